@@ -1,0 +1,95 @@
+package layers
+
+import (
+	"math"
+
+	"github.com/equivcnp/equivcnp/internal/parallel"
+	"github.com/equivcnp/equivcnp/simd"
+)
+
+// Mode says whether batch statistics or running statistics normalise.
+type Mode int
+
+// The modes.
+const (
+	Eval Mode = iota
+	Train
+)
+
+const (
+	bnEps      = 1e-5 // clamps the variance from below; it is not added, unlike in torch.nn.BatchNorm
+	bnMomentum = 0.1
+)
+
+// BatchNorm normalises each channel over rows: y = (x - mean)/√max(var, 1e-5)·weight + bias. Rows that padding would
+// produce are left out by not being there, and a row that stands for several equal ones is weighted by their number.
+type BatchNorm[T Float] struct {
+	Weight, Bias            []T // [c]
+	RunningMean, RunningVar []T // [c]; RunningVar is the unbiased variance
+}
+
+// NewBatchNorm returns the identity map's parameters: weight 1, bias 0, running mean 0 and variance 1.
+func NewBatchNorm[T Float](c int) *BatchNorm[T] {
+	b := &BatchNorm[T]{Weight: make([]T, c), Bias: make([]T, c), RunningMean: make([]T, c), RunningVar: make([]T, c)}
+	for i := range c {
+		b.Weight[i], b.RunningVar[i] = 1, 1
+	}
+	return b
+}
+
+// Params lists the layer's state.
+func (b *BatchNorm[T]) Params(prefix string) []Param[T] {
+	c := []int{len(b.Weight)}
+	return []Param[T]{
+		{Name: prefix + "weight", Shape: c, Data: b.Weight},
+		{Name: prefix + "bias", Shape: c, Data: b.Bias},
+		{Name: prefix + "running_mean", Shape: c, Data: b.RunningMean, Buffer: true},
+		{Name: prefix + "running_var", Shape: c, Data: b.RunningVar, Buffer: true},
+	}
+}
+
+// affine turns mean and variance into y = scale·x + shift.
+func (b *BatchNorm[T]) affine(mean, variance func(c int) float64) (scale, shift []T) {
+	scale, shift = make([]T, len(b.Weight)), make([]T, len(b.Weight))
+	for c := range scale {
+		s := float64(b.Weight[c]) / math.Sqrt(max(variance(c), bnEps))
+		scale[c] = T(s)
+		shift[c] = T(float64(b.Bias[c]) - mean(c)*s)
+	}
+	return scale, shift
+}
+
+// Fold returns Eval mode's map as y = scale·x + shift.
+func (b *BatchNorm[T]) Fold() (scale, shift []T) {
+	return b.affine(
+		func(c int) float64 { return float64(b.RunningMean[c]) },
+		func(c int) float64 { return float64(b.RunningVar[c]) })
+}
+
+// ForwardTrain normalises x [rows, c] in place with the statistics of its rows, row i counting weight[i] times (nil:
+// once), and moves the running statistics by a tenth towards them. repeat says how often the whole set occurs (the
+// number of images that share it): it changes the unbiased variance only.
+func (b *BatchNorm[T]) ForwardTrain(x []T, weight []int32, repeat int) {
+	c := len(b.Weight)
+	mean, variance := make([]float64, c), make([]float64, c)
+	n := simd.WeightedMoments(mean, variance, x, weight, c) * float64(repeat)
+	if !(n > 0) {
+		return // no pair anywhere: nothing to normalise, nothing learned about the statistics
+	}
+	scale := make([]T, c)
+	for i := range c {
+		scale[i] = T(float64(b.Weight[i]) / math.Sqrt(max(variance[i], bnEps)))
+		unbiased := variance[i] * n / max(n-1, 1)
+		b.RunningMean[i] = T((1-bnMomentum)*float64(b.RunningMean[i]) + bnMomentum*mean[i])
+		b.RunningVar[i] = T((1-bnMomentum)*float64(b.RunningVar[i]) + bnMomentum*unbiased)
+	}
+	// Subtract the mean before scaling: folding it into a shift cancels badly where |mean| ≫ std.
+	parallel.For(len(x)/c, rowGrain, func(lo, hi int) {
+		for r := lo; r < hi; r++ {
+			row := x[r*c : (r+1)*c : (r+1)*c]
+			for i := range row {
+				row[i] = T(float64(row[i])-mean[i])*scale[i] + b.Bias[i]
+			}
+		}
+	})
+}

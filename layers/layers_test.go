@@ -1,0 +1,294 @@
+package layers
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/equivcnp/equivcnp/group"
+	"github.com/equivcnp/equivcnp/simd"
+)
+
+func normals[T Float](rng *rand.Rand, n int) []T {
+	v := make([]T, n)
+	for i := range v {
+		v[i] = T(rng.NormFloat64())
+	}
+	return v
+}
+
+// TestConv1d compares with the definition, for every boundary case of length against width.
+func TestConv1d(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	for _, c := range []struct{ batch, n, in, out, width int }{
+		{1, 1, 1, 1, 1}, {1, 1, 3, 2, 5}, {2, 2, 3, 4, 5}, {1, 7, 8, 16, 5}, {3, 40, 2, 3, 3}, {1, 9, 1, 1, 9}, {1, 0, 2, 2, 3}, {0, 5, 2, 2, 3},
+	} {
+		t.Run(fmt.Sprintf("%+v", c), func(t *testing.T) {
+			l := NewConv1d[float64](c.in, c.out, c.width, rng)
+			x := normals[float64](rng, c.batch*c.n*c.in)
+			got, want := make([]float64, c.batch*c.n*c.out), make([]float64, c.batch*c.n*c.out)
+			l.Forward(got, x, c.batch, c.n, simd.ActNone)
+			for i := range want {
+				b, p, o := i/(c.n*c.out), i/c.out%c.n, i%c.out
+				want[i] = l.Bias[o]
+				for k := range c.width {
+					if q := p + k - c.width/2; q >= 0 && q < c.n {
+						for ci := range c.in {
+							want[i] += l.Weight[(o*c.in+ci)*c.width+k] * x[(b*c.n+q)*c.in+ci]
+						}
+					}
+				}
+			}
+			requireClose(t, "conv1d", got, want, 1e-13)
+		})
+	}
+}
+
+// TestDepthwiseConv2d compares with the definition; images smaller than the kernel included.
+func TestDepthwiseConv2d(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 1))
+	for _, c := range []struct {
+		batch, h, w, c, width int
+		positive, bias        bool
+	}{{1, 1, 1, 1, 1, false, true}, {2, 3, 5, 4, 3, true, false}, {1, 4, 2, 3, 9, false, true}, {1, 8, 8, 2, 5, true, true}} {
+		t.Run(fmt.Sprintf("%+v", c), func(t *testing.T) {
+			l := NewDepthwiseConv2d[float64](c.c, c.width, c.positive, c.bias, rng)
+			x := normals[float64](rng, c.batch*c.h*c.w*c.c)
+			got, want := make([]float64, len(x)), make([]float64, len(x))
+			l.Forward(got, x, c.batch, c.h, c.w)
+			for i := range want {
+				b, y, xx, ch := i/(c.h*c.w*c.c), i/(c.w*c.c)%c.h, i/c.c%c.w, i%c.c
+				if c.bias {
+					want[i] = l.Bias[ch]
+				}
+				for ky := range c.width {
+					for kx := range c.width {
+						yy, x2 := y+ky-c.width/2, xx+kx-c.width/2
+						if yy >= 0 && yy < c.h && x2 >= 0 && x2 < c.w {
+							w := l.Weight[(ch*c.width+ky)*c.width+kx]
+							if c.positive {
+								w = math.Abs(w)
+							}
+							want[i] += w * x[((b*c.h+yy)*c.w+x2)*c.c+ch]
+						}
+					}
+				}
+			}
+			requireClose(t, "conv2d", got, want, 1e-13)
+		})
+	}
+}
+
+func TestRBF(t *testing.T) {
+	k := NewRBF[float64](1.7, 0.4)
+	require.InDelta(t, 1.7, k.Scale(), 1e-14)
+	require.InDelta(t, 0.4, k.Length(), 1e-14)
+	for _, y := range []float64{1e-12, 1e-3, 1, 40, 1e3} {
+		require.InEpsilon(t, y, softplus(invSoftplus(y)), 1e-12)
+	}
+	rng := rand.New(rand.NewPCG(3, 1))
+	x, at, phi := normals[float64](rng, 14), normals[float64](rng, 6), normals[float64](rng, 21)
+	want := make([]float64, 9)
+	for i := range 3 {
+		for j := range 7 {
+			d2 := math.Pow(at[2*i]-x[2*j], 2) + math.Pow(at[2*i+1]-x[2*j+1], 2)
+			for c := range 3 {
+				want[3*i+c] += 1.7 * math.Exp(-d2/(2*0.4*0.4)) * phi[3*j+c]
+			}
+		}
+	}
+	got := make([]float64, 9)
+	k.Forward(got, at, x, phi, 2, 3)
+	requireClose(t, "rbf", got, want, 1e-13)
+
+	// Under a translation group of alpha 1/2 the group distance is half the Euclidean one: the same kernel, twice as wide.
+	g, err := group.Parse("T(2)", 0.5)
+	require.NoError(t, err)
+	half := NewRBF[float64](1.7, 0.2)
+	half.ForwardGroup(got, group.LiftPoints(g, at, 1, 0), group.LiftPoints(g, x, 1, 0), phi, 3)
+	requireClose(t, "rbf in the group's distance", got, want, 1e-13)
+}
+
+// TestBatchNorm: rows with a multiplicity are worth that many equal rows, also when their mean is far from zero.
+func TestBatchNorm(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 1))
+	for _, offset := range []float64{0, 1e4} {
+		rows, c := 40, 3
+		x := normals[float32](rng, rows*c)
+		count := make([]int32, rows)
+		var long []float32
+		for r := range rows {
+			count[r] = int32(rng.IntN(4))
+			for i := range c {
+				x[r*c+i] += float32(offset)
+			}
+			for range count[r] {
+				long = append(long, x[r*c:(r+1)*c]...)
+			}
+		}
+		a, b := NewBatchNorm[float32](c), NewBatchNorm[float32](c)
+		for i := range c {
+			a.Weight[i], a.Bias[i] = float32(i)+0.5, -float32(i)
+		}
+		copy(b.Weight, a.Weight)
+		copy(b.Bias, a.Bias)
+		a.ForwardTrain(x, count, 1)
+		b.ForwardTrain(long, nil, 1)
+		at := 0
+		for r := range rows {
+			for range count[r] {
+				for i := range c {
+					require.InDelta(t, long[at], x[r*c+i], 1e-5)
+					at++
+				}
+			}
+		}
+		for i := range c {
+			require.InEpsilon(t, b.RunningMean[i]+1, a.RunningMean[i]+1, 1e-6)
+			require.InEpsilon(t, b.RunningVar[i], a.RunningVar[i], 1e-6)
+		}
+		// The normalised rows have mean bias and deviation weight.
+		for i := range c {
+			sum, sq, n := 0.0, 0.0, float64(len(long)/c)
+			for r := range len(long) / c {
+				v := float64(long[r*c+i])
+				sum, sq = sum+v, sq+v*v
+			}
+			require.InDelta(t, float64(b.Bias[i]), sum/n, 1e-4)
+			require.InDelta(t, float64(b.Weight[i]*b.Weight[i]), sq/n-sum/n*sum/n, 1e-3)
+		}
+	}
+	// No pair anywhere: nothing changes and nothing is divided by zero.
+	b := NewBatchNorm[float32](2)
+	b.ForwardTrain([]float32{1, 2}, []int32{0}, 1)
+	require.Equal(t, []float32{1, 1}, b.RunningVar)
+}
+
+func scattered(t *testing.T, name string, n, k int) *group.Lifted {
+	t.Helper()
+	g, err := group.Parse(name, 0)
+	require.NoError(t, err)
+	rng := rand.New(rand.NewPCG(5, 1))
+	return group.LiftPoints(g, normals[float64](rng, n*g.PointDim()), k, 1)
+}
+
+// TestSweep: storing the weights of all poses and evaluating them in tiles are the same computation, and the number of
+// goroutines changes no bit of either.
+func TestSweep(t *testing.T) {
+	l := scattered(t, "SE(2)", 70, 2)
+	g := NewGeometry[float32](l, nil, nil, 0, 0)
+	p, err := g.Pairs(1.2)
+	require.NoError(t, err)
+	require.Greater(t, p.Pairs(), 1000)
+	rng := rand.New(rand.NewPCG(6, 1))
+	net := NewWeightNet[float32](p.PoseDim, 8, 5, true, rng).fold()
+	f := normals[float32](rng, l.Rows()*5)
+	run := func(sweep func(consume func(int, *tile[float32]))) []float32 {
+		out := make([]float32, len(f))
+		var mu sync.Mutex
+		seen := make([]int, l.Rows())
+		sweep(func(_ int, ti *tile[float32]) {
+			y := make([]float32, ti.n*5)
+			simd.Depthwise(y, f, ti.weights, ti.offsets, ti.index, ti.pose, 5, true)
+			mu.Lock()
+			defer mu.Unlock()
+			for i := range ti.n {
+				copy(out[ti.row(i)*5:], y[i*5:(i+1)*5])
+				seen[ti.row(i)]++
+			}
+		})
+		for i, n := range seen {
+			require.Equal(t, 1, n, "row %d", i)
+		}
+		return out
+	}
+	w := make([]float32, p.NumPoses()*5)
+	net.forwardAll(w, p.Table, p.NumPoses())
+	var all [][]float32
+	for _, procs := range []int{1, 4} {
+		old := runtime.GOMAXPROCS(procs)
+		all = append(all,
+			run(func(c func(int, *tile[float32])) { sweepTable(p, w, c) }),
+			run(func(c func(int, *tile[float32])) { sweepTiles(p, net, c) }))
+		runtime.GOMAXPROCS(old)
+	}
+	for _, v := range all[1:] {
+		require.Equal(t, all[0], v)
+	}
+}
+
+// TestBatch: images that share a geometry are independent.
+func TestBatch(t *testing.T) {
+	g := NewGeometry[float32](scattered(t, "R>0xSO(2)", 50, 1), nil, nil, 0, 0)
+	rng := rand.New(rand.NewPCG(7, 1))
+	cfg := LieConvConfig{PoseDim: 2, Hidden: 8, Mid: 4, BatchNorm: true, Radius: 0.4}
+	conv, block := NewLieConv[float32](3, 6, cfg, rng), NewResidualBlock[float32](6, cfg, rng)
+	f := normals[float32](rng, 4*50*3)
+	forward := func(f []float32, b int) []float32 {
+		h := make([]float32, b*50*6)
+		require.NoError(t, conv.Forward(h, f, g, b, Eval))
+		require.NoError(t, block.Forward(h, g, b, Eval))
+		return h
+	}
+	all := forward(f, 4)
+	for b := range 4 {
+		require.Equal(t, all[b*50*6:(b+1)*50*6], forward(f[b*50*3:(b+1)*50*3], 1))
+	}
+}
+
+// TestGeometryShares: one neighbourhood per radius, whoever asks and however many at once.
+func TestGeometryShares(t *testing.T) {
+	g := NewGeometry[float32](scattered(t, "T(2)", 40, 1), nil, nil, 0, 0)
+	var wg sync.WaitGroup
+	got := make([]*Pairs[float32], 8)
+	for i := range got {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			got[i], _ = g.Pairs(0.3)
+		}()
+	}
+	wg.Wait()
+	for _, p := range got {
+		require.Same(t, got[0], p)
+	}
+	other, err := g.Pairs(0.2)
+	require.NoError(t, err)
+	require.NotSame(t, got[0], other)
+	for i := range 2 * keepPairs { // the memory is bounded
+		_, err := g.Pairs(0.1 + 1e-3*float64(i))
+		require.NoError(t, err)
+	}
+	require.LessOrEqual(t, len(g.all), keepPairs)
+	_, err = g.Pairs(math.NaN())
+	require.Error(t, err)
+}
+
+// TestEmptyBall: a radius of zero leaves every neighbourhood empty; the layers answer with their biases.
+func TestEmptyBall(t *testing.T) {
+	g := NewGeometry[float32](scattered(t, "T(2)", 5, 1), nil, nil, 0, 0)
+	rng := rand.New(rand.NewPCG(8, 1))
+	cfg := LieConvConfig{PoseDim: 2, Hidden: 4, Mid: 3, BatchNorm: true, Radius: 0, Fill: 0.5, Rate: 0.5}
+	for _, mode := range []Mode{Eval, Train} {
+		l := NewLieConv[float32](2, 3, cfg, rng)
+		out := make([]float32, 15)
+		require.NoError(t, l.Forward(out, normals[float32](rng, 10), g, 1, mode))
+		for i, v := range out {
+			require.Equal(t, l.Linear.Bias[i%3], v)
+		}
+		if mode == Train { // and training opens the ball
+			require.InDelta(t, 0.25, l.Radius(), 1e-6)
+		}
+	}
+}
+
+func TestWrongLengthsPanic(t *testing.T) {
+	l := NewLinear[float32](2, 3, rand.New(rand.NewPCG(1, 1)))
+	require.PanicsWithValue(t, "layers: Linear: len(x) = 5, need 6", func() { l.Forward(make([]float32, 9), make([]float32, 5), 3, simd.ActNone) })
+	require.PanicsWithValue(t, "layers: Linear: len(dst) = 8, need 9", func() { l.Forward(make([]float32, 8), make([]float32, 6), 3, simd.ActNone) })
+}

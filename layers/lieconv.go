@@ -1,0 +1,90 @@
+package layers
+
+import (
+	"math/rand/v2"
+
+	"github.com/equivcnp/equivcnp/simd"
+)
+
+// LieConv is the group convolution of Finzi et al. 2020 in PointConv's form (Wu et al. 2019): the neighbours' features
+// and their WeightNet outputs are multiplied as outer products and summed to P [c_in, mid], which a linear map turns
+// into the output, and the whole, its bias included, is divided by the size of the neighbourhood:
+//
+//	out_i = (W·vec(Σ_j f_j ⊗ w(pose_ij)) + b) / n_i
+//
+// A row without neighbours (padding) gives b.
+type LieConv[T Float] struct {
+	In, Out int
+	radius[T]
+	WeightNet *WeightNet[T] // e → hidden → hidden → mid
+	Linear    *Linear[T]    // c_in·mid → c_out
+}
+
+// LieConvConfig holds what the constructors of the convolutions share.
+type LieConvConfig struct {
+	PoseDim, Hidden, Mid int
+	BatchNorm            bool
+	Radius, Fill, Rate   float64
+}
+
+// NewLieConv returns a convolution from in to out channels.
+func NewLieConv[T Float](in, out int, c LieConvConfig, rng *rand.Rand) *LieConv[T] {
+	return &LieConv[T]{In: in, Out: out,
+		radius:    radius[T]{R: []T{T(c.Radius)}, Fill: c.Fill, Rate: c.Rate},
+		WeightNet: NewWeightNet[T](c.PoseDim, c.Hidden, c.Mid, c.BatchNorm, rng),
+		Linear:    NewLinear[T](in*c.Mid, out, rng),
+	}
+}
+
+// Params lists the layer's state.
+func (l *LieConv[T]) Params(prefix string) []Param[T] {
+	ps := append([]Param[T]{l.params(prefix)}, l.WeightNet.Params(prefix+"weightnet.")...)
+	return append(ps, l.Linear.Params(prefix+"linear.")...)
+}
+
+// Forward sets dst [batch, rows, out] for features f [batch, rows, in] on the geometry g. dst and f must not overlap.
+func (l *LieConv[T]) Forward(dst, f []T, g *Geometry[T], batch int, mode Mode) error {
+	rows := g.Rows()
+	checkLen("LieConv", "f", len(f), batch*rows*l.In)
+	checkLen("LieConv", "dst", len(dst), batch*rows*l.Out)
+	p, err := g.Pairs(l.Radius())
+	if err != nil {
+		return err
+	}
+	mid := l.WeightNet.Out()
+	packed := simd.PackTransposed(l.Linear.Weight, l.In*mid, l.In*mid, l.Out)
+	scratch := make([][]T, workers())
+	consume := func(worker int, t *tile[T]) {
+		s := scratch[worker]
+		if s == nil {
+			s = make([]T, tileRows*(l.In*mid+l.Out))
+			scratch[worker] = s
+		}
+		acc, out := s[:t.n*l.In*mid], s[tileRows*l.In*mid:][:t.n*l.Out]
+		for b := range batch {
+			simd.PointConv(acc, f[b*rows*l.In:(b+1)*rows*l.In], t.weights, t.offsets, t.index, t.pose, l.In, mid)
+			simd.GemmPacked(out, l.Out, acc, l.In*mid, packed, l.Linear.Bias, simd.ActNone, t.n)
+			for i := range t.n {
+				n := T(max(1, t.offsets[i+1]-t.offsets[i]))
+				to := dst[(b*rows+t.row(i))*l.Out:][:l.Out]
+				for c, v := range out[i*l.Out : (i+1)*l.Out] {
+					to[c] = v / n
+				}
+			}
+		}
+	}
+	l.run(g, p, l.WeightNet, batch, mode, consume)
+	return nil
+}
+
+// run sweeps in the given mode and, in training, adapts the radius.
+func (r *radius[T]) run(g *Geometry[T], p *Pairs[T], net *WeightNet[T], batch int, mode Mode, consume func(int, *tile[T])) {
+	if mode == Eval {
+		sweep(p, net.fold(), consume)
+		return
+	}
+	w := make([]T, p.NumPoses()*net.Out())
+	net.ForwardTrain(w, p.Table, p.NumPoses(), p.Count, batch)
+	sweepTable(p, w, consume)
+	r.adapt(g, p)
+}

@@ -1,0 +1,64 @@
+package layers
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"github.com/equivcnp/equivcnp/internal/parallel"
+	"github.com/equivcnp/equivcnp/simd"
+)
+
+// rowGrain is the number of rows that one goroutine takes at a time: enough work to hide the hand-over, small enough to
+// keep a tile of 128 channels in L2.
+const rowGrain = 256
+
+// Linear is y = x·Wᵀ + b.
+type Linear[T Float] struct {
+	In, Out int
+	Weight  []T // [out, in]
+	Bias    []T // [out]
+}
+
+// NewLinear draws weight and bias from U(-1/√in, 1/√in), PyTorch's default.
+func NewLinear[T Float](in, out int, rng *rand.Rand) *Linear[T] {
+	l := &Linear[T]{In: in, Out: out, Weight: make([]T, in*out), Bias: make([]T, out)}
+	bound := 1 / math.Sqrt(float64(max(in, 1)))
+	uniform(l.Weight, bound, rng)
+	uniform(l.Bias, bound, rng)
+	return l
+}
+
+func uniform[T Float](dst []T, bound float64, rng *rand.Rand) {
+	for i := range dst {
+		dst[i] = T((2*rng.Float64() - 1) * bound)
+	}
+}
+
+// Params lists the layer's state.
+func (l *Linear[T]) Params(prefix string) []Param[T] {
+	return []Param[T]{
+		{Name: prefix + "weight", Shape: []int{l.Out, l.In}, Data: l.Weight},
+		{Name: prefix + "bias", Shape: []int{l.Out}, Data: l.Bias},
+	}
+}
+
+// Forward sets dst [rows, out] = act(x·Wᵀ + b) for x [rows, in]. dst and x must not overlap.
+func (l *Linear[T]) Forward(dst, x []T, rows int, act simd.Activation) {
+	checkLen("Linear", "x", len(x), rows*l.In)
+	checkLen("Linear", "dst", len(dst), rows*l.Out)
+	linear(dst, x, simd.PackTransposed(l.Weight, l.In, l.In, l.Out), l.Bias, act, rows)
+}
+
+// linear is Forward with packed weights, in parallel over rows.
+func linear[T Float](dst, x []T, w *simd.Packed[T], bias []T, act simd.Activation, rows int) {
+	parallel.For(rows, rowGrain, func(lo, hi int) {
+		simd.GemmPacked(dst[lo*w.N:hi*w.N], w.N, x[lo*w.K:hi*w.K], w.K, w, bias, act, hi-lo)
+	})
+}
+
+func checkLen(where, name string, got, want int) {
+	if got != want {
+		panic(fmt.Sprintf("layers: %s: len(%s) = %d, need %d", where, name, got, want))
+	}
+}

@@ -1,0 +1,17 @@
+package layers
+
+import "github.com/equivcnp/equivcnp/simd"
+
+// Float is the set of feature types. Geometry is float64 whatever the features are.
+type Float = simd.Float
+
+// Param is a named array of a model's state: a weight that training changes or a buffer (running statistics, radius)
+// that it maintains. Data is the live array, not a copy.
+type Param[T Float] struct {
+	Name   string // as in a PyTorch state_dict: "conv.0.linear.weight"
+	Shape  []int
+	Data   []T
+	Buffer bool // no gradient
+	// Unused is set for arrays that a file must hold but no prediction reads.
+	Unused bool
+}

@@ -1,0 +1,79 @@
+package layers
+
+import (
+	"math"
+
+	"github.com/equivcnp/equivcnp/group"
+	"github.com/equivcnp/equivcnp/internal/parallel"
+	"github.com/equivcnp/equivcnp/simd"
+)
+
+// RBF is the kernel psi(t, x) = s·exp(-|t - x|²/(2l²)) of the set convolution, with learnable s = softplus(RawScale)
+// and l = softplus(RawLength).
+type RBF[T Float] struct {
+	RawScale  []T // [1]
+	RawLength []T // [1]
+}
+
+// NewRBF returns a kernel of that output scale and length scale, both positive.
+func NewRBF[T Float](scale, length float64) *RBF[T] {
+	return &RBF[T]{RawScale: []T{T(invSoftplus(scale))}, RawLength: []T{T(invSoftplus(length))}}
+}
+
+func softplus(x float64) float64 { return max(x, 0) + math.Log1p(math.Exp(-math.Abs(x))) }
+
+// invSoftplus is log(eʸ - 1), without overflow.
+func invSoftplus(y float64) float64 { return y + math.Log(-math.Expm1(-y)) }
+
+// Params lists the kernel's state.
+func (k *RBF[T]) Params(prefix string) []Param[T] {
+	return []Param[T]{
+		{Name: prefix + "raw_outputscale", Shape: []int{}, Data: k.RawScale},
+		{Name: prefix + "base_kernel.raw_lengthscale", Shape: []int{1, 1}, Data: k.RawLength},
+	}
+}
+
+// Scale and Length are the kernel's positive parameters.
+func (k *RBF[T]) Scale() float64 { return softplus(float64(k.RawScale[0])) }
+
+// Length is the length scale.
+func (k *RBF[T]) Length() float64 { return softplus(float64(k.RawLength[0])) }
+
+// Forward sets h [m, c] = Σ_n psi(t, x_n)·phi_n for t [m, d], x [n, d] and phi [n, c], |t - x| being the Euclidean
+// distance.
+func (k *RBF[T]) Forward(h []T, t, x []float64, phi []T, d, c int) {
+	gamma, scale, m := k.gamma(), k.Scale(), len(t)/d
+	parallel.For(m, rowGrain, func(lo, hi int) {
+		simd.SetConv(h[lo*c:hi*c], t[lo*d:hi*d], x, phi, d, c, gamma, scale)
+	})
+}
+
+func (k *RBF[T]) gamma() float64 {
+	l := k.Length()
+	return 1 / (2 * l * l)
+}
+
+// ForwardGroup is Forward with the distance of g, for groups that do not act by isometries: |t - x| would change under
+// their action and with it the prediction. t and x hold one lift per point.
+func (k *RBF[T]) ForwardGroup(h []T, t, x *group.Lifted, phi []T, c int) {
+	gamma, scale, g := k.gamma(), k.Scale(), t.Group
+	parallel.For(t.Rows(), rowGrain, func(lo, hi int) {
+		pose, sum := make([]float64, group.PoseDim(g)), make([]float64, c)
+		for i := lo; i < hi; i++ {
+			clear(sum)
+			ai, qi := t.Row(i)
+			for j := range x.Rows() {
+				aj, qj := x.Row(j)
+				g.RelativePose(pose, ai, qi, aj, qj)
+				dist := g.Distance(pose)
+				w := math.Exp(-gamma * dist * dist)
+				for ch, v := range phi[j*c : (j+1)*c] {
+					sum[ch] += w * float64(v)
+				}
+			}
+			for ch, v := range sum {
+				h[i*c+ch] = T(scale * v)
+			}
+		}
+	})
+}

@@ -1,0 +1,123 @@
+package layers
+
+import (
+	"math/rand/v2"
+
+	"github.com/equivcnp/equivcnp/simd"
+)
+
+// DepthwiseLieConv multiplies each neighbour's features, channel by channel, with the WeightNet of its relative pose
+// and averages:
+//
+//	out_i = 1/n_i Σ_j w(pose_ij) ⊙ f_j
+//
+// A row without neighbours (padding) gives 0.
+type DepthwiseLieConv[T Float] struct {
+	Channels int
+	radius[T]
+	WeightNet *WeightNet[T] // e → hidden → hidden → channels
+}
+
+// NewDepthwiseLieConv returns a convolution of that many channels.
+func NewDepthwiseLieConv[T Float](channels int, c LieConvConfig, rng *rand.Rand) *DepthwiseLieConv[T] {
+	return &DepthwiseLieConv[T]{Channels: channels,
+		radius:    radius[T]{R: []T{T(c.Radius)}, Fill: c.Fill, Rate: c.Rate},
+		WeightNet: NewWeightNet[T](c.PoseDim, c.Hidden, channels, c.BatchNorm, rng),
+	}
+}
+
+// Params lists the layer's state.
+func (l *DepthwiseLieConv[T]) Params(prefix string) []Param[T] {
+	return append([]Param[T]{l.params(prefix)}, l.WeightNet.Params(prefix+"weightnet.")...)
+}
+
+// Forward sets dst [batch, rows, c] for features f [batch, rows, c] on the geometry g. dst and f must not overlap.
+func (l *DepthwiseLieConv[T]) Forward(dst, f []T, g *Geometry[T], batch int, mode Mode) error {
+	rows, c := g.Rows(), l.Channels
+	checkLen("DepthwiseLieConv", "f", len(f), batch*rows*c)
+	checkLen("DepthwiseLieConv", "dst", len(dst), batch*rows*c)
+	p, err := g.Pairs(l.Radius())
+	if err != nil {
+		return err
+	}
+	scratch := make([][]T, workers())
+	l.run(g, p, l.WeightNet, batch, mode, func(worker int, t *tile[T]) {
+		if t.rows == nil { // the tile's rows are consecutive: no detour
+			for b := range batch {
+				simd.Depthwise(dst[(b*rows+t.lo)*c:][:t.n*c], f[b*rows*c:(b+1)*rows*c], t.weights,
+					t.offsets, t.index, t.pose, c, true)
+			}
+			return
+		}
+		if scratch[worker] == nil {
+			scratch[worker] = make([]T, tileRows*c)
+		}
+		out := scratch[worker][:t.n*c]
+		for b := range batch {
+			simd.Depthwise(out, f[b*rows*c:(b+1)*rows*c], t.weights, t.offsets, t.index, t.pose, c, true)
+			for i := range t.n {
+				copy(dst[(b*rows+t.row(i))*c:][:c], out[i*c:])
+			}
+		}
+	})
+	return nil
+}
+
+// SeparableLieConv is a depthwise LieConv followed by a linear map of the channels, the paper's cheap form of LieConv.
+type SeparableLieConv[T Float] struct {
+	Depthwise *DepthwiseLieConv[T]
+	Pointwise *Linear[T]
+}
+
+// NewSeparableLieConv returns a convolution from in to out channels.
+func NewSeparableLieConv[T Float](in, out int, c LieConvConfig, rng *rand.Rand) *SeparableLieConv[T] {
+	return &SeparableLieConv[T]{NewDepthwiseLieConv[T](in, c, rng), NewLinear[T](in, out, rng)}
+}
+
+// Params lists the layer's state.
+func (l *SeparableLieConv[T]) Params(prefix string) []Param[T] {
+	return append(l.Depthwise.Params(prefix+"depthwise."), l.Pointwise.Params(prefix+"pointwise.")...)
+}
+
+// Forward sets dst [batch, rows, out] = act(separable convolution of f [batch, rows, in]). dst and f must not overlap.
+func (l *SeparableLieConv[T]) Forward(dst, f []T, g *Geometry[T], batch int, mode Mode, act simd.Activation) error {
+	mid := make([]T, len(f))
+	if err := l.Depthwise.Forward(mid, f, g, batch, mode); err != nil {
+		return err
+	}
+	l.Pointwise.Forward(dst, mid, batch*g.Rows(), act)
+	return nil
+}
+
+// ResidualBlock is ReLU(f + separable(ReLU(separable(f)))).
+type ResidualBlock[T Float] struct {
+	Conv [2]*SeparableLieConv[T]
+}
+
+// NewResidualBlock returns a block of that many channels.
+func NewResidualBlock[T Float](channels int, c LieConvConfig, rng *rand.Rand) *ResidualBlock[T] {
+	b := &ResidualBlock[T]{}
+	for i := range b.Conv {
+		b.Conv[i] = NewSeparableLieConv[T](channels, channels, c, rng)
+	}
+	return b
+}
+
+// Params lists the block's state.
+func (l *ResidualBlock[T]) Params(prefix string) []Param[T] {
+	return append(l.Conv[0].Params(prefix+"conv.0."), l.Conv[1].Params(prefix+"conv.2.")...)
+}
+
+// Forward replaces f [batch, rows, c] by the block's output.
+func (l *ResidualBlock[T]) Forward(f []T, g *Geometry[T], batch int, mode Mode) error {
+	h, y := make([]T, len(f)), make([]T, len(f))
+	if err := l.Conv[0].Forward(h, f, g, batch, mode, simd.ActReLU); err != nil {
+		return err
+	}
+	if err := l.Conv[1].Forward(y, h, g, batch, mode, simd.ActNone); err != nil {
+		return err
+	}
+	simd.Add(f, f, y)
+	simd.ReLU(f, f)
+	return nil
+}

@@ -1,0 +1,131 @@
+package layers
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/equivcnp/equivcnp/internal/parallel"
+	"github.com/equivcnp/equivcnp/simd"
+)
+
+// WeightNet is the network that computes convolution weights from a relative pose: three times Linear, batch
+// normalisation (or none) and swish, with widths in → hidden → hidden → out. There is a swish after the last layer too.
+type WeightNet[T Float] struct {
+	Linear [3]*Linear[T]
+	Norm   [3]*BatchNorm[T] // nil entries: no normalisation
+}
+
+// NewWeightNet returns a network with PyTorch's default initialisation.
+func NewWeightNet[T Float](in, hidden, out int, norm bool, rng *rand.Rand) *WeightNet[T] {
+	w := &WeightNet[T]{}
+	widths := [4]int{in, hidden, hidden, out}
+	for i := range w.Linear {
+		w.Linear[i] = NewLinear[T](widths[i], widths[i+1], rng)
+		if norm {
+			w.Norm[i] = NewBatchNorm[T](widths[i+1])
+		}
+	}
+	return w
+}
+
+// In and Out are the lengths of a pose and of its weights.
+func (w *WeightNet[T]) In() int { return w.Linear[0].In }
+
+// Out is the number of weights per pose.
+func (w *WeightNet[T]) Out() int { return w.Linear[2].Out }
+
+// Params lists the network's state.
+func (w *WeightNet[T]) Params(prefix string) []Param[T] {
+	var ps []Param[T]
+	for i, l := range w.Linear {
+		ps = append(ps, l.Params(fmt.Sprintf("%snet.%d.linear.", prefix, i))...)
+		if n := w.Norm[i]; n != nil {
+			ps = append(ps, n.Params(fmt.Sprintf("%snet.%d.bn.", prefix, i))...)
+		}
+	}
+	return ps
+}
+
+// folded is a WeightNet in Eval mode: packed weights with the normalisation folded in. It is immutable.
+type folded[T Float] struct {
+	packed [3]*simd.Packed[T]
+	bias   [3][]T
+}
+
+func (w *WeightNet[T]) fold() *folded[T] {
+	f := &folded[T]{}
+	for i, l := range w.Linear {
+		weight, bias := l.Weight, l.Bias
+		if n := w.Norm[i]; n != nil {
+			scale, shift := n.Fold()
+			weight, bias = make([]T, len(l.Weight)), make([]T, l.Out)
+			for o := range l.Out {
+				for k := range l.In {
+					weight[o*l.In+k] = scale[o] * l.Weight[o*l.In+k]
+				}
+				bias[o] = scale[o]*l.Bias[o] + shift[o]
+			}
+		}
+		f.packed[i], f.bias[i] = simd.PackTransposed(weight, l.In, l.In, l.Out), bias
+	}
+	return f
+}
+
+// in and out are the widths of a pose and of its weights.
+func (f *folded[T]) in() int  { return f.packed[0].K }
+func (f *folded[T]) out() int { return f.packed[2].N }
+
+// poseTile is the number of poses whose hidden layers are alive at a time: 2·128·32 floats stay in L1.
+const poseTile = 128
+
+// scratch is what forward needs.
+func (f *folded[T]) scratch() []T { return make([]T, 2*poseTile*f.packed[0].N) }
+
+// forward sets dst [rows, out] to the weights of pose [rows, in], tile by tile.
+func (f *folded[T]) forward(dst, pose []T, rows int, scratch []T) {
+	in, hidden, out := f.in(), f.packed[0].N, f.out()
+	for lo := 0; lo < rows; lo += poseTile {
+		n := min(poseTile, rows-lo)
+		h0, h1 := scratch[:n*hidden], scratch[poseTile*hidden:][:n*hidden]
+		simd.GemmPacked(h0, hidden, pose[lo*in:(lo+n)*in], in, f.packed[0], f.bias[0], simd.ActSwish, n)
+		simd.GemmPacked(h1, hidden, h0, hidden, f.packed[1], f.bias[1], simd.ActSwish, n)
+		simd.GemmPacked(dst[lo*out:(lo+n)*out], out, h1, hidden, f.packed[2], f.bias[2], simd.ActSwish, n)
+	}
+}
+
+// Forward sets dst [rows, out] to the convolution weights of the relative poses [rows, in], in Eval mode.
+func (w *WeightNet[T]) Forward(dst, pose []T, rows int) {
+	checkLen("WeightNet", "pose", len(pose), rows*w.In())
+	checkLen("WeightNet", "dst", len(dst), rows*w.Out())
+	w.fold().forwardAll(dst, pose, rows)
+}
+
+// forwardAll is forward in parallel over rows.
+func (f *folded[T]) forwardAll(dst, pose []T, rows int) {
+	in, out := f.in(), f.out()
+	parallel.For(rows, 8*poseTile, func(lo, hi int) {
+		f.forward(dst[lo*out:hi*out], pose[lo*in:hi*in], hi-lo, f.scratch())
+	})
+}
+
+// ForwardTrain is Forward in Train mode. Row i stands for count[i] pairs (nil: one each) in each of repeat images: the
+// statistics are those over all pairs, at the cost of the distinct poses.
+func (w *WeightNet[T]) ForwardTrain(dst, pose []T, rows int, count []int32, repeat int) {
+	checkLen("WeightNet", "pose", len(pose), rows*w.In())
+	checkLen("WeightNet", "dst", len(dst), rows*w.Out())
+	x := pose
+	for i, l := range w.Linear {
+		y := dst
+		if i < 2 {
+			y = make([]T, rows*l.Out)
+		}
+		if n := w.Norm[i]; n != nil {
+			l.Forward(y, x, rows, simd.ActNone)
+			n.ForwardTrain(y, count, repeat)
+			simd.Swish(y, y)
+		} else {
+			l.Forward(y, x, rows, simd.ActSwish)
+		}
+		x = y
+	}
+}
