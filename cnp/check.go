@@ -1,0 +1,102 @@
+package cnp
+
+import (
+	"fmt"
+	"math"
+)
+
+// check refuses shapes and values that no prediction can be made from; dx and dy are the model's dimensions. Values at
+// padding are not looked at.
+func (b *Batch[T]) check(dx, dy int) error {
+	if b.B < 0 || b.Nc < 0 || b.Nt < 0 {
+		return fmt.Errorf("%w: batch of %d tasks with %d context points and %d targets", ErrShape, b.B, b.Nc, b.Nt)
+	}
+	for _, f := range []struct {
+		name      string
+		got, want int
+		optional  bool
+	}{
+		{"x_context", len(b.XContext), b.B * b.Nc * dx, false},
+		{"y_context", len(b.YContext), b.B * b.Nc * dy, false},
+		{"x_target", len(b.XTarget), b.B * b.Nt * dx, false},
+		{"context_mask", len(b.ContextMask), b.B * b.Nc, b.ContextMask == nil},
+		{"target_mask", len(b.TargetMask), b.B * b.Nt, b.TargetMask == nil},
+	} {
+		if f.got != f.want && !f.optional {
+			return fmt.Errorf("%w: %s has %d values, a batch of %d tasks with %d context points and %d targets needs %d",
+				ErrShape, f.name, f.got, b.B, b.Nc, b.Nt, f.want)
+		}
+	}
+	if err := finite("x_context", b.XContext, b.ContextMask, b.Nc, dx); err != nil {
+		return err
+	}
+	if err := finite("y_context", b.YContext, b.ContextMask, b.Nc, dy); err != nil {
+		return err
+	}
+	return finite("x_target", b.XTarget, b.TargetMask, b.Nt, dx)
+}
+
+// finite reports the first NaN or infinity of v [b, n, d] at a point that the mask [b, n] does not exclude.
+func finite[T Float](name string, v []T, mask []bool, n, d int) error {
+	for i, x := range v {
+		if f := float64(x); math.IsNaN(f - f) { // NaN for NaN and both infinities
+			if p := i / d; mask == nil || mask[p] {
+				return fmt.Errorf("%w: %s[%d, %d, %d] = %v", ErrValue, name, p/n, p%n, i%d, x)
+			}
+		}
+	}
+	return nil
+}
+
+// contextOK and targetOK report whether point i of task t counts.
+func (b *Batch[T]) contextOK(t, i int) bool { return b.ContextMask == nil || b.ContextMask[t*b.Nc+i] }
+func (b *Batch[T]) targetOK(t, i int) bool  { return b.TargetMask == nil || b.TargetMask[t*b.Nt+i] }
+
+// context returns the context points of task t that count, x [n, dx] and y [n, dy].
+func (b *Batch[T]) context(t, dx, dy int) (x []float64, y []T) {
+	if b.ContextMask == nil {
+		return b.XContext[t*b.Nc*dx : (t+1)*b.Nc*dx], b.YContext[t*b.Nc*dy : (t+1)*b.Nc*dy]
+	}
+	for i := range b.Nc {
+		if p := t*b.Nc + i; b.ContextMask[p] {
+			x = append(x, b.XContext[p*dx:(p+1)*dx]...)
+			y = append(y, b.YContext[p*dy:(p+1)*dy]...)
+		}
+	}
+	return x, y
+}
+
+// maxPixels bounds an image: int32 indices with room for lifts.
+const maxPixels = 1 << 28
+
+// check refuses what cannot be completed; channels is the model's number.
+func (im *Images[T]) check(channels int) error {
+	if im.B < 0 || im.H < 1 || im.W < 1 || im.H > maxPixels/im.W {
+		return fmt.Errorf("%w: %d images of %d x %d pixels", ErrShape, im.B, im.H, im.W)
+	}
+	if im.C != channels {
+		return fmt.Errorf("%w: the images have %d channels, the model has %d", ErrShape, im.C, channels)
+	}
+	n := im.H * im.W
+	if len(im.Pixels) != im.B*im.C*n {
+		return fmt.Errorf("%w: image has %d values, [%d, %d, %d, %d] needs %d",
+			ErrShape, len(im.Pixels), im.B, im.C, im.H, im.W, im.B*im.C*n)
+	}
+	if len(im.Mask) != im.B*n {
+		return fmt.Errorf("%w: mask has %d values, [%d, 1, %d, %d] needs %d", ErrShape, len(im.Mask), im.B, im.H, im.W, im.B*n)
+	}
+	for i, x := range im.Pixels {
+		if f := float64(x); math.IsNaN(f - f) {
+			b, c, p := i/(im.C*n), i/n%im.C, i%n
+			if im.Mask[b*n+p] {
+				return fmt.Errorf("%w: image[%d, %d, %d, %d] = %v", ErrValue, b, c, p/im.W, p%im.W, x)
+			}
+		}
+	}
+	return nil
+}
+
+// newPrediction returns a prediction of n zeros.
+func newPrediction[T Float](n int) *Prediction[T] {
+	return &Prediction[T]{Mean: make([]T, n), Std: make([]T, n)}
+}

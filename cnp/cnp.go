@@ -1,0 +1,203 @@
+package cnp
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/equivcnp/equivcnp/layers"
+	"github.com/equivcnp/equivcnp/simd"
+)
+
+// mlp is a stack of linear maps with ReLU between them.
+type mlp[T Float] []*layers.Linear[T]
+
+func newMLP[T Float](widths []int, rng *rand.Rand) mlp[T] {
+	var m mlp[T]
+	for i := range len(widths) - 1 {
+		m = append(m, layers.NewLinear[T](widths[i], widths[i+1], rng))
+	}
+	return m
+}
+
+func (m mlp[T]) params(prefix string) []layers.Param[T] {
+	var ps []layers.Param[T]
+	for i, l := range m {
+		ps = append(ps, l.Params(fmt.Sprintf("%s%d.", prefix, 2*i))...)
+	}
+	return ps
+}
+
+// forward returns the output [n, out] for x [n, in].
+func (m mlp[T]) forward(x []T, n int) []T {
+	for i, l := range m {
+		act := simd.ActReLU
+		if i == len(m)-1 {
+			act = simd.ActNone
+		}
+		y := make([]T, n*l.Out)
+		l.Forward(y, x, n, act)
+		x = y
+	}
+	return x
+}
+
+// core is the conditional neural process of Garnelo et al. 2018: an encoder on each pair (x, y), the mean over the
+// context as its representation r, and a decoder on each (x, r).
+type core[T Float] struct {
+	dx, dy           int
+	encoder, decoder mlp[T]
+	output           Output
+	floor            float64
+}
+
+// newCore has as many encoder layers as widths; the decoder has one hidden layer less, as the authors' has.
+func newCore[T Float](dx, dy int, c Config, rng *rand.Rand) core[T] {
+	w := c.Channels
+	encoder := append([]int{dx + dy}, w...)
+	decoder := append([]int{w[len(w)-1] + dx}, w[:max(1, len(w)-2)]...)
+	return core[T]{dx, dy, newMLP[T](encoder, rng), newMLP[T](append(decoder, 2*dy), rng), c.Output, c.Floor}
+}
+
+func (m *core[T]) params() []layers.Param[T] {
+	return append(m.encoder.params("encoder."), m.decoder.params("decoder.")...)
+}
+
+// predict writes mean and std [m, dy] at targets t [m, dx] given x [n, dx], y [n, dy]. Without context r is zero.
+func (m *core[T]) predict(mean, std []T, t, x []float64, y []T) {
+	n, targets, width := len(x)/m.dx, len(t)/m.dx, m.encoder[len(m.encoder)-1].Out
+	in := make([]T, n*(m.dx+m.dy))
+	for i := range n {
+		row := in[i*(m.dx+m.dy):]
+		for d := range m.dx {
+			row[d] = T(x[i*m.dx+d])
+		}
+		copy(row[m.dx:], y[i*m.dy:(i+1)*m.dy])
+	}
+	pairs := m.encoder.forward(in, n)
+	r := make([]float64, width)
+	for i, v := range pairs {
+		r[i%width] += float64(v) / float64(n)
+	}
+
+	in = make([]T, targets*(width+m.dx))
+	for i := range targets {
+		row := in[i*(width+m.dx):]
+		for d := range m.dx {
+			row[d] = T(t[i*m.dx+d])
+		}
+		for c, v := range r {
+			row[m.dx+c] = T(v)
+		}
+	}
+	out := m.decoder.forward(in, targets)
+	for i := range targets {
+		copy(mean[i*m.dy:(i+1)*m.dy], out[2*i*m.dy:])
+		copy(std[i*m.dy:(i+1)*m.dy], out[(2*i+1)*m.dy:])
+	}
+	// The floor is part of the parametrisation, 0.1 + 0.9·softplus, not a clamp.
+	simd.Softplus(std, std)
+	for i := range std {
+		std[i] = T(m.floor) + T(1-m.floor)*std[i]
+	}
+	toStd(std, m.output, 0)
+}
+
+// CNP is the conditional neural process for curves.
+type CNP[T Float] struct {
+	cfg  Config
+	core core[T]
+}
+
+func newCNP[T Float](c Config, rng *rand.Rand) *CNP[T] {
+	return &CNP[T]{c, newCore[T](c.DimX, c.DimY, c, rng)}
+}
+
+// Config returns the model's configuration.
+func (m *CNP[T]) Config() Config { return m.cfg }
+
+// State lists the parameters under the authors' names.
+func (m *CNP[T]) State() []layers.Param[T] { return m.core.params() }
+
+// Predict returns mean and standard deviation at the targets.
+func (m *CNP[T]) Predict(ctx context.Context, b *Batch[T]) (*Prediction[T], error) {
+	dx, dy := m.cfg.DimX, m.cfg.DimY
+	if err := b.check(dx, dy); err != nil {
+		return nil, err
+	}
+	out := newPrediction[T](b.B * b.Nt * dy)
+	report := progress(ctx)
+	for t := range b.B {
+		report(t, b.B)
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		x, y := b.context(t, dx, dy)
+		targets := make([]float64, b.Nt*dx)
+		for i := range b.Nt {
+			if b.targetOK(t, i) {
+				copy(targets[i*dx:(i+1)*dx], b.XTarget[(t*b.Nt+i)*dx:])
+			}
+		}
+		at := t * b.Nt * dy
+		m.core.predict(out.Mean[at:at+b.Nt*dy], out.Std[at:at+b.Nt*dy], targets, x, y)
+		clearMasked(out, b, t, dy)
+	}
+	report(b.B, b.B)
+	return out, nil
+}
+
+// ImageCNP is the conditional neural process on pixels: their coordinates, scaled to [-1, 1], are the inputs.
+type ImageCNP[T Float] struct {
+	cfg  Config
+	core core[T]
+}
+
+func newImageCNP[T Float](c Config, rng *rand.Rand) *ImageCNP[T] {
+	return &ImageCNP[T]{c, newCore[T](2, c.DimY, c, rng)}
+}
+
+// Config returns the model's configuration.
+func (m *ImageCNP[T]) Config() Config { return m.cfg }
+
+// State lists the parameters.
+func (m *ImageCNP[T]) State() []layers.Param[T] { return m.core.params() }
+
+// Complete predicts every pixel from the observed ones.
+func (m *ImageCNP[T]) Complete(ctx context.Context, im *Images[T]) (*Prediction[T], error) {
+	if err := im.check(m.cfg.DimY); err != nil {
+		return nil, err
+	}
+	n, c := im.H*im.W, im.C
+	grid := pixelGrid(im.H, im.W)
+	for p := range n {
+		grid[2*p] /= float64(im.H) / 2
+		grid[2*p+1] /= float64(im.W) / 2
+	}
+	out := newPrediction[T](len(im.Pixels))
+	report := progress(ctx)
+	for b := range im.B {
+		report(b, im.B)
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		var x []float64
+		var y []T
+		for p := range n {
+			if im.Mask[b*n+p] {
+				x = append(x, grid[2*p:2*p+2]...)
+				for ch := range c {
+					y = append(y, im.Pixels[(b*c+ch)*n+p])
+				}
+			}
+		}
+		mean, std := make([]T, n*c), make([]T, n*c)
+		m.core.predict(mean, std, grid, x, y)
+		for i := range n * c { // channels last to channels first
+			to := (b*c+i%c)*n + i/c
+			out.Mean[to], out.Std[to] = mean[i], std[i]
+		}
+	}
+	report(im.B, im.B)
+	return out, nil
+}

@@ -1,0 +1,243 @@
+package cnp
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/equivcnp/equivcnp/group"
+)
+
+// Errors that callers may want to tell apart. All are wrapped with the names and numbers of the case at hand.
+var (
+	ErrConfig = errors.New("invalid model configuration")
+	ErrShape  = errors.New("wrong shape")
+	ErrValue  = errors.New("not a finite number")
+)
+
+// Architecture names a model.
+type Architecture string
+
+// The architectures.
+const (
+	EquivCNPCurve Architecture = "equivcnp"       // continuous inputs, LieConv on a lattice
+	EquivCNPImage Architecture = "equivcnp-image" // pixel grids, separable LieConv
+	ConvCNPCurve  Architecture = "convcnp"        // the 1D baseline of Gordon et al. 2020
+	ConvCNPImage  Architecture = "convcnp-image"  // its on-the-grid variant
+	CNPCurve      Architecture = "cnp"            // Garnelo et al. 2018
+	CNPImage      Architecture = "cnp-image"      // the same on pixel coordinates
+)
+
+// Architectures lists them in the order of documentation.
+var Architectures = []Architecture{EquivCNPCurve, EquivCNPImage, ConvCNPCurve, ConvCNPImage, CNPCurve, CNPImage}
+
+// Image reports whether models of this architecture complete images; the others regress.
+func (a Architecture) Image() bool {
+	return a == EquivCNPImage || a == ConvCNPImage || a == CNPImage
+}
+
+// Output says what a model's second output is.
+type Output string
+
+// The outputs.
+const (
+	OutputVariance Output = "variance" // the authors' 1D models
+	OutputStd      Output = "std"      // the authors' image models
+)
+
+// Readout says how EquivCNPCurve reads its features at the targets.
+type Readout string
+
+// The readouts.
+const (
+	// ReadoutTargets appends the targets to the lattice and reads the features there.
+	ReadoutTargets Readout = "targets"
+	// ReadoutRBF sums the lattice's features through evenly spaced RBF basis functions (appendix D.1 of the paper).
+	ReadoutRBF Readout = "rbf"
+)
+
+// Config is everything that fixes a model but its weights. It is also what a model file stores.
+type Config struct {
+	Architecture Architecture `json:"architecture"`
+
+	// Group is the group's name (group.Parse), Alpha its distance's weight (0: the group's default), Lifts the number
+	// of stabiliser samples per point.
+	Group    string  `json:"group,omitempty"`
+	Alpha    float64 `json:"alpha,omitempty"`
+	Lifts    int     `json:"lifts,omitempty"`
+	LiftSeed uint64  `json:"lift_seed,omitempty"`
+
+	// DimX is the number of input coordinates (curves), DimY that of outputs or of image channels.
+	DimX int `json:"dim_x,omitempty"`
+	DimY int `json:"dim_y"`
+
+	// Multiplicity K: phi(y) = [1, y, y², .. y^K].
+	Multiplicity int `json:"multiplicity,omitempty"`
+
+	// The lattice of the curve models: PointsPerUnit points per unit of each coordinate, Margin beyond the outermost
+	// points. PointsPerUnit 0 uses no lattice: the context points and the targets themselves carry the features.
+	// Readout says how the targets are read. MaxLattice bounds the number of points.
+	PointsPerUnit float64 `json:"points_per_unit,omitempty"`
+	Margin        float64 `json:"margin,omitempty"`
+	Readout       Readout `json:"readout,omitempty"`
+	MaxLattice    int     `json:"max_lattice,omitempty"`
+
+	// CoordinateFeature feeds the absolute coordinate to the network, as the authors' curve models do. It breaks
+	// equivariance.
+	CoordinateFeature bool `json:"coordinate_feature,omitempty"`
+
+	// Channels are the widths of the network's hidden layers: for curve models the first is that of the pointwise
+	// layer, the others those of the convolutions; for image models the one width of all; for CNPs the encoder's and
+	// decoder's.
+	Channels []int `json:"channels"`
+	// Blocks is the number of residual blocks of an image model.
+	Blocks int `json:"blocks,omitempty"`
+	// Kernel is the width of an ordinary convolution (ConvCNP), odd.
+	Kernel int `json:"kernel,omitempty"`
+	// Hidden and Mid are the widths of the WeightNets and of PointConv's middle.
+	Hidden int `json:"hidden,omitempty"`
+	Mid    int `json:"mid,omitempty"`
+	// NoBatchNorm removes batch normalisation from the WeightNets of (first) LieConvs, BlockBatchNorm puts it into
+	// those of the separable convolutions.
+	NoBatchNorm    bool `json:"no_batch_norm,omitempty"`
+	BlockBatchNorm bool `json:"block_batch_norm,omitempty"`
+
+	// Fill and BlockFill are the wanted mean neighbourhood sizes as fractions of all points, of the LieConvs and of
+	// the residual blocks. RadiusRate is the step of the radius towards them in training.
+	Fill       float64 `json:"fill,omitempty"`
+	BlockFill  float64 `json:"block_fill,omitempty"`
+	RadiusRate float64 `json:"radius_rate,omitempty"`
+
+	// MaxNeighbors caps a neighbourhood by a seeded random choice (the paper's Monte-Carlo sample); 0 is no cap.
+	MaxNeighbors int    `json:"max_neighbors,omitempty"`
+	NeighborSeed uint64 `json:"neighbor_seed,omitempty"`
+
+	// Output says what the second output is, and Floor is the least that it can be: a clamp, but for CNPs, whose
+	// second output is Floor + (1-Floor)·softplus.
+	Output Output  `json:"output"`
+	Floor  float64 `json:"floor,omitempty"`
+}
+
+// limits on what a file may ask for, far above any sensible model.
+const (
+	maxChannels = 1 << 16
+	maxLayers   = 1 << 10
+)
+
+// Validate reports the first field that no model can be built from.
+func (c *Config) Validate() error {
+	if c.Architecture != EquivCNPCurve && c.Architecture != EquivCNPImage {
+		return c.validate(nil)
+	}
+	g, err := c.group()
+	if err != nil {
+		return fmt.Errorf("%w: %v", ErrConfig, err)
+	}
+	return c.validate(g)
+}
+
+// validate is Validate for a group that may be the user's own.
+func (c *Config) validate(g group.Group) error {
+	bad := func(format string, args ...any) error {
+		return fmt.Errorf("%w: %s", ErrConfig, fmt.Sprintf(format, args...))
+	}
+	known := false
+	for _, a := range Architectures {
+		known = known || a == c.Architecture
+	}
+	if !known {
+		return bad("architecture %q is none of %v", c.Architecture, Architectures)
+	}
+	if c.DimY < 1 || c.DimY > maxChannels {
+		return bad("dim_y = %d, need 1 to %d", c.DimY, maxChannels)
+	}
+	if !c.Architecture.Image() && (c.DimX < 1 || c.DimX > 64) {
+		return bad("dim_x = %d, need 1 to 64", c.DimX)
+	}
+	if len(c.Channels) == 0 || len(c.Channels) > maxLayers {
+		return bad("channels = %v, need 1 to %d widths", c.Channels, maxLayers)
+	}
+	for _, w := range c.Channels {
+		if w < 1 || w > maxChannels {
+			return bad("channels = %v, need widths of 1 to %d", c.Channels, maxChannels)
+		}
+	}
+	for _, f := range []struct {
+		name string
+		v    int
+		hi   int
+	}{
+		{"lifts", c.Lifts, 1 << 10}, {"multiplicity", c.Multiplicity, 64}, {"max_lattice", c.MaxLattice, 1 << 28},
+		{"blocks", c.Blocks, maxLayers}, {"kernel", c.Kernel, 1 << 10}, {"hidden", c.Hidden, maxChannels},
+		{"mid", c.Mid, maxChannels}, {"max_neighbors", c.MaxNeighbors, math.MaxInt32},
+	} {
+		if f.v < 0 || f.v > f.hi {
+			return bad("%s = %d, need 0 to %d", f.name, f.v, f.hi)
+		}
+	}
+	for _, f := range []struct {
+		name   string
+		v, max float64
+	}{
+		{"alpha", c.Alpha, 1}, {"points_per_unit", c.PointsPerUnit, 1e9}, {"margin", c.Margin, 1e9}, {"fill", c.Fill, 1},
+		{"block_fill", c.BlockFill, 1}, {"radius_rate", c.RadiusRate, 1e3}, {"floor", c.Floor, 1e3},
+	} {
+		if !(f.v >= 0 && f.v <= f.max) {
+			return bad("%s = %g, need 0 to %g", f.name, f.v, f.max)
+		}
+	}
+	switch c.Output {
+	case OutputVariance, OutputStd:
+	default:
+		return bad("output %q is neither %q nor %q", c.Output, OutputVariance, OutputStd)
+	}
+	switch c.Architecture {
+	case EquivCNPCurve, EquivCNPImage:
+		dim := c.DimX
+		if c.Architecture == EquivCNPImage {
+			dim = 2
+			if c.Blocks < 1 {
+				return bad("blocks = %d, need at least 1", c.Blocks)
+			}
+		} else if c.Readout != ReadoutTargets && c.Readout != ReadoutRBF {
+			return bad("readout %q is neither %q nor %q", c.Readout, ReadoutTargets, ReadoutRBF)
+		} else if c.Readout == ReadoutRBF && c.PointsPerUnit == 0 {
+			return bad("readout %q needs a lattice: points_per_unit = 0", c.Readout)
+		}
+		if g.PointDim() != dim {
+			return bad("group %s acts on %d coordinates, the model has %d", g.Name(), g.PointDim(), dim)
+		}
+		if m := g.MaxLifts(); c.Lifts < 1 || (m > 0 && c.Lifts > m) {
+			return bad("lifts = %d, group %s takes 1 to %d", c.Lifts, g.Name(), m)
+		}
+		if c.Hidden < 1 || c.Mid < 1 || c.Multiplicity < 1 {
+			return bad("hidden = %d, mid = %d, multiplicity = %d, need at least 1 of each", c.Hidden, c.Mid, c.Multiplicity)
+		}
+		if c.Architecture == EquivCNPCurve && len(c.Channels) < 2 {
+			return bad("channels = %v, need the pointwise width and at least one convolution", c.Channels)
+		}
+	case ConvCNPCurve, ConvCNPImage:
+		if c.Kernel%2 != 1 {
+			return bad("kernel = %d, need an odd width", c.Kernel)
+		}
+		if c.Architecture == ConvCNPCurve {
+			if c.DimX != 1 {
+				return bad("dim_x = %d: this baseline is one-dimensional", c.DimX)
+			}
+			if c.PointsPerUnit <= 0 {
+				return bad("points_per_unit = %g, need a lattice", c.PointsPerUnit)
+			}
+			if len(c.Channels) < 2 {
+				return bad("channels = %v, need the pointwise width and at least one convolution", c.Channels)
+			}
+		} else if c.Blocks < 1 {
+			return bad("blocks = %d, need at least 1", c.Blocks)
+		}
+		if c.Multiplicity < 1 {
+			return bad("multiplicity = %d, need at least 1", c.Multiplicity)
+		}
+	}
+	return nil
+}
+
+func (c *Config) group() (group.Group, error) { return group.Parse(c.Group, c.Alpha) }

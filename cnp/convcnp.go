@@ -1,0 +1,89 @@
+package cnp
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/equivcnp/equivcnp/layers"
+	"github.com/equivcnp/equivcnp/simd"
+)
+
+// ConvCNP is the one-dimensional baseline of Gordon et al. 2020: the same set convolution onto a lattice, ordinary
+// convolutions along it, and a second set convolution that reads them at the targets.
+type ConvCNP[T Float] struct {
+	cfg     Config
+	encoder setConv[T]
+	pre     *layers.Linear[T]
+	conv    []*layers.Conv1d[T]
+	readout *layers.RBF[T]
+	head    gaussHead[T]
+}
+
+func newConvCNP[T Float](c Config, rng *rand.Rand) *ConvCNP[T] {
+	m := &ConvCNP[T]{cfg: c,
+		encoder: setConv[T]{psi: layers.NewRBF[T](psiScale, psiLength), dx: 1, dy: c.DimY, degree: c.Multiplicity,
+			coordinates: c.CoordinateFeature},
+		readout: layers.NewRBF[T](psiScale, psiLength),
+	}
+	m.pre = layers.NewLinear[T](m.encoder.channels(), c.Channels[0], rng)
+	for i := range len(c.Channels) - 1 {
+		m.conv = append(m.conv, layers.NewConv1d[T](c.Channels[i], c.Channels[i+1], c.Kernel, rng))
+	}
+	last := c.Channels[len(c.Channels)-1]
+	m.head = gaussHead[T]{layers.NewLinear[T](last, c.DimY, rng), layers.NewLinear[T](last, c.DimY, rng), c.Output, c.Floor}
+	return m
+}
+
+// Config returns the model's configuration.
+func (m *ConvCNP[T]) Config() Config { return m.cfg }
+
+// State lists the parameters under the authors' names.
+func (m *ConvCNP[T]) State() []layers.Param[T] {
+	ps := append(m.encoder.psi.Params("psi."), m.pre.Params("pre_mlp.0.")...)
+	for i, l := range m.conv {
+		ps = append(ps, l.Params(fmt.Sprintf("cnn.%d.", 2*i))...)
+	}
+	return append(append(ps, m.readout.Params("psi_rho.")...), m.head.params()...)
+}
+
+// Predict returns mean and standard deviation at the targets.
+func (m *ConvCNP[T]) Predict(ctx context.Context, b *Batch[T]) (*Prediction[T], error) {
+	if err := b.check(1, m.cfg.DimY); err != nil {
+		return nil, err
+	}
+	out := newPrediction[T](b.B * b.Nt * m.cfg.DimY)
+	grid, err := lattice(b, 1, m.cfg.PointsPerUnit, m.cfg.Margin, m.cfg.MaxLattice)
+	if err != nil {
+		return nil, err
+	}
+	report, n, dy := progress(ctx), len(grid), m.cfg.DimY
+	for t := range b.B {
+		report(t, b.B)
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		x, y := b.context(t, 1, dy)
+		h := make([]T, n*m.pre.Out)
+		m.pre.Forward(h, m.encoder.encode(grid, x, y), n, simd.ActSigmoid)
+		for _, l := range m.conv {
+			next := make([]T, n*l.Out)
+			l.Forward(next, h, 1, n, simd.ActReLU)
+			h = next
+		}
+		targets := make([]float64, b.Nt)
+		for i := range targets {
+			if b.targetOK(t, i) {
+				targets[i] = b.XTarget[t*b.Nt+i]
+			}
+		}
+		c := m.head.mean.In
+		read := make([]T, b.Nt*c)
+		m.readout.Forward(read, targets, grid, h, 1, c)
+		at := t * b.Nt * dy
+		m.head.forward(out.Mean[at:at+b.Nt*dy], out.Std[at:at+b.Nt*dy], read, b.Nt)
+		clearMasked(out, b, t, dy)
+	}
+	report(b.B, b.B)
+	return out, nil
+}

@@ -1,0 +1,106 @@
+package cnp
+
+import (
+	"github.com/equivcnp/equivcnp/group"
+	"github.com/equivcnp/equivcnp/layers"
+	"github.com/equivcnp/equivcnp/simd"
+)
+
+// densityFloor keeps the division by the density channel finite far from all context points.
+const densityFloor = 1e-8
+
+// psiLength and psiScale are the kernel's values before training, those of an untrained gpytorch kernel: softplus(0).
+const psiLength, psiScale = 0.6931471805599453, 0.6931471805599453
+
+// setConv is the encoder that the curve models share: a functional embedding of the context set on any points t,
+//
+//	h(t) = Σ_i psi(t, x_i)·phi(y_i),   phi(y) = [1, y, y², .., y^K],
+//
+// whose signal channels are divided by the density channel h_0.
+type setConv[T Float] struct {
+	psi    *layers.RBF[T]
+	dx, dy int
+	degree int // K
+	// coordinates puts t in front of the channels: the authors' way, and the end of equivariance.
+	coordinates bool
+	// metric is the group whose distance psi takes where the group does not act by isometries; nil: Euclidean.
+	metric group.Group
+}
+
+// channels is the number of features per point.
+func (s *setConv[T]) channels() int {
+	n := 1 + s.degree*s.dy
+	if s.coordinates {
+		n += s.dx
+	}
+	return n
+}
+
+// encode returns the features [m, channels] at t [m, dx] of the context x [n, dx], y [n, dy].
+func (s *setConv[T]) encode(t, x []float64, y []T) []T {
+	c, m, n := 1+s.degree*s.dy, len(t)/s.dx, len(x)/s.dx
+	phi := make([]T, n*c)
+	for i := range n {
+		row, yi := phi[i*c:(i+1)*c], y[i*s.dy:(i+1)*s.dy]
+		row[0] = 1
+		copy(row[1:], yi)
+		for k := 1; k < s.degree; k++ {
+			for d, v := range yi {
+				row[1+k*s.dy+d] = row[1+(k-1)*s.dy+d] * v
+			}
+		}
+	}
+	h := make([]T, m*c)
+	if s.metric == nil {
+		s.psi.Forward(h, t, x, phi, s.dx, c)
+	} else {
+		s.psi.ForwardGroup(h, group.LiftPoints(s.metric, t, 1, 0), group.LiftPoints(s.metric, x, 1, 0), phi, c)
+	}
+
+	width := s.channels()
+	out := make([]T, m*width)
+	for i := range m {
+		row := out[i*width : (i+1)*width]
+		if s.coordinates {
+			for d := range s.dx {
+				row[d] = T(t[i*s.dx+d])
+			}
+			row = row[s.dx:]
+		}
+		density := h[i*c]
+		row[0] = density
+		for k := 1; k < c; k++ {
+			row[k] = h[i*c+k] / (density + densityFloor)
+		}
+	}
+	return out
+}
+
+// gaussHead turns features into mean and standard deviation: mean = Linear, variance (or std) = softplus(Linear), never
+// below floor.
+type gaussHead[T Float] struct {
+	mean, spread *layers.Linear[T]
+	output       Output
+	floor        float64
+}
+
+func (h *gaussHead[T]) params() []layers.Param[T] {
+	return append(h.mean.Params("mean_linear."), h.spread.Params("var_linear.0.")...)
+}
+
+// forward writes mean and std [n, dy] for features [n, c].
+func (h *gaussHead[T]) forward(mean, std, features []T, n int) {
+	h.mean.Forward(mean, features, n, simd.ActNone)
+	h.spread.Forward(std, features, n, simd.ActSoftplus)
+	toStd(std, h.output, h.floor)
+}
+
+// toStd turns a model's positive second output into a standard deviation, in place.
+func toStd[T Float](v []T, o Output, floor float64) {
+	for i := range v {
+		v[i] = max(v[i], T(floor))
+		if o == OutputVariance {
+			v[i] = sqrt(v[i])
+		}
+	}
+}

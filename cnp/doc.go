@@ -1,0 +1,17 @@
+// Package cnp holds the conditional neural processes: EquivCNP for continuous inputs and for images, after "Group
+// Equivariant Conditional Neural Processes" (Kawano, Kumagai, Sannai, Iwasawa, Matsuo; ICLR 2021), and the baselines CNP
+// (Garnelo et al. 2018) and ConvCNP (Gordon et al. 2020).
+//
+// A model maps a set of observed points, the context, to a predictive mean and standard deviation at any target points.
+// New builds one from a Config, package cnp/weights reads one from a file, and Regressor and Completer are what they can
+// do. Each model reads top to bottom as encoder, representation, decoder, likelihood.
+//
+// # Equivariance
+//
+// Moving context and targets by an element of the model's group moves the prediction with them, up to rounding, as long
+// as the points that carry the features move too. They do when PointsPerUnit is 0 (context and targets carry them), for
+// any group. A lattice follows the data under translations, up to the rounding of its step; a rotation or scaling turns
+// the data against its axes, and the prediction then differs by the lattice's discretisation error. A pixel grid maps to
+// itself under rotations by multiples of 90 degrees only. Random stabiliser samples (SO(3), SE(3)) are equivariant in
+// expectation, K evenly spaced ones (SE(2)) under rotations by multiples of 360/K degrees.
+package cnp

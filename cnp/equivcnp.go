@@ -1,0 +1,280 @@
+package cnp
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"github.com/equivcnp/equivcnp/group"
+	"github.com/equivcnp/equivcnp/layers"
+	"github.com/equivcnp/equivcnp/simd"
+)
+
+func sqrt[T Float](x T) T { return T(math.Sqrt(float64(x))) }
+
+// EquivCNP is the paper's model for continuous inputs (Algorithm 1): a set convolution of the context onto a lattice and
+// the targets, a pointwise layer, LieConvs with ReLU, and mean and variance read at the targets.
+type EquivCNP[T Float] struct {
+	cfg   Config
+	group group.Group
+
+	encoder setConv[T]
+	pre     *layers.Linear[T]
+	conv    []*layers.LieConv[T]
+	// readout reads the lattice's features at the targets under ReadoutRBF. The authors' checkpoints hold one that their
+	// model never uses.
+	readout *layers.RBF[T]
+	head    gaussHead[T]
+
+	// trace shows tests the activations of the first tasks; nil outside them.
+	trace func(name string, v []T)
+}
+
+func newEquivCNP[T Float](c Config, g group.Group, rng *rand.Rand) (*EquivCNP[T], error) {
+	m := &EquivCNP[T]{cfg: c, group: g,
+		encoder: setConv[T]{psi: layers.NewRBF[T](psiScale, psiLength), dx: c.DimX, dy: c.DimY,
+			degree: c.Multiplicity, coordinates: c.CoordinateFeature},
+		readout: layers.NewRBF[T](psiScale, psiLength),
+	}
+	if !group.IsIsometric(g) {
+		m.encoder.metric = g
+	}
+	m.pre = layers.NewLinear[T](m.encoder.channels(), c.Channels[0], rng)
+	r, err := referenceRadius(c, g, c.Fill)
+	if err != nil {
+		return nil, err
+	}
+	for i := range len(c.Channels) - 1 {
+		m.conv = append(m.conv, layers.NewLieConv[T](c.Channels[i], c.Channels[i+1], layers.LieConvConfig{
+			PoseDim: group.PoseDim(g), Hidden: c.Hidden, Mid: c.Mid, BatchNorm: !c.NoBatchNorm,
+			Radius: r, Fill: c.Fill, Rate: c.RadiusRate,
+		}, rng))
+	}
+	last := c.Channels[len(c.Channels)-1]
+	m.head = gaussHead[T]{layers.NewLinear[T](last, c.DimY, rng), layers.NewLinear[T](last, c.DimY, rng), c.Output, c.Floor}
+	return m, nil
+}
+
+// Config returns the model's configuration.
+func (m *EquivCNP[T]) Config() Config { return m.cfg }
+
+// State lists the parameters under the authors' names.
+func (m *EquivCNP[T]) State() []layers.Param[T] {
+	ps := m.encoder.psi.Params("psi.")
+	ps = append(ps, m.pre.Params("prelinear.0.module.")...)
+	for i, l := range m.conv {
+		ps = append(ps, l.Params(fmt.Sprintf("conv.%d.", 2*i))...)
+	}
+	rho := m.readout.Params("psi_rho.")
+	for i := range rho {
+		rho[i].Unused = m.cfg.Readout != ReadoutRBF
+	}
+	return append(append(ps, rho...), m.head.params()...)
+}
+
+// Predict returns mean and standard deviation at the targets.
+func (m *EquivCNP[T]) Predict(ctx context.Context, b *Batch[T]) (*Prediction[T], error) {
+	return m.forward(ctx, b, layers.Eval)
+}
+
+// taskChunk is the number of tasks whose points share one neighbourhood structure at a time. Tasks do not see each
+// other, so in Eval mode the chunk changes memory, not results.
+const taskChunk = 16
+
+// forward is Predict in either mode. In Train mode all tasks are one chunk: batch normalisation sees every pair.
+func (m *EquivCNP[T]) forward(ctx context.Context, b *Batch[T], mode layers.Mode) (*Prediction[T], error) {
+	if err := b.check(m.cfg.DimX, m.cfg.DimY); err != nil {
+		return nil, err
+	}
+	out := newPrediction[T](b.B * b.Nt * m.cfg.DimY)
+	var grid []float64
+	if m.cfg.PointsPerUnit > 0 {
+		var err error
+		if grid, err = lattice(b, m.cfg.DimX, m.cfg.PointsPerUnit, m.cfg.Margin, m.cfg.MaxLattice); err != nil {
+			return nil, err
+		}
+	}
+	if b.B*b.Nt == 0 && mode == layers.Eval {
+		return out, nil
+	}
+	chunk := taskChunk
+	if mode == layers.Train {
+		chunk = max(b.B, 1)
+	}
+	report, steps := progress(ctx), len(m.conv)+1
+	total := (b.B + chunk - 1) / chunk * steps
+	for lo := 0; lo < b.B; lo += chunk {
+		done := lo / chunk * steps
+		step := func(i int) error {
+			report(done+i, total)
+			return ctx.Err()
+		}
+		if err := m.forwardTasks(out, b, lo, min(lo+chunk, b.B), grid, mode, step); err != nil {
+			return nil, err
+		}
+	}
+	report(total, total)
+	return out, nil
+}
+
+// forwardTasks predicts tasks lo to hi over one lattice.
+func (m *EquivCNP[T]) forwardTasks(out *Prediction[T], b *Batch[T], lo, hi int, grid []float64, mode layers.Mode, step func(int) error) error {
+	dx, dy, lifts := m.cfg.DimX, m.cfg.DimY, m.cfg.Lifts
+
+	// Encoder: features on each task's points.
+	var (
+		points   *group.Lifted
+		features []T
+		mask     []bool // per lifted point
+		blocks   = []int{0}
+	)
+	for t := lo; t < hi; t++ {
+		x, ok := m.points(b, t, grid)
+		l := group.LiftPoints(m.group, x, lifts, m.cfg.LiftSeed)
+		if points == nil {
+			points = l
+		} else {
+			points.Append(l)
+		}
+		cx, cy := b.context(t, dx, dy)
+		features = append(features, m.encoder.encode(x, cx, cy)...)
+		for _, o := range ok {
+			for range lifts {
+				mask = append(mask, o)
+			}
+		}
+		blocks = append(blocks, points.Rows())
+	}
+	m.record("encoding", features)
+	if err := step(0); err != nil {
+		return err
+	}
+	g := layers.NewGeometry[T](points, mask, blocks, m.cfg.MaxNeighbors, m.cfg.NeighborSeed)
+
+	// Decoder: a pointwise layer, then LieConvs over the lifted points.
+	h := make([]T, points.N*m.pre.Out)
+	m.pre.Forward(h, features, points.N, simd.ActSigmoid)
+	m.record("prelinear", h)
+	h = repeatRows(h, m.pre.Out, lifts)
+	for i, l := range m.conv {
+		y := make([]T, points.Rows()*l.Out)
+		if err := l.Forward(y, h, g, 1, mode); err != nil {
+			return err
+		}
+		m.record(fmt.Sprintf("conv%d", 2*i), y)
+		simd.ReLU(y, y)
+		h = y
+		if err := step(i + 1); err != nil {
+			return err
+		}
+	}
+	c := m.head.mean.In
+	h = meanRows(h, c, lifts)
+
+	// Read the features at the targets: there they are, or by the second kernel.
+	perTask := points.N / (hi - lo)
+	for t := lo; t < hi; t++ {
+		f := h[(t-lo)*perTask*c:][:perTask*c]
+		if m.cfg.Readout == ReadoutRBF {
+			read := make([]T, b.Nt*c)
+			m.readout.Forward(read, m.targets(b, t), grid, f, dx, c)
+			f = read
+		} else {
+			f = f[(perTask-b.Nt)*c:]
+		}
+		at := t * b.Nt * dy
+		m.head.forward(out.Mean[at:at+b.Nt*dy], out.Std[at:at+b.Nt*dy], f, b.Nt)
+		clearMasked(out, b, t, dy)
+	}
+	return nil
+}
+
+// points returns the points [n, dx] that carry task t's features, the targets last (ReadoutTargets), and which of them
+// count. Padding sits at the origin, unseen.
+func (m *EquivCNP[T]) points(b *Batch[T], t int, grid []float64) (x []float64, ok []bool) {
+	dx := m.cfg.DimX
+	add := func(p []float64, valid bool) {
+		if !valid {
+			p = make([]float64, dx)
+		}
+		x, ok = append(x, p...), append(ok, valid)
+	}
+	if m.cfg.PointsPerUnit > 0 {
+		x = append(make([]float64, 0, len(grid)+b.Nt*dx), grid...)
+		for range len(grid) / dx {
+			ok = append(ok, true)
+		}
+	} else {
+		for i := range b.Nc {
+			p := t*b.Nc + i
+			add(b.XContext[p*dx:(p+1)*dx], b.contextOK(t, i))
+		}
+	}
+	if m.cfg.Readout == ReadoutTargets {
+		for i := range b.Nt {
+			p := t*b.Nt + i
+			add(b.XTarget[p*dx:(p+1)*dx], b.targetOK(t, i))
+		}
+	}
+	return x, ok
+}
+
+// targets returns the targets [nt, dx] of task t, padding at the origin.
+func (m *EquivCNP[T]) targets(b *Batch[T], t int) []float64 {
+	dx := m.cfg.DimX
+	x := make([]float64, b.Nt*dx)
+	for i := range b.Nt {
+		if b.targetOK(t, i) {
+			copy(x[i*dx:(i+1)*dx], b.XTarget[(t*b.Nt+i)*dx:])
+		}
+	}
+	return x
+}
+
+func (m *EquivCNP[T]) record(name string, v []T) {
+	if m.trace != nil {
+		m.trace(name, v)
+	}
+}
+
+// clearMasked zeroes the prediction at padded targets of task t.
+func clearMasked[T Float](p *Prediction[T], b *Batch[T], t, dy int) {
+	for i := range b.Nt {
+		if !b.targetOK(t, i) {
+			at := (t*b.Nt + i) * dy
+			clear(p.Mean[at : at+dy])
+			clear(p.Std[at : at+dy])
+		}
+	}
+}
+
+// repeatRows gives each of the k lifts of a point the point's features; x is [n, c].
+func repeatRows[T Float](x []T, c, k int) []T {
+	if k == 1 {
+		return x
+	}
+	out := make([]T, 0, len(x)*k)
+	for i := 0; i < len(x); i += c {
+		for range k {
+			out = append(out, x[i:i+c]...)
+		}
+	}
+	return out
+}
+
+// meanRows averages the features of a point's k lifts; x is [n·k, c].
+func meanRows[T Float](x []T, c, k int) []T {
+	if k == 1 {
+		return x
+	}
+	out := make([]T, len(x)/k)
+	for i := range len(out) / c {
+		row := out[i*c : (i+1)*c]
+		for l := range k {
+			simd.Add(row, row, x[(i*k+l)*c:][:c])
+		}
+		simd.Scale(row, 1/T(k), row)
+	}
+	return out
+}

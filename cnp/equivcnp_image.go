@@ -1,0 +1,227 @@
+package cnp
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+
+	"github.com/equivcnp/equivcnp/group"
+	"github.com/equivcnp/equivcnp/layers"
+	"github.com/equivcnp/equivcnp/simd"
+)
+
+// ImageEquivCNP is the paper's model for images: one LieConv psi embeds the mask (density) and the observed pixels
+// (signal), residual blocks of separable LieConvs decode them, and a linear map gives mean and spread at every pixel.
+type ImageEquivCNP[T Float] struct {
+	cfg   Config
+	group group.Group
+
+	psi    *layers.LieConv[T]
+	first  *layers.Linear[T]
+	blocks []*layers.ResidualBlock[T]
+	last   *layers.Linear[T]
+
+	mu    sync.Mutex
+	grids []gridGeometry[T] // recently used pixel grids, newest last
+
+	trace func(name string, v []T)
+}
+
+type gridGeometry[T Float] struct {
+	h, w int
+	g    *layers.Geometry[T]
+}
+
+func newImageEquivCNP[T Float](c Config, g group.Group, rng *rand.Rand) (*ImageEquivCNP[T], error) {
+	var r [2]float64
+	for i, fill := range []float64{c.Fill, c.BlockFill} {
+		var err error
+		if r[i], err = referenceRadius(c, g, fill); err != nil {
+			return nil, err
+		}
+	}
+	width := c.Channels[0]
+	m := &ImageEquivCNP[T]{cfg: c, group: g}
+	m.psi = layers.NewLieConv[T](c.DimY*c.Multiplicity, width, layers.LieConvConfig{
+		PoseDim: group.PoseDim(g), Hidden: c.Hidden, Mid: c.Mid, BatchNorm: !c.NoBatchNorm,
+		Radius: r[0], Fill: c.Fill, Rate: c.RadiusRate,
+	}, rng)
+	m.first = layers.NewLinear[T](2*width, width, rng)
+	for range c.Blocks {
+		m.blocks = append(m.blocks, layers.NewResidualBlock[T](width, layers.LieConvConfig{
+			PoseDim: group.PoseDim(g), Hidden: c.Hidden, BatchNorm: c.BlockBatchNorm,
+			Radius: r[1], Fill: c.BlockFill, Rate: c.RadiusRate,
+		}, rng))
+	}
+	m.last = layers.NewLinear[T](width, 2*c.DimY, rng)
+	return m, nil
+}
+
+// Config returns the model's configuration.
+func (m *ImageEquivCNP[T]) Config() Config { return m.cfg }
+
+// State lists the parameters under the authors' names.
+func (m *ImageEquivCNP[T]) State() []layers.Param[T] {
+	ps := append(m.psi.Params("conv_theta."), m.first.Params("cnn.0.module.")...)
+	for i, b := range m.blocks {
+		ps = append(ps, b.Params(fmt.Sprintf("cnn.%d.", i+1))...)
+	}
+	return append(ps, m.last.Params(fmt.Sprintf("cnn.%d.module.", len(m.blocks)+1))...)
+}
+
+// Complete predicts every pixel from the observed ones. The first call for an image size builds its neighbourhoods.
+func (m *ImageEquivCNP[T]) Complete(ctx context.Context, im *Images[T]) (*Prediction[T], error) {
+	if err := im.check(m.cfg.DimY); err != nil {
+		return nil, err
+	}
+	return m.forward(ctx, im, m.grid(im.H, im.W), layers.Eval)
+}
+
+// imageChunk is the number of images that one set of evaluated convolution weights serves.
+const imageChunk = 8
+
+// forward completes images whose pixels lie at the points of g, which may be any: nothing here knows of a grid.
+func (m *ImageEquivCNP[T]) forward(ctx context.Context, im *Images[T], g *layers.Geometry[T], mode layers.Mode) (*Prediction[T], error) {
+	out := newPrediction[T](len(im.Pixels))
+	chunk := imageChunk
+	if mode == layers.Train {
+		chunk = max(im.B, 1) // batch normalisation sees every pair
+	}
+	report, steps := progress(ctx), 2+len(m.blocks)
+	total := (im.B + chunk - 1) / chunk * steps
+	for lo := 0; lo < im.B; lo += chunk {
+		done := lo / chunk * steps
+		step := func(i int) error {
+			report(done+i, total)
+			return ctx.Err()
+		}
+		if err := m.forwardImages(out, im, lo, min(lo+chunk, im.B), g, mode, step); err != nil {
+			return nil, err
+		}
+	}
+	report(total, total)
+	return out, nil
+}
+
+func (m *ImageEquivCNP[T]) forwardImages(out *Prediction[T], im *Images[T], lo, hi int, g *layers.Geometry[T], mode layers.Mode, step func(int) error) error {
+	if err := step(0); err != nil {
+		return err
+	}
+	n, b, k, width := im.H*im.W, hi-lo, m.cfg.Lifts, m.cfg.Channels[0]
+
+	// Encoder: psi on density and on signal, side by side.
+	density, signal := embedPixels(im, lo, hi, m.cfg.Multiplicity)
+	c, rows := m.psi.In, b*n*k
+	hd, hs := make([]T, rows*width), make([]T, rows*width)
+	if err := m.psi.Forward(hd, repeatRows(density, c, k), g, b, mode); err != nil {
+		return err
+	}
+	m.record("theta_density", hd)
+	if err := m.psi.Forward(hs, repeatRows(signal, c, k), g, b, mode); err != nil {
+		return err
+	}
+	m.record("theta_signal", hs)
+	both := make([]T, 2*rows*width)
+	for i := range rows {
+		copy(both[2*i*width:], hd[i*width:(i+1)*width])
+		copy(both[(2*i+1)*width:], hs[i*width:(i+1)*width])
+	}
+	if err := step(1); err != nil {
+		return err
+	}
+
+	// Decoder.
+	h := hd
+	m.first.Forward(h, both, rows, simd.ActNone)
+	m.record("cnn0", h)
+	for i, block := range m.blocks {
+		if err := block.Forward(h, g, b, mode); err != nil {
+			return err
+		}
+		m.record(fmt.Sprintf("cnn%d", i+1), h)
+		if err := step(i + 2); err != nil {
+			return err
+		}
+	}
+	h = meanRows(h, width, k)
+	y := make([]T, b*n*m.last.Out)
+	m.last.Forward(y, h, b*n, simd.ActNone)
+	m.record(fmt.Sprintf("cnn%d", len(m.blocks)+1), y)
+
+	imageHead(out, im, lo, hi, y, m.cfg)
+	return nil
+}
+
+// embedPixels returns, for images lo to hi, density and signal [b, h·w, c·K] with channels last: the mask, and the
+// observed values' powers y, y², .. y^K. Unobserved values are never read.
+func embedPixels[T Float](im *Images[T], lo, hi, degree int) (density, signal []T) {
+	n, c := im.H*im.W, im.C*degree
+	density, signal = make([]T, (hi-lo)*n*c), make([]T, (hi-lo)*n*c)
+	for b := lo; b < hi; b++ {
+		for p := range n {
+			if !im.Mask[b*n+p] {
+				continue
+			}
+			at := ((b-lo)*n + p) * c
+			for ch := range im.C {
+				v := im.Pixels[(b*im.C+ch)*n+p]
+				power := T(1)
+				for k := range degree {
+					power *= v
+					density[at+k*im.C+ch] = 1
+					signal[at+k*im.C+ch] = power
+				}
+			}
+		}
+	}
+	return density, signal
+}
+
+// imageHead turns the network's output y [b, h·w, 2c] of images lo to hi, means first, into the prediction.
+func imageHead[T Float](out *Prediction[T], im *Images[T], lo, hi int, y []T, cfg Config) {
+	n, c := im.H*im.W, im.C
+	mean, spread := out.Mean[lo*c*n:hi*c*n], out.Std[lo*c*n:hi*c*n]
+	for b := range hi - lo {
+		for p := range n {
+			row := y[(b*n+p)*2*c:][:2*c]
+			for ch := range c {
+				mean[(b*c+ch)*n+p], spread[(b*c+ch)*n+p] = row[ch], row[c+ch]
+			}
+		}
+	}
+	simd.Softplus(spread, spread)
+	toStd(spread, cfg.Output, cfg.Floor)
+}
+
+// keepGrids bounds the pixel grids whose neighbourhoods a model remembers.
+const keepGrids = 4
+
+// grid returns the geometry of an h x w image, from memory where it is there.
+func (m *ImageEquivCNP[T]) grid(h, w int) *layers.Geometry[T] {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, e := range m.grids {
+		if e.h == h && e.w == w {
+			return e.g
+		}
+	}
+	g := m.geometry(pixelGrid(h, w))
+	if len(m.grids) == keepGrids {
+		m.grids = m.grids[1:]
+	}
+	m.grids = append(m.grids, gridGeometry[T]{h, w, g})
+	return g
+}
+
+// geometry lifts points [n, 2].
+func (m *ImageEquivCNP[T]) geometry(x []float64) *layers.Geometry[T] {
+	l := group.LiftPoints(m.group, x, m.cfg.Lifts, m.cfg.LiftSeed)
+	return layers.NewGeometry[T](l, nil, nil, m.cfg.MaxNeighbors, m.cfg.NeighborSeed)
+}
+
+func (m *ImageEquivCNP[T]) record(name string, v []T) {
+	if m.trace != nil {
+		m.trace(name, v)
+	}
+}

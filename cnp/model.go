@@ -1,0 +1,72 @@
+package cnp
+
+import (
+	"context"
+
+	"github.com/equivcnp/equivcnp/layers"
+)
+
+// Float is the set of feature types: float32 for work, float64 for reference results and gradient checks.
+type Float = layers.Float
+
+// Model is what every architecture offers. Models are safe for concurrent prediction as long as nobody changes their
+// State.
+type Model[T Float] interface {
+	// Config returns the configuration that New builds the same architecture from.
+	Config() Config
+	// State lists every parameter and buffer, named as in the authors' checkpoints. The slices are live.
+	State() []layers.Param[T]
+}
+
+// Regressor predicts at any target points from any context points.
+type Regressor[T Float] interface {
+	Model[T]
+	// Predict returns mean and standard deviation [B, Nt, dy] at the targets. Masked targets get zeros.
+	Predict(ctx context.Context, b *Batch[T]) (*Prediction[T], error)
+}
+
+// Completer predicts all pixels of an image from some of them.
+type Completer[T Float] interface {
+	Model[T]
+	// Complete returns mean and standard deviation [B, C, H, W].
+	Complete(ctx context.Context, im *Images[T]) (*Prediction[T], error)
+}
+
+// Batch is a batch of regression tasks. Models with a lattice lay one lattice over all tasks of a batch, as the authors'
+// code does, so batching tasks together changes their results slightly.
+type Batch[T Float] struct {
+	B, Nc, Nt int       // tasks, context points and targets per task; Nc and Nt may be 0
+	XContext  []float64 // [B, Nc, dx]
+	YContext  []T       // [B, Nc, dy]
+	XTarget   []float64 // [B, Nt, dx]
+	// ContextMask [B, Nc] and TargetMask [B, Nt] are false at padding, whose values are never read; nil means that all
+	// points count.
+	ContextMask, TargetMask []bool
+}
+
+// Images is a batch of partly observed images of one size.
+type Images[T Float] struct {
+	B, C, H, W int
+	Pixels     []T    // [B, C, H, W]; values at unobserved pixels are never read
+	Mask       []bool // [B, H, W], true where the pixel is observed
+}
+
+// Prediction is the predictive distribution, independent normals.
+type Prediction[T Float] struct {
+	Mean, Std []T
+}
+
+type progressKey struct{}
+
+// WithProgress returns a context under which long predictions report how much of the work is done.
+func WithProgress(ctx context.Context, f func(done, total int)) context.Context {
+	return context.WithValue(ctx, progressKey{}, f)
+}
+
+// progress returns the reporter of ctx, never nil.
+func progress(ctx context.Context) func(done, total int) {
+	if f, ok := ctx.Value(progressKey{}).(func(done, total int)); ok {
+		return f
+	}
+	return func(int, int) {}
+}

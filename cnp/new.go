@@ -1,0 +1,120 @@
+package cnp
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"github.com/equivcnp/equivcnp/group"
+	"github.com/equivcnp/equivcnp/neighbor"
+)
+
+// New builds a model with random weights. Equal configurations and seeds give equal models.
+func New[T Float](c Config, seed uint64) (Model[T], error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	if c.Architecture == EquivCNPCurve || c.Architecture == EquivCNPImage {
+		g, err := c.group()
+		if err != nil {
+			return nil, err
+		}
+		return NewWithGroup[T](c, g, seed)
+	}
+	rng := newRand(seed)
+	switch c.Architecture {
+	case ConvCNPCurve:
+		return newConvCNP[T](c, rng), nil
+	case ConvCNPImage:
+		return newImageConvCNP[T](c, rng), nil
+	case CNPCurve:
+		return newCNP[T](c, rng), nil
+	case CNPImage:
+		return newImageCNP[T](c, rng), nil
+	}
+	return nil, fmt.Errorf("%w: architecture %q", ErrConfig, c.Architecture)
+}
+
+// NewWithGroup is New for an EquivCNP under a group of the user's own; c.Group and c.Alpha are labels then, and whoever
+// loads the model's file must know the group.
+func NewWithGroup[T Float](c Config, g group.Group, seed uint64) (Model[T], error) {
+	if err := c.validate(g); err != nil {
+		return nil, err
+	}
+	switch c.Architecture {
+	case EquivCNPCurve:
+		return asModel[T](newEquivCNP[T](c, g, newRand(seed)))
+	case EquivCNPImage:
+		return asModel[T](newImageEquivCNP[T](c, g, newRand(seed)))
+	}
+	return nil, fmt.Errorf("%w: architecture %q has no group", ErrConfig, c.Architecture)
+}
+
+func newRand(seed uint64) *rand.Rand {
+	return rand.New(rand.NewPCG(seed, 0x45717569764e50)) // a stream of its own: "EquivNP"
+}
+
+// asModel keeps a nil pointer from becoming a non-nil interface.
+func asModel[T Float, M Model[T]](m M, err error) (Model[T], error) {
+	if err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// Default returns a sensible configuration of the architecture for dy outputs or channels; group is empty for the
+// baselines. The widths are the paper's. It is a start, to be changed at will before New.
+func Default(a Architecture, groupName string, dy int) Config {
+	c := Config{Architecture: a, Group: groupName, DimY: dy, Multiplicity: 1, Output: OutputStd, Floor: 1e-4}
+	switch a {
+	case EquivCNPCurve:
+		c.DimX, c.Lifts, c.Readout = 1, 1, ReadoutTargets
+		if g, err := group.Parse(groupName, 0); err == nil {
+			c.DimX = g.PointDim()
+		}
+		c.PointsPerUnit, c.Margin = 64, 0.1
+		c.Channels, c.Hidden, c.Mid = []int{8, 16, 32, 16, 8}, 32, 16
+		c.Fill, c.RadiusRate = 4.0/64, 0.3
+		c.Output, c.Floor = OutputVariance, 1e-8
+	case EquivCNPImage:
+		c.Lifts, c.Channels, c.Blocks, c.Hidden, c.Mid = 1, []int{128}, 4, 32, 16
+		c.Fill, c.BlockFill, c.RadiusRate = 1.0/10, 1.0/15, 0.5
+	case ConvCNPCurve:
+		c.DimX, c.PointsPerUnit = 1, 32
+		c.Channels, c.Kernel = []int{8, 16, 32, 16, 8}, 5
+		c.Output, c.Floor = OutputVariance, 1e-8
+	case ConvCNPImage:
+		c.Channels, c.Blocks, c.Kernel = []int{128}, 4, 9
+	case CNPCurve:
+		c.DimX, c.Channels, c.Output, c.Floor = 1, []int{128, 128, 128, 128}, OutputVariance, 0.1
+	case CNPImage:
+		c.Channels, c.Floor = []int{128, 128, 128, 128}, 0.1
+	}
+	return c
+}
+
+// referenceSize is the side of the image, and the number of scattered points, on which the radii of a new model reach
+// their wanted fill. Training moves them to the data's geometry.
+const referenceSize = 64
+
+// referenceRadius returns the radius that gives a new model's neighbourhoods the wanted fill on reference points: a
+// pixel grid for images, the lattice over [-2, 2] for curves, or points scattered there.
+func referenceRadius(c Config, g group.Group, fill float64) (float64, error) {
+	if fill == 0 {
+		return 0, nil
+	}
+	var x []float64
+	if c.Architecture == EquivCNPImage {
+		x = pixelGrid(referenceSize, referenceSize)
+	} else if n := math.Floor(c.PointsPerUnit * (4 + 2*c.Margin)); c.DimX == 1 && n >= referenceSize && n <= 4096 {
+		x = make([]float64, int(n))
+		linspace(x, -2-c.Margin, 2+c.Margin)
+	} else {
+		rng := rand.New(rand.NewPCG(1, 1))
+		x = make([]float64, 4*referenceSize*c.DimX)
+		for i := range x {
+			x[i] = 4*rng.Float64() - 2
+		}
+	}
+	return neighbor.RadiusForFill(group.LiftPoints(g, x, c.Lifts, c.LiftSeed), fill, neighbor.Options{})
+}
