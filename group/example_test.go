@@ -1,0 +1,66 @@
+package group_test
+
+import (
+	"fmt"
+
+	"github.com/equivcnp/equivcnp/group"
+)
+
+// Two points seen through R>0×SO(2): the second lies a quarter turn further and twice as far out.
+func ExampleGroup() {
+	g, err := group.Parse("R>0xSO(2)", 0)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	l := group.LiftPoints(g, []float64{1, 0, 0, 2}, 1, 0)
+	aj, qj := l.Row(0)
+	ai, qi := l.Row(1)
+	pose := make([]float64, group.PoseDim(g))
+	g.RelativePose(pose, ai, qi, aj, qj)
+	fmt.Printf("pose %.4f, distance %.4f\n", pose, g.Distance(pose))
+
+	// Turning and scaling both points changes nothing.
+	h := []float64{0.7, -1.1} // (log r, θ)
+	x, y := []float64{1, 0}, []float64{0, 2}
+	g.Act(x, h, x)
+	g.Act(y, h, y)
+	l = group.LiftPoints(g, append(x, y...), 1, 0)
+	aj, qj = l.Row(0)
+	ai, qi = l.Row(1)
+	g.RelativePose(pose, ai, qi, aj, qj)
+	fmt.Printf("pose %.4f, distance %.4f\n", pose, g.Distance(pose))
+	// Output:
+	// pose [0.6931 1.5708], distance 0.9564
+	// pose [0.6931 1.5708], distance 0.9564
+}
+
+// One query against many points.
+func ExamplePairComputer() {
+	g := group.NewT(2, 0)
+	l := group.LiftPoints(g, []float64{0, 0, 3, 4, 6, 8}, 1, 0)
+	a, q := l.Row(0)
+	dist := make([]float64, l.Rows())
+	g.Distances(dist, a, q, l.A, l.Q)
+	fmt.Println(dist)
+	// Output: [0 1 2]
+}
+
+func ExampleParse() {
+	for _, name := range []string{"so2", "R>0 × SO(2)", "SE 2"} {
+		g, err := group.Parse(name, 0)
+		fmt.Println(g.Name(), g.Alpha(), group.PoseDim(g), err)
+	}
+	_, err := group.Parse("E(8)", 0)
+	fmt.Println(err)
+	// Output:
+	// SO(2) 0.3 3 <nil>
+	// R>0xSO(2) 0.3 2 <nil>
+	// SE(2) 0.2 3 <nil>
+	// group: unknown group "E(8)", the choices are T(n), SO(2), R>0xSO(2), SE(2), R>0(n), R>0xSqueeze, SO(3), SE(3), trivial(n)
+}
+
+func ExampleCandidates() {
+	fmt.Println(group.Candidates(3, 2))
+	// Output: [SO(2) SE(2) R>0(2)]
+}

@@ -1,0 +1,105 @@
+// Package group holds the Lie groups that the convolutions are equivariant under: how a point is lifted to group
+// elements, the relative pose of two lifted points, the distance that decides who is a neighbour, and the action on
+// points.
+//
+// # Conventions
+//
+// They hold for every group and are stated here only.
+//
+//   - A point x in R^d is lifted to K pairs (u, q): u is a group element with u·o(q) = x, where o(q) is the origin that
+//     stands for the orbit q; q are the orbit's coordinates. K > 1 samples the stabiliser of the origin, where the group
+//     has one.
+//   - u is kept as a = log u, its coordinates in the Lie algebra, float64.
+//   - Algebra coordinates: T(n) (x_1 .. x_n); SO(2) (θ); R>0×SO(2) (log r, θ); R>0 (log r); R>0×squeeze
+//     (log r, log s); SE(2) (θ, t_x, t_y), the angle first; SO(3) the rotation vector; SE(3) (rotation vector,
+//     translation part). Quaternions, where they occur, are (w, x, y, z).
+//   - The relative pose of i as seen from j is [log(u_j⁻¹ u_i), q_i, q_j], in this order. It is invariant under the
+//     action of the group on both points, and it is all that a convolution knows about the two positions.
+//   - The distance of i and j is α·|one part of the pose| + (1-α)·|the other part|; each group's doc comment says which.
+//     It is a sum, not a root of squares, and need not be symmetric.
+//   - Angles are radians in [-π, π]; a relative angle of half a turn, to rounding, is +π (see relativeAngle). Geometry is
+//     float64 everywhere; features choose their own type.
+package group
+
+import (
+	"math/rand/v2"
+)
+
+// Group is a Lie group with its action on R^d. A user's own group implements these methods and works everywhere; the
+// optional interfaces below make it faster.
+//
+// Implementations are immutable and safe for concurrent use. Methods panic when a slice is shorter than they document;
+// non-finite inputs give non-finite outputs and never a panic.
+type Group interface {
+	// Name is the canonical name, "SE(2)" for example; Parse accepts it.
+	Name() string
+	// Alpha is the weight of the distance's first part.
+	Alpha() float64
+	// PointDim is d, the dimension of the points that the group acts on.
+	PointDim() int
+	// AlgebraDim is g, the number of coordinates of log u.
+	AlgebraDim() int
+	// OrbitDim is q, the number of orbit coordinates; 0 where the group acts transitively.
+	OrbitDim() int
+	// MaxLifts is the largest useful number of stabiliser samples: 1 where the stabiliser is trivial, 0 for no limit.
+	MaxLifts() int
+	// Lift writes k lifts of the point x [d] into a [k, g] and q [k, orbit]. Groups whose stabiliser is sampled at
+	// random draw from rng; the others accept nil. A point that has no lift (r = 0 under R>0×SO(2)) gives the nearest
+	// one that its documentation names, never NaN for finite x.
+	Lift(a, q, x []float64, k int, rng *rand.Rand)
+	// RelativePose writes [log(u_j⁻¹ u_i), q_i, q_j] into pose [g + 2·orbit].
+	RelativePose(pose, ai, qi, aj, qj []float64)
+	// Distance is the distance of the two lifted points with this relative pose.
+	Distance(pose []float64) float64
+	// Act writes exp(a)·x into dst [d]; dst may be x.
+	Act(dst, a, x []float64)
+}
+
+// PoseDim is the length of a relative pose of g.
+func PoseDim(g Group) int { return g.AlgebraDim() + 2*g.OrbitDim() }
+
+// Composer is a group whose elements can be multiplied in algebra coordinates.
+type Composer interface {
+	Group
+	// Compose writes log(exp(a)·exp(b)) into dst [g]; dst may be a or b.
+	Compose(dst, a, b []float64)
+	// Inverse writes log(exp(a)⁻¹) into dst [g]; dst may be a.
+	Inverse(dst, a []float64)
+}
+
+// PairComputer is the fast path of RelativePose and Distance: one query against many points.
+type PairComputer interface {
+	Group
+	// Distances writes the distance of the query (ai [g], qi [orbit]) to each of the n = len(dist) points with
+	// algebra coordinates a [n, g] and orbit coordinates q [n, orbit]. It must equal Distance(RelativePose(...)) to
+	// the last bit, so that the two ways to build a neighbourhood agree.
+	Distances(dist, ai, qi, a, q []float64)
+}
+
+// Bounder is a group that can bound its balls by boxes, so that a tree finds their members without looking at every
+// pair. Groups without it are searched by brute force.
+type Bounder interface {
+	Group
+	// BoundDim is the number m of bounding coordinates.
+	BoundDim() int
+	// BoundPeriods returns the period of each bounding coordinate; 0 for one that is not periodic.
+	BoundPeriods() []float64
+	// BoundCoords writes the bounding coordinates of one lifted point into dst [m]; periodic ones lie in
+	// [-period/2, period/2].
+	BoundCoords(dst, a, q []float64)
+	// BoundBox writes into half [m] the half-widths of a box, in bounding coordinates, that contains every point
+	// within distance r of its centre, +Inf where r bounds nothing. It includes an allowance for rounding, a part in
+	// 10⁹ of the half-width, which covers coordinates up to 10⁵ half-widths from zero; a search that must be exact
+	// beyond that widens its comparisons by a few ulps of the coordinates.
+	BoundBox(half []float64, r float64)
+}
+
+// Isometric is implemented by groups that preserve Euclidean distance, so that a radial kernel of |x - x'| is
+// invariant under them.
+type Isometric interface{ IsIsometry() bool }
+
+// IsIsometric reports whether g acts by isometries of R^d.
+func IsIsometric(g Group) bool {
+	i, ok := g.(Isometric)
+	return ok && i.IsIsometry()
+}

@@ -1,0 +1,53 @@
+package group
+
+import (
+	"fmt"
+	"math/rand/v2"
+)
+
+// Lifted is a set of points lifted to group elements. Lift l of point i is row i·K + l.
+type Lifted struct {
+	Group Group
+	N     int       // points
+	K     int       // lifts per point
+	A     []float64 // [N·K, g] algebra coordinates
+	Q     []float64 // [N·K, orbit] orbit coordinates
+}
+
+// LiftPoints lifts x [n, d] with k samples per point. Stabiliser samples are drawn from a generator seeded with seed,
+// in point order, so equal arguments give equal lifts. It panics if len(x) is not a multiple of d or k < 1.
+func LiftPoints(g Group, x []float64, k int, seed uint64) *Lifted {
+	d := g.PointDim()
+	if d == 0 || len(x)%d != 0 {
+		panic(fmt.Sprintf("group: LiftPoints: len(x) = %d, need a multiple of %d", len(x), d))
+	}
+	if k < 1 {
+		panic(fmt.Sprintf("group: LiftPoints: k = %d, need at least 1", k))
+	}
+	n, ga, qa := len(x)/d, g.AlgebraDim(), g.OrbitDim()
+	l := &Lifted{Group: g, N: n, K: k, A: make([]float64, n*k*ga), Q: make([]float64, n*k*qa)}
+	rng := rand.New(rand.NewPCG(seed, 0x9e3779b97f4a7c15))
+	for i := range n {
+		g.Lift(l.A[i*k*ga:(i+1)*k*ga], l.Q[i*k*qa:(i+1)*k*qa], x[i*d:(i+1)*d], k, rng)
+	}
+	return l
+}
+
+// Rows is the number of lifted points, N·K.
+func (l *Lifted) Rows() int { return l.N * l.K }
+
+// Row returns the algebra and orbit coordinates of lifted point i.
+func (l *Lifted) Row(i int) (a, q []float64) {
+	ga, qa := l.Group.AlgebraDim(), l.Group.OrbitDim()
+	return l.A[i*ga : (i+1)*ga : (i+1)*ga], l.Q[i*qa : (i+1)*qa : (i+1)*qa]
+}
+
+// Append adds the rows of m, which must be of the same group and number of lifts.
+func (l *Lifted) Append(m *Lifted) {
+	if l.K != m.K || l.Group.AlgebraDim() != m.Group.AlgebraDim() || l.Group.OrbitDim() != m.Group.OrbitDim() {
+		panic("group: Append: the two sets were lifted differently")
+	}
+	l.N += m.N
+	l.A = append(l.A, m.A...)
+	l.Q = append(l.Q, m.Q...)
+}

@@ -1,0 +1,110 @@
+package linalg
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func randomQuat(rng *rand.Rand) Quat {
+	var q Quat
+	for i := range q {
+		q[i] = rng.NormFloat64()
+	}
+	return q.Unit()
+}
+
+func TestQuatMatrixAndRotateAgree(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 3))
+	for range 500 {
+		q, r := randomQuat(rng), randomQuat(rng)
+		var mq, mr, mqr [9]float64
+		q.Matrix(&mq)
+		r.Matrix(&mr)
+		q.Mul(r).Matrix(&mqr)
+		requireClose(t, matmul(mq[:], mr[:], 3), mqr[:], 2e-15, "product")
+
+		x := [3]float64{rng.NormFloat64(), rng.NormFloat64(), rng.NormFloat64()}
+		y := q.Rotate(x)
+		want := make([]float64, 3)
+		for i := range 3 {
+			want[i] = mq[3*i]*x[0] + mq[3*i+1]*x[1] + mq[3*i+2]*x[2]
+		}
+		requireClose(t, want, y[:], 2e-15, "rotation")
+		back := q.Conj().Rotate(y)
+		requireClose(t, x[:], back[:], 3e-15, "inverse")
+
+		// q and -q are one rotation, with one logarithm.
+		var a, b [3]float64
+		q.Log(&a)
+		Quat{-q[0], -q[1], -q[2], -q[3]}.Log(&b)
+		require.Equal(t, a, b)
+
+		// The matrix gives the quaternion back, up to the sign.
+		p := MatrixQuat(&mq)
+		dot := p[0]*q[0] + p[1]*q[1] + p[2]*q[2] + p[3]*q[3]
+		require.InDelta(t, 1, math.Abs(dot), 1e-15)
+	}
+}
+
+// Every branch of Shepperd's method, at its weakest: all four components nearly equal in size.
+func TestMatrixQuatBranches(t *testing.T) {
+	for bits := range 16 {
+		for big := range 4 {
+			q := Quat{0.5, 0.5, 0.5, 0.5}
+			q[big] += 1e-6
+			for c := range q {
+				if bits>>c&1 == 1 {
+					q[c] = -q[c]
+				}
+			}
+			q = q.Unit()
+			var m [9]float64
+			q.Matrix(&m)
+			p := MatrixQuat(&m)
+			s := math.Copysign(1, p[0]*q[0])
+			for c := range q {
+				require.InDelta(t, q[c], s*p[c], 4e-16)
+			}
+		}
+	}
+}
+
+// A quaternion that is not of length 1 has the logarithm of the one that is.
+func TestQuatLogIgnoresLength(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 3))
+	for range 200 {
+		q := randomQuat(rng)
+		var a, b [3]float64
+		q.Log(&a)
+		Quat{3 * q[0], 3 * q[1], 3 * q[2], 3 * q[3]}.Log(&b)
+		requireClose(t, a[:], b[:], 1e-15, "log")
+	}
+	require.Equal(t, Quat{1, 0, 0, 0}, Quat{}.Unit())
+}
+
+func TestMotions(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 3))
+	for range 200 {
+		m := Motion2{rng.NormFloat64(), rng.NormFloat64(), rng.NormFloat64()}
+		x, y := m.Inverse().Apply(m.Apply(1, 2))
+		requireClose(t, []float64{1, 2}, []float64{x, y}, 2e-15, "Motion2.Inverse")
+
+		var a, b [6]float64
+		for i := range a {
+			a[i], b[i] = rng.NormFloat64(), rng.NormFloat64()
+		}
+		p, q := ExpMotion3(&a), ExpMotion3(&b)
+		pt := [3]float64{1, 2, 3}
+		one, two := p.Mul(q).Apply(pt), p.Apply(q.Apply(pt))
+		requireClose(t, one[:], two[:], 4e-15, "Motion3.Mul")
+		rel := p.From(&q)
+		one, two = p.Apply(rel.Apply(pt)), q.Apply(pt)
+		requireClose(t, one[:], two[:], 4e-15, "Motion3.From")
+	}
+	m := ExpMotion3(&[6]float64{0.3, -2, 0.1, 4, 5, 6})
+	self := m.From(&m)
+	require.Equal(t, [3]float64{}, self.P)
+}
