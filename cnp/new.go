@@ -93,9 +93,13 @@ func Default(a Architecture, groupName string, dy int) Config {
 	return c
 }
 
-// referenceSize is the side of the image, and the number of scattered points, on which the radii of a new model reach
-// their wanted fill. Training moves them to the data's geometry.
-const referenceSize = 64
+// The radii of a new model reach their wanted fill on an image of referenceSize by referenceSize pixels, or on points
+// over [-2, 2]; training moves them to the data's geometry. referencePoints of them are looked at, which takes
+// milliseconds.
+const (
+	referenceSize   = 64
+	referencePoints = 256
+)
 
 // referenceRadius returns the radius that gives a new model's neighbourhoods the wanted fill on reference points: a
 // pixel grid for images, the lattice over [-2, 2] for curves, or points scattered there.
@@ -104,16 +108,18 @@ func referenceRadius(c Config, g group.Group, fill float64) (float64, error) {
 		return 0, nil
 	}
 	var x []float64
+	rng := rand.New(rand.NewPCG(1, 1))
 	if c.Architecture == EquivCNPImage {
-		x = pixelGrid(referenceSize, referenceSize)
-	} else if n := math.Floor(c.PointsPerUnit * (4 + 2*c.Margin)); c.DimX == 1 && n >= referenceSize && n <= 4096 {
-		x = make([]float64, int(n))
+		grid := pixelGrid(referenceSize, referenceSize)
+		for _, p := range rng.Perm(referenceSize * referenceSize)[:referencePoints] {
+			x = append(x, grid[2*p:2*p+2]...)
+		}
+	} else if n := math.Floor(c.PointsPerUnit * (4 + 2*c.Margin)); c.DimX == 1 && n >= 2 {
+		x = make([]float64, int(min(n, 2*referencePoints)))
 		linspace(x, -2-c.Margin, 2+c.Margin)
 	} else {
-		rng := rand.New(rand.NewPCG(1, 1))
-		x = make([]float64, 4*referenceSize*c.DimX)
-		for i := range x {
-			x[i] = 4*rng.Float64() - 2
+		for range referencePoints * c.DimX {
+			x = append(x, 4*rng.Float64()-2)
 		}
 	}
 	return neighbor.RadiusForFill(group.LiftPoints(g, x, c.Lifts, c.LiftSeed), fill, neighbor.Options{})

@@ -1,0 +1,78 @@
+package weights
+
+import (
+	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/group"
+)
+
+// elements counts the numbers that a model of configuration c, which Validate accepts, holds in its State, without
+// building it. The limits of Validate keep it far below 2^64.
+func elements(c *cnp.Config) (uint64, error) {
+	const rbf = 2
+	pose := uint64(0)
+	if c.Architecture == cnp.EquivCNPCurve || c.Architecture == cnp.EquivCNPImage {
+		g, err := group.Parse(c.Group, c.Alpha)
+		if err != nil {
+			return 0, err
+		}
+		pose = uint64(group.PoseDim(g))
+	}
+	linear := func(in, out uint64) uint64 { return in*out + out }
+	weightNet := func(hidden, out uint64, norm bool) uint64 {
+		n := linear(pose, hidden) + linear(hidden, hidden) + linear(hidden, out)
+		if norm {
+			n += 4 * (2*hidden + out)
+		}
+		return n
+	}
+	dx, dy, degree := uint64(c.DimX), uint64(c.DimY), uint64(c.Multiplicity)
+	kernel, hidden, mid, blocks := uint64(c.Kernel), uint64(c.Hidden), uint64(c.Mid), uint64(c.Blocks)
+	width := make([]uint64, len(c.Channels))
+	for i, w := range c.Channels {
+		width[i] = uint64(w)
+	}
+	lieConv := func(in, out uint64) uint64 {
+		return 1 + weightNet(hidden, mid, !c.NoBatchNorm) + linear(in*mid, out)
+	}
+	features := 1 + degree*dy
+	if c.CoordinateFeature {
+		features += dx
+	}
+
+	first, last := width[0], width[len(width)-1]
+	n := uint64(0)
+	switch c.Architecture {
+	case cnp.EquivCNPCurve:
+		n = 2*rbf + linear(features, first) + 2*linear(last, dy)
+		for i := range len(width) - 1 {
+			n += lieConv(width[i], width[i+1])
+		}
+	case cnp.ConvCNPCurve:
+		n = 2*rbf + linear(features, first) + 2*linear(last, dy)
+		for i := range len(width) - 1 {
+			n += linear(width[i]*kernel, width[i+1])
+		}
+	case cnp.EquivCNPImage:
+		n = lieConv(degree*dy, first) + linear(2*first, first) + linear(first, 2*dy)
+		n += 2 * blocks * (1 + weightNet(hidden, first, c.BlockBatchNorm) + linear(first, first))
+	case cnp.ConvCNPImage:
+		n = degree*dy*kernel*kernel + linear(2*degree*dy, first) + linear(first, 2*dy)
+		n += 2 * blocks * (linear(kernel*kernel, first) + linear(first, first))
+	case cnp.CNPCurve, cnp.CNPImage:
+		if c.Architecture == cnp.CNPImage {
+			dx = 2
+		}
+		in := dx + dy
+		for _, w := range width {
+			n += linear(in, w)
+			in = w
+		}
+		in = last + dx
+		for _, w := range width[:max(1, len(width)-2)] {
+			n += linear(in, w)
+			in = w
+		}
+		n += linear(in, 2*dy)
+	}
+	return n, nil
+}
