@@ -1,0 +1,97 @@
+package fuzz
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+
+	"github.com/equivcnp/equivcnp/cnp/weights"
+	"github.com/equivcnp/equivcnp/internal/safetensors"
+)
+
+// allowed is the memory that reading n hostile bytes may take in all: a fixed part, and a multiple of the input that
+// covers what a pickle's cheapest opcodes make of a byte.
+func allowed(n int) uint64 { return 2<<20 + 1000*uint64(n) }
+
+// bounded runs read, which must not panic, and fails if it allocated more than it may for n bytes.
+func bounded(t *testing.T, n int, read func()) {
+	t.Helper()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	read()
+	runtime.ReadMemStats(&after)
+	if got := after.TotalAlloc - before.TotalAlloc; got > allowed(n) {
+		t.Errorf("%d bytes allocated for a file of %d", got, n)
+	}
+}
+
+// seed adds every small fixture of the weights package, and its prefixes at a few lengths.
+func seed(f *testing.F, patterns ...string) {
+	for _, pattern := range patterns {
+		paths, err := filepath.Glob(filepath.Join("..", "cnp", "weights", "testdata", pattern))
+		if err != nil || len(paths) == 0 {
+			f.Fatalf("no fixture %s: %v", pattern, err)
+		}
+		for _, path := range paths {
+			b, err := os.ReadFile(path)
+			if err != nil {
+				f.Fatal(err)
+			}
+			f.Add(b)
+			f.Add(b[:len(b)/2])
+			f.Add(b[:len(b)-1])
+		}
+	}
+}
+
+// FuzzSafetensors: any bytes are an error or a file whose tensors all convert and that writes and reads back the same.
+func FuzzSafetensors(f *testing.F) {
+	seed(f, "*.safetensors")
+	f.Add([]byte("\x02\x00\x00\x00\x00\x00\x00\x00{}"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		var file *safetensors.File
+		bounded(t, len(b), func() { file, _ = safetensors.Decode(b) })
+		if file == nil {
+			return
+		}
+		for _, x := range file.Tensors {
+			if _, err := x.Float64s(); err != nil {
+				t.Errorf("tensor %q was read and does not convert: %v", x.Name, err)
+			}
+		}
+		out, err := safetensors.Encode(file)
+		if err != nil {
+			t.Fatalf("a file that was read cannot be written: %v", err)
+		}
+		again, err := safetensors.Decode(out)
+		if err != nil {
+			t.Fatalf("a file that was written cannot be read: %v", err)
+		}
+		if len(again.Tensors) != len(file.Tensors) || len(again.Metadata) != len(file.Metadata) {
+			t.Fatalf("%d tensors and %d entries became %d and %d", len(file.Tensors), len(file.Metadata), len(again.Tensors), len(again.Metadata))
+		}
+	})
+}
+
+// FuzzModelFile: any bytes are an error or a state whose tensors are whole, and looking for an architecture in it stays
+// within memory as well.
+func FuzzModelFile(f *testing.F) {
+	seed(f, "*.pth", "small.safetensors")
+	f.Fuzz(func(t *testing.T, b []byte) {
+		var s *weights.State
+		bounded(t, len(b), func() { s, _ = weights.DecodeState(b) })
+		if s == nil {
+			return
+		}
+		for _, x := range s.Tensors {
+			if len(x.Data) != x.Len()*x.DType.Size() {
+				t.Errorf("tensor %q of %s%v has %d bytes", x.Name, x.DType, x.Shape, len(x.Data))
+			}
+			if _, err := x.Float64s(); err != nil {
+				t.Errorf("tensor %q: %v", x.Name, err)
+			}
+		}
+		bounded(t, len(b), func() { _, _, _ = weights.Recognize(s) })
+	})
+}
