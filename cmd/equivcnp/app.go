@@ -1,0 +1,151 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"runtime"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/equivcnp/equivcnp/simd"
+)
+
+// app is one run of the program: where it writes and what all commands share.
+type app struct {
+	stdout, stderr io.Writer
+	json, quiet    bool
+	threads        int
+	started        bool // a command's action began: errors are no longer about usage
+}
+
+// usageError is an error of the command line that only an action can find, such as a rate above 1.
+type usageError struct{ error }
+
+func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+// run executes one command line and returns the exit status: 0, 1 for errors, 2 for errors of usage.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	a := &app{stdout: stdout, stderr: stderr}
+	root := a.root()
+	root.SetArgs(append([]string{}, args...)) // cobra would take nil for the program's own arguments
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	cmd, err := root.ExecuteContextC(ctx)
+	if err == nil {
+		return 0
+	}
+	path := strings.ReplaceAll(cmd.CommandPath(), " ", ": ")
+	if errors.Is(err, context.Canceled) {
+		err = errors.New("interrupted, nothing was written")
+	}
+	fmt.Fprintf(stderr, "%s: %v\n", path, err)
+	if usage := (usageError{}); !a.started || errors.As(err, &usage) {
+		fmt.Fprintf(stderr, "Run '%s --help' for usage.\n", cmd.CommandPath())
+		return 2
+	}
+	return 1
+}
+
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "equivcnp",
+		Short: "Complete images and regress curves with group equivariant conditional neural processes",
+		Long: `Complete images and regress curves with group equivariant conditional neural processes
+(Kawano, Kumagai, Sannai, Iwasawa, Matsuo; ICLR 2021), on the CPU.
+
+A model file is a .safetensors written by "equivcnp convert", or one of the paper's PyTorch
+checkpoints (.pth) as it is.`,
+		Example: `  equivcnp complete --model T2.pth --group "T(2)" --image digit.png --rate 0.25 --seed 7 --out out.png
+  equivcnp regress --model rbf_equivcnp.pth --csv data.csv --from -4 --to 4 --points 400 --out pred.csv --plot fig.png`,
+		Version:       buildVersion(),
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return errors.New("no command given")
+			}
+			return fmt.Errorf("unknown command %q", args[0])
+		},
+		RunE: func(*cobra.Command, []string) error { return nil }, // never reached: Args refuses everything
+	}
+	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages |", ".FlagUsagesWrapped 100 |"))
+	root.PersistentFlags().BoolVarP(&a.quiet, "quiet", "q", false, "no progress bar")
+	root.PersistentFlags().IntVar(&a.threads, "threads", 0, "number of threads; 0 uses all cores")
+	root.AddCommand(a.completeCommand(), a.regressCommand(), a.predictCommand(), a.convertCommand(), a.inspectCommand(),
+		a.versionCommand())
+	return root
+}
+
+// action wraps what a command does with what is common to all.
+func (a *app) action(f func(cmd *cobra.Command, args []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		a.started = true
+		if a.threads < 0 {
+			return usagef("--threads %d: need 0 or more", a.threads)
+		}
+		if a.threads > 0 {
+			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(a.threads))
+		}
+		if err := simd.LevelError(); err != nil {
+			return err
+		}
+		return f(cmd, args)
+	}
+}
+
+// result is what a command prints: lines for people, in this order, or one JSON object.
+type result struct {
+	lines [][2]string
+	notes []string
+}
+
+func (r *result) line(name, format string, args ...any) {
+	r.lines = append(r.lines, [2]string{name, fmt.Sprintf(format, args...)})
+}
+
+func (r *result) note(format string, args ...any) {
+	r.notes = append(r.notes, fmt.Sprintf(format, args...))
+}
+
+// print writes object as JSON under --json, else the lines and notes.
+func (a *app) print(r *result, object any) error {
+	if a.json {
+		enc := json.NewEncoder(a.stdout)
+		enc.SetEscapeHTML(false)
+		enc.SetIndent("", "  ")
+		return enc.Encode(object)
+	}
+	var b strings.Builder
+	for _, l := range r.lines {
+		fmt.Fprintf(&b, "%-15s %s\n", l[0], l[1])
+	}
+	for _, n := range r.notes {
+		fmt.Fprintf(&b, "%-15s %s\n", "note", n)
+	}
+	_, err := io.WriteString(a.stdout, b.String())
+	return err
+}
+
+// number is a float64 that JSON can hold: NaN and infinities become null.
+type number float64
+
+// MarshalJSON implements json.Marshaler.
+func (n number) MarshalJSON() ([]byte, error) {
+	if v := float64(n); math.IsNaN(v) || math.IsInf(v, 0) {
+		return []byte("null"), nil
+	}
+	return json.Marshal(float64(n))
+}
+
+// plural returns "1 pixel" or "2 pixels".
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

@@ -1,0 +1,216 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"image/png"
+	"io"
+	"math"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/internal/picture"
+)
+
+// completeFlags are the flags of equivcnp complete.
+type completeFlags struct {
+	model                modelFlags
+	image, mask          string
+	rate                 float64
+	seed                 uint64
+	out, meanOut, stdOut string
+	scale                int
+}
+
+func (a *app) completeCommand() *cobra.Command {
+	var f completeFlags
+	cmd := &cobra.Command{
+		Use:                   "complete --model M --image in.png (--mask mask.png | --rate 0.25) --out out.png",
+		DisableFlagsInUseLine: true,
+		Short:                 "Complete a partly observed image",
+		Long: `Complete an image of which some pixels are observed, and draw context, predicted mean, predicted
+standard deviation and truth side by side. Prints the log-likelihood per pixel: that of the whole
+image under the predicted normals, averaged over all pixels and channels.
+
+Images are PNG or JPEG of any depth, paletted, grey or in colour; pixel values are taken to [0, 1].
+Translucent pixels are composited over black. For a model of grey images a colour image is turned
+into its luma (ITU-R BT.601); for a model of colour images a grey one gets three equal channels.
+
+A pixel is observed where the mask, an image of the same size, has a grey level of at least 50 %,
+or it is among the share --rate of all pixels that --seed picks at random.`,
+		Example: `  # Observe a quarter of the pixels, picked at random.
+  equivcnp complete --model T2.pth --group "T(2)" --image digit.png --rate 0.25 --seed 7 --out out.png
+
+  # Observe the pixels that are white in a mask; write the mean alone as well.
+  equivcnp complete --model model.safetensors --image in.png --mask mask.png --out out.png --mean-out mean.png`,
+		Args: cobra.NoArgs,
+		RunE: a.action(func(cmd *cobra.Command, _ []string) error { return a.complete(cmd.Context(), &f) }),
+	}
+	f.model.register(cmd)
+	fl := cmd.Flags()
+	fl.StringVarP(&f.image, "image", "i", "", "the whole image, PNG or JPEG, required")
+	fl.StringVar(&f.mask, "mask", "", "image of the same size, light where a pixel is observed")
+	fl.Float64Var(&f.rate, "rate", 0, "share of the pixels to observe, 0 to 1")
+	fl.Uint64Var(&f.seed, "seed", 0, "seed that picks the pixels of --rate")
+	fl.StringVarP(&f.out, "out", "o", "", "the drawing, a PNG file, required")
+	fl.StringVar(&f.meanOut, "mean-out", "", "also write the predicted mean alone, a 16-bit PNG file")
+	fl.StringVar(&f.stdOut, "std-out", "", "also write the predicted standard deviation alone, a 16-bit PNG file")
+	fl.IntVar(&f.scale, "scale", 0, "side of one pixel in the drawing; 0 makes panels of about 256 pixels")
+	fl.BoolVar(&a.json, "json", false, "print one JSON object")
+	for _, name := range []string{"image", "out"} {
+		must(cmd.MarkFlagRequired(name))
+	}
+	for _, name := range []string{"image", "mask"} {
+		must(cmd.MarkFlagFilename(name, "png", "jpg", "jpeg"))
+	}
+	for _, name := range []string{"out", "mean-out", "std-out"} {
+		must(cmd.MarkFlagFilename(name, "png"))
+	}
+	cmd.MarkFlagsMutuallyExclusive("mask", "rate")
+	cmd.MarkFlagsOneRequired("mask", "rate")
+	return cmd
+}
+
+// completeResult is what complete --json prints.
+type completeResult struct {
+	Model         string   `json:"model"`
+	Architecture  string   `json:"architecture"`
+	Group         string   `json:"group,omitempty"`
+	Image         string   `json:"image"`
+	Width         int      `json:"width"`
+	Height        int      `json:"height"`
+	Channels      int      `json:"channels"`
+	Pixels        int      `json:"pixels"`
+	ContextPixels int      `json:"context_pixels"`
+	LogLikelihood number   `json:"log_likelihood_per_pixel"`
+	SquaredError  number   `json:"mean_squared_error"`
+	Seconds       number   `json:"seconds"`
+	Out           string   `json:"out"`
+	Notes         []string `json:"notes"`
+}
+
+// maxDrawing bounds the drawing's pixels.
+const maxDrawing = 1 << 28
+
+func (a *app) complete(ctx context.Context, f *completeFlags) error {
+	if !(f.rate >= 0 && f.rate <= 1) {
+		return usagef("--rate %g: need a number from 0 to 1", f.rate)
+	}
+	if f.scale < 0 || f.scale > 256 {
+		return usagef("--scale %d: need 0 to 256", f.scale)
+	}
+	outs, err := newOutputs([]string{f.model.path, f.image, f.mask},
+		[2]string{"out", f.out}, [2]string{"mean-out", f.meanOut}, [2]string{"std-out", f.stdOut})
+	if err != nil {
+		return err
+	}
+	defer outs.discard()
+
+	r := &result{}
+	im, err := picture.Read(f.image)
+	if err != nil {
+		return err
+	}
+	var mask []bool
+	if f.mask == "" {
+		mask = picture.RandomMask(im.H, im.W, f.rate, f.seed)
+	} else if mask, err = picture.ReadMask(f.mask, im.H, im.W); err != nil {
+		return err
+	}
+	model, err := f.model.completer()
+	if err != nil {
+		return err
+	}
+	cfg := model.Config()
+	if im, err = fitChannels(r, im, cfg.DimY); err != nil {
+		return fmt.Errorf("%s: %w", f.model.path, err)
+	}
+	d := picture.Completion{Truth: im, Mask: mask, Scale: f.scale}
+	if w, h := d.Size(); w > maxDrawing/h {
+		return usagef("--scale %d would make a drawing of %d x %d pixels", f.scale, w, h)
+	}
+
+	work, done := a.withProgress(ctx, "completing")
+	start := time.Now()
+	p, err := model.Complete(work, &cnp.Images[float32]{B: 1, C: im.C, H: im.H, W: im.W, Pixels: im.Pix, Mask: mask})
+	seconds := time.Since(start).Seconds()
+	done()
+	if err != nil {
+		return err
+	}
+
+	pixels, observed := im.H*im.W, picture.Count(mask)
+	sum, n := cnp.LogLikelihood(p.Mean, p.Std, im.Pix, nil)
+	likelihood, mse := sum/float64(n), meanSquare(p.Mean, im.Pix)
+	name := string(cfg.Architecture)
+	if cfg.Group != "" {
+		name = cfg.Group
+	}
+	d.Mean, d.Std = p.Mean, p.Std
+	d.Title = fmt.Sprintf("%s    %d of %s observed    log-likelihood %.4f per pixel", name, observed, plural(pixels, "pixel"), likelihood)
+
+	for _, w := range []struct {
+		flag  string
+		write func(io.Writer) error
+	}{
+		{"out", func(w io.Writer) error { return png.Encode(w, d.Draw()) }},
+		{"mean-out", func(w io.Writer) error { return picture.WritePNG(w, p.Mean, im.C, im.H, im.W) }},
+		{"std-out", func(w io.Writer) error { return picture.WritePNG(w, p.Std, im.C, im.H, im.W) }},
+	} {
+		if err := outs.write(w.flag, w.write); err != nil {
+			return err
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := outs.commit(); err != nil {
+		return err
+	}
+
+	r.line("model", "%s", f.model.describe(cfg))
+	r.line("image", "%d x %d pixels, %s", im.W, im.H, plural(im.C, "channel"))
+	r.line("context", "%s (%.1f %%)", plural(observed, "pixel"), 100*float64(observed)/float64(pixels))
+	r.line("log-likelihood", "%.4f per pixel", likelihood)
+	r.line("squared error", "%.4f mean", mse)
+	r.line("time", "%.2f s", seconds)
+	r.line("written", "%s", f.out)
+	return a.print(r, completeResult{
+		Model: f.model.path, Architecture: string(cfg.Architecture), Group: cfg.Group, Image: f.image, Width: im.W, Height: im.H,
+		Channels: im.C, Pixels: pixels, ContextPixels: observed, LogLikelihood: number(likelihood), SquaredError: number(mse),
+		Seconds: number(seconds), Out: f.out, Notes: append([]string{}, r.notes...),
+	})
+}
+
+// fitChannels gives an image the model's number of channels and notes what that changed.
+func fitChannels(r *result, im *picture.Image, channels int) (*picture.Image, error) {
+	if im.Translucent {
+		r.note("the image has translucent pixels: composited over black")
+	}
+	switch {
+	case channels != 1 && channels != 3:
+		return nil, fmt.Errorf("the model has %d channels; an image file is grey (1) or in colour (3), use predict", channels)
+	case channels == 1 && im.C == 3:
+		r.note("the image is in colour and the model is for grey ones: converted to grey")
+		return im.Grey(), nil
+	case channels == 3 && im.C == 1:
+		r.note("the image is grey and the model is for colour ones: given three equal channels")
+		return im.Colour(), nil
+	}
+	return im, nil
+}
+
+// meanSquare is the mean of (a - b)².
+func meanSquare(a, b []float32) float64 {
+	sum := 0.0
+	for i := range a {
+		d := float64(a[i]) - float64(b[i])
+		sum += d * d
+	}
+	if len(a) == 0 {
+		return math.NaN()
+	}
+	return sum / float64(len(a))
+}

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/equivcnp/equivcnp/cnp/weights"
+)
+
+// convertFlags are the flags of equivcnp convert.
+type convertFlags struct {
+	model modelFlags
+	out   string
+}
+
+func (a *app) convertCommand() *cobra.Command {
+	var f convertFlags
+	cmd := &cobra.Command{
+		Use:                   "convert --model M.pth --group G --out M.safetensors",
+		DisableFlagsInUseLine: true,
+		Short:                 "Turn a checkpoint into a model file that knows its configuration",
+		Long: `Read a model of any format and write it as safetensors with its configuration in the metadata, so that
+no other command needs --group for it.
+
+A PyTorch checkpoint does not say its group: the architecture is recognised from the tensors' names
+and shapes, and where these leave a choice of group, --group is required and the error lists the
+choices. Choose well: a checkpoint runs under any group that fits its shapes, and is right under the
+one it was trained with.`,
+		Example: `  equivcnp convert --model SO2.pth --group "SO(2)" --alpha 0.3 --out SO2.safetensors
+  equivcnp convert --model rbf_convcnp.pth --out rbf_convcnp.safetensors`,
+		Args: cobra.NoArgs,
+		RunE: a.action(func(cmd *cobra.Command, _ []string) error { return a.convert(cmd.Context(), &f) }),
+	}
+	f.model.register(cmd)
+	f.model.registerLattice(cmd)
+	fl := cmd.Flags()
+	fl.StringVarP(&f.out, "out", "o", "", "safetensors file to write, required")
+	fl.BoolVar(&a.json, "json", false, "print one JSON object")
+	must(cmd.MarkFlagRequired("out"))
+	must(cmd.MarkFlagFilename("out", "safetensors"))
+	return cmd
+}
+
+// convertResult is what convert --json prints.
+type convertResult struct {
+	Model        string  `json:"model"`
+	Architecture string  `json:"architecture"`
+	Group        string  `json:"group,omitempty"`
+	Alpha        float64 `json:"alpha,omitempty"`
+	Parameters   int     `json:"parameters"`
+	Out          string  `json:"out"`
+}
+
+func (a *app) convert(ctx context.Context, f *convertFlags) error {
+	outs, err := newOutputs([]string{f.model.path}, [2]string{"out", f.out})
+	if err != nil {
+		return err
+	}
+	defer outs.discard()
+	model, err := f.model.load()
+	if err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	err = outs.writeFile("out", func(path string) error {
+		return weights.Save(path, model, map[string]string{"source": filepath.Base(f.model.path)})
+	})
+	if err != nil {
+		return err
+	}
+	if err := outs.commit(); err != nil {
+		return err
+	}
+
+	cfg, parameters := model.Config(), 0
+	for _, p := range model.State() {
+		if !p.Buffer {
+			parameters += len(p.Data)
+		}
+	}
+	r := &result{}
+	r.line("model", "%s", f.model.describe(cfg))
+	if cfg.Alpha != 0 {
+		r.line("alpha", "%g", cfg.Alpha)
+	}
+	r.line("parameters", "%d", parameters)
+	r.line("written", "%s", f.out)
+	if cfg.Group != "" && f.model.group != "" {
+		r.note("%s is on record now: no command needs --group for %s", cfg.Group, filepath.Base(f.out))
+	}
+	return a.print(r, convertResult{
+		Model: f.model.path, Architecture: string(cfg.Architecture), Group: cfg.Group, Alpha: cfg.Alpha, Parameters: parameters, Out: f.out,
+	})
+}

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/cnp/weights"
+)
+
+func (a *app) inspectCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:                   "inspect M",
+		DisableFlagsInUseLine: true,
+		Short:                 "Say what a model file holds",
+		Long: `Say what a model file holds: its architecture, its group or the groups it fits, the number of
+parameters, the radii of its convolutions, and every tensor with its range.`,
+		Example: `  equivcnp inspect T2.pth
+  equivcnp inspect model.safetensors --json`,
+		Args: cobra.ExactArgs(1),
+		RunE: a.action(func(_ *cobra.Command, args []string) error { return a.inspect(args[0]) }),
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return []string{"safetensors", "pth"}, cobra.ShellCompDirectiveFilterFileExt
+		},
+	}
+	cmd.Flags().BoolVar(&a.json, "json", false, "print one JSON object")
+	return cmd
+}
+
+func (a *app) inspect(path string) error {
+	d, err := weights.Describe(path)
+	if err != nil {
+		return err
+	}
+	r := &result{}
+	r.line("file", "%s (%s)", d.Path, d.Format)
+	if d.Config == nil {
+		r.line("model", "none: %s", d.Problem)
+	} else {
+		from := "its own metadata"
+		if d.ConfigFrom != "metadata" {
+			from = "the tensors' names and shapes"
+		}
+		r.line("architecture", "%s, known from %s", d.Config.Architecture, from)
+		describeConfig(r, d.Config, d.Groups)
+	}
+	r.line("parameters", "%d, with buffers %d", d.Parameters, d.Elements)
+	for i := range d.Tensors {
+		if t := &d.Tensors[i]; (t.Name == "r" || strings.HasSuffix(t.Name, ".r")) && t.Mean != nil {
+			r.line("radius", "%.6g  %s", *t.Mean, t.Name)
+		}
+	}
+	if d.NonFinite > 0 {
+		r.note("%s not finite", plural(d.NonFinite, "value"))
+	}
+	if err := a.print(r, d); err != nil || a.json {
+		return err
+	}
+
+	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(w, "\ntensor\ttype\tshape\tmin\tmean\tmax\n")
+	for i := range d.Tensors {
+		t := &d.Tensors[i]
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", t.Name, t.DType, shapeText(t.Shape), short(t.Min), short(t.Mean), short(t.Max))
+	}
+	return w.Flush()
+}
+
+// describeConfig says in words what a configuration fixes.
+func describeConfig(r *result, c *cnp.Config, groups []string) {
+	switch {
+	case c.Group != "" && c.Alpha != 0:
+		r.line("group", "%s, alpha %g", c.Group, c.Alpha)
+	case c.Group != "":
+		r.line("group", "%s", c.Group)
+	case len(groups) > 0:
+		r.line("group", "one of %s: say which with --group", strings.Join(groups, ", "))
+	}
+	if c.Architecture.Image() {
+		r.line("images", "%s", plural(c.DimY, "channel"))
+	} else {
+		r.line("curves", "%s, %s", plural(c.DimX, "input"), plural(c.DimY, "output"))
+	}
+	s := fmt.Sprintf("channels %d", c.Channels)
+	if c.Blocks > 0 {
+		s += ", " + plural(c.Blocks, "residual block")
+		if c.BlockBatchNorm {
+			s += " with batch normalisation"
+		}
+	}
+	if c.Kernel > 0 {
+		s += fmt.Sprintf(", kernel %d", c.Kernel)
+	}
+	r.line("network", "%s", s)
+	if c.PointsPerUnit > 0 {
+		r.line("lattice", "%g points per unit, margin %g", c.PointsPerUnit, c.Margin)
+	}
+	if c.CoordinateFeature {
+		r.line("coordinate", "is a feature, so this model is not equivariant")
+	}
+	r.line("second output", "%s", c.Output)
+}
+
+// shapeText writes a shape as [64, 3].
+func shapeText(shape []int) string {
+	s := make([]string, len(shape))
+	for i, n := range shape {
+		s[i] = strconv.Itoa(n)
+	}
+	return "[" + strings.Join(s, ", ") + "]"
+}
+
+// short writes a number with four digits, "-" for none.
+func short(v *float64) string {
+	if v == nil {
+		return "-"
+	}
+	return strconv.FormatFloat(*v, 'g', 4, 64)
+}

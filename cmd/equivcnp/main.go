@@ -1,0 +1,26 @@
+// Command equivcnp completes images and regresses curves with trained group equivariant conditional neural processes.
+//
+//	equivcnp complete   complete a partly observed image and draw what was found
+//	equivcnp regress    regress a curve from the points of a CSV file
+//	equivcnp predict    predict many tasks from one safetensors file into another
+//	equivcnp convert    turn a PyTorch checkpoint into a model file that knows its configuration
+//	equivcnp inspect    say what a model file holds
+//	equivcnp version    say what this program was built from
+//
+// Each command's --help shows an example. A usage error ends with status 2, any other with 1 and a line on standard
+// error; no output file is then touched. Outputs appear under their names when they are complete, never in part.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	// The first signal asks the work to stop; after it the default is back, so a second one ends the program at once.
+	context.AfterFunc(ctx, stop)
+	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
+}

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/cnp/weights"
+	"github.com/equivcnp/equivcnp/group"
+)
+
+// modelFlags say which model a command runs.
+type modelFlags struct {
+	path          string
+	group         string
+	alpha         float64
+	pointsPerUnit float64
+}
+
+// register adds the flags that every command with a model has.
+func (m *modelFlags) register(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVarP(&m.path, "model", "m", "", "model file (.safetensors or .pth), required")
+	f.StringVar(&m.group, "group", "", "the model's group, where the file does not say it: "+strings.Join(group.Names(), ", "))
+	f.Float64Var(&m.alpha, "alpha", 0, "weight of the distance's first part; 0 uses the file's, or the group's default")
+	must(cmd.MarkFlagRequired("model"))
+	must(cmd.MarkFlagFilename("model", "safetensors", "pth"))
+	must(cmd.RegisterFlagCompletionFunc("group", cobra.FixedCompletions(group.Names(), cobra.ShellCompDirectiveNoFileComp)))
+}
+
+// registerLattice adds the flag of the curve models' lattice.
+func (m *modelFlags) registerLattice(cmd *cobra.Command) {
+	cmd.Flags().Float64Var(&m.pointsPerUnit, "points-per-unit", 0, "lattice points per unit of a curve model; 0 uses the file's")
+}
+
+// must is for registrations that fail only if this program names a flag that it does not have.
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
+func (m *modelFlags) options() (weights.Options, error) {
+	if !(m.alpha >= 0 && m.alpha <= 1) {
+		return weights.Options{}, usagef("--alpha %g: need a number from 0 to 1", m.alpha)
+	}
+	if !(m.pointsPerUnit >= 0) || math.IsInf(m.pointsPerUnit, 0) {
+		return weights.Options{}, usagef("--points-per-unit %g: need 0 or a positive number", m.pointsPerUnit)
+	}
+	return weights.Options{Group: m.group, Alpha: m.alpha, PointsPerUnit: m.pointsPerUnit}, nil
+}
+
+// load reads the model.
+func (m *modelFlags) load() (cnp.Model[float32], error) {
+	opt, err := m.options()
+	if err != nil {
+		return nil, err
+	}
+	model, err := weights.Load[float32](m.path, opt)
+	if errors.Is(err, weights.ErrGroup) && m.group == "" {
+		err = fmt.Errorf("%w (with --group)", err)
+	}
+	return model, err
+}
+
+// completer reads a model that completes images.
+func (m *modelFlags) completer() (cnp.Completer[float32], error) {
+	model, err := m.load()
+	if err != nil {
+		return nil, err
+	}
+	c, ok := model.(cnp.Completer[float32])
+	if !ok {
+		return nil, fmt.Errorf("%s: this %s model regresses curves and completes no images", m.path, model.Config().Architecture)
+	}
+	return c, nil
+}
+
+// regressor reads a model that regresses curves.
+func (m *modelFlags) regressor() (cnp.Regressor[float32], error) {
+	model, err := m.load()
+	if err != nil {
+		return nil, err
+	}
+	r, ok := model.(cnp.Regressor[float32])
+	if !ok {
+		return nil, fmt.Errorf("%s: this %s model completes images and regresses no curves", m.path, model.Config().Architecture)
+	}
+	return r, nil
+}
+
+// describe names a model in one line: "T2.pth: equivcnp-image, T(2)".
+func (m *modelFlags) describe(c cnp.Config) string {
+	s := fmt.Sprintf("%s: %s", filepath.Base(m.path), c.Architecture)
+	if c.Group != "" {
+		s += ", " + c.Group
+	}
+	return s
+}

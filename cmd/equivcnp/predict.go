@@ -1,0 +1,303 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/internal/safetensors"
+)
+
+// predictFlags are the flags of equivcnp predict.
+type predictFlags struct {
+	model   modelFlags
+	in, out string
+}
+
+func (a *app) predictCommand() *cobra.Command {
+	var f predictFlags
+	cmd := &cobra.Command{
+		Use:                   "predict --model M --in tasks.safetensors --out pred.safetensors",
+		DisableFlagsInUseLine: true,
+		Short:                 "Predict many tasks from one safetensors file into another",
+		Long: `Predict all tasks of a safetensors file.
+
+Curve models read x_context [B, Nc, dx], y_context [B, Nc, dy], x_target [B, Nt, dx] and, if there,
+context_mask [B, Nc] and target_mask [B, Nt] (1 where a point counts, 0 at padding). The file is one
+batch: models with a lattice lay one over all its tasks, as the authors' code does. Nc and Nt may
+be 0.
+
+Image models read image [B, C, H, W] and mask [B, 1, H, W] or [B, H, W] (1 where a pixel is
+observed). Images of one file are predicted alike, alone or together.
+
+Any integer or floating-point type will do; coordinates keep 64 bits. Values where a mask has 0 are
+never read and may be NaN. The output holds mean and std, F32, shaped like the targets: [B, Nt, dy]
+or [B, C, H, W]; std is the standard deviation of the predictive distribution. Masked targets get
+zeros.
+
+If the file has y_target, of the output's shape, the log-likelihood of its unmasked values is
+printed, averaged over values. For images without it, that of image itself is, if all its values
+are finite.`,
+		Example: `  equivcnp predict --model rbf_equivcnp.pth --in tasks.safetensors --out pred.safetensors
+  equivcnp predict --model SO2.pth --group "SO(2)" --alpha 0.3 --in images.safetensors --out pred.safetensors --json`,
+		Args: cobra.NoArgs,
+		RunE: a.action(func(cmd *cobra.Command, _ []string) error { return a.predict(cmd.Context(), &f) }),
+	}
+	f.model.register(cmd)
+	f.model.registerLattice(cmd)
+	fl := cmd.Flags()
+	fl.StringVarP(&f.in, "in", "i", "", "safetensors file of the tasks, required")
+	fl.StringVarP(&f.out, "out", "o", "", "safetensors file of the predictions, required")
+	fl.BoolVar(&a.json, "json", false, "print one JSON object")
+	for _, name := range []string{"in", "out"} {
+		must(cmd.MarkFlagRequired(name))
+		must(cmd.MarkFlagFilename(name, "safetensors"))
+	}
+	return cmd
+}
+
+// predictResult is what predict --json prints.
+type predictResult struct {
+	Model           string   `json:"model"`
+	Architecture    string   `json:"architecture"`
+	Group           string   `json:"group,omitempty"`
+	In              string   `json:"in"`
+	Tasks           int      `json:"tasks"`
+	ContextPoints   int      `json:"context_points"` // over all tasks, unmasked; pixels for images
+	Targets         int      `json:"targets"`
+	Shape           []int    `json:"shape"`
+	LogLikelihood   *number  `json:"log_likelihood,omitempty"`    // mean over the counted values
+	LogLikelihoodOf string   `json:"log_likelihood_of,omitempty"` // the tensor it belongs to
+	Seconds         number   `json:"seconds"`
+	Out             string   `json:"out"`
+	Notes           []string `json:"notes"`
+}
+
+// job is one file of tasks, checked and ready to run.
+type job struct {
+	tasks, context, targets int
+	shape                   []int // of the output
+	run                     func(ctx context.Context) (*cnp.Prediction[float32], error)
+	truth                   []float32 // nil without
+	truthName               string
+	counts                  []bool // which values of the output count for the likelihood; nil for all
+}
+
+func (a *app) predict(ctx context.Context, f *predictFlags) error {
+	outs, err := newOutputs([]string{f.model.path, f.in}, [2]string{"out", f.out})
+	if err != nil {
+		return err
+	}
+	defer outs.discard()
+	model, err := f.model.load()
+	if err != nil {
+		return err
+	}
+	in, err := openTasks(f.in)
+	if err != nil {
+		return err
+	}
+	cfg := model.Config()
+	var j *job
+	switch m := model.(type) {
+	case cnp.Regressor[float32]:
+		j = in.curves(m)
+	case cnp.Completer[float32]:
+		j = in.images(m)
+	default:
+		return fmt.Errorf("%s: a %s model predicts nothing", f.model.path, cfg.Architecture)
+	}
+	if in.err != nil {
+		return in.err
+	}
+
+	work, done := a.withProgress(ctx, "predicting")
+	start := time.Now()
+	p, err := j.run(work)
+	seconds := time.Since(start).Seconds()
+	done()
+	if err != nil {
+		return fmt.Errorf("%s: %w", f.in, err)
+	}
+	r := &result{}
+	r.line("model", "%s", f.model.describe(cfg))
+	r.line("tasks", "%d", j.tasks)
+	r.line("context", "%s", plural(j.context, "point"))
+	r.line("targets", "%d", j.targets)
+	var likelihood *number
+	if j.truth != nil {
+		if sum, n := cnp.LogLikelihood(p.Mean, p.Std, j.truth, j.counts); n > 0 {
+			v := number(sum / float64(n))
+			likelihood = &v
+			r.line("log-likelihood", "%.4f mean of the values of %s", float64(v), j.truthName)
+		}
+	}
+	if likelihood == nil {
+		j.truthName = ""
+	}
+	if extra := in.unused(); len(extra) > 0 {
+		r.note("tensors that this model does not read: %q", extra)
+	}
+	if n := notFinite(p); n > 0 {
+		r.note("%d of %d predicted values are not finite", n, 2*len(p.Mean))
+	}
+
+	b, err := safetensors.Encode(&safetensors.File{Tensors: []safetensors.Tensor{
+		safetensors.FromFloat32s("mean", j.shape, p.Mean), safetensors.FromFloat32s("std", j.shape, p.Std),
+	}})
+	if err != nil {
+		return err
+	}
+	if err := outs.write("out", func(w io.Writer) error { _, err := w.Write(b); return err }); err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := outs.commit(); err != nil {
+		return err
+	}
+	r.line("time", "%.2f s", seconds)
+	r.line("written", "%s", f.out)
+	return a.print(r, predictResult{
+		Model: f.model.path, Architecture: string(cfg.Architecture), Group: cfg.Group, In: f.in, Tasks: j.tasks,
+		ContextPoints: j.context, Targets: j.targets, Shape: j.shape, LogLikelihood: likelihood, LogLikelihoodOf: j.truthName,
+		Seconds: number(seconds), Out: f.out, Notes: append([]string{}, r.notes...),
+	})
+}
+
+// curves reads the tensors of a batch of regression tasks.
+func (t *tasks) curves(m cnp.Regressor[float32]) *job {
+	dx, dy := m.Config().DimX, m.Config().DimY
+	const purpose = "a curve model needs x_context, y_context and x_target"
+	xt, xc, yc := t.find("x_target", true, purpose), t.find("x_context", true, purpose), t.find("y_context", true, purpose)
+	b := &cnp.Batch[float32]{}
+	b.XTarget = t.shaped(xt, "B Nt dx", -1, -1, dx)
+	if t.err != nil {
+		return nil
+	}
+	b.B, b.Nt = xt.Shape[0], xt.Shape[1]
+	b.XContext = t.shaped(xc, "B Nc dx", b.B, -1, dx)
+	if t.err != nil {
+		return nil
+	}
+	b.Nc = xc.Shape[1]
+	y := t.shaped(yc, "B Nc dy", b.B, b.Nc, dy)
+	b.ContextMask = t.mask("context_mask", t.shaped(t.find("context_mask", false, ""), "B Nc", b.B, b.Nc))
+	b.TargetMask = t.mask("target_mask", t.shaped(t.find("target_mask", false, ""), "B Nt", b.B, b.Nt))
+	truth := t.shaped(t.find("y_target", false, ""), "B Nt dy", b.B, b.Nt, dy)
+
+	contextCounts := func(d int) func(int) bool {
+		return func(i int) bool { return b.ContextMask == nil || b.ContextMask[i/d] }
+	}
+	targetCounts := func(d int) func(int) bool {
+		return func(i int) bool { return b.TargetMask == nil || b.TargetMask[i/d] }
+	}
+	t.finite("x_context", b.XContext, false, contextCounts(dx))
+	t.finite("y_context", y, true, contextCounts(dy))
+	t.finite("x_target", b.XTarget, false, targetCounts(dx))
+	t.finite("y_target", truth, true, targetCounts(dy))
+	if t.err != nil {
+		return nil
+	}
+	b.YContext = singles(y)
+
+	j := &job{tasks: b.B, shape: []int{b.B, b.Nt, dy}, truthName: "y_target"}
+	j.context, j.targets = counted(b.ContextMask, len(b.XContext)/dx), counted(b.TargetMask, len(b.XTarget)/dx)
+	j.run = func(ctx context.Context) (*cnp.Prediction[float32], error) {
+		if len(b.XTarget) == 0 { // nothing to predict, however many tasks of nothing there are
+			return &cnp.Prediction[float32]{}, nil
+		}
+		return m.Predict(ctx, b)
+	}
+	if truth != nil {
+		j.truth = singles(truth)
+	}
+	if b.TargetMask != nil {
+		j.counts = make([]bool, len(b.TargetMask)*dy)
+		for i := range j.counts {
+			j.counts[i] = b.TargetMask[i/dy]
+		}
+	}
+	return j
+}
+
+// images reads the tensors of a batch of images.
+func (t *tasks) images(m cnp.Completer[float32]) *job {
+	channels := m.Config().DimY
+	const purpose = "an image model needs image and mask"
+	x, mk := t.find("image", true, purpose), t.find("mask", true, purpose)
+	pixels := t.shaped(x, "B C H W", -1, channels, -1, -1)
+	if t.err != nil {
+		return nil
+	}
+	b, h, w := x.Shape[0], x.Shape[2], x.Shape[3]
+	if h < 1 || w < 1 {
+		t.fail(cnp.ErrShape, "tensor %q has shape %v: images need at least one pixel", "image", x.Shape)
+		return nil
+	}
+	var observed []float64
+	if len(mk.Shape) == 3 {
+		observed = t.shaped(mk, "B H W", b, h, w)
+	} else {
+		observed = t.shaped(mk, "B 1 H W", b, 1, h, w)
+	}
+	mask := t.mask("mask", observed)
+	truth := t.shaped(t.find("y_target", false, ""), "B C H W", b, channels, h, w)
+	if t.err != nil {
+		return nil
+	}
+	n := h * w
+	t.finite("image", pixels, true, func(i int) bool { return mask[i/(channels*n)*n+i%n] })
+	t.finite("y_target", truth, true, func(int) bool { return true })
+	if t.err != nil {
+		return nil
+	}
+
+	im := &cnp.Images[float32]{B: b, C: channels, H: h, W: w, Pixels: singles(pixels), Mask: mask}
+	j := &job{tasks: b, context: counted(mask, len(mask)), targets: len(mask), shape: []int{b, channels, h, w}}
+	j.run = func(ctx context.Context) (*cnp.Prediction[float32], error) {
+		if b == 0 {
+			return &cnp.Prediction[float32]{}, nil
+		}
+		return m.Complete(ctx, im)
+	}
+	if truth != nil {
+		j.truth, j.truthName = singles(truth), "y_target"
+	} else if notFinite(&cnp.Prediction[float32]{Mean: im.Pixels}) == 0 {
+		j.truth, j.truthName = im.Pixels, "image"
+	}
+	return j
+}
+
+// counted is the number of points that a mask keeps, n without one.
+func counted(mask []bool, n int) int {
+	if mask == nil {
+		return n
+	}
+	kept := 0
+	for _, m := range mask {
+		if m {
+			kept++
+		}
+	}
+	return kept
+}
+
+// notFinite counts NaN and infinite values of a prediction.
+func notFinite(p *cnp.Prediction[float32]) int {
+	n := 0
+	for _, v := range [][]float32{p.Mean, p.Std} {
+		for _, x := range v {
+			if f := float64(x); math.IsNaN(f) || math.IsInf(f, 0) {
+				n++
+			}
+		}
+	}
+	return n
+}

@@ -1,0 +1,175 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/internal/picture"
+	"github.com/equivcnp/equivcnp/internal/tabular"
+)
+
+// regress writes the model's own prediction, at evenly spaced targets that include both ends.
+func TestRegress(t *testing.T) {
+	b := newBench(t)
+	m := b.save("m.safetensors", curveConfig())
+	b.write("data.csv", "x,y\n-1,0.5\n\n0.25,-1\n1,2\n")
+	out := b.ok("regress", "--model", "@m.safetensors", "--csv", "@data.csv", "--from", "-2", "--to", "2", "--points", "9",
+		"--out", "@pred.csv", "--plot", "@fig.png", "--json")
+	got := decode[regressResult](t, out)
+	require.Equal(t, []int{3, 9}, []int{got.ContextPoints, got.Targets})
+	require.Nil(t, got.LogLikelihood)
+
+	x := []float64{-2, -1.5, -1, -0.5, 0, 0.5, 1, 1.5, 2}
+	want, err := m.(cnp.Regressor[float32]).Predict(context.Background(), &cnp.Batch[float32]{
+		B: 1, Nc: 3, Nt: 9, XContext: []float64{-1, 0.25, 1}, YContext: []float32{0.5, -1, 2}, XTarget: x})
+	require.NoError(t, err)
+	pred, err := tabular.ReadFile(b.path("pred.csv"))
+	require.NoError(t, err)
+	require.Equal(t, []string{"x", "mean", "std"}, pred.Header)
+	require.Equal(t, x, pred.Columns(0, 1))
+	for i := range x {
+		require.Equal(t, want.Mean[i], float32(pred.Values[3*i+1]))
+		require.Equal(t, want.Std[i], float32(pred.Values[3*i+2]))
+	}
+	im, err := picture.Read(b.path("fig.png"))
+	require.NoError(t, err)
+	require.Equal(t, 3, im.C)
+
+	b.ok("regress", "--model", "@m.safetensors", "--csv", "@data.csv", "--from", "-2", "--to", "2", "--out", "@pred.csv", "--plot", "@fig.svg")
+	require.Contains(t, b.files()["fig.svg"], "</svg>")
+	require.Equal(t, 401, strings.Count(b.files()["pred.csv"], "\n"), "400 points by default, and the header")
+}
+
+func TestRegressContexts(t *testing.T) {
+	b := newBench(t)
+	b.save("m.safetensors", curveConfig())
+	for _, c := range []struct {
+		name, csv string
+		points    int
+	}{
+		{"empty", "", 0},
+		{"header only", "x,y\n", 0},
+		{"blank lines", "\n\n  \n", 0},
+		{"one point", "0.5,1\n", 1},
+		{"no header, blanks", "\n0.5,1\n\n1,2\n\n", 2},
+		{"duplicated points", "x,y\n0.5,1\n0.5,1\n0.5,1\n", 3},
+		{"one place, two values", "0.5,1\n0.5,-1\n", 2},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b.write("data.csv", c.csv)
+			got := decode[regressResult](t, b.ok("regress", "--model", "@m.safetensors", "--csv", "@data.csv", "--from", "-1", "--to", "1",
+				"--points", "5", "--out", "@pred.csv", "--plot", "@fig.png", "--json"))
+			require.Equal(t, c.points, got.ContextPoints)
+			pred, err := tabular.ReadFile(b.path("pred.csv"))
+			require.NoError(t, err)
+			require.Equal(t, 5, pred.Rows())
+			for i := range 5 {
+				require.Greater(t, pred.Values[3*i+2], 0.0, "std")
+			}
+		})
+	}
+	b.write("data.csv", "")
+	require.Contains(t, b.ok("regress", "--model", "@m.safetensors", "--csv", "@data.csv", "--from", "0", "--to", "0", "--points", "1",
+		"--out", "@pred.csv", "--plot", "@fig.png"), "this is the prior")
+}
+
+func TestRegressFewTargets(t *testing.T) {
+	b := newBench(t)
+	b.save("m.safetensors", curveConfig())
+	b.write("data.csv", "0,1\n")
+	for points, want := range map[string]string{"0": "x,mean,std\n", "1": "x,mean,std\n0.25,"} {
+		b.ok("regress", "--model", "@m.safetensors", "--csv", "@data.csv", "--from", "0.25", "--to", "1", "--points", points,
+			"--out", "@pred.csv", "--plot", "@fig.png")
+		require.True(t, strings.HasPrefix(b.files()["pred.csv"], want), b.files()["pred.csv"])
+	}
+}
+
+// A model of several inputs takes its targets from a file; one of several outputs draws several curves.
+func TestRegressDimensions(t *testing.T) {
+	b := newBench(t)
+	b.save("plane.safetensors", pointConfig(2, 1))
+	b.save("pair.safetensors", pointConfig(1, 2))
+	b.write("plane.csv", "0,0,1\n1,0,2\n")
+	b.write("pair.csv", "time,left,right\n0,1,2\n1,2,3\n")
+	b.write("targets.csv", "x1,x2\n0.5,0.5\n1,1\n")
+	b.write("truth.csv", "0.5,0.5,1\n1,1,0\n")
+	b.write("none.csv", "")
+
+	args := []string{"regress", "--model", "@plane.safetensors", "--csv", "@plane.csv", "--out", "@pred.csv"}
+	b.ok(append(args, "--targets", "@targets.csv")...)
+	require.True(t, strings.HasPrefix(b.files()["pred.csv"], "x1,x2,mean,std\n0.5,0.5,"), b.files()["pred.csv"])
+	b.ok(append(args, "--targets", "@none.csv")...)
+	require.Equal(t, "x1,x2,mean,std\n", b.files()["pred.csv"])
+	got := decode[regressResult](t, b.ok(append(args, "--targets", "@truth.csv", "--json")...))
+	require.NotNil(t, got.LogLikelihood)
+	pred, err := tabular.ReadFile(b.path("pred.csv"))
+	require.NoError(t, err)
+	want := 0.0
+	for i, y := range []float64{1, 0} {
+		mean, std := pred.Values[4*i+2], pred.Values[4*i+3]
+		want += -0.5*math.Pow((y-mean)/std, 2) - math.Log(std) - 0.5*math.Log(2*math.Pi)
+	}
+	require.InDelta(t, want/2, float64(*got.LogLikelihood), 1e-6)
+
+	b.ok("regress", "--model", "@pair.safetensors", "--csv", "@pair.csv", "--from", "0", "--to", "1", "--points", "3",
+		"--out", "@pair-pred.csv", "--plot", "@pair.svg")
+	require.True(t, strings.HasPrefix(b.files()["pair-pred.csv"], "x,mean1,mean2,std1,std2\n0,"))
+	for _, label := range []string{"time", "left", "right"} {
+		require.Contains(t, b.files()["pair.svg"], ">"+label+"<")
+	}
+
+	b.fails(1, "the model has 2 input coordinates, use --targets", append(args, "--from", "0", "--to", "1")...)
+	b.fails(1, "the model has 2 input coordinates, a curve needs one", append(args, "--targets", "@targets.csv", "--plot", "@p.png")...)
+	b.write("four.csv", "1,2,3,4\n")
+	b.fails(1, "four.csv: 4 columns, the model needs 1 of x, optionally with 2 of y", "regress", "--model", "@pair.safetensors",
+		"--csv", "@pair.csv", "--targets", "@four.csv", "--out", "@new.csv")
+}
+
+func TestRegressErrors(t *testing.T) {
+	b := newBench(t)
+	b.save("m.safetensors", curveConfig())
+	for _, c := range []struct{ name, csv, want string }{
+		{"letters", "x,y\n1,two\n", `data.csv:2:3: not a table of numbers: "two" is not a number`},
+		{"blank cell", "x,y\n\n1,\n", `data.csv:3:3: not a table of numbers: the cell is blank`},
+		{"not a number", "1,NaN\n", `"NaN" is not a finite number`},
+		{"three columns", "1,2,3\n", "data.csv: 3 columns, the model needs 2: 1 of x, then 1 of y"},
+		{"one column", "x\n", "data.csv: 1 column, the model needs 2"},
+		{"ragged", "1,2\n3\n", "data.csv:2:1: "},
+		{"beyond float32", "1,1e300\n", "data.csv: not a finite number in float32: 1e+300"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b.write("data.csv", c.csv)
+			b.fails(1, c.want, "regress", "--model", "@m.safetensors", "--csv", "@data.csv", "--from", "0", "--to", "1", "--out", "@pred.csv",
+				"--plot", "@fig.png")
+		})
+	}
+	b.write("data.csv", "1,2\n")
+	args := []string{"regress", "--model", "@m.safetensors", "--from", "0", "--to", "1"}
+	b.fails(1, "no such file", append(args, "--csv", "@none.csv", "--out", "@pred.csv")...)
+	b.fails(1, "is an input", append(args, "--csv", "@data.csv", "--out", "@data.csv")...)
+	b.fails(1, "--plot: ", append(args, "--csv", "@data.csv", "--out", "@pred.csv", "--plot", "@nowhere/fig.png")...)
+}
+
+func TestLinspace(t *testing.T) {
+	for _, c := range []struct {
+		lo, hi float64
+		n      int
+	}{{-4, 4, 400}, {0.1, 0.7, 7}, {-math.MaxFloat64 / 2, math.MaxFloat64 / 2, 3}, {1, 1, 5}} {
+		t.Run(fmt.Sprint(c), func(t *testing.T) {
+			x := linspace(c.lo, c.hi, c.n)
+			require.Equal(t, c.lo, x[0])
+			require.Equal(t, c.hi, x[c.n-1])
+			for i := 1; i < c.n; i++ {
+				require.GreaterOrEqual(t, x[i], x[i-1])
+			}
+		})
+	}
+	require.Empty(t, linspace(0, 1, 0))
+	require.Equal(t, []float64{3}, linspace(3, 4, 1))
+}

@@ -1,0 +1,139 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/internal/safetensors"
+)
+
+// tasks is a safetensors file of tasks with the checks that its tensors need. The first error sticks, so that a
+// command can read all its tensors and look once.
+type tasks struct {
+	path string
+	file *safetensors.File
+	used []string
+	err  error
+}
+
+func openTasks(path string) (*tasks, error) {
+	f, err := safetensors.Read(path)
+	if err != nil {
+		return nil, err
+	}
+	return &tasks{path: path, file: f}, nil
+}
+
+func (t *tasks) fail(is error, format string, args ...any) {
+	if t.err == nil {
+		t.err = fmt.Errorf("%s: %w: %s", t.path, is, fmt.Sprintf(format, args...))
+	}
+}
+
+// find returns a tensor of that name, or nil after noting that a required one is missing.
+func (t *tasks) find(name string, required bool, purpose string) *safetensors.Tensor {
+	t.used = append(t.used, name)
+	x := t.file.Get(name)
+	if x == nil && required {
+		var have []string
+		for i := range t.file.Tensors {
+			have = append(have, t.file.Tensors[i].Name)
+		}
+		t.fail(cnp.ErrShape, "tensor %q is missing, %s; the file has %q", name, purpose, have)
+	}
+	return x
+}
+
+// shaped checks a tensor's shape against want, whose negative entries may be anything, and returns its values; letters
+// name the axes in errors. It returns nil after an error.
+func (t *tasks) shaped(x *safetensors.Tensor, letters string, want ...int) []float64 {
+	if x == nil || t.err != nil {
+		return nil
+	}
+	ok := len(x.Shape) == len(want)
+	for i := 0; ok && i < len(want); i++ {
+		ok = want[i] < 0 || x.Shape[i] == want[i]
+	}
+	if !ok {
+		t.fail(cnp.ErrShape, "tensor %q has shape %v, need %s", x.Name, x.Shape, shapeWords(letters, want))
+		return nil
+	}
+	v, err := x.Float64s()
+	if err != nil {
+		t.fail(err, "tensor %q", x.Name)
+		return nil
+	}
+	return v
+}
+
+// shapeWords writes a wanted shape with its letters: "[B, Nc, dx = 1]".
+func shapeWords(letters string, want []int) string {
+	axes := strings.Fields(letters)
+	for i := range axes {
+		if n := strconv.Itoa(want[i]); want[i] >= 0 && axes[i] != n {
+			axes[i] += " = " + n
+		}
+	}
+	return "[" + strings.Join(axes, ", ") + "]"
+}
+
+// mask turns values into booleans; others than 0 and 1 are errors.
+func (t *tasks) mask(name string, v []float64) []bool {
+	if v == nil {
+		return nil
+	}
+	out := make([]bool, len(v))
+	for i, x := range v {
+		if x != 0 && x != 1 {
+			t.fail(cnp.ErrValue, "tensor %q: %s = %g, a mask holds 0 and 1", name, t.place(name, i), x)
+			return nil
+		}
+		out[i] = x == 1
+	}
+	return out
+}
+
+// finite refuses NaN, infinities and, for features, what float32 cannot hold, where counts(i) says that value i counts.
+func (t *tasks) finite(name string, v []float64, feature bool, counts func(i int) bool) {
+	for i, x := range v {
+		bad := math.IsNaN(x) || math.IsInf(x, 0) || (feature && math.IsInf(float64(float32(x)), 0))
+		if bad && counts(i) {
+			t.fail(cnp.ErrValue, "tensor %q: %s = %g", name, t.place(name, i), x)
+			return
+		}
+	}
+}
+
+// place names element i of a tensor, "[0, 3, 1]".
+func (t *tasks) place(name string, i int) string {
+	shape := t.file.Get(name).Shape
+	at := make([]string, len(shape))
+	for k := len(shape) - 1; k >= 0; k-- {
+		at[k], i = strconv.Itoa(i%shape[k]), i/shape[k]
+	}
+	return "[" + strings.Join(at, ", ") + "]"
+}
+
+// unused lists the tensors that nothing asked for.
+func (t *tasks) unused() []string {
+	var out []string
+	for i := range t.file.Tensors {
+		if n := t.file.Tensors[i].Name; !slices.Contains(t.used, n) {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// singles rounds values to float32.
+func singles(v []float64) []float32 {
+	out := make([]float32, len(v))
+	for i, x := range v {
+		out[i] = float32(x)
+	}
+	return out
+}

@@ -1,0 +1,47 @@
+package main
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+
+	"github.com/equivcnp/equivcnp/simd"
+)
+
+// buildVersion is the module's version as the Go command recorded it, with the revision it was built from.
+func buildVersion() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok || info.Main.Version == "" {
+		return "(devel)"
+	}
+	return info.Main.Version
+}
+
+func (a *app) versionCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:                   "version",
+		DisableFlagsInUseLine: true,
+		Short:                 "Print the version and what it runs on",
+		Example:               "  equivcnp version --json",
+		Args:                  cobra.NoArgs,
+	}
+	cmd.Flags().BoolVar(&a.json, "json", false, "print one JSON object")
+	cmd.RunE = a.action(func(*cobra.Command, []string) error {
+		r := &result{}
+		level := fmt.Sprint(simd.CurrentLevel())
+		var levels []string
+		for _, l := range simd.Levels() {
+			levels = append(levels, fmt.Sprint(l))
+		}
+		r.line("equivcnp", "%s", buildVersion())
+		r.line("go", "%s %s/%s", runtime.Version(), runtime.GOOS, runtime.GOARCH)
+		r.line("simd", "%s, of %v here", level, levels)
+		return a.print(r, map[string]any{
+			"version": buildVersion(), "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH,
+			"simd": level, "simd_levels": levels,
+		})
+	})
+	return cmd
+}

@@ -1,0 +1,178 @@
+package picture
+
+import (
+	"fmt"
+	"image/color"
+	"io"
+	"math"
+	"path/filepath"
+	"sort"
+	"strings"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgimg"
+	"gonum.org/v1/plot/vg/vgsvg"
+)
+
+// Curve is one predicted output over one input coordinate, with the points it was predicted from.
+type Curve struct {
+	XLabel, YLabel string
+	// X, Mean and Std have one entry per target, in any order; ContextX and ContextY one per context point.
+	X, Mean, Std       []float64
+	ContextX, ContextY []float64
+}
+
+// CurveFormat returns the format, "png" or "svg", that a file's extension names.
+func CurveFormat(path string) (string, error) {
+	switch ext := strings.ToLower(filepath.Ext(path)); ext {
+	case ".png", ".svg":
+		return ext[1:], nil
+	default:
+		return "", fmt.Errorf("%s: a plot is a .png or .svg file, not %q", path, ext)
+	}
+}
+
+// The size of one curve's panel, and the resolution of a PNG.
+const (
+	curveWidth  = 8 * vg.Inch
+	curveHeight = 4.5 * vg.Inch
+	curveDPI    = 120
+)
+
+// The colours of a curve: blue line and band, dark context points.
+var (
+	lineColour = color.NRGBA{31, 98, 173, 255}
+	bandColour = color.NRGBA{31, 98, 173, 56}
+	dotColour  = color.NRGBA{32, 34, 38, 255}
+)
+
+// WriteCurves draws the curves below each other: mean, band of two standard deviations and context points. Values that
+// are not finite are errors.
+func WriteCurves(w io.Writer, format, title string, curves []Curve) error {
+	width, height := curveWidth, curveHeight*vg.Length(max(1, len(curves)))
+	var canvas interface {
+		vg.CanvasSizer
+		io.WriterTo
+	}
+	switch format {
+	case "png":
+		canvas = vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(curveDPI))}
+	case "svg":
+		canvas = vgsvg.New(width, height)
+	default:
+		return fmt.Errorf("picture: no plot format %q", format)
+	}
+
+	plots := make([][]*plot.Plot, len(curves))
+	for i := range curves {
+		p, err := curves[i].plot()
+		if err != nil {
+			return err
+		}
+		if i == 0 {
+			p.Title.Text = title
+		}
+		plots[i] = []*plot.Plot{p}
+	}
+	tiles := draw.Tiles{
+		Rows: len(curves), Cols: 1, PadY: vg.Points(12),
+		PadTop: vg.Points(10), PadBottom: vg.Points(8), PadLeft: vg.Points(8), PadRight: vg.Points(14),
+	}
+	if len(curves) > 0 {
+		for i, row := range plot.Align(plots, tiles, draw.New(canvas)) { // one left edge for all
+			plots[i][0].Draw(row[0])
+		}
+	}
+	_, err := canvas.WriteTo(w)
+	return err
+}
+
+// plot builds the drawing of one curve.
+func (c *Curve) plot() (*plot.Plot, error) {
+	p := plot.New()
+	for _, style := range []*draw.TextStyle{
+		&p.Title.TextStyle, &p.X.Label.TextStyle, &p.Y.Label.TextStyle, &p.X.Tick.Label, &p.Y.Tick.Label,
+		&p.Legend.TextStyle,
+	} {
+		style.Font.Variant, style.Font.Size = "Sans", vg.Points(10)
+	}
+	p.Title.TextStyle.Font.Size = vg.Points(12)
+	p.Title.Padding = vg.Points(6)
+	p.X.Label.Text, p.Y.Label.Text = c.XLabel, c.YLabel
+	p.Legend.Top = true
+	p.Legend.Padding, p.Legend.XOffs = vg.Points(2), vg.Points(-6)
+	grid := plotter.NewGrid()
+	grid.Horizontal.Color, grid.Vertical.Color = faint, faint
+	grid.Horizontal.Width, grid.Vertical.Width = vg.Points(0.4), vg.Points(0.4)
+	p.Add(grid)
+
+	mean, upper, lower := c.sorted()
+	for i := range mean {
+		if v := mean[i].X + upper[i].Y + lower[i].Y; math.IsNaN(v) || math.IsInf(v, 0) {
+			return nil, fmt.Errorf("picture: the prediction at x = %g is not finite", mean[i].X)
+		}
+	}
+	if len(mean) > 0 {
+		outline := append(plotter.XYs{}, upper...)
+		for i := len(lower) - 1; i >= 0; i-- {
+			outline = append(outline, lower[i])
+		}
+		band, err := plotter.NewPolygon(outline)
+		if err != nil {
+			return nil, err
+		}
+		band.Color = bandColour
+		band.LineStyle.Width = 0
+		line, err := plotter.NewLine(mean)
+		if err != nil {
+			return nil, err
+		}
+		line.Color, line.Width = lineColour, vg.Points(1.5)
+		p.Add(band, line)
+		p.Legend.Add("mean", line)
+		p.Legend.Add("mean ± 2 std", band)
+		if len(mean) == 1 { // a line through one point shows nothing: draw its ends and middle
+			dots, err := plotter.NewScatter(plotter.XYs{lower[0], mean[0], upper[0]})
+			if err != nil {
+				return nil, err
+			}
+			dots.GlyphStyle = draw.GlyphStyle{Color: lineColour, Radius: vg.Points(4), Shape: draw.PlusGlyph{}}
+			p.Add(dots)
+		}
+	}
+	if len(c.ContextX) > 0 {
+		points := make(plotter.XYs, len(c.ContextX))
+		for i := range points {
+			points[i] = plotter.XY{X: c.ContextX[i], Y: c.ContextY[i]}
+		}
+		dots, err := plotter.NewScatter(points)
+		if err != nil {
+			return nil, err
+		}
+		dots.GlyphStyle = draw.GlyphStyle{Color: dotColour, Radius: vg.Points(2.8), Shape: draw.CircleGlyph{}}
+		p.Add(dots)
+		p.Legend.Add("context", dots)
+	}
+	if p.Y.Max > p.Y.Min {
+		p.Y.Max += 0.18 * (p.Y.Max - p.Y.Min) // room for the legend
+	}
+	return p, nil
+}
+
+// sorted returns the mean and the band's edges by ascending x.
+func (c *Curve) sorted() (mean, upper, lower plotter.XYs) {
+	order := make([]int, len(c.X))
+	for i := range order {
+		order[i] = i
+	}
+	sort.SliceStable(order, func(a, b int) bool { return c.X[order[a]] < c.X[order[b]] })
+	for _, i := range order {
+		mean = append(mean, plotter.XY{X: c.X[i], Y: c.Mean[i]})
+		upper = append(upper, plotter.XY{X: c.X[i], Y: c.Mean[i] + 2*c.Std[i]})
+		lower = append(lower, plotter.XY{X: c.X[i], Y: c.Mean[i] - 2*c.Std[i]})
+	}
+	return mean, upper, lower
+}

@@ -1,0 +1,132 @@
+// Package picture reads the images and masks that the command-line program completes and draws what it found: panels
+// of a completed image, and regression curves with their uncertainty.
+//
+// Pixels are float32 in [0, 1], row-major with the channel slowest, as the models take them: [C, H, W]. The values are
+// those stored in the file (gamma-encoded, as in the paper's data), not linear light.
+package picture
+
+import (
+	"errors"
+	"fmt"
+	"image"
+	"image/color"
+	_ "image/jpeg" // registers the format
+	_ "image/png"  // registers the format
+	"io"
+	"os"
+)
+
+// MaxPixels bounds the images that Read opens: one that claims more is refused before anything is decoded.
+const MaxPixels = 1 << 24
+
+var (
+	// ErrImage is wrapped by errors about the content of an image file.
+	ErrImage = errors.New("not a usable image")
+	// ErrSize is wrapped by errors about an image's width and height.
+	ErrSize = errors.New("wrong image size")
+)
+
+// Image is a picture with its values as a model takes them.
+type Image struct {
+	C, H, W int
+	Pix     []float32 // [C, H, W] in [0, 1]
+	// Translucent is set where the file had pixels that were not opaque: they are composited over black.
+	Translucent bool
+}
+
+// Read reads a PNG or JPEG file of any depth, paletted, grey or in colour. Translucent pixels are composited over
+// black. The result has one channel where red, green and blue agree in every pixel, else three. Errors name the file.
+func Read(path string) (*Image, error) {
+	im, err := decode(path)
+	if err != nil {
+		return nil, err
+	}
+	return convert(im), nil
+}
+
+// decode opens an image after a look at its header.
+func decode(path string) (image.Image, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	head, format, err := image.DecodeConfig(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w: %w", path, ErrImage, err)
+	}
+	if head.Width < 1 || head.Height < 1 || head.Width > MaxPixels/head.Height {
+		return nil, fmt.Errorf("%s: %w: the %s header claims %d x %d pixels, need 1 to %d pixels in all",
+			path, ErrSize, format, head.Width, head.Height, MaxPixels)
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	im, _, err := image.Decode(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w: %w", path, ErrImage, err)
+	}
+	return im, nil
+}
+
+// convert takes an image's values apart. A color.RGBA64 is premultiplied by its alpha, which is the composition over
+// black; dividing by 65535 returns v/255 exactly rounded for 8-bit sources, whose v is stored as 257·v.
+func convert(im image.Image) *Image {
+	r := im.Bounds()
+	out := &Image{C: 3, H: r.Dy(), W: r.Dx()}
+	n := out.H * out.W
+	out.Pix = make([]float32, 3*n)
+	at, grey := at64(im), true
+	for y := range out.H {
+		for x := range out.W {
+			c, i := at(r.Min.X+x, r.Min.Y+y), y*out.W+x
+			out.Pix[i] = float32(float64(c.R) / 65535)
+			out.Pix[n+i] = float32(float64(c.G) / 65535)
+			out.Pix[2*n+i] = float32(float64(c.B) / 65535)
+			grey = grey && c.R == c.G && c.G == c.B
+			out.Translucent = out.Translucent || c.A != 65535
+		}
+	}
+	if grey {
+		out.C, out.Pix = 1, out.Pix[:n:n]
+	}
+	return out
+}
+
+// at64 returns the pixel reader that allocates nothing where the image has one, as all of the standard library do.
+func at64(im image.Image) func(x, y int) color.RGBA64 {
+	if fast, ok := im.(image.RGBA64Image); ok {
+		return fast.RGBA64At
+	}
+	return func(x, y int) color.RGBA64 {
+		r, g, b, a := im.At(x, y).RGBA()
+		return color.RGBA64{R: uint16(r), G: uint16(g), B: uint16(b), A: uint16(a)}
+	}
+}
+
+// Grey returns the image with one channel: its luma, 0.299 R + 0.587 G + 0.114 B (ITU-R BT.601). A grey image is
+// returned as it is.
+func (im *Image) Grey() *Image {
+	if im.C == 1 {
+		return im
+	}
+	n := im.H * im.W
+	out := &Image{C: 1, H: im.H, W: im.W, Pix: make([]float32, n), Translucent: im.Translucent}
+	for i := range n {
+		r, g, b := float64(im.Pix[i]), float64(im.Pix[n+i]), float64(im.Pix[2*n+i])
+		out.Pix[i] = float32(0.299*r + 0.587*g + 0.114*b)
+	}
+	return out
+}
+
+// Colour returns the image with three channels, equal ones if it is grey.
+func (im *Image) Colour() *Image {
+	if im.C == 3 {
+		return im
+	}
+	out := &Image{C: 3, H: im.H, W: im.W, Translucent: im.Translucent}
+	for range 3 {
+		out.Pix = append(out.Pix, im.Pix...)
+	}
+	return out
+}

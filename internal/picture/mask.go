@@ -1,0 +1,48 @@
+package picture
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+)
+
+// ReadMask reads which pixels of an h x w image are observed [h, w]: those whose grey level in the mask file is at
+// least 50 %. Translucent pixels are composited over black, so transparent ones are unobserved. The error of a mask of
+// another size names both sizes.
+func ReadMask(path string, h, w int) ([]bool, error) {
+	im, err := Read(path)
+	if err != nil {
+		return nil, err
+	}
+	if im.H != h || im.W != w {
+		return nil, fmt.Errorf("%s: %w: the mask has %d x %d pixels, the image %d x %d", path, ErrSize, im.W, im.H, w, h)
+	}
+	mask := make([]bool, h*w)
+	for i, v := range im.Grey().Pix {
+		mask[i] = v >= 0.5
+	}
+	return mask, nil
+}
+
+// RandomMask observes round(rate·h·w) pixels of an h x w image, picked at random without replacement. Equal arguments
+// give equal masks on every machine. rate must be in [0, 1].
+func RandomMask(h, w int, rate float64, seed uint64) []bool {
+	n := h * w
+	mask := make([]bool, n)
+	rng := rand.New(rand.NewPCG(seed, 0x9e3779b97f4a7c15))
+	for _, i := range rng.Perm(n)[:int(math.Round(rate*float64(n)))] {
+		mask[i] = true
+	}
+	return mask
+}
+
+// Count returns how many pixels a mask observes.
+func Count(mask []bool) int {
+	n := 0
+	for _, m := range mask {
+		if m {
+			n++
+		}
+	}
+	return n
+}

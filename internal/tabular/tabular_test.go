@@ -1,0 +1,143 @@
+package tabular
+
+import (
+	"bytes"
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestRead(t *testing.T) {
+	for _, c := range []struct {
+		name, text string
+		header     []string
+		cols       int
+		values     []float64
+	}{
+		{"plain", "1,2\n3,4\n", nil, 2, []float64{1, 2, 3, 4}},
+		{"no newline at the end", "1,2\n3,4", nil, 2, []float64{1, 2, 3, 4}},
+		{"header", "x,y\n1,2\n", []string{"x", "y"}, 2, []float64{1, 2}},
+		{"header with spaces", " x , y \n1,2\n", []string{"x", "y"}, 2, []float64{1, 2}},
+		{"quoted", "\"time, s\",y\n\"1\",\"2\"\n", []string{"time, s", "y"}, 2, []float64{1, 2}},
+		{"blank lines", "\n\nx,y\n\n1,2\n   \n\t\n3,4\n\n", []string{"x", "y"}, 2, []float64{1, 2, 3, 4}},
+		{"carriage returns", "x,y\r\n1,2\r\n\r\n3,4\r\n", []string{"x", "y"}, 2, []float64{1, 2, 3, 4}},
+		{"byte order mark", "\ufeff1,2\n", nil, 2, []float64{1, 2}},
+		{"comments", "# made by hand\nx,y\n#1,2\n3,4\n", []string{"x", "y"}, 2, []float64{3, 4}},
+		{"forms of numbers", " +1.5 ,-2e-3\n.5,1E3\n", nil, 2, []float64{1.5, -2e-3, .5, 1000}},
+		{"duplicates stay", "1,2\n1,2\n", nil, 2, []float64{1, 2, 1, 2}},
+		{"one column", "x\n1\n2\n", []string{"x"}, 1, []float64{1, 2}},
+		{"empty", "", nil, 0, nil},
+		{"blank lines only", "\n \n\n", nil, 0, nil},
+		{"header only", "x,y\n", []string{"x", "y"}, 2, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got, err := Read(strings.NewReader(c.text), "data.csv")
+			require.NoError(t, err)
+			require.Equal(t, &Table{Header: c.header, Cols: c.cols, Values: c.values}, got)
+		})
+	}
+}
+
+func TestReadErrors(t *testing.T) {
+	for _, c := range []struct{ name, text, want string }{
+		{"letters", "x,y\n1,2\n3,four\n", `data.csv:3:3: not a table of numbers: "four" is not a number`},
+		{"letters after blank lines", "\n\n1,2\n\n3,four\n", `data.csv:5:3: `},
+		{"letters in the first row", "1,two\n", `data.csv:1:3: not a table of numbers: "two" is not a number`},
+		{"a second header", "x,y\nx,y\n", `data.csv:2:1: not a table of numbers: "x" is not a number`},
+		{"blank cell", "x,y\n1,\n", `data.csv:2:3: not a table of numbers: the cell is blank`},
+		{"blank cells", "1,2\n , \n", `the cell is blank`},
+		{"blank first cell", ",2\n", `data.csv:1:1: not a table of numbers: the cell is blank`},
+		{"nan", "1,NaN\n", `data.csv:1:3: not a table of numbers: "NaN" is not a finite number`},
+		{"inf", "1,-inf\n", `"-inf" is not a finite number`},
+		{"beyond float64", "1,1e999\n", `"1e999" is beyond the range of numbers`},
+		{"short row", "x,y\n1,2\n3\n", `data.csv:3:1: not a table of numbers: this row has 1 cell, the first has 2`},
+		{"long row", "1,2\n3,4,5\n", `data.csv:2:5: not a table of numbers: this row has 3 cells, the first has 2`},
+		{"quote", "1,2\n3,\"4\n", `data.csv:2:`},
+		{"semicolons", "1;2\n3;4\n", ``}, // one column of letters, then another: not numbers
+		{"long text", "1," + strings.Repeat("a", 5000) + "\n", `aaaa"... is not a number`},
+		{"binary", "1,2\n\x00\x01,\xff\xfe\n", `is not a number`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got, err := Read(strings.NewReader(c.text), "data.csv")
+			require.Nil(t, got)
+			require.ErrorIs(t, err, ErrCell)
+			require.ErrorContains(t, err, c.want)
+			require.Less(t, len(err.Error()), 200)
+		})
+	}
+}
+
+func TestReadFile(t *testing.T) {
+	_, err := ReadFile(filepath.Join(t.TempDir(), "none.csv"))
+	require.ErrorIs(t, err, os.ErrNotExist)
+	_, err = ReadFile(t.TempDir()) // a folder opens, but does not read
+	require.Error(t, err)
+	path := filepath.Join(t.TempDir(), "d.csv")
+	require.NoError(t, os.WriteFile(path, []byte("1,2"), 0o600))
+	got, err := ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, 1, got.Rows())
+}
+
+func TestColumns(t *testing.T) {
+	tab := &Table{Cols: 3, Values: []float64{1, 2, 3, 4, 5, 6}}
+	require.Equal(t, []float64{1, 4}, tab.Columns(0, 1))
+	require.Equal(t, []float64{2, 3, 5, 6}, tab.Columns(1, 3))
+	require.Empty(t, (&Table{}).Columns(0, 1))
+}
+
+// What Write writes reads back bit for bit, and float32 columns are as short as float32 values can be.
+func TestWriteRoundTrip(t *testing.T) {
+	in := &Table{Header: []string{"x", "mean"}, Cols: 2, Values: []float64{
+		0.1, float64(float32(0.1)), math.Pi, float64(float32(math.Pi)), -5e-324, 0, math.MaxFloat64, -1,
+	}}
+	var b bytes.Buffer
+	require.NoError(t, Write(&b, in, "mean"))
+	require.Contains(t, b.String(), "x,mean\n0.1,0.1\n")
+	out, err := Read(&b, "back")
+	require.NoError(t, err)
+	require.Equal(t, in.Header, out.Header)
+	for i, v := range in.Values {
+		got := out.Values[i]
+		if i%2 == 1 {
+			got = float64(float32(got))
+		}
+		require.Equal(t, math.Float64bits(v), math.Float64bits(got), "value %d", i)
+	}
+}
+
+type failing struct{}
+
+func (failing) Write([]byte) (int, error) { return 0, errors.New("disk full") }
+func (failing) Read([]byte) (int, error)  { return 0, errors.New("disk gone") }
+
+func TestStreamErrors(t *testing.T) {
+	require.ErrorContains(t, Write(failing{}, &Table{Header: []string{"x"}, Cols: 1, Values: make([]float64, 1<<14)}), "disk full")
+	_, err := Read(failing{}, "tape")
+	require.ErrorContains(t, err, "tape: disk gone")
+}
+
+func FuzzRead(f *testing.F) {
+	for _, s := range []string{"", "x,y\n1,2\n", "1,\n", "\"", "\ufeff", "#\n1", "1,2\n3", "1e400", " \n,\n"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		got, err := Read(strings.NewReader(text), "f")
+		if err != nil {
+			return
+		}
+		if got.Rows()*got.Cols != len(got.Values) {
+			t.Fatalf("%d rows of %d columns hold %d values", got.Rows(), got.Cols, len(got.Values))
+		}
+		for i, v := range got.Values {
+			if !(math.Abs(v) <= math.MaxFloat64) {
+				t.Fatalf("value %d is %v", i, v)
+			}
+		}
+	})
+}
