@@ -1,0 +1,247 @@
+// Package fuzz holds the fuzz targets that cross packages. Each also runs its seeds in an ordinary test.
+package fuzz
+
+import (
+	"encoding/binary"
+	"math"
+	"testing"
+
+	"github.com/equivcnp/equivcnp/internal/testkit"
+	"github.com/equivcnp/equivcnp/simd"
+)
+
+// floats32 reads as many float32 as the bytes hold.
+func floats32(b []byte) []float32 {
+	x := make([]float32, len(b)/4)
+	for i := range x {
+		x[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
+	}
+	return x
+}
+
+// wrap repeats x until it has n elements; no elements repeat as zeros.
+func wrap(x []float32, n int) []float32 {
+	y := make([]float32, n)
+	for i := range y {
+		if len(x) > 0 {
+			y[i] = x[i%len(x)]
+		}
+	}
+	return y
+}
+
+// atLevels runs f at every level of this machine.
+func atLevels(t *testing.T, f func(level simd.Level)) {
+	before := simd.CurrentLevel()
+	defer func() {
+		if err := simd.SetLevel(before); err != nil {
+			t.Fatal(err)
+		}
+	}()
+	for _, l := range simd.Levels() {
+		if err := simd.SetLevel(l); err != nil {
+			t.Fatal(err)
+		}
+		f(l)
+	}
+}
+
+// seedBytes are awkward numbers in runs that bracket vector widths.
+func seedBytes() [][]byte {
+	var seeds [][]byte
+	edges := testkit.Edges32()
+	for _, n := range []int{0, 1, 3, 4, 5, 7, 8, 9, 15, 16, 17, len(edges)} {
+		var b []byte
+		for _, v := range edges[:n] {
+			b = binary.LittleEndian.AppendUint32(b, math.Float32bits(v))
+		}
+		seeds = append(seeds, b)
+	}
+	return seeds
+}
+
+// FuzzVectorF32 compares the elementwise functions with float64 arithmetic, 2 ULP apart at most, on any bit patterns.
+func FuzzVectorF32(f *testing.F) {
+	for _, b := range seedBytes() {
+		f.Add(b)
+	}
+	sigmoid := func(x float64) float64 {
+		if x < 0 {
+			return math.Exp(x) / (1 + math.Exp(x))
+		}
+		return 1 / (1 + math.Exp(-x))
+	}
+	functions := []struct {
+		name string
+		run  func(dst, x []float32)
+		want func(x float64) float64
+	}{
+		{"exp", simd.ExpF32, math.Exp},
+		{"log", simd.LogF32, math.Log},
+		{"sigmoid", simd.SigmoidF32, sigmoid},
+		{"swish", simd.SwishF32, func(x float64) float64 {
+			if math.IsInf(x, -1) {
+				return 0 // the limit
+			}
+			return x * sigmoid(x)
+		}},
+		{"softplus", simd.SoftplusF32, func(x float64) float64 { return max(x, 0) + math.Log1p(math.Exp(-math.Abs(x))) }},
+		{"relu", simd.ReLUF32, func(x float64) float64 { return max(x, 0) }},
+		{"tanh", simd.TanhF32, math.Tanh},
+		{"sin", func(dst, x []float32) { simd.SinCosF32(dst, make([]float32, len(x)), x) }, math.Sin},
+		{"cos", func(dst, x []float32) { simd.SinCosF32(make([]float32, len(x)), dst, x) }, math.Cos},
+		{"hypot with 3", func(dst, x []float32) { simd.HypotF32(dst, x, wrap([]float32{3}, len(x))) },
+			func(x float64) float64 { return math.Sqrt(x*x + 9) }},
+		{"atan2 over 3", func(dst, x []float32) { simd.Atan2F32(dst, x, wrap([]float32{3}, len(x))) },
+			func(x float64) float64 { return math.Atan2(x, 3) }},
+		{"atan2 under 3", func(dst, x []float32) { simd.Atan2F32(dst, wrap([]float32{3}, len(x)), x) },
+			func(x float64) float64 { return math.Atan2(3, x) }},
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		x := floats32(b)
+		got := make([]float32, len(x))
+		atLevels(t, func(level simd.Level) {
+			for _, fn := range functions {
+				fn.run(got, x)
+				for i, v := range x {
+					if e := testkit.ULP32(got[i], fn.want(float64(v))); !(e <= 2) {
+						t.Errorf("level=%v: %s(%g) = %g, off by %g ULP (bits %#x, element %d of %d)",
+							level, fn.name, v, got[i], e, math.Float32bits(v), i, len(x))
+					}
+				}
+			}
+		})
+	})
+}
+
+// agree compares got with a float64 sum of `terms` terms whose magnitudes add up to size. If the exact sum is beyond what
+// float32 partial sums can hold, or not finite, nothing is compared but that NaN does not become a number.
+func agree(got float32, sum, size float64, terms int) bool {
+	if sum != sum {
+		return got != got
+	}
+	if math.IsInf(size, 0) || size >= math.MaxFloat32/2 {
+		return true
+	}
+	// 2^-149 per term: products may be subnormal.
+	return math.Abs(float64(got)-sum) <= float64(terms+8)*(0x1p-23*size+0x1p-149)
+}
+
+// FuzzGemmF32 compares the matrix products with float64 sums on any shape and bit patterns.
+func FuzzGemmF32(f *testing.F) {
+	for i, b := range seedBytes() {
+		f.Add(b, uint8(i), uint8(2*i), uint8(i*i), uint8(i), i%3 == 0)
+	}
+	f.Fuzz(func(t *testing.T, bytes []byte, um, un, uk, gap uint8, swish bool) {
+		m, n, k := int(um%10), int(un%40), int(uk%140)
+		x := floats32(bytes)
+		ld := k + int(gap%5)
+		a := wrap(x, m*ld)
+		bt := wrap(x, n*ld) // [n, k], so that both factors have rows of length k
+		b, at := make([]float32, k*n), make([]float32, k*m)
+		for p := range k {
+			for j := range n {
+				b[p*n+j] = bt[j*ld+p]
+			}
+			for i := range m {
+				at[p*m+i] = a[i*ld+p]
+			}
+		}
+		act := simd.ActNone
+		if swish {
+			act = simd.ActSwish
+		}
+		c := make([]float32, m*n)
+		atLevels(t, func(level simd.Level) {
+			check := func(name string) {
+				t.Helper()
+				for i := range m {
+					for j := range n {
+						sum, size := 0.0, 0.0
+						for p := range k {
+							v := float64(a[i*ld+p]) * float64(bt[j*ld+p])
+							sum, size = sum+v, size+math.Abs(v)
+						}
+						if !agree(c[i*n+j], sum, size, k) {
+							t.Fatalf("level=%v: %s m=%d n=%d k=%d: C[%d,%d] = %g, want %g", level, name, m, n, k, i, j, c[i*n+j], sum)
+						}
+					}
+				}
+			}
+			simd.GemmF32(c, n, a, ld, b, n, 1, 0, m, n, k)
+			check("Gemm")
+			simd.GemmTNF32(c, n, at, m, b, n, 1, 0, m, n, k)
+			check("GemmTN")
+			simd.GemmNTF32(c, n, a, ld, bt, ld, 1, 0, m, n, k)
+			check("GemmNT")
+			packed := simd.PackTransposed(bt, ld, k, n)
+			simd.GemmPackedF32(c, n, a, ld, packed, nil, simd.ActNone, m)
+			check("GemmPacked")
+			want := append([]float32(nil), c...)
+			if act == simd.ActSwish {
+				simd.SwishF32(want, want)
+			}
+			simd.GemmPackedF32(c, n, a, ld, packed, nil, act, m)
+			if !testkit.SameBits(c, want) {
+				t.Fatalf("level=%v: the activation within GemmPacked differs from its own kernel", level)
+			}
+		})
+	})
+}
+
+// FuzzGatherF32 compares Depthwise and PointConv with float64 sums on any neighbourhood and bit patterns.
+func FuzzGatherF32(f *testing.F) {
+	for i, b := range seedBytes() {
+		f.Add(b, []byte{0, 1, 2, 3, 200, 77, 5}, uint8(i), uint8(3*i), i%2 == 0)
+	}
+	f.Fuzz(func(t *testing.T, bytes, shape []byte, uc, ucm uint8, mean bool) {
+		const points, poses = 5, 3
+		c, cm := int(uc%70), int(ucm%20)
+		x := floats32(bytes)
+		feat, w, wm := wrap(x, points*c), wrap(x, poses*c), wrap(x, poses*cm)
+		// Each byte is a pair; one of eight begins a new row.
+		offsets := []int{0}
+		var index, pose []int32
+		for _, s := range shape[:min(len(shape), 100)] {
+			if s%8 == 0 {
+				offsets = append(offsets, len(index))
+			}
+			index, pose = append(index, int32(s%points)), append(pose, int32(s/8%poses))
+		}
+		offsets = append(offsets, len(index))
+		rows := len(offsets) - 1
+		out, p := make([]float32, rows*c), make([]float32, rows*c*cm)
+		atLevels(t, func(level simd.Level) {
+			simd.DepthwiseF32(out, feat, w, offsets, index, pose, c, mean)
+			simd.PointConvF32(p, feat, wm, offsets, index, pose, c, cm)
+			for i := range rows {
+				lo, hi := offsets[i], offsets[i+1]
+				for a := range c {
+					sum, size, n := 0.0, 0.0, 1.0
+					for k := lo; k < hi; k++ {
+						v := float64(feat[int(index[k])*c+a]) * float64(w[int(pose[k])*c+a])
+						sum, size = sum+v, size+math.Abs(v)
+					}
+					if mean {
+						n = float64(max(1, hi-lo))
+					}
+					if size < math.MaxFloat32/2 || sum != sum { // before the division
+						if !agree(out[i*c+a], sum/n, size/n, hi-lo) {
+							t.Fatalf("level=%v: Depthwise c=%d mean=%v: out[%d,%d] = %g, want %g", level, c, mean, i, a, out[i*c+a], sum/n)
+						}
+					}
+					for b := range cm {
+						sum, size := 0.0, 0.0
+						for k := lo; k < hi; k++ {
+							v := float64(feat[int(index[k])*c+a]) * float64(wm[int(pose[k])*cm+b])
+							sum, size = sum+v, size+math.Abs(v)
+						}
+						if got := p[(i*c+a)*cm+b]; !agree(got, sum, size, hi-lo) {
+							t.Fatalf("level=%v: PointConv ci=%d cm=%d: p[%d,%d,%d] = %g, want %g", level, c, cm, i, a, b, got, sum)
+						}
+					}
+				}
+			}
+		})
+	})
+}

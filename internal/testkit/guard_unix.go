@@ -1,0 +1,33 @@
+//go:build linux || darwin || freebsd || netbsd || openbsd
+
+package testkit
+
+import (
+	"syscall"
+	"testing"
+)
+
+// Guarded says whether AtEnd and AtStart really protect their neighbourhood.
+const Guarded = true
+
+// guarded maps whole pages for at least size bytes between two unreadable ones.
+func guarded(t testing.TB, size int) []byte {
+	t.Helper()
+	page := syscall.Getpagesize()
+	inner := max((size+page-1)/page, 1) * page
+	m, err := syscall.Mmap(-1, 0, inner+2*page, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+	if err != nil {
+		t.Fatalf("testkit: mmap: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Munmap(m); err != nil {
+			t.Errorf("testkit: munmap: %v", err)
+		}
+	})
+	for _, guard := range [][]byte{m[:page], m[page+inner:]} {
+		if err := syscall.Mprotect(guard, syscall.PROT_NONE); err != nil {
+			t.Fatalf("testkit: mprotect: %v", err)
+		}
+	}
+	return m[page : page+inner : page+inner]
+}

@@ -1,0 +1,53 @@
+package testkit
+
+import (
+	"math"
+	"math/big"
+)
+
+// ULP32 returns the error of got in units in the last place of float32 at the exact value want: 0.5 at most for a correctly
+// rounded result. NaN equals NaN. Where want is beyond the largest float32, an infinity is as good as what rounding want
+// gives. A missed NaN or infinity gives +Inf.
+func ULP32(got float32, want float64) float64 {
+	if r, ok := special(float64(got), float64(float32(want)), want); ok {
+		return r
+	}
+	return math.Abs(float64(got)-want) / ulpAt(want, -126, 23)
+}
+
+// ULP64 is ULP32 for float64, with a want of higher precision. An infinite want is one that overflows.
+func ULP64(got float64, want *big.Float) float64 {
+	w, _ := want.Float64()
+	if r, ok := special(got, w, w); ok {
+		return r
+	}
+	diff := new(big.Float).SetPrec(256).Sub(new(big.Float).SetFloat64(got), want)
+	d, _ := diff.Quo(diff, big.NewFloat(ulpAt(w, -1022, 52))).Float64()
+	return math.Abs(d)
+}
+
+// special decides what is not a difference of finite numbers; rounded is want in the precision of got.
+func special(got, rounded, want float64) (ulp float64, ok bool) {
+	switch {
+	case math.IsNaN(want) || math.IsNaN(got):
+		if math.IsNaN(want) && math.IsNaN(got) {
+			return 0, true
+		}
+		return math.Inf(1), true
+	case got == rounded && math.IsInf(got, 0):
+		return 0, true
+	case math.IsInf(got, 0) || math.IsInf(want, 0):
+		return math.Inf(1), true
+	}
+	return 0, false
+}
+
+// ulpAt returns the distance of neighbouring floats around |x|, for a format with that smallest exponent and as many bits
+// behind the point.
+func ulpAt(x float64, minExp, bits int) float64 {
+	e := minExp
+	if x != 0 {
+		e = max(math.Ilogb(x), minExp)
+	}
+	return math.Ldexp(1, e-bits)
+}

@@ -1,0 +1,67 @@
+package simd
+
+import "fmt"
+
+// checkLen panics unless the argument has exactly the length needed. It is small enough to be inlined, and the message
+// is built out of line.
+func checkLen(fn, arg string, got, need int) {
+	if got != need {
+		panicLen(fn, arg, got, need)
+	}
+}
+
+//go:noinline
+func panicLen(fn, arg string, got, need int) {
+	panic(fmt.Sprintf("simd: %s: len(%s) = %d, need %d", fn, arg, got, need))
+}
+
+// checkSize panics if a size is negative.
+func checkSize(fn, arg string, size int) {
+	if size < 0 {
+		panic(fmt.Sprintf("simd: %s: %s = %d, need at least 0", fn, arg, size))
+	}
+}
+
+// checkMatrix panics unless a slice of the given length holds a row-major matrix [rows, cols] whose rows start ld
+// elements apart. The last row need not be followed by its padding. A matrix without elements needs none.
+func checkMatrix(fn, arg string, length, rows, cols, ld int) {
+	if ld < cols {
+		panic(fmt.Sprintf("simd: %s: ld%s = %d, need at least %d", fn, arg, ld, cols))
+	}
+	if rows == 0 || cols == 0 {
+		return
+	}
+	// Compared by division, as (rows-1)*ld may overflow.
+	if length < cols || (rows > 1 && (length-cols)/ld < rows-1) {
+		panic(fmt.Sprintf("simd: %s: len(%s) = %d, need %d", fn, arg, length, uint64(rows-1)*uint64(ld)+uint64(cols)))
+	}
+}
+
+// checkRows panics unless a slice of the given length holds whole rows of c elements each, and returns how many.
+func checkRows(fn, arg string, length, c int) int {
+	if c == 0 {
+		checkLen(fn, arg, length, 0)
+		return 0
+	}
+	if length%c != 0 {
+		panic(fmt.Sprintf("simd: %s: len(%s) = %d, need a multiple of %d", fn, arg, length, c))
+	}
+	return length / c
+}
+
+// checkCSR panics unless offsets ascend and name exactly the given pairs, and returns the number of rows.
+func checkCSR(fn string, offsets []int, index, pose []int32) int {
+	if len(offsets) == 0 {
+		panic(fmt.Sprintf("simd: %s: len(offsets) = 0, need at least 1", fn))
+	}
+	for i := 1; i < len(offsets); i++ {
+		if offsets[i] < offsets[i-1] {
+			panic(fmt.Sprintf("simd: %s: offsets[%d] = %d, need at least offsets[%d] = %d",
+				fn, i, offsets[i], i-1, offsets[i-1]))
+		}
+	}
+	pairs := offsets[len(offsets)-1] - offsets[0]
+	checkLen(fn, "index", len(index), pairs)
+	checkLen(fn, "pose", len(pose), pairs)
+	return len(offsets) - 1
+}

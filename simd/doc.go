@@ -1,0 +1,26 @@
+// Package simd holds the numeric kernels that every hot loop of the library runs through: vector math, reductions,
+// matrix products and the gathered sums of group convolution, in float32 and float64.
+//
+// # Contract
+//
+// What follows holds for every exported function unless its comment says otherwise.
+//
+//   - Shape: data are flat row-major slices, the destination comes first, lengths must match exactly.
+//   - Aliasing: a destination may be exactly an input where the comment says so; any other overlap gives undefined
+//     values.
+//   - Errors: a wrong length panics with the function, the argument and both numbers, as in
+//     "simd: GemmF32: len(a) = 11, need 12". Bad numbers never panic: NaN in, NaN out.
+//   - Memory: nothing is allocated, no goroutine is started, and no byte outside the given slices is read.
+//   - Reproducibility: at one Level on one machine type the same inputs give the same bits. An elementwise result does
+//     not depend on the element's position or the slice's length; a result row does not depend on which rows are
+//     computed in the same call. So a caller may cut work into chunks of rows for its goroutines as it likes.
+//
+// Every kernel exists as a concrete function per type, ExpF32 and ExpF64, and as a thin generic one, Exp, for callers
+// that are generic themselves (adapter.go).
+//
+// # Structure
+//
+// A family of kernels keeps one file stem: exp.go holds the exported functions with their documentation and checks,
+// exp_generic.go the portable twin that defines their meaning. Between the two stands a dispatcher, expF32 in
+// dispatch.go, which chooses the implementation for the current Level.
+package simd

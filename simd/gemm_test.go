@@ -1,0 +1,231 @@
+package simd
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/equivcnp/equivcnp/internal/testkit"
+)
+
+// product is one of the matrix products in a common form.
+type product[T Float] struct {
+	name   string
+	ta, tb bool
+	run    func(c []T, ldc int, a []T, lda int, b []T, ldb int, alpha, beta T, m, n, k int)
+}
+
+func products[T Float]() []product[T] {
+	return []product[T]{
+		{"Gemm", false, false, Gemm[T]},
+		{"GemmTN", true, false, GemmTN[T]},
+		{"GemmNT", false, true, GemmNT[T]},
+		{"Packed", false, false, viaPacked(Pack[T])},
+		{"PackedTransposed", false, true, viaPacked(PackTransposed[T])},
+	}
+}
+
+// viaPacked gives GemmPacked the form of the others; alpha, beta are taken as 1, 0.
+func viaPacked[T Float](pack func(b []T, ldb, k, n int) *Packed[T]) func([]T, int, []T, int, []T, int, T, T, int, int, int) {
+	return func(c []T, ldc int, a []T, lda int, b []T, ldb int, _, _ T, m, n, k int) {
+		GemmPacked(c, ldc, a, lda, pack(b, ldb, k, n), nil, ActNone, m)
+	}
+}
+
+// sizes are the shapes that every product is tried on: nothing, one, around each block, and drawn ones.
+func sizes(rng *rand.Rand) [][3]int {
+	s := [][3]int{
+		{0, 0, 0}, {0, 3, 2}, {3, 0, 2}, {3, 2, 0}, {1, 1, 1}, {1, 5, 4}, {7, 1, 9}, {2, 3, 63}, {3, 4, 64}, {2, 5, 65},
+		{63, 2, 3}, {64, 3, 5}, {65, 4, 3}, {33, 7, 6}, {2, 127, 3}, {2, 128, 5}, {3, 129, 66}, {130, 131, 67},
+	}
+	for range 40 {
+		s = append(s, [3]int{rng.IntN(20), rng.IntN(20), rng.IntN(40)})
+	}
+	return s
+}
+
+func TestGemm(t *testing.T) {
+	eachLevel(t, func(t *testing.T) {
+		t.Run("F32", testGemm[float32])
+		t.Run("F64", testGemm[float64])
+	})
+}
+
+func testGemm[T Float](t *testing.T) {
+	rng := testkit.Rand(10)
+	for _, p := range products[T]() {
+		t.Run(p.name, func(t *testing.T) {
+			for i, s := range sizes(rng) {
+				m, n, k := s[0], s[1], s[2]
+				alpha, beta := T(1), T(0)
+				if p.name[0] == 'G' {
+					alpha, beta = []T{1, -0.75, 0}[i%3], []T{0, 1, 2.5, -1}[i%4]
+				}
+				checkProduct(t, p, m, n, k, rng.IntN(4), alpha, beta, rng)
+			}
+		})
+	}
+}
+
+// checkProduct compares one product with float64 sums, in guarded memory with rows `gap` apart.
+func checkProduct[T Float](t *testing.T, p product[T], m, n, k, gap int, alpha, beta T, rng *rand.Rand) {
+	t.Helper()
+	ar, ac, br, bc := m, k, k, n
+	if p.ta {
+		ar, ac = k, m
+	}
+	if p.tb {
+		br, bc = n, k
+	}
+	lda, ldb, ldc := ac+gap, bc+gap, n+gap
+	a := testkit.CopyAtEnd(t, testkit.Normal[T](rng, span(ar, ac, lda)))
+	b := testkit.CopyAtEnd(t, testkit.Normal[T](rng, span(br, bc, ldb)))
+	before := testkit.Normal[T](rng, span(m, n, ldc))
+	if beta == 0 {
+		for i := range before {
+			if i%ldc < n {
+				before[i] = T(math.NaN()) // must not be read
+			}
+		}
+	}
+	c := testkit.CopyAtEnd(t, before)
+	a0, b0 := append([]T(nil), a...), append([]T(nil), b...)
+	p.run(c, ldc, a, lda, b, ldb, alpha, beta, m, n, k)
+	require.True(t, testkit.SameBits(a, a0) && testkit.SameBits(b, b0), "inputs changed")
+
+	at := func(x []T, ld, i, j int, transposed bool) float64 {
+		if transposed {
+			i, j = j, i
+		}
+		return float64(x[i*ld+j])
+	}
+	for i := range m {
+		for j := range n {
+			sum, size := 0.0, 0.0
+			for q := range k {
+				v := float64(alpha) * at(a, lda, i, q, p.ta) * at(b, ldb, q, j, p.tb)
+				sum, size = sum+v, size+math.Abs(v)
+			}
+			if beta != 0 {
+				v := float64(beta) * float64(before[i*ldc+j])
+				sum, size = sum+v, size+math.Abs(v)
+			}
+			tol := float64(k+8) * eps[T]() * size
+			if diff := math.Abs(float64(c[i*ldc+j]) - sum); !(diff <= tol) {
+				t.Fatalf("%s m=%d n=%d k=%d gap=%d alpha=%g beta=%g: C[%d,%d] = %g, want %g ± %g",
+					p.name, m, n, k, gap, alpha, beta, i, j, c[i*ldc+j], sum, tol)
+			}
+		}
+	}
+	for i := range c {
+		if i%ldc >= n && c[i] != before[i] {
+			t.Fatalf("%s m=%d n=%d k=%d: wrote between the rows", p.name, m, n, k)
+		}
+	}
+}
+
+// span is the number of elements from the first to the last of a matrix.
+func span(rows, cols, ld int) int {
+	if rows == 0 || cols == 0 {
+		return 0
+	}
+	return (rows-1)*ld + cols
+}
+
+func TestGemmPackedBiasAndActivation(t *testing.T) {
+	eachLevel(t, func(t *testing.T) {
+		t.Run("F32", testBiasAndActivation[float32])
+		t.Run("F64", testBiasAndActivation[float64])
+	})
+}
+
+// testBiasAndActivation wants the bits of the activation's own kernel on top of the product without one, and the bias in it.
+func testBiasAndActivation[T Float](t *testing.T) {
+	const m, n, k = 37, 11, 6
+	rng := testkit.Rand(11)
+	a, w, bias := testkit.Normal[T](rng, m*k), testkit.Normal[T](rng, n*k), testkit.Normal[T](rng, n)
+	b := PackTransposed(w, k, k, n)
+	linear := make([]T, m*n)
+	GemmPacked(linear, n, a, k, b, bias, ActNone, m)
+	for i := range m {
+		for j := range n {
+			want, size := float64(bias[j]), math.Abs(float64(bias[j]))
+			for q := range k {
+				v := float64(a[i*k+q]) * float64(w[j*k+q])
+				want, size = want+v, size+math.Abs(v)
+			}
+			if diff := math.Abs(float64(linear[i*n+j]) - want); !(diff <= (k+8)*eps[T]()*size) {
+				t.Fatalf("C[%d,%d] = %g, want %g", i, j, linear[i*n+j], want)
+			}
+		}
+	}
+	for act, f := range map[Activation]func(dst, x []T){
+		ActNone: func(dst, x []T) { copy(dst, x) }, ActSwish: Swish[T], ActReLU: ReLU[T], ActSigmoid: Sigmoid[T],
+		ActSoftplus: Softplus[T], ActTanh: Tanh[T],
+	} {
+		t.Run(act.String(), func(t *testing.T) {
+			want, got := make([]T, m*n), make([]T, m*n)
+			f(want, linear)
+			GemmPacked(got, n, a, k, b, bias, act, m)
+			require.True(t, testkit.SameBits(got, want))
+		})
+	}
+	t.Run("K=0", func(t *testing.T) {
+		got := make([]T, 2*n)
+		GemmPacked(got, n, nil, 5, Pack[T](nil, n, 0, n), bias, ActNone, 2)
+		require.True(t, testkit.SameBits(got[:n], bias) && testkit.SameBits(got[n:], bias))
+	})
+}
+
+// TestGemmRowsAreIndependent cuts a product into chunks of rows and wants the same bits.
+func TestGemmRowsAreIndependent(t *testing.T) {
+	const m, n, k = 70, 33, 129
+	eachLevel(t, func(t *testing.T) {
+		rng := testkit.Rand(12)
+		a, b := testkit.Normal[float32](rng, m*k), testkit.Normal[float32](rng, n*k)
+		packed := Pack(b, n, k, n)
+		whole, parts := make([]float32, m*n), make([]float32, m*n)
+		for name, run := range map[string]func(c, a []float32, m int){
+			"Gemm":   func(c, a []float32, m int) { GemmF32(c, n, a, k, b, n, 1, 0, m, n, k) },
+			"GemmNT": func(c, a []float32, m int) { GemmNTF32(c, n, a, k, b, k, 1, 0, m, n, k) },
+			"Packed": func(c, a []float32, m int) { GemmPackedF32(c, n, a, k, packed, nil, ActSwish, m) },
+		} {
+			run(whole, a, m)
+			for lo := 0; lo < m; {
+				rows := min(1+rng.IntN(9), m-lo)
+				run(parts[lo*n:], a[lo*k:], rows)
+				lo += rows
+			}
+			require.True(t, testkit.SameBits(whole, parts), name)
+		}
+	})
+}
+
+// TestGemmNaN wants a NaN of A to reach its row and one of B its column, and nothing else, alpha = 0 included.
+func TestGemmNaN(t *testing.T) {
+	const m, n, k = 5, 6, 7
+	eachLevel(t, func(t *testing.T) {
+		for _, alpha := range []float64{1, 0} {
+			a, b, c := make([]float64, m*k), make([]float64, k*n), make([]float64, m*n)
+			a[2*k+6] = math.NaN()
+			b[5*n+1] = math.NaN()
+			GemmF64(c, n, a, k, b, n, alpha, 0, m, n, k)
+			for i, v := range c {
+				if want := i/n == 2 || i%n == 1; math.IsNaN(v) != want {
+					t.Errorf("alpha=%g: C[%d,%d] = %g", alpha, i/n, i%n, v)
+				}
+			}
+		}
+	})
+}
+
+func TestPackCopies(t *testing.T) {
+	b := []float64{1, 2, 3, 4}
+	p := Pack(b, 2, 2, 2)
+	b[0] = 99
+	c := make([]float64, 2)
+	GemmPacked(c, 2, []float64{1, 0}, 2, p, nil, ActNone, 1)
+	require.Equal(t, []float64{1, 2}, c)
+}

@@ -1,0 +1,45 @@
+package simd
+
+import (
+	"flag"
+	"fmt"
+	"testing"
+)
+
+// long makes the accuracy tests visit all 2^32 float32 numbers, some minutes per function.
+var long = flag.Bool("long", false, "test float32 functions on every number")
+
+// eachLevel runs a test at every level that exists here.
+func eachLevel(t *testing.T, f func(t *testing.T)) {
+	before := CurrentLevel()
+	defer func() {
+		if err := SetLevel(before); err != nil {
+			t.Fatal(err)
+		}
+	}()
+	for _, l := range Levels() {
+		t.Run(fmt.Sprintf("level=%v", l), func(t *testing.T) {
+			if err := SetLevel(l); err != nil {
+				t.Fatal(err)
+			}
+			f(t)
+		})
+	}
+}
+
+// lengths are from nothing to past four of the widest vectors.
+func lengths() []int {
+	var n []int
+	for i := range 4*16 + 4 {
+		n = append(n, i)
+	}
+	return append(n, 127, 128, 129, 1000)
+}
+
+// eps is the unit roundoff of T, twice: the distance from 1 to the next number.
+func eps[T Float]() float64 {
+	if T(1)+T(0x1p-40) == 1 {
+		return 0x1p-23
+	}
+	return 0x1p-52
+}

@@ -1,0 +1,71 @@
+package simd
+
+// Packed is the right-hand matrix B [K, N] of GemmPacked, rearranged once so that the product reads it in order. It does not
+// change after packing and may be used by any number of goroutines at once.
+type Packed[T Float] struct {
+	// K and N are the numbers of rows and columns of B.
+	K, N int
+	// data is laid out for the kernel. Portable Go multiplies fastest by combining whole rows of B (gemm_generic.go), so its
+	// layout is row-major without gaps.
+	data []T
+}
+
+// Pack rearranges B, given as [k, n] with rows ldb ≥ n apart. It copies what it needs: B may change afterwards. It panics on a
+// negative size, a stride below n or a slice that is too short.
+func Pack[T Float](b []T, ldb, k, n int) *Packed[T] {
+	checkSize("Pack", "k", k)
+	checkSize("Pack", "n", n)
+	checkMatrix("Pack", "b", len(b), k, n, ldb)
+	return pack(b, ldb, 1, k, n)
+}
+
+// PackTransposed is Pack for a B given as its transpose [n, k] with rows ldb ≥ k apart, which is how PyTorch stores the weight
+// of a Linear layer from k to n channels.
+func PackTransposed[T Float](b []T, ldb, k, n int) *Packed[T] {
+	checkSize("PackTransposed", "k", k)
+	checkSize("PackTransposed", "n", n)
+	checkMatrix("PackTransposed", "b", len(b), n, k, ldb)
+	return pack(b, 1, ldb, k, n)
+}
+
+// pack packs the matrix whose element [p, j] is b[p*rs+j*cs].
+func pack[T Float](b []T, rs, cs, k, n int) *Packed[T] {
+	out := &Packed[T]{K: k, N: n, data: make([]T, k*n)}
+	for p := range k {
+		row := out.data[p*n:][:n]
+		for j := range row {
+			row[j] = b[p*rs+j*cs]
+		}
+	}
+	return out
+}
+
+// GemmPackedF32 computes C = act(A·B + bias) with a packed B.
+//
+//   - Shape: A is [m, K] with rows lda ≥ K apart, C [m, N] with ldc ≥ N, bias has N elements or is nil, which means none. With
+//     K = 0, every row of C is act(bias).
+//   - Aliasing: C must not overlap A or bias.
+//   - Errors: panics on a negative m, a stride below its row length, a slice that is too short, a bias of another
+//     length, or an unknown activation.
+//   - Accuracy: before the activation, at most (K+8)·eps·(Σ|a·b| + |bias|) from the exact value; the activation adds what its
+//     function allows.
+func GemmPackedF32(c []float32, ldc int, a []float32, lda int, b *Packed[float32], bias []float32, act Activation, m int) {
+	checkGemmPacked("GemmPackedF32", len(c), ldc, len(a), lda, b.K, b.N, bias != nil, len(bias), act, m)
+	gemmPackedF32(c, ldc, a, lda, b, bias, act, m)
+}
+
+// GemmPackedF64 is GemmPackedF32 for float64.
+func GemmPackedF64(c []float64, ldc int, a []float64, lda int, b *Packed[float64], bias []float64, act Activation, m int) {
+	checkGemmPacked("GemmPackedF64", len(c), ldc, len(a), lda, b.K, b.N, bias != nil, len(bias), act, m)
+	gemmPackedF64(c, ldc, a, lda, b, bias, act, m)
+}
+
+func checkGemmPacked(fn string, lenC, ldc, lenA, lda, k, n int, hasBias bool, lenBias int, act Activation, m int) {
+	checkSize(fn, "m", m)
+	checkMatrix(fn, "c", lenC, m, n, ldc)
+	checkMatrix(fn, "a", lenA, m, k, lda)
+	if hasBias {
+		checkLen(fn, "bias", lenBias, n)
+	}
+	checkActivation(fn, act)
+}

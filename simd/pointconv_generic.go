@@ -1,0 +1,27 @@
+package simd
+
+// pointConvGeneric adds, four pairs at a time, multiples of the pairs' weight rows to the cm columns of every input channel.
+func pointConvGeneric[T Float](p, f, w []T, offsets []int, index, pose []int32, ci, cm int) {
+	for i := range len(offsets) - 1 {
+		lo, hi := offsets[i]-offsets[0], offsets[i+1]-offsets[0]
+		ix, ps := index[lo:hi], pose[lo:hi]
+		out := p[i*ci*cm : (i+1)*ci*cm]
+		clear(out)
+		k := 0
+		for ; k+4 <= len(ix); k += 4 {
+			x, q := ix[k:k+4:k+4], ps[k:k+4:k+4]
+			f0, f1, f2, f3 := rowOf(f, x[0], ci), rowOf(f, x[1], ci), rowOf(f, x[2], ci), rowOf(f, x[3], ci)
+			w0, w1, w2, w3 := rowOf(w, q[0], cm), rowOf(w, q[1], cm), rowOf(w, q[2], cm), rowOf(w, q[3], cm)
+			f1, f2, f3 = f1[:len(f0)], f2[:len(f0)], f3[:len(f0)]
+			for a := range f0 {
+				axpy4Generic(out[a*cm:a*cm+cm], w0, w1, w2, w3, f0[a], f1[a], f2[a], f3[a])
+			}
+		}
+		for ; k < len(ix); k++ {
+			wk := rowOf(w, ps[k], cm)
+			for a, v := range rowOf(f, ix[k], ci) {
+				axpyGeneric(out[a*cm:a*cm+cm], v, wk)
+			}
+		}
+	}
+}

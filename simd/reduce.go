@@ -1,0 +1,36 @@
+package simd
+
+// SumF32 returns the sum of all elements, 0 for none.
+//
+//   - Errors: none. NaN, or infinities of both signs, give NaN.
+//   - Accuracy: pairwise summation in float64, so the error is at most (68 + log2 len(x))·2^-53·Σ|x|: thirteen digits for
+//     ten million elements of one sign.
+func SumF32(x []float32) float64 { return sumF32(x) }
+
+// SumF64 is SumF32 for float64: the same bound.
+func SumF64(x []float64) float64 { return sumF64(x) }
+
+// DotF32 returns Σ x[i]·y[i]. It panics if the lengths differ. Products are exact in float64 and summed as in SumF32.
+func DotF32(x, y []float32) float64 {
+	checkLen("DotF32", "y", len(y), len(x))
+	return dotF32(x, y)
+}
+
+// DotF64 is DotF32 for float64: every product is rounded once, or not at all where the machine fuses.
+func DotF64(x, y []float64) float64 {
+	checkLen("DotF64", "y", len(y), len(x))
+	return dotF64(x, y)
+}
+
+// SumSqF32 returns Σ x[i]², accurate as DotF32; it does not overflow.
+func SumSqF32(x []float32) float64 { return dotF32(x, x) }
+
+// SumSqF64 returns Σ x[i]², accurate as DotF64. Elements beyond 1e154 overflow to +Inf.
+func SumSqF64(x []float64) float64 { return dotF64(x, x) }
+
+// MinMaxF32 returns the smallest and the largest element, with -0 < +0. Any NaN makes both NaN. An empty slice gives
+// (+Inf, -Inf), so that ranges of parts combine.
+func MinMaxF32(x []float32) (lo, hi float32) { return minMaxF32(x) }
+
+// MinMaxF64 is MinMaxF32 for float64.
+func MinMaxF64(x []float64) (lo, hi float64) { return minMaxF64(x) }

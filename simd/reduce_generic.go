@@ -1,0 +1,58 @@
+package simd
+
+import "math"
+
+// sumBlock is the length up to which sums run in four float64 accumulators. Longer ones are split in halves and the parts'
+// sums added (pairwise summation: Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., section 4.1), so the
+// error grows with the logarithm of the length. Cuts fall on multiples of the block.
+const sumBlock = 256
+
+// sumSplit returns where to cut a slice of n > sumBlock elements.
+func sumSplit(n int) int { return (n/2 + sumBlock - 1) / sumBlock * sumBlock }
+
+func sumGeneric[T Float](x []T) float64 {
+	if len(x) > sumBlock {
+		h := sumSplit(len(x))
+		return sumGeneric(x[:h]) + sumGeneric(x[h:])
+	}
+	var s0, s1, s2, s3 float64
+	for len(x) >= 4 {
+		s0 += float64(x[0])
+		s1 += float64(x[1])
+		s2 += float64(x[2])
+		s3 += float64(x[3])
+		x = x[4:]
+	}
+	for _, v := range x {
+		s0 += float64(v)
+	}
+	return (s0 + s1) + (s2 + s3)
+}
+
+func dotGeneric[T Float](x, y []T) float64 {
+	if len(x) > sumBlock {
+		h := sumSplit(len(x))
+		return dotGeneric(x[:h], y[:h]) + dotGeneric(x[h:], y[h:])
+	}
+	var s0, s1, s2, s3 float64
+	for len(x) >= 4 && len(y) >= 4 {
+		s0 += float64(x[0]) * float64(y[0])
+		s1 += float64(x[1]) * float64(y[1])
+		s2 += float64(x[2]) * float64(y[2])
+		s3 += float64(x[3]) * float64(y[3])
+		x, y = x[4:], y[4:]
+	}
+	y = y[:len(x)]
+	for i, v := range x {
+		s0 += float64(v) * float64(y[i])
+	}
+	return (s0 + s1) + (s2 + s3)
+}
+
+func minMaxGeneric[T Float](x []T) (lo, hi T) {
+	lo, hi = T(math.Inf(1)), T(math.Inf(-1))
+	for _, v := range x {
+		lo, hi = min(lo, v), max(hi, v)
+	}
+	return lo, hi
+}

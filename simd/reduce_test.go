@@ -1,0 +1,166 @@
+package simd
+
+import (
+	"math"
+	"math/big"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/equivcnp/equivcnp/internal/testkit"
+)
+
+func TestSums(t *testing.T) {
+	eachLevel(t, func(t *testing.T) {
+		t.Run("F32", testSums[float32])
+		t.Run("F64", testSums[float64])
+	})
+}
+
+func testSums[T Float](t *testing.T) {
+	rng := testkit.Rand(30)
+	for _, n := range append(lengths(), 255, 256, 257, 511, 513, 5000) {
+		x, y := testkit.CopyAtEnd(t, testkit.Normal[T](rng, n)), testkit.CopyAtStart(t, testkit.Normal[T](rng, n))
+		sum, dot, sumSq := bigf(0), bigf(0), bigf(0)
+		size, dotSize := 0.0, 0.0
+		for i := range x {
+			a, b := bigf(float64(x[i])), bigf(float64(y[i]))
+			sum, dot, sumSq = bigAdd(sum, a), bigAdd(dot, bigMul(a, b)), bigAdd(sumSq, bigMul(a, a))
+			size += math.Abs(float64(x[i]))
+			dotSize += math.Abs(float64(x[i]) * float64(y[i]))
+		}
+		near := func(name string, got float64, want *big.Float, size float64) {
+			t.Helper()
+			diff, _ := bigSub(bigf(got), want).Float64()
+			if tol := 80 * 0x1p-53 * size; !(math.Abs(diff) <= tol) {
+				t.Fatalf("n=%d: %s = %g, off by %g > %g", n, name, got, diff, tol)
+			}
+		}
+		near("Sum", Sum(x), sum, size)
+		near("Dot", Dot(x, y), dot, dotSize)
+		s, _ := sumSq.Float64()
+		near("SumSq", SumSq(x), sumSq, s)
+		lo, hi := MinMax(x)
+		wantLo, wantHi := T(math.Inf(1)), T(math.Inf(-1))
+		for _, v := range x {
+			wantLo, wantHi = min(wantLo, v), max(wantHi, v)
+		}
+		require.Equal(t, []T{wantLo, wantHi}, []T{lo, hi}, "n=%d", n)
+	}
+}
+
+// TestLongSum adds ten million float32 numbers whose naive float32 sum would be off in the second digit.
+func TestLongSum(t *testing.T) {
+	const n = 10_000_000
+	x := make([]float32, n)
+	for i := range x {
+		x[i] = 0.1
+	}
+	eachLevel(t, func(t *testing.T) {
+		want := float64(float32(0.1)) * n
+		require.InDelta(t, want, SumF32(x), 1e-12*want)
+		require.InDelta(t, want*float64(float32(0.1)), DotF32(x, x), 1e-12*want)
+	})
+}
+
+func TestReductionSpecials(t *testing.T) {
+	inf, nan := float32(math.Inf(1)), float32(math.NaN())
+	eachLevel(t, func(t *testing.T) {
+		for _, n := range []int{1, 5, 300} {
+			for at := range n {
+				x := make([]float32, n)
+				x[at] = nan
+				lo, hi := MinMaxF32(x)
+				require.True(t, lo != lo && hi != hi && math.IsNaN(SumF32(x)) && math.IsNaN(SumSqF32(x)), "n=%d NaN at %d", n, at)
+			}
+		}
+		lo, hi := MinMaxF32([]float32{0, float32(math.Copysign(0, -1)), 0})
+		require.True(t, math.Signbit(float64(lo)) && !math.Signbit(float64(hi)))
+		lo, hi = MinMaxF32(nil)
+		require.Equal(t, []float32{inf, -inf}, []float32{lo, hi})
+		require.True(t, math.IsNaN(SumF32([]float32{inf, -inf})))
+		require.Equal(t, 2*math.MaxFloat32*math.MaxFloat32, SumSqF32([]float32{math.MaxFloat32, math.MaxFloat32}))
+	})
+}
+
+func TestWeightedMoments(t *testing.T) {
+	eachLevel(t, func(t *testing.T) {
+		t.Run("F32", testMoments[float32])
+		t.Run("F64", testMoments[float64])
+	})
+}
+
+// testMoments compares with 256-bit arithmetic, also where the mean is a million times the standard deviation.
+func testMoments[T Float](t *testing.T) {
+	rng := testkit.Rand(31)
+	for _, rows := range []int{1, 2, 3, 50, 300} {
+		for _, c := range []int{1, 2, 5, 16, 33} {
+			for _, shift := range []float64{0, 1, 1e6} {
+				for _, weighted := range []bool{false, true} {
+					x := make([]T, rows*c)
+					for i := range x {
+						x[i] = T(shift + rng.NormFloat64())
+					}
+					var weight []int32
+					if weighted {
+						weight = make([]int32, rows)
+						for i := range weight {
+							weight[i] = int32(rng.IntN(4))
+							if weight[i] == 0 {
+								x[i*c] = T(math.NaN()) // not read
+							}
+						}
+					}
+					mean, variance := make([]float64, c), make([]float64, c)
+					total := WeightedMoments(mean, variance, x, weight, c)
+					for j := range c {
+						wantTotal, wantMean, wantVar := momentsOracle(x, weight, c, j)
+						require.Equal(t, wantTotal, total)
+						if d := math.Abs(mean[j] - wantMean); !(d <= 1e-13*(1+shift)) {
+							t.Fatalf("rows=%d shift=%g: mean[%d] = %g, want %g", rows, shift, j, mean[j], wantMean)
+						}
+						// The rounded mean itself may be off by 2^-53·shift, whose square is what the variance may gain.
+						if d := math.Abs(variance[j] - wantVar); !(d <= 1e-13*wantVar+1e-30*shift*shift) {
+							t.Fatalf("rows=%d shift=%g: variance[%d] = %g, want %g", rows, shift, j, variance[j], wantVar)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+func momentsOracle[T Float](x []T, weight []int32, c, j int) (total, mean, variance float64) {
+	sum, w := bigf(0), bigf(0)
+	each := func(f func(w, v *big.Float)) {
+		for i := range len(x) / c {
+			if weight == nil {
+				f(bigf(1), bigf(float64(x[i*c+j])))
+			} else if weight[i] != 0 {
+				f(bigf(float64(weight[i])), bigf(float64(x[i*c+j])))
+			}
+		}
+	}
+	each(func(wi, v *big.Float) { sum, w = bigAdd(sum, bigMul(wi, v)), bigAdd(w, wi) })
+	if w.Sign() == 0 {
+		return 0, 0, 0
+	}
+	m := bigQuo(sum, w)
+	sq := bigf(0)
+	each(func(wi, v *big.Float) { sq = bigAdd(sq, bigMul(wi, bigMul(bigSub(v, m), bigSub(v, m)))) })
+	total, _ = w.Float64()
+	mean, _ = m.Float64()
+	variance, _ = bigQuo(sq, w).Float64()
+	return total, mean, variance
+}
+
+func TestWeightedMomentsEdges(t *testing.T) {
+	mean, variance := []float64{9}, []float64{9}
+	require.Zero(t, WeightedMomentsF32(mean, variance, nil, nil, 1))
+	require.Equal(t, []float64{0, 0}, []float64{mean[0], variance[0]})
+	require.Zero(t, WeightedMomentsF32(mean, variance, []float32{float32(math.NaN())}, []int32{0}, 1))
+	require.Equal(t, []float64{0, 0}, []float64{mean[0], variance[0]})
+	WeightedMomentsF32(mean, variance, []float32{1, float32(math.NaN())}, nil, 1)
+	require.True(t, math.IsNaN(mean[0]) && math.IsNaN(variance[0]))
+	require.Equal(t, 7.0, WeightedMomentsF32(nil, nil, nil, []int32{3, 4}, 0))
+}
