@@ -1,0 +1,70 @@
+# EquivCNP in Go. `make` builds the program, `make demo` runs the main job, `make test` the tests.
+
+GO      ?= go
+BIN     := bin/equivcnp
+FUZZFOR ?= 10s
+
+.PHONY: all build demo test race purego levels generate fmt vet cross arm64 fuzz bench clean
+
+all: build
+
+build: ## the program, bin/equivcnp
+	$(GO) build -o $(BIN) ./cmd/equivcnp
+
+demo: build ## complete an image and draw a curve with the models in testdata/demo
+	@mkdir -p out
+	$(BIN) complete --model testdata/demo/digit-T2.safetensors --image testdata/demo/digit.png --rate 0.25 --seed 7 --out out/digit.png
+
+test: ## all tests
+	$(GO) test ./...
+
+race: ## the concurrent packages under the race detector
+	$(GO) test -race -short ./internal/... ./simd ./group ./neighbor ./layers
+	$(GO) test -race -short -run 'Equiv|Chunks|Images|Cancel' ./cnp
+
+purego: ## without assembly
+	$(GO) test -tags purego ./simd ./linalg ./layers
+
+levels: ## the numeric packages at every instruction set level that this machine has
+	@for l in $$($(GO) run ./bench levels); do \
+		echo "level $$l"; \
+		EQUIVCNP_SIMD=$$l $(GO) test -count=1 -short ./simd ./linalg ./layers || exit 1; \
+	done
+
+generate: ## regenerate what is generated
+	$(GO) generate ./...
+
+fmt: ## list files that gofmt would change
+	@test -z "$$(gofmt -l .)" || { gofmt -l .; exit 1; }
+
+vet:
+	$(GO) vet ./...
+
+# Everything that people build for; js and the 32-bit and big-endian machines keep assumptions about int and byte order out.
+PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64 linux/386 linux/riscv64 linux/s390x js/wasm
+cross: ## build for every platform
+	@for p in $(PLATFORMS); do \
+		echo "build $$p"; \
+		GOOS=$${p%/*} GOARCH=$${p#*/} CGO_ENABLED=0 $(GO) build ./... || exit 1; \
+	done
+	@for p in linux/arm64 linux/386 linux/s390x windows/amd64; do \
+		echo "vet $$p"; \
+		GOOS=$${p%/*} GOARCH=$${p#*/} CGO_ENABLED=0 $(GO) vet ./... || exit 1; \
+	done
+
+arm64: ## the numeric packages on an emulated arm64 machine (Debian: qemu-user-static)
+	GOARCH=arm64 CGO_ENABLED=0 $(GO) test -short -exec qemu-aarch64-static ./internal/... ./simd ./linalg ./group ./neighbor ./layers ./cnp/weights
+
+fuzz: ## every fuzz target for FUZZFOR each
+	@for pkg in $$($(GO) list ./...); do \
+		for f in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz'); do \
+			echo "fuzz $$pkg $$f"; \
+			$(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZFOR) $$pkg || exit 1; \
+		done; \
+	done
+
+bench: ## standard Go benchmarks, readable by benchstat
+	$(GO) test -run '^$$' -bench . ./...
+
+clean:
+	rm -rf bin out
