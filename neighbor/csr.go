@@ -1,0 +1,61 @@
+package neighbor
+
+// Neighborhood lists, for each query i, the points within the ball: row i of the CSR is
+// Index[Offsets[i]:Offsets[i+1]], ascending, and Pose names, pair by pair, the relative pose of i as seen from that
+// point in the table Poses.
+type Neighborhood struct {
+	// Queries and Points are the numbers of rows that Offsets and Index refer to.
+	Queries, Points int
+	// Offsets has Queries+1 entries.
+	Offsets []int
+	// Index and Pose have one entry per pair.
+	Index, Pose []int32
+	// PoseDim is the length e of a pose, and Poses the table [p, e] of distinct relative poses.
+	PoseDim int
+	Poses   []float64
+	// Count says how many pairs have each pose [p].
+	Count []int32
+}
+
+// Pairs is the number of pairs (i, j).
+func (n *Neighborhood) Pairs() int { return len(n.Index) }
+
+// NumPoses is the number of distinct relative poses.
+func (n *Neighborhood) NumPoses() int { return len(n.Count) }
+
+// Row returns the neighbours of query i and their poses.
+func (n *Neighborhood) Row(i int) (index, pose []int32) {
+	return n.Index[n.Offsets[i]:n.Offsets[i+1]], n.Pose[n.Offsets[i]:n.Offsets[i+1]]
+}
+
+// Transpose returns the same pairs sorted by point: row j lists, ascending, the queries i that have j in their ball.
+// A gradient to the features gathers along these rows, so that no two goroutines add to one place.
+//
+// A pair keeps its pose, which is still that of i as seen from j. Poses and Count are shared with n, not copied.
+func (n *Neighborhood) Transpose() *Neighborhood {
+	t := &Neighborhood{
+		Queries: n.Points, Points: n.Queries,
+		Offsets: make([]int, n.Points+1),
+		Index:   make([]int32, len(n.Index)),
+		Pose:    make([]int32, len(n.Pose)),
+		PoseDim: n.PoseDim, Poses: n.Poses, Count: n.Count,
+	}
+	// A counting sort; it is stable, so the queries of each row stay ascending.
+	for _, j := range n.Index {
+		t.Offsets[j+1]++
+	}
+	for j := range n.Points {
+		t.Offsets[j+1] += t.Offsets[j]
+	}
+	next := make([]int, n.Points)
+	copy(next, t.Offsets)
+	for i := range n.Queries {
+		index, pose := n.Row(i)
+		for k, j := range index {
+			at := next[j]
+			next[j]++
+			t.Index[at], t.Pose[at] = int32(i), pose[k]
+		}
+	}
+	return t
+}

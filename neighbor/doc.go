@@ -1,0 +1,22 @@
+// Package neighbor finds who is near whom: balls and nearest neighbours in the distance of a Lie group, and the table of
+// relative poses that a convolution over such balls needs.
+//
+// [Ball] answers the question of every convolution layer: which points j lie within distance r of which query i? The
+// answer is a [Neighborhood] in compressed sparse rows, and every pair carries the number of its relative pose in a table
+// of distinct poses, because the convolution's weights depend on the pose alone. Nothing of size queries × points is ever
+// built: memory grows with the number of pairs within the radius.
+//
+// # What is exact
+//
+//   - Membership is decided in float64 by the group's own Distance, strictly: distance < Radius. Every method gives the
+//     same pairs, and any GOMAXPROCS the same bits.
+//   - Rows list their neighbours by ascending index. [KNearest] orders by (distance, index), so ties have one right
+//     answer.
+//   - Poses merge only when they agree to the bits that the group's arithmetic leaves meaningful; see
+//     [Options.MergeTolerance].
+//
+// # How it searches
+//
+// Groups that implement group.Bounder are searched with a [KDTree], a static kd-tree over their bounding coordinates that
+// hands over whole runs of stored points; the group's distance then decides. Other groups, and small sets, are scanned.
+package neighbor
