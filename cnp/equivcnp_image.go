@@ -110,17 +110,26 @@ func (m *ImageEquivCNP[T]) forwardImages(out *Prediction[T], im *Images[T], lo, 
 	}
 	n, b, k, width := im.H*im.W, hi-lo, m.cfg.Lifts, m.cfg.Channels[0]
 
-	// Encoder: psi on density and on signal, side by side.
+	// Encoder: psi on density and on signal, side by side. Its convolution weights are the same for both, so in Eval mode
+	// the two are one batch; training updates psi's statistics and radius between them, as the authors' code does.
 	density, signal := embedPixels(im, lo, hi, m.cfg.Multiplicity)
 	c, rows := m.psi.In, b*n*k
-	hd, hs := make([]T, rows*width), make([]T, rows*width)
-	if err := m.psi.Forward(hd, repeatRows(density, c, k), g, b, mode); err != nil {
-		return err
+	embedded := make([]T, 2*rows*width)
+	hd, hs := embedded[:rows*width], embedded[rows*width:]
+	density, signal = repeatRows(density, c, k), repeatRows(signal, c, k)
+	if mode == layers.Eval {
+		if err := m.psi.Forward(embedded, append(density, signal...), g, 2*b, mode); err != nil {
+			return err
+		}
+	} else {
+		if err := m.psi.Forward(hd, density, g, b, mode); err != nil {
+			return err
+		}
+		if err := m.psi.Forward(hs, signal, g, b, mode); err != nil {
+			return err
+		}
 	}
 	m.record("theta_density", hd)
-	if err := m.psi.Forward(hs, repeatRows(signal, c, k), g, b, mode); err != nil {
-		return err
-	}
 	m.record("theta_signal", hs)
 	both := make([]T, 2*rows*width)
 	for i := range rows {
