@@ -11,7 +11,7 @@ all: build
 build: ## the program, bin/equivcnp
 	$(GO) build -o $(BIN) ./cmd/equivcnp
 
-demo: build ## complete an image and draw a curve with the models in testdata/demo
+demo: build ## complete an image with the small model in testdata/demo
 	@mkdir -p out
 	$(BIN) complete --model testdata/demo/digit-T2.safetensors --image testdata/demo/digit.png --rate 0.25 --seed 7 --out out/digit.png
 
