@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/equivcnp/equivcnp/group"
+	"github.com/equivcnp/equivcnp/internal/testkit"
 	"github.com/equivcnp/equivcnp/layers"
 )
 
@@ -115,7 +116,7 @@ func requireSame[T Float](t *testing.T, name string, got, want *Prediction[T]) {
 		for _, x := range w {
 			lo, hi = min(lo, x), max(hi, x)
 		}
-		requireClose(t, name+" "+v.what, v.got, w, tol*(hi-lo))
+		testkit.Close(t, name+" "+v.what, v.got, w, tol*(hi-lo))
 	}
 }
 

@@ -81,21 +81,6 @@ func asT[T Float](v []float64) []T {
 	return out
 }
 
-func requireClose[T Float](t *testing.T, name string, got []T, want []float64, tol float64) {
-	t.Helper()
-	require.Len(t, got, len(want), name)
-	worst, at := 0.0, -1
-	for i := range want {
-		d := math.Abs(float64(got[i]) - want[i])
-		if !(d <= worst) {
-			worst, at = d, i
-		}
-	}
-	if !(worst <= tol) {
-		t.Errorf("%s: value %d is %v, recorded %v: off by %.3g, tolerance %.3g", name, at, got[at], want[at], worst, tol)
-	}
-}
-
 // curveTask reads a recorded task.
 func curveTask[T Float](g *testkit.Golden, prefix string) *Batch[T] {
 	xc, shape := g.F64(prefix + "x_context")
@@ -147,19 +132,19 @@ func testCurves[T Float](t *testing.T, kernel, model string) {
 					if is32[T]() {
 						actTol = 1e-5 * max(1, maxAbs(want))
 					}
-					requireClose(t, name, v, want, actTol)
+					testkit.Close(t, name, v, want, actTol)
 				}
 			}
 			p, err := m.(Regressor[T]).Predict(context.Background(), b)
 			require.NoError(t, err)
 			mean, _ := g.F64(prefix + "mean_f64")
 			variance, _ := g.F64(prefix + "variance_f64")
-			requireClose(t, "mean", p.Mean, mean, meanTol)
+			testkit.Close(t, "mean", p.Mean, mean, meanTol)
 			got := make([]float64, len(p.Std))
 			for k, s := range p.Std {
 				got[k] = float64(s) * float64(s)
 			}
-			requireClose(t, "variance", got, variance, varTol)
+			testkit.Close(t, "variance", got, variance, varTol)
 
 			if !is32[T]() {
 				y, _ := g.F64(prefix + "y_target")
@@ -266,7 +251,7 @@ func testImage[T Float](t *testing.T, set, grp string, n int) {
 			if is32[T]() {
 				actTol = max(10*drift, 1e-5*maxAbs(want))
 			}
-			requireClose(t, name, got, want, actTol)
+			testkit.Close(t, name, got, want, actTol)
 			traced++
 		}
 	}
@@ -277,8 +262,8 @@ func testImage[T Float](t *testing.T, set, grp string, n int) {
 	}
 	mean, _ := g.F64("mean_f64")
 	std, _ := g.F64("std_f64")
-	requireClose(t, "mean", p.Mean, mean, meanTol)
-	requireClose(t, "std", p.Std, std, stdTol)
+	testkit.Close(t, "mean", p.Mean, mean, meanTol)
+	testkit.Close(t, "std", p.Std, std, stdTol)
 
 	var logp float64
 	g.Meta("logprob_per_pixel_f64", &logp)
@@ -323,7 +308,7 @@ func requireBuffers[T Float](t *testing.T, g *testkit.Golden, m Model[T], tol fl
 	for _, p := range m.State() {
 		if p.Buffer {
 			want, _ := g.F64("buffer_after_f64." + p.Name)
-			requireClose(t, p.Name, p.Data, want, tol*max(1e-3, maxAbs(want)))
+			testkit.Close(t, p.Name, p.Data, want, tol*max(1e-3, maxAbs(want)))
 			n++
 		}
 	}
@@ -372,7 +357,7 @@ func testTrainCurve[T Float](t *testing.T) {
 	}
 	if !is32[T]() {
 		mean, _ := g.F64("mean_f64")
-		requireClose(t, "mean", p.Mean, mean, 1e-9)
+		testkit.Close(t, "mean", p.Mean, mean, 1e-9)
 	}
 	requireBuffers(t, g, model, bufTol)
 }
@@ -415,8 +400,8 @@ func testTrainImage[T Float](t *testing.T, file string) {
 	if !is32[T]() {
 		mean, _ := g.F64("mean_f64")
 		std, _ := g.F64("std_f64")
-		requireClose(t, "mean", p.Mean, mean, 1e-9)
-		requireClose(t, "std", p.Std, std, 1e-9)
+		testkit.Close(t, "mean", p.Mean, mean, 1e-9)
+		testkit.Close(t, "std", p.Std, std, 1e-9)
 	}
 	requireBuffers(t, g, model, bufTol)
 }

@@ -2,7 +2,6 @@ package layers
 
 import (
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -60,21 +59,6 @@ func setState[T Float](t *testing.T, g *testkit.Golden, ps []Param[T]) {
 	}
 }
 
-func requireClose[T Float](t *testing.T, name string, got []T, want []float64, tol float64) {
-	t.Helper()
-	require.Len(t, got, len(want), name)
-	worst, at := 0.0, -1
-	for i := range want {
-		d := math.Abs(float64(got[i]) - want[i])
-		if !(d <= worst) {
-			worst, at = d, i
-		}
-	}
-	if !(worst <= tol) {
-		t.Fatalf("%s: value %d is %v, recorded %v: off by %.3g, tolerance %.3g", name, at, got[at], want[at], worst, tol)
-	}
-}
-
 // requireAfter compares the buffers after a training step.
 func requireAfter[T Float](t *testing.T, g *testkit.Golden, prefix string, ps []Param[T], tol float64) {
 	t.Helper()
@@ -82,7 +66,7 @@ func requireAfter[T Float](t *testing.T, g *testkit.Golden, prefix string, ps []
 	for _, p := range ps {
 		if p.Buffer && g.Has(prefix+p.Name) {
 			want, _ := g.F64(prefix + p.Name)
-			requireClose(t, p.Name+" after the step", p.Data, want, tol)
+			testkit.Close(t, p.Name+" after the step", p.Data, want, tol)
 			n++
 		}
 	}
@@ -202,7 +186,7 @@ func testLayer[T Float](t *testing.T, kind string) {
 					}
 					require.NoError(t, err)
 					require.Equal(t, keep, f, "the input is unmodified")
-					requireClose(t, "output", out, want, outTol)
+					testkit.Close(t, "output", out, want, outTol)
 					if gm.mode == Train {
 						requireAfter(t, g, gm.name+".f64.after.", layer.Params(""), afterTol)
 					}
@@ -253,7 +237,7 @@ func testWeightNet[T Float](t *testing.T) {
 				net.ForwardTrain(out, pose, n, nil, 1)
 				requireAfter(t, g, gm.name+".f64.after.", net.Params(""), afterTol)
 			}
-			requireClose(t, "output", out, want, outTol)
+			testkit.Close(t, "output", out, want, outTol)
 		})
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/equivcnp/equivcnp/group"
+	"github.com/equivcnp/equivcnp/internal/testkit"
 	"github.com/equivcnp/equivcnp/simd"
 )
 
@@ -44,7 +45,7 @@ func TestConv1d(t *testing.T) {
 					}
 				}
 			}
-			requireClose(t, "conv1d", got, want, 1e-13)
+			testkit.Close(t, "conv1d", got, want, 1e-13)
 		})
 	}
 }
@@ -79,7 +80,7 @@ func TestDepthwiseConv2d(t *testing.T) {
 					}
 				}
 			}
-			requireClose(t, "conv2d", got, want, 1e-13)
+			testkit.Close(t, "conv2d", got, want, 1e-13)
 		})
 	}
 }
@@ -104,14 +105,14 @@ func TestRBF(t *testing.T) {
 	}
 	got := make([]float64, 9)
 	k.Forward(got, at, x, phi, 2, 3)
-	requireClose(t, "rbf", got, want, 1e-13)
+	testkit.Close(t, "rbf", got, want, 1e-13)
 
 	// Under a translation group of alpha 1/2 the group distance is half the Euclidean one: the same kernel, twice as wide.
 	g, err := group.Parse("T(2)", 0.5)
 	require.NoError(t, err)
 	half := NewRBF[float64](1.7, 0.2)
 	half.ForwardGroup(got, group.LiftPoints(g, at, 1, 0), group.LiftPoints(g, x, 1, 0), phi, 3)
-	requireClose(t, "rbf in the group's distance", got, want, 1e-13)
+	testkit.Close(t, "rbf in the group's distance", got, want, 1e-13)
 }
 
 // TestBatchNorm: rows with a multiplicity are worth that many equal rows, also when their mean is far from zero.
