@@ -44,15 +44,16 @@ func (q Quat) Log(dst *[3]float64) {
 	*dst = [3]float64{f * q[1], f * q[2], f * q[3]}
 }
 
-// Mul is the rotation r, then q: the product qr.
+// Mul is the rotation r, then q: the product qr. Every product is rounded before it is added, on every machine, so that
+// the vector parts of conj(q)·q cancel to exactly 0.
 //
 //go:noinline
 func (q Quat) Mul(r Quat) Quat {
 	return Quat{
-		q[0]*r[0] - q[1]*r[1] - q[2]*r[2] - q[3]*r[3],
-		q[0]*r[1] + q[1]*r[0] + q[2]*r[3] - q[3]*r[2],
-		q[0]*r[2] + q[2]*r[0] + q[3]*r[1] - q[1]*r[3],
-		q[0]*r[3] + q[3]*r[0] + q[1]*r[2] - q[2]*r[1],
+		float64(q[0]*r[0]) - float64(q[1]*r[1]) - float64(q[2]*r[2]) - float64(q[3]*r[3]),
+		float64(q[0]*r[1]) + float64(q[1]*r[0]) + float64(q[2]*r[3]) - float64(q[3]*r[2]),
+		float64(q[0]*r[2]) + float64(q[2]*r[0]) + float64(q[3]*r[1]) - float64(q[1]*r[3]),
+		float64(q[0]*r[3]) + float64(q[3]*r[0]) + float64(q[1]*r[2]) - float64(q[2]*r[1]),
 	}
 }
 
