@@ -20,7 +20,7 @@ test: ## all tests
 
 race: ## the concurrent packages under the race detector
 	$(GO) test -race -short ./internal/... ./simd ./group ./neighbor ./layers
-	$(GO) test -race -short -run 'Equiv|Chunks|Images|Cancel' ./cnp
+	$(GO) test -race -short -run '^Test(Equiv|Chunks|Images|Cancel|Valid)' ./cnp
 
 purego: ## without assembly
 	$(GO) test -tags purego ./simd ./linalg ./layers
