@@ -167,7 +167,7 @@ func (c *Config) validate(g group.Group) error {
 		v    int
 		hi   int
 	}{
-		{"lifts", c.Lifts, 1 << 10}, {"multiplicity", c.Multiplicity, 64}, {"max_lattice", c.MaxLattice, 1 << 28},
+		{"lifts", c.Lifts, 1 << 10}, {"multiplicity", c.Multiplicity, 64}, {"max_lattice", c.MaxLattice, 1 << 22},
 		{"blocks", c.Blocks, maxLayers}, {"kernel", c.Kernel, 1 << 10}, {"hidden", c.Hidden, maxChannels},
 		{"mid", c.Mid, maxChannels}, {"max_neighbors", c.MaxNeighbors, math.MaxInt32},
 	} {

@@ -21,7 +21,7 @@ type completeFlags struct {
 	rate                 float64
 	seed                 uint64
 	out, meanOut, stdOut string
-	scale                int
+	zoom                 int
 }
 
 func (a *app) completeCommand() *cobra.Command {
@@ -57,7 +57,7 @@ or it is among the share --rate of all pixels that --seed picks at random.`,
 	fl.StringVarP(&f.out, "out", "o", "", "the drawing, a PNG file, required")
 	fl.StringVar(&f.meanOut, "mean-out", "", "also write the predicted mean alone, a 16-bit PNG file")
 	fl.StringVar(&f.stdOut, "std-out", "", "also write the predicted standard deviation alone, a 16-bit PNG file")
-	fl.IntVar(&f.scale, "scale", 0, "side of one pixel in the drawing; 0 makes panels of about 256 pixels")
+	fl.IntVar(&f.zoom, "zoom", 0, "side of one pixel in the drawing; 0 makes panels of about 256 pixels")
 	fl.BoolVar(&a.json, "json", false, "print one JSON object")
 	for _, name := range []string{"image", "out"} {
 		must(cmd.MarkFlagRequired(name))
@@ -98,8 +98,8 @@ func (a *app) complete(ctx context.Context, f *completeFlags) error {
 	if !(f.rate >= 0 && f.rate <= 1) {
 		return usagef("--rate %g: need a number from 0 to 1", f.rate)
 	}
-	if f.scale < 0 || f.scale > 256 {
-		return usagef("--scale %d: need 0 to 256", f.scale)
+	if f.zoom < 0 || f.zoom > 256 {
+		return usagef("--zoom %d: need 0 to 256", f.zoom)
 	}
 	outs, err := newOutputs([]string{f.model.path, f.image, f.mask},
 		[2]string{"out", f.out}, [2]string{"mean-out", f.meanOut}, [2]string{"std-out", f.stdOut})
@@ -127,9 +127,9 @@ func (a *app) complete(ctx context.Context, f *completeFlags) error {
 	if im, err = fitChannels(r, im, cfg.DimY); err != nil {
 		return fmt.Errorf("%s: %w", f.model.path, err)
 	}
-	d := picture.Completion{Truth: im, Mask: mask, Scale: f.scale}
+	d := picture.Completion{Truth: im, Mask: mask, Scale: f.zoom}
 	if w, h := d.Size(); w > maxDrawing/h {
-		return usagef("--scale %d would make a drawing of %d x %d pixels", f.scale, w, h)
+		return usagef("--zoom %d would make a drawing of %d x %d pixels", f.zoom, w, h)
 	}
 
 	work, done := a.withProgress(ctx, "completing")
