@@ -1,0 +1,85 @@
+package main
+
+import (
+	"math"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"strconv"
+	"time"
+)
+
+// splitmix is the generator of the peers' inputs (Steele, Lea, Flood 2014), so that both sides work on the same numbers.
+type splitmix uint64
+
+const peerSeed splitmix = 42
+
+func (s *splitmix) next() uint64 {
+	*s += 0x9E3779B97F4A7C15
+	z := uint64(*s)
+	z = (z ^ z>>30) * 0xBF58476D1CE4E5B9
+	z = (z ^ z>>27) * 0x94D049BB133111EB
+	return z ^ z>>31
+}
+
+// float is the top 24 bits, taken to [-1, 1): exact in float32.
+func (s *splitmix) float() float32 {
+	return float32(int64(s.next()>>40)-1<<23) * 0x1p-23
+}
+
+// floats draws n numbers, times scale.
+func (s *splitmix) floats(n int, scale float32) []float32 {
+	x := make([]float32, n)
+	for i := range x {
+		x[i] = s.float() * scale
+	}
+	return x
+}
+
+// budget is how long each line is measured, PEER_SECONDS as for the peers.
+func budget() time.Duration {
+	if v, err := strconv.ParseFloat(os.Getenv("PEER_SECONDS"), 64); err == nil && v > 0 {
+		return time.Duration(v * float64(time.Second))
+	}
+	return 400 * time.Millisecond
+}
+
+// best is the least time of one f(), in seconds, by the peers' rule: samples of at least 50 µs, at least five of them and
+// the budget's time; only samples count in which the thread was not preempted (wall time within 2 % of its CPU time),
+// for which up to four times the budget is spent; failing that, the least CPU time.
+func best(f func()) float64 {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // no collector beside the kernel
+	f()
+	inner := 1
+	for ; ; inner *= 2 {
+		start := time.Now()
+		for range inner {
+			f()
+		}
+		if time.Since(start) >= 50*time.Microsecond {
+			break
+		}
+	}
+	clean, cpu, begin, limit := math.Inf(1), math.Inf(1), time.Now(), budget()
+	for r := 0; ; r++ {
+		spent := time.Since(begin)
+		if r >= 5 && spent >= limit && (!math.IsInf(clean, 1) || (r >= 20 && spent >= 4*limit)) {
+			break
+		}
+		start, c0 := time.Now(), threadTime()
+		for range inner {
+			f()
+		}
+		c, t := threadTime()-c0, time.Since(start)
+		if t <= c+c/50 {
+			clean = min(clean, t.Seconds()/float64(inner))
+		}
+		cpu = min(cpu, c.Seconds()/float64(inner))
+	}
+	if math.IsInf(clean, 1) {
+		return cpu
+	}
+	return clean
+}
