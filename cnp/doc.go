@@ -10,8 +10,10 @@
 //
 // Moving context and targets by an element of the model's group moves the prediction with them, up to rounding, as long
 // as the points that carry the features move too. They do when PointsPerUnit is 0 (context and targets carry them), for
-// any group. A lattice follows the data under translations, up to the rounding of its step; a rotation or scaling turns
-// the data against its axes, and the prediction then differs by the lattice's discretisation error. A pixel grid maps to
-// itself under rotations by multiples of 90 degrees only. Random stabiliser samples (SO(3), SE(3)) are equivariant in
-// expectation, K evenly spaced ones (SE(2)) under rotations by multiples of 360/K degrees.
+// any group. A lattice follows the data under translations, up to the rounding of its step; under rotations and scalings
+// neither its axes nor its axis-parallel box do, and the prediction differs by what that changes: turned by random
+// angles, the mean of a lively random SO(2) model moves by 0.8, 0.5, 0.3 and 0.3 of its standard deviation over the
+// targets at 1, 2, 4 and 8 points per unit (TestLatticeResidual). A pixel grid maps to itself under rotations by
+// multiples of 90 degrees only, and there the answer is exact. Random stabiliser samples (SO(3), SE(3)) are equivariant
+// in expectation, K evenly spaced ones (SE(2)) under rotations by multiples of 360/K degrees.
 package cnp
