@@ -1,0 +1,5 @@
+//go:build !purego
+
+package simd
+
+func logF32(dst, x []float32) { logF32Generic(dst, x) }

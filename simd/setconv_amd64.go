@@ -1,0 +1,7 @@
+//go:build !purego
+
+package simd
+
+func setConvF32(h []float32, t, x []float64, phi []float32, d, c int, gamma, scale float64) {
+	setConvGeneric(h, t, x, phi, d, c, gamma, scale)
+}
