@@ -39,6 +39,11 @@ func main() {
 		}
 	}
 	write(*dir, renderLevels())
+	for _, g := range neonRegistry {
+		for _, f := range renderNEON(g) {
+			write(*dir, f)
+		}
+	}
 }
 
 // write leaves a file alone that is right already, so that the Go command need not rebuild.
