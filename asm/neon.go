@@ -14,6 +14,7 @@ var neonRegistry = []neonGenerator{
 	{"zactivation", activationNEON},
 	{"zaxpy", axpyNEON},
 	{"zexp", expNEON},
+	{"zgemm", gemmNEON},
 	{"zlog", logNEON},
 	{"ztrig", trigNEON},
 }

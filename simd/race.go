@@ -7,6 +7,9 @@ import (
 	"unsafe"
 )
 
+// raceEnabled says whether the race detector is watching, for announcements that take a loop.
+const raceEnabled = true
+
 // raceRead tells the race detector, which cannot see into assembly, that the whole slice is read.
 func raceRead[T any](x []T) {
 	if len(x) > 0 {

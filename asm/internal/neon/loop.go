@@ -24,7 +24,7 @@ func (f *Func) Each(l Loop) {
 		loop := f.NewLabel("loop")
 		f.Text("CMP $%d, %v", 4*l.Unroll, l.N)
 		f.Text("BLT %s", rest)
-		f.Counted(loop, 4*l.Unroll, func() {
+		f.Counted(loop, 4*l.Unroll, "elements", func() {
 			f.group(l, l.Unroll, func(in []Vec) {
 				for i, x := range in {
 					for j := 0; j < l.Unroll; j += 2 {
@@ -88,8 +88,8 @@ func (f *Func) group(l Loop, u int, load, store func([]Vec)) {
 	f.freeV = before
 }
 
-// Counted emits a loop under that label and states above it how many instructions a turn takes.
-func (f *Func) Counted(label string, elements int, body func()) {
+// Counted emits a loop under that label and states above it how many instructions a turn takes for how much work.
+func (f *Func) Counted(label string, work int, unit string, body func()) {
 	outer, before := f.body, f.instructions
 	f.body = bytes.Buffer{}
 	body()
@@ -97,7 +97,7 @@ func (f *Func) Counted(label string, elements int, body func()) {
 	f.body = outer
 	f.Label(label)
 	n := f.instructions - before
-	f.Comment("%d instructions for %d elements, %.4g each", n, elements, float64(n)/float64(elements))
+	f.Comment("%d instructions for %d %s, %.4g each", n, work, unit, float64(n)/float64(work))
 	f.body.Write(turn.Bytes())
 }
 
