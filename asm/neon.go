@@ -13,9 +13,12 @@ type neonGenerator struct {
 var neonRegistry = []neonGenerator{
 	{"zactivation", activationNEON},
 	{"zaxpy", axpyNEON},
+	{"zdepthwise", depthwiseNEON},
 	{"zexp", expNEON},
+	{"zgather", gatherNEON},
 	{"zgemm", gemmNEON},
 	{"zlog", logNEON},
+	{"zpointconv", pointConvNEON},
 	{"ztrig", trigNEON},
 }
 

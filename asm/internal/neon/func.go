@@ -76,6 +76,9 @@ func (f *File) Func(name, signature, doc string) *Func {
 func (f *Func) layout() {
 	params, results, _ := strings.Cut(strings.TrimPrefix(f.signature, "("), ")")
 	for part, list := range []string{params, strings.Trim(results, " ()")} {
+		if part == 1 && list != "" { // results begin on a word
+			f.argSize = (f.argSize + 7) / 8 * 8
+		}
 		var pending []string
 		for _, p := range strings.Split(list, ",") {
 			name, typ, found := strings.Cut(strings.TrimSpace(p), " ")
@@ -101,7 +104,6 @@ func (f *Func) layout() {
 			}
 			pending = nil
 		}
-		f.argSize = (f.argSize + 7) / 8 * 8
 	}
 }
 
@@ -219,7 +221,11 @@ func (f *Func) Return(results ...Result) {
 
 // ReturnR stores a general register as the named result and returns.
 func (f *Func) ReturnR(name string, r R) {
-	f.Text("MOVD %v, %s+%d(FP)", r, name, f.arg(name).offset)
+	a, op := f.arg(name), "MOVD"
+	if a.typ == "uint32" || a.typ == "int32" {
+		op = "MOVW"
+	}
+	f.Text("%s %v, %s+%d(FP)", op, r, name, a.offset)
 	f.Text("RET")
 }
 

@@ -115,11 +115,11 @@ func (f *Func) NarrowInt(d, lo, hi Vec) {
 	}
 }
 
-// MaxInt and MinInt compare signed integers; AddInt and SubInt wrap.
-func (f *Func) MinInt(d, a, b Vec) { f.three(0x4ea06c00, "smin", "4s", d, a, b) }
-func (f *Func) MaxInt(d, a, b Vec) { f.three(0x4ea06400, "smax", "4s", d, a, b) }
-func (f *Func) AddInt(d, a, b Vec) { f.known3("VADD", "S4", d, a, b) }
-func (f *Func) SubInt(d, a, b Vec) { f.known3("VSUB", "S4", d, a, b) }
+// MinInt compares signed integers, MaxUint unsigned ones; AddInt and SubInt wrap.
+func (f *Func) MinInt(d, a, b Vec)  { f.three(0x4ea06c00, "smin", "4s", d, a, b) }
+func (f *Func) MaxUint(d, a, b Vec) { f.known3("VUMAX", "S4", d, a, b) }
+func (f *Func) AddInt(d, a, b Vec)  { f.known3("VADD", "S4", d, a, b) }
+func (f *Func) SubInt(d, a, b Vec)  { f.known3("VSUB", "S4", d, a, b) }
 
 // TestInt sets a lane to all ones where a and b have a common bit.
 func (f *Func) TestInt(d, a, b Vec) { f.known3("VCMTST", "S4", d, a, b) }
