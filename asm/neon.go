@@ -18,7 +18,10 @@ var neonRegistry = []neonGenerator{
 	{"zgather", gatherNEON},
 	{"zgemm", gemmNEON},
 	{"zlog", logNEON},
+	{"zmoments", momentsNEON},
 	{"zpointconv", pointConvNEON},
+	{"zreduce", reduceNEON},
+	{"zsetconv", setConvNEON},
 	{"ztrig", trigNEON},
 }
 

@@ -85,7 +85,7 @@ func (f *Func) layout() {
 			if name == "" {
 				continue
 			}
-			if part == 1 && !found { // an unnamed result
+			if part == 1 && !strings.Contains(list, " ") { // an unnamed result
 				name, typ, found = "ret", name, true
 			}
 			pending = append(pending, name)
@@ -203,6 +203,14 @@ func (f *Func) Splat(name string) Vec {
 	x := f.V(1)
 	f.Text("FMOVS %s+%d(FP), F%d", name, f.arg(name).offset, x[0])
 	f.Text("VDUP V%d.S[0], V%d.S4", x[0], x[0])
+	return x
+}
+
+// SplatD loads a float64 parameter into both lanes of a new register.
+func (f *Func) SplatD(name string) Vec {
+	x := f.V(1)
+	f.Text("FMOVD %s+%d(FP), F%d", name, f.arg(name).offset, x[0])
+	f.Text("VDUP V%d.D[0], V%d.D2", x[0], x[0])
 	return x
 }
 

@@ -67,6 +67,7 @@ func (f *Func) MlsK(d, a Vec, k K) { f.element(0x4f805000, "fmls", d, a, k) }
 // Abs is d = |a|, Neg d = -a, Sqrt the correctly rounded root.
 func (f *Func) Abs(d, a Vec)   { f.two(0x4ea0f800, "fabs", "", "4s", d, a) }
 func (f *Func) Neg(d, a Vec)   { f.two(0x6ea0f800, "fneg", "", "4s", d, a) }
+func (f *Func) NegD(d, a Vec)  { f.two(0x6ea0f800|wideBit, "fneg", "", "2d", d, a) }
 func (f *Func) SqrtD(d, a Vec) { f.two(0x6ea1f800|wideBit, "fsqrt", "", "2d", d, a) }
 
 // Round is d = a rounded to an integer, ties to even, as a 32-bit number; NaN becomes 0. FromInt converts back.
@@ -170,6 +171,19 @@ func (f *Func) Clear(d Vec) {
 	for i := range d {
 		f.Text("VEOR V%d.B16, V%d.B16, V%d.B16", d[i], d[i], d[i])
 	}
+}
+
+// LoadSplitD loads len(d) pairs of float64 at p and puts number i of each group of len(d) into register i, and moves p past
+// them. The registers must follow each other.
+func (f *Func) LoadSplitD(d Vec, p R) {
+	list := ""
+	for i, v := range d {
+		if v != d[0]+V(i) {
+			panic("neon: " + f.name + ": registers are not consecutive")
+		}
+		list += fmt.Sprintf(", V%d.D2", v)
+	}
+	f.Text("VLD%d.P %d(%v), [%s]", len(d), 16*len(d), p, list[2:])
 }
 
 // MaxAcross puts the greatest lane of a into lane 0 of d, MinAcross the smallest; NaN wins.

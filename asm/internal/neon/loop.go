@@ -9,6 +9,8 @@ type Loop struct {
 	In, Out []R
 	// Unroll is how many vectors one turn of the main loop takes: 1 or an even number.
 	Unroll int
+	// Whole says that N is a multiple of 4.
+	Whole bool
 	// Body computes a group of vectors from one group per input and returns one per output. Registers it takes are given back
 	// afterwards.
 	Body func(in []Vec) []Vec
@@ -48,22 +50,32 @@ func (f *Func) Each(l Loop) {
 	var in, out []Vec
 	f.group(l, 1, func(x []Vec) {
 		in = x
-		f.Text("CMP $4, %v", l.N)
-		f.Text("BLT %s", partIn)
+		if !l.Whole {
+			f.Text("CMP $4, %v", l.N)
+			f.Text("BLT %s", partIn)
+		}
 		for i := range in {
 			f.Text("FMOVQ.P 16(%v), F%d", l.In[i], in[i][0])
 		}
-		f.Label(compute)
+		if !l.Whole {
+			f.Label(compute)
+		}
 	}, func(x []Vec) {
 		out = x
-		f.Text("CMP $4, %v", l.N)
-		f.Text("BLT %s", partOut)
+		if !l.Whole {
+			f.Text("CMP $4, %v", l.N)
+			f.Text("BLT %s", partOut)
+		}
 		for i := range out {
 			f.Text("FMOVQ.P F%d, 16(%v)", out[i][0], l.Out[i])
 		}
 		f.Text("SUB $4, %v", l.N)
 		f.Text("B %s", rest)
 	})
+	if l.Whole {
+		f.Label(done)
+		return
+	}
 	f.Label(partIn)
 	for i := range in {
 		f.LoadPart(in[i][0], l.In[i], l.N)
