@@ -14,7 +14,7 @@ import (
 
 // TestLongRowNEON has more pairs in a row than one call of assembly takes.
 func TestLongRowNEON(t *testing.T) {
-	require.NoError(t, SetLevel(NEON))
+	atNEON(t)
 	const pairs, points, c, cm = 2*gatherPairs + 3, 50, 7, 3
 	rng := testkit.Rand(30)
 	index, pose := make([]int32, pairs), make([]int32, pairs)
@@ -46,7 +46,7 @@ func TestLongRowNEON(t *testing.T) {
 
 // TestGatherOutOfRangeNEON wants a panic that names the index, wherever it stands, instead of a stray read.
 func TestGatherOutOfRangeNEON(t *testing.T) {
-	require.NoError(t, SetLevel(NEON))
+	atNEON(t)
 	x := make([]float32, 8)
 	for _, bad := range []int32{-1, 2, 1 << 30} {
 		for at := range 23 {
