@@ -11,6 +11,7 @@ type generator struct {
 // registry lists the generated files.
 var registry = []generator{
 	{"zexp", expAMD64},
+	{"zgemm", gemmAMD64},
 }
 
 // levels lists the levels that generators write for.
