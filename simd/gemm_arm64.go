@@ -37,7 +37,7 @@ func gemmF32(c []float32, ldc int, a []float32, lda int, b []float32, ldb int, a
 		return
 	}
 	gemmRace(c, ldc, m, n, a, lda, m, k, b, ldb, k, n)
-	gemmPanels(c, ldc, a, lda, b, ldb, 1, nil, alpha, beta, m, n, k)
+	gemmPanels(c, ldc, a, lda, b, ldb, 1, alpha, beta, m, n, k)
 }
 
 func gemmNTF32(c []float32, ldc int, a []float32, lda int, b []float32, ldb int, alpha, beta float32, m, n, k int) {
@@ -46,18 +46,21 @@ func gemmNTF32(c []float32, ldc int, a []float32, lda int, b []float32, ldb int,
 		return
 	}
 	gemmRace(c, ldc, m, n, a, lda, m, k, b, ldb, n, k)
-	gemmPanels(c, ldc, a, lda, b, 1, ldb, nil, alpha, beta, m, n, k)
+	gemmPanels(c, ldc, a, lda, b, 1, ldb, alpha, beta, m, n, k)
 }
 
-// gemmPanels computes C = alpha·(bias + A·B) + beta·C where the element [p, j] of B is b[p*rs+j*cs] and no size is 0. A nil bias
-// is none.
-func gemmPanels(c []float32, ldc int, a []float32, lda int, b []float32, rs, cs int, bias []float32, alpha, beta float32, m, n, k int) {
+// gemmPanels computes C = alpha·A·B + beta·C where the element [p, j] of B is b[p*rs+j*cs] and no size is 0.
+func gemmPanels(c []float32, ldc int, a []float32, lda int, b []float32, rs, cs int, alpha, beta float32, m, n, k int) {
 	var panel gemmPanel
-	var first, none [gemmTile]float32
+	var start [gemmTile]float32
 	for i := 0; i < m; i += gemmHeight {
 		mb := min(gemmHeight, m-i)
 		for p := 0; p < k; p += gemmDepth {
-			kb := min(gemmDepth, k-p)
+			// The first block of k brings in C, the others add to what is there.
+			kb, scale := min(gemmDepth, k-p), beta
+			if p > 0 {
+				scale = 1
+			}
 			for j := 0; j < n; j += gemmTile {
 				nb := min(gemmTile, n-j)
 				rows, ld := &b[p*rs+j*cs], rs
@@ -65,16 +68,7 @@ func gemmPanels(c []float32, ldc int, a []float32, lda int, b []float32, rs, cs 
 					panel.fill(b[p*rs+j*cs:], rs, cs, kb, nb)
 					rows, ld = &panel[0], gemmTile
 				}
-				// The first block of k begins with the bias and brings in C, the others add to what is there.
-				start, scale := &none[0], float32(1)
-				if p == 0 {
-					scale = beta
-					if bias != nil {
-						copy(first[:], bias[j:j+nb])
-						start = &first[0]
-					}
-				}
-				gemmF32NEON(&c[i*ldc+j], ldc, &a[i*lda+p], lda, rows, ld, start, alpha, scale, mb, nb, kb)
+				gemmF32NEON(&c[i*ldc+j], ldc, &a[i*lda+p], lda, rows, ld, &start[0], alpha, scale, mb, nb, kb)
 			}
 		}
 	}

@@ -19,8 +19,8 @@ func TestGemmBlocksNEON(t *testing.T) {
 	for n := 1; n <= 2*gemmTile+1; n++ {
 		ns = append(ns, n)
 	}
-	ms = append(append(ms, ns...), around(gemmHeight)...)
-	ks = append(append([]int{1, 2, 3, 4, 5, 7, 8, 9}, around(gemmDepth)...), 2*gemmDepth+5)
+	ms = append(append(append(ms, ns...), around(packedHeight)...), around(gemmHeight)...)
+	ks = append(append([]int{1, 2, 3, 4, 5, 7, 8, 9, 2*gemmDepth + 5}, around(gemmDepth)...), around(packedDepth)...)
 	for _, p := range products[float32]() {
 		t.Run(p.name, func(t *testing.T) {
 			for i := range 300 {
@@ -38,7 +38,7 @@ func TestGemmBlocksNEON(t *testing.T) {
 // TestPackedActivationNEON wants the activation's own bits where rows follow each other and where they do not, past a block of rows.
 func TestPackedActivationNEON(t *testing.T) {
 	atNEON(t)
-	const m, n, k = gemmHeight + 9, 11, 6
+	const m, n, k = packedHeight + 9, 11, 6
 	rng := testkit.Rand(32)
 	a, b, bias := testkit.Normal[float32](rng, m*k), Pack(testkit.Normal[float32](rng, n*k), n, k, n), testkit.Normal[float32](rng, n)
 	for _, ldc := range []int{n, n + 3} {
