@@ -12,6 +12,13 @@ type generator struct {
 var registry = []generator{
 	{"zexp", expAMD64},
 	{"zgemm", gemmAMD64},
+	{"zgather", gatherAMD64},
+	{"zdepthwise", depthwiseAMD64},
+	{"zbf16", bf16AMD64},
+	{"zpointconv", pointConvAMD64},
+	{"zsetconv", setConvAMD64},
+	{"zreduce", reduceAMD64},
+	{"zmoments", momentsAMD64},
 }
 
 // levels lists the levels that generators write for.
