@@ -12,10 +12,13 @@ type neonGather struct {
 	weightStride  neon.R
 	ix, ps, count neon.R // the current pair
 	fj, wj        neon.R
+	scale         neon.R   // one factor per row of f,
+	factor        neon.Vec // of which lane 0 is the current one; nil if there are none
 }
 
 // each emits a loop over the pairs, `unroll` at a time, and one by one for those that remain. body computes the pair whose rows are
-// at fj and wj, as the u-th of its turn; those that remain are all the first.
+// at fj and wj, as the u-th of its turn; those that remain are all the first. A pair is so much work, in multiply-adds, or 0 if body has
+// loops of its own.
 func (g neonGather) each(unroll, work int, body func(u int)) {
 	f := g.f
 	loop, rest, single, end := f.NewLabel("pairs"), f.NewLabel("pairsLeft"), f.NewLabel("pair"), f.NewLabel("pairsDone")
@@ -24,19 +27,28 @@ func (g neonGather) each(unroll, work int, body func(u int)) {
 	pair := func(u int) {
 		f.Text("MOVWU.P 4(%v), %v", g.ix, g.fj)
 		f.Text("MOVWU.P 4(%v), %v", g.ps, g.wj)
+		if g.factor != nil {
+			f.Text("FMOVS (%v)(%v<<2), F%d", g.scale, g.fj, g.factor[0])
+		}
 		f.Text("MADD %v, %v, %v, %v", g.fj, g.feat, g.featStride, g.fj)
 		f.Text("MADD %v, %v, %v, %v", g.wj, g.weight, g.weightStride, g.wj)
 		body(u)
 	}
 	f.Text("SUBS $%d, %v, %v", unroll, g.pairs, g.count)
 	f.Text("BLT %s", rest)
-	f.Counted(loop, unroll*work, "multiply-adds", func() {
+	turn := func() {
 		for u := range unroll {
 			pair(u)
 		}
 		f.Text("SUBS $%d, %v", unroll, g.count)
 		f.Text("BGE %s", loop)
-	})
+	}
+	if work > 0 {
+		f.Counted(loop, unroll*work, "multiply-adds", turn)
+	} else {
+		f.Label(loop)
+		turn()
+	}
 	f.Label(rest)
 	if unroll == 1 {
 		return
@@ -65,18 +77,40 @@ func neonRows(most int) []neonRow {
 	return rows
 }
 
-// load loads the columns at p.
-func (r neonRow) load(f *neon.Func, x neon.Vec, p neon.R) {
+// load loads the columns that lie at bytes from p.
+func (r neonRow) load(f *neon.Func, x neon.Vec, p neon.R, at int) {
 	switch r.width {
 	case 1:
-		f.Text("FMOVS (%v), F%d", p, x[0])
+		f.Text("FMOVS %d(%v), F%d", at, p, x[0])
 	case 2:
-		f.Text("FMOVD (%v), F%d", p, x[0])
+		f.Text("FMOVD %d(%v), F%d", at, p, x[0])
 	case 4:
-		f.Text("FMOVQ (%v), F%d", p, x[0])
+		f.Text("FMOVQ %d(%v), F%d", at, p, x[0])
 	default:
 		for i := 0; i < r.regs; i += 2 {
-			f.Text("FLDPQ %d(%v), (F%d, F%d)", 16*i, p, x[i], x[i+1])
+			f.Text("FLDPQ %d(%v), (F%d, F%d)", at+16*i, p, x[i], x[i+1])
+		}
+	}
+}
+
+// loadHalf loads columns of bfloat16 that lie at bytes from p: the same bits with sixteen zeros below them. A single column lies at p.
+func (r neonRow) loadHalf(f *neon.Func, x neon.Vec, p neon.R, at int) {
+	switch r.width {
+	case 1:
+		f.Clear(x)
+		f.Text("VLD1 (%v), V%d.H[0]", p, x[0])
+		f.WidenShift16(x, x)
+	case 2:
+		f.Text("FMOVS %d(%v), F%d", at, p, x[0])
+		f.WidenShift16(x, x)
+	case 4:
+		f.Text("FMOVD %d(%v), F%d", at, p, x[0])
+		f.WidenShift16(x, x)
+	default:
+		for i := 0; i < r.regs; i += 2 {
+			f.Text("FMOVQ %d(%v), F%d", at+8*i, p, x[i+1])
+			f.WidenShift16(x[i:i+1], x[i+1:i+2])
+			f.WidenShift16High(x[i+1:i+2], x[i+1:i+2])
 		}
 	}
 }

@@ -16,7 +16,7 @@ func momentsNEON(file *neon.File) {
 //
 //	d = x - center,  sum += w·d (24 instructions)  or  sum += (w·d)·d (32)
 //
-// beside 4 loads and 9 for the weight and the loop.
+// beside 2 loads of two registers and 8 for the weight and the loop.
 func momentNEON(file *neon.File, name string, squares bool, doc string) {
 	f := file.Func(name, "(sum, center *float64, x *float32, weight *int32, rows, c int)", doc)
 	sum, center, x, left := f.Arg("sum"), f.Arg("center"), f.Arg("x"), f.Arg("c")
@@ -60,7 +60,7 @@ func momentNEON(file *neon.File, name string, squares bool, doc string) {
 		f.Text("VDUP V%d.D[0], V%d.D2", factor[0], factor[0])
 		f.Label(weighted)
 		narrow, d := f.V(cols.regs), f.V(wide)
-		cols.load(f, narrow, row)
+		cols.load(f, narrow, row, 0)
 		for i := range d {
 			if i%2 == 0 {
 				f.Widen(d[i:i+1], narrow[i/2:i/2+1])

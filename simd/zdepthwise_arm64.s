@@ -384,7 +384,7 @@ block5:
 	VEOR V3.B16, V3.B16, V3.B16
 	VEOR V4.B16, V4.B16, V4.B16
 	CBZ R13, begin5
-	FMOVQ (R0), F1
+	FMOVQ 0(R0), F1
 
 begin5:
 	MOVD R4, R8
@@ -398,29 +398,29 @@ pairs5:
 	MOVWU.P 4(R9), R12
 	MADD R11, R2, R7, R11
 	MADD R12, R3, R7, R12
-	FMOVQ (R11), F5
-	FMOVQ (R12), F6
+	FMOVQ 0(R11), F5
+	FMOVQ 0(R12), F6
 	VFMLA V6.S4, V5.S4, V1.S4
 	MOVWU.P 4(R8), R11
 	MOVWU.P 4(R9), R12
 	MADD R11, R2, R7, R11
 	MADD R12, R3, R7, R12
-	FMOVQ (R11), F5
-	FMOVQ (R12), F6
+	FMOVQ 0(R11), F5
+	FMOVQ 0(R12), F6
 	VFMLA V6.S4, V5.S4, V2.S4
 	MOVWU.P 4(R8), R11
 	MOVWU.P 4(R9), R12
 	MADD R11, R2, R7, R11
 	MADD R12, R3, R7, R12
-	FMOVQ (R11), F5
-	FMOVQ (R12), F6
+	FMOVQ 0(R11), F5
+	FMOVQ 0(R12), F6
 	VFMLA V6.S4, V5.S4, V3.S4
 	MOVWU.P 4(R8), R11
 	MOVWU.P 4(R9), R12
 	MADD R11, R2, R7, R11
 	MADD R12, R3, R7, R12
-	FMOVQ (R11), F5
-	FMOVQ (R12), F6
+	FMOVQ 0(R11), F5
+	FMOVQ 0(R12), F6
 	VFMLA V6.S4, V5.S4, V4.S4
 	SUBS $4, R10
 	BGE pairs5
@@ -434,8 +434,8 @@ pair5:
 	MOVWU.P 4(R9), R12
 	MADD R11, R2, R7, R11
 	MADD R12, R3, R7, R12
-	FMOVQ (R11), F5
-	FMOVQ (R12), F6
+	FMOVQ 0(R11), F5
+	FMOVQ 0(R12), F6
 	VFMLA V6.S4, V5.S4, V1.S4
 	SUBS $1, R10
 	BNE pair5
@@ -462,7 +462,7 @@ block6:
 	VEOR V3.B16, V3.B16, V3.B16
 	VEOR V4.B16, V4.B16, V4.B16
 	CBZ R13, begin6
-	FMOVD (R0), F1
+	FMOVD 0(R0), F1
 
 begin6:
 	MOVD R4, R8
@@ -476,29 +476,29 @@ pairs6:
 	MOVWU.P 4(R9), R12
 	MADD R11, R2, R7, R11
 	MADD R12, R3, R7, R12
-	FMOVD (R11), F5
-	FMOVD (R12), F6
+	FMOVD 0(R11), F5
+	FMOVD 0(R12), F6
 	VFMLA V6.S4, V5.S4, V1.S4
 	MOVWU.P 4(R8), R11
 	MOVWU.P 4(R9), R12
 	MADD R11, R2, R7, R11
 	MADD R12, R3, R7, R12
-	FMOVD (R11), F5
-	FMOVD (R12), F6
+	FMOVD 0(R11), F5
+	FMOVD 0(R12), F6
 	VFMLA V6.S4, V5.S4, V2.S4
 	MOVWU.P 4(R8), R11
 	MOVWU.P 4(R9), R12
 	MADD R11, R2, R7, R11
 	MADD R12, R3, R7, R12
-	FMOVD (R11), F5
-	FMOVD (R12), F6
+	FMOVD 0(R11), F5
+	FMOVD 0(R12), F6
 	VFMLA V6.S4, V5.S4, V3.S4
 	MOVWU.P 4(R8), R11
 	MOVWU.P 4(R9), R12
 	MADD R11, R2, R7, R11
 	MADD R12, R3, R7, R12
-	FMOVD (R11), F5
-	FMOVD (R12), F6
+	FMOVD 0(R11), F5
+	FMOVD 0(R12), F6
 	VFMLA V6.S4, V5.S4, V4.S4
 	SUBS $4, R10
 	BGE pairs6
@@ -512,8 +512,8 @@ pair6:
 	MOVWU.P 4(R9), R12
 	MADD R11, R2, R7, R11
 	MADD R12, R3, R7, R12
-	FMOVD (R11), F5
-	FMOVD (R12), F6
+	FMOVD 0(R11), F5
+	FMOVD 0(R12), F6
 	VFMLA V6.S4, V5.S4, V1.S4
 	SUBS $1, R10
 	BNE pair6
@@ -540,7 +540,7 @@ block7:
 	VEOR V3.B16, V3.B16, V3.B16
 	VEOR V4.B16, V4.B16, V4.B16
 	CBZ R13, begin7
-	FMOVS (R0), F1
+	FMOVS 0(R0), F1
 
 begin7:
 	MOVD R4, R8
@@ -554,29 +554,29 @@ pairs7:
 	MOVWU.P 4(R9), R12
 	MADD R11, R2, R7, R11
 	MADD R12, R3, R7, R12
-	FMOVS (R11), F5
-	FMOVS (R12), F6
+	FMOVS 0(R11), F5
+	FMOVS 0(R12), F6
 	VFMLA V6.S4, V5.S4, V1.S4
 	MOVWU.P 4(R8), R11
 	MOVWU.P 4(R9), R12
 	MADD R11, R2, R7, R11
 	MADD R12, R3, R7, R12
-	FMOVS (R11), F5
-	FMOVS (R12), F6
+	FMOVS 0(R11), F5
+	FMOVS 0(R12), F6
 	VFMLA V6.S4, V5.S4, V2.S4
 	MOVWU.P 4(R8), R11
 	MOVWU.P 4(R9), R12
 	MADD R11, R2, R7, R11
 	MADD R12, R3, R7, R12
-	FMOVS (R11), F5
-	FMOVS (R12), F6
+	FMOVS 0(R11), F5
+	FMOVS 0(R12), F6
 	VFMLA V6.S4, V5.S4, V3.S4
 	MOVWU.P 4(R8), R11
 	MOVWU.P 4(R9), R12
 	MADD R11, R2, R7, R11
 	MADD R12, R3, R7, R12
-	FMOVS (R11), F5
-	FMOVS (R12), F6
+	FMOVS 0(R11), F5
+	FMOVS 0(R12), F6
 	VFMLA V6.S4, V5.S4, V4.S4
 	SUBS $4, R10
 	BGE pairs7
@@ -590,8 +590,8 @@ pair7:
 	MOVWU.P 4(R9), R12
 	MADD R11, R2, R7, R11
 	MADD R12, R3, R7, R12
-	FMOVS (R11), F5
-	FMOVS (R12), F6
+	FMOVS 0(R11), F5
+	FMOVS 0(R12), F6
 	VFMLA V6.S4, V5.S4, V1.S4
 	SUBS $1, R10
 	BNE pair7
@@ -605,6 +605,1339 @@ pairsDone7:
 	ADD $4, R0
 	ADD $4, R2
 	ADD $4, R3
+	SUB $1, R1
+	B block7
+
+narrower7:
+	RET
+
+// func depthwiseScaledRowF32NEON(out, f, w *float32, index, pose *int32, pairs, c, more int, scale *float32)
+TEXT ·depthwiseScaledRowF32NEON(SB), NOSPLIT, $0-72
+	MOVD out+0(FP), R0
+	MOVD c+48(FP), R1
+	MOVD f+8(FP), R2
+	MOVD w+16(FP), R3
+	MOVD index+24(FP), R4
+	MOVD pose+32(FP), R5
+	MOVD pairs+40(FP), R6
+	LSL $2, R1, R7
+	MOVD more+56(FP), R13
+	MOVD scale+64(FP), R14
+
+block:
+	CMP $64, R1
+	BLT narrower
+	VEOR V1.B16, V1.B16, V1.B16
+	VEOR V2.B16, V2.B16, V2.B16
+	VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16
+	VEOR V5.B16, V5.B16, V5.B16
+	VEOR V6.B16, V6.B16, V6.B16
+	VEOR V7.B16, V7.B16, V7.B16
+	VEOR V8.B16, V8.B16, V8.B16
+	VEOR V9.B16, V9.B16, V9.B16
+	VEOR V10.B16, V10.B16, V10.B16
+	VEOR V11.B16, V11.B16, V11.B16
+	VEOR V12.B16, V12.B16, V12.B16
+	VEOR V13.B16, V13.B16, V13.B16
+	VEOR V14.B16, V14.B16, V14.B16
+	VEOR V15.B16, V15.B16, V15.B16
+	VEOR V16.B16, V16.B16, V16.B16
+	CBZ R13, begin
+	FLDPQ 0(R0), (F1, F2)
+	FLDPQ 32(R0), (F3, F4)
+	FLDPQ 64(R0), (F5, F6)
+	FLDPQ 96(R0), (F7, F8)
+	FLDPQ 128(R0), (F9, F10)
+	FLDPQ 160(R0), (F11, F12)
+	FLDPQ 192(R0), (F13, F14)
+	FLDPQ 224(R0), (F15, F16)
+
+begin:
+	MOVD R4, R8
+	MOVD R5, R9
+	SUBS $1, R6, R10
+	BLT pairsLeft
+
+pairs:
+	// 55 instructions for 64 multiply-adds, 0.8594 each
+	MOVWU.P 4(R8), R11
+	MOVWU.P 4(R9), R12
+	FMOVS (R14)(R11<<2), F0
+	MADD R11, R2, R7, R11
+	MADD R12, R3, R7, R12
+	FLDPQ 0(R11), (F17, F18)
+	FLDPQ 0(R12), (F23, F24)
+	WORD $0x4f8092f7 // fmul v23.4s, v23.4s, v0.s[0]
+	WORD $0x4f809318 // fmul v24.4s, v24.4s, v0.s[0]
+	VFMLA V23.S4, V17.S4, V1.S4
+	VFMLA V24.S4, V18.S4, V2.S4
+	FLDPQ 32(R11), (F19, F20)
+	FLDPQ 32(R12), (F25, F26)
+	WORD $0x4f809339 // fmul v25.4s, v25.4s, v0.s[0]
+	WORD $0x4f80935a // fmul v26.4s, v26.4s, v0.s[0]
+	VFMLA V25.S4, V19.S4, V3.S4
+	VFMLA V26.S4, V20.S4, V4.S4
+	FLDPQ 64(R11), (F21, F22)
+	FLDPQ 64(R12), (F27, F28)
+	WORD $0x4f80937b // fmul v27.4s, v27.4s, v0.s[0]
+	WORD $0x4f80939c // fmul v28.4s, v28.4s, v0.s[0]
+	VFMLA V27.S4, V21.S4, V5.S4
+	VFMLA V28.S4, V22.S4, V6.S4
+	FLDPQ 96(R11), (F17, F18)
+	FLDPQ 96(R12), (F23, F24)
+	WORD $0x4f8092f7 // fmul v23.4s, v23.4s, v0.s[0]
+	WORD $0x4f809318 // fmul v24.4s, v24.4s, v0.s[0]
+	VFMLA V23.S4, V17.S4, V7.S4
+	VFMLA V24.S4, V18.S4, V8.S4
+	FLDPQ 128(R11), (F19, F20)
+	FLDPQ 128(R12), (F25, F26)
+	WORD $0x4f809339 // fmul v25.4s, v25.4s, v0.s[0]
+	WORD $0x4f80935a // fmul v26.4s, v26.4s, v0.s[0]
+	VFMLA V25.S4, V19.S4, V9.S4
+	VFMLA V26.S4, V20.S4, V10.S4
+	FLDPQ 160(R11), (F21, F22)
+	FLDPQ 160(R12), (F27, F28)
+	WORD $0x4f80937b // fmul v27.4s, v27.4s, v0.s[0]
+	WORD $0x4f80939c // fmul v28.4s, v28.4s, v0.s[0]
+	VFMLA V27.S4, V21.S4, V11.S4
+	VFMLA V28.S4, V22.S4, V12.S4
+	FLDPQ 192(R11), (F17, F18)
+	FLDPQ 192(R12), (F23, F24)
+	WORD $0x4f8092f7 // fmul v23.4s, v23.4s, v0.s[0]
+	WORD $0x4f809318 // fmul v24.4s, v24.4s, v0.s[0]
+	VFMLA V23.S4, V17.S4, V13.S4
+	VFMLA V24.S4, V18.S4, V14.S4
+	FLDPQ 224(R11), (F19, F20)
+	FLDPQ 224(R12), (F25, F26)
+	WORD $0x4f809339 // fmul v25.4s, v25.4s, v0.s[0]
+	WORD $0x4f80935a // fmul v26.4s, v26.4s, v0.s[0]
+	VFMLA V25.S4, V19.S4, V15.S4
+	VFMLA V26.S4, V20.S4, V16.S4
+	SUBS $1, R10
+	BGE pairs
+
+pairsLeft:
+	FSTPQ (F1, F2), 0(R0)
+	FSTPQ (F3, F4), 32(R0)
+	FSTPQ (F5, F6), 64(R0)
+	FSTPQ (F7, F8), 96(R0)
+	FSTPQ (F9, F10), 128(R0)
+	FSTPQ (F11, F12), 160(R0)
+	FSTPQ (F13, F14), 192(R0)
+	FSTPQ (F15, F16), 224(R0)
+	ADD $256, R0
+	ADD $256, R2
+	ADD $256, R3
+	SUB $64, R1
+	B block
+
+narrower:
+
+block2:
+	CMP $32, R1
+	BLT narrower2
+	VEOR V1.B16, V1.B16, V1.B16
+	VEOR V2.B16, V2.B16, V2.B16
+	VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16
+	VEOR V5.B16, V5.B16, V5.B16
+	VEOR V6.B16, V6.B16, V6.B16
+	VEOR V7.B16, V7.B16, V7.B16
+	VEOR V8.B16, V8.B16, V8.B16
+	CBZ R13, begin2
+	FLDPQ 0(R0), (F1, F2)
+	FLDPQ 32(R0), (F3, F4)
+	FLDPQ 64(R0), (F5, F6)
+	FLDPQ 96(R0), (F7, F8)
+
+begin2:
+	MOVD R4, R8
+	MOVD R5, R9
+	SUBS $1, R6, R10
+	BLT pairsLeft2
+
+pairs2:
+	// 31 instructions for 32 multiply-adds, 0.9688 each
+	MOVWU.P 4(R8), R11
+	MOVWU.P 4(R9), R12
+	FMOVS (R14)(R11<<2), F0
+	MADD R11, R2, R7, R11
+	MADD R12, R3, R7, R12
+	FLDPQ 0(R11), (F9, F10)
+	FLDPQ 0(R12), (F15, F16)
+	WORD $0x4f8091ef // fmul v15.4s, v15.4s, v0.s[0]
+	WORD $0x4f809210 // fmul v16.4s, v16.4s, v0.s[0]
+	VFMLA V15.S4, V9.S4, V1.S4
+	VFMLA V16.S4, V10.S4, V2.S4
+	FLDPQ 32(R11), (F11, F12)
+	FLDPQ 32(R12), (F17, F18)
+	WORD $0x4f809231 // fmul v17.4s, v17.4s, v0.s[0]
+	WORD $0x4f809252 // fmul v18.4s, v18.4s, v0.s[0]
+	VFMLA V17.S4, V11.S4, V3.S4
+	VFMLA V18.S4, V12.S4, V4.S4
+	FLDPQ 64(R11), (F13, F14)
+	FLDPQ 64(R12), (F19, F20)
+	WORD $0x4f809273 // fmul v19.4s, v19.4s, v0.s[0]
+	WORD $0x4f809294 // fmul v20.4s, v20.4s, v0.s[0]
+	VFMLA V19.S4, V13.S4, V5.S4
+	VFMLA V20.S4, V14.S4, V6.S4
+	FLDPQ 96(R11), (F9, F10)
+	FLDPQ 96(R12), (F15, F16)
+	WORD $0x4f8091ef // fmul v15.4s, v15.4s, v0.s[0]
+	WORD $0x4f809210 // fmul v16.4s, v16.4s, v0.s[0]
+	VFMLA V15.S4, V9.S4, V7.S4
+	VFMLA V16.S4, V10.S4, V8.S4
+	SUBS $1, R10
+	BGE pairs2
+
+pairsLeft2:
+	FSTPQ (F1, F2), 0(R0)
+	FSTPQ (F3, F4), 32(R0)
+	FSTPQ (F5, F6), 64(R0)
+	FSTPQ (F7, F8), 96(R0)
+	ADD $128, R0
+	ADD $128, R2
+	ADD $128, R3
+	SUB $32, R1
+	B block2
+
+narrower2:
+
+block3:
+	CMP $16, R1
+	BLT narrower3
+	VEOR V1.B16, V1.B16, V1.B16
+	VEOR V2.B16, V2.B16, V2.B16
+	VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16
+	VEOR V5.B16, V5.B16, V5.B16
+	VEOR V6.B16, V6.B16, V6.B16
+	VEOR V7.B16, V7.B16, V7.B16
+	VEOR V8.B16, V8.B16, V8.B16
+	CBZ R13, begin3
+	FLDPQ 0(R0), (F1, F2)
+	FLDPQ 32(R0), (F3, F4)
+
+begin3:
+	MOVD R4, R8
+	MOVD R5, R9
+	SUBS $2, R6, R10
+	BLT pairsLeft3
+
+pairs3:
+	// 36 instructions for 32 multiply-adds, 1.125 each
+	MOVWU.P 4(R8), R11
+	MOVWU.P 4(R9), R12
+	FMOVS (R14)(R11<<2), F0
+	MADD R11, R2, R7, R11
+	MADD R12, R3, R7, R12
+	FLDPQ 0(R11), (F9, F10)
+	FLDPQ 0(R12), (F13, F14)
+	WORD $0x4f8091ad // fmul v13.4s, v13.4s, v0.s[0]
+	WORD $0x4f8091ce // fmul v14.4s, v14.4s, v0.s[0]
+	VFMLA V13.S4, V9.S4, V1.S4
+	VFMLA V14.S4, V10.S4, V2.S4
+	FLDPQ 32(R11), (F11, F12)
+	FLDPQ 32(R12), (F15, F16)
+	WORD $0x4f8091ef // fmul v15.4s, v15.4s, v0.s[0]
+	WORD $0x4f809210 // fmul v16.4s, v16.4s, v0.s[0]
+	VFMLA V15.S4, V11.S4, V3.S4
+	VFMLA V16.S4, V12.S4, V4.S4
+	MOVWU.P 4(R8), R11
+	MOVWU.P 4(R9), R12
+	FMOVS (R14)(R11<<2), F0
+	MADD R11, R2, R7, R11
+	MADD R12, R3, R7, R12
+	FLDPQ 0(R11), (F9, F10)
+	FLDPQ 0(R12), (F13, F14)
+	WORD $0x4f8091ad // fmul v13.4s, v13.4s, v0.s[0]
+	WORD $0x4f8091ce // fmul v14.4s, v14.4s, v0.s[0]
+	VFMLA V13.S4, V9.S4, V5.S4
+	VFMLA V14.S4, V10.S4, V6.S4
+	FLDPQ 32(R11), (F11, F12)
+	FLDPQ 32(R12), (F15, F16)
+	WORD $0x4f8091ef // fmul v15.4s, v15.4s, v0.s[0]
+	WORD $0x4f809210 // fmul v16.4s, v16.4s, v0.s[0]
+	VFMLA V15.S4, V11.S4, V7.S4
+	VFMLA V16.S4, V12.S4, V8.S4
+	SUBS $2, R10
+	BGE pairs3
+
+pairsLeft3:
+	ADDS $2, R10
+	BEQ pairsDone3
+
+pair3:
+	MOVWU.P 4(R8), R11
+	MOVWU.P 4(R9), R12
+	FMOVS (R14)(R11<<2), F0
+	MADD R11, R2, R7, R11
+	MADD R12, R3, R7, R12
+	FLDPQ 0(R11), (F9, F10)
+	FLDPQ 0(R12), (F13, F14)
+	WORD $0x4f8091ad // fmul v13.4s, v13.4s, v0.s[0]
+	WORD $0x4f8091ce // fmul v14.4s, v14.4s, v0.s[0]
+	VFMLA V13.S4, V9.S4, V1.S4
+	VFMLA V14.S4, V10.S4, V2.S4
+	FLDPQ 32(R11), (F11, F12)
+	FLDPQ 32(R12), (F15, F16)
+	WORD $0x4f8091ef // fmul v15.4s, v15.4s, v0.s[0]
+	WORD $0x4f809210 // fmul v16.4s, v16.4s, v0.s[0]
+	VFMLA V15.S4, V11.S4, V3.S4
+	VFMLA V16.S4, V12.S4, V4.S4
+	SUBS $1, R10
+	BNE pair3
+
+pairsDone3:
+	WORD $0x4e25d421 // fadd v1.4s, v1.4s, v5.4s
+	WORD $0x4e26d442 // fadd v2.4s, v2.4s, v6.4s
+	WORD $0x4e27d463 // fadd v3.4s, v3.4s, v7.4s
+	WORD $0x4e28d484 // fadd v4.4s, v4.4s, v8.4s
+	FSTPQ (F1, F2), 0(R0)
+	FSTPQ (F3, F4), 32(R0)
+	ADD $64, R0
+	ADD $64, R2
+	ADD $64, R3
+	SUB $16, R1
+	B block3
+
+narrower3:
+
+block4:
+	CMP $8, R1
+	BLT narrower4
+	VEOR V1.B16, V1.B16, V1.B16
+	VEOR V2.B16, V2.B16, V2.B16
+	VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16
+	VEOR V5.B16, V5.B16, V5.B16
+	VEOR V6.B16, V6.B16, V6.B16
+	VEOR V7.B16, V7.B16, V7.B16
+	VEOR V8.B16, V8.B16, V8.B16
+	CBZ R13, begin4
+	FLDPQ 0(R0), (F1, F2)
+
+begin4:
+	MOVD R4, R8
+	MOVD R5, R9
+	SUBS $4, R6, R10
+	BLT pairsLeft4
+
+pairs4:
+	// 46 instructions for 32 multiply-adds, 1.438 each
+	MOVWU.P 4(R8), R11
+	MOVWU.P 4(R9), R12
+	FMOVS (R14)(R11<<2), F0
+	MADD R11, R2, R7, R11
+	MADD R12, R3, R7, R12
+	FLDPQ 0(R11), (F9, F10)
+	FLDPQ 0(R12), (F11, F12)
+	WORD $0x4f80916b // fmul v11.4s, v11.4s, v0.s[0]
+	WORD $0x4f80918c // fmul v12.4s, v12.4s, v0.s[0]
+	VFMLA V11.S4, V9.S4, V1.S4
+	VFMLA V12.S4, V10.S4, V2.S4
+	MOVWU.P 4(R8), R11
+	MOVWU.P 4(R9), R12
+	FMOVS (R14)(R11<<2), F0
+	MADD R11, R2, R7, R11
+	MADD R12, R3, R7, R12
+	FLDPQ 0(R11), (F9, F10)
+	FLDPQ 0(R12), (F11, F12)
+	WORD $0x4f80916b // fmul v11.4s, v11.4s, v0.s[0]
+	WORD $0x4f80918c // fmul v12.4s, v12.4s, v0.s[0]
+	VFMLA V11.S4, V9.S4, V3.S4
+	VFMLA V12.S4, V10.S4, V4.S4
+	MOVWU.P 4(R8), R11
+	MOVWU.P 4(R9), R12
+	FMOVS (R14)(R11<<2), F0
+	MADD R11, R2, R7, R11
+	MADD R12, R3, R7, R12
+	FLDPQ 0(R11), (F9, F10)
+	FLDPQ 0(R12), (F11, F12)
+	WORD $0x4f80916b // fmul v11.4s, v11.4s, v0.s[0]
+	WORD $0x4f80918c // fmul v12.4s, v12.4s, v0.s[0]
+	VFMLA V11.S4, V9.S4, V5.S4
+	VFMLA V12.S4, V10.S4, V6.S4
+	MOVWU.P 4(R8), R11
+	MOVWU.P 4(R9), R12
+	FMOVS (R14)(R11<<2), F0
+	MADD R11, R2, R7, R11
+	MADD R12, R3, R7, R12
+	FLDPQ 0(R11), (F9, F10)
+	FLDPQ 0(R12), (F11, F12)
+	WORD $0x4f80916b // fmul v11.4s, v11.4s, v0.s[0]
+	WORD $0x4f80918c // fmul v12.4s, v12.4s, v0.s[0]
+	VFMLA V11.S4, V9.S4, V7.S4
+	VFMLA V12.S4, V10.S4, V8.S4
+	SUBS $4, R10
+	BGE pairs4
+
+pairsLeft4:
+	ADDS $4, R10
+	BEQ pairsDone4
+
+pair4:
+	MOVWU.P 4(R8), R11
+	MOVWU.P 4(R9), R12
+	FMOVS (R14)(R11<<2), F0
+	MADD R11, R2, R7, R11
+	MADD R12, R3, R7, R12
+	FLDPQ 0(R11), (F9, F10)
+	FLDPQ 0(R12), (F11, F12)
+	WORD $0x4f80916b // fmul v11.4s, v11.4s, v0.s[0]
+	WORD $0x4f80918c // fmul v12.4s, v12.4s, v0.s[0]
+	VFMLA V11.S4, V9.S4, V1.S4
+	VFMLA V12.S4, V10.S4, V2.S4
+	SUBS $1, R10
+	BNE pair4
+
+pairsDone4:
+	WORD $0x4e25d421 // fadd v1.4s, v1.4s, v5.4s
+	WORD $0x4e26d442 // fadd v2.4s, v2.4s, v6.4s
+	WORD $0x4e27d463 // fadd v3.4s, v3.4s, v7.4s
+	WORD $0x4e28d484 // fadd v4.4s, v4.4s, v8.4s
+	WORD $0x4e23d421 // fadd v1.4s, v1.4s, v3.4s
+	WORD $0x4e24d442 // fadd v2.4s, v2.4s, v4.4s
+	FSTPQ (F1, F2), 0(R0)
+	ADD $32, R0
+	ADD $32, R2
+	ADD $32, R3
+	SUB $8, R1
+	B block4
+
+narrower4:
+
+block5:
+	CMP $4, R1
+	BLT narrower5
+	VEOR V1.B16, V1.B16, V1.B16
+	VEOR V2.B16, V2.B16, V2.B16
+	VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16
+	CBZ R13, begin5
+	FMOVQ 0(R0), F1
+
+begin5:
+	MOVD R4, R8
+	MOVD R5, R9
+	SUBS $4, R6, R10
+	BLT pairsLeft5
+
+pairs5:
+	// 38 instructions for 16 multiply-adds, 2.375 each
+	MOVWU.P 4(R8), R11
+	MOVWU.P 4(R9), R12
+	FMOVS (R14)(R11<<2), F0
+	MADD R11, R2, R7, R11
+	MADD R12, R3, R7, R12
+	FMOVQ 0(R11), F5
+	FMOVQ 0(R12), F6
+	WORD $0x4f8090c6 // fmul v6.4s, v6.4s, v0.s[0]
+	VFMLA V6.S4, V5.S4, V1.S4
+	MOVWU.P 4(R8), R11
+	MOVWU.P 4(R9), R12
+	FMOVS (R14)(R11<<2), F0
+	MADD R11, R2, R7, R11
+	MADD R12, R3, R7, R12
+	FMOVQ 0(R11), F5
+	FMOVQ 0(R12), F6
+	WORD $0x4f8090c6 // fmul v6.4s, v6.4s, v0.s[0]
+	VFMLA V6.S4, V5.S4, V2.S4
+	MOVWU.P 4(R8), R11
+	MOVWU.P 4(R9), R12
+	FMOVS (R14)(R11<<2), F0
+	MADD R11, R2, R7, R11
+	MADD R12, R3, R7, R12
+	FMOVQ 0(R11), F5
+	FMOVQ 0(R12), F6
+	WORD $0x4f8090c6 // fmul v6.4s, v6.4s, v0.s[0]
+	VFMLA V6.S4, V5.S4, V3.S4
+	MOVWU.P 4(R8), R11
+	MOVWU.P 4(R9), R12
+	FMOVS (R14)(R11<<2), F0
+	MADD R11, R2, R7, R11
+	MADD R12, R3, R7, R12
+	FMOVQ 0(R11), F5
+	FMOVQ 0(R12), F6
+	WORD $0x4f8090c6 // fmul v6.4s, v6.4s, v0.s[0]
+	VFMLA V6.S4, V5.S4, V4.S4
+	SUBS $4, R10
+	BGE pairs5
+
+pairsLeft5:
+	ADDS $4, R10
+	BEQ pairsDone5
+
+pair5:
+	MOVWU.P 4(R8), R11
+	MOVWU.P 4(R9), R12
+	FMOVS (R14)(R11<<2), F0
+	MADD R11, R2, R7, R11
+	MADD R12, R3, R7, R12
+	FMOVQ 0(R11), F5
+	FMOVQ 0(R12), F6
+	WORD $0x4f8090c6 // fmul v6.4s, v6.4s, v0.s[0]
+	VFMLA V6.S4, V5.S4, V1.S4
+	SUBS $1, R10
+	BNE pair5
+
+pairsDone5:
+	WORD $0x4e23d421 // fadd v1.4s, v1.4s, v3.4s
+	WORD $0x4e24d442 // fadd v2.4s, v2.4s, v4.4s
+	WORD $0x4e22d421 // fadd v1.4s, v1.4s, v2.4s
+	FMOVQ F1, (R0)
+	ADD $16, R0
+	ADD $16, R2
+	ADD $16, R3
+	SUB $4, R1
+	B block5
+
+narrower5:
+
+block6:
+	CMP $2, R1
+	BLT narrower6
+	VEOR V1.B16, V1.B16, V1.B16
+	VEOR V2.B16, V2.B16, V2.B16
+	VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16
+	CBZ R13, begin6
+	FMOVD 0(R0), F1
+
+begin6:
+	MOVD R4, R8
+	MOVD R5, R9
+	SUBS $4, R6, R10
+	BLT pairsLeft6
+
+pairs6:
+	// 38 instructions for 8 multiply-adds, 4.75 each
+	MOVWU.P 4(R8), R11
+	MOVWU.P 4(R9), R12
+	FMOVS (R14)(R11<<2), F0
+	MADD R11, R2, R7, R11
+	MADD R12, R3, R7, R12
+	FMOVD 0(R11), F5
+	FMOVD 0(R12), F6
+	WORD $0x4f8090c6 // fmul v6.4s, v6.4s, v0.s[0]
+	VFMLA V6.S4, V5.S4, V1.S4
+	MOVWU.P 4(R8), R11
+	MOVWU.P 4(R9), R12
+	FMOVS (R14)(R11<<2), F0
+	MADD R11, R2, R7, R11
+	MADD R12, R3, R7, R12
+	FMOVD 0(R11), F5
+	FMOVD 0(R12), F6
+	WORD $0x4f8090c6 // fmul v6.4s, v6.4s, v0.s[0]
+	VFMLA V6.S4, V5.S4, V2.S4
+	MOVWU.P 4(R8), R11
+	MOVWU.P 4(R9), R12
+	FMOVS (R14)(R11<<2), F0
+	MADD R11, R2, R7, R11
+	MADD R12, R3, R7, R12
+	FMOVD 0(R11), F5
+	FMOVD 0(R12), F6
+	WORD $0x4f8090c6 // fmul v6.4s, v6.4s, v0.s[0]
+	VFMLA V6.S4, V5.S4, V3.S4
+	MOVWU.P 4(R8), R11
+	MOVWU.P 4(R9), R12
+	FMOVS (R14)(R11<<2), F0
+	MADD R11, R2, R7, R11
+	MADD R12, R3, R7, R12
+	FMOVD 0(R11), F5
+	FMOVD 0(R12), F6
+	WORD $0x4f8090c6 // fmul v6.4s, v6.4s, v0.s[0]
+	VFMLA V6.S4, V5.S4, V4.S4
+	SUBS $4, R10
+	BGE pairs6
+
+pairsLeft6:
+	ADDS $4, R10
+	BEQ pairsDone6
+
+pair6:
+	MOVWU.P 4(R8), R11
+	MOVWU.P 4(R9), R12
+	FMOVS (R14)(R11<<2), F0
+	MADD R11, R2, R7, R11
+	MADD R12, R3, R7, R12
+	FMOVD 0(R11), F5
+	FMOVD 0(R12), F6
+	WORD $0x4f8090c6 // fmul v6.4s, v6.4s, v0.s[0]
+	VFMLA V6.S4, V5.S4, V1.S4
+	SUBS $1, R10
+	BNE pair6
+
+pairsDone6:
+	WORD $0x4e23d421 // fadd v1.4s, v1.4s, v3.4s
+	WORD $0x4e24d442 // fadd v2.4s, v2.4s, v4.4s
+	WORD $0x4e22d421 // fadd v1.4s, v1.4s, v2.4s
+	FMOVD F1, (R0)
+	ADD $8, R0
+	ADD $8, R2
+	ADD $8, R3
+	SUB $2, R1
+	B block6
+
+narrower6:
+
+block7:
+	CMP $1, R1
+	BLT narrower7
+	VEOR V1.B16, V1.B16, V1.B16
+	VEOR V2.B16, V2.B16, V2.B16
+	VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16
+	CBZ R13, begin7
+	FMOVS 0(R0), F1
+
+begin7:
+	MOVD R4, R8
+	MOVD R5, R9
+	SUBS $4, R6, R10
+	BLT pairsLeft7
+
+pairs7:
+	// 38 instructions for 4 multiply-adds, 9.5 each
+	MOVWU.P 4(R8), R11
+	MOVWU.P 4(R9), R12
+	FMOVS (R14)(R11<<2), F0
+	MADD R11, R2, R7, R11
+	MADD R12, R3, R7, R12
+	FMOVS 0(R11), F5
+	FMOVS 0(R12), F6
+	WORD $0x4f8090c6 // fmul v6.4s, v6.4s, v0.s[0]
+	VFMLA V6.S4, V5.S4, V1.S4
+	MOVWU.P 4(R8), R11
+	MOVWU.P 4(R9), R12
+	FMOVS (R14)(R11<<2), F0
+	MADD R11, R2, R7, R11
+	MADD R12, R3, R7, R12
+	FMOVS 0(R11), F5
+	FMOVS 0(R12), F6
+	WORD $0x4f8090c6 // fmul v6.4s, v6.4s, v0.s[0]
+	VFMLA V6.S4, V5.S4, V2.S4
+	MOVWU.P 4(R8), R11
+	MOVWU.P 4(R9), R12
+	FMOVS (R14)(R11<<2), F0
+	MADD R11, R2, R7, R11
+	MADD R12, R3, R7, R12
+	FMOVS 0(R11), F5
+	FMOVS 0(R12), F6
+	WORD $0x4f8090c6 // fmul v6.4s, v6.4s, v0.s[0]
+	VFMLA V6.S4, V5.S4, V3.S4
+	MOVWU.P 4(R8), R11
+	MOVWU.P 4(R9), R12
+	FMOVS (R14)(R11<<2), F0
+	MADD R11, R2, R7, R11
+	MADD R12, R3, R7, R12
+	FMOVS 0(R11), F5
+	FMOVS 0(R12), F6
+	WORD $0x4f8090c6 // fmul v6.4s, v6.4s, v0.s[0]
+	VFMLA V6.S4, V5.S4, V4.S4
+	SUBS $4, R10
+	BGE pairs7
+
+pairsLeft7:
+	ADDS $4, R10
+	BEQ pairsDone7
+
+pair7:
+	MOVWU.P 4(R8), R11
+	MOVWU.P 4(R9), R12
+	FMOVS (R14)(R11<<2), F0
+	MADD R11, R2, R7, R11
+	MADD R12, R3, R7, R12
+	FMOVS 0(R11), F5
+	FMOVS 0(R12), F6
+	WORD $0x4f8090c6 // fmul v6.4s, v6.4s, v0.s[0]
+	VFMLA V6.S4, V5.S4, V1.S4
+	SUBS $1, R10
+	BNE pair7
+
+pairsDone7:
+	WORD $0x4e23d421 // fadd v1.4s, v1.4s, v3.4s
+	WORD $0x4e24d442 // fadd v2.4s, v2.4s, v4.4s
+	WORD $0x4e22d421 // fadd v1.4s, v1.4s, v2.4s
+	FMOVS F1, (R0)
+	ADD $4, R0
+	ADD $4, R2
+	ADD $4, R3
+	SUB $1, R1
+	B block7
+
+narrower7:
+	RET
+
+// func depthwiseBF16RowF32NEON(out, f *float32, w *uint16, index, pose *int32, pairs, c, more int, scale float32)
+TEXT ·depthwiseBF16RowF32NEON(SB), NOSPLIT, $0-68
+	MOVD out+0(FP), R0
+	MOVD c+48(FP), R1
+	MOVD f+8(FP), R2
+	MOVD w+16(FP), R3
+	MOVD index+24(FP), R4
+	MOVD pose+32(FP), R5
+	MOVD pairs+40(FP), R6
+	LSL $2, R1, R7
+	LSL $1, R1, R13
+	MOVD more+56(FP), R14
+	FMOVS scale+64(FP), F0
+	VDUP V0.S[0], V0.S4
+
+block:
+	CMP $64, R1
+	BLT narrower
+	VEOR V1.B16, V1.B16, V1.B16
+	VEOR V2.B16, V2.B16, V2.B16
+	VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16
+	VEOR V5.B16, V5.B16, V5.B16
+	VEOR V6.B16, V6.B16, V6.B16
+	VEOR V7.B16, V7.B16, V7.B16
+	VEOR V8.B16, V8.B16, V8.B16
+	VEOR V9.B16, V9.B16, V9.B16
+	VEOR V10.B16, V10.B16, V10.B16
+	VEOR V11.B16, V11.B16, V11.B16
+	VEOR V12.B16, V12.B16, V12.B16
+	VEOR V13.B16, V13.B16, V13.B16
+	VEOR V14.B16, V14.B16, V14.B16
+	VEOR V15.B16, V15.B16, V15.B16
+	VEOR V16.B16, V16.B16, V16.B16
+	CBZ R14, begin
+	FLDPQ 0(R0), (F1, F2)
+	FLDPQ 32(R0), (F3, F4)
+	FLDPQ 64(R0), (F5, F6)
+	FLDPQ 96(R0), (F7, F8)
+	FLDPQ 128(R0), (F9, F10)
+	FLDPQ 160(R0), (F11, F12)
+	FLDPQ 192(R0), (F13, F14)
+	FLDPQ 224(R0), (F15, F16)
+
+begin:
+	MOVD R4, R8
+	MOVD R5, R9
+	SUBS $1, R6, R10
+	BLT pairsLeft
+
+pairs:
+	// 54 instructions for 64 multiply-adds, 0.8438 each
+	MOVWU.P 4(R8), R11
+	MOVWU.P 4(R9), R12
+	MADD R11, R2, R7, R11
+	MADD R12, R3, R13, R12
+	FLDPQ 0(R11), (F17, F18)
+	FMOVQ 0(R12), F24
+	WORD $0x2e613b17 // shll v23.4s, v24.4h, #16
+	WORD $0x6e613b18 // shll2 v24.4s, v24.8h, #16
+	VFMLA V23.S4, V17.S4, V1.S4
+	VFMLA V24.S4, V18.S4, V2.S4
+	FLDPQ 32(R11), (F19, F20)
+	FMOVQ 16(R12), F26
+	WORD $0x2e613b59 // shll v25.4s, v26.4h, #16
+	WORD $0x6e613b5a // shll2 v26.4s, v26.8h, #16
+	VFMLA V25.S4, V19.S4, V3.S4
+	VFMLA V26.S4, V20.S4, V4.S4
+	FLDPQ 64(R11), (F21, F22)
+	FMOVQ 32(R12), F28
+	WORD $0x2e613b9b // shll v27.4s, v28.4h, #16
+	WORD $0x6e613b9c // shll2 v28.4s, v28.8h, #16
+	VFMLA V27.S4, V21.S4, V5.S4
+	VFMLA V28.S4, V22.S4, V6.S4
+	FLDPQ 96(R11), (F17, F18)
+	FMOVQ 48(R12), F24
+	WORD $0x2e613b17 // shll v23.4s, v24.4h, #16
+	WORD $0x6e613b18 // shll2 v24.4s, v24.8h, #16
+	VFMLA V23.S4, V17.S4, V7.S4
+	VFMLA V24.S4, V18.S4, V8.S4
+	FLDPQ 128(R11), (F19, F20)
+	FMOVQ 64(R12), F26
+	WORD $0x2e613b59 // shll v25.4s, v26.4h, #16
+	WORD $0x6e613b5a // shll2 v26.4s, v26.8h, #16
+	VFMLA V25.S4, V19.S4, V9.S4
+	VFMLA V26.S4, V20.S4, V10.S4
+	FLDPQ 160(R11), (F21, F22)
+	FMOVQ 80(R12), F28
+	WORD $0x2e613b9b // shll v27.4s, v28.4h, #16
+	WORD $0x6e613b9c // shll2 v28.4s, v28.8h, #16
+	VFMLA V27.S4, V21.S4, V11.S4
+	VFMLA V28.S4, V22.S4, V12.S4
+	FLDPQ 192(R11), (F17, F18)
+	FMOVQ 96(R12), F24
+	WORD $0x2e613b17 // shll v23.4s, v24.4h, #16
+	WORD $0x6e613b18 // shll2 v24.4s, v24.8h, #16
+	VFMLA V23.S4, V17.S4, V13.S4
+	VFMLA V24.S4, V18.S4, V14.S4
+	FLDPQ 224(R11), (F19, F20)
+	FMOVQ 112(R12), F26
+	WORD $0x2e613b59 // shll v25.4s, v26.4h, #16
+	WORD $0x6e613b5a // shll2 v26.4s, v26.8h, #16
+	VFMLA V25.S4, V19.S4, V15.S4
+	VFMLA V26.S4, V20.S4, V16.S4
+	SUBS $1, R10
+	BGE pairs
+
+pairsLeft:
+	WORD $0x6e20dc21 // fmul v1.4s, v1.4s, v0.4s
+	WORD $0x6e20dc42 // fmul v2.4s, v2.4s, v0.4s
+	WORD $0x6e20dc63 // fmul v3.4s, v3.4s, v0.4s
+	WORD $0x6e20dc84 // fmul v4.4s, v4.4s, v0.4s
+	WORD $0x6e20dca5 // fmul v5.4s, v5.4s, v0.4s
+	WORD $0x6e20dcc6 // fmul v6.4s, v6.4s, v0.4s
+	WORD $0x6e20dce7 // fmul v7.4s, v7.4s, v0.4s
+	WORD $0x6e20dd08 // fmul v8.4s, v8.4s, v0.4s
+	WORD $0x6e20dd29 // fmul v9.4s, v9.4s, v0.4s
+	WORD $0x6e20dd4a // fmul v10.4s, v10.4s, v0.4s
+	WORD $0x6e20dd6b // fmul v11.4s, v11.4s, v0.4s
+	WORD $0x6e20dd8c // fmul v12.4s, v12.4s, v0.4s
+	WORD $0x6e20ddad // fmul v13.4s, v13.4s, v0.4s
+	WORD $0x6e20ddce // fmul v14.4s, v14.4s, v0.4s
+	WORD $0x6e20ddef // fmul v15.4s, v15.4s, v0.4s
+	WORD $0x6e20de10 // fmul v16.4s, v16.4s, v0.4s
+	FSTPQ (F1, F2), 0(R0)
+	FSTPQ (F3, F4), 32(R0)
+	FSTPQ (F5, F6), 64(R0)
+	FSTPQ (F7, F8), 96(R0)
+	FSTPQ (F9, F10), 128(R0)
+	FSTPQ (F11, F12), 160(R0)
+	FSTPQ (F13, F14), 192(R0)
+	FSTPQ (F15, F16), 224(R0)
+	ADD $256, R0
+	ADD $256, R2
+	ADD $128, R3
+	SUB $64, R1
+	B block
+
+narrower:
+
+block2:
+	CMP $32, R1
+	BLT narrower2
+	VEOR V1.B16, V1.B16, V1.B16
+	VEOR V2.B16, V2.B16, V2.B16
+	VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16
+	VEOR V5.B16, V5.B16, V5.B16
+	VEOR V6.B16, V6.B16, V6.B16
+	VEOR V7.B16, V7.B16, V7.B16
+	VEOR V8.B16, V8.B16, V8.B16
+	CBZ R14, begin2
+	FLDPQ 0(R0), (F1, F2)
+	FLDPQ 32(R0), (F3, F4)
+	FLDPQ 64(R0), (F5, F6)
+	FLDPQ 96(R0), (F7, F8)
+
+begin2:
+	MOVD R4, R8
+	MOVD R5, R9
+	SUBS $1, R6, R10
+	BLT pairsLeft2
+
+pairs2:
+	// 30 instructions for 32 multiply-adds, 0.9375 each
+	MOVWU.P 4(R8), R11
+	MOVWU.P 4(R9), R12
+	MADD R11, R2, R7, R11
+	MADD R12, R3, R13, R12
+	FLDPQ 0(R11), (F9, F10)
+	FMOVQ 0(R12), F16
+	WORD $0x2e613a0f // shll v15.4s, v16.4h, #16
+	WORD $0x6e613a10 // shll2 v16.4s, v16.8h, #16
+	VFMLA V15.S4, V9.S4, V1.S4
+	VFMLA V16.S4, V10.S4, V2.S4
+	FLDPQ 32(R11), (F11, F12)
+	FMOVQ 16(R12), F18
+	WORD $0x2e613a51 // shll v17.4s, v18.4h, #16
+	WORD $0x6e613a52 // shll2 v18.4s, v18.8h, #16
+	VFMLA V17.S4, V11.S4, V3.S4
+	VFMLA V18.S4, V12.S4, V4.S4
+	FLDPQ 64(R11), (F13, F14)
+	FMOVQ 32(R12), F20
+	WORD $0x2e613a93 // shll v19.4s, v20.4h, #16
+	WORD $0x6e613a94 // shll2 v20.4s, v20.8h, #16
+	VFMLA V19.S4, V13.S4, V5.S4
+	VFMLA V20.S4, V14.S4, V6.S4
+	FLDPQ 96(R11), (F9, F10)
+	FMOVQ 48(R12), F16
+	WORD $0x2e613a0f // shll v15.4s, v16.4h, #16
+	WORD $0x6e613a10 // shll2 v16.4s, v16.8h, #16
+	VFMLA V15.S4, V9.S4, V7.S4
+	VFMLA V16.S4, V10.S4, V8.S4
+	SUBS $1, R10
+	BGE pairs2
+
+pairsLeft2:
+	WORD $0x6e20dc21 // fmul v1.4s, v1.4s, v0.4s
+	WORD $0x6e20dc42 // fmul v2.4s, v2.4s, v0.4s
+	WORD $0x6e20dc63 // fmul v3.4s, v3.4s, v0.4s
+	WORD $0x6e20dc84 // fmul v4.4s, v4.4s, v0.4s
+	WORD $0x6e20dca5 // fmul v5.4s, v5.4s, v0.4s
+	WORD $0x6e20dcc6 // fmul v6.4s, v6.4s, v0.4s
+	WORD $0x6e20dce7 // fmul v7.4s, v7.4s, v0.4s
+	WORD $0x6e20dd08 // fmul v8.4s, v8.4s, v0.4s
+	FSTPQ (F1, F2), 0(R0)
+	FSTPQ (F3, F4), 32(R0)
+	FSTPQ (F5, F6), 64(R0)
+	FSTPQ (F7, F8), 96(R0)
+	ADD $128, R0
+	ADD $128, R2
+	ADD $64, R3
+	SUB $32, R1
+	B block2
+
+narrower2:
+
+block3:
+	CMP $16, R1
+	BLT narrower3
+	VEOR V1.B16, V1.B16, V1.B16
+	VEOR V2.B16, V2.B16, V2.B16
+	VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16
+	VEOR V5.B16, V5.B16, V5.B16
+	VEOR V6.B16, V6.B16, V6.B16
+	VEOR V7.B16, V7.B16, V7.B16
+	VEOR V8.B16, V8.B16, V8.B16
+	CBZ R14, begin3
+	FLDPQ 0(R0), (F1, F2)
+	FLDPQ 32(R0), (F3, F4)
+
+begin3:
+	MOVD R4, R8
+	MOVD R5, R9
+	SUBS $2, R6, R10
+	BLT pairsLeft3
+
+pairs3:
+	// 34 instructions for 32 multiply-adds, 1.062 each
+	MOVWU.P 4(R8), R11
+	MOVWU.P 4(R9), R12
+	MADD R11, R2, R7, R11
+	MADD R12, R3, R13, R12
+	FLDPQ 0(R11), (F9, F10)
+	FMOVQ 0(R12), F14
+	WORD $0x2e6139cd // shll v13.4s, v14.4h, #16
+	WORD $0x6e6139ce // shll2 v14.4s, v14.8h, #16
+	VFMLA V13.S4, V9.S4, V1.S4
+	VFMLA V14.S4, V10.S4, V2.S4
+	FLDPQ 32(R11), (F11, F12)
+	FMOVQ 16(R12), F16
+	WORD $0x2e613a0f // shll v15.4s, v16.4h, #16
+	WORD $0x6e613a10 // shll2 v16.4s, v16.8h, #16
+	VFMLA V15.S4, V11.S4, V3.S4
+	VFMLA V16.S4, V12.S4, V4.S4
+	MOVWU.P 4(R8), R11
+	MOVWU.P 4(R9), R12
+	MADD R11, R2, R7, R11
+	MADD R12, R3, R13, R12
+	FLDPQ 0(R11), (F9, F10)
+	FMOVQ 0(R12), F14
+	WORD $0x2e6139cd // shll v13.4s, v14.4h, #16
+	WORD $0x6e6139ce // shll2 v14.4s, v14.8h, #16
+	VFMLA V13.S4, V9.S4, V5.S4
+	VFMLA V14.S4, V10.S4, V6.S4
+	FLDPQ 32(R11), (F11, F12)
+	FMOVQ 16(R12), F16
+	WORD $0x2e613a0f // shll v15.4s, v16.4h, #16
+	WORD $0x6e613a10 // shll2 v16.4s, v16.8h, #16
+	VFMLA V15.S4, V11.S4, V7.S4
+	VFMLA V16.S4, V12.S4, V8.S4
+	SUBS $2, R10
+	BGE pairs3
+
+pairsLeft3:
+	ADDS $2, R10
+	BEQ pairsDone3
+
+pair3:
+	MOVWU.P 4(R8), R11
+	MOVWU.P 4(R9), R12
+	MADD R11, R2, R7, R11
+	MADD R12, R3, R13, R12
+	FLDPQ 0(R11), (F9, F10)
+	FMOVQ 0(R12), F14
+	WORD $0x2e6139cd // shll v13.4s, v14.4h, #16
+	WORD $0x6e6139ce // shll2 v14.4s, v14.8h, #16
+	VFMLA V13.S4, V9.S4, V1.S4
+	VFMLA V14.S4, V10.S4, V2.S4
+	FLDPQ 32(R11), (F11, F12)
+	FMOVQ 16(R12), F16
+	WORD $0x2e613a0f // shll v15.4s, v16.4h, #16
+	WORD $0x6e613a10 // shll2 v16.4s, v16.8h, #16
+	VFMLA V15.S4, V11.S4, V3.S4
+	VFMLA V16.S4, V12.S4, V4.S4
+	SUBS $1, R10
+	BNE pair3
+
+pairsDone3:
+	WORD $0x4e25d421 // fadd v1.4s, v1.4s, v5.4s
+	WORD $0x4e26d442 // fadd v2.4s, v2.4s, v6.4s
+	WORD $0x4e27d463 // fadd v3.4s, v3.4s, v7.4s
+	WORD $0x4e28d484 // fadd v4.4s, v4.4s, v8.4s
+	WORD $0x6e20dc21 // fmul v1.4s, v1.4s, v0.4s
+	WORD $0x6e20dc42 // fmul v2.4s, v2.4s, v0.4s
+	WORD $0x6e20dc63 // fmul v3.4s, v3.4s, v0.4s
+	WORD $0x6e20dc84 // fmul v4.4s, v4.4s, v0.4s
+	FSTPQ (F1, F2), 0(R0)
+	FSTPQ (F3, F4), 32(R0)
+	ADD $64, R0
+	ADD $64, R2
+	ADD $32, R3
+	SUB $16, R1
+	B block3
+
+narrower3:
+
+block4:
+	CMP $8, R1
+	BLT narrower4
+	VEOR V1.B16, V1.B16, V1.B16
+	VEOR V2.B16, V2.B16, V2.B16
+	VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16
+	VEOR V5.B16, V5.B16, V5.B16
+	VEOR V6.B16, V6.B16, V6.B16
+	VEOR V7.B16, V7.B16, V7.B16
+	VEOR V8.B16, V8.B16, V8.B16
+	CBZ R14, begin4
+	FLDPQ 0(R0), (F1, F2)
+
+begin4:
+	MOVD R4, R8
+	MOVD R5, R9
+	SUBS $4, R6, R10
+	BLT pairsLeft4
+
+pairs4:
+	// 42 instructions for 32 multiply-adds, 1.312 each
+	MOVWU.P 4(R8), R11
+	MOVWU.P 4(R9), R12
+	MADD R11, R2, R7, R11
+	MADD R12, R3, R13, R12
+	FLDPQ 0(R11), (F9, F10)
+	FMOVQ 0(R12), F12
+	WORD $0x2e61398b // shll v11.4s, v12.4h, #16
+	WORD $0x6e61398c // shll2 v12.4s, v12.8h, #16
+	VFMLA V11.S4, V9.S4, V1.S4
+	VFMLA V12.S4, V10.S4, V2.S4
+	MOVWU.P 4(R8), R11
+	MOVWU.P 4(R9), R12
+	MADD R11, R2, R7, R11
+	MADD R12, R3, R13, R12
+	FLDPQ 0(R11), (F9, F10)
+	FMOVQ 0(R12), F12
+	WORD $0x2e61398b // shll v11.4s, v12.4h, #16
+	WORD $0x6e61398c // shll2 v12.4s, v12.8h, #16
+	VFMLA V11.S4, V9.S4, V3.S4
+	VFMLA V12.S4, V10.S4, V4.S4
+	MOVWU.P 4(R8), R11
+	MOVWU.P 4(R9), R12
+	MADD R11, R2, R7, R11
+	MADD R12, R3, R13, R12
+	FLDPQ 0(R11), (F9, F10)
+	FMOVQ 0(R12), F12
+	WORD $0x2e61398b // shll v11.4s, v12.4h, #16
+	WORD $0x6e61398c // shll2 v12.4s, v12.8h, #16
+	VFMLA V11.S4, V9.S4, V5.S4
+	VFMLA V12.S4, V10.S4, V6.S4
+	MOVWU.P 4(R8), R11
+	MOVWU.P 4(R9), R12
+	MADD R11, R2, R7, R11
+	MADD R12, R3, R13, R12
+	FLDPQ 0(R11), (F9, F10)
+	FMOVQ 0(R12), F12
+	WORD $0x2e61398b // shll v11.4s, v12.4h, #16
+	WORD $0x6e61398c // shll2 v12.4s, v12.8h, #16
+	VFMLA V11.S4, V9.S4, V7.S4
+	VFMLA V12.S4, V10.S4, V8.S4
+	SUBS $4, R10
+	BGE pairs4
+
+pairsLeft4:
+	ADDS $4, R10
+	BEQ pairsDone4
+
+pair4:
+	MOVWU.P 4(R8), R11
+	MOVWU.P 4(R9), R12
+	MADD R11, R2, R7, R11
+	MADD R12, R3, R13, R12
+	FLDPQ 0(R11), (F9, F10)
+	FMOVQ 0(R12), F12
+	WORD $0x2e61398b // shll v11.4s, v12.4h, #16
+	WORD $0x6e61398c // shll2 v12.4s, v12.8h, #16
+	VFMLA V11.S4, V9.S4, V1.S4
+	VFMLA V12.S4, V10.S4, V2.S4
+	SUBS $1, R10
+	BNE pair4
+
+pairsDone4:
+	WORD $0x4e25d421 // fadd v1.4s, v1.4s, v5.4s
+	WORD $0x4e26d442 // fadd v2.4s, v2.4s, v6.4s
+	WORD $0x4e27d463 // fadd v3.4s, v3.4s, v7.4s
+	WORD $0x4e28d484 // fadd v4.4s, v4.4s, v8.4s
+	WORD $0x4e23d421 // fadd v1.4s, v1.4s, v3.4s
+	WORD $0x4e24d442 // fadd v2.4s, v2.4s, v4.4s
+	WORD $0x6e20dc21 // fmul v1.4s, v1.4s, v0.4s
+	WORD $0x6e20dc42 // fmul v2.4s, v2.4s, v0.4s
+	FSTPQ (F1, F2), 0(R0)
+	ADD $32, R0
+	ADD $32, R2
+	ADD $16, R3
+	SUB $8, R1
+	B block4
+
+narrower4:
+
+block5:
+	CMP $4, R1
+	BLT narrower5
+	VEOR V1.B16, V1.B16, V1.B16
+	VEOR V2.B16, V2.B16, V2.B16
+	VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16
+	CBZ R14, begin5
+	FMOVQ 0(R0), F1
+
+begin5:
+	MOVD R4, R8
+	MOVD R5, R9
+	SUBS $4, R6, R10
+	BLT pairsLeft5
+
+pairs5:
+	// 34 instructions for 16 multiply-adds, 2.125 each
+	MOVWU.P 4(R8), R11
+	MOVWU.P 4(R9), R12
+	MADD R11, R2, R7, R11
+	MADD R12, R3, R13, R12
+	FMOVQ 0(R11), F5
+	FMOVD 0(R12), F6
+	WORD $0x2e6138c6 // shll v6.4s, v6.4h, #16
+	VFMLA V6.S4, V5.S4, V1.S4
+	MOVWU.P 4(R8), R11
+	MOVWU.P 4(R9), R12
+	MADD R11, R2, R7, R11
+	MADD R12, R3, R13, R12
+	FMOVQ 0(R11), F5
+	FMOVD 0(R12), F6
+	WORD $0x2e6138c6 // shll v6.4s, v6.4h, #16
+	VFMLA V6.S4, V5.S4, V2.S4
+	MOVWU.P 4(R8), R11
+	MOVWU.P 4(R9), R12
+	MADD R11, R2, R7, R11
+	MADD R12, R3, R13, R12
+	FMOVQ 0(R11), F5
+	FMOVD 0(R12), F6
+	WORD $0x2e6138c6 // shll v6.4s, v6.4h, #16
+	VFMLA V6.S4, V5.S4, V3.S4
+	MOVWU.P 4(R8), R11
+	MOVWU.P 4(R9), R12
+	MADD R11, R2, R7, R11
+	MADD R12, R3, R13, R12
+	FMOVQ 0(R11), F5
+	FMOVD 0(R12), F6
+	WORD $0x2e6138c6 // shll v6.4s, v6.4h, #16
+	VFMLA V6.S4, V5.S4, V4.S4
+	SUBS $4, R10
+	BGE pairs5
+
+pairsLeft5:
+	ADDS $4, R10
+	BEQ pairsDone5
+
+pair5:
+	MOVWU.P 4(R8), R11
+	MOVWU.P 4(R9), R12
+	MADD R11, R2, R7, R11
+	MADD R12, R3, R13, R12
+	FMOVQ 0(R11), F5
+	FMOVD 0(R12), F6
+	WORD $0x2e6138c6 // shll v6.4s, v6.4h, #16
+	VFMLA V6.S4, V5.S4, V1.S4
+	SUBS $1, R10
+	BNE pair5
+
+pairsDone5:
+	WORD $0x4e23d421 // fadd v1.4s, v1.4s, v3.4s
+	WORD $0x4e24d442 // fadd v2.4s, v2.4s, v4.4s
+	WORD $0x4e22d421 // fadd v1.4s, v1.4s, v2.4s
+	WORD $0x6e20dc21 // fmul v1.4s, v1.4s, v0.4s
+	FMOVQ F1, (R0)
+	ADD $16, R0
+	ADD $16, R2
+	ADD $8, R3
+	SUB $4, R1
+	B block5
+
+narrower5:
+
+block6:
+	CMP $2, R1
+	BLT narrower6
+	VEOR V1.B16, V1.B16, V1.B16
+	VEOR V2.B16, V2.B16, V2.B16
+	VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16
+	CBZ R14, begin6
+	FMOVD 0(R0), F1
+
+begin6:
+	MOVD R4, R8
+	MOVD R5, R9
+	SUBS $4, R6, R10
+	BLT pairsLeft6
+
+pairs6:
+	// 34 instructions for 8 multiply-adds, 4.25 each
+	MOVWU.P 4(R8), R11
+	MOVWU.P 4(R9), R12
+	MADD R11, R2, R7, R11
+	MADD R12, R3, R13, R12
+	FMOVD 0(R11), F5
+	FMOVS 0(R12), F6
+	WORD $0x2e6138c6 // shll v6.4s, v6.4h, #16
+	VFMLA V6.S4, V5.S4, V1.S4
+	MOVWU.P 4(R8), R11
+	MOVWU.P 4(R9), R12
+	MADD R11, R2, R7, R11
+	MADD R12, R3, R13, R12
+	FMOVD 0(R11), F5
+	FMOVS 0(R12), F6
+	WORD $0x2e6138c6 // shll v6.4s, v6.4h, #16
+	VFMLA V6.S4, V5.S4, V2.S4
+	MOVWU.P 4(R8), R11
+	MOVWU.P 4(R9), R12
+	MADD R11, R2, R7, R11
+	MADD R12, R3, R13, R12
+	FMOVD 0(R11), F5
+	FMOVS 0(R12), F6
+	WORD $0x2e6138c6 // shll v6.4s, v6.4h, #16
+	VFMLA V6.S4, V5.S4, V3.S4
+	MOVWU.P 4(R8), R11
+	MOVWU.P 4(R9), R12
+	MADD R11, R2, R7, R11
+	MADD R12, R3, R13, R12
+	FMOVD 0(R11), F5
+	FMOVS 0(R12), F6
+	WORD $0x2e6138c6 // shll v6.4s, v6.4h, #16
+	VFMLA V6.S4, V5.S4, V4.S4
+	SUBS $4, R10
+	BGE pairs6
+
+pairsLeft6:
+	ADDS $4, R10
+	BEQ pairsDone6
+
+pair6:
+	MOVWU.P 4(R8), R11
+	MOVWU.P 4(R9), R12
+	MADD R11, R2, R7, R11
+	MADD R12, R3, R13, R12
+	FMOVD 0(R11), F5
+	FMOVS 0(R12), F6
+	WORD $0x2e6138c6 // shll v6.4s, v6.4h, #16
+	VFMLA V6.S4, V5.S4, V1.S4
+	SUBS $1, R10
+	BNE pair6
+
+pairsDone6:
+	WORD $0x4e23d421 // fadd v1.4s, v1.4s, v3.4s
+	WORD $0x4e24d442 // fadd v2.4s, v2.4s, v4.4s
+	WORD $0x4e22d421 // fadd v1.4s, v1.4s, v2.4s
+	WORD $0x6e20dc21 // fmul v1.4s, v1.4s, v0.4s
+	FMOVD F1, (R0)
+	ADD $8, R0
+	ADD $8, R2
+	ADD $4, R3
+	SUB $2, R1
+	B block6
+
+narrower6:
+
+block7:
+	CMP $1, R1
+	BLT narrower7
+	VEOR V1.B16, V1.B16, V1.B16
+	VEOR V2.B16, V2.B16, V2.B16
+	VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16
+	CBZ R14, begin7
+	FMOVS 0(R0), F1
+
+begin7:
+	MOVD R4, R8
+	MOVD R5, R9
+	SUBS $4, R6, R10
+	BLT pairsLeft7
+
+pairs7:
+	// 38 instructions for 4 multiply-adds, 9.5 each
+	MOVWU.P 4(R8), R11
+	MOVWU.P 4(R9), R12
+	MADD R11, R2, R7, R11
+	MADD R12, R3, R13, R12
+	FMOVS 0(R11), F5
+	VEOR V6.B16, V6.B16, V6.B16
+	VLD1 (R12), V6.H[0]
+	WORD $0x2e6138c6 // shll v6.4s, v6.4h, #16
+	VFMLA V6.S4, V5.S4, V1.S4
+	MOVWU.P 4(R8), R11
+	MOVWU.P 4(R9), R12
+	MADD R11, R2, R7, R11
+	MADD R12, R3, R13, R12
+	FMOVS 0(R11), F5
+	VEOR V6.B16, V6.B16, V6.B16
+	VLD1 (R12), V6.H[0]
+	WORD $0x2e6138c6 // shll v6.4s, v6.4h, #16
+	VFMLA V6.S4, V5.S4, V2.S4
+	MOVWU.P 4(R8), R11
+	MOVWU.P 4(R9), R12
+	MADD R11, R2, R7, R11
+	MADD R12, R3, R13, R12
+	FMOVS 0(R11), F5
+	VEOR V6.B16, V6.B16, V6.B16
+	VLD1 (R12), V6.H[0]
+	WORD $0x2e6138c6 // shll v6.4s, v6.4h, #16
+	VFMLA V6.S4, V5.S4, V3.S4
+	MOVWU.P 4(R8), R11
+	MOVWU.P 4(R9), R12
+	MADD R11, R2, R7, R11
+	MADD R12, R3, R13, R12
+	FMOVS 0(R11), F5
+	VEOR V6.B16, V6.B16, V6.B16
+	VLD1 (R12), V6.H[0]
+	WORD $0x2e6138c6 // shll v6.4s, v6.4h, #16
+	VFMLA V6.S4, V5.S4, V4.S4
+	SUBS $4, R10
+	BGE pairs7
+
+pairsLeft7:
+	ADDS $4, R10
+	BEQ pairsDone7
+
+pair7:
+	MOVWU.P 4(R8), R11
+	MOVWU.P 4(R9), R12
+	MADD R11, R2, R7, R11
+	MADD R12, R3, R13, R12
+	FMOVS 0(R11), F5
+	VEOR V6.B16, V6.B16, V6.B16
+	VLD1 (R12), V6.H[0]
+	WORD $0x2e6138c6 // shll v6.4s, v6.4h, #16
+	VFMLA V6.S4, V5.S4, V1.S4
+	SUBS $1, R10
+	BNE pair7
+
+pairsDone7:
+	WORD $0x4e23d421 // fadd v1.4s, v1.4s, v3.4s
+	WORD $0x4e24d442 // fadd v2.4s, v2.4s, v4.4s
+	WORD $0x4e22d421 // fadd v1.4s, v1.4s, v2.4s
+	WORD $0x6e20dc21 // fmul v1.4s, v1.4s, v0.4s
+	FMOVS F1, (R0)
+	ADD $4, R0
+	ADD $4, R2
+	ADD $2, R3
 	SUB $1, R1
 	B block7
 

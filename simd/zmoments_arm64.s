@@ -168,7 +168,7 @@ row3:
 	VDUP V4.D[0], V4.D2
 
 weighted3:
-	FMOVQ (R5), F5
+	FMOVQ 0(R5), F5
 	WORD $0x0e6178a6 // fcvtl v6.2d, v5.2s
 	WORD $0x4e6178a7 // fcvtl2 v7.2d, v5.4s
 	WORD $0x4ee2d4c6 // fsub v6.2d, v6.2d, v2.2d
@@ -209,7 +209,7 @@ row4:
 	VDUP V2.D[0], V2.D2
 
 weighted4:
-	FMOVD (R5), F3
+	FMOVD 0(R5), F3
 	WORD $0x0e617864 // fcvtl v4.2d, v3.2s
 	WORD $0x4ee1d484 // fsub v4.2d, v4.2d, v1.2d
 	VFMLA V2.D2, V4.D2, V0.D2
@@ -246,7 +246,7 @@ row5:
 	VDUP V2.D[0], V2.D2
 
 weighted5:
-	FMOVS (R5), F3
+	FMOVS 0(R5), F3
 	WORD $0x0e617864 // fcvtl v4.2d, v3.2s
 	WORD $0x4ee1d484 // fsub v4.2d, v4.2d, v1.2d
 	VFMLA V2.D2, V4.D2, V0.D2
@@ -441,7 +441,7 @@ row3:
 	VDUP V4.D[0], V4.D2
 
 weighted3:
-	FMOVQ (R5), F5
+	FMOVQ 0(R5), F5
 	WORD $0x0e6178a6 // fcvtl v6.2d, v5.2s
 	WORD $0x4e6178a7 // fcvtl2 v7.2d, v5.4s
 	WORD $0x4ee2d4c6 // fsub v6.2d, v6.2d, v2.2d
@@ -484,7 +484,7 @@ row4:
 	VDUP V2.D[0], V2.D2
 
 weighted4:
-	FMOVD (R5), F3
+	FMOVD 0(R5), F3
 	WORD $0x0e617864 // fcvtl v4.2d, v3.2s
 	WORD $0x4ee1d484 // fsub v4.2d, v4.2d, v1.2d
 	WORD $0x6e62dc83 // fmul v3.2d, v4.2d, v2.2d
@@ -522,7 +522,7 @@ row5:
 	VDUP V2.D[0], V2.D2
 
 weighted5:
-	FMOVS (R5), F3
+	FMOVS 0(R5), F3
 	WORD $0x0e617864 // fcvtl v4.2d, v3.2s
 	WORD $0x4ee1d484 // fsub v4.2d, v4.2d, v1.2d
 	WORD $0x6e62dc83 // fmul v3.2d, v4.2d, v2.2d

@@ -9,3 +9,15 @@ package simd
 //
 //go:noescape
 func pointConvRowF32NEON(p, f, w *float32, index, pose *int32, pairs, ci, cm, more int)
+
+// pointConvGradFRowF32NEON sets df[a] = Σ w[pose[k], b]·dp[index[k], a*cm+b] over k < pairs and b < cm, for a < ci, pairs > 0. If
+// more is 1, the sum begins with df[a].
+//
+//go:noescape
+func pointConvGradFRowF32NEON(df, dp, w *float32, index, pose *int32, pairs, ci, cm, more int)
+
+// pointConvGradWRowF32NEON sets dw[b] = Σ f[index[k], a]·dp[row[k], a*cm+b] over k < pairs and a < ci, for b < cm, pairs > 0. If more
+// is 1, the sum begins with dw[b].
+//
+//go:noescape
+func pointConvGradWRowF32NEON(dw, dp, f *float32, row, index *int32, pairs, ci, cm, more int)

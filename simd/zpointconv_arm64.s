@@ -131,21 +131,21 @@ cols2:
 	VEOR V7.B16, V7.B16, V7.B16
 	CBZ R15, begin2
 	MOVD R19, R21
-	FMOVQ (R21), F0
+	FMOVQ 0(R21), F0
 	ADD R9, R21
-	FMOVQ (R21), F1
+	FMOVQ 0(R21), F1
 	ADD R9, R21
-	FMOVQ (R21), F2
+	FMOVQ 0(R21), F2
 	ADD R9, R21
-	FMOVQ (R21), F3
+	FMOVQ 0(R21), F3
 	ADD R9, R21
-	FMOVQ (R21), F4
+	FMOVQ 0(R21), F4
 	ADD R9, R21
-	FMOVQ (R21), F5
+	FMOVQ 0(R21), F5
 	ADD R9, R21
-	FMOVQ (R21), F6
+	FMOVQ 0(R21), F6
 	ADD R9, R21
-	FMOVQ (R21), F7
+	FMOVQ 0(R21), F7
 
 begin2:
 	MOVD R4, R10
@@ -160,7 +160,7 @@ pairs2:
 	MADD R13, R3, R8, R13
 	MADD R14, R7, R9, R14
 	FLDPQ 0(R13), (F8, F9)
-	FMOVQ (R14), F10
+	FMOVQ 0(R14), F10
 	WORD $0x4f881140 // fmla v0.4s, v10.4s, v8.s[0]
 	WORD $0x4fa81141 // fmla v1.4s, v10.4s, v8.s[1]
 	WORD $0x4f881942 // fmla v2.4s, v10.4s, v8.s[2]
@@ -209,21 +209,21 @@ cols3:
 	VEOR V7.B16, V7.B16, V7.B16
 	CBZ R15, begin3
 	MOVD R19, R21
-	FMOVD (R21), F0
+	FMOVD 0(R21), F0
 	ADD R9, R21
-	FMOVD (R21), F1
+	FMOVD 0(R21), F1
 	ADD R9, R21
-	FMOVD (R21), F2
+	FMOVD 0(R21), F2
 	ADD R9, R21
-	FMOVD (R21), F3
+	FMOVD 0(R21), F3
 	ADD R9, R21
-	FMOVD (R21), F4
+	FMOVD 0(R21), F4
 	ADD R9, R21
-	FMOVD (R21), F5
+	FMOVD 0(R21), F5
 	ADD R9, R21
-	FMOVD (R21), F6
+	FMOVD 0(R21), F6
 	ADD R9, R21
-	FMOVD (R21), F7
+	FMOVD 0(R21), F7
 
 begin3:
 	MOVD R4, R10
@@ -238,7 +238,7 @@ pairs3:
 	MADD R13, R3, R8, R13
 	MADD R14, R7, R9, R14
 	FLDPQ 0(R13), (F8, F9)
-	FMOVD (R14), F10
+	FMOVD 0(R14), F10
 	WORD $0x4f881140 // fmla v0.4s, v10.4s, v8.s[0]
 	WORD $0x4fa81141 // fmla v1.4s, v10.4s, v8.s[1]
 	WORD $0x4f881942 // fmla v2.4s, v10.4s, v8.s[2]
@@ -287,21 +287,21 @@ cols4:
 	VEOR V7.B16, V7.B16, V7.B16
 	CBZ R15, begin4
 	MOVD R19, R21
-	FMOVS (R21), F0
+	FMOVS 0(R21), F0
 	ADD R9, R21
-	FMOVS (R21), F1
+	FMOVS 0(R21), F1
 	ADD R9, R21
-	FMOVS (R21), F2
+	FMOVS 0(R21), F2
 	ADD R9, R21
-	FMOVS (R21), F3
+	FMOVS 0(R21), F3
 	ADD R9, R21
-	FMOVS (R21), F4
+	FMOVS 0(R21), F4
 	ADD R9, R21
-	FMOVS (R21), F5
+	FMOVS 0(R21), F5
 	ADD R9, R21
-	FMOVS (R21), F6
+	FMOVS 0(R21), F6
 	ADD R9, R21
-	FMOVS (R21), F7
+	FMOVS 0(R21), F7
 
 begin4:
 	MOVD R4, R10
@@ -316,7 +316,7 @@ pairs4:
 	MADD R13, R3, R8, R13
 	MADD R14, R7, R9, R14
 	FLDPQ 0(R13), (F8, F9)
-	FMOVS (R14), F10
+	FMOVS 0(R14), F10
 	WORD $0x4f881140 // fmla v0.4s, v10.4s, v8.s[0]
 	WORD $0x4fa81141 // fmla v1.4s, v10.4s, v8.s[1]
 	WORD $0x4f881942 // fmla v2.4s, v10.4s, v8.s[2]
@@ -417,7 +417,7 @@ pairs5:
 	MOVWU.P 4(R11), R14
 	MADD R13, R3, R8, R13
 	MADD R14, R7, R9, R14
-	FMOVQ (R13), F16
+	FMOVQ 0(R13), F16
 	FLDPQ 0(R14), (F17, F18)
 	FLDPQ 32(R14), (F19, F20)
 	WORD $0x4f901220 // fmla v0.4s, v17.4s, v16.s[0]
@@ -492,7 +492,7 @@ pairs6:
 	MOVWU.P 4(R11), R14
 	MADD R13, R3, R8, R13
 	MADD R14, R7, R9, R14
-	FMOVQ (R13), F8
+	FMOVQ 0(R13), F8
 	FLDPQ 0(R14), (F9, F10)
 	WORD $0x4f881120 // fmla v0.4s, v9.4s, v8.s[0]
 	WORD $0x4f881141 // fmla v1.4s, v10.4s, v8.s[0]
@@ -530,13 +530,13 @@ cols7:
 	VEOR V3.B16, V3.B16, V3.B16
 	CBZ R15, begin7
 	MOVD R19, R21
-	FMOVQ (R21), F0
+	FMOVQ 0(R21), F0
 	ADD R9, R21
-	FMOVQ (R21), F1
+	FMOVQ 0(R21), F1
 	ADD R9, R21
-	FMOVQ (R21), F2
+	FMOVQ 0(R21), F2
 	ADD R9, R21
-	FMOVQ (R21), F3
+	FMOVQ 0(R21), F3
 
 begin7:
 	MOVD R4, R10
@@ -550,8 +550,8 @@ pairs7:
 	MOVWU.P 4(R11), R14
 	MADD R13, R3, R8, R13
 	MADD R14, R7, R9, R14
-	FMOVQ (R13), F4
-	FMOVQ (R14), F5
+	FMOVQ 0(R13), F4
+	FMOVQ 0(R14), F5
 	WORD $0x4f8410a0 // fmla v0.4s, v5.4s, v4.s[0]
 	WORD $0x4fa410a1 // fmla v1.4s, v5.4s, v4.s[1]
 	WORD $0x4f8418a2 // fmla v2.4s, v5.4s, v4.s[2]
@@ -584,13 +584,13 @@ cols8:
 	VEOR V3.B16, V3.B16, V3.B16
 	CBZ R15, begin8
 	MOVD R19, R21
-	FMOVD (R21), F0
+	FMOVD 0(R21), F0
 	ADD R9, R21
-	FMOVD (R21), F1
+	FMOVD 0(R21), F1
 	ADD R9, R21
-	FMOVD (R21), F2
+	FMOVD 0(R21), F2
 	ADD R9, R21
-	FMOVD (R21), F3
+	FMOVD 0(R21), F3
 
 begin8:
 	MOVD R4, R10
@@ -604,8 +604,8 @@ pairs8:
 	MOVWU.P 4(R11), R14
 	MADD R13, R3, R8, R13
 	MADD R14, R7, R9, R14
-	FMOVQ (R13), F4
-	FMOVD (R14), F5
+	FMOVQ 0(R13), F4
+	FMOVD 0(R14), F5
 	WORD $0x4f8410a0 // fmla v0.4s, v5.4s, v4.s[0]
 	WORD $0x4fa410a1 // fmla v1.4s, v5.4s, v4.s[1]
 	WORD $0x4f8418a2 // fmla v2.4s, v5.4s, v4.s[2]
@@ -638,13 +638,13 @@ cols9:
 	VEOR V3.B16, V3.B16, V3.B16
 	CBZ R15, begin9
 	MOVD R19, R21
-	FMOVS (R21), F0
+	FMOVS 0(R21), F0
 	ADD R9, R21
-	FMOVS (R21), F1
+	FMOVS 0(R21), F1
 	ADD R9, R21
-	FMOVS (R21), F2
+	FMOVS 0(R21), F2
 	ADD R9, R21
-	FMOVS (R21), F3
+	FMOVS 0(R21), F3
 
 begin9:
 	MOVD R4, R10
@@ -658,8 +658,8 @@ pairs9:
 	MOVWU.P 4(R11), R14
 	MADD R13, R3, R8, R13
 	MADD R14, R7, R9, R14
-	FMOVQ (R13), F4
-	FMOVS (R14), F5
+	FMOVQ 0(R13), F4
+	FMOVS 0(R14), F5
 	WORD $0x4f8410a0 // fmla v0.4s, v5.4s, v4.s[0]
 	WORD $0x4fa410a1 // fmla v1.4s, v5.4s, v4.s[1]
 	WORD $0x4f8418a2 // fmla v2.4s, v5.4s, v4.s[2]
@@ -730,7 +730,7 @@ pairs10:
 	MOVWU.P 4(R11), R14
 	MADD R13, R3, R8, R13
 	MADD R14, R7, R9, R14
-	FMOVD (R13), F8
+	FMOVD 0(R13), F8
 	FLDPQ 0(R14), (F9, F10)
 	FLDPQ 32(R14), (F11, F12)
 	WORD $0x4f881120 // fmla v0.4s, v9.4s, v8.s[0]
@@ -783,7 +783,7 @@ pairs11:
 	MOVWU.P 4(R11), R14
 	MADD R13, R3, R8, R13
 	MADD R14, R7, R9, R14
-	FMOVD (R13), F4
+	FMOVD 0(R13), F4
 	FLDPQ 0(R14), (F5, F6)
 	WORD $0x4f8410a0 // fmla v0.4s, v5.4s, v4.s[0]
 	WORD $0x4f8410c1 // fmla v1.4s, v6.4s, v4.s[0]
@@ -811,9 +811,9 @@ cols12:
 	VEOR V1.B16, V1.B16, V1.B16
 	CBZ R15, begin12
 	MOVD R19, R21
-	FMOVQ (R21), F0
+	FMOVQ 0(R21), F0
 	ADD R9, R21
-	FMOVQ (R21), F1
+	FMOVQ 0(R21), F1
 
 begin12:
 	MOVD R4, R10
@@ -827,8 +827,8 @@ pairs12:
 	MOVWU.P 4(R11), R14
 	MADD R13, R3, R8, R13
 	MADD R14, R7, R9, R14
-	FMOVD (R13), F2
-	FMOVQ (R14), F3
+	FMOVD 0(R13), F2
+	FMOVQ 0(R14), F3
 	WORD $0x4f821060 // fmla v0.4s, v3.4s, v2.s[0]
 	WORD $0x4fa21061 // fmla v1.4s, v3.4s, v2.s[1]
 	SUBS $1, R12
@@ -853,9 +853,9 @@ cols13:
 	VEOR V1.B16, V1.B16, V1.B16
 	CBZ R15, begin13
 	MOVD R19, R21
-	FMOVD (R21), F0
+	FMOVD 0(R21), F0
 	ADD R9, R21
-	FMOVD (R21), F1
+	FMOVD 0(R21), F1
 
 begin13:
 	MOVD R4, R10
@@ -869,8 +869,8 @@ pairs13:
 	MOVWU.P 4(R11), R14
 	MADD R13, R3, R8, R13
 	MADD R14, R7, R9, R14
-	FMOVD (R13), F2
-	FMOVD (R14), F3
+	FMOVD 0(R13), F2
+	FMOVD 0(R14), F3
 	WORD $0x4f821060 // fmla v0.4s, v3.4s, v2.s[0]
 	WORD $0x4fa21061 // fmla v1.4s, v3.4s, v2.s[1]
 	SUBS $1, R12
@@ -895,9 +895,9 @@ cols14:
 	VEOR V1.B16, V1.B16, V1.B16
 	CBZ R15, begin14
 	MOVD R19, R21
-	FMOVS (R21), F0
+	FMOVS 0(R21), F0
 	ADD R9, R21
-	FMOVS (R21), F1
+	FMOVS 0(R21), F1
 
 begin14:
 	MOVD R4, R10
@@ -911,8 +911,8 @@ pairs14:
 	MOVWU.P 4(R11), R14
 	MADD R13, R3, R8, R13
 	MADD R14, R7, R9, R14
-	FMOVD (R13), F2
-	FMOVS (R14), F3
+	FMOVD 0(R13), F2
+	FMOVS 0(R14), F3
 	WORD $0x4f821060 // fmla v0.4s, v3.4s, v2.s[0]
 	WORD $0x4fa21061 // fmla v1.4s, v3.4s, v2.s[1]
 	SUBS $1, R12
@@ -968,7 +968,7 @@ pairs15:
 	MOVWU.P 4(R11), R14
 	MADD R13, R3, R8, R13
 	MADD R14, R7, R9, R14
-	FMOVS (R13), F4
+	FMOVS 0(R13), F4
 	FLDPQ 0(R14), (F5, F6)
 	FLDPQ 32(R14), (F7, F8)
 	WORD $0x4f8410a0 // fmla v0.4s, v5.4s, v4.s[0]
@@ -1010,7 +1010,7 @@ pairs16:
 	MOVWU.P 4(R11), R14
 	MADD R13, R3, R8, R13
 	MADD R14, R7, R9, R14
-	FMOVS (R13), F2
+	FMOVS 0(R13), F2
 	FLDPQ 0(R14), (F3, F4)
 	WORD $0x4f821060 // fmla v0.4s, v3.4s, v2.s[0]
 	WORD $0x4f821081 // fmla v1.4s, v4.4s, v2.s[0]
@@ -1033,7 +1033,7 @@ cols17:
 	VEOR V0.B16, V0.B16, V0.B16
 	CBZ R15, begin17
 	MOVD R19, R21
-	FMOVQ (R21), F0
+	FMOVQ 0(R21), F0
 
 begin17:
 	MOVD R4, R10
@@ -1047,8 +1047,8 @@ pairs17:
 	MOVWU.P 4(R11), R14
 	MADD R13, R3, R8, R13
 	MADD R14, R7, R9, R14
-	FMOVS (R13), F1
-	FMOVQ (R14), F2
+	FMOVS 0(R13), F1
+	FMOVQ 0(R14), F2
 	WORD $0x4f811040 // fmla v0.4s, v2.4s, v1.s[0]
 	SUBS $1, R12
 	BGE pairs17
@@ -1069,7 +1069,7 @@ cols18:
 	VEOR V0.B16, V0.B16, V0.B16
 	CBZ R15, begin18
 	MOVD R19, R21
-	FMOVD (R21), F0
+	FMOVD 0(R21), F0
 
 begin18:
 	MOVD R4, R10
@@ -1083,8 +1083,8 @@ pairs18:
 	MOVWU.P 4(R11), R14
 	MADD R13, R3, R8, R13
 	MADD R14, R7, R9, R14
-	FMOVS (R13), F1
-	FMOVD (R14), F2
+	FMOVS 0(R13), F1
+	FMOVD 0(R14), F2
 	WORD $0x4f811040 // fmla v0.4s, v2.4s, v1.s[0]
 	SUBS $1, R12
 	BGE pairs18
@@ -1105,7 +1105,7 @@ cols19:
 	VEOR V0.B16, V0.B16, V0.B16
 	CBZ R15, begin19
 	MOVD R19, R21
-	FMOVS (R21), F0
+	FMOVS 0(R21), F0
 
 begin19:
 	MOVD R4, R10
@@ -1119,8 +1119,8 @@ pairs19:
 	MOVWU.P 4(R11), R14
 	MADD R13, R3, R8, R13
 	MADD R14, R7, R9, R14
-	FMOVS (R13), F1
-	FMOVS (R14), F2
+	FMOVS 0(R13), F1
+	FMOVS 0(R14), F2
 	WORD $0x4f811040 // fmla v0.4s, v2.4s, v1.s[0]
 	SUBS $1, R12
 	BGE pairs19
@@ -1140,4 +1140,983 @@ fewerCols19:
 	B rows4
 
 fewerRows4:
+	RET
+
+// func pointConvGradFRowF32NEON(df, dp, w *float32, index, pose *int32, pairs, ci, cm, more int)
+TEXT ·pointConvGradFRowF32NEON(SB), NOSPLIT, $0-72
+	MOVD df+0(FP), R0
+	MOVD ci+48(FP), R1
+	MOVD cm+56(FP), R2
+	MOVD dp+8(FP), R3
+	MOVD w+16(FP), R4
+	MOVD index+24(FP), R5
+	MOVD pose+32(FP), R6
+	MOVD pairs+40(FP), R7
+	LSL $2, R2, R9
+	MUL R1, R9, R8
+	MOVD more+64(FP), R15
+
+rows:
+	CMP $8, R1
+	BLT fewerRows
+	VEOR V0.B16, V0.B16, V0.B16
+	VEOR V1.B16, V1.B16, V1.B16
+	VEOR V2.B16, V2.B16, V2.B16
+	VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16
+	VEOR V5.B16, V5.B16, V5.B16
+	VEOR V6.B16, V6.B16, V6.B16
+	VEOR V7.B16, V7.B16, V7.B16
+	MOVD R5, R10
+	MOVD R6, R11
+	SUBS $1, R7, R12
+	BLT pairsLeft
+
+pairs:
+	MOVWU.P 4(R10), R13
+	MOVWU.P 4(R11), R14
+	MADD R13, R3, R8, R13
+	MADD R14, R4, R9, R14
+	MOVD R2, R19
+
+cols:
+	CMP $16, R19
+	BLT fewerCols
+	FLDPQ 0(R14), (F8, F9)
+	FLDPQ 32(R14), (F10, F11)
+	MOVD R13, R20
+	FLDPQ 0(R20), (F12, F13)
+	FLDPQ 32(R20), (F14, F15)
+	VFMLA V8.S4, V12.S4, V0.S4
+	VFMLA V9.S4, V13.S4, V0.S4
+	VFMLA V10.S4, V14.S4, V0.S4
+	VFMLA V11.S4, V15.S4, V0.S4
+	ADD R9, R20
+	FLDPQ 0(R20), (F12, F13)
+	FLDPQ 32(R20), (F14, F15)
+	VFMLA V8.S4, V12.S4, V1.S4
+	VFMLA V9.S4, V13.S4, V1.S4
+	VFMLA V10.S4, V14.S4, V1.S4
+	VFMLA V11.S4, V15.S4, V1.S4
+	ADD R9, R20
+	FLDPQ 0(R20), (F12, F13)
+	FLDPQ 32(R20), (F14, F15)
+	VFMLA V8.S4, V12.S4, V2.S4
+	VFMLA V9.S4, V13.S4, V2.S4
+	VFMLA V10.S4, V14.S4, V2.S4
+	VFMLA V11.S4, V15.S4, V2.S4
+	ADD R9, R20
+	FLDPQ 0(R20), (F12, F13)
+	FLDPQ 32(R20), (F14, F15)
+	VFMLA V8.S4, V12.S4, V3.S4
+	VFMLA V9.S4, V13.S4, V3.S4
+	VFMLA V10.S4, V14.S4, V3.S4
+	VFMLA V11.S4, V15.S4, V3.S4
+	ADD R9, R20
+	FLDPQ 0(R20), (F12, F13)
+	FLDPQ 32(R20), (F14, F15)
+	VFMLA V8.S4, V12.S4, V4.S4
+	VFMLA V9.S4, V13.S4, V4.S4
+	VFMLA V10.S4, V14.S4, V4.S4
+	VFMLA V11.S4, V15.S4, V4.S4
+	ADD R9, R20
+	FLDPQ 0(R20), (F12, F13)
+	FLDPQ 32(R20), (F14, F15)
+	VFMLA V8.S4, V12.S4, V5.S4
+	VFMLA V9.S4, V13.S4, V5.S4
+	VFMLA V10.S4, V14.S4, V5.S4
+	VFMLA V11.S4, V15.S4, V5.S4
+	ADD R9, R20
+	FLDPQ 0(R20), (F12, F13)
+	FLDPQ 32(R20), (F14, F15)
+	VFMLA V8.S4, V12.S4, V6.S4
+	VFMLA V9.S4, V13.S4, V6.S4
+	VFMLA V10.S4, V14.S4, V6.S4
+	VFMLA V11.S4, V15.S4, V6.S4
+	ADD R9, R20
+	FLDPQ 0(R20), (F12, F13)
+	FLDPQ 32(R20), (F14, F15)
+	VFMLA V8.S4, V12.S4, V7.S4
+	VFMLA V9.S4, V13.S4, V7.S4
+	VFMLA V10.S4, V14.S4, V7.S4
+	VFMLA V11.S4, V15.S4, V7.S4
+	ADD $64, R14
+	ADD $64, R13
+	SUB $16, R19
+	B cols
+
+fewerCols:
+
+cols2:
+	CMP $4, R19
+	BLT fewerCols2
+	FMOVQ 0(R14), F8
+	MOVD R13, R20
+	FMOVQ 0(R20), F9
+	VFMLA V8.S4, V9.S4, V0.S4
+	ADD R9, R20
+	FMOVQ 0(R20), F9
+	VFMLA V8.S4, V9.S4, V1.S4
+	ADD R9, R20
+	FMOVQ 0(R20), F9
+	VFMLA V8.S4, V9.S4, V2.S4
+	ADD R9, R20
+	FMOVQ 0(R20), F9
+	VFMLA V8.S4, V9.S4, V3.S4
+	ADD R9, R20
+	FMOVQ 0(R20), F9
+	VFMLA V8.S4, V9.S4, V4.S4
+	ADD R9, R20
+	FMOVQ 0(R20), F9
+	VFMLA V8.S4, V9.S4, V5.S4
+	ADD R9, R20
+	FMOVQ 0(R20), F9
+	VFMLA V8.S4, V9.S4, V6.S4
+	ADD R9, R20
+	FMOVQ 0(R20), F9
+	VFMLA V8.S4, V9.S4, V7.S4
+	ADD $16, R14
+	ADD $16, R13
+	SUB $4, R19
+	B cols2
+
+fewerCols2:
+
+cols3:
+	CMP $2, R19
+	BLT fewerCols3
+	FMOVD 0(R14), F8
+	MOVD R13, R20
+	FMOVD 0(R20), F9
+	VFMLA V8.S4, V9.S4, V0.S4
+	ADD R9, R20
+	FMOVD 0(R20), F9
+	VFMLA V8.S4, V9.S4, V1.S4
+	ADD R9, R20
+	FMOVD 0(R20), F9
+	VFMLA V8.S4, V9.S4, V2.S4
+	ADD R9, R20
+	FMOVD 0(R20), F9
+	VFMLA V8.S4, V9.S4, V3.S4
+	ADD R9, R20
+	FMOVD 0(R20), F9
+	VFMLA V8.S4, V9.S4, V4.S4
+	ADD R9, R20
+	FMOVD 0(R20), F9
+	VFMLA V8.S4, V9.S4, V5.S4
+	ADD R9, R20
+	FMOVD 0(R20), F9
+	VFMLA V8.S4, V9.S4, V6.S4
+	ADD R9, R20
+	FMOVD 0(R20), F9
+	VFMLA V8.S4, V9.S4, V7.S4
+	ADD $8, R14
+	ADD $8, R13
+	SUB $2, R19
+	B cols3
+
+fewerCols3:
+
+cols4:
+	CMP $1, R19
+	BLT fewerCols4
+	FMOVS 0(R14), F8
+	MOVD R13, R20
+	FMOVS 0(R20), F9
+	VFMLA V8.S4, V9.S4, V0.S4
+	ADD R9, R20
+	FMOVS 0(R20), F9
+	VFMLA V8.S4, V9.S4, V1.S4
+	ADD R9, R20
+	FMOVS 0(R20), F9
+	VFMLA V8.S4, V9.S4, V2.S4
+	ADD R9, R20
+	FMOVS 0(R20), F9
+	VFMLA V8.S4, V9.S4, V3.S4
+	ADD R9, R20
+	FMOVS 0(R20), F9
+	VFMLA V8.S4, V9.S4, V4.S4
+	ADD R9, R20
+	FMOVS 0(R20), F9
+	VFMLA V8.S4, V9.S4, V5.S4
+	ADD R9, R20
+	FMOVS 0(R20), F9
+	VFMLA V8.S4, V9.S4, V6.S4
+	ADD R9, R20
+	FMOVS 0(R20), F9
+	VFMLA V8.S4, V9.S4, V7.S4
+	ADD $4, R14
+	ADD $4, R13
+	SUB $1, R19
+	B cols4
+
+fewerCols4:
+	SUBS $1, R12
+	BGE pairs
+
+pairsLeft:
+	WORD $0x6e21d400 // faddp v0.4s, v0.4s, v1.4s
+	WORD $0x6e23d441 // faddp v1.4s, v2.4s, v3.4s
+	WORD $0x6e25d482 // faddp v2.4s, v4.4s, v5.4s
+	WORD $0x6e27d4c3 // faddp v3.4s, v6.4s, v7.4s
+	WORD $0x6e21d400 // faddp v0.4s, v0.4s, v1.4s
+	WORD $0x6e23d441 // faddp v1.4s, v2.4s, v3.4s
+	CBZ R15, begin
+	FLDPQ 0(R0), (F8, F9)
+	WORD $0x4e28d400 // fadd v0.4s, v0.4s, v8.4s
+	WORD $0x4e29d421 // fadd v1.4s, v1.4s, v9.4s
+
+begin:
+	FSTPQ (F0, F1), 0(R0)
+	ADD $32, R0
+	ADD R9, R3
+	ADD R9, R3
+	ADD R9, R3
+	ADD R9, R3
+	ADD R9, R3
+	ADD R9, R3
+	ADD R9, R3
+	ADD R9, R3
+	SUB $8, R1
+	B rows
+
+fewerRows:
+
+rows2:
+	CMP $4, R1
+	BLT fewerRows2
+	VEOR V0.B16, V0.B16, V0.B16
+	VEOR V1.B16, V1.B16, V1.B16
+	VEOR V2.B16, V2.B16, V2.B16
+	VEOR V3.B16, V3.B16, V3.B16
+	MOVD R5, R10
+	MOVD R6, R11
+	SUBS $1, R7, R12
+	BLT pairsLeft2
+
+pairs2:
+	MOVWU.P 4(R10), R13
+	MOVWU.P 4(R11), R14
+	MADD R13, R3, R8, R13
+	MADD R14, R4, R9, R14
+	MOVD R2, R19
+
+cols5:
+	CMP $16, R19
+	BLT fewerCols5
+	FLDPQ 0(R14), (F4, F5)
+	FLDPQ 32(R14), (F6, F7)
+	MOVD R13, R20
+	FLDPQ 0(R20), (F8, F9)
+	FLDPQ 32(R20), (F10, F11)
+	VFMLA V4.S4, V8.S4, V0.S4
+	VFMLA V5.S4, V9.S4, V0.S4
+	VFMLA V6.S4, V10.S4, V0.S4
+	VFMLA V7.S4, V11.S4, V0.S4
+	ADD R9, R20
+	FLDPQ 0(R20), (F8, F9)
+	FLDPQ 32(R20), (F10, F11)
+	VFMLA V4.S4, V8.S4, V1.S4
+	VFMLA V5.S4, V9.S4, V1.S4
+	VFMLA V6.S4, V10.S4, V1.S4
+	VFMLA V7.S4, V11.S4, V1.S4
+	ADD R9, R20
+	FLDPQ 0(R20), (F8, F9)
+	FLDPQ 32(R20), (F10, F11)
+	VFMLA V4.S4, V8.S4, V2.S4
+	VFMLA V5.S4, V9.S4, V2.S4
+	VFMLA V6.S4, V10.S4, V2.S4
+	VFMLA V7.S4, V11.S4, V2.S4
+	ADD R9, R20
+	FLDPQ 0(R20), (F8, F9)
+	FLDPQ 32(R20), (F10, F11)
+	VFMLA V4.S4, V8.S4, V3.S4
+	VFMLA V5.S4, V9.S4, V3.S4
+	VFMLA V6.S4, V10.S4, V3.S4
+	VFMLA V7.S4, V11.S4, V3.S4
+	ADD $64, R14
+	ADD $64, R13
+	SUB $16, R19
+	B cols5
+
+fewerCols5:
+
+cols6:
+	CMP $4, R19
+	BLT fewerCols6
+	FMOVQ 0(R14), F4
+	MOVD R13, R20
+	FMOVQ 0(R20), F5
+	VFMLA V4.S4, V5.S4, V0.S4
+	ADD R9, R20
+	FMOVQ 0(R20), F5
+	VFMLA V4.S4, V5.S4, V1.S4
+	ADD R9, R20
+	FMOVQ 0(R20), F5
+	VFMLA V4.S4, V5.S4, V2.S4
+	ADD R9, R20
+	FMOVQ 0(R20), F5
+	VFMLA V4.S4, V5.S4, V3.S4
+	ADD $16, R14
+	ADD $16, R13
+	SUB $4, R19
+	B cols6
+
+fewerCols6:
+
+cols7:
+	CMP $2, R19
+	BLT fewerCols7
+	FMOVD 0(R14), F4
+	MOVD R13, R20
+	FMOVD 0(R20), F5
+	VFMLA V4.S4, V5.S4, V0.S4
+	ADD R9, R20
+	FMOVD 0(R20), F5
+	VFMLA V4.S4, V5.S4, V1.S4
+	ADD R9, R20
+	FMOVD 0(R20), F5
+	VFMLA V4.S4, V5.S4, V2.S4
+	ADD R9, R20
+	FMOVD 0(R20), F5
+	VFMLA V4.S4, V5.S4, V3.S4
+	ADD $8, R14
+	ADD $8, R13
+	SUB $2, R19
+	B cols7
+
+fewerCols7:
+
+cols8:
+	CMP $1, R19
+	BLT fewerCols8
+	FMOVS 0(R14), F4
+	MOVD R13, R20
+	FMOVS 0(R20), F5
+	VFMLA V4.S4, V5.S4, V0.S4
+	ADD R9, R20
+	FMOVS 0(R20), F5
+	VFMLA V4.S4, V5.S4, V1.S4
+	ADD R9, R20
+	FMOVS 0(R20), F5
+	VFMLA V4.S4, V5.S4, V2.S4
+	ADD R9, R20
+	FMOVS 0(R20), F5
+	VFMLA V4.S4, V5.S4, V3.S4
+	ADD $4, R14
+	ADD $4, R13
+	SUB $1, R19
+	B cols8
+
+fewerCols8:
+	SUBS $1, R12
+	BGE pairs2
+
+pairsLeft2:
+	WORD $0x6e21d400 // faddp v0.4s, v0.4s, v1.4s
+	WORD $0x6e23d441 // faddp v1.4s, v2.4s, v3.4s
+	WORD $0x6e21d400 // faddp v0.4s, v0.4s, v1.4s
+	CBZ R15, begin2
+	FMOVQ 0(R0), F4
+	WORD $0x4e24d400 // fadd v0.4s, v0.4s, v4.4s
+
+begin2:
+	FMOVQ F0, (R0)
+	ADD $16, R0
+	ADD R9, R3
+	ADD R9, R3
+	ADD R9, R3
+	ADD R9, R3
+	SUB $4, R1
+	B rows2
+
+fewerRows2:
+
+rows3:
+	CMP $2, R1
+	BLT fewerRows3
+	VEOR V0.B16, V0.B16, V0.B16
+	VEOR V1.B16, V1.B16, V1.B16
+	MOVD R5, R10
+	MOVD R6, R11
+	SUBS $1, R7, R12
+	BLT pairsLeft3
+
+pairs3:
+	MOVWU.P 4(R10), R13
+	MOVWU.P 4(R11), R14
+	MADD R13, R3, R8, R13
+	MADD R14, R4, R9, R14
+	MOVD R2, R19
+
+cols9:
+	CMP $16, R19
+	BLT fewerCols9
+	FLDPQ 0(R14), (F2, F3)
+	FLDPQ 32(R14), (F4, F5)
+	MOVD R13, R20
+	FLDPQ 0(R20), (F6, F7)
+	FLDPQ 32(R20), (F8, F9)
+	VFMLA V2.S4, V6.S4, V0.S4
+	VFMLA V3.S4, V7.S4, V0.S4
+	VFMLA V4.S4, V8.S4, V0.S4
+	VFMLA V5.S4, V9.S4, V0.S4
+	ADD R9, R20
+	FLDPQ 0(R20), (F6, F7)
+	FLDPQ 32(R20), (F8, F9)
+	VFMLA V2.S4, V6.S4, V1.S4
+	VFMLA V3.S4, V7.S4, V1.S4
+	VFMLA V4.S4, V8.S4, V1.S4
+	VFMLA V5.S4, V9.S4, V1.S4
+	ADD $64, R14
+	ADD $64, R13
+	SUB $16, R19
+	B cols9
+
+fewerCols9:
+
+cols10:
+	CMP $4, R19
+	BLT fewerCols10
+	FMOVQ 0(R14), F2
+	MOVD R13, R20
+	FMOVQ 0(R20), F3
+	VFMLA V2.S4, V3.S4, V0.S4
+	ADD R9, R20
+	FMOVQ 0(R20), F3
+	VFMLA V2.S4, V3.S4, V1.S4
+	ADD $16, R14
+	ADD $16, R13
+	SUB $4, R19
+	B cols10
+
+fewerCols10:
+
+cols11:
+	CMP $2, R19
+	BLT fewerCols11
+	FMOVD 0(R14), F2
+	MOVD R13, R20
+	FMOVD 0(R20), F3
+	VFMLA V2.S4, V3.S4, V0.S4
+	ADD R9, R20
+	FMOVD 0(R20), F3
+	VFMLA V2.S4, V3.S4, V1.S4
+	ADD $8, R14
+	ADD $8, R13
+	SUB $2, R19
+	B cols11
+
+fewerCols11:
+
+cols12:
+	CMP $1, R19
+	BLT fewerCols12
+	FMOVS 0(R14), F2
+	MOVD R13, R20
+	FMOVS 0(R20), F3
+	VFMLA V2.S4, V3.S4, V0.S4
+	ADD R9, R20
+	FMOVS 0(R20), F3
+	VFMLA V2.S4, V3.S4, V1.S4
+	ADD $4, R14
+	ADD $4, R13
+	SUB $1, R19
+	B cols12
+
+fewerCols12:
+	SUBS $1, R12
+	BGE pairs3
+
+pairsLeft3:
+	WORD $0x6e21d400 // faddp v0.4s, v0.4s, v1.4s
+	WORD $0x6e20d400 // faddp v0.4s, v0.4s, v0.4s
+	CBZ R15, begin3
+	FMOVD 0(R0), F2
+	WORD $0x4e22d400 // fadd v0.4s, v0.4s, v2.4s
+
+begin3:
+	FMOVD F0, (R0)
+	ADD $8, R0
+	ADD R9, R3
+	ADD R9, R3
+	SUB $2, R1
+	B rows3
+
+fewerRows3:
+
+rows4:
+	CMP $1, R1
+	BLT fewerRows4
+	VEOR V0.B16, V0.B16, V0.B16
+	MOVD R5, R10
+	MOVD R6, R11
+	SUBS $1, R7, R12
+	BLT pairsLeft4
+
+pairs4:
+	MOVWU.P 4(R10), R13
+	MOVWU.P 4(R11), R14
+	MADD R13, R3, R8, R13
+	MADD R14, R4, R9, R14
+	MOVD R2, R19
+
+cols13:
+	CMP $16, R19
+	BLT fewerCols13
+	FLDPQ 0(R14), (F1, F2)
+	FLDPQ 32(R14), (F3, F4)
+	MOVD R13, R20
+	FLDPQ 0(R20), (F5, F6)
+	FLDPQ 32(R20), (F7, F8)
+	VFMLA V1.S4, V5.S4, V0.S4
+	VFMLA V2.S4, V6.S4, V0.S4
+	VFMLA V3.S4, V7.S4, V0.S4
+	VFMLA V4.S4, V8.S4, V0.S4
+	ADD $64, R14
+	ADD $64, R13
+	SUB $16, R19
+	B cols13
+
+fewerCols13:
+
+cols14:
+	CMP $4, R19
+	BLT fewerCols14
+	FMOVQ 0(R14), F1
+	MOVD R13, R20
+	FMOVQ 0(R20), F2
+	VFMLA V1.S4, V2.S4, V0.S4
+	ADD $16, R14
+	ADD $16, R13
+	SUB $4, R19
+	B cols14
+
+fewerCols14:
+
+cols15:
+	CMP $2, R19
+	BLT fewerCols15
+	FMOVD 0(R14), F1
+	MOVD R13, R20
+	FMOVD 0(R20), F2
+	VFMLA V1.S4, V2.S4, V0.S4
+	ADD $8, R14
+	ADD $8, R13
+	SUB $2, R19
+	B cols15
+
+fewerCols15:
+
+cols16:
+	CMP $1, R19
+	BLT fewerCols16
+	FMOVS 0(R14), F1
+	MOVD R13, R20
+	FMOVS 0(R20), F2
+	VFMLA V1.S4, V2.S4, V0.S4
+	ADD $4, R14
+	ADD $4, R13
+	SUB $1, R19
+	B cols16
+
+fewerCols16:
+	SUBS $1, R12
+	BGE pairs4
+
+pairsLeft4:
+	WORD $0x6e20d400 // faddp v0.4s, v0.4s, v0.4s
+	WORD $0x6e20d400 // faddp v0.4s, v0.4s, v0.4s
+	CBZ R15, begin4
+	FMOVS 0(R0), F1
+	WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s
+
+begin4:
+	FMOVS F0, (R0)
+	ADD $4, R0
+	ADD R9, R3
+	SUB $1, R1
+	B rows4
+
+fewerRows4:
+	RET
+
+// func pointConvGradWRowF32NEON(dw, dp, f *float32, row, index *int32, pairs, ci, cm, more int)
+TEXT ·pointConvGradWRowF32NEON(SB), NOSPLIT, $0-72
+	MOVD dw+0(FP), R0
+	MOVD ci+48(FP), R1
+	MOVD cm+56(FP), R2
+	MOVD dp+8(FP), R3
+	MOVD f+16(FP), R4
+	MOVD row+24(FP), R5
+	MOVD index+32(FP), R6
+	MOVD pairs+40(FP), R7
+	LSL $2, R1, R9
+	LSL $2, R2, R15
+	MUL R1, R15, R8
+	MOVD more+64(FP), R20
+
+cols:
+	CMP $16, R2
+	BLT fewerCols
+	VEOR V0.B16, V0.B16, V0.B16
+	VEOR V1.B16, V1.B16, V1.B16
+	VEOR V2.B16, V2.B16, V2.B16
+	VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16
+	VEOR V5.B16, V5.B16, V5.B16
+	VEOR V6.B16, V6.B16, V6.B16
+	VEOR V7.B16, V7.B16, V7.B16
+	CBZ R20, begin
+	FLDPQ 0(R0), (F0, F1)
+	FLDPQ 32(R0), (F2, F3)
+
+begin:
+	MOVD R5, R10
+	MOVD R6, R11
+	SUBS $1, R7, R12
+	BLT pairsLeft
+
+pairs:
+	MOVWU.P 4(R10), R13
+	MOVWU.P 4(R11), R14
+	MADD R13, R3, R8, R13
+	MADD R14, R4, R9, R14
+	SUBS $4, R1, R19
+	BLT rest
+
+rows:
+	FMOVQ.P 16(R14), F8
+	FLDPQ 0(R13), (F9, F10)
+	FLDPQ 32(R13), (F11, F12)
+	ADD R15, R13
+	WORD $0x4f881120 // fmla v0.4s, v9.4s, v8.s[0]
+	WORD $0x4f881141 // fmla v1.4s, v10.4s, v8.s[0]
+	WORD $0x4f881162 // fmla v2.4s, v11.4s, v8.s[0]
+	WORD $0x4f881183 // fmla v3.4s, v12.4s, v8.s[0]
+	FLDPQ 0(R13), (F9, F10)
+	FLDPQ 32(R13), (F11, F12)
+	ADD R15, R13
+	WORD $0x4fa81124 // fmla v4.4s, v9.4s, v8.s[1]
+	WORD $0x4fa81145 // fmla v5.4s, v10.4s, v8.s[1]
+	WORD $0x4fa81166 // fmla v6.4s, v11.4s, v8.s[1]
+	WORD $0x4fa81187 // fmla v7.4s, v12.4s, v8.s[1]
+	FLDPQ 0(R13), (F9, F10)
+	FLDPQ 32(R13), (F11, F12)
+	ADD R15, R13
+	WORD $0x4f881920 // fmla v0.4s, v9.4s, v8.s[2]
+	WORD $0x4f881941 // fmla v1.4s, v10.4s, v8.s[2]
+	WORD $0x4f881962 // fmla v2.4s, v11.4s, v8.s[2]
+	WORD $0x4f881983 // fmla v3.4s, v12.4s, v8.s[2]
+	FLDPQ 0(R13), (F9, F10)
+	FLDPQ 32(R13), (F11, F12)
+	ADD R15, R13
+	WORD $0x4fa81924 // fmla v4.4s, v9.4s, v8.s[3]
+	WORD $0x4fa81945 // fmla v5.4s, v10.4s, v8.s[3]
+	WORD $0x4fa81966 // fmla v6.4s, v11.4s, v8.s[3]
+	WORD $0x4fa81987 // fmla v7.4s, v12.4s, v8.s[3]
+	SUBS $4, R19
+	BGE rows
+
+rest:
+	ADDS $4, R19
+	BEQ rowsDone
+
+row:
+	FMOVS.P 4(R14), F8
+	FLDPQ 0(R13), (F9, F10)
+	FLDPQ 32(R13), (F11, F12)
+	ADD R15, R13
+	WORD $0x4f881120 // fmla v0.4s, v9.4s, v8.s[0]
+	WORD $0x4f881141 // fmla v1.4s, v10.4s, v8.s[0]
+	WORD $0x4f881162 // fmla v2.4s, v11.4s, v8.s[0]
+	WORD $0x4f881183 // fmla v3.4s, v12.4s, v8.s[0]
+	SUBS $1, R19
+	BNE row
+
+rowsDone:
+	SUBS $1, R12
+	BGE pairs
+
+pairsLeft:
+	WORD $0x4e24d400 // fadd v0.4s, v0.4s, v4.4s
+	WORD $0x4e25d421 // fadd v1.4s, v1.4s, v5.4s
+	WORD $0x4e26d442 // fadd v2.4s, v2.4s, v6.4s
+	WORD $0x4e27d463 // fadd v3.4s, v3.4s, v7.4s
+	FSTPQ (F0, F1), 0(R0)
+	FSTPQ (F2, F3), 32(R0)
+	ADD $64, R0
+	ADD $64, R3
+	SUB $16, R2
+	B cols
+
+fewerCols:
+
+cols2:
+	CMP $8, R2
+	BLT fewerCols2
+	VEOR V0.B16, V0.B16, V0.B16
+	VEOR V1.B16, V1.B16, V1.B16
+	VEOR V2.B16, V2.B16, V2.B16
+	VEOR V3.B16, V3.B16, V3.B16
+	CBZ R20, begin2
+	FLDPQ 0(R0), (F0, F1)
+
+begin2:
+	MOVD R5, R10
+	MOVD R6, R11
+	SUBS $1, R7, R12
+	BLT pairsLeft2
+
+pairs2:
+	MOVWU.P 4(R10), R13
+	MOVWU.P 4(R11), R14
+	MADD R13, R3, R8, R13
+	MADD R14, R4, R9, R14
+	SUBS $4, R1, R19
+	BLT rest2
+
+rows2:
+	FMOVQ.P 16(R14), F4
+	FLDPQ 0(R13), (F5, F6)
+	ADD R15, R13
+	WORD $0x4f8410a0 // fmla v0.4s, v5.4s, v4.s[0]
+	WORD $0x4f8410c1 // fmla v1.4s, v6.4s, v4.s[0]
+	FLDPQ 0(R13), (F5, F6)
+	ADD R15, R13
+	WORD $0x4fa410a2 // fmla v2.4s, v5.4s, v4.s[1]
+	WORD $0x4fa410c3 // fmla v3.4s, v6.4s, v4.s[1]
+	FLDPQ 0(R13), (F5, F6)
+	ADD R15, R13
+	WORD $0x4f8418a0 // fmla v0.4s, v5.4s, v4.s[2]
+	WORD $0x4f8418c1 // fmla v1.4s, v6.4s, v4.s[2]
+	FLDPQ 0(R13), (F5, F6)
+	ADD R15, R13
+	WORD $0x4fa418a2 // fmla v2.4s, v5.4s, v4.s[3]
+	WORD $0x4fa418c3 // fmla v3.4s, v6.4s, v4.s[3]
+	SUBS $4, R19
+	BGE rows2
+
+rest2:
+	ADDS $4, R19
+	BEQ rowsDone2
+
+row2:
+	FMOVS.P 4(R14), F4
+	FLDPQ 0(R13), (F5, F6)
+	ADD R15, R13
+	WORD $0x4f8410a0 // fmla v0.4s, v5.4s, v4.s[0]
+	WORD $0x4f8410c1 // fmla v1.4s, v6.4s, v4.s[0]
+	SUBS $1, R19
+	BNE row2
+
+rowsDone2:
+	SUBS $1, R12
+	BGE pairs2
+
+pairsLeft2:
+	WORD $0x4e22d400 // fadd v0.4s, v0.4s, v2.4s
+	WORD $0x4e23d421 // fadd v1.4s, v1.4s, v3.4s
+	FSTPQ (F0, F1), 0(R0)
+	ADD $32, R0
+	ADD $32, R3
+	SUB $8, R2
+	B cols2
+
+fewerCols2:
+
+cols3:
+	CMP $4, R2
+	BLT fewerCols3
+	VEOR V0.B16, V0.B16, V0.B16
+	VEOR V1.B16, V1.B16, V1.B16
+	CBZ R20, begin3
+	FMOVQ 0(R0), F0
+
+begin3:
+	MOVD R5, R10
+	MOVD R6, R11
+	SUBS $1, R7, R12
+	BLT pairsLeft3
+
+pairs3:
+	MOVWU.P 4(R10), R13
+	MOVWU.P 4(R11), R14
+	MADD R13, R3, R8, R13
+	MADD R14, R4, R9, R14
+	SUBS $4, R1, R19
+	BLT rest3
+
+rows3:
+	FMOVQ.P 16(R14), F2
+	FMOVQ 0(R13), F3
+	ADD R15, R13
+	WORD $0x4f821060 // fmla v0.4s, v3.4s, v2.s[0]
+	FMOVQ 0(R13), F3
+	ADD R15, R13
+	WORD $0x4fa21061 // fmla v1.4s, v3.4s, v2.s[1]
+	FMOVQ 0(R13), F3
+	ADD R15, R13
+	WORD $0x4f821860 // fmla v0.4s, v3.4s, v2.s[2]
+	FMOVQ 0(R13), F3
+	ADD R15, R13
+	WORD $0x4fa21861 // fmla v1.4s, v3.4s, v2.s[3]
+	SUBS $4, R19
+	BGE rows3
+
+rest3:
+	ADDS $4, R19
+	BEQ rowsDone3
+
+row3:
+	FMOVS.P 4(R14), F2
+	FMOVQ 0(R13), F3
+	ADD R15, R13
+	WORD $0x4f821060 // fmla v0.4s, v3.4s, v2.s[0]
+	SUBS $1, R19
+	BNE row3
+
+rowsDone3:
+	SUBS $1, R12
+	BGE pairs3
+
+pairsLeft3:
+	WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s
+	FMOVQ F0, (R0)
+	ADD $16, R0
+	ADD $16, R3
+	SUB $4, R2
+	B cols3
+
+fewerCols3:
+
+cols4:
+	CMP $2, R2
+	BLT fewerCols4
+	VEOR V0.B16, V0.B16, V0.B16
+	VEOR V1.B16, V1.B16, V1.B16
+	CBZ R20, begin4
+	FMOVD 0(R0), F0
+
+begin4:
+	MOVD R5, R10
+	MOVD R6, R11
+	SUBS $1, R7, R12
+	BLT pairsLeft4
+
+pairs4:
+	MOVWU.P 4(R10), R13
+	MOVWU.P 4(R11), R14
+	MADD R13, R3, R8, R13
+	MADD R14, R4, R9, R14
+	SUBS $4, R1, R19
+	BLT rest4
+
+rows4:
+	FMOVQ.P 16(R14), F2
+	FMOVD 0(R13), F3
+	ADD R15, R13
+	WORD $0x4f821060 // fmla v0.4s, v3.4s, v2.s[0]
+	FMOVD 0(R13), F3
+	ADD R15, R13
+	WORD $0x4fa21061 // fmla v1.4s, v3.4s, v2.s[1]
+	FMOVD 0(R13), F3
+	ADD R15, R13
+	WORD $0x4f821860 // fmla v0.4s, v3.4s, v2.s[2]
+	FMOVD 0(R13), F3
+	ADD R15, R13
+	WORD $0x4fa21861 // fmla v1.4s, v3.4s, v2.s[3]
+	SUBS $4, R19
+	BGE rows4
+
+rest4:
+	ADDS $4, R19
+	BEQ rowsDone4
+
+row4:
+	FMOVS.P 4(R14), F2
+	FMOVD 0(R13), F3
+	ADD R15, R13
+	WORD $0x4f821060 // fmla v0.4s, v3.4s, v2.s[0]
+	SUBS $1, R19
+	BNE row4
+
+rowsDone4:
+	SUBS $1, R12
+	BGE pairs4
+
+pairsLeft4:
+	WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s
+	FMOVD F0, (R0)
+	ADD $8, R0
+	ADD $8, R3
+	SUB $2, R2
+	B cols4
+
+fewerCols4:
+
+cols5:
+	CMP $1, R2
+	BLT fewerCols5
+	VEOR V0.B16, V0.B16, V0.B16
+	VEOR V1.B16, V1.B16, V1.B16
+	CBZ R20, begin5
+	FMOVS 0(R0), F0
+
+begin5:
+	MOVD R5, R10
+	MOVD R6, R11
+	SUBS $1, R7, R12
+	BLT pairsLeft5
+
+pairs5:
+	MOVWU.P 4(R10), R13
+	MOVWU.P 4(R11), R14
+	MADD R13, R3, R8, R13
+	MADD R14, R4, R9, R14
+	SUBS $4, R1, R19
+	BLT rest5
+
+rows5:
+	FMOVQ.P 16(R14), F2
+	FMOVS 0(R13), F3
+	ADD R15, R13
+	WORD $0x4f821060 // fmla v0.4s, v3.4s, v2.s[0]
+	FMOVS 0(R13), F3
+	ADD R15, R13
+	WORD $0x4fa21061 // fmla v1.4s, v3.4s, v2.s[1]
+	FMOVS 0(R13), F3
+	ADD R15, R13
+	WORD $0x4f821860 // fmla v0.4s, v3.4s, v2.s[2]
+	FMOVS 0(R13), F3
+	ADD R15, R13
+	WORD $0x4fa21861 // fmla v1.4s, v3.4s, v2.s[3]
+	SUBS $4, R19
+	BGE rows5
+
+rest5:
+	ADDS $4, R19
+	BEQ rowsDone5
+
+row5:
+	FMOVS.P 4(R14), F2
+	FMOVS 0(R13), F3
+	ADD R15, R13
+	WORD $0x4f821060 // fmla v0.4s, v3.4s, v2.s[0]
+	SUBS $1, R19
+	BNE row5
+
+rowsDone5:
+	SUBS $1, R12
+	BGE pairs5
+
+pairsLeft5:
+	WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s
+	FMOVS F0, (R0)
+	ADD $4, R0
+	ADD $4, R3
+	SUB $1, R2
+	B cols5
+
+fewerCols5:
 	RET

@@ -53,6 +53,9 @@ func (f *Func) Div(d, a, b Vec)  { f.three(0x6e20fc00, "fdiv", "4s", d, a, b) }
 func (f *Func) Max(d, a, b Vec) { f.three(0x4e20f400, "fmax", "4s", d, a, b) }
 func (f *Func) Min(d, a, b Vec) { f.three(0x4ea0f400, "fmin", "4s", d, a, b) }
 
+// AddPairs puts the sums of neighbouring lanes of a, then of b, into d.
+func (f *Func) AddPairs(d, a, b Vec) { f.three(0x6e20d400, "faddp", "4s", d, a, b) }
+
 // Mla is d += a·b, Mls d -= a·b, rounded once.
 func (f *Func) Mla(d, a, b Vec)  { f.known3("VFMLA", "S4", d, a, b) }
 func (f *Func) MlaD(d, a, b Vec) { f.known3("VFMLA", "D2", d, a, b) }
@@ -106,6 +109,20 @@ func (f *Func) Narrow(d, a Vec) {
 func (f *Func) NarrowHigh(d, a Vec) {
 	for i := range d {
 		f.word(0x4e616800|uint32(a.at(i))<<5|uint32(d[i]), "fcvtn2 v%d.4s, v%d.2d", d[i], a.at(i))
+	}
+}
+
+// WidenShift16 puts the lower four 16-bit lanes of a into the upper halves of 32-bit lanes, the lower halves zero; WidenShift16High
+// does so with the upper four.
+func (f *Func) WidenShift16(d, a Vec) {
+	for i := range d {
+		f.word(0x2e613800|uint32(a.at(i))<<5|uint32(d[i]), "shll v%d.4s, v%d.4h, #16", d[i], a.at(i))
+	}
+}
+
+func (f *Func) WidenShift16High(d, a Vec) {
+	for i := range d {
+		f.word(0x6e613800|uint32(a.at(i))<<5|uint32(d[i]), "shll2 v%d.4s, v%d.8h, #16", d[i], a.at(i))
 	}
 }
 
