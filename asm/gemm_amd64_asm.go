@@ -353,7 +353,13 @@ func (g *gemmTile) activate(vectors int) {
 	g.TESTQ(operand.I32(gemmSwish), g.arg("mode"))
 	g.JE(operand.LabelRef(skip))
 	b := x86.NewBlock(g.Level, x86.F32)
-	b.Output(swishFastF32(b, b.Input()))
+	in := make([]x86.Value, vectors)
+	for v := range in {
+		in[v] = b.Input()
+	}
+	for _, y := range swishRowF32(b, in) {
+		b.Output(y)
+	}
 	g.MOVQ(gemmC, gemmRow[0])
 	g.MOVQ(gemmRows, gemmRow[1])
 	var mask reg.VecPhysical
@@ -361,7 +367,7 @@ func (g *gemmTile) activate(vectors int) {
 		mask = g.mask(g.vec(15))
 	}
 	g.Label(row)
-	var x []reg.VecVirtual
+	var x [][]reg.VecVirtual
 	for v := range vectors {
 		r, m := g.Vec(), operand.Mem{Base: gemmRow[0], Disp: v * size}
 		switch {
@@ -372,10 +378,10 @@ func (g *gemmTile) activate(vectors int) {
 		default:
 			g.VMASKMOVPS(m, mask, r)
 		}
-		x = append(x, r)
+		x = append(x, []reg.VecVirtual{r})
 	}
-	y := g.Emit(b, [][]reg.VecVirtual{x}, nil)[0]
-	for v, r := range y {
+	for v, out := range g.Emit(b, x, nil) {
+		r := out[0]
 		m := operand.Mem{Base: gemmRow[0], Disp: v * size}
 		switch {
 		case v < last:
@@ -399,31 +405,41 @@ var (
 	exp2Nearest = []float64{1, 0x1.62e42ap-1, 0x1.ebf9c2p-3, 0x1.c6b6dap-5, 0x1.3ce8b4p-7, 0x1.5bd986p-10}
 )
 
-// swishFastF32 is x/(1 + exp(-x)) for a sum that carries rounding errors itself: t = -x·log2e is rounded, which acts like
-// a change of x by one unit in its last place at most, and costs nothing compared with the error that the sum has already.
+// swishRowF32 returns x/(1 + exp(-x)) of one vector or of two in the same row, for sums that carry rounding errors themselves.
 //
 //	t = -x·log2e,  r = t - floor(t)
-//	exp(-x) = 2^floor(t)·2^r,  swish = x/(1 + exp(-x))
+//	d = 1 + exp(-x) = 1 + 2^floor(t)·2^r
+//	swish(x) = x/d,  of two: y = 1/(d0·d1),  swish(x0) = x0·(d1·y),  swish(x1) = x1·(d0·y)
 //
-// AVX-512 scales by 2^floor(t) up to infinity, so that the result fades to -0 below -88.7. AVX2 puts floor(t) (there the
-// nearest integer) into the exponent, and stops at -87. -Inf is brought there, too; NaN comes through every step.
-func swishFastF32(b *x86.Block, x x86.Value) x86.Value {
-	if b.Level == x86.AVX512 {
-		x = b.Max(b.Const("swishMin512", -128), x)
-		t := b.Mul(x, b.Const("minusLog2e", -log2e))
-		r := b.Reduce(1, t)
-		e := b.Scale(b.Horner(r, exp2Consts(b, "exp2Floor", exp2Floor)...), t)
-		return b.Div(x, b.Add(e, b.Const("one", 1)))
+// t is rounded, which acts like a change of x by one unit in its last place; sums have larger errors already. A division takes
+// the machine ten cycles per vector (AVX-512), more than all else here, so two vectors share one. The product of two d
+// must not overflow: what is below -43 (swish(-43) = -9e-18) counts as -43, and so does -Inf. NaN comes through every step,
+// to the other vector as well.
+func swishRowF32(b *x86.Block, x []x86.Value) []x86.Value {
+	one := b.Const("one", 1)
+	d := make([]x86.Value, len(x))
+	for i := range x {
+		x[i] = b.Max(b.Const("swishMin", -43), x[i])
+		t := b.Mul(x[i], b.Const("minusLog2e", -log2e))
+		if b.Level == x86.AVX512 {
+			p := b.Horner(b.Reduce(1, t), exp2Consts(b, "exp2Floor", exp2Floor)...)
+			d[i] = b.FMA(b.Scale(one, t), p, one)
+			continue
+		}
+		// AVX2 takes the nearest integer instead of floor(t), and puts it into the exponent of 2^r. z holds it in its low
+		// bits. t stays above -126.
+		t = b.Max(t, b.Const("exp2Min", -126))
+		round := b.Const("roundF32", roundF32)
+		z := b.Add(t, round)
+		r := b.Sub(t, b.Sub(z, round))
+		p := b.Horner(r, exp2Consts(b, "exp2Nearest", exp2Nearest)...)
+		d[i] = b.Add(b.AddI(p, b.Shl(z, 23)), one)
 	}
-	x = b.Max(b.Const("swishMin", -87), x)
-	t := b.Max(b.Mul(x, b.Const("minusLog2e", -log2e)), b.Const("exp2Min", -126))
-	// z holds the nearest integer in its low bits; 2^n is made of them.
-	round := b.Const("roundF32", roundF32)
-	z := b.Add(t, round)
-	r := b.Sub(t, b.Sub(z, round))
-	p := b.Horner(r, exp2Consts(b, "exp2Nearest", exp2Nearest)...)
-	e := b.AddI(p, b.Shl(z, 23))
-	return b.Div(x, b.Add(e, b.Const("one", 1)))
+	if len(x) == 1 {
+		return []x86.Value{b.Div(x[0], d[0])}
+	}
+	y := b.Div(one, b.Mul(d[0], d[1]))
+	return []x86.Value{b.Mul(x[0], b.Mul(d[1], y)), b.Mul(x[1], b.Mul(d[0], y))}
 }
 
 func exp2Consts(b *x86.Block, name string, c []float64) []x86.Value {

@@ -873,38 +873,43 @@ swish67:
 	VMASKMOVPS  32(AX), Y15, Y1
 	VMOVUPS     swishMin<>+0(SB), Y2
 	VMAXPS      Y0, Y2, Y0
-	VMOVUPS     swishMin<>+0(SB), Y2
-	VMAXPS      Y1, Y2, Y1
 	VMULPS      minusLog2e<>+0(SB), Y0, Y2
-	VMULPS      minusLog2e<>+0(SB), Y1, Y3
 	VMAXPS      exp2Min<>+0(SB), Y2, Y2
-	VMAXPS      exp2Min<>+0(SB), Y3, Y3
-	VADDPS      roundF32<>+0(SB), Y2, Y4
-	VADDPS      roundF32<>+0(SB), Y3, Y5
-	VSUBPS      roundF32<>+0(SB), Y4, Y6
-	VSUBPS      roundF32<>+0(SB), Y5, Y7
-	VSUBPS      Y6, Y2, Y2
-	VSUBPS      Y7, Y3, Y3
-	VMOVUPS     exp2Nearest5<>+0(SB), Y6
-	VFMADD213PS exp2Nearest4<>+0(SB), Y2, Y6
-	VMOVUPS     exp2Nearest5<>+0(SB), Y7
-	VFMADD213PS exp2Nearest4<>+0(SB), Y3, Y7
-	VFMADD213PS exp2Nearest3<>+0(SB), Y2, Y6
-	VFMADD213PS exp2Nearest3<>+0(SB), Y3, Y7
-	VFMADD213PS exp2Nearest2<>+0(SB), Y2, Y6
-	VFMADD213PS exp2Nearest2<>+0(SB), Y3, Y7
-	VFMADD213PS exp2Nearest1<>+0(SB), Y2, Y6
-	VFMADD213PS exp2Nearest1<>+0(SB), Y3, Y7
-	VFMADD213PS exp2Nearest0<>+0(SB), Y2, Y6
-	VFMADD213PS exp2Nearest0<>+0(SB), Y3, Y7
-	VPSLLD      $0x17, Y4, Y2
-	VPSLLD      $0x17, Y5, Y3
-	VPADDD      Y2, Y6, Y2
-	VPADDD      Y3, Y7, Y3
+	VADDPS      roundF32<>+0(SB), Y2, Y3
+	VSUBPS      roundF32<>+0(SB), Y3, Y4
+	VSUBPS      Y4, Y2, Y2
+	VMOVUPS     exp2Nearest5<>+0(SB), Y4
+	VFMADD213PS exp2Nearest4<>+0(SB), Y2, Y4
+	VFMADD213PS exp2Nearest3<>+0(SB), Y2, Y4
+	VFMADD213PS exp2Nearest2<>+0(SB), Y2, Y4
+	VFMADD213PS exp2Nearest1<>+0(SB), Y2, Y4
+	VFMADD213PS exp2Nearest0<>+0(SB), Y2, Y4
+	VPSLLD      $0x17, Y3, Y2
+	VPADDD      Y2, Y4, Y2
 	VADDPS      one<>+0(SB), Y2, Y2
+	VMOVUPS     swishMin<>+0(SB), Y3
+	VMAXPS      Y1, Y3, Y1
+	VMULPS      minusLog2e<>+0(SB), Y1, Y3
+	VMAXPS      exp2Min<>+0(SB), Y3, Y3
+	VADDPS      roundF32<>+0(SB), Y3, Y4
+	VSUBPS      roundF32<>+0(SB), Y4, Y5
+	VSUBPS      Y5, Y3, Y3
+	VMOVUPS     exp2Nearest5<>+0(SB), Y5
+	VFMADD213PS exp2Nearest4<>+0(SB), Y3, Y5
+	VFMADD213PS exp2Nearest3<>+0(SB), Y3, Y5
+	VFMADD213PS exp2Nearest2<>+0(SB), Y3, Y5
+	VFMADD213PS exp2Nearest1<>+0(SB), Y3, Y5
+	VFMADD213PS exp2Nearest0<>+0(SB), Y3, Y5
+	VPSLLD      $0x17, Y4, Y3
+	VPADDD      Y3, Y5, Y3
 	VADDPS      one<>+0(SB), Y3, Y3
-	VDIVPS      Y2, Y0, Y0
-	VDIVPS      Y3, Y1, Y1
+	VMULPS      Y3, Y2, Y4
+	VMOVUPS     one<>+0(SB), Y5
+	VDIVPS      Y4, Y5, Y4
+	VMULPS      Y4, Y3, Y3
+	VMULPS      Y3, Y0, Y0
+	VMULPS      Y4, Y2, Y2
+	VMULPS      Y2, Y1, Y1
 	VMOVUPS     Y0, (AX)
 	VMASKMOVPS  Y1, Y15, 32(AX)
 	ADDQ        R14, AX
@@ -2307,14 +2312,14 @@ DATA tailMaskF32<>+56(SB)/4, $0x00000000
 DATA tailMaskF32<>+60(SB)/4, $0x00000000
 GLOBL tailMaskF32<>(SB), RODATA|NOPTR, $64
 
-DATA swishMin<>+0(SB)/4, $0xc2ae0000
-DATA swishMin<>+4(SB)/4, $0xc2ae0000
-DATA swishMin<>+8(SB)/4, $0xc2ae0000
-DATA swishMin<>+12(SB)/4, $0xc2ae0000
-DATA swishMin<>+16(SB)/4, $0xc2ae0000
-DATA swishMin<>+20(SB)/4, $0xc2ae0000
-DATA swishMin<>+24(SB)/4, $0xc2ae0000
-DATA swishMin<>+28(SB)/4, $0xc2ae0000
+DATA swishMin<>+0(SB)/4, $0xc22c0000
+DATA swishMin<>+4(SB)/4, $0xc22c0000
+DATA swishMin<>+8(SB)/4, $0xc22c0000
+DATA swishMin<>+12(SB)/4, $0xc22c0000
+DATA swishMin<>+16(SB)/4, $0xc22c0000
+DATA swishMin<>+20(SB)/4, $0xc22c0000
+DATA swishMin<>+24(SB)/4, $0xc22c0000
+DATA swishMin<>+28(SB)/4, $0xc22c0000
 GLOBL swishMin<>(SB), RODATA|NOPTR, $32
 
 DATA minusLog2e<>+0(SB)/4, $0xbfb8aa3b
@@ -7691,32 +7696,39 @@ tileEnd7:
 swish147:
 	VMOVUPS          (AX), Z0
 	VMOVUPS.Z        64(AX), K1, Z1
-	VBROADCASTSS     swishMin512<>+0(SB), Z2
+	VBROADCASTSS     swishMin<>+0(SB), Z2
 	VMAXPS           Z0, Z2, Z0
-	VBROADCASTSS     swishMin512<>+0(SB), Z2
-	VMAXPS           Z1, Z2, Z1
 	VMULPS.BCST      minusLog2e<>+0(SB), Z0, Z2
+	VREDUCEPS        $0x01, Z2, Z3
+	VBROADCASTSS     exp2Floor5<>+0(SB), Z4
+	VFMADD213PS.BCST exp2Floor4<>+0(SB), Z3, Z4
+	VFMADD213PS.BCST exp2Floor3<>+0(SB), Z3, Z4
+	VFMADD213PS.BCST exp2Floor2<>+0(SB), Z3, Z4
+	VFMADD213PS.BCST exp2Floor1<>+0(SB), Z3, Z4
+	VFMADD213PS.BCST exp2Floor0<>+0(SB), Z3, Z4
+	VBROADCASTSS     one<>+0(SB), Z3
+	VSCALEFPS        Z2, Z3, Z2
+	VFMADD213PS.BCST one<>+0(SB), Z4, Z2
+	VBROADCASTSS     swishMin<>+0(SB), Z3
+	VMAXPS           Z1, Z3, Z1
 	VMULPS.BCST      minusLog2e<>+0(SB), Z1, Z3
-	VREDUCEPS        $0x01, Z2, Z4
-	VREDUCEPS        $0x01, Z3, Z5
-	VBROADCASTSS     exp2Floor5<>+0(SB), Z6
-	VFMADD213PS.BCST exp2Floor4<>+0(SB), Z4, Z6
-	VBROADCASTSS     exp2Floor5<>+0(SB), Z7
-	VFMADD213PS.BCST exp2Floor4<>+0(SB), Z5, Z7
-	VFMADD213PS.BCST exp2Floor3<>+0(SB), Z4, Z6
-	VFMADD213PS.BCST exp2Floor3<>+0(SB), Z5, Z7
-	VFMADD213PS.BCST exp2Floor2<>+0(SB), Z4, Z6
-	VFMADD213PS.BCST exp2Floor2<>+0(SB), Z5, Z7
-	VFMADD213PS.BCST exp2Floor1<>+0(SB), Z4, Z6
-	VFMADD213PS.BCST exp2Floor1<>+0(SB), Z5, Z7
-	VFMADD213PS.BCST exp2Floor0<>+0(SB), Z4, Z6
-	VFMADD213PS.BCST exp2Floor0<>+0(SB), Z5, Z7
-	VSCALEFPS        Z2, Z6, Z2
-	VSCALEFPS        Z3, Z7, Z3
-	VADDPS.BCST      one<>+0(SB), Z2, Z2
-	VADDPS.BCST      one<>+0(SB), Z3, Z3
-	VDIVPS           Z2, Z0, Z0
-	VDIVPS           Z3, Z1, Z1
+	VREDUCEPS        $0x01, Z3, Z4
+	VBROADCASTSS     exp2Floor5<>+0(SB), Z5
+	VFMADD213PS.BCST exp2Floor4<>+0(SB), Z4, Z5
+	VFMADD213PS.BCST exp2Floor3<>+0(SB), Z4, Z5
+	VFMADD213PS.BCST exp2Floor2<>+0(SB), Z4, Z5
+	VFMADD213PS.BCST exp2Floor1<>+0(SB), Z4, Z5
+	VFMADD213PS.BCST exp2Floor0<>+0(SB), Z4, Z5
+	VBROADCASTSS     one<>+0(SB), Z4
+	VSCALEFPS        Z3, Z4, Z3
+	VFMADD213PS.BCST one<>+0(SB), Z5, Z3
+	VMULPS           Z3, Z2, Z4
+	VBROADCASTSS     one<>+0(SB), Z5
+	VDIVPS           Z4, Z5, Z4
+	VMULPS           Z4, Z3, Z3
+	VMULPS           Z3, Z0, Z0
+	VMULPS           Z4, Z2, Z2
+	VMULPS           Z2, Z1, Z1
 	VMOVUPS          Z0, (AX)
 	VMOVUPS          Z1, K1, 64(AX)
 	ADDQ             R14, AX
@@ -10506,7 +10518,7 @@ tileEnd152:
 
 swish332:
 	VMOVUPS.Z        (AX), K1, Z0
-	VBROADCASTSS     swishMin512<>+0(SB), Z1
+	VBROADCASTSS     swishMin<>+0(SB), Z1
 	VMAXPS           Z0, Z1, Z0
 	VMULPS.BCST      minusLog2e<>+0(SB), Z0, Z1
 	VREDUCEPS        $0x01, Z1, Z2
@@ -10516,8 +10528,9 @@ swish332:
 	VFMADD213PS.BCST exp2Floor2<>+0(SB), Z2, Z3
 	VFMADD213PS.BCST exp2Floor1<>+0(SB), Z2, Z3
 	VFMADD213PS.BCST exp2Floor0<>+0(SB), Z2, Z3
-	VSCALEFPS        Z1, Z3, Z1
-	VADDPS.BCST      one<>+0(SB), Z1, Z1
+	VBROADCASTSS     one<>+0(SB), Z2
+	VSCALEFPS        Z1, Z2, Z1
+	VFMADD213PS.BCST one<>+0(SB), Z3, Z1
 	VDIVPS           Z1, Z0, Z0
 	VMOVUPS          Z0, K1, (AX)
 	ADDQ             R14, AX
@@ -10537,16 +10550,6 @@ noSwish333:
 done1:
 	VZEROUPPER
 	RET
-
-DATA swishMin512<>+0(SB)/4, $0xc3000000
-DATA swishMin512<>+4(SB)/4, $0xc3000000
-DATA swishMin512<>+8(SB)/4, $0xc3000000
-DATA swishMin512<>+12(SB)/4, $0xc3000000
-DATA swishMin512<>+16(SB)/4, $0xc3000000
-DATA swishMin512<>+20(SB)/4, $0xc3000000
-DATA swishMin512<>+24(SB)/4, $0xc3000000
-DATA swishMin512<>+28(SB)/4, $0xc3000000
-GLOBL swishMin512<>(SB), RODATA|NOPTR, $32
 
 DATA exp2Floor5<>+0(SB)/4, $0x3af4b489
 DATA exp2Floor5<>+4(SB)/4, $0x3af4b489
