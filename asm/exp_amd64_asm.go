@@ -1,6 +1,9 @@
 package main
 
 import (
+	"strconv"
+	"strings"
+
 	"github.com/mmcloughlin/avo/reg"
 
 	"github.com/equivcnp/equivcnp/asm/internal/x86"
@@ -43,40 +46,60 @@ func expReduceF32(b *x86.Block, x x86.Value) (p, k, z x86.Value) {
 
 // expF32 is exp(x): clamped to where the result is neither infinite nor 0, reduced, and scaled back in one rounding.
 func expF32(b *x86.Block, x x86.Value) x86.Value {
-	// The constant comes first, so that NaN stays NaN.
-	x = b.Min(b.Const("expMax", 89), x)
-	x = b.Max(b.Const("expMin", -104), x)
+	x = clampF32(b, x, -104, 89)
 	p, k, z := expReduceF32(b, x)
 	y := b.Add(p, b.Const("one", 1))
 	if b.Level == x86.AVX512 {
 		return b.Scale(y, k)
 	}
-	// 2^k itself may be out of range where the result is not, so it goes in two steps of about half of k. The first product
-	// is exact. The bits of 1.5·2^23 are shifted out; those of the halves are found as integers.
-	return scaleF32(b, y, z)
-}
-
-// scaleF32 returns y·2^k, rounded once, on AVX2, with k in the low bits of z.
-func scaleF32(b *x86.Block, y, z x86.Value) x86.Value {
-	k := b.SubI(z, b.Bits("roundF32", 0x4b400000))
+	// 2^k itself may be out of range where the result is not, so it goes in two steps of about half of k. The first
+	// product is exact.
+	k = b.SubI(z, b.Const("roundF32", roundF32))
 	h := b.Sar(k, 1)
-	one := b.Bits("one", 0x3f800000)
+	one := b.Const("one", 1)
 	y = b.Mul(y, b.AddI(b.Shl(h, 23), one))
 	return b.Mul(y, b.AddI(b.Shl(b.SubI(k, h), 23), one))
 }
 
+// clampF32 is max(lo, min(hi, x)). The constants come first in the instructions, so that NaN stays NaN.
+func clampF32(b *x86.Block, x x86.Value, lo, hi float64) x86.Value {
+	x = b.Min(b.Const(constName(hi), hi), x)
+	return b.Max(b.Const(constName(lo), lo), x)
+}
+
+// constName names a constant that means nothing but its value.
+func constName(x float64) string {
+	return "c" + strings.NewReplacer("-", "m", ".", "p").Replace(strconv.FormatFloat(x, 'f', -1, 64))
+}
+
 // mapF32 writes a function from one slice to another at every level.
-func mapF32(f *x86.File, name, doc string, unroll int, body func(*x86.Block, x86.Value) x86.Value) {
+func mapF32(f *x86.File, name, doc string, unroll map[x86.Level]int, body func(*x86.Block, x86.Value) x86.Value) {
 	for _, l := range levels {
 		fn := f.Func(l, x86.F32, name, "func(dst, x *float32, n int)", doc)
-		b := x86.NewBlock(l, x86.F32)
-		b.Output(body(b, b.Input()))
-		dst, x, n := fn.Arg("dst"), fn.Arg("x"), fn.Arg("n")
-		fn.Map(b, n, []reg.GPVirtual{dst}, []reg.GPVirtual{x}, nil, unroll)
-		fn.End()
+		fn.Map(x86.Map{
+			Block: unaryBlock(l, x86.F32, body), Unroll: unroll[l], Pinned: pinned[l],
+			Out: []reg.GPVirtual{fn.Arg("dst")}, In: []reg.GPVirtual{fn.Arg("x")}, N: fn.Arg("n"),
+		})
 	}
 }
 
+// unaryBlock records a function of one argument.
+func unaryBlock(l x86.Level, e x86.Elem, body func(*x86.Block, x86.Value) x86.Value) *x86.Block {
+	b := x86.NewBlock(l, e)
+	b.Output(body(b, b.Input()))
+	return b
+}
+
+// Vectors that are computed side by side: enough to overlap their chains of dependent operations, few enough for the
+// registers.
+var (
+	unrollShort = map[x86.Level]int{x86.AVX2: 2, x86.AVX512: 3}
+	unrollLong  = map[x86.Level]int{x86.AVX2: 2, x86.AVX512: 2}
+
+	// Constants that stay in registers. AVX2 has none to spare.
+	pinned = map[x86.Level]int{x86.AVX512: 12}
+)
+
 func expAMD64(f *x86.File) {
-	mapF32(f, "expF32", "sets dst[i] = exp(x[i]) for i < n.", 2, expF32)
+	mapF32(f, "expF32", "sets dst[i] = exp(x[i]) for i < n.", unrollShort, expF32)
 }

@@ -12,6 +12,8 @@ type generator struct {
 var registry = []generator{
 	{"zexp", expAMD64},
 	{"zgemm", gemmAMD64},
+	{"zactivation", activationAMD64},
+	{"zlog", logAMD64},
 	{"zgather", gatherAMD64},
 	{"zdepthwise", depthwiseAMD64},
 	{"zbf16", bf16AMD64},

@@ -12,18 +12,18 @@ TEXT ·expF32AVX2(SB), NOSPLIT, $0-24
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
 	SUBQ $+16, DX
-	JL   next4
+	JL   next2
 
-loop3:
+loop1:
 	VMOVUPS      (CX)(BX*4), Y0
 	VMOVUPS      32(CX)(BX*4), Y1
-	VMOVUPS      expMax<>+0(SB), Y2
+	VMOVUPS      c89<>+0(SB), Y2
 	VMINPS       Y0, Y2, Y0
-	VMOVUPS      expMax<>+0(SB), Y2
+	VMOVUPS      c89<>+0(SB), Y2
 	VMINPS       Y1, Y2, Y1
-	VMOVUPS      expMin<>+0(SB), Y2
+	VMOVUPS      cm104<>+0(SB), Y2
 	VMAXPS       Y0, Y2, Y0
-	VMOVUPS      expMin<>+0(SB), Y2
+	VMOVUPS      cm104<>+0(SB), Y2
 	VMAXPS       Y1, Y2, Y1
 	VMOVUPS      log2e<>+0(SB), Y2
 	VFMADD213PS  roundF32<>+0(SB), Y0, Y2
@@ -73,18 +73,18 @@ loop3:
 	VMOVUPS      Y1, 32(AX)(BX*4)
 	ADDQ         $+16, BX
 	SUBQ         $+16, DX
-	JGE          loop3
+	JGE          loop1
 
-next4:
+next2:
 	ADDQ $+16, DX
 	SUBQ $+8, DX
-	JL   next6
+	JL   next4
 
-loop5:
+loop3:
 	VMOVUPS      (CX)(BX*4), Y0
-	VMOVUPS      expMax<>+0(SB), Y1
+	VMOVUPS      c89<>+0(SB), Y1
 	VMINPS       Y0, Y1, Y0
-	VMOVUPS      expMin<>+0(SB), Y1
+	VMOVUPS      cm104<>+0(SB), Y1
 	VMAXPS       Y0, Y1, Y0
 	VMOVUPS      log2e<>+0(SB), Y1
 	VFMADD213PS  roundF32<>+0(SB), Y0, Y1
@@ -111,19 +111,19 @@ loop5:
 	VMOVUPS      Y0, (AX)(BX*4)
 	ADDQ         $+8, BX
 	SUBQ         $+8, DX
-	JGE          loop5
+	JGE          loop3
 
-next6:
+next4:
 	ADDQ         $+8, DX
 	TESTQ        DX, DX
-	JE           done2
+	JE           done5
 	LEAQ         tailMaskF32<>+0(SB), SI
 	NEGQ         DX
 	VMOVUPS      32(SI)(DX*4), Y0
 	VMASKMOVPS   (CX)(BX*4), Y0, Y1
-	VMOVUPS      expMax<>+0(SB), Y2
+	VMOVUPS      c89<>+0(SB), Y2
 	VMINPS       Y1, Y2, Y1
-	VMOVUPS      expMin<>+0(SB), Y2
+	VMOVUPS      cm104<>+0(SB), Y2
 	VMAXPS       Y1, Y2, Y1
 	VMOVUPS      log2e<>+0(SB), Y2
 	VFMADD213PS  roundF32<>+0(SB), Y1, Y2
@@ -149,29 +149,29 @@ next6:
 	VMULPS       Y2, Y1, Y1
 	VMASKMOVPS   Y1, Y0, (AX)(BX*4)
 
-done2:
+done5:
 	VZEROUPPER
 	RET
 
-DATA expMax<>+0(SB)/4, $0x42b20000
-DATA expMax<>+4(SB)/4, $0x42b20000
-DATA expMax<>+8(SB)/4, $0x42b20000
-DATA expMax<>+12(SB)/4, $0x42b20000
-DATA expMax<>+16(SB)/4, $0x42b20000
-DATA expMax<>+20(SB)/4, $0x42b20000
-DATA expMax<>+24(SB)/4, $0x42b20000
-DATA expMax<>+28(SB)/4, $0x42b20000
-GLOBL expMax<>(SB), RODATA|NOPTR, $32
+DATA c89<>+0(SB)/4, $0x42b20000
+DATA c89<>+4(SB)/4, $0x42b20000
+DATA c89<>+8(SB)/4, $0x42b20000
+DATA c89<>+12(SB)/4, $0x42b20000
+DATA c89<>+16(SB)/4, $0x42b20000
+DATA c89<>+20(SB)/4, $0x42b20000
+DATA c89<>+24(SB)/4, $0x42b20000
+DATA c89<>+28(SB)/4, $0x42b20000
+GLOBL c89<>(SB), RODATA|NOPTR, $32
 
-DATA expMin<>+0(SB)/4, $0xc2d00000
-DATA expMin<>+4(SB)/4, $0xc2d00000
-DATA expMin<>+8(SB)/4, $0xc2d00000
-DATA expMin<>+12(SB)/4, $0xc2d00000
-DATA expMin<>+16(SB)/4, $0xc2d00000
-DATA expMin<>+20(SB)/4, $0xc2d00000
-DATA expMin<>+24(SB)/4, $0xc2d00000
-DATA expMin<>+28(SB)/4, $0xc2d00000
-GLOBL expMin<>(SB), RODATA|NOPTR, $32
+DATA cm104<>+0(SB)/4, $0xc2d00000
+DATA cm104<>+4(SB)/4, $0xc2d00000
+DATA cm104<>+8(SB)/4, $0xc2d00000
+DATA cm104<>+12(SB)/4, $0xc2d00000
+DATA cm104<>+16(SB)/4, $0xc2d00000
+DATA cm104<>+20(SB)/4, $0xc2d00000
+DATA cm104<>+24(SB)/4, $0xc2d00000
+DATA cm104<>+28(SB)/4, $0xc2d00000
+GLOBL cm104<>(SB), RODATA|NOPTR, $32
 
 DATA log2e<>+0(SB)/4, $0x3fb8aa3b
 DATA log2e<>+4(SB)/4, $0x3fb8aa3b
@@ -297,107 +297,135 @@ TEXT ·expF32AVX512(SB), NOSPLIT, $0-24
 	MOVQ         dst+0(FP), AX
 	MOVQ         x+8(FP), CX
 	MOVQ         n+16(FP), DX
-	VBROADCASTSS expMax<>+0(SB), Z0
-	VBROADCASTSS expMin<>+0(SB), Z1
+	VBROADCASTSS c89<>+0(SB), Z0
+	VBROADCASTSS cm104<>+0(SB), Z1
+	VBROADCASTSS roundF32<>+0(SB), Z2
+	VBROADCASTSS log2e<>+0(SB), Z3
+	VBROADCASTSS ln2Hi<>+0(SB), Z3
+	VBROADCASTSS ln2Lo<>+0(SB), Z4
+	VBROADCASTSS expC6<>+0(SB), Z5
+	VBROADCASTSS expC5<>+0(SB), Z5
+	VBROADCASTSS expC4<>+0(SB), Z6
+	VBROADCASTSS expC3<>+0(SB), Z7
+	VBROADCASTSS expC2<>+0(SB), Z8
+	VBROADCASTSS one<>+0(SB), Z9
 	XORQ         BX, BX
-	SUBQ         $+32, DX
-	JL           next4
+	SUBQ         $+48, DX
+	JL           next2
+
+loop1:
+	VMOVUPS      (CX)(BX*4), Z10
+	VMOVUPS      64(CX)(BX*4), Z11
+	VMOVUPS      128(CX)(BX*4), Z12
+	VMINPS       Z10, Z0, Z10
+	VMINPS       Z11, Z0, Z11
+	VMINPS       Z12, Z0, Z12
+	VMAXPS       Z10, Z1, Z10
+	VMAXPS       Z11, Z1, Z11
+	VMAXPS       Z12, Z1, Z12
+	VBROADCASTSS log2e<>+0(SB), Z13
+	VFMADD213PS  Z2, Z10, Z13
+	VBROADCASTSS log2e<>+0(SB), Z14
+	VFMADD213PS  Z2, Z11, Z14
+	VBROADCASTSS log2e<>+0(SB), Z15
+	VFMADD213PS  Z2, Z12, Z15
+	VSUBPS       Z2, Z13, Z13
+	VSUBPS       Z2, Z14, Z14
+	VSUBPS       Z2, Z15, Z15
+	VFNMADD231PS Z3, Z13, Z10
+	VFNMADD231PS Z3, Z14, Z11
+	VFNMADD231PS Z3, Z15, Z12
+	VFNMADD231PS Z4, Z13, Z10
+	VFNMADD231PS Z4, Z14, Z11
+	VFNMADD231PS Z4, Z15, Z12
+	VBROADCASTSS expC6<>+0(SB), Z16
+	VFMADD213PS  Z5, Z10, Z16
+	VBROADCASTSS expC6<>+0(SB), Z17
+	VFMADD213PS  Z5, Z11, Z17
+	VBROADCASTSS expC6<>+0(SB), Z18
+	VFMADD213PS  Z5, Z12, Z18
+	VFMADD213PS  Z6, Z10, Z16
+	VFMADD213PS  Z6, Z11, Z17
+	VFMADD213PS  Z6, Z12, Z18
+	VFMADD213PS  Z7, Z10, Z16
+	VFMADD213PS  Z7, Z11, Z17
+	VFMADD213PS  Z7, Z12, Z18
+	VFMADD213PS  Z8, Z10, Z16
+	VFMADD213PS  Z8, Z11, Z17
+	VFMADD213PS  Z8, Z12, Z18
+	VMULPS       Z10, Z10, Z19
+	VMULPS       Z11, Z11, Z20
+	VMULPS       Z12, Z12, Z21
+	VFMADD231PS  Z16, Z19, Z10
+	VFMADD231PS  Z17, Z20, Z11
+	VFMADD231PS  Z18, Z21, Z12
+	VADDPS       Z9, Z10, Z10
+	VADDPS       Z9, Z11, Z11
+	VADDPS       Z9, Z12, Z12
+	VSCALEFPS    Z13, Z10, Z10
+	VSCALEFPS    Z14, Z11, Z11
+	VSCALEFPS    Z15, Z12, Z12
+	VMOVUPS      Z10, (AX)(BX*4)
+	VMOVUPS      Z11, 64(AX)(BX*4)
+	VMOVUPS      Z12, 128(AX)(BX*4)
+	ADDQ         $+48, BX
+	SUBQ         $+48, DX
+	JGE          loop1
+
+next2:
+	ADDQ $+48, DX
+	SUBQ $+16, DX
+	JL   next4
 
 loop3:
-	VMOVUPS           (CX)(BX*4), Z2
-	VMOVUPS           64(CX)(BX*4), Z3
-	VMINPS            Z2, Z0, Z2
-	VMINPS            Z3, Z0, Z3
-	VMAXPS            Z2, Z1, Z2
-	VMAXPS            Z3, Z1, Z3
-	VBROADCASTSS      log2e<>+0(SB), Z4
-	VFMADD213PS.BCST  roundF32<>+0(SB), Z2, Z4
-	VBROADCASTSS      log2e<>+0(SB), Z5
-	VFMADD213PS.BCST  roundF32<>+0(SB), Z3, Z5
-	VSUBPS.BCST       roundF32<>+0(SB), Z4, Z4
-	VSUBPS.BCST       roundF32<>+0(SB), Z5, Z5
-	VFNMADD231PS.BCST ln2Hi<>+0(SB), Z4, Z2
-	VFNMADD231PS.BCST ln2Hi<>+0(SB), Z5, Z3
-	VFNMADD231PS.BCST ln2Lo<>+0(SB), Z4, Z2
-	VFNMADD231PS.BCST ln2Lo<>+0(SB), Z5, Z3
-	VBROADCASTSS      expC6<>+0(SB), Z6
-	VFMADD213PS.BCST  expC5<>+0(SB), Z2, Z6
-	VBROADCASTSS      expC6<>+0(SB), Z7
-	VFMADD213PS.BCST  expC5<>+0(SB), Z3, Z7
-	VFMADD213PS.BCST  expC4<>+0(SB), Z2, Z6
-	VFMADD213PS.BCST  expC4<>+0(SB), Z3, Z7
-	VFMADD213PS.BCST  expC3<>+0(SB), Z2, Z6
-	VFMADD213PS.BCST  expC3<>+0(SB), Z3, Z7
-	VFMADD213PS.BCST  expC2<>+0(SB), Z2, Z6
-	VFMADD213PS.BCST  expC2<>+0(SB), Z3, Z7
-	VMULPS            Z2, Z2, Z8
-	VMULPS            Z3, Z3, Z9
-	VFMADD231PS       Z6, Z8, Z2
-	VFMADD231PS       Z7, Z9, Z3
-	VADDPS.BCST       one<>+0(SB), Z2, Z2
-	VADDPS.BCST       one<>+0(SB), Z3, Z3
-	VSCALEFPS         Z4, Z2, Z2
-	VSCALEFPS         Z5, Z3, Z3
-	VMOVUPS           Z2, (AX)(BX*4)
-	VMOVUPS           Z3, 64(AX)(BX*4)
-	ADDQ              $+32, BX
-	SUBQ              $+32, DX
-	JGE               loop3
+	VMOVUPS      (CX)(BX*4), Z10
+	VMINPS       Z10, Z0, Z10
+	VMAXPS       Z10, Z1, Z10
+	VBROADCASTSS log2e<>+0(SB), Z11
+	VFMADD213PS  Z2, Z10, Z11
+	VSUBPS       Z2, Z11, Z11
+	VFNMADD231PS Z3, Z11, Z10
+	VFNMADD231PS Z4, Z11, Z10
+	VBROADCASTSS expC6<>+0(SB), Z12
+	VFMADD213PS  Z5, Z10, Z12
+	VFMADD213PS  Z6, Z10, Z12
+	VFMADD213PS  Z7, Z10, Z12
+	VFMADD213PS  Z8, Z10, Z12
+	VMULPS       Z10, Z10, Z13
+	VFMADD231PS  Z12, Z13, Z10
+	VADDPS       Z9, Z10, Z10
+	VSCALEFPS    Z11, Z10, Z10
+	VMOVUPS      Z10, (AX)(BX*4)
+	ADDQ         $+16, BX
+	SUBQ         $+16, DX
+	JGE          loop3
 
 next4:
-	ADDQ $+32, DX
-	SUBQ $+16, DX
-	JL   next6
+	ADDQ         $+16, DX
+	TESTQ        DX, DX
+	JE           done5
+	MOVQ         $-1, SI
+	BZHIQ        DX, SI, SI
+	KMOVW        SI, K1
+	VMOVUPS.Z    (CX)(BX*4), K1, Z10
+	VMINPS       Z10, Z0, Z0
+	VMAXPS       Z0, Z1, Z0
+	VBROADCASTSS log2e<>+0(SB), Z1
+	VFMADD213PS  Z2, Z0, Z1
+	VSUBPS       Z2, Z1, Z1
+	VFNMADD231PS Z3, Z1, Z0
+	VFNMADD231PS Z4, Z1, Z0
+	VBROADCASTSS expC6<>+0(SB), Z2
+	VFMADD213PS  Z5, Z0, Z2
+	VFMADD213PS  Z6, Z0, Z2
+	VFMADD213PS  Z7, Z0, Z2
+	VFMADD213PS  Z8, Z0, Z2
+	VMULPS       Z0, Z0, Z3
+	VFMADD231PS  Z2, Z3, Z0
+	VADDPS       Z9, Z0, Z0
+	VSCALEFPS    Z1, Z0, Z0
+	VMOVUPS      Z0, K1, (AX)(BX*4)
 
-loop5:
-	VMOVUPS           (CX)(BX*4), Z2
-	VMINPS            Z2, Z0, Z2
-	VMAXPS            Z2, Z1, Z2
-	VBROADCASTSS      log2e<>+0(SB), Z3
-	VFMADD213PS.BCST  roundF32<>+0(SB), Z2, Z3
-	VSUBPS.BCST       roundF32<>+0(SB), Z3, Z3
-	VFNMADD231PS.BCST ln2Hi<>+0(SB), Z3, Z2
-	VFNMADD231PS.BCST ln2Lo<>+0(SB), Z3, Z2
-	VBROADCASTSS      expC6<>+0(SB), Z4
-	VFMADD213PS.BCST  expC5<>+0(SB), Z2, Z4
-	VFMADD213PS.BCST  expC4<>+0(SB), Z2, Z4
-	VFMADD213PS.BCST  expC3<>+0(SB), Z2, Z4
-	VFMADD213PS.BCST  expC2<>+0(SB), Z2, Z4
-	VMULPS            Z2, Z2, Z5
-	VFMADD231PS       Z4, Z5, Z2
-	VADDPS.BCST       one<>+0(SB), Z2, Z2
-	VSCALEFPS         Z3, Z2, Z2
-	VMOVUPS           Z2, (AX)(BX*4)
-	ADDQ              $+16, BX
-	SUBQ              $+16, DX
-	JGE               loop5
-
-next6:
-	ADDQ              $+16, DX
-	TESTQ             DX, DX
-	JE                done2
-	MOVQ              $-1, SI
-	BZHIQ             DX, SI, SI
-	KMOVW             SI, K1
-	VMOVUPS.Z         (CX)(BX*4), K1, Z2
-	VMINPS            Z2, Z0, Z0
-	VMAXPS            Z0, Z1, Z0
-	VBROADCASTSS      log2e<>+0(SB), Z1
-	VFMADD213PS.BCST  roundF32<>+0(SB), Z0, Z1
-	VSUBPS.BCST       roundF32<>+0(SB), Z1, Z1
-	VFNMADD231PS.BCST ln2Hi<>+0(SB), Z1, Z0
-	VFNMADD231PS.BCST ln2Lo<>+0(SB), Z1, Z0
-	VBROADCASTSS      expC6<>+0(SB), Z2
-	VFMADD213PS.BCST  expC5<>+0(SB), Z0, Z2
-	VFMADD213PS.BCST  expC4<>+0(SB), Z0, Z2
-	VFMADD213PS.BCST  expC3<>+0(SB), Z0, Z2
-	VFMADD213PS.BCST  expC2<>+0(SB), Z0, Z2
-	VMULPS            Z0, Z0, Z3
-	VFMADD231PS       Z2, Z3, Z0
-	VADDPS.BCST       one<>+0(SB), Z0, Z0
-	VSCALEFPS         Z1, Z0, Z0
-	VMOVUPS           Z0, K1, (AX)(BX*4)
-
-done2:
+done5:
 	VZEROUPPER
 	RET

@@ -40,6 +40,7 @@ type op struct {
 	mask bool // dst is a mask
 	args []Value
 	m    Mask // the mask read by select and masked operations
+	m2   Mask // the other operand of operations on masks
 	imm  uint64
 }
 
@@ -79,8 +80,14 @@ const (
 	opReduce
 	opAddIf
 	opXorIf
+	opSubIf
 	opMaxI
 	opMinI
+	opFromInt
+	opToInt
+	opCmpI
+	opOrMask
+	opTest
 )
 
 // NewBlock starts an empty block.
@@ -210,6 +217,7 @@ const (
 	Unordered = 0x03
 	NE        = 0x04
 	NLE       = 0x16 // not less or equal: greater, or NaN
+	NGE       = 0x19 // not greater or equal: less, or NaN
 	GE        = 0x1d
 	GT        = 0x1e
 )
@@ -236,6 +244,37 @@ func (b *Block) AddIf(m Mask, x, y Value) Value { return b.masked(opAddIf, m, x,
 // XorIf returns x ^ y where the mask is set and x elsewhere.
 func (b *Block) XorIf(m Mask, x, y Value) Value { return b.masked(opXorIf, m, x, y) }
 
+// SubIf returns x - y where the mask is set and x elsewhere.
+func (b *Block) SubIf(m Mask, x, y Value) Value { return b.masked(opSubIf, m, x, y) }
+
+// CmpI compares lanes as signed integers: EQ or GT.
+func (b *Block) CmpI(predicate uint64, x, y Value) Mask {
+	check(predicate == EQ || predicate == GT, "integers compare EQ or GT")
+	v := b.fresh()
+	b.ops = append(b.ops, op{code: opCmpI, dst: v.id, mask: true, args: []Value{x, y}, imm: predicate})
+	return Mask{v.id}
+}
+
+// OrMask is set where either mask is.
+func (b *Block) OrMask(m, n Mask) Mask {
+	v := b.fresh()
+	b.ops = append(b.ops, op{code: opOrMask, dst: v.id, mask: true, m: m, m2: n})
+	return Mask{v.id}
+}
+
+// TestBits is set where x and y have a common bit.
+func (b *Block) TestBits(x, y Value) Mask {
+	v := b.fresh()
+	b.ops = append(b.ops, op{code: opTest, dst: v.id, mask: true, args: []Value{x, y}})
+	return Mask{v.id}
+}
+
+// FromInt converts 32-bit integers to floats.
+func (b *Block) FromInt(x Value) Value { return b.op(opFromInt, 0, x) }
+
+// ToInt converts floats to 32-bit integers, to the nearest.
+func (b *Block) ToInt(x Value) Value { return b.op(opToInt, 0, x) }
+
 // RoundI returns x rounded to the nearest integer, ties to even.
 func (b *Block) RoundI(x Value) Value { return b.op(opRound, 8, x) }
 
@@ -244,7 +283,7 @@ func (b *Block) RoundI(x Value) Value { return b.op(opRound, 8, x) }
 // Scale returns x·2^floor(n), rounded once.
 func (b *Block) Scale(x, n Value) Value { return b.op(opScale, 0, x, n) }
 
-// Rcp returns 1/x within a relative error of 2^-14.
+// Rcp returns 1/x within a relative error of 2^-14; on AVX2, where it exists for F32 only, of 1.5·2^-12.
 func (b *Block) Rcp(x Value) Value { return b.op(opRcp, 0, x) }
 
 // GetExp returns floor(log2|x|) as a float.

@@ -18,9 +18,25 @@ func (f *Func) Emit(b *Block, in [][]reg.VecVirtual, uniforms []reg.VecVirtual) 
 	if len(in) > 0 {
 		copies = len(in[0])
 	}
-	e := &emitter{Func: f, b: b, last: map[int]int{}, vec: map[int][]reg.VecVirtual{}, mask: map[int][]reg.Register{}}
+	e := f.emitter(b, in, uniforms, copies)
+	e.run()
+	for _, v := range b.outputs {
+		if v.c != nil {
+			out = append(out, slices.Repeat([]reg.VecVirtual{e.load(v.c)}, copies))
+			continue
+		}
+		out = append(out, e.vec[v.id])
+	}
+	return out
+}
+
+// emitter prepares to write a block out.
+func (f *Func) emitter(b *Block, in [][]reg.VecVirtual, uniforms []reg.VecVirtual, copies int) *emitter {
+	e := &emitter{Func: f, b: b, copies: copies,
+		last: map[int]int{}, vec: map[int][]reg.VecVirtual{}, mask: map[int][]reg.Register{}}
 	for i, v := range b.inputs {
-		e.vec[v.id] = in[i]
+		// A copy of the list: values take over registers, and the caller may emit another block for the same inputs.
+		e.vec[v.id] = slices.Clone(in[i])
 	}
 	for i, v := range b.uniforms {
 		e.vec[v.id] = slices.Repeat([]reg.VecVirtual{uniforms[i]}, copies)
@@ -36,9 +52,14 @@ func (f *Func) Emit(b *Block, in [][]reg.VecVirtual, uniforms []reg.VecVirtual) 
 	for _, v := range b.outputs {
 		e.last[v.id] = len(b.ops)
 	}
-	for i, o := range b.ops {
+	return e
+}
+
+// run writes all operations, each for all copies before the next.
+func (e *emitter) run() {
+	for i, o := range e.b.ops {
 		e.at = i
-		for u := range copies {
+		for u := range e.copies {
 			e.u = u
 			if o.mask {
 				e.mask[o.dst] = append(e.mask[o.dst], e.cmp(o))
@@ -47,26 +68,18 @@ func (f *Func) Emit(b *Block, in [][]reg.VecVirtual, uniforms []reg.VecVirtual) 
 			}
 		}
 	}
-	for _, v := range b.outputs {
-		if v.c != nil {
-			e.u = 0
-			out = append(out, slices.Repeat([]reg.VecVirtual{e.load(v.c)}, copies))
-			continue
-		}
-		out = append(out, e.vec[v.id])
-	}
-	return out
 }
 
 // emitter writes one block out.
 type emitter struct {
 	*Func
-	b    *Block
-	at   int         // the operation
-	u    int         // the copy
-	last map[int]int // last use of each value
-	vec  map[int][]reg.VecVirtual
-	mask map[int][]reg.Register
+	b      *Block
+	copies int
+	at     int         // the operation
+	u      int         // the copy
+	last   map[int]int // last use of each value
+	vec    map[int][]reg.VecVirtual
+	mask   map[int][]reg.Register
 }
 
 // dies reports whether this operation is the last to read the value.
@@ -113,7 +126,7 @@ func (e *emitter) own(v Value) reg.VecVirtual {
 // src returns a value as the operand that may be in memory, and what that adds to the instruction's name.
 func (e *emitter) src(v Value) (suffix string, o operand.Op) {
 	switch {
-	case v.c == nil:
+	case v.c == nil || e.hoisted[v.c.name] != nil:
 		return "", e.reg(v)
 	case e.Level == AVX512 && len(v.c.bits) == 1:
 		return "_BCST", e.data(v.c)
@@ -141,16 +154,47 @@ func (e *emitter) two(name string, x Value, imm ...operand.Op) reg.VecVirtual {
 // maskOf returns the register of a mask of the current copy.
 func (e *emitter) maskOf(m Mask) reg.Register { return e.mask[m.id][e.u] }
 
-func (e *emitter) cmp(o op) reg.Register {
-	x, imm := e.reg(o.args[0]), operand.Imm(o.imm)
-	suffix, y := e.src(o.args[1])
-	var dst reg.Register
+// newMask returns a fresh register for a mask.
+func (e *emitter) newMask() reg.Register {
 	if e.Level == AVX512 {
-		dst = e.K()
-	} else {
-		dst = e.Vec()
+		return e.K()
 	}
-	e.Inst("VCMP"+e.b.Elem.floats()+suffix, imm, y, x, dst)
+	return e.Vec()
+}
+
+// cmp writes an operation whose result is a mask.
+func (e *emitter) cmp(o op) reg.Register {
+	floats, ints := e.b.Elem.floats(), e.b.Elem.ints()
+	if o.code == opOrMask {
+		m, n, dst := e.maskOf(o.m), e.maskOf(o.m2), e.newMask()
+		if e.Level == AVX512 {
+			e.KORW(m, n, dst)
+		} else {
+			e.Inst(e.logical("OR"), m, n, dst)
+		}
+		return dst
+	}
+	x := e.reg(o.args[0])
+	suffix, y := e.src(o.args[1])
+	dst := e.newMask()
+	switch {
+	case o.code == opCmp:
+		e.Inst("VCMP"+floats+suffix, operand.Imm(o.imm), y, x, dst)
+	case o.code == opTest && e.Level == AVX512:
+		e.Inst("VPTESTM"+ints+suffix, y, x, dst)
+	case o.code == opTest:
+		// Only the sign bit of a mask counts in a selection, but the sign is not the bit in question: compare with 0.
+		both, zero := e.Vec(), e.Vec()
+		e.Inst(e.logical("AND"), y, x, both)
+		e.Inst(e.logical("XOR"), zero, zero, zero)
+		e.Inst("VPCMPEQ"+ints, zero, both, dst)
+		ones := e.Vec()
+		e.Inst("VPCMPEQ"+ints, ones, ones, ones)
+		e.Inst(e.logical("XOR"), ones, dst, dst)
+	default:
+		name := map[uint64]string{EQ: "VPCMPEQ", GT: "VPCMPGT"}[o.imm]
+		e.Inst(name+ints+suffix, y, x, dst)
+	}
 	return dst
 }
 
@@ -195,6 +239,11 @@ func (e *emitter) op(o op) reg.VecVirtual {
 		return e.fused(name, floats, a[0], a[1], a[2])
 	}
 	switch o.code {
+	case opRcp:
+		if e.Level == AVX512 {
+			return e.two("VRCP14"+floats, a[0])
+		}
+		return e.two("VRCP"+floats, a[0])
 	case opSqrt:
 		return e.two("VSQRT"+floats, a[0])
 	case opRound:
@@ -212,6 +261,12 @@ func (e *emitter) op(o op) reg.VecVirtual {
 			e.Inst("VBLENDV"+floats, m, yes, no, dst)
 		}
 		return dst
+	case opFromInt:
+		return e.two("VCVTDQ2PS", a[0])
+	case opToInt:
+		return e.two("VCVTPS2DQ", a[0])
+	case opSubIf:
+		return e.conditional("VSUB"+floats, o.m, a[0], a[1])
 	case opAddIf:
 		return e.conditional("VADD"+floats, o.m, a[0], a[1])
 	case opXorIf:
@@ -220,8 +275,6 @@ func (e *emitter) op(o op) reg.VecVirtual {
 
 	check(e.Level == AVX512, "operation %d is for AVX-512 only", o.code)
 	switch o.code {
-	case opRcp:
-		return e.two("VRCP14"+floats, a[0])
 	case opGetExp:
 		return e.two("VGETEXP"+floats, a[0])
 	case opGetMant:
