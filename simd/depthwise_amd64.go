@@ -44,7 +44,7 @@ func depthwiseF32(out, f, w []float32, offsets []int, index, pose []int32, c int
 	if mean {
 		d.mean = 1
 	}
-	d.run("DepthwiseF32", out, f, len(w)/c, offsets, index, pose, c)
+	d.run("DepthwiseF32", "index", "pose", out, f, len(w)/c, offsets, index, pose, c)
 }
 
 // depthwiseScaledF32 is both gradients, under the name of the one that called.
@@ -59,7 +59,11 @@ func depthwiseScaledF32(fn string, out, f, w []float32, offsets []int, index, po
 	if scale == nil {
 		d.kind = depthwisePlain
 	}
-	d.run(fn, out, f, len(w)/c, offsets, index, pose, c)
+	indexName, poseName := "index", "pose"
+	if fn == "DepthwiseGradWF32" { // what its arguments are called
+		indexName, poseName = "row", "index"
+	}
+	d.run(fn, indexName, poseName, out, f, len(w)/c, offsets, index, pose, c)
 }
 
 func depthwiseBF16F32(out, f []float32, w []BF16, offsets []int, index, pose []int32, c int, mean bool) {
@@ -72,11 +76,11 @@ func depthwiseBF16F32(out, f []float32, w []BF16, offsets []int, index, pose []i
 	if mean {
 		d.mean = 1
 	}
-	d.run("DepthwiseBF16F32", out, f, len(w)/c, offsets, index, pose, c)
+	d.run("DepthwiseBF16F32", "index", "pose", out, f, len(w)/c, offsets, index, pose, c)
 }
 
 // run checks the indices of a chunk of rows, computes it, and goes on to the next.
-func (d *depthwiseRun) run(fn string, out, f []float32, poses int, offsets []int, index, pose []int32, c int) {
+func (d *depthwiseRun) run(fn, indexName, poseName string, out, f []float32, poses int, offsets []int, index, pose []int32, c int) {
 	raceRead(f)
 	raceRead(offsets)
 	raceRead(index)
@@ -89,8 +93,8 @@ func (d *depthwiseRun) run(fn string, out, f []float32, poses int, offsets []int
 	for lo := 0; lo < len(offsets)-1; {
 		hi := gatherChunk(offsets, lo, c)
 		a, b := offsets[lo]-offsets[0], offsets[hi]-offsets[0]
-		checkIndex(fn, "index", index[a:b], a, len(f)/c)
-		checkIndex(fn, "pose", pose[a:b], a, poses)
+		checkIndex(fn, indexName, index[a:b], a, len(f)/c)
+		checkIndex(fn, poseName, pose[a:b], a, poses)
 		d.chunk(out[lo*c:hi*c], offsets[lo:hi+1], index[a:b], pose[a:b])
 		lo = hi
 	}

@@ -69,7 +69,9 @@ func depthwiseBF16Generic(out, f []float32, w []BF16, offsets []int, index, pose
 }
 
 // rowOf returns row i of a matrix with c columns. The capacity is cut first, as slicing checks against it and not the length.
-func rowOf[T Float | BF16](x []T, i int32, c int) []T { return x[:len(x):len(x)][int(i)*c : int(i)*c+c] }
+func rowOf[T Float | BF16](x []T, i int32, c int) []T {
+	return x[:len(x):len(x)][int(i)*c : int(i)*c+c]
+}
 
 // mulAddGeneric adds f·w to out, element by element. f and w are as long as out.
 func mulAddGeneric[T Float](out, f, w []T) {

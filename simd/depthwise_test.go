@@ -195,3 +195,26 @@ func TestGatherHostile(t *testing.T) {
 		}
 	})
 }
+
+// TestGatherAllocationFree wants no allocation from the gradients and from bfloat16.
+func TestGatherAllocationFree(t *testing.T) {
+	eachLevel(t, func(t *testing.T) {
+		x, y, z, b := make([]float32, 300), make([]float32, 300), make([]float32, 300), make([]BF16, 300)
+		d, off, ix := make([]float64, 150), []int{0, 5, 9}, make([]int32, 9)
+		for name, f := range map[string]func(){
+			"DepthwiseGradF":    func() { DepthwiseGradFF32(x[:20], y, z, off, ix, ix, z[:30], 10) },
+			"DepthwiseGradW":    func() { DepthwiseGradWF32(x[:20], y, z, off, ix, ix, nil, 10) },
+			"DepthwiseBF16":     func() { DepthwiseBF16F32(x[:20], y, b, off, ix, ix, 10, true) },
+			"PointConvGradF":    func() { PointConvGradFF32(x[:20], y, z, off, ix, ix, 10, 2) },
+			"PointConvGradW":    func() { PointConvGradWF32(x[:4], y, z, off, ix, ix, 10, 2) },
+			"SetConvGradPhi":    func() { SetConvGradPhiF32(x, d, d, y, 1, 2, 1, 1) },
+			"SetConvGradParams": func() { SetConvGradParamsF32(d, d, x, y, 1, 2, 1, 1) },
+			"BF16FromF32":       func() { BF16FromF32(b, x) },
+			"F32FromBF16":       func() { F32FromBF16(x, b) },
+		} {
+			if n := testing.AllocsPerRun(10, f); n != 0 {
+				t.Errorf("%s allocates %g times", name, n)
+			}
+		}
+	})
+}
