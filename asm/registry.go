@@ -14,6 +14,8 @@ var registry = []generator{
 	{"zgemm", gemmAMD64},
 	{"zactivation", activationAMD64},
 	{"zlog", logAMD64},
+	{"ztrig", trigAMD64},
+	{"zaxpy", axpyAMD64},
 	{"zgather", gatherAMD64},
 	{"zdepthwise", depthwiseAMD64},
 	{"zbf16", bf16AMD64},

@@ -12,9 +12,9 @@ TEXT ·sigmoidF32AVX2(SB), NOSPLIT, $0-24
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
 	SUBQ $+16, DX
-	JL   next2
+	JL   next3
 
-loop1:
+loop2:
 	VMOVUPS      (CX)(BX*4), Y0
 	VMOVUPS      32(CX)(BX*4), Y1
 	VANDPS       absF32<>+0(SB), Y0, Y2
@@ -23,7 +23,7 @@ loop1:
 	VCMPPS       $0x16, limit<>+0(SB), Y2, Y2
 	VMOVMSKPS    Y2, SI
 	TESTL        SI, SI
-	JNE          rare3
+	JNE          rare4
 	VMOVUPS      minusLog2e<>+0(SB), Y2
 	VFMADD213PS  roundBiasedF32<>+0(SB), Y0, Y2
 	VMOVUPS      minusLog2e<>+0(SB), Y3
@@ -71,23 +71,23 @@ loop1:
 	VMOVUPS      Y2, (AX)(BX*4)
 	VMOVUPS      Y3, 32(AX)(BX*4)
 
-stored4:
+stored5:
 	ADDQ $+16, BX
 	SUBQ $+16, DX
-	JGE  loop1
+	JGE  loop2
 
-next2:
+next3:
 	ADDQ $+16, DX
 	SUBQ $+8, DX
-	JL   next6
+	JL   next7
 
-loop5:
+loop6:
 	VMOVUPS      (CX)(BX*4), Y0
 	VANDPS       absF32<>+0(SB), Y0, Y1
 	VCMPPS       $0x16, limit<>+0(SB), Y1, Y1
 	VMOVMSKPS    Y1, SI
 	TESTL        SI, SI
-	JNE          rare7
+	JNE          rare8
 	VMOVUPS      minusLog2e<>+0(SB), Y1
 	VFMADD213PS  roundBiasedF32<>+0(SB), Y0, Y1
 	VSUBPS       roundBiasedF32<>+0(SB), Y1, Y2
@@ -112,15 +112,15 @@ loop5:
 	VFNMADD231PS Y2, Y0, Y1
 	VMOVUPS      Y1, (AX)(BX*4)
 
-stored8:
+stored9:
 	ADDQ $+8, BX
 	SUBQ $+8, DX
-	JGE  loop5
+	JGE  loop6
 
-next6:
+next7:
 	ADDQ         $+8, DX
 	TESTQ        DX, DX
-	JE           done9
+	JE           done10
 	LEAQ         tailMaskF32<>+0(SB), SI
 	NEGQ         DX
 	VMOVUPS      32(SI)(DX*4), Y0
@@ -129,7 +129,7 @@ next6:
 	VCMPPS       $0x16, limit<>+0(SB), Y2, Y2
 	VMOVMSKPS    Y2, CX
 	TESTL        CX, CX
-	JNE          rare10
+	JNE          rare11
 	VMOVUPS      minusLog2e<>+0(SB), Y2
 	VFMADD213PS  roundBiasedF32<>+0(SB), Y1, Y2
 	VSUBPS       roundBiasedF32<>+0(SB), Y2, Y3
@@ -154,12 +154,12 @@ next6:
 	VFNMADD231PS Y3, Y1, Y2
 	VMASKMOVPS   Y2, Y0, (AX)(BX*4)
 
-stored11:
-done9:
+stored12:
+done10:
 	VZEROUPPER
 	RET
 
-rare3:
+rare4:
 	VMOVUPS      c87<>+0(SB), Y2
 	VMINPS       Y0, Y2, Y2
 	VMOVUPS      cm87<>+0(SB), Y3
@@ -258,9 +258,9 @@ rare3:
 	VCMPPS       $0x11, cm87<>+0(SB), Y1, Y1
 	VBLENDVPS    Y1, Y0, Y2, Y0
 	VMOVUPS      Y0, 32(AX)(BX*4)
-	JMP          stored4
+	JMP          stored5
 
-rare7:
+rare8:
 	VMOVUPS      c87<>+0(SB), Y1
 	VMINPS       Y0, Y1, Y1
 	VMOVUPS      cm87<>+0(SB), Y2
@@ -310,9 +310,9 @@ rare7:
 	VCMPPS       $0x11, cm87<>+0(SB), Y0, Y0
 	VBLENDVPS    Y0, Y1, Y2, Y0
 	VMOVUPS      Y0, (AX)(BX*4)
-	JMP          stored8
+	JMP          stored9
 
-rare10:
+rare11:
 	VMOVUPS      c87<>+0(SB), Y2
 	VMINPS       Y1, Y2, Y2
 	VMOVUPS      cm87<>+0(SB), Y3
@@ -362,7 +362,7 @@ rare10:
 	VCMPPS       $0x11, cm87<>+0(SB), Y1, Y1
 	VBLENDVPS    Y1, Y2, Y3, Y1
 	VMASKMOVPS   Y1, Y0, (AX)(BX*4)
-	JMP          stored11
+	JMP          stored12
 
 DATA absF32<>+0(SB)/4, $0x7fffffff
 DATA absF32<>+4(SB)/4, $0x7fffffff
@@ -581,9 +581,9 @@ TEXT ·sigmoidF32AVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSS minusOne<>+0(SB), Z13
 	XORQ         BX, BX
 	SUBQ         $+48, DX
-	JL           next2
+	JL           next3
 
-loop1:
+loop2:
 	VMOVUPS      (CX)(BX*4), Z14
 	VMOVUPS      64(CX)(BX*4), Z15
 	VMOVUPS      128(CX)(BX*4), Z16
@@ -591,7 +591,7 @@ loop1:
 	VRANGEPS     $0x0b, Z15, Z17, Z17
 	VCMPPS.BCST  $0x16, limit<>+0(SB), Z17, K1
 	KORTESTW     K1, K1
-	JNE          rare3
+	JNE          rare4
 	VBROADCASTSS minusLog2e<>+0(SB), Z17
 	VFMADD213PS  Z1, Z14, Z17
 	VBROADCASTSS minusLog2e<>+0(SB), Z18
@@ -653,22 +653,22 @@ loop1:
 	VMOVUPS      Z21, 64(AX)(BX*4)
 	VMOVUPS      Z22, 128(AX)(BX*4)
 
-stored4:
+stored5:
 	ADDQ $+48, BX
 	SUBQ $+48, DX
-	JGE  loop1
+	JGE  loop2
 
-next2:
+next3:
 	ADDQ $+48, DX
 	SUBQ $+16, DX
-	JL   next6
+	JL   next7
 
-loop5:
+loop6:
 	VMOVUPS      (CX)(BX*4), Z3
 	VRANGEPS     $0x0b, Z3, Z3, Z4
 	VCMPPS.BCST  $0x16, limit<>+0(SB), Z4, K1
 	KORTESTW     K1, K1
-	JNE          rare7
+	JNE          rare8
 	VBROADCASTSS minusLog2e<>+0(SB), Z4
 	VFMADD213PS  Z1, Z3, Z4
 	VSUBPS       Z1, Z4, Z4
@@ -690,15 +690,15 @@ loop5:
 	VFNMADD231PS Z4, Z3, Z5
 	VMOVUPS      Z5, (AX)(BX*4)
 
-stored8:
+stored9:
 	ADDQ $+16, BX
 	SUBQ $+16, DX
-	JGE  loop5
+	JGE  loop6
 
-next6:
+next7:
 	ADDQ         $+16, DX
 	TESTQ        DX, DX
-	JE           done9
+	JE           done10
 	MOVQ         $-1, SI
 	BZHIQ        DX, SI, SI
 	KMOVW        SI, K1
@@ -706,7 +706,7 @@ next6:
 	VRANGEPS     $0x0b, Z3, Z3, Z4
 	VCMPPS.BCST  $0x16, limit<>+0(SB), Z4, K2
 	KORTESTW     K2, K2
-	JNE          rare10
+	JNE          rare11
 	VBROADCASTSS minusLog2e<>+0(SB), Z4
 	VFMADD213PS  Z1, Z3, Z4
 	VSUBPS       Z1, Z4, Z1
@@ -728,12 +728,12 @@ next6:
 	VFNMADD231PS Z2, Z0, Z3
 	VMOVUPS      Z3, K1, (AX)(BX*4)
 
-stored11:
-done9:
+stored12:
+done10:
 	VZEROUPPER
 	RET
 
-rare3:
+rare4:
 	VBROADCASTSS c87<>+0(SB), Z17
 	VMINPS       Z14, Z17, Z17
 	VBROADCASTSS cm87<>+0(SB), Z18
@@ -869,9 +869,9 @@ rare3:
 	VCMPPS.BCST  $0x11, cm87<>+0(SB), Z16, K1
 	VBLENDMPS    Z14, Z17, K1, Z5
 	VMOVUPS      Z5, 128(AX)(BX*4)
-	JMP          stored4
+	JMP          stored5
 
-rare7:
+rare8:
 	VBROADCASTSS c87<>+0(SB), Z4
 	VMINPS       Z3, Z4, Z4
 	VBROADCASTSS cm87<>+0(SB), Z5
@@ -917,9 +917,9 @@ rare7:
 	VCMPPS.BCST  $0x11, cm87<>+0(SB), Z3, K1
 	VBLENDMPS    Z4, Z14, K1, Z6
 	VMOVUPS      Z6, (AX)(BX*4)
-	JMP          stored8
+	JMP          stored9
 
-rare10:
+rare11:
 	VBROADCASTSS c87<>+0(SB), Z4
 	VMINPS       Z3, Z4, Z4
 	VBROADCASTSS cm87<>+0(SB), Z5
@@ -965,7 +965,7 @@ rare10:
 	VCMPPS.BCST  $0x11, cm87<>+0(SB), Z3, K2
 	VBLENDMPS    Z0, Z6, K2, Z7
 	VMOVUPS      Z7, K1, (AX)(BX*4)
-	JMP          stored11
+	JMP          stored12
 
 // func swishF32AVX2(dst *float32, x *float32, n int)
 // Requires: AVX, AVX2, FMA3
@@ -975,9 +975,9 @@ TEXT ·swishF32AVX2(SB), NOSPLIT, $0-24
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
 	SUBQ $+16, DX
-	JL   next2
+	JL   next3
 
-loop1:
+loop2:
 	VMOVUPS      (CX)(BX*4), Y0
 	VMOVUPS      32(CX)(BX*4), Y1
 	VANDPS       absF32<>+0(SB), Y0, Y2
@@ -986,7 +986,7 @@ loop1:
 	VCMPPS       $0x16, limit<>+0(SB), Y2, Y2
 	VMOVMSKPS    Y2, SI
 	TESTL        SI, SI
-	JNE          rare3
+	JNE          rare4
 	VMOVUPS      minusLog2e<>+0(SB), Y2
 	VFMADD213PS  roundBiasedF32<>+0(SB), Y0, Y2
 	VMOVUPS      minusLog2e<>+0(SB), Y3
@@ -1034,23 +1034,23 @@ loop1:
 	VMOVUPS      Y4, (AX)(BX*4)
 	VMOVUPS      Y5, 32(AX)(BX*4)
 
-stored4:
+stored5:
 	ADDQ $+16, BX
 	SUBQ $+16, DX
-	JGE  loop1
+	JGE  loop2
 
-next2:
+next3:
 	ADDQ $+16, DX
 	SUBQ $+8, DX
-	JL   next6
+	JL   next7
 
-loop5:
+loop6:
 	VMOVUPS      (CX)(BX*4), Y0
 	VANDPS       absF32<>+0(SB), Y0, Y1
 	VCMPPS       $0x16, limit<>+0(SB), Y1, Y1
 	VMOVMSKPS    Y1, SI
 	TESTL        SI, SI
-	JNE          rare7
+	JNE          rare8
 	VMOVUPS      minusLog2e<>+0(SB), Y1
 	VFMADD213PS  roundBiasedF32<>+0(SB), Y0, Y1
 	VSUBPS       roundBiasedF32<>+0(SB), Y1, Y2
@@ -1075,15 +1075,15 @@ loop5:
 	VFNMADD231PS Y3, Y0, Y2
 	VMOVUPS      Y2, (AX)(BX*4)
 
-stored8:
+stored9:
 	ADDQ $+8, BX
 	SUBQ $+8, DX
-	JGE  loop5
+	JGE  loop6
 
-next6:
+next7:
 	ADDQ         $+8, DX
 	TESTQ        DX, DX
-	JE           done9
+	JE           done10
 	LEAQ         tailMaskF32<>+0(SB), SI
 	NEGQ         DX
 	VMOVUPS      32(SI)(DX*4), Y0
@@ -1092,7 +1092,7 @@ next6:
 	VCMPPS       $0x16, limit<>+0(SB), Y2, Y2
 	VMOVMSKPS    Y2, CX
 	TESTL        CX, CX
-	JNE          rare10
+	JNE          rare11
 	VMOVUPS      minusLog2e<>+0(SB), Y2
 	VFMADD213PS  roundBiasedF32<>+0(SB), Y1, Y2
 	VSUBPS       roundBiasedF32<>+0(SB), Y2, Y3
@@ -1117,12 +1117,12 @@ next6:
 	VFNMADD231PS Y4, Y1, Y3
 	VMASKMOVPS   Y3, Y0, (AX)(BX*4)
 
-stored11:
-done9:
+stored12:
+done10:
 	VZEROUPPER
 	RET
 
-rare3:
+rare4:
 	VMOVUPS      c87<>+0(SB), Y2
 	VMINPS       Y0, Y2, Y2
 	VMOVUPS      cm87<>+0(SB), Y3
@@ -1225,9 +1225,9 @@ rare3:
 	VCMPPS       $0x1e, c87<>+0(SB), Y1, Y2
 	VBLENDVPS    Y2, Y1, Y0, Y0
 	VMOVUPS      Y0, 32(AX)(BX*4)
-	JMP          stored4
+	JMP          stored5
 
-rare7:
+rare8:
 	VMOVUPS      c87<>+0(SB), Y1
 	VMINPS       Y0, Y1, Y1
 	VMOVUPS      cm87<>+0(SB), Y2
@@ -1279,9 +1279,9 @@ rare7:
 	VCMPPS       $0x1e, c87<>+0(SB), Y0, Y2
 	VBLENDVPS    Y2, Y0, Y1, Y0
 	VMOVUPS      Y0, (AX)(BX*4)
-	JMP          stored8
+	JMP          stored9
 
-rare10:
+rare11:
 	VMOVUPS      c87<>+0(SB), Y2
 	VMINPS       Y1, Y2, Y2
 	VMOVUPS      cm87<>+0(SB), Y3
@@ -1333,7 +1333,7 @@ rare10:
 	VCMPPS       $0x1e, c87<>+0(SB), Y1, Y3
 	VBLENDVPS    Y3, Y1, Y2, Y1
 	VMASKMOVPS   Y1, Y0, (AX)(BX*4)
-	JMP          stored11
+	JMP          stored12
 
 // func swishF32AVX512(dst *float32, x *float32, n int)
 // Requires: AVX, AVX512DQ, AVX512F, BMI2
@@ -1354,9 +1354,9 @@ TEXT ·swishF32AVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSS minusOne<>+0(SB), Z18
 	XORQ         BX, BX
 	SUBQ         $+48, DX
-	JL           next2
+	JL           next3
 
-loop1:
+loop2:
 	VMOVUPS      (CX)(BX*4), Z19
 	VMOVUPS      64(CX)(BX*4), Z20
 	VMOVUPS      128(CX)(BX*4), Z21
@@ -1364,7 +1364,7 @@ loop1:
 	VRANGEPS     $0x0b, Z20, Z22, Z22
 	VCMPPS.BCST  $0x16, limit<>+0(SB), Z22, K1
 	KORTESTW     K1, K1
-	JNE          rare3
+	JNE          rare4
 	VBROADCASTSS minusLog2e<>+0(SB), Z22
 	VFMADD213PS  Z0, Z19, Z22
 	VBROADCASTSS minusLog2e<>+0(SB), Z23
@@ -1429,22 +1429,22 @@ loop1:
 	VMOVUPS      Z29, 64(AX)(BX*4)
 	VMOVUPS      Z30, 128(AX)(BX*4)
 
-stored4:
+stored5:
 	ADDQ $+48, BX
 	SUBQ $+48, DX
-	JGE  loop1
+	JGE  loop2
 
-next2:
+next3:
 	ADDQ $+48, DX
 	SUBQ $+16, DX
-	JL   next6
+	JL   next7
 
-loop5:
+loop6:
 	VMOVUPS      (CX)(BX*4), Z3
 	VRANGEPS     $0x0b, Z3, Z3, Z4
 	VCMPPS.BCST  $0x16, limit<>+0(SB), Z4, K1
 	KORTESTW     K1, K1
-	JNE          rare7
+	JNE          rare8
 	VBROADCASTSS minusLog2e<>+0(SB), Z4
 	VFMADD213PS  Z0, Z3, Z4
 	VSUBPS       Z0, Z4, Z4
@@ -1467,15 +1467,15 @@ loop5:
 	VFNMADD231PS Z5, Z3, Z6
 	VMOVUPS      Z6, (AX)(BX*4)
 
-stored8:
+stored9:
 	ADDQ $+16, BX
 	SUBQ $+16, DX
-	JGE  loop5
+	JGE  loop6
 
-next6:
+next7:
 	ADDQ         $+16, DX
 	TESTQ        DX, DX
-	JE           done9
+	JE           done10
 	MOVQ         $-1, SI
 	BZHIQ        DX, SI, SI
 	KMOVW        SI, K1
@@ -1483,7 +1483,7 @@ next6:
 	VRANGEPS     $0x0b, Z3, Z3, Z4
 	VCMPPS.BCST  $0x16, limit<>+0(SB), Z4, K2
 	KORTESTW     K2, K2
-	JNE          rare10
+	JNE          rare11
 	VBROADCASTSS minusLog2e<>+0(SB), Z4
 	VFMADD213PS  Z0, Z3, Z4
 	VSUBPS       Z0, Z4, Z0
@@ -1506,12 +1506,12 @@ next6:
 	VFNMADD231PS Z1, Z0, Z2
 	VMOVUPS      Z2, K1, (AX)(BX*4)
 
-stored11:
-done9:
+stored12:
+done10:
 	VZEROUPPER
 	RET
 
-rare3:
+rare4:
 	VBROADCASTSS c87<>+0(SB), Z22
 	VMINPS       Z19, Z22, Z22
 	VBROADCASTSS cm87<>+0(SB), Z23
@@ -1659,9 +1659,9 @@ rare3:
 	VCMPPS.BCST  $0x1e, c87<>+0(SB), Z21, K1
 	VBLENDMPS    Z21, Z7, K1, Z8
 	VMOVUPS      Z8, 128(AX)(BX*4)
-	JMP          stored4
+	JMP          stored5
 
-rare7:
+rare8:
 	VBROADCASTSS c87<>+0(SB), Z4
 	VMINPS       Z3, Z4, Z4
 	VBROADCASTSS cm87<>+0(SB), Z5
@@ -1711,9 +1711,9 @@ rare7:
 	VCMPPS.BCST  $0x1e, c87<>+0(SB), Z3, K1
 	VBLENDMPS    Z3, Z9, K1, Z10
 	VMOVUPS      Z10, (AX)(BX*4)
-	JMP          stored8
+	JMP          stored9
 
-rare10:
+rare11:
 	VBROADCASTSS c87<>+0(SB), Z4
 	VMINPS       Z3, Z4, Z4
 	VBROADCASTSS cm87<>+0(SB), Z5
@@ -1763,7 +1763,7 @@ rare10:
 	VCMPPS.BCST  $0x1e, c87<>+0(SB), Z3, K2
 	VBLENDMPS    Z3, Z11, K2, Z12
 	VMOVUPS      Z12, K1, (AX)(BX*4)
-	JMP          stored11
+	JMP          stored12
 
 // func softplusF32AVX2(dst *float32, x *float32, n int)
 // Requires: AVX, AVX2, FMA3
@@ -1773,9 +1773,9 @@ TEXT ·softplusF32AVX2(SB), NOSPLIT, $0-24
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
 	SUBQ $+16, DX
-	JL   next2
+	JL   next3
 
-loop1:
+loop2:
 	VMOVUPS     (CX)(BX*4), Y0
 	VMOVUPS     32(CX)(BX*4), Y1
 	VANDPS      absF32<>+0(SB), Y0, Y2
@@ -1868,14 +1868,14 @@ loop1:
 	VMOVUPS     Y1, 32(AX)(BX*4)
 	ADDQ        $+16, BX
 	SUBQ        $+16, DX
-	JGE         loop1
+	JGE         loop2
 
-next2:
+next3:
 	ADDQ $+16, DX
 	SUBQ $+8, DX
-	JL   next4
+	JL   next5
 
-loop3:
+loop4:
 	VMOVUPS     (CX)(BX*4), Y0
 	VANDPS      absF32<>+0(SB), Y0, Y1
 	VMOVUPS     c104<>+0(SB), Y2
@@ -1923,12 +1923,12 @@ loop3:
 	VMOVUPS     Y0, (AX)(BX*4)
 	ADDQ        $+8, BX
 	SUBQ        $+8, DX
-	JGE         loop3
+	JGE         loop4
 
-next4:
+next5:
 	ADDQ        $+8, DX
 	TESTQ       DX, DX
-	JE          done5
+	JE          done6
 	LEAQ        tailMaskF32<>+0(SB), SI
 	NEGQ        DX
 	VMOVUPS     32(SI)(DX*4), Y0
@@ -1978,7 +1978,7 @@ next4:
 	VADDPS      Y1, Y2, Y1
 	VMASKMOVPS  Y1, Y0, (AX)(BX*4)
 
-done5:
+done6:
 	VZEROUPPER
 	RET
 
@@ -2142,9 +2142,9 @@ TEXT ·softplusF32AVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSS minusExpC3<>+0(SB), Z21
 	XORQ         BX, BX
 	SUBQ         $+32, DX
-	JL           next2
+	JL           next3
 
-loop1:
+loop2:
 	VMOVUPS          (CX)(BX*4), Z22
 	VMOVUPS          64(CX)(BX*4), Z23
 	VPANDD           Z6, Z22, Z24
@@ -2223,14 +2223,14 @@ loop1:
 	VMOVUPS          Z23, 64(AX)(BX*4)
 	ADDQ             $+32, BX
 	SUBQ             $+32, DX
-	JGE              loop1
+	JGE              loop2
 
-next2:
+next3:
 	ADDQ $+32, DX
 	SUBQ $+16, DX
-	JL   next4
+	JL   next5
 
-loop3:
+loop4:
 	VMOVUPS          (CX)(BX*4), Z8
 	VPANDD           Z6, Z8, Z9
 	VMINPS           Z9, Z1, Z9
@@ -2271,12 +2271,12 @@ loop3:
 	VMOVUPS          Z8, (AX)(BX*4)
 	ADDQ             $+16, BX
 	SUBQ             $+16, DX
-	JGE              loop3
+	JGE              loop4
 
-next4:
+next5:
 	ADDQ             $+16, DX
 	TESTQ            DX, DX
-	JE               done5
+	JE               done6
 	MOVQ             $-1, SI
 	BZHIQ            DX, SI, SI
 	KMOVW            SI, K1
@@ -2319,7 +2319,7 @@ next4:
 	VADDPS           Z0, Z1, Z0
 	VMOVUPS          Z0, K1, (AX)(BX*4)
 
-done5:
+done6:
 	VZEROUPPER
 	RET
 
@@ -2331,9 +2331,9 @@ TEXT ·tanhF32AVX2(SB), NOSPLIT, $0-24
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
 	SUBQ $+16, DX
-	JL   next2
+	JL   next3
 
-loop1:
+loop2:
 	VMOVUPS      (CX)(BX*4), Y0
 	VMOVUPS      32(CX)(BX*4), Y1
 	VANDPS       absF32<>+0(SB), Y0, Y2
@@ -2398,14 +2398,14 @@ loop1:
 	VMOVUPS      Y1, 32(AX)(BX*4)
 	ADDQ         $+16, BX
 	SUBQ         $+16, DX
-	JGE          loop1
+	JGE          loop2
 
-next2:
+next3:
 	ADDQ $+16, DX
 	SUBQ $+8, DX
-	JL   next4
+	JL   next5
 
-loop3:
+loop4:
 	VMOVUPS      (CX)(BX*4), Y0
 	VANDPS       absF32<>+0(SB), Y0, Y1
 	VMOVUPS      c10<>+0(SB), Y2
@@ -2439,12 +2439,12 @@ loop3:
 	VMOVUPS      Y0, (AX)(BX*4)
 	ADDQ         $+8, BX
 	SUBQ         $+8, DX
-	JGE          loop3
+	JGE          loop4
 
-next4:
+next5:
 	ADDQ         $+8, DX
 	TESTQ        DX, DX
-	JE           done5
+	JE           done6
 	LEAQ         tailMaskF32<>+0(SB), SI
 	NEGQ         DX
 	VMOVUPS      32(SI)(DX*4), Y0
@@ -2480,7 +2480,7 @@ next4:
 	VORPS        Y2, Y1, Y1
 	VMASKMOVPS   Y1, Y0, (AX)(BX*4)
 
-done5:
+done6:
 	VZEROUPPER
 	RET
 
@@ -2564,9 +2564,9 @@ TEXT ·tanhF32AVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSS expC2<>+0(SB), Z9
 	XORQ         BX, BX
 	SUBQ         $+32, DX
-	JL           next2
+	JL           next3
 
-loop1:
+loop2:
 	VMOVUPS         (CX)(BX*4), Z10
 	VMOVUPS         64(CX)(BX*4), Z11
 	VPANDD          Z3, Z10, Z12
@@ -2625,14 +2625,14 @@ loop1:
 	VMOVUPS         Z15, 64(AX)(BX*4)
 	ADDQ            $+32, BX
 	SUBQ            $+32, DX
-	JGE             loop1
+	JGE             loop2
 
-next2:
+next3:
 	ADDQ $+32, DX
 	SUBQ $+16, DX
-	JL   next4
+	JL   next5
 
-loop3:
+loop4:
 	VMOVUPS         (CX)(BX*4), Z10
 	VPANDD          Z3, Z10, Z11
 	VMINPS          Z11, Z0, Z11
@@ -2663,12 +2663,12 @@ loop3:
 	VMOVUPS         Z12, (AX)(BX*4)
 	ADDQ            $+16, BX
 	SUBQ            $+16, DX
-	JGE             loop3
+	JGE             loop4
 
-next4:
+next5:
 	ADDQ            $+16, DX
 	TESTQ           DX, DX
-	JE              done5
+	JE              done6
 	MOVQ            $-1, SI
 	BZHIQ           DX, SI, SI
 	KMOVW           SI, K1
@@ -2701,7 +2701,7 @@ next4:
 	VPTERNLOGD.BCST $0xd8, signF32<>+0(SB), Z10, Z1
 	VMOVUPS         Z1, K1, (AX)(BX*4)
 
-done5:
+done6:
 	VZEROUPPER
 	RET
 
@@ -2713,9 +2713,9 @@ TEXT ·reluF32AVX2(SB), NOSPLIT, $0-24
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
 	SUBQ $+16, DX
-	JL   next2
+	JL   next3
 
-loop1:
+loop2:
 	VMOVUPS (CX)(BX*4), Y0
 	VMOVUPS 32(CX)(BX*4), Y1
 	VMOVUPS zero<>+0(SB), Y2
@@ -2728,14 +2728,14 @@ loop1:
 	VMOVUPS Y1, 32(AX)(BX*4)
 	ADDQ    $+16, BX
 	SUBQ    $+16, DX
-	JGE     loop1
+	JGE     loop2
 
-next2:
+next3:
 	ADDQ $+16, DX
 	SUBQ $+8, DX
-	JL   next4
+	JL   next5
 
-loop3:
+loop4:
 	VMOVUPS (CX)(BX*4), Y0
 	VMOVUPS zero<>+0(SB), Y1
 	VMAXPS  Y0, Y1, Y0
@@ -2743,12 +2743,12 @@ loop3:
 	VMOVUPS Y0, (AX)(BX*4)
 	ADDQ    $+8, BX
 	SUBQ    $+8, DX
-	JGE     loop3
+	JGE     loop4
 
-next4:
+next5:
 	ADDQ       $+8, DX
 	TESTQ      DX, DX
-	JE         done5
+	JE         done6
 	LEAQ       tailMaskF32<>+0(SB), SI
 	NEGQ       DX
 	VMOVUPS    32(SI)(DX*4), Y0
@@ -2758,7 +2758,7 @@ next4:
 	VADDPS     zero<>+0(SB), Y1, Y1
 	VMASKMOVPS Y1, Y0, (AX)(BX*4)
 
-done5:
+done6:
 	VZEROUPPER
 	RET
 
@@ -2771,9 +2771,9 @@ TEXT ·reluF32AVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSS zero<>+0(SB), Z0
 	XORQ         BX, BX
 	SUBQ         $+48, DX
-	JL           next2
+	JL           next3
 
-loop1:
+loop2:
 	VMOVUPS (CX)(BX*4), Z1
 	VMOVUPS 64(CX)(BX*4), Z2
 	VMOVUPS 128(CX)(BX*4), Z3
@@ -2788,26 +2788,26 @@ loop1:
 	VMOVUPS Z3, 128(AX)(BX*4)
 	ADDQ    $+48, BX
 	SUBQ    $+48, DX
-	JGE     loop1
+	JGE     loop2
 
-next2:
+next3:
 	ADDQ $+48, DX
 	SUBQ $+16, DX
-	JL   next4
+	JL   next5
 
-loop3:
+loop4:
 	VMOVUPS (CX)(BX*4), Z1
 	VMAXPS  Z1, Z0, Z1
 	VADDPS  Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*4)
 	ADDQ    $+16, BX
 	SUBQ    $+16, DX
-	JGE     loop3
+	JGE     loop4
 
-next4:
+next5:
 	ADDQ      $+16, DX
 	TESTQ     DX, DX
-	JE        done5
+	JE        done6
 	MOVQ      $-1, SI
 	BZHIQ     DX, SI, SI
 	KMOVW     SI, K1
@@ -2816,6 +2816,6 @@ next4:
 	VADDPS    Z0, Z1, Z0
 	VMOVUPS   Z0, K1, (AX)(BX*4)
 
-done5:
+done6:
 	VZEROUPPER
 	RET

@@ -12,9 +12,9 @@ TEXT ·expF32AVX2(SB), NOSPLIT, $0-24
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
 	SUBQ $+16, DX
-	JL   next2
+	JL   next3
 
-loop1:
+loop2:
 	VMOVUPS      (CX)(BX*4), Y0
 	VMOVUPS      32(CX)(BX*4), Y1
 	VMOVUPS      c89<>+0(SB), Y2
@@ -73,14 +73,14 @@ loop1:
 	VMOVUPS      Y1, 32(AX)(BX*4)
 	ADDQ         $+16, BX
 	SUBQ         $+16, DX
-	JGE          loop1
+	JGE          loop2
 
-next2:
+next3:
 	ADDQ $+16, DX
 	SUBQ $+8, DX
-	JL   next4
+	JL   next5
 
-loop3:
+loop4:
 	VMOVUPS      (CX)(BX*4), Y0
 	VMOVUPS      c89<>+0(SB), Y1
 	VMINPS       Y0, Y1, Y0
@@ -111,12 +111,12 @@ loop3:
 	VMOVUPS      Y0, (AX)(BX*4)
 	ADDQ         $+8, BX
 	SUBQ         $+8, DX
-	JGE          loop3
+	JGE          loop4
 
-next4:
+next5:
 	ADDQ         $+8, DX
 	TESTQ        DX, DX
-	JE           done5
+	JE           done6
 	LEAQ         tailMaskF32<>+0(SB), SI
 	NEGQ         DX
 	VMOVUPS      32(SI)(DX*4), Y0
@@ -149,7 +149,7 @@ next4:
 	VMULPS       Y2, Y1, Y1
 	VMASKMOVPS   Y1, Y0, (AX)(BX*4)
 
-done5:
+done6:
 	VZEROUPPER
 	RET
 
@@ -311,9 +311,9 @@ TEXT ·expF32AVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSS one<>+0(SB), Z9
 	XORQ         BX, BX
 	SUBQ         $+48, DX
-	JL           next2
+	JL           next3
 
-loop1:
+loop2:
 	VMOVUPS      (CX)(BX*4), Z10
 	VMOVUPS      64(CX)(BX*4), Z11
 	VMOVUPS      128(CX)(BX*4), Z12
@@ -370,14 +370,14 @@ loop1:
 	VMOVUPS      Z12, 128(AX)(BX*4)
 	ADDQ         $+48, BX
 	SUBQ         $+48, DX
-	JGE          loop1
+	JGE          loop2
 
-next2:
+next3:
 	ADDQ $+48, DX
 	SUBQ $+16, DX
-	JL   next4
+	JL   next5
 
-loop3:
+loop4:
 	VMOVUPS      (CX)(BX*4), Z10
 	VMINPS       Z10, Z0, Z10
 	VMAXPS       Z10, Z1, Z10
@@ -398,12 +398,12 @@ loop3:
 	VMOVUPS      Z10, (AX)(BX*4)
 	ADDQ         $+16, BX
 	SUBQ         $+16, DX
-	JGE          loop3
+	JGE          loop4
 
-next4:
+next5:
 	ADDQ         $+16, DX
 	TESTQ        DX, DX
-	JE           done5
+	JE           done6
 	MOVQ         $-1, SI
 	BZHIQ        DX, SI, SI
 	KMOVW        SI, K1
@@ -426,6 +426,6 @@ next4:
 	VSCALEFPS    Z1, Z0, Z0
 	VMOVUPS      Z0, K1, (AX)(BX*4)
 
-done5:
+done6:
 	VZEROUPPER
 	RET

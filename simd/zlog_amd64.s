@@ -12,9 +12,9 @@ TEXT ·logF32AVX2(SB), NOSPLIT, $0-24
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
 	SUBQ $+16, DX
-	JL   next2
+	JL   next3
 
-loop1:
+loop2:
 	VMOVUPS     (CX)(BX*4), Y0
 	VMOVUPS     32(CX)(BX*4), Y1
 	VPMINSD     Y1, Y0, Y2
@@ -25,7 +25,7 @@ loop1:
 	VORPS       Y2, Y3, Y2
 	VMOVMSKPS   Y2, SI
 	TESTL       SI, SI
-	JNE         rare3
+	JNE         rare4
 	VPSUBD      threeQuarters<>+0(SB), Y0, Y2
 	VPSUBD      threeQuarters<>+0(SB), Y1, Y3
 	VANDPS      exponentF32<>+0(SB), Y2, Y2
@@ -69,17 +69,17 @@ loop1:
 	VMOVUPS     Y0, (AX)(BX*4)
 	VMOVUPS     Y1, 32(AX)(BX*4)
 
-stored4:
+stored5:
 	ADDQ $+16, BX
 	SUBQ $+16, DX
-	JGE  loop1
+	JGE  loop2
 
-next2:
+next3:
 	ADDQ $+16, DX
 	SUBQ $+8, DX
-	JL   next6
+	JL   next7
 
-loop5:
+loop6:
 	VMOVUPS     (CX)(BX*4), Y0
 	VMOVUPS     minNormalF32<>+0(SB), Y1
 	VPCMPGTD    Y0, Y1, Y1
@@ -87,7 +87,7 @@ loop5:
 	VORPS       Y1, Y2, Y1
 	VMOVMSKPS   Y1, SI
 	TESTL       SI, SI
-	JNE         rare7
+	JNE         rare8
 	VPSUBD      threeQuarters<>+0(SB), Y0, Y1
 	VANDPS      exponentF32<>+0(SB), Y1, Y1
 	VPSUBD      Y1, Y0, Y0
@@ -110,15 +110,15 @@ loop5:
 	VFMADD231PS ln2Hi<>+0(SB), Y1, Y0
 	VMOVUPS     Y0, (AX)(BX*4)
 
-stored8:
+stored9:
 	ADDQ $+8, BX
 	SUBQ $+8, DX
-	JGE  loop5
+	JGE  loop6
 
-next6:
+next7:
 	ADDQ        $+8, DX
 	TESTQ       DX, DX
-	JE          done9
+	JE          done10
 	LEAQ        tailMaskF32<>+0(SB), SI
 	NEGQ        DX
 	VMOVUPS     32(SI)(DX*4), Y0
@@ -129,7 +129,7 @@ next6:
 	VORPS       Y2, Y3, Y2
 	VMOVMSKPS   Y2, CX
 	TESTL       CX, CX
-	JNE         rare10
+	JNE         rare11
 	VPSUBD      threeQuarters<>+0(SB), Y1, Y2
 	VANDPS      exponentF32<>+0(SB), Y2, Y2
 	VPSUBD      Y2, Y1, Y1
@@ -152,12 +152,12 @@ next6:
 	VFMADD231PS ln2Hi<>+0(SB), Y2, Y1
 	VMASKMOVPS  Y1, Y0, (AX)(BX*4)
 
-stored11:
-done9:
+stored12:
+done10:
 	VZEROUPPER
 	RET
 
-rare3:
+rare4:
 	VCMPPS      $0x11, minNormalF32<>+0(SB), Y0, Y2
 	VMOVUPS     zero<>+0(SB), Y3
 	VBLENDVPS   Y2, minus23<>+0(SB), Y3, Y3
@@ -224,9 +224,9 @@ rare3:
 	VCMPPS      $0x19, zero<>+0(SB), Y1, Y1
 	VBLENDVPS   Y1, nanF32<>+0(SB), Y0, Y0
 	VMOVUPS     Y0, 32(AX)(BX*4)
-	JMP         stored4
+	JMP         stored5
 
-rare7:
+rare8:
 	VCMPPS      $0x11, minNormalF32<>+0(SB), Y0, Y1
 	VMOVUPS     zero<>+0(SB), Y2
 	VBLENDVPS   Y1, minus23<>+0(SB), Y2, Y2
@@ -260,9 +260,9 @@ rare7:
 	VCMPPS      $0x19, zero<>+0(SB), Y0, Y0
 	VBLENDVPS   Y0, nanF32<>+0(SB), Y1, Y0
 	VMOVUPS     Y0, (AX)(BX*4)
-	JMP         stored8
+	JMP         stored9
 
-rare10:
+rare11:
 	VCMPPS      $0x11, minNormalF32<>+0(SB), Y1, Y2
 	VMOVUPS     zero<>+0(SB), Y3
 	VBLENDVPS   Y2, minus23<>+0(SB), Y3, Y3
@@ -296,7 +296,7 @@ rare10:
 	VCMPPS      $0x19, zero<>+0(SB), Y1, Y1
 	VBLENDVPS   Y1, nanF32<>+0(SB), Y2, Y1
 	VMASKMOVPS  Y1, Y0, (AX)(BX*4)
-	JMP         stored11
+	JMP         stored12
 
 DATA minNormalF32<>+0(SB)/4, $0x00800000
 DATA minNormalF32<>+4(SB)/4, $0x00800000
@@ -556,9 +556,9 @@ TEXT ·logF32AVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSS ln2Hi<>+0(SB), Z10
 	XORQ         BX, BX
 	SUBQ         $+48, DX
-	JL           next2
+	JL           next3
 
-loop1:
+loop2:
 	VMOVUPS          (CX)(BX*4), Z11
 	VMOVUPS          64(CX)(BX*4), Z12
 	VMOVUPS          128(CX)(BX*4), Z13
@@ -627,14 +627,14 @@ loop1:
 	VMOVUPS          Z16, 128(AX)(BX*4)
 	ADDQ             $+48, BX
 	SUBQ             $+48, DX
-	JGE              loop1
+	JGE              loop2
 
-next2:
+next3:
 	ADDQ $+48, DX
 	SUBQ $+16, DX
-	JL   next4
+	JL   next5
 
-loop3:
+loop4:
 	VMOVUPS          (CX)(BX*4), Z11
 	VGETMANTPS       $0x0b, Z11, Z12
 	VGETEXPPS        Z11, Z13
@@ -659,12 +659,12 @@ loop3:
 	VMOVUPS          Z12, (AX)(BX*4)
 	ADDQ             $+16, BX
 	SUBQ             $+16, DX
-	JGE              loop3
+	JGE              loop4
 
-next4:
+next5:
 	ADDQ             $+16, DX
 	TESTQ            DX, DX
-	JE               done5
+	JE               done6
 	MOVQ             $-1, SI
 	BZHIQ            DX, SI, SI
 	KMOVW            SI, K1
@@ -691,7 +691,7 @@ next4:
 	VFIXUPIMMPS.BCST $0x00, logSpecial<>+0(SB), Z11, Z0
 	VMOVUPS          Z0, K1, (AX)(BX*4)
 
-done5:
+done6:
 	VZEROUPPER
 	RET
 

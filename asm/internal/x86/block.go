@@ -88,6 +88,7 @@ const (
 	opCmpI
 	opOrMask
 	opTest
+	opRsqrt
 )
 
 // NewBlock starts an empty block.
@@ -275,6 +276,12 @@ func (b *Block) FromInt(x Value) Value { return b.op(opFromInt, 0, x) }
 // ToInt converts floats to 32-bit integers, to the nearest.
 func (b *Block) ToInt(x Value) Value { return b.op(opToInt, 0, x) }
 
+// Rcp returns 1/x within a relative error of 2^-14; on AVX2, where it exists for F32 only, of 1.5·2^-12.
+func (b *Block) Rcp(x Value) Value { return b.op(opRcp, 0, x) }
+
+// Rsqrt returns 1/sqrt(x) within a relative error of 2^-14; on AVX2, where it exists for F32 only, of 1.5·2^-12.
+func (b *Block) Rsqrt(x Value) Value { return b.op(opRsqrt, 0, x) }
+
 // RoundI returns x rounded to the nearest integer, ties to even.
 func (b *Block) RoundI(x Value) Value { return b.op(opRound, 8, x) }
 
@@ -282,9 +289,6 @@ func (b *Block) RoundI(x Value) Value { return b.op(opRound, 8, x) }
 
 // Scale returns x·2^floor(n), rounded once.
 func (b *Block) Scale(x, n Value) Value { return b.op(opScale, 0, x, n) }
-
-// Rcp returns 1/x within a relative error of 2^-14; on AVX2, where it exists for F32 only, of 1.5·2^-12.
-func (b *Block) Rcp(x Value) Value { return b.op(opRcp, 0, x) }
 
 // GetExp returns floor(log2|x|) as a float.
 func (b *Block) GetExp(x Value) Value { return b.op(opGetExp, 0, x) }

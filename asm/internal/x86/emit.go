@@ -244,6 +244,11 @@ func (e *emitter) op(o op) reg.VecVirtual {
 			return e.two("VRCP14"+floats, a[0])
 		}
 		return e.two("VRCP"+floats, a[0])
+	case opRsqrt:
+		if e.Level == AVX512 {
+			return e.two("VRSQRT14"+floats, a[0])
+		}
+		return e.two("VRSQRT"+floats, a[0])
 	case opSqrt:
 		return e.two("VSQRT"+floats, a[0])
 	case opRound:

@@ -73,6 +73,7 @@ type Map struct {
 	// lanes in which Rare does not hold, Slow must compute the same bits as Block does. Rare gets all vectors of a round.
 	Rare func(b *Block, x []Value) Mask
 	Slow *Block
+	// If Rare is set and Slow is not, the function stops before such a round and returns its index as done, or n at the end.
 }
 
 // Map applies a block to every element and returns from the function. It takes Unroll vectors at a time, then single ones, then the tail, in which
@@ -88,6 +89,7 @@ func (f *Func) Map(m Map) {
 	at := func(base reg.Register, u int) operand.Mem {
 		return operand.Mem{Base: base, Index: index, Scale: uint8(f.Elem.Bytes()), Disp: u * f.Level.Bytes()}
 	}
+	stop := f.NewLabel("stop")
 	var later []func()
 	// round computes some vectors between load and store; store is called once or, with a rare case, twice.
 	round := func(load func(base reg.Register, u int) reg.VecVirtual, store func(r reg.VecVirtual, base reg.Register, u int), copies int) {
@@ -108,6 +110,9 @@ func (f *Func) Map(m Map) {
 					store(r[u-from], m.Out[i], u)
 				}
 			}
+		}
+		if m.Rare != nil && m.Slow == nil {
+			f.jumpIfAny(m.Rare, regs[0], stop)
 		}
 		if m.Slow != nil {
 			rare, stored := f.NewLabel("rare"), f.NewLabel("stored")
@@ -151,6 +156,11 @@ func (f *Func) Map(m Map) {
 	round(func(base reg.Register, _ int) reg.VecVirtual { return t.Load(at(base, 0)) },
 		func(r reg.VecVirtual, base reg.Register, _ int) { t.Store(r, at(base, 0)) }, 1)
 	f.Label(done)
+	if m.Rare != nil && m.Slow == nil {
+		f.MOVQ(m.N, index)
+		f.Label(stop)
+		f.Store(index, f.Return("done"))
+	}
 	f.End()
 	for _, write := range later {
 		write()
