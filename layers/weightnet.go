@@ -48,8 +48,7 @@ func (w *WeightNet[T]) Params(prefix string) []Param[T] {
 
 // folded is a WeightNet in Eval mode: packed weights with the normalisation folded in. It is immutable.
 type folded[T Float] struct {
-	packed [3]*simd.Packed[T]
-	bias   [3][]T
+	net [3]simd.Dense[T]
 }
 
 func (w *WeightNet[T]) fold() *folded[T] {
@@ -66,31 +65,21 @@ func (w *WeightNet[T]) fold() *folded[T] {
 				bias[o] = scale[o]*l.Bias[o] + shift[o]
 			}
 		}
-		f.packed[i], f.bias[i] = simd.PackTransposed(weight, l.In, l.In, l.Out), bias
+		f.net[i] = simd.Dense[T]{B: simd.PackTransposed(weight, l.In, l.In, l.Out), Bias: bias}
 	}
 	return f
 }
 
 // in and out are the widths of a pose and of its weights.
-func (f *folded[T]) in() int  { return f.packed[0].K }
-func (f *folded[T]) out() int { return f.packed[2].N }
-
-// poseTile is the number of poses whose hidden layers are alive at a time: 2·128·32 floats stay in L1.
-const poseTile = 128
+func (f *folded[T]) in() int  { return f.net[0].B.K }
+func (f *folded[T]) out() int { return f.net[2].B.N }
 
 // scratch is what forward needs.
-func (f *folded[T]) scratch() []T { return make([]T, 2*poseTile*f.packed[0].N) }
+func (f *folded[T]) scratch() []T { return make([]T, simd.WeightNetScratch(&f.net)) }
 
-// forward sets dst [rows, out] to the weights of pose [rows, in], tile by tile.
+// forward sets dst [rows, out] to the weights of pose [rows, in].
 func (f *folded[T]) forward(dst, pose []T, rows int, scratch []T) {
-	in, hidden, out := f.in(), f.packed[0].N, f.out()
-	for lo := 0; lo < rows; lo += poseTile {
-		n := min(poseTile, rows-lo)
-		h0, h1 := scratch[:n*hidden], scratch[poseTile*hidden:][:n*hidden]
-		simd.GemmPacked(h0, hidden, pose[lo*in:(lo+n)*in], in, f.packed[0], f.bias[0], simd.ActSwish, n)
-		simd.GemmPacked(h1, hidden, h0, hidden, f.packed[1], f.bias[1], simd.ActSwish, n)
-		simd.GemmPacked(dst[lo*out:(lo+n)*out], out, h1, hidden, f.packed[2], f.bias[2], simd.ActSwish, n)
-	}
+	simd.WeightNet(dst[:rows*f.out()], pose[:rows*f.in()], &f.net, rows, scratch)
 }
 
 // Forward sets dst [rows, out] to the convolution weights of the relative poses [rows, in], in Eval mode.
@@ -100,10 +89,13 @@ func (w *WeightNet[T]) Forward(dst, pose []T, rows int) {
 	w.fold().forwardAll(dst, pose, rows)
 }
 
+// poseChunk is how many poses a goroutine takes at a time.
+const poseChunk = 1024
+
 // forwardAll is forward in parallel over rows.
 func (f *folded[T]) forwardAll(dst, pose []T, rows int) {
 	in, out := f.in(), f.out()
-	parallel.For(rows, 8*poseTile, func(lo, hi int) {
+	parallel.For(rows, poseChunk, func(lo, hi int) {
 		f.forward(dst[lo*out:hi*out], pose[lo*in:hi*in], hi-lo, f.scratch())
 	})
 }

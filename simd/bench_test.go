@@ -9,8 +9,8 @@ import (
 	"github.com/equivcnp/equivcnp/internal/testkit"
 )
 
-// benchLengths fit the first-level cache, the second, the third, and none of them (float32).
-var benchLengths = []int{1 << 10, 1 << 16, 1 << 20, 1 << 24}
+// benchLengths fit the first-level cache, the second (twice), the third, and none of them (float32).
+var benchLengths = []int{1 << 10, 1 << 12, 1 << 16, 1 << 20, 1 << 24}
 
 // benchLevels runs a benchmark at every level, as n=1024/impl=generic.
 func benchLevels(b *testing.B, shape string, bytes int, f func()) {

@@ -10,9 +10,8 @@ package simd
 //     pairs of row i are k = offsets[i]-offsets[0] .. offsets[i+1]-offsets[0]-1, so that a caller passes a chunk of rows as
 //     offsets[lo:hi+1], index[offsets[lo]:offsets[hi]], pose[offsets[lo]:offsets[hi]].
 //   - Aliasing: out must not overlap f or w.
-//   - Errors: panics if a length does not match, c is negative, or offsets descend. The caller guarantees that
-//     0 ≤ index[k] < points and 0 ≤ pose[k] < poses for every pair; this is not checked beforehand. A row without pairs gives 0,
-//     and NaN reaches only the rows whose pairs name it.
+//   - Errors: panics if a length does not match, c is negative, offsets descend, or an index or pose names no row; out is then
+//     written in part. A row without pairs gives 0, and NaN reaches only the rows whose pairs name it.
 //   - Accuracy: at most (n_i+8)·eps·Σ|w·f| (divided by n_i if mean) from the exact value.
 func DepthwiseF32(out, f, w []float32, offsets []int, index, pose []int32, c int, mean bool) {
 	checkDepthwise("DepthwiseF32", len(out), len(f), len(w), offsets, index, pose, c)
@@ -23,6 +22,13 @@ func DepthwiseF32(out, f, w []float32, offsets []int, index, pose []int32, c int
 func DepthwiseF64(out, f, w []float64, offsets []int, index, pose []int32, c int, mean bool) {
 	checkDepthwise("DepthwiseF64", len(out), len(f), len(w), offsets, index, pose, c)
 	depthwiseF64(out, f, w, offsets, index, pose, c, mean)
+}
+
+// DepthwiseBF16F32 is DepthwiseF32 with weights in bfloat16, half the memory to read. Sums and features are float32; the accuracy
+// is relative to the weights as they are given.
+func DepthwiseBF16F32(out, f []float32, w []BF16, offsets []int, index, pose []int32, c int, mean bool) {
+	checkDepthwise("DepthwiseBF16F32", len(out), len(f), len(w), offsets, index, pose, c)
+	depthwiseBF16F32(out, f, w, offsets, index, pose, c, mean)
 }
 
 func checkDepthwise(fn string, lenOut, lenF, lenW int, offsets []int, index, pose []int32, c int) {

@@ -22,5 +22,13 @@
 //
 // A family of kernels keeps one file stem: exp.go holds the exported functions with their documentation and checks,
 // exp_generic.go the portable twin that defines their meaning. Between the two stands a dispatcher, expF32 in
-// dispatch.go, which chooses the implementation for the current Level.
+// exp_amd64.go (exp_noasm.go where there is no assembly, dispatch.go where there never is), which chooses the
+// implementation for the current Level. The assembly, zexp_amd64.s, is written by the generators in the module asm.
+//
+// # Assembly
+//
+// Assembly cannot be preempted, so dispatchers hand it pieces of bounded size. Builds with the race detector tell it what
+// the assembly reads and writes. Building with -tags purego leaves all assembly out.
 package simd
+
+//go:generate go run -C ../asm . -o ../simd

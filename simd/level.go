@@ -41,8 +41,9 @@ func ParseLevel(name string) (Level, error) {
 }
 
 var (
-	// available lists what this program offers on this machine, slowest first.
-	available = []Level{Generic}
+	// available lists what this program offers on this machine, slowest first. An architecture's own detection
+	// (level_amd64.go) adds to Generic.
+	available = append([]Level{Generic}, detect()...)
 	// level is what the dispatchers switch on.
 	level = available[len(available)-1]
 	// levelErr is what became of EQUIVCNP_SIMD.

@@ -1,13 +1,17 @@
 package simd
 
+import "unsafe"
+
 // Packed is the right-hand matrix B [K, N] of GemmPacked, rearranged once so that the product reads it in order. It does not
 // change after packing and may be used by any number of goroutines at once.
 type Packed[T Float] struct {
 	// K and N are the numbers of rows and columns of B.
 	K, N int
-	// data is laid out for the kernel. Portable Go multiplies fastest by combining whole rows of B (gemm_generic.go), so its
-	// layout is row-major without gaps.
-	data []T
+	// data holds B in panels of so many columns, panel after panel, each row-major and the last filled up with zeros. The
+	// layout depends on the program, not on the level, so what is packed stays good if the level changes. It starts at an
+	// address that is a multiple of a cache line.
+	data  []T
+	panel int
 }
 
 // Pack rearranges B, given as [k, n] with rows ldb ≥ n apart. It copies what it needs: B may change afterwards. It panics on a
@@ -30,14 +34,36 @@ func PackTransposed[T Float](b []T, ldb, k, n int) *Packed[T] {
 
 // pack packs the matrix whose element [p, j] is b[p*rs+j*cs].
 func pack[T Float](b []T, rs, cs, k, n int) *Packed[T] {
-	out := &Packed[T]{K: k, N: n, data: make([]T, k*n)}
+	out := &Packed[T]{K: k, N: n, panel: panelWidth[T](n)}
+	if n == 0 || k == 0 {
+		return out
+	}
+	w := out.panel
+	out.data = alignedSlice[T]((n + w - 1) / w * w * k)
 	for p := range k {
-		row := out.data[p*n:][:n]
-		for j := range row {
-			row[j] = b[p*rs+j*cs]
+		for j := range n {
+			out.data[j/w*w*k+p*w+j%w] = b[p*rs+j*cs]
 		}
 	}
 	return out
+}
+
+// panelWidth returns how many columns a panel of a matrix with n columns has. Assembly wants panels as wide as its strips;
+// portable Go multiplies fastest by combining whole rows of B (gemm_generic.go).
+func panelWidth[T Float](n int) int {
+	if unsafe.Sizeof(T(0)) == 4 && packPanelF32 > 0 {
+		return packPanelF32
+	}
+	return n
+}
+
+// alignedSlice returns n zeros that start on a cache line: vectors that straddle two cost twice.
+func alignedSlice[T Float](n int) []T {
+	const line = 64
+	var e T
+	x := make([]T, n+line/int(unsafe.Sizeof(e)))
+	skip := -uintptr(unsafe.Pointer(&x[0])) % line / unsafe.Sizeof(e)
+	return x[skip:][:n:n]
 }
 
 // GemmPackedF32 computes C = act(A·B + bias) with a packed B.

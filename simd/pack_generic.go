@@ -22,7 +22,9 @@ func gemmPackedGeneric[T Float](c []T, ldc int, a []T, lda int, b *Packed[T], bi
 				clear(row)
 			}
 		}
-		gemmGeneric(c[i0*ldc:], ldc, a[i0*lda:], lda, b.data, n, 1, 1, mb, n, k)
+		for j := 0; j < n; j += b.panel {
+			gemmGeneric(c[i0*ldc+j:], ldc, a[i0*lda:], lda, b.data[j*k:], b.panel, 1, 1, mb, min(b.panel, n-j), k)
+		}
 		for i := range mb {
 			activate(c[(i0+i)*ldc:][:n], act)
 		}

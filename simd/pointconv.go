@@ -10,8 +10,8 @@ package simd
 //   - Shape: rows = len(offsets)-1; p is [rows, ci·cm], f [points, ci], w [poses, cm]; offsets, index and pose as in
 //     DepthwiseF32, chunks of rows too.
 //   - Aliasing: p must not overlap f or w.
-//   - Errors: panics if a length does not match, ci or cm is negative, or offsets descend. The caller guarantees that
-//     0 ≤ index[k] < points and 0 ≤ pose[k] < poses for every pair; this is not checked beforehand. A row without pairs gives 0.
+//   - Errors: panics if a length does not match, ci or cm is negative, offsets descend, or an index or pose names no row; p is
+//     then written in part. A row without pairs gives 0.
 //   - Accuracy: at most (n_i+8)·eps·Σ|f·w| from the exact value, n_i the number of pairs.
 func PointConvF32(p, f, w []float32, offsets []int, index, pose []int32, ci, cm int) {
 	checkPointConv("PointConvF32", len(p), len(f), len(w), offsets, index, pose, ci, cm)

@@ -25,3 +25,34 @@ func pointConvGeneric[T Float](p, f, w []T, offsets []int, index, pose []int32, 
 		}
 	}
 }
+
+func pointConvGradFGeneric[T Float](df, dp, w []T, offsets []int, index, pose []int32, ci, cm int) {
+	clear(df)
+	for x := range len(offsets) - 1 {
+		out := df[x*ci : x*ci+ci]
+		for k := offsets[x] - offsets[0]; k < offsets[x+1]-offsets[0]; k++ {
+			d, wk := rowOf(dp, index[k], ci*cm), rowOf(w, pose[k], cm)
+			for a := range out {
+				da := d[a*cm : a*cm+cm][:len(wk)]
+				var sum T
+				for b, v := range wk {
+					sum += v * da[b]
+				}
+				out[a] += sum
+			}
+		}
+	}
+}
+
+func pointConvGradWGeneric[T Float](dw, dp, f []T, offsets []int, row, index []int32, ci, cm int) {
+	clear(dw)
+	for q := range len(offsets) - 1 {
+		out := dw[q*cm : q*cm+cm]
+		for k := offsets[q] - offsets[0]; k < offsets[q+1]-offsets[0]; k++ {
+			d := rowOf(dp, row[k], ci*cm)
+			for a, v := range rowOf(f, index[k], ci) {
+				axpyGeneric(out, v, d[a*cm:a*cm+cm])
+			}
+		}
+	}
+}

@@ -224,7 +224,9 @@ func spread(rng *rand.Rand, span float64) float64 {
 	return x
 }
 
-func TestSpecialValues(t *testing.T) {
+func TestSpecialValues(t *testing.T) { eachLevel(t, testSpecialValues) }
+
+func testSpecialValues(t *testing.T) {
 	inf, nan, negZero := math.Inf(1), math.NaN(), math.Copysign(0, -1)
 	for _, c := range []struct {
 		name    string
@@ -339,7 +341,9 @@ func testMemory[T Float](t *testing.T, f func(dst, x []T), data func(n int) []T)
 }
 
 // TestSinCosInPlace covers the aliasing that the one-argument table cannot.
-func TestSinCosInPlace(t *testing.T) {
+func TestSinCosInPlace(t *testing.T) { eachLevel(t, testSinCosInPlace) }
+
+func testSinCosInPlace(t *testing.T) {
 	x := testkit.Awkward[float32](testkit.Rand(5), 100)
 	s, c := make([]float32, 100), make([]float32, 100)
 	SinCosF32(s, c, x)

@@ -7,7 +7,7 @@ import (
 
 // Element is what guarded slices may hold.
 type Element interface {
-	~float32 | ~float64 | ~int32 | ~int | ~byte
+	~float32 | ~float64 | ~int32 | ~int | ~uint16 | ~byte
 }
 
 // AtEnd returns a zeroed slice of n elements that ends on an unreadable page: whoever reads or writes one element past it

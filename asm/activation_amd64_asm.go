@@ -1,0 +1,204 @@
+package main
+
+import (
+	"github.com/mmcloughlin/avo/reg"
+
+	"github.com/equivcnp/equivcnp/asm/internal/x86"
+)
+
+// expMinusF32 returns w and k with exp(-x) = w·2^k, 0.7 < w < 1.42. The constants are those of expReduceF32 with the
+// signs of odd powers changed, so that x need not be negated.
+//
+//	k = round(-x·log2e),  s = x + k·ln2 = -r
+//	w = 1 - s·(1 - s·(c2 - s·(c3 - s·(c4 - s·(c5 - s·c6)))))
+//
+// z holds k + 127 in its low bits: shifted left by 23, they are the float 2^k.
+func expMinusF32(b *x86.Block, x x86.Value) (w, k, z x86.Value) {
+	round := b.Const("roundBiasedF32", roundF32+127)
+	z = b.FMA(x, b.Const("minusLog2e", -log2e), round)
+	k = b.Sub(z, round)
+	s := b.FMA(k, b.Const("ln2Hi", ln2HiF32), x)
+	s = b.FMA(k, b.Const("ln2Lo", ln2LoF32), s)
+	w = b.Horner(s, b.Const("one", 1), b.Const("minusOne", -1), b.Const("expC2", expC2), b.Const("minusExpC3", -expC3),
+		b.Const("expC4", expC4), b.Const("minusExpC5", -expC5), b.Const("expC6", expC6))
+	return w, k, z
+}
+
+// overOnePlusF32 is x/(1 + e) for 0 ≤ e < 2^126. The denominator, 1 + e rounded, is good for a first quotient q; the remainder
+// takes 1 and e apart and is so exact that only the rounding of the result counts. The approximate reciprocal y is off by
+// 2^-11 of its value at most, on AVX-512 by 2^-14.
+//
+//	x/(1 + e) ≈ q - y·((q·e - x) + q)
+//
+// In this form, -0 stays -0. On AVX2 the division comes first, as y is too coarse for q.
+func overOnePlusF32(b *x86.Block, x, e x86.Value) x86.Value {
+	d := b.Add(e, b.Const("one", 1))
+	y := b.Rcp(d)
+	q := b.Mul(x, y)
+	if b.Level == x86.AVX2 {
+		q = b.Div(x, d)
+	}
+	return b.FNMA(b.Add(b.FMS(q, e, x), q), y, q)
+}
+
+// copySignF32 gives x ≥ +0 the sign of s.
+func copySignF32(b *x86.Block, x, s x86.Value) x86.Value {
+	mask := b.Bits("signF32", 1<<31)
+	if b.Level == x86.AVX512 {
+		return b.Ternary(0xd8, x, s, mask) // mask ? s : x
+	}
+	return b.Or(b.And(s, mask), x)
+}
+
+// absF32 clears the sign.
+func absF32(b *x86.Block, x x86.Value) x86.Value { return b.And(x, b.Bits("absF32", 1<<31-1)) }
+
+// sigmoidMax is where sigmoid and swish leave their fast path: up to there exp(|x|) is finite and its reciprocal normal.
+const sigmoidMax = 87
+
+// beyondF32 is set in the lanes in which some |x| is above the limit. NaN may count as above.
+func beyondF32(limit float64) func(b *x86.Block, x []x86.Value) x86.Mask {
+	return func(b *x86.Block, x []x86.Value) x86.Mask {
+		lim := b.Const("limit", limit)
+		if b.Level == x86.AVX512 {
+			const largerMagnitude = 0xb // sign cleared; NaN gives way
+			m := b.Range(largerMagnitude, x[0], x[len(x)-1])
+			for i := 1; i+1 < len(x); i++ {
+				m = b.Range(largerMagnitude, m, x[i])
+			}
+			return b.Cmp(x86.NLE, m, lim) // a signaling NaN does not give way
+		}
+		// As integers, magnitudes order like the floats, NaN above Inf.
+		m := absF32(b, x[0])
+		for _, v := range x[1:] {
+			m = b.MaxI(m, absF32(b, v))
+		}
+		return b.Cmp(x86.NLE, m, lim)
+	}
+}
+
+// swishF32 is x·sigmoid(x) = x/(1 + exp(-x)) for |x| ≤ sigmoidMax.
+func swishF32(b *x86.Block, x x86.Value) x86.Value {
+	return overOnePlusF32(b, x, expMinusNearF32(b, x))
+}
+
+// sigmoidF32 is 1/(1 + exp(-x)) for |x| ≤ sigmoidMax.
+func sigmoidF32(b *x86.Block, x x86.Value) x86.Value {
+	return overOnePlusF32(b, b.Const("one", 1), expMinusNearF32(b, x))
+}
+
+// expMinusNearF32 is exp(-x) for |x| ≤ sigmoidMax.
+func expMinusNearF32(b *x86.Block, x x86.Value) x86.Value {
+	w, k, z := expMinusF32(b, x)
+	if b.Level == x86.AVX512 {
+		return b.Scale(w, k)
+	}
+	return b.Mul(w, b.Shl(z, 23))
+}
+
+// sigmoidFarF32 is numerator·sigmoid(x) for -110 ≤ x < -sigmoidMax, where the 1 in the denominator no longer counts:
+//
+//	numerator / (w·2^(k-40)) · 2^-40
+//
+// with one more rounding where the result is subnormal.
+func sigmoidFarF32(b *x86.Block, numerator, x x86.Value) x86.Value {
+	w, _, z := expMinusF32(b, x)
+	d := b.Mul(w, b.Shl(b.SubI(z, b.Bits("forty", 40)), 23))
+	return b.Mul(b.Div(numerator, d), b.Const("twoToMinus40", 0x1p-40))
+}
+
+// swishAnyF32 is x·sigmoid(x) for all x. Within ±sigmoidMax it is computed by swishF32, and equal to its last bit.
+func swishAnyF32(b *x86.Block, x x86.Value) x86.Value {
+	near := swishF32(b, clampF32(b, x, -sigmoidMax, sigmoidMax))
+	low := b.Max(b.Const(constName(-110), -110), x) // below, the result is -0
+	y := b.Select(b.Cmp(x86.LT, x, b.Const(constName(-sigmoidMax), -sigmoidMax)), sigmoidFarF32(b, low, low), near)
+	return b.Select(b.Cmp(x86.GT, x, b.Const(constName(sigmoidMax), sigmoidMax)), x, y)
+}
+
+// sigmoidAnyF32 is 1/(1 + exp(-x)) for all x, likewise.
+func sigmoidAnyF32(b *x86.Block, x x86.Value) x86.Value {
+	near := sigmoidF32(b, clampF32(b, x, -sigmoidMax, sigmoidMax))
+	low := b.Max(b.Const(constName(-110), -110), x)
+	far := sigmoidFarF32(b, b.Const("one", 1), low)
+	return b.Select(b.Cmp(x86.LT, x, b.Const(constName(-sigmoidMax), -sigmoidMax)), far, near)
+}
+
+// softplusF32 is max(x, 0) + log1p(e) with e = exp(-|x|). For e > 1/2, log1p(e) = ln2 + log1p((e-1)/2).
+func softplusF32(b *x86.Block, x x86.Value) x86.Value {
+	y := b.Min(b.Const(constName(104), 104), absF32(b, x))
+	w, k, z := expMinusF32(b, y)
+	e := w
+	if b.Level == x86.AVX512 {
+		e = b.Scale(w, k)
+	} else {
+		// 2^k may be subnormal: 2^(k+30), then exactly 2^-30 or with the rounding to a subnormal number.
+		e = b.Mul(b.Mul(w, b.Shl(b.AddI(z, b.Bits("thirty", 30)), 23)), b.Const("twoToMinus30", 0x1p-30))
+	}
+	half := b.Const("half", 0.5)
+	big := b.Cmp(x86.GT, e, half)
+	f := b.Select(big, b.FMS(e, half, half), e)
+	zero := b.Const("zero", 0)
+	q := log1pTailF32(b, f, b.Select(big, b.Const("ln2Lo", ln2LoF32), zero))
+	q = b.Add(b.Add(f, q), b.Select(big, b.Const("ln2Hi", ln2HiF32), zero))
+	// The larger of 0 and x, NaN if x is.
+	return b.Add(q, b.Max(zero, x))
+}
+
+// tanhF32 is, with a = |x|, exp(2a) = (1 + p)·2^k and m = exp(2a) - 1 = p·2^k + (2^k - 1),
+//
+//	tanh(a) = m/(m + 2)
+//
+// which keeps its relative accuracy near 0, as there k = 0 and m = p. From 10 on the result is 1.
+func tanhF32(b *x86.Block, x x86.Value) x86.Value {
+	a := b.Min(b.Const(constName(10), 10), absF32(b, x))
+	round := b.Const("roundBiasedF32", roundF32+127)
+	z := b.FMA(a, b.Const("twoLog2e", 2*log2e), round)
+	k := b.Sub(z, round)
+	a2 := b.Add(a, a)
+	r := b.FNMA(k, b.Const("ln2Hi", ln2HiF32), a2)
+	r = b.FNMA(k, b.Const("ln2Lo", ln2LoF32), r)
+	q := b.Horner(r, b.Const("expC2", expC2), b.Const("expC3", expC3), b.Const("expC4", expC4), b.Const("expC5", expC5),
+		b.Const("expC6", expC6))
+	p := b.FMA(b.Mul(r, r), q, r)
+	s := b.Shl(z, 23) // 2^k
+	m := b.FMA(p, s, b.Sub(s, b.Const("one", 1)))
+	// As in overOnePlusF32: the denominator, m + 2 rounded, is good for a first quotient, and the remainder takes both terms
+	// unrounded.
+	two := b.Const("two", 2)
+	d := b.Add(m, two)
+	y := b.Rcp(d)
+	t := b.Mul(m, y)
+	if b.Level == x86.AVX2 {
+		t = b.Div(m, d)
+	}
+	t = b.FMA(b.FNMA(t, m, b.FNMA(t, two, m)), y, t)
+	return copySignF32(b, t, x)
+}
+
+// reluF32 is max(x, 0): NaN for NaN, and never -0.
+func reluF32(b *x86.Block, x x86.Value) x86.Value {
+	zero := b.Const("zero", 0)
+	return b.Add(b.Max(zero, x), zero)
+}
+
+func activationAMD64(f *x86.File) {
+	for _, c := range []struct {
+		name, doc string
+		near, all func(*x86.Block, x86.Value) x86.Value
+	}{
+		{"sigmoidF32", "sets dst[i] = 1/(1 + exp(-x[i])) for i < n.", sigmoidF32, sigmoidAnyF32},
+		{"swishF32", "sets dst[i] = x[i]/(1 + exp(-x[i])) for i < n.", swishF32, swishAnyF32},
+	} {
+		for _, l := range levels {
+			fn := f.Func(l, x86.F32, c.name, "func(dst, x *float32, n int)", c.doc)
+			fn.Map(x86.Map{
+				Block: unaryBlock(l, x86.F32, c.near), Unroll: unrollShort[l], Pinned: pinned[l],
+				Rare: beyondF32(sigmoidMax), Slow: unaryBlock(l, x86.F32, c.all),
+				Out: []reg.GPVirtual{fn.Arg("dst")}, In: []reg.GPVirtual{fn.Arg("x")}, N: fn.Arg("n"),
+			})
+		}
+	}
+	mapF32(f, "softplusF32", "sets dst[i] = ln(1 + exp(x[i])) for i < n.", unrollLong, softplusF32)
+	mapF32(f, "tanhF32", "sets dst[i] = tanh(x[i]) for i < n.", unrollLong, tanhF32)
+	mapF32(f, "reluF32", "sets dst[i] = max(x[i], 0) for i < n.", unrollShort, reluF32)
+}

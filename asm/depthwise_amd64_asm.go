@@ -1,0 +1,367 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+
+	"github.com/equivcnp/equivcnp/asm/internal/x86"
+)
+
+// depthwiseVariant is what distinguishes the functions for one row at a time.
+type depthwiseVariant struct {
+	name   string
+	doc    string
+	scaled bool // rows of f are multiplied by scale[index]
+	stream bool // rows of w come from memory and are fetched ahead
+	half   bool // w is bfloat16
+}
+
+// depthwiseSets returns how many sets of accumulators a block of that many vectors has. Narrow blocks need several, as one
+// pair's multiply-add must not wait for the previous one's. The number depends on the width alone: the sums of a row are the
+// same bits whether it is computed alone or together with its neighbours.
+func depthwiseSets(vecs int) int { return max(1, 4/vecs) }
+
+// depthwiseAhead is how many pairs ahead rows of w are fetched from memory.
+const depthwiseAhead = 8
+
+func depthwiseAMD64(f *x86.File) {
+	variants := []depthwiseVariant{
+		{name: "depthwise", doc: "sets out[i] = Σ w[pose]·f[index] over row i's pairs, divided by their number if mean is 1"},
+		{name: "depthwiseStream", doc: "is depthwise, made for a w that is read from memory once", stream: true},
+		{name: "depthwiseScaled", doc: "sets out[i] = Σ w[pose]·f[index]·scale[index] over row i's pairs", scaled: true},
+		{name: "depthwiseHalf", doc: "is depthwiseStream with w in bfloat16; wstride counts its bytes", stream: true, half: true},
+	}
+	for _, l := range levels {
+		for _, v := range variants {
+			for _, vecs := range []int{8, 4, 2, 1} {
+				depthwiseRows(f, l, v, vecs)
+			}
+		}
+		for _, vecs := range []int{4, 2, 1} {
+			depthwiseGroup(f, l, vecs)
+		}
+	}
+}
+
+// depthwiseRows writes a function that keeps the sums of a row's channels in registers while it goes through the pairs:
+//
+//	out[i, j] = 1/n_i · Σ_k w[pose[k], j] · f[index[k], j],  j < vecs·lanes
+//
+// The last vector is read and written under a mask.
+func depthwiseRows(f *x86.File, l x86.Level, d depthwiseVariant, vecs int) {
+	w, extra := "w *float32", ", mean int"
+	if d.half {
+		w = "w *uint16"
+	}
+	stride := "stride"
+	if d.half {
+		stride = "stride, wstride"
+	}
+	if d.scaled {
+		extra = ", scale *float32"
+	}
+	if d.stream {
+		extra += ", pairs int"
+	}
+	fn := f.Func(l, x86.F32, fmt.Sprintf("%s%dF32", d.name, vecs),
+		fmt.Sprintf("func(out, f *float32, %s, offsets *int, index, pose *int32, rows, %s, tail int%s)", w, stride, extra),
+		fmt.Sprintf("%s, for i < rows and %d vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.", d.doc, vecs))
+	tail := fn.NewTail(fn.Arg("tail"))
+	out, feat, weight, step := fn.Arg("out"), fn.Arg("f"), fn.Arg("w"), fn.Arg("stride")
+	wstep := step
+	if d.half {
+		wstep = fn.Arg("wstride")
+	}
+	g := newGatherWalk(fn)
+	sets := depthwiseSets(vecs)
+	acc := make([][]reg.VecVirtual, vecs)
+	for v := range acc {
+		acc[v] = zeros(fn, sets)
+	}
+	wbytes := l.Bytes()
+	if d.half {
+		wbytes /= 2
+	}
+	var half *depthwiseHalf
+	if d.half {
+		half = newDepthwiseHalf(fn, fn.Arg("tail"))
+	}
+	var last reg.GPVirtual // the last pair's pose
+	if d.stream {
+		last = fn.Arg("pairs")
+		fn.LEAQ(operand.Mem{Base: g.pose, Index: last, Scale: 4, Disp: -4}, last)
+	}
+
+	body := func(set, at int) {
+		if d.stream {
+			// The row of the pair that comes later, or of the last one.
+			p := fn.GP64()
+			fn.LEAQ(pairAt(g.pose, at+depthwiseAhead), p)
+			fn.CMPQ(p, last)
+			fn.CMOVQGT(last, p)
+			ahead := rowAddress(fn, pairAt(p, 0), weight, wstep)
+			for at := 0; at < vecs*wbytes; at += 64 {
+				fn.PREFETCHT0(operand.Mem{Base: ahead, Disp: at})
+			}
+		}
+		var s reg.VecVirtual
+		if d.scaled {
+			i, scale := fn.GP64(), fn.Arg("scale")
+			fn.MOVL(pairAt(g.index, at), i.As32())
+			s = fn.Vec()
+			fn.VBROADCASTSS(operand.Mem{Base: scale, Index: i, Scale: 4}, s)
+		}
+		fj := rowAddress(fn, pairAt(g.index, at), feat, step)
+		wj := rowAddress(fn, pairAt(g.pose, at), weight, wstep)
+		for v := range vecs {
+			fm, wm := operand.Mem{Base: fj, Disp: v * l.Bytes()}, operand.Mem{Base: wj, Disp: v * wbytes}
+			a := acc[v][set]
+			masked := v == vecs-1
+			var wv reg.VecVirtual
+			switch {
+			case d.half:
+				wv = half.load(wm, masked)
+			case masked:
+				wv = tail.Load(wm)
+			default:
+				wv = fn.Vec()
+				fn.VMOVUPS(wm, wv)
+			}
+			if d.scaled {
+				fn.VMULPS(s, wv, wv)
+			}
+			if masked {
+				fn.VFMADD231PS(tail.Load(fm), wv, a)
+			} else {
+				fn.VFMADD231PS(fm, wv, a)
+			}
+		}
+	}
+	g.eachRow(func() {
+		for v := range acc {
+			clearAll(fn, acc[v])
+		}
+		g.eachPair(sets, body)
+	}, func() {
+		for v := range acc {
+			sumSets(fn, acc[v])
+		}
+		if !d.scaled {
+			n := fn.GP64()
+			g.rowPairs(n)
+			var sums []reg.VecVirtual
+			for v := range acc {
+				sums = append(sums, acc[v][0])
+			}
+			depthwiseMean(fn, n, sums)
+		}
+		for v := range acc {
+			m := operand.Mem{Base: out, Disp: v * l.Bytes()}
+			if v == vecs-1 {
+				tail.Store(acc[v][0], m)
+			} else {
+				fn.VMOVUPS(acc[v][0], m)
+			}
+		}
+		fn.ADDQ(step, out)
+	})
+	fn.End()
+}
+
+// depthwiseMean multiplies the sums with 1/n if the argument mean is 1 and n > 1.
+func depthwiseMean(fn *x86.Func, n reg.GPVirtual, sums []reg.VecVirtual) {
+	skip := fn.NewLabel("store")
+	mean := fn.Arg("mean")
+	fn.TESTQ(mean, mean)
+	fn.JE(operand.LabelRef(skip))
+	fn.CMPQ(n, operand.U8(1))
+	fn.JLE(operand.LabelRef(skip))
+	one, count, inv := fn.XMM(), fn.XMM(), fn.Vec()
+	fn.VMOVSS(fn.Const("one", 1), one)
+	fn.VXORPS(count, count, count)
+	fn.VCVTSI2SSQ(n, count, count)
+	fn.VDIVSS(count, one, one)
+	fn.VBROADCASTSS(one, inv)
+	for _, s := range sums {
+		fn.VMULPS(inv, s, s)
+	}
+	fn.Label(skip)
+}
+
+// depthwiseHalf reads vectors of bfloat16, the last one under a mask.
+type depthwiseHalf struct {
+	*x86.Func
+	k          reg.OpmaskVirtual // AVX-512: the lanes
+	pairs, odd reg.VecVirtual    // AVX2: whole pairs of lanes, and the lane without a partner
+	last       reg.GPVirtual     // AVX2: bytes from the vector's first number to the tail's last one
+}
+
+// newDepthwiseHalf builds the masks for n numbers, 1 ≤ n ≤ lanes.
+func newDepthwiseHalf(fn *x86.Func, n reg.GPVirtual) *depthwiseHalf {
+	h := &depthwiseHalf{Func: fn}
+	if fn.Level == x86.AVX512 {
+		ones := fn.GP64()
+		h.k = fn.K()
+		fn.MOVQ(operand.I32(-1), ones)
+		fn.BZHIQ(n, ones, ones)
+		fn.KMOVW(ones.As32(), h.k)
+		return h
+	}
+	// AVX2 masks 32 bits at a time: pairs are lanes 0 .. n/2-1 of those, and an odd number's last one is read alone.
+	h.pairs, h.odd, h.last = fn.XMM(), fn.XMM(), fn.GP64()
+	half := fn.GP64()
+	fn.MOVQ(n, half)
+	fn.SHRQ(operand.U8(1), half)
+	fn.VMOVD(half.As32(), h.pairs)
+	fn.VPBROADCASTD(h.pairs, h.pairs)
+	fn.VPCMPGTD(fn.Data("lanes32", 0, 1, 2, 3), h.pairs, h.pairs)
+	// Lane n-1 of 16 bits if n is odd, none otherwise: n-1 | -(n-1 & 1), which is negative for even n.
+	fn.LEAQ(operand.Mem{Base: n, Disp: -1}, h.last)
+	fn.MOVQ(h.last, half)
+	fn.ANDQ(operand.U8(1), half)
+	fn.NEGQ(half)
+	fn.ORQ(h.last, half)
+	fn.VMOVD(half.As32(), h.odd)
+	fn.VPBROADCASTW(h.odd, h.odd)
+	fn.VPCMPEQW(fn.Data("lanes16", 0x00010000, 0x00030002, 0x00050004, 0x00070006), h.odd, h.odd)
+	fn.ADDQ(h.last, h.last)
+	return h
+}
+
+// load reads a vector as float32: the same bits with sixteen zeros below them.
+func (h *depthwiseHalf) load(m operand.Mem, masked bool) reg.VecVirtual {
+	r := h.Vec()
+	switch {
+	case !masked:
+		h.VPMOVZXWD(m, r)
+	case h.Level == x86.AVX512:
+		h.VPMOVZXWD_Z(m, h.k, r)
+	default:
+		m.Index, m.Scale = h.last, 1
+		word, single := h.GP32(), h.XMM()
+		h.MOVWLZX(m, word)
+		m.Index, m.Scale = nil, 0
+		h.VMOVD(word, single)
+		h.VPBROADCASTW(single, single)
+		h.VPAND(h.odd, single, single)
+		h.VPMASKMOVD(m, h.pairs, r.AsX())
+		h.VPOR(single, r.AsX(), r.AsX())
+		h.VPMOVZXWD(r.AsX(), r)
+	}
+	h.VPSLLD(operand.U8(16), r, r)
+	return r
+}
+
+// depthwiseGroupRows returns how many rows with the same poses are computed together. Each vector of w is read once for all of
+// them, so a multiply-add costs 1.25 loads on AVX-512 and 1.5 on AVX2, instead of two.
+func depthwiseGroupRows(l x86.Level) int {
+	if l == x86.AVX512 {
+		return 4
+	}
+	return 2
+}
+
+// depthwiseGroup writes a function for neighbouring rows that have the same list of poses, as most do on a grid. Row r's
+// indices lie r·n after the first row's.
+func depthwiseGroup(f *x86.File, l x86.Level, vecs int) {
+	rows := depthwiseGroupRows(l)
+	fn := f.Func(l, x86.F32, fmt.Sprintf("depthwiseGroup%dF32", vecs),
+		"func(out, f, w *float32, index, pose *int32, n, stride, tail, mean int)",
+		fmt.Sprintf("is depthwise for %d rows with n pairs each and the same poses.", rows))
+	tail := fn.NewTail(fn.Arg("tail"))
+	out, feat, weight, stride := fn.Arg("out"), fn.Arg("f"), fn.Arg("w"), fn.Arg("stride")
+	index, pose, n := fn.Arg("index"), fn.Arg("pose"), fn.Arg("n")
+	index3 := fn.GP64()
+	fn.LEAQ(operand.Mem{Base: n, Index: n, Scale: 2}, index3)
+	fn.LEAQ(operand.Mem{Base: index, Index: index3, Scale: 4}, index3)
+	indexAt := func(r, at int) operand.Mem {
+		switch r {
+		case 0:
+			return pairAt(index, at)
+		case 3:
+			return pairAt(index3, at)
+		}
+		return operand.Mem{Base: index, Index: n, Scale: uint8(4 * r), Disp: 4 * at}
+	}
+	sets := depthwiseSets(vecs)
+	acc := make([][][]reg.VecVirtual, rows)
+	for r := range acc {
+		acc[r] = make([][]reg.VecVirtual, vecs)
+		for v := range acc[r] {
+			acc[r][v] = zeros(fn, sets)
+			clearAll(fn, acc[r][v])
+		}
+	}
+	body := func(set, at int) {
+		wj := rowAddress(fn, pairAt(pose, at), weight, stride)
+		wv := make([]reg.VecVirtual, vecs)
+		for v := range wv {
+			m := operand.Mem{Base: wj, Disp: v * l.Bytes()}
+			if v == vecs-1 {
+				wv[v] = tail.Load(m)
+			} else {
+				wv[v] = fn.Vec()
+				fn.VMOVUPS(m, wv[v])
+			}
+		}
+		for r := range rows {
+			fj := rowAddress(fn, indexAt(r, at), feat, stride)
+			for v := range wv {
+				m := operand.Mem{Base: fj, Disp: v * l.Bytes()}
+				if v == vecs-1 {
+					fn.VFMADD231PS(tail.Load(m), wv[v], acc[r][v][set])
+				} else {
+					fn.VFMADD231PS(m, wv[v], acc[r][v][set])
+				}
+			}
+		}
+	}
+	// The loop is that of eachPair.
+	left := fn.GP64()
+	fn.MOVQ(n, left)
+	advance := func(by int) {
+		fn.ADDQ(operand.U8(4*by), index)
+		if rows > 3 {
+			fn.ADDQ(operand.U8(4*by), index3)
+		}
+		fn.ADDQ(operand.U8(4*by), pose)
+	}
+	fn.SUBQ(operand.U8(sets), left)
+	fn.JL(operand.LabelRef("rest"))
+	fn.Label("pairs")
+	for s := range sets {
+		body(s, s)
+	}
+	advance(sets)
+	fn.SUBQ(operand.U8(sets), left)
+	fn.JGE(operand.LabelRef("pairs"))
+	fn.Label("rest")
+	for s := range sets - 1 {
+		fn.CMPQ(left, operand.I8(int8(s-sets)))
+		fn.JE(operand.LabelRef("summed"))
+		body(s, 0)
+		advance(1)
+	}
+	fn.Label("summed")
+	var sums []reg.VecVirtual
+	for r := range acc {
+		for v := range acc[r] {
+			sums = append(sums, sumSets(fn, acc[r][v]))
+		}
+	}
+	depthwiseMean(fn, n, sums)
+	for r := range acc {
+		for v := range acc[r] {
+			m := operand.Mem{Base: out, Disp: v * l.Bytes()}
+			if v == vecs-1 {
+				tail.Store(acc[r][v][0], m)
+			} else {
+				fn.VMOVUPS(acc[r][v][0], m)
+			}
+		}
+		fn.ADDQ(stride, out)
+	}
+	fn.End()
+}

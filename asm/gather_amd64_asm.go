@@ -1,0 +1,171 @@
+package main
+
+import (
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+
+	"github.com/equivcnp/equivcnp/asm/internal/x86"
+)
+
+// What the kernels that gather rows through a neighbourhood have in common. In all of them a row of the output owns n pairs,
+// and a pair names a row of each of two matrices.
+
+// gatherWalk goes through the pairs of row after row.
+type gatherWalk struct {
+	*x86.Func
+	offsets, index, pose, rows reg.GPVirtual
+	n                          reg.GPVirtual // pairs left of this row
+}
+
+// newGatherWalk loads the arguments offsets, index, pose and rows.
+func newGatherWalk(fn *x86.Func) *gatherWalk {
+	return &gatherWalk{fn, fn.Arg("offsets"), fn.Arg("index"), fn.Arg("pose"), fn.Arg("rows"), fn.GP64()}
+}
+
+// eachRow writes the loop over rows. The body must consume n pairs; finish comes after them.
+func (g *gatherWalk) eachRow(body, finish func()) {
+	row, done := g.NewLabel("row"), g.NewLabel("done")
+	g.TESTQ(g.rows, g.rows)
+	g.JE(operand.LabelRef(done))
+	g.Label(row)
+	g.rowPairs(g.n)
+	body()
+	finish()
+	g.ADDQ(operand.U8(8), g.offsets)
+	g.DECQ(g.rows)
+	g.JNE(operand.LabelRef(row))
+	g.Label(done)
+}
+
+// rowPairs sets n = offsets[i+1] - offsets[i].
+func (g *gatherWalk) rowPairs(n reg.GPVirtual) {
+	g.MOVQ(operand.Mem{Base: g.offsets, Disp: 8}, n)
+	g.SUBQ(operand.Mem{Base: g.offsets}, n)
+}
+
+// eachPair writes the loop over the pairs of a row, as many at a time as there are sets of accumulators: pair k goes to set
+// k mod sets. The body's at is the pair's distance from where index and pose point.
+func (g *gatherWalk) eachPair(sets int, body func(set, at int)) {
+	loop, rest, done := g.NewLabel("pairs"), g.NewLabel("rest"), g.NewLabel("summed")
+	step := operand.U8(sets)
+	advance := func(by int) {
+		g.ADDQ(operand.U8(4*by), g.index)
+		g.ADDQ(operand.U8(4*by), g.pose)
+	}
+	g.SUBQ(step, g.n)
+	g.JL(operand.LabelRef(rest))
+	g.Label(loop)
+	for s := range sets {
+		body(s, s)
+	}
+	advance(sets)
+	g.SUBQ(step, g.n)
+	g.JGE(operand.LabelRef(loop))
+	g.Label(rest)
+	for s := range sets - 1 {
+		// sets - s more than this many pairs are left.
+		g.CMPQ(g.n, operand.I8(int8(s-sets)))
+		g.JE(operand.LabelRef(done))
+		body(s, 0)
+		advance(1)
+	}
+	g.Label(done)
+}
+
+// rowAddress returns base + stride·index for the index in memory.
+func rowAddress(fn *x86.Func, index operand.Mem, base, stride reg.GPVirtual) reg.GPVirtual {
+	r := fn.GP64()
+	fn.MOVL(index, r.As32())
+	fn.IMULQ(stride, r)
+	fn.ADDQ(base, r)
+	return r
+}
+
+// pairAt addresses entry at of an array of int32.
+func pairAt(base reg.Register, at int) operand.Mem { return operand.Mem{Base: base, Disp: 4 * at} }
+
+// sumSets adds the accumulators of a place in a fixed order: neighbours first, and their sums again. The sum stands in the
+// first.
+func sumSets(fn *x86.Func, acc []reg.VecVirtual) reg.VecVirtual {
+	for step := 1; step < len(acc); step *= 2 {
+		for i := 0; i+step < len(acc); i += 2 * step {
+			fn.VADDPS(acc[i+step], acc[i], acc[i])
+		}
+	}
+	return acc[0]
+}
+
+// zeros returns a list of cleared registers.
+func zeros(fn *x86.Func, n int) []reg.VecVirtual {
+	acc := make([]reg.VecVirtual, n)
+	for i := range acc {
+		acc[i] = fn.Vec()
+	}
+	return acc
+}
+
+// clearAll sets registers to zero.
+func clearAll(fn *x86.Func, acc []reg.VecVirtual) {
+	for _, a := range acc {
+		if fn.Level == x86.AVX512 {
+			fn.VPXORD(a, a, a)
+		} else {
+			fn.VXORPS(a, a, a)
+		}
+	}
+}
+
+func gatherAMD64(f *x86.File) {
+	for _, l := range levels {
+		gatherMax(f, l)
+	}
+}
+
+// gatherMax writes the largest of n indices, read without sign so that a negative one is the largest of all: one comparison
+// with the number of rows then decides about all of them.
+func gatherMax(f *x86.File, l x86.Level) {
+	const unroll = 4
+	fn := f.Func(l, x86.F32, "gatherMax", "func(x *int32, n int) uint32", "returns the largest of x[:n] as unsigned numbers, 0 for none.")
+	x, n := fn.Arg("x"), fn.Arg("n")
+	maximum := func(a, b operand.Op, dst reg.Register) {
+		fn.VPMAXUD(a, b, dst)
+	}
+	acc := zeros(fn, unroll)
+	clearAll(fn, acc)
+	for _, copies := range []int{unroll, 1} {
+		loop, next := fn.NewLabel("loop"), fn.NewLabel("next")
+		step := operand.U32(copies * fn.Lanes())
+		fn.SUBQ(step, n)
+		fn.JL(operand.LabelRef(next))
+		fn.Label(loop)
+		for u := range copies {
+			maximum(operand.Mem{Base: x, Disp: u * l.Bytes()}, acc[u], acc[u])
+		}
+		fn.ADDQ(operand.U32(copies*l.Bytes()), x)
+		fn.SUBQ(step, n)
+		fn.JGE(operand.LabelRef(loop))
+		fn.Label(next)
+		fn.ADDQ(step, n)
+	}
+	// The other lanes of the tail read as 0.
+	maximum(fn.NewTail(n).Load(operand.Mem{Base: x}), acc[0], acc[0])
+	maximum(acc[1], acc[0], acc[0])
+	maximum(acc[3], acc[2], acc[2])
+	maximum(acc[2], acc[0], acc[0])
+	v, high := acc[0], fn.XMM()
+	if l == x86.AVX512 {
+		upper := fn.YMM()
+		fn.VEXTRACTI64X4(operand.U8(1), v, upper)
+		maximum(upper, v.AsY(), v.AsY())
+	}
+	fn.VEXTRACTI128(operand.U8(1), v.AsY(), high)
+	maximum(high, v.AsX(), v.AsX())
+	for _, order := range []uint8{0x4e, 0xb1} { // halves exchanged, then neighbours
+		fn.VPSHUFD(operand.U8(order), v.AsX(), high)
+		maximum(high, v.AsX(), v.AsX())
+	}
+	r := fn.GP32()
+	fn.VMOVD(v.AsX(), r)
+	fn.Store(r, fn.ReturnIndex(0))
+	fn.End()
+}

@@ -1,0 +1,181 @@
+package neon
+
+import "bytes"
+
+// Loop describes a pass over slices of N float32 elements.
+type Loop struct {
+	// N holds the number of elements left, In and Out the addresses of the next ones. All are used up.
+	N       R
+	In, Out []R
+	// Unroll is how many vectors one turn of the main loop takes: 1 or an even number.
+	Unroll int
+	// Whole says that N is a multiple of 4.
+	Whole bool
+	// Body computes a group of vectors from one group per input and returns one per output. Registers it takes are given back
+	// afterwards.
+	Body func(in []Vec) []Vec
+}
+
+// Each emits the loop. Its body is written twice, for Unroll vectors and for one; the second serves the whole vectors that
+// remain and then the last one to three elements, whose lanes are loaded and stored one by one, the rest being zero. So every
+// element sees the same arithmetic wherever it stands.
+func (f *Func) Each(l Loop) {
+	rest, compute, done := f.NewLabel("rest"), f.NewLabel("compute"), f.NewLabel("done")
+	partIn, partOut := f.NewLabel("partIn"), f.NewLabel("partOut")
+	if l.Unroll > 1 {
+		loop := f.NewLabel("loop")
+		f.Text("CMP $%d, %v", 4*l.Unroll, l.N)
+		f.Text("BLT %s", rest)
+		f.Counted(loop, 4*l.Unroll, "elements", func() {
+			f.group(l, l.Unroll, func(in []Vec) {
+				for i, x := range in {
+					for j := 0; j < l.Unroll; j += 2 {
+						f.Text("FLDPQ.P 32(%v), (F%d, F%d)", l.In[i], x[j], x[j+1])
+					}
+				}
+			}, func(out []Vec) {
+				for i, x := range out {
+					for j := 0; j < l.Unroll; j += 2 {
+						f.Text("FSTPQ.P (F%d, F%d), 32(%v)", x[j], x[j+1], l.Out[i])
+					}
+				}
+			})
+			f.Text("SUB $%d, %v", 4*l.Unroll, l.N)
+			f.Text("CMP $%d, %v", 4*l.Unroll, l.N)
+			f.Text("BGE %s", loop)
+		})
+	}
+	f.Label(rest)
+	f.Text("CBZ %v, %s", l.N, done)
+	var in, out []Vec
+	f.group(l, 1, func(x []Vec) {
+		in = x
+		if !l.Whole {
+			f.Text("CMP $4, %v", l.N)
+			f.Text("BLT %s", partIn)
+		}
+		for i := range in {
+			f.Text("FMOVQ.P 16(%v), F%d", l.In[i], in[i][0])
+		}
+		if !l.Whole {
+			f.Label(compute)
+		}
+	}, func(x []Vec) {
+		out = x
+		if !l.Whole {
+			f.Text("CMP $4, %v", l.N)
+			f.Text("BLT %s", partOut)
+		}
+		for i := range out {
+			f.Text("FMOVQ.P F%d, 16(%v)", out[i][0], l.Out[i])
+		}
+		f.Text("SUB $4, %v", l.N)
+		f.Text("B %s", rest)
+	})
+	if l.Whole {
+		f.Label(done)
+		return
+	}
+	f.Label(partIn)
+	for i := range in {
+		f.LoadPart(in[i][0], l.In[i], l.N)
+	}
+	f.Text("B %s", compute)
+	f.Label(partOut)
+	for i := range out {
+		f.StorePart(out[i][0], l.Out[i], l.N)
+	}
+	f.Label(done)
+}
+
+// group emits load, body and store for u vectors and gives all their registers back.
+func (f *Func) group(l Loop, u int, load, store func([]Vec)) {
+	before := f.freeV
+	in := make([]Vec, len(l.In))
+	for i := range in {
+		in[i] = f.V(u)
+	}
+	load(in)
+	store(l.Body(in))
+	f.freeV = before
+}
+
+// Counted emits a loop under that label and states above it how many instructions a turn takes for how much work.
+func (f *Func) Counted(label string, work int, unit string, body func()) {
+	outer, before := f.body, f.instructions
+	f.body = bytes.Buffer{}
+	body()
+	turn := f.body
+	f.body = outer
+	f.Label(label)
+	n := f.instructions - before
+	f.Comment("%d instructions for %d %s, %.4g each", n, work, unit, float64(n)/float64(work))
+	f.body.Write(turn.Bytes())
+}
+
+// LoadPart loads the first n elements at p, 1 to 3, and sets the other lanes to zero. p moves.
+func (f *Func) LoadPart(v V, p, n R) {
+	one, end := f.NewLabel("loadOne"), f.NewLabel("loaded")
+	f.Text("TBZ $1, %v, %s", n, one)
+	f.Text("FMOVD.P 8(%v), F%d", p, v)
+	f.Text("TBZ $0, %v, %s", n, end)
+	f.Text("VLD1 (%v), V%d.S[2]", p, v)
+	f.Text("B %s", end)
+	f.Label(one)
+	f.Text("FMOVS (%v), F%d", p, v)
+	f.Label(end)
+}
+
+// StorePart stores the first n lanes, 1 to 3, at p. p moves.
+func (f *Func) StorePart(v V, p, n R) {
+	one, end := f.NewLabel("storeOne"), f.NewLabel("stored")
+	f.Text("TBZ $1, %v, %s", n, one)
+	f.Text("FMOVD.P F%d, 8(%v)", v, p)
+	f.Text("TBZ $0, %v, %s", n, end)
+	f.Text("VST1 V%d.S[2], (%v)", v, p)
+	f.Text("B %s", end)
+	f.Label(one)
+	f.Text("FMOVS F%d, (%v)", v, p)
+	f.Label(end)
+}
+
+// LoadUpTo8 loads the first n elements at p, 1 to 8, into two registers and sets the other lanes to zero. p moves.
+func (f *Func) LoadUpTo8(x Vec, p, n R) {
+	few, rest, end := f.NewLabel("loadFew"), f.NewLabel("loadRest"), f.NewLabel("loadEnd")
+	f.Text("CMP $4, %v", n)
+	f.Text("BLT %s", few)
+	f.Text("FMOVQ.P 16(%v), F%d", p, x[0])
+	f.Clear(x[1:])
+	f.Text("BEQ %s", end)
+	f.Text("CMP $8, %v", n)
+	f.Text("BLT %s", rest)
+	f.Text("FMOVQ (%v), F%d", p, x[1])
+	f.Text("B %s", end)
+	f.Label(few)
+	f.Clear(x[1:])
+	f.LoadPart(x[0], p, n)
+	f.Text("B %s", end)
+	// From 5 to 7 the low bits of n are those of n-4.
+	f.Label(rest)
+	f.LoadPart(x[1], p, n)
+	f.Label(end)
+}
+
+// StoreUpTo8 stores the first n lanes of two registers, 1 to 8, at p. p moves.
+func (f *Func) StoreUpTo8(x Vec, p, n R) {
+	few, rest, end := f.NewLabel("storeFew"), f.NewLabel("storeRest"), f.NewLabel("storeEnd")
+	f.Text("CMP $4, %v", n)
+	f.Text("BLT %s", few)
+	f.Text("FMOVQ.P F%d, 16(%v)", x[0], p)
+	f.Text("BEQ %s", end)
+	f.Text("CMP $8, %v", n)
+	f.Text("BLT %s", rest)
+	f.Text("FMOVQ F%d, (%v)", x[1], p)
+	f.Text("B %s", end)
+	f.Label(few)
+	f.StorePart(x[0], p, n)
+	f.Text("B %s", end)
+	f.Label(rest)
+	f.StorePart(x[1], p, n)
+	f.Label(end)
+}

@@ -1,0 +1,340 @@
+package x86
+
+import "math"
+
+// Block is a piece of arithmetic on vectors, recorded as a list of operations. It holds for any number of vectors side by
+// side: Emit and Map write it out for as many as they are asked for, interleaved, so that the machine finds independent work.
+//
+// A method that records an operation returns its result. Each value is written once; which register it gets, and
+// whether an operation may overwrite an operand, follows from its last use.
+type Block struct {
+	Level Level
+	Elem  Elem
+
+	ops      []op
+	values   int
+	inputs   []Value
+	uniforms []Value
+	outputs  []Value
+}
+
+// Value is a vector, or a constant in all lanes.
+type Value struct {
+	id int
+	c  *constant // nil for what is computed
+}
+
+// Mask has a truth value per lane: an opmask register on AVX-512, a vector of ones or zeros on AVX2.
+type Mask struct{ id int }
+
+// constant is a constant in memory: one element in all lanes, or a table with an element per lane.
+type constant struct {
+	name string
+	elem Elem
+	bits []uint64 // one or, for a table, several
+}
+
+type op struct {
+	code opcode
+	dst  int
+	mask bool // dst is a mask
+	args []Value
+	m    Mask // the mask read by select and masked operations
+	m2   Mask // the other operand of operations on masks
+	imm  uint64
+}
+
+type opcode int
+
+const (
+	opAdd opcode = iota
+	opSub
+	opMul
+	opDiv
+	opMin
+	opMax
+	opSqrt
+	opFMA
+	opFNMA
+	opFMS
+	opAnd
+	opOr
+	opXor
+	opAndNot
+	opAddI
+	opSubI
+	opShl
+	opShr
+	opSar
+	opCmp
+	opSelect
+	opRound
+	opScale
+	opRcp
+	opGetExp
+	opGetMant
+	opPermute
+	opTernary
+	opRange
+	opFixup
+	opReduce
+	opAddIf
+	opXorIf
+	opSubIf
+	opMaxI
+	opMinI
+	opFromInt
+	opToInt
+	opCmpI
+	opOrMask
+	opTest
+	opRsqrt
+)
+
+// NewBlock starts an empty block.
+func NewBlock(l Level, e Elem) *Block { return &Block{Level: l, Elem: e} }
+
+// Input declares the next vector that the block reads. Its register belongs to the block, which may overwrite it.
+func (b *Block) Input() Value {
+	v := b.fresh()
+	b.inputs = append(b.inputs, v)
+	return v
+}
+
+// Uniform declares the next vector that is the same for all copies of the block, such as a broadcast argument. The block
+// leaves it unchanged.
+func (b *Block) Uniform() Value {
+	v := b.fresh()
+	b.uniforms = append(b.uniforms, v)
+	return v
+}
+
+// Output declares the next result.
+func (b *Block) Output(v Value) { b.outputs = append(b.outputs, v) }
+
+func (b *Block) fresh() Value {
+	b.values++
+	return Value{id: b.values}
+}
+
+func (b *Block) op(code opcode, imm uint64, args ...Value) Value {
+	v := b.fresh()
+	b.ops = append(b.ops, op{code: code, dst: v.id, args: args, imm: imm})
+	return v
+}
+
+// Const is a number in all lanes. The name says what it means and becomes the name of the datum in the assembly file;
+// the same name must always stand for the same number. Write numbers in hex, as they are rounded to the element type.
+func (b *Block) Const(name string, x float64) Value {
+	if b.Elem == F32 {
+		return b.Bits(name, uint64(math.Float32bits(float32(x))))
+	}
+	return b.Bits(name, math.Float64bits(x))
+}
+
+// Bits is a bit pattern in all lanes.
+func (b *Block) Bits(name string, bits uint64) Value {
+	return Value{c: &constant{name: name, elem: b.Elem, bits: []uint64{bits}}}
+}
+
+// Table is a vector with the given number in each lane, for Permute.
+func (b *Block) Table(name string, x []float64) Value {
+	check(len(x)*b.Elem.Bytes() == b.Level.Bytes(), "table %s has %d numbers", name, len(x))
+	c := &constant{name: name, elem: b.Elem}
+	for _, v := range x {
+		c.bits = append(c.bits, b.Const("", v).c.bits[0])
+	}
+	return Value{c: c}
+}
+
+// Add returns x + y.
+func (b *Block) Add(x, y Value) Value { return b.op(opAdd, 0, x, y) }
+
+// Sub returns x - y.
+func (b *Block) Sub(x, y Value) Value { return b.op(opSub, 0, x, y) }
+
+// Mul returns x·y.
+func (b *Block) Mul(x, y Value) Value { return b.op(opMul, 0, x, y) }
+
+// Div returns x / y.
+func (b *Block) Div(x, y Value) Value { return b.op(opDiv, 0, x, y) }
+
+// Min returns the smaller of x and y: y, if either is NaN or both are zeros.
+func (b *Block) Min(x, y Value) Value { return b.op(opMin, 0, x, y) }
+
+// Max returns the larger of x and y: y, if either is NaN or both are zeros.
+func (b *Block) Max(x, y Value) Value { return b.op(opMax, 0, x, y) }
+
+// Sqrt returns the square root.
+func (b *Block) Sqrt(x Value) Value { return b.op(opSqrt, 0, x) }
+
+// FMA returns x·y + z, rounded once.
+func (b *Block) FMA(x, y, z Value) Value { return b.op(opFMA, 0, x, y, z) }
+
+// FNMA returns z - x·y, rounded once.
+func (b *Block) FNMA(x, y, z Value) Value { return b.op(opFNMA, 0, x, y, z) }
+
+// FMS returns x·y - z, rounded once.
+func (b *Block) FMS(x, y, z Value) Value { return b.op(opFMS, 0, x, y, z) }
+
+// And returns the bits that are set in both.
+func (b *Block) And(x, y Value) Value { return b.op(opAnd, 0, x, y) }
+
+// Or returns the bits that are set in either.
+func (b *Block) Or(x, y Value) Value { return b.op(opOr, 0, x, y) }
+
+// Xor returns the bits that differ.
+func (b *Block) Xor(x, y Value) Value { return b.op(opXor, 0, x, y) }
+
+// AndNot returns the bits of y that are not set in x.
+func (b *Block) AndNot(x, y Value) Value { return b.op(opAndNot, 0, x, y) }
+
+// AddI adds lanes as integers.
+func (b *Block) AddI(x, y Value) Value { return b.op(opAddI, 0, x, y) }
+
+// SubI subtracts lanes as integers.
+func (b *Block) SubI(x, y Value) Value { return b.op(opSubI, 0, x, y) }
+
+// MaxI returns the larger of lanes as signed 32-bit integers (AVX2 has no 64-bit form).
+func (b *Block) MaxI(x, y Value) Value { return b.op(opMaxI, 0, x, y) }
+
+// MinI returns the smaller of lanes as signed 32-bit integers.
+func (b *Block) MinI(x, y Value) Value { return b.op(opMinI, 0, x, y) }
+
+// Shl shifts lanes left by n bits.
+func (b *Block) Shl(x Value, n uint64) Value { return b.op(opShl, n, x) }
+
+// Shr shifts lanes right by n bits, filling with zeros.
+func (b *Block) Shr(x Value, n uint64) Value { return b.op(opShr, n, x) }
+
+// Sar shifts lanes right by n bits, filling with the sign (AVX2 has no 64-bit form).
+func (b *Block) Sar(x Value, n uint64) Value { return b.op(opSar, n, x) }
+
+// Comparisons of floats, for Cmp. All but NE and Unordered are false for NaN.
+const (
+	EQ        = 0x00
+	LT        = 0x11
+	LE        = 0x12
+	Unordered = 0x03
+	NE        = 0x04
+	NLE       = 0x16 // not less or equal: greater, or NaN
+	NGE       = 0x19 // not greater or equal: less, or NaN
+	GE        = 0x1d
+	GT        = 0x1e
+)
+
+// Cmp compares x with y.
+func (b *Block) Cmp(predicate uint64, x, y Value) Mask {
+	v := b.fresh()
+	b.ops = append(b.ops, op{code: opCmp, dst: v.id, mask: true, args: []Value{x, y}, imm: predicate})
+	return Mask{v.id}
+}
+
+func (b *Block) masked(code opcode, m Mask, args ...Value) Value {
+	v := b.fresh()
+	b.ops = append(b.ops, op{code: code, dst: v.id, args: args, m: m})
+	return v
+}
+
+// Select returns yes where the mask is set and no elsewhere.
+func (b *Block) Select(m Mask, yes, no Value) Value { return b.masked(opSelect, m, no, yes) }
+
+// AddIf returns x + y where the mask is set and x elsewhere (on AVX2 x + 0 there, so -0 becomes 0).
+func (b *Block) AddIf(m Mask, x, y Value) Value { return b.masked(opAddIf, m, x, y) }
+
+// XorIf returns x ^ y where the mask is set and x elsewhere.
+func (b *Block) XorIf(m Mask, x, y Value) Value { return b.masked(opXorIf, m, x, y) }
+
+// SubIf returns x - y where the mask is set and x elsewhere.
+func (b *Block) SubIf(m Mask, x, y Value) Value { return b.masked(opSubIf, m, x, y) }
+
+// CmpI compares lanes as signed integers: EQ or GT.
+func (b *Block) CmpI(predicate uint64, x, y Value) Mask {
+	check(predicate == EQ || predicate == GT, "integers compare EQ or GT")
+	v := b.fresh()
+	b.ops = append(b.ops, op{code: opCmpI, dst: v.id, mask: true, args: []Value{x, y}, imm: predicate})
+	return Mask{v.id}
+}
+
+// OrMask is set where either mask is.
+func (b *Block) OrMask(m, n Mask) Mask {
+	v := b.fresh()
+	b.ops = append(b.ops, op{code: opOrMask, dst: v.id, mask: true, m: m, m2: n})
+	return Mask{v.id}
+}
+
+// TestBits is set where x and y have a common bit.
+func (b *Block) TestBits(x, y Value) Mask {
+	v := b.fresh()
+	b.ops = append(b.ops, op{code: opTest, dst: v.id, mask: true, args: []Value{x, y}})
+	return Mask{v.id}
+}
+
+// FromInt converts 32-bit integers to floats.
+func (b *Block) FromInt(x Value) Value { return b.op(opFromInt, 0, x) }
+
+// ToInt converts floats to 32-bit integers, to the nearest.
+func (b *Block) ToInt(x Value) Value { return b.op(opToInt, 0, x) }
+
+// Rcp returns 1/x within a relative error of 2^-14; on AVX2, where it exists for F32 only, of 1.5·2^-12.
+func (b *Block) Rcp(x Value) Value { return b.op(opRcp, 0, x) }
+
+// Rsqrt returns 1/sqrt(x) within a relative error of 2^-14; on AVX2, where it exists for F32 only, of 1.5·2^-12.
+func (b *Block) Rsqrt(x Value) Value { return b.op(opRsqrt, 0, x) }
+
+// RoundI returns x rounded to the nearest integer, ties to even.
+func (b *Block) RoundI(x Value) Value { return b.op(opRound, 8, x) }
+
+// The following exist on AVX-512 only.
+
+// Scale returns x·2^floor(n), rounded once.
+func (b *Block) Scale(x, n Value) Value { return b.op(opScale, 0, x, n) }
+
+// GetExp returns floor(log2|x|) as a float.
+func (b *Block) GetExp(x Value) Value { return b.op(opGetExp, 0, x) }
+
+// GetMant returns the mantissa of x; imm chooses interval and sign as VGETMANTPS does.
+func (b *Block) GetMant(imm uint64, x Value) Value { return b.op(opGetMant, imm, x) }
+
+// Permute returns table[index mod lanes] per lane.
+func (b *Block) Permute(table, index Value) Value { return b.op(opPermute, 0, index, table) }
+
+// Ternary returns, bit by bit, the truth table imm at (x, y, z), as VPTERNLOGD does; it overwrites x.
+func (b *Block) Ternary(imm uint64, x, y, z Value) Value { return b.op(opTernary, imm, x, y, z) }
+
+// Range is VRANGEPS: minimum or maximum, of values or of magnitudes, with a chosen sign.
+func (b *Block) Range(imm uint64, x, y Value) Value { return b.op(opRange, imm, x, y) }
+
+// Fixup returns x with the lanes replaced whose y is special, as the table in each lane says (VFIXUPIMMPS).
+func (b *Block) Fixup(x, y, table Value) Value { return b.op(opFixup, 0, x, y, table) }
+
+// Reduce returns x minus x rounded as imm says (VREDUCEPS).
+func (b *Block) Reduce(imm uint64, x Value) Value { return b.op(opReduce, imm, x) }
+
+// Horner returns c[0] + x·(c[1] + x·(c[2] + ...)).
+func (b *Block) Horner(x Value, c ...Value) Value {
+	p := c[len(c)-1]
+	for i := len(c) - 2; i >= 0; i-- {
+		p = b.FMA(p, x, c[i])
+	}
+	return p
+}
+
+// Estrin returns the same polynomial as Horner by pairs, in a tree: a shorter chain of dependent operations for one or
+// two more of them.
+func (b *Block) Estrin(x Value, c ...Value) Value {
+	for len(c) > 1 {
+		var next []Value
+		for i := 0; i+1 < len(c); i += 2 {
+			next = append(next, b.FMA(c[i+1], x, c[i]))
+		}
+		if len(c)%2 == 1 {
+			next = append(next, c[len(c)-1])
+		}
+		c = next
+		if len(c) > 1 {
+			x = b.Mul(x, x)
+		}
+	}
+	return c[0]
+}

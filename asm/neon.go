@@ -1,0 +1,33 @@
+package main
+
+import "github.com/equivcnp/equivcnp/asm/internal/neon"
+
+// A neonGenerator writes all functions of one arm64 file.
+type neonGenerator struct {
+	file  string // zexp makes zexp_arm64.s and zexp_arm64.go
+	write func(*neon.File)
+}
+
+// neonRegistry lists the generated arm64 files. Advanced SIMD is part of every arm64 machine, so there is one level and nothing
+// to hold it to.
+var neonRegistry = []neonGenerator{
+	{"zactivation", activationNEON},
+	{"zaxpy", axpyNEON},
+	{"zdepthwise", depthwiseNEON},
+	{"zexp", expNEON},
+	{"zgather", gatherNEON},
+	{"zgemm", gemmNEON},
+	{"zlog", logNEON},
+	{"zmoments", momentsNEON},
+	{"zpointconv", pointConvNEON},
+	{"zreduce", reduceNEON},
+	{"zsetconv", setConvNEON},
+	{"ztrig", trigNEON},
+}
+
+// renderNEON writes one file of the registry in memory: the assembly, then the declarations.
+func renderNEON(g neonGenerator) []output {
+	f := neon.NewFile("simd", "!purego")
+	g.write(f)
+	return []output{{g.file + "_arm64.s", f.Assembly()}, {g.file + "_arm64.go", f.Stubs()}}
+}

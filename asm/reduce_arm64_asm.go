@@ -1,0 +1,77 @@
+package main
+
+import "github.com/equivcnp/equivcnp/asm/internal/neon"
+
+// reduceNEON writes the reductions of one block. Sums run in 16 float64 lanes, which are added in pairs at the end; n is at
+// most a block of the pairwise summation that the caller does.
+func reduceNEON(file *neon.File) {
+	sumNEON(file, "sumF32NEON", false, "(x *float32, n int) (sum float64)", "sumF32NEON returns Σ x[i] over n elements, summed in float64.")
+	sumNEON(file, "dotF32NEON", true, "(x, y *float32, n int) (sum float64)",
+		"dotF32NEON returns Σ x[i]·y[i] over n elements; the products are exact in float64 and summed there.")
+	minMaxNEON(file)
+}
+
+// sumNEON writes the sum (4 instructions for 4 elements, 1.3 per element with loads and the loop) or the dot product (6 for 4 elements,
+// 1.9 per element).
+func sumNEON(file *neon.File, name string, dot bool, signature, doc string) {
+	f := file.Func(name, signature, doc)
+	const unroll = 4
+	acc := f.V(2 * unroll)
+	f.Clear(acc)
+	in := []neon.R{f.Arg("x")}
+	if dot {
+		in = append(in, f.Arg("y"))
+	}
+	n := f.Arg("n")
+	f.Each(neon.Loop{N: n, In: in, Unroll: unroll, Body: func(in []neon.Vec) []neon.Vec {
+		u := len(in[0])
+		lo, hi := acc[:u], acc[unroll:unroll+u]
+		wide := f.V(u)
+		if !dot {
+			f.Widen(wide, in[0])
+			f.AddD(lo, lo, wide)
+			f.WidenHigh(wide, in[0])
+			f.AddD(hi, hi, wide)
+			return nil
+		}
+		other := f.V(u)
+		f.Widen(wide, in[0])
+		f.Widen(other, in[1])
+		f.MlaD(lo, wide, other)
+		f.WidenHigh(wide, in[0])
+		f.WidenHigh(other, in[1])
+		f.MlaD(hi, wide, other)
+		return nil
+	}})
+	for n := len(acc); n > 1; n /= 2 {
+		f.AddD(acc[:n/2], acc[:n/2], acc[n/2:n])
+	}
+	f.SumD(acc[:1], acc[:1])
+	f.Return(neon.Result{Name: "sum", X: acc[:1]})
+}
+
+// minMaxNEON writes the range: 2 instructions for 4 elements, 0.81 per element with loads and the loop. The machine's minimum and
+// maximum give NaN for NaN and order the zeros, which is what is wanted.
+func minMaxNEON(file *neon.File) {
+	f := file.Func("minMaxF32NEON", "(x *float32, n int) (lo, hi float32)",
+		"minMaxF32NEON returns the smallest and the largest of n elements, n a positive multiple of 4, -0 below +0; NaN if any is.")
+	const unroll = 4
+	lo, hi := f.V(unroll), f.V(unroll)
+	x, n := f.Arg("x"), f.Arg("n")
+	f.Text("FMOVQ (%v), F%d", x, lo[0])
+	f.Mov(lo[1:], lo[:1])
+	f.Mov(hi, lo[:1])
+	f.Each(neon.Loop{N: n, In: []neon.R{x}, Unroll: unroll, Whole: true, Body: func(in []neon.Vec) []neon.Vec {
+		u := len(in[0])
+		f.Min(lo[:u], lo[:u], in[0])
+		f.Max(hi[:u], hi[:u], in[0])
+		return nil
+	}})
+	for n := unroll; n > 1; n /= 2 {
+		f.Min(lo[:n/2], lo[:n/2], lo[n/2:n])
+		f.Max(hi[:n/2], hi[:n/2], hi[n/2:n])
+	}
+	f.MinAcross(lo[:1], lo[:1])
+	f.MaxAcross(hi[:1], hi[:1])
+	f.Return(neon.Result{Name: "lo", X: lo}, neon.Result{Name: "hi", X: hi})
+}

@@ -1,0 +1,29 @@
+package main
+
+import "github.com/equivcnp/equivcnp/asm/internal/x86"
+
+// A generator writes all functions of one file, for each level.
+type generator struct {
+	file  string // zexp makes zexp_amd64.s and zexp_amd64.go
+	write func(*x86.File)
+}
+
+// registry lists the generated files.
+var registry = []generator{
+	{"zexp", expAMD64},
+	{"zgemm", gemmAMD64},
+	{"zactivation", activationAMD64},
+	{"zlog", logAMD64},
+	{"ztrig", trigAMD64},
+	{"zaxpy", axpyAMD64},
+	{"zgather", gatherAMD64},
+	{"zdepthwise", depthwiseAMD64},
+	{"zbf16", bf16AMD64},
+	{"zpointconv", pointConvAMD64},
+	{"zsetconv", setConvAMD64},
+	{"zreduce", reduceAMD64},
+	{"zmoments", momentsAMD64},
+}
+
+// levels lists the levels that generators write for.
+var levels = []x86.Level{x86.AVX2, x86.AVX512}

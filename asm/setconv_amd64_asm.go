@@ -1,0 +1,170 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+
+	"github.com/equivcnp/equivcnp/asm/internal/x86"
+)
+
+// In set convolutions a lane is a target: a vector holds the distances of as many targets to one point, whose coordinates and
+// channels are repeated over all lanes. Targets come coordinate by coordinate, t[a·lanes + lane].
+
+func setConvAMD64(f *x86.File) {
+	for _, l := range levels {
+		for _, c := range []int{8, 7, 6, 5, 4, 3, 2, 1} {
+			setConvTile(f, l, c)
+		}
+		setConvGrad(f, l)
+	}
+}
+
+// setConvRBF returns -gamma·|t - x|² of a point at all targets, rounded to float32, and exp of it.
+//
+//	dist2 = Σ_a (t_a - x_a)²  in float64,  v = float32(-gamma·dist2)
+type setConvRBF struct {
+	*x86.Func
+	t, d   reg.GPVirtual
+	factor reg.VecVirtual // -gamma in all float64 lanes
+	block  *x86.Block
+}
+
+func newSetConvRBF(fn *x86.Func) *setConvRBF {
+	r := &setConvRBF{Func: fn, t: fn.Arg("t"), d: fn.Arg("d"), factor: fn.Vec(), block: x86.NewBlock(fn.Level, x86.F32)}
+	p, err := fn.Param("factor").Resolve()
+	if err != nil {
+		panic(err)
+	}
+	fn.VBROADCASTSD(p.Addr, r.factor)
+	v := r.block.Input()
+	r.block.Output(expF32(r.block, v))
+	r.block.Output(v)
+	fn.Hoist(r.block)
+	return r
+}
+
+// at goes to the point x, which it leaves behind.
+func (r *setConvRBF) at(x reg.GPVirtual) (e, v reg.VecVirtual) {
+	width := r.Level.Bytes()
+	sum := []reg.VecVirtual{r.Zero(), r.Zero()}
+	coordinate, left := r.GP64(), r.GP64()
+	loop := r.NewLabel("coordinates")
+	r.MOVQ(r.t, coordinate)
+	r.MOVQ(r.d, left)
+	r.Label(loop)
+	xa := r.Vec()
+	r.VBROADCASTSD(operand.Mem{Base: x}, xa)
+	for h := range sum {
+		diff := r.Vec()
+		r.VSUBPD(operand.Mem{Base: coordinate, Disp: h * width}, xa, diff)
+		r.VFMADD231PD(diff, diff, sum[h])
+	}
+	r.ADDQ(operand.U8(8), x)
+	r.ADDQ(operand.U32(2*width), coordinate)
+	r.DECQ(left)
+	r.JNE(operand.LabelRef(loop))
+	for h := range sum {
+		r.VMULPD(r.factor, sum[h], sum[h])
+	}
+	v = r.Vec()
+	if r.Level == x86.AVX512 {
+		low, high := r.YMM(), r.YMM()
+		r.VCVTPD2PS(sum[0], low)
+		r.VCVTPD2PS(sum[1], high)
+		r.VINSERTF64X4(operand.U8(1), high, low.AsZ(), v)
+	} else {
+		low, high := r.XMM(), r.XMM()
+		r.VCVTPD2PSY(sum[0], low)
+		r.VCVTPD2PSY(sum[1], high)
+		r.VINSERTF128(operand.U8(1), high, low.AsY(), v)
+	}
+	out := r.Emit(r.block, [][]reg.VecVirtual{{v}}, nil)
+	return out[0][0], out[1][0]
+}
+
+// setConvTile writes
+//
+//	h[j·lanes + lane] += Σ_n phi[n, j] · exp(-gamma·|t_lane - x_n|²),  j < c
+//
+// whose sums stay in registers in between.
+func setConvTile(f *x86.File, l x86.Level, c int) {
+	fn := f.Func(l, x86.F32, fmt.Sprintf("setConv%dF32", c),
+		"func(h *float32, t, x *float64, phi *float32, points, d, stride int, factor float64)",
+		fmt.Sprintf("adds to h[j, lane] the sum Σ phi[n, j]·exp(factor·|t[lane] - x[n]|²) over n < points, for j < %d. t is [d, lanes], x [points, d]; rows of phi lie stride bytes apart.", c))
+	r := newSetConvRBF(fn)
+	h, x, phi, points, stride := fn.Arg("h"), fn.Arg("x"), fn.Arg("phi"), fn.Arg("points"), fn.Arg("stride")
+	acc := zeros(fn, c)
+	for j := range acc {
+		fn.VMOVUPS(operand.Mem{Base: h, Disp: j * l.Bytes()}, acc[j])
+	}
+	fn.TESTQ(points, points)
+	fn.JE(operand.LabelRef("store"))
+	fn.Label("points")
+	e, _ := r.at(x)
+	for j := range acc {
+		m := operand.Mem{Base: phi, Disp: 4 * j}
+		if l == x86.AVX512 {
+			fn.VFMADD231PS_BCST(m, e, acc[j])
+			continue
+		}
+		p := fn.Vec()
+		fn.VBROADCASTSS(m, p)
+		fn.VFMADD231PS(p, e, acc[j])
+	}
+	fn.ADDQ(stride, phi)
+	fn.DECQ(points)
+	fn.JNE(operand.LabelRef("points"))
+	fn.Label("store")
+	for j := range acc {
+		fn.VMOVUPS(acc[j], operand.Mem{Base: h, Disp: j * l.Bytes()})
+	}
+	fn.End()
+}
+
+// setConvGrad writes, for the gradient to scale and gamma, over the given points
+//
+//	sum[lane] = Σ_n e_n·q_n,  sum[lanes + lane] = Σ_n v_n·e_n·q_n,  q_n = Σ_j dh[j, lane]·phi[n, j]
+//
+// with v = -gamma·|t - x|² and e = exp v. Where e vanishes the product counts as 0, whatever v.
+func setConvGrad(f *x86.File, l x86.Level) {
+	fn := f.Func(l, x86.F32, "setConvGradF32",
+		"func(sum *float32, t, x *float64, phi, dh *float32, points, d, c, stride int, factor float64)",
+		"sets sum[lane] = Σ e·q and sum[lanes+lane] = Σ v·e·q over n < points, with v = factor·|t[lane] - x[n]|², e = exp(v) and q = Σ dh[j, lane]·phi[n, j] over j < c. t is [d, lanes], x [points, d], dh [c, lanes]; rows of phi lie stride bytes apart.")
+	r := newSetConvRBF(fn)
+	sum, x, phi, g, points, stride := fn.Arg("sum"), fn.Arg("x"), fn.Arg("phi"), fn.Arg("dh"), fn.Arg("points"), fn.Arg("stride")
+	acc := zeros(fn, 2)
+	clearAll(fn, acc)
+	// Below exp's range v is at least this, so that 0·v stays 0.
+	least := fn.ConstVec("expMin", -104)
+	fn.TESTQ(points, points)
+	fn.JE(operand.LabelRef("store"))
+	fn.Label("points")
+	e, v := r.at(x)
+	q := fn.Zero()
+	row, channel, left := fn.GP64(), fn.GP64(), fn.GP64()
+	fn.MOVQ(phi, row)
+	fn.MOVQ(g, channel)
+	fn.MOVQ(fn.Arg("c"), left)
+	fn.Label("channels")
+	p := fn.Vec()
+	fn.VBROADCASTSS(operand.Mem{Base: row}, p)
+	fn.VFMADD231PS(operand.Mem{Base: channel}, p, q)
+	fn.ADDQ(operand.U8(4), row)
+	fn.ADDQ(operand.U32(l.Bytes()), channel)
+	fn.DECQ(left)
+	fn.JNE(operand.LabelRef("channels"))
+	fn.VMULPS(e, q, q)
+	fn.VADDPS(q, acc[0], acc[0])
+	fn.VMAXPS(v, least, v)
+	fn.VFMADD231PS(v, q, acc[1])
+	fn.ADDQ(stride, phi)
+	fn.DECQ(points)
+	fn.JNE(operand.LabelRef("points"))
+	fn.Label("store")
+	for j := range acc {
+		fn.VMOVUPS(acc[j], operand.Mem{Base: sum, Disp: j * l.Bytes()})
+	}
+	fn.End()
+}

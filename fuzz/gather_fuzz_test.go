@@ -1,0 +1,223 @@
+package fuzz
+
+import (
+	"math"
+	"testing"
+
+	"github.com/equivcnp/equivcnp/internal/testkit"
+	"github.com/equivcnp/equivcnp/simd"
+)
+
+// neighbourhood makes pairs of bytes: one of eight begins a new row, and now and then a row repeats its predecessor's poses.
+func neighbourhood(shape []byte, points, poses int) (offsets []int, index, pose []int32) {
+	offsets = []int{0}
+	for _, s := range shape[:min(len(shape), 200)] {
+		if s%8 == 0 {
+			offsets = append(offsets, len(index))
+			if n := len(offsets); s%3 == 0 && n > 2 {
+				list := pose[offsets[n-2]:offsets[n-1]]
+				for k, p := range list {
+					index, pose = append(index, int32((int(s)+k)%points)), append(pose, p)
+				}
+				offsets = append(offsets, len(index))
+			}
+		}
+		index, pose = append(index, int32(int(s)%points)), append(pose, int32(int(s)/8%poses))
+	}
+	return append(offsets, len(index)), index, pose
+}
+
+// FuzzGatherGradF32 compares the gradients of depthwise and PointConv, and depthwise with bfloat16 weights, with float64 sums
+// on any neighbourhood and bit patterns.
+func FuzzGatherGradF32(f *testing.F) {
+	for i, b := range seedBytes() {
+		f.Add(b, []byte{1, 2, 3, 48, 5, 24, 9, 200, 77, 5, 0, 96}, uint8(i*7), uint8(3*i), i%2 == 0)
+	}
+	f.Fuzz(func(t *testing.T, bytes, shape []byte, uc, ucm uint8, scaled bool) {
+		const points, poses = 5, 3
+		c, cm := int(uc), int(ucm%40)
+		x := floats32(bytes)
+		offsets, index, pose := neighbourhood(shape, points, poses)
+		rows := len(offsets) - 1
+		a, b := wrap(x, points*c), wrap(x, poses*c)
+		var scale []float32
+		if scaled {
+			scale = wrap(x, points)
+		}
+		half, wide := make([]simd.BF16, len(b)), make([]float32, len(b))
+		out := make([]float32, rows*c)
+		// A weight times its factor may leave the range of float32 where the whole product does not: then ok is false.
+		sums := func(b []float32, scale []float32, i, j int) (sum, size float64, ok bool) {
+			ok = true
+			for k := offsets[i]; k < offsets[i+1]; k++ {
+				v := float64(a[int(index[k])*c+j]) * float64(b[int(pose[k])*c+j])
+				if scale != nil {
+					part := math.Abs(float64(b[int(pose[k])*c+j]) * float64(scale[index[k]]))
+					v *= float64(scale[index[k]])
+					ok = ok && (part == 0 || part > 0x1p-100 && part < 0x1p127)
+				}
+				sum, size = sum+v, size+math.Abs(v)
+			}
+			return sum, size, ok
+		}
+		ci := c % 20
+		dp, w, df := wrap(x, points*ci*cm), wrap(x, poses*cm), make([]float32, rows*ci)
+		f, dw := wrap(x, poses*ci), make([]float32, rows*cm)
+		atLevels(t, func(level simd.Level) {
+			simd.BF16FromF32(half, b)
+			simd.F32FromBF16(wide, half)
+			for name, run := range map[string]func() ([]float32, []float32){
+				"grad F": func() ([]float32, []float32) {
+					simd.DepthwiseGradFF32(out, a, b, offsets, index, pose, scale, c)
+					return b, scale
+				},
+				"grad W": func() ([]float32, []float32) {
+					simd.DepthwiseGradWF32(out, a, b, offsets, index, pose, scale, c)
+					return b, scale
+				},
+				"bf16": func() ([]float32, []float32) {
+					simd.DepthwiseBF16F32(out, a, half, offsets, index, pose, c, false)
+					return wide, nil
+				},
+			} {
+				b, scale := run()
+				for i := range rows {
+					for j := range c {
+						sum, size, ok := sums(b, scale, i, j)
+						if ok && !agree(out[i*c+j], sum, size, offsets[i+1]-offsets[i]) {
+							t.Fatalf("level=%v: depthwise %s c=%d: [%d,%d] = %g, want %g", level, name, c, i, j, out[i*c+j], sum)
+						}
+					}
+				}
+			}
+			simd.PointConvGradFF32(df, dp, w, offsets, index, pose, ci, cm)
+			simd.PointConvGradWF32(dw, dp, f, offsets, index, pose, ci, cm)
+			for i := range rows {
+				n := offsets[i+1] - offsets[i]
+				for p := range ci {
+					sum, size := 0.0, 0.0
+					for k := offsets[i]; k < offsets[i+1]; k++ {
+						for q := range cm {
+							v := float64(w[int(pose[k])*cm+q]) * float64(dp[(int(index[k])*ci+p)*cm+q])
+							sum, size = sum+v, size+math.Abs(v)
+						}
+					}
+					if !agree(df[i*ci+p], sum, size, n*cm) {
+						t.Fatalf("level=%v: PointConv grad F ci=%d cm=%d: [%d,%d] = %g, want %g", level, ci, cm, i, p, df[i*ci+p], sum)
+					}
+				}
+				for q := range cm {
+					sum, size := 0.0, 0.0
+					for k := offsets[i]; k < offsets[i+1]; k++ {
+						for p := range ci {
+							v := float64(f[int(pose[k])*ci+p]) * float64(dp[(int(index[k])*ci+p)*cm+q])
+							sum, size = sum+v, size+math.Abs(v)
+						}
+					}
+					if !agree(dw[i*cm+q], sum, size, n*ci) {
+						t.Fatalf("level=%v: PointConv grad W ci=%d cm=%d: [%d,%d] = %g, want %g", level, ci, cm, i, q, dw[i*cm+q], sum)
+					}
+				}
+			}
+		})
+	})
+}
+
+// FuzzReduceF32 compares the reductions and conversions of every level with each other on any bit patterns.
+func FuzzReduceF32(f *testing.F) {
+	for i, b := range seedBytes() {
+		f.Add(b, uint16(i*97), uint8(i))
+	}
+	f.Fuzz(func(t *testing.T, bytes []byte, un uint16, uc uint8) {
+		x := wrap(floats32(bytes), int(un%5000))
+		c := 1 + int(uc%70)
+		rows := x[:len(x)/c*c]
+		if err := simd.SetLevel(simd.Generic); err != nil {
+			t.Fatal(err)
+		}
+		sum, sumSq, size := simd.SumF32(x), simd.SumSqF32(x), 0.0
+		for _, v := range x {
+			size += math.Abs(float64(v))
+		}
+		lo, hi := simd.MinMaxF32(x)
+		half, other := make([]simd.BF16, len(x)), make([]simd.BF16, len(x))
+		simd.BF16FromF32(half, x)
+		mean, variance := make([]float64, c), make([]float64, c)
+		simd.WeightedMomentsF32(mean, variance, rows, nil, c)
+		near := func(a, b, tol float64) bool {
+			return a != a && b != b || a == b || math.Abs(a-b) <= tol || math.IsInf(tol, 0) || tol != tol
+		}
+		atLevels(t, func(level simd.Level) {
+			if got := simd.SumF32(x); !near(got, sum, 160*0x1p-53*size) {
+				t.Errorf("level=%v: sum of %d = %g, want %g", level, len(x), got, sum)
+			}
+			if got := simd.SumSqF32(x); !near(got, sumSq, 160*0x1p-53*sumSq) {
+				t.Errorf("level=%v: sum of %d squares = %g, want %g", level, len(x), got, sumSq)
+			}
+			if a, b := simd.MinMaxF32(x); !testkit.SameBits([]float32{a, b}, []float32{lo, hi}) {
+				t.Errorf("level=%v: range of %d = %g %g, want %g %g", level, len(x), a, b, lo, hi)
+			}
+			simd.BF16FromF32(other, x)
+			for i, v := range other {
+				if v != half[i] {
+					t.Errorf("level=%v: %g becomes bfloat16 %#x, want %#x", level, x[i], v, half[i])
+				}
+			}
+			m, v := make([]float64, c), make([]float64, c)
+			simd.WeightedMomentsF32(m, v, rows, nil, c)
+			for j := range c {
+				most := 0.0
+				for i := j; i < len(rows); i += c {
+					most = max(most, math.Abs(float64(rows[i])))
+				}
+				tol := float64(len(rows)/c+8) * 0x1p-52 * most
+				if !near(m[j], mean[j], 2*tol) || !near(v[j], variance[j], 8*tol*most) {
+					t.Errorf("level=%v: moments %g %g, want %g %g", level, m[j], v[j], mean[j], variance[j])
+				}
+			}
+		})
+	})
+}
+
+// FuzzSetConvF32 compares the set convolution of every level with float64 sums, and its gradients with the convolution.
+func FuzzSetConvF32(f *testing.F) {
+	for i, b := range seedBytes() {
+		f.Add(b, uint8(i), uint8(2*i), uint8(i%10), uint8(i), 0.1*float64(i))
+	}
+	f.Fuzz(func(t *testing.T, bytes []byte, ut, un, ud, uc uint8, gamma float64) {
+		targets, n, d, c := int(ut%40), int(un), 1+int(ud%10), int(uc%20)
+		if !(math.Abs(gamma) < 10) {
+			return
+		}
+		var x []float64
+		for i, v := range wrap(floats32(bytes), (targets+n)*d) {
+			// Coordinates of moderate size; the values' own bits decide where.
+			x = append(x, math.Mod(float64(v), 8)+float64(i%3))
+		}
+		to, from := x[:targets*d], x[targets*d:]
+		phi, h := wrap(floats32(bytes), n*c), make([]float32, targets*c)
+		atLevels(t, func(level simd.Level) {
+			simd.SetConvF32(h, to, from, phi, d, c, gamma, 1)
+			for m := range targets {
+				for j := range c {
+					sum, size, most := 0.0, 0.0, 0.0
+					for i := range n {
+						dist2 := 0.0
+						for a := range d {
+							dist2 += (to[m*d+a] - from[i*d+a]) * (to[m*d+a] - from[i*d+a])
+						}
+						v := float64(phi[i*c+j]) * math.Exp(-gamma*dist2)
+						sum, size, most = sum+v, size+math.Abs(v), max(most, math.Abs(gamma)*dist2)
+					}
+					if sum != sum || most > 80 || size >= math.MaxFloat32/2 || math.IsInf(size, 0) {
+						continue // exp or the sum leaves the range of float32
+					}
+					tol := (float64(n+8) + most) * (0x1p-23*size + 0x1p-148)
+					if got := float64(h[m*c+j]); !(math.Abs(got-sum) <= tol) {
+						t.Fatalf("level=%v: targets=%d n=%d d=%d c=%d: h[%d,%d] = %g, want %g", level, targets, n, d, c, m, j, got, sum)
+					}
+				}
+			}
+		})
+	})
+}

@@ -1,0 +1,50 @@
+// Package cpu tells what the machine offers: instruction set extensions and the sizes of its caches.
+package cpu
+
+import (
+	"sync"
+
+	"github.com/klauspost/cpuid/v2"
+	"golang.org/x/sys/cpu"
+)
+
+// extensions are the instruction set extensions that kernels use, by the names that the kernels' generators give them.
+// Those of other architectures are false. x/sys/cpu reports the wide registers only if the operating system saves them.
+var extensions = map[string]bool{
+	"AVX":      cpu.X86.HasAVX,
+	"AVX2":     cpu.X86.HasAVX2,
+	"FMA3":     cpu.X86.HasFMA,
+	"BMI2":     cpu.X86.HasBMI2,
+	"AVX512F":  cpu.X86.HasAVX512F,
+	"AVX512DQ": cpu.X86.HasAVX512DQ,
+	"AVX512BW": cpu.X86.HasAVX512BW,
+	"AVX512VL": cpu.X86.HasAVX512VL,
+	"ASIMD":    cpu.ARM64.HasASIMD,
+}
+
+// Missing returns those of the named extensions that the machine lacks, or that this package does not know.
+func Missing(names ...string) []string {
+	var missing []string
+	for _, n := range names {
+		if !extensions[n] {
+			missing = append(missing, n)
+		}
+	}
+	return missing
+}
+
+// Caches are the sizes in bytes of the data caches that one core sees.
+type Caches struct{ L1, L2, L3 int }
+
+// DataCaches returns the machine's caches. Where it does not tell, the answer is a modest machine's.
+var DataCaches = sync.OnceValue(func() Caches {
+	c := cpuid.CPU.Cache
+	return Caches{or(c.L1D, 32<<10), or(c.L2, 512<<10), or(c.L3, 8<<20)}
+})
+
+func or(size, otherwise int) int {
+	if size > 0 {
+		return size
+	}
+	return otherwise
+}

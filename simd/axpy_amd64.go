@@ -1,0 +1,61 @@
+//go:build !purego
+
+package simd
+
+func addF32(dst, x, y []float32) {
+	if level == Generic {
+		addGeneric(dst, x, y)
+		return
+	}
+	raceRead(x)
+	raceRead(y)
+	raceWrite(dst)
+	for len(x) > 0 {
+		n := min(len(x), maxPiece)
+		switch level {
+		case AVX512:
+			addF32AVX512(&dst[0], &x[0], &y[0], n)
+		case AVX2:
+			addF32AVX2(&dst[0], &x[0], &y[0], n)
+		}
+		dst, x, y = dst[n:], x[n:], y[n:]
+	}
+}
+
+func axpyF32(dst []float32, a float32, x []float32) {
+	if level == Generic {
+		axpyGeneric(dst, a, x)
+		return
+	}
+	raceRead(x)
+	raceWrite(dst)
+	for len(x) > 0 {
+		n := min(len(x), maxPiece)
+		switch level {
+		case AVX512:
+			axpyF32AVX512(&dst[0], a, &x[0], n)
+		case AVX2:
+			axpyF32AVX2(&dst[0], a, &x[0], n)
+		}
+		dst, x = dst[n:], x[n:]
+	}
+}
+
+func scaleF32(dst []float32, a float32, x []float32) {
+	if level == Generic {
+		scaleGeneric(dst, a, x)
+		return
+	}
+	raceRead(x)
+	raceWrite(dst)
+	for len(x) > 0 {
+		n := min(len(x), maxPiece)
+		switch level {
+		case AVX512:
+			scaleF32AVX512(&dst[0], a, &x[0], n)
+		case AVX2:
+			scaleF32AVX2(&dst[0], a, &x[0], n)
+		}
+		dst, x = dst[n:], x[n:]
+	}
+}

@@ -1,0 +1,285 @@
+//go:build !purego
+
+package simd
+
+import (
+	"unsafe"
+
+	"github.com/equivcnp/equivcnp/internal/cpu"
+)
+
+// depthwiseKind selects a kernel for one row at a time.
+type depthwiseKind uint8
+
+const (
+	depthwisePlain  depthwiseKind = iota
+	depthwiseStream               // w is fetched ahead from memory
+	depthwiseScaled               // rows of f count scale[index] times
+	depthwiseHalf                 // w is bfloat16, fetched ahead
+)
+
+// depthwiseRun is what the calls for one set of arguments share. Strides are in bytes.
+type depthwiseRun struct {
+	kind          depthwiseKind
+	f, w          unsafe.Pointer
+	scale         *float32
+	c             int
+	stride, wsize int // of a row of f and out in bytes, of an element of w
+	mean          int
+	lanes         int
+}
+
+func depthwiseF32(out, f, w []float32, offsets []int, index, pose []int32, c int, mean bool) {
+	if level == Generic || c == 0 {
+		depthwiseGeneric(out, f, w, offsets, index, pose, c, mean)
+		return
+	}
+	raceRead(w)
+	d := depthwiseRun{kind: depthwisePlain, w: unsafe.Pointer(first(w)), wsize: 4}
+	// Beyond the second-level cache, rows of w in no order the machine can guess are worth fetching ahead. Within it the
+	// extra instructions cost a tenth.
+	if len(w)*4 > cpu.DataCaches().L2 {
+		d.kind = depthwiseStream
+	}
+	if mean {
+		d.mean = 1
+	}
+	d.run("DepthwiseF32", "index", "pose", out, f, len(w)/c, offsets, index, pose, c)
+}
+
+// depthwiseScaledF32 is both gradients, under the name of the one that called.
+func depthwiseScaledF32(fn string, out, f, w []float32, offsets []int, index, pose []int32, scale []float32, c int) {
+	if level == Generic || c == 0 {
+		depthwiseScaledGeneric(out, f, w, offsets, index, pose, scale, c)
+		return
+	}
+	raceRead(w)
+	raceRead(scale)
+	d := depthwiseRun{kind: depthwiseScaled, w: unsafe.Pointer(first(w)), wsize: 4, scale: first(scale)}
+	if scale == nil {
+		d.kind = depthwisePlain
+	}
+	indexName, poseName := "index", "pose"
+	if fn == "DepthwiseGradWF32" { // what its arguments are called
+		indexName, poseName = "row", "index"
+	}
+	d.run(fn, indexName, poseName, out, f, len(w)/c, offsets, index, pose, c)
+}
+
+func depthwiseBF16F32(out, f []float32, w []BF16, offsets []int, index, pose []int32, c int, mean bool) {
+	if level == Generic || c == 0 {
+		depthwiseBF16Generic(out, f, w, offsets, index, pose, c, mean)
+		return
+	}
+	raceRead(w)
+	d := depthwiseRun{kind: depthwiseHalf, w: unsafe.Pointer(first(w)), wsize: 2}
+	if mean {
+		d.mean = 1
+	}
+	d.run("DepthwiseBF16F32", "index", "pose", out, f, len(w)/c, offsets, index, pose, c)
+}
+
+// run checks the indices of a chunk of rows, computes it, and goes on to the next.
+func (d *depthwiseRun) run(fn, indexName, poseName string, out, f []float32, poses int, offsets []int, index, pose []int32, c int) {
+	raceRead(f)
+	raceRead(offsets)
+	raceRead(index)
+	raceRead(pose)
+	raceWrite(out)
+	d.f, d.c, d.stride, d.lanes = unsafe.Pointer(first(f)), c, 4*c, 16
+	if level == AVX2 {
+		d.lanes = 8
+	}
+	for lo := 0; lo < len(offsets)-1; {
+		hi := gatherChunk(offsets, lo, c)
+		a, b := offsets[lo]-offsets[0], offsets[hi]-offsets[0]
+		checkIndex(fn, indexName, index[a:b], a, len(f)/c)
+		checkIndex(fn, poseName, pose[a:b], a, poses)
+		d.chunk(out[lo*c:hi*c], offsets[lo:hi+1], index[a:b], pose[a:b])
+		lo = hi
+	}
+}
+
+// chunk computes rows together where neighbours have the same poses, and one by one elsewhere.
+func (d *depthwiseRun) chunk(out []float32, offsets []int, index, pose []int32) {
+	rows := len(offsets) - 1
+	list := func(i int) []int32 { return pose[offsets[i]-offsets[0] : offsets[i+1]-offsets[0]] }
+	single := 0 // rows up to here are done
+	if d.kind == depthwisePlain {
+		group := 4
+		if level == AVX2 {
+			group = 2
+		}
+		for i := 0; i+group <= rows; {
+			same := 1
+			for same < group && len(list(i)) > 0 && sameIndices(list(i), list(i+same)) {
+				same++
+			}
+			if same == group {
+				d.rows(out, offsets, index, pose, single, i)
+				d.group(out, offsets, index, pose, i)
+				single = i + group
+			}
+			i += same
+		}
+	}
+	d.rows(out, offsets, index, pose, single, rows)
+}
+
+// block returns how many channels, in how many vectors, a kernel takes next of the c - j that are left. The widths are those
+// that exist, and never more than needed.
+func (d *depthwiseRun) block(j, widest int) (vecs, channels, tail int) {
+	left := (d.c - j + d.lanes - 1) / d.lanes
+	for vecs = widest; vecs > left; {
+		vecs /= 2
+	}
+	channels = min(vecs*d.lanes, d.c-j)
+	return vecs, channels, channels - (vecs-1)*d.lanes
+}
+
+// rows computes rows lo to hi, one after the other.
+func (d *depthwiseRun) rows(out []float32, offsets []int, index, pose []int32, lo, hi int) {
+	if lo == hi {
+		return
+	}
+	a, b := offsets[lo]-offsets[0], offsets[hi]-offsets[0]
+	ix, ps, n, pairs := first(index[a:b]), first(pose[a:b]), hi-lo, b-a
+	if pairs == 0 {
+		clear(out[lo*d.c : hi*d.c])
+		return
+	}
+	off, s, t := &offsets[lo], d.scale, d.stride
+	for j := 0; j < d.c; {
+		vecs, channels, tail := d.block(j, 8)
+		o, f := &out[lo*d.c+j], (*float32)(unsafe.Add(d.f, 4*j))
+		wj := unsafe.Add(d.w, d.wsize*j)
+		w, w16 := (*float32)(wj), (*uint16)(wj)
+		// The sixteen kernels of a level. Calls by name keep the arguments on the stack.
+		if level == AVX512 {
+			switch d.kind {
+			case depthwisePlain:
+				switch vecs {
+				case 8:
+					depthwise8F32AVX512(o, f, w, off, ix, ps, n, t, tail, d.mean)
+				case 4:
+					depthwise4F32AVX512(o, f, w, off, ix, ps, n, t, tail, d.mean)
+				case 2:
+					depthwise2F32AVX512(o, f, w, off, ix, ps, n, t, tail, d.mean)
+				default:
+					depthwise1F32AVX512(o, f, w, off, ix, ps, n, t, tail, d.mean)
+				}
+			case depthwiseStream:
+				switch vecs {
+				case 8:
+					depthwiseStream8F32AVX512(o, f, w, off, ix, ps, n, t, tail, d.mean, pairs)
+				case 4:
+					depthwiseStream4F32AVX512(o, f, w, off, ix, ps, n, t, tail, d.mean, pairs)
+				case 2:
+					depthwiseStream2F32AVX512(o, f, w, off, ix, ps, n, t, tail, d.mean, pairs)
+				default:
+					depthwiseStream1F32AVX512(o, f, w, off, ix, ps, n, t, tail, d.mean, pairs)
+				}
+			case depthwiseScaled:
+				switch vecs {
+				case 8:
+					depthwiseScaled8F32AVX512(o, f, w, off, ix, ps, n, t, tail, s)
+				case 4:
+					depthwiseScaled4F32AVX512(o, f, w, off, ix, ps, n, t, tail, s)
+				case 2:
+					depthwiseScaled2F32AVX512(o, f, w, off, ix, ps, n, t, tail, s)
+				default:
+					depthwiseScaled1F32AVX512(o, f, w, off, ix, ps, n, t, tail, s)
+				}
+			case depthwiseHalf:
+				switch vecs {
+				case 8:
+					depthwiseHalf8F32AVX512(o, f, w16, off, ix, ps, n, t, t/2, tail, d.mean, pairs)
+				case 4:
+					depthwiseHalf4F32AVX512(o, f, w16, off, ix, ps, n, t, t/2, tail, d.mean, pairs)
+				case 2:
+					depthwiseHalf2F32AVX512(o, f, w16, off, ix, ps, n, t, t/2, tail, d.mean, pairs)
+				default:
+					depthwiseHalf1F32AVX512(o, f, w16, off, ix, ps, n, t, t/2, tail, d.mean, pairs)
+				}
+			}
+		} else {
+			switch d.kind {
+			case depthwisePlain:
+				switch vecs {
+				case 8:
+					depthwise8F32AVX2(o, f, w, off, ix, ps, n, t, tail, d.mean)
+				case 4:
+					depthwise4F32AVX2(o, f, w, off, ix, ps, n, t, tail, d.mean)
+				case 2:
+					depthwise2F32AVX2(o, f, w, off, ix, ps, n, t, tail, d.mean)
+				default:
+					depthwise1F32AVX2(o, f, w, off, ix, ps, n, t, tail, d.mean)
+				}
+			case depthwiseStream:
+				switch vecs {
+				case 8:
+					depthwiseStream8F32AVX2(o, f, w, off, ix, ps, n, t, tail, d.mean, pairs)
+				case 4:
+					depthwiseStream4F32AVX2(o, f, w, off, ix, ps, n, t, tail, d.mean, pairs)
+				case 2:
+					depthwiseStream2F32AVX2(o, f, w, off, ix, ps, n, t, tail, d.mean, pairs)
+				default:
+					depthwiseStream1F32AVX2(o, f, w, off, ix, ps, n, t, tail, d.mean, pairs)
+				}
+			case depthwiseScaled:
+				switch vecs {
+				case 8:
+					depthwiseScaled8F32AVX2(o, f, w, off, ix, ps, n, t, tail, s)
+				case 4:
+					depthwiseScaled4F32AVX2(o, f, w, off, ix, ps, n, t, tail, s)
+				case 2:
+					depthwiseScaled2F32AVX2(o, f, w, off, ix, ps, n, t, tail, s)
+				default:
+					depthwiseScaled1F32AVX2(o, f, w, off, ix, ps, n, t, tail, s)
+				}
+			case depthwiseHalf:
+				switch vecs {
+				case 8:
+					depthwiseHalf8F32AVX2(o, f, w16, off, ix, ps, n, t, t/2, tail, d.mean, pairs)
+				case 4:
+					depthwiseHalf4F32AVX2(o, f, w16, off, ix, ps, n, t, t/2, tail, d.mean, pairs)
+				case 2:
+					depthwiseHalf2F32AVX2(o, f, w16, off, ix, ps, n, t, t/2, tail, d.mean, pairs)
+				default:
+					depthwiseHalf1F32AVX2(o, f, w16, off, ix, ps, n, t, t/2, tail, d.mean, pairs)
+				}
+			}
+		}
+		j += channels
+	}
+}
+
+// group computes the rows from i on that have the same poses, as many as the level's kernel takes.
+func (d *depthwiseRun) group(out []float32, offsets []int, index, pose []int32, i int) {
+	a, n := offsets[i]-offsets[0], offsets[i+1]-offsets[i]
+	ix, ps := &index[a], &pose[a]
+	for j := 0; j < d.c; {
+		vecs, channels, tail := d.block(j, 4)
+		o, f, w := &out[i*d.c+j], (*float32)(unsafe.Add(d.f, 4*j)), (*float32)(unsafe.Add(d.w, 4*j))
+		if level == AVX512 {
+			switch vecs {
+			case 4:
+				depthwiseGroup4F32AVX512(o, f, w, ix, ps, n, d.stride, tail, d.mean)
+			case 2:
+				depthwiseGroup2F32AVX512(o, f, w, ix, ps, n, d.stride, tail, d.mean)
+			default:
+				depthwiseGroup1F32AVX512(o, f, w, ix, ps, n, d.stride, tail, d.mean)
+			}
+		} else {
+			switch vecs {
+			case 4:
+				depthwiseGroup4F32AVX2(o, f, w, ix, ps, n, d.stride, tail, d.mean)
+			case 2:
+				depthwiseGroup2F32AVX2(o, f, w, ix, ps, n, d.stride, tail, d.mean)
+			default:
+				depthwiseGroup1F32AVX2(o, f, w, ix, ps, n, d.stride, tail, d.mean)
+			}
+		}
+		j += channels
+	}
+}

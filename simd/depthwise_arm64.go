@@ -1,0 +1,34 @@
+//go:build !purego
+
+package simd
+
+func depthwiseF32(out, f, w []float32, offsets []int, index, pose []int32, c int, mean bool) {
+	if level == Generic || c == 0 {
+		depthwiseGeneric(out, f, w, offsets, index, pose, c, mean)
+		return
+	}
+	checkIndex("DepthwiseF32", "index", index, len(f)/c)
+	checkIndex("DepthwiseF32", "pose", pose, len(w)/c)
+	raceRead(f)
+	raceRead(w)
+	raceRead(index)
+	raceRead(pose)
+	raceWrite(out)
+	for i := range len(offsets) - 1 {
+		lo, hi := offsets[i]-offsets[0], offsets[i+1]-offsets[0]
+		row := out[i*c : i*c+c]
+		if lo == hi {
+			clear(row)
+			continue
+		}
+		more := 0
+		for k := lo; k < hi; k += gatherPairs {
+			n, scale := min(gatherPairs, hi-k), float32(1)
+			if mean && k+n == hi {
+				scale = 1 / float32(hi-lo)
+			}
+			depthwiseRowF32NEON(&row[0], &f[0], &w[0], &index[k], &pose[k], n, c, more, scale)
+			more = 1
+		}
+	}
+}

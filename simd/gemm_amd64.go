@@ -1,0 +1,249 @@
+//go:build !purego
+
+package simd
+
+// The products run over strips of C, up to 32 columns wide (16 with AVX2), by gemmStripF32 and, where A is given transposed,
+// gemmStripTNF32. A strip wants rows of B that can be read to the end of their last vector: panels of Packed, columns of
+// B that fill whole vectors, or a copy. An element's sum runs over k in ascending order in one accumulator, whatever the
+// blocks are.
+const (
+	stripF32 = 32
+	// gemmBlockRows is how many rows of A pass by a panel of B before the next panel: two or five tiles, whose rows of A
+	// wait in the first-level cache, and whose rows of C become complete while they are near.
+	gemmBlockRowsAVX512 = 28
+	gemmBlockRowsAVX2   = 30
+	// gemmStripRows is the same where one strip is all there is.
+	gemmStripRows = 1008
+	// gemmDepth bounds the columns of A that one call takes, and with them its duration: tens of microseconds.
+	gemmDepth = 2048
+)
+
+// The bits of the mode of gemmStripF32 and gemmStripTNF32, as in their generator.
+const (
+	stripAccumulate = 1 << iota // add to C; otherwise to the bias, or to 0 if it is nil
+	stripReLU
+	stripSwish // gemmStripF32 only: x/(1 + exp(-x)) as WeightNetF32 documents it
+)
+
+// stripColumns returns the widest strip of the current level, which is not Generic.
+func stripColumns() int {
+	if level == AVX512 {
+		return stripF32
+	}
+	return stripF32 / 2
+}
+
+// blockRows returns how many rows a block of the current level has, for n columns.
+func blockRows(n int) int {
+	switch {
+	case n <= stripColumns():
+		return gemmStripRows
+	case level == AVX512:
+		return gemmBlockRowsAVX512
+	}
+	return gemmBlockRowsAVX2
+}
+
+// firstElement returns the address of x[i], nil where k = 0: rows without elements need not exist.
+func firstElement(x []float32, i, k int) *float32 {
+	if k == 0 {
+		return nil
+	}
+	return &x[i]
+}
+
+func gemmStrip(c *float32, ldc int, a *float32, lda int, b *float32, ldb int, bias *float32, m, k, n, mode int) {
+	if level == AVX512 {
+		gemmStripF32AVX512(c, ldc, a, lda, b, ldb, bias, m, k, n, mode)
+	} else {
+		gemmStripF32AVX2(c, ldc, a, lda, b, ldb, bias, m, k, n, mode)
+	}
+}
+
+func gemmStripTN(c *float32, ldc int, a *float32, lda int, b *float32, ldb int, m, k, n, mode int) {
+	if level == AVX512 {
+		gemmStripTNF32AVX512(c, ldc, a, lda, b, ldb, nil, m, k, n, mode)
+	} else {
+		gemmStripTNF32AVX2(c, ldc, a, lda, b, ldb, nil, m, k, n, mode)
+	}
+}
+
+// gemmRace announces that a product reads A [ar, ac] and B [br, bc] and writes C [m, n].
+func gemmRace(c []float32, ldc, m, n int, a []float32, lda, ar, ac int, b []float32, ldb, br, bc int) {
+	if !raceEnabled {
+		return
+	}
+	raceRows(raceRead[float32], a, lda, ar, ac)
+	raceRows(raceRead[float32], b, ldb, br, bc)
+	raceRows(raceWrite[float32], c, ldc, m, n)
+}
+
+func raceRows(announce func([]float32), x []float32, ld, rows, cols int) {
+	if cols == 0 {
+		return
+	}
+	for i := range rows {
+		announce(x[i*ld:][:cols])
+	}
+}
+
+// The unpacked products copy B block by block into a buffer on the stack, as panels. A copy pays where enough rows of A make use
+// of it; below that, B is read in place, but for columns that fill no whole vector.
+const (
+	gemmCopyRows = 64
+	// gemmCopyDepth is the number of rows of B per block.
+	gemmCopyDepth = 256
+	// gemmCopySize and gemmCopyWide are the sizes of the buffer: a panel, or several for tall A, which passes by all of them
+	// while it is in the cache.
+	gemmCopySize = gemmCopyDepth * stripF32
+	gemmCopyWide = 4 * gemmCopySize
+	gemmTallRows = 1024
+)
+
+func gemmF32(c []float32, ldc int, a []float32, lda int, b []float32, ldb int, alpha, beta float32, m, n, k int) {
+	if level == Generic || m == 0 || n == 0 || k == 0 {
+		gemmGeneric(c, ldc, a, lda, b, ldb, alpha, beta, m, n, k)
+		return
+	}
+	gemmRace(c, ldc, m, n, a, lda, m, k, b, ldb, k, n)
+	p := gemmProduct{c, ldc, a, lda, b, ldb, 1, alpha, m, n, k, false}
+	p.run(beta)
+}
+
+func gemmTNF32(c []float32, ldc int, a []float32, lda int, b []float32, ldb int, alpha, beta float32, m, n, k int) {
+	if level == Generic || m == 0 || n == 0 || k == 0 {
+		gemmTNGeneric(c, ldc, a, lda, b, ldb, alpha, beta, m, n, k)
+		return
+	}
+	gemmRace(c, ldc, m, n, a, lda, k, m, b, ldb, k, n)
+	p := gemmProduct{c, ldc, a, lda, b, ldb, 1, alpha, m, n, k, true}
+	p.run(beta)
+}
+
+func gemmNTF32(c []float32, ldc int, a []float32, lda int, b []float32, ldb int, alpha, beta float32, m, n, k int) {
+	if level == Generic || m == 0 || n == 0 || k == 0 {
+		gemmNTGeneric(c, ldc, a, lda, b, ldb, alpha, beta, m, n, k)
+		return
+	}
+	gemmRace(c, ldc, m, n, a, lda, m, k, b, ldb, n, k)
+	p := gemmProduct{c, ldc, a, lda, b, 1, ldb, alpha, m, n, k, false}
+	p.run(beta)
+}
+
+// gemmProduct is C = alpha·A·B + beta·C with the element [p, j] of B at b[p*rs+j*cs], and A transposed or not.
+type gemmProduct struct {
+	c          []float32
+	ldc        int
+	a          []float32
+	lda        int
+	b          []float32
+	rs, cs     int
+	alpha      float32
+	m, n, k    int
+	transposed bool
+}
+
+func (g *gemmProduct) run(beta float32) {
+	mode := 0
+	if beta != 0 {
+		scaleRows(g.c, g.ldc, beta, g.m, g.n)
+		mode = stripAccumulate
+	}
+	switch {
+	case g.inPlace(g.n):
+		g.blocks(nil, mode)
+	case g.m < gemmTallRows || g.n <= stripF32:
+		g.copied(mode)
+	default:
+		g.copiedWide(mode)
+	}
+}
+
+// inPlace reports whether a strip of n columns of B is read where it lies.
+func (g *gemmProduct) inPlace(n int) bool {
+	lanes := stripColumns() / 2
+	return g.cs == 1 && g.alpha == 1 && g.m < gemmCopyRows && n%lanes == 0
+}
+
+// copied and copiedWide are functions of their own, so that only callers with a use for the buffer clear it.
+//
+//go:noinline
+func (g *gemmProduct) copied(mode int) {
+	var panels [gemmCopySize]float32
+	g.blocks(panels[:], mode)
+}
+
+//go:noinline
+func (g *gemmProduct) copiedWide(mode int) {
+	var panels [gemmCopyWide]float32
+	g.blocks(panels[:], mode)
+}
+
+// blocks computes the product for blocks of k and of columns, as many as panels holds.
+func (g *gemmProduct) blocks(panels []float32, mode int) {
+	for p := 0; p < g.k; p += gemmCopyDepth {
+		kb := min(gemmCopyDepth, g.k-p)
+		width := stripF32
+		if len(panels) > 0 {
+			width = len(panels) / kb / stripF32 * stripF32
+		}
+		for j := 0; j < g.n; j += width {
+			nb := min(width, g.n-j)
+			for i := 0; i < nb; i += stripF32 {
+				if w := min(stripF32, nb-i); !g.inPlace(w) {
+					g.fill(panels[i*kb:], p, j+i, kb, w)
+				}
+			}
+			rows := blockRows(nb)
+			for i := 0; i < g.m; i += rows {
+				g.strips(panels, i, p, j, min(rows, g.m-i), kb, nb, mode)
+			}
+		}
+		mode = stripAccumulate
+	}
+}
+
+// strips multiplies a block of rows of A with adjacent panels.
+func (g *gemmProduct) strips(panels []float32, i, p, j, mb, kb, nb, mode int) {
+	columns := stripColumns()
+	for s := 0; s < nb; s += columns {
+		w := min(columns, nb-s)
+		var b *float32
+		ldb := stripF32
+		if panel := s / stripF32 * stripF32; g.inPlace(min(stripF32, nb-panel)) {
+			b, ldb = &g.b[p*g.rs+j+s], g.rs
+		} else {
+			b = &panels[panel*kb+s-panel]
+		}
+		c := &g.c[i*g.ldc+j+s]
+		if g.transposed {
+			gemmStripTN(c, g.ldc, &g.a[p*g.lda+i], g.lda, b, ldb, mb, kb, w, mode)
+		} else {
+			gemmStrip(c, g.ldc, &g.a[i*g.lda+p], g.lda, b, ldb, nil, mb, kb, w, mode)
+		}
+	}
+}
+
+// fill copies alpha·B[p:p+k, j:j+n] into a panel; its other columns are never used, but must be numbers that slow nothing down.
+func (g *gemmProduct) fill(panel []float32, p, j, k, n int) {
+	b := g.b[p*g.rs+j*g.cs:]
+	if g.cs != 1 {
+		for q := range n {
+			column := b[q*g.cs:][:k]
+			for r, v := range column {
+				panel[r*stripF32+q] = g.alpha * v
+			}
+		}
+		return
+	}
+	for r := range k {
+		row := (*[stripF32]float32)(panel[r*stripF32:])
+		if g.alpha == 1 && n == stripF32 {
+			*row = [stripF32]float32(b[r*g.rs:])
+			continue
+		}
+		for q, v := range b[r*g.rs:][:n] {
+			row[q] = g.alpha * v
+		}
+	}
+}

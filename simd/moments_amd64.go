@@ -1,0 +1,108 @@
+//go:build !purego
+
+package simd
+
+// momentsPiece bounds the numbers that a call reads, which the scheduler cannot preempt.
+const momentsPiece = 1 << 16
+
+func weightedMomentsF32(mean, variance []float64, x []float32, weight []int32, c int) float64 {
+	if level == Generic || c == 0 {
+		return weightedMomentsGeneric(mean, variance, x, weight, c)
+	}
+	raceRead(x)
+	raceRead(weight)
+	raceWrite(mean)
+	raceWrite(variance)
+	rows := len(x) / c
+	total, first := float64(rows), 0
+	if weight != nil {
+		total, first = 0, -1
+		for i, w := range weight {
+			if w != 0 && first < 0 {
+				first = i
+			}
+			total += float64(w)
+		}
+	}
+	clear(mean)
+	if total == 0 {
+		clear(variance)
+		return 0
+	}
+	// The first counted row, as float64, waits where the variance will be.
+	start := x[first*c : first*c+c]
+	for j, v := range start {
+		variance[j] = float64(v)
+	}
+	momentsPasses(mean, variance, x, weight, c, false)
+	for j, v := range start {
+		mean[j] = float64(v) + mean[j]/total
+	}
+	clear(variance)
+	momentsPasses(variance, mean, x, weight, c, true)
+	for j := range variance {
+		variance[j] /= total
+	}
+	return total
+}
+
+// momentsPasses adds up one of the two sums, block of columns by block, piece of rows by piece.
+func momentsPasses(sum, center []float64, x []float32, weight []int32, c int, squares bool) {
+	lanes := 8
+	if level == AVX2 {
+		lanes = 4
+	}
+	rows := len(x) / c
+	piece := max(1, momentsPiece/c)
+	for lo := 0; lo < rows; lo += piece {
+		n := min(piece, rows-lo)
+		var w *int32
+		if weight != nil {
+			w = &weight[lo]
+		}
+		for j := 0; j < c; {
+			vecs := 4
+			for vecs > (c-j+lanes-1)/lanes {
+				vecs /= 2
+			}
+			columns := min(vecs*lanes, c-j)
+			momentsBlock(vecs, squares, &sum[j], &center[j], &x[lo*c+j], w, n, 4*c, columns-(vecs-1)*lanes)
+			j += columns
+		}
+	}
+}
+
+// momentsBlock calls the kernel for that many vectors.
+func momentsBlock(vecs int, squares bool, sum, center *float64, x *float32, w *int32, rows, stride, tail int) {
+	if level == AVX512 {
+		switch {
+		case vecs == 4 && squares:
+			momentsSquares4F32AVX512(sum, center, x, w, rows, stride, tail)
+		case vecs == 4:
+			momentsShifted4F32AVX512(sum, center, x, w, rows, stride, tail)
+		case vecs == 2 && squares:
+			momentsSquares2F32AVX512(sum, center, x, w, rows, stride, tail)
+		case vecs == 2:
+			momentsShifted2F32AVX512(sum, center, x, w, rows, stride, tail)
+		case squares:
+			momentsSquares1F32AVX512(sum, center, x, w, rows, stride, tail)
+		default:
+			momentsShifted1F32AVX512(sum, center, x, w, rows, stride, tail)
+		}
+		return
+	}
+	switch {
+	case vecs == 4 && squares:
+		momentsSquares4F32AVX2(sum, center, x, w, rows, stride, tail)
+	case vecs == 4:
+		momentsShifted4F32AVX2(sum, center, x, w, rows, stride, tail)
+	case vecs == 2 && squares:
+		momentsSquares2F32AVX2(sum, center, x, w, rows, stride, tail)
+	case vecs == 2:
+		momentsShifted2F32AVX2(sum, center, x, w, rows, stride, tail)
+	case squares:
+		momentsSquares1F32AVX2(sum, center, x, w, rows, stride, tail)
+	default:
+		momentsShifted1F32AVX2(sum, center, x, w, rows, stride, tail)
+	}
+}

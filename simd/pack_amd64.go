@@ -1,0 +1,58 @@
+//go:build !purego
+
+package simd
+
+func gemmPackedF32(c []float32, ldc int, a []float32, lda int, b *Packed[float32], bias []float32, act Activation, m int) {
+	if level == Generic || m == 0 || b.N == 0 {
+		gemmPackedGeneric(c, ldc, a, lda, b, bias, act, m)
+		return
+	}
+	if raceEnabled {
+		gemmRace(c, ldc, m, b.N, a, lda, m, b.K, b.data, 0, 1, len(b.data))
+		raceRead(bias)
+	}
+	mode, rows := 0, blockRows(b.N)
+	if act == ActReLU {
+		mode = stripReLU
+	} else if act != ActNone {
+		rows = blockRows(stripF32 + 1) // visited once more, in the first-level cache
+	}
+	for i := 0; i < m; i += rows {
+		mb := min(rows, m-i)
+		gemmPackedBlock(c[i*ldc:], ldc, a, i*lda, lda, b, bias, mode, mb)
+		if mode != 0 || act == ActNone {
+			continue
+		}
+		if ldc == b.N {
+			activate(c[i*ldc:][:mb*ldc], act)
+			continue
+		}
+		for q := i; q < i+mb; q++ {
+			activate(c[q*ldc:][:b.N], act)
+		}
+	}
+}
+
+// gemmPackedBlock computes C = A·B + bias for m rows, of which A starts at a[at], with what mode asks for done to the sums.
+func gemmPackedBlock(c []float32, ldc int, a []float32, at, lda int, b *Packed[float32], bias []float32, mode, m int) {
+	columns := stripColumns()
+	for p := 0; p == 0 || p < b.K; p += gemmDepth {
+		now, k := mode, min(gemmDepth, b.K-p)
+		if p+k < b.K {
+			now = 0 // not the last part of the sum
+		}
+		if p > 0 {
+			now |= stripAccumulate
+		}
+		rows := firstElement(a, at+p, k)
+		for j := 0; j < b.N; j += columns {
+			panel := j / stripF32 * stripF32
+			var start *float32
+			if bias != nil {
+				start = &bias[j]
+			}
+			gemmStrip(&c[j], ldc, rows, lda, firstElement(b.data, panel*b.K+p*stripF32+j-panel, k), stripF32, start,
+				m, k, min(columns, b.N-j), now)
+		}
+	}
+}

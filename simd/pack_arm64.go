@@ -1,0 +1,48 @@
+//go:build !purego
+
+package simd
+
+const (
+	packedHeight = 64  // rows of A at a time, so that they stay in the second-level cache with the rows of C they make
+	packedDepth  = 512 // steps of k at a time: 16 KiB of a panel of B stay in the first-level cache, and one call takes some tens of microseconds
+)
+
+// gemmPackedF32 computes act(bias + A·B) from panels of 8 columns, which are what assembly wants. The sum of an element begins with the
+// bias and runs over k in ascending order in one accumulator per block of k, whatever m is. The activation follows while the
+// rows are in the cache.
+func gemmPackedF32(c []float32, ldc int, a []float32, lda int, b *Packed[float32], bias []float32, act Activation, m int) {
+	k, n := b.K, b.N
+	if level == Generic || m == 0 || n == 0 || k == 0 {
+		gemmPackedGeneric(c, ldc, a, lda, b, bias, act, m)
+		return
+	}
+	raceRead(bias)
+	gemmRace(c, ldc, m, n, a, lda, m, k, b.data, packPanelF32, k, packPanelF32)
+	var first, none [packPanelF32]float32
+	for i := 0; i < m; i += packedHeight {
+		mb := min(packedHeight, m-i)
+		for j := 0; j < n; j += packPanelF32 {
+			nb := min(packPanelF32, n-j)
+			start, beta := &none[0], float32(0)
+			if bias != nil {
+				copy(first[:], bias[j:j+nb])
+				start = &first[0]
+			}
+			for p := 0; p < k; p += packedDepth {
+				gemmF32NEON(&c[i*ldc+j], ldc, &a[i*lda+p], lda, &b.data[j*k+p*packPanelF32], packPanelF32, start, 1, beta,
+					mb, nb, min(packedDepth, k-p))
+				start, beta = &none[0], 1
+			}
+		}
+		if act == ActNone {
+			continue
+		}
+		if ldc == n { // the rows follow each other
+			activate(c[i*n:(i+mb)*n], act)
+			continue
+		}
+		for r := range mb {
+			activate(c[(i+r)*ldc:][:n], act)
+		}
+	}
+}

@@ -1,0 +1,7 @@
+//go:build purego || !(amd64 || arm64)
+
+package simd
+
+func gemmPackedF32(c []float32, ldc int, a []float32, lda int, b *Packed[float32], bias []float32, act Activation, m int) {
+	gemmPackedGeneric(c, ldc, a, lda, b, bias, act, m)
+}

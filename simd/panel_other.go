@@ -1,0 +1,6 @@
+//go:build purego || !(amd64 || arm64)
+
+package simd
+
+// packPanelF32 = 0 keeps the rows of Packed[float32] whole, as portable Go reads them.
+const packPanelF32 = 0

@@ -1,0 +1,210 @@
+//go:build !purego
+
+package simd
+
+// pointConvLanes returns the level's vector width, and how many registers a kernel for 1 x cm numbers may use.
+func pointConvLanes() (lanes, registers int) {
+	if level == AVX512 {
+		return 16, 16
+	}
+	return 8, 8
+}
+
+func pointConvF32(p, f, w []float32, offsets []int, index, pose []int32, ci, cm int) {
+	if level == Generic || ci == 0 || cm == 0 {
+		pointConvGeneric(p, f, w, offsets, index, pose, ci, cm)
+		return
+	}
+	raceRead(f)
+	raceRead(w)
+	raceRead(offsets)
+	raceRead(index)
+	raceRead(pose)
+	raceWrite(p)
+	lanes, registers := pointConvLanes()
+	for lo := 0; lo < len(offsets)-1; {
+		hi := gatherChunk(offsets, lo, ci*cm)
+		from, to := offsets[lo]-offsets[0], offsets[hi]-offsets[0]
+		ix, ps := index[from:to], pose[from:to]
+		checkIndex("PointConvF32", "index", ix, from, len(f)/ci)
+		checkIndex("PointConvF32", "pose", ps, from, len(w)/cm)
+		part := p[lo*ci*cm : hi*ci*cm]
+		if from == to {
+			clear(part)
+		} else {
+			// Blocks of the matrix: two vectors wide where there are two, and as many channels as registers allow.
+			for b := 0; b < cm; {
+				vecs := min(2, (cm-b+lanes-1)/lanes)
+				columns := min(vecs*lanes, cm-b)
+				for a := 0; a < ci; {
+					channels := registers / vecs
+					if level == AVX2 {
+						channels = 4
+					}
+					for channels > ci-a {
+						channels /= 2
+					}
+					pointConvBlock(channels, vecs, &part[a*cm+b], &f[a], &w[b], &offsets[lo], &ix[0], &ps[0],
+						hi-lo, 4*ci*cm, 4*ci, 4*cm, columns-(vecs-1)*lanes)
+					a += channels
+				}
+				b += columns
+			}
+		}
+		lo = hi
+	}
+}
+
+// pointConvBlock calls the kernel for that many channels and vectors.
+func pointConvBlock(channels, vecs int, p, f, w *float32, off *int, ix, ps *int32, rows, pstride, fstride, wstride, tail int) {
+	switch {
+	case level == AVX512 && vecs == 2:
+		switch channels {
+		case 8:
+			pointConv8x2F32AVX512(p, f, w, off, ix, ps, rows, pstride, fstride, wstride, tail)
+		case 4:
+			pointConv4x2F32AVX512(p, f, w, off, ix, ps, rows, pstride, fstride, wstride, tail)
+		case 2:
+			pointConv2x2F32AVX512(p, f, w, off, ix, ps, rows, pstride, fstride, wstride, tail)
+		default:
+			pointConv1x2F32AVX512(p, f, w, off, ix, ps, rows, pstride, fstride, wstride, tail)
+		}
+	case level == AVX512:
+		switch channels {
+		case 16:
+			pointConv16x1F32AVX512(p, f, w, off, ix, ps, rows, pstride, fstride, wstride, tail)
+		case 8:
+			pointConv8x1F32AVX512(p, f, w, off, ix, ps, rows, pstride, fstride, wstride, tail)
+		case 4:
+			pointConv4x1F32AVX512(p, f, w, off, ix, ps, rows, pstride, fstride, wstride, tail)
+		case 2:
+			pointConv2x1F32AVX512(p, f, w, off, ix, ps, rows, pstride, fstride, wstride, tail)
+		default:
+			pointConv1x1F32AVX512(p, f, w, off, ix, ps, rows, pstride, fstride, wstride, tail)
+		}
+	case vecs == 2:
+		switch channels {
+		case 4:
+			pointConv4x2F32AVX2(p, f, w, off, ix, ps, rows, pstride, fstride, wstride, tail)
+		case 2:
+			pointConv2x2F32AVX2(p, f, w, off, ix, ps, rows, pstride, fstride, wstride, tail)
+		default:
+			pointConv1x2F32AVX2(p, f, w, off, ix, ps, rows, pstride, fstride, wstride, tail)
+		}
+	default:
+		switch channels {
+		case 4:
+			pointConv4x1F32AVX2(p, f, w, off, ix, ps, rows, pstride, fstride, wstride, tail)
+		case 2:
+			pointConv2x1F32AVX2(p, f, w, off, ix, ps, rows, pstride, fstride, wstride, tail)
+		default:
+			pointConv1x1F32AVX2(p, f, w, off, ix, ps, rows, pstride, fstride, wstride, tail)
+		}
+	}
+}
+
+func pointConvGradFF32(df, dp, w []float32, offsets []int, index, pose []int32, ci, cm int) {
+	if level == Generic || ci == 0 || cm == 0 {
+		pointConvGradFGeneric(df, dp, w, offsets, index, pose, ci, cm)
+		return
+	}
+	raceRead(dp)
+	raceRead(w)
+	raceRead(offsets)
+	raceRead(index)
+	raceRead(pose)
+	raceWrite(df)
+	lanes, _ := pointConvLanes()
+	blocks := (cm - 1) / lanes
+	tail := cm - blocks*lanes
+	for lo := 0; lo < len(offsets)-1; {
+		hi := gatherChunk(offsets, lo, ci*cm)
+		from, to := offsets[lo]-offsets[0], offsets[hi]-offsets[0]
+		ix, ps := index[from:to], pose[from:to]
+		checkIndex("PointConvGradFF32", "index", ix, from, len(dp)/(ci*cm))
+		checkIndex("PointConvGradFF32", "pose", ps, from, len(w)/cm)
+		part := df[lo*ci : hi*ci]
+		if from == to {
+			clear(part)
+		} else {
+			for a := 0; a < ci; {
+				channels := 8
+				for channels > ci-a {
+					channels /= 2
+				}
+				d, o, off := &part[a], &dp[a*cm], &offsets[lo]
+				n, fs, pst, ws := hi-lo, 4*ci, 4*ci*cm, 4*cm
+				if level == AVX512 {
+					switch channels {
+					case 8:
+						pointConvGradF8F32AVX512(d, o, &w[0], off, &ix[0], &ps[0], n, fs, pst, ws, blocks, tail)
+					case 4:
+						pointConvGradF4F32AVX512(d, o, &w[0], off, &ix[0], &ps[0], n, fs, pst, ws, blocks, tail)
+					case 2:
+						pointConvGradF2F32AVX512(d, o, &w[0], off, &ix[0], &ps[0], n, fs, pst, ws, blocks, tail)
+					default:
+						pointConvGradF1F32AVX512(d, o, &w[0], off, &ix[0], &ps[0], n, fs, pst, ws, blocks, tail)
+					}
+				} else {
+					switch channels {
+					case 8:
+						pointConvGradF8F32AVX2(d, o, &w[0], off, &ix[0], &ps[0], n, fs, pst, ws, blocks, tail)
+					case 4:
+						pointConvGradF4F32AVX2(d, o, &w[0], off, &ix[0], &ps[0], n, fs, pst, ws, blocks, tail)
+					case 2:
+						pointConvGradF2F32AVX2(d, o, &w[0], off, &ix[0], &ps[0], n, fs, pst, ws, blocks, tail)
+					default:
+						pointConvGradF1F32AVX2(d, o, &w[0], off, &ix[0], &ps[0], n, fs, pst, ws, blocks, tail)
+					}
+				}
+				a += channels
+			}
+		}
+		lo = hi
+	}
+}
+
+func pointConvGradWF32(dw, dp, f []float32, offsets []int, row, index []int32, ci, cm int) {
+	if level == Generic || ci == 0 || cm == 0 {
+		pointConvGradWGeneric(dw, dp, f, offsets, row, index, ci, cm)
+		return
+	}
+	raceRead(dp)
+	raceRead(f)
+	raceRead(offsets)
+	raceRead(row)
+	raceRead(index)
+	raceWrite(dw)
+	lanes, _ := pointConvLanes()
+	for lo := 0; lo < len(offsets)-1; {
+		hi := gatherChunk(offsets, lo, ci*cm)
+		from, to := offsets[lo]-offsets[0], offsets[hi]-offsets[0]
+		rs, ix := row[from:to], index[from:to]
+		checkIndex("PointConvGradWF32", "row", rs, from, len(dp)/(ci*cm))
+		checkIndex("PointConvGradWF32", "index", ix, from, len(f)/ci)
+		part := dw[lo*cm : hi*cm]
+		if from == to {
+			clear(part)
+		} else {
+			for b := 0; b < cm; {
+				vecs := min(2, (cm-b+lanes-1)/lanes)
+				columns := min(vecs*lanes, cm-b)
+				tail := columns - (vecs-1)*lanes
+				d, o, off := &part[b], &dp[b], &offsets[lo]
+				n, ws, pst, fs := hi-lo, 4*cm, 4*ci*cm, 4*ci
+				switch {
+				case level == AVX512 && vecs == 2:
+					pointConvGradW2F32AVX512(d, o, &f[0], off, &ix[0], &rs[0], n, ws, pst, fs, ci, tail)
+				case level == AVX512:
+					pointConvGradW1F32AVX512(d, o, &f[0], off, &ix[0], &rs[0], n, ws, pst, fs, ci, tail)
+				case vecs == 2:
+					pointConvGradW2F32AVX2(d, o, &f[0], off, &ix[0], &rs[0], n, ws, pst, fs, ci, tail)
+				default:
+					pointConvGradW1F32AVX2(d, o, &f[0], off, &ix[0], &rs[0], n, ws, pst, fs, ci, tail)
+				}
+				b += columns
+			}
+		}
+		lo = hi
+	}
+}

@@ -1,0 +1,145 @@
+//go:build !purego
+
+package simd
+
+const (
+	// setConvDims is the most coordinates that a point may have in assembly; tiles of targets are kept on the stack.
+	setConvDims = 8
+	// setConvChannels is how many channels a kernel takes at a time. The exponential, some 25 instructions, is computed again
+	// for each such part.
+	setConvChannels = 8
+	// setConvPoints bounds the points of a call, which the scheduler cannot preempt.
+	setConvPoints = 1 << 13
+)
+
+// setConvTargets copies targets to lanes, coordinate by coordinate. Lanes without a target are 0.
+func setConvTargets(tile *[16 * setConvDims]float64, t []float64, d, lanes int) {
+	*tile = [16 * setConvDims]float64{}
+	for m := range len(t) / d {
+		for a, v := range t[m*d : m*d+d] {
+			tile[a*lanes+m] = v
+		}
+	}
+}
+
+func setConvF32(h []float32, t, x []float64, phi []float32, d, c int, gamma, scale float64) {
+	if level == Generic || d > setConvDims {
+		setConvGeneric(h, t, x, phi, d, c, gamma, scale)
+		return
+	}
+	raceRead(t)
+	raceRead(x)
+	raceRead(phi)
+	raceWrite(h)
+	lanes := 16
+	if level == AVX2 {
+		lanes = 8
+	}
+	var targets [16 * setConvDims]float64
+	var sums [16 * setConvChannels]float32
+	factor := float32(scale)
+	for m := 0; m*d < len(t); m += lanes {
+		count := min(lanes, len(t)/d-m)
+		setConvTargets(&targets, t[m*d:(m+count)*d], d, lanes)
+		for j := 0; j < c; j += setConvChannels {
+			channels := min(setConvChannels, c-j)
+			sums = [16 * setConvChannels]float32{}
+			for n := 0; n*d < len(x); n += setConvPoints {
+				setConvBlocks(channels, &sums[0], &targets[0], &x[n*d], &phi[n*c+j], min(setConvPoints, len(x)/d-n), d, 4*c, -gamma)
+			}
+			for lane := range count {
+				row := h[(m+lane)*c+j:][:channels]
+				for i := range row {
+					row[i] = sums[i*lanes+lane] * factor
+				}
+			}
+		}
+	}
+}
+
+// setConvBlocks calls the kernel for that many channels.
+func setConvBlocks(channels int, h *float32, t, x *float64, phi *float32, points, d, stride int, factor float64) {
+	if level == AVX512 {
+		switch channels {
+		case 1:
+			setConv1F32AVX512(h, t, x, phi, points, d, stride, factor)
+		case 2:
+			setConv2F32AVX512(h, t, x, phi, points, d, stride, factor)
+		case 3:
+			setConv3F32AVX512(h, t, x, phi, points, d, stride, factor)
+		case 4:
+			setConv4F32AVX512(h, t, x, phi, points, d, stride, factor)
+		case 5:
+			setConv5F32AVX512(h, t, x, phi, points, d, stride, factor)
+		case 6:
+			setConv6F32AVX512(h, t, x, phi, points, d, stride, factor)
+		case 7:
+			setConv7F32AVX512(h, t, x, phi, points, d, stride, factor)
+		default:
+			setConv8F32AVX512(h, t, x, phi, points, d, stride, factor)
+		}
+		return
+	}
+	switch channels {
+	case 1:
+		setConv1F32AVX2(h, t, x, phi, points, d, stride, factor)
+	case 2:
+		setConv2F32AVX2(h, t, x, phi, points, d, stride, factor)
+	case 3:
+		setConv3F32AVX2(h, t, x, phi, points, d, stride, factor)
+	case 4:
+		setConv4F32AVX2(h, t, x, phi, points, d, stride, factor)
+	case 5:
+		setConv5F32AVX2(h, t, x, phi, points, d, stride, factor)
+	case 6:
+		setConv6F32AVX2(h, t, x, phi, points, d, stride, factor)
+	case 7:
+		setConv7F32AVX2(h, t, x, phi, points, d, stride, factor)
+	default:
+		setConv8F32AVX2(h, t, x, phi, points, d, stride, factor)
+	}
+}
+
+func setConvGradParamsF32(t, x []float64, phi, dh []float32, d, c int, gamma, scale float64) (dgamma, dscale float64) {
+	// The kernel knows distances only as multiples of gamma.
+	if level == Generic || d > setConvDims || gamma == 0 {
+		return setConvGradParamsGeneric(t, x, phi, dh, d, c, gamma, scale)
+	}
+	raceRead(t)
+	raceRead(x)
+	raceRead(phi)
+	raceRead(dh)
+	lanes := 16
+	if level == AVX2 {
+		lanes = 8
+	}
+	var targets [16 * setConvDims]float64
+	var g [16 * setConvChannels]float32
+	var sums [2 * 16]float32
+	for m := 0; m*d < len(t); m += lanes {
+		count := min(lanes, len(t)/d-m)
+		setConvTargets(&targets, t[m*d:(m+count)*d], d, lanes)
+		for j := 0; j < c; j += setConvChannels {
+			channels := min(setConvChannels, c-j)
+			g = [16 * setConvChannels]float32{}
+			for lane := range count {
+				for i, v := range dh[(m+lane)*c+j:][:channels] {
+					g[i*lanes+lane] = v
+				}
+			}
+			for n := 0; n*d < len(x); n += setConvBlock {
+				points := min(setConvBlock, len(x)/d-n)
+				if level == AVX512 {
+					setConvGradF32AVX512(&sums[0], &targets[0], &x[n*d], &phi[n*c+j], &g[0], points, d, channels, 4*c, -gamma)
+				} else {
+					setConvGradF32AVX2(&sums[0], &targets[0], &x[n*d], &phi[n*c+j], &g[0], points, d, channels, 4*c, -gamma)
+				}
+				for lane := range count { // a lane without a target may hold NaN
+					dscale += float64(sums[lane])
+					dgamma += float64(sums[lanes+lane])
+				}
+			}
+		}
+	}
+	return scale / gamma * dgamma, dscale
+}

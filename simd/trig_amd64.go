@@ -1,0 +1,102 @@
+//go:build !purego
+
+package simd
+
+import "math"
+
+// sinCosMaxAsmF32 is how far the assembly's reduction reaches; beyond, and for NaN, the portable twin takes over.
+const sinCosMaxAsmF32 = 100000
+
+func sinCosF32(s, c, x []float32) {
+	if level == Generic {
+		sinCosF32Generic(s, c, x)
+		return
+	}
+	raceRead(x)
+	raceWrite(s)
+	raceWrite(c)
+	for len(x) > 0 {
+		done := sinCosPieceF32(s, c, x[:min(len(x), maxPiece)])
+		s, c, x = s[done:], c[done:], x[done:]
+		if done == 0 {
+			n := min(len(x), sinCosRare)
+			sinCosRareF32(s[:n], c[:n], x[:n])
+			s, c, x = s[n:], c[n:], x[n:]
+		}
+	}
+}
+
+// sinCosPieceF32 returns how many elements it did before those with an x out of range.
+func sinCosPieceF32(s, c, x []float32) (done int) {
+	if level == AVX512 {
+		return sinCosF32AVX512(&s[0], &c[0], &x[0], len(x))
+	}
+	return sinCosF32AVX2(&s[0], &c[0], &x[0], len(x))
+}
+
+// sinCosRare is how many elements are taken together when some are out of the assembly's range: more than it looks at
+// together, so that it stops no earlier than before these.
+const sinCosRare = 64
+
+// sinCosRareF32 computes up to sinCosRare elements of which some are out of range, the others by assembly, as everywhere: an
+// element's result does not depend on its neighbours. s or c may be x.
+func sinCosRareF32(s, c, x []float32) {
+	var buf, near [sinCosRare]float32
+	all := buf[:copy(buf[:], x)]
+	inRange := near[:copy(near[:], x)]
+	for i, v := range inRange {
+		if !inSinCosRange(v) {
+			inRange[i] = 0
+		}
+	}
+	sinCosPieceF32(s, c, inRange)
+	for i, v := range all {
+		if !inSinCosRange(v) {
+			sinCosF32Generic(s[i:i+1], c[i:i+1], all[i:i+1])
+		}
+	}
+}
+
+func inSinCosRange(x float32) bool {
+	return math.Float32frombits(math.Float32bits(x)&^(1<<31)) <= sinCosMaxAsmF32
+}
+
+func atan2F32(dst, y, x []float32) {
+	if level == Generic {
+		atan2F32Generic(dst, y, x)
+		return
+	}
+	raceRead(x)
+	raceRead(y)
+	raceWrite(dst)
+	for len(x) > 0 {
+		n := min(len(x), maxPiece)
+		switch level {
+		case AVX512:
+			atan2F32AVX512(&dst[0], &y[0], &x[0], n)
+		case AVX2:
+			atan2F32AVX2(&dst[0], &y[0], &x[0], n)
+		}
+		dst, y, x = dst[n:], y[n:], x[n:]
+	}
+}
+
+func hypotF32(dst, x, y []float32) {
+	if level == Generic {
+		hypotF32Generic(dst, x, y)
+		return
+	}
+	raceRead(x)
+	raceRead(y)
+	raceWrite(dst)
+	for len(x) > 0 {
+		n := min(len(x), maxPiece)
+		switch level {
+		case AVX512:
+			hypotF32AVX512(&dst[0], &x[0], &y[0], n)
+		case AVX2:
+			hypotF32AVX2(&dst[0], &x[0], &y[0], n)
+		}
+		dst, x, y = dst[n:], x[n:], y[n:]
+	}
+}

@@ -1,0 +1,62 @@
+//go:build !purego
+
+package simd
+
+// sinCosGroup is the largest number of elements that sinCosF32NEON gives up at once.
+const sinCosGroup = 8
+
+// sinCosF32 leaves arguments that are too large for assembly to the portable kernel. It looks at them one by one, as the group that
+// assembly stopped at holds ordinary ones too, and those must give the same bits as anywhere else.
+func sinCosF32(s, c, x []float32) {
+	if level == Generic {
+		sinCosF32Generic(s, c, x)
+		return
+	}
+	raceRead(x)
+	raceWrite(s)
+	raceWrite(c)
+	for len(x) > 0 {
+		n := min(len(x), maxPiece)
+		done := sinCosF32NEON(&s[0], &c[0], &x[0], n)
+		s, c, x = s[done:], c[done:], x[done:]
+		if done == n {
+			continue
+		}
+		for range min(len(x), sinCosGroup) {
+			if sinCosF32NEON(&s[0], &c[0], &x[0], 1) == 0 {
+				sinCosF32Generic(s[:1], c[:1], x[:1])
+			}
+			s, c, x = s[1:], c[1:], x[1:]
+		}
+	}
+}
+
+func atan2F32(dst, y, x []float32) {
+	if level == Generic {
+		atan2F32Generic(dst, y, x)
+		return
+	}
+	raceRead(y)
+	raceRead(x)
+	raceWrite(dst)
+	for len(x) > 0 {
+		n := min(len(x), maxPiece)
+		atan2F32NEON(&dst[0], &y[0], &x[0], n)
+		dst, y, x = dst[n:], y[n:], x[n:]
+	}
+}
+
+func hypotF32(dst, x, y []float32) {
+	if level == Generic {
+		hypotF32Generic(dst, x, y)
+		return
+	}
+	raceRead(x)
+	raceRead(y)
+	raceWrite(dst)
+	for len(x) > 0 {
+		n := min(len(x), maxPiece)
+		hypotF32NEON(&dst[0], &x[0], &y[0], n)
+		dst, x, y = dst[n:], x[n:], y[n:]
+	}
+}

@@ -1,0 +1,26 @@
+//go:build !purego
+
+package simd
+
+// weightNetF32 lets the strips of each layer apply swish to their tiles right after they are stored.
+func weightNetF32(dst, pose []float32, net *[3]Dense[float32], rows int, scratch []float32) {
+	in, h0, h1, out := net[0].B.K, net[0].B.N, net[1].B.N, net[2].B.N
+	if level == Generic || h0 == 0 || h1 == 0 || out == 0 {
+		weightNetGeneric(dst, pose, net, rows, scratch)
+		return
+	}
+	raceRead(pose)
+	raceWrite(dst)
+	raceWrite(scratch[:WeightNetScratch(net)])
+	for i := range net {
+		raceRead(net[i].B.data)
+		raceRead(net[i].Bias)
+	}
+	x, y := scratch, scratch[weightNetTile*h0:]
+	for lo := 0; lo < rows; lo += weightNetTile {
+		n := min(weightNetTile, rows-lo)
+		gemmPackedBlock(x, h0, pose, lo*in, in, net[0].B, net[0].Bias, stripSwish, n)
+		gemmPackedBlock(y, h1, x, 0, h0, net[1].B, net[1].Bias, stripSwish, n)
+		gemmPackedBlock(dst[lo*out:], out, y, 0, h1, net[2].B, net[2].Bias, stripSwish, n)
+	}
+}
