@@ -122,45 +122,6 @@ func atanhSeries(z *[9]float64) (y [9]float64) {
 	return y
 }
 
-// sqrt3x3 replaces x by its principal square root; false if the iteration breaks down.
-func sqrt3x3(x *[9]float64) bool {
-	m := *x
-	before := math.Inf(1)
-	for range 100 {
-		var inv, p [9]float64
-		if !inverse3x3(&inv, &m) {
-			return false
-		}
-		// Scaling by a power of two near |det m|^(-1/6) speeds up the beginning; see Higham, Functions of Matrices (2008),
-		// equations 6.28 to 6.29.
-		mu := 1.0
-		far := norm1I(&m)
-		if far > 0.5 {
-			f, e := det3x3(&m)
-			_, k := math.Frexp(f)
-			mu = math.Ldexp(1, min(max(-int(math.Round(float64(e+k)/6)), -400), 400))
-		}
-		for i := range inv {
-			inv[i] /= mu * mu
-			m[i] *= mu * mu
-		}
-		mul3x3(&p, x, &inv)
-		for i := range p {
-			x[i] = 0.5 * mu * (x[i] + p[i])
-			m[i] = 0.25 * (m[i] + inv[i])
-		}
-		for i := 0; i < 9; i += 4 {
-			m[i] += 0.5
-		}
-		// The step squares the distance; once it stops shrinking it is rounding.
-		if far <= 1e-8 || (far < 0.01 && far >= before/2) {
-			return true
-		}
-		before = far
-	}
-	return allFinite(x[:])
-}
-
 // divide3x3 writes a·b⁻¹ by elimination with row pivoting on bᵀxᵀ = aᵀ; dst may be a. It reports false if b is singular.
 //
 //go:noinline
