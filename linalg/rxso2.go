@@ -14,7 +14,7 @@ func ExpRxSO2(dst *[4]float64, a *[2]float64) {
 // the group, has log r = -Inf.
 func LogRxSO2(dst *[2]float64, m *[4]float64) {
 	n := nanOf(m[1], m[3])
-	*dst = [2]float64{LogHypot(m[0], m[2]) + n, Angle(m[0], m[2]) + n}
+	logRxSO2(dst, &[2]float64{m[0] + n, m[2] + n})
 }
 
 // ScaleExp is exp(a)·x, also where exp(a) alone overflows or loses digits as a subnormal number.
@@ -77,6 +77,16 @@ func expRxSO2(dst, a *[2]float64) {
 }
 
 //go:noinline
-func logRxSO2(dst, e *[2]float64) { *dst = [2]float64{LogHypot(e[0], e[1]), Angle(e[0], e[1])} }
+func logRxSO2(dst, e *[2]float64) { *dst = [2]float64{logRadius(e[0], e[1]), Angle(e[0], e[1])} }
+
+// logRadius is LogHypot with one rounding less: where log r is small but r is not next to 1, the rounding of r would show.
+func logRadius(x, y float64) float64 {
+	if h := max(math.Abs(x), math.Abs(y)); h >= 0x1p-400 && h <= 0x1p400 {
+		if s := ddProduct(x, x).add(ddProduct(y, y)); s.hi <= 0.5 || s.hi >= 1.5 {
+			return 0.5 * (math.Log(s.hi) + s.lo/s.hi)
+		}
+	}
+	return LogHypot(x, y)
+}
 
 func adjointRxSO2(dst *[4]float64, _ *[2]float64) { *dst = [4]float64{1, 0, 0, 1} }

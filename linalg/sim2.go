@@ -81,27 +81,53 @@ func planeBlocks(dst *[16]float64, q, v complex128) {
 	}
 }
 
-// phi returns p and g with φ(λ + iθ) = p·e^g; g is λ for large λ, so that nothing overflows, and 0 otherwise.
+// nearZero is the size of ζ below which its series are shorter than e^ζ - 1.
+const nearZero = 0x1p-17
+
+func small(l, th float64) bool { return math.Abs(l) < nearZero && math.Abs(th) < nearZero }
+
+// expm1Complex returns re, im and g with e^ζ - 1 = (re + i im)·e^g, ζ = λ + iθ; g is λ for large λ, so that nothing
+// overflows, and 0 otherwise.
 //
 // e^ζ - 1 = (e^λ - 1) cos θ - 2 sin²(θ/2) + i e^λ sin θ: where the real part cancels it is small beside the imaginary part.
+func expm1Complex(l, th float64) (re, im, g float64) {
+	s, c := math.Sincos(th)
+	if l > 1 {
+		return c - math.Exp(-l), s, l
+	}
+	h := math.Sin(th / 2)
+	return float64(math.Expm1(l)*c) - 2*float64(h*h), math.Exp(l) * s, 0
+}
+
+// phi returns p and g with φ(λ + iθ) = p·e^g.
 func phi(l, th float64) (p complex128, g float64) {
-	if math.Abs(l) < 0x1p-17 && math.Abs(th) < 0x1p-17 {
+	if small(l, th) {
 		z := complex(l, th)
 		return 1 + z*(0.5+z*(1./6+z*(1./24))), 0
 	}
-	s, c := math.Sincos(th)
-	if l > 1 {
-		return complex(c-math.Exp(-l), s) / complex(l, th), l
-	}
-	h := math.Sin(th / 2)
-	return complex(float64(math.Expm1(l)*c)-2*float64(h*h), math.Exp(l)*s) / complex(l, th), 0
+	re, im, g := expm1Complex(l, th)
+	return complex(re, im) / complex(l, th), g
 }
 
 // divPhi is (x + iy)/φ(λ + iθ).
 func divPhi(l, th, x, y float64) (float64, float64) {
-	p, g := phi(l, th)
-	q := 1 / p
-	return ScaleExp(-g, sumOfProducts(real(q), x, -imag(q), y)), ScaleExp(-g, sumOfProducts(imag(q), x, real(q), y))
+	if small(l, th) {
+		p, _ := phi(l, th)
+		return mulDiv(x, y, 1, 0, real(p), imag(p))
+	}
+	re, im, g := expm1Complex(l, th)
+	u, v := mulDiv(x, y, l, th, re, im)
+	return ScaleExp(-g, u), ScaleExp(-g, v)
+}
+
+// mulDiv is (x + iy)(a + ib)/(c + id) with four roundings in a row. The divisor is brought to size 1 first.
+func mulDiv(x, y, a, b, c, d float64) (re, im float64) {
+	_, k := math.Frexp(max(math.Abs(c), math.Abs(d)))
+	c, d = math.Ldexp(c, -k), math.Ldexp(d, -k)
+	n := sumOfProducts(c, c, d, d)
+	c, d = sumOfProducts(a, c, b, d), sumOfProducts(b, c, -a, d)
+	re, im = sumOfProducts(x, c, -y, d)/n, sumOfProducts(y, c, x, d)/n
+	return math.Ldexp(re, -k), math.Ldexp(im, -k)
 }
 
 // psi is (φ(ζ) - 1)/ζ, given φ(ζ).
@@ -138,8 +164,14 @@ func expSim2(dst *[4]float64, a *[4]float64) {
 
 //go:noinline
 func logSim2(dst *[4]float64, e *[4]float64) {
-	l, th := LogHypot(e[0], e[1]), Angle(e[0], e[1])
-	x, y := divPhi(l, th, e[2], e[3])
+	l, th := logRadius(e[0], e[1]), Angle(e[0], e[1])
+	var x, y float64
+	if small(l, th) {
+		x, y = divPhi(l, th, e[2], e[3])
+	} else {
+		// ζ/(e^ζ - 1), and e^ζ is in e.
+		x, y = mulDiv(e[2], e[3], l, th, e[0]-1, e[1])
+	}
 	*dst = [4]float64{l, th, x, y}
 }
 
