@@ -165,7 +165,7 @@ func expFrechet2x2(dst, a, e *[4]float64) {
 
 //go:noinline
 func log2x2(dst, a *[4]float64) bool {
-	p := *a
+	p, a := *a, &[4]float64{a[0], a[1], a[2], a[3]} // dst may be a
 	*dst = [4]float64{math.NaN(), math.NaN(), math.NaN(), math.NaN()}
 	k := scaleExponent(p[:], 200)
 	if k == badScale {
@@ -181,7 +181,7 @@ func log2x2(dst, a *[4]float64) bool {
 	if x >= 0 && m <= 0 {
 		return false
 	}
-	logDet, root, ok := logDet2x2(&p)
+	logDet, root, ok := logDet2x2(a)
 	if !ok {
 		return false
 	}
@@ -198,19 +198,20 @@ func log2x2(dst, a *[4]float64) bool {
 		beta = math.Atanh(s/m) / s
 	case root > 0:
 		// atanh(s/m) = log((m+s)/√det), and the determinant is accurate where m - s is not.
-		beta = math.Log((m+s)/root) / s
+		beta = math.Log((m+s)/math.Ldexp(root, -k)) / s
 	default:
-		beta = (math.Log(m+s) - 0.5*logDet) / s
+		beta = (math.Log(m+s) + float64(k)*math.Ln2 - 0.5*logDet) / s
 	}
-	alpha := 0.5*logDet + float64(k)*math.Ln2
+	alpha := 0.5 * logDet
 	d := 0.5 * h * beta
 	*dst = [4]float64{alpha + d, beta * p[1], beta * p[2], alpha - d}
 	return true
 }
 
-// logDet2x2 is log(det p) and √(det p), 0 for the root where the determinant underflows; ok is false unless det p > 0.
+// logDet2x2 is log(det p) and √(det p), 0 for the root where the determinant leaves the range; ok is false unless det p > 0.
 func logDet2x2(p *[4]float64) (logDet, root float64, ok bool) {
-	if math.Abs(p[0]*p[3]) >= 0x1p-900 || math.Abs(p[1]*p[2]) >= 0x1p-900 {
+	x, y := math.Abs(p[0]*p[3]), math.Abs(p[1]*p[2])
+	if (x >= 0x1p-900 || y >= 0x1p-900) && x <= 0x1p1000 && y <= 0x1p1000 {
 		det := sumOfProducts(p[0], p[3], -p[1], p[2])
 		if !(det > 0) {
 			return 0, 0, false
@@ -222,7 +223,7 @@ func logDet2x2(p *[4]float64) (logDet, root float64, ok bool) {
 		}
 		return math.Log(det), math.Sqrt(det), true
 	}
-	// The products underflow: take the exponents apart.
+	// The products leave the range: take the exponents apart.
 	f, e := frexpProduct(p[0], p[3])
 	g, h := frexpProduct(p[1], p[2])
 	if f == 0 {

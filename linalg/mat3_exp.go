@@ -11,11 +11,11 @@ import "math"
 //     determinant 1 and is never small beside I.
 //   - The running matrix carries an exponent of its own. Nothing overflows before the result does.
 //
-// Above shiftLimit the condition number alone costs ten bits, and the trace stays in: beside one very large eigenvalue the
-// difference to the mean would destroy the others.
+// Above shiftLimit the condition number alone costs nine bits, and the trace stays in: beside one very large eigenvalue the
+// difference to the mean would destroy the others. There exp(X) itself is squared once all of it is small.
 const (
 	shiftLimit = 512
-	growLimit  = 0x1p300
+	smallLimit = 0x1p-300
 )
 
 // Exp3x3 writes exp(a); dst may be a.
@@ -91,7 +91,7 @@ func unscaleExp(m *[9]float64, mu float64, e int) {
 		return
 	}
 	h := math.Exp(mu / 2)
-	f, g := math.Ldexp(h, clampExp(e/2)), math.Ldexp(h, clampExp(e-e/2))
+	f, g := math.Ldexp(h, e/2), math.Ldexp(h, e-e/2)
 	for i, v := range m {
 		if v != 0 {
 			m[i] = v * f * g
@@ -99,10 +99,34 @@ func unscaleExp(m *[9]float64, mu float64, e int) {
 	}
 }
 
-func clampExp(e int) int { return min(max(e, -4000), 4000) }
+// clampExp keeps exponents within bounds that nothing finite reaches, so that doubling them cannot overflow.
+func clampExp(e int) int { return min(max(e, -1<<20), 1<<20) }
 
-// double returns 2e within bounds that nothing finite reaches.
-func double(e int) int { return min(max(2*e, -1<<20), 1<<20) }
+// rangeShift is the exponent to take out of y before it is squared to q; 0 if q is fine as it is. Large entries alone are no
+// reason: the square of I + N, N nilpotent, is as small as they are.
+func rangeShift(y, q *[9]float64, plain bool) int {
+	h := maxAbs(y[:])
+	if allFinite(q[:]) && (!plain || h >= smallLimit || h == 0) || !(h <= math.MaxFloat64) {
+		return 0
+	}
+	_, k := math.Frexp(h)
+	return k
+}
+
+// leaveShifted turns y = exp(X) - I into exp(X), and says so, where that is small and y would lose it. With the trace taken
+// out it is never.
+func leaveShifted(y *[9]float64, mu float64) bool {
+	if mu != 0 {
+		return false
+	}
+	x := *y
+	addIdentity(&x)
+	if norm1(&x) < 0.5 {
+		*y = x
+		return true
+	}
+	return false
+}
 
 //go:noinline
 func exp3x3(dst, a *[9]float64) {
@@ -113,29 +137,27 @@ func exp3x3(dst, a *[9]float64) {
 		return
 	}
 	y := taylorExpm1(&x)
-	e, plain := 0, norm1(a) > shiftLimit
-	if plain {
-		addIdentity(&y)
-	}
+	e, plain := 0, false
 	for range s {
 		var q [9]float64
+		plain = plain || leaveShifted(&y, mu)
 		mul3x3(&q, &y, &y)
-		if plain {
-			e = double(e)
-			y = q
-		} else {
-			for i := range y {
-				y[i] = 2*y[i] + q[i]
-			}
-		}
-		if h := maxAbs(y[:]); h > growLimit || (plain && h < 1/growLimit && h > 0) {
+		if k := rangeShift(&y, &q, plain); k != 0 {
 			if !plain {
 				plain = true
 				addIdentity(&y)
 			}
-			_, k := math.Frexp(h)
 			scalePow2(y[:], -k)
-			e = min(max(e+k, -1<<20), 1<<20)
+			e = clampExp(e + k)
+			mul3x3(&q, &y, &y)
+		}
+		if plain {
+			e = clampExp(2 * e)
+			y = q
+			continue
+		}
+		for i := range y {
+			y[i] = 2*y[i] + q[i]
 		}
 	}
 	if !plain {
@@ -202,34 +224,32 @@ func expFrechet3x3(dst, a, e *[9]float64) {
 			dy[i] += dt[i]
 		}
 	}
-	ex, plain := 0, norm1(a) > shiftLimit
-	if plain {
-		addIdentity(&y)
-	}
+	ex, plain := 0, false
 	for range s {
 		var p, q, r [9]float64
+		plain = plain || leaveShifted(&y, mu)
+		mul3x3(&r, &y, &y)
+		if k := rangeShift(&y, &r, plain); k != 0 {
+			if !plain {
+				plain = true
+				addIdentity(&y)
+			}
+			scalePow2(y[:], -k)
+			scalePow2(dy[:], -k)
+			ex = clampExp(ex + k)
+			mul3x3(&r, &y, &y)
+		}
 		mul3x3(&p, &dy, &y)
 		mul3x3(&q, &y, &dy)
-		mul3x3(&r, &y, &y)
+		if plain {
+			ex = clampExp(2 * ex)
+		}
 		for i := range y {
 			if plain {
 				y[i], dy[i] = r[i], p[i]+q[i]
 			} else {
 				y[i], dy[i] = 2*y[i]+r[i], 2*dy[i]+(p[i]+q[i])
 			}
-		}
-		if plain {
-			ex = double(ex)
-		}
-		if h := maxAbs(y[:]); h > growLimit || (plain && h < 1/growLimit && h > 0) {
-			if !plain {
-				plain = true
-				addIdentity(&y)
-			}
-			_, k := math.Frexp(h)
-			scalePow2(y[:], -k)
-			scalePow2(dy[:], -k)
-			ex = min(max(ex+k, -1<<20), 1<<20)
 		}
 	}
 	unscaleExp(&dy, mu, ex)

@@ -37,23 +37,21 @@ const logNear = 0.4
 func log3x3(dst, a *[9]float64) bool {
 	x := *a
 	fillNaN(dst[:])
-	e := scaleExponent(x[:], 0)
-	if e == badScale {
+	if !allFinite(x[:]) {
 		return false
 	}
-	scalePow2(x[:], -e)
-	det, de := det3x3(&x)
+	det, e := det3x3(&x)
 	if !(det > 0) || negativePair(&x) {
 		return false
 	}
 	// Take out the power of two next to the cube root of the determinant: exact, and it spares roots.
-	_, k := math.Frexp(det)
-	k = int(math.Round(float64(de+k) / 3))
-	if norm1I(a) <= logNear {
-		k = -e // a itself is near I
+	if norm1I(&x) <= logNear {
+		e = 0
+	} else {
+		_, k := math.Frexp(det)
+		e = int(math.Round(float64(e+k) / 3))
+		scalePow2(x[:], -e)
 	}
-	scalePow2(x[:], -k)
-	e += k
 
 	y := x
 	addMinusIdentity(&y)
@@ -162,19 +160,22 @@ func divide3x3(dst, a, b *[9]float64) bool {
 	return true
 }
 
-// negativePair reports whether x, of positive determinant and moderate size, has two negative real eigenvalues. With
+// negativePair reports whether a, of positive determinant, has two negative real eigenvalues. With x = a, scaled, and
 //
 //	det(x + yI) = y³ + I₁y² + I₂y + I₃,   I₃ > 0,
 //
 // it has none if I₁ and I₂ are not negative. Otherwise the roots decide: if all three eigenvalues are real (the
 // discriminant is not negative) then not all are positive, so two are negative.
-func negativePair(x *[9]float64) bool {
+func negativePair(a *[9]float64) bool {
+	x := *a
+	_, k := math.Frexp(maxAbs(x[:]))
+	scalePow2(x[:], -k)
 	i1 := ddSum(x[0], x[4]).add(dd{x[8], 0})
 	i2 := ddMinor(x[0], x[4], x[1], x[3]).add(ddMinor(x[0], x[8], x[2], x[6])).add(ddMinor(x[4], x[8], x[5], x[7]))
 	if i1.hi >= 0 && i2.hi >= 0 {
 		return false
 	}
-	i3 := detDD(x)
+	i3 := detDD(&x)
 	// I₁²I₂² - 4I₂³ - 4I₁³I₃ + 18I₁I₂I₃ - 27I₃²
 	i22 := i2.mul(i2)
 	p := i1.mul(i2)
