@@ -1,6 +1,6 @@
-// Package linalg holds the small matrices of the Lie groups: exponential and logarithm in closed form on SO(2),
-// R>0×SO(2), SE(2), SO(3) and SE(3), and what they are made of: angles, norms that neither overflow nor underflow, unit
-// quaternions and rigid motions.
+// Package linalg holds the small matrices of the Lie groups: exponential, logarithm, product, inverse and derivatives of
+// general 2×2 and 3×3 matrices; the same in closed form on SO(2), R>0×SO(2), SE(2), Sim(2), SO(3) and SE(3); and what they
+// are made of: angles, norms that neither overflow nor underflow, unit quaternions and rigid motions.
 //
 // # Conventions
 //
@@ -12,9 +12,28 @@
 //   - Logarithms are principal: rotation angles lie in [-π, π], and for rotation vectors the length lies in [0, π].
 //   - A NaN in the input gives a NaN in the output. No value makes a function panic.
 //
+// # Batches
+//
+// Functions whose names end in F32 or F64 take n matrices at once. They hold for all of them:
+//
+//   - Layout: structure of arrays. Entry e of matrix i stands at a[e*n+i]; a batch of matrices with k entries is a slice
+//     of k·n elements, written [k, n]. n = 0 is fine.
+//   - Elements of a group are stored without what is constant or repeated: (cos θ, sin θ) for SO(2), that times r for
+//     R>0×SO(2), (cos θ, sin θ, x, y) for SE(2) and likewise Sim(2), the nine entries for SO(3), the upper three rows
+//     [R | p] for SE(3). Hat and Vee have full matrices.
+//   - Aliasing: dst may be an input with as many entries per matrix; otherwise they must not overlap.
+//   - Errors: a panic that names the argument where a length is wrong. What cannot be computed is NaN, and ok[i] says so
+//     where there is an ok.
+//   - Results are the bits of the function for one matrix, at every position and for every n. float32 matrices are
+//     computed in float64 and rounded once. Nothing is allocated.
+//
 // # Accuracy
 //
 // No formula here subtracts nearly equal numbers, squares a number that may overflow, or divides by a quantity that
-// vanishes at an angle inside [-π, π]; where a textbook formula does, the comment names it. Results are within a few
-// units in the last place of the largest entry, and the tests hold them to a matrix exponential of 400 bits.
+// vanishes at an angle inside [-π, π]; where a textbook formula does, the comment names it. The tests compare with
+// arithmetic of 300 bits, relative to the norm of the result, linear part and translation each for itself:
+//
+//   - closed forms: at most 4e-16·max(1, cond), at every angle up to π and for translations of every size; LogSO3 at most
+//     5e-16 over (0, π]; float32 2.5e-7;
+//   - general Exp and Log: at most 1e-15·max(1, cond), cond the condition number of the function there.
 package linalg

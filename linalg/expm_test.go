@@ -103,6 +103,17 @@ var lieGroups = []lieGroup{
 		},
 	},
 	{
+		"Sim2", 4, 3, 0,
+		func(a []float64) []float64 { return []float64{a[0], -a[1], a[2], a[1], a[0], a[3], 0, 0, 0} },
+		func(a []float64) []float64 { var m [9]float64; ExpSim2(&m, (*[4]float64)(a)); return m[:] },
+		func(m []float64) []float64 { var a [4]float64; LogSim2(&a, (*[9]float64)(m)); return a[:] },
+		func(a, b []float64) []float64 {
+			var c [4]float64
+			ComposeSim2(&c, (*[4]float64)(a), (*[4]float64)(b))
+			return c[:]
+		},
+	},
+	{
 		"SO3", 3, 3, 3,
 		func(a []float64) []float64 { return []float64{0, -a[2], a[1], a[2], 0, -a[0], -a[1], a[0], 0} },
 		func(a []float64) []float64 { var m [9]float64; ExpSO3(&m, (*[3]float64)(a)); return m[:] },
@@ -136,7 +147,7 @@ func (l *lieGroup) sample(rng *rand.Rand, angle, size float64) []float64 {
 		a[i] = size * rng.NormFloat64()
 	}
 	switch {
-	case l.name == "RxSO2":
+	case l.name == "RxSO2" || l.name == "Sim2":
 		a[0], a[1] = math.Min(angle, 30)*(2*rng.Float64()-1), angle*float64(1-2*rng.IntN(2))
 	case l.angle == 1:
 		a[0] = angle * float64(1-2*rng.IntN(2))
@@ -225,7 +236,7 @@ func TestSmallAnglesAreRelativelyAccurate(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 1))
 	for _, l := range lieGroups {
 		k := l.angle
-		if l.name == "RxSO2" {
+		if l.name == "RxSO2" || l.name == "Sim2" {
 			continue // its angle stands second, and is tested as SO2's
 		}
 		for e := -300; e < -3; e += 9 {
@@ -312,7 +323,7 @@ func TestNaNInNaNOut(t *testing.T) {
 			}
 			m := l.exp(a)
 			rows := l.n
-			if l.name == "SE2" || l.name == "SE3" {
+			if l.name == "SE2" || l.name == "Sim2" || l.name == "SE3" {
 				rows-- // the last row is constant and not read
 			}
 			for i := range rows * l.n {

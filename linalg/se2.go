@@ -65,16 +65,130 @@ func (m Motion2) Apply(x, y float64) (float64, float64) {
 
 // ExpSE2 writes the homogeneous matrix of exp(a), a = (θ, t_x, t_y).
 func ExpSE2(dst *[9]float64, a *[3]float64) {
-	m := ExpMotion2(a)
-	s, c := math.Sincos(m.Theta)
-	*dst = [9]float64{c, -s, m.X, s, c, m.Y, 0, 0, 1}
+	var e [4]float64
+	expSE2(&e, a)
+	matrixSE2(dst, &e)
 }
 
 // LogSE2 writes the coordinates (θ, t_x, t_y) of the homogeneous matrix m, θ in (-π, π].
 func LogSE2(dst *[3]float64, m *[9]float64) {
-	th := Angle(m[0], m[3]) + nanOf(m[1], m[4])
-	Motion2{th, m[2], m[5]}.Log(dst)
+	n := nanOf(m[1], m[4])
+	logSE2(dst, &[4]float64{m[0] + n, m[3] + n, m[2], m[5]})
 }
 
 // ComposeSE2 writes log(exp(a)·exp(b)); dst may be a or b.
 func ComposeSE2(dst, a, b *[3]float64) { ExpMotion2(a).Mul(ExpMotion2(b)).Log(dst) }
+
+// InverseSE2 writes the inverse of the homogeneous matrix m; dst may be m.
+func InverseSE2(dst, m *[9]float64) {
+	e := [4]float64{m[0], m[3], m[2], m[5]}
+	inverseSE2(&e, &e)
+	matrixSE2(dst, &e)
+}
+
+// ActSE2 writes the point x moved by the homogeneous matrix m; dst may be x.
+func ActSE2(dst *[2]float64, m *[9]float64, x *[2]float64) {
+	actPlane(dst, &[4]float64{m[0], m[3], m[2], m[5]}, x)
+}
+
+// HatSE2 writes the algebra element [[0, -θ, t_x], [θ, 0, t_y], [0, 0, 0]].
+func HatSE2(dst *[9]float64, a *[3]float64) {
+	*dst = [9]float64{0, -a[0], a[1], a[0], 0, a[2], 0, 0, 0}
+}
+
+// VeeSE2 undoes HatSE2; it reads m[1][0] and the last column.
+func VeeSE2(dst *[3]float64, m *[9]float64) { *dst = [3]float64{m[3], m[2], m[5]} }
+
+// AdjointSE2 writes the matrix of a -> vee(m·hat(a)·m⁻¹); dst may be m.
+func AdjointSE2(dst, m *[9]float64) { adjointSE2(dst, &[4]float64{m[0], m[3], m[2], m[5]}) }
+
+// LeftJacobianSE2 writes the left Jacobian J of the exponential at a: exp(a + da) = exp(J·da)·exp(a) to first order.
+//
+//   - Formula: Σ adᵏ/(k+1)!. In complex numbers its first column is (1, ψ(iθ)·(-i)t) with ψ(z) = (eᶻ-1-z)/z², and the
+//     rest is V(θ).
+func LeftJacobianSE2(dst *[9]float64, a *[3]float64) {
+	h := a[0] / 2
+	s := math.Sin(h)
+	f := sinc(h)
+	re, im := 0.5*f*f, float64(0)
+	if a[0] != 0 {
+		im = math.Copysign(oneMinusSinc(math.Abs(a[0])), a[0]) / math.Abs(a[0])
+	}
+	// ψ·(t_y - i t_x)
+	ux, uy := sumOfProducts(re, a[2], im, a[1]), sumOfProducts(im, a[2], -re, a[1])
+	vr, vi := sinc(a[0]), s*f
+	*dst = [9]float64{1, 0, 0, ux, vr, -vi, uy, vi, vr}
+}
+
+// LeftJacobianInvSE2 writes the inverse of the left Jacobian at a, for |θ| < 2π; at ±2π it is singular.
+func LeftJacobianInvSE2(dst *[9]float64, a *[3]float64) {
+	vr, vi := VInvSE2(a[0])
+	// ψ/φ = 1/2 - i (1 - h cot h)/θ, h = θ/2; times -(t_y - i t_x).
+	im := float64(0)
+	if a[0] != 0 {
+		im = -oneMinusHalfCot(math.Abs(a[0])) / a[0]
+	}
+	ux, uy := -sumOfProducts(0.5, a[2], im, a[1]), -sumOfProducts(im, a[2], -0.5, a[1])
+	*dst = [9]float64{1, 0, 0, ux, vr, -vi, uy, vi, vr}
+}
+
+// A plane element is (r cos θ, r sin θ, x, y), with r = 1 in SE(2): the first column of the linear part, then the
+// translation. It is what batches of SE(2) and Sim(2) hold.
+
+func matrixSE2(dst *[9]float64, e *[4]float64) {
+	*dst = [9]float64{e[0], -e[1], e[2], e[1], e[0], e[3], 0, 0, 1}
+}
+
+// expSE2 uses V(θ) = sin h/h · e^{ih}, h = θ/2: a turn by half the angle and one factor, where nothing cancels.
+//
+//go:noinline
+func expSE2(dst *[4]float64, a *[3]float64) {
+	s, c := math.Sincos(a[0])
+	h := a[0] / 2
+	sh, ch := math.Sincos(h)
+	f := 1.0
+	if h != 0 {
+		f = sh / h
+	}
+	*dst = [4]float64{c, s, f * sumOfProducts(ch, a[1], -sh, a[2]), f * sumOfProducts(sh, a[1], ch, a[2])}
+}
+
+//go:noinline
+func logSE2(dst *[3]float64, e *[4]float64) {
+	th := Angle(e[0], e[1])
+	h := th / 2
+	sh, ch := math.Sincos(h)
+	f := 1.0
+	if h != 0 {
+		f = h / sh
+	}
+	*dst = [3]float64{th, f * sumOfProducts(ch, e[2], sh, e[3]), f * sumOfProducts(ch, e[3], -sh, e[2])}
+}
+
+//go:noinline
+func inverseSE2(dst, e *[4]float64) {
+	c, s := e[0], e[1]
+	*dst = [4]float64{c, -s, -sumOfProducts(c, e[2], s, e[3]), -sumOfProducts(c, e[3], -s, e[2])}
+}
+
+// mulPlane is the plane element f, then e.
+//
+//go:noinline
+func mulPlane(dst, e, f *[4]float64) {
+	*dst = [4]float64{
+		sumOfProducts(e[0], f[0], -e[1], f[1]), sumOfProducts(e[1], f[0], e[0], f[1]),
+		e[2] + sumOfProducts(e[0], f[2], -e[1], f[3]), e[3] + sumOfProducts(e[1], f[2], e[0], f[3]),
+	}
+}
+
+//go:noinline
+func actPlane(dst *[2]float64, e *[4]float64, x *[2]float64) {
+	*dst = [2]float64{
+		e[2] + sumOfProducts(e[0], x[0], -e[1], x[1]),
+		e[3] + sumOfProducts(e[1], x[0], e[0], x[1]),
+	}
+}
+
+func adjointSE2(dst *[9]float64, e *[4]float64) {
+	*dst = [9]float64{1, 0, 0, e[3], e[0], -e[1], -e[2], e[1], e[0]}
+}

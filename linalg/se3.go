@@ -76,29 +76,6 @@ func (m Motion3) Apply(x [3]float64) [3]float64 {
 	return [3]float64{y[0] + m.P[0], y[1] + m.P[1], y[2] + m.P[2]}
 }
 
-// ExpSE3 writes the homogeneous matrix of exp(a), a = (rotation vector, translation part).
-func ExpSE3(dst *[16]float64, a *[6]float64) {
-	m := ExpMotion3(a)
-	var r [9]float64
-	m.Q.Matrix(&r)
-	*dst = [16]float64{
-		r[0], r[1], r[2], m.P[0],
-		r[3], r[4], r[5], m.P[1],
-		r[6], r[7], r[8], m.P[2],
-		0, 0, 0, 1,
-	}
-}
-
-// LogSE3 writes the coordinates (w, t) of the homogeneous matrix m, |w| ≤ π. At angle π, where w and -w are both
-// right, either may come out; t is the translation part that belongs to it.
-func LogSE3(dst *[6]float64, m *[16]float64) {
-	r := [9]float64{m[0], m[1], m[2], m[4], m[5], m[6], m[8], m[9], m[10]}
-	Motion3{MatrixQuat(&r), [3]float64{m[3], m[7], m[11]}}.Log(dst)
-}
-
-// ComposeSE3 writes log(exp(a)·exp(b)); dst may be a or b.
-func ComposeSE3(dst, a, b *[6]float64) { ExpMotion3(a).Mul(ExpMotion3(b)).Log(dst) }
-
 // oneMinusSinc is 1 - sin x/x for x ≥ 0.
 func oneMinusSinc(x float64) float64 {
 	if x > 0.5 {

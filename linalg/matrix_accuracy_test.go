@@ -1,0 +1,252 @@
+package linalg
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// worst remembers the largest ratio of an error to its bound and what it belongs to.
+type worst struct {
+	ratio, err, cond float64
+	what             string
+}
+
+func (w *worst) see(err, cond float64, what func() string) {
+	r := err / max(1, cond)
+	if !(r <= w.ratio) {
+		*w = worst{r, err, cond, what()}
+	}
+}
+
+func (w *worst) require(t *testing.T, name string, bound float64) {
+	t.Helper()
+	t.Logf("%s: worst error %.3g at condition %.3g, %.3g per condition, at %s", name, w.err, w.cond, w.ratio, w.what)
+	if !(w.ratio <= bound) {
+		t.Errorf("%s: %.3g exceeds %.3g per condition", name, w.ratio, bound)
+	}
+}
+
+// hardMatrices are n×n matrices of every kind that makes exponentials hard.
+func hardMatrices(n int, rng *rand.Rand, count int) [][]float64 {
+	var out [][]float64
+	random := func(size float64) []float64 {
+		m := make([]float64, n*n)
+		for i := range m {
+			m[i] = size * rng.NormFloat64()
+		}
+		return m
+	}
+	for range count {
+		size := math.Pow(10, 10*rng.Float64()-7)
+		m := random(size)
+		switch rng.IntN(9) {
+		case 0: // symmetric
+			for i := range n {
+				for j := range i {
+					m[i*n+j] = m[j*n+i]
+				}
+			}
+		case 1: // skew
+			for i := range n {
+				m[i*n+i] = 0
+				for j := range i {
+					m[i*n+j] = -m[j*n+i]
+				}
+			}
+		case 2: // nilpotent
+			for i := range n {
+				for j := range i + 1 {
+					m[i*n+j] = 0
+				}
+			}
+		case 3: // one eigenvalue, defective
+			d := rng.NormFloat64() * min(size, 20)
+			for i := range n {
+				for j := range i {
+					m[i*n+j] = 0
+				}
+				m[i*n+i] = d
+			}
+		case 4: // nearly defective
+			d, gap := rng.NormFloat64()*min(size, 20), math.Pow(10, -16*rng.Float64())
+			for i := range n {
+				for j := range i {
+					m[i*n+j] *= gap
+				}
+				m[i*n+i] = d + gap*rng.NormFloat64()
+			}
+		case 5: // a large negative trace
+			for i := range n {
+				m[i*n+i] -= 50 * rng.Float64()
+			}
+		case 6: // far from normal
+			m[1] *= 1e4
+		}
+		out = append(out, m)
+	}
+	out = append(out, make([]float64, n*n))
+	return out
+}
+
+func expOf(m []float64, n int) []float64 {
+	out := make([]float64, n*n)
+	if n == 2 {
+		Exp2x2((*[4]float64)(out), (*[4]float64)(m))
+	} else {
+		Exp3x3((*[9]float64)(out), (*[9]float64)(m))
+	}
+	return out
+}
+
+func logOf(m []float64, n int) ([]float64, bool) {
+	out := make([]float64, n*n)
+	if n == 2 {
+		return out, Log2x2((*[4]float64)(out), (*[4]float64)(m))
+	}
+	return out, Log3x3((*[9]float64)(out), (*[9]float64)(m))
+}
+
+func testExpAccuracy(t *testing.T, n int) {
+	rng := rand.New(rand.NewPCG(11, uint64(n)))
+	var w, w32 worst
+	count := 1500
+	if testing.Short() {
+		count = 300
+	}
+	for _, a := range hardMatrices(n, rng, count) {
+		want := bigOf(a, n).exp()
+		if e := want.exponent(); e > 1000 || e < -1000 {
+			continue
+		}
+		cond := condExp(a, n)
+		what := func() string { return fmt.Sprint(a) }
+		w.see(relErr(expOf(a, n), want.v), cond, what)
+		if e := want.exponent(); e > 120 || e < -100 {
+			continue
+		}
+		b := make([]float32, len(a))
+		narrow(b, a)
+		c := make([]float64, len(a))
+		widen(c, b)
+		got := make([]float32, len(a))
+		if n == 2 {
+			Exp2x2F32(got, b, 1)
+		} else {
+			Exp3x3F32(got, b, 1)
+		}
+		g := make([]float64, len(a))
+		widen(g, got)
+		w32.see(relErr(g, bigOf(c, n).exp().v), cond, what)
+	}
+	w.require(t, fmt.Sprintf("Exp%dx%d float64", n, n), 1e-15)
+	w32.require(t, fmt.Sprintf("Exp%dx%d float32", n, n), 2.5e-7)
+}
+
+func TestExp2x2Accuracy(t *testing.T) { testExpAccuracy(t, 2) }
+func TestExp3x3Accuracy(t *testing.T) { testExpAccuracy(t, 3) }
+
+func testLogAccuracy(t *testing.T, n int) {
+	rng := rand.New(rand.NewPCG(12, uint64(n)))
+	var w, w32 worst
+	count := 400
+	if testing.Short() {
+		count = 60
+	}
+	for _, a := range hardMatrices(n, rng, count) {
+		if f := Norm(a); f > 60 || f == 0 {
+			for i := range a {
+				a[i] = a[i] / max(f, 1) * 5 * rng.Float64()
+			}
+		}
+		m := bigOf(a, n).exp().float()
+		got, ok := logOf(m, n)
+		if !allFinite(m) || Norm(m) == 0 {
+			continue
+		}
+		if !ok {
+			// Rounding can push an ill-conditioned matrix onto the axis; the oracle decides below.
+			if condLog(m, a, n) < 1e14 && Norm(a) < 3 {
+				t.Fatalf("no logarithm of %v = exp(%v)", m, a)
+			}
+			continue
+		}
+		want := bigOf(m, n).log()
+		cond := condLog(m, want.float(), n)
+		if !(cond < 1e14) {
+			continue
+		}
+		what := func() string { return fmt.Sprint(m) }
+		w.see(relErr(got, want.v), cond, what)
+
+		b := make([]float32, len(m))
+		narrow(b, m)
+		c, g, got32 := make([]float64, len(m)), make([]float64, len(m)), make([]float32, len(m))
+		widen(c, b)
+		if cond > 1e5 || !allFinite(b) {
+			continue
+		}
+		okOut := []bool{false}
+		if n == 2 {
+			Log2x2F32(got32, okOut, b, 1)
+		} else {
+			Log3x3F32(got32, okOut, b, 1)
+		}
+		if okOut[0] {
+			widen(g, got32)
+			w32.see(relErr(g, bigOf(c, n).log().v), cond, what)
+		}
+	}
+	w.require(t, fmt.Sprintf("Log%dx%d float64", n, n), 1e-15)
+	w32.require(t, fmt.Sprintf("Log%dx%d float32", n, n), 2.5e-7)
+}
+
+func TestLog2x2Accuracy(t *testing.T) { testLogAccuracy(t, 2) }
+func TestLog3x3Accuracy(t *testing.T) { testLogAccuracy(t, 3) }
+
+// The oracle of the derivative is the exponential of [[a, e], [0, a]], whose upper right block it is.
+func testFrechetAccuracy(t *testing.T, n int) {
+	rng := rand.New(rand.NewPCG(13, uint64(n)))
+	var w worst
+	count := 200
+	if testing.Short() {
+		count = 40
+	}
+	for _, a := range hardMatrices(n, rng, count) {
+		e := make([]float64, n*n)
+		for i := range e {
+			e[i] = rng.NormFloat64()
+		}
+		block := newBig(2 * n)
+		for i := range n {
+			for j := range n {
+				block.v[2*n*i+j].SetFloat64(a[n*i+j])
+				block.v[2*n*(n+i)+n+j].SetFloat64(a[n*i+j])
+				block.v[2*n*i+n+j].SetFloat64(e[n*i+j])
+			}
+		}
+		full := block.exp()
+		if x := full.exponent(); x > 900 || x < -900 {
+			continue
+		}
+		want := newBig(n)
+		for i := range n {
+			for j := range n {
+				want.v[n*i+j] = full.v[2*n*i+n+j]
+			}
+		}
+		got := make([]float64, n*n)
+		if n == 2 {
+			ExpFrechet2x2((*[4]float64)(got), (*[4]float64)(a), (*[4]float64)(e))
+		} else {
+			ExpFrechet3x3((*[9]float64)(got), (*[9]float64)(a), (*[9]float64)(e))
+		}
+		err := relErr(got, want.v) * Norm(want.float()) / (spectralNorm(frechetMatrix(a, n), n*n) * Norm(e))
+		w.see(err, max(Norm(a), condExp(a, n)), func() string { return fmt.Sprint(a, e) })
+	}
+	w.require(t, fmt.Sprintf("ExpFrechet%dx%d", n, n), 2e-15)
+}
+
+func TestExpFrechet2x2Accuracy(t *testing.T) { testFrechetAccuracy(t, 2) }
+func TestExpFrechet3x3Accuracy(t *testing.T) { testFrechetAccuracy(t, 3) }

@@ -1,0 +1,205 @@
+package linalg
+
+import "math"
+
+// ExpSE3 writes the homogeneous matrix of exp(a), a = (rotation vector, translation part).
+func ExpSE3(dst *[16]float64, a *[6]float64) {
+	var e [12]float64
+	expSE3(&e, a)
+	matrixSE3(dst, &e)
+}
+
+// LogSE3 writes the coordinates (w, t) of the homogeneous matrix m, |w| ≤ π. At angle π, where w and -w are both
+// right, either may come out; t is the translation part that belongs to it.
+func LogSE3(dst *[6]float64, m *[16]float64) { logSE3(dst, (*[12]float64)(m[:12])) }
+
+// ComposeSE3 writes log(exp(a)·exp(b)); dst may be a or b.
+func ComposeSE3(dst, a, b *[6]float64) { ExpMotion3(a).Mul(ExpMotion3(b)).Log(dst) }
+
+// InverseSE3 writes the inverse of the homogeneous matrix m; dst may be m. It is InverseRigid4x4.
+func InverseSE3(dst, m *[16]float64) { inverseRigid4x4(dst, m) }
+
+// ActSE3 writes the point x moved by the homogeneous matrix m; dst may be x.
+func ActSE3(dst *[3]float64, m *[16]float64, x *[3]float64) { actSE3(dst, (*[12]float64)(m[:12]), x) }
+
+// HatSE3 writes the algebra element [[hat(w), t], [0, 0]], a = (w, t).
+func HatSE3(dst *[16]float64, a *[6]float64) {
+	*dst = [16]float64{0, -a[2], a[1], a[3], a[2], 0, -a[0], a[4], -a[1], a[0], 0, a[5], 0, 0, 0, 0}
+}
+
+// VeeSE3 undoes HatSE3; it reads m[2][1], m[0][2], m[1][0] and the last column.
+func VeeSE3(dst *[6]float64, m *[16]float64) { *dst = [6]float64{m[9], m[2], m[4], m[3], m[7], m[11]} }
+
+// AdjointSE3 writes the 6×6 matrix of a -> vee(m·hat(a)·m⁻¹): [[R, 0], [hat(p)R, R]].
+func AdjointSE3(dst *[36]float64, m *[16]float64) { adjointSE3(dst, (*[12]float64)(m[:12])) }
+
+// LeftJacobianSE3 writes the 6×6 left Jacobian J of the exponential at a: exp(a + da) = exp(J·da)·exp(a) to first order.
+//
+//   - Formula: [[V, 0], [Q, V]], V the left Jacobian of SO(3) and Q as in T. D. Barfoot, State Estimation for Robotics
+//     (2017), equation 7.86, with the unit axis in place of the rotation vector and series for small angles.
+//
+//go:noinline
+func LeftJacobianSE3(dst *[36]float64, a *[6]float64) {
+	var v, q [9]float64
+	LeftJacobianSO3(&v, (*[3]float64)(a[:3]))
+	mixedSE3(&q, a)
+	lowerBlocks(dst, &v, &q)
+}
+
+// LeftJacobianInvSE3 writes the inverse of the left Jacobian at a, [[V⁻¹, 0], [-V⁻¹QV⁻¹, V⁻¹]], for |w| < 2π.
+//
+//go:noinline
+func LeftJacobianInvSE3(dst *[36]float64, a *[6]float64) {
+	var v, q [9]float64
+	LeftJacobianInvSO3(&v, (*[3]float64)(a[:3]))
+	mixedSE3(&q, a)
+	mul3x3(&q, &v, &q)
+	mul3x3(&q, &q, &v)
+	for i := range q {
+		q[i] = -q[i]
+	}
+	lowerBlocks(dst, &v, &q)
+}
+
+// mixedSE3 writes Q, the derivative of the translation with respect to the rotation.
+func mixedSE3(q *[9]float64, a *[6]float64) {
+	u, th, _ := axisAngle((*[3]float64)(a[:3]))
+	var n, p, np, pn, npn, nnp, pnn, npnn, nnpn [9]float64
+	HatSO3(&n, &u)
+	HatSO3(&p, (*[3]float64)(a[3:]))
+	mul3x3(&np, &n, &p)
+	mul3x3(&pn, &p, &n)
+	mul3x3(&npn, &np, &n)
+	mul3x3(&nnp, &n, &np)
+	mul3x3(&pnn, &pn, &n)
+	mul3x3(&npnn, &npn, &n)
+	mul3x3(&nnpn, &n, &npn)
+	// (θ - sin θ)/θ², (θ² + 2 cos θ - 2)/2θ² and (2θ - 3 sin θ + θ cos θ)/2θ².
+	a2 := oneMinusSinc(th)
+	a1 := 0.0
+	if th != 0 {
+		a1 = a2 / th
+	}
+	h := oneMinusSinc(th / 2)
+	b := 0.5 * h * (2 - h)
+	c := cubicSE3(th)
+	for i := range q {
+		q[i] = 0.5*p[i] + (a1*(np[i]+pn[i]) + a2*npn[i]) + b*(nnp[i]+pnn[i]-3*npn[i]) + c*(npnn[i]+nnpn[i])
+	}
+}
+
+// cubicSE3 is (2x - 3 sin x + x cos x)/2x² for x ≥ 0.
+func cubicSE3(x float64) float64 {
+	if x > 1 {
+		s, c := math.Sincos(x)
+		return 0.5 * (2 + c - 3*s/x) / x
+	}
+	// Σ (-1)ᵏ (k-1)/(2k+1)! x²ᵏ⁻¹, k = 2 .. 10; the first term left out is below 2⁻⁶⁰ of the sum.
+	y := x * x
+	return x * y * (1./120 - y*(2./5040-y*(3./362880-y*(4./39916800-y*(5./6227020800-y*(6./1307674368000-
+		y*(7./355687428096000-y*(8./121645100408832000-y*(9./51090942171709440000)))))))))
+}
+
+// lowerBlocks writes [[v, 0], [q, v]].
+func lowerBlocks(dst *[36]float64, v, q *[9]float64) {
+	*dst = [36]float64{}
+	for i := range 3 {
+		for j := range 3 {
+			dst[6*i+j], dst[6*(3+i)+3+j], dst[6*(3+i)+j] = v[3*i+j], v[3*i+j], q[3*i+j]
+		}
+	}
+}
+
+// The upper three rows of the homogeneous matrix are what batches of SE(3) hold, [12] entries.
+
+func matrixSE3(dst *[16]float64, e *[12]float64) {
+	copy(dst[:12], e[:])
+	dst[12], dst[13], dst[14], dst[15] = 0, 0, 0, 1
+}
+
+func splitSE3(e *[12]float64) (r [9]float64, p [3]float64) {
+	return [9]float64{e[0], e[1], e[2], e[4], e[5], e[6], e[8], e[9], e[10]}, [3]float64{e[3], e[7], e[11]}
+}
+
+func joinSE3(e *[12]float64, r *[9]float64, p *[3]float64) {
+	*e = [12]float64{r[0], r[1], r[2], p[0], r[3], r[4], r[5], p[1], r[6], r[7], r[8], p[2]}
+}
+
+// accurateCross is a × b, each entry right to an ulp and a half.
+func accurateCross(a, b *[3]float64) [3]float64 {
+	return [3]float64{
+		sumOfProducts(a[1], b[2], -a[2], b[1]), sumOfProducts(a[2], b[0], -a[0], b[2]),
+		sumOfProducts(a[0], b[1], -a[1], b[0]),
+	}
+}
+
+//go:noinline
+func expSE3(dst *[12]float64, a *[6]float64) {
+	t := [3]float64{a[3], a[4], a[5]}
+	n, th, lo := axisAngle((*[3]float64)(a[:3]))
+	s, k := turn(th, lo)
+	var r [9]float64
+	jacobianSO3(&r, &n, s, k)
+	b := 0.0
+	if th != 0 {
+		b = k / th
+	}
+	twist(&t, &n, b, oneMinusSinc(th))
+	joinSE3(dst, &r, &t)
+}
+
+// twist replaces t by t + b n×t + c n×(n×t).
+func twist(t, n *[3]float64, b, c float64) {
+	u := accurateCross(n, t)
+	v := accurateCross(n, &u)
+	for i := range t {
+		t[i] += sumOfProducts(b, u[i], c, v[i])
+	}
+}
+
+//go:noinline
+func logSE3(dst *[6]float64, e *[12]float64) {
+	r, t := splitSE3(e)
+	var w [3]float64
+	q := longQuat(&r)
+	q.Log(&w)
+	n, th, _ := axisAngle(&w)
+	twist(&t, &n, -th/2, oneMinusHalfCot(th))
+	*dst = [6]float64{w[0], w[1], w[2], t[0], t[1], t[2]}
+}
+
+//go:noinline
+func mulSE3(dst, e, f *[12]float64) {
+	var g [12]float64
+	for i := 0; i < 12; i += 4 {
+		for j := range 4 {
+			g[i+j] = float64(e[i]*f[j]) + float64(e[i+1]*f[4+j]) + float64(e[i+2]*f[8+j])
+		}
+		g[i+3] += e[i+3]
+	}
+	*dst = g
+}
+
+func inverseSE3(dst, e *[12]float64) {
+	var m [16]float64
+	matrixSE3(&m, e)
+	inverseRigid4x4(&m, &m)
+	*dst = [12]float64(m[:12])
+}
+
+//go:noinline
+func actSE3(dst *[3]float64, e *[12]float64, x *[3]float64) {
+	a, b, c := x[0], x[1], x[2]
+	for i := range 3 {
+		dst[i] = float64(e[4*i]*a) + float64(e[4*i+1]*b) + float64(e[4*i+2]*c) + e[4*i+3]
+	}
+}
+
+//go:noinline
+func adjointSE3(dst *[36]float64, e *[12]float64) {
+	r, p := splitSE3(e)
+	var h [9]float64
+	HatSO3(&h, &p)
+	mul3x3(&h, &h, &r)
+	lowerBlocks(dst, &r, &h)
+}

@@ -1,0 +1,187 @@
+package linalg
+
+import "math"
+
+// Sim(2), the similarities of the plane, is arithmetic on complex numbers like SE(2): with ζ = λ + iθ, λ = log r, the
+// similarity exp(λ, θ, t) maps z to e^ζ z + φ(ζ)t, φ(ζ) = (e^ζ - 1)/ζ. Coordinates are (λ, θ, t_x, t_y).
+
+// ExpSim2 writes the homogeneous matrix of exp(a), a = (log r, θ, t_x, t_y). Entries beyond the range become ±Inf or 0.
+func ExpSim2(dst *[9]float64, a *[4]float64) {
+	var e [4]float64
+	expSim2(&e, a)
+	matrixSE2(dst, &e)
+}
+
+// LogSim2 writes the coordinates (log r, θ, t_x, t_y) of the homogeneous matrix m, θ in (-π, π].
+func LogSim2(dst *[4]float64, m *[9]float64) {
+	n := nanOf(m[1], m[4])
+	logSim2(dst, &[4]float64{m[0] + n, m[3] + n, m[2], m[5]})
+}
+
+// ComposeSim2 writes log(exp(a)·exp(b)); dst may be a or b. The rotation-scaling part is added in coordinates and loses
+// nothing.
+func ComposeSim2(dst, a, b *[4]float64) {
+	var e, f [4]float64
+	expSim2(&e, a)
+	expSim2(&f, b)
+	mulPlane(&e, &e, &f)
+	l, th := a[0]+b[0], WrapAngle(a[1]+b[1])
+	x, y := divPhi(l, th, e[2], e[3])
+	*dst = [4]float64{l, th, x, y}
+}
+
+// InverseSim2 writes the inverse of the homogeneous matrix m; dst may be m.
+func InverseSim2(dst, m *[9]float64) {
+	e := [4]float64{m[0], m[3], m[2], m[5]}
+	inverseSim2(&e, &e)
+	matrixSE2(dst, &e)
+}
+
+// ActSim2 writes the point x moved by the homogeneous matrix m; dst may be x.
+func ActSim2(dst *[2]float64, m *[9]float64, x *[2]float64) { ActSE2(dst, m, x) }
+
+// HatSim2 writes the algebra element [[λ, -θ, t_x], [θ, λ, t_y], [0, 0, 0]].
+func HatSim2(dst *[9]float64, a *[4]float64) {
+	*dst = [9]float64{a[0], -a[1], a[2], a[1], a[0], a[3], 0, 0, 0}
+}
+
+// VeeSim2 undoes HatSim2; it reads the first and the last column.
+func VeeSim2(dst *[4]float64, m *[9]float64) { *dst = [4]float64{m[0], m[3], m[2], m[5]} }
+
+// AdjointSim2 writes the 4×4 matrix of a -> vee(m·hat(a)·m⁻¹): (ζ, t) becomes (ζ, w t - p ζ) for the similarity z -> wz + p.
+func AdjointSim2(dst *[16]float64, m *[9]float64) {
+	adjointSim2(dst, &[4]float64{m[0], m[3], m[2], m[5]})
+}
+
+// LeftJacobianSim2 writes the left Jacobian J of the exponential at a: exp(a + da) = exp(J·da)·exp(a) to first order.
+//
+//   - Formula: Σ adᵏ/(k+1)!, ad(ζ, t) = (ζ', t') -> (0, ζt' - tζ'). It maps (ζ', t') to (ζ', φ(ζ)t' - ψ(ζ)t ζ') with
+//     ψ(z) = (eᶻ - 1 - z)/z².
+func LeftJacobianSim2(dst *[16]float64, a *[4]float64) {
+	p, g := phi(a[0], a[1])
+	re, im := ScaleExp(g, real(p)), ScaleExp(g, imag(p))
+	q := psi(a[0], a[1], complex(re, im)) * complex(-a[2], -a[3])
+	planeBlocks(dst, q, complex(re, im))
+}
+
+// LeftJacobianInvSim2 writes the inverse of the left Jacobian at a, for |θ| < 2π or λ ≠ 0.
+func LeftJacobianInvSim2(dst *[16]float64, a *[4]float64) {
+	x, y := divPhi(a[0], a[1], 1, 0)
+	inv := complex(x, y)
+	planeBlocks(dst, psiOverPhi(a[0], a[1], inv)*complex(a[2], a[3]), inv)
+}
+
+// planeBlocks writes the real 4×4 matrix of (ζ, t) -> (ζ, qζ + vt).
+func planeBlocks(dst *[16]float64, q, v complex128) {
+	*dst = [16]float64{
+		1, 0, 0, 0,
+		0, 1, 0, 0,
+		real(q), -imag(q), real(v), -imag(v),
+		imag(q), real(q), imag(v), real(v),
+	}
+}
+
+// nearZero is the size of ζ below which its series are shorter than e^ζ - 1.
+const nearZero = 0x1p-17
+
+func small(l, th float64) bool { return math.Abs(l) < nearZero && math.Abs(th) < nearZero }
+
+// expm1Complex returns re, im and g with e^ζ - 1 = (re + i im)·e^g, ζ = λ + iθ; g is λ for large λ, so that nothing
+// overflows, and 0 otherwise.
+//
+// e^ζ - 1 = (e^λ - 1) cos θ - 2 sin²(θ/2) + i e^λ sin θ: where the real part cancels it is small beside the imaginary part.
+func expm1Complex(l, th float64) (re, im, g float64) {
+	s, c := math.Sincos(th)
+	if l > 1 {
+		return c - math.Exp(-l), s, l
+	}
+	h := math.Sin(th / 2)
+	return float64(math.Expm1(l)*c) - 2*float64(h*h), math.Exp(l) * s, 0
+}
+
+// phi returns p and g with φ(λ + iθ) = p·e^g.
+func phi(l, th float64) (p complex128, g float64) {
+	if small(l, th) {
+		z := complex(l, th)
+		return 1 + z*(0.5+z*(1./6+z*(1./24))), 0
+	}
+	re, im, g := expm1Complex(l, th)
+	return complex(re, im) / complex(l, th), g
+}
+
+// divPhi is (x + iy)/φ(λ + iθ).
+func divPhi(l, th, x, y float64) (float64, float64) {
+	if small(l, th) {
+		p, _ := phi(l, th)
+		return mulDiv(x, y, 1, 0, real(p), imag(p))
+	}
+	re, im, g := expm1Complex(l, th)
+	u, v := mulDiv(x, y, l, th, re, im)
+	return ScaleExp(-g, u), ScaleExp(-g, v)
+}
+
+// mulDiv is (x + iy)(a + ib)/(c + id) with four roundings in a row. The divisor is brought to size 1 first.
+func mulDiv(x, y, a, b, c, d float64) (re, im float64) {
+	_, k := math.Frexp(max(math.Abs(c), math.Abs(d)))
+	c, d = math.Ldexp(c, -k), math.Ldexp(d, -k)
+	n := sumOfProducts(c, c, d, d)
+	c, d = sumOfProducts(a, c, b, d), sumOfProducts(b, c, -a, d)
+	re, im = sumOfProducts(x, c, -y, d)/n, sumOfProducts(y, c, x, d)/n
+	return math.Ldexp(re, -k), math.Ldexp(im, -k)
+}
+
+// psi is (φ(ζ) - 1)/ζ, given φ(ζ).
+func psi(l, th float64, phi complex128) complex128 {
+	z := complex(l, th)
+	if math.Abs(l) > 1 || math.Abs(th) > 1 {
+		return (phi - 1) / z
+	}
+	// Σ zᵏ/(k+2)!; the first term left out is below 2⁻⁶⁰.
+	y := complex(0, 0)
+	for k := len(inverseFactorial) - 1; k >= 2; k-- {
+		y = y*z + complex(inverseFactorial[k], 0)
+	}
+	return y
+}
+
+// psiOverPhi is ψ(ζ)/φ(ζ) = (1 - 1/φ(ζ))/ζ, given 1/φ(ζ).
+func psiOverPhi(l, th float64, inv complex128) complex128 {
+	if math.Abs(l) > 1 || math.Abs(th) > 1 {
+		return (1 - inv) / complex(l, th)
+	}
+	return psi(l, th, 0) * inv
+}
+
+//go:noinline
+func expSim2(dst *[4]float64, a *[4]float64) {
+	s, c := math.Sincos(a[1])
+	p, g := phi(a[0], a[1])
+	*dst = [4]float64{
+		ScaleExp(a[0], c), ScaleExp(a[0], s),
+		ScaleExp(g, sumOfProducts(real(p), a[2], -imag(p), a[3])), ScaleExp(g, sumOfProducts(imag(p), a[2], real(p), a[3])),
+	}
+}
+
+//go:noinline
+func logSim2(dst *[4]float64, e *[4]float64) {
+	l, th := logRadius(e[0], e[1]), Angle(e[0], e[1])
+	var x, y float64
+	if small(l, th) {
+		x, y = divPhi(l, th, e[2], e[3])
+	} else {
+		// ζ/(e^ζ - 1), and e^ζ is in e.
+		x, y = mulDiv(e[2], e[3], l, th, e[0]-1, e[1])
+	}
+	*dst = [4]float64{l, th, x, y}
+}
+
+//go:noinline
+func inverseSim2(dst, e *[4]float64) {
+	var w [2]float64
+	inverseRxSO2(&w, &[2]float64{e[0], e[1]})
+	*dst = [4]float64{w[0], w[1], -sumOfProducts(w[0], e[2], -w[1], e[3]), -sumOfProducts(w[1], e[2], w[0], e[3])}
+}
+
+func adjointSim2(dst *[16]float64, e *[4]float64) {
+	planeBlocks(dst, complex(-e[2], -e[3]), complex(e[0], e[1]))
+}
