@@ -66,6 +66,17 @@ func (b *Batch[T]) context(t, dx, dy int) (x []float64, y []T) {
 	return x, y
 }
 
+// targets returns the targets [nt, dx] of task t, padding at the origin.
+func (b *Batch[T]) targets(t, dx int) []float64 {
+	x := make([]float64, b.Nt*dx)
+	for i := range b.Nt {
+		if b.targetOK(t, i) {
+			copy(x[i*dx:(i+1)*dx], b.XTarget[(t*b.Nt+i)*dx:])
+		}
+	}
+	return x
+}
+
 // maxPixels bounds an image: int32 indices with room for lifts.
 const maxPixels = 1 << 28
 

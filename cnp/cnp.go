@@ -30,6 +30,13 @@ func (m mlp[T]) params(prefix string) []layers.Param[T] {
 
 // forward returns the output [n, out] for x [n, in].
 func (m mlp[T]) forward(x []T, n int) []T {
+	all := m.record(x, n)
+	return all[len(all)-1]
+}
+
+// record returns the input and the output of every layer.
+func (m mlp[T]) record(x []T, n int) [][]T {
+	all := [][]T{x}
 	for i, l := range m {
 		act := simd.ActReLU
 		if i == len(m)-1 {
@@ -37,9 +44,9 @@ func (m mlp[T]) forward(x []T, n int) []T {
 		}
 		y := make([]T, n*l.Out)
 		l.Forward(y, x, n, act)
-		x = y
+		all, x = append(all, y), y
 	}
-	return x
+	return all
 }
 
 // core is the conditional neural process of Garnelo et al. 2018: an encoder on each pair (x, y), the mean over the
@@ -63,8 +70,16 @@ func (m *core[T]) params() []layers.Param[T] {
 	return append(m.encoder.params("encoder."), m.decoder.params("decoder.")...)
 }
 
-// predict writes mean and std [m, dy] at targets t [m, dx] given x [n, dx], y [n, dy]. Without context r is zero.
-func (m *core[T]) predict(mean, std []T, t, x []float64, y []T) {
+// coreTape is what the backward pass of a prediction needs.
+type coreTape[T Float] struct {
+	n, targets       int
+	encoder, decoder [][]T
+	spread           []T // [targets, dy] softplus of the second output
+}
+
+// predict writes mean and std [m, dy] at targets t [m, dx] given x [n, dx], y [n, dy], and returns its tape. Without
+// context r is zero.
+func (m *core[T]) predict(mean, std []T, t, x []float64, y []T) *coreTape[T] {
 	n, targets, width := len(x)/m.dx, len(t)/m.dx, m.encoder[len(m.encoder)-1].Out
 	in := make([]T, n*(m.dx+m.dy))
 	for i := range n {
@@ -74,9 +89,9 @@ func (m *core[T]) predict(mean, std []T, t, x []float64, y []T) {
 		}
 		copy(row[m.dx:], y[i*m.dy:(i+1)*m.dy])
 	}
-	pairs := m.encoder.forward(in, n)
+	tape := &coreTape[T]{n: n, targets: targets, encoder: m.encoder.record(in, n)}
 	r := make([]float64, width)
-	for i, v := range pairs {
+	for i, v := range tape.encoder[len(m.encoder)] {
 		r[i%width] += float64(v) / float64(n)
 	}
 
@@ -90,17 +105,20 @@ func (m *core[T]) predict(mean, std []T, t, x []float64, y []T) {
 			row[m.dx+c] = T(v)
 		}
 	}
-	out := m.decoder.forward(in, targets)
+	tape.decoder = m.decoder.record(in, targets)
+	out := tape.decoder[len(m.decoder)]
 	for i := range targets {
 		copy(mean[i*m.dy:(i+1)*m.dy], out[2*i*m.dy:])
 		copy(std[i*m.dy:(i+1)*m.dy], out[(2*i+1)*m.dy:])
 	}
 	// The floor is part of the parametrisation, 0.1 + 0.9·softplus, not a clamp.
 	simd.Softplus(std, std)
+	tape.spread = append([]T(nil), std...)
 	for i := range std {
 		std[i] = T(m.floor) + T(1-m.floor)*std[i]
 	}
 	toStd(std, m.output, 0)
+	return tape
 }
 
 // CNP is the conditional neural process for curves.
@@ -133,14 +151,8 @@ func (m *CNP[T]) Predict(ctx context.Context, b *Batch[T]) (*Prediction[T], erro
 			return nil, err
 		}
 		x, y := b.context(t, dx, dy)
-		targets := make([]float64, b.Nt*dx)
-		for i := range b.Nt {
-			if b.targetOK(t, i) {
-				copy(targets[i*dx:(i+1)*dx], b.XTarget[(t*b.Nt+i)*dx:])
-			}
-		}
 		at := t * b.Nt * dy
-		m.core.predict(out.Mean[at:at+b.Nt*dy], out.Std[at:at+b.Nt*dy], targets, x, y)
+		m.core.predict(out.Mean[at:at+b.Nt*dy], out.Std[at:at+b.Nt*dy], b.targets(t, dx), x, y)
 		clearMasked(out, b, t, dy)
 	}
 	report(b.B, b.B)
@@ -169,11 +181,7 @@ func (m *ImageCNP[T]) Complete(ctx context.Context, im *Images[T]) (*Prediction[
 		return nil, err
 	}
 	n, c := im.H*im.W, im.C
-	grid := pixelGrid(im.H, im.W)
-	for p := range n {
-		grid[2*p] /= float64(im.H) / 2
-		grid[2*p+1] /= float64(im.W) / 2
-	}
+	grid := unitGrid(im.H, im.W)
 	out := newPrediction[T](len(im.Pixels))
 	report := progress(ctx)
 	for b := range im.B {
@@ -181,23 +189,36 @@ func (m *ImageCNP[T]) Complete(ctx context.Context, im *Images[T]) (*Prediction[
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		var x []float64
-		var y []T
-		for p := range n {
-			if im.Mask[b*n+p] {
-				x = append(x, grid[2*p:2*p+2]...)
-				for ch := range c {
-					y = append(y, im.Pixels[(b*c+ch)*n+p])
-				}
-			}
-		}
+		x, y := im.observed(b, grid)
 		mean, std := make([]T, n*c), make([]T, n*c)
 		m.core.predict(mean, std, grid, x, y)
-		for i := range n * c { // channels last to channels first
-			to := (b*c+i%c)*n + i/c
-			out.Mean[to], out.Std[to] = mean[i], std[i]
-		}
+		channelsFirst(out.Mean[b*n*c:(b+1)*n*c], mean, c)
+		channelsFirst(out.Std[b*n*c:(b+1)*n*c], std, c)
 	}
 	report(im.B, im.B)
 	return out, nil
+}
+
+// unitGrid returns the pixels' coordinates [h·w, 2], scaled to [-1, 1].
+func unitGrid(h, w int) []float64 {
+	grid := pixelGrid(h, w)
+	for p := range h * w {
+		grid[2*p] /= float64(h) / 2
+		grid[2*p+1] /= float64(w) / 2
+	}
+	return grid
+}
+
+// observed returns the coordinates [n, 2] and values [n, c] of image b's observed pixels.
+func (im *Images[T]) observed(b int, grid []float64) (x []float64, y []T) {
+	n := im.H * im.W
+	for p := range n {
+		if im.Mask[b*n+p] {
+			x = append(x, grid[2*p:2*p+2]...)
+			for ch := range im.C {
+				y = append(y, im.Pixels[(b*im.C+ch)*n+p])
+			}
+		}
+	}
+	return x, y
 }

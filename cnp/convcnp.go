@@ -71,15 +71,9 @@ func (m *ConvCNP[T]) Predict(ctx context.Context, b *Batch[T]) (*Prediction[T], 
 			l.Forward(next, h, 1, n, simd.ActReLU)
 			h = next
 		}
-		targets := make([]float64, b.Nt)
-		for i := range targets {
-			if b.targetOK(t, i) {
-				targets[i] = b.XTarget[t*b.Nt+i]
-			}
-		}
 		c := m.head.mean.In
 		read := make([]T, b.Nt*c)
-		m.readout.Forward(read, targets, grid, h, 1, c)
+		m.readout.Forward(read, b.targets(t, 1), grid, h, 1, c)
 		at := t * b.Nt * dy
 		m.head.forward(out.Mean[at:at+b.Nt*dy], out.Std[at:at+b.Nt*dy], read, b.Nt)
 		clearMasked(out, b, t, dy)

@@ -37,7 +37,17 @@ func (s *setConv[T]) channels() int {
 }
 
 // encode returns the features [m, channels] at t [m, dx] of the context x [n, dx], y [n, dy].
-func (s *setConv[T]) encode(t, x []float64, y []T) []T {
+func (s *setConv[T]) encode(t, x []float64, y []T) []T { return s.record(t, x, y).out }
+
+// setConvTape is an encoding and what its backward pass needs.
+type setConvTape[T Float] struct {
+	t, x             []float64
+	liftedT, liftedX *group.Lifted // t and x under a metric
+	phi, out         []T
+}
+
+// record is encode with its tape.
+func (s *setConv[T]) record(t, x []float64, y []T) *setConvTape[T] {
 	c, m, n := 1+s.degree*s.dy, len(t)/s.dx, len(x)/s.dx
 	phi := make([]T, n*c)
 	for i := range n {
@@ -50,11 +60,13 @@ func (s *setConv[T]) encode(t, x []float64, y []T) []T {
 			}
 		}
 	}
+	tape := &setConvTape[T]{t: t, x: x, phi: phi}
 	h := make([]T, m*c)
 	if s.metric == nil {
 		s.psi.Forward(h, t, x, phi, s.dx, c)
 	} else {
-		s.psi.ForwardGroup(h, group.LiftPoints(s.metric, t, 1, 0), group.LiftPoints(s.metric, x, 1, 0), phi, c)
+		tape.liftedT, tape.liftedX = group.LiftPoints(s.metric, t, 1, 0), group.LiftPoints(s.metric, x, 1, 0)
+		s.psi.ForwardGroup(h, tape.liftedT, tape.liftedX, phi, c)
 	}
 
 	width := s.channels()
@@ -73,7 +85,8 @@ func (s *setConv[T]) encode(t, x []float64, y []T) []T {
 			row[k] = h[i*c+k] / (density + densityFloor)
 		}
 	}
-	return out
+	tape.out = out
+	return tape
 }
 
 // gaussHead turns features into mean and standard deviation: mean = Linear, variance (or std) = softplus(Linear), never

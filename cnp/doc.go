@@ -6,6 +6,12 @@
 // New builds one from a Config, package cnp/weights reads one from a file, and Regressor and Completer are what they can
 // do. Each model reads top to bottom as encoder, representation, decoder, likelihood.
 //
+// # Training
+//
+// Differentiate is a prediction that remembers what a backward pass needs (Pass). Its Gradient gives the authors' loss, the
+// mean over tasks of -Σ log N, and adds the gradients of all parameters to a layers.Grads; its Backward takes any other
+// loss's gradients to mean and standard deviation. Package cnp/train holds the optimiser.
+//
 // # Equivariance
 //
 // Moving context and targets by an element of the model's group moves the prediction with them, up to rounding, as long

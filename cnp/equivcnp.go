@@ -123,34 +123,16 @@ func (m *EquivCNP[T]) forwardTasks(out *Prediction[T], b *Batch[T], lo, hi int, 
 	dx, dy, lifts := m.cfg.DimX, m.cfg.DimY, m.cfg.Lifts
 
 	// Encoder: features on each task's points.
-	var (
-		points   *group.Lifted
-		features []T
-		mask     []bool // per lifted point
-		blocks   = []int{0}
-	)
-	for t := lo; t < hi; t++ {
-		x, ok := m.points(b, t, grid)
-		l := group.LiftPoints(m.group, x, lifts, m.cfg.LiftSeed)
-		if points == nil {
-			points = l
-		} else {
-			points.Append(l)
-		}
+	var features []T
+	g := m.layout(b, lo, hi, grid, func(t int, x []float64) {
 		cx, cy := b.context(t, dx, dy)
 		features = append(features, m.encoder.encode(x, cx, cy)...)
-		for _, o := range ok {
-			for range lifts {
-				mask = append(mask, o)
-			}
-		}
-		blocks = append(blocks, points.Rows())
-	}
+	})
+	points := g.Points
 	m.record("encoding", features)
 	if err := step(0); err != nil {
 		return err
 	}
-	g := layers.NewGeometry[T](points, mask, blocks, m.cfg.MaxNeighbors, m.cfg.NeighborSeed)
 
 	// Decoder: a pointwise layer, then LieConvs over the lifted points.
 	h := make([]T, points.N*m.pre.Out)
@@ -178,7 +160,7 @@ func (m *EquivCNP[T]) forwardTasks(out *Prediction[T], b *Batch[T], lo, hi int, 
 		f := h[(t-lo)*perTask*c:][:perTask*c]
 		if m.cfg.Readout == ReadoutRBF {
 			read := make([]T, b.Nt*c)
-			m.readout.Forward(read, m.targets(b, t), grid, f, dx, c)
+			m.readout.Forward(read, b.targets(t, dx), grid, f, dx, c)
 			f = read
 		} else {
 			f = f[(perTask-b.Nt)*c:]
@@ -188,6 +170,32 @@ func (m *EquivCNP[T]) forwardTasks(out *Prediction[T], b *Batch[T], lo, hi int, 
 		clearMasked(out, b, t, dy)
 	}
 	return nil
+}
+
+// layout returns the lifted points of tasks lo to hi, each a block of its own, and shows encode the points of every task.
+func (m *EquivCNP[T]) layout(b *Batch[T], lo, hi int, grid []float64, encode func(t int, x []float64)) *layers.Geometry[T] {
+	var (
+		points *group.Lifted
+		mask   []bool // per lifted point
+		blocks = []int{0}
+	)
+	for t := lo; t < hi; t++ {
+		x, ok := m.points(b, t, grid)
+		l := group.LiftPoints(m.group, x, m.cfg.Lifts, m.cfg.LiftSeed)
+		if points == nil {
+			points = l
+		} else {
+			points.Append(l)
+		}
+		encode(t, x)
+		for _, o := range ok {
+			for range m.cfg.Lifts {
+				mask = append(mask, o)
+			}
+		}
+		blocks = append(blocks, points.Rows())
+	}
+	return layers.NewGeometry[T](points, mask, blocks, m.cfg.MaxNeighbors, m.cfg.NeighborSeed)
 }
 
 // points returns the points [n, dx] that carry task t's features, the targets last (ReadoutTargets), and which of them
@@ -218,18 +226,6 @@ func (m *EquivCNP[T]) points(b *Batch[T], t int, grid []float64) (x []float64, o
 		}
 	}
 	return x, ok
-}
-
-// targets returns the targets [nt, dx] of task t, padding at the origin.
-func (m *EquivCNP[T]) targets(b *Batch[T], t int) []float64 {
-	dx := m.cfg.DimX
-	x := make([]float64, b.Nt*dx)
-	for i := range b.Nt {
-		if b.targetOK(t, i) {
-			copy(x[i*dx:(i+1)*dx], b.XTarget[(t*b.Nt+i)*dx:])
-		}
-	}
-	return x
 }
 
 func (m *EquivCNP[T]) record(name string, v []T) {

@@ -293,8 +293,7 @@ func TestGoldenImages(t *testing.T) {
 	}
 }
 
-// The training goldens: one forward pass in Train mode, with the loss and the buffers that it moves. (Gradients and the
-// optimiser's step belong to training.)
+// The training goldens: one forward pass in Train mode, with the loss and the buffers that it moves.
 
 type trainTolerance struct {
 	Loss32 float64 `json:"loss_f32_rel"`
@@ -362,14 +361,9 @@ func testTrainCurve[T Float](t *testing.T) {
 	requireBuffers(t, g, model, bufTol)
 }
 
-func testTrainImage[T Float](t *testing.T, file string) {
-	g := testkit.OpenGolden(t, file)
-	var tol trainTolerance
-	g.Tolerance(&tol)
-	lossTol, bufTol := tol.Loss64, 1e-9
-	if is32[T]() {
-		lossTol, bufTol = tol.Loss32, tol.Buf32
-	}
+// smallTrainedImage returns the recorded small image model and the images of its training step.
+func smallTrainedImage[T Float](t *testing.T, g *testkit.Golden) (*ImageEquivCNP[T], *Images[T]) {
+	t.Helper()
 	var grp string
 	g.Meta("group", &grp)
 	c := officialConfig(EquivCNPImage, grp)
@@ -389,7 +383,18 @@ func testTrainImage[T Float](t *testing.T, file string) {
 	for i, v := range maskv {
 		im.Mask[i] = v != 0
 	}
-	m := model.(*ImageEquivCNP[T])
+	return model.(*ImageEquivCNP[T]), im
+}
+
+func testTrainImage[T Float](t *testing.T, file string) {
+	g := testkit.OpenGolden(t, file)
+	var tol trainTolerance
+	g.Tolerance(&tol)
+	lossTol, bufTol := tol.Loss64, 1e-9
+	if is32[T]() {
+		lossTol, bufTol = tol.Loss32, tol.Buf32
+	}
+	m, im := smallTrainedImage[T](t, g)
 	p, err := m.forward(context.Background(), im, m.grid(im.H, im.W), layers.Train)
 	require.NoError(t, err)
 	ll, _ := LogLikelihood(p.Mean, p.Std, im.Pixels, nil)
@@ -403,7 +408,7 @@ func testTrainImage[T Float](t *testing.T, file string) {
 		testkit.Close(t, "mean", p.Mean, mean, 1e-9)
 		testkit.Close(t, "std", p.Std, std, 1e-9)
 	}
-	requireBuffers(t, g, model, bufTol)
+	requireBuffers(t, g, m, bufTol)
 }
 
 func TestGoldenTrainForward(t *testing.T) {

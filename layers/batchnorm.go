@@ -79,16 +79,29 @@ func (b *BatchNorm[T]) ForwardTrain(x []T, weight []int32, repeat int) {
 	scale := make([]T, c)
 	for i := range c {
 		scale[i] = T(float64(b.Weight[i]) / math.Sqrt(max(variance[i], bnEps)))
+	}
+	b.observe(mean, variance, n)
+	b.normalise(x, x, mean, scale)
+}
+
+// observe moves the running statistics by a tenth towards those of n rows; variance is the biased one.
+func (b *BatchNorm[T]) observe(mean, variance []float64, n float64) {
+	for i := range mean {
 		unbiased := variance[i] * n / max(n-1, 1)
 		b.RunningMean[i] = T((1-bnMomentum)*float64(b.RunningMean[i]) + bnMomentum*mean[i])
 		b.RunningVar[i] = T((1-bnMomentum)*float64(b.RunningVar[i]) + bnMomentum*unbiased)
 	}
-	// Subtract the mean before scaling: folding it into a shift cancels badly where |mean| ≫ std.
+}
+
+// normalise sets y = (x - mean)·scale + bias. It subtracts the mean before scaling: folding it into a shift cancels badly
+// where |mean| ≫ std. y may be x itself.
+func (b *BatchNorm[T]) normalise(y, x []T, mean []float64, scale []T) {
+	c := len(mean)
 	parallel.For(len(x)/c, rowGrain, func(lo, hi int) {
 		for r := lo; r < hi; r++ {
-			row := x[r*c : (r+1)*c : (r+1)*c]
-			for i := range row {
-				row[i] = T(float64(row[i])-mean[i])*scale[i] + b.Bias[i]
+			in, out := x[r*c:(r+1)*c:(r+1)*c], y[r*c:(r+1)*c:(r+1)*c]
+			for i, v := range in {
+				out[i] = T(float64(v)-mean[i])*scale[i] + b.Bias[i]
 			}
 		}
 	})

@@ -15,6 +15,15 @@
 // the statistics of all pairs, updates the running ones, and the radius moves towards the wanted fill after it was used.
 // Eval-mode calls change nothing and may run concurrently.
 //
+// # Gradients
+//
+// ForwardTape is Forward, in either mode, and returns a tape: what the layer's Backward needs besides the parameters, which
+// must not change in between. Backward takes the gradient to the result, sets the gradient to the input and adds those
+// to the parameters to a Grads. Inputs and results that a tape refers to stay the caller's, and unchanged until Backward.
+// Gradients to features gather along the transposed neighbourhood, gradients to the convolution weights along the pairs of
+// each pose: no two goroutines add to one place, the WeightNet's backward pass runs once per distinct pose, and every bit
+// is independent of GOMAXPROCS.
+//
 // # Sizes
 //
 // Forward methods panic on slices of the wrong length, as kernels do: whoever takes data from outside checks them first.

@@ -57,6 +57,8 @@ type Pairs[T Float] struct {
 	*neighbor.Neighborhood
 	Radius float64
 	Table  []T // [p, e]: Poses, rounded
+
+	sorted sortedPairs // for gradients, made on demand
 }
 
 // Pairs returns the neighbourhoods of radius r, building them on the first call.

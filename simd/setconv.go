@@ -15,21 +15,22 @@ import "fmt"
 //   - Accuracy: squared distances are computed in float64 and only gamma·dist² is rounded to float32. An element is within
 //     (points+8+max gamma·dist²)·eps·scale·Σ|phi·exp| of the exact value, the maximum taken over the pairs.
 func SetConvF32(h []float32, t, x []float64, phi []float32, d, c int, gamma, scale float64) {
-	checkSetConv("SetConvF32", len(h), len(t), len(x), len(phi), d, c)
+	checkSetConv("SetConvF32", "h", "phi", len(h), len(t), len(x), len(phi), d, c)
 	setConvF32(h, t, x, phi, d, c, gamma, scale)
 }
 
 // SetConvF64 is SetConvF32 for float64.
 func SetConvF64(h []float64, t, x []float64, phi []float64, d, c int, gamma, scale float64) {
-	checkSetConv("SetConvF64", len(h), len(t), len(x), len(phi), d, c)
+	checkSetConv("SetConvF64", "h", "phi", len(h), len(t), len(x), len(phi), d, c)
 	setConvF64(h, t, x, phi, d, c, gamma, scale)
 }
 
-func checkSetConv(fn string, lenH, lenT, lenX, lenPhi, d, c int) {
+// checkSetConv checks the two feature arrays, given by name and length, against the coordinates.
+func checkSetConv(fn, h, phi string, lenH, lenT, lenX, lenPhi, d, c int) {
 	if d < 1 {
 		panic(fmt.Sprintf("simd: %s: d = %d, need at least 1", fn, d))
 	}
 	checkSize(fn, "c", c)
-	checkLen(fn, "h", lenH, checkRows(fn, "t", lenT, d)*c)
-	checkLen(fn, "phi", lenPhi, checkRows(fn, "x", lenX, d)*c)
+	checkLen(fn, h, lenH, checkRows(fn, "t", lenT, d)*c)
+	checkLen(fn, phi, lenPhi, checkRows(fn, "x", lenX, d)*c)
 }

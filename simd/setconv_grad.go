@@ -9,13 +9,13 @@ package simd
 //   - Shape: dphi is [points, c], dh [targets, c]; t, x, d, gamma and scale as in SetConvF32.
 //   - Aliasing, errors and accuracy: as SetConvF32, with targets and points exchanged.
 func SetConvGradPhiF32(dphi []float32, t, x []float64, dh []float32, d, c int, gamma, scale float64) {
-	checkSetConvGradPhi("SetConvGradPhiF32", len(dphi), len(t), len(x), len(dh), d, c)
+	checkSetConv("SetConvGradPhiF32", "dh", "dphi", len(dh), len(t), len(x), len(dphi), d, c)
 	setConvF32(dphi, x, t, dh, d, c, gamma, scale)
 }
 
 // SetConvGradPhiF64 is SetConvGradPhiF32 for float64.
 func SetConvGradPhiF64(dphi []float64, t, x []float64, dh []float64, d, c int, gamma, scale float64) {
-	checkSetConvGradPhi("SetConvGradPhiF64", len(dphi), len(t), len(x), len(dh), d, c)
+	checkSetConv("SetConvGradPhiF64", "dh", "dphi", len(dh), len(t), len(x), len(dphi), d, c)
 	setConvF64(dphi, x, t, dh, d, c, gamma, scale)
 }
 
@@ -30,22 +30,12 @@ func SetConvGradPhiF64(dphi []float64, t, x []float64, dh []float64, d, c int, g
 //   - Accuracy: terms are float32, summed over at most 128 points; those sums are added in float64. Both are within
 //     (c+150+max gamma·dist²)·eps·Σ|terms| of the exact value.
 func SetConvGradParamsF32(t, x []float64, phi, dh []float32, d, c int, gamma, scale float64) (dgamma, dscale float64) {
-	checkSetConv("SetConvGradParamsF32", len(dh), len(t), len(x), len(phi), d, c)
+	checkSetConv("SetConvGradParamsF32", "dh", "phi", len(dh), len(t), len(x), len(phi), d, c)
 	return setConvGradParamsF32(t, x, phi, dh, d, c, gamma, scale)
 }
 
 // SetConvGradParamsF64 is SetConvGradParamsF32 for float64.
 func SetConvGradParamsF64(t, x []float64, phi, dh []float64, d, c int, gamma, scale float64) (dgamma, dscale float64) {
-	checkSetConv("SetConvGradParamsF64", len(dh), len(t), len(x), len(phi), d, c)
+	checkSetConv("SetConvGradParamsF64", "dh", "phi", len(dh), len(t), len(x), len(phi), d, c)
 	return setConvGradParamsGeneric(t, x, phi, dh, d, c, gamma, scale)
-}
-
-func checkSetConvGradPhi(fn string, lenPhi, lenT, lenX, lenH, d, c int) {
-	if d >= 1 {
-		checkSize(fn, "c", c)
-		checkLen(fn, "dphi", lenPhi, checkRows(fn, "x", lenX, d)*c)
-		checkLen(fn, "dh", lenH, checkRows(fn, "t", lenT, d)*c)
-		return
-	}
-	checkSetConv(fn, lenH, lenT, lenX, lenPhi, d, c)
 }

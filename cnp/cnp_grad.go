@@ -1,0 +1,124 @@
+package cnp
+
+import (
+	"context"
+
+	"github.com/equivcnp/equivcnp/layers"
+	"github.com/equivcnp/equivcnp/simd"
+)
+
+// backward returns the gradient to the input, if wanted, given that to the output, which it overwrites, and what record
+// returned.
+func (m mlp[T]) backward(dy []T, all [][]T, n int, wanted bool, g *layers.Grads[T]) []T {
+	for i := len(m) - 1; i >= 0; i-- {
+		if i < len(m)-1 {
+			simd.ReLUGrad(dy, dy, all[i+1])
+		}
+		var dx []T
+		if i > 0 || wanted {
+			dx = make([]T, n*m[i].In)
+		}
+		m[i].Backward(dx, dy, all[i], n, g)
+		dy = dx
+	}
+	return dy
+}
+
+// backward adds the gradients of encoder and decoder, given those to mean and std [m, dy].
+func (m *core[T]) backward(dMean, dStd []T, tape *coreTape[T], g *layers.Grads[T]) {
+	dy := m.dy
+	ds := make([]T, len(dStd))
+	for i, s := range tape.spread {
+		// A clamp at 0 stands behind toStd; softplus may round to it, and without a floor nothing is learned there.
+		if v := T(m.floor) + T(1-m.floor)*s; v > 0 {
+			ds[i] = T(1-m.floor) * stdGrad(dStd[i], v, m.output)
+		}
+	}
+	simd.SoftplusGrad(ds, ds, tape.spread)
+	dout := make([]T, 2*len(dMean))
+	for i := range tape.targets {
+		copy(dout[2*i*dy:], dMean[i*dy:(i+1)*dy])
+		copy(dout[(2*i+1)*dy:], ds[i*dy:(i+1)*dy])
+	}
+	din := m.decoder.backward(dout, tape.decoder, tape.targets, true, g)
+	if tape.n == 0 {
+		return // r is the constant zero
+	}
+	width := m.encoder[len(m.encoder)-1].Out
+	dr := make([]float64, width)
+	for i := range tape.targets {
+		for c, v := range din[i*(width+m.dx)+m.dx:][:width] {
+			dr[c] += float64(v) / float64(tape.n)
+		}
+	}
+	dpairs := make([]T, tape.n*width)
+	for i := range dpairs {
+		dpairs[i] = T(dr[i%width])
+	}
+	m.encoder.backward(dpairs, tape.encoder, tape.n, false, g)
+}
+
+// Differentiate is Predict, ready for a backward pass. The model is the same in both modes.
+func (m *CNP[T]) Differentiate(ctx context.Context, b *Batch[T], _ layers.Mode) (*Pass[T], error) {
+	dx, dy := m.cfg.DimX, m.cfg.DimY
+	if err := b.check(dx, dy); err != nil {
+		return nil, err
+	}
+	out, tapes, n := newPrediction[T](b.B*b.Nt*dy), make([]*coreTape[T], b.B), b.Nt*dy
+	for t := range b.B {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		x, y := b.context(t, dx, dy)
+		at := t * n
+		tapes[t] = m.core.predict(out.Mean[at:at+n], out.Std[at:at+n], b.targets(t, dx), x, y)
+		clearMasked(out, b, t, dy)
+	}
+	return &Pass[T]{Prediction: out, tasks: b.B, mask: b.valueMask(dy), back: func(dMean, dStd []T, g *layers.Grads[T]) {
+		for t, tape := range tapes {
+			m.core.backward(dMean[t*n:(t+1)*n], dStd[t*n:(t+1)*n], tape, g)
+		}
+	}}, nil
+}
+
+// Differentiate is Complete, ready for a backward pass. The model is the same in both modes.
+func (m *ImageCNP[T]) Differentiate(ctx context.Context, im *Images[T], _ layers.Mode) (*Pass[T], error) {
+	if err := im.check(m.cfg.DimY); err != nil {
+		return nil, err
+	}
+	n, c := im.H*im.W, im.C
+	grid, out, tapes := unitGrid(im.H, im.W), newPrediction[T](len(im.Pixels)), make([]*coreTape[T], im.B)
+	for b := range im.B {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		x, y := im.observed(b, grid)
+		mean, std := make([]T, n*c), make([]T, n*c)
+		tapes[b] = m.core.predict(mean, std, grid, x, y)
+		channelsFirst(out.Mean[b*n*c:(b+1)*n*c], mean, c)
+		channelsFirst(out.Std[b*n*c:(b+1)*n*c], std, c)
+	}
+	return &Pass[T]{Prediction: out, tasks: im.B, back: func(dMean, dStd []T, g *layers.Grads[T]) {
+		for b, tape := range tapes {
+			dm, ds := make([]T, n*c), make([]T, n*c)
+			channelsLast(dm, dMean[b*n*c:(b+1)*n*c], c)
+			channelsLast(ds, dStd[b*n*c:(b+1)*n*c], c)
+			m.core.backward(dm, ds, tape, g)
+		}
+	}}, nil
+}
+
+// channelsFirst turns one image [n, c] into [c, n], channelsLast the other way round.
+func channelsFirst[T Float](dst, x []T, c int) {
+	n := len(x) / c
+	for i, v := range x {
+		dst[i%c*n+i/c] = v
+	}
+}
+
+func channelsLast[T Float](dst, x []T, c int) {
+	n := len(x) / c
+	for i := range x {
+		dst[i] = x[i%c*n+i/c]
+	}
+}

@@ -1,0 +1,66 @@
+package cnp
+
+import (
+	"context"
+
+	"github.com/equivcnp/equivcnp/layers"
+	"github.com/equivcnp/equivcnp/simd"
+)
+
+// Differentiate is Predict, ready for a backward pass. The model is the same in both modes.
+func (m *ConvCNP[T]) Differentiate(ctx context.Context, b *Batch[T], _ layers.Mode) (*Pass[T], error) {
+	dy := m.cfg.DimY
+	if err := b.check(1, dy); err != nil {
+		return nil, err
+	}
+	grid, err := lattice(b, 1, m.cfg.PointsPerUnit, m.cfg.Margin, m.cfg.MaxLattice)
+	if err != nil {
+		return nil, err
+	}
+	type tape struct {
+		encoding *setConvTape[T]
+		h        [][]T // the results of the pointwise layer and of the convolutions
+		targets  []float64
+		head     *headTape[T]
+	}
+	out, tapes, n, c := newPrediction[T](b.B*b.Nt*dy), make([]tape, b.B), len(grid), m.head.mean.In
+	for t := range b.B {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		x, y := b.context(t, 1, dy)
+		p := &tapes[t]
+		p.encoding = m.encoder.record(grid, x, y)
+		h := make([]T, n*m.pre.Out)
+		m.pre.Forward(h, p.encoding.out, n, simd.ActSigmoid)
+		p.h = [][]T{h}
+		for _, l := range m.conv {
+			next := make([]T, n*l.Out)
+			l.Forward(next, h, 1, n, simd.ActReLU)
+			p.h, h = append(p.h, next), next
+		}
+		p.targets = b.targets(t, 1)
+		read := make([]T, b.Nt*c)
+		m.readout.Forward(read, p.targets, grid, h, 1, c)
+		at := t * b.Nt * dy
+		p.head = m.head.record(out.Mean[at:at+b.Nt*dy], out.Std[at:at+b.Nt*dy], read, b.Nt)
+		clearMasked(out, b, t, dy)
+	}
+	return &Pass[T]{Prediction: out, tasks: b.B, mask: b.valueMask(dy), back: func(dMean, dStd []T, g *layers.Grads[T]) {
+		for t, p := range tapes {
+			at := t * b.Nt * dy
+			dread := m.head.backward(dMean[at:at+b.Nt*dy], dStd[at:at+b.Nt*dy], p.head, g)
+			dh := make([]T, n*c)
+			m.readout.Backward(dh, dread, p.targets, grid, p.h[len(m.conv)], 1, c, g)
+			for i := len(m.conv) - 1; i >= 0; i-- {
+				dx := make([]T, n*m.conv[i].In)
+				m.conv[i].Backward(dx, dh, p.h[i], p.h[i+1], 1, n, simd.ActReLU, g)
+				dh = dx
+			}
+			simd.SigmoidGrad(dh, dh, p.h[0])
+			dencoding := make([]T, len(p.encoding.out))
+			m.pre.Backward(dencoding, dh, p.encoding.out, n, g)
+			m.encoder.backward(dencoding, p.encoding, g)
+		}
+	}}, nil
+}

@@ -1,0 +1,52 @@
+package cnp
+
+import (
+	"github.com/equivcnp/equivcnp/layers"
+	"github.com/equivcnp/equivcnp/simd"
+)
+
+// backward adds the gradients of psi, given the gradient dout [m, channels] to the encoding. With D = h_0 + 1e-8 the signal
+// channels are h_k/D, so the density gets -Σ_k dout_k·(h_k/D)/D besides its own.
+func (s *setConv[T]) backward(dout []T, tape *setConvTape[T], g *layers.Grads[T]) {
+	c, width := 1+s.degree*s.dy, s.channels()
+	m := len(tape.t) / s.dx
+	dh := make([]T, m*c)
+	for i := range m {
+		d, out := dout[i*width+width-c:][:c], tape.out[i*width+width-c:][:c]
+		row, density := dh[i*c:(i+1)*c], out[0]+densityFloor
+		row[0] = d[0]
+		for k := 1; k < c; k++ {
+			row[k] = d[k] / density
+			row[0] -= row[k] * out[k]
+		}
+	}
+	if s.metric == nil {
+		s.psi.Backward(nil, dh, tape.t, tape.x, tape.phi, s.dx, c, g)
+	} else {
+		s.psi.BackwardGroup(nil, dh, tape.liftedT, tape.liftedX, tape.phi, c, g)
+	}
+}
+
+// headTape is what a gaussHead's backward pass needs.
+type headTape[T Float] struct {
+	features, spread []T // [n, c], [n, dy]
+	n                int
+}
+
+// record is forward with its tape.
+func (h *gaussHead[T]) record(mean, std, features []T, n int) *headTape[T] {
+	h.mean.Forward(mean, features, n, simd.ActNone)
+	h.spread.Forward(std, features, n, simd.ActSoftplus)
+	tape := &headTape[T]{features, append([]T(nil), std...), n}
+	toStd(std, h.output, h.floor)
+	return tape
+}
+
+// backward returns the gradient [n, c] to the features.
+func (h *gaussHead[T]) backward(dMean, dStd []T, tape *headTape[T], g *layers.Grads[T]) []T {
+	df, other := make([]T, len(tape.features)), make([]T, len(tape.features))
+	h.mean.Backward(df, dMean, tape.features, tape.n, g)
+	h.spread.Backward(other, spreadGrad(dStd, tape.spread, h.output, h.floor), tape.features, tape.n, g)
+	simd.Add(df, df, other)
+	return df
+}

@@ -1,0 +1,105 @@
+package cnp
+
+import (
+	"context"
+
+	"github.com/equivcnp/equivcnp/layers"
+	"github.com/equivcnp/equivcnp/simd"
+)
+
+// Differentiate is Predict, ready for a backward pass: all tasks share one geometry, so that batch normalisation sees every
+// pair of the batch.
+func (m *EquivCNP[T]) Differentiate(ctx context.Context, b *Batch[T], mode layers.Mode) (*Pass[T], error) {
+	dx, dy, lifts := m.cfg.DimX, m.cfg.DimY, m.cfg.Lifts
+	if err := b.check(dx, dy); err != nil {
+		return nil, err
+	}
+	out := newPrediction[T](b.B * b.Nt * dy)
+	pass := &Pass[T]{Prediction: out, tasks: b.B, mask: b.valueMask(dy), back: func(_, _ []T, _ *layers.Grads[T]) {}}
+	if b.B == 0 {
+		return pass, nil
+	}
+	var grid []float64
+	if m.cfg.PointsPerUnit > 0 {
+		var err error
+		if grid, err = lattice(b, dx, m.cfg.PointsPerUnit, m.cfg.Margin, m.cfg.MaxLattice); err != nil {
+			return nil, err
+		}
+	}
+
+	// Encoder.
+	encodings, features := make([]*setConvTape[T], b.B), []T(nil)
+	geo := m.layout(b, 0, b.B, grid, func(t int, x []float64) {
+		cx, cy := b.context(t, dx, dy)
+		encodings[t] = m.encoder.record(x, cx, cy)
+		features = append(features, encodings[t].out...)
+	})
+
+	// Decoder. h holds the results of the pointwise layer and of every LieConv with its ReLU.
+	n, rows := geo.Points.N, geo.Rows()
+	pre := make([]T, n*m.pre.Out)
+	m.pre.Forward(pre, features, n, simd.ActSigmoid)
+	h := [][]T{repeatRows(pre, m.pre.Out, lifts)}
+	tapes := make([]*layers.LieConvTape[T], len(m.conv))
+	for i, l := range m.conv {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		y := make([]T, rows*l.Out)
+		var err error
+		if tapes[i], err = l.ForwardTape(y, h[i], geo, 1, mode); err != nil {
+			return nil, err
+		}
+		simd.ReLU(y, y)
+		h = append(h, y)
+	}
+	c := m.head.mean.In
+	read := meanRows(h[len(m.conv)], c, lifts)
+
+	// Readout.
+	perTask := n / b.B
+	heads := make([]*headTape[T], b.B)
+	for t := range b.B {
+		f := read[t*perTask*c:][:perTask*c]
+		if m.cfg.Readout == ReadoutRBF {
+			at := make([]T, b.Nt*c)
+			m.readout.Forward(at, b.targets(t, dx), grid, f, dx, c)
+			f = at
+		} else {
+			f = f[(perTask-b.Nt)*c:]
+		}
+		at := t * b.Nt * dy
+		heads[t] = m.head.record(out.Mean[at:at+b.Nt*dy], out.Std[at:at+b.Nt*dy], f, b.Nt)
+		clearMasked(out, b, t, dy)
+	}
+
+	pass.back = func(dMean, dStd []T, g *layers.Grads[T]) {
+		dread := make([]T, len(read))
+		for t := range b.B {
+			at := t * b.Nt * dy
+			df := m.head.backward(dMean[at:at+b.Nt*dy], dStd[at:at+b.Nt*dy], heads[t], g)
+			to := dread[t*perTask*c:][:perTask*c]
+			if m.cfg.Readout == ReadoutRBF {
+				m.readout.Backward(to, df, b.targets(t, dx), grid, read[t*perTask*c:][:perTask*c], dx, c, g)
+			} else {
+				copy(to[(perTask-b.Nt)*c:], df)
+			}
+		}
+		dh := spreadLifts(dread, c, lifts)
+		for i := len(m.conv) - 1; i >= 0; i-- {
+			simd.ReLUGrad(dh, dh, h[i+1])
+			df := make([]T, rows*m.conv[i].In)
+			tapes[i].Backward(df, dh, g)
+			dh = df
+		}
+		dpre := sumLifts(dh, m.pre.Out, lifts)
+		simd.SigmoidGrad(dpre, dpre, pre)
+		dfeatures := make([]T, len(features))
+		m.pre.Backward(dfeatures, dpre, features, n, g)
+		width := m.encoder.channels()
+		for t, e := range encodings {
+			m.encoder.backward(dfeatures[t*perTask*width:][:perTask*width], e, g)
+		}
+	}
+	return pass, nil
+}

@@ -1,0 +1,102 @@
+package cnp
+
+import (
+	"context"
+
+	"github.com/equivcnp/equivcnp/layers"
+	"github.com/equivcnp/equivcnp/simd"
+)
+
+// Differentiate is Complete, ready for a backward pass: all images go through together.
+func (m *ImageEquivCNP[T]) Differentiate(ctx context.Context, im *Images[T], mode layers.Mode) (*Pass[T], error) {
+	if err := im.check(m.cfg.DimY); err != nil {
+		return nil, err
+	}
+	return m.differentiate(ctx, im, m.grid(im.H, im.W), mode)
+}
+
+// differentiate is Differentiate with the pixels at any points.
+func (m *ImageEquivCNP[T]) differentiate(ctx context.Context, im *Images[T], geo *layers.Geometry[T], mode layers.Mode) (*Pass[T], error) {
+	n, k, width := im.H*im.W, m.cfg.Lifts, m.cfg.Channels[0]
+	rows, c := im.B*n*k, m.psi.In
+
+	// Encoder: psi embeds density, then signal, and in Train mode moves its statistics and its radius in between.
+	var psi [2]*layers.LieConvTape[T]
+	both := make([]T, 2*rows*width) // [rows, density and signal]
+	density, signal := embedPixels(im, 0, im.B, m.cfg.Multiplicity)
+	for i, f := range [][]T{density, signal} {
+		h := make([]T, rows*width)
+		var err error
+		if psi[i], err = m.psi.ForwardTape(h, repeatRows(f, c, k), geo, im.B, mode); err != nil {
+			return nil, err
+		}
+		for r := range rows {
+			copy(both[(2*r+i)*width:], h[r*width:(r+1)*width])
+		}
+	}
+
+	// Decoder.
+	h := make([]T, rows*width)
+	m.first.Forward(h, both, rows, simd.ActNone)
+	tapes := make([]*layers.ResidualBlockTape[T], len(m.blocks))
+	for i, block := range m.blocks {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		next := make([]T, rows*width)
+		var err error
+		if tapes[i], err = block.ForwardTape(next, h, geo, im.B, mode); err != nil {
+			return nil, err
+		}
+		h = next
+	}
+	h = meanRows(h, width, k)
+	y := make([]T, im.B*n*m.last.Out)
+	m.last.Forward(y, h, im.B*n, simd.ActNone)
+	out := newPrediction[T](len(im.Pixels))
+	imageHead(out, im, 0, im.B, y, m.cfg)
+
+	return &Pass[T]{Prediction: out, tasks: im.B, back: func(dMean, dStd []T, g *layers.Grads[T]) {
+		dh := make([]T, len(h))
+		m.last.Backward(dh, imageHeadGrad(dMean, dStd, im, 0, im.B, y, m.cfg), h, im.B*n, g)
+		dh = spreadLifts(dh, width, k)
+		for i := len(tapes) - 1; i >= 0; i-- {
+			tapes[i].Backward(dh, dh, g)
+		}
+		dboth := make([]T, len(both))
+		m.first.Backward(dboth, dh, both, rows, g)
+		for i := 1; i >= 0; i-- {
+			d := make([]T, rows*width)
+			for r := range rows {
+				copy(d[r*width:(r+1)*width], dboth[(2*r+i)*width:])
+			}
+			psi[i].Backward(nil, d, g) // the image is data
+		}
+	}}, nil
+}
+
+// imageHeadGrad returns the gradient to the network's output y [b, h·w, 2c] of images lo to hi, given those to the whole
+// prediction.
+func imageHeadGrad[T Float](dMean, dStd []T, im *Images[T], lo, hi int, y []T, cfg Config) []T {
+	n, c := im.H*im.W, im.C
+	spread := make([]T, (hi-lo)*c*n)
+	for b := range hi - lo {
+		for p := range n {
+			for ch := range c {
+				spread[(b*c+ch)*n+p] = y[(b*n+p)*2*c+c+ch]
+			}
+		}
+	}
+	simd.Softplus(spread, spread)
+	dm, ds := dMean[lo*c*n:hi*c*n], spreadGrad(dStd[lo*c*n:hi*c*n], spread, cfg.Output, cfg.Floor)
+	dy := make([]T, len(y))
+	for b := range hi - lo {
+		for p := range n {
+			row := dy[(b*n+p)*2*c:][:2*c]
+			for ch := range c {
+				row[ch], row[c+ch] = dm[(b*c+ch)*n+p], ds[(b*c+ch)*n+p]
+			}
+		}
+	}
+	return dy
+}

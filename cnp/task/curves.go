@@ -1,0 +1,91 @@
+package task
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/equivcnp/equivcnp/cnp"
+)
+
+// Curves draws regression tasks from a Gaussian process: targets on an interval, and a context picked at random among
+// them.
+type Curves struct {
+	GP      GP
+	Lo, Hi  float64 // the interval
+	Targets int
+	// Even spaces the targets evenly, ends included; otherwise they are uniform.
+	Even bool
+	// The number of context points is uniform in MinContext .. MaxContext.
+	MinContext, MaxContext int
+}
+
+// PaperTest is the paper's test of one kernel: 400 even targets on [-4, 4], 3 to 49 of them observed.
+func PaperTest(k Kernel) Curves {
+	return Curves{GP: GP{k, DefaultJitter}, Lo: -4, Hi: 4, Targets: 400, Even: true, MinContext: 3, MaxContext: 49}
+}
+
+// Validate reports what no task can be drawn from.
+func (c Curves) Validate() error {
+	switch {
+	case c.GP.Kernel == nil:
+		return fmt.Errorf("task: no kernel")
+	case !(c.GP.Jitter >= 0):
+		return fmt.Errorf("task: jitter = %v, need at least 0", c.GP.Jitter)
+	case !(c.Lo < c.Hi && c.Hi-c.Lo < 1e9):
+		return fmt.Errorf("task: the interval [%v, %v] is empty or too long", c.Lo, c.Hi)
+	case c.Targets < 1:
+		return fmt.Errorf("task: targets = %d, need at least 1", c.Targets)
+	case c.MinContext < 0 || c.MaxContext < c.MinContext || c.MaxContext > c.Targets:
+		return fmt.Errorf("task: %d to %d context points of %d targets", c.MinContext, c.MaxContext, c.Targets)
+	}
+	return nil
+}
+
+// Draw returns n tasks and the true values [n, Targets] at their targets. Tasks with fewer context points than the one with
+// the most are padded and masked. Equal generators draw equal tasks.
+func Draw[T cnp.Float](c Curves, n int, rng *rand.Rand) (*cnp.Batch[T], []T, error) {
+	if err := c.Validate(); err != nil {
+		return nil, nil, err
+	}
+	b := &cnp.Batch[T]{B: n, Nt: c.Targets}
+	values := make([]float64, n*c.Targets)
+	picks := make([][]int, n)
+	var chol *mat.Cholesky // shared where the targets are
+	for t := range n {
+		x := make([]float64, c.Targets)
+		for i := range x {
+			if !c.Even {
+				x[i] = c.Lo + (c.Hi-c.Lo)*rng.Float64()
+			} else if c.Targets > 1 {
+				x[i] = c.Lo + (c.Hi-c.Lo)*float64(i)/float64(c.Targets-1)
+			} else {
+				x[i] = (c.Lo + c.Hi) / 2
+			}
+		}
+		if chol == nil || !c.Even {
+			var err error
+			if chol, err = c.GP.factor(x); err != nil {
+				return nil, nil, err
+			}
+		}
+		sample(values[t*c.Targets:(t+1)*c.Targets], chol, rng)
+		b.XTarget = append(b.XTarget, x...)
+		picks[t] = rng.Perm(c.Targets)[:c.MinContext+rng.IntN(c.MaxContext-c.MinContext+1)]
+		b.Nc = max(b.Nc, len(picks[t]))
+	}
+	b.XContext, b.YContext = make([]float64, n*b.Nc), make([]T, n*b.Nc)
+	b.ContextMask = make([]bool, n*b.Nc)
+	for t, p := range picks {
+		for i, k := range p {
+			at := t*b.Nc + i
+			b.XContext[at], b.YContext[at], b.ContextMask[at] = b.XTarget[t*c.Targets+k], T(values[t*c.Targets+k]), true
+		}
+	}
+	y := make([]T, len(values))
+	for i, v := range values {
+		y[i] = T(v)
+	}
+	return b, y, nil
+}

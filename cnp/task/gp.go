@@ -1,0 +1,107 @@
+package task
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// GP is a Gaussian process on the line with mean 0, whose values are seen with a little independent noise: their covariance
+// is Kernel(|x - x'|), plus Jitter where x and x' are one observation. All is float64.
+type GP struct {
+	Kernel Kernel
+	Jitter float64 // variance of the noise; it also keeps the factorisation away from singular
+}
+
+// DefaultJitter is the authors' jitter.
+const DefaultJitter = 1e-8
+
+// factor returns the Cholesky factorisation of the covariance of observations at x.
+func (g GP) factor(x []float64) (*mat.Cholesky, error) {
+	cov := mat.NewSymDense(len(x), nil)
+	for i := range x {
+		for j := range i {
+			cov.SetSym(i, j, g.Kernel(math.Abs(x[i]-x[j])))
+		}
+		cov.SetSym(i, i, g.Kernel(0)+g.Jitter)
+	}
+	var chol mat.Cholesky
+	if !chol.Factorize(cov) {
+		return nil, fmt.Errorf("task: the covariance of %d points is not positive definite with jitter %g", len(x), g.Jitter)
+	}
+	return &chol, nil
+}
+
+// sample draws values with that covariance, each L·z with z standard normal.
+func sample(dst []float64, chol *mat.Cholesky, rng *rand.Rand) {
+	n := chol.SymmetricDim()
+	z := mat.NewVecDense(n, nil)
+	for i := range n {
+		z.SetVec(i, rng.NormFloat64())
+	}
+	var l mat.TriDense
+	chol.LTo(&l)
+	mat.NewVecDense(n, dst).MulVec(&l, z)
+}
+
+// Sample draws one curve's values at x.
+func (g GP) Sample(x []float64, rng *rand.Rand) ([]float64, error) {
+	y := make([]float64, len(x))
+	if len(x) == 0 {
+		return y, nil
+	}
+	chol, err := g.factor(x)
+	if err != nil {
+		return nil, err
+	}
+	sample(y, chol, rng)
+	return y, nil
+}
+
+// Predict returns mean and standard deviation of an observation at each target t, given observations y at x: with K the
+// covariance of those and k that to the target,
+//
+//	mean = kᵀK⁻¹y,  var = Kernel(0) + Jitter - kᵀK⁻¹k.
+//
+// No model that sees the same context has a higher expected log-likelihood.
+func (g GP) Predict(t, x, y []float64) (mean, std []float64, err error) {
+	if len(x) != len(y) {
+		return nil, nil, fmt.Errorf("task: %d inputs with %d outputs", len(x), len(y))
+	}
+	mean, std = make([]float64, len(t)), make([]float64, len(t))
+	if len(x) == 0 {
+		for i := range std {
+			std[i] = math.Sqrt(g.Kernel(0) + g.Jitter)
+		}
+		return mean, std, nil
+	}
+	chol, err := g.factor(x)
+	if err != nil {
+		return nil, nil, err
+	}
+	k, values := mat.NewVecDense(len(x), nil), mat.NewVecDense(len(x), append([]float64(nil), y...))
+	var weights, solved mat.VecDense
+	if err := chol.SolveVecTo(&weights, values); err != nil && !isCondition(err) {
+		return nil, nil, fmt.Errorf("task: %w", err)
+	}
+	for i, at := range t {
+		for j, v := range x {
+			k.SetVec(j, g.Kernel(math.Abs(at-v)))
+		}
+		if err := chol.SolveVecTo(&solved, k); err != nil && !isCondition(err) {
+			return nil, nil, fmt.Errorf("task: %w", err)
+		}
+		mean[i] = mat.Dot(k, &weights)
+		// Rounding may leave less than the noise, which is the least that there is.
+		std[i] = math.Sqrt(max(g.Kernel(0)-mat.Dot(k, &solved), 0) + g.Jitter)
+	}
+	return mean, std, nil
+}
+
+// isCondition reports whether a solution exists and is merely of limited accuracy.
+func isCondition(err error) bool {
+	_, ok := err.(mat.Condition)
+	return ok
+}

@@ -1,0 +1,43 @@
+package task
+
+import (
+	"fmt"
+	"math"
+)
+
+// Kernel is a stationary covariance function of the distance |x - x'|, 1 at 0.
+type Kernel func(dist float64) float64
+
+// RBF is exp(-d²/(2l²)).
+func RBF(length float64) Kernel {
+	return func(d float64) float64 { return math.Exp(-d * d / (2 * length * length)) }
+}
+
+// Matern52 is the Matérn kernel of smoothness 5/2: (1 + s + s²/3)·exp(-s) with s = √5·d/l.
+func Matern52(length float64) Kernel {
+	return func(d float64) float64 {
+		s := math.Sqrt(5) * d / length
+		return (1 + s + s*s/3) * math.Exp(-s)
+	}
+}
+
+// Periodic is exp(-2·sin²(π·d/p)/l²).
+func Periodic(period, length float64) Kernel {
+	return func(d float64) float64 {
+		s := math.Sin(math.Pi * d / period)
+		return math.Exp(-2 * s * s / (length * length))
+	}
+}
+
+// KernelByName returns the paper's kernels, all with length scale 1 and period 1: "rbf", "matern" or "periodic".
+func KernelByName(name string) (Kernel, error) {
+	switch name {
+	case "rbf":
+		return RBF(1), nil
+	case "matern":
+		return Matern52(1), nil
+	case "periodic":
+		return Periodic(1, 1), nil
+	}
+	return nil, fmt.Errorf("task: kernel %q is none of rbf, matern, periodic", name)
+}

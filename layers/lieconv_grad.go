@@ -1,0 +1,67 @@
+package layers
+
+import "github.com/equivcnp/equivcnp/simd"
+
+// LieConvTape is what a LieConv's Backward needs of a forward pass.
+type LieConvTape[T Float] struct {
+	layer *LieConv[T]
+	pairs *Pairs[T]
+	batch int
+	f     []T // [batch, rows, in]
+	outer []T // [batch, rows, in·mid]: the sums of outer products
+	net   *WeightNetTape[T]
+}
+
+// ForwardTape is Forward, in either mode, and returns what Backward needs. f must stay unchanged until then.
+func (l *LieConv[T]) ForwardTape(dst, f []T, g *Geometry[T], batch int, mode Mode) (*LieConvTape[T], error) {
+	rows, mid := g.Rows(), l.WeightNet.Out()
+	checkLen("LieConv", "f", len(f), batch*rows*l.In)
+	checkLen("LieConv", "dst", len(dst), batch*rows*l.Out)
+	p, err := g.Pairs(l.Radius())
+	if err != nil {
+		return nil, err
+	}
+	t := &LieConvTape[T]{layer: l, pairs: p, batch: batch, f: f, outer: make([]T, batch*rows*l.In*mid)}
+	t.net = l.WeightNet.ForwardTape(p.Table, p.NumPoses(), p.Count, batch, mode)
+	c := l.In * mid
+	sweepTable(p, t.net.Weights(), func(_ int, ti *tile[T]) {
+		for b := range batch {
+			simd.PointConv(t.outer[(b*rows+ti.lo)*c:][:ti.n*c], f[b*rows*l.In:(b+1)*rows*l.In], ti.weights,
+				ti.offsets, ti.index, ti.pose, l.In, mid)
+		}
+	})
+	t.net.Release()
+	l.Linear.Forward(dst, t.outer, batch*rows, simd.ActNone)
+	p.divide(dst, dst, batch, l.Out)
+	if mode == Train {
+		l.adapt(g, p)
+	}
+	return t, nil
+}
+
+// Backward adds the parameters' gradients to g, given the gradient dout [batch, rows, out] to the result, and sets df
+// [batch, rows, in] to that of the features; a nil df is not wanted.
+func (t *LieConvTape[T]) Backward(df, dout []T, g *Grads[T]) {
+	l, p, rows := t.layer, t.pairs, t.pairs.Queries
+	in, mid := l.In, l.WeightNet.Out()
+	c := in * mid
+	checkLen("LieConv.Backward", "dout", len(dout), t.batch*rows*l.Out)
+	d, douter := make([]T, len(dout)), make([]T, len(t.outer))
+	p.divide(d, dout, t.batch, l.Out)
+	l.Linear.Backward(douter, d, t.outer, t.batch*rows, g)
+	if df != nil {
+		checkLen("LieConv.Backward", "df", len(df), len(t.f))
+		w := t.net.Weights()
+		p.gatherPoints(func(lo, hi int, offsets []int, query, pose []int32) {
+			for b := range t.batch {
+				simd.PointConvGradF(df[(b*rows+lo)*in:(b*rows+hi)*in], douter[b*rows*c:(b+1)*rows*c], w,
+					offsets, query, pose, in, mid)
+			}
+		})
+	}
+	dw := p.poseGradient(t.batch, mid, func(dw []T, b int, offsets []int, query, point []int32) {
+		simd.PointConvGradW(dw, douter[b*rows*c:(b+1)*rows*c], t.f[b*rows*in:(b+1)*rows*in], offsets, query, point, in, mid)
+	})
+	t.net.Backward(nil, dw, g)
+	t.net.Release()
+}

@@ -1,0 +1,127 @@
+package layers
+
+import "github.com/equivcnp/equivcnp/simd"
+
+// DepthwiseLieConvTape is what a DepthwiseLieConv's Backward needs of a forward pass.
+type DepthwiseLieConvTape[T Float] struct {
+	layer *DepthwiseLieConv[T]
+	pairs *Pairs[T]
+	batch int
+	f     []T // [batch, rows, c]
+	net   *WeightNetTape[T]
+}
+
+// ForwardTape is Forward, in either mode, and returns what Backward needs. f must stay unchanged until then.
+func (l *DepthwiseLieConv[T]) ForwardTape(dst, f []T, g *Geometry[T], batch int, mode Mode) (*DepthwiseLieConvTape[T], error) {
+	rows, c := g.Rows(), l.Channels
+	checkLen("DepthwiseLieConv", "f", len(f), batch*rows*c)
+	checkLen("DepthwiseLieConv", "dst", len(dst), batch*rows*c)
+	p, err := g.Pairs(l.Radius())
+	if err != nil {
+		return nil, err
+	}
+	t := &DepthwiseLieConvTape[T]{layer: l, pairs: p, batch: batch, f: f}
+	t.net = l.WeightNet.ForwardTape(p.Table, p.NumPoses(), p.Count, batch, mode)
+	sweepTable(p, t.net.Weights(), func(_ int, ti *tile[T]) {
+		for b := range batch {
+			simd.Depthwise(dst[(b*rows+ti.lo)*c:][:ti.n*c], f[b*rows*c:(b+1)*rows*c], ti.weights,
+				ti.offsets, ti.index, ti.pose, c, true)
+		}
+	})
+	t.net.Release()
+	if mode == Train {
+		l.adapt(g, p)
+	}
+	return t, nil
+}
+
+// Backward adds the parameters' gradients to g, given the gradient dout [batch, rows, c] to the result, and sets df
+// [batch, rows, c] to that of the features; a nil df is not wanted.
+func (t *DepthwiseLieConvTape[T]) Backward(df, dout []T, g *Grads[T]) {
+	p, rows, c := t.pairs, t.pairs.Queries, t.layer.Channels
+	checkLen("DepthwiseLieConv.Backward", "dout", len(dout), len(t.f))
+	d := make([]T, len(dout))
+	p.divide(d, dout, t.batch, c)
+	if df != nil {
+		checkLen("DepthwiseLieConv.Backward", "df", len(df), len(t.f))
+		w := t.net.Weights()
+		p.gatherPoints(func(lo, hi int, offsets []int, query, pose []int32) {
+			for b := range t.batch {
+				simd.DepthwiseGradF(df[(b*rows+lo)*c:(b*rows+hi)*c], d[b*rows*c:(b+1)*rows*c], w, offsets, query, pose, c)
+			}
+		})
+	}
+	dw := p.poseGradient(t.batch, c, func(dw []T, b int, offsets []int, query, point []int32) {
+		simd.DepthwiseGradW(dw, d[b*rows*c:(b+1)*rows*c], t.f[b*rows*c:(b+1)*rows*c], offsets, query, point, c)
+	})
+	t.net.Backward(nil, dw, g)
+	t.net.Release()
+}
+
+// SeparableLieConvTape is what a SeparableLieConv's Backward needs of a forward pass.
+type SeparableLieConvTape[T Float] struct {
+	layer     *SeparableLieConv[T]
+	depthwise *DepthwiseLieConvTape[T]
+	mid, out  []T // the results of the two maps
+	act       simd.Activation
+}
+
+// ForwardTape is Forward, in either mode, and returns what Backward needs. f and dst must stay unchanged until then. act is
+// one whose derivative can be told from its result: none, ReLU, sigmoid or softplus.
+func (l *SeparableLieConv[T]) ForwardTape(dst, f []T, g *Geometry[T], batch int, mode Mode, act simd.Activation) (*SeparableLieConvTape[T], error) {
+	t := &SeparableLieConvTape[T]{layer: l, mid: make([]T, len(f)), out: dst, act: act}
+	var err error
+	if t.depthwise, err = l.Depthwise.ForwardTape(t.mid, f, g, batch, mode); err != nil {
+		return nil, err
+	}
+	l.Pointwise.Forward(dst, t.mid, batch*g.Rows(), act)
+	return t, nil
+}
+
+// Backward adds the parameters' gradients to g, given the gradient dout [batch, rows, out] to the result, and sets df
+// [batch, rows, in] to that of the features; a nil df is not wanted.
+func (t *SeparableLieConvTape[T]) Backward(df, dout []T, g *Grads[T]) {
+	checkLen("SeparableLieConv.Backward", "dout", len(dout), len(t.out))
+	dy, l := dout, t.layer
+	if t.act != simd.ActNone {
+		dy = append([]T(nil), dout...)
+		activationGrad(dy, t.out, t.act)
+	}
+	dmid := make([]T, len(t.mid))
+	l.Pointwise.Backward(dmid, dy, t.mid, len(t.mid)/l.Pointwise.In, g)
+	t.depthwise.Backward(df, dmid, g)
+}
+
+// ResidualBlockTape is what a ResidualBlock's Backward needs of a forward pass.
+type ResidualBlockTape[T Float] struct {
+	conv [2]*SeparableLieConvTape[T]
+	out  []T
+}
+
+// ForwardTape sets dst [batch, rows, c] to the block's output for f, in either mode, and returns what Backward needs. f and
+// dst must not overlap and must stay unchanged until then.
+func (l *ResidualBlock[T]) ForwardTape(dst, f []T, g *Geometry[T], batch int, mode Mode) (*ResidualBlockTape[T], error) {
+	h, y, t := make([]T, len(f)), make([]T, len(f)), &ResidualBlockTape[T]{out: dst}
+	var err error
+	if t.conv[0], err = l.Conv[0].ForwardTape(h, f, g, batch, mode, simd.ActReLU); err != nil {
+		return nil, err
+	}
+	if t.conv[1], err = l.Conv[1].ForwardTape(y, h, g, batch, mode, simd.ActNone); err != nil {
+		return nil, err
+	}
+	simd.Add(dst, f, y)
+	simd.ReLU(dst, dst)
+	return t, nil
+}
+
+// Backward adds the parameters' gradients to g and sets df to the gradient to the features, given dout, all of them
+// [batch, rows, c]. df may be dout itself.
+func (t *ResidualBlockTape[T]) Backward(df, dout []T, g *Grads[T]) {
+	checkLen("ResidualBlock.Backward", "dout", len(dout), len(t.out))
+	checkLen("ResidualBlock.Backward", "df", len(df), len(t.out))
+	sum, dh, dx := make([]T, len(dout)), make([]T, len(dout)), make([]T, len(dout))
+	simd.ReLUGrad(sum, dout, t.out)
+	t.conv[1].Backward(dh, sum, g)
+	t.conv[0].Backward(dx, dh, g)
+	simd.Add(df, sum, dx)
+}

@@ -1,0 +1,124 @@
+package simd
+
+// The generic face of the gradient kernels and of the optimiser's step; see adapter.go.
+
+// SwishGrad sets dx[i] = dy[i]·swish'(x[i]); see SwishGradF32.
+func SwishGrad[T Float](dx, dy, x []T) {
+	switch dx := any(dx).(type) {
+	case []float32:
+		SwishGradF32(dx, any(dy).([]float32), any(x).([]float32))
+	case []float64:
+		SwishGradF64(dx, any(dy).([]float64), any(x).([]float64))
+	default:
+		unreachable("SwishGrad")
+	}
+}
+
+// ReLUGrad sets dx[i] = dy[i] where y[i] > 0, else 0; see ReLUGradF32.
+func ReLUGrad[T Float](dx, dy, y []T) {
+	switch dx := any(dx).(type) {
+	case []float32:
+		ReLUGradF32(dx, any(dy).([]float32), any(y).([]float32))
+	case []float64:
+		ReLUGradF64(dx, any(dy).([]float64), any(y).([]float64))
+	default:
+		unreachable("ReLUGrad")
+	}
+}
+
+// SigmoidGrad sets dx[i] = dy[i]·y[i]·(1 - y[i]); see SigmoidGradF32.
+func SigmoidGrad[T Float](dx, dy, y []T) {
+	switch dx := any(dx).(type) {
+	case []float32:
+		SigmoidGradF32(dx, any(dy).([]float32), any(y).([]float32))
+	case []float64:
+		SigmoidGradF64(dx, any(dy).([]float64), any(y).([]float64))
+	default:
+		unreachable("SigmoidGrad")
+	}
+}
+
+// SoftplusGrad sets dx[i] = dy[i]·(1 - exp(-y[i])); see SoftplusGradF32.
+func SoftplusGrad[T Float](dx, dy, y []T) {
+	switch dx := any(dx).(type) {
+	case []float32:
+		SoftplusGradF32(dx, any(dy).([]float32), any(y).([]float32))
+	case []float64:
+		SoftplusGradF64(dx, any(dy).([]float64), any(y).([]float64))
+	default:
+		unreachable("SoftplusGrad")
+	}
+}
+
+// DepthwiseGradF is the gradient of Depthwise to its features; see DepthwiseGradFF32, whose scale is nil here.
+func DepthwiseGradF[T Float](df, dout, w []T, offsets []int, query, pose []int32, c int) {
+	switch df := any(df).(type) {
+	case []float32:
+		DepthwiseGradFF32(df, any(dout).([]float32), any(w).([]float32), offsets, query, pose, nil, c)
+	case []float64:
+		DepthwiseGradFF64(df, any(dout).([]float64), any(w).([]float64), offsets, query, pose, nil, c)
+	default:
+		unreachable("DepthwiseGradF")
+	}
+}
+
+// DepthwiseGradW is the gradient of Depthwise to its weights; see DepthwiseGradWF32, whose scale is nil here.
+func DepthwiseGradW[T Float](dw, dout, f []T, offsets []int, query, point []int32, c int) {
+	switch dw := any(dw).(type) {
+	case []float32:
+		DepthwiseGradWF32(dw, any(dout).([]float32), any(f).([]float32), offsets, query, point, nil, c)
+	case []float64:
+		DepthwiseGradWF64(dw, any(dout).([]float64), any(f).([]float64), offsets, query, point, nil, c)
+	default:
+		unreachable("DepthwiseGradW")
+	}
+}
+
+// PointConvGradF is the gradient of PointConv to its features; see PointConvGradFF32.
+func PointConvGradF[T Float](df, dp, w []T, offsets []int, query, pose []int32, ci, cm int) {
+	switch df := any(df).(type) {
+	case []float32:
+		PointConvGradFF32(df, any(dp).([]float32), any(w).([]float32), offsets, query, pose, ci, cm)
+	case []float64:
+		PointConvGradFF64(df, any(dp).([]float64), any(w).([]float64), offsets, query, pose, ci, cm)
+	default:
+		unreachable("PointConvGradF")
+	}
+}
+
+// PointConvGradW is the gradient of PointConv to its weights; see PointConvGradWF32.
+func PointConvGradW[T Float](dw, dp, f []T, offsets []int, query, point []int32, ci, cm int) {
+	switch dw := any(dw).(type) {
+	case []float32:
+		PointConvGradWF32(dw, any(dp).([]float32), any(f).([]float32), offsets, query, point, ci, cm)
+	case []float64:
+		PointConvGradWF64(dw, any(dp).([]float64), any(f).([]float64), offsets, query, point, ci, cm)
+	default:
+		unreachable("PointConvGradW")
+	}
+}
+
+// SetConvGrad returns the gradients of SetConv to gamma and scale; see SetConvGradParamsF32.
+func SetConvGrad[T Float](dh []T, t, x []float64, phi []T, d, c int, gamma, scale float64) (dgamma, dscale float64) {
+	switch dh := any(dh).(type) {
+	case []float32:
+		return SetConvGradParamsF32(t, x, any(phi).([]float32), dh, d, c, gamma, scale)
+	case []float64:
+		return SetConvGradParamsF64(t, x, any(phi).([]float64), dh, d, c, gamma, scale)
+	default:
+		unreachable("SetConvGrad")
+	}
+	return
+}
+
+// Adam is one step of the optimiser; see AdamF32.
+func Adam[T Float](p, m, v, g []T, step, beta1, beta2, root, eps float64) {
+	switch p := any(p).(type) {
+	case []float32:
+		AdamF32(p, any(m).([]float32), any(v).([]float32), any(g).([]float32), step, beta1, beta2, root, eps)
+	case []float64:
+		AdamF64(p, any(m).([]float64), any(v).([]float64), any(g).([]float64), step, beta1, beta2, root, eps)
+	default:
+		unreachable("Adam")
+	}
+}

@@ -1,0 +1,23 @@
+package simd
+
+// The dispatchers of the gradient kernels and of the optimiser's step; see dispatch.go.
+
+func swishGradF32(dx, dy, x []float32) { swishGradGeneric(dx, dy, x) }
+func swishGradF64(dx, dy, x []float64) { swishGradGeneric(dx, dy, x) }
+
+func reluGradF32(dx, dy, x []float32) { reluGradGeneric(dx, dy, x) }
+func reluGradF64(dx, dy, x []float64) { reluGradGeneric(dx, dy, x) }
+
+func sigmoidGradF32(dx, dy, x []float32) { sigmoidGradGeneric(dx, dy, x) }
+func sigmoidGradF64(dx, dy, x []float64) { sigmoidGradGeneric(dx, dy, x) }
+
+func softplusGradF32(dx, dy, x []float32) { softplusGradGeneric(dx, dy, x) }
+func softplusGradF64(dx, dy, x []float64) { softplusGradGeneric(dx, dy, x) }
+
+func adamF32(p, m, v, g []float32, step, beta1, beta2, root, eps float64) {
+	adamGeneric(p, m, v, g, step, beta1, beta2, root, eps)
+}
+
+func adamF64(p, m, v, g []float64, step, beta1, beta2, root, eps float64) {
+	adamGeneric(p, m, v, g, step, beta1, beta2, root, eps)
+}

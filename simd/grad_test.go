@@ -1,0 +1,271 @@
+package simd
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/equivcnp/equivcnp/internal/testkit"
+)
+
+// TestActivationGrad compares with the derivatives in float64, in place and not.
+func TestActivationGrad(t *testing.T) {
+	eachLevel(t, func(t *testing.T) {
+		t.Run("F32", testActivationGrad[float32])
+		t.Run("F64", testActivationGrad[float64])
+	})
+}
+
+func testActivationGrad[T Float](t *testing.T) {
+	rng := testkit.Rand(60)
+	sigmoid := func(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
+	for _, n := range lengths() {
+		x, dy := testkit.Normal[T](rng, n), testkit.Normal[T](rng, n)
+		for i := range x {
+			x[i] *= T(math.Pow(10, 3*rng.Float64()-1))
+		}
+		for _, f := range []struct {
+			name  string
+			grad  func(dx, dy, v []T)
+			y     func(x float64) float64 // what the kernel takes
+			deriv func(y float64) float64 // of what it takes
+		}{
+			{"swish", SwishGrad[T], func(x float64) float64 { return x },
+				func(x float64) float64 { return sigmoid(x) + x*sigmoid(x)*sigmoid(-x) }},
+			{"relu", ReLUGrad[T], func(x float64) float64 { return max(x, 0) },
+				func(y float64) float64 { return map[bool]float64{true: 1}[y > 0] }},
+			{"sigmoid", SigmoidGrad[T], sigmoid, func(y float64) float64 { return y * (1 - y) }},
+			{"softplus", SoftplusGrad[T], func(x float64) float64 { return max(x, 0) + math.Log1p(math.Exp(-math.Abs(x))) },
+				func(y float64) float64 { return -math.Expm1(-y) }},
+		} {
+			v := make([]T, n)
+			for i := range v {
+				v[i] = T(f.y(float64(x[i])))
+			}
+			in, out := testkit.CopyAtEnd(t, v), testkit.CopyAtStart(t, testkit.Awkward[T](rng, n))
+			f.grad(out, dy, in)
+			for i := range out {
+				want, tol := float64(dy[i])*f.deriv(float64(v[i])), 4*eps[T]()*math.Abs(float64(dy[i]))
+				if diff := math.Abs(float64(out[i]) - want); !(diff <= tol) {
+					t.Fatalf("%s n=%d: at %v, dy %v: %v, want %v", f.name, n, v[i], dy[i], out[i], want)
+				}
+			}
+			own := append([]T(nil), dy...)
+			f.grad(own, own, v)
+			require.True(t, testkit.SameBits(own, out), "%s in place of dy", f.name)
+			own = append([]T(nil), v...)
+			f.grad(own, dy, own)
+			require.True(t, testkit.SameBits(own, out), "%s in place of its argument", f.name)
+		}
+	}
+	inf, nan := T(math.Inf(1)), T(math.NaN())
+	dx := make([]T, 3)
+	SwishGrad(dx, []T{2, 2, 2}, []T{inf, -inf, nan})
+	require.Equal(t, T(2), dx[0])
+	require.Zero(t, dx[1])
+	require.True(t, dx[2] != dx[2])
+	ReLUGrad(dx, []T{nan, nan, 3}, []T{0, 1, 1})
+	require.Zero(t, dx[0])
+	require.True(t, dx[1] != dx[1])
+	require.Equal(t, T(3), dx[2])
+}
+
+// TestPairGradients compares the gradients of the gathering kernels with their definitions, whole and in chunks of rows.
+func TestPairGradients(t *testing.T) {
+	eachLevel(t, func(t *testing.T) {
+		t.Run("F32", testPairGradients[float32])
+		t.Run("F64", testPairGradients[float64])
+	})
+}
+
+func testPairGradients[T Float](t *testing.T) {
+	const rows, firsts, seconds = 9, 7, 5
+	rng := testkit.Rand(61)
+	for _, ci := range []int{0, 1, 3, 4, 8, 17, 65} {
+		for _, cm := range []int{0, 1, 2, 15, 16, 33} {
+			for _, k := range []struct {
+				name               string
+				out, first, second int // channels
+				kernel             func(out, a, b []T, offsets []int, first, second []int32)
+				term               func(a, b []T, ch int) (sum, size float64, n int)
+			}{
+				{"DepthwiseGradF", ci, ci, ci,
+					func(out, a, b []T, o []int, x, y []int32) { DepthwiseGradF(out, a, b, o, x, y, ci) },
+					func(a, b []T, ch int) (float64, float64, int) {
+						v := float64(a[ch]) * float64(b[ch])
+						return v, math.Abs(v), 1
+					}},
+				{"DepthwiseGradW", ci, ci, ci,
+					func(out, a, b []T, o []int, x, y []int32) { DepthwiseGradW(out, a, b, o, x, y, ci) },
+					func(a, b []T, ch int) (float64, float64, int) {
+						v := float64(a[ch]) * float64(b[ch])
+						return v, math.Abs(v), 1
+					}},
+				{"PointConvGradF", ci, ci * cm, cm,
+					func(out, a, b []T, o []int, x, y []int32) { PointConvGradF(out, a, b, o, x, y, ci, cm) },
+					func(a, b []T, ch int) (sum, size float64, n int) {
+						for i := range cm {
+							v := float64(a[ch*cm+i]) * float64(b[i])
+							sum, size = sum+v, size+math.Abs(v)
+						}
+						return sum, size, cm
+					}},
+				{"PointConvGradW", cm, ci * cm, ci,
+					func(out, a, b []T, o []int, x, y []int32) { PointConvGradW(out, a, b, o, x, y, ci, cm) },
+					func(a, b []T, ch int) (sum, size float64, n int) {
+						for i := range ci {
+							v := float64(a[i*cm+ch]) * float64(b[i])
+							sum, size = sum+v, size+math.Abs(v)
+						}
+						return sum, size, ci
+					}},
+			} {
+				offsets, first, second := pairs(rng, rows, firsts, seconds)
+				a := testkit.CopyAtEnd(t, testkit.Normal[T](rng, firsts*k.first))
+				b := testkit.CopyAtStart(t, testkit.Normal[T](rng, seconds*k.second))
+				out := testkit.CopyAtEnd(t, testkit.Awkward[T](rng, rows*k.out)) // must be overwritten
+				k.kernel(out, a, b, offsets, first, second)
+				for i := range rows {
+					for ch := range k.out {
+						sum, size, n := 0.0, 0.0, 8
+						for p := offsets[i] - offsets[0]; p < offsets[i+1]-offsets[0]; p++ {
+							s, z, m := k.term(a[int(first[p])*k.first:], b[int(second[p])*k.second:], ch)
+							sum, size, n = sum+s, size+z, n+m
+						}
+						if diff := math.Abs(float64(out[i*k.out+ch]) - sum); !(diff <= float64(n)*eps[T]()*size) {
+							t.Fatalf("%s ci=%d cm=%d: out[%d,%d] = %v, want %v", k.name, ci, cm, i, ch, out[i*k.out+ch], sum)
+						}
+					}
+				}
+				parts := make([]T, rows*k.out)
+				for lo := 0; lo < rows; {
+					hi := min(lo+1+rng.IntN(3), rows)
+					x, y := offsets[lo]-offsets[0], offsets[hi]-offsets[0]
+					k.kernel(parts[lo*k.out:hi*k.out], a, b, offsets[lo:hi+1], first[x:y], second[x:y])
+					lo = hi
+				}
+				require.True(t, testkit.SameBits(parts, out), "%s ci=%d cm=%d in chunks", k.name, ci, cm)
+			}
+		}
+	}
+}
+
+func TestSetConvGradParams(t *testing.T) {
+	eachLevel(t, func(t *testing.T) {
+		t.Run("F32", testSetConvGradParams[float32])
+		t.Run("F64", testSetConvGradParams[float64])
+	})
+}
+
+func testSetConvGradParams[T Float](t *testing.T) {
+	rng := testkit.Rand(62)
+	for _, n := range []int{0, 1, 2, 127, 128, 129, 300} {
+		for _, d := range []int{1, 3} {
+			for _, c := range []int{0, 1, 5} {
+				const m, gamma, scale = 4, 0.7, 1.3
+				at, x := testkit.Normal[float64](rng, m*d), testkit.Normal[float64](rng, n*d)
+				dh, phi := testkit.Normal[T](rng, m*c), testkit.Normal[T](rng, n*c)
+				wantG, wantS, size := 0.0, 0.0, 0.0
+				for i := range m {
+					for j := range n {
+						dist2, dot, abs := 0.0, 0.0, 0.0
+						for a := range d {
+							dist2 += (at[i*d+a] - x[j*d+a]) * (at[i*d+a] - x[j*d+a])
+						}
+						for ch := range c {
+							v := float64(dh[i*c+ch]) * float64(phi[j*c+ch])
+							dot, abs = dot+v, abs+math.Abs(v)
+						}
+						e := math.Exp(-gamma * dist2)
+						wantS, wantG = wantS+e*dot, wantG-scale*dist2*e*dot
+						size += e * abs * (1 + dist2) * (float64(c+8) + gamma*dist2)
+					}
+				}
+				g, s := SetConvGrad(dh, at, x, phi, d, c, gamma, scale)
+				tol := scale * eps[T]() * size
+				if !(math.Abs(g-wantG) <= tol && math.Abs(s-wantS) <= tol) {
+					t.Errorf("n=%d d=%d c=%d: %v, %v, want %v, %v", n, d, c, g, s, wantG, wantS)
+				}
+			}
+		}
+	}
+}
+
+// TestAdam: ten steps against the published formula, with the bias corrections written out.
+func TestAdam(t *testing.T) {
+	eachLevel(t, func(t *testing.T) {
+		t.Run("F32", testAdam[float32])
+		t.Run("F64", testAdam[float64])
+	})
+}
+
+func testAdam[T Float](t *testing.T) {
+	const lr, beta1, beta2, small = 1e-2, 0.9, 0.999, 1e-8
+	rng := testkit.Rand(63)
+	for _, n := range []int{0, 1, 7, 16, 33} {
+		p, m, v := testkit.Normal[T](rng, n), make([]T, n), make([]T, n)
+		q, qm, qv := make([]float64, n), make([]float64, n), make([]float64, n)
+		for i := range p {
+			q[i] = float64(p[i])
+		}
+		for step := 1; step <= 10; step++ {
+			g := testkit.Normal[T](rng, n)
+			c1, c2 := 1-math.Pow(beta1, float64(step)), 1-math.Pow(beta2, float64(step))
+			Adam(p, m, v, g, lr/c1, beta1, beta2, 1/math.Sqrt(c2), small)
+			for i := range g {
+				d := float64(g[i])
+				qm[i], qv[i] = beta1*qm[i]+(1-beta1)*d, beta2*qv[i]+(1-beta2)*d*d
+				q[i] -= lr * (qm[i] / c1) / (math.Sqrt(qv[i]/c2) + small)
+			}
+		}
+		for i := range p {
+			require.InDelta(t, q[i], float64(p[i]), 40*eps[T]()*(1+math.Abs(q[i])), fmt.Sprintf("n=%d", n))
+		}
+	}
+}
+
+func TestGradPanics(t *testing.T) {
+	x, ix := make([]float32, 100), make([]int32, 10)
+	for want, f := range map[string]func(){
+		"simd: SwishGradF32: len(dx) = 3, need 4":                      func() { SwishGradF32(x[:3], x[:4], x[:4]) },
+		"simd: ReLUGradF32: len(dy) = 3, need 4":                       func() { ReLUGradF32(x[:4], x[:3], x[:4]) },
+		"simd: DepthwiseGradFF32: len(dout) = 9, need a multiple of 2": func() { DepthwiseGradFF32(x[:2], x[:9], x, []int{3, 5}, ix[:2], ix[:2], nil, 2) },
+		"simd: DepthwiseGradWF32: len(dw) = 1, need 2":                 func() { DepthwiseGradWF32(x[:1], x, x, []int{3, 5}, ix[:2], ix[:2], nil, 2) },
+		"simd: PointConvGradFF32: len(df) = 3, need 2":                 func() { PointConvGradFF32(x[:3], x[:6], x[:9], []int{0, 1}, ix[:1], ix[:1], 2, 3) },
+		"simd: PointConvGradWF32: len(dw) = 2, need 3":                 func() { PointConvGradWF32(x[:2], x[:6], x[:8], []int{0, 1}, ix[:1], ix[:1], 2, 3) },
+		"simd: SetConvGradParamsF32: len(dh) = 1, need 2":              func() { SetConvGradParamsF32([]float64{1}, []float64{1}, x[:2], x[:1], 1, 2, 1, 1) },
+		"simd: AdamF32: len(m) = 2, need 3":                            func() { AdamF32(x[:3], x[:2], x[:3], x[:3], 1, 0, 0, 1, 1) },
+	} {
+		require.PanicsWithValue(t, want, f, want)
+	}
+}
+
+func TestGradAllocationFree(t *testing.T) {
+	eachLevel(t, func(t *testing.T) {
+		t.Run("F32", testGradAllocationFree[float32])
+		t.Run("F64", testGradAllocationFree[float64])
+	})
+}
+
+func testGradAllocationFree[T Float](t *testing.T) {
+	const n = 300
+	x, y, z, u := make([]T, n), make([]T, n), make([]T, n), make([]T, n)
+	d, e := make([]float64, n), make([]float64, n)
+	offsets, ix := []int{0, 5, 9}, make([]int32, 9)
+	for name, f := range map[string]func(){
+		"SwishGrad": func() { SwishGrad(x, y, z) }, "ReLUGrad": func() { ReLUGrad(x, y, z) },
+		"SigmoidGrad": func() { SigmoidGrad(x, y, z) }, "SoftplusGrad": func() { SoftplusGrad(x, y, z) },
+		"DepthwiseGradF": func() { DepthwiseGradF(x[:20], y, z, offsets, ix, ix, 10) },
+		"DepthwiseGradW": func() { DepthwiseGradW(x[:20], y, z, offsets, ix, ix, 10) },
+		"PointConvGradF": func() { PointConvGradF(x[:20], y, z, offsets, ix, ix, 10, 2) },
+		"PointConvGradW": func() { PointConvGradW(x[:4], y, z, offsets, ix, ix, 10, 2) },
+		"SetConvGrad":    func() { SetConvGrad(x, d[:150], e[:150], y, 1, 2, 1, 1) },
+		"Adam":           func() { Adam(x, y, z, u, 1e-3, 0.9, 0.999, 1, 1e-8) },
+	} {
+		if got := testing.AllocsPerRun(10, f); got != 0 {
+			t.Errorf("%s allocates %g times", name, got)
+		}
+	}
+}
