@@ -16,6 +16,7 @@ type depthwiseVariant struct {
 	scaled bool // rows of f are multiplied by scale[index]
 	stream bool // rows of w come from memory and are fetched ahead
 	half   bool // w is bfloat16
+	single bool // one set of accumulators, whatever the width
 }
 
 // depthwiseSets returns how many sets of accumulators a block of that many vectors has. Narrow blocks need several, as one
@@ -76,6 +77,9 @@ func depthwiseRows(f *x86.File, l x86.Level, d depthwiseVariant, vecs int) {
 	}
 	g := newGatherWalk(fn)
 	sets := depthwiseSets(vecs)
+	if d.single {
+		sets = 1
+	}
 	acc := make([][]reg.VecVirtual, vecs)
 	for v := range acc {
 		acc[v] = zeros(fn, sets)

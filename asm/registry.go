@@ -18,6 +18,7 @@ var registry = []generator{
 	{"zaxpy", axpyAMD64},
 	{"zgather", gatherAMD64},
 	{"zdepthwise", depthwiseAMD64},
+	{"zdepthwiseplan", depthwisePlanAMD64},
 	{"zbf16", bf16AMD64},
 	{"zpointconv", pointConvAMD64},
 	{"zsetconv", setConvAMD64},

@@ -221,3 +221,60 @@ func FuzzSetConvF32(f *testing.F) {
 		})
 	})
 }
+
+// FuzzDepthwisePlanF32 compares planned rows with float64 sums: on strips of a grid whose pairs come and go as the bytes say, so
+// that runs begin and end anywhere.
+func FuzzDepthwisePlanF32(f *testing.F) {
+	for i, b := range seedBytes() {
+		f.Add(b, []byte{0, 255, 3, 1, 0, 0, 0, 0, 0, 0, 0, 0, 9}, uint8(i*9), uint8(i), i%2 == 0)
+	}
+	f.Fuzz(func(t *testing.T, bytes, holes []byte, uc, cut uint8, mean bool) {
+		const rows, span, poses = 35, 12, 12
+		c := int(uc)
+		x := floats32(bytes)
+		offsets := []int{0}
+		var index, pose []int32
+		for i := range rows {
+			for k := range span {
+				p := k
+				if n := i*span + k; len(holes) > 0 {
+					switch h := holes[n%len(holes)]; {
+					case h%5 == 1:
+						continue
+					case h%5 == 3:
+						p = int(h) % poses
+					}
+				}
+				index, pose = append(index, int32(i+k)), append(pose, int32(p))
+			}
+			offsets = append(offsets, len(index))
+		}
+		a, b := wrap(x, (rows+span)*c), wrap(x, poses*c)
+		out := make([]float32, rows*c)
+		plan := simd.NewDepthwisePlan(offsets, index, pose, rows+span, poses)
+		middle := int(cut) % rows
+		atLevels(t, func(level simd.Level) {
+			simd.DepthwisePlanF32(out[:middle*c], a, b, plan, 0, middle, c, mean)
+			simd.DepthwisePlanF32(out[middle*c:], a, b, plan, middle, rows, c, mean)
+			for i := range rows {
+				pairs := offsets[i+1] - offsets[i]
+				for j := range c {
+					sum, size := 0.0, 0.0
+					for k := offsets[i]; k < offsets[i+1]; k++ {
+						v := float64(a[int(index[k])*c+j]) * float64(b[int(pose[k])*c+j])
+						sum, size = sum+v, size+math.Abs(v)
+					}
+					if size >= math.MaxFloat32/2 && sum == sum {
+						continue // before the division
+					}
+					if n := float64(max(1, pairs)); mean {
+						sum, size = sum/n, size/n
+					}
+					if !agree(out[i*c+j], sum, size, pairs) {
+						t.Fatalf("level=%v: c=%d mean=%v: out[%d,%d] = %g, want %g", level, c, mean, i, j, out[i*c+j], sum)
+					}
+				}
+			}
+		})
+	})
+}

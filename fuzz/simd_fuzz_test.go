@@ -189,6 +189,66 @@ func FuzzGemmF32(f *testing.F) {
 	})
 }
 
+// FuzzWeightNetF32 compares three layers with float64 arithmetic on any widths and bit patterns, as far as the numbers stay
+// moderate, and one call with calls row by row on all.
+func FuzzWeightNetF32(f *testing.F) {
+	for i, b := range seedBytes() {
+		f.Add(b, uint8(i), uint8(2*i), uint8(3*i), uint8(5*i), uint8(7*i))
+	}
+	f.Fuzz(func(t *testing.T, bytes []byte, urows, u0, u1, u2, u3 uint8) {
+		rows, widths := int(urows%70), [4]int{int(u0 % 7), int(u1 % 40), int(u2 % 40), int(u3 % 70)}
+		x := floats32(bytes)
+		var net [3]simd.Dense[float32]
+		var w [3][]float32
+		for i := range net {
+			k, n := widths[i], widths[i+1]
+			w[i] = wrap(x, k*n)
+			net[i] = simd.Dense[float32]{B: simd.Pack(w[i], n, k, n), Bias: wrap(x, n)}
+		}
+		in, out := widths[0], widths[3]
+		pose := wrap(x, rows*in)
+		scratch := make([]float32, simd.WeightNetScratch(&net))
+		dst, single := make([]float32, rows*out), make([]float32, out)
+		atLevels(t, func(level simd.Level) {
+			simd.WeightNetF32(dst, pose, &net, rows, scratch)
+			for r := range rows {
+				row := dst[r*out:][:out]
+				simd.WeightNetF32(single, pose[r*in:][:in], &net, 1, scratch)
+				if !testkit.SameBits(row, single) {
+					t.Fatalf("level=%v: row %d of %d with widths %v differs from the same row alone", level, r, rows, widths)
+				}
+				// Bounds travel with the values: a layer's own rounding, and what it makes of errors before it.
+				h, e := make([]float64, in), make([]float64, in)
+				for i := range h {
+					h[i] = float64(pose[r*in+i])
+				}
+				moderate := true
+				for l := range net {
+					k, n := widths[l], widths[l+1]
+					y, bound := make([]float64, n), make([]float64, n)
+					for j := range n {
+						sum := float64(net[l].Bias[j])
+						size, carried := math.Abs(sum), 0.0
+						for p := range k {
+							v := float64(w[l][p*n+j])
+							sum, size, carried = sum+h[p]*v, size+math.Abs(h[p]*v), carried+math.Abs(v)*e[p]
+						}
+						moderate = moderate && size+carried < 1e15
+						y[j] = sum / (1 + math.Exp(-sum))
+						bound[j] = 1.1*(carried+float64(k+10)*(0x1p-23*size+0x1p-149)) + 0x1p-21*math.Abs(y[j]) + 0x1p-56
+					}
+					h, e = y, bound
+				}
+				for j := range h {
+					if moderate && !(math.Abs(float64(row[j])-h[j]) <= e[j]) {
+						t.Fatalf("level=%v widths=%v: dst[%d,%d] = %g, want %g ± %g", level, widths, r, j, row[j], h[j], e[j])
+					}
+				}
+			}
+		})
+	})
+}
+
 // FuzzGatherF32 compares Depthwise and PointConv with float64 sums on any neighbourhood and bit patterns.
 func FuzzGatherF32(f *testing.F) {
 	for i, b := range seedBytes() {

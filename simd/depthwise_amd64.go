@@ -16,6 +16,7 @@ const (
 	depthwiseStream               // w is fetched ahead from memory
 	depthwiseScaled               // rows of f count scale[index] times
 	depthwiseHalf                 // w is bfloat16, fetched ahead
+	depthwiseSeq                  // one accumulator for an element, as in planned rows
 )
 
 // depthwiseRun is what the calls for one set of arguments share. Strides are in bytes.
@@ -154,7 +155,7 @@ func (d *depthwiseRun) rows(out []float32, offsets []int, index, pose []int32, l
 		o, f := &out[lo*d.c+j], (*float32)(unsafe.Add(d.f, 4*j))
 		wj := unsafe.Add(d.w, d.wsize*j)
 		w, w16 := (*float32)(wj), (*uint16)(wj)
-		// The sixteen kernels of a level. Calls by name keep the arguments on the stack.
+		// The kernels of a level. Calls by name keep the arguments on the stack.
 		if level == AVX512 {
 			switch d.kind {
 			case depthwisePlain:
@@ -200,6 +201,17 @@ func (d *depthwiseRun) rows(out []float32, offsets []int, index, pose []int32, l
 					depthwiseHalf2F32AVX512(o, f, w16, off, ix, ps, n, t, t/2, tail, d.mean, pairs)
 				default:
 					depthwiseHalf1F32AVX512(o, f, w16, off, ix, ps, n, t, t/2, tail, d.mean, pairs)
+				}
+			case depthwiseSeq:
+				switch vecs {
+				case 8:
+					depthwise8F32AVX512(o, f, w, off, ix, ps, n, t, tail, d.mean)
+				case 4:
+					depthwise4F32AVX512(o, f, w, off, ix, ps, n, t, tail, d.mean)
+				case 2:
+					depthwiseSeq2F32AVX512(o, f, w, off, ix, ps, n, t, tail, d.mean)
+				default:
+					depthwiseSeq1F32AVX512(o, f, w, off, ix, ps, n, t, tail, d.mean)
 				}
 			}
 		} else {
@@ -247,6 +259,17 @@ func (d *depthwiseRun) rows(out []float32, offsets []int, index, pose []int32, l
 					depthwiseHalf2F32AVX2(o, f, w16, off, ix, ps, n, t, t/2, tail, d.mean, pairs)
 				default:
 					depthwiseHalf1F32AVX2(o, f, w16, off, ix, ps, n, t, t/2, tail, d.mean, pairs)
+				}
+			case depthwiseSeq:
+				switch vecs {
+				case 8:
+					depthwise8F32AVX2(o, f, w, off, ix, ps, n, t, tail, d.mean)
+				case 4:
+					depthwise4F32AVX2(o, f, w, off, ix, ps, n, t, tail, d.mean)
+				case 2:
+					depthwiseSeq2F32AVX2(o, f, w, off, ix, ps, n, t, tail, d.mean)
+				default:
+					depthwiseSeq1F32AVX2(o, f, w, off, ix, ps, n, t, tail, d.mean)
 				}
 			}
 		}

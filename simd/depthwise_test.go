@@ -198,8 +198,12 @@ func TestGatherHostile(t *testing.T) {
 
 // TestGatherAllocationFree wants no allocation from the gradients and from bfloat16.
 func TestGatherAllocationFree(t *testing.T) {
+	if raceBuild {
+		t.Skip("skipped: what the race detector is told of goes to the heap")
+	}
 	eachLevel(t, func(t *testing.T) {
 		x, y, z, b := make([]float32, 300), make([]float32, 300), make([]float32, 300), make([]BF16, 300)
+		plan := NewDepthwisePlan([]int{0, 5, 9}, make([]int32, 9), make([]int32, 9), 1, 1)
 		d, off, ix := make([]float64, 150), []int{0, 5, 9}, make([]int32, 9)
 		for name, f := range map[string]func(){
 			"DepthwiseGradF":    func() { DepthwiseGradFF32(x[:20], y, z, off, ix, ix, z[:30], 10) },
@@ -210,6 +214,7 @@ func TestGatherAllocationFree(t *testing.T) {
 			"SetConvGradPhi":    func() { SetConvGradPhiF32(x, d, d, y, 1, 2, 1, 1) },
 			"SetConvGradParams": func() { SetConvGradParamsF32(d, d, x, y, 1, 2, 1, 1) },
 			"BF16FromF32":       func() { BF16FromF32(b, x) },
+			"DepthwisePlan":     func() { DepthwisePlanF32(x[:20], y[:10], z[:10], plan, 0, 2, 10, true) },
 			"F32FromBF16":       func() { F32FromBF16(x, b) },
 		} {
 			if n := testing.AllocsPerRun(10, f); n != 0 {

@@ -221,6 +221,83 @@ func TestGemmNaN(t *testing.T) {
 	})
 }
 
+// TestGemmTiles tries every height of a tile with widths from nothing to past four vectors, and every width with few rows.
+func TestGemmTiles(t *testing.T) {
+	eachLevel(t, func(t *testing.T) {
+		rng := testkit.Rand(13)
+		for _, p := range products[float32]() {
+			t.Run(p.name, func(t *testing.T) {
+				for m := range 40 {
+					for _, n := range []int{1, 8, 16, 17, 32, 47} {
+						checkProduct(t, p, m, n, 1+rng.IntN(5), rng.IntN(3), 1, 0, rng)
+					}
+				}
+				for n := range 4*16 + 4 {
+					checkProduct(t, p, 5, n, rng.IntN(9), rng.IntN(3), 1, 0, rng)
+				}
+				for _, s := range [][3]int{{70, 33, 300}, {30, 64, 257}, {127, 40, 2049}, {1100, 65, 20}} {
+					checkProduct(t, p, s[0], s[1], s[2], 1, 1, 0, rng)
+				}
+			})
+		}
+	})
+}
+
+// TestGemmPackedAtStart puts every operand right behind an unreadable page, the bias before one.
+func TestGemmPackedAtStart(t *testing.T) {
+	eachLevel(t, func(t *testing.T) {
+		rng := testkit.Rand(14)
+		for _, s := range [][3]int{{1, 1, 1}, {3, 7, 5}, {15, 16, 4}, {19, 17, 3}, {29, 33, 6}} {
+			m, n, k := s[0], s[1], s[2]
+			a := testkit.CopyAtStart(t, testkit.Normal[float32](rng, m*k))
+			b, bias := testkit.Normal[float32](rng, k*n), testkit.Normal[float32](rng, n)
+			c, want := testkit.AtStart[float32](t, m*n), make([]float32, m*n)
+			packed := Pack(b, n, k, n)
+			for _, act := range []Activation{ActNone, ActReLU, ActSwish} {
+				GemmPackedF32(c, n, a, k, packed, testkit.CopyAtEnd(t, bias), act, m)
+				GemmPackedF32(want, n, append([]float32(nil), a...), k, packed, bias, act, m)
+				require.True(t, testkit.SameBits(c, want), "m=%d n=%d k=%d act=%v", m, n, k, act)
+			}
+		}
+	})
+}
+
+// TestPackedServesEveryLevel packs at one level and multiplies at another.
+func TestPackedServesEveryLevel(t *testing.T) {
+	const m, n, k = 31, 45, 20
+	rng := testkit.Rand(15)
+	a, b := testkit.Normal[float32](rng, m*k), testkit.Normal[float32](rng, k*n)
+	var packed []*Packed[float32]
+	eachLevel(t, func(*testing.T) { packed = append(packed, Pack(b, n, k, n)) })
+	eachLevel(t, func(t *testing.T) {
+		want, got := make([]float32, m*n), make([]float32, m*n)
+		GemmPackedF32(want, n, a, k, packed[0], nil, ActNone, m)
+		for _, p := range packed[1:] {
+			GemmPackedF32(got, n, a, k, p, nil, ActNone, m)
+			require.True(t, testkit.SameBits(got, want))
+		}
+	})
+}
+
+// TestGemmDoesNotAllocate covers the paths with and without a copy of B.
+func TestGemmDoesNotAllocate(t *testing.T) {
+	const n, k = 70, 40
+	eachLevel(t, func(t *testing.T) {
+		rng := testkit.Rand(16)
+		b := testkit.Normal[float32](rng, k*n)
+		packed := Pack(b, n, k, n)
+		for _, m := range []int{3, 100, 1100} {
+			a, c := testkit.Normal[float32](rng, m*k), make([]float32, m*n)
+			require.Zero(t, testing.AllocsPerRun(2, func() {
+				GemmF32(c, n, a, k, b, n, 1, 0, m, n, k)
+				GemmTNF32(c, n, a, m, b, n, 1, 1, m, n, k)
+				GemmNTF32(c, n, a, k, b, k, 1, 0, m, n, k)
+				GemmPackedF32(c, n, a, k, packed, nil, ActTanh, m)
+			}))
+		}
+	})
+}
+
 func TestPackCopies(t *testing.T) {
 	b := []float64{1, 2, 3, 4}
 	p := Pack(b, 2, 2, 2)

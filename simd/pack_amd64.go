@@ -14,8 +14,17 @@ func gemmPackedF32(c []float32, ldc int, a []float32, lda int, b *Packed[float32
 	mode, rows := 0, blockRows(b.N)
 	if act == ActReLU {
 		mode = stripReLU
-	} else if act != ActNone {
+	}
+	if act != ActNone && act != ActReLU {
 		rows = blockRows(stripF32 + 1) // visited once more, in the first-level cache
+	} else if m <= rows && b.N <= stripColumns() && 0 < b.K && b.K <= gemmDepth {
+		// A single strip, without loops: they would take a tenth of the time of 16 x 16 x 50.
+		var start *float32
+		if bias != nil {
+			start = &bias[0]
+		}
+		gemmStrip(&c[0], ldc, &a[0], lda, &b.data[0], stripF32, start, m, b.K, b.N, mode)
+		return
 	}
 	for i := 0; i < m; i += rows {
 		mb := min(rows, m-i)

@@ -7,7 +7,7 @@ package simd
 //   - Aliasing: s or c may be x itself; s and c must not overlap each other.
 //   - Errors: panics if the lengths differ. NaN and ±Inf give NaN in both; sin(±0) = ±0.
 //   - Accuracy: at most 2 ULP from the exact value for every finite x (TestF32Accuracy).
-//   - Formula: x = k·π/2 + r in float64, polynomials of degree 7 and 8 in float32 for |r| ≤ π/4.
+//   - Formula: x = k·π/2 + r, r from float64 or from three parts of π/2, polynomials of degree 7 and 8 for |r| ≤ π/4.
 func SinCosF32(s, c, x []float32) {
 	checkLen("SinCosF32", "s", len(s), len(x))
 	checkLen("SinCosF32", "c", len(c), len(x))

@@ -1,0 +1,145 @@
+package simd
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/equivcnp/equivcnp/internal/testkit"
+)
+
+// gridDisk returns the neighbourhood of a disk on a grid, with the number of the offset as pose. On a torus every row is whole;
+// otherwise rows are clipped at the border.
+func gridDisk(height, width, reach int, torus bool) (offsets []int, index, pose []int32, poses int) {
+	offsets = []int{3}
+	side := 2*reach + 1
+	for y := range height {
+		for x := range width {
+			for dy := -reach; dy <= reach; dy++ {
+				for dx := -reach; dx <= reach; dx++ {
+					v, u := y+dy, x+dx
+					if torus {
+						v, u = (v+height)%height, (u+width)%width
+					}
+					if dx*dx+dy*dy > reach*reach+1 || v < 0 || u < 0 || v >= height || u >= width {
+						continue
+					}
+					index = append(index, int32(v*width+u))
+					pose = append(pose, int32((dy+reach)*side+dx+reach))
+				}
+			}
+			offsets = append(offsets, 3+len(index))
+		}
+	}
+	return offsets, index, pose, side * side
+}
+
+// TestDepthwisePlan compares planned rows on grids, on permuted grids and elsewhere with float64 sums, and wants the same bits
+// from any part of the rows.
+func TestDepthwisePlan(t *testing.T) {
+	type hood struct {
+		name          string
+		offsets       []int
+		index, pose   []int32
+		points, poses int
+	}
+	var hoods []hood
+	add := func(name string, offsets []int, index, pose []int32, points, poses int) {
+		hoods = append(hoods, hood{name, offsets, index, pose, points, poses})
+	}
+	for _, torus := range []bool{false, true} {
+		offsets, index, pose, poses := gridDisk(5, 19, 2, torus)
+		add("grid", offsets, index, pose, 5*19, poses)
+		offsets, index, pose, poses = gridDisk(7, 24, 3, torus)
+		shuffled, other := slices.Clone(index), slices.Clone(pose)
+		rng := rand.New(rand.NewPCG(1, 2))
+		for i := range len(offsets) - 1 {
+			ix, ps := shuffled[offsets[i]-3:offsets[i+1]-3], other[offsets[i]-3:offsets[i+1]-3]
+			rng.Shuffle(len(ix), func(a, b int) { ix[a], ix[b], ps[a], ps[b] = ix[b], ix[a], ps[b], ps[a] })
+		}
+		add("shuffled grid", offsets, shuffled, other, 7*24, poses)
+	}
+	rng := testkit.Rand(48)
+	offsets, index, pose := pairs(rng, 43, 13, 5)
+	add("random", offsets, index, pose, 13, 5)
+	add("no rows", []int{0}, nil, nil, 1, 1)
+	add("no pairs", make([]int, 20), nil, nil, 1, 1)
+	line := []int{0}
+	index, pose = nil, nil
+	for i := range 16 { // one long run, and rows that are their neighbours' shifted
+		for k := range 40 {
+			index, pose = append(index, int32(i+k)), append(pose, int32(k))
+		}
+		line = append(line, len(index))
+	}
+	add("line", line, index, pose, 60, 40)
+
+	eachLevel(t, func(t *testing.T) {
+		for _, h := range hoods {
+			plan := NewDepthwisePlan(h.offsets, h.index, h.pose, h.points, h.poses)
+			rows := plan.Rows()
+			for _, c := range []int{0, 1, 7, 8, 9, 15, 16, 17, 24, 31, 32, 33, 48, 100, 128, 131} {
+				f := testkit.CopyAtEnd(t, testkit.Normal[float32](rng, h.points*c))
+				w := testkit.CopyAtEnd(t, testkit.Normal[float32](rng, h.poses*c))
+				out := testkit.CopyAtEnd(t, testkit.Awkward[float32](rng, rows*c))
+				mean := c%2 == 0
+				DepthwisePlanF32(out, f, w, plan, 0, rows, c, mean)
+				for i := range rows {
+					lo, hi := h.offsets[i]-h.offsets[0], h.offsets[i+1]-h.offsets[0]
+					for j := range c {
+						sum, size := gatherSum(f, w, h.index, h.pose, nil, lo, hi, c, j)
+						if n := float64(max(1, hi-lo)); mean {
+							sum, size = sum/n, size/n
+						}
+						if d := math.Abs(float64(out[i*c+j]) - sum); !(d <= float64(hi-lo+8)*0x1p-23*size) {
+							t.Fatalf("%s c=%d: out[%d,%d] = %g, want %g", h.name, c, i, j, out[i*c+j], sum)
+						}
+					}
+				}
+				parts := make([]float32, rows*c)
+				for lo := 0; lo < rows; {
+					hi := min(lo+1+rng.IntN(20), rows)
+					DepthwisePlanF32(parts[lo*c:hi*c], f, w, plan, lo, hi, c, mean)
+					lo = hi
+				}
+				require.True(t, testkit.SameBits(parts, out), "%s c=%d in parts", h.name, c)
+			}
+		}
+	})
+}
+
+func TestDepthwisePlanPanics(t *testing.T) {
+	plan := NewDepthwisePlan([]int{0, 1}, []int32{0}, []int32{1}, 1, 2)
+	x := make([]float32, 4)
+	DepthwisePlanF32(x[:2], x[:2], x, plan, 0, 1, 2, true)
+	for want, f := range map[string]func(){
+		"simd: NewDepthwisePlan: index[0] = 1, need 0 to 0":          func() { NewDepthwisePlan([]int{0, 1}, []int32{1}, []int32{0}, 1, 1) },
+		"simd: NewDepthwisePlan: pose[0] = -1, need 0 to 0":          func() { NewDepthwisePlan([]int{0, 1}, []int32{0}, []int32{-1}, 1, 1) },
+		"simd: DepthwisePlanF32: rows 0 to 2, need a part of 0 to 1": func() { DepthwisePlanF32(x, x, x, plan, 0, 2, 2, true) },
+		"simd: DepthwisePlanF32: len(w) = 3, need 4":                 func() { DepthwisePlanF32(x[:2], x[:2], x[:3], plan, 0, 1, 2, true) },
+		"simd: DepthwisePlanF32: len(f) = 4, need 2":                 func() { DepthwisePlanF32(x[:2], x, x, plan, 0, 1, 2, true) },
+		"simd: DepthwisePlanF32: len(out) = 4, need 2":               func() { DepthwisePlanF32(x, x[:2], x, plan, 0, 1, 2, true) },
+	} {
+		require.PanicsWithValue(t, want, f)
+	}
+}
+
+// BenchmarkDepthwisePlanF32 counts two operations per multiply-add as two bytes, so that MB/s reads as Mflop/s.
+func BenchmarkDepthwisePlanF32(b *testing.B) {
+	const points, poses = 4096, 273
+	for _, c := range []int{16, 32, 128} {
+		f, w := testkit.Normal[float32](testkit.Rand(1), points*c), testkit.Normal[float32](testkit.Rand(2), poses*c)
+		out := make([]float32, points*c)
+		offsets, index, pose := diskPairs(false)
+		plan := NewDepthwisePlan(offsets, index, pose, points, poses)
+		benchLevels(b, "grid=torus/c="+strconv.Itoa(c), 2*len(index)*c, func() { DepthwisePlanF32(out, f, w, plan, 0, points, c, true) })
+		offsets, index, pose, many := gridDisk(64, 64, 9, false)
+		plan = NewDepthwisePlan(offsets, index, pose, points, many)
+		wide := testkit.Normal[float32](testkit.Rand(3), many*c)
+		benchLevels(b, "grid=plane/c="+strconv.Itoa(c), 2*len(index)*c, func() { DepthwisePlanF32(out, f, wide, plan, 0, points, c, true) })
+	}
+}
