@@ -165,11 +165,23 @@ func expFrechet2x2(dst, a, e *[4]float64) {
 
 //go:noinline
 func log2x2(dst, a *[4]float64) bool {
-	p, a := *a, &[4]float64{a[0], a[1], a[2], a[3]} // dst may be a
+	a = &[4]float64{a[0], a[1], a[2], a[3]} // dst may be a
 	*dst = [4]float64{math.NaN(), math.NaN(), math.NaN(), math.NaN()}
-	k := scaleExponent(p[:], 200)
-	if k == badScale {
+	if !allFinite(a[:]) {
 		return false
+	}
+	// For m, h and x the off-diagonal entries count only as a product: shared evenly between both, and the largest entry
+	// brought to size 1 if it is far from that, no square that matters leaves the range.
+	fb, eb := math.Frexp(a[1])
+	fc, ec := math.Frexp(a[2])
+	p := [4]float64{a[0], 0, 0, a[3]}
+	if fb != 0 && fc != 0 {
+		q := (eb + ec) >> 1
+		p[1], p[2] = math.Ldexp(fb, q), math.Ldexp(fc, eb+ec-q)
+	}
+	k := scaleExponent(p[:], 100)
+	if k == badScale {
+		return false // nilpotent
 	}
 	scalePow2(p[:], -k)
 	m := 0.5 * (p[0] + p[3])
@@ -204,7 +216,11 @@ func log2x2(dst, a *[4]float64) bool {
 	}
 	alpha := 0.5 * logDet
 	d := 0.5 * h * beta
-	*dst = [4]float64{alpha + d, beta * p[1], beta * p[2], alpha - d}
+	*dst = [4]float64{alpha + d, math.Ldexp(beta*fb, eb-k), math.Ldexp(beta*fc, ec-k), alpha - d}
+	if !allFinite(dst[:]) {
+		*dst = [4]float64{math.NaN(), math.NaN(), math.NaN(), math.NaN()}
+		return false
+	}
 	return true
 }
 
