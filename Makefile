@@ -4,7 +4,7 @@ GO      ?= go
 BIN     := bin/equivcnp
 FUZZFOR ?= 10s
 
-.PHONY: all build demo test race purego levels generate fmt vet cross arm64 fuzz bench clean
+.PHONY: all build demo test race purego levels generate asm fmt vet cross arm64 fuzz bench clean
 
 all: build
 
@@ -33,6 +33,9 @@ levels: ## the numeric packages at every instruction set level that this machine
 
 generate: ## regenerate what is generated
 	$(GO) generate ./...
+
+asm: ## the generators' own tests: drift, features per level, arm64 words decoded back
+	cd asm && $(GO) vet ./... && $(GO) test -count=1 ./...
 
 fmt: ## list files that gofmt would change
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; exit 1; }
