@@ -73,8 +73,10 @@ func BenchmarkAxpyF32(b *testing.B)  { benchUnary(b, func(dst, x []float32) { Ax
 func BenchmarkSumF32(b *testing.B)   { benchUnary(b, func(_, x []float32) { SumF32(x) }) }
 func BenchmarkDotF32(b *testing.B)   { benchUnary(b, func(dst, x []float32) { DotF32(dst, x) }) }
 
-// benchShapes are the products of the models: the WeightNet's layers, a pointwise layer, a LieConv's linear map, a head.
-var benchShapes = [][3]int{{4096, 32, 2}, {4096, 32, 32}, {4096, 128, 32}, {4096, 128, 128}, {512, 32, 512}, {4096, 2, 128}}
+// benchShapes, as m, n, k, are the products of the models: the WeightNet's layers, pointwise layers, a LieConv's linear map, a
+// head, and tiny ones.
+var benchShapes = [][3]int{{4096, 32, 2}, {4096, 32, 32}, {4096, 128, 32}, {4096, 128, 128}, {4096, 128, 256}, {512, 32, 512},
+	{4096, 2, 128}, {16, 16, 50}, {50, 16, 25}}
 
 // benchProduct counts two operations per multiply-add as two bytes, so that MB/s reads as Mflop/s.
 func benchProduct(b *testing.B, run func(c, a, w []float32, m, n, k int)) {
