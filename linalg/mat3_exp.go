@@ -35,7 +35,7 @@ func Exp3x3[T Float](dst, a *[9]T) {
 // ExpFrechet3x3 writes L(a, e), the derivative of the exponential at a in the direction e: exp(a + te) = exp(a) + t·L +
 // O(t²). dst may be a or e.
 //
-//   - Accuracy: error below 2e-15·max(1, ‖a‖) of the largest derivative of a direction of that length
+//   - Accuracy: error below 2e-15·max(1, ‖a‖, cond) of the largest derivative of a direction of that length
 //     (TestExpFrechet3x3Accuracy). It is smooth: no value of a is special.
 //   - Formula: Exp3x3's steps, differentiated; A. H. Al-Mohy and N. J. Higham, Computing the Fréchet derivative of the
 //     matrix exponential, SIAM Journal on Matrix Analysis and Applications 30 (2009), 1639-1657.
