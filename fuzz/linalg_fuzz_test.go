@@ -185,12 +185,24 @@ type closed struct {
 }
 
 var closedGroups = []closed{
-	{"SO2", 1, 2, 2, 1, false, linalg.ExpSO2F64, linalg.LogSO2F64, linalg.InverseSO2F64, linalg.ComposeSO2F64, linalg.MulSO2F64, linalg.ActSO2F64, linalg.LeftJacobianSO2F64, linalg.LeftJacobianInvSO2F64},
-	{"RxSO2", 2, 2, 2, 1, true, linalg.ExpRxSO2F64, linalg.LogRxSO2F64, linalg.InverseRxSO2F64, linalg.ComposeRxSO2F64, linalg.MulRxSO2F64, linalg.ActRxSO2F64, linalg.LeftJacobianRxSO2F64, linalg.LeftJacobianInvRxSO2F64},
-	{"SE2", 3, 4, 2, 1, false, linalg.ExpSE2F64, linalg.LogSE2F64, linalg.InverseSE2F64, linalg.ComposeSE2F64, linalg.MulSE2F64, linalg.ActSE2F64, linalg.LeftJacobianSE2F64, linalg.LeftJacobianInvSE2F64},
-	{"Sim2", 4, 4, 2, 1, true, linalg.ExpSim2F64, linalg.LogSim2F64, linalg.InverseSim2F64, linalg.ComposeSim2F64, linalg.MulSim2F64, linalg.ActSim2F64, linalg.LeftJacobianSim2F64, linalg.LeftJacobianInvSim2F64},
-	{"SO3", 3, 9, 3, 3, false, linalg.ExpSO3F64, linalg.LogSO3F64, linalg.InverseSO3F64, linalg.ComposeSO3F64, linalg.MulSO3F64, linalg.ActSO3F64, linalg.LeftJacobianSO3F64, linalg.LeftJacobianInvSO3F64},
-	{"SE3", 6, 12, 3, 3, false, linalg.ExpSE3F64, linalg.LogSE3F64, linalg.InverseSE3F64, linalg.ComposeSE3F64, linalg.MulSE3F64, linalg.ActSE3F64, linalg.LeftJacobianSE3F64, linalg.LeftJacobianInvSE3F64},
+	{"SO2", 1, 2, 2, 1, false, linalg.ExpSO2F64, linalg.LogSO2F64, linalg.InverseSO2F64,
+		linalg.ComposeSO2F64, linalg.MulSO2F64, linalg.ActSO2F64,
+		linalg.LeftJacobianSO2F64, linalg.LeftJacobianInvSO2F64},
+	{"RxSO2", 2, 2, 2, 1, true, linalg.ExpRxSO2F64, linalg.LogRxSO2F64, linalg.InverseRxSO2F64,
+		linalg.ComposeRxSO2F64, linalg.MulRxSO2F64, linalg.ActRxSO2F64,
+		linalg.LeftJacobianRxSO2F64, linalg.LeftJacobianInvRxSO2F64},
+	{"SE2", 3, 4, 2, 1, false, linalg.ExpSE2F64, linalg.LogSE2F64, linalg.InverseSE2F64,
+		linalg.ComposeSE2F64, linalg.MulSE2F64, linalg.ActSE2F64,
+		linalg.LeftJacobianSE2F64, linalg.LeftJacobianInvSE2F64},
+	{"Sim2", 4, 4, 2, 1, true, linalg.ExpSim2F64, linalg.LogSim2F64, linalg.InverseSim2F64,
+		linalg.ComposeSim2F64, linalg.MulSim2F64, linalg.ActSim2F64,
+		linalg.LeftJacobianSim2F64, linalg.LeftJacobianInvSim2F64},
+	{"SO3", 3, 9, 3, 3, false, linalg.ExpSO3F64, linalg.LogSO3F64, linalg.InverseSO3F64,
+		linalg.ComposeSO3F64, linalg.MulSO3F64, linalg.ActSO3F64,
+		linalg.LeftJacobianSO3F64, linalg.LeftJacobianInvSO3F64},
+	{"SE3", 6, 12, 3, 3, false, linalg.ExpSE3F64, linalg.LogSE3F64, linalg.InverseSE3F64,
+		linalg.ComposeSE3F64, linalg.MulSE3F64, linalg.ActSE3F64,
+		linalg.LeftJacobianSE3F64, linalg.LeftJacobianInvSE3F64},
 }
 
 // FuzzClosedForms checks the laws of every group: log(exp(a)) = a inside the injectivity radius, exp(compose(a, b)) =

@@ -27,7 +27,8 @@ func unary(name string, out, in int, f32 func(d, a []float32, n int), f64 func(d
 		func(d []float64, x [][]float64, _ []bool, n int) { f64(d, x[0], n) }, false}
 }
 
-func partial(name string, k int, f32 func(d []float32, ok []bool, a []float32, n int), f64 func(d []float64, ok []bool, a []float64, n int)) batchCase {
+func partial(name string, k int, f32 func(d []float32, ok []bool, a []float32, n int),
+	f64 func(d []float64, ok []bool, a []float64, n int)) batchCase {
 	return batchCase{name, k, []int{k},
 		func(d []float32, x [][]float32, ok []bool, n int) { f32(d, ok, x[0], n) },
 		func(d []float64, x [][]float64, ok []bool, n int) { f64(d, ok, x[0], n) }, true}
