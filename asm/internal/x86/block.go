@@ -27,7 +27,7 @@ type Value struct {
 // Mask has a truth value per lane: an opmask register on AVX-512, a vector of ones or zeros on AVX2.
 type Mask struct{ id int }
 
-// constant is a constant in memory: one element in all lanes, or a table with an element per lane.
+// constant is a constant in memory: one element in all lanes, or a table.
 type constant struct {
 	name string
 	elem Elem
@@ -68,23 +68,19 @@ const (
 	opSar
 	opCmp
 	opSelect
-	opRound
 	opScale
 	opRcp
 	opGetExp
 	opGetMant
-	opPermute
 	opTernary
 	opRange
 	opFixup
 	opReduce
 	opAddIf
 	opXorIf
-	opSubIf
 	opMaxI
 	opMinI
 	opFromInt
-	opToInt
 	opCmpI
 	opOrMask
 	opTest
@@ -135,16 +131,6 @@ func (b *Block) Const(name string, x float64) Value {
 // Bits is a bit pattern in all lanes.
 func (b *Block) Bits(name string, bits uint64) Value {
 	return Value{c: &constant{name: name, elem: b.Elem, bits: []uint64{bits}}}
-}
-
-// Table is a vector with the given number in each lane, for Permute.
-func (b *Block) Table(name string, x []float64) Value {
-	check(len(x)*b.Elem.Bytes() == b.Level.Bytes(), "table %s has %d numbers", name, len(x))
-	c := &constant{name: name, elem: b.Elem}
-	for _, v := range x {
-		c.bits = append(c.bits, b.Const("", v).c.bits[0])
-	}
-	return Value{c: c}
 }
 
 // Add returns x + y.
@@ -210,16 +196,13 @@ func (b *Block) Shr(x Value, n uint64) Value { return b.op(opShr, n, x) }
 // Sar shifts lanes right by n bits, filling with the sign (AVX2 has no 64-bit form).
 func (b *Block) Sar(x Value, n uint64) Value { return b.op(opSar, n, x) }
 
-// Comparisons of floats, for Cmp. All but NE and Unordered are false for NaN.
+// Comparisons of floats, for Cmp. All are false for NaN but those that say otherwise.
 const (
 	EQ        = 0x00
 	LT        = 0x11
-	LE        = 0x12
 	Unordered = 0x03
-	NE        = 0x04
 	NLE       = 0x16 // not less or equal: greater, or NaN
 	NGE       = 0x19 // not greater or equal: less, or NaN
-	GE        = 0x1d
 	GT        = 0x1e
 )
 
@@ -244,9 +227,6 @@ func (b *Block) AddIf(m Mask, x, y Value) Value { return b.masked(opAddIf, m, x,
 
 // XorIf returns x ^ y where the mask is set and x elsewhere.
 func (b *Block) XorIf(m Mask, x, y Value) Value { return b.masked(opXorIf, m, x, y) }
-
-// SubIf returns x - y where the mask is set and x elsewhere.
-func (b *Block) SubIf(m Mask, x, y Value) Value { return b.masked(opSubIf, m, x, y) }
 
 // CmpI compares lanes as signed integers: EQ or GT.
 func (b *Block) CmpI(predicate uint64, x, y Value) Mask {
@@ -273,17 +253,11 @@ func (b *Block) TestBits(x, y Value) Mask {
 // FromInt converts 32-bit integers to floats.
 func (b *Block) FromInt(x Value) Value { return b.op(opFromInt, 0, x) }
 
-// ToInt converts floats to 32-bit integers, to the nearest.
-func (b *Block) ToInt(x Value) Value { return b.op(opToInt, 0, x) }
-
 // Rcp returns 1/x within a relative error of 2^-14; on AVX2, where it exists for F32 only, of 1.5·2^-12.
 func (b *Block) Rcp(x Value) Value { return b.op(opRcp, 0, x) }
 
 // Rsqrt returns 1/sqrt(x) within a relative error of 2^-14; on AVX2, where it exists for F32 only, of 1.5·2^-12.
 func (b *Block) Rsqrt(x Value) Value { return b.op(opRsqrt, 0, x) }
-
-// RoundI returns x rounded to the nearest integer, ties to even.
-func (b *Block) RoundI(x Value) Value { return b.op(opRound, 8, x) }
 
 // The following exist on AVX-512 only.
 
@@ -295,9 +269,6 @@ func (b *Block) GetExp(x Value) Value { return b.op(opGetExp, 0, x) }
 
 // GetMant returns the mantissa of x; imm chooses interval and sign as VGETMANTPS does.
 func (b *Block) GetMant(imm uint64, x Value) Value { return b.op(opGetMant, imm, x) }
-
-// Permute returns table[index mod lanes] per lane.
-func (b *Block) Permute(table, index Value) Value { return b.op(opPermute, 0, index, table) }
 
 // Ternary returns, bit by bit, the truth table imm at (x, y, z), as VPTERNLOGD does; it overwrites x.
 func (b *Block) Ternary(imm uint64, x, y, z Value) Value { return b.op(opTernary, imm, x, y, z) }
@@ -318,23 +289,4 @@ func (b *Block) Horner(x Value, c ...Value) Value {
 		p = b.FMA(p, x, c[i])
 	}
 	return p
-}
-
-// Estrin returns the same polynomial as Horner by pairs, in a tree: a shorter chain of dependent operations for one or
-// two more of them.
-func (b *Block) Estrin(x Value, c ...Value) Value {
-	for len(c) > 1 {
-		var next []Value
-		for i := 0; i+1 < len(c); i += 2 {
-			next = append(next, b.FMA(c[i+1], x, c[i]))
-		}
-		if len(c)%2 == 1 {
-			next = append(next, c[len(c)-1])
-		}
-		c = next
-		if len(c) > 1 {
-			x = b.Mul(x, x)
-		}
-	}
-	return c[0]
 }

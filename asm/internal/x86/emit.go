@@ -251,11 +251,6 @@ func (e *emitter) op(o op) reg.VecVirtual {
 		return e.two("VRSQRT"+floats, a[0])
 	case opSqrt:
 		return e.two("VSQRT"+floats, a[0])
-	case opRound:
-		if e.Level == AVX512 {
-			return e.two("VRNDSCALE"+floats, a[0], imm)
-		}
-		return e.two("VROUND"+floats, a[0], imm)
 	case opSelect:
 		no, m := e.reg(a[0]), e.maskOf(o.m)
 		suffix, yes := e.src(a[1])
@@ -268,10 +263,6 @@ func (e *emitter) op(o op) reg.VecVirtual {
 		return dst
 	case opFromInt:
 		return e.two("VCVTDQ2PS", a[0])
-	case opToInt:
-		return e.two("VCVTPS2DQ", a[0])
-	case opSubIf:
-		return e.conditional("VSUB"+floats, o.m, a[0], a[1])
 	case opAddIf:
 		return e.conditional("VADD"+floats, o.m, a[0], a[1])
 	case opXorIf:
@@ -288,8 +279,6 @@ func (e *emitter) op(o op) reg.VecVirtual {
 		return e.two("VREDUCE"+floats, a[0], imm)
 	case opRange:
 		return e.three("VRANGE"+floats, a[0], a[1], imm)
-	case opPermute:
-		return e.three("VPERM"+floats, a[0], a[1])
 	case opTernary, opFixup:
 		name := map[opcode]string{opTernary: "VPTERNLOG" + ints, opFixup: "VFIXUPIMM" + floats}[o.code]
 		suffix, z := e.src(a[2])
