@@ -9,8 +9,8 @@ import (
 func ExampleSwish() {
 	x := []float32{-100, -1, 0, 1, 100}
 	simd.Swish(x, x)
-	fmt.Println(x)
-	// Output: [-3.72e-42 -0.26894143 0 0.7310586 100]
+	fmt.Printf("%.3g\n", x)
+	// Output: [-3.72e-42 -0.269 0 0.731 100]
 }
 
 func ExampleGemmPacked() {
