@@ -1,0 +1,65 @@
+package task
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/equivcnp/equivcnp/cnp"
+)
+
+// Tasks is a batch of tasks with their answers: curves or images, so exactly one of Curves and Images is set.
+type Tasks[T cnp.Float] struct {
+	Curves *cnp.Batch[T]
+	Images *cnp.Images[T]
+	// Y holds the true values, laid out as a prediction's mean is: [B, Nt, dy] or [B, C, H, W].
+	Y []T
+}
+
+// Source draws the batches that a model is trained or tested on. A batch is a function of the arguments of Batch alone, so
+// a run that was interrupted continues with the very tasks that it would have seen, and nothing about the source needs to
+// be saved.
+type Source[T cnp.Float] interface {
+	// Batch returns n tasks, the step-th batch of that seed. It is safe for concurrent use. Nobody else may keep or change
+	// what it returned.
+	Batch(n int, seed uint64, step int) (*Tasks[T], error)
+	// String names the source and everything that its batches depend on. A run is continued only on a source of the same
+	// name.
+	String() string
+}
+
+// StepRand is the generator that a Source draws one batch from: a ChaCha8 stream per (seed, step), unrelated to that of any
+// other pair.
+func StepRand(seed uint64, step int) *rand.Rand {
+	var key [32]byte
+	binary.LittleEndian.PutUint64(key[:], seed)
+	binary.LittleEndian.PutUint64(key[8:], uint64(int64(step)))
+	copy(key[16:], "equivcnp tasks")
+	return rand.New(rand.NewChaCha8(key))
+}
+
+// CurveSource is the Source of Gaussian process curves; Name is that of their kernel.
+type CurveSource[T cnp.Float] struct {
+	Name   string
+	Curves Curves
+}
+
+// Batch implements Source.
+func (s CurveSource[T]) Batch(n int, seed uint64, step int) (*Tasks[T], error) {
+	b, y, err := Draw[T](s.Curves, n, StepRand(seed, step))
+	if err != nil {
+		return nil, err
+	}
+	return &Tasks[T]{Curves: b, Y: y}, nil
+}
+
+// String implements Source.
+func (s CurveSource[T]) String() string {
+	c := s.Curves
+	place := "uniform"
+	if c.Even {
+		place = "even"
+	}
+	return fmt.Sprintf("%s curves with jitter %g, %d %s targets on [%g, %g], %d to %d of them context",
+		s.Name, c.GP.Jitter, c.Targets, place, c.Lo, c.Hi, c.MinContext, c.MaxContext)
+}
