@@ -12,6 +12,7 @@ import (
 
 	"github.com/equivcnp/equivcnp/cnp"
 	"github.com/equivcnp/equivcnp/internal/picture"
+	"github.com/equivcnp/equivcnp/internal/raster"
 )
 
 // completeFlags are the flags of equivcnp complete.
@@ -109,14 +110,14 @@ func (a *app) complete(ctx context.Context, f *completeFlags) error {
 	defer outs.discard()
 
 	r := &result{}
-	im, err := picture.Read(f.image)
+	im, err := raster.Read(f.image)
 	if err != nil {
 		return err
 	}
 	var mask []bool
 	if f.mask == "" {
-		mask = picture.RandomMask(im.H, im.W, f.rate, f.seed)
-	} else if mask, err = picture.ReadMask(f.mask, im.H, im.W); err != nil {
+		mask = raster.RandomMask(im.H, im.W, f.rate, f.seed)
+	} else if mask, err = raster.ReadMask(f.mask, im.H, im.W); err != nil {
 		return err
 	}
 	model, err := f.model.completer()
@@ -141,7 +142,7 @@ func (a *app) complete(ctx context.Context, f *completeFlags) error {
 		return err
 	}
 
-	pixels, observed := im.H*im.W, picture.Count(mask)
+	pixels, observed := im.H*im.W, raster.Count(mask)
 	sum, n := cnp.LogLikelihood(p.Mean, p.Std, im.Pix, nil)
 	likelihood, mse := sum/float64(n), meanSquare(p.Mean, im.Pix)
 	name := string(cfg.Architecture)
@@ -185,7 +186,7 @@ func (a *app) complete(ctx context.Context, f *completeFlags) error {
 }
 
 // fitChannels gives an image the model's number of channels and notes what that changed.
-func fitChannels(r *result, im *picture.Image, channels int) (*picture.Image, error) {
+func fitChannels(r *result, im *raster.Image, channels int) (*raster.Image, error) {
 	if im.Translucent {
 		r.note("the image has translucent pixels: composited over black")
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/equivcnp/equivcnp/cnp"
-	"github.com/equivcnp/equivcnp/internal/picture"
+	"github.com/equivcnp/equivcnp/internal/raster"
 )
 
 // complete draws four panels, and its numbers are those of the model on the observed pixels.
@@ -29,7 +29,7 @@ func TestComplete(t *testing.T) {
 		"--mean-out", "@mean.png", "--std-out", "@std.png", "--json")
 	got := decode[completeResult](t, out)
 
-	truth, err := picture.Read(b.path("in.png"))
+	truth, err := raster.Read(b.path("in.png"))
 	require.NoError(t, err)
 	observed := make([]bool, 96)
 	for i := range observed {
@@ -45,13 +45,13 @@ func TestComplete(t *testing.T) {
 	require.Greater(t, got.Seconds, number(0))
 
 	for file, values := range map[string][]float32{"mean.png": want.Mean, "std.png": want.Std} {
-		im, err := picture.Read(b.path(file))
+		im, err := raster.Read(b.path(file))
 		require.NoError(t, err)
 		for i, v := range values {
 			require.InDelta(t, max(0, min(1, v)), im.Pix[i], 1e-5, "%s, pixel %d", file, i)
 		}
 	}
-	im, err := picture.Read(b.path("out.png"))
+	im, err := raster.Read(b.path("out.png"))
 	require.NoError(t, err)
 	require.Greater(t, im.W, 4*12*21)
 	require.Equal(t, []string{"in.png", "m.safetensors", "mask.png", "mean.png", "out.png", "std.png"}, b.names())
@@ -119,7 +119,7 @@ func TestCompleteImages(t *testing.T) {
 			}
 			require.Equal(t, c.im.Bounds().Dx(), got.Width)
 			require.Equal(t, c.im.Bounds().Dy(), got.Height)
-			_, err := picture.Read(b.path("out.png"))
+			_, err := raster.Read(b.path("out.png"))
 			require.NoError(t, err)
 		})
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/equivcnp/equivcnp/cnp"
-	"github.com/equivcnp/equivcnp/internal/picture"
+	"github.com/equivcnp/equivcnp/internal/raster"
 	"github.com/equivcnp/equivcnp/internal/tabular"
 )
 
@@ -37,7 +37,7 @@ func TestRegress(t *testing.T) {
 		require.Equal(t, want.Mean[i], float32(pred.Values[3*i+1]))
 		require.Equal(t, want.Std[i], float32(pred.Values[3*i+2]))
 	}
-	im, err := picture.Read(b.path("fig.png"))
+	im, err := raster.Read(b.path("fig.png"))
 	require.NoError(t, err)
 	require.Equal(t, 3, im.C)
 

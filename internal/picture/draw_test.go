@@ -6,10 +6,14 @@ import (
 	"image/color"
 	"image/png"
 	"math"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/equivcnp/equivcnp/internal/raster"
 )
 
 func nan() float32 { return float32(math.NaN()) }
@@ -28,7 +32,9 @@ func TestWritePNG(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			var b bytes.Buffer
 			require.NoError(t, WritePNG(&b, c.in, c.c, c.h, c.w))
-			im, err := Read(bytesFile(t, b.Bytes()))
+			path := filepath.Join(t.TempDir(), "out.png")
+			require.NoError(t, os.WriteFile(path, b.Bytes(), 0o600))
+			im, err := raster.Read(path)
 			require.NoError(t, err)
 			if c.want == nil {
 				c.want = c.in
@@ -45,7 +51,7 @@ func TestWritePNG(t *testing.T) {
 // completion is a small example: a 3 x 2 image of which two pixels are observed.
 func completion(channels int) *Completion {
 	c := &Completion{Title: "a title", Scale: 5, Mask: []bool{true, false, false, false, true, false}}
-	c.Truth = &Image{C: channels, H: 2, W: 3}
+	c.Truth = &raster.Image{C: channels, H: 2, W: 3}
 	for i := range 6 * channels {
 		c.Truth.Pix = append(c.Truth.Pix, float32(i%6)/5)
 		c.Mean = append(c.Mean, float32(5-i%6)/5)
@@ -90,7 +96,7 @@ func TestDrawOddSizes(t *testing.T) {
 		{1, 300, 1, 2*margin + 4*300 + 3*gap},
 	} {
 		n := c.h * c.w
-		d := &Completion{Truth: &Image{C: 1, H: c.h, W: c.w, Pix: make([]float32, n)}, Mask: make([]bool, n),
+		d := &Completion{Truth: &raster.Image{C: 1, H: c.h, W: c.w, Pix: make([]float32, n)}, Mask: make([]bool, n),
 			Mean: make([]float32, n), Std: make([]float32, n)}
 		require.Equal(t, c.scale, d.scale())
 		require.Equal(t, c.width, d.Draw().Bounds().Dx())

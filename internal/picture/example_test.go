@@ -5,12 +5,13 @@ import (
 	"fmt"
 
 	"github.com/equivcnp/equivcnp/internal/picture"
+	"github.com/equivcnp/equivcnp/internal/raster"
 )
 
 // A completed 2 x 2 image, of which one pixel was observed.
 func ExampleCompletion() {
 	c := picture.Completion{
-		Truth: &picture.Image{C: 1, H: 2, W: 2, Pix: []float32{0, 0.5, 0.5, 1}},
+		Truth: &raster.Image{C: 1, H: 2, W: 2, Pix: []float32{0, 0.5, 0.5, 1}},
 		Mask:  []bool{true, false, false, false},
 		Mean:  []float32{0, 0.4, 0.4, 0.8},
 		Std:   []float32{0.01, 0.1, 0.1, 0.2},

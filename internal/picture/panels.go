@@ -1,3 +1,5 @@
+// Package picture draws what the command-line program found: panels of a completed image, and regression curves with their
+// uncertainty.
 package picture
 
 import (
@@ -12,11 +14,13 @@ import (
 	"golang.org/x/image/font/basicfont"
 	"golang.org/x/image/math/fixed"
 	"gonum.org/v1/plot/palette/moreland"
+
+	"github.com/equivcnp/equivcnp/internal/raster"
 )
 
 // Completion is what is drawn of one completed image. All values are [C, H, W], the mask [H, W].
 type Completion struct {
-	Truth     *Image
+	Truth     *raster.Image
 	Mask      []bool
 	Mean, Std []float32
 	Title     string // one line above the panels; may be empty

@@ -1,9 +1,8 @@
-// Package picture reads the images and masks that the command-line program completes and draws what it found: panels
-// of a completed image, and regression curves with their uncertainty.
+// Package raster reads images and masks from files, as models take them.
 //
 // Pixels are float32 in [0, 1], row-major with the channel slowest, as the models take them: [C, H, W]. The values are
 // those stored in the file (gamma-encoded, as in the paper's data), not linear light.
-package picture
+package raster
 
 import (
 	"errors"
