@@ -4,15 +4,14 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"gonum.org/v1/gonum/mat"
-
 	"github.com/equivcnp/equivcnp/cnp"
 )
 
-// Curves draws regression tasks from a Gaussian process: targets on an interval, and a context picked at random among
-// them.
+// Curves draws regression tasks from a random function: targets on an interval, and a context picked at random among them.
 type Curves struct {
-	GP      GP
+	GP GP
+	// Process, if there is one, draws the functions instead of GP.
+	Process Process
 	Lo, Hi  float64 // the interval
 	Targets int
 	// Even spaces the targets evenly, ends included; otherwise they are uniform.
@@ -26,12 +25,31 @@ func PaperTest(k Kernel) Curves {
 	return Curves{GP: GP{k, DefaultJitter}, Lo: -4, Hi: 4, Targets: 400, Even: true, MinContext: 3, MaxContext: 49}
 }
 
+// PaperTestOf is the paper's test, for any process.
+func PaperTestOf(p Process) Curves {
+	c := PaperTest(nil)
+	if g, ok := p.(GP); ok {
+		c.GP = g
+	} else {
+		c.Process = p
+	}
+	return c
+}
+
+// process is what draws the functions.
+func (c Curves) process() Process {
+	if c.Process != nil {
+		return c.Process
+	}
+	return c.GP
+}
+
 // Validate reports what no task can be drawn from.
 func (c Curves) Validate() error {
 	switch {
-	case c.GP.Kernel == nil:
+	case c.Process == nil && c.GP.Kernel == nil:
 		return fmt.Errorf("task: no kernel")
-	case !(c.GP.Jitter >= 0):
+	case c.Process == nil && !(c.GP.Jitter >= 0):
 		return fmt.Errorf("task: jitter = %v, need at least 0", c.GP.Jitter)
 	case !(c.Lo < c.Hi && c.Hi-c.Lo < 1e9):
 		return fmt.Errorf("task: the interval [%v, %v] is empty or too long", c.Lo, c.Hi)
@@ -52,7 +70,7 @@ func Draw[T cnp.Float](c Curves, n int, rng *rand.Rand) (*cnp.Batch[T], []T, err
 	b := &cnp.Batch[T]{B: n, Nt: c.Targets}
 	values := make([]float64, n*c.Targets)
 	picks := make([][]int, n)
-	var chol *mat.Cholesky // shared where the targets are
+	var draw Sampler // shared where the targets are
 	for t := range n {
 		x := make([]float64, c.Targets)
 		for i := range x {
@@ -64,13 +82,12 @@ func Draw[T cnp.Float](c Curves, n int, rng *rand.Rand) (*cnp.Batch[T], []T, err
 				x[i] = (c.Lo + c.Hi) / 2
 			}
 		}
-		if chol == nil || !c.Even {
-			var err error
-			if chol, err = c.GP.factor(x); err != nil {
-				return nil, nil, err
-			}
+		if draw == nil || !c.Even {
+			draw = c.process().At(x)
 		}
-		sample(values[t*c.Targets:(t+1)*c.Targets], chol, rng)
+		if err := draw(values[t*c.Targets:(t+1)*c.Targets], rng); err != nil {
+			return nil, nil, err
+		}
 		b.XTarget = append(b.XTarget, x...)
 		picks[t] = rng.Perm(c.Targets)[:c.MinContext+rng.IntN(c.MaxContext-c.MinContext+1)]
 		b.Nc = max(b.Nc, len(picks[t]))

@@ -34,29 +34,25 @@ func (g GP) factor(x []float64) (*mat.Cholesky, error) {
 	return &chol, nil
 }
 
-// sample draws values with that covariance, each L·z with z standard normal.
-func sample(dst []float64, chol *mat.Cholesky, rng *rand.Rand) {
-	n := chol.SymmetricDim()
+// sample draws values with the covariance L·Lᵀ, each L·z with z standard normal.
+func sample(dst []float64, l *mat.TriDense, rng *rand.Rand) {
+	n := len(dst)
+	if n == 0 {
+		return
+	}
 	z := mat.NewVecDense(n, nil)
 	for i := range n {
 		z.SetVec(i, rng.NormFloat64())
 	}
-	var l mat.TriDense
-	chol.LTo(&l)
-	mat.NewVecDense(n, dst).MulVec(&l, z)
+	mat.NewVecDense(n, dst).MulVec(l, z)
 }
 
 // Sample draws one curve's values at x.
 func (g GP) Sample(x []float64, rng *rand.Rand) ([]float64, error) {
 	y := make([]float64, len(x))
-	if len(x) == 0 {
-		return y, nil
-	}
-	chol, err := g.factor(x)
-	if err != nil {
+	if err := g.At(x)(y, rng); err != nil {
 		return nil, err
 	}
-	sample(y, chol, rng)
 	return y, nil
 }
 

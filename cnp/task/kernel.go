@@ -29,6 +29,17 @@ func Periodic(period, length float64) Kernel {
 	}
 }
 
+// MeanKernel is the mean of kernels: the covariance of a sum of independent processes, scaled to 1 at 0.
+func MeanKernel(kernels ...Kernel) Kernel {
+	return func(d float64) float64 {
+		sum := 0.0
+		for _, k := range kernels {
+			sum += k(d)
+		}
+		return sum / float64(len(kernels))
+	}
+}
+
 // KernelByName returns the paper's kernels, all with length scale 1 and period 1: "rbf", "matern" or "periodic".
 func KernelByName(name string) (Kernel, error) {
 	switch name {

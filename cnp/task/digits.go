@@ -1,0 +1,146 @@
+package task
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+)
+
+// Digits draws the digits of a digital clock: seven segments with mitred ends, white on black, on a square image. Every pixel is
+// the share of its area that the digit covers, at any angle and scale.
+type Digits struct {
+	Side    int     // of the image, in pixels
+	Height  float64 // of a digit that is not scaled, in pixels; its width and stroke are 4/7 and 1/7 of it
+	Motions Motions
+}
+
+// TrainDigits are the paper's training images: upright, 56 pixels high in 64 x 64.
+func TrainDigits() Digits { return Digits{Side: 64, Height: 56, Motions: Upright} }
+
+// TestDigits are the paper's test images: PaperMotions of those it trains on.
+func TestDigits() Digits { return Digits{Side: 64, Height: 56, Motions: PaperMotions} }
+
+// maxSide bounds images that are drawn.
+const maxSide = 1 << 12
+
+// Validate reports what no digit can be drawn with.
+func (d Digits) Validate() error {
+	if d.Side < 1 || d.Side > maxSide {
+		return fmt.Errorf("task: digits on %d x %d pixels, need 1 to %d", d.Side, d.Side, maxSide)
+	}
+	if !(d.Height > 0 && d.Height <= 1e6) {
+		return fmt.Errorf("task: digits %g pixels high, need more than 0", d.Height)
+	}
+	return d.Motions.Validate()
+}
+
+// Size implements Pictures.
+func (d Digits) Size() (c, h, w int) { return 1, d.Side, d.Side }
+
+// Draw implements Pictures: each of the ten digits is equally likely.
+func (d Digits) Draw(dst []float32, rng *rand.Rand) {
+	digit := rng.IntN(10)
+	DrawDigit(dst, d.Side, d.Height, digit, d.Motions.Draw(rng))
+}
+
+// String implements Pictures.
+func (d Digits) String() string {
+	return fmt.Sprintf("clock digits %g pixels high on %d x %d, %v", d.Height, d.Side, d.Side, d.Motions)
+}
+
+// The proportions of a digit, in units of its height.
+const (
+	digitWidth  = 4.0 / 7
+	digitStroke = 1.0 / 7
+	digitGap    = 1.0 / 56 // between two segments, across
+)
+
+// lit has a letter for every segment of a digit that is on: a top, b and c right, d bottom, e and f left, g middle.
+var lit = [10]string{"abcdef", "bc", "abged", "abgcd", "fgbc", "afgcd", "afgedc", "abc", "abcdefg", "abcdfg"}
+
+type point struct{ y, x float64 }
+
+// segments are the convex outlines of a to g, about the digit's centre with y downwards.
+var segments = func() (s [7][]point) {
+	const h, w, t = 0.5, digitWidth / 2, digitStroke
+	const e = digitGap / math.Sqrt2 // a gap across a mitre at 45 degrees, along either axis
+	top := []point{{-h, -w + e}, {-h, w - e}, {-h + t, w - t - e}, {-h + t, -w + t + e}}
+	right := []point{{-h + e, w}, {-e, w}, {-e, w - t/2}, {-t/2 - e, w - t}, {-h + t + e, w - t}}
+	middle := []point{{0, -w + t/2 + e}, {-t / 2, -w + t + e}, {-t / 2, w - t - e}, {0, w - t/2 - e}, {t / 2, w - t - e}, {t / 2, -w + t + e}}
+	flip := func(p []point, y, x float64) []point {
+		out := make([]point, len(p))
+		for i, v := range p {
+			out[i] = point{y * v.y, x * v.x}
+		}
+		return out
+	}
+	return [7][]point{top, right, flip(right, -1, 1), flip(top, -1, 1), flip(right, -1, -1), flip(right, 1, -1), middle}
+}()
+
+// DrawDigit draws a digit 0 to 9 of that height, moved, about the centre of a square image dst [side, side]: white on black.
+// It panics for other digits and lengths.
+func DrawDigit(dst []float32, side int, height float64, digit int, m Motion) {
+	if len(dst) != side*side {
+		panic(fmt.Sprintf("task: DrawDigit: len(dst) = %d, need %d·%d", len(dst), side, side))
+	}
+	clear(dst)
+	c := float64(side) / 2
+	for _, letter := range lit[digit] {
+		var outline []point
+		for _, v := range segments[letter-'a'] {
+			y, x := m.forward(height*v.y, height*v.x)
+			outline = append(outline, point{y + c, x + c})
+		}
+		fillPolygon(dst, side, outline)
+	}
+	for i, v := range dst {
+		dst[i] = min(v, 1) // rounding
+	}
+}
+
+// fillPolygon adds to every pixel [side, side] the area of it that a convex polygon covers.
+func fillPolygon(dst []float32, side int, outline []point) {
+	top, bottom, left, right := math.Inf(1), math.Inf(-1), math.Inf(1), math.Inf(-1)
+	for _, p := range outline {
+		top, bottom = min(top, p.y), max(bottom, p.y)
+		left, right = min(left, p.x), max(right, p.x)
+	}
+	inside := func(v float64) int { return int(min(max(v, 0), float64(side))) }
+	var row, cell, spare []point
+	for y := inside(math.Floor(top)); y < inside(math.Ceil(bottom)); y++ {
+		spare = cut(spare[:0], outline, func(p point) float64 { return p.y - float64(y) })
+		row = cut(row[:0], spare, func(p point) float64 { return float64(y+1) - p.y })
+		for x := inside(math.Floor(left)); x < inside(math.Ceil(right)); x++ {
+			spare = cut(spare[:0], row, func(p point) float64 { return p.x - float64(x) })
+			cell = cut(cell[:0], spare, func(p point) float64 { return float64(x+1) - p.x })
+			dst[y*side+x] += float32(area(cell))
+		}
+	}
+}
+
+// cut appends to dst the part of a convex polygon where the linear function side is not negative (Sutherland and Hodgman, Reentrant
+// Polygon Clipping, 1974).
+func cut(dst, polygon []point, side func(point) float64) []point {
+	for i, p := range polygon {
+		q := polygon[(i+1)%len(polygon)]
+		sp, sq := side(p), side(q)
+		if sp >= 0 {
+			dst = append(dst, p)
+		}
+		if sp < 0 != (sq < 0) {
+			t := sp / (sp - sq)
+			dst = append(dst, point{p.y + t*(q.y-p.y), p.x + t*(q.x-p.x)})
+		}
+	}
+	return dst
+}
+
+// area is that of a polygon, by the shoelace formula.
+func area(polygon []point) float64 {
+	sum := 0.0
+	for i, p := range polygon {
+		q := polygon[(i+1)%len(polygon)]
+		sum += p.y*q.x - p.x*q.y
+	}
+	return math.Abs(sum) / 2
+}

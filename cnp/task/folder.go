@@ -1,0 +1,77 @@
+package task
+
+import (
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/equivcnp/equivcnp/internal/raster"
+)
+
+// FolderOptions say which images of a folder are wanted.
+type FolderOptions struct {
+	// Channels is 1 for grey, to which colour images are converted (their luma), or 3 for colour, where grey images get three equal
+	// channels.
+	Channels int
+	// H and W are the size; 0, 0 is that of the first readable image.
+	H, W int
+}
+
+// ReadFolder reads the PNG and JPEG images of a folder and those below it, in the order of their paths. Other files do not
+// count; images that cannot be read or have another size are left out and listed in Skipped. Errors name the folder: where it has no
+// usable image, they name the first one that was skipped.
+func ReadFolder(dir string, opt FolderOptions) (*ImageSet, error) {
+	if opt.Channels != 1 && opt.Channels != 3 {
+		return nil, fmt.Errorf("task: images of %d channels, need 1 (grey) or 3 (colour)", opt.Channels)
+	}
+	var paths []string
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		switch strings.ToLower(filepath.Ext(path)) {
+		case ".png", ".jpg", ".jpeg":
+			if !d.IsDir() {
+				paths = append(paths, path)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	slices.Sort(paths)
+	s := &ImageSet{Name: dir, C: opt.Channels, H: opt.H, W: opt.W}
+	for _, path := range paths {
+		im, err := raster.Read(path)
+		if err == nil && s.H == 0 && s.W == 0 {
+			s.H, s.W = im.H, im.W
+		}
+		if err == nil && (im.H != s.H || im.W != s.W) {
+			err = fmt.Errorf("%s: %w: %d x %d pixels, the others have %d x %d", path, raster.ErrSize, im.W, im.H, s.W, s.H)
+		}
+		if err != nil {
+			s.Skipped = append(s.Skipped, err.Error())
+			continue
+		}
+		s.N++
+		if err := sized(s.N, s.C, s.H, s.W); err != nil {
+			return nil, fmt.Errorf("%s: %w", dir, err)
+		}
+		if s.C == 1 {
+			im = im.Grey()
+		} else {
+			im = im.Colour()
+		}
+		s.Pix = append(s.Pix, im.Pix...)
+	}
+	switch {
+	case s.N == 0 && len(s.Skipped) > 0:
+		return nil, fmt.Errorf("%s: %w: none of %d images is usable, the first is not: %s", dir, ErrData, len(s.Skipped), s.Skipped[0])
+	case s.N == 0:
+		return nil, fmt.Errorf("%s: %w: no PNG or JPEG image in it", dir, ErrData)
+	}
+	return s, nil
+}

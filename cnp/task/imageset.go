@@ -1,0 +1,62 @@
+package task
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+)
+
+// ErrData is wrapped by errors about the content of a user's files.
+var ErrData = errors.New("not usable as data")
+
+// maxValues bounds what a set of images may hold: 2^28 values, a gigabyte.
+const maxValues = 1 << 28
+
+// ImageSet is a set of images of one size, read from a user's files.
+type ImageSet struct {
+	Name    string // where it is from
+	N       int
+	C, H, W int
+	Pix     []float32 // [N, C, H, W] in [0, 1]
+	// Skipped says, for each file of a folder that was not taken, which and why.
+	Skipped []string
+}
+
+// Image returns image i [C, H, W].
+func (s *ImageSet) Image(i int) []float32 {
+	n := s.C * s.H * s.W
+	return s.Pix[i*n : (i+1)*n : (i+1)*n]
+}
+
+// sized returns what is wrong with n images of that size, which are about to be read.
+func sized(n, c, h, w int) error {
+	if n < 1 || c < 1 || h < 1 || w < 1 || c > maxValues || h > maxValues/c || w > maxValues/(c*h) || n > maxValues/(c*h*w) {
+		return fmt.Errorf("%w: %d images of %d x %d pixels with %d channels, need at least one value and at most %d",
+			ErrData, n, w, h, c, maxValues)
+	}
+	return nil
+}
+
+// Moved is a set of images that are moved at random.
+type Moved struct {
+	*ImageSet
+	Motions Motions
+}
+
+// Size implements Pictures.
+func (s Moved) Size() (c, h, w int) { return s.C, s.H, s.W }
+
+// Draw implements Pictures: each image is equally likely.
+func (s Moved) Draw(dst []float32, rng *rand.Rand) {
+	src, m := s.Image(rng.IntN(s.N)), s.Motions.Draw(rng)
+	if m == Still {
+		copy(dst, src)
+		return
+	}
+	Move(dst, src, s.C, s.H, s.W, m)
+}
+
+// String implements Pictures.
+func (s Moved) String() string {
+	return fmt.Sprintf("%d images of %d x %d pixels, %v, from %s", s.N, s.W, s.H, s.Motions, s.Name)
+}

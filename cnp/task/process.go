@@ -1,0 +1,122 @@
+package task
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// Sampler writes the values of a fresh random function to dst. It is not safe for concurrent use.
+type Sampler func(dst []float64, rng *rand.Rand) error
+
+// Process is a random function of one coordinate.
+type Process interface {
+	// At returns what draws functions' values at x; every call of the sampler draws another function.
+	At(x []float64) Sampler
+}
+
+// At implements Process. The covariance is factorised at the sampler's first call and kept.
+func (g GP) At(x []float64) Sampler {
+	var l *mat.TriDense
+	return func(dst []float64, rng *rand.Rand) error {
+		if l == nil && len(x) > 0 {
+			chol, err := g.factor(x)
+			if err != nil {
+				return err
+			}
+			l = new(mat.TriDense)
+			chol.LTo(l)
+		}
+		sample(dst, l, rng)
+		return nil
+	}
+}
+
+// Mixture draws each function from one of its processes, all equally likely.
+type Mixture []Process
+
+// At implements Process.
+func (m Mixture) At(x []float64) Sampler {
+	samplers := make([]Sampler, len(m))
+	for i, p := range m {
+		samplers[i] = p.At(x)
+	}
+	return func(dst []float64, rng *rand.Rand) error {
+		if len(m) == 0 {
+			return fmt.Errorf("task: a mixture of no processes")
+		}
+		return samplers[rng.IntN(len(m))](dst, rng)
+	}
+}
+
+// Sawtooth draws waves that rise or fall, either equally likely, linearly from -1/2 to 1/2 and jump back, with a uniform phase and
+// a frequency uniform between the two. They are no Gaussian process: nothing predicts their jumps but the period. After the
+// sawtooth task of Gordon et al., Convolutional Conditional Neural Processes (2020), whose waves are truncated Fourier series of
+// this one.
+type Sawtooth struct {
+	MinFrequency, MaxFrequency float64
+}
+
+// At implements Process.
+func (s Sawtooth) At(x []float64) Sampler {
+	return func(dst []float64, rng *rand.Rand) error {
+		f := s.MinFrequency + (s.MaxFrequency-s.MinFrequency)*rng.Float64()
+		phase := rng.Float64()
+		if rng.IntN(2) == 1 {
+			f = -f
+		}
+		for i, v := range x {
+			t := float64(f*v) + phase
+			dst[i] = t - math.Floor(t) - 0.5
+		}
+		return nil
+	}
+}
+
+// The frequencies of Gordon et al.'s sawtooth.
+const minFrequency, maxFrequency = 3, 5
+
+// ProcessByName returns the process that a name or an expression of names stands for:
+//
+//   - "rbf", "matern" and "periodic" are Gaussian processes with the kernels of KernelByName and the authors' jitter,
+//     "sawtooth" waves with frequencies of 3 to 5.
+//   - "rbf+periodic" is the Gaussian process whose kernel is the mean of those kernels, so that its variance is still 1.
+//   - "rbf,matern,sawtooth" draws every function from one of those, all equally likely.
+func ProcessByName(expr string) (Process, error) {
+	var m Mixture
+	for _, sum := range strings.Split(expr, ",") {
+		if sum = strings.TrimSpace(sum); sum == "sawtooth" {
+			m = append(m, Sawtooth{minFrequency, maxFrequency})
+			continue
+		}
+		var kernels []Kernel
+		for _, name := range strings.Split(sum, "+") {
+			k, err := KernelByName(strings.TrimSpace(name))
+			if err != nil {
+				return nil, fmt.Errorf("task: process %q: %q is none of rbf, matern, periodic, sawtooth, sums like rbf+periodic, "+
+					"or mixtures like rbf,sawtooth", clip(expr), clip(strings.TrimSpace(name)))
+			}
+			kernels = append(kernels, k)
+		}
+		k := kernels[0]
+		if len(kernels) > 1 {
+			k = MeanKernel(kernels...)
+		}
+		m = append(m, GP{k, DefaultJitter})
+	}
+	if len(m) == 1 {
+		return m[0], nil
+	}
+	return m, nil
+}
+
+// clip keeps error messages short.
+func clip(s string) string {
+	if r := []rune(s); len(r) > 40 {
+		return string(r[:40]) + "…"
+	}
+	return s
+}
