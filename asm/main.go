@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"log"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 
@@ -57,6 +58,14 @@ func write(dir string, f output) {
 	}
 }
 
+// packageOf returns the package that a file of a registry belongs to.
+func packageOf(file string) string {
+	if dir := path.Dir(file); dir != "." {
+		return path.Base(dir)
+	}
+	return "simd"
+}
+
 // function is what the test wants to know about a generated function.
 type function struct {
 	level x86.Level
@@ -74,7 +83,7 @@ func render(g generator) (files []output, functions []function, err error) {
 	if err := pass.Compile.Execute(file); err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", g.file, err)
 	}
-	cfg := printer.Config{Argv: []string{"go", "generate"}, Pkg: "simd"}
+	cfg := printer.Config{Argv: []string{"go", "generate"}, Pkg: packageOf(g.file)}
 	for ext, p := range map[string]printer.Printer{".s": printer.NewGoAsm(cfg), ".go": printer.NewStubs(cfg)} {
 		text, err := p.Print(file)
 		if err != nil {

@@ -4,7 +4,7 @@ import "github.com/equivcnp/equivcnp/asm/internal/neon"
 
 // A neonGenerator writes all functions of one arm64 file.
 type neonGenerator struct {
-	file  string // zexp makes zexp_arm64.s and zexp_arm64.go
+	file  string // zexp makes zexp_arm64.s and zexp_arm64.go; a path, if any, starts in simd
 	write func(*neon.File)
 }
 
@@ -23,11 +23,12 @@ var neonRegistry = []neonGenerator{
 	{"zreduce", reduceNEON},
 	{"zsetconv", setConvNEON},
 	{"ztrig", trigNEON},
+	{"../internal/limits/zlimits", limitsNEON},
 }
 
 // renderNEON writes one file of the registry in memory: the assembly, then the declarations.
 func renderNEON(g neonGenerator) []output {
-	f := neon.NewFile("simd", "!purego")
+	f := neon.NewFile(packageOf(g.file), "!purego")
 	g.write(f)
 	return []output{{g.file + "_arm64.s", f.Assembly()}, {g.file + "_arm64.go", f.Stubs()}}
 }

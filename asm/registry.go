@@ -4,7 +4,7 @@ import "github.com/equivcnp/equivcnp/asm/internal/x86"
 
 // A generator writes all functions of one file, for each level.
 type generator struct {
-	file  string // zexp makes zexp_amd64.s and zexp_amd64.go
+	file  string // zexp makes zexp_amd64.s and zexp_amd64.go; a path, if any, starts in simd
 	write func(*x86.File)
 }
 
@@ -24,6 +24,7 @@ var registry = []generator{
 	{"zsetconv", setConvAMD64},
 	{"zreduce", reduceAMD64},
 	{"zmoments", momentsAMD64},
+	{"../internal/limits/zlimits", limitsAMD64},
 }
 
 // levels lists the levels that generators write for.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"os"
 	"testing"
 	"time"
 
@@ -31,26 +32,68 @@ func TestNearestOnGrid(t *testing.T) {
 	require.Equal(t, int32(63*64+63), index[0*j+5], "the sixth nearest of the first pixel is across both borders")
 }
 
+func TestMain(m *testing.M) {
+	memoryBytes = 1 << 20 // what it is measured on is not the tests' business
+	os.Exit(m.Run())
+}
+
 // TestKernels runs every case once and checks the lines that it prints; how long it takes is not this test's business.
 func TestKernels(t *testing.T) {
 	t.Setenv("PEER_SECONDS", "1e-9")
-	for _, only := range []string{"gemm/ours/16x16x50", "swish/L2", "atan2/L2", "weightnet"} {
+	for _, filter := range []string{"^gemm/ours/16x16x50", "^swish/L2", "^atan2/L2", "weightnet", "^setconv.*256"} {
 		cmd := kernelsCommand()
 		var out bytes.Buffer
 		cmd.SetOut(&out)
 		cmd.SetErr(io.Discard)
-		cmd.SetArgs([]string{"--json", "--levels", "--only", only})
+		cmd.SetArgs([]string{"--json", "--levels", "--filter", filter})
 		require.NoError(t, cmd.Execute())
 		lines := bytes.Split(bytes.TrimSpace(out.Bytes()), []byte("\n"))
 		require.NotEmpty(t, lines)
 		for _, l := range lines {
 			var s sample
 			require.NoError(t, json.Unmarshal(l, &s))
-			require.Contains(t, s.Name, "ours")
+			require.Regexp(t, "ours|gonum|^limits", s.Name)
 			require.Positive(t, s.Value, s.Name)
 			require.Positive(t, s.N, s.Name)
 		}
 	}
+}
+
+// TestKernelTable prints one case for people.
+func TestKernelTable(t *testing.T) {
+	t.Setenv("PEER_SECONDS", "1e-9")
+	cmd := kernelsCommand()
+	var out bytes.Buffer
+	cmd.SetOut(&out)
+	cmd.SetErr(io.Discard)
+	cmd.SetArgs([]string{"--filter", "^gemm/ours/16x16x50"})
+	require.NoError(t, cmd.Execute())
+	require.Contains(t, out.String(), "gemm/16x16x50")
+	require.Contains(t, out.String(), "% of FMA")
+	require.Contains(t, out.String(), "limits/read/")
+}
+
+// TestLeast: the limit that binds is the one that takes longer.
+func TestLeast(t *testing.T) {
+	m := &machine{peak: 100, reads: []readLimit{{"L1", 16 << 10, 400}, {"L2", 1 << 20, 200}, {"memory", 1 << 29, 10}}}
+	for _, c := range []struct {
+		work  work
+		bound string
+		ns    float64
+	}{
+		{work{flop: 1000}, "FMA", 10},
+		{work{flop: 1000, bytes: 1 << 10, footprint: 1 << 10}, "FMA", 10},
+		{work{bytes: 4000, footprint: 4000}, "L1", 10},
+		{work{bytes: 4000, footprint: 1 << 20}, "L2", 20},
+		{work{flop: 1000, bytes: 4000, footprint: 1 << 30}, "memory", 400},
+	} {
+		s, bound := m.least(c.work)
+		require.Equal(t, c.bound, bound)
+		require.InEpsilon(t, c.ns, s*1e9, 1e-9)
+	}
+	s, bound := m.least(work{})
+	require.True(t, s != s)
+	require.Empty(t, bound)
 }
 
 func TestBestIsPositive(t *testing.T) {

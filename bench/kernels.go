@@ -2,8 +2,10 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"math"
-	"sort"
+	"regexp"
+	"runtime"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -13,55 +15,142 @@ import (
 
 func kernelsCommand() *cobra.Command {
 	var (
-		asJSON bool
-		only   string
-		all    bool
+		asJSON, all bool
+		filter      string
 	)
 	cmd := &cobra.Command{
 		Use:   "kernels",
-		Short: "Time the kernels of simd on the peers' inputs, on one core",
-		Long: `Time the kernels of simd on the inputs of the peers' programs, on one core, and name the lines as they do, so that
-compare.py lays both side by side. Lines named ours are at the best level of this machine (or EQUIVCNP_SIMD's),
-ours_generic and so on at the others (--levels). PEER_SECONDS sets the time per line.`,
-		Example: "  go run ./bench kernels --json > ours.jsonl\n  go run ./bench kernels --only gemm --levels",
+		Short: "Time the kernels of simd on one core, against the machine's limits",
+		Long: `Time the kernels of simd on one core: first the machine's own limits, then for every kernel and size its speed, how much that is
+of the limit that binds it (multiply-adds, or reads from the cache that holds its data, or from memory; nothing where neither
+binds), and how many times faster it is than portable Go and than gonum, where gonum has the operation.
+
+With --json the lines are named as the peers' programs name theirs, on the same inputs, so that compare.py lays both side by
+side: ours is the best level of this machine (or EQUIVCNP_SIMD's), ours_generic and so on are the others (--levels). PEER_SECONDS
+sets the time per line.`,
+		Example: "  go run ./bench kernels --filter depthwise\n  go run ./bench kernels --json --levels > ours.jsonl",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			match, err := regexp.Compile(filter)
+			if err != nil {
+				return err
+			}
+			// One core: gonum divides large products among goroutines.
+			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 			r := &report{cmd.OutOrStdout(), asJSON}
-			top := simd.CurrentLevel()
-			levels := []simd.Level{top}
-			if all {
-				levels = simd.Levels()
+			if asJSON {
+				return kernelSamples(r, match, all)
 			}
-			defer simd.SetLevel(top)
-			for _, k := range kernelCases() {
-				if !strings.HasPrefix(k.name, only) {
-					continue
-				}
-				run := k.make()
-				for _, l := range levels {
-					if err := simd.SetLevel(l); err != nil {
-						return err
-					}
-					who := "ours"
-					if l != top {
-						who += "_" + l.String()
-					}
-					t := best(run)
-					name := strings.Replace(k.name, "ours", who, 1)
-					for _, m := range k.metrics {
-						if err := r.add(sample{name, m.n, m.metric, m.value(t)}); err != nil {
-							return err
-						}
-					}
-				}
-			}
-			return nil
+			return kernelTable(cmd.OutOrStdout(), r, match)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one object a line")
-	cmd.Flags().StringVar(&only, "only", "", "kernels whose names start with this")
-	cmd.Flags().BoolVar(&all, "levels", false, "every instruction set level of this machine, not the best alone")
+	cmd.Flags().StringVar(&filter, "filter", "", "kernels whose names match this regular expression")
+	cmd.Flags().BoolVar(&all, "levels", false, "with --json: every instruction set level of this machine, not the best alone")
 	return cmd
+}
+
+// atLevels measures f at each of the levels, in their order, and goes back to the level before.
+func atLevels(levels []simd.Level, f func(simd.Level) error) error {
+	defer simd.SetLevel(simd.CurrentLevel()) //nolint:errcheck // the level was the current one
+	for _, l := range levels {
+		if err := simd.SetLevel(l); err != nil {
+			return err
+		}
+		if err := f(l); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// kernelSamples prints the lines that compare.py reads.
+func kernelSamples(r *report, match *regexp.Regexp, all bool) error {
+	top := simd.CurrentLevel()
+	levels := []simd.Level{top}
+	if all {
+		levels = simd.Levels()
+	}
+	if err := limitsOf(top).report(r); err != nil {
+		return err
+	}
+	for _, k := range kernelCases() {
+		if !match.MatchString(k.name) {
+			continue
+		}
+		run := k.make()
+		add := func(who string, seconds float64) error {
+			for _, m := range k.metrics {
+				if err := r.add(sample{strings.Replace(k.name, "ours", who, 1), m.n, m.metric, m.value(seconds)}); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		err := atLevels(levels, func(l simd.Level) error {
+			who := "ours"
+			if l != top {
+				who += "_" + l.String()
+			}
+			return add(who, best(run.ours))
+		})
+		if err != nil {
+			return err
+		}
+		if run.gonum != nil {
+			if err := add("gonum", bestWall(run.gonum)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// kernelTable prints a line per kernel for people.
+func kernelTable(w io.Writer, r *report, match *regexp.Regexp) error {
+	top := simd.CurrentLevel()
+	m := limitsOf(top)
+	if err := m.report(r); err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintf(w, "\n%-34s %11s %-11s %16s %9s %8s\n", "kernel at "+top.String(), "", "", "of limit", "/generic", "/gonum"); err != nil {
+		return err
+	}
+	for _, k := range kernelCases() {
+		if !match.MatchString(k.name) {
+			continue
+		}
+		run := k.make()
+		ours, portable, gonum := best(run.ours), math.NaN(), math.NaN()
+		if top != simd.Generic {
+			err := atLevels([]simd.Level{simd.Generic}, func(simd.Level) error { portable = best(run.ours); return nil })
+			if err != nil {
+				return err
+			}
+		}
+		if run.gonum != nil {
+			gonum = bestWall(run.gonum)
+		}
+		least, bound := m.least(k.work)
+		of := ""
+		if !math.IsNaN(least) {
+			of = fmt.Sprintf("%.0f %% of %s", 100*least/ours, bound)
+		}
+		first := k.metrics[0]
+		if _, err := fmt.Fprintf(w, "%-34s %11.4g %-11s %16s %9s %8s\n", strings.ReplaceAll(k.name, "/ours", ""), first.value(ours), first.metric,
+			of, times(portable/ours), times(gonum/ours)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// times prints a ratio, or nothing for NaN.
+func times(x float64) string {
+	if math.IsNaN(x) {
+		return ""
+	}
+	return fmt.Sprintf("%.3gx", x)
 }
 
 // metric turns a time into the number that is reported.
@@ -83,155 +172,25 @@ func nsPer(n int) metric {
 	return metric{"ns_per_elem", n, func(t float64) float64 { return t / float64(n) * 1e9 }}
 }
 
-// kernelCase is one line: make draws the inputs and returns what is timed.
+// kernelCase is one line of the table: make draws the inputs and returns what is timed. Among the parts of its name, ours is who
+// is measured.
 type kernelCase struct {
 	name    string
 	metrics []metric
-	make    func() func()
+	work    work
+	make    func() timed
 }
 
+// timed is one computation as this library does it and, where it can, as gonum does.
+type timed struct {
+	ours, gonum func()
+}
+
+// kernelCases lists what is measured, in the order of the table.
 func kernelCases() []kernelCase {
 	var cases []kernelCase
-	// M, N, K as the peers order them.
-	for _, s := range [][3]int{{4096, 128, 128}, {4096, 128, 256}, {1024, 32, 32}, {8192, 32, 32}, {8192, 128, 32}, {273, 128, 32}, {16, 16, 50}, {50, 16, 25}} {
-		m, n, k := s[0], s[1], s[2]
-		cases = append(cases, kernelCase{fmt.Sprintf("gemm/ours/%dx%dx%d", m, n, k), []metric{gflops(2 * m * n * k)}, func() func() {
-			rng := peerSeed
-			a := rng.floats(m*k, 1)
-			b := simd.Pack(rng.floats(k*n, 1), n, k, n)
-			c := make([]float32, m*n)
-			return func() { simd.GemmPacked(c, n, a, k, b, nil, simd.ActNone, m) }
-		}})
-	}
-	return append(append(append(cases, vectorCases()...), weightNetCase()), depthwiseCases()...)
-}
-
-// vectorCases are the elementwise functions: 1M elements as 16 passes over a block that stays in L2, and straight.
-func vectorCases() []kernelCase {
-	const n, block = 1 << 20, 1 << 16
-	var cases []kernelCase
-	for _, f := range []struct {
-		name string
-		prep func(x []float32)
-		run  func(dst, x []float32)
-	}{
-		{"swish", scale8, simd.SwishF32},
-		{"exp", scale8, simd.ExpF32},
-		{"log", func(x []float32) {
-			for i := range x {
-				x[i] = float32(math.Exp(8 * float64(x[i])))
-			}
-		}, simd.LogF32},
-		{"sigmoid", scale8, simd.SigmoidF32},
-		{"softplus", scale8, simd.SoftplusF32},
-		{"tanh", scale8, simd.TanhF32},
-		{"atan2", scale8, func(dst, x []float32) { simd.Atan2F32(dst, x, x[len(x)-len(dst):]) }},
-	} {
-		for _, where := range []string{"L2", "stream"} {
-			cases = append(cases, kernelCase{f.name + "/" + where + "/ours", []metric{nsPer(n)}, func() func() {
-				rng := peerSeed
-				x, y := rng.floats(n, 1), make([]float32, n)
-				f.prep(x)
-				if where == "stream" {
-					return func() { f.run(y, x) }
-				}
-				return func() {
-					for range n / block {
-						f.run(y[:block], x[:block])
-					}
-				}
-			}})
-		}
+	for _, c := range [][]kernelCase{gemmCases(), vectorCases(), weightNetCases(), depthwiseCases(), gatherCases(), reduceCases()} {
+		cases = append(cases, c...)
 	}
 	return cases
-}
-
-func scale8(x []float32) {
-	for i := range x {
-		x[i] *= 8
-	}
-}
-
-// weightNetCase is the MLP 2 -> 32 -> 32 -> 128 with swish after every layer on 65,536 rows, in tiles of 128.
-func weightNetCase() kernelCase {
-	const rows, tile, hidden, out = 65536, 128, 32, 128
-	flop := 2 * (2*hidden + hidden*hidden + hidden*out) * rows
-	return kernelCase{"weightnet/ours", []metric{nsPer(rows), gflops(flop)}, func() func() {
-		rng := peerSeed
-		layer := func(in, out int) (*simd.Packed[float32], []float32) {
-			w := rng.floats(in*out, float32(math.Sqrt(3/float64(in))))
-			return simd.Pack(w, out, in, out), rng.floats(out, 0.1)
-		}
-		x := rng.floats(2*rows, 1)
-		w1, b1 := layer(2, hidden)
-		w2, b2 := layer(hidden, hidden)
-		w3, b3 := layer(hidden, out)
-		h1, h2, y := make([]float32, tile*hidden), make([]float32, tile*hidden), make([]float32, rows*out)
-		return func() {
-			for r := 0; r < rows; r += tile {
-				simd.GemmPacked(h1, hidden, x[2*r:2*(r+tile)], 2, w1, b1, simd.ActSwish, tile)
-				simd.GemmPacked(h2, hidden, h1, hidden, w2, b2, simd.ActSwish, tile)
-				simd.GemmPacked(y[r*out:(r+tile)*out], out, h2, hidden, w3, b3, simd.ActSwish, tile)
-			}
-		}
-	}}
-}
-
-// depthwiseCases are 4096 points with 273 neighbours and 128 channels: one weight row per neighbour, shared by all points
-// (the weights stay in L2) or each pair's own (573 MB streamed); neighbours at random, or the nearest of a periodic grid.
-func depthwiseCases() []kernelCase {
-	const n, j, c = 4096, 273, 128
-	var cases []kernelCase
-	for _, own := range []bool{false, true} {
-		for _, where := range []string{"local", "rand"} {
-			name, metrics := "depthwise/shared_w/ours/"+where, []metric{gflops(2 * n * j * c)}
-			if own {
-				name, metrics = "depthwise/own_w/ours/"+where, append(metrics, gbps(4*n*j*c))
-			}
-			cases = append(cases, kernelCase{name, metrics, func() func() {
-				rng := peerSeed
-				f, w := rng.floats(n*c, 1), rng.floats(j*c, 1)
-				index, pose, offsets := make([]int32, n*j), make([]int32, n*j), make([]int, n+1)
-				for i := range index {
-					index[i] = int32(rng.next() % n)
-				}
-				if own {
-					w = rng.floats(n*j*c, 1)
-				}
-				if where == "local" {
-					nearestOnGrid(index, j)
-				}
-				for i := range n {
-					offsets[i+1] = (i + 1) * j
-				}
-				for k := range pose {
-					pose[k] = int32(k % j)
-					if own {
-						pose[k] = int32(k)
-					}
-				}
-				out := make([]float32, n*c)
-				return func() { simd.Depthwise(out, f, w, offsets, index, pose, c, false) }
-			}})
-		}
-	}
-	return cases
-}
-
-// nearestOnGrid fills index [64·64, j] with the j nearest offsets of a periodic 64 x 64 grid.
-func nearestOnGrid(index []int32, j int) {
-	var off [][2]int
-	for a := -12; a <= 12; a++ {
-		for b := -12; b <= 12; b++ {
-			off = append(off, [2]int{a, b})
-		}
-	}
-	sort.SliceStable(off, func(p, q int) bool {
-		return off[p][0]*off[p][0]+off[p][1]*off[p][1] < off[q][0]*off[q][0]+off[q][1]*off[q][1]
-	})
-	for i := range 64 * 64 {
-		for k := range j {
-			index[i*j+k] = int32((i/64+off[k][0])&63*64 + (i+off[k][1])&63)
-		}
-	}
 }

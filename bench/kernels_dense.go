@@ -1,0 +1,166 @@
+package main
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/equivcnp/equivcnp/simd"
+)
+
+// gemmCases are products at the models' shapes, M, N, K as the peers order them, with B packed beforehand; and the two
+// products of gradients.
+func gemmCases() []kernelCase {
+	var cases []kernelCase
+	general := func(rows, cols int, x []float32) blas32.General {
+		return blas32.General{Rows: rows, Cols: cols, Stride: cols, Data: x}
+	}
+	for _, s := range [][3]int{{4096, 128, 128}, {4096, 128, 256}, {1024, 32, 32}, {8192, 32, 32}, {8192, 128, 32}, {273, 128, 32}, {16, 16, 50}, {50, 16, 25}} {
+		m, n, k := s[0], s[1], s[2]
+		flop := 2 * m * n * k
+		cases = append(cases, kernelCase{fmt.Sprintf("gemm/ours/%dx%dx%d", m, n, k), []metric{gflops(flop)}, work{flop: flop}, func() timed {
+			rng := peerSeed
+			a, b, c := rng.floats(m*k, 1), rng.floats(k*n, 1), make([]float32, m*n)
+			packed := simd.Pack(b, n, k, n)
+			return timed{
+				func() { simd.GemmPacked(c, n, a, k, packed, nil, simd.ActNone, m) },
+				func() {
+					blas32.Gemm(blas.NoTrans, blas.NoTrans, 1, general(m, k, a), general(k, n, b), 0, general(m, n, c))
+				},
+			}
+		}})
+	}
+	for _, s := range [][3]int{{4096, 128, 128}, {8192, 32, 32}} {
+		m, n, k := s[0], s[1], s[2]
+		flop, shape := 2*m*n*k, fmt.Sprintf("%dx%dx%d", m, n, k)
+		draw := func() (a, b, c []float32) {
+			rng := peerSeed
+			return rng.floats(m*k, 1), rng.floats(k*n, 1), rng.floats(m*n, 1)
+		}
+		// The gradient to the input is C·Bᵀ, the one to the weights Aᵀ·C.
+		cases = append(cases,
+			kernelCase{"gemm_nt/ours/" + shape, []metric{gflops(flop)}, work{flop: flop}, func() timed {
+				a, b, c := draw()
+				return timed{
+					func() { simd.GemmNT(a, k, c, n, b, n, 1, 0, m, k, n) },
+					func() {
+						blas32.Gemm(blas.NoTrans, blas.Trans, 1, general(m, n, c), general(k, n, b), 0, general(m, k, a))
+					},
+				}
+			}},
+			kernelCase{"gemm_tn/ours/" + shape, []metric{gflops(flop)}, work{flop: flop}, func() timed {
+				a, b, c := draw()
+				return timed{
+					func() { simd.GemmTN(b, n, a, k, c, n, 1, 0, k, n, m) },
+					func() {
+						blas32.Gemm(blas.Trans, blas.NoTrans, 1, general(m, k, a), general(m, n, c), 0, general(k, n, b))
+					},
+				}
+			}})
+	}
+	return cases
+}
+
+// vectorCases are the elementwise functions: 1M elements as 16 passes over a block that stays in L2, and straight. What binds
+// most of them is arithmetic that is no multiply-add, so their percentage tells what memory would allow.
+func vectorCases() []kernelCase {
+	const n, block = 1 << 20, 1 << 16
+	spare := make([]float32, n) // a second result
+	positive := func(x []float32) {
+		for i := range x {
+			x[i] = float32(math.Exp(8 * float64(x[i])))
+		}
+	}
+	vector := func(x []float32) blas32.Vector { return blas32.Vector{N: len(x), Data: x, Inc: 1} }
+	var cases []kernelCase
+	for _, f := range []struct {
+		name  string
+		moved int // arrays read, and again those written
+		prep  func(x []float32)
+		run   func(dst, x []float32)
+		gonum func(dst, x []float32)
+	}{
+		{"swish", 2, scale8, simd.SwishF32, nil},
+		{"exp", 2, scale8, simd.ExpF32, nil},
+		{"log", 2, positive, simd.LogF32, nil},
+		{"sigmoid", 2, scale8, simd.SigmoidF32, nil},
+		{"softplus", 2, scale8, simd.SoftplusF32, nil},
+		{"tanh", 2, scale8, simd.TanhF32, nil},
+		{"relu", 2, scale8, simd.ReLUF32, nil},
+		{"sincos", 3, scale8, func(dst, x []float32) { simd.SinCosF32(dst, spare[:len(x)], x) }, nil},
+		{"atan2", 2, scale8, func(dst, x []float32) { simd.Atan2F32(dst, x, x[len(x)-len(dst):]) }, nil},
+		{"hypot", 2, scale8, func(dst, x []float32) { simd.HypotF32(dst, x, x) }, nil},
+		{"add", 2, scale8, func(dst, x []float32) { simd.AddF32(dst, x, x) }, nil},
+		{"axpy", 3, scale8, func(dst, x []float32) { simd.AxpyF32(dst, 0x1p-30, x) }, func(dst, x []float32) { blas32.Axpy(0x1p-30, vector(x), vector(dst)) }},
+		{"scale", 2, scale8, func(dst, _ []float32) { simd.ScaleF32(dst, 1, dst) }, func(dst, _ []float32) { blas32.Scal(1, vector(dst)) }},
+		{"swish_grad", 3, scale8, func(dst, x []float32) { simd.SwishGradF32(dst, x, x) }, nil},
+		{"relu_grad", 3, scale8, func(dst, x []float32) { simd.ReLUGradF32(dst, x, x) }, nil},
+		{"sigmoid_grad", 3, scale8, func(dst, x []float32) { simd.SigmoidGradF32(dst, x, x) }, nil},
+		{"softplus_grad", 3, positive, func(dst, x []float32) { simd.SoftplusGradF32(dst, x, x) }, nil},
+	} {
+		for _, where := range []string{"L2", "stream"} {
+			arrays := 2
+			if f.name == "scale" {
+				arrays = 1
+			}
+			footprint := 4 * arrays * block
+			if where == "stream" {
+				footprint = 4 * arrays * n
+			}
+			cases = append(cases, kernelCase{f.name + "/" + where + "/ours", []metric{nsPer(n)}, work{bytes: 4 * f.moved * n, footprint: footprint}, func() timed {
+				rng := peerSeed
+				x, y := rng.floats(n, 1), make([]float32, n)
+				f.prep(x)
+				over := func(run func(dst, x []float32)) func() {
+					if run == nil || where == "stream" {
+						return func() { run(y, x) }
+					}
+					return func() {
+						for range n / block {
+							run(y[:block], x[:block])
+						}
+					}
+				}
+				t := timed{ours: over(f.run)}
+				if f.gonum != nil {
+					t.gonum = over(f.gonum)
+				}
+				return t
+			}})
+		}
+	}
+	return append(cases, kernelCase{"adam/L2/ours", []metric{nsPer(n)}, work{bytes: 7 * 4 * n, footprint: 4 * 4 * block}, func() timed {
+		rng := peerSeed
+		p, m, v, g := rng.floats(block, 1), make([]float32, block), make([]float32, block), rng.floats(block, 1)
+		return timed{ours: func() {
+			for range n / block {
+				simd.AdamF32(p, m, v, g, 1e-6, 0.9, 0.999, 1, 1e-8)
+			}
+		}}
+	}})
+}
+
+func scale8(x []float32) {
+	for i := range x {
+		x[i] *= 8
+	}
+}
+
+// weightNetCases are the MLP 2 -> 32 -> 32 -> 128 with swish after every layer on 65,536 rows.
+func weightNetCases() []kernelCase {
+	const rows, hidden, out = 65536, 32, 128
+	flop := 2 * (2*hidden + hidden*hidden + hidden*out) * rows
+	return []kernelCase{{"weightnet/ours", []metric{nsPer(rows), gflops(flop)}, work{flop: flop}, func() timed {
+		rng := peerSeed
+		x := rng.floats(2*rows, 1)
+		layer := func(in, out int) simd.Dense[float32] {
+			w := rng.floats(in*out, float32(math.Sqrt(3/float64(in))))
+			return simd.Dense[float32]{B: simd.Pack(w, out, in, out), Bias: rng.floats(out, 0.1)}
+		}
+		net := [3]simd.Dense[float32]{layer(2, hidden), layer(hidden, hidden), layer(hidden, out)}
+		y, scratch := make([]float32, rows*out), make([]float32, simd.WeightNetScratch(&net))
+		return timed{ours: func() { simd.WeightNetF32(y, x, &net, rows, scratch) }}
+	}}}
+}
