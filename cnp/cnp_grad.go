@@ -2,6 +2,7 @@ package cnp
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/equivcnp/equivcnp/layers"
 	"github.com/equivcnp/equivcnp/simd"
@@ -58,6 +59,25 @@ func (m *core[T]) backward(dMean, dStd []T, tape *coreTape[T], g *layers.Grads[T
 	m.encoder.backward(dpairs, tape.encoder, tape.n, false, g)
 }
 
+// stages shows the layers' results of all tasks, for Pass.
+func stages[T Float](tapes []*coreTape[T], std []T) func(show func(string, []T) bool) {
+	return func(show func(string, []T) bool) {
+		for _, tape := range tapes {
+			for _, part := range []struct {
+				name string
+				all  [][]T
+			}{{"encoder", tape.encoder}, {"decoder", tape.decoder}} {
+				for i, v := range part.all[1:] {
+					if !show(fmt.Sprintf("%s.%d", part.name, 2*i), v) {
+						return
+					}
+				}
+			}
+		}
+		show("output", std)
+	}
+}
+
 // Differentiate is Predict, ready for a backward pass. The model is the same in both modes.
 func (m *CNP[T]) Differentiate(ctx context.Context, b *Batch[T], _ layers.Mode) (*Pass[T], error) {
 	dx, dy := m.cfg.DimX, m.cfg.DimY
@@ -74,7 +94,7 @@ func (m *CNP[T]) Differentiate(ctx context.Context, b *Batch[T], _ layers.Mode) 
 		tapes[t] = m.core.predict(out.Mean[at:at+n], out.Std[at:at+n], b.targets(t, dx), x, y)
 		clearMasked(out, b, t, dy)
 	}
-	return &Pass[T]{Prediction: out, tasks: b.B, mask: b.valueMask(dy), back: func(dMean, dStd []T, g *layers.Grads[T]) {
+	return &Pass[T]{Prediction: out, tasks: b.B, mask: b.valueMask(dy), stages: stages(tapes, out.Std), back: func(dMean, dStd []T, g *layers.Grads[T]) {
 		for t, tape := range tapes {
 			m.core.backward(dMean[t*n:(t+1)*n], dStd[t*n:(t+1)*n], tape, g)
 		}
@@ -98,7 +118,7 @@ func (m *ImageCNP[T]) Differentiate(ctx context.Context, im *Images[T], _ layers
 		channelsFirst(out.Mean[b*n*c:(b+1)*n*c], mean, c)
 		channelsFirst(out.Std[b*n*c:(b+1)*n*c], std, c)
 	}
-	return &Pass[T]{Prediction: out, tasks: im.B, back: func(dMean, dStd []T, g *layers.Grads[T]) {
+	return &Pass[T]{Prediction: out, tasks: im.B, stages: stages(tapes, out.Std), back: func(dMean, dStd []T, g *layers.Grads[T]) {
 		for b, tape := range tapes {
 			dm, ds := make([]T, n*c), make([]T, n*c)
 			channelsLast(dm, dMean[b*n*c:(b+1)*n*c], c)

@@ -2,6 +2,7 @@ package cnp
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/equivcnp/equivcnp/layers"
 	"github.com/equivcnp/equivcnp/simd"
@@ -46,7 +47,19 @@ func (m *ConvCNP[T]) Differentiate(ctx context.Context, b *Batch[T], _ layers.Mo
 		p.head = m.head.record(out.Mean[at:at+b.Nt*dy], out.Std[at:at+b.Nt*dy], read, b.Nt)
 		clearMasked(out, b, t, dy)
 	}
-	return &Pass[T]{Prediction: out, tasks: b.B, mask: b.valueMask(dy), back: func(dMean, dStd []T, g *layers.Grads[T]) {
+	stages := func(show func(string, []T) bool) {
+		ok := true
+		for t := 0; ok && t < len(tapes); t++ {
+			p := &tapes[t]
+			ok = show("psi", p.encoding.out) && show("pre_mlp", p.h[0])
+			for i := 0; ok && i < len(m.conv); i++ {
+				ok = show(fmt.Sprintf("cnn.%d", 2*i), p.h[i+1])
+			}
+			ok = ok && show("psi_rho", p.head.features)
+		}
+		_ = ok && show("mean_linear", out.Mean) && show("var_linear", out.Std)
+	}
+	return &Pass[T]{Prediction: out, tasks: b.B, mask: b.valueMask(dy), stages: stages, back: func(dMean, dStd []T, g *layers.Grads[T]) {
 		for t, p := range tapes {
 			at := t * b.Nt * dy
 			dread := m.head.backward(dMean[at:at+b.Nt*dy], dStd[at:at+b.Nt*dy], p.head, g)

@@ -2,6 +2,7 @@ package cnp
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/equivcnp/equivcnp/layers"
 	"github.com/equivcnp/equivcnp/simd"
@@ -26,8 +27,9 @@ func (m *ImageConvCNP[T]) Differentiate(ctx context.Context, im *Images[T], _ la
 			features[(2*p+1)*in+c] = hs[p*in+c] / (hd[p*in+c] + densityFloor)
 		}
 	}
-	f := make([]T, n*width)
-	m.first.Forward(f, features, n, simd.ActNone)
+	first := make([]T, n*width)
+	m.first.Forward(first, features, n, simd.ActNone)
+	f := first
 	tapes := make([]convBlockTape[T], len(m.blocks))
 	for i := range m.blocks {
 		if err := ctx.Err(); err != nil {
@@ -40,7 +42,14 @@ func (m *ImageConvCNP[T]) Differentiate(ctx context.Context, im *Images[T], _ la
 	out := newPrediction[T](len(im.Pixels))
 	imageHead(out, im, 0, im.B, y, m.cfg)
 
-	return &Pass[T]{Prediction: out, tasks: im.B, back: func(dMean, dStd []T, g *layers.Grads[T]) {
+	stages := func(show func(string, []T) bool) {
+		ok := show("psi", features) && show("first", first)
+		for i := 0; ok && i < len(tapes); i++ {
+			ok = show(fmt.Sprintf("blocks.%d", i), tapes[i].out)
+		}
+		_ = ok && show("last", y) && show("output", out.Std)
+	}
+	return &Pass[T]{Prediction: out, tasks: im.B, stages: stages, back: func(dMean, dStd []T, g *layers.Grads[T]) {
 		df := make([]T, n*width)
 		m.last.Backward(df, imageHeadGrad(dMean, dStd, im, 0, im.B, y, m.cfg), f, n, g)
 		for i := len(tapes) - 1; i >= 0; i-- {

@@ -2,6 +2,7 @@ package cnp
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/equivcnp/equivcnp/layers"
 	"github.com/equivcnp/equivcnp/simd"
@@ -15,7 +16,8 @@ func (m *EquivCNP[T]) Differentiate(ctx context.Context, b *Batch[T], mode layer
 		return nil, err
 	}
 	out := newPrediction[T](b.B * b.Nt * dy)
-	pass := &Pass[T]{Prediction: out, tasks: b.B, mask: b.valueMask(dy), back: func(_, _ []T, _ *layers.Grads[T]) {}}
+	pass := &Pass[T]{Prediction: out, tasks: b.B, mask: b.valueMask(dy), back: func(_, _ []T, _ *layers.Grads[T]) {},
+		stages: func(func(string, []T) bool) {}}
 	if b.B == 0 {
 		return pass, nil
 	}
@@ -73,6 +75,13 @@ func (m *EquivCNP[T]) Differentiate(ctx context.Context, b *Batch[T], mode layer
 		clearMasked(out, b, t, dy)
 	}
 
+	pass.stages = func(show func(string, []T) bool) {
+		ok := show("psi", features) && show("prelinear", pre)
+		for i := 0; ok && i < len(m.conv); i++ {
+			ok = show(fmt.Sprintf("conv.%d", 2*i), h[i+1])
+		}
+		_ = ok && show("psi_rho", heads[0].features) && show("mean_linear", out.Mean) && show("var_linear", out.Std)
+	}
 	pass.back = func(dMean, dStd []T, g *layers.Grads[T]) {
 		dread := make([]T, len(read))
 		for t := range b.B {

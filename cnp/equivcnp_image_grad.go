@@ -2,6 +2,7 @@ package cnp
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/equivcnp/equivcnp/layers"
 	"github.com/equivcnp/equivcnp/simd"
@@ -36,8 +37,9 @@ func (m *ImageEquivCNP[T]) differentiate(ctx context.Context, im *Images[T], geo
 	}
 
 	// Decoder.
-	h := make([]T, rows*width)
-	m.first.Forward(h, both, rows, simd.ActNone)
+	first := make([]T, rows*width)
+	m.first.Forward(first, both, rows, simd.ActNone)
+	h, results := first, make([][]T, len(m.blocks))
 	tapes := make([]*layers.ResidualBlockTape[T], len(m.blocks))
 	for i, block := range m.blocks {
 		if err := ctx.Err(); err != nil {
@@ -48,7 +50,7 @@ func (m *ImageEquivCNP[T]) differentiate(ctx context.Context, im *Images[T], geo
 		if tapes[i], err = block.ForwardTape(next, h, geo, im.B, mode); err != nil {
 			return nil, err
 		}
-		h = next
+		h, results[i] = next, next
 	}
 	h = meanRows(h, width, k)
 	y := make([]T, im.B*n*m.last.Out)
@@ -56,7 +58,14 @@ func (m *ImageEquivCNP[T]) differentiate(ctx context.Context, im *Images[T], geo
 	out := newPrediction[T](len(im.Pixels))
 	imageHead(out, im, 0, im.B, y, m.cfg)
 
-	return &Pass[T]{Prediction: out, tasks: im.B, back: func(dMean, dStd []T, g *layers.Grads[T]) {
+	stages := func(show func(string, []T) bool) {
+		ok := show("conv_theta", both) && show("cnn.0", first)
+		for i := 0; ok && i < len(results); i++ {
+			ok = show(fmt.Sprintf("cnn.%d", i+1), results[i])
+		}
+		_ = ok && show(fmt.Sprintf("cnn.%d", len(results)+1), y) && show("output", out.Std)
+	}
+	return &Pass[T]{Prediction: out, tasks: im.B, stages: stages, back: func(dMean, dStd []T, g *layers.Grads[T]) {
 		dh := make([]T, len(h))
 		m.last.Backward(dh, imageHeadGrad(dMean, dStd, im, 0, im.B, y, m.cfg), h, im.B*n, g)
 		dh = spreadLifts(dh, width, k)

@@ -33,6 +33,23 @@ type Pass[T Float] struct {
 	tasks int
 	mask  []bool // per value; false at padded targets, nil: all count
 	back  func(dMean, dStd []T, g *layers.Grads[T])
+	// stages shows the results of the model's layers, first to last; show returns false to stop.
+	stages func(show func(layer string, v []T) bool)
+}
+
+// NotFinite names the first layer whose result held NaN or infinity, as the parameters' names begin; "" if none did.
+func (p *Pass[T]) NotFinite() string {
+	found := ""
+	p.stages(func(layer string, v []T) bool {
+		for _, x := range v {
+			if x-x != 0 {
+				found = layer
+				return false
+			}
+		}
+		return true
+	})
+	return found
 }
 
 // Backward adds to g the gradients of all parameters, given those to mean and standard deviation. What stands at padded
@@ -53,13 +70,28 @@ func (p *Pass[T]) Backward(dMean, dStd []T, g *layers.Grads[T]) {
 	p.back(dMean, dStd, g)
 }
 
-// Gradient returns the loss of the pass for the true values y, laid out as Mean is,
+// Objective changes the loss of Pass.Gradient. The zero value is the authors'.
+type Objective struct {
+	// Noise is added to the standard deviations in quadrature: the likelihood is that of values seen with so much noise. A
+	// noise that falls during training keeps the model from buying likelihood with small deviations around poor means.
+	Noise float64
+	// Tasks replaces B, the number that the sum is divided by; 0 keeps the pass's own. A step of several passes gives the
+	// number of tasks of them all.
+	Tasks int
+}
+
+// Gradient is GradientOf with the authors' loss.
+func (p *Pass[T]) Gradient(y []T, g *layers.Grads[T]) (loss float64, err error) {
+	return p.GradientOf(Objective{}, y, g)
+}
+
+// GradientOf returns the loss of the pass for the true values y, laid out as Mean is,
 //
-//	loss = -1/B · Σ log N(y; mean, std²),
+//	loss = -1/B · Σ log N(y; mean, std² + noise²),
 //
 // the sum over everything that counts divided by the number of tasks or images, as the authors take it; its gradients are
 // added to g. Values of y at padded targets are not read.
-func (p *Pass[T]) Gradient(y []T, g *layers.Grads[T]) (loss float64, err error) {
+func (p *Pass[T]) GradientOf(o Objective, y []T, g *layers.Grads[T]) (loss float64, err error) {
 	if len(y) != len(p.Mean) {
 		return 0, fmt.Errorf("%w: y has %d values, the prediction %d", ErrShape, len(y), len(p.Mean))
 	}
@@ -69,24 +101,33 @@ func (p *Pass[T]) Gradient(y []T, g *layers.Grads[T]) (loss float64, err error) 
 		}
 	}
 	dMean, dStd := make([]T, len(y)), make([]T, len(y))
-	loss = gaussianLoss(dMean, dStd, p.Mean, p.Std, y, p.mask, 1/float64(max(1, p.tasks)))
+	if o.Tasks == 0 {
+		o.Tasks = max(1, p.tasks)
+	}
+	loss = gaussianLoss(dMean, dStd, p.Mean, p.Std, y, p.mask, 1/float64(o.Tasks), o.Noise)
 	p.Backward(dMean, dStd, g)
 	return loss, nil
 }
 
-// gaussianLoss returns -scale · Σ log N(y; mean, std²) and writes its gradients: with z = (y - mean)/std,
+// gaussianLoss returns -scale · Σ log N(y; mean, s²) with s² = std² + noise², and writes its gradients: with
+// z = (y - mean)/s,
 //
-//	dMean = -scale·z/std,  dStd = scale·(1 - z²)/std.
-func gaussianLoss[T Float](dMean, dStd, mean, std, y []T, mask []bool, scale float64) float64 {
-	ll, _ := LogLikelihood(mean, std, y, mask)
+//	dMean = -scale·z/s,  dStd = scale·(1 - z²)/s · std/s.
+func gaussianLoss[T Float](dMean, dStd, mean, std, y []T, mask []bool, scale, noise float64) float64 {
+	sum := 0.0
 	for i := range y {
 		if mask == nil || mask[i] {
-			s := float64(std[i])
+			sd := float64(std[i])
+			s := sd
+			if noise != 0 {
+				s = math.Sqrt(sd*sd + noise*noise)
+			}
 			z := (float64(y[i]) - float64(mean[i])) / s
-			dMean[i], dStd[i] = T(-scale*z/s), T(scale*(1-z*z)/s)
+			sum += 0.5*z*z + math.Log(s) + 0.5*math.Log(2*math.Pi)
+			dMean[i], dStd[i] = T(-scale*z/s), T(scale*(1-z*z)/s*(sd/s))
 		}
 	}
-	return -scale * ll
+	return scale * sum
 }
 
 // valueMask returns the target mask [B, Nt] for every one of a target's dy values, nil if all count.

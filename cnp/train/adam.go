@@ -61,6 +61,8 @@ type Adam[T layers.Float] struct {
 	Config AdamConfig
 	M, V   [][]T // parallel to the parameters; nil for those that do not learn
 	Count  int   // steps done
+	// Norm is the norm of all gradients together in the last step, before clipping.
+	Norm float64
 
 	params []layers.Param[T]
 }
@@ -108,8 +110,8 @@ func (a *Adam[T]) Step(g *layers.Grads[T]) error {
 	}
 	c, rate := a.Config, a.Rate()
 	scale := T(1)
-	if norm := math.Sqrt(sum); c.ClipNorm > 0 && norm > c.ClipNorm {
-		scale = T(c.ClipNorm / norm)
+	if a.Norm = math.Sqrt(sum); c.ClipNorm > 0 && a.Norm > c.ClipNorm {
+		scale = T(c.ClipNorm / a.Norm)
 	}
 	a.Count++
 	t := float64(a.Count)

@@ -1,0 +1,301 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/cnp/task"
+	"github.com/equivcnp/equivcnp/cnp/train"
+	"github.com/equivcnp/equivcnp/cnp/weights"
+)
+
+// trainFlags are the flags that both kinds of training share.
+type trainFlags struct {
+	config            string
+	out               string
+	resume, overwrite bool
+	steps             int
+	batch, passes     int
+	seed              uint64
+	rate              float64
+	schedule          string
+	warmup            int
+	stair             int
+	factor            float64
+	clip, decay       float64
+	noise             float64
+	evalEvery         int
+	evalTasks         int
+	patience          int
+	checkpointEvery   int
+	logEvery          int
+}
+
+func (a *app) trainCommand() *cobra.Command {
+	var config string
+	cmd := &cobra.Command{
+		Use:                   "train (regression | image | --config run.yaml) ...",
+		DisableFlagsInUseLine: true,
+		Short:                 "Train a model on curves or on images",
+		Long: `Train a model on curves or on images.
+
+A run writes three files: the model under the name of --out, and beside it, with the endings
+.checkpoint and .jsonl, its whole state and a log of one JSON object a line. A run that was
+interrupted, or whose machine failed, goes on with --resume and ends with the same bits.`,
+		Example: `  equivcnp train regression --kernel rbf --out rbf.safetensors
+  equivcnp train image --group "T(2)" --digits --out digits.safetensors
+  equivcnp train --config run.yaml`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return fmt.Errorf("unknown kind of training %q: need regression or image", args[0])
+			}
+			if config == "" {
+				return errors.New("say what to train on: regression, image, or --config")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			a.started = true
+			file, err := readConfig(config)
+			if err != nil {
+				return err
+			}
+			kind, err := file.kind()
+			if err != nil {
+				return err
+			}
+			for _, sub := range cmd.Commands() {
+				if sub.Name() == kind {
+					if err := sub.Flags().Set("config", config); err != nil {
+						return err
+					}
+					sub.SetContext(cmd.Context())
+					return sub.RunE(sub, nil)
+				}
+			}
+			return fmt.Errorf("%s: task %q is neither regression nor image", config, kind)
+		},
+	}
+	cmd.Flags().StringVar(&config, "config", "", "YAML file of flags, with task: regression or task: image")
+	must(cmd.MarkFlagFilename("config", "yaml", "yml"))
+	cmd.AddCommand(a.trainRegressionCommand())
+	return cmd
+}
+
+// register adds the flags; steps and batch are the defaults of the kind of training.
+func (f *trainFlags) register(a *app, cmd *cobra.Command, steps, batch int, noise float64) {
+	d := train.DefaultConfig(steps)
+	fl := cmd.Flags()
+	fl.StringVar(&f.config, "config", "", "YAML file of these flags, one per line; flags on the command line win")
+	fl.StringVarP(&f.out, "out", "o", "", "model file to write (.safetensors), required")
+	fl.BoolVar(&f.resume, "resume", false, "continue from the checkpoint beside --out, or begin if there is none")
+	fl.BoolVar(&f.overwrite, "overwrite", false, "begin anew even if there is a checkpoint")
+	fl.IntVar(&f.steps, "steps", steps, "number of steps")
+	fl.IntVar(&f.batch, "batch", batch, "tasks per pass")
+	fl.IntVar(&f.passes, "passes", 1, "passes per step: their gradients are added up, memory is that of one")
+	fl.Uint64Var(&f.seed, "seed", 1, "seed of the first parameters and of the tasks")
+	fl.Float64Var(&f.rate, "rate", d.Adam.Rate, "learning rate")
+	fl.StringVar(&f.schedule, "schedule", "cosine", "how the rate goes down: constant, cosine, or step")
+	fl.IntVar(&f.warmup, "warmup", 0, "steps over which the rate climbs (default: a tenth of --steps, at most 100)")
+	fl.IntVar(&f.stair, "stair", 0, "--schedule step: steps between two drops (default: a third of --steps)")
+	fl.Float64Var(&f.factor, "factor", 0, "what is left of the rate after the cosine (default 0.01) or a drop (default 0.1)")
+	fl.Float64Var(&f.clip, "clip", d.Adam.ClipNorm, "largest norm of a step's gradients; 0: no limit")
+	fl.Float64Var(&f.decay, "weight-decay", 0, "decoupled weight decay (AdamW)")
+	fl.Float64Var(&f.noise, "noise", noise, "noise added to the standard deviations; falls to 0.01 over two thirds of the steps; 0: none")
+	fl.IntVar(&f.evalEvery, "eval-every", d.EvalEvery, "steps between two scores; 0: none")
+	fl.IntVar(&f.evalTasks, "eval-tasks", d.EvalTasks, "tasks of a score")
+	fl.IntVar(&f.patience, "patience", 0, "stop after so many scores that were no better, and write the best model; 0: never")
+	fl.IntVar(&f.checkpointEvery, "checkpoint-every", d.CheckpointEvery, "steps between two checkpoints")
+	fl.IntVar(&f.logEvery, "log-every", d.LogEvery, "steps between two lines of the log")
+	fl.BoolVar(&a.json, "json", false, "print one JSON object")
+	must(cmd.MarkFlagFilename("config", "yaml", "yml"))
+	must(cmd.MarkFlagFilename("out", "safetensors"))
+	cmd.MarkFlagsMutuallyExclusive("resume", "overwrite")
+}
+
+// lastNoise is where --noise falls to.
+const lastNoise = 0.01
+
+// run turns the flags into a run's configuration.
+func (f *trainFlags) run(changed func(string) bool) (train.Config, error) {
+	c := train.DefaultConfig(f.steps)
+	c.Batch, c.Passes, c.Seed = f.batch, f.passes, f.seed
+	c.LogEvery, c.CheckpointEvery = f.logEvery, f.checkpointEvery
+	c.EvalEvery, c.EvalTasks, c.Patience = f.evalEvery, f.evalTasks, f.patience
+	c.Adam.Rate, c.Adam.ClipNorm = f.rate, f.clip
+	c.Adam.WeightDecay, c.Adam.Decoupled = f.decay, f.decay != 0
+	s := &c.Adam.Schedule
+	switch f.schedule {
+	case "constant":
+		*s = train.Schedule{Warmup: s.Warmup}
+	case "cosine":
+	case "step":
+		*s = train.Schedule{Kind: train.StepDown, Warmup: s.Warmup, Steps: max(1, f.steps/3), Factor: 0.1}
+		if changed("stair") {
+			s.Steps = f.stair
+		}
+	default:
+		return c, usagef("--schedule %q: need constant, cosine or step", f.schedule)
+	}
+	if changed("warmup") {
+		s.Warmup = f.warmup
+	}
+	if changed("factor") && s.Kind != train.Constant {
+		s.Factor = f.factor
+	}
+	if f.noise != 0 {
+		c.Noise = train.Noise{From: f.noise, To: min(f.noise, lastNoise), Steps: f.steps * 2 / 3}
+	}
+	if err := c.Validate(); err != nil {
+		return c, usageError{err}
+	}
+	return c, nil
+}
+
+// beside is the name of a run's other file.
+func (f *trainFlags) beside(ending string) string {
+	return strings.TrimSuffix(f.out, filepath.Ext(f.out)) + ending
+}
+
+// trainResult is what train --json prints.
+type trainResult struct {
+	Out          string       `json:"out"`
+	Checkpoint   string       `json:"checkpoint"`
+	Log          string       `json:"log"`
+	Architecture string       `json:"architecture"`
+	Group        string       `json:"group,omitempty"`
+	Tasks        string       `json:"tasks"`
+	Steps        int          `json:"steps"`
+	Resumed      int          `json:"resumed_after,omitempty"`
+	Best         *train.Score `json:"best,omitempty"`
+	BestStep     int          `json:"best_step,omitempty"`
+	Last         *train.Score `json:"last,omitempty"`
+	Notes        []string     `json:"notes"`
+}
+
+// train runs the training of a model of that configuration on a source.
+func (a *app) train(ctx context.Context, f *trainFlags, mc cnp.Config, src, test task.Source[float32], changed func(string) bool, notes []string) error {
+	if f.out == "" {
+		return usagef(`required flag(s) "out" not set`)
+	}
+	c, err := f.run(changed)
+	if err != nil {
+		return err
+	}
+	inputs := []string{f.config}
+	outs, err := newOutputs(inputs, [2]string{"out", f.out})
+	if err != nil {
+		return err
+	}
+	defer outs.discard()
+	opt := train.Options[float32]{Test: test, Checkpoint: f.beside(".checkpoint"), Log: f.beside(".jsonl")}
+	if opt.Checkpoint == f.out || opt.Log == f.out {
+		return usagef("--out %s: the checkpoint and the log take the endings .checkpoint and .jsonl", f.out)
+	}
+	if _, err := os.Stat(opt.Checkpoint); err == nil && !f.resume && !f.overwrite {
+		return fmt.Errorf("%s is the checkpoint of an earlier run: continue it with --resume, or begin anew with --overwrite", opt.Checkpoint)
+	}
+	model, err := cnp.New[float32](mc, f.seed)
+	if err != nil {
+		return err
+	}
+	bar, done := a.trainBar(c.Steps)
+	defer done()
+	var last *train.Score
+	opt.Report = func(r train.Record) {
+		if r.Score != nil {
+			last = r.Score
+		}
+		bar(r)
+	}
+	run, err := train.NewRun(model, src, c, opt)
+	if err != nil {
+		return err
+	}
+	if f.resume {
+		if err := run.Resume(); errors.Is(err, fs.ErrNotExist) {
+			notes = append(notes, "there was no checkpoint: the run began at its beginning")
+		} else if err != nil {
+			return err
+		}
+	}
+	from := run.Step()
+	if err := run.Train(ctx); errors.Is(err, train.ErrInterrupted) {
+		return fmt.Errorf("%w; %s holds its state, --resume continues", err, opt.Checkpoint)
+	} else if err != nil {
+		return err
+	}
+	done()
+	about := map[string]string{"tasks": src.String(), "steps": fmt.Sprint(run.Step()), "seed": fmt.Sprint(f.seed)}
+	err = outs.writeFile("out", func(path string) error { return weights.Save(path, model, about) })
+	if err != nil {
+		return err
+	}
+	if err := outs.commit(); err != nil {
+		return err
+	}
+
+	if notes == nil {
+		notes = []string{}
+	}
+	best, bestStep := run.Best()
+	res := trainResult{Out: f.out, Checkpoint: opt.Checkpoint, Log: opt.Log, Architecture: string(mc.Architecture), Group: mc.Group,
+		Tasks: src.String(), Steps: run.Step(), Resumed: from, Best: best, BestStep: bestStep, Last: last, Notes: notes}
+	r := &result{notes: notes}
+	r.line("model", "%s: %s%s", f.out, mc.Architecture, suffix(", ", mc.Group))
+	r.line("tasks", "%s", res.Tasks)
+	r.line("steps", "%d%s", res.Steps, suffix(", continued after ", zeroEmpty(from)))
+	if last != nil {
+		r.line("log-likelihood", "%.4f ± %.4f over %s, RMSE %.4f", last.LogLikelihood, last.Std, plural(last.Tasks, "task"), last.RMSE)
+	}
+	if best != nil && c.Patience > 0 {
+		r.line("best", "%.4f after step %d, and the model is that one", best.LogLikelihood, bestStep)
+	}
+	r.line("checkpoint", "%s", opt.Checkpoint)
+	r.line("log", "%s", opt.Log)
+	return a.print(r, res)
+}
+
+func suffix(sep, s string) string {
+	if s == "" {
+		return ""
+	}
+	return sep + s
+}
+
+func zeroEmpty(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprint(n)
+}
+
+// prepare is what comes before a kind of training: the configuration file's flags are set, and --threads obeyed.
+func (a *app) prepare(cmd *cobra.Command, f *trainFlags) (undo func(), err error) {
+	if f.config != "" {
+		file, err := readConfig(f.config)
+		if err != nil {
+			return nil, err
+		}
+		if err := file.apply(cmd); err != nil {
+			return nil, err
+		}
+	}
+	if a.threads < 0 {
+		return nil, usagef("--threads %d: need 0 or more", a.threads)
+	}
+	if a.threads == 0 {
+		return func() {}, nil
+	}
+	before := runtime.GOMAXPROCS(a.threads)
+	return func() { runtime.GOMAXPROCS(before) }, nil
+}

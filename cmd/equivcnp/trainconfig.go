@@ -1,0 +1,146 @@
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"go.yaml.in/yaml/v3"
+)
+
+// configFile is a YAML file of flags: one mapping from their names to their values, and the key task for the kind of
+// training.
+type configFile struct {
+	path    string
+	entries [][2]*yaml.Node // key and value
+}
+
+// configBytes bounds a configuration file.
+const configBytes = 1 << 20
+
+func readConfig(path string) (*configFile, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, fmt.Errorf("--config: %w", err)
+	}
+	if !info.Mode().IsRegular() || info.Size() > configBytes {
+		return nil, fmt.Errorf("--config: %s is no file of at most %d bytes", path, configBytes)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("--config: %w", err)
+	}
+	c := &configFile{path: path}
+	var doc yaml.Node
+	if err := yaml.Unmarshal(text, &doc); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if len(doc.Content) == 0 {
+		return c, nil
+	}
+	top := doc.Content[0]
+	if top.Kind != yaml.MappingNode {
+		return nil, c.errorf(top, "need lines of the form name: value")
+	}
+	seen := map[string]int{}
+	for i := 0; i+1 < len(top.Content); i += 2 {
+		key, value := top.Content[i], top.Content[i+1]
+		if value.Kind != yaml.ScalarNode {
+			return nil, c.errorf(value, "%s: need a single value", key.Value)
+		}
+		if line, ok := seen[key.Value]; ok {
+			return nil, c.errorf(key, "%s was already given in line %d", key.Value, line)
+		}
+		seen[key.Value] = key.Line
+		c.entries = append(c.entries, [2]*yaml.Node{key, value})
+	}
+	return c, nil
+}
+
+func (c *configFile) errorf(at *yaml.Node, format string, args ...any) error {
+	return fmt.Errorf("%s:%d: %s", c.path, at.Line, fmt.Sprintf(format, args...))
+}
+
+// kind is the value of the key task.
+func (c *configFile) kind() (string, error) {
+	for _, e := range c.entries {
+		if e[0].Value == "task" {
+			if v := e[1].Value; v != "regression" && v != "image" {
+				return "", c.errorf(e[1], "task: %q is neither regression nor image", v)
+			}
+			return e[1].Value, nil
+		}
+	}
+	return "", fmt.Errorf("%s: the key task is missing: regression or image", c.path)
+}
+
+// apply sets the command's flags that the file names and the command line does not.
+func (c *configFile) apply(cmd *cobra.Command) error {
+	for _, e := range c.entries {
+		key, value := e[0], e[1]
+		if key.Value == "task" {
+			if value.Value != cmd.Name() {
+				return c.errorf(value, "task: %s, the command trains %s", value.Value, cmd.Name())
+			}
+			continue
+		}
+		f := cmd.Flags().Lookup(key.Value)
+		if f == nil || key.Value == "config" || key.Value == "help" {
+			return c.errorf(key, "unknown key %q%s", key.Value, suggest(cmd.Flags(), key.Value))
+		}
+		if f.Changed {
+			continue
+		}
+		if err := cmd.Flags().Set(key.Value, value.Value); err != nil {
+			return c.errorf(value, "%v", err)
+		}
+	}
+	// cobra checked the flags' groups before the file was read.
+	if err := cmd.ValidateFlagGroups(); err != nil {
+		return fmt.Errorf("%s: %w", c.path, err)
+	}
+	return nil
+}
+
+// suggest names the flag that a typo may have meant.
+func suggest(flags *pflag.FlagSet, typo string) string {
+	best, name := max(2, len(typo)/3)+1, ""
+	flags.VisitAll(func(f *pflag.Flag) {
+		if d := distance(f.Name, typo); d < best && f.Name != "config" && f.Name != "help" {
+			best, name = d, f.Name
+		}
+	})
+	if name == "" {
+		return ""
+	}
+	return fmt.Sprintf(", did you mean %q?", name)
+}
+
+// distance is the number of letters to insert, delete, replace or swap with a neighbour to make one word of the other.
+func distance(a, b string) int {
+	rows := make([][]int, len(a)+1)
+	for i := range rows {
+		rows[i] = make([]int, len(b)+1)
+		rows[i][0] = i
+		for j := range rows[i] {
+			if i == 0 {
+				rows[i][j] = j
+				continue
+			}
+			if j == 0 {
+				continue
+			}
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			d := min(rows[i-1][j]+1, rows[i][j-1]+1, rows[i-1][j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				d = min(d, rows[i-2][j-2]+1)
+			}
+			rows[i][j] = d
+		}
+	}
+	return rows[len(a)][len(b)]
+}

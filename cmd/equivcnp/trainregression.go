@@ -1,0 +1,114 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/cnp/task"
+)
+
+// regressionFlags are the flags of equivcnp train regression.
+type regressionFlags struct {
+	trainFlags
+	kernel, model          string
+	coordinate             bool
+	pointsPerUnit, fill    float64
+	from, to               float64
+	targets                int
+	minContext, maxContext int
+}
+
+// paperFill is the wanted neighbourhood of the paper's 1D models, as a fraction of all points.
+var paperFill = map[string]float64{"rbf": 4.0 / 64, "matern": 12.0 / 64, "periodic": 10.0 / 64}
+
+func (a *app) trainRegressionCommand() *cobra.Command {
+	var f regressionFlags
+	cmd := &cobra.Command{
+		Use:                   "regression --kernel rbf|matern|periodic [--model equivcnp|convcnp|cnp] --out model.safetensors",
+		DisableFlagsInUseLine: true,
+		Short:                 "Train on curves drawn from a Gaussian process",
+		Long: `Train on curves drawn from a Gaussian process with length scale 1 and period 1.
+
+A task is a curve seen at --targets random places between --from and --to, some of which are its
+context. EquivCNP is equivariant under translations; --coordinate-feature feeds it the coordinate
+itself, as the authors' models are, and ends that.`,
+		Example: `  equivcnp train regression --kernel rbf --out rbf.safetensors
+
+  # The paper's baseline, a shorter run.
+  equivcnp train regression --kernel matern --model convcnp --steps 10000 --out convcnp.safetensors
+
+  # Go on after an interruption.
+  equivcnp train regression --kernel rbf --out rbf.safetensors --resume`,
+		Args: cobra.NoArgs,
+	}
+	cmd.RunE = a.action(func(cmd *cobra.Command, _ []string) error {
+		undo, err := a.prepare(cmd, &f.trainFlags)
+		if err != nil {
+			return err
+		}
+		defer undo()
+		return a.trainRegression(cmd, &f)
+	})
+	fl := cmd.Flags()
+	fl.StringVar(&f.kernel, "kernel", "rbf", "the process: rbf, matern (5/2) or periodic")
+	fl.StringVar(&f.model, "model", "equivcnp", "the model: equivcnp, convcnp or cnp")
+	fl.BoolVar(&f.coordinate, "coordinate-feature", false, "feed the coordinate itself to the model, as the authors do")
+	fl.Float64Var(&f.pointsPerUnit, "points-per-unit", 0, "lattice points per unit (default: 64, for convcnp 32)")
+	fl.Float64Var(&f.fill, "fill", 0, "equivcnp: mean neighbourhood as a fraction of all points (default: the paper's for the kernel)")
+	fl.Float64Var(&f.from, "from", -2, "where the curves begin")
+	fl.Float64Var(&f.to, "to", 2, "where the curves end")
+	fl.IntVar(&f.targets, "targets", 100, "places at which a curve is seen")
+	fl.IntVar(&f.minContext, "min-context", 3, "fewest of them in the context")
+	fl.IntVar(&f.maxContext, "max-context", 49, "most of them in the context")
+	f.register(a, cmd, 51200, 16, 0)
+	for name, choices := range map[string][]string{"kernel": {"rbf", "matern", "periodic"}, "model": {"equivcnp", "convcnp", "cnp"}} {
+		must(cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(choices, cobra.ShellCompDirectiveNoFileComp)))
+	}
+	return cmd
+}
+
+func (a *app) trainRegression(cmd *cobra.Command, f *regressionFlags) error {
+	kernel, err := task.KernelByName(f.kernel)
+	if err != nil {
+		return usageError{fmt.Errorf("--kernel: %w", err)}
+	}
+	var c cnp.Config
+	switch f.model {
+	case "equivcnp":
+		c = cnp.Default(cnp.EquivCNPCurve, "T(1)", 1)
+		c.Fill = paperFill[f.kernel]
+	case "convcnp":
+		c = cnp.Default(cnp.ConvCNPCurve, "", 1)
+	case "cnp":
+		c = cnp.Default(cnp.CNPCurve, "", 1)
+	default:
+		return usagef("--model %q: need equivcnp, convcnp or cnp", f.model)
+	}
+	changed := cmd.Flags().Changed
+	if f.model != "equivcnp" && (f.coordinate || changed("fill")) {
+		return usagef("--coordinate-feature and --fill are for --model equivcnp")
+	}
+	c.CoordinateFeature = f.coordinate
+	if changed("fill") {
+		c.Fill = f.fill
+	}
+	if changed("points-per-unit") {
+		if f.model == "cnp" {
+			return usagef("--points-per-unit: a cnp has no lattice")
+		}
+		c.PointsPerUnit = f.pointsPerUnit
+	}
+	if err := c.Validate(); err != nil {
+		return usageError{err}
+	}
+	src := task.CurveSource[float32]{Name: f.kernel, Curves: task.Curves{
+		GP: task.GP{Kernel: kernel, Jitter: task.DefaultJitter}, Lo: f.from, Hi: f.to,
+		Targets: f.targets, MinContext: f.minContext, MaxContext: f.maxContext,
+	}}
+	if err := src.Curves.Validate(); err != nil {
+		return usageError{err}
+	}
+	return a.train(cmd.Context(), &f.trainFlags, c, src, nil, changed, nil)
+}

@@ -1,0 +1,57 @@
+package cnp
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/equivcnp/equivcnp/internal/testkit"
+	"github.com/equivcnp/equivcnp/layers"
+)
+
+// TestObjective: the loss with noise is the likelihood of that variance, its gradients are its derivatives, and Tasks
+// divides it.
+func TestObjective(t *testing.T) {
+	rng := testkit.Rand(90)
+	const n, noise, scale, h = 7, 0.3, 0.25, 1e-6
+	mean, y, std := testkit.Normal[float64](rng, n), testkit.Normal[float64](rng, n), make([]float64, n)
+	for i := range std {
+		std[i] = 0.05 + rng.Float64()
+	}
+	mask := []bool{true, true, false, true, true, true, true}
+	wide := make([]float64, n)
+	for i, s := range std {
+		wide[i] = math.Hypot(s, noise)
+	}
+	loss := func() float64 { return gaussianLoss(make([]float64, n), make([]float64, n), mean, std, y, mask, scale, noise) }
+	ll, _ := LogLikelihood(mean, wide, y, mask)
+	require.InDelta(t, -scale*ll, loss(), 1e-12)
+	dMean, dStd := make([]float64, n), make([]float64, n)
+	gaussianLoss(dMean, dStd, mean, std, y, mask, scale, noise)
+	for i := range n {
+		for _, k := range []struct{ at, got *float64 }{{&mean[i], &dMean[i]}, {&std[i], &dStd[i]}} {
+			keep := *k.at
+			*k.at = keep + h
+			up := loss()
+			*k.at = keep - h
+			down := loss()
+			*k.at = keep
+			require.InDelta(t, (up-down)/(2*h), *k.got, 1e-7, "value %d", i)
+		}
+	}
+
+	m, err := New[float64](Default(CNPCurve, "", 1), 1)
+	require.NoError(t, err)
+	b := &Batch[float64]{B: 2, Nc: 1, Nt: 2, XContext: []float64{0, 1}, YContext: []float64{1, 2}, XTarget: []float64{0, 1, 2, 3}}
+	p, err := m.(TrainableRegressor[float64]).Differentiate(context.Background(), b, layers.Train)
+	require.NoError(t, err)
+	g := layers.NewGrads(m.State())
+	own, err := p.Gradient([]float64{1, 2, 3, 4}, g)
+	require.NoError(t, err)
+	wider, err := p.GradientOf(Objective{Tasks: 8}, []float64{1, 2, 3, 4}, g)
+	require.NoError(t, err)
+	require.InDelta(t, own/4, wider, 1e-12)
+	require.Empty(t, p.NotFinite())
+}

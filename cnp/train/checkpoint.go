@@ -1,0 +1,238 @@
+package train
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+
+	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/internal/safetensors"
+	"github.com/equivcnp/equivcnp/layers"
+)
+
+// A checkpoint is a safetensors file of everything that a run's next step depends on:
+//
+//	model.*            parameters and buffers: running statistics, radii
+//	adam.m.*, adam.v.* the optimiser's moments
+//	best.*             the model of the best score, where patience keeps one
+//
+// and in its metadata the configurations of run and model, the names of the sources and the run's state. Random numbers need
+// no place: a step's tasks follow from seed and step.
+const (
+	metaTraining      = "equivcnp.training"
+	checkpointVersion = 1
+)
+
+// ErrCheckpoint is wrapped by the errors of checkpoints that a run cannot continue from.
+var ErrCheckpoint = errors.New("not a checkpoint of this run")
+
+// header is a checkpoint's metadata.
+type header struct {
+	Version int        `json:"version"`
+	Model   cnp.Config `json:"model"`
+	Run     Config     `json:"run"`
+	Source  string     `json:"source"`
+	Test    string     `json:"test"`
+	State   state      `json:"state"`
+	Adam    int        `json:"adam_count"`
+}
+
+func (r *Run[T]) header() header {
+	return header{checkpointVersion, r.model.Config(), r.config, r.train.String(), r.opt.Test.String(), r.state, r.adam.Count}
+}
+
+// save writes the checkpoint, if the run has one. The file is always a whole one, the old or the new.
+func (r *Run[T]) save() error {
+	if r.opt.Checkpoint == "" {
+		return nil
+	}
+	head, err := json.Marshal(r.header())
+	if err != nil {
+		return fmt.Errorf("train: %w", err)
+	}
+	f := &safetensors.File{Metadata: map[string]string{metaTraining: string(head)}}
+	r.arrays(func(name string, shape []int, v []T) {
+		f.Tensors = append(f.Tensors, tensor(name, shape, v))
+	})
+	if err := safetensors.Write(r.opt.Checkpoint, f); err != nil {
+		return fmt.Errorf("train: checkpoint: %w", err)
+	}
+	return nil
+}
+
+// arrays visits all arrays of a checkpoint, live.
+func (r *Run[T]) arrays(visit func(name string, shape []int, v []T)) {
+	for i, p := range r.params {
+		visit("model."+p.Name, p.Shape, p.Data)
+		if r.adam.M[i] != nil {
+			visit("adam.m."+p.Name, p.Shape, r.adam.M[i])
+			visit("adam.v."+p.Name, p.Shape, r.adam.V[i])
+		}
+		if r.best != nil {
+			visit("best."+p.Name, p.Shape, r.best[i])
+		}
+	}
+}
+
+// Resume takes the run to where its checkpoint was written. The checkpoint must be of the same model, source and
+// configuration; Steps, LogEvery and CheckpointEvery may have changed. A missing file gives an error that wraps
+// fs.ErrNotExist, any other that does not fit one that wraps ErrCheckpoint, and the run is then as it was.
+func (r *Run[T]) Resume() error {
+	path := r.opt.Checkpoint
+	f, err := safetensors.Read(path)
+	if err != nil {
+		if errors.Is(err, safetensors.ErrFormat) {
+			err = fmt.Errorf("%w: %w", ErrCheckpoint, err)
+		}
+		return fmt.Errorf("train: resume: %w", err)
+	}
+	if err := r.restore(f); err != nil {
+		return fmt.Errorf("train: resume: %s: %w", path, err)
+	}
+	return nil
+}
+
+func (r *Run[T]) restore(f *safetensors.File) error {
+	bad := func(format string, args ...any) error {
+		return fmt.Errorf("%w: %s", ErrCheckpoint, fmt.Sprintf(format, args...))
+	}
+	text, ok := f.Metadata[metaTraining]
+	if !ok {
+		return bad("the file holds no training state")
+	}
+	var have header
+	if err := json.Unmarshal([]byte(text), &have); err != nil {
+		return bad("its training state: %v", err)
+	}
+	if have.Version != checkpointVersion {
+		return bad("version %d, this program reads %d", have.Version, checkpointVersion)
+	}
+	if d := difference("model", have.Model, r.model.Config()); d != "" {
+		return bad("%s", d)
+	}
+	want := r.config
+	want.Steps, want.LogEvery, want.CheckpointEvery = have.Run.Steps, have.Run.LogEvery, have.Run.CheckpointEvery
+	if d := difference("", have.Run, want); d != "" {
+		return bad("%s", d)
+	}
+	if s := r.train.String(); have.Source != s {
+		return bad("it was trained on %s, this run on %s", have.Source, s)
+	}
+	if s := r.opt.Test.String(); have.Test != s {
+		return bad("it was tested on %s, this run on %s", have.Test, s)
+	}
+	if s := have.State; s.Step < 0 || have.Adam != s.Step || s.Since < 0 || s.BadScores < 0 {
+		return bad("its counters are impossible: step %d, %d steps of Adam", s.Step, have.Adam)
+	}
+
+	// All arrays are read before the first is changed.
+	into := *r
+	if r.config.Patience > 0 && have.State.Best != nil {
+		into.best = make([][]T, len(r.params))
+		for i, p := range r.params {
+			into.best[i] = make([]T, len(p.Data))
+		}
+	}
+	read := map[string][]T{}
+	var err error
+	into.arrays(func(name string, shape []int, v []T) {
+		t := f.Get(name)
+		switch {
+		case err != nil:
+		case t == nil:
+			err = bad("tensor %q is missing", name)
+		case !slices.Equal(t.Shape, shape) || t.DType != dtype[T]():
+			err = bad("tensor %q is %s%v, need %s%v", name, t.DType, t.Shape, dtype[T](), shape)
+		default:
+			read[name], err = values[T](t)
+			for _, x := range read[name] {
+				if x-x != 0 {
+					err = bad("tensor %q holds a number that is not finite", name)
+				}
+			}
+		}
+	})
+	if err != nil {
+		return err
+	}
+	into.arrays(func(name string, _ []int, v []T) { copy(v, read[name]) })
+	r.best, r.state, r.adam.Count = into.best, have.State, have.Adam
+	return nil
+}
+
+// difference names the first field in which two values of one type differ, "" if none.
+func difference(path string, have, want any) string {
+	a, b := fields(have), fields(want)
+	keys := maps.Clone(a)
+	maps.Copy(keys, b)
+	for _, k := range slices.Sorted(maps.Keys(keys)) {
+		name := k
+		if path != "" {
+			name = path + "." + k
+		}
+		va, vb := a[k], b[k]
+		if reflect.DeepEqual(va, vb) {
+			continue
+		}
+		ma, okA := va.(map[string]any)
+		mb, okB := vb.(map[string]any)
+		if okA || okB {
+			return difference(name, ma, mb)
+		}
+		show := func(v any) any {
+			if v == nil {
+				return "not set"
+			}
+			return v
+		}
+		return fmt.Sprintf("it has %s = %v, this run %v", name, show(va), show(vb))
+	}
+	return ""
+}
+
+// fields is a value as JSON sees it.
+func fields(v any) map[string]any {
+	out := map[string]any{}
+	if b, err := json.Marshal(v); err == nil {
+		dec := json.NewDecoder(bytes.NewReader(b))
+		dec.UseNumber()      // seeds have 64 bits
+		_ = dec.Decode(&out) // null leaves it empty
+	}
+	return out
+}
+
+// dtype is the type of a T in files.
+func dtype[T layers.Float]() safetensors.DType {
+	if _, ok := any(T(0)).(float64); ok {
+		return safetensors.F64
+	}
+	return safetensors.F32
+}
+
+// tensor makes a tensor of T's own type.
+func tensor[T layers.Float](name string, shape []int, v []T) safetensors.Tensor {
+	switch v := any(v).(type) {
+	case []float32:
+		return safetensors.FromFloat32s(name, shape, v)
+	case []float64:
+		return safetensors.FromFloat64s(name, shape, v)
+	}
+	panic(fmt.Sprintf("train: no format for %T", v))
+}
+
+// values reads a tensor of T's own type, exactly.
+func values[T layers.Float](t *safetensors.Tensor) ([]T, error) {
+	w, err := t.Float64s()
+	if err != nil {
+		return nil, err
+	}
+	out := make([]T, len(w))
+	for i, x := range w {
+		out[i] = T(x)
+	}
+	return out, nil
+}
