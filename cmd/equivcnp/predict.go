@@ -11,6 +11,7 @@ import (
 
 	"github.com/equivcnp/equivcnp/cnp"
 	"github.com/equivcnp/equivcnp/internal/safetensors"
+	"github.com/equivcnp/equivcnp/internal/taskfile"
 )
 
 // predictFlags are the flags of equivcnp predict.
@@ -98,7 +99,7 @@ func (a *app) predict(ctx context.Context, f *predictFlags) error {
 	if err != nil {
 		return err
 	}
-	in, err := openTasks(f.in)
+	in, err := taskfile.Open(f.in)
 	if err != nil {
 		return err
 	}
@@ -106,14 +107,14 @@ func (a *app) predict(ctx context.Context, f *predictFlags) error {
 	var j *job
 	switch m := model.(type) {
 	case cnp.Regressor[float32]:
-		j = in.curves(m)
+		j, err = curveJob(in, m)
 	case cnp.Completer[float32]:
-		j = in.images(m)
+		j, err = imageJob(in, m)
 	default:
 		return fmt.Errorf("%s: a %s model predicts nothing", f.model.path, cfg.Architecture)
 	}
-	if in.err != nil {
-		return in.err
+	if err != nil {
+		return err
 	}
 
 	work, done := a.withProgress(ctx, "predicting")
@@ -140,7 +141,7 @@ func (a *app) predict(ctx context.Context, f *predictFlags) error {
 	if likelihood == nil {
 		j.truthName = ""
 	}
-	if extra := in.unused(); len(extra) > 0 {
+	if extra := in.Unused(); len(extra) > 0 {
 		r.note("tensors that this model does not read: %q", extra)
 	}
 	if n := notFinite(p); n > 0 {
@@ -171,43 +172,15 @@ func (a *app) predict(ctx context.Context, f *predictFlags) error {
 	})
 }
 
-// curves reads the tensors of a batch of regression tasks.
-func (t *tasks) curves(m cnp.Regressor[float32]) *job {
+// curveJob prepares a batch of regression tasks.
+func curveJob(t *taskfile.File, m cnp.Regressor[float32]) (*job, error) {
 	dx, dy := m.Config().DimX, m.Config().DimY
-	const purpose = "a curve model needs x_context, y_context and x_target"
-	xt, xc, yc := t.find("x_target", true, purpose), t.find("x_context", true, purpose), t.find("y_context", true, purpose)
-	b := &cnp.Batch[float32]{}
-	b.XTarget = t.shaped(xt, "B Nt dx", -1, -1, dx)
-	if t.err != nil {
-		return nil
+	c, err := t.Curves(dx, dy)
+	if err != nil {
+		return nil, err
 	}
-	b.B, b.Nt = xt.Shape[0], xt.Shape[1]
-	b.XContext = t.shaped(xc, "B Nc dx", b.B, -1, dx)
-	if t.err != nil {
-		return nil
-	}
-	b.Nc = xc.Shape[1]
-	y := t.shaped(yc, "B Nc dy", b.B, b.Nc, dy)
-	b.ContextMask = t.mask("context_mask", t.shaped(t.find("context_mask", false, ""), "B Nc", b.B, b.Nc))
-	b.TargetMask = t.mask("target_mask", t.shaped(t.find("target_mask", false, ""), "B Nt", b.B, b.Nt))
-	truth := t.shaped(t.find("y_target", false, ""), "B Nt dy", b.B, b.Nt, dy)
-
-	contextCounts := func(d int) func(int) bool {
-		return func(i int) bool { return b.ContextMask == nil || b.ContextMask[i/d] }
-	}
-	targetCounts := func(d int) func(int) bool {
-		return func(i int) bool { return b.TargetMask == nil || b.TargetMask[i/d] }
-	}
-	t.finite("x_context", b.XContext, false, contextCounts(dx))
-	t.finite("y_context", y, true, contextCounts(dy))
-	t.finite("x_target", b.XTarget, false, targetCounts(dx))
-	t.finite("y_target", truth, true, targetCounts(dy))
-	if t.err != nil {
-		return nil
-	}
-	b.YContext = singles(y)
-
-	j := &job{tasks: b.B, shape: []int{b.B, b.Nt, dy}, truthName: "y_target"}
+	b := &c.Batch
+	j := &job{tasks: b.B, shape: []int{b.B, b.Nt, dy}, truth: c.Truth, truthName: "y_target"}
 	j.context, j.targets = counted(b.ContextMask, len(b.XContext)/dx), counted(b.TargetMask, len(b.XTarget)/dx)
 	j.run = func(ctx context.Context) (*cnp.Prediction[float32], error) {
 		if len(b.XTarget) == 0 { // nothing to predict, however many tasks of nothing there are
@@ -215,64 +188,35 @@ func (t *tasks) curves(m cnp.Regressor[float32]) *job {
 		}
 		return m.Predict(ctx, b)
 	}
-	if truth != nil {
-		j.truth = singles(truth)
-	}
 	if b.TargetMask != nil {
 		j.counts = make([]bool, len(b.TargetMask)*dy)
 		for i := range j.counts {
 			j.counts[i] = b.TargetMask[i/dy]
 		}
 	}
-	return j
+	return j, nil
 }
 
-// images reads the tensors of a batch of images.
-func (t *tasks) images(m cnp.Completer[float32]) *job {
-	channels := m.Config().DimY
-	const purpose = "an image model needs image and mask"
-	x, mk := t.find("image", true, purpose), t.find("mask", true, purpose)
-	pixels := t.shaped(x, "B C H W", -1, channels, -1, -1)
-	if t.err != nil {
-		return nil
+// imageJob prepares a batch of images.
+func imageJob(t *taskfile.File, m cnp.Completer[float32]) (*job, error) {
+	c, err := t.Images(m.Config().DimY)
+	if err != nil {
+		return nil, err
 	}
-	b, h, w := x.Shape[0], x.Shape[2], x.Shape[3]
-	if h < 1 || w < 1 {
-		t.fail(cnp.ErrShape, "tensor %q has shape %v: images need at least one pixel", "image", x.Shape)
-		return nil
-	}
-	var observed []float64
-	if len(mk.Shape) == 3 {
-		observed = t.shaped(mk, "B H W", b, h, w)
-	} else {
-		observed = t.shaped(mk, "B 1 H W", b, 1, h, w)
-	}
-	mask := t.mask("mask", observed)
-	truth := t.shaped(t.find("y_target", false, ""), "B C H W", b, channels, h, w)
-	if t.err != nil {
-		return nil
-	}
-	n := h * w
-	t.finite("image", pixels, true, func(i int) bool { return mask[i/(channels*n)*n+i%n] })
-	t.finite("y_target", truth, true, func(int) bool { return true })
-	if t.err != nil {
-		return nil
-	}
-
-	im := &cnp.Images[float32]{B: b, C: channels, H: h, W: w, Pixels: singles(pixels), Mask: mask}
-	j := &job{tasks: b, context: counted(mask, len(mask)), targets: len(mask), shape: []int{b, channels, h, w}}
+	im := &c.Batch
+	j := &job{tasks: im.B, context: counted(im.Mask, len(im.Mask)), targets: len(im.Mask), shape: []int{im.B, im.C, im.H, im.W}}
 	j.run = func(ctx context.Context) (*cnp.Prediction[float32], error) {
-		if b == 0 {
+		if im.B == 0 {
 			return &cnp.Prediction[float32]{}, nil
 		}
 		return m.Complete(ctx, im)
 	}
-	if truth != nil {
-		j.truth, j.truthName = singles(truth), "y_target"
+	if c.Truth != nil {
+		j.truth, j.truthName = c.Truth, "y_target"
 	} else if notFinite(&cnp.Prediction[float32]{Mean: im.Pixels}) == 0 {
 		j.truth, j.truthName = im.Pixels, "image"
 	}
-	return j
+	return j, nil
 }
 
 // counted is the number of points that a mask keeps, n without one.

@@ -1,3 +1,12 @@
-// Package task draws the tasks that models are trained and tested on: curves of Gaussian processes with known kernels, and
-// the prediction that nobody beats on them, that of the process itself (GP.Predict).
+// Package task draws the tasks that models are trained and tested on. A Source gives batches of them, each a function of a seed
+// and a number alone.
+//
+// Curves (CurveSource) come from a Process: Gaussian processes with known kernels, sawtooth waves, mixtures. Of a Gaussian
+// process the best possible prediction is known too (GP.Predict): nobody's expected log-likelihood is higher.
+//
+// Images (ImageSource) are Pictures with a random part of their pixels observed: clock digits that this package draws, at any
+// angle and scale, or a user's own, read from MNIST's IDX files, .amat texts, folders of PNG and JPEG files, or safetensors.
+// Nothing is ever downloaded.
+//
+// A user's own curves (CurveSetSource) are read from CSV or safetensors files.
 package task

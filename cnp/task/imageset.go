@@ -18,6 +18,8 @@ type ImageSet struct {
 	N       int
 	C, H, W int
 	Pix     []float32 // [N, C, H, W] in [0, 1]
+	// Mask [N, H, W] says which pixels are observed, where the files say it; else it is nil.
+	Mask []bool
 	// Skipped says, for each file of a folder that was not taken, which and why.
 	Skipped []string
 }
@@ -47,13 +49,26 @@ type Moved struct {
 func (s Moved) Size() (c, h, w int) { return s.C, s.H, s.W }
 
 // Draw implements Pictures: each image is equally likely.
-func (s Moved) Draw(dst []float32, rng *rand.Rand) {
-	src, m := s.Image(rng.IntN(s.N)), s.Motions.Draw(rng)
-	if m == Still {
-		copy(dst, src)
+func (s Moved) Draw(dst []float32, rng *rand.Rand) { s.DrawAt(rng.IntN(s.N), dst, rng) }
+
+// Len implements Indexed.
+func (s Moved) Len() int { return s.N }
+
+// DrawAt implements Indexed.
+func (s Moved) DrawAt(i int, dst []float32, rng *rand.Rand) {
+	if s.Motions == Upright {
+		copy(dst, s.Image(i))
 		return
 	}
-	Move(dst, src, s.C, s.H, s.W, m)
+	Move(dst, s.Image(i), s.C, s.H, s.W, s.Motions.Draw(rng))
+}
+
+// MaskAt implements Indexed: a set's own masks hold for images as they are, not for moved ones.
+func (s Moved) MaskAt(i int) []bool {
+	if s.Mask == nil || s.Motions != Upright {
+		return nil
+	}
+	return s.Mask[i*s.H*s.W : (i+1)*s.H*s.W]
 }
 
 // String implements Pictures.

@@ -43,11 +43,36 @@ func (r Rates) Mask(dst []bool, rng *rand.Rand) int {
 	return n
 }
 
+// Indexed are pictures of a set.
+type Indexed interface {
+	Pictures
+	// Len is the number of images.
+	Len() int
+	// DrawAt is Draw for image i.
+	DrawAt(i int, dst []float32, rng *rand.Rand)
+	// MaskAt returns which pixels [h, w] of image i are observed, nil where that is to be drawn.
+	MaskAt(i int) []bool
+}
+
 // ImageSource is the Source of partly observed images.
 type ImageSource[T cnp.Float] struct {
 	Pictures Pictures
-	Rates    Rates
+	Rates    Rates // of images that do not bring their own mask
+	// InOrder takes the images of a set one after the other, batch after batch, instead of picking them at random. It does nothing for
+	// pictures that are no set.
+	InOrder bool
 }
+
+// Len is the number of different tasks, 0 where there is no end to them.
+func (s ImageSource[T]) Len() int {
+	if x, ok := s.Pictures.(Indexed); ok && s.InOrder {
+		return x.Len()
+	}
+	return 0
+}
+
+// inOrder is the place in a set of n of the i-th task of batch step of size b.
+func inOrder(step, b, i, n int) int { return ((step%n*b+i)%n + n) % n }
 
 // Batch implements Source.
 func (s ImageSource[T]) Batch(n int, seed uint64, step int) (*Tasks[T], error) {
@@ -58,20 +83,42 @@ func (s ImageSource[T]) Batch(n int, seed uint64, step int) (*Tasks[T], error) {
 	if n < 0 || c < 1 || h < 1 || w < 1 {
 		return nil, fmt.Errorf("task: %d images of %d x %d pixels with %d channels", n, w, h, c)
 	}
+	set, _ := s.Pictures.(Indexed)
+	if set != nil && set.Len() < 1 {
+		return nil, fmt.Errorf("task: no images in %v", s.Pictures)
+	}
 	rng := StepRand(seed, step)
 	im := &cnp.Images[T]{B: n, C: c, H: h, W: w, Pixels: make([]T, n*c*h*w), Mask: make([]bool, n*h*w)}
 	pix := make([]float32, c*h*w)
 	for i := range n {
-		s.Pictures.Draw(pix, rng)
+		mask, observed := im.Mask[i*h*w:(i+1)*h*w], []bool(nil)
+		if set != nil {
+			k := rng.IntN(set.Len())
+			if s.InOrder {
+				k = inOrder(step, n, i, set.Len())
+			}
+			set.DrawAt(k, pix, rng)
+			observed = set.MaskAt(k)
+		} else {
+			s.Pictures.Draw(pix, rng)
+		}
 		for k, v := range pix {
 			im.Pixels[i*len(pix)+k] = T(v)
 		}
-		s.Rates.Mask(im.Mask[i*h*w:(i+1)*h*w], rng)
+		if observed != nil {
+			copy(mask, observed)
+		} else {
+			s.Rates.Mask(mask, rng)
+		}
 	}
 	return &Tasks[T]{Images: im, Y: append([]T(nil), im.Pixels...)}, nil
 }
 
 // String implements Source.
 func (s ImageSource[T]) String() string {
-	return fmt.Sprintf("%v, %g to %g of the pixels context", s.Pictures, s.Rates.Min, s.Rates.Max)
+	order := ""
+	if s.Len() > 0 {
+		order = ", in order"
+	}
+	return fmt.Sprintf("%v%s, %g to %g of the pixels context", s.Pictures, order, s.Rates.Min, s.Rates.Max)
 }

@@ -161,7 +161,7 @@ func TestRates(t *testing.T) {
 }
 
 func TestImageSource(t *testing.T) {
-	s := ImageSource[float32]{TestDigits(), PaperRates}
+	s := ImageSource[float32]{Pictures: TestDigits(), Rates: PaperRates}
 	var _ Source[float32] = s
 	b, err := s.Batch(3, 1, 2)
 	require.NoError(t, err)
@@ -175,7 +175,7 @@ func TestImageSource(t *testing.T) {
 	require.Len(t, b.Images.Mask, 3*64*64)
 	require.Equal(t, "clock digits 56 pixels high on 64 x 64, turned by up to 90 degrees, scaled by 0.3 to 0.45, shifted by up to 0 pixels, "+
 		"0.01 to 0.5 of the pixels context", s.String())
-	require.Contains(t, ImageSource[float32]{TrainDigits(), PaperRates}.String(), "upright")
+	require.Contains(t, ImageSource[float32]{Pictures: TrainDigits(), Rates: PaperRates}.String(), "upright")
 
 	s.Rates.Max = 1.1
 	_, err = s.Batch(1, 1, 1)
@@ -189,7 +189,7 @@ func TestImageSource(t *testing.T) {
 	} {
 		require.ErrorContains(t, d.Validate(), want)
 	}
-	_, err = ImageSource[float32]{Digits{}, PaperRates}.Batch(1, 1, 1)
+	_, err = ImageSource[float32]{Pictures: Digits{}, Rates: PaperRates}.Batch(1, 1, 1)
 	require.ErrorContains(t, err, "0 x 0 pixels")
 	require.NoError(t, TrainDigits().Validate())
 }

@@ -1,4 +1,6 @@
-package main
+// Package taskfile reads safetensors files of tasks: curves with their context and targets, or partly observed images.
+// Everything that a file can get wrong is an error that names the file, the tensor and the place.
+package taskfile
 
 import (
 	"fmt"
@@ -11,31 +13,32 @@ import (
 	"github.com/equivcnp/equivcnp/internal/safetensors"
 )
 
-// tasks is a safetensors file of tasks with the checks that its tensors need. The first error sticks, so that a
-// command can read all its tensors and look once.
-type tasks struct {
+// File is a safetensors file of tasks with the checks that its tensors need. Inside, the first error sticks, so that a
+// reader can take all its tensors and look once.
+type File struct {
 	path string
 	file *safetensors.File
 	used []string
 	err  error
 }
 
-func openTasks(path string) (*tasks, error) {
+// Open reads a file.
+func Open(path string) (*File, error) {
 	f, err := safetensors.Read(path)
 	if err != nil {
 		return nil, err
 	}
-	return &tasks{path: path, file: f}, nil
+	return &File{path: path, file: f}, nil
 }
 
-func (t *tasks) fail(is error, format string, args ...any) {
+func (t *File) fail(is error, format string, args ...any) {
 	if t.err == nil {
 		t.err = fmt.Errorf("%s: %w: %s", t.path, is, fmt.Sprintf(format, args...))
 	}
 }
 
 // find returns a tensor of that name, or nil after noting that a required one is missing.
-func (t *tasks) find(name string, required bool, purpose string) *safetensors.Tensor {
+func (t *File) find(name string, required bool, purpose string) *safetensors.Tensor {
 	t.used = append(t.used, name)
 	x := t.file.Get(name)
 	if x == nil && required {
@@ -50,7 +53,7 @@ func (t *tasks) find(name string, required bool, purpose string) *safetensors.Te
 
 // shaped checks a tensor's shape against want, whose negative entries may be anything, and returns its values; letters
 // name the axes in errors. It returns nil after an error.
-func (t *tasks) shaped(x *safetensors.Tensor, letters string, want ...int) []float64 {
+func (t *File) shaped(x *safetensors.Tensor, letters string, want ...int) []float64 {
 	if x == nil || t.err != nil {
 		return nil
 	}
@@ -82,7 +85,7 @@ func shapeWords(letters string, want []int) string {
 }
 
 // mask turns values into booleans; others than 0 and 1 are errors.
-func (t *tasks) mask(name string, v []float64) []bool {
+func (t *File) mask(name string, v []float64) []bool {
 	if v == nil {
 		return nil
 	}
@@ -98,7 +101,7 @@ func (t *tasks) mask(name string, v []float64) []bool {
 }
 
 // finite refuses NaN, infinities and, for features, what float32 cannot hold, where counts(i) says that value i counts.
-func (t *tasks) finite(name string, v []float64, feature bool, counts func(i int) bool) {
+func (t *File) finite(name string, v []float64, feature bool, counts func(i int) bool) {
 	for i, x := range v {
 		bad := math.IsNaN(x) || math.IsInf(x, 0) || (feature && math.IsInf(float64(float32(x)), 0))
 		if bad && counts(i) {
@@ -109,7 +112,7 @@ func (t *tasks) finite(name string, v []float64, feature bool, counts func(i int
 }
 
 // place names element i of a tensor, "[0, 3, 1]".
-func (t *tasks) place(name string, i int) string {
+func (t *File) place(name string, i int) string {
 	shape := t.file.Get(name).Shape
 	at := make([]string, len(shape))
 	for k := len(shape) - 1; k >= 0; k-- {
@@ -118,22 +121,13 @@ func (t *tasks) place(name string, i int) string {
 	return "[" + strings.Join(at, ", ") + "]"
 }
 
-// unused lists the tensors that nothing asked for.
-func (t *tasks) unused() []string {
+// Unused lists the tensors that nothing asked for.
+func (t *File) Unused() []string {
 	var out []string
 	for i := range t.file.Tensors {
 		if n := t.file.Tensors[i].Name; !slices.Contains(t.used, n) {
 			out = append(out, n)
 		}
-	}
-	return out
-}
-
-// singles rounds values to float32.
-func singles(v []float64) []float32 {
-	out := make([]float32, len(v))
-	for i, x := range v {
-		out[i] = float32(x)
 	}
 	return out
 }

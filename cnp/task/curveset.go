@@ -1,0 +1,244 @@
+package task
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/internal/tabular"
+	"github.com/equivcnp/equivcnp/internal/taskfile"
+)
+
+// Points are observations: coordinates [n, dx] and outputs [n, dy].
+type Points struct{ X, Y []float64 }
+
+// Curve is one task of a user's own: all its points, which are the targets, and the observed ones, nil where they are to be picked
+// at random among all.
+type Curve struct {
+	Points
+	Context *Points
+}
+
+// CurveSet is a user's own regression tasks.
+type CurveSet struct {
+	Name   string // where they are from
+	Dx, Dy int
+	Curves []Curve
+}
+
+// ReadCSV reads tasks from a CSV file whose header names the columns, in any order: x, or x1 to x<dx>; y, or y1 to y<dy>; task, a number that
+// is equal on the rows of one task (without it, all rows are one task); and context, 1 on the rows that are observed and 0 on the others (without it,
+// the context is picked at random). Tasks keep the order of their first rows. Errors name the file.
+func ReadCSV(path string, dx, dy int) (*CurveSet, error) {
+	t, err := tabular.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	if dx < 1 || dy < 1 {
+		return nil, fmt.Errorf("task: tasks with %d coordinates and %d outputs", dx, dy)
+	}
+	column := func(name string) int { return slices.Index(t.Header, name) }
+	var columns []int // of x, then of y
+	for _, part := range []struct {
+		letter string
+		n      int
+	}{{"x", dx}, {"y", dy}} {
+		for i := range part.n {
+			name := fmt.Sprint(part.letter, i+1)
+			c := column(name)
+			if c < 0 && part.n == 1 {
+				name = part.letter
+				c = column(name)
+			}
+			if c < 0 {
+				return nil, fmt.Errorf("%s: %w: its header %q has no column %q; the model has %d coordinates and %d outputs",
+					path, ErrData, t.Header, name, dx, dy)
+			}
+			columns = append(columns, c)
+		}
+	}
+	s := &CurveSet{Name: path, Dx: dx, Dy: dy}
+	byTask := map[float64]int{}
+	task, context := column("task"), column("context")
+	for row := range t.Rows() {
+		v := t.Values[row*t.Cols : (row+1)*t.Cols]
+		id := 0.0
+		if task >= 0 {
+			id = v[task]
+		}
+		k, ok := byTask[id]
+		if !ok {
+			k, byTask[id] = len(s.Curves), len(s.Curves)
+			s.Curves = append(s.Curves, Curve{})
+			if context >= 0 {
+				s.Curves[k].Context = &Points{}
+			}
+		}
+		c := &s.Curves[k]
+		observed := []*Points{&c.Points}
+		if context >= 0 {
+			switch v[context] {
+			case 0:
+			case 1:
+				observed = append(observed, c.Context)
+			default:
+				return nil, fmt.Errorf("%s: %w: row %d: context = %g, need 0 or 1", path, ErrData, row+1, v[context])
+			}
+		}
+		for _, p := range observed {
+			for i, c := range columns {
+				if i < dx {
+					p.X = append(p.X, v[c])
+				} else if math.Abs(v[c]) > math.MaxFloat32 {
+					return nil, fmt.Errorf("%s: %w: row %d: %s = %g is beyond float32", path, ErrData, row+1, t.Header[c], v[c])
+				} else {
+					p.Y = append(p.Y, v[c])
+				}
+			}
+		}
+	}
+	if len(s.Curves) == 0 {
+		return nil, fmt.Errorf("%s: %w: no rows", path, ErrData)
+	}
+	return s, nil
+}
+
+// ReadCurves reads tasks from a safetensors file: x_context [B, Nc, dx], y_context [B, Nc, dy], x_target [B, Nt, dx], y_target
+// [B, Nt, dy] and, if there, context_mask [B, Nc] and target_mask [B, Nt]. Errors name the file.
+func ReadCurves(path string, dx, dy int) (*CurveSet, error) {
+	f, err := taskfile.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	c, err := f.Curves(dx, dy)
+	if err != nil {
+		return nil, err
+	}
+	b := &c.Batch
+	if c.Truth == nil || b.B == 0 || b.Nt == 0 {
+		return nil, fmt.Errorf("%s: %w: %d tasks with %d targets, with y_target: %t; training and evaluation need all three",
+			path, ErrData, b.B, b.Nt, c.Truth != nil)
+	}
+	s := &CurveSet{Name: path, Dx: dx, Dy: dy}
+	pick := func(x []float64, y []float32, mask []bool, t, n int) (p Points) {
+		for i := t * n; i < (t+1)*n; i++ {
+			if mask == nil || mask[i] {
+				p.X = append(p.X, x[i*dx:(i+1)*dx]...)
+				for _, v := range y[i*dy : (i+1)*dy] {
+					p.Y = append(p.Y, float64(v))
+				}
+			}
+		}
+		return p
+	}
+	for t := range b.B {
+		context := pick(b.XContext, b.YContext, b.ContextMask, t, b.Nc)
+		s.Curves = append(s.Curves, Curve{pick(b.XTarget, c.Truth, b.TargetMask, t, b.Nt), &context})
+	}
+	return s, nil
+}
+
+// ReadImages reads images from a safetensors file: image [B, C, H, W] with that number of channels, and mask [B, 1, H, W] or [B, H, W]. All pixels must
+// be finite, observed or not. Errors name the file.
+func ReadImages(path string, channels int) (*ImageSet, error) {
+	f, err := taskfile.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	c, err := f.Images(channels)
+	if err != nil {
+		return nil, err
+	}
+	b := &c.Batch
+	truth := c.Truth
+	if truth == nil {
+		truth = b.Pixels
+	}
+	for i, v := range truth {
+		if d := v - v; d != 0 {
+			return nil, fmt.Errorf("%s: %w: image value %d = %g; training and evaluation need the unobserved pixels too", path, ErrData, i, v)
+		}
+	}
+	if err := sized(b.B, b.C, b.H, b.W); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return &ImageSet{Name: path, N: b.B, C: b.C, H: b.H, W: b.W, Pix: truth, Mask: b.Mask}, nil
+}
+
+// CurveSetSource is the Source of a user's own regression tasks.
+type CurveSetSource[T cnp.Float] struct {
+	Set *CurveSet
+	// The number of context points is uniform in MinContext .. MaxContext, or what a task has where that is less; for tasks that do not bring
+	// their own context.
+	MinContext, MaxContext int
+	// InOrder takes the tasks one after the other, batch after batch, instead of picking them at random.
+	InOrder bool
+}
+
+// Len is the number of different tasks, 0 where they are picked at random.
+func (s CurveSetSource[T]) Len() int {
+	if s.InOrder {
+		return len(s.Set.Curves)
+	}
+	return 0
+}
+
+// Batch implements Source. Tasks of different sizes are padded and masked.
+func (s CurveSetSource[T]) Batch(n int, seed uint64, step int) (*Tasks[T], error) {
+	if s.MinContext < 0 || s.MaxContext < s.MinContext || n < 0 || len(s.Set.Curves) == 0 {
+		return nil, fmt.Errorf("task: %d tasks of %d, with %d to %d context points", n, len(s.Set.Curves), s.MinContext, s.MaxContext)
+	}
+	rng := StepRand(seed, step)
+	dx, dy := s.Set.Dx, s.Set.Dy
+	targets, contexts := make([]Points, n), make([]Points, n)
+	b := &cnp.Batch[T]{B: n}
+	for i := range n {
+		k := rng.IntN(len(s.Set.Curves))
+		if s.InOrder {
+			k = inOrder(step, n, i, len(s.Set.Curves))
+		}
+		c := &s.Set.Curves[k]
+		targets[i] = c.Points
+		if c.Context != nil {
+			contexts[i] = *c.Context
+		} else {
+			all := len(c.X) / dx
+			lo, hi := min(s.MinContext, all), min(s.MaxContext, all)
+			for _, p := range rng.Perm(all)[:lo+rng.IntN(hi-lo+1)] {
+				contexts[i].X = append(contexts[i].X, c.X[p*dx:(p+1)*dx]...)
+				contexts[i].Y = append(contexts[i].Y, c.Y[p*dy:(p+1)*dy]...)
+			}
+		}
+		b.Nc, b.Nt = max(b.Nc, len(contexts[i].X)/dx), max(b.Nt, len(targets[i].X)/dx)
+	}
+	var y []T
+	b.XContext, b.YContext, b.ContextMask = padded[T](contexts, b.Nc, dx, dy)
+	b.XTarget, y, b.TargetMask = padded[T](targets, b.Nt, dx, dy)
+	return &Tasks[T]{Curves: b, Y: y}, nil
+}
+
+// padded lays tasks of up to n points side by side.
+func padded[T cnp.Float](tasks []Points, n, dx, dy int) (x []float64, y []T, mask []bool) {
+	x, y, mask = make([]float64, len(tasks)*n*dx), make([]T, len(tasks)*n*dy), make([]bool, len(tasks)*n)
+	for i, p := range tasks {
+		copy(x[i*n*dx:], p.X)
+		for k, v := range p.Y {
+			y[i*n*dy+k] = T(v)
+		}
+		for k := range len(p.X) / dx {
+			mask[i*n+k] = true
+		}
+	}
+	return x, y, mask
+}
+
+// String implements Source.
+func (s CurveSetSource[T]) String() string {
+	order := ""
+	if s.InOrder {
+		order = ", in order"
+	}
+	return fmt.Sprintf("%d tasks%s from %s, %d to %d context points where they have none of their own",
+		len(s.Set.Curves), order, s.Set.Name, s.MinContext, s.MaxContext)
+}

@@ -1,0 +1,142 @@
+package task
+
+import (
+	"bytes"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/equivcnp/equivcnp/internal/safetensors"
+)
+
+func TestReadCSV(t *testing.T) {
+	s, err := ReadCSV(save(t, "x.csv", []byte("y,task,x\n1,7,0.5\n2,3,0.25\n3,7,-1\n")), 1, 1)
+	require.NoError(t, err)
+	require.Equal(t, []Curve{{Points: Points{[]float64{0.5, -1}, []float64{1, 3}}}, {Points: Points{[]float64{0.25}, []float64{2}}}}, s.Curves)
+
+	s, err = ReadCSV(save(t, "x.csv", []byte("x1,x2,y1,context\n1,2,3,0\n4,5,6,1\n")), 2, 1)
+	require.NoError(t, err)
+	require.Equal(t, []Curve{{Points{[]float64{1, 2, 4, 5}, []float64{3, 6}}, &Points{[]float64{4, 5}, []float64{6}}}}, s.Curves)
+
+	for text, want := range map[string]string{
+		"a,y\n1,2\n":           `no column "x"`,
+		"x,z\n1,2\n":           `no column "y"`,
+		"1,2\n3,4\n":           `no column "x"`,
+		"x,y\n":                "no rows",
+		"x,y\n1,oops\n":        "not a number",
+		"x,y\n1,1e40\n":        "row 1: y = 1e+40 is beyond float32",
+		"x,y,context\n1,2,3\n": "row 1: context = 3",
+	} {
+		_, err := ReadCSV(save(t, "x.csv", []byte(text)), 1, 1)
+		require.ErrorContains(t, err, want)
+	}
+	_, err = ReadCSV(save(t, "x.csv", []byte("x,y\n1,2\n")), 0, 1)
+	require.ErrorContains(t, err, "0 coordinates")
+}
+
+// TestCurveSetSource: tasks of different lengths are padded, the context is drawn from the task, and a set in order comes whole.
+func TestCurveSetSource(t *testing.T) {
+	set, err := ReadCSV(save(t, "x.csv", []byte("task,x,y\n1,1,10\n1,2,20\n1,3,30\n2,4,40\n")), 1, 1)
+	require.NoError(t, err)
+	s := CurveSetSource[float32]{Set: set, MinContext: 1, MaxContext: 2, InOrder: true}
+	require.Equal(t, 2, s.Len())
+	require.Contains(t, s.String(), "2 tasks, in order from ")
+	for step := -2; step < 3; step++ {
+		b, err := s.Batch(2, 1, step)
+		require.NoError(t, err)
+		require.Equal(t, []float64{1, 2, 3, 4, 0, 0}, b.Curves.XTarget)
+		require.Equal(t, []float32{10, 20, 30, 40, 0, 0}, b.Y)
+		require.Equal(t, []bool{true, true, true, true, false, false}, b.Curves.TargetMask)
+		for i, ok := range b.Curves.ContextMask {
+			if ok {
+				require.EqualValues(t, 10*b.Curves.XContext[i], b.Curves.YContext[i])
+			}
+		}
+		require.True(t, b.Curves.ContextMask[0] && b.Curves.ContextMask[b.Curves.Nc])
+	}
+	b, err := s.Batch(3, 1, 1) // tasks 3, 4 and 5 of 1 2 1 2 1 2
+	require.NoError(t, err)
+	require.Equal(t, []float64{4, 0, 0, 1, 2, 3, 4, 0, 0}, b.Curves.XTarget)
+	s.InOrder = false
+	require.Zero(t, s.Len())
+	seen := map[float64]bool{}
+	for step := range 20 {
+		b, err := s.Batch(1, 1, step)
+		require.NoError(t, err)
+		seen[b.Curves.XTarget[0]] = true
+	}
+	require.Len(t, seen, 2)
+	s.MaxContext = 0
+	_, err = s.Batch(1, 1, 1)
+	require.ErrorContains(t, err, "1 to 0 context")
+}
+
+// TestReadCurves: what a safetensors file holds comes back as a batch, padding left out.
+func TestReadCurves(t *testing.T) {
+	f := &safetensors.File{Tensors: []safetensors.Tensor{
+		safetensors.FromFloat64s("x_context", []int{2, 1, 1}, []float64{1, math.NaN()}),
+		safetensors.FromFloat32s("y_context", []int{2, 1, 1}, []float32{2, 0}),
+		safetensors.FromFloat64s("context_mask", []int{2, 1}, []float64{1, 0}),
+		safetensors.FromFloat64s("x_target", []int{2, 2, 1}, []float64{3, 4, 5, 6}),
+		safetensors.FromFloat32s("y_target", []int{2, 2, 1}, []float32{7, 8, 9, 10}),
+	}}
+	write := func() string {
+		b, err := safetensors.Encode(f)
+		require.NoError(t, err)
+		return save(t, "tasks.safetensors", b)
+	}
+	set, err := ReadCurves(write(), 1, 1)
+	require.NoError(t, err)
+	b, err := CurveSetSource[float64]{Set: set, InOrder: true}.Batch(2, 1, 0)
+	require.NoError(t, err)
+	require.Equal(t, []float64{1, 0}, b.Curves.XContext)
+	require.Equal(t, []bool{true, false}, b.Curves.ContextMask)
+	require.Equal(t, []float64{3, 4, 5, 6}, b.Curves.XTarget)
+	require.Equal(t, []float64{7, 8, 9, 10}, b.Y)
+	_, err = ReadCurves(write(), 2, 1)
+	require.ErrorContains(t, err, "x_target")
+	f.Tensors = f.Tensors[:4]
+	_, err = ReadCurves(write(), 1, 1)
+	require.ErrorContains(t, err, "with y_target: false")
+	_, err = ReadCurves(save(t, "x", []byte("oops")), 1, 1)
+	require.ErrorIs(t, err, safetensors.ErrFormat)
+}
+
+// TestReadImages: images with masks of their own, taken in order.
+func TestReadImages(t *testing.T) {
+	pix := []float32{0, 0.25, 0.5, 1}
+	write := func() string {
+		b, err := safetensors.Encode(&safetensors.File{Tensors: []safetensors.Tensor{
+			safetensors.FromFloat32s("image", []int{2, 1, 1, 2}, pix), safetensors.FromFloat32s("mask", []int{2, 1, 2}, []float32{1, 0, 0, 1}),
+		}})
+		require.NoError(t, err)
+		return save(t, "images.safetensors", b)
+	}
+	set, err := ReadImages(write(), 1)
+	require.NoError(t, err)
+	s := ImageSource[float32]{Pictures: Moved{set, Upright}, InOrder: true}
+	require.Equal(t, 2, s.Len())
+	b, err := s.Batch(3, 1, 0)
+	require.NoError(t, err)
+	require.Equal(t, []bool{true, false, false, true, true, false}, b.Images.Mask)
+	require.Equal(t, []float32{0, 0.25, 0.5, 1, 0, 0.25}, b.Y)
+	require.Contains(t, s.String(), "in order")
+	require.Nil(t, Moved{set, PaperMotions}.MaskAt(0))
+	_, err = ReadImages(write(), 3)
+	require.ErrorContains(t, err, "C = 3")
+	pix[1] = float32(math.NaN()) // not observed
+	_, err = ReadImages(write(), 1)
+	require.ErrorContains(t, err, "image value 1 = NaN")
+
+	set, err = DecodeIDX(bytes.NewReader(idx(3, 1, 1, 1, 2, 3)))
+	require.NoError(t, err)
+	s = ImageSource[float32]{Pictures: Moved{set, Upright}, Rates: Rates{1, 1}}
+	require.Zero(t, s.Len())
+	b, err = s.Batch(50, 1, 0)
+	require.NoError(t, err)
+	require.NotContains(t, b.Images.Mask, false)
+	require.Subset(t, b.Y, set.Pix)
+	_, err = ImageSource[float32]{Pictures: Moved{&ImageSet{C: 1, H: 1, W: 1}, Upright}}.Batch(1, 1, 1)
+	require.ErrorContains(t, err, "no images")
+}
