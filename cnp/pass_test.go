@@ -25,7 +25,9 @@ func TestObjective(t *testing.T) {
 	for i, s := range std {
 		wide[i] = math.Hypot(s, noise)
 	}
-	loss := func() float64 { return gaussianLoss(make([]float64, n), make([]float64, n), mean, std, y, mask, scale, noise) }
+	loss := func() float64 {
+		return gaussianLoss(make([]float64, n), make([]float64, n), mean, std, y, mask, scale, noise)
+	}
 	ll, _ := LogLikelihood(mean, wide, y, mask)
 	require.InDelta(t, -scale*ll, loss(), 1e-12)
 	dMean, dStd := make([]float64, n), make([]float64, n)

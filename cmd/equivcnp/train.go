@@ -87,7 +87,7 @@ interrupted, or whose machine failed, goes on with --resume and ends with the sa
 	}
 	cmd.Flags().StringVar(&config, "config", "", "YAML file of flags, with task: regression or task: image")
 	must(cmd.MarkFlagFilename("config", "yaml", "yml"))
-	cmd.AddCommand(a.trainRegressionCommand())
+	cmd.AddCommand(a.trainRegressionCommand(), a.trainImageCommand())
 	return cmd
 }
 

@@ -28,8 +28,9 @@ func (a *app) trainRegressionCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:                   "regression --kernel rbf|matern|periodic [--model equivcnp|convcnp|cnp] --out model.safetensors",
 		DisableFlagsInUseLine: true,
-		Short:                 "Train on curves drawn from a Gaussian process",
-		Long: `Train on curves drawn from a Gaussian process with length scale 1 and period 1.
+		Short:                 "Train on curves drawn from a random process",
+		Long: `Train on curves drawn from a random process: a Gaussian one with length scale 1 and period 1, or
+sawtooth waves.
 
 A task is a curve seen at --targets random places between --from and --to, some of which are its
 context. EquivCNP is equivariant under translations; --coordinate-feature feeds it the coordinate
@@ -52,7 +53,7 @@ itself, as the authors' models are, and ends that.`,
 		return a.trainRegression(cmd, &f)
 	})
 	fl := cmd.Flags()
-	fl.StringVar(&f.kernel, "kernel", "rbf", "the process: rbf, matern (5/2) or periodic")
+	fl.StringVar(&f.kernel, "kernel", "rbf", "the process: rbf, matern (5/2), periodic, sawtooth; sums (rbf+periodic); mixtures (rbf,sawtooth)")
 	fl.StringVar(&f.model, "model", "equivcnp", "the model: equivcnp, convcnp or cnp")
 	fl.BoolVar(&f.coordinate, "coordinate-feature", false, "feed the coordinate itself to the model, as the authors do")
 	fl.Float64Var(&f.pointsPerUnit, "points-per-unit", 0, "lattice points per unit (default: 64, for convcnp 32)")
@@ -63,14 +64,14 @@ itself, as the authors' models are, and ends that.`,
 	fl.IntVar(&f.minContext, "min-context", 3, "fewest of them in the context")
 	fl.IntVar(&f.maxContext, "max-context", 49, "most of them in the context")
 	f.register(a, cmd, 51200, 16, 0)
-	for name, choices := range map[string][]string{"kernel": {"rbf", "matern", "periodic"}, "model": {"equivcnp", "convcnp", "cnp"}} {
+	for name, choices := range map[string][]string{"kernel": {"rbf", "matern", "periodic", "sawtooth"}, "model": {"equivcnp", "convcnp", "cnp"}} {
 		must(cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(choices, cobra.ShellCompDirectiveNoFileComp)))
 	}
 	return cmd
 }
 
 func (a *app) trainRegression(cmd *cobra.Command, f *regressionFlags) error {
-	kernel, err := task.KernelByName(f.kernel)
+	process, err := task.ProcessByName(f.kernel)
 	if err != nil {
 		return usageError{fmt.Errorf("--kernel: %w", err)}
 	}
@@ -79,6 +80,9 @@ func (a *app) trainRegression(cmd *cobra.Command, f *regressionFlags) error {
 	case "equivcnp":
 		c = cnp.Default(cnp.EquivCNPCurve, "T(1)", 1)
 		c.Fill = paperFill[f.kernel]
+		if c.Fill == 0 {
+			c.Fill = paperFill["matern"]
+		}
 	case "convcnp":
 		c = cnp.Default(cnp.ConvCNPCurve, "", 1)
 	case "cnp":
@@ -103,10 +107,10 @@ func (a *app) trainRegression(cmd *cobra.Command, f *regressionFlags) error {
 	if err := c.Validate(); err != nil {
 		return usageError{err}
 	}
-	src := task.CurveSource[float32]{Name: f.kernel, Curves: task.Curves{
-		GP: task.GP{Kernel: kernel, Jitter: task.DefaultJitter}, Lo: f.from, Hi: f.to,
-		Targets: f.targets, MinContext: f.minContext, MaxContext: f.maxContext,
-	}}
+	curves := task.PaperTestOf(process)
+	curves.Lo, curves.Hi, curves.Targets, curves.Even = f.from, f.to, f.targets, false
+	curves.MinContext, curves.MaxContext = f.minContext, f.maxContext
+	src := task.CurveSource[float32]{Name: f.kernel, Curves: curves}
 	if err := src.Curves.Validate(); err != nil {
 		return usageError{err}
 	}
