@@ -1,0 +1,223 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"image"
+	"image/png"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/equivcnp/equivcnp/cnp/train"
+)
+
+var long = flag.Bool("long", false, "kill training 20 times instead of a few")
+
+// asProgram makes the test binary the program, so that a test can kill it.
+const asProgram = "EQUIVCNP_TEST_AS_PROGRAM"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asProgram) != "" {
+		main()
+	}
+	os.Exit(m.Run())
+}
+
+// smallRun is a run of a second: EquivCNP on a coarse lattice.
+var smallRun = []string{"train", "regression", "--kernel", "matern", "--points-per-unit", "6", "--targets", "20", "--max-context", "10",
+	"--batch", "4", "--steps", "60", "--eval-every", "20", "--eval-tasks", "4", "--log-every", "1", "--checkpoint-every", "4"}
+
+// TestKilled: a run that is killed at random moments, and continued each time, ends with the bits of one that was not.
+func TestKilled(t *testing.T) {
+	if runtime.GOOS == "js" || runtime.GOOS == "wasip1" {
+		t.Skip("no processes here")
+	}
+	b := newBench(t)
+	b.ok(append(smallRun, "--out", "@whole.safetensors")...)
+	want, err := os.ReadFile(b.path("whole.safetensors"))
+	require.NoError(t, err)
+
+	const seed = 7
+	rng, kills := rand.New(rand.NewPCG(seed, 1)), 4
+	if *long {
+		kills = 20
+	}
+	lines := func() int {
+		text, err := os.ReadFile(b.path("killed.jsonl"))
+		if err != nil {
+			return 0
+		}
+		return bytes.Count(text, []byte("\n"))
+	}
+	program := func(threads int) *exec.Cmd {
+		args := append(smallRun, "--out", b.path("killed.safetensors"), "--resume", "--threads", fmt.Sprint(threads))
+		cmd := exec.Command(os.Args[0], args...)
+		cmd.Env = append(os.Environ(), asProgram+"=1")
+		return cmd
+	}
+	for k := range kills {
+		cmd := program(1 + k%3)
+		require.NoError(t, cmd.Start())
+		exited := make(chan struct{})
+		go func() {
+			defer close(exited)
+			_ = cmd.Wait() // it was killed, or it was fast
+		}()
+		for until := lines() + 1 + rng.IntN(2*60/kills); lines() < until; {
+			select {
+			case <-exited:
+				until = 0
+			case <-time.After(time.Millisecond):
+			}
+		}
+		time.Sleep(time.Duration(rng.IntN(4000)) * time.Microsecond)
+		_ = cmd.Process.Kill()
+		<-exited
+	}
+	out, err := program(2).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	got, err := os.ReadFile(b.path("killed.safetensors"))
+	require.NoError(t, err)
+	require.True(t, bytes.Equal(want, got), "seed %d: other bits after %d kills", seed, kills)
+	require.Equal(t, 60, lines())
+}
+
+// TestInterrupted: the first signal ends the run after its step, with its state saved.
+func TestInterrupted(t *testing.T) {
+	b := newBench(t)
+	b.ok(append(smallRun, "--out", "@whole.safetensors")...)
+	want, err := os.ReadFile(b.path("whole.safetensors"))
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	args := append(smallRun, "--out", "@run.safetensors")
+	status, _, errs := b.runContext(ctx, args...)
+	require.Equal(t, 1, status)
+	require.Contains(t, errs, "interrupted after step 0 of 60")
+	require.Contains(t, errs, "--resume continues")
+	require.NoFileExists(t, b.path("run.safetensors"))
+	b.fails(1, "is the checkpoint of an earlier run", args...)
+	b.ok(append(args, "--resume")...)
+	got, err := os.ReadFile(b.path("run.safetensors"))
+	require.NoError(t, err)
+	require.True(t, bytes.Equal(want, got))
+	b.ok("inspect", "@run.safetensors")
+}
+
+func TestTrainRefuses(t *testing.T) {
+	b := newBench(t)
+	b.ok(append(smallRun, "--steps", "2", "--out", "@run.safetensors")...)
+	write := func(name, text string) { require.NoError(t, os.WriteFile(b.path(name), []byte(text), 0o644)) }
+	require.NoError(t, os.Mkdir(b.path("empty"), 0o755))
+	write("garbage.checkpoint", "nonsense")
+	write("typo.yaml", "task: regression\nkernel: rbf\n\nstesp: 3\nout: x.safetensors\n")
+	write("value.yaml", "task: regression\nsteps: many\n")
+	write("twice.yaml", "task: regression\nsteps: 1\nsteps: 2\n")
+	write("list.yaml", "- a\n- b\n")
+	write("nested.yaml", "task: regression\nsteps:\n  a: 1\n")
+	write("broken.yaml", "task: [\n")
+	write("kind.yaml", "task: video\n")
+	write("nokind.yaml", "steps: 1\n")
+	write("image.yaml", "task: image\n")
+	write("idx", "not an IDX file")
+	regression := []string{"train", "regression", "--steps", "1", "--out", "@new.safetensors"}
+	img := []string{"train", "image", "--steps", "1", "--out", "@new.safetensors"}
+	for _, k := range []struct {
+		status int
+		words  string
+		args   []string
+	}{
+		{2, "say what to train on", []string{"train"}},
+		{2, `unknown kind of training "video"`, []string{"train", "video"}},
+		{2, `"out" not set`, []string{"train", "regression"}},
+		{2, `"linear" is none of`, append(regression, "--kernel", "linear")},
+		{2, `--model "gp"`, append(regression, "--model", "gp")},
+		{2, "--fill are for", append(regression, "--model", "cnp", "--fill", "0.1")},
+		{2, "a cnp has no lattice", append(regression, "--model", "cnp", "--points-per-unit", "3")},
+		{2, "fill = 2", append(regression, "--fill", "2")},
+		{2, "3 to 200 context", append(regression, "--max-context", "200")},
+		{2, "is empty", append(regression, "--from", "3")},
+		{2, "batch = 0", append(regression, "--batch", "0")},
+		{2, "rate = -1", append(regression, "--rate", "-1")},
+		{2, "--schedule", append(regression, "--schedule", "linear")},
+		{2, "--threads -1", append(regression, "--threads", "-1")},
+		{1, "--out: ", []string{"train", "regression", "--out", "@no/such.safetensors"}},
+		{2, "take the endings", []string{"train", "regression", "--out", "@a.checkpoint"}},
+		{1, "is the checkpoint of an earlier run", append(smallRun, "--out", "@run.safetensors")},
+		{1, "this run cnp", append(smallRun[:3:3], "rbf", "--model", "cnp", "--out", "@run.safetensors", "--resume")},
+		{1, "garbage.checkpoint", append(smallRun, "--out", "@garbage.safetensors", "--resume")},
+		{1, "typo.yaml:4: unknown key \"stesp\", did you mean \"steps\"?", []string{"train", "--config", "@typo.yaml"}},
+		{1, "typo.yaml:4: unknown key", []string{"train", "regression", "--config", "@typo.yaml"}},
+		{1, "value.yaml:2: ", []string{"train", "--config", "@value.yaml"}},
+		{1, "twice.yaml:3: steps was already given in line 2", []string{"train", "--config", "@twice.yaml"}},
+		{1, "list.yaml:1: ", []string{"train", "--config", "@list.yaml"}},
+		{1, "nested.yaml:3: steps: need a single value", []string{"train", "--config", "@nested.yaml"}},
+		{1, "broken.yaml: ", []string{"train", "--config", "@broken.yaml"}},
+		{1, "kind.yaml:1: ", []string{"train", "--config", "@kind.yaml"}},
+		{1, "the key task is missing", []string{"train", "--config", "@nokind.yaml"}},
+		{1, "image.yaml:1: task: image, the command trains regression", append(regression, "--config", "@image.yaml")},
+		{1, "missing.yaml", []string{"train", "--config", "@missing.yaml"}},
+		{2, "--digits, --images or --mnist", append(img, "--group", "T2")},
+		{2, "--group is missing", append(img, "--digits")},
+		{2, "unknown group", append(img, "--digits", "--group", "SU5")},
+		{2, "acts on 3 coordinates", append(img, "--digits", "--group", "SO3")},
+		{2, "lifts = 3", append(img, "--digits", "--group", "T2", "--lifts", "3")},
+		{2, "are for --model equivcnp", append(img, "--digits", "--group", "T2", "--model", "cnp")},
+		{2, "context rates", append(img, "--digits", "--group", "T2", "--max-rate", "2")},
+		{2, "--colour is for", append(img, "--digits", "--colour")},
+		{1, "no PNG or JPEG image", append(img, "--images", "@empty", "--group", "T2")},
+		{1, "idx", append(img, "--mnist", "@idx", "--group", "T2")},
+	} {
+		b.fails(k.status, k.words, k.args...)
+	}
+}
+
+// TestTrainImages: a folder of images, some of no use, from a configuration file; flags of the command line win.
+func TestTrainImages(t *testing.T) {
+	b := newBench(t)
+	require.NoError(t, os.Mkdir(b.path("photos"), 0o755))
+	rng := rand.New(rand.NewPCG(1, 1))
+	for i, side := range []int{6, 6, 9, 6} {
+		im := image.NewGray(image.Rect(0, 0, side, side))
+		for k := range im.Pix {
+			im.Pix[k] = uint8(rng.IntN(256))
+		}
+		var buf bytes.Buffer
+		require.NoError(t, png.Encode(&buf, im))
+		require.NoError(t, os.WriteFile(filepath.Join(b.dir, "photos", fmt.Sprintf("%d.png", i)), buf.Bytes(), 0o644))
+	}
+	require.NoError(t, os.WriteFile(b.path("photos/broken.png"), []byte("no"), 0o644))
+	text := fmt.Sprintf("# a small run\ntask: image\nimages: %q\ngroup: SE(2)\nlifts: 2\nwidth: 4\nblocks: 1\nsteps: 50\nbatch: 2\neval-every: 1\neval-tasks: 2\nout: %q\n",
+		filepath.ToSlash(b.path("photos")), filepath.ToSlash(b.path("photos.safetensors")))
+	require.NoError(t, os.WriteFile(b.path("run.yaml"), []byte(text), 0o644))
+	out := b.ok("train", "image", "--config", "@run.yaml", "--steps", "2", "--json")
+	var res trainResult
+	require.NoError(t, json.Unmarshal([]byte(out), &res))
+	require.Equal(t, 2, res.Steps)
+	require.Equal(t, "SE(2)", res.Group)
+	require.Len(t, res.Notes, 3)
+	require.Contains(t, strings.Join(res.Notes, "\n"), "2 images skipped")
+	require.NotNil(t, res.Last)
+	log, err := os.ReadFile(b.path("photos.jsonl"))
+	require.NoError(t, err)
+	var rec train.Record
+	require.NoError(t, json.Unmarshal(bytes.SplitN(log, []byte("\n"), 2)[0], &rec))
+	require.InDelta(t, 0.3, rec.Noise, 1e-12, "the default for images")
+	b.ok("complete", "--model", "@photos.safetensors", "--image", "@photos/0.png", "--rate", "0.5", "--seed", "1", "--out", "@out.png")
+
+	b.ok("train", "--config", "@run.yaml", "--help")
+	require.NoError(t, os.Remove(b.path("photos.checkpoint")))
+	require.NoError(t, os.WriteFile(b.path("run.yaml"), []byte(strings.Replace(text, "steps: 50", "steps: 1\nresume: true", 1)), 0o644))
+	require.Contains(t, b.ok("train", "--config", "@run.yaml"), "there was no checkpoint")
+}
