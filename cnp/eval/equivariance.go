@@ -1,0 +1,181 @@
+package eval
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+
+	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/cnp/task"
+	"github.com/equivcnp/equivcnp/group"
+)
+
+// Difference is how far the prediction for moved data is from the moved prediction, 0 for a model that is equivariant under that
+// move. The measures are over all values that both have.
+type Difference struct {
+	Move   string `json:"move"`
+	Values int    `json:"values"`
+	// MeanRMS and StdRMS are root mean squares of the differences of means and of standard deviations, MeanMax and StdMax the largest.
+	MeanRMS float64 `json:"mean_rms"`
+	MeanMax float64 `json:"mean_max"`
+	StdRMS  float64 `json:"std_rms"`
+	StdMax  float64 `json:"std_max"`
+	// LogLikelihood is the change of the mean log-likelihood per value.
+	LogLikelihood float64 `json:"log_likelihood"`
+}
+
+func (d *Difference) add(mean, std, mean2, std2, y float64) {
+	m, s := math.Abs(mean2-mean), math.Abs(std2-std)
+	d.Values++
+	d.MeanRMS, d.StdRMS = d.MeanRMS+m*m, d.StdRMS+s*s // sums until finish
+	d.MeanMax, d.StdMax = max(d.MeanMax, m), max(d.StdMax, s)
+	z, z2 := (y-mean)/std, (y-mean2)/std2
+	d.LogLikelihood += 0.5*z*z + math.Log(std) - 0.5*z2*z2 - math.Log(std2)
+}
+
+func (d *Difference) finish() Difference {
+	n := float64(d.Values)
+	d.MeanRMS, d.StdRMS, d.LogLikelihood = math.Sqrt(d.MeanRMS/n), math.Sqrt(d.StdRMS/n), d.LogLikelihood/n
+	return *d
+}
+
+// shiftPixels is how far images are shifted, down and to the right.
+const shiftPixels = 6
+
+// Equivariance measures how a model's predictions move with the data of the first tasks of a source.
+//
+// Curves move, context and targets alike, by a random element of the model's group for each task, and of the translations for models without a
+// group: algebra coordinates are uniform in [-1, 1], those of T(n) in [-4, 4]. Images, square ones, are turned by a quarter; all are shifted by 6
+// pixels, and what the shift brings in is not observed. Only the part of the image that stays is compared, but pixels that left it are
+// missed, so even a model that is equivariant on an endless grid differs a little.
+func Equivariance[T cnp.Float](ctx context.Context, m cnp.Model[T], src task.Source[T], opt Options) ([]Difference, error) {
+	predict := Model(m)
+	var all []*Difference
+	err := Tasks(ctx, src, opt, func(b *task.Tasks[T], n int) error {
+		moves, err := movesOf(m.Config(), b, opt.Seed)
+		if err != nil {
+			return err
+		}
+		p, err := predict(ctx, b)
+		if err != nil {
+			return err
+		}
+		for i, mv := range moves {
+			if i == len(all) {
+				all = append(all, &Difference{Move: mv.name})
+			}
+			p2, err := predict(ctx, mv.tasks)
+			if err != nil {
+				return err
+			}
+			per := len(b.Y) / Count(b)
+			for k := range n * per {
+				if at := mv.to(k); at >= 0 {
+					all[i].add(float64(p.Mean[k]), float64(p.Std[k]), float64(p2.Mean[at]), float64(p2.Std[at]), float64(b.Y[k]))
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	var out []Difference
+	for _, d := range all {
+		out = append(out, d.finish())
+	}
+	return out, nil
+}
+
+// move is a batch that was moved; to is where value k of the prediction went, negative where it left.
+type move[T cnp.Float] struct {
+	name  string
+	tasks *task.Tasks[T]
+	to    func(k int) int
+}
+
+func movesOf[T cnp.Float](cfg cnp.Config, b *task.Tasks[T], seed uint64) ([]move[T], error) {
+	if b.Curves != nil {
+		mv, err := moveCurves(cfg, b, seed)
+		return []move[T]{mv}, err
+	}
+	im := b.Images
+	moves := []move[T]{moveImages(im, fmt.Sprintf("shift by %d pixels", shiftPixels), func(y, x int) (int, int) {
+		return y + shiftPixels, x + shiftPixels
+	})}
+	if im.H == im.W {
+		moves = append(moves, moveImages(im, "quarter turn", func(y, x int) (int, int) { return im.W - 1 - x, y }))
+	}
+	return moves, nil
+}
+
+// moveCurves moves each task by a random element of the model's group.
+func moveCurves[T cnp.Float](cfg cnp.Config, b *task.Tasks[T], seed uint64) (move[T], error) {
+	c := b.Curves
+	var g group.Group = group.NewT(cfg.DimX, 0)
+	if cfg.Group != "" {
+		var err error
+		if g, err = group.Parse(cfg.Group, cfg.Alpha); err != nil {
+			return move[T]{}, err
+		}
+	}
+	reach := 1.0
+	if strings.HasPrefix(g.Name(), "T(") {
+		reach = 4
+	}
+	moved := *c
+	moved.XContext, moved.XTarget = append([]float64(nil), c.XContext...), append([]float64(nil), c.XTarget...)
+	rng := rand.New(rand.NewPCG(seed, 0x6d6f766573)) // "moves"
+	d, a := cfg.DimX, make([]float64, g.AlgebraDim())
+	for t := range c.B {
+		for i := range a {
+			a[i] = reach * (2*rng.Float64() - 1)
+		}
+		for _, x := range [][]float64{moved.XContext[t*c.Nc*d : (t+1)*c.Nc*d], moved.XTarget[t*c.Nt*d : (t+1)*c.Nt*d]} {
+			for i := 0; i < len(x); i += d {
+				g.Act(x[i:i+d], a, x[i:i+d])
+			}
+		}
+	}
+	dy := cfg.DimY
+	to := func(k int) int {
+		if c.TargetMask != nil && !c.TargetMask[k/dy] {
+			return -1
+		}
+		return k
+	}
+	return move[T]{"random element of " + g.Name(), &task.Tasks[T]{Curves: &moved, Y: b.Y}, to}, nil
+}
+
+// moveImages moves every pixel (y, x) to where f says; pixels that leave the image are lost, and those that nothing comes to are not observed.
+func moveImages[T cnp.Float](im *cnp.Images[T], name string, f func(y, x int) (int, int)) move[T] {
+	n := im.H * im.W
+	to := make([]int, n)
+	for p := range to {
+		y, x := f(p/im.W, p%im.W)
+		to[p] = -1
+		if y >= 0 && y < im.H && x >= 0 && x < im.W {
+			to[p] = y*im.W + x
+		}
+	}
+	moved := &cnp.Images[T]{B: im.B, C: im.C, H: im.H, W: im.W, Pixels: make([]T, len(im.Pixels)), Mask: make([]bool, len(im.Mask))}
+	for i := range im.Mask {
+		if at := to[i%n]; at >= 0 {
+			moved.Mask[i/n*n+at] = im.Mask[i]
+		}
+	}
+	place := func(k int) int {
+		if to[k%n] < 0 {
+			return -1
+		}
+		return k/n*n + to[k%n]
+	}
+	for k, v := range im.Pixels {
+		if at := place(k); at >= 0 {
+			moved.Pixels[at] = v
+		}
+	}
+	return move[T]{name, &task.Tasks[T]{Images: moved, Y: moved.Pixels}, place}
+}

@@ -1,0 +1,152 @@
+package eval
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/cnp/task"
+)
+
+// Predictor predicts a batch of tasks: mean and standard deviation laid out as Tasks.Y is.
+type Predictor[T cnp.Float] func(ctx context.Context, b *task.Tasks[T]) (*cnp.Prediction[T], error)
+
+// Model makes a Predictor of a model.
+func Model[T cnp.Float](m cnp.Model[T]) Predictor[T] {
+	return func(ctx context.Context, b *task.Tasks[T]) (*cnp.Prediction[T], error) {
+		if r, ok := m.(cnp.Regressor[T]); ok && b.Curves != nil {
+			return r.Predict(ctx, b.Curves)
+		}
+		if c, ok := m.(cnp.Completer[T]); ok && b.Images != nil {
+			return c.Complete(ctx, b.Images)
+		}
+		kind := "images"
+		if b.Curves != nil {
+			kind = "curves"
+		}
+		return nil, fmt.Errorf("eval: the tasks are %s, which a model of architecture %s does not predict", kind, m.Config().Architecture)
+	}
+}
+
+// Oracle is the best possible Predictor of the curves of a Gaussian process: the process itself, given the context. Targets that are
+// context points are predicted like any others, as new observations there, with a spread of about the jitter's root.
+func Oracle[T cnp.Float](g task.GP) Predictor[T] {
+	return func(ctx context.Context, t *task.Tasks[T]) (*cnp.Prediction[T], error) {
+		b := t.Curves
+		if b == nil {
+			return nil, fmt.Errorf("eval: a Gaussian process on the line predicts no images")
+		}
+		p := &cnp.Prediction[T]{Mean: make([]T, b.B*b.Nt), Std: make([]T, b.B*b.Nt)}
+		if len(b.XTarget) != len(p.Mean) {
+			return nil, fmt.Errorf("eval: a Gaussian process on the line predicts no tasks of several coordinates")
+		}
+		for k := range b.B {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			var x, y []float64
+			for i := k * b.Nc; i < (k+1)*b.Nc; i++ {
+				if b.ContextMask == nil || b.ContextMask[i] {
+					x, y = append(x, b.XContext[i]), append(y, float64(b.YContext[i]))
+				}
+			}
+			mean, std, err := g.Predict(b.XTarget[k*b.Nt:(k+1)*b.Nt], x, y)
+			if err != nil {
+				return nil, err
+			}
+			for i := range mean {
+				p.Mean[k*b.Nt+i], p.Std[k*b.Nt+i] = T(mean[i]), T(std[i])
+			}
+		}
+		return p, nil
+	}
+}
+
+// Options say what is measured.
+type Options struct {
+	Tasks int
+	// Batch is the number of tasks that a source is asked for and that are predicted together; 0 is 16. It is part of what decides which
+	// tasks a seed stands for.
+	Batch int
+	Seed  uint64
+	// First is the first batch's number.
+	First int
+	// Progress, if there is one, is called between batches.
+	Progress func(done, total int)
+}
+
+// DefaultBatch is the number of tasks in a batch.
+const DefaultBatch = 16
+
+// Tasks calls f with batches of exactly opt.Batch tasks, and the number of them that count: the last batch may have more tasks than are
+// asked for.
+func Tasks[T cnp.Float](ctx context.Context, src task.Source[T], opt Options, f func(b *task.Tasks[T], n int) error) error {
+	batch := opt.Batch
+	if batch == 0 {
+		batch = DefaultBatch
+	}
+	if opt.Tasks < 1 || batch < 1 {
+		return fmt.Errorf("eval: %d tasks in batches of %d", opt.Tasks, batch)
+	}
+	for done := 0; done < opt.Tasks; done += batch {
+		if opt.Progress != nil {
+			opt.Progress(done, opt.Tasks)
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		b, err := src.Batch(batch, opt.Seed, opt.First+done/batch)
+		if err != nil {
+			return err
+		}
+		if err := f(b, min(batch, opt.Tasks-done)); err != nil {
+			return err
+		}
+	}
+	if opt.Progress != nil {
+		opt.Progress(opt.Tasks, opt.Tasks)
+	}
+	return nil
+}
+
+// Run measures a predictor on the first tasks of a source.
+func Run[T cnp.Float](ctx context.Context, predict Predictor[T], src task.Source[T], opt Options) (*Report, error) {
+	var m Meter
+	err := Tasks(ctx, src, opt, func(b *task.Tasks[T], n int) error {
+		p, err := predict(ctx, b)
+		if err != nil {
+			return err
+		}
+		AddBatch(&m, b, p, n)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return m.Report(), nil
+}
+
+// AddBatch counts the first n tasks of a batch.
+func AddBatch[T cnp.Float](m *Meter, b *task.Tasks[T], p *cnp.Prediction[T], n int) {
+	tasks := Count(b)
+	per := len(b.Y) / tasks
+	for i := range n {
+		lo, hi := i*per, (i+1)*per
+		var mask []bool
+		if c := b.Curves; c != nil && c.TargetMask != nil && c.Nt > 0 {
+			dy := per / c.Nt
+			for k := range per {
+				mask = append(mask, c.TargetMask[i*c.Nt+k/dy])
+			}
+		}
+		Add(m, p.Mean[lo:hi], p.Std[lo:hi], b.Y[lo:hi], mask)
+	}
+}
+
+// Count is the number of tasks of a batch.
+func Count[T cnp.Float](b *task.Tasks[T]) int {
+	if b.Curves != nil {
+		return b.Curves.B
+	}
+	return b.Images.B
+}

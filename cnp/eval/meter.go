@@ -1,0 +1,119 @@
+package eval
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/equivcnp/equivcnp/cnp"
+)
+
+// Stat is a mean over tasks and the standard deviation over them (n - 1 below the root; 0 for one task).
+type Stat struct {
+	Mean float64 `json:"mean"`
+	Std  float64 `json:"std"`
+}
+
+// Level is one central interval of the predicted normals: the share of true values that should lie inside, and that does.
+type Level struct {
+	Nominal  float64 `json:"nominal"`
+	Observed float64 `json:"observed"`
+}
+
+// Report is what a Meter found.
+type Report struct {
+	Tasks  int `json:"tasks"`
+	Values int `json:"values"`
+	// LogLikelihood is that of a task's values, averaged over its values: the paper's measure.
+	LogLikelihood Stat `json:"log_likelihood"`
+	// SquaredError is the mean over a task's values, RMSE the root of its mean over all values.
+	SquaredError Stat    `json:"squared_error"`
+	RMSE         float64 `json:"rmse"`
+	// Levels are central intervals from narrow to wide; CalibrationError is their mean |observed - nominal|.
+	Levels           []Level `json:"levels"`
+	CalibrationError float64 `json:"calibration_error"`
+	// ZSquare is the mean of ((y - mean) / std)², 1 where the spread is right, above where it is too small.
+	ZSquare float64 `json:"z_square"`
+	// Spread is the mean predicted standard deviation.
+	Spread float64 `json:"spread"`
+	// NotFinite counts true values whose prediction is no normal distribution; they are in no figure above.
+	NotFinite int `json:"not_finite"`
+}
+
+// nominals are the levels that are measured.
+var nominals = []float64{0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99}
+
+// halfWidths are the levels' half-widths in standard deviations.
+var halfWidths = func() (z []float64) {
+	for _, p := range nominals {
+		z = append(z, math.Sqrt2*math.Erfinv(p))
+	}
+	return z
+}()
+
+// Meter adds up predictions. The zero Meter is ready for use. Sums are float64.
+type Meter struct {
+	tasks, values, bad int
+	ll, ll2            float64 // sums over tasks of the mean log-likelihood, and of its square
+	sq, sq2            float64 // the same of the mean squared error
+	total, z2, spread  float64 // sums over values of the squared error, z², std
+	inside             [11]int // values within each level
+}
+
+// Add counts one task: predicted mean and std of the values y, of which those count that mask (nil: all) says. A task without such values
+// does not count. It panics if the lengths differ.
+func Add[T cnp.Float](m *Meter, mean, std, y []T, mask []bool) {
+	if len(std) != len(mean) || len(y) != len(mean) || (mask != nil && len(mask) != len(mean)) {
+		panic(fmt.Sprintf("eval: Add: len(mean) = %d, len(std) = %d, len(y) = %d, len(mask) = %d",
+			len(mean), len(std), len(y), len(mask)))
+	}
+	ll, sq, n := 0.0, 0.0, 0
+	for i := range mean {
+		if mask != nil && !mask[i] {
+			continue
+		}
+		s, d := float64(std[i]), float64(y[i])-float64(mean[i])
+		z := d / s
+		l := -0.5*z*z - math.Log(s) - 0.5*math.Log(2*math.Pi)
+		if !(s > 0) || math.IsNaN(l-l) {
+			m.bad++
+			continue
+		}
+		ll, sq, n = ll+l, sq+d*d, n+1
+		m.total, m.z2, m.spread = m.total+d*d, m.z2+z*z, m.spread+s
+		for k, w := range halfWidths {
+			if math.Abs(z) <= w {
+				m.inside[k]++
+			}
+		}
+	}
+	if n == 0 {
+		return
+	}
+	ll, sq = ll/float64(n), sq/float64(n)
+	m.tasks, m.values = m.tasks+1, m.values+n
+	m.ll, m.ll2, m.sq, m.sq2 = m.ll+ll, m.ll2+ll*ll, m.sq+sq, m.sq2+sq*sq
+}
+
+// stat turns a sum over n tasks and that of the squares into a Stat.
+func stat(sum, squares float64, n int) Stat {
+	if n == 0 {
+		return Stat{math.NaN(), math.NaN()}
+	}
+	mean := sum / float64(n)
+	return Stat{mean, math.Sqrt(max(0, squares/float64(n)-mean*mean) * float64(n) / float64(max(1, n-1)))}
+}
+
+// Report returns what was found so far. Without values its figures are NaN.
+func (m *Meter) Report() *Report {
+	n := float64(m.values)
+	r := &Report{
+		Tasks: m.tasks, Values: m.values, LogLikelihood: stat(m.ll, m.ll2, m.tasks), SquaredError: stat(m.sq, m.sq2, m.tasks),
+		RMSE: math.Sqrt(m.total / n), ZSquare: m.z2 / n, Spread: m.spread / n, NotFinite: m.bad,
+	}
+	for k, p := range nominals {
+		l := Level{p, float64(m.inside[k]) / n}
+		r.Levels = append(r.Levels, l)
+		r.CalibrationError += math.Abs(l.Observed-p) / float64(len(nominals))
+	}
+	return r
+}
