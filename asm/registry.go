@@ -25,6 +25,7 @@ var registry = []generator{
 	{"zreduce", reduceAMD64},
 	{"zmoments", momentsAMD64},
 	{"../internal/limits/zlimits", limitsAMD64},
+	{"ztree", treeAMD64},
 }
 
 // levels lists the levels that generators write for.

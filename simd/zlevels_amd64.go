@@ -9,6 +9,6 @@ var levelFeatures = []struct {
 	level    Level
 	features []string
 }{
-	{AVX2, []string{"AVX", "AVX2", "FMA3"}},
-	{AVX512, []string{"AVX", "AVX2", "FMA3", "AVX512F", "AVX512DQ", "AVX512BW", "AVX512VL", "BMI2"}},
+	{AVX2, []string{"AVX", "AVX2", "FMA3", "POPCNT"}},
+	{AVX512, []string{"AVX", "AVX2", "FMA3", "POPCNT", "AVX512F", "AVX512DQ", "AVX512BW", "AVX512VL", "BMI2"}},
 }

@@ -23,9 +23,9 @@ func (l Level) Bytes() int { return [...]int{32, 64}[l] }
 // its level's list by a test.
 func (l Level) Features() []string {
 	if l == AVX2 {
-		return []string{"AVX", "AVX2", "FMA3"}
+		return []string{"AVX", "AVX2", "FMA3", "POPCNT"}
 	}
-	return []string{"AVX", "AVX2", "FMA3", "AVX512F", "AVX512DQ", "AVX512BW", "AVX512VL", "BMI2"}
+	return []string{"AVX", "AVX2", "FMA3", "POPCNT", "AVX512F", "AVX512DQ", "AVX512BW", "AVX512VL", "BMI2"}
 }
 
 // Elem is the type of a vector's lanes.

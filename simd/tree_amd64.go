@@ -1,0 +1,239 @@
+//go:build !purego
+
+package simd
+
+import "math"
+
+// The kernels exist for two and for three axes that are not periodic, and for any axes.
+
+// The periods of axes that have none.
+var (
+	aperiodicF32 = [TreeMaxDim]float32{inf32, inf32, inf32, inf32, inf32, inf32, inf32, inf32}
+	aperiodicF64 = [TreeMaxDim]float64{inf64, inf64, inf64, inf64, inf64, inf64, inf64, inf64}
+
+	inf32, inf64 = float32(math.Inf(1)), math.Inf(1)
+)
+
+func treeFilterF32(out []float32, ldo int, dist2 []float32, outID []int32, c []float32, ldc int, id []int32, runs []int32, box []float32, radius2 float32, dim int) int {
+	if level == Generic {
+		return treeFilterGeneric(out, ldo, dist2, outID, c, ldc, id, runs, box, radius2, dim)
+	}
+	raceRead(c)
+	raceRead(id)
+	raceWrite(out)
+	raceWrite(dist2)
+	raceWrite(outID)
+	n := len(runs) / 2
+	switch {
+	case level == AVX512 && dim == 2:
+		return treeFilter2F32AVX512(&out[0], ldo, &dist2[0], &outID[0], &c[0], ldc, &id[0], &runs[0], n, &box[0], radius2)
+	case level == AVX512 && dim == 3:
+		return treeFilter3F32AVX512(&out[0], ldo, &dist2[0], &outID[0], &c[0], ldc, &id[0], &runs[0], n, &box[0], radius2)
+	case level == AVX512:
+		return treeFilterNF32AVX512(&out[0], ldo, &dist2[0], &outID[0], &c[0], ldc, &id[0], &runs[0], n, &box[0], radius2, dim)
+	case dim == 2:
+		return treeFilter2F32AVX2(&out[0], ldo, &dist2[0], &outID[0], &c[0], ldc, &id[0], &runs[0], n, &box[0], radius2)
+	case dim == 3:
+		return treeFilter3F32AVX2(&out[0], ldo, &dist2[0], &outID[0], &c[0], ldc, &id[0], &runs[0], n, &box[0], radius2)
+	}
+	return treeFilterNF32AVX2(&out[0], ldo, &dist2[0], &outID[0], &c[0], ldc, &id[0], &runs[0], n, &box[0], radius2, dim)
+}
+
+func treeScanF32(index []int32, dist2 []float32, end []int32, q []float32, ldq int, c []float32, ldc int, id []int32, radius2, period []float32, dim int) {
+	if level == Generic {
+		treeScanGeneric(index, dist2, end, q, ldq, c, ldc, id, radius2, period, dim)
+		return
+	}
+	raceRead(c)
+	raceRead(id)
+	raceRead(q)
+	raceRead(radius2)
+	raceWrite(index)
+	raceWrite(dist2)
+	raceWrite(end)
+	step := min(len(radius2)-1, 1)
+	if period == nil {
+		switch {
+		case level == AVX512 && dim == 2:
+			treeScan2F32AVX512(&index[0], &dist2[0], &end[0], &id[0], &q[0], ldq, len(end), &c[0], ldc, len(id), &radius2[0], step)
+			return
+		case level == AVX512 && dim == 3:
+			treeScan3F32AVX512(&index[0], &dist2[0], &end[0], &id[0], &q[0], ldq, len(end), &c[0], ldc, len(id), &radius2[0], step)
+			return
+		case dim == 2:
+			treeScan2F32AVX2(&index[0], &dist2[0], &end[0], &id[0], &q[0], ldq, len(end), &c[0], ldc, len(id), &radius2[0], step)
+			return
+		case dim == 3:
+			treeScan3F32AVX2(&index[0], &dist2[0], &end[0], &id[0], &q[0], ldq, len(end), &c[0], ldc, len(id), &radius2[0], step)
+			return
+		}
+	}
+	if period == nil {
+		period = aperiodicF32[:]
+	}
+	if level == AVX512 {
+		treeScanNF32AVX512(&index[0], &dist2[0], &end[0], &id[0], &q[0], ldq, len(end), &c[0], ldc, len(id), &radius2[0], step, &period[0], dim)
+	} else {
+		treeScanNF32AVX2(&index[0], &dist2[0], &end[0], &id[0], &q[0], ldq, len(end), &c[0], ldc, len(id), &radius2[0], step, &period[0], dim)
+	}
+}
+
+func treeCountF32(count []int32, q []float32, ldq int, c []float32, ldc, nc int, radius2, period []float32, dim int) {
+	if level == Generic {
+		treeCountGeneric(count, q, ldq, c, ldc, nc, radius2, period, dim)
+		return
+	}
+	raceRead(c)
+	raceRead(q)
+	raceRead(radius2)
+	raceWrite(count)
+	step := min(len(radius2)-1, 1)
+	if period == nil {
+		switch {
+		case level == AVX512 && dim == 2:
+			treeCount2F32AVX512(&count[0], &q[0], ldq, len(count), &c[0], ldc, nc, &radius2[0], step)
+			return
+		case level == AVX512 && dim == 3:
+			treeCount3F32AVX512(&count[0], &q[0], ldq, len(count), &c[0], ldc, nc, &radius2[0], step)
+			return
+		case dim == 2:
+			treeCount2F32AVX2(&count[0], &q[0], ldq, len(count), &c[0], ldc, nc, &radius2[0], step)
+			return
+		case dim == 3:
+			treeCount3F32AVX2(&count[0], &q[0], ldq, len(count), &c[0], ldc, nc, &radius2[0], step)
+			return
+		}
+	}
+	if period == nil {
+		period = aperiodicF32[:]
+	}
+	if level == AVX512 {
+		treeCountNF32AVX512(&count[0], &q[0], ldq, len(count), &c[0], ldc, nc, &radius2[0], step, &period[0], dim)
+	} else {
+		treeCountNF32AVX2(&count[0], &q[0], ldq, len(count), &c[0], ldc, nc, &radius2[0], step, &period[0], dim)
+	}
+}
+
+func treePartitionF32(x []float32, ldx, rows int, scratch []float32, lds, n, key int, pivot float32) int {
+	if level == Generic {
+		return treePartitionGeneric(x, ldx, rows, scratch, lds, n, key, pivot)
+	}
+	raceWrite(x[:(rows-1)*ldx+n])
+	raceWrite(scratch)
+	if level == AVX512 {
+		return treePartitionF32AVX512(&x[0], ldx, rows, &scratch[0], lds, &x[key*ldx], n, pivot)
+	}
+	return treePartitionF32AVX2(&x[0], ldx, rows, &scratch[0], lds, &x[key*ldx], n, pivot)
+}
+
+func treeFilterF64(out []float64, ldo int, dist2 []float64, outID []int32, c []float64, ldc int, id []int32, runs []int32, box []float64, radius2 float64, dim int) int {
+	if level == Generic {
+		return treeFilterGeneric(out, ldo, dist2, outID, c, ldc, id, runs, box, radius2, dim)
+	}
+	raceRead(c)
+	raceRead(id)
+	raceWrite(out)
+	raceWrite(dist2)
+	raceWrite(outID)
+	n := len(runs) / 2
+	switch {
+	case level == AVX512 && dim == 2:
+		return treeFilter2F64AVX512(&out[0], ldo, &dist2[0], &outID[0], &c[0], ldc, &id[0], &runs[0], n, &box[0], radius2)
+	case level == AVX512 && dim == 3:
+		return treeFilter3F64AVX512(&out[0], ldo, &dist2[0], &outID[0], &c[0], ldc, &id[0], &runs[0], n, &box[0], radius2)
+	case level == AVX512:
+		return treeFilterNF64AVX512(&out[0], ldo, &dist2[0], &outID[0], &c[0], ldc, &id[0], &runs[0], n, &box[0], radius2, dim)
+	case dim == 2:
+		return treeFilter2F64AVX2(&out[0], ldo, &dist2[0], &outID[0], &c[0], ldc, &id[0], &runs[0], n, &box[0], radius2)
+	case dim == 3:
+		return treeFilter3F64AVX2(&out[0], ldo, &dist2[0], &outID[0], &c[0], ldc, &id[0], &runs[0], n, &box[0], radius2)
+	}
+	return treeFilterNF64AVX2(&out[0], ldo, &dist2[0], &outID[0], &c[0], ldc, &id[0], &runs[0], n, &box[0], radius2, dim)
+}
+
+func treeScanF64(index []int32, dist2 []float64, end []int32, q []float64, ldq int, c []float64, ldc int, id []int32, radius2, period []float64, dim int) {
+	if level == Generic {
+		treeScanGeneric(index, dist2, end, q, ldq, c, ldc, id, radius2, period, dim)
+		return
+	}
+	raceRead(c)
+	raceRead(id)
+	raceRead(q)
+	raceRead(radius2)
+	raceWrite(index)
+	raceWrite(dist2)
+	raceWrite(end)
+	step := min(len(radius2)-1, 1)
+	if period == nil {
+		switch {
+		case level == AVX512 && dim == 2:
+			treeScan2F64AVX512(&index[0], &dist2[0], &end[0], &id[0], &q[0], ldq, len(end), &c[0], ldc, len(id), &radius2[0], step)
+			return
+		case level == AVX512 && dim == 3:
+			treeScan3F64AVX512(&index[0], &dist2[0], &end[0], &id[0], &q[0], ldq, len(end), &c[0], ldc, len(id), &radius2[0], step)
+			return
+		case dim == 2:
+			treeScan2F64AVX2(&index[0], &dist2[0], &end[0], &id[0], &q[0], ldq, len(end), &c[0], ldc, len(id), &radius2[0], step)
+			return
+		case dim == 3:
+			treeScan3F64AVX2(&index[0], &dist2[0], &end[0], &id[0], &q[0], ldq, len(end), &c[0], ldc, len(id), &radius2[0], step)
+			return
+		}
+	}
+	if period == nil {
+		period = aperiodicF64[:]
+	}
+	if level == AVX512 {
+		treeScanNF64AVX512(&index[0], &dist2[0], &end[0], &id[0], &q[0], ldq, len(end), &c[0], ldc, len(id), &radius2[0], step, &period[0], dim)
+	} else {
+		treeScanNF64AVX2(&index[0], &dist2[0], &end[0], &id[0], &q[0], ldq, len(end), &c[0], ldc, len(id), &radius2[0], step, &period[0], dim)
+	}
+}
+
+func treeCountF64(count []int32, q []float64, ldq int, c []float64, ldc, nc int, radius2, period []float64, dim int) {
+	if level == Generic {
+		treeCountGeneric(count, q, ldq, c, ldc, nc, radius2, period, dim)
+		return
+	}
+	raceRead(c)
+	raceRead(q)
+	raceRead(radius2)
+	raceWrite(count)
+	step := min(len(radius2)-1, 1)
+	if period == nil {
+		switch {
+		case level == AVX512 && dim == 2:
+			treeCount2F64AVX512(&count[0], &q[0], ldq, len(count), &c[0], ldc, nc, &radius2[0], step)
+			return
+		case level == AVX512 && dim == 3:
+			treeCount3F64AVX512(&count[0], &q[0], ldq, len(count), &c[0], ldc, nc, &radius2[0], step)
+			return
+		case dim == 2:
+			treeCount2F64AVX2(&count[0], &q[0], ldq, len(count), &c[0], ldc, nc, &radius2[0], step)
+			return
+		case dim == 3:
+			treeCount3F64AVX2(&count[0], &q[0], ldq, len(count), &c[0], ldc, nc, &radius2[0], step)
+			return
+		}
+	}
+	if period == nil {
+		period = aperiodicF64[:]
+	}
+	if level == AVX512 {
+		treeCountNF64AVX512(&count[0], &q[0], ldq, len(count), &c[0], ldc, nc, &radius2[0], step, &period[0], dim)
+	} else {
+		treeCountNF64AVX2(&count[0], &q[0], ldq, len(count), &c[0], ldc, nc, &radius2[0], step, &period[0], dim)
+	}
+}
+
+func treePartitionF64(x []float64, ldx, rows int, scratch []float64, lds, n, key int, pivot float64) int {
+	if level == Generic {
+		return treePartitionGeneric(x, ldx, rows, scratch, lds, n, key, pivot)
+	}
+	raceWrite(x[:(rows-1)*ldx+n])
+	raceWrite(scratch)
+	if level == AVX512 {
+		return treePartitionF64AVX512(&x[0], ldx, rows, &scratch[0], lds, &x[key*ldx], n, pivot)
+	}
+	return treePartitionF64AVX2(&x[0], ldx, rows, &scratch[0], lds, &x[key*ldx], n, pivot)
+}

@@ -1,0 +1,85 @@
+package simd
+
+// treeFilterGeneric keeps the points of the runs whose squared distance from the box is less than radius2.
+func treeFilterGeneric[T Float](out []T, ldo int, dist2 []T, outID []int32, c []T, ldc int, id []int32, runs []int32, box []T, radius2 T, dim int) int {
+	m := 0
+	for k := 0; k < len(runs); k += 2 {
+		for j := int(runs[k]); j < int(runs[k+1]); j++ {
+			var sum T
+			for a := range dim {
+				x := c[a*ldc+j]
+				d := x - max(min(x, box[2*a+1]), box[2*a])
+				sum += T(d * d)
+			}
+			if sum < radius2 {
+				for a := range dim {
+					out[a*ldo+m] = c[a*ldc+j]
+				}
+				dist2[m], outID[m] = sum, id[j]
+				m++
+			}
+		}
+	}
+	return m
+}
+
+// pairDist2 is the squared distance of point j and query i. The conversion keeps the compiler from fusing the square into
+// the sum.
+func pairDist2[T Float](q []T, ldq, i int, c []T, ldc, j int, period []T, dim int) T {
+	var sum T
+	for a := range dim {
+		d := c[a*ldc+j] - q[a*ldq+i]
+		if period != nil {
+			d = max(d, -d)
+			other := d - period[a]
+			if other = max(other, -other); other < d {
+				d = other
+			}
+		}
+		sum += T(d * d)
+	}
+	return sum
+}
+
+func treeScanGeneric[T Float](index []int32, dist2 []T, end []int32, q []T, ldq int, c []T, ldc int, id []int32, radius2, period []T, dim int) {
+	m := 0
+	for i := range end {
+		r2 := radius2[min(i, len(radius2)-1)]
+		for j, number := range id {
+			if d := pairDist2(q, ldq, i, c, ldc, j, period, dim); d < r2 {
+				index[m], dist2[m] = number, d
+				m++
+			}
+		}
+		end[i] = int32(m)
+	}
+}
+
+func treeCountGeneric[T Float](count []int32, q []T, ldq int, c []T, ldc, nc int, radius2, period []T, dim int) {
+	for i := range count {
+		r2, m := radius2[min(i, len(radius2)-1)], int32(0)
+		for j := range nc {
+			if pairDist2(q, ldq, i, c, ldc, j, period, dim) < r2 {
+				m++
+			}
+		}
+		count[i] = m
+	}
+}
+
+func treePartitionGeneric[T Float](x []T, ldx, rows int, scratch []T, lds, n, key int, pivot T) int {
+	front := 0
+	for j := range n {
+		if x[key*ldx+j] < pivot {
+			for r := range rows {
+				x[r*ldx+front] = x[r*ldx+j]
+			}
+			front++
+			continue
+		}
+		for r := range rows {
+			scratch[r*lds+j-front] = x[r*ldx+j]
+		}
+	}
+	return front
+}
