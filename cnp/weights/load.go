@@ -54,12 +54,15 @@ func LoadConfig(path string, opt Options) (cnp.Config, error) {
 	if err != nil {
 		return cnp.Config{}, err
 	}
-	c, err := configure(s, opt)
+	c, err := ConfigOf(s, opt)
 	if err != nil {
 		return cnp.Config{}, fmt.Errorf("%s: %w", path, err)
 	}
 	return c, nil
 }
+
+// ConfigOf returns the configuration of the model that Build would make.
+func ConfigOf(s *State, opt Options) (cnp.Config, error) { return configure(s, opt) }
 
 // Build makes a model of a file's content; see Load.
 func Build[T cnp.Float](s *State, opt Options) (cnp.Model[T], error) {

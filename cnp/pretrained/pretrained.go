@@ -1,0 +1,110 @@
+// Package pretrained holds trained models, embedded in the program. Each is a file of the folder models, under its name; its
+// metadata say where it is from: the command that trained it, seed and steps, and how well it does on a test.
+//
+//	m, err := pretrained.Load("digits-T2-small")
+//	p, err := m.(cnp.Completer[float32]).Complete(ctx, images)
+//
+// A model is added by go run ./cnp/pretrained/ship, which tests it and writes the metadata.
+package pretrained
+
+import (
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/cnp/weights"
+)
+
+//go:embed models/*.safetensors
+var files embed.FS
+
+const (
+	folder    = "models/"
+	extension = ".safetensors"
+)
+
+// ErrName is wrapped by the error of a name that no model has.
+var ErrName = errors.New("no such model")
+
+// Keys of the metadata that every model has.
+const (
+	KeyCommand       = "command"        // what trained it
+	KeySeed          = "seed"           // of that training
+	KeySteps         = "steps"          // of that training
+	KeyTasks         = "tasks"          // what it was trained on
+	KeyTest          = "test"           // what LogLikelihood was measured on
+	KeyLogLikelihood = "log_likelihood" // mean ± standard deviation over the test's tasks, per value
+)
+
+// Info is what is known about a model.
+type Info struct {
+	Name   string
+	Config cnp.Config
+	// Where it is from; see the keys.
+	Command, Seed, Steps, Tasks, Test, LogLikelihood string
+}
+
+// Names lists the models in alphabetical order.
+func Names() []string {
+	entries, err := fs.ReadDir(files, strings.TrimSuffix(folder, "/"))
+	if err != nil {
+		panic(err) // the folder is embedded
+	}
+	var names []string
+	for _, e := range entries { // sorted
+		names = append(names, strings.TrimSuffix(e.Name(), extension))
+	}
+	return names
+}
+
+// state reads a model's file.
+func state(name string) (*weights.State, error) {
+	b, err := files.ReadFile(folder + name + extension)
+	if err != nil {
+		return nil, fmt.Errorf("pretrained: %w: %q, there are: %s", ErrName, clip(name), strings.Join(Names(), ", "))
+	}
+	s, err := weights.DecodeState(b)
+	if err != nil {
+		return nil, fmt.Errorf("pretrained: %s: %w", name, err)
+	}
+	return s, nil
+}
+
+// Load returns a new model with that name's parameters. The error of an unknown name wraps ErrName and lists those there are.
+func Load(name string) (cnp.Model[float32], error) {
+	s, err := state(name)
+	if err != nil {
+		return nil, err
+	}
+	m, err := weights.Build[float32](s, weights.Options{})
+	if err != nil {
+		return nil, fmt.Errorf("pretrained: %s: %w", name, err)
+	}
+	return m, nil
+}
+
+// About says what is known about a model.
+func About(name string) (Info, error) {
+	s, err := state(name)
+	if err != nil {
+		return Info{}, err
+	}
+	c, err := weights.ConfigOf(s, weights.Options{})
+	if err != nil {
+		return Info{}, fmt.Errorf("pretrained: %s: %w", name, err)
+	}
+	m := s.Metadata
+	return Info{Name: name, Config: c, Command: m[KeyCommand], Seed: m[KeySeed], Steps: m[KeySteps], Tasks: m[KeyTasks], Test: m[KeyTest],
+		LogLikelihood: m[KeyLogLikelihood]}, nil
+}
+
+// clip keeps error messages short.
+func clip(s string) string {
+	if r := []rune(s); len(r) > 40 {
+		return string(r[:40]) + "…"
+	}
+	return s
+}

@@ -1,0 +1,89 @@
+// Command ship adds a model to package pretrained: it tests the model as the paper does, writes the result and the model's origin into its
+// metadata, and puts it into the folder of the embedded models.
+//
+//	go run ./cnp/pretrained/ship --name rbf-equivcnp --model rbf.safetensors --kernel rbf --command "equivcnp train regression ..."
+//	go run ./cnp/pretrained/ship --name digits-T2 --model t2.safetensors --command "equivcnp train image ..."
+//
+// Seed, steps and tasks are taken from the metadata that equivcnp train writes; --seed, --steps and --tasks say them for other models.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/equivcnp/equivcnp/cnp/eval"
+	"github.com/equivcnp/equivcnp/cnp/pretrained"
+	"github.com/equivcnp/equivcnp/cnp/task"
+	"github.com/equivcnp/equivcnp/cnp/weights"
+)
+
+func main() {
+	if err := run(); err != nil {
+		fmt.Fprintln(os.Stderr, "ship:", err)
+		os.Exit(1)
+	}
+}
+
+// seed is that of the test, none that training uses by default.
+const seed = 1000
+
+func run() error {
+	name := flag.String("name", "", "name of the model")
+	path := flag.String("model", "", "the model's file")
+	command := flag.String("command", "", "the command that trained it")
+	kernel := flag.String("kernel", "", "a curve model's process")
+	n := flag.Int("n", 1000, "tasks of the test")
+	dir := flag.String("dir", "cnp/pretrained/models", "folder of the embedded models")
+	said := map[string]*string{
+		pretrained.KeySeed: flag.String("seed", "", "seed of the training"), pretrained.KeySteps: flag.String("steps", "", "steps of the training"),
+		pretrained.KeyTasks: flag.String("tasks", "", "what it was trained on"),
+	}
+	flag.Parse()
+	if *name == "" || *path == "" || *command == "" {
+		return errors.New("--name, --model and --command are required")
+	}
+	s, err := weights.ReadState(*path)
+	if err != nil {
+		return err
+	}
+	m, err := weights.Build[float32](s, weights.Options{})
+	if err != nil {
+		return fmt.Errorf("%s: %w", *path, err)
+	}
+	about := map[string]string{pretrained.KeyCommand: *command}
+	for key, v := range said {
+		about[key] = s.Metadata[key]
+		if *v != "" {
+			about[key] = *v
+		}
+		if about[key] == "" {
+			return fmt.Errorf("%s does not say its %s, and --%s is not given", *path, key, key)
+		}
+	}
+
+	var src task.Source[float32] = task.ImageSource[float32]{Pictures: task.TestDigits(), Rates: task.PaperRates}
+	if !m.Config().Architecture.Image() {
+		p, err := task.ProcessByName(*kernel)
+		if err != nil {
+			return err
+		}
+		src = task.CurveSource[float32]{Name: *kernel, Curves: task.PaperTestOf(p)}
+	}
+	r, err := eval.Run(context.Background(), eval.Model(m), src, eval.Options{Tasks: *n, Seed: seed})
+	if err != nil {
+		return err
+	}
+	about[pretrained.KeyTest] = fmt.Sprintf("%d tasks with seed %d: %v", *n, seed, src)
+	about[pretrained.KeyLogLikelihood] = fmt.Sprintf("%.4f ± %.4f", r.LogLikelihood.Mean, r.LogLikelihood.Std)
+	out := filepath.Join(*dir, *name+".safetensors")
+	if err := weights.Save(out, m, about); err != nil {
+		return err
+	}
+	fmt.Printf("%s: log-likelihood %s, squared error %.4f, on %s\n", out, about[pretrained.KeyLogLikelihood], r.SquaredError.Mean,
+		about[pretrained.KeyTest])
+	return nil
+}
