@@ -15,6 +15,7 @@ var registry = []generator{
 	{"zactivation", activationAMD64},
 	{"zlog", logAMD64},
 	{"ztrig", trigAMD64},
+	{"zf64math", f64mathAMD64},
 	{"zaxpy", axpyAMD64},
 	{"zgather", gatherAMD64},
 	{"zdepthwise", depthwiseAMD64},

@@ -65,7 +65,7 @@ func sinCosF32(b *x86.Block, x x86.Value) (sin, cos x86.Value) {
 	r2 := b.Mul(r, r)
 	s := b.FMA(r, b.Mul(r2, b.Horner(r2, polynomial(b, "sinP", sinP)...)), r)
 	c := b.FMA(b.FMA(b.Horner(r2, polynomial(b, "cosP", cosP)...), r2, b.Const("minusHalf", -0.5)), r2, b.Const("one", 1))
-	odd := b.TestBits(z, b.Bits("oneI", 1))
+	odd := b.Bit(z, 0)
 	sin, cos = b.Select(odd, c, s), b.Select(odd, s, c)
 	turn := b.Shl(z, 30)
 	cos = flipF32(b, cos, b.Shl(b.AddI(z, b.Bits("oneI", 1)), 30))

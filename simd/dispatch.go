@@ -3,15 +3,11 @@ package simd
 // The dispatchers of kernels that are portable Go on every machine. The others stand in a file per family and
 // architecture, exp_amd64.go and exp_noasm.go, with a switch on the current level. Callers have checked shapes and sizes.
 
-func expF64(dst, x []float64)                        { expF64Generic(dst, x) }
-func logF64(dst, x []float64)                        { logF64Generic(dst, x) }
 func sigmoidF64(dst, x []float64)                    { sigmoidF64Generic(dst, x) }
 func swishF64(dst, x []float64)                      { swishF64Generic(dst, x) }
 func softplusF64(dst, x []float64)                   { softplusF64Generic(dst, x) }
 func tanhF64(dst, x []float64)                       { tanhF64Generic(dst, x) }
 func reluF64(dst, x []float64)                       { reluGeneric(dst, x) }
-func sinCosF64(s, c, x []float64)                    { sinCosF64Generic(s, c, x) }
-func atan2F64(dst, y, x []float64)                   { atan2F64Generic(dst, y, x) }
 func hypotF64(dst, x, y []float64)                   { hypotF64Generic(dst, x, y) }
 func addF64(dst, x, y []float64)                     { addGeneric(dst, x, y) }
 func axpyF64(dst []float64, a float64, x []float64)  { axpyGeneric(dst, a, x) }

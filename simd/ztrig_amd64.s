@@ -62,16 +62,8 @@ loop2:
 	VFMADD213PS  minusHalf<>+0(SB), Y7, Y9
 	VFMADD213PS  one<>+0(SB), Y6, Y8
 	VFMADD213PS  one<>+0(SB), Y7, Y9
-	VANDPS       oneI<>+0(SB), Y4, Y6
-	VXORPS       Y7, Y7, Y7
-	VPCMPEQD     Y7, Y6, Y6
-	VPCMPEQD     Y7, Y7, Y7
-	VXORPS       Y7, Y6, Y6
-	VANDPS       oneI<>+0(SB), Y5, Y7
-	VXORPS       Y10, Y10, Y10
-	VPCMPEQD     Y10, Y7, Y7
-	VPCMPEQD     Y10, Y10, Y10
-	VXORPS       Y10, Y7, Y7
+	VPSLLD       $0x1f, Y4, Y6
+	VPSLLD       $0x1f, Y5, Y7
 	VBLENDVPS    Y6, Y8, Y2, Y10
 	VBLENDVPS    Y7, Y9, Y3, Y11
 	VBLENDVPS    Y6, Y2, Y8, Y2
@@ -130,11 +122,7 @@ loop4:
 	VFMADD213PS  cosP0<>+0(SB), Y3, Y4
 	VFMADD213PS  minusHalf<>+0(SB), Y3, Y4
 	VFMADD213PS  one<>+0(SB), Y3, Y4
-	VANDPS       oneI<>+0(SB), Y2, Y3
-	VXORPS       Y5, Y5, Y5
-	VPCMPEQD     Y5, Y3, Y3
-	VPCMPEQD     Y5, Y5, Y5
-	VXORPS       Y5, Y3, Y3
+	VPSLLD       $0x1f, Y2, Y3
 	VBLENDVPS    Y3, Y4, Y1, Y5
 	VBLENDVPS    Y3, Y1, Y4, Y1
 	VPSLLD       $0x1e, Y2, Y3
@@ -182,11 +170,7 @@ next5:
 	VFMADD213PS  cosP0<>+0(SB), Y4, Y5
 	VFMADD213PS  minusHalf<>+0(SB), Y4, Y5
 	VFMADD213PS  one<>+0(SB), Y4, Y5
-	VANDPS       oneI<>+0(SB), Y3, Y4
-	VXORPS       Y6, Y6, Y6
-	VPCMPEQD     Y6, Y4, Y4
-	VPCMPEQD     Y6, Y6, Y6
-	VXORPS       Y6, Y4, Y4
+	VPSLLD       $0x1f, Y3, Y4
 	VBLENDVPS    Y4, Y5, Y2, Y6
 	VBLENDVPS    Y4, Y2, Y5, Y2
 	VPSLLD       $0x1e, Y3, Y4
@@ -404,17 +388,17 @@ TEXT ·sinCosF32AVX512(SB), NOSPLIT, $0-40
 	MOVQ         x+16(FP), DX
 	MOVQ         n+24(FP), BX
 	VBROADCASTSS roundF32<>+0(SB), Z0
-	VBROADCASTSS oneI<>+0(SB), Z1
-	VBROADCASTSS signF32<>+0(SB), Z2
-	VBROADCASTSS twoOverPi<>+0(SB), Z3
-	VBROADCASTSS halfPi1<>+0(SB), Z3
-	VBROADCASTSS halfPi2<>+0(SB), Z12
-	VBROADCASTSS halfPi3<>+0(SB), Z13
-	VBROADCASTSS sinP2<>+0(SB), Z14
-	VBROADCASTSS sinP1<>+0(SB), Z14
-	VBROADCASTSS sinP0<>+0(SB), Z15
-	VBROADCASTSS cosP2<>+0(SB), Z16
-	VBROADCASTSS cosP1<>+0(SB), Z16
+	VBROADCASTSS signF32<>+0(SB), Z1
+	VBROADCASTSS twoOverPi<>+0(SB), Z2
+	VBROADCASTSS halfPi1<>+0(SB), Z2
+	VBROADCASTSS halfPi2<>+0(SB), Z11
+	VBROADCASTSS halfPi3<>+0(SB), Z12
+	VBROADCASTSS sinP2<>+0(SB), Z13
+	VBROADCASTSS sinP1<>+0(SB), Z13
+	VBROADCASTSS sinP0<>+0(SB), Z14
+	VBROADCASTSS cosP2<>+0(SB), Z15
+	VBROADCASTSS cosP1<>+0(SB), Z15
+	VBROADCASTSS cosP0<>+0(SB), Z16
 	XORQ         SI, SI
 	MOVQ         BX, DI
 	SUBQ         $+32, DI
@@ -434,57 +418,57 @@ loop2:
 	VSUBPS           Z0, Z19, Z21
 	VSUBPS           Z0, Z20, Z22
 	VMOVAPS          Z17, Z23
-	VFNMADD231PS     Z3, Z21, Z23
+	VFNMADD231PS     Z2, Z21, Z23
 	VMOVAPS          Z18, Z24
-	VFNMADD231PS     Z3, Z22, Z24
+	VFNMADD231PS     Z2, Z22, Z24
+	VFNMADD231PS     Z11, Z21, Z23
+	VFNMADD231PS     Z11, Z22, Z24
 	VFNMADD231PS     Z12, Z21, Z23
 	VFNMADD231PS     Z12, Z22, Z24
-	VFNMADD231PS     Z13, Z21, Z23
-	VFNMADD231PS     Z13, Z22, Z24
 	VMULPS           Z23, Z23, Z21
 	VMULPS           Z24, Z24, Z22
 	VBROADCASTSS     sinP2<>+0(SB), Z25
-	VFMADD213PS      Z14, Z21, Z25
+	VFMADD213PS      Z13, Z21, Z25
 	VBROADCASTSS     sinP2<>+0(SB), Z26
+	VFMADD213PS      Z13, Z22, Z26
+	VFMADD213PS      Z14, Z21, Z25
 	VFMADD213PS      Z14, Z22, Z26
-	VFMADD213PS      Z15, Z21, Z25
-	VFMADD213PS      Z15, Z22, Z26
 	VMULPS           Z25, Z21, Z25
 	VMULPS           Z26, Z22, Z26
 	VFMADD231PS      Z25, Z23, Z23
 	VFMADD231PS      Z26, Z24, Z24
 	VBROADCASTSS     cosP2<>+0(SB), Z25
-	VFMADD213PS      Z16, Z21, Z25
+	VFMADD213PS      Z15, Z21, Z25
 	VBROADCASTSS     cosP2<>+0(SB), Z26
+	VFMADD213PS      Z15, Z22, Z26
+	VFMADD213PS      Z16, Z21, Z25
 	VFMADD213PS      Z16, Z22, Z26
-	VFMADD213PS.BCST cosP0<>+0(SB), Z21, Z25
-	VFMADD213PS.BCST cosP0<>+0(SB), Z22, Z26
 	VFMADD213PS.BCST minusHalf<>+0(SB), Z21, Z25
 	VFMADD213PS.BCST minusHalf<>+0(SB), Z22, Z26
 	VFMADD213PS.BCST one<>+0(SB), Z21, Z25
 	VFMADD213PS.BCST one<>+0(SB), Z22, Z26
-	VPTESTMD         Z1, Z19, K1
-	VPTESTMD         Z1, Z20, K2
-	VBLENDMPS        Z25, Z23, K1, Z4
-	VBLENDMPS        Z26, Z24, K2, Z5
-	VBLENDMPS        Z23, Z25, K1, Z6
-	VBLENDMPS        Z24, Z26, K2, Z7
+	VPTESTMD.BCST    bit0<>+0(SB), Z19, K1
+	VPTESTMD.BCST    bit0<>+0(SB), Z20, K2
+	VBLENDMPS        Z25, Z23, K1, Z3
+	VBLENDMPS        Z26, Z24, K2, Z4
+	VBLENDMPS        Z23, Z25, K1, Z5
+	VBLENDMPS        Z24, Z26, K2, Z6
 	VPSLLD           $0x1e, Z19, Z21
 	VPSLLD           $0x1e, Z20, Z22
-	VPADDD           Z1, Z19, Z19
-	VPADDD           Z1, Z20, Z20
+	VPADDD.BCST      oneI<>+0(SB), Z19, Z19
+	VPADDD.BCST      oneI<>+0(SB), Z20, Z20
 	VPSLLD           $0x1e, Z19, Z19
 	VPSLLD           $0x1e, Z20, Z20
-	VPTERNLOGD       $0x78, Z2, Z19, Z6
-	VPTERNLOGD       $0x78, Z2, Z20, Z7
-	VPTERNLOGD       $0x78, Z2, Z21, Z4
-	VPTERNLOGD       $0x78, Z2, Z22, Z5
-	VFIXUPIMMPS.BCST $0x00, zeroStays<>+0(SB), Z17, Z4
-	VFIXUPIMMPS.BCST $0x00, zeroStays<>+0(SB), Z18, Z5
-	VMOVUPS          Z4, (AX)(SI*4)
-	VMOVUPS          Z5, 64(AX)(SI*4)
-	VMOVUPS          Z6, (CX)(SI*4)
-	VMOVUPS          Z7, 64(CX)(SI*4)
+	VPTERNLOGD       $0x78, Z1, Z19, Z5
+	VPTERNLOGD       $0x78, Z1, Z20, Z6
+	VPTERNLOGD       $0x78, Z1, Z21, Z3
+	VPTERNLOGD       $0x78, Z1, Z22, Z4
+	VFIXUPIMMPS.BCST $0x00, zeroStays<>+0(SB), Z17, Z3
+	VFIXUPIMMPS.BCST $0x00, zeroStays<>+0(SB), Z18, Z4
+	VMOVUPS          Z3, (AX)(SI*4)
+	VMOVUPS          Z4, 64(AX)(SI*4)
+	VMOVUPS          Z5, (CX)(SI*4)
+	VMOVUPS          Z6, 64(CX)(SI*4)
 	ADDQ             $+32, SI
 	SUBQ             $+32, DI
 	JGE              loop2
@@ -495,40 +479,40 @@ next3:
 	JL   next5
 
 loop4:
-	VMOVUPS          (DX)(SI*4), Z4
-	VRANGEPS         $0x0b, Z4, Z4, Z5
-	VCMPPS.BCST      $0x16, limit<>+0(SB), Z5, K1
+	VMOVUPS          (DX)(SI*4), Z3
+	VRANGEPS         $0x0b, Z3, Z3, Z4
+	VCMPPS.BCST      $0x16, limit<>+0(SB), Z4, K1
 	KORTESTW         K1, K1
 	JNE              stop1
-	VBROADCASTSS     twoOverPi<>+0(SB), Z5
-	VFMADD213PS      Z0, Z4, Z5
-	VSUBPS           Z0, Z5, Z6
-	VMOVAPS          Z4, Z7
-	VFNMADD231PS     Z3, Z6, Z7
-	VFNMADD231PS     Z12, Z6, Z7
-	VFNMADD231PS     Z13, Z6, Z7
-	VMULPS           Z7, Z7, Z6
+	VBROADCASTSS     twoOverPi<>+0(SB), Z4
+	VFMADD213PS      Z0, Z3, Z4
+	VSUBPS           Z0, Z4, Z5
+	VMOVAPS          Z3, Z6
+	VFNMADD231PS     Z2, Z5, Z6
+	VFNMADD231PS     Z11, Z5, Z6
+	VFNMADD231PS     Z12, Z5, Z6
+	VMULPS           Z6, Z6, Z5
 	VBROADCASTSS     sinP2<>+0(SB), Z17
-	VFMADD213PS      Z14, Z6, Z17
-	VFMADD213PS      Z15, Z6, Z17
-	VMULPS           Z17, Z6, Z17
-	VFMADD231PS      Z17, Z7, Z7
+	VFMADD213PS      Z13, Z5, Z17
+	VFMADD213PS      Z14, Z5, Z17
+	VMULPS           Z17, Z5, Z17
+	VFMADD231PS      Z17, Z6, Z6
 	VBROADCASTSS     cosP2<>+0(SB), Z17
-	VFMADD213PS      Z16, Z6, Z17
-	VFMADD213PS.BCST cosP0<>+0(SB), Z6, Z17
-	VFMADD213PS.BCST minusHalf<>+0(SB), Z6, Z17
-	VFMADD213PS.BCST one<>+0(SB), Z6, Z17
-	VPTESTMD         Z1, Z5, K1
-	VBLENDMPS        Z17, Z7, K1, Z8
-	VBLENDMPS        Z7, Z17, K1, Z9
-	VPSLLD           $0x1e, Z5, Z6
-	VPADDD           Z1, Z5, Z5
-	VPSLLD           $0x1e, Z5, Z5
-	VPTERNLOGD       $0x78, Z2, Z5, Z9
-	VPTERNLOGD       $0x78, Z2, Z6, Z8
-	VFIXUPIMMPS.BCST $0x00, zeroStays<>+0(SB), Z4, Z8
-	VMOVUPS          Z8, (AX)(SI*4)
-	VMOVUPS          Z9, (CX)(SI*4)
+	VFMADD213PS      Z15, Z5, Z17
+	VFMADD213PS      Z16, Z5, Z17
+	VFMADD213PS.BCST minusHalf<>+0(SB), Z5, Z17
+	VFMADD213PS.BCST one<>+0(SB), Z5, Z17
+	VPTESTMD.BCST    bit0<>+0(SB), Z4, K1
+	VBLENDMPS        Z17, Z6, K1, Z7
+	VBLENDMPS        Z6, Z17, K1, Z8
+	VPSLLD           $0x1e, Z4, Z5
+	VPADDD.BCST      oneI<>+0(SB), Z4, Z4
+	VPSLLD           $0x1e, Z4, Z4
+	VPTERNLOGD       $0x78, Z1, Z4, Z8
+	VPTERNLOGD       $0x78, Z1, Z5, Z7
+	VFIXUPIMMPS.BCST $0x00, zeroStays<>+0(SB), Z3, Z7
+	VMOVUPS          Z7, (AX)(SI*4)
+	VMOVUPS          Z8, (CX)(SI*4)
 	ADDQ             $+16, SI
 	SUBQ             $+16, DI
 	JGE              loop4
@@ -540,40 +524,40 @@ next5:
 	MOVQ             $-1, R8
 	BZHIQ            DI, R8, R8
 	KMOVW            R8, K1
-	VMOVUPS.Z        (DX)(SI*4), K1, Z4
-	VRANGEPS         $0x0b, Z4, Z4, Z5
-	VCMPPS.BCST      $0x16, limit<>+0(SB), Z5, K2
+	VMOVUPS.Z        (DX)(SI*4), K1, Z3
+	VRANGEPS         $0x0b, Z3, Z3, Z4
+	VCMPPS.BCST      $0x16, limit<>+0(SB), Z4, K2
 	KORTESTW         K2, K2
 	JNE              stop1
-	VBROADCASTSS     twoOverPi<>+0(SB), Z5
-	VFMADD213PS      Z0, Z4, Z5
-	VSUBPS           Z0, Z5, Z0
-	VMOVAPS          Z4, Z6
-	VFNMADD231PS     Z3, Z0, Z6
-	VFNMADD231PS     Z12, Z0, Z6
-	VFNMADD231PS     Z13, Z0, Z6
-	VMULPS           Z6, Z6, Z0
-	VBROADCASTSS     sinP2<>+0(SB), Z3
-	VFMADD213PS      Z14, Z0, Z3
-	VFMADD213PS      Z15, Z0, Z3
-	VMULPS           Z3, Z0, Z3
-	VFMADD231PS      Z3, Z6, Z6
-	VBROADCASTSS     cosP2<>+0(SB), Z3
-	VFMADD213PS      Z16, Z0, Z3
-	VFMADD213PS.BCST cosP0<>+0(SB), Z0, Z3
-	VFMADD213PS.BCST minusHalf<>+0(SB), Z0, Z3
-	VFMADD213PS.BCST one<>+0(SB), Z0, Z3
-	VPTESTMD         Z1, Z5, K2
-	VBLENDMPS        Z3, Z6, K2, Z10
-	VBLENDMPS        Z6, Z3, K2, Z11
-	VPSLLD           $0x1e, Z5, Z0
-	VPADDD           Z1, Z5, Z1
-	VPSLLD           $0x1e, Z1, Z1
-	VPTERNLOGD       $0x78, Z2, Z1, Z11
-	VPTERNLOGD       $0x78, Z2, Z0, Z10
-	VFIXUPIMMPS.BCST $0x00, zeroStays<>+0(SB), Z4, Z10
-	VMOVUPS          Z10, K1, (AX)(SI*4)
-	VMOVUPS          Z11, K1, (CX)(SI*4)
+	VBROADCASTSS     twoOverPi<>+0(SB), Z4
+	VFMADD213PS      Z0, Z3, Z4
+	VSUBPS           Z0, Z4, Z0
+	VMOVAPS          Z3, Z5
+	VFNMADD231PS     Z2, Z0, Z5
+	VFNMADD231PS     Z11, Z0, Z5
+	VFNMADD231PS     Z12, Z0, Z5
+	VMULPS           Z5, Z5, Z0
+	VBROADCASTSS     sinP2<>+0(SB), Z2
+	VFMADD213PS      Z13, Z0, Z2
+	VFMADD213PS      Z14, Z0, Z2
+	VMULPS           Z2, Z0, Z2
+	VFMADD231PS      Z2, Z5, Z5
+	VBROADCASTSS     cosP2<>+0(SB), Z2
+	VFMADD213PS      Z15, Z0, Z2
+	VFMADD213PS      Z16, Z0, Z2
+	VFMADD213PS.BCST minusHalf<>+0(SB), Z0, Z2
+	VFMADD213PS.BCST one<>+0(SB), Z0, Z2
+	VPTESTMD.BCST    bit0<>+0(SB), Z4, K2
+	VBLENDMPS        Z2, Z5, K2, Z9
+	VBLENDMPS        Z5, Z2, K2, Z10
+	VPSLLD           $0x1e, Z4, Z0
+	VPADDD.BCST      oneI<>+0(SB), Z4, Z2
+	VPSLLD           $0x1e, Z2, Z2
+	VPTERNLOGD       $0x78, Z1, Z2, Z10
+	VPTERNLOGD       $0x78, Z1, Z0, Z9
+	VFIXUPIMMPS.BCST $0x00, zeroStays<>+0(SB), Z3, Z9
+	VMOVUPS          Z9, K1, (AX)(SI*4)
+	VMOVUPS          Z10, K1, (CX)(SI*4)
 
 done6:
 	MOVQ BX, SI
@@ -582,6 +566,16 @@ stop1:
 	MOVQ SI, done+32(FP)
 	VZEROUPPER
 	RET
+
+DATA bit0<>+0(SB)/4, $0x00000001
+DATA bit0<>+4(SB)/4, $0x00000001
+DATA bit0<>+8(SB)/4, $0x00000001
+DATA bit0<>+12(SB)/4, $0x00000001
+DATA bit0<>+16(SB)/4, $0x00000001
+DATA bit0<>+20(SB)/4, $0x00000001
+DATA bit0<>+24(SB)/4, $0x00000001
+DATA bit0<>+28(SB)/4, $0x00000001
+GLOBL bit0<>(SB), RODATA|NOPTR, $32
 
 DATA zeroStays<>+0(SB)/4, $0x00000122
 DATA zeroStays<>+4(SB)/4, $0x00000122

@@ -1,6 +1,9 @@
 package x86
 
-import "math"
+import (
+	"math"
+	"strings"
+)
 
 // Block is a piece of arithmetic on vectors, recorded as a list of operations. It holds for any number of vectors side by
 // side: Emit and Map write it out for as many as they are asked for, interleaved, so that the machine finds independent work.
@@ -16,6 +19,11 @@ type Block struct {
 	inputs   []Value
 	uniforms []Value
 	outputs  []Value
+
+	// For Batch.
+	sets        []setLocal
+	locals      int
+	hard, again Mask
 }
 
 // Value is a vector, or a constant in all lanes.
@@ -85,6 +93,9 @@ const (
 	opOrMask
 	opTest
 	opRsqrt
+	opLoad
+	opLocal
+	opBit
 )
 
 // NewBlock starts an empty block.
@@ -130,6 +141,9 @@ func (b *Block) Const(name string, x float64) Value {
 
 // Bits is a bit pattern in all lanes.
 func (b *Block) Bits(name string, bits uint64) Value {
+	if b.Elem == F64 && !strings.HasSuffix(name, "F64") {
+		name += "F64" // a file may have both
+	}
 	return Value{c: &constant{name: name, elem: b.Elem, bits: []uint64{bits}}}
 }
 
@@ -200,6 +214,7 @@ func (b *Block) Sar(x Value, n uint64) Value { return b.op(opSar, n, x) }
 const (
 	EQ        = 0x00
 	LT        = 0x11
+	LE        = 0x12
 	Unordered = 0x03
 	NLE       = 0x16 // not less or equal: greater, or NaN
 	NGE       = 0x19 // not greater or equal: less, or NaN
@@ -247,6 +262,13 @@ func (b *Block) OrMask(m, n Mask) Mask {
 func (b *Block) TestBits(x, y Value) Mask {
 	v := b.fresh()
 	b.ops = append(b.ops, op{code: opTest, dst: v.id, mask: true, args: []Value{x, y}})
+	return Mask{v.id}
+}
+
+// Bit is set where bit n of x is. On AVX2 only Select may use it.
+func (b *Block) Bit(x Value, n uint64) Mask {
+	v := b.fresh()
+	b.ops = append(b.ops, op{code: opBit, dst: v.id, mask: true, args: []Value{x}, imm: n})
 	return Mask{v.id}
 }
 

@@ -1,6 +1,7 @@
 package x86
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
 
@@ -175,6 +176,9 @@ func (e *emitter) cmp(o op) reg.Register {
 		return dst
 	}
 	x := e.reg(o.args[0])
+	if o.code == opBit {
+		return e.bit(x, o.imm)
+	}
 	suffix, y := e.src(o.args[1])
 	dst := e.newMask()
 	switch {
@@ -195,6 +199,19 @@ func (e *emitter) cmp(o op) reg.Register {
 		name := map[uint64]string{EQ: "VPCMPEQ", GT: "VPCMPGT"}[o.imm]
 		e.Inst(name+ints+suffix, y, x, dst)
 	}
+	return dst
+}
+
+// bit makes a mask of one bit. Of a mask on AVX2 only the sign bits are read by selections.
+func (e *emitter) bit(x reg.VecVirtual, n uint64) reg.Register {
+	dst, bits := e.newMask(), uint64(8*e.b.Elem.Bytes())
+	if e.Level == AVX512 {
+		c := (&Block{Elem: e.b.Elem}).Bits(fmt.Sprintf("bit%d", n), 1<<n)
+		suffix, y := e.src(c)
+		e.Inst("VPTESTM"+e.b.Elem.ints()+suffix, y, x, dst)
+		return dst
+	}
+	e.Inst("VPSLL"+e.b.Elem.ints(), operand.Imm(bits-1-n), x, dst)
 	return dst
 }
 

@@ -1,0 +1,487 @@
+package x86
+
+import (
+	"fmt"
+
+	"github.com/mmcloughlin/avo/attr"
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// Batch describes a function of n small matrices at once, in structure-of-arrays form: entry e of matrix i stands at
+// a[e·stride+i]. Its arithmetic is a sequence of stages, each a block of its own; between them values pass through
+// locals, slots on the stack. A stage that says Again is repeated as long as any lane asks for it. The last stage gives the
+// entries of the result as its outputs and may say for which lanes it has none: Hard.
+type Batch struct {
+	Name, Doc string
+	Elem      Elem
+	Unroll    map[Level]int // vectors side by side; 0 means 1; only functions of one stage
+	Pinned    map[Level]int // constants kept in registers
+	Stages    []func(*Block)
+}
+
+// Load returns entry e of input array (1 or 2). It is read from memory when it is first needed, and again if registers are
+// short.
+func (b *Block) Load(array, e int) Value { return b.op(opLoad, uint64(array)<<8|uint64(e)) }
+
+// Local returns what an earlier stage, or this one the last time, put into slot k.
+func (b *Block) Local(k int) Value { return b.op(opLocal, uint64(k)) }
+
+// SetLocal puts v into slot k at the end of the stage.
+func (b *Block) SetLocal(k int, v Value) {
+	b.locals = max(b.locals, k+1)
+	b.sets = append(b.sets, setLocal{k, v})
+}
+
+// Hard marks lanes whose result the function leaves to its caller.
+func (b *Block) Hard(m Mask) {
+	if b.hard != (Mask{}) {
+		m = b.OrMask(b.hard, m)
+	}
+	b.hard = m
+}
+
+// Again repeats the stage while the mask is set in any lane.
+func (b *Block) Again(m Mask) { b.again = m }
+
+// FlagLocal puts all ones into slot k where the mask is set, zeros elsewhere; FlagMask reads it back.
+func (b *Block) FlagLocal(k int, m Mask) {
+	b.SetLocal(k, b.Select(m, b.Bits("allOnes"+b.Elem.String(), b.ones()), b.Bits("noneSet"+b.Elem.String(), 0)))
+}
+
+// FlagMask is the mask that FlagLocal put into slot k.
+func (b *Block) FlagMask(k int) Mask {
+	return b.CmpI(GT, b.Bits("noneSet"+b.Elem.String(), 0), b.Local(k))
+}
+
+func (b *Block) ones() uint64 { return ^uint64(0) >> (64 - 8*b.Elem.Bytes()) }
+
+type setLocal struct {
+	slot int
+	v    Value
+}
+
+const batchSignature = "func(dst, a, b *%s, n, stride int) (at, next int, hard uint64)"
+
+// Batch writes the function at a level. Its result is at = next = n if every lane had a result, else the round of
+// vectors that it stopped after, matrices at to next-1, of which those whose bits are set in hard were left as they were.
+func (f *File) Batch(l Level, m Batch) {
+	fn := f.Func(l, m.Elem, m.Name, fmt.Sprintf(batchSignature, m.Elem.GoType()), m.Doc)
+	w := &batchWriter{Func: fn, copies: max(1, m.Unroll[l])}
+	slots := 0
+	for _, body := range m.Stages {
+		b := NewBlock(l, m.Elem)
+		body(b)
+		fn.pinBatch(b, m.Pinned[l])
+		w.blocks = append(w.blocks, b)
+		slots = max(slots, b.locals)
+		w.maxEntry = max(w.maxEntry, len(b.outputs)-1)
+		for _, o := range b.ops {
+			if o.code == opLoad {
+				w.maxEntry = max(w.maxEntry, int(o.imm&0xff))
+				w.arrays = max(w.arrays, int(o.imm>>8))
+			}
+		}
+	}
+	check(w.copies == 1 || len(w.blocks) == 1, "only single stages unroll")
+	w.locals = slots
+	for _, b := range w.blocks {
+		w.plans = append(w.plans, map[int]plan{})
+		for _, copies := range []int{w.copies, 1} {
+			p := b.plan(copies, w.registers(l)-len(fn.hoisted))
+			w.plans[len(w.plans)-1][copies] = p
+			slots = max(slots, w.locals+p.slots*copies)
+		}
+	}
+	w.write(slots)
+	fn.allocateVectors(map[Level]int{AVX2: 16, AVX512: 32}[l])
+}
+
+// registers is how many vectors a plan may hold: all but those that single instructions need beside their operands.
+func (w *batchWriter) registers(l Level) int { return map[Level]int{AVX2: 13, AVX512: 30}[l] }
+
+func (f *Func) pinBatch(b *Block, n int) {
+	needed, order := f.constants(b)
+	all := append(needed, order...)
+	load := &emitter{Func: f, b: b}
+	for _, c := range all {
+		if len(f.hoisted) >= n {
+			return
+		}
+		if f.hoisted[c.name] == nil {
+			f.hoisted[c.name] = load.load(c)
+		}
+	}
+}
+
+type batchWriter struct {
+	*Func
+	blocks   []*Block
+	plans    []map[int]plan
+	copies   int
+	locals   int
+	arrays   int
+	maxEntry int
+	base     [3]reg.GPVirtual     // where the arrays' current vectors start
+	step     map[int]reg.Register // odd multiples of the stride, in bytes
+	frame    reg.GPVirtual
+	left, n  reg.GPVirtual
+}
+
+func (w *batchWriter) write(slots int) {
+	w.base[0] = w.Arg("dst")
+	for i := 1; i <= w.arrays; i++ {
+		w.base[i] = w.Arg([]string{"", "a", "b"}[i])
+	}
+	w.left = w.Arg("n")
+	w.n = w.GP64()
+	w.step = map[int]reg.Register{}
+	if w.maxEntry > 0 {
+		s := w.Arg("stride")
+		w.SHLQ(operand.U8(map[Elem]int{F32: 2, F64: 3}[w.Elem]), s)
+		w.step[1] = s
+		var last reg.Register = s
+		for k := 3; k <= w.maxEntry; k += 2 {
+			r := w.GP64()
+			w.LEAQ(operand.Mem{Base: last, Index: s, Scale: 2}, r)
+			w.step[k], last = r, r
+		}
+	}
+	if slots > 0 {
+		w.Attributes(attr.Attribute(0)) // too large a frame for NOSPLIT
+		local := w.AllocLocal(slots*w.Level.Bytes() + w.Level.Bytes())
+		local.Disp += w.Level.Bytes() - 1
+		w.frame = w.GP64()
+		w.LEAQ(local, w.frame)
+		w.ANDQ(operand.I8(-w.Level.Bytes()), w.frame)
+	}
+	w.MOVQ(w.left, w.n)
+	sizes := []int{w.copies, 1}
+	if w.copies == 1 {
+		sizes = sizes[:1]
+	}
+	for _, copies := range sizes {
+		loop, next := w.NewLabel("loop"), w.NewLabel("next")
+		lanes := operand.I32(copies * w.Lanes())
+		w.SUBQ(lanes, w.left)
+		w.JL(operand.LabelRef(next))
+		w.Label(loop)
+		w.round(copies, nil)
+		for i := 0; i <= w.arrays; i++ {
+			w.ADDQ(operand.I32(copies*w.Level.Bytes()), w.base[i])
+		}
+		w.SUBQ(lanes, w.left)
+		w.JGE(operand.LabelRef(loop))
+		w.Label(next)
+		w.ADDQ(lanes, w.left)
+	}
+	done := w.NewLabel("done")
+	w.TESTQ(w.left, w.left)
+	w.JE(operand.LabelRef(done))
+	w.round(1, w.newBatchTail())
+	w.Label(done)
+	zero := w.GP64()
+	w.XORQ(zero, zero)
+	w.Store(w.n, w.Return("at"))
+	w.Store(w.n, w.Return("next"))
+	w.Store(zero, w.Return("hard"))
+	w.End()
+}
+
+// batchTail is Tail with its AVX2 mask in memory, as registers are short.
+type batchTail struct {
+	w    *batchWriter
+	k    reg.Register
+	mask operand.Mem
+}
+
+func (w *batchWriter) newBatchTail() *batchTail {
+	if w.Level == AVX512 {
+		t := w.NewTail(w.left)
+		return &batchTail{w: w, k: t.mask}
+	}
+	lanes := w.Lanes()
+	bits := make([]uint64, 2*lanes)
+	for i := range lanes {
+		bits[i] = ^uint64(0) >> (64 - 8*w.Elem.Bytes())
+	}
+	table, offset := w.GP64(), w.GP64()
+	w.LEAQ(w.Data("tailMask"+w.Elem.String(), bits...), table)
+	w.MOVQ(w.left, offset)
+	w.NEGQ(offset)
+	w.LEAQ(operand.Mem{Base: table, Index: offset, Scale: uint8(w.Elem.Bytes()), Disp: w.Level.Bytes()}, table)
+	return &batchTail{w: w, mask: operand.Mem{Base: table}}
+}
+
+func (t *batchTail) vector() reg.VecVirtual {
+	r := t.w.Vec()
+	t.w.VMOVUPS(t.mask, r)
+	return r
+}
+
+// address returns where the vector u of entry e of an array stands.
+func (w *batchWriter) address(array, e, u int) operand.Mem {
+	m := operand.Mem{Base: w.base[array], Disp: u * w.Level.Bytes()}
+	if e > 0 {
+		odd, scale := e, 1
+		for odd%2 == 0 {
+			odd, scale = odd/2, scale*2
+		}
+		m.Index, m.Scale = w.step[odd], uint8(scale)
+	}
+	return m
+}
+
+func (w *batchWriter) slot(k int) operand.Mem {
+	return operand.Mem{Base: w.frame, Disp: k * w.Level.Bytes()}
+}
+
+// round computes some vectors, of which the last may be a part.
+func (w *batchWriter) round(copies int, t *batchTail) {
+	for i, b := range w.blocks {
+		start := w.NewLabel("stage")
+		if b.again != (Mask{}) {
+			w.Label(start)
+		}
+		e := &batchEmitter{emitter: w.emitter(b, nil, nil, copies), w: w, tail: t}
+		e.last = b.lastUses()
+		p := w.plans[i][copies]
+		e.steps(p.body)
+		if b.again != (Mask{}) {
+			again := e.bits(e.mask[b.again.id][0])
+			e.steps(p.end)
+			w.TESTL(again, again)
+			w.JNE(operand.LabelRef(start))
+			continue
+		}
+		if b.hard == (Mask{}) {
+			e.steps(p.end)
+			continue
+		}
+		e.finish(p.end)
+	}
+}
+
+// lastUses lists the last operation that reads each value.
+func (b *Block) lastUses() map[int]int {
+	last := map[int]int{}
+	for i, o := range b.ops {
+		for _, id := range o.reads(AVX2) {
+			last[id] = i
+		}
+	}
+	for _, id := range b.endReads() {
+		last[id] = len(b.ops)
+	}
+	return last
+}
+
+// endReads lists the values that are read when all operations are done.
+func (b *Block) endReads() (ids []int) {
+	for _, v := range b.outputs {
+		if v.c == nil {
+			ids = append(ids, v.id)
+		}
+	}
+	for _, s := range b.sets {
+		if s.v.c == nil {
+			ids = append(ids, s.v.id)
+		}
+	}
+	for _, m := range []Mask{b.hard, b.again} {
+		if m != (Mask{}) {
+			ids = append(ids, m.id)
+		}
+	}
+	return ids
+}
+
+// batchEmitter writes out a planned block.
+type batchEmitter struct {
+	*emitter
+	w    *batchWriter
+	tail *batchTail
+	hard []reg.Register // masks of lanes not to store, in finish
+}
+
+func (e *batchEmitter) steps(steps []step) {
+	for _, s := range steps {
+		switch s.kind {
+		case doOp:
+			o := e.b.ops[s.at]
+			e.at = s.at
+			for u := range e.copies {
+				e.u = u
+				if o.mask {
+					e.mask[o.dst] = append(e.mask[o.dst], e.cmp(o))
+				} else {
+					e.vec[o.dst] = append(e.vec[o.dst], e.op(o))
+				}
+			}
+		case spill:
+			for u := range e.copies {
+				e.w.VMOVUPS(e.where(s.id)[u], e.w.slot(e.w.locals+s.slot*e.copies+u))
+			}
+		case fill:
+			e.fill(s)
+		case output:
+			v := e.b.outputs[s.at]
+			for u := range e.copies {
+				e.u = u
+				e.store(e.reg(v), s.at, u)
+			}
+		case local:
+			e.u = 0
+			set := e.b.sets[s.at]
+			e.w.VMOVUPS(e.reg(set.v), e.w.slot(set.slot))
+		}
+	}
+}
+
+// where returns the registers of a value or, on AVX2, mask.
+func (e *batchEmitter) where(id int) (r []reg.VecVirtual) {
+	if v := e.vec[id]; v != nil {
+		return v
+	}
+	for _, m := range e.mask[id] {
+		r = append(r, m.(reg.VecVirtual))
+	}
+	return r
+}
+
+func (e *batchEmitter) fill(s step) {
+	var regs []reg.VecVirtual
+	for u := range e.copies {
+		r := e.Vec()
+		switch {
+		case s.load == nil:
+			e.w.VMOVUPS(e.w.slot(e.w.locals+s.slot*e.copies+u), r)
+		case s.load.code == opLocal:
+			e.w.VMOVUPS(e.w.slot(int(s.load.imm)), r)
+		default:
+			m := e.w.address(int(s.load.imm>>8), int(s.load.imm&0xff), u)
+			switch {
+			case e.tail == nil:
+				e.w.VMOVUPS(m, r)
+			case e.Level == AVX512:
+				e.Inst("VMOVU"+e.Elem.floats()+"_Z", m, e.tail.k, r)
+			default:
+				e.Inst("VMASKMOV"+e.Elem.floats(), m, e.tail.vector(), r)
+			}
+		}
+		regs = append(regs, r)
+	}
+	if s.mask {
+		e.mask[s.id] = nil
+		for _, r := range regs {
+			e.mask[s.id] = append(e.mask[s.id], r)
+		}
+		return
+	}
+	e.vec[s.id] = regs
+}
+
+// store writes entry at of the result.
+func (e *batchEmitter) store(r reg.VecVirtual, at, u int) {
+	m, floats := e.w.address(0, at, u), e.Elem.floats()
+	switch {
+	case e.hard != nil && e.Level == AVX512:
+		e.Inst("VMOVU"+floats, r, e.hard[u], m)
+	case e.hard != nil:
+		e.Inst("VMASKMOV"+floats, r, e.hard[u], m)
+	case e.tail == nil:
+		e.w.VMOVUPS(r, m)
+	case e.Level == AVX512:
+		e.Inst("VMOVU"+floats, r, e.tail.k, m)
+	default:
+		e.Inst("VMASKMOV"+floats, r, e.tail.vector(), m)
+	}
+}
+
+// bits moves a mask to a general register.
+func (e *batchEmitter) bits(m reg.Register) reg.GPVirtual {
+	r := e.GP32()
+	if e.Level == AVX512 {
+		e.KMOVW(m, r)
+	} else {
+		e.Inst("VMOVMSK"+e.Elem.floats(), m, r)
+	}
+	return r
+}
+
+// finish stores the results if no lane is hard; else those of the others, and returns.
+func (e *batchEmitter) finish(end []step) {
+	w := e.w
+	var any reg.GPVirtual
+	hard := e.mask[e.b.hard.id]
+	for u := range e.copies {
+		m := hard[u]
+		if e.tail != nil {
+			if e.Level == AVX512 {
+				w.KANDW(e.tail.k, m, m)
+			} else {
+				w.Inst("VAND"+e.Elem.floats(), e.tail.mask, m, m)
+			}
+		}
+		r := e.bits(m)
+		if u == 0 {
+			any = w.GP64()
+			w.MOVL(r, any.As32())
+			continue
+		}
+		w.SHLQ(operand.U8(u*e.Lanes()), r.As64())
+		w.ORQ(r.As64(), any)
+	}
+	easy := w.NewLabel("easy")
+	w.TESTQ(any, any)
+	w.JE(operand.LabelRef(easy))
+	vec, mask := clone(e.vec), clone(e.mask)
+	for u := range e.copies {
+		if e.Level == AVX512 {
+			k := w.K()
+			if e.tail != nil {
+				w.KANDNW(e.tail.k, hard[u], k)
+			} else {
+				w.KNOTW(hard[u], k)
+			}
+			e.hard = append(e.hard, k)
+			continue
+		}
+		// What VMASKMOV reads is the sign: of ones without the hard lanes.
+		r := w.Vec()
+		if e.tail != nil {
+			w.Inst("VANDN"+e.Elem.floats(), e.tail.mask, hard[u], r)
+		} else {
+			w.VPCMPEQD(r, r, r)
+			w.Inst("VXOR"+e.Elem.floats(), hard[u], r, r)
+		}
+		e.hard = append(e.hard, r)
+	}
+	e.steps(end)
+	e.hard = nil
+	at, next := w.GP64(), w.GP64()
+	w.MOVQ(w.n, next)
+	if e.tail == nil {
+		w.SUBQ(w.left, next)
+		w.MOVQ(next, at)
+		w.SUBQ(operand.I32(e.copies*e.Lanes()), at)
+	} else {
+		w.MOVQ(w.n, at)
+		w.SUBQ(w.left, at)
+	}
+	w.Store(at, w.Return("at"))
+	w.Store(next, w.Return("next"))
+	w.Store(any, w.Return("hard"))
+	w.End()
+	w.Label(easy)
+	e.vec, e.mask = vec, mask
+	e.steps(end)
+}
+
+func clone[V any](m map[int][]V) map[int][]V {
+	c := map[int][]V{}
+	for k, v := range m {
+		c[k] = append([]V(nil), v...)
+	}
+	return c
+}
