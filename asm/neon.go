@@ -19,6 +19,7 @@ var neonRegistry = []neonGenerator{
 	{"zgemm", gemmNEON},
 	{"zlog", logNEON},
 	{"zmoments", momentsNEON},
+	{"znorm", normNEON},
 	{"zpointconv", pointConvNEON},
 	{"zreduce", reduceNEON},
 	{"zsetconv", setConvNEON},

@@ -25,6 +25,7 @@ var registry = []generator{
 	{"zsetconv", setConvAMD64},
 	{"zreduce", reduceAMD64},
 	{"zmoments", momentsAMD64},
+	{"znorm", normAMD64},
 	{"../internal/limits/zlimits", limitsAMD64},
 	{"ztree", treeAMD64},
 }

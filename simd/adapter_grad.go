@@ -122,3 +122,41 @@ func Adam[T Float](p, m, v, g []T, step, beta1, beta2, root, eps float64) {
 		unreachable("Adam")
 	}
 }
+
+// Norm normalises rows with given statistics; see NormF32.
+func Norm[T Float](y, x, mean, low, scale, bias []T, c int) {
+	switch y := any(y).(type) {
+	case []float32:
+		NormF32(y, any(x).([]float32), any(mean).([]float32), any(low).([]float32), any(scale).([]float32), any(bias).([]float32), c)
+	case []float64:
+		NormF64(y, any(x).([]float64), any(mean).([]float64), any(low).([]float64), any(scale).([]float64), any(bias).([]float64), c)
+	default:
+		unreachable("Norm")
+	}
+}
+
+// NormSums adds up what the gradient of a normalisation needs; see NormSumsF32.
+func NormSums[T Float](sum, sumX []float64, dz, x, mean, low []T, c int) {
+	switch x := any(x).(type) {
+	case []float32:
+		NormSumsF32(sum, sumX, any(dz).([]float32), x, any(mean).([]float32), any(low).([]float32), c)
+	case []float64:
+		NormSumsF64(sum, sumX, any(dz).([]float64), x, any(mean).([]float64), any(low).([]float64), c)
+	default:
+		unreachable("NormSums")
+	}
+}
+
+// NormGrad is the gradient of a normalisation by the rows' own statistics; see NormGradF32.
+func NormGrad[T Float](dx, dz, x []T, weight []int32, mean, low, a, p, q []T, c int) {
+	switch dx := any(dx).(type) {
+	case []float32:
+		NormGradF32(dx, any(dz).([]float32), any(x).([]float32), weight, any(mean).([]float32), any(low).([]float32),
+			any(a).([]float32), any(p).([]float32), any(q).([]float32), c)
+	case []float64:
+		NormGradF64(dx, any(dz).([]float64), any(x).([]float64), weight, any(mean).([]float64), any(low).([]float64),
+			any(a).([]float64), any(p).([]float64), any(q).([]float64), c)
+	default:
+		unreachable("NormGrad")
+	}
+}

@@ -71,6 +71,9 @@ func testAllocationFree[T Float](t *testing.T) {
 		"SetConv":    func() { SetConv(x, d[:150], e[:150], y, 1, 2, 1, 1) },
 		"Sum":        func() { Sum(x) }, "Dot": func() { Dot(x, y) }, "SumSq": func() { SumSq(x) }, "MinMax": func() { MinMax(x) },
 		"WeightedMoments": func() { WeightedMoments(d[:10], e[:10], x, nil, 10) },
+		"Norm":            func() { Norm(z, x, y[:10], y[:10], y[:10], y[:10], 10) },
+		"NormSums":        func() { NormSums(d[:10], e[:10], z, x, y[:10], y[:10], 10) },
+		"NormGrad":        func() { NormGrad(z, z, x, nil, y[:10], y[:10], y[:10], y[:10], y[:10], 10) },
 	} {
 		if got := testing.AllocsPerRun(10, f); got != 0 {
 			t.Errorf("%s allocates %g times", name, got)
