@@ -24,6 +24,7 @@ type ImageEquivCNP[T Float] struct {
 
 	mu    sync.Mutex
 	grids []gridGeometry[T] // recently used pixel grids, newest last
+	plans planCache[T]
 
 	trace func(name string, v []T)
 }
@@ -70,12 +71,28 @@ func (m *ImageEquivCNP[T]) State() []layers.Param[T] {
 	return append(ps, m.last.Params(fmt.Sprintf("cnn.%d.module.", len(m.blocks)+1))...)
 }
 
-// Complete predicts every pixel from the observed ones. The first call for an image size builds its neighbourhoods.
+// Complete predicts every pixel from the observed ones. The first call for an image size makes a plan that keeps little
+// (implicitMemory), which later calls use as long as the parameters stay as they are. A service that answers many calls makes
+// a Plan of its own, which may keep more.
 func (m *ImageEquivCNP[T]) Complete(ctx context.Context, im *Images[T]) (*Prediction[T], error) {
 	if err := im.check(m.cfg.DimY); err != nil {
 		return nil, err
 	}
-	return m.forward(ctx, im, m.grid(im.H, im.W), layers.Eval)
+	if m.trace != nil { // a plan merges layers and keeps no activations
+		return m.forward(ctx, im, m.grid(im.H, im.W), layers.Eval)
+	}
+	out := newPrediction[T](len(im.Pixels))
+	if im.B == 0 {
+		return out, ctx.Err()
+	}
+	p, err := m.plans.get(ctx, m, im.H, im.W)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.Predict(ctx, out, im); err != nil {
+		return nil, err
+	}
+	return out, nil
 }
 
 // imageChunk is the number of images that one set of evaluated convolution weights serves.

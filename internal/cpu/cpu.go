@@ -49,3 +49,6 @@ func or(size, otherwise int) int {
 	}
 	return otherwise
 }
+
+// unknownMemory stands for the size of the main memory where the machine does not tell.
+const unknownMemory = 4 << 30

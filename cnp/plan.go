@@ -1,0 +1,250 @@
+package cnp
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"sync"
+
+	"github.com/equivcnp/equivcnp/group"
+	"github.com/equivcnp/equivcnp/internal/cpu"
+	"github.com/equivcnp/equivcnp/layers"
+	"github.com/equivcnp/equivcnp/neighbor"
+)
+
+// Precision is how a plan keeps convolution weights.
+type Precision string
+
+// The precisions.
+const (
+	// Float32 keeps weights as the model computes them (in float64 under a float64 model).
+	Float32 Precision = "float32"
+	// BFloat16 keeps them in half the memory, where there are many. Under the paper's models predictions move by a thousandth
+	// of the largest value, and in a few places by up to a thirtieth (TestPlanGolden).
+	BFloat16 Precision = "bfloat16"
+)
+
+// PlanOptions say what a plan may spend.
+type PlanOptions struct {
+	// Memory bounds, in bytes, the convolution weights that a plan keeps. What does not fit is computed anew in every call,
+	// for all images of the call at once: the more images, the less it costs. 0 is a quarter of the machine's memory,
+	// a negative number keeps nothing.
+	Memory int64
+	// Precision of the kept weights; empty is Float32.
+	Precision Precision
+}
+
+// Geometry says where the pixels of a model's images lie, and where it predicts.
+type Geometry struct {
+	// Points [n, 2] carry the features, in the order of Images.Pixels.
+	Points []float64
+	// Targets [m, 2] may be any points; nil: the Points. A target reads what the network computes at its place from the
+	// features of the points, and no point sees a target: one that lies on a pixel gets that pixel's prediction.
+	Targets []float64
+}
+
+// Grid is the geometry of h x w images that are predicted at their pixels, which is what Complete does.
+func Grid(h, w int) Geometry { return Geometry{Points: pixelGrid(h, w)} }
+
+// Upsampled is the geometry of h x w images that are predicted at scale·h x scale·w places, row by row: the centres of the
+// equal squares into which scale divides each pixel's side.
+func Upsampled(h, w, scale int) Geometry {
+	ys, xs := subpixels(h, scale), subpixels(w, scale)
+	g := Grid(h, w)
+	g.Targets = make([]float64, 0, 2*len(ys)*len(xs))
+	for _, y := range ys {
+		for _, x := range xs {
+			g.Targets = append(g.Targets, y, x)
+		}
+	}
+	return g
+}
+
+// subpixels returns the coordinates of the parts of n pixels along one axis.
+func subpixels(n, scale int) []float64 {
+	axis, out := make([]float64, n), make([]float64, 0, n*scale)
+	linspace(axis, -float64(n)/2, float64(n)/2)
+	step := 1.0 // of a single pixel, which has no neighbour to be apart from
+	if n > 1 {
+		step = float64(n) / float64(n-1)
+	}
+	for _, x := range axis {
+		for k := range scale {
+			out = append(out, x+step*(float64(2*k+1-scale)/float64(2*scale)))
+		}
+	}
+	return out
+}
+
+// ImagePlan is an ImageEquivCNP compiled for one geometry: neighbourhoods, poses, folded normalisation and, as far as memory
+// allows, the convolution weights of every pose. It is immutable and safe for concurrent use; it keeps the parameters that
+// the model had when it was made.
+type ImagePlan[T Float] struct {
+	cfg     Config
+	n, m, k int     // points, targets (0: the points), lifts
+	rows    int     // (n + m)·k
+	rank    []int32 // natural row → row of the plan; nil: the same
+
+	embedding *layers.PlannedEmbedding[T]
+	conv      []*layers.PlannedSeparable[T] // two per block
+	layout    *layers.Arrangement[T]        // how the last of them stores features
+	last      *layers.PlannedLinear[T]
+
+	info PlanInfo
+	pool sync.Pool // *imageRun[T]
+}
+
+// PlanInfo describes a plan.
+type PlanInfo struct {
+	Rows        int   // lifted points and targets
+	Pairs       int   // of a residual layer
+	Poses       int   // distinct ones among them
+	Flat        bool  // one small table of weights serves all rows
+	Stored      int   // layers whose weights are kept
+	Evaluated   int   // layers whose weights are computed in every call
+	WeightBytes int64 // kept weights
+	Bytes       int64 // weights and neighbourhoods
+	// Multiply-adds of one image, and of the WeightNets of one call (0 where all weights are kept).
+	ImageOps, CallOps float64
+}
+
+// Info describes the plan.
+func (p *ImagePlan[T]) Info() PlanInfo { return p.info }
+
+// Values is the number of values that Predict sets for each image in Mean and in Std: channels times targets.
+func (p *ImagePlan[T]) Values() int { return p.cfg.DimY * p.outputs() }
+
+// outputs is the number of places that are predicted.
+func (p *ImagePlan[T]) outputs() int {
+	if p.m > 0 {
+		return p.m
+	}
+	return p.n
+}
+
+// Plan compiles the model for a geometry.
+func (m *ImageEquivCNP[T]) Plan(ctx context.Context, g Geometry, opt PlanOptions) (*ImagePlan[T], error) {
+	if len(g.Points)%2 != 0 || len(g.Targets)%2 != 0 || len(g.Points) == 0 {
+		return nil, fmt.Errorf("%w: %d coordinates of points, %d of targets: need pairs, and at least one point",
+			ErrShape, len(g.Points), len(g.Targets))
+	}
+	if max := 2 * maxPixels; len(g.Points) > max || len(g.Targets) > max-len(g.Points) {
+		return nil, fmt.Errorf("%w: %d points and targets, need at most %d", ErrShape, (len(g.Points)+len(g.Targets))/2, max/2)
+	}
+	for name, x := range map[string][]float64{"points": g.Points, "targets": g.Targets} {
+		for i, v := range x {
+			if math.IsNaN(v - v) {
+				return nil, fmt.Errorf("%w: %s[%d, %d] = %v", ErrValue, name, i/2, i%2, v)
+			}
+		}
+	}
+	switch opt.Precision {
+	case "", Float32, BFloat16:
+	default:
+		return nil, fmt.Errorf("%w: precision %q is neither %q nor %q", ErrConfig, opt.Precision, Float32, BFloat16)
+	}
+	if opt.Memory == 0 {
+		opt.Memory = cpu.Memory() / 4
+	}
+	points := group.LiftPoints(m.group, g.Points, m.cfg.Lifts, m.cfg.LiftSeed)
+	queries := points
+	if len(g.Targets) > 0 {
+		queries = group.LiftPoints(m.group, append(append([]float64(nil), g.Points...), g.Targets...), m.cfg.Lifts, m.cfg.LiftSeed)
+	}
+	p := &ImagePlan[T]{cfg: m.cfg, n: points.N, m: queries.N - points.N, k: m.cfg.Lifts, rows: queries.Rows()}
+	if err := p.compile(ctx, m, queries, points, opt); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// maxPlanPairs bounds the pairs of a plan's neighbourhood: 512 x 512 pixels at the radius that the paper's models have at
+// 64 x 64 are 1.2·10⁸ in the widest layer.
+const maxPlanPairs = 1 << 28
+
+func (p *ImagePlan[T]) compile(ctx context.Context, m *ImageEquivCNP[T], queries, points *group.Lifted, opt PlanOptions) error {
+	// One neighbourhood for each radius. The residual layers, almost all of the work, come first and decide the order of
+	// rows.
+	width := m.cfg.Channels[0]
+	var radii []float64
+	for _, block := range m.blocks {
+		for _, conv := range block.Conv {
+			radii = append(radii, conv.Depthwise.Radius())
+		}
+	}
+	deep := len(radii)
+	near, flat := map[float64]*neighbor.Neighborhood{}, true
+	for _, r := range append(radii, m.psi.Radius()) {
+		if near[r] != nil {
+			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		n, err := neighbor.Ball(queries, points, neighbor.Options{Radius: r, MaxPairs: maxPlanPairs,
+			MaxNeighbors: m.cfg.MaxNeighbors, Seed: m.cfg.NeighborSeed})
+		if err != nil {
+			return err
+		}
+		near[r], flat = n, flat && layers.Flat(n)
+	}
+	var order []int32
+	if !flat {
+		order = layers.RowOrder(near[radii[0]])
+	}
+	arranged := map[float64]*layers.Arrangement[T]{}
+	for i, r := range append(radii, m.psi.Radius()) {
+		if arranged[r] == nil {
+			arranged[r] = layers.Arrange[T](near[r], order, flat, i < deep)
+			near[r] = nil
+		}
+	}
+	embed := arranged[m.psi.Radius()]
+	if order != nil {
+		p.rank = make([]int32, len(order))
+		for i, from := range order {
+			p.rank[from] = int32(i)
+		}
+	}
+
+	// Weights are stored first where they save the most work per byte: the embedding's, which are few per pose.
+	left := max(opt.Memory, 0)
+	kind := layers.Stored
+	if opt.Precision == BFloat16 {
+		kind = layers.StoredBF16
+	}
+	storage := func(a *layers.Arrangement[T], net *layers.WeightNet[T]) layers.Storage {
+		size := layers.StorageBytes(a, net.Out(), kind)
+		if !a.Flat() && size > left {
+			p.info.Evaluated++
+			p.info.CallOps += float64(a.Evaluations()) * net.MulAdds()
+			return layers.Evaluated
+		}
+		left -= size
+		p.info.Stored++
+		p.info.WeightBytes += size
+		return kind
+	}
+	p.embedding = m.psi.PlanEmbedding(embed, storage(embed, m.psi.WeightNet), 2, m.first)
+	rows := float64(p.rows)
+	p.info.ImageOps = float64(embed.Pairs()*2*m.psi.Linear.In) + rows*float64(2*m.psi.Linear.In*width)
+	for _, block := range m.blocks {
+		for _, conv := range block.Conv {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			a := arranged[conv.Depthwise.Radius()]
+			p.conv = append(p.conv, conv.Plan(a, storage(a, conv.Depthwise.WeightNet)))
+			p.layout = a
+			p.info.ImageOps += float64(a.Pairs()*width) + rows*float64(width*width)
+			p.info.Pairs, p.info.Poses, p.info.Flat = a.Pairs(), a.Poses(), a.Flat()
+		}
+	}
+	p.last = m.last.Plan()
+	p.info.ImageOps += float64(p.outputs() * width * 2 * m.cfg.DimY)
+	p.info.Rows, p.info.Bytes = p.rows, p.info.WeightBytes
+	for _, a := range arranged {
+		p.info.Bytes += a.Bytes()
+	}
+	return nil
+}

@@ -1,0 +1,83 @@
+package cnp
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/equivcnp/equivcnp/layers"
+)
+
+// keepPlans bounds the pixel grids whose plans a model remembers for Complete.
+const keepPlans = 4
+
+// implicitMemory bounds the weights that such a plan keeps, in bytes: a caller who asked for one completion did not ask for
+// a gigabyte.
+const implicitMemory = 64 << 20
+
+// planCache holds the plans of the recent grids. A plan is made once, however many calls wait for it.
+type planCache[T Float] struct {
+	mu      sync.Mutex
+	entries []*planEntry[T] // newest last
+}
+
+type planEntry[T Float] struct {
+	h, w int
+	lock chan struct{} // holds one token, which whoever looks at plan and state takes
+	plan *ImagePlan[T]
+	// state is what the parameters were when the plan was made: they are live, and training changes them.
+	state [][]T
+}
+
+// get returns the plan for h x w images under the model's current parameters.
+func (c *planCache[T]) get(ctx context.Context, m *ImageEquivCNP[T], h, w int) (*ImagePlan[T], error) {
+	e := c.entry(h, w)
+	select {
+	case e.lock <- struct{}{}:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	defer func() { <-e.lock }()
+	state := m.State()
+	if e.plan != nil && sameState(e.state, state) {
+		return e.plan, nil
+	}
+	e.plan = nil // its memory is free before the next one is made
+	p, err := m.Plan(ctx, Grid(h, w), PlanOptions{Memory: implicitMemory})
+	if err != nil {
+		return nil, err
+	}
+	e.plan, e.state = p, e.state[:0]
+	for _, q := range state {
+		e.state = append(e.state, slices.Clone(q.Data))
+	}
+	return p, nil
+}
+
+// entry returns the place of a grid, the newest from now on.
+func (c *planCache[T]) entry(h, w int) *planEntry[T] {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e := &planEntry[T]{h: h, w: w, lock: make(chan struct{}, 1)}
+	if i := slices.IndexFunc(c.entries, func(e *planEntry[T]) bool { return e.h == h && e.w == w }); i >= 0 {
+		e = c.entries[i]
+		c.entries = slices.Delete(c.entries, i, i+1)
+	} else if len(c.entries) == keepPlans {
+		c.entries = slices.Delete(c.entries, 0, 1)
+	}
+	c.entries = append(c.entries, e)
+	return e
+}
+
+// sameState reports whether the parameters still are what they were.
+func sameState[T Float](was [][]T, now []layers.Param[T]) bool {
+	if len(was) != len(now) {
+		return false
+	}
+	for i, p := range now {
+		if !slices.Equal(was[i], p.Data) {
+			return false
+		}
+	}
+	return true
+}

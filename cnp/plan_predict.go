@@ -1,0 +1,184 @@
+package cnp
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"runtime"
+
+	"github.com/equivcnp/equivcnp/internal/parallel"
+	"github.com/equivcnp/equivcnp/layers"
+	"github.com/equivcnp/equivcnp/simd"
+)
+
+// runBytes bounds the features that one call holds at a time: images are taken in groups of that size, at least one.
+const runBytes = 256 << 20
+
+// imageRun is the memory of one call. Calls take it from the plan's pool.
+type imageRun[T Float] struct {
+	input, h, y []T
+	ws          layers.Workspace[T]
+	read        []readBuffers[T] // one per goroutine
+}
+
+// readBuffers hold some rows on their way from features to the prediction.
+type readBuffers[T Float] struct{ lift, features, out []T }
+
+// resize returns a slice with n elements, x itself if it is large enough. What it holds is undefined.
+func resize[T any](x []T, n int) []T {
+	if cap(x) < n {
+		return make([]T, n)
+	}
+	return x[:n]
+}
+
+// Predict sets dst to the prediction of a batch of images: mean and standard deviation [B, C, targets], where targets are
+// those of the plan's geometry, or else its points in their order. dst.Mean and dst.Std must have B·Values() elements; they
+// are what the caller keeps, and reusing them saves making them anew.
+//
+// An image's result is the same whatever the batch and however many threads there are. Once ctx is done Predict returns its
+// error, and dst may be written in part.
+func (p *ImagePlan[T]) Predict(ctx context.Context, dst *Prediction[T], im *Images[T]) error {
+	if err := im.check(p.cfg.DimY); err != nil {
+		return err
+	}
+	if im.H*im.W != p.n {
+		return fmt.Errorf("%w: the plan is for %d pixels, the images have %d x %d", ErrShape, p.n, im.H, im.W)
+	}
+	if want := im.B * p.Values(); len(dst.Mean) != want || len(dst.Std) != want {
+		return fmt.Errorf("%w: the prediction has room for %d means and %d standard deviations, %d images need %d of each",
+			ErrShape, len(dst.Mean), len(dst.Std), im.B, want)
+	}
+	run, _ := p.pool.Get().(*imageRun[T])
+	if run == nil {
+		run = &imageRun[T]{}
+	}
+	defer p.pool.Put(run)
+	size := 2 * p.rows * p.cfg.Channels[0] * 4
+	chunk := max(1, min(im.B, runBytes/size))
+	report, steps := progress(ctx), 1+len(p.conv)
+	total := (im.B + chunk - 1) / chunk * steps
+	for lo := 0; lo < im.B; lo += chunk {
+		done := lo / chunk * steps
+		if err := p.images(ctx, run, dst, im, lo, min(lo+chunk, im.B), func(i int) { report(done+i, total) }); err != nil {
+			return err
+		}
+	}
+	report(total, total)
+	return nil
+}
+
+// images predicts images lo to hi.
+func (p *ImagePlan[T]) images(ctx context.Context, run *imageRun[T], dst *Prediction[T], im *Images[T], lo, hi int, step func(int)) error {
+	b, width := hi-lo, p.cfg.Channels[0]
+	in := 2 * p.cfg.DimY * p.cfg.Multiplicity
+	run.input = resize(run.input, b*p.rows*in)
+	run.h, run.y = resize(run.h, b*p.rows*width), resize(run.y, b*p.rows*width)
+
+	// Encoder, and the linear map that mixes density and signal.
+	step(0)
+	p.embed(run.input, im, lo, hi)
+	if err := p.embedding.Forward(ctx, run.h, run.input, b, &run.ws); err != nil {
+		return err
+	}
+	// Residual blocks.
+	for i, conv := range p.conv {
+		step(i + 1)
+		from, to := run.h, run.y
+		if i%2 == 1 {
+			from, to = to, from
+		}
+		if err := conv.Forward(ctx, to, from, b, i%2 == 1, &run.ws); err != nil {
+			return err
+		}
+	}
+	p.read(run, dst, lo, hi)
+	return ctx.Err()
+}
+
+// row returns the plan's row of lift 0 of a point, or with n added of a target; the other lifts are where rank says.
+func (p *ImagePlan[T]) row(i, lift int) int {
+	r := i*p.k + lift
+	if p.rank != nil {
+		return int(p.rank[r])
+	}
+	return r
+}
+
+// embed sets dst [b, rows, 2, K, c] to density (the mask) and signal (the observed values' powers) at the points. Unobserved
+// values are never read. Targets stay as they are: nobody reads them.
+func (p *ImagePlan[T]) embed(dst []T, im *Images[T], lo, hi int) {
+	n, c := p.n, im.C*p.cfg.Multiplicity
+	parallel.For((hi-lo)*n, 1<<12, func(from, to int) {
+		for i := from; i < to; i++ {
+			b, pixel := i/n, i%n
+			for l := range p.k {
+				row := dst[(b*p.rows+p.row(pixel, l))*2*c:][:2*c]
+				if !im.Mask[(lo+b)*n+pixel] {
+					clear(row)
+					continue
+				}
+				for ch := range im.C {
+					v, power := im.Pixels[((lo+b)*im.C+ch)*n+pixel], T(1)
+					for k := range p.cfg.Multiplicity {
+						power *= v
+						row[k*im.C+ch], row[c+k*im.C+ch] = 1, power
+					}
+				}
+			}
+		}
+	})
+}
+
+// read maps the features of the wanted rows to mean and standard deviation.
+func (p *ImagePlan[T]) read(run *imageRun[T], dst *Prediction[T], lo, hi int) {
+	const grain = 256
+	width, c, outs, first := p.cfg.Channels[0], p.cfg.DimY, p.outputs(), 0
+	if p.m > 0 {
+		first = p.n
+	}
+	chunks, workers := (outs+grain-1)/grain, runtime.GOMAXPROCS(0)
+	for len(run.read) < workers {
+		run.read = append(run.read, readBuffers[T]{make([]T, width), make([]T, grain*width), make([]T, grain*2*c)})
+	}
+	parallel.ForWorkers((hi-lo)*chunks, 1, workers, func(worker, i, _ int) {
+		b, from := i/chunks, i%chunks*grain
+		to := min(from+grain, outs)
+		buf := &run.read[worker]
+		y := buf.out[:(to-from)*2*c]
+		h := run.h[b*p.rows*width : (b+1)*p.rows*width]
+		if p.layout.Flat() && p.rank == nil && p.k == 1 {
+			p.last.Forward(y, h[(first+from)*width:(first+to)*width], to-from)
+		} else {
+			// The mean of a point's lifts.
+			row, mean := buf.lift, buf.features[:(to-from)*width]
+			for t := from; t < to; t++ {
+				m := mean[(t-from)*width:][:width]
+				p.layout.Gather(m, h, p.row(first+t, 0))
+				for l := 1; l < p.k; l++ {
+					p.layout.Gather(row, h, p.row(first+t, l))
+					simd.Add(m, m, row)
+				}
+				if p.k > 1 {
+					simd.Scale(m, 1/T(p.k), m)
+				}
+			}
+			p.last.Forward(y, mean, to-from)
+		}
+		for ch := range c {
+			at := ((lo+b)*c+ch)*outs + from
+			mean, spread := dst.Mean[at:at+to-from], dst.Std[at:at+to-from]
+			for t := range mean {
+				mean[t], spread[t] = y[t*2*c+ch], y[t*2*c+c+ch]
+			}
+			simd.Softplus(spread, spread)
+			for t, v := range spread {
+				v = max(v, T(p.cfg.Floor))
+				if p.cfg.Output == OutputVariance {
+					v = T(math.Sqrt(float64(v)))
+				}
+				spread[t] = v
+			}
+		}
+	})
+}

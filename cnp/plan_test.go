@@ -1,0 +1,372 @@
+package cnp
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/equivcnp/equivcnp/internal/testkit"
+	"github.com/equivcnp/equivcnp/layers"
+)
+
+// planModel is a small image model with everything that a plan has to get right: two channels, powers, normalisation with
+// statistics of its own, lifts, and a width that ends within a slice.
+func planModel[T Float](t *testing.T, name string, lifts int) *ImageEquivCNP[T] {
+	t.Helper()
+	c := Default(EquivCNPImage, name, 2)
+	c.Lifts, c.Multiplicity, c.Channels, c.Blocks, c.Hidden, c.Mid, c.BlockBatchNorm = lifts, 2, []int{41}, 2, 7, 5, true
+	m, err := New[T](c, 7)
+	require.NoError(t, err)
+	perturb(m.State(), 8)
+	return m.(*ImageEquivCNP[T])
+}
+
+func planImages[T Float](b, c, h, w int, seed uint64) *Images[T] {
+	rng := rand.New(rand.NewPCG(seed, 2))
+	im := &Images[T]{B: b, C: c, H: h, W: w, Pixels: make([]T, b*c*h*w), Mask: make([]bool, b*h*w)}
+	for i := range im.Mask {
+		im.Mask[i] = rng.Float64() < 0.4
+	}
+	for i := range im.Pixels {
+		im.Pixels[i] = T(math.NaN()) // unobserved values are never read
+		if im.Mask[i/(c*h*w)*h*w+i%(h*w)] {
+			im.Pixels[i] = T(rng.NormFloat64())
+		}
+	}
+	return im
+}
+
+func predictPlan[T Float](t *testing.T, p *ImagePlan[T], im *Images[T]) *Prediction[T] {
+	t.Helper()
+	out := newPrediction[T](im.B * p.Values())
+	require.NoError(t, p.Predict(context.Background(), out, im))
+	return out
+}
+
+// storages are the ways to keep weights that a plan can be forced into.
+var storages = map[string]PlanOptions{
+	"evaluated": {Memory: -1},
+	"stored":    {},
+	"bfloat16":  {Precision: BFloat16},
+}
+
+// TestPlanAgainstLayers: a plan computes what the layers do one after the other, under every group and way to keep weights.
+func TestPlanAgainstLayers(t *testing.T) {
+	t.Run("F64", func(t *testing.T) { testPlanAgainstLayers[float64](t, 1e-12) })
+	t.Run("F32", func(t *testing.T) { testPlanAgainstLayers[float32](t, 2e-5) })
+}
+
+func testPlanAgainstLayers[T Float](t *testing.T, tol float64) {
+	for _, c := range []struct {
+		group string
+		lifts int
+	}{{"T(2)", 1}, {"SE(2)", 1}, {"SE(2)", 3}, {"SO(2)", 1}, {"R>0xSO(2)", 1}, {"R>0(2)", 1}, {"trivial(2)", 1}} {
+		m := planModel[T](t, c.group, c.lifts)
+		im := planImages[T](3, 2, 9, 8, 3)
+		want, err := m.forward(context.Background(), im, m.geometry(pixelGrid(9, 8)), layers.Eval)
+		require.NoError(t, err)
+		for name, opt := range storages {
+			t.Run(fmt.Sprintf("%s/lifts=%d/%s", c.group, c.lifts, name), func(t *testing.T) {
+				p, err := m.Plan(context.Background(), Grid(9, 8), opt)
+				require.NoError(t, err)
+				got, tol := predictPlan(t, p, im), tol
+				if opt.Precision == BFloat16 && is32[T]() && !p.Info().Flat {
+					tol = 0x1p-6
+				}
+				if name == "evaluated" && !p.Info().Flat {
+					require.Zero(t, p.Info().Stored)
+				}
+				testkit.Close(t, "mean", got.Mean, asF64(want.Mean), tol*max(1, maxAbs(asF64(want.Mean))))
+				testkit.Close(t, "std", got.Std, asF64(want.Std), tol*max(1, maxAbs(asF64(want.Std))))
+			})
+		}
+	}
+}
+
+func asF64[T Float](x []T) []float64 {
+	out := make([]float64, len(x))
+	for i, v := range x {
+		out[i] = float64(v)
+	}
+	return out
+}
+
+// TestPlanGolden: the authors' models through plans that keep nothing, some layers and, where the machine has the memory, all
+// of them; TestGoldenImages goes through Complete's own plan. In bfloat16 the bound is 1/32 of the largest value.
+func TestPlanGolden(t *testing.T) {
+	for _, grp := range []string{"T2", "SE2", "SO2", "RxSO2"} {
+		for _, set := range []string{"2d", "2d_bn"} {
+			if set == "2d_bn" && (grp != "SO2" || testing.Short()) {
+				continue
+			}
+			g := testkit.OpenGolden(t, fmt.Sprintf("%s_%s_img0", set, grp))
+			c := officialConfig(EquivCNPImage, grp)
+			c.BlockBatchNorm = set == "2d_bn"
+			g.Meta("alpha", &c.Alpha)
+			m := official[float32](t, c, filepath.Join(set, grp)).(*ImageEquivCNP[float32])
+			image, _ := g.F64("image")
+			maskv, _ := g.F64("mask")
+			im := &Images[float32]{B: 1, C: 1, H: 64, W: 64, Pixels: asT[float32](image), Mask: make([]bool, len(maskv))}
+			for i, v := range maskv {
+				im.Mask[i] = v != 0
+			}
+			var tol struct {
+				F32 struct {
+					Mean float64 `json:"mean_abs"`
+					Std  float64 `json:"std_abs"`
+				} `json:"f32"`
+			}
+			g.Tolerance(&tol)
+			mean, _ := g.F64("mean_f64")
+			std, _ := g.F64("std_f64")
+			for name, opt := range map[string]PlanOptions{
+				"evaluated": {Memory: -1}, "two layers": {Memory: 320 << 20}, "bfloat16": {Memory: 320 << 20, Precision: BFloat16},
+			} {
+				if name != "bfloat16" && (grp == "T2" || grp == "SE2") {
+					continue // flat plans are all the same
+				}
+				t.Run(fmt.Sprintf("%s/%s/%s", set, grp, name), func(t *testing.T) {
+					p, err := m.Plan(context.Background(), Grid(64, 64), opt)
+					require.NoError(t, err)
+					got, meanTol, stdTol := predictPlan(t, p, im), tol.F32.Mean, tol.F32.Std
+					if opt.Precision == BFloat16 && !p.Info().Flat {
+						meanTol, stdTol = maxAbs(mean)/32, maxAbs(std)/32
+					}
+					testkit.Close(t, "mean", got.Mean, mean, meanTol)
+					testkit.Close(t, "std", got.Std, std, stdTol)
+				})
+			}
+		}
+	}
+}
+
+// TestPlanBits: an image gets the same bits alone and in a batch, on one thread and on several, from weights that are stored
+// or evaluated.
+func TestPlanBits(t *testing.T) {
+	for _, name := range []string{"T(2)", "SO(2)"} {
+		m, im := planModel[float32](t, name, 1), planImages[float32](32, 2, 12, 11, 4)
+		var want *Prediction[float32]
+		for _, threads := range []int{1, 2, 5} {
+			for kind, opt := range map[string]PlanOptions{"evaluated": {Memory: -1}, "stored": {}} {
+				t.Run(fmt.Sprintf("%s/threads=%d/%s", name, threads, kind), func(t *testing.T) {
+					defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(threads))
+					p, err := m.Plan(context.Background(), Grid(12, 11), opt)
+					require.NoError(t, err)
+					got := predictPlan(t, p, im)
+					if want == nil {
+						want = got
+					}
+					require.Equal(t, want, got, "batch of 32")
+					n, v := im.C*im.H*im.W, p.Values()
+					for _, b := range []int{0, 13, 31} {
+						one := &Images[float32]{B: 1, C: im.C, H: im.H, W: im.W, Pixels: im.Pixels[b*n : (b+1)*n],
+							Mask: im.Mask[b*im.H*im.W : (b+1)*im.H*im.W]}
+						alone := predictPlan(t, p, one)
+						require.Equal(t, want.Mean[b*v:(b+1)*v], alone.Mean, "image %d", b)
+						require.Equal(t, want.Std[b*v:(b+1)*v], alone.Std, "image %d", b)
+					}
+				})
+			}
+		}
+	}
+}
+
+// TestPlanConcurrent: one plan and one model under many goroutines, as in a service.
+func TestPlanConcurrent(t *testing.T) {
+	m, im := planModel[float32](t, "SO(2)", 1), planImages[float32](2, 2, 8, 8, 5)
+	p, err := m.Plan(context.Background(), Grid(8, 8), PlanOptions{})
+	require.NoError(t, err)
+	want := predictPlan(t, p, im)
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			out := newPrediction[float32](im.B * p.Values())
+			for range 3 {
+				if err := p.Predict(context.Background(), out, im); err != nil {
+					t.Error(err)
+				}
+				whole, err := m.Complete(context.Background(), im)
+				if err != nil {
+					t.Error(err)
+				}
+				for i := range want.Mean {
+					if out.Mean[i] != want.Mean[i] || out.Std[i] != want.Std[i] || whole.Mean[i] != want.Mean[i] {
+						t.Errorf("value %d differs", i)
+						return
+					}
+				}
+			}
+		}()
+	}
+	wg.Wait()
+}
+
+// TestPlanTargets: a target on a pixel gets the pixel's prediction, and the others see the same image.
+func TestPlanTargets(t *testing.T) {
+	for _, c := range []struct {
+		group string
+		lifts int
+	}{{"T(2)", 1}, {"SE(2)", 3}, {"R>0xSO(2)", 1}} {
+		t.Run(c.group, func(t *testing.T) {
+			m, im := planModel[float64](t, c.group, c.lifts), planImages[float64](2, 2, 7, 6, 6)
+			grid, err := m.Plan(context.Background(), Grid(7, 6), PlanOptions{})
+			require.NoError(t, err)
+			want := predictPlan(t, grid, im)
+			g := Upsampled(7, 6, 3)
+			require.Len(t, g.Targets, 2*7*6*9)
+			fine, err := m.Plan(context.Background(), g, PlanOptions{})
+			require.NoError(t, err)
+			got := predictPlan(t, fine, im)
+			for bc := range im.B * im.C {
+				for y := range 7 {
+					for x := range 6 {
+						at := bc*7*6*9 + (3*y+1)*3*6 + 3*x + 1 // the middle of nine
+						// Positions agree to rounding, and whether a point at the ball's edge counts may not.
+						require.InDelta(t, want.Mean[(bc*7+y)*6+x], got.Mean[at], 1e-9)
+						require.InDelta(t, want.Std[(bc*7+y)*6+x], got.Std[at], 1e-9)
+					}
+				}
+			}
+			// A few targets in any order are those of the many.
+			some := Geometry{Points: g.Points, Targets: append(append([]float64(nil), g.Targets[40:42]...), g.Targets[10:12]...)}
+			few, err := m.Plan(context.Background(), some, PlanOptions{Memory: -1})
+			require.NoError(t, err)
+			one := predictPlan(t, few, im)
+			require.InDelta(t, got.Mean[20], one.Mean[0], 1e-12)
+			require.InDelta(t, got.Mean[5], one.Mean[1], 1e-12)
+		})
+	}
+}
+
+// TestUpsampled: the parts of a pixel average to its place, and all are evenly spaced.
+func TestUpsampled(t *testing.T) {
+	for _, n := range []int{1, 2, 5} {
+		axis := make([]float64, n)
+		linspace(axis, -float64(n)/2, float64(n)/2)
+		for _, scale := range []int{1, 2, 3, 4} {
+			fine := subpixels(n, scale)
+			require.Len(t, fine, n*scale)
+			for i, x := range axis {
+				sum := 0.0
+				for _, v := range fine[i*scale : (i+1)*scale] {
+					sum += v / float64(scale)
+				}
+				require.InDelta(t, x, sum, 1e-14)
+			}
+			for i := 2; i < len(fine); i++ {
+				require.InDelta(t, fine[1]-fine[0], fine[i]-fine[i-1], 1e-14)
+			}
+		}
+	}
+}
+
+// TestPlanCancelled: a cancelled call says so at once and leaves no goroutine.
+func TestPlanCancelled(t *testing.T) {
+	m, im := planModel[float32](t, "SO(2)", 1), planImages[float32](4, 2, 12, 12, 7)
+	p, err := m.Plan(context.Background(), Grid(12, 12), PlanOptions{Memory: -1})
+	require.NoError(t, err)
+	before := runtime.NumGoroutine()
+	out := newPrediction[float32](im.B * p.Values())
+	for stop := range 5 {
+		ctx, cancel := context.WithCancel(context.Background())
+		steps := 0
+		err := p.Predict(WithProgress(ctx, func(int, int) {
+			if steps == stop {
+				cancel()
+			}
+			steps++
+		}), out, im)
+		require.ErrorIs(t, err, context.Canceled)
+		require.Equal(t, stop+1, steps, "nothing more is begun")
+		cancel()
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	_, err = m.Plan(ctx, Grid(12, 12), PlanOptions{})
+	require.ErrorIs(t, err, context.Canceled)
+	_, err = m.Complete(ctx, im)
+	require.ErrorIs(t, err, context.Canceled)
+	_, err = m.Complete(context.Background(), im) // the cache holds nothing half made
+	require.NoError(t, err)
+	for end := time.Now().Add(5 * time.Second); runtime.NumGoroutine() > before && time.Now().Before(end); {
+		runtime.Gosched()
+	}
+	require.LessOrEqual(t, runtime.NumGoroutine(), before)
+}
+
+// TestPlanCacheFollowsState: Complete notices that parameters changed, and a plan does not.
+func TestPlanCacheFollowsState(t *testing.T) {
+	m, im := planModel[float32](t, "T(2)", 1), planImages[float32](1, 2, 8, 8, 9)
+	p, err := m.Plan(context.Background(), Grid(8, 8), PlanOptions{})
+	require.NoError(t, err)
+	first, err := m.Complete(context.Background(), im)
+	require.NoError(t, err)
+	perturb(m.State(), 10)
+	second, err := m.Complete(context.Background(), im)
+	require.NoError(t, err)
+	require.NotEqual(t, first, second)
+	require.Equal(t, first, predictPlan(t, p, im))
+	for size := 3; size < 3+2*keepPlans; size++ { // the cache stays bounded
+		_, err := m.Complete(context.Background(), planImages[float32](1, 2, size, size, 9))
+		require.NoError(t, err)
+	}
+	require.Len(t, m.plans.entries, keepPlans)
+	require.Equal(t, 2+2*keepPlans, m.plans.entries[keepPlans-1].h)
+}
+
+// TestPlanSteadyState: after the first call only the hand-over to goroutines allocates.
+func TestPlanSteadyState(t *testing.T) {
+	m, im := planModel[float32](t, "SO(2)", 1), planImages[float32](4, 2, 16, 16, 9)
+	p, err := m.Plan(context.Background(), Grid(16, 16), PlanOptions{Memory: -1})
+	require.NoError(t, err)
+	out := newPrediction[float32](im.B * p.Values())
+	call := func() { require.NoError(t, p.Predict(context.Background(), out, im)) }
+	call()
+	var a, b runtime.MemStats
+	const calls = 8
+	runtime.ReadMemStats(&a)
+	for range calls {
+		call()
+	}
+	runtime.ReadMemStats(&b)
+	// One set of features would be 4·256·41·4 bytes. The collector may have emptied the pool once.
+	require.Less(t, (b.TotalAlloc-a.TotalAlloc)/calls, uint64(4*256*41*4), "bytes per call")
+}
+
+func TestPlanRefuses(t *testing.T) {
+	m := planModel[float32](t, "T(2)", 1)
+	for name, c := range map[string]struct {
+		g    Geometry
+		opt  PlanOptions
+		want error
+	}{
+		"no points":       {Geometry{}, PlanOptions{}, ErrShape},
+		"half a point":    {Geometry{Points: []float64{1}}, PlanOptions{}, ErrShape},
+		"half a target":   {Geometry{Points: []float64{1, 2}, Targets: []float64{1, 2, 3}}, PlanOptions{}, ErrShape},
+		"NaN point":       {Geometry{Points: []float64{1, math.NaN()}}, PlanOptions{}, ErrValue},
+		"infinite target": {Geometry{Points: []float64{1, 2}, Targets: []float64{math.Inf(1), 2}}, PlanOptions{}, ErrValue},
+		"precision":       {Grid(2, 2), PlanOptions{Precision: "float16"}, ErrConfig},
+	} {
+		_, err := m.Plan(context.Background(), c.g, c.opt)
+		require.ErrorIs(t, err, c.want, name)
+	}
+	p, err := m.Plan(context.Background(), Grid(4, 5), PlanOptions{})
+	require.NoError(t, err)
+	im := planImages[float32](2, 2, 4, 5, 1)
+	require.ErrorIs(t, p.Predict(context.Background(), newPrediction[float32](3), im), ErrShape)
+	require.ErrorIs(t, p.Predict(context.Background(), newPrediction[float32](80), planImages[float32](2, 2, 5, 5, 1)), ErrShape)
+	require.ErrorIs(t, p.Predict(context.Background(), newPrediction[float32](80), planImages[float32](2, 1, 4, 5, 1)), ErrShape)
+	im.Pixels[0], im.Mask[0] = float32(math.NaN()), true
+	require.ErrorIs(t, p.Predict(context.Background(), newPrediction[float32](80), im), ErrValue)
+	require.NoError(t, p.Predict(context.Background(), newPrediction[float32](0), &Images[float32]{C: 2, H: 4, W: 5}))
+}

@@ -1,0 +1,259 @@
+package layers
+
+import (
+	"slices"
+
+	"github.com/equivcnp/equivcnp/internal/parallel"
+	"github.com/equivcnp/equivcnp/neighbor"
+	"github.com/equivcnp/equivcnp/simd"
+)
+
+// Arrangement is a neighbourhood in the order in which a plan computes it. It is made once and only read afterwards, by any
+// number of goroutines, and every layer of the same radius shares it.
+//
+// Where few poses stand for many pairs (translations on a grid) the arrangement is flat: rows keep their order, the weights
+// of all poses fit the cache, and neighbouring rows are computed together (simd.DepthwisePlan). Otherwise it is tiled: a
+// tile is a run of rows whose weights fill part of the second-level cache. They are brought there once, from memory or out
+// of the WeightNet, and used by all rows of the tile in all images of the batch.
+type Arrangement[T Float] struct {
+	// Rows is the number of queries, and of rows of the features that they gather from. Queries that are nobody's neighbour
+	// have a row of features, too, which nothing reads.
+	Rows int
+
+	dim         int // e
+	table       []T // [poses, e], numbered by first use in the order of rows
+	offsets     []int
+	index, pose []int32 // pose counts within the tile's weights where tiles exist
+	tiles       []poseTile
+	grid        *simd.DepthwisePlan // flat float32 only
+	most        int                 // the greatest number of poses of a tile
+}
+
+// poseTile is a run of rows and the poses whose weights they need: those numbered first to last, which no tile before it
+// has used, and then some older ones.
+type poseTile struct {
+	lo, hi      int
+	first, last int
+	older       []int32
+}
+
+// poses is the number of weights rows that a tile needs.
+func (t *poseTile) poses() int { return t.last - t.first + len(t.older) }
+
+// flatRatio and flatPoses say when an arrangement is flat: each pose stands for so many pairs at least, and there are so few
+// that the weights of 128 channels stay within a common second-level cache.
+const (
+	flatRatio = 32
+	flatPoses = 1 << 11
+)
+
+// tilePoses is about how many poses a tile may have: a slice of their weights takes half a megabyte of the second-level
+// cache, and leaves room for the features that they meet.
+const tilePoses = 1 << 12
+
+// Flat reports whether a neighbourhood's arrangement is best flat.
+func Flat(n *neighbor.Neighborhood) bool {
+	return n.NumPoses() <= flatPoses && n.NumPoses()*flatRatio <= n.Pairs()
+}
+
+// RowOrder returns the order in which a tiled arrangement goes through the rows of a neighbourhood. Under rotation groups the rotated copies of a row have the same poses: pose numbers grow in order of first use, so ordering
+// rows by their largest one puts the copies side by side, and each pose serves all of them at once.
+func RowOrder(n *neighbor.Neighborhood) []int32 {
+	order, key := make([]int32, n.Queries), rowKeys(n)
+	for i := range order {
+		order[i] = int32(i)
+	}
+	slices.SortStableFunc(order, func(a, b int32) int { return int(key[a]) - int(key[b]) })
+	return order
+}
+
+// rowKeys returns the largest pose of every row, -1 for none.
+func rowKeys(n *neighbor.Neighborhood) []int32 {
+	key := make([]int32, n.Queries)
+	parallel.For(n.Queries, rowGrain, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			key[i] = -1
+			_, pose := n.Row(i)
+			for _, k := range pose {
+				key[i] = max(key[i], k)
+			}
+		}
+	})
+	return key
+}
+
+// Arrange arranges a neighbourhood whose rows, queries and points alike, are renumbered by order (nil: they are not): row i
+// of the result is row order[i] of n. The points of n must be its first queries. All arrangements that one set of features
+// passes through have the same order, and all are flat or none. depthwise says that a separable convolution will use it,
+// which costs some memory more where it is flat.
+func Arrange[T Float](n *neighbor.Neighborhood, order []int32, flat, depthwise bool) *Arrangement[T] {
+	a := &Arrangement[T]{Rows: n.Queries, dim: n.PoseDim}
+	if flat {
+		a.arrangeFlat(n, order, depthwise)
+	} else {
+		a.arrangeTiles(n, order)
+	}
+	return a
+}
+
+// Pairs and Poses are the sizes of the neighbourhood.
+func (a *Arrangement[T]) Pairs() int { return a.offsets[a.Rows] }
+
+// Poses is the number of distinct poses.
+func (a *Arrangement[T]) Poses() int { return len(a.table) / max(a.dim, 1) }
+
+// Flat reports whether one table of weights serves all rows.
+func (a *Arrangement[T]) Flat() bool { return a.tiles == nil }
+
+// Evaluations is how many times a WeightNet runs when nothing is stored: a pose counts once for each tile that needs it.
+func (a *Arrangement[T]) Evaluations() int {
+	if a.Flat() {
+		return a.Poses()
+	}
+	n := 0
+	for i := range a.tiles {
+		n += a.tiles[i].poses()
+	}
+	return n
+}
+
+// Bytes is the memory that the arrangement keeps.
+func (a *Arrangement[T]) Bytes() int64 {
+	size := int64(8*len(a.offsets) + 4*len(a.index) + 4*len(a.pose) + floatSize[T]()*len(a.table))
+	if a.grid != nil {
+		size += 9 * int64(len(a.index)) // its own copy of the pairs and the steps of eight rows at a time
+	}
+	return size
+}
+
+// neighbors is how many pairs row i has, at least 1: what a mean divides by.
+func (a *Arrangement[T]) neighbors(i int) int { return max(1, a.offsets[i+1]-a.offsets[i]) }
+
+func (a *Arrangement[T]) arrangeFlat(n *neighbor.Neighborhood, order []int32, depthwise bool) {
+	a.offsets, a.index, a.pose = n.Offsets, n.Index, n.Pose
+	if order != nil {
+		a.renumber(n, order)
+	}
+	a.table = make([]T, len(n.Poses))
+	for i, v := range n.Poses {
+		a.table[i] = T(v)
+	}
+	if floatSize[T]() == 4 && depthwise {
+		a.grid = simd.NewDepthwisePlan(a.offsets, a.index, a.pose, n.Queries, n.NumPoses())
+	}
+}
+
+// renumber copies the pairs of n with its rows in the given order.
+func (a *Arrangement[T]) renumber(n *neighbor.Neighborhood, order []int32) {
+	rank := make([]int32, n.Queries)
+	a.offsets = make([]int, n.Queries+1)
+	for i, from := range order {
+		rank[from] = int32(i)
+		a.offsets[i+1] = a.offsets[i] + n.Offsets[from+1] - n.Offsets[from]
+	}
+	a.index, a.pose = make([]int32, n.Pairs()), make([]int32, n.Pairs())
+	parallel.For(n.Queries, rowGrain, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			index, pose := n.Row(int(order[i]))
+			at := a.offsets[i]
+			copy(a.pose[at:], pose)
+			for k, j := range index {
+				a.index[at+k] = rank[j]
+			}
+		}
+	})
+}
+
+// arrangeTiles cuts the rows into tiles and numbers each tile's poses. Rows that share their largest pose, rotated copies of
+// each other, are not separated unless a tile would grow fourfold.
+func (a *Arrangement[T]) arrangeTiles(n *neighbor.Neighborhood, order []int32) {
+	if order == nil {
+		order = make([]int32, n.Queries)
+		for i := range order {
+			order[i] = int32(i)
+		}
+	}
+	a.renumber(n, order)
+	key := rowKeys(n)
+	number := make([]int32, n.NumPoses()) // by first use, plus one; 0: unused
+	local := make([]int32, n.NumPoses())  // among the older poses of the current tile, plus one
+	numbered := make([]int32, 0, n.NumPoses())
+	tile := poseTile{}
+	var older []int32 // as n numbers them
+	flush := func(hi int) {
+		tile.hi, tile.last = hi, len(numbered)
+		fresh := int32(tile.last - tile.first)
+		for i := tile.lo; i < hi; i++ {
+			row := a.pose[a.offsets[i]:a.offsets[i+1]]
+			for k, p := range row {
+				if id := number[p] - 1; id >= int32(tile.first) {
+					row[k] = id - int32(tile.first)
+				} else {
+					row[k] = fresh + local[p] - 1
+				}
+			}
+		}
+		for _, p := range older {
+			tile.older = append(tile.older, number[p]-1)
+			local[p] = 0
+		}
+		a.most = max(a.most, tile.poses())
+		a.tiles = append(a.tiles, tile)
+		tile, older = poseTile{lo: hi, first: len(numbered)}, older[:0]
+	}
+	for i := range n.Queries {
+		size := len(numbered) - tile.first + len(older)
+		if i > tile.lo && size >= tilePoses && (key[order[i]] != key[order[i-1]] || size >= 4*tilePoses) {
+			flush(i)
+		}
+		for _, p := range a.pose[a.offsets[i]:a.offsets[i+1]] {
+			switch {
+			case number[p] == 0:
+				numbered = append(numbered, p)
+				number[p] = int32(len(numbered))
+			case number[p]-1 < int32(tile.first) && local[p] == 0:
+				older = append(older, p)
+				local[p] = int32(len(older))
+			}
+		}
+	}
+	flush(n.Queries)
+	a.table = make([]T, len(numbered)*a.dim)
+	for to, from := range numbered {
+		for d, v := range n.Poses[int(from)*a.dim : (int(from)+1)*a.dim] {
+			a.table[to*a.dim+d] = T(v)
+		}
+	}
+	a.sortRows()
+}
+
+// sortRows orders the pairs of every row by pose, so that rows with the same poses list them alike and share each vector of
+// weights.
+func (a *Arrangement[T]) sortRows() {
+	parallel.For(a.Rows, rowGrain, func(lo, hi int) {
+		var pairs []int64
+		for i := lo; i < hi; i++ {
+			index, pose := a.index[a.offsets[i]:a.offsets[i+1]], a.pose[a.offsets[i]:a.offsets[i+1]]
+			if slices.IsSorted(pose) {
+				continue
+			}
+			pairs = pairs[:0]
+			for k, p := range pose {
+				pairs = append(pairs, int64(p)<<32|int64(index[k]))
+			}
+			slices.Sort(pairs)
+			for k, v := range pairs {
+				index[k], pose[k] = int32(v), int32(v>>32)
+			}
+		}
+	})
+}
+
+// floatSize is the number of bytes of a T.
+func floatSize[T Float]() int {
+	var zero T
+	if _, ok := any(zero).(float64); ok {
+		return 8
+	}
+	return 4
+}

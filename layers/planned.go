@@ -1,0 +1,436 @@
+package layers
+
+import (
+	"context"
+	"sync/atomic"
+
+	"github.com/equivcnp/equivcnp/internal/parallel"
+	"github.com/equivcnp/equivcnp/simd"
+)
+
+// Storage says how a planned layer gets the convolution weights of its poses.
+type Storage int
+
+// The kinds of storage.
+const (
+	// Evaluated weights are computed tile by tile in every call and forgotten.
+	Evaluated Storage = iota
+	// Stored weights are computed once and kept.
+	Stored
+	// StoredBF16 weights are kept rounded to bfloat16, in half the memory (float32 only; float64 is stored as it is). A
+	// weight then differs by a part in 2⁸ at most, half a part on average; sums remain float32.
+	StoredBF16
+)
+
+// String returns the kind's name.
+func (s Storage) String() string {
+	switch s {
+	case Evaluated:
+		return "evaluated"
+	case Stored:
+		return "stored"
+	case StoredBF16:
+		return "bfloat16"
+	}
+	return "unknown"
+}
+
+// StorageBytes is the memory that a layer with that many weights per pose keeps under an arrangement.
+func StorageBytes[T Float](a *Arrangement[T], weights int, s Storage) int64 {
+	n := int64(a.Evaluations()) * int64(weights)
+	switch {
+	case a.Flat() || s == Stored:
+		return n * int64(floatSize[T]())
+	case s == StoredBF16:
+		if floatSize[T]() == 8 {
+			return n * 8
+		}
+		return n * 2
+	}
+	return 0
+}
+
+// poseWeights are the convolution weights of an arrangement, or the network that gives them.
+type poseWeights[T Float] struct {
+	net   *folded[T]
+	width int // of a slice
+	// What is stored, tile after tile and slice after slice, [slices, poses, width]; a pose that several tiles need is in each.
+	// All of a flat arrangement is one tile. starts has the place of each tile.
+	table  []T
+	half   []simd.BF16
+	starts []int
+}
+
+// newPoseWeights evaluates what is to be stored. A flat arrangement stores its few weights in any case, in full precision.
+func newPoseWeights[T Float](a *Arrangement[T], w *WeightNet[T], width int, s Storage) poseWeights[T] {
+	p := poseWeights[T]{net: w.fold(), width: width}
+	if a.Flat() {
+		p.table = make([]T, a.Poses()*w.Out())
+		p.net.forwardAll(p.table, a.table, a.Poses())
+		return p
+	}
+	if s == Evaluated {
+		return p
+	}
+	total := 0
+	for i := range a.tiles {
+		p.starts = append(p.starts, total)
+		total += a.tiles[i].poses() * w.Out()
+	}
+	if half := s == StoredBF16 && floatSize[T]() == 4; half {
+		p.half = make([]simd.BF16, total)
+	} else {
+		p.table = make([]T, total)
+	}
+	spaces := make([]workspace[T], workers())
+	parallel.ForWorkers(len(a.tiles), 1, len(spaces), func(worker, i, _ int) {
+		t, ws := &a.tiles[i], &spaces[worker]
+		lo, hi := p.starts[i], p.starts[i]+a.tiles[i].poses()*w.Out()
+		if p.half == nil {
+			p.evaluate(p.table[lo:hi], a, t, ws)
+			return
+		}
+		full := sized(&ws.weights, hi-lo)
+		p.evaluate(full, a, t, ws)
+		simd.BF16FromF32(p.half[lo:hi], any(full).([]float32))
+	})
+	return p
+}
+
+// tile returns the weights that tile i needs, [slices, poses, width].
+func (p *poseWeights[T]) tile(a *Arrangement[T], i int, w *workspace[T]) []T {
+	t, n := &a.tiles[i], a.tiles[i].poses()*p.net.out()
+	if p.table != nil {
+		return p.table[p.starts[i]:][:n]
+	}
+	dst := sized(&w.weights, n)
+	if p.half != nil {
+		simd.F32FromBF16(any(dst).([]float32), p.half[p.starts[i]:][:n])
+	} else {
+		p.evaluate(dst, a, t, w)
+	}
+	return dst
+}
+
+// evaluate runs the WeightNet on a tile's poses.
+func (p *poseWeights[T]) evaluate(dst []T, a *Arrangement[T], t *poseTile, w *workspace[T]) {
+	// Rows come in chunks that pass through the first-level cache on their way to the slices.
+	const chunk = 56
+	out, n, fresh, dim := p.net.out(), t.poses(), t.last-t.first, a.dim
+	scratch, rows := sized(&w.net, simd.WeightNetScratch(&p.net.net)), sized(&w.rows, chunk*out)
+	run := func(at int, poses []T, m int) {
+		if p.width >= out {
+			p.net.forward(dst[at*out:(at+m)*out], poses, m, scratch)
+			return
+		}
+		p.net.forward(rows, poses, m, scratch)
+		for lo, c := 0, 0; lo < out; lo += c {
+			c = min(p.width, out-lo)
+			to := dst[lo*n+at*c:]
+			for r := range m {
+				copy(to[r*c:(r+1)*c], rows[r*out+lo:])
+			}
+		}
+	}
+	for id := t.first; id < t.last; id += chunk {
+		m := min(chunk, t.last-id)
+		run(id-t.first, a.table[id*dim:(id+m)*dim], m)
+	}
+	poses := sized(&w.poses, chunk*dim)
+	for lo := 0; lo < len(t.older); lo += chunk {
+		m := min(chunk, len(t.older)-lo)
+		for k, id := range t.older[lo : lo+m] {
+			copy(poses[k*dim:(k+1)*dim], a.table[int(id)*dim:])
+		}
+		run(fresh+lo, poses[:m*dim], m)
+	}
+}
+
+// Workspace is the scratch memory of planned layers. It grows to what they need and is for one call at a time.
+type Workspace[T Float] struct {
+	workers []workspace[T]
+}
+
+// workspace is one goroutine's part.
+type workspace[T Float] struct {
+	weights          []T // a tile's
+	net, poses, rows []T // what their evaluation needs
+	part, sum, dense []T // rows of a slice, and before and after the dense map
+	_                [64]byte
+}
+
+// sized returns a buffer with n elements, made anew if it is too small.
+func sized[T Float](buf *[]T, n int) []T {
+	if cap(*buf) < n {
+		*buf = make([]T, n+n/8)
+	}
+	return (*buf)[:n]
+}
+
+// flatRows is how many rows of a flat arrangement a goroutine computes at a time: a multiple of the rows that are computed
+// together, with sums that stay in the first-level cache on their way to the dense map.
+const flatRows = 64
+
+// sliceWidth is how many channels of a tiled arrangement's features lie side by side. The points that a tile's rows gather
+// are many times the tile, and so are its weights; a slice of both stays in the second-level cache while all rows pass by.
+const sliceWidth = 32
+
+// width is the number of channels in a slice of features with c channels. Features under an arrangement are stored slice by
+// slice, [c/width, rows, width], the last slice with what is left.
+func (a *Arrangement[T]) width(c int) int {
+	if a.Flat() {
+		return max(c, 1)
+	}
+	return max(1, min(c, sliceWidth))
+}
+
+// Gather copies the features of a row of one feature set [rows, c], stored as the arrangement wants it, to dst [c].
+func (a *Arrangement[T]) Gather(dst, f []T, row int) {
+	for lo, w := 0, 0; lo < len(dst); lo += w {
+		w = min(a.width(len(dst)), len(dst)-lo)
+		copy(dst[lo:lo+w], f[lo*a.Rows+row*w:])
+	}
+}
+
+// each calls consume for runs of rows of every image, in parallel, with the weights that their pose numbers refer to.
+// It returns early, with the context's error, once ctx is done.
+func (a *Arrangement[T]) each(ctx context.Context, p *poseWeights[T], batch int, ws *Workspace[T],
+	consume func(w *workspace[T], weights []T, lo, hi, image, images int)) error {
+	var stopped atomic.Bool
+	stop := func() bool {
+		if !stopped.Load() && ctx.Err() != nil {
+			stopped.Store(true)
+		}
+		return stopped.Load()
+	}
+	n := workers()
+	for len(ws.workers) < n {
+		ws.workers = append(ws.workers, workspace[T]{})
+	}
+	if a.Flat() {
+		chunks := (a.Rows + flatRows - 1) / flatRows
+		parallel.ForWorkers(batch*chunks, 1, n, func(worker, i, _ int) {
+			if lo := i % chunks * flatRows; !stop() {
+				consume(&ws.workers[worker], p.table, lo, min(lo+flatRows, a.Rows), i/chunks, 1)
+			}
+		})
+		return ctx.Err()
+	}
+	parallel.ForWorkers(len(a.tiles), 1, n, func(worker, i, _ int) {
+		if stop() {
+			return
+		}
+		t, w := &a.tiles[i], &ws.workers[worker]
+		consume(w, p.tile(a, i, w), t.lo, t.hi, 0, batch)
+	})
+	return ctx.Err()
+}
+
+// denseSlices is a linear map whose results are stored slice by slice.
+type denseSlices[T Float] struct {
+	in, out, width int
+	packed         []*simd.Packed[T]
+	bias           []T
+}
+
+// newDenseSlices packs weight [out, in].
+func newDenseSlices[T Float](weight, bias []T, in, out, width int) denseSlices[T] {
+	d := denseSlices[T]{in: in, out: out, width: width, bias: append([]T(nil), bias...)}
+	for lo := 0; lo < out; lo += width {
+		n := min(width, out-lo)
+		d.packed = append(d.packed, simd.PackTransposed(weight[lo*in:(lo+n)*in], in, in, n))
+	}
+	return d
+}
+
+// denseRows is how many rows pass through all slices before the next: they stay in the first-level cache.
+const denseRows = 56
+
+// forward calls store for blocks of rows of x [n, in], with the place at lo, n rows and the slice's first channel, after
+// writing their results to y, which store returns for a block.
+func (d *denseSlices[T]) forward(x []T, n int, act simd.Activation, y func(lo, rows, channel, width int) []T) {
+	step := denseRows
+	if len(d.packed) == 1 {
+		step = max(n, 1)
+	}
+	for lo := 0; lo < n; lo += step {
+		rows := min(step, n-lo)
+		for i, b := range d.packed {
+			c := i * d.width
+			simd.GemmPacked(y(lo, rows, c, b.N), b.N, x[lo*d.in:(lo+rows)*d.in], d.in, b, d.bias[c:c+b.N], act, rows)
+		}
+	}
+}
+
+// PlannedSeparable is a separable convolution over an arrangement, ready for inference: immutable and safe for concurrent
+// use.
+type PlannedSeparable[T Float] struct {
+	a       *Arrangement[T]
+	weights poseWeights[T]
+	dense   denseSlices[T]
+}
+
+// Plan compiles the layer for an arrangement of its radius. Later changes of the layer's parameters do not reach the plan.
+func (l *SeparableLieConv[T]) Plan(a *Arrangement[T], s Storage) *PlannedSeparable[T] {
+	p := l.Pointwise
+	return &PlannedSeparable[T]{
+		a: a, weights: newPoseWeights(a, l.Depthwise.WeightNet, a.width(p.In), s),
+		dense: newDenseSlices(p.Weight, p.Bias, p.In, p.Out, a.width(p.Out)),
+	}
+}
+
+// Forward sets dst [batch, rows, out] to the convolution of f [batch, rows, in] with ReLU, or with add adds it to what dst
+// holds and then takes the ReLU: the two halves of a residual block. Both are stored as the arrangement wants it. dst and f
+// must not overlap.
+func (l *PlannedSeparable[T]) Forward(ctx context.Context, dst, f []T, batch int, add bool, ws *Workspace[T]) error {
+	a, in, out := l.a, l.dense.in, l.dense.out
+	checkLen("PlannedSeparable", "f", len(f), batch*a.Rows*in)
+	checkLen("PlannedSeparable", "dst", len(dst), batch*a.Rows*out)
+	width := a.width(in)
+	return a.each(ctx, &l.weights, batch, ws, func(w *workspace[T], weights []T, lo, hi, image, images int) {
+		rows := hi - lo
+		sum := sized(&w.sum, images*rows*in)
+		a.depthwise(sum, f[image*a.Rows*in:(image+images)*a.Rows*in], weights, lo, hi, in, width, w)
+		for b := range images {
+			to := dst[(image+b)*a.Rows*out:][:a.Rows*out]
+			x := sum[b*rows*in : (b+1)*rows*in]
+			at := func(l, n, c, width int) []T { return to[c*a.Rows+(lo+l)*width:][:n*width] }
+			if !add {
+				l.dense.forward(x, rows, simd.ActReLU, at)
+				continue
+			}
+			y := sized(&w.dense, rows*out)
+			l.dense.forward(x, rows, simd.ActNone, func(l, n, c, width int) []T { return y[c*rows+l*width:][:n*width] })
+			for c := 0; c < out; c += l.dense.width {
+				n := min(l.dense.width, out-c)
+				h := at(0, rows, c, n)
+				simd.Add(h, h, y[c*rows:][:rows*n])
+				simd.ReLU(h, h)
+			}
+		}
+	})
+}
+
+// depthwise sets out [images, hi-lo, c] to the mean of weights ⊙ features over the pairs of each row; f and weights are in
+// slices of width channels.
+func (a *Arrangement[T]) depthwise(out, f, weights []T, lo, hi, c, width int, w *workspace[T]) {
+	if a.grid != nil {
+		simd.DepthwisePlanF32(any(out).([]float32), any(f).([]float32), any(weights).([]float32), a.grid, lo, hi, c, true)
+		return
+	}
+	from, to, rows, poses := a.offsets[lo], a.offsets[hi], hi-lo, len(weights)/max(c, 1)
+	offsets, index, pose := a.offsets[lo:hi+1], a.index[from:to], a.pose[from:to]
+	if width >= c {
+		for b := range len(f) / max(1, a.Rows*c) {
+			simd.Depthwise(out[b*rows*c:(b+1)*rows*c], f[b*a.Rows*c:(b+1)*a.Rows*c], weights, offsets, index, pose, c, true)
+		}
+		return
+	}
+	// A slice of the weights serves all images before the next one.
+	for j, n := 0, 0; j < c; j += n {
+		n = min(width, c-j)
+		part := sized(&w.part, rows*n)
+		for b := range len(f) / (a.Rows * c) {
+			simd.Depthwise(part, f[(b*c+j)*a.Rows:][:a.Rows*n], weights[j*poses:][:poses*n], offsets, index, pose, n, true)
+			for i := range rows {
+				copy(out[(b*rows+i)*c+j:][:n], part[i*n:(i+1)*n])
+			}
+		}
+	}
+}
+
+// PlannedEmbedding is a LieConv on several feature sets side by side (density and signal) followed by a linear map of all
+// their results, compiled into one:
+//
+//	out_i = W·[vec(P¹_i); vec(P²_i); ..]/n_i + b/n_i + c
+//
+// W is the product of the two linear maps, b what the first one's bias becomes and c the second one's bias.
+type PlannedEmbedding[T Float] struct {
+	a        *Arrangement[T]
+	weights  poseWeights[T]
+	channels int // of all sets together
+	dense    denseSlices[T]
+	shift    []T // b
+}
+
+// PlanEmbedding compiles the layer, applied to sets feature sets whose results are concatenated, and the linear map next
+// that follows.
+func (l *LieConv[T]) PlanEmbedding(a *Arrangement[T], s Storage, sets int, next *Linear[T]) *PlannedEmbedding[T] {
+	checkLen("PlanEmbedding", "next.In", next.In, sets*l.Out)
+	k := l.Linear.In
+	product := make([]T, next.Out*sets*k)
+	shift := make([]T, next.Out)
+	sum := make([]float64, k)
+	for o := range next.Out {
+		b := 0.0
+		for set := range sets {
+			clear(sum)
+			for m, v := range next.Weight[o*next.In+set*l.Out:][:l.Out] {
+				for i, w := range l.Linear.Weight[m*k : (m+1)*k] {
+					sum[i] += float64(v) * float64(w)
+				}
+				b += float64(v) * float64(l.Linear.Bias[m])
+			}
+			for i, v := range sum {
+				product[(o*sets+set)*k+i] = T(v)
+			}
+		}
+		shift[o] = T(b)
+	}
+	return &PlannedEmbedding[T]{
+		a: a, weights: newPoseWeights(a, l.WeightNet, l.WeightNet.Out(), s), channels: sets * l.In,
+		dense: newDenseSlices(product, next.Bias, sets*k, next.Out, a.width(next.Out)), shift: shift,
+	}
+}
+
+// Forward sets dst [batch, rows, out], stored as the arrangement wants it, for features f [batch, rows, sets·in].
+func (l *PlannedEmbedding[T]) Forward(ctx context.Context, dst, f []T, batch int, ws *Workspace[T]) error {
+	a, in, out := l.a, l.channels, l.dense.out
+	mid := l.dense.in / in
+	checkLen("PlannedEmbedding", "f", len(f), batch*a.Rows*in)
+	checkLen("PlannedEmbedding", "dst", len(dst), batch*a.Rows*out)
+	return a.each(ctx, &l.weights, batch, ws, func(w *workspace[T], weights []T, lo, hi, image, images int) {
+		from, to, rows := a.offsets[lo], a.offsets[hi], hi-lo
+		sum := sized(&w.sum, rows*in*mid)
+		for b := image; b < image+images; b++ {
+			simd.PointConv(sum, f[b*a.Rows*in:(b+1)*a.Rows*in], weights, a.offsets[lo:hi+1], a.index[from:to], a.pose[from:to], in, mid)
+			for i := range rows {
+				row := sum[i*in*mid : (i+1)*in*mid]
+				simd.Scale(row, 1/T(a.neighbors(lo+i)), row)
+			}
+			y := dst[b*a.Rows*out : (b+1)*a.Rows*out]
+			l.dense.forward(sum, rows, simd.ActNone, func(l, n, c, width int) []T { return y[c*a.Rows+(lo+l)*width:][:n*width] })
+			for c := 0; c < out; c += l.dense.width {
+				n := min(l.dense.width, out-c)
+				for i := lo; i < hi; i++ {
+					simd.Axpy(y[c*a.Rows+i*n:][:n], 1/T(a.neighbors(i)), l.shift[c:c+n])
+				}
+			}
+		}
+	})
+}
+
+// PlannedLinear is a Linear with packed weights.
+type PlannedLinear[T Float] struct {
+	dense *simd.Packed[T]
+	bias  []T
+}
+
+// Plan compiles the layer. Later changes of its parameters do not reach the plan.
+func (l *Linear[T]) Plan() *PlannedLinear[T] {
+	return &PlannedLinear[T]{simd.PackTransposed(l.Weight, l.In, l.In, l.Out), append([]T(nil), l.Bias...)}
+}
+
+// Forward sets dst [rows, out] to the map of x [rows, in], on the calling goroutine.
+func (l *PlannedLinear[T]) Forward(dst, x []T, rows int) {
+	simd.GemmPacked(dst, l.dense.N, x, l.dense.K, l.dense, l.bias, simd.ActNone, rows)
+}
+
+// MulAdds is the number of multiply-adds for one pose, without the activations.
+func (w *WeightNet[T]) MulAdds() float64 {
+	n := 0
+	for _, l := range w.Linear {
+		n += l.In * l.Out
+	}
+	return float64(n)
+}
