@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"path/filepath"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/cnp/pretrained"
 	"github.com/equivcnp/equivcnp/cnp/weights"
 	"github.com/equivcnp/equivcnp/group"
 )
@@ -25,7 +27,7 @@ type modelFlags struct {
 // register adds the flags that every command with a model has.
 func (m *modelFlags) register(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVarP(&m.path, "model", "m", "", "model file (.safetensors or .pth), required")
+	f.StringVarP(&m.path, "model", "m", "", "model file (.safetensors or .pth), or the name of a shipped model, required")
 	f.StringVar(&m.group, "group", "", "the model's group, where the file does not say it: "+strings.Join(group.Names(), ", "))
 	f.Float64Var(&m.alpha, "alpha", 0, "weight of the distance's first part; 0 uses the file's, or the group's default")
 	must(cmd.MarkFlagRequired("model"))
@@ -55,13 +57,20 @@ func (m *modelFlags) options() (weights.Options, error) {
 	return weights.Options{Group: m.group, Alpha: m.alpha, PointsPerUnit: m.pointsPerUnit}, nil
 }
 
-// load reads the model.
+// load reads the model: a file, or where there is none of that name, a shipped model.
 func (m *modelFlags) load() (cnp.Model[float32], error) {
 	opt, err := m.options()
 	if err != nil {
 		return nil, err
 	}
 	model, err := weights.Load[float32](m.path, opt)
+	if errors.Is(err, fs.ErrNotExist) {
+		if s, missing := pretrained.State(m.path); missing == nil {
+			model, err = weights.Build[float32](s, opt)
+		} else {
+			err = fmt.Errorf("%w; shipped models: %s", err, strings.Join(pretrained.Names(), ", "))
+		}
+	}
 	if errors.Is(err, weights.ErrGroup) && m.group == "" {
 		err = fmt.Errorf("%w (with --group)", err)
 	}

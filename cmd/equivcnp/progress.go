@@ -11,12 +11,21 @@ import (
 	"github.com/equivcnp/equivcnp/cnp"
 )
 
-// withProgress returns a context under which predictions draw a progress bar on standard error, if that is a terminal
-// and --quiet was not given, and a function that removes the bar.
+// withProgress returns a context under which predictions draw a progress bar (see bar), and a function that removes it.
 func (a *app) withProgress(ctx context.Context, what string) (context.Context, func()) {
+	report, done := a.bar(what)
+	if report == nil {
+		return ctx, done
+	}
+	return cnp.WithProgress(ctx, report), done
+}
+
+// bar returns what draws a progress bar on standard error, nil if that is no terminal or --quiet was given, and a function that removes the
+// bar.
+func (a *app) bar(what string) (report func(done, total int), remove func()) {
 	f, ok := a.stderr.(*os.File)
 	if a.quiet || !ok || !term.IsTerminal(int(f.Fd())) {
-		return ctx, func() {}
+		return nil, func() {}
 	}
 	bar := progressbar.NewOptions(1,
 		progressbar.OptionSetWriter(f),
@@ -26,10 +35,9 @@ func (a *app) withProgress(ctx context.Context, what string) (context.Context, f
 		progressbar.OptionSetPredictTime(true),
 		progressbar.OptionClearOnFinish(),
 	)
-	report := func(done, total int) {
+	return func(done, total int) {
 		// The last step is left to the function below: a full bar would count as finished and start anew.
 		bar.ChangeMax(total + 1)
 		_ = bar.Set(done) // a bar that cannot be drawn must not stop the work
-	}
-	return cnp.WithProgress(ctx, report), func() { _ = bar.Clear() }
+	}, func() { _ = bar.Clear() }
 }

@@ -60,8 +60,8 @@ func Names() []string {
 	return names
 }
 
-// state reads a model's file.
-func state(name string) (*weights.State, error) {
+// State reads a model's file.
+func State(name string) (*weights.State, error) {
 	b, err := files.ReadFile(folder + name + extension)
 	if err != nil {
 		return nil, fmt.Errorf("pretrained: %w: %q, there are: %s", ErrName, clip(name), strings.Join(Names(), ", "))
@@ -75,7 +75,7 @@ func state(name string) (*weights.State, error) {
 
 // Load returns a new model with that name's parameters. The error of an unknown name wraps ErrName and lists those there are.
 func Load(name string) (cnp.Model[float32], error) {
-	s, err := state(name)
+	s, err := State(name)
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +88,7 @@ func Load(name string) (cnp.Model[float32], error) {
 
 // About says what is known about a model.
 func About(name string) (Info, error) {
-	s, err := state(name)
+	s, err := State(name)
 	if err != nil {
 		return Info{}, err
 	}

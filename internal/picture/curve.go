@@ -23,6 +23,12 @@ type Curve struct {
 	// X, Mean and Std have one entry per target, in any order; ContextX and ContextY one per context point.
 	X, Mean, Std       []float64
 	ContextX, ContextY []float64
+	// Truth, if there is one, has the true value at each target and is drawn as a line of dots.
+	Truth []float64
+	// Title stands above this curve's panel; WriteCurves gives the first its own.
+	Title string
+	// MarkFrom and MarkTo, if they differ, are marked by vertical lines.
+	MarkFrom, MarkTo float64
 }
 
 // CurveFormat returns the format, "png" or "svg", that a file's extension names.
@@ -72,7 +78,7 @@ func WriteCurves(w io.Writer, format, title string, curves []Curve) error {
 		if err != nil {
 			return err
 		}
-		if i == 0 {
+		if i == 0 && title != "" {
 			p.Title.Text = title
 		}
 		plots[i] = []*plot.Plot{p}
@@ -101,7 +107,7 @@ func (c *Curve) plot() (*plot.Plot, error) {
 	}
 	p.Title.TextStyle.Font.Size = vg.Points(12)
 	p.Title.Padding = vg.Points(6)
-	p.X.Label.Text, p.Y.Label.Text = c.XLabel, c.YLabel
+	p.X.Label.Text, p.Y.Label.Text, p.Title.Text = c.XLabel, c.YLabel, c.Title
 	p.Legend.Top = true
 	p.Legend.Padding, p.Legend.XOffs = vg.Points(2), vg.Points(-6)
 	grid := plotter.NewGrid()
@@ -143,6 +149,20 @@ func (c *Curve) plot() (*plot.Plot, error) {
 			p.Add(dots)
 		}
 	}
+	if len(c.Truth) > 0 {
+		truth := make(plotter.XYs, len(c.Truth))
+		for i := range truth {
+			truth[i] = plotter.XY{X: c.X[i], Y: c.Truth[i]}
+		}
+		sort.SliceStable(truth, func(a, b int) bool { return truth[a].X < truth[b].X })
+		line, err := plotter.NewLine(truth)
+		if err != nil {
+			return nil, err
+		}
+		line.Color, line.Width, line.Dashes = dotColour, vg.Points(1), []vg.Length{vg.Points(1), vg.Points(2)}
+		p.Add(line)
+		p.Legend.Add("truth", line)
+	}
 	if len(c.ContextX) > 0 {
 		points := make(plotter.XYs, len(c.ContextX))
 		for i := range points {
@@ -155,6 +175,16 @@ func (c *Curve) plot() (*plot.Plot, error) {
 		dots.GlyphStyle = draw.GlyphStyle{Color: dotColour, Radius: vg.Points(2.8), Shape: draw.CircleGlyph{}}
 		p.Add(dots)
 		p.Legend.Add("context", dots)
+	}
+	if c.MarkFrom != c.MarkTo {
+		for _, x := range []float64{c.MarkFrom, c.MarkTo} {
+			line, err := plotter.NewLine(plotter.XYs{{X: x, Y: p.Y.Min}, {X: x, Y: p.Y.Max}})
+			if err != nil {
+				return nil, err
+			}
+			line.Color, line.Width = dotColour, vg.Points(0.6)
+			p.Add(line)
+		}
 	}
 	if p.Y.Max > p.Y.Min {
 		p.Y.Max += 0.18 * (p.Y.Max - p.Y.Min) // room for the legend

@@ -1,0 +1,201 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/cnp/task"
+)
+
+// taskFlags say which tasks a model is measured on.
+type taskFlags struct {
+	kernel                 string
+	from, to               float64
+	targets                int
+	minContext, maxContext int
+
+	digits             bool
+	images, mnist      string
+	size               int
+	rates              task.Rates
+	maxAngle           float64 // degrees
+	minScale, maxScale float64
+	maxShift           float64
+
+	csv, in string
+}
+
+// taskKinds are the flags of which one names the tasks.
+var taskKinds = []string{"kernel", "digits", "images", "mnist", "csv", "in"}
+
+// register adds the flags; they default to the paper's tests.
+func (f *taskFlags) register(cmd *cobra.Command) {
+	fl := cmd.Flags()
+	test := task.PaperTest(nil)
+	fl.StringVar(&f.kernel, "kernel", "", "curves of a process: rbf, matern, periodic, sawtooth, sums (rbf+periodic), mixtures (rbf,sawtooth)")
+	fl.Float64Var(&f.from, "from", test.Lo, "--kernel: where the curves begin")
+	fl.Float64Var(&f.to, "to", test.Hi, "--kernel: where they end")
+	fl.IntVar(&f.targets, "targets", test.Targets, "--kernel: even places at which a curve is seen")
+	fl.IntVar(&f.minContext, "min-context", test.MinContext, "curves: fewest points in the context")
+	fl.IntVar(&f.maxContext, "max-context", test.MaxContext, "curves: most points in the context")
+	fl.BoolVar(&f.digits, "digits", false, "a digital clock's digits, turned and scaled as in the paper's test")
+	fl.StringVar(&f.images, "images", "", "a folder's PNG and JPEG images")
+	fl.StringVar(&f.mnist, "mnist", "", "the images of an IDX or .amat file")
+	fl.IntVar(&f.size, "size", 0, "side of the images (default: 64 for digits; images of a folder: that of the first)")
+	fl.Float64Var(&f.rates.Min, "min-rate", task.PaperRates.Min, "images: least share of pixels that are seen")
+	fl.Float64Var(&f.rates.Max, "max-rate", task.PaperRates.Max, "images: largest share of pixels that are seen")
+	fl.Float64Var(&f.maxAngle, "max-angle", 0, "images: turn by up to so many degrees (default: 90 for digits, else 0)")
+	fl.Float64Var(&f.minScale, "min-scale", 0, "images: scale by at least that (default: 0.3 for digits, else 1)")
+	fl.Float64Var(&f.maxScale, "max-scale", 0, "images: scale by at most that (default: 0.45 for digits, else 1)")
+	fl.Float64Var(&f.maxShift, "max-shift", 0, "images: shift by up to so many pixels, along both axes")
+	fl.StringVar(&f.csv, "csv", "", "curves of a CSV file with columns x, y, optionally task and context")
+	fl.StringVar(&f.in, "in", "", "tasks of a safetensors file, as for predict; curves need y_target")
+	must(cmd.MarkFlagDirname("images"))
+	must(cmd.MarkFlagFilename("csv", "csv"))
+	must(cmd.MarkFlagFilename("in", "safetensors"))
+	cmd.MarkFlagsMutuallyExclusive(taskKinds...)
+	cmd.MarkFlagsOneRequired(taskKinds...)
+}
+
+// inputs are the files that the flags name.
+func (f *taskFlags) inputs() []string { return []string{f.mnist, f.csv, f.in} }
+
+// motions are what the images undergo; unchanged flags have the defaults.
+func (f *taskFlags) motions(changed func(string) bool, m task.Motions) (task.Motions, error) {
+	for name, v := range map[string]struct {
+		to *float64
+		v  float64
+	}{
+		"max-angle": {&m.MaxAngle, f.maxAngle * math.Pi / 180}, "min-scale": {&m.MinScale, f.minScale},
+		"max-scale": {&m.MaxScale, f.maxScale}, "max-shift": {&m.MaxShift, f.maxShift},
+	} {
+		if changed(name) {
+			*v.to = v.v
+		}
+	}
+	if err := m.Validate(); err != nil {
+		return m, usageError{err}
+	}
+	return m, nil
+}
+
+// source returns the tasks for a model of that configuration, and how many there are, 0 where there is no end. Finite sets come in order.
+func (f *taskFlags) source(r *result, cfg cnp.Config, changed func(string) bool) (task.Source[float32], int, error) {
+	image := cfg.Architecture.Image()
+	if curves := f.kernel != "" || f.csv != ""; f.in == "" && curves == image {
+		return nil, 0, usagef("a model of architecture %s needs %s", cfg.Architecture,
+			map[bool]string{true: "images: --digits, --images, --mnist or --in", false: "curves: --kernel, --csv or --in"}[image])
+	}
+	if f.minContext < 0 || f.maxContext < f.minContext {
+		return nil, 0, usagef("--min-context %d --max-context %d: need 0 <= min <= max", f.minContext, f.maxContext)
+	}
+	switch {
+	case f.kernel != "":
+		p, err := task.ProcessByName(f.kernel)
+		if err != nil {
+			return nil, 0, usageError{fmt.Errorf("--kernel: %w", err)}
+		}
+		if cfg.DimX != 1 || cfg.DimY != 1 {
+			return nil, 0, usagef("--kernel draws curves with one coordinate and one output, the model has %d and %d", cfg.DimX, cfg.DimY)
+		}
+		c := task.PaperTestOf(p)
+		c.Lo, c.Hi, c.Targets, c.MinContext, c.MaxContext = f.from, f.to, f.targets, f.minContext, f.maxContext
+		if err := c.Validate(); err != nil {
+			return nil, 0, usageError{err}
+		}
+		if c.Targets > maxCurve {
+			return nil, 0, usagef("--targets %d: need at most %d, whose covariance has %d entries", c.Targets, maxCurve, maxCurve*maxCurve)
+		}
+		return task.CurveSource[float32]{Name: f.kernel, Curves: c}, 0, nil
+	case f.csv != "" || (f.in != "" && !image):
+		read, path := task.ReadCSV, f.csv
+		if path == "" {
+			read, path = task.ReadCurves, f.in
+		}
+		set, err := read(path, cfg.DimX, cfg.DimY)
+		if err != nil {
+			return nil, 0, err
+		}
+		return task.CurveSetSource[float32]{Set: set, MinContext: f.minContext, MaxContext: f.maxContext, InOrder: true}, len(set.Curves), nil
+	}
+	if err := f.rates.Validate(); err != nil {
+		return nil, 0, usageError{err}
+	}
+	p, n, err := f.pictures(r, cfg.DimY, changed)
+	if err != nil {
+		return nil, 0, err
+	}
+	if c, _, _ := p.Size(); c != cfg.DimY {
+		return nil, 0, fmt.Errorf("the images have %s, the model has %d", plural(c, "channel"), cfg.DimY)
+	}
+	return task.ImageSource[float32]{Pictures: p, Rates: f.rates, InOrder: true}, n, nil
+}
+
+// maxCurve bounds the targets of a drawn curve, whose covariance is factorised.
+const maxCurve = 4096
+
+// pictures reads or draws what the flags name, and says how many there are, 0 where there is no end.
+func (f *taskFlags) pictures(r *result, channels int, changed func(string) bool) (task.Pictures, int, error) {
+	usual := task.Upright
+	if f.digits {
+		usual = task.PaperMotions
+	}
+	motions, err := f.motions(changed, usual)
+	if err != nil {
+		return nil, 0, err
+	}
+	if f.digits {
+		d := task.TestDigits()
+		d.Motions = motions
+		if changed("size") {
+			d.Height *= float64(f.size) / float64(d.Side)
+			d.Side = f.size
+		}
+		if err := d.Validate(); err != nil {
+			return nil, 0, usageError{err}
+		}
+		return d, 0, nil
+	}
+	var set *task.ImageSet
+	switch {
+	case f.size < 0 || f.size != 0 && f.images == "":
+		return nil, 0, usagef("--size %d: need a positive size, of --digits or --images", f.size)
+	case f.images != "":
+		if channels != 1 && channels != 3 {
+			return nil, 0, fmt.Errorf("the model has %d channels; an image file is grey (1) or in colour (3), use --in", channels)
+		}
+		set, err = task.ReadFolder(f.images, task.FolderOptions{Channels: channels, H: f.size, W: f.size})
+	case f.mnist != "":
+		set, err = readMNIST(f.mnist)
+	default:
+		set, err = task.ReadImages(f.in, channels)
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	noteSkipped(r, set.Skipped)
+	return task.Moved{ImageSet: set, Motions: motions}, set.N, nil
+}
+
+// readMNIST reads an IDX or .amat file, whichever the name says.
+func readMNIST(path string) (*task.ImageSet, error) {
+	if strings.EqualFold(filepath.Ext(strings.TrimSuffix(path, ".gz")), ".amat") {
+		return task.ReadAmat(path)
+	}
+	return task.ReadIDX(path)
+}
+
+// noteSkipped names a few images that were left out, and says how many there are.
+func noteSkipped(r *result, skipped []string) {
+	for _, s := range skipped[:min(len(skipped), namedSkips)] {
+		r.note("skipped %s", s)
+	}
+	if len(skipped) > namedSkips {
+		r.note("%s skipped in all", plural(len(skipped), "image"))
+	}
+}
