@@ -1,11 +1,6 @@
 package layers
 
-import (
-	"math"
-
-	"github.com/equivcnp/equivcnp/internal/parallel"
-	"github.com/equivcnp/equivcnp/simd"
-)
+import "math"
 
 // Mode says whether batch statistics or running statistics normalise.
 type Mode int
@@ -70,18 +65,11 @@ func (b *BatchNorm[T]) Fold() (scale, shift []T) {
 // once), and moves the running statistics by a tenth towards them. repeat says how often the whole set occurs (the
 // number of images that share it): it changes the unbiased variance only.
 func (b *BatchNorm[T]) ForwardTrain(x []T, weight []int32, repeat int) {
-	c := len(b.Weight)
-	mean, variance := make([]float64, c), make([]float64, c)
-	n := simd.WeightedMoments(mean, variance, x, weight, c) * float64(repeat)
-	if !(n > 0) {
+	m := momentsOf(x, weight, len(b.Weight))
+	if !(m.total > 0) {
 		return // no pair anywhere: nothing to normalise, nothing learned about the statistics
 	}
-	scale := make([]T, c)
-	for i := range c {
-		scale[i] = T(float64(b.Weight[i]) / math.Sqrt(max(variance[i], bnEps)))
-	}
-	b.observe(mean, variance, n)
-	b.normalise(x, x, mean, scale)
+	b.reapply(b.tape(m, weight, repeat, Train), x, x)
 }
 
 // observe moves the running statistics by a tenth towards those of n rows; variance is the biased one.
@@ -91,18 +79,4 @@ func (b *BatchNorm[T]) observe(mean, variance []float64, n float64) {
 		b.RunningMean[i] = T((1-bnMomentum)*float64(b.RunningMean[i]) + bnMomentum*mean[i])
 		b.RunningVar[i] = T((1-bnMomentum)*float64(b.RunningVar[i]) + bnMomentum*unbiased)
 	}
-}
-
-// normalise sets y = (x - mean)·scale + bias. It subtracts the mean before scaling: folding it into a shift cancels badly
-// where |mean| ≫ std. y may be x itself.
-func (b *BatchNorm[T]) normalise(y, x []T, mean []float64, scale []T) {
-	c := len(mean)
-	parallel.For(len(x)/c, rowGrain, func(lo, hi int) {
-		for r := lo; r < hi; r++ {
-			in, out := x[r*c:(r+1)*c:(r+1)*c], y[r*c:(r+1)*c:(r+1)*c]
-			for i, v := range in {
-				out[i] = T(float64(v)-mean[i])*scale[i] + b.Bias[i]
-			}
-		}
-	})
 }

@@ -14,45 +14,70 @@ type BatchNormTape[T Float] struct {
 	total   float64
 	weight  []int32
 	clamped []bool // [c] the variance was below the least one, so it is a constant
+
+	hi, low, scale []T // [c] the mean in two parts, and weight/std
 }
 
 // ForwardTape sets y [rows, c] to the normalised rows of x, in either mode, and in Train mode moves the running
 // statistics: see ForwardTrain. y may be x itself, but Backward wants x again.
 func (b *BatchNorm[T]) ForwardTape(y, x []T, weight []int32, repeat int, mode Mode) *BatchNormTape[T] {
-	c := len(b.Weight)
-	t := &BatchNormTape[T]{mean: make([]float64, c), inv: make([]float64, c), weight: weight, clamped: make([]bool, c)}
-	variance := make([]float64, c)
-	if mode == Eval {
-		for i := range c {
-			t.mean[i], variance[i] = float64(b.RunningMean[i]), float64(b.RunningVar[i])
-		}
-	} else {
-		t.total = simd.WeightedMoments(t.mean, variance, x, weight, c)
-		if !(t.total > 0) {
-			copy(y, x)
-			return &BatchNormTape[T]{}
-		}
-		b.observe(t.mean, variance, t.total*float64(repeat))
+	m := &moments{}
+	if mode == Train {
+		m = momentsOf(x, weight, len(b.Weight))
 	}
-	for i, v := range variance {
-		t.inv[i] = 1 / math.Sqrt(max(v, bnEps))
-		t.clamped[i] = v < bnEps
-	}
+	t := b.tape(m, weight, repeat, mode)
 	b.reapply(t, y, x)
 	return t
 }
 
+// tape fixes the map of a forward pass, given the rows' statistics in Train mode.
+func (b *BatchNorm[T]) tape(m *moments, weight []int32, repeat int, mode Mode) *BatchNormTape[T] {
+	c := len(b.Weight)
+	t := &BatchNormTape[T]{weight: weight, clamped: make([]bool, c), inv: make([]float64, c),
+		hi: make([]T, c), low: make([]T, c), scale: make([]T, c)}
+	mean, variance := m.mean, m.variance
+	if mode == Eval {
+		mean, variance = make([]float64, c), make([]float64, c)
+		for i := range c {
+			mean[i], variance[i] = float64(b.RunningMean[i]), float64(b.RunningVar[i])
+		}
+	} else {
+		if t.total = m.total; !(t.total > 0) {
+			return &BatchNormTape[T]{}
+		}
+		b.observe(mean, variance, t.total*float64(repeat))
+	}
+	t.mean = mean
+	for i, v := range variance {
+		t.inv[i] = 1 / math.Sqrt(max(v, bnEps))
+		t.clamped[i] = v < bnEps
+		t.scale[i] = T(float64(b.Weight[i]) * t.inv[i])
+	}
+	split(t.hi, t.low, mean)
+	return t
+}
+
+// split takes means apart into what T holds and what is left.
+func split[T Float](hi, low []T, mean []float64) {
+	for i, m := range mean {
+		hi[i] = T(m)
+		low[i] = T(m - float64(hi[i]))
+	}
+}
+
 // reapply computes the result of the forward pass again. The parameters must be those of the forward pass.
 func (b *BatchNorm[T]) reapply(t *BatchNormTape[T], y, x []T) {
+	c := len(b.Weight)
+	parallel.For(len(x)/c, rowGrain, func(lo, hi int) { b.rows(t, y[lo*c:hi*c], x[lo*c:hi*c]) })
+}
+
+// rows is reapply for some rows, on this goroutine.
+func (b *BatchNorm[T]) rows(t *BatchNormTape[T], y, x []T) {
 	if t.mean == nil {
 		copy(y, x)
 		return
 	}
-	scale := make([]T, len(b.Weight))
-	for i := range scale {
-		scale[i] = T(float64(b.Weight[i]) * t.inv[i])
-	}
-	b.normalise(y, x, t.mean, scale)
+	simd.Norm(y, x, t.hi, t.low, t.scale, b.Bias, len(b.Weight))
 }
 
 // Backward adds the gradients of weight and bias to g and sets dx [rows, c] to that of x. dy is the gradient to the rows
@@ -74,38 +99,108 @@ func (b *BatchNorm[T]) Backward(dx, dy, x []T, t *BatchNormTape[T], g *Grads[T])
 	}
 	rows := len(x) / c
 	sums := sumRows(rows, rowGrain, 2*c, func(sum []float64, lo, hi int) {
-		for at := lo * c; at < hi*c; at += c {
-			for i, v := range dy[at : at+c] {
-				d := float64(v)
-				sum[i] += d
-				sum[c+i] += d * ((float64(x[at+i]) - t.mean[i]) * t.inv[i])
-			}
-		}
+		simd.NormSums(sum[:c], sum[c:], dy[lo*c:hi*c], x[lo*c:hi*c], t.hi, t.low, c)
 	})
-	addTo(g.Of(b.Bias), sums[:c])
-	addTo(g.Of(b.Weight), sums[c:])
-
+	k := b.gradient(t, sums, g)
 	parallel.For(rows, rowGrain, func(lo, hi int) {
-		for r := lo; r < hi; r++ {
-			m := 0.0
-			if t.total > 0 {
-				m = 1 / t.total
-				if t.weight != nil {
-					m *= float64(t.weight[r])
-				}
-			}
-			for i := range c {
-				at := r*c + i
-				d := float64(dy[at])
-				if m > 0 {
-					common := sums[i]
-					if !t.clamped[i] {
-						common += (float64(x[at]) - t.mean[i]) * t.inv[i] * sums[c+i]
-					}
-					d -= m * common
-				}
-				dx[at] = T(float64(b.Weight[i]) * t.inv[i] * d)
+		k.rows(dx[lo*c:hi*c], dy[lo*c:hi*c], x[lo*c:hi*c], t, lo)
+	})
+}
+
+// normGradient is the map from the gradient of a normalisation's result to that of its rows:
+// dx = a·dy - m·(p + q·(x - mean)).
+type normGradient[T Float] struct{ a, p, q []T }
+
+// gradient adds the gradients of weight and bias to g, given the sums of dy and dy·(x - mean), and returns the map.
+func (b *BatchNorm[T]) gradient(t *BatchNormTape[T], sums []float64, g *Grads[T]) normGradient[T] {
+	c := len(b.Weight)
+	k := normGradient[T]{make([]T, c), make([]T, c), make([]T, c)}
+	dw, db := g.Of(b.Weight), g.Of(b.Bias)
+	for i := range c {
+		sum, sumX := sums[i], sums[c+i]*t.inv[i] // the second of dy·x̂
+		if db != nil {
+			db[i] += T(sum)
+		}
+		if dw != nil {
+			dw[i] += T(sumX)
+		}
+		a := float64(b.Weight[i]) * t.inv[i]
+		k.a[i] = T(a)
+		if t.total > 0 {
+			k.p[i] = T(a * sum / t.total)
+			if !t.clamped[i] {
+				k.q[i] = T(a * t.inv[i] * sumX / t.total)
 			}
 		}
-	})
+	}
+	return k
+}
+
+// rows maps rows that begin with row first of the whole.
+func (k *normGradient[T]) rows(dx, dy, x []T, t *BatchNormTape[T], first int) {
+	c := len(k.a)
+	weight := t.weight
+	if weight != nil {
+		weight = weight[first : first+len(x)/c]
+	}
+	simd.NormGrad(dx, dy, x, weight, t.hi, t.low, k.a, k.p, k.q, c)
+}
+
+// moments are the weighted means and variances of columns.
+type moments struct {
+	mean, variance []float64
+	total          float64
+}
+
+// momentsOf returns the moments of x [rows, c], row i counting weight[i] times (nil: once), in parallel.
+func momentsOf[T Float](x []T, weight []int32, c int) *moments {
+	rows := len(x) / c
+	parts := make([]moments, (rows+rowGrain-1)/rowGrain)
+	parallel.For(rows, rowGrain, func(lo, hi int) { parts[lo/rowGrain] = partMoments(x, weight, c, lo, hi) })
+	return joinMoments(parts, c)
+}
+
+// partMoments are the moments of rows lo to hi.
+func partMoments[T Float](x []T, weight []int32, c, lo, hi int) moments {
+	m := moments{mean: make([]float64, c), variance: make([]float64, c)}
+	if weight != nil {
+		weight = weight[lo:hi]
+	}
+	m.total = simd.WeightedMoments(m.mean, m.variance, x[lo*c:hi*c], weight, c)
+	return m
+}
+
+// joinMoments returns the moments of all parts together, in their order: a part adds to the variance its own, and the square
+// of its mean's distance from the mean of all (Chan, Golub, LeVeque 1979). The mean is taken relative to the first part's.
+func joinMoments(parts []moments, c int) *moments {
+	all := &moments{mean: make([]float64, c), variance: make([]float64, c)}
+	var start []float64
+	for _, p := range parts {
+		if p.total == 0 {
+			continue
+		}
+		if start == nil {
+			start = p.mean
+		}
+		all.total += p.total
+		for i, m := range p.mean {
+			all.mean[i] += p.total * (m - start[i])
+		}
+	}
+	if start == nil {
+		return all
+	}
+	for i := range c {
+		all.mean[i] = start[i] + all.mean[i]/all.total
+	}
+	for _, p := range parts {
+		if p.total == 0 {
+			continue
+		}
+		for i, v := range p.variance {
+			d := p.mean[i] - all.mean[i]
+			all.variance[i] += p.total / all.total * (v + d*d)
+		}
+	}
+	return all
 }

@@ -63,5 +63,5 @@ func (t *LieConvTape[T]) Backward(df, dout []T, g *Grads[T]) {
 		simd.PointConvGradW(dw, douter[b*rows*c:(b+1)*rows*c], t.f[b*rows*in:(b+1)*rows*in], offsets, query, point, in, mid)
 	})
 	t.net.Backward(nil, dw, g)
-	t.net.Release()
+	t.net.drop() // another Backward would compute it again
 }

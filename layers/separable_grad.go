@@ -55,7 +55,7 @@ func (t *DepthwiseLieConvTape[T]) Backward(df, dout []T, g *Grads[T]) {
 		simd.DepthwiseGradW(dw, d[b*rows*c:(b+1)*rows*c], t.f[b*rows*c:(b+1)*rows*c], offsets, query, point, c)
 	})
 	t.net.Backward(nil, dw, g)
-	t.net.Release()
+	t.net.drop() // another Backward would compute it again
 }
 
 // SeparableLieConvTape is what a SeparableLieConv's Backward needs of a forward pass.

@@ -1,10 +1,17 @@
 package layers
 
-import "github.com/equivcnp/equivcnp/simd"
+import (
+	"github.com/equivcnp/equivcnp/internal/parallel"
+	"github.com/equivcnp/equivcnp/simd"
+)
 
 // keepBytes is the size up to which a WeightNetTape keeps the activations of its forward pass. Beyond it, Backward computes
 // them again: a third more work for memory that no longer grows with the number of layers.
 const keepBytes = 64 << 20
+
+// netBlock is the number of poses that go through all that lies between two sums over all poses at once, while they are in the
+// cache: batch normalisation of one layer, swish, the linear map of the next.
+const netBlock = 64
 
 // WeightNetTape is what a WeightNet's Backward needs of a forward pass. The poses must stay unchanged until then, and so
 // must the parameters.
@@ -12,9 +19,9 @@ type WeightNetTape[T Float] struct {
 	net  *WeightNet[T]
 	pose []T
 	rows int
-	norm [3]*BatchNormTape[T]
+	norm [3]*BatchNormTape[T] // nil: no normalisation
 
-	// Kept, or nil: the results of the linear maps [rows, c] and of the swishes behind the first two and the third.
+	// Kept, or nil: the results of the linear maps [rows, c] and of the swishes behind them.
 	linear, act [3][]T
 }
 
@@ -23,34 +30,77 @@ type WeightNetTape[T Float] struct {
 func (w *WeightNet[T]) ForwardTape(pose []T, rows int, count []int32, repeat int, mode Mode) *WeightNetTape[T] {
 	checkLen("WeightNet", "pose", len(pose), rows*w.In())
 	t := &WeightNetTape[T]{net: w, pose: pose, rows: rows}
-	t.run(func(i int, y, x []T) {
-		t.norm[i] = w.Norm[i].ForwardTape(y, x, count, repeat, mode)
-	})
+	t.run(func(i int, parts []moments) {
+		if n := w.Norm[i]; n != nil {
+			m := &moments{}
+			if mode == Train {
+				m = joinMoments(parts, n.width())
+			}
+			t.norm[i] = n.tape(m, count, repeat, mode)
+		}
+	}, count, mode)
 	return t
 }
 
-// run computes all activations; normalise sets y to the normalised x of layer i.
-func (t *WeightNetTape[T]) run(normalise func(i int, y, x []T)) {
-	x := t.pose
+func (b *BatchNorm[T]) width() int { return len(b.Weight) }
+
+// run computes all activations. After layer i's linear map, normalise gets the moments of its results by parts, in Train mode.
+func (t *WeightNetTape[T]) run(normalise func(i int, parts []moments), count []int32, mode Mode) {
 	for i, l := range t.net.Linear {
-		u := make([]T, t.rows*l.Out)
-		l.Forward(u, x, t.rows, simd.ActNone)
-		y := make([]T, len(u))
-		if t.net.Norm[i] != nil {
-			normalise(i, y, u)
-			swish(y, y)
-		} else {
-			swish(y, u)
+		in, out := l.In, l.Out
+		packed := simd.PackTransposed(l.Weight, in, in, out)
+		u := rent[T](t.rows * out)
+		t.linear[i] = u
+		var parts []moments
+		if t.net.Norm[i] != nil && mode == Train {
+			parts = make([]moments, (t.rows+rowGrain-1)/rowGrain)
 		}
-		t.linear[i], t.act[i] = u, y
-		x = y
+		parallel.For(t.rows, rowGrain, func(lo, hi int) {
+			for at := lo; at < hi; at += netBlock {
+				end := min(at+netBlock, hi)
+				simd.GemmPacked(u[at*out:end*out], out, t.input(i, at, end), in, packed, l.Bias, simd.ActNone, end-at)
+			}
+			if parts != nil {
+				parts[lo/rowGrain] = partMoments(u, count, out, lo, hi)
+			}
+		})
+		normalise(i, parts)
+		t.act[i] = rent[T](t.rows * out)
 	}
+	parallel.For(t.rows, rowGrain, func(lo, hi int) { t.activate(2, lo, hi) })
+}
+
+// input returns rows lo to hi of layer i's input, and computes them from the layer before.
+func (t *WeightNetTape[T]) input(i, lo, hi int) []T {
+	if i == 0 {
+		return t.pose[lo*t.net.In() : hi*t.net.In()]
+	}
+	return t.activate(i-1, lo, hi)
+}
+
+// activate computes rows lo to hi of layer i's activation.
+func (t *WeightNetTape[T]) activate(i, lo, hi int) []T {
+	c := t.net.Linear[i].Out
+	y := t.act[i][lo*c : hi*c]
+	simd.Swish(y, t.normalised(y, i, lo, hi))
+	return y
+}
+
+// normalised returns rows lo to hi of what goes into layer i's swish, in scratch where it is not kept.
+func (t *WeightNetTape[T]) normalised(scratch []T, i, lo, hi int) []T {
+	c := t.net.Linear[i].Out
+	u := t.linear[i][lo*c : hi*c]
+	if t.norm[i] == nil {
+		return u
+	}
+	t.net.Norm[i].rows(t.norm[i], scratch[:len(u)], u)
+	return scratch[:len(u)]
 }
 
 // Weights returns the convolution weights [rows, out].
 func (t *WeightNetTape[T]) Weights() []T {
 	if t.act[2] == nil {
-		t.run(func(i int, y, x []T) { t.net.Norm[i].reapply(t.norm[i], y, x) })
+		t.run(func(int, []moments) {}, nil, Eval)
 	}
 	return t.act[2]
 }
@@ -62,40 +112,142 @@ func (t *WeightNetTape[T]) Release() {
 		n += len(t.linear[i]) + len(t.act[i])
 	}
 	if n*sizeof[T]() > keepBytes {
-		t.linear, t.act = [3][]T{}, [3][]T{}
+		t.drop()
 	}
+}
+
+// drop gives the activations back.
+func (t *WeightNetTape[T]) drop() {
+	giveBack(t.linear[:]...)
+	giveBack(t.act[:]...)
+	t.linear, t.act = [3][]T{}, [3][]T{}
 }
 
 // Backward adds the parameters' gradients to g, given the gradient dw [rows, out] to the convolution weights, the pairs and
 // images that share a pose taken together. dw is overwritten. dpose [rows, in] gets the gradient to the poses; nil: not
 // wanted, as positions are data.
+//
+// A normalisation needs sums over all poses before a row's gradient is known. So the poses go by four times, a block at a time:
+// first through the last swish; then three times from a layer's normalisation through its linear map to the swish before.
 func (t *WeightNetTape[T]) Backward(dpose, dw []T, g *Grads[T]) {
 	checkLen("WeightNet.Backward", "dw", len(dw), t.rows*t.net.Out())
 	t.Weights()
-	dy := dw
-	for i := 2; i >= 0; i-- {
+	t.backward(2, dpose, dw, g)
+}
+
+// backward is Backward for the layers up to the given one, whose swish dy is the gradient to.
+func (t *WeightNetTape[T]) backward(last int, dpose, dy []T, g *Grads[T]) {
+	grain := partRows(t.rows, rowGrain)
+	chunks := (t.rows + grain - 1) / grain
+	sums := t.sums(last, chunks)
+	parallel.For(t.rows, grain, func(lo, hi int) {
+		z := rent[T](netBlock * t.net.Linear[last].Out)
+		for at := lo; at < hi; at += netBlock {
+			t.swishBack(last, dy, z, sums[lo/grain], at, min(at+netBlock, hi))
+		}
+		giveBack(z)
+	})
+	for i := last; i >= 0; i-- {
+		l := t.net.Linear[i]
+		in, out := l.In, l.Out
+		norm := t.gradient(i, sums, g)
 		dx := dpose
 		if i > 0 {
-			dx = make([]T, t.rows*t.net.Linear[i].In)
+			dx = rent[T](t.rows * in)
+			sums = t.sums(i-1, chunks)
 		}
-		t.backward(i, dx, dy, g)
+		var packed *simd.Packed[T]
+		if dx != nil {
+			packed = simd.Pack(l.Weight, in, out, in)
+		}
+		weight := g.Of(l.Weight)
+		parts := make([]T, chunks*len(weight))
+		parallel.For(t.rows, grain, func(lo, hi int) {
+			var z []T
+			if i > 0 {
+				z = rent[T](netBlock * in)
+			}
+			for at := lo; at < hi; at += netBlock {
+				end := min(at+netBlock, hi)
+				du := dy[at*out : end*out]
+				if norm != nil {
+					norm.rows(du, du, t.linear[i][at*out:end*out], t.norm[i], at)
+				}
+				if weight != nil {
+					simd.GemmTN(parts[lo/grain*len(weight):][:len(weight)], in, du, out, t.kept(i, at, end), in, 1, 1, out, in, end-at)
+				}
+				if dx != nil {
+					simd.GemmPacked(dx[at*in:end*in], in, du, out, packed, nil, simd.ActNone, end-at)
+				}
+				if i > 0 {
+					t.swishBack(i-1, dx, z, sums[lo/grain], at, end)
+				}
+			}
+			giveBack(z)
+		})
+		for at := 0; at < len(parts); at += len(weight) {
+			simd.Add(weight, weight, parts[at:at+len(weight)])
+		}
+		if i < last {
+			giveBack(dy) // the last one is the caller's
+		}
 		dy = dx
 	}
 }
 
-// backward is Backward for layer i: dy [rows, out] is the gradient to its swish, and is overwritten.
-func (t *WeightNetTape[T]) backward(i int, dx, dy []T, g *Grads[T]) {
-	u, x := t.linear[i], t.pose
-	if i > 0 {
-		x = t.act[i-1]
+// kept returns rows lo to hi of layer i's input.
+func (t *WeightNetTape[T]) kept(i, lo, hi int) []T {
+	if i == 0 {
+		return t.input(0, lo, hi)
 	}
-	if n := t.net.Norm[i]; n != nil {
-		z := make([]T, len(u))
-		n.reapply(t.norm[i], z, u)
-		swishGrad(dy, z)
-		n.Backward(dy, dy, u, t.norm[i], g)
-	} else {
-		swishGrad(dy, u)
+	c := t.net.Linear[i].In
+	return t.act[i-1][lo*c : hi*c]
+}
+
+// sums returns room for every chunk's sums of the gradient to layer i's normalised values and of its products with the
+// layer's results.
+func (t *WeightNetTape[T]) sums(i, chunks int) [][]float64 {
+	out := make([][]float64, chunks)
+	for k := range out {
+		out[k] = make([]float64, 2*t.net.Linear[i].Out)
 	}
-	t.net.Linear[i].Backward(dx, dy, x, t.rows, g)
+	return out
+}
+
+// swishBack takes rows lo to hi of dy through layer i's swish and adds to their sums.
+func (t *WeightNetTape[T]) swishBack(i int, dy, scratch []T, sum []float64, lo, hi int) {
+	c := t.net.Linear[i].Out
+	d := dy[lo*c : hi*c]
+	simd.SwishGrad(d, d, t.normalised(scratch, i, lo, hi))
+	mean, low := zeros[T](c), zeros[T](c)
+	if n := t.norm[i]; n != nil && n.mean != nil {
+		mean, low = n.hi, n.low
+	}
+	simd.NormSums(sum[:c], sum[c:], d, t.linear[i][lo*c:hi*c], mean, low, c)
+}
+
+// gradient adds the gradients of layer i's bias and normalisation to g, given all chunks' sums, and returns the map from the
+// gradient to normalised values to that of the linear map's results; nil: they are the same.
+//
+// A bias in front of a normalisation by the rows' own mean changes nothing: its gradient is 0, exactly.
+func (t *WeightNetTape[T]) gradient(i int, chunks [][]float64, g *Grads[T]) *normGradient[T] {
+	l := t.net.Linear[i]
+	sums := make([]float64, 2*l.Out)
+	for _, c := range chunks {
+		for k, v := range c {
+			sums[k] += v
+		}
+	}
+	bias := g.Of(l.Bias)
+	if t.norm[i] == nil || t.norm[i].mean == nil {
+		addTo(bias, sums[:l.Out])
+		return nil
+	}
+	k := t.net.Norm[i].gradient(t.norm[i], sums, g)
+	if t.norm[i].total == 0 {
+		for j := range bias {
+			bias[j] += k.a[j] * T(sums[j])
+		}
+	}
+	return &k
 }
