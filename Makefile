@@ -11,9 +11,9 @@ all: build
 build: ## the program, bin/equivcnp
 	$(GO) build -o $(BIN) ./cmd/equivcnp
 
-demo: build ## complete an image with the small model in testdata/demo
+demo: build ## complete a digit with every shipped model
 	@mkdir -p out
-	$(BIN) complete --model testdata/demo/digit-T2.safetensors --image testdata/demo/digit.png --rate 0.25 --seed 7 --out out/digit.png
+	$(BIN) demo --out out/digit.png
 
 test: ## all tests
 	$(GO) test ./...

@@ -76,8 +76,8 @@ checkpoints (.pth) as it is.`,
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages |", ".FlagUsagesWrapped 100 |"))
 	root.PersistentFlags().BoolVarP(&a.quiet, "quiet", "q", false, "no progress bar")
 	root.PersistentFlags().IntVar(&a.threads, "threads", 0, "number of threads; 0 uses all cores")
-	root.AddCommand(a.trainCommand(), a.evalCommand(), a.completeCommand(), a.regressCommand(), a.predictCommand(), a.convertCommand(), a.inspectCommand(),
-		a.versionCommand())
+	root.AddCommand(a.demoCommand(), a.completeCommand(), a.regressCommand(), a.predictCommand(), a.trainCommand(), a.evalCommand(),
+		a.convertCommand(), a.inspectCommand(), a.versionCommand())
 	return root
 }
 

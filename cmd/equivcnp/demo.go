@@ -1,0 +1,173 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"image/png"
+	"io"
+	"math"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/cnp/eval"
+	"github.com/equivcnp/equivcnp/cnp/task"
+	"github.com/equivcnp/equivcnp/internal/picture"
+	"github.com/equivcnp/equivcnp/internal/raster"
+)
+
+// demoFlags are the flags of equivcnp demo.
+type demoFlags struct {
+	out    string
+	digit  int
+	scale  float64
+	angle  float64 // degrees
+	rate   float64
+	seed   uint64
+	models []string
+}
+
+func (a *app) demoCommand() *cobra.Command {
+	var f demoFlags
+	cmd := &cobra.Command{
+		Use:                   "demo [--digit 0..9] [--angle DEGREES] [--scale S] [--rate R] [--out demo.png]",
+		DisableFlagsInUseLine: true,
+		Short:                 "Complete a digit with every shipped model, in one picture",
+		Long: `Draw a digit of a digital clock, scale and turn it, hide three quarters of its pixels, and complete it
+with every shipped image model. Writes one picture with the log-likelihoods; needs no files.`,
+		Example: `  equivcnp demo
+  equivcnp demo --digit 2 --angle -60 --rate 0.1 --out two.png`,
+		Args: cobra.NoArgs,
+		RunE: a.action(func(cmd *cobra.Command, _ []string) error { return a.demo(cmd.Context(), &f) }),
+	}
+	fl := cmd.Flags()
+	fl.StringVarP(&f.out, "out", "o", "demo.png", "the picture, a PNG file")
+	fl.IntVar(&f.digit, "digit", 5, "the digit")
+	fl.Float64Var(&f.scale, "scale", 0.45, "size, as a fraction of the paper's training digits")
+	fl.Float64Var(&f.angle, "angle", 25, "degrees to turn it, anticlockwise")
+	fl.Float64Var(&f.rate, "rate", 0.25, "share of the pixels to observe, 0 to 1")
+	fl.Uint64Var(&f.seed, "seed", 7, "seed that picks those pixels")
+	fl.StringArrayVar(&f.models, "models", nil, "take the models of this folder instead of the shipped ones; may be repeated")
+	fl.BoolVar(&a.json, "json", false, "print one JSON object")
+	must(cmd.MarkFlagFilename("out", "png"))
+	must(cmd.MarkFlagDirname("models"))
+	return cmd
+}
+
+// demoResult is what demo --json prints.
+type demoResult struct {
+	Digit         int         `json:"digit"`
+	ContextPixels int         `json:"context_pixels"`
+	Models        []demoModel `json:"models"`
+	Seconds       number      `json:"seconds"`
+	Out           string      `json:"out"`
+	Notes         []string    `json:"notes"`
+}
+
+type demoModel struct {
+	Model         string `json:"model"`
+	Group         string `json:"group,omitempty"`
+	LogLikelihood number `json:"log_likelihood_per_pixel"`
+	SquaredError  number `json:"mean_squared_error"`
+}
+
+// The sides of the picture's drawing.
+const (
+	demoScale  = 4 // of one pixel
+	demoPerRow = 2 // models
+)
+
+func (a *app) demo(ctx context.Context, f *demoFlags) error {
+	motion := task.Motion{Angle: f.angle * math.Pi / 180, Scale: f.scale}
+	switch {
+	case f.digit < 0 || f.digit > 9:
+		return usagef("--digit %d: need 0 to 9", f.digit)
+	case !(f.scale >= 0.05 && f.scale <= 1):
+		return usagef("--scale %g: need 0.05 to 1", f.scale)
+	case !(math.Abs(f.angle) <= 360):
+		return usagef("--angle %g: need -360 to 360", f.angle)
+	case !(f.rate >= 0 && f.rate <= 1):
+		return usagef("--rate %g: need a number from 0 to 1", f.rate)
+	}
+	outs, err := newOutputs(nil, [2]string{"out", f.out})
+	if err != nil {
+		return err
+	}
+	defer outs.discard()
+	r, start := &result{}, time.Now()
+	all, err := listModels(r, f.models)
+	if err != nil {
+		return err
+	}
+	models := imageModels(all)
+	if len(models) == 0 {
+		return errors.New("no model of grey images")
+	}
+
+	d := task.TrainDigits()
+	n := d.Side * d.Side
+	drawn, truth := make([]float32, n), make([]float32, n)
+	task.DrawDigit(drawn, d.Side, d.Height, f.digit, task.Still)
+	task.DrawDigit(truth, d.Side, d.Height, f.digit, motion)
+	mask := raster.RandomMask(d.Side, d.Side, f.rate, f.seed)
+	observed := raster.Count(mask)
+	panel := func(label string, pix []float32) picture.Panel {
+		return picture.Panel{Label: label, C: 1, H: d.Side, W: d.Side, Pix: pix}
+	}
+	context := panel(fmt.Sprintf("%.1f %% of the pixels", 100*share(mask)), truth)
+	context.Mask = mask
+	sheet := picture.Sheet{Scale: demoScale, Title: "a digit is drawn, scaled, turned and mostly hidden, then completed by equivariant models",
+		Rows: [][]picture.Panel{{panel(fmt.Sprintf("a %d", f.digit), drawn),
+			panel(fmt.Sprintf("scaled by %g, turned by %g degrees", f.scale, f.angle), truth), context}}}
+	res := demoResult{Digit: f.digit, ContextPixels: observed, Models: []demoModel{}, Out: f.out}
+	r.line("context", "%d of %d pixels", observed, n)
+
+	report, done := a.bar("completing")
+	defer done()
+	for i, m := range models {
+		if report != nil {
+			report(i, len(models))
+		}
+		model, err := m.load()
+		if err != nil {
+			return err
+		}
+		p, err := model.(cnp.Completer[float32]).Complete(ctx, &cnp.Images[float32]{B: 1, C: 1, H: d.Side, W: d.Side, Pixels: truth, Mask: mask})
+		if err != nil {
+			return fmt.Errorf("%s: %w", m.name, err)
+		}
+		var meter eval.Meter
+		eval.Add(&meter, p.Mean, p.Std, truth, nil)
+		rep := meter.Report()
+		if i%demoPerRow == 0 {
+			sheet.Rows = append(sheet.Rows, nil)
+		}
+		highest := float32(0)
+		for _, v := range p.Std {
+			highest = max(highest, v)
+		}
+		mean := panel(fmt.Sprintf("%s: %s\nlog-likelihood %.3f", m.title(), m.name, rep.LogLikelihood.Mean), p.Mean)
+		std := panel(fmt.Sprintf("\nstd, up to %.3g", highest), p.Std)
+		std.Spread, std.MaxSpread = true, float64(highest)
+		last := &sheet.Rows[len(sheet.Rows)-1]
+		*last = append(*last, mean, std)
+		res.Models = append(res.Models, demoModel{m.name, m.cfg.Group, number(rep.LogLikelihood.Mean), number(rep.SquaredError.Mean)})
+		r.line("log-likelihood", "%.4f per pixel, squared error %.4f: %s, %s", rep.LogLikelihood.Mean, rep.SquaredError.Mean, m.title(), m.name)
+	}
+	done()
+	if err := outs.write("out", func(w io.Writer) error { return png.Encode(w, sheet.Draw()) }); err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := outs.commit(); err != nil {
+		return err
+	}
+	res.Seconds, res.Notes = number(time.Since(start).Seconds()), append([]string{}, r.notes...)
+	r.line("time", "%.2f s", float64(res.Seconds))
+	r.line("written", "%s", f.out)
+	return a.print(r, res)
+}

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/cnp/pretrained"
+	"github.com/equivcnp/equivcnp/internal/raster"
+)
+
+// TestDemo: the first command of a fresh clone needs nothing but its output's name, and every shipped image model does well.
+func TestDemo(t *testing.T) {
+	b := newBench(t)
+	r := decode[demoResult](t, b.ok("demo", "--out", "@demo.png", "--json"))
+	require.Equal(t, 1024, r.ContextPixels)
+	shipped := 0
+	for _, name := range pretrained.Names() {
+		info, err := pretrained.About(name)
+		require.NoError(t, err)
+		if info.Config.Architecture.Image() {
+			shipped++
+		}
+	}
+	require.Len(t, r.Models, shipped)
+	for _, m := range r.Models {
+		require.Greater(t, float64(m.LogLikelihood), 0.0, m.Model)
+	}
+	im, err := raster.Read(b.path("demo.png"))
+	require.NoError(t, err)
+	require.Greater(t, im.H, 2*4*64)
+}
+
+// TestDemoModels: a folder's models instead, groups from the files' names where the files do not say them, others noted.
+func TestDemoModels(t *testing.T) {
+	b := newBench(t)
+	b.save("b.safetensors", smallImage("SE(2)", 1))
+	b.save("a.safetensors", smallImage("T(2)", 1))
+	b.save("rgb.safetensors", smallImage("T(2)", 3))
+	b.save("curve.safetensors", cnp.Default(cnp.CNPCurve, "", 1))
+	b.write("bad.pth", "oops")
+	r := decode[demoResult](t, b.ok("demo", "--models", b.dir, "--out", "@demo.png", "--digit", "0", "--rate", "0", "--scale", "1", "--json"))
+	require.Len(t, r.Models, 2)
+	require.Equal(t, "T(2)", r.Models[0].Group)
+	require.Equal(t, "SE(2)", r.Models[1].Group)
+	require.Zero(t, r.ContextPixels)
+	require.Len(t, r.Notes, 1)
+	require.Contains(t, r.Notes[0], "bad.pth")
+}
+
+func TestGroupInName(t *testing.T) {
+	for name, want := range map[string]string{"RxSO2": "R>0xSO(2)", "digits-SE2": "SE(2)", "my_T2-v3": "T(2)", "model": ""} {
+		require.Equal(t, want, groupInName((&listedModel{name: name}).words()))
+	}
+}
+
+func TestDemoErrors(t *testing.T) {
+	b := newBench(t)
+	for words, args := range map[string][]string{
+		"--digit 10":    {"--digit", "10"},
+		"--scale 0":     {"--scale", "0"},
+		"--scale NaN":   {"--scale", "NaN"},
+		"--angle +Inf":  {"--angle", "Inf"},
+		"--rate -1":     {"--rate", "-1"},
+		"unknown flag:": {"--nothing"},
+	} {
+		b.fails(2, words, append([]string{"demo", "--out", "@demo.png"}, args...)...)
+	}
+	b.fails(1, "no model in it", "demo", "--models", b.dir, "--out", "@demo.png")
+	b.save("curve.safetensors", cnp.Default(cnp.CNPCurve, "", 1))
+	b.fails(1, "no model of grey images", "demo", "--models", b.dir, "--out", "@demo.png")
+}
