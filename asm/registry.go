@@ -26,6 +26,7 @@ var registry = []generator{
 	{"zreduce", reduceAMD64},
 	{"zmoments", momentsAMD64},
 	{"znorm", normAMD64},
+	{"zpairs", pairsAMD64},
 	{"../internal/limits/zlimits", limitsAMD64},
 	{"ztree", treeAMD64},
 }

@@ -1,0 +1,242 @@
+//go:build !purego
+
+package simd
+
+import "unsafe"
+
+const (
+	// maxPairs is how many points a call of a pair kernel looks at: the scheduler cannot preempt it, and this many take
+	// some tens of microseconds if all are kept. A multiple of 64, as pieces begin with a word of bits.
+	maxPairs = 1 << 16
+	// maxUnsieved is the same without bits: allBits then stands for them.
+	maxUnsieved = 64 * len(allBits)
+)
+
+// allBits has a bit for every point.
+var allBits = func() (w [64]uint64) {
+	for i := range w {
+		w[i] = ^uint64(0)
+	}
+	return w
+}()
+
+// pairPieces goes through the points piece by piece; its other fields are what a kernel gets of the current one. (Not a loop
+// around a function value: calling one would move the callers' small arrays to the heap.)
+type pairPieces[T Float] struct {
+	indices, labels []int32
+	poses, points   []T
+	words           []uint64
+	lo, size, kept  int
+
+	index, label *int32
+	bits         *uint64
+	pose, x      unsafe.Pointer
+	stride, n    int
+}
+
+func newPairPieces[T Float](index []int32, pose []T, label []int32, bits []uint64, x []T) pairPieces[T] {
+	if raceEnabled {
+		raceRead(label)
+		raceRead(bits)
+		raceRead(x)
+		raceWrite(index[:len(label)])
+		raceWrite(pose)
+	}
+	size := maxPairs
+	if bits == nil {
+		size = maxUnsieved
+	}
+	return pairPieces[T]{indices: index, labels: label, poses: pose, points: x, words: bits, size: size, stride: len(label)}
+}
+
+// next moves on to the next piece, if there is one. Results of a piece go on where the last one's end; as no more are kept
+// than seen, whole vectors may be stored there.
+func (p *pairPieces[T]) next() bool {
+	p.lo += p.n
+	if p.lo == len(p.labels) {
+		return false
+	}
+	p.n = min(p.size, len(p.labels)-p.lo)
+	p.index, p.label, p.x = &p.indices[p.kept], &p.labels[p.lo], unsafe.Pointer(&p.points[p.lo])
+	if p.bits = &allBits[0]; p.words != nil {
+		p.bits = &p.words[p.lo>>6]
+	}
+	if p.poses != nil {
+		p.pose = unsafe.Pointer(&p.poses[p.kept])
+	}
+	return true
+}
+
+// f32 and f64 view a piece's floats.
+func (p *pairPieces[T]) f32() (pose, x *float32) { return (*float32)(p.pose), (*float32)(p.x) }
+func (p *pairPieces[T]) f64() (pose, x *float64) { return (*float64)(p.pose), (*float64)(p.x) }
+
+// is32 tells which type T is, at compile time.
+func is32[T Float]() bool { return unsafe.Sizeof(T(0)) == 4 }
+
+func pairsEuclid[T Float](index []int32, pose []T, label []int32, bits []uint64, x, u []T, limit T) int {
+	if level == Generic {
+		return pairsEuclidGeneric(index, pose, label, bits, x, u, limit)
+	}
+	var v [3]T
+	d := copy(v[:], u)
+	p := newPairPieces(index, pose, label, bits, x)
+	for p.next() {
+		if is32[T]() {
+			pose, x := p.f32()
+			u0, u1, u2, limit := float32(v[0]), float32(v[1]), float32(v[2]), float32(limit)
+			switch {
+			case level == AVX512 && d == 1:
+				p.kept += pairsEuclid1F32AVX512(p.index, pose, p.label, p.bits, x, p.stride, p.n, u0, limit)
+			case level == AVX512 && d == 2:
+				p.kept += pairsEuclid2F32AVX512(p.index, pose, p.label, p.bits, x, p.stride, p.n, u0, u1, limit)
+			case level == AVX512:
+				p.kept += pairsEuclid3F32AVX512(p.index, pose, p.label, p.bits, x, p.stride, p.n, u0, u1, u2, limit)
+			case d == 1:
+				p.kept += pairsEuclid1F32AVX2(p.index, pose, p.label, p.bits, x, p.stride, p.n, u0, limit)
+			case d == 2:
+				p.kept += pairsEuclid2F32AVX2(p.index, pose, p.label, p.bits, x, p.stride, p.n, u0, u1, limit)
+			default:
+				p.kept += pairsEuclid3F32AVX2(p.index, pose, p.label, p.bits, x, p.stride, p.n, u0, u1, u2, limit)
+			}
+			continue
+		}
+		pose, x := p.f64()
+		u0, u1, u2, limit := float64(v[0]), float64(v[1]), float64(v[2]), float64(limit)
+		switch {
+		case level == AVX512 && d == 1:
+			p.kept += pairsEuclid1F64AVX512(p.index, pose, p.label, p.bits, x, p.stride, p.n, u0, limit)
+		case level == AVX512 && d == 2:
+			p.kept += pairsEuclid2F64AVX512(p.index, pose, p.label, p.bits, x, p.stride, p.n, u0, u1, limit)
+		case level == AVX512:
+			p.kept += pairsEuclid3F64AVX512(p.index, pose, p.label, p.bits, x, p.stride, p.n, u0, u1, u2, limit)
+		case d == 1:
+			p.kept += pairsEuclid1F64AVX2(p.index, pose, p.label, p.bits, x, p.stride, p.n, u0, limit)
+		case d == 2:
+			p.kept += pairsEuclid2F64AVX2(p.index, pose, p.label, p.bits, x, p.stride, p.n, u0, u1, limit)
+		default:
+			p.kept += pairsEuclid3F64AVX2(p.index, pose, p.label, p.bits, x, p.stride, p.n, u0, u1, u2, limit)
+		}
+	}
+	return p.kept
+}
+
+func pairsRigid[T Float](index []int32, pose []T, label []int32, bits []uint64, x, u, m []T, turn, limit T) int {
+	if level == Generic {
+		return pairsRigidGeneric(index, pose, label, bits, x, u, m, turn, limit)
+	}
+	p := newPairPieces(index, pose, label, bits, x)
+	for p.next() {
+		if is32[T]() {
+			pose, x := p.f32()
+			if level == AVX512 {
+				p.kept += pairsRigidF32AVX512(p.index, pose, p.label, p.bits, x, p.stride, p.n, float32(u[0]), float32(u[1]), float32(m[0]), float32(m[1]), float32(turn), float32(limit))
+			} else {
+				p.kept += pairsRigidF32AVX2(p.index, pose, p.label, p.bits, x, p.stride, p.n, float32(u[0]), float32(u[1]), float32(m[0]), float32(m[1]), float32(turn), float32(limit))
+			}
+			continue
+		}
+		pose, x := p.f64()
+		if level == AVX512 {
+			p.kept += pairsRigidF64AVX512(p.index, pose, p.label, p.bits, x, p.stride, p.n, float64(u[0]), float64(u[1]), float64(m[0]), float64(m[1]), float64(turn), float64(limit))
+		} else {
+			p.kept += pairsRigidF64AVX2(p.index, pose, p.label, p.bits, x, p.stride, p.n, float64(u[0]), float64(u[1]), float64(m[0]), float64(m[1]), float64(turn), float64(limit))
+		}
+	}
+	return p.kept
+}
+
+func pairsPolar[T Float](index []int32, pose []T, label []int32, bits []uint64, x, u []T, floor, alpha, r T) int {
+	if level == Generic {
+		return pairsPolarGeneric(index, pose, label, bits, x, u, floor, alpha, r)
+	}
+	p := newPairPieces(index, pose, label, bits, x)
+	for p.next() {
+		if is32[T]() {
+			pose, x := p.f32()
+			if level == AVX512 {
+				p.kept += pairsPolarF32AVX512(p.index, pose, p.label, p.bits, x, p.stride, p.n, float32(u[0]), float32(u[1]), float32(floor), float32(alpha), float32(1-alpha), float32(r))
+			} else {
+				p.kept += pairsPolarF32AVX2(p.index, pose, p.label, p.bits, x, p.stride, p.n, float32(u[0]), float32(u[1]), float32(floor), float32(alpha), float32(1-alpha), float32(r))
+			}
+			continue
+		}
+		pose, x := p.f64()
+		if level == AVX512 {
+			p.kept += pairsPolarF64AVX512(p.index, pose, p.label, p.bits, x, p.stride, p.n, float64(u[0]), float64(u[1]), float64(floor), float64(alpha), float64(1-alpha), float64(r))
+		} else {
+			p.kept += pairsPolarF64AVX2(p.index, pose, p.label, p.bits, x, p.stride, p.n, float64(u[0]), float64(u[1]), float64(floor), float64(alpha), float64(1-alpha), float64(r))
+		}
+	}
+	return p.kept
+}
+
+func pairsLogPolar[T Float](index []int32, pose []T, label []int32, bits []uint64, x, u []T, alpha, r T) int {
+	if level == Generic {
+		return pairsLogPolarGeneric(index, pose, label, bits, x, u, alpha, r)
+	}
+	p := newPairPieces(index, pose, label, bits, x)
+	for p.next() {
+		if is32[T]() {
+			pose, x := p.f32()
+			if level == AVX512 {
+				p.kept += pairsLogPolarF32AVX512(p.index, pose, p.label, p.bits, x, p.stride, p.n, float32(u[0]), float32(u[1]), float32(alpha), float32(1-alpha), float32(r))
+			} else {
+				p.kept += pairsLogPolarF32AVX2(p.index, pose, p.label, p.bits, x, p.stride, p.n, float32(u[0]), float32(u[1]), float32(alpha), float32(1-alpha), float32(r))
+			}
+			continue
+		}
+		pose, x := p.f64()
+		if level == AVX512 {
+			p.kept += pairsLogPolarF64AVX512(p.index, pose, p.label, p.bits, x, p.stride, p.n, float64(u[0]), float64(u[1]), float64(alpha), float64(1-alpha), float64(r))
+		} else {
+			p.kept += pairsLogPolarF64AVX2(p.index, pose, p.label, p.bits, x, p.stride, p.n, float64(u[0]), float64(u[1]), float64(alpha), float64(1-alpha), float64(r))
+		}
+	}
+	return p.kept
+}
+
+func nearSum(bits []uint64, x, u []int16, r uint16) {
+	if level == Generic {
+		nearSumGeneric(bits, x, u, r)
+		return
+	}
+	raceRead(x)
+	raceWrite(bits)
+	stride := 64 * len(bits)
+	for lo := 0; lo < len(bits); lo += maxPairs {
+		part := bits[lo:min(lo+maxPairs, len(bits))]
+		if level == AVX512 {
+			nearSum2AVX512(&part[0], &x[64*lo], stride, len(part), u[0], u[1], r)
+		} else {
+			nearSum2AVX2(&part[0], &x[64*lo], stride, len(part), u[0], u[1], r)
+		}
+	}
+}
+
+func nearBox(bits []uint64, x, u []int16, r []uint16) {
+	if level == Generic || len(u) > 3 {
+		nearBoxGeneric(bits, x, u, r)
+		return
+	}
+	raceRead(x)
+	raceWrite(bits)
+	stride := 64 * len(bits)
+	for lo := 0; lo < len(bits); lo += maxPairs {
+		part, x := bits[lo:min(lo+maxPairs, len(bits))], &x[64*lo]
+		switch {
+		case level == AVX512 && len(u) == 1:
+			nearBox1AVX512(&part[0], x, stride, len(part), u[0], r[0])
+		case level == AVX512 && len(u) == 2:
+			nearBox2AVX512(&part[0], x, stride, len(part), u[0], r[0], u[1], r[1])
+		case level == AVX512:
+			nearBox3AVX512(&part[0], x, stride, len(part), u[0], r[0], u[1], r[1], u[2], r[2])
+		case len(u) == 1:
+			nearBox1AVX2(&part[0], x, stride, len(part), u[0], r[0])
+		case len(u) == 2:
+			nearBox2AVX2(&part[0], x, stride, len(part), u[0], r[0], u[1], r[1])
+		default:
+			nearBox3AVX2(&part[0], x, stride, len(part), u[0], r[0], u[1], r[1], u[2], r[2])
+		}
+	}
+}
