@@ -9,127 +9,83 @@ import (
 	"github.com/equivcnp/equivcnp/asm/internal/x86"
 )
 
-// nearSum writes the bits of the points with |u0 - x0| + |u1 - x1| ≤ r in 16-bit integers; see diff.
-func nearSum(f *x86.File, l x86.Level) {
-	w := newNear(f, l, "nearSum2", "func(bits *uint64, x *int16, stride, words int, u0, u1 int16, r uint16)",
-		"writes, for 64·words points, the bits of those with |u0 - x0| + |u1 - x1| ≤ r.")
-	u := []reg.VecVirtual{w.broadcast("u0"), w.broadcast("u1")}
-	r := w.broadcast("r")
-	w.run(func(at int) reg.Register {
-		a, b := w.diff(u[0], 0, at), w.diff(u[1], 1, at)
-		w.VPADDUSW(b, a, a)
-		return w.atMost(a, r, nil)
-	})
-}
-
-// nearBox writes the bits of the points with |u_c - x_c| ≤ r_c for all of d coordinates.
-func nearBox(f *x86.File, l x86.Level, d int) {
-	us, rs := []string{"u0", "u1", "u2"}[:d], []string{"r0", "r1", "r2"}[:d]
-	signature := "func(bits *uint64, x *int16, stride, words int"
+// nearWindow writes the bits of the points with hi_c - x_c ≤ width_c for all of d coordinates, in 16 bits without sign: two
+// instructions a coordinate, for 32 points on AVX-512.
+func nearWindow(f *x86.File, l x86.Level, d int) {
+	signature := "func(bits *uint64, x *uint16, stride, words int"
 	for c := range d {
-		signature += fmt.Sprintf(", %s int16, %s uint16", us[c], rs[c])
+		signature += fmt.Sprintf(", hi%d, width%[1]d uint16", c)
 	}
-	w := newNear(f, l, fmt.Sprintf("nearBox%d", d), signature+")",
-		"writes, for 64·words points, the bits of those with |u_c - x_c| ≤ r_c for every c.")
-	var u, r []reg.VecVirtual
+	fn := f.Func(l, x86.F32, fmt.Sprintf("nearWindow%d", d), signature+")",
+		"writes, for 64·words points, the bits of those with hi_c - x_c ≤ width_c modulo 2^16 for every c.")
+	bits, x, stride, words := fn.Arg("bits"), fn.Arg("x"), fn.Arg("stride"), fn.Arg("words")
+	fn.ADDQ(stride, stride) // in bytes
+	broadcast := func(name string) reg.VecVirtual {
+		p, err := fn.Param(name).Resolve()
+		if err != nil {
+			panic(err)
+		}
+		r := fn.Vec()
+		fn.VPBROADCASTW(p.Addr, r)
+		return r
+	}
+	var hi, width []reg.VecVirtual
 	for c := range d {
-		u, r = append(u, w.broadcast(us[c])), append(r, w.broadcast(rs[c]))
+		hi, width = append(hi, broadcast(fmt.Sprintf("hi%d", c))), append(width, broadcast(fmt.Sprintf("width%d", c)))
 	}
-	w.run(func(at int) reg.Register {
-		var m reg.Register
-		for c := range d {
-			m = w.atMost(w.diff(u[c], c, at), r[c], m)
+	gap := func(c, at int) reg.VecVirtual {
+		m, r := entryAt(x, stride, c), fn.Vec()
+		m.Disp = at
+		fn.VPSUBW(m, hi[c], r)
+		return r
+	}
+	loop, done := fn.NewLabel("loop"), fn.NewLabel("done")
+	fn.TESTQ(words, words)
+	fn.JE(operand.LabelRef(done))
+	zero := fn.Zero()
+	fn.Label(loop)
+	if l == x86.AVX512 {
+		const atMost = 2
+		var half [2]reg.Register
+		for h := range half {
+			k := fn.K()
+			fn.VPCMPUW(operand.U8(atMost), width[0], gap(0, 64*h), k)
+			for c := 1; c < d; c++ {
+				fn.VPCMPUW(operand.U8(atMost), width[c], gap(c, 64*h), k, k)
+			}
+			half[h] = k
 		}
-		return m
-	})
-}
-
-// near is a function under construction.
-type near struct {
-	*x86.Func
-	bits, x, stride, words reg.GPVirtual
-}
-
-func newNear(f *x86.File, l x86.Level, name, signature, doc string) *near {
-	fn := f.Func(l, x86.F32, name, signature, doc)
-	w := &near{fn, fn.Arg("bits"), fn.Arg("x"), fn.Arg("stride"), fn.Arg("words")}
-	w.ADDQ(w.stride, w.stride) // in bytes
-	return w
-}
-
-// broadcast loads a 16-bit argument into all lanes.
-func (w *near) broadcast(name string) reg.VecVirtual {
-	p, err := w.Param(name).Resolve()
-	if err != nil {
-		panic(err)
-	}
-	r := w.Vec()
-	w.VPBROADCASTW(p.Addr, r)
-	return r
-}
-
-// diff is |u - x_c| of the points at bytes from the current ones, modulo 2^16 for c = 0 and saturated for the others; |-2^15| is
-// 2^15 without sign.
-func (w *near) diff(u reg.VecVirtual, c, at int) reg.VecVirtual {
-	m := entryAt(w.x, w.stride, c)
-	m.Disp = at
-	r := w.Vec()
-	if c == 0 {
-		w.VPSUBW(m, u, r)
+		k := fn.K()
+		fn.KUNPCKDQ(half[0], half[1], k)
+		fn.KMOVQ(k, operand.Mem{Base: bits})
 	} else {
-		w.VPSUBSW(m, u, r)
-	}
-	w.VPABSW(r, r)
-	return r
-}
-
-// atMost is the mask of a ≤ r, without sign, where m, if there is one, is set.
-func (w *near) atMost(a, r reg.VecVirtual, m reg.Register) reg.Register {
-	if w.Level == x86.AVX512 {
-		k := w.K()
-		if m == nil {
-			w.VPCMPUW(operand.U8(2), r, a, k)
-		} else {
-			w.VPCMPUW(operand.U8(2), r, a, m, k)
+		// What a gap exceeds the width by is 0 if it does not.
+		test := func(at int) reg.VecVirtual {
+			var over reg.VecVirtual
+			for c := range d {
+				g := gap(c, at)
+				fn.VPSUBUSW(width[c], g, g)
+				if c > 0 {
+					fn.VPOR(over, g, g)
+				}
+				over = g
+			}
+			fn.VPCMPEQW(zero, over, over)
+			return over
 		}
-		return k
-	}
-	// The smaller of both is a.
-	small := w.Vec()
-	w.VPMINUW(r, a, small)
-	w.VPCMPEQW(a, small, small)
-	if m != nil {
-		w.VPAND(small, m, small)
-	}
-	return small
-}
-
-// run writes the loop over words; test makes the mask of the vector that starts so many bytes from x.
-func (w *near) run(test func(at int) reg.Register) {
-	loop, done := w.NewLabel("loop"), w.NewLabel("done")
-	w.TESTQ(w.words, w.words)
-	w.JE(operand.LabelRef(done))
-	w.Label(loop)
-	if w.Level == x86.AVX512 {
-		low, high := test(0), test(64)
-		k := w.K()
-		w.KUNPCKDQ(low, high, k)
-		w.KMOVQ(k, operand.Mem{Base: w.bits})
-	} else {
-		for half := range 2 {
-			low, high := test(64*half).(reg.VecVirtual), test(64*half+32).(reg.VecVirtual)
-			bytes, r := w.Vec(), w.GP32()
+		for h := range 2 {
+			low, high, r := test(64*h), test(64*h+32), fn.GP32()
 			// Packing interleaves the halves of both registers; the permutation puts them in order.
-			w.VPACKSSWB(high, low, bytes)
-			w.VPERMQ(operand.U8(0xd8), bytes, bytes)
-			w.VPMOVMSKB(bytes, r)
-			w.MOVL(r, operand.Mem{Base: w.bits, Disp: 4 * half})
+			fn.VPACKSSWB(high, low, low)
+			fn.VPERMQ(operand.U8(0xd8), low, low)
+			fn.VPMOVMSKB(low, r)
+			fn.MOVL(r, operand.Mem{Base: bits, Disp: 4 * h})
 		}
 	}
-	w.ADDQ(operand.U32(128), w.x)
-	w.ADDQ(operand.U8(8), w.bits)
-	w.DECQ(w.words)
-	w.JNE(operand.LabelRef(loop))
-	w.Label(done)
-	w.End()
+	fn.ADDQ(operand.U32(128), x)
+	fn.ADDQ(operand.U8(8), bits)
+	fn.DECQ(words)
+	fn.JNE(operand.LabelRef(loop))
+	fn.Label(done)
+	fn.End()
 }

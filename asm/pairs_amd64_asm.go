@@ -13,14 +13,13 @@ import (
 )
 
 // Kernels that compare one query with many points and keep those within a radius. They get a bit per point that says
-// whether to look at it at all (nearAMD64 makes such bits from coordinates in fixed point), skip a word of zero bits, 64
+// whether to look at it at all (nearWindow makes such bits from coordinates in fixed point), skip a word of zero bits, 64
 // points, in three instructions, and move what they keep to the front.
 
 func pairsAMD64(f *x86.File) {
 	for _, l := range levels {
-		nearSum(f, l)
 		for d := 1; d <= 3; d++ {
-			nearBox(f, l, d)
+			nearWindow(f, l, d)
 		}
 		for _, e := range []x86.Elem{x86.F32, x86.F64} {
 			for d := 1; d <= 3; d++ {
@@ -39,12 +38,10 @@ type pairWalk struct {
 	index, pose, label, bits, x reg.GPVirtual // where the next result goes, and where the current word's points start
 	stride, left                reg.GPVirtual // bytes from a coordinate to the next, and points from x to the end
 
-	point, name reg.GPVirtual // coordinates and labels of the group
-	word, some  reg.GPVirtual // bits from the group on, and those of the group
-	abs         reg.VecVirtual
-	load        func(operand.Mem) reg.VecVirtual
-	last        bool // this is the last word, not all of whose points exist
-	rest        reg.GPVirtual
+	word, off, point reg.GPVirtual // bits from the group on, where in the word it starts, and its coordinates
+	abs              reg.VecVirtual
+	load             func(operand.Mem) reg.VecVirtual
+	last             bool // near the end, where a whole vector may reach beyond it
 }
 
 // newPairWalk starts a function whose query and parameters are the named floats.
@@ -54,7 +51,7 @@ func newPairWalk(f *x86.File, l x86.Level, e x86.Elem, name, doc string, params 
 	fn := f.Func(l, e, name+e.String(), signature, doc)
 	w := &pairWalk{Func: fn, index: fn.Arg("index"), pose: fn.Arg("pose"), label: fn.Arg("label"), bits: fn.Arg("bits"),
 		x: fn.Arg("x"), stride: fn.Arg("stride"), left: fn.Arg("n"),
-		point: fn.GP64(), name: fn.GP64(), word: fn.GP64(), some: fn.GP64(), rest: fn.GP64()}
+		word: fn.GP64(), off: fn.GP64(), point: fn.GP64()}
 	w.SHLQ(operand.U8(bits.TrailingZeros(uint(e.Bytes()))), w.stride)
 	w.abs = w.broadcast("pairsAbs"+e.String(), math.MaxUint64>>(65-8*e.Bytes()))
 	return w
@@ -139,58 +136,77 @@ func (w *pairWalk) choose(m reg.Register, yes, no reg.VecVirtual) reg.VecVirtual
 
 // run writes the loops. keep computes the mask of the group's points that are within; pose, called after it, their
 // relative poses.
+//
+// A group starts at the first bit that is set, wherever that is: points next to each other on a line of an image are mostly
+// within together or not at all, so that one or two groups take a line, and the loop's branches go the same way.
 func (w *pairWalk) run(keep func() reg.Register, pose func() []reg.VecVirtual) {
 	size, lanes := w.Elem.Bytes(), w.Lanes()
-	word, next, tail, done := w.NewLabel("word"), w.NewLabel("next"), w.NewLabel("tail"), w.NewLabel("done")
+	word, next, done := w.NewLabel("word"), w.NewLabel("next"), w.NewLabel("done")
 	groups := func() {
 		group, skip := w.NewLabel("group"), w.NewLabel("skip")
 		w.MOVQ(w.x, w.point)
-		w.MOVQ(w.label, w.name)
-		if w.last {
-			w.MOVQ(w.left, w.rest)
-		}
+		w.XORL(w.off.As32(), w.off.As32())
 		w.Label(group)
-		w.MOVL(w.word.As32(), w.some.As32())
-		w.ANDL(operand.U32(1<<lanes-1), w.some.As32())
-		w.JE(operand.LabelRef(skip))
+		zeros := w.GP64()
+		w.BSFQ(w.word, zeros)
+		if w.Level == x86.AVX512 {
+			w.SHRXQ(zeros, w.word, w.word)
+		} else {
+			w.MOVQ(zeros, reg.RCX)
+			w.SHRQ(reg.CL, w.word)
+		}
+		w.ADDQ(zeros, w.off)
+		w.LEAQ(operand.Mem{Base: w.point, Index: zeros, Scale: uint8(size)}, w.point)
 		w.group(keep, pose, skip)
 		w.Label(skip)
 		w.ADDQ(operand.U32(lanes*size), w.point)
-		w.ADDQ(operand.U32(lanes*4), w.name)
-		if w.last {
-			w.SUBQ(operand.U8(lanes), w.rest)
-		}
+		w.ADDQ(operand.U8(lanes), w.off)
 		w.SHRQ(operand.U8(lanes), w.word)
 		w.JNE(operand.LabelRef(group))
 	}
+	advance := func() {
+		w.ADDQ(operand.U8(8), w.bits)
+		w.ADDQ(operand.U32(64*size), w.x)
+		w.ADDQ(operand.U32(64*4), w.label)
+		w.SUBQ(operand.U8(64), w.left)
+	}
+	// Words after which there is room for a vector.
+	rest := w.NewLabel("rest")
 	w.Label(word)
-	w.CMPQ(w.left, operand.U8(64))
-	w.JL(operand.LabelRef(tail))
+	w.CMPQ(w.left, operand.U8(64+lanes))
+	w.JL(operand.LabelRef(rest))
 	w.MOVQ(operand.Mem{Base: w.bits}, w.word)
 	w.TESTQ(w.word, w.word)
 	w.JE(operand.LabelRef(next))
 	groups()
 	w.Label(next)
-	w.ADDQ(operand.U8(8), w.bits)
-	w.ADDQ(operand.U32(64*size), w.x)
-	w.ADDQ(operand.U32(64*4), w.label)
-	w.SUBQ(operand.U8(64), w.left)
+	advance()
 	w.JMP(operand.LabelRef(word))
 
-	w.Label(tail)
+	// The last ones, by masked loads and stores.
 	w.last = true
+	whole, after := w.NewLabel("whole"), w.NewLabel("after")
+	w.Label(rest)
 	w.TESTQ(w.left, w.left)
-	w.JE(operand.LabelRef(done))
+	w.JLE(operand.LabelRef(done))
+	w.MOVQ(operand.Mem{Base: w.bits}, w.word)
+	w.CMPQ(w.left, operand.U8(64))
+	w.JGE(operand.LabelRef(whole))
 	// Only bits of points that exist count.
 	beyond := w.GP64()
 	w.MOVQ(w.left, reg.RCX)
 	w.MOVQ(operand.I32(-1), beyond)
 	w.SHLQ(reg.CL, beyond)
 	w.NOTQ(beyond)
-	w.MOVQ(operand.Mem{Base: w.bits}, w.word)
 	w.ANDQ(beyond, w.word)
-	w.JE(operand.LabelRef(done))
+	w.Label(whole)
+	w.TESTQ(w.word, w.word)
+	w.JE(operand.LabelRef(after))
 	groups()
+	w.Label(after)
+	advance()
+	w.JMP(operand.LabelRef(rest))
+
 	w.Label(done)
 	first := w.Arg("index")
 	w.SUBQ(first, w.index)
@@ -205,9 +221,12 @@ func (w *pairWalk) group(keep func() reg.Register, pose func() []reg.VecVirtual,
 	var bound x86.Tail // of the group's points, in the last word
 	if w.last {
 		n := w.GP64()
-		w.MOVQ(operand.I32(w.Lanes()), n)
-		w.CMPQ(w.rest, n)
-		w.CMOVQLT(w.rest, n)
+		w.MOVQ(w.left, n)
+		w.SUBQ(w.off, n)
+		lanes := w.GP64()
+		w.MOVQ(operand.I32(w.Lanes()), lanes)
+		w.CMPQ(lanes, n)
+		w.CMOVQLT(lanes, n)
 		bound = w.NewTail(n)
 		w.load = bound.Load
 		defer func() { w.load = nil }()
@@ -221,7 +240,7 @@ func (w *pairWalk) group(keep func() reg.Register, pose func() []reg.VecVirtual,
 	}
 	w.keepers(keep, pose, skip, func() reg.VecVirtual {
 		r := w.labelVec()
-		m := operand.Mem{Base: w.name}
+		m := w.labels()
 		if wide {
 			w.VMOVDQU32(m, r)
 		} else {
@@ -242,9 +261,12 @@ func (w *pairWalk) labelVec() reg.VecVirtual {
 	return w.XMM()
 }
 
+// labels addresses the group's labels.
+func (w *pairWalk) labels() operand.Mem { return operand.Mem{Base: w.label, Index: w.off, Scale: 4} }
+
 // tailLabels reads the first n labels of the group.
 func (w *pairWalk) tailLabels(n reg.GPVirtual) reg.VecVirtual {
-	r, m := w.labelVec(), operand.Mem{Base: w.name}
+	r, m := w.labelVec(), w.labels()
 	if w.Level == x86.AVX512 {
 		w.VMOVDQU32_Z(m, w.lowest(n), r)
 	} else {
@@ -293,7 +315,7 @@ func (w *pairWalk) keepers(keep func() reg.Register, pose func() []reg.VecVirtua
 	} else {
 		w.Inst(map[x86.Elem]string{x86.F32: "VMOVMSKPS", x86.F64: "VMOVMSKPD"}[w.Elem], mask, hit.As32())
 	}
-	w.ANDL(w.some.As32(), hit.As32())
+	w.ANDL(w.word.As32(), hit.As32())
 	w.JE(operand.LabelRef(skip))
 	w.POPCNTL(hit.As32(), count.As32())
 	move := w.mover(hit, count)

@@ -162,32 +162,31 @@ func squareLimit[T Float](base, scale, r T) T {
 	return fromBits[T](hi)
 }
 
-// NearSumI16 sets bit j of bits if |u[0] - x[0, j]| + |u[1] - x[1, j]| ≤ r, in whole numbers. The difference of the first
-// coordinate is taken modulo 2¹⁶, so a coordinate of which 2¹⁶ units make a turn is periodic and one that keeps within
-// ±2¹⁴ is not affected; that of the second is cut to 16 bits. It is a sieve for the pair kernels: 64 points take a few cycles.
+// Near16 sets bit j of bits if, for every coordinate c, x[c, j] is within r[c] of u[c] on the circle of 2¹⁶ whole numbers.
+// A radius of 2¹⁵ or more holds the whole circle.
 //
-//   - Shape: x is [2, 64·len(bits)], len(u) == 2.
-//   - Errors: a wrong length panics.
-func NearSumI16(bits []uint64, x, u []int16, r uint16) {
-	checkLen("NearSumI16", "u", len(u), 2)
-	checkLen("NearSumI16", "x", len(x), 128*len(bits))
-	if len(bits) > 0 {
-		nearSum(bits, x, u, r)
-	}
-}
-
-// NearBoxI16 sets bit j of bits if |u[c] - x[c, j]| ≤ r[c] for every c < d, the first modulo 2¹⁶ and the others cut
-// to 16 bits as in NearSumI16.
+// It is a sieve for the pair kernels, and takes a few cycles for 64 points. Angles are coordinates of which 2¹⁶ units make
+// a turn. Others are rounded to a unit of one's choice and taken modulo 2¹⁶, which lets some points through that are far
+// away, but holds none back that is near. A ball in a sum of two distances, |a| + |b| ≤ r, is the box |a+b| ≤ r,
+// |a-b| ≤ r.
 //
 //   - Shape: x is [d, 64·len(bits)], len(u) == len(r) == d, d at least 1; d up to 3 is fast.
 //   - Errors: a wrong length panics.
-func NearBoxI16(bits []uint64, x, u []int16, r []uint16) {
+func Near16(bits []uint64, x, u, r []uint16) {
 	if len(u) == 0 {
-		panic("simd: NearBoxI16: len(u) = 0, need at least 1")
+		panic("simd: Near16: len(u) = 0, need at least 1")
 	}
-	checkLen("NearBoxI16", "r", len(r), len(u))
-	checkLen("NearBoxI16", "x", len(x), 64*len(u)*len(bits))
+	checkLen("Near16", "r", len(r), len(u))
+	checkLen("Near16", "x", len(x), 64*len(u)*len(bits))
 	if len(bits) > 0 {
-		nearBox(bits, x, u, r)
+		near16(bits, x, u, r)
 	}
+}
+
+// window16 turns |u - x| ≤ r into hi - x ≤ width, all modulo 2¹⁶ and without sign.
+func window16(u, r uint16) (hi, width uint16) {
+	if r >= 1<<15 {
+		return u, math.MaxUint16
+	}
+	return u + r, 2 * r
 }

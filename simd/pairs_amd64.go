@@ -196,47 +196,34 @@ func pairsLogPolar[T Float](index []int32, pose []T, label []int32, bits []uint6
 	return p.kept
 }
 
-func nearSum(bits []uint64, x, u []int16, r uint16) {
-	if level == Generic {
-		nearSumGeneric(bits, x, u, r)
+func near16(bits []uint64, x, u, r []uint16) {
+	d := len(u)
+	if level == Generic || d > 3 {
+		near16Generic(bits, x, u, r)
 		return
 	}
 	raceRead(x)
 	raceWrite(bits)
-	stride := 64 * len(bits)
-	for lo := 0; lo < len(bits); lo += maxPairs {
-		part := bits[lo:min(lo+maxPairs, len(bits))]
-		if level == AVX512 {
-			nearSum2AVX512(&part[0], &x[64*lo], stride, len(part), u[0], u[1], r)
-		} else {
-			nearSum2AVX2(&part[0], &x[64*lo], stride, len(part), u[0], u[1], r)
-		}
+	var hi, width [3]uint16
+	for c := range d {
+		hi[c], width[c] = window16(u[c], r[c])
 	}
-}
-
-func nearBox(bits []uint64, x, u []int16, r []uint16) {
-	if level == Generic || len(u) > 3 {
-		nearBoxGeneric(bits, x, u, r)
-		return
-	}
-	raceRead(x)
-	raceWrite(bits)
 	stride := 64 * len(bits)
 	for lo := 0; lo < len(bits); lo += maxPairs {
 		part, x := bits[lo:min(lo+maxPairs, len(bits))], &x[64*lo]
 		switch {
-		case level == AVX512 && len(u) == 1:
-			nearBox1AVX512(&part[0], x, stride, len(part), u[0], r[0])
-		case level == AVX512 && len(u) == 2:
-			nearBox2AVX512(&part[0], x, stride, len(part), u[0], r[0], u[1], r[1])
+		case level == AVX512 && d == 1:
+			nearWindow1AVX512(&part[0], x, stride, len(part), hi[0], width[0])
+		case level == AVX512 && d == 2:
+			nearWindow2AVX512(&part[0], x, stride, len(part), hi[0], width[0], hi[1], width[1])
 		case level == AVX512:
-			nearBox3AVX512(&part[0], x, stride, len(part), u[0], r[0], u[1], r[1], u[2], r[2])
-		case len(u) == 1:
-			nearBox1AVX2(&part[0], x, stride, len(part), u[0], r[0])
-		case len(u) == 2:
-			nearBox2AVX2(&part[0], x, stride, len(part), u[0], r[0], u[1], r[1])
+			nearWindow3AVX512(&part[0], x, stride, len(part), hi[0], width[0], hi[1], width[1], hi[2], width[2])
+		case d == 1:
+			nearWindow1AVX2(&part[0], x, stride, len(part), hi[0], width[0])
+		case d == 2:
+			nearWindow2AVX2(&part[0], x, stride, len(part), hi[0], width[0], hi[1], width[1])
 		default:
-			nearBox3AVX2(&part[0], x, stride, len(part), u[0], r[0], u[1], r[1], u[2], r[2])
+			nearWindow3AVX2(&part[0], x, stride, len(part), hi[0], width[0], hi[1], width[1], hi[2], width[2])
 		}
 	}
 }

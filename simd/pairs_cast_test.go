@@ -11,8 +11,3 @@ func castWords(at []float64, x []uint64) []uint64 {
 	copy(y, x)
 	return y
 }
-
-// castSigned views 16-bit numbers as signed ones.
-func castSigned(x []uint16) []int16 {
-	return unsafe.Slice((*int16)(unsafe.Pointer(unsafe.SliceData(x))), len(x))
-}

@@ -148,52 +148,19 @@ func fromBits[T Float](b uint64) T {
 	return T(math.Float64frombits(b))
 }
 
-func nearSumGeneric(bits []uint64, x, u []int16, r uint16) {
-	y := x[64*len(bits):]
-	for w := range bits {
-		word := uint64(0)
-		for k := range 64 {
-			j := 64*w + k
-			if uint32(size16(u[0]-x[j]))+uint32(gap16(u[1], y[j])) <= uint32(r) {
-				word |= 1 << k
-			}
-		}
-		bits[w] = word
-	}
-}
-
-func nearBoxGeneric(bits []uint64, x, u []int16, r []uint16) {
+func near16Generic(bits []uint64, x, u, r []uint16) {
 	for w := range bits {
 		word := ^uint64(0)
-		for c, v := range u {
+		for c := range u {
+			hi, width := window16(u[c], r[c])
 			row := x[64*(c*len(bits)+w):][:64]
+			out := uint64(0)
 			for k, y := range row {
-				gap := gap16(v, y)
-				if c == 0 {
-					gap = size16(v - y)
-				}
-				if gap > r[c] {
-					word &^= 1 << k
-				}
+				// The subtraction's sign is set where the gap exceeds the width.
+				out |= uint64(uint32(width)-uint32(hi-y)) >> 31 & 1 << k
 			}
+			word &^= out
 		}
 		bits[w] = word
 	}
-}
-
-// size16 is |x|, 2^15 for -2^15.
-func size16(x int16) uint16 {
-	if x < 0 {
-		return uint16(-int32(x))
-	}
-	return uint16(x)
-}
-
-// gap16 is |x - y|, differences above 2^15 - 1 or below -2^15 taken for these.
-func gap16(x, y int16) uint16 {
-	d := int32(x) - int32(y)
-	if d < 0 {
-		return uint16(min(-d, 1<<15))
-	}
-	return uint16(min(d, 1<<15-1))
 }

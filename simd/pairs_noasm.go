@@ -18,5 +18,4 @@ func pairsLogPolar[T Float](index []int32, pose []T, label []int32, bits []uint6
 	return pairsLogPolarGeneric(index, pose, label, bits, x, u, alpha, r)
 }
 
-func nearSum(bits []uint64, x, u []int16, r uint16)   { nearSumGeneric(bits, x, u, r) }
-func nearBox(bits []uint64, x, u []int16, r []uint16) { nearBoxGeneric(bits, x, u, r) }
+func near16(bits []uint64, x, u, r []uint16) { near16Generic(bits, x, u, r) }

@@ -290,57 +290,40 @@ func testSquareLimit[T Float](t *testing.T) {
 	}
 }
 
-// Sieves against whole numbers, differences at every border.
-func TestNear(t *testing.T) {
+// The sieve against distances on the circle, with differences at every border.
+func TestNear16(t *testing.T) {
 	eachLevel(t, func(t *testing.T) {
 		rng := testkit.Rand(75)
-		edges := []int16{0, 1, -1, 100, 16383, -16384, 32767, -32768}
-		draw := func() int16 {
+		edges := []uint16{0, 1, 100, 1<<14 - 1, 1 << 14, 1<<15 - 1, 1 << 15, 1<<15 + 1, 1<<16 - 1}
+		draw := func() uint16 {
 			if rng.IntN(2) == 0 {
 				return edges[rng.IntN(len(edges))]
 			}
-			return int16(rng.Uint32())
+			return uint16(rng.Uint32())
 		}
 		for _, words := range []int{0, 1, 2, 3, 9} {
 			for d := 1; d <= 4; d++ {
-				x, u, r := testkit.AtEnd[uint16](t, 64*words*d), make([]int16, d), make([]uint16, d)
+				x, u, r := testkit.AtEnd[uint16](t, 64*words*d), make([]uint16, d), make([]uint16, d)
 				for i := range x {
-					x[i] = uint16(draw())
+					x[i] = draw()
 				}
 				for c := range u {
-					u[c], r[c] = draw(), uint16(draw())
+					u[c], r[c] = draw(), draw()
 				}
-				points := castSigned(x)
 				bits, want := castWords(testkit.AtEnd[float64](t, words), make([]uint64, words)), make([]uint64, words)
-				NearBoxI16(bits, points, u, r)
-				dist := func(c, j int) int {
-					d := int(u[c]) - int(points[c*64*words+j])
-					if c == 0 {
-						d = int(int16(d))
-					}
-					return max(min(d, math.MaxInt16), min(-d, 1<<15))
-				}
+				Near16(bits, x, u, r)
 				for j := range 64 * words {
 					all := true
 					for c := range d {
-						all = all && dist(c, j) <= int(r[c])
+						gap := int(u[c]) - int(x[c*64*words+j])
+						gap = max(gap, -gap)
+						all = all && min(gap, 1<<16-gap) <= int(r[c])
 					}
 					if all {
 						want[j/64] |= 1 << (j % 64)
 					}
 				}
-				require.Equal(t, want, append([]uint64{}, bits...), "box, d=%d", d)
-				if d == 2 {
-					NearSumI16(bits, points, u, r[0])
-					clear(want)
-					for j := range 64 * words {
-						// Sums beyond 2^16 - 1 are beyond every radius but the largest.
-						if min(dist(0, j)+dist(1, j), math.MaxUint16) <= int(r[0]) {
-							want[j/64] |= 1 << (j % 64)
-						}
-					}
-					require.Equal(t, want, append([]uint64{}, bits...), "sum")
-				}
+				require.Equal(t, want, append([]uint64{}, bits...), "d=%d words=%d", d, words)
 			}
 		}
 	})
@@ -354,10 +337,9 @@ func TestPairsAllocateNothing(t *testing.T) {
 		const n = 200
 		index, label, bits := make([]int32, n), make([]int32, n), make([]uint64, 4)
 		x, pose := make([]float64, 3*n), make([]float64, 3*n)
-		x16 := make([]int16, 3*256)
+		x16 := make([]uint16, 3*256)
 		require.Zero(t, testing.AllocsPerRun(10, func() {
-			NearSumI16(bits, x16[:512], []int16{0, 0}, 1)
-			NearBoxI16(bits, x16, []int16{0, 0, 0}, []uint16{1, 1, 1})
+			Near16(bits, x16, []uint16{0, 0, 0}, []uint16{1, 1, 1})
 			PairsEuclidF64(index, pose, label, bits, x, []float64{0, 0, 0}, 0.2, 1)
 			PairsRigidF64(index, pose, label, bits, x[:2*n], []float64{0, 0}, []float64{1, 0}, 0, 0.2, 1)
 			PairsPolarF64(index, pose, label, nil, x[:2*n], []float64{0, 0}, 1, 0.2, 1)
@@ -374,8 +356,8 @@ func TestPairsPanics(t *testing.T) {
 		"simd: PairsLogPolarF64: len(pose) = 7, need 8":           func() { PairsLogPolarF64(ix, x[:7], ix, nil, x[:8], x[:2], 1, 1) },
 		"simd: PairsPolarF64: len(bits) = 2, need 1":              func() { PairsPolarF64(ix, nil, ix, make([]uint64, 2), x[:8], x[:2], 1, 1, 1) },
 		"simd: PairsRigidF64: len(m) = 1, need 2":                 func() { PairsRigidF64(ix, nil, ix, nil, x[:8], x[:2], x[:1], 1, 1, 1) },
-		"simd: NearBoxI16: len(u) = 0, need at least 1":           func() { NearBoxI16(nil, nil, nil, nil) },
-		"simd: NearSumI16: len(x) = 64, need 128":                 func() { NearSumI16(make([]uint64, 1), make([]int16, 64), make([]int16, 2), 1) },
+		"simd: Near16: len(u) = 0, need at least 1":               func() { Near16(nil, nil, nil, nil) },
+		"simd: Near16: len(x) = 64, need 128":                     func() { Near16(make([]uint64, 1), make([]uint16, 64), make([]uint16, 2), make([]uint16, 2)) },
 	} {
 		require.PanicsWithValue(t, want, f, want)
 	}

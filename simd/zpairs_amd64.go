@@ -4,25 +4,20 @@
 
 package simd
 
-// nearSum2AVX2 writes, for 64·words points, the bits of those with |u0 - x0| + |u1 - x1| ≤ r.
+// nearWindow1AVX2 writes, for 64·words points, the bits of those with hi_c - x_c ≤ width_c modulo 2^16 for every c.
 //
 //go:noescape
-func nearSum2AVX2(bits *uint64, x *int16, stride int, words int, u0 int16, u1 int16, r uint16)
+func nearWindow1AVX2(bits *uint64, x *uint16, stride int, words int, hi0 uint16, width0 uint16)
 
-// nearBox1AVX2 writes, for 64·words points, the bits of those with |u_c - x_c| ≤ r_c for every c.
+// nearWindow2AVX2 writes, for 64·words points, the bits of those with hi_c - x_c ≤ width_c modulo 2^16 for every c.
 //
 //go:noescape
-func nearBox1AVX2(bits *uint64, x *int16, stride int, words int, u0 int16, r0 uint16)
+func nearWindow2AVX2(bits *uint64, x *uint16, stride int, words int, hi0 uint16, width0 uint16, hi1 uint16, width1 uint16)
 
-// nearBox2AVX2 writes, for 64·words points, the bits of those with |u_c - x_c| ≤ r_c for every c.
+// nearWindow3AVX2 writes, for 64·words points, the bits of those with hi_c - x_c ≤ width_c modulo 2^16 for every c.
 //
 //go:noescape
-func nearBox2AVX2(bits *uint64, x *int16, stride int, words int, u0 int16, r0 uint16, u1 int16, r1 uint16)
-
-// nearBox3AVX2 writes, for 64·words points, the bits of those with |u_c - x_c| ≤ r_c for every c.
-//
-//go:noescape
-func nearBox3AVX2(bits *uint64, x *int16, stride int, words int, u0 int16, r0 uint16, u1 int16, r1 uint16, u2 int16, r2 uint16)
+func nearWindow3AVX2(bits *uint64, x *uint16, stride int, words int, hi0 uint16, width0 uint16, hi1 uint16, width1 uint16, hi2 uint16, width2 uint16)
 
 // pairsEuclid1F32AVX2 keeps the points with |u - x|² < limit among those whose bit is set, and returns how many.
 //
@@ -84,25 +79,20 @@ func pairsPolarF64AVX2(index *int32, pose *float64, label *int32, bits *uint64, 
 //go:noescape
 func pairsLogPolarF64AVX2(index *int32, pose *float64, label *int32, bits *uint64, x *float64, stride int, n int, u0 float64, u1 float64, alpha float64, beta float64, r float64) (count int)
 
-// nearSum2AVX512 writes, for 64·words points, the bits of those with |u0 - x0| + |u1 - x1| ≤ r.
+// nearWindow1AVX512 writes, for 64·words points, the bits of those with hi_c - x_c ≤ width_c modulo 2^16 for every c.
 //
 //go:noescape
-func nearSum2AVX512(bits *uint64, x *int16, stride int, words int, u0 int16, u1 int16, r uint16)
+func nearWindow1AVX512(bits *uint64, x *uint16, stride int, words int, hi0 uint16, width0 uint16)
 
-// nearBox1AVX512 writes, for 64·words points, the bits of those with |u_c - x_c| ≤ r_c for every c.
+// nearWindow2AVX512 writes, for 64·words points, the bits of those with hi_c - x_c ≤ width_c modulo 2^16 for every c.
 //
 //go:noescape
-func nearBox1AVX512(bits *uint64, x *int16, stride int, words int, u0 int16, r0 uint16)
+func nearWindow2AVX512(bits *uint64, x *uint16, stride int, words int, hi0 uint16, width0 uint16, hi1 uint16, width1 uint16)
 
-// nearBox2AVX512 writes, for 64·words points, the bits of those with |u_c - x_c| ≤ r_c for every c.
+// nearWindow3AVX512 writes, for 64·words points, the bits of those with hi_c - x_c ≤ width_c modulo 2^16 for every c.
 //
 //go:noescape
-func nearBox2AVX512(bits *uint64, x *int16, stride int, words int, u0 int16, r0 uint16, u1 int16, r1 uint16)
-
-// nearBox3AVX512 writes, for 64·words points, the bits of those with |u_c - x_c| ≤ r_c for every c.
-//
-//go:noescape
-func nearBox3AVX512(bits *uint64, x *int16, stride int, words int, u0 int16, r0 uint16, u1 int16, r1 uint16, u2 int16, r2 uint16)
+func nearWindow3AVX512(bits *uint64, x *uint16, stride int, words int, hi0 uint16, width0 uint16, hi1 uint16, width1 uint16, hi2 uint16, width2 uint16)
 
 // pairsEuclid1F32AVX512 keeps the points with |u - x|² < limit among those whose bit is set, and returns how many.
 //

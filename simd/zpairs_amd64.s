@@ -4,103 +4,40 @@
 
 #include "textflag.h"
 
-// func nearSum2AVX2(bits *uint64, x *int16, stride int, words int, u0 int16, u1 int16, r uint16)
+// func nearWindow1AVX2(bits *uint64, x *uint16, stride int, words int, hi0 uint16, width0 uint16)
 // Requires: AVX, AVX2
-TEXT ·nearSum2AVX2(SB), NOSPLIT, $0-38
+TEXT ·nearWindow1AVX2(SB), NOSPLIT, $0-36
 	MOVQ         bits+0(FP), AX
 	MOVQ         x+8(FP), CX
 	MOVQ         stride+16(FP), DX
 	MOVQ         words+24(FP), BX
 	ADDQ         DX, DX
-	VPBROADCASTW u0+32(FP), Y0
-	VPBROADCASTW u1+34(FP), Y1
-	VPBROADCASTW r+36(FP), Y2
+	VPBROADCASTW hi0+32(FP), Y0
+	VPBROADCASTW width0+34(FP), Y1
 	TESTQ        BX, BX
 	JE           done2
+	VXORPS       Y2, Y2, Y2
 
 loop1:
 	VPSUBW    (CX), Y0, Y3
-	VPABSW    Y3, Y3
-	VPSUBSW   (CX)(DX*1), Y1, Y4
-	VPABSW    Y4, Y4
-	VPADDUSW  Y4, Y3, Y3
-	VPMINUW   Y2, Y3, Y4
-	VPCMPEQW  Y3, Y4, Y4
-	VPSUBW    32(CX), Y0, Y3
-	VPABSW    Y3, Y3
-	VPSUBSW   32(CX)(DX*1), Y1, Y5
-	VPABSW    Y5, Y5
-	VPADDUSW  Y5, Y3, Y3
-	VPMINUW   Y2, Y3, Y5
-	VPCMPEQW  Y3, Y5, Y5
-	VPACKSSWB Y5, Y4, Y3
-	VPERMQ    $0xd8, Y3, Y3
-	VPMOVMSKB Y3, SI
-	MOVL      SI, (AX)
-	VPSUBW    64(CX), Y0, Y3
-	VPABSW    Y3, Y3
-	VPSUBSW   64(CX)(DX*1), Y1, Y4
-	VPABSW    Y4, Y4
-	VPADDUSW  Y4, Y3, Y3
-	VPMINUW   Y2, Y3, Y4
-	VPCMPEQW  Y3, Y4, Y4
-	VPSUBW    96(CX), Y0, Y3
-	VPABSW    Y3, Y3
-	VPSUBSW   96(CX)(DX*1), Y1, Y5
-	VPABSW    Y5, Y5
-	VPADDUSW  Y5, Y3, Y3
-	VPMINUW   Y2, Y3, Y5
-	VPCMPEQW  Y3, Y5, Y5
-	VPACKSSWB Y5, Y4, Y3
-	VPERMQ    $0xd8, Y3, Y3
-	VPMOVMSKB Y3, SI
-	MOVL      SI, 4(AX)
-	ADDQ      $0x00000080, CX
-	ADDQ      $0x08, AX
-	DECQ      BX
-	JNE       loop1
-
-done2:
-	VZEROUPPER
-	RET
-
-// func nearBox1AVX2(bits *uint64, x *int16, stride int, words int, u0 int16, r0 uint16)
-// Requires: AVX, AVX2
-TEXT ·nearBox1AVX2(SB), NOSPLIT, $0-36
-	MOVQ         bits+0(FP), AX
-	MOVQ         x+8(FP), CX
-	MOVQ         stride+16(FP), DX
-	MOVQ         words+24(FP), BX
-	ADDQ         DX, DX
-	VPBROADCASTW u0+32(FP), Y0
-	VPBROADCASTW r0+34(FP), Y1
-	TESTQ        BX, BX
-	JE           done2
-
-loop1:
-	VPSUBW    (CX), Y0, Y2
-	VPABSW    Y2, Y2
-	VPMINUW   Y1, Y2, Y3
+	VPSUBUSW  Y1, Y3, Y3
 	VPCMPEQW  Y2, Y3, Y3
-	VPSUBW    32(CX), Y0, Y2
-	VPABSW    Y2, Y2
-	VPMINUW   Y1, Y2, Y4
+	VPSUBW    32(CX), Y0, Y4
+	VPSUBUSW  Y1, Y4, Y4
 	VPCMPEQW  Y2, Y4, Y4
-	VPACKSSWB Y4, Y3, Y2
-	VPERMQ    $0xd8, Y2, Y2
-	VPMOVMSKB Y2, DX
+	VPACKSSWB Y4, Y3, Y3
+	VPERMQ    $0xd8, Y3, Y3
+	VPMOVMSKB Y3, DX
 	MOVL      DX, (AX)
-	VPSUBW    64(CX), Y0, Y2
-	VPABSW    Y2, Y2
-	VPMINUW   Y1, Y2, Y3
+	VPSUBW    64(CX), Y0, Y3
+	VPSUBUSW  Y1, Y3, Y3
 	VPCMPEQW  Y2, Y3, Y3
-	VPSUBW    96(CX), Y0, Y2
-	VPABSW    Y2, Y2
-	VPMINUW   Y1, Y2, Y4
+	VPSUBW    96(CX), Y0, Y4
+	VPSUBUSW  Y1, Y4, Y4
 	VPCMPEQW  Y2, Y4, Y4
-	VPACKSSWB Y4, Y3, Y2
-	VPERMQ    $0xd8, Y2, Y2
-	VPMOVMSKB Y2, DX
+	VPACKSSWB Y4, Y3, Y3
+	VPERMQ    $0xd8, Y3, Y3
+	VPMOVMSKB Y3, DX
 	MOVL      DX, 4(AX)
 	ADDQ      $0x00000080, CX
 	ADDQ      $0x08, AX
@@ -111,65 +48,54 @@ done2:
 	VZEROUPPER
 	RET
 
-// func nearBox2AVX2(bits *uint64, x *int16, stride int, words int, u0 int16, r0 uint16, u1 int16, r1 uint16)
+// func nearWindow2AVX2(bits *uint64, x *uint16, stride int, words int, hi0 uint16, width0 uint16, hi1 uint16, width1 uint16)
 // Requires: AVX, AVX2
-TEXT ·nearBox2AVX2(SB), NOSPLIT, $0-40
+TEXT ·nearWindow2AVX2(SB), NOSPLIT, $0-40
 	MOVQ         bits+0(FP), AX
 	MOVQ         x+8(FP), CX
 	MOVQ         stride+16(FP), DX
 	MOVQ         words+24(FP), BX
 	ADDQ         DX, DX
-	VPBROADCASTW u0+32(FP), Y0
-	VPBROADCASTW r0+34(FP), Y1
-	VPBROADCASTW u1+36(FP), Y2
-	VPBROADCASTW r1+38(FP), Y3
+	VPBROADCASTW hi0+32(FP), Y0
+	VPBROADCASTW width0+34(FP), Y1
+	VPBROADCASTW hi1+36(FP), Y2
+	VPBROADCASTW width1+38(FP), Y3
 	TESTQ        BX, BX
 	JE           done2
+	VXORPS       Y4, Y4, Y4
 
 loop1:
-	VPSUBW    (CX), Y0, Y4
-	VPABSW    Y4, Y4
-	VPMINUW   Y1, Y4, Y5
-	VPCMPEQW  Y4, Y5, Y5
-	VPSUBSW   (CX)(DX*1), Y2, Y4
-	VPABSW    Y4, Y4
-	VPMINUW   Y3, Y4, Y6
+	VPSUBW    (CX), Y0, Y5
+	VPSUBUSW  Y1, Y5, Y5
+	VPSUBW    (CX)(DX*1), Y2, Y6
+	VPSUBUSW  Y3, Y6, Y6
+	VPOR      Y5, Y6, Y6
 	VPCMPEQW  Y4, Y6, Y6
-	VPAND     Y6, Y5, Y6
-	VPSUBW    32(CX), Y0, Y4
-	VPABSW    Y4, Y4
-	VPMINUW   Y1, Y4, Y5
-	VPCMPEQW  Y4, Y5, Y5
-	VPSUBSW   32(CX)(DX*1), Y2, Y4
-	VPABSW    Y4, Y4
-	VPMINUW   Y3, Y4, Y7
+	VPSUBW    32(CX), Y0, Y5
+	VPSUBUSW  Y1, Y5, Y5
+	VPSUBW    32(CX)(DX*1), Y2, Y7
+	VPSUBUSW  Y3, Y7, Y7
+	VPOR      Y5, Y7, Y7
 	VPCMPEQW  Y4, Y7, Y7
-	VPAND     Y7, Y5, Y7
-	VPACKSSWB Y7, Y6, Y4
-	VPERMQ    $0xd8, Y4, Y4
-	VPMOVMSKB Y4, SI
+	VPACKSSWB Y7, Y6, Y6
+	VPERMQ    $0xd8, Y6, Y6
+	VPMOVMSKB Y6, SI
 	MOVL      SI, (AX)
-	VPSUBW    64(CX), Y0, Y4
-	VPABSW    Y4, Y4
-	VPMINUW   Y1, Y4, Y5
-	VPCMPEQW  Y4, Y5, Y5
-	VPSUBSW   64(CX)(DX*1), Y2, Y4
-	VPABSW    Y4, Y4
-	VPMINUW   Y3, Y4, Y6
+	VPSUBW    64(CX), Y0, Y5
+	VPSUBUSW  Y1, Y5, Y5
+	VPSUBW    64(CX)(DX*1), Y2, Y6
+	VPSUBUSW  Y3, Y6, Y6
+	VPOR      Y5, Y6, Y6
 	VPCMPEQW  Y4, Y6, Y6
-	VPAND     Y6, Y5, Y6
-	VPSUBW    96(CX), Y0, Y4
-	VPABSW    Y4, Y4
-	VPMINUW   Y1, Y4, Y5
-	VPCMPEQW  Y4, Y5, Y5
-	VPSUBSW   96(CX)(DX*1), Y2, Y4
-	VPABSW    Y4, Y4
-	VPMINUW   Y3, Y4, Y7
+	VPSUBW    96(CX), Y0, Y5
+	VPSUBUSW  Y1, Y5, Y5
+	VPSUBW    96(CX)(DX*1), Y2, Y7
+	VPSUBUSW  Y3, Y7, Y7
+	VPOR      Y5, Y7, Y7
 	VPCMPEQW  Y4, Y7, Y7
-	VPAND     Y7, Y5, Y7
-	VPACKSSWB Y7, Y6, Y4
-	VPERMQ    $0xd8, Y4, Y4
-	VPMOVMSKB Y4, SI
+	VPACKSSWB Y7, Y6, Y6
+	VPERMQ    $0xd8, Y6, Y6
+	VPMOVMSKB Y6, SI
 	MOVL      SI, 4(AX)
 	ADDQ      $0x00000080, CX
 	ADDQ      $0x08, AX
@@ -180,87 +106,68 @@ done2:
 	VZEROUPPER
 	RET
 
-// func nearBox3AVX2(bits *uint64, x *int16, stride int, words int, u0 int16, r0 uint16, u1 int16, r1 uint16, u2 int16, r2 uint16)
+// func nearWindow3AVX2(bits *uint64, x *uint16, stride int, words int, hi0 uint16, width0 uint16, hi1 uint16, width1 uint16, hi2 uint16, width2 uint16)
 // Requires: AVX, AVX2
-TEXT ·nearBox3AVX2(SB), NOSPLIT, $0-44
+TEXT ·nearWindow3AVX2(SB), NOSPLIT, $0-44
 	MOVQ         bits+0(FP), AX
 	MOVQ         x+8(FP), CX
 	MOVQ         stride+16(FP), DX
 	MOVQ         words+24(FP), BX
 	ADDQ         DX, DX
-	VPBROADCASTW u0+32(FP), Y0
-	VPBROADCASTW r0+34(FP), Y1
-	VPBROADCASTW u1+36(FP), Y2
-	VPBROADCASTW r1+38(FP), Y3
-	VPBROADCASTW u2+40(FP), Y4
-	VPBROADCASTW r2+42(FP), Y5
+	VPBROADCASTW hi0+32(FP), Y0
+	VPBROADCASTW width0+34(FP), Y1
+	VPBROADCASTW hi1+36(FP), Y2
+	VPBROADCASTW width1+38(FP), Y3
+	VPBROADCASTW hi2+40(FP), Y4
+	VPBROADCASTW width2+42(FP), Y5
 	TESTQ        BX, BX
 	JE           done2
+	VXORPS       Y6, Y6, Y6
 
 loop1:
-	VPSUBW    (CX), Y0, Y6
-	VPABSW    Y6, Y6
-	VPMINUW   Y1, Y6, Y7
+	VPSUBW    (CX), Y0, Y7
+	VPSUBUSW  Y1, Y7, Y7
+	VPSUBW    (CX)(DX*1), Y2, Y8
+	VPSUBUSW  Y3, Y8, Y8
+	VPOR      Y7, Y8, Y8
+	VPSUBW    (CX)(DX*2), Y4, Y7
+	VPSUBUSW  Y5, Y7, Y7
+	VPOR      Y8, Y7, Y7
 	VPCMPEQW  Y6, Y7, Y7
-	VPSUBSW   (CX)(DX*1), Y2, Y6
-	VPABSW    Y6, Y6
-	VPMINUW   Y3, Y6, Y8
+	VPSUBW    32(CX), Y0, Y8
+	VPSUBUSW  Y1, Y8, Y8
+	VPSUBW    32(CX)(DX*1), Y2, Y9
+	VPSUBUSW  Y3, Y9, Y9
+	VPOR      Y8, Y9, Y9
+	VPSUBW    32(CX)(DX*2), Y4, Y8
+	VPSUBUSW  Y5, Y8, Y8
+	VPOR      Y9, Y8, Y8
 	VPCMPEQW  Y6, Y8, Y8
-	VPAND     Y8, Y7, Y8
-	VPSUBSW   (CX)(DX*2), Y4, Y6
-	VPABSW    Y6, Y6
-	VPMINUW   Y5, Y6, Y7
-	VPCMPEQW  Y6, Y7, Y7
-	VPAND     Y7, Y8, Y7
-	VPSUBW    32(CX), Y0, Y6
-	VPABSW    Y6, Y6
-	VPMINUW   Y1, Y6, Y8
-	VPCMPEQW  Y6, Y8, Y8
-	VPSUBSW   32(CX)(DX*1), Y2, Y6
-	VPABSW    Y6, Y6
-	VPMINUW   Y3, Y6, Y9
-	VPCMPEQW  Y6, Y9, Y9
-	VPAND     Y9, Y8, Y9
-	VPSUBSW   32(CX)(DX*2), Y4, Y6
-	VPABSW    Y6, Y6
-	VPMINUW   Y5, Y6, Y8
-	VPCMPEQW  Y6, Y8, Y8
-	VPAND     Y8, Y9, Y8
-	VPACKSSWB Y8, Y7, Y6
-	VPERMQ    $0xd8, Y6, Y6
-	VPMOVMSKB Y6, SI
+	VPACKSSWB Y8, Y7, Y7
+	VPERMQ    $0xd8, Y7, Y7
+	VPMOVMSKB Y7, SI
 	MOVL      SI, (AX)
-	VPSUBW    64(CX), Y0, Y6
-	VPABSW    Y6, Y6
-	VPMINUW   Y1, Y6, Y7
+	VPSUBW    64(CX), Y0, Y7
+	VPSUBUSW  Y1, Y7, Y7
+	VPSUBW    64(CX)(DX*1), Y2, Y8
+	VPSUBUSW  Y3, Y8, Y8
+	VPOR      Y7, Y8, Y8
+	VPSUBW    64(CX)(DX*2), Y4, Y7
+	VPSUBUSW  Y5, Y7, Y7
+	VPOR      Y8, Y7, Y7
 	VPCMPEQW  Y6, Y7, Y7
-	VPSUBSW   64(CX)(DX*1), Y2, Y6
-	VPABSW    Y6, Y6
-	VPMINUW   Y3, Y6, Y8
+	VPSUBW    96(CX), Y0, Y8
+	VPSUBUSW  Y1, Y8, Y8
+	VPSUBW    96(CX)(DX*1), Y2, Y9
+	VPSUBUSW  Y3, Y9, Y9
+	VPOR      Y8, Y9, Y9
+	VPSUBW    96(CX)(DX*2), Y4, Y8
+	VPSUBUSW  Y5, Y8, Y8
+	VPOR      Y9, Y8, Y8
 	VPCMPEQW  Y6, Y8, Y8
-	VPAND     Y8, Y7, Y8
-	VPSUBSW   64(CX)(DX*2), Y4, Y6
-	VPABSW    Y6, Y6
-	VPMINUW   Y5, Y6, Y7
-	VPCMPEQW  Y6, Y7, Y7
-	VPAND     Y7, Y8, Y7
-	VPSUBW    96(CX), Y0, Y6
-	VPABSW    Y6, Y6
-	VPMINUW   Y1, Y6, Y8
-	VPCMPEQW  Y6, Y8, Y8
-	VPSUBSW   96(CX)(DX*1), Y2, Y6
-	VPABSW    Y6, Y6
-	VPMINUW   Y3, Y6, Y9
-	VPCMPEQW  Y6, Y9, Y9
-	VPAND     Y9, Y8, Y9
-	VPSUBSW   96(CX)(DX*2), Y4, Y6
-	VPABSW    Y6, Y6
-	VPMINUW   Y5, Y6, Y8
-	VPCMPEQW  Y6, Y8, Y8
-	VPAND     Y8, Y9, Y8
-	VPACKSSWB Y8, Y7, Y6
-	VPERMQ    $0xd8, Y6, Y6
-	VPMOVMSKB Y6, SI
+	VPACKSSWB Y8, Y7, Y7
+	VPERMQ    $0xd8, Y7, Y7
+	VPMOVMSKB Y7, SI
 	MOVL      SI, 4(AX)
 	ADDQ      $0x00000080, CX
 	ADDQ      $0x08, AX
@@ -287,45 +194,47 @@ TEXT ·pairsEuclid1F32AVX2(SB), NOSPLIT, $0-72
 	VBROADCASTSS limit+60(FP), Y1
 
 word1:
-	CMPQ  R8, $0x40
-	JL    tail3
-	MOVQ  (SI), CX
-	TESTQ CX, CX
+	CMPQ  R8, $0x48
+	JL    rest4
+	MOVQ  (SI), R9
+	TESTQ R9, R9
 	JE    next2
-	MOVQ  DI, R9
-	MOVQ  BX, R10
+	MOVQ  DI, R11
+	XORL  R10, R10
 
 group5:
-	MOVL      CX, R11
-	ANDL      $0x000000ff, R11
-	JE        skip6
-	VMOVUPS   (R9), Y2
+	BSFQ      R9, R12
+	MOVQ      R12, CX
+	SHRQ      CL, R9
+	ADDQ      R12, R10
+	LEAQ      (R11)(R12*4), R11
+	VMOVUPS   (R11), Y2
 	VSUBPS    Y2, Y0, Y2
 	VMULPS    Y2, Y2, Y3
 	VCMPPS    $0x11, Y1, Y3, Y3
-	VMOVMSKPS Y3, R12
-	ANDL      R11, R12
+	VMOVMSKPS Y3, CX
+	ANDL      R9, CX
 	JE        skip6
-	POPCNTL   R12, R11
-	LEAQ      pairsOrderF32<>+0(SB), R13
-	VPMOVZXBD (R13)(R12*8), Y3
-	VMOVDQU   (R10), Y4
+	POPCNTL   CX, R14
+	LEAQ      pairsOrderF32<>+0(SB), R15
+	VPMOVZXBD (R15)(CX*8), Y3
+	VMOVDQU   (BX)(R10*4), Y4
 	VPERMPS   Y4, Y3, Y4
 	VMOVDQU   Y4, (AX)
 	TESTQ     DX, DX
 	JE        bare7
-	LEAQ      (DX), R12
+	LEAQ      (DX), CX
 	VPERMPS   Y2, Y3, Y2
-	VMOVUPS   Y2, (R12)
-	LEAQ      (DX)(R11*4), DX
+	VMOVUPS   Y2, (CX)
+	LEAQ      (DX)(R14*4), DX
 
 bare7:
-	LEAQ (AX)(R11*4), AX
+	LEAQ (AX)(R14*4), AX
 
 skip6:
-	ADDQ $0x00000020, R9
-	ADDQ $0x00000020, R10
-	SHRQ $0x08, CX
+	ADDQ $0x00000020, R11
+	ADDQ $0x08, R10
+	SHRQ $0x08, R9
 	JNE  group5
 
 next2:
@@ -335,73 +244,87 @@ next2:
 	SUBQ $0x40, R8
 	JMP  word1
 
-tail3:
+rest4:
 	TESTQ R8, R8
-	JE    done4
+	JLE   done3
+	MOVQ  (SI), R9
+	CMPQ  R8, $0x40
+	JGE   whole8
 	MOVQ  R8, CX
-	MOVQ  $-1, R9
-	SHLQ  CL, R9
-	NOTQ  R9
-	MOVQ  (SI), CX
-	ANDQ  R9, CX
-	JE    done4
-	MOVQ  DI, R9
-	MOVQ  BX, R10
-	MOVQ  R8, BX
+	MOVQ  $-1, R10
+	SHLQ  CL, R10
+	NOTQ  R10
+	ANDQ  R10, R9
 
-group8:
-	MOVL       CX, R11
-	ANDL       $0x000000ff, R11
-	JE         skip9
-	MOVQ       $+8, SI
-	CMPQ       BX, SI
-	CMOVQLT    BX, SI
-	LEAQ       tailMaskF32<>+0(SB), DI
-	MOVQ       SI, R8
-	NEGQ       R8
-	VMOVUPS    32(DI)(R8*4), Y2
-	VMASKMOVPS (R9), Y2, Y2
+whole8:
+	TESTQ R9, R9
+	JE    after9
+	MOVQ  DI, R11
+	XORL  R10, R10
+
+group10:
+	BSFQ       R9, R13
+	MOVQ       R13, CX
+	SHRQ       CL, R9
+	ADDQ       R13, R10
+	LEAQ       (R11)(R13*4), R11
+	MOVQ       R8, CX
+	SUBQ       R10, CX
+	MOVQ       $+8, R12
+	CMPQ       R12, CX
+	CMOVQLT    R12, CX
+	LEAQ       tailMaskF32<>+0(SB), R12
+	MOVQ       CX, R14
+	NEGQ       R14
+	VMOVUPS    32(R12)(R14*4), Y2
+	VMASKMOVPS (R11), Y2, Y2
 	VSUBPS     Y2, Y0, Y2
 	VMULPS     Y2, Y2, Y3
 	VCMPPS     $0x11, Y1, Y3, Y3
-	VMOVMSKPS  Y3, DI
-	ANDL       R11, DI
-	JE         skip9
-	POPCNTL    DI, R8
-	LEAQ       pairsOrderF32<>+0(SB), R11
-	VPMOVZXBD  (R11)(DI*8), Y3
-	LEAQ       tailMaskF32<>+0(SB), DI
-	MOVQ       R8, R11
-	NEGQ       R11
-	VMOVUPS    32(DI)(R11*4), Y4
-	LEAQ       pairsLabelMaskF32<>+0(SB), DI
-	MOVQ       R8, R11
-	NEGQ       R11
-	VMOVDQU    32(DI)(R11*4), Y5
-	LEAQ       pairsLabelMaskF32<>+0(SB), DI
-	NEGQ       SI
-	VMOVDQU    32(DI)(SI*4), Y6
-	VPMASKMOVD (R10), Y6, Y6
+	VMOVMSKPS  Y3, R12
+	ANDL       R9, R12
+	JE         skip11
+	POPCNTL    R12, R14
+	LEAQ       pairsOrderF32<>+0(SB), R15
+	VPMOVZXBD  (R15)(R12*8), Y3
+	LEAQ       tailMaskF32<>+0(SB), R12
+	MOVQ       R14, R15
+	NEGQ       R15
+	VMOVUPS    32(R12)(R15*4), Y4
+	LEAQ       pairsLabelMaskF32<>+0(SB), R12
+	MOVQ       R14, R15
+	NEGQ       R15
+	VMOVDQU    32(R12)(R15*4), Y5
+	LEAQ       pairsLabelMaskF32<>+0(SB), R12
+	NEGQ       CX
+	VMOVDQU    32(R12)(CX*4), Y6
+	VPMASKMOVD (BX)(R10*4), Y6, Y6
 	VPERMPS    Y6, Y3, Y6
 	VPMASKMOVD Y6, Y5, (AX)
 	TESTQ      DX, DX
-	JE         bare10
-	LEAQ       (DX), SI
+	JE         bare12
+	LEAQ       (DX), CX
 	VPERMPS    Y2, Y3, Y2
-	VMASKMOVPS Y2, Y4, (SI)
-	LEAQ       (DX)(R8*4), DX
+	VMASKMOVPS Y2, Y4, (CX)
+	LEAQ       (DX)(R14*4), DX
 
-bare10:
-	LEAQ (AX)(R8*4), AX
+bare12:
+	LEAQ (AX)(R14*4), AX
 
-skip9:
-	ADDQ $0x00000020, R9
-	ADDQ $0x00000020, R10
-	SUBQ $0x08, BX
-	SHRQ $0x08, CX
-	JNE  group8
+skip11:
+	ADDQ $0x00000020, R11
+	ADDQ $0x08, R10
+	SHRQ $0x08, R9
+	JNE  group10
 
-done4:
+after9:
+	ADDQ $0x08, SI
+	ADDQ $0x00000100, DI
+	ADDQ $0x00000100, BX
+	SUBQ $0x40, R8
+	JMP  rest4
+
+done3:
 	MOVQ index+0(FP), CX
 	SUBQ CX, AX
 	SHRQ $0x02, AX
@@ -971,7 +894,7 @@ GLOBL pairsLabelMaskF32<>(SB), RODATA|NOPTR, $64
 
 // func pairsEuclid2F32AVX2(index *int32, pose *float32, label *int32, bits *uint64, x *float32, stride int, n int, u0 float32, u1 float32, limit float32) (count int)
 // Requires: AVX, AVX2, CMOV, POPCNT
-TEXT ·pairsEuclid2F32AVX2(SB), NOSPLIT, $0-80
+TEXT ·pairsEuclid2F32AVX2(SB), NOSPLIT, $8-80
 	MOVQ         index+0(FP), AX
 	MOVQ         pose+8(FP), DX
 	MOVQ         label+16(FP), BX
@@ -986,52 +909,54 @@ TEXT ·pairsEuclid2F32AVX2(SB), NOSPLIT, $0-80
 	VBROADCASTSS limit+64(FP), Y2
 
 word1:
-	CMPQ  R9, $0x40
-	JL    tail3
-	MOVQ  (SI), CX
-	TESTQ CX, CX
+	CMPQ  R9, $0x48
+	JL    rest4
+	MOVQ  (SI), R10
+	TESTQ R10, R10
 	JE    next2
-	MOVQ  DI, R10
-	MOVQ  BX, R11
+	MOVQ  DI, R12
+	XORL  R11, R11
 
 group5:
-	MOVL      CX, R12
-	ANDL      $0x000000ff, R12
-	JE        skip6
-	VMOVUPS   (R10), Y3
+	BSFQ      R10, R13
+	MOVQ      R13, CX
+	SHRQ      CL, R10
+	ADDQ      R13, R11
+	LEAQ      (R12)(R13*4), R12
+	VMOVUPS   (R12), Y3
 	VSUBPS    Y3, Y0, Y3
 	VMULPS    Y3, Y3, Y4
-	VMOVUPS   (R10)(R8*1), Y5
+	VMOVUPS   (R12)(R8*1), Y5
 	VSUBPS    Y5, Y1, Y5
 	VMULPS    Y5, Y5, Y6
 	VADDPS    Y6, Y4, Y4
 	VCMPPS    $0x11, Y2, Y4, Y4
-	VMOVMSKPS Y4, R13
-	ANDL      R12, R13
+	VMOVMSKPS Y4, CX
+	ANDL      R10, CX
 	JE        skip6
-	POPCNTL   R13, R12
-	LEAQ      pairsOrderF32<>+0(SB), R14
-	VPMOVZXBD (R14)(R13*8), Y4
-	VMOVDQU   (R11), Y6
+	POPCNTL   CX, R15
+	LEAQ      pairsOrderF32<>+0(SB), BP
+	VPMOVZXBD (BP)(CX*8), Y4
+	VMOVDQU   (BX)(R11*4), Y6
 	VPERMPS   Y6, Y4, Y6
 	VMOVDQU   Y6, (AX)
 	TESTQ     DX, DX
 	JE        bare7
-	LEAQ      (DX), R13
+	LEAQ      (DX), CX
 	VPERMPS   Y3, Y4, Y3
-	VMOVUPS   Y3, (R13)
-	LEAQ      (DX)(R8*1), R13
+	VMOVUPS   Y3, (CX)
+	LEAQ      (DX)(R8*1), CX
 	VPERMPS   Y5, Y4, Y5
-	VMOVUPS   Y5, (R13)
-	LEAQ      (DX)(R12*4), DX
+	VMOVUPS   Y5, (CX)
+	LEAQ      (DX)(R15*4), DX
 
 bare7:
-	LEAQ (AX)(R12*4), AX
+	LEAQ (AX)(R15*4), AX
 
 skip6:
-	ADDQ $0x00000020, R10
-	ADDQ $0x00000020, R11
-	SHRQ $0x08, CX
+	ADDQ $0x00000020, R12
+	ADDQ $0x08, R11
+	SHRQ $0x08, R10
 	JNE  group5
 
 next2:
@@ -1041,80 +966,94 @@ next2:
 	SUBQ $0x40, R9
 	JMP  word1
 
-tail3:
+rest4:
 	TESTQ R9, R9
-	JE    done4
+	JLE   done3
+	MOVQ  (SI), R10
+	CMPQ  R9, $0x40
+	JGE   whole8
 	MOVQ  R9, CX
-	MOVQ  $-1, R10
-	SHLQ  CL, R10
-	NOTQ  R10
-	MOVQ  (SI), CX
-	ANDQ  R10, CX
-	JE    done4
-	MOVQ  DI, R10
-	MOVQ  BX, R11
-	MOVQ  R9, BX
+	MOVQ  $-1, R11
+	SHLQ  CL, R11
+	NOTQ  R11
+	ANDQ  R11, R10
 
-group8:
-	MOVL       CX, R12
-	ANDL       $0x000000ff, R12
-	JE         skip9
-	MOVQ       $+8, SI
-	CMPQ       BX, SI
-	CMOVQLT    BX, SI
-	LEAQ       tailMaskF32<>+0(SB), DI
-	MOVQ       SI, R9
-	NEGQ       R9
-	VMOVUPS    32(DI)(R9*4), Y3
-	VMASKMOVPS (R10), Y3, Y4
+whole8:
+	TESTQ R10, R10
+	JE    after9
+	MOVQ  DI, R12
+	XORL  R11, R11
+
+group10:
+	BSFQ       R10, R14
+	MOVQ       R14, CX
+	SHRQ       CL, R10
+	ADDQ       R14, R11
+	LEAQ       (R12)(R14*4), R12
+	MOVQ       R9, CX
+	SUBQ       R11, CX
+	MOVQ       $+8, R13
+	CMPQ       R13, CX
+	CMOVQLT    R13, CX
+	LEAQ       tailMaskF32<>+0(SB), R13
+	MOVQ       CX, R15
+	NEGQ       R15
+	VMOVUPS    32(R13)(R15*4), Y3
+	VMASKMOVPS (R12), Y3, Y4
 	VSUBPS     Y4, Y0, Y4
 	VMULPS     Y4, Y4, Y5
-	VMASKMOVPS (R10)(R8*1), Y3, Y3
+	VMASKMOVPS (R12)(R8*1), Y3, Y3
 	VSUBPS     Y3, Y1, Y3
 	VMULPS     Y3, Y3, Y6
 	VADDPS     Y6, Y5, Y5
 	VCMPPS     $0x11, Y2, Y5, Y5
-	VMOVMSKPS  Y5, DI
-	ANDL       R12, DI
-	JE         skip9
-	POPCNTL    DI, R9
-	LEAQ       pairsOrderF32<>+0(SB), R12
-	VPMOVZXBD  (R12)(DI*8), Y5
-	LEAQ       tailMaskF32<>+0(SB), DI
-	MOVQ       R9, R12
-	NEGQ       R12
-	VMOVUPS    32(DI)(R12*4), Y6
-	LEAQ       pairsLabelMaskF32<>+0(SB), DI
-	MOVQ       R9, R12
-	NEGQ       R12
-	VMOVDQU    32(DI)(R12*4), Y7
-	LEAQ       pairsLabelMaskF32<>+0(SB), DI
-	NEGQ       SI
-	VMOVDQU    32(DI)(SI*4), Y8
-	VPMASKMOVD (R11), Y8, Y8
+	VMOVMSKPS  Y5, R13
+	ANDL       R10, R13
+	JE         skip11
+	POPCNTL    R13, R15
+	LEAQ       pairsOrderF32<>+0(SB), BP
+	VPMOVZXBD  (BP)(R13*8), Y5
+	LEAQ       tailMaskF32<>+0(SB), R13
+	MOVQ       R15, BP
+	NEGQ       BP
+	VMOVUPS    32(R13)(BP*4), Y6
+	LEAQ       pairsLabelMaskF32<>+0(SB), R13
+	MOVQ       R15, BP
+	NEGQ       BP
+	VMOVDQU    32(R13)(BP*4), Y7
+	LEAQ       pairsLabelMaskF32<>+0(SB), R13
+	NEGQ       CX
+	VMOVDQU    32(R13)(CX*4), Y8
+	VPMASKMOVD (BX)(R11*4), Y8, Y8
 	VPERMPS    Y8, Y5, Y8
 	VPMASKMOVD Y8, Y7, (AX)
 	TESTQ      DX, DX
-	JE         bare10
-	LEAQ       (DX), SI
+	JE         bare12
+	LEAQ       (DX), CX
 	VPERMPS    Y4, Y5, Y4
-	VMASKMOVPS Y4, Y6, (SI)
-	LEAQ       (DX)(R8*1), SI
+	VMASKMOVPS Y4, Y6, (CX)
+	LEAQ       (DX)(R8*1), CX
 	VPERMPS    Y3, Y5, Y3
-	VMASKMOVPS Y3, Y6, (SI)
-	LEAQ       (DX)(R9*4), DX
+	VMASKMOVPS Y3, Y6, (CX)
+	LEAQ       (DX)(R15*4), DX
 
-bare10:
-	LEAQ (AX)(R9*4), AX
+bare12:
+	LEAQ (AX)(R15*4), AX
 
-skip9:
-	ADDQ $0x00000020, R10
-	ADDQ $0x00000020, R11
-	SUBQ $0x08, BX
-	SHRQ $0x08, CX
-	JNE  group8
+skip11:
+	ADDQ $0x00000020, R12
+	ADDQ $0x08, R11
+	SHRQ $0x08, R10
+	JNE  group10
 
-done4:
+after9:
+	ADDQ $0x08, SI
+	ADDQ $0x00000100, DI
+	ADDQ $0x00000100, BX
+	SUBQ $0x40, R9
+	JMP  rest4
+
+done3:
 	MOVQ index+0(FP), CX
 	SUBQ CX, AX
 	SHRQ $0x02, AX
@@ -1124,7 +1063,7 @@ done4:
 
 // func pairsEuclid3F32AVX2(index *int32, pose *float32, label *int32, bits *uint64, x *float32, stride int, n int, u0 float32, u1 float32, u2 float32, limit float32) (count int)
 // Requires: AVX, AVX2, CMOV, POPCNT
-TEXT ·pairsEuclid3F32AVX2(SB), NOSPLIT, $0-80
+TEXT ·pairsEuclid3F32AVX2(SB), NOSPLIT, $8-80
 	MOVQ         index+0(FP), AX
 	MOVQ         pose+8(FP), DX
 	MOVQ         label+16(FP), BX
@@ -1140,59 +1079,61 @@ TEXT ·pairsEuclid3F32AVX2(SB), NOSPLIT, $0-80
 	VBROADCASTSS limit+68(FP), Y3
 
 word1:
-	CMPQ  R9, $0x40
-	JL    tail3
-	MOVQ  (SI), CX
-	TESTQ CX, CX
+	CMPQ  R9, $0x48
+	JL    rest4
+	MOVQ  (SI), R10
+	TESTQ R10, R10
 	JE    next2
-	MOVQ  DI, R10
-	MOVQ  BX, R11
+	MOVQ  DI, R12
+	XORL  R11, R11
 
 group5:
-	MOVL      CX, R12
-	ANDL      $0x000000ff, R12
-	JE        skip6
-	VMOVUPS   (R10), Y4
+	BSFQ      R10, R13
+	MOVQ      R13, CX
+	SHRQ      CL, R10
+	ADDQ      R13, R11
+	LEAQ      (R12)(R13*4), R12
+	VMOVUPS   (R12), Y4
 	VSUBPS    Y4, Y0, Y4
 	VMULPS    Y4, Y4, Y5
-	VMOVUPS   (R10)(R8*1), Y6
+	VMOVUPS   (R12)(R8*1), Y6
 	VSUBPS    Y6, Y1, Y6
 	VMULPS    Y6, Y6, Y7
 	VADDPS    Y7, Y5, Y5
-	VMOVUPS   (R10)(R8*2), Y7
+	VMOVUPS   (R12)(R8*2), Y7
 	VSUBPS    Y7, Y2, Y7
 	VMULPS    Y7, Y7, Y8
 	VADDPS    Y8, Y5, Y5
 	VCMPPS    $0x11, Y3, Y5, Y5
-	VMOVMSKPS Y5, R13
-	ANDL      R12, R13
+	VMOVMSKPS Y5, CX
+	ANDL      R10, CX
 	JE        skip6
-	POPCNTL   R13, R12
-	LEAQ      pairsOrderF32<>+0(SB), R14
-	VPMOVZXBD (R14)(R13*8), Y5
-	VMOVDQU   (R11), Y8
+	POPCNTL   CX, R15
+	LEAQ      pairsOrderF32<>+0(SB), BP
+	VPMOVZXBD (BP)(CX*8), Y5
+	VMOVDQU   (BX)(R11*4), Y8
 	VPERMPS   Y8, Y5, Y8
 	VMOVDQU   Y8, (AX)
 	TESTQ     DX, DX
 	JE        bare7
-	LEAQ      (DX), R13
+	LEAQ      (DX), CX
 	VPERMPS   Y4, Y5, Y4
-	VMOVUPS   Y4, (R13)
-	LEAQ      (DX)(R8*1), R13
+	VMOVUPS   Y4, (CX)
+	LEAQ      (DX)(R8*1), CX
 	VPERMPS   Y6, Y5, Y6
-	VMOVUPS   Y6, (R13)
-	LEAQ      (DX)(R8*2), R13
+	VMOVUPS   Y6, (CX)
+	LEAQ      (DX)(R8*2), CX
 	VPERMPS   Y7, Y5, Y7
-	VMOVUPS   Y7, (R13)
-	LEAQ      (DX)(R12*4), DX
+	VMOVUPS   Y7, (CX)
+	LEAQ      (DX)(R15*4), DX
 
 bare7:
-	LEAQ (AX)(R12*4), AX
+	LEAQ (AX)(R15*4), AX
 
 skip6:
-	ADDQ $0x00000020, R10
-	ADDQ $0x00000020, R11
-	SHRQ $0x08, CX
+	ADDQ $0x00000020, R12
+	ADDQ $0x08, R11
+	SHRQ $0x08, R10
 	JNE  group5
 
 next2:
@@ -1202,87 +1143,101 @@ next2:
 	SUBQ $0x40, R9
 	JMP  word1
 
-tail3:
+rest4:
 	TESTQ R9, R9
-	JE    done4
+	JLE   done3
+	MOVQ  (SI), R10
+	CMPQ  R9, $0x40
+	JGE   whole8
 	MOVQ  R9, CX
-	MOVQ  $-1, R10
-	SHLQ  CL, R10
-	NOTQ  R10
-	MOVQ  (SI), CX
-	ANDQ  R10, CX
-	JE    done4
-	MOVQ  DI, R10
-	MOVQ  BX, R11
-	MOVQ  R9, BX
+	MOVQ  $-1, R11
+	SHLQ  CL, R11
+	NOTQ  R11
+	ANDQ  R11, R10
 
-group8:
-	MOVL       CX, R12
-	ANDL       $0x000000ff, R12
-	JE         skip9
-	MOVQ       $+8, SI
-	CMPQ       BX, SI
-	CMOVQLT    BX, SI
-	LEAQ       tailMaskF32<>+0(SB), DI
-	MOVQ       SI, R9
-	NEGQ       R9
-	VMOVUPS    32(DI)(R9*4), Y4
-	VMASKMOVPS (R10), Y4, Y5
+whole8:
+	TESTQ R10, R10
+	JE    after9
+	MOVQ  DI, R12
+	XORL  R11, R11
+
+group10:
+	BSFQ       R10, R14
+	MOVQ       R14, CX
+	SHRQ       CL, R10
+	ADDQ       R14, R11
+	LEAQ       (R12)(R14*4), R12
+	MOVQ       R9, CX
+	SUBQ       R11, CX
+	MOVQ       $+8, R13
+	CMPQ       R13, CX
+	CMOVQLT    R13, CX
+	LEAQ       tailMaskF32<>+0(SB), R13
+	MOVQ       CX, R15
+	NEGQ       R15
+	VMOVUPS    32(R13)(R15*4), Y4
+	VMASKMOVPS (R12), Y4, Y5
 	VSUBPS     Y5, Y0, Y5
 	VMULPS     Y5, Y5, Y6
-	VMASKMOVPS (R10)(R8*1), Y4, Y7
+	VMASKMOVPS (R12)(R8*1), Y4, Y7
 	VSUBPS     Y7, Y1, Y7
 	VMULPS     Y7, Y7, Y8
 	VADDPS     Y8, Y6, Y6
-	VMASKMOVPS (R10)(R8*2), Y4, Y4
+	VMASKMOVPS (R12)(R8*2), Y4, Y4
 	VSUBPS     Y4, Y2, Y4
 	VMULPS     Y4, Y4, Y8
 	VADDPS     Y8, Y6, Y6
 	VCMPPS     $0x11, Y3, Y6, Y6
-	VMOVMSKPS  Y6, DI
-	ANDL       R12, DI
-	JE         skip9
-	POPCNTL    DI, R9
-	LEAQ       pairsOrderF32<>+0(SB), R12
-	VPMOVZXBD  (R12)(DI*8), Y6
-	LEAQ       tailMaskF32<>+0(SB), DI
-	MOVQ       R9, R12
-	NEGQ       R12
-	VMOVUPS    32(DI)(R12*4), Y8
-	LEAQ       pairsLabelMaskF32<>+0(SB), DI
-	MOVQ       R9, R12
-	NEGQ       R12
-	VMOVDQU    32(DI)(R12*4), Y9
-	LEAQ       pairsLabelMaskF32<>+0(SB), DI
-	NEGQ       SI
-	VMOVDQU    32(DI)(SI*4), Y10
-	VPMASKMOVD (R11), Y10, Y10
+	VMOVMSKPS  Y6, R13
+	ANDL       R10, R13
+	JE         skip11
+	POPCNTL    R13, R15
+	LEAQ       pairsOrderF32<>+0(SB), BP
+	VPMOVZXBD  (BP)(R13*8), Y6
+	LEAQ       tailMaskF32<>+0(SB), R13
+	MOVQ       R15, BP
+	NEGQ       BP
+	VMOVUPS    32(R13)(BP*4), Y8
+	LEAQ       pairsLabelMaskF32<>+0(SB), R13
+	MOVQ       R15, BP
+	NEGQ       BP
+	VMOVDQU    32(R13)(BP*4), Y9
+	LEAQ       pairsLabelMaskF32<>+0(SB), R13
+	NEGQ       CX
+	VMOVDQU    32(R13)(CX*4), Y10
+	VPMASKMOVD (BX)(R11*4), Y10, Y10
 	VPERMPS    Y10, Y6, Y10
 	VPMASKMOVD Y10, Y9, (AX)
 	TESTQ      DX, DX
-	JE         bare10
-	LEAQ       (DX), SI
+	JE         bare12
+	LEAQ       (DX), CX
 	VPERMPS    Y5, Y6, Y5
-	VMASKMOVPS Y5, Y8, (SI)
-	LEAQ       (DX)(R8*1), SI
+	VMASKMOVPS Y5, Y8, (CX)
+	LEAQ       (DX)(R8*1), CX
 	VPERMPS    Y7, Y6, Y7
-	VMASKMOVPS Y7, Y8, (SI)
-	LEAQ       (DX)(R8*2), SI
+	VMASKMOVPS Y7, Y8, (CX)
+	LEAQ       (DX)(R8*2), CX
 	VPERMPS    Y4, Y6, Y4
-	VMASKMOVPS Y4, Y8, (SI)
-	LEAQ       (DX)(R9*4), DX
+	VMASKMOVPS Y4, Y8, (CX)
+	LEAQ       (DX)(R15*4), DX
 
-bare10:
-	LEAQ (AX)(R9*4), AX
+bare12:
+	LEAQ (AX)(R15*4), AX
 
-skip9:
-	ADDQ $0x00000020, R10
-	ADDQ $0x00000020, R11
-	SUBQ $0x08, BX
-	SHRQ $0x08, CX
-	JNE  group8
+skip11:
+	ADDQ $0x00000020, R12
+	ADDQ $0x08, R11
+	SHRQ $0x08, R10
+	JNE  group10
 
-done4:
+after9:
+	ADDQ $0x08, SI
+	ADDQ $0x00000100, DI
+	ADDQ $0x00000100, BX
+	SUBQ $0x40, R9
+	JMP  rest4
+
+done3:
 	MOVQ index+0(FP), CX
 	SUBQ CX, AX
 	SHRQ $0x02, AX
@@ -1292,7 +1247,7 @@ done4:
 
 // func pairsRigidF32AVX2(index *int32, pose *float32, label *int32, bits *uint64, x *float32, stride int, n int, u0 float32, u1 float32, m0 float32, m1 float32, turn float32, limit float32) (count int)
 // Requires: AVX, AVX2, CMOV, POPCNT
-TEXT ·pairsRigidF32AVX2(SB), NOSPLIT, $0-88
+TEXT ·pairsRigidF32AVX2(SB), NOSPLIT, $8-88
 	MOVQ         index+0(FP), AX
 	MOVQ         pose+8(FP), DX
 	MOVQ         label+16(FP), BX
@@ -1310,21 +1265,23 @@ TEXT ·pairsRigidF32AVX2(SB), NOSPLIT, $0-88
 	VBROADCASTSS limit+76(FP), Y5
 
 word1:
-	CMPQ  R9, $0x40
-	JL    tail3
-	MOVQ  (SI), CX
-	TESTQ CX, CX
+	CMPQ  R9, $0x48
+	JL    rest4
+	MOVQ  (SI), R10
+	TESTQ R10, R10
 	JE    next2
-	MOVQ  DI, R10
-	MOVQ  BX, R11
+	MOVQ  DI, R12
+	XORL  R11, R11
 
 group5:
-	MOVL      CX, R12
-	ANDL      $0x000000ff, R12
-	JE        skip6
-	VMOVUPS   (R10), Y6
+	BSFQ      R10, R13
+	MOVQ      R13, CX
+	SHRQ      CL, R10
+	ADDQ      R13, R11
+	LEAQ      (R12)(R13*4), R12
+	VMOVUPS   (R12), Y6
 	VSUBPS    Y6, Y0, Y6
-	VMOVUPS   (R10)(R8*1), Y7
+	VMOVUPS   (R12)(R8*1), Y7
 	VSUBPS    Y7, Y1, Y7
 	VMULPS    Y6, Y2, Y8
 	VMULPS    Y7, Y3, Y9
@@ -1336,36 +1293,36 @@ group5:
 	VMULPS    Y6, Y6, Y9
 	VADDPS    Y9, Y7, Y7
 	VCMPPS    $0x11, Y5, Y7, Y7
-	VMOVMSKPS Y7, R13
-	ANDL      R12, R13
+	VMOVMSKPS Y7, CX
+	ANDL      R10, CX
 	JE        skip6
-	POPCNTL   R13, R12
-	LEAQ      pairsOrderF32<>+0(SB), R14
-	VPMOVZXBD (R14)(R13*8), Y7
-	VMOVDQU   (R11), Y9
+	POPCNTL   CX, R15
+	LEAQ      pairsOrderF32<>+0(SB), BP
+	VPMOVZXBD (BP)(CX*8), Y7
+	VMOVDQU   (BX)(R11*4), Y9
 	VPERMPS   Y9, Y7, Y9
 	VMOVDQU   Y9, (AX)
 	TESTQ     DX, DX
 	JE        bare7
 	VMOVAPS   Y4, Y9
-	LEAQ      (DX), R13
+	LEAQ      (DX), CX
 	VPERMPS   Y9, Y7, Y9
-	VMOVUPS   Y9, (R13)
-	LEAQ      (DX)(R8*1), R13
+	VMOVUPS   Y9, (CX)
+	LEAQ      (DX)(R8*1), CX
 	VPERMPS   Y8, Y7, Y8
-	VMOVUPS   Y8, (R13)
-	LEAQ      (DX)(R8*2), R13
+	VMOVUPS   Y8, (CX)
+	LEAQ      (DX)(R8*2), CX
 	VPERMPS   Y6, Y7, Y6
-	VMOVUPS   Y6, (R13)
-	LEAQ      (DX)(R12*4), DX
+	VMOVUPS   Y6, (CX)
+	LEAQ      (DX)(R15*4), DX
 
 bare7:
-	LEAQ (AX)(R12*4), AX
+	LEAQ (AX)(R15*4), AX
 
 skip6:
-	ADDQ $0x00000020, R10
-	ADDQ $0x00000020, R11
-	SHRQ $0x08, CX
+	ADDQ $0x00000020, R12
+	ADDQ $0x08, R11
+	SHRQ $0x08, R10
 	JNE  group5
 
 next2:
@@ -1375,34 +1332,42 @@ next2:
 	SUBQ $0x40, R9
 	JMP  word1
 
-tail3:
+rest4:
 	TESTQ R9, R9
-	JE    done4
+	JLE   done3
+	MOVQ  (SI), R10
+	CMPQ  R9, $0x40
+	JGE   whole8
 	MOVQ  R9, CX
-	MOVQ  $-1, R10
-	SHLQ  CL, R10
-	NOTQ  R10
-	MOVQ  (SI), CX
-	ANDQ  R10, CX
-	JE    done4
-	MOVQ  DI, R10
-	MOVQ  BX, R11
-	MOVQ  R9, BX
+	MOVQ  $-1, R11
+	SHLQ  CL, R11
+	NOTQ  R11
+	ANDQ  R11, R10
 
-group8:
-	MOVL       CX, R12
-	ANDL       $0x000000ff, R12
-	JE         skip9
-	MOVQ       $+8, SI
-	CMPQ       BX, SI
-	CMOVQLT    BX, SI
-	LEAQ       tailMaskF32<>+0(SB), DI
-	MOVQ       SI, R9
-	NEGQ       R9
-	VMOVUPS    32(DI)(R9*4), Y6
-	VMASKMOVPS (R10), Y6, Y7
+whole8:
+	TESTQ R10, R10
+	JE    after9
+	MOVQ  DI, R12
+	XORL  R11, R11
+
+group10:
+	BSFQ       R10, R14
+	MOVQ       R14, CX
+	SHRQ       CL, R10
+	ADDQ       R14, R11
+	LEAQ       (R12)(R14*4), R12
+	MOVQ       R9, CX
+	SUBQ       R11, CX
+	MOVQ       $+8, R13
+	CMPQ       R13, CX
+	CMOVQLT    R13, CX
+	LEAQ       tailMaskF32<>+0(SB), R13
+	MOVQ       CX, R15
+	NEGQ       R15
+	VMOVUPS    32(R13)(R15*4), Y6
+	VMASKMOVPS (R12), Y6, Y7
 	VSUBPS     Y7, Y0, Y7
-	VMASKMOVPS (R10)(R8*1), Y6, Y6
+	VMASKMOVPS (R12)(R8*1), Y6, Y6
 	VSUBPS     Y6, Y1, Y6
 	VMULPS     Y7, Y2, Y8
 	VMULPS     Y6, Y3, Y9
@@ -1414,51 +1379,57 @@ group8:
 	VMULPS     Y6, Y6, Y9
 	VADDPS     Y9, Y7, Y7
 	VCMPPS     $0x11, Y5, Y7, Y7
-	VMOVMSKPS  Y7, DI
-	ANDL       R12, DI
-	JE         skip9
-	POPCNTL    DI, R9
-	LEAQ       pairsOrderF32<>+0(SB), R12
-	VPMOVZXBD  (R12)(DI*8), Y7
-	LEAQ       tailMaskF32<>+0(SB), DI
-	MOVQ       R9, R12
-	NEGQ       R12
-	VMOVUPS    32(DI)(R12*4), Y9
-	LEAQ       pairsLabelMaskF32<>+0(SB), DI
-	MOVQ       R9, R12
-	NEGQ       R12
-	VMOVDQU    32(DI)(R12*4), Y10
-	LEAQ       pairsLabelMaskF32<>+0(SB), DI
-	NEGQ       SI
-	VMOVDQU    32(DI)(SI*4), Y11
-	VPMASKMOVD (R11), Y11, Y11
+	VMOVMSKPS  Y7, R13
+	ANDL       R10, R13
+	JE         skip11
+	POPCNTL    R13, R15
+	LEAQ       pairsOrderF32<>+0(SB), BP
+	VPMOVZXBD  (BP)(R13*8), Y7
+	LEAQ       tailMaskF32<>+0(SB), R13
+	MOVQ       R15, BP
+	NEGQ       BP
+	VMOVUPS    32(R13)(BP*4), Y9
+	LEAQ       pairsLabelMaskF32<>+0(SB), R13
+	MOVQ       R15, BP
+	NEGQ       BP
+	VMOVDQU    32(R13)(BP*4), Y10
+	LEAQ       pairsLabelMaskF32<>+0(SB), R13
+	NEGQ       CX
+	VMOVDQU    32(R13)(CX*4), Y11
+	VPMASKMOVD (BX)(R11*4), Y11, Y11
 	VPERMPS    Y11, Y7, Y11
 	VPMASKMOVD Y11, Y10, (AX)
 	TESTQ      DX, DX
-	JE         bare10
+	JE         bare12
 	VMOVAPS    Y4, Y10
-	LEAQ       (DX), SI
+	LEAQ       (DX), CX
 	VPERMPS    Y10, Y7, Y10
-	VMASKMOVPS Y10, Y9, (SI)
-	LEAQ       (DX)(R8*1), SI
+	VMASKMOVPS Y10, Y9, (CX)
+	LEAQ       (DX)(R8*1), CX
 	VPERMPS    Y8, Y7, Y8
-	VMASKMOVPS Y8, Y9, (SI)
-	LEAQ       (DX)(R8*2), SI
+	VMASKMOVPS Y8, Y9, (CX)
+	LEAQ       (DX)(R8*2), CX
 	VPERMPS    Y6, Y7, Y6
-	VMASKMOVPS Y6, Y9, (SI)
-	LEAQ       (DX)(R9*4), DX
+	VMASKMOVPS Y6, Y9, (CX)
+	LEAQ       (DX)(R15*4), DX
 
-bare10:
-	LEAQ (AX)(R9*4), AX
+bare12:
+	LEAQ (AX)(R15*4), AX
 
-skip9:
-	ADDQ $0x00000020, R10
-	ADDQ $0x00000020, R11
-	SUBQ $0x08, BX
-	SHRQ $0x08, CX
-	JNE  group8
+skip11:
+	ADDQ $0x00000020, R12
+	ADDQ $0x08, R11
+	SHRQ $0x08, R10
+	JNE  group10
 
-done4:
+after9:
+	ADDQ $0x08, SI
+	ADDQ $0x00000100, DI
+	ADDQ $0x00000100, BX
+	SUBQ $0x40, R9
+	JMP  rest4
+
+done3:
 	MOVQ index+0(FP), CX
 	SUBQ CX, AX
 	SHRQ $0x02, AX
@@ -1468,7 +1439,7 @@ done4:
 
 // func pairsPolarF32AVX2(index *int32, pose *float32, label *int32, bits *uint64, x *float32, stride int, n int, u0 float32, u1 float32, floor float32, alpha float32, beta float32, r float32) (count int)
 // Requires: AVX, AVX2, CMOV, POPCNT
-TEXT ·pairsPolarF32AVX2(SB), NOSPLIT, $0-88
+TEXT ·pairsPolarF32AVX2(SB), NOSPLIT, $8-88
 	MOVQ         index+0(FP), AX
 	MOVQ         pose+8(FP), DX
 	MOVQ         label+16(FP), BX
@@ -1488,21 +1459,23 @@ TEXT ·pairsPolarF32AVX2(SB), NOSPLIT, $0-88
 	VMULPS       Y2, Y7, Y7
 
 word1:
-	CMPQ  R9, $0x40
-	JL    tail3
-	MOVQ  (SI), CX
-	TESTQ CX, CX
+	CMPQ  R9, $0x48
+	JL    rest4
+	MOVQ  (SI), R10
+	TESTQ R10, R10
 	JE    next2
-	MOVQ  DI, R10
-	MOVQ  BX, R11
+	MOVQ  DI, R12
+	XORL  R11, R11
 
 group5:
-	MOVL      CX, R12
-	ANDL      $0x000000ff, R12
-	JE        skip6
-	VMOVUPS   (R10), Y8
+	BSFQ      R10, R13
+	MOVQ      R13, CX
+	SHRQ      CL, R10
+	ADDQ      R13, R11
+	LEAQ      (R12)(R13*4), R12
+	VMOVUPS   (R12), Y8
 	VSUBPS    Y8, Y1, Y8
-	VMOVUPS   (R10)(R8*1), Y9
+	VMOVUPS   (R12)(R8*1), Y9
 	VMOVUPS   pairsHalfF32<>+0(SB), Y10
 	VMULPS    Y9, Y10, Y10
 	VSUBPS    Y10, Y7, Y11
@@ -1518,13 +1491,13 @@ group5:
 	VMULPS    Y10, Y5, Y10
 	VADDPS    Y10, Y11, Y10
 	VCMPPS    $0x11, Y6, Y10, Y10
-	VMOVMSKPS Y10, R13
-	ANDL      R12, R13
+	VMOVMSKPS Y10, CX
+	ANDL      R10, CX
 	JE        skip6
-	POPCNTL   R13, R12
-	LEAQ      pairsOrderF32<>+0(SB), R14
-	VPMOVZXBD (R14)(R13*8), Y10
-	VMOVDQU   (R11), Y11
+	POPCNTL   CX, R15
+	LEAQ      pairsOrderF32<>+0(SB), BP
+	VPMOVZXBD (BP)(CX*8), Y10
+	VMOVDQU   (BX)(R11*4), Y11
 	VPERMPS   Y11, Y10, Y11
 	VMOVDQU   Y11, (AX)
 	TESTQ     DX, DX
@@ -1542,24 +1515,24 @@ group5:
 	VCMPPS    $0x11, Y12, Y8, Y12
 	VANDPS    Y8, Y0, Y13
 	VBLENDVPS Y12, Y13, Y8, Y8
-	LEAQ      (DX), R13
+	LEAQ      (DX), CX
 	VPERMPS   Y8, Y10, Y8
-	VMOVUPS   Y8, (R13)
-	LEAQ      (DX)(R8*1), R13
+	VMOVUPS   Y8, (CX)
+	LEAQ      (DX)(R8*1), CX
 	VPERMPS   Y11, Y10, Y11
-	VMOVUPS   Y11, (R13)
-	LEAQ      (DX)(R8*2), R13
+	VMOVUPS   Y11, (CX)
+	LEAQ      (DX)(R8*2), CX
 	VPERMPS   Y9, Y10, Y9
-	VMOVUPS   Y9, (R13)
-	LEAQ      (DX)(R12*4), DX
+	VMOVUPS   Y9, (CX)
+	LEAQ      (DX)(R15*4), DX
 
 bare7:
-	LEAQ (AX)(R12*4), AX
+	LEAQ (AX)(R15*4), AX
 
 skip6:
-	ADDQ $0x00000020, R10
-	ADDQ $0x00000020, R11
-	SHRQ $0x08, CX
+	ADDQ $0x00000020, R12
+	ADDQ $0x08, R11
+	SHRQ $0x08, R10
 	JNE  group5
 
 next2:
@@ -1569,34 +1542,42 @@ next2:
 	SUBQ $0x40, R9
 	JMP  word1
 
-tail3:
+rest4:
 	TESTQ R9, R9
-	JE    done4
+	JLE   done3
+	MOVQ  (SI), R10
+	CMPQ  R9, $0x40
+	JGE   whole8
 	MOVQ  R9, CX
-	MOVQ  $-1, R10
-	SHLQ  CL, R10
-	NOTQ  R10
-	MOVQ  (SI), CX
-	ANDQ  R10, CX
-	JE    done4
-	MOVQ  DI, R10
-	MOVQ  BX, R11
-	MOVQ  R9, BX
+	MOVQ  $-1, R11
+	SHLQ  CL, R11
+	NOTQ  R11
+	ANDQ  R11, R10
 
-group8:
-	MOVL       CX, R12
-	ANDL       $0x000000ff, R12
-	JE         skip9
-	MOVQ       $+8, SI
-	CMPQ       BX, SI
-	CMOVQLT    BX, SI
-	LEAQ       tailMaskF32<>+0(SB), DI
-	MOVQ       SI, R9
-	NEGQ       R9
-	VMOVUPS    32(DI)(R9*4), Y8
-	VMASKMOVPS (R10), Y8, Y9
+whole8:
+	TESTQ R10, R10
+	JE    after9
+	MOVQ  DI, R12
+	XORL  R11, R11
+
+group10:
+	BSFQ       R10, R14
+	MOVQ       R14, CX
+	SHRQ       CL, R10
+	ADDQ       R14, R11
+	LEAQ       (R12)(R14*4), R12
+	MOVQ       R9, CX
+	SUBQ       R11, CX
+	MOVQ       $+8, R13
+	CMPQ       R13, CX
+	CMOVQLT    R13, CX
+	LEAQ       tailMaskF32<>+0(SB), R13
+	MOVQ       CX, R15
+	NEGQ       R15
+	VMOVUPS    32(R13)(R15*4), Y8
+	VMASKMOVPS (R12), Y8, Y9
 	VSUBPS     Y9, Y1, Y9
-	VMASKMOVPS (R10)(R8*1), Y8, Y8
+	VMASKMOVPS (R12)(R8*1), Y8, Y8
 	VMOVUPS    pairsHalfF32<>+0(SB), Y10
 	VMULPS     Y8, Y10, Y10
 	VSUBPS     Y10, Y7, Y11
@@ -1612,28 +1593,28 @@ group8:
 	VMULPS     Y10, Y5, Y10
 	VADDPS     Y10, Y11, Y10
 	VCMPPS     $0x11, Y6, Y10, Y10
-	VMOVMSKPS  Y10, DI
-	ANDL       R12, DI
-	JE         skip9
-	POPCNTL    DI, R9
-	LEAQ       pairsOrderF32<>+0(SB), R12
-	VPMOVZXBD  (R12)(DI*8), Y10
-	LEAQ       tailMaskF32<>+0(SB), DI
-	MOVQ       R9, R12
-	NEGQ       R12
-	VMOVUPS    32(DI)(R12*4), Y11
-	LEAQ       pairsLabelMaskF32<>+0(SB), DI
-	MOVQ       R9, R12
-	NEGQ       R12
-	VMOVDQU    32(DI)(R12*4), Y12
-	LEAQ       pairsLabelMaskF32<>+0(SB), DI
-	NEGQ       SI
-	VMOVDQU    32(DI)(SI*4), Y13
-	VPMASKMOVD (R11), Y13, Y13
+	VMOVMSKPS  Y10, R13
+	ANDL       R10, R13
+	JE         skip11
+	POPCNTL    R13, R15
+	LEAQ       pairsOrderF32<>+0(SB), BP
+	VPMOVZXBD  (BP)(R13*8), Y10
+	LEAQ       tailMaskF32<>+0(SB), R13
+	MOVQ       R15, BP
+	NEGQ       BP
+	VMOVUPS    32(R13)(BP*4), Y11
+	LEAQ       pairsLabelMaskF32<>+0(SB), R13
+	MOVQ       R15, BP
+	NEGQ       BP
+	VMOVDQU    32(R13)(BP*4), Y12
+	LEAQ       pairsLabelMaskF32<>+0(SB), R13
+	NEGQ       CX
+	VMOVDQU    32(R13)(CX*4), Y13
+	VPMASKMOVD (BX)(R11*4), Y13, Y13
 	VPERMPS    Y13, Y10, Y13
 	VPMASKMOVD Y13, Y12, (AX)
 	TESTQ      DX, DX
-	JE         bare10
+	JE         bare12
 	VMOVAPS    Y2, Y12
 	VANDPS     Y9, Y0, Y13
 	VANDNPS    Y9, Y0, Y14
@@ -1647,28 +1628,34 @@ group8:
 	VCMPPS     $0x11, Y13, Y9, Y13
 	VANDPS     Y9, Y0, Y14
 	VBLENDVPS  Y13, Y14, Y9, Y9
-	LEAQ       (DX), SI
+	LEAQ       (DX), CX
 	VPERMPS    Y9, Y10, Y9
-	VMASKMOVPS Y9, Y11, (SI)
-	LEAQ       (DX)(R8*1), SI
+	VMASKMOVPS Y9, Y11, (CX)
+	LEAQ       (DX)(R8*1), CX
 	VPERMPS    Y12, Y10, Y12
-	VMASKMOVPS Y12, Y11, (SI)
-	LEAQ       (DX)(R8*2), SI
+	VMASKMOVPS Y12, Y11, (CX)
+	LEAQ       (DX)(R8*2), CX
 	VPERMPS    Y8, Y10, Y8
-	VMASKMOVPS Y8, Y11, (SI)
-	LEAQ       (DX)(R9*4), DX
+	VMASKMOVPS Y8, Y11, (CX)
+	LEAQ       (DX)(R15*4), DX
 
-bare10:
-	LEAQ (AX)(R9*4), AX
+bare12:
+	LEAQ (AX)(R15*4), AX
 
-skip9:
-	ADDQ $0x00000020, R10
-	ADDQ $0x00000020, R11
-	SUBQ $0x08, BX
-	SHRQ $0x08, CX
-	JNE  group8
+skip11:
+	ADDQ $0x00000020, R12
+	ADDQ $0x08, R11
+	SHRQ $0x08, R10
+	JNE  group10
 
-done4:
+after9:
+	ADDQ $0x08, SI
+	ADDQ $0x00000100, DI
+	ADDQ $0x00000100, BX
+	SUBQ $0x40, R9
+	JMP  rest4
+
+done3:
 	MOVQ index+0(FP), CX
 	SUBQ CX, AX
 	SHRQ $0x02, AX
@@ -1718,7 +1705,7 @@ GLOBL pairsHalfTurnF32<>(SB), RODATA|NOPTR, $32
 
 // func pairsLogPolarF32AVX2(index *int32, pose *float32, label *int32, bits *uint64, x *float32, stride int, n int, u0 float32, u1 float32, alpha float32, beta float32, r float32) (count int)
 // Requires: AVX, AVX2, CMOV, POPCNT
-TEXT ·pairsLogPolarF32AVX2(SB), NOSPLIT, $0-88
+TEXT ·pairsLogPolarF32AVX2(SB), NOSPLIT, $8-88
 	MOVQ         index+0(FP), AX
 	MOVQ         pose+8(FP), DX
 	MOVQ         label+16(FP), BX
@@ -1735,21 +1722,23 @@ TEXT ·pairsLogPolarF32AVX2(SB), NOSPLIT, $0-88
 	VBROADCASTSS r+72(FP), Y5
 
 word1:
-	CMPQ  R9, $0x40
-	JL    tail3
-	MOVQ  (SI), CX
-	TESTQ CX, CX
+	CMPQ  R9, $0x48
+	JL    rest4
+	MOVQ  (SI), R10
+	TESTQ R10, R10
 	JE    next2
-	MOVQ  DI, R10
-	MOVQ  BX, R11
+	MOVQ  DI, R12
+	XORL  R11, R11
 
 group5:
-	MOVL      CX, R12
-	ANDL      $0x000000ff, R12
-	JE        skip6
-	VMOVUPS   (R10), Y6
+	BSFQ      R10, R13
+	MOVQ      R13, CX
+	SHRQ      CL, R10
+	ADDQ      R13, R11
+	LEAQ      (R12)(R13*4), R12
+	VMOVUPS   (R12), Y6
 	VSUBPS    Y6, Y1, Y6
-	VMOVUPS   (R10)(R8*1), Y7
+	VMOVUPS   (R12)(R8*1), Y7
 	VSUBPS    Y7, Y2, Y7
 	VANDPS    Y7, Y0, Y8
 	VMOVUPS   pairsTwoPiF32<>+0(SB), Y9
@@ -1760,13 +1749,13 @@ group5:
 	VMULPS    Y9, Y4, Y9
 	VADDPS    Y9, Y8, Y8
 	VCMPPS    $0x11, Y5, Y8, Y8
-	VMOVMSKPS Y8, R13
-	ANDL      R12, R13
+	VMOVMSKPS Y8, CX
+	ANDL      R10, CX
 	JE        skip6
-	POPCNTL   R13, R12
-	LEAQ      pairsOrderF32<>+0(SB), R14
-	VPMOVZXBD (R14)(R13*8), Y8
-	VMOVDQU   (R11), Y9
+	POPCNTL   CX, R15
+	LEAQ      pairsOrderF32<>+0(SB), BP
+	VPMOVZXBD (BP)(CX*8), Y8
+	VMOVDQU   (BX)(R11*4), Y9
 	VPERMPS   Y9, Y8, Y9
 	VMOVDQU   Y9, (AX)
 	TESTQ     DX, DX
@@ -1783,21 +1772,21 @@ group5:
 	VCMPPS    $0x11, Y9, Y7, Y9
 	VANDPS    Y7, Y0, Y10
 	VBLENDVPS Y9, Y10, Y7, Y7
-	LEAQ      (DX), R13
+	LEAQ      (DX), CX
 	VPERMPS   Y6, Y8, Y6
-	VMOVUPS   Y6, (R13)
-	LEAQ      (DX)(R8*1), R13
+	VMOVUPS   Y6, (CX)
+	LEAQ      (DX)(R8*1), CX
 	VPERMPS   Y7, Y8, Y7
-	VMOVUPS   Y7, (R13)
-	LEAQ      (DX)(R12*4), DX
+	VMOVUPS   Y7, (CX)
+	LEAQ      (DX)(R15*4), DX
 
 bare7:
-	LEAQ (AX)(R12*4), AX
+	LEAQ (AX)(R15*4), AX
 
 skip6:
-	ADDQ $0x00000020, R10
-	ADDQ $0x00000020, R11
-	SHRQ $0x08, CX
+	ADDQ $0x00000020, R12
+	ADDQ $0x08, R11
+	SHRQ $0x08, R10
 	JNE  group5
 
 next2:
@@ -1807,34 +1796,42 @@ next2:
 	SUBQ $0x40, R9
 	JMP  word1
 
-tail3:
+rest4:
 	TESTQ R9, R9
-	JE    done4
+	JLE   done3
+	MOVQ  (SI), R10
+	CMPQ  R9, $0x40
+	JGE   whole8
 	MOVQ  R9, CX
-	MOVQ  $-1, R10
-	SHLQ  CL, R10
-	NOTQ  R10
-	MOVQ  (SI), CX
-	ANDQ  R10, CX
-	JE    done4
-	MOVQ  DI, R10
-	MOVQ  BX, R11
-	MOVQ  R9, BX
+	MOVQ  $-1, R11
+	SHLQ  CL, R11
+	NOTQ  R11
+	ANDQ  R11, R10
 
-group8:
-	MOVL       CX, R12
-	ANDL       $0x000000ff, R12
-	JE         skip9
-	MOVQ       $+8, SI
-	CMPQ       BX, SI
-	CMOVQLT    BX, SI
-	LEAQ       tailMaskF32<>+0(SB), DI
-	MOVQ       SI, R9
-	NEGQ       R9
-	VMOVUPS    32(DI)(R9*4), Y6
-	VMASKMOVPS (R10), Y6, Y7
+whole8:
+	TESTQ R10, R10
+	JE    after9
+	MOVQ  DI, R12
+	XORL  R11, R11
+
+group10:
+	BSFQ       R10, R14
+	MOVQ       R14, CX
+	SHRQ       CL, R10
+	ADDQ       R14, R11
+	LEAQ       (R12)(R14*4), R12
+	MOVQ       R9, CX
+	SUBQ       R11, CX
+	MOVQ       $+8, R13
+	CMPQ       R13, CX
+	CMOVQLT    R13, CX
+	LEAQ       tailMaskF32<>+0(SB), R13
+	MOVQ       CX, R15
+	NEGQ       R15
+	VMOVUPS    32(R13)(R15*4), Y6
+	VMASKMOVPS (R12), Y6, Y7
 	VSUBPS     Y7, Y1, Y7
-	VMASKMOVPS (R10)(R8*1), Y6, Y6
+	VMASKMOVPS (R12)(R8*1), Y6, Y6
 	VSUBPS     Y6, Y2, Y6
 	VANDPS     Y6, Y0, Y8
 	VMOVUPS    pairsTwoPiF32<>+0(SB), Y9
@@ -1845,28 +1842,28 @@ group8:
 	VMULPS     Y9, Y4, Y9
 	VADDPS     Y9, Y8, Y8
 	VCMPPS     $0x11, Y5, Y8, Y8
-	VMOVMSKPS  Y8, DI
-	ANDL       R12, DI
-	JE         skip9
-	POPCNTL    DI, R9
-	LEAQ       pairsOrderF32<>+0(SB), R12
-	VPMOVZXBD  (R12)(DI*8), Y8
-	LEAQ       tailMaskF32<>+0(SB), DI
-	MOVQ       R9, R12
-	NEGQ       R12
-	VMOVUPS    32(DI)(R12*4), Y9
-	LEAQ       pairsLabelMaskF32<>+0(SB), DI
-	MOVQ       R9, R12
-	NEGQ       R12
-	VMOVDQU    32(DI)(R12*4), Y10
-	LEAQ       pairsLabelMaskF32<>+0(SB), DI
-	NEGQ       SI
-	VMOVDQU    32(DI)(SI*4), Y11
-	VPMASKMOVD (R11), Y11, Y11
+	VMOVMSKPS  Y8, R13
+	ANDL       R10, R13
+	JE         skip11
+	POPCNTL    R13, R15
+	LEAQ       pairsOrderF32<>+0(SB), BP
+	VPMOVZXBD  (BP)(R13*8), Y8
+	LEAQ       tailMaskF32<>+0(SB), R13
+	MOVQ       R15, BP
+	NEGQ       BP
+	VMOVUPS    32(R13)(BP*4), Y9
+	LEAQ       pairsLabelMaskF32<>+0(SB), R13
+	MOVQ       R15, BP
+	NEGQ       BP
+	VMOVDQU    32(R13)(BP*4), Y10
+	LEAQ       pairsLabelMaskF32<>+0(SB), R13
+	NEGQ       CX
+	VMOVDQU    32(R13)(CX*4), Y11
+	VPMASKMOVD (BX)(R11*4), Y11, Y11
 	VPERMPS    Y11, Y8, Y11
 	VPMASKMOVD Y11, Y10, (AX)
 	TESTQ      DX, DX
-	JE         bare10
+	JE         bare12
 	VANDPS     Y6, Y0, Y10
 	VANDNPS    Y6, Y0, Y11
 	VMOVUPS    pairsPiF32<>+0(SB), Y12
@@ -1879,25 +1876,31 @@ group8:
 	VCMPPS     $0x11, Y10, Y6, Y10
 	VANDPS     Y6, Y0, Y11
 	VBLENDVPS  Y10, Y11, Y6, Y6
-	LEAQ       (DX), SI
+	LEAQ       (DX), CX
 	VPERMPS    Y7, Y8, Y7
-	VMASKMOVPS Y7, Y9, (SI)
-	LEAQ       (DX)(R8*1), SI
+	VMASKMOVPS Y7, Y9, (CX)
+	LEAQ       (DX)(R8*1), CX
 	VPERMPS    Y6, Y8, Y6
-	VMASKMOVPS Y6, Y9, (SI)
-	LEAQ       (DX)(R9*4), DX
+	VMASKMOVPS Y6, Y9, (CX)
+	LEAQ       (DX)(R15*4), DX
 
-bare10:
-	LEAQ (AX)(R9*4), AX
+bare12:
+	LEAQ (AX)(R15*4), AX
 
-skip9:
-	ADDQ $0x00000020, R10
-	ADDQ $0x00000020, R11
-	SUBQ $0x08, BX
-	SHRQ $0x08, CX
-	JNE  group8
+skip11:
+	ADDQ $0x00000020, R12
+	ADDQ $0x08, R11
+	SHRQ $0x08, R10
+	JNE  group10
 
-done4:
+after9:
+	ADDQ $0x08, SI
+	ADDQ $0x00000100, DI
+	ADDQ $0x00000100, BX
+	SUBQ $0x40, R9
+	JMP  rest4
+
+done3:
 	MOVQ index+0(FP), CX
 	SUBQ CX, AX
 	SHRQ $0x02, AX
@@ -1921,47 +1924,49 @@ TEXT ·pairsEuclid1F64AVX2(SB), NOSPLIT, $0-80
 	VBROADCASTSD limit+64(FP), Y1
 
 word1:
-	CMPQ  R8, $0x40
-	JL    tail3
-	MOVQ  (SI), CX
-	TESTQ CX, CX
+	CMPQ  R8, $0x44
+	JL    rest4
+	MOVQ  (SI), R9
+	TESTQ R9, R9
 	JE    next2
-	MOVQ  DI, R9
-	MOVQ  BX, R10
+	MOVQ  DI, R11
+	XORL  R10, R10
 
 group5:
-	MOVL      CX, R11
-	ANDL      $0x0000000f, R11
-	JE        skip6
-	VMOVUPS   (R9), Y2
+	BSFQ      R9, R12
+	MOVQ      R12, CX
+	SHRQ      CL, R9
+	ADDQ      R12, R10
+	LEAQ      (R11)(R12*8), R11
+	VMOVUPS   (R11), Y2
 	VSUBPD    Y2, Y0, Y2
 	VMULPD    Y2, Y2, Y3
 	VCMPPD    $0x11, Y1, Y3, Y3
-	VMOVMSKPD Y3, R12
-	ANDL      R11, R12
+	VMOVMSKPD Y3, CX
+	ANDL      R9, CX
 	JE        skip6
-	POPCNTL   R12, R11
-	LEAQ      pairsOrderF64<>+0(SB), R13
-	VPMOVZXBD (R13)(R12*8), Y3
-	LEAQ      pairsLabelOrderF64<>+0(SB), R13
-	VPMOVZXBD (R13)(R12*8), X4
-	VMOVDQU   (R10), X5
+	POPCNTL   CX, R14
+	LEAQ      pairsOrderF64<>+0(SB), R15
+	VPMOVZXBD (R15)(CX*8), Y3
+	LEAQ      pairsLabelOrderF64<>+0(SB), R15
+	VPMOVZXBD (R15)(CX*8), X4
+	VMOVDQU   (BX)(R10*4), X5
 	VPERMILPS X4, X5, X5
 	VMOVDQU   X5, (AX)
 	TESTQ     DX, DX
 	JE        bare7
-	LEAQ      (DX), R12
+	LEAQ      (DX), CX
 	VPERMPS   Y2, Y3, Y2
-	VMOVUPS   Y2, (R12)
-	LEAQ      (DX)(R11*8), DX
+	VMOVUPS   Y2, (CX)
+	LEAQ      (DX)(R14*8), DX
 
 bare7:
-	LEAQ (AX)(R11*4), AX
+	LEAQ (AX)(R14*4), AX
 
 skip6:
-	ADDQ $0x00000020, R9
-	ADDQ $0x00000010, R10
-	SHRQ $0x04, CX
+	ADDQ $0x00000020, R11
+	ADDQ $0x04, R10
+	SHRQ $0x04, R9
 	JNE  group5
 
 next2:
@@ -1971,75 +1976,89 @@ next2:
 	SUBQ $0x40, R8
 	JMP  word1
 
-tail3:
+rest4:
 	TESTQ R8, R8
-	JE    done4
+	JLE   done3
+	MOVQ  (SI), R9
+	CMPQ  R8, $0x40
+	JGE   whole8
 	MOVQ  R8, CX
-	MOVQ  $-1, R9
-	SHLQ  CL, R9
-	NOTQ  R9
-	MOVQ  (SI), CX
-	ANDQ  R9, CX
-	JE    done4
-	MOVQ  DI, R9
-	MOVQ  BX, R10
-	MOVQ  R8, BX
+	MOVQ  $-1, R10
+	SHLQ  CL, R10
+	NOTQ  R10
+	ANDQ  R10, R9
 
-group8:
-	MOVL       CX, R11
-	ANDL       $0x0000000f, R11
-	JE         skip9
-	MOVQ       $+4, SI
-	CMPQ       BX, SI
-	CMOVQLT    BX, SI
-	LEAQ       tailMaskF64<>+0(SB), DI
-	MOVQ       SI, R8
-	NEGQ       R8
-	VMOVUPS    32(DI)(R8*8), Y2
-	VMASKMOVPD (R9), Y2, Y2
+whole8:
+	TESTQ R9, R9
+	JE    after9
+	MOVQ  DI, R11
+	XORL  R10, R10
+
+group10:
+	BSFQ       R9, R13
+	MOVQ       R13, CX
+	SHRQ       CL, R9
+	ADDQ       R13, R10
+	LEAQ       (R11)(R13*8), R11
+	MOVQ       R8, CX
+	SUBQ       R10, CX
+	MOVQ       $+4, R12
+	CMPQ       R12, CX
+	CMOVQLT    R12, CX
+	LEAQ       tailMaskF64<>+0(SB), R12
+	MOVQ       CX, R14
+	NEGQ       R14
+	VMOVUPS    32(R12)(R14*8), Y2
+	VMASKMOVPD (R11), Y2, Y2
 	VSUBPD     Y2, Y0, Y2
 	VMULPD     Y2, Y2, Y3
 	VCMPPD     $0x11, Y1, Y3, Y3
-	VMOVMSKPD  Y3, DI
-	ANDL       R11, DI
-	JE         skip9
-	POPCNTL    DI, R8
-	LEAQ       pairsOrderF64<>+0(SB), R11
-	VPMOVZXBD  (R11)(DI*8), Y3
-	LEAQ       pairsLabelOrderF64<>+0(SB), R11
-	VPMOVZXBD  (R11)(DI*8), X4
-	LEAQ       tailMaskF64<>+0(SB), DI
-	MOVQ       R8, R11
-	NEGQ       R11
-	VMOVUPS    32(DI)(R11*8), Y5
-	LEAQ       pairsLabelMaskF64<>+0(SB), DI
-	MOVQ       R8, R11
-	NEGQ       R11
-	VMOVDQU    16(DI)(R11*4), X6
-	LEAQ       pairsLabelMaskF64<>+0(SB), DI
-	NEGQ       SI
-	VMOVDQU    16(DI)(SI*4), X7
-	VPMASKMOVD (R10), X7, X7
+	VMOVMSKPD  Y3, R12
+	ANDL       R9, R12
+	JE         skip11
+	POPCNTL    R12, R14
+	LEAQ       pairsOrderF64<>+0(SB), R15
+	VPMOVZXBD  (R15)(R12*8), Y3
+	LEAQ       pairsLabelOrderF64<>+0(SB), R15
+	VPMOVZXBD  (R15)(R12*8), X4
+	LEAQ       tailMaskF64<>+0(SB), R12
+	MOVQ       R14, R15
+	NEGQ       R15
+	VMOVUPS    32(R12)(R15*8), Y5
+	LEAQ       pairsLabelMaskF64<>+0(SB), R12
+	MOVQ       R14, R15
+	NEGQ       R15
+	VMOVDQU    16(R12)(R15*4), X6
+	LEAQ       pairsLabelMaskF64<>+0(SB), R12
+	NEGQ       CX
+	VMOVDQU    16(R12)(CX*4), X7
+	VPMASKMOVD (BX)(R10*4), X7, X7
 	VPERMILPS  X4, X7, X7
 	VPMASKMOVD X7, X6, (AX)
 	TESTQ      DX, DX
-	JE         bare10
-	LEAQ       (DX), SI
+	JE         bare12
+	LEAQ       (DX), CX
 	VPERMPS    Y2, Y3, Y2
-	VMASKMOVPD Y2, Y5, (SI)
-	LEAQ       (DX)(R8*8), DX
+	VMASKMOVPD Y2, Y5, (CX)
+	LEAQ       (DX)(R14*8), DX
 
-bare10:
-	LEAQ (AX)(R8*4), AX
+bare12:
+	LEAQ (AX)(R14*4), AX
 
-skip9:
-	ADDQ $0x00000020, R9
-	ADDQ $0x00000010, R10
-	SUBQ $0x04, BX
-	SHRQ $0x04, CX
-	JNE  group8
+skip11:
+	ADDQ $0x00000020, R11
+	ADDQ $0x04, R10
+	SHRQ $0x04, R9
+	JNE  group10
 
-done4:
+after9:
+	ADDQ $0x08, SI
+	ADDQ $0x00000200, DI
+	ADDQ $0x00000100, BX
+	SUBQ $0x40, R8
+	JMP  rest4
+
+done3:
 	MOVQ index+0(FP), CX
 	SUBQ CX, AX
 	SHRQ $0x02, AX
@@ -2107,7 +2126,7 @@ GLOBL pairsLabelMaskF64<>(SB), RODATA|NOPTR, $32
 
 // func pairsEuclid2F64AVX2(index *int32, pose *float64, label *int32, bits *uint64, x *float64, stride int, n int, u0 float64, u1 float64, limit float64) (count int)
 // Requires: AVX, AVX2, CMOV, POPCNT
-TEXT ·pairsEuclid2F64AVX2(SB), NOSPLIT, $0-88
+TEXT ·pairsEuclid2F64AVX2(SB), NOSPLIT, $8-88
 	MOVQ         index+0(FP), AX
 	MOVQ         pose+8(FP), DX
 	MOVQ         label+16(FP), BX
@@ -2122,54 +2141,56 @@ TEXT ·pairsEuclid2F64AVX2(SB), NOSPLIT, $0-88
 	VBROADCASTSD limit+72(FP), Y2
 
 word1:
-	CMPQ  R9, $0x40
-	JL    tail3
-	MOVQ  (SI), CX
-	TESTQ CX, CX
+	CMPQ  R9, $0x44
+	JL    rest4
+	MOVQ  (SI), R10
+	TESTQ R10, R10
 	JE    next2
-	MOVQ  DI, R10
-	MOVQ  BX, R11
+	MOVQ  DI, R12
+	XORL  R11, R11
 
 group5:
-	MOVL      CX, R12
-	ANDL      $0x0000000f, R12
-	JE        skip6
-	VMOVUPS   (R10), Y3
+	BSFQ      R10, R13
+	MOVQ      R13, CX
+	SHRQ      CL, R10
+	ADDQ      R13, R11
+	LEAQ      (R12)(R13*8), R12
+	VMOVUPS   (R12), Y3
 	VSUBPD    Y3, Y0, Y3
 	VMULPD    Y3, Y3, Y4
-	VMOVUPS   (R10)(R8*1), Y5
+	VMOVUPS   (R12)(R8*1), Y5
 	VSUBPD    Y5, Y1, Y5
 	VMULPD    Y5, Y5, Y6
 	VADDPD    Y6, Y4, Y4
 	VCMPPD    $0x11, Y2, Y4, Y4
-	VMOVMSKPD Y4, R13
-	ANDL      R12, R13
+	VMOVMSKPD Y4, CX
+	ANDL      R10, CX
 	JE        skip6
-	POPCNTL   R13, R12
-	LEAQ      pairsOrderF64<>+0(SB), R14
-	VPMOVZXBD (R14)(R13*8), Y4
-	LEAQ      pairsLabelOrderF64<>+0(SB), R14
-	VPMOVZXBD (R14)(R13*8), X6
-	VMOVDQU   (R11), X7
+	POPCNTL   CX, R15
+	LEAQ      pairsOrderF64<>+0(SB), BP
+	VPMOVZXBD (BP)(CX*8), Y4
+	LEAQ      pairsLabelOrderF64<>+0(SB), BP
+	VPMOVZXBD (BP)(CX*8), X6
+	VMOVDQU   (BX)(R11*4), X7
 	VPERMILPS X6, X7, X7
 	VMOVDQU   X7, (AX)
 	TESTQ     DX, DX
 	JE        bare7
-	LEAQ      (DX), R13
+	LEAQ      (DX), CX
 	VPERMPS   Y3, Y4, Y3
-	VMOVUPS   Y3, (R13)
-	LEAQ      (DX)(R8*1), R13
+	VMOVUPS   Y3, (CX)
+	LEAQ      (DX)(R8*1), CX
 	VPERMPS   Y5, Y4, Y5
-	VMOVUPS   Y5, (R13)
-	LEAQ      (DX)(R12*8), DX
+	VMOVUPS   Y5, (CX)
+	LEAQ      (DX)(R15*8), DX
 
 bare7:
-	LEAQ (AX)(R12*4), AX
+	LEAQ (AX)(R15*4), AX
 
 skip6:
-	ADDQ $0x00000020, R10
-	ADDQ $0x00000010, R11
-	SHRQ $0x04, CX
+	ADDQ $0x00000020, R12
+	ADDQ $0x04, R11
+	SHRQ $0x04, R10
 	JNE  group5
 
 next2:
@@ -2179,82 +2200,96 @@ next2:
 	SUBQ $0x40, R9
 	JMP  word1
 
-tail3:
+rest4:
 	TESTQ R9, R9
-	JE    done4
+	JLE   done3
+	MOVQ  (SI), R10
+	CMPQ  R9, $0x40
+	JGE   whole8
 	MOVQ  R9, CX
-	MOVQ  $-1, R10
-	SHLQ  CL, R10
-	NOTQ  R10
-	MOVQ  (SI), CX
-	ANDQ  R10, CX
-	JE    done4
-	MOVQ  DI, R10
-	MOVQ  BX, R11
-	MOVQ  R9, BX
+	MOVQ  $-1, R11
+	SHLQ  CL, R11
+	NOTQ  R11
+	ANDQ  R11, R10
 
-group8:
-	MOVL       CX, R12
-	ANDL       $0x0000000f, R12
-	JE         skip9
-	MOVQ       $+4, SI
-	CMPQ       BX, SI
-	CMOVQLT    BX, SI
-	LEAQ       tailMaskF64<>+0(SB), DI
-	MOVQ       SI, R9
-	NEGQ       R9
-	VMOVUPS    32(DI)(R9*8), Y3
-	VMASKMOVPD (R10), Y3, Y4
+whole8:
+	TESTQ R10, R10
+	JE    after9
+	MOVQ  DI, R12
+	XORL  R11, R11
+
+group10:
+	BSFQ       R10, R14
+	MOVQ       R14, CX
+	SHRQ       CL, R10
+	ADDQ       R14, R11
+	LEAQ       (R12)(R14*8), R12
+	MOVQ       R9, CX
+	SUBQ       R11, CX
+	MOVQ       $+4, R13
+	CMPQ       R13, CX
+	CMOVQLT    R13, CX
+	LEAQ       tailMaskF64<>+0(SB), R13
+	MOVQ       CX, R15
+	NEGQ       R15
+	VMOVUPS    32(R13)(R15*8), Y3
+	VMASKMOVPD (R12), Y3, Y4
 	VSUBPD     Y4, Y0, Y4
 	VMULPD     Y4, Y4, Y5
-	VMASKMOVPD (R10)(R8*1), Y3, Y3
+	VMASKMOVPD (R12)(R8*1), Y3, Y3
 	VSUBPD     Y3, Y1, Y3
 	VMULPD     Y3, Y3, Y6
 	VADDPD     Y6, Y5, Y5
 	VCMPPD     $0x11, Y2, Y5, Y5
-	VMOVMSKPD  Y5, DI
-	ANDL       R12, DI
-	JE         skip9
-	POPCNTL    DI, R9
-	LEAQ       pairsOrderF64<>+0(SB), R12
-	VPMOVZXBD  (R12)(DI*8), Y5
-	LEAQ       pairsLabelOrderF64<>+0(SB), R12
-	VPMOVZXBD  (R12)(DI*8), X6
-	LEAQ       tailMaskF64<>+0(SB), DI
-	MOVQ       R9, R12
-	NEGQ       R12
-	VMOVUPS    32(DI)(R12*8), Y7
-	LEAQ       pairsLabelMaskF64<>+0(SB), DI
-	MOVQ       R9, R12
-	NEGQ       R12
-	VMOVDQU    16(DI)(R12*4), X8
-	LEAQ       pairsLabelMaskF64<>+0(SB), DI
-	NEGQ       SI
-	VMOVDQU    16(DI)(SI*4), X9
-	VPMASKMOVD (R11), X9, X9
+	VMOVMSKPD  Y5, R13
+	ANDL       R10, R13
+	JE         skip11
+	POPCNTL    R13, R15
+	LEAQ       pairsOrderF64<>+0(SB), BP
+	VPMOVZXBD  (BP)(R13*8), Y5
+	LEAQ       pairsLabelOrderF64<>+0(SB), BP
+	VPMOVZXBD  (BP)(R13*8), X6
+	LEAQ       tailMaskF64<>+0(SB), R13
+	MOVQ       R15, BP
+	NEGQ       BP
+	VMOVUPS    32(R13)(BP*8), Y7
+	LEAQ       pairsLabelMaskF64<>+0(SB), R13
+	MOVQ       R15, BP
+	NEGQ       BP
+	VMOVDQU    16(R13)(BP*4), X8
+	LEAQ       pairsLabelMaskF64<>+0(SB), R13
+	NEGQ       CX
+	VMOVDQU    16(R13)(CX*4), X9
+	VPMASKMOVD (BX)(R11*4), X9, X9
 	VPERMILPS  X6, X9, X9
 	VPMASKMOVD X9, X8, (AX)
 	TESTQ      DX, DX
-	JE         bare10
-	LEAQ       (DX), SI
+	JE         bare12
+	LEAQ       (DX), CX
 	VPERMPS    Y4, Y5, Y4
-	VMASKMOVPD Y4, Y7, (SI)
-	LEAQ       (DX)(R8*1), SI
+	VMASKMOVPD Y4, Y7, (CX)
+	LEAQ       (DX)(R8*1), CX
 	VPERMPS    Y3, Y5, Y3
-	VMASKMOVPD Y3, Y7, (SI)
-	LEAQ       (DX)(R9*8), DX
+	VMASKMOVPD Y3, Y7, (CX)
+	LEAQ       (DX)(R15*8), DX
 
-bare10:
-	LEAQ (AX)(R9*4), AX
+bare12:
+	LEAQ (AX)(R15*4), AX
 
-skip9:
-	ADDQ $0x00000020, R10
-	ADDQ $0x00000010, R11
-	SUBQ $0x04, BX
-	SHRQ $0x04, CX
-	JNE  group8
+skip11:
+	ADDQ $0x00000020, R12
+	ADDQ $0x04, R11
+	SHRQ $0x04, R10
+	JNE  group10
 
-done4:
+after9:
+	ADDQ $0x08, SI
+	ADDQ $0x00000200, DI
+	ADDQ $0x00000100, BX
+	SUBQ $0x40, R9
+	JMP  rest4
+
+done3:
 	MOVQ index+0(FP), CX
 	SUBQ CX, AX
 	SHRQ $0x02, AX
@@ -2264,7 +2299,7 @@ done4:
 
 // func pairsEuclid3F64AVX2(index *int32, pose *float64, label *int32, bits *uint64, x *float64, stride int, n int, u0 float64, u1 float64, u2 float64, limit float64) (count int)
 // Requires: AVX, AVX2, CMOV, POPCNT
-TEXT ·pairsEuclid3F64AVX2(SB), NOSPLIT, $0-96
+TEXT ·pairsEuclid3F64AVX2(SB), NOSPLIT, $8-96
 	MOVQ         index+0(FP), AX
 	MOVQ         pose+8(FP), DX
 	MOVQ         label+16(FP), BX
@@ -2280,61 +2315,63 @@ TEXT ·pairsEuclid3F64AVX2(SB), NOSPLIT, $0-96
 	VBROADCASTSD limit+80(FP), Y3
 
 word1:
-	CMPQ  R9, $0x40
-	JL    tail3
-	MOVQ  (SI), CX
-	TESTQ CX, CX
+	CMPQ  R9, $0x44
+	JL    rest4
+	MOVQ  (SI), R10
+	TESTQ R10, R10
 	JE    next2
-	MOVQ  DI, R10
-	MOVQ  BX, R11
+	MOVQ  DI, R12
+	XORL  R11, R11
 
 group5:
-	MOVL      CX, R12
-	ANDL      $0x0000000f, R12
-	JE        skip6
-	VMOVUPS   (R10), Y4
+	BSFQ      R10, R13
+	MOVQ      R13, CX
+	SHRQ      CL, R10
+	ADDQ      R13, R11
+	LEAQ      (R12)(R13*8), R12
+	VMOVUPS   (R12), Y4
 	VSUBPD    Y4, Y0, Y4
 	VMULPD    Y4, Y4, Y5
-	VMOVUPS   (R10)(R8*1), Y6
+	VMOVUPS   (R12)(R8*1), Y6
 	VSUBPD    Y6, Y1, Y6
 	VMULPD    Y6, Y6, Y7
 	VADDPD    Y7, Y5, Y5
-	VMOVUPS   (R10)(R8*2), Y7
+	VMOVUPS   (R12)(R8*2), Y7
 	VSUBPD    Y7, Y2, Y7
 	VMULPD    Y7, Y7, Y8
 	VADDPD    Y8, Y5, Y5
 	VCMPPD    $0x11, Y3, Y5, Y5
-	VMOVMSKPD Y5, R13
-	ANDL      R12, R13
+	VMOVMSKPD Y5, CX
+	ANDL      R10, CX
 	JE        skip6
-	POPCNTL   R13, R12
-	LEAQ      pairsOrderF64<>+0(SB), R14
-	VPMOVZXBD (R14)(R13*8), Y5
-	LEAQ      pairsLabelOrderF64<>+0(SB), R14
-	VPMOVZXBD (R14)(R13*8), X8
-	VMOVDQU   (R11), X9
+	POPCNTL   CX, R15
+	LEAQ      pairsOrderF64<>+0(SB), BP
+	VPMOVZXBD (BP)(CX*8), Y5
+	LEAQ      pairsLabelOrderF64<>+0(SB), BP
+	VPMOVZXBD (BP)(CX*8), X8
+	VMOVDQU   (BX)(R11*4), X9
 	VPERMILPS X8, X9, X9
 	VMOVDQU   X9, (AX)
 	TESTQ     DX, DX
 	JE        bare7
-	LEAQ      (DX), R13
+	LEAQ      (DX), CX
 	VPERMPS   Y4, Y5, Y4
-	VMOVUPS   Y4, (R13)
-	LEAQ      (DX)(R8*1), R13
+	VMOVUPS   Y4, (CX)
+	LEAQ      (DX)(R8*1), CX
 	VPERMPS   Y6, Y5, Y6
-	VMOVUPS   Y6, (R13)
-	LEAQ      (DX)(R8*2), R13
+	VMOVUPS   Y6, (CX)
+	LEAQ      (DX)(R8*2), CX
 	VPERMPS   Y7, Y5, Y7
-	VMOVUPS   Y7, (R13)
-	LEAQ      (DX)(R12*8), DX
+	VMOVUPS   Y7, (CX)
+	LEAQ      (DX)(R15*8), DX
 
 bare7:
-	LEAQ (AX)(R12*4), AX
+	LEAQ (AX)(R15*4), AX
 
 skip6:
-	ADDQ $0x00000020, R10
-	ADDQ $0x00000010, R11
-	SHRQ $0x04, CX
+	ADDQ $0x00000020, R12
+	ADDQ $0x04, R11
+	SHRQ $0x04, R10
 	JNE  group5
 
 next2:
@@ -2344,89 +2381,103 @@ next2:
 	SUBQ $0x40, R9
 	JMP  word1
 
-tail3:
+rest4:
 	TESTQ R9, R9
-	JE    done4
+	JLE   done3
+	MOVQ  (SI), R10
+	CMPQ  R9, $0x40
+	JGE   whole8
 	MOVQ  R9, CX
-	MOVQ  $-1, R10
-	SHLQ  CL, R10
-	NOTQ  R10
-	MOVQ  (SI), CX
-	ANDQ  R10, CX
-	JE    done4
-	MOVQ  DI, R10
-	MOVQ  BX, R11
-	MOVQ  R9, BX
+	MOVQ  $-1, R11
+	SHLQ  CL, R11
+	NOTQ  R11
+	ANDQ  R11, R10
 
-group8:
-	MOVL       CX, R12
-	ANDL       $0x0000000f, R12
-	JE         skip9
-	MOVQ       $+4, SI
-	CMPQ       BX, SI
-	CMOVQLT    BX, SI
-	LEAQ       tailMaskF64<>+0(SB), DI
-	MOVQ       SI, R9
-	NEGQ       R9
-	VMOVUPS    32(DI)(R9*8), Y4
-	VMASKMOVPD (R10), Y4, Y5
+whole8:
+	TESTQ R10, R10
+	JE    after9
+	MOVQ  DI, R12
+	XORL  R11, R11
+
+group10:
+	BSFQ       R10, R14
+	MOVQ       R14, CX
+	SHRQ       CL, R10
+	ADDQ       R14, R11
+	LEAQ       (R12)(R14*8), R12
+	MOVQ       R9, CX
+	SUBQ       R11, CX
+	MOVQ       $+4, R13
+	CMPQ       R13, CX
+	CMOVQLT    R13, CX
+	LEAQ       tailMaskF64<>+0(SB), R13
+	MOVQ       CX, R15
+	NEGQ       R15
+	VMOVUPS    32(R13)(R15*8), Y4
+	VMASKMOVPD (R12), Y4, Y5
 	VSUBPD     Y5, Y0, Y5
 	VMULPD     Y5, Y5, Y6
-	VMASKMOVPD (R10)(R8*1), Y4, Y7
+	VMASKMOVPD (R12)(R8*1), Y4, Y7
 	VSUBPD     Y7, Y1, Y7
 	VMULPD     Y7, Y7, Y8
 	VADDPD     Y8, Y6, Y6
-	VMASKMOVPD (R10)(R8*2), Y4, Y4
+	VMASKMOVPD (R12)(R8*2), Y4, Y4
 	VSUBPD     Y4, Y2, Y4
 	VMULPD     Y4, Y4, Y8
 	VADDPD     Y8, Y6, Y6
 	VCMPPD     $0x11, Y3, Y6, Y6
-	VMOVMSKPD  Y6, DI
-	ANDL       R12, DI
-	JE         skip9
-	POPCNTL    DI, R9
-	LEAQ       pairsOrderF64<>+0(SB), R12
-	VPMOVZXBD  (R12)(DI*8), Y6
-	LEAQ       pairsLabelOrderF64<>+0(SB), R12
-	VPMOVZXBD  (R12)(DI*8), X8
-	LEAQ       tailMaskF64<>+0(SB), DI
-	MOVQ       R9, R12
-	NEGQ       R12
-	VMOVUPS    32(DI)(R12*8), Y9
-	LEAQ       pairsLabelMaskF64<>+0(SB), DI
-	MOVQ       R9, R12
-	NEGQ       R12
-	VMOVDQU    16(DI)(R12*4), X10
-	LEAQ       pairsLabelMaskF64<>+0(SB), DI
-	NEGQ       SI
-	VMOVDQU    16(DI)(SI*4), X11
-	VPMASKMOVD (R11), X11, X11
+	VMOVMSKPD  Y6, R13
+	ANDL       R10, R13
+	JE         skip11
+	POPCNTL    R13, R15
+	LEAQ       pairsOrderF64<>+0(SB), BP
+	VPMOVZXBD  (BP)(R13*8), Y6
+	LEAQ       pairsLabelOrderF64<>+0(SB), BP
+	VPMOVZXBD  (BP)(R13*8), X8
+	LEAQ       tailMaskF64<>+0(SB), R13
+	MOVQ       R15, BP
+	NEGQ       BP
+	VMOVUPS    32(R13)(BP*8), Y9
+	LEAQ       pairsLabelMaskF64<>+0(SB), R13
+	MOVQ       R15, BP
+	NEGQ       BP
+	VMOVDQU    16(R13)(BP*4), X10
+	LEAQ       pairsLabelMaskF64<>+0(SB), R13
+	NEGQ       CX
+	VMOVDQU    16(R13)(CX*4), X11
+	VPMASKMOVD (BX)(R11*4), X11, X11
 	VPERMILPS  X8, X11, X11
 	VPMASKMOVD X11, X10, (AX)
 	TESTQ      DX, DX
-	JE         bare10
-	LEAQ       (DX), SI
+	JE         bare12
+	LEAQ       (DX), CX
 	VPERMPS    Y5, Y6, Y5
-	VMASKMOVPD Y5, Y9, (SI)
-	LEAQ       (DX)(R8*1), SI
+	VMASKMOVPD Y5, Y9, (CX)
+	LEAQ       (DX)(R8*1), CX
 	VPERMPS    Y7, Y6, Y7
-	VMASKMOVPD Y7, Y9, (SI)
-	LEAQ       (DX)(R8*2), SI
+	VMASKMOVPD Y7, Y9, (CX)
+	LEAQ       (DX)(R8*2), CX
 	VPERMPS    Y4, Y6, Y4
-	VMASKMOVPD Y4, Y9, (SI)
-	LEAQ       (DX)(R9*8), DX
+	VMASKMOVPD Y4, Y9, (CX)
+	LEAQ       (DX)(R15*8), DX
 
-bare10:
-	LEAQ (AX)(R9*4), AX
+bare12:
+	LEAQ (AX)(R15*4), AX
 
-skip9:
-	ADDQ $0x00000020, R10
-	ADDQ $0x00000010, R11
-	SUBQ $0x04, BX
-	SHRQ $0x04, CX
-	JNE  group8
+skip11:
+	ADDQ $0x00000020, R12
+	ADDQ $0x04, R11
+	SHRQ $0x04, R10
+	JNE  group10
 
-done4:
+after9:
+	ADDQ $0x08, SI
+	ADDQ $0x00000200, DI
+	ADDQ $0x00000100, BX
+	SUBQ $0x40, R9
+	JMP  rest4
+
+done3:
 	MOVQ index+0(FP), CX
 	SUBQ CX, AX
 	SHRQ $0x02, AX
@@ -2436,7 +2487,7 @@ done4:
 
 // func pairsRigidF64AVX2(index *int32, pose *float64, label *int32, bits *uint64, x *float64, stride int, n int, u0 float64, u1 float64, m0 float64, m1 float64, turn float64, limit float64) (count int)
 // Requires: AVX, AVX2, CMOV, POPCNT
-TEXT ·pairsRigidF64AVX2(SB), NOSPLIT, $0-112
+TEXT ·pairsRigidF64AVX2(SB), NOSPLIT, $8-112
 	MOVQ         index+0(FP), AX
 	MOVQ         pose+8(FP), DX
 	MOVQ         label+16(FP), BX
@@ -2454,21 +2505,23 @@ TEXT ·pairsRigidF64AVX2(SB), NOSPLIT, $0-112
 	VBROADCASTSD limit+96(FP), Y5
 
 word1:
-	CMPQ  R9, $0x40
-	JL    tail3
-	MOVQ  (SI), CX
-	TESTQ CX, CX
+	CMPQ  R9, $0x44
+	JL    rest4
+	MOVQ  (SI), R10
+	TESTQ R10, R10
 	JE    next2
-	MOVQ  DI, R10
-	MOVQ  BX, R11
+	MOVQ  DI, R12
+	XORL  R11, R11
 
 group5:
-	MOVL      CX, R12
-	ANDL      $0x0000000f, R12
-	JE        skip6
-	VMOVUPS   (R10), Y6
+	BSFQ      R10, R13
+	MOVQ      R13, CX
+	SHRQ      CL, R10
+	ADDQ      R13, R11
+	LEAQ      (R12)(R13*8), R12
+	VMOVUPS   (R12), Y6
 	VSUBPD    Y6, Y0, Y6
-	VMOVUPS   (R10)(R8*1), Y7
+	VMOVUPS   (R12)(R8*1), Y7
 	VSUBPD    Y7, Y1, Y7
 	VMULPD    Y6, Y2, Y8
 	VMULPD    Y7, Y3, Y9
@@ -2480,38 +2533,38 @@ group5:
 	VMULPD    Y6, Y6, Y9
 	VADDPD    Y9, Y7, Y7
 	VCMPPD    $0x11, Y5, Y7, Y7
-	VMOVMSKPD Y7, R13
-	ANDL      R12, R13
+	VMOVMSKPD Y7, CX
+	ANDL      R10, CX
 	JE        skip6
-	POPCNTL   R13, R12
-	LEAQ      pairsOrderF64<>+0(SB), R14
-	VPMOVZXBD (R14)(R13*8), Y7
-	LEAQ      pairsLabelOrderF64<>+0(SB), R14
-	VPMOVZXBD (R14)(R13*8), X9
-	VMOVDQU   (R11), X10
+	POPCNTL   CX, R15
+	LEAQ      pairsOrderF64<>+0(SB), BP
+	VPMOVZXBD (BP)(CX*8), Y7
+	LEAQ      pairsLabelOrderF64<>+0(SB), BP
+	VPMOVZXBD (BP)(CX*8), X9
+	VMOVDQU   (BX)(R11*4), X10
 	VPERMILPS X9, X10, X10
 	VMOVDQU   X10, (AX)
 	TESTQ     DX, DX
 	JE        bare7
 	VMOVAPS   Y4, Y9
-	LEAQ      (DX), R13
+	LEAQ      (DX), CX
 	VPERMPS   Y9, Y7, Y9
-	VMOVUPS   Y9, (R13)
-	LEAQ      (DX)(R8*1), R13
+	VMOVUPS   Y9, (CX)
+	LEAQ      (DX)(R8*1), CX
 	VPERMPS   Y8, Y7, Y8
-	VMOVUPS   Y8, (R13)
-	LEAQ      (DX)(R8*2), R13
+	VMOVUPS   Y8, (CX)
+	LEAQ      (DX)(R8*2), CX
 	VPERMPS   Y6, Y7, Y6
-	VMOVUPS   Y6, (R13)
-	LEAQ      (DX)(R12*8), DX
+	VMOVUPS   Y6, (CX)
+	LEAQ      (DX)(R15*8), DX
 
 bare7:
-	LEAQ (AX)(R12*4), AX
+	LEAQ (AX)(R15*4), AX
 
 skip6:
-	ADDQ $0x00000020, R10
-	ADDQ $0x00000010, R11
-	SHRQ $0x04, CX
+	ADDQ $0x00000020, R12
+	ADDQ $0x04, R11
+	SHRQ $0x04, R10
 	JNE  group5
 
 next2:
@@ -2521,34 +2574,42 @@ next2:
 	SUBQ $0x40, R9
 	JMP  word1
 
-tail3:
+rest4:
 	TESTQ R9, R9
-	JE    done4
+	JLE   done3
+	MOVQ  (SI), R10
+	CMPQ  R9, $0x40
+	JGE   whole8
 	MOVQ  R9, CX
-	MOVQ  $-1, R10
-	SHLQ  CL, R10
-	NOTQ  R10
-	MOVQ  (SI), CX
-	ANDQ  R10, CX
-	JE    done4
-	MOVQ  DI, R10
-	MOVQ  BX, R11
-	MOVQ  R9, BX
+	MOVQ  $-1, R11
+	SHLQ  CL, R11
+	NOTQ  R11
+	ANDQ  R11, R10
 
-group8:
-	MOVL       CX, R12
-	ANDL       $0x0000000f, R12
-	JE         skip9
-	MOVQ       $+4, SI
-	CMPQ       BX, SI
-	CMOVQLT    BX, SI
-	LEAQ       tailMaskF64<>+0(SB), DI
-	MOVQ       SI, R9
-	NEGQ       R9
-	VMOVUPS    32(DI)(R9*8), Y6
-	VMASKMOVPD (R10), Y6, Y7
+whole8:
+	TESTQ R10, R10
+	JE    after9
+	MOVQ  DI, R12
+	XORL  R11, R11
+
+group10:
+	BSFQ       R10, R14
+	MOVQ       R14, CX
+	SHRQ       CL, R10
+	ADDQ       R14, R11
+	LEAQ       (R12)(R14*8), R12
+	MOVQ       R9, CX
+	SUBQ       R11, CX
+	MOVQ       $+4, R13
+	CMPQ       R13, CX
+	CMOVQLT    R13, CX
+	LEAQ       tailMaskF64<>+0(SB), R13
+	MOVQ       CX, R15
+	NEGQ       R15
+	VMOVUPS    32(R13)(R15*8), Y6
+	VMASKMOVPD (R12), Y6, Y7
 	VSUBPD     Y7, Y0, Y7
-	VMASKMOVPD (R10)(R8*1), Y6, Y6
+	VMASKMOVPD (R12)(R8*1), Y6, Y6
 	VSUBPD     Y6, Y1, Y6
 	VMULPD     Y7, Y2, Y8
 	VMULPD     Y6, Y3, Y9
@@ -2560,53 +2621,59 @@ group8:
 	VMULPD     Y6, Y6, Y9
 	VADDPD     Y9, Y7, Y7
 	VCMPPD     $0x11, Y5, Y7, Y7
-	VMOVMSKPD  Y7, DI
-	ANDL       R12, DI
-	JE         skip9
-	POPCNTL    DI, R9
-	LEAQ       pairsOrderF64<>+0(SB), R12
-	VPMOVZXBD  (R12)(DI*8), Y7
-	LEAQ       pairsLabelOrderF64<>+0(SB), R12
-	VPMOVZXBD  (R12)(DI*8), X9
-	LEAQ       tailMaskF64<>+0(SB), DI
-	MOVQ       R9, R12
-	NEGQ       R12
-	VMOVUPS    32(DI)(R12*8), Y10
-	LEAQ       pairsLabelMaskF64<>+0(SB), DI
-	MOVQ       R9, R12
-	NEGQ       R12
-	VMOVDQU    16(DI)(R12*4), X11
-	LEAQ       pairsLabelMaskF64<>+0(SB), DI
-	NEGQ       SI
-	VMOVDQU    16(DI)(SI*4), X12
-	VPMASKMOVD (R11), X12, X12
+	VMOVMSKPD  Y7, R13
+	ANDL       R10, R13
+	JE         skip11
+	POPCNTL    R13, R15
+	LEAQ       pairsOrderF64<>+0(SB), BP
+	VPMOVZXBD  (BP)(R13*8), Y7
+	LEAQ       pairsLabelOrderF64<>+0(SB), BP
+	VPMOVZXBD  (BP)(R13*8), X9
+	LEAQ       tailMaskF64<>+0(SB), R13
+	MOVQ       R15, BP
+	NEGQ       BP
+	VMOVUPS    32(R13)(BP*8), Y10
+	LEAQ       pairsLabelMaskF64<>+0(SB), R13
+	MOVQ       R15, BP
+	NEGQ       BP
+	VMOVDQU    16(R13)(BP*4), X11
+	LEAQ       pairsLabelMaskF64<>+0(SB), R13
+	NEGQ       CX
+	VMOVDQU    16(R13)(CX*4), X12
+	VPMASKMOVD (BX)(R11*4), X12, X12
 	VPERMILPS  X9, X12, X12
 	VPMASKMOVD X12, X11, (AX)
 	TESTQ      DX, DX
-	JE         bare10
+	JE         bare12
 	VMOVAPS    Y4, Y9
-	LEAQ       (DX), SI
+	LEAQ       (DX), CX
 	VPERMPS    Y9, Y7, Y9
-	VMASKMOVPD Y9, Y10, (SI)
-	LEAQ       (DX)(R8*1), SI
+	VMASKMOVPD Y9, Y10, (CX)
+	LEAQ       (DX)(R8*1), CX
 	VPERMPS    Y8, Y7, Y8
-	VMASKMOVPD Y8, Y10, (SI)
-	LEAQ       (DX)(R8*2), SI
+	VMASKMOVPD Y8, Y10, (CX)
+	LEAQ       (DX)(R8*2), CX
 	VPERMPS    Y6, Y7, Y6
-	VMASKMOVPD Y6, Y10, (SI)
-	LEAQ       (DX)(R9*8), DX
+	VMASKMOVPD Y6, Y10, (CX)
+	LEAQ       (DX)(R15*8), DX
 
-bare10:
-	LEAQ (AX)(R9*4), AX
+bare12:
+	LEAQ (AX)(R15*4), AX
 
-skip9:
-	ADDQ $0x00000020, R10
-	ADDQ $0x00000010, R11
-	SUBQ $0x04, BX
-	SHRQ $0x04, CX
-	JNE  group8
+skip11:
+	ADDQ $0x00000020, R12
+	ADDQ $0x04, R11
+	SHRQ $0x04, R10
+	JNE  group10
 
-done4:
+after9:
+	ADDQ $0x08, SI
+	ADDQ $0x00000200, DI
+	ADDQ $0x00000100, BX
+	SUBQ $0x40, R9
+	JMP  rest4
+
+done3:
 	MOVQ index+0(FP), CX
 	SUBQ CX, AX
 	SHRQ $0x02, AX
@@ -2616,7 +2683,7 @@ done4:
 
 // func pairsPolarF64AVX2(index *int32, pose *float64, label *int32, bits *uint64, x *float64, stride int, n int, u0 float64, u1 float64, floor float64, alpha float64, beta float64, r float64) (count int)
 // Requires: AVX, AVX2, CMOV, POPCNT
-TEXT ·pairsPolarF64AVX2(SB), NOSPLIT, $0-112
+TEXT ·pairsPolarF64AVX2(SB), NOSPLIT, $8-112
 	MOVQ         index+0(FP), AX
 	MOVQ         pose+8(FP), DX
 	MOVQ         label+16(FP), BX
@@ -2636,21 +2703,23 @@ TEXT ·pairsPolarF64AVX2(SB), NOSPLIT, $0-112
 	VMULPD       Y2, Y7, Y7
 
 word1:
-	CMPQ  R9, $0x40
-	JL    tail3
-	MOVQ  (SI), CX
-	TESTQ CX, CX
+	CMPQ  R9, $0x44
+	JL    rest4
+	MOVQ  (SI), R10
+	TESTQ R10, R10
 	JE    next2
-	MOVQ  DI, R10
-	MOVQ  BX, R11
+	MOVQ  DI, R12
+	XORL  R11, R11
 
 group5:
-	MOVL      CX, R12
-	ANDL      $0x0000000f, R12
-	JE        skip6
-	VMOVUPS   (R10), Y8
+	BSFQ      R10, R13
+	MOVQ      R13, CX
+	SHRQ      CL, R10
+	ADDQ      R13, R11
+	LEAQ      (R12)(R13*8), R12
+	VMOVUPS   (R12), Y8
 	VSUBPD    Y8, Y1, Y8
-	VMOVUPS   (R10)(R8*1), Y9
+	VMOVUPS   (R12)(R8*1), Y9
 	VMOVUPS   pairsHalfF64<>+0(SB), Y10
 	VMULPD    Y9, Y10, Y10
 	VSUBPD    Y10, Y7, Y11
@@ -2666,15 +2735,15 @@ group5:
 	VMULPD    Y10, Y5, Y10
 	VADDPD    Y10, Y11, Y10
 	VCMPPD    $0x11, Y6, Y10, Y10
-	VMOVMSKPD Y10, R13
-	ANDL      R12, R13
+	VMOVMSKPD Y10, CX
+	ANDL      R10, CX
 	JE        skip6
-	POPCNTL   R13, R12
-	LEAQ      pairsOrderF64<>+0(SB), R14
-	VPMOVZXBD (R14)(R13*8), Y10
-	LEAQ      pairsLabelOrderF64<>+0(SB), R14
-	VPMOVZXBD (R14)(R13*8), X11
-	VMOVDQU   (R11), X12
+	POPCNTL   CX, R15
+	LEAQ      pairsOrderF64<>+0(SB), BP
+	VPMOVZXBD (BP)(CX*8), Y10
+	LEAQ      pairsLabelOrderF64<>+0(SB), BP
+	VPMOVZXBD (BP)(CX*8), X11
+	VMOVDQU   (BX)(R11*4), X12
 	VPERMILPS X11, X12, X12
 	VMOVDQU   X12, (AX)
 	TESTQ     DX, DX
@@ -2692,24 +2761,24 @@ group5:
 	VCMPPD    $0x11, Y12, Y8, Y12
 	VANDPD    Y8, Y0, Y13
 	VBLENDVPD Y12, Y13, Y8, Y8
-	LEAQ      (DX), R13
+	LEAQ      (DX), CX
 	VPERMPS   Y8, Y10, Y8
-	VMOVUPS   Y8, (R13)
-	LEAQ      (DX)(R8*1), R13
+	VMOVUPS   Y8, (CX)
+	LEAQ      (DX)(R8*1), CX
 	VPERMPS   Y11, Y10, Y11
-	VMOVUPS   Y11, (R13)
-	LEAQ      (DX)(R8*2), R13
+	VMOVUPS   Y11, (CX)
+	LEAQ      (DX)(R8*2), CX
 	VPERMPS   Y9, Y10, Y9
-	VMOVUPS   Y9, (R13)
-	LEAQ      (DX)(R12*8), DX
+	VMOVUPS   Y9, (CX)
+	LEAQ      (DX)(R15*8), DX
 
 bare7:
-	LEAQ (AX)(R12*4), AX
+	LEAQ (AX)(R15*4), AX
 
 skip6:
-	ADDQ $0x00000020, R10
-	ADDQ $0x00000010, R11
-	SHRQ $0x04, CX
+	ADDQ $0x00000020, R12
+	ADDQ $0x04, R11
+	SHRQ $0x04, R10
 	JNE  group5
 
 next2:
@@ -2719,34 +2788,42 @@ next2:
 	SUBQ $0x40, R9
 	JMP  word1
 
-tail3:
+rest4:
 	TESTQ R9, R9
-	JE    done4
+	JLE   done3
+	MOVQ  (SI), R10
+	CMPQ  R9, $0x40
+	JGE   whole8
 	MOVQ  R9, CX
-	MOVQ  $-1, R10
-	SHLQ  CL, R10
-	NOTQ  R10
-	MOVQ  (SI), CX
-	ANDQ  R10, CX
-	JE    done4
-	MOVQ  DI, R10
-	MOVQ  BX, R11
-	MOVQ  R9, BX
+	MOVQ  $-1, R11
+	SHLQ  CL, R11
+	NOTQ  R11
+	ANDQ  R11, R10
 
-group8:
-	MOVL       CX, R12
-	ANDL       $0x0000000f, R12
-	JE         skip9
-	MOVQ       $+4, SI
-	CMPQ       BX, SI
-	CMOVQLT    BX, SI
-	LEAQ       tailMaskF64<>+0(SB), DI
-	MOVQ       SI, R9
-	NEGQ       R9
-	VMOVUPS    32(DI)(R9*8), Y8
-	VMASKMOVPD (R10), Y8, Y9
+whole8:
+	TESTQ R10, R10
+	JE    after9
+	MOVQ  DI, R12
+	XORL  R11, R11
+
+group10:
+	BSFQ       R10, R14
+	MOVQ       R14, CX
+	SHRQ       CL, R10
+	ADDQ       R14, R11
+	LEAQ       (R12)(R14*8), R12
+	MOVQ       R9, CX
+	SUBQ       R11, CX
+	MOVQ       $+4, R13
+	CMPQ       R13, CX
+	CMOVQLT    R13, CX
+	LEAQ       tailMaskF64<>+0(SB), R13
+	MOVQ       CX, R15
+	NEGQ       R15
+	VMOVUPS    32(R13)(R15*8), Y8
+	VMASKMOVPD (R12), Y8, Y9
 	VSUBPD     Y9, Y1, Y9
-	VMASKMOVPD (R10)(R8*1), Y8, Y8
+	VMASKMOVPD (R12)(R8*1), Y8, Y8
 	VMOVUPS    pairsHalfF64<>+0(SB), Y10
 	VMULPD     Y8, Y10, Y10
 	VSUBPD     Y10, Y7, Y11
@@ -2762,30 +2839,30 @@ group8:
 	VMULPD     Y10, Y5, Y10
 	VADDPD     Y10, Y11, Y10
 	VCMPPD     $0x11, Y6, Y10, Y10
-	VMOVMSKPD  Y10, DI
-	ANDL       R12, DI
-	JE         skip9
-	POPCNTL    DI, R9
-	LEAQ       pairsOrderF64<>+0(SB), R12
-	VPMOVZXBD  (R12)(DI*8), Y10
-	LEAQ       pairsLabelOrderF64<>+0(SB), R12
-	VPMOVZXBD  (R12)(DI*8), X11
-	LEAQ       tailMaskF64<>+0(SB), DI
-	MOVQ       R9, R12
-	NEGQ       R12
-	VMOVUPS    32(DI)(R12*8), Y12
-	LEAQ       pairsLabelMaskF64<>+0(SB), DI
-	MOVQ       R9, R12
-	NEGQ       R12
-	VMOVDQU    16(DI)(R12*4), X13
-	LEAQ       pairsLabelMaskF64<>+0(SB), DI
-	NEGQ       SI
-	VMOVDQU    16(DI)(SI*4), X14
-	VPMASKMOVD (R11), X14, X14
+	VMOVMSKPD  Y10, R13
+	ANDL       R10, R13
+	JE         skip11
+	POPCNTL    R13, R15
+	LEAQ       pairsOrderF64<>+0(SB), BP
+	VPMOVZXBD  (BP)(R13*8), Y10
+	LEAQ       pairsLabelOrderF64<>+0(SB), BP
+	VPMOVZXBD  (BP)(R13*8), X11
+	LEAQ       tailMaskF64<>+0(SB), R13
+	MOVQ       R15, BP
+	NEGQ       BP
+	VMOVUPS    32(R13)(BP*8), Y12
+	LEAQ       pairsLabelMaskF64<>+0(SB), R13
+	MOVQ       R15, BP
+	NEGQ       BP
+	VMOVDQU    16(R13)(BP*4), X13
+	LEAQ       pairsLabelMaskF64<>+0(SB), R13
+	NEGQ       CX
+	VMOVDQU    16(R13)(CX*4), X14
+	VPMASKMOVD (BX)(R11*4), X14, X14
 	VPERMILPS  X11, X14, X14
 	VPMASKMOVD X14, X13, (AX)
 	TESTQ      DX, DX
-	JE         bare10
+	JE         bare12
 	VMOVAPS    Y2, Y11
 	VANDPD     Y9, Y0, Y13
 	VANDNPD    Y9, Y0, Y14
@@ -2799,28 +2876,34 @@ group8:
 	VCMPPD     $0x11, Y13, Y9, Y13
 	VANDPD     Y9, Y0, Y14
 	VBLENDVPD  Y13, Y14, Y9, Y9
-	LEAQ       (DX), SI
+	LEAQ       (DX), CX
 	VPERMPS    Y9, Y10, Y9
-	VMASKMOVPD Y9, Y12, (SI)
-	LEAQ       (DX)(R8*1), SI
+	VMASKMOVPD Y9, Y12, (CX)
+	LEAQ       (DX)(R8*1), CX
 	VPERMPS    Y11, Y10, Y11
-	VMASKMOVPD Y11, Y12, (SI)
-	LEAQ       (DX)(R8*2), SI
+	VMASKMOVPD Y11, Y12, (CX)
+	LEAQ       (DX)(R8*2), CX
 	VPERMPS    Y8, Y10, Y8
-	VMASKMOVPD Y8, Y12, (SI)
-	LEAQ       (DX)(R9*8), DX
+	VMASKMOVPD Y8, Y12, (CX)
+	LEAQ       (DX)(R15*8), DX
 
-bare10:
-	LEAQ (AX)(R9*4), AX
+bare12:
+	LEAQ (AX)(R15*4), AX
 
-skip9:
-	ADDQ $0x00000020, R10
-	ADDQ $0x00000010, R11
-	SUBQ $0x04, BX
-	SHRQ $0x04, CX
-	JNE  group8
+skip11:
+	ADDQ $0x00000020, R12
+	ADDQ $0x04, R11
+	SHRQ $0x04, R10
+	JNE  group10
 
-done4:
+after9:
+	ADDQ $0x08, SI
+	ADDQ $0x00000200, DI
+	ADDQ $0x00000100, BX
+	SUBQ $0x40, R9
+	JMP  rest4
+
+done3:
 	MOVQ index+0(FP), CX
 	SUBQ CX, AX
 	SHRQ $0x02, AX
@@ -2854,7 +2937,7 @@ GLOBL pairsHalfTurnF64<>(SB), RODATA|NOPTR, $32
 
 // func pairsLogPolarF64AVX2(index *int32, pose *float64, label *int32, bits *uint64, x *float64, stride int, n int, u0 float64, u1 float64, alpha float64, beta float64, r float64) (count int)
 // Requires: AVX, AVX2, CMOV, POPCNT
-TEXT ·pairsLogPolarF64AVX2(SB), NOSPLIT, $0-104
+TEXT ·pairsLogPolarF64AVX2(SB), NOSPLIT, $8-104
 	MOVQ         index+0(FP), AX
 	MOVQ         pose+8(FP), DX
 	MOVQ         label+16(FP), BX
@@ -2871,21 +2954,23 @@ TEXT ·pairsLogPolarF64AVX2(SB), NOSPLIT, $0-104
 	VBROADCASTSD r+88(FP), Y5
 
 word1:
-	CMPQ  R9, $0x40
-	JL    tail3
-	MOVQ  (SI), CX
-	TESTQ CX, CX
+	CMPQ  R9, $0x44
+	JL    rest4
+	MOVQ  (SI), R10
+	TESTQ R10, R10
 	JE    next2
-	MOVQ  DI, R10
-	MOVQ  BX, R11
+	MOVQ  DI, R12
+	XORL  R11, R11
 
 group5:
-	MOVL      CX, R12
-	ANDL      $0x0000000f, R12
-	JE        skip6
-	VMOVUPS   (R10), Y6
+	BSFQ      R10, R13
+	MOVQ      R13, CX
+	SHRQ      CL, R10
+	ADDQ      R13, R11
+	LEAQ      (R12)(R13*8), R12
+	VMOVUPS   (R12), Y6
 	VSUBPD    Y6, Y1, Y6
-	VMOVUPS   (R10)(R8*1), Y7
+	VMOVUPS   (R12)(R8*1), Y7
 	VSUBPD    Y7, Y2, Y7
 	VANDPD    Y7, Y0, Y8
 	VMOVUPS   pairsTwoPiF64<>+0(SB), Y9
@@ -2896,15 +2981,15 @@ group5:
 	VMULPD    Y9, Y4, Y9
 	VADDPD    Y9, Y8, Y8
 	VCMPPD    $0x11, Y5, Y8, Y8
-	VMOVMSKPD Y8, R13
-	ANDL      R12, R13
+	VMOVMSKPD Y8, CX
+	ANDL      R10, CX
 	JE        skip6
-	POPCNTL   R13, R12
-	LEAQ      pairsOrderF64<>+0(SB), R14
-	VPMOVZXBD (R14)(R13*8), Y8
-	LEAQ      pairsLabelOrderF64<>+0(SB), R14
-	VPMOVZXBD (R14)(R13*8), X9
-	VMOVDQU   (R11), X10
+	POPCNTL   CX, R15
+	LEAQ      pairsOrderF64<>+0(SB), BP
+	VPMOVZXBD (BP)(CX*8), Y8
+	LEAQ      pairsLabelOrderF64<>+0(SB), BP
+	VPMOVZXBD (BP)(CX*8), X9
+	VMOVDQU   (BX)(R11*4), X10
 	VPERMILPS X9, X10, X10
 	VMOVDQU   X10, (AX)
 	TESTQ     DX, DX
@@ -2921,21 +3006,21 @@ group5:
 	VCMPPD    $0x11, Y9, Y7, Y9
 	VANDPD    Y7, Y0, Y10
 	VBLENDVPD Y9, Y10, Y7, Y7
-	LEAQ      (DX), R13
+	LEAQ      (DX), CX
 	VPERMPS   Y6, Y8, Y6
-	VMOVUPS   Y6, (R13)
-	LEAQ      (DX)(R8*1), R13
+	VMOVUPS   Y6, (CX)
+	LEAQ      (DX)(R8*1), CX
 	VPERMPS   Y7, Y8, Y7
-	VMOVUPS   Y7, (R13)
-	LEAQ      (DX)(R12*8), DX
+	VMOVUPS   Y7, (CX)
+	LEAQ      (DX)(R15*8), DX
 
 bare7:
-	LEAQ (AX)(R12*4), AX
+	LEAQ (AX)(R15*4), AX
 
 skip6:
-	ADDQ $0x00000020, R10
-	ADDQ $0x00000010, R11
-	SHRQ $0x04, CX
+	ADDQ $0x00000020, R12
+	ADDQ $0x04, R11
+	SHRQ $0x04, R10
 	JNE  group5
 
 next2:
@@ -2945,34 +3030,42 @@ next2:
 	SUBQ $0x40, R9
 	JMP  word1
 
-tail3:
+rest4:
 	TESTQ R9, R9
-	JE    done4
+	JLE   done3
+	MOVQ  (SI), R10
+	CMPQ  R9, $0x40
+	JGE   whole8
 	MOVQ  R9, CX
-	MOVQ  $-1, R10
-	SHLQ  CL, R10
-	NOTQ  R10
-	MOVQ  (SI), CX
-	ANDQ  R10, CX
-	JE    done4
-	MOVQ  DI, R10
-	MOVQ  BX, R11
-	MOVQ  R9, BX
+	MOVQ  $-1, R11
+	SHLQ  CL, R11
+	NOTQ  R11
+	ANDQ  R11, R10
 
-group8:
-	MOVL       CX, R12
-	ANDL       $0x0000000f, R12
-	JE         skip9
-	MOVQ       $+4, SI
-	CMPQ       BX, SI
-	CMOVQLT    BX, SI
-	LEAQ       tailMaskF64<>+0(SB), DI
-	MOVQ       SI, R9
-	NEGQ       R9
-	VMOVUPS    32(DI)(R9*8), Y6
-	VMASKMOVPD (R10), Y6, Y7
+whole8:
+	TESTQ R10, R10
+	JE    after9
+	MOVQ  DI, R12
+	XORL  R11, R11
+
+group10:
+	BSFQ       R10, R14
+	MOVQ       R14, CX
+	SHRQ       CL, R10
+	ADDQ       R14, R11
+	LEAQ       (R12)(R14*8), R12
+	MOVQ       R9, CX
+	SUBQ       R11, CX
+	MOVQ       $+4, R13
+	CMPQ       R13, CX
+	CMOVQLT    R13, CX
+	LEAQ       tailMaskF64<>+0(SB), R13
+	MOVQ       CX, R15
+	NEGQ       R15
+	VMOVUPS    32(R13)(R15*8), Y6
+	VMASKMOVPD (R12), Y6, Y7
 	VSUBPD     Y7, Y1, Y7
-	VMASKMOVPD (R10)(R8*1), Y6, Y6
+	VMASKMOVPD (R12)(R8*1), Y6, Y6
 	VSUBPD     Y6, Y2, Y6
 	VANDPD     Y6, Y0, Y8
 	VMOVUPS    pairsTwoPiF64<>+0(SB), Y9
@@ -2983,30 +3076,30 @@ group8:
 	VMULPD     Y9, Y4, Y9
 	VADDPD     Y9, Y8, Y8
 	VCMPPD     $0x11, Y5, Y8, Y8
-	VMOVMSKPD  Y8, DI
-	ANDL       R12, DI
-	JE         skip9
-	POPCNTL    DI, R9
-	LEAQ       pairsOrderF64<>+0(SB), R12
-	VPMOVZXBD  (R12)(DI*8), Y8
-	LEAQ       pairsLabelOrderF64<>+0(SB), R12
-	VPMOVZXBD  (R12)(DI*8), X9
-	LEAQ       tailMaskF64<>+0(SB), DI
-	MOVQ       R9, R12
-	NEGQ       R12
-	VMOVUPS    32(DI)(R12*8), Y10
-	LEAQ       pairsLabelMaskF64<>+0(SB), DI
-	MOVQ       R9, R12
-	NEGQ       R12
-	VMOVDQU    16(DI)(R12*4), X11
-	LEAQ       pairsLabelMaskF64<>+0(SB), DI
-	NEGQ       SI
-	VMOVDQU    16(DI)(SI*4), X12
-	VPMASKMOVD (R11), X12, X12
+	VMOVMSKPD  Y8, R13
+	ANDL       R10, R13
+	JE         skip11
+	POPCNTL    R13, R15
+	LEAQ       pairsOrderF64<>+0(SB), BP
+	VPMOVZXBD  (BP)(R13*8), Y8
+	LEAQ       pairsLabelOrderF64<>+0(SB), BP
+	VPMOVZXBD  (BP)(R13*8), X9
+	LEAQ       tailMaskF64<>+0(SB), R13
+	MOVQ       R15, BP
+	NEGQ       BP
+	VMOVUPS    32(R13)(BP*8), Y10
+	LEAQ       pairsLabelMaskF64<>+0(SB), R13
+	MOVQ       R15, BP
+	NEGQ       BP
+	VMOVDQU    16(R13)(BP*4), X11
+	LEAQ       pairsLabelMaskF64<>+0(SB), R13
+	NEGQ       CX
+	VMOVDQU    16(R13)(CX*4), X12
+	VPMASKMOVD (BX)(R11*4), X12, X12
 	VPERMILPS  X9, X12, X12
 	VPMASKMOVD X12, X11, (AX)
 	TESTQ      DX, DX
-	JE         bare10
+	JE         bare12
 	VANDPD     Y6, Y0, Y9
 	VANDNPD    Y6, Y0, Y11
 	VMOVUPS    pairsPiF64<>+0(SB), Y12
@@ -3019,25 +3112,31 @@ group8:
 	VCMPPD     $0x11, Y9, Y6, Y9
 	VANDPD     Y6, Y0, Y11
 	VBLENDVPD  Y9, Y11, Y6, Y6
-	LEAQ       (DX), SI
+	LEAQ       (DX), CX
 	VPERMPS    Y7, Y8, Y7
-	VMASKMOVPD Y7, Y10, (SI)
-	LEAQ       (DX)(R8*1), SI
+	VMASKMOVPD Y7, Y10, (CX)
+	LEAQ       (DX)(R8*1), CX
 	VPERMPS    Y6, Y8, Y6
-	VMASKMOVPD Y6, Y10, (SI)
-	LEAQ       (DX)(R9*8), DX
+	VMASKMOVPD Y6, Y10, (CX)
+	LEAQ       (DX)(R15*8), DX
 
-bare10:
-	LEAQ (AX)(R9*4), AX
+bare12:
+	LEAQ (AX)(R15*4), AX
 
-skip9:
-	ADDQ $0x00000020, R10
-	ADDQ $0x00000010, R11
-	SUBQ $0x04, BX
-	SHRQ $0x04, CX
-	JNE  group8
+skip11:
+	ADDQ $0x00000020, R12
+	ADDQ $0x04, R11
+	SHRQ $0x04, R10
+	JNE  group10
 
-done4:
+after9:
+	ADDQ $0x08, SI
+	ADDQ $0x00000200, DI
+	ADDQ $0x00000100, BX
+	SUBQ $0x40, R9
+	JMP  rest4
+
+done3:
 	MOVQ index+0(FP), CX
 	SUBQ CX, AX
 	SHRQ $0x02, AX
@@ -3045,63 +3144,24 @@ done4:
 	VZEROUPPER
 	RET
 
-// func nearSum2AVX512(bits *uint64, x *int16, stride int, words int, u0 int16, u1 int16, r uint16)
-// Requires: AVX, AVX512BW
-TEXT ·nearSum2AVX512(SB), NOSPLIT, $0-38
+// func nearWindow1AVX512(bits *uint64, x *uint16, stride int, words int, hi0 uint16, width0 uint16)
+// Requires: AVX, AVX512BW, AVX512F
+TEXT ·nearWindow1AVX512(SB), NOSPLIT, $0-36
 	MOVQ         bits+0(FP), AX
 	MOVQ         x+8(FP), CX
 	MOVQ         stride+16(FP), DX
 	MOVQ         words+24(FP), BX
 	ADDQ         DX, DX
-	VPBROADCASTW u0+32(FP), Z0
-	VPBROADCASTW u1+34(FP), Z1
-	VPBROADCASTW r+36(FP), Z2
+	VPBROADCASTW hi0+32(FP), Z0
+	VPBROADCASTW width0+34(FP), Z1
 	TESTQ        BX, BX
 	JE           done2
-
-loop1:
-	VPSUBW   (CX), Z0, Z3
-	VPABSW   Z3, Z3
-	VPSUBSW  (CX)(DX*1), Z1, Z4
-	VPABSW   Z4, Z4
-	VPADDUSW Z4, Z3, Z3
-	VPCMPUW  $0x02, Z2, Z3, K1
-	VPSUBW   64(CX), Z0, Z3
-	VPABSW   Z3, Z3
-	VPSUBSW  64(CX)(DX*1), Z1, Z4
-	VPABSW   Z4, Z4
-	VPADDUSW Z4, Z3, Z3
-	VPCMPUW  $0x02, Z2, Z3, K2
-	KUNPCKDQ K1, K2, K1
-	KMOVQ    K1, (AX)
-	ADDQ     $0x00000080, CX
-	ADDQ     $0x08, AX
-	DECQ     BX
-	JNE      loop1
-
-done2:
-	VZEROUPPER
-	RET
-
-// func nearBox1AVX512(bits *uint64, x *int16, stride int, words int, u0 int16, r0 uint16)
-// Requires: AVX, AVX512BW
-TEXT ·nearBox1AVX512(SB), NOSPLIT, $0-36
-	MOVQ         bits+0(FP), AX
-	MOVQ         x+8(FP), CX
-	MOVQ         stride+16(FP), DX
-	MOVQ         words+24(FP), BX
-	ADDQ         DX, DX
-	VPBROADCASTW u0+32(FP), Z0
-	VPBROADCASTW r0+34(FP), Z1
-	TESTQ        BX, BX
-	JE           done2
+	VPXORD       Z2, Z2, Z2
 
 loop1:
 	VPSUBW   (CX), Z0, Z2
-	VPABSW   Z2, Z2
 	VPCMPUW  $0x02, Z1, Z2, K1
 	VPSUBW   64(CX), Z0, Z2
-	VPABSW   Z2, Z2
 	VPCMPUW  $0x02, Z1, Z2, K2
 	KUNPCKDQ K1, K2, K1
 	KMOVQ    K1, (AX)
@@ -3114,33 +3174,30 @@ done2:
 	VZEROUPPER
 	RET
 
-// func nearBox2AVX512(bits *uint64, x *int16, stride int, words int, u0 int16, r0 uint16, u1 int16, r1 uint16)
-// Requires: AVX, AVX512BW
-TEXT ·nearBox2AVX512(SB), NOSPLIT, $0-40
+// func nearWindow2AVX512(bits *uint64, x *uint16, stride int, words int, hi0 uint16, width0 uint16, hi1 uint16, width1 uint16)
+// Requires: AVX, AVX512BW, AVX512F
+TEXT ·nearWindow2AVX512(SB), NOSPLIT, $0-40
 	MOVQ         bits+0(FP), AX
 	MOVQ         x+8(FP), CX
 	MOVQ         stride+16(FP), DX
 	MOVQ         words+24(FP), BX
 	ADDQ         DX, DX
-	VPBROADCASTW u0+32(FP), Z0
-	VPBROADCASTW r0+34(FP), Z1
-	VPBROADCASTW u1+36(FP), Z2
-	VPBROADCASTW r1+38(FP), Z3
+	VPBROADCASTW hi0+32(FP), Z0
+	VPBROADCASTW width0+34(FP), Z1
+	VPBROADCASTW hi1+36(FP), Z2
+	VPBROADCASTW width1+38(FP), Z3
 	TESTQ        BX, BX
 	JE           done2
+	VPXORD       Z4, Z4, Z4
 
 loop1:
 	VPSUBW   (CX), Z0, Z4
-	VPABSW   Z4, Z4
 	VPCMPUW  $0x02, Z1, Z4, K1
-	VPSUBSW  (CX)(DX*1), Z2, Z4
-	VPABSW   Z4, Z4
+	VPSUBW   (CX)(DX*1), Z2, Z4
 	VPCMPUW  $0x02, Z3, Z4, K1, K1
 	VPSUBW   64(CX), Z0, Z4
-	VPABSW   Z4, Z4
 	VPCMPUW  $0x02, Z1, Z4, K2
-	VPSUBSW  64(CX)(DX*1), Z2, Z4
-	VPABSW   Z4, Z4
+	VPSUBW   64(CX)(DX*1), Z2, Z4
 	VPCMPUW  $0x02, Z3, Z4, K2, K2
 	KUNPCKDQ K1, K2, K1
 	KMOVQ    K1, (AX)
@@ -3153,41 +3210,36 @@ done2:
 	VZEROUPPER
 	RET
 
-// func nearBox3AVX512(bits *uint64, x *int16, stride int, words int, u0 int16, r0 uint16, u1 int16, r1 uint16, u2 int16, r2 uint16)
-// Requires: AVX, AVX512BW
-TEXT ·nearBox3AVX512(SB), NOSPLIT, $0-44
+// func nearWindow3AVX512(bits *uint64, x *uint16, stride int, words int, hi0 uint16, width0 uint16, hi1 uint16, width1 uint16, hi2 uint16, width2 uint16)
+// Requires: AVX, AVX512BW, AVX512F
+TEXT ·nearWindow3AVX512(SB), NOSPLIT, $0-44
 	MOVQ         bits+0(FP), AX
 	MOVQ         x+8(FP), CX
 	MOVQ         stride+16(FP), DX
 	MOVQ         words+24(FP), BX
 	ADDQ         DX, DX
-	VPBROADCASTW u0+32(FP), Z0
-	VPBROADCASTW r0+34(FP), Z1
-	VPBROADCASTW u1+36(FP), Z2
-	VPBROADCASTW r1+38(FP), Z3
-	VPBROADCASTW u2+40(FP), Z4
-	VPBROADCASTW r2+42(FP), Z5
+	VPBROADCASTW hi0+32(FP), Z0
+	VPBROADCASTW width0+34(FP), Z1
+	VPBROADCASTW hi1+36(FP), Z2
+	VPBROADCASTW width1+38(FP), Z3
+	VPBROADCASTW hi2+40(FP), Z4
+	VPBROADCASTW width2+42(FP), Z5
 	TESTQ        BX, BX
 	JE           done2
+	VPXORD       Z6, Z6, Z6
 
 loop1:
 	VPSUBW   (CX), Z0, Z6
-	VPABSW   Z6, Z6
 	VPCMPUW  $0x02, Z1, Z6, K1
-	VPSUBSW  (CX)(DX*1), Z2, Z6
-	VPABSW   Z6, Z6
+	VPSUBW   (CX)(DX*1), Z2, Z6
 	VPCMPUW  $0x02, Z3, Z6, K1, K1
-	VPSUBSW  (CX)(DX*2), Z4, Z6
-	VPABSW   Z6, Z6
+	VPSUBW   (CX)(DX*2), Z4, Z6
 	VPCMPUW  $0x02, Z5, Z6, K1, K1
 	VPSUBW   64(CX), Z0, Z6
-	VPABSW   Z6, Z6
 	VPCMPUW  $0x02, Z1, Z6, K2
-	VPSUBSW  64(CX)(DX*1), Z2, Z6
-	VPABSW   Z6, Z6
+	VPSUBW   64(CX)(DX*1), Z2, Z6
 	VPCMPUW  $0x02, Z3, Z6, K2, K2
-	VPSUBSW  64(CX)(DX*2), Z4, Z6
-	VPABSW   Z6, Z6
+	VPSUBW   64(CX)(DX*2), Z4, Z6
 	VPCMPUW  $0x02, Z5, Z6, K2, K2
 	KUNPCKDQ K1, K2, K1
 	KMOVQ    K1, (AX)
@@ -3216,44 +3268,45 @@ TEXT ·pairsEuclid1F32AVX512(SB), NOSPLIT, $0-72
 	VBROADCASTSS limit+60(FP), Z1
 
 word1:
-	CMPQ  R8, $0x40
-	JL    tail3
-	MOVQ  (SI), CX
-	TESTQ CX, CX
+	CMPQ  R8, $0x50
+	JL    rest4
+	MOVQ  (SI), R9
+	TESTQ R9, R9
 	JE    next2
-	MOVQ  DI, R9
-	MOVQ  BX, R10
+	MOVQ  DI, R10
+	XORL  CX, CX
 
 group5:
-	MOVL          CX, R11
-	ANDL          $0x0000ffff, R11
-	JE            skip6
-	VMOVUPS       (R9), Z2
+	BSFQ          R9, R12
+	SHRXQ         R12, R9, R9
+	ADDQ          R12, CX
+	LEAQ          (R10)(R12*4), R10
+	VMOVUPS       (R10), Z2
 	VSUBPS        Z2, Z0, Z2
 	VMULPS        Z2, Z2, Z3
 	VCMPPS        $0x11, Z1, Z3, K1
-	KMOVW         K1, R12
-	ANDL          R11, R12
+	KMOVW         K1, R13
+	ANDL          R9, R13
 	JE            skip6
-	POPCNTL       R12, R11
-	KMOVW         R12, K1
-	VMOVDQU32     (R10), Z3
+	POPCNTL       R13, R14
+	KMOVW         R13, K1
+	VMOVDQU32     (BX)(CX*4), Z3
 	VPCOMPRESSD.Z Z3, K1, Z3
 	VMOVDQU32     Z3, (AX)
 	TESTQ         DX, DX
 	JE            bare7
-	LEAQ          (DX), R12
+	LEAQ          (DX), R13
 	VCOMPRESSPS.Z Z2, K1, Z2
-	VMOVUPS       Z2, (R12)
-	LEAQ          (DX)(R11*4), DX
+	VMOVUPS       Z2, (R13)
+	LEAQ          (DX)(R14*4), DX
 
 bare7:
-	LEAQ (AX)(R11*4), AX
+	LEAQ (AX)(R14*4), AX
 
 skip6:
-	ADDQ $0x00000040, R9
 	ADDQ $0x00000040, R10
-	SHRQ $0x10, CX
+	ADDQ $0x10, CX
+	SHRQ $0x10, R9
 	JNE  group5
 
 next2:
@@ -3263,66 +3316,79 @@ next2:
 	SUBQ $0x40, R8
 	JMP  word1
 
-tail3:
+rest4:
 	TESTQ R8, R8
-	JE    done4
+	JLE   done3
+	MOVQ  (SI), R9
+	CMPQ  R8, $0x40
+	JGE   whole8
 	MOVQ  R8, CX
-	MOVQ  $-1, R9
-	SHLQ  CL, R9
-	NOTQ  R9
-	MOVQ  (SI), CX
-	ANDQ  R9, CX
-	JE    done4
-	MOVQ  DI, R9
-	MOVQ  BX, R10
-	MOVQ  R8, BX
+	MOVQ  $-1, R10
+	SHLQ  CL, R10
+	NOTQ  R10
+	ANDQ  R10, R9
 
-group8:
-	MOVL          CX, R11
-	ANDL          $0x0000ffff, R11
-	JE            skip9
-	MOVQ          $+16, SI
-	CMPQ          BX, SI
-	CMOVQLT       BX, SI
-	MOVQ          $-1, DI
-	BZHIQ         SI, DI, DI
-	KMOVW         DI, K1
-	VMOVUPS.Z     (R9), K1, Z2
+whole8:
+	TESTQ R9, R9
+	JE    after9
+	MOVQ  DI, R10
+	XORL  CX, CX
+
+group10:
+	BSFQ          R9, R11
+	SHRXQ         R11, R9, R9
+	ADDQ          R11, CX
+	LEAQ          (R10)(R11*4), R10
+	MOVQ          R8, R12
+	SUBQ          CX, R12
+	MOVQ          $+16, R13
+	CMPQ          R13, R12
+	CMOVQLT       R13, R12
+	MOVQ          $-1, R13
+	BZHIQ         R12, R13, R13
+	KMOVW         R13, K1
+	VMOVUPS.Z     (R10), K1, Z2
 	VSUBPS        Z2, Z0, Z2
 	VMULPS        Z2, Z2, Z3
 	VCMPPS        $0x11, Z1, Z3, K1
-	KMOVW         K1, DI
-	ANDL          R11, DI
-	JE            skip9
-	POPCNTL       DI, R8
-	KMOVW         DI, K1
-	MOVQ          $-1, DI
-	BZHIQ         R8, DI, DI
-	KMOVW         DI, K2
-	MOVQ          $-1, DI
-	BZHIQ         SI, DI, DI
-	KMOVW         DI, K3
-	VMOVDQU32.Z   (R10), K3, Z3
+	KMOVW         K1, R13
+	ANDL          R9, R13
+	JE            skip11
+	POPCNTL       R13, R14
+	KMOVW         R13, K1
+	MOVQ          $-1, R13
+	BZHIQ         R14, R13, R13
+	KMOVW         R13, K2
+	MOVQ          $-1, R13
+	BZHIQ         R12, R13, R13
+	KMOVW         R13, K3
+	VMOVDQU32.Z   (BX)(CX*4), K3, Z3
 	VPCOMPRESSD.Z Z3, K1, Z3
 	VMOVDQU32     Z3, K2, (AX)
 	TESTQ         DX, DX
-	JE            bare10
-	LEAQ          (DX), SI
+	JE            bare12
+	LEAQ          (DX), R12
 	VCOMPRESSPS.Z Z2, K1, Z2
-	VMOVUPS       Z2, K2, (SI)
-	LEAQ          (DX)(R8*4), DX
+	VMOVUPS       Z2, K2, (R12)
+	LEAQ          (DX)(R14*4), DX
 
-bare10:
-	LEAQ (AX)(R8*4), AX
+bare12:
+	LEAQ (AX)(R14*4), AX
 
-skip9:
-	ADDQ $0x00000040, R9
+skip11:
 	ADDQ $0x00000040, R10
-	SUBQ $0x10, BX
-	SHRQ $0x10, CX
-	JNE  group8
+	ADDQ $0x10, CX
+	SHRQ $0x10, R9
+	JNE  group10
 
-done4:
+after9:
+	ADDQ $0x08, SI
+	ADDQ $0x00000100, DI
+	ADDQ $0x00000100, BX
+	SUBQ $0x40, R8
+	JMP  rest4
+
+done3:
 	MOVQ index+0(FP), CX
 	SUBQ CX, AX
 	SHRQ $0x02, AX
@@ -3347,51 +3413,52 @@ TEXT ·pairsEuclid2F32AVX512(SB), NOSPLIT, $0-80
 	VBROADCASTSS limit+64(FP), Z2
 
 word1:
-	CMPQ  R9, $0x40
-	JL    tail3
-	MOVQ  (SI), CX
-	TESTQ CX, CX
+	CMPQ  R9, $0x50
+	JL    rest4
+	MOVQ  (SI), R10
+	TESTQ R10, R10
 	JE    next2
-	MOVQ  DI, R10
-	MOVQ  BX, R11
+	MOVQ  DI, R11
+	XORL  CX, CX
 
 group5:
-	MOVL          CX, R12
-	ANDL          $0x0000ffff, R12
-	JE            skip6
-	VMOVUPS       (R10), Z3
+	BSFQ          R10, R13
+	SHRXQ         R13, R10, R10
+	ADDQ          R13, CX
+	LEAQ          (R11)(R13*4), R11
+	VMOVUPS       (R11), Z3
 	VSUBPS        Z3, Z0, Z3
 	VMULPS        Z3, Z3, Z4
-	VMOVUPS       (R10)(R8*1), Z5
+	VMOVUPS       (R11)(R8*1), Z5
 	VSUBPS        Z5, Z1, Z5
 	VMULPS        Z5, Z5, Z6
 	VADDPS        Z6, Z4, Z4
 	VCMPPS        $0x11, Z2, Z4, K1
-	KMOVW         K1, R13
-	ANDL          R12, R13
+	KMOVW         K1, R14
+	ANDL          R10, R14
 	JE            skip6
-	POPCNTL       R13, R12
-	KMOVW         R13, K1
-	VMOVDQU32     (R11), Z4
+	POPCNTL       R14, R15
+	KMOVW         R14, K1
+	VMOVDQU32     (BX)(CX*4), Z4
 	VPCOMPRESSD.Z Z4, K1, Z4
 	VMOVDQU32     Z4, (AX)
 	TESTQ         DX, DX
 	JE            bare7
-	LEAQ          (DX), R13
+	LEAQ          (DX), R14
 	VCOMPRESSPS.Z Z3, K1, Z3
-	VMOVUPS       Z3, (R13)
-	LEAQ          (DX)(R8*1), R13
+	VMOVUPS       Z3, (R14)
+	LEAQ          (DX)(R8*1), R14
 	VCOMPRESSPS.Z Z5, K1, Z5
-	VMOVUPS       Z5, (R13)
-	LEAQ          (DX)(R12*4), DX
+	VMOVUPS       Z5, (R14)
+	LEAQ          (DX)(R15*4), DX
 
 bare7:
-	LEAQ (AX)(R12*4), AX
+	LEAQ (AX)(R15*4), AX
 
 skip6:
-	ADDQ $0x00000040, R10
 	ADDQ $0x00000040, R11
-	SHRQ $0x10, CX
+	ADDQ $0x10, CX
+	SHRQ $0x10, R10
 	JNE  group5
 
 next2:
@@ -3401,73 +3468,86 @@ next2:
 	SUBQ $0x40, R9
 	JMP  word1
 
-tail3:
+rest4:
 	TESTQ R9, R9
-	JE    done4
+	JLE   done3
+	MOVQ  (SI), R10
+	CMPQ  R9, $0x40
+	JGE   whole8
 	MOVQ  R9, CX
-	MOVQ  $-1, R10
-	SHLQ  CL, R10
-	NOTQ  R10
-	MOVQ  (SI), CX
-	ANDQ  R10, CX
-	JE    done4
-	MOVQ  DI, R10
-	MOVQ  BX, R11
-	MOVQ  R9, BX
+	MOVQ  $-1, R11
+	SHLQ  CL, R11
+	NOTQ  R11
+	ANDQ  R11, R10
 
-group8:
-	MOVL          CX, R12
-	ANDL          $0x0000ffff, R12
-	JE            skip9
-	MOVQ          $+16, SI
-	CMPQ          BX, SI
-	CMOVQLT       BX, SI
-	MOVQ          $-1, DI
-	BZHIQ         SI, DI, DI
-	KMOVW         DI, K1
-	VMOVUPS.Z     (R10), K1, Z3
+whole8:
+	TESTQ R10, R10
+	JE    after9
+	MOVQ  DI, R11
+	XORL  CX, CX
+
+group10:
+	BSFQ          R10, R12
+	SHRXQ         R12, R10, R10
+	ADDQ          R12, CX
+	LEAQ          (R11)(R12*4), R11
+	MOVQ          R9, R13
+	SUBQ          CX, R13
+	MOVQ          $+16, R14
+	CMPQ          R14, R13
+	CMOVQLT       R14, R13
+	MOVQ          $-1, R14
+	BZHIQ         R13, R14, R14
+	KMOVW         R14, K1
+	VMOVUPS.Z     (R11), K1, Z3
 	VSUBPS        Z3, Z0, Z3
 	VMULPS        Z3, Z3, Z4
-	VMOVUPS.Z     (R10)(R8*1), K1, Z5
+	VMOVUPS.Z     (R11)(R8*1), K1, Z5
 	VSUBPS        Z5, Z1, Z5
 	VMULPS        Z5, Z5, Z6
 	VADDPS        Z6, Z4, Z4
 	VCMPPS        $0x11, Z2, Z4, K1
-	KMOVW         K1, DI
-	ANDL          R12, DI
-	JE            skip9
-	POPCNTL       DI, R9
-	KMOVW         DI, K1
-	MOVQ          $-1, DI
-	BZHIQ         R9, DI, DI
-	KMOVW         DI, K2
-	MOVQ          $-1, DI
-	BZHIQ         SI, DI, DI
-	KMOVW         DI, K3
-	VMOVDQU32.Z   (R11), K3, Z4
+	KMOVW         K1, R14
+	ANDL          R10, R14
+	JE            skip11
+	POPCNTL       R14, R15
+	KMOVW         R14, K1
+	MOVQ          $-1, R14
+	BZHIQ         R15, R14, R14
+	KMOVW         R14, K2
+	MOVQ          $-1, R14
+	BZHIQ         R13, R14, R14
+	KMOVW         R14, K3
+	VMOVDQU32.Z   (BX)(CX*4), K3, Z4
 	VPCOMPRESSD.Z Z4, K1, Z4
 	VMOVDQU32     Z4, K2, (AX)
 	TESTQ         DX, DX
-	JE            bare10
-	LEAQ          (DX), SI
+	JE            bare12
+	LEAQ          (DX), R13
 	VCOMPRESSPS.Z Z3, K1, Z3
-	VMOVUPS       Z3, K2, (SI)
-	LEAQ          (DX)(R8*1), SI
+	VMOVUPS       Z3, K2, (R13)
+	LEAQ          (DX)(R8*1), R13
 	VCOMPRESSPS.Z Z5, K1, Z5
-	VMOVUPS       Z5, K2, (SI)
-	LEAQ          (DX)(R9*4), DX
+	VMOVUPS       Z5, K2, (R13)
+	LEAQ          (DX)(R15*4), DX
 
-bare10:
-	LEAQ (AX)(R9*4), AX
+bare12:
+	LEAQ (AX)(R15*4), AX
 
-skip9:
-	ADDQ $0x00000040, R10
+skip11:
 	ADDQ $0x00000040, R11
-	SUBQ $0x10, BX
-	SHRQ $0x10, CX
-	JNE  group8
+	ADDQ $0x10, CX
+	SHRQ $0x10, R10
+	JNE  group10
 
-done4:
+after9:
+	ADDQ $0x08, SI
+	ADDQ $0x00000100, DI
+	ADDQ $0x00000100, BX
+	SUBQ $0x40, R9
+	JMP  rest4
+
+done3:
 	MOVQ index+0(FP), CX
 	SUBQ CX, AX
 	SHRQ $0x02, AX
@@ -3493,58 +3573,59 @@ TEXT ·pairsEuclid3F32AVX512(SB), NOSPLIT, $0-80
 	VBROADCASTSS limit+68(FP), Z3
 
 word1:
-	CMPQ  R9, $0x40
-	JL    tail3
-	MOVQ  (SI), CX
-	TESTQ CX, CX
+	CMPQ  R9, $0x50
+	JL    rest4
+	MOVQ  (SI), R10
+	TESTQ R10, R10
 	JE    next2
-	MOVQ  DI, R10
-	MOVQ  BX, R11
+	MOVQ  DI, R11
+	XORL  CX, CX
 
 group5:
-	MOVL          CX, R12
-	ANDL          $0x0000ffff, R12
-	JE            skip6
-	VMOVUPS       (R10), Z4
+	BSFQ          R10, R13
+	SHRXQ         R13, R10, R10
+	ADDQ          R13, CX
+	LEAQ          (R11)(R13*4), R11
+	VMOVUPS       (R11), Z4
 	VSUBPS        Z4, Z0, Z4
 	VMULPS        Z4, Z4, Z5
-	VMOVUPS       (R10)(R8*1), Z6
+	VMOVUPS       (R11)(R8*1), Z6
 	VSUBPS        Z6, Z1, Z6
 	VMULPS        Z6, Z6, Z7
 	VADDPS        Z7, Z5, Z5
-	VMOVUPS       (R10)(R8*2), Z7
+	VMOVUPS       (R11)(R8*2), Z7
 	VSUBPS        Z7, Z2, Z7
 	VMULPS        Z7, Z7, Z8
 	VADDPS        Z8, Z5, Z5
 	VCMPPS        $0x11, Z3, Z5, K1
-	KMOVW         K1, R13
-	ANDL          R12, R13
+	KMOVW         K1, R14
+	ANDL          R10, R14
 	JE            skip6
-	POPCNTL       R13, R12
-	KMOVW         R13, K1
-	VMOVDQU32     (R11), Z5
+	POPCNTL       R14, R15
+	KMOVW         R14, K1
+	VMOVDQU32     (BX)(CX*4), Z5
 	VPCOMPRESSD.Z Z5, K1, Z5
 	VMOVDQU32     Z5, (AX)
 	TESTQ         DX, DX
 	JE            bare7
-	LEAQ          (DX), R13
+	LEAQ          (DX), R14
 	VCOMPRESSPS.Z Z4, K1, Z4
-	VMOVUPS       Z4, (R13)
-	LEAQ          (DX)(R8*1), R13
+	VMOVUPS       Z4, (R14)
+	LEAQ          (DX)(R8*1), R14
 	VCOMPRESSPS.Z Z6, K1, Z6
-	VMOVUPS       Z6, (R13)
-	LEAQ          (DX)(R8*2), R13
+	VMOVUPS       Z6, (R14)
+	LEAQ          (DX)(R8*2), R14
 	VCOMPRESSPS.Z Z7, K1, Z7
-	VMOVUPS       Z7, (R13)
-	LEAQ          (DX)(R12*4), DX
+	VMOVUPS       Z7, (R14)
+	LEAQ          (DX)(R15*4), DX
 
 bare7:
-	LEAQ (AX)(R12*4), AX
+	LEAQ (AX)(R15*4), AX
 
 skip6:
-	ADDQ $0x00000040, R10
 	ADDQ $0x00000040, R11
-	SHRQ $0x10, CX
+	ADDQ $0x10, CX
+	SHRQ $0x10, R10
 	JNE  group5
 
 next2:
@@ -3554,80 +3635,93 @@ next2:
 	SUBQ $0x40, R9
 	JMP  word1
 
-tail3:
+rest4:
 	TESTQ R9, R9
-	JE    done4
+	JLE   done3
+	MOVQ  (SI), R10
+	CMPQ  R9, $0x40
+	JGE   whole8
 	MOVQ  R9, CX
-	MOVQ  $-1, R10
-	SHLQ  CL, R10
-	NOTQ  R10
-	MOVQ  (SI), CX
-	ANDQ  R10, CX
-	JE    done4
-	MOVQ  DI, R10
-	MOVQ  BX, R11
-	MOVQ  R9, BX
+	MOVQ  $-1, R11
+	SHLQ  CL, R11
+	NOTQ  R11
+	ANDQ  R11, R10
 
-group8:
-	MOVL          CX, R12
-	ANDL          $0x0000ffff, R12
-	JE            skip9
-	MOVQ          $+16, SI
-	CMPQ          BX, SI
-	CMOVQLT       BX, SI
-	MOVQ          $-1, DI
-	BZHIQ         SI, DI, DI
-	KMOVW         DI, K1
-	VMOVUPS.Z     (R10), K1, Z4
+whole8:
+	TESTQ R10, R10
+	JE    after9
+	MOVQ  DI, R11
+	XORL  CX, CX
+
+group10:
+	BSFQ          R10, R12
+	SHRXQ         R12, R10, R10
+	ADDQ          R12, CX
+	LEAQ          (R11)(R12*4), R11
+	MOVQ          R9, R13
+	SUBQ          CX, R13
+	MOVQ          $+16, R14
+	CMPQ          R14, R13
+	CMOVQLT       R14, R13
+	MOVQ          $-1, R14
+	BZHIQ         R13, R14, R14
+	KMOVW         R14, K1
+	VMOVUPS.Z     (R11), K1, Z4
 	VSUBPS        Z4, Z0, Z4
 	VMULPS        Z4, Z4, Z5
-	VMOVUPS.Z     (R10)(R8*1), K1, Z6
+	VMOVUPS.Z     (R11)(R8*1), K1, Z6
 	VSUBPS        Z6, Z1, Z6
 	VMULPS        Z6, Z6, Z7
 	VADDPS        Z7, Z5, Z5
-	VMOVUPS.Z     (R10)(R8*2), K1, Z7
+	VMOVUPS.Z     (R11)(R8*2), K1, Z7
 	VSUBPS        Z7, Z2, Z7
 	VMULPS        Z7, Z7, Z8
 	VADDPS        Z8, Z5, Z5
 	VCMPPS        $0x11, Z3, Z5, K1
-	KMOVW         K1, DI
-	ANDL          R12, DI
-	JE            skip9
-	POPCNTL       DI, R9
-	KMOVW         DI, K1
-	MOVQ          $-1, DI
-	BZHIQ         R9, DI, DI
-	KMOVW         DI, K2
-	MOVQ          $-1, DI
-	BZHIQ         SI, DI, DI
-	KMOVW         DI, K3
-	VMOVDQU32.Z   (R11), K3, Z5
+	KMOVW         K1, R14
+	ANDL          R10, R14
+	JE            skip11
+	POPCNTL       R14, R15
+	KMOVW         R14, K1
+	MOVQ          $-1, R14
+	BZHIQ         R15, R14, R14
+	KMOVW         R14, K2
+	MOVQ          $-1, R14
+	BZHIQ         R13, R14, R14
+	KMOVW         R14, K3
+	VMOVDQU32.Z   (BX)(CX*4), K3, Z5
 	VPCOMPRESSD.Z Z5, K1, Z5
 	VMOVDQU32     Z5, K2, (AX)
 	TESTQ         DX, DX
-	JE            bare10
-	LEAQ          (DX), SI
+	JE            bare12
+	LEAQ          (DX), R13
 	VCOMPRESSPS.Z Z4, K1, Z4
-	VMOVUPS       Z4, K2, (SI)
-	LEAQ          (DX)(R8*1), SI
+	VMOVUPS       Z4, K2, (R13)
+	LEAQ          (DX)(R8*1), R13
 	VCOMPRESSPS.Z Z6, K1, Z6
-	VMOVUPS       Z6, K2, (SI)
-	LEAQ          (DX)(R8*2), SI
+	VMOVUPS       Z6, K2, (R13)
+	LEAQ          (DX)(R8*2), R13
 	VCOMPRESSPS.Z Z7, K1, Z7
-	VMOVUPS       Z7, K2, (SI)
-	LEAQ          (DX)(R9*4), DX
+	VMOVUPS       Z7, K2, (R13)
+	LEAQ          (DX)(R15*4), DX
 
-bare10:
-	LEAQ (AX)(R9*4), AX
+bare12:
+	LEAQ (AX)(R15*4), AX
 
-skip9:
-	ADDQ $0x00000040, R10
+skip11:
 	ADDQ $0x00000040, R11
-	SUBQ $0x10, BX
-	SHRQ $0x10, CX
-	JNE  group8
+	ADDQ $0x10, CX
+	SHRQ $0x10, R10
+	JNE  group10
 
-done4:
+after9:
+	ADDQ $0x08, SI
+	ADDQ $0x00000100, DI
+	ADDQ $0x00000100, BX
+	SUBQ $0x40, R9
+	JMP  rest4
+
+done3:
 	MOVQ index+0(FP), CX
 	SUBQ CX, AX
 	SHRQ $0x02, AX
@@ -3655,21 +3749,22 @@ TEXT ·pairsRigidF32AVX512(SB), NOSPLIT, $0-88
 	VBROADCASTSS limit+76(FP), Z5
 
 word1:
-	CMPQ  R9, $0x40
-	JL    tail3
-	MOVQ  (SI), CX
-	TESTQ CX, CX
+	CMPQ  R9, $0x50
+	JL    rest4
+	MOVQ  (SI), R10
+	TESTQ R10, R10
 	JE    next2
-	MOVQ  DI, R10
-	MOVQ  BX, R11
+	MOVQ  DI, R11
+	XORL  CX, CX
 
 group5:
-	MOVL          CX, R12
-	ANDL          $0x0000ffff, R12
-	JE            skip6
-	VMOVUPS       (R10), Z6
+	BSFQ          R10, R13
+	SHRXQ         R13, R10, R10
+	ADDQ          R13, CX
+	LEAQ          (R11)(R13*4), R11
+	VMOVUPS       (R11), Z6
 	VSUBPS        Z6, Z0, Z6
-	VMOVUPS       (R10)(R8*1), Z7
+	VMOVUPS       (R11)(R8*1), Z7
 	VSUBPS        Z7, Z1, Z7
 	VMULPS        Z6, Z2, Z8
 	VMULPS        Z7, Z3, Z9
@@ -3681,35 +3776,35 @@ group5:
 	VMULPS        Z6, Z6, Z9
 	VADDPS        Z9, Z7, Z7
 	VCMPPS        $0x11, Z5, Z7, K1
-	KMOVW         K1, R13
-	ANDL          R12, R13
+	KMOVW         K1, R14
+	ANDL          R10, R14
 	JE            skip6
-	POPCNTL       R13, R12
-	KMOVW         R13, K1
-	VMOVDQU32     (R11), Z7
+	POPCNTL       R14, R15
+	KMOVW         R14, K1
+	VMOVDQU32     (BX)(CX*4), Z7
 	VPCOMPRESSD.Z Z7, K1, Z7
 	VMOVDQU32     Z7, (AX)
 	TESTQ         DX, DX
 	JE            bare7
 	VMOVAPS       Z4, Z7
-	LEAQ          (DX), R13
+	LEAQ          (DX), R14
 	VCOMPRESSPS.Z Z7, K1, Z7
-	VMOVUPS       Z7, (R13)
-	LEAQ          (DX)(R8*1), R13
+	VMOVUPS       Z7, (R14)
+	LEAQ          (DX)(R8*1), R14
 	VCOMPRESSPS.Z Z8, K1, Z8
-	VMOVUPS       Z8, (R13)
-	LEAQ          (DX)(R8*2), R13
+	VMOVUPS       Z8, (R14)
+	LEAQ          (DX)(R8*2), R14
 	VCOMPRESSPS.Z Z6, K1, Z6
-	VMOVUPS       Z6, (R13)
-	LEAQ          (DX)(R12*4), DX
+	VMOVUPS       Z6, (R14)
+	LEAQ          (DX)(R15*4), DX
 
 bare7:
-	LEAQ (AX)(R12*4), AX
+	LEAQ (AX)(R15*4), AX
 
 skip6:
-	ADDQ $0x00000040, R10
 	ADDQ $0x00000040, R11
-	SHRQ $0x10, CX
+	ADDQ $0x10, CX
+	SHRQ $0x10, R10
 	JNE  group5
 
 next2:
@@ -3719,33 +3814,40 @@ next2:
 	SUBQ $0x40, R9
 	JMP  word1
 
-tail3:
+rest4:
 	TESTQ R9, R9
-	JE    done4
+	JLE   done3
+	MOVQ  (SI), R10
+	CMPQ  R9, $0x40
+	JGE   whole8
 	MOVQ  R9, CX
-	MOVQ  $-1, R10
-	SHLQ  CL, R10
-	NOTQ  R10
-	MOVQ  (SI), CX
-	ANDQ  R10, CX
-	JE    done4
-	MOVQ  DI, R10
-	MOVQ  BX, R11
-	MOVQ  R9, BX
+	MOVQ  $-1, R11
+	SHLQ  CL, R11
+	NOTQ  R11
+	ANDQ  R11, R10
 
-group8:
-	MOVL          CX, R12
-	ANDL          $0x0000ffff, R12
-	JE            skip9
-	MOVQ          $+16, SI
-	CMPQ          BX, SI
-	CMOVQLT       BX, SI
-	MOVQ          $-1, DI
-	BZHIQ         SI, DI, DI
-	KMOVW         DI, K1
-	VMOVUPS.Z     (R10), K1, Z6
+whole8:
+	TESTQ R10, R10
+	JE    after9
+	MOVQ  DI, R11
+	XORL  CX, CX
+
+group10:
+	BSFQ          R10, R12
+	SHRXQ         R12, R10, R10
+	ADDQ          R12, CX
+	LEAQ          (R11)(R12*4), R11
+	MOVQ          R9, R13
+	SUBQ          CX, R13
+	MOVQ          $+16, R14
+	CMPQ          R14, R13
+	CMOVQLT       R14, R13
+	MOVQ          $-1, R14
+	BZHIQ         R13, R14, R14
+	KMOVW         R14, K1
+	VMOVUPS.Z     (R11), K1, Z6
 	VSUBPS        Z6, Z0, Z6
-	VMOVUPS.Z     (R10)(R8*1), K1, Z7
+	VMOVUPS.Z     (R11)(R8*1), K1, Z7
 	VSUBPS        Z7, Z1, Z7
 	VMULPS        Z6, Z2, Z8
 	VMULPS        Z7, Z3, Z9
@@ -3757,45 +3859,51 @@ group8:
 	VMULPS        Z6, Z6, Z9
 	VADDPS        Z9, Z7, Z7
 	VCMPPS        $0x11, Z5, Z7, K1
-	KMOVW         K1, DI
-	ANDL          R12, DI
-	JE            skip9
-	POPCNTL       DI, R9
-	KMOVW         DI, K1
-	MOVQ          $-1, DI
-	BZHIQ         R9, DI, DI
-	KMOVW         DI, K2
-	MOVQ          $-1, DI
-	BZHIQ         SI, DI, DI
-	KMOVW         DI, K3
-	VMOVDQU32.Z   (R11), K3, Z7
+	KMOVW         K1, R14
+	ANDL          R10, R14
+	JE            skip11
+	POPCNTL       R14, R15
+	KMOVW         R14, K1
+	MOVQ          $-1, R14
+	BZHIQ         R15, R14, R14
+	KMOVW         R14, K2
+	MOVQ          $-1, R14
+	BZHIQ         R13, R14, R14
+	KMOVW         R14, K3
+	VMOVDQU32.Z   (BX)(CX*4), K3, Z7
 	VPCOMPRESSD.Z Z7, K1, Z7
 	VMOVDQU32     Z7, K2, (AX)
 	TESTQ         DX, DX
-	JE            bare10
+	JE            bare12
 	VMOVAPS       Z4, Z7
-	LEAQ          (DX), SI
+	LEAQ          (DX), R13
 	VCOMPRESSPS.Z Z7, K1, Z7
-	VMOVUPS       Z7, K2, (SI)
-	LEAQ          (DX)(R8*1), SI
+	VMOVUPS       Z7, K2, (R13)
+	LEAQ          (DX)(R8*1), R13
 	VCOMPRESSPS.Z Z8, K1, Z8
-	VMOVUPS       Z8, K2, (SI)
-	LEAQ          (DX)(R8*2), SI
+	VMOVUPS       Z8, K2, (R13)
+	LEAQ          (DX)(R8*2), R13
 	VCOMPRESSPS.Z Z6, K1, Z6
-	VMOVUPS       Z6, K2, (SI)
-	LEAQ          (DX)(R9*4), DX
+	VMOVUPS       Z6, K2, (R13)
+	LEAQ          (DX)(R15*4), DX
 
-bare10:
-	LEAQ (AX)(R9*4), AX
+bare12:
+	LEAQ (AX)(R15*4), AX
 
-skip9:
-	ADDQ $0x00000040, R10
+skip11:
 	ADDQ $0x00000040, R11
-	SUBQ $0x10, BX
-	SHRQ $0x10, CX
-	JNE  group8
+	ADDQ $0x10, CX
+	SHRQ $0x10, R10
+	JNE  group10
 
-done4:
+after9:
+	ADDQ $0x08, SI
+	ADDQ $0x00000100, DI
+	ADDQ $0x00000100, BX
+	SUBQ $0x40, R9
+	JMP  rest4
+
+done3:
 	MOVQ index+0(FP), CX
 	SUBQ CX, AX
 	SHRQ $0x02, AX
@@ -3828,21 +3936,22 @@ TEXT ·pairsPolarF32AVX512(SB), NOSPLIT, $0-88
 	VMULPS       Z2, Z10, Z11
 
 word1:
-	CMPQ  R9, $0x40
-	JL    tail3
-	MOVQ  (SI), CX
-	TESTQ CX, CX
+	CMPQ  R9, $0x50
+	JL    rest4
+	MOVQ  (SI), R10
+	TESTQ R10, R10
 	JE    next2
-	MOVQ  DI, R10
-	MOVQ  BX, R11
+	MOVQ  DI, R11
+	XORL  CX, CX
 
 group5:
-	MOVL          CX, R12
-	ANDL          $0x0000ffff, R12
-	JE            skip6
-	VMOVUPS       (R10), Z12
+	BSFQ          R10, R13
+	SHRXQ         R13, R10, R10
+	ADDQ          R13, CX
+	LEAQ          (R11)(R13*4), R11
+	VMOVUPS       (R11), Z12
 	VSUBPS        Z12, Z1, Z12
-	VMOVUPS       (R10)(R8*1), Z17
+	VMOVUPS       (R11)(R8*1), Z17
 	VMULPS        Z17, Z10, Z18
 	VSUBPS        Z18, Z11, Z19
 	VANDPS        Z19, Z0, Z19
@@ -3856,12 +3965,12 @@ group5:
 	VMULPS        Z18, Z5, Z18
 	VADDPS        Z18, Z19, Z18
 	VCMPPS        $0x11, Z6, Z18, K1
-	KMOVW         K1, R13
-	ANDL          R12, R13
+	KMOVW         K1, R14
+	ANDL          R10, R14
 	JE            skip6
-	POPCNTL       R13, R12
-	KMOVW         R13, K1
-	VMOVDQU32     (R11), Z18
+	POPCNTL       R14, R15
+	KMOVW         R14, K1
+	VMOVDQU32     (BX)(CX*4), Z18
 	VPCOMPRESSD.Z Z18, K1, Z18
 	VMOVDQU32     Z18, (AX)
 	TESTQ         DX, DX
@@ -3876,24 +3985,24 @@ group5:
 	VCMPPS        $0x11, Z9, Z13, K2
 	VANDPS        Z13, Z0, Z12
 	VBLENDMPS     Z12, Z13, K2, Z14
-	LEAQ          (DX), R13
+	LEAQ          (DX), R14
 	VCOMPRESSPS.Z Z14, K1, Z14
-	VMOVUPS       Z14, (R13)
-	LEAQ          (DX)(R8*1), R13
+	VMOVUPS       Z14, (R14)
+	LEAQ          (DX)(R8*1), R14
 	VCOMPRESSPS.Z Z18, K1, Z18
-	VMOVUPS       Z18, (R13)
-	LEAQ          (DX)(R8*2), R13
+	VMOVUPS       Z18, (R14)
+	LEAQ          (DX)(R8*2), R14
 	VCOMPRESSPS.Z Z17, K1, Z17
-	VMOVUPS       Z17, (R13)
-	LEAQ          (DX)(R12*4), DX
+	VMOVUPS       Z17, (R14)
+	LEAQ          (DX)(R15*4), DX
 
 bare7:
-	LEAQ (AX)(R12*4), AX
+	LEAQ (AX)(R15*4), AX
 
 skip6:
-	ADDQ $0x00000040, R10
 	ADDQ $0x00000040, R11
-	SHRQ $0x10, CX
+	ADDQ $0x10, CX
+	SHRQ $0x10, R10
 	JNE  group5
 
 next2:
@@ -3903,33 +4012,40 @@ next2:
 	SUBQ $0x40, R9
 	JMP  word1
 
-tail3:
+rest4:
 	TESTQ R9, R9
-	JE    done4
+	JLE   done3
+	MOVQ  (SI), R10
+	CMPQ  R9, $0x40
+	JGE   whole8
 	MOVQ  R9, CX
-	MOVQ  $-1, R10
-	SHLQ  CL, R10
-	NOTQ  R10
-	MOVQ  (SI), CX
-	ANDQ  R10, CX
-	JE    done4
-	MOVQ  DI, R10
-	MOVQ  BX, R11
-	MOVQ  R9, BX
+	MOVQ  $-1, R11
+	SHLQ  CL, R11
+	NOTQ  R11
+	ANDQ  R11, R10
 
-group8:
-	MOVL          CX, R12
-	ANDL          $0x0000ffff, R12
-	JE            skip9
-	MOVQ          $+16, SI
-	CMPQ          BX, SI
-	CMOVQLT       BX, SI
-	MOVQ          $-1, DI
-	BZHIQ         SI, DI, DI
-	KMOVW         DI, K1
-	VMOVUPS.Z     (R10), K1, Z12
+whole8:
+	TESTQ R10, R10
+	JE    after9
+	MOVQ  DI, R11
+	XORL  CX, CX
+
+group10:
+	BSFQ          R10, R12
+	SHRXQ         R12, R10, R10
+	ADDQ          R12, CX
+	LEAQ          (R11)(R12*4), R11
+	MOVQ          R9, R13
+	SUBQ          CX, R13
+	MOVQ          $+16, R14
+	CMPQ          R14, R13
+	CMOVQLT       R14, R13
+	MOVQ          $-1, R14
+	BZHIQ         R13, R14, R14
+	KMOVW         R14, K1
+	VMOVUPS.Z     (R11), K1, Z12
 	VSUBPS        Z12, Z1, Z12
-	VMOVUPS.Z     (R10)(R8*1), K1, Z13
+	VMOVUPS.Z     (R11)(R8*1), K1, Z13
 	VMULPS        Z13, Z10, Z14
 	VSUBPS        Z14, Z11, Z17
 	VANDPS        Z17, Z0, Z17
@@ -3943,22 +4059,22 @@ group8:
 	VMULPS        Z14, Z5, Z14
 	VADDPS        Z14, Z17, Z14
 	VCMPPS        $0x11, Z6, Z14, K1
-	KMOVW         K1, DI
-	ANDL          R12, DI
-	JE            skip9
-	POPCNTL       DI, R9
-	KMOVW         DI, K1
-	MOVQ          $-1, DI
-	BZHIQ         R9, DI, DI
-	KMOVW         DI, K2
-	MOVQ          $-1, DI
-	BZHIQ         SI, DI, DI
-	KMOVW         DI, K3
-	VMOVDQU32.Z   (R11), K3, Z14
+	KMOVW         K1, R14
+	ANDL          R10, R14
+	JE            skip11
+	POPCNTL       R14, R15
+	KMOVW         R14, K1
+	MOVQ          $-1, R14
+	BZHIQ         R15, R14, R14
+	KMOVW         R14, K2
+	MOVQ          $-1, R14
+	BZHIQ         R13, R14, R14
+	KMOVW         R14, K3
+	VMOVDQU32.Z   (BX)(CX*4), K3, Z14
 	VPCOMPRESSD.Z Z14, K1, Z14
 	VMOVDQU32     Z14, K2, (AX)
 	TESTQ         DX, DX
-	JE            bare10
+	JE            bare12
 	VMOVAPS       Z2, Z14
 	VANDPS        Z12, Z0, Z17
 	VANDNPS       Z12, Z0, Z18
@@ -3969,28 +4085,34 @@ group8:
 	VCMPPS        $0x11, Z9, Z15, K3
 	VANDPS        Z15, Z0, Z12
 	VBLENDMPS     Z12, Z15, K3, Z16
-	LEAQ          (DX), SI
+	LEAQ          (DX), R13
 	VCOMPRESSPS.Z Z16, K1, Z16
-	VMOVUPS       Z16, K2, (SI)
-	LEAQ          (DX)(R8*1), SI
+	VMOVUPS       Z16, K2, (R13)
+	LEAQ          (DX)(R8*1), R13
 	VCOMPRESSPS.Z Z14, K1, Z14
-	VMOVUPS       Z14, K2, (SI)
-	LEAQ          (DX)(R8*2), SI
+	VMOVUPS       Z14, K2, (R13)
+	LEAQ          (DX)(R8*2), R13
 	VCOMPRESSPS.Z Z13, K1, Z13
-	VMOVUPS       Z13, K2, (SI)
-	LEAQ          (DX)(R9*4), DX
+	VMOVUPS       Z13, K2, (R13)
+	LEAQ          (DX)(R15*4), DX
 
-bare10:
-	LEAQ (AX)(R9*4), AX
+bare12:
+	LEAQ (AX)(R15*4), AX
 
-skip9:
-	ADDQ $0x00000040, R10
+skip11:
 	ADDQ $0x00000040, R11
-	SUBQ $0x10, BX
-	SHRQ $0x10, CX
-	JNE  group8
+	ADDQ $0x10, CX
+	SHRQ $0x10, R10
+	JNE  group10
 
-done4:
+after9:
+	ADDQ $0x08, SI
+	ADDQ $0x00000100, DI
+	ADDQ $0x00000100, BX
+	SUBQ $0x40, R9
+	JMP  rest4
+
+done3:
 	MOVQ index+0(FP), CX
 	SUBQ CX, AX
 	SHRQ $0x02, AX
@@ -4020,21 +4142,22 @@ TEXT ·pairsLogPolarF32AVX512(SB), NOSPLIT, $0-88
 	VBROADCASTSS pairsHalfTurnF32<>+0(SB), Z8
 
 word1:
-	CMPQ  R9, $0x40
-	JL    tail3
-	MOVQ  (SI), CX
-	TESTQ CX, CX
+	CMPQ  R9, $0x50
+	JL    rest4
+	MOVQ  (SI), R10
+	TESTQ R10, R10
 	JE    next2
-	MOVQ  DI, R10
-	MOVQ  BX, R11
+	MOVQ  DI, R11
+	XORL  CX, CX
 
 group5:
-	MOVL          CX, R12
-	ANDL          $0x0000ffff, R12
-	JE            skip6
-	VMOVUPS       (R10), Z9
+	BSFQ          R10, R13
+	SHRXQ         R13, R10, R10
+	ADDQ          R13, CX
+	LEAQ          (R11)(R13*4), R11
+	VMOVUPS       (R11), Z9
 	VSUBPS        Z9, Z1, Z9
-	VMOVUPS       (R10)(R8*1), Z14
+	VMOVUPS       (R11)(R8*1), Z14
 	VSUBPS        Z14, Z2, Z14
 	VANDPS        Z14, Z0, Z15
 	VSUBPS        Z15, Z7, Z16
@@ -4044,12 +4167,12 @@ group5:
 	VMULPS        Z16, Z4, Z16
 	VADDPS        Z16, Z15, Z15
 	VCMPPS        $0x11, Z5, Z15, K1
-	KMOVW         K1, R13
-	ANDL          R12, R13
+	KMOVW         K1, R14
+	ANDL          R10, R14
 	JE            skip6
-	POPCNTL       R13, R12
-	KMOVW         R13, K1
-	VMOVDQU32     (R11), Z15
+	POPCNTL       R14, R15
+	KMOVW         R14, K1
+	VMOVDQU32     (BX)(CX*4), Z15
 	VPCOMPRESSD.Z Z15, K1, Z15
 	VMOVDQU32     Z15, (AX)
 	TESTQ         DX, DX
@@ -4063,21 +4186,21 @@ group5:
 	VCMPPS        $0x11, Z8, Z10, K2
 	VANDPS        Z10, Z0, Z14
 	VBLENDMPS     Z14, Z10, K2, Z11
-	LEAQ          (DX), R13
+	LEAQ          (DX), R14
 	VCOMPRESSPS.Z Z9, K1, Z9
-	VMOVUPS       Z9, (R13)
-	LEAQ          (DX)(R8*1), R13
+	VMOVUPS       Z9, (R14)
+	LEAQ          (DX)(R8*1), R14
 	VCOMPRESSPS.Z Z11, K1, Z11
-	VMOVUPS       Z11, (R13)
-	LEAQ          (DX)(R12*4), DX
+	VMOVUPS       Z11, (R14)
+	LEAQ          (DX)(R15*4), DX
 
 bare7:
-	LEAQ (AX)(R12*4), AX
+	LEAQ (AX)(R15*4), AX
 
 skip6:
-	ADDQ $0x00000040, R10
 	ADDQ $0x00000040, R11
-	SHRQ $0x10, CX
+	ADDQ $0x10, CX
+	SHRQ $0x10, R10
 	JNE  group5
 
 next2:
@@ -4087,33 +4210,40 @@ next2:
 	SUBQ $0x40, R9
 	JMP  word1
 
-tail3:
+rest4:
 	TESTQ R9, R9
-	JE    done4
+	JLE   done3
+	MOVQ  (SI), R10
+	CMPQ  R9, $0x40
+	JGE   whole8
 	MOVQ  R9, CX
-	MOVQ  $-1, R10
-	SHLQ  CL, R10
-	NOTQ  R10
-	MOVQ  (SI), CX
-	ANDQ  R10, CX
-	JE    done4
-	MOVQ  DI, R10
-	MOVQ  BX, R11
-	MOVQ  R9, BX
+	MOVQ  $-1, R11
+	SHLQ  CL, R11
+	NOTQ  R11
+	ANDQ  R11, R10
 
-group8:
-	MOVL          CX, R12
-	ANDL          $0x0000ffff, R12
-	JE            skip9
-	MOVQ          $+16, SI
-	CMPQ          BX, SI
-	CMOVQLT       BX, SI
-	MOVQ          $-1, DI
-	BZHIQ         SI, DI, DI
-	KMOVW         DI, K1
-	VMOVUPS.Z     (R10), K1, Z9
+whole8:
+	TESTQ R10, R10
+	JE    after9
+	MOVQ  DI, R11
+	XORL  CX, CX
+
+group10:
+	BSFQ          R10, R12
+	SHRXQ         R12, R10, R10
+	ADDQ          R12, CX
+	LEAQ          (R11)(R12*4), R11
+	MOVQ          R9, R13
+	SUBQ          CX, R13
+	MOVQ          $+16, R14
+	CMPQ          R14, R13
+	CMOVQLT       R14, R13
+	MOVQ          $-1, R14
+	BZHIQ         R13, R14, R14
+	KMOVW         R14, K1
+	VMOVUPS.Z     (R11), K1, Z9
 	VSUBPS        Z9, Z1, Z9
-	VMOVUPS.Z     (R10)(R8*1), K1, Z10
+	VMOVUPS.Z     (R11)(R8*1), K1, Z10
 	VSUBPS        Z10, Z2, Z10
 	VANDPS        Z10, Z0, Z11
 	VSUBPS        Z11, Z7, Z14
@@ -4123,22 +4253,22 @@ group8:
 	VMULPS        Z14, Z4, Z14
 	VADDPS        Z14, Z11, Z11
 	VCMPPS        $0x11, Z5, Z11, K1
-	KMOVW         K1, DI
-	ANDL          R12, DI
-	JE            skip9
-	POPCNTL       DI, R9
-	KMOVW         DI, K1
-	MOVQ          $-1, DI
-	BZHIQ         R9, DI, DI
-	KMOVW         DI, K2
-	MOVQ          $-1, DI
-	BZHIQ         SI, DI, DI
-	KMOVW         DI, K3
-	VMOVDQU32.Z   (R11), K3, Z11
+	KMOVW         K1, R14
+	ANDL          R10, R14
+	JE            skip11
+	POPCNTL       R14, R15
+	KMOVW         R14, K1
+	MOVQ          $-1, R14
+	BZHIQ         R15, R14, R14
+	KMOVW         R14, K2
+	MOVQ          $-1, R14
+	BZHIQ         R13, R14, R14
+	KMOVW         R14, K3
+	VMOVDQU32.Z   (BX)(CX*4), K3, Z11
 	VPCOMPRESSD.Z Z11, K1, Z11
 	VMOVDQU32     Z11, K2, (AX)
 	TESTQ         DX, DX
-	JE            bare10
+	JE            bare12
 	VANDPS        Z10, Z0, Z11
 	VANDNPS       Z10, Z0, Z14
 	VCMPPS        $0x11, Z11, Z6, K3
@@ -4148,25 +4278,31 @@ group8:
 	VCMPPS        $0x11, Z8, Z12, K3
 	VANDPS        Z12, Z0, Z10
 	VBLENDMPS     Z10, Z12, K3, Z13
-	LEAQ          (DX), SI
+	LEAQ          (DX), R13
 	VCOMPRESSPS.Z Z9, K1, Z9
-	VMOVUPS       Z9, K2, (SI)
-	LEAQ          (DX)(R8*1), SI
+	VMOVUPS       Z9, K2, (R13)
+	LEAQ          (DX)(R8*1), R13
 	VCOMPRESSPS.Z Z13, K1, Z13
-	VMOVUPS       Z13, K2, (SI)
-	LEAQ          (DX)(R9*4), DX
+	VMOVUPS       Z13, K2, (R13)
+	LEAQ          (DX)(R15*4), DX
 
-bare10:
-	LEAQ (AX)(R9*4), AX
+bare12:
+	LEAQ (AX)(R15*4), AX
 
-skip9:
-	ADDQ $0x00000040, R10
+skip11:
 	ADDQ $0x00000040, R11
-	SUBQ $0x10, BX
-	SHRQ $0x10, CX
-	JNE  group8
+	ADDQ $0x10, CX
+	SHRQ $0x10, R10
+	JNE  group10
 
-done4:
+after9:
+	ADDQ $0x08, SI
+	ADDQ $0x00000100, DI
+	ADDQ $0x00000100, BX
+	SUBQ $0x40, R9
+	JMP  rest4
+
+done3:
 	MOVQ index+0(FP), CX
 	SUBQ CX, AX
 	SHRQ $0x02, AX
@@ -4190,44 +4326,45 @@ TEXT ·pairsEuclid1F64AVX512(SB), NOSPLIT, $0-80
 	VBROADCASTSD limit+64(FP), Z1
 
 word1:
-	CMPQ  R8, $0x40
-	JL    tail3
-	MOVQ  (SI), CX
-	TESTQ CX, CX
+	CMPQ  R8, $0x48
+	JL    rest4
+	MOVQ  (SI), R9
+	TESTQ R9, R9
 	JE    next2
-	MOVQ  DI, R9
-	MOVQ  BX, R10
+	MOVQ  DI, R10
+	XORL  CX, CX
 
 group5:
-	MOVL          CX, R11
-	ANDL          $0x000000ff, R11
-	JE            skip6
-	VMOVUPS       (R9), Z2
+	BSFQ          R9, R12
+	SHRXQ         R12, R9, R9
+	ADDQ          R12, CX
+	LEAQ          (R10)(R12*8), R10
+	VMOVUPS       (R10), Z2
 	VSUBPD        Z2, Z0, Z2
 	VMULPD        Z2, Z2, Z3
 	VCMPPD        $0x11, Z1, Z3, K1
-	KMOVB         K1, R12
-	ANDL          R11, R12
+	KMOVB         K1, R13
+	ANDL          R9, R13
 	JE            skip6
-	POPCNTL       R12, R11
-	KMOVW         R12, K1
-	VMOVDQU32     (R10), Y3
+	POPCNTL       R13, R14
+	KMOVW         R13, K1
+	VMOVDQU32     (BX)(CX*4), Y3
 	VPCOMPRESSD.Z Y3, K1, Y3
 	VMOVDQU32     Y3, (AX)
 	TESTQ         DX, DX
 	JE            bare7
-	LEAQ          (DX), R12
+	LEAQ          (DX), R13
 	VCOMPRESSPD.Z Z2, K1, Z2
-	VMOVUPD       Z2, (R12)
-	LEAQ          (DX)(R11*8), DX
+	VMOVUPD       Z2, (R13)
+	LEAQ          (DX)(R14*8), DX
 
 bare7:
-	LEAQ (AX)(R11*4), AX
+	LEAQ (AX)(R14*4), AX
 
 skip6:
-	ADDQ $0x00000040, R9
-	ADDQ $0x00000020, R10
-	SHRQ $0x08, CX
+	ADDQ $0x00000040, R10
+	ADDQ $0x08, CX
+	SHRQ $0x08, R9
 	JNE  group5
 
 next2:
@@ -4237,66 +4374,79 @@ next2:
 	SUBQ $0x40, R8
 	JMP  word1
 
-tail3:
+rest4:
 	TESTQ R8, R8
-	JE    done4
+	JLE   done3
+	MOVQ  (SI), R9
+	CMPQ  R8, $0x40
+	JGE   whole8
 	MOVQ  R8, CX
-	MOVQ  $-1, R9
-	SHLQ  CL, R9
-	NOTQ  R9
-	MOVQ  (SI), CX
-	ANDQ  R9, CX
-	JE    done4
-	MOVQ  DI, R9
-	MOVQ  BX, R10
-	MOVQ  R8, BX
+	MOVQ  $-1, R10
+	SHLQ  CL, R10
+	NOTQ  R10
+	ANDQ  R10, R9
 
-group8:
-	MOVL          CX, R11
-	ANDL          $0x000000ff, R11
-	JE            skip9
-	MOVQ          $+8, SI
-	CMPQ          BX, SI
-	CMOVQLT       BX, SI
-	MOVQ          $-1, DI
-	BZHIQ         SI, DI, DI
-	KMOVW         DI, K1
-	VMOVUPD.Z     (R9), K1, Z2
+whole8:
+	TESTQ R9, R9
+	JE    after9
+	MOVQ  DI, R10
+	XORL  CX, CX
+
+group10:
+	BSFQ          R9, R11
+	SHRXQ         R11, R9, R9
+	ADDQ          R11, CX
+	LEAQ          (R10)(R11*8), R10
+	MOVQ          R8, R12
+	SUBQ          CX, R12
+	MOVQ          $+8, R13
+	CMPQ          R13, R12
+	CMOVQLT       R13, R12
+	MOVQ          $-1, R13
+	BZHIQ         R12, R13, R13
+	KMOVW         R13, K1
+	VMOVUPD.Z     (R10), K1, Z2
 	VSUBPD        Z2, Z0, Z2
 	VMULPD        Z2, Z2, Z3
 	VCMPPD        $0x11, Z1, Z3, K1
-	KMOVB         K1, DI
-	ANDL          R11, DI
-	JE            skip9
-	POPCNTL       DI, R8
-	KMOVW         DI, K1
-	MOVQ          $-1, DI
-	BZHIQ         R8, DI, DI
-	KMOVW         DI, K2
-	MOVQ          $-1, DI
-	BZHIQ         SI, DI, DI
-	KMOVW         DI, K3
-	VMOVDQU32.Z   (R10), K3, Y3
+	KMOVB         K1, R13
+	ANDL          R9, R13
+	JE            skip11
+	POPCNTL       R13, R14
+	KMOVW         R13, K1
+	MOVQ          $-1, R13
+	BZHIQ         R14, R13, R13
+	KMOVW         R13, K2
+	MOVQ          $-1, R13
+	BZHIQ         R12, R13, R13
+	KMOVW         R13, K3
+	VMOVDQU32.Z   (BX)(CX*4), K3, Y3
 	VPCOMPRESSD.Z Y3, K1, Y3
 	VMOVDQU32     Y3, K2, (AX)
 	TESTQ         DX, DX
-	JE            bare10
-	LEAQ          (DX), SI
+	JE            bare12
+	LEAQ          (DX), R12
 	VCOMPRESSPD.Z Z2, K1, Z2
-	VMOVUPD       Z2, K2, (SI)
-	LEAQ          (DX)(R8*8), DX
+	VMOVUPD       Z2, K2, (R12)
+	LEAQ          (DX)(R14*8), DX
 
-bare10:
-	LEAQ (AX)(R8*4), AX
+bare12:
+	LEAQ (AX)(R14*4), AX
 
-skip9:
-	ADDQ $0x00000040, R9
-	ADDQ $0x00000020, R10
-	SUBQ $0x08, BX
-	SHRQ $0x08, CX
-	JNE  group8
+skip11:
+	ADDQ $0x00000040, R10
+	ADDQ $0x08, CX
+	SHRQ $0x08, R9
+	JNE  group10
 
-done4:
+after9:
+	ADDQ $0x08, SI
+	ADDQ $0x00000200, DI
+	ADDQ $0x00000100, BX
+	SUBQ $0x40, R8
+	JMP  rest4
+
+done3:
 	MOVQ index+0(FP), CX
 	SUBQ CX, AX
 	SHRQ $0x02, AX
@@ -4321,51 +4471,52 @@ TEXT ·pairsEuclid2F64AVX512(SB), NOSPLIT, $0-88
 	VBROADCASTSD limit+72(FP), Z2
 
 word1:
-	CMPQ  R9, $0x40
-	JL    tail3
-	MOVQ  (SI), CX
-	TESTQ CX, CX
+	CMPQ  R9, $0x48
+	JL    rest4
+	MOVQ  (SI), R10
+	TESTQ R10, R10
 	JE    next2
-	MOVQ  DI, R10
-	MOVQ  BX, R11
+	MOVQ  DI, R11
+	XORL  CX, CX
 
 group5:
-	MOVL          CX, R12
-	ANDL          $0x000000ff, R12
-	JE            skip6
-	VMOVUPS       (R10), Z3
+	BSFQ          R10, R13
+	SHRXQ         R13, R10, R10
+	ADDQ          R13, CX
+	LEAQ          (R11)(R13*8), R11
+	VMOVUPS       (R11), Z3
 	VSUBPD        Z3, Z0, Z3
 	VMULPD        Z3, Z3, Z4
-	VMOVUPS       (R10)(R8*1), Z5
+	VMOVUPS       (R11)(R8*1), Z5
 	VSUBPD        Z5, Z1, Z5
 	VMULPD        Z5, Z5, Z6
 	VADDPD        Z6, Z4, Z4
 	VCMPPD        $0x11, Z2, Z4, K1
-	KMOVB         K1, R13
-	ANDL          R12, R13
+	KMOVB         K1, R14
+	ANDL          R10, R14
 	JE            skip6
-	POPCNTL       R13, R12
-	KMOVW         R13, K1
-	VMOVDQU32     (R11), Y4
+	POPCNTL       R14, R15
+	KMOVW         R14, K1
+	VMOVDQU32     (BX)(CX*4), Y4
 	VPCOMPRESSD.Z Y4, K1, Y4
 	VMOVDQU32     Y4, (AX)
 	TESTQ         DX, DX
 	JE            bare7
-	LEAQ          (DX), R13
+	LEAQ          (DX), R14
 	VCOMPRESSPD.Z Z3, K1, Z3
-	VMOVUPD       Z3, (R13)
-	LEAQ          (DX)(R8*1), R13
+	VMOVUPD       Z3, (R14)
+	LEAQ          (DX)(R8*1), R14
 	VCOMPRESSPD.Z Z5, K1, Z5
-	VMOVUPD       Z5, (R13)
-	LEAQ          (DX)(R12*8), DX
+	VMOVUPD       Z5, (R14)
+	LEAQ          (DX)(R15*8), DX
 
 bare7:
-	LEAQ (AX)(R12*4), AX
+	LEAQ (AX)(R15*4), AX
 
 skip6:
-	ADDQ $0x00000040, R10
-	ADDQ $0x00000020, R11
-	SHRQ $0x08, CX
+	ADDQ $0x00000040, R11
+	ADDQ $0x08, CX
+	SHRQ $0x08, R10
 	JNE  group5
 
 next2:
@@ -4375,73 +4526,86 @@ next2:
 	SUBQ $0x40, R9
 	JMP  word1
 
-tail3:
+rest4:
 	TESTQ R9, R9
-	JE    done4
+	JLE   done3
+	MOVQ  (SI), R10
+	CMPQ  R9, $0x40
+	JGE   whole8
 	MOVQ  R9, CX
-	MOVQ  $-1, R10
-	SHLQ  CL, R10
-	NOTQ  R10
-	MOVQ  (SI), CX
-	ANDQ  R10, CX
-	JE    done4
-	MOVQ  DI, R10
-	MOVQ  BX, R11
-	MOVQ  R9, BX
+	MOVQ  $-1, R11
+	SHLQ  CL, R11
+	NOTQ  R11
+	ANDQ  R11, R10
 
-group8:
-	MOVL          CX, R12
-	ANDL          $0x000000ff, R12
-	JE            skip9
-	MOVQ          $+8, SI
-	CMPQ          BX, SI
-	CMOVQLT       BX, SI
-	MOVQ          $-1, DI
-	BZHIQ         SI, DI, DI
-	KMOVW         DI, K1
-	VMOVUPD.Z     (R10), K1, Z3
+whole8:
+	TESTQ R10, R10
+	JE    after9
+	MOVQ  DI, R11
+	XORL  CX, CX
+
+group10:
+	BSFQ          R10, R12
+	SHRXQ         R12, R10, R10
+	ADDQ          R12, CX
+	LEAQ          (R11)(R12*8), R11
+	MOVQ          R9, R13
+	SUBQ          CX, R13
+	MOVQ          $+8, R14
+	CMPQ          R14, R13
+	CMOVQLT       R14, R13
+	MOVQ          $-1, R14
+	BZHIQ         R13, R14, R14
+	KMOVW         R14, K1
+	VMOVUPD.Z     (R11), K1, Z3
 	VSUBPD        Z3, Z0, Z3
 	VMULPD        Z3, Z3, Z4
-	VMOVUPD.Z     (R10)(R8*1), K1, Z5
+	VMOVUPD.Z     (R11)(R8*1), K1, Z5
 	VSUBPD        Z5, Z1, Z5
 	VMULPD        Z5, Z5, Z6
 	VADDPD        Z6, Z4, Z4
 	VCMPPD        $0x11, Z2, Z4, K1
-	KMOVB         K1, DI
-	ANDL          R12, DI
-	JE            skip9
-	POPCNTL       DI, R9
-	KMOVW         DI, K1
-	MOVQ          $-1, DI
-	BZHIQ         R9, DI, DI
-	KMOVW         DI, K2
-	MOVQ          $-1, DI
-	BZHIQ         SI, DI, DI
-	KMOVW         DI, K3
-	VMOVDQU32.Z   (R11), K3, Y4
+	KMOVB         K1, R14
+	ANDL          R10, R14
+	JE            skip11
+	POPCNTL       R14, R15
+	KMOVW         R14, K1
+	MOVQ          $-1, R14
+	BZHIQ         R15, R14, R14
+	KMOVW         R14, K2
+	MOVQ          $-1, R14
+	BZHIQ         R13, R14, R14
+	KMOVW         R14, K3
+	VMOVDQU32.Z   (BX)(CX*4), K3, Y4
 	VPCOMPRESSD.Z Y4, K1, Y4
 	VMOVDQU32     Y4, K2, (AX)
 	TESTQ         DX, DX
-	JE            bare10
-	LEAQ          (DX), SI
+	JE            bare12
+	LEAQ          (DX), R13
 	VCOMPRESSPD.Z Z3, K1, Z3
-	VMOVUPD       Z3, K2, (SI)
-	LEAQ          (DX)(R8*1), SI
+	VMOVUPD       Z3, K2, (R13)
+	LEAQ          (DX)(R8*1), R13
 	VCOMPRESSPD.Z Z5, K1, Z5
-	VMOVUPD       Z5, K2, (SI)
-	LEAQ          (DX)(R9*8), DX
+	VMOVUPD       Z5, K2, (R13)
+	LEAQ          (DX)(R15*8), DX
 
-bare10:
-	LEAQ (AX)(R9*4), AX
+bare12:
+	LEAQ (AX)(R15*4), AX
 
-skip9:
-	ADDQ $0x00000040, R10
-	ADDQ $0x00000020, R11
-	SUBQ $0x08, BX
-	SHRQ $0x08, CX
-	JNE  group8
+skip11:
+	ADDQ $0x00000040, R11
+	ADDQ $0x08, CX
+	SHRQ $0x08, R10
+	JNE  group10
 
-done4:
+after9:
+	ADDQ $0x08, SI
+	ADDQ $0x00000200, DI
+	ADDQ $0x00000100, BX
+	SUBQ $0x40, R9
+	JMP  rest4
+
+done3:
 	MOVQ index+0(FP), CX
 	SUBQ CX, AX
 	SHRQ $0x02, AX
@@ -4467,58 +4631,59 @@ TEXT ·pairsEuclid3F64AVX512(SB), NOSPLIT, $0-96
 	VBROADCASTSD limit+80(FP), Z3
 
 word1:
-	CMPQ  R9, $0x40
-	JL    tail3
-	MOVQ  (SI), CX
-	TESTQ CX, CX
+	CMPQ  R9, $0x48
+	JL    rest4
+	MOVQ  (SI), R10
+	TESTQ R10, R10
 	JE    next2
-	MOVQ  DI, R10
-	MOVQ  BX, R11
+	MOVQ  DI, R11
+	XORL  CX, CX
 
 group5:
-	MOVL          CX, R12
-	ANDL          $0x000000ff, R12
-	JE            skip6
-	VMOVUPS       (R10), Z4
+	BSFQ          R10, R13
+	SHRXQ         R13, R10, R10
+	ADDQ          R13, CX
+	LEAQ          (R11)(R13*8), R11
+	VMOVUPS       (R11), Z4
 	VSUBPD        Z4, Z0, Z4
 	VMULPD        Z4, Z4, Z5
-	VMOVUPS       (R10)(R8*1), Z6
+	VMOVUPS       (R11)(R8*1), Z6
 	VSUBPD        Z6, Z1, Z6
 	VMULPD        Z6, Z6, Z7
 	VADDPD        Z7, Z5, Z5
-	VMOVUPS       (R10)(R8*2), Z7
+	VMOVUPS       (R11)(R8*2), Z7
 	VSUBPD        Z7, Z2, Z7
 	VMULPD        Z7, Z7, Z8
 	VADDPD        Z8, Z5, Z5
 	VCMPPD        $0x11, Z3, Z5, K1
-	KMOVB         K1, R13
-	ANDL          R12, R13
+	KMOVB         K1, R14
+	ANDL          R10, R14
 	JE            skip6
-	POPCNTL       R13, R12
-	KMOVW         R13, K1
-	VMOVDQU32     (R11), Y5
+	POPCNTL       R14, R15
+	KMOVW         R14, K1
+	VMOVDQU32     (BX)(CX*4), Y5
 	VPCOMPRESSD.Z Y5, K1, Y5
 	VMOVDQU32     Y5, (AX)
 	TESTQ         DX, DX
 	JE            bare7
-	LEAQ          (DX), R13
+	LEAQ          (DX), R14
 	VCOMPRESSPD.Z Z4, K1, Z4
-	VMOVUPD       Z4, (R13)
-	LEAQ          (DX)(R8*1), R13
+	VMOVUPD       Z4, (R14)
+	LEAQ          (DX)(R8*1), R14
 	VCOMPRESSPD.Z Z6, K1, Z6
-	VMOVUPD       Z6, (R13)
-	LEAQ          (DX)(R8*2), R13
+	VMOVUPD       Z6, (R14)
+	LEAQ          (DX)(R8*2), R14
 	VCOMPRESSPD.Z Z7, K1, Z7
-	VMOVUPD       Z7, (R13)
-	LEAQ          (DX)(R12*8), DX
+	VMOVUPD       Z7, (R14)
+	LEAQ          (DX)(R15*8), DX
 
 bare7:
-	LEAQ (AX)(R12*4), AX
+	LEAQ (AX)(R15*4), AX
 
 skip6:
-	ADDQ $0x00000040, R10
-	ADDQ $0x00000020, R11
-	SHRQ $0x08, CX
+	ADDQ $0x00000040, R11
+	ADDQ $0x08, CX
+	SHRQ $0x08, R10
 	JNE  group5
 
 next2:
@@ -4528,80 +4693,93 @@ next2:
 	SUBQ $0x40, R9
 	JMP  word1
 
-tail3:
+rest4:
 	TESTQ R9, R9
-	JE    done4
+	JLE   done3
+	MOVQ  (SI), R10
+	CMPQ  R9, $0x40
+	JGE   whole8
 	MOVQ  R9, CX
-	MOVQ  $-1, R10
-	SHLQ  CL, R10
-	NOTQ  R10
-	MOVQ  (SI), CX
-	ANDQ  R10, CX
-	JE    done4
-	MOVQ  DI, R10
-	MOVQ  BX, R11
-	MOVQ  R9, BX
+	MOVQ  $-1, R11
+	SHLQ  CL, R11
+	NOTQ  R11
+	ANDQ  R11, R10
 
-group8:
-	MOVL          CX, R12
-	ANDL          $0x000000ff, R12
-	JE            skip9
-	MOVQ          $+8, SI
-	CMPQ          BX, SI
-	CMOVQLT       BX, SI
-	MOVQ          $-1, DI
-	BZHIQ         SI, DI, DI
-	KMOVW         DI, K1
-	VMOVUPD.Z     (R10), K1, Z4
+whole8:
+	TESTQ R10, R10
+	JE    after9
+	MOVQ  DI, R11
+	XORL  CX, CX
+
+group10:
+	BSFQ          R10, R12
+	SHRXQ         R12, R10, R10
+	ADDQ          R12, CX
+	LEAQ          (R11)(R12*8), R11
+	MOVQ          R9, R13
+	SUBQ          CX, R13
+	MOVQ          $+8, R14
+	CMPQ          R14, R13
+	CMOVQLT       R14, R13
+	MOVQ          $-1, R14
+	BZHIQ         R13, R14, R14
+	KMOVW         R14, K1
+	VMOVUPD.Z     (R11), K1, Z4
 	VSUBPD        Z4, Z0, Z4
 	VMULPD        Z4, Z4, Z5
-	VMOVUPD.Z     (R10)(R8*1), K1, Z6
+	VMOVUPD.Z     (R11)(R8*1), K1, Z6
 	VSUBPD        Z6, Z1, Z6
 	VMULPD        Z6, Z6, Z7
 	VADDPD        Z7, Z5, Z5
-	VMOVUPD.Z     (R10)(R8*2), K1, Z7
+	VMOVUPD.Z     (R11)(R8*2), K1, Z7
 	VSUBPD        Z7, Z2, Z7
 	VMULPD        Z7, Z7, Z8
 	VADDPD        Z8, Z5, Z5
 	VCMPPD        $0x11, Z3, Z5, K1
-	KMOVB         K1, DI
-	ANDL          R12, DI
-	JE            skip9
-	POPCNTL       DI, R9
-	KMOVW         DI, K1
-	MOVQ          $-1, DI
-	BZHIQ         R9, DI, DI
-	KMOVW         DI, K2
-	MOVQ          $-1, DI
-	BZHIQ         SI, DI, DI
-	KMOVW         DI, K3
-	VMOVDQU32.Z   (R11), K3, Y5
+	KMOVB         K1, R14
+	ANDL          R10, R14
+	JE            skip11
+	POPCNTL       R14, R15
+	KMOVW         R14, K1
+	MOVQ          $-1, R14
+	BZHIQ         R15, R14, R14
+	KMOVW         R14, K2
+	MOVQ          $-1, R14
+	BZHIQ         R13, R14, R14
+	KMOVW         R14, K3
+	VMOVDQU32.Z   (BX)(CX*4), K3, Y5
 	VPCOMPRESSD.Z Y5, K1, Y5
 	VMOVDQU32     Y5, K2, (AX)
 	TESTQ         DX, DX
-	JE            bare10
-	LEAQ          (DX), SI
+	JE            bare12
+	LEAQ          (DX), R13
 	VCOMPRESSPD.Z Z4, K1, Z4
-	VMOVUPD       Z4, K2, (SI)
-	LEAQ          (DX)(R8*1), SI
+	VMOVUPD       Z4, K2, (R13)
+	LEAQ          (DX)(R8*1), R13
 	VCOMPRESSPD.Z Z6, K1, Z6
-	VMOVUPD       Z6, K2, (SI)
-	LEAQ          (DX)(R8*2), SI
+	VMOVUPD       Z6, K2, (R13)
+	LEAQ          (DX)(R8*2), R13
 	VCOMPRESSPD.Z Z7, K1, Z7
-	VMOVUPD       Z7, K2, (SI)
-	LEAQ          (DX)(R9*8), DX
+	VMOVUPD       Z7, K2, (R13)
+	LEAQ          (DX)(R15*8), DX
 
-bare10:
-	LEAQ (AX)(R9*4), AX
+bare12:
+	LEAQ (AX)(R15*4), AX
 
-skip9:
-	ADDQ $0x00000040, R10
-	ADDQ $0x00000020, R11
-	SUBQ $0x08, BX
-	SHRQ $0x08, CX
-	JNE  group8
+skip11:
+	ADDQ $0x00000040, R11
+	ADDQ $0x08, CX
+	SHRQ $0x08, R10
+	JNE  group10
 
-done4:
+after9:
+	ADDQ $0x08, SI
+	ADDQ $0x00000200, DI
+	ADDQ $0x00000100, BX
+	SUBQ $0x40, R9
+	JMP  rest4
+
+done3:
 	MOVQ index+0(FP), CX
 	SUBQ CX, AX
 	SHRQ $0x02, AX
@@ -4629,21 +4807,22 @@ TEXT ·pairsRigidF64AVX512(SB), NOSPLIT, $0-112
 	VBROADCASTSD limit+96(FP), Z5
 
 word1:
-	CMPQ  R9, $0x40
-	JL    tail3
-	MOVQ  (SI), CX
-	TESTQ CX, CX
+	CMPQ  R9, $0x48
+	JL    rest4
+	MOVQ  (SI), R10
+	TESTQ R10, R10
 	JE    next2
-	MOVQ  DI, R10
-	MOVQ  BX, R11
+	MOVQ  DI, R11
+	XORL  CX, CX
 
 group5:
-	MOVL          CX, R12
-	ANDL          $0x000000ff, R12
-	JE            skip6
-	VMOVUPS       (R10), Z6
+	BSFQ          R10, R13
+	SHRXQ         R13, R10, R10
+	ADDQ          R13, CX
+	LEAQ          (R11)(R13*8), R11
+	VMOVUPS       (R11), Z6
 	VSUBPD        Z6, Z0, Z6
-	VMOVUPS       (R10)(R8*1), Z7
+	VMOVUPS       (R11)(R8*1), Z7
 	VSUBPD        Z7, Z1, Z7
 	VMULPD        Z6, Z2, Z8
 	VMULPD        Z7, Z3, Z9
@@ -4655,35 +4834,35 @@ group5:
 	VMULPD        Z6, Z6, Z9
 	VADDPD        Z9, Z7, Z7
 	VCMPPD        $0x11, Z5, Z7, K1
-	KMOVB         K1, R13
-	ANDL          R12, R13
+	KMOVB         K1, R14
+	ANDL          R10, R14
 	JE            skip6
-	POPCNTL       R13, R12
-	KMOVW         R13, K1
-	VMOVDQU32     (R11), Y7
+	POPCNTL       R14, R15
+	KMOVW         R14, K1
+	VMOVDQU32     (BX)(CX*4), Y7
 	VPCOMPRESSD.Z Y7, K1, Y7
 	VMOVDQU32     Y7, (AX)
 	TESTQ         DX, DX
 	JE            bare7
 	VMOVAPS       Z4, Z7
-	LEAQ          (DX), R13
+	LEAQ          (DX), R14
 	VCOMPRESSPD.Z Z7, K1, Z7
-	VMOVUPD       Z7, (R13)
-	LEAQ          (DX)(R8*1), R13
+	VMOVUPD       Z7, (R14)
+	LEAQ          (DX)(R8*1), R14
 	VCOMPRESSPD.Z Z8, K1, Z8
-	VMOVUPD       Z8, (R13)
-	LEAQ          (DX)(R8*2), R13
+	VMOVUPD       Z8, (R14)
+	LEAQ          (DX)(R8*2), R14
 	VCOMPRESSPD.Z Z6, K1, Z6
-	VMOVUPD       Z6, (R13)
-	LEAQ          (DX)(R12*8), DX
+	VMOVUPD       Z6, (R14)
+	LEAQ          (DX)(R15*8), DX
 
 bare7:
-	LEAQ (AX)(R12*4), AX
+	LEAQ (AX)(R15*4), AX
 
 skip6:
-	ADDQ $0x00000040, R10
-	ADDQ $0x00000020, R11
-	SHRQ $0x08, CX
+	ADDQ $0x00000040, R11
+	ADDQ $0x08, CX
+	SHRQ $0x08, R10
 	JNE  group5
 
 next2:
@@ -4693,33 +4872,40 @@ next2:
 	SUBQ $0x40, R9
 	JMP  word1
 
-tail3:
+rest4:
 	TESTQ R9, R9
-	JE    done4
+	JLE   done3
+	MOVQ  (SI), R10
+	CMPQ  R9, $0x40
+	JGE   whole8
 	MOVQ  R9, CX
-	MOVQ  $-1, R10
-	SHLQ  CL, R10
-	NOTQ  R10
-	MOVQ  (SI), CX
-	ANDQ  R10, CX
-	JE    done4
-	MOVQ  DI, R10
-	MOVQ  BX, R11
-	MOVQ  R9, BX
+	MOVQ  $-1, R11
+	SHLQ  CL, R11
+	NOTQ  R11
+	ANDQ  R11, R10
 
-group8:
-	MOVL          CX, R12
-	ANDL          $0x000000ff, R12
-	JE            skip9
-	MOVQ          $+8, SI
-	CMPQ          BX, SI
-	CMOVQLT       BX, SI
-	MOVQ          $-1, DI
-	BZHIQ         SI, DI, DI
-	KMOVW         DI, K1
-	VMOVUPD.Z     (R10), K1, Z6
+whole8:
+	TESTQ R10, R10
+	JE    after9
+	MOVQ  DI, R11
+	XORL  CX, CX
+
+group10:
+	BSFQ          R10, R12
+	SHRXQ         R12, R10, R10
+	ADDQ          R12, CX
+	LEAQ          (R11)(R12*8), R11
+	MOVQ          R9, R13
+	SUBQ          CX, R13
+	MOVQ          $+8, R14
+	CMPQ          R14, R13
+	CMOVQLT       R14, R13
+	MOVQ          $-1, R14
+	BZHIQ         R13, R14, R14
+	KMOVW         R14, K1
+	VMOVUPD.Z     (R11), K1, Z6
 	VSUBPD        Z6, Z0, Z6
-	VMOVUPD.Z     (R10)(R8*1), K1, Z7
+	VMOVUPD.Z     (R11)(R8*1), K1, Z7
 	VSUBPD        Z7, Z1, Z7
 	VMULPD        Z6, Z2, Z8
 	VMULPD        Z7, Z3, Z9
@@ -4731,45 +4917,51 @@ group8:
 	VMULPD        Z6, Z6, Z9
 	VADDPD        Z9, Z7, Z7
 	VCMPPD        $0x11, Z5, Z7, K1
-	KMOVB         K1, DI
-	ANDL          R12, DI
-	JE            skip9
-	POPCNTL       DI, R9
-	KMOVW         DI, K1
-	MOVQ          $-1, DI
-	BZHIQ         R9, DI, DI
-	KMOVW         DI, K2
-	MOVQ          $-1, DI
-	BZHIQ         SI, DI, DI
-	KMOVW         DI, K3
-	VMOVDQU32.Z   (R11), K3, Y7
+	KMOVB         K1, R14
+	ANDL          R10, R14
+	JE            skip11
+	POPCNTL       R14, R15
+	KMOVW         R14, K1
+	MOVQ          $-1, R14
+	BZHIQ         R15, R14, R14
+	KMOVW         R14, K2
+	MOVQ          $-1, R14
+	BZHIQ         R13, R14, R14
+	KMOVW         R14, K3
+	VMOVDQU32.Z   (BX)(CX*4), K3, Y7
 	VPCOMPRESSD.Z Y7, K1, Y7
 	VMOVDQU32     Y7, K2, (AX)
 	TESTQ         DX, DX
-	JE            bare10
+	JE            bare12
 	VMOVAPS       Z4, Z7
-	LEAQ          (DX), SI
+	LEAQ          (DX), R13
 	VCOMPRESSPD.Z Z7, K1, Z7
-	VMOVUPD       Z7, K2, (SI)
-	LEAQ          (DX)(R8*1), SI
+	VMOVUPD       Z7, K2, (R13)
+	LEAQ          (DX)(R8*1), R13
 	VCOMPRESSPD.Z Z8, K1, Z8
-	VMOVUPD       Z8, K2, (SI)
-	LEAQ          (DX)(R8*2), SI
+	VMOVUPD       Z8, K2, (R13)
+	LEAQ          (DX)(R8*2), R13
 	VCOMPRESSPD.Z Z6, K1, Z6
-	VMOVUPD       Z6, K2, (SI)
-	LEAQ          (DX)(R9*8), DX
+	VMOVUPD       Z6, K2, (R13)
+	LEAQ          (DX)(R15*8), DX
 
-bare10:
-	LEAQ (AX)(R9*4), AX
+bare12:
+	LEAQ (AX)(R15*4), AX
 
-skip9:
-	ADDQ $0x00000040, R10
-	ADDQ $0x00000020, R11
-	SUBQ $0x08, BX
-	SHRQ $0x08, CX
-	JNE  group8
+skip11:
+	ADDQ $0x00000040, R11
+	ADDQ $0x08, CX
+	SHRQ $0x08, R10
+	JNE  group10
 
-done4:
+after9:
+	ADDQ $0x08, SI
+	ADDQ $0x00000200, DI
+	ADDQ $0x00000100, BX
+	SUBQ $0x40, R9
+	JMP  rest4
+
+done3:
 	MOVQ index+0(FP), CX
 	SUBQ CX, AX
 	SHRQ $0x02, AX
@@ -4802,21 +4994,22 @@ TEXT ·pairsPolarF64AVX512(SB), NOSPLIT, $0-112
 	VMULPD       Z2, Z10, Z11
 
 word1:
-	CMPQ  R9, $0x40
-	JL    tail3
-	MOVQ  (SI), CX
-	TESTQ CX, CX
+	CMPQ  R9, $0x48
+	JL    rest4
+	MOVQ  (SI), R10
+	TESTQ R10, R10
 	JE    next2
-	MOVQ  DI, R10
-	MOVQ  BX, R11
+	MOVQ  DI, R11
+	XORL  CX, CX
 
 group5:
-	MOVL          CX, R12
-	ANDL          $0x000000ff, R12
-	JE            skip6
-	VMOVUPS       (R10), Z12
+	BSFQ          R10, R13
+	SHRXQ         R13, R10, R10
+	ADDQ          R13, CX
+	LEAQ          (R11)(R13*8), R11
+	VMOVUPS       (R11), Z12
 	VSUBPD        Z12, Z1, Z12
-	VMOVUPS       (R10)(R8*1), Z17
+	VMOVUPS       (R11)(R8*1), Z17
 	VMULPD        Z17, Z10, Z18
 	VSUBPD        Z18, Z11, Z19
 	VANDPD        Z19, Z0, Z19
@@ -4830,12 +5023,12 @@ group5:
 	VMULPD        Z18, Z5, Z18
 	VADDPD        Z18, Z19, Z18
 	VCMPPD        $0x11, Z6, Z18, K1
-	KMOVB         K1, R13
-	ANDL          R12, R13
+	KMOVB         K1, R14
+	ANDL          R10, R14
 	JE            skip6
-	POPCNTL       R13, R12
-	KMOVW         R13, K1
-	VMOVDQU32     (R11), Y18
+	POPCNTL       R14, R15
+	KMOVW         R14, K1
+	VMOVDQU32     (BX)(CX*4), Y18
 	VPCOMPRESSD.Z Y18, K1, Y18
 	VMOVDQU32     Y18, (AX)
 	TESTQ         DX, DX
@@ -4850,24 +5043,24 @@ group5:
 	VCMPPD        $0x11, Z9, Z13, K2
 	VANDPD        Z13, Z0, Z12
 	VBLENDMPD     Z12, Z13, K2, Z14
-	LEAQ          (DX), R13
+	LEAQ          (DX), R14
 	VCOMPRESSPD.Z Z14, K1, Z14
-	VMOVUPD       Z14, (R13)
-	LEAQ          (DX)(R8*1), R13
+	VMOVUPD       Z14, (R14)
+	LEAQ          (DX)(R8*1), R14
 	VCOMPRESSPD.Z Z18, K1, Z18
-	VMOVUPD       Z18, (R13)
-	LEAQ          (DX)(R8*2), R13
+	VMOVUPD       Z18, (R14)
+	LEAQ          (DX)(R8*2), R14
 	VCOMPRESSPD.Z Z17, K1, Z17
-	VMOVUPD       Z17, (R13)
-	LEAQ          (DX)(R12*8), DX
+	VMOVUPD       Z17, (R14)
+	LEAQ          (DX)(R15*8), DX
 
 bare7:
-	LEAQ (AX)(R12*4), AX
+	LEAQ (AX)(R15*4), AX
 
 skip6:
-	ADDQ $0x00000040, R10
-	ADDQ $0x00000020, R11
-	SHRQ $0x08, CX
+	ADDQ $0x00000040, R11
+	ADDQ $0x08, CX
+	SHRQ $0x08, R10
 	JNE  group5
 
 next2:
@@ -4877,33 +5070,40 @@ next2:
 	SUBQ $0x40, R9
 	JMP  word1
 
-tail3:
+rest4:
 	TESTQ R9, R9
-	JE    done4
+	JLE   done3
+	MOVQ  (SI), R10
+	CMPQ  R9, $0x40
+	JGE   whole8
 	MOVQ  R9, CX
-	MOVQ  $-1, R10
-	SHLQ  CL, R10
-	NOTQ  R10
-	MOVQ  (SI), CX
-	ANDQ  R10, CX
-	JE    done4
-	MOVQ  DI, R10
-	MOVQ  BX, R11
-	MOVQ  R9, BX
+	MOVQ  $-1, R11
+	SHLQ  CL, R11
+	NOTQ  R11
+	ANDQ  R11, R10
 
-group8:
-	MOVL          CX, R12
-	ANDL          $0x000000ff, R12
-	JE            skip9
-	MOVQ          $+8, SI
-	CMPQ          BX, SI
-	CMOVQLT       BX, SI
-	MOVQ          $-1, DI
-	BZHIQ         SI, DI, DI
-	KMOVW         DI, K1
-	VMOVUPD.Z     (R10), K1, Z12
+whole8:
+	TESTQ R10, R10
+	JE    after9
+	MOVQ  DI, R11
+	XORL  CX, CX
+
+group10:
+	BSFQ          R10, R12
+	SHRXQ         R12, R10, R10
+	ADDQ          R12, CX
+	LEAQ          (R11)(R12*8), R11
+	MOVQ          R9, R13
+	SUBQ          CX, R13
+	MOVQ          $+8, R14
+	CMPQ          R14, R13
+	CMOVQLT       R14, R13
+	MOVQ          $-1, R14
+	BZHIQ         R13, R14, R14
+	KMOVW         R14, K1
+	VMOVUPD.Z     (R11), K1, Z12
 	VSUBPD        Z12, Z1, Z12
-	VMOVUPD.Z     (R10)(R8*1), K1, Z13
+	VMOVUPD.Z     (R11)(R8*1), K1, Z13
 	VMULPD        Z13, Z10, Z14
 	VSUBPD        Z14, Z11, Z17
 	VANDPD        Z17, Z0, Z17
@@ -4917,22 +5117,22 @@ group8:
 	VMULPD        Z14, Z5, Z14
 	VADDPD        Z14, Z17, Z14
 	VCMPPD        $0x11, Z6, Z14, K1
-	KMOVB         K1, DI
-	ANDL          R12, DI
-	JE            skip9
-	POPCNTL       DI, R9
-	KMOVW         DI, K1
-	MOVQ          $-1, DI
-	BZHIQ         R9, DI, DI
-	KMOVW         DI, K2
-	MOVQ          $-1, DI
-	BZHIQ         SI, DI, DI
-	KMOVW         DI, K3
-	VMOVDQU32.Z   (R11), K3, Y14
+	KMOVB         K1, R14
+	ANDL          R10, R14
+	JE            skip11
+	POPCNTL       R14, R15
+	KMOVW         R14, K1
+	MOVQ          $-1, R14
+	BZHIQ         R15, R14, R14
+	KMOVW         R14, K2
+	MOVQ          $-1, R14
+	BZHIQ         R13, R14, R14
+	KMOVW         R14, K3
+	VMOVDQU32.Z   (BX)(CX*4), K3, Y14
 	VPCOMPRESSD.Z Y14, K1, Y14
 	VMOVDQU32     Y14, K2, (AX)
 	TESTQ         DX, DX
-	JE            bare10
+	JE            bare12
 	VMOVAPS       Z2, Z14
 	VANDPD        Z12, Z0, Z17
 	VANDNPD       Z12, Z0, Z18
@@ -4943,28 +5143,34 @@ group8:
 	VCMPPD        $0x11, Z9, Z15, K3
 	VANDPD        Z15, Z0, Z12
 	VBLENDMPD     Z12, Z15, K3, Z16
-	LEAQ          (DX), SI
+	LEAQ          (DX), R13
 	VCOMPRESSPD.Z Z16, K1, Z16
-	VMOVUPD       Z16, K2, (SI)
-	LEAQ          (DX)(R8*1), SI
+	VMOVUPD       Z16, K2, (R13)
+	LEAQ          (DX)(R8*1), R13
 	VCOMPRESSPD.Z Z14, K1, Z14
-	VMOVUPD       Z14, K2, (SI)
-	LEAQ          (DX)(R8*2), SI
+	VMOVUPD       Z14, K2, (R13)
+	LEAQ          (DX)(R8*2), R13
 	VCOMPRESSPD.Z Z13, K1, Z13
-	VMOVUPD       Z13, K2, (SI)
-	LEAQ          (DX)(R9*8), DX
+	VMOVUPD       Z13, K2, (R13)
+	LEAQ          (DX)(R15*8), DX
 
-bare10:
-	LEAQ (AX)(R9*4), AX
+bare12:
+	LEAQ (AX)(R15*4), AX
 
-skip9:
-	ADDQ $0x00000040, R10
-	ADDQ $0x00000020, R11
-	SUBQ $0x08, BX
-	SHRQ $0x08, CX
-	JNE  group8
+skip11:
+	ADDQ $0x00000040, R11
+	ADDQ $0x08, CX
+	SHRQ $0x08, R10
+	JNE  group10
 
-done4:
+after9:
+	ADDQ $0x08, SI
+	ADDQ $0x00000200, DI
+	ADDQ $0x00000100, BX
+	SUBQ $0x40, R9
+	JMP  rest4
+
+done3:
 	MOVQ index+0(FP), CX
 	SUBQ CX, AX
 	SHRQ $0x02, AX
@@ -4994,21 +5200,22 @@ TEXT ·pairsLogPolarF64AVX512(SB), NOSPLIT, $0-104
 	VBROADCASTSD pairsHalfTurnF64<>+0(SB), Z8
 
 word1:
-	CMPQ  R9, $0x40
-	JL    tail3
-	MOVQ  (SI), CX
-	TESTQ CX, CX
+	CMPQ  R9, $0x48
+	JL    rest4
+	MOVQ  (SI), R10
+	TESTQ R10, R10
 	JE    next2
-	MOVQ  DI, R10
-	MOVQ  BX, R11
+	MOVQ  DI, R11
+	XORL  CX, CX
 
 group5:
-	MOVL          CX, R12
-	ANDL          $0x000000ff, R12
-	JE            skip6
-	VMOVUPS       (R10), Z9
+	BSFQ          R10, R13
+	SHRXQ         R13, R10, R10
+	ADDQ          R13, CX
+	LEAQ          (R11)(R13*8), R11
+	VMOVUPS       (R11), Z9
 	VSUBPD        Z9, Z1, Z9
-	VMOVUPS       (R10)(R8*1), Z14
+	VMOVUPS       (R11)(R8*1), Z14
 	VSUBPD        Z14, Z2, Z14
 	VANDPD        Z14, Z0, Z15
 	VSUBPD        Z15, Z7, Z16
@@ -5018,12 +5225,12 @@ group5:
 	VMULPD        Z16, Z4, Z16
 	VADDPD        Z16, Z15, Z15
 	VCMPPD        $0x11, Z5, Z15, K1
-	KMOVB         K1, R13
-	ANDL          R12, R13
+	KMOVB         K1, R14
+	ANDL          R10, R14
 	JE            skip6
-	POPCNTL       R13, R12
-	KMOVW         R13, K1
-	VMOVDQU32     (R11), Y15
+	POPCNTL       R14, R15
+	KMOVW         R14, K1
+	VMOVDQU32     (BX)(CX*4), Y15
 	VPCOMPRESSD.Z Y15, K1, Y15
 	VMOVDQU32     Y15, (AX)
 	TESTQ         DX, DX
@@ -5037,21 +5244,21 @@ group5:
 	VCMPPD        $0x11, Z8, Z10, K2
 	VANDPD        Z10, Z0, Z14
 	VBLENDMPD     Z14, Z10, K2, Z11
-	LEAQ          (DX), R13
+	LEAQ          (DX), R14
 	VCOMPRESSPD.Z Z9, K1, Z9
-	VMOVUPD       Z9, (R13)
-	LEAQ          (DX)(R8*1), R13
+	VMOVUPD       Z9, (R14)
+	LEAQ          (DX)(R8*1), R14
 	VCOMPRESSPD.Z Z11, K1, Z11
-	VMOVUPD       Z11, (R13)
-	LEAQ          (DX)(R12*8), DX
+	VMOVUPD       Z11, (R14)
+	LEAQ          (DX)(R15*8), DX
 
 bare7:
-	LEAQ (AX)(R12*4), AX
+	LEAQ (AX)(R15*4), AX
 
 skip6:
-	ADDQ $0x00000040, R10
-	ADDQ $0x00000020, R11
-	SHRQ $0x08, CX
+	ADDQ $0x00000040, R11
+	ADDQ $0x08, CX
+	SHRQ $0x08, R10
 	JNE  group5
 
 next2:
@@ -5061,33 +5268,40 @@ next2:
 	SUBQ $0x40, R9
 	JMP  word1
 
-tail3:
+rest4:
 	TESTQ R9, R9
-	JE    done4
+	JLE   done3
+	MOVQ  (SI), R10
+	CMPQ  R9, $0x40
+	JGE   whole8
 	MOVQ  R9, CX
-	MOVQ  $-1, R10
-	SHLQ  CL, R10
-	NOTQ  R10
-	MOVQ  (SI), CX
-	ANDQ  R10, CX
-	JE    done4
-	MOVQ  DI, R10
-	MOVQ  BX, R11
-	MOVQ  R9, BX
+	MOVQ  $-1, R11
+	SHLQ  CL, R11
+	NOTQ  R11
+	ANDQ  R11, R10
 
-group8:
-	MOVL          CX, R12
-	ANDL          $0x000000ff, R12
-	JE            skip9
-	MOVQ          $+8, SI
-	CMPQ          BX, SI
-	CMOVQLT       BX, SI
-	MOVQ          $-1, DI
-	BZHIQ         SI, DI, DI
-	KMOVW         DI, K1
-	VMOVUPD.Z     (R10), K1, Z9
+whole8:
+	TESTQ R10, R10
+	JE    after9
+	MOVQ  DI, R11
+	XORL  CX, CX
+
+group10:
+	BSFQ          R10, R12
+	SHRXQ         R12, R10, R10
+	ADDQ          R12, CX
+	LEAQ          (R11)(R12*8), R11
+	MOVQ          R9, R13
+	SUBQ          CX, R13
+	MOVQ          $+8, R14
+	CMPQ          R14, R13
+	CMOVQLT       R14, R13
+	MOVQ          $-1, R14
+	BZHIQ         R13, R14, R14
+	KMOVW         R14, K1
+	VMOVUPD.Z     (R11), K1, Z9
 	VSUBPD        Z9, Z1, Z9
-	VMOVUPD.Z     (R10)(R8*1), K1, Z10
+	VMOVUPD.Z     (R11)(R8*1), K1, Z10
 	VSUBPD        Z10, Z2, Z10
 	VANDPD        Z10, Z0, Z11
 	VSUBPD        Z11, Z7, Z14
@@ -5097,22 +5311,22 @@ group8:
 	VMULPD        Z14, Z4, Z14
 	VADDPD        Z14, Z11, Z11
 	VCMPPD        $0x11, Z5, Z11, K1
-	KMOVB         K1, DI
-	ANDL          R12, DI
-	JE            skip9
-	POPCNTL       DI, R9
-	KMOVW         DI, K1
-	MOVQ          $-1, DI
-	BZHIQ         R9, DI, DI
-	KMOVW         DI, K2
-	MOVQ          $-1, DI
-	BZHIQ         SI, DI, DI
-	KMOVW         DI, K3
-	VMOVDQU32.Z   (R11), K3, Y11
+	KMOVB         K1, R14
+	ANDL          R10, R14
+	JE            skip11
+	POPCNTL       R14, R15
+	KMOVW         R14, K1
+	MOVQ          $-1, R14
+	BZHIQ         R15, R14, R14
+	KMOVW         R14, K2
+	MOVQ          $-1, R14
+	BZHIQ         R13, R14, R14
+	KMOVW         R14, K3
+	VMOVDQU32.Z   (BX)(CX*4), K3, Y11
 	VPCOMPRESSD.Z Y11, K1, Y11
 	VMOVDQU32     Y11, K2, (AX)
 	TESTQ         DX, DX
-	JE            bare10
+	JE            bare12
 	VANDPD        Z10, Z0, Z11
 	VANDNPD       Z10, Z0, Z14
 	VCMPPD        $0x11, Z11, Z6, K3
@@ -5122,25 +5336,31 @@ group8:
 	VCMPPD        $0x11, Z8, Z12, K3
 	VANDPD        Z12, Z0, Z10
 	VBLENDMPD     Z10, Z12, K3, Z13
-	LEAQ          (DX), SI
+	LEAQ          (DX), R13
 	VCOMPRESSPD.Z Z9, K1, Z9
-	VMOVUPD       Z9, K2, (SI)
-	LEAQ          (DX)(R8*1), SI
+	VMOVUPD       Z9, K2, (R13)
+	LEAQ          (DX)(R8*1), R13
 	VCOMPRESSPD.Z Z13, K1, Z13
-	VMOVUPD       Z13, K2, (SI)
-	LEAQ          (DX)(R9*8), DX
+	VMOVUPD       Z13, K2, (R13)
+	LEAQ          (DX)(R15*8), DX
 
-bare10:
-	LEAQ (AX)(R9*4), AX
+bare12:
+	LEAQ (AX)(R15*4), AX
 
-skip9:
-	ADDQ $0x00000040, R10
-	ADDQ $0x00000020, R11
-	SUBQ $0x08, BX
-	SHRQ $0x08, CX
-	JNE  group8
+skip11:
+	ADDQ $0x00000040, R11
+	ADDQ $0x08, CX
+	SHRQ $0x08, R10
+	JNE  group10
 
-done4:
+after9:
+	ADDQ $0x08, SI
+	ADDQ $0x00000200, DI
+	ADDQ $0x00000100, BX
+	SUBQ $0x40, R9
+	JMP  rest4
+
+done3:
 	MOVQ index+0(FP), CX
 	SUBQ CX, AX
 	SHRQ $0x02, AX
