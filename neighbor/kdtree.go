@@ -1,22 +1,26 @@
 package neighbor
 
 import (
-	"cmp"
 	"fmt"
 	"math"
-	"math/bits"
-	"slices"
+
+	"github.com/equivcnp/equivcnp/simd"
 )
 
+// Float is the type of coordinates.
+type Float = simd.Float
+
 const (
-	// leafSize is the largest number of points in a leaf: enough for a vector loop to pay, few enough that a leaf on the
-	// rim of a ball does not waste much.
+	// leafSize is the largest number of points in a leaf: a vector of float32, or two of float64.
 	leafSize = 16
 	// maxTreeDim bounds the axes. Beyond, a tree prunes hardly anything and a scan is as fast.
-	maxTreeDim = 8
+	maxTreeDim = simd.TreeMaxDim
+	// maxTreePoints bounds the points: while a tree is built, their numbers travel as the bits of finite coordinates.
+	maxTreePoints = 0x7f7fffff
 	// periodSlack, times the period, covers the rounding of an angle that is shifted by a period: three operations on
-	// numbers of up to 1.5 periods.
-	periodSlack = 0x1p-49
+	// numbers of up to 1.5 periods. periodSlack32 is the same for float32.
+	periodSlack   = 0x1p-49
+	periodSlack32 = 0x1p-20
 )
 
 // KDTree is a static kd-tree. It is immutable and safe for concurrent use.
@@ -26,236 +30,164 @@ const (
 // per node is the bounding box of its points, tighter than the half-spaces of the splits and all that pruning needs.
 // Coordinates are kept axis by axis, so the points of a leaf lie side by side.
 //
-// Distances along an axis are the rounded differences |x - c|. Rounding is monotonic, so the bound that a box gives is
-// never larger than the difference computed for a point in it, and pruning is exact without any allowance; only
-// periodic axes need one.
-type KDTree struct {
+// Squared distances are sums, axis by axis, of rounded squares of the rounded differences |x - c|, in T. Rounding is
+// monotonic, so the bound that a box gives is never larger than what is computed for a point in it, and pruning is exact
+// without any allowance; only periodic axes need one. A grid or a scan of all points gives the same pairs, bit for bit.
+type KDTree[T Float] struct {
 	n, dim, levels int
-	periods        []float64 // [dim], 0: not periodic
-	coord          []float64 // [dim, n] in tree order
-	index          []int32   // [n] the point at each stored position
-	box            []float64 // [nodes, dim, 2] least and greatest coordinate
+	periods        []T     // [dim], 0: not periodic
+	wrapped        []T     // nil if no axis is periodic, else the periods with +Inf for 0
+	coord          []T     // [dim, n] in tree order
+	index          []int32 // [n] the point at each stored position
+	box            []T     // [nodes, dim, 2] least and greatest coordinate
+}
+
+// Layout says where the coordinates of points lie in a slice: coordinate a of point i is x[i*Stride + a*AxisStride].
+// Rows side by side have Stride Dim and AxisStride 1; an array per axis, Stride 1 and AxisStride N.
+type Layout struct{ N, Dim, Stride, AxisStride int }
+
+// check returns an error unless the layout fits a slice of that length.
+func (l Layout) check(length int) error {
+	if l.Dim < 1 || l.Dim > maxTreeDim {
+		return fmt.Errorf("%w: dim = %d, need 1 to %d", ErrShape, l.Dim, maxTreeDim)
+	}
+	if l.N < 0 || l.N > maxTreePoints {
+		return fmt.Errorf("%w: %d points, need 0 to %d", ErrShape, l.N, maxTreePoints)
+	}
+	if l.N > 0 {
+		if l.Stride < 1 || l.AxisStride < 1 {
+			return fmt.Errorf("%w: strides %d and %d, need at least 1", ErrShape, l.Stride, l.AxisStride)
+		}
+		// By division, as the products may overflow.
+		left := length - 1 - (l.Dim-1)*min(l.AxisStride, length)
+		if left < 0 || (l.N-1 > left/l.Stride) {
+			return fmt.Errorf("%w: %d numbers are too few for %d points of %d coordinates, strides %d and %d",
+				ErrShape, length, l.N, l.Dim, l.Stride, l.AxisStride)
+		}
+	}
+	return nil
+}
+
+// rows is the layout of a slice of rows.
+func rows(length, dim int) (Layout, error) {
+	if dim < 1 || length%dim != 0 {
+		return Layout{}, fmt.Errorf("%w: %d numbers in rows of %d", ErrShape, length, dim)
+	}
+	return Layout{N: length / dim, Dim: dim, Stride: dim, AxisStride: 1}, nil
 }
 
 // NewTree builds a tree over points [n, dim], 1 ≤ dim ≤ 8. periods is nil or holds the period of each axis, 0 for one
 // that is not periodic; coordinates on periodic axes count modulo their period. The points are copied.
 //
-// Equal points are fine. The same points give the same tree.
-func NewTree(points []float64, dim int, periods []float64) (*KDTree, error) {
-	if dim < 1 || dim > maxTreeDim {
-		return nil, fmt.Errorf("neighbor: NewTree: %w: dim = %d, need 1 to %d", ErrShape, dim, maxTreeDim)
+// Equal points are fine. The same points give the same tree, whatever GOMAXPROCS is.
+func NewTree[T Float](points []T, dim int, periods []T) (*KDTree[T], error) {
+	l, err := rows(len(points), dim)
+	if err != nil {
+		return nil, fmt.Errorf("neighbor: NewTree: %w", err)
 	}
-	if len(points)%dim != 0 || len(points)/dim > math.MaxInt32 {
-		return nil, fmt.Errorf("neighbor: NewTree: %w: len(points) = %d, need at most %d rows of %d", ErrShape, len(points), math.MaxInt32, dim)
+	return newTree("NewTree", points, l, periods)
+}
+
+// NewTreeAt is NewTree for points that lie in a slice in some other way.
+func NewTreeAt[T Float](points []T, layout Layout, periods []T) (*KDTree[T], error) {
+	return newTree("NewTreeAt", points, layout, periods)
+}
+
+func newTree[T Float](op string, points []T, l Layout, periods []T) (*KDTree[T], error) {
+	if err := l.check(len(points)); err != nil {
+		return nil, fmt.Errorf("neighbor: %s: %w", op, err)
 	}
-	t := &KDTree{n: len(points) / dim, dim: dim, periods: make([]float64, dim)}
+	t := &KDTree[T]{n: l.N, dim: l.Dim, periods: make([]T, l.Dim)}
 	if periods != nil {
-		if len(periods) != dim {
-			return nil, fmt.Errorf("neighbor: NewTree: %w: len(periods) = %d, need %d", ErrShape, len(periods), dim)
+		if len(periods) != t.dim {
+			return nil, fmt.Errorf("neighbor: %s: %w: len(periods) = %d, need %d", op, ErrShape, len(periods), t.dim)
 		}
 		for axis, p := range periods {
-			if !(p >= 0) || math.IsInf(p, 0) {
-				return nil, fmt.Errorf("neighbor: NewTree: %w: period %d = %g", ErrOption, axis, p)
+			if !(p >= 0) || math.IsInf(float64(p), 0) {
+				return nil, fmt.Errorf("neighbor: %s: %w: period %d = %g", op, ErrOption, axis, p)
+			}
+			if p > 0 && t.wrapped == nil {
+				t.wrapped = make([]T, t.dim)
 			}
 		}
 		copy(t.periods, periods)
-	}
-	if c := firstBad(points); c >= 0 {
-		return nil, fmt.Errorf("neighbor: NewTree: %w: point %d, coordinate %d = %g", ErrValue, c/dim, c%dim, points[c])
-	}
-	x := slices.Clone(points)
-	for i := range x {
-		x[i] = t.wrap(i%dim, x[i])
+		for axis := range t.wrapped {
+			if t.wrapped[axis] = periods[axis]; periods[axis] == 0 {
+				t.wrapped[axis] = T(math.Inf(1))
+			}
+		}
 	}
 	for t.n > leafSize<<t.levels {
 		t.levels++
 	}
-	t.box = make([]float64, (2<<t.levels-1)*2*dim)
-	t.index = make([]int32, t.n)
-	for i := range t.index {
-		t.index[i] = int32(i)
-	}
-	if t.n > 0 {
-		t.build(x, 0, 0)
-	}
-	t.coord = make([]float64, len(x))
-	for pos, i := range t.index {
-		for axis := range dim {
-			t.coord[axis*t.n+pos] = x[int(i)*dim+axis]
-		}
+	if err := t.build(points, l); err != nil {
+		return nil, fmt.Errorf("neighbor: %s: %w", op, err)
 	}
 	return t, nil
 }
 
 // Len is the number of points.
-func (t *KDTree) Len() int { return t.n }
+func (t *KDTree[T]) Len() int { return t.n }
 
 // Dim is the number of axes.
-func (t *KDTree) Dim() int { return t.dim }
+func (t *KDTree[T]) Dim() int { return t.dim }
 
 // wrap takes x modulo the period of its axis, to [-period/2, period/2].
-func (t *KDTree) wrap(axis int, x float64) float64 {
-	if p := t.periods[axis]; p > 0 && math.Abs(x) > p/2 {
-		return math.Remainder(x, p)
+func (t *KDTree[T]) wrap(axis int, x T) T {
+	if p := t.periods[axis]; p > 0 && math.Abs(float64(x)) > float64(p)/2 {
+		return T(math.Remainder(float64(x), float64(p)))
 	}
 	return x
 }
 
 // span returns the stored positions of node k of level l.
-func (t *KDTree) span(l, k int) (lo, hi int) {
+func (t *KDTree[T]) span(l, k int) (lo, hi int) {
 	n := uint64(t.n)
 	return int(uint64(k) * n >> l), int(uint64(k+1) * n >> l)
 }
 
-// build orders the points x [n, dim] of node k of level l, computes its box and goes on with its children.
-func (t *KDTree) build(x []float64, l, k int) {
-	lo, hi := t.span(l, k)
-	box := t.box[(1<<l-1+k)*2*t.dim:][:2*t.dim]
-	split, widest := 0, -1.0
-	for axis := range t.dim {
-		least, greatest := math.Inf(1), math.Inf(-1)
-		for _, i := range t.index[lo:hi] {
-			v := x[int(i)*t.dim+axis]
-			least, greatest = min(least, v), max(greatest, v)
-		}
-		box[2*axis], box[2*axis+1] = least, greatest
-		if greatest-least > widest {
-			split, widest = axis, greatest-least
-		}
-	}
-	if l == t.levels {
-		return
-	}
-	_, mid := t.span(l+1, 2*k)
-	t.selectNth(x, split, lo, hi, mid)
-	t.build(x, l+1, 2*k)
-	t.build(x, l+1, 2*k+1)
-}
-
-// selectNth reorders index[lo:hi] by (coordinate, index) so far that what is sorted before position nth stands before
-// it. Keys are distinct, so clouds of equal points split evenly too.
-func (t *KDTree) selectNth(x []float64, axis, lo, hi, nth int) {
-	at := t.index
-	order := func(i, j int32) int {
-		return cmp.Or(cmp.Compare(x[int(i)*t.dim+axis], x[int(j)*t.dim+axis]), cmp.Compare(i, j))
-	}
-	// Quickselect, Hoare's Algorithm 65; orders that defeat the median of three end in a sort.
-	for budget := 2 * bits.Len(uint(hi-lo)); hi-lo > leafSize && budget > 0; budget-- {
-		a, b, c := at[lo], at[lo+(hi-lo)/2], at[hi-1]
-		if order(a, b) > 0 {
-			a, b = b, a
-		}
-		pivot := greater(order, a, lesser(order, b, c))
-		pv := x[int(pivot)*t.dim+axis]
-		i, j := lo, hi-1
-		for i <= j {
-			for v := x[int(at[i])*t.dim+axis]; v < pv || (v == pv && at[i] < pivot); v = x[int(at[i])*t.dim+axis] {
-				i++
-			}
-			for v := x[int(at[j])*t.dim+axis]; v > pv || (v == pv && at[j] > pivot); v = x[int(at[j])*t.dim+axis] {
-				j--
-			}
-			if i <= j {
-				at[i], at[j] = at[j], at[i]
-				i++
-				j--
-			}
-		}
-		switch {
-		case nth <= j:
-			hi = j + 1
-		case nth >= i:
-			lo = i
-		default: // j < nth < i: the pivot stands there
-			return
-		}
-	}
-	slices.SortFunc(at[lo:hi], order)
-}
-
-func lesser(order func(i, j int32) int, a, b int32) int32 {
-	if order(b, a) < 0 {
-		return b
-	}
-	return a
-}
-
-func greater(order func(i, j int32) int, a, b int32) int32 {
-	if order(b, a) > 0 {
-		return b
-	}
-	return a
-}
+// nodeBox returns the box [dim, 2] of a node.
+func (t *KDTree[T]) nodeBox(node int) []T { return t.box[node*2*t.dim:][:2*t.dim] }
 
 // axisDist is the distance of two coordinates on an axis; on a periodic one both lie in [-period/2, period/2].
-func axisDist(x, c, period float64) float64 {
-	d := math.Abs(x - c)
+func axisDist[T Float](x, c, period T) T {
+	d := abs(x - c)
 	if period > 0 {
-		d = min(d, math.Abs(period-d))
+		if other := abs(period - d); other < d {
+			d = other
+		}
 	}
 	return d
 }
 
-// axisGap is a lower bound of axisDist over all x in [lo, hi].
-func axisGap(lo, hi, c, period float64) float64 {
-	d := max(lo-c, c-hi, 0)
+// axisGap is a lower bound of axisDist over all x in [lo, hi] and c in [clo, chi].
+func axisGap[T Float](lo, hi, clo, chi, period T) T {
+	d := gap(lo, hi, clo, chi)
 	if period > 0 && d > 0 {
-		up, down := c+period, c-period
-		d = max(min(d, max(lo-up, up-hi), max(lo-down, down-hi))-period*periodSlack, 0)
+		d = min(d, gap(lo, hi, clo+period, chi+period), gap(lo, hi, clo-period, chi-period))
+		slack := T(periodSlack)
+		if T(1)+slack == 1 { // float32
+			slack = periodSlack32
+		}
+		d = max(d-period*slack, 0)
 	}
 	return d
 }
 
-// run is a range [lo, hi) of stored positions.
-type run struct{ lo, hi int }
-
-// boxRuns appends, ascending, the runs of stored positions whose leaves touch the box |x - c| ≤ half. Axes of c are
-// wrapped. Every point in the box is in a run, not every point in a run is in the box.
-func (t *KDTree) boxRuns(dst []run, c, half []float64) []run {
-	if t.n == 0 {
-		return dst
+// gap is the distance of two intervals.
+func gap[T Float](lo, hi, clo, chi T) T {
+	if d := lo - chi; d > 0 {
+		return d
 	}
-	var stack [64]int // node numbers; a path keeps at most one waiting node per level
-	top := 1          // stack[0] is the root, node 0
-	for top > 0 {
-		top--
-		node := stack[top]
-		if !t.touches(node, c, half) {
-			continue
-		}
-		if first := 1<<t.levels - 1; node >= first {
-			lo, hi := t.span(t.levels, node-first)
-			if k := len(dst) - 1; k >= 0 && dst[k].hi == lo {
-				dst[k].hi = hi
-			} else {
-				dst = append(dst, run{lo, hi})
-			}
-			continue
-		}
-		stack[top], stack[top+1] = 2*node+2, 2*node+1 // the left child comes first
-		top += 2
+	if d := clo - hi; d > 0 {
+		return d
 	}
-	return dst
+	return 0
 }
 
-// touches reports whether a node's points can lie in the box |x - c| ≤ half.
-func (t *KDTree) touches(node int, c, half []float64) bool {
-	box := t.box[node*2*t.dim:][:2*t.dim]
-	for axis, h := range half[:t.dim] {
-		if !(axisGap(box[2*axis], box[2*axis+1], c[axis], t.periods[axis]) <= h) {
-			return false
-		}
+func abs[T Float](x T) T {
+	if x < 0 {
+		return -x
 	}
-	return true
-}
-
-// checkQuery panics, as an index out of range does, if a query has the wrong length, and returns it wrapped.
-func (t *KDTree) checkQuery(op string, c []float64) (w [maxTreeDim]float64) {
-	if len(c) != t.dim {
-		panic(fmt.Sprintf("neighbor: KDTree.%s: len(center) = %d, need %d", op, len(c), t.dim))
-	}
-	for axis, x := range c {
-		w[axis] = t.wrap(axis, x)
-	}
-	return w
+	return x
 }

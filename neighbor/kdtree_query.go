@@ -6,16 +6,71 @@ import (
 	"slices"
 )
 
+// run is a range [lo, hi) of stored positions.
+type run struct{ lo, hi int }
+
+// boxRuns appends, ascending, the runs of stored positions whose leaves touch the box |x - c| ≤ half. Axes of c are
+// wrapped. Every point in the box is in a run, not every point in a run is in the box.
+func (t *KDTree[T]) boxRuns(dst []run, c, half []T) []run {
+	if t.n == 0 {
+		return dst
+	}
+	var stack [64]int // node numbers; a path keeps at most one waiting node per level
+	top := 1          // stack[0] is the root, node 0
+	for top > 0 {
+		top--
+		node := stack[top]
+		if !t.touches(node, c, half) {
+			continue
+		}
+		if first := 1<<t.levels - 1; node >= first {
+			lo, hi := t.span(t.levels, node-first)
+			if k := len(dst) - 1; k >= 0 && dst[k].hi == lo {
+				dst[k].hi = hi
+			} else {
+				dst = append(dst, run{lo, hi})
+			}
+			continue
+		}
+		stack[top], stack[top+1] = 2*node+2, 2*node+1 // the left child comes first
+		top += 2
+	}
+	return dst
+}
+
+// touches reports whether a node's points can lie in the box |x - c| ≤ half.
+func (t *KDTree[T]) touches(node int, c, half []T) bool {
+	box := t.nodeBox(node)
+	for axis, h := range half[:t.dim] {
+		if !(axisGap(box[2*axis], box[2*axis+1], c[axis], c[axis], t.periods[axis]) <= h) {
+			return false
+		}
+	}
+	return true
+}
+
+// checkQuery panics, as an index out of range does, if a query has the wrong length, and returns it wrapped.
+func (t *KDTree[T]) checkQuery(op string, c []T) (w [maxTreeDim]T) {
+	if len(c) != t.dim {
+		panic(fmt.Sprintf("neighbor: KDTree.%s: len(center) = %d, need %d", op, len(c), t.dim))
+	}
+	for axis, x := range c {
+		w[axis] = t.wrap(axis, x)
+	}
+	return w
+}
+
 // Box appends to dst, ascending, the points whose coordinates all differ from center [dim] by at most half [dim],
 // modulo the period on periodic axes. A half-width of +Inf bounds nothing; NaN in either argument finds nothing. It
 // panics if a length differs from the tree's dimension.
-func (t *KDTree) Box(dst []int32, center, half []float64) []int32 {
+func (t *KDTree[T]) Box(dst []int32, center, half []T) []int32 {
 	c := t.checkQuery("Box", center)
 	if len(half) != t.dim {
 		panic(fmt.Sprintf("neighbor: KDTree.Box: len(half) = %d, need %d", len(half), t.dim))
 	}
 	start := len(dst)
-	for _, r := range t.boxRuns(nil, c[:t.dim], half) {
+	var few [64]run
+	for _, r := range t.boxRuns(few[:0], c[:t.dim], half) {
 	points:
 		for pos := r.lo; pos < r.hi; pos++ {
 			for axis, h := range half {
@@ -30,64 +85,100 @@ func (t *KDTree) Box(dst []int32, center, half []float64) []int32 {
 	return dst
 }
 
-// Ball appends to dst, ascending, the points whose squared Euclidean distance from center [dim] is strictly smaller
-// than radius2. It panics if len(center) differs from the tree's dimension.
-func (t *KDTree) Ball(dst []int32, center []float64, radius2 float64) []int32 {
-	c := t.checkQuery("Ball", center)
-	start := len(dst)
+// eachLeaf calls f with the stored positions of every leaf whose points can be nearer to c than radius2, in order.
+func (t *KDTree[T]) eachLeaf(c *[maxTreeDim]T, radius2 T, f func(lo, hi int)) {
 	if t.n == 0 {
-		return dst
+		return
 	}
 	var stack [64]int
 	top := 1
 	for top > 0 {
 		top--
 		node := stack[top]
-		if !(t.bound2(node, &c) < radius2) {
+		if !(t.bound2(node, c) < radius2) {
 			continue
 		}
 		if first := 1<<t.levels - 1; node >= first {
-			lo, hi := t.span(t.levels, node-first)
-			for pos := lo; pos < hi; pos++ {
-				if t.dist2(pos, &c) < radius2 {
-					dst = append(dst, t.index[pos])
-				}
-			}
+			f(t.span(t.levels, node-first))
 			continue
 		}
 		stack[top], stack[top+1] = 2*node+2, 2*node+1
 		top += 2
 	}
+}
+
+// Ball appends to dst, ascending, the points whose squared Euclidean distance from center [dim] is strictly smaller
+// than radius2. It panics if len(center) differs from the tree's dimension.
+//
+// For many centres [EachBall] is several times faster.
+func (t *KDTree[T]) Ball(dst []int32, center []T, radius2 T) []int32 {
+	c := t.checkQuery("Ball", center)
+	start := len(dst)
+	t.eachLeaf(&c, radius2, func(lo, hi int) {
+		for pos := lo; pos < hi; pos++ {
+			if t.dist2(pos, &c) < radius2 {
+				dst = append(dst, t.index[pos])
+			}
+		}
+	})
 	slices.Sort(dst[start:])
 	return dst
+}
+
+// Count returns the number of points that Ball finds.
+func (t *KDTree[T]) Count(center []T, radius2 T) (count int) {
+	c := t.checkQuery("Count", center)
+	t.eachLeaf(&c, radius2, func(lo, hi int) {
+		for pos := lo; pos < hi; pos++ {
+			if t.dist2(pos, &c) < radius2 {
+				count++
+			}
+		}
+	})
+	return count
 }
 
 // KNearest returns the k points nearest to center [dim] in Euclidean distance and their squared distances, ordered by
 // (dist2, index); fewer if the tree has fewer, none for a NaN center. It panics if len(center) differs from the tree's
 // dimension or k is negative.
-func (t *KDTree) KNearest(center []float64, k int) (index []int32, dist2 []float64) {
+func (t *KDTree[T]) KNearest(center []T, k int) (index []int32, dist2 []T) {
+	var w NearestWorkspace
+	return t.KNearestWithin(nil, nil, center, k, T(math.Inf(1)), &w)
+}
+
+// NearestWorkspace is scratch of KNearestWithin. The zero value is ready; one that is used again spares allocations.
+type NearestWorkspace struct{ best nearest }
+
+// KNearestWithin appends to index and dist2 the k points nearest to center [dim] among those with a squared distance
+// strictly smaller than radius2 (any, if that is +Inf), ordered by (dist2, index), and returns both. It panics as KNearest
+// does.
+func (t *KDTree[T]) KNearestWithin(index []int32, dist2 []T, center []T, k int, radius2 T, w *NearestWorkspace) ([]int32, []T) {
 	c := t.checkQuery("KNearest", center)
 	if k < 0 {
 		panic(fmt.Sprintf("neighbor: KDTree.KNearest: k = %d is negative", k))
 	}
-	var best nearest
-	best.reset(min(k, t.n))
-	t.descend(&best, &c, 0, 0)
-	best.sort()
-	return best.index, best.dist
+	w.best.reset(min(k, t.n))
+	t.descend(&w.best, &c, 0, 0, radius2)
+	w.best.sort()
+	for i, j := range w.best.index {
+		index, dist2 = append(index, j), append(dist2, T(w.best.dist[i]))
+	}
+	return index, dist2
 }
 
-// descend offers to best every point below node that can still be among the nearest; bound is at most the squared
-// distance of any of them.
-func (t *KDTree) descend(best *nearest, c *[maxTreeDim]float64, node int, bound float64) {
+// descend offers to best every point below node that can still be among the nearest and is nearer than radius2, or any
+// if that is +Inf; bound is at most the squared distance of any of them.
+func (t *KDTree[T]) descend(best *nearest, c *[maxTreeDim]T, node int, bound, radius2 T) {
 	// Equal to the worst is still good enough: a lower index wins a tie.
-	if best.k == 0 || (best.full() && bound > best.dist[0]) {
+	if best.k == 0 || (best.full() && float64(bound) > best.dist[0]) || (bound >= radius2 && !math.IsInf(float64(radius2), 1)) {
 		return
 	}
 	if first := 1<<t.levels - 1; node >= first {
 		lo, hi := t.span(t.levels, node-first)
 		for pos := lo; pos < hi; pos++ {
-			best.offer(t.dist2(pos, c), t.index[pos])
+			if d := t.dist2(pos, c); d < radius2 || math.IsInf(float64(radius2), 1) {
+				best.offer(float64(d), t.index[pos])
+			}
 		}
 		return
 	}
@@ -96,103 +187,28 @@ func (t *KDTree) descend(best *nearest, c *[maxTreeDim]float64, node int, bound 
 	if br < bl {
 		l, r, bl, br = r, l, br, bl
 	}
-	t.descend(best, c, l, bl)
-	t.descend(best, c, r, br)
+	t.descend(best, c, l, bl, radius2)
+	t.descend(best, c, r, br, radius2)
 }
 
 // dist2 is the squared distance of c and the point at a stored position. The conversions keep the compiler from fusing
 // the multiplication into the sum, so that every machine gives the same bits and bound2 stays a bound.
-func (t *KDTree) dist2(pos int, c *[maxTreeDim]float64) float64 {
-	sum := 0.0
+func (t *KDTree[T]) dist2(pos int, c *[maxTreeDim]T) T {
+	var sum T
 	for axis := range t.dim {
 		d := axisDist(t.coord[axis*t.n+pos], c[axis], t.periods[axis])
-		sum += float64(d * d)
+		sum += T(d * d)
 	}
 	return sum
 }
 
 // bound2 is a lower bound of dist2 over the points of a node: the same sum, in the same order, of no larger terms.
-func (t *KDTree) bound2(node int, c *[maxTreeDim]float64) float64 {
-	box := t.box[node*2*t.dim:][:2*t.dim]
-	sum := 0.0
+func (t *KDTree[T]) bound2(node int, c *[maxTreeDim]T) T {
+	box := t.nodeBox(node)
+	var sum T
 	for axis := range t.dim {
-		d := axisGap(box[2*axis], box[2*axis+1], c[axis], t.periods[axis])
-		sum += float64(d * d)
+		d := axisGap(box[2*axis], box[2*axis+1], c[axis], c[axis], t.periods[axis])
+		sum += T(d * d)
 	}
 	return sum
-}
-
-// nearest keeps the k smallest of the pairs (dist, index) offered to it, in a heap with the greatest on top.
-type nearest struct {
-	k     int
-	dist  []float64
-	index []int32
-}
-
-// reset empties the heap for another k.
-func (h *nearest) reset(k int) {
-	h.k = k
-	h.dist, h.index = h.dist[:0], h.index[:0]
-}
-
-func (h *nearest) full() bool { return len(h.dist) == h.k }
-
-// after reports whether entry i comes after (d, j) in the order by (dist, index).
-func (h *nearest) after(i int, d float64, j int32) bool {
-	return h.dist[i] > d || (h.dist[i] == d && h.index[i] > j)
-}
-
-// offer takes the pair (d, j) if it is among the k smallest so far. NaN is no distance and never taken.
-func (h *nearest) offer(d float64, j int32) {
-	if math.IsNaN(d) || h.k == 0 {
-		return
-	}
-	if h.full() {
-		if h.after(0, d, j) {
-			h.down(0, d, j)
-		}
-		return
-	}
-	h.dist, h.index = append(h.dist, d), append(h.index, j)
-	i := len(h.dist) - 1
-	for i > 0 {
-		up := (i - 1) / 2
-		if h.after(up, d, j) {
-			break
-		}
-		h.dist[i], h.index[i] = h.dist[up], h.index[up]
-		i = up
-	}
-	h.dist[i], h.index[i] = d, j
-}
-
-// down puts (d, j) into the hole at i and restores the heap below it.
-func (h *nearest) down(i int, d float64, j int32) {
-	for {
-		c := 2*i + 1
-		if c >= len(h.dist) {
-			break
-		}
-		if c+1 < len(h.dist) && h.after(c+1, h.dist[c], h.index[c]) {
-			c++
-		}
-		if !h.after(c, d, j) {
-			break
-		}
-		h.dist[i], h.index[i] = h.dist[c], h.index[c]
-		i = c
-	}
-	h.dist[i], h.index[i] = d, j
-}
-
-// sort turns the heap into the list by ascending (dist, index).
-func (h *nearest) sort() {
-	dist, index := h.dist, h.index
-	for n := len(dist) - 1; n > 0; n-- {
-		d, j := dist[n], index[n]
-		dist[n], index[n] = dist[0], index[0]
-		h.dist, h.index = dist[:n], index[:n]
-		h.down(0, d, j)
-	}
-	h.dist, h.index = dist, index
 }

@@ -103,7 +103,7 @@ func TestTreeAgainstBruteForce(t *testing.T) {
 }
 
 // checkTree compares all three queries around points, between them and far from them.
-func checkTree(t *testing.T, rng *rand.Rand, name string, tree *KDTree, f flat) {
+func checkTree(t *testing.T, rng *rand.Rand, name string, tree *KDTree[float64], f flat) {
 	t.Helper()
 	n := len(f.x) / f.dim
 	for trial := range 6 {

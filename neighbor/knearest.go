@@ -78,7 +78,7 @@ func (s *searcher) reach(w *scratch, b *block, i, k int) float64 {
 	s.bound.BoundCoords(w.center, ai, qi)
 	c := b.tree.checkQuery("KNearest", w.center)
 	w.near.reset(k)
-	b.tree.descend(&w.near, &c, 0, 0)
+	b.tree.descend(&w.near, &c, 0, 0, math.Inf(1))
 	if !w.near.full() { // a centre that is not finite finds none
 		return math.Inf(1)
 	}

@@ -24,9 +24,9 @@ type block struct {
 	rows []int32 // [n] the row of each stored point
 	// ascending are the same rows in ascending order: the tree's numbering.
 	ascending []int32
-	a         []float64 // [n, g]
-	q         []float64 // [n, orbit]
-	tree      *KDTree   // nil: scan
+	a         []float64        // [n, g]
+	q         []float64        // [n, orbit]
+	tree      *KDTree[float64] // nil: scan
 }
 
 // searcher answers queries against the blocks. It is read-only; every goroutine brings its own scratch.

@@ -1,0 +1,246 @@
+package neighbor
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"math/bits"
+	"runtime"
+	"slices"
+	"sync"
+
+	"github.com/equivcnp/equivcnp/simd"
+)
+
+const (
+	// parallelNode is the size of a node from which on its halves are built by two goroutines.
+	parallelNode = 1 << 13
+	// sortedRest is how many points selectNth leaves to a sort.
+	sortedRest = 8
+)
+
+// builder holds the points while they are put in order: a matrix of a row per axis and one for the points' numbers, whose
+// columns are moved as a whole.
+type builder[T Float] struct {
+	*KDTree[T]
+	x    []T // [dim+1, n]
+	free chan struct{}
+}
+
+// build copies the points and puts them in order.
+func (t *KDTree[T]) build(points []T, l Layout) error {
+	b := &builder[T]{KDTree: t, x: make([]T, (t.dim+1)*t.n), free: make(chan struct{}, max(runtime.GOMAXPROCS(0)-1, 0))}
+	n := t.n
+	for axis := range t.dim {
+		row, from := b.x[axis*n:(axis+1)*n], points[min(axis*l.AxisStride, len(points)):]
+		bad := false
+		for i := range row {
+			v := from[i*l.Stride]
+			row[i] = v
+			bad = bad || v-v != 0 // Inf - Inf is NaN
+		}
+		if bad {
+			for i, v := range row {
+				if v-v != 0 {
+					return fmt.Errorf("%w: point %d, coordinate %d = %g", ErrValue, i, axis, v)
+				}
+			}
+		}
+		if t.periods[axis] > 0 {
+			for i, v := range row {
+				row[i] = t.wrap(axis, v)
+			}
+		}
+	}
+	number := b.x[t.dim*n:]
+	for i := range number {
+		number[i] = numberAs[T](i)
+	}
+	t.box = make([]T, (2<<t.levels-1)*2*t.dim)
+	if n > 0 {
+		b.node(0, 0, nil)
+	}
+	t.index = make([]int32, n)
+	for i := range t.index {
+		t.index[i] = numberOf(number[i])
+	}
+	t.coord = b.x[: t.dim*n : t.dim*n]
+	return nil
+}
+
+// numberAs turns a point's number into something that moves like a coordinate: the number itself, or its bits where a
+// float32 cannot hold it.
+func numberAs[T Float](i int) T {
+	var v T
+	switch p := any(&v).(type) {
+	case *float32:
+		*p = math.Float32frombits(uint32(i))
+	case *float64:
+		*p = float64(i)
+	}
+	return v
+}
+
+func numberOf[T Float](v T) int32 {
+	switch v := any(v).(type) {
+	case float32:
+		return int32(math.Float32bits(v))
+	case float64:
+		return int32(v)
+	}
+	return 0
+}
+
+// node builds node k of level l: its box, and unless it is a leaf the order of its points and its children. scratch is
+// for this goroutine.
+func (b *builder[T]) node(l, k int, scratch []T) {
+	lo, hi := b.span(l, k)
+	box := b.nodeBox(1<<l - 1 + k)
+	split, widest := 0, T(-1)
+	for axis := range b.dim {
+		least, greatest := simd.MinMax(b.x[axis*b.n+lo : axis*b.n+hi])
+		box[2*axis], box[2*axis+1] = least, greatest
+		if w := greatest - least; w > widest {
+			split, widest = axis, w
+		}
+	}
+	if l == b.levels {
+		return
+	}
+	if need := (b.dim + 1) * (hi - lo + simd.TreeSlack); len(scratch) < need {
+		scratch = make([]T, need)
+	}
+	_, mid := b.span(l+1, 2*k)
+	b.selectNth(split, lo, hi, mid, scratch)
+	if hi-lo >= parallelNode {
+		select {
+		case b.free <- struct{}{}:
+			var wg sync.WaitGroup
+			wg.Go(func() {
+				b.node(l+1, 2*k, nil)
+				<-b.free
+			})
+			b.node(l+1, 2*k+1, scratch)
+			wg.Wait()
+			return
+		default:
+		}
+	}
+	b.node(l+1, 2*k, scratch)
+	b.node(l+1, 2*k+1, scratch)
+}
+
+// selectNth reorders the columns lo .. hi-1 so that no coordinate before position nth is greater than one from there on.
+func (b *builder[T]) selectNth(axis, lo, hi, nth int, scratch []T) {
+	x, n := b.x, b.n
+	key := x[axis*n : (axis+1)*n]
+	var sample [64]T
+	// Each round leaves the side of a pivot that holds position nth. The pivot comes from a sample, a little beyond the
+	// wanted rank, so that the second round cuts off most of what the first has left: about 1.6 passes in all.
+	for budget := 2 * bits.Len(uint(hi-lo)); hi-lo > sortedRest; budget-- {
+		if budget == 0 {
+			break // the sample was misled again and again: sort
+		}
+		pivot := pivotOf(key[lo:hi], nth-lo, &sample)
+		left := simd.TreePartition(x[lo:], n, b.dim+1, hi-lo, axis, pivot, scratch)
+		if left == 0 { // the pivot is the least: its equals come first
+			left = simd.TreePartition(x[lo:], n, b.dim+1, hi-lo, axis, next(pivot), scratch)
+			if lo+left >= nth {
+				return
+			}
+		}
+		switch mid := lo + left; {
+		case mid == nth:
+			return
+		case mid > nth:
+			hi = mid
+		default:
+			lo = mid
+		}
+	}
+	b.sortColumns(axis, lo, hi, scratch)
+}
+
+// pivotOf returns an element of v of about rank nth, or beyond it where that leaves less.
+func pivotOf[T Float](v []T, nth int, sample *[64]T) T {
+	m := 5
+	switch n := len(v); {
+	case n > 4096:
+		m = 63
+	case n > 512:
+		m = 31
+	case n > 96:
+		m = 15
+	case n > 32:
+		m = 9
+	}
+	s := sample[:m]
+	// Random places: regular ones would be misled by regular data.
+	seed := uint64(len(v))*0x9e3779b97f4a7c15 + uint64(nth)
+	for i := range s {
+		seed = seed*6364136223846793005 + 1442695040888963407
+		at, _ := bits.Mul64(seed, uint64(len(v)))
+		y := v[at]
+		j := i
+		for ; j > 0 && s[j-1] > y; j-- {
+			s[j] = s[j-1]
+		}
+		s[j] = y
+	}
+	f := float64(nth) / float64(len(v))
+	r := f * float64(m)
+	switch spread := math.Sqrt(r*(1-f)) + 0.5; {
+	case f < 0.4:
+		r += spread
+	case f > 0.6:
+		r -= spread
+	}
+	return s[max(0, min(int(r), m-1))]
+}
+
+// next is the next larger number.
+func next[T Float](x T) T {
+	switch v := any(x).(type) {
+	case float32:
+		return T(math.Nextafter32(v, float32(math.Inf(1))))
+	case float64:
+		return T(math.Nextafter(v, math.Inf(1)))
+	}
+	return x
+}
+
+// sortColumns sorts the columns lo .. hi-1 by a row; equal ones stay in order.
+func (b *builder[T]) sortColumns(axis, lo, hi int, scratch []T) {
+	m := hi - lo
+	key := b.x[axis*b.n+lo:][:m]
+	if m <= sortedRest {
+		// Insertion.
+		for i := 1; i < m; i++ {
+			j := i
+			for ; j > 0 && key[j-1] > key[i]; j-- {
+			}
+			if j == i {
+				continue
+			}
+			for r := range b.dim + 1 {
+				row := b.x[r*b.n+lo:][:m]
+				v := row[i]
+				copy(row[j+1:i+1], row[j:i])
+				row[j] = v
+			}
+		}
+		return
+	}
+	order := make([]int32, m)
+	for i := range order {
+		order[i] = int32(i)
+	}
+	slices.SortStableFunc(order, func(i, j int32) int { return cmp.Compare(key[i], key[j]) })
+	for r := range b.dim + 1 {
+		row := b.x[r*b.n+lo:][:m]
+		for i, from := range order {
+			scratch[i] = row[from]
+		}
+		copy(row, scratch)
+	}
+}
