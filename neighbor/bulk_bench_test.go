@@ -2,6 +2,7 @@ package neighbor
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"testing"
 )
@@ -35,6 +36,50 @@ func BenchmarkTreeBuild(b *testing.B) {
 					}
 				}
 			})
+		}
+	}
+}
+
+// benchRadii are squared radii with about 30 and 270 neighbours among uniform points of the unit cube.
+func benchRadius2(dim, n int, neighbours float64) float64 {
+	volume := map[int]float64{2: math.Pi, 3: 4 * math.Pi / 3}[dim]
+	return math.Pow(neighbours/float64(n)/volume, 2/float64(dim))
+}
+
+func BenchmarkBulkBall(b *testing.B) {
+	for _, dim := range []int{2, 3} {
+		for _, n := range []int{1 << 16} {
+			x := uniform[float32](n, dim)
+			tree, err := NewTree(x, dim, nil)
+			if err != nil {
+				b.Fatal(err)
+			}
+			for _, nb := range []float64{30, 270} {
+				r2 := float32(benchRadius2(dim, n, nb))
+				for _, order := range []string{"cloud", "ascending", "rows", "count"} {
+					b.Run(fmt.Sprintf("dim=%d/n=%d/nb=%g/order=%s", dim, n, nb, order), func(b *testing.B) {
+						opt := BulkOptions{Ascending: order == "ascending", Workers: 1}
+						for b.Loop() {
+							switch order {
+							case "rows":
+								if _, err := Balls(tree, tree, r2, opt); err != nil {
+									b.Fatal(err)
+								}
+							case "count":
+								if _, err := BallCounts(tree, tree, r2, opt); err != nil {
+									b.Fatal(err)
+								}
+							default:
+								pairs := 0
+								if err := EachBall(tree, tree, r2, opt, func(_ int, b *Batch[float32]) { pairs += len(b.Index) }); err != nil {
+									b.Fatal(err)
+								}
+							}
+						}
+						b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/query")
+					})
+				}
+			}
 		}
 	}
 }

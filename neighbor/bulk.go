@@ -1,0 +1,449 @@
+package neighbor
+
+import (
+	"fmt"
+	"math"
+	"runtime"
+	"sync/atomic"
+
+	"github.com/equivcnp/equivcnp/internal/parallel"
+	"github.com/equivcnp/equivcnp/simd"
+)
+
+const (
+	// bulkPairs bounds the pairs of queries and candidates that are looked at in one go, and with them the scratch memory
+	// of a goroutine. One query's candidates are not divided.
+	bulkPairs = 1 << 16
+	// chunkQueries is about how many queries a goroutine takes at a time.
+	chunkQueries = 512
+)
+
+// Cloud is a set of points in an order in which neighbours stand near each other: a *KDTree or a *Grid. Either can be
+// searched, and either can be the queries of a search.
+type Cloud[T Float] interface {
+	// Len is the number of points and Dim the number of axes.
+	Len() int
+	Dim() int
+
+	points() stored[T]
+	// chunks is the number of pieces that a cloud of queries is cut into for goroutines; groups calls f with the stored
+	// positions of every group of queries of such a piece, and the box around them.
+	chunks() int
+	groups(chunk int, reach T, f func(lo, hi int, box []T))
+	// candidates appends runs lo, hi of stored positions that hold every point whose squared distance from any point in the
+	// box can be less than radius2.
+	candidates(runs []int32, box []T, radius2 T) []int32
+}
+
+// stored are points axis by axis, in the order of their cloud.
+type stored[T Float] struct {
+	n, dim int
+	coord  []T     // [dim, n]
+	index  []int32 // [n]
+	period []T     // nil, or per axis, +Inf where there is none
+}
+
+func (t *KDTree[T]) points() stored[T] { return stored[T]{t.n, t.dim, t.coord, t.index, t.wrapped} }
+
+// groupLevel is the level whose nodes are answered together: leaves, or their parents where leaves are half empty.
+func (t *KDTree[T]) groupLevel() int {
+	if t.levels > 0 && t.n>>t.levels < 12 {
+		return t.levels - 1
+	}
+	return t.levels
+}
+
+// chunkLevel is the level whose nodes go to a goroutine as a whole.
+func (t *KDTree[T]) chunkLevel() int {
+	l := 0
+	for l < t.groupLevel() && t.n>>l > chunkQueries {
+		l++
+	}
+	return l
+}
+
+func (t *KDTree[T]) chunks() int {
+	if t.n == 0 {
+		return 0
+	}
+	return 1 << t.chunkLevel()
+}
+
+func (t *KDTree[T]) groups(chunk int, _ T, f func(lo, hi int, box []T)) {
+	l := t.groupLevel()
+	per := 1 << (l - t.chunkLevel())
+	for k := chunk * per; k < (chunk+1)*per; k++ {
+		lo, hi := t.span(l, k)
+		f(lo, hi, t.nodeBox(1<<l-1+k))
+	}
+}
+
+func (t *KDTree[T]) candidates(runs []int32, box []T, radius2 T) []int32 {
+	if t.n == 0 {
+		return runs
+	}
+	var stack [64]int32
+	first := int32(1)<<t.levels - 1
+	top := 1
+	for top > 0 {
+		top--
+		node := stack[top]
+		if !(t.boxBound2(int(node), box) < radius2) {
+			continue
+		}
+		if node >= first {
+			lo, hi := t.span(t.levels, int(node-first))
+			if k := len(runs) - 1; k > 0 && runs[k] == int32(lo) {
+				runs[k] = int32(hi)
+			} else {
+				runs = append(runs, int32(lo), int32(hi))
+			}
+			continue
+		}
+		stack[top], stack[top+1] = 2*node+2, 2*node+1
+		top += 2
+	}
+	return runs
+}
+
+// boxBound2 is a lower bound of the squared distances between points of a node and points in a box.
+func (t *KDTree[T]) boxBound2(node int, box []T) T {
+	own := t.nodeBox(node)
+	switch {
+	case t.wrapped != nil:
+		var sum T
+		for axis, p := range t.periods {
+			d := axisGap(own[2*axis], own[2*axis+1], box[2*axis], box[2*axis+1], p)
+			sum += T(d * d)
+		}
+		return sum
+	case t.dim == 2:
+		own, box := own[:4], box[:4]
+		x, y := gap(own[0], own[1], box[0], box[1]), gap(own[2], own[3], box[2], box[3])
+		return T(x*x) + T(y*y)
+	case t.dim == 3:
+		own, box := own[:6], box[:6]
+		x, y, z := gap(own[0], own[1], box[0], box[1]), gap(own[2], own[3], box[2], box[3]), gap(own[4], own[5], box[4], box[5])
+		return T(x*x) + T(y*y) + T(z*z)
+	}
+	var sum T
+	for axis := range t.dim {
+		d := gap(own[2*axis], own[2*axis+1], box[2*axis], box[2*axis+1])
+		sum += T(d * d)
+	}
+	return sum
+}
+
+// bulk is what one goroutine needs to answer groups of queries.
+type bulk[T Float] struct {
+	runs []int32
+	// The candidates of a group: points near its box.
+	ld    int
+	coord []T // [dim, ld]
+	dist2 []T
+	id    []int32
+	key   []uint64 // to sort them by number
+	swap  []uint64
+	moved []T
+	// What is found.
+	index []int32
+	found []T
+	end   []int32
+	limit []T // the radius, or one for each query
+}
+
+// gather collects the points that can be nearer than radius2 to a point in the box and returns how many there are. In
+// ascending order of their numbers, what a scan of them finds is ascending as well.
+func (w *bulk[T]) gather(c Cloud[T], p *stored[T], box []T, radius2 T, ascending bool) int {
+	w.runs = c.candidates(w.runs[:0], box, radius2)
+	total := 0
+	for k := 0; k < len(w.runs); k += 2 {
+		total += int(w.runs[k+1] - w.runs[k])
+	}
+	if need := total + simd.TreeSlack; need > w.ld {
+		w.ld = need + need/2
+		w.coord, w.dist2, w.id = make([]T, p.dim*w.ld), make([]T, w.ld), make([]int32, w.ld)
+	}
+	m := 0
+	if p.period == nil {
+		m = simd.TreeFilter(w.coord, w.ld, w.dist2, w.id, p.coord, p.n, p.index, w.runs, box, radius2)
+	} else { // the filter knows no periods
+		for k := 0; k < len(w.runs); k += 2 {
+			lo, hi := int(w.runs[k]), int(w.runs[k+1])
+			for axis := range p.dim {
+				copy(w.coord[axis*w.ld+m:], p.coord[axis*p.n+lo:axis*p.n+hi])
+			}
+			m += copy(w.id[m:], p.index[lo:hi])
+		}
+	}
+	if ascending {
+		w.sort(m, p.dim)
+	}
+	return m
+}
+
+// sort puts the m candidates in ascending order of their numbers.
+func (w *bulk[T]) sort(m, dim int) {
+	if cap(w.key) < m {
+		w.key, w.swap, w.moved = make([]uint64, w.ld), make([]uint64, w.ld), make([]T, w.ld)
+	}
+	key := w.key[:m]
+	most := int32(0)
+	for i, j := range w.id[:m] {
+		key[i] = uint64(j)<<32 | uint64(i)
+		most |= j
+	}
+	key = sortKeys(key, w.swap[:m], uint64(most)<<32)
+	for i, k := range key {
+		w.id[i] = int32(k >> 32)
+	}
+	for axis := range dim {
+		row := w.coord[axis*w.ld:][:m]
+		for i, k := range key {
+			w.moved[i] = row[uint32(k)]
+		}
+		copy(row, w.moved)
+	}
+}
+
+// sortKeys sorts distinct keys whose upper halves set no other bits than most, by those. The result is in one of the two
+// slices.
+func sortKeys(key, swap []uint64, most uint64) []uint64 {
+	if len(key) <= 24 {
+		for i := 1; i < len(key); i++ {
+			k, j := key[i], i
+			for ; j > 0 && key[j-1] > k; j-- {
+				key[j] = key[j-1]
+			}
+			key[j] = k
+		}
+		return key
+	}
+	// Least digit first.
+	for shift := 32; most>>shift != 0; shift += 8 {
+		var count [256]uint32
+		for _, k := range key {
+			count[k>>shift&0xff]++
+		}
+		at := uint32(0)
+		for d, n := range count {
+			count[d] = at
+			at += n
+		}
+		for _, k := range key {
+			d := k >> shift & 0xff
+			swap[count[d]] = k
+			count[d]++
+		}
+		key, swap = swap, key
+	}
+	return key
+}
+
+// scan finds, for the queries at stored positions lo .. hi-1, which of the first m candidates are nearer than limit says.
+func (w *bulk[T]) scan(q *stored[T], lo, hi, m int, limit, period []T) {
+	need := (hi-lo)*m + simd.TreeSlack
+	if cap(w.index) < need {
+		w.index, w.found = make([]int32, need+need/2), make([]T, need+need/2)
+	}
+	w.index, w.found = w.index[:cap(w.index)], w.found[:cap(w.found)]
+	w.grow(hi - lo)
+	simd.TreeScan(w.index, w.found, w.end, q.coord[lo:], q.n, w.coord, w.ld, w.id[:m], limit, period, q.dim)
+}
+
+// grow gives end a length.
+func (w *bulk[T]) grow(n int) {
+	if cap(w.end) < n {
+		w.end = make([]int32, n)
+	}
+	w.end = w.end[:n]
+}
+
+// step is how many queries are answered at a time, given the number of candidates.
+func step(m int) int { return max(1, bulkPairs/max(m, 1)) }
+
+// Batch is the answer to some queries. It lasts until the function that got it returns.
+type Batch[T Float] struct {
+	// Query are the numbers of the queries.
+	Query []int32
+	// End says where each answer ends in Index and Dist2; it starts where the one before it ends, the first at 0.
+	End []int32
+	// Index are the numbers of the points found and Dist2 their squared distances.
+	Index []int32
+	Dist2 []T
+}
+
+// Row returns the answer to query Query[i].
+func (b *Batch[T]) Row(i int) (index []int32, dist2 []T) {
+	lo := int32(0)
+	if i > 0 {
+		lo = b.End[i-1]
+	}
+	return b.Index[lo:b.End[i]], b.Dist2[lo:b.End[i]]
+}
+
+// BulkOptions are options of searches for many queries at once. The zero value is ready.
+type BulkOptions struct {
+	// Ascending asks for answers in ascending order of the points' numbers. Otherwise their order is that of the cloud,
+	// which is the same every time, and saves up to half of the time.
+	Ascending bool
+	// Workers is the number of goroutines; 0 means GOMAXPROCS. No result depends on it.
+	Workers int
+	// MaxPairs bounds the pairs that are kept; more are ErrTooManyPairs. 0 is DefaultMaxPairs. EachBall keeps none.
+	MaxPairs int
+}
+
+// workers returns the number of goroutines.
+func (o *BulkOptions) workers() int {
+	if o.Workers > 0 {
+		return o.Workers
+	}
+	return runtime.GOMAXPROCS(0)
+}
+
+// EachBall finds, for every point of queries, the points of p whose squared distance from it is strictly smaller than
+// radius2, and hands the answers to f, batch by batch; each query comes once. f runs on several goroutines at a time, worker
+// (0 to Workers-1) says on which of them.
+//
+// Nothing grows with the number of pairs. What two points' distance is, is said at KDTree; p and queries may be the same
+// cloud, and then each point finds itself. Errors: ErrShape if the clouds differ in axes or periods, ErrValue if radius2 is
+// NaN.
+//
+// Neighbouring queries are answered together: what could be near any of them is collected once, and every query scans it
+// with vectors, 16 points at a time.
+func EachBall[T Float](p, queries Cloud[T], radius2 T, opt BulkOptions, f func(worker int, b *Batch[T])) error {
+	if err := checkClouds("EachBall", p, queries, radius2); err != nil {
+		return err
+	}
+	eachBall(p, queries, radius2, opt, f)
+	return nil
+}
+
+func checkClouds[T Float](op string, p, queries Cloud[T], radius2 T) error {
+	a, b := p.points(), queries.points()
+	if a.dim != b.dim {
+		return fmt.Errorf("neighbor: %s: %w: points have %d axes, queries %d", op, ErrShape, a.dim, b.dim)
+	}
+	if len(a.period) != len(b.period) {
+		return fmt.Errorf("neighbor: %s: %w: of points and queries, one is periodic", op, ErrShape)
+	}
+	for axis, x := range a.period {
+		if x != b.period[axis] {
+			return fmt.Errorf("neighbor: %s: %w: period %d is %g for points and %g for queries", op, ErrShape, axis, x, b.period[axis])
+		}
+	}
+	if radius2 != radius2 {
+		return fmt.Errorf("neighbor: %s: %w: radius2 = NaN", op, ErrValue)
+	}
+	return nil
+}
+
+func eachBall[T Float](p, queries Cloud[T], radius2 T, opt BulkOptions, f func(worker int, b *Batch[T])) {
+	pts, qs := p.points(), queries.points()
+	workers := opt.workers()
+	scratches, batches := make([]bulk[T], workers), make([]Batch[T], workers)
+	reach := T(math.Sqrt(max(float64(radius2), 0)))
+	parallel.ForWorkers(queries.chunks(), 1, workers, func(worker, chunk, _ int) {
+		w, out := &scratches[worker], &batches[worker]
+		if w.limit == nil {
+			w.limit = []T{radius2}
+		}
+		queries.groups(chunk, reach, func(lo, hi int, box []T) {
+			m := w.gather(p, &pts, box, radius2, opt.Ascending)
+			for s := step(m); lo < hi; lo += s {
+				mid := min(lo+s, hi)
+				w.scan(&qs, lo, mid, m, w.limit, pts.period)
+				found := w.end[mid-lo-1]
+				*out = Batch[T]{qs.index[lo:mid], w.end, w.index[:found], w.found[:found]}
+				f(worker, out)
+			}
+		})
+	})
+}
+
+// BallCounts returns, for every point of queries, how many points of p EachBall finds.
+func BallCounts[T Float](p, queries Cloud[T], radius2 T, opt BulkOptions) ([]int32, error) {
+	if err := checkClouds("BallCounts", p, queries, radius2); err != nil {
+		return nil, err
+	}
+	count := make([]int32, queries.Len())
+	ballCounts(p, queries, radius2, opt, count)
+	return count, nil
+}
+
+func ballCounts[T Float](p, queries Cloud[T], radius2 T, opt BulkOptions, count []int32) {
+	pts, qs := p.points(), queries.points()
+	workers := opt.workers()
+	scratches := make([]bulk[T], workers)
+	reach := T(math.Sqrt(max(float64(radius2), 0)))
+	parallel.ForWorkers(queries.chunks(), 1, workers, func(worker, chunk, _ int) {
+		w := &scratches[worker]
+		if w.limit == nil {
+			w.limit = []T{radius2}
+		}
+		queries.groups(chunk, reach, func(lo, hi int, box []T) {
+			m := w.gather(p, &pts, box, radius2, false)
+			w.grow(hi - lo)
+			simd.TreeCount(w.end, qs.coord[lo:], qs.n, w.coord, w.ld, m, w.limit, pts.period, qs.dim)
+			for i, c := range w.end {
+				count[qs.index[lo+i]] = c
+			}
+		})
+	})
+}
+
+// Rows are lists of points, one for each query, in compressed sparse rows.
+type Rows[T Float] struct {
+	// Offsets has one entry more than there are queries.
+	Offsets []int
+	// Index are the numbers of the points, ascending in each row, and Dist2 their squared distances.
+	Index []int32
+	Dist2 []T
+}
+
+// Row returns the points of query i.
+func (r *Rows[T]) Row(i int) (index []int32, dist2 []T) {
+	lo, hi := r.Offsets[i], r.Offsets[i+1]
+	return r.Index[lo:hi], r.Dist2[lo:hi]
+}
+
+// Balls returns what EachBall finds as rows, one for every query, ascending. Pairs are counted first, so that what is
+// allocated is what is returned. Errors are those of EachBall, and ErrTooManyPairs.
+func Balls[T Float](p, queries Cloud[T], radius2 T, opt BulkOptions) (*Rows[T], error) {
+	if err := checkClouds("Balls", p, queries, radius2); err != nil {
+		return nil, err
+	}
+	most := opt.MaxPairs
+	if most == 0 {
+		most = DefaultMaxPairs
+	}
+	r := &Rows[T]{Offsets: make([]int, queries.Len()+1)}
+	count := make([]int32, queries.Len())
+	ballCounts(p, queries, radius2, opt, count)
+	for i, c := range count {
+		r.Offsets[i+1] = r.Offsets[i] + int(c)
+		if r.Offsets[i+1] > most {
+			return nil, fmt.Errorf("neighbor: Balls: %w: squared radius %g gives more than MaxPairs = %d", ErrTooManyPairs, radius2, most)
+		}
+	}
+	pairs := r.Offsets[len(count)]
+	r.Index, r.Dist2 = make([]int32, pairs), make([]T, pairs)
+	opt.Ascending = true
+	var wrong atomic.Bool
+	eachBall(p, queries, radius2, opt, func(_ int, b *Batch[T]) {
+		for i, q := range b.Query {
+			index, dist2 := b.Row(i)
+			to := r.Offsets[q]
+			if len(index) != r.Offsets[q+1]-to {
+				wrong.Store(true)
+				continue
+			}
+			copy(r.Index[to:], index)
+			copy(r.Dist2[to:], dist2)
+		}
+	})
+	if wrong.Load() {
+		panic("neighbor: Balls: counting and finding disagree")
+	}
+	return r, nil
+}
