@@ -29,6 +29,7 @@ func treeAMD64(f *x86.File) {
 	for _, l := range levels {
 		for _, e := range []x86.Elem{x86.F32, x86.F64} {
 			for _, dim := range []int{2, 3, 0} {
+				treeBoxes(f, l, e, dim)
 				treeFilter(f, l, e, dim)
 				treeScan(f, l, e, dim, false)
 				treeScan(f, l, e, dim, true)
@@ -329,6 +330,90 @@ func (t *treeKernel) addSquare(sum *reg.VecVirtual, x reg.VecVirtual) {
 	t.inst("VADD", x, *sum, *sum)
 }
 
+// treeBoxes keeps, of runs with a box each, those whose box is nearer than r2 to the query's. The distance of two intervals
+// is that of the one's start from the other's end, whichever is positive.
+func treeBoxes(f *x86.File, l x86.Level, e x86.Elem, dim int) {
+	T, extra := e.GoType(), ""
+	if dim == 0 {
+		extra = ", dim int"
+	}
+	t := &treeKernel{f.Func(l, e, "treeBoxes"+treeSuffix(dim)+e.String(),
+		"func(outFrom *int32, outTo *int32, boxes *"+T+", ld int, from *int32, to *int32, n int, box *"+T+", r2 "+T+extra+") int",
+		"keeps the runs whose box, a column of boxes, is nearer to the box than r2 says and returns how many. "+
+			"outFrom and outTo have room for a vector more than there are runs."), dim}
+	outFrom, outTo, p, stride := t.Arg("outFrom"), t.Arg("outTo"), t.Arg("boxes"), t.bytesArg("ld")
+	from, to, n, box, r2 := t.Arg("from"), t.Arg("to"), t.Arg("n"), t.Arg("box"), t.BroadcastArg("r2")
+	size := e.Bytes()
+	// Rows 0, 1, 2, 4 are multiples of the stride that an operand can have; 3 and 5 are seen from row 3.
+	var ld, p3 reg.GPVirtual
+	var lo, hi []reg.VecVirtual
+	if dim > 0 {
+		ld = t.GP64()
+		t.MOVQ(stride, ld)
+		p3 = t.GP64()
+		t.LEAQ(operand.Mem{Base: p, Index: ld, Scale: 2}, p3)
+		t.ADDQ(ld, p3)
+	}
+	at := func(r int) operand.Mem {
+		if r == 3 || r == 5 {
+			return row(p3, ld, r-3)
+		}
+		return row(p, ld, r)
+	}
+	for a := range dim {
+		lo = append(lo, t.broadcast(operand.Mem{Base: box, Disp: 2 * a * size}))
+		hi = append(hi, t.broadcast(operand.Mem{Base: box, Disp: (2*a + 1) * size}))
+	}
+	var table reg.GPVirtual
+	if l == x86.AVX2 {
+		table = t.table()
+	}
+	zero := t.Zero()
+	body := func(tail *tailMasks) {
+		var sum reg.VecVirtual
+		gap := func(least, greatest, lo, hi reg.VecVirtual) {
+			t.inst("VSUB", hi, least, least)
+			t.inst("VSUB", greatest, lo, greatest)
+			t.inst("VMAX", greatest, least, least)
+			t.inst("VMAX", zero, least, least)
+			t.addSquare(&sum, least)
+		}
+		if dim > 0 {
+			for a := range dim {
+				gap(t.load(at(2*a), tail), t.load(at(2*a+1), tail), lo[a], hi[a])
+			}
+		} else {
+			sum = t.Zero()
+			step := t.arg("ld")
+			t.eachAxis([]operand.Op{p, box}, []operand.Op{step, operand.U8(2 * size)}, func(p []reg.GPVirtual) {
+				least := t.load(operand.Mem{Base: p[0]}, tail)
+				t.ADDQ(step, p[0])
+				greatest := t.load(operand.Mem{Base: p[0]}, tail)
+				gap(least, greatest, t.broadcast(operand.Mem{Base: p[1]}), t.broadcast(operand.Mem{Base: p[1], Disp: size}))
+			})
+		}
+		s := t.less(sum, r2, tail)
+		s.permutations(table)
+		t.VMOVUPS(s.packIDs(t.loadIDs(operand.Mem{Base: from}, tail)), operand.Mem{Base: outFrom})
+		t.VMOVUPS(s.packIDs(t.loadIDs(operand.Mem{Base: to}, tail)), operand.Mem{Base: outTo})
+		kept := s.count()
+		t.LEAQ(operand.Mem{Base: outFrom, Index: kept, Scale: 4}, outFrom)
+		t.LEAQ(operand.Mem{Base: outTo, Index: kept, Scale: 4}, outTo)
+	}
+	t.vectors(n, body, func() {
+		t.ADDQ(operand.U8(l.Bytes()), p)
+		if dim > 0 {
+			t.ADDQ(operand.U8(l.Bytes()), p3)
+		}
+		t.ADDQ(operand.U8(4*t.Lanes()), from)
+		t.ADDQ(operand.U8(4*t.Lanes()), to)
+	})
+	t.SUBQ(t.arg("outFrom"), outFrom)
+	t.SHRQ(operand.U8(2), outFrom)
+	t.Store(outFrom, t.ReturnIndex(0))
+	t.End()
+}
+
 // treeFilter keeps, of runs of points, those whose squared distance from a box is less than r2. The distance of a coordinate
 // x from [lo, hi] is x minus the number of the interval that is nearest to it.
 func treeFilter(f *x86.File, l x86.Level, e x86.Elem, dim int) {
@@ -337,8 +422,8 @@ func treeFilter(f *x86.File, l x86.Level, e x86.Elem, dim int) {
 		extra = ", dim int"
 	}
 	t := &treeKernel{f.Func(l, e, "treeFilter"+treeSuffix(dim)+e.String(),
-		"func(out *"+T+", ldo int, dist2 *"+T+", outID *int32, c *"+T+", ldc int, id *int32, runs *int32, nruns int, box *"+T+", r2 "+T+extra+") int",
-		"keeps the points of the runs [lo, hi) whose squared distance from the box is less than r2 and returns how many. "+
+		"func(out *"+T+", ldo int, dist2 *"+T+", outID *int32, c *"+T+", ldc int, id *int32, from *int32, to *int32, nruns int, box *"+T+", r2 "+T+extra+") int",
+		"keeps the points from[k] .. to[k]-1 whose squared distance from the box is less than r2 and returns how many. "+
 			"out, dist2 and outID have room for a vector more than there are points."), dim}
 	out, dist2, outID := t.Arg("out"), t.Arg("dist2"), t.Arg("outID")
 	strideOut, stride := t.bytesArg("ldo"), t.bytesArg("ldc")
@@ -348,7 +433,7 @@ func treeFilter(f *x86.File, l x86.Level, e x86.Elem, dim int) {
 		t.MOVQ(strideOut, ldo)
 		t.MOVQ(stride, ldc)
 	}
-	runs, box, r2 := t.Arg("runs"), t.Arg("box"), t.BroadcastArg("r2")
+	from, to, box, r2 := t.Arg("from"), t.Arg("to"), t.Arg("box"), t.BroadcastArg("r2")
 	size := e.Bytes()
 	var lo, hi []reg.VecVirtual
 	for a := range dim {
@@ -364,9 +449,10 @@ func treeFilter(f *x86.File, l x86.Level, e x86.Elem, dim int) {
 	t.SUBQ(operand.U8(1), t.arg("nruns"))
 	t.JL(operand.LabelRef(finished))
 	p, pid, n := t.GP64(), t.GP64(), t.GP64()
-	t.MOVLQSX(operand.Mem{Base: runs}, pid)
-	t.MOVLQSX(operand.Mem{Base: runs, Disp: 4}, n)
-	t.ADDQ(operand.U8(8), runs)
+	t.MOVLQSX(operand.Mem{Base: from}, pid)
+	t.MOVLQSX(operand.Mem{Base: to}, n)
+	t.ADDQ(operand.U8(4), from)
+	t.ADDQ(operand.U8(4), to)
 	t.SUBQ(pid, n)
 	t.MOVQ(t.arg("c"), p)
 	t.LEAQ(operand.Mem{Base: p, Index: pid, Scale: uint8(size)}, p)

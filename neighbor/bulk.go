@@ -26,13 +26,26 @@ type Cloud[T Float] interface {
 	Dim() int
 
 	points() stored[T]
-	// chunks is the number of pieces that a cloud of queries is cut into for goroutines; groups calls f with the stored
-	// positions of every group of queries of such a piece, and the box around them.
+	// chunks is the number of pieces that a cloud of queries is cut into for goroutines. chunkBox writes the box around
+	// such a piece, and groups calls f with the stored positions of its groups of queries and the box around each; reach is
+	// how far the queries look.
 	chunks() int
+	chunkBox(chunk int, box []T)
 	groups(chunk int, reach T, f func(lo, hi int, box []T))
-	// candidates appends runs lo, hi of stored positions that hold every point whose squared distance from any point in the
-	// box can be less than radius2.
-	candidates(runs []int32, box []T, radius2 T) []int32
+	// enter prepares for the queries in a box, and candidates sets from and to of r to runs of stored positions that hold
+	// every point whose squared distance from any point in a box, inside the one entered, can be less than radius2.
+	enter(r *region[T], box []T, radius2 T)
+	candidates(r *region[T], box []T, radius2 T)
+}
+
+// region is what a goroutine knows about the surroundings of the queries that it is at.
+type region[T Float] struct {
+	// The leaves of a tree that are near: their boxes as simd.TreeBoxes wants them, and their stored positions.
+	nodes    []int32
+	ld       int
+	boxes    []T // [2·dim, ld]
+	lo, hi   []int32
+	from, to []int32 // runs of candidates
 }
 
 // stored are points axis by axis, in the order of their cloud.
@@ -69,6 +82,10 @@ func (t *KDTree[T]) chunks() int {
 	return 1 << t.chunkLevel()
 }
 
+func (t *KDTree[T]) chunkBox(chunk int, box []T) {
+	copy(box, t.nodeBox(1<<t.chunkLevel()-1+chunk))
+}
+
 func (t *KDTree[T]) groups(chunk int, _ T, f func(lo, hi int, box []T)) {
 	l := t.groupLevel()
 	per := 1 << (l - t.chunkLevel())
@@ -78,9 +95,12 @@ func (t *KDTree[T]) groups(chunk int, _ T, f func(lo, hi int, box []T)) {
 	}
 }
 
-func (t *KDTree[T]) candidates(runs []int32, box []T, radius2 T) []int32 {
+// enter lists the leaves near a box. The groups inside it then look through that list by vectors instead of going down
+// the tree.
+func (t *KDTree[T]) enter(r *region[T], box []T, radius2 T) {
+	r.nodes = r.nodes[:0]
 	if t.n == 0 {
-		return runs
+		return
 	}
 	var stack [64]int32
 	first := int32(1)<<t.levels - 1
@@ -88,22 +108,46 @@ func (t *KDTree[T]) candidates(runs []int32, box []T, radius2 T) []int32 {
 	for top > 0 {
 		top--
 		node := stack[top]
-		if !(t.boxBound2(int(node), box) < radius2) {
-			continue
+		switch {
+		case !(t.boxBound2(int(node), box) < radius2):
+		case node >= first:
+			r.nodes = append(r.nodes, node)
+		default:
+			stack[top], stack[top+1] = 2*node+2, 2*node+1
+			top += 2
 		}
-		if node >= first {
-			lo, hi := t.span(t.levels, int(node-first))
-			if k := len(runs) - 1; k > 0 && runs[k] == int32(lo) {
-				runs[k] = int32(hi)
-			} else {
-				runs = append(runs, int32(lo), int32(hi))
-			}
-			continue
-		}
-		stack[top], stack[top+1] = 2*node+2, 2*node+1
-		top += 2
 	}
-	return runs
+	n := len(r.nodes)
+	if n+simd.TreeSlack > r.ld {
+		r.ld = n + n/2 + simd.TreeSlack
+		r.boxes, r.lo, r.hi = make([]T, 2*t.dim*r.ld), make([]int32, r.ld), make([]int32, r.ld)
+		r.from, r.to = make([]int32, r.ld), make([]int32, r.ld)
+	}
+	for k, node := range r.nodes {
+		lo, hi := t.span(t.levels, int(node-first))
+		r.lo[k], r.hi[k] = int32(lo), int32(hi)
+		for c, v := range t.nodeBox(int(node)) {
+			r.boxes[c*r.ld+k] = v
+		}
+	}
+}
+
+func (t *KDTree[T]) candidates(r *region[T], box []T, radius2 T) {
+	n := len(r.nodes)
+	r.from, r.to = r.from[:cap(r.from)], r.to[:cap(r.to)]
+	if t.wrapped == nil {
+		m := simd.TreeBoxes(r.from, r.to, r.boxes, r.ld, r.lo[:n], r.hi[:n], box, radius2)
+		r.from, r.to = r.from[:m], r.to[:m]
+		return
+	}
+	m := 0
+	for k, node := range r.nodes {
+		if t.boxBound2(int(node), box) < radius2 {
+			r.from[m], r.to[m] = r.lo[k], r.hi[k]
+			m++
+		}
+	}
+	r.from, r.to = r.from[:m], r.to[:m]
 }
 
 // boxBound2 is a lower bound of the squared distances between points of a node and points in a box.
@@ -136,10 +180,11 @@ func (t *KDTree[T]) boxBound2(node int, box []T) T {
 
 // bulk is what one goroutine needs to answer groups of queries.
 type bulk[T Float] struct {
-	runs []int32
+	region[T]
+	box []T // around a chunk
 	// The candidates of a group: points near its box.
-	ld    int
-	coord []T // [dim, ld]
+	room  int
+	coord []T // [dim, room]
 	dist2 []T
 	id    []int32
 	key   []uint64 // to sort them by number
@@ -152,26 +197,35 @@ type bulk[T Float] struct {
 	limit []T // the radius, or one for each query
 }
 
+// enter prepares for a chunk of queries.
+func (w *bulk[T]) enter(p, queries Cloud[T], chunk int, radius2 T) {
+	if w.box == nil {
+		w.box = make([]T, 2*p.Dim())
+	}
+	queries.chunkBox(chunk, w.box)
+	p.enter(&w.region, w.box, radius2)
+}
+
 // gather collects the points that can be nearer than radius2 to a point in the box and returns how many there are. In
 // ascending order of their numbers, what a scan of them finds is ascending as well.
 func (w *bulk[T]) gather(c Cloud[T], p *stored[T], box []T, radius2 T, ascending bool) int {
-	w.runs = c.candidates(w.runs[:0], box, radius2)
+	c.candidates(&w.region, box, radius2)
 	total := 0
-	for k := 0; k < len(w.runs); k += 2 {
-		total += int(w.runs[k+1] - w.runs[k])
+	for k, lo := range w.from {
+		total += int(w.to[k] - lo)
 	}
-	if need := total + simd.TreeSlack; need > w.ld {
-		w.ld = need + need/2
-		w.coord, w.dist2, w.id = make([]T, p.dim*w.ld), make([]T, w.ld), make([]int32, w.ld)
+	if need := total + simd.TreeSlack; need > w.room {
+		w.room = need + need/2
+		w.coord, w.dist2, w.id = make([]T, p.dim*w.room), make([]T, w.room), make([]int32, w.room)
 	}
 	m := 0
 	if p.period == nil {
-		m = simd.TreeFilter(w.coord, w.ld, w.dist2, w.id, p.coord, p.n, p.index, w.runs, box, radius2)
+		m = simd.TreeFilter(w.coord, w.room, w.dist2, w.id, p.coord, p.n, p.index, w.from, w.to, box, radius2)
 	} else { // the filter knows no periods
-		for k := 0; k < len(w.runs); k += 2 {
-			lo, hi := int(w.runs[k]), int(w.runs[k+1])
+		for k := range w.from {
+			lo, hi := int(w.from[k]), int(w.to[k])
 			for axis := range p.dim {
-				copy(w.coord[axis*w.ld+m:], p.coord[axis*p.n+lo:axis*p.n+hi])
+				copy(w.coord[axis*w.room+m:], p.coord[axis*p.n+lo:axis*p.n+hi])
 			}
 			m += copy(w.id[m:], p.index[lo:hi])
 		}
@@ -185,7 +239,7 @@ func (w *bulk[T]) gather(c Cloud[T], p *stored[T], box []T, radius2 T, ascending
 // sort puts the m candidates in ascending order of their numbers.
 func (w *bulk[T]) sort(m, dim int) {
 	if cap(w.key) < m {
-		w.key, w.swap, w.moved = make([]uint64, w.ld), make([]uint64, w.ld), make([]T, w.ld)
+		w.key, w.swap, w.moved = make([]uint64, w.room), make([]uint64, w.room), make([]T, w.room)
 	}
 	key := w.key[:m]
 	most := int32(0)
@@ -198,7 +252,7 @@ func (w *bulk[T]) sort(m, dim int) {
 		w.id[i] = int32(k >> 32)
 	}
 	for axis := range dim {
-		row := w.coord[axis*w.ld:][:m]
+		row := w.coord[axis*w.room:][:m]
 		for i, k := range key {
 			w.moved[i] = row[uint32(k)]
 		}
@@ -248,7 +302,7 @@ func (w *bulk[T]) scan(q *stored[T], lo, hi, m int, limit, period []T) {
 	}
 	w.index, w.found = w.index[:cap(w.index)], w.found[:cap(w.found)]
 	w.grow(hi - lo)
-	simd.TreeScan(w.index, w.found, w.end, q.coord[lo:], q.n, w.coord, w.ld, w.id[:m], limit, period, q.dim)
+	simd.TreeScan(w.index, w.found, w.end, q.coord[lo:], q.n, w.coord, w.room, w.id[:m], limit, period, q.dim)
 }
 
 // grow gives end a length.
@@ -348,6 +402,7 @@ func eachBall[T Float](p, queries Cloud[T], radius2 T, opt BulkOptions, f func(w
 		if w.limit == nil {
 			w.limit = []T{radius2}
 		}
+		w.enter(p, queries, chunk, radius2)
 		queries.groups(chunk, reach, func(lo, hi int, box []T) {
 			m := w.gather(p, &pts, box, radius2, opt.Ascending)
 			for s := step(m); lo < hi; lo += s {
@@ -381,10 +436,11 @@ func ballCounts[T Float](p, queries Cloud[T], radius2 T, opt BulkOptions, count 
 		if w.limit == nil {
 			w.limit = []T{radius2}
 		}
+		w.enter(p, queries, chunk, radius2)
 		queries.groups(chunk, reach, func(lo, hi int, box []T) {
 			m := w.gather(p, &pts, box, radius2, false)
 			w.grow(hi - lo)
-			simd.TreeCount(w.end, qs.coord[lo:], qs.n, w.coord, w.ld, m, w.limit, pts.period, qs.dim)
+			simd.TreeCount(w.end, qs.coord[lo:], qs.n, w.coord, w.room, m, w.limit, pts.period, qs.dim)
 			for i, c := range w.end {
 				count[qs.index[lo+i]] = c
 			}

@@ -83,3 +83,54 @@ func BenchmarkBulkBall(b *testing.B) {
 		}
 	}
 }
+
+func BenchmarkBulkNearest(b *testing.B) {
+	const n = 1 << 16
+	for _, dim := range []int{2, 3} {
+		tree, err := NewTree(uniform[float32](n, dim), dim, nil)
+		if err != nil {
+			b.Fatal(err)
+		}
+		for _, k := range []int{8, 32} {
+			b.Run(fmt.Sprintf("dim=%d/n=%d/k=%d", dim, n, k), func(b *testing.B) {
+				for b.Loop() {
+					if err := EachNearest(tree, tree, k, float32(math.Inf(1)), BulkOptions{Workers: 1}, func(int, *Batch[float32]) {}); err != nil {
+						b.Fatal(err)
+					}
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/query")
+			})
+		}
+	}
+}
+
+func BenchmarkGrid(b *testing.B) {
+	const n = 1 << 16
+	for _, dim := range []int{2, 3} {
+		x := uniform[float32](n, dim)
+		for _, nb := range []float64{30, 270} {
+			r2 := float32(benchRadius2(dim, n, nb))
+			r := float32(math.Sqrt(float64(r2)))
+			b.Run(fmt.Sprintf("op=build/dim=%d/n=%d/nb=%g", dim, n, nb), func(b *testing.B) {
+				for b.Loop() {
+					if _, err := NewGrid(x, dim, r); err != nil {
+						b.Fatal(err)
+					}
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/query")
+			})
+			b.Run(fmt.Sprintf("op=ball/dim=%d/n=%d/nb=%g", dim, n, nb), func(b *testing.B) {
+				g, err := NewGrid(x, dim, r)
+				if err != nil {
+					b.Fatal(err)
+				}
+				for b.Loop() {
+					if err := EachBall(g, g, r2, BulkOptions{Workers: 1}, func(int, *Batch[float32]) {}); err != nil {
+						b.Fatal(err)
+					}
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/query")
+			})
+		}
+	}
+}

@@ -16,39 +16,76 @@ const TreeSlack = 16
 // TreeMaxDim is the largest number of axes.
 const TreeMaxDim = 8
 
+// TreeBoxesF32 keeps those of n runs of points whose bounding box is near another box, in their order, and returns how many.
+//
+//   - Shape: row 2a of boxes [2·dim, n], whose rows are ld apart, has the least coordinates a, row 2a+1 the greatest; from
+//     and to [n] are what the runs are called by. box [dim, 2] has the least and the greatest coordinate per axis. outFrom
+//     and outTo need room for n + TreeSlack.
+//   - Condition: dist2 < radius2, where an axis adds the square of the gap between the intervals.
+//   - Aliasing: none allowed.
+//   - Errors: panics if a length is too small.
+func TreeBoxesF32(outFrom, outTo []int32, boxes []float32, ld int, from, to []int32, box []float32, radius2 float32) int {
+	return TreeBoxes(outFrom, outTo, boxes, ld, from, to, box, radius2)
+}
+
+// TreeBoxesF64 is TreeBoxesF32 for float64.
+func TreeBoxesF64(outFrom, outTo []int32, boxes []float64, ld int, from, to []int32, box []float64, radius2 float64) int {
+	return TreeBoxes(outFrom, outTo, boxes, ld, from, to, box, radius2)
+}
+
+// TreeBoxes keeps the runs of points whose bounding box is near another box; see TreeBoxesF32.
+func TreeBoxes[T Float](outFrom, outTo []int32, boxes []T, ld int, from, to []int32, box []T, radius2 T) int {
+	const fn = "TreeBoxes"
+	n := len(from)
+	checkBox(fn, len(box))
+	checkLen(fn, "to", len(to), n)
+	checkMatrix(fn, "boxes", len(boxes), len(box), n, ld)
+	if n == 0 {
+		return 0
+	}
+	checkRoom(fn, "outFrom", len(outFrom), n+TreeSlack)
+	checkRoom(fn, "outTo", len(outTo), n+TreeSlack)
+	switch boxes := any(boxes).(type) {
+	case []float32:
+		return treeBoxesF32(outFrom, outTo, boxes, ld, from, to, any(box).([]float32), float32(radius2), len(box)/2)
+	case []float64:
+		return treeBoxesF64(outFrom, outTo, boxes, ld, from, to, any(box).([]float64), float64(radius2), len(box)/2)
+	default:
+		unreachable(fn)
+	}
+	return 0
+}
+
 // TreeFilterF32 keeps those points of some runs that are near a box, in their order, and returns how many.
 //
-//   - Shape: c [dim, n] with rows ldc apart and id [n] are the points. runs holds pairs lo ≤ hi, each naming the points
-//     lo .. hi-1. box [dim, 2] has the least and the greatest coordinate per axis; for a single place they are equal. The
+//   - Shape: c [dim, n] with rows ldc apart and id [n] are the points; run k names the points from[k] .. to[k]-1. box [dim, 2] has the least and the greatest coordinate per axis; for a single place they are equal. The
 //     points kept go to out [dim, total] with rows ldo apart, their squared distances from the box to dist2 and their
 //     numbers to outID, where total is the number of points named. Each row of out, dist2 and outID needs room for
 //     total + TreeSlack.
 //   - Condition: dist2 < radius2, where an axis adds the square of the distance from its interval.
 //   - Aliasing: none allowed.
 //   - Errors: panics if a length is too small or a run is not among the points.
-func TreeFilterF32(out []float32, ldo int, dist2 []float32, outID []int32, c []float32, ldc int, id []int32, runs []int32, box []float32, radius2 float32) int {
-	return TreeFilter(out, ldo, dist2, outID, c, ldc, id, runs, box, radius2)
+func TreeFilterF32(out []float32, ldo int, dist2 []float32, outID []int32, c []float32, ldc int, id, from, to []int32, box []float32, radius2 float32) int {
+	return TreeFilter(out, ldo, dist2, outID, c, ldc, id, from, to, box, radius2)
 }
 
 // TreeFilterF64 is TreeFilterF32 for float64.
-func TreeFilterF64(out []float64, ldo int, dist2 []float64, outID []int32, c []float64, ldc int, id []int32, runs []int32, box []float64, radius2 float64) int {
-	return TreeFilter(out, ldo, dist2, outID, c, ldc, id, runs, box, radius2)
+func TreeFilterF64(out []float64, ldo int, dist2 []float64, outID []int32, c []float64, ldc int, id, from, to []int32, box []float64, radius2 float64) int {
+	return TreeFilter(out, ldo, dist2, outID, c, ldc, id, from, to, box, radius2)
 }
 
 // TreeFilter keeps the points of some runs that are near a box; see TreeFilterF32.
-func TreeFilter[T Float](out []T, ldo int, dist2 []T, outID []int32, c []T, ldc int, id []int32, runs []int32, box []T, radius2 T) int {
+func TreeFilter[T Float](out []T, ldo int, dist2 []T, outID []int32, c []T, ldc int, id, from, to []int32, box []T, radius2 T) int {
 	const fn = "TreeFilter"
 	dim := len(box) / 2
-	if len(box)%2 != 0 || len(runs)%2 != 0 {
-		panic(fmt.Sprintf("simd: %s: len(box) = %d, len(runs) = %d, need pairs", fn, len(box), len(runs)))
-	}
-	checkAxes(fn, dim)
+	checkBox(fn, len(box))
+	checkLen(fn, "to", len(to), len(from))
 	n, total := len(id), 0
 	checkMatrix(fn, "c", len(c), dim, n, ldc)
-	for k := 0; k < len(runs); k += 2 {
-		lo, hi := runs[k], runs[k+1]
+	for k, lo := range from {
+		hi := to[k]
 		if lo < 0 || lo > hi || int(hi) > n {
-			panic(fmt.Sprintf("simd: %s: runs[%d] = %d, %d, need 0 to %d", fn, k, lo, hi, n))
+			panic(fmt.Sprintf("simd: %s: from[%d] = %d, to[%d] = %d, need 0 to %d", fn, k, lo, k, hi, n))
 		}
 		total += int(hi - lo)
 	}
@@ -60,9 +97,9 @@ func TreeFilter[T Float](out []T, ldo int, dist2 []T, outID []int32, c []T, ldc 
 	checkRoom(fn, "outID", len(outID), total+TreeSlack)
 	switch out := any(out).(type) {
 	case []float32:
-		return treeFilterF32(out, ldo, any(dist2).([]float32), outID, any(c).([]float32), ldc, id, runs, any(box).([]float32), float32(radius2), dim)
+		return treeFilterF32(out, ldo, any(dist2).([]float32), outID, any(c).([]float32), ldc, id, from, to, any(box).([]float32), float32(radius2), dim)
 	case []float64:
-		return treeFilterF64(out, ldo, any(dist2).([]float64), outID, any(c).([]float64), ldc, id, runs, any(box).([]float64), float64(radius2), dim)
+		return treeFilterF64(out, ldo, any(dist2).([]float64), outID, any(c).([]float64), ldc, id, from, to, any(box).([]float64), float64(radius2), dim)
 	default:
 		unreachable(fn)
 	}
@@ -246,6 +283,13 @@ func TreePartition[T Float](x []T, ldx, rows, n, key int, pivot T, scratch []T) 
 func checkRoom(fn, arg string, got, need int) {
 	if got < need {
 		panic(fmt.Sprintf("simd: %s: len(%s) = %d, need at least %d", fn, arg, got, need))
+	}
+}
+
+// checkBox panics unless a slice of that length holds a box, two numbers for each axis.
+func checkBox(fn string, length int) {
+	if length%2 != 0 || length < 2 || length > 2*TreeMaxDim {
+		panic(fmt.Sprintf("simd: %s: len(box) = %d, need two for each of 1 to %d axes", fn, length, TreeMaxDim))
 	}
 }
 

@@ -14,29 +14,53 @@ var (
 	inf32, inf64 = float32(math.Inf(1)), math.Inf(1)
 )
 
-func treeFilterF32(out []float32, ldo int, dist2 []float32, outID []int32, c []float32, ldc int, id []int32, runs []int32, box []float32, radius2 float32, dim int) int {
+func treeBoxesF32(outFrom, outTo []int32, boxes []float32, ld int, from, to []int32, box []float32, radius2 float32, dim int) int {
 	if level == Generic {
-		return treeFilterGeneric(out, ldo, dist2, outID, c, ldc, id, runs, box, radius2, dim)
+		return treeBoxesGeneric(outFrom, outTo, boxes, ld, from, to, box, radius2, dim)
+	}
+	raceRead(boxes)
+	raceRead(from)
+	raceRead(to)
+	raceWrite(outFrom)
+	raceWrite(outTo)
+	switch {
+	case level == AVX512 && dim == 2:
+		return treeBoxes2F32AVX512(&outFrom[0], &outTo[0], &boxes[0], ld, &from[0], &to[0], len(from), &box[0], radius2)
+	case level == AVX512 && dim == 3:
+		return treeBoxes3F32AVX512(&outFrom[0], &outTo[0], &boxes[0], ld, &from[0], &to[0], len(from), &box[0], radius2)
+	case level == AVX512:
+		return treeBoxesNF32AVX512(&outFrom[0], &outTo[0], &boxes[0], ld, &from[0], &to[0], len(from), &box[0], radius2, dim)
+	case dim == 2:
+		return treeBoxes2F32AVX2(&outFrom[0], &outTo[0], &boxes[0], ld, &from[0], &to[0], len(from), &box[0], radius2)
+	case dim == 3:
+		return treeBoxes3F32AVX2(&outFrom[0], &outTo[0], &boxes[0], ld, &from[0], &to[0], len(from), &box[0], radius2)
+	}
+	return treeBoxesNF32AVX2(&outFrom[0], &outTo[0], &boxes[0], ld, &from[0], &to[0], len(from), &box[0], radius2, dim)
+}
+
+func treeFilterF32(out []float32, ldo int, dist2 []float32, outID []int32, c []float32, ldc int, id, from, to []int32, box []float32, radius2 float32, dim int) int {
+	if level == Generic {
+		return treeFilterGeneric(out, ldo, dist2, outID, c, ldc, id, from, to, box, radius2, dim)
 	}
 	raceRead(c)
 	raceRead(id)
 	raceWrite(out)
 	raceWrite(dist2)
 	raceWrite(outID)
-	n := len(runs) / 2
+	n := len(from)
 	switch {
 	case level == AVX512 && dim == 2:
-		return treeFilter2F32AVX512(&out[0], ldo, &dist2[0], &outID[0], &c[0], ldc, &id[0], &runs[0], n, &box[0], radius2)
+		return treeFilter2F32AVX512(&out[0], ldo, &dist2[0], &outID[0], &c[0], ldc, &id[0], &from[0], &to[0], n, &box[0], radius2)
 	case level == AVX512 && dim == 3:
-		return treeFilter3F32AVX512(&out[0], ldo, &dist2[0], &outID[0], &c[0], ldc, &id[0], &runs[0], n, &box[0], radius2)
+		return treeFilter3F32AVX512(&out[0], ldo, &dist2[0], &outID[0], &c[0], ldc, &id[0], &from[0], &to[0], n, &box[0], radius2)
 	case level == AVX512:
-		return treeFilterNF32AVX512(&out[0], ldo, &dist2[0], &outID[0], &c[0], ldc, &id[0], &runs[0], n, &box[0], radius2, dim)
+		return treeFilterNF32AVX512(&out[0], ldo, &dist2[0], &outID[0], &c[0], ldc, &id[0], &from[0], &to[0], n, &box[0], radius2, dim)
 	case dim == 2:
-		return treeFilter2F32AVX2(&out[0], ldo, &dist2[0], &outID[0], &c[0], ldc, &id[0], &runs[0], n, &box[0], radius2)
+		return treeFilter2F32AVX2(&out[0], ldo, &dist2[0], &outID[0], &c[0], ldc, &id[0], &from[0], &to[0], n, &box[0], radius2)
 	case dim == 3:
-		return treeFilter3F32AVX2(&out[0], ldo, &dist2[0], &outID[0], &c[0], ldc, &id[0], &runs[0], n, &box[0], radius2)
+		return treeFilter3F32AVX2(&out[0], ldo, &dist2[0], &outID[0], &c[0], ldc, &id[0], &from[0], &to[0], n, &box[0], radius2)
 	}
-	return treeFilterNF32AVX2(&out[0], ldo, &dist2[0], &outID[0], &c[0], ldc, &id[0], &runs[0], n, &box[0], radius2, dim)
+	return treeFilterNF32AVX2(&out[0], ldo, &dist2[0], &outID[0], &c[0], ldc, &id[0], &from[0], &to[0], n, &box[0], radius2, dim)
 }
 
 func treeScanF32(index []int32, dist2 []float32, end []int32, q []float32, ldq int, c []float32, ldc int, id []int32, radius2, period []float32, dim int) {
@@ -126,29 +150,53 @@ func treePartitionF32(x []float32, ldx, rows int, scratch []float32, lds, n, key
 	return treePartitionF32AVX2(&x[0], ldx, rows, &scratch[0], lds, &x[key*ldx], n, pivot)
 }
 
-func treeFilterF64(out []float64, ldo int, dist2 []float64, outID []int32, c []float64, ldc int, id []int32, runs []int32, box []float64, radius2 float64, dim int) int {
+func treeBoxesF64(outFrom, outTo []int32, boxes []float64, ld int, from, to []int32, box []float64, radius2 float64, dim int) int {
 	if level == Generic {
-		return treeFilterGeneric(out, ldo, dist2, outID, c, ldc, id, runs, box, radius2, dim)
+		return treeBoxesGeneric(outFrom, outTo, boxes, ld, from, to, box, radius2, dim)
+	}
+	raceRead(boxes)
+	raceRead(from)
+	raceRead(to)
+	raceWrite(outFrom)
+	raceWrite(outTo)
+	switch {
+	case level == AVX512 && dim == 2:
+		return treeBoxes2F64AVX512(&outFrom[0], &outTo[0], &boxes[0], ld, &from[0], &to[0], len(from), &box[0], radius2)
+	case level == AVX512 && dim == 3:
+		return treeBoxes3F64AVX512(&outFrom[0], &outTo[0], &boxes[0], ld, &from[0], &to[0], len(from), &box[0], radius2)
+	case level == AVX512:
+		return treeBoxesNF64AVX512(&outFrom[0], &outTo[0], &boxes[0], ld, &from[0], &to[0], len(from), &box[0], radius2, dim)
+	case dim == 2:
+		return treeBoxes2F64AVX2(&outFrom[0], &outTo[0], &boxes[0], ld, &from[0], &to[0], len(from), &box[0], radius2)
+	case dim == 3:
+		return treeBoxes3F64AVX2(&outFrom[0], &outTo[0], &boxes[0], ld, &from[0], &to[0], len(from), &box[0], radius2)
+	}
+	return treeBoxesNF64AVX2(&outFrom[0], &outTo[0], &boxes[0], ld, &from[0], &to[0], len(from), &box[0], radius2, dim)
+}
+
+func treeFilterF64(out []float64, ldo int, dist2 []float64, outID []int32, c []float64, ldc int, id, from, to []int32, box []float64, radius2 float64, dim int) int {
+	if level == Generic {
+		return treeFilterGeneric(out, ldo, dist2, outID, c, ldc, id, from, to, box, radius2, dim)
 	}
 	raceRead(c)
 	raceRead(id)
 	raceWrite(out)
 	raceWrite(dist2)
 	raceWrite(outID)
-	n := len(runs) / 2
+	n := len(from)
 	switch {
 	case level == AVX512 && dim == 2:
-		return treeFilter2F64AVX512(&out[0], ldo, &dist2[0], &outID[0], &c[0], ldc, &id[0], &runs[0], n, &box[0], radius2)
+		return treeFilter2F64AVX512(&out[0], ldo, &dist2[0], &outID[0], &c[0], ldc, &id[0], &from[0], &to[0], n, &box[0], radius2)
 	case level == AVX512 && dim == 3:
-		return treeFilter3F64AVX512(&out[0], ldo, &dist2[0], &outID[0], &c[0], ldc, &id[0], &runs[0], n, &box[0], radius2)
+		return treeFilter3F64AVX512(&out[0], ldo, &dist2[0], &outID[0], &c[0], ldc, &id[0], &from[0], &to[0], n, &box[0], radius2)
 	case level == AVX512:
-		return treeFilterNF64AVX512(&out[0], ldo, &dist2[0], &outID[0], &c[0], ldc, &id[0], &runs[0], n, &box[0], radius2, dim)
+		return treeFilterNF64AVX512(&out[0], ldo, &dist2[0], &outID[0], &c[0], ldc, &id[0], &from[0], &to[0], n, &box[0], radius2, dim)
 	case dim == 2:
-		return treeFilter2F64AVX2(&out[0], ldo, &dist2[0], &outID[0], &c[0], ldc, &id[0], &runs[0], n, &box[0], radius2)
+		return treeFilter2F64AVX2(&out[0], ldo, &dist2[0], &outID[0], &c[0], ldc, &id[0], &from[0], &to[0], n, &box[0], radius2)
 	case dim == 3:
-		return treeFilter3F64AVX2(&out[0], ldo, &dist2[0], &outID[0], &c[0], ldc, &id[0], &runs[0], n, &box[0], radius2)
+		return treeFilter3F64AVX2(&out[0], ldo, &dist2[0], &outID[0], &c[0], ldc, &id[0], &from[0], &to[0], n, &box[0], radius2)
 	}
-	return treeFilterNF64AVX2(&out[0], ldo, &dist2[0], &outID[0], &c[0], ldc, &id[0], &runs[0], n, &box[0], radius2, dim)
+	return treeFilterNF64AVX2(&out[0], ldo, &dist2[0], &outID[0], &c[0], ldc, &id[0], &from[0], &to[0], n, &box[0], radius2, dim)
 }
 
 func treeScanF64(index []int32, dist2 []float64, end []int32, q []float64, ldq int, c []float64, ldc int, id []int32, radius2, period []float64, dim int) {

@@ -1,10 +1,27 @@
 package simd
 
-// treeFilterGeneric keeps the points of the runs whose squared distance from the box is less than radius2.
-func treeFilterGeneric[T Float](out []T, ldo int, dist2 []T, outID []int32, c []T, ldc int, id []int32, runs []int32, box []T, radius2 T, dim int) int {
+// treeBoxesGeneric keeps the runs whose box is nearer to the box than radius2 says.
+func treeBoxesGeneric[T Float](outFrom, outTo []int32, boxes []T, ld int, from, to []int32, box []T, radius2 T, dim int) int {
 	m := 0
-	for k := 0; k < len(runs); k += 2 {
-		for j := int(runs[k]); j < int(runs[k+1]); j++ {
+	for k, first := range from {
+		var sum T
+		for a := range dim {
+			d := max(boxes[2*a*ld+k]-box[2*a+1], box[2*a]-boxes[(2*a+1)*ld+k], 0)
+			sum += T(d * d)
+		}
+		if sum < radius2 {
+			outFrom[m], outTo[m] = first, to[k]
+			m++
+		}
+	}
+	return m
+}
+
+// treeFilterGeneric keeps the points of the runs whose squared distance from the box is less than radius2.
+func treeFilterGeneric[T Float](out []T, ldo int, dist2 []T, outID []int32, c []T, ldc int, id, from, to []int32, box []T, radius2 T, dim int) int {
+	m := 0
+	for k, first := range from {
+		for j := int(first); j < int(to[k]); j++ {
 			var sum T
 			for a := range dim {
 				x := c[a*ldc+j]

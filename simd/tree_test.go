@@ -39,11 +39,11 @@ func testTreeFilter[T Float](t *testing.T) {
 	for dim := 1; dim <= TreeMaxDim; dim++ {
 		for _, n := range []int{0, 1, 5, 16, 33, 100} {
 			c, id := treeCloud[T](t, uint64(dim), dim, n)
-			var runs []int32
+			var from, to []int32
 			total := 0
 			for lo := rng.IntN(3); lo <= n; {
 				hi := min(lo+rng.IntN(40), n)
-				runs = append(runs, int32(lo), int32(hi))
+				from, to = append(from, int32(lo)), append(to, int32(hi))
 				total += hi - lo
 				lo = hi + rng.IntN(3)
 				if hi == n {
@@ -58,14 +58,52 @@ func testTreeFilter[T Float](t *testing.T) {
 			for _, r2 := range []T{0, 0.25, 1, 4, T(math.Inf(1)), T(math.NaN())} {
 				ld := total + TreeSlack
 				want, wantDist, wantID := make([]T, dim*ld), make([]T, ld), make([]int32, ld)
-				m := treeFilterGeneric(want, ld, wantDist, wantID, c, n, id, runs, box, r2, dim)
+				m := treeFilterGeneric(want, ld, wantDist, wantID, c, n, id, from, to, box, r2, dim)
 				out, dist2, outID := testkit.AtEnd[T](t, dim*ld), testkit.AtEnd[T](t, ld), testkit.AtEnd[int32](t, ld)
-				require.Equal(t, m, TreeFilter(out, ld, dist2, outID, c, n, id, runs, box, r2), "dim=%d n=%d r2=%v", dim, n, r2)
+				require.Equal(t, m, TreeFilter(out, ld, dist2, outID, c, n, id, from, to, box, r2), "dim=%d n=%d r2=%v", dim, n, r2)
 				require.Equal(t, wantID[:m], outID[:m])
 				require.True(t, testkit.SameBits(dist2[:m], wantDist[:m]))
 				for a := range dim {
 					require.True(t, testkit.SameBits(out[a*ld:a*ld+m], want[a*ld:a*ld+m]), "dim=%d n=%d axis=%d", dim, n, a)
 				}
+			}
+		}
+	}
+}
+
+func TestTreeBoxes(t *testing.T) {
+	eachLevel(t, func(t *testing.T) {
+		t.Run("F32", testTreeBoxes[float32])
+		t.Run("F64", testTreeBoxes[float64])
+	})
+}
+
+func testTreeBoxes[T Float](t *testing.T) {
+	rng := testkit.Rand(62)
+	for dim := 1; dim <= TreeMaxDim; dim++ {
+		for _, n := range []int{0, 1, 4, 15, 16, 33, 70} {
+			boxes, from := treeCloud[T](t, uint64(dim), 2*dim, n)
+			for a := range dim {
+				for k := range n {
+					boxes[(2*a+1)*n+k] = boxes[2*a*n+k] + T(rng.IntN(4))/4
+				}
+			}
+			to := testkit.AtEnd[int32](t, n)
+			for k := range to {
+				to[k] = from[k] + 7
+			}
+			box := make([]T, 2*dim)
+			for a := range dim {
+				box[2*a] = T(rng.IntN(5)-2) / 4
+				box[2*a+1] = box[2*a] + T(rng.IntN(3))/4
+			}
+			for _, r2 := range []T{0, 0.25, 1, 4, T(math.Inf(1)), T(math.NaN())} {
+				wantFrom, wantTo := make([]int32, n+TreeSlack), make([]int32, n+TreeSlack)
+				m := treeBoxesGeneric(wantFrom, wantTo, boxes, n, from, to, box, r2, dim)
+				outFrom, outTo := testkit.AtEnd[int32](t, n+TreeSlack), testkit.AtEnd[int32](t, n+TreeSlack)
+				require.Equal(t, m, TreeBoxes(outFrom, outTo, boxes, n, from, to, box, r2), "dim=%d n=%d r2=%v", dim, n, r2)
+				require.Equal(t, wantFrom[:m], outFrom[:m])
+				require.Equal(t, wantTo[:m], outTo[:m])
 			}
 		}
 	}
@@ -178,18 +216,20 @@ func testTreePartition[T Float](t *testing.T) {
 func TestTreeRefuses(t *testing.T) {
 	f, i := make([]float32, 64), make([]int32, 64)
 	for name, run := range map[string]func(){
-		"simd: TreeFilter: len(box) = 3, len(runs) = 2, need pairs": func() { TreeFilterF32(f, 20, f, i, f, 4, i[:4], i[:2], f[:3], 1) },
-		"simd: TreeFilter: dim = 9, need 1 to 8":                    func() { TreeFilterF32(f, 20, f, i, f, 4, i[:4], i[:2], f[:18], 1) },
-		"simd: TreeFilter: runs[0] = 0, 5, need 0 to 4":             func() { TreeFilterF32(f, 20, f, i, f, 4, i[:4], []int32{0, 5}, f[:4], 1) },
-		"simd: TreeFilter: runs[0] = 2, 1, need 0 to 4":             func() { TreeFilterF32(f, 20, f, i, f, 4, i[:4], []int32{2, 1}, f[:4], 1) },
-		"simd: TreeFilter: len(dist2) = 19, need at least 20":       func() { TreeFilterF32(f, 20, f[:19], i, f, 4, i[:4], []int32{0, 4}, f[:4], 1) },
-		"simd: TreeFilter: len(outID) = 19, need at least 20":       func() { TreeFilterF32(f, 20, f, i[:19], f, 4, i[:4], []int32{0, 4}, f[:4], 1) },
-		"simd: TreeScan: len(index) = 23, need at least 24":         func() { TreeScanF32(i[:23], f, i[:2], f, 2, f, 4, i[:4], f[:1], nil, 2) },
-		"simd: TreeScan: len(radius2) = 3, need 2":                  func() { TreeScanF32(i, f, i[:2], f, 2, f, 4, i[:4], f[:3], nil, 2) },
-		"simd: TreeCount: len(period) = 1, need 2":                  func() { TreeCountF32(i[:2], f, 2, f, 4, 4, f[:1], f[:1], 2) },
-		"simd: TreeCount: dim = 0, need 1 to 8":                     func() { TreeCountF32(i[:2], f, 2, f, 4, 4, f[:1], nil, 0) },
-		"simd: TreePartition: key = 2, need 0 to 1":                 func() { TreePartitionF32(f, 8, 2, 8, 2, 0, f) },
-		"simd: TreePartition: len(scratch) = 47, need at least 48":  func() { TreePartitionF32(f, 8, 2, 8, 1, 0, f[:47]) },
+		"simd: TreeBoxes: len(box) = 18, need two for each of 1 to 8 axes": func() { TreeBoxesF32(i, i, f, 2, i[:2], i[:2], f[:18], 1) },
+		"simd: TreeBoxes: len(to) = 1, need 2":                             func() { TreeBoxesF32(i, i, f, 2, i[:2], i[:1], f[:4], 1) },
+		"simd: TreeBoxes: len(outFrom) = 17, need at least 18":             func() { TreeBoxesF32(i[:17], i, f, 2, i[:2], i[:2], f[:4], 1) },
+		"simd: TreeFilter: len(box) = 3, need two for each of 1 to 8 axes": func() { TreeFilterF32(f, 20, f, i, f, 4, i[:4], i[:1], i[:1], f[:3], 1) },
+		"simd: TreeFilter: from[0] = 0, to[0] = 5, need 0 to 4":            func() { TreeFilterF32(f, 20, f, i, f, 4, i[:4], []int32{0}, []int32{5}, f[:4], 1) },
+		"simd: TreeFilter: from[0] = 2, to[0] = 1, need 0 to 4":            func() { TreeFilterF32(f, 20, f, i, f, 4, i[:4], []int32{2}, []int32{1}, f[:4], 1) },
+		"simd: TreeFilter: len(dist2) = 19, need at least 20":              func() { TreeFilterF32(f, 20, f[:19], i, f, 4, i[:4], []int32{0}, []int32{4}, f[:4], 1) },
+		"simd: TreeFilter: len(outID) = 19, need at least 20":              func() { TreeFilterF32(f, 20, f, i[:19], f, 4, i[:4], []int32{0}, []int32{4}, f[:4], 1) },
+		"simd: TreeScan: len(index) = 23, need at least 24":                func() { TreeScanF32(i[:23], f, i[:2], f, 2, f, 4, i[:4], f[:1], nil, 2) },
+		"simd: TreeScan: len(radius2) = 3, need 2":                         func() { TreeScanF32(i, f, i[:2], f, 2, f, 4, i[:4], f[:3], nil, 2) },
+		"simd: TreeCount: len(period) = 1, need 2":                         func() { TreeCountF32(i[:2], f, 2, f, 4, 4, f[:1], f[:1], 2) },
+		"simd: TreeCount: dim = 0, need 1 to 8":                            func() { TreeCountF32(i[:2], f, 2, f, 4, 4, f[:1], nil, 0) },
+		"simd: TreePartition: key = 2, need 0 to 1":                        func() { TreePartitionF32(f, 8, 2, 8, 2, 0, f) },
+		"simd: TreePartition: len(scratch) = 47, need at least 48":         func() { TreePartitionF32(f, 8, 2, 8, 1, 0, f[:47]) },
 	} {
 		require.PanicsWithValue(t, name, run)
 	}

@@ -4,10 +4,15 @@
 
 package simd
 
-// treeFilter2F32AVX2 keeps the points of the runs [lo, hi) whose squared distance from the box is less than r2 and returns how many. out, dist2 and outID have room for a vector more than there are points.
+// treeBoxes2F32AVX2 keeps the runs whose box, a column of boxes, is nearer to the box than r2 says and returns how many. outFrom and outTo have room for a vector more than there are runs.
 //
 //go:noescape
-func treeFilter2F32AVX2(out *float32, ldo int, dist2 *float32, outID *int32, c *float32, ldc int, id *int32, runs *int32, nruns int, box *float32, r2 float32) int
+func treeBoxes2F32AVX2(outFrom *int32, outTo *int32, boxes *float32, ld int, from *int32, to *int32, n int, box *float32, r2 float32) int
+
+// treeFilter2F32AVX2 keeps the points from[k] .. to[k]-1 whose squared distance from the box is less than r2 and returns how many. out, dist2 and outID have room for a vector more than there are points.
+//
+//go:noescape
+func treeFilter2F32AVX2(out *float32, ldo int, dist2 *float32, outID *int32, c *float32, ldc int, id *int32, from *int32, to *int32, nruns int, box *float32, r2 float32) int
 
 // treeScan2F32AVX2 stores id and squared distance of the nc points nearer to a query than its r2 says, query after query, and where each ends. index and dist2 have room for a vector more.
 //
@@ -19,10 +24,15 @@ func treeScan2F32AVX2(index *int32, dist2 *float32, end *int32, id *int32, q *fl
 //go:noescape
 func treeCount2F32AVX2(count *int32, q *float32, ldq int, nq int, c *float32, ldc int, nc int, r2 *float32, stepR2 int)
 
-// treeFilter3F32AVX2 keeps the points of the runs [lo, hi) whose squared distance from the box is less than r2 and returns how many. out, dist2 and outID have room for a vector more than there are points.
+// treeBoxes3F32AVX2 keeps the runs whose box, a column of boxes, is nearer to the box than r2 says and returns how many. outFrom and outTo have room for a vector more than there are runs.
 //
 //go:noescape
-func treeFilter3F32AVX2(out *float32, ldo int, dist2 *float32, outID *int32, c *float32, ldc int, id *int32, runs *int32, nruns int, box *float32, r2 float32) int
+func treeBoxes3F32AVX2(outFrom *int32, outTo *int32, boxes *float32, ld int, from *int32, to *int32, n int, box *float32, r2 float32) int
+
+// treeFilter3F32AVX2 keeps the points from[k] .. to[k]-1 whose squared distance from the box is less than r2 and returns how many. out, dist2 and outID have room for a vector more than there are points.
+//
+//go:noescape
+func treeFilter3F32AVX2(out *float32, ldo int, dist2 *float32, outID *int32, c *float32, ldc int, id *int32, from *int32, to *int32, nruns int, box *float32, r2 float32) int
 
 // treeScan3F32AVX2 stores id and squared distance of the nc points nearer to a query than its r2 says, query after query, and where each ends. index and dist2 have room for a vector more.
 //
@@ -34,10 +44,15 @@ func treeScan3F32AVX2(index *int32, dist2 *float32, end *int32, id *int32, q *fl
 //go:noescape
 func treeCount3F32AVX2(count *int32, q *float32, ldq int, nq int, c *float32, ldc int, nc int, r2 *float32, stepR2 int)
 
-// treeFilterNF32AVX2 keeps the points of the runs [lo, hi) whose squared distance from the box is less than r2 and returns how many. out, dist2 and outID have room for a vector more than there are points.
+// treeBoxesNF32AVX2 keeps the runs whose box, a column of boxes, is nearer to the box than r2 says and returns how many. outFrom and outTo have room for a vector more than there are runs.
 //
 //go:noescape
-func treeFilterNF32AVX2(out *float32, ldo int, dist2 *float32, outID *int32, c *float32, ldc int, id *int32, runs *int32, nruns int, box *float32, r2 float32, dim int) int
+func treeBoxesNF32AVX2(outFrom *int32, outTo *int32, boxes *float32, ld int, from *int32, to *int32, n int, box *float32, r2 float32, dim int) int
+
+// treeFilterNF32AVX2 keeps the points from[k] .. to[k]-1 whose squared distance from the box is less than r2 and returns how many. out, dist2 and outID have room for a vector more than there are points.
+//
+//go:noescape
+func treeFilterNF32AVX2(out *float32, ldo int, dist2 *float32, outID *int32, c *float32, ldc int, id *int32, from *int32, to *int32, nruns int, box *float32, r2 float32, dim int) int
 
 // treeScanNF32AVX2 stores id and squared distance of the nc points nearer to a query than its r2 says, query after query, and where each ends. index and dist2 have room for a vector more.
 //
@@ -54,10 +69,15 @@ func treeCountNF32AVX2(count *int32, q *float32, ldq int, nq int, c *float32, ld
 //go:noescape
 func treePartitionF32AVX2(x *float32, ldx int, rows int, scratch *float32, lds int, key *float32, n int, pivot float32) int
 
-// treeFilter2F64AVX2 keeps the points of the runs [lo, hi) whose squared distance from the box is less than r2 and returns how many. out, dist2 and outID have room for a vector more than there are points.
+// treeBoxes2F64AVX2 keeps the runs whose box, a column of boxes, is nearer to the box than r2 says and returns how many. outFrom and outTo have room for a vector more than there are runs.
 //
 //go:noescape
-func treeFilter2F64AVX2(out *float64, ldo int, dist2 *float64, outID *int32, c *float64, ldc int, id *int32, runs *int32, nruns int, box *float64, r2 float64) int
+func treeBoxes2F64AVX2(outFrom *int32, outTo *int32, boxes *float64, ld int, from *int32, to *int32, n int, box *float64, r2 float64) int
+
+// treeFilter2F64AVX2 keeps the points from[k] .. to[k]-1 whose squared distance from the box is less than r2 and returns how many. out, dist2 and outID have room for a vector more than there are points.
+//
+//go:noescape
+func treeFilter2F64AVX2(out *float64, ldo int, dist2 *float64, outID *int32, c *float64, ldc int, id *int32, from *int32, to *int32, nruns int, box *float64, r2 float64) int
 
 // treeScan2F64AVX2 stores id and squared distance of the nc points nearer to a query than its r2 says, query after query, and where each ends. index and dist2 have room for a vector more.
 //
@@ -69,10 +89,15 @@ func treeScan2F64AVX2(index *int32, dist2 *float64, end *int32, id *int32, q *fl
 //go:noescape
 func treeCount2F64AVX2(count *int32, q *float64, ldq int, nq int, c *float64, ldc int, nc int, r2 *float64, stepR2 int)
 
-// treeFilter3F64AVX2 keeps the points of the runs [lo, hi) whose squared distance from the box is less than r2 and returns how many. out, dist2 and outID have room for a vector more than there are points.
+// treeBoxes3F64AVX2 keeps the runs whose box, a column of boxes, is nearer to the box than r2 says and returns how many. outFrom and outTo have room for a vector more than there are runs.
 //
 //go:noescape
-func treeFilter3F64AVX2(out *float64, ldo int, dist2 *float64, outID *int32, c *float64, ldc int, id *int32, runs *int32, nruns int, box *float64, r2 float64) int
+func treeBoxes3F64AVX2(outFrom *int32, outTo *int32, boxes *float64, ld int, from *int32, to *int32, n int, box *float64, r2 float64) int
+
+// treeFilter3F64AVX2 keeps the points from[k] .. to[k]-1 whose squared distance from the box is less than r2 and returns how many. out, dist2 and outID have room for a vector more than there are points.
+//
+//go:noescape
+func treeFilter3F64AVX2(out *float64, ldo int, dist2 *float64, outID *int32, c *float64, ldc int, id *int32, from *int32, to *int32, nruns int, box *float64, r2 float64) int
 
 // treeScan3F64AVX2 stores id and squared distance of the nc points nearer to a query than its r2 says, query after query, and where each ends. index and dist2 have room for a vector more.
 //
@@ -84,10 +109,15 @@ func treeScan3F64AVX2(index *int32, dist2 *float64, end *int32, id *int32, q *fl
 //go:noescape
 func treeCount3F64AVX2(count *int32, q *float64, ldq int, nq int, c *float64, ldc int, nc int, r2 *float64, stepR2 int)
 
-// treeFilterNF64AVX2 keeps the points of the runs [lo, hi) whose squared distance from the box is less than r2 and returns how many. out, dist2 and outID have room for a vector more than there are points.
+// treeBoxesNF64AVX2 keeps the runs whose box, a column of boxes, is nearer to the box than r2 says and returns how many. outFrom and outTo have room for a vector more than there are runs.
 //
 //go:noescape
-func treeFilterNF64AVX2(out *float64, ldo int, dist2 *float64, outID *int32, c *float64, ldc int, id *int32, runs *int32, nruns int, box *float64, r2 float64, dim int) int
+func treeBoxesNF64AVX2(outFrom *int32, outTo *int32, boxes *float64, ld int, from *int32, to *int32, n int, box *float64, r2 float64, dim int) int
+
+// treeFilterNF64AVX2 keeps the points from[k] .. to[k]-1 whose squared distance from the box is less than r2 and returns how many. out, dist2 and outID have room for a vector more than there are points.
+//
+//go:noescape
+func treeFilterNF64AVX2(out *float64, ldo int, dist2 *float64, outID *int32, c *float64, ldc int, id *int32, from *int32, to *int32, nruns int, box *float64, r2 float64, dim int) int
 
 // treeScanNF64AVX2 stores id and squared distance of the nc points nearer to a query than its r2 says, query after query, and where each ends. index and dist2 have room for a vector more.
 //
@@ -104,10 +134,15 @@ func treeCountNF64AVX2(count *int32, q *float64, ldq int, nq int, c *float64, ld
 //go:noescape
 func treePartitionF64AVX2(x *float64, ldx int, rows int, scratch *float64, lds int, key *float64, n int, pivot float64) int
 
-// treeFilter2F32AVX512 keeps the points of the runs [lo, hi) whose squared distance from the box is less than r2 and returns how many. out, dist2 and outID have room for a vector more than there are points.
+// treeBoxes2F32AVX512 keeps the runs whose box, a column of boxes, is nearer to the box than r2 says and returns how many. outFrom and outTo have room for a vector more than there are runs.
 //
 //go:noescape
-func treeFilter2F32AVX512(out *float32, ldo int, dist2 *float32, outID *int32, c *float32, ldc int, id *int32, runs *int32, nruns int, box *float32, r2 float32) int
+func treeBoxes2F32AVX512(outFrom *int32, outTo *int32, boxes *float32, ld int, from *int32, to *int32, n int, box *float32, r2 float32) int
+
+// treeFilter2F32AVX512 keeps the points from[k] .. to[k]-1 whose squared distance from the box is less than r2 and returns how many. out, dist2 and outID have room for a vector more than there are points.
+//
+//go:noescape
+func treeFilter2F32AVX512(out *float32, ldo int, dist2 *float32, outID *int32, c *float32, ldc int, id *int32, from *int32, to *int32, nruns int, box *float32, r2 float32) int
 
 // treeScan2F32AVX512 stores id and squared distance of the nc points nearer to a query than its r2 says, query after query, and where each ends. index and dist2 have room for a vector more.
 //
@@ -119,10 +154,15 @@ func treeScan2F32AVX512(index *int32, dist2 *float32, end *int32, id *int32, q *
 //go:noescape
 func treeCount2F32AVX512(count *int32, q *float32, ldq int, nq int, c *float32, ldc int, nc int, r2 *float32, stepR2 int)
 
-// treeFilter3F32AVX512 keeps the points of the runs [lo, hi) whose squared distance from the box is less than r2 and returns how many. out, dist2 and outID have room for a vector more than there are points.
+// treeBoxes3F32AVX512 keeps the runs whose box, a column of boxes, is nearer to the box than r2 says and returns how many. outFrom and outTo have room for a vector more than there are runs.
 //
 //go:noescape
-func treeFilter3F32AVX512(out *float32, ldo int, dist2 *float32, outID *int32, c *float32, ldc int, id *int32, runs *int32, nruns int, box *float32, r2 float32) int
+func treeBoxes3F32AVX512(outFrom *int32, outTo *int32, boxes *float32, ld int, from *int32, to *int32, n int, box *float32, r2 float32) int
+
+// treeFilter3F32AVX512 keeps the points from[k] .. to[k]-1 whose squared distance from the box is less than r2 and returns how many. out, dist2 and outID have room for a vector more than there are points.
+//
+//go:noescape
+func treeFilter3F32AVX512(out *float32, ldo int, dist2 *float32, outID *int32, c *float32, ldc int, id *int32, from *int32, to *int32, nruns int, box *float32, r2 float32) int
 
 // treeScan3F32AVX512 stores id and squared distance of the nc points nearer to a query than its r2 says, query after query, and where each ends. index and dist2 have room for a vector more.
 //
@@ -134,10 +174,15 @@ func treeScan3F32AVX512(index *int32, dist2 *float32, end *int32, id *int32, q *
 //go:noescape
 func treeCount3F32AVX512(count *int32, q *float32, ldq int, nq int, c *float32, ldc int, nc int, r2 *float32, stepR2 int)
 
-// treeFilterNF32AVX512 keeps the points of the runs [lo, hi) whose squared distance from the box is less than r2 and returns how many. out, dist2 and outID have room for a vector more than there are points.
+// treeBoxesNF32AVX512 keeps the runs whose box, a column of boxes, is nearer to the box than r2 says and returns how many. outFrom and outTo have room for a vector more than there are runs.
 //
 //go:noescape
-func treeFilterNF32AVX512(out *float32, ldo int, dist2 *float32, outID *int32, c *float32, ldc int, id *int32, runs *int32, nruns int, box *float32, r2 float32, dim int) int
+func treeBoxesNF32AVX512(outFrom *int32, outTo *int32, boxes *float32, ld int, from *int32, to *int32, n int, box *float32, r2 float32, dim int) int
+
+// treeFilterNF32AVX512 keeps the points from[k] .. to[k]-1 whose squared distance from the box is less than r2 and returns how many. out, dist2 and outID have room for a vector more than there are points.
+//
+//go:noescape
+func treeFilterNF32AVX512(out *float32, ldo int, dist2 *float32, outID *int32, c *float32, ldc int, id *int32, from *int32, to *int32, nruns int, box *float32, r2 float32, dim int) int
 
 // treeScanNF32AVX512 stores id and squared distance of the nc points nearer to a query than its r2 says, query after query, and where each ends. index and dist2 have room for a vector more.
 //
@@ -154,10 +199,15 @@ func treeCountNF32AVX512(count *int32, q *float32, ldq int, nq int, c *float32, 
 //go:noescape
 func treePartitionF32AVX512(x *float32, ldx int, rows int, scratch *float32, lds int, key *float32, n int, pivot float32) int
 
-// treeFilter2F64AVX512 keeps the points of the runs [lo, hi) whose squared distance from the box is less than r2 and returns how many. out, dist2 and outID have room for a vector more than there are points.
+// treeBoxes2F64AVX512 keeps the runs whose box, a column of boxes, is nearer to the box than r2 says and returns how many. outFrom and outTo have room for a vector more than there are runs.
 //
 //go:noescape
-func treeFilter2F64AVX512(out *float64, ldo int, dist2 *float64, outID *int32, c *float64, ldc int, id *int32, runs *int32, nruns int, box *float64, r2 float64) int
+func treeBoxes2F64AVX512(outFrom *int32, outTo *int32, boxes *float64, ld int, from *int32, to *int32, n int, box *float64, r2 float64) int
+
+// treeFilter2F64AVX512 keeps the points from[k] .. to[k]-1 whose squared distance from the box is less than r2 and returns how many. out, dist2 and outID have room for a vector more than there are points.
+//
+//go:noescape
+func treeFilter2F64AVX512(out *float64, ldo int, dist2 *float64, outID *int32, c *float64, ldc int, id *int32, from *int32, to *int32, nruns int, box *float64, r2 float64) int
 
 // treeScan2F64AVX512 stores id and squared distance of the nc points nearer to a query than its r2 says, query after query, and where each ends. index and dist2 have room for a vector more.
 //
@@ -169,10 +219,15 @@ func treeScan2F64AVX512(index *int32, dist2 *float64, end *int32, id *int32, q *
 //go:noescape
 func treeCount2F64AVX512(count *int32, q *float64, ldq int, nq int, c *float64, ldc int, nc int, r2 *float64, stepR2 int)
 
-// treeFilter3F64AVX512 keeps the points of the runs [lo, hi) whose squared distance from the box is less than r2 and returns how many. out, dist2 and outID have room for a vector more than there are points.
+// treeBoxes3F64AVX512 keeps the runs whose box, a column of boxes, is nearer to the box than r2 says and returns how many. outFrom and outTo have room for a vector more than there are runs.
 //
 //go:noescape
-func treeFilter3F64AVX512(out *float64, ldo int, dist2 *float64, outID *int32, c *float64, ldc int, id *int32, runs *int32, nruns int, box *float64, r2 float64) int
+func treeBoxes3F64AVX512(outFrom *int32, outTo *int32, boxes *float64, ld int, from *int32, to *int32, n int, box *float64, r2 float64) int
+
+// treeFilter3F64AVX512 keeps the points from[k] .. to[k]-1 whose squared distance from the box is less than r2 and returns how many. out, dist2 and outID have room for a vector more than there are points.
+//
+//go:noescape
+func treeFilter3F64AVX512(out *float64, ldo int, dist2 *float64, outID *int32, c *float64, ldc int, id *int32, from *int32, to *int32, nruns int, box *float64, r2 float64) int
 
 // treeScan3F64AVX512 stores id and squared distance of the nc points nearer to a query than its r2 says, query after query, and where each ends. index and dist2 have room for a vector more.
 //
@@ -184,10 +239,15 @@ func treeScan3F64AVX512(index *int32, dist2 *float64, end *int32, id *int32, q *
 //go:noescape
 func treeCount3F64AVX512(count *int32, q *float64, ldq int, nq int, c *float64, ldc int, nc int, r2 *float64, stepR2 int)
 
-// treeFilterNF64AVX512 keeps the points of the runs [lo, hi) whose squared distance from the box is less than r2 and returns how many. out, dist2 and outID have room for a vector more than there are points.
+// treeBoxesNF64AVX512 keeps the runs whose box, a column of boxes, is nearer to the box than r2 says and returns how many. outFrom and outTo have room for a vector more than there are runs.
 //
 //go:noescape
-func treeFilterNF64AVX512(out *float64, ldo int, dist2 *float64, outID *int32, c *float64, ldc int, id *int32, runs *int32, nruns int, box *float64, r2 float64, dim int) int
+func treeBoxesNF64AVX512(outFrom *int32, outTo *int32, boxes *float64, ld int, from *int32, to *int32, n int, box *float64, r2 float64, dim int) int
+
+// treeFilterNF64AVX512 keeps the points from[k] .. to[k]-1 whose squared distance from the box is less than r2 and returns how many. out, dist2 and outID have room for a vector more than there are points.
+//
+//go:noescape
+func treeFilterNF64AVX512(out *float64, ldo int, dist2 *float64, outID *int32, c *float64, ldc int, id *int32, from *int32, to *int32, nruns int, box *float64, r2 float64, dim int) int
 
 // treeScanNF64AVX512 stores id and squared distance of the nc points nearer to a query than its r2 says, query after query, and where each ends. index and dist2 have room for a vector more.
 //

@@ -4,114 +4,104 @@
 
 #include "textflag.h"
 
-// func treeFilter2F32AVX2(out *float32, ldo int, dist2 *float32, outID *int32, c *float32, ldc int, id *int32, runs *int32, nruns int, box *float32, r2 float32) int
+// func treeBoxes2F32AVX2(outFrom *int32, outTo *int32, boxes *float32, ld int, from *int32, to *int32, n int, box *float32, r2 float32) int
 // Requires: AVX, AVX2, POPCNT
-TEXT ·treeFilter2F32AVX2(SB), NOSPLIT, $0-96
-	MOVQ         out+0(FP), AX
-	MOVQ         dist2+16(FP), CX
-	MOVQ         outID+24(FP), DX
-	SHLQ         $0x02, ldo+8(FP)
-	SHLQ         $0x02, ldc+40(FP)
-	MOVQ         ldo+8(FP), BX
-	MOVQ         ldc+40(FP), SI
-	MOVQ         runs+56(FP), DI
-	MOVQ         box+72(FP), R8
-	VBROADCASTSS r2+80(FP), Y0
+TEXT ·treeBoxes2F32AVX2(SB), NOSPLIT, $0-80
+	MOVQ         outFrom+0(FP), AX
+	MOVQ         outTo+8(FP), CX
+	MOVQ         boxes+16(FP), DX
+	SHLQ         $0x02, ld+24(FP)
+	MOVQ         from+32(FP), BX
+	MOVQ         to+40(FP), SI
+	MOVQ         n+48(FP), DI
+	MOVQ         box+56(FP), R8
+	VBROADCASTSS r2+64(FP), Y0
+	MOVQ         ld+24(FP), R9
+	LEAQ         (DX)(R9*2), R10
+	ADDQ         R9, R10
 	VBROADCASTSS (R8), Y1
 	VBROADCASTSS 4(R8), Y2
 	VBROADCASTSS 8(R8), Y3
 	VBROADCASTSS 12(R8), Y4
 	LEAQ         treePackF32<>+0(SB), R8
+	VXORPS       Y5, Y5, Y5
+	SUBQ         $0x08, DI
+	JL           rest2
 
-run1:
-	SUBQ    $0x01, nruns+64(FP)
-	JL      finished2
-	MOVLQSX (DI), R10
-	MOVLQSX 4(DI), R11
-	ADDQ    $0x08, DI
-	SUBQ    R10, R11
-	MOVQ    c+32(FP), R9
-	LEAQ    (R9)(R10*4), R9
-	SHLQ    $0x02, R10
-	ADDQ    id+48(FP), R10
-	SUBQ    $0x08, R11
-	JL      rest4
-
-loop3:
-	VMOVUPS   (R9), Y5
-	VMINPS    Y2, Y5, Y6
-	VMAXPS    Y1, Y6, Y6
-	VSUBPS    Y6, Y5, Y6
+loop1:
+	VMOVUPS   (DX), Y6
+	VMOVUPS   (DX)(R9*1), Y7
+	VSUBPS    Y2, Y6, Y6
+	VSUBPS    Y7, Y1, Y7
+	VMAXPS    Y7, Y6, Y6
+	VMAXPS    Y5, Y6, Y6
 	VMULPS    Y6, Y6, Y6
-	VMOVUPS   (R9)(SI*1), Y7
-	VMINPS    Y4, Y7, Y8
-	VMAXPS    Y3, Y8, Y8
-	VSUBPS    Y8, Y7, Y8
-	VMULPS    Y8, Y8, Y8
-	VADDPS    Y8, Y6, Y6
-	VCMPPS    $0x11, Y0, Y6, Y8
-	VMOVMSKPS Y8, R12
-	VPMOVZXBD (R8)(R12*8), Y8
-	VPERMPS   Y6, Y8, Y6
+	VMOVUPS   (DX)(R9*2), Y7
+	VMOVUPS   (R10), Y8
+	VSUBPS    Y4, Y7, Y7
+	VSUBPS    Y8, Y3, Y8
+	VMAXPS    Y8, Y7, Y7
+	VMAXPS    Y5, Y7, Y7
+	VMULPS    Y7, Y7, Y7
+	VADDPS    Y7, Y6, Y6
+	VCMPPS    $0x11, Y0, Y6, Y6
+	VMOVMSKPS Y6, R11
+	VPMOVZXBD (R8)(R11*8), Y6
+	VMOVUPS   (BX), Y7
+	VPERMD    Y7, Y6, Y7
+	VMOVUPS   Y7, (AX)
+	VMOVUPS   (SI), Y7
+	VPERMD    Y7, Y6, Y6
 	VMOVUPS   Y6, (CX)
-	VMOVUPS   (R10), Y6
-	VPERMD    Y6, Y8, Y6
-	VMOVUPS   Y6, (DX)
-	VPERMPS   Y5, Y8, Y5
-	VMOVUPS   Y5, (AX)
-	VPERMPS   Y7, Y8, Y5
-	VMOVUPS   Y5, (AX)(BX*1)
-	POPCNTQ   R12, R12
-	LEAQ      (AX)(R12*4), AX
-	LEAQ      (CX)(R12*4), CX
-	LEAQ      (DX)(R12*4), DX
-	ADDQ      $0x20, R9
+	POPCNTQ   R11, R11
+	LEAQ      (AX)(R11*4), AX
+	LEAQ      (CX)(R11*4), CX
+	ADDQ      $0x20, DX
 	ADDQ      $0x20, R10
-	SUBQ      $0x08, R11
-	JGE       loop3
+	ADDQ      $0x20, BX
+	ADDQ      $0x20, SI
+	SUBQ      $0x08, DI
+	JGE       loop1
 
-rest4:
-	ADDQ       $0x08, R11
-	JE         done5
-	LEAQ       treeTailF32<>+0(SB), R12
-	NEGQ       R11
-	VMOVUPS    32(R12)(R11*4), Y5
-	VMASKMOVPS (R9), Y5, Y6
-	VMINPS     Y2, Y6, Y7
-	VMAXPS     Y1, Y7, Y7
-	VSUBPS     Y7, Y6, Y7
+rest2:
+	ADDQ       $0x08, DI
+	JE         done3
+	LEAQ       treeTailF32<>+0(SB), R11
+	NEGQ       DI
+	VMOVUPS    32(R11)(DI*4), Y6
+	VMASKMOVPS (DX), Y6, Y7
+	VMASKMOVPS (DX)(R9*1), Y6, Y8
+	VSUBPS     Y2, Y7, Y7
+	VSUBPS     Y8, Y1, Y8
+	VMAXPS     Y8, Y7, Y7
+	VMAXPS     Y5, Y7, Y7
 	VMULPS     Y7, Y7, Y7
-	VMASKMOVPS (R9)(SI*1), Y5, Y8
-	VMINPS     Y4, Y8, Y9
-	VMAXPS     Y3, Y9, Y9
-	VSUBPS     Y9, Y8, Y9
-	VMULPS     Y9, Y9, Y9
-	VADDPS     Y9, Y7, Y7
-	VCMPPS     $0x11, Y0, Y7, Y9
-	VANDPS     Y5, Y9, Y9
-	VMOVMSKPS  Y9, R9
-	VPMOVZXBD  (R8)(R9*8), Y9
-	VPERMPS    Y7, Y9, Y7
-	VMOVUPS    Y7, (CX)
-	VPMASKMOVD (R10), Y5, Y5
-	VPERMD     Y5, Y9, Y5
-	VMOVUPS    Y5, (DX)
-	VPERMPS    Y6, Y9, Y5
-	VMOVUPS    Y5, (AX)
-	VPERMPS    Y8, Y9, Y5
-	VMOVUPS    Y5, (AX)(BX*1)
-	POPCNTQ    R9, R9
-	LEAQ       (AX)(R9*4), AX
-	LEAQ       (CX)(R9*4), CX
-	LEAQ       (DX)(R9*4), DX
+	VMASKMOVPS (DX)(R9*2), Y6, Y1
+	VMASKMOVPS (R10), Y6, Y2
+	VSUBPS     Y4, Y1, Y1
+	VSUBPS     Y2, Y3, Y2
+	VMAXPS     Y2, Y1, Y1
+	VMAXPS     Y5, Y1, Y1
+	VMULPS     Y1, Y1, Y1
+	VADDPS     Y1, Y7, Y7
+	VCMPPS     $0x11, Y0, Y7, Y0
+	VANDPS     Y6, Y0, Y0
+	VMOVMSKPS  Y0, DX
+	VPMOVZXBD  (R8)(DX*8), Y0
+	VPMASKMOVD (BX), Y6, Y1
+	VPERMD     Y1, Y0, Y1
+	VMOVUPS    Y1, (AX)
+	VPMASKMOVD (SI), Y6, Y1
+	VPERMD     Y1, Y0, Y0
+	VMOVUPS    Y0, (CX)
+	POPCNTQ    DX, DX
+	LEAQ       (AX)(DX*4), AX
+	LEAQ       (CX)(DX*4), CX
 
-done5:
-	JMP run1
-
-finished2:
-	SUBQ outID+24(FP), DX
-	SHRQ $0x02, DX
-	MOVQ DX, ret+88(FP)
+done3:
+	SUBQ outFrom+0(FP), AX
+	SHRQ $0x02, AX
+	MOVQ AX, ret+72(FP)
 	VZEROUPPER
 	RET
 
@@ -647,6 +637,119 @@ DATA treeTailF32<>+56(SB)/4, $0x00000000
 DATA treeTailF32<>+60(SB)/4, $0x00000000
 GLOBL treeTailF32<>(SB), RODATA|NOPTR, $64
 
+// func treeFilter2F32AVX2(out *float32, ldo int, dist2 *float32, outID *int32, c *float32, ldc int, id *int32, from *int32, to *int32, nruns int, box *float32, r2 float32) int
+// Requires: AVX, AVX2, POPCNT
+TEXT ·treeFilter2F32AVX2(SB), NOSPLIT, $0-104
+	MOVQ         out+0(FP), AX
+	MOVQ         dist2+16(FP), CX
+	MOVQ         outID+24(FP), DX
+	SHLQ         $0x02, ldo+8(FP)
+	SHLQ         $0x02, ldc+40(FP)
+	MOVQ         ldo+8(FP), BX
+	MOVQ         ldc+40(FP), SI
+	MOVQ         from+56(FP), DI
+	MOVQ         to+64(FP), R8
+	MOVQ         box+80(FP), R9
+	VBROADCASTSS r2+88(FP), Y0
+	VBROADCASTSS (R9), Y1
+	VBROADCASTSS 4(R9), Y2
+	VBROADCASTSS 8(R9), Y3
+	VBROADCASTSS 12(R9), Y4
+	LEAQ         treePackF32<>+0(SB), R9
+
+run1:
+	SUBQ    $0x01, nruns+72(FP)
+	JL      finished2
+	MOVLQSX (DI), R11
+	MOVLQSX (R8), R12
+	ADDQ    $0x04, DI
+	ADDQ    $0x04, R8
+	SUBQ    R11, R12
+	MOVQ    c+32(FP), R10
+	LEAQ    (R10)(R11*4), R10
+	SHLQ    $0x02, R11
+	ADDQ    id+48(FP), R11
+	SUBQ    $0x08, R12
+	JL      rest4
+
+loop3:
+	VMOVUPS   (R10), Y5
+	VMINPS    Y2, Y5, Y6
+	VMAXPS    Y1, Y6, Y6
+	VSUBPS    Y6, Y5, Y6
+	VMULPS    Y6, Y6, Y6
+	VMOVUPS   (R10)(SI*1), Y7
+	VMINPS    Y4, Y7, Y8
+	VMAXPS    Y3, Y8, Y8
+	VSUBPS    Y8, Y7, Y8
+	VMULPS    Y8, Y8, Y8
+	VADDPS    Y8, Y6, Y6
+	VCMPPS    $0x11, Y0, Y6, Y8
+	VMOVMSKPS Y8, R13
+	VPMOVZXBD (R9)(R13*8), Y8
+	VPERMPS   Y6, Y8, Y6
+	VMOVUPS   Y6, (CX)
+	VMOVUPS   (R11), Y6
+	VPERMD    Y6, Y8, Y6
+	VMOVUPS   Y6, (DX)
+	VPERMPS   Y5, Y8, Y5
+	VMOVUPS   Y5, (AX)
+	VPERMPS   Y7, Y8, Y5
+	VMOVUPS   Y5, (AX)(BX*1)
+	POPCNTQ   R13, R13
+	LEAQ      (AX)(R13*4), AX
+	LEAQ      (CX)(R13*4), CX
+	LEAQ      (DX)(R13*4), DX
+	ADDQ      $0x20, R10
+	ADDQ      $0x20, R11
+	SUBQ      $0x08, R12
+	JGE       loop3
+
+rest4:
+	ADDQ       $0x08, R12
+	JE         done5
+	LEAQ       treeTailF32<>+0(SB), R13
+	NEGQ       R12
+	VMOVUPS    32(R13)(R12*4), Y5
+	VMASKMOVPS (R10), Y5, Y6
+	VMINPS     Y2, Y6, Y7
+	VMAXPS     Y1, Y7, Y7
+	VSUBPS     Y7, Y6, Y7
+	VMULPS     Y7, Y7, Y7
+	VMASKMOVPS (R10)(SI*1), Y5, Y8
+	VMINPS     Y4, Y8, Y9
+	VMAXPS     Y3, Y9, Y9
+	VSUBPS     Y9, Y8, Y9
+	VMULPS     Y9, Y9, Y9
+	VADDPS     Y9, Y7, Y7
+	VCMPPS     $0x11, Y0, Y7, Y9
+	VANDPS     Y5, Y9, Y9
+	VMOVMSKPS  Y9, R10
+	VPMOVZXBD  (R9)(R10*8), Y9
+	VPERMPS    Y7, Y9, Y7
+	VMOVUPS    Y7, (CX)
+	VPMASKMOVD (R11), Y5, Y5
+	VPERMD     Y5, Y9, Y5
+	VMOVUPS    Y5, (DX)
+	VPERMPS    Y6, Y9, Y5
+	VMOVUPS    Y5, (AX)
+	VPERMPS    Y8, Y9, Y5
+	VMOVUPS    Y5, (AX)(BX*1)
+	POPCNTQ    R10, R10
+	LEAQ       (AX)(R10*4), AX
+	LEAQ       (CX)(R10*4), CX
+	LEAQ       (DX)(R10*4), DX
+
+done5:
+	JMP run1
+
+finished2:
+	SUBQ outID+24(FP), DX
+	SHRQ $0x02, DX
+	MOVQ DX, ret+96(FP)
+	VZEROUPPER
+	RET
+
 // func treeScan2F32AVX2(index *int32, dist2 *float32, end *int32, id *int32, q *float32, ldq int, nq int, c *float32, ldc int, nc int, r2 *float32, stepR2 int)
 // Requires: AVX, AVX2, POPCNT
 TEXT ·treeScan2F32AVX2(SB), NOSPLIT, $0-96
@@ -807,19 +910,21 @@ finished2:
 	VZEROUPPER
 	RET
 
-// func treeFilter3F32AVX2(out *float32, ldo int, dist2 *float32, outID *int32, c *float32, ldc int, id *int32, runs *int32, nruns int, box *float32, r2 float32) int
+// func treeBoxes3F32AVX2(outFrom *int32, outTo *int32, boxes *float32, ld int, from *int32, to *int32, n int, box *float32, r2 float32) int
 // Requires: AVX, AVX2, POPCNT
-TEXT ·treeFilter3F32AVX2(SB), NOSPLIT, $0-96
-	MOVQ         out+0(FP), AX
-	MOVQ         dist2+16(FP), CX
-	MOVQ         outID+24(FP), DX
-	SHLQ         $0x02, ldo+8(FP)
-	SHLQ         $0x02, ldc+40(FP)
-	MOVQ         ldo+8(FP), BX
-	MOVQ         ldc+40(FP), SI
-	MOVQ         runs+56(FP), DI
-	MOVQ         box+72(FP), R8
-	VBROADCASTSS r2+80(FP), Y0
+TEXT ·treeBoxes3F32AVX2(SB), NOSPLIT, $0-80
+	MOVQ         outFrom+0(FP), AX
+	MOVQ         outTo+8(FP), CX
+	MOVQ         boxes+16(FP), DX
+	SHLQ         $0x02, ld+24(FP)
+	MOVQ         from+32(FP), BX
+	MOVQ         to+40(FP), SI
+	MOVQ         n+48(FP), DI
+	MOVQ         box+56(FP), R8
+	VBROADCASTSS r2+64(FP), Y0
+	MOVQ         ld+24(FP), R9
+	LEAQ         (DX)(R9*2), R10
+	ADDQ         R9, R10
 	VBROADCASTSS (R8), Y1
 	VBROADCASTSS 4(R8), Y2
 	VBROADCASTSS 8(R8), Y3
@@ -827,45 +932,164 @@ TEXT ·treeFilter3F32AVX2(SB), NOSPLIT, $0-96
 	VBROADCASTSS 16(R8), Y5
 	VBROADCASTSS 20(R8), Y6
 	LEAQ         treePackF32<>+0(SB), R8
+	VXORPS       Y7, Y7, Y7
+	SUBQ         $0x08, DI
+	JL           rest2
+
+loop1:
+	VMOVUPS   (DX), Y8
+	VMOVUPS   (DX)(R9*1), Y9
+	VSUBPS    Y2, Y8, Y8
+	VSUBPS    Y9, Y1, Y9
+	VMAXPS    Y9, Y8, Y8
+	VMAXPS    Y7, Y8, Y8
+	VMULPS    Y8, Y8, Y8
+	VMOVUPS   (DX)(R9*2), Y9
+	VMOVUPS   (R10), Y10
+	VSUBPS    Y4, Y9, Y9
+	VSUBPS    Y10, Y3, Y10
+	VMAXPS    Y10, Y9, Y9
+	VMAXPS    Y7, Y9, Y9
+	VMULPS    Y9, Y9, Y9
+	VADDPS    Y9, Y8, Y8
+	VMOVUPS   (DX)(R9*4), Y9
+	VMOVUPS   (R10)(R9*2), Y10
+	VSUBPS    Y6, Y9, Y9
+	VSUBPS    Y10, Y5, Y10
+	VMAXPS    Y10, Y9, Y9
+	VMAXPS    Y7, Y9, Y9
+	VMULPS    Y9, Y9, Y9
+	VADDPS    Y9, Y8, Y8
+	VCMPPS    $0x11, Y0, Y8, Y8
+	VMOVMSKPS Y8, R11
+	VPMOVZXBD (R8)(R11*8), Y8
+	VMOVUPS   (BX), Y9
+	VPERMD    Y9, Y8, Y9
+	VMOVUPS   Y9, (AX)
+	VMOVUPS   (SI), Y9
+	VPERMD    Y9, Y8, Y8
+	VMOVUPS   Y8, (CX)
+	POPCNTQ   R11, R11
+	LEAQ      (AX)(R11*4), AX
+	LEAQ      (CX)(R11*4), CX
+	ADDQ      $0x20, DX
+	ADDQ      $0x20, R10
+	ADDQ      $0x20, BX
+	ADDQ      $0x20, SI
+	SUBQ      $0x08, DI
+	JGE       loop1
+
+rest2:
+	ADDQ       $0x08, DI
+	JE         done3
+	LEAQ       treeTailF32<>+0(SB), R11
+	NEGQ       DI
+	VMOVUPS    32(R11)(DI*4), Y8
+	VMASKMOVPS (DX), Y8, Y9
+	VMASKMOVPS (DX)(R9*1), Y8, Y10
+	VSUBPS     Y2, Y9, Y9
+	VSUBPS     Y10, Y1, Y10
+	VMAXPS     Y10, Y9, Y9
+	VMAXPS     Y7, Y9, Y9
+	VMULPS     Y9, Y9, Y9
+	VMASKMOVPS (DX)(R9*2), Y8, Y1
+	VMASKMOVPS (R10), Y8, Y2
+	VSUBPS     Y4, Y1, Y1
+	VSUBPS     Y2, Y3, Y2
+	VMAXPS     Y2, Y1, Y1
+	VMAXPS     Y7, Y1, Y1
+	VMULPS     Y1, Y1, Y1
+	VADDPS     Y1, Y9, Y9
+	VMASKMOVPS (DX)(R9*4), Y8, Y1
+	VMASKMOVPS (R10)(R9*2), Y8, Y2
+	VSUBPS     Y6, Y1, Y1
+	VSUBPS     Y2, Y5, Y2
+	VMAXPS     Y2, Y1, Y1
+	VMAXPS     Y7, Y1, Y1
+	VMULPS     Y1, Y1, Y1
+	VADDPS     Y1, Y9, Y9
+	VCMPPS     $0x11, Y0, Y9, Y0
+	VANDPS     Y8, Y0, Y0
+	VMOVMSKPS  Y0, DX
+	VPMOVZXBD  (R8)(DX*8), Y0
+	VPMASKMOVD (BX), Y8, Y1
+	VPERMD     Y1, Y0, Y1
+	VMOVUPS    Y1, (AX)
+	VPMASKMOVD (SI), Y8, Y1
+	VPERMD     Y1, Y0, Y0
+	VMOVUPS    Y0, (CX)
+	POPCNTQ    DX, DX
+	LEAQ       (AX)(DX*4), AX
+	LEAQ       (CX)(DX*4), CX
+
+done3:
+	SUBQ outFrom+0(FP), AX
+	SHRQ $0x02, AX
+	MOVQ AX, ret+72(FP)
+	VZEROUPPER
+	RET
+
+// func treeFilter3F32AVX2(out *float32, ldo int, dist2 *float32, outID *int32, c *float32, ldc int, id *int32, from *int32, to *int32, nruns int, box *float32, r2 float32) int
+// Requires: AVX, AVX2, POPCNT
+TEXT ·treeFilter3F32AVX2(SB), NOSPLIT, $0-104
+	MOVQ         out+0(FP), AX
+	MOVQ         dist2+16(FP), CX
+	MOVQ         outID+24(FP), DX
+	SHLQ         $0x02, ldo+8(FP)
+	SHLQ         $0x02, ldc+40(FP)
+	MOVQ         ldo+8(FP), BX
+	MOVQ         ldc+40(FP), SI
+	MOVQ         from+56(FP), DI
+	MOVQ         to+64(FP), R8
+	MOVQ         box+80(FP), R9
+	VBROADCASTSS r2+88(FP), Y0
+	VBROADCASTSS (R9), Y1
+	VBROADCASTSS 4(R9), Y2
+	VBROADCASTSS 8(R9), Y3
+	VBROADCASTSS 12(R9), Y4
+	VBROADCASTSS 16(R9), Y5
+	VBROADCASTSS 20(R9), Y6
+	LEAQ         treePackF32<>+0(SB), R9
 
 run1:
-	SUBQ    $0x01, nruns+64(FP)
+	SUBQ    $0x01, nruns+72(FP)
 	JL      finished2
-	MOVLQSX (DI), R10
-	MOVLQSX 4(DI), R11
-	ADDQ    $0x08, DI
-	SUBQ    R10, R11
-	MOVQ    c+32(FP), R9
-	LEAQ    (R9)(R10*4), R9
-	SHLQ    $0x02, R10
-	ADDQ    id+48(FP), R10
-	SUBQ    $0x08, R11
+	MOVLQSX (DI), R11
+	MOVLQSX (R8), R12
+	ADDQ    $0x04, DI
+	ADDQ    $0x04, R8
+	SUBQ    R11, R12
+	MOVQ    c+32(FP), R10
+	LEAQ    (R10)(R11*4), R10
+	SHLQ    $0x02, R11
+	ADDQ    id+48(FP), R11
+	SUBQ    $0x08, R12
 	JL      rest4
 
 loop3:
-	VMOVUPS   (R9), Y7
+	VMOVUPS   (R10), Y7
 	VMINPS    Y2, Y7, Y8
 	VMAXPS    Y1, Y8, Y8
 	VSUBPS    Y8, Y7, Y8
 	VMULPS    Y8, Y8, Y8
-	VMOVUPS   (R9)(SI*1), Y9
+	VMOVUPS   (R10)(SI*1), Y9
 	VMINPS    Y4, Y9, Y10
 	VMAXPS    Y3, Y10, Y10
 	VSUBPS    Y10, Y9, Y10
 	VMULPS    Y10, Y10, Y10
 	VADDPS    Y10, Y8, Y8
-	VMOVUPS   (R9)(SI*2), Y10
+	VMOVUPS   (R10)(SI*2), Y10
 	VMINPS    Y6, Y10, Y11
 	VMAXPS    Y5, Y11, Y11
 	VSUBPS    Y11, Y10, Y11
 	VMULPS    Y11, Y11, Y11
 	VADDPS    Y11, Y8, Y8
 	VCMPPS    $0x11, Y0, Y8, Y11
-	VMOVMSKPS Y11, R12
-	VPMOVZXBD (R8)(R12*8), Y11
+	VMOVMSKPS Y11, R13
+	VPMOVZXBD (R9)(R13*8), Y11
 	VPERMPS   Y8, Y11, Y8
 	VMOVUPS   Y8, (CX)
-	VMOVUPS   (R10), Y8
+	VMOVUPS   (R11), Y8
 	VPERMD    Y8, Y11, Y8
 	VMOVUPS   Y8, (DX)
 	VPERMPS   Y7, Y11, Y7
@@ -874,33 +1098,33 @@ loop3:
 	VMOVUPS   Y7, (AX)(BX*1)
 	VPERMPS   Y10, Y11, Y7
 	VMOVUPS   Y7, (AX)(BX*2)
-	POPCNTQ   R12, R12
-	LEAQ      (AX)(R12*4), AX
-	LEAQ      (CX)(R12*4), CX
-	LEAQ      (DX)(R12*4), DX
-	ADDQ      $0x20, R9
+	POPCNTQ   R13, R13
+	LEAQ      (AX)(R13*4), AX
+	LEAQ      (CX)(R13*4), CX
+	LEAQ      (DX)(R13*4), DX
 	ADDQ      $0x20, R10
-	SUBQ      $0x08, R11
+	ADDQ      $0x20, R11
+	SUBQ      $0x08, R12
 	JGE       loop3
 
 rest4:
-	ADDQ       $0x08, R11
+	ADDQ       $0x08, R12
 	JE         done5
-	LEAQ       treeTailF32<>+0(SB), R12
-	NEGQ       R11
-	VMOVUPS    32(R12)(R11*4), Y7
-	VMASKMOVPS (R9), Y7, Y8
+	LEAQ       treeTailF32<>+0(SB), R13
+	NEGQ       R12
+	VMOVUPS    32(R13)(R12*4), Y7
+	VMASKMOVPS (R10), Y7, Y8
 	VMINPS     Y2, Y8, Y9
 	VMAXPS     Y1, Y9, Y9
 	VSUBPS     Y9, Y8, Y9
 	VMULPS     Y9, Y9, Y9
-	VMASKMOVPS (R9)(SI*1), Y7, Y10
+	VMASKMOVPS (R10)(SI*1), Y7, Y10
 	VMINPS     Y4, Y10, Y11
 	VMAXPS     Y3, Y11, Y11
 	VSUBPS     Y11, Y10, Y11
 	VMULPS     Y11, Y11, Y11
 	VADDPS     Y11, Y9, Y9
-	VMASKMOVPS (R9)(SI*2), Y7, Y11
+	VMASKMOVPS (R10)(SI*2), Y7, Y11
 	VMINPS     Y6, Y11, Y12
 	VMAXPS     Y5, Y12, Y12
 	VSUBPS     Y12, Y11, Y12
@@ -908,11 +1132,11 @@ rest4:
 	VADDPS     Y12, Y9, Y9
 	VCMPPS     $0x11, Y0, Y9, Y12
 	VANDPS     Y7, Y12, Y12
-	VMOVMSKPS  Y12, R9
-	VPMOVZXBD  (R8)(R9*8), Y12
+	VMOVMSKPS  Y12, R10
+	VPMOVZXBD  (R9)(R10*8), Y12
 	VPERMPS    Y9, Y12, Y9
 	VMOVUPS    Y9, (CX)
-	VPMASKMOVD (R10), Y7, Y7
+	VPMASKMOVD (R11), Y7, Y7
 	VPERMD     Y7, Y12, Y7
 	VMOVUPS    Y7, (DX)
 	VPERMPS    Y8, Y12, Y7
@@ -921,10 +1145,10 @@ rest4:
 	VMOVUPS    Y7, (AX)(BX*1)
 	VPERMPS    Y11, Y12, Y7
 	VMOVUPS    Y7, (AX)(BX*2)
-	POPCNTQ    R9, R9
-	LEAQ       (AX)(R9*4), AX
-	LEAQ       (CX)(R9*4), CX
-	LEAQ       (DX)(R9*4), DX
+	POPCNTQ    R10, R10
+	LEAQ       (AX)(R10*4), AX
+	LEAQ       (CX)(R10*4), CX
+	LEAQ       (DX)(R10*4), DX
 
 done5:
 	JMP run1
@@ -932,7 +1156,7 @@ done5:
 finished2:
 	SUBQ outID+24(FP), DX
 	SHRQ $0x02, DX
-	MOVQ DX, ret+88(FP)
+	MOVQ DX, ret+96(FP)
 	VZEROUPPER
 	RET
 
@@ -1114,130 +1338,236 @@ finished2:
 	VZEROUPPER
 	RET
 
-// func treeFilterNF32AVX2(out *float32, ldo int, dist2 *float32, outID *int32, c *float32, ldc int, id *int32, runs *int32, nruns int, box *float32, r2 float32, dim int) int
+// func treeBoxesNF32AVX2(outFrom *int32, outTo *int32, boxes *float32, ld int, from *int32, to *int32, n int, box *float32, r2 float32, dim int) int
 // Requires: AVX, AVX2, POPCNT
-TEXT ·treeFilterNF32AVX2(SB), NOSPLIT, $0-104
+TEXT ·treeBoxesNF32AVX2(SB), NOSPLIT, $0-88
+	MOVQ         outFrom+0(FP), AX
+	MOVQ         outTo+8(FP), CX
+	MOVQ         boxes+16(FP), DX
+	SHLQ         $0x02, ld+24(FP)
+	MOVQ         from+32(FP), BX
+	MOVQ         to+40(FP), SI
+	MOVQ         n+48(FP), DI
+	MOVQ         box+56(FP), R8
+	VBROADCASTSS r2+64(FP), Y0
+	LEAQ         treePackF32<>+0(SB), R9
+	VXORPS       Y1, Y1, Y1
+	SUBQ         $0x08, DI
+	JL           rest2
+
+loop1:
+	VXORPS Y2, Y2, Y2
+	MOVQ   DX, R11
+	MOVQ   R8, R12
+	MOVQ   dim+72(FP), R10
+
+axis4:
+	VMOVUPS      (R11), Y3
+	ADDQ         ld+24(FP), R11
+	VMOVUPS      (R11), Y4
+	VBROADCASTSS (R12), Y5
+	VBROADCASTSS 4(R12), Y6
+	VSUBPS       Y6, Y3, Y3
+	VSUBPS       Y4, Y5, Y4
+	VMAXPS       Y4, Y3, Y3
+	VMAXPS       Y1, Y3, Y3
+	VMULPS       Y3, Y3, Y3
+	VADDPS       Y3, Y2, Y2
+	ADDQ         ld+24(FP), R11
+	ADDQ         $0x08, R12
+	DECQ         R10
+	JNE          axis4
+	VCMPPS       $0x11, Y0, Y2, Y2
+	VMOVMSKPS    Y2, R10
+	VPMOVZXBD    (R9)(R10*8), Y2
+	VMOVUPS      (BX), Y3
+	VPERMD       Y3, Y2, Y3
+	VMOVUPS      Y3, (AX)
+	VMOVUPS      (SI), Y3
+	VPERMD       Y3, Y2, Y2
+	VMOVUPS      Y2, (CX)
+	POPCNTQ      R10, R10
+	LEAQ         (AX)(R10*4), AX
+	LEAQ         (CX)(R10*4), CX
+	ADDQ         $0x20, DX
+	ADDQ         $0x20, BX
+	ADDQ         $0x20, SI
+	SUBQ         $0x08, DI
+	JGE          loop1
+
+rest2:
+	ADDQ    $0x08, DI
+	JE      done3
+	LEAQ    treeTailF32<>+0(SB), R10
+	NEGQ    DI
+	VMOVUPS 32(R10)(DI*4), Y2
+	VXORPS  Y3, Y3, Y3
+	MOVQ    R8, R8
+	MOVQ    dim+72(FP), DI
+
+axis5:
+	VMASKMOVPS   (DX), Y2, Y4
+	ADDQ         ld+24(FP), DX
+	VMASKMOVPS   (DX), Y2, Y5
+	VBROADCASTSS (R8), Y6
+	VBROADCASTSS 4(R8), Y7
+	VSUBPS       Y7, Y4, Y4
+	VSUBPS       Y5, Y6, Y5
+	VMAXPS       Y5, Y4, Y4
+	VMAXPS       Y1, Y4, Y4
+	VMULPS       Y4, Y4, Y4
+	VADDPS       Y4, Y3, Y3
+	ADDQ         ld+24(FP), DX
+	ADDQ         $0x08, R8
+	DECQ         DI
+	JNE          axis5
+	VCMPPS       $0x11, Y0, Y3, Y0
+	VANDPS       Y2, Y0, Y0
+	VMOVMSKPS    Y0, DX
+	VPMOVZXBD    (R9)(DX*8), Y0
+	VPMASKMOVD   (BX), Y2, Y1
+	VPERMD       Y1, Y0, Y1
+	VMOVUPS      Y1, (AX)
+	VPMASKMOVD   (SI), Y2, Y1
+	VPERMD       Y1, Y0, Y0
+	VMOVUPS      Y0, (CX)
+	POPCNTQ      DX, DX
+	LEAQ         (AX)(DX*4), AX
+	LEAQ         (CX)(DX*4), CX
+
+done3:
+	SUBQ outFrom+0(FP), AX
+	SHRQ $0x02, AX
+	MOVQ AX, ret+80(FP)
+	VZEROUPPER
+	RET
+
+// func treeFilterNF32AVX2(out *float32, ldo int, dist2 *float32, outID *int32, c *float32, ldc int, id *int32, from *int32, to *int32, nruns int, box *float32, r2 float32, dim int) int
+// Requires: AVX, AVX2, POPCNT
+TEXT ·treeFilterNF32AVX2(SB), NOSPLIT, $0-112
 	MOVQ         out+0(FP), AX
 	MOVQ         dist2+16(FP), CX
 	MOVQ         outID+24(FP), DX
 	SHLQ         $0x02, ldo+8(FP)
 	SHLQ         $0x02, ldc+40(FP)
-	MOVQ         runs+56(FP), BX
-	MOVQ         box+72(FP), SI
-	VBROADCASTSS r2+80(FP), Y0
-	LEAQ         treePackF32<>+0(SB), DI
+	MOVQ         from+56(FP), BX
+	MOVQ         to+64(FP), SI
+	MOVQ         box+80(FP), DI
+	VBROADCASTSS r2+88(FP), Y0
+	LEAQ         treePackF32<>+0(SB), R8
 
 run1:
-	SUBQ    $0x01, nruns+64(FP)
+	SUBQ    $0x01, nruns+72(FP)
 	JL      finished2
-	MOVLQSX (BX), R9
-	MOVLQSX 4(BX), R10
-	ADDQ    $0x08, BX
-	SUBQ    R9, R10
-	MOVQ    c+32(FP), R8
-	LEAQ    (R8)(R9*4), R8
-	SHLQ    $0x02, R9
-	ADDQ    id+48(FP), R9
-	SUBQ    $0x08, R10
+	MOVLQSX (BX), R10
+	MOVLQSX (SI), R11
+	ADDQ    $0x04, BX
+	ADDQ    $0x04, SI
+	SUBQ    R10, R11
+	MOVQ    c+32(FP), R9
+	LEAQ    (R9)(R10*4), R9
+	SHLQ    $0x02, R10
+	ADDQ    id+48(FP), R10
+	SUBQ    $0x08, R11
 	JL      rest4
 
 loop3:
 	VXORPS Y1, Y1, Y1
-	MOVQ   R8, R12
-	MOVQ   SI, R13
-	MOVQ   dim+88(FP), R11
+	MOVQ   R9, R13
+	MOVQ   DI, R14
+	MOVQ   dim+96(FP), R12
 
 axis6:
-	VMOVUPS      (R12), Y2
-	VBROADCASTSS (R13), Y3
-	VBROADCASTSS 4(R13), Y4
+	VMOVUPS      (R13), Y2
+	VBROADCASTSS (R14), Y3
+	VBROADCASTSS 4(R14), Y4
 	VMINPS       Y4, Y2, Y4
 	VMAXPS       Y3, Y4, Y4
 	VSUBPS       Y4, Y2, Y4
 	VMULPS       Y4, Y4, Y4
 	VADDPS       Y4, Y1, Y1
-	ADDQ         ldc+40(FP), R12
-	ADDQ         $0x08, R13
-	DECQ         R11
+	ADDQ         ldc+40(FP), R13
+	ADDQ         $0x08, R14
+	DECQ         R12
 	JNE          axis6
 	VCMPPS       $0x11, Y0, Y1, Y2
-	VMOVMSKPS    Y2, R11
-	VPMOVZXBD    (DI)(R11*8), Y2
+	VMOVMSKPS    Y2, R12
+	VPMOVZXBD    (R8)(R12*8), Y2
 	VPERMPS      Y1, Y2, Y1
 	VMOVUPS      Y1, (CX)
-	VMOVUPS      (R9), Y1
+	VMOVUPS      (R10), Y1
 	VPERMD       Y1, Y2, Y1
 	VMOVUPS      Y1, (DX)
-	MOVQ         R8, R13
-	MOVQ         AX, R14
-	MOVQ         dim+88(FP), R12
+	MOVQ         R9, R14
+	MOVQ         AX, R15
+	MOVQ         dim+96(FP), R13
 
 axis7:
-	VMOVUPS (R13), Y1
+	VMOVUPS (R14), Y1
 	VPERMPS Y1, Y2, Y1
-	VMOVUPS Y1, (R14)
-	ADDQ    ldc+40(FP), R13
-	ADDQ    ldo+8(FP), R14
-	DECQ    R12
+	VMOVUPS Y1, (R15)
+	ADDQ    ldc+40(FP), R14
+	ADDQ    ldo+8(FP), R15
+	DECQ    R13
 	JNE     axis7
-	POPCNTQ R11, R11
-	LEAQ    (AX)(R11*4), AX
-	LEAQ    (CX)(R11*4), CX
-	LEAQ    (DX)(R11*4), DX
-	ADDQ    $0x20, R8
+	POPCNTQ R12, R12
+	LEAQ    (AX)(R12*4), AX
+	LEAQ    (CX)(R12*4), CX
+	LEAQ    (DX)(R12*4), DX
 	ADDQ    $0x20, R9
-	SUBQ    $0x08, R10
+	ADDQ    $0x20, R10
+	SUBQ    $0x08, R11
 	JGE     loop3
 
 rest4:
-	ADDQ    $0x08, R10
+	ADDQ    $0x08, R11
 	JE      done5
-	LEAQ    treeTailF32<>+0(SB), R11
-	NEGQ    R10
-	VMOVUPS 32(R11)(R10*4), Y1
+	LEAQ    treeTailF32<>+0(SB), R12
+	NEGQ    R11
+	VMOVUPS 32(R12)(R11*4), Y1
 	VXORPS  Y2, Y2, Y2
-	MOVQ    R8, R11
-	MOVQ    SI, R12
-	MOVQ    dim+88(FP), R10
+	MOVQ    R9, R12
+	MOVQ    DI, R13
+	MOVQ    dim+96(FP), R11
 
 axis8:
-	VMASKMOVPS   (R11), Y1, Y3
-	VBROADCASTSS (R12), Y4
-	VBROADCASTSS 4(R12), Y5
+	VMASKMOVPS   (R12), Y1, Y3
+	VBROADCASTSS (R13), Y4
+	VBROADCASTSS 4(R13), Y5
 	VMINPS       Y5, Y3, Y5
 	VMAXPS       Y4, Y5, Y5
 	VSUBPS       Y5, Y3, Y5
 	VMULPS       Y5, Y5, Y5
 	VADDPS       Y5, Y2, Y2
-	ADDQ         ldc+40(FP), R11
-	ADDQ         $0x08, R12
-	DECQ         R10
+	ADDQ         ldc+40(FP), R12
+	ADDQ         $0x08, R13
+	DECQ         R11
 	JNE          axis8
 	VCMPPS       $0x11, Y0, Y2, Y3
 	VANDPS       Y1, Y3, Y3
-	VMOVMSKPS    Y3, R10
-	VPMOVZXBD    (DI)(R10*8), Y3
+	VMOVMSKPS    Y3, R11
+	VPMOVZXBD    (R8)(R11*8), Y3
 	VPERMPS      Y2, Y3, Y2
 	VMOVUPS      Y2, (CX)
-	VPMASKMOVD   (R9), Y1, Y2
+	VPMASKMOVD   (R10), Y1, Y2
 	VPERMD       Y2, Y3, Y2
 	VMOVUPS      Y2, (DX)
-	MOVQ         R8, R9
-	MOVQ         AX, R11
-	MOVQ         dim+88(FP), R8
+	MOVQ         R9, R10
+	MOVQ         AX, R12
+	MOVQ         dim+96(FP), R9
 
 axis9:
-	VMASKMOVPS (R9), Y1, Y2
+	VMASKMOVPS (R10), Y1, Y2
 	VPERMPS    Y2, Y3, Y2
-	VMOVUPS    Y2, (R11)
-	ADDQ       ldc+40(FP), R9
-	ADDQ       ldo+8(FP), R11
-	DECQ       R8
+	VMOVUPS    Y2, (R12)
+	ADDQ       ldc+40(FP), R10
+	ADDQ       ldo+8(FP), R12
+	DECQ       R9
 	JNE        axis9
-	POPCNTQ    R10, R10
-	LEAQ       (AX)(R10*4), AX
-	LEAQ       (CX)(R10*4), CX
-	LEAQ       (DX)(R10*4), DX
+	POPCNTQ    R11, R11
+	LEAQ       (AX)(R11*4), AX
+	LEAQ       (CX)(R11*4), CX
+	LEAQ       (DX)(R11*4), DX
 
 done5:
 	JMP run1
@@ -1245,7 +1575,7 @@ done5:
 finished2:
 	SUBQ outID+24(FP), DX
 	SHRQ $0x02, DX
-	MOVQ DX, ret+96(FP)
+	MOVQ DX, ret+104(FP)
 	VZEROUPPER
 	RET
 
@@ -1571,124 +1901,114 @@ done3:
 	VZEROUPPER
 	RET
 
-// func treeFilter2F64AVX2(out *float64, ldo int, dist2 *float64, outID *int32, c *float64, ldc int, id *int32, runs *int32, nruns int, box *float64, r2 float64) int
+// func treeBoxes2F64AVX2(outFrom *int32, outTo *int32, boxes *float64, ld int, from *int32, to *int32, n int, box *float64, r2 float64) int
 // Requires: AVX, AVX2, POPCNT
-TEXT ·treeFilter2F64AVX2(SB), NOSPLIT, $0-96
-	MOVQ         out+0(FP), AX
-	MOVQ         dist2+16(FP), CX
-	MOVQ         outID+24(FP), DX
-	SHLQ         $0x03, ldo+8(FP)
-	SHLQ         $0x03, ldc+40(FP)
-	MOVQ         ldo+8(FP), BX
-	MOVQ         ldc+40(FP), SI
-	MOVQ         runs+56(FP), DI
-	MOVQ         box+72(FP), R8
-	VBROADCASTSD r2+80(FP), Y0
+TEXT ·treeBoxes2F64AVX2(SB), NOSPLIT, $0-80
+	MOVQ         outFrom+0(FP), AX
+	MOVQ         outTo+8(FP), CX
+	MOVQ         boxes+16(FP), DX
+	SHLQ         $0x03, ld+24(FP)
+	MOVQ         from+32(FP), BX
+	MOVQ         to+40(FP), SI
+	MOVQ         n+48(FP), DI
+	MOVQ         box+56(FP), R8
+	VBROADCASTSD r2+64(FP), Y0
+	MOVQ         ld+24(FP), R9
+	LEAQ         (DX)(R9*2), R10
+	ADDQ         R9, R10
 	VBROADCASTSD (R8), Y1
 	VBROADCASTSD 8(R8), Y2
 	VBROADCASTSD 16(R8), Y3
 	VBROADCASTSD 24(R8), Y4
 	LEAQ         treePackF64<>+0(SB), R8
+	VXORPS       Y5, Y5, Y5
+	SUBQ         $0x04, DI
+	JL           rest2
 
-run1:
-	SUBQ    $0x01, nruns+64(FP)
-	JL      finished2
-	MOVLQSX (DI), R10
-	MOVLQSX 4(DI), R11
-	ADDQ    $0x08, DI
-	SUBQ    R10, R11
-	MOVQ    c+32(FP), R9
-	LEAQ    (R9)(R10*8), R9
-	SHLQ    $0x02, R10
-	ADDQ    id+48(FP), R10
-	SUBQ    $0x04, R11
-	JL      rest4
-
-loop3:
-	VMOVUPD   (R9), Y5
-	VMINPD    Y2, Y5, Y6
-	VMAXPD    Y1, Y6, Y6
-	VSUBPD    Y6, Y5, Y6
+loop1:
+	VMOVUPD   (DX), Y6
+	VMOVUPD   (DX)(R9*1), Y7
+	VSUBPD    Y2, Y6, Y6
+	VSUBPD    Y7, Y1, Y7
+	VMAXPD    Y7, Y6, Y6
+	VMAXPD    Y5, Y6, Y6
 	VMULPD    Y6, Y6, Y6
-	VMOVUPD   (R9)(SI*1), Y7
-	VMINPD    Y4, Y7, Y8
-	VMAXPD    Y3, Y8, Y8
-	VSUBPD    Y8, Y7, Y8
-	VMULPD    Y8, Y8, Y8
-	VADDPD    Y8, Y6, Y6
-	VCMPPD    $0x11, Y0, Y6, Y8
-	VMOVMSKPD Y8, R12
-	MOVQ      R12, R13
-	SHLQ      $0x04, R13
-	VPMOVZXBD (R8)(R13*1), Y8
-	VPMOVZXBD 8(R8)(R13*1), X9
-	VPERMPS   Y6, Y8, Y6
-	VMOVUPD   Y6, (CX)
-	VMOVUPS   (R10), X6
-	VPERMILPS X9, X6, X6
-	VMOVUPS   X6, (DX)
-	VPERMPS   Y5, Y8, Y5
-	VMOVUPD   Y5, (AX)
-	VPERMPS   Y7, Y8, Y5
-	VMOVUPD   Y5, (AX)(BX*1)
-	POPCNTQ   R12, R12
-	LEAQ      (AX)(R12*8), AX
-	LEAQ      (CX)(R12*8), CX
-	LEAQ      (DX)(R12*4), DX
-	ADDQ      $0x20, R9
-	ADDQ      $0x10, R10
-	SUBQ      $0x04, R11
-	JGE       loop3
+	VMOVUPD   (DX)(R9*2), Y7
+	VMOVUPD   (R10), Y8
+	VSUBPD    Y4, Y7, Y7
+	VSUBPD    Y8, Y3, Y8
+	VMAXPD    Y8, Y7, Y7
+	VMAXPD    Y5, Y7, Y7
+	VMULPD    Y7, Y7, Y7
+	VADDPD    Y7, Y6, Y6
+	VCMPPD    $0x11, Y0, Y6, Y6
+	VMOVMSKPD Y6, R11
+	MOVQ      R11, R12
+	SHLQ      $0x04, R12
+	VPMOVZXBD (R8)(R12*1), Y6
+	VPMOVZXBD 8(R8)(R12*1), X6
+	VMOVUPS   (BX), X7
+	VPERMILPS X6, X7, X7
+	VMOVUPS   X7, (AX)
+	VMOVUPS   (SI), X7
+	VPERMILPS X6, X7, X6
+	VMOVUPS   X6, (CX)
+	POPCNTQ   R11, R11
+	LEAQ      (AX)(R11*4), AX
+	LEAQ      (CX)(R11*4), CX
+	ADDQ      $0x20, DX
+	ADDQ      $0x20, R10
+	ADDQ      $0x10, BX
+	ADDQ      $0x10, SI
+	SUBQ      $0x04, DI
+	JGE       loop1
 
-rest4:
-	ADDQ       $0x04, R11
-	JE         done5
-	LEAQ       treeTailF64<>+0(SB), R12
-	MOVQ       R11, R13
-	NEGQ       R13
-	VMOVUPS    32(R12)(R13*8), Y5
-	LEAQ       treeTailF64<>+0(SB), R12
-	NEGQ       R11
-	VMOVUPS    32(R12)(R11*4), X6
-	VMASKMOVPD (R9), Y5, Y7
-	VMINPD     Y2, Y7, Y8
-	VMAXPD     Y1, Y8, Y8
-	VSUBPD     Y8, Y7, Y8
+rest2:
+	ADDQ       $0x04, DI
+	JE         done3
+	LEAQ       treeTailF64<>+0(SB), R11
+	MOVQ       DI, R12
+	NEGQ       R12
+	VMOVUPS    32(R11)(R12*8), Y6
+	LEAQ       treeTailF64<>+0(SB), R11
+	NEGQ       DI
+	VMOVUPS    32(R11)(DI*4), X7
+	VMASKMOVPD (DX), Y6, Y8
+	VMASKMOVPD (DX)(R9*1), Y6, Y9
+	VSUBPD     Y2, Y8, Y8
+	VSUBPD     Y9, Y1, Y9
+	VMAXPD     Y9, Y8, Y8
+	VMAXPD     Y5, Y8, Y8
 	VMULPD     Y8, Y8, Y8
-	VMASKMOVPD (R9)(SI*1), Y5, Y9
-	VMINPD     Y4, Y9, Y10
-	VMAXPD     Y3, Y10, Y10
-	VSUBPD     Y10, Y9, Y10
-	VMULPD     Y10, Y10, Y10
-	VADDPD     Y10, Y8, Y8
-	VCMPPD     $0x11, Y0, Y8, Y10
-	VANDPS     Y5, Y10, Y10
-	VMOVMSKPD  Y10, R9
-	MOVQ       R9, R11
-	SHLQ       $0x04, R11
-	VPMOVZXBD  (R8)(R11*1), Y5
-	VPMOVZXBD  8(R8)(R11*1), X10
-	VPERMPS    Y8, Y5, Y8
-	VMOVUPD    Y8, (CX)
-	VPMASKMOVD (R10), X6, X6
-	VPERMILPS  X10, X6, X6
-	VMOVUPS    X6, (DX)
-	VPERMPS    Y7, Y5, Y6
-	VMOVUPD    Y6, (AX)
-	VPERMPS    Y9, Y5, Y5
-	VMOVUPD    Y5, (AX)(BX*1)
-	POPCNTQ    R9, R9
-	LEAQ       (AX)(R9*8), AX
-	LEAQ       (CX)(R9*8), CX
-	LEAQ       (DX)(R9*4), DX
+	VMASKMOVPD (DX)(R9*2), Y6, Y1
+	VMASKMOVPD (R10), Y6, Y2
+	VSUBPD     Y4, Y1, Y1
+	VSUBPD     Y2, Y3, Y2
+	VMAXPD     Y2, Y1, Y1
+	VMAXPD     Y5, Y1, Y1
+	VMULPD     Y1, Y1, Y1
+	VADDPD     Y1, Y8, Y8
+	VCMPPD     $0x11, Y0, Y8, Y0
+	VANDPS     Y6, Y0, Y0
+	VMOVMSKPD  Y0, DX
+	MOVQ       DX, DI
+	SHLQ       $0x04, DI
+	VPMOVZXBD  (R8)(DI*1), Y0
+	VPMOVZXBD  8(R8)(DI*1), X0
+	VPMASKMOVD (BX), X7, X1
+	VPERMILPS  X0, X1, X1
+	VMOVUPS    X1, (AX)
+	VPMASKMOVD (SI), X7, X1
+	VPERMILPS  X0, X1, X0
+	VMOVUPS    X0, (CX)
+	POPCNTQ    DX, DX
+	LEAQ       (AX)(DX*4), AX
+	LEAQ       (CX)(DX*4), CX
 
-done5:
-	JMP run1
-
-finished2:
-	SUBQ outID+24(FP), DX
-	SHRQ $0x02, DX
-	MOVQ DX, ret+88(FP)
+done3:
+	SUBQ outFrom+0(FP), AX
+	SHRQ $0x02, AX
+	MOVQ AX, ret+72(FP)
 	VZEROUPPER
 	RET
 
@@ -1735,6 +2055,129 @@ DATA treeTailF64<>+40(SB)/8, $0x0000000000000000
 DATA treeTailF64<>+48(SB)/8, $0x0000000000000000
 DATA treeTailF64<>+56(SB)/8, $0x0000000000000000
 GLOBL treeTailF64<>(SB), RODATA|NOPTR, $64
+
+// func treeFilter2F64AVX2(out *float64, ldo int, dist2 *float64, outID *int32, c *float64, ldc int, id *int32, from *int32, to *int32, nruns int, box *float64, r2 float64) int
+// Requires: AVX, AVX2, POPCNT
+TEXT ·treeFilter2F64AVX2(SB), NOSPLIT, $0-104
+	MOVQ         out+0(FP), AX
+	MOVQ         dist2+16(FP), CX
+	MOVQ         outID+24(FP), DX
+	SHLQ         $0x03, ldo+8(FP)
+	SHLQ         $0x03, ldc+40(FP)
+	MOVQ         ldo+8(FP), BX
+	MOVQ         ldc+40(FP), SI
+	MOVQ         from+56(FP), DI
+	MOVQ         to+64(FP), R8
+	MOVQ         box+80(FP), R9
+	VBROADCASTSD r2+88(FP), Y0
+	VBROADCASTSD (R9), Y1
+	VBROADCASTSD 8(R9), Y2
+	VBROADCASTSD 16(R9), Y3
+	VBROADCASTSD 24(R9), Y4
+	LEAQ         treePackF64<>+0(SB), R9
+
+run1:
+	SUBQ    $0x01, nruns+72(FP)
+	JL      finished2
+	MOVLQSX (DI), R11
+	MOVLQSX (R8), R12
+	ADDQ    $0x04, DI
+	ADDQ    $0x04, R8
+	SUBQ    R11, R12
+	MOVQ    c+32(FP), R10
+	LEAQ    (R10)(R11*8), R10
+	SHLQ    $0x02, R11
+	ADDQ    id+48(FP), R11
+	SUBQ    $0x04, R12
+	JL      rest4
+
+loop3:
+	VMOVUPD   (R10), Y5
+	VMINPD    Y2, Y5, Y6
+	VMAXPD    Y1, Y6, Y6
+	VSUBPD    Y6, Y5, Y6
+	VMULPD    Y6, Y6, Y6
+	VMOVUPD   (R10)(SI*1), Y7
+	VMINPD    Y4, Y7, Y8
+	VMAXPD    Y3, Y8, Y8
+	VSUBPD    Y8, Y7, Y8
+	VMULPD    Y8, Y8, Y8
+	VADDPD    Y8, Y6, Y6
+	VCMPPD    $0x11, Y0, Y6, Y8
+	VMOVMSKPD Y8, R13
+	MOVQ      R13, R14
+	SHLQ      $0x04, R14
+	VPMOVZXBD (R9)(R14*1), Y8
+	VPMOVZXBD 8(R9)(R14*1), X9
+	VPERMPS   Y6, Y8, Y6
+	VMOVUPD   Y6, (CX)
+	VMOVUPS   (R11), X6
+	VPERMILPS X9, X6, X6
+	VMOVUPS   X6, (DX)
+	VPERMPS   Y5, Y8, Y5
+	VMOVUPD   Y5, (AX)
+	VPERMPS   Y7, Y8, Y5
+	VMOVUPD   Y5, (AX)(BX*1)
+	POPCNTQ   R13, R13
+	LEAQ      (AX)(R13*8), AX
+	LEAQ      (CX)(R13*8), CX
+	LEAQ      (DX)(R13*4), DX
+	ADDQ      $0x20, R10
+	ADDQ      $0x10, R11
+	SUBQ      $0x04, R12
+	JGE       loop3
+
+rest4:
+	ADDQ       $0x04, R12
+	JE         done5
+	LEAQ       treeTailF64<>+0(SB), R13
+	MOVQ       R12, R14
+	NEGQ       R14
+	VMOVUPS    32(R13)(R14*8), Y5
+	LEAQ       treeTailF64<>+0(SB), R13
+	NEGQ       R12
+	VMOVUPS    32(R13)(R12*4), X6
+	VMASKMOVPD (R10), Y5, Y7
+	VMINPD     Y2, Y7, Y8
+	VMAXPD     Y1, Y8, Y8
+	VSUBPD     Y8, Y7, Y8
+	VMULPD     Y8, Y8, Y8
+	VMASKMOVPD (R10)(SI*1), Y5, Y9
+	VMINPD     Y4, Y9, Y10
+	VMAXPD     Y3, Y10, Y10
+	VSUBPD     Y10, Y9, Y10
+	VMULPD     Y10, Y10, Y10
+	VADDPD     Y10, Y8, Y8
+	VCMPPD     $0x11, Y0, Y8, Y10
+	VANDPS     Y5, Y10, Y10
+	VMOVMSKPD  Y10, R10
+	MOVQ       R10, R12
+	SHLQ       $0x04, R12
+	VPMOVZXBD  (R9)(R12*1), Y5
+	VPMOVZXBD  8(R9)(R12*1), X10
+	VPERMPS    Y8, Y5, Y8
+	VMOVUPD    Y8, (CX)
+	VPMASKMOVD (R11), X6, X6
+	VPERMILPS  X10, X6, X6
+	VMOVUPS    X6, (DX)
+	VPERMPS    Y7, Y5, Y6
+	VMOVUPD    Y6, (AX)
+	VPERMPS    Y9, Y5, Y5
+	VMOVUPD    Y5, (AX)(BX*1)
+	POPCNTQ    R10, R10
+	LEAQ       (AX)(R10*8), AX
+	LEAQ       (CX)(R10*8), CX
+	LEAQ       (DX)(R10*4), DX
+
+done5:
+	JMP run1
+
+finished2:
+	SUBQ outID+24(FP), DX
+	SHRQ $0x02, DX
+	MOVQ DX, ret+96(FP)
+	VZEROUPPER
+	RET
 
 // func treeScan2F64AVX2(index *int32, dist2 *float64, end *int32, id *int32, q *float64, ldq int, nq int, c *float64, ldc int, nc int, r2 *float64, stepR2 int)
 // Requires: AVX, AVX2, POPCNT
@@ -1910,19 +2353,21 @@ finished2:
 	VZEROUPPER
 	RET
 
-// func treeFilter3F64AVX2(out *float64, ldo int, dist2 *float64, outID *int32, c *float64, ldc int, id *int32, runs *int32, nruns int, box *float64, r2 float64) int
+// func treeBoxes3F64AVX2(outFrom *int32, outTo *int32, boxes *float64, ld int, from *int32, to *int32, n int, box *float64, r2 float64) int
 // Requires: AVX, AVX2, POPCNT
-TEXT ·treeFilter3F64AVX2(SB), NOSPLIT, $0-96
-	MOVQ         out+0(FP), AX
-	MOVQ         dist2+16(FP), CX
-	MOVQ         outID+24(FP), DX
-	SHLQ         $0x03, ldo+8(FP)
-	SHLQ         $0x03, ldc+40(FP)
-	MOVQ         ldo+8(FP), BX
-	MOVQ         ldc+40(FP), SI
-	MOVQ         runs+56(FP), DI
-	MOVQ         box+72(FP), R8
-	VBROADCASTSD r2+80(FP), Y0
+TEXT ·treeBoxes3F64AVX2(SB), NOSPLIT, $0-80
+	MOVQ         outFrom+0(FP), AX
+	MOVQ         outTo+8(FP), CX
+	MOVQ         boxes+16(FP), DX
+	SHLQ         $0x03, ld+24(FP)
+	MOVQ         from+32(FP), BX
+	MOVQ         to+40(FP), SI
+	MOVQ         n+48(FP), DI
+	MOVQ         box+56(FP), R8
+	VBROADCASTSD r2+64(FP), Y0
+	MOVQ         ld+24(FP), R9
+	LEAQ         (DX)(R9*2), R10
+	ADDQ         R9, R10
 	VBROADCASTSD (R8), Y1
 	VBROADCASTSD 8(R8), Y2
 	VBROADCASTSD 16(R8), Y3
@@ -1930,48 +2375,177 @@ TEXT ·treeFilter3F64AVX2(SB), NOSPLIT, $0-96
 	VBROADCASTSD 32(R8), Y5
 	VBROADCASTSD 40(R8), Y6
 	LEAQ         treePackF64<>+0(SB), R8
+	VXORPS       Y7, Y7, Y7
+	SUBQ         $0x04, DI
+	JL           rest2
+
+loop1:
+	VMOVUPD   (DX), Y8
+	VMOVUPD   (DX)(R9*1), Y9
+	VSUBPD    Y2, Y8, Y8
+	VSUBPD    Y9, Y1, Y9
+	VMAXPD    Y9, Y8, Y8
+	VMAXPD    Y7, Y8, Y8
+	VMULPD    Y8, Y8, Y8
+	VMOVUPD   (DX)(R9*2), Y9
+	VMOVUPD   (R10), Y10
+	VSUBPD    Y4, Y9, Y9
+	VSUBPD    Y10, Y3, Y10
+	VMAXPD    Y10, Y9, Y9
+	VMAXPD    Y7, Y9, Y9
+	VMULPD    Y9, Y9, Y9
+	VADDPD    Y9, Y8, Y8
+	VMOVUPD   (DX)(R9*4), Y9
+	VMOVUPD   (R10)(R9*2), Y10
+	VSUBPD    Y6, Y9, Y9
+	VSUBPD    Y10, Y5, Y10
+	VMAXPD    Y10, Y9, Y9
+	VMAXPD    Y7, Y9, Y9
+	VMULPD    Y9, Y9, Y9
+	VADDPD    Y9, Y8, Y8
+	VCMPPD    $0x11, Y0, Y8, Y8
+	VMOVMSKPD Y8, R11
+	MOVQ      R11, R12
+	SHLQ      $0x04, R12
+	VPMOVZXBD (R8)(R12*1), Y8
+	VPMOVZXBD 8(R8)(R12*1), X8
+	VMOVUPS   (BX), X9
+	VPERMILPS X8, X9, X9
+	VMOVUPS   X9, (AX)
+	VMOVUPS   (SI), X9
+	VPERMILPS X8, X9, X8
+	VMOVUPS   X8, (CX)
+	POPCNTQ   R11, R11
+	LEAQ      (AX)(R11*4), AX
+	LEAQ      (CX)(R11*4), CX
+	ADDQ      $0x20, DX
+	ADDQ      $0x20, R10
+	ADDQ      $0x10, BX
+	ADDQ      $0x10, SI
+	SUBQ      $0x04, DI
+	JGE       loop1
+
+rest2:
+	ADDQ       $0x04, DI
+	JE         done3
+	LEAQ       treeTailF64<>+0(SB), R11
+	MOVQ       DI, R12
+	NEGQ       R12
+	VMOVUPS    32(R11)(R12*8), Y8
+	LEAQ       treeTailF64<>+0(SB), R11
+	NEGQ       DI
+	VMOVUPS    32(R11)(DI*4), X9
+	VMASKMOVPD (DX), Y8, Y10
+	VMASKMOVPD (DX)(R9*1), Y8, Y11
+	VSUBPD     Y2, Y10, Y10
+	VSUBPD     Y11, Y1, Y11
+	VMAXPD     Y11, Y10, Y10
+	VMAXPD     Y7, Y10, Y10
+	VMULPD     Y10, Y10, Y10
+	VMASKMOVPD (DX)(R9*2), Y8, Y1
+	VMASKMOVPD (R10), Y8, Y2
+	VSUBPD     Y4, Y1, Y1
+	VSUBPD     Y2, Y3, Y2
+	VMAXPD     Y2, Y1, Y1
+	VMAXPD     Y7, Y1, Y1
+	VMULPD     Y1, Y1, Y1
+	VADDPD     Y1, Y10, Y10
+	VMASKMOVPD (DX)(R9*4), Y8, Y1
+	VMASKMOVPD (R10)(R9*2), Y8, Y2
+	VSUBPD     Y6, Y1, Y1
+	VSUBPD     Y2, Y5, Y2
+	VMAXPD     Y2, Y1, Y1
+	VMAXPD     Y7, Y1, Y1
+	VMULPD     Y1, Y1, Y1
+	VADDPD     Y1, Y10, Y10
+	VCMPPD     $0x11, Y0, Y10, Y0
+	VANDPS     Y8, Y0, Y0
+	VMOVMSKPD  Y0, DX
+	MOVQ       DX, DI
+	SHLQ       $0x04, DI
+	VPMOVZXBD  (R8)(DI*1), Y0
+	VPMOVZXBD  8(R8)(DI*1), X0
+	VPMASKMOVD (BX), X9, X1
+	VPERMILPS  X0, X1, X1
+	VMOVUPS    X1, (AX)
+	VPMASKMOVD (SI), X9, X1
+	VPERMILPS  X0, X1, X0
+	VMOVUPS    X0, (CX)
+	POPCNTQ    DX, DX
+	LEAQ       (AX)(DX*4), AX
+	LEAQ       (CX)(DX*4), CX
+
+done3:
+	SUBQ outFrom+0(FP), AX
+	SHRQ $0x02, AX
+	MOVQ AX, ret+72(FP)
+	VZEROUPPER
+	RET
+
+// func treeFilter3F64AVX2(out *float64, ldo int, dist2 *float64, outID *int32, c *float64, ldc int, id *int32, from *int32, to *int32, nruns int, box *float64, r2 float64) int
+// Requires: AVX, AVX2, POPCNT
+TEXT ·treeFilter3F64AVX2(SB), NOSPLIT, $0-104
+	MOVQ         out+0(FP), AX
+	MOVQ         dist2+16(FP), CX
+	MOVQ         outID+24(FP), DX
+	SHLQ         $0x03, ldo+8(FP)
+	SHLQ         $0x03, ldc+40(FP)
+	MOVQ         ldo+8(FP), BX
+	MOVQ         ldc+40(FP), SI
+	MOVQ         from+56(FP), DI
+	MOVQ         to+64(FP), R8
+	MOVQ         box+80(FP), R9
+	VBROADCASTSD r2+88(FP), Y0
+	VBROADCASTSD (R9), Y1
+	VBROADCASTSD 8(R9), Y2
+	VBROADCASTSD 16(R9), Y3
+	VBROADCASTSD 24(R9), Y4
+	VBROADCASTSD 32(R9), Y5
+	VBROADCASTSD 40(R9), Y6
+	LEAQ         treePackF64<>+0(SB), R9
 
 run1:
-	SUBQ    $0x01, nruns+64(FP)
+	SUBQ    $0x01, nruns+72(FP)
 	JL      finished2
-	MOVLQSX (DI), R10
-	MOVLQSX 4(DI), R11
-	ADDQ    $0x08, DI
-	SUBQ    R10, R11
-	MOVQ    c+32(FP), R9
-	LEAQ    (R9)(R10*8), R9
-	SHLQ    $0x02, R10
-	ADDQ    id+48(FP), R10
-	SUBQ    $0x04, R11
+	MOVLQSX (DI), R11
+	MOVLQSX (R8), R12
+	ADDQ    $0x04, DI
+	ADDQ    $0x04, R8
+	SUBQ    R11, R12
+	MOVQ    c+32(FP), R10
+	LEAQ    (R10)(R11*8), R10
+	SHLQ    $0x02, R11
+	ADDQ    id+48(FP), R11
+	SUBQ    $0x04, R12
 	JL      rest4
 
 loop3:
-	VMOVUPD   (R9), Y7
+	VMOVUPD   (R10), Y7
 	VMINPD    Y2, Y7, Y8
 	VMAXPD    Y1, Y8, Y8
 	VSUBPD    Y8, Y7, Y8
 	VMULPD    Y8, Y8, Y8
-	VMOVUPD   (R9)(SI*1), Y9
+	VMOVUPD   (R10)(SI*1), Y9
 	VMINPD    Y4, Y9, Y10
 	VMAXPD    Y3, Y10, Y10
 	VSUBPD    Y10, Y9, Y10
 	VMULPD    Y10, Y10, Y10
 	VADDPD    Y10, Y8, Y8
-	VMOVUPD   (R9)(SI*2), Y10
+	VMOVUPD   (R10)(SI*2), Y10
 	VMINPD    Y6, Y10, Y11
 	VMAXPD    Y5, Y11, Y11
 	VSUBPD    Y11, Y10, Y11
 	VMULPD    Y11, Y11, Y11
 	VADDPD    Y11, Y8, Y8
 	VCMPPD    $0x11, Y0, Y8, Y11
-	VMOVMSKPD Y11, R12
-	MOVQ      R12, R13
-	SHLQ      $0x04, R13
-	VPMOVZXBD (R8)(R13*1), Y11
-	VPMOVZXBD 8(R8)(R13*1), X12
+	VMOVMSKPD Y11, R13
+	MOVQ      R13, R14
+	SHLQ      $0x04, R14
+	VPMOVZXBD (R9)(R14*1), Y11
+	VPMOVZXBD 8(R9)(R14*1), X12
 	VPERMPS   Y8, Y11, Y8
 	VMOVUPD   Y8, (CX)
-	VMOVUPS   (R10), X8
+	VMOVUPS   (R11), X8
 	VPERMILPS X12, X8, X8
 	VMOVUPS   X8, (DX)
 	VPERMPS   Y7, Y11, Y7
@@ -1980,37 +2554,37 @@ loop3:
 	VMOVUPD   Y7, (AX)(BX*1)
 	VPERMPS   Y10, Y11, Y7
 	VMOVUPD   Y7, (AX)(BX*2)
-	POPCNTQ   R12, R12
-	LEAQ      (AX)(R12*8), AX
-	LEAQ      (CX)(R12*8), CX
-	LEAQ      (DX)(R12*4), DX
-	ADDQ      $0x20, R9
-	ADDQ      $0x10, R10
-	SUBQ      $0x04, R11
+	POPCNTQ   R13, R13
+	LEAQ      (AX)(R13*8), AX
+	LEAQ      (CX)(R13*8), CX
+	LEAQ      (DX)(R13*4), DX
+	ADDQ      $0x20, R10
+	ADDQ      $0x10, R11
+	SUBQ      $0x04, R12
 	JGE       loop3
 
 rest4:
-	ADDQ       $0x04, R11
+	ADDQ       $0x04, R12
 	JE         done5
-	LEAQ       treeTailF64<>+0(SB), R12
-	MOVQ       R11, R13
-	NEGQ       R13
-	VMOVUPS    32(R12)(R13*8), Y7
-	LEAQ       treeTailF64<>+0(SB), R12
-	NEGQ       R11
-	VMOVUPS    32(R12)(R11*4), X8
-	VMASKMOVPD (R9), Y7, Y9
+	LEAQ       treeTailF64<>+0(SB), R13
+	MOVQ       R12, R14
+	NEGQ       R14
+	VMOVUPS    32(R13)(R14*8), Y7
+	LEAQ       treeTailF64<>+0(SB), R13
+	NEGQ       R12
+	VMOVUPS    32(R13)(R12*4), X8
+	VMASKMOVPD (R10), Y7, Y9
 	VMINPD     Y2, Y9, Y10
 	VMAXPD     Y1, Y10, Y10
 	VSUBPD     Y10, Y9, Y10
 	VMULPD     Y10, Y10, Y10
-	VMASKMOVPD (R9)(SI*1), Y7, Y11
+	VMASKMOVPD (R10)(SI*1), Y7, Y11
 	VMINPD     Y4, Y11, Y12
 	VMAXPD     Y3, Y12, Y12
 	VSUBPD     Y12, Y11, Y12
 	VMULPD     Y12, Y12, Y12
 	VADDPD     Y12, Y10, Y10
-	VMASKMOVPD (R9)(SI*2), Y7, Y12
+	VMASKMOVPD (R10)(SI*2), Y7, Y12
 	VMINPD     Y6, Y12, Y13
 	VMAXPD     Y5, Y13, Y13
 	VSUBPD     Y13, Y12, Y13
@@ -2018,14 +2592,14 @@ rest4:
 	VADDPD     Y13, Y10, Y10
 	VCMPPD     $0x11, Y0, Y10, Y13
 	VANDPS     Y7, Y13, Y13
-	VMOVMSKPD  Y13, R9
-	MOVQ       R9, R11
-	SHLQ       $0x04, R11
-	VPMOVZXBD  (R8)(R11*1), Y7
-	VPMOVZXBD  8(R8)(R11*1), X13
+	VMOVMSKPD  Y13, R10
+	MOVQ       R10, R12
+	SHLQ       $0x04, R12
+	VPMOVZXBD  (R9)(R12*1), Y7
+	VPMOVZXBD  8(R9)(R12*1), X13
 	VPERMPS    Y10, Y7, Y10
 	VMOVUPD    Y10, (CX)
-	VPMASKMOVD (R10), X8, X8
+	VPMASKMOVD (R11), X8, X8
 	VPERMILPS  X13, X8, X8
 	VMOVUPS    X8, (DX)
 	VPERMPS    Y9, Y7, Y8
@@ -2034,10 +2608,10 @@ rest4:
 	VMOVUPD    Y8, (AX)(BX*1)
 	VPERMPS    Y12, Y7, Y7
 	VMOVUPD    Y7, (AX)(BX*2)
-	POPCNTQ    R9, R9
-	LEAQ       (AX)(R9*8), AX
-	LEAQ       (CX)(R9*8), CX
-	LEAQ       (DX)(R9*4), DX
+	POPCNTQ    R10, R10
+	LEAQ       (AX)(R10*8), AX
+	LEAQ       (CX)(R10*8), CX
+	LEAQ       (DX)(R10*4), DX
 
 done5:
 	JMP run1
@@ -2045,7 +2619,7 @@ done5:
 finished2:
 	SUBQ outID+24(FP), DX
 	SHRQ $0x02, DX
-	MOVQ DX, ret+88(FP)
+	MOVQ DX, ret+96(FP)
 	VZEROUPPER
 	RET
 
@@ -2241,140 +2815,256 @@ finished2:
 	VZEROUPPER
 	RET
 
-// func treeFilterNF64AVX2(out *float64, ldo int, dist2 *float64, outID *int32, c *float64, ldc int, id *int32, runs *int32, nruns int, box *float64, r2 float64, dim int) int
+// func treeBoxesNF64AVX2(outFrom *int32, outTo *int32, boxes *float64, ld int, from *int32, to *int32, n int, box *float64, r2 float64, dim int) int
 // Requires: AVX, AVX2, POPCNT
-TEXT ·treeFilterNF64AVX2(SB), NOSPLIT, $0-104
+TEXT ·treeBoxesNF64AVX2(SB), NOSPLIT, $0-88
+	MOVQ         outFrom+0(FP), AX
+	MOVQ         outTo+8(FP), CX
+	MOVQ         boxes+16(FP), DX
+	SHLQ         $0x03, ld+24(FP)
+	MOVQ         from+32(FP), BX
+	MOVQ         to+40(FP), SI
+	MOVQ         n+48(FP), DI
+	MOVQ         box+56(FP), R8
+	VBROADCASTSD r2+64(FP), Y0
+	LEAQ         treePackF64<>+0(SB), R9
+	VXORPS       Y1, Y1, Y1
+	SUBQ         $0x04, DI
+	JL           rest2
+
+loop1:
+	VXORPS Y2, Y2, Y2
+	MOVQ   DX, R11
+	MOVQ   R8, R12
+	MOVQ   dim+72(FP), R10
+
+axis4:
+	VMOVUPD      (R11), Y3
+	ADDQ         ld+24(FP), R11
+	VMOVUPD      (R11), Y4
+	VBROADCASTSD (R12), Y5
+	VBROADCASTSD 8(R12), Y6
+	VSUBPD       Y6, Y3, Y3
+	VSUBPD       Y4, Y5, Y4
+	VMAXPD       Y4, Y3, Y3
+	VMAXPD       Y1, Y3, Y3
+	VMULPD       Y3, Y3, Y3
+	VADDPD       Y3, Y2, Y2
+	ADDQ         ld+24(FP), R11
+	ADDQ         $0x10, R12
+	DECQ         R10
+	JNE          axis4
+	VCMPPD       $0x11, Y0, Y2, Y2
+	VMOVMSKPD    Y2, R10
+	MOVQ         R10, R11
+	SHLQ         $0x04, R11
+	VPMOVZXBD    (R9)(R11*1), Y2
+	VPMOVZXBD    8(R9)(R11*1), X2
+	VMOVUPS      (BX), X3
+	VPERMILPS    X2, X3, X3
+	VMOVUPS      X3, (AX)
+	VMOVUPS      (SI), X3
+	VPERMILPS    X2, X3, X2
+	VMOVUPS      X2, (CX)
+	POPCNTQ      R10, R10
+	LEAQ         (AX)(R10*4), AX
+	LEAQ         (CX)(R10*4), CX
+	ADDQ         $0x20, DX
+	ADDQ         $0x10, BX
+	ADDQ         $0x10, SI
+	SUBQ         $0x04, DI
+	JGE          loop1
+
+rest2:
+	ADDQ    $0x04, DI
+	JE      done3
+	LEAQ    treeTailF64<>+0(SB), R10
+	MOVQ    DI, R11
+	NEGQ    R11
+	VMOVUPS 32(R10)(R11*8), Y2
+	LEAQ    treeTailF64<>+0(SB), R10
+	NEGQ    DI
+	VMOVUPS 32(R10)(DI*4), X3
+	VXORPS  Y4, Y4, Y4
+	MOVQ    R8, R8
+	MOVQ    dim+72(FP), DI
+
+axis5:
+	VMASKMOVPD   (DX), Y2, Y5
+	ADDQ         ld+24(FP), DX
+	VMASKMOVPD   (DX), Y2, Y6
+	VBROADCASTSD (R8), Y7
+	VBROADCASTSD 8(R8), Y8
+	VSUBPD       Y8, Y5, Y5
+	VSUBPD       Y6, Y7, Y6
+	VMAXPD       Y6, Y5, Y5
+	VMAXPD       Y1, Y5, Y5
+	VMULPD       Y5, Y5, Y5
+	VADDPD       Y5, Y4, Y4
+	ADDQ         ld+24(FP), DX
+	ADDQ         $0x10, R8
+	DECQ         DI
+	JNE          axis5
+	VCMPPD       $0x11, Y0, Y4, Y0
+	VANDPS       Y2, Y0, Y0
+	VMOVMSKPD    Y0, DX
+	MOVQ         DX, DI
+	SHLQ         $0x04, DI
+	VPMOVZXBD    (R9)(DI*1), Y0
+	VPMOVZXBD    8(R9)(DI*1), X0
+	VPMASKMOVD   (BX), X3, X1
+	VPERMILPS    X0, X1, X1
+	VMOVUPS      X1, (AX)
+	VPMASKMOVD   (SI), X3, X1
+	VPERMILPS    X0, X1, X0
+	VMOVUPS      X0, (CX)
+	POPCNTQ      DX, DX
+	LEAQ         (AX)(DX*4), AX
+	LEAQ         (CX)(DX*4), CX
+
+done3:
+	SUBQ outFrom+0(FP), AX
+	SHRQ $0x02, AX
+	MOVQ AX, ret+80(FP)
+	VZEROUPPER
+	RET
+
+// func treeFilterNF64AVX2(out *float64, ldo int, dist2 *float64, outID *int32, c *float64, ldc int, id *int32, from *int32, to *int32, nruns int, box *float64, r2 float64, dim int) int
+// Requires: AVX, AVX2, POPCNT
+TEXT ·treeFilterNF64AVX2(SB), NOSPLIT, $0-112
 	MOVQ         out+0(FP), AX
 	MOVQ         dist2+16(FP), CX
 	MOVQ         outID+24(FP), DX
 	SHLQ         $0x03, ldo+8(FP)
 	SHLQ         $0x03, ldc+40(FP)
-	MOVQ         runs+56(FP), BX
-	MOVQ         box+72(FP), SI
-	VBROADCASTSD r2+80(FP), Y0
-	LEAQ         treePackF64<>+0(SB), DI
+	MOVQ         from+56(FP), BX
+	MOVQ         to+64(FP), SI
+	MOVQ         box+80(FP), DI
+	VBROADCASTSD r2+88(FP), Y0
+	LEAQ         treePackF64<>+0(SB), R8
 
 run1:
-	SUBQ    $0x01, nruns+64(FP)
+	SUBQ    $0x01, nruns+72(FP)
 	JL      finished2
-	MOVLQSX (BX), R9
-	MOVLQSX 4(BX), R10
-	ADDQ    $0x08, BX
-	SUBQ    R9, R10
-	MOVQ    c+32(FP), R8
-	LEAQ    (R8)(R9*8), R8
-	SHLQ    $0x02, R9
-	ADDQ    id+48(FP), R9
-	SUBQ    $0x04, R10
+	MOVLQSX (BX), R10
+	MOVLQSX (SI), R11
+	ADDQ    $0x04, BX
+	ADDQ    $0x04, SI
+	SUBQ    R10, R11
+	MOVQ    c+32(FP), R9
+	LEAQ    (R9)(R10*8), R9
+	SHLQ    $0x02, R10
+	ADDQ    id+48(FP), R10
+	SUBQ    $0x04, R11
 	JL      rest4
 
 loop3:
 	VXORPS Y1, Y1, Y1
-	MOVQ   R8, R12
-	MOVQ   SI, R13
-	MOVQ   dim+88(FP), R11
+	MOVQ   R9, R13
+	MOVQ   DI, R14
+	MOVQ   dim+96(FP), R12
 
 axis6:
-	VMOVUPD      (R12), Y2
-	VBROADCASTSD (R13), Y3
-	VBROADCASTSD 8(R13), Y4
+	VMOVUPD      (R13), Y2
+	VBROADCASTSD (R14), Y3
+	VBROADCASTSD 8(R14), Y4
 	VMINPD       Y4, Y2, Y4
 	VMAXPD       Y3, Y4, Y4
 	VSUBPD       Y4, Y2, Y4
 	VMULPD       Y4, Y4, Y4
 	VADDPD       Y4, Y1, Y1
-	ADDQ         ldc+40(FP), R12
-	ADDQ         $0x10, R13
-	DECQ         R11
+	ADDQ         ldc+40(FP), R13
+	ADDQ         $0x10, R14
+	DECQ         R12
 	JNE          axis6
 	VCMPPD       $0x11, Y0, Y1, Y2
-	VMOVMSKPD    Y2, R11
-	MOVQ         R11, R12
-	SHLQ         $0x04, R12
-	VPMOVZXBD    (DI)(R12*1), Y2
-	VPMOVZXBD    8(DI)(R12*1), X3
+	VMOVMSKPD    Y2, R12
+	MOVQ         R12, R13
+	SHLQ         $0x04, R13
+	VPMOVZXBD    (R8)(R13*1), Y2
+	VPMOVZXBD    8(R8)(R13*1), X3
 	VPERMPS      Y1, Y2, Y1
 	VMOVUPD      Y1, (CX)
-	VMOVUPS      (R9), X1
+	VMOVUPS      (R10), X1
 	VPERMILPS    X3, X1, X1
 	VMOVUPS      X1, (DX)
-	MOVQ         R8, R13
-	MOVQ         AX, R14
-	MOVQ         dim+88(FP), R12
+	MOVQ         R9, R14
+	MOVQ         AX, R15
+	MOVQ         dim+96(FP), R13
 
 axis7:
-	VMOVUPD (R13), Y1
+	VMOVUPD (R14), Y1
 	VPERMPS Y1, Y2, Y1
-	VMOVUPD Y1, (R14)
-	ADDQ    ldc+40(FP), R13
-	ADDQ    ldo+8(FP), R14
-	DECQ    R12
+	VMOVUPD Y1, (R15)
+	ADDQ    ldc+40(FP), R14
+	ADDQ    ldo+8(FP), R15
+	DECQ    R13
 	JNE     axis7
-	POPCNTQ R11, R11
-	LEAQ    (AX)(R11*8), AX
-	LEAQ    (CX)(R11*8), CX
-	LEAQ    (DX)(R11*4), DX
-	ADDQ    $0x20, R8
-	ADDQ    $0x10, R9
-	SUBQ    $0x04, R10
+	POPCNTQ R12, R12
+	LEAQ    (AX)(R12*8), AX
+	LEAQ    (CX)(R12*8), CX
+	LEAQ    (DX)(R12*4), DX
+	ADDQ    $0x20, R9
+	ADDQ    $0x10, R10
+	SUBQ    $0x04, R11
 	JGE     loop3
 
 rest4:
-	ADDQ    $0x04, R10
+	ADDQ    $0x04, R11
 	JE      done5
-	LEAQ    treeTailF64<>+0(SB), R11
-	MOVQ    R10, R12
-	NEGQ    R12
-	VMOVUPS 32(R11)(R12*8), Y1
-	LEAQ    treeTailF64<>+0(SB), R11
-	NEGQ    R10
-	VMOVUPS 32(R11)(R10*4), X2
+	LEAQ    treeTailF64<>+0(SB), R12
+	MOVQ    R11, R13
+	NEGQ    R13
+	VMOVUPS 32(R12)(R13*8), Y1
+	LEAQ    treeTailF64<>+0(SB), R12
+	NEGQ    R11
+	VMOVUPS 32(R12)(R11*4), X2
 	VXORPS  Y3, Y3, Y3
-	MOVQ    R8, R11
-	MOVQ    SI, R12
-	MOVQ    dim+88(FP), R10
+	MOVQ    R9, R12
+	MOVQ    DI, R13
+	MOVQ    dim+96(FP), R11
 
 axis8:
-	VMASKMOVPD   (R11), Y1, Y4
-	VBROADCASTSD (R12), Y5
-	VBROADCASTSD 8(R12), Y6
+	VMASKMOVPD   (R12), Y1, Y4
+	VBROADCASTSD (R13), Y5
+	VBROADCASTSD 8(R13), Y6
 	VMINPD       Y6, Y4, Y6
 	VMAXPD       Y5, Y6, Y6
 	VSUBPD       Y6, Y4, Y6
 	VMULPD       Y6, Y6, Y6
 	VADDPD       Y6, Y3, Y3
-	ADDQ         ldc+40(FP), R11
-	ADDQ         $0x10, R12
-	DECQ         R10
+	ADDQ         ldc+40(FP), R12
+	ADDQ         $0x10, R13
+	DECQ         R11
 	JNE          axis8
 	VCMPPD       $0x11, Y0, Y3, Y4
 	VANDPS       Y1, Y4, Y4
-	VMOVMSKPD    Y4, R10
-	MOVQ         R10, R11
-	SHLQ         $0x04, R11
-	VPMOVZXBD    (DI)(R11*1), Y4
-	VPMOVZXBD    8(DI)(R11*1), X5
+	VMOVMSKPD    Y4, R11
+	MOVQ         R11, R12
+	SHLQ         $0x04, R12
+	VPMOVZXBD    (R8)(R12*1), Y4
+	VPMOVZXBD    8(R8)(R12*1), X5
 	VPERMPS      Y3, Y4, Y3
 	VMOVUPD      Y3, (CX)
-	VPMASKMOVD   (R9), X2, X2
+	VPMASKMOVD   (R10), X2, X2
 	VPERMILPS    X5, X2, X2
 	VMOVUPS      X2, (DX)
-	MOVQ         R8, R9
-	MOVQ         AX, R11
-	MOVQ         dim+88(FP), R8
+	MOVQ         R9, R10
+	MOVQ         AX, R12
+	MOVQ         dim+96(FP), R9
 
 axis9:
-	VMASKMOVPD (R9), Y1, Y2
+	VMASKMOVPD (R10), Y1, Y2
 	VPERMPS    Y2, Y4, Y2
-	VMOVUPD    Y2, (R11)
-	ADDQ       ldc+40(FP), R9
-	ADDQ       ldo+8(FP), R11
-	DECQ       R8
+	VMOVUPD    Y2, (R12)
+	ADDQ       ldc+40(FP), R10
+	ADDQ       ldo+8(FP), R12
+	DECQ       R9
 	JNE        axis9
-	POPCNTQ    R10, R10
-	LEAQ       (AX)(R10*8), AX
-	LEAQ       (CX)(R10*8), CX
-	LEAQ       (DX)(R10*4), DX
+	POPCNTQ    R11, R11
+	LEAQ       (AX)(R11*8), AX
+	LEAQ       (CX)(R11*8), CX
+	LEAQ       (DX)(R11*4), DX
 
 done5:
 	JMP run1
@@ -2382,7 +3072,7 @@ done5:
 finished2:
 	SUBQ outID+24(FP), DX
 	SHRQ $0x02, DX
-	MOVQ DX, ret+96(FP)
+	MOVQ DX, ret+104(FP)
 	VZEROUPPER
 	RET
 
@@ -2728,9 +3418,106 @@ done3:
 	VZEROUPPER
 	RET
 
-// func treeFilter2F32AVX512(out *float32, ldo int, dist2 *float32, outID *int32, c *float32, ldc int, id *int32, runs *int32, nruns int, box *float32, r2 float32) int
+// func treeBoxes2F32AVX512(outFrom *int32, outTo *int32, boxes *float32, ld int, from *int32, to *int32, n int, box *float32, r2 float32) int
 // Requires: AVX, AVX512F, BMI2, POPCNT
-TEXT ·treeFilter2F32AVX512(SB), NOSPLIT, $0-96
+TEXT ·treeBoxes2F32AVX512(SB), NOSPLIT, $0-80
+	MOVQ         outFrom+0(FP), AX
+	MOVQ         outTo+8(FP), CX
+	MOVQ         boxes+16(FP), DX
+	SHLQ         $0x02, ld+24(FP)
+	MOVQ         from+32(FP), BX
+	MOVQ         to+40(FP), SI
+	MOVQ         n+48(FP), DI
+	MOVQ         box+56(FP), R8
+	VBROADCASTSS r2+64(FP), Z0
+	MOVQ         ld+24(FP), R9
+	LEAQ         (DX)(R9*2), R10
+	ADDQ         R9, R10
+	VBROADCASTSS (R8), Z1
+	VBROADCASTSS 4(R8), Z2
+	VBROADCASTSS 8(R8), Z3
+	VBROADCASTSS 12(R8), Z4
+	VPXORD       Z5, Z5, Z5
+	SUBQ         $0x10, DI
+	JL           rest2
+
+loop1:
+	VMOVUPS       (DX), Z6
+	VMOVUPS       (DX)(R9*1), Z7
+	VSUBPS        Z2, Z6, Z6
+	VSUBPS        Z7, Z1, Z7
+	VMAXPS        Z7, Z6, Z6
+	VMAXPS        Z5, Z6, Z6
+	VMULPS        Z6, Z6, Z6
+	VMOVUPS       (DX)(R9*2), Z7
+	VMOVUPS       (R10), Z8
+	VSUBPS        Z4, Z7, Z7
+	VSUBPS        Z8, Z3, Z8
+	VMAXPS        Z8, Z7, Z7
+	VMAXPS        Z5, Z7, Z7
+	VMULPS        Z7, Z7, Z7
+	VADDPS        Z7, Z6, Z6
+	VCMPPS        $0x11, Z0, Z6, K1
+	KMOVW         K1, R8
+	VMOVUPS       (BX), Z6
+	VPCOMPRESSD.Z Z6, K1, Z6
+	VMOVUPS       Z6, (AX)
+	VMOVUPS       (SI), Z6
+	VPCOMPRESSD.Z Z6, K1, Z6
+	VMOVUPS       Z6, (CX)
+	POPCNTQ       R8, R8
+	LEAQ          (AX)(R8*4), AX
+	LEAQ          (CX)(R8*4), CX
+	ADDQ          $0x40, DX
+	ADDQ          $0x40, R10
+	ADDQ          $0x40, BX
+	ADDQ          $0x40, SI
+	SUBQ          $0x10, DI
+	JGE           loop1
+
+rest2:
+	ADDQ          $0x10, DI
+	JE            done3
+	MOVQ          $-1, R8
+	BZHIQ         DI, R8, R8
+	KMOVW         R8, K1
+	VMOVUPS.Z     (DX), K1, Z6
+	VMOVUPS.Z     (DX)(R9*1), K1, Z7
+	VSUBPS        Z2, Z6, Z6
+	VSUBPS        Z7, Z1, Z7
+	VMAXPS        Z7, Z6, Z6
+	VMAXPS        Z5, Z6, Z6
+	VMULPS        Z6, Z6, Z6
+	VMOVUPS.Z     (DX)(R9*2), K1, Z1
+	VMOVUPS.Z     (R10), K1, Z2
+	VSUBPS        Z4, Z1, Z1
+	VSUBPS        Z2, Z3, Z2
+	VMAXPS        Z2, Z1, Z1
+	VMAXPS        Z5, Z1, Z1
+	VMULPS        Z1, Z1, Z1
+	VADDPS        Z1, Z6, Z6
+	VCMPPS        $0x11, Z0, Z6, K1, K2
+	KMOVW         K2, DX
+	VMOVDQU32.Z   (BX), K1, Z0
+	VPCOMPRESSD.Z Z0, K2, Z0
+	VMOVUPS       Z0, (AX)
+	VMOVDQU32.Z   (SI), K1, Z0
+	VPCOMPRESSD.Z Z0, K2, Z0
+	VMOVUPS       Z0, (CX)
+	POPCNTQ       DX, DX
+	LEAQ          (AX)(DX*4), AX
+	LEAQ          (CX)(DX*4), CX
+
+done3:
+	SUBQ outFrom+0(FP), AX
+	SHRQ $0x02, AX
+	MOVQ AX, ret+72(FP)
+	VZEROUPPER
+	RET
+
+// func treeFilter2F32AVX512(out *float32, ldo int, dist2 *float32, outID *int32, c *float32, ldc int, id *int32, from *int32, to *int32, nruns int, box *float32, r2 float32) int
+// Requires: AVX, AVX512F, BMI2, POPCNT
+TEXT ·treeFilter2F32AVX512(SB), NOSPLIT, $0-104
 	MOVQ         out+0(FP), AX
 	MOVQ         dist2+16(FP), CX
 	MOVQ         outID+24(FP), DX
@@ -2738,92 +3525,94 @@ TEXT ·treeFilter2F32AVX512(SB), NOSPLIT, $0-96
 	SHLQ         $0x02, ldc+40(FP)
 	MOVQ         ldo+8(FP), BX
 	MOVQ         ldc+40(FP), SI
-	MOVQ         runs+56(FP), DI
-	MOVQ         box+72(FP), R8
-	VBROADCASTSS r2+80(FP), Z0
-	VBROADCASTSS (R8), Z1
-	VBROADCASTSS 4(R8), Z2
-	VBROADCASTSS 8(R8), Z3
-	VBROADCASTSS 12(R8), Z4
+	MOVQ         from+56(FP), DI
+	MOVQ         to+64(FP), R8
+	MOVQ         box+80(FP), R9
+	VBROADCASTSS r2+88(FP), Z0
+	VBROADCASTSS (R9), Z1
+	VBROADCASTSS 4(R9), Z2
+	VBROADCASTSS 8(R9), Z3
+	VBROADCASTSS 12(R9), Z4
 
 run1:
-	SUBQ    $0x01, nruns+64(FP)
+	SUBQ    $0x01, nruns+72(FP)
 	JL      finished2
-	MOVLQSX (DI), R9
-	MOVLQSX 4(DI), R10
-	ADDQ    $0x08, DI
-	SUBQ    R9, R10
-	MOVQ    c+32(FP), R8
-	LEAQ    (R8)(R9*4), R8
-	SHLQ    $0x02, R9
-	ADDQ    id+48(FP), R9
-	SUBQ    $0x10, R10
+	MOVLQSX (DI), R10
+	MOVLQSX (R8), R11
+	ADDQ    $0x04, DI
+	ADDQ    $0x04, R8
+	SUBQ    R10, R11
+	MOVQ    c+32(FP), R9
+	LEAQ    (R9)(R10*4), R9
+	SHLQ    $0x02, R10
+	ADDQ    id+48(FP), R10
+	SUBQ    $0x10, R11
 	JL      rest4
 
 loop3:
-	VMOVUPS       (R8), Z5
+	VMOVUPS       (R9), Z5
 	VMINPS        Z2, Z5, Z6
 	VMAXPS        Z1, Z6, Z6
 	VSUBPS        Z6, Z5, Z6
 	VMULPS        Z6, Z6, Z6
-	VMOVUPS       (R8)(SI*1), Z7
+	VMOVUPS       (R9)(SI*1), Z7
 	VMINPS        Z4, Z7, Z8
 	VMAXPS        Z3, Z8, Z8
 	VSUBPS        Z8, Z7, Z8
 	VMULPS        Z8, Z8, Z8
 	VADDPS        Z8, Z6, Z6
 	VCMPPS        $0x11, Z0, Z6, K1
-	KMOVW         K1, R11
+	KMOVW         K1, R12
 	VCOMPRESSPS.Z Z6, K1, Z6
 	VMOVUPS       Z6, (CX)
-	VMOVUPS       (R9), Z6
+	VMOVUPS       (R10), Z6
 	VPCOMPRESSD.Z Z6, K1, Z6
 	VMOVUPS       Z6, (DX)
 	VCOMPRESSPS.Z Z5, K1, Z5
 	VMOVUPS       Z5, (AX)
 	VCOMPRESSPS.Z Z7, K1, Z5
 	VMOVUPS       Z5, (AX)(BX*1)
-	POPCNTQ       R11, R11
-	LEAQ          (AX)(R11*4), AX
-	LEAQ          (CX)(R11*4), CX
-	LEAQ          (DX)(R11*4), DX
-	ADDQ          $0x40, R8
+	POPCNTQ       R12, R12
+	LEAQ          (AX)(R12*4), AX
+	LEAQ          (CX)(R12*4), CX
+	LEAQ          (DX)(R12*4), DX
 	ADDQ          $0x40, R9
-	SUBQ          $0x10, R10
+	ADDQ          $0x40, R10
+	SUBQ          $0x10, R11
 	JGE           loop3
 
 rest4:
-	ADDQ          $0x10, R10
+	ADDQ          $0x10, R11
 	JE            done5
-	MOVQ          $-1, R11
-	BZHIQ         R10, R11, R11
-	KMOVW         R11, K1
-	VMOVUPS.Z     (R8), K1, Z5
+	MOVQ          $-1, R12
+	BZHIQ         R11, R12, R12
+	KMOVW         R12, K1
+	VMOVUPS.Z     (R9), K1, Z5
 	VMINPS        Z2, Z5, Z6
 	VMAXPS        Z1, Z6, Z6
 	VSUBPS        Z6, Z5, Z6
 	VMULPS        Z6, Z6, Z6
-	VMOVUPS.Z     (R8)(SI*1), K1, Z7
+	VMOVUPS.Z     (R9)(SI*1), K1, Z7
 	VMINPS        Z4, Z7, Z8
 	VMAXPS        Z3, Z8, Z8
 	VSUBPS        Z8, Z7, Z8
 	VMULPS        Z8, Z8, Z8
 	VADDPS        Z8, Z6, Z6
 	VCMPPS        $0x11, Z0, Z6, K1, K2
-	KMOVW         K2, R8
+	KMOVW         K2, R9
 	VCOMPRESSPS.Z Z6, K2, Z6
 	VMOVUPS       Z6, (CX)
-	VMOVDQU32.Z   (R9), K1, Z6
+	VMOVDQU32.Z   (R10), K1, Z6
 	VPCOMPRESSD.Z Z6, K2, Z6
 	VMOVUPS       Z6, (DX)
 	VCOMPRESSPS.Z Z5, K2, Z5
 	VMOVUPS       Z5, (AX)
 	VCOMPRESSPS.Z Z7, K2, Z5
 	VMOVUPS       Z5, (AX)(BX*1)
-	POPCNTQ       R8, R8
-	LEAQ          (AX)(R8*4), AX
-	LEAQ          (CX)(R8*4), CX
-	LEAQ          (DX)(R8*4), DX
+	POPCNTQ       R9, R9
+	LEAQ          (AX)(R9*4), AX
+	LEAQ          (CX)(R9*4), CX
+	LEAQ          (DX)(R9*4), DX
 
 done5:
 	JMP run1
@@ -2831,7 +3620,7 @@ done5:
 finished2:
 	SUBQ outID+24(FP), DX
 	SHRQ $0x02, DX
-	MOVQ DX, ret+88(FP)
+	MOVQ DX, ret+96(FP)
 	VZEROUPPER
 	RET
 
@@ -2990,9 +3779,124 @@ finished2:
 	VZEROUPPER
 	RET
 
-// func treeFilter3F32AVX512(out *float32, ldo int, dist2 *float32, outID *int32, c *float32, ldc int, id *int32, runs *int32, nruns int, box *float32, r2 float32) int
+// func treeBoxes3F32AVX512(outFrom *int32, outTo *int32, boxes *float32, ld int, from *int32, to *int32, n int, box *float32, r2 float32) int
 // Requires: AVX, AVX512F, BMI2, POPCNT
-TEXT ·treeFilter3F32AVX512(SB), NOSPLIT, $0-96
+TEXT ·treeBoxes3F32AVX512(SB), NOSPLIT, $0-80
+	MOVQ         outFrom+0(FP), AX
+	MOVQ         outTo+8(FP), CX
+	MOVQ         boxes+16(FP), DX
+	SHLQ         $0x02, ld+24(FP)
+	MOVQ         from+32(FP), BX
+	MOVQ         to+40(FP), SI
+	MOVQ         n+48(FP), DI
+	MOVQ         box+56(FP), R8
+	VBROADCASTSS r2+64(FP), Z0
+	MOVQ         ld+24(FP), R9
+	LEAQ         (DX)(R9*2), R10
+	ADDQ         R9, R10
+	VBROADCASTSS (R8), Z1
+	VBROADCASTSS 4(R8), Z2
+	VBROADCASTSS 8(R8), Z3
+	VBROADCASTSS 12(R8), Z4
+	VBROADCASTSS 16(R8), Z5
+	VBROADCASTSS 20(R8), Z6
+	VPXORD       Z7, Z7, Z7
+	SUBQ         $0x10, DI
+	JL           rest2
+
+loop1:
+	VMOVUPS       (DX), Z8
+	VMOVUPS       (DX)(R9*1), Z9
+	VSUBPS        Z2, Z8, Z8
+	VSUBPS        Z9, Z1, Z9
+	VMAXPS        Z9, Z8, Z8
+	VMAXPS        Z7, Z8, Z8
+	VMULPS        Z8, Z8, Z8
+	VMOVUPS       (DX)(R9*2), Z9
+	VMOVUPS       (R10), Z10
+	VSUBPS        Z4, Z9, Z9
+	VSUBPS        Z10, Z3, Z10
+	VMAXPS        Z10, Z9, Z9
+	VMAXPS        Z7, Z9, Z9
+	VMULPS        Z9, Z9, Z9
+	VADDPS        Z9, Z8, Z8
+	VMOVUPS       (DX)(R9*4), Z9
+	VMOVUPS       (R10)(R9*2), Z10
+	VSUBPS        Z6, Z9, Z9
+	VSUBPS        Z10, Z5, Z10
+	VMAXPS        Z10, Z9, Z9
+	VMAXPS        Z7, Z9, Z9
+	VMULPS        Z9, Z9, Z9
+	VADDPS        Z9, Z8, Z8
+	VCMPPS        $0x11, Z0, Z8, K1
+	KMOVW         K1, R8
+	VMOVUPS       (BX), Z8
+	VPCOMPRESSD.Z Z8, K1, Z8
+	VMOVUPS       Z8, (AX)
+	VMOVUPS       (SI), Z8
+	VPCOMPRESSD.Z Z8, K1, Z8
+	VMOVUPS       Z8, (CX)
+	POPCNTQ       R8, R8
+	LEAQ          (AX)(R8*4), AX
+	LEAQ          (CX)(R8*4), CX
+	ADDQ          $0x40, DX
+	ADDQ          $0x40, R10
+	ADDQ          $0x40, BX
+	ADDQ          $0x40, SI
+	SUBQ          $0x10, DI
+	JGE           loop1
+
+rest2:
+	ADDQ          $0x10, DI
+	JE            done3
+	MOVQ          $-1, R8
+	BZHIQ         DI, R8, R8
+	KMOVW         R8, K1
+	VMOVUPS.Z     (DX), K1, Z8
+	VMOVUPS.Z     (DX)(R9*1), K1, Z9
+	VSUBPS        Z2, Z8, Z8
+	VSUBPS        Z9, Z1, Z9
+	VMAXPS        Z9, Z8, Z8
+	VMAXPS        Z7, Z8, Z8
+	VMULPS        Z8, Z8, Z8
+	VMOVUPS.Z     (DX)(R9*2), K1, Z1
+	VMOVUPS.Z     (R10), K1, Z2
+	VSUBPS        Z4, Z1, Z1
+	VSUBPS        Z2, Z3, Z2
+	VMAXPS        Z2, Z1, Z1
+	VMAXPS        Z7, Z1, Z1
+	VMULPS        Z1, Z1, Z1
+	VADDPS        Z1, Z8, Z8
+	VMOVUPS.Z     (DX)(R9*4), K1, Z1
+	VMOVUPS.Z     (R10)(R9*2), K1, Z2
+	VSUBPS        Z6, Z1, Z1
+	VSUBPS        Z2, Z5, Z2
+	VMAXPS        Z2, Z1, Z1
+	VMAXPS        Z7, Z1, Z1
+	VMULPS        Z1, Z1, Z1
+	VADDPS        Z1, Z8, Z8
+	VCMPPS        $0x11, Z0, Z8, K1, K2
+	KMOVW         K2, DX
+	VMOVDQU32.Z   (BX), K1, Z0
+	VPCOMPRESSD.Z Z0, K2, Z0
+	VMOVUPS       Z0, (AX)
+	VMOVDQU32.Z   (SI), K1, Z0
+	VPCOMPRESSD.Z Z0, K2, Z0
+	VMOVUPS       Z0, (CX)
+	POPCNTQ       DX, DX
+	LEAQ          (AX)(DX*4), AX
+	LEAQ          (CX)(DX*4), CX
+
+done3:
+	SUBQ outFrom+0(FP), AX
+	SHRQ $0x02, AX
+	MOVQ AX, ret+72(FP)
+	VZEROUPPER
+	RET
+
+// func treeFilter3F32AVX512(out *float32, ldo int, dist2 *float32, outID *int32, c *float32, ldc int, id *int32, from *int32, to *int32, nruns int, box *float32, r2 float32) int
+// Requires: AVX, AVX512F, BMI2, POPCNT
+TEXT ·treeFilter3F32AVX512(SB), NOSPLIT, $0-104
 	MOVQ         out+0(FP), AX
 	MOVQ         dist2+16(FP), CX
 	MOVQ         outID+24(FP), DX
@@ -3000,53 +3904,55 @@ TEXT ·treeFilter3F32AVX512(SB), NOSPLIT, $0-96
 	SHLQ         $0x02, ldc+40(FP)
 	MOVQ         ldo+8(FP), BX
 	MOVQ         ldc+40(FP), SI
-	MOVQ         runs+56(FP), DI
-	MOVQ         box+72(FP), R8
-	VBROADCASTSS r2+80(FP), Z0
-	VBROADCASTSS (R8), Z1
-	VBROADCASTSS 4(R8), Z2
-	VBROADCASTSS 8(R8), Z3
-	VBROADCASTSS 12(R8), Z4
-	VBROADCASTSS 16(R8), Z5
-	VBROADCASTSS 20(R8), Z6
+	MOVQ         from+56(FP), DI
+	MOVQ         to+64(FP), R8
+	MOVQ         box+80(FP), R9
+	VBROADCASTSS r2+88(FP), Z0
+	VBROADCASTSS (R9), Z1
+	VBROADCASTSS 4(R9), Z2
+	VBROADCASTSS 8(R9), Z3
+	VBROADCASTSS 12(R9), Z4
+	VBROADCASTSS 16(R9), Z5
+	VBROADCASTSS 20(R9), Z6
 
 run1:
-	SUBQ    $0x01, nruns+64(FP)
+	SUBQ    $0x01, nruns+72(FP)
 	JL      finished2
-	MOVLQSX (DI), R9
-	MOVLQSX 4(DI), R10
-	ADDQ    $0x08, DI
-	SUBQ    R9, R10
-	MOVQ    c+32(FP), R8
-	LEAQ    (R8)(R9*4), R8
-	SHLQ    $0x02, R9
-	ADDQ    id+48(FP), R9
-	SUBQ    $0x10, R10
+	MOVLQSX (DI), R10
+	MOVLQSX (R8), R11
+	ADDQ    $0x04, DI
+	ADDQ    $0x04, R8
+	SUBQ    R10, R11
+	MOVQ    c+32(FP), R9
+	LEAQ    (R9)(R10*4), R9
+	SHLQ    $0x02, R10
+	ADDQ    id+48(FP), R10
+	SUBQ    $0x10, R11
 	JL      rest4
 
 loop3:
-	VMOVUPS       (R8), Z7
+	VMOVUPS       (R9), Z7
 	VMINPS        Z2, Z7, Z8
 	VMAXPS        Z1, Z8, Z8
 	VSUBPS        Z8, Z7, Z8
 	VMULPS        Z8, Z8, Z8
-	VMOVUPS       (R8)(SI*1), Z9
+	VMOVUPS       (R9)(SI*1), Z9
 	VMINPS        Z4, Z9, Z10
 	VMAXPS        Z3, Z10, Z10
 	VSUBPS        Z10, Z9, Z10
 	VMULPS        Z10, Z10, Z10
 	VADDPS        Z10, Z8, Z8
-	VMOVUPS       (R8)(SI*2), Z10
+	VMOVUPS       (R9)(SI*2), Z10
 	VMINPS        Z6, Z10, Z11
 	VMAXPS        Z5, Z11, Z11
 	VSUBPS        Z11, Z10, Z11
 	VMULPS        Z11, Z11, Z11
 	VADDPS        Z11, Z8, Z8
 	VCMPPS        $0x11, Z0, Z8, K1
-	KMOVW         K1, R11
+	KMOVW         K1, R12
 	VCOMPRESSPS.Z Z8, K1, Z8
 	VMOVUPS       Z8, (CX)
-	VMOVUPS       (R9), Z8
+	VMOVUPS       (R10), Z8
 	VPCOMPRESSD.Z Z8, K1, Z8
 	VMOVUPS       Z8, (DX)
 	VCOMPRESSPS.Z Z7, K1, Z7
@@ -3055,43 +3961,43 @@ loop3:
 	VMOVUPS       Z7, (AX)(BX*1)
 	VCOMPRESSPS.Z Z10, K1, Z7
 	VMOVUPS       Z7, (AX)(BX*2)
-	POPCNTQ       R11, R11
-	LEAQ          (AX)(R11*4), AX
-	LEAQ          (CX)(R11*4), CX
-	LEAQ          (DX)(R11*4), DX
-	ADDQ          $0x40, R8
+	POPCNTQ       R12, R12
+	LEAQ          (AX)(R12*4), AX
+	LEAQ          (CX)(R12*4), CX
+	LEAQ          (DX)(R12*4), DX
 	ADDQ          $0x40, R9
-	SUBQ          $0x10, R10
+	ADDQ          $0x40, R10
+	SUBQ          $0x10, R11
 	JGE           loop3
 
 rest4:
-	ADDQ          $0x10, R10
+	ADDQ          $0x10, R11
 	JE            done5
-	MOVQ          $-1, R11
-	BZHIQ         R10, R11, R11
-	KMOVW         R11, K1
-	VMOVUPS.Z     (R8), K1, Z7
+	MOVQ          $-1, R12
+	BZHIQ         R11, R12, R12
+	KMOVW         R12, K1
+	VMOVUPS.Z     (R9), K1, Z7
 	VMINPS        Z2, Z7, Z8
 	VMAXPS        Z1, Z8, Z8
 	VSUBPS        Z8, Z7, Z8
 	VMULPS        Z8, Z8, Z8
-	VMOVUPS.Z     (R8)(SI*1), K1, Z9
+	VMOVUPS.Z     (R9)(SI*1), K1, Z9
 	VMINPS        Z4, Z9, Z10
 	VMAXPS        Z3, Z10, Z10
 	VSUBPS        Z10, Z9, Z10
 	VMULPS        Z10, Z10, Z10
 	VADDPS        Z10, Z8, Z8
-	VMOVUPS.Z     (R8)(SI*2), K1, Z10
+	VMOVUPS.Z     (R9)(SI*2), K1, Z10
 	VMINPS        Z6, Z10, Z11
 	VMAXPS        Z5, Z11, Z11
 	VSUBPS        Z11, Z10, Z11
 	VMULPS        Z11, Z11, Z11
 	VADDPS        Z11, Z8, Z8
 	VCMPPS        $0x11, Z0, Z8, K1, K2
-	KMOVW         K2, R8
+	KMOVW         K2, R9
 	VCOMPRESSPS.Z Z8, K2, Z8
 	VMOVUPS       Z8, (CX)
-	VMOVDQU32.Z   (R9), K1, Z8
+	VMOVDQU32.Z   (R10), K1, Z8
 	VPCOMPRESSD.Z Z8, K2, Z8
 	VMOVUPS       Z8, (DX)
 	VCOMPRESSPS.Z Z7, K2, Z7
@@ -3100,10 +4006,10 @@ rest4:
 	VMOVUPS       Z7, (AX)(BX*1)
 	VCOMPRESSPS.Z Z10, K2, Z7
 	VMOVUPS       Z7, (AX)(BX*2)
-	POPCNTQ       R8, R8
-	LEAQ          (AX)(R8*4), AX
-	LEAQ          (CX)(R8*4), CX
-	LEAQ          (DX)(R8*4), DX
+	POPCNTQ       R9, R9
+	LEAQ          (AX)(R9*4), AX
+	LEAQ          (CX)(R9*4), CX
+	LEAQ          (DX)(R9*4), DX
 
 done5:
 	JMP run1
@@ -3111,7 +4017,7 @@ done5:
 finished2:
 	SUBQ outID+24(FP), DX
 	SHRQ $0x02, DX
-	MOVQ DX, ret+88(FP)
+	MOVQ DX, ret+96(FP)
 	VZEROUPPER
 	RET
 
@@ -3288,126 +4194,228 @@ finished2:
 	VZEROUPPER
 	RET
 
-// func treeFilterNF32AVX512(out *float32, ldo int, dist2 *float32, outID *int32, c *float32, ldc int, id *int32, runs *int32, nruns int, box *float32, r2 float32, dim int) int
+// func treeBoxesNF32AVX512(outFrom *int32, outTo *int32, boxes *float32, ld int, from *int32, to *int32, n int, box *float32, r2 float32, dim int) int
 // Requires: AVX, AVX512F, BMI2, POPCNT
-TEXT ·treeFilterNF32AVX512(SB), NOSPLIT, $0-104
+TEXT ·treeBoxesNF32AVX512(SB), NOSPLIT, $0-88
+	MOVQ         outFrom+0(FP), AX
+	MOVQ         outTo+8(FP), CX
+	MOVQ         boxes+16(FP), DX
+	SHLQ         $0x02, ld+24(FP)
+	MOVQ         from+32(FP), BX
+	MOVQ         to+40(FP), SI
+	MOVQ         n+48(FP), DI
+	MOVQ         box+56(FP), R8
+	VBROADCASTSS r2+64(FP), Z0
+	VPXORD       Z1, Z1, Z1
+	SUBQ         $0x10, DI
+	JL           rest2
+
+loop1:
+	VPXORD Z2, Z2, Z2
+	MOVQ   DX, R10
+	MOVQ   R8, R11
+	MOVQ   dim+72(FP), R9
+
+axis4:
+	VMOVUPS       (R10), Z3
+	ADDQ          ld+24(FP), R10
+	VMOVUPS       (R10), Z4
+	VBROADCASTSS  (R11), Z5
+	VBROADCASTSS  4(R11), Z6
+	VSUBPS        Z6, Z3, Z3
+	VSUBPS        Z4, Z5, Z4
+	VMAXPS        Z4, Z3, Z3
+	VMAXPS        Z1, Z3, Z3
+	VMULPS        Z3, Z3, Z3
+	VADDPS        Z3, Z2, Z2
+	ADDQ          ld+24(FP), R10
+	ADDQ          $0x08, R11
+	DECQ          R9
+	JNE           axis4
+	VCMPPS        $0x11, Z0, Z2, K1
+	KMOVW         K1, R9
+	VMOVUPS       (BX), Z3
+	VPCOMPRESSD.Z Z3, K1, Z3
+	VMOVUPS       Z3, (AX)
+	VMOVUPS       (SI), Z3
+	VPCOMPRESSD.Z Z3, K1, Z3
+	VMOVUPS       Z3, (CX)
+	POPCNTQ       R9, R9
+	LEAQ          (AX)(R9*4), AX
+	LEAQ          (CX)(R9*4), CX
+	ADDQ          $0x40, DX
+	ADDQ          $0x40, BX
+	ADDQ          $0x40, SI
+	SUBQ          $0x10, DI
+	JGE           loop1
+
+rest2:
+	ADDQ   $0x10, DI
+	JE     done3
+	MOVQ   $-1, R9
+	BZHIQ  DI, R9, R9
+	KMOVW  R9, K1
+	VPXORD Z7, Z7, Z7
+	MOVQ   R8, R8
+	MOVQ   dim+72(FP), DI
+
+axis5:
+	VMOVUPS.Z     (DX), K1, Z2
+	ADDQ          ld+24(FP), DX
+	VMOVUPS.Z     (DX), K1, Z3
+	VBROADCASTSS  (R8), Z4
+	VBROADCASTSS  4(R8), Z5
+	VSUBPS        Z5, Z2, Z2
+	VSUBPS        Z3, Z4, Z3
+	VMAXPS        Z3, Z2, Z2
+	VMAXPS        Z1, Z2, Z2
+	VMULPS        Z2, Z2, Z2
+	VADDPS        Z2, Z7, Z7
+	ADDQ          ld+24(FP), DX
+	ADDQ          $0x08, R8
+	DECQ          DI
+	JNE           axis5
+	VCMPPS        $0x11, Z0, Z7, K1, K2
+	KMOVW         K2, DX
+	VMOVDQU32.Z   (BX), K1, Z0
+	VPCOMPRESSD.Z Z0, K2, Z0
+	VMOVUPS       Z0, (AX)
+	VMOVDQU32.Z   (SI), K1, Z0
+	VPCOMPRESSD.Z Z0, K2, Z0
+	VMOVUPS       Z0, (CX)
+	POPCNTQ       DX, DX
+	LEAQ          (AX)(DX*4), AX
+	LEAQ          (CX)(DX*4), CX
+
+done3:
+	SUBQ outFrom+0(FP), AX
+	SHRQ $0x02, AX
+	MOVQ AX, ret+80(FP)
+	VZEROUPPER
+	RET
+
+// func treeFilterNF32AVX512(out *float32, ldo int, dist2 *float32, outID *int32, c *float32, ldc int, id *int32, from *int32, to *int32, nruns int, box *float32, r2 float32, dim int) int
+// Requires: AVX, AVX512F, BMI2, POPCNT
+TEXT ·treeFilterNF32AVX512(SB), NOSPLIT, $0-112
 	MOVQ         out+0(FP), AX
 	MOVQ         dist2+16(FP), CX
 	MOVQ         outID+24(FP), DX
 	SHLQ         $0x02, ldo+8(FP)
 	SHLQ         $0x02, ldc+40(FP)
-	MOVQ         runs+56(FP), BX
-	MOVQ         box+72(FP), SI
-	VBROADCASTSS r2+80(FP), Z0
+	MOVQ         from+56(FP), BX
+	MOVQ         to+64(FP), SI
+	MOVQ         box+80(FP), DI
+	VBROADCASTSS r2+88(FP), Z0
 
 run1:
-	SUBQ    $0x01, nruns+64(FP)
+	SUBQ    $0x01, nruns+72(FP)
 	JL      finished2
-	MOVLQSX (BX), R8
-	MOVLQSX 4(BX), R9
-	ADDQ    $0x08, BX
-	SUBQ    R8, R9
-	MOVQ    c+32(FP), DI
-	LEAQ    (DI)(R8*4), DI
-	SHLQ    $0x02, R8
-	ADDQ    id+48(FP), R8
-	SUBQ    $0x10, R9
+	MOVLQSX (BX), R9
+	MOVLQSX (SI), R10
+	ADDQ    $0x04, BX
+	ADDQ    $0x04, SI
+	SUBQ    R9, R10
+	MOVQ    c+32(FP), R8
+	LEAQ    (R8)(R9*4), R8
+	SHLQ    $0x02, R9
+	ADDQ    id+48(FP), R9
+	SUBQ    $0x10, R10
 	JL      rest4
 
 loop3:
 	VPXORD Z1, Z1, Z1
-	MOVQ   DI, R11
-	MOVQ   SI, R12
-	MOVQ   dim+88(FP), R10
+	MOVQ   R8, R12
+	MOVQ   DI, R13
+	MOVQ   dim+96(FP), R11
 
 axis6:
-	VMOVUPS       (R11), Z2
+	VMOVUPS       (R12), Z2
+	VBROADCASTSS  (R13), Z3
+	VBROADCASTSS  4(R13), Z4
+	VMINPS        Z4, Z2, Z4
+	VMAXPS        Z3, Z4, Z4
+	VSUBPS        Z4, Z2, Z4
+	VMULPS        Z4, Z4, Z4
+	VADDPS        Z4, Z1, Z1
+	ADDQ          ldc+40(FP), R12
+	ADDQ          $0x08, R13
+	DECQ          R11
+	JNE           axis6
+	VCMPPS        $0x11, Z0, Z1, K1
+	KMOVW         K1, R11
+	VCOMPRESSPS.Z Z1, K1, Z2
+	VMOVUPS       Z2, (CX)
+	VMOVUPS       (R9), Z2
+	VPCOMPRESSD.Z Z2, K1, Z2
+	VMOVUPS       Z2, (DX)
+	MOVQ          R8, R13
+	MOVQ          AX, R14
+	MOVQ          dim+96(FP), R12
+
+axis7:
+	VMOVUPS       (R13), Z2
+	VCOMPRESSPS.Z Z2, K1, Z2
+	VMOVUPS       Z2, (R14)
+	ADDQ          ldc+40(FP), R13
+	ADDQ          ldo+8(FP), R14
+	DECQ          R12
+	JNE           axis7
+	POPCNTQ       R11, R11
+	LEAQ          (AX)(R11*4), AX
+	LEAQ          (CX)(R11*4), CX
+	LEAQ          (DX)(R11*4), DX
+	ADDQ          $0x40, R8
+	ADDQ          $0x40, R9
+	SUBQ          $0x10, R10
+	JGE           loop3
+
+rest4:
+	ADDQ   $0x10, R10
+	JE     done5
+	MOVQ   $-1, R11
+	BZHIQ  R10, R11, R11
+	KMOVW  R11, K1
+	VPXORD Z5, Z5, Z5
+	MOVQ   R8, R11
+	MOVQ   DI, R12
+	MOVQ   dim+96(FP), R10
+
+axis8:
+	VMOVUPS.Z     (R11), K1, Z2
 	VBROADCASTSS  (R12), Z3
 	VBROADCASTSS  4(R12), Z4
 	VMINPS        Z4, Z2, Z4
 	VMAXPS        Z3, Z4, Z4
 	VSUBPS        Z4, Z2, Z4
 	VMULPS        Z4, Z4, Z4
-	VADDPS        Z4, Z1, Z1
+	VADDPS        Z4, Z5, Z5
 	ADDQ          ldc+40(FP), R11
 	ADDQ          $0x08, R12
 	DECQ          R10
-	JNE           axis6
-	VCMPPS        $0x11, Z0, Z1, K1
-	KMOVW         K1, R10
-	VCOMPRESSPS.Z Z1, K1, Z2
+	JNE           axis8
+	VCMPPS        $0x11, Z0, Z5, K1, K2
+	KMOVW         K2, R10
+	VCOMPRESSPS.Z Z5, K2, Z2
 	VMOVUPS       Z2, (CX)
-	VMOVUPS       (R8), Z2
-	VPCOMPRESSD.Z Z2, K1, Z2
+	VMOVDQU32.Z   (R9), K1, Z2
+	VPCOMPRESSD.Z Z2, K2, Z2
 	VMOVUPS       Z2, (DX)
-	MOVQ          DI, R12
-	MOVQ          AX, R13
-	MOVQ          dim+88(FP), R11
+	MOVQ          R8, R9
+	MOVQ          AX, R11
+	MOVQ          dim+96(FP), R8
 
-axis7:
-	VMOVUPS       (R12), Z2
-	VCOMPRESSPS.Z Z2, K1, Z2
-	VMOVUPS       Z2, (R13)
-	ADDQ          ldc+40(FP), R12
-	ADDQ          ldo+8(FP), R13
-	DECQ          R11
-	JNE           axis7
+axis9:
+	VMOVUPS.Z     (R9), K1, Z2
+	VCOMPRESSPS.Z Z2, K2, Z2
+	VMOVUPS       Z2, (R11)
+	ADDQ          ldc+40(FP), R9
+	ADDQ          ldo+8(FP), R11
+	DECQ          R8
+	JNE           axis9
 	POPCNTQ       R10, R10
 	LEAQ          (AX)(R10*4), AX
 	LEAQ          (CX)(R10*4), CX
 	LEAQ          (DX)(R10*4), DX
-	ADDQ          $0x40, DI
-	ADDQ          $0x40, R8
-	SUBQ          $0x10, R9
-	JGE           loop3
-
-rest4:
-	ADDQ   $0x10, R9
-	JE     done5
-	MOVQ   $-1, R10
-	BZHIQ  R9, R10, R10
-	KMOVW  R10, K1
-	VPXORD Z5, Z5, Z5
-	MOVQ   DI, R10
-	MOVQ   SI, R11
-	MOVQ   dim+88(FP), R9
-
-axis8:
-	VMOVUPS.Z     (R10), K1, Z2
-	VBROADCASTSS  (R11), Z3
-	VBROADCASTSS  4(R11), Z4
-	VMINPS        Z4, Z2, Z4
-	VMAXPS        Z3, Z4, Z4
-	VSUBPS        Z4, Z2, Z4
-	VMULPS        Z4, Z4, Z4
-	VADDPS        Z4, Z5, Z5
-	ADDQ          ldc+40(FP), R10
-	ADDQ          $0x08, R11
-	DECQ          R9
-	JNE           axis8
-	VCMPPS        $0x11, Z0, Z5, K1, K2
-	KMOVW         K2, R9
-	VCOMPRESSPS.Z Z5, K2, Z2
-	VMOVUPS       Z2, (CX)
-	VMOVDQU32.Z   (R8), K1, Z2
-	VPCOMPRESSD.Z Z2, K2, Z2
-	VMOVUPS       Z2, (DX)
-	MOVQ          DI, R8
-	MOVQ          AX, R10
-	MOVQ          dim+88(FP), DI
-
-axis9:
-	VMOVUPS.Z     (R8), K1, Z2
-	VCOMPRESSPS.Z Z2, K2, Z2
-	VMOVUPS       Z2, (R10)
-	ADDQ          ldc+40(FP), R8
-	ADDQ          ldo+8(FP), R10
-	DECQ          DI
-	JNE           axis9
-	POPCNTQ       R9, R9
-	LEAQ          (AX)(R9*4), AX
-	LEAQ          (CX)(R9*4), CX
-	LEAQ          (DX)(R9*4), DX
 
 done5:
 	JMP run1
@@ -3415,7 +4423,7 @@ done5:
 finished2:
 	SUBQ outID+24(FP), DX
 	SHRQ $0x02, DX
-	MOVQ DX, ret+96(FP)
+	MOVQ DX, ret+104(FP)
 	VZEROUPPER
 	RET
 
@@ -3710,9 +4718,106 @@ done3:
 	VZEROUPPER
 	RET
 
-// func treeFilter2F64AVX512(out *float64, ldo int, dist2 *float64, outID *int32, c *float64, ldc int, id *int32, runs *int32, nruns int, box *float64, r2 float64) int
+// func treeBoxes2F64AVX512(outFrom *int32, outTo *int32, boxes *float64, ld int, from *int32, to *int32, n int, box *float64, r2 float64) int
 // Requires: AVX, AVX512F, AVX512VL, BMI2, POPCNT
-TEXT ·treeFilter2F64AVX512(SB), NOSPLIT, $0-96
+TEXT ·treeBoxes2F64AVX512(SB), NOSPLIT, $0-80
+	MOVQ         outFrom+0(FP), AX
+	MOVQ         outTo+8(FP), CX
+	MOVQ         boxes+16(FP), DX
+	SHLQ         $0x03, ld+24(FP)
+	MOVQ         from+32(FP), BX
+	MOVQ         to+40(FP), SI
+	MOVQ         n+48(FP), DI
+	MOVQ         box+56(FP), R8
+	VBROADCASTSD r2+64(FP), Z0
+	MOVQ         ld+24(FP), R9
+	LEAQ         (DX)(R9*2), R10
+	ADDQ         R9, R10
+	VBROADCASTSD (R8), Z1
+	VBROADCASTSD 8(R8), Z2
+	VBROADCASTSD 16(R8), Z3
+	VBROADCASTSD 24(R8), Z4
+	VPXORD       Z5, Z5, Z5
+	SUBQ         $0x08, DI
+	JL           rest2
+
+loop1:
+	VMOVUPD       (DX), Z6
+	VMOVUPD       (DX)(R9*1), Z7
+	VSUBPD        Z2, Z6, Z6
+	VSUBPD        Z7, Z1, Z7
+	VMAXPD        Z7, Z6, Z6
+	VMAXPD        Z5, Z6, Z6
+	VMULPD        Z6, Z6, Z6
+	VMOVUPD       (DX)(R9*2), Z7
+	VMOVUPD       (R10), Z8
+	VSUBPD        Z4, Z7, Z7
+	VSUBPD        Z8, Z3, Z8
+	VMAXPD        Z8, Z7, Z7
+	VMAXPD        Z5, Z7, Z7
+	VMULPD        Z7, Z7, Z7
+	VADDPD        Z7, Z6, Z6
+	VCMPPD        $0x11, Z0, Z6, K1
+	KMOVW         K1, R8
+	VMOVUPS       (BX), Y6
+	VPCOMPRESSD.Z Y6, K1, Y6
+	VMOVUPS       Y6, (AX)
+	VMOVUPS       (SI), Y6
+	VPCOMPRESSD.Z Y6, K1, Y6
+	VMOVUPS       Y6, (CX)
+	POPCNTQ       R8, R8
+	LEAQ          (AX)(R8*4), AX
+	LEAQ          (CX)(R8*4), CX
+	ADDQ          $0x40, DX
+	ADDQ          $0x40, R10
+	ADDQ          $0x20, BX
+	ADDQ          $0x20, SI
+	SUBQ          $0x08, DI
+	JGE           loop1
+
+rest2:
+	ADDQ          $0x08, DI
+	JE            done3
+	MOVQ          $-1, R8
+	BZHIQ         DI, R8, R8
+	KMOVW         R8, K1
+	VMOVUPD.Z     (DX), K1, Z6
+	VMOVUPD.Z     (DX)(R9*1), K1, Z7
+	VSUBPD        Z2, Z6, Z6
+	VSUBPD        Z7, Z1, Z7
+	VMAXPD        Z7, Z6, Z6
+	VMAXPD        Z5, Z6, Z6
+	VMULPD        Z6, Z6, Z6
+	VMOVUPD.Z     (DX)(R9*2), K1, Z1
+	VMOVUPD.Z     (R10), K1, Z2
+	VSUBPD        Z4, Z1, Z1
+	VSUBPD        Z2, Z3, Z2
+	VMAXPD        Z2, Z1, Z1
+	VMAXPD        Z5, Z1, Z1
+	VMULPD        Z1, Z1, Z1
+	VADDPD        Z1, Z6, Z6
+	VCMPPD        $0x11, Z0, Z6, K1, K2
+	KMOVW         K2, DX
+	VMOVDQU32.Z   (BX), K1, Y0
+	VPCOMPRESSD.Z Y0, K2, Y0
+	VMOVUPS       Y0, (AX)
+	VMOVDQU32.Z   (SI), K1, Y0
+	VPCOMPRESSD.Z Y0, K2, Y0
+	VMOVUPS       Y0, (CX)
+	POPCNTQ       DX, DX
+	LEAQ          (AX)(DX*4), AX
+	LEAQ          (CX)(DX*4), CX
+
+done3:
+	SUBQ outFrom+0(FP), AX
+	SHRQ $0x02, AX
+	MOVQ AX, ret+72(FP)
+	VZEROUPPER
+	RET
+
+// func treeFilter2F64AVX512(out *float64, ldo int, dist2 *float64, outID *int32, c *float64, ldc int, id *int32, from *int32, to *int32, nruns int, box *float64, r2 float64) int
+// Requires: AVX, AVX512F, AVX512VL, BMI2, POPCNT
+TEXT ·treeFilter2F64AVX512(SB), NOSPLIT, $0-104
 	MOVQ         out+0(FP), AX
 	MOVQ         dist2+16(FP), CX
 	MOVQ         outID+24(FP), DX
@@ -3720,92 +4825,94 @@ TEXT ·treeFilter2F64AVX512(SB), NOSPLIT, $0-96
 	SHLQ         $0x03, ldc+40(FP)
 	MOVQ         ldo+8(FP), BX
 	MOVQ         ldc+40(FP), SI
-	MOVQ         runs+56(FP), DI
-	MOVQ         box+72(FP), R8
-	VBROADCASTSD r2+80(FP), Z0
-	VBROADCASTSD (R8), Z1
-	VBROADCASTSD 8(R8), Z2
-	VBROADCASTSD 16(R8), Z3
-	VBROADCASTSD 24(R8), Z4
+	MOVQ         from+56(FP), DI
+	MOVQ         to+64(FP), R8
+	MOVQ         box+80(FP), R9
+	VBROADCASTSD r2+88(FP), Z0
+	VBROADCASTSD (R9), Z1
+	VBROADCASTSD 8(R9), Z2
+	VBROADCASTSD 16(R9), Z3
+	VBROADCASTSD 24(R9), Z4
 
 run1:
-	SUBQ    $0x01, nruns+64(FP)
+	SUBQ    $0x01, nruns+72(FP)
 	JL      finished2
-	MOVLQSX (DI), R9
-	MOVLQSX 4(DI), R10
-	ADDQ    $0x08, DI
-	SUBQ    R9, R10
-	MOVQ    c+32(FP), R8
-	LEAQ    (R8)(R9*8), R8
-	SHLQ    $0x02, R9
-	ADDQ    id+48(FP), R9
-	SUBQ    $0x08, R10
+	MOVLQSX (DI), R10
+	MOVLQSX (R8), R11
+	ADDQ    $0x04, DI
+	ADDQ    $0x04, R8
+	SUBQ    R10, R11
+	MOVQ    c+32(FP), R9
+	LEAQ    (R9)(R10*8), R9
+	SHLQ    $0x02, R10
+	ADDQ    id+48(FP), R10
+	SUBQ    $0x08, R11
 	JL      rest4
 
 loop3:
-	VMOVUPD       (R8), Z5
+	VMOVUPD       (R9), Z5
 	VMINPD        Z2, Z5, Z6
 	VMAXPD        Z1, Z6, Z6
 	VSUBPD        Z6, Z5, Z6
 	VMULPD        Z6, Z6, Z6
-	VMOVUPD       (R8)(SI*1), Z7
+	VMOVUPD       (R9)(SI*1), Z7
 	VMINPD        Z4, Z7, Z8
 	VMAXPD        Z3, Z8, Z8
 	VSUBPD        Z8, Z7, Z8
 	VMULPD        Z8, Z8, Z8
 	VADDPD        Z8, Z6, Z6
 	VCMPPD        $0x11, Z0, Z6, K1
-	KMOVW         K1, R11
+	KMOVW         K1, R12
 	VCOMPRESSPD.Z Z6, K1, Z6
 	VMOVUPD       Z6, (CX)
-	VMOVUPS       (R9), Y6
+	VMOVUPS       (R10), Y6
 	VPCOMPRESSD.Z Y6, K1, Y6
 	VMOVUPS       Y6, (DX)
 	VCOMPRESSPD.Z Z5, K1, Z5
 	VMOVUPD       Z5, (AX)
 	VCOMPRESSPD.Z Z7, K1, Z5
 	VMOVUPD       Z5, (AX)(BX*1)
-	POPCNTQ       R11, R11
-	LEAQ          (AX)(R11*8), AX
-	LEAQ          (CX)(R11*8), CX
-	LEAQ          (DX)(R11*4), DX
-	ADDQ          $0x40, R8
-	ADDQ          $0x20, R9
-	SUBQ          $0x08, R10
+	POPCNTQ       R12, R12
+	LEAQ          (AX)(R12*8), AX
+	LEAQ          (CX)(R12*8), CX
+	LEAQ          (DX)(R12*4), DX
+	ADDQ          $0x40, R9
+	ADDQ          $0x20, R10
+	SUBQ          $0x08, R11
 	JGE           loop3
 
 rest4:
-	ADDQ          $0x08, R10
+	ADDQ          $0x08, R11
 	JE            done5
-	MOVQ          $-1, R11
-	BZHIQ         R10, R11, R11
-	KMOVW         R11, K1
-	VMOVUPD.Z     (R8), K1, Z5
+	MOVQ          $-1, R12
+	BZHIQ         R11, R12, R12
+	KMOVW         R12, K1
+	VMOVUPD.Z     (R9), K1, Z5
 	VMINPD        Z2, Z5, Z6
 	VMAXPD        Z1, Z6, Z6
 	VSUBPD        Z6, Z5, Z6
 	VMULPD        Z6, Z6, Z6
-	VMOVUPD.Z     (R8)(SI*1), K1, Z7
+	VMOVUPD.Z     (R9)(SI*1), K1, Z7
 	VMINPD        Z4, Z7, Z8
 	VMAXPD        Z3, Z8, Z8
 	VSUBPD        Z8, Z7, Z8
 	VMULPD        Z8, Z8, Z8
 	VADDPD        Z8, Z6, Z6
 	VCMPPD        $0x11, Z0, Z6, K1, K2
-	KMOVW         K2, R8
+	KMOVW         K2, R9
 	VCOMPRESSPD.Z Z6, K2, Z6
 	VMOVUPD       Z6, (CX)
-	VMOVDQU32.Z   (R9), K1, Y6
+	VMOVDQU32.Z   (R10), K1, Y6
 	VPCOMPRESSD.Z Y6, K2, Y6
 	VMOVUPS       Y6, (DX)
 	VCOMPRESSPD.Z Z5, K2, Z5
 	VMOVUPD       Z5, (AX)
 	VCOMPRESSPD.Z Z7, K2, Z5
 	VMOVUPD       Z5, (AX)(BX*1)
-	POPCNTQ       R8, R8
-	LEAQ          (AX)(R8*8), AX
-	LEAQ          (CX)(R8*8), CX
-	LEAQ          (DX)(R8*4), DX
+	POPCNTQ       R9, R9
+	LEAQ          (AX)(R9*8), AX
+	LEAQ          (CX)(R9*8), CX
+	LEAQ          (DX)(R9*4), DX
 
 done5:
 	JMP run1
@@ -3813,7 +4920,7 @@ done5:
 finished2:
 	SUBQ outID+24(FP), DX
 	SHRQ $0x02, DX
-	MOVQ DX, ret+88(FP)
+	MOVQ DX, ret+96(FP)
 	VZEROUPPER
 	RET
 
@@ -3972,9 +5079,124 @@ finished2:
 	VZEROUPPER
 	RET
 
-// func treeFilter3F64AVX512(out *float64, ldo int, dist2 *float64, outID *int32, c *float64, ldc int, id *int32, runs *int32, nruns int, box *float64, r2 float64) int
+// func treeBoxes3F64AVX512(outFrom *int32, outTo *int32, boxes *float64, ld int, from *int32, to *int32, n int, box *float64, r2 float64) int
 // Requires: AVX, AVX512F, AVX512VL, BMI2, POPCNT
-TEXT ·treeFilter3F64AVX512(SB), NOSPLIT, $0-96
+TEXT ·treeBoxes3F64AVX512(SB), NOSPLIT, $0-80
+	MOVQ         outFrom+0(FP), AX
+	MOVQ         outTo+8(FP), CX
+	MOVQ         boxes+16(FP), DX
+	SHLQ         $0x03, ld+24(FP)
+	MOVQ         from+32(FP), BX
+	MOVQ         to+40(FP), SI
+	MOVQ         n+48(FP), DI
+	MOVQ         box+56(FP), R8
+	VBROADCASTSD r2+64(FP), Z0
+	MOVQ         ld+24(FP), R9
+	LEAQ         (DX)(R9*2), R10
+	ADDQ         R9, R10
+	VBROADCASTSD (R8), Z1
+	VBROADCASTSD 8(R8), Z2
+	VBROADCASTSD 16(R8), Z3
+	VBROADCASTSD 24(R8), Z4
+	VBROADCASTSD 32(R8), Z5
+	VBROADCASTSD 40(R8), Z6
+	VPXORD       Z7, Z7, Z7
+	SUBQ         $0x08, DI
+	JL           rest2
+
+loop1:
+	VMOVUPD       (DX), Z8
+	VMOVUPD       (DX)(R9*1), Z9
+	VSUBPD        Z2, Z8, Z8
+	VSUBPD        Z9, Z1, Z9
+	VMAXPD        Z9, Z8, Z8
+	VMAXPD        Z7, Z8, Z8
+	VMULPD        Z8, Z8, Z8
+	VMOVUPD       (DX)(R9*2), Z9
+	VMOVUPD       (R10), Z10
+	VSUBPD        Z4, Z9, Z9
+	VSUBPD        Z10, Z3, Z10
+	VMAXPD        Z10, Z9, Z9
+	VMAXPD        Z7, Z9, Z9
+	VMULPD        Z9, Z9, Z9
+	VADDPD        Z9, Z8, Z8
+	VMOVUPD       (DX)(R9*4), Z9
+	VMOVUPD       (R10)(R9*2), Z10
+	VSUBPD        Z6, Z9, Z9
+	VSUBPD        Z10, Z5, Z10
+	VMAXPD        Z10, Z9, Z9
+	VMAXPD        Z7, Z9, Z9
+	VMULPD        Z9, Z9, Z9
+	VADDPD        Z9, Z8, Z8
+	VCMPPD        $0x11, Z0, Z8, K1
+	KMOVW         K1, R8
+	VMOVUPS       (BX), Y8
+	VPCOMPRESSD.Z Y8, K1, Y8
+	VMOVUPS       Y8, (AX)
+	VMOVUPS       (SI), Y8
+	VPCOMPRESSD.Z Y8, K1, Y8
+	VMOVUPS       Y8, (CX)
+	POPCNTQ       R8, R8
+	LEAQ          (AX)(R8*4), AX
+	LEAQ          (CX)(R8*4), CX
+	ADDQ          $0x40, DX
+	ADDQ          $0x40, R10
+	ADDQ          $0x20, BX
+	ADDQ          $0x20, SI
+	SUBQ          $0x08, DI
+	JGE           loop1
+
+rest2:
+	ADDQ          $0x08, DI
+	JE            done3
+	MOVQ          $-1, R8
+	BZHIQ         DI, R8, R8
+	KMOVW         R8, K1
+	VMOVUPD.Z     (DX), K1, Z8
+	VMOVUPD.Z     (DX)(R9*1), K1, Z9
+	VSUBPD        Z2, Z8, Z8
+	VSUBPD        Z9, Z1, Z9
+	VMAXPD        Z9, Z8, Z8
+	VMAXPD        Z7, Z8, Z8
+	VMULPD        Z8, Z8, Z8
+	VMOVUPD.Z     (DX)(R9*2), K1, Z1
+	VMOVUPD.Z     (R10), K1, Z2
+	VSUBPD        Z4, Z1, Z1
+	VSUBPD        Z2, Z3, Z2
+	VMAXPD        Z2, Z1, Z1
+	VMAXPD        Z7, Z1, Z1
+	VMULPD        Z1, Z1, Z1
+	VADDPD        Z1, Z8, Z8
+	VMOVUPD.Z     (DX)(R9*4), K1, Z1
+	VMOVUPD.Z     (R10)(R9*2), K1, Z2
+	VSUBPD        Z6, Z1, Z1
+	VSUBPD        Z2, Z5, Z2
+	VMAXPD        Z2, Z1, Z1
+	VMAXPD        Z7, Z1, Z1
+	VMULPD        Z1, Z1, Z1
+	VADDPD        Z1, Z8, Z8
+	VCMPPD        $0x11, Z0, Z8, K1, K2
+	KMOVW         K2, DX
+	VMOVDQU32.Z   (BX), K1, Y0
+	VPCOMPRESSD.Z Y0, K2, Y0
+	VMOVUPS       Y0, (AX)
+	VMOVDQU32.Z   (SI), K1, Y0
+	VPCOMPRESSD.Z Y0, K2, Y0
+	VMOVUPS       Y0, (CX)
+	POPCNTQ       DX, DX
+	LEAQ          (AX)(DX*4), AX
+	LEAQ          (CX)(DX*4), CX
+
+done3:
+	SUBQ outFrom+0(FP), AX
+	SHRQ $0x02, AX
+	MOVQ AX, ret+72(FP)
+	VZEROUPPER
+	RET
+
+// func treeFilter3F64AVX512(out *float64, ldo int, dist2 *float64, outID *int32, c *float64, ldc int, id *int32, from *int32, to *int32, nruns int, box *float64, r2 float64) int
+// Requires: AVX, AVX512F, AVX512VL, BMI2, POPCNT
+TEXT ·treeFilter3F64AVX512(SB), NOSPLIT, $0-104
 	MOVQ         out+0(FP), AX
 	MOVQ         dist2+16(FP), CX
 	MOVQ         outID+24(FP), DX
@@ -3982,53 +5204,55 @@ TEXT ·treeFilter3F64AVX512(SB), NOSPLIT, $0-96
 	SHLQ         $0x03, ldc+40(FP)
 	MOVQ         ldo+8(FP), BX
 	MOVQ         ldc+40(FP), SI
-	MOVQ         runs+56(FP), DI
-	MOVQ         box+72(FP), R8
-	VBROADCASTSD r2+80(FP), Z0
-	VBROADCASTSD (R8), Z1
-	VBROADCASTSD 8(R8), Z2
-	VBROADCASTSD 16(R8), Z3
-	VBROADCASTSD 24(R8), Z4
-	VBROADCASTSD 32(R8), Z5
-	VBROADCASTSD 40(R8), Z6
+	MOVQ         from+56(FP), DI
+	MOVQ         to+64(FP), R8
+	MOVQ         box+80(FP), R9
+	VBROADCASTSD r2+88(FP), Z0
+	VBROADCASTSD (R9), Z1
+	VBROADCASTSD 8(R9), Z2
+	VBROADCASTSD 16(R9), Z3
+	VBROADCASTSD 24(R9), Z4
+	VBROADCASTSD 32(R9), Z5
+	VBROADCASTSD 40(R9), Z6
 
 run1:
-	SUBQ    $0x01, nruns+64(FP)
+	SUBQ    $0x01, nruns+72(FP)
 	JL      finished2
-	MOVLQSX (DI), R9
-	MOVLQSX 4(DI), R10
-	ADDQ    $0x08, DI
-	SUBQ    R9, R10
-	MOVQ    c+32(FP), R8
-	LEAQ    (R8)(R9*8), R8
-	SHLQ    $0x02, R9
-	ADDQ    id+48(FP), R9
-	SUBQ    $0x08, R10
+	MOVLQSX (DI), R10
+	MOVLQSX (R8), R11
+	ADDQ    $0x04, DI
+	ADDQ    $0x04, R8
+	SUBQ    R10, R11
+	MOVQ    c+32(FP), R9
+	LEAQ    (R9)(R10*8), R9
+	SHLQ    $0x02, R10
+	ADDQ    id+48(FP), R10
+	SUBQ    $0x08, R11
 	JL      rest4
 
 loop3:
-	VMOVUPD       (R8), Z7
+	VMOVUPD       (R9), Z7
 	VMINPD        Z2, Z7, Z8
 	VMAXPD        Z1, Z8, Z8
 	VSUBPD        Z8, Z7, Z8
 	VMULPD        Z8, Z8, Z8
-	VMOVUPD       (R8)(SI*1), Z9
+	VMOVUPD       (R9)(SI*1), Z9
 	VMINPD        Z4, Z9, Z10
 	VMAXPD        Z3, Z10, Z10
 	VSUBPD        Z10, Z9, Z10
 	VMULPD        Z10, Z10, Z10
 	VADDPD        Z10, Z8, Z8
-	VMOVUPD       (R8)(SI*2), Z10
+	VMOVUPD       (R9)(SI*2), Z10
 	VMINPD        Z6, Z10, Z11
 	VMAXPD        Z5, Z11, Z11
 	VSUBPD        Z11, Z10, Z11
 	VMULPD        Z11, Z11, Z11
 	VADDPD        Z11, Z8, Z8
 	VCMPPD        $0x11, Z0, Z8, K1
-	KMOVW         K1, R11
+	KMOVW         K1, R12
 	VCOMPRESSPD.Z Z8, K1, Z8
 	VMOVUPD       Z8, (CX)
-	VMOVUPS       (R9), Y8
+	VMOVUPS       (R10), Y8
 	VPCOMPRESSD.Z Y8, K1, Y8
 	VMOVUPS       Y8, (DX)
 	VCOMPRESSPD.Z Z7, K1, Z7
@@ -4037,43 +5261,43 @@ loop3:
 	VMOVUPD       Z7, (AX)(BX*1)
 	VCOMPRESSPD.Z Z10, K1, Z7
 	VMOVUPD       Z7, (AX)(BX*2)
-	POPCNTQ       R11, R11
-	LEAQ          (AX)(R11*8), AX
-	LEAQ          (CX)(R11*8), CX
-	LEAQ          (DX)(R11*4), DX
-	ADDQ          $0x40, R8
-	ADDQ          $0x20, R9
-	SUBQ          $0x08, R10
+	POPCNTQ       R12, R12
+	LEAQ          (AX)(R12*8), AX
+	LEAQ          (CX)(R12*8), CX
+	LEAQ          (DX)(R12*4), DX
+	ADDQ          $0x40, R9
+	ADDQ          $0x20, R10
+	SUBQ          $0x08, R11
 	JGE           loop3
 
 rest4:
-	ADDQ          $0x08, R10
+	ADDQ          $0x08, R11
 	JE            done5
-	MOVQ          $-1, R11
-	BZHIQ         R10, R11, R11
-	KMOVW         R11, K1
-	VMOVUPD.Z     (R8), K1, Z7
+	MOVQ          $-1, R12
+	BZHIQ         R11, R12, R12
+	KMOVW         R12, K1
+	VMOVUPD.Z     (R9), K1, Z7
 	VMINPD        Z2, Z7, Z8
 	VMAXPD        Z1, Z8, Z8
 	VSUBPD        Z8, Z7, Z8
 	VMULPD        Z8, Z8, Z8
-	VMOVUPD.Z     (R8)(SI*1), K1, Z9
+	VMOVUPD.Z     (R9)(SI*1), K1, Z9
 	VMINPD        Z4, Z9, Z10
 	VMAXPD        Z3, Z10, Z10
 	VSUBPD        Z10, Z9, Z10
 	VMULPD        Z10, Z10, Z10
 	VADDPD        Z10, Z8, Z8
-	VMOVUPD.Z     (R8)(SI*2), K1, Z10
+	VMOVUPD.Z     (R9)(SI*2), K1, Z10
 	VMINPD        Z6, Z10, Z11
 	VMAXPD        Z5, Z11, Z11
 	VSUBPD        Z11, Z10, Z11
 	VMULPD        Z11, Z11, Z11
 	VADDPD        Z11, Z8, Z8
 	VCMPPD        $0x11, Z0, Z8, K1, K2
-	KMOVW         K2, R8
+	KMOVW         K2, R9
 	VCOMPRESSPD.Z Z8, K2, Z8
 	VMOVUPD       Z8, (CX)
-	VMOVDQU32.Z   (R9), K1, Y8
+	VMOVDQU32.Z   (R10), K1, Y8
 	VPCOMPRESSD.Z Y8, K2, Y8
 	VMOVUPS       Y8, (DX)
 	VCOMPRESSPD.Z Z7, K2, Z7
@@ -4082,10 +5306,10 @@ rest4:
 	VMOVUPD       Z7, (AX)(BX*1)
 	VCOMPRESSPD.Z Z10, K2, Z7
 	VMOVUPD       Z7, (AX)(BX*2)
-	POPCNTQ       R8, R8
-	LEAQ          (AX)(R8*8), AX
-	LEAQ          (CX)(R8*8), CX
-	LEAQ          (DX)(R8*4), DX
+	POPCNTQ       R9, R9
+	LEAQ          (AX)(R9*8), AX
+	LEAQ          (CX)(R9*8), CX
+	LEAQ          (DX)(R9*4), DX
 
 done5:
 	JMP run1
@@ -4093,7 +5317,7 @@ done5:
 finished2:
 	SUBQ outID+24(FP), DX
 	SHRQ $0x02, DX
-	MOVQ DX, ret+88(FP)
+	MOVQ DX, ret+96(FP)
 	VZEROUPPER
 	RET
 
@@ -4270,126 +5494,228 @@ finished2:
 	VZEROUPPER
 	RET
 
-// func treeFilterNF64AVX512(out *float64, ldo int, dist2 *float64, outID *int32, c *float64, ldc int, id *int32, runs *int32, nruns int, box *float64, r2 float64, dim int) int
+// func treeBoxesNF64AVX512(outFrom *int32, outTo *int32, boxes *float64, ld int, from *int32, to *int32, n int, box *float64, r2 float64, dim int) int
 // Requires: AVX, AVX512F, AVX512VL, BMI2, POPCNT
-TEXT ·treeFilterNF64AVX512(SB), NOSPLIT, $0-104
+TEXT ·treeBoxesNF64AVX512(SB), NOSPLIT, $0-88
+	MOVQ         outFrom+0(FP), AX
+	MOVQ         outTo+8(FP), CX
+	MOVQ         boxes+16(FP), DX
+	SHLQ         $0x03, ld+24(FP)
+	MOVQ         from+32(FP), BX
+	MOVQ         to+40(FP), SI
+	MOVQ         n+48(FP), DI
+	MOVQ         box+56(FP), R8
+	VBROADCASTSD r2+64(FP), Z0
+	VPXORD       Z1, Z1, Z1
+	SUBQ         $0x08, DI
+	JL           rest2
+
+loop1:
+	VPXORD Z2, Z2, Z2
+	MOVQ   DX, R10
+	MOVQ   R8, R11
+	MOVQ   dim+72(FP), R9
+
+axis4:
+	VMOVUPD       (R10), Z3
+	ADDQ          ld+24(FP), R10
+	VMOVUPD       (R10), Z4
+	VBROADCASTSD  (R11), Z5
+	VBROADCASTSD  8(R11), Z6
+	VSUBPD        Z6, Z3, Z3
+	VSUBPD        Z4, Z5, Z4
+	VMAXPD        Z4, Z3, Z3
+	VMAXPD        Z1, Z3, Z3
+	VMULPD        Z3, Z3, Z3
+	VADDPD        Z3, Z2, Z2
+	ADDQ          ld+24(FP), R10
+	ADDQ          $0x10, R11
+	DECQ          R9
+	JNE           axis4
+	VCMPPD        $0x11, Z0, Z2, K1
+	KMOVW         K1, R9
+	VMOVUPS       (BX), Y3
+	VPCOMPRESSD.Z Y3, K1, Y3
+	VMOVUPS       Y3, (AX)
+	VMOVUPS       (SI), Y3
+	VPCOMPRESSD.Z Y3, K1, Y3
+	VMOVUPS       Y3, (CX)
+	POPCNTQ       R9, R9
+	LEAQ          (AX)(R9*4), AX
+	LEAQ          (CX)(R9*4), CX
+	ADDQ          $0x40, DX
+	ADDQ          $0x20, BX
+	ADDQ          $0x20, SI
+	SUBQ          $0x08, DI
+	JGE           loop1
+
+rest2:
+	ADDQ   $0x08, DI
+	JE     done3
+	MOVQ   $-1, R9
+	BZHIQ  DI, R9, R9
+	KMOVW  R9, K1
+	VPXORD Z7, Z7, Z7
+	MOVQ   R8, R8
+	MOVQ   dim+72(FP), DI
+
+axis5:
+	VMOVUPD.Z     (DX), K1, Z2
+	ADDQ          ld+24(FP), DX
+	VMOVUPD.Z     (DX), K1, Z3
+	VBROADCASTSD  (R8), Z4
+	VBROADCASTSD  8(R8), Z5
+	VSUBPD        Z5, Z2, Z2
+	VSUBPD        Z3, Z4, Z3
+	VMAXPD        Z3, Z2, Z2
+	VMAXPD        Z1, Z2, Z2
+	VMULPD        Z2, Z2, Z2
+	VADDPD        Z2, Z7, Z7
+	ADDQ          ld+24(FP), DX
+	ADDQ          $0x10, R8
+	DECQ          DI
+	JNE           axis5
+	VCMPPD        $0x11, Z0, Z7, K1, K2
+	KMOVW         K2, DX
+	VMOVDQU32.Z   (BX), K1, Y0
+	VPCOMPRESSD.Z Y0, K2, Y0
+	VMOVUPS       Y0, (AX)
+	VMOVDQU32.Z   (SI), K1, Y0
+	VPCOMPRESSD.Z Y0, K2, Y0
+	VMOVUPS       Y0, (CX)
+	POPCNTQ       DX, DX
+	LEAQ          (AX)(DX*4), AX
+	LEAQ          (CX)(DX*4), CX
+
+done3:
+	SUBQ outFrom+0(FP), AX
+	SHRQ $0x02, AX
+	MOVQ AX, ret+80(FP)
+	VZEROUPPER
+	RET
+
+// func treeFilterNF64AVX512(out *float64, ldo int, dist2 *float64, outID *int32, c *float64, ldc int, id *int32, from *int32, to *int32, nruns int, box *float64, r2 float64, dim int) int
+// Requires: AVX, AVX512F, AVX512VL, BMI2, POPCNT
+TEXT ·treeFilterNF64AVX512(SB), NOSPLIT, $0-112
 	MOVQ         out+0(FP), AX
 	MOVQ         dist2+16(FP), CX
 	MOVQ         outID+24(FP), DX
 	SHLQ         $0x03, ldo+8(FP)
 	SHLQ         $0x03, ldc+40(FP)
-	MOVQ         runs+56(FP), BX
-	MOVQ         box+72(FP), SI
-	VBROADCASTSD r2+80(FP), Z0
+	MOVQ         from+56(FP), BX
+	MOVQ         to+64(FP), SI
+	MOVQ         box+80(FP), DI
+	VBROADCASTSD r2+88(FP), Z0
 
 run1:
-	SUBQ    $0x01, nruns+64(FP)
+	SUBQ    $0x01, nruns+72(FP)
 	JL      finished2
-	MOVLQSX (BX), R8
-	MOVLQSX 4(BX), R9
-	ADDQ    $0x08, BX
-	SUBQ    R8, R9
-	MOVQ    c+32(FP), DI
-	LEAQ    (DI)(R8*8), DI
-	SHLQ    $0x02, R8
-	ADDQ    id+48(FP), R8
-	SUBQ    $0x08, R9
+	MOVLQSX (BX), R9
+	MOVLQSX (SI), R10
+	ADDQ    $0x04, BX
+	ADDQ    $0x04, SI
+	SUBQ    R9, R10
+	MOVQ    c+32(FP), R8
+	LEAQ    (R8)(R9*8), R8
+	SHLQ    $0x02, R9
+	ADDQ    id+48(FP), R9
+	SUBQ    $0x08, R10
 	JL      rest4
 
 loop3:
 	VPXORD Z1, Z1, Z1
-	MOVQ   DI, R11
-	MOVQ   SI, R12
-	MOVQ   dim+88(FP), R10
+	MOVQ   R8, R12
+	MOVQ   DI, R13
+	MOVQ   dim+96(FP), R11
 
 axis6:
-	VMOVUPD       (R11), Z2
+	VMOVUPD       (R12), Z2
+	VBROADCASTSD  (R13), Z3
+	VBROADCASTSD  8(R13), Z4
+	VMINPD        Z4, Z2, Z4
+	VMAXPD        Z3, Z4, Z4
+	VSUBPD        Z4, Z2, Z4
+	VMULPD        Z4, Z4, Z4
+	VADDPD        Z4, Z1, Z1
+	ADDQ          ldc+40(FP), R12
+	ADDQ          $0x10, R13
+	DECQ          R11
+	JNE           axis6
+	VCMPPD        $0x11, Z0, Z1, K1
+	KMOVW         K1, R11
+	VCOMPRESSPD.Z Z1, K1, Z2
+	VMOVUPD       Z2, (CX)
+	VMOVUPS       (R9), Y2
+	VPCOMPRESSD.Z Y2, K1, Y2
+	VMOVUPS       Y2, (DX)
+	MOVQ          R8, R13
+	MOVQ          AX, R14
+	MOVQ          dim+96(FP), R12
+
+axis7:
+	VMOVUPD       (R13), Z2
+	VCOMPRESSPD.Z Z2, K1, Z2
+	VMOVUPD       Z2, (R14)
+	ADDQ          ldc+40(FP), R13
+	ADDQ          ldo+8(FP), R14
+	DECQ          R12
+	JNE           axis7
+	POPCNTQ       R11, R11
+	LEAQ          (AX)(R11*8), AX
+	LEAQ          (CX)(R11*8), CX
+	LEAQ          (DX)(R11*4), DX
+	ADDQ          $0x40, R8
+	ADDQ          $0x20, R9
+	SUBQ          $0x08, R10
+	JGE           loop3
+
+rest4:
+	ADDQ   $0x08, R10
+	JE     done5
+	MOVQ   $-1, R11
+	BZHIQ  R10, R11, R11
+	KMOVW  R11, K1
+	VPXORD Z5, Z5, Z5
+	MOVQ   R8, R11
+	MOVQ   DI, R12
+	MOVQ   dim+96(FP), R10
+
+axis8:
+	VMOVUPD.Z     (R11), K1, Z2
 	VBROADCASTSD  (R12), Z3
 	VBROADCASTSD  8(R12), Z4
 	VMINPD        Z4, Z2, Z4
 	VMAXPD        Z3, Z4, Z4
 	VSUBPD        Z4, Z2, Z4
 	VMULPD        Z4, Z4, Z4
-	VADDPD        Z4, Z1, Z1
+	VADDPD        Z4, Z5, Z5
 	ADDQ          ldc+40(FP), R11
 	ADDQ          $0x10, R12
 	DECQ          R10
-	JNE           axis6
-	VCMPPD        $0x11, Z0, Z1, K1
-	KMOVW         K1, R10
-	VCOMPRESSPD.Z Z1, K1, Z2
+	JNE           axis8
+	VCMPPD        $0x11, Z0, Z5, K1, K2
+	KMOVW         K2, R10
+	VCOMPRESSPD.Z Z5, K2, Z2
 	VMOVUPD       Z2, (CX)
-	VMOVUPS       (R8), Y2
-	VPCOMPRESSD.Z Y2, K1, Y2
+	VMOVDQU32.Z   (R9), K1, Y2
+	VPCOMPRESSD.Z Y2, K2, Y2
 	VMOVUPS       Y2, (DX)
-	MOVQ          DI, R12
-	MOVQ          AX, R13
-	MOVQ          dim+88(FP), R11
+	MOVQ          R8, R9
+	MOVQ          AX, R11
+	MOVQ          dim+96(FP), R8
 
-axis7:
-	VMOVUPD       (R12), Z2
-	VCOMPRESSPD.Z Z2, K1, Z2
-	VMOVUPD       Z2, (R13)
-	ADDQ          ldc+40(FP), R12
-	ADDQ          ldo+8(FP), R13
-	DECQ          R11
-	JNE           axis7
+axis9:
+	VMOVUPD.Z     (R9), K1, Z2
+	VCOMPRESSPD.Z Z2, K2, Z2
+	VMOVUPD       Z2, (R11)
+	ADDQ          ldc+40(FP), R9
+	ADDQ          ldo+8(FP), R11
+	DECQ          R8
+	JNE           axis9
 	POPCNTQ       R10, R10
 	LEAQ          (AX)(R10*8), AX
 	LEAQ          (CX)(R10*8), CX
 	LEAQ          (DX)(R10*4), DX
-	ADDQ          $0x40, DI
-	ADDQ          $0x20, R8
-	SUBQ          $0x08, R9
-	JGE           loop3
-
-rest4:
-	ADDQ   $0x08, R9
-	JE     done5
-	MOVQ   $-1, R10
-	BZHIQ  R9, R10, R10
-	KMOVW  R10, K1
-	VPXORD Z5, Z5, Z5
-	MOVQ   DI, R10
-	MOVQ   SI, R11
-	MOVQ   dim+88(FP), R9
-
-axis8:
-	VMOVUPD.Z     (R10), K1, Z2
-	VBROADCASTSD  (R11), Z3
-	VBROADCASTSD  8(R11), Z4
-	VMINPD        Z4, Z2, Z4
-	VMAXPD        Z3, Z4, Z4
-	VSUBPD        Z4, Z2, Z4
-	VMULPD        Z4, Z4, Z4
-	VADDPD        Z4, Z5, Z5
-	ADDQ          ldc+40(FP), R10
-	ADDQ          $0x10, R11
-	DECQ          R9
-	JNE           axis8
-	VCMPPD        $0x11, Z0, Z5, K1, K2
-	KMOVW         K2, R9
-	VCOMPRESSPD.Z Z5, K2, Z2
-	VMOVUPD       Z2, (CX)
-	VMOVDQU32.Z   (R8), K1, Y2
-	VPCOMPRESSD.Z Y2, K2, Y2
-	VMOVUPS       Y2, (DX)
-	MOVQ          DI, R8
-	MOVQ          AX, R10
-	MOVQ          dim+88(FP), DI
-
-axis9:
-	VMOVUPD.Z     (R8), K1, Z2
-	VCOMPRESSPD.Z Z2, K2, Z2
-	VMOVUPD       Z2, (R10)
-	ADDQ          ldc+40(FP), R8
-	ADDQ          ldo+8(FP), R10
-	DECQ          DI
-	JNE           axis9
-	POPCNTQ       R9, R9
-	LEAQ          (AX)(R9*8), AX
-	LEAQ          (CX)(R9*8), CX
-	LEAQ          (DX)(R9*4), DX
 
 done5:
 	JMP run1
@@ -4397,7 +5723,7 @@ done5:
 finished2:
 	SUBQ outID+24(FP), DX
 	SHRQ $0x02, DX
-	MOVQ DX, ret+96(FP)
+	MOVQ DX, ret+104(FP)
 	VZEROUPPER
 	RET
 

@@ -1,0 +1,231 @@
+package neighbor
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/equivcnp/equivcnp/internal/parallel"
+)
+
+// nearestGroup is what a goroutine needs to find the nearest points of groups of queries.
+type nearestGroup[T Float] struct {
+	bulk[T]
+	groups []queryGroup
+	boxes  []T
+	best   NearestWorkspace
+	key    []uint64
+	// The answer.
+	out Batch[T]
+}
+
+// queryGroup is a group of queries: stored positions lo .. hi-1.
+type queryGroup struct{ lo, hi int }
+
+// EachNearest finds, for every point of queries, the k points of p nearest to it among those with a squared distance strictly
+// smaller than radius2 (any, if that is +Inf), ordered by (dist2, index), and hands the answers to f, batch by batch, as
+// EachBall does; the order option is not read. Errors: those of EachBall, and ErrOption if k is negative.
+//
+// Queries that stand together look into balls of a radius that is likely to hold k points of the local density. Those that
+// find at least k have their answer among them; the others ask again with a larger ball, and then go down the tree alone.
+func EachNearest[T Float](p *KDTree[T], queries Cloud[T], k int, radius2 T, opt BulkOptions, f func(worker int, b *Batch[T])) error {
+	if err := checkClouds("EachNearest", p, queries, radius2); err != nil {
+		return err
+	}
+	if k < 0 {
+		return fmt.Errorf("neighbor: EachNearest: %w: k = %d is negative", ErrOption, k)
+	}
+	pts, qs := p.points(), queries.points()
+	workers := opt.workers()
+	scratches := make([]nearestGroup[T], workers)
+	parallel.ForWorkers(queries.chunks(), 1, workers, func(worker, chunk, _ int) {
+		w := &scratches[worker]
+		w.groups, w.boxes = w.groups[:0], w.boxes[:0]
+		reach := T(0)
+		queries.groups(chunk, T(math.Inf(1)), func(lo, hi int, box []T) {
+			w.groups, w.boxes = append(w.groups, queryGroup{lo, hi}), append(w.boxes, box...)
+		})
+		var guess T
+		for g := range w.groups {
+			if g%4 == 0 { // neighbouring groups have about the same density
+				guess = p.guess2(w.boxes[2*p.dim*g:2*p.dim*(g+1)], k, radius2)
+			}
+			w.limit = append(w.limit[:g], guess)
+			reach = max(reach, guess)
+		}
+		limits := slices.Clone(w.limit)
+		w.enter(p, queries, chunk, reach)
+		for g, group := range w.groups {
+			box := w.boxes[2*p.dim*g : 2*p.dim*(g+1)]
+			w.answer(p, &pts, &qs, group, box, k, limits[g], radius2, func(b *Batch[T]) { f(worker, b) })
+		}
+	})
+	return nil
+}
+
+// guess2 is the squared radius of a ball that is likely to hold k points around the middle of a box.
+func (t *KDTree[T]) guess2(box []T, k int, radius2 T) T {
+	want := min(k, t.n)
+	if want == 0 {
+		return 0
+	}
+	var c [maxTreeDim]T
+	for axis := range t.dim {
+		c[axis] = box[2*axis]/2 + box[2*axis+1]/2
+	}
+	node, l := 0, 0
+	for l < t.levels && t.n>>(l+1) >= max(2*want, 48) {
+		node, l = 2*node+1, l+1
+		if t.bound2(node+1, &c) < t.bound2(node, &c) {
+			node++
+		}
+	}
+	lo, hi := t.span(l, node-(1<<l-1))
+	m := float64(hi - lo)
+	volume, axes := 1.0, 0
+	own := t.nodeBox(node)
+	for axis := range t.dim {
+		// The box around m points is smaller than the region that is theirs.
+		if w := (float64(own[2*axis+1]) - float64(own[2*axis])) * (m + 1) / max(m-1, 1); w > 0 {
+			volume *= w
+			axes++
+		}
+	}
+	if axes == 0 || math.IsInf(volume, 0) {
+		return 0
+	}
+	// The count of points in a ball has a standard deviation of about its square root.
+	mean := float64(want) + nearestSpread*math.Sqrt(float64(want)) + 1.5
+	d := float64(axes)
+	unit := math.Pow(math.Pi, d/2) / math.Gamma(d/2+1)
+	r := math.Pow(mean/m*volume/unit, 1/d)
+	return min(T(r*r), radius2)
+}
+
+// nearestSpread is how many standard deviations more than k points a ball is made for.
+const nearestSpread = 2.0
+
+// answer finds the nearest points of the queries lo .. hi-1.
+func (w *nearestGroup[T]) answer(p *KDTree[T], pts, qs *stored[T], g queryGroup, box []T, k int, guess, radius2 T, f func(b *Batch[T])) {
+	m, tried := 0, guess > 0
+	if tried {
+		m = w.gather(p, pts, box, guess, false)
+	}
+	if m > 64*(k+leafSize) { // the density was misjudged
+		m, tried = 0, false
+	}
+	// A ball as large as it may be need not be full.
+	largest := tried && guess == radius2 && !math.IsInf(float64(radius2), 1)
+	w.limit = append(w.limit[:0], guess)
+	for lo, s := g.lo, step(m); lo < g.hi; lo += s {
+		hi := min(lo+s, g.hi)
+		if m > 0 {
+			w.scan(qs, lo, hi, m, w.limit, pts.period)
+		} else {
+			w.grow(hi - lo)
+			clear(w.end)
+		}
+		w.out.Query = qs.index[lo:hi]
+		w.out.Index, w.out.Dist2, w.out.End = w.out.Index[:0], w.out.Dist2[:0], w.out.End[:0]
+		from := int32(0)
+		for i, end := range w.end {
+			index, found := w.index[from:end], w.found[from:end]
+			from = end
+			if len(index) >= min(k, p.n) || largest {
+				w.key = smallest(found, index, k, w.key)
+				n := min(k, len(index))
+				w.out.Index, w.out.Dist2 = append(w.out.Index, index[:n]...), append(w.out.Dist2, found[:n]...)
+			} else {
+				var c [maxTreeDim]T
+				for axis := range p.dim {
+					c[axis] = qs.coord[axis*qs.n+lo+i]
+				}
+				w.out.Index, w.out.Dist2 = p.KNearestWithin(w.out.Index, w.out.Dist2, c[:p.dim], k, radius2, &w.best)
+			}
+			w.out.End = append(w.out.End, int32(len(w.out.Index)))
+		}
+		f(&w.out)
+	}
+}
+
+// smallest puts the k first pairs in the order by (dist2, index) in front, in that order. key is scratch.
+func smallest[T Float](dist2 []T, index []int32, k int, key []uint64) []uint64 {
+	n := len(index)
+	k = min(k, n)
+	if k == 0 {
+		return key
+	}
+	if d, ok := any(dist2).([]float32); ok {
+		// A squared distance is not negative, so its bits are in order, and those of the index below them decide ties.
+		key = key[:0]
+		for i, x := range d {
+			key = append(key, uint64(math.Float32bits(x))<<32|uint64(uint32(index[i])))
+		}
+		smallestKeys(key, k)
+		for i, x := range key[:k] {
+			d[i], index[i] = math.Float32frombits(uint32(x>>32)), int32(uint32(x))
+		}
+		return key
+	}
+	for i := range n {
+		x, number := dist2[i], index[i]
+		j := min(i, k)
+		if i >= k {
+			if last := k - 1; dist2[last] < x || (dist2[last] == x && index[last] < number) {
+				continue
+			}
+			j = k - 1
+		}
+		for ; j > 0 && (dist2[j-1] > x || (dist2[j-1] == x && index[j-1] > number)); j-- {
+			dist2[j], index[j] = dist2[j-1], index[j-1]
+		}
+		dist2[j], index[j] = x, number
+	}
+	return key
+}
+
+// smallestKeys puts the k least keys in front, ascending.
+func smallestKeys(key []uint64, k int) {
+	for i, x := range key {
+		j := i
+		if i >= k {
+			if key[k-1] < x {
+				continue
+			}
+			j = k - 1
+		}
+		for ; j > 0 && key[j-1] > x; j-- {
+			key[j] = key[j-1]
+		}
+		key[j] = x
+	}
+}
+
+// Nearest returns what EachNearest finds, for every query k entries: fewer points are filled up with -1 and +Inf. Errors are
+// those of EachNearest, and ErrTooManyPairs if there are more than MaxPairs entries.
+func Nearest[T Float](p *KDTree[T], queries Cloud[T], k int, radius2 T, opt BulkOptions) (index []int32, dist2 []T, err error) {
+	most := opt.MaxPairs
+	if most == 0 {
+		most = DefaultMaxPairs
+	}
+	if k > 0 && queries.Len() > most/k {
+		return nil, nil, fmt.Errorf("neighbor: Nearest: %w: %d queries of k = %d make more than MaxPairs = %d", ErrTooManyPairs, queries.Len(), k, most)
+	}
+	k0 := max(k, 0)
+	index, dist2 = make([]int32, queries.Len()*k0), make([]T, queries.Len()*k0)
+	err = EachNearest(p, queries, k, radius2, opt, func(_ int, b *Batch[T]) {
+		for i, q := range b.Query {
+			found, d := b.Row(i)
+			at := int(q) * k
+			copy(index[at:at+k], found)
+			copy(dist2[at:at+k], d)
+			for j := at + len(found); j < at+k; j++ {
+				index[j], dist2[j] = -1, T(math.Inf(1))
+			}
+		}
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	return index, dist2, nil
+}
