@@ -218,7 +218,7 @@ func (t *WeightNetTape[T]) sums(i, chunks int) [][]float64 {
 func (t *WeightNetTape[T]) swishBack(i int, dy, scratch []T, sum []float64, lo, hi int) {
 	c := t.net.Linear[i].Out
 	d := dy[lo*c : hi*c]
-	simd.SwishGrad(d, d, t.normalised(scratch, i, lo, hi))
+	swishGradOf(d, scratch[:len(d)], t.normalised(scratch, i, lo, hi), t.act[i][lo*c:hi*c])
 	mean, low := zeros[T](c), zeros[T](c)
 	if n := t.norm[i]; n != nil && n.mean != nil {
 		mean, low = n.hi, n.low
@@ -250,4 +250,14 @@ func (t *WeightNetTape[T]) gradient(i int, chunks [][]float64, g *Grads[T]) *nor
 		}
 	}
 	return &k
+}
+
+// swishGradOf replaces d by d·swish'(z), given also y = swish(z). With s = sigmoid(z) the derivative is s + y·(1 - s), within
+// 2^-20: for z > 0 the error of 1 - s counts up to 17 times, where s rounds to 1. scratch may be z itself.
+func swishGradOf[T Float](d, scratch, z, y []T) {
+	simd.Sigmoid(scratch, z)
+	scratch, y = scratch[:len(d)], y[:len(d)]
+	for k, s := range scratch {
+		d[k] *= s + y[k]*(1-s)
+	}
 }
