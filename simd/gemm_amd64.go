@@ -14,6 +14,10 @@ const (
 	gemmBlockRowsAVX2   = 30
 	// gemmStripRows is the same where one strip is all there is.
 	gemmStripRows = 1008
+	// gemmWide is the width of the strips of gemmWideF32AVX512, and gemmWideDepth the largest k for which they are used: their
+	// two panels must stay in the first-level cache.
+	gemmWide      = 2 * stripF32
+	gemmWideDepth = 64
 	// gemmDepth bounds the columns of A that one call takes, and with them its duration: tens of microseconds.
 	gemmDepth = 2048
 )

@@ -54,14 +54,19 @@ func gemmPackedBlock(c []float32, ldc int, a []float32, at, lda int, b *Packed[f
 			now |= stripAccumulate
 		}
 		rows := firstElement(a, at+p, k)
-		for j := 0; j < b.N; j += columns {
-			panel := j / stripF32 * stripF32
+		for j, w := 0, 0; j < b.N; j += w {
 			var start *float32
 			if bias != nil {
 				start = &bias[j]
 			}
-			gemmStrip(&c[j], ldc, rows, lda, firstElement(b.data, panel*b.K+p*stripF32+j-panel, k), stripF32, start,
-				m, k, min(columns, b.N-j), now)
+			panel := j / stripF32 * stripF32
+			right := firstElement(b.data, panel*b.K+p*stripF32+j-panel, k)
+			if w = gemmWide; level == AVX512 && k <= gemmWideDepth && b.N-j >= w {
+				gemmWideF32AVX512(&c[j], ldc, rows, lda, right, stripF32, stripF32*b.K, start, m, k, now)
+				continue
+			}
+			w = min(columns, b.N-j)
+			gemmStrip(&c[j], ldc, rows, lda, right, stripF32, start, m, k, w, now)
 		}
 	}
 }

@@ -44,8 +44,9 @@ func WeightNet[T Float](dst, pose []T, net *[3]Dense[T], rows int, scratch []T) 
 }
 
 // weightNetTile is how many rows pass through all layers at a time: a multiple of the rows that the matrix product takes
-// at once, with hidden layers of 32 channels in 14 KiB, beside the weights of the last layer and the rows of dst.
-const weightNetTile = 56
+// at once (6 and 14 with AVX-512), with hidden layers of 32 channels in 11 KiB, beside the weights of the last layer and
+// the rows of dst.
+const weightNetTile = 42
 
 // WeightNetScratch returns how many elements of scratch WeightNetF32 and its kin need.
 func WeightNetScratch[T Float](net *[3]Dense[T]) int {

@@ -96,6 +96,8 @@ const (
 	opLoad
 	opLocal
 	opBit
+	opAddDown
+	opLookup
 )
 
 // NewBlock starts an empty block.
@@ -303,6 +305,26 @@ func (b *Block) Fixup(x, y, table Value) Value { return b.op(opFixup, 0, x, y, t
 
 // Reduce returns x minus x rounded as imm says (VREDUCEPS).
 func (b *Block) Reduce(imm uint64, x Value) Value { return b.op(opReduce, imm, x) }
+
+// AddDown returns x + y, rounded towards -Inf.
+func (b *Block) AddDown(x, y Value) Value { return b.op(opAddDown, 0, x, y) }
+
+// Lookup returns, in each lane, the element of a table that the lowest bits of i number: five bits for F32. The table is given as
+// two vectors, lo before hi.
+func (b *Block) Lookup(i, lo, hi Value) Value { return b.op(opLookup, 0, i, lo, hi) }
+
+// Table is a vector with an element of its own in each lane.
+func (b *Block) Table(name string, x []float64) Value {
+	c := &constant{name: name, elem: b.Elem}
+	for _, v := range x {
+		if b.Elem == F32 {
+			c.bits = append(c.bits, uint64(math.Float32bits(float32(v))))
+		} else {
+			c.bits = append(c.bits, math.Float64bits(v))
+		}
+	}
+	return Value{c: c}
+}
 
 // Horner returns c[0] + x·(c[1] + x·(c[2] + ...)).
 func (b *Block) Horner(x Value, c ...Value) Value {

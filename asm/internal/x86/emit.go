@@ -294,6 +294,15 @@ func (e *emitter) op(o op) reg.VecVirtual {
 		return e.two("VGETMANT"+floats, a[0], imm)
 	case opReduce:
 		return e.two("VREDUCE"+floats, a[0], imm)
+	case opAddDown:
+		x, y, dst := e.reg(a[0]), e.reg(a[1]), e.Vec()
+		e.Inst("VADD"+floats+"_RD_SAE", y, x, dst)
+		return dst
+	case opLookup:
+		lo, hi := e.reg(a[1]), e.reg(a[2])
+		dst := e.own(a[0])
+		e.Inst("VPERMI2"+floats, hi, lo, dst)
+		return dst
 	case opRange:
 		return e.three("VRANGE"+floats, a[0], a[1], imm)
 	case opTernary, opFixup:

@@ -196,6 +196,9 @@ func (f *Func) Pin(b *Block, n int) {
 	f.pin(b, append(needed, order...), n)
 }
 
+// Unpin ends the use of the registers that Pin and Hoist have loaded.
+func (f *Func) Unpin() { clear(f.hoisted) }
+
 // Hoist loads those constants of the block that some instruction needs in a register, on AVX-512; AVX2 has too few
 // registers.
 func (f *Func) Hoist(b *Block) {
