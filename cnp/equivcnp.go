@@ -27,6 +27,8 @@ type EquivCNP[T Float] struct {
 	readout *layers.RBF[T]
 	head    gaussHead[T]
 
+	cache curveCache[T]
+
 	// trace shows tests the activations of the first tasks; nil outside them.
 	trace func(name string, v []T)
 }
@@ -75,7 +77,25 @@ func (m *EquivCNP[T]) State() []layers.Param[T] {
 
 // Predict returns mean and standard deviation at the targets.
 func (m *EquivCNP[T]) Predict(ctx context.Context, b *Batch[T]) (*Prediction[T], error) {
-	return m.forward(ctx, b, layers.Eval)
+	if m.trace != nil || !m.onLine() || b.B*b.Nt == 0 {
+		return m.forward(ctx, b, layers.Eval)
+	}
+	if err := b.check(m.cfg.DimX, m.cfg.DimY); err != nil {
+		return nil, err
+	}
+	grid, err := lattice(b, m.cfg.DimX, m.cfg.PointsPerUnit, m.cfg.Margin, m.cfg.MaxLattice)
+	if err != nil {
+		return nil, err
+	}
+	net, l, err := m.cache.get(m, grid)
+	if err != nil {
+		return nil, err
+	}
+	out := newPrediction[T](b.B * b.Nt * m.cfg.DimY)
+	if err := net.predict(ctx, out, b, l); err != nil {
+		return nil, err
+	}
+	return out, nil
 }
 
 // taskChunk is the number of tasks whose points share one neighbourhood structure at a time. Tasks do not see each

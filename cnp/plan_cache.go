@@ -2,6 +2,7 @@ package cnp
 
 import (
 	"context"
+	"runtime"
 	"slices"
 	"sync"
 
@@ -47,10 +48,7 @@ func (c *planCache[T]) get(ctx context.Context, m *ImageEquivCNP[T], h, w int) (
 	if err != nil {
 		return nil, err
 	}
-	e.plan, e.state = p, e.state[:0]
-	for _, q := range state {
-		e.state = append(e.state, slices.Clone(q.Data))
-	}
+	e.plan, e.state = p, copyState(state)
 	return p, nil
 }
 
@@ -69,6 +67,15 @@ func (c *planCache[T]) entry(h, w int) *planEntry[T] {
 	return e
 }
 
+// copyState returns the parameters as they are now.
+func copyState[T Float](state []layers.Param[T]) [][]T {
+	var out [][]T
+	for _, p := range state {
+		out = append(out, slices.Clone(p.Data))
+	}
+	return out
+}
+
 // sameState reports whether the parameters still are what they were.
 func sameState[T Float](was [][]T, now []layers.Param[T]) bool {
 	if len(was) != len(now) {
@@ -81,3 +88,6 @@ func sameState[T Float](was [][]T, now []layers.Param[T]) bool {
 	}
 	return true
 }
+
+// workers is the number of goroutines that a call uses.
+func workers() int { return runtime.GOMAXPROCS(0) }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"runtime"
 
 	"github.com/equivcnp/equivcnp/internal/parallel"
 	"github.com/equivcnp/equivcnp/layers"
@@ -137,11 +136,11 @@ func (p *ImagePlan[T]) read(run *imageRun[T], dst *Prediction[T], lo, hi int) {
 	if p.m > 0 {
 		first = p.n
 	}
-	chunks, workers := (outs+grain-1)/grain, runtime.GOMAXPROCS(0)
-	for len(run.read) < workers {
+	chunks, threads := (outs+grain-1)/grain, workers()
+	for len(run.read) < threads {
 		run.read = append(run.read, readBuffers[T]{make([]T, width), make([]T, grain*width), make([]T, grain*2*c)})
 	}
-	parallel.ForWorkers((hi-lo)*chunks, 1, workers, func(worker, i, _ int) {
+	parallel.ForWorkers((hi-lo)*chunks, 1, threads, func(worker, i, _ int) {
 		b, from := i/chunks, i%chunks*grain
 		to := min(from+grain, outs)
 		buf := &run.read[worker]

@@ -1,0 +1,464 @@
+package cnp
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/equivcnp/equivcnp/group"
+	"github.com/equivcnp/equivcnp/internal/parallel"
+	"github.com/equivcnp/equivcnp/layers"
+	"github.com/equivcnp/equivcnp/neighbor"
+	"github.com/equivcnp/equivcnp/simd"
+)
+
+// CurvePlan is an EquivCNP on the line, under translations and with a lattice, compiled for one interval: the neighbourhoods
+// of lattice points among themselves and their convolution weights are made once, for all tasks of all calls. Only pairs with
+// a target are new; their poses are all different and their weights are evaluated and used at once.
+//
+// It is immutable and safe for concurrent use, and keeps the parameters that the model had when it was made. Tasks of one
+// call may have any number of points each (masks): what a mask excludes costs nothing. As the lattice is fixed, a task's
+// prediction does not depend on the others of its batch.
+type CurvePlan[T Float] struct {
+	lo, hi  float64
+	net     *curveNet[T]
+	lattice *curveLattice[T]
+}
+
+// Plan compiles the model for tasks whose points lie in [lo, hi]. The lattice spans the interval and the model's margin. It is
+// for models under T(1) with a lattice, as the authors' are; others refuse with ErrConfig.
+func (m *EquivCNP[T]) Plan(ctx context.Context, lo, hi float64) (*CurvePlan[T], error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if !(lo <= hi) || math.IsInf(lo, 0) || math.IsInf(hi, 0) {
+		return nil, fmt.Errorf("%w: the interval from %g to %g", ErrValue, lo, hi)
+	}
+	if !m.onLine() {
+		return nil, fmt.Errorf("%w: plans for curves are for models under T(1) with a lattice; this one is under %s, with %g "+
+			"points per unit, %d lifts and at most %d neighbours (0: all)", ErrConfig, m.group.Name(), m.cfg.PointsPerUnit,
+			m.cfg.Lifts, m.cfg.MaxNeighbors)
+	}
+	grid, err := lattice(&Batch[T]{B: 1, Nt: 2, XTarget: []float64{lo, hi}}, 1, m.cfg.PointsPerUnit, m.cfg.Margin, m.cfg.MaxLattice)
+	if err != nil {
+		return nil, err
+	}
+	net := m.compile()
+	l, err := net.newLattice(grid)
+	if err != nil {
+		return nil, err
+	}
+	return &CurvePlan[T]{lo, hi, net, l}, nil
+}
+
+// Predict sets dst to mean and standard deviation [B, Nt, dy] at the targets; masked targets get zeros. dst.Mean and dst.Std
+// must have B·Nt·dy elements. Points outside the plan's interval are ErrValue. Once ctx is done Predict returns its error, and
+// dst may be written in part.
+func (p *CurvePlan[T]) Predict(ctx context.Context, dst *Prediction[T], b *Batch[T]) error {
+	dy := p.net.cfg.DimY
+	if err := b.check(1, dy); err != nil {
+		return err
+	}
+	if want := b.B * b.Nt * dy; len(dst.Mean) != want || len(dst.Std) != want {
+		return fmt.Errorf("%w: the prediction has room for %d means and %d standard deviations, the batch needs %d of each",
+			ErrShape, len(dst.Mean), len(dst.Std), want)
+	}
+	for _, s := range []struct {
+		name string
+		x    []float64
+		n    int
+		ok   func(t, i int) bool
+	}{{"x_context", b.XContext, b.Nc, b.contextOK}, {"x_target", b.XTarget, b.Nt, b.targetOK}} {
+		for i, v := range s.x {
+			if !(v >= p.lo && v <= p.hi) && s.ok(i/s.n, i%s.n) {
+				return fmt.Errorf("%w: %s[%d, %d] = %g lies outside the plan's interval, %g to %g", ErrValue, s.name, i/s.n, i%s.n,
+					v, p.lo, p.hi)
+			}
+		}
+	}
+	return p.net.predict(ctx, dst, b, p.lattice)
+}
+
+// onLine reports whether the model's tasks live on a line with a lattice, under translations.
+func (m *EquivCNP[T]) onLine() bool {
+	g, ok := m.group.(*group.T)
+	return ok && g.PointDim() == 1 && m.cfg.PointsPerUnit > 0 && m.cfg.Lifts == 1 && m.cfg.MaxNeighbors == 0 &&
+		!slices.ContainsFunc(m.conv, func(l *layers.LieConv[T]) bool { return math.IsNaN(l.Radius()) })
+}
+
+// curveNet is the model's network, folded and packed.
+type curveNet[T Float] struct {
+	cfg          Config
+	alpha        float64
+	psi, readout kernel
+	pre          *layers.PlannedLinear[T]
+	conv         []*layers.PlannedLieConv[T]
+	radius       []float64 // of each layer
+	mean, spread *layers.PlannedLinear[T]
+
+	pool *sync.Pool // *curveRun[T]
+}
+
+// kernel is a layers.RBF's function, scale·exp(-gamma·d²).
+type kernel struct{ gamma, scale float64 }
+
+func newKernel[T Float](k *layers.RBF[T]) kernel {
+	l := k.Length()
+	return kernel{1 / (2 * l * l), k.Scale()}
+}
+
+func (m *EquivCNP[T]) compile() *curveNet[T] {
+	n := &curveNet[T]{cfg: m.cfg, alpha: m.group.Alpha(), psi: newKernel(m.encoder.psi), readout: newKernel(m.readout),
+		pre: m.pre.Plan(), mean: m.head.mean.Plan(), spread: m.head.spread.Plan(), pool: &sync.Pool{}}
+	for _, l := range m.conv {
+		n.conv = append(n.conv, l.Compile())
+		n.radius = append(n.radius, l.Radius())
+	}
+	return n
+}
+
+// near reports whether two points are neighbours: exactly what neighbor.Ball decides under T(1).
+func (n *curveNet[T]) near(x, y, radius float64) bool { return n.alpha*math.Abs(x-y) < radius }
+
+// windows calls f with the range [a, b) of the ascending points that are neighbours of each of the ascending queries.
+func (n *curveNet[T]) windows(queries, points []float64, radius float64, f func(i, a, b int)) {
+	a, b := 0, 0
+	for i, x := range queries {
+		for a < len(points) && points[a] < x && !n.near(x, points[a], radius) {
+			a++
+		}
+		for b = max(a, b); b < len(points) && (points[b] < x || n.near(x, points[b], radius)); b++ {
+		}
+		f(i, a, b)
+	}
+}
+
+// curveLattice is a lattice with the neighbourhoods of its points among themselves and their weights.
+type curveLattice[T Float] struct {
+	grid    []float64
+	radii   []float64    // the distinct ones
+	at      []int        // layer → its radius in radii
+	windows [][][2]int32 // of each radius: the neighbours of each point
+	pairs   []int        // of each radius
+	most    []int        // of each radius: the greatest difference of two neighbours' numbers
+	weights [][]T        // of each layer: the weights of the poses -most .. most
+}
+
+// newLattice evaluates a lattice. Points lie evenly, so the pose of i as seen from j is that of any other pair with the same
+// i - j, up to the rounding of the coordinates; it is taken from the first such pair, as neighbor.Ball does.
+func (n *curveNet[T]) newLattice(grid []float64) (*curveLattice[T], error) {
+	l := &curveLattice[T]{grid: grid}
+	for k, r := range n.radius {
+		at := slices.Index(l.radii, r)
+		if at < 0 {
+			at = len(l.radii)
+			windows, most, pairs := make([][2]int32, len(grid)), 0, 0
+			n.windows(grid, grid, r, func(i, a, b int) {
+				windows[i] = [2]int32{int32(a), int32(b)}
+				if a < b {
+					most = max(most, i-a, b-1-i)
+				}
+				pairs += b - a
+			})
+			if pairs > neighbor.DefaultMaxPairs {
+				return nil, fmt.Errorf("cnp: %w: %d among the lattice's %d points", neighbor.ErrTooManyPairs, pairs, len(grid))
+			}
+			l.radii, l.windows = append(l.radii, r), append(l.windows, windows)
+			l.most, l.pairs = append(l.most, most), append(l.pairs, pairs)
+		}
+		l.at = append(l.at, at)
+		most := l.most[at]
+		poses := make([]T, 2*most+1)
+		for d := 1; d <= most; d++ {
+			poses[most+d], poses[most-d] = T(grid[d]-grid[0]), T(grid[0]-grid[d])
+		}
+		l.weights = append(l.weights, n.conv[k].Weights(poses))
+	}
+	return l, nil
+}
+
+// curveRun is the memory of one goroutine, or of one task on its way through the layers.
+type curveRun[T Float] struct {
+	order          []int32   // the targets that count, ascending
+	points         []float64 // lattice and targets
+	x              []float64 // of the context points that count
+	phi, h         []T
+	features, next []T
+	mean, spread   []T
+	windows        [][2]int              // of the targets, among the lattice points
+	pairs          []layers.LinePairs[T] // of each radius
+	scratch        []layers.LineScratch[T]
+}
+
+// predict predicts all tasks over one lattice, on several goroutines: each takes a task, and where there are fewer tasks than
+// threads, several share the rows of one.
+func (n *curveNet[T]) predict(ctx context.Context, dst *Prediction[T], b *Batch[T], l *curveLattice[T]) error {
+	threads := workers()
+	inner := max(1, threads/max(1, b.B))
+	report := progress(ctx)
+	var (
+		mu   sync.Mutex
+		done int
+		err  error
+	)
+	parallel.ForWorkers(b.B, 1, threads, func(_, t, _ int) {
+		mu.Lock()
+		if err == nil {
+			err = ctx.Err()
+		}
+		stop := err != nil
+		mu.Unlock()
+		if stop {
+			return
+		}
+		run, _ := n.pool.Get().(*curveRun[T])
+		if run == nil {
+			run = &curveRun[T]{}
+		}
+		failed := n.task(ctx, run, dst, b, t, l, inner)
+		n.pool.Put(run)
+		mu.Lock()
+		defer mu.Unlock()
+		if failed != nil && err == nil {
+			err = failed
+		}
+		report(done, b.B)
+		done++
+	})
+	if err == nil {
+		report(b.B, b.B)
+	}
+	return err
+}
+
+// task predicts task t.
+func (n *curveNet[T]) task(ctx context.Context, run *curveRun[T], dst *Prediction[T], b *Batch[T], t int, l *curveLattice[T], threads int) error {
+	dy := n.cfg.DimY
+	run.sortTargets(b, t)
+	run.points = append(run.points[:0], l.grid...)
+	if n.cfg.Readout == ReadoutTargets {
+		for _, i := range run.order {
+			run.points = append(run.points, b.XTarget[t*b.Nt+int(i)])
+		}
+	}
+	n.encode(run, b, t)
+	if err := n.arrange(run, l); err != nil {
+		return err
+	}
+
+	rows := len(run.points)
+	for len(run.scratch) < threads {
+		run.scratch = append(run.scratch, layers.LineScratch[T]{})
+	}
+	for k, conv := range n.conv {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		p := &run.pairs[l.at[k]]
+		run.next = resize(run.next, rows*conv.Out)
+		chunks := p.Chunks
+		if k == len(n.conv)-1 && n.cfg.Readout == ReadoutTargets { // only the targets are read
+			for len(chunks) > 0 && chunks[0].Lo < len(l.grid) {
+				chunks = chunks[1:]
+			}
+		}
+		parallel.ForWorkers(len(chunks), 1, threads, func(worker, c, _ int) {
+			conv.Forward(run.next, run.features[:rows*conv.In], p, chunks[c], l.weights[k], &run.scratch[worker])
+		})
+		run.features, run.next = run.next, run.features
+	}
+
+	// Read the features at the targets: there they are, or by the second kernel.
+	c, m := n.conv[len(n.conv)-1].Out, len(run.order)
+	f := run.features
+	if n.cfg.Readout == ReadoutRBF {
+		x := run.x[:0]
+		for _, i := range run.order {
+			x = append(x, b.XTarget[t*b.Nt+int(i)])
+		}
+		run.x = x
+		run.next = resize(run.next, m*c)
+		simd.SetConv(run.next, x, l.grid, f[:rows*c], 1, c, n.readout.gamma, n.readout.scale)
+		f = run.next
+	} else {
+		f = f[len(l.grid)*c : rows*c]
+	}
+	run.mean, run.spread = resize(run.mean, m*dy), resize(run.spread, m*dy)
+	n.mean.Forward(run.mean, f[:m*c], m)
+	n.spread.Forward(run.spread, f[:m*c], m)
+	simd.Softplus(run.spread, run.spread)
+	toStd(run.spread, n.cfg.Output, n.cfg.Floor)
+	at := t * b.Nt * dy
+	if m < b.Nt {
+		clear(dst.Mean[at : at+b.Nt*dy])
+		clear(dst.Std[at : at+b.Nt*dy])
+	}
+	for k, i := range run.order {
+		copy(dst.Mean[at+int(i)*dy:][:dy], run.mean[k*dy:])
+		copy(dst.Std[at+int(i)*dy:][:dy], run.spread[k*dy:])
+	}
+	return nil
+}
+
+// sortTargets sets order to the targets of task t that count, ascending.
+func (r *curveRun[T]) sortTargets(b *Batch[T], t int) {
+	r.order = r.order[:0]
+	for i := range b.Nt {
+		if b.targetOK(t, i) {
+			r.order = append(r.order, int32(i))
+		}
+	}
+	x := b.XTarget[t*b.Nt : (t+1)*b.Nt]
+	slices.SortStableFunc(r.order, func(i, j int32) int { return cmp.Compare(x[i], x[j]) })
+}
+
+// encode sets features [points, channels] to the pointwise layer's output for the functional embedding of the context; see
+// setConv.
+func (n *curveNet[T]) encode(run *curveRun[T], b *Batch[T], t int) {
+	dy, degree, rows := n.cfg.DimY, n.cfg.Multiplicity, len(run.points)
+	c := 1 + degree*dy
+	run.x, run.phi = run.x[:0], run.phi[:0]
+	for i := range b.Nc {
+		if !b.contextOK(t, i) {
+			continue
+		}
+		at := t*b.Nc + i
+		y := b.YContext[at*dy : (at+1)*dy]
+		run.x, run.phi = append(run.x, b.XContext[at]), append(run.phi, 1)
+		run.phi = append(run.phi, y...)
+		for k := 1; k < degree; k++ {
+			for _, v := range y {
+				run.phi = append(run.phi, run.phi[len(run.phi)-dy]*v)
+			}
+		}
+	}
+	run.h = resize(run.h, rows*c)
+	simd.SetConv(run.h, run.points, run.x, run.phi, 1, c, n.psi.gamma, n.psi.scale)
+	width := c
+	if n.cfg.CoordinateFeature {
+		width++
+	}
+	run.next = resize(run.next, rows*width)
+	for i := range rows {
+		row := run.next[i*width : (i+1)*width]
+		if n.cfg.CoordinateFeature {
+			row[0] = T(run.points[i])
+			row = row[1:]
+		}
+		density := run.h[i*c]
+		row[0] = density
+		for k := 1; k < c; k++ {
+			row[k] = run.h[i*c+k] / (density + densityFloor)
+		}
+	}
+	run.features = resize(run.features, rows*n.conv[0].In)
+	n.pre.Forward(run.features, run.next, rows)
+	simd.Sigmoid(run.features, run.features)
+}
+
+// Rows of a chunk of pairs: their new poses' weights, 16 each in the paper's models, fill an eighth of a megabyte, and the
+// sums of outer products as much.
+const (
+	chunkPoses = 1 << 11
+	chunkRows  = 64
+)
+
+// arrange lists the neighbours of every row, for every radius: lattice points first, then targets.
+func (n *curveNet[T]) arrange(run *curveRun[T], l *curveLattice[T]) error {
+	for len(run.pairs) < len(l.radii) {
+		run.pairs = append(run.pairs, layers.LinePairs[T]{})
+	}
+	g := len(l.grid)
+	targets := run.points[g:]
+	for k, r := range l.radii {
+		p, most := &run.pairs[k], l.most[k]
+		p.Offsets, p.Index, p.Pose, p.Own, p.Chunks = append(p.Offsets[:0], 0), p.Index[:0], p.Pose[:0], p.Own[:0], p.Chunks[:0]
+		p.Shared = 2*most + 1
+		chunk := layers.LineChunk{}
+		flush := func(row int) {
+			chunk.Hi, chunk.Last = row, len(p.Own)
+			if chunk.Lo < chunk.Hi {
+				p.Chunks = append(p.Chunks, chunk)
+			}
+			chunk = layers.LineChunk{Lo: row, First: len(p.Own)}
+		}
+		// own lists points a to b, each with a pose of its own, as neighbours of x.
+		own := func(x float64, points []float64, first, a, b int) {
+			for j := a; j < b; j++ {
+				p.Index, p.Pose = append(p.Index, int32(first+j)), append(p.Pose, int32(p.Shared+len(p.Own)-chunk.First))
+				p.Own = append(p.Own, T(x-points[j]))
+			}
+		}
+		end := func(row int) {
+			p.Offsets = append(p.Offsets, len(p.Index))
+			if row+1-chunk.Lo >= chunkRows || len(p.Own)-chunk.First >= chunkPoses {
+				flush(row + 1)
+			}
+		}
+		// Before anything is listed, its size.
+		run.windows = run.windows[:0]
+		pairs := l.pairs[k]
+		n.windows(targets, l.grid, r, func(_, a, b int) {
+			run.windows = append(run.windows, [2]int{a, b})
+			pairs += 2 * (b - a)
+		})
+		n.windows(targets, targets, r, func(_, a, b int) { pairs += b - a })
+		if pairs > neighbor.DefaultMaxPairs {
+			return fmt.Errorf("cnp: %w: radius %g gives %d among %d lattice points and %d targets, at most %d are allowed",
+				neighbor.ErrTooManyPairs, r, pairs, g, len(targets), neighbor.DefaultMaxPairs)
+		}
+		n.windows(l.grid, targets, r, func(i, a, b int) {
+			w := l.windows[k][i]
+			for j := w[0]; j < w[1]; j++ {
+				p.Index, p.Pose = append(p.Index, j), append(p.Pose, int32(i+most)-j)
+			}
+			own(l.grid[i], targets, g, a, b)
+			end(i)
+		})
+		flush(g)
+		n.windows(targets, targets, r, func(i, a, b int) {
+			w := run.windows[i]
+			own(targets[i], l.grid, 0, w[0], w[1])
+			own(targets[i], targets, g, a, b)
+			end(g + i)
+		})
+		flush(len(run.points))
+	}
+	return nil
+}
+
+// curveCache keeps the compiled network, and the lattices of recent calls, of a model whose parameters stay as they are.
+type curveCache[T Float] struct {
+	mu       sync.Mutex
+	state    [][]T
+	net      *curveNet[T]
+	lattices []*curveLattice[T] // newest last
+}
+
+// get returns the network under the model's current parameters, and the lattice.
+func (c *curveCache[T]) get(m *EquivCNP[T], grid []float64) (*curveNet[T], *curveLattice[T], error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if state := m.State(); c.net == nil || !sameState(c.state, state) {
+		c.state, c.lattices = copyState(state), nil
+		c.net = m.compile()
+	}
+	i := slices.IndexFunc(c.lattices, func(l *curveLattice[T]) bool { return slices.Equal(l.grid, grid) })
+	if i >= 0 {
+		l := c.lattices[i]
+		c.lattices = append(slices.Delete(c.lattices, i, i+1), l)
+		return c.net, l, nil
+	}
+	l, err := c.net.newLattice(grid)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(c.lattices) == keepPlans {
+		c.lattices = slices.Delete(c.lattices, 0, 1)
+	}
+	c.lattices = append(c.lattices, l)
+	return c.net, l, nil
+}

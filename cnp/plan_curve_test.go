@@ -1,0 +1,224 @@
+package cnp
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/equivcnp/equivcnp/internal/testkit"
+	"github.com/equivcnp/equivcnp/layers"
+	"github.com/equivcnp/equivcnp/neighbor"
+)
+
+// lineModel is a small curve model on a line with everything that its plan has to get right.
+func lineModel[T Float](t *testing.T, change func(c *Config)) *EquivCNP[T] {
+	t.Helper()
+	c := Default(EquivCNPCurve, "T(1)", 2)
+	c.PointsPerUnit, c.Multiplicity, c.Channels, c.Hidden, c.Mid = 16, 2, []int{5, 7, 6}, 9, 5
+	change(&c)
+	m, err := New[T](c, 3)
+	require.NoError(t, err)
+	perturb(m.State(), 4)
+	return m.(*EquivCNP[T])
+}
+
+// lineBatch draws tasks of different sizes, with duplicated points; padding is NaN.
+func lineBatch[T Float](b, nc, nt, dy int, seed uint64) *Batch[T] {
+	rng := rand.New(rand.NewPCG(seed, 3))
+	out := &Batch[T]{B: b, Nc: nc, Nt: nt}
+	point := func(i, n int, mask *[]bool) float64 {
+		ok := i%n < 1+rng.IntN(n)
+		*mask = append(*mask, ok)
+		if !ok {
+			return math.NaN()
+		}
+		return math.Round(64*(4*rng.Float64()-2)) / 64
+	}
+	for i := range b * nc {
+		out.XContext = append(out.XContext, point(i, nc, &out.ContextMask))
+		for range dy {
+			out.YContext = append(out.YContext, T(rng.NormFloat64()))
+		}
+	}
+	for i := range b * nt {
+		out.XTarget = append(out.XTarget, point(i, nt, &out.TargetMask))
+	}
+	return out
+}
+
+// TestCurvePlanAgainstLayers: on a line, the shared lattice gives what general neighbourhoods give.
+func TestCurvePlanAgainstLayers(t *testing.T) {
+	t.Run("F64", func(t *testing.T) { testCurvePlanAgainstLayers[float64](t, 1e-11) })
+	t.Run("F32", func(t *testing.T) { testCurvePlanAgainstLayers[float32](t, 3e-5) })
+}
+
+func testCurvePlanAgainstLayers[T Float](t *testing.T, tol float64) {
+	for name, change := range map[string]func(c *Config){
+		"default":         func(c *Config) {},
+		"coordinate":      func(c *Config) { c.CoordinateFeature = true },
+		"basis functions": func(c *Config) { c.Readout = ReadoutRBF },
+		"standard deviation, three layers": func(c *Config) {
+			c.Output, c.Channels, c.NoBatchNorm = OutputStd, []int{3, 4, 5, 6}, true
+		},
+		"wide":   func(c *Config) { c.Fill = 0.7 },
+		"narrow": func(c *Config) { c.Fill = 0.001 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := lineModel[T](t, change)
+			m.conv[0].R[0] *= 1.25 // layers need not agree
+			for _, b := range []*Batch[T]{lineBatch[T](3, 9, 11, 2, 1), lineBatch[T](1, 1, 1, 2, 2), lineBatch[T](2, 4, 150, 2, 3)} {
+				want, err := m.forward(context.Background(), b, layers.Eval)
+				require.NoError(t, err)
+				got, err := m.Predict(context.Background(), b)
+				require.NoError(t, err)
+				testkit.Close(t, "mean", got.Mean, asF64(want.Mean), tol*max(1, maxAbs(asF64(want.Mean))))
+				testkit.Close(t, "std", got.Std, asF64(want.Std), tol*max(1, maxAbs(asF64(want.Std))))
+			}
+		})
+	}
+}
+
+// TestCurvePlanNeighbours: windows hold exactly the pairs that neighbor.Ball finds, also at distances that equal the radius.
+func TestCurvePlanNeighbours(t *testing.T) {
+	m := lineModel[float64](t, func(*Config) {})
+	n := m.compile()
+	rng := rand.New(rand.NewPCG(1, 5))
+	for _, r := range []float64{-1, 0, 1e-300, n.alpha * 0.25, n.alpha * 0.75, 3, math.Inf(1)} {
+		x := make([]float64, 40)
+		for i := range x {
+			x[i] = float64(rng.IntN(64)) / 16
+		}
+		run := &curveRun[float64]{points: x}
+		run.sortTargets(&Batch[float64]{B: 1, Nt: len(x), XTarget: x}, 0)
+		sorted := make([]float64, len(x))
+		for k, i := range run.order {
+			sorted[k] = x[i]
+		}
+		rows := 0
+		n.windows(sorted, sorted, r, func(i, a, b int) {
+			require.Equal(t, rows, i)
+			rows++
+			for j := range sorted {
+				require.Equal(t, n.alpha*math.Abs(sorted[i]-sorted[j]) < r, j >= a && j < b, "radius %g, pair %d, %d", r, i, j)
+			}
+		})
+		require.Equal(t, len(x), rows)
+	}
+}
+
+// TestCurvePlan: over a fixed lattice a task's prediction does not depend on its batch, on the number of threads or on the order
+// of its targets; and where the lattice is the batch's own, it is Predict's.
+func TestCurvePlan(t *testing.T) {
+	m := lineModel[float32](t, func(*Config) {})
+	p, err := m.Plan(context.Background(), -2, 2)
+	require.NoError(t, err)
+	const tasks, nt, dy = 32, 20, 2
+	b := lineBatch[float32](tasks, 10, nt, dy, 6)
+	predict := func(b *Batch[float32]) *Prediction[float32] {
+		out := newPrediction[float32](b.B * b.Nt * dy)
+		for i := range out.Mean {
+			out.Mean[i] = float32(math.NaN()) // all is written
+		}
+		require.NoError(t, p.Predict(context.Background(), out, b))
+		return out
+	}
+	want := predict(b)
+	for _, threads := range []int{1, 2, 3} {
+		t.Run(fmt.Sprintf("threads=%d", threads), func(t *testing.T) {
+			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(threads))
+			require.Equal(t, want, predict(b))
+			for _, k := range []int{0, 17, 31} {
+				one := &Batch[float32]{B: 1, Nc: b.Nc, Nt: nt, XContext: b.XContext[k*10 : (k+1)*10], YContext: b.YContext[k*10*dy : (k+1)*10*dy],
+					XTarget: b.XTarget[k*nt : (k+1)*nt], ContextMask: b.ContextMask[k*10 : (k+1)*10], TargetMask: b.TargetMask[k*nt : (k+1)*nt]}
+				got := predict(one)
+				require.Equal(t, want.Mean[k*nt*dy:(k+1)*nt*dy], got.Mean)
+				require.Equal(t, want.Std[k*nt*dy:(k+1)*nt*dy], got.Std)
+			}
+		})
+	}
+	// Extremes at the interval's ends make Predict lay the same lattice.
+	b.XTarget[0], b.XTarget[nt], b.TargetMask[0], b.TargetMask[nt] = -2, 2, true, true
+	own, err := m.Predict(context.Background(), b)
+	require.NoError(t, err)
+	require.Equal(t, own, predict(b))
+}
+
+func TestCurvePlanConcurrent(t *testing.T) {
+	m := lineModel[float32](t, func(*Config) {})
+	b := lineBatch[float32](3, 8, 9, 2, 7)
+	want, err := m.Predict(context.Background(), b)
+	require.NoError(t, err)
+	var wg sync.WaitGroup
+	for k := range 8 {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			for i := range 4 {
+				if _, err := m.Predict(context.Background(), lineBatch[float32](2, 5, 6, 2, uint64(k+i))); err != nil { // other lattices
+					t.Error(err)
+				}
+				got, err := m.Predict(context.Background(), b)
+				if err != nil || got.Mean[0] != want.Mean[0] || got.Std[len(got.Std)-1] != want.Std[len(got.Std)-1] {
+					t.Errorf("a different answer, or %v", err)
+				}
+			}
+		}()
+	}
+	wg.Wait()
+	require.LessOrEqual(t, len(m.cache.lattices), keepPlans)
+}
+
+func TestCurvePlanFollowsState(t *testing.T) {
+	m, b := lineModel[float32](t, func(*Config) {}), lineBatch[float32](2, 8, 9, 2, 8)
+	first, err := m.Predict(context.Background(), b)
+	require.NoError(t, err)
+	perturb(m.State(), 11)
+	second, err := m.Predict(context.Background(), b)
+	require.NoError(t, err)
+	require.NotEqual(t, first, second)
+}
+
+func TestCurvePlanCancelled(t *testing.T) {
+	m, b := lineModel[float32](t, func(*Config) {}), lineBatch[float32](6, 8, 9, 2, 8)
+	p, err := m.Plan(context.Background(), -2, 2)
+	require.NoError(t, err)
+	before := runtime.NumGoroutine()
+	ctx, cancel := context.WithCancel(context.Background())
+	out := newPrediction[float32](b.B * b.Nt * 2)
+	require.ErrorIs(t, p.Predict(WithProgress(ctx, func(int, int) { cancel() }), out, b), context.Canceled)
+	require.ErrorIs(t, p.Predict(ctx, out, b), context.Canceled)
+	require.LessOrEqual(t, runtime.NumGoroutine(), before)
+}
+
+func TestCurvePlanRefuses(t *testing.T) {
+	m := lineModel[float64](t, func(*Config) {})
+	for name, ends := range map[string][2]float64{
+		"backwards": {1, 0}, "NaN": {math.NaN(), 1}, "infinite": {math.Inf(-1), 1},
+	} {
+		_, err := m.Plan(context.Background(), ends[0], ends[1])
+		require.ErrorIs(t, err, ErrValue, name)
+	}
+	_, err := m.Plan(context.Background(), 0, 1e9)
+	require.ErrorIs(t, err, ErrShape, "a lattice that is too large")
+	_, err = lineModel[float64](t, func(c *Config) { c.MaxNeighbors = 3 }).Plan(context.Background(), 0, 1)
+	require.ErrorIs(t, err, ErrConfig)
+
+	p, err := m.Plan(context.Background(), 0, 1)
+	require.NoError(t, err)
+	b := &Batch[float64]{B: 1, Nt: 1, XTarget: []float64{1.5}}
+	require.ErrorIs(t, p.Predict(context.Background(), newPrediction[float64](2), b), ErrValue, "outside")
+	require.ErrorIs(t, p.Predict(context.Background(), newPrediction[float64](3), b), ErrShape)
+	b.TargetMask = []bool{false}
+	require.NoError(t, p.Predict(context.Background(), newPrediction[float64](2), b), "padding may lie anywhere")
+
+	// A hundred thousand equal targets are all neighbours of each other.
+	crowd := &Batch[float64]{B: 1, Nt: 100_000, XTarget: make([]float64, 100_000)}
+	_, err = m.Predict(context.Background(), crowd)
+	require.ErrorIs(t, err, neighbor.ErrTooManyPairs)
+}
