@@ -22,7 +22,7 @@ type completeFlags struct {
 	rate                 float64
 	seed                 uint64
 	out, meanOut, stdOut string
-	zoom                 int
+	zoom, scale          int
 }
 
 func (a *app) completeCommand() *cobra.Command {
@@ -40,12 +40,18 @@ Translucent pixels are composited over black. For a model of grey images a colou
 into its luma (ITU-R BT.601); for a model of colour images a grey one gets three equal channels.
 
 A pixel is observed where the mask, an image of the same size, has a grey level of at least 50 %,
-or it is among the share --rate of all pixels that --seed picks at random.`,
+or it is among the share --rate of all pixels that --seed picks at random.
+
+With --scale the model predicts between the pixels, too: each becomes scale by scale smaller ones,
+in the drawing and in --mean-out and --std-out. EquivCNP models only.`,
 		Example: `  # Observe a quarter of the pixels, picked at random.
   equivcnp complete --model T2.pth --group "T(2)" --image digit.png --rate 0.25 --seed 7 --out out.png
 
   # Observe the pixels that are white in a mask; write the mean alone as well.
-  equivcnp complete --model model.safetensors --image in.png --mask mask.png --out out.png --mean-out mean.png`,
+  equivcnp complete --model model.safetensors --image in.png --mask mask.png --out out.png --mean-out mean.png
+
+  # Four times as many pixels along each side.
+  equivcnp complete --model T2.pth --group "T(2)" --image digit.png --rate 0.5 --scale 4 --out a.png --mean-out b.png`,
 		Args: cobra.NoArgs,
 		RunE: a.action(func(cmd *cobra.Command, _ []string) error { return a.complete(cmd.Context(), &f) }),
 	}
@@ -59,6 +65,7 @@ or it is among the share --rate of all pixels that --seed picks at random.`,
 	fl.StringVar(&f.meanOut, "mean-out", "", "also write the predicted mean alone, a 16-bit PNG file")
 	fl.StringVar(&f.stdOut, "std-out", "", "also write the predicted standard deviation alone, a 16-bit PNG file")
 	fl.IntVar(&f.zoom, "zoom", 0, "side of one pixel in the drawing; 0 makes panels of about 256 pixels")
+	fl.IntVar(&f.scale, "scale", 1, "predict so many values along each side of a pixel, 1 to 16")
 	fl.BoolVar(&a.json, "json", false, "print one JSON object")
 	for _, name := range []string{"image", "out"} {
 		must(cmd.MarkFlagRequired(name))
@@ -85,6 +92,7 @@ type completeResult struct {
 	Channels      int      `json:"channels"`
 	Pixels        int      `json:"pixels"`
 	ContextPixels int      `json:"context_pixels"`
+	Scale         int      `json:"scale,omitempty"`
 	LogLikelihood number   `json:"log_likelihood_per_pixel"`
 	SquaredError  number   `json:"mean_squared_error"`
 	Seconds       number   `json:"seconds"`
@@ -101,6 +109,9 @@ func (a *app) complete(ctx context.Context, f *completeFlags) error {
 	}
 	if f.zoom < 0 || f.zoom > 256 {
 		return usagef("--zoom %d: need 0 to 256", f.zoom)
+	}
+	if f.scale < 1 || f.scale > 16 {
+		return usagef("--scale %d: need 1 to 16", f.scale)
 	}
 	outs, err := newOutputs([]string{f.model.path, f.image, f.mask},
 		[2]string{"out", f.out}, [2]string{"mean-out", f.meanOut}, [2]string{"std-out", f.stdOut})
@@ -129,13 +140,17 @@ func (a *app) complete(ctx context.Context, f *completeFlags) error {
 		return fmt.Errorf("%s: %w", f.model.path, err)
 	}
 	d := picture.Completion{Truth: im, Mask: mask, Scale: f.zoom}
+	if f.scale > 1 {
+		d.Truth, d.Mask = enlarge(im, mask, f.scale)
+	}
 	if w, h := d.Size(); w > maxDrawing/h {
 		return usagef("--zoom %d would make a drawing of %d x %d pixels", f.zoom, w, h)
 	}
 
 	work, done := a.withProgress(ctx, "completing")
 	start := time.Now()
-	p, err := model.Complete(work, &cnp.Images[float32]{B: 1, C: im.C, H: im.H, W: im.W, Pixels: im.Pix, Mask: mask})
+	task := &cnp.Images[float32]{B: 1, C: im.C, H: im.H, W: im.W, Pixels: im.Pix, Mask: mask}
+	p, fine, err := completeScaled(work, model, task, f.scale)
 	seconds := time.Since(start).Seconds()
 	done()
 	if err != nil {
@@ -149,7 +164,7 @@ func (a *app) complete(ctx context.Context, f *completeFlags) error {
 	if cfg.Group != "" {
 		name = cfg.Group
 	}
-	d.Mean, d.Std = p.Mean, p.Std
+	d.Mean, d.Std = fine.Mean, fine.Std
 	d.Title = fmt.Sprintf("%s    %d of %s observed    log-likelihood %.4f per pixel", name, observed, plural(pixels, "pixel"), likelihood)
 
 	for _, w := range []struct {
@@ -157,8 +172,8 @@ func (a *app) complete(ctx context.Context, f *completeFlags) error {
 		write func(io.Writer) error
 	}{
 		{"out", func(w io.Writer) error { return png.Encode(w, d.Draw()) }},
-		{"mean-out", func(w io.Writer) error { return picture.WritePNG(w, p.Mean, im.C, im.H, im.W) }},
-		{"std-out", func(w io.Writer) error { return picture.WritePNG(w, p.Std, im.C, im.H, im.W) }},
+		{"mean-out", func(w io.Writer) error { return picture.WritePNG(w, fine.Mean, im.C, f.scale*im.H, f.scale*im.W) }},
+		{"std-out", func(w io.Writer) error { return picture.WritePNG(w, fine.Std, im.C, f.scale*im.H, f.scale*im.W) }},
 	} {
 		if err := outs.write(w.flag, w.write); err != nil {
 			return err
@@ -176,13 +191,66 @@ func (a *app) complete(ctx context.Context, f *completeFlags) error {
 	r.line("context", "%s (%.1f %%)", plural(observed, "pixel"), 100*float64(observed)/float64(pixels))
 	r.line("log-likelihood", "%.4f per pixel", likelihood)
 	r.line("squared error", "%.4f mean", mse)
+	scale := 0
+	if f.scale > 1 {
+		scale = f.scale
+		r.line("predicted", "%d x %d pixels", f.scale*im.W, f.scale*im.H)
+	}
 	r.line("time", "%.2f s", seconds)
 	r.line("written", "%s", f.out)
-	return a.print(r, completeResult{
+	return a.print(r, completeResult{Scale: scale,
 		Model: f.model.path, Architecture: string(cfg.Architecture), Group: cfg.Group, Image: f.image, Width: im.W, Height: im.H,
 		Channels: im.C, Pixels: pixels, ContextPixels: observed, LogLikelihood: number(likelihood), SquaredError: number(mse),
 		Seconds: number(seconds), Out: f.out, Notes: append([]string{}, r.notes...),
 	})
+}
+
+// completeScaled predicts an image at its pixels, p, and at scale times as many along each side, fine.
+func completeScaled(ctx context.Context, model cnp.Completer[float32], im *cnp.Images[float32], scale int) (p, fine *cnp.Prediction[float32], err error) {
+	if scale == 1 {
+		p, err = model.Complete(ctx, im)
+		return p, p, err
+	}
+	m, ok := model.(*cnp.ImageEquivCNP[float32])
+	if !ok {
+		return nil, nil, usagef("--scale %d: a %s model predicts at the pixels only", scale, model.Config().Architecture)
+	}
+	g := cnp.Upsampled(im.H, im.W, scale)
+	g.Targets = append(append([]float64(nil), g.Points...), g.Targets...) // the likelihood is that of the pixels
+	plan, err := m.Plan(ctx, g, cnp.PlanOptions{Memory: -1})
+	if err != nil {
+		return nil, nil, err
+	}
+	all := &cnp.Prediction[float32]{Mean: make([]float32, plan.Values()), Std: make([]float32, plan.Values())}
+	if err := plan.Predict(ctx, all, im); err != nil {
+		return nil, nil, err
+	}
+	p, fine = &cnp.Prediction[float32]{}, &cnp.Prediction[float32]{}
+	n, each := im.H*im.W, plan.Values()/im.C
+	for c := range im.C {
+		at := c * each
+		p.Mean, p.Std = append(p.Mean, all.Mean[at:at+n]...), append(p.Std, all.Std[at:at+n]...)
+		fine.Mean, fine.Std = append(fine.Mean, all.Mean[at+n:at+each]...), append(fine.Std, all.Std[at+n:at+each]...)
+	}
+	return p, fine, nil
+}
+
+// enlarge repeats every pixel scale times along both sides, for the drawing.
+func enlarge(im *raster.Image, mask []bool, scale int) (*raster.Image, []bool) {
+	h, w := scale*im.H, scale*im.W
+	big := *im
+	big.H, big.W, big.Pix = h, w, make([]float32, im.C*h*w)
+	observed := make([]bool, h*w)
+	for y := range h {
+		for x := range w {
+			from := y/scale*im.W + x/scale
+			observed[y*w+x] = mask[from]
+			for c := range im.C {
+				big.Pix[(c*h+y)*w+x] = im.Pix[c*im.H*im.W+from]
+			}
+		}
+	}
+	return &big, observed
 }
 
 // fitChannels gives an image the model's number of channels and notes what that changed.

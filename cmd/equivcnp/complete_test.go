@@ -225,3 +225,24 @@ func TestCompleteMaskKinds(t *testing.T) {
 	}
 	require.Equal(t, b.files()["grey-out.png"], b.files()["alpha-out.png"])
 }
+
+// TestCompleteScale: the values between the pixels come in the images that are asked for, and the likelihood stays the pixels'.
+func TestCompleteScale(t *testing.T) {
+	b := newBench(t)
+	b.save("m.safetensors", imageConfig("T(2)", 1))
+	b.writeImage("in.png", gradient(9, 6))
+	args := []string{"complete", "--model", "@m.safetensors", "--image", "@in.png", "--rate", "0.5", "--json", "--mean-out", "@mean.png"}
+	whole := decode[completeResult](t, b.ok(append(args, "--out", "@a.png")...))
+	got := decode[completeResult](t, b.ok(append(args, "--out", "@a.png", "--scale", "3", "--std-out", "@std.png")...))
+	require.InDelta(t, float64(whole.LogLikelihood), float64(got.LogLikelihood), 1e-5)
+	require.Equal(t, 3, got.Scale)
+	for _, name := range []string{"mean.png", "std.png"} {
+		im, err := raster.Read(b.path(name))
+		require.NoError(t, err)
+		require.Equal(t, []int{27, 18}, []int{im.W, im.H})
+	}
+	args = []string{"complete", "--image", "@in.png", "--rate", "0.5", "--out", "@b.png"}
+	b.fails(2, "--scale 17: need 1 to 16", append(args, "--model", "@m.safetensors", "--scale", "17")...)
+	b.save("cnp.safetensors", cnp.Default(cnp.CNPImage, "", 1))
+	b.fails(2, "predicts at the pixels only", append(args, "--model", "@cnp.safetensors", "--scale", "2")...)
+}

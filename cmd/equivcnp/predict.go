@@ -17,6 +17,7 @@ import (
 // predictFlags are the flags of equivcnp predict.
 type predictFlags struct {
 	model   modelFlags
+	plan    planFlags
 	in, out string
 }
 
@@ -34,7 +35,9 @@ batch: models with a lattice lay one over all its tasks, as the authors' code do
 be 0.
 
 Image models read image [B, C, H, W] and mask [B, 1, H, W] or [B, H, W] (1 where a pixel is
-observed). Images of one file are predicted alike, alone or together.
+observed). Images of one file are predicted alike, alone or together; how many go together, and how
+much memory their convolution weights may take, changes the time alone (--batch, --memory). With
+--precision bfloat16 predictions move by up to a thirtieth of the largest value.
 
 Any integer or floating-point type will do; coordinates keep 64 bits. Values where a mask has 0 are
 never read and may be NaN. The output holds mean and std, F32, shaped like the targets: [B, Nt, dy]
@@ -45,12 +48,14 @@ If the file has y_target, of the output's shape, the log-likelihood of its unmas
 printed, averaged over values. For images without it, that of image itself is, if all its values
 are finite.`,
 		Example: `  equivcnp predict --model rbf_equivcnp.pth --in tasks.safetensors --out pred.safetensors
-  equivcnp predict --model SO2.pth --group "SO(2)" --alpha 0.3 --in images.safetensors --out pred.safetensors --json`,
+  equivcnp predict --model SO2.pth --group "SO(2)" --alpha 0.3 --in images.safetensors --out pred.safetensors --json
+  equivcnp predict --model RxSO2.pth --group "R>0xSO(2)" --in in.safetensors --out out.safetensors --batch 16 --memory 2G`,
 		Args: cobra.NoArgs,
 		RunE: a.action(func(cmd *cobra.Command, _ []string) error { return a.predict(cmd.Context(), &f) }),
 	}
 	f.model.register(cmd)
 	f.model.registerLattice(cmd)
+	f.plan.register(cmd)
 	fl := cmd.Flags()
 	fl.StringVarP(&f.in, "in", "i", "", "safetensors file of the tasks, required")
 	fl.StringVarP(&f.out, "out", "o", "", "safetensors file of the predictions, required")
@@ -90,6 +95,10 @@ type job struct {
 }
 
 func (a *app) predict(ctx context.Context, f *predictFlags) error {
+	opt, err := f.plan.options()
+	if err != nil {
+		return err
+	}
 	outs, err := newOutputs([]string{f.model.path, f.in}, [2]string{"out", f.out})
 	if err != nil {
 		return err
@@ -109,7 +118,7 @@ func (a *app) predict(ctx context.Context, f *predictFlags) error {
 	case cnp.Regressor[float32]:
 		j, err = curveJob(in, m)
 	case cnp.Completer[float32]:
-		j, err = imageJob(in, m)
+		j, err = imageJob(in, m, &f.plan, opt)
 	default:
 		return fmt.Errorf("%s: a %s model predicts nothing", f.model.path, cfg.Architecture)
 	}
@@ -197,8 +206,8 @@ func curveJob(t *taskfile.File, m cnp.Regressor[float32]) (*job, error) {
 	return j, nil
 }
 
-// imageJob prepares a batch of images.
-func imageJob(t *taskfile.File, m cnp.Completer[float32]) (*job, error) {
+// imageJob prepares a batch of images; plan and its options say how an EquivCNP runs them.
+func imageJob(t *taskfile.File, m cnp.Completer[float32], plan *planFlags, opt cnp.PlanOptions) (*job, error) {
 	c, err := t.Images(m.Config().DimY)
 	if err != nil {
 		return nil, err
@@ -208,6 +217,9 @@ func imageJob(t *taskfile.File, m cnp.Completer[float32]) (*job, error) {
 	j.run = func(ctx context.Context) (*cnp.Prediction[float32], error) {
 		if im.B == 0 {
 			return &cnp.Prediction[float32]{}, nil
+		}
+		if e, ok := m.(*cnp.ImageEquivCNP[float32]); ok {
+			return plan.run(ctx, e, im, opt)
 		}
 		return m.Complete(ctx, im)
 	}

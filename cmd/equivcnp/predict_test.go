@@ -313,3 +313,34 @@ func TestPredictPointsPerUnit(t *testing.T) {
 		require.False(t, math.IsNaN(float64(v)))
 	}
 }
+
+// TestPredictPlans: how many images go together and what is kept in memory changes nothing, and bfloat16 little.
+func TestPredictPlans(t *testing.T) {
+	b := newBench(t)
+	b.save("m.safetensors", imageConfig("SO(2)", 1))
+	const n, side = 5, 6
+	pixels, mask := make([]float64, n*side*side), make([]byte, n*side*side)
+	for i := range pixels {
+		pixels[i], mask[i] = float64(i%7)/7, byte(i/3%2)
+	}
+	b.tensors("in.safetensors", f64s("image", []int{n, 1, side, side}, pixels...), u8s("mask", safetensors.U8, []int{n, side, side}, mask...))
+	args := []string{"predict", "--model", "@m.safetensors", "--in", "@in.safetensors", "--out", "@out.safetensors"}
+	b.ok(args...)
+	mean, std := b.prediction("out.safetensors", n, 1, side, side)
+	for _, more := range [][]string{{"--batch", "2"}, {"--batch", "1", "--memory", "0", "--threads", "1"}, {"--memory", "1.5M"}, {"--memory", "1g"}} {
+		b.ok(append(args, more...)...)
+		m, s := b.prediction("out.safetensors", n, 1, side, side)
+		require.Equal(t, mean, m, "%v", more)
+		require.Equal(t, std, s, "%v", more)
+	}
+	b.ok(append(args, "--precision", "bfloat16")...)
+	m, _ := b.prediction("out.safetensors", n, 1, side, side)
+	for i := range m {
+		require.InDelta(t, mean[i], m[i], 1e-2)
+	}
+	b.fails(2, `--precision "float16": need float32 or bfloat16`, append(args, "--precision", "float16")...)
+	b.fails(2, `--batch -1: need 0 or more`, append(args, "--batch", "-1")...)
+	for _, bad := range []string{"-1", "x", "1E", "G", "1e30", "NaN", "inf"} {
+		b.fails(2, `--memory "`+bad+`"`, append(args, "--memory", bad)...)
+	}
+}

@@ -1,0 +1,88 @@
+package main
+
+import (
+	"context"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/equivcnp/equivcnp/cnp"
+)
+
+// planFlags say how an image model runs many images.
+type planFlags struct {
+	batch     int
+	memory    string
+	precision string
+}
+
+// register adds the flags.
+func (p *planFlags) register(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.IntVar(&p.batch, "batch", 0, "images at a time, for image models; 0 takes as many as fit 256 MB of features")
+	f.StringVar(&p.memory, "memory", "", "memory for stored convolution weights of an image model, 800M or 2G for example; "+
+		"what does not fit is computed anew for every batch (default 64M)")
+	f.StringVar(&p.precision, "precision", string(cnp.Float32), "of stored weights: float32, or bfloat16 for half the memory")
+	must(cmd.RegisterFlagCompletionFunc("precision",
+		cobra.FixedCompletions([]string{string(cnp.Float32), string(cnp.BFloat16)}, cobra.ShellCompDirectiveNoFileComp)))
+}
+
+// options checks the flags.
+func (p *planFlags) options() (cnp.PlanOptions, error) {
+	opt := cnp.PlanOptions{Memory: 64 << 20, Precision: cnp.Precision(p.precision)}
+	if p.batch < 0 {
+		return opt, usagef("--batch %d: need 0 or more", p.batch)
+	}
+	if opt.Precision != cnp.Float32 && opt.Precision != cnp.BFloat16 {
+		return opt, usagef("--precision %q: need %s or %s", p.precision, cnp.Float32, cnp.BFloat16)
+	}
+	if p.memory != "" {
+		n, ok := parseBytes(p.memory)
+		if !ok {
+			return opt, usagef("--memory %q: need a number of bytes, with K, M, G or T for powers of 1024", p.memory)
+		}
+		if opt.Memory = n; n == 0 {
+			opt.Memory = -1 // 0 would be the default
+		}
+	}
+	return opt, nil
+}
+
+// parseBytes reads "512", "64K", "1.5G".
+func parseBytes(s string) (int64, bool) {
+	shift := 0
+	if s != "" {
+		if i := strings.IndexByte("KMGT", s[len(s)-1]&^0x20); i >= 0 {
+			s, shift = s[:len(s)-1], 10*(i+1)
+		}
+	}
+	v, err := strconv.ParseFloat(s, 64)
+	if v *= math.Ldexp(1, shift); err != nil || !(v >= 0 && v < math.MaxInt64) {
+		return 0, false
+	}
+	return int64(v), true
+}
+
+// run completes images by a plan, so many at a time.
+func (p *planFlags) run(ctx context.Context, m *cnp.ImageEquivCNP[float32], im *cnp.Images[float32], opt cnp.PlanOptions) (*cnp.Prediction[float32], error) {
+	plan, err := m.Plan(ctx, cnp.Grid(im.H, im.W), opt)
+	if err != nil {
+		return nil, err
+	}
+	v, n, step := plan.Values(), im.H*im.W, p.batch
+	if step == 0 {
+		step = max(im.B, 1)
+	}
+	out := &cnp.Prediction[float32]{Mean: make([]float32, im.B*v), Std: make([]float32, im.B*v)}
+	for lo := 0; lo < im.B; lo += step {
+		hi := min(lo+step, im.B)
+		part := &cnp.Images[float32]{B: hi - lo, C: im.C, H: im.H, W: im.W,
+			Pixels: im.Pixels[lo*im.C*n : hi*im.C*n], Mask: im.Mask[lo*n : hi*n]}
+		if err := plan.Predict(ctx, &cnp.Prediction[float32]{Mean: out.Mean[lo*v : hi*v], Std: out.Std[lo*v : hi*v]}, part); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
