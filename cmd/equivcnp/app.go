@@ -77,6 +77,7 @@ checkpoints (.pth) as it is.`,
 	root.PersistentFlags().BoolVarP(&a.quiet, "quiet", "q", false, "no progress bar")
 	root.PersistentFlags().IntVar(&a.threads, "threads", 0, "number of threads; 0 uses all cores")
 	root.AddCommand(a.demoCommand(), a.completeCommand(), a.regressCommand(), a.predictCommand(), a.trainCommand(), a.evalCommand(),
+		a.reproduceCommand(),
 		a.convertCommand(), a.inspectCommand(), a.versionCommand())
 	return root
 }

@@ -59,19 +59,10 @@ var (
 // are not finite are errors.
 func WriteCurves(w io.Writer, format, title string, curves []Curve) error {
 	width, height := curveWidth, curveHeight*vg.Length(max(1, len(curves)))
-	var canvas interface {
-		vg.CanvasSizer
-		io.WriterTo
+	canvas, err := newCanvas(format, width, height)
+	if err != nil {
+		return err
 	}
-	switch format {
-	case "png":
-		canvas = vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(curveDPI))}
-	case "svg":
-		canvas = vgsvg.New(width, height)
-	default:
-		return fmt.Errorf("picture: no plot format %q", format)
-	}
-
 	plots := make([][]*plot.Plot, len(curves))
 	for i := range curves {
 		p, err := curves[i].plot()
@@ -92,13 +83,28 @@ func WriteCurves(w io.Writer, format, title string, curves []Curve) error {
 			plots[i][0].Draw(row[0])
 		}
 	}
-	_, err := canvas.WriteTo(w)
+	_, err = canvas.WriteTo(w)
 	return err
 }
 
-// plot builds the drawing of one curve.
-func (c *Curve) plot() (*plot.Plot, error) {
-	p := plot.New()
+// canvas is what a plot is drawn on and then written as a file.
+type canvas interface {
+	vg.CanvasSizer
+	io.WriterTo
+}
+
+func newCanvas(format string, width, height vg.Length) (canvas, error) {
+	switch format {
+	case "png":
+		return vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(curveDPI))}, nil
+	case "svg":
+		return vgsvg.New(width, height), nil
+	}
+	return nil, fmt.Errorf("picture: no plot format %q", format)
+}
+
+// style sets fonts, legend and grid.
+func style(p *plot.Plot) {
 	for _, style := range []*draw.TextStyle{
 		&p.Title.TextStyle, &p.X.Label.TextStyle, &p.Y.Label.TextStyle, &p.X.Tick.Label, &p.Y.Tick.Label,
 		&p.Legend.TextStyle,
@@ -107,13 +113,19 @@ func (c *Curve) plot() (*plot.Plot, error) {
 	}
 	p.Title.TextStyle.Font.Size = vg.Points(12)
 	p.Title.Padding = vg.Points(6)
-	p.X.Label.Text, p.Y.Label.Text, p.Title.Text = c.XLabel, c.YLabel, c.Title
-	p.Legend.Top = true
 	p.Legend.Padding, p.Legend.XOffs = vg.Points(2), vg.Points(-6)
 	grid := plotter.NewGrid()
 	grid.Horizontal.Color, grid.Vertical.Color = faint, faint
 	grid.Horizontal.Width, grid.Vertical.Width = vg.Points(0.4), vg.Points(0.4)
 	p.Add(grid)
+}
+
+// plot builds the drawing of one curve.
+func (c *Curve) plot() (*plot.Plot, error) {
+	p := plot.New()
+	style(p)
+	p.X.Label.Text, p.Y.Label.Text, p.Title.Text = c.XLabel, c.YLabel, c.Title
+	p.Legend.Top = true
 
 	mean, upper, lower := c.sorted()
 	for i := range mean {

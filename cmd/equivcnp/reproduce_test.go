@@ -1,0 +1,162 @@
+package main
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/csv"
+	"image/png"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/equivcnp/equivcnp/cnp"
+)
+
+// made reads what a reproduction wrote: the report, its CSV files by name, and how many drawings there are, all of which must be whole and shown.
+func made(t *testing.T, r reproduceResult) (report string, tables map[string][][]string, drawings int) {
+	t.Helper()
+	tables = map[string][][]string{}
+	var shown []string
+	for _, path := range r.Files {
+		b, err := os.ReadFile(path)
+		require.NoError(t, err)
+		switch filepath.Ext(path) {
+		case ".md":
+			report = string(b)
+		case ".csv":
+			rows, err := csv.NewReader(bytes.NewReader(b)).ReadAll() // all rows have as many cells
+			require.NoError(t, err)
+			tables[filepath.Base(path)] = rows
+		case ".png":
+			_, err := png.Decode(bytes.NewReader(b))
+			require.NoError(t, err)
+			drawings++
+			shown = append(shown, "("+filepath.Base(path)+")")
+		}
+	}
+	for _, s := range shown {
+		require.Contains(t, report, s)
+	}
+	return report, tables, drawings
+}
+
+func TestReproduceTable1(t *testing.T) {
+	b := newBench(t)
+	b.save("rbf_cnp.safetensors", cnp.Default(cnp.CNPCurve, "", 1))
+	b.save("matern_cnp.safetensors", cnp.Default(cnp.CNPCurve, "", 1))
+	b.save("rbf_conv.safetensors", cnp.Default(cnp.ConvCNPCurve, "", 1))
+	b.save("nameless.safetensors", cnp.Default(cnp.CNPCurve, "", 1))
+	b.save("T2.safetensors", smallImage("T(2)", 1))
+	r := decode[reproduceResult](t, b.ok("reproduce", "table1", "--models", b.dir, "--out", "@new", "--tasks", "2", "--json"))
+	require.Len(t, r.Files, 3)
+	require.Len(t, r.Notes, 1)
+	require.Contains(t, r.Notes[0], "the name of nameless has none of rbf, matern, periodic")
+	report, tables, drawings := made(t, r)
+	require.Equal(t, 1, drawings)
+	require.Contains(t, report, "| paper: EquivCNP | equivcnp | 1.2930 ± 1.0113 | 0.6616 ± 0.6728 | -0.4037 ± 0.4968 |")
+	require.Contains(t, report, "- left out: the name of nameless")
+	rows := tables["table1.csv"]
+	require.Len(t, rows, 1+2*(3+3)) // a header; on two intervals, the process for three kernels and three models
+	require.Equal(t, "the process itself", rows[1][0])
+	require.Equal(t, "conv", rows[4][0])
+	require.Equal(t, "2", rows[4][5])
+	require.NotEmpty(t, rows[4][15], "equivariance is measured on the first interval")
+	require.True(t, strings.HasPrefix(rows[4][14], "-"), "nothing beats the process")
+
+	again := decode[reproduceResult](t, b.ok("reproduce", "table1", "--models", b.dir, "--out", "@new", "--tasks", "2", "--json"))
+	second, _, _ := made(t, again)
+	require.Equal(t, report, second, "equal seeds, equal reports")
+}
+
+func TestReproduceTable2(t *testing.T) {
+	b := newBench(t)
+	for _, g := range []string{"SE(2)", "T(2)"} {
+		b.save(g[:2]+".safetensors", smallImage(g, 1))
+	}
+	r := decode[reproduceResult](t, b.ok("reproduce", "table2", "--models", b.dir, "--out", "@out", "--tasks", "2", "--json"))
+	report, tables, drawings := made(t, r)
+	require.Equal(t, 2, drawings)
+	require.Contains(t, report, "| T(2) | T( |")
+	require.Contains(t, report, "| 1.0998 ± 0.4115 |")
+	rows := tables["table2.csv"]
+	require.Len(t, rows, 3)
+	require.Equal(t, []string{"T(", "T(2)", "1", "2"}, rows[1][:4], "in the order of the paper")
+	require.Equal(t, "SE(2)", rows[2][1])
+}
+
+func TestReproduceFigures(t *testing.T) {
+	if testing.Short() {
+		t.Skip("skipped: -short; many drawings")
+	}
+	b := newBench(t)
+	b.save("rbf_cnp.safetensors", cnp.Default(cnp.CNPCurve, "", 1))
+	b.save("T2.safetensors", smallImage("T(2)", 1))
+	idx := binary.BigEndian.AppendUint32(nil, 0x803)
+	for _, v := range []uint32{2, 8, 8} {
+		idx = binary.BigEndian.AppendUint32(idx, v)
+	}
+	b.write("images", string(append(idx, make([]byte, 128)...)))
+	r := decode[reproduceResult](t, b.ok("reproduce", "figures", "--models", b.dir, "--out", "@out", "--tasks", "1", "--mnist", "@images", "--json"))
+	report, tables, drawings := made(t, r)
+	require.Equal(t, 2+6+1, drawings)
+	require.Contains(t, report, "## Turned MNIST")
+	require.Len(t, tables["curves.csv"], 1+2*len(scenes)*figureTargets)
+	require.Len(t, tables["digits.csv"], 1+len(figureScales)+len(figureRates))
+	require.Len(t, tables["mnist.csv"], 2)
+	require.Empty(t, r.Notes)
+	observed := 0
+	for _, row := range tables["curves.csv"][1:] {
+		if row[7] == "1" {
+			observed++
+		}
+	}
+	require.Equal(t, 2*len(scenes)*figureContext, observed)
+}
+
+// TestFigureTasks: the contexts lie where their scenes say, and differ from the truth in the one outlier.
+func TestFigureTasks(t *testing.T) {
+	src, err := curveSource("matern", figureLo, figureHi)
+	require.NoError(t, err)
+	drawn, err := figureTasks(src.Curves, 1)
+	require.NoError(t, err)
+	require.Len(t, drawn, len(scenes))
+	for i, tasks := range drawn {
+		c, err := drawnCurve(tasks, &cnp.Prediction[float32]{Mean: tasks.Y, Std: tasks.Y}, 0)
+		require.NoError(t, err)
+		truth := map[float64]float64{}
+		for k, x := range c[0].X {
+			truth[x] = c[0].Truth[k]
+		}
+		off := 0
+		require.Len(t, c[0].ContextX, figureContext)
+		for k, x := range c[0].ContextX {
+			require.True(t, x >= scenes[i].lo && x <= scenes[i].hi)
+			if d := c[0].ContextY[k] - truth[x]; d != 0 {
+				require.InDelta(t, scenes[i].outlier, d, 1e-6)
+				off++
+			}
+		}
+		require.Equal(t, scenes[i].outlier != 0, off == 1)
+	}
+	_, err = curveSource("linear", 0, 1)
+	require.Error(t, err)
+}
+
+func TestReproduceErrors(t *testing.T) {
+	b := newBench(t)
+	b.fails(2, "say what to make", "reproduce")
+	b.fails(2, `unknown part of the paper "table3"`, "reproduce", "table3")
+	b.fails(2, `required flag(s) "out"`, "reproduce", "table1")
+	b.fails(2, "--tasks 0", "reproduce", "table1", "--out", "@out", "--tasks", "0")
+	b.fails(1, "no curve model among", "reproduce", "table1", "--out", "@out")
+	b.fails(1, "no such file", "reproduce", "table2", "--out", "@out", "--models", "@missing")
+	b.fails(1, "no model in it", "reproduce", "table2", "--out", "@out", "--models", b.dir)
+	b.save("curve.safetensors", cnp.Default(cnp.CNPCurve, "", 1))
+	b.fails(1, "no model of grey images", "reproduce", "table2", "--out", "@out", "--models", b.dir)
+	b.fails(1, "no model of curves or grey images", "reproduce", "figures", "--out", "@out", "--models", b.dir)
+	b.write("file", "")
+	b.fails(1, "file", "reproduce", "table1", "--out", "@file")
+}
