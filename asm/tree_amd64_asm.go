@@ -37,6 +37,7 @@ func treeAMD64(f *x86.File) {
 			treePartition(f, l, e)
 		}
 	}
+	smallestAMD64(f)
 }
 
 // suffix ends the names of kernels for that many axes, before type and level.

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/equivcnp/equivcnp/internal/parallel"
+	"github.com/equivcnp/equivcnp/simd"
 )
 
 // nearestGroup is what a goroutine needs to find the nearest points of groups of queries.
@@ -14,7 +15,6 @@ type nearestGroup[T Float] struct {
 	groups []queryGroup
 	boxes  []T
 	best   NearestWorkspace
-	key    []uint64
 	// The answer.
 	out Batch[T]
 }
@@ -132,9 +132,11 @@ func (w *nearestGroup[T]) answer(p *KDTree[T], pts, qs *stored[T], g queryGroup,
 			index, found := w.index[from:end], w.found[from:end]
 			from = end
 			if len(index) >= min(k, p.n) || largest {
-				w.key = smallest(found, index, k, w.key)
-				n := min(k, len(index))
-				w.out.Index, w.out.Dist2 = append(w.out.Index, index[:n]...), append(w.out.Dist2, found[:n]...)
+				m := len(w.out.Index)
+				w.out.Index = slices.Grow(w.out.Index, min(k, len(index))+simd.TreeSlack)
+				w.out.Dist2 = slices.Grow(w.out.Dist2, min(k, len(index))+simd.TreeSlack)
+				m += simd.Smallest(w.out.Index[m:cap(w.out.Index)], w.out.Dist2[m:cap(w.out.Dist2)], index, found, k)
+				w.out.Index, w.out.Dist2 = w.out.Index[:m], w.out.Dist2[:m]
 			} else {
 				var c [maxTreeDim]T
 				for axis := range p.dim {
@@ -145,59 +147,6 @@ func (w *nearestGroup[T]) answer(p *KDTree[T], pts, qs *stored[T], g queryGroup,
 			w.out.End = append(w.out.End, int32(len(w.out.Index)))
 		}
 		f(&w.out)
-	}
-}
-
-// smallest puts the k first pairs in the order by (dist2, index) in front, in that order. key is scratch.
-func smallest[T Float](dist2 []T, index []int32, k int, key []uint64) []uint64 {
-	n := len(index)
-	k = min(k, n)
-	if k == 0 {
-		return key
-	}
-	if d, ok := any(dist2).([]float32); ok {
-		// A squared distance is not negative, so its bits are in order, and those of the index below them decide ties.
-		key = key[:0]
-		for i, x := range d {
-			key = append(key, uint64(math.Float32bits(x))<<32|uint64(uint32(index[i])))
-		}
-		smallestKeys(key, k)
-		for i, x := range key[:k] {
-			d[i], index[i] = math.Float32frombits(uint32(x>>32)), int32(uint32(x))
-		}
-		return key
-	}
-	for i := range n {
-		x, number := dist2[i], index[i]
-		j := min(i, k)
-		if i >= k {
-			if last := k - 1; dist2[last] < x || (dist2[last] == x && index[last] < number) {
-				continue
-			}
-			j = k - 1
-		}
-		for ; j > 0 && (dist2[j-1] > x || (dist2[j-1] == x && index[j-1] > number)); j-- {
-			dist2[j], index[j] = dist2[j-1], index[j-1]
-		}
-		dist2[j], index[j] = x, number
-	}
-	return key
-}
-
-// smallestKeys puts the k least keys in front, ascending.
-func smallestKeys(key []uint64, k int) {
-	for i, x := range key {
-		j := i
-		if i >= k {
-			if key[k-1] < x {
-				continue
-			}
-			j = k - 1
-		}
-		for ; j > 0 && key[j-1] > x; j-- {
-			key[j] = key[j-1]
-		}
-		key[j] = x
 	}
 }
 

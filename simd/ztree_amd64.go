@@ -263,3 +263,13 @@ func treeCountNF64AVX512(count *int32, q *float64, ldq int, nq int, c *float64, 
 //
 //go:noescape
 func treePartitionF64AVX512(x *float64, ldx int, rows int, scratch *float64, lds int, key *float64, n int, pivot float64) int
+
+// treeSmallest32F32AVX512 stores the k ≤ n smallest of n > 0 pairs, n ≤ 32, ordered by (dist2, index), and up to a vector more.
+//
+//go:noescape
+func treeSmallest32F32AVX512(outIndex *int32, outDist2 *float32, index *int32, dist2 *float32, n int, k int)
+
+// treeSmallest64F32AVX512 stores the k ≤ n smallest of n > 0 pairs, k ≤ 64, ordered by (dist2, index), and up to a vector more.
+//
+//go:noescape
+func treeSmallest64F32AVX512(outIndex *int32, outDist2 *float32, index *int32, dist2 *float32, n int, k int)

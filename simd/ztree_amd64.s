@@ -6017,3 +6017,1319 @@ done3:
 	MOVQ DI, ret+64(FP)
 	VZEROUPPER
 	RET
+
+// func treeSmallest32F32AVX512(outIndex *int32, outDist2 *float32, index *int32, dist2 *float32, n int, k int)
+// Requires: AVX, AVX512F, AVX512VL, BMI2, CMOV
+TEXT ·treeSmallest32F32AVX512(SB), NOSPLIT, $0-48
+	MOVQ         index+16(FP), AX
+	MOVQ         dist2+24(FP), CX
+	MOVQ         n+32(FP), DX
+	MOVL         $0x000000aa, BX
+	KMOVW        BX, K1
+	MOVL         $0x000000cc, BX
+	KMOVW        BX, K2
+	MOVL         $0x000000f0, BX
+	KMOVW        BX, K3
+	VMOVUPD      treeReverse<>+0(SB), Z0
+	MOVQ         $0x7ff0000000000000, BX
+	VPBROADCASTQ BX, Z1
+	XORQ         SI, SI
+	MOVQ         DX, BX
+	SUBQ         $0x00, BX
+	CMOVQLT      SI, BX
+	MOVQ         $+255, SI
+	CMPQ         BX, $0x08
+	MOVQ         $+8, DI
+	CMOVQGT      DI, BX
+	BZHIQ        BX, SI, SI
+	KMOVW        SI, K4
+	VMOVDQU32.Z  (CX), K4, Y2
+	VMOVDQU32.Z  (AX), K4, Y3
+	VPMOVZXDQ    Y2, Z2
+	VPMOVZXDQ    Y3, Z3
+	VPSLLQ       $0x20, Z2, Z2
+	VPORQ        Z3, Z2, Z2
+	VMOVAPD      Z1, Z3
+	VMOVAPD      Z2, K4, Z3
+	XORQ         SI, SI
+	MOVQ         DX, BX
+	SUBQ         $0x08, BX
+	CMOVQLT      SI, BX
+	MOVQ         $+255, SI
+	CMPQ         BX, $0x08
+	MOVQ         $+8, DI
+	CMOVQGT      DI, BX
+	BZHIQ        BX, SI, SI
+	KMOVW        SI, K4
+	VMOVDQU32.Z  32(CX), K4, Y2
+	VMOVDQU32.Z  32(AX), K4, Y4
+	VPMOVZXDQ    Y2, Z2
+	VPMOVZXDQ    Y4, Z4
+	VPSLLQ       $0x20, Z2, Z2
+	VPORQ        Z4, Z2, Z2
+	VMOVAPD      Z1, Z4
+	VMOVAPD      Z2, K4, Z4
+	XORQ         SI, SI
+	MOVQ         DX, BX
+	SUBQ         $0x10, BX
+	CMOVQLT      SI, BX
+	MOVQ         $+255, SI
+	CMPQ         BX, $0x08
+	MOVQ         $+8, DI
+	CMOVQGT      DI, BX
+	BZHIQ        BX, SI, SI
+	KMOVW        SI, K4
+	VMOVDQU32.Z  64(CX), K4, Y2
+	VMOVDQU32.Z  64(AX), K4, Y5
+	VPMOVZXDQ    Y2, Z2
+	VPMOVZXDQ    Y5, Z5
+	VPSLLQ       $0x20, Z2, Z2
+	VPORQ        Z5, Z2, Z2
+	VMOVAPD      Z1, Z5
+	VMOVAPD      Z2, K4, Z5
+	XORQ         BX, BX
+	SUBQ         $0x18, DX
+	CMOVQLT      BX, DX
+	MOVQ         $+255, BX
+	CMPQ         DX, $0x08
+	MOVQ         $+8, SI
+	CMOVQGT      SI, DX
+	BZHIQ        DX, BX, BX
+	KMOVW        BX, K4
+	VMOVDQU32.Z  96(CX), K4, Y2
+	VMOVDQU32.Z  96(AX), K4, Y6
+	VPMOVZXDQ    Y2, Z2
+	VPMOVZXDQ    Y6, Z6
+	VPSLLQ       $0x20, Z2, Z2
+	VPORQ        Z6, Z2, Z2
+	VMOVAPD      Z1, Z1
+	VMOVAPD      Z2, K4, Z1
+	VMINPD       Z4, Z3, Z2
+	VMAXPD       Z4, Z3, Z4
+	VMINPD       Z1, Z5, Z3
+	VMAXPD       Z1, Z5, Z1
+	VMINPD       Z1, Z2, Z5
+	VMAXPD       Z1, Z2, Z1
+	VMINPD       Z3, Z4, Z2
+	VMAXPD       Z3, Z4, Z3
+	VMINPD       Z2, Z5, Z4
+	VMAXPD       Z2, Z5, Z2
+	VMINPD       Z1, Z3, Z5
+	VMAXPD       Z1, Z3, Z1
+	VPERMILPD    $0x55, Z1, Z3
+	VPERMILPD    $0x55, Z5, Z6
+	VPERMILPD    $0x55, Z2, Z7
+	VPERMILPD    $0x55, Z4, Z8
+	VMINPD       Z3, Z4, Z9
+	VMAXPD       Z3, Z4, K1, Z9
+	VMINPD       Z6, Z2, Z3
+	VMAXPD       Z6, Z2, K1, Z3
+	VMINPD       Z7, Z5, Z2
+	VMAXPD       Z7, Z5, K1, Z2
+	VMINPD       Z8, Z1, Z4
+	VMAXPD       Z8, Z1, K1, Z4
+	VMINPD       Z2, Z9, Z1
+	VMAXPD       Z2, Z9, Z2
+	VMINPD       Z4, Z3, Z5
+	VMAXPD       Z4, Z3, Z4
+	VMINPD       Z5, Z1, Z3
+	VMAXPD       Z5, Z1, Z5
+	VMINPD       Z4, Z2, Z1
+	VMAXPD       Z4, Z2, Z4
+	VPERMPD      $0x1b, Z4, Z2
+	VPERMPD      $0x1b, Z1, Z6
+	VPERMPD      $0x1b, Z5, Z7
+	VPERMPD      $0x1b, Z3, Z8
+	VMINPD       Z2, Z3, Z9
+	VMAXPD       Z2, Z3, K2, Z9
+	VMINPD       Z6, Z5, Z2
+	VMAXPD       Z6, Z5, K2, Z2
+	VMINPD       Z7, Z1, Z3
+	VMAXPD       Z7, Z1, K2, Z3
+	VMINPD       Z8, Z4, Z1
+	VMAXPD       Z8, Z4, K2, Z1
+	VPERMILPD    $0x55, Z9, Z4
+	VMINPD       Z4, Z9, Z5
+	VMAXPD       Z4, Z9, K1, Z5
+	VPERMILPD    $0x55, Z2, Z4
+	VMINPD       Z4, Z2, Z6
+	VMAXPD       Z4, Z2, K1, Z6
+	VPERMILPD    $0x55, Z3, Z2
+	VMINPD       Z2, Z3, Z4
+	VMAXPD       Z2, Z3, K1, Z4
+	VPERMILPD    $0x55, Z1, Z2
+	VMINPD       Z2, Z1, Z3
+	VMAXPD       Z2, Z1, K1, Z3
+	VMINPD       Z4, Z5, Z1
+	VMAXPD       Z4, Z5, Z4
+	VMINPD       Z3, Z6, Z2
+	VMAXPD       Z3, Z6, Z3
+	VMINPD       Z2, Z1, Z5
+	VMAXPD       Z2, Z1, Z2
+	VMINPD       Z3, Z4, Z1
+	VMAXPD       Z3, Z4, Z3
+	VPERMPD      Z3, Z0, Z4
+	VPERMPD      Z1, Z0, Z6
+	VPERMPD      Z2, Z0, Z7
+	VPERMPD      Z5, Z0, Z0
+	VMINPD       Z4, Z5, Z8
+	VMAXPD       Z4, Z5, K3, Z8
+	VMINPD       Z6, Z2, Z4
+	VMAXPD       Z6, Z2, K3, Z4
+	VMINPD       Z7, Z1, Z2
+	VMAXPD       Z7, Z1, K3, Z2
+	VMINPD       Z0, Z3, Z1
+	VMAXPD       Z0, Z3, K3, Z1
+	VPERMPD      $0x4e, Z8, Z0
+	VMINPD       Z0, Z8, Z3
+	VMAXPD       Z0, Z8, K2, Z3
+	VPERMPD      $0x4e, Z4, Z0
+	VMINPD       Z0, Z4, Z5
+	VMAXPD       Z0, Z4, K2, Z5
+	VPERMPD      $0x4e, Z2, Z0
+	VMINPD       Z0, Z2, Z4
+	VMAXPD       Z0, Z2, K2, Z4
+	VPERMPD      $0x4e, Z1, Z0
+	VMINPD       Z0, Z1, Z2
+	VMAXPD       Z0, Z1, K2, Z2
+	VPERMILPD    $0x55, Z3, Z0
+	VMINPD       Z0, Z3, Z1
+	VMAXPD       Z0, Z3, K1, Z1
+	VPERMILPD    $0x55, Z5, Z0
+	VMINPD       Z0, Z5, Z3
+	VMAXPD       Z0, Z5, K1, Z3
+	VPERMILPD    $0x55, Z4, Z0
+	VMINPD       Z0, Z4, Z5
+	VMAXPD       Z0, Z4, K1, Z5
+	VPERMILPD    $0x55, Z2, Z0
+	VMINPD       Z0, Z2, Z4
+	VMAXPD       Z0, Z2, K1, Z4
+	VMINPD       Z5, Z1, Z0
+	VMAXPD       Z5, Z1, Z5
+	VMINPD       Z4, Z3, Z1
+	VMAXPD       Z4, Z3, Z4
+	VMINPD       Z1, Z0, Z2
+	VMAXPD       Z1, Z0, Z1
+	VMINPD       Z4, Z5, Z0
+	VMAXPD       Z4, Z5, Z4
+	MOVQ         outIndex+0(FP), AX
+	MOVQ         outDist2+8(FP), CX
+	MOVQ         k+40(FP), DX
+	VUNPCKLPD    Z1, Z2, Z3
+	VUNPCKHPD    Z1, Z2, Z1
+	VUNPCKLPD    Z4, Z0, Z2
+	VUNPCKHPD    Z4, Z0, Z0
+	VSHUFF64X2   $0x88, Z2, Z3, Z4
+	VSHUFF64X2   $0xdd, Z2, Z3, Z2
+	VSHUFF64X2   $0x88, Z0, Z1, Z3
+	VSHUFF64X2   $0xdd, Z0, Z1, Z0
+	VSHUFF64X2   $0x88, Z3, Z4, Z1
+	VSHUFF64X2   $0x88, Z0, Z2, Z5
+	VSHUFF64X2   $0xdd, Z3, Z4, Z3
+	VSHUFF64X2   $0xdd, Z0, Z2, Z0
+	VPMOVQD      Z1, Y2
+	VPSRLQ       $0x20, Z1, Z1
+	VPMOVQD      Z1, Y1
+	VMOVDQU      Y2, (AX)
+	VMOVDQU      Y1, (CX)
+	SUBQ         $0x08, DX
+	JLE          stored1
+	VPMOVQD      Z5, Y1
+	VPSRLQ       $0x20, Z5, Z5
+	VPMOVQD      Z5, Y2
+	VMOVDQU      Y1, 32(AX)
+	VMOVDQU      Y2, 32(CX)
+	SUBQ         $0x08, DX
+	JLE          stored1
+	VPMOVQD      Z3, Y1
+	VPSRLQ       $0x20, Z3, Z3
+	VPMOVQD      Z3, Y2
+	VMOVDQU      Y1, 64(AX)
+	VMOVDQU      Y2, 64(CX)
+	SUBQ         $0x08, DX
+	JLE          stored1
+	VPMOVQD      Z0, Y1
+	VPSRLQ       $0x20, Z0, Z0
+	VPMOVQD      Z0, Y0
+	VMOVDQU      Y1, 96(AX)
+	VMOVDQU      Y0, 96(CX)
+	SUBQ         $0x08, DX
+	JLE          stored1
+
+stored1:
+	VZEROUPPER
+	RET
+
+DATA treeReverse<>+0(SB)/4, $0x00000007
+DATA treeReverse<>+4(SB)/4, $0x00000000
+DATA treeReverse<>+8(SB)/4, $0x00000006
+DATA treeReverse<>+12(SB)/4, $0x00000000
+DATA treeReverse<>+16(SB)/4, $0x00000005
+DATA treeReverse<>+20(SB)/4, $0x00000000
+DATA treeReverse<>+24(SB)/4, $0x00000004
+DATA treeReverse<>+28(SB)/4, $0x00000000
+DATA treeReverse<>+32(SB)/4, $0x00000003
+DATA treeReverse<>+36(SB)/4, $0x00000000
+DATA treeReverse<>+40(SB)/4, $0x00000002
+DATA treeReverse<>+44(SB)/4, $0x00000000
+DATA treeReverse<>+48(SB)/4, $0x00000001
+DATA treeReverse<>+52(SB)/4, $0x00000000
+DATA treeReverse<>+56(SB)/4, $0x00000000
+DATA treeReverse<>+60(SB)/4, $0x00000000
+GLOBL treeReverse<>(SB), RODATA|NOPTR, $64
+
+// func treeSmallest64F32AVX512(outIndex *int32, outDist2 *float32, index *int32, dist2 *float32, n int, k int)
+// Requires: AVX, AVX512F, AVX512VL, BMI2, CMOV
+TEXT ·treeSmallest64F32AVX512(SB), NOSPLIT, $0-48
+	MOVQ         index+16(FP), AX
+	MOVQ         dist2+24(FP), CX
+	MOVQ         n+32(FP), DX
+	MOVL         $0x000000aa, BX
+	KMOVW        BX, K1
+	MOVL         $0x000000cc, BX
+	KMOVW        BX, K2
+	MOVL         $0x000000f0, BX
+	KMOVW        BX, K3
+	VMOVUPD      treeReverse<>+0(SB), Z0
+	MOVQ         $0x7ff0000000000000, BX
+	VPBROADCASTQ BX, Z1
+	MOVQ         DX, BX
+	XORQ         DI, DI
+	MOVQ         BX, SI
+	SUBQ         $0x00, SI
+	CMOVQLT      DI, SI
+	MOVQ         $+255, DI
+	CMPQ         SI, $0x08
+	MOVQ         $+8, R8
+	CMOVQGT      R8, SI
+	BZHIQ        SI, DI, DI
+	KMOVW        DI, K4
+	VMOVDQU32.Z  (CX), K4, Y2
+	VMOVDQU32.Z  (AX), K4, Y3
+	VPMOVZXDQ    Y2, Z2
+	VPMOVZXDQ    Y3, Z3
+	VPSLLQ       $0x20, Z2, Z2
+	VPORQ        Z3, Z2, Z2
+	VMOVAPD      Z1, Z3
+	VMOVAPD      Z2, K4, Z3
+	XORQ         DI, DI
+	MOVQ         BX, SI
+	SUBQ         $0x08, SI
+	CMOVQLT      DI, SI
+	MOVQ         $+255, DI
+	CMPQ         SI, $0x08
+	MOVQ         $+8, R8
+	CMOVQGT      R8, SI
+	BZHIQ        SI, DI, DI
+	KMOVW        DI, K4
+	VMOVDQU32.Z  32(CX), K4, Y2
+	VMOVDQU32.Z  32(AX), K4, Y4
+	VPMOVZXDQ    Y2, Z2
+	VPMOVZXDQ    Y4, Z4
+	VPSLLQ       $0x20, Z2, Z2
+	VPORQ        Z4, Z2, Z2
+	VMOVAPD      Z1, Z4
+	VMOVAPD      Z2, K4, Z4
+	XORQ         DI, DI
+	MOVQ         BX, SI
+	SUBQ         $0x10, SI
+	CMOVQLT      DI, SI
+	MOVQ         $+255, DI
+	CMPQ         SI, $0x08
+	MOVQ         $+8, R8
+	CMOVQGT      R8, SI
+	BZHIQ        SI, DI, DI
+	KMOVW        DI, K4
+	VMOVDQU32.Z  64(CX), K4, Y2
+	VMOVDQU32.Z  64(AX), K4, Y5
+	VPMOVZXDQ    Y2, Z2
+	VPMOVZXDQ    Y5, Z5
+	VPSLLQ       $0x20, Z2, Z2
+	VPORQ        Z5, Z2, Z2
+	VMOVAPD      Z1, Z5
+	VMOVAPD      Z2, K4, Z5
+	XORQ         DI, DI
+	MOVQ         BX, SI
+	SUBQ         $0x18, SI
+	CMOVQLT      DI, SI
+	MOVQ         $+255, DI
+	CMPQ         SI, $0x08
+	MOVQ         $+8, R8
+	CMOVQGT      R8, SI
+	BZHIQ        SI, DI, DI
+	KMOVW        DI, K4
+	VMOVDQU32.Z  96(CX), K4, Y2
+	VMOVDQU32.Z  96(AX), K4, Y6
+	VPMOVZXDQ    Y2, Z2
+	VPMOVZXDQ    Y6, Z6
+	VPSLLQ       $0x20, Z2, Z2
+	VPORQ        Z6, Z2, Z2
+	VMOVAPD      Z1, Z6
+	VMOVAPD      Z2, K4, Z6
+	XORQ         DI, DI
+	MOVQ         BX, SI
+	SUBQ         $0x20, SI
+	CMOVQLT      DI, SI
+	MOVQ         $+255, DI
+	CMPQ         SI, $0x08
+	MOVQ         $+8, R8
+	CMOVQGT      R8, SI
+	BZHIQ        SI, DI, DI
+	KMOVW        DI, K4
+	VMOVDQU32.Z  128(CX), K4, Y2
+	VMOVDQU32.Z  128(AX), K4, Y7
+	VPMOVZXDQ    Y2, Z2
+	VPMOVZXDQ    Y7, Z7
+	VPSLLQ       $0x20, Z2, Z2
+	VPORQ        Z7, Z2, Z2
+	VMOVAPD      Z1, Z7
+	VMOVAPD      Z2, K4, Z7
+	XORQ         DI, DI
+	MOVQ         BX, SI
+	SUBQ         $0x28, SI
+	CMOVQLT      DI, SI
+	MOVQ         $+255, DI
+	CMPQ         SI, $0x08
+	MOVQ         $+8, R8
+	CMOVQGT      R8, SI
+	BZHIQ        SI, DI, DI
+	KMOVW        DI, K4
+	VMOVDQU32.Z  160(CX), K4, Y2
+	VMOVDQU32.Z  160(AX), K4, Y8
+	VPMOVZXDQ    Y2, Z2
+	VPMOVZXDQ    Y8, Z8
+	VPSLLQ       $0x20, Z2, Z2
+	VPORQ        Z8, Z2, Z2
+	VMOVAPD      Z1, Z8
+	VMOVAPD      Z2, K4, Z8
+	XORQ         DI, DI
+	MOVQ         BX, SI
+	SUBQ         $0x30, SI
+	CMOVQLT      DI, SI
+	MOVQ         $+255, DI
+	CMPQ         SI, $0x08
+	MOVQ         $+8, R8
+	CMOVQGT      R8, SI
+	BZHIQ        SI, DI, DI
+	KMOVW        DI, K4
+	VMOVDQU32.Z  192(CX), K4, Y2
+	VMOVDQU32.Z  192(AX), K4, Y9
+	VPMOVZXDQ    Y2, Z2
+	VPMOVZXDQ    Y9, Z9
+	VPSLLQ       $0x20, Z2, Z2
+	VPORQ        Z9, Z2, Z2
+	VMOVAPD      Z1, Z9
+	VMOVAPD      Z2, K4, Z9
+	XORQ         SI, SI
+	SUBQ         $0x38, BX
+	CMOVQLT      SI, BX
+	MOVQ         $+255, SI
+	CMPQ         BX, $0x08
+	MOVQ         $+8, DI
+	CMOVQGT      DI, BX
+	BZHIQ        BX, SI, SI
+	KMOVW        SI, K4
+	VMOVDQU32.Z  224(CX), K4, Y2
+	VMOVDQU32.Z  224(AX), K4, Y10
+	VPMOVZXDQ    Y2, Z2
+	VPMOVZXDQ    Y10, Z10
+	VPSLLQ       $0x20, Z2, Z2
+	VPORQ        Z10, Z2, Z2
+	VMOVAPD      Z1, Z10
+	VMOVAPD      Z2, K4, Z10
+	VMINPD       Z4, Z3, Z2
+	VMAXPD       Z4, Z3, Z4
+	VMINPD       Z6, Z5, Z3
+	VMAXPD       Z6, Z5, Z6
+	VMINPD       Z8, Z7, Z5
+	VMAXPD       Z8, Z7, Z8
+	VMINPD       Z10, Z9, Z7
+	VMAXPD       Z10, Z9, Z10
+	VMINPD       Z6, Z2, Z9
+	VMAXPD       Z6, Z2, Z6
+	VMINPD       Z3, Z4, Z2
+	VMAXPD       Z3, Z4, Z3
+	VMINPD       Z10, Z5, Z4
+	VMAXPD       Z10, Z5, Z10
+	VMINPD       Z7, Z8, Z5
+	VMAXPD       Z7, Z8, Z7
+	VMINPD       Z2, Z9, Z8
+	VMAXPD       Z2, Z9, Z2
+	VMINPD       Z6, Z3, Z9
+	VMAXPD       Z6, Z3, Z6
+	VMINPD       Z5, Z4, Z3
+	VMAXPD       Z5, Z4, Z5
+	VMINPD       Z10, Z7, Z4
+	VMAXPD       Z10, Z7, Z10
+	VMINPD       Z10, Z8, Z7
+	VMAXPD       Z10, Z8, Z10
+	VMINPD       Z4, Z2, Z8
+	VMAXPD       Z4, Z2, Z4
+	VMINPD       Z5, Z9, Z2
+	VMAXPD       Z5, Z9, Z5
+	VMINPD       Z3, Z6, Z9
+	VMAXPD       Z3, Z6, Z3
+	VMINPD       Z2, Z7, Z6
+	VMAXPD       Z2, Z7, Z2
+	VMINPD       Z9, Z8, Z7
+	VMAXPD       Z9, Z8, Z9
+	VMINPD       Z4, Z3, Z8
+	VMAXPD       Z4, Z3, Z4
+	VMINPD       Z10, Z5, Z3
+	VMAXPD       Z10, Z5, Z10
+	VMINPD       Z7, Z6, Z5
+	VMAXPD       Z7, Z6, Z7
+	VMINPD       Z9, Z2, Z6
+	VMAXPD       Z9, Z2, Z9
+	VMINPD       Z3, Z8, Z2
+	VMAXPD       Z3, Z8, Z3
+	VMINPD       Z10, Z4, Z8
+	VMAXPD       Z10, Z4, Z10
+	VPERMILPD    $0x55, Z10, Z4
+	VPERMILPD    $0x55, Z8, Z11
+	VPERMILPD    $0x55, Z3, Z12
+	VPERMILPD    $0x55, Z2, Z13
+	VPERMILPD    $0x55, Z9, Z14
+	VPERMILPD    $0x55, Z6, Z15
+	VPERMILPD    $0x55, Z7, Z16
+	VPERMILPD    $0x55, Z5, Z17
+	VMINPD       Z4, Z5, Z18
+	VMAXPD       Z4, Z5, K1, Z18
+	VMINPD       Z11, Z7, Z4
+	VMAXPD       Z11, Z7, K1, Z4
+	VMINPD       Z12, Z6, Z5
+	VMAXPD       Z12, Z6, K1, Z5
+	VMINPD       Z13, Z9, Z6
+	VMAXPD       Z13, Z9, K1, Z6
+	VMINPD       Z14, Z2, Z7
+	VMAXPD       Z14, Z2, K1, Z7
+	VMINPD       Z15, Z3, Z2
+	VMAXPD       Z15, Z3, K1, Z2
+	VMINPD       Z16, Z8, Z3
+	VMAXPD       Z16, Z8, K1, Z3
+	VMINPD       Z17, Z10, Z8
+	VMAXPD       Z17, Z10, K1, Z8
+	VMINPD       Z7, Z18, Z9
+	VMAXPD       Z7, Z18, Z7
+	VMINPD       Z2, Z4, Z10
+	VMAXPD       Z2, Z4, Z2
+	VMINPD       Z3, Z5, Z4
+	VMAXPD       Z3, Z5, Z3
+	VMINPD       Z8, Z6, Z5
+	VMAXPD       Z8, Z6, Z8
+	VMINPD       Z4, Z9, Z6
+	VMAXPD       Z4, Z9, Z4
+	VMINPD       Z5, Z10, Z9
+	VMAXPD       Z5, Z10, Z5
+	VMINPD       Z3, Z7, Z10
+	VMAXPD       Z3, Z7, Z3
+	VMINPD       Z8, Z2, Z7
+	VMAXPD       Z8, Z2, Z8
+	VMINPD       Z9, Z6, Z2
+	VMAXPD       Z9, Z6, Z9
+	VMINPD       Z5, Z4, Z6
+	VMAXPD       Z5, Z4, Z5
+	VMINPD       Z7, Z10, Z4
+	VMAXPD       Z7, Z10, Z7
+	VMINPD       Z8, Z3, Z10
+	VMAXPD       Z8, Z3, Z8
+	VPERMPD      $0x1b, Z8, Z3
+	VPERMPD      $0x1b, Z10, Z11
+	VPERMPD      $0x1b, Z7, Z12
+	VPERMPD      $0x1b, Z4, Z13
+	VPERMPD      $0x1b, Z5, Z14
+	VPERMPD      $0x1b, Z6, Z15
+	VPERMPD      $0x1b, Z9, Z16
+	VPERMPD      $0x1b, Z2, Z17
+	VMINPD       Z3, Z2, Z18
+	VMAXPD       Z3, Z2, K2, Z18
+	VMINPD       Z11, Z9, Z2
+	VMAXPD       Z11, Z9, K2, Z2
+	VMINPD       Z12, Z6, Z3
+	VMAXPD       Z12, Z6, K2, Z3
+	VMINPD       Z13, Z5, Z6
+	VMAXPD       Z13, Z5, K2, Z6
+	VMINPD       Z14, Z4, Z5
+	VMAXPD       Z14, Z4, K2, Z5
+	VMINPD       Z15, Z7, Z4
+	VMAXPD       Z15, Z7, K2, Z4
+	VMINPD       Z16, Z10, Z7
+	VMAXPD       Z16, Z10, K2, Z7
+	VMINPD       Z17, Z8, Z9
+	VMAXPD       Z17, Z8, K2, Z9
+	VPERMILPD    $0x55, Z18, Z8
+	VMINPD       Z8, Z18, Z10
+	VMAXPD       Z8, Z18, K1, Z10
+	VPERMILPD    $0x55, Z2, Z8
+	VMINPD       Z8, Z2, Z11
+	VMAXPD       Z8, Z2, K1, Z11
+	VPERMILPD    $0x55, Z3, Z2
+	VMINPD       Z2, Z3, Z8
+	VMAXPD       Z2, Z3, K1, Z8
+	VPERMILPD    $0x55, Z6, Z2
+	VMINPD       Z2, Z6, Z3
+	VMAXPD       Z2, Z6, K1, Z3
+	VPERMILPD    $0x55, Z5, Z2
+	VMINPD       Z2, Z5, Z6
+	VMAXPD       Z2, Z5, K1, Z6
+	VPERMILPD    $0x55, Z4, Z2
+	VMINPD       Z2, Z4, Z5
+	VMAXPD       Z2, Z4, K1, Z5
+	VPERMILPD    $0x55, Z7, Z2
+	VMINPD       Z2, Z7, Z4
+	VMAXPD       Z2, Z7, K1, Z4
+	VPERMILPD    $0x55, Z9, Z2
+	VMINPD       Z2, Z9, Z7
+	VMAXPD       Z2, Z9, K1, Z7
+	VMINPD       Z6, Z10, Z2
+	VMAXPD       Z6, Z10, Z6
+	VMINPD       Z5, Z11, Z9
+	VMAXPD       Z5, Z11, Z5
+	VMINPD       Z4, Z8, Z10
+	VMAXPD       Z4, Z8, Z4
+	VMINPD       Z7, Z3, Z8
+	VMAXPD       Z7, Z3, Z7
+	VMINPD       Z10, Z2, Z3
+	VMAXPD       Z10, Z2, Z10
+	VMINPD       Z8, Z9, Z2
+	VMAXPD       Z8, Z9, Z8
+	VMINPD       Z4, Z6, Z9
+	VMAXPD       Z4, Z6, Z4
+	VMINPD       Z7, Z5, Z6
+	VMAXPD       Z7, Z5, Z7
+	VMINPD       Z2, Z3, Z5
+	VMAXPD       Z2, Z3, Z2
+	VMINPD       Z8, Z10, Z3
+	VMAXPD       Z8, Z10, Z8
+	VMINPD       Z6, Z9, Z10
+	VMAXPD       Z6, Z9, Z6
+	VMINPD       Z7, Z4, Z9
+	VMAXPD       Z7, Z4, Z7
+	VPERMPD      Z7, Z0, Z4
+	VPERMPD      Z9, Z0, Z11
+	VPERMPD      Z6, Z0, Z12
+	VPERMPD      Z10, Z0, Z13
+	VPERMPD      Z8, Z0, Z14
+	VPERMPD      Z3, Z0, Z15
+	VPERMPD      Z2, Z0, Z16
+	VPERMPD      Z5, Z0, Z17
+	VMINPD       Z4, Z5, Z18
+	VMAXPD       Z4, Z5, K3, Z18
+	VMINPD       Z11, Z2, Z4
+	VMAXPD       Z11, Z2, K3, Z4
+	VMINPD       Z12, Z3, Z2
+	VMAXPD       Z12, Z3, K3, Z2
+	VMINPD       Z13, Z8, Z3
+	VMAXPD       Z13, Z8, K3, Z3
+	VMINPD       Z14, Z10, Z5
+	VMAXPD       Z14, Z10, K3, Z5
+	VMINPD       Z15, Z6, Z8
+	VMAXPD       Z15, Z6, K3, Z8
+	VMINPD       Z16, Z9, Z6
+	VMAXPD       Z16, Z9, K3, Z6
+	VMINPD       Z17, Z7, Z9
+	VMAXPD       Z17, Z7, K3, Z9
+	VPERMPD      $0x4e, Z18, Z7
+	VMINPD       Z7, Z18, Z10
+	VMAXPD       Z7, Z18, K2, Z10
+	VPERMPD      $0x4e, Z4, Z7
+	VMINPD       Z7, Z4, Z11
+	VMAXPD       Z7, Z4, K2, Z11
+	VPERMPD      $0x4e, Z2, Z4
+	VMINPD       Z4, Z2, Z7
+	VMAXPD       Z4, Z2, K2, Z7
+	VPERMPD      $0x4e, Z3, Z2
+	VMINPD       Z2, Z3, Z4
+	VMAXPD       Z2, Z3, K2, Z4
+	VPERMPD      $0x4e, Z5, Z2
+	VMINPD       Z2, Z5, Z3
+	VMAXPD       Z2, Z5, K2, Z3
+	VPERMPD      $0x4e, Z8, Z2
+	VMINPD       Z2, Z8, Z5
+	VMAXPD       Z2, Z8, K2, Z5
+	VPERMPD      $0x4e, Z6, Z2
+	VMINPD       Z2, Z6, Z8
+	VMAXPD       Z2, Z6, K2, Z8
+	VPERMPD      $0x4e, Z9, Z2
+	VMINPD       Z2, Z9, Z6
+	VMAXPD       Z2, Z9, K2, Z6
+	VPERMILPD    $0x55, Z10, Z2
+	VMINPD       Z2, Z10, Z9
+	VMAXPD       Z2, Z10, K1, Z9
+	VPERMILPD    $0x55, Z11, Z2
+	VMINPD       Z2, Z11, Z10
+	VMAXPD       Z2, Z11, K1, Z10
+	VPERMILPD    $0x55, Z7, Z2
+	VMINPD       Z2, Z7, Z11
+	VMAXPD       Z2, Z7, K1, Z11
+	VPERMILPD    $0x55, Z4, Z2
+	VMINPD       Z2, Z4, Z7
+	VMAXPD       Z2, Z4, K1, Z7
+	VPERMILPD    $0x55, Z3, Z2
+	VMINPD       Z2, Z3, Z4
+	VMAXPD       Z2, Z3, K1, Z4
+	VPERMILPD    $0x55, Z5, Z2
+	VMINPD       Z2, Z5, Z3
+	VMAXPD       Z2, Z5, K1, Z3
+	VPERMILPD    $0x55, Z8, Z2
+	VMINPD       Z2, Z8, Z5
+	VMAXPD       Z2, Z8, K1, Z5
+	VPERMILPD    $0x55, Z6, Z2
+	VMINPD       Z2, Z6, Z8
+	VMAXPD       Z2, Z6, K1, Z8
+	VMINPD       Z4, Z9, Z2
+	VMAXPD       Z4, Z9, Z4
+	VMINPD       Z3, Z10, Z6
+	VMAXPD       Z3, Z10, Z3
+	VMINPD       Z5, Z11, Z9
+	VMAXPD       Z5, Z11, Z5
+	VMINPD       Z8, Z7, Z10
+	VMAXPD       Z8, Z7, Z8
+	VMINPD       Z9, Z2, Z7
+	VMAXPD       Z9, Z2, Z9
+	VMINPD       Z10, Z6, Z2
+	VMAXPD       Z10, Z6, Z10
+	VMINPD       Z5, Z4, Z6
+	VMAXPD       Z5, Z4, Z5
+	VMINPD       Z8, Z3, Z4
+	VMAXPD       Z8, Z3, Z8
+	VMINPD       Z2, Z7, Z3
+	VMAXPD       Z2, Z7, Z2
+	VMINPD       Z10, Z9, Z7
+	VMAXPD       Z10, Z9, Z10
+	VMINPD       Z4, Z6, Z9
+	VMAXPD       Z4, Z6, Z4
+	VMINPD       Z8, Z5, Z6
+	VMAXPD       Z8, Z5, Z8
+	VMOVAPD      Z3, Z3
+	VMOVAPD      Z2, Z2
+	VMOVAPD      Z7, Z5
+	VMOVAPD      Z10, Z7
+	VMOVAPD      Z9, Z9
+	VMOVAPD      Z4, Z4
+	VMOVAPD      Z6, Z6
+	VMOVAPD      Z8, Z8
+
+loop1:
+	ADDQ        $0x00000100, AX
+	ADDQ        $0x00000100, CX
+	SUBQ        $0x40, DX
+	JLE         sorted2
+	MOVQ        DX, BX
+	XORQ        DI, DI
+	MOVQ        BX, SI
+	SUBQ        $0x00, SI
+	CMOVQLT     DI, SI
+	MOVQ        $+255, DI
+	CMPQ        SI, $0x08
+	MOVQ        $+8, R8
+	CMOVQGT     R8, SI
+	BZHIQ       SI, DI, DI
+	KMOVW       DI, K4
+	VMOVDQU32.Z (CX), K4, Y10
+	VMOVDQU32.Z (AX), K4, Y11
+	VPMOVZXDQ   Y10, Z10
+	VPMOVZXDQ   Y11, Z11
+	VPSLLQ      $0x20, Z10, Z10
+	VPORQ       Z11, Z10, Z10
+	VMOVAPD     Z1, Z11
+	VMOVAPD     Z10, K4, Z11
+	XORQ        DI, DI
+	MOVQ        BX, SI
+	SUBQ        $0x08, SI
+	CMOVQLT     DI, SI
+	MOVQ        $+255, DI
+	CMPQ        SI, $0x08
+	MOVQ        $+8, R8
+	CMOVQGT     R8, SI
+	BZHIQ       SI, DI, DI
+	KMOVW       DI, K4
+	VMOVDQU32.Z 32(CX), K4, Y10
+	VMOVDQU32.Z 32(AX), K4, Y12
+	VPMOVZXDQ   Y10, Z10
+	VPMOVZXDQ   Y12, Z12
+	VPSLLQ      $0x20, Z10, Z10
+	VPORQ       Z12, Z10, Z10
+	VMOVAPD     Z1, Z12
+	VMOVAPD     Z10, K4, Z12
+	XORQ        DI, DI
+	MOVQ        BX, SI
+	SUBQ        $0x10, SI
+	CMOVQLT     DI, SI
+	MOVQ        $+255, DI
+	CMPQ        SI, $0x08
+	MOVQ        $+8, R8
+	CMOVQGT     R8, SI
+	BZHIQ       SI, DI, DI
+	KMOVW       DI, K4
+	VMOVDQU32.Z 64(CX), K4, Y10
+	VMOVDQU32.Z 64(AX), K4, Y13
+	VPMOVZXDQ   Y10, Z10
+	VPMOVZXDQ   Y13, Z13
+	VPSLLQ      $0x20, Z10, Z10
+	VPORQ       Z13, Z10, Z10
+	VMOVAPD     Z1, Z13
+	VMOVAPD     Z10, K4, Z13
+	XORQ        DI, DI
+	MOVQ        BX, SI
+	SUBQ        $0x18, SI
+	CMOVQLT     DI, SI
+	MOVQ        $+255, DI
+	CMPQ        SI, $0x08
+	MOVQ        $+8, R8
+	CMOVQGT     R8, SI
+	BZHIQ       SI, DI, DI
+	KMOVW       DI, K4
+	VMOVDQU32.Z 96(CX), K4, Y10
+	VMOVDQU32.Z 96(AX), K4, Y14
+	VPMOVZXDQ   Y10, Z10
+	VPMOVZXDQ   Y14, Z14
+	VPSLLQ      $0x20, Z10, Z10
+	VPORQ       Z14, Z10, Z10
+	VMOVAPD     Z1, Z14
+	VMOVAPD     Z10, K4, Z14
+	XORQ        DI, DI
+	MOVQ        BX, SI
+	SUBQ        $0x20, SI
+	CMOVQLT     DI, SI
+	MOVQ        $+255, DI
+	CMPQ        SI, $0x08
+	MOVQ        $+8, R8
+	CMOVQGT     R8, SI
+	BZHIQ       SI, DI, DI
+	KMOVW       DI, K4
+	VMOVDQU32.Z 128(CX), K4, Y10
+	VMOVDQU32.Z 128(AX), K4, Y15
+	VPMOVZXDQ   Y10, Z10
+	VPMOVZXDQ   Y15, Z15
+	VPSLLQ      $0x20, Z10, Z10
+	VPORQ       Z15, Z10, Z10
+	VMOVAPD     Z1, Z15
+	VMOVAPD     Z10, K4, Z15
+	XORQ        DI, DI
+	MOVQ        BX, SI
+	SUBQ        $0x28, SI
+	CMOVQLT     DI, SI
+	MOVQ        $+255, DI
+	CMPQ        SI, $0x08
+	MOVQ        $+8, R8
+	CMOVQGT     R8, SI
+	BZHIQ       SI, DI, DI
+	KMOVW       DI, K4
+	VMOVDQU32.Z 160(CX), K4, Y10
+	VMOVDQU32.Z 160(AX), K4, Y16
+	VPMOVZXDQ   Y10, Z10
+	VPMOVZXDQ   Y16, Z16
+	VPSLLQ      $0x20, Z10, Z10
+	VPORQ       Z16, Z10, Z10
+	VMOVAPD     Z1, Z16
+	VMOVAPD     Z10, K4, Z16
+	XORQ        DI, DI
+	MOVQ        BX, SI
+	SUBQ        $0x30, SI
+	CMOVQLT     DI, SI
+	MOVQ        $+255, DI
+	CMPQ        SI, $0x08
+	MOVQ        $+8, R8
+	CMOVQGT     R8, SI
+	BZHIQ       SI, DI, DI
+	KMOVW       DI, K4
+	VMOVDQU32.Z 192(CX), K4, Y10
+	VMOVDQU32.Z 192(AX), K4, Y17
+	VPMOVZXDQ   Y10, Z10
+	VPMOVZXDQ   Y17, Z17
+	VPSLLQ      $0x20, Z10, Z10
+	VPORQ       Z17, Z10, Z10
+	VMOVAPD     Z1, Z17
+	VMOVAPD     Z10, K4, Z17
+	XORQ        SI, SI
+	SUBQ        $0x38, BX
+	CMOVQLT     SI, BX
+	MOVQ        $+255, SI
+	CMPQ        BX, $0x08
+	MOVQ        $+8, DI
+	CMOVQGT     DI, BX
+	BZHIQ       BX, SI, SI
+	KMOVW       SI, K4
+	VMOVDQU32.Z 224(CX), K4, Y10
+	VMOVDQU32.Z 224(AX), K4, Y18
+	VPMOVZXDQ   Y10, Z10
+	VPMOVZXDQ   Y18, Z18
+	VPSLLQ      $0x20, Z10, Z10
+	VPORQ       Z18, Z10, Z10
+	VMOVAPD     Z1, Z18
+	VMOVAPD     Z10, K4, Z18
+	VMINPD      Z12, Z11, Z10
+	VMAXPD      Z12, Z11, Z12
+	VMINPD      Z14, Z13, Z11
+	VMAXPD      Z14, Z13, Z14
+	VMINPD      Z16, Z15, Z13
+	VMAXPD      Z16, Z15, Z16
+	VMINPD      Z18, Z17, Z15
+	VMAXPD      Z18, Z17, Z18
+	VMINPD      Z14, Z10, Z17
+	VMAXPD      Z14, Z10, Z14
+	VMINPD      Z11, Z12, Z10
+	VMAXPD      Z11, Z12, Z11
+	VMINPD      Z18, Z13, Z12
+	VMAXPD      Z18, Z13, Z18
+	VMINPD      Z15, Z16, Z13
+	VMAXPD      Z15, Z16, Z15
+	VMINPD      Z10, Z17, Z16
+	VMAXPD      Z10, Z17, Z10
+	VMINPD      Z14, Z11, Z17
+	VMAXPD      Z14, Z11, Z14
+	VMINPD      Z13, Z12, Z11
+	VMAXPD      Z13, Z12, Z13
+	VMINPD      Z18, Z15, Z12
+	VMAXPD      Z18, Z15, Z18
+	VMINPD      Z18, Z16, Z15
+	VMAXPD      Z18, Z16, Z18
+	VMINPD      Z12, Z10, Z16
+	VMAXPD      Z12, Z10, Z12
+	VMINPD      Z13, Z17, Z10
+	VMAXPD      Z13, Z17, Z13
+	VMINPD      Z11, Z14, Z17
+	VMAXPD      Z11, Z14, Z11
+	VMINPD      Z10, Z15, Z14
+	VMAXPD      Z10, Z15, Z10
+	VMINPD      Z17, Z16, Z15
+	VMAXPD      Z17, Z16, Z17
+	VMINPD      Z12, Z11, Z16
+	VMAXPD      Z12, Z11, Z12
+	VMINPD      Z18, Z13, Z11
+	VMAXPD      Z18, Z13, Z18
+	VMINPD      Z15, Z14, Z13
+	VMAXPD      Z15, Z14, Z15
+	VMINPD      Z17, Z10, Z14
+	VMAXPD      Z17, Z10, Z17
+	VMINPD      Z11, Z16, Z10
+	VMAXPD      Z11, Z16, Z11
+	VMINPD      Z18, Z12, Z16
+	VMAXPD      Z18, Z12, Z18
+	VPERMILPD   $0x55, Z18, Z12
+	VPERMILPD   $0x55, Z16, Z19
+	VPERMILPD   $0x55, Z11, Z20
+	VPERMILPD   $0x55, Z10, Z21
+	VPERMILPD   $0x55, Z17, Z22
+	VPERMILPD   $0x55, Z14, Z23
+	VPERMILPD   $0x55, Z15, Z24
+	VPERMILPD   $0x55, Z13, Z25
+	VMINPD      Z12, Z13, Z26
+	VMAXPD      Z12, Z13, K1, Z26
+	VMINPD      Z19, Z15, Z12
+	VMAXPD      Z19, Z15, K1, Z12
+	VMINPD      Z20, Z14, Z13
+	VMAXPD      Z20, Z14, K1, Z13
+	VMINPD      Z21, Z17, Z14
+	VMAXPD      Z21, Z17, K1, Z14
+	VMINPD      Z22, Z10, Z15
+	VMAXPD      Z22, Z10, K1, Z15
+	VMINPD      Z23, Z11, Z10
+	VMAXPD      Z23, Z11, K1, Z10
+	VMINPD      Z24, Z16, Z11
+	VMAXPD      Z24, Z16, K1, Z11
+	VMINPD      Z25, Z18, Z16
+	VMAXPD      Z25, Z18, K1, Z16
+	VMINPD      Z15, Z26, Z17
+	VMAXPD      Z15, Z26, Z15
+	VMINPD      Z10, Z12, Z18
+	VMAXPD      Z10, Z12, Z10
+	VMINPD      Z11, Z13, Z12
+	VMAXPD      Z11, Z13, Z11
+	VMINPD      Z16, Z14, Z13
+	VMAXPD      Z16, Z14, Z16
+	VMINPD      Z12, Z17, Z14
+	VMAXPD      Z12, Z17, Z12
+	VMINPD      Z13, Z18, Z17
+	VMAXPD      Z13, Z18, Z13
+	VMINPD      Z11, Z15, Z18
+	VMAXPD      Z11, Z15, Z11
+	VMINPD      Z16, Z10, Z15
+	VMAXPD      Z16, Z10, Z16
+	VMINPD      Z17, Z14, Z10
+	VMAXPD      Z17, Z14, Z17
+	VMINPD      Z13, Z12, Z14
+	VMAXPD      Z13, Z12, Z13
+	VMINPD      Z15, Z18, Z12
+	VMAXPD      Z15, Z18, Z15
+	VMINPD      Z16, Z11, Z18
+	VMAXPD      Z16, Z11, Z16
+	VPERMPD     $0x1b, Z16, Z11
+	VPERMPD     $0x1b, Z18, Z19
+	VPERMPD     $0x1b, Z15, Z20
+	VPERMPD     $0x1b, Z12, Z21
+	VPERMPD     $0x1b, Z13, Z22
+	VPERMPD     $0x1b, Z14, Z23
+	VPERMPD     $0x1b, Z17, Z24
+	VPERMPD     $0x1b, Z10, Z25
+	VMINPD      Z11, Z10, Z26
+	VMAXPD      Z11, Z10, K2, Z26
+	VMINPD      Z19, Z17, Z10
+	VMAXPD      Z19, Z17, K2, Z10
+	VMINPD      Z20, Z14, Z11
+	VMAXPD      Z20, Z14, K2, Z11
+	VMINPD      Z21, Z13, Z14
+	VMAXPD      Z21, Z13, K2, Z14
+	VMINPD      Z22, Z12, Z13
+	VMAXPD      Z22, Z12, K2, Z13
+	VMINPD      Z23, Z15, Z12
+	VMAXPD      Z23, Z15, K2, Z12
+	VMINPD      Z24, Z18, Z15
+	VMAXPD      Z24, Z18, K2, Z15
+	VMINPD      Z25, Z16, Z17
+	VMAXPD      Z25, Z16, K2, Z17
+	VPERMILPD   $0x55, Z26, Z16
+	VMINPD      Z16, Z26, Z18
+	VMAXPD      Z16, Z26, K1, Z18
+	VPERMILPD   $0x55, Z10, Z16
+	VMINPD      Z16, Z10, Z19
+	VMAXPD      Z16, Z10, K1, Z19
+	VPERMILPD   $0x55, Z11, Z10
+	VMINPD      Z10, Z11, Z16
+	VMAXPD      Z10, Z11, K1, Z16
+	VPERMILPD   $0x55, Z14, Z10
+	VMINPD      Z10, Z14, Z11
+	VMAXPD      Z10, Z14, K1, Z11
+	VPERMILPD   $0x55, Z13, Z10
+	VMINPD      Z10, Z13, Z14
+	VMAXPD      Z10, Z13, K1, Z14
+	VPERMILPD   $0x55, Z12, Z10
+	VMINPD      Z10, Z12, Z13
+	VMAXPD      Z10, Z12, K1, Z13
+	VPERMILPD   $0x55, Z15, Z10
+	VMINPD      Z10, Z15, Z12
+	VMAXPD      Z10, Z15, K1, Z12
+	VPERMILPD   $0x55, Z17, Z10
+	VMINPD      Z10, Z17, Z15
+	VMAXPD      Z10, Z17, K1, Z15
+	VMINPD      Z14, Z18, Z10
+	VMAXPD      Z14, Z18, Z14
+	VMINPD      Z13, Z19, Z17
+	VMAXPD      Z13, Z19, Z13
+	VMINPD      Z12, Z16, Z18
+	VMAXPD      Z12, Z16, Z12
+	VMINPD      Z15, Z11, Z16
+	VMAXPD      Z15, Z11, Z15
+	VMINPD      Z18, Z10, Z11
+	VMAXPD      Z18, Z10, Z18
+	VMINPD      Z16, Z17, Z10
+	VMAXPD      Z16, Z17, Z16
+	VMINPD      Z12, Z14, Z17
+	VMAXPD      Z12, Z14, Z12
+	VMINPD      Z15, Z13, Z14
+	VMAXPD      Z15, Z13, Z15
+	VMINPD      Z10, Z11, Z13
+	VMAXPD      Z10, Z11, Z10
+	VMINPD      Z16, Z18, Z11
+	VMAXPD      Z16, Z18, Z16
+	VMINPD      Z14, Z17, Z18
+	VMAXPD      Z14, Z17, Z14
+	VMINPD      Z15, Z12, Z17
+	VMAXPD      Z15, Z12, Z15
+	VPERMPD     Z15, Z0, Z12
+	VPERMPD     Z17, Z0, Z19
+	VPERMPD     Z14, Z0, Z20
+	VPERMPD     Z18, Z0, Z21
+	VPERMPD     Z16, Z0, Z22
+	VPERMPD     Z11, Z0, Z23
+	VPERMPD     Z10, Z0, Z24
+	VPERMPD     Z13, Z0, Z25
+	VMINPD      Z12, Z13, Z26
+	VMAXPD      Z12, Z13, K3, Z26
+	VMINPD      Z19, Z10, Z12
+	VMAXPD      Z19, Z10, K3, Z12
+	VMINPD      Z20, Z11, Z10
+	VMAXPD      Z20, Z11, K3, Z10
+	VMINPD      Z21, Z16, Z11
+	VMAXPD      Z21, Z16, K3, Z11
+	VMINPD      Z22, Z18, Z13
+	VMAXPD      Z22, Z18, K3, Z13
+	VMINPD      Z23, Z14, Z16
+	VMAXPD      Z23, Z14, K3, Z16
+	VMINPD      Z24, Z17, Z14
+	VMAXPD      Z24, Z17, K3, Z14
+	VMINPD      Z25, Z15, Z17
+	VMAXPD      Z25, Z15, K3, Z17
+	VPERMPD     $0x4e, Z26, Z15
+	VMINPD      Z15, Z26, Z18
+	VMAXPD      Z15, Z26, K2, Z18
+	VPERMPD     $0x4e, Z12, Z15
+	VMINPD      Z15, Z12, Z19
+	VMAXPD      Z15, Z12, K2, Z19
+	VPERMPD     $0x4e, Z10, Z12
+	VMINPD      Z12, Z10, Z15
+	VMAXPD      Z12, Z10, K2, Z15
+	VPERMPD     $0x4e, Z11, Z10
+	VMINPD      Z10, Z11, Z12
+	VMAXPD      Z10, Z11, K2, Z12
+	VPERMPD     $0x4e, Z13, Z10
+	VMINPD      Z10, Z13, Z11
+	VMAXPD      Z10, Z13, K2, Z11
+	VPERMPD     $0x4e, Z16, Z10
+	VMINPD      Z10, Z16, Z13
+	VMAXPD      Z10, Z16, K2, Z13
+	VPERMPD     $0x4e, Z14, Z10
+	VMINPD      Z10, Z14, Z16
+	VMAXPD      Z10, Z14, K2, Z16
+	VPERMPD     $0x4e, Z17, Z10
+	VMINPD      Z10, Z17, Z14
+	VMAXPD      Z10, Z17, K2, Z14
+	VPERMILPD   $0x55, Z18, Z10
+	VMINPD      Z10, Z18, Z17
+	VMAXPD      Z10, Z18, K1, Z17
+	VPERMILPD   $0x55, Z19, Z10
+	VMINPD      Z10, Z19, Z18
+	VMAXPD      Z10, Z19, K1, Z18
+	VPERMILPD   $0x55, Z15, Z10
+	VMINPD      Z10, Z15, Z19
+	VMAXPD      Z10, Z15, K1, Z19
+	VPERMILPD   $0x55, Z12, Z10
+	VMINPD      Z10, Z12, Z15
+	VMAXPD      Z10, Z12, K1, Z15
+	VPERMILPD   $0x55, Z11, Z10
+	VMINPD      Z10, Z11, Z12
+	VMAXPD      Z10, Z11, K1, Z12
+	VPERMILPD   $0x55, Z13, Z10
+	VMINPD      Z10, Z13, Z11
+	VMAXPD      Z10, Z13, K1, Z11
+	VPERMILPD   $0x55, Z16, Z10
+	VMINPD      Z10, Z16, Z13
+	VMAXPD      Z10, Z16, K1, Z13
+	VPERMILPD   $0x55, Z14, Z10
+	VMINPD      Z10, Z14, Z16
+	VMAXPD      Z10, Z14, K1, Z16
+	VMINPD      Z12, Z17, Z10
+	VMAXPD      Z12, Z17, Z12
+	VMINPD      Z11, Z18, Z14
+	VMAXPD      Z11, Z18, Z11
+	VMINPD      Z13, Z19, Z17
+	VMAXPD      Z13, Z19, Z13
+	VMINPD      Z16, Z15, Z18
+	VMAXPD      Z16, Z15, Z16
+	VMINPD      Z17, Z10, Z15
+	VMAXPD      Z17, Z10, Z17
+	VMINPD      Z18, Z14, Z10
+	VMAXPD      Z18, Z14, Z18
+	VMINPD      Z13, Z12, Z14
+	VMAXPD      Z13, Z12, Z13
+	VMINPD      Z16, Z11, Z12
+	VMAXPD      Z16, Z11, Z16
+	VMINPD      Z10, Z15, Z11
+	VMAXPD      Z10, Z15, Z10
+	VMINPD      Z18, Z17, Z15
+	VMAXPD      Z18, Z17, Z18
+	VMINPD      Z12, Z14, Z17
+	VMAXPD      Z12, Z14, Z12
+	VMINPD      Z16, Z13, Z14
+	VMAXPD      Z16, Z13, Z16
+	VPERMPD     Z16, Z0, Z13
+	VMINPD      Z13, Z3, Z3
+	VPERMPD     Z14, Z0, Z13
+	VMINPD      Z13, Z2, Z2
+	VPERMPD     Z12, Z0, Z12
+	VMINPD      Z12, Z5, Z5
+	VPERMPD     Z17, Z0, Z12
+	VMINPD      Z12, Z7, Z7
+	VPERMPD     Z18, Z0, Z12
+	VMINPD      Z12, Z9, Z9
+	VPERMPD     Z15, Z0, Z12
+	VMINPD      Z12, Z4, Z4
+	VPERMPD     Z10, Z0, Z10
+	VMINPD      Z10, Z6, Z6
+	VPERMPD     Z11, Z0, Z10
+	VMINPD      Z10, Z8, Z8
+	VSHUFF64X2  $0x4e, Z3, Z3, Z10
+	VMINPD      Z10, Z3, Z11
+	VMAXPD      Z10, Z3, K3, Z11
+	VSHUFF64X2  $0x4e, Z2, Z2, Z3
+	VMINPD      Z3, Z2, Z10
+	VMAXPD      Z3, Z2, K3, Z10
+	VSHUFF64X2  $0x4e, Z5, Z5, Z2
+	VMINPD      Z2, Z5, Z3
+	VMAXPD      Z2, Z5, K3, Z3
+	VSHUFF64X2  $0x4e, Z7, Z7, Z2
+	VMINPD      Z2, Z7, Z5
+	VMAXPD      Z2, Z7, K3, Z5
+	VSHUFF64X2  $0x4e, Z9, Z9, Z2
+	VMINPD      Z2, Z9, Z7
+	VMAXPD      Z2, Z9, K3, Z7
+	VSHUFF64X2  $0x4e, Z4, Z4, Z2
+	VMINPD      Z2, Z4, Z9
+	VMAXPD      Z2, Z4, K3, Z9
+	VSHUFF64X2  $0x4e, Z6, Z6, Z2
+	VMINPD      Z2, Z6, Z4
+	VMAXPD      Z2, Z6, K3, Z4
+	VSHUFF64X2  $0x4e, Z8, Z8, Z2
+	VMINPD      Z2, Z8, Z6
+	VMAXPD      Z2, Z8, K3, Z6
+	VPERMPD     $0x4e, Z11, Z2
+	VMINPD      Z2, Z11, Z8
+	VMAXPD      Z2, Z11, K2, Z8
+	VPERMPD     $0x4e, Z10, Z2
+	VMINPD      Z2, Z10, Z11
+	VMAXPD      Z2, Z10, K2, Z11
+	VPERMPD     $0x4e, Z3, Z2
+	VMINPD      Z2, Z3, Z10
+	VMAXPD      Z2, Z3, K2, Z10
+	VPERMPD     $0x4e, Z5, Z2
+	VMINPD      Z2, Z5, Z3
+	VMAXPD      Z2, Z5, K2, Z3
+	VPERMPD     $0x4e, Z7, Z2
+	VMINPD      Z2, Z7, Z5
+	VMAXPD      Z2, Z7, K2, Z5
+	VPERMPD     $0x4e, Z9, Z2
+	VMINPD      Z2, Z9, Z7
+	VMAXPD      Z2, Z9, K2, Z7
+	VPERMPD     $0x4e, Z4, Z2
+	VMINPD      Z2, Z4, Z9
+	VMAXPD      Z2, Z4, K2, Z9
+	VPERMPD     $0x4e, Z6, Z2
+	VMINPD      Z2, Z6, Z4
+	VMAXPD      Z2, Z6, K2, Z4
+	VPERMILPD   $0x55, Z8, Z2
+	VMINPD      Z2, Z8, Z6
+	VMAXPD      Z2, Z8, K1, Z6
+	VPERMILPD   $0x55, Z11, Z2
+	VMINPD      Z2, Z11, Z8
+	VMAXPD      Z2, Z11, K1, Z8
+	VPERMILPD   $0x55, Z10, Z2
+	VMINPD      Z2, Z10, Z11
+	VMAXPD      Z2, Z10, K1, Z11
+	VPERMILPD   $0x55, Z3, Z10
+	VMINPD      Z10, Z3, Z2
+	VMAXPD      Z10, Z3, K1, Z2
+	VPERMILPD   $0x55, Z5, Z10
+	VMINPD      Z10, Z5, Z3
+	VMAXPD      Z10, Z5, K1, Z3
+	VPERMILPD   $0x55, Z7, Z10
+	VMINPD      Z10, Z7, Z5
+	VMAXPD      Z10, Z7, K1, Z5
+	VPERMILPD   $0x55, Z9, Z10
+	VMINPD      Z10, Z9, Z7
+	VMAXPD      Z10, Z9, K1, Z7
+	VPERMILPD   $0x55, Z4, Z9
+	VMINPD      Z9, Z4, Z10
+	VMAXPD      Z9, Z4, K1, Z10
+	VMINPD      Z3, Z6, Z4
+	VMAXPD      Z3, Z6, Z3
+	VMINPD      Z5, Z8, Z6
+	VMAXPD      Z5, Z8, Z5
+	VMINPD      Z7, Z11, Z8
+	VMAXPD      Z7, Z11, Z7
+	VMINPD      Z10, Z2, Z9
+	VMAXPD      Z10, Z2, Z10
+	VMINPD      Z8, Z4, Z2
+	VMAXPD      Z8, Z4, Z8
+	VMINPD      Z9, Z6, Z4
+	VMAXPD      Z9, Z6, Z9
+	VMINPD      Z7, Z3, Z6
+	VMAXPD      Z7, Z3, Z7
+	VMINPD      Z10, Z5, Z11
+	VMAXPD      Z10, Z5, Z10
+	VMINPD      Z4, Z2, Z3
+	VMAXPD      Z4, Z2, Z4
+	VMINPD      Z9, Z8, Z5
+	VMAXPD      Z9, Z8, Z9
+	VMINPD      Z11, Z6, Z8
+	VMAXPD      Z11, Z6, Z11
+	VMINPD      Z10, Z7, Z6
+	VMAXPD      Z10, Z7, Z10
+	VMOVAPD     Z3, Z3
+	VMOVAPD     Z4, Z2
+	VMOVAPD     Z5, Z5
+	VMOVAPD     Z9, Z7
+	VMOVAPD     Z8, Z9
+	VMOVAPD     Z11, Z4
+	VMOVAPD     Z6, Z6
+	VMOVAPD     Z10, Z8
+	JMP         loop1
+
+sorted2:
+	MOVQ       outIndex+0(FP), AX
+	MOVQ       outDist2+8(FP), CX
+	MOVQ       k+40(FP), DX
+	VUNPCKLPD  Z2, Z3, Z0
+	VUNPCKHPD  Z2, Z3, Z1
+	VUNPCKLPD  Z7, Z5, Z2
+	VUNPCKHPD  Z7, Z5, Z3
+	VUNPCKLPD  Z4, Z9, Z5
+	VUNPCKHPD  Z4, Z9, Z4
+	VUNPCKLPD  Z8, Z6, Z7
+	VUNPCKHPD  Z8, Z6, Z6
+	VSHUFF64X2 $0x88, Z2, Z0, Z8
+	VSHUFF64X2 $0xdd, Z2, Z0, Z0
+	VSHUFF64X2 $0x88, Z7, Z5, Z2
+	VSHUFF64X2 $0xdd, Z7, Z5, Z5
+	VSHUFF64X2 $0x88, Z2, Z8, Z7
+	VSHUFF64X2 $0x88, Z5, Z0, Z9
+	VSHUFF64X2 $0xdd, Z2, Z8, Z2
+	VSHUFF64X2 $0xdd, Z5, Z0, Z0
+	VSHUFF64X2 $0x88, Z3, Z1, Z5
+	VSHUFF64X2 $0xdd, Z3, Z1, Z1
+	VSHUFF64X2 $0x88, Z6, Z4, Z3
+	VSHUFF64X2 $0xdd, Z6, Z4, Z4
+	VSHUFF64X2 $0x88, Z3, Z5, Z6
+	VSHUFF64X2 $0x88, Z4, Z1, Z8
+	VSHUFF64X2 $0xdd, Z3, Z5, Z3
+	VSHUFF64X2 $0xdd, Z4, Z1, Z1
+	VPMOVQD    Z7, Y4
+	VPSRLQ     $0x20, Z7, Z7
+	VPMOVQD    Z7, Y5
+	VMOVDQU    Y4, (AX)
+	VMOVDQU    Y5, (CX)
+	SUBQ       $0x08, DX
+	JLE        stored3
+	VPMOVQD    Z6, Y4
+	VPSRLQ     $0x20, Z6, Z6
+	VPMOVQD    Z6, Y5
+	VMOVDQU    Y4, 32(AX)
+	VMOVDQU    Y5, 32(CX)
+	SUBQ       $0x08, DX
+	JLE        stored3
+	VPMOVQD    Z9, Y4
+	VPSRLQ     $0x20, Z9, Z9
+	VPMOVQD    Z9, Y5
+	VMOVDQU    Y4, 64(AX)
+	VMOVDQU    Y5, 64(CX)
+	SUBQ       $0x08, DX
+	JLE        stored3
+	VPMOVQD    Z8, Y4
+	VPSRLQ     $0x20, Z8, Z8
+	VPMOVQD    Z8, Y5
+	VMOVDQU    Y4, 96(AX)
+	VMOVDQU    Y5, 96(CX)
+	SUBQ       $0x08, DX
+	JLE        stored3
+	VPMOVQD    Z2, Y4
+	VPSRLQ     $0x20, Z2, Z2
+	VPMOVQD    Z2, Y2
+	VMOVDQU    Y4, 128(AX)
+	VMOVDQU    Y2, 128(CX)
+	SUBQ       $0x08, DX
+	JLE        stored3
+	VPMOVQD    Z3, Y2
+	VPSRLQ     $0x20, Z3, Z3
+	VPMOVQD    Z3, Y3
+	VMOVDQU    Y2, 160(AX)
+	VMOVDQU    Y3, 160(CX)
+	SUBQ       $0x08, DX
+	JLE        stored3
+	VPMOVQD    Z0, Y2
+	VPSRLQ     $0x20, Z0, Z0
+	VPMOVQD    Z0, Y0
+	VMOVDQU    Y2, 192(AX)
+	VMOVDQU    Y0, 192(CX)
+	SUBQ       $0x08, DX
+	JLE        stored3
+	VPMOVQD    Z1, Y0
+	VPSRLQ     $0x20, Z1, Z1
+	VPMOVQD    Z1, Y1
+	VMOVDQU    Y0, 224(AX)
+	VMOVDQU    Y1, 224(CX)
+	SUBQ       $0x08, DX
+	JLE        stored3
+
+stored3:
+	VZEROUPPER
+	RET

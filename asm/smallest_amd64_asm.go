@@ -1,0 +1,247 @@
+package main
+
+import (
+	"math"
+
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+
+	"github.com/equivcnp/equivcnp/asm/internal/x86"
+)
+
+// The smallest of some pairs (squared distance, number), in order. A pair becomes a key of 64 bits, the distance's above the
+// number's: a float32 that is not negative is ordered like its bits, and ties go to the lower number. Read as a float64, a key
+// is a positive finite number of the same order, and unlike 64-bit integers these have a minimum that both vector ports do.
+//
+// Keys are sorted by a bitonic network. Element e of 8·R stands in lane e/R of register e%R, so that partners which differ in
+// a low bit stand in the same lane of two registers: two instructions for eight pairs. Partners in other lanes of a register
+// cost a permutation as well. Each merge starts by comparing with the mirror image (e with its complement) and so needs no
+// descending parts. Sorting 64 keys takes 15 steps between registers and 6 between lanes.
+
+// smallestKernel is the kernel while it is written.
+type smallestKernel struct {
+	*x86.Func
+	regs    int
+	odd     map[int]reg.Register // by lane bit: the lanes that have it
+	reverse reg.VecVirtual       // a permutation
+}
+
+func smallestAMD64(f *x86.File) {
+	for _, regs := range []int{4, 8} {
+		smallest(f, regs)
+	}
+}
+
+// between compares registers in every lane: the smaller goes to a.
+func (s *smallestKernel) between(r []reg.VecVirtual, a, b int) {
+	least := s.ZMM()
+	s.VMINPD(r[b], r[a], least)
+	s.VMAXPD(r[b], r[a], r[b])
+	r[a] = least
+}
+
+// partner returns the register with lanes exchanged: lane i gets lane i ^ mask.
+func (s *smallestKernel) partner(r reg.VecVirtual, mask int) reg.VecVirtual {
+	p := s.ZMM()
+	switch mask {
+	case 1:
+		s.VPERMILPD(operand.U8(0x55), r, p)
+	case 2:
+		s.VPERMPD(operand.U8(0x4e), r, p)
+	case 3:
+		s.VPERMPD(operand.U8(0x1b), r, p)
+	case 4:
+		s.VSHUFF64X2(operand.U8(0x4e), r, r, p)
+	case 7:
+		s.VPERMPD(r, s.reverse, p)
+	}
+	return p
+}
+
+// across compares each register with other, whose lanes are exchanged already: the larger goes where the lane has the bit.
+func (s *smallestKernel) across(r, other reg.VecVirtual, bit int) reg.VecVirtual {
+	least := s.ZMM()
+	s.VMINPD(other, r, least)
+	s.VMAXPD(other, r, s.odd[bit], least)
+	return least
+}
+
+// clean merges what is bitonic in blocks of 2·stride elements.
+func (s *smallestKernel) clean(r []reg.VecVirtual, stride int) {
+	for ; stride > 0; stride /= 2 {
+		if lanes := stride / s.regs; lanes > 0 {
+			for i := range r {
+				r[i] = s.across(r[i], s.partner(r[i], lanes), lanes)
+			}
+			continue
+		}
+		for i := range r {
+			if i&stride == 0 {
+				s.between(r, i, i|stride)
+			}
+		}
+	}
+}
+
+// sort sorts all elements.
+func (s *smallestKernel) sort(r []reg.VecVirtual) {
+	for size := 2; size <= 8*s.regs; size *= 2 {
+		if lanes := size / s.regs; lanes > 1 {
+			mirrored := make([]reg.VecVirtual, len(r))
+			for i := range r {
+				mirrored[i] = s.partner(r[s.regs-1-i], lanes-1)
+			}
+			for i := range r {
+				r[i] = s.across(r[i], mirrored[i], lanes/2)
+			}
+		} else {
+			for i := range r {
+				if j := i ^ (size - 1); i < j {
+					s.between(r, i, j)
+				}
+			}
+		}
+		s.clean(r, size/4)
+	}
+}
+
+// transpose returns the elements in order, eight to a register.
+func (s *smallestKernel) transpose(r []reg.VecVirtual) []reg.VecVirtual {
+	// Neighbouring elements side by side, those of even lanes and those of odd ones.
+	var low, high []reg.VecVirtual
+	for i := 0; i < s.regs; i += 2 {
+		l, h := s.ZMM(), s.ZMM()
+		s.VUNPCKLPD(r[i+1], r[i], l)
+		s.VUNPCKHPD(r[i+1], r[i], h)
+		low, high = append(low, l), append(high, h)
+	}
+	shuffle := func(imm uint8, a, b reg.VecVirtual) reg.VecVirtual {
+		v := s.ZMM()
+		s.VSHUFF64X2(operand.U8(imm), b, a, v)
+		return v
+	}
+	// quarters turns four registers of four blocks around.
+	quarters := func(a []reg.VecVirtual) [4]reg.VecVirtual {
+		t0, t1 := shuffle(0x88, a[0], a[1]), shuffle(0xdd, a[0], a[1])
+		t2, t3 := shuffle(0x88, a[2], a[3]), shuffle(0xdd, a[2], a[3])
+		return [4]reg.VecVirtual{shuffle(0x88, t0, t2), shuffle(0x88, t1, t3), shuffle(0xdd, t0, t2), shuffle(0xdd, t1, t3)}
+	}
+	if s.regs == 4 {
+		q := quarters(append(low, high...))
+		return q[:]
+	}
+	even, odd := quarters(low), quarters(high)
+	var out []reg.VecVirtual
+	for i := range even {
+		out = append(out, even[i], odd[i])
+	}
+	return out
+}
+
+// smallest writes the kernel for up to 8·regs results. With 8 registers it takes any number of pairs, 64 at a time; with 4 no
+// more than 32.
+func smallest(f *x86.File, regs int) {
+	name, doc := "treeSmallest32F32", "n ≤ 32"
+	if regs == 8 {
+		name, doc = "treeSmallest64F32", "k ≤ 64"
+	}
+	s := &smallestKernel{Func: f.Func(x86.AVX512, x86.F32, name, "func(outIndex *int32, outDist2 *float32, index *int32, dist2 *float32, n int, k int)",
+		"stores the k ≤ n smallest of n > 0 pairs, "+doc+", ordered by (dist2, index), and up to a vector more."), regs: regs, odd: map[int]reg.Register{}}
+	index, dist2, n := s.Arg("index"), s.Arg("dist2"), s.Arg("n")
+	for _, bit := range []int{1, 2, 4} {
+		k, r := s.K(), s.GP32()
+		s.MOVL(operand.U32(map[int]uint32{1: 0xaa, 2: 0xcc, 4: 0xf0}[bit]), r)
+		s.KMOVW(r, k)
+		s.odd[bit] = k
+	}
+	s.reverse = s.ZMM()
+	var lanes []uint64
+	for i := range 8 {
+		lanes = append(lanes, uint64(7-i), 0) // 64-bit indices in a table of 32-bit numbers
+	}
+	s.VMOVUPD(s.Data("treeReverse", lanes...), s.reverse)
+	last := s.ZMM() // beyond every key
+	high := s.GP64()
+	s.MOVQ(operand.U64(math.Float64bits(math.Inf(1))), high)
+	s.VPBROADCASTQ(high, last)
+
+	// load reads up to 8·regs pairs of those left, and puts last where there are none.
+	load := func() []reg.VecVirtual {
+		var r []reg.VecVirtual
+		have := s.GP64()
+		s.MOVQ(n, have)
+		for i := range regs {
+			// The lanes that exist: n - 8i, cut to 0 .. 8.
+			count, zero, ones, k := s.GP64(), s.GP64(), s.GP64(), s.K()
+			s.XORQ(zero, zero)
+			s.MOVQ(have, count)
+			s.SUBQ(operand.U8(8*i), count)
+			s.CMOVQLT(zero, count)
+			s.MOVQ(operand.I32(0xff), ones)
+			s.CMPQ(count, operand.U8(8))
+			full := s.GP64()
+			s.MOVQ(operand.I32(8), full)
+			s.CMOVQGT(full, count)
+			s.BZHIQ(count, ones, ones)
+			s.KMOVW(ones.As32(), k)
+			d, j, key := s.YMM(), s.YMM(), s.ZMM()
+			s.VMOVDQU32_Z(operand.Mem{Base: dist2, Disp: 32 * i}, k, d)
+			s.VMOVDQU32_Z(operand.Mem{Base: index, Disp: 32 * i}, k, j)
+			low := s.ZMM()
+			s.VPMOVZXDQ(d, key)
+			s.VPMOVZXDQ(j, low)
+			s.VPSLLQ(operand.U8(32), key, key)
+			s.VPORQ(low, key, key)
+			v := s.ZMM()
+			s.VMOVAPD(last, v)
+			s.VMOVAPD(key, k, v)
+			r = append(r, v)
+		}
+		return r
+	}
+	r := load()
+	s.sort(r)
+	if regs == 8 {
+		// Fixed registers for what is kept while the next pairs are sorted.
+		kept := make([]reg.VecVirtual, regs)
+		for i := range kept {
+			kept[i] = s.ZMM()
+			s.VMOVAPD(r[i], kept[i])
+		}
+		loop, done := s.NewLabel("loop"), s.NewLabel("sorted")
+		s.Label(loop)
+		s.ADDQ(operand.U32(32*regs), index)
+		s.ADDQ(operand.U32(32*regs), dist2)
+		s.SUBQ(operand.U8(8*regs), n)
+		s.JLE(operand.LabelRef(done))
+		next := load()
+		s.sort(next)
+		// The smaller of each and its mirror image are the 64 smallest, and bitonic.
+		merged := make([]reg.VecVirtual, regs)
+		for i := range merged {
+			merged[i] = s.ZMM()
+			s.VMINPD(s.partner(next[regs-1-i], 7), kept[i], merged[i])
+		}
+		s.clean(merged, 4*regs)
+		for i := range kept {
+			s.VMOVAPD(merged[i], kept[i])
+		}
+		s.JMP(operand.LabelRef(loop))
+		s.Label(done)
+		r = kept
+	}
+	outIndex, outDist2, k := s.Arg("outIndex"), s.Arg("outDist2"), s.Arg("k")
+	stored := s.NewLabel("stored")
+	for i, key := range s.transpose(r) {
+		j, d := s.YMM(), s.YMM()
+		s.VPMOVQD(key, j)
+		s.VPSRLQ(operand.U8(32), key, key)
+		s.VPMOVQD(key, d)
+		s.VMOVDQU(j, operand.Mem{Base: outIndex, Disp: 32 * i})
+		s.VMOVDQU(d, operand.Mem{Base: outDist2, Disp: 32 * i})
+		s.SUBQ(operand.U8(8), k)
+		s.JLE(operand.LabelRef(stored))
+	}
+	s.Label(stored)
+	s.End()
+}
