@@ -112,8 +112,12 @@ func BenchmarkGrid(b *testing.B) {
 			r2 := float32(benchRadius2(dim, n, nb))
 			r := float32(math.Sqrt(float64(r2)))
 			b.Run(fmt.Sprintf("op=build/dim=%d/n=%d/nb=%g", dim, n, nb), func(b *testing.B) {
+				g, err := NewGrid(x, dim, r)
+				if err != nil {
+					b.Fatal(err)
+				}
 				for b.Loop() {
-					if _, err := NewGrid(x, dim, r); err != nil {
+					if err := g.Rebuild(x, r); err != nil {
 						b.Fatal(err)
 					}
 				}

@@ -12,9 +12,12 @@ import (
 // nearestGroup is what a goroutine needs to find the nearest points of groups of queries.
 type nearestGroup[T Float] struct {
 	bulk[T]
-	groups []queryGroup
-	boxes  []T
-	best   NearestWorkspace
+	groups  []queryGroup
+	boxes   []T
+	guesses []T
+	pending []int32 // stored positions of queries without an answer
+	queries []T     // their coordinates
+	best    NearestWorkspace
 	// The answer.
 	out Batch[T]
 }
@@ -40,7 +43,7 @@ func EachNearest[T Float](p *KDTree[T], queries Cloud[T], k int, radius2 T, opt 
 	scratches := make([]nearestGroup[T], workers)
 	parallel.ForWorkers(queries.chunks(), 1, workers, func(worker, chunk, _ int) {
 		w := &scratches[worker]
-		w.groups, w.boxes = w.groups[:0], w.boxes[:0]
+		w.groups, w.boxes, w.guesses = w.groups[:0], w.boxes[:0], w.guesses[:0]
 		reach := T(0)
 		queries.groups(chunk, T(math.Inf(1)), func(lo, hi int, box []T) {
 			w.groups, w.boxes = append(w.groups, queryGroup{lo, hi}), append(w.boxes, box...)
@@ -50,14 +53,16 @@ func EachNearest[T Float](p *KDTree[T], queries Cloud[T], k int, radius2 T, opt 
 			if g%4 == 0 { // neighbouring groups have about the same density
 				guess = p.guess2(w.boxes[2*p.dim*g:2*p.dim*(g+1)], k, radius2)
 			}
-			w.limit = append(w.limit[:g], guess)
+			w.guesses = append(w.guesses, guess)
 			reach = max(reach, guess)
 		}
-		limits := slices.Clone(w.limit)
-		w.enter(p, queries, chunk, reach)
+		for range nearestTries - 1 {
+			reach *= p.retry()
+		}
+		w.enter(p, queries, chunk, min(reach, radius2))
 		for g, group := range w.groups {
 			box := w.boxes[2*p.dim*g : 2*p.dim*(g+1)]
-			w.answer(p, &pts, &qs, group, box, k, limits[g], radius2, func(b *Batch[T]) { f(worker, b) })
+			w.answer(p, &pts, &qs, group, box, k, w.guesses[g], radius2, func(b *Batch[T]) { f(worker, b) })
 		}
 	})
 	return nil
@@ -105,49 +110,91 @@ func (t *KDTree[T]) guess2(box []T, k int, radius2 T) T {
 // nearestSpread is how many standard deviations more than k points a ball is made for.
 const nearestSpread = 2.0
 
-// answer finds the nearest points of the queries lo .. hi-1.
+// answer finds the nearest points of a group of queries.
 func (w *nearestGroup[T]) answer(p *KDTree[T], pts, qs *stored[T], g queryGroup, box []T, k int, guess, radius2 T, f func(b *Batch[T])) {
-	m, tried := 0, guess > 0
-	if tried {
-		m = w.gather(p, pts, box, guess, false)
+	w.pending = w.pending[:0]
+	for at := g.lo; at < g.hi; at++ {
+		w.pending = append(w.pending, int32(at))
 	}
-	if m > 64*(k+leafSize) { // the density was misjudged
-		m, tried = 0, false
-	}
-	// A ball as large as it may be need not be full.
-	largest := tried && guess == radius2 && !math.IsInf(float64(radius2), 1)
-	w.limit = append(w.limit[:0], guess)
-	for lo, s := g.lo, step(m); lo < g.hi; lo += s {
-		hi := min(lo+s, g.hi)
-		if m > 0 {
-			w.scan(qs, lo, hi, m, w.limit, pts.period)
-		} else {
-			w.grow(hi - lo)
-			clear(w.end)
+	for range nearestTries {
+		if len(w.pending) == 0 || !(guess > 0) {
+			break
 		}
-		w.out.Query = qs.index[lo:hi]
-		w.out.Index, w.out.Dist2, w.out.End = w.out.Index[:0], w.out.Dist2[:0], w.out.End[:0]
+		m := w.gather(p, pts, box, guess, false)
+		if m > 64*(k+leafSize) { // the density was misjudged
+			break
+		}
+		w.try(p, qs, m, k, guess, radius2, f)
+		guess = min(guess*p.retry(), radius2)
+	}
+	if len(w.pending) == 0 {
+		return
+	}
+	w.reset()
+	for _, at := range w.pending {
+		var c [maxTreeDim]T
+		for axis := range p.dim {
+			c[axis] = qs.coord[axis*qs.n+int(at)]
+		}
+		w.out.Index, w.out.Dist2 = p.KNearestWithin(w.out.Index, w.out.Dist2, c[:p.dim], k, radius2, &w.best)
+		w.out.Query, w.out.End = append(w.out.Query, qs.index[at]), append(w.out.End, int32(len(w.out.Index)))
+	}
+	f(&w.out)
+}
+
+// nearestTries is how often queries ask together, with a larger ball each time.
+const nearestTries = 2
+
+// retry is the factor from a squared radius to that of a ball with two and a half times the volume: enough for points on
+// a face of the cloud, half of whose ball is empty.
+func (t *KDTree[T]) retry() T { return T(math.Pow(2.5, 2/float64(t.dim))) }
+
+func (w *nearestGroup[T]) reset() {
+	w.out = Batch[T]{w.out.Query[:0], w.out.End[:0], w.out.Index[:0], w.out.Dist2[:0]}
+}
+
+// try answers those pending queries that find k of the m candidates within a ball; the others stay pending.
+func (w *nearestGroup[T]) try(p *KDTree[T], qs *stored[T], m, k int, guess, radius2 T, f func(b *Batch[T])) {
+	n := len(w.pending)
+	if len(w.queries) < n*p.dim {
+		w.queries = make([]T, 2*n*p.dim)
+	}
+	for axis := range p.dim {
+		for i, at := range w.pending {
+			w.queries[axis*n+i] = qs.coord[axis*qs.n+int(at)]
+		}
+	}
+	asked := stored[T]{n: n, dim: p.dim, coord: w.queries}
+	// A ball as large as it may be need not be full.
+	largest := guess == radius2 && !math.IsInf(float64(radius2), 1)
+	w.limit = append(w.limit[:0], guess)
+	left := 0
+	for lo, s := 0, step(m); lo < n; lo += s {
+		hi := min(lo+s, n)
+		w.scan(&asked, lo, hi, m, w.limit, p.wrapped)
+		w.reset()
 		from := int32(0)
 		for i, end := range w.end {
 			index, found := w.index[from:end], w.found[from:end]
 			from = end
-			if len(index) >= min(k, p.n) || largest {
-				m := len(w.out.Index)
-				w.out.Index = slices.Grow(w.out.Index, min(k, len(index))+simd.TreeSlack)
-				w.out.Dist2 = slices.Grow(w.out.Dist2, min(k, len(index))+simd.TreeSlack)
-				m += simd.Smallest(w.out.Index[m:cap(w.out.Index)], w.out.Dist2[m:cap(w.out.Dist2)], index, found, k)
-				w.out.Index, w.out.Dist2 = w.out.Index[:m], w.out.Dist2[:m]
-			} else {
-				var c [maxTreeDim]T
-				for axis := range p.dim {
-					c[axis] = qs.coord[axis*qs.n+lo+i]
-				}
-				w.out.Index, w.out.Dist2 = p.KNearestWithin(w.out.Index, w.out.Dist2, c[:p.dim], k, radius2, &w.best)
+			at := w.pending[lo+i]
+			if len(index) < min(k, p.n) && !largest {
+				w.pending[left] = at
+				left++
+				continue
 			}
-			w.out.End = append(w.out.End, int32(len(w.out.Index)))
+			m := len(w.out.Index)
+			w.out.Index = slices.Grow(w.out.Index, min(k, len(index))+simd.TreeSlack)
+			w.out.Dist2 = slices.Grow(w.out.Dist2, min(k, len(index))+simd.TreeSlack)
+			m += simd.Smallest(w.out.Index[m:cap(w.out.Index)], w.out.Dist2[m:cap(w.out.Dist2)], index, found, k)
+			w.out.Index, w.out.Dist2 = w.out.Index[:m], w.out.Dist2[:m]
+			w.out.Query, w.out.End = append(w.out.Query, qs.index[at]), append(w.out.End, int32(m))
 		}
-		f(&w.out)
+		if len(w.out.Query) > 0 {
+			f(&w.out)
+		}
 	}
+	w.pending = w.pending[:left]
 }
 
 // Nearest returns what EachNearest finds, for every query k entries: fewer points are filled up with -1 and +Inf. Errors are

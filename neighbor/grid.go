@@ -3,6 +3,7 @@ package neighbor
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/equivcnp/equivcnp/simd"
 )
@@ -25,7 +26,8 @@ type Grid[T Float] struct {
 	cells  [maxGridDim]int
 	low    [maxGridDim]T // corner of the first cell
 	edge   float64
-	inv    T // cells per unit
+	inv    T       // cells per unit
+	at     []int32 // the cell of each point, while they are sorted
 	slack  float64
 }
 
@@ -50,46 +52,104 @@ func newGrid[T Float](op string, points []T, l Layout, radius T) (*Grid[T], erro
 	case err != nil:
 	case l.Dim > maxGridDim:
 		err = fmt.Errorf("%w: dim = %d, need 1 to %d", ErrShape, l.Dim, maxGridDim)
-	case !(radius > 0) || math.IsInf(float64(radius), 0):
-		err = fmt.Errorf("%w: radius = %g, need a positive number", ErrOption, radius)
+	default:
+		err = checkRadius(radius)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("neighbor: %s: %w", op, err)
 	}
-	g := &Grid[T]{n: l.N, dim: l.Dim}
-	var high [maxGridDim]T
-	for axis := range g.dim {
-		from := points[min(axis*l.AxisStride, len(points)):]
-		least, greatest, bad := extent(from, l.N, l.Stride)
-		if bad >= 0 {
-			return nil, fmt.Errorf("neighbor: %s: %w: point %d, coordinate %d = %g", op, ErrValue, bad, axis, from[bad*l.Stride])
-		}
-		g.low[axis], high[axis] = least, greatest
+	g := &Grid[T]{}
+	if err := g.build(points, l, radius); err != nil {
+		return nil, fmt.Errorf("neighbor: %s: %w", op, err)
 	}
-	g.layOut(&high, radius)
-	g.fill(points, l)
 	return g, nil
 }
 
-// extent returns the least and the greatest of n numbers and the position of the first that is not finite, or -1.
-func extent[T Float](x []T, n, stride int) (least, greatest T, bad int) {
-	if n == 0 {
-		return 0, 0, -1
+// Rebuild makes the grid one over other points [n, Dim] and for another radius, as NewGrid does, in the memory that it has.
+// Nobody may be searching it meanwhile. After an error the grid is empty.
+func (g *Grid[T]) Rebuild(points []T, radius T) error {
+	l, err := rows(len(points), g.dim)
+	if err == nil {
+		err = checkRadius(radius)
 	}
-	least, greatest = x[0], x[0]
-	for i := range n {
-		v := x[i*stride]
-		if v-v != 0 {
-			return 0, 0, i
-		}
-		if v < least {
-			least = v
-		}
-		if v > greatest {
-			greatest = v
+	if err == nil {
+		err = l.check(len(points))
+	}
+	if err == nil {
+		err = g.build(points, l, radius)
+	}
+	if err != nil {
+		g.n = 0
+		return fmt.Errorf("neighbor: Grid.Rebuild: %w", err)
+	}
+	return nil
+}
+
+func checkRadius[T Float](radius T) error {
+	if !(radius > 0) || math.IsInf(float64(radius), 0) {
+		return fmt.Errorf("%w: radius = %g, need a positive number", ErrOption, radius)
+	}
+	return nil
+}
+
+// build sorts the points into cells.
+func (g *Grid[T]) build(points []T, l Layout, radius T) error {
+	g.n, g.dim = l.N, l.Dim
+	var low, high [maxGridDim]T
+	for axis := range l.Dim {
+		if l.N > 0 {
+			low[axis] = points[axis*l.AxisStride]
 		}
 	}
-	return least, greatest, -1
+	high = low
+	switch {
+	case l.Dim == 2 && l.Stride == 2 && l.AxisStride == 1:
+		for i := 0; i+1 < len(points); i += 2 {
+			widen(&low[0], &high[0], points[i])
+			widen(&low[1], &high[1], points[i+1])
+		}
+	case l.Dim == 3 && l.Stride == 3 && l.AxisStride == 1:
+		for i := 0; i+2 < len(points); i += 3 {
+			widen(&low[0], &high[0], points[i])
+			widen(&low[1], &high[1], points[i+1])
+			widen(&low[2], &high[2], points[i+2])
+		}
+	default:
+		for axis := range l.Dim {
+			for i := range l.N {
+				widen(&low[axis], &high[axis], points[i*l.Stride+axis*l.AxisStride])
+			}
+		}
+	}
+	g.low = low
+	finite := true // a NaN in front stays; others show when cells are looked up
+	for axis := range l.Dim {
+		finite = finite && low[axis]-low[axis] == 0 && high[axis]-high[axis] == 0
+	}
+	if finite {
+		g.layOut(&high, radius)
+		finite = g.fill(points, l)
+	}
+	if !finite {
+		for i := range l.N {
+			for axis := range l.Dim {
+				if v := points[i*l.Stride+axis*l.AxisStride]; v-v != 0 {
+					return fmt.Errorf("%w: point %d, coordinate %d = %g", ErrValue, i, axis, v)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// widen makes the interval from low to high hold v.
+func widen[T Float](low, high *T, v T) {
+	if v < *low {
+		*low = v
+	}
+	if v > *high {
+		*high = v
+	}
 }
 
 // layOut chooses the cells: about a radius wide, wider where that makes more than about one cell a point.
@@ -141,33 +201,71 @@ func (g *Grid[T]) cell(axis int, x T) int {
 	return int(int32(f))
 }
 
-// fill sorts the points by cell, by counting.
-func (g *Grid[T]) fill(points []T, l Layout) {
-	total := g.cells[0] * g.cells[1] * g.cells[2]
-	g.start = make([]int32, total+2)
-	g.coord, g.index = make([]T, g.dim*g.n), make([]int32, g.n)
-	at := make([]int32, g.n)
+// fill sorts the points by cell, by counting. It returns false if it meets a NaN.
+func (g *Grid[T]) fill(points []T, l Layout) bool {
+	n, total := l.N, g.cells[0]*g.cells[1]*g.cells[2]
+	g.start = resize(g.start, total+2)
+	clear(g.start)
+	g.coord, g.index, g.at = resize(g.coord, l.Dim*n), resize(g.index, n), resize(g.at, n)
 	next := g.start[1:] // counts shifted by one become starts
+	ok := true
+	at, inv := g.at, g.inv
 	switch {
-	case g.n == 0:
-		return
-	case g.dim == 2 && l.Stride == 2 && l.AxisStride == 1:
+	case n == 0:
+	case l.Dim == 2 && l.Stride == 2 && l.AxisStride == 1:
+		lx, ly := g.low[0], g.low[1]
+		cx, cy := g.cells[0], g.cells[1]
+		fx, fy := T(cx), T(cy)
+		points := points[:2*n]
 		for i := range at {
-			p := points[2*i : 2*i+2 : 2*i+2]
-			k := g.cell(0, p[0]) + g.cells[0]*g.cell(1, p[1])
+			x, y := (points[2*i]-lx)*inv, (points[2*i+1]-ly)*inv
+			kx, ky := int(int32(x)), int(int32(y))
+			if !(x < fx) { // the rim, or NaN
+				kx, ok = cx-1, ok && x == x
+			}
+			if !(y < fy) {
+				ky, ok = cy-1, ok && y == y
+			}
+			k := kx + cx*ky
+			at[i] = int32(k)
+			next[k+1]++
+		}
+	case l.Dim == 3 && l.Stride == 3 && l.AxisStride == 1:
+		lx, ly, lz := g.low[0], g.low[1], g.low[2]
+		cx, cy, cz := g.cells[0], g.cells[1], g.cells[2]
+		fx, fy, fz := T(cx), T(cy), T(cz)
+		points := points[:3*n]
+		for i := range at {
+			x, y, z := (points[3*i]-lx)*inv, (points[3*i+1]-ly)*inv, (points[3*i+2]-lz)*inv
+			kx, ky, kz := int(int32(x)), int(int32(y)), int(int32(z))
+			if !(x < fx) {
+				kx, ok = cx-1, ok && x == x
+			}
+			if !(y < fy) {
+				ky, ok = cy-1, ok && y == y
+			}
+			if !(z < fz) {
+				kz, ok = cz-1, ok && z == z
+			}
+			k := kx + cx*(ky+cy*kz)
 			at[i] = int32(k)
 			next[k+1]++
 		}
 	default:
 		for i := range at {
 			k, width := 0, 1
-			for axis := range g.dim {
-				k += width * g.cell(axis, points[i*l.Stride+axis*l.AxisStride])
+			for axis := range l.Dim {
+				v := points[i*l.Stride+axis*l.AxisStride]
+				ok = ok && v == v
+				k += width * g.cell(axis, v)
 				width *= g.cells[axis]
 			}
 			at[i] = int32(k)
 			next[k+1]++
 		}
+	}
+	if !ok && slices.ContainsFunc(points, func(v T) bool { return v != v }) {
+		return false // and not just a single cell, which is infinite
 	}
 	sum := int32(0)
 	for k, c := range next {
@@ -176,24 +274,39 @@ func (g *Grid[T]) fill(points []T, l Layout) {
 	}
 	// next[k] is where cell k starts; it advances to where it ends, which is start[k+1].
 	switch {
-	case g.dim == 2:
-		x, y := g.coord[:g.n], g.coord[g.n:]
+	case l.Dim == 2:
+		x, y, index := g.coord[:n], g.coord[n:], g.index
 		for i, k := range at {
 			to := next[k]
-			next[k]++
-			x[to], y[to], g.index[to] = points[i*l.Stride], points[i*l.Stride+l.AxisStride], int32(i)
+			next[k] = to + 1
+			p := i * l.Stride
+			x[to], y[to], index[to] = points[p], points[p+l.AxisStride], int32(i)
+		}
+	case l.Dim == 3:
+		x, y, z, index := g.coord[:n], g.coord[n:2*n], g.coord[2*n:], g.index
+		for i, k := range at {
+			to := next[k]
+			next[k] = to + 1
+			p := i * l.Stride
+			x[to], y[to], z[to], index[to] = points[p], points[p+l.AxisStride], points[p+2*l.AxisStride], int32(i)
 		}
 	default:
 		for i, k := range at {
 			to := int(next[k])
 			next[k]++
-			g.index[to] = int32(i)
-			for axis := range g.dim {
-				g.coord[axis*g.n+to] = points[i*l.Stride+axis*l.AxisStride]
-			}
+			g.index[to], g.coord[to] = int32(i), points[i*l.Stride]
 		}
 	}
 	g.start = g.start[:total+1]
+	return true
+}
+
+// resize returns a slice of that length, in the memory of v if that suffices. What is in it is undefined.
+func resize[E any](v []E, n int) []E {
+	if cap(v) < n {
+		return make([]E, n)
+	}
+	return v[:n]
 }
 
 // Len is the number of points.
