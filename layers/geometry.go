@@ -1,6 +1,7 @@
 package layers
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/equivcnp/equivcnp/group"
@@ -18,9 +19,12 @@ type Geometry[T Float] struct {
 	all []*Pairs[T]
 }
 
-// keepPairs bounds the neighbourhoods that a Geometry remembers. In Eval mode a model has as many as distinct radii; in
-// training each step makes a new geometry anyway.
-const keepPairs = 16
+// A Geometry remembers up to keepPairs neighbourhoods, and as many of the latest as have keepTotal pairs together. In Eval
+// mode a model has as many as distinct radii; in training the radii of images move on with every step.
+const (
+	keepPairs = 16
+	keepTotal = 1 << 22
+)
 
 // NewGeometry wraps lifted points. mask [rows] is false at padding (nil: no padding); blocks are the row offsets of
 // independent sets (nil: one set). maxNeighbors > 0 caps each neighbourhood by a choice seeded with seed.
@@ -58,6 +62,9 @@ type Pairs[T Float] struct {
 	Radius float64
 	Table  []T // [p, e]: Poses, rounded
 
+	// Every radius in (least, most] gives these very pairs.
+	least, most float64
+
 	sorted sortedPairs // for gradients, made on demand
 }
 
@@ -66,23 +73,66 @@ func (g *Geometry[T]) Pairs(r float64) (*Pairs[T], error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, p := range g.all {
-		if p.Radius == r {
+		if p.Radius == r || (p.least < r && r <= p.most) {
 			return p, nil
 		}
 	}
-	opt := g.opt
-	opt.Radius = r
-	n, err := neighbor.Ball(g.Points, g.Points, opt)
+	n, err := g.ball(r)
 	if err != nil {
 		return nil, err
 	}
 	p := NewPairs[T](n)
-	p.Radius = r
-	if len(g.all) == keepPairs {
-		g.all = g.all[1:]
+	p.Radius, p.least, p.most = r, r, r
+	if err := g.widen(p); err != nil {
+		return nil, err
 	}
 	g.all = append(g.all, p)
+	total := 0
+	for i := len(g.all) - 1; i >= 0; i-- {
+		total += g.all[i].Pairs()
+		if len(g.all)-i > keepPairs || (total > keepTotal && i < len(g.all)-1) {
+			g.all = slices.Clone(g.all[i+1:])
+			break
+		}
+	}
 	return p, nil
+}
+
+func (g *Geometry[T]) ball(r float64) (*neighbor.Neighborhood, error) {
+	opt := g.opt
+	opt.Radius = r
+	return neighbor.Ball(g.Points, g.Points, opt)
+}
+
+// widen finds the radii that give the same pairs as p's: from beyond the farthest pair up to the nearest one outside. On a pixel
+// grid under translations distances are few and far between, and a radius that moves a little in training meets none of them for
+// many steps. Where poses are many it is not worth the search.
+func (g *Geometry[T]) widen(p *Pairs[T]) error {
+	const (
+		fewPoses = 64       // times as many pairs
+		ahead    = 1.02     // how far to look for a pair outside
+		margin   = 1 - 1e-9 // poses that were merged differ by much less
+	)
+	if g.opt.MaxNeighbors > 0 || p.NumPoses()*fewPoses > p.Pairs() || !(p.Radius > 0) {
+		return nil
+	}
+	wide, err := g.ball(p.Radius * ahead)
+	if err != nil {
+		return err
+	}
+	far, near := 0.0, p.Radius*ahead
+	for e := 0; e < len(wide.Poses); e += wide.PoseDim {
+		switch d := g.Points.Group.Distance(wide.Poses[e : e+wide.PoseDim]); {
+		case d < p.Radius*margin:
+			far = max(far, d)
+		case d > p.Radius/margin:
+			near = min(near, d)
+		default:
+			return nil // on the border: which side counts is decided pair by pair
+		}
+	}
+	p.least, p.most = far/margin, near*margin
+	return nil
 }
 
 // NewPairs rounds a neighbourhood's pose table to T.

@@ -46,7 +46,8 @@ func (t *LieConvTape[T]) Backward(df, dout []T, g *Grads[T]) {
 	in, mid := l.In, l.WeightNet.Out()
 	c := in * mid
 	checkLen("LieConv.Backward", "dout", len(dout), t.batch*rows*l.Out)
-	d, douter := make([]T, len(dout)), make([]T, len(t.outer))
+	d, douter := rent[T](len(dout)), rent[T](len(t.outer))
+	defer giveBack(d, douter)
 	p.divide(d, dout, t.batch, l.Out)
 	l.Linear.Backward(douter, d, t.outer, t.batch*rows, g)
 	if df != nil {
@@ -63,5 +64,6 @@ func (t *LieConvTape[T]) Backward(df, dout []T, g *Grads[T]) {
 		simd.PointConvGradW(dw, douter[b*rows*c:(b+1)*rows*c], t.f[b*rows*in:(b+1)*rows*in], offsets, query, point, in, mid)
 	})
 	t.net.Backward(nil, dw, g)
+	giveBack(dw)
 	t.net.drop() // another Backward would compute it again
 }

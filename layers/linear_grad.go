@@ -12,17 +12,11 @@ func (l *Linear[T]) Backward(dx, dy, x []T, rows int, g *Grads[T]) {
 	checkLen("Linear.Backward", "dy", len(dy), rows*l.Out)
 	if dx != nil {
 		checkLen("Linear.Backward", "dx", len(dx), rows*l.In)
-		parallel.For(rows, rowGrain, func(lo, hi int) {
-			simd.Gemm(dx[lo*l.In:hi*l.In], l.In, dy[lo*l.Out:hi*l.Out], l.Out, l.Weight, l.In, 1, 0, hi-lo, l.In, l.Out)
-		})
+		linear(dx, dy, simd.Pack(l.Weight, l.In, l.Out, l.In), nil, simd.ActNone, rows)
 	}
 	if db := g.Of(l.Bias); db != nil {
 		addTo(db, sumRows(rows, rowGrain, l.Out, func(sum []float64, lo, hi int) {
-			for at := lo * l.Out; at < hi*l.Out; at += l.Out {
-				for i, v := range dy[at : at+l.Out] {
-					sum[i] += float64(v)
-				}
-			}
+			columnSums(sum, dy[lo*l.Out:hi*l.Out])
 		}))
 	}
 	if dw := g.Of(l.Weight); dw != nil {
@@ -44,28 +38,35 @@ func addProduct[T Float](dst, a, b []T, m, n, rows int) {
 }
 
 // activationGrad replaces dy by the gradient to the input of an activation with result y.
-func activationGrad[T Float](dy, y []T, act simd.Activation) {
+func activationGrad[T Float](dy, y []T, act simd.Activation) { activationGradTo(dy, dy, y, act) }
+
+// activationGradTo sets dx to it.
+func activationGradTo[T Float](dx, dy, y []T, act simd.Activation) {
 	switch act {
 	case simd.ActNone:
+		copy(dx, dy)
 	case simd.ActReLU:
-		simd.ReLUGrad(dy, dy, y)
+		reluGrad(dx, dy, y)
 	case simd.ActSigmoid:
-		simd.SigmoidGrad(dy, dy, y)
+		simd.SigmoidGrad(dx, dy, y)
 	case simd.ActSoftplus:
-		simd.SoftplusGrad(dy, dy, y)
+		simd.SoftplusGrad(dx, dy, y)
 	default:
 		panic("layers: the derivative of " + act.String() + " cannot be told from its result")
 	}
 }
 
-// swish is y = swish(x) in parallel.
-func swish[T Float](y, x []T) {
-	parallel.For(len(x), elementGrain, func(lo, hi int) { simd.Swish(y[lo:hi], x[lo:hi]) })
+// add sets dst = x + y, in parallel; relu and reluGrad are simd.ReLU and simd.ReLUGrad likewise.
+func add[T Float](dst, x, y []T) {
+	parallel.For(len(dst), elementGrain, func(lo, hi int) { simd.Add(dst[lo:hi], x[lo:hi], y[lo:hi]) })
 }
 
-// swishGrad replaces dy by dy·swish'(x), in parallel.
-func swishGrad[T Float](dy, x []T) {
-	parallel.For(len(x), elementGrain, func(lo, hi int) { simd.SwishGrad(dy[lo:hi], dy[lo:hi], x[lo:hi]) })
+func relu[T Float](dst, x []T) {
+	parallel.For(len(dst), elementGrain, func(lo, hi int) { simd.ReLU(dst[lo:hi], x[lo:hi]) })
+}
+
+func reluGrad[T Float](dx, dy, y []T) {
+	parallel.For(len(dx), elementGrain, func(lo, hi int) { simd.ReLUGrad(dx[lo:hi], dy[lo:hi], y[lo:hi]) })
 }
 
 // elementGrain is the number of elements that one goroutine takes of an elementwise function at a time.
@@ -78,4 +79,11 @@ func sizeof[T Float]() int {
 		return 8
 	}
 	return 4
+}
+
+// columnSums adds the columns' sums of x [rows, c] to sum [c].
+func columnSums[T Float](sum []float64, x []T) {
+	c := len(sum)
+	zero := zeros[T](c)
+	simd.NormSums(sum, make([]float64, c), x, x, zero, zero, c)
 }

@@ -64,10 +64,10 @@ func (p *Pairs[T]) gatherPoints(gather func(lo, hi int, offsets []int, query, po
 }
 
 // poseGradient returns the gradient [poses, c] to the convolution weights, summed over the batch: gather overwrites a chunk
-// of it with image b's part.
+// of it with image b's part. The result is rented.
 func (p *Pairs[T]) poseGradient(batch, c int, gather func(dw []T, b int, offsets []int, query, point []int32)) []T {
 	s := p.sort()
-	r, dw := s.byPose, make([]T, p.NumPoses()*c)
+	r, dw := s.byPose, rent[T](p.NumPoses()*c)
 	parallel.For(p.NumPoses(), s.poseStep, func(lo, hi int) {
 		from, to := r.offsets[lo], r.offsets[hi]
 		sum, part := dw[lo*c:hi*c], []T(nil)
@@ -77,11 +77,12 @@ func (p *Pairs[T]) poseGradient(batch, c int, gather func(dw []T, b int, offsets
 				continue
 			}
 			if part == nil {
-				part = make([]T, len(sum))
+				part = rent[T](len(sum))
 			}
 			gather(part, b, r.offsets[lo:hi+1], r.query[from:to], r.point[from:to])
 			simd.Add(sum, sum, part)
 		}
+		giveBack(part)
 	})
 	return dw
 }

@@ -40,7 +40,8 @@ func (l *DepthwiseLieConv[T]) ForwardTape(dst, f []T, g *Geometry[T], batch int,
 func (t *DepthwiseLieConvTape[T]) Backward(df, dout []T, g *Grads[T]) {
 	p, rows, c := t.pairs, t.pairs.Queries, t.layer.Channels
 	checkLen("DepthwiseLieConv.Backward", "dout", len(dout), len(t.f))
-	d := make([]T, len(dout))
+	d := rent[T](len(dout))
+	defer giveBack(d)
 	p.divide(d, dout, t.batch, c)
 	if df != nil {
 		checkLen("DepthwiseLieConv.Backward", "df", len(df), len(t.f))
@@ -55,6 +56,7 @@ func (t *DepthwiseLieConvTape[T]) Backward(df, dout []T, g *Grads[T]) {
 		simd.DepthwiseGradW(dw, d[b*rows*c:(b+1)*rows*c], t.f[b*rows*c:(b+1)*rows*c], offsets, query, point, c)
 	})
 	t.net.Backward(nil, dw, g)
+	giveBack(dw)
 	t.net.drop() // another Backward would compute it again
 }
 
@@ -84,10 +86,12 @@ func (t *SeparableLieConvTape[T]) Backward(df, dout []T, g *Grads[T]) {
 	checkLen("SeparableLieConv.Backward", "dout", len(dout), len(t.out))
 	dy, l := dout, t.layer
 	if t.act != simd.ActNone {
-		dy = append([]T(nil), dout...)
-		activationGrad(dy, t.out, t.act)
+		dy = rent[T](len(dout))
+		defer giveBack(dy)
+		activationGradTo(dy, dout, t.out, t.act)
 	}
-	dmid := make([]T, len(t.mid))
+	dmid := rent[T](len(t.mid))
+	defer giveBack(dmid)
 	l.Pointwise.Backward(dmid, dy, t.mid, len(t.mid)/l.Pointwise.In, g)
 	t.depthwise.Backward(df, dmid, g)
 }
@@ -101,7 +105,7 @@ type ResidualBlockTape[T Float] struct {
 // ForwardTape sets dst [batch, rows, c] to the block's output for f, in either mode, and returns what Backward needs. f and
 // dst must not overlap and must stay unchanged until then.
 func (l *ResidualBlock[T]) ForwardTape(dst, f []T, g *Geometry[T], batch int, mode Mode) (*ResidualBlockTape[T], error) {
-	h, y, t := make([]T, len(f)), make([]T, len(f)), &ResidualBlockTape[T]{out: dst}
+	h, y, t := rent[T](len(f)), rent[T](len(f)), &ResidualBlockTape[T]{out: dst}
 	var err error
 	if t.conv[0], err = l.Conv[0].ForwardTape(h, f, g, batch, mode, simd.ActReLU); err != nil {
 		return nil, err
@@ -109,8 +113,9 @@ func (l *ResidualBlock[T]) ForwardTape(dst, f []T, g *Geometry[T], batch int, mo
 	if t.conv[1], err = l.Conv[1].ForwardTape(y, h, g, batch, mode, simd.ActNone); err != nil {
 		return nil, err
 	}
-	simd.Add(dst, f, y)
-	simd.ReLU(dst, dst)
+	add(dst, f, y)
+	giveBack(y)
+	relu(dst, dst)
 	return t, nil
 }
 
@@ -119,9 +124,10 @@ func (l *ResidualBlock[T]) ForwardTape(dst, f []T, g *Geometry[T], batch int, mo
 func (t *ResidualBlockTape[T]) Backward(df, dout []T, g *Grads[T]) {
 	checkLen("ResidualBlock.Backward", "dout", len(dout), len(t.out))
 	checkLen("ResidualBlock.Backward", "df", len(df), len(t.out))
-	sum, dh, dx := make([]T, len(dout)), make([]T, len(dout)), make([]T, len(dout))
-	simd.ReLUGrad(sum, dout, t.out)
+	sum, dh, dx := rent[T](len(dout)), rent[T](len(dout)), rent[T](len(dout))
+	reluGrad(sum, dout, t.out)
 	t.conv[1].Backward(dh, sum, g)
 	t.conv[0].Backward(dx, dh, g)
-	simd.Add(df, sum, dx)
+	add(df, sum, dx)
+	giveBack(sum, dh, dx)
 }
