@@ -49,7 +49,7 @@ printed, averaged over values. For images without it, that of image itself is, i
 are finite.`,
 		Example: `  equivcnp predict --model rbf_equivcnp.pth --in tasks.safetensors --out pred.safetensors
   equivcnp predict --model SO2.pth --group "SO(2)" --alpha 0.3 --in images.safetensors --out pred.safetensors --json
-  equivcnp predict --model RxSO2.pth --group "R>0xSO(2)" --in in.safetensors --out out.safetensors --batch 16 --memory 2G`,
+  equivcnp predict --model RxSO2.pth --group "R>0xSO(2)" --in a.safetensors --out b.safetensors --batch 16 --memory 2G`,
 		Args: cobra.NoArgs,
 		RunE: a.action(func(cmd *cobra.Command, _ []string) error { return a.predict(cmd.Context(), &f) }),
 	}
