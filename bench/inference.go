@@ -1,0 +1,279 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/cnp/weights"
+	"github.com/equivcnp/equivcnp/simd"
+)
+
+// inferenceCases are group and way of keeping weights of the image models, and the curve models. A case cold is Complete on one
+// image from nothing, in a process of its own.
+var inferenceCases = []string{
+	"image/T2/cold", "image/T2/stored",
+	"image/SE2/cold", "image/SE2/stored",
+	"image/RxSO2/cold", "image/RxSO2/stored", "image/RxSO2/bfloat16", "image/RxSO2/evaluated",
+	"image/SO2/cold", "image/SO2/stored", "image/SO2/bfloat16", "image/SO2/evaluated",
+	"curve/rbf", "curve/matern", "curve/periodic",
+}
+
+// planOptions are the ways to keep weights.
+var planOptions = map[string]cnp.PlanOptions{
+	"stored":    {Memory: 4 << 30},
+	"bfloat16":  {Memory: 4 << 30, Precision: cnp.BFloat16},
+	"evaluated": {Memory: -1},
+}
+
+func inferenceCommand() *cobra.Command {
+	var (
+		asJSON, one bool
+		dir, only   string
+		size, times int
+	)
+	cmd := &cobra.Command{
+		Use:   "inference",
+		Short: "Time plans: latency, throughput, memory, share of the FMA limit",
+		Long: `Time trained models through plans, by group and way of keeping convolution weights: the best, median and
+99th percentile of calls, images or tasks a second, peak memory of a process that does nothing else, and the share
+of the machine's float32 FMA limit that the model's multiply-adds amount to, on as many cores as threads.`,
+		Example: "  go run ./bench inference --weights ../shared/weights\n  go run ./bench inference --only image/T2 --size 256 --json",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			r := &report{cmd.OutOrStdout(), asJSON}
+			if one {
+				return timeInference(r, dir, only, size, times)
+			}
+			self, err := os.Executable()
+			if err != nil {
+				return err
+			}
+			for _, c := range inferenceCases {
+				if !strings.HasPrefix(c, only) {
+					continue
+				}
+				child := exec.Command(self, "inference", "--one", "--json", "--only", c, "--weights", dir,
+					"--size", fmt.Sprint(size), "--times", fmt.Sprint(times))
+				child.Stderr = os.Stderr
+				out, err := child.Output()
+				if err != nil {
+					return fmt.Errorf("%s: %w", c, err)
+				}
+				for lines := bufio.NewScanner(bytes.NewReader(out)); lines.Scan(); {
+					var s sample
+					if err := json.Unmarshal(lines.Bytes(), &s); err != nil {
+						return fmt.Errorf("%s: %q: %w", c, lines.Text(), err)
+					}
+					if err := r.add(s); err != nil {
+						return err
+					}
+				}
+			}
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one object a line")
+	cmd.Flags().StringVar(&dir, "weights", "../shared/weights", "folder with the authors' checkpoints")
+	cmd.Flags().StringVar(&only, "only", "", "cases that start with this")
+	cmd.Flags().IntVar(&size, "size", 64, "side of the images")
+	cmd.Flags().IntVar(&times, "times", 7, "calls of each kind after the first")
+	cmd.Flags().BoolVar(&one, "one", false, "measure in this process")
+	must(cmd.Flags().MarkHidden("one"))
+	return cmd
+}
+
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
+func timeInference(r *report, dir, name string, size, times int) error {
+	kind, which, _ := strings.Cut(name, "/")
+	if kind == "curve" {
+		return timeCurvePlan(r, dir, which, times)
+	}
+	group, storage, _ := strings.Cut(which, "/")
+	return timeImagePlan(r, dir, group, storage, size, times)
+}
+
+// calls times f so often after a first call, and returns the seconds of each, ascending.
+func calls(times int, f func() error) ([]float64, error) {
+	if err := f(); err != nil {
+		return nil, err
+	}
+	var s []float64
+	for range max(times, 1) {
+		start := time.Now()
+		if err := f(); err != nil {
+			return nil, err
+		}
+		s = append(s, time.Since(start).Seconds())
+	}
+	slices.Sort(s)
+	return s, nil
+}
+
+// percentile returns the least value that so many of a hundred do not exceed.
+func percentile(sorted []float64, p int) float64 { return sorted[(len(sorted)*p+99)/100-1] }
+
+// latencies reports calls that do n things each.
+func latencies(r *report, name string, n int, unit, rate string, s []float64) error {
+	for _, x := range []sample{
+		{name, n, "s_per_" + unit, s[0] / float64(n)},
+		{name, n, "p50_s", percentile(s, 50)},
+		{name, n, "p99_s", percentile(s, 99)},
+		{name, n, rate, float64(n) / percentile(s, 50)},
+	} {
+		if err := r.add(x); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *report) memory(name string, n int) error {
+	mem, ok := peakMemory()
+	if !ok {
+		return nil
+	}
+	return r.add(sample{name, n, "peak_bytes", mem})
+}
+
+func timeImagePlan(r *report, dir, group, storage string, size, times int) error {
+	m, err := weights.Load[float32](filepath.Join(dir, "2d", group+".pth"), weights.Options{Group: group})
+	if err != nil {
+		return err
+	}
+	model, ok := m.(*cnp.ImageEquivCNP[float32])
+	if !ok {
+		return errors.New("no image model")
+	}
+	ctx, base := context.Background(), fmt.Sprintf("image/ours/%s/%dx%d", group, size, size)
+	if storage == "cold" {
+		im := benchImages(1, size)
+		start := time.Now()
+		if _, err := model.Complete(ctx, im); err != nil {
+			return err
+		}
+		if err := r.add(sample{base + "/cold", 1, "s_per_image", time.Since(start).Seconds()}); err != nil {
+			return err
+		}
+		return r.memory(base+"/cold", 1)
+	}
+	start := time.Now()
+	plan, err := model.Plan(ctx, cnp.Grid(size, size), planOptions[storage])
+	if err != nil {
+		return err
+	}
+	info := plan.Info()
+	suffix := "/" + storage
+	if storage == "stored" { // what a plan does by default
+		suffix = ""
+	}
+	for _, s := range []sample{
+		{base + "/plan" + suffix, size * size, "s_per_plan", time.Since(start).Seconds()},
+		{base + "/plan" + suffix, size * size, "kept_bytes", float64(info.Bytes)},
+	} {
+		if err := r.add(s); err != nil {
+			return err
+		}
+	}
+	peak := limitsOf(simd.CurrentLevel()).peak * 1e9 * float64(runtime.GOMAXPROCS(0))
+	many := 8
+	if !info.Flat {
+		many = 16
+	}
+	for _, b := range []int{1, many} {
+		im := benchImages(b, size)
+		dst := &cnp.Prediction[float32]{Mean: make([]float32, b*plan.Values()), Std: make([]float32, b*plan.Values())}
+		s, err := calls(times, func() error { return plan.Predict(ctx, dst, im) })
+		if err != nil {
+			return err
+		}
+		name := fmt.Sprintf("%s/batch%d%s", base, b, suffix)
+		if err := latencies(r, name, b, "image", "images_per_s", s); err != nil {
+			return err
+		}
+		ops := 2 * (info.CallOps + float64(b)*info.ImageOps)
+		if err := r.add(sample{name, b, "fma_percent", 100 * ops / s[0] / peak}); err != nil {
+			return err
+		}
+		if err := r.memory(name, b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// benchImages are noise of which a quarter is observed.
+func benchImages(b, size int) *cnp.Images[float32] {
+	rng := rand.New(rand.NewPCG(1, 1))
+	im := &cnp.Images[float32]{B: b, C: 1, H: size, W: size}
+	for range b * size * size {
+		im.Pixels = append(im.Pixels, rng.Float32())
+		im.Mask = append(im.Mask, rng.Float64() < 0.25)
+	}
+	return im
+}
+
+// timeCurvePlan times batches of 16 tasks and single tasks, every call with points of its own, as users' are.
+func timeCurvePlan(r *report, dir, kernel string, times int) error {
+	m, err := weights.Load[float32](filepath.Join(dir, "1d", kernel+"_equivcnp.pth"), weights.Options{})
+	if err != nil {
+		return err
+	}
+	model, ok := m.(cnp.Regressor[float32])
+	if !ok {
+		return errors.New("no curve model")
+	}
+	rng := rand.New(rand.NewPCG(1, 1))
+	run := func(tasks int) func() error {
+		return func() error {
+			_, err := model.Predict(context.Background(), benchTasks(tasks, rng))
+			return err
+		}
+	}
+	s, err := calls(10*times, run(16))
+	if err != nil {
+		return err
+	}
+	base := "curve/ours/" + kernel
+	if err := latencies(r, base+"/batch16", 16, "task", "tasks_per_s", s); err != nil {
+		return err
+	}
+	if err := r.memory(base+"/batch16", 16); err != nil {
+		return err
+	}
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	if s, err = calls(10*times, run(1)); err != nil {
+		return err
+	}
+	return latencies(r, base+"/batch1/onecore", 1, "task", "tasks_per_s", s)
+}
+
+// benchTasks draws tasks of 50 context points and 50 targets on [-2, 2].
+func benchTasks(tasks int, rng *rand.Rand) *cnp.Batch[float32] {
+	const n = 50
+	b := &cnp.Batch[float32]{B: tasks, Nc: n, Nt: n}
+	for range tasks * n {
+		b.XContext, b.YContext = append(b.XContext, 4*rng.Float64()-2), append(b.YContext, float32(rng.NormFloat64()))
+		b.XTarget = append(b.XTarget, 4*rng.Float64()-2)
+	}
+	return b
+}
