@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
@@ -9,15 +10,26 @@ import (
 	"github.com/equivcnp/equivcnp/asm/internal/x86"
 )
 
-// planRows is how many neighbouring rows a planned convolution computes together.
-const planRows = 8
+// planRows is how many neighbouring rows a planned convolution computes together, planHeader how many numbers a group's code
+// begins with: the runs of all rows, the steps of each half, of each quarter and of each row alone. A run is written as {steps, x, q
+// of each}, other steps as {x, q}.
+const (
+	planRows   = 8
+	planHeader = 2*planRows - 1
+)
 
 func depthwisePlanAMD64(f *x86.File) {
-	depthwisePlan(f, x86.AVX512, 2, 7, true)
-	depthwisePlan(f, x86.AVX512, 1, 7, true)
-	depthwisePlan(f, x86.AVX2, 1, 7, false)
-	depthwisePlan(f, x86.AVX2, 1, 5, true)
+	for _, grad := range []bool{false, true} {
+		depthwisePlan(f, x86.AVX512, grad, 2, false)
+		for _, l := range levels {
+			depthwisePlan(f, l, grad, 1, false)
+			depthwisePlan(f, l, grad, 1, true)
+		}
+	}
 	for _, l := range levels {
+		depthwisePlanGradRow(f, l, 4, false)
+		depthwisePlanGradRow(f, l, 1, false)
+		depthwisePlanGradRow(f, l, 1, true)
 		for _, vecs := range []int{2, 1} {
 			depthwiseRows(f, l, depthwiseVariant{name: "depthwiseSeq", single: true,
 				doc: "is depthwise, with one accumulator for an element as in planned rows"}, vecs)
@@ -25,162 +37,321 @@ func depthwisePlanAMD64(f *x86.File) {
 	}
 }
 
-// depthwisePlan writes a function for eight rows whose pairs were arranged beforehand in steps and singles. In step s of a run
-// all rows have the same pose, and row r uses point x+s+r:
+// plan is one function for a group of eight rows whose pairs were arranged beforehand. In a step {x, q} all rows have the same
+// pose q, and row r has point x+r:
 //
-//	out[r] += w[pose[s]] · f[x+s+r],  r < 8
+//	out[r] += w[q] · f[x+r],  r < 8
 //
-// From one step to the next each row moves on to the point of its neighbour, so a step reads one vector of w and one new one of f
-// for eight multiply-adds; the other points wait in registers. There are window registers for them, which take turns: in step s
-// point x+s+r is in register (s+r) mod window. The points beyond the window are read from memory.
+// In a run of steps x grows by one from each to the next, so every row moves on to the point of its neighbour. Seven points wait in
+// registers that take turns: in step s of a run point x+s+r is in register (s+r) mod 7, where that of row 7 is put once
+// row 0 is done with the register. A step so reads one vector of w and one of f for eight multiply-adds, which matters more than it
+// seems: this machine does two multiply-adds a cycle from registers, but only 1.3 if each has an operand in memory.
 //
-// The code lists operations: {steps, x, singles?}, the poses of the steps, and if there are singles eight counts, one for each
-// row, and the {index, pose} of each.
-func depthwisePlan(f *x86.File, l x86.Level, vecs, window int, masked bool) {
-	name := fmt.Sprintf("depthwisePlan%dF32", vecs)
-	if masked && l == x86.AVX2 {
-		name = "depthwisePlanTailF32"
-	}
-	fn := f.Func(l, x86.F32, name,
-		"func(out, f, w *float32, code *int32, ops, stride, tail int, inv *float32)",
-		fmt.Sprintf("computes eight rows, %d vectors of channels of which the last has tail ones, by a plan of ops operations, and multiplies row r by inv[r]. Rows lie stride bytes apart.", vecs))
-	var tail x86.Tail
-	var k reg.OpmaskVirtual
-	if masked {
-		tail = fn.NewTail(fn.Arg("tail"))
-		if l == x86.AVX512 {
-			ones := fn.GP64()
-			k = fn.K()
-			fn.MOVQ(operand.I32(-1), ones)
-			fn.BZHIQ(fn.Arg("tail"), ones, ones)
-			fn.KMOVW(ones.As32(), k)
-		}
-	}
-	feat, weight, code, stride := fn.Arg("f"), fn.Arg("w"), fn.Arg("code"), fn.Arg("stride")
-	ops := fn.Arg("ops")
-	at := func(base reg.Register, index reg.Register, scale uint8, v int) operand.Mem {
-		m := operand.Mem{Base: base, Disp: v * l.Bytes()}
-		if scale > 0 {
-			m.Index, m.Scale = index, scale
-		}
-		return m
-	}
-	// last says whether vector v is the one under the mask.
-	last := func(v int) bool { return masked && v == vecs-1 }
-	load := func(m operand.Mem, v int, r reg.VecVirtual) {
-		switch {
-		case !last(v):
-			fn.VMOVUPS(m, r)
-		case l == x86.AVX512:
-			fn.VMOVUPS_Z(m, k, r)
-		default:
-			fn.VMOVAPS(tail.Load(m), r)
-		}
-	}
-	multiplyAdd := func(m operand.Mem, v int, w, acc reg.VecVirtual) {
-		switch {
-		case !last(v):
-			fn.VFMADD231PS(m, w, acc)
-		case l == x86.AVX512:
-			fn.VFMADD231PS(m, w, k, acc)
-		default:
-			fn.VFMADD231PS(tail.Load(m), w, acc)
-		}
-	}
-	acc, points := make([][]reg.VecVirtual, planRows), make([][]reg.VecVirtual, window)
-	for r := range acc {
-		acc[r] = zeros(fn, vecs)
-		clearAll(fn, acc[r])
-	}
-	for i := range points {
-		points[i] = zeros(fn, vecs)
-	}
-	wv := zeros(fn, vecs)
-	left, singles, next := fn.GP64(), fn.GP64(), fn.GP64()
+// The gradient to w keeps the rows' own gradients in registers in place of the sums,
+//
+//	w[q] += Σ_r out[r] · f[x+r]
+//
+// which costs one store more. After the runs come steps of fewer rows that read f from memory; a row's sum has this order.
+type plan struct {
+	*x86.Func
+	grad         bool
+	vecs         int
+	masked       bool
+	tail         x86.Tail
+	k            reg.OpmaskVirtual
+	feat, weight reg.GPVirtual
+	code         reg.GPVirtual
+	strides      map[int]reg.GPVirtual // multiples of the row's length: 1, 3, 5, 7
+	rows         [][]reg.VecVirtual    // a row's sums, or its gradient
+	wv           []reg.VecVirtual
+}
 
-	fn.Label("op")
-	fn.MOVL(operand.Mem{Base: code}, left.As32())
-	fn.MOVL(operand.Mem{Base: code, Disp: 8}, singles.As32())
-	fn.TESTQ(left, left)
-	fn.JNE(operand.LabelRef("run"))
-	fn.ADDQ(operand.U8(12), code)
-	fn.JMP(operand.LabelRef("singles"))
-	fn.Label("run")
-	fn.MOVL(operand.Mem{Base: code, Disp: 4}, next.As32())
-	fn.IMULQ(stride, next)
-	fn.ADDQ(feat, next)
-	fn.ADDQ(operand.U8(12), code)
-	for i := range points {
-		for v := range vecs {
-			load(at(next, nil, 0, v), v, points[i][v])
-		}
-		fn.ADDQ(stride, next)
+func depthwisePlan(f *x86.File, l x86.Level, grad bool, vecs int, masked bool) {
+	name, doc := "depthwisePlan", "sets out to eight planned rows of a convolution, row r times inv[r],"
+	signature := "func(out, f, w *float32, code *int32, stride int, inv *float32)"
+	if masked {
+		signature = "func(out, f, w *float32, code *int32, stride, tail int, inv *float32)"
 	}
-	fn.Label("step")
+	if grad {
+		name, doc = "depthwisePlanGrad", "adds to w what eight planned rows, row r times inv[r], give for its gradient,"
+	}
+	name = fmt.Sprintf("%s%dF32", name, vecs)
+	channels := fmt.Sprintf("%d vectors of channels", vecs)
+	if masked {
+		// Loads under a mask cost a tenth, so that whole vectors have functions of their own.
+		name, channels = strings.Replace(name, fmt.Sprint(vecs), "Tail", 1), "the first tail channels of a vector"
+	}
+	fn := f.Func(l, x86.F32, name, signature,
+		fmt.Sprintf("%s for %s. Rows lie stride bytes apart.", doc, channels))
+	p := &plan{Func: fn, grad: grad, vecs: vecs, masked: masked, strides: map[int]reg.GPVirtual{}}
+	if masked {
+		p.newTail()
+	}
+	p.feat, p.weight, p.code = fn.Arg("f"), fn.Arg("w"), fn.Arg("code")
+	stride := fn.Arg("stride")
+	p.strides[1] = stride
+	for _, n := range []int{3, 5, 7} {
+		p.strides[n] = fn.GP64()
+	}
+	fn.LEAQ(operand.Mem{Base: stride, Index: stride, Scale: 2}, p.strides[3])
+	fn.LEAQ(operand.Mem{Base: stride, Index: stride, Scale: 4}, p.strides[5])
+	fn.LEAQ(operand.Mem{Base: p.strides[3], Index: stride, Scale: 4}, p.strides[7])
+	p.rows, p.wv = make([][]reg.VecVirtual, planRows), zeros(fn, vecs)
+	for r := range p.rows {
+		p.rows[r] = zeros(fn, vecs)
+		if !grad {
+			clearAll(fn, p.rows[r])
+		}
+	}
+	if grad {
+		p.eachRow(func(r int, out operand.Mem, v int) {
+			m := out
+			m.Disp += v * l.Bytes()
+			p.load(m, p.rows[r][v])
+			p.scale(r, v)
+		})
+	}
+
+	counts := fn.GP64()
+	fn.MOVQ(p.code, counts)
+	fn.ADDQ(operand.U8(4*planHeader), p.code)
+	p.runs(counts)
+	at := 1
+	for rows := planRows / 2; rows > 0; rows /= 2 {
+		for lo := 0; lo < planRows; lo += rows {
+			p.steps(counts, at, lo, lo+rows)
+			at++
+		}
+	}
+
+	if !grad {
+		p.eachRow(func(r int, out operand.Mem, v int) {
+			m := out
+			m.Disp += v * l.Bytes()
+			p.scale(r, v)
+			if p.masked {
+				p.tail.Store(p.rows[r][v], m)
+			} else {
+				fn.VMOVUPS(p.rows[r][v], m)
+			}
+		})
+	}
+	fn.End()
+}
+
+// newTail builds the mask of the argument tail.
+func (p *plan) newTail() {
+	tail := p.Arg("tail")
+	p.tail = p.NewTail(tail)
+	if p.Level == x86.AVX512 { // as an operand of multiply-adds
+		ones := p.GP64()
+		p.k = p.K()
+		p.MOVQ(operand.I32(-1), ones)
+		p.BZHIQ(tail, ones, ones)
+		p.KMOVW(ones.As32(), p.k)
+	}
+}
+
+// eachRow goes through the rows of out.
+func (p *plan) eachRow(body func(r int, out operand.Mem, v int)) {
+	out := p.Arg("out")
+	for r := range p.rows {
+		for v := range p.vecs {
+			body(r, operand.Mem{Base: out}, v)
+		}
+		p.ADDQ(p.strides[1], out)
+	}
+}
+
+// scale multiplies a vector of row r by inv[r].
+func (p *plan) scale(r, v int) {
+	if v == 0 {
+		p.VBROADCASTSS(operand.Mem{Base: p.Arg("inv"), Disp: 4 * r}, p.wv[0])
+	}
+	p.VMULPS(p.wv[0], p.rows[r][v], p.rows[r][v])
+}
+
+func (p *plan) load(m operand.Mem, r reg.VecVirtual) {
+	switch {
+	case !p.masked:
+		p.VMOVUPS(m, r)
+	case p.Level == x86.AVX512:
+		p.VMOVUPS_Z(m, p.k, r)
+	default:
+		p.VMOVAPS(p.tail.Load(m), r)
+	}
+}
+
+// multiplyAdd adds m·a to sum.
+func (p *plan) multiplyAdd(m operand.Mem, a, sum reg.VecVirtual) {
+	switch {
+	case !p.masked:
+		p.VFMADD231PS(m, a, sum)
+	case p.Level == x86.AVX512:
+		p.VFMADD231PS(m, a, p.k, sum)
+	default:
+		p.VFMADD231PS(p.tail.Load(m), a, sum)
+	}
+}
+
+// point addresses the row of f that is n rows behind base.
+func (p *plan) point(base reg.GPVirtual, n, v int) operand.Mem {
+	m := operand.Mem{Base: base, Disp: v * p.Level.Bytes()}
+	switch n {
+	case 0:
+	case 2, 4:
+		m.Index, m.Scale = p.strides[1], uint8(n)
+	case 6:
+		m.Index, m.Scale = p.strides[3], 2
+	default:
+		m.Index, m.Scale = p.strides[n], 1
+	}
+	return m
+}
+
+// runs writes the loop over the runs, whose number the header's first entry is.
+func (p *plan) runs(counts reg.GPVirtual) {
+	window := planRows - 1
+	if p.masked && p.Level == x86.AVX2 {
+		window = 5 // the mask takes a register, and points that are read from memory another
+	}
+	done, left, steps, next := p.NewLabel("done"), p.GP64(), p.GP64(), p.GP64()
+	points := make([][]reg.VecVirtual, window)
+	for i := range points {
+		points[i] = zeros(p.Func, p.vecs)
+	}
+	p.MOVL(operand.Mem{Base: counts}, left.As32())
+	p.TESTQ(left, left)
+	p.JE(operand.LabelRef(done))
+	p.Label("run")
+	p.MOVL(operand.Mem{Base: p.code}, steps.As32())
+	first := rowAddress(p.Func, operand.Mem{Base: p.code, Disp: 4}, p.feat, p.strides[1])
+	p.ADDQ(operand.U8(8), p.code)
+	for i := range points {
+		for v := range p.vecs {
+			p.load(p.point(first, i, v), points[i][v])
+		}
+	}
+	p.LEAQ(p.point(first, window, 0), next)
+	// The points that the next run begins with lie elsewhere: they are fetched while this one computes.
+	later := rowAddress(p.Func, operand.Mem{Base: p.code, Index: steps, Scale: 4, Disp: 4}, p.feat, p.strides[1])
+	for i := range planRows {
+		for at := 0; at < p.vecs*p.Level.Bytes(); at += 64 {
+			m := p.point(later, i, 0)
+			m.Disp += at
+			p.PREFETCHT0(m)
+		}
+	}
+	p.Label("steps")
 	for s := range window {
-		wj := rowAddress(fn, operand.Mem{Base: code}, weight, stride)
-		for v := range vecs {
-			load(at(wj, nil, 0, v), v, wv[v])
+		wq := rowAddress(p.Func, operand.Mem{Base: p.code}, p.weight, p.strides[1])
+		for v := range p.vecs {
+			p.load(operand.Mem{Base: wq, Disp: v * p.Level.Bytes()}, p.wv[v])
 		}
 		for r := range planRows {
-			for v := range vecs {
-				if r < window {
-					fn.VFMADD231PS(points[(s+r)%window][v], wv[v], acc[r][v])
-				} else {
-					multiplyAdd(at(next, stride, uint8(r-window), v), v, wv[v], acc[r][v])
+			for v := range p.vecs {
+				a, sum := p.wv[v], p.rows[r][v]
+				if p.grad {
+					a, sum = sum, a
+				}
+				if r > window {
+					p.multiplyAdd(p.point(next, r-window, v), a, sum)
+					continue
+				}
+				x := points[(s+r)%window][v]
+				p.VFMADD231PS(x, a, sum)
+				if r == 0 {
+					p.load(p.point(next, 0, v), x)
 				}
 			}
 		}
-		for v := range vecs {
-			load(at(next, nil, 0, v), v, points[s][v])
-		}
-		fn.ADDQ(stride, next)
-		fn.ADDQ(operand.U8(4), code)
-		fn.DECQ(left)
+		p.storeWeights(wq)
+		p.ADDQ(p.strides[1], next)
+		p.ADDQ(operand.U8(4), p.code)
+		p.DECQ(steps)
 		if s < window-1 {
-			fn.JE(operand.LabelRef("singles"))
+			p.JE(operand.LabelRef("ended"))
 		}
 	}
-	fn.JNE(operand.LabelRef("step"))
-	fn.Label("singles")
-	fn.TESTQ(singles, singles)
-	fn.JE(operand.LabelRef("next"))
-	counts := fn.GP64()
-	fn.MOVQ(code, counts)
-	fn.ADDQ(operand.U8(4*planRows), code)
-	for r := range planRows {
-		loop, done := fn.NewLabel("single"), fn.NewLabel("done")
-		fn.MOVL(operand.Mem{Base: counts, Disp: 4 * r}, left.As32())
-		fn.TESTQ(left, left)
-		fn.JE(operand.LabelRef(done))
-		fn.Label(loop)
-		fj := rowAddress(fn, operand.Mem{Base: code}, feat, stride)
-		wj := rowAddress(fn, operand.Mem{Base: code, Disp: 4}, weight, stride)
-		for v := range vecs {
-			load(at(wj, nil, 0, v), v, wv[v])
-			multiplyAdd(at(fj, nil, 0, v), v, wv[v], acc[r][v])
-		}
-		fn.ADDQ(operand.U8(8), code)
-		fn.DECQ(left)
-		fn.JNE(operand.LabelRef(loop))
-		fn.Label(done)
-	}
-	fn.Label("next")
-	fn.DECQ(ops)
-	fn.JNE(operand.LabelRef("op"))
+	p.JNE(operand.LabelRef("steps"))
+	p.Label("ended")
+	p.DECQ(left)
+	p.JNE(operand.LabelRef("run"))
+	p.Label(done)
+}
 
-	out, inv := fn.Arg("out"), fn.Arg("inv")
-	for r := range acc {
-		fn.VBROADCASTSS(operand.Mem{Base: inv, Disp: 4 * r}, wv[0])
-		for v := range vecs {
-			fn.VMULPS(wv[0], acc[r][v], acc[r][v])
-			if last(v) {
-				tail.Store(acc[r][v], at(out, nil, 0, v))
-			} else {
-				fn.VMOVUPS(acc[r][v], at(out, nil, 0, v))
-			}
+// storeWeights stores the gradient to a row of w, if that is what the function computes.
+func (p *plan) storeWeights(wq reg.GPVirtual) {
+	for v := range p.vecs {
+		m := operand.Mem{Base: wq, Disp: v * p.Level.Bytes()}
+		switch {
+		case !p.grad:
+		case p.masked:
+			p.tail.Store(p.wv[v], m)
+		default:
+			p.VMOVUPS(p.wv[v], m)
 		}
-		fn.ADDQ(stride, out)
 	}
+}
+
+// steps writes the loop over the steps of rows lo to hi; their number is the header's entry at.
+func (p *plan) steps(counts reg.GPVirtual, at, lo, hi int) {
+	loop, done, left := p.NewLabel("step"), p.NewLabel("done"), p.GP64()
+	p.MOVL(operand.Mem{Base: counts, Disp: 4 * at}, left.As32())
+	p.TESTQ(left, left)
+	p.JE(operand.LabelRef(done))
+	p.Label(loop)
+	fx := rowAddress(p.Func, operand.Mem{Base: p.code}, p.feat, p.strides[1])
+	wq := rowAddress(p.Func, operand.Mem{Base: p.code, Disp: 4}, p.weight, p.strides[1])
+	for v := range p.vecs {
+		p.load(operand.Mem{Base: wq, Disp: v * p.Level.Bytes()}, p.wv[v])
+	}
+	for r := lo; r < hi; r++ {
+		for v := range p.vecs {
+			a, sum := p.wv[v], p.rows[r][v]
+			if p.grad {
+				a, sum = sum, a
+			}
+			p.multiplyAdd(p.point(fx, r-lo, v), a, sum)
+		}
+	}
+	p.storeWeights(wq)
+	p.ADDQ(operand.U8(8), p.code)
+	p.DECQ(left)
+	p.JNE(operand.LabelRef(loop))
+	p.Label(done)
+}
+
+// depthwisePlanGradRow writes the gradient to w of a row by itself: out stays in registers while w passes by.
+func depthwisePlanGradRow(f *x86.File, l x86.Level, vecs int, masked bool) {
+	name, args, channels := fmt.Sprintf("depthwisePlanGradRow%dF32", vecs), "stride int", fmt.Sprintf("%d vectors of channels", vecs)
+	if masked {
+		name, args, channels = "depthwisePlanGradRowTailF32", "stride, tail int", "the first tail channels of a vector"
+	}
+	fn := f.Func(l, x86.F32, name, "func(out, f, w *float32, index, pose *int32, n, "+args+", inv float32)",
+		fmt.Sprintf("adds inv·out·f[index] to w[pose] for n pairs and %s. Rows lie stride bytes apart.", channels))
+	p := &plan{Func: fn, grad: true, vecs: vecs, masked: masked, strides: map[int]reg.GPVirtual{1: fn.Arg("stride")}}
+	p.feat, p.weight = fn.Arg("f"), fn.Arg("w")
+	p.wv, p.rows = zeros(fn, vecs), [][]reg.VecVirtual{zeros(fn, vecs)}
+	if masked {
+		p.newTail()
+	}
+	out, inv := fn.Arg("out"), fn.BroadcastArg("inv")
+	for v, r := range p.rows[0] {
+		p.load(operand.Mem{Base: out, Disp: v * l.Bytes()}, r)
+		fn.VMULPS(inv, r, r)
+	}
+	index, pose, n := fn.Arg("index"), fn.Arg("pose"), fn.Arg("n")
+	fn.Label("pair")
+	fx, wq := rowAddress(fn, pairAt(index, 0), p.feat, p.strides[1]), rowAddress(fn, pairAt(pose, 0), p.weight, p.strides[1])
+	for v := range vecs {
+		p.load(operand.Mem{Base: wq, Disp: v * l.Bytes()}, p.wv[v])
+		p.multiplyAdd(p.point(fx, 0, v), p.rows[0][v], p.wv[v])
+	}
+	p.storeWeights(wq)
+	fn.ADDQ(operand.U8(4), index)
+	fn.ADDQ(operand.U8(4), pose)
+	fn.DECQ(n)
+	fn.JNE(operand.LabelRef("pair"))
 	fn.End()
 }

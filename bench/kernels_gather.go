@@ -117,6 +117,13 @@ func depthwiseCases() []kernelCase {
 			offsets, row, index := g.byPose()
 			dw := make([]float32, j*c)
 			return timed{ours: func() { simd.DepthwiseGradWF32(dw, dout, f, offsets, row, index, nil, c) }}
+		}},
+		kernelCase{"depthwise_grad_w/shared_w/ours_plan/local", []metric{gflops(flop)}, work{flop: flop}, func() timed {
+			rng := peerSeed
+			dout, f := rng.floats(n*c, 1), rng.floats(n*c, 1)
+			g := newGathered(&rng, true, false)
+			plan, dw := simd.NewDepthwisePlan(g.offsets, g.index, g.pose, n, j), make([]float32, j*c)
+			return timed{ours: func() { simd.DepthwisePlanGradWF32(dw, dout, f, plan, 0, n, 0, c, c, false) }}
 		}})
 }
 

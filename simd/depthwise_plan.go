@@ -8,28 +8,26 @@ import (
 // DepthwisePlan is a neighbourhood arranged for many depthwise convolutions. It is made once, checks all indices then, and is
 // only read afterwards, by any number of goroutines.
 //
-// On a grid, neighbouring outputs see the same poses in the same order, each at the point next to its neighbour's. Eight such
-// rows are computed together: they share every vector of weights, and most of the features, which move through the registers
-// from one row to the next. The plan lists the runs of pairs where this holds; see depthwisePlanGroup. Rows where it seldom does
-// are computed one by one.
+// On a grid, neighbouring outputs see the same poses, each at the point next to its neighbour's. Eight such rows are computed
+// together: they share every vector of weights, and most of the features, which are still in the first-level cache. The plan lists
+// the pairs for which this holds, for all eight rows or for half of them, and those that each row has for itself; see group. Rows
+// where it seldom holds are computed one by one.
 type DepthwisePlan struct {
 	points, poses int
-	// offsets, index and pose are the neighbourhood, from 0, its rows ordered by index.
+	// offsets, index and pose are the neighbourhood, from 0, each row in the order in which it is added up.
 	offsets     []int
 	index, pose []int32
-	// code has the operations of every group of eight rows, and starts where those of group g begin. ops counts them; a
-	// group without operations is computed row by row.
+	// code has what the kernels for eight rows read, and starts where that of group g begins; it is -1 for a group that is
+	// computed row by row.
 	code   []int32
 	starts []int
-	ops    []int32
 }
 
 // depthwisePlanRows is how many rows form a group. Groups start at multiples of it.
 const depthwisePlanRows = 8
 
-// NewDepthwisePlan arranges a neighbourhood of that many points and poses, given as in DepthwiseF32. Rows need not be ordered; the
-// plan adds up each row in the order of its indices. It panics if a length does not match, offsets descend, or an index or pose
-// names no row.
+// NewDepthwisePlan arranges a neighbourhood of that many points and poses, given as in DepthwiseF32. Rows need not be ordered. It
+// panics if a length does not match, offsets descend, or an index or pose names no row.
 func NewDepthwisePlan(offsets []int, index, pose []int32, points, poses int) *DepthwisePlan {
 	const fn = "NewDepthwisePlan"
 	checkSize(fn, "points", points)
@@ -50,21 +48,33 @@ func NewDepthwisePlan(offsets []int, index, pose []int32, points, poses int) *De
 	for i := range rows {
 		sortRow(p.row(i))
 	}
+	b := planBuilder{DepthwisePlan: p, taken: make([]bool, len(index))}
 	for g := range rows / depthwisePlanRows {
-		start := len(p.code)
-		ops, singles := p.group(g * depthwisePlanRows)
-		// A single costs about as much as a pair of a row computed alone, a pair of a step a quarter of it.
-		if pairs := p.offsets[(g+1)*depthwisePlanRows] - p.offsets[g*depthwisePlanRows]; 3*singles > 2*pairs {
-			p.code, ops = p.code[:start], 0
-		}
-		p.starts, p.ops = append(p.starts, start), append(p.ops, int32(ops))
+		p.starts = append(p.starts, b.group(g*depthwisePlanRows))
 	}
-	p.code = slices.Clip(p.code)
+	// A kernel reads one run ahead, to fetch what it begins with.
+	p.code = slices.Clip(append(p.code, 0, 0))
 	return p
 }
 
 // Rows returns the number of outputs.
 func (p *DepthwisePlan) Rows() int { return len(p.offsets) - 1 }
+
+// planned reports whether rows i to i+7 are a group of the plan that ends by hi.
+func (p *DepthwisePlan) planned(i, hi int) bool {
+	return i%depthwisePlanRows == 0 && i+depthwisePlanRows <= hi && p.starts[i/depthwisePlanRows] >= 0
+}
+
+// inverse returns what the eight rows from i on are multiplied by.
+func (p *DepthwisePlan) inverse(i int, mean bool) (inverse [depthwisePlanRows]float32) {
+	for r := range inverse {
+		inverse[r] = 1
+		if n := p.offsets[i+r+1] - p.offsets[i+r]; mean && n > 1 {
+			inverse[r] = 1 / float32(n)
+		}
+	}
+	return inverse
+}
 
 func (p *DepthwisePlan) row(i int) (index, pose []int32) {
 	return p.index[p.offsets[i]:p.offsets[i+1]], p.pose[p.offsets[i]:p.offsets[i+1]]
@@ -72,7 +82,7 @@ func (p *DepthwisePlan) row(i int) (index, pose []int32) {
 
 // sortRow orders pairs by index, and those of one index by pose.
 func sortRow(index, pose []int32) {
-	if slices.IsSorted(index) {
+	if slices.IsSorted(index) && !hasEqual(index) {
 		return
 	}
 	pairs := make([]int64, len(index))
@@ -85,88 +95,136 @@ func sortRow(index, pose []int32) {
 	}
 }
 
-// group appends the operations of the eight rows from i on to the code, and returns how many there are and how many pairs
-// remained single. An operation is
+// hasEqual reports whether neighbours in a list are equal.
+func hasEqual(x []int32) bool {
+	for k := 1; k < len(x); k++ {
+		if x[k] == x[k-1] {
+			return true
+		}
+	}
+	return false
+}
+
+// planBuilder arranges the groups of a plan. All but taken is scratch for one group.
+type planBuilder struct {
+	*DepthwisePlan
+	taken []bool // pairs that are part of a step
+	// together has the steps of all rows, of each half, of each quarter and of each row alone.
+	together [planHeader][]step
+	runs     [][]step // those of all rows
+	order    []step
+}
+
+// planHeader is how many numbers the code of a group begins with.
+const planHeader = 2*depthwisePlanRows - 1
+
+// step is what rows do together: the first takes point x, the next x+1, and so on, all with the same pose.
+type step struct{ x, pose int32 }
+
+// group appends the code of the eight rows from i on, and returns where it starts, or -1 if row by row is better. The code is
 //
-//	steps, x, 1 if singles follow else 0,  pose of each step,  [ 8 counts of singles,  {index, pose} of each, row after row ]
+//	the number of runs of all rows, then of steps of each half, of each quarter and of each row alone;
+//	then, in that order, {steps, x, pose of each step} per run, {x, pose} per step
 //
-// In step s row i+r takes point x+s+r. Singles come after the steps. Each row's pairs keep their order.
-func (p *DepthwisePlan) group(i int) (ops, singles int) {
-	var index, pose [depthwisePlanRows][]int32
-	left := 0
-	for r := range index {
-		index[r], pose[r] = p.row(i + r)
-		left += len(index[r])
-	}
-	// together reports whether all rows can take a step: the same pose, each at its neighbour's next point.
-	together := func() bool {
-		for r := range index {
-			if len(index[r]) == 0 || index[r][0] != index[0][0]+int32(r) || pose[r][0] != pose[0][0] {
-				return false
+// In a step, the r-th of its rows takes point x+r; in step s of a run x+s+r. The rows' pairs are put into the order in which they
+// stand there.
+func (b *planBuilder) group(i int) int {
+	list, alone := 0, 0
+	for rows := depthwisePlanRows; rows > 0; rows /= 2 {
+		for lo := i; lo < i+depthwisePlanRows; lo += rows {
+			b.together[list] = b.steps(b.together[list][:0], lo, lo+rows)
+			if rows == 1 {
+				alone += len(b.together[list])
 			}
-		}
-		return true
-	}
-	for left > 0 {
-		head := len(p.code)
-		p.code = append(p.code, 0, 0, 0)
-		steps := int32(0)
-		for together() && (steps == 0 || index[0][0] == p.code[head+1]+steps) {
-			if steps == 0 {
-				p.code[head+1] = index[0][0]
-			}
-			p.code = append(p.code, pose[0][0])
-			for r := range index {
-				index[r], pose[r] = index[r][1:], pose[r][1:]
-			}
-			steps++
-			left -= depthwisePlanRows
-		}
-		p.code[head] = steps
-		ops++
-		// Rows that are behind catch up with the most advanced one; where all are level but differ, each takes one pair.
-		var alone [depthwisePlanRows][]int32
-		count := 0
-		take := func(r int) {
-			alone[r] = append(alone[r], index[r][0], pose[r][0])
-			index[r], pose[r] = index[r][1:], pose[r][1:]
-			count++
-			left--
-		}
-		for left > 0 && !together() {
-			ended, most := false, int32(-1<<31)
-			for r := range index {
-				if len(index[r]) == 0 {
-					ended = true
-				} else {
-					most = max(most, index[r][0]-int32(r))
-				}
-			}
-			behind := false
-			for r := range index {
-				for len(index[r]) > 0 && (ended || index[r][0]-int32(r) < most) {
-					take(r)
-					behind = true
-				}
-			}
-			if !behind {
-				for r := range index {
-					take(r)
-				}
-			}
-		}
-		if count > 0 {
-			p.code[head+2] = 1
-			for r := range alone {
-				p.code = append(p.code, int32(len(alone[r])/2))
-			}
-			for r := range alone {
-				p.code = append(p.code, alone[r]...)
-			}
-			singles += count
+			list++
 		}
 	}
-	return ops, singles
+	// A pair alone costs about as much as one of a row computed by itself, a pair of all rows a quarter of it.
+	if pairs := b.offsets[i+depthwisePlanRows] - b.offsets[i]; 3*alone > 2*pairs {
+		return -1
+	}
+	start := len(b.code)
+	b.code = append(b.code, make([]int32, planHeader)...)
+	b.sortRuns()
+	b.code[start] = int32(len(b.runs))
+	for _, run := range b.runs {
+		b.code = append(b.code, int32(len(run)), run[0].x)
+		for _, s := range run {
+			b.code = append(b.code, s.pose)
+		}
+	}
+	for k, list := range b.together[1:] {
+		b.code[start+1+k] = int32(len(list))
+		for _, s := range list {
+			b.code = append(b.code, s.x, s.pose)
+		}
+	}
+	for r := range depthwisePlanRows {
+		b.order = b.order[:0]
+		for _, run := range b.runs {
+			for _, s := range run {
+				b.order = append(b.order, step{s.x + int32(r), s.pose})
+			}
+		}
+		list := 1
+		for rows := depthwisePlanRows / 2; rows > 0; rows /= 2 {
+			for _, s := range b.together[list+r/rows] {
+				b.order = append(b.order, step{s.x + int32(r%rows), s.pose})
+			}
+			list += depthwisePlanRows / rows
+		}
+		index, pose := b.row(i + r)
+		for k, s := range b.order {
+			index[k], pose[k] = s.x, s.pose
+		}
+	}
+	return start
+}
+
+// sortRuns divides the steps of all rows into runs, in which each has the next one's point, and puts the longest first: a loop that
+// ends after as many turns as the last time is predicted, and a disk has most lengths twice.
+func (b *planBuilder) sortRuns() {
+	b.runs = b.runs[:0]
+	for list := b.together[0]; len(list) > 0; {
+		n := 1
+		for n < len(list) && list[n].x == list[n-1].x+1 {
+			n++
+		}
+		b.runs, list = append(b.runs, list[:n]), list[n:]
+	}
+	slices.SortStableFunc(b.runs, func(x, y []step) int { return len(y) - len(x) })
+}
+
+// steps appends to list those steps of rows lo to hi whose pairs were not taken yet, and takes them. As all rows are ordered, one
+// pass through each is enough.
+func (b *planBuilder) steps(list []step, lo, hi int) []step {
+	index, pose := b.index, b.pose
+	var at [depthwisePlanRows]int // the first pair of each row that is not behind
+	for r := range hi - lo {
+		at[r] = b.offsets[lo+r]
+	}
+	for ; at[0] < b.offsets[lo+1]; at[0]++ {
+		k := at[0]
+		if b.taken[k] {
+			continue
+		}
+		together := true
+		for r := 1; r < hi-lo && together; r++ {
+			x, q, end := int(index[k])+r, pose[k], b.offsets[lo+r+1]
+			for at[r] < end && (b.taken[at[r]] || int(index[at[r]]) < x || int(index[at[r]]) == x && pose[at[r]] < q) {
+				at[r]++
+			}
+			together = at[r] < end && int(index[at[r]]) == x && pose[at[r]] == q
+		}
+		if !together {
+			continue
+		}
+		list = append(list, step{index[k], pose[k]})
+		for r := range hi - lo {
+			b.taken[at[r]] = true
+		}
+	}
+	return list
 }
 
 // DepthwisePlanF32 computes rows lo to hi of a depthwise group convolution by a plan: for lo ≤ i < hi and every channel j
@@ -183,16 +241,20 @@ func (p *DepthwisePlan) group(i int) (ops, singles int) {
 //     rounding, differs from DepthwiseF32.
 func DepthwisePlanF32(out, f, w []float32, plan *DepthwisePlan, lo, hi, c int, mean bool) {
 	const fn = "DepthwisePlanF32"
-	if lo < 0 || hi < lo || hi > plan.Rows() {
-		panic(fmt.Sprintf("simd: %s: rows %d to %d, need a part of 0 to %d", fn, lo, hi, plan.Rows()))
-	}
-	checkSize(fn, "c", c)
+	checkPlanRows(fn, plan, lo, hi, c)
 	checkLen(fn, "out", len(out), (hi-lo)*c)
 	checkLen(fn, "f", len(f), plan.points*c)
 	checkLen(fn, "w", len(w), plan.poses*c)
 	if hi > lo && c > 0 {
 		depthwisePlanF32(out, f, w, plan, lo, hi, c, mean)
 	}
+}
+
+func checkPlanRows(fn string, plan *DepthwisePlan, lo, hi, c int) {
+	if lo < 0 || hi < lo || hi > plan.Rows() {
+		panic(fmt.Sprintf("simd: %s: rows %d to %d, need a part of 0 to %d", fn, lo, hi, plan.Rows()))
+	}
+	checkSize(fn, "c", c)
 }
 
 func depthwisePlanGeneric(out, f, w []float32, p *DepthwisePlan, lo, hi, c int, mean bool) {

@@ -11,10 +11,7 @@ func depthwisePlanF32(out, f, w []float32, p *DepthwisePlan, lo, hi, c int, mean
 	}
 	raceRead(f)
 	raceRead(w)
-	raceRead(p.offsets)
-	raceRead(p.index)
-	raceRead(p.pose)
-	raceRead(p.code)
+	p.race()
 	raceWrite(out)
 	d := depthwiseRun{kind: depthwiseSeq, f: unsafe.Pointer(first(f)), w: unsafe.Pointer(first(w)), wsize: 4, c: c, stride: 4 * c, lanes: 16}
 	if level == AVX2 {
@@ -24,47 +21,48 @@ func depthwisePlanF32(out, f, w []float32, p *DepthwisePlan, lo, hi, c int, mean
 		d.mean = 1
 	}
 	for i := lo; i < hi; {
-		g := i / depthwisePlanRows
-		if i%depthwisePlanRows == 0 && i+depthwisePlanRows <= hi && p.ops[g] > 0 {
-			d.planned(out[(i-lo)*c:], p, g)
+		if p.planned(i, hi) {
+			d.planned(out[(i-lo)*c:], p, i)
 			i += depthwisePlanRows
 			continue
 		}
 		// Up to the next group.
-		end := min(hi, (g+1)*depthwisePlanRows)
+		end := min(hi, (i/depthwisePlanRows+1)*depthwisePlanRows)
 		a, b := p.offsets[i], p.offsets[end]
 		d.rows(out[(i-lo)*c:(end-lo)*c], p.offsets[i:end+1], p.index[a:b], p.pose[a:b], 0, end-i)
 		i = end
 	}
 }
 
-// planned computes a group of eight rows.
-func (d *depthwiseRun) planned(out []float32, p *DepthwisePlan, g int) {
-	var inverse [depthwisePlanRows]float32
-	for r := range inverse {
-		inverse[r] = 1
-		if n := p.offsets[g*depthwisePlanRows+r+1] - p.offsets[g*depthwisePlanRows+r]; d.mean == 1 && n > 1 {
-			inverse[r] = 1 / float32(n)
-		}
-	}
-	code, ops, inv := &p.code[p.starts[g]], int(p.ops[g]), &inverse[0]
-	widest := 2
-	if level == AVX2 {
-		widest = 1
-	}
-	for j := 0; j < d.c; {
-		vecs, channels, tail := d.block(j, widest)
+// planned computes the group of eight rows from i on: all channels of one group before the next, so that what other channels have
+// in common, the code and the pages of f, is still at hand.
+func (d *depthwiseRun) planned(out []float32, p *DepthwisePlan, i int) {
+	inverse := p.inverse(i, d.mean == 1)
+	code, inv := &p.code[p.starts[i/depthwisePlanRows]], &inverse[0]
+	for j, next := 0, 0; j < d.c; j = next {
 		o, f, w := &out[j], (*float32)(unsafe.Add(d.f, 4*j)), (*float32)(unsafe.Add(d.w, 4*j))
+		left := d.c - j
+		next = min(j+d.lanes, d.c)
 		switch {
-		case level == AVX512 && vecs == 2:
-			depthwisePlan2F32AVX512(o, f, w, code, ops, d.stride, tail, inv)
+		case level == AVX512 && left >= 2*d.lanes:
+			depthwisePlan2F32AVX512(o, f, w, code, d.stride, inv)
+			next = j + 2*d.lanes
+		case level == AVX512 && left >= d.lanes:
+			depthwisePlan1F32AVX512(o, f, w, code, d.stride, inv)
 		case level == AVX512:
-			depthwisePlan1F32AVX512(o, f, w, code, ops, d.stride, tail, inv)
-		case tail == d.lanes:
-			depthwisePlan1F32AVX2(o, f, w, code, ops, d.stride, tail, inv)
+			depthwisePlanTailF32AVX512(o, f, w, code, d.stride, left, inv)
+		case left >= d.lanes:
+			depthwisePlan1F32AVX2(o, f, w, code, d.stride, inv)
 		default:
-			depthwisePlanTailF32AVX2(o, f, w, code, ops, d.stride, tail, inv)
+			depthwisePlanTailF32AVX2(o, f, w, code, d.stride, left, inv)
 		}
-		j += channels
 	}
+}
+
+// race announces that the plan is read.
+func (p *DepthwisePlan) race() {
+	raceRead(p.offsets)
+	raceRead(p.index)
+	raceRead(p.pose)
+	raceRead(p.code)
 }

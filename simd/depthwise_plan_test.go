@@ -38,15 +38,16 @@ func gridDisk(height, width, reach int, torus bool) (offsets []int, index, pose 
 	return offsets, index, pose, side * side
 }
 
-// TestDepthwisePlan compares planned rows on grids, on permuted grids and elsewhere with float64 sums, and wants the same bits
-// from any part of the rows.
-func TestDepthwisePlan(t *testing.T) {
-	type hood struct {
-		name          string
-		offsets       []int
-		index, pose   []int32
-		points, poses int
-	}
+// hood is a neighbourhood to be planned.
+type hood struct {
+	name          string
+	offsets       []int
+	index, pose   []int32
+	points, poses int
+}
+
+// planHoods returns grids, permuted grids, and neighbourhoods that have no structure or no pairs.
+func planHoods() []hood {
 	var hoods []hood
 	add := func(name string, offsets []int, index, pose []int32, points, poses int) {
 		hoods = append(hoods, hood{name, offsets, index, pose, points, poses})
@@ -77,7 +78,20 @@ func TestDepthwisePlan(t *testing.T) {
 		line = append(line, len(index))
 	}
 	add("line", line, index, pose, 60, 40)
+	line, index, pose = []int{0}, nil, nil
+	for i := range 8 { // the same pair twice, and once more in some rows
+		for k := range 6 + i%2 {
+			index, pose = append(index, int32(i+k/2)), append(pose, int32(k/4))
+		}
+		line = append(line, len(index))
+	}
+	add("twice", line, index, pose, 20, 3)
+	return hoods
+}
 
+// TestDepthwisePlan compares planned rows with float64 sums, and wants the same bits from any part of the rows.
+func TestDepthwisePlan(t *testing.T) {
+	rng, hoods := testkit.Rand(49), planHoods()
 	eachLevel(t, func(t *testing.T) {
 		for _, h := range hoods {
 			plan := NewDepthwisePlan(h.offsets, h.index, h.pose, h.points, h.poses)
@@ -112,17 +126,77 @@ func TestDepthwisePlan(t *testing.T) {
 	})
 }
 
+// TestDepthwisePlanGradW compares with float64 sums, and wants the same bits when channels are divided.
+func TestDepthwisePlanGradW(t *testing.T) {
+	rng, hoods := testkit.Rand(50), planHoods()
+	eachLevel(t, func(t *testing.T) {
+		for _, h := range hoods {
+			plan := NewDepthwisePlan(h.offsets, h.index, h.pose, h.points, h.poses)
+			rows := plan.Rows()
+			for _, c := range []int{0, 1, 7, 8, 9, 16, 17, 31, 33, 64, 100, 131} {
+				f := testkit.CopyAtEnd(t, testkit.Normal[float32](rng, h.points*c))
+				dout := testkit.CopyAtStart(t, testkit.Normal[float32](rng, rows*c))
+				before := testkit.Normal[float32](rng, h.poses*c)
+				dw := testkit.CopyAtEnd(t, before)
+				mean := c%2 == 0
+				DepthwisePlanGradWF32(dw, dout, f, plan, 0, rows, 0, c, c, mean)
+				sum, size, terms := make([]float64, len(dw)), make([]float64, len(dw)), make([]int, h.poses)
+				for k, v := range before {
+					sum[k], size[k] = float64(v), math.Abs(float64(v))
+				}
+				for i := range rows {
+					lo, hi := h.offsets[i]-h.offsets[0], h.offsets[i+1]-h.offsets[0]
+					for k := lo; k < hi; k++ {
+						x, q := int(h.index[k]), int(h.pose[k])
+						terms[q]++
+						for j := range c {
+							v := float64(f[x*c+j]) * float64(dout[i*c+j])
+							if mean {
+								v /= float64(hi - lo)
+							}
+							sum[q*c+j] += v
+							size[q*c+j] += math.Abs(v)
+						}
+					}
+				}
+				for k, v := range dw {
+					if d := math.Abs(float64(v) - sum[k]); !(d <= float64(terms[k/c]+8)*0x1p-23*size[k]) {
+						t.Fatalf("%s c=%d: dw[%d,%d] = %g, want %g", h.name, c, k/c, k%c, v, sum[k])
+					}
+				}
+				parts := slices.Clone(before)
+				for from := 0; from < c; from += 32 {
+					DepthwisePlanGradWF32(parts, dout, f, plan, 0, rows, from, min(from+32, c), c, mean)
+				}
+				require.True(t, testkit.SameBits(parts, dw), "%s c=%d channels divided", h.name, c)
+				half := rows / 2
+				parts = slices.Clone(before)
+				DepthwisePlanGradWF32(parts, dout[:half*c], f, plan, 0, half, 0, c, c, mean)
+				DepthwisePlanGradWF32(parts, dout[half*c:], f, plan, half, rows, 0, c, c, mean)
+				for k, v := range parts {
+					if d := math.Abs(float64(v) - sum[k]); !(d <= float64(terms[k/c]+8)*0x1p-23*size[k]) {
+						t.Fatalf("%s c=%d rows divided: dw[%d,%d] = %g, want %g", h.name, c, k/c, k%c, v, sum[k])
+					}
+				}
+			}
+		}
+	})
+}
+
 func TestDepthwisePlanPanics(t *testing.T) {
 	plan := NewDepthwisePlan([]int{0, 1}, []int32{0}, []int32{1}, 1, 2)
 	x := make([]float32, 4)
 	DepthwisePlanF32(x[:2], x[:2], x, plan, 0, 1, 2, true)
 	for want, f := range map[string]func(){
-		"simd: NewDepthwisePlan: index[0] = 1, need 0 to 0":          func() { NewDepthwisePlan([]int{0, 1}, []int32{1}, []int32{0}, 1, 1) },
-		"simd: NewDepthwisePlan: pose[0] = -1, need 0 to 0":          func() { NewDepthwisePlan([]int{0, 1}, []int32{0}, []int32{-1}, 1, 1) },
-		"simd: DepthwisePlanF32: rows 0 to 2, need a part of 0 to 1": func() { DepthwisePlanF32(x, x, x, plan, 0, 2, 2, true) },
-		"simd: DepthwisePlanF32: len(w) = 3, need 4":                 func() { DepthwisePlanF32(x[:2], x[:2], x[:3], plan, 0, 1, 2, true) },
-		"simd: DepthwisePlanF32: len(f) = 4, need 2":                 func() { DepthwisePlanF32(x[:2], x, x, plan, 0, 1, 2, true) },
-		"simd: DepthwisePlanF32: len(out) = 4, need 2":               func() { DepthwisePlanF32(x, x[:2], x, plan, 0, 1, 2, true) },
+		"simd: NewDepthwisePlan: index[0] = 1, need 0 to 0":                   func() { NewDepthwisePlan([]int{0, 1}, []int32{1}, []int32{0}, 1, 1) },
+		"simd: NewDepthwisePlan: pose[0] = -1, need 0 to 0":                   func() { NewDepthwisePlan([]int{0, 1}, []int32{0}, []int32{-1}, 1, 1) },
+		"simd: DepthwisePlanF32: rows 0 to 2, need a part of 0 to 1":          func() { DepthwisePlanF32(x, x, x, plan, 0, 2, 2, true) },
+		"simd: DepthwisePlanF32: len(w) = 3, need 4":                          func() { DepthwisePlanF32(x[:2], x[:2], x[:3], plan, 0, 1, 2, true) },
+		"simd: DepthwisePlanF32: len(f) = 4, need 2":                          func() { DepthwisePlanF32(x[:2], x, x, plan, 0, 1, 2, true) },
+		"simd: DepthwisePlanGradWF32: channels 1 to 3, need a part of 0 to 2": func() { DepthwisePlanGradWF32(x, x[:2], x[:2], plan, 0, 1, 1, 3, 2, true) },
+		"simd: DepthwisePlanGradWF32: len(dw) = 3, need 4":                    func() { DepthwisePlanGradWF32(x[:3], x[:2], x[:2], plan, 0, 1, 0, 2, 2, true) },
+		"simd: DepthwisePlanGradWF32: len(dout) = 4, need 2":                  func() { DepthwisePlanGradWF32(x, x, x[:2], plan, 0, 1, 0, 2, 2, true) },
+		"simd: DepthwisePlanF32: len(out) = 4, need 2":                        func() { DepthwisePlanF32(x, x[:2], x, plan, 0, 1, 2, true) },
 	} {
 		require.PanicsWithValue(t, want, f)
 	}
@@ -141,5 +215,6 @@ func BenchmarkDepthwisePlanF32(b *testing.B) {
 		plan = NewDepthwisePlan(offsets, index, pose, points, many)
 		wide := testkit.Normal[float32](testkit.Rand(3), many*c)
 		benchLevels(b, "grid=plane/c="+strconv.Itoa(c), 2*len(index)*c, func() { DepthwisePlanF32(out, f, wide, plan, 0, points, c, true) })
+		benchLevels(b, "grid=plane/grad=w/c="+strconv.Itoa(c), 2*len(index)*c, func() { DepthwisePlanGradWF32(wide, out, f, plan, 0, points, 0, c, c, true) })
 	}
 }

@@ -206,16 +206,17 @@ func TestGatherAllocationFree(t *testing.T) {
 		plan := NewDepthwisePlan([]int{0, 5, 9}, make([]int32, 9), make([]int32, 9), 1, 1)
 		d, off, ix := make([]float64, 150), []int{0, 5, 9}, make([]int32, 9)
 		for name, f := range map[string]func(){
-			"DepthwiseGradF":    func() { DepthwiseGradFF32(x[:20], y, z, off, ix, ix, z[:30], 10) },
-			"DepthwiseGradW":    func() { DepthwiseGradWF32(x[:20], y, z, off, ix, ix, nil, 10) },
-			"DepthwiseBF16":     func() { DepthwiseBF16F32(x[:20], y, b, off, ix, ix, 10, true) },
-			"PointConvGradF":    func() { PointConvGradFF32(x[:20], y, z, off, ix, ix, 10, 2) },
-			"PointConvGradW":    func() { PointConvGradWF32(x[:4], y, z, off, ix, ix, 10, 2) },
-			"SetConvGradPhi":    func() { SetConvGradPhiF32(x, d, d, y, 1, 2, 1, 1) },
-			"SetConvGradParams": func() { SetConvGradParamsF32(d, d, x, y, 1, 2, 1, 1) },
-			"BF16FromF32":       func() { BF16FromF32(b, x) },
-			"DepthwisePlan":     func() { DepthwisePlanF32(x[:20], y[:10], z[:10], plan, 0, 2, 10, true) },
-			"F32FromBF16":       func() { F32FromBF16(x, b) },
+			"DepthwiseGradF":     func() { DepthwiseGradFF32(x[:20], y, z, off, ix, ix, z[:30], 10) },
+			"DepthwiseGradW":     func() { DepthwiseGradWF32(x[:20], y, z, off, ix, ix, nil, 10) },
+			"DepthwiseBF16":      func() { DepthwiseBF16F32(x[:20], y, b, off, ix, ix, 10, true) },
+			"PointConvGradF":     func() { PointConvGradFF32(x[:20], y, z, off, ix, ix, 10, 2) },
+			"PointConvGradW":     func() { PointConvGradWF32(x[:4], y, z, off, ix, ix, 10, 2) },
+			"SetConvGradPhi":     func() { SetConvGradPhiF32(x, d, d, y, 1, 2, 1, 1) },
+			"SetConvGradParams":  func() { SetConvGradParamsF32(d, d, x, y, 1, 2, 1, 1) },
+			"BF16FromF32":        func() { BF16FromF32(b, x) },
+			"DepthwisePlanGradW": func() { DepthwisePlanGradWF32(x[:10], y[:20], z[:10], plan, 0, 2, 0, 10, 10, true) },
+			"DepthwisePlan":      func() { DepthwisePlanF32(x[:20], y[:10], z[:10], plan, 0, 2, 10, true) },
+			"F32FromBF16":        func() { F32FromBF16(x, b) },
 		} {
 			if n := testing.AllocsPerRun(10, f); n != 0 {
 				t.Errorf("%s allocates %g times", name, n)

@@ -4,25 +4,70 @@
 
 package simd
 
-// depthwisePlan2F32AVX512 computes eight rows, 2 vectors of channels of which the last has tail ones, by a plan of ops operations, and multiplies row r by inv[r]. Rows lie stride bytes apart.
+// depthwisePlan2F32AVX512 sets out to eight planned rows of a convolution, row r times inv[r], for 2 vectors of channels. Rows lie stride bytes apart.
 //
 //go:noescape
-func depthwisePlan2F32AVX512(out *float32, f *float32, w *float32, code *int32, ops int, stride int, tail int, inv *float32)
+func depthwisePlan2F32AVX512(out *float32, f *float32, w *float32, code *int32, stride int, inv *float32)
 
-// depthwisePlan1F32AVX512 computes eight rows, 1 vectors of channels of which the last has tail ones, by a plan of ops operations, and multiplies row r by inv[r]. Rows lie stride bytes apart.
+// depthwisePlan1F32AVX2 sets out to eight planned rows of a convolution, row r times inv[r], for 1 vectors of channels. Rows lie stride bytes apart.
 //
 //go:noescape
-func depthwisePlan1F32AVX512(out *float32, f *float32, w *float32, code *int32, ops int, stride int, tail int, inv *float32)
+func depthwisePlan1F32AVX2(out *float32, f *float32, w *float32, code *int32, stride int, inv *float32)
 
-// depthwisePlan1F32AVX2 computes eight rows, 1 vectors of channels of which the last has tail ones, by a plan of ops operations, and multiplies row r by inv[r]. Rows lie stride bytes apart.
+// depthwisePlanTailF32AVX2 sets out to eight planned rows of a convolution, row r times inv[r], for the first tail channels of a vector. Rows lie stride bytes apart.
 //
 //go:noescape
-func depthwisePlan1F32AVX2(out *float32, f *float32, w *float32, code *int32, ops int, stride int, tail int, inv *float32)
+func depthwisePlanTailF32AVX2(out *float32, f *float32, w *float32, code *int32, stride int, tail int, inv *float32)
 
-// depthwisePlanTailF32AVX2 computes eight rows, 1 vectors of channels of which the last has tail ones, by a plan of ops operations, and multiplies row r by inv[r]. Rows lie stride bytes apart.
+// depthwisePlan1F32AVX512 sets out to eight planned rows of a convolution, row r times inv[r], for 1 vectors of channels. Rows lie stride bytes apart.
 //
 //go:noescape
-func depthwisePlanTailF32AVX2(out *float32, f *float32, w *float32, code *int32, ops int, stride int, tail int, inv *float32)
+func depthwisePlan1F32AVX512(out *float32, f *float32, w *float32, code *int32, stride int, inv *float32)
+
+// depthwisePlanTailF32AVX512 sets out to eight planned rows of a convolution, row r times inv[r], for the first tail channels of a vector. Rows lie stride bytes apart.
+//
+//go:noescape
+func depthwisePlanTailF32AVX512(out *float32, f *float32, w *float32, code *int32, stride int, tail int, inv *float32)
+
+// depthwisePlanGrad2F32AVX512 adds to w what eight planned rows, row r times inv[r], give for its gradient, for 2 vectors of channels. Rows lie stride bytes apart.
+//
+//go:noescape
+func depthwisePlanGrad2F32AVX512(out *float32, f *float32, w *float32, code *int32, stride int, inv *float32)
+
+// depthwisePlanGrad1F32AVX2 adds to w what eight planned rows, row r times inv[r], give for its gradient, for 1 vectors of channels. Rows lie stride bytes apart.
+//
+//go:noescape
+func depthwisePlanGrad1F32AVX2(out *float32, f *float32, w *float32, code *int32, stride int, inv *float32)
+
+// depthwisePlanGradTailF32AVX2 adds to w what eight planned rows, row r times inv[r], give for its gradient, for the first tail channels of a vector. Rows lie stride bytes apart.
+//
+//go:noescape
+func depthwisePlanGradTailF32AVX2(out *float32, f *float32, w *float32, code *int32, stride int, tail int, inv *float32)
+
+// depthwisePlanGrad1F32AVX512 adds to w what eight planned rows, row r times inv[r], give for its gradient, for 1 vectors of channels. Rows lie stride bytes apart.
+//
+//go:noescape
+func depthwisePlanGrad1F32AVX512(out *float32, f *float32, w *float32, code *int32, stride int, inv *float32)
+
+// depthwisePlanGradTailF32AVX512 adds to w what eight planned rows, row r times inv[r], give for its gradient, for the first tail channels of a vector. Rows lie stride bytes apart.
+//
+//go:noescape
+func depthwisePlanGradTailF32AVX512(out *float32, f *float32, w *float32, code *int32, stride int, tail int, inv *float32)
+
+// depthwisePlanGradRow4F32AVX2 adds inv·out·f[index] to w[pose] for n pairs and 4 vectors of channels. Rows lie stride bytes apart.
+//
+//go:noescape
+func depthwisePlanGradRow4F32AVX2(out *float32, f *float32, w *float32, index *int32, pose *int32, n int, stride int, inv float32)
+
+// depthwisePlanGradRow1F32AVX2 adds inv·out·f[index] to w[pose] for n pairs and 1 vectors of channels. Rows lie stride bytes apart.
+//
+//go:noescape
+func depthwisePlanGradRow1F32AVX2(out *float32, f *float32, w *float32, index *int32, pose *int32, n int, stride int, inv float32)
+
+// depthwisePlanGradRowTailF32AVX2 adds inv·out·f[index] to w[pose] for n pairs and the first tail channels of a vector. Rows lie stride bytes apart.
+//
+//go:noescape
+func depthwisePlanGradRowTailF32AVX2(out *float32, f *float32, w *float32, index *int32, pose *int32, n int, stride int, tail int, inv float32)
 
 // depthwiseSeq2F32AVX2 is depthwise, with one accumulator for an element as in planned rows, for i < rows and 2 vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.
 //
@@ -33,6 +78,21 @@ func depthwiseSeq2F32AVX2(out *float32, f *float32, w *float32, offsets *int, in
 //
 //go:noescape
 func depthwiseSeq1F32AVX2(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int)
+
+// depthwisePlanGradRow4F32AVX512 adds inv·out·f[index] to w[pose] for n pairs and 4 vectors of channels. Rows lie stride bytes apart.
+//
+//go:noescape
+func depthwisePlanGradRow4F32AVX512(out *float32, f *float32, w *float32, index *int32, pose *int32, n int, stride int, inv float32)
+
+// depthwisePlanGradRow1F32AVX512 adds inv·out·f[index] to w[pose] for n pairs and 1 vectors of channels. Rows lie stride bytes apart.
+//
+//go:noescape
+func depthwisePlanGradRow1F32AVX512(out *float32, f *float32, w *float32, index *int32, pose *int32, n int, stride int, inv float32)
+
+// depthwisePlanGradRowTailF32AVX512 adds inv·out·f[index] to w[pose] for n pairs and the first tail channels of a vector. Rows lie stride bytes apart.
+//
+//go:noescape
+func depthwisePlanGradRowTailF32AVX512(out *float32, f *float32, w *float32, index *int32, pose *int32, n int, stride int, tail int, inv float32)
 
 // depthwiseSeq2F32AVX512 is depthwise, with one accumulator for an element as in planned rows, for i < rows and 2 vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.
 //
