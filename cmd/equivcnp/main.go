@@ -1,8 +1,11 @@
 // Command equivcnp completes images and regresses curves with trained group equivariant conditional neural processes.
 //
+//	equivcnp demo       complete a digit with every shipped model, in one picture
 //	equivcnp complete   complete a partly observed image and draw what was found
 //	equivcnp regress    regress a curve from the points of a CSV file
 //	equivcnp predict    predict many tasks from one safetensors file into another
+//	equivcnp eval       measure a model on many tasks
+//	equivcnp reproduce  make the paper's tables and figures anew
 //	equivcnp convert    turn a PyTorch checkpoint into a model file that knows its configuration
 //	equivcnp inspect    say what a model file holds
 //	equivcnp version    say what this program was built from
