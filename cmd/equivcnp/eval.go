@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"image/png"
 	"io"
@@ -97,6 +98,9 @@ func (a *app) eval(cmd *cobra.Command, f *evalFlags) error {
 		if cfg.Architecture.Image() && format != "png" {
 			return usagef("--picture: images are drawn as .png")
 		}
+		if !cfg.Architecture.Image() && cfg.DimX != 1 {
+			return usagef("--picture: curves with %d coordinates cannot be drawn", cfg.DimX)
+		}
 	}
 	outs, err := newOutputs(append(f.tasks.inputs(), f.model.path), [2]string{"picture", f.picture})
 	if err != nil {
@@ -126,7 +130,10 @@ func (a *app) eval(cmd *cobra.Command, f *evalFlags) error {
 	var moved []eval.Difference
 	if f.moved > 0 {
 		opt.Tasks, opt.Progress = min(f.moved, n), nil
-		if moved, err = eval.Equivariance(ctx, model, src, opt); err != nil {
+		moved, err = eval.Equivariance(ctx, model, src, opt)
+		if errors.Is(err, cnp.ErrShape) { // moved apart, a batch's tasks may need too large a lattice
+			r.note("equivariance is not measured: %v", err)
+		} else if err != nil {
 			return err
 		}
 	}
@@ -193,11 +200,7 @@ func drawTasks(ctx context.Context, w io.Writer, format, title string, model cnp
 		for i := range n {
 			var m eval.Meter
 			if b.Curves != nil {
-				c, err := drawnCurve(b, p, i)
-				if err != nil {
-					return err
-				}
-				curves = append(curves, c...)
+				curves = append(curves, drawnCurve(b, p, i)...)
 				continue
 			}
 			im := b.Images
@@ -239,12 +242,9 @@ func share(mask []bool) float64 {
 	return float64(counted(mask, len(mask))) / float64(len(mask))
 }
 
-// drawnCurve shows task i of a batch, one curve per output.
-func drawnCurve(b *task.Tasks[float32], p *cnp.Prediction[float32], i int) ([]picture.Curve, error) {
+// drawnCurve shows task i of a batch with one coordinate, one curve per output.
+func drawnCurve(b *task.Tasks[float32], p *cnp.Prediction[float32], i int) []picture.Curve {
 	c := b.Curves
-	if len(c.XTarget) != c.B*c.Nt {
-		return nil, fmt.Errorf("--picture: curves of several coordinates cannot be drawn")
-	}
 	dy := len(b.Y) / (c.B * c.Nt)
 	out := make([]picture.Curve, dy)
 	for d := range out {
@@ -262,5 +262,5 @@ func drawnCurve(b *task.Tasks[float32], p *cnp.Prediction[float32], i int) ([]pi
 			}
 		}
 	}
-	return out, nil
+	return out
 }

@@ -91,6 +91,20 @@ func TestEvalOwn(t *testing.T) {
 	require.Equal(t, 3, r.Report.Values)
 }
 
+// TestEvalPlane: where tasks that were moved apart share too large a lattice, all else is still measured.
+func TestEvalPlane(t *testing.T) {
+	b := newBench(t)
+	c := cnp.Default(cnp.EquivCNPCurve, "T(2)", 1)
+	c.PointsPerUnit, c.Fill, c.MaxLattice = 2, 0.1, 12
+	b.save("m.safetensors", c)
+	b.write("own.csv", "task,x1,x2,y,context\n1,0,0,1,1\n1,1,1,2,0\n2,0,1,3,0\n")
+	r := decode[evalResult](t, b.ok("eval", "--model", "@m.safetensors", "--csv", "@own.csv", "--json"))
+	require.Equal(t, 3, r.Report.Values)
+	require.Empty(t, r.Equivariance)
+	require.Len(t, r.Notes, 1)
+	require.Contains(t, r.Notes[0], "equivariance is not measured")
+}
+
 // TestEvalShipped: a model of the program's own needs no file.
 func TestEvalShipped(t *testing.T) {
 	b := newBench(t)
@@ -104,6 +118,9 @@ func TestEvalErrors(t *testing.T) {
 	b.save("curve.safetensors", cnp.Default(cnp.CNPCurve, "", 1))
 	b.save("image.safetensors", smallImage("T(2)", 1))
 	b.save("two.safetensors", cnp.Default(cnp.CNPCurve, "", 2))
+	plane := cnp.Default(cnp.EquivCNPCurve, "T(2)", 1)
+	plane.PointsPerUnit, plane.Fill = 8, 0.1
+	b.save("plane.safetensors", plane)
 	b.save("rgb.safetensors", smallImage("T(2)", 3))
 	b.write("own.csv", "a,b\n1,2\n")
 	for _, c := range []struct {
@@ -126,6 +143,7 @@ func TestEvalErrors(t *testing.T) {
 		{2, "scales 2 to 0.45", []string{"@image.safetensors", "--digits", "--min-scale", "2"}},
 		{2, "--size", []string{"@image.safetensors", "--mnist", "@own.csv", "--size", "4"}},
 		{2, "0 x 0 pixels", []string{"@image.safetensors", "--digits", "--size", "0"}},
+		{2, "2 coordinates cannot be drawn", []string{"@plane.safetensors", "--csv", "@own.csv", "--picture", "@x.png"}},
 		{2, "images are drawn as .png", []string{"@image.safetensors", "--digits", "--picture", "@x.svg"}},
 		{2, `not ".gif"`, []string{"@image.safetensors", "--digits", "--picture", "@x.gif"}},
 		{1, "no column", []string{"@curve.safetensors", "--csv", "@own.csv"}},

@@ -124,8 +124,7 @@ func TestFigureTasks(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, drawn, len(scenes))
 	for i, tasks := range drawn {
-		c, err := drawnCurve(tasks, &cnp.Prediction[float32]{Mean: tasks.Y, Std: tasks.Y}, 0)
-		require.NoError(t, err)
+		c := drawnCurve(tasks, &cnp.Prediction[float32]{Mean: tasks.Y, Std: tasks.Y}, 0)
 		truth := map[float64]float64{}
 		for k, x := range c[0].X {
 			truth[x] = c[0].Truth[k]

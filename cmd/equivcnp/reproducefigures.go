@@ -94,10 +94,7 @@ func (p *reproduction) curveFigures(rows []*curveRow) error {
 				if err != nil {
 					return fmt.Errorf("%s: %w", name, err)
 				}
-				c, err := drawnCurve(t, pred, 0)
-				if err != nil {
-					return err
-				}
+				c := drawnCurve(t, pred, 0)
 				sum, n := cnp.LogLikelihood(pred.Mean, pred.Std, t.Y, nil)
 				c[0].Title = fmt.Sprintf("%s    log-likelihood %.3f per target", scenes[i].name, sum/float64(n))
 				c[0].MarkFrom, c[0].MarkTo = -2, 2

@@ -13,7 +13,7 @@ import (
 )
 
 // Difference is how far the prediction for moved data is from the moved prediction, 0 for a model that is equivariant under that
-// move. The measures are over all values that both have.
+// move. The measures are over all values that both have and where both are normal distributions.
 type Difference struct {
 	Move   string `json:"move"`
 	Values int    `json:"values"`
@@ -28,6 +28,9 @@ type Difference struct {
 
 func (d *Difference) add(mean, std, mean2, std2, y float64) {
 	m, s := math.Abs(mean2-mean), math.Abs(std2-std)
+	if !(std > 0 && std2 > 0) || math.IsInf(m+s, 0) || math.IsNaN(m+s) {
+		return
+	}
 	d.Values++
 	d.MeanRMS, d.StdRMS = d.MeanRMS+m*m, d.StdRMS+s*s // sums until finish
 	d.MeanMax, d.StdMax = max(d.MeanMax, m), max(d.StdMax, s)
@@ -49,7 +52,7 @@ const shiftPixels = 6
 // Curves move, context and targets alike, by a random element of the model's group for each task, and of the translations for models without a
 // group: algebra coordinates are uniform in [-1, 1], those of T(n) in [-4, 4]. Images, square ones, are turned by a quarter; all are shifted by 6
 // pixels, and what the shift brings in is not observed. Only the part of the image that stays is compared, but pixels that left it are
-// missed, so even a model that is equivariant on an endless grid differs a little.
+// missed, so even a model that is equivariant on an endless grid differs a little. Moves that leave nothing to compare are left out.
 func Equivariance[T cnp.Float](ctx context.Context, m cnp.Model[T], src task.Source[T], opt Options) ([]Difference, error) {
 	predict := Model(m)
 	var all []*Difference
@@ -84,7 +87,9 @@ func Equivariance[T cnp.Float](ctx context.Context, m cnp.Model[T], src task.Sou
 	}
 	var out []Difference
 	for _, d := range all {
-		out = append(out, d.finish())
+		if d.Values > 0 {
+			out = append(out, d.finish())
+		}
 	}
 	return out, nil
 }

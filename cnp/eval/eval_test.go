@@ -147,6 +147,10 @@ func TestEquivariance(t *testing.T) {
 			require.Greater(t, d[1].MeanMax, 1e-6)
 		}
 	}
+	c = cnp.Default(cnp.EquivCNPImage, "T(2)", 1)
+	c.Channels, c.Blocks, c.Hidden, c.Mid, c.Fill, c.BlockFill = []int{6}, 1, 6, 4, 0.2, 0.2
+	d = measure(c, task.ImageSource[float64]{Pictures: task.Digits{Side: 6, Height: 4, Motions: task.Upright}, Rates: task.PaperRates})
+	require.Len(t, d, 1, "a shift by 6 leaves nothing of 6 x 6 pixels")
 	_, err := Run(ctx, Model[float64](must(t, cnp.Default(cnp.CNPCurve, "", 1))), images, opt)
 	require.ErrorContains(t, err, "the tasks are images")
 }

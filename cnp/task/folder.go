@@ -3,6 +3,7 @@ package task
 import (
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -33,7 +34,8 @@ func ReadFolder(dir string, opt FolderOptions) (*ImageSet, error) {
 		}
 		switch strings.ToLower(filepath.Ext(path)) {
 		case ".png", ".jpg", ".jpeg":
-			if !d.IsDir() {
+			// Pipes and devices, which may never end, are no images; links to files are.
+			if info, err := os.Stat(path); d.Type().IsRegular() || err == nil && info.Mode().IsRegular() {
 				paths = append(paths, path)
 			}
 		}

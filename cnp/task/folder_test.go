@@ -46,6 +46,7 @@ func TestReadFolder(t *testing.T) {
 	write("odd.png", encode(picture(2, 3, grey)))
 	write("text.png", []byte("no image"))
 	write("notes.txt", []byte("notes"))
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "folder.png"), 0o700))
 
 	s, err := ReadFolder(dir, FolderOptions{Channels: 1})
 	require.NoError(t, err)
