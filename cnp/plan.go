@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 
 	"github.com/equivcnp/equivcnp/group"
@@ -163,8 +164,8 @@ func (m *ImageEquivCNP[T]) Plan(ctx context.Context, g Geometry, opt PlanOptions
 const maxPlanPairs = 1 << 28
 
 func (p *ImagePlan[T]) compile(ctx context.Context, m *ImageEquivCNP[T], queries, points *group.Lifted, opt PlanOptions) error {
-	// One neighbourhood for each radius. The residual layers, almost all of the work, come first and decide the order of
-	// rows.
+	// One neighbourhood for each radius, the smaller ones cut out of the largest. The residual layers, almost all of the work,
+	// decide the order of rows.
 	width := m.cfg.Channels[0]
 	var radii []float64
 	for _, block := range m.blocks {
@@ -174,19 +175,25 @@ func (p *ImagePlan[T]) compile(ctx context.Context, m *ImageEquivCNP[T], queries
 	}
 	deep := len(radii)
 	near, flat := map[float64]*neighbor.Neighborhood{}, true
-	for _, r := range append(radii, m.psi.Radius()) {
+	largest := slices.Max(append(radii, m.psi.Radius()))
+	for _, r := range append([]float64{largest}, append(radii, m.psi.Radius())...) {
 		if near[r] != nil {
 			continue
 		}
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		n, err := neighbor.Ball(queries, points, neighbor.Options{Radius: r, MaxPairs: maxPlanPairs,
-			MaxNeighbors: m.cfg.MaxNeighbors, Seed: m.cfg.NeighborSeed})
-		if err != nil {
-			return err
+		if near[largest] != nil && m.cfg.MaxNeighbors == 0 {
+			near[r] = layers.Shrink(near[largest], queries, points, r)
+		} else {
+			n, err := neighbor.Ball(queries, points, neighbor.Options{Radius: r, MaxPairs: maxPlanPairs,
+				MaxNeighbors: m.cfg.MaxNeighbors, Seed: m.cfg.NeighborSeed})
+			if err != nil {
+				return err
+			}
+			near[r] = n
 		}
-		near[r], flat = n, flat && layers.Flat(n)
+		flat = flat && layers.Flat(near[r])
 	}
 	var order []int32
 	if !flat {

@@ -228,25 +228,52 @@ func (a *Arrangement[T]) arrangeTiles(n *neighbor.Neighborhood, order []int32) {
 }
 
 // sortRows orders the pairs of every row by pose, so that rows with the same poses list them alike and share each vector of
-// weights.
+// weights. Pairs of one pose keep their order.
 func (a *Arrangement[T]) sortRows() {
 	parallel.For(a.Rows, rowGrain, func(lo, hi int) {
-		var pairs []int64
+		var from, to []uint64
 		for i := lo; i < hi; i++ {
 			index, pose := a.index[a.offsets[i]:a.offsets[i+1]], a.pose[a.offsets[i]:a.offsets[i+1]]
 			if slices.IsSorted(pose) {
 				continue
 			}
-			pairs = pairs[:0]
+			from, to = slices.Grow(from[:0], len(pose))[:len(pose)], slices.Grow(to[:0], len(pose))[:len(pose)]
+			most := uint64(0)
 			for k, p := range pose {
-				pairs = append(pairs, int64(p)<<32|int64(index[k]))
+				from[k] = uint64(p)<<32 | uint64(uint32(index[k]))
+				most = max(most, uint64(p))
 			}
-			slices.Sort(pairs)
-			for k, v := range pairs {
-				index[k], pose[k] = int32(v), int32(v>>32)
+			for shift := 32; most>>(shift-32) > 0; shift += radixBits {
+				radixPass(to, from, shift)
+				from, to = to, from
+			}
+			for k, v := range from {
+				index[k], pose[k] = int32(uint32(v)), int32(v>>32)
 			}
 		}
 	})
+}
+
+// radixBits is how many bits a pass sorts by: two passes are enough for most tiles, and rows are hardly longer than the counts.
+const radixBits = 7
+
+// radixPass sorts stably by the bits from shift on.
+func radixPass(to, from []uint64, shift int) {
+	const mask = 1<<radixBits - 1
+	var next [mask + 1]int32
+	for _, v := range from {
+		next[v>>shift&mask]++
+	}
+	sum := int32(0)
+	for k, n := range next {
+		next[k] = sum
+		sum += n
+	}
+	for _, v := range from {
+		k := v >> shift & mask
+		to[next[k]] = v
+		next[k]++
+	}
 }
 
 // floatSize is the number of bytes of a T.

@@ -126,10 +126,7 @@ func (p *poseWeights[T]) evaluate(dst []T, a *Arrangement[T], t *poseTile, w *wo
 		p.net.forward(rows, poses, m, scratch)
 		for lo, c := 0, 0; lo < out; lo += c {
 			c = min(p.width, out-lo)
-			to := dst[lo*n+at*c:]
-			for r := range m {
-				copy(to[r*c:(r+1)*c], rows[r*out+lo:])
-			}
+			copyRows(dst[lo*n+at*c:], c, rows[lo:], out, c, m)
 		}
 	}
 	for id := t.first; id < t.last; id += chunk {
@@ -143,6 +140,19 @@ func (p *poseWeights[T]) evaluate(dst []T, a *Arrangement[T], t *poseTile, w *wo
 			copy(poses[k*dim:(k+1)*dim], a.table[int(id)*dim:])
 		}
 		run(fresh+lo, poses[:m*dim], m)
+	}
+}
+
+// copyRows copies rows of c elements, dstride and sstride apart.
+func copyRows[T Float](dst []T, dstride int, src []T, sstride, c, rows int) {
+	if c == sliceWidth { // a call for each row would cost more than the row
+		for i := range rows {
+			*(*[sliceWidth]T)(dst[i*dstride:]) = *(*[sliceWidth]T)(src[i*sstride:])
+		}
+		return
+	}
+	for i := range rows {
+		copy(dst[i*dstride:][:c], src[i*sstride:])
 	}
 }
 
@@ -332,9 +342,7 @@ func (a *Arrangement[T]) depthwise(out, f, weights []T, lo, hi, c, width int, w 
 		part := sized(&w.part, rows*n)
 		for b := range len(f) / (a.Rows * c) {
 			simd.Depthwise(part, f[(b*c+j)*a.Rows:][:a.Rows*n], weights[j*poses:][:poses*n], offsets, index, pose, n, true)
-			for i := range rows {
-				copy(out[(b*rows+i)*c+j:][:n], part[i*n:(i+1)*n])
-			}
+			copyRows(out[b*rows*c+j:], c, part, n, n, rows)
 		}
 	}
 }

@@ -1,0 +1,135 @@
+package layers
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/equivcnp/equivcnp/group"
+	"github.com/equivcnp/equivcnp/neighbor"
+)
+
+// grid lifts h x w pixels.
+func arrangeGrid(t *testing.T, name string, h, w int) *group.Lifted {
+	t.Helper()
+	g, err := group.Parse(name, 0)
+	require.NoError(t, err)
+	var x []float64
+	for i := range h * w {
+		x = append(x, float64(i/w)-float64(h-1)/2, float64(i%w)-float64(w-1)/2)
+	}
+	return group.LiftPoints(g, x, 1, 0)
+}
+
+// TestArrange: in whatever order and tiles, every row keeps its pairs, and each pair names its pose.
+func TestArrange(t *testing.T) {
+	for _, name := range []string{"T(2)", "SO(2)", "R>0xSO(2)", "SE(2)"} {
+		for _, size := range [][2]int{{12, 12}, {9, 7}, {26, 26}} {
+			t.Run(fmt.Sprintf("%s/%dx%d", name, size[0], size[1]), func(t *testing.T) {
+				points := arrangeGrid(t, name, size[0], size[1])
+				r, err := neighbor.RadiusForFill(points, 0.15, neighbor.Options{})
+				require.NoError(t, err)
+				n, err := neighbor.Ball(points, points, neighbor.Options{Radius: r})
+				require.NoError(t, err)
+				order := RowOrder(n)
+				sorted := slices.Clone(order)
+				slices.Sort(sorted)
+				for i, v := range sorted {
+					require.Equal(t, int32(i), v, "a permutation")
+				}
+				a := Arrange[float64](n, order, false, true)
+				require.False(t, a.Flat())
+				require.Equal(t, n.Pairs(), a.Pairs())
+				require.Equal(t, n.NumPoses(), a.Poses())
+				require.LessOrEqual(t, a.Evaluations(), 2*a.Poses())
+				checkTiles(t, n, order, a)
+				if name == "T(2)" && Flat(n) {
+					flat := Arrange[float32](n, nil, true, true)
+					require.True(t, flat.Flat())
+					require.Equal(t, n.Index, flat.index)
+				}
+			})
+		}
+	}
+}
+
+// checkTiles compares every pair of a tiled arrangement with the neighbourhood that it was made from.
+func checkTiles(t *testing.T, n *neighbor.Neighborhood, order []int32, a *Arrangement[float64]) {
+	t.Helper()
+	e, row := n.PoseDim, 0
+	for _, tile := range a.tiles {
+		require.Equal(t, row, tile.lo)
+		for ; row < tile.hi; row++ {
+			type pair struct {
+				point int32
+				pose  string
+			}
+			got, want := map[pair]int{}, map[pair]int{}
+			index, pose := n.Row(int(order[row]))
+			for k, j := range index {
+				want[pair{j, fmt.Sprint(n.Poses[int(pose[k])*e : (int(pose[k])+1)*e])}]++
+			}
+			last := int32(-1)
+			for k := a.offsets[row]; k < a.offsets[row+1]; k++ {
+				p := int(a.pose[k])
+				require.GreaterOrEqual(t, a.pose[k], last, "ascending")
+				last = a.pose[k]
+				if fresh := tile.last - tile.first; p < fresh {
+					p += tile.first
+				} else {
+					p = int(tile.older[p-fresh])
+				}
+				got[pair{order[a.index[k]], fmt.Sprint(a.table[p*e : (p+1)*e])}]++
+			}
+			require.Equal(t, want, got, "row %d", row)
+		}
+	}
+	require.Equal(t, n.Queries, row)
+}
+
+// TestShrink: a smaller ball cut out of a larger one is the smaller ball, also for points at exactly its radius.
+func TestShrink(t *testing.T) {
+	for _, name := range []string{"T(2)", "SO(2)", "R>0xSO(2)", "SE(2)"} {
+		for _, kind := range []string{"grid", "scattered"} {
+			points := arrangeGrid(t, name, 14, 13)
+			if kind == "scattered" {
+				rng := rand.New(rand.NewPCG(1, 6))
+				x := make([]float64, 2*150)
+				for i := range x {
+					x[i] = 4 * rng.NormFloat64()
+				}
+				points = group.LiftPoints(points.Group, x, 1, 0)
+			}
+			large, err := neighbor.RadiusForFill(points, 0.3, neighbor.Options{})
+			require.NoError(t, err)
+			n, err := neighbor.Ball(points, points, neighbor.Options{Radius: large})
+			require.NoError(t, err)
+			at := points.Group.Distance(n.Poses[3*n.PoseDim : 4*n.PoseDim])
+			for _, r := range []float64{large, large / 2, at, math.Nextafter(at, 9), large / 20, 1e-300, 0, -1} {
+				t.Run(fmt.Sprintf("%s/%s/r=%g", name, kind, r), func(t *testing.T) {
+					if r > large {
+						t.Skip("not smaller")
+					}
+					want, err := neighbor.Ball(points, points, neighbor.Options{Radius: r})
+					require.NoError(t, err)
+					got := Shrink(n, points, points, r)
+					require.Equal(t, want.Offsets, got.Offsets)
+					require.Equal(t, len(want.Index), len(got.Index))
+					if len(want.Index) == 0 {
+						return
+					}
+					require.Equal(t, want.Index, got.Index)
+					require.Equal(t, want.Pose, got.Pose)
+					require.Equal(t, want.Count, got.Count)
+					for i, v := range want.Poses {
+						require.InDelta(t, v, got.Poses[i], 1e-11) // the representative may be another of those that were merged
+					}
+				})
+			}
+		}
+	}
+}
