@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"time"
@@ -16,7 +17,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/equivcnp/equivcnp/cnp/eval"
+	"github.com/equivcnp/equivcnp/cnp/pretrained"
 	"github.com/equivcnp/equivcnp/internal/picture"
+	"github.com/equivcnp/equivcnp/simd"
 )
 
 // reproduceFlags are the flags of equivcnp reproduce.
@@ -142,6 +145,7 @@ func (a *app) reproduce(ctx context.Context, f *reproduceFlags, part string, run
 	if err != nil {
 		return err
 	}
+	p.madeBy(part)
 	if len(p.result.notes) > 0 {
 		p.printf("\n## Notes\n\n")
 		for _, n := range p.result.notes {
@@ -178,6 +182,26 @@ func (a *app) reproduce(ctx context.Context, f *reproduceFlags, part string, run
 	}
 	return a.print(p.result, reproduceResult{Part: part, Tasks: f.n, Seed: f.seed, Out: f.out, Files: names, Seconds: number(seconds),
 		Notes: append([]string{}, p.result.notes...)})
+}
+
+// madeBy says in the report which command and which models made it; folders go by their own names, not by where they lie.
+func (p *reproduction) madeBy(part string) {
+	p.printf("\n## Made by\n\n    equivcnp reproduce %s --tasks %d --seed %d", part, p.flags.n, p.flags.seed)
+	for _, dir := range p.flags.models {
+		p.printf(" --models %s", filepath.Base(dir))
+	}
+	p.printf("\n\nversion %s, %s, kernels %v.", buildVersion(), runtime.Version(), simd.CurrentLevel())
+	if len(p.flags.models) > 0 {
+		p.printf("\n")
+		return
+	}
+	p.printf(" The shipped models:\n\n")
+	for _, m := range p.models {
+		info, err := pretrained.About(m.name)
+		if err == nil {
+			p.printf("- %s: `%s`, seed %s, %s steps, on %s\n", info.Name, info.Command, info.Seed, info.Steps, info.Tasks)
+		}
+	}
 }
 
 func (p *reproduction) printf(format string, args ...any) { fmt.Fprintf(&p.report, format, args...) }

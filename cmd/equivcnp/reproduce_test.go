@@ -58,6 +58,8 @@ func TestReproduceTable1(t *testing.T) {
 	require.Equal(t, 1, drawings)
 	require.Contains(t, report, "| paper: EquivCNP | equivcnp | 1.2930 ± 1.0113 | 0.6616 ± 0.6728 | -0.4037 ± 0.4968 |")
 	require.Contains(t, report, "- left out: the name of nameless")
+	require.Contains(t, report, "equivcnp reproduce table1 --tasks 2 --seed 1000 --models "+filepath.Base(b.dir))
+	require.NotContains(t, report, b.dir)
 	rows := tables["table1.csv"]
 	require.Len(t, rows, 1+2*(3+3)) // a header; on two intervals, the process for three kernels and three models
 	require.Equal(t, "the process itself", rows[1][0])
@@ -85,6 +87,10 @@ func TestReproduceTable2(t *testing.T) {
 	require.Len(t, rows, 3)
 	require.Equal(t, []string{"T(", "T(2)", "1", "2"}, rows[1][:4], "in the order of the paper")
 	require.Equal(t, "SE(2)", rows[2][1])
+
+	r = decode[reproduceResult](t, b.ok("reproduce", "table2", "--out", "@shipped", "--tasks", "1", "--json"))
+	report, _, _ = made(t, r)
+	require.Contains(t, report, "- digits-T2-small: `OMP_NUM_THREADS=1 python3 testdata/demo/make_demo.py`, seed 1 for")
 }
 
 func TestReproduceFigures(t *testing.T) {
