@@ -8,6 +8,7 @@ import (
 	"github.com/equivcnp/equivcnp/group"
 	"github.com/equivcnp/equivcnp/internal/testkit"
 	"github.com/equivcnp/equivcnp/neighbor"
+	"github.com/equivcnp/equivcnp/simd"
 )
 
 // TestPairsRemembered: neighbourhoods from memory, for radii on all sides of the distances, are those that a search finds; and
@@ -45,5 +46,40 @@ func TestPairsRemembered(t *testing.T) {
 			require.Equal(t, want, got.Neighborhood, "%s, radius %v", name, r)
 		}
 		require.LessOrEqual(t, len(geo.all), keepPairs)
+	}
+}
+
+// TestPoseGradient compares the sums over the pairs of each pose with a loop over all pairs, with and without segments.
+func TestPoseGradient(t *testing.T) {
+	const side, c, batch = 20, 3, 2
+	var x []float64
+	for i := range side * side {
+		x = append(x, float64(i/side), float64(i%side))
+	}
+	rng := testkit.Rand(61)
+	for name, segments := range map[string]bool{"T(2)": true, "SO(2)": false} {
+		g, err := group.Parse(name, 0)
+		require.NoError(t, err)
+		geo := NewGeometry[float64](group.LiftPoints(g, x, 1, 0), nil, nil, 0, 0)
+		p, err := geo.Pairs(0.5)
+		require.NoError(t, err)
+		n := side * side
+		d, f := testkit.Normal[float64](rng, batch*n*c), testkit.Normal[float64](rng, batch*n*c)
+		got := p.poseGradient(batch, c, func(dw []float64, b int, offsets []int, query, point []int32) {
+			simd.DepthwiseGradW(dw, d[b*n*c:(b+1)*n*c], f[b*n*c:(b+1)*n*c], offsets, query, point, c)
+		})
+		require.Equal(t, segments, p.sorted.byPose.rows != nil, name)
+		want := make([]float64, p.NumPoses()*c)
+		for b := range batch {
+			for i := range n {
+				index, pose := p.Row(i)
+				for k, j := range index {
+					for ch := range c {
+						want[int(pose[k])*c+ch] += d[(b*n+i)*c+ch] * f[(b*n+int(j))*c+ch]
+					}
+				}
+			}
+		}
+		testkit.Close(t, name, got, want, 1e-10)
 	}
 }

@@ -13,45 +13,103 @@ type sortedPairs struct {
 	once     sync.Once
 	byPoint  *neighbor.Neighborhood
 	byPose   poseRows
-	poseStep int // poses per chunk
+	poseStep int // rows of byPose per chunk
 }
 
-// poseRows lists the pairs of every pose: query and point of pose p are entries offsets[p] to offsets[p+1].
+// poseRows lists pairs by pose: query and point of row r are entries offsets[r] to offsets[r+1]. A pose has one row or several,
+// each for some consecutive queries: rows[first[p]] to rows[first[p+1]]. Where rows is nil, row p is pose p.
 type poseRows struct {
 	offsets      []int
 	query, point []int32
+	first        []int
+	rows         []int32
 }
 
 // chunkPairs is about how many pairs a goroutine takes at a time when it gathers by pose.
 const chunkPairs = 1 << 13
+
+// A pose that occurs all over would send its gather through all features again. In segments of segmentQueries queries what is
+// gathered stays in the cache for all poses of a segment; that is worth it if the poses of all segments together have at least
+// segmentPairs pairs each, or are few more than the poses.
+const (
+	segmentQueries = 256
+	segmentPairs   = 16
+)
 
 // sort returns the pairs sorted by point and by pose.
 func (p *Pairs[T]) sort() *sortedPairs {
 	s := &p.sorted
 	s.once.Do(func() {
 		s.byPoint = p.Transpose()
-		n := p.NumPoses()
-		s.byPose = poseRows{make([]int, n+1), make([]int32, p.Pairs()), make([]int32, p.Pairs())}
-		at := s.byPose.offsets
-		for _, k := range p.Pose {
-			at[k+1]++
-		}
-		for k := range n {
-			at[k+1] += at[k]
-		}
-		next := make([]int, n)
-		copy(next, at)
-		for i := range p.Queries {
-			index, pose := p.Row(i)
-			for k, j := range index {
-				to := next[pose[k]]
-				next[pose[k]]++
-				s.byPose.query[to], s.byPose.point[to] = int32(i), j
-			}
-		}
-		s.poseStep = max(1, n*chunkPairs/max(1, p.Pairs()))
+		row, rows := p.segmentRows()
+		s.byPose = p.poseRows(row, rows)
+		s.poseStep = max(1, rows*chunkPairs/max(1, p.Pairs()))
 	})
 	return s
+}
+
+// segmentRows returns for every pair the row that it belongs to, counted from segment to segment, and how many rows there are;
+// nil if the rows are the poses.
+func (p *Pairs[T]) segmentRows() (row []int32, rows int) {
+	n := p.NumPoses()
+	last, at := make([]int32, n), make([]int32, n) // the segment, from 1, that a pose was last seen in, and its row there
+	row = make([]int32, p.Pairs())
+	most := max(n+n/8, p.Pairs()/segmentPairs)
+	for i := range p.Queries {
+		segment := int32(i/segmentQueries) + 1
+		for k := p.Offsets[i]; k < p.Offsets[i+1]; k++ {
+			pose := p.Pose[k]
+			if last[pose] != segment {
+				if rows == most {
+					return nil, n
+				}
+				last[pose], at[pose] = segment, int32(rows)
+				rows++
+			}
+			row[k] = at[pose]
+		}
+	}
+	return row, rows
+}
+
+// poseRows sorts the pairs by row, stably.
+func (p *Pairs[T]) poseRows(row []int32, rows int) poseRows {
+	r := poseRows{offsets: make([]int, rows+1), query: make([]int32, p.Pairs()), point: make([]int32, p.Pairs())}
+	if row != nil {
+		r.first, r.rows = make([]int, p.NumPoses()+1), make([]int32, rows)
+		pose := make([]int32, rows)
+		for k, at := range row {
+			pose[at] = p.Pose[k]
+		}
+		countingSort(r.first, pose, func(at, to int) { r.rows[to] = int32(at) })
+	} else {
+		row = p.Pose
+	}
+	query := 0
+	countingSort(r.offsets, row, func(k, to int) {
+		for k >= p.Offsets[query+1] {
+			query++
+		}
+		r.query[to], r.point[to] = int32(query), p.Index[k]
+	})
+	return r
+}
+
+// countingSort calls place(k, to) for every k in order, to being its place among all when they are sorted by key, stably. offsets,
+// with an element more than there are keys, gets where each key's places begin.
+func countingSort(offsets []int, key []int32, place func(k, to int)) {
+	clear(offsets)
+	for _, v := range key {
+		offsets[v+1]++
+	}
+	for v := range len(offsets) - 1 {
+		offsets[v+1] += offsets[v]
+	}
+	next := append([]int(nil), offsets...)
+	for k, v := range key {
+		place(k, next[v])
+		next[v]++
+	}
 }
 
 // gatherPoints calls gather for chunks of points, with their pairs (query and pose), in parallel.
@@ -64,11 +122,13 @@ func (p *Pairs[T]) gatherPoints(gather func(lo, hi int, offsets []int, query, po
 }
 
 // poseGradient returns the gradient [poses, c] to the convolution weights, summed over the batch: gather overwrites a chunk
-// of it with image b's part. The result is rented.
+// of rows with image b's part. The result is rented.
 func (p *Pairs[T]) poseGradient(batch, c int, gather func(dw []T, b int, offsets []int, query, point []int32)) []T {
 	s := p.sort()
-	r, dw := s.byPose, rent[T](p.NumPoses()*c)
-	parallel.For(p.NumPoses(), s.poseStep, func(lo, hi int) {
+	r := s.byPose
+	rows := len(r.offsets) - 1
+	dw := rent[T](rows * c)
+	parallel.For(rows, s.poseStep, func(lo, hi int) {
 		from, to := r.offsets[lo], r.offsets[hi]
 		sum, part := dw[lo*c:hi*c], []T(nil)
 		for b := range batch {
@@ -84,7 +144,21 @@ func (p *Pairs[T]) poseGradient(batch, c int, gather func(dw []T, b int, offsets
 		}
 		giveBack(part)
 	})
-	return dw
+	if r.rows == nil {
+		return dw
+	}
+	out := rent[T](p.NumPoses() * c)
+	parallel.For(p.NumPoses(), rowGrain, func(lo, hi int) {
+		for pose := lo; pose < hi; pose++ {
+			to := out[pose*c : (pose+1)*c]
+			clear(to)
+			for _, row := range r.rows[r.first[pose]:r.first[pose+1]] {
+				simd.Add(to, to, dw[int(row)*c:][:c])
+			}
+		}
+	})
+	giveBack(dw)
+	return out
 }
 
 // divide sets dst [batch, rows, c] to src with every row divided by the size of its neighbourhood. That turns a sum over
