@@ -38,7 +38,7 @@ func StepRand(seed uint64, step int) *rand.Rand {
 	return rand.New(rand.NewChaCha8(key))
 }
 
-// CurveSource is the Source of Gaussian process curves; Name is that of their kernel.
+// CurveSource is the Source of curves of a random process; Name is that of the process.
 type CurveSource[T cnp.Float] struct {
 	Name   string
 	Curves Curves
@@ -60,6 +60,10 @@ func (s CurveSource[T]) String() string {
 	if c.Even {
 		place = "even"
 	}
-	return fmt.Sprintf("%s curves with jitter %g, %d %s targets on [%g, %g], %d to %d of them context",
-		s.Name, c.GP.Jitter, c.Targets, place, c.Lo, c.Hi, c.MinContext, c.MaxContext)
+	jitter := ""
+	if c.Process == nil {
+		jitter = fmt.Sprintf(" with jitter %g", c.GP.Jitter)
+	}
+	return fmt.Sprintf("%s curves%s, %d %s targets on [%g, %g], %d to %d of them context",
+		s.Name, jitter, c.Targets, place, c.Lo, c.Hi, c.MinContext, c.MaxContext)
 }

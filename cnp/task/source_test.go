@@ -23,6 +23,8 @@ func TestSource(t *testing.T) {
 		}
 	}
 	require.Equal(t, "rbf curves with jitter 1e-08, 8 uniform targets on [-2, 2], 0 to 4 of them context", s.String())
+	s.Name, s.Curves.Process = "sawtooth", Sawtooth{3, 5}
+	require.Equal(t, "sawtooth curves, 8 uniform targets on [-2, 2], 0 to 4 of them context", s.String())
 	s.Curves.Targets = 0
 	_, err := s.Batch(1, 1, 1)
 	require.ErrorContains(t, err, "targets = 0")
