@@ -274,27 +274,36 @@ func (g *Grid[T]) fill(points []T, l Layout) bool {
 	}
 	// next[k] is where cell k starts; it advances to where it ends, which is start[k+1].
 	switch {
-	case l.Dim == 2:
-		x, y, index := g.coord[:n], g.coord[n:], g.index
+	case l.Dim == 2 && l.Stride == 2 && l.AxisStride == 1:
+		x := g.coord[:n]
+		y, index := g.coord[n:][:len(x)], g.index[:len(x)] // of one length: one bounds check for all
+		points := points[:2*len(at)]
 		for i, k := range at {
-			to := next[k]
-			next[k] = to + 1
-			p := i * l.Stride
-			x[to], y[to], index[to] = points[p], points[p+l.AxisStride], int32(i)
+			to := uint(next[k])
+			next[k] = int32(to) + 1
+			if to < uint(len(x)) {
+				x[to], y[to], index[to] = points[2*i], points[2*i+1], int32(i)
+			}
 		}
-	case l.Dim == 3:
-		x, y, z, index := g.coord[:n], g.coord[n:2*n], g.coord[2*n:], g.index
+	case l.Dim == 3 && l.Stride == 3 && l.AxisStride == 1:
+		x := g.coord[:n]
+		y, z, index := g.coord[n:][:len(x)], g.coord[2*n:][:len(x)], g.index[:len(x)]
+		points := points[:3*len(at)]
 		for i, k := range at {
-			to := next[k]
-			next[k] = to + 1
-			p := i * l.Stride
-			x[to], y[to], z[to], index[to] = points[p], points[p+l.AxisStride], points[p+2*l.AxisStride], int32(i)
+			to := uint(next[k])
+			next[k] = int32(to) + 1
+			if to < uint(len(x)) {
+				x[to], y[to], z[to], index[to] = points[3*i], points[3*i+1], points[3*i+2], int32(i)
+			}
 		}
 	default:
 		for i, k := range at {
 			to := int(next[k])
 			next[k]++
-			g.index[to], g.coord[to] = int32(i), points[i*l.Stride]
+			g.index[to] = int32(i)
+			for axis := range l.Dim {
+				g.coord[axis*n+to] = points[i*l.Stride+axis*l.AxisStride]
+			}
 		}
 	}
 	g.start = g.start[:total+1]

@@ -15,6 +15,9 @@ import (
 const (
 	// parallelNode is the size of a node from which on its halves are built by two goroutines.
 	parallelNode = 1 << 13
+	// sortedNode is the size of a node, a power of two, up to which its points are sorted instead: the network of
+	// simd.Smallest does it at once, for float32.
+	sortedNode = 64
 	// sortedRest is how many points selectNth leaves to a sort.
 	sortedRest = 8
 )
@@ -53,42 +56,33 @@ func (t *KDTree[T]) build(points []T, l Layout) error {
 		}
 	}
 	number := b.x[t.dim*n:]
-	for i := range number {
-		number[i] = numberAs[T](i)
+	switch number := any(number).(type) {
+	case []float32: // as bits: a float32 cannot hold every number
+		for i := range number {
+			number[i] = math.Float32frombits(uint32(i))
+		}
+	case []float64:
+		for i := range number {
+			number[i] = float64(i)
+		}
 	}
 	t.box = make([]T, (2<<t.levels-1)*2*t.dim)
 	if n > 0 {
 		b.node(0, 0, nil)
 	}
 	t.index = make([]int32, n)
-	for i := range t.index {
-		t.index[i] = numberOf(number[i])
+	switch number := any(number).(type) {
+	case []float32:
+		for i, v := range number {
+			t.index[i] = int32(math.Float32bits(v))
+		}
+	case []float64:
+		for i, v := range number {
+			t.index[i] = int32(v)
+		}
 	}
 	t.coord = b.x[: t.dim*n : t.dim*n]
 	return nil
-}
-
-// numberAs turns a point's number into something that moves like a coordinate: the number itself, or its bits where a
-// float32 cannot hold it.
-func numberAs[T Float](i int) T {
-	var v T
-	switch p := any(&v).(type) {
-	case *float32:
-		*p = math.Float32frombits(uint32(i))
-	case *float64:
-		*p = float64(i)
-	}
-	return v
-}
-
-func numberOf[T Float](v T) int32 {
-	switch v := any(v).(type) {
-	case float32:
-		return int32(math.Float32bits(v))
-	case float64:
-		return int32(v)
-	}
-	return 0
 }
 
 // node builds node k of level l: its box, and unless it is a leaf the order of its points and its children. scratch is
@@ -111,7 +105,11 @@ func (b *builder[T]) node(l, k int, scratch []T) {
 		scratch = make([]T, need)
 	}
 	_, mid := b.span(l+1, 2*k)
-	b.selectNth(split, lo, hi, mid, scratch)
+	if _, ok := any(box).([]float32); ok && hi-lo <= sortedNode {
+		b.sortNode(split, lo, hi, box[2*split], scratch)
+	} else {
+		b.selectNth(split, lo, hi, mid, scratch)
+	}
 	if hi-lo >= parallelNode {
 		select {
 		case b.free <- struct{}{}:
@@ -129,6 +127,35 @@ func (b *builder[T]) node(l, k int, scratch []T) {
 	b.node(l+1, 2*k, scratch)
 	b.node(l+1, 2*k+1, scratch)
 }
+
+// sortNode sorts the columns of a small node by their coordinate's distance from the least. What rounding makes equal may
+// change places, which no search minds.
+func (b *builder[T]) sortNode(axis, lo, hi int, least T, scratch []T) {
+	var (
+		above, sorted [sortedNode + simd.TreeSlack]T
+		from          [sortedNode + simd.TreeSlack]int32
+	)
+	m := hi - lo
+	for i, v := range b.x[axis*b.n+lo : axis*b.n+hi] {
+		above[i] = v - least
+	}
+	simd.Smallest(from[:], sorted[:], positions[:m], above[:m], m)
+	for r := range b.dim + 1 {
+		row := b.x[r*b.n+lo:][:m]
+		old := scratch[:copy(scratch[:m], row)]
+		for i := range row {
+			row[i] = old[uint32(from[i])%sortedNode]
+		}
+	}
+}
+
+// positions are the numbers of a small node's columns.
+var positions = func() (p [sortedNode]int32) {
+	for i := range p {
+		p[i] = int32(i)
+	}
+	return p
+}()
 
 // selectNth reorders the columns lo .. hi-1 so that no coordinate before position nth is greater than one from there on.
 func (b *builder[T]) selectNth(axis, lo, hi, nth int, scratch []T) {
