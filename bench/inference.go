@@ -194,7 +194,7 @@ func timeImagePlan(r *report, dir, group, storage string, size, times int) error
 			return err
 		}
 	}
-	peak := limitsOf(simd.CurrentLevel()).peak * 1e9 * float64(runtime.GOMAXPROCS(0))
+	shares := map[string]float64{} // operations a second
 	many := 8
 	if !info.Flat {
 		many = 16
@@ -210,11 +210,16 @@ func timeImagePlan(r *report, dir, group, storage string, size, times int) error
 		if err := latencies(r, name, b, "image", "images_per_s", s); err != nil {
 			return err
 		}
-		ops := 2 * (info.CallOps + float64(b)*info.ImageOps)
-		if err := r.add(sample{name, b, "fma_percent", 100 * ops / s[0] / peak}); err != nil {
+		shares[name] = 2 * (info.CallOps + float64(b)*info.ImageOps) / s[0]
+		if err := r.memory(name, b); err != nil {
 			return err
 		}
-		if err := r.memory(name, b); err != nil {
+	}
+	// The limit is measured last, as that takes memory.
+	peak := limitsOf(simd.CurrentLevel()).peak * 1e9 * float64(runtime.GOMAXPROCS(0))
+	for _, b := range []int{1, many} {
+		name := fmt.Sprintf("%s/batch%d%s", base, b, suffix)
+		if err := r.add(sample{name, b, "fma_percent", 100 * shares[name] / peak}); err != nil {
 			return err
 		}
 	}

@@ -6,6 +6,17 @@
 // New builds one from a Config, package cnp/weights reads one from a file, and Regressor and Completer are what they can
 // do. Each model reads top to bottom as encoder, representation, decoder, likelihood.
 //
+// # Plans
+//
+// What does not depend on features is computed once and kept in a plan: ImagePlan for a pixel grid or any points, CurvePlan
+// for an interval of the line. A plan is immutable, safe for concurrent use, and does not follow later changes of the model's
+// parameters. Complete and Predict keep plans of recent geometries themselves, small ones, and do notice such changes.
+//
+// An image plan stores the convolution weights of every pose as far as PlanOptions.Memory allows, and evaluates the others in
+// every call, tile by tile, for all images of the call at once. Under translations the weights are few and always stored; on
+// 64 x 64 pixels the paper's rotation groups need a gigabyte, or half of it in bfloat16. Stored or evaluated, alone or in a
+// batch, on one thread or many, an image gets the same bits.
+//
 // # Training
 //
 // Differentiate is a prediction that remembers what a backward pass needs (Pass). Its Gradient gives the authors' loss, the
