@@ -88,6 +88,34 @@ func newSE2View(thi, thj float64) se2View {
 	return v
 }
 
+// se2Views are the views of the last few angles.
+type se2Views struct {
+	views            [8]se2View
+	kept, next, last int
+}
+
+// of returns the view of the angle th.
+func (s *se2Views) of(query, th float64) *se2View {
+	if v := &s.views[s.last]; s.kept > 0 && v.th == th {
+		return v
+	}
+	return s.search(query, th)
+}
+
+//go:noinline
+func (s *se2Views) search(query, th float64) *se2View {
+	for i := range s.views[:s.kept] {
+		if s.views[i].th == th {
+			s.last = i
+			return &s.views[i]
+		}
+	}
+	s.last = s.next
+	s.views[s.last] = newSE2View(query, th)
+	s.kept, s.next = max(s.kept, s.next+1), (s.next+1)%len(s.views)
+	return &s.views[s.last]
+}
+
 // translation is the pose's translation part for the point j with algebra translation (tx, ty).
 func (v *se2View) translation(q *se2Query, tx, ty float64) (x, y float64) {
 	dx, dy := q.tx-tx, q.ty-ty
@@ -118,27 +146,11 @@ func (g *SE2) Distance(pose []float64) float64 {
 // Distances implements PairComputer. Lifted points have few distinct angles, so the part of the work that depends on
 // the angles is kept from the last few.
 func (g *SE2) Distances(dist, ai, _, a, _ []float64) {
-	var views [8]se2View
-	kept, next := 0, 0
+	var views se2Views
 	q := newSE2Query(ai)
 	a = a[:3*len(dist)]
-	v := &views[0]
 	for j := range dist {
-		th := a[3*j]
-		if kept == 0 || v.th != th {
-			v = nil
-			for i := range views[:kept] {
-				if views[i].th == th {
-					v = &views[i]
-					break
-				}
-			}
-			if v == nil {
-				v = &views[next]
-				*v = newSE2View(q.th, th)
-				kept, next = max(kept, next+1), (next+1)%len(views)
-			}
-		}
+		v := views.of(q.th, a[3*j])
 		x, y := v.translation(&q, a[3*j+1], a[3*j+2])
 		s := float64(x*x) + float64(y*y)
 		if linalg.SafeSquare(s) {

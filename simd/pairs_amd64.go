@@ -20,21 +20,15 @@ var allBits = func() (w [64]uint64) {
 	return w
 }()
 
-// pairPieces goes through the points piece by piece; its other fields are what a kernel gets of the current one. (Not a loop
-// around a function value: calling one would move the callers' small arrays to the heap.)
-type pairPieces[T Float] struct {
-	indices, labels []int32
-	poses, points   []T
-	words           []uint64
-	lo, size, kept  int
-
-	index, label *int32
-	bits         *uint64
-	pose, x      unsafe.Pointer
-	stride, n    int
+// pairPieces goes through the points piece by piece. (Not a loop around a function value, and no pointers kept: either
+// would move the callers' small arrays to the heap.)
+type pairPieces struct {
+	points, size int
+	lo, n        int // the current piece
+	kept         int // by the pieces so far
 }
 
-func newPairPieces[T Float](index []int32, pose []T, label []int32, bits []uint64, x []T) pairPieces[T] {
+func newPairPieces[T Float](index []int32, pose []T, label []int32, bits []uint64, x []T) pairPieces {
 	if raceEnabled {
 		raceRead(label)
 		raceRead(bits)
@@ -46,30 +40,32 @@ func newPairPieces[T Float](index []int32, pose []T, label []int32, bits []uint6
 	if bits == nil {
 		size = maxUnsieved
 	}
-	return pairPieces[T]{indices: index, labels: label, poses: pose, points: x, words: bits, size: size, stride: len(label)}
+	return pairPieces{points: len(label), size: size}
 }
 
 // next moves on to the next piece, if there is one. Results of a piece go on where the last one's end; as no more are kept
 // than seen, whole vectors may be stored there.
-func (p *pairPieces[T]) next() bool {
+func (p *pairPieces) next() bool {
 	p.lo += p.n
-	if p.lo == len(p.labels) {
-		return false
-	}
-	p.n = min(p.size, len(p.labels)-p.lo)
-	p.index, p.label, p.x = &p.indices[p.kept], &p.labels[p.lo], unsafe.Pointer(&p.points[p.lo])
-	if p.bits = &allBits[0]; p.words != nil {
-		p.bits = &p.words[p.lo>>6]
-	}
-	if p.poses != nil {
-		p.pose = unsafe.Pointer(&p.poses[p.kept])
-	}
-	return true
+	p.n = min(p.size, p.points-p.lo)
+	return p.n > 0
 }
 
-// f32 and f64 view a piece's floats.
-func (p *pairPieces[T]) f32() (pose, x *float32) { return (*float32)(p.pose), (*float32)(p.x) }
-func (p *pairPieces[T]) f64() (pose, x *float64) { return (*float64)(p.pose), (*float64)(p.x) }
+// bits are the piece's.
+func (p *pairPieces) bits(bits []uint64) *uint64 {
+	if bits == nil {
+		return &allBits[0]
+	}
+	return &bits[p.lo>>6]
+}
+
+// floatsOf views where the piece's poses go, nil for none, and where its points start; F is T.
+func floatsOf[F, T Float](p *pairPieces, pose, x []T) (to, from *F) {
+	if pose != nil {
+		to = (*F)(unsafe.Pointer(&pose[p.kept]))
+	}
+	return to, (*F)(unsafe.Pointer(&x[p.lo]))
+}
 
 // is32 tells which type T is, at compile time.
 func is32[T Float]() bool { return unsafe.Sizeof(T(0)) == 4 }
@@ -83,39 +79,39 @@ func pairsEuclid[T Float](index []int32, pose []T, label []int32, bits []uint64,
 	p := newPairPieces(index, pose, label, bits, x)
 	for p.next() {
 		if is32[T]() {
-			pose, x := p.f32()
+			pose, x := floatsOf[float32](&p, pose, x)
 			u0, u1, u2, limit := float32(v[0]), float32(v[1]), float32(v[2]), float32(limit)
 			switch {
 			case level == AVX512 && d == 1:
-				p.kept += pairsEuclid1F32AVX512(p.index, pose, p.label, p.bits, x, p.stride, p.n, u0, limit)
+				p.kept += pairsEuclid1F32AVX512(&index[p.kept], pose, &label[p.lo], p.bits(bits), x, len(label), p.n, u0, limit)
 			case level == AVX512 && d == 2:
-				p.kept += pairsEuclid2F32AVX512(p.index, pose, p.label, p.bits, x, p.stride, p.n, u0, u1, limit)
+				p.kept += pairsEuclid2F32AVX512(&index[p.kept], pose, &label[p.lo], p.bits(bits), x, len(label), p.n, u0, u1, limit)
 			case level == AVX512:
-				p.kept += pairsEuclid3F32AVX512(p.index, pose, p.label, p.bits, x, p.stride, p.n, u0, u1, u2, limit)
+				p.kept += pairsEuclid3F32AVX512(&index[p.kept], pose, &label[p.lo], p.bits(bits), x, len(label), p.n, u0, u1, u2, limit)
 			case d == 1:
-				p.kept += pairsEuclid1F32AVX2(p.index, pose, p.label, p.bits, x, p.stride, p.n, u0, limit)
+				p.kept += pairsEuclid1F32AVX2(&index[p.kept], pose, &label[p.lo], p.bits(bits), x, len(label), p.n, u0, limit)
 			case d == 2:
-				p.kept += pairsEuclid2F32AVX2(p.index, pose, p.label, p.bits, x, p.stride, p.n, u0, u1, limit)
+				p.kept += pairsEuclid2F32AVX2(&index[p.kept], pose, &label[p.lo], p.bits(bits), x, len(label), p.n, u0, u1, limit)
 			default:
-				p.kept += pairsEuclid3F32AVX2(p.index, pose, p.label, p.bits, x, p.stride, p.n, u0, u1, u2, limit)
+				p.kept += pairsEuclid3F32AVX2(&index[p.kept], pose, &label[p.lo], p.bits(bits), x, len(label), p.n, u0, u1, u2, limit)
 			}
 			continue
 		}
-		pose, x := p.f64()
+		pose, x := floatsOf[float64](&p, pose, x)
 		u0, u1, u2, limit := float64(v[0]), float64(v[1]), float64(v[2]), float64(limit)
 		switch {
 		case level == AVX512 && d == 1:
-			p.kept += pairsEuclid1F64AVX512(p.index, pose, p.label, p.bits, x, p.stride, p.n, u0, limit)
+			p.kept += pairsEuclid1F64AVX512(&index[p.kept], pose, &label[p.lo], p.bits(bits), x, len(label), p.n, u0, limit)
 		case level == AVX512 && d == 2:
-			p.kept += pairsEuclid2F64AVX512(p.index, pose, p.label, p.bits, x, p.stride, p.n, u0, u1, limit)
+			p.kept += pairsEuclid2F64AVX512(&index[p.kept], pose, &label[p.lo], p.bits(bits), x, len(label), p.n, u0, u1, limit)
 		case level == AVX512:
-			p.kept += pairsEuclid3F64AVX512(p.index, pose, p.label, p.bits, x, p.stride, p.n, u0, u1, u2, limit)
+			p.kept += pairsEuclid3F64AVX512(&index[p.kept], pose, &label[p.lo], p.bits(bits), x, len(label), p.n, u0, u1, u2, limit)
 		case d == 1:
-			p.kept += pairsEuclid1F64AVX2(p.index, pose, p.label, p.bits, x, p.stride, p.n, u0, limit)
+			p.kept += pairsEuclid1F64AVX2(&index[p.kept], pose, &label[p.lo], p.bits(bits), x, len(label), p.n, u0, limit)
 		case d == 2:
-			p.kept += pairsEuclid2F64AVX2(p.index, pose, p.label, p.bits, x, p.stride, p.n, u0, u1, limit)
+			p.kept += pairsEuclid2F64AVX2(&index[p.kept], pose, &label[p.lo], p.bits(bits), x, len(label), p.n, u0, u1, limit)
 		default:
-			p.kept += pairsEuclid3F64AVX2(p.index, pose, p.label, p.bits, x, p.stride, p.n, u0, u1, u2, limit)
+			p.kept += pairsEuclid3F64AVX2(&index[p.kept], pose, &label[p.lo], p.bits(bits), x, len(label), p.n, u0, u1, u2, limit)
 		}
 	}
 	return p.kept
@@ -128,19 +124,19 @@ func pairsRigid[T Float](index []int32, pose []T, label []int32, bits []uint64, 
 	p := newPairPieces(index, pose, label, bits, x)
 	for p.next() {
 		if is32[T]() {
-			pose, x := p.f32()
+			pose, x := floatsOf[float32](&p, pose, x)
 			if level == AVX512 {
-				p.kept += pairsRigidF32AVX512(p.index, pose, p.label, p.bits, x, p.stride, p.n, float32(u[0]), float32(u[1]), float32(m[0]), float32(m[1]), float32(turn), float32(limit))
+				p.kept += pairsRigidF32AVX512(&index[p.kept], pose, &label[p.lo], p.bits(bits), x, len(label), p.n, float32(u[0]), float32(u[1]), float32(m[0]), float32(m[1]), float32(turn), float32(limit))
 			} else {
-				p.kept += pairsRigidF32AVX2(p.index, pose, p.label, p.bits, x, p.stride, p.n, float32(u[0]), float32(u[1]), float32(m[0]), float32(m[1]), float32(turn), float32(limit))
+				p.kept += pairsRigidF32AVX2(&index[p.kept], pose, &label[p.lo], p.bits(bits), x, len(label), p.n, float32(u[0]), float32(u[1]), float32(m[0]), float32(m[1]), float32(turn), float32(limit))
 			}
 			continue
 		}
-		pose, x := p.f64()
+		pose, x := floatsOf[float64](&p, pose, x)
 		if level == AVX512 {
-			p.kept += pairsRigidF64AVX512(p.index, pose, p.label, p.bits, x, p.stride, p.n, float64(u[0]), float64(u[1]), float64(m[0]), float64(m[1]), float64(turn), float64(limit))
+			p.kept += pairsRigidF64AVX512(&index[p.kept], pose, &label[p.lo], p.bits(bits), x, len(label), p.n, float64(u[0]), float64(u[1]), float64(m[0]), float64(m[1]), float64(turn), float64(limit))
 		} else {
-			p.kept += pairsRigidF64AVX2(p.index, pose, p.label, p.bits, x, p.stride, p.n, float64(u[0]), float64(u[1]), float64(m[0]), float64(m[1]), float64(turn), float64(limit))
+			p.kept += pairsRigidF64AVX2(&index[p.kept], pose, &label[p.lo], p.bits(bits), x, len(label), p.n, float64(u[0]), float64(u[1]), float64(m[0]), float64(m[1]), float64(turn), float64(limit))
 		}
 	}
 	return p.kept
@@ -153,19 +149,19 @@ func pairsPolar[T Float](index []int32, pose []T, label []int32, bits []uint64, 
 	p := newPairPieces(index, pose, label, bits, x)
 	for p.next() {
 		if is32[T]() {
-			pose, x := p.f32()
+			pose, x := floatsOf[float32](&p, pose, x)
 			if level == AVX512 {
-				p.kept += pairsPolarF32AVX512(p.index, pose, p.label, p.bits, x, p.stride, p.n, float32(u[0]), float32(u[1]), float32(floor), float32(alpha), float32(1-alpha), float32(r))
+				p.kept += pairsPolarF32AVX512(&index[p.kept], pose, &label[p.lo], p.bits(bits), x, len(label), p.n, float32(u[0]), float32(u[1]), float32(floor), float32(alpha), float32(1-alpha), float32(r))
 			} else {
-				p.kept += pairsPolarF32AVX2(p.index, pose, p.label, p.bits, x, p.stride, p.n, float32(u[0]), float32(u[1]), float32(floor), float32(alpha), float32(1-alpha), float32(r))
+				p.kept += pairsPolarF32AVX2(&index[p.kept], pose, &label[p.lo], p.bits(bits), x, len(label), p.n, float32(u[0]), float32(u[1]), float32(floor), float32(alpha), float32(1-alpha), float32(r))
 			}
 			continue
 		}
-		pose, x := p.f64()
+		pose, x := floatsOf[float64](&p, pose, x)
 		if level == AVX512 {
-			p.kept += pairsPolarF64AVX512(p.index, pose, p.label, p.bits, x, p.stride, p.n, float64(u[0]), float64(u[1]), float64(floor), float64(alpha), float64(1-alpha), float64(r))
+			p.kept += pairsPolarF64AVX512(&index[p.kept], pose, &label[p.lo], p.bits(bits), x, len(label), p.n, float64(u[0]), float64(u[1]), float64(floor), float64(alpha), float64(1-alpha), float64(r))
 		} else {
-			p.kept += pairsPolarF64AVX2(p.index, pose, p.label, p.bits, x, p.stride, p.n, float64(u[0]), float64(u[1]), float64(floor), float64(alpha), float64(1-alpha), float64(r))
+			p.kept += pairsPolarF64AVX2(&index[p.kept], pose, &label[p.lo], p.bits(bits), x, len(label), p.n, float64(u[0]), float64(u[1]), float64(floor), float64(alpha), float64(1-alpha), float64(r))
 		}
 	}
 	return p.kept
@@ -178,19 +174,19 @@ func pairsLogPolar[T Float](index []int32, pose []T, label []int32, bits []uint6
 	p := newPairPieces(index, pose, label, bits, x)
 	for p.next() {
 		if is32[T]() {
-			pose, x := p.f32()
+			pose, x := floatsOf[float32](&p, pose, x)
 			if level == AVX512 {
-				p.kept += pairsLogPolarF32AVX512(p.index, pose, p.label, p.bits, x, p.stride, p.n, float32(u[0]), float32(u[1]), float32(alpha), float32(1-alpha), float32(r))
+				p.kept += pairsLogPolarF32AVX512(&index[p.kept], pose, &label[p.lo], p.bits(bits), x, len(label), p.n, float32(u[0]), float32(u[1]), float32(alpha), float32(1-alpha), float32(r))
 			} else {
-				p.kept += pairsLogPolarF32AVX2(p.index, pose, p.label, p.bits, x, p.stride, p.n, float32(u[0]), float32(u[1]), float32(alpha), float32(1-alpha), float32(r))
+				p.kept += pairsLogPolarF32AVX2(&index[p.kept], pose, &label[p.lo], p.bits(bits), x, len(label), p.n, float32(u[0]), float32(u[1]), float32(alpha), float32(1-alpha), float32(r))
 			}
 			continue
 		}
-		pose, x := p.f64()
+		pose, x := floatsOf[float64](&p, pose, x)
 		if level == AVX512 {
-			p.kept += pairsLogPolarF64AVX512(p.index, pose, p.label, p.bits, x, p.stride, p.n, float64(u[0]), float64(u[1]), float64(alpha), float64(1-alpha), float64(r))
+			p.kept += pairsLogPolarF64AVX512(&index[p.kept], pose, &label[p.lo], p.bits(bits), x, len(label), p.n, float64(u[0]), float64(u[1]), float64(alpha), float64(1-alpha), float64(r))
 		} else {
-			p.kept += pairsLogPolarF64AVX2(p.index, pose, p.label, p.bits, x, p.stride, p.n, float64(u[0]), float64(u[1]), float64(alpha), float64(1-alpha), float64(r))
+			p.kept += pairsLogPolarF64AVX2(&index[p.kept], pose, &label[p.lo], p.bits(bits), x, len(label), p.n, float64(u[0]), float64(u[1]), float64(alpha), float64(1-alpha), float64(r))
 		}
 	}
 	return p.kept

@@ -2,92 +2,93 @@ package simd
 
 import (
 	"math"
+	"math/bits"
 	"unsafe"
 )
 
 // The portable twins of the pair kernels. They visit the points whose bit is set in order; the assembly takes a vector of
 // them at a time, by the same operations in the same order.
 
-// setBit reports whether point j is to be looked at.
-func setBit(bits []uint64, j int) bool { return bits == nil || bits[j>>6]>>(j&63)&1 != 0 }
-
-// eachPoint calls f for every point whose bit is set; f reports whether it kept the point as number m.
-func eachPoint(index, label []int32, bits []uint64, f func(j, m int) bool) (m int) {
-	for j := 0; j < len(label); j++ {
-		if bits != nil && j&63 == 0 && bits[j>>6] == 0 {
-			j += 63
-			continue
+// nextPoint is the first point from j on whose bit is set, or n.
+func nextPoint(words []uint64, j, n int) int {
+	if words == nil {
+		return j
+	}
+	for j < n {
+		if word := words[j>>6] >> (j & 63); word != 0 {
+			return min(j+bits.TrailingZeros64(word), n)
 		}
-		if setBit(bits, j) && f(j, m) {
+		j = (j | 63) + 1
+	}
+	return n
+}
+
+func pairsEuclidGeneric[T Float](index []int32, pose []T, label []int32, words []uint64, x, u []T, limit T) (m int) {
+	n := len(label)
+	for j := nextPoint(words, 0, n); j < n; j = nextPoint(words, j+1, n) {
+		var sum T
+		for c, v := range u {
+			diff := v - x[c*n+j]
+			sum += T(diff * diff)
+		}
+		if sum < limit {
 			index[m] = label[j]
+			if pose != nil {
+				for c, v := range u {
+					pose[c*n+m] = v - x[c*n+j]
+				}
+			}
 			m++
 		}
 	}
 	return m
 }
 
-func pairsEuclidGeneric[T Float](index []int32, pose []T, label []int32, bits []uint64, x, u []T, limit T) int {
-	n, d := len(label), len(u)
-	return eachPoint(index, label, bits, func(j, m int) bool {
-		var sum T
-		for c, v := range u {
-			diff := v - x[c*n+j]
-			sum += T(diff * diff)
-		}
-		if !(sum < limit) {
-			return false
-		}
-		if pose != nil {
-			for c := range d {
-				pose[c*n+m] = u[c] - x[c*n+j]
-			}
-		}
-		return true
-	})
-}
-
-func pairsRigidGeneric[T Float](index []int32, pose []T, label []int32, bits []uint64, x, u, m []T, turn, limit T) int {
+func pairsRigidGeneric[T Float](index []int32, pose []T, label []int32, words []uint64, x, u, m []T, turn, limit T) (kept int) {
 	n := len(label)
-	return eachPoint(index, label, bits, func(j, k int) bool {
+	for j := nextPoint(words, 0, n); j < n; j = nextPoint(words, j+1, n) {
 		dx, dy := u[0]-x[j], u[1]-x[n+j]
 		re, im := T(m[0]*dx)-T(m[1]*dy), T(m[1]*dx)+T(m[0]*dy)
-		if !(T(re*re)+T(im*im) < limit) {
-			return false
+		if T(re*re)+T(im*im) < limit {
+			index[kept] = label[j]
+			if pose != nil {
+				pose[kept], pose[n+kept], pose[2*n+kept] = turn, re, im
+			}
+			kept++
 		}
-		if pose != nil {
-			pose[k], pose[n+k], pose[2*n+k] = turn, re, im
-		}
-		return true
-	})
+	}
+	return kept
 }
 
-func pairsPolarGeneric[T Float](index []int32, pose []T, label []int32, bits []uint64, x, u []T, floor, alpha, r T) int {
+func pairsPolarGeneric[T Float](index []int32, pose []T, label []int32, words []uint64, x, u []T, floor, alpha, r T) (m int) {
 	n, beta, h := len(label), 1-alpha, T(0.5)*u[1]
-	return eachPoint(index, label, bits, func(j, m int) bool {
+	for j := nextPoint(words, 0, n); j < n; j = nextPoint(words, j+1, n) {
 		s := 0.5 * x[n+j]
 		part := magnitude(h-s) / (T(h+s) + floor)
-		if !(T(alpha*angleSize(u[0]-x[j]))+T(beta*part) < r) {
-			return false
+		if T(alpha*angleSize(u[0]-x[j]))+T(beta*part) < r {
+			index[m] = label[j]
+			if pose != nil {
+				pose[m], pose[n+m], pose[2*n+m] = wrapAngle(u[0]-x[j]), u[1], x[n+j]
+			}
+			m++
 		}
-		if pose != nil {
-			pose[m], pose[n+m], pose[2*n+m] = wrapAngle(u[0]-x[j]), u[1], x[n+j]
-		}
-		return true
-	})
+	}
+	return m
 }
 
-func pairsLogPolarGeneric[T Float](index []int32, pose []T, label []int32, bits []uint64, x, u []T, alpha, r T) int {
+func pairsLogPolarGeneric[T Float](index []int32, pose []T, label []int32, words []uint64, x, u []T, alpha, r T) (m int) {
 	n, beta := len(label), 1-alpha
-	return eachPoint(index, label, bits, func(j, m int) bool {
+	for j := nextPoint(words, 0, n); j < n; j = nextPoint(words, j+1, n) {
 		dl := u[0] - x[j]
-		if !(T(alpha*angleSize(u[1]-x[n+j]))+T(beta*magnitude(dl)) < r) {
-			return false
+		if T(alpha*angleSize(u[1]-x[n+j]))+T(beta*magnitude(dl)) < r {
+			index[m] = label[j]
+			if pose != nil {
+				pose[m], pose[n+m] = dl, wrapAngle(u[1]-x[n+j])
+			}
+			m++
 		}
-		if pose != nil {
-			pose[m], pose[n+m] = dl, wrapAngle(u[1]-x[n+j])
-		}
-		return true
-	})
+	}
+	return m
 }
 
 // angleSize is the magnitude of d modulo a turn, for |d| up to a turn: past π, 2π - |d| is exact and smaller.
@@ -148,12 +149,12 @@ func fromBits[T Float](b uint64) T {
 	return T(math.Float64frombits(b))
 }
 
-func near16Generic(bits []uint64, x, u, r []uint16) {
-	for w := range bits {
+func near16Generic(words []uint64, x, u, r []uint16) {
+	for w := range words {
 		word := ^uint64(0)
 		for c := range u {
 			hi, width := window16(u[c], r[c])
-			row := x[64*(c*len(bits)+w):][:64]
+			row := x[64*(c*len(words)+w):][:64]
 			out := uint64(0)
 			for k, y := range row {
 				// The subtraction's sign is set where the gap exceeds the width.
@@ -161,6 +162,6 @@ func near16Generic(bits []uint64, x, u, r []uint16) {
 			}
 			word &^= out
 		}
-		bits[w] = word
+		words[w] = word
 	}
 }

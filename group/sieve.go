@@ -1,0 +1,166 @@
+package group
+
+import (
+	"math"
+
+	"github.com/equivcnp/equivcnp/simd"
+)
+
+// summed is implemented by groups with two bounding coordinates whose balls lie in the diamond that the half-widths of
+// their box span: |Δc_0|/h_0 + |Δc_1|/h_1 ≤ 1.
+type summed interface{ boundsSum() }
+
+func (g *RxSO2) boundsSum() {} // the distance is that sum
+func (g *RxSq) boundsSum()  {} // likewise
+
+// In terms of w = log(r + 0.0005) the radial part is β·tanh(|Δw|/2), which is concave and so above its chord from 0 to h_1,
+// where it is the radius: ρ·|Δw|/h_1 ≤ β·tanh(|Δw|/2), and with α·|Δθ| = ρ·|Δθ|/h_0 the sum is at most ρ/ρ.
+func (g *SO2) boundsSum() {}
+
+// A sieve tells, for one radius and 64 points in a few cycles, which points may lie in a query's ball: all that do, and
+// some that do not. It holds their bounding coordinates as whole numbers modulo 2¹⁶, so that angles wrap by themselves; see
+// simd.Near16. Rounding to units costs at most one unit per coordinate of a pair, which the window allows for.
+type sieve struct {
+	bound  Bounder
+	axes   []sieveAxis
+	x      []uint16 // [axes, 64·words]
+	center []float64
+	reach  []uint16
+	words  int
+}
+
+// sieveAxis is a sum of bounding coordinates, each times its factor.
+type sieveAxis struct {
+	coord  []int
+	factor []float64
+	origin float64 // subtracted from the first coordinate, so that units are small beside it
+}
+
+const (
+	// sieveAxes is how many windows simd.Near16 tests fast.
+	sieveAxes = 3
+	circle    = 1 << 16
+	// sieveSpan is how many units a coordinate that is not periodic extends over.
+	sieveSpan = 1 << 15
+)
+
+// newSieve returns the sieve of rows of l for a radius, or nil if the group has no bounds that would hold any back.
+func newSieve(l *Lifted, rows []int32, r float64) *sieve {
+	b, ok := l.Group.(Bounder)
+	if !ok || len(rows) == 0 {
+		return nil
+	}
+	m := b.BoundDim()
+	half, periods := make([]float64, m), b.BoundPeriods()
+	if m < 1 || len(periods) != m {
+		return nil
+	}
+	b.BoundBox(half, r)
+	x := make([]float64, len(rows)*m) // bounding coordinates [n, m]
+	for k, j := range rows {
+		a, q := l.Row(int(j))
+		b.BoundCoords(x[k*m:(k+1)*m], a, q)
+	}
+	s := &sieve{bound: b, center: make([]float64, m), words: (len(rows) + 63) / 64}
+	s.choose(x, half, periods)
+	if len(s.axes) == 0 {
+		return nil
+	}
+	s.x = make([]uint16, len(s.axes)*64*s.words)
+	for c, axis := range s.axes {
+		row := s.x[c*64*s.words:]
+		for k := range rows {
+			row[k] = axis.units(x[k*m : (k+1)*m])
+		}
+	}
+	return s
+}
+
+// choose picks the axes: for diamonds the sum and the difference of both coordinates, otherwise coordinates one by one,
+// those first whose windows are small beside their extent.
+func (s *sieve) choose(x, half, periods []float64) {
+	m := len(half)
+	lo, hi := make([]float64, m), make([]float64, m)
+	for c := range m {
+		lo[c], hi[c] = math.Inf(1), math.Inf(-1)
+		for k := c; k < len(x); k += m {
+			lo[c], hi[c] = min(lo[c], x[k]), max(hi[c], x[k])
+		}
+	}
+	// usable tells whether units of 1/factor are far above the rounding of coordinate c, and windows below a half circle.
+	usable := func(c int, factor, reach float64) bool {
+		size := max(math.Abs(lo[c]), math.Abs(hi[c]))
+		return factor > 0 && size*factor < 0x1p40 && reach < circle/2
+	}
+	unit := func(c int) float64 { // units per coordinate
+		if periods[c] > 0 {
+			return circle / periods[c]
+		}
+		return sieveSpan / max(hi[c]-lo[c], math.SmallestNonzeroFloat64)
+	}
+	middle := func(c int) float64 {
+		if periods[c] > 0 {
+			return 0
+		}
+		return lo[c] + (hi[c]-lo[c])/2
+	}
+	window := func(half float64) float64 { return math.Floor(half*(1+1e-6)) + 2 }
+
+	if _, ok := s.bound.(summed); ok && m == 2 && half[0] > 0 && half[1] > 0 {
+		p := 0 // the periodic coordinate sets the unit, else the one with less room
+		if periods[1] > 0 || (periods[0] == 0 && unit(1)*half[1] < unit(0)*half[0]) {
+			p = 1
+		}
+		o := 1 - p
+		var f [2]float64
+		f[p], f[o] = unit(p), unit(p)*half[p]/half[o]
+		if w := window(unit(p) * half[p]); periods[o] == 0 && usable(p, f[p], w) && usable(o, f[o], w) {
+			for _, sign := range []float64{1, -1} {
+				s.axes = append(s.axes, sieveAxis{[]int{o, p}, []float64{f[o], sign * f[p]}, middle(o)})
+				s.reach = append(s.reach, uint16(w))
+			}
+			return
+		}
+	}
+	taken := make([]bool, m)
+	for len(s.axes) < sieveAxes {
+		best, least := -1, circle/2.0
+		for c := range m {
+			if w := window(unit(c) * half[c]); !taken[c] && usable(c, unit(c), w) && w < least {
+				best, least = c, w
+			}
+		}
+		if best < 0 {
+			return
+		}
+		taken[best] = true
+		s.axes = append(s.axes, sieveAxis{[]int{best}, []float64{unit(best)}, middle(best)})
+		s.reach = append(s.reach, uint16(least))
+	}
+}
+
+// units is the coordinate in whole units, modulo the circle.
+func (a *sieveAxis) units(x []float64) uint16 {
+	y := (x[a.coord[0]] - a.origin) * a.factor[0]
+	for k := 1; k < len(a.coord); k++ {
+		y += x[a.coord[k]] * a.factor[k]
+	}
+	return uint16(int64(math.RoundToEven(y)))
+}
+
+// near sets the bits of the points that may lie in the ball of the query (a, q) and reports whether it could.
+func (s *sieve) near(bits []uint64, center []float64, a, q []float64) bool {
+	s.bound.BoundCoords(center, a, q)
+	var u [sieveAxes]uint16
+	for c := range s.axes {
+		for _, k := range s.axes[c].coord {
+			// A query far outside the points' range would lose digits, and has few neighbours to find.
+			if v := math.Abs(center[k] * s.axes[c].factor[0]); !(v < 0x1p41) {
+				return false
+			}
+		}
+		u[c] = s.axes[c].units(center)
+	}
+	simd.Near16(bits, s.x, u[:len(s.axes)], s.reach)
+	return true
+}
