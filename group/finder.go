@@ -80,6 +80,9 @@ func NewFinder(l *Lifted, rows []int32, r float64) *Finder {
 	return f
 }
 
+// Fast reports whether a kernel decides, so that asking twice costs less than remembering.
+func (f *Finder) Fast() bool { return f.kernel != noKernel }
+
 // Len is the number of points.
 func (f *Finder) Len() int { return f.n }
 

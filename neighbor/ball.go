@@ -32,11 +32,7 @@ func Ball(queries, points *group.Lifted, opt Options) (*Neighborhood, error) {
 		Offsets: make([]int, queries.Rows()+1), PoseDim: group.PoseDim(p.g),
 	}
 	if p.Radius > 0 {
-		s, err := p.newSearcher()
-		if err != nil {
-			return nil, err
-		}
-		if err := s.fill(nb); err != nil {
+		if err := p.search(nb); err != nil {
 			return nil, err
 		}
 	}
@@ -44,29 +40,107 @@ func Ball(queries, points *group.Lifted, opt Options) (*Neighborhood, error) {
 	return nb, nil
 }
 
-// fill finds all pairs. Each chunk of queries is answered into a buffer of its own, which is then copied to its place:
-// counting first and filling in a second pass would save the copy and compute every distance twice.
-func (s *searcher) fill(nb *Neighborhood) error {
-	chunks := make([][]int32, (nb.Queries+queryGrain-1)/queryGrain)
+// finderPoints is up to how many points of a block Auto looks at all of them through a group.Finder: that many cost a query
+// about 4 µs.
+const finderPoints = 1 << 17
+
+// search finds all pairs, by the method asked for.
+func (p *problem) search(nb *Neighborhood) error {
 	workers := runtime.GOMAXPROCS(0)
-	scratches, pickers := make([]*scratch, workers), make([]picker, workers)
-	var pairs atomic.Int64
-	parallel.ForWorkers(nb.Queries, queryGrain, workers, func(worker, lo, hi int) {
+	most := 0
+	for b := 1; b < len(p.PointBlocks); b++ {
+		most = max(most, p.PointBlocks[b]-p.PointBlocks[b-1])
+	}
+	if p.Method == Auto && most <= finderPoints {
+		finders, work := p.finders(), make([]group.Workspace, workers)
+		find := func(worker, block, i int) []int32 {
+			a, q := p.queries.Row(i)
+			return finders[block].Find(&work[worker], a, q)
+		}
+		if p.MaxNeighbors == 0 && finders[0].Fast() {
+			return p.countAndFill(nb, find)
+		}
+		return p.fill(nb, find)
+	}
+	s, err := p.newSearcher()
+	if err != nil {
+		return err
+	}
+	scratches := make([]*scratch, workers)
+	return p.fill(nb, func(worker, block, i int) []int32 {
 		if scratches[worker] == nil {
 			scratches[worker] = s.newScratch()
 		}
+		return s.ball(scratches[worker], &s.blocks[block], i)
+	})
+}
+
+// finders lays out the unmasked points of every block.
+func (p *problem) finders() []*group.Finder {
+	var finders []*group.Finder
+	for b := 1; b < len(p.PointBlocks); b++ {
+		rows := make([]int32, 0, p.PointBlocks[b]-p.PointBlocks[b-1])
+		for j := p.PointBlocks[b-1]; j < p.PointBlocks[b]; j++ {
+			if counts(p.PointMask, j) {
+				rows = append(rows, int32(j))
+			}
+		}
+		finders = append(finders, group.NewFinder(p.points, rows, p.Radius))
+	}
+	return finders
+}
+
+// countAndFill finds all pairs twice: the first time it counts, and the second time their place is known. With a fast
+// search that costs less than growing and copying lists, and no memory.
+func (p *problem) countAndFill(nb *Neighborhood, find func(worker, block, i int) []int32) error {
+	each := func(f func(i int, found []int32)) {
+		parallel.ForWorkers(nb.Queries, queryGrain, runtime.GOMAXPROCS(0), func(worker, lo, hi int) {
+			k := 0
+			for i := lo; i < hi; i++ {
+				if counts(p.QueryMask, i) {
+					k = p.blockOf(i, k)
+					f(i, find(worker, k, i))
+				}
+			}
+		})
+	}
+	each(func(i int, found []int32) { nb.Offsets[i+1] = len(found) })
+	for i := range nb.Queries {
+		nb.Offsets[i+1] += nb.Offsets[i]
+		if nb.Offsets[i+1] > p.MaxPairs {
+			return p.tooMany()
+		}
+	}
+	nb.Index = make([]int32, nb.Offsets[nb.Queries])
+	each(func(i int, found []int32) { copy(nb.Index[nb.Offsets[i]:nb.Offsets[i+1]], found) })
+	return nil
+}
+
+func (p *problem) tooMany() error {
+	return fmt.Errorf("neighbor: Ball: %w: radius %g gives more than MaxPairs = %d among %d queries and %d points",
+		ErrTooManyPairs, p.Radius, p.MaxPairs, p.queries.Rows(), p.points.Rows())
+}
+
+// fill finds all pairs once, and samples them where there is a cap. Each chunk of queries is answered into a list of its own,
+// which is then copied to its place.
+func (p *problem) fill(nb *Neighborhood, find func(worker, block, i int) []int32) error {
+	chunks := make([][]int32, (nb.Queries+queryGrain-1)/queryGrain)
+	workers := runtime.GOMAXPROCS(0)
+	pickers := make([]picker, workers)
+	var pairs atomic.Int64
+	parallel.ForWorkers(nb.Queries, queryGrain, workers, func(worker, lo, hi int) {
 		var out []int32
 		k := 0
 		for i := lo; i < hi; i++ {
-			if !counts(s.QueryMask, i) {
+			if !counts(p.QueryMask, i) {
 				continue
 			}
-			k = s.blockOf(i, k)
-			found := s.ball(scratches[worker], &s.blocks[k], i)
-			if s.MaxNeighbors > 0 {
-				found = pickers[worker].sample(found, s.MaxNeighbors, s.Seed, i)
+			k = p.blockOf(i, k)
+			found := find(worker, k, i)
+			if p.MaxNeighbors > 0 {
+				found = pickers[worker].sample(found, p.MaxNeighbors, p.Seed, i)
 			}
-			if pairs.Add(int64(len(found))) > int64(s.MaxPairs) {
+			if pairs.Add(int64(len(found))) > int64(p.MaxPairs) {
 				return // the others stop at their next query, too
 			}
 			out = append(out, found...)
@@ -74,9 +148,8 @@ func (s *searcher) fill(nb *Neighborhood) error {
 		}
 		chunks[lo/queryGrain] = out
 	})
-	if pairs.Load() > int64(s.MaxPairs) {
-		return fmt.Errorf("neighbor: Ball: %w: radius %g gives more than MaxPairs = %d among %d queries and %d points",
-			ErrTooManyPairs, s.Radius, s.MaxPairs, nb.Queries, nb.Points)
+	if pairs.Load() > int64(p.MaxPairs) {
+		return p.tooMany()
 	}
 	for i := range nb.Queries {
 		nb.Offsets[i+1] += nb.Offsets[i]

@@ -145,6 +145,8 @@ func TestBallRadius(t *testing.T) {
 
 func TestBallSameBitsForAnyGOMAXPROCS(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	defer func(before int) { poseBatch = before }(poseBatch)
+	poseBatch = 1 << 14
 	for _, name := range []string{"T(2)", "R>0xSO(2)"} {
 		l := clouds[5].lifted(parse(t, name, 0), 900, 1)
 		r, err := RadiusForFill(l, 0.1, Options{})

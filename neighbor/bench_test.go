@@ -29,7 +29,7 @@ func BenchmarkBall(b *testing.B) {
 		for _, side := range []int{28, 64, 128} {
 			l, r := image(b, name, side)
 			for _, poses := range []string{"merged", "none"} {
-				for _, m := range []Method{Tree, Brute} {
+				for _, m := range []Method{Auto, Brute} {
 					b.Run(fmt.Sprintf("group=%s/n=%d/poses=%s/impl=%v", name, side*side, poses, m), func(b *testing.B) {
 						opt := Options{Radius: r, Method: m}
 						if poses == "none" {
@@ -57,7 +57,7 @@ func BenchmarkKNearest(b *testing.B) {
 	for _, name := range benchGroups {
 		l, _ := image(b, name, 64)
 		for _, k := range []int{8, 81} {
-			for _, m := range []Method{Tree, Brute} {
+			for _, m := range []Method{Auto, Brute} {
 				b.Run(fmt.Sprintf("group=%s/n=%d/k=%d/impl=%v", name, l.N, k, m), func(b *testing.B) {
 					b.SetBytes(int64(l.N) * int64(k) * 12)
 					for b.Loop() {

@@ -2,53 +2,231 @@ package neighbor
 
 import (
 	"math"
+	"math/bits"
+	"runtime"
 	"slices"
 	"sort"
+	"sync/atomic"
 
+	"github.com/equivcnp/equivcnp/group"
 	"github.com/equivcnp/equivcnp/internal/parallel"
 )
 
 const (
-	// poseBatch is the number of pairs that are looked up in parallel before the new ones among them enter the table.
-	// 32768 poses and their hashes are about a megabyte, which stays in the second-level cache.
-	poseBatch = 1 << 15
-	poseGrain = 1 << 12
+	// poseChunk is what one goroutine computes and sorts by table at a time.
+	poseChunk = 1 << 12
+	// poseShards is how many tables there are. Each is filled by one goroutine at a time, and for the image models' grids
+	// most of one stays in the cache while it is.
+	poseShards = 64
+	// shardPairs is the number of pairs from which on several tables pay.
+	shardPairs = 1 << 14
+	poseGrain  = 1 << 12
 )
 
+// poseBatch is the number of pairs whose poses are computed before they enter the tables. The more there are, the more often
+// a table's entries are met while they are in the cache; their poses and hashes are 28 bytes each with two coordinates.
+var poseBatch = 1 << 18 // a variable for tests
+
 // buildPoses computes the relative pose of every pair and fills Pose, Poses and Count.
-//
-// Pairs are taken in batches. All goroutines compute the batch's poses and look them up in the table as it stands, which
-// is where the time goes; then those that were not found enter one by one, in order. An entry of this batch has a higher
-// number than any found before, so the result is that of entering all poses in order, whatever GOMAXPROCS is.
 func (p *problem) buildPoses(nb *Neighborhood) {
-	e, pairs := nb.PoseDim, nb.Pairs()
-	nb.Pose = make([]int32, pairs)
+	nb.Pose = make([]int32, nb.Pairs())
 	tol := p.mergeTolerance()
 	if tol < 0 {
 		p.separatePoses(nb)
 		return
 	}
-	table := newPoseTable(e, tol)
-	batch := make([]float64, min(pairs, poseBatch)*e)
-	hash := make([]uint64, min(pairs, poseBatch))
-	for start := 0; start < pairs; start += poseBatch {
-		ids := nb.Pose[start:min(start+poseBatch, pairs)]
-		parallel.For(len(ids), poseGrain, func(lo, hi int) {
-			p.poses(batch[lo*e:hi*e], nb, start+lo, start+hi)
-			for k := lo; k < hi; k++ {
-				hash[k] = table.hash(batch[k*e : (k+1)*e])
-			}
-			table.lookupAll(ids[lo:hi], batch[lo*e:hi*e], hash[lo:hi])
+	shards := 1
+	if nb.Pairs() >= shardPairs {
+		shards = poseShards
+	}
+	b := newPoseBuilder(p, nb, tol, shards)
+	if !b.enterAll() {
+		b = newPoseBuilder(p, nb, tol, 1)
+		b.enterAll()
+	}
+	b.number()
+}
+
+// poseBuilder sorts poses into tables by where they lie in the space of poses, so far apart that no two poses of different
+// tables could merge; then tables can be filled independently. Each table gets its poses in the order of pairs, and entries
+// are named by the first pair that showed them. So the result is that of entering all poses, in order, into one table,
+// whatever GOMAXPROCS is.
+type poseBuilder struct {
+	p      *problem
+	nb     *Neighborhood
+	e      int
+	tables []*poseTable
+	// border is set when a pose lies within the tolerance of the border between two tables.
+	border atomic.Bool
+	inv    float64 // cells per unit
+	coarse float64 // regions per unit, the regions being what tables are chosen by
+
+	// The batch, chunk by chunk, and within a chunk table by table.
+	poses []float64
+	hash  []uint64
+	pair  []int32
+	start [][poseShards + 1]int32 // where the poses of each table start in the chunk
+	work  []poseWork
+}
+
+// poseWork is scratch of one goroutine.
+type poseWork struct {
+	poses []float64
+	hash  []uint64
+	shard []uint8
+}
+
+func newPoseBuilder(p *problem, nb *Neighborhood, tol float64, shards int) *poseBuilder {
+	batch := min(nb.Pairs(), poseBatch)
+	b := &poseBuilder{
+		p: p, nb: nb, e: nb.PoseDim,
+		poses: make([]float64, batch*nb.PoseDim), hash: make([]uint64, batch), pair: make([]int32, batch),
+		start: make([][poseShards + 1]int32, (batch+poseChunk-1)/poseChunk),
+		work:  make([]poseWork, runtime.GOMAXPROCS(0)),
+	}
+	for range shards {
+		// On a grid under a group of rotations, four pairs or more have a pose in common.
+		b.tables = append(b.tables, newPoseTable(nb.PoseDim, tol, nb.Pairs()/(4*shards)))
+	}
+	// Regions are some 2³⁰ cells wide, so that a border between them is rarely within the tolerance of a pose, and by a factor
+	// that keeps the numbers people space points by off those borders.
+	b.inv = b.tables[0].inv
+	b.coarse = b.inv * 0x1p-30 * 0.7548776662466927
+	return b
+}
+
+// enterAll enters all poses and sets Pose to the pair that names the entry. It gives up and reports false if a pose lies on
+// a border between tables.
+func (b *poseBuilder) enterAll() bool {
+	pairs := b.nb.Pairs()
+	for lo := 0; lo < pairs; lo += poseBatch {
+		n := min(poseBatch, pairs-lo)
+		parallel.ForWorkers(n, poseChunk, len(b.work), func(worker, from, to int) {
+			b.split(&b.work[worker], lo, from, to)
 		})
-		for k, id := range ids {
-			if id == absent {
-				ids[k] = table.enter(batch[k*e:(k+1)*e], hash[k])
-			} else {
-				table.count[id]++
+		if b.border.Load() {
+			return false
+		}
+		parallel.For(len(b.tables), 1, func(shard, _ int) {
+			for c := range (n + poseChunk - 1) / poseChunk {
+				from, to := c*poseChunk+int(b.start[c][shard]), c*poseChunk+int(b.start[c][shard+1])
+				b.tables[shard].enterPairs(b.nb.Pose, b.poses[from*b.e:to*b.e], b.hash[from:to], b.pair[from:to])
 			}
+		})
+	}
+	return true
+}
+
+// split computes the poses of pairs lo+from .. lo+to-1 and puts them into the batch by table, otherwise in order.
+func (b *poseBuilder) split(w *poseWork, lo, from, to int) {
+	n, e := to-from, b.e
+	start := &b.start[from/poseChunk]
+	*start = [poseShards + 1]int32{}
+	if len(b.tables) == 1 {
+		b.p.poses(b.poses[from*e:to*e], b.nb, lo+from, lo+to)
+		for k := from; k < to; k++ {
+			b.hash[k], b.pair[k] = b.tables[0].hash(b.poses[k*e:(k+1)*e]), int32(lo+k)
+		}
+		start[1] = int32(n)
+		return
+	}
+	if w.hash == nil {
+		w.poses, w.hash, w.shard = make([]float64, poseChunk*e), make([]uint64, poseChunk), make([]uint8, poseChunk)
+	}
+	b.p.poses(w.poses[:n*e], b.nb, lo+from, lo+to)
+	var next [poseShards + 1]int32
+	for k := range n {
+		pose := w.poses[k*e : (k+1)*e]
+		hash, shard, inside := b.locate(pose)
+		if !inside {
+			b.border.Store(true)
+			return
+		}
+		w.hash[k], w.shard[k] = hash, shard
+		next[shard+1]++
+	}
+	for s := range poseShards {
+		next[s+1] += next[s]
+	}
+	*start = next
+	for k := range n {
+		s := w.shard[k]
+		at := from + int(next[s])
+		next[s]++
+		b.hash[at], b.pair[at] = w.hash[k], int32(lo+from+k)
+		to := b.poses[at*e : (at+1)*e]
+		for c, v := range w.poses[k*e : (k+1)*e] {
+			to[c] = v
 		}
 	}
-	nb.Poses, nb.Count = table.poses, table.count
+}
+
+// locate returns the hash and the table of a pose, and whether the pose is farther than the tolerance from all borders of its
+// region.
+func (b *poseBuilder) locate(pose []float64) (hash uint64, shard uint8, inside bool) {
+	// A region is at least 2³⁵ tolerances wide; the rest covers the rounding of two scaled numbers.
+	const reach = 0.5 - 0x1p-31
+	inv, coarse := b.inv, b.coarse
+	region := uint64(0)
+	for k, x := range pose[:min(len(pose), hashDims)] {
+		y := float64(x * coarse)
+		if !(math.Abs(y) < 0x1.8p18) {
+			// So far out that cells become numbers of their own: one table takes all.
+			return 0, 0, false
+		}
+		shifted := y + roundMagic
+		if math.Abs(y-(shifted-roundMagic)) >= reach {
+			return 0, 0, false
+		}
+		region += math.Float64bits(shifted) * hashFactors[k]
+		hash += math.Float64bits(float64(x*inv)+roundMagic) * hashFactors[k]
+	}
+	return mix(hash), uint8(mixShort(region) >> 58), true
+}
+
+// mixShort is enough of mix for its upper bits.
+func mixShort(x uint64) uint64 { return (x ^ x>>32) * 0x9e3779b97f4a7c15 }
+
+// number numbers the entries by the first pair that showed them, and fills Poses and Count.
+func (b *poseBuilder) number() {
+	nb, e := b.nb, b.e
+	// A bit per pair that names an entry; its rank among them is the entry's number.
+	words := (len(nb.Pose) + 63) / 64
+	first, rank := make([]uint64, words), make([]int32, words+1)
+	const grain = poseGrain / 64
+	parallel.For(words, grain, func(lo, hi int) {
+		for w := lo; w < hi; w++ {
+			word := uint64(0)
+			for k, id := range nb.Pose[64*w : min(64*w+64, len(nb.Pose))] {
+				if int(id) == 64*w+k {
+					word |= 1 << k
+				}
+			}
+			first[w] = word
+		}
+	})
+	for w, word := range first {
+		rank[w+1] = rank[w] + int32(bits.OnesCount64(word))
+	}
+	numberOf := func(pair int32) int32 {
+		w := pair >> 6
+		return rank[w] + int32(bits.OnesCount64(first[w]&(1<<(pair&63)-1)))
+	}
+	parallel.For(len(nb.Pose), poseGrain, func(lo, hi int) {
+		for k, pair := range nb.Pose[lo:hi] {
+			nb.Pose[lo+k] = numberOf(pair)
+		}
+	})
+	nb.Poses, nb.Count = make([]float64, int(rank[words])*e), make([]int32, rank[words])
+	parallel.For(len(b.tables), 1, func(s, _ int) {
+		t := b.tables[s]
+		for id := range t.n {
+			n := int(numberOf(t.first(id)))
+			nb.Count[n] = t.count(id)
+			t.copyPose(nb.Poses[n*e:(n+1)*e], id)
+		}
+		b.tables[s] = nil
+	})
 }
 
 // separatePoses gives every pair a pose of its own.
@@ -68,11 +246,14 @@ func (p *problem) poses(dst []float64, nb *Neighborhood, lo, hi int) {
 	e := nb.PoseDim
 	// The row of pair lo is the last that starts at or before it; empty rows before it start there too.
 	i := sort.Search(nb.Queries, func(i int) bool { return nb.Offsets[i+1] > lo })
-	for k := lo; k < hi; k++ {
+	for k := lo; k < hi; {
 		for nb.Offsets[i+1] <= k {
 			i++
 		}
-		p.relativePose(dst[(k-lo)*e:(k-lo+1)*e], i, int(nb.Index[k]))
+		end := min(nb.Offsets[i+1], hi)
+		ai, qi := p.queries.Row(i)
+		group.RelativePoses(dst[(k-lo)*e:(end-lo)*e], ai, qi, p.points, nb.Index[k:end])
+		k = end
 	}
 }
 
@@ -119,178 +300,4 @@ func within(a, b []float64, tol float64) bool {
 		}
 	}
 	return true
-}
-
-const (
-	// cellWidth is the edge, in tolerances, of the cells that poses are hashed by. A wide cell holds many entries that
-	// differ, a narrow one often has a border within the tolerance, beyond which the search must look too. At 32, one
-	// pose in eight does (two coordinates), and a cell of a crowded cloud holds at most about 33² entries.
-	cellWidth = 32
-	// hashDims is how many coordinates are hashed. All are compared; leaving out the ones beyond bounds the number of
-	// neighbouring cells.
-	hashDims = 8
-	// exactCells: from this many cells away from zero on, neighbouring float64 numbers are more than a tolerance apart
-	// (2⁴⁹ cells are 2⁵⁴ tolerances, and no number has more than 2⁵³ of its steps to zero), so only equal ones merge.
-	exactCells = 0x1p49
-	// absent is above every entry's number.
-	absent = math.MaxInt32
-)
-
-// poseTable is the table of distinct poses while it grows: an open-addressing hash table over cells of space.
-type poseTable struct {
-	e     int
-	tol   float64
-	inv   float64 // cells per unit
-	poses []float64
-	count []int32
-	// slots hold an entry's number plus one in the low half and the high half of its hash above; 0 is empty. Linear
-	// probing without deletion meets entries of a cell by ascending number.
-	slots []uint64
-}
-
-func newPoseTable(e int, tol float64) *poseTable {
-	return &poseTable{e: e, tol: tol, inv: 1 / (cellWidth * max(tol, 0x1p-1000)), slots: make([]uint64, 1<<10)}
-}
-
-// cell returns the cell of a coordinate and how far, in cells, it lies above the cell's centre.
-func (t *poseTable) cell(x float64) (cell, above float64) {
-	y := float64(x * t.inv)
-	if !(math.Abs(y) < exactCells) {
-		return x + 0, math.NaN()
-	}
-	cell = math.RoundToEven(y)
-	return cell + 0, y - cell // + 0 makes -0 the cell 0
-}
-
-// hash is the hash of the cell that a pose lies in.
-func (t *poseTable) hash(pose []float64) uint64 {
-	h := uint64(0)
-	for _, x := range pose[:min(t.e, hashDims)] {
-		cell, _ := t.cell(x)
-		h = mix(h ^ math.Float64bits(cell))
-	}
-	return h
-}
-
-// lookupAll sets ids[k] to lookup(poses[k], hash[k]). A large table lies in memory, not in a cache, and each lookup
-// misses twice; the first two loops do nothing but those loads, all independent, so that their misses overlap.
-func (t *poseTable) lookupAll(ids []int32, poses []float64, hash []uint64) {
-	const block = 64
-	mask := uint64(len(t.slots) - 1)
-	for lo := 0; lo < len(ids); lo += block {
-		hi := min(lo+block, len(ids))
-		for k := lo; k < hi; k++ {
-			ids[k] = absent
-			if s := t.slots[hash[k]&mask]; s != 0 && (s^hash[k])>>32 == 0 {
-				ids[k] = int32(uint32(s)) - 1
-			}
-		}
-		for k := lo; k < hi; k++ {
-			// The first entry met in a cell is its first, so one that is near needs no search in the pose's own cell.
-			if id := ids[k]; id != absent && !within(t.poses[int(id)*t.e:], poses[k*t.e:(k+1)*t.e], t.tol) {
-				ids[k] = absent
-			}
-		}
-		for k := lo; k < hi; k++ {
-			pose := poses[k*t.e : (k+1)*t.e]
-			if ids[k] == absent {
-				ids[k] = t.find(pose, hash[k], absent)
-			}
-			if t.reaches(pose) {
-				ids[k] = t.beyond(pose, 0, 0, hash[k], ids[k])
-			}
-		}
-	}
-}
-
-// lookup returns the first entry within the tolerance of a pose with this hash, or absent.
-func (t *poseTable) lookup(pose []float64, hash uint64) int32 {
-	id := t.find(pose, hash, absent)
-	if t.reaches(pose) {
-		id = t.beyond(pose, 0, 0, hash, id)
-	}
-	return id
-}
-
-// reaches reports whether the tolerance of a pose reaches into another cell than its own.
-func (t *poseTable) reaches(pose []float64) bool {
-	for _, x := range pose[:min(t.e, hashDims)] {
-		if cell, above := t.cell(x); math.Abs(above) >= reach(cell) {
-			return true
-		}
-	}
-	return false
-}
-
-// reach is how far, in cells, a coordinate may lie from the centre of its cell without a tolerance reaching out of it.
-// The tolerance is 1/cellWidth of a cell; the last term is the rounding of two numbers that were scaled.
-func reach(cell float64) float64 { return 0.5 - 1.0/cellWidth - (math.Abs(cell)+1)*0x1p-51 }
-
-// enter counts a pose with this hash and returns the number of its entry, which it adds if there is none.
-func (t *poseTable) enter(pose []float64, hash uint64) int32 {
-	if id := t.lookup(pose, hash); id != absent {
-		t.count[id]++
-		return id
-	}
-	if len(t.count)*8 >= len(t.slots)*5 {
-		t.grow()
-	}
-	id := int32(len(t.count))
-	t.poses, t.count = append(t.poses, pose...), append(t.count, 1)
-	t.place(hash, id)
-	return id
-}
-
-// find returns the first entry within the tolerance of pose in the cell with this hash, if it is before best.
-func (t *poseTable) find(pose []float64, hash uint64, best int32) int32 {
-	mask := uint64(len(t.slots) - 1)
-	for s := hash & mask; t.slots[s] != 0; s = (s + 1) & mask {
-		if (t.slots[s]^hash)>>32 != 0 {
-			continue
-		}
-		id := int32(uint32(t.slots[s])) - 1
-		if id < best && within(t.poses[int(id)*t.e:], pose, t.tol) {
-			return id
-		}
-	}
-	return best
-}
-
-// beyond looks into the other cells that a pose's tolerance reaches, for coordinates k and later; h is the hash of the
-// cells chosen for the coordinates before k and own that of the pose's own cell. It returns the first entry found there
-// or best.
-func (t *poseTable) beyond(pose []float64, k int, h, own uint64, best int32) int32 {
-	if k == min(t.e, hashDims) {
-		if h == own { // searched already
-			return best
-		}
-		return t.find(pose, h, best)
-	}
-	cell, above := t.cell(pose[k])
-	best = t.beyond(pose, k+1, mix(h^math.Float64bits(cell)), own, best)
-	if above >= reach(cell) {
-		best = t.beyond(pose, k+1, mix(h^math.Float64bits(cell+1+0)), own, best)
-	}
-	if above <= -reach(cell) {
-		best = t.beyond(pose, k+1, mix(h^math.Float64bits(cell-1+0)), own, best)
-	}
-	return best
-}
-
-// place puts entry id into the first free slot.
-func (t *poseTable) place(hash uint64, id int32) {
-	mask := uint64(len(t.slots) - 1)
-	s := hash & mask
-	for t.slots[s] != 0 {
-		s = (s + 1) & mask
-	}
-	t.slots[s] = hash&^math.MaxUint32 | uint64(id+1)
-}
-
-// grow doubles the slots. Entries go in by number, so those of one cell keep their order.
-func (t *poseTable) grow() {
-	t.slots = make([]uint64, 2*len(t.slots))
-	for id := range t.count {
-		t.place(t.hash(t.poses[id*t.e:(id+1)*t.e]), int32(id))
-	}
 }

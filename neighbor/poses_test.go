@@ -64,7 +64,7 @@ func TestPoseTableBorders(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, tol := range []float64{1, 0x1p-44, 3e-9} {
 		for e := 1; e <= 10; e++ {
-			table := newPoseTable(e, tol)
+			table := newPoseTable(e, tol, 0)
 			slow := &Neighborhood{PoseDim: e}
 			pose := make([]float64, e)
 			for range 1500 {
@@ -79,16 +79,21 @@ func TestPoseTableBorders(t *testing.T) {
 				}
 				want := slow.firstWithin(pose, tol)
 				slow.Count[want]++
-				require.Equal(t, int32(want), table.enter(pose, table.hash(pose)), "tol %g, pose %v", tol, pose)
+				require.Equal(t, want, table.enter(pose, table.hash(pose), 0), "tol %g, pose %v", tol, pose)
 			}
-			require.Equal(t, slow.Count, table.count)
-			require.Equal(t, slow.Poses, table.poses)
+			counts, poses := make([]int32, table.n), make([]float64, table.n*e)
+			for id := range counts {
+				counts[id] = table.count(id)
+				table.copyPose(poses[id*e:], id)
+			}
+			require.Equal(t, slow.Count, counts)
+			require.Equal(t, slow.Poses, poses)
 		}
 	}
 }
 
 func TestPoseTableZeroHasNoSign(t *testing.T) {
-	table := newPoseTable(1, 1e-9)
+	table := newPoseTable(1, 1e-9, 0)
 	negative := math.Copysign(0, -1)
 	require.Equal(t, table.hash([]float64{0}), table.hash([]float64{negative}))
 	require.Equal(t, table.hash([]float64{0}), table.hash([]float64{-1e-12}))
@@ -133,4 +138,45 @@ func TestPoseTableCrowded(t *testing.T) {
 	nb := ball(t, l, l, Options{Radius: 1})
 	require.Equal(t, 600*600, nb.Pairs())
 	checkPoses(t, nb, l, l, 0x1p-44)
+}
+
+// Poses in many tables are numbered as in one.
+func TestShardsDoNotShow(t *testing.T) {
+	for _, name := range []string{"T(2)", "SE(2)", "SO(2)", "R>0xSO(2)"} {
+		l := group.LiftPoints(parse(t, name, 0), grid(linspace(-6, 6, 13)), 1, 0)
+		p, err := newProblem("test", l, l, Options{Radius: math.Inf(1)})
+		require.NoError(t, err)
+		one := ball(t, l, l, Options{Radius: math.Inf(1)})
+		require.Greater(t, one.Pairs(), shardPairs)
+		many := *one
+		for _, shards := range []int{1, poseShards} {
+			many.Pose, many.Poses, many.Count = make([]int32, one.Pairs()), nil, nil
+			b := newPoseBuilder(p, &many, p.mergeTolerance(), shards)
+			require.True(t, b.enterAll())
+			b.number()
+			requireSame(t, one, &many, name, shards)
+		}
+		checkPoses(t, one, l, l, p.mergeTolerance())
+	}
+}
+
+// A pose on the border of two tables' regions makes one table take all, and changes nothing.
+func TestPoseOnARegionsBorder(t *testing.T) {
+	const n, tol = 150, 0x1p-20
+	p0 := newPoseTable(1, tol, 0)
+	border := 0.5 / (p0.inv * 0x1p-30 * 0.7548776662466927)
+	x := []float64{0, border, border * (1 + 1e-9)}
+	for i := range n {
+		x = append(x, 3*border*float64(i))
+	}
+	l := group.LiftPoints(parse(t, "T(1)", 0), x, 1, 0)
+	opt := Options{Radius: math.Inf(1), MergeTolerance: tol}
+	nb := ball(t, l, l, opt)
+	require.Greater(t, nb.Pairs(), shardPairs)
+	p, err := newProblem("test", l, l, opt)
+	require.NoError(t, err)
+	copied := *nb
+	copied.Pose = make([]int32, nb.Pairs())
+	require.False(t, newPoseBuilder(p, &copied, tol, poseShards).enterAll())
+	requireSame(t, oracle(t, l, l, opt), nb)
 }

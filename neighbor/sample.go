@@ -1,25 +1,43 @@
 package neighbor
 
-import "math/rand/v2"
+import (
+	"math/bits"
+	"math/rand/v2"
+)
 
 // picker draws the neighbours that a cap leaves. The zero value is ready.
-type picker struct{ pcg rand.PCG }
+type picker struct {
+	pcg   rand.PCG
+	taken []uint64 // a bit per entry of the list, all zero between calls
+}
 
 // sample keeps k of the entries of list, each subset of that size equally likely, in their order and in place. What it
 // keeps depends on the seed, the query's row and the list alone.
 func (p *picker) sample(list []int32, k int, seed uint64, row int) []int32 {
-	if len(list) <= k {
+	n := len(list)
+	if n <= k {
 		return list
 	}
 	p.pcg.Seed(seed, mix(uint64(row)))
 	rng := rand.New(&p.pcg)
-	// Selection sampling, Knuth, The Art of Computer Programming 3.4.2, algorithm S: an entry is kept with probability
-	// (entries still wanted)/(entries still to come).
-	kept := list[:0]
-	for i, j := range list {
-		if rng.Uint64N(uint64(len(list)-i)) < uint64(k-len(kept)) {
-			kept = append(kept, j)
+	if words := (n + 63) / 64; len(p.taken) < words {
+		p.taken = make([]uint64, words)
+	}
+	// R. W. Floyd's sample (Bentley and Floyd, Programming Pearls, CACM 30, 1987): draw from the entries up to m; one that is taken
+	// already makes m the one to take. k numbers are drawn, however long the list is.
+	for m := n - k; m < n; m++ {
+		i := int(rng.Uint64N(uint64(m + 1)))
+		if p.taken[i>>6]>>(i&63)&1 != 0 {
+			i = m
 		}
+		p.taken[i>>6] |= 1 << (i & 63)
+	}
+	kept := list[:0]
+	for w := range (n + 63) / 64 {
+		for word := p.taken[w]; word != 0; word &= word - 1 {
+			kept = append(kept, list[w<<6+bits.TrailingZeros64(word)])
+		}
+		p.taken[w] = 0
 	}
 	return kept
 }
