@@ -5,23 +5,45 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"testing"
 )
 
 // simdDir is the package that is written.
 const simdDir = "../simd"
 
+// rendered is what renderAll returns.
+var rendered struct {
+	once      sync.Once
+	files     []output
+	functions []function
+	err       error
+}
+
+// renderAll renders every file of the registry, once for all tests.
+func renderAll() ([]output, []function, error) {
+	r := &rendered
+	r.once.Do(func() {
+		for _, g := range registry {
+			files, functions, err := render(g)
+			if err != nil {
+				r.err = err
+				return
+			}
+			r.files, r.functions = append(r.files, files...), append(r.functions, functions...)
+		}
+	})
+	return r.files, r.functions, r.err
+}
+
 // TestDrift renders everything again in memory and compares with the files in the tree. After a change of a generator:
 // go generate ./simd.
 func TestDrift(t *testing.T) {
-	want := []output{renderLevels()}
-	for _, g := range registry {
-		files, _, err := render(g)
-		if err != nil {
-			t.Fatal(err)
-		}
-		want = append(want, files...)
+	files, _, err := renderAll()
+	if err != nil {
+		t.Fatal(err)
 	}
+	want := append([]output{renderLevels(), renderMatrixDispatch()}, files...)
 	known := map[string]bool{}
 	for _, w := range want {
 		known[w.name] = true
@@ -45,18 +67,16 @@ func TestDrift(t *testing.T) {
 
 // TestFeatures holds every function to the instruction set extensions of its level.
 func TestFeatures(t *testing.T) {
-	for _, g := range registry {
-		_, functions, err := render(g)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, fn := range functions {
-			// Every amd64 machine has conditional moves, SSE2, and the prefetches that avo files under "MMX+".
-			allowed := append(fn.level.Features(), "CMOV", "MMX+", "SSE", "SSE2")
-			for _, isa := range fn.ISA {
-				if !slices.Contains(allowed, isa) {
-					t.Errorf("%s uses %s, which %v does not include", fn.Name, isa, fn.level)
-				}
+	_, functions, err := renderAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, fn := range functions {
+		// Every amd64 machine has conditional moves, SSE2, and the prefetches that avo files under "MMX+".
+		allowed := append(fn.level.Features(), "CMOV", "MMX+", "SSE", "SSE2")
+		for _, isa := range fn.ISA {
+			if !slices.Contains(allowed, isa) {
+				t.Errorf("%s uses %s, which %v does not include", fn.Name, isa, fn.level)
 			}
 		}
 	}

@@ -107,12 +107,27 @@ func expReduce(b *x86.Block, x x86.Value) (p, k, z x86.Value) {
 	if b.Elem == x86.F32 {
 		return expReduceF32(b, x)
 	}
+	r, q, k, z := expSplit(b, x)
+	return b.FMA(b.Mul(r, r), q, r), k, z
+}
+
+// expSplit is exp(x) = (1 + r + r²q)·2^k.
+func expSplit(b *x86.Block, x x86.Value) (r, q, k, z x86.Value) {
+	if b.Elem == x86.F32 {
+		round := b.Const("roundF32", roundF32)
+		z = b.FMA(x, b.Const("log2e", log2e), round)
+		k = b.Sub(z, round)
+		r = b.FNMA(k, b.Const("ln2Hi", ln2HiF32), x)
+		r = b.FNMA(k, b.Const("ln2Lo", ln2LoF32), r)
+		return r, b.Horner(r, b.Const("expC2", expC2), b.Const("expC3", expC3), b.Const("expC4", expC4), b.Const("expC5", expC5),
+			b.Const("expC6", expC6)), k, z
+	}
 	round := b.Const("round", roundF64)
 	z = b.FMA(x, b.Const("log2e", 0x1.71547652b82fep+0), round)
 	k = b.Sub(z, round)
-	r := b.FNMA(k, b.Const("ln2Hi", ln2HiF64), x)
+	r = b.FNMA(k, b.Const("ln2Hi", ln2HiF64), x)
 	r = b.FNMA(k, b.Const("ln2Lo", ln2LoF64), r)
-	return b.FMA(b.Mul(r, r), b.Horner(r, polynomial(b, "expQ", expQF64)...), r), k, z
+	return r, b.Horner(r, polynomial(b, "expQ", expQF64)...), k, z
 }
 
 // expF64 is exp(x), as expF32.

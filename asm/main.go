@@ -29,8 +29,12 @@ type output struct {
 func main() {
 	log.SetFlags(0)
 	dir := flag.String("o", "../simd", "folder to write to")
+	only := flag.String("only", "", "write the amd64 files whose names start with this, and nothing else")
 	flag.Parse()
 	for _, g := range registry {
+		if !strings.HasPrefix(g.file, *only) {
+			continue
+		}
 		files, _, err := render(g)
 		if err != nil {
 			log.Fatal(err)
@@ -39,7 +43,11 @@ func main() {
 			write(*dir, f)
 		}
 	}
+	if *only != "" {
+		return
+	}
 	write(*dir, renderLevels())
+	write(*dir, renderMatrixDispatch())
 	for _, g := range neonRegistry {
 		for _, f := range renderNEON(g) {
 			write(*dir, f)

@@ -27,6 +27,11 @@ var registry = []generator{
 	{"zmoments", momentsAMD64},
 	{"znorm", normAMD64},
 	{"zpairs", pairsAMD64},
+	{planeOps.file, planeOps.write},
+	{spaceOps.file, spaceOps.write},
+	{mat2Ops.file, mat2Ops.write},
+	{mat3Ops.file, mat3Ops.write},
+	{mat3LogOps.file, mat3LogOps.write},
 	{"../internal/limits/zlimits", limitsAMD64},
 	{"ztree", treeAMD64},
 }

@@ -62,3 +62,10 @@ func finiteAt[T Float](a []T, k, n, i int) bool {
 	}
 	return true
 }
+
+// fillTrue sets all of ok, for the matrices that a kernel computes; the others have theirs overwritten.
+func fillTrue(ok []bool) {
+	for i := range ok {
+		ok[i] = true
+	}
+}

@@ -97,19 +97,21 @@ func hardMatrices(n int, rng *rand.Rand, count int) [][]float64 {
 func expOf(m []float64, n int) []float64 {
 	out := make([]float64, n*n)
 	if n == 2 {
-		Exp2x2((*[4]float64)(out), (*[4]float64)(m))
+		Exp2x2F64(out, m, 1)
 	} else {
-		Exp3x3((*[9]float64)(out), (*[9]float64)(m))
+		Exp3x3F64(out, m, 1)
 	}
 	return out
 }
 
 func logOf(m []float64, n int) ([]float64, bool) {
-	out := make([]float64, n*n)
+	out, ok := make([]float64, n*n), []bool{false}
 	if n == 2 {
-		return out, Log2x2((*[4]float64)(out), (*[4]float64)(m))
+		Log2x2F64(out, ok, m, 1)
+	} else {
+		Log3x3F64(out, ok, m, 1)
 	}
-	return out, Log3x3((*[9]float64)(out), (*[9]float64)(m))
+	return out, ok[0]
 }
 
 func testExpAccuracy(t *testing.T, n int) {
@@ -148,8 +150,13 @@ func testExpAccuracy(t *testing.T, n int) {
 	w32.require(t, fmt.Sprintf("Exp%dx%d float32", n, n), 2.5e-7)
 }
 
-func TestExp2x2Accuracy(t *testing.T) { testExpAccuracy(t, 2) }
-func TestExp3x3Accuracy(t *testing.T) { testExpAccuracy(t, 3) }
+func TestExp2x2Accuracy(t *testing.T) {
+	eachLevel(t, func(t *testing.T) { testExpAccuracy(t, 2) })
+}
+
+func TestExp3x3Accuracy(t *testing.T) {
+	eachLevel(t, func(t *testing.T) { testExpAccuracy(t, 3) })
+}
 
 func testLogAccuracy(t *testing.T, n int) {
 	rng := rand.New(rand.NewPCG(12, uint64(n)))
@@ -206,8 +213,13 @@ func testLogAccuracy(t *testing.T, n int) {
 	w32.require(t, fmt.Sprintf("Log%dx%d float32", n, n), 2.5e-7)
 }
 
-func TestLog2x2Accuracy(t *testing.T) { testLogAccuracy(t, 2) }
-func TestLog3x3Accuracy(t *testing.T) { testLogAccuracy(t, 3) }
+func TestLog2x2Accuracy(t *testing.T) {
+	eachLevel(t, func(t *testing.T) { testLogAccuracy(t, 2) })
+}
+
+func TestLog3x3Accuracy(t *testing.T) {
+	eachLevel(t, func(t *testing.T) { testLogAccuracy(t, 3) })
+}
 
 // The oracle of the derivative is the exponential of [[a, e], [0, a]], whose upper right block it is.
 func testFrechetAccuracy(t *testing.T, n int) {

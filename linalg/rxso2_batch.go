@@ -1,5 +1,7 @@
 package linalg
 
+import "github.com/equivcnp/equivcnp/simd"
+
 // Batches of R>0×SO(2). An element is (r cos θ, r sin θ), [2] entries; coordinates are
 // (log r, θ), [2]. Layout, aliasing and errors are those of every batch: see the package comment.
 
@@ -7,28 +9,36 @@ package linalg
 func ExpRxSO2F32(dst, a []float32, n int) {
 	checkBatch("ExpRxSO2F32", "dst", len(dst), 2, n)
 	checkBatch("ExpRxSO2F32", "a", len(a), 2, n)
-	expRxSO2Generic(dst, a, n)
+	for r := (simd.Matrices{Op: simd.OpExpRxSO2, N: n}); r.NextF32(dst, a, nil); {
+		expRxSO2Generic(dst, a, n, r.From, r.To)
+	}
 }
 
 // ExpRxSO2F64 is ExpRxSO2F32 for float64.
 func ExpRxSO2F64(dst, a []float64, n int) {
 	checkBatch("ExpRxSO2F64", "dst", len(dst), 2, n)
 	checkBatch("ExpRxSO2F64", "a", len(a), 2, n)
-	expRxSO2Generic(dst, a, n)
+	for r := (simd.Matrices{Op: simd.OpExpRxSO2, N: n}); r.NextF64(dst, a, nil); {
+		expRxSO2Generic(dst, a, n, r.From, r.To)
+	}
 }
 
 // LogRxSO2F32 writes the coordinates of n elements e: dst [2, n], e [2, n]. Accuracy as LogRxSO2.
 func LogRxSO2F32(dst, e []float32, n int) {
 	checkBatch("LogRxSO2F32", "dst", len(dst), 2, n)
 	checkBatch("LogRxSO2F32", "e", len(e), 2, n)
-	logRxSO2Generic(dst, e, n)
+	for r := (simd.Matrices{Op: simd.OpLogRxSO2, N: n}); r.NextF32(dst, e, nil); {
+		logRxSO2Generic(dst, e, n, r.From, r.To)
+	}
 }
 
 // LogRxSO2F64 is LogRxSO2F32 for float64.
 func LogRxSO2F64(dst, e []float64, n int) {
 	checkBatch("LogRxSO2F64", "dst", len(dst), 2, n)
 	checkBatch("LogRxSO2F64", "e", len(e), 2, n)
-	logRxSO2Generic(dst, e, n)
+	for r := (simd.Matrices{Op: simd.OpLogRxSO2, N: n}); r.NextF64(dst, e, nil); {
+		logRxSO2Generic(dst, e, n, r.From, r.To)
+	}
 }
 
 // ComposeRxSO2F32 writes the coordinates log(exp(a)·exp(b)) of n pairs of coordinate vectors [2, n].
@@ -52,7 +62,9 @@ func MulRxSO2F32(dst, e, f []float32, n int) {
 	checkBatch("MulRxSO2F32", "dst", len(dst), 2, n)
 	checkBatch("MulRxSO2F32", "e", len(e), 2, n)
 	checkBatch("MulRxSO2F32", "f", len(f), 2, n)
-	mulRxSO2Generic(dst, e, f, n)
+	for r := (simd.Matrices{Op: simd.OpMulSO2, N: n}); r.NextF32(dst, e, f); {
+		mulRxSO2Generic(dst, e, f, n, r.From, r.To)
+	}
 }
 
 // MulRxSO2F64 is MulRxSO2F32 for float64.
@@ -60,21 +72,27 @@ func MulRxSO2F64(dst, e, f []float64, n int) {
 	checkBatch("MulRxSO2F64", "dst", len(dst), 2, n)
 	checkBatch("MulRxSO2F64", "e", len(e), 2, n)
 	checkBatch("MulRxSO2F64", "f", len(f), 2, n)
-	mulRxSO2Generic(dst, e, f, n)
+	for r := (simd.Matrices{Op: simd.OpMulSO2, N: n}); r.NextF64(dst, e, f); {
+		mulRxSO2Generic(dst, e, f, n, r.From, r.To)
+	}
 }
 
 // InverseRxSO2F32 writes the inverses of n elements [2, n]. In coordinates the inverse of a is -a.
 func InverseRxSO2F32(dst, e []float32, n int) {
 	checkBatch("InverseRxSO2F32", "dst", len(dst), 2, n)
 	checkBatch("InverseRxSO2F32", "e", len(e), 2, n)
-	inverseRxSO2Generic(dst, e, n)
+	for r := (simd.Matrices{Op: simd.OpInverseRxSO2, N: n}); r.NextF32(dst, e, nil); {
+		inverseRxSO2Generic(dst, e, n, r.From, r.To)
+	}
 }
 
 // InverseRxSO2F64 is InverseRxSO2F32 for float64.
 func InverseRxSO2F64(dst, e []float64, n int) {
 	checkBatch("InverseRxSO2F64", "dst", len(dst), 2, n)
 	checkBatch("InverseRxSO2F64", "e", len(e), 2, n)
-	inverseRxSO2Generic(dst, e, n)
+	for r := (simd.Matrices{Op: simd.OpInverseRxSO2, N: n}); r.NextF64(dst, e, nil); {
+		inverseRxSO2Generic(dst, e, n, r.From, r.To)
+	}
 }
 
 // ActRxSO2F32 writes the points e·x of n elements e [2, n] and n points x [2, n].
@@ -82,7 +100,9 @@ func ActRxSO2F32(dst, e, x []float32, n int) {
 	checkBatch("ActRxSO2F32", "dst", len(dst), 2, n)
 	checkBatch("ActRxSO2F32", "e", len(e), 2, n)
 	checkBatch("ActRxSO2F32", "x", len(x), 2, n)
-	actRxSO2Generic(dst, e, x, n)
+	for r := (simd.Matrices{Op: simd.OpMulSO2, N: n}); r.NextF32(dst, e, x); {
+		actRxSO2Generic(dst, e, x, n, r.From, r.To)
+	}
 }
 
 // ActRxSO2F64 is ActRxSO2F32 for float64.
@@ -90,7 +110,9 @@ func ActRxSO2F64(dst, e, x []float64, n int) {
 	checkBatch("ActRxSO2F64", "dst", len(dst), 2, n)
 	checkBatch("ActRxSO2F64", "e", len(e), 2, n)
 	checkBatch("ActRxSO2F64", "x", len(x), 2, n)
-	actRxSO2Generic(dst, e, x, n)
+	for r := (simd.Matrices{Op: simd.OpMulSO2, N: n}); r.NextF64(dst, e, x); {
+		actRxSO2Generic(dst, e, x, n, r.From, r.To)
+	}
 }
 
 // HatRxSO2F32 writes the matrices hat(a) of n coordinate vectors: dst [4, n], a [2, n].
@@ -163,18 +185,18 @@ func LeftJacobianInvRxSO2F64(dst, a []float64, n int) {
 	leftJacobianInvRxSO2Generic(dst, a, n)
 }
 
-func expRxSO2Generic[T Float](dst, a []T, n int) {
+func expRxSO2Generic[T Float](dst, a []T, n, from, to int) {
 	var x, y [2]float64
-	for i := range n {
+	for i := from; i < to; i++ {
 		load(x[:], a, n, i)
 		expRxSO2(&y, &x)
 		store(dst, y[:], n, i)
 	}
 }
 
-func logRxSO2Generic[T Float](dst, e []T, n int) {
+func logRxSO2Generic[T Float](dst, e []T, n, from, to int) {
 	var x, y [2]float64
-	for i := range n {
+	for i := from; i < to; i++ {
 		load(x[:], e, n, i)
 		logRxSO2(&y, &x)
 		store(dst, y[:], n, i)
@@ -191,9 +213,9 @@ func composeRxSO2Generic[T Float](dst, a, b []T, n int) {
 	}
 }
 
-func mulRxSO2Generic[T Float](dst, e, f []T, n int) {
+func mulRxSO2Generic[T Float](dst, e, f []T, n, from, to int) {
 	var x, y [2]float64
-	for i := range n {
+	for i := from; i < to; i++ {
 		load(x[:], e, n, i)
 		load(y[:], f, n, i)
 		mulSO2(&x, &x, &y)
@@ -201,19 +223,19 @@ func mulRxSO2Generic[T Float](dst, e, f []T, n int) {
 	}
 }
 
-func inverseRxSO2Generic[T Float](dst, e []T, n int) {
+func inverseRxSO2Generic[T Float](dst, e []T, n, from, to int) {
 	var x [2]float64
-	for i := range n {
+	for i := from; i < to; i++ {
 		load(x[:], e, n, i)
 		inverseRxSO2(&x, &x)
 		store(dst, x[:], n, i)
 	}
 }
 
-func actRxSO2Generic[T Float](dst, e, x []T, n int) {
+func actRxSO2Generic[T Float](dst, e, x []T, n, from, to int) {
 	var g [2]float64
 	var p [2]float64
-	for i := range n {
+	for i := from; i < to; i++ {
 		load(g[:], e, n, i)
 		load(p[:], x, n, i)
 		actSO2(&p, &g, &p)

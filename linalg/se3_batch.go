@@ -1,5 +1,7 @@
 package linalg
 
+import "github.com/equivcnp/equivcnp/simd"
+
 // Batches of SE(3). An element is the upper three rows [R | p] of the homogeneous matrix, [12] entries; coordinates are
 // (rotation vector, translation part), [6]. Layout, aliasing and errors are those of every batch: see the package comment.
 
@@ -7,28 +9,36 @@ package linalg
 func ExpSE3F32(dst, a []float32, n int) {
 	checkBatch("ExpSE3F32", "dst", len(dst), 12, n)
 	checkBatch("ExpSE3F32", "a", len(a), 6, n)
-	expSE3Generic(dst, a, n)
+	for r := (simd.Matrices{Op: simd.OpExpSE3, N: n}); r.NextF32(dst, a, nil); {
+		expSE3Generic(dst, a, n, r.From, r.To)
+	}
 }
 
 // ExpSE3F64 is ExpSE3F32 for float64.
 func ExpSE3F64(dst, a []float64, n int) {
 	checkBatch("ExpSE3F64", "dst", len(dst), 12, n)
 	checkBatch("ExpSE3F64", "a", len(a), 6, n)
-	expSE3Generic(dst, a, n)
+	for r := (simd.Matrices{Op: simd.OpExpSE3, N: n}); r.NextF64(dst, a, nil); {
+		expSE3Generic(dst, a, n, r.From, r.To)
+	}
 }
 
 // LogSE3F32 writes the coordinates of n elements e: dst [6, n], e [12, n]. Accuracy as LogSE3.
 func LogSE3F32(dst, e []float32, n int) {
 	checkBatch("LogSE3F32", "dst", len(dst), 6, n)
 	checkBatch("LogSE3F32", "e", len(e), 12, n)
-	logSE3Generic(dst, e, n)
+	for r := (simd.Matrices{Op: simd.OpLogSE3, N: n}); r.NextF32(dst, e, nil); {
+		logSE3Generic(dst, e, n, r.From, r.To)
+	}
 }
 
 // LogSE3F64 is LogSE3F32 for float64.
 func LogSE3F64(dst, e []float64, n int) {
 	checkBatch("LogSE3F64", "dst", len(dst), 6, n)
 	checkBatch("LogSE3F64", "e", len(e), 12, n)
-	logSE3Generic(dst, e, n)
+	for r := (simd.Matrices{Op: simd.OpLogSE3, N: n}); r.NextF64(dst, e, nil); {
+		logSE3Generic(dst, e, n, r.From, r.To)
+	}
 }
 
 // ComposeSE3F32 writes the coordinates log(exp(a)·exp(b)) of n pairs of coordinate vectors [6, n].
@@ -36,7 +46,9 @@ func ComposeSE3F32(dst, a, b []float32, n int) {
 	checkBatch("ComposeSE3F32", "dst", len(dst), 6, n)
 	checkBatch("ComposeSE3F32", "a", len(a), 6, n)
 	checkBatch("ComposeSE3F32", "b", len(b), 6, n)
-	composeSE3Generic(dst, a, b, n)
+	for r := (simd.Matrices{Op: simd.OpComposeSE3, N: n}); r.NextF32(dst, a, b); {
+		composeSE3Generic(dst, a, b, n, r.From, r.To)
+	}
 }
 
 // ComposeSE3F64 is ComposeSE3F32 for float64.
@@ -44,7 +56,9 @@ func ComposeSE3F64(dst, a, b []float64, n int) {
 	checkBatch("ComposeSE3F64", "dst", len(dst), 6, n)
 	checkBatch("ComposeSE3F64", "a", len(a), 6, n)
 	checkBatch("ComposeSE3F64", "b", len(b), 6, n)
-	composeSE3Generic(dst, a, b, n)
+	for r := (simd.Matrices{Op: simd.OpComposeSE3, N: n}); r.NextF64(dst, a, b); {
+		composeSE3Generic(dst, a, b, n, r.From, r.To)
+	}
 }
 
 // MulSE3F32 writes the products e·f of n pairs of elements [12, n].
@@ -52,7 +66,9 @@ func MulSE3F32(dst, e, f []float32, n int) {
 	checkBatch("MulSE3F32", "dst", len(dst), 12, n)
 	checkBatch("MulSE3F32", "e", len(e), 12, n)
 	checkBatch("MulSE3F32", "f", len(f), 12, n)
-	mulSE3Generic(dst, e, f, n)
+	for r := (simd.Matrices{Op: simd.OpMulSE3, N: n}); r.NextF32(dst, e, f); {
+		mulSE3Generic(dst, e, f, n, r.From, r.To)
+	}
 }
 
 // MulSE3F64 is MulSE3F32 for float64.
@@ -60,21 +76,27 @@ func MulSE3F64(dst, e, f []float64, n int) {
 	checkBatch("MulSE3F64", "dst", len(dst), 12, n)
 	checkBatch("MulSE3F64", "e", len(e), 12, n)
 	checkBatch("MulSE3F64", "f", len(f), 12, n)
-	mulSE3Generic(dst, e, f, n)
+	for r := (simd.Matrices{Op: simd.OpMulSE3, N: n}); r.NextF64(dst, e, f); {
+		mulSE3Generic(dst, e, f, n, r.From, r.To)
+	}
 }
 
 // InverseSE3F32 writes the inverses of n elements [12, n]. In coordinates the inverse of a is -a.
 func InverseSE3F32(dst, e []float32, n int) {
 	checkBatch("InverseSE3F32", "dst", len(dst), 12, n)
 	checkBatch("InverseSE3F32", "e", len(e), 12, n)
-	inverseSE3Generic(dst, e, n)
+	for r := (simd.Matrices{Op: simd.OpInverseSE3, N: n}); r.NextF32(dst, e, nil); {
+		inverseSE3Generic(dst, e, n, r.From, r.To)
+	}
 }
 
 // InverseSE3F64 is InverseSE3F32 for float64.
 func InverseSE3F64(dst, e []float64, n int) {
 	checkBatch("InverseSE3F64", "dst", len(dst), 12, n)
 	checkBatch("InverseSE3F64", "e", len(e), 12, n)
-	inverseSE3Generic(dst, e, n)
+	for r := (simd.Matrices{Op: simd.OpInverseSE3, N: n}); r.NextF64(dst, e, nil); {
+		inverseSE3Generic(dst, e, n, r.From, r.To)
+	}
 }
 
 // ActSE3F32 writes the points e·x of n elements e [12, n] and n points x [3, n].
@@ -82,7 +104,9 @@ func ActSE3F32(dst, e, x []float32, n int) {
 	checkBatch("ActSE3F32", "dst", len(dst), 3, n)
 	checkBatch("ActSE3F32", "e", len(e), 12, n)
 	checkBatch("ActSE3F32", "x", len(x), 3, n)
-	actSE3Generic(dst, e, x, n)
+	for r := (simd.Matrices{Op: simd.OpActSE3, N: n}); r.NextF32(dst, e, x); {
+		actSE3Generic(dst, e, x, n, r.From, r.To)
+	}
 }
 
 // ActSE3F64 is ActSE3F32 for float64.
@@ -90,7 +114,9 @@ func ActSE3F64(dst, e, x []float64, n int) {
 	checkBatch("ActSE3F64", "dst", len(dst), 3, n)
 	checkBatch("ActSE3F64", "e", len(e), 12, n)
 	checkBatch("ActSE3F64", "x", len(x), 3, n)
-	actSE3Generic(dst, e, x, n)
+	for r := (simd.Matrices{Op: simd.OpActSE3, N: n}); r.NextF64(dst, e, x); {
+		actSE3Generic(dst, e, x, n, r.From, r.To)
+	}
 }
 
 // HatSE3F32 writes the matrices hat(a) of n coordinate vectors: dst [16, n], a [6, n].
@@ -163,29 +189,29 @@ func LeftJacobianInvSE3F64(dst, a []float64, n int) {
 	leftJacobianInvSE3Generic(dst, a, n)
 }
 
-func expSE3Generic[T Float](dst, a []T, n int) {
+func expSE3Generic[T Float](dst, a []T, n, from, to int) {
 	var x [6]float64
 	var y [12]float64
-	for i := range n {
+	for i := from; i < to; i++ {
 		load(x[:], a, n, i)
 		expSE3(&y, &x)
 		store(dst, y[:], n, i)
 	}
 }
 
-func logSE3Generic[T Float](dst, e []T, n int) {
+func logSE3Generic[T Float](dst, e []T, n, from, to int) {
 	var x [12]float64
 	var y [6]float64
-	for i := range n {
+	for i := from; i < to; i++ {
 		load(x[:], e, n, i)
 		logSE3(&y, &x)
 		store(dst, y[:], n, i)
 	}
 }
 
-func composeSE3Generic[T Float](dst, a, b []T, n int) {
+func composeSE3Generic[T Float](dst, a, b []T, n, from, to int) {
 	var x, y [6]float64
-	for i := range n {
+	for i := from; i < to; i++ {
 		load(x[:], a, n, i)
 		load(y[:], b, n, i)
 		ComposeSE3(&x, &x, &y)
@@ -193,9 +219,9 @@ func composeSE3Generic[T Float](dst, a, b []T, n int) {
 	}
 }
 
-func mulSE3Generic[T Float](dst, e, f []T, n int) {
+func mulSE3Generic[T Float](dst, e, f []T, n, from, to int) {
 	var x, y [12]float64
-	for i := range n {
+	for i := from; i < to; i++ {
 		load(x[:], e, n, i)
 		load(y[:], f, n, i)
 		mulSE3(&x, &x, &y)
@@ -203,19 +229,19 @@ func mulSE3Generic[T Float](dst, e, f []T, n int) {
 	}
 }
 
-func inverseSE3Generic[T Float](dst, e []T, n int) {
+func inverseSE3Generic[T Float](dst, e []T, n, from, to int) {
 	var x [12]float64
-	for i := range n {
+	for i := from; i < to; i++ {
 		load(x[:], e, n, i)
 		inverseSE3(&x, &x)
 		store(dst, x[:], n, i)
 	}
 }
 
-func actSE3Generic[T Float](dst, e, x []T, n int) {
+func actSE3Generic[T Float](dst, e, x []T, n, from, to int) {
 	var g [12]float64
 	var p [3]float64
-	for i := range n {
+	for i := from; i < to; i++ {
 		load(g[:], e, n, i)
 		load(p[:], x, n, i)
 		actSE3(&p, &g, &p)

@@ -1,5 +1,7 @@
 package linalg
 
+import "github.com/equivcnp/equivcnp/simd"
+
 // Batches of Sim(2). An element is (r cos θ, r sin θ, x, y), [4] entries; coordinates are
 // (log r, θ, t_x, t_y), [4]. Layout, aliasing and errors are those of every batch: see the package comment.
 
@@ -7,28 +9,36 @@ package linalg
 func ExpSim2F32(dst, a []float32, n int) {
 	checkBatch("ExpSim2F32", "dst", len(dst), 4, n)
 	checkBatch("ExpSim2F32", "a", len(a), 4, n)
-	expSim2Generic(dst, a, n)
+	for r := (simd.Matrices{Op: simd.OpExpSim2, N: n}); r.NextF32(dst, a, nil); {
+		expSim2Generic(dst, a, n, r.From, r.To)
+	}
 }
 
 // ExpSim2F64 is ExpSim2F32 for float64.
 func ExpSim2F64(dst, a []float64, n int) {
 	checkBatch("ExpSim2F64", "dst", len(dst), 4, n)
 	checkBatch("ExpSim2F64", "a", len(a), 4, n)
-	expSim2Generic(dst, a, n)
+	for r := (simd.Matrices{Op: simd.OpExpSim2, N: n}); r.NextF64(dst, a, nil); {
+		expSim2Generic(dst, a, n, r.From, r.To)
+	}
 }
 
 // LogSim2F32 writes the coordinates of n elements e: dst [4, n], e [4, n]. Accuracy as LogSim2.
 func LogSim2F32(dst, e []float32, n int) {
 	checkBatch("LogSim2F32", "dst", len(dst), 4, n)
 	checkBatch("LogSim2F32", "e", len(e), 4, n)
-	logSim2Generic(dst, e, n)
+	for r := (simd.Matrices{Op: simd.OpLogSim2, N: n}); r.NextF32(dst, e, nil); {
+		logSim2Generic(dst, e, n, r.From, r.To)
+	}
 }
 
 // LogSim2F64 is LogSim2F32 for float64.
 func LogSim2F64(dst, e []float64, n int) {
 	checkBatch("LogSim2F64", "dst", len(dst), 4, n)
 	checkBatch("LogSim2F64", "e", len(e), 4, n)
-	logSim2Generic(dst, e, n)
+	for r := (simd.Matrices{Op: simd.OpLogSim2, N: n}); r.NextF64(dst, e, nil); {
+		logSim2Generic(dst, e, n, r.From, r.To)
+	}
 }
 
 // ComposeSim2F32 writes the coordinates log(exp(a)·exp(b)) of n pairs of coordinate vectors [4, n].
@@ -52,7 +62,9 @@ func MulSim2F32(dst, e, f []float32, n int) {
 	checkBatch("MulSim2F32", "dst", len(dst), 4, n)
 	checkBatch("MulSim2F32", "e", len(e), 4, n)
 	checkBatch("MulSim2F32", "f", len(f), 4, n)
-	mulSim2Generic(dst, e, f, n)
+	for r := (simd.Matrices{Op: simd.OpMulPlane, N: n}); r.NextF32(dst, e, f); {
+		mulSim2Generic(dst, e, f, n, r.From, r.To)
+	}
 }
 
 // MulSim2F64 is MulSim2F32 for float64.
@@ -60,21 +72,27 @@ func MulSim2F64(dst, e, f []float64, n int) {
 	checkBatch("MulSim2F64", "dst", len(dst), 4, n)
 	checkBatch("MulSim2F64", "e", len(e), 4, n)
 	checkBatch("MulSim2F64", "f", len(f), 4, n)
-	mulSim2Generic(dst, e, f, n)
+	for r := (simd.Matrices{Op: simd.OpMulPlane, N: n}); r.NextF64(dst, e, f); {
+		mulSim2Generic(dst, e, f, n, r.From, r.To)
+	}
 }
 
 // InverseSim2F32 writes the inverses of n elements [4, n]. In coordinates the inverse of a is -a.
 func InverseSim2F32(dst, e []float32, n int) {
 	checkBatch("InverseSim2F32", "dst", len(dst), 4, n)
 	checkBatch("InverseSim2F32", "e", len(e), 4, n)
-	inverseSim2Generic(dst, e, n)
+	for r := (simd.Matrices{Op: simd.OpInverseSim2, N: n}); r.NextF32(dst, e, nil); {
+		inverseSim2Generic(dst, e, n, r.From, r.To)
+	}
 }
 
 // InverseSim2F64 is InverseSim2F32 for float64.
 func InverseSim2F64(dst, e []float64, n int) {
 	checkBatch("InverseSim2F64", "dst", len(dst), 4, n)
 	checkBatch("InverseSim2F64", "e", len(e), 4, n)
-	inverseSim2Generic(dst, e, n)
+	for r := (simd.Matrices{Op: simd.OpInverseSim2, N: n}); r.NextF64(dst, e, nil); {
+		inverseSim2Generic(dst, e, n, r.From, r.To)
+	}
 }
 
 // ActSim2F32 writes the points e·x of n elements e [4, n] and n points x [2, n].
@@ -82,7 +100,9 @@ func ActSim2F32(dst, e, x []float32, n int) {
 	checkBatch("ActSim2F32", "dst", len(dst), 2, n)
 	checkBatch("ActSim2F32", "e", len(e), 4, n)
 	checkBatch("ActSim2F32", "x", len(x), 2, n)
-	actSim2Generic(dst, e, x, n)
+	for r := (simd.Matrices{Op: simd.OpActPlane, N: n}); r.NextF32(dst, e, x); {
+		actSim2Generic(dst, e, x, n, r.From, r.To)
+	}
 }
 
 // ActSim2F64 is ActSim2F32 for float64.
@@ -90,7 +110,9 @@ func ActSim2F64(dst, e, x []float64, n int) {
 	checkBatch("ActSim2F64", "dst", len(dst), 2, n)
 	checkBatch("ActSim2F64", "e", len(e), 4, n)
 	checkBatch("ActSim2F64", "x", len(x), 2, n)
-	actSim2Generic(dst, e, x, n)
+	for r := (simd.Matrices{Op: simd.OpActPlane, N: n}); r.NextF64(dst, e, x); {
+		actSim2Generic(dst, e, x, n, r.From, r.To)
+	}
 }
 
 // HatSim2F32 writes the matrices hat(a) of n coordinate vectors: dst [9, n], a [4, n].
@@ -163,18 +185,18 @@ func LeftJacobianInvSim2F64(dst, a []float64, n int) {
 	leftJacobianInvSim2Generic(dst, a, n)
 }
 
-func expSim2Generic[T Float](dst, a []T, n int) {
+func expSim2Generic[T Float](dst, a []T, n, from, to int) {
 	var x, y [4]float64
-	for i := range n {
+	for i := from; i < to; i++ {
 		load(x[:], a, n, i)
 		expSim2(&y, &x)
 		store(dst, y[:], n, i)
 	}
 }
 
-func logSim2Generic[T Float](dst, e []T, n int) {
+func logSim2Generic[T Float](dst, e []T, n, from, to int) {
 	var x, y [4]float64
-	for i := range n {
+	for i := from; i < to; i++ {
 		load(x[:], e, n, i)
 		logSim2(&y, &x)
 		store(dst, y[:], n, i)
@@ -191,9 +213,9 @@ func composeSim2Generic[T Float](dst, a, b []T, n int) {
 	}
 }
 
-func mulSim2Generic[T Float](dst, e, f []T, n int) {
+func mulSim2Generic[T Float](dst, e, f []T, n, from, to int) {
 	var x, y [4]float64
-	for i := range n {
+	for i := from; i < to; i++ {
 		load(x[:], e, n, i)
 		load(y[:], f, n, i)
 		mulPlane(&x, &x, &y)
@@ -201,19 +223,19 @@ func mulSim2Generic[T Float](dst, e, f []T, n int) {
 	}
 }
 
-func inverseSim2Generic[T Float](dst, e []T, n int) {
+func inverseSim2Generic[T Float](dst, e []T, n, from, to int) {
 	var x [4]float64
-	for i := range n {
+	for i := from; i < to; i++ {
 		load(x[:], e, n, i)
 		inverseSim2(&x, &x)
 		store(dst, x[:], n, i)
 	}
 }
 
-func actSim2Generic[T Float](dst, e, x []T, n int) {
+func actSim2Generic[T Float](dst, e, x []T, n, from, to int) {
 	var g [4]float64
 	var p [2]float64
-	for i := range n {
+	for i := from; i < to; i++ {
 		load(g[:], e, n, i)
 		load(p[:], x, n, i)
 		actPlane(&p, &g, &p)

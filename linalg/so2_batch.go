@@ -1,5 +1,7 @@
 package linalg
 
+import "github.com/equivcnp/equivcnp/simd"
+
 // Batches of SO(2). An element is (cos θ, sin θ), [2] entries; coordinates are
 // θ, [1]. Layout, aliasing and errors are those of every batch: see the package comment.
 
@@ -7,28 +9,36 @@ package linalg
 func ExpSO2F32(dst, a []float32, n int) {
 	checkBatch("ExpSO2F32", "dst", len(dst), 2, n)
 	checkBatch("ExpSO2F32", "a", len(a), 1, n)
-	expSO2Generic(dst, a, n)
+	for r := (simd.Matrices{Op: simd.OpExpSO2, N: n}); r.NextF32(dst, a, nil); {
+		expSO2Generic(dst, a, n, r.From, r.To)
+	}
 }
 
 // ExpSO2F64 is ExpSO2F32 for float64.
 func ExpSO2F64(dst, a []float64, n int) {
 	checkBatch("ExpSO2F64", "dst", len(dst), 2, n)
 	checkBatch("ExpSO2F64", "a", len(a), 1, n)
-	expSO2Generic(dst, a, n)
+	for r := (simd.Matrices{Op: simd.OpExpSO2, N: n}); r.NextF64(dst, a, nil); {
+		expSO2Generic(dst, a, n, r.From, r.To)
+	}
 }
 
 // LogSO2F32 writes the coordinates of n elements e: dst [1, n], e [2, n]. Accuracy as LogSO2.
 func LogSO2F32(dst, e []float32, n int) {
 	checkBatch("LogSO2F32", "dst", len(dst), 1, n)
 	checkBatch("LogSO2F32", "e", len(e), 2, n)
-	logSO2Generic(dst, e, n)
+	for r := (simd.Matrices{Op: simd.OpLogSO2, N: n}); r.NextF32(dst, e, nil); {
+		logSO2Generic(dst, e, n, r.From, r.To)
+	}
 }
 
 // LogSO2F64 is LogSO2F32 for float64.
 func LogSO2F64(dst, e []float64, n int) {
 	checkBatch("LogSO2F64", "dst", len(dst), 1, n)
 	checkBatch("LogSO2F64", "e", len(e), 2, n)
-	logSO2Generic(dst, e, n)
+	for r := (simd.Matrices{Op: simd.OpLogSO2, N: n}); r.NextF64(dst, e, nil); {
+		logSO2Generic(dst, e, n, r.From, r.To)
+	}
 }
 
 // ComposeSO2F32 writes the coordinates log(exp(a)·exp(b)) of n pairs of coordinate vectors [1, n].
@@ -52,7 +62,9 @@ func MulSO2F32(dst, e, f []float32, n int) {
 	checkBatch("MulSO2F32", "dst", len(dst), 2, n)
 	checkBatch("MulSO2F32", "e", len(e), 2, n)
 	checkBatch("MulSO2F32", "f", len(f), 2, n)
-	mulSO2Generic(dst, e, f, n)
+	for r := (simd.Matrices{Op: simd.OpMulSO2, N: n}); r.NextF32(dst, e, f); {
+		mulSO2Generic(dst, e, f, n, r.From, r.To)
+	}
 }
 
 // MulSO2F64 is MulSO2F32 for float64.
@@ -60,7 +72,9 @@ func MulSO2F64(dst, e, f []float64, n int) {
 	checkBatch("MulSO2F64", "dst", len(dst), 2, n)
 	checkBatch("MulSO2F64", "e", len(e), 2, n)
 	checkBatch("MulSO2F64", "f", len(f), 2, n)
-	mulSO2Generic(dst, e, f, n)
+	for r := (simd.Matrices{Op: simd.OpMulSO2, N: n}); r.NextF64(dst, e, f); {
+		mulSO2Generic(dst, e, f, n, r.From, r.To)
+	}
 }
 
 // InverseSO2F32 writes the inverses of n elements [2, n]. In coordinates the inverse of a is -a.
@@ -82,7 +96,9 @@ func ActSO2F32(dst, e, x []float32, n int) {
 	checkBatch("ActSO2F32", "dst", len(dst), 2, n)
 	checkBatch("ActSO2F32", "e", len(e), 2, n)
 	checkBatch("ActSO2F32", "x", len(x), 2, n)
-	actSO2Generic(dst, e, x, n)
+	for r := (simd.Matrices{Op: simd.OpMulSO2, N: n}); r.NextF32(dst, e, x); {
+		actSO2Generic(dst, e, x, n, r.From, r.To)
+	}
 }
 
 // ActSO2F64 is ActSO2F32 for float64.
@@ -90,7 +106,9 @@ func ActSO2F64(dst, e, x []float64, n int) {
 	checkBatch("ActSO2F64", "dst", len(dst), 2, n)
 	checkBatch("ActSO2F64", "e", len(e), 2, n)
 	checkBatch("ActSO2F64", "x", len(x), 2, n)
-	actSO2Generic(dst, e, x, n)
+	for r := (simd.Matrices{Op: simd.OpMulSO2, N: n}); r.NextF64(dst, e, x); {
+		actSO2Generic(dst, e, x, n, r.From, r.To)
+	}
 }
 
 // HatSO2F32 writes the matrices hat(a) of n coordinate vectors: dst [4, n], a [1, n].
@@ -163,20 +181,20 @@ func LeftJacobianInvSO2F64(dst, a []float64, n int) {
 	leftJacobianInvSO2Generic(dst, a, n)
 }
 
-func expSO2Generic[T Float](dst, a []T, n int) {
+func expSO2Generic[T Float](dst, a []T, n, from, to int) {
 	var x [1]float64
 	var y [2]float64
-	for i := range n {
+	for i := from; i < to; i++ {
 		load(x[:], a, n, i)
 		expSO2(&y, &x)
 		store(dst, y[:], n, i)
 	}
 }
 
-func logSO2Generic[T Float](dst, e []T, n int) {
+func logSO2Generic[T Float](dst, e []T, n, from, to int) {
 	var x [2]float64
 	var y [1]float64
-	for i := range n {
+	for i := from; i < to; i++ {
 		load(x[:], e, n, i)
 		logSO2(&y, &x)
 		store(dst, y[:], n, i)
@@ -193,9 +211,9 @@ func composeSO2Generic[T Float](dst, a, b []T, n int) {
 	}
 }
 
-func mulSO2Generic[T Float](dst, e, f []T, n int) {
+func mulSO2Generic[T Float](dst, e, f []T, n, from, to int) {
 	var x, y [2]float64
-	for i := range n {
+	for i := from; i < to; i++ {
 		load(x[:], e, n, i)
 		load(y[:], f, n, i)
 		mulSO2(&x, &x, &y)
@@ -212,10 +230,10 @@ func inverseSO2Generic[T Float](dst, e []T, n int) {
 	}
 }
 
-func actSO2Generic[T Float](dst, e, x []T, n int) {
+func actSO2Generic[T Float](dst, e, x []T, n, from, to int) {
 	var g [2]float64
 	var p [2]float64
-	for i := range n {
+	for i := from; i < to; i++ {
 		load(g[:], e, n, i)
 		load(p[:], x, n, i)
 		actSO2(&p, &g, &p)

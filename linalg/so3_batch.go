@@ -1,5 +1,7 @@
 package linalg
 
+import "github.com/equivcnp/equivcnp/simd"
+
 // Batches of SO(3). An element is the rotation matrix, [9] entries; coordinates are
 // the rotation vector, [3]. Layout, aliasing and errors are those of every batch: see the package comment.
 
@@ -7,28 +9,36 @@ package linalg
 func ExpSO3F32(dst, a []float32, n int) {
 	checkBatch("ExpSO3F32", "dst", len(dst), 9, n)
 	checkBatch("ExpSO3F32", "a", len(a), 3, n)
-	expSO3Generic(dst, a, n)
+	for r := (simd.Matrices{Op: simd.OpExpSO3, N: n}); r.NextF32(dst, a, nil); {
+		expSO3Generic(dst, a, n, r.From, r.To)
+	}
 }
 
 // ExpSO3F64 is ExpSO3F32 for float64.
 func ExpSO3F64(dst, a []float64, n int) {
 	checkBatch("ExpSO3F64", "dst", len(dst), 9, n)
 	checkBatch("ExpSO3F64", "a", len(a), 3, n)
-	expSO3Generic(dst, a, n)
+	for r := (simd.Matrices{Op: simd.OpExpSO3, N: n}); r.NextF64(dst, a, nil); {
+		expSO3Generic(dst, a, n, r.From, r.To)
+	}
 }
 
 // LogSO3F32 writes the coordinates of n elements e: dst [3, n], e [9, n]. Accuracy as LogSO3.
 func LogSO3F32(dst, e []float32, n int) {
 	checkBatch("LogSO3F32", "dst", len(dst), 3, n)
 	checkBatch("LogSO3F32", "e", len(e), 9, n)
-	logSO3Generic(dst, e, n)
+	for r := (simd.Matrices{Op: simd.OpLogSO3, N: n}); r.NextF32(dst, e, nil); {
+		logSO3Generic(dst, e, n, r.From, r.To)
+	}
 }
 
 // LogSO3F64 is LogSO3F32 for float64.
 func LogSO3F64(dst, e []float64, n int) {
 	checkBatch("LogSO3F64", "dst", len(dst), 3, n)
 	checkBatch("LogSO3F64", "e", len(e), 9, n)
-	logSO3Generic(dst, e, n)
+	for r := (simd.Matrices{Op: simd.OpLogSO3, N: n}); r.NextF64(dst, e, nil); {
+		logSO3Generic(dst, e, n, r.From, r.To)
+	}
 }
 
 // ComposeSO3F32 writes the coordinates log(exp(a)·exp(b)) of n pairs of coordinate vectors [3, n].
@@ -36,7 +46,9 @@ func ComposeSO3F32(dst, a, b []float32, n int) {
 	checkBatch("ComposeSO3F32", "dst", len(dst), 3, n)
 	checkBatch("ComposeSO3F32", "a", len(a), 3, n)
 	checkBatch("ComposeSO3F32", "b", len(b), 3, n)
-	composeSO3Generic(dst, a, b, n)
+	for r := (simd.Matrices{Op: simd.OpComposeSO3, N: n}); r.NextF32(dst, a, b); {
+		composeSO3Generic(dst, a, b, n, r.From, r.To)
+	}
 }
 
 // ComposeSO3F64 is ComposeSO3F32 for float64.
@@ -44,7 +56,9 @@ func ComposeSO3F64(dst, a, b []float64, n int) {
 	checkBatch("ComposeSO3F64", "dst", len(dst), 3, n)
 	checkBatch("ComposeSO3F64", "a", len(a), 3, n)
 	checkBatch("ComposeSO3F64", "b", len(b), 3, n)
-	composeSO3Generic(dst, a, b, n)
+	for r := (simd.Matrices{Op: simd.OpComposeSO3, N: n}); r.NextF64(dst, a, b); {
+		composeSO3Generic(dst, a, b, n, r.From, r.To)
+	}
 }
 
 // MulSO3F32 writes the products e·f of n pairs of elements [9, n].
@@ -52,7 +66,9 @@ func MulSO3F32(dst, e, f []float32, n int) {
 	checkBatch("MulSO3F32", "dst", len(dst), 9, n)
 	checkBatch("MulSO3F32", "e", len(e), 9, n)
 	checkBatch("MulSO3F32", "f", len(f), 9, n)
-	mulSO3Generic(dst, e, f, n)
+	for r := (simd.Matrices{Op: simd.OpMul3x3, N: n}); r.NextF32(dst, e, f); {
+		mulSO3Generic(dst, e, f, n, r.From, r.To)
+	}
 }
 
 // MulSO3F64 is MulSO3F32 for float64.
@@ -60,7 +76,9 @@ func MulSO3F64(dst, e, f []float64, n int) {
 	checkBatch("MulSO3F64", "dst", len(dst), 9, n)
 	checkBatch("MulSO3F64", "e", len(e), 9, n)
 	checkBatch("MulSO3F64", "f", len(f), 9, n)
-	mulSO3Generic(dst, e, f, n)
+	for r := (simd.Matrices{Op: simd.OpMul3x3, N: n}); r.NextF64(dst, e, f); {
+		mulSO3Generic(dst, e, f, n, r.From, r.To)
+	}
 }
 
 // InverseSO3F32 writes the inverses of n elements [9, n]. In coordinates the inverse of a is -a.
@@ -82,7 +100,9 @@ func ActSO3F32(dst, e, x []float32, n int) {
 	checkBatch("ActSO3F32", "dst", len(dst), 3, n)
 	checkBatch("ActSO3F32", "e", len(e), 9, n)
 	checkBatch("ActSO3F32", "x", len(x), 3, n)
-	actSO3Generic(dst, e, x, n)
+	for r := (simd.Matrices{Op: simd.OpActSO3, N: n}); r.NextF32(dst, e, x); {
+		actSO3Generic(dst, e, x, n, r.From, r.To)
+	}
 }
 
 // ActSO3F64 is ActSO3F32 for float64.
@@ -90,7 +110,9 @@ func ActSO3F64(dst, e, x []float64, n int) {
 	checkBatch("ActSO3F64", "dst", len(dst), 3, n)
 	checkBatch("ActSO3F64", "e", len(e), 9, n)
 	checkBatch("ActSO3F64", "x", len(x), 3, n)
-	actSO3Generic(dst, e, x, n)
+	for r := (simd.Matrices{Op: simd.OpActSO3, N: n}); r.NextF64(dst, e, x); {
+		actSO3Generic(dst, e, x, n, r.From, r.To)
+	}
 }
 
 // HatSO3F32 writes the matrices hat(a) of n coordinate vectors: dst [9, n], a [3, n].
@@ -163,29 +185,29 @@ func LeftJacobianInvSO3F64(dst, a []float64, n int) {
 	leftJacobianInvSO3Generic(dst, a, n)
 }
 
-func expSO3Generic[T Float](dst, a []T, n int) {
+func expSO3Generic[T Float](dst, a []T, n, from, to int) {
 	var x [3]float64
 	var y [9]float64
-	for i := range n {
+	for i := from; i < to; i++ {
 		load(x[:], a, n, i)
 		expSO3(&y, &x)
 		store(dst, y[:], n, i)
 	}
 }
 
-func logSO3Generic[T Float](dst, e []T, n int) {
+func logSO3Generic[T Float](dst, e []T, n, from, to int) {
 	var x [9]float64
 	var y [3]float64
-	for i := range n {
+	for i := from; i < to; i++ {
 		load(x[:], e, n, i)
 		logSO3(&y, &x)
 		store(dst, y[:], n, i)
 	}
 }
 
-func composeSO3Generic[T Float](dst, a, b []T, n int) {
+func composeSO3Generic[T Float](dst, a, b []T, n, from, to int) {
 	var x, y [3]float64
-	for i := range n {
+	for i := from; i < to; i++ {
 		load(x[:], a, n, i)
 		load(y[:], b, n, i)
 		ComposeSO3(&x, &x, &y)
@@ -193,9 +215,9 @@ func composeSO3Generic[T Float](dst, a, b []T, n int) {
 	}
 }
 
-func mulSO3Generic[T Float](dst, e, f []T, n int) {
+func mulSO3Generic[T Float](dst, e, f []T, n, from, to int) {
 	var x, y [9]float64
-	for i := range n {
+	for i := from; i < to; i++ {
 		load(x[:], e, n, i)
 		load(y[:], f, n, i)
 		mul3x3(&x, &x, &y)
@@ -212,10 +234,10 @@ func inverseSO3Generic[T Float](dst, e []T, n int) {
 	}
 }
 
-func actSO3Generic[T Float](dst, e, x []T, n int) {
+func actSO3Generic[T Float](dst, e, x []T, n, from, to int) {
 	var g [9]float64
 	var p [3]float64
-	for i := range n {
+	for i := from; i < to; i++ {
 		load(g[:], e, n, i)
 		load(p[:], x, n, i)
 		ActSO3(&p, &g, &p)

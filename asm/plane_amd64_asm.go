@@ -1,0 +1,283 @@
+package main
+
+import "github.com/equivcnp/equivcnp/asm/internal/x86"
+
+// The groups of the plane: SO(2), R>0×SO(2), SE(2) and Sim(2). The formulas are those of linalg's so2.go, rxso2.go, se2.go
+// and sim2.go, where they are derived; elements are (cos θ, sin θ), that times r, and either with a translation.
+
+// angle is the angle of (x, y), in (-π, π], zeros without their sign; see atan2. Where it is hard, at the origin, both
+// infinite or NaN, the quotient is NaN.
+func angle(b *x86.Block, x, y x86.Value) x86.Value {
+	y = b.Add(y, zero(b))
+	ax, ay := abs(b, x), abs(b, y)
+	// In this order, a NaN on either side comes through.
+	lo, hi := b.Min(ax, ay), b.Max(ay, ax)
+	a, t := atanFolded(b, lo, hi)
+	b.Hard(b.Cmp(x86.Unordered, t, t))
+	a = unfold(b, a, b.Cmp(x86.GT, ay, ax), 1)
+	return copySign(b, unfold(b, a, b.Cmp(x86.LT, x, zero(b)), 2), y)
+}
+
+func expSO2(b *x86.Block) {
+	th := b.Load(1, 0)
+	b.Hard(notWithin(b, th, "limit", sinCosLimit(b)))
+	sin, cos := sinCos(b, th)
+	outputs(b, cos, sin)
+}
+
+func logSO2(b *x86.Block) { b.Output(angle(b, b.Load(1, 0), b.Load(1, 1))) }
+
+// mulComplex is the product of p + iq and r + is.
+func mulComplex(b *x86.Block, p, q, r, s x86.Value) (re, im x86.Value) {
+	return diffOfProducts(b, p, r, q, s), sumOfProducts(b, q, r, p, s)
+}
+
+func mulSO2(b *x86.Block) {
+	e, f := load(b, 1, 2), load(b, 2, 2)
+	re, im := mulComplex(b, e[0], e[1], f[0], f[1])
+	outputs(b, re, im)
+}
+
+// expMax is up to where exp may be used.
+func expMax(b *x86.Block) float64 { return byElem(b, 80.0, 700) }
+
+func expRxSO2(b *x86.Block) {
+	a := load(b, 1, 2)
+	b.Hard(b.OrMask(notWithin(b, a[0], "expLimit", expMax(b)), notWithin(b, a[1], "limit", sinCosLimit(b))))
+	r := exp(b, a[0])
+	sin, cos := sinCos(b, a[1])
+	outputs(b, b.Mul(r, cos), b.Mul(r, sin))
+}
+
+// logRadius is log √(x² + y²), from the squares and what their roundings lost.
+func logRadius(b *x86.Block, x, y x86.Value) x86.Value {
+	hi, lo := b.Max(abs(b, x), abs(b, y)), b.Min(abs(b, x), abs(b, y))
+	p, q := b.Mul(hi, hi), b.Mul(lo, lo)
+	s := b.Add(p, q)
+	lost := b.Add(b.Sub(q, b.Sub(s, p)), b.Add(b.FMS(hi, hi, p), b.FMS(lo, lo, q)))
+	f, k := logSplit(b, s)
+	rest := b.Div(lost, s)
+	return b.Mul(logReduced(b, f, k, &rest), half(b))
+}
+
+// radiusHard is set where the squares in logRadius leave their range, or x or y is NaN.
+func radiusHard(b *x86.Block, x, y x86.Value) x86.Mask {
+	hi := b.Max(abs(b, x), abs(b, y))
+	big, small := byElem(b, 0x1p50, 0x1p400), byElem(b, 0x1p-50, 0x1p-400)
+	return b.OrMask(b.Cmp(x86.Unordered, x, y), b.OrMask(b.Cmp(x86.NLE, hi, b.Const("radiusMax", big)), b.Cmp(x86.NGE, hi, b.Const("radiusMin", small))))
+}
+
+func logRxSO2(b *x86.Block) {
+	e := load(b, 1, 2)
+	b.Hard(radiusHard(b, e[0], e[1]))
+	outputs(b, logRadius(b, e[0], e[1]), angle(b, e[0], e[1]))
+}
+
+// inverseRxSO2 is conj(e)/|e|².
+func inverseRxSO2(b *x86.Block) {
+	e := load(b, 1, 2)
+	b.Hard(radiusHard(b, e[0], e[1]))
+	re, im := reciprocal(b, e[0], e[1])
+	outputs(b, re, im)
+}
+
+// reciprocal is 1/(x + iy).
+func reciprocal(b *x86.Block, x, y x86.Value) (re, im x86.Value) {
+	d := sumOfProducts(b, x, x, y, y)
+	return b.Div(x, d), b.Div(neg(b, y), d)
+}
+
+// halfTurn is e^{ih} and sin h/h at h = θ/2.
+func halfTurn(b *x86.Block, th x86.Value) (sin, cos, sinc x86.Value) {
+	h := b.Mul(th, half(b))
+	sin, cos = sinCos(b, h)
+	return sin, cos, b.Select(b.Cmp(x86.EQ, h, zero(b)), one(b), b.Div(sin, h))
+}
+
+// turnBy is e^{iθ} of e^{iθ/2}.
+func turnBy(b *x86.Block, sin, cos x86.Value) (s, c x86.Value) {
+	return b.Mul(b.Add(sin, sin), cos), b.FMS(cos, cos, b.Mul(sin, sin))
+}
+
+// rotate is (x + iy)·e^{ih}.
+func rotate(b *x86.Block, sin, cos, x, y x86.Value) (u, v x86.Value) {
+	return b.FMS(cos, x, b.Mul(sin, y)), b.FMA(sin, x, b.Mul(cos, y))
+}
+
+// expSE2 uses V(θ) = sin h/h · e^{ih}, h = θ/2.
+func expSE2(b *x86.Block) {
+	a := load(b, 1, 3)
+	b.Hard(notWithin(b, a[0], "limit", sinCosLimit(b)))
+	sin, cos, sinc := halfTurn(b, a[0])
+	x, y := rotate(b, sin, cos, a[1], a[2])
+	s, c := turnBy(b, sin, cos)
+	outputs(b, c, s, b.Mul(sinc, x), b.Mul(sinc, y))
+}
+
+// divideV is (x + iy)/V(θ) = (x + iy)(h cot h - ih) for the angle θ of (c, s). Of cot h = (1 + c)/s = s/(1 - c) it takes the one that
+// does not cancel.
+func divideV(b *x86.Block, th, c, s, x, y x86.Value) (u, v x86.Value) {
+	h := b.Mul(th, half(b))
+	behind := b.Cmp(x86.LT, c, zero(b))
+	num := b.Select(behind, s, b.Add(c, one(b)))
+	den := b.Select(behind, b.Sub(one(b), c), s)
+	// Below the border h·2/s is 1 to the last bit.
+	k := quotient(b, b.Mul(h, num), den)
+	k = b.Select(b.Cmp(x86.LT, abs(b, den), b.Const("sineMin", byElem(b, 0x1p-30, 0x1p-500))), one(b), k)
+	return b.FMA(k, x, b.Mul(h, y)), b.FMS(k, y, b.Mul(h, x))
+}
+
+func logSE2(b *x86.Block) {
+	e := load(b, 1, 4)
+	th := angle(b, e[0], e[1])
+	x, y := divideV(b, th, e[0], e[1], e[2], e[3])
+	outputs(b, th, x, y)
+}
+
+// wrapAngle is the sum of two angles, taken into [-π, π], if it is within 3π.
+func wrapSum(b *x86.Block, x, y x86.Value) (th x86.Value, far x86.Mask) {
+	th = b.Add(x, y)
+	far = notWithin(b, th, "threePi", 9.42477)
+	pi := b.Const("pi1", 2*byElem(b, halfPi1, halfPi1F64))
+	over := b.Cmp(x86.GT, abs(b, th), pi)
+	if b.Elem == x86.F64 {
+		turn := copySign(b, b.Const("twoPi1", 4*halfPi1F64), th)
+		return b.Select(over, b.Sub(th, turn), th), far
+	}
+	// What the sum lost, and 2π of more than 24 bits.
+	v := b.Sub(th, x)
+	lost := b.Add(b.Sub(x, b.Sub(th, v)), b.Sub(y, v))
+	turn, rest := copySign(b, b.Const("twoPi1", 4*halfPi1), th), flipSign(b, b.Const("twoPi2", 4*halfPi2), th)
+	return b.Select(over, b.Add(b.Sub(th, turn), b.Sub(lost, rest)), th), far
+}
+
+// composeSE2 is log(exp(a)·exp(b)): angles add, and the translation is V(θ)⁻¹(V(θa)ta + e^{iθa}V(θb)tb).
+func composeSE2(b *x86.Block) {
+	a, c := load(b, 1, 3), load(b, 2, 3)
+	th, far := wrapSum(b, a[0], c[0])
+	b.Hard(b.OrMask(far, b.OrMask(notWithin(b, a[0], "limit", sinCosLimit(b)), notWithin(b, c[0], "limit", sinCosLimit(b)))))
+	sin, cos, sinc := halfTurn(b, a[0])
+	x, y := rotate(b, sin, cos, a[1], a[2])
+	x, y = b.Mul(sinc, x), b.Mul(sinc, y)
+	s, co := turnBy(b, sin, cos)
+	sin, cos, sinc = halfTurn(b, c[0])
+	u, v := rotate(b, sin, cos, c[1], c[2])
+	u, v = rotate(b, s, co, b.Mul(sinc, u), b.Mul(sinc, v))
+	x, y = b.Add(x, u), b.Add(y, v)
+	// 1/V(θ) = e^{-ih}/(sin h/h)
+	sin, cos, sinc = halfTurn(b, th)
+	x, y = rotate(b, neg(b, sin), cos, x, y)
+	outputs(b, th, b.Div(x, sinc), b.Div(y, sinc))
+}
+
+// mulPlane is the plane element f, then e.
+func mulPlane(b *x86.Block) {
+	e, f := load(b, 1, 4), load(b, 2, 4)
+	re, im := mulComplex(b, e[0], e[1], f[0], f[1])
+	x, y := mulComplex(b, e[0], e[1], f[2], f[3])
+	outputs(b, re, im, b.Add(e[2], x), b.Add(e[3], y))
+}
+
+func inverseSE2(b *x86.Block) {
+	e := load(b, 1, 4)
+	outputs(b, e[0], neg(b, e[1]), neg(b, sumOfProducts(b, e[0], e[2], e[1], e[3])),
+		neg(b, diffOfProducts(b, e[0], e[3], e[1], e[2])))
+}
+
+func actPlane(b *x86.Block) {
+	e, p := load(b, 1, 4), load(b, 2, 2)
+	x, y := mulComplex(b, e[0], e[1], p[0], p[1])
+	outputs(b, b.Add(e[2], x), b.Add(e[3], y))
+}
+
+// smallZeta is set where |ζ| is so small that the series of phi are used.
+func smallZeta(b *x86.Block, l, th x86.Value) x86.Mask {
+	size := b.Max(abs(b, l), abs(b, th))
+	return b.Cmp(x86.LT, size, b.Const("smallZeta", byElem(b, 0x1p-9, 0x1p-17)))
+}
+
+// phi is φ(ζ) = (e^ζ - 1)/ζ, ζ = l + iθ, and e^ζ. With e^l = (1 + r + r²q)·2^k, e^l - 1 is ((2^k - 1) + 2^k·r) + 2^k·r²q.
+func phi(b *x86.Block, l, th x86.Value) (re, im, er, ei x86.Value) {
+	r, q, k, _ := expSplit(b, l)
+	power := scale2(b, one(b), k)
+	r2 := b.Mul(r, r)
+	p := b.Mul(b.FMA(r2, q, r), power)
+	m := b.FMA(b.Mul(r2, power), q, b.FMA(r, power, b.Sub(power, one(b))))
+	sh, _ := sinCos(b, b.Mul(th, half(b)))
+	s, c := sinCos(b, th)
+	er, ei = b.FMA(p, c, b.Mul(power, c)), b.FMA(p, s, b.Mul(power, s))
+	// e^ζ - 1 = (e^l - 1) cos θ - 2 sin²(θ/2) + i e^l sin θ; where the angle is wide, subtracting 1 costs less.
+	u := b.Select(b.Cmp(x86.LT, c, half(b)), b.Sub(er, one(b)), b.FNMA(b.Add(sh, sh), sh, b.Mul(m, c)))
+	small := smallZeta(b, l, th)
+	x, y := divideComplex(b, u, ei, l, th, small)
+	// 1 + ζ(1/2 + ζ(1/6 + ζ/24))
+	vr, vi := b.FMA(l, b.Const("twentyFourth", 1./24), b.Const("sixth", 1./6)), b.Mul(th, b.Const("twentyFourth", 1./24))
+	vr, vi = b.Add(b.FMS(vr, l, b.Mul(vi, th)), half(b)), b.FMA(vr, th, b.Mul(vi, l))
+	vr, vi = b.Add(b.FMS(vr, l, b.Mul(vi, th)), one(b)), b.FMA(vr, th, b.Mul(vi, l))
+	return b.Select(small, vr, x), b.Select(small, vi, y), er, ei
+}
+
+// divideComplex is (x + iy)/(u + iv); where the mask is set, it is anything finite.
+func divideComplex(b *x86.Block, x, y, u, v x86.Value, unless x86.Mask) (re, im x86.Value) {
+	d := b.Select(unless, one(b), sumOfProducts(b, u, u, v, v))
+	return b.Div(sumOfProducts(b, x, u, y, v), d), b.Div(diffOfProducts(b, y, u, x, v), d)
+}
+
+// hardZeta is set where exp or sinCos cannot be used.
+func hardZeta(b *x86.Block, l, th x86.Value) x86.Mask {
+	return b.OrMask(notWithin(b, l, "zetaLimit", byElem(b, 40.0, 300)), notWithin(b, th, "limit", sinCosLimit(b)))
+}
+
+func expSim2(b *x86.Block) {
+	a := load(b, 1, 4)
+	b.Hard(hardZeta(b, a[0], a[1]))
+	re, im, er, ei := phi(b, a[0], a[1])
+	x, y := mulComplex(b, re, im, a[2], a[3])
+	outputs(b, er, ei, x, y)
+}
+
+// dividePhi is (x + iy)·ζ/(e^ζ - 1), given e^ζ - 1; where ζ is small, by 1/φ(ζ) = 1 - ζ/2 + ζ²/12.
+func dividePhi(b *x86.Block, l, th, er, ei, x, y x86.Value) (u, v x86.Value) {
+	small := smallZeta(b, l, th)
+	re, im := divideComplex(b, l, th, er, ei, small)
+	t := b.Const("twelfth", 1./12)
+	h := b.Const("minusHalf", -0.5)
+	sr := b.FMA(b.FMS(l, l, b.Mul(th, th)), t, b.FMA(l, h, one(b)))
+	si := b.FMA(b.Mul(b.Add(l, l), th), t, b.Mul(th, h))
+	return mulComplex(b, b.Select(small, sr, re), b.Select(small, si, im), x, y)
+}
+
+func logSim2(b *x86.Block) {
+	e := load(b, 1, 4)
+	big := byElem(b, 40.0, 300)
+	l, th := logRadius(b, e[0], e[1]), angle(b, e[0], e[1])
+	b.Hard(b.OrMask(radiusHard(b, e[0], e[1]), notWithin(b, l, "zetaLimit", big)))
+	x, y := dividePhi(b, l, th, b.Sub(e[0], one(b)), e[1], e[2], e[3])
+	outputs(b, l, th, x, y)
+}
+
+func inverseSim2(b *x86.Block) {
+	e := load(b, 1, 4)
+	b.Hard(radiusHard(b, e[0], e[1]))
+	re, im := reciprocal(b, e[0], e[1])
+	x, y := mulComplex(b, re, im, e[2], e[3])
+	outputs(b, re, im, neg(b, x), neg(b, y))
+}
+
+var planeOps = matrixFile{"zplane", []matrixOp{
+	{name: "ExpSO2", doc: "writes (cos θ, sin θ) of n angles.", unroll: twice, pinned: pinSome, stages: []func(*x86.Block){expSO2}},
+	{name: "LogSO2", doc: "writes the angles of n elements (cos θ, sin θ).", unroll: twice, pinned: pinSome, stages: []func(*x86.Block){logSO2}},
+	{name: "MulSO2", doc: "writes the products of n pairs of complex numbers.", stages: []func(*x86.Block){mulSO2}},
+	{name: "ExpRxSO2", doc: "writes r(cos θ, sin θ) of n pairs (log r, θ).", pinned: pinSome, stages: []func(*x86.Block){expRxSO2}},
+	{name: "LogRxSO2", doc: "writes (log r, θ) of n elements r(cos θ, sin θ).", pinned: pinSome, stages: []func(*x86.Block){logRxSO2}},
+	{name: "InverseRxSO2", doc: "writes the reciprocals of n complex numbers.", stages: []func(*x86.Block){inverseRxSO2}},
+	{name: "ExpSE2", doc: "writes the motions exp(θ, t) of n coordinate vectors.", unroll: twice, pinned: pinSome, stages: []func(*x86.Block){expSE2}},
+	{name: "LogSE2", doc: "writes the coordinates of n motions of the plane.", unroll: twice, pinned: pinSome, stages: []func(*x86.Block){logSE2}},
+	{name: "ComposeSE2", doc: "writes log(exp(a)·exp(b)) of n pairs of coordinate vectors.", pinned: pinSome, stages: []func(*x86.Block){composeSE2}},
+	{name: "MulPlane", doc: "writes the products of n pairs of similarities.", stages: []func(*x86.Block){mulPlane}},
+	{name: "InverseSE2", doc: "writes the inverses of n motions.", stages: []func(*x86.Block){inverseSE2}},
+	{name: "ActPlane", doc: "writes n points moved by as many similarities.", stages: []func(*x86.Block){actPlane}},
+	{name: "ExpSim2", doc: "writes the similarities exp(log r, θ, t) of n coordinate vectors.", pinned: pinSome, stages: []func(*x86.Block){expSim2}},
+	{name: "LogSim2", doc: "writes the coordinates of n similarities.", pinned: pinSome, stages: []func(*x86.Block){logSim2}},
+	{name: "InverseSim2", doc: "writes the inverses of n similarities.", stages: []func(*x86.Block){inverseSim2}},
+}}

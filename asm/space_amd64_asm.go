@@ -1,0 +1,290 @@
+package main
+
+import "github.com/equivcnp/equivcnp/asm/internal/x86"
+
+// The groups of space, SO(3) and SE(3); derivations in linalg's so3.go, se3.go and quat.go. With the rotation vector w, θ = |w|
+// and h = θ/2,
+//
+//	exp(w) = I + α·hat(w) + β·hat(w)²,  α = sin θ/θ = cos h·(sin h/h),  β = (1 - cos θ)/θ² = (sin h/h)²/2
+//	V(w)   = I + β·hat(w) + γ·hat(w)²,  γ = (1 - α)/θ²
+//
+// where no coefficient is 0/0 but at θ = 0 itself, and what cancels in γ is multiplied by θ² again.
+
+type vec3 = [3]x86.Value
+
+func dot3(b *x86.Block, p, q vec3) x86.Value {
+	return b.FMA(p[2], q[2], b.FMA(p[1], q[1], b.Mul(p[0], q[0])))
+}
+
+func cross3(b *x86.Block, p, q vec3) vec3 {
+	return vec3{
+		b.FMS(p[1], q[2], b.Mul(p[2], q[1])), b.FMS(p[2], q[0], b.Mul(p[0], q[2])), b.FMS(p[0], q[1], b.Mul(p[1], q[0])),
+	}
+}
+
+// halfCoefficients is cos h and sin h/h for the half h of the rotation vector's angle, and θ².
+func halfCoefficients(b *x86.Block, w vec3) (th2, cos, sinc x86.Value) {
+	th2, _ = angle2(b, w)
+	_, cos, sinc = halfTurn(b, b.Sqrt(th2))
+	return th2, cos, sinc
+}
+
+// angle2 is θ² and, in float32, what its roundings lost, from the largest component to the smallest. Enormous angles are hard.
+func angle2(b *x86.Block, w vec3) (th2 x86.Value, lost *x86.Value) {
+	defer func() { b.Hard(b.Cmp(x86.NLE, th2, b.Const("theta2Max", byElem(b, 0x1p20, 0x1p40)))) }()
+	if b.Elem == x86.F64 {
+		return dot3(b, w, w), nil
+	}
+	x, y, z := abs(b, w[0]), abs(b, w[1]), abs(b, w[2])
+	// In this order a NaN stays in one of them.
+	hi, mid := b.Max(x, y), b.Min(y, x)
+	hi, lo := b.Max(hi, z), b.Min(z, hi)
+	p := b.Mul(hi, hi)
+	s := b.FMA(mid, mid, p)
+	r := b.Add(b.FMS(hi, hi, p), b.FMS(mid, mid, b.Sub(s, p)))
+	th2 = b.FMA(lo, lo, s)
+	r = b.Add(r, b.FMS(lo, lo, b.Sub(th2, s)))
+	return th2, &r
+}
+
+// coefficients is α, β, cos θ and θ². For motions β must be right relative to 1 - cos θ, which is sin²θ/(1 + cos θ) in the right
+// half-plane; for rotations its absolute error matters.
+func coefficients(b *x86.Block, w vec3, motion bool) (alpha, beta, cos, th2 x86.Value) {
+	th2, lost := angle2(b, w)
+	th2 = b.Max(th2, b.Const("rootMin", byElem(b, 0x1p-100, 0x1p-900)))
+	th, inv := root(b, th2)
+	sin, cos := sinCos(b, th)
+	if lost != nil {
+		// The rest of the angle: near π one ulp of it is three of the sine.
+		rest := b.Mul(b.Mul(b.Add(b.FNMA(th, th, th2), *lost), half(b)), inv)
+		sin, cos = b.FMA(cos, rest, sin), b.FNMA(sin, rest, cos)
+	}
+	num := b.Sub(one(b), cos)
+	if motion {
+		ahead := b.Cmp(x86.GT, cos, zero(b))
+		num = b.Select(ahead, quotient(b, b.Mul(sin, sin), b.Add(one(b), b.Max(cos, zero(b)))), num)
+	}
+	if b.Elem == x86.F64 {
+		return b.Div(sin, th), b.Div(num, th2), cos, th2
+	}
+	// The quotient by θ², with what its remainder and the rest of θ² add.
+	inv2 := b.Mul(inv, inv)
+	q := b.Mul(num, inv2)
+	beta = b.FMA(b.FNMA(*lost, q, b.FNMA(th2, q, num)), inv2, q)
+	if b.Level == x86.AVX2 {
+		return b.Div(sin, th), beta, cos, th2
+	}
+	return quotient(b, sin, th), beta, cos, th2
+}
+
+// rodrigues is cos θ I + α·hat(w) + β·wwᵀ, which is I + α·hat(w) + β·hat(w)² with one term less on the diagonal.
+func rodrigues(b *x86.Block, w vec3, alpha, beta, cos x86.Value) (m [9]x86.Value) {
+	x, y, z := w[0], w[1], w[2]
+	ax, ay, az := b.Mul(alpha, x), b.Mul(alpha, y), b.Mul(alpha, z)
+	bx, by, bz := b.Mul(beta, x), b.Mul(beta, y), b.Mul(beta, z)
+	m[0], m[4], m[8] = b.FMA(bx, x, cos), b.FMA(by, y, cos), b.FMA(bz, z, cos)
+	m[1], m[3] = b.FMS(bx, y, az), b.FMA(bx, y, az)
+	m[6], m[2] = b.FMS(bx, z, ay), b.FMA(bx, z, ay)
+	m[5], m[7] = b.FMS(by, z, ax), b.FMA(by, z, ax)
+	return m
+}
+
+func expSO3(b *x86.Block) {
+	w := vec3(load(b, 1, 3))
+	alpha, beta, cos, _ := coefficients(b, w, false)
+	m := rodrigues(b, w, alpha, beta, cos)
+	outputs(b, m[:]...)
+}
+
+// longQuat is a quaternion (w, x, y, z) of length 2 to 4 in the direction of the rotation m: of the four ways to read it the one
+// with the largest divisor.
+func longQuat(b *x86.Block, m [9]x86.Value) (w x86.Value, v vec3) {
+	p, q, r := b.Sub(m[7], m[5]), b.Sub(m[2], m[6]), b.Sub(m[3], m[1])
+	pq, pr, qr := b.Add(m[1], m[3]), b.Add(m[2], m[6]), b.Add(m[5], m[7])
+	rest := b.Add(m[4], m[8])
+	gap := b.Sub(m[4], m[8])
+	tr := b.Add(m[0], rest)
+	w0 := b.Add(one(b), tr)
+	d1 := b.Sub(b.Add(one(b), m[0]), rest)
+	less := b.Sub(one(b), m[0])
+	d2, d3 := b.Add(less, gap), b.Sub(less, gap)
+	// From the last choice to the first.
+	two := b.Cmp(x86.NLE, m[8], m[4]) // the third diagonal entry is above the second: choice 3
+	w, x, y, z := b.Select(two, r, q), b.Select(two, pr, pq), b.Select(two, qr, d2), b.Select(two, d3, qr)
+	first := b.Cmp(x86.LE, b.Max(m[4], m[8]), m[0])
+	w, x, y, z = b.Select(first, p, w), b.Select(first, d1, x), b.Select(first, pq, y), b.Select(first, pr, z)
+	trace := b.Cmp(x86.LE, b.Max(b.Max(m[4], m[8]), m[0]), tr)
+	return b.Select(trace, w0, w), vec3{b.Select(trace, p, x), b.Select(trace, q, y), b.Select(trace, r, z)}
+}
+
+// logQuat is the rotation vector 2·atan2(|v|, w)·v/|v| of a quaternion and, for the logarithm in SE(3), h cot h, h half the
+// angle.
+func logQuat(b *x86.Block, w x86.Value, v vec3) (log vec3, hcot x86.Value) {
+	n2 := dot3(b, v, v)
+	b.Hard(b.OrMask(b.Cmp(x86.NLE, n2, b.Const("quatMax", 100)), b.Cmp(x86.Unordered, w, w)))
+	c := abs(b, w)
+	// For short v, whose square may underflow, atan2(|v|, w)/|v| is 1/w.
+	short := b.Cmp(x86.LT, n2, b.Const("quatShort", byElem(b, 0x1p-60, 0x1p-500)))
+	var f x86.Value
+	if b.Level == x86.AVX2 || b.Elem == x86.F64 {
+		n := b.Sqrt(n2)
+		f = b.Div(b.Select(short, one(b), atanQuotient(b, n, c)), b.Select(short, c, n))
+	} else {
+		n, inv := root(b, n2)
+		f = b.Select(short, quotient(b, one(b), c), b.Mul(atanQuotient(b, n, c), inv))
+	}
+	hcot = b.Mul(f, c)
+	f = flipSign(b, b.Add(f, f), w)
+	return vec3{b.Mul(f, v[0]), b.Mul(f, v[1]), b.Mul(f, v[2])}, hcot
+}
+
+func logSO3(b *x86.Block) {
+	w, v := longQuat(b, [9]x86.Value(load(b, 1, 9)))
+	log, _ := logQuat(b, w, v)
+	outputs(b, log[:]...)
+}
+
+// mulQuat is the quaternion product (w, v)·(c, u). Products that cancel in conj(q)·q are rounded before they are added.
+func mulQuat(b *x86.Block, w x86.Value, v vec3, c x86.Value, u vec3) (x86.Value, vec3) {
+	mul, add, sub := b.Mul, b.Add, b.Sub
+	return sub(sub(sub(mul(w, c), mul(v[0], u[0])), mul(v[1], u[1])), mul(v[2], u[2])), vec3{
+		sub(add(add(mul(w, u[0]), mul(v[0], c)), mul(v[1], u[2])), mul(v[2], u[1])),
+		sub(add(add(mul(w, u[1]), mul(v[1], c)), mul(v[2], u[0])), mul(v[0], u[2])),
+		sub(add(add(mul(w, u[2]), mul(v[2], c)), mul(v[0], u[1])), mul(v[1], u[0])),
+	}
+}
+
+// expQuat is the unit quaternion of the rotation vector w, with θ² and the coefficients α and β.
+func expQuat(b *x86.Block, w vec3) (c x86.Value, v vec3, th2, alpha, beta x86.Value) {
+	th2, cos, sinc := halfCoefficients(b, w)
+	f := b.Mul(sinc, half(b))
+	return cos, vec3{b.Mul(f, w[0]), b.Mul(f, w[1]), b.Mul(f, w[2])}, th2, b.Mul(cos, sinc), b.Mul(f, sinc)
+}
+
+func composeSO3(b *x86.Block) {
+	w, v, _, _, _ := expQuat(b, vec3(load(b, 1, 3)))
+	c, u, _, _, _ := expQuat(b, vec3(load(b, 2, 3)))
+	log, _ := logQuat2(b, w, v, c, u)
+	outputs(b, log[:]...)
+}
+
+func logQuat2(b *x86.Block, w x86.Value, v vec3, c x86.Value, u vec3) (vec3, x86.Value) {
+	w, v = mulQuat(b, w, v, c, u)
+	return logQuat(b, w, v)
+}
+
+func actSO3(b *x86.Block) {
+	m, x := load(b, 1, 9), vec3(load(b, 2, 3))
+	for i := range 3 {
+		b.Output(dot3(b, vec3(m[3*i:]), x))
+	}
+}
+
+// twist is αt + β·w×t + γ·w(w·t), which is t + β·w×t + γ·w×(w×t) where α = 1 - γθ²; nothing cancels.
+func twist(b *x86.Block, w, t vec3, alpha, beta, gamma x86.Value) (p vec3) {
+	u := cross3(b, w, t)
+	along := b.Mul(gamma, dot3(b, w, t))
+	for i := range p {
+		p[i] = b.FMA(along, w[i], b.FMA(beta, u[i], b.Mul(alpha, t[i])))
+	}
+	return p
+}
+
+// gammaSE3 is (1 - α)/θ². Where θ² is tiny the product with it is below an ulp, and the quotient all error: 0 instead.
+func gammaSE3(b *x86.Block, th2, alpha x86.Value) x86.Value {
+	border := b.Const("theta2Min", byElem(b, 0x1p-50, 0x1p-108))
+	return b.Select(b.Cmp(x86.LT, th2, border), zero(b), quotient(b, b.Sub(one(b), alpha), b.Max(th2, border)))
+}
+
+func expSE3(b *x86.Block) {
+	a := load(b, 1, 6)
+	w, t := vec3(a[:3]), vec3(a[3:])
+	alpha, beta, cos, th2 := coefficients(b, w, true)
+	p := twist(b, w, t, alpha, beta, gammaSE3(b, th2, alpha))
+	m := rodrigues(b, w, alpha, beta, cos)
+	outputs(b, m[0], m[1], m[2], p[0], m[3], m[4], m[5], p[1], m[6], m[7], m[8], p[2])
+}
+
+// untwist is V(w)⁻¹p = h cot h·p - w×p/2 + δ·w(w·p), δ = (1 - h cot h)/θ².
+func untwist(b *x86.Block, w, p vec3, hcot x86.Value) vec3 {
+	return twist(b, w, p, hcot, b.Const("minusHalf", -0.5), gammaSE3(b, dot3(b, w, w), hcot))
+}
+
+func logSE3(b *x86.Block) {
+	e := load(b, 1, 12)
+	w, v := longQuat(b, [9]x86.Value{e[0], e[1], e[2], e[4], e[5], e[6], e[8], e[9], e[10]})
+	log, hcot := logQuat(b, w, v)
+	t := untwist(b, log, vec3{e[3], e[7], e[11]}, hcot)
+	outputs(b, log[0], log[1], log[2], t[0], t[1], t[2])
+}
+
+// rotateQuat turns x by the unit quaternion (w, v): x + 2w(v × x) + 2v × (v × x).
+func rotateQuat(b *x86.Block, w x86.Value, v, x vec3) (y vec3) {
+	u := cross3(b, v, x)
+	for i := range u {
+		u[i] = b.Add(u[i], u[i])
+	}
+	k := cross3(b, v, u)
+	for i := range y {
+		y[i] = b.Add(x[i], b.FMA(w, u[i], k[i]))
+	}
+	return y
+}
+
+func composeSE3(b *x86.Block) {
+	f, g := load(b, 1, 6), load(b, 2, 6)
+	fw, gw := vec3(f[:3]), vec3(g[:3])
+	w, v, th2, alpha, beta := expQuat(b, fw)
+	p := twist(b, fw, vec3(f[3:]), alpha, beta, gammaSE3(b, th2, alpha))
+	c, u, th2, alpha, beta := expQuat(b, gw)
+	q := twist(b, gw, vec3(g[3:]), alpha, beta, gammaSE3(b, th2, alpha))
+	q = rotateQuat(b, w, v, q)
+	for i := range p {
+		p[i] = b.Add(p[i], q[i])
+	}
+	log, hcot := logQuat2(b, w, v, c, u)
+	t := untwist(b, log, p, hcot)
+	outputs(b, log[0], log[1], log[2], t[0], t[1], t[2])
+}
+
+func mulSE3(b *x86.Block) {
+	e, f := load(b, 1, 12), load(b, 2, 12)
+	for i := 0; i < 12; i += 4 {
+		for j := range 4 {
+			x := b.Mul(e[i], f[j])
+			if j == 3 {
+				x = b.FMA(e[i], f[j], e[i+3])
+			}
+			b.Output(b.FMA(e[i+2], f[8+j], b.FMA(e[i+1], f[4+j], x)))
+		}
+	}
+}
+
+func inverseSE3(b *x86.Block) {
+	e := load(b, 1, 12)
+	p := vec3{e[3], e[7], e[11]}
+	for i := range 3 {
+		c := vec3{e[i], e[4+i], e[8+i]}
+		outputs(b, c[0], c[1], c[2], neg(b, dot3(b, c, p)))
+	}
+}
+
+func actSE3(b *x86.Block) {
+	e, x := load(b, 1, 12), vec3(load(b, 2, 3))
+	for i := 0; i < 12; i += 4 {
+		b.Output(b.FMA(e[i+2], x[2], b.FMA(e[i+1], x[1], b.FMA(e[i], x[0], e[i+3]))))
+	}
+}
+
+var spaceOps = matrixFile{"zspace", []matrixOp{
+	{name: "ExpSO3", doc: "writes the rotation matrices of n rotation vectors.", pinned: pinSome, stages: []func(*x86.Block){expSO3}},
+	{name: "LogSO3", doc: "writes the rotation vectors of n rotation matrices.", pinned: pinSome, stages: []func(*x86.Block){logSO3}},
+	{name: "ComposeSO3", doc: "writes log(exp(a)·exp(b)) of n pairs of rotation vectors.", pinned: pinSome, stages: []func(*x86.Block){composeSO3}},
+	{name: "ActSO3", doc: "writes n vectors turned by as many matrices.", stages: []func(*x86.Block){actSO3}},
+	{name: "ExpSE3", doc: "writes the motions of n coordinate vectors.", pinned: pinSome, stages: []func(*x86.Block){expSE3}},
+	{name: "LogSE3", doc: "writes the coordinates of n motions of space.", pinned: pinSome, stages: []func(*x86.Block){logSE3}},
+	{name: "ComposeSE3", doc: "writes log(exp(a)·exp(b)) of n pairs of coordinate vectors.", stages: []func(*x86.Block){composeSE3}},
+	{name: "MulSE3", doc: "writes the products of n pairs of motions.", stages: []func(*x86.Block){mulSE3}},
+	{name: "InverseSE3", doc: "writes the inverses of n motions.", stages: []func(*x86.Block){inverseSE3}},
+	{name: "ActSE3", doc: "writes n points moved by as many motions.", stages: []func(*x86.Block){actSE3}},
+}}
