@@ -100,3 +100,24 @@ func TestBestIsPositive(t *testing.T) {
 	t.Setenv("PEER_SECONDS", "1e-9")
 	require.GreaterOrEqual(t, best(func() { time.Sleep(time.Millisecond) }), 0.0)
 }
+
+// TestLinalg runs every small matrix case once and checks the lines that it prints.
+func TestLinalg(t *testing.T) {
+	t.Setenv("PEER_SECONDS", "1e-9")
+	cmd := linalgCommand()
+	var out bytes.Buffer
+	cmd.SetOut(&out)
+	cmd.SetArgs([]string{"--json", "--levels", "--filter", "so2_exp|se2_log/ours/f64"})
+	require.NoError(t, cmd.Execute())
+	names := map[string]int{}
+	for _, l := range bytes.Split(bytes.TrimSpace(out.Bytes()), []byte("\n")) {
+		var s sample
+		require.NoError(t, json.Unmarshal(l, &s))
+		require.Equal(t, "ns_per_elem", s.Metric)
+		require.Positive(t, s.Value, s.Name)
+		names[s.Name]++
+	}
+	for _, name := range []string{"smallmat/so2_exp/ours/f32", "smallmat/so2_exp/ours/f64", "smallmat/se2_log/ours/f64"} {
+		require.Equal(t, 2, names[name], "%s at two sizes", name)
+	}
+}

@@ -52,7 +52,7 @@ func main() {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(kernelsCommand(), modelsCommand(), inferenceCommand(), trainCommand(), neighborCommand(), childCommand(), &cobra.Command{
+	root.AddCommand(kernelsCommand(), modelsCommand(), inferenceCommand(), linalgCommand(), trainCommand(), neighborCommand(), childCommand(), &cobra.Command{
 		Use:   "levels",
 		Short: "Print the instruction set levels of this machine, one a line",
 		Args:  cobra.NoArgs,
