@@ -108,3 +108,26 @@ func ExampleNewTree() {
 	// [2 3]
 	// [2 3]
 }
+
+// Neighbours of all points of a cloud among themselves, in the plane's own distance: no group, float32, answers streamed.
+func ExampleEachBall() {
+	points := []float32{0, 0, 1, 0, 0, 1, 5, 5, 5, 6} // five rows of two
+	tree, err := neighbor.NewTree(points, 2, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	found := make([]int, tree.Len())
+	err = neighbor.EachBall[float32](tree, tree, 1.5*1.5, neighbor.BulkOptions{}, func(_ int, b *neighbor.Batch[float32]) {
+		for i, query := range b.Query { // each query is in one batch only
+			index, _ := b.Row(i)
+			found[query] = len(index)
+		}
+	})
+	fmt.Println(found, err)
+	index, dist2, err := neighbor.Nearest(tree, tree, 2, float32(math.Inf(1)), neighbor.BulkOptions{})
+	fmt.Println(index, dist2, err)
+	// Output:
+	// [3 3 3 2 2] <nil>
+	// [0 1 1 0 2 0 3 4 4 3] [0 1 0 1 0 1 0 1 0 1] <nil>
+}
