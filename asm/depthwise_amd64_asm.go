@@ -24,8 +24,12 @@ type depthwiseVariant struct {
 // same bits whether it is computed alone or together with its neighbours.
 func depthwiseSets(vecs int) int { return max(1, 4/vecs) }
 
-// depthwiseAhead is how many pairs ahead rows of w are fetched from memory.
-const depthwiseAhead = 8
+// depthwiseAhead is how many pairs ahead rows of w are fetched from memory. Rows of bfloat16 are half as long, so for the same
+// distance in bytes there are twice as many.
+const (
+	depthwiseAhead     = 8
+	depthwiseAheadHalf = 16
+)
 
 func depthwiseAMD64(f *x86.File) {
 	variants := []depthwiseVariant{
@@ -98,11 +102,15 @@ func depthwiseRows(f *x86.File, l x86.Level, d depthwiseVariant, vecs int) {
 		fn.LEAQ(operand.Mem{Base: g.pose, Index: last, Scale: 4, Disp: -4}, last)
 	}
 
+	fetch := depthwiseAhead
+	if d.half {
+		fetch = depthwiseAheadHalf
+	}
 	body := func(set, at int) {
 		if d.stream {
 			// The row of the pair that comes later, or of the last one.
 			p := fn.GP64()
-			fn.LEAQ(pairAt(g.pose, at+depthwiseAhead), p)
+			fn.LEAQ(pairAt(g.pose, at+fetch), p)
 			fn.CMPQ(p, last)
 			fn.CMOVQGT(last, p)
 			ahead := rowAddress(fn, pairAt(p, 0), weight, wstep)

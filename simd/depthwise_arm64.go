@@ -7,8 +7,8 @@ func depthwiseF32(out, f, w []float32, offsets []int, index, pose []int32, c int
 		depthwiseGeneric(out, f, w, offsets, index, pose, c, mean)
 		return
 	}
-	checkIndex("DepthwiseF32", "index", index, len(f)/c)
-	checkIndex("DepthwiseF32", "pose", pose, len(w)/c)
+	checkIndex("DepthwiseF32", "index", index, 0, len(f)/c)
+	checkIndex("DepthwiseF32", "pose", pose, 0, len(w)/c)
 	raceRead(f)
 	raceRead(w)
 	raceRead(index)

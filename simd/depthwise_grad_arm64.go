@@ -8,8 +8,8 @@ func depthwiseScaledF32(fn string, out, f, w []float32, offsets []int, index, po
 		depthwiseScaledGeneric(out, f, w, offsets, index, pose, scale, c)
 		return
 	}
-	checkIndex(fn, "index", index, len(f)/c)
-	checkIndex(fn, "pose", pose, len(w)/c)
+	checkIndex(fn, "index", index, 0, len(f)/c)
+	checkIndex(fn, "pose", pose, 0, len(w)/c)
 	raceRead(f)
 	raceRead(w)
 	raceRead(index)
@@ -41,8 +41,8 @@ func depthwiseBF16F32(out, f []float32, w []BF16, offsets []int, index, pose []i
 		depthwiseBF16Generic(out, f, w, offsets, index, pose, c, mean)
 		return
 	}
-	checkIndex("DepthwiseBF16F32", "index", index, len(f)/c)
-	checkIndex("DepthwiseBF16F32", "pose", pose, len(w)/c)
+	checkIndex("DepthwiseBF16F32", "index", index, 0, len(f)/c)
+	checkIndex("DepthwiseBF16F32", "pose", pose, 0, len(w)/c)
 	raceRead(f)
 	raceRead(w)
 	raceRead(index)

@@ -2,10 +2,7 @@
 
 package simd
 
-import (
-	"fmt"
-	"unsafe"
-)
+import "unsafe"
 
 // maxGather bounds the multiply-adds that a call of a gathering kernel makes, in pairs times channels: the scheduler cannot
 // preempt it, and this many take some tens of microseconds. A row is not divided.
@@ -22,32 +19,12 @@ func gatherChunk(offsets []int, lo, c int) (hi int) {
 	return hi
 }
 
-// checkIndex panics unless every index is that of a row, 0 ≤ x[k] < rows. Assembly that gathers follows indices without
-// looking, so they are checked first, chunk by chunk so that the kernel finds them in the cache; see BenchmarkCheckIndex for
-// the cost. x starts at index base of the argument.
-func checkIndex(fn, arg string, x []int32, base, rows int) {
-	if len(x) == 0 {
-		return
+// gatherMax returns the largest index, negative ones taken as larger than all others.
+func gatherMax(x []int32) uint32 {
+	if level == AVX512 {
+		return gatherMaxAVX512(&x[0], len(x))
 	}
-	var most uint32
-	switch level {
-	case AVX512:
-		most = gatherMaxAVX512(&x[0], len(x))
-	case AVX2:
-		most = gatherMaxAVX2(&x[0], len(x))
-	}
-	if uint64(most) >= uint64(rows) {
-		panicIndex(fn, arg, x, base, rows)
-	}
-}
-
-//go:noinline
-func panicIndex(fn, arg string, x []int32, base, rows int) {
-	for k, v := range x {
-		if v < 0 || int(v) >= rows {
-			panic(fmt.Sprintf("simd: %s: %s[%d] = %d, need 0 to %d", fn, arg, base+k, v, rows-1))
-		}
-	}
+	return gatherMaxAVX2(&x[0], len(x))
 }
 
 // sameIndices reports whether two lists are equal. As strings they are compared by the runtime's vector code.

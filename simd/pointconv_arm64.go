@@ -7,8 +7,8 @@ func pointConvF32(p, f, w []float32, offsets []int, index, pose []int32, ci, cm 
 		pointConvGeneric(p, f, w, offsets, index, pose, ci, cm)
 		return
 	}
-	checkIndex("PointConvF32", "index", index, len(f)/ci)
-	checkIndex("PointConvF32", "pose", pose, len(w)/cm)
+	checkIndex("PointConvF32", "index", index, 0, len(f)/ci)
+	checkIndex("PointConvF32", "pose", pose, 0, len(w)/cm)
 	raceRead(f)
 	raceRead(w)
 	raceRead(index)

@@ -7,8 +7,8 @@ func pointConvGradFF32(df, dp, w []float32, offsets []int, index, pose []int32, 
 		pointConvGradFGeneric(df, dp, w, offsets, index, pose, ci, cm)
 		return
 	}
-	checkIndex("PointConvGradFF32", "index", index, len(dp)/(ci*cm))
-	checkIndex("PointConvGradFF32", "pose", pose, len(w)/cm)
+	checkIndex("PointConvGradFF32", "index", index, 0, len(dp)/(ci*cm))
+	checkIndex("PointConvGradFF32", "pose", pose, 0, len(w)/cm)
 	raceRead(dp)
 	raceRead(w)
 	raceRead(index)
@@ -34,8 +34,8 @@ func pointConvGradWF32(dw, dp, f []float32, offsets []int, row, index []int32, c
 		pointConvGradWGeneric(dw, dp, f, offsets, row, index, ci, cm)
 		return
 	}
-	checkIndex("PointConvGradWF32", "row", row, len(dp)/(ci*cm))
-	checkIndex("PointConvGradWF32", "index", index, len(f)/ci)
+	checkIndex("PointConvGradWF32", "row", row, 0, len(dp)/(ci*cm))
+	checkIndex("PointConvGradWF32", "index", index, 0, len(f)/ci)
 	raceRead(dp)
 	raceRead(f)
 	raceRead(row)

@@ -1444,7 +1444,7 @@ row1:
 	JL     rest4
 
 pairs3:
-	LEAQ         32(R9), R14
+	LEAQ         64(R9), R14
 	CMPQ         R14, R13
 	CMOVQGT      R13, R14
 	MOVL         (R14), R14
@@ -1593,7 +1593,7 @@ row1:
 	JL     rest4
 
 pairs3:
-	LEAQ         32(R9), R14
+	LEAQ         64(R9), R14
 	CMPQ         R14, R13
 	CMOVQGT      R13, R14
 	MOVL         (R14), R14
@@ -1709,7 +1709,7 @@ row1:
 	JL     rest4
 
 pairs3:
-	LEAQ         32(R9), R14
+	LEAQ         64(R9), R14
 	CMPQ         R14, R13
 	CMOVQGT      R13, R14
 	MOVL         (R14), R14
@@ -1735,7 +1735,7 @@ pairs3:
 	VPSLLD       $0x10, Y7, Y7
 	VMASKMOVPS   32(R14), Y0, Y8
 	VFMADD231PS  Y8, Y7, Y3
-	LEAQ         36(R9), R14
+	LEAQ         68(R9), R14
 	CMPQ         R14, R13
 	CMOVQGT      R13, R14
 	MOVL         (R14), R14
@@ -1769,7 +1769,7 @@ pairs3:
 rest4:
 	CMPQ         R11, $-2
 	JE           summed5
-	LEAQ         32(R9), R11
+	LEAQ         64(R9), R11
 	CMPQ         R11, R13
 	CMOVQGT      R13, R11
 	MOVL         (R11), R11
@@ -1875,7 +1875,7 @@ row1:
 	JL     rest4
 
 pairs3:
-	LEAQ         32(R9), R14
+	LEAQ         64(R9), R14
 	CMPQ         R14, R13
 	CMOVQGT      R13, R14
 	MOVL         (R14), R14
@@ -1898,7 +1898,7 @@ pairs3:
 	VPSLLD       $0x10, Y7, Y7
 	VMASKMOVPS   (R14), Y0, Y8
 	VFMADD231PS  Y8, Y7, Y1
-	LEAQ         36(R9), R14
+	LEAQ         68(R9), R14
 	CMPQ         R14, R13
 	CMOVQGT      R13, R14
 	MOVL         (R14), R14
@@ -1921,7 +1921,7 @@ pairs3:
 	VPSLLD       $0x10, Y7, Y7
 	VMASKMOVPS   (R14), Y0, Y8
 	VFMADD231PS  Y8, Y7, Y2
-	LEAQ         40(R9), R14
+	LEAQ         72(R9), R14
 	CMPQ         R14, R13
 	CMOVQGT      R13, R14
 	MOVL         (R14), R14
@@ -1944,7 +1944,7 @@ pairs3:
 	VPSLLD       $0x10, Y7, Y7
 	VMASKMOVPS   (R14), Y0, Y8
 	VFMADD231PS  Y8, Y7, Y3
-	LEAQ         44(R9), R14
+	LEAQ         76(R9), R14
 	CMPQ         R14, R13
 	CMOVQGT      R13, R14
 	MOVL         (R14), R14
@@ -1975,7 +1975,7 @@ pairs3:
 rest4:
 	CMPQ         R11, $-4
 	JE           summed5
-	LEAQ         32(R9), R14
+	LEAQ         64(R9), R14
 	CMPQ         R14, R13
 	CMOVQGT      R13, R14
 	MOVL         (R14), R14
@@ -2002,7 +2002,7 @@ rest4:
 	ADDQ         $0x04, R9
 	CMPQ         R11, $-3
 	JE           summed5
-	LEAQ         32(R9), R14
+	LEAQ         64(R9), R14
 	CMPQ         R14, R13
 	CMOVQGT      R13, R14
 	MOVL         (R14), R14
@@ -2029,7 +2029,7 @@ rest4:
 	ADDQ         $0x04, R9
 	CMPQ         R11, $-2
 	JE           summed5
-	LEAQ         32(R9), R11
+	LEAQ         64(R9), R11
 	CMPQ         R11, R13
 	CMOVQGT      R13, R11
 	MOVL         (R11), R11
@@ -3880,7 +3880,7 @@ row1:
 	JL     rest4
 
 pairs3:
-	LEAQ        32(R9), R13
+	LEAQ        64(R9), R13
 	CMPQ        R13, R12
 	CMOVQGT     R12, R13
 	MOVL        (R13), R13
@@ -4002,7 +4002,7 @@ row1:
 	JL     rest4
 
 pairs3:
-	LEAQ        32(R9), R13
+	LEAQ        64(R9), R13
 	CMPQ        R13, R12
 	CMOVQGT     R12, R13
 	MOVL        (R13), R13
@@ -4102,7 +4102,7 @@ row1:
 	JL     rest4
 
 pairs3:
-	LEAQ        32(R9), R13
+	LEAQ        64(R9), R13
 	CMPQ        R13, R12
 	CMOVQGT     R12, R13
 	MOVL        (R13), R13
@@ -4122,7 +4122,7 @@ pairs3:
 	VPSLLD      $0x10, Z4, Z4
 	VMOVUPS.Z   64(R13), K1, Z5
 	VFMADD231PS Z5, Z4, Z2
-	LEAQ        36(R9), R13
+	LEAQ        68(R9), R13
 	CMPQ        R13, R12
 	CMOVQGT     R12, R13
 	MOVL        (R13), R13
@@ -4150,7 +4150,7 @@ pairs3:
 rest4:
 	CMPQ        R11, $-2
 	JE          summed5
-	LEAQ        32(R9), R11
+	LEAQ        64(R9), R11
 	CMPQ        R11, R12
 	CMOVQGT     R12, R11
 	MOVL        (R11), R11
@@ -4239,7 +4239,7 @@ row1:
 	JL     rest4
 
 pairs3:
-	LEAQ        32(R9), R13
+	LEAQ        64(R9), R13
 	CMPQ        R13, R12
 	CMOVQGT     R12, R13
 	MOVL        (R13), R13
@@ -4256,7 +4256,7 @@ pairs3:
 	VPSLLD      $0x10, Z4, Z4
 	VMOVUPS.Z   (R13), K1, Z5
 	VFMADD231PS Z5, Z4, Z0
-	LEAQ        36(R9), R13
+	LEAQ        68(R9), R13
 	CMPQ        R13, R12
 	CMOVQGT     R12, R13
 	MOVL        (R13), R13
@@ -4273,7 +4273,7 @@ pairs3:
 	VPSLLD      $0x10, Z4, Z4
 	VMOVUPS.Z   (R13), K1, Z5
 	VFMADD231PS Z5, Z4, Z1
-	LEAQ        40(R9), R13
+	LEAQ        72(R9), R13
 	CMPQ        R13, R12
 	CMOVQGT     R12, R13
 	MOVL        (R13), R13
@@ -4290,7 +4290,7 @@ pairs3:
 	VPSLLD      $0x10, Z4, Z4
 	VMOVUPS.Z   (R13), K1, Z5
 	VFMADD231PS Z5, Z4, Z2
-	LEAQ        44(R9), R13
+	LEAQ        76(R9), R13
 	CMPQ        R13, R12
 	CMOVQGT     R12, R13
 	MOVL        (R13), R13
@@ -4315,7 +4315,7 @@ pairs3:
 rest4:
 	CMPQ        R11, $-4
 	JE          summed5
-	LEAQ        32(R9), R13
+	LEAQ        64(R9), R13
 	CMPQ        R13, R12
 	CMOVQGT     R12, R13
 	MOVL        (R13), R13
@@ -4336,7 +4336,7 @@ rest4:
 	ADDQ        $0x04, R9
 	CMPQ        R11, $-3
 	JE          summed5
-	LEAQ        32(R9), R13
+	LEAQ        64(R9), R13
 	CMPQ        R13, R12
 	CMOVQGT     R12, R13
 	MOVL        (R13), R13
@@ -4357,7 +4357,7 @@ rest4:
 	ADDQ        $0x04, R9
 	CMPQ        R11, $-2
 	JE          summed5
-	LEAQ        32(R9), R11
+	LEAQ        64(R9), R11
 	CMPQ        R11, R12
 	CMOVQGT     R12, R11
 	MOVL        (R11), R11

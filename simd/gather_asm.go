@@ -1,0 +1,26 @@
+//go:build !purego && (amd64 || arm64)
+
+package simd
+
+import "fmt"
+
+// checkIndex panics unless every index is that of a row, 0 ≤ x[k] < rows. Assembly that gathers follows indices without
+// looking, so they are checked first; where that is done chunk by chunk, the kernel finds them in the cache. See
+// BenchmarkCheckIndex for the cost. x starts at index base of the argument.
+func checkIndex(fn, arg string, x []int32, base, rows int) {
+	for at := 0; at < len(x); at += maxPiece {
+		part := x[at:min(at+maxPiece, len(x))]
+		if uint64(gatherMax(part)) >= uint64(rows) {
+			panicIndex(fn, arg, part, base+at, rows)
+		}
+	}
+}
+
+//go:noinline
+func panicIndex(fn, arg string, x []int32, base, rows int) {
+	for k, v := range x {
+		if v < 0 || int(v) >= rows {
+			panic(fmt.Sprintf("simd: %s: %s[%d] = %d, need 0 to %d", fn, arg, base+k, v, rows-1))
+		}
+	}
+}
