@@ -3,12 +3,14 @@ package cnp
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"sync"
 
 	"github.com/equivcnp/equivcnp/group"
 	"github.com/equivcnp/equivcnp/internal/cpu"
+	"github.com/equivcnp/equivcnp/internal/parallel"
 	"github.com/equivcnp/equivcnp/layers"
 	"github.com/equivcnp/equivcnp/neighbor"
 )
@@ -148,12 +150,13 @@ func (m *ImageEquivCNP[T]) Plan(ctx context.Context, g Geometry, opt PlanOptions
 		opt.Memory = cpu.Memory() / 4
 	}
 	points := group.LiftPoints(m.group, g.Points, m.cfg.Lifts, m.cfg.LiftSeed)
-	queries := points
+	queries, all := points, g.Points
 	if len(g.Targets) > 0 {
-		queries = group.LiftPoints(m.group, append(append([]float64(nil), g.Points...), g.Targets...), m.cfg.Lifts, m.cfg.LiftSeed)
+		all = append(append([]float64(nil), g.Points...), g.Targets...)
+		queries = group.LiftPoints(m.group, all, m.cfg.Lifts, m.cfg.LiftSeed)
 	}
 	p := &ImagePlan[T]{cfg: m.cfg, n: points.N, m: queries.N - points.N, k: m.cfg.Lifts, rows: queries.Rows()}
-	if err := p.compile(ctx, m, queries, points, opt); err != nil {
+	if err := p.compile(ctx, m, queries, points, repeatRows(all, 2, m.cfg.Lifts), opt); err != nil {
 		return nil, err
 	}
 	return p, nil
@@ -163,7 +166,8 @@ func (m *ImageEquivCNP[T]) Plan(ctx context.Context, g Geometry, opt PlanOptions
 // 64 x 64 are 1.2·10⁸ in the widest layer.
 const maxPlanPairs = 1 << 28
 
-func (p *ImagePlan[T]) compile(ctx context.Context, m *ImageEquivCNP[T], queries, points *group.Lifted, opt PlanOptions) error {
+// compile makes the plan; x [rows, 2] are the positions of the queries.
+func (p *ImagePlan[T]) compile(ctx context.Context, m *ImageEquivCNP[T], queries, points *group.Lifted, x []float64, opt PlanOptions) error {
 	// One neighbourhood for each radius, the smaller ones cut out of the largest. The residual layers, almost all of the work,
 	// decide the order of rows.
 	width := m.cfg.Channels[0]
@@ -173,7 +177,6 @@ func (p *ImagePlan[T]) compile(ctx context.Context, m *ImageEquivCNP[T], queries
 			radii = append(radii, conv.Depthwise.Radius())
 		}
 	}
-	deep := len(radii)
 	near, flat := map[float64]*neighbor.Neighborhood{}, true
 	largest := slices.Max(append(radii, m.psi.Radius()))
 	for _, r := range append([]float64{largest}, append(radii, m.psi.Radius())...) {
@@ -197,14 +200,17 @@ func (p *ImagePlan[T]) compile(ctx context.Context, m *ImageEquivCNP[T], queries
 	}
 	var order []int32
 	if !flat {
-		order = layers.RowOrder(near[radii[0]])
+		order = layers.RowOrder(near[radii[0]], x)
 	}
+	distinct := slices.Collect(maps.Keys(near))
+	made := make([]*layers.Arrangement[T], len(distinct))
+	parallel.For(len(distinct), 1, func(i, _ int) {
+		r := distinct[i]
+		made[i] = layers.Arrange[T](near[r], order, flat, slices.Contains(radii, r))
+	})
 	arranged := map[float64]*layers.Arrangement[T]{}
-	for i, r := range append(radii, m.psi.Radius()) {
-		if arranged[r] == nil {
-			arranged[r] = layers.Arrange[T](near[r], order, flat, i < deep)
-			near[r] = nil
-		}
+	for i, r := range distinct {
+		arranged[r] = made[i]
 	}
 	embed := arranged[m.psi.Radius()]
 	if order != nil {

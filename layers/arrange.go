@@ -1,6 +1,8 @@
 package layers
 
 import (
+	"cmp"
+	"math"
 	"slices"
 
 	"github.com/equivcnp/equivcnp/internal/parallel"
@@ -47,24 +49,61 @@ const (
 	flatPoses = 1 << 11
 )
 
-// tilePoses is about how many poses a tile may have: a slice of their weights takes half a megabyte of the second-level
+// tilePoses is about how many poses a tile may have: a slice of their weights takes three quarters of a megabyte of the second-level
 // cache, and leaves room for the features that they meet.
-const tilePoses = 1 << 12
+const tilePoses = 3 << 11
 
 // Flat reports whether a neighbourhood's arrangement is best flat.
 func Flat(n *neighbor.Neighborhood) bool {
 	return n.NumPoses() <= flatPoses && n.NumPoses()*flatRatio <= n.Pairs()
 }
 
-// RowOrder returns the order in which a tiled arrangement goes through the rows of a neighbourhood. Under rotation groups the rotated copies of a row have the same poses: pose numbers grow in order of first use, so ordering
-// rows by their largest one puts the copies side by side, and each pose serves all of them at once.
-func RowOrder(n *neighbor.Neighborhood) []int32 {
+// RowOrder returns the order in which a tiled arrangement goes through the rows of a neighbourhood. Under rotation groups the
+// rotated copies of a row have the same poses: pose numbers grow in order of first use, so ordering rows by their largest one
+// puts the copies side by side, and each pose serves all of them at once. Such sets of copies then follow each other along a
+// Z-shaped curve through the positions x [rows, 2] of their first members: the rows of a tile lie close together, and the
+// points that they gather are mostly the same.
+func RowOrder(n *neighbor.Neighborhood, x []float64) []int32 {
 	order, key := make([]int32, n.Queries), rowKeys(n)
 	for i := range order {
 		order[i] = int32(i)
 	}
-	slices.SortStableFunc(order, func(a, b int32) int { return int(key[a]) - int(key[b]) })
+	slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(key[a], key[b]) })
+	place := zOrder(x)
+	first := make([]int32, n.Queries) // of the set that a row belongs to
+	for k, i := range order {
+		first[i] = i
+		if k > 0 && key[order[k-1]] == key[i] {
+			first[i] = first[order[k-1]]
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int32) int {
+		return cmp.Or(cmp.Compare(place[first[a]], place[first[b]]), cmp.Compare(first[a], first[b]))
+	})
 	return order
+}
+
+// zOrder returns the places of positions [rows, 2] along a Z-shaped curve: their coordinates, taken to 16 bits, bit by bit in
+// turn (Morton 1966).
+func zOrder(x []float64) []uint32 {
+	out := make([]uint32, len(x)/2)
+	for d := range 2 {
+		lo, hi := math.Inf(1), math.Inf(-1)
+		for i := d; i < len(x); i += 2 {
+			lo, hi = min(lo, x[i]), max(hi, x[i])
+		}
+		step := (hi - lo) / (1<<16 - 1)
+		if !(step > 0 && step <= math.MaxFloat64) {
+			continue // all in one place, or too far apart for a difference
+		}
+		for i := range out {
+			v := uint32((x[2*i+d] - lo) / step)
+			for bit := range 16 {
+				out[i] |= v >> bit & 1 << (2*bit + d)
+			}
+		}
+	}
+	return out
 }
 
 // rowKeys returns the largest pose of every row, -1 for none.

@@ -14,7 +14,7 @@ import (
 )
 
 // grid lifts h x w pixels.
-func arrangeGrid(t *testing.T, name string, h, w int) *group.Lifted {
+func arrangeGrid(t *testing.T, name string, h, w int) (*group.Lifted, []float64) {
 	t.Helper()
 	g, err := group.Parse(name, 0)
 	require.NoError(t, err)
@@ -22,7 +22,7 @@ func arrangeGrid(t *testing.T, name string, h, w int) *group.Lifted {
 	for i := range h * w {
 		x = append(x, float64(i/w)-float64(h-1)/2, float64(i%w)-float64(w-1)/2)
 	}
-	return group.LiftPoints(g, x, 1, 0)
+	return group.LiftPoints(g, x, 1, 0), x
 }
 
 // TestArrange: in whatever order and tiles, every row keeps its pairs, and each pair names its pose.
@@ -30,12 +30,12 @@ func TestArrange(t *testing.T) {
 	for _, name := range []string{"T(2)", "SO(2)", "R>0xSO(2)", "SE(2)"} {
 		for _, size := range [][2]int{{12, 12}, {9, 7}, {26, 26}} {
 			t.Run(fmt.Sprintf("%s/%dx%d", name, size[0], size[1]), func(t *testing.T) {
-				points := arrangeGrid(t, name, size[0], size[1])
+				points, x := arrangeGrid(t, name, size[0], size[1])
 				r, err := neighbor.RadiusForFill(points, 0.15, neighbor.Options{})
 				require.NoError(t, err)
 				n, err := neighbor.Ball(points, points, neighbor.Options{Radius: r})
 				require.NoError(t, err)
-				order := RowOrder(n)
+				order := RowOrder(n, x)
 				sorted := slices.Clone(order)
 				slices.Sort(sorted)
 				for i, v := range sorted {
@@ -91,11 +91,26 @@ func checkTiles(t *testing.T, n *neighbor.Neighborhood, order []int32, a *Arrang
 	require.Equal(t, n.Queries, row)
 }
 
+// TestZOrder: along the curve, quarters of the square follow each other, and so do theirs.
+func TestZOrder(t *testing.T) {
+	got := zOrder([]float64{0, 0, 1, 0, 0, 1, 1, 1, 3, 3, 2, 2, 3, 0})
+	for i := 1; i < 4; i++ {
+		require.Greater(t, got[i], got[i-1], "%d", i)
+	}
+	require.Greater(t, got[5], got[3])
+	require.Greater(t, got[4], got[5])
+	require.Greater(t, got[6], got[3])
+	require.Less(t, got[6], got[5])
+	require.Equal(t, []uint32{0, 0}, zOrder([]float64{5, 5, 5, 5}))
+	require.Len(t, zOrder([]float64{-math.MaxFloat64, 1, math.MaxFloat64, 2}), 2)
+	require.Empty(t, zOrder(nil))
+}
+
 // TestShrink: a smaller ball cut out of a larger one is the smaller ball, also for points at exactly its radius.
 func TestShrink(t *testing.T) {
 	for _, name := range []string{"T(2)", "SO(2)", "R>0xSO(2)", "SE(2)"} {
 		for _, kind := range []string{"grid", "scattered"} {
-			points := arrangeGrid(t, name, 14, 13)
+			points, _ := arrangeGrid(t, name, 14, 13)
 			if kind == "scattered" {
 				rng := rand.New(rand.NewPCG(1, 6))
 				x := make([]float64, 2*150)
