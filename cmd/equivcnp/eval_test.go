@@ -159,8 +159,8 @@ func TestEvalErrors(t *testing.T) {
 	}
 }
 
-// TestEvalPaper: with the authors' weights the 1D scores of the paper's test come out as their code gives them, and the 2D ones as on digits of
-// the same shapes, within five standard errors.
+// TestEvalPaper: with the authors' weights the 1D scores of the paper's test come out as their code gives them, and the 2D
+// ones as on digits of the same shapes, within five standard errors.
 func TestEvalPaper(t *testing.T) {
 	if testing.Short() {
 		t.Skip("skipped: -short; this takes seconds")

@@ -39,8 +39,8 @@ func (m *listedModel) title() string {
 	return m.cfg.Group
 }
 
-// listModels returns the models of folders, or without any the shipped ones; files that hold none are noted. The group of a checkpoint that
-// does not say it is taken from the file's name.
+// listModels returns the models of folders, or without any the shipped ones; files that hold none are noted. The group of a
+// checkpoint that does not say it is taken from the file's name.
 func listModels(r *result, dirs []string) ([]listedModel, error) {
 	var out []listedModel
 	if len(dirs) == 0 {

@@ -20,8 +20,8 @@ func (a *app) withProgress(ctx context.Context, what string) (context.Context, f
 	return cnp.WithProgress(ctx, report), done
 }
 
-// bar returns what draws a progress bar on standard error, nil if that is no terminal or --quiet was given, and a function that removes the
-// bar.
+// bar returns what draws a progress bar on standard error, nil if that is no terminal or --quiet was given, and a function
+// that removes the bar.
 func (a *app) bar(what string) (report func(done, total int), remove func()) {
 	f, ok := a.stderr.(*os.File)
 	if a.quiet || !ok || !term.IsTerminal(int(f.Fd())) {

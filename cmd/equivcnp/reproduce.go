@@ -250,7 +250,8 @@ func standardError(r *eval.Report) float64 {
 }
 
 // reportColumns and reportCells are what CSV files say about a measurement.
-var reportColumns = []string{"tasks", "log_likelihood", "log_likelihood_std", "squared_error", "squared_error_std", "rmse", "calibration_error", "z_square", "not_finite"}
+var reportColumns = []string{"tasks", "log_likelihood", "log_likelihood_std", "squared_error", "squared_error_std", "rmse",
+	"calibration_error", "z_square", "not_finite"}
 
 func reportCells(r *eval.Report) []string {
 	return []string{strconv.Itoa(r.Tasks), cell(r.LogLikelihood.Mean), cell(r.LogLikelihood.Std), cell(r.SquaredError.Mean),

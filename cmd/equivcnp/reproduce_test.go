@@ -15,7 +15,8 @@ import (
 	"github.com/equivcnp/equivcnp/cnp"
 )
 
-// made reads what a reproduction wrote: the report, its CSV files by name, and how many drawings there are, all of which must be whole and shown.
+// made reads what a reproduction wrote: the report, its CSV files by name, and how many drawings there are, all of which
+// must be whole and shown.
 func made(t *testing.T, r reproduceResult) (report string, tables map[string][][]string, drawings int) {
 	t.Helper()
 	tables = map[string][][]string{}

@@ -72,8 +72,8 @@ const (
 
 // curveFigures draws, for every kernel and model, one curve in all scenes.
 func (p *reproduction) curveFigures(rows []*curveRow) error {
-	p.printf("\n## Curves\n\nOne curve of each process, %d of %d even targets on [%d, %d] observed. The vertical lines bound the range that the paper's models were trained on. "+
-		"The last picture of each kernel is the process's own prediction.\n", figureContext, figureTargets, figureLo, figureHi)
+	p.printf("\n## Curves\n\nOne curve of each process, %d of %d even targets on [%d, %d] observed. "+
+		"The vertical lines bound the range that the paper's models were trained on. The last picture of each kernel is the process's own prediction.\n", figureContext, figureTargets, figureLo, figureHi)
 	file := [][]string{{"kernel", "model", "scene", "x", "truth", "mean", "std", "observed", "observed_value"}}
 	for k, kernel := range paperKernels {
 		if !slices.ContainsFunc(rows, func(r *curveRow) bool { return r.models[k] != nil }) {
@@ -220,8 +220,8 @@ func (p *reproduction) imageFigures(models []listedModel) error {
 	if err := p.table("digits.csv", file); err != nil {
 		return err
 	}
-	p.printf("\n## Digits\n\nEvery point is the mean over %d digits, turned by up to 90 degrees, with its standard error. By scale, a quarter of the pixels is observed on average; "+
-		"by rate, the scale is %g. The paper trains on digits of scale 1.\n", p.flags.n, usualScale)
+	p.printf("\n## Digits\n\nEvery point is the mean over %d digits, turned by up to 90 degrees, with its standard error. "+
+		"By scale, a quarter of the pixels is observed on average; by rate, the scale is %g. The paper trains on digits of scale 1.\n", p.flags.n, usualScale)
 	for k, by := range []string{"scale", "rate"} {
 		for j, what := range []string{"log-likelihood", "squared error"} {
 			c := &picture.Chart{Title: what + " by " + by, XLabel: by, YLabel: what + " per pixel", Series: series[k][j]}
@@ -236,8 +236,8 @@ func (p *reproduction) imageFigures(models []listedModel) error {
 	return p.sheet("digits-by-rate.png", &byRate)
 }
 
-// addColumn adds context and truth of the first tasks of a source to a sheet, one per row, if they are not there yet, and a column with what a
-// model makes of them.
+// addColumn adds context and truth of the first tasks of a source to a sheet, one per row, if they are not there yet, and a
+// column with what a model makes of them.
 func (p *reproduction) addColumn(s *picture.Sheet, listed *listedModel, m cnp.Model[float32], src task.Source[float32], n int) error {
 	t, err := src.Batch(n, p.flags.seed, 0)
 	if err != nil {

@@ -84,7 +84,8 @@ func (f *taskFlags) motions(changed func(string) bool, m task.Motions) (task.Mot
 	return m, nil
 }
 
-// source returns the tasks for a model of that configuration, and how many there are, 0 where there is no end. Finite sets come in order.
+// source returns the tasks for a model of that configuration, and how many there are, 0 where there is no end. Finite sets
+// come in order.
 func (f *taskFlags) source(r *result, cfg cnp.Config, changed func(string) bool) (task.Source[float32], int, error) {
 	image := cfg.Architecture.Image()
 	if curves := f.kernel != "" || f.csv != ""; f.in == "" && curves == image {

@@ -28,8 +28,9 @@ func Model[T cnp.Float](m cnp.Model[T]) Predictor[T] {
 	}
 }
 
-// Oracle is the best possible Predictor of the curves of a Gaussian process: the process itself, given the context. Targets that are
-// context points are predicted like any others, as new observations there, with a spread of about the jitter's root.
+// Oracle is the best possible Predictor of the curves of a Gaussian process: the process itself, given the context. Targets
+// that are context points are predicted like any others, as new observations there, with a spread of about the jitter's
+// root.
 func Oracle[T cnp.Float](g task.GP) Predictor[T] {
 	return func(ctx context.Context, t *task.Tasks[T]) (*cnp.Prediction[T], error) {
 		b := t.Curves
@@ -65,8 +66,8 @@ func Oracle[T cnp.Float](g task.GP) Predictor[T] {
 // Options say what is measured.
 type Options struct {
 	Tasks int
-	// Batch is the number of tasks that a source is asked for and that are predicted together; 0 is 16. It is part of what decides which
-	// tasks a seed stands for.
+	// Batch is the number of tasks that a source is asked for and that are predicted together; 0 is 16. It is part of what
+	// decides which tasks a seed stands for.
 	Batch int
 	Seed  uint64
 	// First is the first batch's number.
@@ -78,8 +79,8 @@ type Options struct {
 // DefaultBatch is the number of tasks in a batch.
 const DefaultBatch = 16
 
-// Tasks calls f with batches of exactly opt.Batch tasks, and the number of them that count: the last batch may have more tasks than are
-// asked for.
+// Tasks calls f with batches of exactly opt.Batch tasks, and the number of them that count: the last batch may have more
+// tasks than are asked for.
 func Tasks[T cnp.Float](ctx context.Context, src task.Source[T], opt Options, f func(b *task.Tasks[T], n int) error) error {
 	batch := opt.Batch
 	if batch == 0 {

@@ -65,8 +65,8 @@ func TestCalibration(t *testing.T) {
 	require.Greater(t, narrow.Report().CalibrationError, 0.15)
 }
 
-// TestOracle: of all predictors, the process that drew the curves has the best likelihood, and it is calibrated; the batch size only
-// changes which tasks are seen.
+// TestOracle: of all predictors, the process that drew the curves has the best likelihood, and it is calibrated; the batch
+// size only changes which tasks are seen.
 func TestOracle(t *testing.T) {
 	c := task.PaperTestOf(task.GP{Kernel: task.RBF(1), Jitter: 1e-2})
 	c.Targets, c.MinContext, c.MaxContext = 100, 1, 3

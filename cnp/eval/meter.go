@@ -59,8 +59,8 @@ type Meter struct {
 	inside             [11]int // values within each level
 }
 
-// Add counts one task: predicted mean and std of the values y, of which those count that mask (nil: all) says. A task without such values
-// does not count. It panics if the lengths differ.
+// Add counts one task: predicted mean and std of the values y, of which those count that mask (nil: all) says. A task
+// without such values does not count. It panics if the lengths differ.
 func Add[T cnp.Float](m *Meter, mean, std, y []T, mask []bool) {
 	if len(std) != len(mean) || len(y) != len(mean) || (mask != nil && len(mask) != len(mean)) {
 		panic(fmt.Sprintf("eval: Add: len(mean) = %d, len(std) = %d, len(y) = %d, len(mask) = %d",

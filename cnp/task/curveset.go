@@ -13,8 +13,8 @@ import (
 // Points are observations: coordinates [n, dx] and outputs [n, dy].
 type Points struct{ X, Y []float64 }
 
-// Curve is one task of a user's own: all its points, which are the targets, and the observed ones, nil where they are to be picked
-// at random among all.
+// Curve is one task of a user's own: all its points, which are the targets, and the observed ones, nil where they are to be
+// picked at random among all.
 type Curve struct {
 	Points
 	Context *Points
@@ -27,9 +27,10 @@ type CurveSet struct {
 	Curves []Curve
 }
 
-// ReadCSV reads tasks from a CSV file whose header names the columns, in any order: x, or x1 to x<dx>; y, or y1 to y<dy>; task, a number that
-// is equal on the rows of one task (without it, all rows are one task); and context, 1 on the rows that are observed and 0 on the others (without it,
-// the context is picked at random). Tasks keep the order of their first rows. Errors name the file.
+// ReadCSV reads tasks from a CSV file whose header names the columns, in any order: x, or x1 to x<dx>; y, or y1 to y<dy>;
+// task, a number that is equal on the rows of one task (without it, all rows are one task); and context, 1 on the rows that
+// are observed and 0 on the others (without it, the context is picked at random). Tasks keep the order of their first rows.
+// Errors name the file.
 func ReadCSV(path string, dx, dy int) (*CurveSet, error) {
 	t, err := tabular.ReadFile(path)
 	if err != nil {
@@ -139,8 +140,8 @@ func ReadCurves(path string, dx, dy int) (*CurveSet, error) {
 	return s, nil
 }
 
-// ReadImages reads images from a safetensors file: image [B, C, H, W] with that number of channels, and mask [B, 1, H, W] or [B, H, W]. All pixels must
-// be finite, observed or not. Errors name the file.
+// ReadImages reads images from a safetensors file: image [B, C, H, W] with that number of channels, and mask [B, 1, H, W]
+// or [B, H, W]. All pixels must be finite, observed or not. Errors name the file.
 func ReadImages(path string, channels int) (*ImageSet, error) {
 	f, err := taskfile.Open(path)
 	if err != nil {
@@ -169,8 +170,8 @@ func ReadImages(path string, channels int) (*ImageSet, error) {
 // CurveSetSource is the Source of a user's own regression tasks.
 type CurveSetSource[T cnp.Float] struct {
 	Set *CurveSet
-	// The number of context points is uniform in MinContext .. MaxContext, or what a task has where that is less; for tasks that do not bring
-	// their own context.
+	// The number of context points is uniform in MinContext .. MaxContext, or what a task has where that is less; for tasks
+	// that do not bring their own context.
 	MinContext, MaxContext int
 	// InOrder takes the tasks one after the other, batch after batch, instead of picking them at random.
 	InOrder bool

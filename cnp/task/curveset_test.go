@@ -35,7 +35,8 @@ func TestReadCSV(t *testing.T) {
 	require.ErrorContains(t, err, "0 coordinates")
 }
 
-// TestCurveSetSource: tasks of different lengths are padded, the context is drawn from the task, and a set in order comes whole.
+// TestCurveSetSource: tasks of different lengths are padded, the context is drawn from the task, and a set in order comes
+// whole.
 func TestCurveSetSource(t *testing.T) {
 	set, err := ReadCSV(save(t, "x.csv", []byte("task,x,y\n1,1,10\n1,2,20\n1,3,30\n2,4,40\n")), 1, 1)
 	require.NoError(t, err)

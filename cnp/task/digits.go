@@ -6,8 +6,8 @@ import (
 	"math/rand/v2"
 )
 
-// Digits draws the digits of a digital clock: seven segments with mitred ends, white on black, on a square image. Every pixel is
-// the share of its area that the digit covers, at any angle and scale.
+// Digits draws the digits of a digital clock: seven segments with mitred ends, white on black, on a square image. Every
+// pixel is the share of its area that the digit covers, at any angle and scale.
 type Digits struct {
 	Side    int     // of the image, in pixels
 	Height  float64 // of a digit that is not scaled, in pixels; its width and stroke are 4/7 and 1/7 of it
@@ -118,8 +118,8 @@ func fillPolygon(dst []float32, side int, outline []point) {
 	}
 }
 
-// cut appends to dst the part of a convex polygon where the linear function side is not negative (Sutherland and Hodgman, Reentrant
-// Polygon Clipping, 1974).
+// cut appends to dst the part of a convex polygon where the linear function side is not negative (Sutherland and Hodgman,
+// Reentrant Polygon Clipping, 1974).
 func cut(dst, polygon []point, side func(point) float64) []point {
 	for i, p := range polygon {
 		q := polygon[(i+1)%len(polygon)]

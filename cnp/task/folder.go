@@ -13,16 +13,16 @@ import (
 
 // FolderOptions say which images of a folder are wanted.
 type FolderOptions struct {
-	// Channels is 1 for grey, to which colour images are converted (their luma), or 3 for colour, where grey images get three equal
-	// channels.
+	// Channels is 1 for grey, to which colour images are converted (their luma), or 3 for colour, where grey images get
+	// three equal channels.
 	Channels int
 	// H and W are the size; 0, 0 is that of the first readable image.
 	H, W int
 }
 
 // ReadFolder reads the PNG and JPEG images of a folder and those below it, in the order of their paths. Other files do not
-// count; images that cannot be read or have another size are left out and listed in Skipped. Errors name the folder: where it has no
-// usable image, they name the first one that was skipped.
+// count; images that cannot be read or have another size are left out and listed in Skipped. Errors name the folder: where
+// it has no usable image, they name the first one that was skipped.
 func ReadFolder(dir string, opt FolderOptions) (*ImageSet, error) {
 	if opt.Channels != 1 && opt.Channels != 3 {
 		return nil, fmt.Errorf("task: images of %d channels, need 1 (grey) or 3 (colour)", opt.Channels)

@@ -13,18 +13,19 @@ import (
 	"strconv"
 )
 
-// ReadIDX reads grey images from an IDX file, the format of MNIST: 0x00000803, then the number of images, rows and columns, all big-endian
-// 32-bit, then a byte per pixel, rows first; 255 becomes 1. The file may be gzipped. Source of the format: Y. LeCun, C. Cortes,
-// C. Burges, The MNIST database of handwritten digits, section "file formats".
+// ReadIDX reads grey images from an IDX file, the format of MNIST: 0x00000803, then the number of images, rows and columns,
+// all big-endian 32-bit, then a byte per pixel, rows first; 255 becomes 1. The file may be gzipped. Source of the format:
+// Y. LeCun, C. Cortes, C. Burges, The MNIST database of handwritten digits, section "file formats".
 //
-// Errors name the file; those about its content wrap ErrData. Memory is bounded by a multiple of what the file, inflated, really
-// holds, and by 1 GiB of pixels.
+// Errors name the file; those about its content wrap ErrData. Memory is bounded by a multiple of what the file, inflated,
+// really holds, and by 1 GiB of pixels.
 func ReadIDX(path string) (*ImageSet, error) { return readSet(path, DecodeIDX) }
 
-// ReadAmat reads square grey images from an .amat text file, the format of the variations of MNIST such as its rotated one: a line per
-// image, its pixels row by row, then the digit's label, all separated by spaces. A line of n·n + 1 numbers has a label, one of n·n has
-// none; all lines must have the same. Pixels must lie in [0, 1]. The file may be gzipped. Source of the format: H. Larochelle et al., An
-// Empirical Evaluation of Deep Architectures on Problems with Many Factors of Variation, ICML 2007, its data sets.
+// ReadAmat reads square grey images from an .amat text file, the format of the variations of MNIST such as its rotated one:
+// a line per image, its pixels row by row, then the digit's label, all separated by spaces. A line of n·n + 1 numbers has a
+// label, one of n·n has none; all lines must have the same. Pixels must lie in [0, 1]. The file may be gzipped. Source of
+// the format: H. Larochelle et al., An Empirical Evaluation of Deep Architectures on Problems with Many Factors of
+// Variation, ICML 2007, its data sets.
 func ReadAmat(path string) (*ImageSet, error) { return readSet(path, DecodeAmat) }
 
 // readSet opens a file, inflates it if it is gzipped, and decodes it.

@@ -40,8 +40,8 @@ type Motions struct {
 // Upright holds Still alone.
 var Upright = Motions{MinScale: 1, MaxScale: 1}
 
-// PaperMotions is that of the paper's test images: turned by up to a quarter turn in either direction and scaled by 0.6 to 0.9 of
-// an image drawn at half the training size, so by 0.3 to 0.45 of the digits seen in training.
+// PaperMotions is that of the paper's test images: turned by up to a quarter turn in either direction and scaled by 0.6 to
+// 0.9 of an image drawn at half the training size, so by 0.3 to 0.45 of the digits seen in training.
 var PaperMotions = Motions{MaxAngle: math.Pi / 2, MinScale: 0.3, MaxScale: 0.45}
 
 // Validate reports what is no range of motions.
@@ -78,9 +78,9 @@ func (m Motions) String() string {
 // maxSamples bounds the samples per side of a pixel in Move.
 const maxSamples = 8
 
-// Move writes src [c, h, w], moved, to dst of the same shape; they must not overlap. A pixel is the mean of samples spread evenly over
-// it, one per side, or as many as one pixel of dst spans of src where the motion shrinks; each sample interpolates bilinearly between the centres of
-// src's pixels, beyond which everything is black.
+// Move writes src [c, h, w], moved, to dst of the same shape; they must not overlap. A pixel is the mean of samples spread
+// evenly over it, one per side, or as many as one pixel of dst spans of src where the motion shrinks; each sample
+// interpolates bilinearly between the centres of src's pixels, beyond which everything is black.
 func Move(dst, src []float32, c, h, w int, m Motion) {
 	if len(dst) != c*h*w || len(src) != c*h*w {
 		panic(fmt.Sprintf("task: Move: len(dst) = %d, len(src) = %d, need %d·%d·%d", len(dst), len(src), c, h, w))

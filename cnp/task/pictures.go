@@ -58,8 +58,8 @@ type Indexed interface {
 type ImageSource[T cnp.Float] struct {
 	Pictures Pictures
 	Rates    Rates // of images that do not bring their own mask
-	// InOrder takes the images of a set one after the other, batch after batch, instead of picking them at random. It does nothing for
-	// pictures that are no set.
+	// InOrder takes the images of a set one after the other, batch after batch, instead of picking them at random. It does
+	// nothing for pictures that are no set.
 	InOrder bool
 }
 

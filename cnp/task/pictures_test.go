@@ -16,7 +16,8 @@ func total(v []float32) float64 {
 	return sum
 }
 
-// TestDigitArea: a digit's ink is the area of its segments, wherever it is and however it is turned, and scales with the square of the scale.
+// TestDigitArea: a digit's ink is the area of its segments, wherever it is and however it is turned, and scales with the
+// square of the scale.
 func TestDigitArea(t *testing.T) {
 	motions := map[string]Motion{
 		"still": Still, "turned": {Angle: 0.7, Scale: 1}, "small": {Angle: -1.5, Scale: 0.3}, "moved": {Angle: 3, Scale: 0.4, ShiftY: 7.3, ShiftX: -9.9},

@@ -26,8 +26,8 @@ type Chart struct {
 	Names []string
 }
 
-// hues are the colours of a chart's series, told apart by people with any colour vision. Source: M. Okabe, K. Ito, Color Universal
-// Design, 2008.
+// hues are the colours of a chart's series, told apart by people with any colour vision. Source: M. Okabe, K. Ito, Color
+// Universal Design, 2008.
 var hues = []color.NRGBA{
 	{0, 114, 178, 255}, {213, 94, 0, 255}, {0, 158, 115, 255}, {204, 121, 167, 255}, {230, 159, 0, 255}, {86, 180, 233, 255}, {32, 34, 38, 255},
 }

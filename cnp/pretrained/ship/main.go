@@ -1,10 +1,11 @@
-// Command ship adds a model to package pretrained: it tests the model as the paper does, writes the result and the model's origin into its
-// metadata, and puts it into the folder of the embedded models.
+// Command ship adds a model to package pretrained: it tests the model as the paper does, writes the result and the model's
+// origin into its metadata, and puts it into the folder of the embedded models.
 //
 //	go run ./cnp/pretrained/ship --name rbf-equivcnp --model rbf.safetensors --kernel rbf --command "equivcnp train regression ..."
 //	go run ./cnp/pretrained/ship --name digits-T2 --model t2.safetensors --command "equivcnp train image ..."
 //
-// Seed, steps and tasks are taken from the metadata that equivcnp train writes; --seed, --steps and --tasks say them for other models.
+// Seed, steps and tasks are taken from the metadata that equivcnp train writes; --seed, --steps and --tasks say them for
+// other models.
 package main
 
 import (
