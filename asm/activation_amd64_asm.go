@@ -1,6 +1,8 @@
 package main
 
 import (
+	"math"
+
 	"github.com/mmcloughlin/avo/reg"
 
 	"github.com/equivcnp/equivcnp/asm/internal/x86"
@@ -24,21 +26,59 @@ func expMinusF32(b *x86.Block, x x86.Value) (w, k, z x86.Value) {
 	return w, k, z
 }
 
-// overOnePlusF32 is x/(1 + e) for 0 ≤ e < 2^126. The denominator, 1 + e rounded, is good for a first quotient q; the remainder
-// takes 1 and e apart and is so exact that only the rounding of the result counts. The approximate reciprocal y is off by
-// 2^-11 of its value at most, on AVX-512 by 2^-14.
+// expSixteenthsF32 returns v and u with exp(-x) = v·(1 + u). AVX-512 only.
 //
-//	x/(1 + e) ≈ q - y·((q·e - x) + q)
+//	k = round(-16·x·log2e)/16,  s = x + k·ln2, |s| ≤ ln2/32
+//	v = 2^floor(k)·2^(k - floor(k))/c0, the second factor from a table of 16
+//	u = c0·exp(-s) - 1 = (c0 - 1) - s·(c0 - s·(c2 - s·c3)),  relative error of 1 + u: 5.3e-9
 //
-// In this form, -0 stays -0. On AVX2 the division comes first, as y is too coarse for q.
-func overOnePlusF32(b *x86.Block, x, e x86.Value) x86.Value {
-	d := b.Add(e, b.Const("one", 1))
-	y := b.Rcp(d)
-	q := b.Mul(x, y)
-	if b.Level == x86.AVX2 {
-		q = b.Div(x, d)
+// c0 is the float32 for which the numbers of the table, rounded to 24 bits, are off by the least, 0.32·2^-24 of their value, of
+// all between 0.9 and 0.9785, below which u is negative.
+func expSixteenthsF32(b *x86.Block, x x86.Value) (v, u x86.Value) {
+	// Adding this rounds a float32 below 2^18 in magnitude to sixteenths, whose number stands in the low bits of the sum.
+	round := b.Const("roundTo16ths", 0x1.8p19)
+	const c0 = 0x1.eaa1a8p-1
+	z := b.FMA(x, b.Const("minusLog2e", -log2e), round)
+	k := b.Sub(z, round)
+	s := b.FMA(k, b.Const("ln2Hi", ln2HiF32), x)
+	s = b.FMA(k, b.Const("ln2Lo", ln2LoF32), s)
+	u = b.FNMA(b.Const("exp16thC3", 0x1.4715a8p-3), s, b.Const("exp16thC2", 0x1.eaa3c8p-2))
+	u = b.FNMA(u, s, b.Const("exp16thC0", c0))
+	u = b.FNMA(u, s, b.Const("exp16thC0Less1", c0-1))
+	table := make([]float64, 16)
+	for j := range table {
+		table[j] = math.Exp2(float64(j)/16) / c0
 	}
-	return b.FNMA(b.Add(b.FMS(q, e, x), q), y, q)
+	return b.Scale(b.Lookup(z, b.Table("exp2Of16ths", table)), k), u
+}
+
+// overOnePlusExpF32 is numerator/(1 + exp(-x)) for |x| ≤ sigmoidMax.
+//
+// On AVX-512 the denominator is d = v + (1 + v·u); what the sum in parentheses loses is little of d. The approximate reciprocal y is off by 2^-14 of its value at most, the
+// quotient q from it as much, and the remainder, which one rounding makes exact to the last bit of q, leaves only the
+// rounding of the result:
+//
+//	numerator/d ≈ q - y·(q·d - numerator)
+//
+// On AVX2 the division comes first, as its y is too coarse for q, and the remainder takes 1 and e = exp(-x) apart. In
+// this form, -0 stays -0.
+func overOnePlusExpF32(b *x86.Block, numerator, x x86.Value) x86.Value {
+	one := b.Const("one", 1)
+	if b.Level == x86.AVX512 {
+		v, u := expSixteenthsF32(b, x)
+		d := b.Add(v, b.FMA(v, u, one))
+		y := b.Rcp(d)
+		q := y
+		if !numerator.Is(one) {
+			q = b.Mul(numerator, y)
+		}
+		return b.FNMA(b.FMS(q, d, numerator), y, q)
+	}
+	w, _, z := expMinusF32(b, x)
+	e := b.Mul(w, b.Shl(z, 23))
+	d := b.Add(e, one)
+	y, q := b.Rcp(d), b.Div(numerator, d)
+	return b.FNMA(b.Add(b.FMS(q, e, numerator), q), y, q)
 }
 
 // copySignF32 gives x ≥ +0 the sign of s.
@@ -78,22 +118,11 @@ func beyondF32(limit float64) func(b *x86.Block, x []x86.Value) x86.Mask {
 }
 
 // swishF32 is x·sigmoid(x) = x/(1 + exp(-x)) for |x| ≤ sigmoidMax.
-func swishF32(b *x86.Block, x x86.Value) x86.Value {
-	return overOnePlusF32(b, x, expMinusNearF32(b, x))
-}
+func swishF32(b *x86.Block, x x86.Value) x86.Value { return overOnePlusExpF32(b, x, x) }
 
 // sigmoidF32 is 1/(1 + exp(-x)) for |x| ≤ sigmoidMax.
 func sigmoidF32(b *x86.Block, x x86.Value) x86.Value {
-	return overOnePlusF32(b, b.Const("one", 1), expMinusNearF32(b, x))
-}
-
-// expMinusNearF32 is exp(-x) for |x| ≤ sigmoidMax.
-func expMinusNearF32(b *x86.Block, x x86.Value) x86.Value {
-	w, k, z := expMinusF32(b, x)
-	if b.Level == x86.AVX512 {
-		return b.Scale(w, k)
-	}
-	return b.Mul(w, b.Shl(z, 23))
+	return overOnePlusExpF32(b, b.Const("one", 1), x)
 }
 
 // sigmoidFarF32 is numerator·sigmoid(x) for -110 ≤ x < -sigmoidMax, where the 1 in the denominator no longer counts:
@@ -162,7 +191,7 @@ func tanhF32(b *x86.Block, x x86.Value) x86.Value {
 	p := b.FMA(b.Mul(r, r), q, r)
 	s := b.Shl(z, 23) // 2^k
 	m := b.FMA(p, s, b.Sub(s, b.Const("one", 1)))
-	// As in overOnePlusF32: the denominator, m + 2 rounded, is good for a first quotient, and the remainder takes both terms
+	// As in overOnePlusExpF32: the denominator, m + 2 rounded, is good for a first quotient, and the remainder takes both terms
 	// unrounded.
 	two := b.Const("two", 2)
 	d := b.Add(m, two)
@@ -181,6 +210,9 @@ func reluF32(b *x86.Block, x x86.Value) x86.Value {
 	return b.Add(b.Max(zero, x), zero)
 }
 
+// unrollSigmoid is as unrollShort; more vectors share the test for rare numbers.
+var unrollSigmoid = map[x86.Level]int{x86.AVX2: 2, x86.AVX512: 3}
+
 func activationAMD64(f *x86.File) {
 	for _, c := range []struct {
 		name, doc string
@@ -192,7 +224,7 @@ func activationAMD64(f *x86.File) {
 		for _, l := range levels {
 			fn := f.Func(l, x86.F32, c.name, "func(dst, x *float32, n int)", c.doc)
 			fn.Map(x86.Map{
-				Block: unaryBlock(l, x86.F32, c.near), Unroll: unrollShort[l], Pinned: pinned[l],
+				Block: unaryBlock(l, x86.F32, c.near), Unroll: unrollSigmoid[l], Pinned: min(pinned[l], 9),
 				Rare: beyondF32(sigmoidMax), Slow: unaryBlock(l, x86.F32, c.all),
 				Out: []reg.GPVirtual{fn.Arg("dst")}, In: []reg.GPVirtual{fn.Arg("x")}, N: fn.Arg("n"),
 			})

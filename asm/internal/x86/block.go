@@ -32,6 +32,14 @@ type Value struct {
 	c  *constant // nil for what is computed
 }
 
+// Is reports whether both are the same value or constant.
+func (v Value) Is(w Value) bool {
+	if v.c != nil && w.c != nil {
+		return v.c.name == w.c.name
+	}
+	return v == w
+}
+
 // Mask has a truth value per lane: an opmask register on AVX-512, a vector of ones or zeros on AVX2.
 type Mask struct{ id int }
 
@@ -309,9 +317,11 @@ func (b *Block) Reduce(imm uint64, x Value) Value { return b.op(opReduce, imm, x
 // AddDown returns x + y, rounded towards -Inf.
 func (b *Block) AddDown(x, y Value) Value { return b.op(opAddDown, 0, x, y) }
 
-// Lookup returns, in each lane, the element of a table that the lowest bits of i number: five bits for F32. The table is given as
-// two vectors, lo before hi.
-func (b *Block) Lookup(i, lo, hi Value) Value { return b.op(opLookup, 0, i, lo, hi) }
+// Lookup returns, in each lane, the element of a table that the lowest bits of i number. The table is one vector, or two of which
+// lo has the first elements.
+func (b *Block) Lookup(i Value, table ...Value) Value {
+	return b.op(opLookup, 0, append([]Value{i}, table...)...)
+}
 
 // Table is a vector with an element of its own in each lane.
 func (b *Block) Table(name string, x []float64) Value {

@@ -299,6 +299,11 @@ func (e *emitter) op(o op) reg.VecVirtual {
 		e.Inst("VADD"+floats+"_RD_SAE", y, x, dst)
 		return dst
 	case opLookup:
+		if len(a) == 2 {
+			table, i, dst := e.reg(a[1]), e.reg(a[0]), e.Vec()
+			e.Inst("VPERM"+floats, table, i, dst)
+			return dst
+		}
 		lo, hi := e.reg(a[1]), e.reg(a[2])
 		dst := e.own(a[0])
 		e.Inst("VPERMI2"+floats, hi, lo, dst)
