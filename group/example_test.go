@@ -46,6 +46,32 @@ func ExamplePairComputer() {
 	// Output: [0 1 2]
 }
 
+// A group of one's own: the shears (x, y) -> (x + a·y, y). Its orbits are the lines of constant y, and the point of such a
+// line with x = 0 is its origin.
+func ExampleNewMatrix() {
+	shears := group.NewMatrix("shears", [][4]float64{{0, 1, 0, 0}}, 1, func(a, q, x []float64) {
+		a[0], q[0] = x[0]/x[1], x[1]
+	}, 0.5)
+	l := group.LiftPoints(shears, []float64{1, 2, 3, 2}, 1, 0)
+	ai, qi := l.Row(1)
+	aj, qj := l.Row(0)
+	pose := make([]float64, group.PoseDim(shears))
+	shears.RelativePose(pose, ai, qi, aj, qj)
+	fmt.Println(pose, shears.Distance(pose))
+	// Output: [1 2 2] 0.5
+}
+
+// The points within a radius of a query.
+func ExampleFinder() {
+	g := group.NewRxSO2(0)
+	l := group.LiftPoints(g, []float64{1, 0, 0, 2, -1, 0, 1.1, 0.1}, 1, 0)
+	f := group.NewFinder(l, nil, 0.2)
+	var w group.Workspace
+	a, q := l.Row(0)
+	fmt.Println(f.Find(&w, a, q))
+	// Output: [0 3]
+}
+
 func ExampleParse() {
 	for _, name := range []string{"so2", "R>0 × SO(2)", "SE 2"} {
 		g, err := group.Parse(name, 0)

@@ -11,7 +11,8 @@
 //     has one.
 //   - u is kept as a = log u, its coordinates in the Lie algebra, float64.
 //   - Algebra coordinates: T(n) (x_1 .. x_n); SO(2) (θ); R>0×SO(2) (log r, θ); R>0 (log r); R>0×squeeze
-//     (log r, log s); SE(2) (θ, t_x, t_y), the angle first; SO(3) the rotation vector; SE(3) (rotation vector,
+//     (log r, log s); squeeze (log s); translations along an axis (x_axis); products and a user's own groups as they say;
+//     SE(2) (θ, t_x, t_y), the angle first; SO(3) the rotation vector; SE(3) (rotation vector,
 //     translation part). Quaternions, where they occur, are (w, x, y, z).
 //   - The relative pose of i as seen from j is [log(u_j⁻¹ u_i), q_i, q_j], in this order. It is invariant under the
 //     action of the group on both points, and it is all that a convolution knows about the two positions.
@@ -31,7 +32,7 @@ import (
 // Implementations are immutable and safe for concurrent use. Methods panic when a slice is shorter than they document;
 // non-finite inputs give non-finite outputs and never a panic.
 type Group interface {
-	// Name is the canonical name, "SE(2)" for example; Parse accepts it.
+	// Name is the canonical name, "SE(2)" for example; Parse accepts those that Names lists.
 	Name() string
 	// Alpha is the weight of the distance's first part.
 	Alpha() float64

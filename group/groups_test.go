@@ -16,6 +16,7 @@ func allGroups() []Group {
 	return []Group{
 		NewT(1, 0), NewT(2, 0), NewT(3, 0.4), NewT(5, 0), NewSO2(0), NewSO2(0.2), NewRxSO2(0), NewSE2(0), NewRx(1, 0),
 		NewRx(2, 0.3), NewRx(3, 0), NewRxSq(0), NewSO3(0), NewSE3(0), NewTrivial(1, 0), NewTrivial(3, 0.5),
+		NewSqueeze(0), NewAxis(2, 0, 0), NewAxis(3, 1, 0.4),
 	}
 }
 
@@ -24,7 +25,8 @@ func randomPoint(g Group, rng *rand.Rand, size float64) []float64 {
 	x := make([]float64, g.PointDim())
 	for c := range x {
 		x[c] = size * rng.NormFloat64()
-		if _, ok := g.(*RxSq); ok {
+		switch g.(type) {
+		case *RxSq, *Squeeze:
 			x[c] = math.Abs(x[c])
 		}
 	}
@@ -65,6 +67,11 @@ func origin(g Group, q []float64) []float64 {
 		}
 	case *Trivial:
 		copy(o, q)
+	case *Squeeze:
+		o[0], o[1] = math.Exp(q[0]), math.Exp(q[0])
+	case *Axis:
+		copy(o[:g.axis], q)
+		copy(o[g.axis+1:], q[g.axis:])
 	}
 	return o
 }
