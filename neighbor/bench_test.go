@@ -115,3 +115,13 @@ func BenchmarkTree(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkCappedImage is a 256 x 256 image with the paper's cap of 81 neighbours.
+func BenchmarkCappedImage(b *testing.B) {
+	l := group.LiftPoints(parse(b, "R>0xSO(2)", 0), grid(linspace(-128, 128, 256)), 1, 0)
+	for b.Loop() {
+		if _, err := Ball(l, l, Options{Radius: 0.24, MaxNeighbors: 81, Seed: 1}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
