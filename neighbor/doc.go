@@ -17,6 +17,14 @@
 //
 // # How it searches
 //
-// Groups that implement group.Bounder are searched with a [KDTree], a static kd-tree over their bounding coordinates that
-// hands over whole runs of stored points; the group's distance then decides. Other groups, and small sets, are scanned.
+// [Ball] looks at every point, through a group.Finder, up to some hundred thousand of them: a sieve in fixed point tells 64
+// points in a few cycles, and the kernels that decide see only what passes. Beyond that, groups that implement group.Bounder
+// are searched with a [KDTree] over their bounding coordinates that hands over whole runs of stored points; the group's
+// distance then decides. Other groups are scanned.
+//
+// # How poses merge in parallel
+//
+// Poses that lie far apart never merge, so tables for different regions of pose space fill independently, each in the
+// order of pairs. Entries are named by the first pair that showed them, and numbered by it in the end: the table is the one
+// that entering all pairs in order would give.
 package neighbor
