@@ -7,6 +7,7 @@ import (
 
 	"github.com/equivcnp/equivcnp/internal/testkit"
 	"github.com/equivcnp/equivcnp/linalg"
+	"github.com/equivcnp/equivcnp/simd"
 )
 
 // floats64 reads as many float64 as the bytes hold.
@@ -80,18 +81,27 @@ type general struct {
 	frechet, adjointL func(dst, a, e []float64, n int)
 }
 
+// partial calls a batch of one.
+func partial(f func(dst []float64, ok []bool, a []float64, n int)) func(dst, a []float64) bool {
+	return func(dst, a []float64) bool {
+		ok := []bool{false}
+		f(dst, ok, a, 1)
+		return ok[0]
+	}
+}
+
 var generals = []general{
 	{4, func(d, a []float64) { linalg.Exp2x2((*[4]float64)(d), (*[4]float64)(a)) },
 		func(d, a []float64) { linalg.Exp2x2F64(d, a, 1) },
-		func(d, a []float64) bool { return linalg.Log2x2((*[4]float64)(d), (*[4]float64)(a)) },
-		func(d, a []float64) bool { return linalg.Inverse2x2((*[4]float64)(d), (*[4]float64)(a)) },
-		func(d, a, b []float64) { linalg.Mul2x2((*[4]float64)(d), (*[4]float64)(a), (*[4]float64)(b)) },
+		partial(linalg.Log2x2F64),
+		partial(linalg.Inverse2x2F64),
+		func(d, a, b []float64) { linalg.Mul2x2F64(d, a, b, 1) },
 		linalg.Exp2x2F32, linalg.ExpFrechet2x2F64, linalg.ExpFrechetAdjoint2x2F64},
 	{9, func(d, a []float64) { linalg.Exp3x3((*[9]float64)(d), (*[9]float64)(a)) },
 		func(d, a []float64) { linalg.Exp3x3F64(d, a, 1) },
-		func(d, a []float64) bool { return linalg.Log3x3((*[9]float64)(d), (*[9]float64)(a)) },
-		func(d, a []float64) bool { return linalg.Inverse3x3((*[9]float64)(d), (*[9]float64)(a)) },
-		func(d, a, b []float64) { linalg.Mul3x3((*[9]float64)(d), (*[9]float64)(a), (*[9]float64)(b)) },
+		partial(linalg.Log3x3F64),
+		partial(linalg.Inverse3x3F64),
+		func(d, a, b []float64) { linalg.Mul3x3F64(d, a, b, 1) },
 		linalg.Exp3x3F32, linalg.ExpFrechet3x3F64, linalg.ExpFrechetAdjoint3x3F64},
 }
 
@@ -101,75 +111,77 @@ func FuzzMatrices(f *testing.F) {
 	for _, b := range seeds64() {
 		f.Add(b)
 	}
-	f.Fuzz(func(t *testing.T, b []byte) {
-		for _, g := range generals {
-			raw := fill(floats64(b), 3*g.k)
-			x, y, z := make([]float64, g.k), make([]float64, g.k), make([]float64, g.k)
-			id := make([]float64, g.k)
-			for i := 0; i < g.k; i += int(math.Sqrt(float64(g.k))) + 1 {
-				id[i] = 1
-			}
+	f.Fuzz(func(t *testing.T, b []byte) { atLevels(t, func(simd.Level) { checkMatrices(t, b) }) })
+}
 
-			g.exp(x, raw[:g.k])
-			g.exp2(y, raw[:g.k])
-			if !testkit.SameBits(x, y) {
-				t.Fatalf("batch and single differ for %v", raw[:g.k])
-			}
-			for _, op := range []func(d, a []float64) bool{g.log, g.inverse} {
-				ok := op(x, raw[:g.k])
-				for _, v := range x {
-					if ok != (v-v == 0) {
-						t.Fatalf("ok = %v with %v, of %v", ok, x, raw[:g.k])
-					}
-				}
-			}
-			g.frechet(x, raw[:g.k], raw[g.k:2*g.k], 1)
+func checkMatrices(t *testing.T, b []byte) {
+	for _, g := range generals {
+		raw := fill(floats64(b), 3*g.k)
+		x, y, z := make([]float64, g.k), make([]float64, g.k), make([]float64, g.k)
+		id := make([]float64, g.k)
+		for i := 0; i < g.k; i += int(math.Sqrt(float64(g.k))) + 1 {
+			id[i] = 1
+		}
 
-			a, e, h := tame(raw[:g.k], 1.5), tame(raw[g.k:2*g.k], 1), tame(raw[2*g.k:], 1)
-			neg := make([]float64, g.k)
-			for i, v := range a {
-				neg[i] = -v
-			}
-			g.exp(x, a)
-			g.exp(y, neg)
-			g.mul(z, x, y)
-			// Each exponential is right to 1e-15·‖a‖·e^‖a‖.
-			n := norm(a)
-			tol := 1e-14 * (1 + n) * math.Exp(2*n)
-			if d := distance(z, id); !(d <= tol) {
-				t.Fatalf("exp(a)·exp(-a) is off by %g > %g for %v", d, tol, a)
-			}
-			if n < 1.2 { // then every eigenvalue of the logarithm has an imaginary part below π
-				if !g.log(z, x) {
-					t.Fatalf("no logarithm of exp(%v) = %v", a, x)
-				}
-				if d := distance(z, a); !(d <= 1e-13) {
-					t.Fatalf("log(exp(a)) is off by %g for %v", d, a)
-				}
-			}
-			g.frechet(x, a, e, 1)
-			g.adjointL(y, a, h, 1)
-			p, q := 0.0, 0.0
-			for i := range x {
-				p, q = p+x[i]*h[i], q+y[i]*e[i]
-			}
-			if !(math.Abs(p-q) <= 1e-13*math.Exp(n)*(1+norm(e)*norm(h))) {
-				t.Fatalf("the adjoint's product is %g, not %g, for %v", q, p, a)
-			}
-			a32, x32 := make([]float32, g.k), make([]float32, g.k)
-			for i, v := range a {
-				a32[i] = float32(v)
-				a[i] = float64(a32[i])
-			}
-			g.exp32(x32, a32, 1)
-			g.exp(x, a)
-			for i, v := range x {
-				if x32[i] != float32(v) {
-					t.Fatalf("float32 exponential of %v has %g, not %g", a, x32[i], v)
+		g.exp(x, raw[:g.k])
+		g.exp2(y, raw[:g.k])
+		if simd.CurrentLevel() == simd.Generic && !testkit.SameBits(x, y) {
+			t.Fatalf("batch and single differ for %v", raw[:g.k])
+		}
+		for _, op := range []func(d, a []float64) bool{g.log, g.inverse} {
+			ok := op(x, raw[:g.k])
+			for _, v := range x {
+				if ok != (v-v == 0) {
+					t.Fatalf("ok = %v with %v, of %v", ok, x, raw[:g.k])
 				}
 			}
 		}
-	})
+		g.frechet(x, raw[:g.k], raw[g.k:2*g.k], 1)
+
+		a, e, h := tame(raw[:g.k], 1.5), tame(raw[g.k:2*g.k], 1), tame(raw[2*g.k:], 1)
+		neg := make([]float64, g.k)
+		for i, v := range a {
+			neg[i] = -v
+		}
+		g.exp2(x, a)
+		g.exp2(y, neg)
+		g.mul(z, x, y)
+		// Each exponential is right to 1e-15·‖a‖·e^‖a‖.
+		n := norm(a)
+		tol := 1e-14 * (1 + n) * math.Exp(2*n)
+		if d := distance(z, id); !(d <= tol) {
+			t.Fatalf("exp(a)·exp(-a) is off by %g > %g for %v", d, tol, a)
+		}
+		if n < 1.2 { // then every eigenvalue of the logarithm has an imaginary part below π
+			if !g.log(z, x) {
+				t.Fatalf("no logarithm of exp(%v) = %v", a, x)
+			}
+			if d := distance(z, a); !(d <= 1e-13) {
+				t.Fatalf("log(exp(a)) is off by %g for %v", d, a)
+			}
+		}
+		g.frechet(x, a, e, 1)
+		g.adjointL(y, a, h, 1)
+		p, q := 0.0, 0.0
+		for i := range x {
+			p, q = p+x[i]*h[i], q+y[i]*e[i]
+		}
+		if !(math.Abs(p-q) <= 1e-13*math.Exp(n)*(1+norm(e)*norm(h))) {
+			t.Fatalf("the adjoint's product is %g, not %g, for %v", q, p, a)
+		}
+		a32, x32 := make([]float32, g.k), make([]float32, g.k)
+		for i, v := range a {
+			a32[i] = float32(v)
+			a[i] = float64(a32[i])
+		}
+		g.exp32(x32, a32, 1)
+		g.exp(x, a)
+		for i, v := range x {
+			if !(math.Abs(float64(x32[i])-v) <= 1e-6*(1+n)*math.Exp(n)) {
+				t.Fatalf("float32 exponential of %v has %g, not %g", a, x32[i], v)
+			}
+		}
+	}
 }
 
 // closed is one group's batches.
@@ -211,79 +223,81 @@ func FuzzClosedForms(f *testing.F) {
 	for _, b := range seeds64() {
 		f.Add(b)
 	}
-	f.Fuzz(func(t *testing.T, b []byte) {
-		for _, c := range closedGroups {
-			raw := fill(floats64(b), 2*c.g+c.k+c.d)
-			e, h, m := make([]float64, c.k), make([]float64, c.k), make([]float64, c.k)
-			u, v := make([]float64, c.g), make([]float64, c.g)
-			p, q := make([]float64, c.d), make([]float64, c.d)
-			j, i := make([]float64, c.g*c.g), make([]float64, c.g*c.g)
-			c.exp(e, raw[:c.g], 1)
-			c.log(u, raw[2*c.g:2*c.g+c.k], 1)
-			c.inv(m, raw[2*c.g:2*c.g+c.k], 1)
-			c.compose(u, raw[:c.g], raw[c.g:2*c.g], 1)
-			c.jacobian(j, raw[:c.g], 1)
-			c.jinv(j, raw[:c.g], 1)
+	f.Fuzz(func(t *testing.T, b []byte) { atLevels(t, func(simd.Level) { checkClosedForms(t, b) }) })
+}
 
-			// Angles within ±3.1 (1.7 for each of three), log r within ±3, translations up to 100.
-			x, y := tame(raw[:c.g], 100), tame(raw[c.g:2*c.g], 100)
-			for _, w := range [][]float64{x, y} {
-				for k := range w {
-					switch {
-					case c.angles == 3 && k < 3:
-						w[k] = math.Remainder(w[k], 3.4)
-					case c.scaled && k == 0:
-						w[k] = math.Remainder(w[k], 6)
-					case c.angles == 1 && (k == 0 || c.scaled && k == 1):
-						w[k] = math.Remainder(w[k], 6.2)
-					}
-				}
-			}
-			c.exp(e, x, 1)
-			c.exp(h, y, 1)
-			size := (1 + norm(e)) * (1 + norm(h))
-			c.log(u, e, 1)
-			if !(distance(u, x) <= 1e-12*(1+norm(e))) {
-				t.Fatalf("%s: log(exp(%v)) = %v", c.name, x, u)
-			}
-			c.compose(u, x, y, 1)
-			c.mul(m, e, h, 1)
-			k := make([]float64, c.k)
-			c.exp(k, u, 1)
-			if !(distance(k, m) <= 1e-12*size) {
-				t.Fatalf("%s: exp(compose) = %v, product = %v, of %v and %v", c.name, k, m, x, y)
-			}
-			point := tame(raw[2*c.g+c.k:], 100)
-			c.act(p, m, point, 1)
-			c.act(q, h, point, 1)
-			c.act(q, e, q, 1)
-			if !(distance(p, q) <= 1e-12*size*(1+norm(point))) {
-				t.Fatalf("%s: (ef)x = %v, e(fx) = %v", c.name, p, q)
-			}
-			for k := range v {
-				v[k] = -x[k]
-			}
-			c.exp(k, v, 1)
-			c.inv(m, e, 1)
-			if !(distance(k, m) <= 1e-12*(1+norm(m))*(1+norm(e))) {
-				t.Fatalf("%s: exp(-a) = %v, inverse = %v, of %v", c.name, k, m, x)
-			}
-			c.jacobian(j, x, 1)
-			c.jinv(i, x, 1)
-			for r := range c.g {
-				for s := range c.g {
-					sum := 0.0
-					if r == s {
-						sum = -1
-					}
-					for l := range c.g {
-						sum += j[c.g*r+l] * i[c.g*l+s]
-					}
-					if !(math.Abs(sum) <= 1e-12*norm(i)*norm(j)) {
-						t.Fatalf("%s: J·J⁻¹ is off by %g at %v", c.name, sum, x)
-					}
+func checkClosedForms(t *testing.T, b []byte) {
+	for _, c := range closedGroups {
+		raw := fill(floats64(b), 2*c.g+c.k+c.d)
+		e, h, m := make([]float64, c.k), make([]float64, c.k), make([]float64, c.k)
+		u, v := make([]float64, c.g), make([]float64, c.g)
+		p, q := make([]float64, c.d), make([]float64, c.d)
+		j, i := make([]float64, c.g*c.g), make([]float64, c.g*c.g)
+		c.exp(e, raw[:c.g], 1)
+		c.log(u, raw[2*c.g:2*c.g+c.k], 1)
+		c.inv(m, raw[2*c.g:2*c.g+c.k], 1)
+		c.compose(u, raw[:c.g], raw[c.g:2*c.g], 1)
+		c.jacobian(j, raw[:c.g], 1)
+		c.jinv(j, raw[:c.g], 1)
+
+		// Angles within ±3.1 (1.7 for each of three), log r within ±3, translations up to 100.
+		x, y := tame(raw[:c.g], 100), tame(raw[c.g:2*c.g], 100)
+		for _, w := range [][]float64{x, y} {
+			for k := range w {
+				switch {
+				case c.angles == 3 && k < 3:
+					w[k] = math.Remainder(w[k], 3.4)
+				case c.scaled && k == 0:
+					w[k] = math.Remainder(w[k], 6)
+				case c.angles == 1 && (k == 0 || c.scaled && k == 1):
+					w[k] = math.Remainder(w[k], 6.2)
 				}
 			}
 		}
-	})
+		c.exp(e, x, 1)
+		c.exp(h, y, 1)
+		size := (1 + norm(e)) * (1 + norm(h))
+		c.log(u, e, 1)
+		if !(distance(u, x) <= 1e-12*(1+norm(e))) {
+			t.Fatalf("%s: log(exp(%v)) = %v", c.name, x, u)
+		}
+		c.compose(u, x, y, 1)
+		c.mul(m, e, h, 1)
+		k := make([]float64, c.k)
+		c.exp(k, u, 1)
+		if !(distance(k, m) <= 1e-12*size) {
+			t.Fatalf("%s: exp(compose) = %v, product = %v, of %v and %v", c.name, k, m, x, y)
+		}
+		point := tame(raw[2*c.g+c.k:], 100)
+		c.act(p, m, point, 1)
+		c.act(q, h, point, 1)
+		c.act(q, e, q, 1)
+		if !(distance(p, q) <= 1e-12*size*(1+norm(point))) {
+			t.Fatalf("%s: (ef)x = %v, e(fx) = %v", c.name, p, q)
+		}
+		for k := range v {
+			v[k] = -x[k]
+		}
+		c.exp(k, v, 1)
+		c.inv(m, e, 1)
+		if !(distance(k, m) <= 1e-12*(1+norm(m))*(1+norm(e))) {
+			t.Fatalf("%s: exp(-a) = %v, inverse = %v, of %v", c.name, k, m, x)
+		}
+		c.jacobian(j, x, 1)
+		c.jinv(i, x, 1)
+		for r := range c.g {
+			for s := range c.g {
+				sum := 0.0
+				if r == s {
+					sum = -1
+				}
+				for l := range c.g {
+					sum += j[c.g*r+l] * i[c.g*l+s]
+				}
+				if !(math.Abs(sum) <= 1e-12*norm(i)*norm(j)) {
+					t.Fatalf("%s: J·J⁻¹ is off by %g at %v", c.name, sum, x)
+				}
+			}
+		}
+	}
 }

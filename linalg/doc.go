@@ -24,8 +24,11 @@
 //   - Aliasing: dst may be an input with as many entries per matrix; otherwise they must not overlap.
 //   - Errors: a panic that names the argument where a length is wrong. What cannot be computed is NaN, and ok[i] says so
 //     where there is an ok.
-//   - Results are the bits of the function for one matrix, at every position and for every n. float32 matrices are
-//     computed in float64 and rounded once. Nothing is allocated.
+//   - Results do not depend on position or n. At the portable level they are the bits of the function for one matrix,
+//     and float32 matrices are computed in float64 and rounded once. At AVX2 and AVX-512 (simd.CurrentLevel) the kernels of
+//     package simd compute many at a time, float32 in float32 but for the logarithm of 3×3 matrices: other last bits, the
+//     same bounds. What is rare there (enormous angles, entries near the ends of the range, matrices that may have no
+//     logarithm, NaN) goes through the portable functions, at their speed. Nothing is allocated.
 //
 // # Accuracy
 //

@@ -6,8 +6,8 @@ import (
 	"github.com/equivcnp/equivcnp/simd"
 )
 
-// Float is the element type of the matrix functions. float32 matrices are computed in float64 and rounded once, entry by
-// entry.
+// Float is the element type of the matrix functions. One float32 matrix is computed in float64 and rounded once, entry by
+// entry; for batches see the package comment.
 type Float = simd.Float
 
 // load widens matrix i of a batch of n into m.
