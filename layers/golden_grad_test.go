@@ -193,7 +193,7 @@ func testWeightNetGrad[T Float](t *testing.T) {
 				simd.SwishGrad(dy, dy, z)
 				net.Norm[2].Backward(dy, dy, u, norm, grads)
 				dh1 := make([]T, rows*32)
-				net.Linear[2].Backward(dh1, dy[:rows*16], tape.act[1], rows, grads)
+				net.Linear[2].Backward(dh1, dy[:rows*16], tape.input(make([]T, rows*32), 2, 0, rows), rows, grads)
 				tape.backward(1, dpose, dh1, grads)
 			}
 			testkit.Close(t, "gradient of the poses", dpose, want, tol[gm.name].input(is32, want))

@@ -21,8 +21,10 @@ type WeightNetTape[T Float] struct {
 	rows int
 	norm [3]*BatchNormTape[T] // nil: no normalisation
 
-	// Kept, or nil: the results of the linear maps [rows, c] and of the swishes behind them.
-	linear, act [3][]T
+	// Kept, or nil: the results of the linear maps [rows, c], and the weights. What lies between is computed again from the first,
+	// block by block, which takes less time than fetching it from memory.
+	linear  [3][]T
+	weights []T
 }
 
 // ForwardTape returns the convolution weights [rows, out] of the poses [rows, in] in either mode, and what Backward needs.
@@ -56,34 +58,37 @@ func (t *WeightNetTape[T]) run(normalise func(i int, parts []moments), count []i
 			parts = make([]moments, (t.rows+rowGrain-1)/rowGrain)
 		}
 		parallel.For(t.rows, rowGrain, func(lo, hi int) {
+			x := rent[T](netBlock * in)
 			for at := lo; at < hi; at += netBlock {
 				end := min(at+netBlock, hi)
-				simd.GemmPacked(u[at*out:end*out], out, t.input(i, at, end), in, packed, l.Bias, simd.ActNone, end-at)
+				simd.GemmPacked(u[at*out:end*out], out, t.input(x, i, at, end), in, packed, l.Bias, simd.ActNone, end-at)
 			}
+			giveBack(x)
 			if parts != nil {
 				parts[lo/rowGrain] = partMoments(u, count, out, lo, hi)
 			}
 		})
 		normalise(i, parts)
-		t.act[i] = rent[T](t.rows * out)
 	}
-	parallel.For(t.rows, rowGrain, func(lo, hi int) { t.activate(2, lo, hi) })
+	c := t.net.Out()
+	t.weights = rent[T](t.rows * c)
+	parallel.For(t.rows, rowGrain, func(lo, hi int) { t.activate(t.weights[lo*c:hi*c], 2, lo, hi) })
 }
 
-// input returns rows lo to hi of layer i's input, and computes them from the layer before.
-func (t *WeightNetTape[T]) input(i, lo, hi int) []T {
+// input returns rows lo to hi of layer i's input, in scratch but for the poses.
+func (t *WeightNetTape[T]) input(scratch []T, i, lo, hi int) []T {
+	in := t.net.Linear[i].In
 	if i == 0 {
-		return t.pose[lo*t.net.In() : hi*t.net.In()]
+		return t.pose[lo*in : hi*in]
 	}
-	return t.activate(i-1, lo, hi)
+	x := scratch[:(hi-lo)*in]
+	t.activate(x, i-1, lo, hi)
+	return x
 }
 
-// activate computes rows lo to hi of layer i's activation.
-func (t *WeightNetTape[T]) activate(i, lo, hi int) []T {
-	c := t.net.Linear[i].Out
-	y := t.act[i][lo*c : hi*c]
+// activate sets y to rows lo to hi of layer i's activation.
+func (t *WeightNetTape[T]) activate(y []T, i, lo, hi int) {
 	simd.Swish(y, t.normalised(y, i, lo, hi))
-	return y
 }
 
 // normalised returns rows lo to hi of what goes into layer i's swish, in scratch where it is not kept.
@@ -99,17 +104,17 @@ func (t *WeightNetTape[T]) normalised(scratch []T, i, lo, hi int) []T {
 
 // Weights returns the convolution weights [rows, out].
 func (t *WeightNetTape[T]) Weights() []T {
-	if t.act[2] == nil {
+	if t.weights == nil {
 		t.run(func(int, []moments) {}, nil, Eval)
 	}
-	return t.act[2]
+	return t.weights
 }
 
 // Release drops the activations if they are large; Weights and Backward compute them again, to the same bits.
 func (t *WeightNetTape[T]) Release() {
-	n := 0
-	for i := range t.act {
-		n += len(t.linear[i]) + len(t.act[i])
+	n := len(t.weights)
+	for _, u := range t.linear {
+		n += len(u)
 	}
 	if n*sizeof[T]() > keepBytes {
 		t.drop()
@@ -119,8 +124,8 @@ func (t *WeightNetTape[T]) Release() {
 // drop gives the activations back.
 func (t *WeightNetTape[T]) drop() {
 	giveBack(t.linear[:]...)
-	giveBack(t.act[:]...)
-	t.linear, t.act = [3][]T{}, [3][]T{}
+	giveBack(t.weights)
+	t.linear, t.weights = [3][]T{}, nil
 }
 
 // Backward adds the parameters' gradients to g, given the gradient dw [rows, out] to the convolution weights, the pairs and
@@ -141,11 +146,14 @@ func (t *WeightNetTape[T]) backward(last int, dpose, dy []T, g *Grads[T]) {
 	chunks := (t.rows + grain - 1) / grain
 	sums := t.sums(last, chunks)
 	parallel.For(t.rows, grain, func(lo, hi int) {
-		z := rent[T](netBlock * t.net.Linear[last].Out)
+		c := t.net.Linear[last].Out
+		s, y := rent[T](netBlock*c), rent[T](netBlock*c)
 		for at := lo; at < hi; at += netBlock {
-			t.swishBack(last, dy, z, sums[lo/grain], at, min(at+netBlock, hi))
+			end := min(at+netBlock, hi)
+			t.gates(s, y, last, at, end)
+			t.swishBack(last, dy, s, y, sums[lo/grain], at, end)
 		}
-		giveBack(z)
+		giveBack(s, y)
 	})
 	for i := last; i >= 0; i-- {
 		l := t.net.Linear[i]
@@ -163,9 +171,9 @@ func (t *WeightNetTape[T]) backward(last int, dpose, dy []T, g *Grads[T]) {
 		weight := g.Of(l.Weight)
 		parts := make([]T, chunks*len(weight))
 		parallel.For(t.rows, grain, func(lo, hi int) {
-			var z []T
+			var s, y []T
 			if i > 0 {
-				z = rent[T](netBlock * in)
+				s, y = rent[T](netBlock*in), rent[T](netBlock*in)
 			}
 			for at := lo; at < hi; at += netBlock {
 				end := min(at+netBlock, hi)
@@ -173,17 +181,24 @@ func (t *WeightNetTape[T]) backward(last int, dpose, dy []T, g *Grads[T]) {
 				if norm != nil {
 					norm.rows(du, du, t.linear[i][at*out:end*out], t.norm[i], at)
 				}
+				x := t.pose
+				if i > 0 {
+					t.gates(s, y, i-1, at, end)
+					x = y[:(end-at)*in]
+				} else {
+					x = x[at*in : end*in]
+				}
 				if weight != nil {
-					simd.GemmTN(parts[lo/grain*len(weight):][:len(weight)], in, du, out, t.kept(i, at, end), in, 1, 1, out, in, end-at)
+					simd.GemmTN(parts[lo/grain*len(weight):][:len(weight)], in, du, out, x, in, 1, 1, out, in, end-at)
 				}
 				if dx != nil {
 					simd.GemmPacked(dx[at*in:end*in], in, du, out, packed, nil, simd.ActNone, end-at)
 				}
 				if i > 0 {
-					t.swishBack(i-1, dx, z, sums[lo/grain], at, end)
+					t.swishBack(i-1, dx, s, y, sums[lo/grain], at, end)
 				}
 			}
-			giveBack(z)
+			giveBack(s, y)
 		})
 		for at := 0; at < len(parts); at += len(weight) {
 			simd.Add(weight, weight, parts[at:at+len(weight)])
@@ -195,13 +210,11 @@ func (t *WeightNetTape[T]) backward(last int, dpose, dy []T, g *Grads[T]) {
 	}
 }
 
-// kept returns rows lo to hi of layer i's input.
-func (t *WeightNetTape[T]) kept(i, lo, hi int) []T {
-	if i == 0 {
-		return t.input(0, lo, hi)
-	}
-	c := t.net.Linear[i].In
-	return t.act[i-1][lo*c : hi*c]
+// gates sets s = sigmoid(z) and y = swish(z) for rows lo to hi of what goes into layer i's swish.
+func (t *WeightNetTape[T]) gates(s, y []T, i, lo, hi int) {
+	z := t.normalised(s, i, lo, hi)
+	simd.Swish(y[:len(z)], z)
+	simd.Sigmoid(s[:len(z)], z)
 }
 
 // sums returns room for every chunk's sums of the gradient to layer i's normalised values and of its products with the
@@ -214,11 +227,11 @@ func (t *WeightNetTape[T]) sums(i, chunks int) [][]float64 {
 	return out
 }
 
-// swishBack takes rows lo to hi of dy through layer i's swish and adds to their sums.
-func (t *WeightNetTape[T]) swishBack(i int, dy, scratch []T, sum []float64, lo, hi int) {
+// swishBack takes rows lo to hi of dy through layer i's swish, given its gates, and adds to their sums.
+func (t *WeightNetTape[T]) swishBack(i int, dy, s, y []T, sum []float64, lo, hi int) {
 	c := t.net.Linear[i].Out
 	d := dy[lo*c : hi*c]
-	swishGradOf(d, scratch[:len(d)], t.normalised(scratch, i, lo, hi), t.act[i][lo*c:hi*c])
+	swishGradOf(d, s, y)
 	mean, low := zeros[T](c), zeros[T](c)
 	if n := t.norm[i]; n != nil && n.mean != nil {
 		mean, low = n.hi, n.low
@@ -252,12 +265,11 @@ func (t *WeightNetTape[T]) gradient(i int, chunks [][]float64, g *Grads[T]) *nor
 	return &k
 }
 
-// swishGradOf replaces d by d·swish'(z), given also y = swish(z). With s = sigmoid(z) the derivative is s + y·(1 - s), within
-// 2^-20: for z > 0 the error of 1 - s counts up to 17 times, where s rounds to 1. scratch may be z itself.
-func swishGradOf[T Float](d, scratch, z, y []T) {
-	simd.Sigmoid(scratch, z)
-	scratch, y = scratch[:len(d)], y[:len(d)]
-	for k, s := range scratch {
-		d[k] *= s + y[k]*(1-s)
+// swishGradOf replaces d by d·swish'(z), given s = sigmoid(z) and y = swish(z). The derivative is s + y·(1 - s), within 2^-20: for
+// z > 0 the error of 1 - s counts up to 17 times, where s rounds to 1.
+func swishGradOf[T Float](d, s, y []T) {
+	s, y = s[:len(d)], y[:len(d)]
+	for k, v := range s {
+		d[k] *= v + y[k]*(1-v)
 	}
 }
