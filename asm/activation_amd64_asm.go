@@ -213,7 +213,47 @@ func reluF32(b *x86.Block, x x86.Value) x86.Value {
 // unrollSigmoid is as unrollShort; more vectors share the test for rare numbers.
 var unrollSigmoid = map[x86.Level]int{x86.AVX2: 2, x86.AVX512: 3}
 
+// swishGradF32 is dy·swish'(x) = dy·s·(1 + x·q) with s = sigmoid(x) = 1/d and q = 1 - s = e·s, e = exp(-x): both without
+// cancellation. Beyond ±sigmoidMax, x counts as the limit, but for the factor being 0 below.
+func swishGradF32(b *x86.Block, dy, x x86.Value) x86.Value {
+	one, limit := b.Const("one", 1), b.Const(constName(-sigmoidMax), -sigmoidMax)
+	below := b.Cmp(x86.LT, x, limit)
+	x = clampF32(b, x, -sigmoidMax, sigmoidMax)
+	var e x86.Value
+	if b.Level == x86.AVX512 {
+		v, u := expSixteenthsF32(b, x)
+		e = b.FMA(v, u, v)
+	} else {
+		w, _, z := expMinusF32(b, x)
+		e = b.Mul(w, b.Shl(z, 23))
+	}
+	s := b.Div(one, b.Add(e, one))
+	factor := b.Mul(s, b.FMA(x, b.Mul(e, s), one))
+	return b.Mul(dy, b.Select(below, b.Const("zero", 0), factor))
+}
+
+// reluGradF32 is dy where y is above 0 or NaN, and 0 elsewhere.
+func reluGradF32(b *x86.Block, dy, y x86.Value) x86.Value {
+	zero := b.Const("zero", 0)
+	return b.Select(b.Cmp(x86.NLE, y, zero), dy, zero)
+}
+
+// sigmoidGradF32 is dy·(y·(1 - y)).
+func sigmoidGradF32(b *x86.Block, dy, y x86.Value) x86.Value {
+	return b.Mul(dy, b.Mul(y, b.Sub(b.Const("one", 1), y)))
+}
+
 func activationAMD64(f *x86.File) {
+	for _, c := range []struct {
+		name, doc string
+		body      func(b *x86.Block, dy, x x86.Value) x86.Value
+	}{
+		{"swishGradF32", "sets dx[i] = dy[i]·swish'(x[i]) for i < n.", swishGradF32},
+		{"reluGradF32", "sets dx[i] = dy[i] where x[i] is above 0 or NaN, and 0 elsewhere, for i < n.", reluGradF32},
+		{"sigmoidGradF32", "sets dx[i] = dy[i]·(x[i]·(1 - x[i])) for i < n.", sigmoidGradF32},
+	} {
+		map2F32(f, c.name, "func(dx, dy, x *float32, n int)", c.doc, [2]string{"dy", "x"}, map[x86.Level]int{x86.AVX2: 1, x86.AVX512: 2}, c.body)
+	}
 	for _, c := range []struct {
 		name, doc string
 		near, all func(*x86.Block, x86.Value) x86.Value

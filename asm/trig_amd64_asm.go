@@ -2,6 +2,7 @@ package main
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/mmcloughlin/avo/reg"
 
@@ -157,6 +158,7 @@ func hypotF32(b *x86.Block, x, y x86.Value) x86.Value {
 // map2F32 writes a function from two slices to a third at every level.
 func map2F32(f *x86.File, name, signature, doc string, args [2]string, unroll map[x86.Level]int,
 	body func(b *x86.Block, x, y x86.Value) x86.Value) {
+	dst, _, _ := strings.Cut(strings.TrimPrefix(signature, "func("), ",")
 	for _, l := range levels {
 		fn := f.Func(l, x86.F32, name, signature, doc)
 		b := x86.NewBlock(l, x86.F32)
@@ -164,7 +166,7 @@ func map2F32(f *x86.File, name, signature, doc string, args [2]string, unroll ma
 		b.Output(body(b, x, y))
 		fn.Map(x86.Map{
 			Block: b, Unroll: unroll[l], Pinned: pinned[l],
-			Out: []reg.GPVirtual{fn.Arg("dst")}, In: []reg.GPVirtual{fn.Arg(args[0]), fn.Arg(args[1])}, N: fn.Arg("n"),
+			Out: []reg.GPVirtual{fn.Arg(dst)}, In: []reg.GPVirtual{fn.Arg(args[0]), fn.Arg(args[1])}, N: fn.Arg("n"),
 		})
 	}
 }

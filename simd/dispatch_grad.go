@@ -1,14 +1,11 @@
 package simd
 
-// The dispatchers of the gradient kernels and of the optimiser's step; see dispatch.go.
+// The dispatchers of gradient kernels that are portable Go on every machine, and of the optimiser's step; see dispatch.go.
 
-func swishGradF32(dx, dy, x []float32) { swishGradGeneric(dx, dy, x) }
 func swishGradF64(dx, dy, x []float64) { swishGradGeneric(dx, dy, x) }
 
-func reluGradF32(dx, dy, x []float32) { reluGradGeneric(dx, dy, x) }
 func reluGradF64(dx, dy, x []float64) { reluGradGeneric(dx, dy, x) }
 
-func sigmoidGradF32(dx, dy, x []float32) { sigmoidGradGeneric(dx, dy, x) }
 func sigmoidGradF64(dx, dy, x []float64) { sigmoidGradGeneric(dx, dy, x) }
 
 func softplusGradF32(dx, dy, x []float32) { softplusGradGeneric(dx, dy, x) }

@@ -18,6 +18,38 @@ func TestActivationGrad(t *testing.T) {
 	})
 }
 
+// TestActivationGradSpecial holds every level to the documented values at the ends of the range, and to passing NaN on.
+func TestActivationGradSpecial(t *testing.T) {
+	inf, nan := float32(math.Inf(1)), float32(math.NaN())
+	eachLevel(t, func(t *testing.T) {
+		for _, c := range []struct {
+			name        string
+			grad        func(dx, dy, x []float32)
+			x, dy, want float32
+		}{
+			{"swish", SwishGradF32, inf, 3, 3}, {"swish", SwishGradF32, -inf, 3, 0}, {"swish", SwishGradF32, 1e30, 3, 3},
+			{"swish", SwishGradF32, -1e30, 3, 0}, {"swish", SwishGradF32, 0, 3, 1.5}, {"swish", SwishGradF32, nan, 3, nan},
+			{"swish", SwishGradF32, -inf, nan, nan},
+			{"relu", ReLUGradF32, 0, nan, 0}, {"relu", ReLUGradF32, -1, nan, 0}, {"relu", ReLUGradF32, inf, 3, 3},
+			{"relu", ReLUGradF32, nan, 3, 3}, {"relu", ReLUGradF32, 1e-45, 3, 3},
+			{"sigmoid", SigmoidGradF32, 0, 3, 0}, {"sigmoid", SigmoidGradF32, 1, 3, 0}, {"sigmoid", SigmoidGradF32, nan, 3, nan},
+		} {
+			for _, n := range []int{1, 7, 40} { // one, the tail, whole vectors
+				x, dy, dx := make([]float32, n), make([]float32, n), make([]float32, n)
+				for i := range x {
+					x[i], dy[i] = c.x, c.dy
+				}
+				c.grad(dx, dy, x)
+				for _, got := range dx {
+					if got != c.want && !(got != got && c.want != c.want) {
+						t.Fatalf("%s at %g, dy %g: %g, want %g", c.name, c.x, c.dy, got, c.want)
+					}
+				}
+			}
+		}
+	})
+}
+
 func testActivationGrad[T Float](t *testing.T) {
 	rng := testkit.Rand(60)
 	sigmoid := func(x float64) float64 { return 1 / (1 + math.Exp(-x)) }

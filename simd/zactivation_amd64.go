@@ -4,6 +4,36 @@
 
 package simd
 
+// swishGradF32AVX2 sets dx[i] = dy[i]·swish'(x[i]) for i < n.
+//
+//go:noescape
+func swishGradF32AVX2(dx *float32, dy *float32, x *float32, n int)
+
+// swishGradF32AVX512 sets dx[i] = dy[i]·swish'(x[i]) for i < n.
+//
+//go:noescape
+func swishGradF32AVX512(dx *float32, dy *float32, x *float32, n int)
+
+// reluGradF32AVX2 sets dx[i] = dy[i] where x[i] is above 0 or NaN, and 0 elsewhere, for i < n.
+//
+//go:noescape
+func reluGradF32AVX2(dx *float32, dy *float32, x *float32, n int)
+
+// reluGradF32AVX512 sets dx[i] = dy[i] where x[i] is above 0 or NaN, and 0 elsewhere, for i < n.
+//
+//go:noescape
+func reluGradF32AVX512(dx *float32, dy *float32, x *float32, n int)
+
+// sigmoidGradF32AVX2 sets dx[i] = dy[i]·(x[i]·(1 - x[i])) for i < n.
+//
+//go:noescape
+func sigmoidGradF32AVX2(dx *float32, dy *float32, x *float32, n int)
+
+// sigmoidGradF32AVX512 sets dx[i] = dy[i]·(x[i]·(1 - x[i])) for i < n.
+//
+//go:noescape
+func sigmoidGradF32AVX512(dx *float32, dy *float32, x *float32, n int)
+
 // sigmoidF32AVX2 sets dst[i] = 1/(1 + exp(-x[i])) for i < n.
 //
 //go:noescape

@@ -4,6 +4,680 @@
 
 #include "textflag.h"
 
+// func swishGradF32AVX2(dx *float32, dy *float32, x *float32, n int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·swishGradF32AVX2(SB), NOSPLIT, $0-32
+	MOVQ dx+0(FP), AX
+	MOVQ dy+8(FP), CX
+	MOVQ x+16(FP), DX
+	MOVQ n+24(FP), BX
+	XORQ SI, SI
+	SUBQ $+8, BX
+	JL   next3
+
+loop2:
+	VMOVUPS     (CX)(SI*4), Y0
+	VMOVUPS     (DX)(SI*4), Y1
+	VCMPPS      $0x11, cm87<>+0(SB), Y1, Y2
+	VMOVUPS     c87<>+0(SB), Y3
+	VMINPS      Y1, Y3, Y1
+	VMOVUPS     cm87<>+0(SB), Y3
+	VMAXPS      Y1, Y3, Y1
+	VMOVUPS     minusLog2e<>+0(SB), Y3
+	VFMADD213PS roundBiasedF32<>+0(SB), Y1, Y3
+	VSUBPS      roundBiasedF32<>+0(SB), Y3, Y4
+	VMOVAPS     Y1, Y5
+	VFMADD231PS ln2Hi<>+0(SB), Y4, Y5
+	VFMADD231PS ln2Lo<>+0(SB), Y4, Y5
+	VMOVUPS     expC6<>+0(SB), Y4
+	VFMADD213PS minusExpC5<>+0(SB), Y5, Y4
+	VFMADD213PS expC4<>+0(SB), Y5, Y4
+	VFMADD213PS minusExpC3<>+0(SB), Y5, Y4
+	VFMADD213PS expC2<>+0(SB), Y5, Y4
+	VFMADD213PS minusOne<>+0(SB), Y5, Y4
+	VFMADD213PS one<>+0(SB), Y5, Y4
+	VPSLLD      $0x17, Y3, Y3
+	VMULPS      Y3, Y4, Y3
+	VADDPS      one<>+0(SB), Y3, Y4
+	VMOVUPS     one<>+0(SB), Y5
+	VDIVPS      Y4, Y5, Y4
+	VMULPS      Y4, Y3, Y3
+	VFMADD213PS one<>+0(SB), Y3, Y1
+	VMULPS      Y1, Y4, Y1
+	VBLENDVPS   Y2, zero<>+0(SB), Y1, Y1
+	VMULPS      Y1, Y0, Y0
+	VMOVUPS     Y0, (AX)(SI*4)
+	ADDQ        $+8, SI
+	SUBQ        $+8, BX
+	JGE         loop2
+
+next3:
+	ADDQ        $+8, BX
+	TESTQ       BX, BX
+	JE          done4
+	LEAQ        tailMaskF32<>+0(SB), DI
+	NEGQ        BX
+	VMOVUPS     32(DI)(BX*4), Y0
+	VMASKMOVPS  (CX)(SI*4), Y0, Y1
+	VMASKMOVPS  (DX)(SI*4), Y0, Y2
+	VCMPPS      $0x11, cm87<>+0(SB), Y2, Y3
+	VMOVUPS     c87<>+0(SB), Y4
+	VMINPS      Y2, Y4, Y2
+	VMOVUPS     cm87<>+0(SB), Y4
+	VMAXPS      Y2, Y4, Y2
+	VMOVUPS     minusLog2e<>+0(SB), Y4
+	VFMADD213PS roundBiasedF32<>+0(SB), Y2, Y4
+	VSUBPS      roundBiasedF32<>+0(SB), Y4, Y5
+	VMOVAPS     Y2, Y6
+	VFMADD231PS ln2Hi<>+0(SB), Y5, Y6
+	VFMADD231PS ln2Lo<>+0(SB), Y5, Y6
+	VMOVUPS     expC6<>+0(SB), Y5
+	VFMADD213PS minusExpC5<>+0(SB), Y6, Y5
+	VFMADD213PS expC4<>+0(SB), Y6, Y5
+	VFMADD213PS minusExpC3<>+0(SB), Y6, Y5
+	VFMADD213PS expC2<>+0(SB), Y6, Y5
+	VFMADD213PS minusOne<>+0(SB), Y6, Y5
+	VFMADD213PS one<>+0(SB), Y6, Y5
+	VPSLLD      $0x17, Y4, Y4
+	VMULPS      Y4, Y5, Y4
+	VADDPS      one<>+0(SB), Y4, Y5
+	VMOVUPS     one<>+0(SB), Y6
+	VDIVPS      Y5, Y6, Y5
+	VMULPS      Y5, Y4, Y4
+	VFMADD213PS one<>+0(SB), Y4, Y2
+	VMULPS      Y2, Y5, Y2
+	VBLENDVPS   Y3, zero<>+0(SB), Y2, Y2
+	VMULPS      Y2, Y1, Y1
+	VMASKMOVPS  Y1, Y0, (AX)(SI*4)
+
+done4:
+	VZEROUPPER
+	RET
+
+DATA cm87<>+0(SB)/4, $0xc2ae0000
+DATA cm87<>+4(SB)/4, $0xc2ae0000
+DATA cm87<>+8(SB)/4, $0xc2ae0000
+DATA cm87<>+12(SB)/4, $0xc2ae0000
+DATA cm87<>+16(SB)/4, $0xc2ae0000
+DATA cm87<>+20(SB)/4, $0xc2ae0000
+DATA cm87<>+24(SB)/4, $0xc2ae0000
+DATA cm87<>+28(SB)/4, $0xc2ae0000
+GLOBL cm87<>(SB), RODATA|NOPTR, $32
+
+DATA c87<>+0(SB)/4, $0x42ae0000
+DATA c87<>+4(SB)/4, $0x42ae0000
+DATA c87<>+8(SB)/4, $0x42ae0000
+DATA c87<>+12(SB)/4, $0x42ae0000
+DATA c87<>+16(SB)/4, $0x42ae0000
+DATA c87<>+20(SB)/4, $0x42ae0000
+DATA c87<>+24(SB)/4, $0x42ae0000
+DATA c87<>+28(SB)/4, $0x42ae0000
+GLOBL c87<>(SB), RODATA|NOPTR, $32
+
+DATA minusLog2e<>+0(SB)/4, $0xbfb8aa3b
+DATA minusLog2e<>+4(SB)/4, $0xbfb8aa3b
+DATA minusLog2e<>+8(SB)/4, $0xbfb8aa3b
+DATA minusLog2e<>+12(SB)/4, $0xbfb8aa3b
+DATA minusLog2e<>+16(SB)/4, $0xbfb8aa3b
+DATA minusLog2e<>+20(SB)/4, $0xbfb8aa3b
+DATA minusLog2e<>+24(SB)/4, $0xbfb8aa3b
+DATA minusLog2e<>+28(SB)/4, $0xbfb8aa3b
+GLOBL minusLog2e<>(SB), RODATA|NOPTR, $32
+
+DATA roundBiasedF32<>+0(SB)/4, $0x4b40007f
+DATA roundBiasedF32<>+4(SB)/4, $0x4b40007f
+DATA roundBiasedF32<>+8(SB)/4, $0x4b40007f
+DATA roundBiasedF32<>+12(SB)/4, $0x4b40007f
+DATA roundBiasedF32<>+16(SB)/4, $0x4b40007f
+DATA roundBiasedF32<>+20(SB)/4, $0x4b40007f
+DATA roundBiasedF32<>+24(SB)/4, $0x4b40007f
+DATA roundBiasedF32<>+28(SB)/4, $0x4b40007f
+GLOBL roundBiasedF32<>(SB), RODATA|NOPTR, $32
+
+DATA ln2Hi<>+0(SB)/4, $0x3f317218
+DATA ln2Hi<>+4(SB)/4, $0x3f317218
+DATA ln2Hi<>+8(SB)/4, $0x3f317218
+DATA ln2Hi<>+12(SB)/4, $0x3f317218
+DATA ln2Hi<>+16(SB)/4, $0x3f317218
+DATA ln2Hi<>+20(SB)/4, $0x3f317218
+DATA ln2Hi<>+24(SB)/4, $0x3f317218
+DATA ln2Hi<>+28(SB)/4, $0x3f317218
+GLOBL ln2Hi<>(SB), RODATA|NOPTR, $32
+
+DATA ln2Lo<>+0(SB)/4, $0xb102e308
+DATA ln2Lo<>+4(SB)/4, $0xb102e308
+DATA ln2Lo<>+8(SB)/4, $0xb102e308
+DATA ln2Lo<>+12(SB)/4, $0xb102e308
+DATA ln2Lo<>+16(SB)/4, $0xb102e308
+DATA ln2Lo<>+20(SB)/4, $0xb102e308
+DATA ln2Lo<>+24(SB)/4, $0xb102e308
+DATA ln2Lo<>+28(SB)/4, $0xb102e308
+GLOBL ln2Lo<>(SB), RODATA|NOPTR, $32
+
+DATA expC6<>+0(SB)/4, $0x3ab52794
+DATA expC6<>+4(SB)/4, $0x3ab52794
+DATA expC6<>+8(SB)/4, $0x3ab52794
+DATA expC6<>+12(SB)/4, $0x3ab52794
+DATA expC6<>+16(SB)/4, $0x3ab52794
+DATA expC6<>+20(SB)/4, $0x3ab52794
+DATA expC6<>+24(SB)/4, $0x3ab52794
+DATA expC6<>+28(SB)/4, $0x3ab52794
+GLOBL expC6<>(SB), RODATA|NOPTR, $32
+
+DATA minusExpC5<>+0(SB)/4, $0xbc091cc0
+DATA minusExpC5<>+4(SB)/4, $0xbc091cc0
+DATA minusExpC5<>+8(SB)/4, $0xbc091cc0
+DATA minusExpC5<>+12(SB)/4, $0xbc091cc0
+DATA minusExpC5<>+16(SB)/4, $0xbc091cc0
+DATA minusExpC5<>+20(SB)/4, $0xbc091cc0
+DATA minusExpC5<>+24(SB)/4, $0xbc091cc0
+DATA minusExpC5<>+28(SB)/4, $0xbc091cc0
+GLOBL minusExpC5<>(SB), RODATA|NOPTR, $32
+
+DATA expC4<>+0(SB)/4, $0x3d2aac57
+DATA expC4<>+4(SB)/4, $0x3d2aac57
+DATA expC4<>+8(SB)/4, $0x3d2aac57
+DATA expC4<>+12(SB)/4, $0x3d2aac57
+DATA expC4<>+16(SB)/4, $0x3d2aac57
+DATA expC4<>+20(SB)/4, $0x3d2aac57
+DATA expC4<>+24(SB)/4, $0x3d2aac57
+DATA expC4<>+28(SB)/4, $0x3d2aac57
+GLOBL expC4<>(SB), RODATA|NOPTR, $32
+
+DATA minusExpC3<>+0(SB)/4, $0xbe2aaa49
+DATA minusExpC3<>+4(SB)/4, $0xbe2aaa49
+DATA minusExpC3<>+8(SB)/4, $0xbe2aaa49
+DATA minusExpC3<>+12(SB)/4, $0xbe2aaa49
+DATA minusExpC3<>+16(SB)/4, $0xbe2aaa49
+DATA minusExpC3<>+20(SB)/4, $0xbe2aaa49
+DATA minusExpC3<>+24(SB)/4, $0xbe2aaa49
+DATA minusExpC3<>+28(SB)/4, $0xbe2aaa49
+GLOBL minusExpC3<>(SB), RODATA|NOPTR, $32
+
+DATA expC2<>+0(SB)/4, $0x3efffffe
+DATA expC2<>+4(SB)/4, $0x3efffffe
+DATA expC2<>+8(SB)/4, $0x3efffffe
+DATA expC2<>+12(SB)/4, $0x3efffffe
+DATA expC2<>+16(SB)/4, $0x3efffffe
+DATA expC2<>+20(SB)/4, $0x3efffffe
+DATA expC2<>+24(SB)/4, $0x3efffffe
+DATA expC2<>+28(SB)/4, $0x3efffffe
+GLOBL expC2<>(SB), RODATA|NOPTR, $32
+
+DATA minusOne<>+0(SB)/4, $0xbf800000
+DATA minusOne<>+4(SB)/4, $0xbf800000
+DATA minusOne<>+8(SB)/4, $0xbf800000
+DATA minusOne<>+12(SB)/4, $0xbf800000
+DATA minusOne<>+16(SB)/4, $0xbf800000
+DATA minusOne<>+20(SB)/4, $0xbf800000
+DATA minusOne<>+24(SB)/4, $0xbf800000
+DATA minusOne<>+28(SB)/4, $0xbf800000
+GLOBL minusOne<>(SB), RODATA|NOPTR, $32
+
+DATA one<>+0(SB)/4, $0x3f800000
+DATA one<>+4(SB)/4, $0x3f800000
+DATA one<>+8(SB)/4, $0x3f800000
+DATA one<>+12(SB)/4, $0x3f800000
+DATA one<>+16(SB)/4, $0x3f800000
+DATA one<>+20(SB)/4, $0x3f800000
+DATA one<>+24(SB)/4, $0x3f800000
+DATA one<>+28(SB)/4, $0x3f800000
+GLOBL one<>(SB), RODATA|NOPTR, $32
+
+DATA zero<>+0(SB)/4, $0x00000000
+DATA zero<>+4(SB)/4, $0x00000000
+DATA zero<>+8(SB)/4, $0x00000000
+DATA zero<>+12(SB)/4, $0x00000000
+DATA zero<>+16(SB)/4, $0x00000000
+DATA zero<>+20(SB)/4, $0x00000000
+DATA zero<>+24(SB)/4, $0x00000000
+DATA zero<>+28(SB)/4, $0x00000000
+GLOBL zero<>(SB), RODATA|NOPTR, $32
+
+DATA tailMaskF32<>+0(SB)/4, $0xffffffff
+DATA tailMaskF32<>+4(SB)/4, $0xffffffff
+DATA tailMaskF32<>+8(SB)/4, $0xffffffff
+DATA tailMaskF32<>+12(SB)/4, $0xffffffff
+DATA tailMaskF32<>+16(SB)/4, $0xffffffff
+DATA tailMaskF32<>+20(SB)/4, $0xffffffff
+DATA tailMaskF32<>+24(SB)/4, $0xffffffff
+DATA tailMaskF32<>+28(SB)/4, $0xffffffff
+DATA tailMaskF32<>+32(SB)/4, $0x00000000
+DATA tailMaskF32<>+36(SB)/4, $0x00000000
+DATA tailMaskF32<>+40(SB)/4, $0x00000000
+DATA tailMaskF32<>+44(SB)/4, $0x00000000
+DATA tailMaskF32<>+48(SB)/4, $0x00000000
+DATA tailMaskF32<>+52(SB)/4, $0x00000000
+DATA tailMaskF32<>+56(SB)/4, $0x00000000
+DATA tailMaskF32<>+60(SB)/4, $0x00000000
+GLOBL tailMaskF32<>(SB), RODATA|NOPTR, $64
+
+// func swishGradF32AVX512(dx *float32, dy *float32, x *float32, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·swishGradF32AVX512(SB), NOSPLIT, $0-32
+	MOVQ         dx+0(FP), AX
+	MOVQ         dy+8(FP), CX
+	MOVQ         x+16(FP), DX
+	MOVQ         n+24(FP), BX
+	VBROADCASTSS one<>+0(SB), Z0
+	VBROADCASTSS cm87<>+0(SB), Z1
+	VBROADCASTSS c87<>+0(SB), Z2
+	VBROADCASTSS roundTo16ths<>+0(SB), Z3
+	VBROADCASTSS minusLog2e<>+0(SB), Z4
+	VBROADCASTSS ln2Hi<>+0(SB), Z4
+	VBROADCASTSS ln2Lo<>+0(SB), Z9
+	VBROADCASTSS exp16thC3<>+0(SB), Z10
+	VBROADCASTSS exp16thC2<>+0(SB), Z10
+	VBROADCASTSS exp16thC0<>+0(SB), Z11
+	VBROADCASTSS exp16thC0Less1<>+0(SB), Z12
+	VMOVUPS      exp2Of16ths<>+0(SB), Z13
+	XORQ         SI, SI
+	SUBQ         $+32, BX
+	JL           next3
+
+loop2:
+	VMOVUPS        (CX)(SI*4), Z14
+	VMOVUPS        64(CX)(SI*4), Z15
+	VMOVUPS        (DX)(SI*4), Z16
+	VMOVUPS        64(DX)(SI*4), Z17
+	VCMPPS         $0x11, Z1, Z16, K1
+	VCMPPS         $0x11, Z1, Z17, K2
+	VMINPS         Z16, Z2, Z16
+	VMINPS         Z17, Z2, Z17
+	VMAXPS         Z16, Z1, Z16
+	VMAXPS         Z17, Z1, Z17
+	VBROADCASTSS   minusLog2e<>+0(SB), Z18
+	VFMADD213PS    Z3, Z16, Z18
+	VBROADCASTSS   minusLog2e<>+0(SB), Z19
+	VFMADD213PS    Z3, Z17, Z19
+	VSUBPS         Z3, Z18, Z20
+	VSUBPS         Z3, Z19, Z21
+	VMOVAPS        Z16, Z22
+	VFMADD231PS    Z4, Z20, Z22
+	VMOVAPS        Z17, Z23
+	VFMADD231PS    Z4, Z21, Z23
+	VFMADD231PS    Z9, Z20, Z22
+	VFMADD231PS    Z9, Z21, Z23
+	VBROADCASTSS   exp16thC3<>+0(SB), Z24
+	VFNMADD213PS   Z10, Z22, Z24
+	VBROADCASTSS   exp16thC3<>+0(SB), Z25
+	VFNMADD213PS   Z10, Z23, Z25
+	VFNMADD213PS   Z11, Z22, Z24
+	VFNMADD213PS   Z11, Z23, Z25
+	VFNMADD213PS   Z12, Z22, Z24
+	VFNMADD213PS   Z12, Z23, Z25
+	VPERMPS        Z13, Z18, Z18
+	VPERMPS        Z13, Z19, Z19
+	VSCALEFPS      Z20, Z18, Z18
+	VSCALEFPS      Z21, Z19, Z19
+	VFMADD231PS    Z24, Z18, Z18
+	VFMADD231PS    Z25, Z19, Z19
+	VADDPS         Z0, Z18, Z20
+	VADDPS         Z0, Z19, Z21
+	VDIVPS         Z20, Z0, Z20
+	VDIVPS         Z21, Z0, Z21
+	VMULPS         Z20, Z18, Z18
+	VMULPS         Z21, Z19, Z19
+	VFMADD213PS    Z0, Z18, Z16
+	VFMADD213PS    Z0, Z19, Z17
+	VMULPS         Z16, Z20, Z16
+	VMULPS         Z17, Z21, Z17
+	VBLENDMPS.BCST zero<>+0(SB), Z16, K1, Z5
+	VBLENDMPS.BCST zero<>+0(SB), Z17, K2, Z6
+	VMULPS         Z5, Z14, Z14
+	VMULPS         Z6, Z15, Z15
+	VMOVUPS        Z14, (AX)(SI*4)
+	VMOVUPS        Z15, 64(AX)(SI*4)
+	ADDQ           $+32, SI
+	SUBQ           $+32, BX
+	JGE            loop2
+
+next3:
+	ADDQ $+32, BX
+	SUBQ $+16, BX
+	JL   next5
+
+loop4:
+	VMOVUPS        (CX)(SI*4), Z5
+	VMOVUPS        (DX)(SI*4), Z6
+	VCMPPS         $0x11, Z1, Z6, K1
+	VMINPS         Z6, Z2, Z6
+	VMAXPS         Z6, Z1, Z6
+	VBROADCASTSS   minusLog2e<>+0(SB), Z14
+	VFMADD213PS    Z3, Z6, Z14
+	VSUBPS         Z3, Z14, Z15
+	VMOVAPS        Z6, Z16
+	VFMADD231PS    Z4, Z15, Z16
+	VFMADD231PS    Z9, Z15, Z16
+	VBROADCASTSS   exp16thC3<>+0(SB), Z17
+	VFNMADD213PS   Z10, Z16, Z17
+	VFNMADD213PS   Z11, Z16, Z17
+	VFNMADD213PS   Z12, Z16, Z17
+	VPERMPS        Z13, Z14, Z14
+	VSCALEFPS      Z15, Z14, Z14
+	VFMADD231PS    Z17, Z14, Z14
+	VADDPS         Z0, Z14, Z15
+	VDIVPS         Z15, Z0, Z15
+	VMULPS         Z15, Z14, Z14
+	VFMADD213PS    Z0, Z14, Z6
+	VMULPS         Z6, Z15, Z6
+	VBLENDMPS.BCST zero<>+0(SB), Z6, K1, Z7
+	VMULPS         Z7, Z5, Z5
+	VMOVUPS        Z5, (AX)(SI*4)
+	ADDQ           $+16, SI
+	SUBQ           $+16, BX
+	JGE            loop4
+
+next5:
+	ADDQ           $+16, BX
+	TESTQ          BX, BX
+	JE             done6
+	MOVQ           $-1, DI
+	BZHIQ          BX, DI, DI
+	KMOVW          DI, K1
+	VMOVUPS.Z      (CX)(SI*4), K1, Z5
+	VMOVUPS.Z      (DX)(SI*4), K1, Z6
+	VCMPPS         $0x11, Z1, Z6, K2
+	VMINPS         Z6, Z2, Z2
+	VMAXPS         Z2, Z1, Z1
+	VBROADCASTSS   minusLog2e<>+0(SB), Z2
+	VFMADD213PS    Z3, Z1, Z2
+	VSUBPS         Z3, Z2, Z3
+	VMOVAPS        Z1, Z6
+	VFMADD231PS    Z4, Z3, Z6
+	VFMADD231PS    Z9, Z3, Z6
+	VBROADCASTSS   exp16thC3<>+0(SB), Z4
+	VFNMADD213PS   Z10, Z6, Z4
+	VFNMADD213PS   Z11, Z6, Z4
+	VFNMADD213PS   Z12, Z6, Z4
+	VPERMPS        Z13, Z2, Z2
+	VSCALEFPS      Z3, Z2, Z2
+	VFMADD231PS    Z4, Z2, Z2
+	VADDPS         Z0, Z2, Z3
+	VDIVPS         Z3, Z0, Z3
+	VMULPS         Z3, Z2, Z2
+	VFMADD213PS    Z0, Z2, Z1
+	VMULPS         Z1, Z3, Z0
+	VBLENDMPS.BCST zero<>+0(SB), Z0, K2, Z8
+	VMULPS         Z8, Z5, Z0
+	VMOVUPS        Z0, K1, (AX)(SI*4)
+
+done6:
+	VZEROUPPER
+	RET
+
+DATA roundTo16ths<>+0(SB)/4, $0x49400000
+DATA roundTo16ths<>+4(SB)/4, $0x49400000
+DATA roundTo16ths<>+8(SB)/4, $0x49400000
+DATA roundTo16ths<>+12(SB)/4, $0x49400000
+DATA roundTo16ths<>+16(SB)/4, $0x49400000
+DATA roundTo16ths<>+20(SB)/4, $0x49400000
+DATA roundTo16ths<>+24(SB)/4, $0x49400000
+DATA roundTo16ths<>+28(SB)/4, $0x49400000
+GLOBL roundTo16ths<>(SB), RODATA|NOPTR, $32
+
+DATA exp16thC3<>+0(SB)/4, $0x3e238ad4
+DATA exp16thC3<>+4(SB)/4, $0x3e238ad4
+DATA exp16thC3<>+8(SB)/4, $0x3e238ad4
+DATA exp16thC3<>+12(SB)/4, $0x3e238ad4
+DATA exp16thC3<>+16(SB)/4, $0x3e238ad4
+DATA exp16thC3<>+20(SB)/4, $0x3e238ad4
+DATA exp16thC3<>+24(SB)/4, $0x3e238ad4
+DATA exp16thC3<>+28(SB)/4, $0x3e238ad4
+GLOBL exp16thC3<>(SB), RODATA|NOPTR, $32
+
+DATA exp16thC2<>+0(SB)/4, $0x3ef551e4
+DATA exp16thC2<>+4(SB)/4, $0x3ef551e4
+DATA exp16thC2<>+8(SB)/4, $0x3ef551e4
+DATA exp16thC2<>+12(SB)/4, $0x3ef551e4
+DATA exp16thC2<>+16(SB)/4, $0x3ef551e4
+DATA exp16thC2<>+20(SB)/4, $0x3ef551e4
+DATA exp16thC2<>+24(SB)/4, $0x3ef551e4
+DATA exp16thC2<>+28(SB)/4, $0x3ef551e4
+GLOBL exp16thC2<>(SB), RODATA|NOPTR, $32
+
+DATA exp16thC0<>+0(SB)/4, $0x3f7550d4
+DATA exp16thC0<>+4(SB)/4, $0x3f7550d4
+DATA exp16thC0<>+8(SB)/4, $0x3f7550d4
+DATA exp16thC0<>+12(SB)/4, $0x3f7550d4
+DATA exp16thC0<>+16(SB)/4, $0x3f7550d4
+DATA exp16thC0<>+20(SB)/4, $0x3f7550d4
+DATA exp16thC0<>+24(SB)/4, $0x3f7550d4
+DATA exp16thC0<>+28(SB)/4, $0x3f7550d4
+GLOBL exp16thC0<>(SB), RODATA|NOPTR, $32
+
+DATA exp16thC0Less1<>+0(SB)/4, $0xbd2af2c0
+DATA exp16thC0Less1<>+4(SB)/4, $0xbd2af2c0
+DATA exp16thC0Less1<>+8(SB)/4, $0xbd2af2c0
+DATA exp16thC0Less1<>+12(SB)/4, $0xbd2af2c0
+DATA exp16thC0Less1<>+16(SB)/4, $0xbd2af2c0
+DATA exp16thC0Less1<>+20(SB)/4, $0xbd2af2c0
+DATA exp16thC0Less1<>+24(SB)/4, $0xbd2af2c0
+DATA exp16thC0Less1<>+28(SB)/4, $0xbd2af2c0
+GLOBL exp16thC0Less1<>(SB), RODATA|NOPTR, $32
+
+DATA exp2Of16ths<>+0(SB)/4, $0x3f859326
+DATA exp2Of16ths<>+4(SB)/4, $0x3f8b7d19
+DATA exp2Of16ths<>+8(SB)/4, $0x3f91aa13
+DATA exp2Of16ths<>+12(SB)/4, $0x3f981d0c
+DATA exp2Of16ths<>+16(SB)/4, $0x3f9ed91d
+DATA exp2Of16ths<>+20(SB)/4, $0x3fa5e183
+DATA exp2Of16ths<>+24(SB)/4, $0x3fad399f
+DATA exp2Of16ths<>+28(SB)/4, $0x3fb4e4f8
+DATA exp2Of16ths<>+32(SB)/4, $0x3fbce73e
+DATA exp2Of16ths<>+36(SB)/4, $0x3fc5444a
+DATA exp2Of16ths<>+40(SB)/4, $0x3fce0021
+DATA exp2Of16ths<>+44(SB)/4, $0x3fd71ef5
+DATA exp2Of16ths<>+48(SB)/4, $0x3fe0a528
+DATA exp2Of16ths<>+52(SB)/4, $0x3fea974e
+DATA exp2Of16ths<>+56(SB)/4, $0x3ff4fa2e
+DATA exp2Of16ths<>+60(SB)/4, $0x3fffd2c6
+GLOBL exp2Of16ths<>(SB), RODATA|NOPTR, $64
+
+// func reluGradF32AVX2(dx *float32, dy *float32, x *float32, n int)
+// Requires: AVX
+TEXT ·reluGradF32AVX2(SB), NOSPLIT, $0-32
+	MOVQ dx+0(FP), AX
+	MOVQ dy+8(FP), CX
+	MOVQ x+16(FP), DX
+	MOVQ n+24(FP), BX
+	XORQ SI, SI
+	SUBQ $+8, BX
+	JL   next3
+
+loop2:
+	VMOVUPS   (CX)(SI*4), Y0
+	VMOVUPS   (DX)(SI*4), Y1
+	VCMPPS    $0x16, zero<>+0(SB), Y1, Y1
+	VMOVUPS   zero<>+0(SB), Y2
+	VBLENDVPS Y1, Y0, Y2, Y0
+	VMOVUPS   Y0, (AX)(SI*4)
+	ADDQ      $+8, SI
+	SUBQ      $+8, BX
+	JGE       loop2
+
+next3:
+	ADDQ       $+8, BX
+	TESTQ      BX, BX
+	JE         done4
+	LEAQ       tailMaskF32<>+0(SB), DI
+	NEGQ       BX
+	VMOVUPS    32(DI)(BX*4), Y0
+	VMASKMOVPS (CX)(SI*4), Y0, Y1
+	VMASKMOVPS (DX)(SI*4), Y0, Y2
+	VCMPPS     $0x16, zero<>+0(SB), Y2, Y2
+	VMOVUPS    zero<>+0(SB), Y3
+	VBLENDVPS  Y2, Y1, Y3, Y1
+	VMASKMOVPS Y1, Y0, (AX)(SI*4)
+
+done4:
+	VZEROUPPER
+	RET
+
+// func reluGradF32AVX512(dx *float32, dy *float32, x *float32, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·reluGradF32AVX512(SB), NOSPLIT, $0-32
+	MOVQ         dx+0(FP), AX
+	MOVQ         dy+8(FP), CX
+	MOVQ         x+16(FP), DX
+	MOVQ         n+24(FP), BX
+	VBROADCASTSS zero<>+0(SB), Z0
+	XORQ         SI, SI
+	SUBQ         $+32, BX
+	JL           next3
+
+loop2:
+	VMOVUPS   (CX)(SI*4), Z1
+	VMOVUPS   64(CX)(SI*4), Z2
+	VMOVUPS   (DX)(SI*4), Z3
+	VMOVUPS   64(DX)(SI*4), Z4
+	VCMPPS    $0x16, Z0, Z3, K1
+	VCMPPS    $0x16, Z0, Z4, K2
+	VBLENDMPS Z1, Z0, K1, Z5
+	VBLENDMPS Z2, Z0, K2, Z6
+	VMOVUPS   Z5, (AX)(SI*4)
+	VMOVUPS   Z6, 64(AX)(SI*4)
+	ADDQ      $+32, SI
+	SUBQ      $+32, BX
+	JGE       loop2
+
+next3:
+	ADDQ $+32, BX
+	SUBQ $+16, BX
+	JL   next5
+
+loop4:
+	VMOVUPS   (CX)(SI*4), Z1
+	VMOVUPS   (DX)(SI*4), Z2
+	VCMPPS    $0x16, Z0, Z2, K1
+	VBLENDMPS Z1, Z0, K1, Z7
+	VMOVUPS   Z7, (AX)(SI*4)
+	ADDQ      $+16, SI
+	SUBQ      $+16, BX
+	JGE       loop4
+
+next5:
+	ADDQ      $+16, BX
+	TESTQ     BX, BX
+	JE        done6
+	MOVQ      $-1, DI
+	BZHIQ     BX, DI, DI
+	KMOVW     DI, K1
+	VMOVUPS.Z (CX)(SI*4), K1, Z1
+	VMOVUPS.Z (DX)(SI*4), K1, Z2
+	VCMPPS    $0x16, Z0, Z2, K2
+	VBLENDMPS Z1, Z0, K2, Z8
+	VMOVUPS   Z8, K1, (AX)(SI*4)
+
+done6:
+	VZEROUPPER
+	RET
+
+// func sigmoidGradF32AVX2(dx *float32, dy *float32, x *float32, n int)
+// Requires: AVX
+TEXT ·sigmoidGradF32AVX2(SB), NOSPLIT, $0-32
+	MOVQ dx+0(FP), AX
+	MOVQ dy+8(FP), CX
+	MOVQ x+16(FP), DX
+	MOVQ n+24(FP), BX
+	XORQ SI, SI
+	SUBQ $+8, BX
+	JL   next3
+
+loop2:
+	VMOVUPS (CX)(SI*4), Y0
+	VMOVUPS (DX)(SI*4), Y1
+	VMOVUPS one<>+0(SB), Y2
+	VSUBPS  Y1, Y2, Y2
+	VMULPS  Y2, Y1, Y1
+	VMULPS  Y1, Y0, Y0
+	VMOVUPS Y0, (AX)(SI*4)
+	ADDQ    $+8, SI
+	SUBQ    $+8, BX
+	JGE     loop2
+
+next3:
+	ADDQ       $+8, BX
+	TESTQ      BX, BX
+	JE         done4
+	LEAQ       tailMaskF32<>+0(SB), DI
+	NEGQ       BX
+	VMOVUPS    32(DI)(BX*4), Y0
+	VMASKMOVPS (CX)(SI*4), Y0, Y1
+	VMASKMOVPS (DX)(SI*4), Y0, Y2
+	VMOVUPS    one<>+0(SB), Y3
+	VSUBPS     Y2, Y3, Y3
+	VMULPS     Y3, Y2, Y2
+	VMULPS     Y2, Y1, Y1
+	VMASKMOVPS Y1, Y0, (AX)(SI*4)
+
+done4:
+	VZEROUPPER
+	RET
+
+// func sigmoidGradF32AVX512(dx *float32, dy *float32, x *float32, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·sigmoidGradF32AVX512(SB), NOSPLIT, $0-32
+	MOVQ         dx+0(FP), AX
+	MOVQ         dy+8(FP), CX
+	MOVQ         x+16(FP), DX
+	MOVQ         n+24(FP), BX
+	VBROADCASTSS one<>+0(SB), Z0
+	XORQ         SI, SI
+	SUBQ         $+32, BX
+	JL           next3
+
+loop2:
+	VMOVUPS (CX)(SI*4), Z1
+	VMOVUPS 64(CX)(SI*4), Z2
+	VMOVUPS (DX)(SI*4), Z3
+	VMOVUPS 64(DX)(SI*4), Z4
+	VSUBPS  Z3, Z0, Z5
+	VSUBPS  Z4, Z0, Z6
+	VMULPS  Z5, Z3, Z3
+	VMULPS  Z6, Z4, Z4
+	VMULPS  Z3, Z1, Z1
+	VMULPS  Z4, Z2, Z2
+	VMOVUPS Z1, (AX)(SI*4)
+	VMOVUPS Z2, 64(AX)(SI*4)
+	ADDQ    $+32, SI
+	SUBQ    $+32, BX
+	JGE     loop2
+
+next3:
+	ADDQ $+32, BX
+	SUBQ $+16, BX
+	JL   next5
+
+loop4:
+	VMOVUPS (CX)(SI*4), Z1
+	VMOVUPS (DX)(SI*4), Z2
+	VSUBPS  Z2, Z0, Z3
+	VMULPS  Z3, Z2, Z2
+	VMULPS  Z2, Z1, Z1
+	VMOVUPS Z1, (AX)(SI*4)
+	ADDQ    $+16, SI
+	SUBQ    $+16, BX
+	JGE     loop4
+
+next5:
+	ADDQ      $+16, BX
+	TESTQ     BX, BX
+	JE        done6
+	MOVQ      $-1, DI
+	BZHIQ     BX, DI, DI
+	KMOVW     DI, K1
+	VMOVUPS.Z (CX)(SI*4), K1, Z1
+	VMOVUPS.Z (DX)(SI*4), K1, Z2
+	VSUBPS    Z2, Z0, Z0
+	VMULPS    Z0, Z2, Z0
+	VMULPS    Z0, Z1, Z0
+	VMOVUPS   Z0, K1, (AX)(SI*4)
+
+done6:
+	VZEROUPPER
+	RET
+
 // func sigmoidF32AVX2(dst *float32, x *float32, n int)
 // Requires: AVX, AVX2, FMA3
 TEXT ·sigmoidF32AVX2(SB), NOSPLIT, $0-24
@@ -375,154 +1049,6 @@ DATA limit<>+20(SB)/4, $0x42ae0000
 DATA limit<>+24(SB)/4, $0x42ae0000
 DATA limit<>+28(SB)/4, $0x42ae0000
 GLOBL limit<>(SB), RODATA|NOPTR, $32
-
-DATA minusLog2e<>+0(SB)/4, $0xbfb8aa3b
-DATA minusLog2e<>+4(SB)/4, $0xbfb8aa3b
-DATA minusLog2e<>+8(SB)/4, $0xbfb8aa3b
-DATA minusLog2e<>+12(SB)/4, $0xbfb8aa3b
-DATA minusLog2e<>+16(SB)/4, $0xbfb8aa3b
-DATA minusLog2e<>+20(SB)/4, $0xbfb8aa3b
-DATA minusLog2e<>+24(SB)/4, $0xbfb8aa3b
-DATA minusLog2e<>+28(SB)/4, $0xbfb8aa3b
-GLOBL minusLog2e<>(SB), RODATA|NOPTR, $32
-
-DATA roundBiasedF32<>+0(SB)/4, $0x4b40007f
-DATA roundBiasedF32<>+4(SB)/4, $0x4b40007f
-DATA roundBiasedF32<>+8(SB)/4, $0x4b40007f
-DATA roundBiasedF32<>+12(SB)/4, $0x4b40007f
-DATA roundBiasedF32<>+16(SB)/4, $0x4b40007f
-DATA roundBiasedF32<>+20(SB)/4, $0x4b40007f
-DATA roundBiasedF32<>+24(SB)/4, $0x4b40007f
-DATA roundBiasedF32<>+28(SB)/4, $0x4b40007f
-GLOBL roundBiasedF32<>(SB), RODATA|NOPTR, $32
-
-DATA ln2Hi<>+0(SB)/4, $0x3f317218
-DATA ln2Hi<>+4(SB)/4, $0x3f317218
-DATA ln2Hi<>+8(SB)/4, $0x3f317218
-DATA ln2Hi<>+12(SB)/4, $0x3f317218
-DATA ln2Hi<>+16(SB)/4, $0x3f317218
-DATA ln2Hi<>+20(SB)/4, $0x3f317218
-DATA ln2Hi<>+24(SB)/4, $0x3f317218
-DATA ln2Hi<>+28(SB)/4, $0x3f317218
-GLOBL ln2Hi<>(SB), RODATA|NOPTR, $32
-
-DATA ln2Lo<>+0(SB)/4, $0xb102e308
-DATA ln2Lo<>+4(SB)/4, $0xb102e308
-DATA ln2Lo<>+8(SB)/4, $0xb102e308
-DATA ln2Lo<>+12(SB)/4, $0xb102e308
-DATA ln2Lo<>+16(SB)/4, $0xb102e308
-DATA ln2Lo<>+20(SB)/4, $0xb102e308
-DATA ln2Lo<>+24(SB)/4, $0xb102e308
-DATA ln2Lo<>+28(SB)/4, $0xb102e308
-GLOBL ln2Lo<>(SB), RODATA|NOPTR, $32
-
-DATA expC6<>+0(SB)/4, $0x3ab52794
-DATA expC6<>+4(SB)/4, $0x3ab52794
-DATA expC6<>+8(SB)/4, $0x3ab52794
-DATA expC6<>+12(SB)/4, $0x3ab52794
-DATA expC6<>+16(SB)/4, $0x3ab52794
-DATA expC6<>+20(SB)/4, $0x3ab52794
-DATA expC6<>+24(SB)/4, $0x3ab52794
-DATA expC6<>+28(SB)/4, $0x3ab52794
-GLOBL expC6<>(SB), RODATA|NOPTR, $32
-
-DATA minusExpC5<>+0(SB)/4, $0xbc091cc0
-DATA minusExpC5<>+4(SB)/4, $0xbc091cc0
-DATA minusExpC5<>+8(SB)/4, $0xbc091cc0
-DATA minusExpC5<>+12(SB)/4, $0xbc091cc0
-DATA minusExpC5<>+16(SB)/4, $0xbc091cc0
-DATA minusExpC5<>+20(SB)/4, $0xbc091cc0
-DATA minusExpC5<>+24(SB)/4, $0xbc091cc0
-DATA minusExpC5<>+28(SB)/4, $0xbc091cc0
-GLOBL minusExpC5<>(SB), RODATA|NOPTR, $32
-
-DATA expC4<>+0(SB)/4, $0x3d2aac57
-DATA expC4<>+4(SB)/4, $0x3d2aac57
-DATA expC4<>+8(SB)/4, $0x3d2aac57
-DATA expC4<>+12(SB)/4, $0x3d2aac57
-DATA expC4<>+16(SB)/4, $0x3d2aac57
-DATA expC4<>+20(SB)/4, $0x3d2aac57
-DATA expC4<>+24(SB)/4, $0x3d2aac57
-DATA expC4<>+28(SB)/4, $0x3d2aac57
-GLOBL expC4<>(SB), RODATA|NOPTR, $32
-
-DATA minusExpC3<>+0(SB)/4, $0xbe2aaa49
-DATA minusExpC3<>+4(SB)/4, $0xbe2aaa49
-DATA minusExpC3<>+8(SB)/4, $0xbe2aaa49
-DATA minusExpC3<>+12(SB)/4, $0xbe2aaa49
-DATA minusExpC3<>+16(SB)/4, $0xbe2aaa49
-DATA minusExpC3<>+20(SB)/4, $0xbe2aaa49
-DATA minusExpC3<>+24(SB)/4, $0xbe2aaa49
-DATA minusExpC3<>+28(SB)/4, $0xbe2aaa49
-GLOBL minusExpC3<>(SB), RODATA|NOPTR, $32
-
-DATA expC2<>+0(SB)/4, $0x3efffffe
-DATA expC2<>+4(SB)/4, $0x3efffffe
-DATA expC2<>+8(SB)/4, $0x3efffffe
-DATA expC2<>+12(SB)/4, $0x3efffffe
-DATA expC2<>+16(SB)/4, $0x3efffffe
-DATA expC2<>+20(SB)/4, $0x3efffffe
-DATA expC2<>+24(SB)/4, $0x3efffffe
-DATA expC2<>+28(SB)/4, $0x3efffffe
-GLOBL expC2<>(SB), RODATA|NOPTR, $32
-
-DATA minusOne<>+0(SB)/4, $0xbf800000
-DATA minusOne<>+4(SB)/4, $0xbf800000
-DATA minusOne<>+8(SB)/4, $0xbf800000
-DATA minusOne<>+12(SB)/4, $0xbf800000
-DATA minusOne<>+16(SB)/4, $0xbf800000
-DATA minusOne<>+20(SB)/4, $0xbf800000
-DATA minusOne<>+24(SB)/4, $0xbf800000
-DATA minusOne<>+28(SB)/4, $0xbf800000
-GLOBL minusOne<>(SB), RODATA|NOPTR, $32
-
-DATA one<>+0(SB)/4, $0x3f800000
-DATA one<>+4(SB)/4, $0x3f800000
-DATA one<>+8(SB)/4, $0x3f800000
-DATA one<>+12(SB)/4, $0x3f800000
-DATA one<>+16(SB)/4, $0x3f800000
-DATA one<>+20(SB)/4, $0x3f800000
-DATA one<>+24(SB)/4, $0x3f800000
-DATA one<>+28(SB)/4, $0x3f800000
-GLOBL one<>(SB), RODATA|NOPTR, $32
-
-DATA tailMaskF32<>+0(SB)/4, $0xffffffff
-DATA tailMaskF32<>+4(SB)/4, $0xffffffff
-DATA tailMaskF32<>+8(SB)/4, $0xffffffff
-DATA tailMaskF32<>+12(SB)/4, $0xffffffff
-DATA tailMaskF32<>+16(SB)/4, $0xffffffff
-DATA tailMaskF32<>+20(SB)/4, $0xffffffff
-DATA tailMaskF32<>+24(SB)/4, $0xffffffff
-DATA tailMaskF32<>+28(SB)/4, $0xffffffff
-DATA tailMaskF32<>+32(SB)/4, $0x00000000
-DATA tailMaskF32<>+36(SB)/4, $0x00000000
-DATA tailMaskF32<>+40(SB)/4, $0x00000000
-DATA tailMaskF32<>+44(SB)/4, $0x00000000
-DATA tailMaskF32<>+48(SB)/4, $0x00000000
-DATA tailMaskF32<>+52(SB)/4, $0x00000000
-DATA tailMaskF32<>+56(SB)/4, $0x00000000
-DATA tailMaskF32<>+60(SB)/4, $0x00000000
-GLOBL tailMaskF32<>(SB), RODATA|NOPTR, $64
-
-DATA c87<>+0(SB)/4, $0x42ae0000
-DATA c87<>+4(SB)/4, $0x42ae0000
-DATA c87<>+8(SB)/4, $0x42ae0000
-DATA c87<>+12(SB)/4, $0x42ae0000
-DATA c87<>+16(SB)/4, $0x42ae0000
-DATA c87<>+20(SB)/4, $0x42ae0000
-DATA c87<>+24(SB)/4, $0x42ae0000
-DATA c87<>+28(SB)/4, $0x42ae0000
-GLOBL c87<>(SB), RODATA|NOPTR, $32
-
-DATA cm87<>+0(SB)/4, $0xc2ae0000
-DATA cm87<>+4(SB)/4, $0xc2ae0000
-DATA cm87<>+8(SB)/4, $0xc2ae0000
-DATA cm87<>+12(SB)/4, $0xc2ae0000
-DATA cm87<>+16(SB)/4, $0xc2ae0000
-DATA cm87<>+20(SB)/4, $0xc2ae0000
-DATA cm87<>+24(SB)/4, $0xc2ae0000
-DATA cm87<>+28(SB)/4, $0xc2ae0000
-GLOBL cm87<>(SB), RODATA|NOPTR, $32
 
 DATA cm110<>+0(SB)/4, $0xc2dc0000
 DATA cm110<>+4(SB)/4, $0xc2dc0000
@@ -936,74 +1462,6 @@ rare11:
 	VBLENDMPS        Z0, Z4, K2, Z7
 	VMOVUPS          Z7, K1, (AX)(BX*4)
 	JMP              stored12
-
-DATA roundTo16ths<>+0(SB)/4, $0x49400000
-DATA roundTo16ths<>+4(SB)/4, $0x49400000
-DATA roundTo16ths<>+8(SB)/4, $0x49400000
-DATA roundTo16ths<>+12(SB)/4, $0x49400000
-DATA roundTo16ths<>+16(SB)/4, $0x49400000
-DATA roundTo16ths<>+20(SB)/4, $0x49400000
-DATA roundTo16ths<>+24(SB)/4, $0x49400000
-DATA roundTo16ths<>+28(SB)/4, $0x49400000
-GLOBL roundTo16ths<>(SB), RODATA|NOPTR, $32
-
-DATA exp16thC3<>+0(SB)/4, $0x3e238ad4
-DATA exp16thC3<>+4(SB)/4, $0x3e238ad4
-DATA exp16thC3<>+8(SB)/4, $0x3e238ad4
-DATA exp16thC3<>+12(SB)/4, $0x3e238ad4
-DATA exp16thC3<>+16(SB)/4, $0x3e238ad4
-DATA exp16thC3<>+20(SB)/4, $0x3e238ad4
-DATA exp16thC3<>+24(SB)/4, $0x3e238ad4
-DATA exp16thC3<>+28(SB)/4, $0x3e238ad4
-GLOBL exp16thC3<>(SB), RODATA|NOPTR, $32
-
-DATA exp16thC2<>+0(SB)/4, $0x3ef551e4
-DATA exp16thC2<>+4(SB)/4, $0x3ef551e4
-DATA exp16thC2<>+8(SB)/4, $0x3ef551e4
-DATA exp16thC2<>+12(SB)/4, $0x3ef551e4
-DATA exp16thC2<>+16(SB)/4, $0x3ef551e4
-DATA exp16thC2<>+20(SB)/4, $0x3ef551e4
-DATA exp16thC2<>+24(SB)/4, $0x3ef551e4
-DATA exp16thC2<>+28(SB)/4, $0x3ef551e4
-GLOBL exp16thC2<>(SB), RODATA|NOPTR, $32
-
-DATA exp16thC0<>+0(SB)/4, $0x3f7550d4
-DATA exp16thC0<>+4(SB)/4, $0x3f7550d4
-DATA exp16thC0<>+8(SB)/4, $0x3f7550d4
-DATA exp16thC0<>+12(SB)/4, $0x3f7550d4
-DATA exp16thC0<>+16(SB)/4, $0x3f7550d4
-DATA exp16thC0<>+20(SB)/4, $0x3f7550d4
-DATA exp16thC0<>+24(SB)/4, $0x3f7550d4
-DATA exp16thC0<>+28(SB)/4, $0x3f7550d4
-GLOBL exp16thC0<>(SB), RODATA|NOPTR, $32
-
-DATA exp16thC0Less1<>+0(SB)/4, $0xbd2af2c0
-DATA exp16thC0Less1<>+4(SB)/4, $0xbd2af2c0
-DATA exp16thC0Less1<>+8(SB)/4, $0xbd2af2c0
-DATA exp16thC0Less1<>+12(SB)/4, $0xbd2af2c0
-DATA exp16thC0Less1<>+16(SB)/4, $0xbd2af2c0
-DATA exp16thC0Less1<>+20(SB)/4, $0xbd2af2c0
-DATA exp16thC0Less1<>+24(SB)/4, $0xbd2af2c0
-DATA exp16thC0Less1<>+28(SB)/4, $0xbd2af2c0
-GLOBL exp16thC0Less1<>(SB), RODATA|NOPTR, $32
-
-DATA exp2Of16ths<>+0(SB)/4, $0x3f859326
-DATA exp2Of16ths<>+4(SB)/4, $0x3f8b7d19
-DATA exp2Of16ths<>+8(SB)/4, $0x3f91aa13
-DATA exp2Of16ths<>+12(SB)/4, $0x3f981d0c
-DATA exp2Of16ths<>+16(SB)/4, $0x3f9ed91d
-DATA exp2Of16ths<>+20(SB)/4, $0x3fa5e183
-DATA exp2Of16ths<>+24(SB)/4, $0x3fad399f
-DATA exp2Of16ths<>+28(SB)/4, $0x3fb4e4f8
-DATA exp2Of16ths<>+32(SB)/4, $0x3fbce73e
-DATA exp2Of16ths<>+36(SB)/4, $0x3fc5444a
-DATA exp2Of16ths<>+40(SB)/4, $0x3fce0021
-DATA exp2Of16ths<>+44(SB)/4, $0x3fd71ef5
-DATA exp2Of16ths<>+48(SB)/4, $0x3fe0a528
-DATA exp2Of16ths<>+52(SB)/4, $0x3fea974e
-DATA exp2Of16ths<>+56(SB)/4, $0x3ff4fa2e
-DATA exp2Of16ths<>+60(SB)/4, $0x3fffd2c6
-GLOBL exp2Of16ths<>(SB), RODATA|NOPTR, $64
 
 // func swishF32AVX2(dst *float32, x *float32, n int)
 // Requires: AVX, AVX2, FMA3
@@ -2029,16 +2487,6 @@ DATA half<>+20(SB)/4, $0x3f000000
 DATA half<>+24(SB)/4, $0x3f000000
 DATA half<>+28(SB)/4, $0x3f000000
 GLOBL half<>(SB), RODATA|NOPTR, $32
-
-DATA zero<>+0(SB)/4, $0x00000000
-DATA zero<>+4(SB)/4, $0x00000000
-DATA zero<>+8(SB)/4, $0x00000000
-DATA zero<>+12(SB)/4, $0x00000000
-DATA zero<>+16(SB)/4, $0x00000000
-DATA zero<>+20(SB)/4, $0x00000000
-DATA zero<>+24(SB)/4, $0x00000000
-DATA zero<>+28(SB)/4, $0x00000000
-GLOBL zero<>(SB), RODATA|NOPTR, $32
 
 DATA logQ8<>+0(SB)/4, $0xbd3c83bf
 DATA logQ8<>+4(SB)/4, $0xbd3c83bf
