@@ -15,6 +15,14 @@
 //   - Poses merge only when they agree to the bits that the group's arithmetic leaves meaningful; see
 //     [Options.MergeTolerance].
 //
+// # Points without a group
+//
+// [KDTree] and [Grid] are useful alone, for float32 and float64: balls, nearest points and boxes in the Euclidean distance,
+// on up to eight axes, each of which may be periodic (tree) or on up to three (grid). [Arrange] chooses between them.
+// Searches for many points at once, [EachBall], [Balls], [BallCounts], [EachNearest] and [Nearest], are some ten times
+// faster than one by one: queries that stand together look up their surroundings once, and each then scans the points found
+// there by vectors. All of them are exact: the same pairs, bit for bit, as a scan of all pairs in that type finds.
+//
 // # How it searches
 //
 // [Ball] looks at every point, through a group.Finder, up to some hundred thousand of them: a sieve in fixed point tells 64

@@ -215,7 +215,7 @@ func pivotOf[T Float](v []T, nth int, sample *[64]T) T {
 		s[j] = y
 	}
 	f := float64(nth) / float64(len(v))
-	r := f * float64(m)
+	r := float64(f * float64(m)) // not fused: the same pivot on every machine
 	switch spread := math.Sqrt(r*(1-f)) + 0.5; {
 	case f < 0.4:
 		r += spread
