@@ -121,3 +121,21 @@ func TestLinalg(t *testing.T) {
 		require.Equal(t, 2, names[name], "%s at two sizes", name)
 	}
 }
+
+// TestNeighbor runs lines of each kind once.
+func TestNeighbor(t *testing.T) {
+	t.Setenv("PEER_SECONDS", "1e-9")
+	for _, args := range [][]string{{"--only", "kdtree/ours_tree/d2/n4096/knn8"}, {"--only", "kdtree/ours_grid/d3/n4096/"}, {"--large", "20000"}} {
+		cmd := neighborCommand()
+		var out bytes.Buffer
+		cmd.SetOut(&out)
+		cmd.SetArgs(append(args, "--json"))
+		require.NoError(t, cmd.Execute())
+		for l := range bytes.Lines(bytes.TrimSpace(out.Bytes())) {
+			var s sample
+			require.NoError(t, json.Unmarshal(l, &s))
+			require.Contains(t, s.Name, "kdtree/ours")
+			require.Positive(t, s.Value, s.Name)
+		}
+	}
+}

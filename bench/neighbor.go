@@ -57,6 +57,9 @@ and which the peers call sorted. --large N builds a tree over N points in space 
 				return largeCloud(r, large)
 			}
 			for _, c := range peerRadii {
+				if !mayStart(only, c.dim, c.n) {
+					continue
+				}
 				x := floatsFor(c.dim, c.n)
 				for _, lines := range []func() ([]neighborCase, error){
 					func() ([]neighborCase, error) { return treeCases(x, c.dim, c.n, c.r30, c.r270) },
@@ -75,6 +78,15 @@ and which the peers call sorted. --large N builds a tree over N points in space 
 	cmd.Flags().StringVar(&only, "only", "", "lines whose names start with this")
 	cmd.Flags().IntVar(&large, "large", 0, "only stream the balls of this many points")
 	return cmd
+}
+
+// mayStart reports whether a line about that cloud can start with only, so that others are not even drawn.
+func mayStart(only string, dim, n int) bool {
+	parts := strings.SplitN(only, "/", 5)
+	if len(parts) < 4 {
+		return true
+	}
+	return parts[2] == fmt.Sprintf("d%d", dim) && strings.HasPrefix(fmt.Sprintf("n%d", n), parts[3])
 }
 
 // neighborCase is one line: run answers n queries, or builds something once if n is 0.
