@@ -142,8 +142,12 @@ func treePartitionF32(x []float32, ldx, rows int, scratch []float32, lds, n, key
 	if level == Generic {
 		return treePartitionGeneric(x, ldx, rows, scratch, lds, n, key, pivot)
 	}
-	raceWrite(x[:(rows-1)*ldx+n])
-	raceWrite(scratch)
+	if raceEnabled { // other columns of x may be another goroutine's
+		for r := range rows {
+			raceWrite(x[r*ldx : r*ldx+n])
+			raceWrite(scratch[r*lds : r*lds+n])
+		}
+	}
 	if level == AVX512 {
 		return treePartitionF32AVX512(&x[0], ldx, rows, &scratch[0], lds, &x[key*ldx], n, pivot)
 	}
@@ -278,8 +282,12 @@ func treePartitionF64(x []float64, ldx, rows int, scratch []float64, lds, n, key
 	if level == Generic {
 		return treePartitionGeneric(x, ldx, rows, scratch, lds, n, key, pivot)
 	}
-	raceWrite(x[:(rows-1)*ldx+n])
-	raceWrite(scratch)
+	if raceEnabled { // other columns of x may be another goroutine's
+		for r := range rows {
+			raceWrite(x[r*ldx : r*ldx+n])
+			raceWrite(scratch[r*lds : r*lds+n])
+		}
+	}
 	if level == AVX512 {
 		return treePartitionF64AVX512(&x[0], ldx, rows, &scratch[0], lds, &x[key*ldx], n, pivot)
 	}
