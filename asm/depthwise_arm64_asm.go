@@ -7,6 +7,7 @@ type neonDepthwise struct {
 	name, signature, doc string
 	scaled               bool // rows of f count scale[index] times
 	half                 bool // w is bfloat16
+	single               bool // one set of accumulators, whatever the width
 }
 
 // depthwiseNEON writes the sums of one row. A block of channels stays in registers while all pairs go by:
@@ -59,6 +60,9 @@ func depthwiseRowNEON(file *neon.File, d neonDepthwise) {
 		f.Text("CMP $%d, %v", row.width, left)
 		f.Text("BLT %s", next)
 		sets := max(1, min(4, 8/row.regs))
+		if d.single {
+			sets = 1
+		}
 		acc := make([]neon.Vec, sets)
 		for s := range acc {
 			acc[s] = f.V(row.regs)

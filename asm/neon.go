@@ -15,6 +15,7 @@ var neonRegistry = []neonGenerator{
 	{"zaxpy", axpyNEON},
 	{"zbf16", bf16NEON},
 	{"zdepthwise", depthwiseNEON},
+	{"zdepthwiseplan", depthwisePlanNEON},
 	{"zexp", expNEON},
 	{"zgather", gatherNEON},
 	{"zgemm", gemmNEON},

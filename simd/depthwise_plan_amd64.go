@@ -58,11 +58,3 @@ func (d *depthwiseRun) planned(out []float32, p *DepthwisePlan, i int) {
 		}
 	}
 }
-
-// race announces that the plan is read.
-func (p *DepthwisePlan) race() {
-	raceRead(p.offsets)
-	raceRead(p.index)
-	raceRead(p.pose)
-	raceRead(p.code)
-}

@@ -10,11 +10,7 @@ func depthwisePlanGradWF32(dw, dout, f []float32, p *DepthwisePlan, lo, hi, from
 	raceRead(dout)
 	raceRead(f)
 	p.race()
-	if raceEnabled { // others may have the other channels
-		for q := range p.poses {
-			raceWrite(dw[q*c+from : q*c+to])
-		}
-	}
+	p.raceWeights(dw, from, to, c)
 	for i := lo; i < hi; {
 		if p.planned(i, hi) {
 			depthwisePlanGradWGroup(dw, dout[(i-lo)*c:], f, p, i, from, to, c, mean)
