@@ -47,7 +47,9 @@ func main() {
 		return
 	}
 	write(*dir, renderLevels())
-	write(*dir, renderMatrixDispatch())
+	for _, f := range matrixDispatch() {
+		write(*dir, f)
+	}
 	for _, g := range neonRegistry {
 		for _, f := range renderNEON(g) {
 			write(*dir, f)

@@ -17,6 +17,7 @@ var neonRegistry = []neonGenerator{
 	{"zdepthwise", depthwiseNEON},
 	{"zdepthwiseplan", depthwisePlanNEON},
 	{"zexp", expNEON},
+	{"zf64math", f64mathNEON},
 	{"zgather", gatherNEON},
 	{"zgemm", gemmNEON},
 	{"zlog", logNEON},
@@ -26,6 +27,11 @@ var neonRegistry = []neonGenerator{
 	{"zreduce", reduceNEON},
 	{"zsetconv", setConvNEON},
 	{"ztrig", trigNEON},
+	{planeOps.file, planeOps.writeNEON},
+	{spaceOps.file, spaceOps.writeNEON},
+	{mat2Ops.file, mat2Ops.writeNEON},
+	{mat3Ops.file, mat3Ops.writeNEON},
+	{mat3LogOps.file, mat3LogOps.writeNEON},
 	{"../internal/limits/zlimits", limitsNEON},
 }
 

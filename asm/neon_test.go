@@ -18,15 +18,17 @@ import (
 // TestDriftNEON renders the arm64 files again in memory and compares with those in the tree.
 func TestDriftNEON(t *testing.T) {
 	known := map[string]bool{}
+	want := []output{matrixDispatch()[1]}
 	for _, g := range neonRegistry {
-		for _, w := range renderNEON(g) {
-			known[w.name] = true
-			have, err := os.ReadFile(filepath.Join(simdDir, w.name))
-			if err != nil {
-				t.Error(err)
-			} else if !bytes.Equal(have, w.text) {
-				t.Errorf("%s differs from what its generator writes; run go generate ./simd", w.name)
-			}
+		want = append(want, renderNEON(g)...)
+	}
+	for _, w := range want {
+		known[w.name] = true
+		have, err := os.ReadFile(filepath.Join(simdDir, w.name))
+		if err != nil {
+			t.Error(err)
+		} else if !bytes.Equal(have, w.text) {
+			t.Errorf("%s differs from what its generator writes; run go generate ./simd", w.name)
 		}
 	}
 	have, err := filepath.Glob(filepath.Join(simdDir, "z*_arm64.*"))

@@ -25,7 +25,7 @@
 //   - Errors: a panic that names the argument where a length is wrong. What cannot be computed is NaN, and ok[i] says so
 //     where there is an ok.
 //   - Results do not depend on position or n. At the portable level they are the bits of the function for one matrix,
-//     and float32 matrices are computed in float64 and rounded once. At AVX2 and AVX-512 (simd.CurrentLevel) the kernels of
+//     and float32 matrices are computed in float64 and rounded once. At AVX2, AVX-512 and NEON (simd.CurrentLevel) the kernels of
 //     package simd compute many at a time, float32 in float32 but for the logarithm of 3×3 matrices: other last bits, the
 //     same bounds. What is rare there (enormous angles, entries near the ends of the range, matrices that may have no
 //     logarithm, NaN) goes through the portable functions, at their speed. Nothing is allocated.

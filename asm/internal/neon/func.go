@@ -51,6 +51,7 @@ type Func struct {
 	freeV, freeR         uint32
 	labels               map[string]int
 	instructions         int
+	each                 float64 // what Counted has found last
 }
 
 type arg struct {
@@ -108,7 +109,11 @@ func (f *Func) layout() {
 }
 
 func (f *Func) print(b *bytes.Buffer) {
-	fmt.Fprintf(b, "\n// func %s%s\nTEXT ·%s(SB), NOSPLIT, $%d-%d\n", f.name, f.signature, f.name, f.frame, f.argSize)
+	attributes := "NOSPLIT"
+	if f.frame > 0 {
+		attributes = "0"
+	}
+	fmt.Fprintf(b, "\n// func %s%s\nTEXT ·%s(SB), %s, $%d-%d\n", f.name, f.signature, f.name, attributes, f.frame, f.argSize)
 	b.Write(f.body.Bytes())
 }
 

@@ -2,14 +2,16 @@ package neon
 
 import "bytes"
 
-// Loop describes a pass over slices of N float32 elements.
+// Loop describes a pass over slices of N float32 or float64 elements.
 type Loop struct {
+	// Lanes is the type: S4 for float32.
+	Lanes Lanes
 	// N holds the number of elements left, In and Out the addresses of the next ones. All are used up.
 	N       R
 	In, Out []R
 	// Unroll is how many vectors one turn of the main loop takes: 1 or an even number.
 	Unroll int
-	// Whole says that N is a multiple of 4.
+	// Whole says that N is a multiple of a vector's length.
 	Whole bool
 	// Body computes a group of vectors from one group per input and returns one per output. Registers it takes are given back
 	// afterwards.
@@ -17,16 +19,17 @@ type Loop struct {
 }
 
 // Each emits the loop. Its body is written twice, for Unroll vectors and for one; the second serves the whole vectors that
-// remain and then the last one to three elements, whose lanes are loaded and stored one by one, the rest being zero. So every
+// remain and then the last elements, less than a vector, whose lanes are loaded and stored one by one, the rest being zero. So every
 // element sees the same arithmetic wherever it stands.
 func (f *Func) Each(l Loop) {
 	rest, compute, done := f.NewLabel("rest"), f.NewLabel("compute"), f.NewLabel("done")
 	partIn, partOut := f.NewLabel("partIn"), f.NewLabel("partOut")
+	lanes := l.Lanes.Count()
 	if l.Unroll > 1 {
 		loop := f.NewLabel("loop")
-		f.Text("CMP $%d, %v", 4*l.Unroll, l.N)
+		f.Text("CMP $%d, %v", lanes*l.Unroll, l.N)
 		f.Text("BLT %s", rest)
-		f.Counted(loop, 4*l.Unroll, "elements", func() {
+		f.Counted(loop, lanes*l.Unroll, "elements", func() {
 			f.group(l, l.Unroll, func(in []Vec) {
 				for i, x := range in {
 					for j := 0; j < l.Unroll; j += 2 {
@@ -40,8 +43,8 @@ func (f *Func) Each(l Loop) {
 					}
 				}
 			})
-			f.Text("SUB $%d, %v", 4*l.Unroll, l.N)
-			f.Text("CMP $%d, %v", 4*l.Unroll, l.N)
+			f.Text("SUB $%d, %v", lanes*l.Unroll, l.N)
+			f.Text("CMP $%d, %v", lanes*l.Unroll, l.N)
 			f.Text("BGE %s", loop)
 		})
 	}
@@ -51,7 +54,7 @@ func (f *Func) Each(l Loop) {
 	f.group(l, 1, func(x []Vec) {
 		in = x
 		if !l.Whole {
-			f.Text("CMP $4, %v", l.N)
+			f.Text("CMP $%d, %v", lanes, l.N)
 			f.Text("BLT %s", partIn)
 		}
 		for i := range in {
@@ -63,13 +66,13 @@ func (f *Func) Each(l Loop) {
 	}, func(x []Vec) {
 		out = x
 		if !l.Whole {
-			f.Text("CMP $4, %v", l.N)
+			f.Text("CMP $%d, %v", lanes, l.N)
 			f.Text("BLT %s", partOut)
 		}
 		for i := range out {
 			f.Text("FMOVQ.P F%d, 16(%v)", out[i][0], l.Out[i])
 		}
-		f.Text("SUB $4, %v", l.N)
+		f.Text("SUB $%d, %v", lanes, l.N)
 		f.Text("B %s", rest)
 	})
 	if l.Whole {
@@ -78,12 +81,12 @@ func (f *Func) Each(l Loop) {
 	}
 	f.Label(partIn)
 	for i := range in {
-		f.LoadPart(in[i][0], l.In[i], l.N)
+		f.LoadFirst(l.Lanes, in[i][0], l.In[i], l.N)
 	}
 	f.Text("B %s", compute)
 	f.Label(partOut)
 	for i := range out {
-		f.StorePart(out[i][0], l.Out[i], l.N)
+		f.StoreFirst(l.Lanes, out[i][0], l.Out[i], l.N)
 	}
 	f.Label(done)
 }
@@ -109,8 +112,29 @@ func (f *Func) Counted(label string, work int, unit string, body func()) {
 	f.body = outer
 	f.Label(label)
 	n := f.instructions - before
-	f.Comment("%d instructions for %d %s, %.4g each", n, work, unit, float64(n)/float64(work))
+	f.each = float64(n) / float64(work)
+	f.Comment("%d instructions for %d %s, %.4g each", n, work, unit, f.each)
 	f.body.Write(turn.Bytes())
+}
+
+// PerUnit is how many instructions the loop written last by Counted takes for one unit of its work.
+func (f *Func) PerUnit() float64 { return f.each }
+
+// LoadFirst and StoreFirst are LoadPart and StorePart for either type; in float64 n can only be 1.
+func (f *Func) LoadFirst(l Lanes, v V, p, n R) {
+	if l == D2 {
+		f.Text("FMOVD (%v), F%d", p, v)
+		return
+	}
+	f.LoadPart(v, p, n)
+}
+
+func (f *Func) StoreFirst(l Lanes, v V, p, n R) {
+	if l == D2 {
+		f.Text("FMOVD F%d, (%v)", v, p)
+		return
+	}
+	f.StorePart(v, p, n)
 }
 
 // LoadPart loads the first n elements at p, 1 to 3, and sets the other lanes to zero. p moves.

@@ -41,6 +41,9 @@ func (b *Block) Hard(m Mask) {
 	b.hard = m
 }
 
+// Stops reports whether any lane may be hard.
+func (b *Block) Stops() bool { return b.hard != (Mask{}) }
+
 // Again repeats the stage while the mask is set in any lane.
 func (b *Block) Again(m Mask) { b.again = m }
 

@@ -1,5 +1,6 @@
 // Package x86 helps to write kernels with avo: a kernel's arithmetic is recorded once, as operations on values, and then
-// emitted for AVX2 and AVX-512, for whole vectors and for the tail, so that all of them compute the same.
+// emitted for AVX2 and AVX-512, for whole vectors and for the tail, so that all of them compute the same. What is recorded for AVX2
+// can be written for NEON too, with package neon.
 package x86
 
 import "fmt"

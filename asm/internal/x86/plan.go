@@ -24,6 +24,7 @@ type stepKind int
 const (
 	doOp stepKind = iota
 	spill
+	drop // the value's register is free, as it need not be spilled or has been
 	fill
 	output
 	local
@@ -194,10 +195,9 @@ func (p *planner) room(to *[]step, keep []int, n int) {
 		}
 		check(far >= 0, "%d registers are too few", p.capacity)
 		delete(p.resident, victim)
-		if p.from[victim] != nil {
-			continue
-		}
-		if _, ok := p.slot[victim]; ok {
+		_, saved := p.slot[victim]
+		if p.from[victim] != nil || saved {
+			*to = append(*to, step{kind: drop, id: victim})
 			continue
 		}
 		slot := p.slots

@@ -1,0 +1,356 @@
+package x86
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/equivcnp/equivcnp/asm/internal/neon"
+)
+
+// neonBatch writes a Batch for NEON. It is batchWriter's counterpart: what that function says of arguments and results holds here.
+type neonBatch struct {
+	*neon.Func
+	elem             Elem
+	lanes            neon.Lanes
+	pool             *neon.Pool
+	pinned           map[string]neon.V
+	blocks           []*Block
+	plans            []map[int]plan
+	copies           int
+	locals, arrays   int
+	base             [3]neon.R
+	step             map[int]neon.R // odd multiples of the stride, in bytes
+	consts, left, at neon.R
+	later            []func() // what is written after the loops: the way of rounds with hard lanes
+}
+
+// neonRegisters is how many vectors a plan may hold, of 32: single instructions need some beside their operands.
+const neonRegisters = 28
+
+// BatchNEON writes the function with the unrolling and pinned constants that are meant for AVX-512, which has as many registers.
+func BatchNEON(f *neon.File, pool *neon.Pool, m Batch) {
+	name := m.Name + "NEON"
+	fn := f.Func(name, fmt.Sprintf(batchSignature, m.Elem.GoType())[len("func"):], name+" "+m.Doc)
+	w := &neonBatch{Func: fn, elem: m.Elem, lanes: lanesOf(m.Elem), pool: pool, copies: max(1, m.Unroll[AVX512]), step: map[int]neon.R{}}
+	slots, maxEntry := 0, 0
+	for _, body := range m.Stages {
+		b := NewBlock(AVX2, m.Elem)
+		body(b)
+		w.blocks = append(w.blocks, b)
+		w.locals = max(w.locals, b.locals)
+		maxEntry = max(maxEntry, len(b.outputs)-1)
+		for _, o := range b.ops {
+			if o.code == opLoad {
+				maxEntry = max(maxEntry, int(o.imm&0xff))
+				w.arrays = max(w.arrays, int(o.imm>>8))
+			}
+		}
+	}
+	check(w.copies == 1 || len(w.blocks) == 1, "only single stages unroll")
+	w.base[0] = w.Arg("dst")
+	for i := 1; i <= w.arrays; i++ {
+		w.base[i] = w.Arg([]string{"", "a", "b"}[i])
+	}
+	w.left, w.at = w.Arg("n"), w.R()
+	w.consts = w.Address(pool)
+	w.steps(maxEntry)
+	w.pinned = PinNEON(fn, pool, w.consts, m.Pinned[AVX512], w.blocks...)
+	slots = w.locals
+	for _, b := range w.blocks {
+		plans := map[int]plan{}
+		for _, copies := range []int{w.copies, 1} {
+			plans[copies] = b.plan(copies, neonRegisters-len(w.pinned))
+			slots = max(slots, w.locals+plans[copies].slots*copies)
+		}
+		w.plans = append(w.plans, plans)
+	}
+	if slots > 0 {
+		w.Slots(slots)
+	}
+	w.write()
+}
+
+// steps makes the odd multiples of the stride up to the number of an entry.
+func (w *neonBatch) steps(maxEntry int) {
+	if maxEntry == 0 {
+		return
+	}
+	s := w.Arg("stride")
+	w.Text("LSL $%d, %v", map[Elem]int{F32: 2, F64: 3}[w.elem], s)
+	w.step[1] = s
+	for k := 3; k <= maxEntry; k += 2 {
+		w.step[k] = w.R()
+		w.Text("ADD %v<<1, %v, %v", s, w.step[k-2], w.step[k])
+	}
+}
+
+func (w *neonBatch) write() {
+	vector := w.lanes.Count()
+	sizes := []int{w.copies, 1}
+	if w.copies == 1 {
+		sizes = sizes[:1]
+	}
+	for i, copies := range sizes {
+		loop, next := w.NewLabel("loop"), w.NewLabel("next")
+		w.Text("CMP $%d, %v", copies*vector, w.left)
+		w.Text("BLT %s", next)
+		w.Counted(loop, copies*vector, "matrices", func() {
+			w.round(copies, false)
+			for i := 0; i <= w.arrays; i++ {
+				w.Text("ADD $%d, %v", 16*copies, w.base[i])
+			}
+			w.Text("SUB $%d, %v", copies*vector, w.left)
+			w.Text("CMP $%d, %v", copies*vector, w.left)
+			w.Text("BGE %s", loop)
+		})
+		if i == 0 {
+			w.AddDoc("It takes %.3g instructions each.", w.PerUnit())
+		}
+		w.Label(next)
+	}
+	done := w.NewLabel("done")
+	w.Text("CBZ %v, %s", w.left, done)
+	w.round(1, true)
+	w.Label(done)
+	w.LoadArg(w.at, "n")
+	w.Text("MOVD %v, at+40(FP)", w.at)
+	w.Text("MOVD %v, next+48(FP)", w.at)
+	w.ReturnR("hard", neon.Zero)
+	for _, write := range w.later {
+		write()
+	}
+}
+
+// round computes some vectors, of which the last may be a part.
+func (w *neonBatch) round(copies int, tail bool) {
+	for i, b := range w.blocks {
+		start := w.NewLabel("stage")
+		if b.again != (Mask{}) {
+			w.Label(start)
+		}
+		e := &neonBatchEmitter{neonEmitter: newNEONEmitter(w.Func, b, w.pool, w.consts, w.pinned, copies), w: w, tail: tail}
+		p := w.plans[i][copies]
+		e.run(p.body)
+		e.ends = e.endUses()
+		switch {
+		case b.again != (Mask{}):
+			again := e.any(b.again)
+			e.run(p.end)
+			w.Text("CBNZ %v, %s", again, start)
+			w.FreeR(again)
+		case b.hard != (Mask{}):
+			e.finish(p.end)
+		default:
+			e.run(p.end)
+		}
+	}
+}
+
+// neonBatchEmitter writes out a planned block.
+type neonBatchEmitter struct {
+	*neonEmitter
+	w    *neonBatch
+	tail bool
+	hard neon.Vec    // masks of lanes not to store, in finish
+	ends map[int]int // reads at the end that are still to come
+}
+
+// endUses counts how often outputs and locals read each value.
+func (e *neonBatchEmitter) endUses() map[int]int {
+	uses := map[int]int{}
+	for _, v := range e.b.outputs {
+		uses[v.id]++
+	}
+	for _, s := range e.b.sets {
+		uses[s.v.id]++
+	}
+	return uses
+}
+
+func (e *neonBatchEmitter) run(steps []step) {
+	for _, s := range steps {
+		switch s.kind {
+		case doOp:
+			e.op(s.at)
+		case spill, drop:
+			for u, v := range e.vec[s.id] {
+				if s.kind == spill {
+					e.StoreSlot(v, e.w.locals+s.slot*e.copies+u)
+				}
+			}
+			e.Free(e.vec[s.id])
+			delete(e.vec, s.id)
+		case fill:
+			e.fill(s)
+		case output:
+			e.atEnd(e.b.outputs[s.at], func(r neon.Vec) { e.store(r, s.at) })
+		case local:
+			set := e.b.sets[s.at]
+			e.atEnd(set.v, func(r neon.Vec) { e.StoreSlot(r[0], set.slot) })
+		}
+	}
+}
+
+// atEnd hands the registers of a value to do, and takes them back if nothing reads it any more.
+func (e *neonBatchEmitter) atEnd(v Value, do func(r neon.Vec)) {
+	if v.c != nil {
+		r := e.load(v, 0)
+		do(slices.Repeat(r, e.copies))
+		e.Free(r)
+		return
+	}
+	do(e.vec[v.id])
+	e.ends[v.id]--
+	if e.ends[v.id] == 0 {
+		e.Free(e.vec[v.id])
+		delete(e.vec, v.id)
+	}
+}
+
+func (e *neonBatchEmitter) fill(s step) {
+	r := e.V(e.copies)
+	e.vec[s.id] = r
+	switch {
+	case s.load == nil:
+		for u, v := range r {
+			e.LoadSlot(v, e.w.locals+s.slot*e.copies+u)
+		}
+	case s.load.code == opLocal:
+		e.LoadSlot(r[0], int(s.load.imm))
+	default:
+		e.move(int(s.load.imm>>8), int(s.load.imm&0xff), r, false)
+	}
+}
+
+// move loads or stores the vectors of an entry of an array.
+func (e *neonBatchEmitter) move(array, entry int, r neon.Vec, store bool) {
+	w := e.w
+	p, moved := w.base[array], false
+	if entry > 0 || e.tail {
+		p, moved = w.R(), true
+		odd, shift := entry, 0
+		for entry > 0 && odd%2 == 0 {
+			odd, shift = odd/2, shift+1
+		}
+		switch {
+		case entry == 0:
+			w.Text("MOVD %v, %v", w.base[array], p) // as what handles parts moves it
+		case shift == 0:
+			w.Text("ADD %v, %v, %v", w.step[odd], w.base[array], p)
+		default:
+			w.Text("ADD %v<<%d, %v, %v", w.step[odd], shift, w.base[array], p)
+		}
+	}
+	switch {
+	case e.tail && store:
+		w.StoreFirst(w.lanes, r[0], p, w.left)
+	case e.tail:
+		w.LoadFirst(w.lanes, r[0], p, w.left)
+	case len(r) == 2 && store:
+		w.Text("FSTPQ (F%d, F%d), (%v)", r[0], r[1], p)
+	case len(r) == 2:
+		w.Text("FLDPQ (%v), (F%d, F%d)", p, r[0], r[1])
+	case store:
+		w.Text("FMOVQ F%d, (%v)", r[0], p)
+	default:
+		w.Text("FMOVQ (%v), F%d", p, r[0])
+	}
+	if moved {
+		w.FreeR(p)
+	}
+}
+
+// store writes an entry of the result, where lanes are hard what stands there already.
+func (e *neonBatchEmitter) store(r neon.Vec, entry int) {
+	if e.hard == nil {
+		e.move(0, entry, r, true)
+		return
+	}
+	old := e.V(e.copies)
+	e.move(0, entry, old, false)
+	e.InsertNot(old, r, e.hard)
+	e.move(0, entry, old, true)
+	e.Free(old)
+}
+
+// any puts a number other than 0 into a new general register if the mask is set in any lane. A mask that nothing else reads gives
+// its registers back.
+func (e *neonBatchEmitter) any(m Mask) neon.R {
+	r, t := e.w.R(), e.V(1)
+	v := e.vec[m.id]
+	all := v
+	if len(v) == 2 {
+		e.Or(t, v[:1], v[1:])
+		all = t
+	}
+	e.AnySet(r, all, t)
+	e.Free(t)
+	if m == e.b.again {
+		e.Free(v)
+		delete(e.vec, m.id)
+	}
+	return r
+}
+
+// finish stores the results, if a lane is hard those of the others, after which it returns.
+func (e *neonBatchEmitter) finish(end []step) {
+	w := e.w
+	found, rare := e.any(e.b.hard), w.NewLabel("hard")
+	w.Text("CBNZ %v, %s", found, rare)
+	w.FreeR(found)
+	hard := e.vec[e.b.hard.id]
+	r := *e
+	r.neonEmitter = &neonEmitter{}
+	*r.neonEmitter = *e.neonEmitter
+	r.vec, r.ends, r.hard = map[int]neon.Vec{}, e.endUses(), hard
+	for id, v := range e.vec {
+		r.vec[id] = slices.Clone(v)
+	}
+	here := w.Snapshot()
+	w.later = append(w.later, func() {
+		after := w.Snapshot()
+		here()
+		w.Label(rare)
+		r.leave(end)
+		after()
+	})
+	e.Free(hard)
+	delete(e.vec, e.b.hard.id)
+	e.run(end)
+}
+
+// leave stores what is not hard and returns.
+func (e *neonBatchEmitter) leave(end []step) {
+	w, lanes := e.w, e.w.lanes
+	weights := func() int {
+		if lanes == neon.S4 {
+			return w.pool.Add("laneWeights", 1|2<<32, 4|8<<32)
+		}
+		return w.pool.Add("laneWeightsF64", 1, 2)
+	}()
+	e.run(end)
+	// A bit for each lane.
+	bits, next, t := w.R(), w.R(), e.V(2)
+	w.Text("MOVD ZR, %v", bits)
+	for u := range e.copies {
+		e.LoadAt(t[0], w.consts, weights)
+		e.And(t[:1], t[:1], e.hard[u:u+1])
+		e.SumInt(next, lanes, t[1:], t[:1])
+		w.Text("ORR %v<<%d, %v, %v", next, u*lanes.Count(), bits, bits)
+	}
+	w.LoadArg(w.at, "n")
+	w.Text("MOVD %v, %v", w.at, next)
+	w.Text("SUB %v, %v, %v", w.left, w.at, w.at)
+	if e.tail {
+		ones := w.R()
+		w.Text("MOVD $1, %v", ones)
+		w.Text("LSL %v, %v, %v", w.left, ones, ones)
+		w.Text("SUB $1, %v", ones)
+		w.Text("AND %v, %v, %v", ones, bits, bits)
+	} else {
+		w.Text("ADD $%d, %v, %v", e.copies*lanes.Count(), w.at, next)
+	}
+	w.Text("MOVD %v, at+40(FP)", w.at)
+	w.Text("MOVD %v, next+48(FP)", next)
+	w.ReturnR("hard", bits)
+}
