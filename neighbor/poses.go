@@ -35,16 +35,46 @@ func (p *problem) buildPoses(nb *Neighborhood) {
 		p.separatePoses(nb)
 		return
 	}
-	shards := 1
-	if nb.Pairs() >= shardPairs {
-		shards = poseShards
+	if nb.Pairs() < shardPairs {
+		p.buildTables(nb, tol, 1, nil)
+		return
 	}
-	b := newPoseBuilder(p, nb, tol, shards)
+	pairs := p.leadingPairs(nb, tol)
+	done := pairs != nil && p.buildTables(nb, tol, poseShards, pairs)
+	if !done && !p.buildTables(nb, tol, poseShards, nil) {
+		p.buildTables(nb, tol, 1, nil)
+	}
+}
+
+// leadingPairs has pairs follow others where turns of the points take those to them, and returns the ones that follow none,
+// or nil if these are nearly all. See turns.
+func (p *problem) leadingPairs(nb *Neighborhood, tol float64) []int32 {
+	if p.MaxNeighbors > 0 {
+		return nil // samples do not turn with their queries
+	}
+	t := p.findTurns(tol)
+	if t == nil {
+		return nil
+	}
+	following := t.follow(p, nb, tol)
+	if following < nb.Pairs()/8 {
+		return nil
+	}
+	return leadersOnly(nb.Pose, nb.Pairs()-following)
+}
+
+// buildTables fills Pose, Poses and Count through so many tables. With pairs not nil only those are entered, and the others
+// follow them. It reports false if that cannot be done.
+func (p *problem) buildTables(nb *Neighborhood, tol float64, shards int, pairs []int32) bool {
+	if pairs == nil {
+		clear(nb.Pose)
+	}
+	b := newPoseBuilder(p, nb, tol, shards, pairs)
 	if !b.enterAll() {
-		b = newPoseBuilder(p, nb, tol, 1)
-		b.enterAll()
+		return false
 	}
 	b.number()
+	return true
 }
 
 // poseBuilder sorts poses into tables by where they lie in the space of poses, so far apart that no two poses of different
@@ -55,6 +85,7 @@ type poseBuilder struct {
 	p      *problem
 	nb     *Neighborhood
 	e      int
+	pairs  []int32 // the pairs to enter, ascending; nil are all
 	tables []*poseTable
 	// border is set when a pose lies within the tolerance of the border between two tables.
 	border atomic.Bool
@@ -74,19 +105,24 @@ type poseWork struct {
 	poses []float64
 	hash  []uint64
 	shard []uint8
+	index []int32
 }
 
-func newPoseBuilder(p *problem, nb *Neighborhood, tol float64, shards int) *poseBuilder {
-	batch := min(nb.Pairs(), poseBatch)
+func newPoseBuilder(p *problem, nb *Neighborhood, tol float64, shards int, pairs []int32) *poseBuilder {
+	// On a grid under a group of rotations, four pairs or more have a pose in common, and few do of those that lead.
+	entering, guess := nb.Pairs(), nb.Pairs()/(4*shards)
+	if pairs != nil {
+		entering, guess = len(pairs), len(pairs)/shards
+	}
+	batch := min(entering, poseBatch)
 	b := &poseBuilder{
-		p: p, nb: nb, e: nb.PoseDim,
+		p: p, nb: nb, e: nb.PoseDim, pairs: pairs,
 		poses: make([]float64, batch*nb.PoseDim), hash: make([]uint64, batch), pair: make([]int32, batch),
 		start: make([][poseShards + 1]int32, (batch+poseChunk-1)/poseChunk),
 		work:  make([]poseWork, runtime.GOMAXPROCS(0)),
 	}
 	for range shards {
-		// On a grid under a group of rotations, four pairs or more have a pose in common.
-		b.tables = append(b.tables, newPoseTable(nb.PoseDim, tol, nb.Pairs()/(4*shards)))
+		b.tables = append(b.tables, newPoseTable(nb.PoseDim, tol, guess))
 	}
 	// Regions are some 2³⁰ cells wide, so that a border between them is rarely within the tolerance of a pose, and by a factor
 	// that keeps the numbers people space points by off those borders.
@@ -96,9 +132,12 @@ func newPoseBuilder(p *problem, nb *Neighborhood, tol float64, shards int) *pose
 }
 
 // enterAll enters all poses and sets Pose to the pair that names the entry. It gives up and reports false if a pose lies on
-// a border between tables.
+// a border between tables, or an entry is not clear enough for the pairs that follow.
 func (b *poseBuilder) enterAll() bool {
 	pairs := b.nb.Pairs()
+	if b.pairs != nil {
+		pairs = len(b.pairs)
+	}
 	for lo := 0; lo < pairs; lo += poseBatch {
 		n := min(poseBatch, pairs-lo)
 		parallel.ForWorkers(n, poseChunk, len(b.work), func(worker, from, to int) {
@@ -113,6 +152,11 @@ func (b *poseBuilder) enterAll() bool {
 				b.tables[shard].enterPairs(b.nb.Pose, b.poses[from*b.e:to*b.e], b.hash[from:to], b.pair[from:to])
 			}
 		})
+		for _, t := range b.tables {
+			if t.unclear {
+				return false
+			}
+		}
 	}
 	return true
 }
@@ -123,9 +167,9 @@ func (b *poseBuilder) split(w *poseWork, lo, from, to int) {
 	start := &b.start[from/poseChunk]
 	*start = [poseShards + 1]int32{}
 	if len(b.tables) == 1 {
-		b.p.poses(b.poses[from*e:to*e], b.nb, lo+from, lo+to)
+		b.posesOf(w, b.poses[from*e:to*e], lo+from, lo+to)
 		for k := from; k < to; k++ {
-			b.hash[k], b.pair[k] = b.tables[0].hash(b.poses[k*e:(k+1)*e]), int32(lo+k)
+			b.hash[k], b.pair[k] = b.tables[0].hash(b.poses[k*e:(k+1)*e]), b.pairAt(lo+k)
 		}
 		start[1] = int32(n)
 		return
@@ -133,7 +177,7 @@ func (b *poseBuilder) split(w *poseWork, lo, from, to int) {
 	if w.hash == nil {
 		w.poses, w.hash, w.shard = make([]float64, poseChunk*e), make([]uint64, poseChunk), make([]uint8, poseChunk)
 	}
-	b.p.poses(w.poses[:n*e], b.nb, lo+from, lo+to)
+	b.posesOf(w, w.poses[:n*e], lo+from, lo+to)
 	var next [poseShards + 1]int32
 	for k := range n {
 		pose := w.poses[k*e : (k+1)*e]
@@ -153,11 +197,47 @@ func (b *poseBuilder) split(w *poseWork, lo, from, to int) {
 		s := w.shard[k]
 		at := from + int(next[s])
 		next[s]++
-		b.hash[at], b.pair[at] = w.hash[k], int32(lo+from+k)
+		b.hash[at], b.pair[at] = w.hash[k], b.pairAt(lo+from+k)
 		to := b.poses[at*e : (at+1)*e]
 		for c, v := range w.poses[k*e : (k+1)*e] {
 			to[c] = v
 		}
+	}
+}
+
+// pairAt is the pair that is entered as number k.
+func (b *poseBuilder) pairAt(k int) int32 {
+	if b.pairs == nil {
+		return int32(k)
+	}
+	return b.pairs[k]
+}
+
+// posesOf writes the poses of the pairs to enter as numbers lo .. hi-1 into dst.
+func (b *poseBuilder) posesOf(w *poseWork, dst []float64, lo, hi int) {
+	nb, e := b.nb, b.e
+	if b.pairs == nil {
+		b.p.poses(dst, nb, lo, hi)
+		return
+	}
+	pairs := b.pairs[lo:hi]
+	if cap(w.index) < len(pairs) {
+		w.index = make([]int32, poseChunk)
+	}
+	i := nb.rowOf(int(pairs[0]))
+	for k := 0; k < len(pairs); {
+		for nb.Offsets[i+1] <= int(pairs[k]) {
+			i++
+		}
+		index := w.index[:0]
+		for _, pair := range pairs[k:] {
+			if int(pair) >= nb.Offsets[i+1] {
+				break
+			}
+			index = append(index, nb.Index[pair])
+		}
+		b.p.posesOf(dst[k*e:(k+len(index))*e], i, index)
+		k += len(index)
 	}
 }
 
@@ -198,7 +278,7 @@ func (b *poseBuilder) number() {
 		for w := lo; w < hi; w++ {
 			word := uint64(0)
 			for k, id := range nb.Pose[64*w : min(64*w+64, len(nb.Pose))] {
-				if int(id) == 64*w+k {
+				if int(id) == 64*w+k { // no pair that follows: those are negative
 					word |= 1 << k
 				}
 			}
@@ -214,9 +294,20 @@ func (b *poseBuilder) number() {
 	}
 	parallel.For(len(nb.Pose), poseGrain, func(lo, hi int) {
 		for k, pair := range nb.Pose[lo:hi] {
-			nb.Pose[lo+k] = numberOf(pair)
+			if pair >= 0 {
+				nb.Pose[lo+k] = numberOf(pair)
+			}
 		}
 	})
+	if b.pairs != nil {
+		parallel.For(len(nb.Pose), poseGrain, func(lo, hi int) {
+			for k, leader := range nb.Pose[lo:hi] {
+				if leader < 0 {
+					nb.Pose[lo+k] = nb.Pose[^leader]
+				}
+			}
+		})
+	}
 	nb.Poses, nb.Count = make([]float64, int(rank[words])*e), make([]int32, rank[words])
 	parallel.For(len(b.tables), 1, func(s, _ int) {
 		t := b.tables[s]
@@ -244,17 +335,26 @@ func (p *problem) separatePoses(nb *Neighborhood) {
 // poses writes the relative poses of pairs lo .. hi-1 into dst.
 func (p *problem) poses(dst []float64, nb *Neighborhood, lo, hi int) {
 	e := nb.PoseDim
-	// The row of pair lo is the last that starts at or before it; empty rows before it start there too.
-	i := sort.Search(nb.Queries, func(i int) bool { return nb.Offsets[i+1] > lo })
+	i := nb.rowOf(lo)
 	for k := lo; k < hi; {
 		for nb.Offsets[i+1] <= k {
 			i++
 		}
 		end := min(nb.Offsets[i+1], hi)
-		ai, qi := p.queries.Row(i)
-		group.RelativePoses(dst[(k-lo)*e:(end-lo)*e], ai, qi, p.points, nb.Index[k:end])
+		p.posesOf(dst[(k-lo)*e:(end-lo)*e], i, nb.Index[k:end])
 		k = end
 	}
+}
+
+// posesOf writes the relative poses of query i and the points that index names into dst.
+func (p *problem) posesOf(dst []float64, i int, index []int32) {
+	ai, qi := p.queries.Row(i)
+	group.RelativePoses(dst, ai, qi, p.points, index)
+}
+
+// rowOf returns the row of a pair: the last that starts at or before it; empty rows before it start there too.
+func (n *Neighborhood) rowOf(pair int) int {
+	return sort.Search(n.Queries, func(i int) bool { return n.Offsets[i+1] > pair })
 }
 
 // mergeTolerance returns the tolerance that MergeTolerance asks for.

@@ -67,6 +67,10 @@ func TestPoseTableBorders(t *testing.T) {
 			table := newPoseTable(e, tol, 0)
 			slow := &Neighborhood{PoseDim: e}
 			pose := make([]float64, e)
+			// The same poses, a batch at a time; each names its pair, and entries are named by the first.
+			batched := newPoseTable(e, tol, 0)
+			var all []float64
+			var want32 []int32
 			for range 1500 {
 				scale := math.Ldexp(cellWidth*tol, rng.IntN(3)*26) // up to the cells of exactCells and beyond
 				for c := range pose {
@@ -79,7 +83,8 @@ func TestPoseTableBorders(t *testing.T) {
 				}
 				want := slow.firstWithin(pose, tol)
 				slow.Count[want]++
-				require.Equal(t, want, table.enter(pose, table.hash(pose), 0), "tol %g, pose %v", tol, pose)
+				all, want32 = append(all, pose...), append(want32, int32(want))
+				require.Equal(t, want, table.enter(pose, table.hash(pose), 0, 1), "tol %g, pose %v", tol, pose)
 			}
 			counts, poses := make([]int32, table.n), make([]float64, table.n*e)
 			for id := range counts {
@@ -88,6 +93,18 @@ func TestPoseTableBorders(t *testing.T) {
 			}
 			require.Equal(t, slow.Count, counts)
 			require.Equal(t, slow.Poses, poses)
+
+			hash, pair, ids := make([]uint64, len(want32)), make([]int32, len(want32)), make([]int32, len(want32))
+			first := make(map[int32]int32)
+			for k, id := range want32 {
+				hash[k], pair[k] = batched.hash(all[k*e:(k+1)*e]), int32(k)
+				if _, seen := first[id]; !seen {
+					first[id] = int32(k)
+				}
+				want32[k] = first[id]
+			}
+			batched.enterPairs(ids, all, hash, pair)
+			require.Equal(t, want32, ids, "tol %g", tol)
 		}
 	}
 }
@@ -151,7 +168,7 @@ func TestShardsDoNotShow(t *testing.T) {
 		many := *one
 		for _, shards := range []int{1, poseShards} {
 			many.Pose, many.Poses, many.Count = make([]int32, one.Pairs()), nil, nil
-			b := newPoseBuilder(p, &many, p.mergeTolerance(), shards)
+			b := newPoseBuilder(p, &many, p.mergeTolerance(), shards, nil)
 			require.True(t, b.enterAll())
 			b.number()
 			requireSame(t, one, &many, name, shards)
@@ -177,6 +194,6 @@ func TestPoseOnARegionsBorder(t *testing.T) {
 	require.NoError(t, err)
 	copied := *nb
 	copied.Pose = make([]int32, nb.Pairs())
-	require.False(t, newPoseBuilder(p, &copied, tol, poseShards).enterAll())
+	require.False(t, newPoseBuilder(p, &copied, tol, poseShards, nil).enterAll())
 	requireSame(t, oracle(t, l, l, opt), nb)
 }

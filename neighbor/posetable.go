@@ -33,15 +33,18 @@ type poseTable struct {
 	tol, inv  float64 // inv: cells per unit
 	// data holds the entries, one after the other so that one lies in few cache lines: the bits of the pose's e numbers; the
 	// pair that showed the entry first, above how many pairs have it; and, above its tag, whether it is alone: no earlier
-	// entry within two tolerances. Then of all entries that a pose near this one may merge with none is before it, and the
-	// search ends.
+	// entry within two tolerances, in any cell. Then of all entries that a pose near this one may merge with none is before
+	// it, and the search ends. (From exactCells/2 on only equal coordinates merge, and looking at cells with equal ones is
+	// enough.)
 	data  []uint64
 	n     int // entries
 	guess int // how many entries there may become
 	// slots hold an entry's number plus one in the low half and the high half of its hash, its tag, above; 0 is empty. Linear
 	// probing without deletion meets entries of a cell by ascending number.
 	slots []uint64
-	loads uint64 // of no meaning: it keeps loads that come before their use
+	// unclear is set when a pose that others follow got an entry that they might not: see turnReach.
+	unclear bool
+	loads   uint64 // of no meaning: it keeps loads that come before their use
 }
 
 // newPoseTable returns an empty table for poses of e numbers; about guess of them are expected if there are many.
@@ -53,6 +56,7 @@ func newPoseTable(e int, tol float64, guess int) *poseTable {
 func (t *poseTable) pose(id int) []uint64 { return t.data[id*t.stride:][:t.e:t.e] }
 func (t *poseTable) first(id int) int32   { return int32(t.data[id*t.stride+t.e] >> 32) }
 func (t *poseTable) count(id int) int32   { return int32(uint32(t.data[id*t.stride+t.e])) }
+func (t *poseTable) alone(id int) bool    { return t.data[id*t.stride+t.e+1]>>32 != 0 }
 func (t *poseTable) tag(id int) uint32    { return uint32(t.data[id*t.stride+t.e+1]) }
 
 // copyPose writes the pose of entry id.
@@ -100,7 +104,8 @@ func (t *poseTable) hash(pose []float64) uint64 {
 // tagOf is the part of a hash that slots keep, and by which they are found.
 func tagOf(hash uint64) uint32 { return uint32(hash >> 32) }
 
-// enterPairs enters poses [n, e] with these hashes and sets ids[pair[k]] to the pair that showed the entry of pose k first. A
+// enterPairs enters poses [n, e] with these hashes and sets ids[pair[k]], which says how many more pairs have the entry of
+// pose k because they follow this one, to the pair that showed that entry first. A
 // large table lies in memory, not in a cache, and every pose misses twice; the first loop does nothing but loads, all
 // independent, so that their misses overlap.
 func (t *poseTable) enterPairs(ids []int32, poses []float64, hash []uint64, pair []int32) {
@@ -127,15 +132,20 @@ func (t *poseTable) enterPairs(ids []int32, poses []float64, hash []uint64, pair
 				entry := t.data[(int(uint32(s))-1)*t.stride:][:t.stride:t.stride]
 				near := entry[t.e+1]>>32 != 0
 				for c, x := range pose {
-					near = near && math.Abs(math.Float64frombits(entry[c])-x) <= t.tol
+					near = near && math.Abs(math.Float64frombits(entry[c])-x) <= enterReach*t.tol
 				}
 				if near {
-					entry[t.e]++
+					entry[t.e] += 1 + uint64(ids[pair[at]])
 					ids[pair[at]] = int32(entry[t.e] >> 32)
 					continue
 				}
 			}
-			ids[pair[at]] = t.first(t.enter(pose, h, pair[at]))
+			followers := ids[pair[at]]
+			id := t.enter(pose, h, pair[at], 1+followers)
+			if followers > 0 && (!t.alone(id) || !t.within(id, pose, enterReach*t.tol)) {
+				t.unclear = true
+			}
+			ids[pair[at]] = t.first(id)
 		}
 	}
 }
@@ -143,31 +153,12 @@ func (t *poseTable) enterPairs(ids []int32, poses []float64, hash []uint64, pair
 // full reports whether n more entries could be too many for the slots.
 func (t *poseTable) full(n int) bool { return (t.n+n)*8 >= len(t.slots)*5 }
 
-// enter counts a pose with this hash, shown by that pair, and returns the number of its entry, which it adds if there is
-// none.
-func (t *poseTable) enter(pose []float64, hash uint64, pair int32) int {
-	// One way through the entries of the pose's cell: the first within the tolerance, and whether any is within two.
-	id, alone := absent, uint64(1)
-	mask, tag := uint32(len(t.slots)-1), tagOf(hash)
-	s := tag & mask
-	for ; t.slots[s] != 0; s = (s + 1) & mask {
-		if uint32(t.slots[s]>>32) != tag {
-			continue
-		}
-		if k := int(uint32(t.slots[s])) - 1; t.within(k, pose, 2*t.tol) {
-			alone = 0
-			if t.within(k, pose, t.tol) {
-				id = k
-				break
-			}
-		}
-	}
-	if !t.inside(pose, 2) {
-		alone = 0
-		id = t.beyond(pose, 0, 0, hash, id)
-	}
+// enter counts a pose with this hash, shown by that pair and having count pairs, and returns the number of its entry, which
+// it adds if there is none.
+func (t *poseTable) enter(pose []float64, hash uint64, pair, count int32) int {
+	id, alone := t.search(pose, hash)
 	if id != absent {
-		t.data[id*t.stride+t.e]++
+		t.data[id*t.stride+t.e] += uint64(count)
 		return id
 	}
 	if t.full(1) {
@@ -180,8 +171,8 @@ func (t *poseTable) enter(pose []float64, hash uint64, pair int32) int {
 	for c, x := range pose {
 		entry[c] = math.Float64bits(x)
 	}
-	entry[t.e], entry[t.e+1] = uint64(pair)<<32|1, alone<<32|uint64(tag)
-	t.place(tag, id)
+	entry[t.e], entry[t.e+1] = uint64(pair)<<32|uint64(count), uint64(alone)<<32|uint64(tagOf(hash))
+	t.place(tagOf(hash), id)
 	return id
 }
 
@@ -199,57 +190,69 @@ func (t *poseTable) reserve() {
 	}
 }
 
-// inside reports whether no other cell than a pose's own is within n tolerances, for certain.
-func (t *poseTable) inside(pose []float64, n float64) bool {
+// search returns the first entry within the tolerance of pose, or absent and 1 if a new entry for the pose is alone, 0 if it
+// is not.
+func (t *poseTable) search(pose []float64, hash uint64) (id int, alone uint32) {
+	id, alone = t.find(pose, hash, absent, 1)
+	if !t.inside(pose) {
+		id, alone = t.beyond(pose, 0, 0, hash, id, alone)
+	}
+	return id, alone
+}
+
+// inside reports whether no other cell than a pose's own is within two tolerances, for certain.
+func (t *poseTable) inside(pose []float64) bool {
 	for _, x := range pose[:min(t.e, hashDims)] {
-		if _, above := t.cell(x); !(math.Abs(above) < t.reach(x, n)) {
+		if _, above := t.cell(x); !(math.Abs(above) < t.reach(x)) {
 			return false
 		}
 	}
 	return true
 }
 
-// reach is how far, in cells, a coordinate may lie from the centre of its cell without n tolerances reaching out of it.
+// reach is how far, in cells, a coordinate may lie from the centre of its cell without two tolerances reaching out of it.
 // The tolerance is 1/cellWidth of a cell; the last term is the rounding of two numbers that were scaled.
-func (t *poseTable) reach(x, n float64) float64 {
-	return 0.5 - n/cellWidth - (math.Abs(x*t.inv)+1)*0x1p-50
+func (t *poseTable) reach(x float64) float64 {
+	return 0.5 - 2.0/cellWidth - (math.Abs(x*t.inv)+1)*0x1p-50
 }
 
-// find returns the first entry within the tolerance of pose in the cell with this hash, if it is before best.
-func (t *poseTable) find(pose []float64, hash uint64, best int) int {
-	mask := uint32(len(t.slots) - 1)
-	for s := tagOf(hash) & mask; t.slots[s] != 0; s = (s + 1) & mask {
-		if uint32(t.slots[s]>>32) != tagOf(hash) {
+// find returns the first entry within the tolerance of pose in the cell with this hash, if it is before best, and 0 for alone
+// if an entry is within two.
+func (t *poseTable) find(pose []float64, hash uint64, best int, alone uint32) (int, uint32) {
+	mask, tag := uint32(len(t.slots)-1), tagOf(hash)
+	for s := tag & mask; t.slots[s] != 0; s = (s + 1) & mask {
+		if uint32(t.slots[s]>>32) != tag {
 			continue
 		}
-		id := int(uint32(t.slots[s])) - 1
-		if id < best && t.within(id, pose, t.tol) {
-			return id
+		if id := int(uint32(t.slots[s])) - 1; t.within(id, pose, 2*t.tol) {
+			alone = 0
+			if t.within(id, pose, t.tol) {
+				return min(id, best), 0
+			}
 		}
 	}
-	return best
+	return best, alone
 }
 
-// beyond looks into the other cells that a pose's tolerance reaches, for coordinates k and later; sum is that of the cells
-// chosen for the coordinates before k and own the hash of the pose's own cell. It returns the first entry found there or
-// best.
-func (t *poseTable) beyond(pose []float64, k int, sum, own uint64, best int) int {
+// beyond looks into the other cells that two of a pose's tolerances reach, for coordinates k and later; sum is that of the
+// cells chosen for the coordinates before k and own the hash of the pose's own cell. It returns what find does, of all.
+func (t *poseTable) beyond(pose []float64, k int, sum, own uint64, best int, alone uint32) (int, uint32) {
 	if k == min(t.e, hashDims) {
 		if h := mix(sum); h != own { // else searched already
-			return t.find(pose, h, best)
+			return t.find(pose, h, best, alone)
 		}
-		return best
+		return best, alone
 	}
 	cell, above := t.cell(pose[k])
-	reach := t.reach(pose[k], 1)
-	best = t.beyond(pose, k+1, sum+cell*hashFactors[k], own, best)
+	reach := t.reach(pose[k])
+	best, alone = t.beyond(pose, k+1, sum+cell*hashFactors[k], own, best, alone)
 	if above >= reach {
-		best = t.beyond(pose, k+1, sum+(cell+1)*hashFactors[k], own, best)
+		best, alone = t.beyond(pose, k+1, sum+(cell+1)*hashFactors[k], own, best, alone)
 	}
 	if above <= -reach {
-		best = t.beyond(pose, k+1, sum+(cell-1)*hashFactors[k], own, best)
+		best, alone = t.beyond(pose, k+1, sum+(cell-1)*hashFactors[k], own, best, alone)
 	}
-	return best
+	return best, alone
 }
 
 // place puts entry id into the first free slot.

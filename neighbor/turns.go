@@ -1,0 +1,299 @@
+package neighbor
+
+import (
+	"math"
+	"runtime"
+	"sync/atomic"
+
+	"github.com/equivcnp/equivcnp/group"
+	"github.com/equivcnp/equivcnp/internal/parallel"
+)
+
+// A turn of a set of points onto itself takes every pair to one with the same pose, if poses do not feel turns. On an image
+// three pairs of four are such copies of an earlier one, and need not be looked up in a table: they take over the entry that
+// the earlier pair, their leader, was given.
+//
+// Where a turn takes a point is a guess, from coordinates; that the two poses agree is checked, pair by pair. So nothing
+// depends on the guess but time. A follower takes its leader's entry if
+//
+//   - its pose is within turnReach tolerances of its leader's,
+//   - that one is within enterReach tolerances of the entry, and
+//   - the entry is alone: no earlier one is within two tolerances.
+//
+// Then the follower's pose is within the tolerance of that entry, and of no earlier one: it is the entry that a search would
+// have found. Where a leader's entry fails these, the tables are filled again without turns.
+const (
+	turnReach  = 0.25
+	enterReach = 0.5 // with turnReach below 1, with room for rounding
+	// turnProbes is how many pairs are turned to see whether it is worthwhile.
+	turnProbes = 64
+)
+
+// turnOrders are the turns looked for, in parts of a full one: those of plane lattices.
+var turnOrders = [...]int{6, 4, 3, 2}
+
+// turns says where turns by 1, 2, ... parts of a full one take rows; -1 is nowhere.
+type turns struct {
+	query, point [][]int32
+}
+
+// findTurns returns turns under which many poses repeat, or nil.
+func (p *problem) findTurns(tol float64) *turns {
+	bounder, ok := p.g.(group.Bounder)
+	if !ok {
+		return nil
+	}
+	axis := -1
+	for k, period := range bounder.BoundPeriods() {
+		if period > 0 {
+			axis = k
+			break
+		}
+	}
+	if axis < 0 || p.queries.Rows() == 0 || p.points.Rows() == 0 {
+		return nil
+	}
+	points := newTurnIndex(bounder, axis, tol, p.points, p.PointMask, p.PointBlocks)
+	queries := points
+	if p.points != p.queries {
+		queries = newTurnIndex(bounder, axis, tol, p.queries, p.QueryMask, p.QueryBlocks)
+	}
+	for _, order := range turnOrders {
+		if !p.probeTurn(queries, points, order, tol) {
+			continue
+		}
+		t := &turns{}
+		for k := 1; k < order; k++ {
+			part := float64(k) / float64(order)
+			t.point = append(t.point, points.turnAll(part))
+			if queries == points {
+				t.query = t.point
+			} else {
+				t.query = append(t.query, queries.turnAll(part))
+			}
+		}
+		return t
+	}
+	return nil
+}
+
+// probeTurn reports whether at least half of some pairs are turned into pairs of the same pose.
+func (p *problem) probeTurn(queries, points *turnIndex, order int, tol float64) bool {
+	e := group.PoseDim(p.g)
+	pose, turned := make([]float64, e), make([]float64, e)
+	part, good := 1/float64(order), 0
+	for s := range turnProbes {
+		i := s * queries.rows() / turnProbes
+		j := (2*s + 1) % turnProbes * points.rows() / turnProbes
+		ti, tj := queries.turn(i, part), points.turn(j, part)
+		if ti < 0 || tj < 0 {
+			continue
+		}
+		p.relativePose(pose, i, j)
+		p.relativePose(turned, int(ti), int(tj))
+		if within(pose, turned, turnReach*tol) {
+			good++
+		}
+	}
+	return good >= turnProbes/2
+}
+
+// turnIndex finds rows by their bounding coordinates.
+type turnIndex struct {
+	table  *poseTable
+	coords []float64 // [rows, dim]: the number of the row's block, and its bounding coordinates
+	dim    int
+	axis   int // the coordinate that turns
+	period float64
+	key    []float64
+}
+
+func newTurnIndex(bounder group.Bounder, axis int, tol float64, l *group.Lifted, mask []bool, blocks []int) *turnIndex {
+	dim := bounder.BoundDim() + 1
+	x := &turnIndex{
+		table: newPoseTable(dim, tol, l.Rows()), coords: make([]float64, l.Rows()*dim), dim: dim,
+		axis: axis + 1, period: bounder.BoundPeriods()[axis], key: make([]float64, dim),
+	}
+	block := 0
+	for i := range l.Rows() {
+		for i >= blocks[block+1] {
+			block++
+		}
+		row := x.coords[i*dim : (i+1)*dim]
+		row[0] = math.NaN() // found by nobody
+		if !counts(mask, i) {
+			continue
+		}
+		a, q := l.Row(i)
+		bounder.BoundCoords(row[1:], a, q)
+		if firstBad(row[1:]) >= 0 {
+			continue
+		}
+		row[0] = float64(block)
+		x.table.enter(row, x.table.hash(row), int32(i), 1)
+	}
+	return x
+}
+
+func (x *turnIndex) rows() int { return len(x.coords) / x.dim }
+
+// turn returns the row that a turn by part of a full one takes row i to, or -1.
+func (x *turnIndex) turn(i int, part float64) int32 {
+	row := x.coords[i*x.dim : (i+1)*x.dim]
+	if row[0] != row[0] {
+		return -1
+	}
+	copy(x.key, row)
+	angle := row[x.axis] + part*x.period
+	if angle > x.period/2 {
+		angle -= x.period
+	}
+	x.key[x.axis] = angle
+	id, _ := x.table.search(x.key, x.table.hash(x.key))
+	if id == absent && math.Abs(angle) > 0.49*x.period { // half a period may stand as either end
+		x.key[x.axis] = angle - math.Copysign(x.period, angle)
+		id, _ = x.table.search(x.key, x.table.hash(x.key))
+	}
+	if id == absent {
+		return -1
+	}
+	return x.table.first(id)
+}
+
+// turnAll returns where all rows are taken.
+func (x *turnIndex) turnAll(part float64) []int32 {
+	to := make([]int32, x.rows())
+	for i := range to {
+		to[i] = x.turn(i, part)
+	}
+	return to
+}
+
+// leaders returns for every query the turn that takes an earlier one, its leader, to it, counted from 1; 0 is none. A leader
+// has no leader, and to which queries one leads is said by its turns.
+func (t *turns) leaders() (leader []int32, by []uint8) {
+	n := len(t.query[0])
+	leader, by = make([]int32, n), make([]uint8, n)
+	for i := range leader {
+		if by[i] != 0 {
+			continue
+		}
+		for k, to := range t.query {
+			if f := to[i]; int(f) > i && by[f] == 0 {
+				leader[f], by[f] = int32(i), uint8(k+1)
+			}
+		}
+	}
+	return leader, by
+}
+
+// turnWork is scratch of one goroutine.
+type turnWork struct {
+	place       []int32 // by row of points: where it may stand in the leader's row
+	lead, poses []float64
+}
+
+// follow sets Pose of each pair that follows to the complement of its leader, and of each other pair to the number of its
+// followers. It returns how many follow.
+func (t *turns) follow(p *problem, nb *Neighborhood, tol float64) int {
+	leader, by := t.leaders()
+	work := make([]turnWork, runtime.GOMAXPROCS(0))
+	var total atomic.Int64
+	parallel.ForWorkers(nb.Queries, 16, len(work), func(worker, lo, hi int) {
+		w, n := &work[worker], 0
+		if w.place == nil {
+			w.place = make([]int32, nb.Points)
+		}
+		for i := lo; i < hi; i++ {
+			if by[i] != 0 || nb.Offsets[i] == nb.Offsets[i+1] {
+				continue
+			}
+			lead := w.lead[:0]
+			for k := range t.query {
+				if f := int(t.query[k][i]); f > i && int(leader[f]) == i && int(by[f]) == k+1 {
+					if len(lead) == 0 {
+						lead = p.row(w.lead, nb, i)
+						w.lead = lead
+					}
+					n += w.followRow(p, nb, i, f, t.point[k], turnReach*tol)
+				}
+			}
+		}
+		total.Add(int64(n))
+	})
+	return int(total.Load())
+}
+
+// row returns the poses of row i, in dst if there is room.
+func (p *problem) row(dst []float64, nb *Neighborhood, i int) []float64 {
+	lo, hi := nb.Offsets[i], nb.Offsets[i+1]
+	n := (hi - lo) * nb.PoseDim
+	if cap(dst) < n {
+		dst = make([]float64, n+n/4)
+	}
+	dst = dst[:n]
+	p.posesOf(dst, i, nb.Index[lo:hi])
+	return dst
+}
+
+// followRow has the pairs of query f follow those of query i, whose poses are in w.lead, where a turn takes one to the other
+// and their poses differ by at most tol. It returns how many do.
+func (w *turnWork) followRow(p *problem, nb *Neighborhood, i, f int, turn []int32, tol float64) int {
+	e := nb.PoseDim
+	lo := nb.Offsets[i]
+	lead, row := nb.Index[lo:nb.Offsets[i+1]], nb.Index[nb.Offsets[f]:nb.Offsets[f+1]]
+	count, pose := nb.Pose[lo:nb.Offsets[i+1]], nb.Pose[nb.Offsets[f]:nb.Offsets[f+1]]
+	for k, j := range lead {
+		if to := turn[j]; to >= 0 {
+			w.place[to] = int32(k)
+		}
+	}
+	w.poses = p.row(w.poses, nb, f)
+	n := 0
+	for k, j := range row {
+		// A place may be of another query's.
+		at := int(w.place[j])
+		if at >= len(lead) || turn[lead[at]] != j {
+			continue
+		}
+		if e == 2 {
+			a, b := w.poses[2*k:][:2], w.lead[2*at:][:2]
+			if !(math.Abs(a[0]-b[0]) <= tol && math.Abs(a[1]-b[1]) <= tol) {
+				continue
+			}
+		} else if !within(w.poses[k*e:(k+1)*e], w.lead[at*e:(at+1)*e], tol) {
+			continue
+		}
+		pose[k] = ^int32(lo + at)
+		count[at]++
+		n++
+	}
+	return n
+}
+
+// leadersOnly returns the pairs that follow none, ascending.
+func leadersOnly(pose []int32, n int) []int32 {
+	out := make([]int32, n)
+	chunks := (len(pose) + poseGrain - 1) / poseGrain
+	start := make([]int, chunks+1)
+	parallel.For(len(pose), poseGrain, func(lo, hi int) {
+		n := 0
+		for _, v := range pose[lo:hi] {
+			n += int(^uint32(v) >> 31)
+		}
+		start[lo/poseGrain+1] = n
+	})
+	for c := range chunks {
+		start[c+1] += start[c]
+	}
+	parallel.For(len(pose), poseGrain, func(lo, hi int) {
+		at := start[lo/poseGrain]
+		for k, v := range pose[lo:hi] {
+			if v >= 0 {
+				out[at] = int32(lo + k)
+				at++
+			}
+		}
+	})
+	return out
+}
