@@ -23,6 +23,7 @@ var neonRegistry = []neonGenerator{
 	{"zlog", logNEON},
 	{"zmoments", momentsNEON},
 	{"znorm", normNEON},
+	{"zpairs", pairsNEON},
 	{"zpointconv", pointConvNEON},
 	{"zreduce", reduceNEON},
 	{"zsetconv", setConvNEON},
