@@ -146,14 +146,12 @@ func (t *WeightNetTape[T]) backward(last int, dpose, dy []T, g *Grads[T]) {
 	chunks := (t.rows + grain - 1) / grain
 	sums := t.sums(last, chunks)
 	parallel.For(t.rows, grain, func(lo, hi int) {
-		c := t.net.Linear[last].Out
-		s, y := rent[T](netBlock*c), rent[T](netBlock*c)
+		scratch := rent[T](netBlock * t.net.Linear[last].Out)
 		for at := lo; at < hi; at += netBlock {
 			end := min(at+netBlock, hi)
-			t.gates(s, y, last, at, end)
-			t.swishBack(last, dy, s, y, sums[lo/grain], at, end)
+			t.swishBack(last, dy, t.normalised(scratch, last, at, end), sums[lo/grain], at, end)
 		}
-		giveBack(s, y)
+		giveBack(scratch)
 	})
 	for i := last; i >= 0; i-- {
 		l := t.net.Linear[i]
@@ -171,9 +169,9 @@ func (t *WeightNetTape[T]) backward(last int, dpose, dy []T, g *Grads[T]) {
 		weight := g.Of(l.Weight)
 		parts := make([]T, chunks*len(weight))
 		parallel.For(t.rows, grain, func(lo, hi int) {
-			var s, y []T
+			var scratch, y, z []T
 			if i > 0 {
-				s, y = rent[T](netBlock*in), rent[T](netBlock*in)
+				scratch, y = rent[T](netBlock*in), rent[T](netBlock*in)
 			}
 			for at := lo; at < hi; at += netBlock {
 				end := min(at+netBlock, hi)
@@ -183,8 +181,9 @@ func (t *WeightNetTape[T]) backward(last int, dpose, dy []T, g *Grads[T]) {
 				}
 				x := t.pose
 				if i > 0 {
-					t.gates(s, y, i-1, at, end)
+					z = t.normalised(scratch, i-1, at, end)
 					x = y[:(end-at)*in]
+					simd.Swish(x, z)
 				} else {
 					x = x[at*in : end*in]
 				}
@@ -195,10 +194,10 @@ func (t *WeightNetTape[T]) backward(last int, dpose, dy []T, g *Grads[T]) {
 					simd.GemmPacked(dx[at*in:end*in], in, du, out, packed, nil, simd.ActNone, end-at)
 				}
 				if i > 0 {
-					t.swishBack(i-1, dx, s, y, sums[lo/grain], at, end)
+					t.swishBack(i-1, dx, z, sums[lo/grain], at, end)
 				}
 			}
-			giveBack(s, y)
+			giveBack(scratch, y)
 		})
 		for at := 0; at < len(parts); at += len(weight) {
 			simd.Add(weight, weight, parts[at:at+len(weight)])
@@ -208,13 +207,6 @@ func (t *WeightNetTape[T]) backward(last int, dpose, dy []T, g *Grads[T]) {
 		}
 		dy = dx
 	}
-}
-
-// gates sets s = sigmoid(z) and y = swish(z) for rows lo to hi of what goes into layer i's swish.
-func (t *WeightNetTape[T]) gates(s, y []T, i, lo, hi int) {
-	z := t.normalised(s, i, lo, hi)
-	simd.Swish(y[:len(z)], z)
-	simd.Sigmoid(s[:len(z)], z)
 }
 
 // sums returns room for every chunk's sums of the gradient to layer i's normalised values and of its products with the
@@ -227,11 +219,11 @@ func (t *WeightNetTape[T]) sums(i, chunks int) [][]float64 {
 	return out
 }
 
-// swishBack takes rows lo to hi of dy through layer i's swish, given its gates, and adds to their sums.
-func (t *WeightNetTape[T]) swishBack(i int, dy, s, y []T, sum []float64, lo, hi int) {
+// swishBack takes rows lo to hi of dy through layer i's swish, given what went into it, and adds to their sums.
+func (t *WeightNetTape[T]) swishBack(i int, dy, z []T, sum []float64, lo, hi int) {
 	c := t.net.Linear[i].Out
 	d := dy[lo*c : hi*c]
-	swishGradOf(d, s, y)
+	simd.SwishGrad(d, d, z)
 	mean, low := zeros[T](c), zeros[T](c)
 	if n := t.norm[i]; n != nil && n.mean != nil {
 		mean, low = n.hi, n.low
@@ -263,13 +255,4 @@ func (t *WeightNetTape[T]) gradient(i int, chunks [][]float64, g *Grads[T]) *nor
 		}
 	}
 	return &k
-}
-
-// swishGradOf replaces d by d·swish'(z), given s = sigmoid(z) and y = swish(z). The derivative is s + y·(1 - s), within 2^-20: for
-// z > 0 the error of 1 - s counts up to 17 times, where s rounds to 1.
-func swishGradOf[T Float](d, s, y []T) {
-	s, y = s[:len(d)], y[:len(d)]
-	for k, v := range s {
-		d[k] *= v + y[k]*(1-v)
-	}
 }
