@@ -11,9 +11,17 @@ import (
 // sortedPairs are the pairs of a neighbourhood in the orders that gradients gather in.
 type sortedPairs struct {
 	once     sync.Once
-	byPoint  *neighbor.Neighborhood
 	byPose   poseRows
 	poseStep int // rows of byPose per chunk
+
+	pointOnce sync.Once
+	byPoint   *neighbor.Neighborhood
+
+	orderOnce    sync.Once
+	query, point gatherOrder
+
+	planOnce             sync.Once
+	plan, transposedPlan *simd.DepthwisePlan
 }
 
 // poseRows lists pairs by pose: query and point of row r are entries offsets[r] to offsets[r+1]. A pose has one row or several,
@@ -36,16 +44,22 @@ const (
 	segmentPairs   = 16
 )
 
-// sort returns the pairs sorted by point and by pose.
+// sort returns the pairs sorted by pose.
 func (p *Pairs[T]) sort() *sortedPairs {
 	s := &p.sorted
 	s.once.Do(func() {
-		s.byPoint = p.Transpose()
 		row, rows := p.segmentRows()
 		s.byPose = p.poseRows(row, rows)
 		s.poseStep = max(1, rows*chunkPairs/max(1, p.Pairs()))
 	})
 	return s
+}
+
+// transposed returns the pairs sorted by point.
+func (p *Pairs[T]) transposed() *neighbor.Neighborhood {
+	s := &p.sorted
+	s.pointOnce.Do(func() { s.byPoint = p.Transpose() })
+	return s.byPoint
 }
 
 // segmentRows returns for every pair the row that it belongs to, counted from segment to segment, and how many rows there are;
@@ -114,7 +128,7 @@ func countingSort(offsets []int, key []int32, place func(k, to int)) {
 
 // gatherPoints calls gather for chunks of points, with their pairs (query and pose), in parallel.
 func (p *Pairs[T]) gatherPoints(gather func(lo, hi int, offsets []int, query, pose []int32)) {
-	t := p.sort().byPoint
+	t := p.transposed()
 	parallel.For(t.Queries, tileRows, func(lo, hi int) {
 		a, b := t.Offsets[lo], t.Offsets[hi]
 		gather(lo, hi, t.Offsets[lo:hi+1], t.Index[a:b], t.Pose[a:b])

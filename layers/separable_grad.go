@@ -22,12 +22,7 @@ func (l *DepthwiseLieConv[T]) ForwardTape(dst, f []T, g *Geometry[T], batch int,
 	}
 	t := &DepthwiseLieConvTape[T]{layer: l, pairs: p, batch: batch, f: f}
 	t.net = l.WeightNet.ForwardTape(p.Table, p.NumPoses(), p.Count, batch, mode)
-	sweepTable(p, t.net.Weights(), func(_ int, ti *tile[T]) {
-		for b := range batch {
-			simd.Depthwise(dst[(b*rows+ti.lo)*c:][:ti.n*c], f[b*rows*c:(b+1)*rows*c], ti.weights,
-				ti.offsets, ti.index, ti.pose, c, true)
-		}
-	})
+	p.convolve(dst, f, t.net.Weights(), batch, c)
 	t.net.Release()
 	if mode == Train {
 		l.adapt(g, p)
@@ -38,23 +33,18 @@ func (l *DepthwiseLieConv[T]) ForwardTape(dst, f []T, g *Geometry[T], batch int,
 // Backward adds the parameters' gradients to g, given the gradient dout [batch, rows, c] to the result, and sets df
 // [batch, rows, c] to that of the features; a nil df is not wanted.
 func (t *DepthwiseLieConvTape[T]) Backward(df, dout []T, g *Grads[T]) {
-	p, rows, c := t.pairs, t.pairs.Queries, t.layer.Channels
+	p, c := t.pairs, t.layer.Channels
 	checkLen("DepthwiseLieConv.Backward", "dout", len(dout), len(t.f))
+	if df != nil {
+		checkLen("DepthwiseLieConv.Backward", "df", len(df), len(t.f))
+	}
 	d := rent[T](len(dout))
 	defer giveBack(d)
 	p.divide(d, dout, t.batch, c)
 	if df != nil {
-		checkLen("DepthwiseLieConv.Backward", "df", len(df), len(t.f))
-		w := t.net.Weights()
-		p.gatherPoints(func(lo, hi int, offsets []int, query, pose []int32) {
-			for b := range t.batch {
-				simd.DepthwiseGradF(df[(b*rows+lo)*c:(b*rows+hi)*c], d[b*rows*c:(b+1)*rows*c], w, offsets, query, pose, c)
-			}
-		})
+		p.convolveBack(df, d, t.net.Weights(), t.batch, c)
 	}
-	dw := p.poseGradient(t.batch, c, func(dw []T, b int, offsets []int, query, point []int32) {
-		simd.DepthwiseGradW(dw, d[b*rows*c:(b+1)*rows*c], t.f[b*rows*c:(b+1)*rows*c], offsets, query, point, c)
-	})
+	dw := p.convolveWeights(d, t.f, t.batch, c)
 	t.net.Backward(nil, dw, g)
 	giveBack(dw)
 	t.net.drop() // another Backward would compute it again

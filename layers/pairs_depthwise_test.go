@@ -1,0 +1,93 @@
+package layers
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/equivcnp/equivcnp/group"
+	"github.com/equivcnp/equivcnp/internal/testkit"
+)
+
+// TestPairsDepthwise compares the convolution over a whole neighbourhood and both its gradients with their definitions, in every
+// order that they may go in: by a plan, by sets of rows with the same poses, by pose with and without segments.
+func TestPairsDepthwise(t *testing.T) {
+	t.Run("F32", testPairsDepthwise[float32])
+	t.Run("F64", testPairsDepthwise[float64])
+}
+
+func testPairsDepthwise[T Float](t *testing.T) {
+	rng := testkit.Rand(91)
+	const side, batch = 12, 3
+	var grid []float64
+	for i := range side * side {
+		grid = append(grid, float64(i/side)-5.5, float64(i%side)-5.5)
+	}
+	for _, tt := range []struct {
+		group  string
+		radius float64
+		flat   bool
+	}{{"T(2)", 0.8, true}, {"RxSO(2)", 0.3, false}} {
+		g, err := group.Parse(tt.group, 0)
+		require.NoError(t, err)
+		points := group.LiftPoints(g, grid, 1, 0)
+		p, err := NewGeometry[T](points, nil, nil, 0, 0).Pairs(tt.radius)
+		require.NoError(t, err)
+		require.Equal(t, tt.flat, Flat(p.Neighborhood), "the case is meant to test the other order")
+		for _, c := range []int{1, 33} {
+			t.Run(fmt.Sprintf("%s/%g/c=%d", tt.group, tt.radius, c), func(t *testing.T) {
+				n := p.Queries
+				f, d := testkit.Normal[T](rng, batch*n*c), testkit.Normal[T](rng, batch*n*c)
+				w := testkit.Normal[T](rng, p.NumPoses()*c)
+				// The definitions, and the sums of magnitudes that errors are measured by.
+				out, df, dw := newSums(len(f)), newSums(len(f)), newSums(len(w))
+				for b := range batch {
+					for i := range n {
+						index, pose := p.Row(i)
+						for k := range index {
+							for j := range c {
+								at, x, q := (b*n+i)*c+j, (b*n+int(index[k]))*c+j, int(pose[k])*c+j
+								out.add(at, float64(w[q])*float64(f[x])/float64(len(index)))
+								df.add(x, float64(w[q])*float64(d[at]))
+								dw.add(q, float64(f[x])*float64(d[at]))
+							}
+						}
+					}
+				}
+				got := make([]T, len(f))
+				p.convolve(got, f, w, batch, c)
+				checkSums(t, "convolve", got, out)
+				p.convolveBack(got, d, w, batch, c)
+				checkSums(t, "convolveBack", got, df)
+				checkSums(t, "convolveWeights", p.convolveWeights(d, f, batch, c), dw)
+			})
+		}
+	}
+}
+
+// sums are sums in float64, of terms, of their magnitudes and of ones.
+type sums struct{ sum, size, n []float64 }
+
+func newSums(n int) *sums {
+	return &sums{make([]float64, n), make([]float64, n), make([]float64, n)}
+}
+
+func (s *sums) add(at int, v float64) {
+	s.sum[at] += v
+	s.size[at] += math.Abs(v)
+	s.n[at]++
+}
+
+func checkSums[T Float](t *testing.T, name string, got []T, want *sums) {
+	t.Helper()
+	require.Len(t, got, len(want.sum))
+	eps := map[int]float64{4: 0x1p-23, 8: 0x1p-52}[sizeof[T]()]
+	for i, v := range got {
+		diff, tol := math.Abs(float64(v)-want.sum[i]), (want.n[i]+8)*eps*want.size[i]
+		if !(diff <= tol) {
+			t.Fatalf("%s: element %d is %v, want %v within %v", name, i, v, want.sum[i], tol)
+		}
+	}
+}
