@@ -25,7 +25,7 @@ const (
 
 // poseBatch is the number of pairs whose poses are computed before they enter the tables. The more there are, the more often
 // a table's entries are met while they are in the cache; their poses and hashes are 28 bytes each with two coordinates.
-var poseBatch = 1 << 18 // a variable for tests
+var poseBatch = 1 << 20 // a variable for tests
 
 // buildPoses computes the relative pose of every pair and fills Pose, Poses and Count.
 func (p *problem) buildPoses(nb *Neighborhood) {
@@ -109,10 +109,13 @@ type poseWork struct {
 }
 
 func newPoseBuilder(p *problem, nb *Neighborhood, tol float64, shards int, pairs []int32) *poseBuilder {
-	// On a grid under a group of rotations, four pairs or more have a pose in common, and few do of those that lead.
+	// On a grid under a group of rotations, four pairs or more have a pose in common. Of those that lead, few do.
 	entering, guess := nb.Pairs(), nb.Pairs()/(4*shards)
 	if pairs != nil {
 		entering, guess = len(pairs), len(pairs)/shards
+	}
+	if p.MaxNeighbors > 0 { // samples seldom share any
+		guess = entering / shards
 	}
 	batch := min(entering, poseBatch)
 	b := &poseBuilder{
@@ -247,7 +250,7 @@ func (b *poseBuilder) locate(pose []float64) (hash uint64, shard uint8, inside b
 	// A region is at least 2³⁵ tolerances wide; the rest covers the rounding of two scaled numbers.
 	const reach = 0.5 - 0x1p-31
 	inv, coarse := b.inv, b.coarse
-	region := uint64(0)
+	region, cellBit := uint64(0), uint64(insideBit)
 	for k, x := range pose[:min(len(pose), hashDims)] {
 		y := float64(x * coarse)
 		if !(math.Abs(y) < 0x1.8p18) {
@@ -259,9 +262,15 @@ func (b *poseBuilder) locate(pose []float64) (hash uint64, shard uint8, inside b
 			return 0, 0, false
 		}
 		region += math.Float64bits(shifted) * hashFactors[k]
-		hash += math.Float64bits(float64(x*inv)+roundMagic) * hashFactors[k]
+		z := float64(x * inv)
+		cell := z + roundMagic
+		hash += math.Float64bits(cell) * hashFactors[k]
+		// As poseTable.inside has it.
+		if !(math.Abs(z-(cell-roundMagic)) < 0.5-2.0/cellWidth-(math.Abs(z)+1)*0x1p-50) {
+			cellBit = 0
+		}
 	}
-	return mix(hash), uint8(mixShort(region) >> 58), true
+	return mix(hash)&^insideBit | cellBit, uint8(mixShort(region) >> 58), true
 }
 
 // mixShort is enough of mix for its upper bits.

@@ -15,6 +15,8 @@ const (
 	exactCells = 0x1p49
 	// roundMagic added to a number below 2⁵¹ leaves the nearest whole number in the last bits, ties to even.
 	roundMagic = 0x1.8p52
+	// insideBit in a hash says that inside holds; without it that is not known. Tables use the upper half of a hash.
+	insideBit = 1
 	// absent is above every entry's number.
 	absent = int(math.MaxInt32)
 	// prefetch is how many poses' slots and entries are asked for before they are needed.
@@ -87,7 +89,7 @@ func (t *poseTable) cell(x float64) (cell uint64, above float64) {
 	return math.Float64bits(shifted), y - (shifted - roundMagic)
 }
 
-// hash is the hash of the cell that a pose lies in.
+// hash is the hash of the cell that a pose lies in, without insideBit.
 func (t *poseTable) hash(pose []float64) uint64 {
 	h := uint64(0)
 	for k, x := range pose[:min(t.e, hashDims)] {
@@ -98,7 +100,7 @@ func (t *poseTable) hash(pose []float64) uint64 {
 		}
 		h += cell * hashFactors[k]
 	}
-	return mix(h)
+	return mix(h) &^ insideBit
 }
 
 // tagOf is the part of a hash that slots keep, and by which they are found.
@@ -141,6 +143,13 @@ func (t *poseTable) enterPairs(ids []int32, poses []float64, hash []uint64, pair
 				}
 			}
 			followers := ids[pair[at]]
+			// Most poses of pairs that lead are new. If none is in the cell, and no other cell near, that is known already.
+			if h&insideBit != 0 && t.slots[tagOf(h)&mask] == 0 {
+				t.slots[tagOf(h)&mask] = uint64(tagOf(h))<<32 | uint64(t.n+1)
+				t.add(pose, h, pair[at], 1+followers, 1)
+				ids[pair[at]] = pair[at]
+				continue
+			}
 			id := t.enter(pose, h, pair[at], 1+followers)
 			if followers > 0 && (!t.alone(id) || !t.within(id, pose, enterReach*t.tol)) {
 				t.unclear = true
@@ -165,29 +174,35 @@ func (t *poseTable) enter(pose []float64, hash uint64, pair, count int32) int {
 		t.grow()
 	}
 	id = t.n
-	t.n++
-	t.reserve()
-	entry := t.data[id*t.stride:][:t.stride]
-	for c, x := range pose {
-		entry[c] = math.Float64bits(x)
-	}
-	entry[t.e], entry[t.e+1] = uint64(pair)<<32|uint64(count), uint64(alone)<<32|uint64(tagOf(hash))
+	t.add(pose, hash, pair, count, alone)
 	t.place(tagOf(hash), id)
 	return id
 }
 
-// reserve makes data long enough for n entries. Once there are many it goes to the expected size at once, so that memory is
-// not spent on sizes in between.
-func (t *poseTable) reserve() {
-	if need := t.n * t.stride; need > len(t.data) {
-		size := max(64, t.n+t.n/2)
-		if t.n > 256 && size < t.guess {
-			size = t.guess
-		}
-		data := make([]uint64, size*t.stride)
-		copy(data, t.data)
-		t.data = data
+// add appends an entry, which has no slot yet.
+func (t *poseTable) add(pose []float64, hash uint64, pair, count int32, alone uint32) {
+	id := t.n
+	t.n++
+	if t.n*t.stride > len(t.data) {
+		t.reserve()
 	}
+	entry := t.data[id*t.stride:][:t.stride:t.stride]
+	for c, x := range pose {
+		entry[c] = math.Float64bits(x)
+	}
+	entry[t.e], entry[t.e+1] = uint64(pair)<<32|uint64(count), uint64(alone)<<32|uint64(tagOf(hash))
+}
+
+// reserve makes data longer than n entries. Once there are many it goes to the expected size at once, so that memory is not
+// spent on sizes in between.
+func (t *poseTable) reserve() {
+	size := max(64, t.n+t.n/2)
+	if t.n > 256 && size < t.guess {
+		size = t.guess
+	}
+	data := make([]uint64, size*t.stride)
+	copy(data, t.data)
+	t.data = data
 }
 
 // search returns the first entry within the tolerance of pose, or absent and 1 if a new entry for the pose is alone, 0 if it
@@ -238,7 +253,7 @@ func (t *poseTable) find(pose []float64, hash uint64, best int, alone uint32) (i
 // cells chosen for the coordinates before k and own the hash of the pose's own cell. It returns what find does, of all.
 func (t *poseTable) beyond(pose []float64, k int, sum, own uint64, best int, alone uint32) (int, uint32) {
 	if k == min(t.e, hashDims) {
-		if h := mix(sum); h != own { // else searched already
+		if h := mix(sum); tagOf(h) != tagOf(own) { // else searched already
 			return t.find(pose, h, best, alone)
 		}
 		return best, alone
