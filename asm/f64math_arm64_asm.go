@@ -44,7 +44,7 @@ func mapF64NEON(file *neon.File, pool *neon.Pool, name, signature, doc string, o
 	}
 	l.N = f.Arg("n")
 	consts := f.Address(pool)
-	pinned := x86.PinNEON(f, pool, consts, 6, b)
+	pinned := b.PinNEON(f, pool, consts, 10)
 	stops, any, exit := b.Stops(), f.R(), f.NewLabel("exit")
 	l.Body = func(in []neon.Vec) []neon.Vec {
 		results := b.EmitNEON(f, pool, consts, pinned, in...)

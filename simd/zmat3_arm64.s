@@ -6,26 +6,26 @@
 
 DATA mat3Consts<>+0(SB)/8, $0x7fffffff7fffffff // absF32
 DATA mat3Consts<>+8(SB)/8, $0x7fffffff7fffffff // absF32
-DATA mat3Consts<>+16(SB)/8, $0x3f8000003f800000 // one
-DATA mat3Consts<>+24(SB)/8, $0x3f8000003f800000 // one
-DATA mat3Consts<>+32(SB)/8, $0x4b4000004b400000 // roundF32
-DATA mat3Consts<>+40(SB)/8, $0x4b4000004b400000 // roundF32
-DATA mat3Consts<>+48(SB)/8, $0x453b8000453b8000 // norm2Max
-DATA mat3Consts<>+56(SB)/8, $0x453b8000453b8000 // norm2Max
-DATA mat3Consts<>+64(SB)/8, $0x3eaaaaab3eaaaaab // third
-DATA mat3Consts<>+72(SB)/8, $0x3eaaaaab3eaaaaab // third
-DATA mat3Consts<>+80(SB)/8, $0x4220000042200000 // meanMax
-DATA mat3Consts<>+88(SB)/8, $0x4220000042200000 // meanMax
-DATA mat3Consts<>+96(SB)/8, $0x0000000000000000 // noneSetF32
-DATA mat3Consts<>+104(SB)/8, $0x0000000000000000 // noneSetF32
-DATA mat3Consts<>+112(SB)/8, $0xffffffffffffffff // allOnesF32
-DATA mat3Consts<>+120(SB)/8, $0xffffffffffffffff // allOnesF32
-DATA mat3Consts<>+128(SB)/8, $0x42fc000042fc0000 // bias
-DATA mat3Consts<>+136(SB)/8, $0x42fc000042fc0000 // bias
-DATA mat3Consts<>+144(SB)/8, $0xbf400000bf400000 // minusThreeQuarters
-DATA mat3Consts<>+152(SB)/8, $0xbf400000bf400000 // minusThreeQuarters
-DATA mat3Consts<>+160(SB)/8, $0x3f0000003f000000 // half
-DATA mat3Consts<>+168(SB)/8, $0x3f0000003f000000 // half
+DATA mat3Consts<>+16(SB)/8, $0x3eaaaaab3eaaaaab // third
+DATA mat3Consts<>+24(SB)/8, $0x3eaaaaab3eaaaaab // third
+DATA mat3Consts<>+32(SB)/8, $0x453b8000453b8000 // norm2Max
+DATA mat3Consts<>+40(SB)/8, $0x453b8000453b8000 // norm2Max
+DATA mat3Consts<>+48(SB)/8, $0x4220000042200000 // meanMax
+DATA mat3Consts<>+56(SB)/8, $0x4220000042200000 // meanMax
+DATA mat3Consts<>+64(SB)/8, $0x0000000000000000 // noneSetF32
+DATA mat3Consts<>+72(SB)/8, $0x0000000000000000 // noneSetF32
+DATA mat3Consts<>+80(SB)/8, $0xffffffffffffffff // allOnesF32
+DATA mat3Consts<>+88(SB)/8, $0xffffffffffffffff // allOnesF32
+DATA mat3Consts<>+96(SB)/8, $0x3f8000003f800000 // one
+DATA mat3Consts<>+104(SB)/8, $0x3f8000003f800000 // one
+DATA mat3Consts<>+112(SB)/8, $0x42fc000042fc0000 // bias
+DATA mat3Consts<>+120(SB)/8, $0x42fc000042fc0000 // bias
+DATA mat3Consts<>+128(SB)/8, $0xbf400000bf400000 // minusThreeQuarters
+DATA mat3Consts<>+136(SB)/8, $0xbf400000bf400000 // minusThreeQuarters
+DATA mat3Consts<>+144(SB)/8, $0x3f0000003f000000 // half
+DATA mat3Consts<>+152(SB)/8, $0x3f0000003f000000 // half
+DATA mat3Consts<>+160(SB)/8, $0x4b4000004b400000 // roundF32
+DATA mat3Consts<>+168(SB)/8, $0x4b4000004b400000 // roundF32
 DATA mat3Consts<>+176(SB)/8, $0x32d7322b32d7322b // inverseFactoriall
 DATA mat3Consts<>+184(SB)/8, $0x32d7322b32d7322b // inverseFactoriall
 DATA mat3Consts<>+192(SB)/8, $0x2d49cba52d49cba5 // inverseFactorialo
@@ -74,28 +74,28 @@ DATA mat3Consts<>+528(SB)/8, $0x0000000200000001 // laneWeights
 DATA mat3Consts<>+536(SB)/8, $0x0000000800000004 // laneWeights
 DATA mat3Consts<>+544(SB)/8, $0x7fffffffffffffff // absF64
 DATA mat3Consts<>+552(SB)/8, $0x7fffffffffffffff // absF64
-DATA mat3Consts<>+560(SB)/8, $0x3ff0000000000000 // oneF64
-DATA mat3Consts<>+568(SB)/8, $0x3ff0000000000000 // oneF64
-DATA mat3Consts<>+576(SB)/8, $0x4338000000000000 // roundF64
-DATA mat3Consts<>+584(SB)/8, $0x4338000000000000 // roundF64
-DATA mat3Consts<>+592(SB)/8, $0x410e848000000000 // norm2MaxF64
-DATA mat3Consts<>+600(SB)/8, $0x410e848000000000 // norm2MaxF64
-DATA mat3Consts<>+608(SB)/8, $0x3fd5555555555555 // thirdF64
-DATA mat3Consts<>+616(SB)/8, $0x3fd5555555555555 // thirdF64
-DATA mat3Consts<>+624(SB)/8, $0x4075e00000000000 // meanMaxF64
-DATA mat3Consts<>+632(SB)/8, $0x4075e00000000000 // meanMaxF64
-DATA mat3Consts<>+640(SB)/8, $0x0000000000000000 // noneSetF64
-DATA mat3Consts<>+648(SB)/8, $0x0000000000000000 // noneSetF64
-DATA mat3Consts<>+656(SB)/8, $0xffffffffffffffff // allOnesF64
-DATA mat3Consts<>+664(SB)/8, $0xffffffffffffffff // allOnesF64
-DATA mat3Consts<>+672(SB)/8, $0x4330000000000000 // two52F64
-DATA mat3Consts<>+680(SB)/8, $0x4330000000000000 // two52F64
-DATA mat3Consts<>+688(SB)/8, $0x43300000000003fe // two52Bias1F64
-DATA mat3Consts<>+696(SB)/8, $0x43300000000003fe // two52Bias1F64
-DATA mat3Consts<>+704(SB)/8, $0xbfe8000000000000 // minusThreeQuartersF64
-DATA mat3Consts<>+712(SB)/8, $0xbfe8000000000000 // minusThreeQuartersF64
-DATA mat3Consts<>+720(SB)/8, $0x3fe0000000000000 // halfF64
-DATA mat3Consts<>+728(SB)/8, $0x3fe0000000000000 // halfF64
+DATA mat3Consts<>+560(SB)/8, $0x3fd5555555555555 // thirdF64
+DATA mat3Consts<>+568(SB)/8, $0x3fd5555555555555 // thirdF64
+DATA mat3Consts<>+576(SB)/8, $0x410e848000000000 // norm2MaxF64
+DATA mat3Consts<>+584(SB)/8, $0x410e848000000000 // norm2MaxF64
+DATA mat3Consts<>+592(SB)/8, $0x4075e00000000000 // meanMaxF64
+DATA mat3Consts<>+600(SB)/8, $0x4075e00000000000 // meanMaxF64
+DATA mat3Consts<>+608(SB)/8, $0x0000000000000000 // noneSetF64
+DATA mat3Consts<>+616(SB)/8, $0x0000000000000000 // noneSetF64
+DATA mat3Consts<>+624(SB)/8, $0xffffffffffffffff // allOnesF64
+DATA mat3Consts<>+632(SB)/8, $0xffffffffffffffff // allOnesF64
+DATA mat3Consts<>+640(SB)/8, $0x3ff0000000000000 // oneF64
+DATA mat3Consts<>+648(SB)/8, $0x3ff0000000000000 // oneF64
+DATA mat3Consts<>+656(SB)/8, $0x4330000000000000 // two52F64
+DATA mat3Consts<>+664(SB)/8, $0x4330000000000000 // two52F64
+DATA mat3Consts<>+672(SB)/8, $0x43300000000003fe // two52Bias1F64
+DATA mat3Consts<>+680(SB)/8, $0x43300000000003fe // two52Bias1F64
+DATA mat3Consts<>+688(SB)/8, $0xbfe8000000000000 // minusThreeQuartersF64
+DATA mat3Consts<>+696(SB)/8, $0xbfe8000000000000 // minusThreeQuartersF64
+DATA mat3Consts<>+704(SB)/8, $0x3fe0000000000000 // halfF64
+DATA mat3Consts<>+712(SB)/8, $0x3fe0000000000000 // halfF64
+DATA mat3Consts<>+720(SB)/8, $0x4338000000000000 // roundF64
+DATA mat3Consts<>+728(SB)/8, $0x4338000000000000 // roundF64
 DATA mat3Consts<>+736(SB)/8, $0x3c62f49b46814157 // inverseFactorialtF64
 DATA mat3Consts<>+744(SB)/8, $0x3c62f49b46814157 // inverseFactorialtF64
 DATA mat3Consts<>+752(SB)/8, $0x3b90ce396db7f853 // inverseFactorialwF64
@@ -187,7 +187,7 @@ DATA mat3Consts<>+1432(SB)/8, $0x0000000000000000 // zeroF64
 GLOBL mat3Consts<>(SB), RODATA|NOPTR, $1440
 
 // func exp3x3F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
-TEXT ·exp3x3F32NEON(SB), 0, $248-64
+TEXT ·exp3x3F32NEON(SB), 0, $200-64
 	MOVD dst+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD n+24(FP), R2
@@ -198,373 +198,377 @@ TEXT ·exp3x3F32NEON(SB), 0, $248-64
 	ADD R5<<1, R6, R7
 	ADD R5<<1, R7, R8
 	FMOVQ (R4), F0
-	FMOVQ 16(R4), F1
-	FMOVQ 32(R4), F2
-	FMOVQ 48(R4), F3
 	CMP $4, R2
 	BLT next
 
 loop:
-	// 362 instructions for 4 matrices, 90.5 each
-	FMOVQ (R1), F4
+	// 369 instructions for 4 matrices, 92.25 each
+	FMOVQ (R1), F1
 	ADD R5<<2, R1, R9
-	FMOVQ (R9), F5
-	WORD $0x4e25d486 // fadd v6.4s, v4.4s, v5.4s
+	FMOVQ (R9), F2
+	WORD $0x4e22d423 // fadd v3.4s, v1.4s, v2.4s
 	ADD R5<<3, R1, R9
-	FMOVQ (R9), F7
-	WORD $0x4e27d4c6 // fadd v6.4s, v6.4s, v7.4s
-	FMOVQ 64(R4), F8
-	WORD $0x6e28dcc6 // fmul v6.4s, v6.4s, v8.4s
-	WORD $0x4ea6d484 // fsub v4.4s, v4.4s, v6.4s
-	WORD $0x4ea6d4a5 // fsub v5.4s, v5.4s, v6.4s
-	WORD $0x4ea6d4e7 // fsub v7.4s, v7.4s, v6.4s
-	WORD $0x6e24dc88 // fmul v8.4s, v4.4s, v4.4s
+	FMOVQ (R9), F4
+	WORD $0x4e24d463 // fadd v3.4s, v3.4s, v4.4s
+	FMOVQ 16(R4), F5
+	WORD $0x6e25dc63 // fmul v3.4s, v3.4s, v5.4s
+	WORD $0x4ea3d421 // fsub v1.4s, v1.4s, v3.4s
+	WORD $0x4ea3d442 // fsub v2.4s, v2.4s, v3.4s
+	WORD $0x4ea3d484 // fsub v4.4s, v4.4s, v3.4s
+	WORD $0x6e21dc25 // fmul v5.4s, v1.4s, v1.4s
 	ADD R5, R1, R9
-	FMOVQ (R9), F9
+	FMOVQ (R9), F6
 	ADD R6, R1, R9
-	FMOVQ (R9), F10
-	VFMLA V10.S4, V9.S4, V8.S4
+	FMOVQ (R9), F7
+	VFMLA V7.S4, V6.S4, V5.S4
 	ADD R5<<1, R1, R9
-	FMOVQ (R9), F11
+	FMOVQ (R9), F8
 	ADD R6<<1, R1, R9
-	FMOVQ (R9), F12
-	VFMLA V12.S4, V11.S4, V8.S4
-	WORD $0x6e29dc8d // fmul v13.4s, v4.4s, v9.4s
-	VFMLA V5.S4, V9.S4, V13.S4
+	FMOVQ (R9), F9
+	VFMLA V9.S4, V8.S4, V5.S4
+	WORD $0x6e26dc2a // fmul v10.4s, v1.4s, v6.4s
+	VFMLA V2.S4, V6.S4, V10.S4
 	ADD R8, R1, R9
-	FMOVQ (R9), F14
-	VFMLA V14.S4, V11.S4, V13.S4
-	WORD $0x6e2bdc8f // fmul v15.4s, v4.4s, v11.4s
+	FMOVQ (R9), F11
+	VFMLA V11.S4, V8.S4, V10.S4
+	WORD $0x6e28dc2c // fmul v12.4s, v1.4s, v8.4s
 	ADD R7, R1, R9
-	FMOVQ (R9), F16
-	VFMLA V16.S4, V9.S4, V15.S4
-	VFMLA V7.S4, V11.S4, V15.S4
-	WORD $0x6e24dd51 // fmul v17.4s, v10.4s, v4.4s
-	VFMLA V10.S4, V5.S4, V17.S4
-	VFMLA V12.S4, V16.S4, V17.S4
-	WORD $0x6e29dd52 // fmul v18.4s, v10.4s, v9.4s
-	VFMLA V5.S4, V5.S4, V18.S4
-	VFMLA V14.S4, V16.S4, V18.S4
-	WORD $0x6e2bdd53 // fmul v19.4s, v10.4s, v11.4s
-	VFMLA V16.S4, V5.S4, V19.S4
-	VFMLA V7.S4, V16.S4, V19.S4
-	WORD $0x6e24dd94 // fmul v20.4s, v12.4s, v4.4s
-	VFMLA V10.S4, V14.S4, V20.S4
-	VFMLA V12.S4, V7.S4, V20.S4
-	WORD $0x6e29dd95 // fmul v21.4s, v12.4s, v9.4s
-	VFMLA V5.S4, V14.S4, V21.S4
-	VFMLA V14.S4, V7.S4, V21.S4
-	WORD $0x6e2bdd96 // fmul v22.4s, v12.4s, v11.4s
-	VFMLA V16.S4, V14.S4, V22.S4
-	VFMLA V7.S4, V7.S4, V22.S4
-	VAND V0.B16, V8.B16, V23.B16
-	VAND V0.B16, V17.B16, V24.B16
-	WORD $0x4e38d6f7 // fadd v23.4s, v23.4s, v24.4s
-	VAND V0.B16, V20.B16, V24.B16
-	WORD $0x4e38d6f7 // fadd v23.4s, v23.4s, v24.4s
-	VAND V0.B16, V13.B16, V24.B16
-	VAND V0.B16, V18.B16, V25.B16
-	WORD $0x4e39d718 // fadd v24.4s, v24.4s, v25.4s
-	VAND V0.B16, V21.B16, V25.B16
-	WORD $0x4e39d718 // fadd v24.4s, v24.4s, v25.4s
-	WORD $0x6eb8e6f9 // fcmgt v25.4s, v23.4s, v24.4s
-	VBSL V24.B16, V23.B16, V25.B16
-	VAND V0.B16, V15.B16, V23.B16
-	VAND V0.B16, V19.B16, V24.B16
-	WORD $0x4e38d6f7 // fadd v23.4s, v23.4s, v24.4s
-	VAND V0.B16, V22.B16, V24.B16
-	WORD $0x4e38d6f7 // fadd v23.4s, v23.4s, v24.4s
-	WORD $0x6eb7e738 // fcmgt v24.4s, v25.4s, v23.4s
-	VBSL V23.B16, V25.B16, V24.B16
-	WORD $0x6e38e477 // fcmge v23.4s, v3.4s, v24.4s
-	WORD $0x6e205af7 // mvn v23.16b, v23.16b
-	VAND V0.B16, V6.B16, V25.B16
-	FMOVQ 80(R4), F26
-	WORD $0x6e39e759 // fcmge v25.4s, v26.4s, v25.4s
-	WORD $0x6e205b39 // mvn v25.16b, v25.16b
-	VORR V25.B16, V23.B16, V23.B16
-	FMOVQ 96(R4), F25
-	FMOVQ 112(R4), F26
-	VBIT V23.B16, V26.B16, V25.B16
-	WORD $0x6eb8e477 // fcmgt v23.4s, v3.4s, v24.4s
-	VBSL V3.B16, V24.B16, V23.B16
-	WORD $0x6ea1e6f8 // fcmgt v24.4s, v23.4s, v1.4s
-	VBSL V1.B16, V23.B16, V24.B16
-	VUSHR $23, V24.S4, V24.S4
-	WORD $0x4e21db18 // scvtf v24.4s, v24.4s
-	FMOVQ 128(R4), F23
-	WORD $0x4eb7d718 // fsub v24.4s, v24.4s, v23.4s
+	FMOVQ (R9), F13
+	VFMLA V13.S4, V6.S4, V12.S4
+	VFMLA V4.S4, V8.S4, V12.S4
+	WORD $0x6e21dcee // fmul v14.4s, v7.4s, v1.4s
+	VFMLA V7.S4, V2.S4, V14.S4
+	VFMLA V9.S4, V13.S4, V14.S4
+	WORD $0x6e26dcef // fmul v15.4s, v7.4s, v6.4s
+	VFMLA V2.S4, V2.S4, V15.S4
+	VFMLA V11.S4, V13.S4, V15.S4
+	WORD $0x6e28dcf0 // fmul v16.4s, v7.4s, v8.4s
+	VFMLA V13.S4, V2.S4, V16.S4
+	VFMLA V4.S4, V13.S4, V16.S4
+	WORD $0x6e21dd31 // fmul v17.4s, v9.4s, v1.4s
+	VFMLA V7.S4, V11.S4, V17.S4
+	VFMLA V9.S4, V4.S4, V17.S4
+	WORD $0x6e26dd32 // fmul v18.4s, v9.4s, v6.4s
+	VFMLA V2.S4, V11.S4, V18.S4
+	VFMLA V11.S4, V4.S4, V18.S4
+	WORD $0x6e28dd33 // fmul v19.4s, v9.4s, v8.4s
+	VFMLA V13.S4, V11.S4, V19.S4
+	VFMLA V4.S4, V4.S4, V19.S4
+	VAND V0.B16, V5.B16, V20.B16
+	VAND V0.B16, V14.B16, V21.B16
+	WORD $0x4e35d694 // fadd v20.4s, v20.4s, v21.4s
+	VAND V0.B16, V17.B16, V21.B16
+	WORD $0x4e35d694 // fadd v20.4s, v20.4s, v21.4s
+	VAND V0.B16, V10.B16, V21.B16
+	VAND V0.B16, V15.B16, V22.B16
+	WORD $0x4e36d6b5 // fadd v21.4s, v21.4s, v22.4s
+	VAND V0.B16, V18.B16, V22.B16
+	WORD $0x4e36d6b5 // fadd v21.4s, v21.4s, v22.4s
+	WORD $0x6eb5e696 // fcmgt v22.4s, v20.4s, v21.4s
+	VBSL V21.B16, V20.B16, V22.B16
+	VAND V0.B16, V12.B16, V20.B16
+	VAND V0.B16, V16.B16, V21.B16
+	WORD $0x4e35d694 // fadd v20.4s, v20.4s, v21.4s
+	VAND V0.B16, V19.B16, V21.B16
+	WORD $0x4e35d694 // fadd v20.4s, v20.4s, v21.4s
+	WORD $0x6eb4e6d5 // fcmgt v21.4s, v22.4s, v20.4s
+	VBSL V20.B16, V22.B16, V21.B16
+	FMOVQ 32(R4), F20
+	WORD $0x6e35e696 // fcmge v22.4s, v20.4s, v21.4s
+	WORD $0x6e205ad6 // mvn v22.16b, v22.16b
+	VAND V0.B16, V3.B16, V20.B16
+	FMOVQ 48(R4), F23
+	WORD $0x6e34e6f4 // fcmge v20.4s, v23.4s, v20.4s
+	WORD $0x6e205a94 // mvn v20.16b, v20.16b
+	VORR V20.B16, V22.B16, V22.B16
+	FMOVQ 64(R4), F20
+	FMOVQ 80(R4), F23
+	VBIT V22.B16, V23.B16, V20.B16
+	FMOVQ 32(R4), F22
+	WORD $0x6eb5e6d7 // fcmgt v23.4s, v22.4s, v21.4s
+	VBSL V22.B16, V21.B16, V23.B16
+	FMOVQ 96(R4), F21
+	WORD $0x6eb5e6f6 // fcmgt v22.4s, v23.4s, v21.4s
+	VBSL V21.B16, V23.B16, V22.B16
+	VUSHR $23, V22.S4, V22.S4
+	WORD $0x4e21dad6 // scvtf v22.4s, v22.4s
+	FMOVQ 112(R4), F21
+	WORD $0x4eb5d6d6 // fsub v22.4s, v22.4s, v21.4s
+	FMOVQ 128(R4), F21
 	FMOVQ 144(R4), F23
-	FMOVQ 160(R4), F26
-	VFMLA V26.S4, V24.S4, V23.S4
-	WORD $0x4e22d6f7 // fadd v23.4s, v23.4s, v2.4s
-	WORD $0x4ea2d6f7 // fsub v23.4s, v23.4s, v2.4s
-	WORD $0x4eb7d458 // fsub v24.4s, v2.4s, v23.4s
-	VSHL $23, V24.S4, V24.S4
-	VADD V1.S4, V24.S4, V24.S4
-	WORD $0x6e38dc84 // fmul v4.4s, v4.4s, v24.4s
-	WORD $0x6e38dd29 // fmul v9.4s, v9.4s, v24.4s
-	WORD $0x6e38dd6b // fmul v11.4s, v11.4s, v24.4s
-	WORD $0x6e38dd4a // fmul v10.4s, v10.4s, v24.4s
-	WORD $0x6e38dca5 // fmul v5.4s, v5.4s, v24.4s
-	WORD $0x6e38de10 // fmul v16.4s, v16.4s, v24.4s
-	WORD $0x6e38dd8c // fmul v12.4s, v12.4s, v24.4s
-	WORD $0x6e38ddce // fmul v14.4s, v14.4s, v24.4s
-	WORD $0x6e38dce7 // fmul v7.4s, v7.4s, v24.4s
-	WORD $0x6e38df18 // fmul v24.4s, v24.4s, v24.4s
-	WORD $0x6e38dd08 // fmul v8.4s, v8.4s, v24.4s
-	WORD $0x6e38ddad // fmul v13.4s, v13.4s, v24.4s
-	WORD $0x6e38ddef // fmul v15.4s, v15.4s, v24.4s
-	WORD $0x6e38de31 // fmul v17.4s, v17.4s, v24.4s
-	WORD $0x6e38de52 // fmul v18.4s, v18.4s, v24.4s
-	WORD $0x6e38de73 // fmul v19.4s, v19.4s, v24.4s
-	WORD $0x6e38de94 // fmul v20.4s, v20.4s, v24.4s
-	WORD $0x6e38deb5 // fmul v21.4s, v21.4s, v24.4s
-	WORD $0x6e38ded6 // fmul v22.4s, v22.4s, v24.4s
-	WORD $0x4e32d518 // fadd v24.4s, v8.4s, v18.4s
-	WORD $0x4e36d718 // fadd v24.4s, v24.4s, v22.4s
-	FMOVQ 160(R4), F26
-	WORD $0x6e3adf18 // fmul v24.4s, v24.4s, v26.4s
-	WORD $0x6e2cdcba // fmul v26.4s, v5.4s, v12.4s
-	VMOV V26.B16, V27.B16
-	VFMLS V12.S4, V5.S4, V27.S4
-	WORD $0x6ea0fb5a // fneg v26.4s, v26.4s
-	VFMLA V14.S4, V10.S4, V26.S4
-	WORD $0x4e3bd75a // fadd v26.4s, v26.4s, v27.4s
-	WORD $0x6e2ede1b // fmul v27.4s, v16.4s, v14.4s
-	FMOVQ F6, 208(RSP)
-	VMOV V27.B16, V6.B16
-	VFMLS V14.S4, V16.S4, V6.S4
-	WORD $0x6ea0fb7b // fneg v27.4s, v27.4s
-	VFMLA V7.S4, V5.S4, V27.S4
-	WORD $0x4e26d77b // fadd v27.4s, v27.4s, v6.4s
-	WORD $0x6e2cde06 // fmul v6.4s, v16.4s, v12.4s
-	FMOVQ F23, 224(RSP)
-	VMOV V6.B16, V23.B16
-	VFMLS V12.S4, V16.S4, V23.S4
-	WORD $0x6ea0f8c6 // fneg v6.4s, v6.4s
-	VFMLA V7.S4, V10.S4, V6.S4
-	WORD $0x4e37d4c6 // fadd v6.4s, v6.4s, v23.4s
-	WORD $0x6e26dd26 // fmul v6.4s, v9.4s, v6.4s
-	WORD $0x6ea0f8c6 // fneg v6.4s, v6.4s
-	VFMLA V27.S4, V4.S4, V6.S4
-	VFMLA V26.S4, V11.S4, V6.S4
+	VFMLA V23.S4, V22.S4, V21.S4
+	FMOVQ 160(R4), F22
+	WORD $0x4e36d6b5 // fadd v21.4s, v21.4s, v22.4s
+	FMOVQ 160(R4), F22
+	WORD $0x4eb6d6b5 // fsub v21.4s, v21.4s, v22.4s
+	FMOVQ 160(R4), F22
+	WORD $0x4eb5d6d7 // fsub v23.4s, v22.4s, v21.4s
+	VSHL $23, V23.S4, V23.S4
+	FMOVQ 96(R4), F22
+	VADD V22.S4, V23.S4, V23.S4
+	WORD $0x6e37dc21 // fmul v1.4s, v1.4s, v23.4s
+	WORD $0x6e37dcc6 // fmul v6.4s, v6.4s, v23.4s
+	WORD $0x6e37dd08 // fmul v8.4s, v8.4s, v23.4s
+	WORD $0x6e37dce7 // fmul v7.4s, v7.4s, v23.4s
+	WORD $0x6e37dc42 // fmul v2.4s, v2.4s, v23.4s
+	WORD $0x6e37ddad // fmul v13.4s, v13.4s, v23.4s
+	WORD $0x6e37dd29 // fmul v9.4s, v9.4s, v23.4s
+	WORD $0x6e37dd6b // fmul v11.4s, v11.4s, v23.4s
+	WORD $0x6e37dc84 // fmul v4.4s, v4.4s, v23.4s
+	WORD $0x6e37def7 // fmul v23.4s, v23.4s, v23.4s
+	WORD $0x6e37dca5 // fmul v5.4s, v5.4s, v23.4s
+	WORD $0x6e37dd4a // fmul v10.4s, v10.4s, v23.4s
+	WORD $0x6e37dd8c // fmul v12.4s, v12.4s, v23.4s
+	WORD $0x6e37ddce // fmul v14.4s, v14.4s, v23.4s
+	WORD $0x6e37ddef // fmul v15.4s, v15.4s, v23.4s
+	WORD $0x6e37de10 // fmul v16.4s, v16.4s, v23.4s
+	WORD $0x6e37de31 // fmul v17.4s, v17.4s, v23.4s
+	WORD $0x6e37de52 // fmul v18.4s, v18.4s, v23.4s
+	WORD $0x6e37de73 // fmul v19.4s, v19.4s, v23.4s
+	WORD $0x4e2fd4b6 // fadd v22.4s, v5.4s, v15.4s
+	WORD $0x4e33d6d6 // fadd v22.4s, v22.4s, v19.4s
+	FMOVQ 144(R4), F23
+	WORD $0x6e37ded6 // fmul v22.4s, v22.4s, v23.4s
+	WORD $0x6e29dc57 // fmul v23.4s, v2.4s, v9.4s
+	VMOV V23.B16, V24.B16
+	VFMLS V9.S4, V2.S4, V24.S4
+	WORD $0x6ea0faf7 // fneg v23.4s, v23.4s
+	VFMLA V11.S4, V7.S4, V23.S4
+	WORD $0x4e38d6f7 // fadd v23.4s, v23.4s, v24.4s
+	WORD $0x6e2bddb8 // fmul v24.4s, v13.4s, v11.4s
+	VMOV V24.B16, V25.B16
+	VFMLS V11.S4, V13.S4, V25.S4
+	WORD $0x6ea0fb18 // fneg v24.4s, v24.4s
+	VFMLA V4.S4, V2.S4, V24.S4
+	WORD $0x4e39d718 // fadd v24.4s, v24.4s, v25.4s
+	WORD $0x6e29ddb9 // fmul v25.4s, v13.4s, v9.4s
+	VMOV V25.B16, V26.B16
+	VFMLS V9.S4, V13.S4, V26.S4
+	WORD $0x6ea0fb39 // fneg v25.4s, v25.4s
+	VFMLA V4.S4, V7.S4, V25.S4
+	WORD $0x4e3ad739 // fadd v25.4s, v25.4s, v26.4s
+	WORD $0x6e39dcd9 // fmul v25.4s, v6.4s, v25.4s
+	WORD $0x6ea0fb39 // fneg v25.4s, v25.4s
+	VFMLA V24.S4, V1.S4, V25.S4
+	VFMLA V23.S4, V8.S4, V25.S4
 	FMOVQ 176(R4), F23
+	FMOVQ 192(R4), F24
+	VFMLA V25.S4, V24.S4, V23.S4
+	FMOVQ 208(R4), F24
 	FMOVQ 192(R4), F26
-	VFMLA V6.S4, V26.S4, V23.S4
-	FMOVQ 208(R4), F26
-	FMOVQ 192(R4), F27
-	VFMLA V24.S4, V27.S4, V26.S4
-	FMOVQ 224(R4), F27
-	FMOVQ 240(R4), F28
-	VFMLA V6.S4, V28.S4, V27.S4
-	FMOVQ 240(R4), F28
-	VFMLA V24.S4, V28.S4, V23.S4
-	FMOVQ F25, 240(RSP)
-	FMOVQ 256(R4), F25
-	VFMLA V6.S4, V26.S4, V25.S4
-	VFMLA V24.S4, V26.S4, V27.S4
-	FMOVQ 272(R4), F26
-	VFMLA V6.S4, V23.S4, V26.S4
-	VFMLA V24.S4, V23.S4, V25.S4
+	VFMLA V22.S4, V26.S4, V24.S4
+	FMOVQ 224(R4), F26
+	FMOVQ 240(R4), F27
+	VFMLA V25.S4, V27.S4, V26.S4
+	FMOVQ 240(R4), F27
+	VFMLA V22.S4, V27.S4, V23.S4
+	FMOVQ 256(R4), F27
+	VFMLA V25.S4, V24.S4, V27.S4
+	VFMLA V22.S4, V24.S4, V26.S4
+	FMOVQ 272(R4), F24
+	VFMLA V25.S4, V23.S4, V24.S4
+	VFMLA V22.S4, V23.S4, V27.S4
 	FMOVQ 288(R4), F23
-	VFMLA V6.S4, V27.S4, V23.S4
-	VFMLA V24.S4, V27.S4, V26.S4
-	FMOVQ 304(R4), F27
-	VFMLA V6.S4, V25.S4, V27.S4
-	VFMLA V24.S4, V25.S4, V23.S4
-	FMOVQ 320(R4), F25
-	VFMLA V6.S4, V26.S4, V25.S4
-	VFMLA V24.S4, V26.S4, V27.S4
-	FMOVQ 336(R4), F26
-	VFMLA V6.S4, V23.S4, V26.S4
-	VFMLA V24.S4, V23.S4, V25.S4
+	VFMLA V25.S4, V26.S4, V23.S4
+	VFMLA V22.S4, V26.S4, V24.S4
+	FMOVQ 304(R4), F26
+	VFMLA V25.S4, V27.S4, V26.S4
+	VFMLA V22.S4, V27.S4, V23.S4
+	FMOVQ 320(R4), F27
+	VFMLA V25.S4, V24.S4, V27.S4
+	VFMLA V22.S4, V24.S4, V26.S4
+	FMOVQ 336(R4), F24
+	VFMLA V25.S4, V23.S4, V24.S4
+	VFMLA V22.S4, V23.S4, V27.S4
 	FMOVQ 352(R4), F23
-	VFMLA V6.S4, V27.S4, V23.S4
-	VFMLA V24.S4, V27.S4, V26.S4
-	FMOVQ 368(R4), F27
-	VFMLA V6.S4, V25.S4, V27.S4
-	VFMLA V24.S4, V25.S4, V23.S4
-	FMOVQ 384(R4), F25
-	VFMLA V6.S4, V26.S4, V25.S4
-	VFMLA V24.S4, V26.S4, V27.S4
-	WORD $0x6e26dee6 // fmul v6.4s, v23.4s, v6.4s
-	VFMLA V24.S4, V23.S4, V25.S4
-	WORD $0x6e28df68 // fmul v8.4s, v27.4s, v8.4s
-	WORD $0x4e26d508 // fadd v8.4s, v8.4s, v6.4s
-	VFMLA V4.S4, V25.S4, V8.S4
-	WORD $0x6e2ddf6d // fmul v13.4s, v27.4s, v13.4s
-	VFMLA V9.S4, V25.S4, V13.S4
-	WORD $0x6e2fdf6f // fmul v15.4s, v27.4s, v15.4s
-	VFMLA V11.S4, V25.S4, V15.S4
-	WORD $0x6e31df71 // fmul v17.4s, v27.4s, v17.4s
-	VFMLA V10.S4, V25.S4, V17.S4
-	WORD $0x6e32df72 // fmul v18.4s, v27.4s, v18.4s
-	WORD $0x4e26d652 // fadd v18.4s, v18.4s, v6.4s
-	VFMLA V5.S4, V25.S4, V18.S4
-	WORD $0x6e33df73 // fmul v19.4s, v27.4s, v19.4s
-	VFMLA V16.S4, V25.S4, V19.S4
-	WORD $0x6e34df74 // fmul v20.4s, v27.4s, v20.4s
-	VFMLA V12.S4, V25.S4, V20.S4
-	WORD $0x6e35df75 // fmul v21.4s, v27.4s, v21.4s
-	VFMLA V14.S4, V25.S4, V21.S4
-	WORD $0x6e36df7b // fmul v27.4s, v27.4s, v22.4s
-	WORD $0x4e26d77b // fadd v27.4s, v27.4s, v6.4s
-	VFMLA V7.S4, V25.S4, V27.S4
-	FMOVQ 240(RSP), F4
-	FMOVQ F4, 192(RSP)
-	FMOVQ F8, 16(RSP)
-	FMOVQ F13, 32(RSP)
-	FMOVQ F15, 48(RSP)
-	FMOVQ F17, 64(RSP)
-	FMOVQ F18, 80(RSP)
-	FMOVQ F19, 96(RSP)
-	FMOVQ F20, 112(RSP)
-	FMOVQ F21, 128(RSP)
-	FMOVQ F27, 144(RSP)
-	FMOVQ 224(RSP), F4
-	FMOVQ F4, 160(RSP)
-	FMOVQ 208(RSP), F4
-	FMOVQ F4, 176(RSP)
+	VFMLA V25.S4, V26.S4, V23.S4
+	VFMLA V22.S4, V26.S4, V24.S4
+	FMOVQ 368(R4), F26
+	VFMLA V25.S4, V27.S4, V26.S4
+	VFMLA V22.S4, V27.S4, V23.S4
+	FMOVQ 384(R4), F27
+	VFMLA V25.S4, V24.S4, V27.S4
+	VFMLA V22.S4, V24.S4, V26.S4
+	WORD $0x6e39def9 // fmul v25.4s, v23.4s, v25.4s
+	VFMLA V22.S4, V23.S4, V27.S4
+	WORD $0x6e25df45 // fmul v5.4s, v26.4s, v5.4s
+	WORD $0x4e39d4a5 // fadd v5.4s, v5.4s, v25.4s
+	VFMLA V1.S4, V27.S4, V5.S4
+	WORD $0x6e2adf4a // fmul v10.4s, v26.4s, v10.4s
+	VFMLA V6.S4, V27.S4, V10.S4
+	WORD $0x6e2cdf4c // fmul v12.4s, v26.4s, v12.4s
+	VFMLA V8.S4, V27.S4, V12.S4
+	WORD $0x6e2edf4e // fmul v14.4s, v26.4s, v14.4s
+	VFMLA V7.S4, V27.S4, V14.S4
+	WORD $0x6e2fdf4f // fmul v15.4s, v26.4s, v15.4s
+	WORD $0x4e39d5ef // fadd v15.4s, v15.4s, v25.4s
+	VFMLA V2.S4, V27.S4, V15.S4
+	WORD $0x6e30df50 // fmul v16.4s, v26.4s, v16.4s
+	VFMLA V13.S4, V27.S4, V16.S4
+	WORD $0x6e31df51 // fmul v17.4s, v26.4s, v17.4s
+	VFMLA V9.S4, V27.S4, V17.S4
+	WORD $0x6e32df52 // fmul v18.4s, v26.4s, v18.4s
+	VFMLA V11.S4, V27.S4, V18.S4
+	WORD $0x6e33df5a // fmul v26.4s, v26.4s, v19.4s
+	WORD $0x4e39d75a // fadd v26.4s, v26.4s, v25.4s
+	VFMLA V4.S4, V27.S4, V26.S4
+	FMOVQ F20, 192(RSP)
+	FMOVQ F5, 16(RSP)
+	FMOVQ F10, 32(RSP)
+	FMOVQ F12, 48(RSP)
+	FMOVQ F14, 64(RSP)
+	FMOVQ F15, 80(RSP)
+	FMOVQ F16, 96(RSP)
+	FMOVQ F17, 112(RSP)
+	FMOVQ F18, 128(RSP)
+	FMOVQ F26, 144(RSP)
+	FMOVQ F21, 160(RSP)
+	FMOVQ F3, 176(RSP)
 
 stage2:
-	FMOVQ 160(RSP), F4
-	WORD $0x4ea0c885 // fcmgt v5.4s, v4.4s, #0.0
-	FMOVQ 16(RSP), F6
-	WORD $0x4e26d4c7 // fadd v7.4s, v6.4s, v6.4s
-	VFMLA V6.S4, V6.S4, V7.S4
-	FMOVQ 32(RSP), F8
-	FMOVQ 64(RSP), F9
-	VFMLA V9.S4, V8.S4, V7.S4
-	FMOVQ 48(RSP), F10
-	FMOVQ 112(RSP), F11
-	VFMLA V11.S4, V10.S4, V7.S4
-	VBIF V5.B16, V6.B16, V7.B16
-	WORD $0x4e28d50c // fadd v12.4s, v8.4s, v8.4s
-	VFMLA V8.S4, V6.S4, V12.S4
-	FMOVQ 80(RSP), F13
-	VFMLA V13.S4, V8.S4, V12.S4
-	FMOVQ 128(RSP), F14
-	VFMLA V14.S4, V10.S4, V12.S4
-	VBIF V5.B16, V8.B16, V12.B16
-	WORD $0x4e2ad54f // fadd v15.4s, v10.4s, v10.4s
-	VFMLA V10.S4, V6.S4, V15.S4
-	FMOVQ 96(RSP), F16
-	VFMLA V16.S4, V8.S4, V15.S4
-	FMOVQ 144(RSP), F17
-	VFMLA V17.S4, V10.S4, V15.S4
-	VBIF V5.B16, V10.B16, V15.B16
-	WORD $0x4e29d532 // fadd v18.4s, v9.4s, v9.4s
-	VFMLA V6.S4, V9.S4, V18.S4
-	VFMLA V9.S4, V13.S4, V18.S4
-	VFMLA V11.S4, V16.S4, V18.S4
-	VBIF V5.B16, V9.B16, V18.B16
-	WORD $0x4e2dd5b3 // fadd v19.4s, v13.4s, v13.4s
-	VFMLA V8.S4, V9.S4, V19.S4
-	VFMLA V13.S4, V13.S4, V19.S4
-	VFMLA V14.S4, V16.S4, V19.S4
-	VBIF V5.B16, V13.B16, V19.B16
-	WORD $0x4e30d614 // fadd v20.4s, v16.4s, v16.4s
-	VFMLA V10.S4, V9.S4, V20.S4
-	VFMLA V16.S4, V13.S4, V20.S4
-	VFMLA V17.S4, V16.S4, V20.S4
-	VBIF V5.B16, V16.B16, V20.B16
-	WORD $0x4e2bd575 // fadd v21.4s, v11.4s, v11.4s
-	VFMLA V6.S4, V11.S4, V21.S4
-	VFMLA V9.S4, V14.S4, V21.S4
-	VFMLA V11.S4, V17.S4, V21.S4
-	VBIF V5.B16, V11.B16, V21.B16
-	WORD $0x4e2ed5c6 // fadd v6.4s, v14.4s, v14.4s
-	VFMLA V8.S4, V11.S4, V6.S4
-	VFMLA V13.S4, V14.S4, V6.S4
-	VFMLA V14.S4, V17.S4, V6.S4
-	VBIF V5.B16, V14.B16, V6.B16
-	WORD $0x4e31d628 // fadd v8.4s, v17.4s, v17.4s
-	VFMLA V10.S4, V11.S4, V8.S4
-	VFMLA V16.S4, V14.S4, V8.S4
-	VFMLA V17.S4, V17.S4, V8.S4
-	VBIT V5.B16, V8.B16, V17.B16
-	WORD $0x4ea1d484 // fsub v4.4s, v4.4s, v1.4s
-	WORD $0x4ea0c885 // fcmgt v5.4s, v4.4s, #0.0
-	WORD $0x6eb0a8a8 // umaxv s8, v5.4s
-	FMOVS F8, R9
-	FMOVQ F7, 16(RSP)
-	FMOVQ F12, 32(RSP)
-	FMOVQ F15, 48(RSP)
-	FMOVQ F18, 64(RSP)
-	FMOVQ F19, 80(RSP)
-	FMOVQ F20, 96(RSP)
-	FMOVQ F21, 112(RSP)
-	FMOVQ F6, 128(RSP)
-	FMOVQ F17, 144(RSP)
-	FMOVQ F4, 160(RSP)
-	CBNZ R9, stage2
-	FMOVQ 192(RSP), F4
-	WORD $0x4ea0a884 // cmlt v4.4s, v4.4s, #0
-	FMOVQ 176(RSP), F5
-	VMOV V2.B16, V6.B16
-	FMOVQ 400(R4), F7
-	VFMLA V7.S4, V5.S4, V6.S4
-	WORD $0x4ea2d4c7 // fsub v7.4s, v6.4s, v2.4s
-	FMOVQ 416(R4), F8
-	VFMLS V8.S4, V7.S4, V5.S4
-	FMOVQ 432(R4), F8
-	VFMLS V8.S4, V7.S4, V5.S4
-	FMOVQ 448(R4), F7
-	FMOVQ 464(R4), F8
-	VFMLA V5.S4, V8.S4, V7.S4
-	FMOVQ 480(R4), F8
-	VFMLA V5.S4, V7.S4, V8.S4
-	FMOVQ 496(R4), F7
-	VFMLA V5.S4, V8.S4, V7.S4
-	FMOVQ 512(R4), F8
-	VFMLA V5.S4, V7.S4, V8.S4
-	WORD $0x6e25dca7 // fmul v7.4s, v5.4s, v5.4s
-	VFMLA V8.S4, V7.S4, V5.S4
-	VSHL $23, V6.S4, V6.S4
-	VADD V1.S4, V6.S4, V6.S4
-	VFMLA V6.S4, V5.S4, V6.S4
-	FMOVQ 16(RSP), F5
-	WORD $0x4e21d4a5 // fadd v5.4s, v5.4s, v1.4s
-	WORD $0x6e25dcc5 // fmul v5.4s, v6.4s, v5.4s
-	FMOVQ 32(RSP), F7
-	WORD $0x6e27dcc7 // fmul v7.4s, v6.4s, v7.4s
-	FMOVQ 48(RSP), F8
-	WORD $0x6e28dcc8 // fmul v8.4s, v6.4s, v8.4s
-	FMOVQ 64(RSP), F9
-	WORD $0x6e29dcc9 // fmul v9.4s, v6.4s, v9.4s
+	FMOVQ 160(RSP), F1
+	WORD $0x4ea0c822 // fcmgt v2.4s, v1.4s, #0.0
+	FMOVQ 16(RSP), F3
+	WORD $0x4e23d464 // fadd v4.4s, v3.4s, v3.4s
+	VFMLA V3.S4, V3.S4, V4.S4
+	FMOVQ 32(RSP), F5
+	FMOVQ 64(RSP), F6
+	VFMLA V6.S4, V5.S4, V4.S4
+	FMOVQ 48(RSP), F7
+	FMOVQ 112(RSP), F8
+	VFMLA V8.S4, V7.S4, V4.S4
+	VBIF V2.B16, V3.B16, V4.B16
+	WORD $0x4e25d4a9 // fadd v9.4s, v5.4s, v5.4s
+	VFMLA V5.S4, V3.S4, V9.S4
 	FMOVQ 80(RSP), F10
-	WORD $0x4e21d54a // fadd v10.4s, v10.4s, v1.4s
-	WORD $0x6e2adcca // fmul v10.4s, v6.4s, v10.4s
-	FMOVQ 96(RSP), F11
-	WORD $0x6e2bdccb // fmul v11.4s, v6.4s, v11.4s
-	FMOVQ 112(RSP), F12
-	WORD $0x6e2cdccc // fmul v12.4s, v6.4s, v12.4s
-	FMOVQ 128(RSP), F13
-	WORD $0x6e2ddccd // fmul v13.4s, v6.4s, v13.4s
+	VFMLA V10.S4, V5.S4, V9.S4
+	FMOVQ 128(RSP), F11
+	VFMLA V11.S4, V7.S4, V9.S4
+	VBIF V2.B16, V5.B16, V9.B16
+	WORD $0x4e27d4ec // fadd v12.4s, v7.4s, v7.4s
+	VFMLA V7.S4, V3.S4, V12.S4
+	FMOVQ 96(RSP), F13
+	VFMLA V13.S4, V5.S4, V12.S4
 	FMOVQ 144(RSP), F14
-	WORD $0x4e21d5ce // fadd v14.4s, v14.4s, v1.4s
-	WORD $0x6e2edcc6 // fmul v6.4s, v6.4s, v14.4s
-	WORD $0x6eb0a88e // umaxv s14, v4.4s
-	FMOVS F14, R9
+	VFMLA V14.S4, V7.S4, V12.S4
+	VBIF V2.B16, V7.B16, V12.B16
+	WORD $0x4e26d4cf // fadd v15.4s, v6.4s, v6.4s
+	VFMLA V3.S4, V6.S4, V15.S4
+	VFMLA V6.S4, V10.S4, V15.S4
+	VFMLA V8.S4, V13.S4, V15.S4
+	VBIF V2.B16, V6.B16, V15.B16
+	WORD $0x4e2ad550 // fadd v16.4s, v10.4s, v10.4s
+	VFMLA V5.S4, V6.S4, V16.S4
+	VFMLA V10.S4, V10.S4, V16.S4
+	VFMLA V11.S4, V13.S4, V16.S4
+	VBIF V2.B16, V10.B16, V16.B16
+	WORD $0x4e2dd5b1 // fadd v17.4s, v13.4s, v13.4s
+	VFMLA V7.S4, V6.S4, V17.S4
+	VFMLA V13.S4, V10.S4, V17.S4
+	VFMLA V14.S4, V13.S4, V17.S4
+	VBIF V2.B16, V13.B16, V17.B16
+	WORD $0x4e28d512 // fadd v18.4s, v8.4s, v8.4s
+	VFMLA V3.S4, V8.S4, V18.S4
+	VFMLA V6.S4, V11.S4, V18.S4
+	VFMLA V8.S4, V14.S4, V18.S4
+	VBIF V2.B16, V8.B16, V18.B16
+	WORD $0x4e2bd563 // fadd v3.4s, v11.4s, v11.4s
+	VFMLA V5.S4, V8.S4, V3.S4
+	VFMLA V10.S4, V11.S4, V3.S4
+	VFMLA V11.S4, V14.S4, V3.S4
+	VBIF V2.B16, V11.B16, V3.B16
+	WORD $0x4e2ed5c5 // fadd v5.4s, v14.4s, v14.4s
+	VFMLA V7.S4, V8.S4, V5.S4
+	VFMLA V13.S4, V11.S4, V5.S4
+	VFMLA V14.S4, V14.S4, V5.S4
+	VBIT V2.B16, V5.B16, V14.B16
+	FMOVQ 96(R4), F2
+	WORD $0x4ea2d421 // fsub v1.4s, v1.4s, v2.4s
+	WORD $0x4ea0c822 // fcmgt v2.4s, v1.4s, #0.0
+	WORD $0x6eb0a845 // umaxv s5, v2.4s
+	FMOVS F5, R9
+	FMOVQ F4, 16(RSP)
+	FMOVQ F9, 32(RSP)
+	FMOVQ F12, 48(RSP)
+	FMOVQ F15, 64(RSP)
+	FMOVQ F16, 80(RSP)
+	FMOVQ F17, 96(RSP)
+	FMOVQ F18, 112(RSP)
+	FMOVQ F3, 128(RSP)
+	FMOVQ F14, 144(RSP)
+	FMOVQ F1, 160(RSP)
+	CBNZ R9, stage2
+	FMOVQ 192(RSP), F1
+	WORD $0x4ea0a821 // cmlt v1.4s, v1.4s, #0
+	FMOVQ 176(RSP), F2
+	FMOVQ 160(R4), F3
+	FMOVQ 400(R4), F4
+	VFMLA V4.S4, V2.S4, V3.S4
+	FMOVQ 160(R4), F4
+	WORD $0x4ea4d465 // fsub v5.4s, v3.4s, v4.4s
+	FMOVQ 416(R4), F4
+	VFMLS V4.S4, V5.S4, V2.S4
+	FMOVQ 432(R4), F4
+	VFMLS V4.S4, V5.S4, V2.S4
+	FMOVQ 448(R4), F4
+	FMOVQ 464(R4), F5
+	VFMLA V2.S4, V5.S4, V4.S4
+	FMOVQ 480(R4), F5
+	VFMLA V2.S4, V4.S4, V5.S4
+	FMOVQ 496(R4), F4
+	VFMLA V2.S4, V5.S4, V4.S4
+	FMOVQ 512(R4), F5
+	VFMLA V2.S4, V4.S4, V5.S4
+	WORD $0x6e22dc44 // fmul v4.4s, v2.4s, v2.4s
+	VFMLA V5.S4, V4.S4, V2.S4
+	VSHL $23, V3.S4, V3.S4
+	FMOVQ 96(R4), F4
+	VADD V4.S4, V3.S4, V3.S4
+	VFMLA V3.S4, V2.S4, V3.S4
+	FMOVQ 16(RSP), F2
+	FMOVQ 96(R4), F4
+	WORD $0x4e24d442 // fadd v2.4s, v2.4s, v4.4s
+	WORD $0x6e22dc62 // fmul v2.4s, v3.4s, v2.4s
+	FMOVQ 32(RSP), F4
+	WORD $0x6e24dc64 // fmul v4.4s, v3.4s, v4.4s
+	FMOVQ 48(RSP), F5
+	WORD $0x6e25dc65 // fmul v5.4s, v3.4s, v5.4s
+	FMOVQ 64(RSP), F6
+	WORD $0x6e26dc66 // fmul v6.4s, v3.4s, v6.4s
+	FMOVQ 80(RSP), F7
+	FMOVQ 96(R4), F8
+	WORD $0x4e28d4e7 // fadd v7.4s, v7.4s, v8.4s
+	WORD $0x6e27dc67 // fmul v7.4s, v3.4s, v7.4s
+	FMOVQ 96(RSP), F8
+	WORD $0x6e28dc68 // fmul v8.4s, v3.4s, v8.4s
+	FMOVQ 112(RSP), F9
+	WORD $0x6e29dc69 // fmul v9.4s, v3.4s, v9.4s
+	FMOVQ 128(RSP), F10
+	WORD $0x6e2adc6a // fmul v10.4s, v3.4s, v10.4s
+	FMOVQ 144(RSP), F11
+	FMOVQ 96(R4), F12
+	WORD $0x4e2cd56b // fadd v11.4s, v11.4s, v12.4s
+	WORD $0x6e2bdc63 // fmul v3.4s, v3.4s, v11.4s
+	WORD $0x6eb0a82b // umaxv s11, v1.4s
+	FMOVS F11, R9
 	CBNZ R9, hard
-	FMOVQ F5, (R0)
+	FMOVQ F2, (R0)
 	ADD R5, R0, R9
-	FMOVQ F7, (R9)
+	FMOVQ F4, (R9)
 	ADD R5<<1, R0, R9
-	FMOVQ F8, (R9)
+	FMOVQ F5, (R9)
 	ADD R6, R0, R9
-	FMOVQ F9, (R9)
-	ADD R5<<2, R0, R9
-	FMOVQ F10, (R9)
-	ADD R7, R0, R9
-	FMOVQ F11, (R9)
-	ADD R6<<1, R0, R9
-	FMOVQ F12, (R9)
-	ADD R8, R0, R9
-	FMOVQ F13, (R9)
-	ADD R5<<3, R0, R9
 	FMOVQ F6, (R9)
+	ADD R5<<2, R0, R9
+	FMOVQ F7, (R9)
+	ADD R7, R0, R9
+	FMOVQ F8, (R9)
+	ADD R6<<1, R0, R9
+	FMOVQ F9, (R9)
+	ADD R8, R0, R9
+	FMOVQ F10, (R9)
+	ADD R5<<3, R0, R9
+	FMOVQ F3, (R9)
 	ADD $16, R0
 	ADD $16, R1
 	SUB $4, R2
@@ -575,525 +579,532 @@ next:
 	CBZ R2, done
 	MOVD R1, R9
 	TBZ $1, R2, loadOne
-	FMOVD.P 8(R9), F4
+	FMOVD.P 8(R9), F1
 	TBZ $0, R2, loaded
-	VLD1 (R9), V4.S[2]
+	VLD1 (R9), V1.S[2]
 	B loaded
 
 loadOne:
-	FMOVS (R9), F4
+	FMOVS (R9), F1
 
 loaded:
 	ADD R5<<2, R1, R9
 	TBZ $1, R2, loadOne2
-	FMOVD.P 8(R9), F5
+	FMOVD.P 8(R9), F2
 	TBZ $0, R2, loaded2
-	VLD1 (R9), V5.S[2]
+	VLD1 (R9), V2.S[2]
 	B loaded2
 
 loadOne2:
-	FMOVS (R9), F5
+	FMOVS (R9), F2
 
 loaded2:
-	WORD $0x4e25d486 // fadd v6.4s, v4.4s, v5.4s
+	WORD $0x4e22d423 // fadd v3.4s, v1.4s, v2.4s
 	ADD R5<<3, R1, R9
 	TBZ $1, R2, loadOne3
-	FMOVD.P 8(R9), F7
+	FMOVD.P 8(R9), F4
 	TBZ $0, R2, loaded3
-	VLD1 (R9), V7.S[2]
+	VLD1 (R9), V4.S[2]
 	B loaded3
 
 loadOne3:
-	FMOVS (R9), F7
+	FMOVS (R9), F4
 
 loaded3:
-	WORD $0x4e27d4c6 // fadd v6.4s, v6.4s, v7.4s
-	FMOVQ 64(R4), F8
-	WORD $0x6e28dcc6 // fmul v6.4s, v6.4s, v8.4s
-	WORD $0x4ea6d484 // fsub v4.4s, v4.4s, v6.4s
-	WORD $0x4ea6d4a5 // fsub v5.4s, v5.4s, v6.4s
-	WORD $0x4ea6d4e7 // fsub v7.4s, v7.4s, v6.4s
-	WORD $0x6e24dc88 // fmul v8.4s, v4.4s, v4.4s
+	WORD $0x4e24d463 // fadd v3.4s, v3.4s, v4.4s
+	FMOVQ 16(R4), F5
+	WORD $0x6e25dc63 // fmul v3.4s, v3.4s, v5.4s
+	WORD $0x4ea3d421 // fsub v1.4s, v1.4s, v3.4s
+	WORD $0x4ea3d442 // fsub v2.4s, v2.4s, v3.4s
+	WORD $0x4ea3d484 // fsub v4.4s, v4.4s, v3.4s
+	WORD $0x6e21dc25 // fmul v5.4s, v1.4s, v1.4s
 	ADD R5, R1, R9
 	TBZ $1, R2, loadOne4
-	FMOVD.P 8(R9), F9
+	FMOVD.P 8(R9), F6
 	TBZ $0, R2, loaded4
-	VLD1 (R9), V9.S[2]
+	VLD1 (R9), V6.S[2]
 	B loaded4
 
 loadOne4:
-	FMOVS (R9), F9
+	FMOVS (R9), F6
 
 loaded4:
 	ADD R6, R1, R9
 	TBZ $1, R2, loadOne5
-	FMOVD.P 8(R9), F10
+	FMOVD.P 8(R9), F7
 	TBZ $0, R2, loaded5
-	VLD1 (R9), V10.S[2]
+	VLD1 (R9), V7.S[2]
 	B loaded5
 
 loadOne5:
-	FMOVS (R9), F10
+	FMOVS (R9), F7
 
 loaded5:
-	VFMLA V10.S4, V9.S4, V8.S4
+	VFMLA V7.S4, V6.S4, V5.S4
 	ADD R5<<1, R1, R9
 	TBZ $1, R2, loadOne6
-	FMOVD.P 8(R9), F11
+	FMOVD.P 8(R9), F8
 	TBZ $0, R2, loaded6
-	VLD1 (R9), V11.S[2]
+	VLD1 (R9), V8.S[2]
 	B loaded6
 
 loadOne6:
-	FMOVS (R9), F11
+	FMOVS (R9), F8
 
 loaded6:
 	ADD R6<<1, R1, R9
 	TBZ $1, R2, loadOne7
-	FMOVD.P 8(R9), F12
+	FMOVD.P 8(R9), F9
 	TBZ $0, R2, loaded7
-	VLD1 (R9), V12.S[2]
+	VLD1 (R9), V9.S[2]
 	B loaded7
 
 loadOne7:
-	FMOVS (R9), F12
+	FMOVS (R9), F9
 
 loaded7:
-	VFMLA V12.S4, V11.S4, V8.S4
-	WORD $0x6e29dc8d // fmul v13.4s, v4.4s, v9.4s
-	VFMLA V5.S4, V9.S4, V13.S4
+	VFMLA V9.S4, V8.S4, V5.S4
+	WORD $0x6e26dc2a // fmul v10.4s, v1.4s, v6.4s
+	VFMLA V2.S4, V6.S4, V10.S4
 	ADD R8, R1, R9
 	TBZ $1, R2, loadOne8
-	FMOVD.P 8(R9), F14
+	FMOVD.P 8(R9), F11
 	TBZ $0, R2, loaded8
-	VLD1 (R9), V14.S[2]
+	VLD1 (R9), V11.S[2]
 	B loaded8
 
 loadOne8:
-	FMOVS (R9), F14
+	FMOVS (R9), F11
 
 loaded8:
-	VFMLA V14.S4, V11.S4, V13.S4
-	WORD $0x6e2bdc8f // fmul v15.4s, v4.4s, v11.4s
+	VFMLA V11.S4, V8.S4, V10.S4
+	WORD $0x6e28dc2c // fmul v12.4s, v1.4s, v8.4s
 	ADD R7, R1, R9
 	TBZ $1, R2, loadOne9
-	FMOVD.P 8(R9), F16
+	FMOVD.P 8(R9), F13
 	TBZ $0, R2, loaded9
-	VLD1 (R9), V16.S[2]
+	VLD1 (R9), V13.S[2]
 	B loaded9
 
 loadOne9:
-	FMOVS (R9), F16
+	FMOVS (R9), F13
 
 loaded9:
-	VFMLA V16.S4, V9.S4, V15.S4
-	VFMLA V7.S4, V11.S4, V15.S4
-	WORD $0x6e24dd51 // fmul v17.4s, v10.4s, v4.4s
-	VFMLA V10.S4, V5.S4, V17.S4
-	VFMLA V12.S4, V16.S4, V17.S4
-	WORD $0x6e29dd52 // fmul v18.4s, v10.4s, v9.4s
-	VFMLA V5.S4, V5.S4, V18.S4
-	VFMLA V14.S4, V16.S4, V18.S4
-	WORD $0x6e2bdd53 // fmul v19.4s, v10.4s, v11.4s
-	VFMLA V16.S4, V5.S4, V19.S4
-	VFMLA V7.S4, V16.S4, V19.S4
-	WORD $0x6e24dd94 // fmul v20.4s, v12.4s, v4.4s
-	VFMLA V10.S4, V14.S4, V20.S4
-	VFMLA V12.S4, V7.S4, V20.S4
-	WORD $0x6e29dd95 // fmul v21.4s, v12.4s, v9.4s
-	VFMLA V5.S4, V14.S4, V21.S4
-	VFMLA V14.S4, V7.S4, V21.S4
-	WORD $0x6e2bdd96 // fmul v22.4s, v12.4s, v11.4s
-	VFMLA V16.S4, V14.S4, V22.S4
-	VFMLA V7.S4, V7.S4, V22.S4
-	VAND V0.B16, V8.B16, V23.B16
-	VAND V0.B16, V17.B16, V24.B16
-	WORD $0x4e38d6f7 // fadd v23.4s, v23.4s, v24.4s
-	VAND V0.B16, V20.B16, V24.B16
-	WORD $0x4e38d6f7 // fadd v23.4s, v23.4s, v24.4s
-	VAND V0.B16, V13.B16, V24.B16
-	VAND V0.B16, V18.B16, V25.B16
-	WORD $0x4e39d718 // fadd v24.4s, v24.4s, v25.4s
-	VAND V0.B16, V21.B16, V25.B16
-	WORD $0x4e39d718 // fadd v24.4s, v24.4s, v25.4s
-	WORD $0x6eb8e6f9 // fcmgt v25.4s, v23.4s, v24.4s
-	VBSL V24.B16, V23.B16, V25.B16
-	VAND V0.B16, V15.B16, V23.B16
-	VAND V0.B16, V19.B16, V24.B16
-	WORD $0x4e38d6f7 // fadd v23.4s, v23.4s, v24.4s
-	VAND V0.B16, V22.B16, V24.B16
-	WORD $0x4e38d6f7 // fadd v23.4s, v23.4s, v24.4s
-	WORD $0x6eb7e738 // fcmgt v24.4s, v25.4s, v23.4s
-	VBSL V23.B16, V25.B16, V24.B16
-	WORD $0x6e38e477 // fcmge v23.4s, v3.4s, v24.4s
-	WORD $0x6e205af7 // mvn v23.16b, v23.16b
-	VAND V0.B16, V6.B16, V25.B16
-	FMOVQ 80(R4), F26
-	WORD $0x6e39e759 // fcmge v25.4s, v26.4s, v25.4s
-	WORD $0x6e205b39 // mvn v25.16b, v25.16b
-	VORR V25.B16, V23.B16, V23.B16
-	FMOVQ 96(R4), F25
-	FMOVQ 112(R4), F26
-	VBIT V23.B16, V26.B16, V25.B16
-	WORD $0x6eb8e477 // fcmgt v23.4s, v3.4s, v24.4s
-	VBSL V3.B16, V24.B16, V23.B16
-	WORD $0x6ea1e6f8 // fcmgt v24.4s, v23.4s, v1.4s
-	VBSL V1.B16, V23.B16, V24.B16
-	VUSHR $23, V24.S4, V24.S4
-	WORD $0x4e21db18 // scvtf v24.4s, v24.4s
-	FMOVQ 128(R4), F23
-	WORD $0x4eb7d718 // fsub v24.4s, v24.4s, v23.4s
+	VFMLA V13.S4, V6.S4, V12.S4
+	VFMLA V4.S4, V8.S4, V12.S4
+	WORD $0x6e21dcee // fmul v14.4s, v7.4s, v1.4s
+	VFMLA V7.S4, V2.S4, V14.S4
+	VFMLA V9.S4, V13.S4, V14.S4
+	WORD $0x6e26dcef // fmul v15.4s, v7.4s, v6.4s
+	VFMLA V2.S4, V2.S4, V15.S4
+	VFMLA V11.S4, V13.S4, V15.S4
+	WORD $0x6e28dcf0 // fmul v16.4s, v7.4s, v8.4s
+	VFMLA V13.S4, V2.S4, V16.S4
+	VFMLA V4.S4, V13.S4, V16.S4
+	WORD $0x6e21dd31 // fmul v17.4s, v9.4s, v1.4s
+	VFMLA V7.S4, V11.S4, V17.S4
+	VFMLA V9.S4, V4.S4, V17.S4
+	WORD $0x6e26dd32 // fmul v18.4s, v9.4s, v6.4s
+	VFMLA V2.S4, V11.S4, V18.S4
+	VFMLA V11.S4, V4.S4, V18.S4
+	WORD $0x6e28dd33 // fmul v19.4s, v9.4s, v8.4s
+	VFMLA V13.S4, V11.S4, V19.S4
+	VFMLA V4.S4, V4.S4, V19.S4
+	VAND V0.B16, V5.B16, V20.B16
+	VAND V0.B16, V14.B16, V21.B16
+	WORD $0x4e35d694 // fadd v20.4s, v20.4s, v21.4s
+	VAND V0.B16, V17.B16, V21.B16
+	WORD $0x4e35d694 // fadd v20.4s, v20.4s, v21.4s
+	VAND V0.B16, V10.B16, V21.B16
+	VAND V0.B16, V15.B16, V22.B16
+	WORD $0x4e36d6b5 // fadd v21.4s, v21.4s, v22.4s
+	VAND V0.B16, V18.B16, V22.B16
+	WORD $0x4e36d6b5 // fadd v21.4s, v21.4s, v22.4s
+	WORD $0x6eb5e696 // fcmgt v22.4s, v20.4s, v21.4s
+	VBSL V21.B16, V20.B16, V22.B16
+	VAND V0.B16, V12.B16, V20.B16
+	VAND V0.B16, V16.B16, V21.B16
+	WORD $0x4e35d694 // fadd v20.4s, v20.4s, v21.4s
+	VAND V0.B16, V19.B16, V21.B16
+	WORD $0x4e35d694 // fadd v20.4s, v20.4s, v21.4s
+	WORD $0x6eb4e6d5 // fcmgt v21.4s, v22.4s, v20.4s
+	VBSL V20.B16, V22.B16, V21.B16
+	FMOVQ 32(R4), F20
+	WORD $0x6e35e696 // fcmge v22.4s, v20.4s, v21.4s
+	WORD $0x6e205ad6 // mvn v22.16b, v22.16b
+	VAND V0.B16, V3.B16, V20.B16
+	FMOVQ 48(R4), F23
+	WORD $0x6e34e6f4 // fcmge v20.4s, v23.4s, v20.4s
+	WORD $0x6e205a94 // mvn v20.16b, v20.16b
+	VORR V20.B16, V22.B16, V22.B16
+	FMOVQ 64(R4), F20
+	FMOVQ 80(R4), F23
+	VBIT V22.B16, V23.B16, V20.B16
+	FMOVQ 32(R4), F22
+	WORD $0x6eb5e6d7 // fcmgt v23.4s, v22.4s, v21.4s
+	VBSL V22.B16, V21.B16, V23.B16
+	FMOVQ 96(R4), F21
+	WORD $0x6eb5e6f6 // fcmgt v22.4s, v23.4s, v21.4s
+	VBSL V21.B16, V23.B16, V22.B16
+	VUSHR $23, V22.S4, V22.S4
+	WORD $0x4e21dad6 // scvtf v22.4s, v22.4s
+	FMOVQ 112(R4), F21
+	WORD $0x4eb5d6d6 // fsub v22.4s, v22.4s, v21.4s
+	FMOVQ 128(R4), F21
 	FMOVQ 144(R4), F23
-	FMOVQ 160(R4), F26
-	VFMLA V26.S4, V24.S4, V23.S4
-	WORD $0x4e22d6f7 // fadd v23.4s, v23.4s, v2.4s
-	WORD $0x4ea2d6f7 // fsub v23.4s, v23.4s, v2.4s
-	WORD $0x4eb7d458 // fsub v24.4s, v2.4s, v23.4s
-	VSHL $23, V24.S4, V24.S4
-	VADD V1.S4, V24.S4, V24.S4
-	WORD $0x6e38dc84 // fmul v4.4s, v4.4s, v24.4s
-	WORD $0x6e38dd29 // fmul v9.4s, v9.4s, v24.4s
-	WORD $0x6e38dd6b // fmul v11.4s, v11.4s, v24.4s
-	WORD $0x6e38dd4a // fmul v10.4s, v10.4s, v24.4s
-	WORD $0x6e38dca5 // fmul v5.4s, v5.4s, v24.4s
-	WORD $0x6e38de10 // fmul v16.4s, v16.4s, v24.4s
-	WORD $0x6e38dd8c // fmul v12.4s, v12.4s, v24.4s
-	WORD $0x6e38ddce // fmul v14.4s, v14.4s, v24.4s
-	WORD $0x6e38dce7 // fmul v7.4s, v7.4s, v24.4s
-	WORD $0x6e38df18 // fmul v24.4s, v24.4s, v24.4s
-	WORD $0x6e38dd08 // fmul v8.4s, v8.4s, v24.4s
-	WORD $0x6e38ddad // fmul v13.4s, v13.4s, v24.4s
-	WORD $0x6e38ddef // fmul v15.4s, v15.4s, v24.4s
-	WORD $0x6e38de31 // fmul v17.4s, v17.4s, v24.4s
-	WORD $0x6e38de52 // fmul v18.4s, v18.4s, v24.4s
-	WORD $0x6e38de73 // fmul v19.4s, v19.4s, v24.4s
-	WORD $0x6e38de94 // fmul v20.4s, v20.4s, v24.4s
-	WORD $0x6e38deb5 // fmul v21.4s, v21.4s, v24.4s
-	WORD $0x6e38ded6 // fmul v22.4s, v22.4s, v24.4s
-	WORD $0x4e32d518 // fadd v24.4s, v8.4s, v18.4s
-	WORD $0x4e36d718 // fadd v24.4s, v24.4s, v22.4s
-	FMOVQ 160(R4), F26
-	WORD $0x6e3adf18 // fmul v24.4s, v24.4s, v26.4s
-	WORD $0x6e2cdcba // fmul v26.4s, v5.4s, v12.4s
-	VMOV V26.B16, V27.B16
-	VFMLS V12.S4, V5.S4, V27.S4
-	WORD $0x6ea0fb5a // fneg v26.4s, v26.4s
-	VFMLA V14.S4, V10.S4, V26.S4
-	WORD $0x4e3bd75a // fadd v26.4s, v26.4s, v27.4s
-	WORD $0x6e2ede1b // fmul v27.4s, v16.4s, v14.4s
-	FMOVQ F6, 208(RSP)
-	VMOV V27.B16, V6.B16
-	VFMLS V14.S4, V16.S4, V6.S4
-	WORD $0x6ea0fb7b // fneg v27.4s, v27.4s
-	VFMLA V7.S4, V5.S4, V27.S4
-	WORD $0x4e26d77b // fadd v27.4s, v27.4s, v6.4s
-	WORD $0x6e2cde06 // fmul v6.4s, v16.4s, v12.4s
-	FMOVQ F23, 224(RSP)
-	VMOV V6.B16, V23.B16
-	VFMLS V12.S4, V16.S4, V23.S4
-	WORD $0x6ea0f8c6 // fneg v6.4s, v6.4s
-	VFMLA V7.S4, V10.S4, V6.S4
-	WORD $0x4e37d4c6 // fadd v6.4s, v6.4s, v23.4s
-	WORD $0x6e26dd26 // fmul v6.4s, v9.4s, v6.4s
-	WORD $0x6ea0f8c6 // fneg v6.4s, v6.4s
-	VFMLA V27.S4, V4.S4, V6.S4
-	VFMLA V26.S4, V11.S4, V6.S4
+	VFMLA V23.S4, V22.S4, V21.S4
+	FMOVQ 160(R4), F22
+	WORD $0x4e36d6b5 // fadd v21.4s, v21.4s, v22.4s
+	FMOVQ 160(R4), F22
+	WORD $0x4eb6d6b5 // fsub v21.4s, v21.4s, v22.4s
+	FMOVQ 160(R4), F22
+	WORD $0x4eb5d6d7 // fsub v23.4s, v22.4s, v21.4s
+	VSHL $23, V23.S4, V23.S4
+	FMOVQ 96(R4), F22
+	VADD V22.S4, V23.S4, V23.S4
+	WORD $0x6e37dc21 // fmul v1.4s, v1.4s, v23.4s
+	WORD $0x6e37dcc6 // fmul v6.4s, v6.4s, v23.4s
+	WORD $0x6e37dd08 // fmul v8.4s, v8.4s, v23.4s
+	WORD $0x6e37dce7 // fmul v7.4s, v7.4s, v23.4s
+	WORD $0x6e37dc42 // fmul v2.4s, v2.4s, v23.4s
+	WORD $0x6e37ddad // fmul v13.4s, v13.4s, v23.4s
+	WORD $0x6e37dd29 // fmul v9.4s, v9.4s, v23.4s
+	WORD $0x6e37dd6b // fmul v11.4s, v11.4s, v23.4s
+	WORD $0x6e37dc84 // fmul v4.4s, v4.4s, v23.4s
+	WORD $0x6e37def7 // fmul v23.4s, v23.4s, v23.4s
+	WORD $0x6e37dca5 // fmul v5.4s, v5.4s, v23.4s
+	WORD $0x6e37dd4a // fmul v10.4s, v10.4s, v23.4s
+	WORD $0x6e37dd8c // fmul v12.4s, v12.4s, v23.4s
+	WORD $0x6e37ddce // fmul v14.4s, v14.4s, v23.4s
+	WORD $0x6e37ddef // fmul v15.4s, v15.4s, v23.4s
+	WORD $0x6e37de10 // fmul v16.4s, v16.4s, v23.4s
+	WORD $0x6e37de31 // fmul v17.4s, v17.4s, v23.4s
+	WORD $0x6e37de52 // fmul v18.4s, v18.4s, v23.4s
+	WORD $0x6e37de73 // fmul v19.4s, v19.4s, v23.4s
+	WORD $0x4e2fd4b6 // fadd v22.4s, v5.4s, v15.4s
+	WORD $0x4e33d6d6 // fadd v22.4s, v22.4s, v19.4s
+	FMOVQ 144(R4), F23
+	WORD $0x6e37ded6 // fmul v22.4s, v22.4s, v23.4s
+	WORD $0x6e29dc57 // fmul v23.4s, v2.4s, v9.4s
+	VMOV V23.B16, V24.B16
+	VFMLS V9.S4, V2.S4, V24.S4
+	WORD $0x6ea0faf7 // fneg v23.4s, v23.4s
+	VFMLA V11.S4, V7.S4, V23.S4
+	WORD $0x4e38d6f7 // fadd v23.4s, v23.4s, v24.4s
+	WORD $0x6e2bddb8 // fmul v24.4s, v13.4s, v11.4s
+	VMOV V24.B16, V25.B16
+	VFMLS V11.S4, V13.S4, V25.S4
+	WORD $0x6ea0fb18 // fneg v24.4s, v24.4s
+	VFMLA V4.S4, V2.S4, V24.S4
+	WORD $0x4e39d718 // fadd v24.4s, v24.4s, v25.4s
+	WORD $0x6e29ddb9 // fmul v25.4s, v13.4s, v9.4s
+	VMOV V25.B16, V26.B16
+	VFMLS V9.S4, V13.S4, V26.S4
+	WORD $0x6ea0fb39 // fneg v25.4s, v25.4s
+	VFMLA V4.S4, V7.S4, V25.S4
+	WORD $0x4e3ad739 // fadd v25.4s, v25.4s, v26.4s
+	WORD $0x6e39dcd9 // fmul v25.4s, v6.4s, v25.4s
+	WORD $0x6ea0fb39 // fneg v25.4s, v25.4s
+	VFMLA V24.S4, V1.S4, V25.S4
+	VFMLA V23.S4, V8.S4, V25.S4
 	FMOVQ 176(R4), F23
+	FMOVQ 192(R4), F24
+	VFMLA V25.S4, V24.S4, V23.S4
+	FMOVQ 208(R4), F24
 	FMOVQ 192(R4), F26
-	VFMLA V6.S4, V26.S4, V23.S4
-	FMOVQ 208(R4), F26
-	FMOVQ 192(R4), F27
-	VFMLA V24.S4, V27.S4, V26.S4
-	FMOVQ 224(R4), F27
-	FMOVQ 240(R4), F28
-	VFMLA V6.S4, V28.S4, V27.S4
-	FMOVQ 240(R4), F28
-	VFMLA V24.S4, V28.S4, V23.S4
-	FMOVQ F25, 240(RSP)
-	FMOVQ 256(R4), F25
-	VFMLA V6.S4, V26.S4, V25.S4
-	VFMLA V24.S4, V26.S4, V27.S4
-	FMOVQ 272(R4), F26
-	VFMLA V6.S4, V23.S4, V26.S4
-	VFMLA V24.S4, V23.S4, V25.S4
+	VFMLA V22.S4, V26.S4, V24.S4
+	FMOVQ 224(R4), F26
+	FMOVQ 240(R4), F27
+	VFMLA V25.S4, V27.S4, V26.S4
+	FMOVQ 240(R4), F27
+	VFMLA V22.S4, V27.S4, V23.S4
+	FMOVQ 256(R4), F27
+	VFMLA V25.S4, V24.S4, V27.S4
+	VFMLA V22.S4, V24.S4, V26.S4
+	FMOVQ 272(R4), F24
+	VFMLA V25.S4, V23.S4, V24.S4
+	VFMLA V22.S4, V23.S4, V27.S4
 	FMOVQ 288(R4), F23
-	VFMLA V6.S4, V27.S4, V23.S4
-	VFMLA V24.S4, V27.S4, V26.S4
-	FMOVQ 304(R4), F27
-	VFMLA V6.S4, V25.S4, V27.S4
-	VFMLA V24.S4, V25.S4, V23.S4
-	FMOVQ 320(R4), F25
-	VFMLA V6.S4, V26.S4, V25.S4
-	VFMLA V24.S4, V26.S4, V27.S4
-	FMOVQ 336(R4), F26
-	VFMLA V6.S4, V23.S4, V26.S4
-	VFMLA V24.S4, V23.S4, V25.S4
+	VFMLA V25.S4, V26.S4, V23.S4
+	VFMLA V22.S4, V26.S4, V24.S4
+	FMOVQ 304(R4), F26
+	VFMLA V25.S4, V27.S4, V26.S4
+	VFMLA V22.S4, V27.S4, V23.S4
+	FMOVQ 320(R4), F27
+	VFMLA V25.S4, V24.S4, V27.S4
+	VFMLA V22.S4, V24.S4, V26.S4
+	FMOVQ 336(R4), F24
+	VFMLA V25.S4, V23.S4, V24.S4
+	VFMLA V22.S4, V23.S4, V27.S4
 	FMOVQ 352(R4), F23
-	VFMLA V6.S4, V27.S4, V23.S4
-	VFMLA V24.S4, V27.S4, V26.S4
-	FMOVQ 368(R4), F27
-	VFMLA V6.S4, V25.S4, V27.S4
-	VFMLA V24.S4, V25.S4, V23.S4
-	FMOVQ 384(R4), F25
-	VFMLA V6.S4, V26.S4, V25.S4
-	VFMLA V24.S4, V26.S4, V27.S4
-	WORD $0x6e26dee6 // fmul v6.4s, v23.4s, v6.4s
-	VFMLA V24.S4, V23.S4, V25.S4
-	WORD $0x6e28df68 // fmul v8.4s, v27.4s, v8.4s
-	WORD $0x4e26d508 // fadd v8.4s, v8.4s, v6.4s
-	VFMLA V4.S4, V25.S4, V8.S4
-	WORD $0x6e2ddf6d // fmul v13.4s, v27.4s, v13.4s
-	VFMLA V9.S4, V25.S4, V13.S4
-	WORD $0x6e2fdf6f // fmul v15.4s, v27.4s, v15.4s
-	VFMLA V11.S4, V25.S4, V15.S4
-	WORD $0x6e31df71 // fmul v17.4s, v27.4s, v17.4s
-	VFMLA V10.S4, V25.S4, V17.S4
-	WORD $0x6e32df72 // fmul v18.4s, v27.4s, v18.4s
-	WORD $0x4e26d652 // fadd v18.4s, v18.4s, v6.4s
-	VFMLA V5.S4, V25.S4, V18.S4
-	WORD $0x6e33df73 // fmul v19.4s, v27.4s, v19.4s
-	VFMLA V16.S4, V25.S4, V19.S4
-	WORD $0x6e34df74 // fmul v20.4s, v27.4s, v20.4s
-	VFMLA V12.S4, V25.S4, V20.S4
-	WORD $0x6e35df75 // fmul v21.4s, v27.4s, v21.4s
-	VFMLA V14.S4, V25.S4, V21.S4
-	WORD $0x6e36df7b // fmul v27.4s, v27.4s, v22.4s
-	WORD $0x4e26d77b // fadd v27.4s, v27.4s, v6.4s
-	VFMLA V7.S4, V25.S4, V27.S4
-	FMOVQ 240(RSP), F4
-	FMOVQ F4, 192(RSP)
-	FMOVQ F8, 16(RSP)
-	FMOVQ F13, 32(RSP)
-	FMOVQ F15, 48(RSP)
-	FMOVQ F17, 64(RSP)
-	FMOVQ F18, 80(RSP)
-	FMOVQ F19, 96(RSP)
-	FMOVQ F20, 112(RSP)
-	FMOVQ F21, 128(RSP)
-	FMOVQ F27, 144(RSP)
-	FMOVQ 224(RSP), F4
-	FMOVQ F4, 160(RSP)
-	FMOVQ 208(RSP), F4
-	FMOVQ F4, 176(RSP)
+	VFMLA V25.S4, V26.S4, V23.S4
+	VFMLA V22.S4, V26.S4, V24.S4
+	FMOVQ 368(R4), F26
+	VFMLA V25.S4, V27.S4, V26.S4
+	VFMLA V22.S4, V27.S4, V23.S4
+	FMOVQ 384(R4), F27
+	VFMLA V25.S4, V24.S4, V27.S4
+	VFMLA V22.S4, V24.S4, V26.S4
+	WORD $0x6e39def9 // fmul v25.4s, v23.4s, v25.4s
+	VFMLA V22.S4, V23.S4, V27.S4
+	WORD $0x6e25df45 // fmul v5.4s, v26.4s, v5.4s
+	WORD $0x4e39d4a5 // fadd v5.4s, v5.4s, v25.4s
+	VFMLA V1.S4, V27.S4, V5.S4
+	WORD $0x6e2adf4a // fmul v10.4s, v26.4s, v10.4s
+	VFMLA V6.S4, V27.S4, V10.S4
+	WORD $0x6e2cdf4c // fmul v12.4s, v26.4s, v12.4s
+	VFMLA V8.S4, V27.S4, V12.S4
+	WORD $0x6e2edf4e // fmul v14.4s, v26.4s, v14.4s
+	VFMLA V7.S4, V27.S4, V14.S4
+	WORD $0x6e2fdf4f // fmul v15.4s, v26.4s, v15.4s
+	WORD $0x4e39d5ef // fadd v15.4s, v15.4s, v25.4s
+	VFMLA V2.S4, V27.S4, V15.S4
+	WORD $0x6e30df50 // fmul v16.4s, v26.4s, v16.4s
+	VFMLA V13.S4, V27.S4, V16.S4
+	WORD $0x6e31df51 // fmul v17.4s, v26.4s, v17.4s
+	VFMLA V9.S4, V27.S4, V17.S4
+	WORD $0x6e32df52 // fmul v18.4s, v26.4s, v18.4s
+	VFMLA V11.S4, V27.S4, V18.S4
+	WORD $0x6e33df5a // fmul v26.4s, v26.4s, v19.4s
+	WORD $0x4e39d75a // fadd v26.4s, v26.4s, v25.4s
+	VFMLA V4.S4, V27.S4, V26.S4
+	FMOVQ F20, 192(RSP)
+	FMOVQ F5, 16(RSP)
+	FMOVQ F10, 32(RSP)
+	FMOVQ F12, 48(RSP)
+	FMOVQ F14, 64(RSP)
+	FMOVQ F15, 80(RSP)
+	FMOVQ F16, 96(RSP)
+	FMOVQ F17, 112(RSP)
+	FMOVQ F18, 128(RSP)
+	FMOVQ F26, 144(RSP)
+	FMOVQ F21, 160(RSP)
+	FMOVQ F3, 176(RSP)
 
 stage5:
-	FMOVQ 160(RSP), F4
-	WORD $0x4ea0c885 // fcmgt v5.4s, v4.4s, #0.0
-	FMOVQ 16(RSP), F6
-	WORD $0x4e26d4c7 // fadd v7.4s, v6.4s, v6.4s
-	VFMLA V6.S4, V6.S4, V7.S4
-	FMOVQ 32(RSP), F8
-	FMOVQ 64(RSP), F9
-	VFMLA V9.S4, V8.S4, V7.S4
-	FMOVQ 48(RSP), F10
-	FMOVQ 112(RSP), F11
-	VFMLA V11.S4, V10.S4, V7.S4
-	VBIF V5.B16, V6.B16, V7.B16
-	WORD $0x4e28d50c // fadd v12.4s, v8.4s, v8.4s
-	VFMLA V8.S4, V6.S4, V12.S4
-	FMOVQ 80(RSP), F13
-	VFMLA V13.S4, V8.S4, V12.S4
-	FMOVQ 128(RSP), F14
-	VFMLA V14.S4, V10.S4, V12.S4
-	VBIF V5.B16, V8.B16, V12.B16
-	WORD $0x4e2ad54f // fadd v15.4s, v10.4s, v10.4s
-	VFMLA V10.S4, V6.S4, V15.S4
-	FMOVQ 96(RSP), F16
-	VFMLA V16.S4, V8.S4, V15.S4
-	FMOVQ 144(RSP), F17
-	VFMLA V17.S4, V10.S4, V15.S4
-	VBIF V5.B16, V10.B16, V15.B16
-	WORD $0x4e29d532 // fadd v18.4s, v9.4s, v9.4s
-	VFMLA V6.S4, V9.S4, V18.S4
-	VFMLA V9.S4, V13.S4, V18.S4
-	VFMLA V11.S4, V16.S4, V18.S4
-	VBIF V5.B16, V9.B16, V18.B16
-	WORD $0x4e2dd5b3 // fadd v19.4s, v13.4s, v13.4s
-	VFMLA V8.S4, V9.S4, V19.S4
-	VFMLA V13.S4, V13.S4, V19.S4
-	VFMLA V14.S4, V16.S4, V19.S4
-	VBIF V5.B16, V13.B16, V19.B16
-	WORD $0x4e30d614 // fadd v20.4s, v16.4s, v16.4s
-	VFMLA V10.S4, V9.S4, V20.S4
-	VFMLA V16.S4, V13.S4, V20.S4
-	VFMLA V17.S4, V16.S4, V20.S4
-	VBIF V5.B16, V16.B16, V20.B16
-	WORD $0x4e2bd575 // fadd v21.4s, v11.4s, v11.4s
-	VFMLA V6.S4, V11.S4, V21.S4
-	VFMLA V9.S4, V14.S4, V21.S4
-	VFMLA V11.S4, V17.S4, V21.S4
-	VBIF V5.B16, V11.B16, V21.B16
-	WORD $0x4e2ed5c6 // fadd v6.4s, v14.4s, v14.4s
-	VFMLA V8.S4, V11.S4, V6.S4
-	VFMLA V13.S4, V14.S4, V6.S4
-	VFMLA V14.S4, V17.S4, V6.S4
-	VBIF V5.B16, V14.B16, V6.B16
-	WORD $0x4e31d628 // fadd v8.4s, v17.4s, v17.4s
-	VFMLA V10.S4, V11.S4, V8.S4
-	VFMLA V16.S4, V14.S4, V8.S4
-	VFMLA V17.S4, V17.S4, V8.S4
-	VBIT V5.B16, V8.B16, V17.B16
-	WORD $0x4ea1d484 // fsub v4.4s, v4.4s, v1.4s
-	WORD $0x4ea0c885 // fcmgt v5.4s, v4.4s, #0.0
-	WORD $0x6eb0a8a8 // umaxv s8, v5.4s
-	FMOVS F8, R9
-	FMOVQ F7, 16(RSP)
-	FMOVQ F12, 32(RSP)
-	FMOVQ F15, 48(RSP)
-	FMOVQ F18, 64(RSP)
-	FMOVQ F19, 80(RSP)
-	FMOVQ F20, 96(RSP)
-	FMOVQ F21, 112(RSP)
-	FMOVQ F6, 128(RSP)
-	FMOVQ F17, 144(RSP)
-	FMOVQ F4, 160(RSP)
-	CBNZ R9, stage5
-	FMOVQ 192(RSP), F4
-	WORD $0x4ea0a884 // cmlt v4.4s, v4.4s, #0
-	FMOVQ 176(RSP), F5
-	VMOV V2.B16, V6.B16
-	FMOVQ 400(R4), F7
-	VFMLA V7.S4, V5.S4, V6.S4
-	WORD $0x4ea2d4c7 // fsub v7.4s, v6.4s, v2.4s
-	FMOVQ 416(R4), F8
-	VFMLS V8.S4, V7.S4, V5.S4
-	FMOVQ 432(R4), F8
-	VFMLS V8.S4, V7.S4, V5.S4
-	FMOVQ 448(R4), F7
-	FMOVQ 464(R4), F8
-	VFMLA V5.S4, V8.S4, V7.S4
-	FMOVQ 480(R4), F8
-	VFMLA V5.S4, V7.S4, V8.S4
-	FMOVQ 496(R4), F7
-	VFMLA V5.S4, V8.S4, V7.S4
-	FMOVQ 512(R4), F8
-	VFMLA V5.S4, V7.S4, V8.S4
-	WORD $0x6e25dca7 // fmul v7.4s, v5.4s, v5.4s
-	VFMLA V8.S4, V7.S4, V5.S4
-	VSHL $23, V6.S4, V6.S4
-	VADD V1.S4, V6.S4, V6.S4
-	VFMLA V6.S4, V5.S4, V6.S4
-	FMOVQ 16(RSP), F5
-	WORD $0x4e21d4a5 // fadd v5.4s, v5.4s, v1.4s
-	WORD $0x6e25dcc5 // fmul v5.4s, v6.4s, v5.4s
-	FMOVQ 32(RSP), F7
-	WORD $0x6e27dcc7 // fmul v7.4s, v6.4s, v7.4s
-	FMOVQ 48(RSP), F8
-	WORD $0x6e28dcc8 // fmul v8.4s, v6.4s, v8.4s
-	FMOVQ 64(RSP), F9
-	WORD $0x6e29dcc9 // fmul v9.4s, v6.4s, v9.4s
+	FMOVQ 160(RSP), F1
+	WORD $0x4ea0c822 // fcmgt v2.4s, v1.4s, #0.0
+	FMOVQ 16(RSP), F3
+	WORD $0x4e23d464 // fadd v4.4s, v3.4s, v3.4s
+	VFMLA V3.S4, V3.S4, V4.S4
+	FMOVQ 32(RSP), F5
+	FMOVQ 64(RSP), F6
+	VFMLA V6.S4, V5.S4, V4.S4
+	FMOVQ 48(RSP), F7
+	FMOVQ 112(RSP), F8
+	VFMLA V8.S4, V7.S4, V4.S4
+	VBIF V2.B16, V3.B16, V4.B16
+	WORD $0x4e25d4a9 // fadd v9.4s, v5.4s, v5.4s
+	VFMLA V5.S4, V3.S4, V9.S4
 	FMOVQ 80(RSP), F10
-	WORD $0x4e21d54a // fadd v10.4s, v10.4s, v1.4s
-	WORD $0x6e2adcca // fmul v10.4s, v6.4s, v10.4s
-	FMOVQ 96(RSP), F11
-	WORD $0x6e2bdccb // fmul v11.4s, v6.4s, v11.4s
-	FMOVQ 112(RSP), F12
-	WORD $0x6e2cdccc // fmul v12.4s, v6.4s, v12.4s
-	FMOVQ 128(RSP), F13
-	WORD $0x6e2ddccd // fmul v13.4s, v6.4s, v13.4s
+	VFMLA V10.S4, V5.S4, V9.S4
+	FMOVQ 128(RSP), F11
+	VFMLA V11.S4, V7.S4, V9.S4
+	VBIF V2.B16, V5.B16, V9.B16
+	WORD $0x4e27d4ec // fadd v12.4s, v7.4s, v7.4s
+	VFMLA V7.S4, V3.S4, V12.S4
+	FMOVQ 96(RSP), F13
+	VFMLA V13.S4, V5.S4, V12.S4
 	FMOVQ 144(RSP), F14
-	WORD $0x4e21d5ce // fadd v14.4s, v14.4s, v1.4s
-	WORD $0x6e2edcc6 // fmul v6.4s, v6.4s, v14.4s
-	WORD $0x6eb0a88e // umaxv s14, v4.4s
-	FMOVS F14, R9
+	VFMLA V14.S4, V7.S4, V12.S4
+	VBIF V2.B16, V7.B16, V12.B16
+	WORD $0x4e26d4cf // fadd v15.4s, v6.4s, v6.4s
+	VFMLA V3.S4, V6.S4, V15.S4
+	VFMLA V6.S4, V10.S4, V15.S4
+	VFMLA V8.S4, V13.S4, V15.S4
+	VBIF V2.B16, V6.B16, V15.B16
+	WORD $0x4e2ad550 // fadd v16.4s, v10.4s, v10.4s
+	VFMLA V5.S4, V6.S4, V16.S4
+	VFMLA V10.S4, V10.S4, V16.S4
+	VFMLA V11.S4, V13.S4, V16.S4
+	VBIF V2.B16, V10.B16, V16.B16
+	WORD $0x4e2dd5b1 // fadd v17.4s, v13.4s, v13.4s
+	VFMLA V7.S4, V6.S4, V17.S4
+	VFMLA V13.S4, V10.S4, V17.S4
+	VFMLA V14.S4, V13.S4, V17.S4
+	VBIF V2.B16, V13.B16, V17.B16
+	WORD $0x4e28d512 // fadd v18.4s, v8.4s, v8.4s
+	VFMLA V3.S4, V8.S4, V18.S4
+	VFMLA V6.S4, V11.S4, V18.S4
+	VFMLA V8.S4, V14.S4, V18.S4
+	VBIF V2.B16, V8.B16, V18.B16
+	WORD $0x4e2bd563 // fadd v3.4s, v11.4s, v11.4s
+	VFMLA V5.S4, V8.S4, V3.S4
+	VFMLA V10.S4, V11.S4, V3.S4
+	VFMLA V11.S4, V14.S4, V3.S4
+	VBIF V2.B16, V11.B16, V3.B16
+	WORD $0x4e2ed5c5 // fadd v5.4s, v14.4s, v14.4s
+	VFMLA V7.S4, V8.S4, V5.S4
+	VFMLA V13.S4, V11.S4, V5.S4
+	VFMLA V14.S4, V14.S4, V5.S4
+	VBIT V2.B16, V5.B16, V14.B16
+	FMOVQ 96(R4), F2
+	WORD $0x4ea2d421 // fsub v1.4s, v1.4s, v2.4s
+	WORD $0x4ea0c822 // fcmgt v2.4s, v1.4s, #0.0
+	WORD $0x6eb0a845 // umaxv s5, v2.4s
+	FMOVS F5, R9
+	FMOVQ F4, 16(RSP)
+	FMOVQ F9, 32(RSP)
+	FMOVQ F12, 48(RSP)
+	FMOVQ F15, 64(RSP)
+	FMOVQ F16, 80(RSP)
+	FMOVQ F17, 96(RSP)
+	FMOVQ F18, 112(RSP)
+	FMOVQ F3, 128(RSP)
+	FMOVQ F14, 144(RSP)
+	FMOVQ F1, 160(RSP)
+	CBNZ R9, stage5
+	FMOVQ 192(RSP), F1
+	WORD $0x4ea0a821 // cmlt v1.4s, v1.4s, #0
+	FMOVQ 176(RSP), F2
+	FMOVQ 160(R4), F3
+	FMOVQ 400(R4), F4
+	VFMLA V4.S4, V2.S4, V3.S4
+	FMOVQ 160(R4), F4
+	WORD $0x4ea4d465 // fsub v5.4s, v3.4s, v4.4s
+	FMOVQ 416(R4), F4
+	VFMLS V4.S4, V5.S4, V2.S4
+	FMOVQ 432(R4), F4
+	VFMLS V4.S4, V5.S4, V2.S4
+	FMOVQ 448(R4), F4
+	FMOVQ 464(R4), F5
+	VFMLA V2.S4, V5.S4, V4.S4
+	FMOVQ 480(R4), F5
+	VFMLA V2.S4, V4.S4, V5.S4
+	FMOVQ 496(R4), F4
+	VFMLA V2.S4, V5.S4, V4.S4
+	FMOVQ 512(R4), F5
+	VFMLA V2.S4, V4.S4, V5.S4
+	WORD $0x6e22dc44 // fmul v4.4s, v2.4s, v2.4s
+	VFMLA V5.S4, V4.S4, V2.S4
+	VSHL $23, V3.S4, V3.S4
+	FMOVQ 96(R4), F4
+	VADD V4.S4, V3.S4, V3.S4
+	VFMLA V3.S4, V2.S4, V3.S4
+	FMOVQ 16(RSP), F2
+	FMOVQ 96(R4), F4
+	WORD $0x4e24d442 // fadd v2.4s, v2.4s, v4.4s
+	WORD $0x6e22dc62 // fmul v2.4s, v3.4s, v2.4s
+	FMOVQ 32(RSP), F4
+	WORD $0x6e24dc64 // fmul v4.4s, v3.4s, v4.4s
+	FMOVQ 48(RSP), F5
+	WORD $0x6e25dc65 // fmul v5.4s, v3.4s, v5.4s
+	FMOVQ 64(RSP), F6
+	WORD $0x6e26dc66 // fmul v6.4s, v3.4s, v6.4s
+	FMOVQ 80(RSP), F7
+	FMOVQ 96(R4), F8
+	WORD $0x4e28d4e7 // fadd v7.4s, v7.4s, v8.4s
+	WORD $0x6e27dc67 // fmul v7.4s, v3.4s, v7.4s
+	FMOVQ 96(RSP), F8
+	WORD $0x6e28dc68 // fmul v8.4s, v3.4s, v8.4s
+	FMOVQ 112(RSP), F9
+	WORD $0x6e29dc69 // fmul v9.4s, v3.4s, v9.4s
+	FMOVQ 128(RSP), F10
+	WORD $0x6e2adc6a // fmul v10.4s, v3.4s, v10.4s
+	FMOVQ 144(RSP), F11
+	FMOVQ 96(R4), F12
+	WORD $0x4e2cd56b // fadd v11.4s, v11.4s, v12.4s
+	WORD $0x6e2bdc63 // fmul v3.4s, v3.4s, v11.4s
+	WORD $0x6eb0a82b // umaxv s11, v1.4s
+	FMOVS F11, R9
 	CBNZ R9, hard2
 	MOVD R0, R9
 	TBZ $1, R2, storeOne
-	FMOVD.P F5, 8(R9)
+	FMOVD.P F2, 8(R9)
 	TBZ $0, R2, stored
-	VST1 V5.S[2], (R9)
+	VST1 V2.S[2], (R9)
 	B stored
 
 storeOne:
-	FMOVS F5, (R9)
+	FMOVS F2, (R9)
 
 stored:
 	ADD R5, R0, R9
 	TBZ $1, R2, storeOne2
-	FMOVD.P F7, 8(R9)
+	FMOVD.P F4, 8(R9)
 	TBZ $0, R2, stored2
-	VST1 V7.S[2], (R9)
+	VST1 V4.S[2], (R9)
 	B stored2
 
 storeOne2:
-	FMOVS F7, (R9)
+	FMOVS F4, (R9)
 
 stored2:
 	ADD R5<<1, R0, R9
 	TBZ $1, R2, storeOne3
-	FMOVD.P F8, 8(R9)
+	FMOVD.P F5, 8(R9)
 	TBZ $0, R2, stored3
-	VST1 V8.S[2], (R9)
+	VST1 V5.S[2], (R9)
 	B stored3
 
 storeOne3:
-	FMOVS F8, (R9)
+	FMOVS F5, (R9)
 
 stored3:
 	ADD R6, R0, R9
 	TBZ $1, R2, storeOne4
-	FMOVD.P F9, 8(R9)
+	FMOVD.P F6, 8(R9)
 	TBZ $0, R2, stored4
-	VST1 V9.S[2], (R9)
+	VST1 V6.S[2], (R9)
 	B stored4
 
 storeOne4:
-	FMOVS F9, (R9)
+	FMOVS F6, (R9)
 
 stored4:
 	ADD R5<<2, R0, R9
 	TBZ $1, R2, storeOne5
-	FMOVD.P F10, 8(R9)
+	FMOVD.P F7, 8(R9)
 	TBZ $0, R2, stored5
-	VST1 V10.S[2], (R9)
+	VST1 V7.S[2], (R9)
 	B stored5
 
 storeOne5:
-	FMOVS F10, (R9)
+	FMOVS F7, (R9)
 
 stored5:
 	ADD R7, R0, R9
 	TBZ $1, R2, storeOne6
-	FMOVD.P F11, 8(R9)
+	FMOVD.P F8, 8(R9)
 	TBZ $0, R2, stored6
-	VST1 V11.S[2], (R9)
+	VST1 V8.S[2], (R9)
 	B stored6
 
 storeOne6:
-	FMOVS F11, (R9)
+	FMOVS F8, (R9)
 
 stored6:
 	ADD R6<<1, R0, R9
 	TBZ $1, R2, storeOne7
-	FMOVD.P F12, 8(R9)
+	FMOVD.P F9, 8(R9)
 	TBZ $0, R2, stored7
-	VST1 V12.S[2], (R9)
+	VST1 V9.S[2], (R9)
 	B stored7
 
 storeOne7:
-	FMOVS F12, (R9)
+	FMOVS F9, (R9)
 
 stored7:
 	ADD R8, R0, R9
 	TBZ $1, R2, storeOne8
-	FMOVD.P F13, 8(R9)
+	FMOVD.P F10, 8(R9)
 	TBZ $0, R2, stored8
-	VST1 V13.S[2], (R9)
+	VST1 V10.S[2], (R9)
 	B stored8
 
 storeOne8:
-	FMOVS F13, (R9)
+	FMOVS F10, (R9)
 
 stored8:
 	ADD R5<<3, R0, R9
 	TBZ $1, R2, storeOne9
-	FMOVD.P F6, 8(R9)
+	FMOVD.P F3, 8(R9)
 	TBZ $0, R2, stored9
-	VST1 V6.S[2], (R9)
+	VST1 V3.S[2], (R9)
 	B stored9
 
 storeOne9:
-	FMOVS F6, (R9)
+	FMOVS F3, (R9)
 
 stored9:
 
@@ -1105,54 +1116,54 @@ done:
 	RET
 
 hard:
-	FMOVQ (R0), F14
-	VBIF V4.B16, V5.B16, V14.B16
-	FMOVQ F14, (R0)
+	FMOVQ (R0), F11
+	VBIF V1.B16, V2.B16, V11.B16
+	FMOVQ F11, (R0)
 	ADD R5, R0, R9
-	FMOVQ (R9), F5
-	VBIF V4.B16, V7.B16, V5.B16
+	FMOVQ (R9), F2
+	VBIF V1.B16, V4.B16, V2.B16
 	ADD R5, R0, R9
-	FMOVQ F5, (R9)
+	FMOVQ F2, (R9)
 	ADD R5<<1, R0, R9
-	FMOVQ (R9), F5
-	VBIF V4.B16, V8.B16, V5.B16
+	FMOVQ (R9), F2
+	VBIF V1.B16, V5.B16, V2.B16
 	ADD R5<<1, R0, R9
-	FMOVQ F5, (R9)
+	FMOVQ F2, (R9)
 	ADD R6, R0, R9
-	FMOVQ (R9), F5
-	VBIF V4.B16, V9.B16, V5.B16
+	FMOVQ (R9), F2
+	VBIF V1.B16, V6.B16, V2.B16
 	ADD R6, R0, R9
-	FMOVQ F5, (R9)
+	FMOVQ F2, (R9)
 	ADD R5<<2, R0, R9
-	FMOVQ (R9), F5
-	VBIF V4.B16, V10.B16, V5.B16
+	FMOVQ (R9), F2
+	VBIF V1.B16, V7.B16, V2.B16
 	ADD R5<<2, R0, R9
-	FMOVQ F5, (R9)
+	FMOVQ F2, (R9)
 	ADD R7, R0, R9
-	FMOVQ (R9), F5
-	VBIF V4.B16, V11.B16, V5.B16
+	FMOVQ (R9), F2
+	VBIF V1.B16, V8.B16, V2.B16
 	ADD R7, R0, R9
-	FMOVQ F5, (R9)
+	FMOVQ F2, (R9)
 	ADD R6<<1, R0, R9
-	FMOVQ (R9), F5
-	VBIF V4.B16, V12.B16, V5.B16
+	FMOVQ (R9), F2
+	VBIF V1.B16, V9.B16, V2.B16
 	ADD R6<<1, R0, R9
-	FMOVQ F5, (R9)
+	FMOVQ F2, (R9)
 	ADD R8, R0, R9
-	FMOVQ (R9), F5
-	VBIF V4.B16, V13.B16, V5.B16
+	FMOVQ (R9), F2
+	VBIF V1.B16, V10.B16, V2.B16
 	ADD R8, R0, R9
-	FMOVQ F5, (R9)
+	FMOVQ F2, (R9)
 	ADD R5<<3, R0, R9
-	FMOVQ (R9), F5
-	VBIF V4.B16, V6.B16, V5.B16
+	FMOVQ (R9), F2
+	VBIF V1.B16, V3.B16, V2.B16
 	ADD R5<<3, R0, R9
-	FMOVQ F5, (R9)
+	FMOVQ F2, (R9)
 	MOVD ZR, R9
-	FMOVQ 528(R4), F5
-	VAND V4.B16, V5.B16, V5.B16
-	WORD $0x4eb1b8a6 // addv s6, v5.4s
-	FMOVD F6, R10
+	FMOVQ 528(R4), F2
+	VAND V1.B16, V2.B16, V2.B16
+	WORD $0x4eb1b843 // addv s3, v2.4s
+	FMOVD F3, R10
 	ORR R10<<0, R9, R9
 	MOVD n+24(FP), R3
 	MOVD R3, R10
@@ -1166,216 +1177,216 @@ hard:
 hard2:
 	MOVD R0, R9
 	TBZ $1, R2, loadOne10
-	FMOVD.P 8(R9), F14
+	FMOVD.P 8(R9), F11
 	TBZ $0, R2, loaded10
-	VLD1 (R9), V14.S[2]
+	VLD1 (R9), V11.S[2]
 	B loaded10
 
 loadOne10:
-	FMOVS (R9), F14
+	FMOVS (R9), F11
 
 loaded10:
-	VBIF V4.B16, V5.B16, V14.B16
+	VBIF V1.B16, V2.B16, V11.B16
 	MOVD R0, R9
 	TBZ $1, R2, storeOne10
-	FMOVD.P F14, 8(R9)
+	FMOVD.P F11, 8(R9)
 	TBZ $0, R2, stored10
-	VST1 V14.S[2], (R9)
+	VST1 V11.S[2], (R9)
 	B stored10
 
 storeOne10:
-	FMOVS F14, (R9)
+	FMOVS F11, (R9)
 
 stored10:
 	ADD R5, R0, R9
 	TBZ $1, R2, loadOne11
-	FMOVD.P 8(R9), F5
+	FMOVD.P 8(R9), F2
 	TBZ $0, R2, loaded11
-	VLD1 (R9), V5.S[2]
+	VLD1 (R9), V2.S[2]
 	B loaded11
 
 loadOne11:
-	FMOVS (R9), F5
+	FMOVS (R9), F2
 
 loaded11:
-	VBIF V4.B16, V7.B16, V5.B16
+	VBIF V1.B16, V4.B16, V2.B16
 	ADD R5, R0, R9
 	TBZ $1, R2, storeOne11
-	FMOVD.P F5, 8(R9)
+	FMOVD.P F2, 8(R9)
 	TBZ $0, R2, stored11
-	VST1 V5.S[2], (R9)
+	VST1 V2.S[2], (R9)
 	B stored11
 
 storeOne11:
-	FMOVS F5, (R9)
+	FMOVS F2, (R9)
 
 stored11:
 	ADD R5<<1, R0, R9
 	TBZ $1, R2, loadOne12
-	FMOVD.P 8(R9), F5
+	FMOVD.P 8(R9), F2
 	TBZ $0, R2, loaded12
-	VLD1 (R9), V5.S[2]
+	VLD1 (R9), V2.S[2]
 	B loaded12
 
 loadOne12:
-	FMOVS (R9), F5
+	FMOVS (R9), F2
 
 loaded12:
-	VBIF V4.B16, V8.B16, V5.B16
+	VBIF V1.B16, V5.B16, V2.B16
 	ADD R5<<1, R0, R9
 	TBZ $1, R2, storeOne12
-	FMOVD.P F5, 8(R9)
+	FMOVD.P F2, 8(R9)
 	TBZ $0, R2, stored12
-	VST1 V5.S[2], (R9)
+	VST1 V2.S[2], (R9)
 	B stored12
 
 storeOne12:
-	FMOVS F5, (R9)
+	FMOVS F2, (R9)
 
 stored12:
 	ADD R6, R0, R9
 	TBZ $1, R2, loadOne13
-	FMOVD.P 8(R9), F5
+	FMOVD.P 8(R9), F2
 	TBZ $0, R2, loaded13
-	VLD1 (R9), V5.S[2]
+	VLD1 (R9), V2.S[2]
 	B loaded13
 
 loadOne13:
-	FMOVS (R9), F5
+	FMOVS (R9), F2
 
 loaded13:
-	VBIF V4.B16, V9.B16, V5.B16
+	VBIF V1.B16, V6.B16, V2.B16
 	ADD R6, R0, R9
 	TBZ $1, R2, storeOne13
-	FMOVD.P F5, 8(R9)
+	FMOVD.P F2, 8(R9)
 	TBZ $0, R2, stored13
-	VST1 V5.S[2], (R9)
+	VST1 V2.S[2], (R9)
 	B stored13
 
 storeOne13:
-	FMOVS F5, (R9)
+	FMOVS F2, (R9)
 
 stored13:
 	ADD R5<<2, R0, R9
 	TBZ $1, R2, loadOne14
-	FMOVD.P 8(R9), F5
+	FMOVD.P 8(R9), F2
 	TBZ $0, R2, loaded14
-	VLD1 (R9), V5.S[2]
+	VLD1 (R9), V2.S[2]
 	B loaded14
 
 loadOne14:
-	FMOVS (R9), F5
+	FMOVS (R9), F2
 
 loaded14:
-	VBIF V4.B16, V10.B16, V5.B16
+	VBIF V1.B16, V7.B16, V2.B16
 	ADD R5<<2, R0, R9
 	TBZ $1, R2, storeOne14
-	FMOVD.P F5, 8(R9)
+	FMOVD.P F2, 8(R9)
 	TBZ $0, R2, stored14
-	VST1 V5.S[2], (R9)
+	VST1 V2.S[2], (R9)
 	B stored14
 
 storeOne14:
-	FMOVS F5, (R9)
+	FMOVS F2, (R9)
 
 stored14:
 	ADD R7, R0, R9
 	TBZ $1, R2, loadOne15
-	FMOVD.P 8(R9), F5
+	FMOVD.P 8(R9), F2
 	TBZ $0, R2, loaded15
-	VLD1 (R9), V5.S[2]
+	VLD1 (R9), V2.S[2]
 	B loaded15
 
 loadOne15:
-	FMOVS (R9), F5
+	FMOVS (R9), F2
 
 loaded15:
-	VBIF V4.B16, V11.B16, V5.B16
+	VBIF V1.B16, V8.B16, V2.B16
 	ADD R7, R0, R9
 	TBZ $1, R2, storeOne15
-	FMOVD.P F5, 8(R9)
+	FMOVD.P F2, 8(R9)
 	TBZ $0, R2, stored15
-	VST1 V5.S[2], (R9)
+	VST1 V2.S[2], (R9)
 	B stored15
 
 storeOne15:
-	FMOVS F5, (R9)
+	FMOVS F2, (R9)
 
 stored15:
 	ADD R6<<1, R0, R9
 	TBZ $1, R2, loadOne16
-	FMOVD.P 8(R9), F5
+	FMOVD.P 8(R9), F2
 	TBZ $0, R2, loaded16
-	VLD1 (R9), V5.S[2]
+	VLD1 (R9), V2.S[2]
 	B loaded16
 
 loadOne16:
-	FMOVS (R9), F5
+	FMOVS (R9), F2
 
 loaded16:
-	VBIF V4.B16, V12.B16, V5.B16
+	VBIF V1.B16, V9.B16, V2.B16
 	ADD R6<<1, R0, R9
 	TBZ $1, R2, storeOne16
-	FMOVD.P F5, 8(R9)
+	FMOVD.P F2, 8(R9)
 	TBZ $0, R2, stored16
-	VST1 V5.S[2], (R9)
+	VST1 V2.S[2], (R9)
 	B stored16
 
 storeOne16:
-	FMOVS F5, (R9)
+	FMOVS F2, (R9)
 
 stored16:
 	ADD R8, R0, R9
 	TBZ $1, R2, loadOne17
-	FMOVD.P 8(R9), F5
+	FMOVD.P 8(R9), F2
 	TBZ $0, R2, loaded17
-	VLD1 (R9), V5.S[2]
+	VLD1 (R9), V2.S[2]
 	B loaded17
 
 loadOne17:
-	FMOVS (R9), F5
+	FMOVS (R9), F2
 
 loaded17:
-	VBIF V4.B16, V13.B16, V5.B16
+	VBIF V1.B16, V10.B16, V2.B16
 	ADD R8, R0, R9
 	TBZ $1, R2, storeOne17
-	FMOVD.P F5, 8(R9)
+	FMOVD.P F2, 8(R9)
 	TBZ $0, R2, stored17
-	VST1 V5.S[2], (R9)
+	VST1 V2.S[2], (R9)
 	B stored17
 
 storeOne17:
-	FMOVS F5, (R9)
+	FMOVS F2, (R9)
 
 stored17:
 	ADD R5<<3, R0, R9
 	TBZ $1, R2, loadOne18
-	FMOVD.P 8(R9), F5
+	FMOVD.P 8(R9), F2
 	TBZ $0, R2, loaded18
-	VLD1 (R9), V5.S[2]
+	VLD1 (R9), V2.S[2]
 	B loaded18
 
 loadOne18:
-	FMOVS (R9), F5
+	FMOVS (R9), F2
 
 loaded18:
-	VBIF V4.B16, V6.B16, V5.B16
+	VBIF V1.B16, V3.B16, V2.B16
 	ADD R5<<3, R0, R9
 	TBZ $1, R2, storeOne18
-	FMOVD.P F5, 8(R9)
+	FMOVD.P F2, 8(R9)
 	TBZ $0, R2, stored18
-	VST1 V5.S[2], (R9)
+	VST1 V2.S[2], (R9)
 	B stored18
 
 storeOne18:
-	FMOVS F5, (R9)
+	FMOVS F2, (R9)
 
 stored18:
 	MOVD ZR, R9
-	FMOVQ 528(R4), F5
-	VAND V4.B16, V5.B16, V5.B16
-	WORD $0x4eb1b8a6 // addv s6, v5.4s
-	FMOVD F6, R10
+	FMOVQ 528(R4), F2
+	VAND V1.B16, V2.B16, V2.B16
+	WORD $0x4eb1b843 // addv s3, v2.4s
+	FMOVD F3, R10
 	ORR R10<<0, R9, R9
 	MOVD n+24(FP), R3
 	MOVD R3, R10
@@ -1390,7 +1401,7 @@ stored18:
 	RET
 
 // func exp3x3F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
-TEXT ·exp3x3F64NEON(SB), 0, $248-64
+TEXT ·exp3x3F64NEON(SB), 0, $200-64
 	MOVD dst+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD n+24(FP), R2
@@ -1401,408 +1412,412 @@ TEXT ·exp3x3F64NEON(SB), 0, $248-64
 	ADD R5<<1, R6, R7
 	ADD R5<<1, R7, R8
 	FMOVQ 544(R4), F0
-	FMOVQ 560(R4), F1
-	FMOVQ 576(R4), F2
-	FMOVQ 592(R4), F3
 	CMP $2, R2
 	BLT next
 
 loop:
-	// 397 instructions for 2 matrices, 198.5 each
-	FMOVQ (R1), F4
+	// 404 instructions for 2 matrices, 202 each
+	FMOVQ (R1), F1
 	ADD R5<<2, R1, R9
-	FMOVQ (R9), F5
-	WORD $0x4e65d486 // fadd v6.2d, v4.2d, v5.2d
+	FMOVQ (R9), F2
+	WORD $0x4e62d423 // fadd v3.2d, v1.2d, v2.2d
 	ADD R5<<3, R1, R9
-	FMOVQ (R9), F7
-	WORD $0x4e67d4c6 // fadd v6.2d, v6.2d, v7.2d
-	FMOVQ 608(R4), F8
-	WORD $0x6e68dcc6 // fmul v6.2d, v6.2d, v8.2d
-	WORD $0x4ee6d484 // fsub v4.2d, v4.2d, v6.2d
-	WORD $0x4ee6d4a5 // fsub v5.2d, v5.2d, v6.2d
-	WORD $0x4ee6d4e7 // fsub v7.2d, v7.2d, v6.2d
-	WORD $0x6e64dc88 // fmul v8.2d, v4.2d, v4.2d
+	FMOVQ (R9), F4
+	WORD $0x4e64d463 // fadd v3.2d, v3.2d, v4.2d
+	FMOVQ 560(R4), F5
+	WORD $0x6e65dc63 // fmul v3.2d, v3.2d, v5.2d
+	WORD $0x4ee3d421 // fsub v1.2d, v1.2d, v3.2d
+	WORD $0x4ee3d442 // fsub v2.2d, v2.2d, v3.2d
+	WORD $0x4ee3d484 // fsub v4.2d, v4.2d, v3.2d
+	WORD $0x6e61dc25 // fmul v5.2d, v1.2d, v1.2d
 	ADD R5, R1, R9
-	FMOVQ (R9), F9
+	FMOVQ (R9), F6
 	ADD R6, R1, R9
-	FMOVQ (R9), F10
-	VFMLA V10.D2, V9.D2, V8.D2
+	FMOVQ (R9), F7
+	VFMLA V7.D2, V6.D2, V5.D2
 	ADD R5<<1, R1, R9
-	FMOVQ (R9), F11
+	FMOVQ (R9), F8
 	ADD R6<<1, R1, R9
-	FMOVQ (R9), F12
-	VFMLA V12.D2, V11.D2, V8.D2
-	WORD $0x6e69dc8d // fmul v13.2d, v4.2d, v9.2d
-	VFMLA V5.D2, V9.D2, V13.D2
+	FMOVQ (R9), F9
+	VFMLA V9.D2, V8.D2, V5.D2
+	WORD $0x6e66dc2a // fmul v10.2d, v1.2d, v6.2d
+	VFMLA V2.D2, V6.D2, V10.D2
 	ADD R8, R1, R9
-	FMOVQ (R9), F14
-	VFMLA V14.D2, V11.D2, V13.D2
-	WORD $0x6e6bdc8f // fmul v15.2d, v4.2d, v11.2d
+	FMOVQ (R9), F11
+	VFMLA V11.D2, V8.D2, V10.D2
+	WORD $0x6e68dc2c // fmul v12.2d, v1.2d, v8.2d
 	ADD R7, R1, R9
-	FMOVQ (R9), F16
-	VFMLA V16.D2, V9.D2, V15.D2
-	VFMLA V7.D2, V11.D2, V15.D2
-	WORD $0x6e64dd51 // fmul v17.2d, v10.2d, v4.2d
-	VFMLA V10.D2, V5.D2, V17.D2
-	VFMLA V12.D2, V16.D2, V17.D2
-	WORD $0x6e69dd52 // fmul v18.2d, v10.2d, v9.2d
-	VFMLA V5.D2, V5.D2, V18.D2
-	VFMLA V14.D2, V16.D2, V18.D2
-	WORD $0x6e6bdd53 // fmul v19.2d, v10.2d, v11.2d
-	VFMLA V16.D2, V5.D2, V19.D2
-	VFMLA V7.D2, V16.D2, V19.D2
-	WORD $0x6e64dd94 // fmul v20.2d, v12.2d, v4.2d
-	VFMLA V10.D2, V14.D2, V20.D2
-	VFMLA V12.D2, V7.D2, V20.D2
-	WORD $0x6e69dd95 // fmul v21.2d, v12.2d, v9.2d
-	VFMLA V5.D2, V14.D2, V21.D2
-	VFMLA V14.D2, V7.D2, V21.D2
-	WORD $0x6e6bdd96 // fmul v22.2d, v12.2d, v11.2d
-	VFMLA V16.D2, V14.D2, V22.D2
-	VFMLA V7.D2, V7.D2, V22.D2
-	VAND V0.B16, V8.B16, V23.B16
-	VAND V0.B16, V17.B16, V24.B16
-	WORD $0x4e78d6f7 // fadd v23.2d, v23.2d, v24.2d
-	VAND V0.B16, V20.B16, V24.B16
-	WORD $0x4e78d6f7 // fadd v23.2d, v23.2d, v24.2d
-	VAND V0.B16, V13.B16, V24.B16
-	VAND V0.B16, V18.B16, V25.B16
-	WORD $0x4e79d718 // fadd v24.2d, v24.2d, v25.2d
-	VAND V0.B16, V21.B16, V25.B16
-	WORD $0x4e79d718 // fadd v24.2d, v24.2d, v25.2d
-	WORD $0x6ef8e6f9 // fcmgt v25.2d, v23.2d, v24.2d
-	VBSL V24.B16, V23.B16, V25.B16
-	VAND V0.B16, V15.B16, V23.B16
-	VAND V0.B16, V19.B16, V24.B16
-	WORD $0x4e78d6f7 // fadd v23.2d, v23.2d, v24.2d
-	VAND V0.B16, V22.B16, V24.B16
-	WORD $0x4e78d6f7 // fadd v23.2d, v23.2d, v24.2d
-	WORD $0x6ef7e738 // fcmgt v24.2d, v25.2d, v23.2d
-	VBSL V23.B16, V25.B16, V24.B16
-	WORD $0x6e78e477 // fcmge v23.2d, v3.2d, v24.2d
-	WORD $0x6e205af7 // mvn v23.16b, v23.16b
-	VAND V0.B16, V6.B16, V25.B16
-	FMOVQ 624(R4), F26
-	WORD $0x6e79e759 // fcmge v25.2d, v26.2d, v25.2d
-	WORD $0x6e205b39 // mvn v25.16b, v25.16b
-	VORR V25.B16, V23.B16, V23.B16
-	FMOVQ 640(R4), F25
-	FMOVQ 656(R4), F26
-	VBIT V23.B16, V26.B16, V25.B16
-	WORD $0x6ef8e477 // fcmgt v23.2d, v3.2d, v24.2d
-	VBSL V3.B16, V24.B16, V23.B16
-	WORD $0x6ee1e6f8 // fcmgt v24.2d, v23.2d, v1.2d
-	VBSL V1.B16, V23.B16, V24.B16
-	VUSHR $52, V24.D2, V24.D2
-	FMOVQ 672(R4), F23
-	VORR V23.B16, V24.B16, V24.B16
-	FMOVQ 688(R4), F23
-	WORD $0x4ef7d718 // fsub v24.2d, v24.2d, v23.2d
+	FMOVQ (R9), F13
+	VFMLA V13.D2, V6.D2, V12.D2
+	VFMLA V4.D2, V8.D2, V12.D2
+	WORD $0x6e61dcee // fmul v14.2d, v7.2d, v1.2d
+	VFMLA V7.D2, V2.D2, V14.D2
+	VFMLA V9.D2, V13.D2, V14.D2
+	WORD $0x6e66dcef // fmul v15.2d, v7.2d, v6.2d
+	VFMLA V2.D2, V2.D2, V15.D2
+	VFMLA V11.D2, V13.D2, V15.D2
+	WORD $0x6e68dcf0 // fmul v16.2d, v7.2d, v8.2d
+	VFMLA V13.D2, V2.D2, V16.D2
+	VFMLA V4.D2, V13.D2, V16.D2
+	WORD $0x6e61dd31 // fmul v17.2d, v9.2d, v1.2d
+	VFMLA V7.D2, V11.D2, V17.D2
+	VFMLA V9.D2, V4.D2, V17.D2
+	WORD $0x6e66dd32 // fmul v18.2d, v9.2d, v6.2d
+	VFMLA V2.D2, V11.D2, V18.D2
+	VFMLA V11.D2, V4.D2, V18.D2
+	WORD $0x6e68dd33 // fmul v19.2d, v9.2d, v8.2d
+	VFMLA V13.D2, V11.D2, V19.D2
+	VFMLA V4.D2, V4.D2, V19.D2
+	VAND V0.B16, V5.B16, V20.B16
+	VAND V0.B16, V14.B16, V21.B16
+	WORD $0x4e75d694 // fadd v20.2d, v20.2d, v21.2d
+	VAND V0.B16, V17.B16, V21.B16
+	WORD $0x4e75d694 // fadd v20.2d, v20.2d, v21.2d
+	VAND V0.B16, V10.B16, V21.B16
+	VAND V0.B16, V15.B16, V22.B16
+	WORD $0x4e76d6b5 // fadd v21.2d, v21.2d, v22.2d
+	VAND V0.B16, V18.B16, V22.B16
+	WORD $0x4e76d6b5 // fadd v21.2d, v21.2d, v22.2d
+	WORD $0x6ef5e696 // fcmgt v22.2d, v20.2d, v21.2d
+	VBSL V21.B16, V20.B16, V22.B16
+	VAND V0.B16, V12.B16, V20.B16
+	VAND V0.B16, V16.B16, V21.B16
+	WORD $0x4e75d694 // fadd v20.2d, v20.2d, v21.2d
+	VAND V0.B16, V19.B16, V21.B16
+	WORD $0x4e75d694 // fadd v20.2d, v20.2d, v21.2d
+	WORD $0x6ef4e6d5 // fcmgt v21.2d, v22.2d, v20.2d
+	VBSL V20.B16, V22.B16, V21.B16
+	FMOVQ 576(R4), F20
+	WORD $0x6e75e696 // fcmge v22.2d, v20.2d, v21.2d
+	WORD $0x6e205ad6 // mvn v22.16b, v22.16b
+	VAND V0.B16, V3.B16, V20.B16
+	FMOVQ 592(R4), F23
+	WORD $0x6e74e6f4 // fcmge v20.2d, v23.2d, v20.2d
+	WORD $0x6e205a94 // mvn v20.16b, v20.16b
+	VORR V20.B16, V22.B16, V22.B16
+	FMOVQ 608(R4), F20
+	FMOVQ 624(R4), F23
+	VBIT V22.B16, V23.B16, V20.B16
+	FMOVQ 576(R4), F22
+	WORD $0x6ef5e6d7 // fcmgt v23.2d, v22.2d, v21.2d
+	VBSL V22.B16, V21.B16, V23.B16
+	FMOVQ 640(R4), F21
+	WORD $0x6ef5e6f6 // fcmgt v22.2d, v23.2d, v21.2d
+	VBSL V21.B16, V23.B16, V22.B16
+	VUSHR $52, V22.D2, V22.D2
+	FMOVQ 656(R4), F21
+	VORR V21.B16, V22.B16, V22.B16
+	FMOVQ 672(R4), F21
+	WORD $0x4ef5d6d6 // fsub v22.2d, v22.2d, v21.2d
+	FMOVQ 688(R4), F21
 	FMOVQ 704(R4), F23
-	FMOVQ 720(R4), F26
-	VFMLA V26.D2, V24.D2, V23.D2
-	WORD $0x4e62d6f7 // fadd v23.2d, v23.2d, v2.2d
-	WORD $0x4ee2d6f7 // fsub v23.2d, v23.2d, v2.2d
-	WORD $0x4ef7d458 // fsub v24.2d, v2.2d, v23.2d
-	VSHL $52, V24.D2, V24.D2
-	VADD V1.D2, V24.D2, V24.D2
-	WORD $0x6e78dc84 // fmul v4.2d, v4.2d, v24.2d
-	WORD $0x6e78dd29 // fmul v9.2d, v9.2d, v24.2d
-	WORD $0x6e78dd6b // fmul v11.2d, v11.2d, v24.2d
-	WORD $0x6e78dd4a // fmul v10.2d, v10.2d, v24.2d
-	WORD $0x6e78dca5 // fmul v5.2d, v5.2d, v24.2d
-	WORD $0x6e78de10 // fmul v16.2d, v16.2d, v24.2d
-	WORD $0x6e78dd8c // fmul v12.2d, v12.2d, v24.2d
-	WORD $0x6e78ddce // fmul v14.2d, v14.2d, v24.2d
-	WORD $0x6e78dce7 // fmul v7.2d, v7.2d, v24.2d
-	WORD $0x6e78df18 // fmul v24.2d, v24.2d, v24.2d
-	WORD $0x6e78dd08 // fmul v8.2d, v8.2d, v24.2d
-	WORD $0x6e78ddad // fmul v13.2d, v13.2d, v24.2d
-	WORD $0x6e78ddef // fmul v15.2d, v15.2d, v24.2d
-	WORD $0x6e78de31 // fmul v17.2d, v17.2d, v24.2d
-	WORD $0x6e78de52 // fmul v18.2d, v18.2d, v24.2d
-	WORD $0x6e78de73 // fmul v19.2d, v19.2d, v24.2d
-	WORD $0x6e78de94 // fmul v20.2d, v20.2d, v24.2d
-	WORD $0x6e78deb5 // fmul v21.2d, v21.2d, v24.2d
-	WORD $0x6e78ded6 // fmul v22.2d, v22.2d, v24.2d
-	WORD $0x4e72d518 // fadd v24.2d, v8.2d, v18.2d
-	WORD $0x4e76d718 // fadd v24.2d, v24.2d, v22.2d
-	FMOVQ 720(R4), F26
-	WORD $0x6e7adf18 // fmul v24.2d, v24.2d, v26.2d
-	WORD $0x6e6cdcba // fmul v26.2d, v5.2d, v12.2d
-	VMOV V26.B16, V27.B16
-	VFMLS V12.D2, V5.D2, V27.D2
-	WORD $0x6ee0fb5a // fneg v26.2d, v26.2d
-	VFMLA V14.D2, V10.D2, V26.D2
-	WORD $0x4e7bd75a // fadd v26.2d, v26.2d, v27.2d
-	WORD $0x6e6ede1b // fmul v27.2d, v16.2d, v14.2d
-	FMOVQ F6, 208(RSP)
-	VMOV V27.B16, V6.B16
-	VFMLS V14.D2, V16.D2, V6.D2
-	WORD $0x6ee0fb7b // fneg v27.2d, v27.2d
-	VFMLA V7.D2, V5.D2, V27.D2
-	WORD $0x4e66d77b // fadd v27.2d, v27.2d, v6.2d
-	WORD $0x6e6cde06 // fmul v6.2d, v16.2d, v12.2d
-	FMOVQ F23, 224(RSP)
-	VMOV V6.B16, V23.B16
-	VFMLS V12.D2, V16.D2, V23.D2
-	WORD $0x6ee0f8c6 // fneg v6.2d, v6.2d
-	VFMLA V7.D2, V10.D2, V6.D2
-	WORD $0x4e77d4c6 // fadd v6.2d, v6.2d, v23.2d
-	WORD $0x6e66dd26 // fmul v6.2d, v9.2d, v6.2d
-	WORD $0x6ee0f8c6 // fneg v6.2d, v6.2d
-	VFMLA V27.D2, V4.D2, V6.D2
-	VFMLA V26.D2, V11.D2, V6.D2
+	VFMLA V23.D2, V22.D2, V21.D2
+	FMOVQ 720(R4), F22
+	WORD $0x4e76d6b5 // fadd v21.2d, v21.2d, v22.2d
+	FMOVQ 720(R4), F22
+	WORD $0x4ef6d6b5 // fsub v21.2d, v21.2d, v22.2d
+	FMOVQ 720(R4), F22
+	WORD $0x4ef5d6d7 // fsub v23.2d, v22.2d, v21.2d
+	VSHL $52, V23.D2, V23.D2
+	FMOVQ 640(R4), F22
+	VADD V22.D2, V23.D2, V23.D2
+	WORD $0x6e77dc21 // fmul v1.2d, v1.2d, v23.2d
+	WORD $0x6e77dcc6 // fmul v6.2d, v6.2d, v23.2d
+	WORD $0x6e77dd08 // fmul v8.2d, v8.2d, v23.2d
+	WORD $0x6e77dce7 // fmul v7.2d, v7.2d, v23.2d
+	WORD $0x6e77dc42 // fmul v2.2d, v2.2d, v23.2d
+	WORD $0x6e77ddad // fmul v13.2d, v13.2d, v23.2d
+	WORD $0x6e77dd29 // fmul v9.2d, v9.2d, v23.2d
+	WORD $0x6e77dd6b // fmul v11.2d, v11.2d, v23.2d
+	WORD $0x6e77dc84 // fmul v4.2d, v4.2d, v23.2d
+	WORD $0x6e77def7 // fmul v23.2d, v23.2d, v23.2d
+	WORD $0x6e77dca5 // fmul v5.2d, v5.2d, v23.2d
+	WORD $0x6e77dd4a // fmul v10.2d, v10.2d, v23.2d
+	WORD $0x6e77dd8c // fmul v12.2d, v12.2d, v23.2d
+	WORD $0x6e77ddce // fmul v14.2d, v14.2d, v23.2d
+	WORD $0x6e77ddef // fmul v15.2d, v15.2d, v23.2d
+	WORD $0x6e77de10 // fmul v16.2d, v16.2d, v23.2d
+	WORD $0x6e77de31 // fmul v17.2d, v17.2d, v23.2d
+	WORD $0x6e77de52 // fmul v18.2d, v18.2d, v23.2d
+	WORD $0x6e77de73 // fmul v19.2d, v19.2d, v23.2d
+	WORD $0x4e6fd4b6 // fadd v22.2d, v5.2d, v15.2d
+	WORD $0x4e73d6d6 // fadd v22.2d, v22.2d, v19.2d
+	FMOVQ 704(R4), F23
+	WORD $0x6e77ded6 // fmul v22.2d, v22.2d, v23.2d
+	WORD $0x6e69dc57 // fmul v23.2d, v2.2d, v9.2d
+	VMOV V23.B16, V24.B16
+	VFMLS V9.D2, V2.D2, V24.D2
+	WORD $0x6ee0faf7 // fneg v23.2d, v23.2d
+	VFMLA V11.D2, V7.D2, V23.D2
+	WORD $0x4e78d6f7 // fadd v23.2d, v23.2d, v24.2d
+	WORD $0x6e6bddb8 // fmul v24.2d, v13.2d, v11.2d
+	VMOV V24.B16, V25.B16
+	VFMLS V11.D2, V13.D2, V25.D2
+	WORD $0x6ee0fb18 // fneg v24.2d, v24.2d
+	VFMLA V4.D2, V2.D2, V24.D2
+	WORD $0x4e79d718 // fadd v24.2d, v24.2d, v25.2d
+	WORD $0x6e69ddb9 // fmul v25.2d, v13.2d, v9.2d
+	VMOV V25.B16, V26.B16
+	VFMLS V9.D2, V13.D2, V26.D2
+	WORD $0x6ee0fb39 // fneg v25.2d, v25.2d
+	VFMLA V4.D2, V7.D2, V25.D2
+	WORD $0x4e7ad739 // fadd v25.2d, v25.2d, v26.2d
+	WORD $0x6e79dcd9 // fmul v25.2d, v6.2d, v25.2d
+	WORD $0x6ee0fb39 // fneg v25.2d, v25.2d
+	VFMLA V24.D2, V1.D2, V25.D2
+	VFMLA V23.D2, V8.D2, V25.D2
 	FMOVQ 736(R4), F23
+	FMOVQ 752(R4), F24
+	VFMLA V25.D2, V24.D2, V23.D2
+	FMOVQ 768(R4), F24
 	FMOVQ 752(R4), F26
-	VFMLA V6.D2, V26.D2, V23.D2
-	FMOVQ 768(R4), F26
-	FMOVQ 752(R4), F27
-	VFMLA V24.D2, V27.D2, V26.D2
-	FMOVQ 784(R4), F27
-	FMOVQ 800(R4), F28
-	VFMLA V6.D2, V28.D2, V27.D2
-	FMOVQ 800(R4), F28
-	VFMLA V24.D2, V28.D2, V23.D2
-	FMOVQ F25, 240(RSP)
-	FMOVQ 816(R4), F25
-	VFMLA V6.D2, V26.D2, V25.D2
-	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 832(R4), F26
-	VFMLA V6.D2, V23.D2, V26.D2
-	VFMLA V24.D2, V23.D2, V25.D2
+	VFMLA V22.D2, V26.D2, V24.D2
+	FMOVQ 784(R4), F26
+	FMOVQ 800(R4), F27
+	VFMLA V25.D2, V27.D2, V26.D2
+	FMOVQ 800(R4), F27
+	VFMLA V22.D2, V27.D2, V23.D2
+	FMOVQ 816(R4), F27
+	VFMLA V25.D2, V24.D2, V27.D2
+	VFMLA V22.D2, V24.D2, V26.D2
+	FMOVQ 832(R4), F24
+	VFMLA V25.D2, V23.D2, V24.D2
+	VFMLA V22.D2, V23.D2, V27.D2
 	FMOVQ 848(R4), F23
-	VFMLA V6.D2, V27.D2, V23.D2
-	VFMLA V24.D2, V27.D2, V26.D2
-	FMOVQ 864(R4), F27
-	VFMLA V6.D2, V25.D2, V27.D2
-	VFMLA V24.D2, V25.D2, V23.D2
-	FMOVQ 880(R4), F25
-	VFMLA V6.D2, V26.D2, V25.D2
-	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 896(R4), F26
-	VFMLA V6.D2, V23.D2, V26.D2
-	VFMLA V24.D2, V23.D2, V25.D2
+	VFMLA V25.D2, V26.D2, V23.D2
+	VFMLA V22.D2, V26.D2, V24.D2
+	FMOVQ 864(R4), F26
+	VFMLA V25.D2, V27.D2, V26.D2
+	VFMLA V22.D2, V27.D2, V23.D2
+	FMOVQ 880(R4), F27
+	VFMLA V25.D2, V24.D2, V27.D2
+	VFMLA V22.D2, V24.D2, V26.D2
+	FMOVQ 896(R4), F24
+	VFMLA V25.D2, V23.D2, V24.D2
+	VFMLA V22.D2, V23.D2, V27.D2
 	FMOVQ 912(R4), F23
-	VFMLA V6.D2, V27.D2, V23.D2
-	VFMLA V24.D2, V27.D2, V26.D2
-	FMOVQ 928(R4), F27
-	VFMLA V6.D2, V25.D2, V27.D2
-	VFMLA V24.D2, V25.D2, V23.D2
-	FMOVQ 944(R4), F25
-	VFMLA V6.D2, V26.D2, V25.D2
-	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 960(R4), F26
-	VFMLA V6.D2, V23.D2, V26.D2
-	VFMLA V24.D2, V23.D2, V25.D2
+	VFMLA V25.D2, V26.D2, V23.D2
+	VFMLA V22.D2, V26.D2, V24.D2
+	FMOVQ 928(R4), F26
+	VFMLA V25.D2, V27.D2, V26.D2
+	VFMLA V22.D2, V27.D2, V23.D2
+	FMOVQ 944(R4), F27
+	VFMLA V25.D2, V24.D2, V27.D2
+	VFMLA V22.D2, V24.D2, V26.D2
+	FMOVQ 960(R4), F24
+	VFMLA V25.D2, V23.D2, V24.D2
+	VFMLA V22.D2, V23.D2, V27.D2
 	FMOVQ 976(R4), F23
-	VFMLA V6.D2, V27.D2, V23.D2
-	VFMLA V24.D2, V27.D2, V26.D2
-	FMOVQ 992(R4), F27
-	VFMLA V6.D2, V25.D2, V27.D2
-	VFMLA V24.D2, V25.D2, V23.D2
-	FMOVQ 1008(R4), F25
-	VFMLA V6.D2, V26.D2, V25.D2
-	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 1024(R4), F26
-	VFMLA V6.D2, V23.D2, V26.D2
-	VFMLA V24.D2, V23.D2, V25.D2
+	VFMLA V25.D2, V26.D2, V23.D2
+	VFMLA V22.D2, V26.D2, V24.D2
+	FMOVQ 992(R4), F26
+	VFMLA V25.D2, V27.D2, V26.D2
+	VFMLA V22.D2, V27.D2, V23.D2
+	FMOVQ 1008(R4), F27
+	VFMLA V25.D2, V24.D2, V27.D2
+	VFMLA V22.D2, V24.D2, V26.D2
+	FMOVQ 1024(R4), F24
+	VFMLA V25.D2, V23.D2, V24.D2
+	VFMLA V22.D2, V23.D2, V27.D2
 	FMOVQ 1040(R4), F23
-	VFMLA V6.D2, V27.D2, V23.D2
-	VFMLA V24.D2, V27.D2, V26.D2
-	FMOVQ 1056(R4), F27
-	VFMLA V6.D2, V25.D2, V27.D2
-	VFMLA V24.D2, V25.D2, V23.D2
-	FMOVQ 1072(R4), F25
-	VFMLA V6.D2, V26.D2, V25.D2
-	VFMLA V24.D2, V26.D2, V27.D2
-	WORD $0x6e66dee6 // fmul v6.2d, v23.2d, v6.2d
-	VFMLA V24.D2, V23.D2, V25.D2
-	WORD $0x6e68df68 // fmul v8.2d, v27.2d, v8.2d
-	WORD $0x4e66d508 // fadd v8.2d, v8.2d, v6.2d
-	VFMLA V4.D2, V25.D2, V8.D2
-	WORD $0x6e6ddf6d // fmul v13.2d, v27.2d, v13.2d
-	VFMLA V9.D2, V25.D2, V13.D2
-	WORD $0x6e6fdf6f // fmul v15.2d, v27.2d, v15.2d
-	VFMLA V11.D2, V25.D2, V15.D2
-	WORD $0x6e71df71 // fmul v17.2d, v27.2d, v17.2d
-	VFMLA V10.D2, V25.D2, V17.D2
-	WORD $0x6e72df72 // fmul v18.2d, v27.2d, v18.2d
-	WORD $0x4e66d652 // fadd v18.2d, v18.2d, v6.2d
-	VFMLA V5.D2, V25.D2, V18.D2
-	WORD $0x6e73df73 // fmul v19.2d, v27.2d, v19.2d
-	VFMLA V16.D2, V25.D2, V19.D2
-	WORD $0x6e74df74 // fmul v20.2d, v27.2d, v20.2d
-	VFMLA V12.D2, V25.D2, V20.D2
-	WORD $0x6e75df75 // fmul v21.2d, v27.2d, v21.2d
-	VFMLA V14.D2, V25.D2, V21.D2
-	WORD $0x6e76df7b // fmul v27.2d, v27.2d, v22.2d
-	WORD $0x4e66d77b // fadd v27.2d, v27.2d, v6.2d
-	VFMLA V7.D2, V25.D2, V27.D2
-	FMOVQ 240(RSP), F4
-	FMOVQ F4, 192(RSP)
-	FMOVQ F8, 16(RSP)
-	FMOVQ F13, 32(RSP)
-	FMOVQ F15, 48(RSP)
-	FMOVQ F17, 64(RSP)
-	FMOVQ F18, 80(RSP)
-	FMOVQ F19, 96(RSP)
-	FMOVQ F20, 112(RSP)
-	FMOVQ F21, 128(RSP)
-	FMOVQ F27, 144(RSP)
-	FMOVQ 224(RSP), F4
-	FMOVQ F4, 160(RSP)
-	FMOVQ 208(RSP), F4
-	FMOVQ F4, 176(RSP)
+	VFMLA V25.D2, V26.D2, V23.D2
+	VFMLA V22.D2, V26.D2, V24.D2
+	FMOVQ 1056(R4), F26
+	VFMLA V25.D2, V27.D2, V26.D2
+	VFMLA V22.D2, V27.D2, V23.D2
+	FMOVQ 1072(R4), F27
+	VFMLA V25.D2, V24.D2, V27.D2
+	VFMLA V22.D2, V24.D2, V26.D2
+	WORD $0x6e79def9 // fmul v25.2d, v23.2d, v25.2d
+	VFMLA V22.D2, V23.D2, V27.D2
+	WORD $0x6e65df45 // fmul v5.2d, v26.2d, v5.2d
+	WORD $0x4e79d4a5 // fadd v5.2d, v5.2d, v25.2d
+	VFMLA V1.D2, V27.D2, V5.D2
+	WORD $0x6e6adf4a // fmul v10.2d, v26.2d, v10.2d
+	VFMLA V6.D2, V27.D2, V10.D2
+	WORD $0x6e6cdf4c // fmul v12.2d, v26.2d, v12.2d
+	VFMLA V8.D2, V27.D2, V12.D2
+	WORD $0x6e6edf4e // fmul v14.2d, v26.2d, v14.2d
+	VFMLA V7.D2, V27.D2, V14.D2
+	WORD $0x6e6fdf4f // fmul v15.2d, v26.2d, v15.2d
+	WORD $0x4e79d5ef // fadd v15.2d, v15.2d, v25.2d
+	VFMLA V2.D2, V27.D2, V15.D2
+	WORD $0x6e70df50 // fmul v16.2d, v26.2d, v16.2d
+	VFMLA V13.D2, V27.D2, V16.D2
+	WORD $0x6e71df51 // fmul v17.2d, v26.2d, v17.2d
+	VFMLA V9.D2, V27.D2, V17.D2
+	WORD $0x6e72df52 // fmul v18.2d, v26.2d, v18.2d
+	VFMLA V11.D2, V27.D2, V18.D2
+	WORD $0x6e73df5a // fmul v26.2d, v26.2d, v19.2d
+	WORD $0x4e79d75a // fadd v26.2d, v26.2d, v25.2d
+	VFMLA V4.D2, V27.D2, V26.D2
+	FMOVQ F20, 192(RSP)
+	FMOVQ F5, 16(RSP)
+	FMOVQ F10, 32(RSP)
+	FMOVQ F12, 48(RSP)
+	FMOVQ F14, 64(RSP)
+	FMOVQ F15, 80(RSP)
+	FMOVQ F16, 96(RSP)
+	FMOVQ F17, 112(RSP)
+	FMOVQ F18, 128(RSP)
+	FMOVQ F26, 144(RSP)
+	FMOVQ F21, 160(RSP)
+	FMOVQ F3, 176(RSP)
 
 stage2:
-	FMOVQ 160(RSP), F4
-	WORD $0x4ee0c885 // fcmgt v5.2d, v4.2d, #0.0
-	FMOVQ 16(RSP), F6
-	WORD $0x4e66d4c7 // fadd v7.2d, v6.2d, v6.2d
-	VFMLA V6.D2, V6.D2, V7.D2
-	FMOVQ 32(RSP), F8
-	FMOVQ 64(RSP), F9
-	VFMLA V9.D2, V8.D2, V7.D2
-	FMOVQ 48(RSP), F10
-	FMOVQ 112(RSP), F11
-	VFMLA V11.D2, V10.D2, V7.D2
-	VBIF V5.B16, V6.B16, V7.B16
-	WORD $0x4e68d50c // fadd v12.2d, v8.2d, v8.2d
-	VFMLA V8.D2, V6.D2, V12.D2
-	FMOVQ 80(RSP), F13
-	VFMLA V13.D2, V8.D2, V12.D2
-	FMOVQ 128(RSP), F14
-	VFMLA V14.D2, V10.D2, V12.D2
-	VBIF V5.B16, V8.B16, V12.B16
-	WORD $0x4e6ad54f // fadd v15.2d, v10.2d, v10.2d
-	VFMLA V10.D2, V6.D2, V15.D2
-	FMOVQ 96(RSP), F16
-	VFMLA V16.D2, V8.D2, V15.D2
-	FMOVQ 144(RSP), F17
-	VFMLA V17.D2, V10.D2, V15.D2
-	VBIF V5.B16, V10.B16, V15.B16
-	WORD $0x4e69d532 // fadd v18.2d, v9.2d, v9.2d
-	VFMLA V6.D2, V9.D2, V18.D2
-	VFMLA V9.D2, V13.D2, V18.D2
-	VFMLA V11.D2, V16.D2, V18.D2
-	VBIF V5.B16, V9.B16, V18.B16
-	WORD $0x4e6dd5b3 // fadd v19.2d, v13.2d, v13.2d
-	VFMLA V8.D2, V9.D2, V19.D2
-	VFMLA V13.D2, V13.D2, V19.D2
-	VFMLA V14.D2, V16.D2, V19.D2
-	VBIF V5.B16, V13.B16, V19.B16
-	WORD $0x4e70d614 // fadd v20.2d, v16.2d, v16.2d
-	VFMLA V10.D2, V9.D2, V20.D2
-	VFMLA V16.D2, V13.D2, V20.D2
-	VFMLA V17.D2, V16.D2, V20.D2
-	VBIF V5.B16, V16.B16, V20.B16
-	WORD $0x4e6bd575 // fadd v21.2d, v11.2d, v11.2d
-	VFMLA V6.D2, V11.D2, V21.D2
-	VFMLA V9.D2, V14.D2, V21.D2
-	VFMLA V11.D2, V17.D2, V21.D2
-	VBIF V5.B16, V11.B16, V21.B16
-	WORD $0x4e6ed5c6 // fadd v6.2d, v14.2d, v14.2d
-	VFMLA V8.D2, V11.D2, V6.D2
-	VFMLA V13.D2, V14.D2, V6.D2
-	VFMLA V14.D2, V17.D2, V6.D2
-	VBIF V5.B16, V14.B16, V6.B16
-	WORD $0x4e71d628 // fadd v8.2d, v17.2d, v17.2d
-	VFMLA V10.D2, V11.D2, V8.D2
-	VFMLA V16.D2, V14.D2, V8.D2
-	VFMLA V17.D2, V17.D2, V8.D2
-	VBIT V5.B16, V8.B16, V17.B16
-	WORD $0x4ee1d484 // fsub v4.2d, v4.2d, v1.2d
-	WORD $0x4ee0c885 // fcmgt v5.2d, v4.2d, #0.0
-	WORD $0x6eb0a8a8 // umaxv s8, v5.4s
-	FMOVS F8, R9
-	FMOVQ F7, 16(RSP)
-	FMOVQ F12, 32(RSP)
-	FMOVQ F15, 48(RSP)
-	FMOVQ F18, 64(RSP)
-	FMOVQ F19, 80(RSP)
-	FMOVQ F20, 96(RSP)
-	FMOVQ F21, 112(RSP)
-	FMOVQ F6, 128(RSP)
-	FMOVQ F17, 144(RSP)
-	FMOVQ F4, 160(RSP)
-	CBNZ R9, stage2
-	FMOVQ 192(RSP), F4
-	WORD $0x4ee0a884 // cmlt v4.2d, v4.2d, #0
-	FMOVQ 176(RSP), F5
-	VMOV V2.B16, V6.B16
-	FMOVQ 1088(R4), F7
-	VFMLA V7.D2, V5.D2, V6.D2
-	WORD $0x4ee2d4c7 // fsub v7.2d, v6.2d, v2.2d
-	FMOVQ 1104(R4), F8
-	VFMLS V8.D2, V7.D2, V5.D2
-	FMOVQ 1120(R4), F8
-	VFMLS V8.D2, V7.D2, V5.D2
-	FMOVQ 1136(R4), F7
-	FMOVQ 1152(R4), F8
-	VFMLA V5.D2, V8.D2, V7.D2
-	FMOVQ 1168(R4), F8
-	VFMLA V5.D2, V7.D2, V8.D2
-	FMOVQ 1184(R4), F7
-	VFMLA V5.D2, V8.D2, V7.D2
-	FMOVQ 1200(R4), F8
-	VFMLA V5.D2, V7.D2, V8.D2
-	FMOVQ 1216(R4), F7
-	VFMLA V5.D2, V8.D2, V7.D2
-	FMOVQ 1232(R4), F8
-	VFMLA V5.D2, V7.D2, V8.D2
-	FMOVQ 1248(R4), F7
-	VFMLA V5.D2, V8.D2, V7.D2
-	FMOVQ 1264(R4), F8
-	VFMLA V5.D2, V7.D2, V8.D2
-	FMOVQ 1280(R4), F7
-	VFMLA V5.D2, V8.D2, V7.D2
-	WORD $0x6e65dca8 // fmul v8.2d, v5.2d, v5.2d
-	VFMLA V7.D2, V8.D2, V5.D2
-	VSHL $52, V6.D2, V6.D2
-	VADD V1.D2, V6.D2, V6.D2
-	VFMLA V6.D2, V5.D2, V6.D2
-	FMOVQ 16(RSP), F5
-	WORD $0x4e61d4a5 // fadd v5.2d, v5.2d, v1.2d
-	WORD $0x6e65dcc5 // fmul v5.2d, v6.2d, v5.2d
-	FMOVQ 32(RSP), F7
-	WORD $0x6e67dcc7 // fmul v7.2d, v6.2d, v7.2d
-	FMOVQ 48(RSP), F8
-	WORD $0x6e68dcc8 // fmul v8.2d, v6.2d, v8.2d
-	FMOVQ 64(RSP), F9
-	WORD $0x6e69dcc9 // fmul v9.2d, v6.2d, v9.2d
+	FMOVQ 160(RSP), F1
+	WORD $0x4ee0c822 // fcmgt v2.2d, v1.2d, #0.0
+	FMOVQ 16(RSP), F3
+	WORD $0x4e63d464 // fadd v4.2d, v3.2d, v3.2d
+	VFMLA V3.D2, V3.D2, V4.D2
+	FMOVQ 32(RSP), F5
+	FMOVQ 64(RSP), F6
+	VFMLA V6.D2, V5.D2, V4.D2
+	FMOVQ 48(RSP), F7
+	FMOVQ 112(RSP), F8
+	VFMLA V8.D2, V7.D2, V4.D2
+	VBIF V2.B16, V3.B16, V4.B16
+	WORD $0x4e65d4a9 // fadd v9.2d, v5.2d, v5.2d
+	VFMLA V5.D2, V3.D2, V9.D2
 	FMOVQ 80(RSP), F10
-	WORD $0x4e61d54a // fadd v10.2d, v10.2d, v1.2d
-	WORD $0x6e6adcca // fmul v10.2d, v6.2d, v10.2d
-	FMOVQ 96(RSP), F11
-	WORD $0x6e6bdccb // fmul v11.2d, v6.2d, v11.2d
-	FMOVQ 112(RSP), F12
-	WORD $0x6e6cdccc // fmul v12.2d, v6.2d, v12.2d
-	FMOVQ 128(RSP), F13
-	WORD $0x6e6ddccd // fmul v13.2d, v6.2d, v13.2d
+	VFMLA V10.D2, V5.D2, V9.D2
+	FMOVQ 128(RSP), F11
+	VFMLA V11.D2, V7.D2, V9.D2
+	VBIF V2.B16, V5.B16, V9.B16
+	WORD $0x4e67d4ec // fadd v12.2d, v7.2d, v7.2d
+	VFMLA V7.D2, V3.D2, V12.D2
+	FMOVQ 96(RSP), F13
+	VFMLA V13.D2, V5.D2, V12.D2
 	FMOVQ 144(RSP), F14
-	WORD $0x4e61d5ce // fadd v14.2d, v14.2d, v1.2d
-	WORD $0x6e6edcc6 // fmul v6.2d, v6.2d, v14.2d
-	WORD $0x6eb0a88e // umaxv s14, v4.4s
-	FMOVS F14, R9
+	VFMLA V14.D2, V7.D2, V12.D2
+	VBIF V2.B16, V7.B16, V12.B16
+	WORD $0x4e66d4cf // fadd v15.2d, v6.2d, v6.2d
+	VFMLA V3.D2, V6.D2, V15.D2
+	VFMLA V6.D2, V10.D2, V15.D2
+	VFMLA V8.D2, V13.D2, V15.D2
+	VBIF V2.B16, V6.B16, V15.B16
+	WORD $0x4e6ad550 // fadd v16.2d, v10.2d, v10.2d
+	VFMLA V5.D2, V6.D2, V16.D2
+	VFMLA V10.D2, V10.D2, V16.D2
+	VFMLA V11.D2, V13.D2, V16.D2
+	VBIF V2.B16, V10.B16, V16.B16
+	WORD $0x4e6dd5b1 // fadd v17.2d, v13.2d, v13.2d
+	VFMLA V7.D2, V6.D2, V17.D2
+	VFMLA V13.D2, V10.D2, V17.D2
+	VFMLA V14.D2, V13.D2, V17.D2
+	VBIF V2.B16, V13.B16, V17.B16
+	WORD $0x4e68d512 // fadd v18.2d, v8.2d, v8.2d
+	VFMLA V3.D2, V8.D2, V18.D2
+	VFMLA V6.D2, V11.D2, V18.D2
+	VFMLA V8.D2, V14.D2, V18.D2
+	VBIF V2.B16, V8.B16, V18.B16
+	WORD $0x4e6bd563 // fadd v3.2d, v11.2d, v11.2d
+	VFMLA V5.D2, V8.D2, V3.D2
+	VFMLA V10.D2, V11.D2, V3.D2
+	VFMLA V11.D2, V14.D2, V3.D2
+	VBIF V2.B16, V11.B16, V3.B16
+	WORD $0x4e6ed5c5 // fadd v5.2d, v14.2d, v14.2d
+	VFMLA V7.D2, V8.D2, V5.D2
+	VFMLA V13.D2, V11.D2, V5.D2
+	VFMLA V14.D2, V14.D2, V5.D2
+	VBIT V2.B16, V5.B16, V14.B16
+	FMOVQ 640(R4), F2
+	WORD $0x4ee2d421 // fsub v1.2d, v1.2d, v2.2d
+	WORD $0x4ee0c822 // fcmgt v2.2d, v1.2d, #0.0
+	WORD $0x6eb0a845 // umaxv s5, v2.4s
+	FMOVS F5, R9
+	FMOVQ F4, 16(RSP)
+	FMOVQ F9, 32(RSP)
+	FMOVQ F12, 48(RSP)
+	FMOVQ F15, 64(RSP)
+	FMOVQ F16, 80(RSP)
+	FMOVQ F17, 96(RSP)
+	FMOVQ F18, 112(RSP)
+	FMOVQ F3, 128(RSP)
+	FMOVQ F14, 144(RSP)
+	FMOVQ F1, 160(RSP)
+	CBNZ R9, stage2
+	FMOVQ 192(RSP), F1
+	WORD $0x4ee0a821 // cmlt v1.2d, v1.2d, #0
+	FMOVQ 176(RSP), F2
+	FMOVQ 720(R4), F3
+	FMOVQ 1088(R4), F4
+	VFMLA V4.D2, V2.D2, V3.D2
+	FMOVQ 720(R4), F4
+	WORD $0x4ee4d465 // fsub v5.2d, v3.2d, v4.2d
+	FMOVQ 1104(R4), F4
+	VFMLS V4.D2, V5.D2, V2.D2
+	FMOVQ 1120(R4), F4
+	VFMLS V4.D2, V5.D2, V2.D2
+	FMOVQ 1136(R4), F4
+	FMOVQ 1152(R4), F5
+	VFMLA V2.D2, V5.D2, V4.D2
+	FMOVQ 1168(R4), F5
+	VFMLA V2.D2, V4.D2, V5.D2
+	FMOVQ 1184(R4), F4
+	VFMLA V2.D2, V5.D2, V4.D2
+	FMOVQ 1200(R4), F5
+	VFMLA V2.D2, V4.D2, V5.D2
+	FMOVQ 1216(R4), F4
+	VFMLA V2.D2, V5.D2, V4.D2
+	FMOVQ 1232(R4), F5
+	VFMLA V2.D2, V4.D2, V5.D2
+	FMOVQ 1248(R4), F4
+	VFMLA V2.D2, V5.D2, V4.D2
+	FMOVQ 1264(R4), F5
+	VFMLA V2.D2, V4.D2, V5.D2
+	FMOVQ 1280(R4), F4
+	VFMLA V2.D2, V5.D2, V4.D2
+	WORD $0x6e62dc45 // fmul v5.2d, v2.2d, v2.2d
+	VFMLA V4.D2, V5.D2, V2.D2
+	VSHL $52, V3.D2, V3.D2
+	FMOVQ 640(R4), F4
+	VADD V4.D2, V3.D2, V3.D2
+	VFMLA V3.D2, V2.D2, V3.D2
+	FMOVQ 16(RSP), F2
+	FMOVQ 640(R4), F4
+	WORD $0x4e64d442 // fadd v2.2d, v2.2d, v4.2d
+	WORD $0x6e62dc62 // fmul v2.2d, v3.2d, v2.2d
+	FMOVQ 32(RSP), F4
+	WORD $0x6e64dc64 // fmul v4.2d, v3.2d, v4.2d
+	FMOVQ 48(RSP), F5
+	WORD $0x6e65dc65 // fmul v5.2d, v3.2d, v5.2d
+	FMOVQ 64(RSP), F6
+	WORD $0x6e66dc66 // fmul v6.2d, v3.2d, v6.2d
+	FMOVQ 80(RSP), F7
+	FMOVQ 640(R4), F8
+	WORD $0x4e68d4e7 // fadd v7.2d, v7.2d, v8.2d
+	WORD $0x6e67dc67 // fmul v7.2d, v3.2d, v7.2d
+	FMOVQ 96(RSP), F8
+	WORD $0x6e68dc68 // fmul v8.2d, v3.2d, v8.2d
+	FMOVQ 112(RSP), F9
+	WORD $0x6e69dc69 // fmul v9.2d, v3.2d, v9.2d
+	FMOVQ 128(RSP), F10
+	WORD $0x6e6adc6a // fmul v10.2d, v3.2d, v10.2d
+	FMOVQ 144(RSP), F11
+	FMOVQ 640(R4), F12
+	WORD $0x4e6cd56b // fadd v11.2d, v11.2d, v12.2d
+	WORD $0x6e6bdc63 // fmul v3.2d, v3.2d, v11.2d
+	WORD $0x6eb0a82b // umaxv s11, v1.4s
+	FMOVS F11, R9
 	CBNZ R9, hard
-	FMOVQ F5, (R0)
+	FMOVQ F2, (R0)
 	ADD R5, R0, R9
-	FMOVQ F7, (R9)
+	FMOVQ F4, (R9)
 	ADD R5<<1, R0, R9
-	FMOVQ F8, (R9)
+	FMOVQ F5, (R9)
 	ADD R6, R0, R9
-	FMOVQ F9, (R9)
-	ADD R5<<2, R0, R9
-	FMOVQ F10, (R9)
-	ADD R7, R0, R9
-	FMOVQ F11, (R9)
-	ADD R6<<1, R0, R9
-	FMOVQ F12, (R9)
-	ADD R8, R0, R9
-	FMOVQ F13, (R9)
-	ADD R5<<3, R0, R9
 	FMOVQ F6, (R9)
+	ADD R5<<2, R0, R9
+	FMOVQ F7, (R9)
+	ADD R7, R0, R9
+	FMOVQ F8, (R9)
+	ADD R6<<1, R0, R9
+	FMOVQ F9, (R9)
+	ADD R8, R0, R9
+	FMOVQ F10, (R9)
+	ADD R5<<3, R0, R9
+	FMOVQ F3, (R9)
 	ADD $16, R0
 	ADD $16, R1
 	SUB $2, R2
@@ -1812,401 +1827,408 @@ stage2:
 next:
 	CBZ R2, done
 	MOVD R1, R9
-	FMOVD (R9), F4
+	FMOVD (R9), F1
 	ADD R5<<2, R1, R9
-	FMOVD (R9), F5
-	WORD $0x4e65d486 // fadd v6.2d, v4.2d, v5.2d
+	FMOVD (R9), F2
+	WORD $0x4e62d423 // fadd v3.2d, v1.2d, v2.2d
 	ADD R5<<3, R1, R9
-	FMOVD (R9), F7
-	WORD $0x4e67d4c6 // fadd v6.2d, v6.2d, v7.2d
-	FMOVQ 608(R4), F8
-	WORD $0x6e68dcc6 // fmul v6.2d, v6.2d, v8.2d
-	WORD $0x4ee6d484 // fsub v4.2d, v4.2d, v6.2d
-	WORD $0x4ee6d4a5 // fsub v5.2d, v5.2d, v6.2d
-	WORD $0x4ee6d4e7 // fsub v7.2d, v7.2d, v6.2d
-	WORD $0x6e64dc88 // fmul v8.2d, v4.2d, v4.2d
+	FMOVD (R9), F4
+	WORD $0x4e64d463 // fadd v3.2d, v3.2d, v4.2d
+	FMOVQ 560(R4), F5
+	WORD $0x6e65dc63 // fmul v3.2d, v3.2d, v5.2d
+	WORD $0x4ee3d421 // fsub v1.2d, v1.2d, v3.2d
+	WORD $0x4ee3d442 // fsub v2.2d, v2.2d, v3.2d
+	WORD $0x4ee3d484 // fsub v4.2d, v4.2d, v3.2d
+	WORD $0x6e61dc25 // fmul v5.2d, v1.2d, v1.2d
 	ADD R5, R1, R9
-	FMOVD (R9), F9
+	FMOVD (R9), F6
 	ADD R6, R1, R9
-	FMOVD (R9), F10
-	VFMLA V10.D2, V9.D2, V8.D2
+	FMOVD (R9), F7
+	VFMLA V7.D2, V6.D2, V5.D2
 	ADD R5<<1, R1, R9
-	FMOVD (R9), F11
+	FMOVD (R9), F8
 	ADD R6<<1, R1, R9
-	FMOVD (R9), F12
-	VFMLA V12.D2, V11.D2, V8.D2
-	WORD $0x6e69dc8d // fmul v13.2d, v4.2d, v9.2d
-	VFMLA V5.D2, V9.D2, V13.D2
+	FMOVD (R9), F9
+	VFMLA V9.D2, V8.D2, V5.D2
+	WORD $0x6e66dc2a // fmul v10.2d, v1.2d, v6.2d
+	VFMLA V2.D2, V6.D2, V10.D2
 	ADD R8, R1, R9
-	FMOVD (R9), F14
-	VFMLA V14.D2, V11.D2, V13.D2
-	WORD $0x6e6bdc8f // fmul v15.2d, v4.2d, v11.2d
+	FMOVD (R9), F11
+	VFMLA V11.D2, V8.D2, V10.D2
+	WORD $0x6e68dc2c // fmul v12.2d, v1.2d, v8.2d
 	ADD R7, R1, R9
-	FMOVD (R9), F16
-	VFMLA V16.D2, V9.D2, V15.D2
-	VFMLA V7.D2, V11.D2, V15.D2
-	WORD $0x6e64dd51 // fmul v17.2d, v10.2d, v4.2d
-	VFMLA V10.D2, V5.D2, V17.D2
-	VFMLA V12.D2, V16.D2, V17.D2
-	WORD $0x6e69dd52 // fmul v18.2d, v10.2d, v9.2d
-	VFMLA V5.D2, V5.D2, V18.D2
-	VFMLA V14.D2, V16.D2, V18.D2
-	WORD $0x6e6bdd53 // fmul v19.2d, v10.2d, v11.2d
-	VFMLA V16.D2, V5.D2, V19.D2
-	VFMLA V7.D2, V16.D2, V19.D2
-	WORD $0x6e64dd94 // fmul v20.2d, v12.2d, v4.2d
-	VFMLA V10.D2, V14.D2, V20.D2
-	VFMLA V12.D2, V7.D2, V20.D2
-	WORD $0x6e69dd95 // fmul v21.2d, v12.2d, v9.2d
-	VFMLA V5.D2, V14.D2, V21.D2
-	VFMLA V14.D2, V7.D2, V21.D2
-	WORD $0x6e6bdd96 // fmul v22.2d, v12.2d, v11.2d
-	VFMLA V16.D2, V14.D2, V22.D2
-	VFMLA V7.D2, V7.D2, V22.D2
-	VAND V0.B16, V8.B16, V23.B16
-	VAND V0.B16, V17.B16, V24.B16
-	WORD $0x4e78d6f7 // fadd v23.2d, v23.2d, v24.2d
-	VAND V0.B16, V20.B16, V24.B16
-	WORD $0x4e78d6f7 // fadd v23.2d, v23.2d, v24.2d
-	VAND V0.B16, V13.B16, V24.B16
-	VAND V0.B16, V18.B16, V25.B16
-	WORD $0x4e79d718 // fadd v24.2d, v24.2d, v25.2d
-	VAND V0.B16, V21.B16, V25.B16
-	WORD $0x4e79d718 // fadd v24.2d, v24.2d, v25.2d
-	WORD $0x6ef8e6f9 // fcmgt v25.2d, v23.2d, v24.2d
-	VBSL V24.B16, V23.B16, V25.B16
-	VAND V0.B16, V15.B16, V23.B16
-	VAND V0.B16, V19.B16, V24.B16
-	WORD $0x4e78d6f7 // fadd v23.2d, v23.2d, v24.2d
-	VAND V0.B16, V22.B16, V24.B16
-	WORD $0x4e78d6f7 // fadd v23.2d, v23.2d, v24.2d
-	WORD $0x6ef7e738 // fcmgt v24.2d, v25.2d, v23.2d
-	VBSL V23.B16, V25.B16, V24.B16
-	WORD $0x6e78e477 // fcmge v23.2d, v3.2d, v24.2d
-	WORD $0x6e205af7 // mvn v23.16b, v23.16b
-	VAND V0.B16, V6.B16, V25.B16
-	FMOVQ 624(R4), F26
-	WORD $0x6e79e759 // fcmge v25.2d, v26.2d, v25.2d
-	WORD $0x6e205b39 // mvn v25.16b, v25.16b
-	VORR V25.B16, V23.B16, V23.B16
-	FMOVQ 640(R4), F25
-	FMOVQ 656(R4), F26
-	VBIT V23.B16, V26.B16, V25.B16
-	WORD $0x6ef8e477 // fcmgt v23.2d, v3.2d, v24.2d
-	VBSL V3.B16, V24.B16, V23.B16
-	WORD $0x6ee1e6f8 // fcmgt v24.2d, v23.2d, v1.2d
-	VBSL V1.B16, V23.B16, V24.B16
-	VUSHR $52, V24.D2, V24.D2
-	FMOVQ 672(R4), F23
-	VORR V23.B16, V24.B16, V24.B16
-	FMOVQ 688(R4), F23
-	WORD $0x4ef7d718 // fsub v24.2d, v24.2d, v23.2d
+	FMOVD (R9), F13
+	VFMLA V13.D2, V6.D2, V12.D2
+	VFMLA V4.D2, V8.D2, V12.D2
+	WORD $0x6e61dcee // fmul v14.2d, v7.2d, v1.2d
+	VFMLA V7.D2, V2.D2, V14.D2
+	VFMLA V9.D2, V13.D2, V14.D2
+	WORD $0x6e66dcef // fmul v15.2d, v7.2d, v6.2d
+	VFMLA V2.D2, V2.D2, V15.D2
+	VFMLA V11.D2, V13.D2, V15.D2
+	WORD $0x6e68dcf0 // fmul v16.2d, v7.2d, v8.2d
+	VFMLA V13.D2, V2.D2, V16.D2
+	VFMLA V4.D2, V13.D2, V16.D2
+	WORD $0x6e61dd31 // fmul v17.2d, v9.2d, v1.2d
+	VFMLA V7.D2, V11.D2, V17.D2
+	VFMLA V9.D2, V4.D2, V17.D2
+	WORD $0x6e66dd32 // fmul v18.2d, v9.2d, v6.2d
+	VFMLA V2.D2, V11.D2, V18.D2
+	VFMLA V11.D2, V4.D2, V18.D2
+	WORD $0x6e68dd33 // fmul v19.2d, v9.2d, v8.2d
+	VFMLA V13.D2, V11.D2, V19.D2
+	VFMLA V4.D2, V4.D2, V19.D2
+	VAND V0.B16, V5.B16, V20.B16
+	VAND V0.B16, V14.B16, V21.B16
+	WORD $0x4e75d694 // fadd v20.2d, v20.2d, v21.2d
+	VAND V0.B16, V17.B16, V21.B16
+	WORD $0x4e75d694 // fadd v20.2d, v20.2d, v21.2d
+	VAND V0.B16, V10.B16, V21.B16
+	VAND V0.B16, V15.B16, V22.B16
+	WORD $0x4e76d6b5 // fadd v21.2d, v21.2d, v22.2d
+	VAND V0.B16, V18.B16, V22.B16
+	WORD $0x4e76d6b5 // fadd v21.2d, v21.2d, v22.2d
+	WORD $0x6ef5e696 // fcmgt v22.2d, v20.2d, v21.2d
+	VBSL V21.B16, V20.B16, V22.B16
+	VAND V0.B16, V12.B16, V20.B16
+	VAND V0.B16, V16.B16, V21.B16
+	WORD $0x4e75d694 // fadd v20.2d, v20.2d, v21.2d
+	VAND V0.B16, V19.B16, V21.B16
+	WORD $0x4e75d694 // fadd v20.2d, v20.2d, v21.2d
+	WORD $0x6ef4e6d5 // fcmgt v21.2d, v22.2d, v20.2d
+	VBSL V20.B16, V22.B16, V21.B16
+	FMOVQ 576(R4), F20
+	WORD $0x6e75e696 // fcmge v22.2d, v20.2d, v21.2d
+	WORD $0x6e205ad6 // mvn v22.16b, v22.16b
+	VAND V0.B16, V3.B16, V20.B16
+	FMOVQ 592(R4), F23
+	WORD $0x6e74e6f4 // fcmge v20.2d, v23.2d, v20.2d
+	WORD $0x6e205a94 // mvn v20.16b, v20.16b
+	VORR V20.B16, V22.B16, V22.B16
+	FMOVQ 608(R4), F20
+	FMOVQ 624(R4), F23
+	VBIT V22.B16, V23.B16, V20.B16
+	FMOVQ 576(R4), F22
+	WORD $0x6ef5e6d7 // fcmgt v23.2d, v22.2d, v21.2d
+	VBSL V22.B16, V21.B16, V23.B16
+	FMOVQ 640(R4), F21
+	WORD $0x6ef5e6f6 // fcmgt v22.2d, v23.2d, v21.2d
+	VBSL V21.B16, V23.B16, V22.B16
+	VUSHR $52, V22.D2, V22.D2
+	FMOVQ 656(R4), F21
+	VORR V21.B16, V22.B16, V22.B16
+	FMOVQ 672(R4), F21
+	WORD $0x4ef5d6d6 // fsub v22.2d, v22.2d, v21.2d
+	FMOVQ 688(R4), F21
 	FMOVQ 704(R4), F23
-	FMOVQ 720(R4), F26
-	VFMLA V26.D2, V24.D2, V23.D2
-	WORD $0x4e62d6f7 // fadd v23.2d, v23.2d, v2.2d
-	WORD $0x4ee2d6f7 // fsub v23.2d, v23.2d, v2.2d
-	WORD $0x4ef7d458 // fsub v24.2d, v2.2d, v23.2d
-	VSHL $52, V24.D2, V24.D2
-	VADD V1.D2, V24.D2, V24.D2
-	WORD $0x6e78dc84 // fmul v4.2d, v4.2d, v24.2d
-	WORD $0x6e78dd29 // fmul v9.2d, v9.2d, v24.2d
-	WORD $0x6e78dd6b // fmul v11.2d, v11.2d, v24.2d
-	WORD $0x6e78dd4a // fmul v10.2d, v10.2d, v24.2d
-	WORD $0x6e78dca5 // fmul v5.2d, v5.2d, v24.2d
-	WORD $0x6e78de10 // fmul v16.2d, v16.2d, v24.2d
-	WORD $0x6e78dd8c // fmul v12.2d, v12.2d, v24.2d
-	WORD $0x6e78ddce // fmul v14.2d, v14.2d, v24.2d
-	WORD $0x6e78dce7 // fmul v7.2d, v7.2d, v24.2d
-	WORD $0x6e78df18 // fmul v24.2d, v24.2d, v24.2d
-	WORD $0x6e78dd08 // fmul v8.2d, v8.2d, v24.2d
-	WORD $0x6e78ddad // fmul v13.2d, v13.2d, v24.2d
-	WORD $0x6e78ddef // fmul v15.2d, v15.2d, v24.2d
-	WORD $0x6e78de31 // fmul v17.2d, v17.2d, v24.2d
-	WORD $0x6e78de52 // fmul v18.2d, v18.2d, v24.2d
-	WORD $0x6e78de73 // fmul v19.2d, v19.2d, v24.2d
-	WORD $0x6e78de94 // fmul v20.2d, v20.2d, v24.2d
-	WORD $0x6e78deb5 // fmul v21.2d, v21.2d, v24.2d
-	WORD $0x6e78ded6 // fmul v22.2d, v22.2d, v24.2d
-	WORD $0x4e72d518 // fadd v24.2d, v8.2d, v18.2d
-	WORD $0x4e76d718 // fadd v24.2d, v24.2d, v22.2d
-	FMOVQ 720(R4), F26
-	WORD $0x6e7adf18 // fmul v24.2d, v24.2d, v26.2d
-	WORD $0x6e6cdcba // fmul v26.2d, v5.2d, v12.2d
-	VMOV V26.B16, V27.B16
-	VFMLS V12.D2, V5.D2, V27.D2
-	WORD $0x6ee0fb5a // fneg v26.2d, v26.2d
-	VFMLA V14.D2, V10.D2, V26.D2
-	WORD $0x4e7bd75a // fadd v26.2d, v26.2d, v27.2d
-	WORD $0x6e6ede1b // fmul v27.2d, v16.2d, v14.2d
-	FMOVQ F6, 208(RSP)
-	VMOV V27.B16, V6.B16
-	VFMLS V14.D2, V16.D2, V6.D2
-	WORD $0x6ee0fb7b // fneg v27.2d, v27.2d
-	VFMLA V7.D2, V5.D2, V27.D2
-	WORD $0x4e66d77b // fadd v27.2d, v27.2d, v6.2d
-	WORD $0x6e6cde06 // fmul v6.2d, v16.2d, v12.2d
-	FMOVQ F23, 224(RSP)
-	VMOV V6.B16, V23.B16
-	VFMLS V12.D2, V16.D2, V23.D2
-	WORD $0x6ee0f8c6 // fneg v6.2d, v6.2d
-	VFMLA V7.D2, V10.D2, V6.D2
-	WORD $0x4e77d4c6 // fadd v6.2d, v6.2d, v23.2d
-	WORD $0x6e66dd26 // fmul v6.2d, v9.2d, v6.2d
-	WORD $0x6ee0f8c6 // fneg v6.2d, v6.2d
-	VFMLA V27.D2, V4.D2, V6.D2
-	VFMLA V26.D2, V11.D2, V6.D2
+	VFMLA V23.D2, V22.D2, V21.D2
+	FMOVQ 720(R4), F22
+	WORD $0x4e76d6b5 // fadd v21.2d, v21.2d, v22.2d
+	FMOVQ 720(R4), F22
+	WORD $0x4ef6d6b5 // fsub v21.2d, v21.2d, v22.2d
+	FMOVQ 720(R4), F22
+	WORD $0x4ef5d6d7 // fsub v23.2d, v22.2d, v21.2d
+	VSHL $52, V23.D2, V23.D2
+	FMOVQ 640(R4), F22
+	VADD V22.D2, V23.D2, V23.D2
+	WORD $0x6e77dc21 // fmul v1.2d, v1.2d, v23.2d
+	WORD $0x6e77dcc6 // fmul v6.2d, v6.2d, v23.2d
+	WORD $0x6e77dd08 // fmul v8.2d, v8.2d, v23.2d
+	WORD $0x6e77dce7 // fmul v7.2d, v7.2d, v23.2d
+	WORD $0x6e77dc42 // fmul v2.2d, v2.2d, v23.2d
+	WORD $0x6e77ddad // fmul v13.2d, v13.2d, v23.2d
+	WORD $0x6e77dd29 // fmul v9.2d, v9.2d, v23.2d
+	WORD $0x6e77dd6b // fmul v11.2d, v11.2d, v23.2d
+	WORD $0x6e77dc84 // fmul v4.2d, v4.2d, v23.2d
+	WORD $0x6e77def7 // fmul v23.2d, v23.2d, v23.2d
+	WORD $0x6e77dca5 // fmul v5.2d, v5.2d, v23.2d
+	WORD $0x6e77dd4a // fmul v10.2d, v10.2d, v23.2d
+	WORD $0x6e77dd8c // fmul v12.2d, v12.2d, v23.2d
+	WORD $0x6e77ddce // fmul v14.2d, v14.2d, v23.2d
+	WORD $0x6e77ddef // fmul v15.2d, v15.2d, v23.2d
+	WORD $0x6e77de10 // fmul v16.2d, v16.2d, v23.2d
+	WORD $0x6e77de31 // fmul v17.2d, v17.2d, v23.2d
+	WORD $0x6e77de52 // fmul v18.2d, v18.2d, v23.2d
+	WORD $0x6e77de73 // fmul v19.2d, v19.2d, v23.2d
+	WORD $0x4e6fd4b6 // fadd v22.2d, v5.2d, v15.2d
+	WORD $0x4e73d6d6 // fadd v22.2d, v22.2d, v19.2d
+	FMOVQ 704(R4), F23
+	WORD $0x6e77ded6 // fmul v22.2d, v22.2d, v23.2d
+	WORD $0x6e69dc57 // fmul v23.2d, v2.2d, v9.2d
+	VMOV V23.B16, V24.B16
+	VFMLS V9.D2, V2.D2, V24.D2
+	WORD $0x6ee0faf7 // fneg v23.2d, v23.2d
+	VFMLA V11.D2, V7.D2, V23.D2
+	WORD $0x4e78d6f7 // fadd v23.2d, v23.2d, v24.2d
+	WORD $0x6e6bddb8 // fmul v24.2d, v13.2d, v11.2d
+	VMOV V24.B16, V25.B16
+	VFMLS V11.D2, V13.D2, V25.D2
+	WORD $0x6ee0fb18 // fneg v24.2d, v24.2d
+	VFMLA V4.D2, V2.D2, V24.D2
+	WORD $0x4e79d718 // fadd v24.2d, v24.2d, v25.2d
+	WORD $0x6e69ddb9 // fmul v25.2d, v13.2d, v9.2d
+	VMOV V25.B16, V26.B16
+	VFMLS V9.D2, V13.D2, V26.D2
+	WORD $0x6ee0fb39 // fneg v25.2d, v25.2d
+	VFMLA V4.D2, V7.D2, V25.D2
+	WORD $0x4e7ad739 // fadd v25.2d, v25.2d, v26.2d
+	WORD $0x6e79dcd9 // fmul v25.2d, v6.2d, v25.2d
+	WORD $0x6ee0fb39 // fneg v25.2d, v25.2d
+	VFMLA V24.D2, V1.D2, V25.D2
+	VFMLA V23.D2, V8.D2, V25.D2
 	FMOVQ 736(R4), F23
+	FMOVQ 752(R4), F24
+	VFMLA V25.D2, V24.D2, V23.D2
+	FMOVQ 768(R4), F24
 	FMOVQ 752(R4), F26
-	VFMLA V6.D2, V26.D2, V23.D2
-	FMOVQ 768(R4), F26
-	FMOVQ 752(R4), F27
-	VFMLA V24.D2, V27.D2, V26.D2
-	FMOVQ 784(R4), F27
-	FMOVQ 800(R4), F28
-	VFMLA V6.D2, V28.D2, V27.D2
-	FMOVQ 800(R4), F28
-	VFMLA V24.D2, V28.D2, V23.D2
-	FMOVQ F25, 240(RSP)
-	FMOVQ 816(R4), F25
-	VFMLA V6.D2, V26.D2, V25.D2
-	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 832(R4), F26
-	VFMLA V6.D2, V23.D2, V26.D2
-	VFMLA V24.D2, V23.D2, V25.D2
+	VFMLA V22.D2, V26.D2, V24.D2
+	FMOVQ 784(R4), F26
+	FMOVQ 800(R4), F27
+	VFMLA V25.D2, V27.D2, V26.D2
+	FMOVQ 800(R4), F27
+	VFMLA V22.D2, V27.D2, V23.D2
+	FMOVQ 816(R4), F27
+	VFMLA V25.D2, V24.D2, V27.D2
+	VFMLA V22.D2, V24.D2, V26.D2
+	FMOVQ 832(R4), F24
+	VFMLA V25.D2, V23.D2, V24.D2
+	VFMLA V22.D2, V23.D2, V27.D2
 	FMOVQ 848(R4), F23
-	VFMLA V6.D2, V27.D2, V23.D2
-	VFMLA V24.D2, V27.D2, V26.D2
-	FMOVQ 864(R4), F27
-	VFMLA V6.D2, V25.D2, V27.D2
-	VFMLA V24.D2, V25.D2, V23.D2
-	FMOVQ 880(R4), F25
-	VFMLA V6.D2, V26.D2, V25.D2
-	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 896(R4), F26
-	VFMLA V6.D2, V23.D2, V26.D2
-	VFMLA V24.D2, V23.D2, V25.D2
+	VFMLA V25.D2, V26.D2, V23.D2
+	VFMLA V22.D2, V26.D2, V24.D2
+	FMOVQ 864(R4), F26
+	VFMLA V25.D2, V27.D2, V26.D2
+	VFMLA V22.D2, V27.D2, V23.D2
+	FMOVQ 880(R4), F27
+	VFMLA V25.D2, V24.D2, V27.D2
+	VFMLA V22.D2, V24.D2, V26.D2
+	FMOVQ 896(R4), F24
+	VFMLA V25.D2, V23.D2, V24.D2
+	VFMLA V22.D2, V23.D2, V27.D2
 	FMOVQ 912(R4), F23
-	VFMLA V6.D2, V27.D2, V23.D2
-	VFMLA V24.D2, V27.D2, V26.D2
-	FMOVQ 928(R4), F27
-	VFMLA V6.D2, V25.D2, V27.D2
-	VFMLA V24.D2, V25.D2, V23.D2
-	FMOVQ 944(R4), F25
-	VFMLA V6.D2, V26.D2, V25.D2
-	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 960(R4), F26
-	VFMLA V6.D2, V23.D2, V26.D2
-	VFMLA V24.D2, V23.D2, V25.D2
+	VFMLA V25.D2, V26.D2, V23.D2
+	VFMLA V22.D2, V26.D2, V24.D2
+	FMOVQ 928(R4), F26
+	VFMLA V25.D2, V27.D2, V26.D2
+	VFMLA V22.D2, V27.D2, V23.D2
+	FMOVQ 944(R4), F27
+	VFMLA V25.D2, V24.D2, V27.D2
+	VFMLA V22.D2, V24.D2, V26.D2
+	FMOVQ 960(R4), F24
+	VFMLA V25.D2, V23.D2, V24.D2
+	VFMLA V22.D2, V23.D2, V27.D2
 	FMOVQ 976(R4), F23
-	VFMLA V6.D2, V27.D2, V23.D2
-	VFMLA V24.D2, V27.D2, V26.D2
-	FMOVQ 992(R4), F27
-	VFMLA V6.D2, V25.D2, V27.D2
-	VFMLA V24.D2, V25.D2, V23.D2
-	FMOVQ 1008(R4), F25
-	VFMLA V6.D2, V26.D2, V25.D2
-	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 1024(R4), F26
-	VFMLA V6.D2, V23.D2, V26.D2
-	VFMLA V24.D2, V23.D2, V25.D2
+	VFMLA V25.D2, V26.D2, V23.D2
+	VFMLA V22.D2, V26.D2, V24.D2
+	FMOVQ 992(R4), F26
+	VFMLA V25.D2, V27.D2, V26.D2
+	VFMLA V22.D2, V27.D2, V23.D2
+	FMOVQ 1008(R4), F27
+	VFMLA V25.D2, V24.D2, V27.D2
+	VFMLA V22.D2, V24.D2, V26.D2
+	FMOVQ 1024(R4), F24
+	VFMLA V25.D2, V23.D2, V24.D2
+	VFMLA V22.D2, V23.D2, V27.D2
 	FMOVQ 1040(R4), F23
-	VFMLA V6.D2, V27.D2, V23.D2
-	VFMLA V24.D2, V27.D2, V26.D2
-	FMOVQ 1056(R4), F27
-	VFMLA V6.D2, V25.D2, V27.D2
-	VFMLA V24.D2, V25.D2, V23.D2
-	FMOVQ 1072(R4), F25
-	VFMLA V6.D2, V26.D2, V25.D2
-	VFMLA V24.D2, V26.D2, V27.D2
-	WORD $0x6e66dee6 // fmul v6.2d, v23.2d, v6.2d
-	VFMLA V24.D2, V23.D2, V25.D2
-	WORD $0x6e68df68 // fmul v8.2d, v27.2d, v8.2d
-	WORD $0x4e66d508 // fadd v8.2d, v8.2d, v6.2d
-	VFMLA V4.D2, V25.D2, V8.D2
-	WORD $0x6e6ddf6d // fmul v13.2d, v27.2d, v13.2d
-	VFMLA V9.D2, V25.D2, V13.D2
-	WORD $0x6e6fdf6f // fmul v15.2d, v27.2d, v15.2d
-	VFMLA V11.D2, V25.D2, V15.D2
-	WORD $0x6e71df71 // fmul v17.2d, v27.2d, v17.2d
-	VFMLA V10.D2, V25.D2, V17.D2
-	WORD $0x6e72df72 // fmul v18.2d, v27.2d, v18.2d
-	WORD $0x4e66d652 // fadd v18.2d, v18.2d, v6.2d
-	VFMLA V5.D2, V25.D2, V18.D2
-	WORD $0x6e73df73 // fmul v19.2d, v27.2d, v19.2d
-	VFMLA V16.D2, V25.D2, V19.D2
-	WORD $0x6e74df74 // fmul v20.2d, v27.2d, v20.2d
-	VFMLA V12.D2, V25.D2, V20.D2
-	WORD $0x6e75df75 // fmul v21.2d, v27.2d, v21.2d
-	VFMLA V14.D2, V25.D2, V21.D2
-	WORD $0x6e76df7b // fmul v27.2d, v27.2d, v22.2d
-	WORD $0x4e66d77b // fadd v27.2d, v27.2d, v6.2d
-	VFMLA V7.D2, V25.D2, V27.D2
-	FMOVQ 240(RSP), F4
-	FMOVQ F4, 192(RSP)
-	FMOVQ F8, 16(RSP)
-	FMOVQ F13, 32(RSP)
-	FMOVQ F15, 48(RSP)
-	FMOVQ F17, 64(RSP)
-	FMOVQ F18, 80(RSP)
-	FMOVQ F19, 96(RSP)
-	FMOVQ F20, 112(RSP)
-	FMOVQ F21, 128(RSP)
-	FMOVQ F27, 144(RSP)
-	FMOVQ 224(RSP), F4
-	FMOVQ F4, 160(RSP)
-	FMOVQ 208(RSP), F4
-	FMOVQ F4, 176(RSP)
+	VFMLA V25.D2, V26.D2, V23.D2
+	VFMLA V22.D2, V26.D2, V24.D2
+	FMOVQ 1056(R4), F26
+	VFMLA V25.D2, V27.D2, V26.D2
+	VFMLA V22.D2, V27.D2, V23.D2
+	FMOVQ 1072(R4), F27
+	VFMLA V25.D2, V24.D2, V27.D2
+	VFMLA V22.D2, V24.D2, V26.D2
+	WORD $0x6e79def9 // fmul v25.2d, v23.2d, v25.2d
+	VFMLA V22.D2, V23.D2, V27.D2
+	WORD $0x6e65df45 // fmul v5.2d, v26.2d, v5.2d
+	WORD $0x4e79d4a5 // fadd v5.2d, v5.2d, v25.2d
+	VFMLA V1.D2, V27.D2, V5.D2
+	WORD $0x6e6adf4a // fmul v10.2d, v26.2d, v10.2d
+	VFMLA V6.D2, V27.D2, V10.D2
+	WORD $0x6e6cdf4c // fmul v12.2d, v26.2d, v12.2d
+	VFMLA V8.D2, V27.D2, V12.D2
+	WORD $0x6e6edf4e // fmul v14.2d, v26.2d, v14.2d
+	VFMLA V7.D2, V27.D2, V14.D2
+	WORD $0x6e6fdf4f // fmul v15.2d, v26.2d, v15.2d
+	WORD $0x4e79d5ef // fadd v15.2d, v15.2d, v25.2d
+	VFMLA V2.D2, V27.D2, V15.D2
+	WORD $0x6e70df50 // fmul v16.2d, v26.2d, v16.2d
+	VFMLA V13.D2, V27.D2, V16.D2
+	WORD $0x6e71df51 // fmul v17.2d, v26.2d, v17.2d
+	VFMLA V9.D2, V27.D2, V17.D2
+	WORD $0x6e72df52 // fmul v18.2d, v26.2d, v18.2d
+	VFMLA V11.D2, V27.D2, V18.D2
+	WORD $0x6e73df5a // fmul v26.2d, v26.2d, v19.2d
+	WORD $0x4e79d75a // fadd v26.2d, v26.2d, v25.2d
+	VFMLA V4.D2, V27.D2, V26.D2
+	FMOVQ F20, 192(RSP)
+	FMOVQ F5, 16(RSP)
+	FMOVQ F10, 32(RSP)
+	FMOVQ F12, 48(RSP)
+	FMOVQ F14, 64(RSP)
+	FMOVQ F15, 80(RSP)
+	FMOVQ F16, 96(RSP)
+	FMOVQ F17, 112(RSP)
+	FMOVQ F18, 128(RSP)
+	FMOVQ F26, 144(RSP)
+	FMOVQ F21, 160(RSP)
+	FMOVQ F3, 176(RSP)
 
 stage5:
-	FMOVQ 160(RSP), F4
-	WORD $0x4ee0c885 // fcmgt v5.2d, v4.2d, #0.0
-	FMOVQ 16(RSP), F6
-	WORD $0x4e66d4c7 // fadd v7.2d, v6.2d, v6.2d
-	VFMLA V6.D2, V6.D2, V7.D2
-	FMOVQ 32(RSP), F8
-	FMOVQ 64(RSP), F9
-	VFMLA V9.D2, V8.D2, V7.D2
-	FMOVQ 48(RSP), F10
-	FMOVQ 112(RSP), F11
-	VFMLA V11.D2, V10.D2, V7.D2
-	VBIF V5.B16, V6.B16, V7.B16
-	WORD $0x4e68d50c // fadd v12.2d, v8.2d, v8.2d
-	VFMLA V8.D2, V6.D2, V12.D2
-	FMOVQ 80(RSP), F13
-	VFMLA V13.D2, V8.D2, V12.D2
-	FMOVQ 128(RSP), F14
-	VFMLA V14.D2, V10.D2, V12.D2
-	VBIF V5.B16, V8.B16, V12.B16
-	WORD $0x4e6ad54f // fadd v15.2d, v10.2d, v10.2d
-	VFMLA V10.D2, V6.D2, V15.D2
-	FMOVQ 96(RSP), F16
-	VFMLA V16.D2, V8.D2, V15.D2
-	FMOVQ 144(RSP), F17
-	VFMLA V17.D2, V10.D2, V15.D2
-	VBIF V5.B16, V10.B16, V15.B16
-	WORD $0x4e69d532 // fadd v18.2d, v9.2d, v9.2d
-	VFMLA V6.D2, V9.D2, V18.D2
-	VFMLA V9.D2, V13.D2, V18.D2
-	VFMLA V11.D2, V16.D2, V18.D2
-	VBIF V5.B16, V9.B16, V18.B16
-	WORD $0x4e6dd5b3 // fadd v19.2d, v13.2d, v13.2d
-	VFMLA V8.D2, V9.D2, V19.D2
-	VFMLA V13.D2, V13.D2, V19.D2
-	VFMLA V14.D2, V16.D2, V19.D2
-	VBIF V5.B16, V13.B16, V19.B16
-	WORD $0x4e70d614 // fadd v20.2d, v16.2d, v16.2d
-	VFMLA V10.D2, V9.D2, V20.D2
-	VFMLA V16.D2, V13.D2, V20.D2
-	VFMLA V17.D2, V16.D2, V20.D2
-	VBIF V5.B16, V16.B16, V20.B16
-	WORD $0x4e6bd575 // fadd v21.2d, v11.2d, v11.2d
-	VFMLA V6.D2, V11.D2, V21.D2
-	VFMLA V9.D2, V14.D2, V21.D2
-	VFMLA V11.D2, V17.D2, V21.D2
-	VBIF V5.B16, V11.B16, V21.B16
-	WORD $0x4e6ed5c6 // fadd v6.2d, v14.2d, v14.2d
-	VFMLA V8.D2, V11.D2, V6.D2
-	VFMLA V13.D2, V14.D2, V6.D2
-	VFMLA V14.D2, V17.D2, V6.D2
-	VBIF V5.B16, V14.B16, V6.B16
-	WORD $0x4e71d628 // fadd v8.2d, v17.2d, v17.2d
-	VFMLA V10.D2, V11.D2, V8.D2
-	VFMLA V16.D2, V14.D2, V8.D2
-	VFMLA V17.D2, V17.D2, V8.D2
-	VBIT V5.B16, V8.B16, V17.B16
-	WORD $0x4ee1d484 // fsub v4.2d, v4.2d, v1.2d
-	WORD $0x4ee0c885 // fcmgt v5.2d, v4.2d, #0.0
-	WORD $0x6eb0a8a8 // umaxv s8, v5.4s
-	FMOVS F8, R9
-	FMOVQ F7, 16(RSP)
-	FMOVQ F12, 32(RSP)
-	FMOVQ F15, 48(RSP)
-	FMOVQ F18, 64(RSP)
-	FMOVQ F19, 80(RSP)
-	FMOVQ F20, 96(RSP)
-	FMOVQ F21, 112(RSP)
-	FMOVQ F6, 128(RSP)
-	FMOVQ F17, 144(RSP)
-	FMOVQ F4, 160(RSP)
-	CBNZ R9, stage5
-	FMOVQ 192(RSP), F4
-	WORD $0x4ee0a884 // cmlt v4.2d, v4.2d, #0
-	FMOVQ 176(RSP), F5
-	VMOV V2.B16, V6.B16
-	FMOVQ 1088(R4), F7
-	VFMLA V7.D2, V5.D2, V6.D2
-	WORD $0x4ee2d4c7 // fsub v7.2d, v6.2d, v2.2d
-	FMOVQ 1104(R4), F8
-	VFMLS V8.D2, V7.D2, V5.D2
-	FMOVQ 1120(R4), F8
-	VFMLS V8.D2, V7.D2, V5.D2
-	FMOVQ 1136(R4), F7
-	FMOVQ 1152(R4), F8
-	VFMLA V5.D2, V8.D2, V7.D2
-	FMOVQ 1168(R4), F8
-	VFMLA V5.D2, V7.D2, V8.D2
-	FMOVQ 1184(R4), F7
-	VFMLA V5.D2, V8.D2, V7.D2
-	FMOVQ 1200(R4), F8
-	VFMLA V5.D2, V7.D2, V8.D2
-	FMOVQ 1216(R4), F7
-	VFMLA V5.D2, V8.D2, V7.D2
-	FMOVQ 1232(R4), F8
-	VFMLA V5.D2, V7.D2, V8.D2
-	FMOVQ 1248(R4), F7
-	VFMLA V5.D2, V8.D2, V7.D2
-	FMOVQ 1264(R4), F8
-	VFMLA V5.D2, V7.D2, V8.D2
-	FMOVQ 1280(R4), F7
-	VFMLA V5.D2, V8.D2, V7.D2
-	WORD $0x6e65dca8 // fmul v8.2d, v5.2d, v5.2d
-	VFMLA V7.D2, V8.D2, V5.D2
-	VSHL $52, V6.D2, V6.D2
-	VADD V1.D2, V6.D2, V6.D2
-	VFMLA V6.D2, V5.D2, V6.D2
-	FMOVQ 16(RSP), F5
-	WORD $0x4e61d4a5 // fadd v5.2d, v5.2d, v1.2d
-	WORD $0x6e65dcc5 // fmul v5.2d, v6.2d, v5.2d
-	FMOVQ 32(RSP), F7
-	WORD $0x6e67dcc7 // fmul v7.2d, v6.2d, v7.2d
-	FMOVQ 48(RSP), F8
-	WORD $0x6e68dcc8 // fmul v8.2d, v6.2d, v8.2d
-	FMOVQ 64(RSP), F9
-	WORD $0x6e69dcc9 // fmul v9.2d, v6.2d, v9.2d
+	FMOVQ 160(RSP), F1
+	WORD $0x4ee0c822 // fcmgt v2.2d, v1.2d, #0.0
+	FMOVQ 16(RSP), F3
+	WORD $0x4e63d464 // fadd v4.2d, v3.2d, v3.2d
+	VFMLA V3.D2, V3.D2, V4.D2
+	FMOVQ 32(RSP), F5
+	FMOVQ 64(RSP), F6
+	VFMLA V6.D2, V5.D2, V4.D2
+	FMOVQ 48(RSP), F7
+	FMOVQ 112(RSP), F8
+	VFMLA V8.D2, V7.D2, V4.D2
+	VBIF V2.B16, V3.B16, V4.B16
+	WORD $0x4e65d4a9 // fadd v9.2d, v5.2d, v5.2d
+	VFMLA V5.D2, V3.D2, V9.D2
 	FMOVQ 80(RSP), F10
-	WORD $0x4e61d54a // fadd v10.2d, v10.2d, v1.2d
-	WORD $0x6e6adcca // fmul v10.2d, v6.2d, v10.2d
-	FMOVQ 96(RSP), F11
-	WORD $0x6e6bdccb // fmul v11.2d, v6.2d, v11.2d
-	FMOVQ 112(RSP), F12
-	WORD $0x6e6cdccc // fmul v12.2d, v6.2d, v12.2d
-	FMOVQ 128(RSP), F13
-	WORD $0x6e6ddccd // fmul v13.2d, v6.2d, v13.2d
+	VFMLA V10.D2, V5.D2, V9.D2
+	FMOVQ 128(RSP), F11
+	VFMLA V11.D2, V7.D2, V9.D2
+	VBIF V2.B16, V5.B16, V9.B16
+	WORD $0x4e67d4ec // fadd v12.2d, v7.2d, v7.2d
+	VFMLA V7.D2, V3.D2, V12.D2
+	FMOVQ 96(RSP), F13
+	VFMLA V13.D2, V5.D2, V12.D2
 	FMOVQ 144(RSP), F14
-	WORD $0x4e61d5ce // fadd v14.2d, v14.2d, v1.2d
-	WORD $0x6e6edcc6 // fmul v6.2d, v6.2d, v14.2d
-	WORD $0x6eb0a88e // umaxv s14, v4.4s
-	FMOVS F14, R9
+	VFMLA V14.D2, V7.D2, V12.D2
+	VBIF V2.B16, V7.B16, V12.B16
+	WORD $0x4e66d4cf // fadd v15.2d, v6.2d, v6.2d
+	VFMLA V3.D2, V6.D2, V15.D2
+	VFMLA V6.D2, V10.D2, V15.D2
+	VFMLA V8.D2, V13.D2, V15.D2
+	VBIF V2.B16, V6.B16, V15.B16
+	WORD $0x4e6ad550 // fadd v16.2d, v10.2d, v10.2d
+	VFMLA V5.D2, V6.D2, V16.D2
+	VFMLA V10.D2, V10.D2, V16.D2
+	VFMLA V11.D2, V13.D2, V16.D2
+	VBIF V2.B16, V10.B16, V16.B16
+	WORD $0x4e6dd5b1 // fadd v17.2d, v13.2d, v13.2d
+	VFMLA V7.D2, V6.D2, V17.D2
+	VFMLA V13.D2, V10.D2, V17.D2
+	VFMLA V14.D2, V13.D2, V17.D2
+	VBIF V2.B16, V13.B16, V17.B16
+	WORD $0x4e68d512 // fadd v18.2d, v8.2d, v8.2d
+	VFMLA V3.D2, V8.D2, V18.D2
+	VFMLA V6.D2, V11.D2, V18.D2
+	VFMLA V8.D2, V14.D2, V18.D2
+	VBIF V2.B16, V8.B16, V18.B16
+	WORD $0x4e6bd563 // fadd v3.2d, v11.2d, v11.2d
+	VFMLA V5.D2, V8.D2, V3.D2
+	VFMLA V10.D2, V11.D2, V3.D2
+	VFMLA V11.D2, V14.D2, V3.D2
+	VBIF V2.B16, V11.B16, V3.B16
+	WORD $0x4e6ed5c5 // fadd v5.2d, v14.2d, v14.2d
+	VFMLA V7.D2, V8.D2, V5.D2
+	VFMLA V13.D2, V11.D2, V5.D2
+	VFMLA V14.D2, V14.D2, V5.D2
+	VBIT V2.B16, V5.B16, V14.B16
+	FMOVQ 640(R4), F2
+	WORD $0x4ee2d421 // fsub v1.2d, v1.2d, v2.2d
+	WORD $0x4ee0c822 // fcmgt v2.2d, v1.2d, #0.0
+	WORD $0x6eb0a845 // umaxv s5, v2.4s
+	FMOVS F5, R9
+	FMOVQ F4, 16(RSP)
+	FMOVQ F9, 32(RSP)
+	FMOVQ F12, 48(RSP)
+	FMOVQ F15, 64(RSP)
+	FMOVQ F16, 80(RSP)
+	FMOVQ F17, 96(RSP)
+	FMOVQ F18, 112(RSP)
+	FMOVQ F3, 128(RSP)
+	FMOVQ F14, 144(RSP)
+	FMOVQ F1, 160(RSP)
+	CBNZ R9, stage5
+	FMOVQ 192(RSP), F1
+	WORD $0x4ee0a821 // cmlt v1.2d, v1.2d, #0
+	FMOVQ 176(RSP), F2
+	FMOVQ 720(R4), F3
+	FMOVQ 1088(R4), F4
+	VFMLA V4.D2, V2.D2, V3.D2
+	FMOVQ 720(R4), F4
+	WORD $0x4ee4d465 // fsub v5.2d, v3.2d, v4.2d
+	FMOVQ 1104(R4), F4
+	VFMLS V4.D2, V5.D2, V2.D2
+	FMOVQ 1120(R4), F4
+	VFMLS V4.D2, V5.D2, V2.D2
+	FMOVQ 1136(R4), F4
+	FMOVQ 1152(R4), F5
+	VFMLA V2.D2, V5.D2, V4.D2
+	FMOVQ 1168(R4), F5
+	VFMLA V2.D2, V4.D2, V5.D2
+	FMOVQ 1184(R4), F4
+	VFMLA V2.D2, V5.D2, V4.D2
+	FMOVQ 1200(R4), F5
+	VFMLA V2.D2, V4.D2, V5.D2
+	FMOVQ 1216(R4), F4
+	VFMLA V2.D2, V5.D2, V4.D2
+	FMOVQ 1232(R4), F5
+	VFMLA V2.D2, V4.D2, V5.D2
+	FMOVQ 1248(R4), F4
+	VFMLA V2.D2, V5.D2, V4.D2
+	FMOVQ 1264(R4), F5
+	VFMLA V2.D2, V4.D2, V5.D2
+	FMOVQ 1280(R4), F4
+	VFMLA V2.D2, V5.D2, V4.D2
+	WORD $0x6e62dc45 // fmul v5.2d, v2.2d, v2.2d
+	VFMLA V4.D2, V5.D2, V2.D2
+	VSHL $52, V3.D2, V3.D2
+	FMOVQ 640(R4), F4
+	VADD V4.D2, V3.D2, V3.D2
+	VFMLA V3.D2, V2.D2, V3.D2
+	FMOVQ 16(RSP), F2
+	FMOVQ 640(R4), F4
+	WORD $0x4e64d442 // fadd v2.2d, v2.2d, v4.2d
+	WORD $0x6e62dc62 // fmul v2.2d, v3.2d, v2.2d
+	FMOVQ 32(RSP), F4
+	WORD $0x6e64dc64 // fmul v4.2d, v3.2d, v4.2d
+	FMOVQ 48(RSP), F5
+	WORD $0x6e65dc65 // fmul v5.2d, v3.2d, v5.2d
+	FMOVQ 64(RSP), F6
+	WORD $0x6e66dc66 // fmul v6.2d, v3.2d, v6.2d
+	FMOVQ 80(RSP), F7
+	FMOVQ 640(R4), F8
+	WORD $0x4e68d4e7 // fadd v7.2d, v7.2d, v8.2d
+	WORD $0x6e67dc67 // fmul v7.2d, v3.2d, v7.2d
+	FMOVQ 96(RSP), F8
+	WORD $0x6e68dc68 // fmul v8.2d, v3.2d, v8.2d
+	FMOVQ 112(RSP), F9
+	WORD $0x6e69dc69 // fmul v9.2d, v3.2d, v9.2d
+	FMOVQ 128(RSP), F10
+	WORD $0x6e6adc6a // fmul v10.2d, v3.2d, v10.2d
+	FMOVQ 144(RSP), F11
+	FMOVQ 640(R4), F12
+	WORD $0x4e6cd56b // fadd v11.2d, v11.2d, v12.2d
+	WORD $0x6e6bdc63 // fmul v3.2d, v3.2d, v11.2d
+	WORD $0x6eb0a82b // umaxv s11, v1.4s
+	FMOVS F11, R9
 	CBNZ R9, hard2
 	MOVD R0, R9
-	FMOVD F5, (R9)
+	FMOVD F2, (R9)
 	ADD R5, R0, R9
-	FMOVD F7, (R9)
+	FMOVD F4, (R9)
 	ADD R5<<1, R0, R9
-	FMOVD F8, (R9)
+	FMOVD F5, (R9)
 	ADD R6, R0, R9
-	FMOVD F9, (R9)
-	ADD R5<<2, R0, R9
-	FMOVD F10, (R9)
-	ADD R7, R0, R9
-	FMOVD F11, (R9)
-	ADD R6<<1, R0, R9
-	FMOVD F12, (R9)
-	ADD R8, R0, R9
-	FMOVD F13, (R9)
-	ADD R5<<3, R0, R9
 	FMOVD F6, (R9)
+	ADD R5<<2, R0, R9
+	FMOVD F7, (R9)
+	ADD R7, R0, R9
+	FMOVD F8, (R9)
+	ADD R6<<1, R0, R9
+	FMOVD F9, (R9)
+	ADD R8, R0, R9
+	FMOVD F10, (R9)
+	ADD R5<<3, R0, R9
+	FMOVD F3, (R9)
 
 done:
 	MOVD n+24(FP), R3
@@ -2216,54 +2238,54 @@ done:
 	RET
 
 hard:
-	FMOVQ (R0), F14
-	VBIF V4.B16, V5.B16, V14.B16
-	FMOVQ F14, (R0)
+	FMOVQ (R0), F11
+	VBIF V1.B16, V2.B16, V11.B16
+	FMOVQ F11, (R0)
 	ADD R5, R0, R9
-	FMOVQ (R9), F5
-	VBIF V4.B16, V7.B16, V5.B16
+	FMOVQ (R9), F2
+	VBIF V1.B16, V4.B16, V2.B16
 	ADD R5, R0, R9
-	FMOVQ F5, (R9)
+	FMOVQ F2, (R9)
 	ADD R5<<1, R0, R9
-	FMOVQ (R9), F5
-	VBIF V4.B16, V8.B16, V5.B16
+	FMOVQ (R9), F2
+	VBIF V1.B16, V5.B16, V2.B16
 	ADD R5<<1, R0, R9
-	FMOVQ F5, (R9)
+	FMOVQ F2, (R9)
 	ADD R6, R0, R9
-	FMOVQ (R9), F5
-	VBIF V4.B16, V9.B16, V5.B16
+	FMOVQ (R9), F2
+	VBIF V1.B16, V6.B16, V2.B16
 	ADD R6, R0, R9
-	FMOVQ F5, (R9)
+	FMOVQ F2, (R9)
 	ADD R5<<2, R0, R9
-	FMOVQ (R9), F5
-	VBIF V4.B16, V10.B16, V5.B16
+	FMOVQ (R9), F2
+	VBIF V1.B16, V7.B16, V2.B16
 	ADD R5<<2, R0, R9
-	FMOVQ F5, (R9)
+	FMOVQ F2, (R9)
 	ADD R7, R0, R9
-	FMOVQ (R9), F5
-	VBIF V4.B16, V11.B16, V5.B16
+	FMOVQ (R9), F2
+	VBIF V1.B16, V8.B16, V2.B16
 	ADD R7, R0, R9
-	FMOVQ F5, (R9)
+	FMOVQ F2, (R9)
 	ADD R6<<1, R0, R9
-	FMOVQ (R9), F5
-	VBIF V4.B16, V12.B16, V5.B16
+	FMOVQ (R9), F2
+	VBIF V1.B16, V9.B16, V2.B16
 	ADD R6<<1, R0, R9
-	FMOVQ F5, (R9)
+	FMOVQ F2, (R9)
 	ADD R8, R0, R9
-	FMOVQ (R9), F5
-	VBIF V4.B16, V13.B16, V5.B16
+	FMOVQ (R9), F2
+	VBIF V1.B16, V10.B16, V2.B16
 	ADD R8, R0, R9
-	FMOVQ F5, (R9)
+	FMOVQ F2, (R9)
 	ADD R5<<3, R0, R9
-	FMOVQ (R9), F5
-	VBIF V4.B16, V6.B16, V5.B16
+	FMOVQ (R9), F2
+	VBIF V1.B16, V3.B16, V2.B16
 	ADD R5<<3, R0, R9
-	FMOVQ F5, (R9)
+	FMOVQ F2, (R9)
 	MOVD ZR, R9
-	FMOVQ 1296(R4), F5
-	VAND V4.B16, V5.B16, V5.B16
-	WORD $0x5ef1b8a6 // addp d6, v5.2d
-	FMOVD F6, R10
+	FMOVQ 1296(R4), F2
+	VAND V1.B16, V2.B16, V2.B16
+	WORD $0x5ef1b843 // addp d3, v2.2d
+	FMOVD F3, R10
 	ORR R10<<0, R9, R9
 	MOVD n+24(FP), R3
 	MOVD R3, R10
@@ -2276,55 +2298,55 @@ hard:
 
 hard2:
 	MOVD R0, R9
-	FMOVD (R9), F14
-	VBIF V4.B16, V5.B16, V14.B16
+	FMOVD (R9), F11
+	VBIF V1.B16, V2.B16, V11.B16
 	MOVD R0, R9
-	FMOVD F14, (R9)
+	FMOVD F11, (R9)
 	ADD R5, R0, R9
-	FMOVD (R9), F5
-	VBIF V4.B16, V7.B16, V5.B16
+	FMOVD (R9), F2
+	VBIF V1.B16, V4.B16, V2.B16
 	ADD R5, R0, R9
-	FMOVD F5, (R9)
+	FMOVD F2, (R9)
 	ADD R5<<1, R0, R9
-	FMOVD (R9), F5
-	VBIF V4.B16, V8.B16, V5.B16
+	FMOVD (R9), F2
+	VBIF V1.B16, V5.B16, V2.B16
 	ADD R5<<1, R0, R9
-	FMOVD F5, (R9)
+	FMOVD F2, (R9)
 	ADD R6, R0, R9
-	FMOVD (R9), F5
-	VBIF V4.B16, V9.B16, V5.B16
+	FMOVD (R9), F2
+	VBIF V1.B16, V6.B16, V2.B16
 	ADD R6, R0, R9
-	FMOVD F5, (R9)
+	FMOVD F2, (R9)
 	ADD R5<<2, R0, R9
-	FMOVD (R9), F5
-	VBIF V4.B16, V10.B16, V5.B16
+	FMOVD (R9), F2
+	VBIF V1.B16, V7.B16, V2.B16
 	ADD R5<<2, R0, R9
-	FMOVD F5, (R9)
+	FMOVD F2, (R9)
 	ADD R7, R0, R9
-	FMOVD (R9), F5
-	VBIF V4.B16, V11.B16, V5.B16
+	FMOVD (R9), F2
+	VBIF V1.B16, V8.B16, V2.B16
 	ADD R7, R0, R9
-	FMOVD F5, (R9)
+	FMOVD F2, (R9)
 	ADD R6<<1, R0, R9
-	FMOVD (R9), F5
-	VBIF V4.B16, V12.B16, V5.B16
+	FMOVD (R9), F2
+	VBIF V1.B16, V9.B16, V2.B16
 	ADD R6<<1, R0, R9
-	FMOVD F5, (R9)
+	FMOVD F2, (R9)
 	ADD R8, R0, R9
-	FMOVD (R9), F5
-	VBIF V4.B16, V13.B16, V5.B16
+	FMOVD (R9), F2
+	VBIF V1.B16, V10.B16, V2.B16
 	ADD R8, R0, R9
-	FMOVD F5, (R9)
+	FMOVD F2, (R9)
 	ADD R5<<3, R0, R9
-	FMOVD (R9), F5
-	VBIF V4.B16, V6.B16, V5.B16
+	FMOVD (R9), F2
+	VBIF V1.B16, V3.B16, V2.B16
 	ADD R5<<3, R0, R9
-	FMOVD F5, (R9)
+	FMOVD F2, (R9)
 	MOVD ZR, R9
-	FMOVQ 1296(R4), F5
-	VAND V4.B16, V5.B16, V5.B16
-	WORD $0x5ef1b8a6 // addp d6, v5.2d
-	FMOVD F6, R10
+	FMOVQ 1296(R4), F2
+	VAND V1.B16, V2.B16, V2.B16
+	WORD $0x5ef1b843 // addp d3, v2.2d
+	FMOVD F3, R10
 	ORR R10<<0, R9, R9
 	MOVD n+24(FP), R3
 	MOVD R3, R10
@@ -2978,49 +3000,49 @@ TEXT ·frobenius3x3F32NEON(SB), NOSPLIT, $0-64
 	ADD R5<<1, R5, R6
 	ADD R5<<1, R6, R7
 	ADD R5<<1, R7, R8
+	FMOVQ 1312(R4), F0
+	FMOVQ 1328(R4), F1
 	CMP $4, R2
 	BLT next
 
 loop:
-	// 43 instructions for 4 matrices, 10.75 each
-	FMOVQ (R1), F0
-	WORD $0x6e20dc00 // fmul v0.4s, v0.4s, v0.4s
+	// 41 instructions for 4 matrices, 10.25 each
+	FMOVQ (R1), F2
+	WORD $0x6e22dc42 // fmul v2.4s, v2.4s, v2.4s
 	ADD R5, R1, R9
-	FMOVQ (R9), F1
-	VFMLA V1.S4, V1.S4, V0.S4
+	FMOVQ (R9), F3
+	VFMLA V3.S4, V3.S4, V2.S4
 	ADD R5<<1, R1, R9
-	FMOVQ (R9), F1
-	VFMLA V1.S4, V1.S4, V0.S4
+	FMOVQ (R9), F3
+	VFMLA V3.S4, V3.S4, V2.S4
 	ADD R6, R1, R9
-	FMOVQ (R9), F1
-	VFMLA V1.S4, V1.S4, V0.S4
+	FMOVQ (R9), F3
+	VFMLA V3.S4, V3.S4, V2.S4
 	ADD R5<<2, R1, R9
-	FMOVQ (R9), F1
-	VFMLA V1.S4, V1.S4, V0.S4
+	FMOVQ (R9), F3
+	VFMLA V3.S4, V3.S4, V2.S4
 	ADD R7, R1, R9
-	FMOVQ (R9), F1
-	VFMLA V1.S4, V1.S4, V0.S4
+	FMOVQ (R9), F3
+	VFMLA V3.S4, V3.S4, V2.S4
 	ADD R6<<1, R1, R9
-	FMOVQ (R9), F1
-	VFMLA V1.S4, V1.S4, V0.S4
+	FMOVQ (R9), F3
+	VFMLA V3.S4, V3.S4, V2.S4
 	ADD R8, R1, R9
-	FMOVQ (R9), F1
-	VFMLA V1.S4, V1.S4, V0.S4
+	FMOVQ (R9), F3
+	VFMLA V3.S4, V3.S4, V2.S4
 	ADD R5<<3, R1, R9
-	FMOVQ (R9), F1
-	VFMLA V1.S4, V1.S4, V0.S4
-	FMOVQ 1312(R4), F1
-	WORD $0x6e20e422 // fcmge v2.4s, v1.4s, v0.4s
-	WORD $0x6e205842 // mvn v2.16b, v2.16b
-	FMOVQ 1328(R4), F1
-	WORD $0x6e21e403 // fcmge v3.4s, v0.4s, v1.4s
+	FMOVQ (R9), F3
+	VFMLA V3.S4, V3.S4, V2.S4
+	WORD $0x6e22e403 // fcmge v3.4s, v0.4s, v2.4s
 	WORD $0x6e205863 // mvn v3.16b, v3.16b
-	VORR V3.B16, V2.B16, V2.B16
-	WORD $0x6ea1f800 // fsqrt v0.4s, v0.4s
-	WORD $0x6eb0a841 // umaxv s1, v2.4s
-	FMOVS F1, R9
+	WORD $0x6e21e444 // fcmge v4.4s, v2.4s, v1.4s
+	WORD $0x6e205884 // mvn v4.16b, v4.16b
+	VORR V4.B16, V3.B16, V3.B16
+	WORD $0x6ea1f842 // fsqrt v2.4s, v2.4s
+	WORD $0x6eb0a864 // umaxv s4, v3.4s
+	FMOVS F4, R9
 	CBNZ R9, hard
-	FMOVQ F0, (R0)
+	FMOVQ F2, (R0)
 	ADD $16, R0
 	ADD $16, R1
 	SUB $4, R2
@@ -3031,132 +3053,130 @@ next:
 	CBZ R2, done
 	MOVD R1, R9
 	TBZ $1, R2, loadOne
-	FMOVD.P 8(R9), F0
+	FMOVD.P 8(R9), F2
 	TBZ $0, R2, loaded
-	VLD1 (R9), V0.S[2]
+	VLD1 (R9), V2.S[2]
 	B loaded
 
 loadOne:
-	FMOVS (R9), F0
+	FMOVS (R9), F2
 
 loaded:
-	WORD $0x6e20dc00 // fmul v0.4s, v0.4s, v0.4s
+	WORD $0x6e22dc42 // fmul v2.4s, v2.4s, v2.4s
 	ADD R5, R1, R9
 	TBZ $1, R2, loadOne2
-	FMOVD.P 8(R9), F1
+	FMOVD.P 8(R9), F3
 	TBZ $0, R2, loaded2
-	VLD1 (R9), V1.S[2]
+	VLD1 (R9), V3.S[2]
 	B loaded2
 
 loadOne2:
-	FMOVS (R9), F1
+	FMOVS (R9), F3
 
 loaded2:
-	VFMLA V1.S4, V1.S4, V0.S4
+	VFMLA V3.S4, V3.S4, V2.S4
 	ADD R5<<1, R1, R9
 	TBZ $1, R2, loadOne3
-	FMOVD.P 8(R9), F1
+	FMOVD.P 8(R9), F3
 	TBZ $0, R2, loaded3
-	VLD1 (R9), V1.S[2]
+	VLD1 (R9), V3.S[2]
 	B loaded3
 
 loadOne3:
-	FMOVS (R9), F1
+	FMOVS (R9), F3
 
 loaded3:
-	VFMLA V1.S4, V1.S4, V0.S4
+	VFMLA V3.S4, V3.S4, V2.S4
 	ADD R6, R1, R9
 	TBZ $1, R2, loadOne4
-	FMOVD.P 8(R9), F1
+	FMOVD.P 8(R9), F3
 	TBZ $0, R2, loaded4
-	VLD1 (R9), V1.S[2]
+	VLD1 (R9), V3.S[2]
 	B loaded4
 
 loadOne4:
-	FMOVS (R9), F1
+	FMOVS (R9), F3
 
 loaded4:
-	VFMLA V1.S4, V1.S4, V0.S4
+	VFMLA V3.S4, V3.S4, V2.S4
 	ADD R5<<2, R1, R9
 	TBZ $1, R2, loadOne5
-	FMOVD.P 8(R9), F1
+	FMOVD.P 8(R9), F3
 	TBZ $0, R2, loaded5
-	VLD1 (R9), V1.S[2]
+	VLD1 (R9), V3.S[2]
 	B loaded5
 
 loadOne5:
-	FMOVS (R9), F1
+	FMOVS (R9), F3
 
 loaded5:
-	VFMLA V1.S4, V1.S4, V0.S4
+	VFMLA V3.S4, V3.S4, V2.S4
 	ADD R7, R1, R9
 	TBZ $1, R2, loadOne6
-	FMOVD.P 8(R9), F1
+	FMOVD.P 8(R9), F3
 	TBZ $0, R2, loaded6
-	VLD1 (R9), V1.S[2]
+	VLD1 (R9), V3.S[2]
 	B loaded6
 
 loadOne6:
-	FMOVS (R9), F1
+	FMOVS (R9), F3
 
 loaded6:
-	VFMLA V1.S4, V1.S4, V0.S4
+	VFMLA V3.S4, V3.S4, V2.S4
 	ADD R6<<1, R1, R9
 	TBZ $1, R2, loadOne7
-	FMOVD.P 8(R9), F1
+	FMOVD.P 8(R9), F3
 	TBZ $0, R2, loaded7
-	VLD1 (R9), V1.S[2]
+	VLD1 (R9), V3.S[2]
 	B loaded7
 
 loadOne7:
-	FMOVS (R9), F1
+	FMOVS (R9), F3
 
 loaded7:
-	VFMLA V1.S4, V1.S4, V0.S4
+	VFMLA V3.S4, V3.S4, V2.S4
 	ADD R8, R1, R9
 	TBZ $1, R2, loadOne8
-	FMOVD.P 8(R9), F1
+	FMOVD.P 8(R9), F3
 	TBZ $0, R2, loaded8
-	VLD1 (R9), V1.S[2]
+	VLD1 (R9), V3.S[2]
 	B loaded8
 
 loadOne8:
-	FMOVS (R9), F1
+	FMOVS (R9), F3
 
 loaded8:
-	VFMLA V1.S4, V1.S4, V0.S4
+	VFMLA V3.S4, V3.S4, V2.S4
 	ADD R5<<3, R1, R9
 	TBZ $1, R2, loadOne9
-	FMOVD.P 8(R9), F1
+	FMOVD.P 8(R9), F3
 	TBZ $0, R2, loaded9
-	VLD1 (R9), V1.S[2]
+	VLD1 (R9), V3.S[2]
 	B loaded9
 
 loadOne9:
-	FMOVS (R9), F1
+	FMOVS (R9), F3
 
 loaded9:
-	VFMLA V1.S4, V1.S4, V0.S4
-	FMOVQ 1312(R4), F1
-	WORD $0x6e20e422 // fcmge v2.4s, v1.4s, v0.4s
-	WORD $0x6e205842 // mvn v2.16b, v2.16b
-	FMOVQ 1328(R4), F1
-	WORD $0x6e21e403 // fcmge v3.4s, v0.4s, v1.4s
+	VFMLA V3.S4, V3.S4, V2.S4
+	WORD $0x6e22e403 // fcmge v3.4s, v0.4s, v2.4s
 	WORD $0x6e205863 // mvn v3.16b, v3.16b
-	VORR V3.B16, V2.B16, V2.B16
-	WORD $0x6ea1f800 // fsqrt v0.4s, v0.4s
-	WORD $0x6eb0a841 // umaxv s1, v2.4s
-	FMOVS F1, R9
+	WORD $0x6e21e444 // fcmge v4.4s, v2.4s, v1.4s
+	WORD $0x6e205884 // mvn v4.16b, v4.16b
+	VORR V4.B16, V3.B16, V3.B16
+	WORD $0x6ea1f842 // fsqrt v2.4s, v2.4s
+	WORD $0x6eb0a864 // umaxv s4, v3.4s
+	FMOVS F4, R9
 	CBNZ R9, hard2
 	MOVD R0, R9
 	TBZ $1, R2, storeOne
-	FMOVD.P F0, 8(R9)
+	FMOVD.P F2, 8(R9)
 	TBZ $0, R2, stored
-	VST1 V0.S[2], (R9)
+	VST1 V2.S[2], (R9)
 	B stored
 
 storeOne:
-	FMOVS F0, (R9)
+	FMOVS F2, (R9)
 
 stored:
 
@@ -3168,14 +3188,14 @@ done:
 	RET
 
 hard:
-	FMOVQ (R0), F1
-	VBIF V2.B16, V0.B16, V1.B16
-	FMOVQ F1, (R0)
+	FMOVQ (R0), F4
+	VBIF V3.B16, V2.B16, V4.B16
+	FMOVQ F4, (R0)
 	MOVD ZR, R9
-	FMOVQ 528(R4), F0
-	VAND V2.B16, V0.B16, V0.B16
-	WORD $0x4eb1b801 // addv s1, v0.4s
-	FMOVD F1, R10
+	FMOVQ 528(R4), F2
+	VAND V3.B16, V2.B16, V2.B16
+	WORD $0x4eb1b844 // addv s4, v2.4s
+	FMOVD F4, R10
 	ORR R10<<0, R9, R9
 	MOVD n+24(FP), R3
 	MOVD R3, R10
@@ -3189,32 +3209,32 @@ hard:
 hard2:
 	MOVD R0, R9
 	TBZ $1, R2, loadOne10
-	FMOVD.P 8(R9), F1
+	FMOVD.P 8(R9), F4
 	TBZ $0, R2, loaded10
-	VLD1 (R9), V1.S[2]
+	VLD1 (R9), V4.S[2]
 	B loaded10
 
 loadOne10:
-	FMOVS (R9), F1
+	FMOVS (R9), F4
 
 loaded10:
-	VBIF V2.B16, V0.B16, V1.B16
+	VBIF V3.B16, V2.B16, V4.B16
 	MOVD R0, R9
 	TBZ $1, R2, storeOne2
-	FMOVD.P F1, 8(R9)
+	FMOVD.P F4, 8(R9)
 	TBZ $0, R2, stored2
-	VST1 V1.S[2], (R9)
+	VST1 V4.S[2], (R9)
 	B stored2
 
 storeOne2:
-	FMOVS F1, (R9)
+	FMOVS F4, (R9)
 
 stored2:
 	MOVD ZR, R9
-	FMOVQ 528(R4), F0
-	VAND V2.B16, V0.B16, V0.B16
-	WORD $0x4eb1b801 // addv s1, v0.4s
-	FMOVD F1, R10
+	FMOVQ 528(R4), F2
+	VAND V3.B16, V2.B16, V2.B16
+	WORD $0x4eb1b844 // addv s4, v2.4s
+	FMOVD F4, R10
 	ORR R10<<0, R9, R9
 	MOVD n+24(FP), R3
 	MOVD R3, R10
@@ -3239,49 +3259,49 @@ TEXT ·frobenius3x3F64NEON(SB), NOSPLIT, $0-64
 	ADD R5<<1, R5, R6
 	ADD R5<<1, R6, R7
 	ADD R5<<1, R7, R8
+	FMOVQ 1344(R4), F0
+	FMOVQ 1360(R4), F1
 	CMP $2, R2
 	BLT next
 
 loop:
-	// 43 instructions for 2 matrices, 21.5 each
-	FMOVQ (R1), F0
-	WORD $0x6e60dc00 // fmul v0.2d, v0.2d, v0.2d
+	// 41 instructions for 2 matrices, 20.5 each
+	FMOVQ (R1), F2
+	WORD $0x6e62dc42 // fmul v2.2d, v2.2d, v2.2d
 	ADD R5, R1, R9
-	FMOVQ (R9), F1
-	VFMLA V1.D2, V1.D2, V0.D2
+	FMOVQ (R9), F3
+	VFMLA V3.D2, V3.D2, V2.D2
 	ADD R5<<1, R1, R9
-	FMOVQ (R9), F1
-	VFMLA V1.D2, V1.D2, V0.D2
+	FMOVQ (R9), F3
+	VFMLA V3.D2, V3.D2, V2.D2
 	ADD R6, R1, R9
-	FMOVQ (R9), F1
-	VFMLA V1.D2, V1.D2, V0.D2
+	FMOVQ (R9), F3
+	VFMLA V3.D2, V3.D2, V2.D2
 	ADD R5<<2, R1, R9
-	FMOVQ (R9), F1
-	VFMLA V1.D2, V1.D2, V0.D2
+	FMOVQ (R9), F3
+	VFMLA V3.D2, V3.D2, V2.D2
 	ADD R7, R1, R9
-	FMOVQ (R9), F1
-	VFMLA V1.D2, V1.D2, V0.D2
+	FMOVQ (R9), F3
+	VFMLA V3.D2, V3.D2, V2.D2
 	ADD R6<<1, R1, R9
-	FMOVQ (R9), F1
-	VFMLA V1.D2, V1.D2, V0.D2
+	FMOVQ (R9), F3
+	VFMLA V3.D2, V3.D2, V2.D2
 	ADD R8, R1, R9
-	FMOVQ (R9), F1
-	VFMLA V1.D2, V1.D2, V0.D2
+	FMOVQ (R9), F3
+	VFMLA V3.D2, V3.D2, V2.D2
 	ADD R5<<3, R1, R9
-	FMOVQ (R9), F1
-	VFMLA V1.D2, V1.D2, V0.D2
-	FMOVQ 1344(R4), F1
-	WORD $0x6e60e422 // fcmge v2.2d, v1.2d, v0.2d
-	WORD $0x6e205842 // mvn v2.16b, v2.16b
-	FMOVQ 1360(R4), F1
-	WORD $0x6e61e403 // fcmge v3.2d, v0.2d, v1.2d
+	FMOVQ (R9), F3
+	VFMLA V3.D2, V3.D2, V2.D2
+	WORD $0x6e62e403 // fcmge v3.2d, v0.2d, v2.2d
 	WORD $0x6e205863 // mvn v3.16b, v3.16b
-	VORR V3.B16, V2.B16, V2.B16
-	WORD $0x6ee1f800 // fsqrt v0.2d, v0.2d
-	WORD $0x6eb0a841 // umaxv s1, v2.4s
-	FMOVS F1, R9
+	WORD $0x6e61e444 // fcmge v4.2d, v2.2d, v1.2d
+	WORD $0x6e205884 // mvn v4.16b, v4.16b
+	VORR V4.B16, V3.B16, V3.B16
+	WORD $0x6ee1f842 // fsqrt v2.2d, v2.2d
+	WORD $0x6eb0a864 // umaxv s4, v3.4s
+	FMOVS F4, R9
 	CBNZ R9, hard
-	FMOVQ F0, (R0)
+	FMOVQ F2, (R0)
 	ADD $16, R0
 	ADD $16, R1
 	SUB $2, R2
@@ -3291,45 +3311,43 @@ loop:
 next:
 	CBZ R2, done
 	MOVD R1, R9
-	FMOVD (R9), F0
-	WORD $0x6e60dc00 // fmul v0.2d, v0.2d, v0.2d
+	FMOVD (R9), F2
+	WORD $0x6e62dc42 // fmul v2.2d, v2.2d, v2.2d
 	ADD R5, R1, R9
-	FMOVD (R9), F1
-	VFMLA V1.D2, V1.D2, V0.D2
+	FMOVD (R9), F3
+	VFMLA V3.D2, V3.D2, V2.D2
 	ADD R5<<1, R1, R9
-	FMOVD (R9), F1
-	VFMLA V1.D2, V1.D2, V0.D2
+	FMOVD (R9), F3
+	VFMLA V3.D2, V3.D2, V2.D2
 	ADD R6, R1, R9
-	FMOVD (R9), F1
-	VFMLA V1.D2, V1.D2, V0.D2
+	FMOVD (R9), F3
+	VFMLA V3.D2, V3.D2, V2.D2
 	ADD R5<<2, R1, R9
-	FMOVD (R9), F1
-	VFMLA V1.D2, V1.D2, V0.D2
+	FMOVD (R9), F3
+	VFMLA V3.D2, V3.D2, V2.D2
 	ADD R7, R1, R9
-	FMOVD (R9), F1
-	VFMLA V1.D2, V1.D2, V0.D2
+	FMOVD (R9), F3
+	VFMLA V3.D2, V3.D2, V2.D2
 	ADD R6<<1, R1, R9
-	FMOVD (R9), F1
-	VFMLA V1.D2, V1.D2, V0.D2
+	FMOVD (R9), F3
+	VFMLA V3.D2, V3.D2, V2.D2
 	ADD R8, R1, R9
-	FMOVD (R9), F1
-	VFMLA V1.D2, V1.D2, V0.D2
+	FMOVD (R9), F3
+	VFMLA V3.D2, V3.D2, V2.D2
 	ADD R5<<3, R1, R9
-	FMOVD (R9), F1
-	VFMLA V1.D2, V1.D2, V0.D2
-	FMOVQ 1344(R4), F1
-	WORD $0x6e60e422 // fcmge v2.2d, v1.2d, v0.2d
-	WORD $0x6e205842 // mvn v2.16b, v2.16b
-	FMOVQ 1360(R4), F1
-	WORD $0x6e61e403 // fcmge v3.2d, v0.2d, v1.2d
+	FMOVD (R9), F3
+	VFMLA V3.D2, V3.D2, V2.D2
+	WORD $0x6e62e403 // fcmge v3.2d, v0.2d, v2.2d
 	WORD $0x6e205863 // mvn v3.16b, v3.16b
-	VORR V3.B16, V2.B16, V2.B16
-	WORD $0x6ee1f800 // fsqrt v0.2d, v0.2d
-	WORD $0x6eb0a841 // umaxv s1, v2.4s
-	FMOVS F1, R9
+	WORD $0x6e61e444 // fcmge v4.2d, v2.2d, v1.2d
+	WORD $0x6e205884 // mvn v4.16b, v4.16b
+	VORR V4.B16, V3.B16, V3.B16
+	WORD $0x6ee1f842 // fsqrt v2.2d, v2.2d
+	WORD $0x6eb0a864 // umaxv s4, v3.4s
+	FMOVS F4, R9
 	CBNZ R9, hard2
 	MOVD R0, R9
-	FMOVD F0, (R9)
+	FMOVD F2, (R9)
 
 done:
 	MOVD n+24(FP), R3
@@ -3339,14 +3357,14 @@ done:
 	RET
 
 hard:
-	FMOVQ (R0), F1
-	VBIF V2.B16, V0.B16, V1.B16
-	FMOVQ F1, (R0)
+	FMOVQ (R0), F4
+	VBIF V3.B16, V2.B16, V4.B16
+	FMOVQ F4, (R0)
 	MOVD ZR, R9
-	FMOVQ 1296(R4), F0
-	VAND V2.B16, V0.B16, V0.B16
-	WORD $0x5ef1b801 // addp d1, v0.2d
-	FMOVD F1, R10
+	FMOVQ 1296(R4), F2
+	VAND V3.B16, V2.B16, V2.B16
+	WORD $0x5ef1b844 // addp d4, v2.2d
+	FMOVD F4, R10
 	ORR R10<<0, R9, R9
 	MOVD n+24(FP), R3
 	MOVD R3, R10
@@ -3359,15 +3377,15 @@ hard:
 
 hard2:
 	MOVD R0, R9
-	FMOVD (R9), F1
-	VBIF V2.B16, V0.B16, V1.B16
+	FMOVD (R9), F4
+	VBIF V3.B16, V2.B16, V4.B16
 	MOVD R0, R9
-	FMOVD F1, (R9)
+	FMOVD F4, (R9)
 	MOVD ZR, R9
-	FMOVQ 1296(R4), F0
-	VAND V2.B16, V0.B16, V0.B16
-	WORD $0x5ef1b801 // addp d1, v0.2d
-	FMOVD F1, R10
+	FMOVQ 1296(R4), F2
+	VAND V3.B16, V2.B16, V2.B16
+	WORD $0x5ef1b844 // addp d4, v2.2d
+	FMOVD F4, R10
 	ORR R10<<0, R9, R9
 	MOVD n+24(FP), R3
 	MOVD R3, R10
@@ -4562,84 +4580,82 @@ TEXT ·inverseRigid4x4F32NEON(SB), NOSPLIT, $0-64
 	ADD R5<<1, R9, R10
 	ADD R5<<1, R10, R11
 	ADD R5<<1, R11, R12
+	FMOVQ 1376(R4), F0
 	CMP $4, R2
 	BLT next
 
 loop:
-	// 78 instructions for 4 matrices, 19.5 each
-	FMOVQ (R1), F0
+	// 75 instructions for 4 matrices, 18.75 each
+	FMOVQ (R1), F1
 	ADD R6, R1, R13
-	FMOVQ (R13), F1
-	WORD $0x6e21dc02 // fmul v2.4s, v0.4s, v1.4s
+	FMOVQ (R13), F2
+	WORD $0x6e22dc23 // fmul v3.4s, v1.4s, v2.4s
 	ADD R5<<2, R1, R13
-	FMOVQ (R13), F3
+	FMOVQ (R13), F4
 	ADD R8, R1, R13
-	FMOVQ (R13), F4
-	VFMLA V4.S4, V3.S4, V2.S4
-	ADD R5<<3, R1, R13
 	FMOVQ (R13), F5
-	ADD R10, R1, R13
+	VFMLA V5.S4, V4.S4, V3.S4
+	ADD R5<<3, R1, R13
 	FMOVQ (R13), F6
-	VFMLA V6.S4, V5.S4, V2.S4
-	FMOVQ 1376(R4), F7
-	VEOR V7.B16, V2.B16, V2.B16
-	ADD R5, R1, R13
+	ADD R10, R1, R13
 	FMOVQ (R13), F7
-	WORD $0x6e21dce8 // fmul v8.4s, v7.4s, v1.4s
+	VFMLA V7.S4, V6.S4, V3.S4
+	VEOR V0.B16, V3.B16, V3.B16
+	ADD R5, R1, R13
+	FMOVQ (R13), F8
+	WORD $0x6e22dd09 // fmul v9.4s, v8.4s, v2.4s
 	ADD R7, R1, R13
-	FMOVQ (R13), F9
-	VFMLA V4.S4, V9.S4, V8.S4
-	ADD R9, R1, R13
 	FMOVQ (R13), F10
-	VFMLA V6.S4, V10.S4, V8.S4
-	FMOVQ 1376(R4), F11
-	VEOR V11.B16, V8.B16, V8.B16
-	ADD R5<<1, R1, R13
+	VFMLA V5.S4, V10.S4, V9.S4
+	ADD R9, R1, R13
 	FMOVQ (R13), F11
-	WORD $0x6e21dd61 // fmul v1.4s, v11.4s, v1.4s
-	ADD R6<<1, R1, R13
+	VFMLA V7.S4, V11.S4, V9.S4
+	VEOR V0.B16, V9.B16, V9.B16
+	ADD R5<<1, R1, R13
 	FMOVQ (R13), F12
-	VFMLA V4.S4, V12.S4, V1.S4
+	WORD $0x6e22dd82 // fmul v2.4s, v12.4s, v2.4s
+	ADD R6<<1, R1, R13
+	FMOVQ (R13), F13
+	VFMLA V5.S4, V13.S4, V2.S4
 	ADD R7<<1, R1, R13
-	FMOVQ (R13), F4
-	VFMLA V6.S4, V4.S4, V1.S4
-	FMOVQ 1376(R4), F6
-	VEOR V6.B16, V1.B16, V1.B16
-	FMOVQ F0, (R0)
+	FMOVQ (R13), F5
+	VFMLA V7.S4, V5.S4, V2.S4
+	VEOR V0.B16, V2.B16, V2.B16
+	FMOVQ F1, (R0)
 	ADD R5, R0, R13
-	FMOVQ F3, (R13)
-	ADD R5<<1, R0, R13
-	FMOVQ F5, (R13)
-	ADD R6, R0, R13
-	FMOVQ F2, (R13)
-	ADD R5<<2, R0, R13
-	FMOVQ F7, (R13)
-	ADD R7, R0, R13
-	FMOVQ F9, (R13)
-	ADD R6<<1, R0, R13
-	FMOVQ F10, (R13)
-	ADD R8, R0, R13
-	FMOVQ F8, (R13)
-	ADD R5<<3, R0, R13
-	FMOVQ F11, (R13)
-	ADD R9, R0, R13
-	FMOVQ F12, (R13)
-	ADD R7<<1, R0, R13
 	FMOVQ F4, (R13)
+	ADD R5<<1, R0, R13
+	FMOVQ F6, (R13)
+	ADD R6, R0, R13
+	FMOVQ F3, (R13)
+	ADD R5<<2, R0, R13
+	FMOVQ F8, (R13)
+	ADD R7, R0, R13
+	FMOVQ F10, (R13)
+	ADD R6<<1, R0, R13
+	FMOVQ F11, (R13)
+	ADD R8, R0, R13
+	FMOVQ F9, (R13)
+	ADD R5<<3, R0, R13
+	FMOVQ F12, (R13)
+	ADD R9, R0, R13
+	FMOVQ F13, (R13)
+	ADD R7<<1, R0, R13
+	FMOVQ F5, (R13)
 	ADD R10, R0, R13
-	FMOVQ F1, (R13)
-	FMOVQ 1392(R4), F0
+	FMOVQ F2, (R13)
+	FMOVQ 1392(R4), F1
 	ADD R6<<2, R0, R13
-	FMOVQ F0, (R13)
-	FMOVQ 1392(R4), F0
+	FMOVQ F1, (R13)
+	FMOVQ 1392(R4), F1
 	ADD R11, R0, R13
-	FMOVQ F0, (R13)
-	FMOVQ 1392(R4), F0
+	FMOVQ F1, (R13)
+	FMOVQ 1392(R4), F1
 	ADD R8<<1, R0, R13
-	FMOVQ F0, (R13)
-	FMOVQ 16(R4), F0
+	FMOVQ F1, (R13)
+	FMOVQ 96(R4), F1
 	ADD R12, R0, R13
-	FMOVQ F0, (R13)
+	FMOVQ F1, (R13)
 	ADD $16, R0
 	ADD $16, R1
 	SUB $4, R2
@@ -4650,329 +4666,326 @@ next:
 	CBZ R2, done
 	MOVD R1, R13
 	TBZ $1, R2, loadOne
-	FMOVD.P 8(R13), F0
+	FMOVD.P 8(R13), F1
 	TBZ $0, R2, loaded
-	VLD1 (R13), V0.S[2]
+	VLD1 (R13), V1.S[2]
 	B loaded
 
 loadOne:
-	FMOVS (R13), F0
+	FMOVS (R13), F1
 
 loaded:
 	ADD R6, R1, R13
 	TBZ $1, R2, loadOne2
-	FMOVD.P 8(R13), F1
+	FMOVD.P 8(R13), F2
 	TBZ $0, R2, loaded2
-	VLD1 (R13), V1.S[2]
+	VLD1 (R13), V2.S[2]
 	B loaded2
 
 loadOne2:
-	FMOVS (R13), F1
+	FMOVS (R13), F2
 
 loaded2:
-	WORD $0x6e21dc02 // fmul v2.4s, v0.4s, v1.4s
+	WORD $0x6e22dc23 // fmul v3.4s, v1.4s, v2.4s
 	ADD R5<<2, R1, R13
 	TBZ $1, R2, loadOne3
-	FMOVD.P 8(R13), F3
+	FMOVD.P 8(R13), F4
 	TBZ $0, R2, loaded3
-	VLD1 (R13), V3.S[2]
+	VLD1 (R13), V4.S[2]
 	B loaded3
 
 loadOne3:
-	FMOVS (R13), F3
+	FMOVS (R13), F4
 
 loaded3:
 	ADD R8, R1, R13
 	TBZ $1, R2, loadOne4
-	FMOVD.P 8(R13), F4
+	FMOVD.P 8(R13), F5
 	TBZ $0, R2, loaded4
-	VLD1 (R13), V4.S[2]
+	VLD1 (R13), V5.S[2]
 	B loaded4
 
 loadOne4:
-	FMOVS (R13), F4
+	FMOVS (R13), F5
 
 loaded4:
-	VFMLA V4.S4, V3.S4, V2.S4
+	VFMLA V5.S4, V4.S4, V3.S4
 	ADD R5<<3, R1, R13
 	TBZ $1, R2, loadOne5
-	FMOVD.P 8(R13), F5
+	FMOVD.P 8(R13), F6
 	TBZ $0, R2, loaded5
-	VLD1 (R13), V5.S[2]
+	VLD1 (R13), V6.S[2]
 	B loaded5
 
 loadOne5:
-	FMOVS (R13), F5
+	FMOVS (R13), F6
 
 loaded5:
 	ADD R10, R1, R13
 	TBZ $1, R2, loadOne6
-	FMOVD.P 8(R13), F6
+	FMOVD.P 8(R13), F7
 	TBZ $0, R2, loaded6
-	VLD1 (R13), V6.S[2]
+	VLD1 (R13), V7.S[2]
 	B loaded6
 
 loadOne6:
-	FMOVS (R13), F6
+	FMOVS (R13), F7
 
 loaded6:
-	VFMLA V6.S4, V5.S4, V2.S4
-	FMOVQ 1376(R4), F7
-	VEOR V7.B16, V2.B16, V2.B16
+	VFMLA V7.S4, V6.S4, V3.S4
+	VEOR V0.B16, V3.B16, V3.B16
 	ADD R5, R1, R13
 	TBZ $1, R2, loadOne7
-	FMOVD.P 8(R13), F7
+	FMOVD.P 8(R13), F8
 	TBZ $0, R2, loaded7
-	VLD1 (R13), V7.S[2]
+	VLD1 (R13), V8.S[2]
 	B loaded7
 
 loadOne7:
-	FMOVS (R13), F7
+	FMOVS (R13), F8
 
 loaded7:
-	WORD $0x6e21dce8 // fmul v8.4s, v7.4s, v1.4s
+	WORD $0x6e22dd09 // fmul v9.4s, v8.4s, v2.4s
 	ADD R7, R1, R13
 	TBZ $1, R2, loadOne8
-	FMOVD.P 8(R13), F9
+	FMOVD.P 8(R13), F10
 	TBZ $0, R2, loaded8
-	VLD1 (R13), V9.S[2]
+	VLD1 (R13), V10.S[2]
 	B loaded8
 
 loadOne8:
-	FMOVS (R13), F9
+	FMOVS (R13), F10
 
 loaded8:
-	VFMLA V4.S4, V9.S4, V8.S4
+	VFMLA V5.S4, V10.S4, V9.S4
 	ADD R9, R1, R13
 	TBZ $1, R2, loadOne9
-	FMOVD.P 8(R13), F10
+	FMOVD.P 8(R13), F11
 	TBZ $0, R2, loaded9
-	VLD1 (R13), V10.S[2]
+	VLD1 (R13), V11.S[2]
 	B loaded9
 
 loadOne9:
-	FMOVS (R13), F10
+	FMOVS (R13), F11
 
 loaded9:
-	VFMLA V6.S4, V10.S4, V8.S4
-	FMOVQ 1376(R4), F11
-	VEOR V11.B16, V8.B16, V8.B16
+	VFMLA V7.S4, V11.S4, V9.S4
+	VEOR V0.B16, V9.B16, V9.B16
 	ADD R5<<1, R1, R13
 	TBZ $1, R2, loadOne10
-	FMOVD.P 8(R13), F11
+	FMOVD.P 8(R13), F12
 	TBZ $0, R2, loaded10
-	VLD1 (R13), V11.S[2]
+	VLD1 (R13), V12.S[2]
 	B loaded10
 
 loadOne10:
-	FMOVS (R13), F11
+	FMOVS (R13), F12
 
 loaded10:
-	WORD $0x6e21dd61 // fmul v1.4s, v11.4s, v1.4s
+	WORD $0x6e22dd82 // fmul v2.4s, v12.4s, v2.4s
 	ADD R6<<1, R1, R13
 	TBZ $1, R2, loadOne11
-	FMOVD.P 8(R13), F12
+	FMOVD.P 8(R13), F13
 	TBZ $0, R2, loaded11
-	VLD1 (R13), V12.S[2]
+	VLD1 (R13), V13.S[2]
 	B loaded11
 
 loadOne11:
-	FMOVS (R13), F12
+	FMOVS (R13), F13
 
 loaded11:
-	VFMLA V4.S4, V12.S4, V1.S4
+	VFMLA V5.S4, V13.S4, V2.S4
 	ADD R7<<1, R1, R13
 	TBZ $1, R2, loadOne12
-	FMOVD.P 8(R13), F4
+	FMOVD.P 8(R13), F5
 	TBZ $0, R2, loaded12
-	VLD1 (R13), V4.S[2]
+	VLD1 (R13), V5.S[2]
 	B loaded12
 
 loadOne12:
-	FMOVS (R13), F4
+	FMOVS (R13), F5
 
 loaded12:
-	VFMLA V6.S4, V4.S4, V1.S4
-	FMOVQ 1376(R4), F6
-	VEOR V6.B16, V1.B16, V1.B16
+	VFMLA V7.S4, V5.S4, V2.S4
+	VEOR V0.B16, V2.B16, V2.B16
 	MOVD R0, R13
 	TBZ $1, R2, storeOne
-	FMOVD.P F0, 8(R13)
+	FMOVD.P F1, 8(R13)
 	TBZ $0, R2, stored
-	VST1 V0.S[2], (R13)
+	VST1 V1.S[2], (R13)
 	B stored
 
 storeOne:
-	FMOVS F0, (R13)
+	FMOVS F1, (R13)
 
 stored:
 	ADD R5, R0, R13
 	TBZ $1, R2, storeOne2
-	FMOVD.P F3, 8(R13)
+	FMOVD.P F4, 8(R13)
 	TBZ $0, R2, stored2
-	VST1 V3.S[2], (R13)
+	VST1 V4.S[2], (R13)
 	B stored2
 
 storeOne2:
-	FMOVS F3, (R13)
+	FMOVS F4, (R13)
 
 stored2:
 	ADD R5<<1, R0, R13
 	TBZ $1, R2, storeOne3
-	FMOVD.P F5, 8(R13)
+	FMOVD.P F6, 8(R13)
 	TBZ $0, R2, stored3
-	VST1 V5.S[2], (R13)
+	VST1 V6.S[2], (R13)
 	B stored3
 
 storeOne3:
-	FMOVS F5, (R13)
+	FMOVS F6, (R13)
 
 stored3:
 	ADD R6, R0, R13
 	TBZ $1, R2, storeOne4
-	FMOVD.P F2, 8(R13)
+	FMOVD.P F3, 8(R13)
 	TBZ $0, R2, stored4
-	VST1 V2.S[2], (R13)
+	VST1 V3.S[2], (R13)
 	B stored4
 
 storeOne4:
-	FMOVS F2, (R13)
+	FMOVS F3, (R13)
 
 stored4:
 	ADD R5<<2, R0, R13
 	TBZ $1, R2, storeOne5
-	FMOVD.P F7, 8(R13)
+	FMOVD.P F8, 8(R13)
 	TBZ $0, R2, stored5
-	VST1 V7.S[2], (R13)
+	VST1 V8.S[2], (R13)
 	B stored5
 
 storeOne5:
-	FMOVS F7, (R13)
+	FMOVS F8, (R13)
 
 stored5:
 	ADD R7, R0, R13
 	TBZ $1, R2, storeOne6
-	FMOVD.P F9, 8(R13)
+	FMOVD.P F10, 8(R13)
 	TBZ $0, R2, stored6
-	VST1 V9.S[2], (R13)
+	VST1 V10.S[2], (R13)
 	B stored6
 
 storeOne6:
-	FMOVS F9, (R13)
+	FMOVS F10, (R13)
 
 stored6:
 	ADD R6<<1, R0, R13
 	TBZ $1, R2, storeOne7
-	FMOVD.P F10, 8(R13)
+	FMOVD.P F11, 8(R13)
 	TBZ $0, R2, stored7
-	VST1 V10.S[2], (R13)
+	VST1 V11.S[2], (R13)
 	B stored7
 
 storeOne7:
-	FMOVS F10, (R13)
+	FMOVS F11, (R13)
 
 stored7:
 	ADD R8, R0, R13
 	TBZ $1, R2, storeOne8
-	FMOVD.P F8, 8(R13)
+	FMOVD.P F9, 8(R13)
 	TBZ $0, R2, stored8
-	VST1 V8.S[2], (R13)
+	VST1 V9.S[2], (R13)
 	B stored8
 
 storeOne8:
-	FMOVS F8, (R13)
+	FMOVS F9, (R13)
 
 stored8:
 	ADD R5<<3, R0, R13
 	TBZ $1, R2, storeOne9
-	FMOVD.P F11, 8(R13)
+	FMOVD.P F12, 8(R13)
 	TBZ $0, R2, stored9
-	VST1 V11.S[2], (R13)
+	VST1 V12.S[2], (R13)
 	B stored9
 
 storeOne9:
-	FMOVS F11, (R13)
+	FMOVS F12, (R13)
 
 stored9:
 	ADD R9, R0, R13
 	TBZ $1, R2, storeOne10
-	FMOVD.P F12, 8(R13)
+	FMOVD.P F13, 8(R13)
 	TBZ $0, R2, stored10
-	VST1 V12.S[2], (R13)
+	VST1 V13.S[2], (R13)
 	B stored10
 
 storeOne10:
-	FMOVS F12, (R13)
+	FMOVS F13, (R13)
 
 stored10:
 	ADD R7<<1, R0, R13
 	TBZ $1, R2, storeOne11
-	FMOVD.P F4, 8(R13)
+	FMOVD.P F5, 8(R13)
 	TBZ $0, R2, stored11
-	VST1 V4.S[2], (R13)
+	VST1 V5.S[2], (R13)
 	B stored11
 
 storeOne11:
-	FMOVS F4, (R13)
+	FMOVS F5, (R13)
 
 stored11:
 	ADD R10, R0, R13
 	TBZ $1, R2, storeOne12
-	FMOVD.P F1, 8(R13)
+	FMOVD.P F2, 8(R13)
 	TBZ $0, R2, stored12
-	VST1 V1.S[2], (R13)
+	VST1 V2.S[2], (R13)
 	B stored12
 
 storeOne12:
-	FMOVS F1, (R13)
+	FMOVS F2, (R13)
 
 stored12:
-	FMOVQ 1392(R4), F0
+	FMOVQ 1392(R4), F1
 	ADD R6<<2, R0, R13
 	TBZ $1, R2, storeOne13
-	FMOVD.P F0, 8(R13)
+	FMOVD.P F1, 8(R13)
 	TBZ $0, R2, stored13
-	VST1 V0.S[2], (R13)
+	VST1 V1.S[2], (R13)
 	B stored13
 
 storeOne13:
-	FMOVS F0, (R13)
+	FMOVS F1, (R13)
 
 stored13:
-	FMOVQ 1392(R4), F0
+	FMOVQ 1392(R4), F1
 	ADD R11, R0, R13
 	TBZ $1, R2, storeOne14
-	FMOVD.P F0, 8(R13)
+	FMOVD.P F1, 8(R13)
 	TBZ $0, R2, stored14
-	VST1 V0.S[2], (R13)
+	VST1 V1.S[2], (R13)
 	B stored14
 
 storeOne14:
-	FMOVS F0, (R13)
+	FMOVS F1, (R13)
 
 stored14:
-	FMOVQ 1392(R4), F0
+	FMOVQ 1392(R4), F1
 	ADD R8<<1, R0, R13
 	TBZ $1, R2, storeOne15
-	FMOVD.P F0, 8(R13)
+	FMOVD.P F1, 8(R13)
 	TBZ $0, R2, stored15
-	VST1 V0.S[2], (R13)
+	VST1 V1.S[2], (R13)
 	B stored15
 
 storeOne15:
-	FMOVS F0, (R13)
+	FMOVS F1, (R13)
 
 stored15:
-	FMOVQ 16(R4), F0
+	FMOVQ 96(R4), F1
 	ADD R12, R0, R13
 	TBZ $1, R2, storeOne16
-	FMOVD.P F0, 8(R13)
+	FMOVD.P F1, 8(R13)
 	TBZ $0, R2, stored16
-	VST1 V0.S[2], (R13)
+	VST1 V1.S[2], (R13)
 	B stored16
 
 storeOne16:
-	FMOVS F0, (R13)
+	FMOVS F1, (R13)
 
 stored16:
 
@@ -4998,84 +5011,82 @@ TEXT ·inverseRigid4x4F64NEON(SB), NOSPLIT, $0-64
 	ADD R5<<1, R9, R10
 	ADD R5<<1, R10, R11
 	ADD R5<<1, R11, R12
+	FMOVQ 1408(R4), F0
 	CMP $2, R2
 	BLT next
 
 loop:
-	// 78 instructions for 2 matrices, 39 each
-	FMOVQ (R1), F0
+	// 75 instructions for 2 matrices, 37.5 each
+	FMOVQ (R1), F1
 	ADD R6, R1, R13
-	FMOVQ (R13), F1
-	WORD $0x6e61dc02 // fmul v2.2d, v0.2d, v1.2d
+	FMOVQ (R13), F2
+	WORD $0x6e62dc23 // fmul v3.2d, v1.2d, v2.2d
 	ADD R5<<2, R1, R13
-	FMOVQ (R13), F3
+	FMOVQ (R13), F4
 	ADD R8, R1, R13
-	FMOVQ (R13), F4
-	VFMLA V4.D2, V3.D2, V2.D2
-	ADD R5<<3, R1, R13
 	FMOVQ (R13), F5
-	ADD R10, R1, R13
+	VFMLA V5.D2, V4.D2, V3.D2
+	ADD R5<<3, R1, R13
 	FMOVQ (R13), F6
-	VFMLA V6.D2, V5.D2, V2.D2
-	FMOVQ 1408(R4), F7
-	VEOR V7.B16, V2.B16, V2.B16
-	ADD R5, R1, R13
+	ADD R10, R1, R13
 	FMOVQ (R13), F7
-	WORD $0x6e61dce8 // fmul v8.2d, v7.2d, v1.2d
+	VFMLA V7.D2, V6.D2, V3.D2
+	VEOR V0.B16, V3.B16, V3.B16
+	ADD R5, R1, R13
+	FMOVQ (R13), F8
+	WORD $0x6e62dd09 // fmul v9.2d, v8.2d, v2.2d
 	ADD R7, R1, R13
-	FMOVQ (R13), F9
-	VFMLA V4.D2, V9.D2, V8.D2
-	ADD R9, R1, R13
 	FMOVQ (R13), F10
-	VFMLA V6.D2, V10.D2, V8.D2
-	FMOVQ 1408(R4), F11
-	VEOR V11.B16, V8.B16, V8.B16
-	ADD R5<<1, R1, R13
+	VFMLA V5.D2, V10.D2, V9.D2
+	ADD R9, R1, R13
 	FMOVQ (R13), F11
-	WORD $0x6e61dd61 // fmul v1.2d, v11.2d, v1.2d
-	ADD R6<<1, R1, R13
+	VFMLA V7.D2, V11.D2, V9.D2
+	VEOR V0.B16, V9.B16, V9.B16
+	ADD R5<<1, R1, R13
 	FMOVQ (R13), F12
-	VFMLA V4.D2, V12.D2, V1.D2
+	WORD $0x6e62dd82 // fmul v2.2d, v12.2d, v2.2d
+	ADD R6<<1, R1, R13
+	FMOVQ (R13), F13
+	VFMLA V5.D2, V13.D2, V2.D2
 	ADD R7<<1, R1, R13
-	FMOVQ (R13), F4
-	VFMLA V6.D2, V4.D2, V1.D2
-	FMOVQ 1408(R4), F6
-	VEOR V6.B16, V1.B16, V1.B16
-	FMOVQ F0, (R0)
+	FMOVQ (R13), F5
+	VFMLA V7.D2, V5.D2, V2.D2
+	VEOR V0.B16, V2.B16, V2.B16
+	FMOVQ F1, (R0)
 	ADD R5, R0, R13
-	FMOVQ F3, (R13)
-	ADD R5<<1, R0, R13
-	FMOVQ F5, (R13)
-	ADD R6, R0, R13
-	FMOVQ F2, (R13)
-	ADD R5<<2, R0, R13
-	FMOVQ F7, (R13)
-	ADD R7, R0, R13
-	FMOVQ F9, (R13)
-	ADD R6<<1, R0, R13
-	FMOVQ F10, (R13)
-	ADD R8, R0, R13
-	FMOVQ F8, (R13)
-	ADD R5<<3, R0, R13
-	FMOVQ F11, (R13)
-	ADD R9, R0, R13
-	FMOVQ F12, (R13)
-	ADD R7<<1, R0, R13
 	FMOVQ F4, (R13)
+	ADD R5<<1, R0, R13
+	FMOVQ F6, (R13)
+	ADD R6, R0, R13
+	FMOVQ F3, (R13)
+	ADD R5<<2, R0, R13
+	FMOVQ F8, (R13)
+	ADD R7, R0, R13
+	FMOVQ F10, (R13)
+	ADD R6<<1, R0, R13
+	FMOVQ F11, (R13)
+	ADD R8, R0, R13
+	FMOVQ F9, (R13)
+	ADD R5<<3, R0, R13
+	FMOVQ F12, (R13)
+	ADD R9, R0, R13
+	FMOVQ F13, (R13)
+	ADD R7<<1, R0, R13
+	FMOVQ F5, (R13)
 	ADD R10, R0, R13
-	FMOVQ F1, (R13)
-	FMOVQ 1424(R4), F0
+	FMOVQ F2, (R13)
+	FMOVQ 1424(R4), F1
 	ADD R6<<2, R0, R13
-	FMOVQ F0, (R13)
-	FMOVQ 1424(R4), F0
+	FMOVQ F1, (R13)
+	FMOVQ 1424(R4), F1
 	ADD R11, R0, R13
-	FMOVQ F0, (R13)
-	FMOVQ 1424(R4), F0
+	FMOVQ F1, (R13)
+	FMOVQ 1424(R4), F1
 	ADD R8<<1, R0, R13
-	FMOVQ F0, (R13)
-	FMOVQ 560(R4), F0
+	FMOVQ F1, (R13)
+	FMOVQ 640(R4), F1
 	ADD R12, R0, R13
-	FMOVQ F0, (R13)
+	FMOVQ F1, (R13)
 	ADD $16, R0
 	ADD $16, R1
 	SUB $2, R2
@@ -5085,80 +5096,77 @@ loop:
 next:
 	CBZ R2, done
 	MOVD R1, R13
-	FMOVD (R13), F0
-	ADD R6, R1, R13
 	FMOVD (R13), F1
-	WORD $0x6e61dc02 // fmul v2.2d, v0.2d, v1.2d
+	ADD R6, R1, R13
+	FMOVD (R13), F2
+	WORD $0x6e62dc23 // fmul v3.2d, v1.2d, v2.2d
 	ADD R5<<2, R1, R13
-	FMOVD (R13), F3
+	FMOVD (R13), F4
 	ADD R8, R1, R13
-	FMOVD (R13), F4
-	VFMLA V4.D2, V3.D2, V2.D2
-	ADD R5<<3, R1, R13
 	FMOVD (R13), F5
-	ADD R10, R1, R13
+	VFMLA V5.D2, V4.D2, V3.D2
+	ADD R5<<3, R1, R13
 	FMOVD (R13), F6
-	VFMLA V6.D2, V5.D2, V2.D2
-	FMOVQ 1408(R4), F7
-	VEOR V7.B16, V2.B16, V2.B16
-	ADD R5, R1, R13
+	ADD R10, R1, R13
 	FMOVD (R13), F7
-	WORD $0x6e61dce8 // fmul v8.2d, v7.2d, v1.2d
+	VFMLA V7.D2, V6.D2, V3.D2
+	VEOR V0.B16, V3.B16, V3.B16
+	ADD R5, R1, R13
+	FMOVD (R13), F8
+	WORD $0x6e62dd09 // fmul v9.2d, v8.2d, v2.2d
 	ADD R7, R1, R13
-	FMOVD (R13), F9
-	VFMLA V4.D2, V9.D2, V8.D2
-	ADD R9, R1, R13
 	FMOVD (R13), F10
-	VFMLA V6.D2, V10.D2, V8.D2
-	FMOVQ 1408(R4), F11
-	VEOR V11.B16, V8.B16, V8.B16
-	ADD R5<<1, R1, R13
+	VFMLA V5.D2, V10.D2, V9.D2
+	ADD R9, R1, R13
 	FMOVD (R13), F11
-	WORD $0x6e61dd61 // fmul v1.2d, v11.2d, v1.2d
-	ADD R6<<1, R1, R13
+	VFMLA V7.D2, V11.D2, V9.D2
+	VEOR V0.B16, V9.B16, V9.B16
+	ADD R5<<1, R1, R13
 	FMOVD (R13), F12
-	VFMLA V4.D2, V12.D2, V1.D2
+	WORD $0x6e62dd82 // fmul v2.2d, v12.2d, v2.2d
+	ADD R6<<1, R1, R13
+	FMOVD (R13), F13
+	VFMLA V5.D2, V13.D2, V2.D2
 	ADD R7<<1, R1, R13
-	FMOVD (R13), F4
-	VFMLA V6.D2, V4.D2, V1.D2
-	FMOVQ 1408(R4), F6
-	VEOR V6.B16, V1.B16, V1.B16
+	FMOVD (R13), F5
+	VFMLA V7.D2, V5.D2, V2.D2
+	VEOR V0.B16, V2.B16, V2.B16
 	MOVD R0, R13
-	FMOVD F0, (R13)
-	ADD R5, R0, R13
-	FMOVD F3, (R13)
-	ADD R5<<1, R0, R13
-	FMOVD F5, (R13)
-	ADD R6, R0, R13
-	FMOVD F2, (R13)
-	ADD R5<<2, R0, R13
-	FMOVD F7, (R13)
-	ADD R7, R0, R13
-	FMOVD F9, (R13)
-	ADD R6<<1, R0, R13
-	FMOVD F10, (R13)
-	ADD R8, R0, R13
-	FMOVD F8, (R13)
-	ADD R5<<3, R0, R13
-	FMOVD F11, (R13)
-	ADD R9, R0, R13
-	FMOVD F12, (R13)
-	ADD R7<<1, R0, R13
-	FMOVD F4, (R13)
-	ADD R10, R0, R13
 	FMOVD F1, (R13)
-	FMOVQ 1424(R4), F0
+	ADD R5, R0, R13
+	FMOVD F4, (R13)
+	ADD R5<<1, R0, R13
+	FMOVD F6, (R13)
+	ADD R6, R0, R13
+	FMOVD F3, (R13)
+	ADD R5<<2, R0, R13
+	FMOVD F8, (R13)
+	ADD R7, R0, R13
+	FMOVD F10, (R13)
+	ADD R6<<1, R0, R13
+	FMOVD F11, (R13)
+	ADD R8, R0, R13
+	FMOVD F9, (R13)
+	ADD R5<<3, R0, R13
+	FMOVD F12, (R13)
+	ADD R9, R0, R13
+	FMOVD F13, (R13)
+	ADD R7<<1, R0, R13
+	FMOVD F5, (R13)
+	ADD R10, R0, R13
+	FMOVD F2, (R13)
+	FMOVQ 1424(R4), F1
 	ADD R6<<2, R0, R13
-	FMOVD F0, (R13)
-	FMOVQ 1424(R4), F0
+	FMOVD F1, (R13)
+	FMOVQ 1424(R4), F1
 	ADD R11, R0, R13
-	FMOVD F0, (R13)
-	FMOVQ 1424(R4), F0
+	FMOVD F1, (R13)
+	FMOVQ 1424(R4), F1
 	ADD R8<<1, R0, R13
-	FMOVD F0, (R13)
-	FMOVQ 560(R4), F0
+	FMOVD F1, (R13)
+	FMOVQ 640(R4), F1
 	ADD R12, R0, R13
-	FMOVD F0, (R13)
+	FMOVD F1, (R13)
 
 done:
 	MOVD n+24(FP), R3

@@ -4,22 +4,22 @@
 
 package simd
 
-// expSO2F32NEON writes (cos θ, sin θ) of n angles. It takes 11.4 instructions each.
+// expSO2F32NEON writes (cos θ, sin θ) of n angles. It takes 11.1 instructions each.
 //
 //go:noescape
 func expSO2F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
 
-// expSO2F64NEON writes (cos θ, sin θ) of n angles. It takes 28.8 instructions each.
+// expSO2F64NEON writes (cos θ, sin θ) of n angles. It takes 28.2 instructions each.
 //
 //go:noescape
 func expSO2F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
 
-// logSO2F32NEON writes the angles of n elements (cos θ, sin θ). It takes 14.6 instructions each.
+// logSO2F32NEON writes the angles of n elements (cos θ, sin θ). It takes 13.6 instructions each.
 //
 //go:noescape
 func logSO2F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
 
-// logSO2F64NEON writes the angles of n elements (cos θ, sin θ). It takes 38.2 instructions each.
+// logSO2F64NEON writes the angles of n elements (cos θ, sin θ). It takes 35.5 instructions each.
 //
 //go:noescape
 func logSO2F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
@@ -34,62 +34,62 @@ func mulSO2F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64
 //go:noescape
 func mulSO2F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
 
-// expRxSO2F32NEON writes r(cos θ, sin θ) of n pairs (log r, θ). It takes 20.8 instructions each.
+// expRxSO2F32NEON writes r(cos θ, sin θ) of n pairs (log r, θ). It takes 20.2 instructions each.
 //
 //go:noescape
 func expRxSO2F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
 
-// expRxSO2F64NEON writes r(cos θ, sin θ) of n pairs (log r, θ). It takes 52.5 instructions each.
+// expRxSO2F64NEON writes r(cos θ, sin θ) of n pairs (log r, θ). It takes 51.5 instructions each.
 //
 //go:noescape
 func expRxSO2F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
 
-// logRxSO2F32NEON writes (log r, θ) of n elements r(cos θ, sin θ). It takes 33.8 instructions each.
+// logRxSO2F32NEON writes (log r, θ) of n elements r(cos θ, sin θ). It takes 32.8 instructions each.
 //
 //go:noescape
 func logRxSO2F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
 
-// logRxSO2F64NEON writes (log r, θ) of n elements r(cos θ, sin θ). It takes 81.5 instructions each.
+// logRxSO2F64NEON writes (log r, θ) of n elements r(cos θ, sin θ). It takes 79.5 instructions each.
 //
 //go:noescape
 func logRxSO2F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
 
-// inverseRxSO2F32NEON writes the reciprocals of n complex numbers. It takes 10.2 instructions each.
+// inverseRxSO2F32NEON writes the reciprocals of n complex numbers. It takes 9 instructions each.
 //
 //go:noescape
 func inverseRxSO2F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
 
-// inverseRxSO2F64NEON writes the reciprocals of n complex numbers. It takes 20.5 instructions each.
+// inverseRxSO2F64NEON writes the reciprocals of n complex numbers. It takes 18 instructions each.
 //
 //go:noescape
 func inverseRxSO2F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
 
-// expSE2F32NEON writes the motions exp(θ, t) of n coordinate vectors. It takes 16.9 instructions each.
+// expSE2F32NEON writes the motions exp(θ, t) of n coordinate vectors. It takes 16.2 instructions each.
 //
 //go:noescape
 func expSE2F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
 
-// expSE2F64NEON writes the motions exp(θ, t) of n coordinate vectors. It takes 39.8 instructions each.
+// expSE2F64NEON writes the motions exp(θ, t) of n coordinate vectors. It takes 38.5 instructions each.
 //
 //go:noescape
 func expSE2F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
 
-// logSE2F32NEON writes the coordinates of n motions of the plane. It takes 19.6 instructions each.
+// logSE2F32NEON writes the coordinates of n motions of the plane. It takes 18.8 instructions each.
 //
 //go:noescape
 func logSE2F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
 
-// logSE2F64NEON writes the coordinates of n motions of the plane. It takes 48.2 instructions each.
+// logSE2F64NEON writes the coordinates of n motions of the plane. It takes 46.5 instructions each.
 //
 //go:noescape
 func logSE2F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
 
-// composeSE2F32NEON writes log(exp(a)·exp(b)) of n pairs of coordinate vectors. It takes 53.5 instructions each.
+// composeSE2F32NEON writes log(exp(a)·exp(b)) of n pairs of coordinate vectors. It takes 52.8 instructions each.
 //
 //go:noescape
 func composeSE2F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
 
-// composeSE2F64NEON writes log(exp(a)·exp(b)) of n pairs of coordinate vectors. It takes 120 instructions each.
+// composeSE2F64NEON writes log(exp(a)·exp(b)) of n pairs of coordinate vectors. It takes 118 instructions each.
 //
 //go:noescape
 func composeSE2F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
@@ -104,12 +104,12 @@ func mulPlaneF32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint
 //go:noescape
 func mulPlaneF64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
 
-// inverseSE2F32NEON writes the inverses of n motions. It takes 9 instructions each.
+// inverseSE2F32NEON writes the inverses of n motions. It takes 8.25 instructions each.
 //
 //go:noescape
 func inverseSE2F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
 
-// inverseSE2F64NEON writes the inverses of n motions. It takes 18 instructions each.
+// inverseSE2F64NEON writes the inverses of n motions. It takes 16.5 instructions each.
 //
 //go:noescape
 func inverseSE2F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
@@ -124,32 +124,32 @@ func actPlaneF32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint
 //go:noescape
 func actPlaneF64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
 
-// expSim2F32NEON writes the similarities exp(log r, θ, t) of n coordinate vectors. It takes 52 instructions each.
+// expSim2F32NEON writes the similarities exp(log r, θ, t) of n coordinate vectors. It takes 51 instructions each.
 //
 //go:noescape
 func expSim2F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
 
-// expSim2F64NEON writes the similarities exp(log r, θ, t) of n coordinate vectors. It takes 121 instructions each.
+// expSim2F64NEON writes the similarities exp(log r, θ, t) of n coordinate vectors. It takes 119 instructions each.
 //
 //go:noescape
 func expSim2F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
 
-// logSim2F32NEON writes the coordinates of n similarities. It takes 49.8 instructions each.
+// logSim2F32NEON writes the coordinates of n similarities. It takes 48.8 instructions each.
 //
 //go:noescape
 func logSim2F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
 
-// logSim2F64NEON writes the coordinates of n similarities. It takes 114 instructions each.
+// logSim2F64NEON writes the coordinates of n similarities. It takes 112 instructions each.
 //
 //go:noescape
 func logSim2F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
 
-// inverseSim2F32NEON writes the inverses of n similarities. It takes 16 instructions each.
+// inverseSim2F32NEON writes the inverses of n similarities. It takes 14.2 instructions each.
 //
 //go:noescape
 func inverseSim2F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
 
-// inverseSim2F64NEON writes the inverses of n similarities. It takes 32 instructions each.
+// inverseSim2F64NEON writes the inverses of n similarities. It takes 28.5 instructions each.
 //
 //go:noescape
 func inverseSim2F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)

@@ -24,20 +24,20 @@ DATA planeConsts<>+128(SB)/8, $0xb94caa01b94caa01 // sinP2
 DATA planeConsts<>+136(SB)/8, $0xb94caa01b94caa01 // sinP2
 DATA planeConsts<>+144(SB)/8, $0x37ccf48837ccf488 // cosP2
 DATA planeConsts<>+152(SB)/8, $0x37ccf48837ccf488 // cosP2
-DATA planeConsts<>+160(SB)/8, $0x3c0883bc3c0883bc // sinP1
-DATA planeConsts<>+168(SB)/8, $0x3c0883bc3c0883bc // sinP1
-DATA planeConsts<>+176(SB)/8, $0xbe2aaaa3be2aaaa3 // sinP0
-DATA planeConsts<>+184(SB)/8, $0xbe2aaaa3be2aaaa3 // sinP0
-DATA planeConsts<>+192(SB)/8, $0xbab60615bab60615 // cosP1
-DATA planeConsts<>+200(SB)/8, $0xbab60615bab60615 // cosP1
-DATA planeConsts<>+208(SB)/8, $0x3d2aaaa53d2aaaa5 // cosP0
-DATA planeConsts<>+216(SB)/8, $0x3d2aaaa53d2aaaa5 // cosP0
-DATA planeConsts<>+224(SB)/8, $0xbf000000bf000000 // minusHalf
-DATA planeConsts<>+232(SB)/8, $0xbf000000bf000000 // minusHalf
-DATA planeConsts<>+240(SB)/8, $0x3f8000003f800000 // one
-DATA planeConsts<>+248(SB)/8, $0x3f8000003f800000 // one
-DATA planeConsts<>+256(SB)/8, $0x0000000100000001 // oneI
-DATA planeConsts<>+264(SB)/8, $0x0000000100000001 // oneI
+DATA planeConsts<>+160(SB)/8, $0x0000000100000001 // oneI
+DATA planeConsts<>+168(SB)/8, $0x0000000100000001 // oneI
+DATA planeConsts<>+176(SB)/8, $0x3c0883bc3c0883bc // sinP1
+DATA planeConsts<>+184(SB)/8, $0x3c0883bc3c0883bc // sinP1
+DATA planeConsts<>+192(SB)/8, $0xbe2aaaa3be2aaaa3 // sinP0
+DATA planeConsts<>+200(SB)/8, $0xbe2aaaa3be2aaaa3 // sinP0
+DATA planeConsts<>+208(SB)/8, $0xbab60615bab60615 // cosP1
+DATA planeConsts<>+216(SB)/8, $0xbab60615bab60615 // cosP1
+DATA planeConsts<>+224(SB)/8, $0x3d2aaaa53d2aaaa5 // cosP0
+DATA planeConsts<>+232(SB)/8, $0x3d2aaaa53d2aaaa5 // cosP0
+DATA planeConsts<>+240(SB)/8, $0xbf000000bf000000 // minusHalf
+DATA planeConsts<>+248(SB)/8, $0xbf000000bf000000 // minusHalf
+DATA planeConsts<>+256(SB)/8, $0x3f8000003f800000 // one
+DATA planeConsts<>+264(SB)/8, $0x3f8000003f800000 // one
 DATA planeConsts<>+272(SB)/8, $0x0000000200000001 // laneWeights
 DATA planeConsts<>+280(SB)/8, $0x0000000800000004 // laneWeights
 DATA planeConsts<>+288(SB)/8, $0x7fffffffffffffff // absF64
@@ -60,96 +60,96 @@ DATA planeConsts<>+416(SB)/8, $0x3de5d8e4bf91f2a2 // sinP5F64
 DATA planeConsts<>+424(SB)/8, $0x3de5d8e4bf91f2a2 // sinP5F64
 DATA planeConsts<>+432(SB)/8, $0xbda8fa6ba1a318a8 // cosP5F64
 DATA planeConsts<>+440(SB)/8, $0xbda8fa6ba1a318a8 // cosP5F64
-DATA planeConsts<>+448(SB)/8, $0xbe5ae5e54bb64fdd // sinP4F64
-DATA planeConsts<>+456(SB)/8, $0xbe5ae5e54bb64fdd // sinP4F64
-DATA planeConsts<>+464(SB)/8, $0x3ec71de355f5b5a0 // sinP3F64
-DATA planeConsts<>+472(SB)/8, $0x3ec71de355f5b5a0 // sinP3F64
-DATA planeConsts<>+480(SB)/8, $0xbf2a01a019bf279f // sinP2F64
-DATA planeConsts<>+488(SB)/8, $0xbf2a01a019bf279f // sinP2F64
-DATA planeConsts<>+496(SB)/8, $0x3f8111111110f75f // sinP1F64
-DATA planeConsts<>+504(SB)/8, $0x3f8111111110f75f // sinP1F64
-DATA planeConsts<>+512(SB)/8, $0xbfc5555555555548 // sinP0F64
-DATA planeConsts<>+520(SB)/8, $0xbfc5555555555548 // sinP0F64
-DATA planeConsts<>+528(SB)/8, $0x3e21ee9dc322927c // cosP4F64
-DATA planeConsts<>+536(SB)/8, $0x3e21ee9dc322927c // cosP4F64
-DATA planeConsts<>+544(SB)/8, $0xbe927e4f7f2170ba // cosP3F64
-DATA planeConsts<>+552(SB)/8, $0xbe927e4f7f2170ba // cosP3F64
-DATA planeConsts<>+560(SB)/8, $0x3efa01a019c8fbfe // cosP2F64
-DATA planeConsts<>+568(SB)/8, $0x3efa01a019c8fbfe // cosP2F64
-DATA planeConsts<>+576(SB)/8, $0xbf56c16c16c15019 // cosP1F64
-DATA planeConsts<>+584(SB)/8, $0xbf56c16c16c15019 // cosP1F64
-DATA planeConsts<>+592(SB)/8, $0x3fa555555555554b // cosP0F64
-DATA planeConsts<>+600(SB)/8, $0x3fa555555555554b // cosP0F64
-DATA planeConsts<>+608(SB)/8, $0xbfe0000000000000 // minusHalfF64
-DATA planeConsts<>+616(SB)/8, $0xbfe0000000000000 // minusHalfF64
-DATA planeConsts<>+624(SB)/8, $0x3ff0000000000000 // oneF64
-DATA planeConsts<>+632(SB)/8, $0x3ff0000000000000 // oneF64
-DATA planeConsts<>+640(SB)/8, $0x0000000000000001 // oneIF64
-DATA planeConsts<>+648(SB)/8, $0x0000000000000001 // oneIF64
+DATA planeConsts<>+448(SB)/8, $0x0000000000000001 // oneIF64
+DATA planeConsts<>+456(SB)/8, $0x0000000000000001 // oneIF64
+DATA planeConsts<>+464(SB)/8, $0xbe5ae5e54bb64fdd // sinP4F64
+DATA planeConsts<>+472(SB)/8, $0xbe5ae5e54bb64fdd // sinP4F64
+DATA planeConsts<>+480(SB)/8, $0x3ec71de355f5b5a0 // sinP3F64
+DATA planeConsts<>+488(SB)/8, $0x3ec71de355f5b5a0 // sinP3F64
+DATA planeConsts<>+496(SB)/8, $0xbf2a01a019bf279f // sinP2F64
+DATA planeConsts<>+504(SB)/8, $0xbf2a01a019bf279f // sinP2F64
+DATA planeConsts<>+512(SB)/8, $0x3f8111111110f75f // sinP1F64
+DATA planeConsts<>+520(SB)/8, $0x3f8111111110f75f // sinP1F64
+DATA planeConsts<>+528(SB)/8, $0xbfc5555555555548 // sinP0F64
+DATA planeConsts<>+536(SB)/8, $0xbfc5555555555548 // sinP0F64
+DATA planeConsts<>+544(SB)/8, $0x3e21ee9dc322927c // cosP4F64
+DATA planeConsts<>+552(SB)/8, $0x3e21ee9dc322927c // cosP4F64
+DATA planeConsts<>+560(SB)/8, $0xbe927e4f7f2170ba // cosP3F64
+DATA planeConsts<>+568(SB)/8, $0xbe927e4f7f2170ba // cosP3F64
+DATA planeConsts<>+576(SB)/8, $0x3efa01a019c8fbfe // cosP2F64
+DATA planeConsts<>+584(SB)/8, $0x3efa01a019c8fbfe // cosP2F64
+DATA planeConsts<>+592(SB)/8, $0xbf56c16c16c15019 // cosP1F64
+DATA planeConsts<>+600(SB)/8, $0xbf56c16c16c15019 // cosP1F64
+DATA planeConsts<>+608(SB)/8, $0x3fa555555555554b // cosP0F64
+DATA planeConsts<>+616(SB)/8, $0x3fa555555555554b // cosP0F64
+DATA planeConsts<>+624(SB)/8, $0xbfe0000000000000 // minusHalfF64
+DATA planeConsts<>+632(SB)/8, $0xbfe0000000000000 // minusHalfF64
+DATA planeConsts<>+640(SB)/8, $0x3ff0000000000000 // oneF64
+DATA planeConsts<>+648(SB)/8, $0x3ff0000000000000 // oneF64
 DATA planeConsts<>+656(SB)/8, $0x0000000000000001 // laneWeightsF64
 DATA planeConsts<>+664(SB)/8, $0x0000000000000002 // laneWeightsF64
 DATA planeConsts<>+672(SB)/8, $0x0000000000000000 // zero
 DATA planeConsts<>+680(SB)/8, $0x0000000000000000 // zero
 DATA planeConsts<>+688(SB)/8, $0x3a94b43f3a94b43f // atanP9
 DATA planeConsts<>+696(SB)/8, $0x3a94b43f3a94b43f // atanP9
-DATA planeConsts<>+704(SB)/8, $0xbbf35076bbf35076 // atanP8
-DATA planeConsts<>+712(SB)/8, $0xbbf35076bbf35076 // atanP8
-DATA planeConsts<>+720(SB)/8, $0x3cba98203cba9820 // atanP7
-DATA planeConsts<>+728(SB)/8, $0x3cba98203cba9820 // atanP7
-DATA planeConsts<>+736(SB)/8, $0xbd38405dbd38405d // atanP6
-DATA planeConsts<>+744(SB)/8, $0xbd38405dbd38405d // atanP6
-DATA planeConsts<>+752(SB)/8, $0x3d8a85003d8a8500 // atanP5
-DATA planeConsts<>+760(SB)/8, $0x3d8a85003d8a8500 // atanP5
-DATA planeConsts<>+768(SB)/8, $0xbdb4a9debdb4a9de // atanP4
-DATA planeConsts<>+776(SB)/8, $0xbdb4a9debdb4a9de // atanP4
-DATA planeConsts<>+784(SB)/8, $0x3de288b83de288b8 // atanP3
-DATA planeConsts<>+792(SB)/8, $0x3de288b83de288b8 // atanP3
-DATA planeConsts<>+800(SB)/8, $0xbe123b10be123b10 // atanP2
-DATA planeConsts<>+808(SB)/8, $0xbe123b10be123b10 // atanP2
-DATA planeConsts<>+816(SB)/8, $0x3e4ccc0e3e4ccc0e // atanP1
-DATA planeConsts<>+824(SB)/8, $0x3e4ccc0e3e4ccc0e // atanP1
-DATA planeConsts<>+832(SB)/8, $0xbeaaaaa9beaaaaa9 // atanP0
-DATA planeConsts<>+840(SB)/8, $0xbeaaaaa9beaaaaa9 // atanP0
-DATA planeConsts<>+848(SB)/8, $0xb3bbbd2eb3bbbd2e // pi2
-DATA planeConsts<>+856(SB)/8, $0xb3bbbd2eb3bbbd2e // pi2
-DATA planeConsts<>+864(SB)/8, $0x40490fdb40490fdb // pi1
-DATA planeConsts<>+872(SB)/8, $0x40490fdb40490fdb // pi1
+DATA planeConsts<>+704(SB)/8, $0xb3bbbd2eb3bbbd2e // pi2
+DATA planeConsts<>+712(SB)/8, $0xb3bbbd2eb3bbbd2e // pi2
+DATA planeConsts<>+720(SB)/8, $0x40490fdb40490fdb // pi1
+DATA planeConsts<>+728(SB)/8, $0x40490fdb40490fdb // pi1
+DATA planeConsts<>+736(SB)/8, $0xbbf35076bbf35076 // atanP8
+DATA planeConsts<>+744(SB)/8, $0xbbf35076bbf35076 // atanP8
+DATA planeConsts<>+752(SB)/8, $0x3cba98203cba9820 // atanP7
+DATA planeConsts<>+760(SB)/8, $0x3cba98203cba9820 // atanP7
+DATA planeConsts<>+768(SB)/8, $0xbd38405dbd38405d // atanP6
+DATA planeConsts<>+776(SB)/8, $0xbd38405dbd38405d // atanP6
+DATA planeConsts<>+784(SB)/8, $0x3d8a85003d8a8500 // atanP5
+DATA planeConsts<>+792(SB)/8, $0x3d8a85003d8a8500 // atanP5
+DATA planeConsts<>+800(SB)/8, $0xbdb4a9debdb4a9de // atanP4
+DATA planeConsts<>+808(SB)/8, $0xbdb4a9debdb4a9de // atanP4
+DATA planeConsts<>+816(SB)/8, $0x3de288b83de288b8 // atanP3
+DATA planeConsts<>+824(SB)/8, $0x3de288b83de288b8 // atanP3
+DATA planeConsts<>+832(SB)/8, $0xbe123b10be123b10 // atanP2
+DATA planeConsts<>+840(SB)/8, $0xbe123b10be123b10 // atanP2
+DATA planeConsts<>+848(SB)/8, $0x3e4ccc0e3e4ccc0e // atanP1
+DATA planeConsts<>+856(SB)/8, $0x3e4ccc0e3e4ccc0e // atanP1
+DATA planeConsts<>+864(SB)/8, $0xbeaaaaa9beaaaaa9 // atanP0
+DATA planeConsts<>+872(SB)/8, $0xbeaaaaa9beaaaaa9 // atanP0
 DATA planeConsts<>+880(SB)/8, $0x0000000000000000 // zeroF64
 DATA planeConsts<>+888(SB)/8, $0x0000000000000000 // zeroF64
 DATA planeConsts<>+896(SB)/8, $0x3fe0000000000000 // halfF64
 DATA planeConsts<>+904(SB)/8, $0x3fe0000000000000 // halfF64
 DATA planeConsts<>+912(SB)/8, $0xbf812192c1e13d4e // atanP12F64
 DATA planeConsts<>+920(SB)/8, $0xbf812192c1e13d4e // atanP12F64
-DATA planeConsts<>+928(SB)/8, $0x3f9838d86cc311fc // atanP11F64
-DATA planeConsts<>+936(SB)/8, $0x3f9838d86cc311fc // atanP11F64
-DATA planeConsts<>+944(SB)/8, $0xbfa3013fbaff5071 // atanP10F64
-DATA planeConsts<>+952(SB)/8, $0xbfa3013fbaff5071 // atanP10F64
-DATA planeConsts<>+960(SB)/8, $0x3fa77f88eb986065 // atanP9F64
-DATA planeConsts<>+968(SB)/8, $0x3fa77f88eb986065 // atanP9F64
-DATA planeConsts<>+976(SB)/8, $0xbfaac71cb2732dd4 // atanP8F64
-DATA planeConsts<>+984(SB)/8, $0xbfaac71cb2732dd4 // atanP8F64
-DATA planeConsts<>+992(SB)/8, $0x3fae182b19c977e2 // atanP7F64
-DATA planeConsts<>+1000(SB)/8, $0x3fae182b19c977e2 // atanP7F64
-DATA planeConsts<>+1008(SB)/8, $0xbfb110c6f07aa777 // atanP6F64
-DATA planeConsts<>+1016(SB)/8, $0xbfb110c6f07aa777 // atanP6F64
-DATA planeConsts<>+1024(SB)/8, $0x3fb3b136088e4946 // atanP5F64
-DATA planeConsts<>+1032(SB)/8, $0x3fb3b136088e4946 // atanP5F64
-DATA planeConsts<>+1040(SB)/8, $0xbfb745d138d72ae6 // atanP4F64
-DATA planeConsts<>+1048(SB)/8, $0xbfb745d138d72ae6 // atanP4F64
-DATA planeConsts<>+1056(SB)/8, $0x3fbc71c71aae27a1 // atanP3F64
-DATA planeConsts<>+1064(SB)/8, $0x3fbc71c71aae27a1 // atanP3F64
-DATA planeConsts<>+1072(SB)/8, $0xbfc24924924534cb // atanP2F64
-DATA planeConsts<>+1080(SB)/8, $0xbfc24924924534cb // atanP2F64
-DATA planeConsts<>+1088(SB)/8, $0x3fc99999999990d4 // atanP1F64
-DATA planeConsts<>+1096(SB)/8, $0x3fc99999999990d4 // atanP1F64
-DATA planeConsts<>+1104(SB)/8, $0xbfd5555555555552 // atanP0F64
-DATA planeConsts<>+1112(SB)/8, $0xbfd5555555555552 // atanP0F64
-DATA planeConsts<>+1120(SB)/8, $0x3c81a62633145c07 // quarterPi2F64
-DATA planeConsts<>+1128(SB)/8, $0x3c81a62633145c07 // quarterPi2F64
-DATA planeConsts<>+1136(SB)/8, $0x3fe921fb54442d18 // quarterPi1F64
-DATA planeConsts<>+1144(SB)/8, $0x3fe921fb54442d18 // quarterPi1F64
-DATA planeConsts<>+1152(SB)/8, $0x3ca1a62633145c07 // pi2F64
-DATA planeConsts<>+1160(SB)/8, $0x3ca1a62633145c07 // pi2F64
+DATA planeConsts<>+928(SB)/8, $0x3c81a62633145c07 // quarterPi2F64
+DATA planeConsts<>+936(SB)/8, $0x3c81a62633145c07 // quarterPi2F64
+DATA planeConsts<>+944(SB)/8, $0x3fe921fb54442d18 // quarterPi1F64
+DATA planeConsts<>+952(SB)/8, $0x3fe921fb54442d18 // quarterPi1F64
+DATA planeConsts<>+960(SB)/8, $0x3ca1a62633145c07 // pi2F64
+DATA planeConsts<>+968(SB)/8, $0x3ca1a62633145c07 // pi2F64
+DATA planeConsts<>+976(SB)/8, $0x3f9838d86cc311fc // atanP11F64
+DATA planeConsts<>+984(SB)/8, $0x3f9838d86cc311fc // atanP11F64
+DATA planeConsts<>+992(SB)/8, $0xbfa3013fbaff5071 // atanP10F64
+DATA planeConsts<>+1000(SB)/8, $0xbfa3013fbaff5071 // atanP10F64
+DATA planeConsts<>+1008(SB)/8, $0x3fa77f88eb986065 // atanP9F64
+DATA planeConsts<>+1016(SB)/8, $0x3fa77f88eb986065 // atanP9F64
+DATA planeConsts<>+1024(SB)/8, $0xbfaac71cb2732dd4 // atanP8F64
+DATA planeConsts<>+1032(SB)/8, $0xbfaac71cb2732dd4 // atanP8F64
+DATA planeConsts<>+1040(SB)/8, $0x3fae182b19c977e2 // atanP7F64
+DATA planeConsts<>+1048(SB)/8, $0x3fae182b19c977e2 // atanP7F64
+DATA planeConsts<>+1056(SB)/8, $0xbfb110c6f07aa777 // atanP6F64
+DATA planeConsts<>+1064(SB)/8, $0xbfb110c6f07aa777 // atanP6F64
+DATA planeConsts<>+1072(SB)/8, $0x3fb3b136088e4946 // atanP5F64
+DATA planeConsts<>+1080(SB)/8, $0x3fb3b136088e4946 // atanP5F64
+DATA planeConsts<>+1088(SB)/8, $0xbfb745d138d72ae6 // atanP4F64
+DATA planeConsts<>+1096(SB)/8, $0xbfb745d138d72ae6 // atanP4F64
+DATA planeConsts<>+1104(SB)/8, $0x3fbc71c71aae27a1 // atanP3F64
+DATA planeConsts<>+1112(SB)/8, $0x3fbc71c71aae27a1 // atanP3F64
+DATA planeConsts<>+1120(SB)/8, $0xbfc24924924534cb // atanP2F64
+DATA planeConsts<>+1128(SB)/8, $0xbfc24924924534cb // atanP2F64
+DATA planeConsts<>+1136(SB)/8, $0x3fc99999999990d4 // atanP1F64
+DATA planeConsts<>+1144(SB)/8, $0x3fc99999999990d4 // atanP1F64
+DATA planeConsts<>+1152(SB)/8, $0xbfd5555555555552 // atanP0F64
+DATA planeConsts<>+1160(SB)/8, $0xbfd5555555555552 // atanP0F64
 DATA planeConsts<>+1168(SB)/8, $0x400921fb54442d18 // pi1F64
 DATA planeConsts<>+1176(SB)/8, $0x400921fb54442d18 // pi1F64
 DATA planeConsts<>+1184(SB)/8, $0x42a0000042a00000 // expLimit
@@ -208,24 +208,24 @@ DATA planeConsts<>+1600(SB)/8, $0xff800000ff800000 // exponentF32
 DATA planeConsts<>+1608(SB)/8, $0xff800000ff800000 // exponentF32
 DATA planeConsts<>+1616(SB)/8, $0xbd3c83bfbd3c83bf // logQ8
 DATA planeConsts<>+1624(SB)/8, $0xbd3c83bfbd3c83bf // logQ8
-DATA planeConsts<>+1632(SB)/8, $0x3dd8dec33dd8dec3 // logQ7
-DATA planeConsts<>+1640(SB)/8, $0x3dd8dec33dd8dec3 // logQ7
-DATA planeConsts<>+1648(SB)/8, $0xbe074121be074121 // logQ6
-DATA planeConsts<>+1656(SB)/8, $0xbe074121be074121 // logQ6
-DATA planeConsts<>+1664(SB)/8, $0x3e143a123e143a12 // logQ5
-DATA planeConsts<>+1672(SB)/8, $0x3e143a123e143a12 // logQ5
-DATA planeConsts<>+1680(SB)/8, $0xbe2a6b70be2a6b70 // logQ4
-DATA planeConsts<>+1688(SB)/8, $0xbe2a6b70be2a6b70 // logQ4
-DATA planeConsts<>+1696(SB)/8, $0x3e4cb3923e4cb392 // logQ3
-DATA planeConsts<>+1704(SB)/8, $0x3e4cb3923e4cb392 // logQ3
-DATA planeConsts<>+1712(SB)/8, $0xbe800041be800041 // logQ2
-DATA planeConsts<>+1720(SB)/8, $0xbe800041be800041 // logQ2
-DATA planeConsts<>+1728(SB)/8, $0x3eaaaad63eaaaad6 // logQ1
-DATA planeConsts<>+1736(SB)/8, $0x3eaaaad63eaaaad6 // logQ1
-DATA planeConsts<>+1744(SB)/8, $0xbf000000bf000000 // logQ0
-DATA planeConsts<>+1752(SB)/8, $0xbf000000bf000000 // logQ0
-DATA planeConsts<>+1760(SB)/8, $0x3f0000003f000000 // half
-DATA planeConsts<>+1768(SB)/8, $0x3f0000003f000000 // half
+DATA planeConsts<>+1632(SB)/8, $0x3f0000003f000000 // half
+DATA planeConsts<>+1640(SB)/8, $0x3f0000003f000000 // half
+DATA planeConsts<>+1648(SB)/8, $0x3dd8dec33dd8dec3 // logQ7
+DATA planeConsts<>+1656(SB)/8, $0x3dd8dec33dd8dec3 // logQ7
+DATA planeConsts<>+1664(SB)/8, $0xbe074121be074121 // logQ6
+DATA planeConsts<>+1672(SB)/8, $0xbe074121be074121 // logQ6
+DATA planeConsts<>+1680(SB)/8, $0x3e143a123e143a12 // logQ5
+DATA planeConsts<>+1688(SB)/8, $0x3e143a123e143a12 // logQ5
+DATA planeConsts<>+1696(SB)/8, $0xbe2a6b70be2a6b70 // logQ4
+DATA planeConsts<>+1704(SB)/8, $0xbe2a6b70be2a6b70 // logQ4
+DATA planeConsts<>+1712(SB)/8, $0x3e4cb3923e4cb392 // logQ3
+DATA planeConsts<>+1720(SB)/8, $0x3e4cb3923e4cb392 // logQ3
+DATA planeConsts<>+1728(SB)/8, $0xbe800041be800041 // logQ2
+DATA planeConsts<>+1736(SB)/8, $0xbe800041be800041 // logQ2
+DATA planeConsts<>+1744(SB)/8, $0x3eaaaad63eaaaad6 // logQ1
+DATA planeConsts<>+1752(SB)/8, $0x3eaaaad63eaaaad6 // logQ1
+DATA planeConsts<>+1760(SB)/8, $0xbf000000bf000000 // logQ0
+DATA planeConsts<>+1768(SB)/8, $0xbf000000bf000000 // logQ0
 DATA planeConsts<>+1776(SB)/8, $0x58f0000000000000 // radiusMaxF64
 DATA planeConsts<>+1784(SB)/8, $0x58f0000000000000 // radiusMaxF64
 DATA planeConsts<>+1792(SB)/8, $0x26f0000000000000 // radiusMinF64
@@ -310,97 +310,96 @@ TEXT ·expSO2F32NEON(SB), NOSPLIT, $0-64
 	FMOVQ 112(R4), F7
 	FMOVQ 128(R4), F8
 	FMOVQ 144(R4), F9
+	FMOVQ 160(R4), F10
 	CMP $8, R2
 	BLT next
 
 loop:
-	// 91 instructions for 8 matrices, 11.38 each
-	FLDPQ (R1), (F10, F11)
-	VAND V0.B16, V10.B16, V12.B16
+	// 89 instructions for 8 matrices, 11.12 each
+	FLDPQ (R1), (F11, F12)
 	VAND V0.B16, V11.B16, V13.B16
-	WORD $0x6e2ce44c // fcmge v12.4s, v2.4s, v12.4s
-	WORD $0x6e20598c // mvn v12.16b, v12.16b
+	VAND V0.B16, V12.B16, V14.B16
 	WORD $0x6e2de44d // fcmge v13.4s, v2.4s, v13.4s
 	WORD $0x6e2059ad // mvn v13.16b, v13.16b
-	VAND V0.B16, V10.B16, V14.B16
+	WORD $0x6e2ee44e // fcmge v14.4s, v2.4s, v14.4s
+	WORD $0x6e2059ce // mvn v14.16b, v14.16b
 	VAND V0.B16, V11.B16, V15.B16
-	VMOV V4.B16, V16.B16
-	VFMLA V3.S4, V14.S4, V16.S4
+	VAND V0.B16, V12.B16, V16.B16
 	VMOV V4.B16, V17.B16
 	VFMLA V3.S4, V15.S4, V17.S4
-	WORD $0x4ea4d612 // fsub v18.4s, v16.4s, v4.4s
+	VMOV V4.B16, V18.B16
+	VFMLA V3.S4, V16.S4, V18.S4
 	WORD $0x4ea4d633 // fsub v19.4s, v17.4s, v4.4s
-	VFMLS V5.S4, V18.S4, V14.S4
+	WORD $0x4ea4d654 // fsub v20.4s, v18.4s, v4.4s
 	VFMLS V5.S4, V19.S4, V15.S4
-	VFMLS V6.S4, V18.S4, V14.S4
+	VFMLS V5.S4, V20.S4, V16.S4
 	VFMLS V6.S4, V19.S4, V15.S4
-	VFMLS V7.S4, V18.S4, V14.S4
+	VFMLS V6.S4, V20.S4, V16.S4
 	VFMLS V7.S4, V19.S4, V15.S4
-	WORD $0x6e2eddd2 // fmul v18.4s, v14.4s, v14.4s
+	VFMLS V7.S4, V20.S4, V16.S4
 	WORD $0x6e2fddf3 // fmul v19.4s, v15.4s, v15.4s
-	FMOVQ 160(R4), F20
-	VFMLA V18.S4, V8.S4, V20.S4
-	FMOVQ 160(R4), F21
+	WORD $0x6e30de14 // fmul v20.4s, v16.4s, v16.4s
+	FMOVQ 176(R4), F21
 	VFMLA V19.S4, V8.S4, V21.S4
 	FMOVQ 176(R4), F22
-	VFMLA V18.S4, V20.S4, V22.S4
-	FMOVQ 176(R4), F20
-	VFMLA V19.S4, V21.S4, V20.S4
-	WORD $0x6e36de56 // fmul v22.4s, v18.4s, v22.4s
-	WORD $0x6e34de74 // fmul v20.4s, v19.4s, v20.4s
-	VFMLA V22.S4, V14.S4, V14.S4
-	VFMLA V20.S4, V15.S4, V15.S4
-	FMOVQ 192(R4), F20
-	VFMLA V18.S4, V9.S4, V20.S4
+	VFMLA V20.S4, V8.S4, V22.S4
+	FMOVQ 192(R4), F23
+	VFMLA V19.S4, V21.S4, V23.S4
 	FMOVQ 192(R4), F21
+	VFMLA V20.S4, V22.S4, V21.S4
+	WORD $0x6e37de77 // fmul v23.4s, v19.4s, v23.4s
+	WORD $0x6e35de95 // fmul v21.4s, v20.4s, v21.4s
+	VFMLA V23.S4, V15.S4, V15.S4
+	VFMLA V21.S4, V16.S4, V16.S4
+	FMOVQ 208(R4), F21
 	VFMLA V19.S4, V9.S4, V21.S4
 	FMOVQ 208(R4), F22
-	VFMLA V18.S4, V20.S4, V22.S4
-	FMOVQ 208(R4), F20
-	VFMLA V19.S4, V21.S4, V20.S4
+	VFMLA V20.S4, V9.S4, V22.S4
+	FMOVQ 224(R4), F23
+	VFMLA V19.S4, V21.S4, V23.S4
 	FMOVQ 224(R4), F21
-	VFMLA V18.S4, V22.S4, V21.S4
-	FMOVQ 224(R4), F22
-	VFMLA V19.S4, V20.S4, V22.S4
-	FMOVQ 240(R4), F20
-	VFMLA V18.S4, V21.S4, V20.S4
-	FMOVQ 240(R4), F18
-	VFMLA V19.S4, V22.S4, V18.S4
-	VSHL $31, V16.S4, V19.S4
-	WORD $0x4ea0aa73 // cmlt v19.4s, v19.4s, #0
-	VSHL $31, V17.S4, V21.S4
-	WORD $0x4ea0aab5 // cmlt v21.4s, v21.4s, #0
-	VMOV V14.B16, V22.B16
-	VBIT V19.B16, V20.B16, V22.B16
+	VFMLA V20.S4, V22.S4, V21.S4
+	FMOVQ 240(R4), F22
+	VFMLA V19.S4, V23.S4, V22.S4
+	FMOVQ 240(R4), F23
+	VFMLA V20.S4, V21.S4, V23.S4
+	FMOVQ 256(R4), F21
+	VFMLA V19.S4, V22.S4, V21.S4
+	FMOVQ 256(R4), F19
+	VFMLA V20.S4, V23.S4, V19.S4
+	VSHL $31, V17.S4, V20.S4
+	WORD $0x4ea0aa94 // cmlt v20.4s, v20.4s, #0
+	VSHL $31, V18.S4, V22.S4
+	WORD $0x4ea0aad6 // cmlt v22.4s, v22.4s, #0
 	VMOV V15.B16, V23.B16
-	VBIT V21.B16, V18.B16, V23.B16
-	VBIT V19.B16, V14.B16, V20.B16
-	VBIT V21.B16, V15.B16, V18.B16
-	VSHL $30, V16.S4, V14.S4
+	VBIT V20.B16, V21.B16, V23.B16
+	VMOV V16.B16, V24.B16
+	VBIT V22.B16, V19.B16, V24.B16
+	VBIT V20.B16, V15.B16, V21.B16
+	VBIT V22.B16, V16.B16, V19.B16
 	VSHL $30, V17.S4, V15.S4
-	FMOVQ 256(R4), F19
-	VADD V19.S4, V16.S4, V16.S4
-	FMOVQ 256(R4), F19
-	VADD V19.S4, V17.S4, V17.S4
-	VSHL $30, V16.S4, V16.S4
+	VSHL $30, V18.S4, V16.S4
+	VADD V10.S4, V17.S4, V17.S4
+	VADD V10.S4, V18.S4, V18.S4
 	VSHL $30, V17.S4, V17.S4
-	VAND V1.B16, V16.B16, V16.B16
+	VSHL $30, V18.S4, V18.S4
 	VAND V1.B16, V17.B16, V17.B16
-	VEOR V16.B16, V20.B16, V20.B16
-	VEOR V17.B16, V18.B16, V18.B16
-	VEOR V10.B16, V14.B16, V14.B16
+	VAND V1.B16, V18.B16, V18.B16
+	VEOR V17.B16, V21.B16, V21.B16
+	VEOR V18.B16, V19.B16, V19.B16
 	VEOR V11.B16, V15.B16, V15.B16
-	VAND V1.B16, V14.B16, V14.B16
+	VEOR V12.B16, V16.B16, V16.B16
 	VAND V1.B16, V15.B16, V15.B16
-	VEOR V14.B16, V22.B16, V22.B16
+	VAND V1.B16, V16.B16, V16.B16
 	VEOR V15.B16, V23.B16, V23.B16
-	VORR V13.B16, V12.B16, V10.B16
-	WORD $0x6eb0a94a // umaxv s10, v10.4s
-	FMOVS F10, R6
+	VEOR V16.B16, V24.B16, V24.B16
+	VORR V14.B16, V13.B16, V11.B16
+	WORD $0x6eb0a96b // umaxv s11, v11.4s
+	FMOVS F11, R6
 	CBNZ R6, hard
-	FSTPQ (F20, F18), (R0)
+	FSTPQ (F21, F19), (R0)
 	ADD R5, R0, R6
-	FSTPQ (F22, F23), (R6)
+	FSTPQ (F23, F24), (R6)
 	ADD $32, R0
 	ADD $32, R1
 	SUB $8, R2
@@ -412,53 +411,52 @@ next:
 	BLT next2
 
 loop2:
-	// 51 instructions for 4 matrices, 12.75 each
-	FMOVQ (R1), F10
-	VAND V0.B16, V10.B16, V11.B16
-	WORD $0x6e2be44b // fcmge v11.4s, v2.4s, v11.4s
-	WORD $0x6e20596b // mvn v11.16b, v11.16b
-	VAND V0.B16, V10.B16, V12.B16
-	VMOV V4.B16, V13.B16
-	VFMLA V3.S4, V12.S4, V13.S4
-	WORD $0x4ea4d5ae // fsub v14.4s, v13.4s, v4.4s
-	VFMLS V5.S4, V14.S4, V12.S4
-	VFMLS V6.S4, V14.S4, V12.S4
-	VFMLS V7.S4, V14.S4, V12.S4
-	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
-	FMOVQ 160(R4), F15
-	VFMLA V14.S4, V8.S4, V15.S4
+	// 50 instructions for 4 matrices, 12.5 each
+	FMOVQ (R1), F11
+	VAND V0.B16, V11.B16, V12.B16
+	WORD $0x6e2ce44c // fcmge v12.4s, v2.4s, v12.4s
+	WORD $0x6e20598c // mvn v12.16b, v12.16b
+	VAND V0.B16, V11.B16, V13.B16
+	VMOV V4.B16, V14.B16
+	VFMLA V3.S4, V13.S4, V14.S4
+	WORD $0x4ea4d5cf // fsub v15.4s, v14.4s, v4.4s
+	VFMLS V5.S4, V15.S4, V13.S4
+	VFMLS V6.S4, V15.S4, V13.S4
+	VFMLS V7.S4, V15.S4, V13.S4
+	WORD $0x6e2dddaf // fmul v15.4s, v13.4s, v13.4s
 	FMOVQ 176(R4), F16
-	VFMLA V14.S4, V15.S4, V16.S4
-	WORD $0x6e30ddd0 // fmul v16.4s, v14.4s, v16.4s
-	VFMLA V16.S4, V12.S4, V12.S4
-	FMOVQ 192(R4), F15
-	VFMLA V14.S4, V9.S4, V15.S4
+	VFMLA V15.S4, V8.S4, V16.S4
+	FMOVQ 192(R4), F17
+	VFMLA V15.S4, V16.S4, V17.S4
+	WORD $0x6e31ddf1 // fmul v17.4s, v15.4s, v17.4s
+	VFMLA V17.S4, V13.S4, V13.S4
 	FMOVQ 208(R4), F16
-	VFMLA V14.S4, V15.S4, V16.S4
-	FMOVQ 224(R4), F15
-	VFMLA V14.S4, V16.S4, V15.S4
+	VFMLA V15.S4, V9.S4, V16.S4
+	FMOVQ 224(R4), F17
+	VFMLA V15.S4, V16.S4, V17.S4
 	FMOVQ 240(R4), F16
-	VFMLA V14.S4, V15.S4, V16.S4
-	VSHL $31, V13.S4, V14.S4
-	WORD $0x4ea0a9ce // cmlt v14.4s, v14.4s, #0
-	VMOV V12.B16, V15.B16
-	VBIT V14.B16, V16.B16, V15.B16
-	VBIT V14.B16, V12.B16, V16.B16
-	VSHL $30, V13.S4, V12.S4
-	FMOVQ 256(R4), F14
-	VADD V14.S4, V13.S4, V13.S4
-	VSHL $30, V13.S4, V13.S4
+	VFMLA V15.S4, V17.S4, V16.S4
+	FMOVQ 256(R4), F17
+	VFMLA V15.S4, V16.S4, V17.S4
+	VSHL $31, V14.S4, V15.S4
+	WORD $0x4ea0a9ef // cmlt v15.4s, v15.4s, #0
+	VMOV V13.B16, V16.B16
+	VBIT V15.B16, V17.B16, V16.B16
+	VBIT V15.B16, V13.B16, V17.B16
+	VSHL $30, V14.S4, V13.S4
+	VADD V10.S4, V14.S4, V14.S4
+	VSHL $30, V14.S4, V14.S4
+	VAND V1.B16, V14.B16, V14.B16
+	VEOR V14.B16, V17.B16, V17.B16
+	VEOR V11.B16, V13.B16, V13.B16
 	VAND V1.B16, V13.B16, V13.B16
 	VEOR V13.B16, V16.B16, V16.B16
-	VEOR V10.B16, V12.B16, V12.B16
-	VAND V1.B16, V12.B16, V12.B16
-	VEOR V12.B16, V15.B16, V15.B16
-	WORD $0x6eb0a96a // umaxv s10, v11.4s
-	FMOVS F10, R6
+	WORD $0x6eb0a98b // umaxv s11, v12.4s
+	FMOVS F11, R6
 	CBNZ R6, hard2
-	FMOVQ F16, (R0)
+	FMOVQ F17, (R0)
 	ADD R5, R0, R6
-	FMOVQ F15, (R6)
+	FMOVQ F16, (R6)
 	ADD $16, R0
 	ADD $16, R1
 	SUB $4, R2
@@ -469,77 +467,76 @@ next2:
 	CBZ R2, done
 	MOVD R1, R6
 	TBZ $1, R2, loadOne
-	FMOVD.P 8(R6), F10
+	FMOVD.P 8(R6), F11
 	TBZ $0, R2, loaded
-	VLD1 (R6), V10.S[2]
+	VLD1 (R6), V11.S[2]
 	B loaded
 
 loadOne:
-	FMOVS (R6), F10
+	FMOVS (R6), F11
 
 loaded:
-	VAND V0.B16, V10.B16, V11.B16
-	WORD $0x6e2be44b // fcmge v11.4s, v2.4s, v11.4s
-	WORD $0x6e20596b // mvn v11.16b, v11.16b
-	VAND V0.B16, V10.B16, V12.B16
-	VMOV V4.B16, V13.B16
-	VFMLA V3.S4, V12.S4, V13.S4
-	WORD $0x4ea4d5ae // fsub v14.4s, v13.4s, v4.4s
-	VFMLS V5.S4, V14.S4, V12.S4
-	VFMLS V6.S4, V14.S4, V12.S4
-	VFMLS V7.S4, V14.S4, V12.S4
-	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
-	FMOVQ 160(R4), F15
-	VFMLA V14.S4, V8.S4, V15.S4
+	VAND V0.B16, V11.B16, V12.B16
+	WORD $0x6e2ce44c // fcmge v12.4s, v2.4s, v12.4s
+	WORD $0x6e20598c // mvn v12.16b, v12.16b
+	VAND V0.B16, V11.B16, V13.B16
+	VMOV V4.B16, V14.B16
+	VFMLA V3.S4, V13.S4, V14.S4
+	WORD $0x4ea4d5cf // fsub v15.4s, v14.4s, v4.4s
+	VFMLS V5.S4, V15.S4, V13.S4
+	VFMLS V6.S4, V15.S4, V13.S4
+	VFMLS V7.S4, V15.S4, V13.S4
+	WORD $0x6e2dddaf // fmul v15.4s, v13.4s, v13.4s
 	FMOVQ 176(R4), F16
-	VFMLA V14.S4, V15.S4, V16.S4
-	WORD $0x6e30ddd0 // fmul v16.4s, v14.4s, v16.4s
-	VFMLA V16.S4, V12.S4, V12.S4
-	FMOVQ 192(R4), F15
-	VFMLA V14.S4, V9.S4, V15.S4
+	VFMLA V15.S4, V8.S4, V16.S4
+	FMOVQ 192(R4), F17
+	VFMLA V15.S4, V16.S4, V17.S4
+	WORD $0x6e31ddf1 // fmul v17.4s, v15.4s, v17.4s
+	VFMLA V17.S4, V13.S4, V13.S4
 	FMOVQ 208(R4), F16
-	VFMLA V14.S4, V15.S4, V16.S4
-	FMOVQ 224(R4), F15
-	VFMLA V14.S4, V16.S4, V15.S4
+	VFMLA V15.S4, V9.S4, V16.S4
+	FMOVQ 224(R4), F17
+	VFMLA V15.S4, V16.S4, V17.S4
 	FMOVQ 240(R4), F16
-	VFMLA V14.S4, V15.S4, V16.S4
-	VSHL $31, V13.S4, V14.S4
-	WORD $0x4ea0a9ce // cmlt v14.4s, v14.4s, #0
-	VMOV V12.B16, V15.B16
-	VBIT V14.B16, V16.B16, V15.B16
-	VBIT V14.B16, V12.B16, V16.B16
-	VSHL $30, V13.S4, V12.S4
-	FMOVQ 256(R4), F14
-	VADD V14.S4, V13.S4, V13.S4
-	VSHL $30, V13.S4, V13.S4
+	VFMLA V15.S4, V17.S4, V16.S4
+	FMOVQ 256(R4), F17
+	VFMLA V15.S4, V16.S4, V17.S4
+	VSHL $31, V14.S4, V15.S4
+	WORD $0x4ea0a9ef // cmlt v15.4s, v15.4s, #0
+	VMOV V13.B16, V16.B16
+	VBIT V15.B16, V17.B16, V16.B16
+	VBIT V15.B16, V13.B16, V17.B16
+	VSHL $30, V14.S4, V13.S4
+	VADD V10.S4, V14.S4, V14.S4
+	VSHL $30, V14.S4, V14.S4
+	VAND V1.B16, V14.B16, V14.B16
+	VEOR V14.B16, V17.B16, V17.B16
+	VEOR V11.B16, V13.B16, V13.B16
 	VAND V1.B16, V13.B16, V13.B16
 	VEOR V13.B16, V16.B16, V16.B16
-	VEOR V10.B16, V12.B16, V12.B16
-	VAND V1.B16, V12.B16, V12.B16
-	VEOR V12.B16, V15.B16, V15.B16
-	WORD $0x6eb0a96a // umaxv s10, v11.4s
-	FMOVS F10, R6
+	WORD $0x6eb0a98b // umaxv s11, v12.4s
+	FMOVS F11, R6
 	CBNZ R6, hard3
 	MOVD R0, R6
 	TBZ $1, R2, storeOne
-	FMOVD.P F16, 8(R6)
+	FMOVD.P F17, 8(R6)
 	TBZ $0, R2, stored
-	VST1 V16.S[2], (R6)
+	VST1 V17.S[2], (R6)
 	B stored
 
 storeOne:
-	FMOVS F16, (R6)
+	FMOVS F17, (R6)
 
 stored:
 	ADD R5, R0, R6
 	TBZ $1, R2, storeOne2
-	FMOVD.P F15, 8(R6)
+	FMOVD.P F16, 8(R6)
 	TBZ $0, R2, stored2
-	VST1 V15.S[2], (R6)
+	VST1 V16.S[2], (R6)
 	B stored2
 
 storeOne2:
-	FMOVS F15, (R6)
+	FMOVS F16, (R6)
 
 stored2:
 
@@ -551,26 +548,26 @@ done:
 	RET
 
 hard:
-	FLDPQ (R0), (F10, F11)
-	VBIF V12.B16, V20.B16, V10.B16
-	VBIF V13.B16, V18.B16, V11.B16
-	FSTPQ (F10, F11), (R0)
+	FLDPQ (R0), (F11, F12)
+	VBIF V13.B16, V21.B16, V11.B16
+	VBIF V14.B16, V19.B16, V12.B16
+	FSTPQ (F11, F12), (R0)
 	ADD R5, R0, R6
-	FLDPQ (R6), (F10, F11)
-	VBIF V12.B16, V22.B16, V10.B16
+	FLDPQ (R6), (F11, F12)
 	VBIF V13.B16, V23.B16, V11.B16
+	VBIF V14.B16, V24.B16, V12.B16
 	ADD R5, R0, R6
-	FSTPQ (F10, F11), (R6)
+	FSTPQ (F11, F12), (R6)
 	MOVD ZR, R6
-	FMOVQ 272(R4), F10
-	VAND V12.B16, V10.B16, V10.B16
-	WORD $0x4eb1b94b // addv s11, v10.4s
-	FMOVD F11, R7
+	FMOVQ 272(R4), F11
+	VAND V13.B16, V11.B16, V11.B16
+	WORD $0x4eb1b96c // addv s12, v11.4s
+	FMOVD F12, R7
 	ORR R7<<0, R6, R6
-	FMOVQ 272(R4), F10
-	VAND V13.B16, V10.B16, V10.B16
-	WORD $0x4eb1b94b // addv s11, v10.4s
-	FMOVD F11, R7
+	FMOVQ 272(R4), F11
+	VAND V14.B16, V11.B16, V11.B16
+	WORD $0x4eb1b96c // addv s12, v11.4s
+	FMOVD F12, R7
 	ORR R7<<4, R6, R6
 	MOVD n+24(FP), R3
 	MOVD R3, R7
@@ -582,19 +579,19 @@ hard:
 	RET
 
 hard2:
-	FMOVQ (R0), F10
-	VBIF V11.B16, V16.B16, V10.B16
-	FMOVQ F10, (R0)
+	FMOVQ (R0), F11
+	VBIF V12.B16, V17.B16, V11.B16
+	FMOVQ F11, (R0)
 	ADD R5, R0, R6
-	FMOVQ (R6), F10
-	VBIF V11.B16, V15.B16, V10.B16
+	FMOVQ (R6), F11
+	VBIF V12.B16, V16.B16, V11.B16
 	ADD R5, R0, R6
-	FMOVQ F10, (R6)
+	FMOVQ F11, (R6)
 	MOVD ZR, R6
-	FMOVQ 272(R4), F10
-	VAND V11.B16, V10.B16, V10.B16
-	WORD $0x4eb1b94c // addv s12, v10.4s
-	FMOVD F12, R7
+	FMOVQ 272(R4), F11
+	VAND V12.B16, V11.B16, V11.B16
+	WORD $0x4eb1b96d // addv s13, v11.4s
+	FMOVD F13, R7
 	ORR R7<<0, R6, R6
 	MOVD n+24(FP), R3
 	MOVD R3, R7
@@ -608,55 +605,55 @@ hard2:
 hard3:
 	MOVD R0, R6
 	TBZ $1, R2, loadOne2
-	FMOVD.P 8(R6), F10
+	FMOVD.P 8(R6), F11
 	TBZ $0, R2, loaded2
-	VLD1 (R6), V10.S[2]
+	VLD1 (R6), V11.S[2]
 	B loaded2
 
 loadOne2:
-	FMOVS (R6), F10
+	FMOVS (R6), F11
 
 loaded2:
-	VBIF V11.B16, V16.B16, V10.B16
+	VBIF V12.B16, V17.B16, V11.B16
 	MOVD R0, R6
 	TBZ $1, R2, storeOne3
-	FMOVD.P F10, 8(R6)
+	FMOVD.P F11, 8(R6)
 	TBZ $0, R2, stored3
-	VST1 V10.S[2], (R6)
+	VST1 V11.S[2], (R6)
 	B stored3
 
 storeOne3:
-	FMOVS F10, (R6)
+	FMOVS F11, (R6)
 
 stored3:
 	ADD R5, R0, R6
 	TBZ $1, R2, loadOne3
-	FMOVD.P 8(R6), F10
+	FMOVD.P 8(R6), F11
 	TBZ $0, R2, loaded3
-	VLD1 (R6), V10.S[2]
+	VLD1 (R6), V11.S[2]
 	B loaded3
 
 loadOne3:
-	FMOVS (R6), F10
+	FMOVS (R6), F11
 
 loaded3:
-	VBIF V11.B16, V15.B16, V10.B16
+	VBIF V12.B16, V16.B16, V11.B16
 	ADD R5, R0, R6
 	TBZ $1, R2, storeOne4
-	FMOVD.P F10, 8(R6)
+	FMOVD.P F11, 8(R6)
 	TBZ $0, R2, stored4
-	VST1 V10.S[2], (R6)
+	VST1 V11.S[2], (R6)
 	B stored4
 
 storeOne4:
-	FMOVS F10, (R6)
+	FMOVS F11, (R6)
 
 stored4:
 	MOVD ZR, R6
-	FMOVQ 272(R4), F10
-	VAND V11.B16, V10.B16, V10.B16
-	WORD $0x4eb1b94c // addv s12, v10.4s
-	FMOVD F12, R7
+	FMOVQ 272(R4), F11
+	VAND V12.B16, V11.B16, V11.B16
+	WORD $0x4eb1b96d // addv s13, v11.4s
+	FMOVD F13, R7
 	ORR R7<<0, R6, R6
 	MOVD n+24(FP), R3
 	MOVD R3, R7
@@ -688,121 +685,120 @@ TEXT ·expSO2F64NEON(SB), NOSPLIT, $0-64
 	FMOVQ 400(R4), F7
 	FMOVQ 416(R4), F8
 	FMOVQ 432(R4), F9
+	FMOVQ 448(R4), F10
 	CMP $4, R2
 	BLT next
 
 loop:
-	// 115 instructions for 4 matrices, 28.75 each
-	FLDPQ (R1), (F10, F11)
-	VAND V0.B16, V10.B16, V12.B16
+	// 113 instructions for 4 matrices, 28.25 each
+	FLDPQ (R1), (F11, F12)
 	VAND V0.B16, V11.B16, V13.B16
-	WORD $0x6e6ce44c // fcmge v12.2d, v2.2d, v12.2d
-	WORD $0x6e20598c // mvn v12.16b, v12.16b
+	VAND V0.B16, V12.B16, V14.B16
 	WORD $0x6e6de44d // fcmge v13.2d, v2.2d, v13.2d
 	WORD $0x6e2059ad // mvn v13.16b, v13.16b
-	VAND V0.B16, V10.B16, V14.B16
+	WORD $0x6e6ee44e // fcmge v14.2d, v2.2d, v14.2d
+	WORD $0x6e2059ce // mvn v14.16b, v14.16b
 	VAND V0.B16, V11.B16, V15.B16
-	VMOV V4.B16, V16.B16
-	VFMLA V3.D2, V14.D2, V16.D2
+	VAND V0.B16, V12.B16, V16.B16
 	VMOV V4.B16, V17.B16
 	VFMLA V3.D2, V15.D2, V17.D2
-	WORD $0x4ee4d612 // fsub v18.2d, v16.2d, v4.2d
+	VMOV V4.B16, V18.B16
+	VFMLA V3.D2, V16.D2, V18.D2
 	WORD $0x4ee4d633 // fsub v19.2d, v17.2d, v4.2d
-	VFMLS V5.D2, V18.D2, V14.D2
+	WORD $0x4ee4d654 // fsub v20.2d, v18.2d, v4.2d
 	VFMLS V5.D2, V19.D2, V15.D2
-	VFMLS V6.D2, V18.D2, V14.D2
+	VFMLS V5.D2, V20.D2, V16.D2
 	VFMLS V6.D2, V19.D2, V15.D2
-	VFMLS V7.D2, V18.D2, V14.D2
+	VFMLS V6.D2, V20.D2, V16.D2
 	VFMLS V7.D2, V19.D2, V15.D2
-	WORD $0x6e6eddd2 // fmul v18.2d, v14.2d, v14.2d
+	VFMLS V7.D2, V20.D2, V16.D2
 	WORD $0x6e6fddf3 // fmul v19.2d, v15.2d, v15.2d
-	FMOVQ 448(R4), F20
-	VFMLA V18.D2, V8.D2, V20.D2
-	FMOVQ 448(R4), F21
+	WORD $0x6e70de14 // fmul v20.2d, v16.2d, v16.2d
+	FMOVQ 464(R4), F21
 	VFMLA V19.D2, V8.D2, V21.D2
 	FMOVQ 464(R4), F22
-	VFMLA V18.D2, V20.D2, V22.D2
-	FMOVQ 464(R4), F20
-	VFMLA V19.D2, V21.D2, V20.D2
+	VFMLA V20.D2, V8.D2, V22.D2
+	FMOVQ 480(R4), F23
+	VFMLA V19.D2, V21.D2, V23.D2
 	FMOVQ 480(R4), F21
-	VFMLA V18.D2, V22.D2, V21.D2
-	FMOVQ 480(R4), F22
-	VFMLA V19.D2, V20.D2, V22.D2
-	FMOVQ 496(R4), F20
-	VFMLA V18.D2, V21.D2, V20.D2
-	FMOVQ 496(R4), F21
+	VFMLA V20.D2, V22.D2, V21.D2
+	FMOVQ 496(R4), F22
+	VFMLA V19.D2, V23.D2, V22.D2
+	FMOVQ 496(R4), F23
+	VFMLA V20.D2, V21.D2, V23.D2
+	FMOVQ 512(R4), F21
 	VFMLA V19.D2, V22.D2, V21.D2
 	FMOVQ 512(R4), F22
-	VFMLA V18.D2, V20.D2, V22.D2
-	FMOVQ 512(R4), F20
-	VFMLA V19.D2, V21.D2, V20.D2
-	WORD $0x6e76de56 // fmul v22.2d, v18.2d, v22.2d
-	WORD $0x6e74de74 // fmul v20.2d, v19.2d, v20.2d
-	VFMLA V22.D2, V14.D2, V14.D2
-	VFMLA V20.D2, V15.D2, V15.D2
-	FMOVQ 528(R4), F20
-	VFMLA V18.D2, V9.D2, V20.D2
+	VFMLA V20.D2, V23.D2, V22.D2
+	FMOVQ 528(R4), F23
+	VFMLA V19.D2, V21.D2, V23.D2
 	FMOVQ 528(R4), F21
+	VFMLA V20.D2, V22.D2, V21.D2
+	WORD $0x6e77de77 // fmul v23.2d, v19.2d, v23.2d
+	WORD $0x6e75de95 // fmul v21.2d, v20.2d, v21.2d
+	VFMLA V23.D2, V15.D2, V15.D2
+	VFMLA V21.D2, V16.D2, V16.D2
+	FMOVQ 544(R4), F21
 	VFMLA V19.D2, V9.D2, V21.D2
 	FMOVQ 544(R4), F22
-	VFMLA V18.D2, V20.D2, V22.D2
-	FMOVQ 544(R4), F20
-	VFMLA V19.D2, V21.D2, V20.D2
+	VFMLA V20.D2, V9.D2, V22.D2
+	FMOVQ 560(R4), F23
+	VFMLA V19.D2, V21.D2, V23.D2
 	FMOVQ 560(R4), F21
-	VFMLA V18.D2, V22.D2, V21.D2
-	FMOVQ 560(R4), F22
-	VFMLA V19.D2, V20.D2, V22.D2
-	FMOVQ 576(R4), F20
-	VFMLA V18.D2, V21.D2, V20.D2
-	FMOVQ 576(R4), F21
+	VFMLA V20.D2, V22.D2, V21.D2
+	FMOVQ 576(R4), F22
+	VFMLA V19.D2, V23.D2, V22.D2
+	FMOVQ 576(R4), F23
+	VFMLA V20.D2, V21.D2, V23.D2
+	FMOVQ 592(R4), F21
 	VFMLA V19.D2, V22.D2, V21.D2
 	FMOVQ 592(R4), F22
-	VFMLA V18.D2, V20.D2, V22.D2
-	FMOVQ 592(R4), F20
-	VFMLA V19.D2, V21.D2, V20.D2
+	VFMLA V20.D2, V23.D2, V22.D2
+	FMOVQ 608(R4), F23
+	VFMLA V19.D2, V21.D2, V23.D2
 	FMOVQ 608(R4), F21
-	VFMLA V18.D2, V22.D2, V21.D2
-	FMOVQ 608(R4), F22
-	VFMLA V19.D2, V20.D2, V22.D2
-	FMOVQ 624(R4), F20
-	VFMLA V18.D2, V21.D2, V20.D2
-	FMOVQ 624(R4), F18
-	VFMLA V19.D2, V22.D2, V18.D2
-	VSHL $63, V16.D2, V19.D2
-	WORD $0x4ee0aa73 // cmlt v19.2d, v19.2d, #0
-	VSHL $63, V17.D2, V21.D2
-	WORD $0x4ee0aab5 // cmlt v21.2d, v21.2d, #0
-	VMOV V14.B16, V22.B16
-	VBIT V19.B16, V20.B16, V22.B16
+	VFMLA V20.D2, V22.D2, V21.D2
+	FMOVQ 624(R4), F22
+	VFMLA V19.D2, V23.D2, V22.D2
+	FMOVQ 624(R4), F23
+	VFMLA V20.D2, V21.D2, V23.D2
+	FMOVQ 640(R4), F21
+	VFMLA V19.D2, V22.D2, V21.D2
+	FMOVQ 640(R4), F19
+	VFMLA V20.D2, V23.D2, V19.D2
+	VSHL $63, V17.D2, V20.D2
+	WORD $0x4ee0aa94 // cmlt v20.2d, v20.2d, #0
+	VSHL $63, V18.D2, V22.D2
+	WORD $0x4ee0aad6 // cmlt v22.2d, v22.2d, #0
 	VMOV V15.B16, V23.B16
-	VBIT V21.B16, V18.B16, V23.B16
-	VBIT V19.B16, V14.B16, V20.B16
-	VBIT V21.B16, V15.B16, V18.B16
-	FMOVQ 640(R4), F14
-	VADD V14.D2, V16.D2, V15.D2
-	FMOVQ 640(R4), F14
-	VADD V14.D2, V17.D2, V19.D2
+	VBIT V20.B16, V21.B16, V23.B16
+	VMOV V16.B16, V24.B16
+	VBIT V22.B16, V19.B16, V24.B16
+	VBIT V20.B16, V15.B16, V21.B16
+	VBIT V22.B16, V16.B16, V19.B16
+	VADD V10.D2, V17.D2, V15.D2
+	VADD V10.D2, V18.D2, V16.D2
 	VSHL $62, V15.D2, V15.D2
-	VSHL $62, V19.D2, V19.D2
-	VAND V1.B16, V15.B16, V15.B16
-	VAND V1.B16, V19.B16, V19.B16
-	VEOR V15.B16, V20.B16, V20.B16
-	VEOR V19.B16, V18.B16, V18.B16
 	VSHL $62, V16.D2, V16.D2
-	VSHL $62, V17.D2, V17.D2
-	VEOR V10.B16, V16.B16, V16.B16
-	VEOR V11.B16, V17.B16, V17.B16
+	VAND V1.B16, V15.B16, V15.B16
 	VAND V1.B16, V16.B16, V16.B16
+	VEOR V15.B16, V21.B16, V21.B16
+	VEOR V16.B16, V19.B16, V19.B16
+	VSHL $62, V17.D2, V17.D2
+	VSHL $62, V18.D2, V18.D2
+	VEOR V11.B16, V17.B16, V17.B16
+	VEOR V12.B16, V18.B16, V18.B16
 	VAND V1.B16, V17.B16, V17.B16
-	VEOR V16.B16, V22.B16, V22.B16
+	VAND V1.B16, V18.B16, V18.B16
 	VEOR V17.B16, V23.B16, V23.B16
-	VORR V13.B16, V12.B16, V10.B16
-	WORD $0x6eb0a94a // umaxv s10, v10.4s
-	FMOVS F10, R6
+	VEOR V18.B16, V24.B16, V24.B16
+	VORR V14.B16, V13.B16, V11.B16
+	WORD $0x6eb0a96b // umaxv s11, v11.4s
+	FMOVS F11, R6
 	CBNZ R6, hard
-	FSTPQ (F20, F18), (R0)
+	FSTPQ (F21, F19), (R0)
 	ADD R5, R0, R6
-	FSTPQ (F22, F23), (R6)
+	FSTPQ (F23, F24), (R6)
 	ADD $32, R0
 	ADD $32, R1
 	SUB $4, R2
@@ -814,65 +810,64 @@ next:
 	BLT next2
 
 loop2:
-	// 63 instructions for 2 matrices, 31.5 each
-	FMOVQ (R1), F10
-	VAND V0.B16, V10.B16, V11.B16
-	WORD $0x6e6be44b // fcmge v11.2d, v2.2d, v11.2d
-	WORD $0x6e20596b // mvn v11.16b, v11.16b
-	VAND V0.B16, V10.B16, V12.B16
-	VMOV V4.B16, V13.B16
-	VFMLA V3.D2, V12.D2, V13.D2
-	WORD $0x4ee4d5ae // fsub v14.2d, v13.2d, v4.2d
-	VFMLS V5.D2, V14.D2, V12.D2
-	VFMLS V6.D2, V14.D2, V12.D2
-	VFMLS V7.D2, V14.D2, V12.D2
-	WORD $0x6e6cdd8e // fmul v14.2d, v12.2d, v12.2d
-	FMOVQ 448(R4), F15
-	VFMLA V14.D2, V8.D2, V15.D2
+	// 62 instructions for 2 matrices, 31 each
+	FMOVQ (R1), F11
+	VAND V0.B16, V11.B16, V12.B16
+	WORD $0x6e6ce44c // fcmge v12.2d, v2.2d, v12.2d
+	WORD $0x6e20598c // mvn v12.16b, v12.16b
+	VAND V0.B16, V11.B16, V13.B16
+	VMOV V4.B16, V14.B16
+	VFMLA V3.D2, V13.D2, V14.D2
+	WORD $0x4ee4d5cf // fsub v15.2d, v14.2d, v4.2d
+	VFMLS V5.D2, V15.D2, V13.D2
+	VFMLS V6.D2, V15.D2, V13.D2
+	VFMLS V7.D2, V15.D2, V13.D2
+	WORD $0x6e6dddaf // fmul v15.2d, v13.2d, v13.2d
 	FMOVQ 464(R4), F16
-	VFMLA V14.D2, V15.D2, V16.D2
-	FMOVQ 480(R4), F15
-	VFMLA V14.D2, V16.D2, V15.D2
+	VFMLA V15.D2, V8.D2, V16.D2
+	FMOVQ 480(R4), F17
+	VFMLA V15.D2, V16.D2, V17.D2
 	FMOVQ 496(R4), F16
-	VFMLA V14.D2, V15.D2, V16.D2
-	FMOVQ 512(R4), F15
-	VFMLA V14.D2, V16.D2, V15.D2
-	WORD $0x6e6fddcf // fmul v15.2d, v14.2d, v15.2d
-	VFMLA V15.D2, V12.D2, V12.D2
-	FMOVQ 528(R4), F15
-	VFMLA V14.D2, V9.D2, V15.D2
+	VFMLA V15.D2, V17.D2, V16.D2
+	FMOVQ 512(R4), F17
+	VFMLA V15.D2, V16.D2, V17.D2
+	FMOVQ 528(R4), F16
+	VFMLA V15.D2, V17.D2, V16.D2
+	WORD $0x6e70ddf0 // fmul v16.2d, v15.2d, v16.2d
+	VFMLA V16.D2, V13.D2, V13.D2
 	FMOVQ 544(R4), F16
-	VFMLA V14.D2, V15.D2, V16.D2
-	FMOVQ 560(R4), F15
-	VFMLA V14.D2, V16.D2, V15.D2
+	VFMLA V15.D2, V9.D2, V16.D2
+	FMOVQ 560(R4), F17
+	VFMLA V15.D2, V16.D2, V17.D2
 	FMOVQ 576(R4), F16
-	VFMLA V14.D2, V15.D2, V16.D2
-	FMOVQ 592(R4), F15
-	VFMLA V14.D2, V16.D2, V15.D2
+	VFMLA V15.D2, V17.D2, V16.D2
+	FMOVQ 592(R4), F17
+	VFMLA V15.D2, V16.D2, V17.D2
 	FMOVQ 608(R4), F16
-	VFMLA V14.D2, V15.D2, V16.D2
-	FMOVQ 624(R4), F15
-	VFMLA V14.D2, V16.D2, V15.D2
-	VSHL $63, V13.D2, V14.D2
-	WORD $0x4ee0a9ce // cmlt v14.2d, v14.2d, #0
-	VMOV V12.B16, V16.B16
-	VBIT V14.B16, V15.B16, V16.B16
-	VBIT V14.B16, V12.B16, V15.B16
-	FMOVQ 640(R4), F12
-	VADD V12.D2, V13.D2, V14.D2
-	VSHL $62, V14.D2, V14.D2
-	VAND V1.B16, V14.B16, V14.B16
-	VEOR V14.B16, V15.B16, V15.B16
+	VFMLA V15.D2, V17.D2, V16.D2
+	FMOVQ 624(R4), F17
+	VFMLA V15.D2, V16.D2, V17.D2
+	FMOVQ 640(R4), F16
+	VFMLA V15.D2, V17.D2, V16.D2
+	VSHL $63, V14.D2, V15.D2
+	WORD $0x4ee0a9ef // cmlt v15.2d, v15.2d, #0
+	VMOV V13.B16, V17.B16
+	VBIT V15.B16, V16.B16, V17.B16
+	VBIT V15.B16, V13.B16, V16.B16
+	VADD V10.D2, V14.D2, V13.D2
 	VSHL $62, V13.D2, V13.D2
-	VEOR V10.B16, V13.B16, V13.B16
 	VAND V1.B16, V13.B16, V13.B16
 	VEOR V13.B16, V16.B16, V16.B16
-	WORD $0x6eb0a96a // umaxv s10, v11.4s
-	FMOVS F10, R6
+	VSHL $62, V14.D2, V14.D2
+	VEOR V11.B16, V14.B16, V14.B16
+	VAND V1.B16, V14.B16, V14.B16
+	VEOR V14.B16, V17.B16, V17.B16
+	WORD $0x6eb0a98b // umaxv s11, v12.4s
+	FMOVS F11, R6
 	CBNZ R6, hard2
-	FMOVQ F15, (R0)
+	FMOVQ F16, (R0)
 	ADD R5, R0, R6
-	FMOVQ F16, (R6)
+	FMOVQ F17, (R6)
 	ADD $16, R0
 	ADD $16, R1
 	SUB $2, R2
@@ -882,65 +877,64 @@ loop2:
 next2:
 	CBZ R2, done
 	MOVD R1, R6
-	FMOVD (R6), F10
-	VAND V0.B16, V10.B16, V11.B16
-	WORD $0x6e6be44b // fcmge v11.2d, v2.2d, v11.2d
-	WORD $0x6e20596b // mvn v11.16b, v11.16b
-	VAND V0.B16, V10.B16, V12.B16
-	VMOV V4.B16, V13.B16
-	VFMLA V3.D2, V12.D2, V13.D2
-	WORD $0x4ee4d5ae // fsub v14.2d, v13.2d, v4.2d
-	VFMLS V5.D2, V14.D2, V12.D2
-	VFMLS V6.D2, V14.D2, V12.D2
-	VFMLS V7.D2, V14.D2, V12.D2
-	WORD $0x6e6cdd8e // fmul v14.2d, v12.2d, v12.2d
-	FMOVQ 448(R4), F15
-	VFMLA V14.D2, V8.D2, V15.D2
+	FMOVD (R6), F11
+	VAND V0.B16, V11.B16, V12.B16
+	WORD $0x6e6ce44c // fcmge v12.2d, v2.2d, v12.2d
+	WORD $0x6e20598c // mvn v12.16b, v12.16b
+	VAND V0.B16, V11.B16, V13.B16
+	VMOV V4.B16, V14.B16
+	VFMLA V3.D2, V13.D2, V14.D2
+	WORD $0x4ee4d5cf // fsub v15.2d, v14.2d, v4.2d
+	VFMLS V5.D2, V15.D2, V13.D2
+	VFMLS V6.D2, V15.D2, V13.D2
+	VFMLS V7.D2, V15.D2, V13.D2
+	WORD $0x6e6dddaf // fmul v15.2d, v13.2d, v13.2d
 	FMOVQ 464(R4), F16
-	VFMLA V14.D2, V15.D2, V16.D2
-	FMOVQ 480(R4), F15
-	VFMLA V14.D2, V16.D2, V15.D2
+	VFMLA V15.D2, V8.D2, V16.D2
+	FMOVQ 480(R4), F17
+	VFMLA V15.D2, V16.D2, V17.D2
 	FMOVQ 496(R4), F16
-	VFMLA V14.D2, V15.D2, V16.D2
-	FMOVQ 512(R4), F15
-	VFMLA V14.D2, V16.D2, V15.D2
-	WORD $0x6e6fddcf // fmul v15.2d, v14.2d, v15.2d
-	VFMLA V15.D2, V12.D2, V12.D2
-	FMOVQ 528(R4), F15
-	VFMLA V14.D2, V9.D2, V15.D2
+	VFMLA V15.D2, V17.D2, V16.D2
+	FMOVQ 512(R4), F17
+	VFMLA V15.D2, V16.D2, V17.D2
+	FMOVQ 528(R4), F16
+	VFMLA V15.D2, V17.D2, V16.D2
+	WORD $0x6e70ddf0 // fmul v16.2d, v15.2d, v16.2d
+	VFMLA V16.D2, V13.D2, V13.D2
 	FMOVQ 544(R4), F16
-	VFMLA V14.D2, V15.D2, V16.D2
-	FMOVQ 560(R4), F15
-	VFMLA V14.D2, V16.D2, V15.D2
+	VFMLA V15.D2, V9.D2, V16.D2
+	FMOVQ 560(R4), F17
+	VFMLA V15.D2, V16.D2, V17.D2
 	FMOVQ 576(R4), F16
-	VFMLA V14.D2, V15.D2, V16.D2
-	FMOVQ 592(R4), F15
-	VFMLA V14.D2, V16.D2, V15.D2
+	VFMLA V15.D2, V17.D2, V16.D2
+	FMOVQ 592(R4), F17
+	VFMLA V15.D2, V16.D2, V17.D2
 	FMOVQ 608(R4), F16
-	VFMLA V14.D2, V15.D2, V16.D2
-	FMOVQ 624(R4), F15
-	VFMLA V14.D2, V16.D2, V15.D2
-	VSHL $63, V13.D2, V14.D2
-	WORD $0x4ee0a9ce // cmlt v14.2d, v14.2d, #0
-	VMOV V12.B16, V16.B16
-	VBIT V14.B16, V15.B16, V16.B16
-	VBIT V14.B16, V12.B16, V15.B16
-	FMOVQ 640(R4), F12
-	VADD V12.D2, V13.D2, V14.D2
-	VSHL $62, V14.D2, V14.D2
-	VAND V1.B16, V14.B16, V14.B16
-	VEOR V14.B16, V15.B16, V15.B16
+	VFMLA V15.D2, V17.D2, V16.D2
+	FMOVQ 624(R4), F17
+	VFMLA V15.D2, V16.D2, V17.D2
+	FMOVQ 640(R4), F16
+	VFMLA V15.D2, V17.D2, V16.D2
+	VSHL $63, V14.D2, V15.D2
+	WORD $0x4ee0a9ef // cmlt v15.2d, v15.2d, #0
+	VMOV V13.B16, V17.B16
+	VBIT V15.B16, V16.B16, V17.B16
+	VBIT V15.B16, V13.B16, V16.B16
+	VADD V10.D2, V14.D2, V13.D2
 	VSHL $62, V13.D2, V13.D2
-	VEOR V10.B16, V13.B16, V13.B16
 	VAND V1.B16, V13.B16, V13.B16
 	VEOR V13.B16, V16.B16, V16.B16
-	WORD $0x6eb0a96a // umaxv s10, v11.4s
-	FMOVS F10, R6
+	VSHL $62, V14.D2, V14.D2
+	VEOR V11.B16, V14.B16, V14.B16
+	VAND V1.B16, V14.B16, V14.B16
+	VEOR V14.B16, V17.B16, V17.B16
+	WORD $0x6eb0a98b // umaxv s11, v12.4s
+	FMOVS F11, R6
 	CBNZ R6, hard3
 	MOVD R0, R6
-	FMOVD F15, (R6)
-	ADD R5, R0, R6
 	FMOVD F16, (R6)
+	ADD R5, R0, R6
+	FMOVD F17, (R6)
 
 done:
 	MOVD n+24(FP), R3
@@ -950,26 +944,26 @@ done:
 	RET
 
 hard:
-	FLDPQ (R0), (F10, F11)
-	VBIF V12.B16, V20.B16, V10.B16
-	VBIF V13.B16, V18.B16, V11.B16
-	FSTPQ (F10, F11), (R0)
+	FLDPQ (R0), (F11, F12)
+	VBIF V13.B16, V21.B16, V11.B16
+	VBIF V14.B16, V19.B16, V12.B16
+	FSTPQ (F11, F12), (R0)
 	ADD R5, R0, R6
-	FLDPQ (R6), (F10, F11)
-	VBIF V12.B16, V22.B16, V10.B16
+	FLDPQ (R6), (F11, F12)
 	VBIF V13.B16, V23.B16, V11.B16
+	VBIF V14.B16, V24.B16, V12.B16
 	ADD R5, R0, R6
-	FSTPQ (F10, F11), (R6)
+	FSTPQ (F11, F12), (R6)
 	MOVD ZR, R6
-	FMOVQ 656(R4), F10
-	VAND V12.B16, V10.B16, V10.B16
-	WORD $0x5ef1b94b // addp d11, v10.2d
-	FMOVD F11, R7
+	FMOVQ 656(R4), F11
+	VAND V13.B16, V11.B16, V11.B16
+	WORD $0x5ef1b96c // addp d12, v11.2d
+	FMOVD F12, R7
 	ORR R7<<0, R6, R6
-	FMOVQ 656(R4), F10
-	VAND V13.B16, V10.B16, V10.B16
-	WORD $0x5ef1b94b // addp d11, v10.2d
-	FMOVD F11, R7
+	FMOVQ 656(R4), F11
+	VAND V14.B16, V11.B16, V11.B16
+	WORD $0x5ef1b96c // addp d12, v11.2d
+	FMOVD F12, R7
 	ORR R7<<2, R6, R6
 	MOVD n+24(FP), R3
 	MOVD R3, R7
@@ -981,19 +975,19 @@ hard:
 	RET
 
 hard2:
-	FMOVQ (R0), F10
-	VBIF V11.B16, V15.B16, V10.B16
-	FMOVQ F10, (R0)
+	FMOVQ (R0), F11
+	VBIF V12.B16, V16.B16, V11.B16
+	FMOVQ F11, (R0)
 	ADD R5, R0, R6
-	FMOVQ (R6), F10
-	VBIF V11.B16, V16.B16, V10.B16
+	FMOVQ (R6), F11
+	VBIF V12.B16, V17.B16, V11.B16
 	ADD R5, R0, R6
-	FMOVQ F10, (R6)
+	FMOVQ F11, (R6)
 	MOVD ZR, R6
-	FMOVQ 656(R4), F10
-	VAND V11.B16, V10.B16, V10.B16
-	WORD $0x5ef1b94c // addp d12, v10.2d
-	FMOVD F12, R7
+	FMOVQ 656(R4), F11
+	VAND V12.B16, V11.B16, V11.B16
+	WORD $0x5ef1b96d // addp d13, v11.2d
+	FMOVD F13, R7
 	ORR R7<<0, R6, R6
 	MOVD n+24(FP), R3
 	MOVD R3, R7
@@ -1006,20 +1000,20 @@ hard2:
 
 hard3:
 	MOVD R0, R6
-	FMOVD (R6), F10
-	VBIF V11.B16, V15.B16, V10.B16
+	FMOVD (R6), F11
+	VBIF V12.B16, V16.B16, V11.B16
 	MOVD R0, R6
-	FMOVD F10, (R6)
+	FMOVD F11, (R6)
 	ADD R5, R0, R6
-	FMOVD (R6), F10
-	VBIF V11.B16, V16.B16, V10.B16
+	FMOVD (R6), F11
+	VBIF V12.B16, V17.B16, V11.B16
 	ADD R5, R0, R6
-	FMOVD F10, (R6)
+	FMOVD F11, (R6)
 	MOVD ZR, R6
-	FMOVQ 656(R4), F10
-	VAND V11.B16, V10.B16, V10.B16
-	WORD $0x5ef1b94c // addp d12, v10.2d
-	FMOVD F12, R7
+	FMOVQ 656(R4), F11
+	VAND V12.B16, V11.B16, V11.B16
+	WORD $0x5ef1b96d // addp d13, v11.2d
+	FMOVD F13, R7
 	ORR R7<<0, R6, R6
 	MOVD n+24(FP), R3
 	MOVD R3, R7
@@ -1041,127 +1035,123 @@ TEXT ·logSO2F32NEON(SB), NOSPLIT, $0-64
 	MOVD $planeConsts<>(SB), R4
 	MOVD stride+32(FP), R5
 	LSL $2, R5
-	FMOVQ (R4), F0
+	FMOVQ 16(R4), F0
 	FMOVQ 672(R4), F1
-	FMOVQ 688(R4), F2
-	FMOVQ 16(R4), F3
+	FMOVQ (R4), F2
+	FMOVQ 688(R4), F3
+	FMOVQ 96(R4), F4
+	FMOVQ 80(R4), F5
+	FMOVQ 704(R4), F6
+	FMOVQ 720(R4), F7
 	CMP $8, R2
 	BLT next
 
 loop:
-	// 117 instructions for 8 matrices, 14.62 each
+	// 109 instructions for 8 matrices, 13.62 each
 	ADD R5, R1, R6
-	FLDPQ (R6), (F4, F5)
-	WORD $0x4e21d484 // fadd v4.4s, v4.4s, v1.4s
-	WORD $0x4e21d4a5 // fadd v5.4s, v5.4s, v1.4s
-	FLDPQ (R1), (F6, F7)
-	VAND V0.B16, V6.B16, V8.B16
-	VAND V0.B16, V7.B16, V9.B16
-	VAND V0.B16, V4.B16, V10.B16
-	VAND V0.B16, V5.B16, V11.B16
-	WORD $0x6ea8e54c // fcmgt v12.4s, v10.4s, v8.4s
-	VBSL V10.B16, V8.B16, V12.B16
-	WORD $0x6ea9e56d // fcmgt v13.4s, v11.4s, v9.4s
-	VBSL V11.B16, V9.B16, V13.B16
-	WORD $0x6ea8e54e // fcmgt v14.4s, v10.4s, v8.4s
-	VBSL V8.B16, V10.B16, V14.B16
-	WORD $0x6ea9e56f // fcmgt v15.4s, v11.4s, v9.4s
-	VBSL V9.B16, V11.B16, V15.B16
-	WORD $0x6e2efd8c // fdiv v12.4s, v12.4s, v14.4s
-	WORD $0x6e2ffdad // fdiv v13.4s, v13.4s, v15.4s
-	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
-	WORD $0x6e2dddaf // fmul v15.4s, v13.4s, v13.4s
-	WORD $0x6e2edd90 // fmul v16.4s, v12.4s, v14.4s
-	WORD $0x6e2fddb1 // fmul v17.4s, v13.4s, v15.4s
-	FMOVQ 704(R4), F18
-	VFMLA V14.S4, V2.S4, V18.S4
-	FMOVQ 704(R4), F19
-	VFMLA V15.S4, V2.S4, V19.S4
-	FMOVQ 720(R4), F20
-	VFMLA V14.S4, V18.S4, V20.S4
-	FMOVQ 720(R4), F18
-	VFMLA V15.S4, V19.S4, V18.S4
-	FMOVQ 736(R4), F19
-	VFMLA V14.S4, V20.S4, V19.S4
-	FMOVQ 736(R4), F20
-	VFMLA V15.S4, V18.S4, V20.S4
-	FMOVQ 752(R4), F18
-	VFMLA V14.S4, V19.S4, V18.S4
-	FMOVQ 752(R4), F19
-	VFMLA V15.S4, V20.S4, V19.S4
-	FMOVQ 768(R4), F20
-	VFMLA V14.S4, V18.S4, V20.S4
-	FMOVQ 768(R4), F18
-	VFMLA V15.S4, V19.S4, V18.S4
-	FMOVQ 784(R4), F19
-	VFMLA V14.S4, V20.S4, V19.S4
-	FMOVQ 784(R4), F20
-	VFMLA V15.S4, V18.S4, V20.S4
-	FMOVQ 800(R4), F18
-	VFMLA V14.S4, V19.S4, V18.S4
-	FMOVQ 800(R4), F19
-	VFMLA V15.S4, V20.S4, V19.S4
-	FMOVQ 816(R4), F20
-	VFMLA V14.S4, V18.S4, V20.S4
-	FMOVQ 816(R4), F18
-	VFMLA V15.S4, V19.S4, V18.S4
-	FMOVQ 832(R4), F19
-	VFMLA V14.S4, V20.S4, V19.S4
-	FMOVQ 832(R4), F14
-	VFMLA V15.S4, V18.S4, V14.S4
-	VMOV V12.B16, V15.B16
-	VFMLA V19.S4, V16.S4, V15.S4
-	VMOV V13.B16, V16.B16
-	VFMLA V14.S4, V17.S4, V16.S4
-	WORD $0x4e2ce58e // fcmeq v14.4s, v12.4s, v12.4s
-	WORD $0x6e2059ce // mvn v14.16b, v14.16b
-	WORD $0x4e2de5ac // fcmeq v12.4s, v13.4s, v13.4s
-	WORD $0x6e20598c // mvn v12.16b, v12.16b
-	WORD $0x6ea8e54a // fcmgt v10.4s, v10.4s, v8.4s
-	WORD $0x6ea9e56b // fcmgt v11.4s, v11.4s, v9.4s
-	VAND V3.B16, V10.B16, V8.B16
-	VEOR V8.B16, V15.B16, V8.B16
-	VAND V3.B16, V11.B16, V9.B16
-	VEOR V9.B16, V16.B16, V9.B16
-	FMOVQ 96(R4), F15
-	VAND V15.B16, V10.B16, V13.B16
-	WORD $0x4e2dd50d // fadd v13.4s, v8.4s, v13.4s
-	FMOVQ 96(R4), F15
-	VAND V15.B16, V11.B16, V8.B16
-	WORD $0x4e28d528 // fadd v8.4s, v9.4s, v8.4s
-	FMOVQ 80(R4), F9
-	VAND V9.B16, V10.B16, V10.B16
-	WORD $0x4e2ad5aa // fadd v10.4s, v13.4s, v10.4s
-	FMOVQ 80(R4), F9
-	VAND V9.B16, V11.B16, V11.B16
-	WORD $0x4e2bd50b // fadd v11.4s, v8.4s, v11.4s
-	WORD $0x4ea0e8c6 // fcmlt v6.4s, v6.4s, #0.0
-	WORD $0x4ea0e8e7 // fcmlt v7.4s, v7.4s, #0.0
-	VAND V3.B16, V6.B16, V8.B16
-	VEOR V8.B16, V10.B16, V8.B16
-	VAND V3.B16, V7.B16, V9.B16
-	VEOR V9.B16, V11.B16, V9.B16
-	FMOVQ 848(R4), F11
-	VAND V11.B16, V6.B16, V10.B16
-	WORD $0x4e2ad50a // fadd v10.4s, v8.4s, v10.4s
-	FMOVQ 848(R4), F11
-	VAND V11.B16, V7.B16, V8.B16
-	WORD $0x4e28d528 // fadd v8.4s, v9.4s, v8.4s
-	FMOVQ 864(R4), F9
-	VAND V9.B16, V6.B16, V6.B16
-	WORD $0x4e26d546 // fadd v6.4s, v10.4s, v6.4s
-	FMOVQ 864(R4), F9
-	VAND V9.B16, V7.B16, V7.B16
-	WORD $0x4e27d507 // fadd v7.4s, v8.4s, v7.4s
-	VAND V3.B16, V4.B16, V4.B16
-	VAND V3.B16, V5.B16, V5.B16
-	VORR V6.B16, V4.B16, V4.B16
-	VORR V7.B16, V5.B16, V5.B16
-	VORR V12.B16, V14.B16, V6.B16
-	WORD $0x6eb0a8c6 // umaxv s6, v6.4s
-	FMOVS F6, R6
+	FLDPQ (R6), (F8, F9)
+	WORD $0x4e21d508 // fadd v8.4s, v8.4s, v1.4s
+	WORD $0x4e21d529 // fadd v9.4s, v9.4s, v1.4s
+	FLDPQ (R1), (F10, F11)
+	VAND V2.B16, V10.B16, V12.B16
+	VAND V2.B16, V11.B16, V13.B16
+	VAND V2.B16, V8.B16, V14.B16
+	VAND V2.B16, V9.B16, V15.B16
+	WORD $0x6eace5d0 // fcmgt v16.4s, v14.4s, v12.4s
+	VBSL V14.B16, V12.B16, V16.B16
+	WORD $0x6eade5f1 // fcmgt v17.4s, v15.4s, v13.4s
+	VBSL V15.B16, V13.B16, V17.B16
+	WORD $0x6eace5d2 // fcmgt v18.4s, v14.4s, v12.4s
+	VBSL V12.B16, V14.B16, V18.B16
+	WORD $0x6eade5f3 // fcmgt v19.4s, v15.4s, v13.4s
+	VBSL V13.B16, V15.B16, V19.B16
+	WORD $0x6e32fe10 // fdiv v16.4s, v16.4s, v18.4s
+	WORD $0x6e33fe31 // fdiv v17.4s, v17.4s, v19.4s
+	WORD $0x6e30de12 // fmul v18.4s, v16.4s, v16.4s
+	WORD $0x6e31de33 // fmul v19.4s, v17.4s, v17.4s
+	WORD $0x6e32de14 // fmul v20.4s, v16.4s, v18.4s
+	WORD $0x6e33de35 // fmul v21.4s, v17.4s, v19.4s
+	FMOVQ 736(R4), F22
+	VFMLA V18.S4, V3.S4, V22.S4
+	FMOVQ 736(R4), F23
+	VFMLA V19.S4, V3.S4, V23.S4
+	FMOVQ 752(R4), F24
+	VFMLA V18.S4, V22.S4, V24.S4
+	FMOVQ 752(R4), F22
+	VFMLA V19.S4, V23.S4, V22.S4
+	FMOVQ 768(R4), F23
+	VFMLA V18.S4, V24.S4, V23.S4
+	FMOVQ 768(R4), F24
+	VFMLA V19.S4, V22.S4, V24.S4
+	FMOVQ 784(R4), F22
+	VFMLA V18.S4, V23.S4, V22.S4
+	FMOVQ 784(R4), F23
+	VFMLA V19.S4, V24.S4, V23.S4
+	FMOVQ 800(R4), F24
+	VFMLA V18.S4, V22.S4, V24.S4
+	FMOVQ 800(R4), F22
+	VFMLA V19.S4, V23.S4, V22.S4
+	FMOVQ 816(R4), F23
+	VFMLA V18.S4, V24.S4, V23.S4
+	FMOVQ 816(R4), F24
+	VFMLA V19.S4, V22.S4, V24.S4
+	FMOVQ 832(R4), F22
+	VFMLA V18.S4, V23.S4, V22.S4
+	FMOVQ 832(R4), F23
+	VFMLA V19.S4, V24.S4, V23.S4
+	FMOVQ 848(R4), F24
+	VFMLA V18.S4, V22.S4, V24.S4
+	FMOVQ 848(R4), F22
+	VFMLA V19.S4, V23.S4, V22.S4
+	FMOVQ 864(R4), F23
+	VFMLA V18.S4, V24.S4, V23.S4
+	FMOVQ 864(R4), F18
+	VFMLA V19.S4, V22.S4, V18.S4
+	VMOV V16.B16, V19.B16
+	VFMLA V23.S4, V20.S4, V19.S4
+	VMOV V17.B16, V20.B16
+	VFMLA V18.S4, V21.S4, V20.S4
+	WORD $0x4e30e612 // fcmeq v18.4s, v16.4s, v16.4s
+	WORD $0x6e205a52 // mvn v18.16b, v18.16b
+	WORD $0x4e31e630 // fcmeq v16.4s, v17.4s, v17.4s
+	WORD $0x6e205a10 // mvn v16.16b, v16.16b
+	WORD $0x6eace5ce // fcmgt v14.4s, v14.4s, v12.4s
+	WORD $0x6eade5ef // fcmgt v15.4s, v15.4s, v13.4s
+	VAND V0.B16, V14.B16, V12.B16
+	VEOR V12.B16, V19.B16, V12.B16
+	VAND V0.B16, V15.B16, V13.B16
+	VEOR V13.B16, V20.B16, V13.B16
+	VAND V4.B16, V14.B16, V17.B16
+	WORD $0x4e31d591 // fadd v17.4s, v12.4s, v17.4s
+	VAND V4.B16, V15.B16, V12.B16
+	WORD $0x4e2cd5ac // fadd v12.4s, v13.4s, v12.4s
+	VAND V5.B16, V14.B16, V14.B16
+	WORD $0x4e2ed62e // fadd v14.4s, v17.4s, v14.4s
+	VAND V5.B16, V15.B16, V15.B16
+	WORD $0x4e2fd58f // fadd v15.4s, v12.4s, v15.4s
+	WORD $0x4ea0e94a // fcmlt v10.4s, v10.4s, #0.0
+	WORD $0x4ea0e96b // fcmlt v11.4s, v11.4s, #0.0
+	VAND V0.B16, V10.B16, V12.B16
+	VEOR V12.B16, V14.B16, V12.B16
+	VAND V0.B16, V11.B16, V13.B16
+	VEOR V13.B16, V15.B16, V13.B16
+	VAND V6.B16, V10.B16, V14.B16
+	WORD $0x4e2ed58e // fadd v14.4s, v12.4s, v14.4s
+	VAND V6.B16, V11.B16, V12.B16
+	WORD $0x4e2cd5ac // fadd v12.4s, v13.4s, v12.4s
+	VAND V7.B16, V10.B16, V10.B16
+	WORD $0x4e2ad5ca // fadd v10.4s, v14.4s, v10.4s
+	VAND V7.B16, V11.B16, V11.B16
+	WORD $0x4e2bd58b // fadd v11.4s, v12.4s, v11.4s
+	VAND V0.B16, V8.B16, V8.B16
+	VAND V0.B16, V9.B16, V9.B16
+	VORR V10.B16, V8.B16, V8.B16
+	VORR V11.B16, V9.B16, V9.B16
+	VORR V16.B16, V18.B16, V10.B16
+	WORD $0x6eb0a94a // umaxv s10, v10.4s
+	FMOVS F10, R6
 	CBNZ R6, hard
-	FSTPQ (F4, F5), (R0)
+	FSTPQ (F8, F9), (R0)
 	ADD $32, R0
 	ADD $32, R1
 	SUB $8, R2
@@ -1173,66 +1163,62 @@ next:
 	BLT next2
 
 loop2:
-	// 64 instructions for 4 matrices, 16 each
+	// 60 instructions for 4 matrices, 15 each
 	ADD R5, R1, R6
-	FMOVQ (R6), F4
-	WORD $0x4e21d484 // fadd v4.4s, v4.4s, v1.4s
-	FMOVQ (R1), F5
-	VAND V0.B16, V5.B16, V6.B16
-	VAND V0.B16, V4.B16, V7.B16
-	WORD $0x6ea6e4e8 // fcmgt v8.4s, v7.4s, v6.4s
-	VBSL V7.B16, V6.B16, V8.B16
-	WORD $0x6ea6e4e9 // fcmgt v9.4s, v7.4s, v6.4s
-	VBSL V6.B16, V7.B16, V9.B16
-	WORD $0x6e29fd08 // fdiv v8.4s, v8.4s, v9.4s
-	WORD $0x6e28dd09 // fmul v9.4s, v8.4s, v8.4s
-	WORD $0x6e29dd0a // fmul v10.4s, v8.4s, v9.4s
-	FMOVQ 704(R4), F11
-	VFMLA V9.S4, V2.S4, V11.S4
-	FMOVQ 720(R4), F12
-	VFMLA V9.S4, V11.S4, V12.S4
-	FMOVQ 736(R4), F11
-	VFMLA V9.S4, V12.S4, V11.S4
-	FMOVQ 752(R4), F12
-	VFMLA V9.S4, V11.S4, V12.S4
-	FMOVQ 768(R4), F11
-	VFMLA V9.S4, V12.S4, V11.S4
-	FMOVQ 784(R4), F12
-	VFMLA V9.S4, V11.S4, V12.S4
-	FMOVQ 800(R4), F11
-	VFMLA V9.S4, V12.S4, V11.S4
-	FMOVQ 816(R4), F12
-	VFMLA V9.S4, V11.S4, V12.S4
-	FMOVQ 832(R4), F11
-	VFMLA V9.S4, V12.S4, V11.S4
-	VMOV V8.B16, V9.B16
-	VFMLA V11.S4, V10.S4, V9.S4
-	WORD $0x4e28e50a // fcmeq v10.4s, v8.4s, v8.4s
-	WORD $0x6e20594a // mvn v10.16b, v10.16b
-	WORD $0x6ea6e4e7 // fcmgt v7.4s, v7.4s, v6.4s
-	VAND V3.B16, V7.B16, V6.B16
-	VEOR V6.B16, V9.B16, V6.B16
-	FMOVQ 96(R4), F9
-	VAND V9.B16, V7.B16, V8.B16
-	WORD $0x4e28d4c8 // fadd v8.4s, v6.4s, v8.4s
-	FMOVQ 80(R4), F6
-	VAND V6.B16, V7.B16, V7.B16
-	WORD $0x4e27d507 // fadd v7.4s, v8.4s, v7.4s
-	WORD $0x4ea0e8a5 // fcmlt v5.4s, v5.4s, #0.0
-	VAND V3.B16, V5.B16, V6.B16
-	VEOR V6.B16, V7.B16, V6.B16
-	FMOVQ 848(R4), F8
-	VAND V8.B16, V5.B16, V7.B16
-	WORD $0x4e27d4c7 // fadd v7.4s, v6.4s, v7.4s
-	FMOVQ 864(R4), F6
-	VAND V6.B16, V5.B16, V5.B16
-	WORD $0x4e25d4e5 // fadd v5.4s, v7.4s, v5.4s
-	VAND V3.B16, V4.B16, V4.B16
-	VORR V5.B16, V4.B16, V4.B16
-	WORD $0x6eb0a945 // umaxv s5, v10.4s
-	FMOVS F5, R6
+	FMOVQ (R6), F8
+	WORD $0x4e21d508 // fadd v8.4s, v8.4s, v1.4s
+	FMOVQ (R1), F9
+	VAND V2.B16, V9.B16, V10.B16
+	VAND V2.B16, V8.B16, V11.B16
+	WORD $0x6eaae56c // fcmgt v12.4s, v11.4s, v10.4s
+	VBSL V11.B16, V10.B16, V12.B16
+	WORD $0x6eaae56d // fcmgt v13.4s, v11.4s, v10.4s
+	VBSL V10.B16, V11.B16, V13.B16
+	WORD $0x6e2dfd8c // fdiv v12.4s, v12.4s, v13.4s
+	WORD $0x6e2cdd8d // fmul v13.4s, v12.4s, v12.4s
+	WORD $0x6e2ddd8e // fmul v14.4s, v12.4s, v13.4s
+	FMOVQ 736(R4), F15
+	VFMLA V13.S4, V3.S4, V15.S4
+	FMOVQ 752(R4), F16
+	VFMLA V13.S4, V15.S4, V16.S4
+	FMOVQ 768(R4), F15
+	VFMLA V13.S4, V16.S4, V15.S4
+	FMOVQ 784(R4), F16
+	VFMLA V13.S4, V15.S4, V16.S4
+	FMOVQ 800(R4), F15
+	VFMLA V13.S4, V16.S4, V15.S4
+	FMOVQ 816(R4), F16
+	VFMLA V13.S4, V15.S4, V16.S4
+	FMOVQ 832(R4), F15
+	VFMLA V13.S4, V16.S4, V15.S4
+	FMOVQ 848(R4), F16
+	VFMLA V13.S4, V15.S4, V16.S4
+	FMOVQ 864(R4), F15
+	VFMLA V13.S4, V16.S4, V15.S4
+	VMOV V12.B16, V13.B16
+	VFMLA V15.S4, V14.S4, V13.S4
+	WORD $0x4e2ce58e // fcmeq v14.4s, v12.4s, v12.4s
+	WORD $0x6e2059ce // mvn v14.16b, v14.16b
+	WORD $0x6eaae56b // fcmgt v11.4s, v11.4s, v10.4s
+	VAND V0.B16, V11.B16, V10.B16
+	VEOR V10.B16, V13.B16, V10.B16
+	VAND V4.B16, V11.B16, V12.B16
+	WORD $0x4e2cd54c // fadd v12.4s, v10.4s, v12.4s
+	VAND V5.B16, V11.B16, V11.B16
+	WORD $0x4e2bd58b // fadd v11.4s, v12.4s, v11.4s
+	WORD $0x4ea0e929 // fcmlt v9.4s, v9.4s, #0.0
+	VAND V0.B16, V9.B16, V10.B16
+	VEOR V10.B16, V11.B16, V10.B16
+	VAND V6.B16, V9.B16, V11.B16
+	WORD $0x4e2bd54b // fadd v11.4s, v10.4s, v11.4s
+	VAND V7.B16, V9.B16, V9.B16
+	WORD $0x4e29d569 // fadd v9.4s, v11.4s, v9.4s
+	VAND V0.B16, V8.B16, V8.B16
+	VORR V9.B16, V8.B16, V8.B16
+	WORD $0x6eb0a9c9 // umaxv s9, v14.4s
+	FMOVS F9, R6
 	CBNZ R6, hard2
-	FMOVQ F4, (R0)
+	FMOVQ F8, (R0)
 	ADD $16, R0
 	ADD $16, R1
 	SUB $4, R2
@@ -1243,90 +1229,86 @@ next2:
 	CBZ R2, done
 	ADD R5, R1, R6
 	TBZ $1, R2, loadOne
-	FMOVD.P 8(R6), F4
+	FMOVD.P 8(R6), F8
 	TBZ $0, R2, loaded
-	VLD1 (R6), V4.S[2]
+	VLD1 (R6), V8.S[2]
 	B loaded
 
 loadOne:
-	FMOVS (R6), F4
+	FMOVS (R6), F8
 
 loaded:
-	WORD $0x4e21d484 // fadd v4.4s, v4.4s, v1.4s
+	WORD $0x4e21d508 // fadd v8.4s, v8.4s, v1.4s
 	MOVD R1, R6
 	TBZ $1, R2, loadOne2
-	FMOVD.P 8(R6), F5
+	FMOVD.P 8(R6), F9
 	TBZ $0, R2, loaded2
-	VLD1 (R6), V5.S[2]
+	VLD1 (R6), V9.S[2]
 	B loaded2
 
 loadOne2:
-	FMOVS (R6), F5
+	FMOVS (R6), F9
 
 loaded2:
-	VAND V0.B16, V5.B16, V6.B16
-	VAND V0.B16, V4.B16, V7.B16
-	WORD $0x6ea6e4e8 // fcmgt v8.4s, v7.4s, v6.4s
-	VBSL V7.B16, V6.B16, V8.B16
-	WORD $0x6ea6e4e9 // fcmgt v9.4s, v7.4s, v6.4s
-	VBSL V6.B16, V7.B16, V9.B16
-	WORD $0x6e29fd08 // fdiv v8.4s, v8.4s, v9.4s
-	WORD $0x6e28dd09 // fmul v9.4s, v8.4s, v8.4s
-	WORD $0x6e29dd0a // fmul v10.4s, v8.4s, v9.4s
-	FMOVQ 704(R4), F11
-	VFMLA V9.S4, V2.S4, V11.S4
-	FMOVQ 720(R4), F12
-	VFMLA V9.S4, V11.S4, V12.S4
-	FMOVQ 736(R4), F11
-	VFMLA V9.S4, V12.S4, V11.S4
-	FMOVQ 752(R4), F12
-	VFMLA V9.S4, V11.S4, V12.S4
-	FMOVQ 768(R4), F11
-	VFMLA V9.S4, V12.S4, V11.S4
-	FMOVQ 784(R4), F12
-	VFMLA V9.S4, V11.S4, V12.S4
-	FMOVQ 800(R4), F11
-	VFMLA V9.S4, V12.S4, V11.S4
-	FMOVQ 816(R4), F12
-	VFMLA V9.S4, V11.S4, V12.S4
-	FMOVQ 832(R4), F11
-	VFMLA V9.S4, V12.S4, V11.S4
-	VMOV V8.B16, V9.B16
-	VFMLA V11.S4, V10.S4, V9.S4
-	WORD $0x4e28e50a // fcmeq v10.4s, v8.4s, v8.4s
-	WORD $0x6e20594a // mvn v10.16b, v10.16b
-	WORD $0x6ea6e4e7 // fcmgt v7.4s, v7.4s, v6.4s
-	VAND V3.B16, V7.B16, V6.B16
-	VEOR V6.B16, V9.B16, V6.B16
-	FMOVQ 96(R4), F9
-	VAND V9.B16, V7.B16, V8.B16
-	WORD $0x4e28d4c8 // fadd v8.4s, v6.4s, v8.4s
-	FMOVQ 80(R4), F6
-	VAND V6.B16, V7.B16, V7.B16
-	WORD $0x4e27d507 // fadd v7.4s, v8.4s, v7.4s
-	WORD $0x4ea0e8a5 // fcmlt v5.4s, v5.4s, #0.0
-	VAND V3.B16, V5.B16, V6.B16
-	VEOR V6.B16, V7.B16, V6.B16
-	FMOVQ 848(R4), F8
-	VAND V8.B16, V5.B16, V7.B16
-	WORD $0x4e27d4c7 // fadd v7.4s, v6.4s, v7.4s
-	FMOVQ 864(R4), F6
-	VAND V6.B16, V5.B16, V5.B16
-	WORD $0x4e25d4e5 // fadd v5.4s, v7.4s, v5.4s
-	VAND V3.B16, V4.B16, V4.B16
-	VORR V5.B16, V4.B16, V4.B16
-	WORD $0x6eb0a945 // umaxv s5, v10.4s
-	FMOVS F5, R6
+	VAND V2.B16, V9.B16, V10.B16
+	VAND V2.B16, V8.B16, V11.B16
+	WORD $0x6eaae56c // fcmgt v12.4s, v11.4s, v10.4s
+	VBSL V11.B16, V10.B16, V12.B16
+	WORD $0x6eaae56d // fcmgt v13.4s, v11.4s, v10.4s
+	VBSL V10.B16, V11.B16, V13.B16
+	WORD $0x6e2dfd8c // fdiv v12.4s, v12.4s, v13.4s
+	WORD $0x6e2cdd8d // fmul v13.4s, v12.4s, v12.4s
+	WORD $0x6e2ddd8e // fmul v14.4s, v12.4s, v13.4s
+	FMOVQ 736(R4), F15
+	VFMLA V13.S4, V3.S4, V15.S4
+	FMOVQ 752(R4), F16
+	VFMLA V13.S4, V15.S4, V16.S4
+	FMOVQ 768(R4), F15
+	VFMLA V13.S4, V16.S4, V15.S4
+	FMOVQ 784(R4), F16
+	VFMLA V13.S4, V15.S4, V16.S4
+	FMOVQ 800(R4), F15
+	VFMLA V13.S4, V16.S4, V15.S4
+	FMOVQ 816(R4), F16
+	VFMLA V13.S4, V15.S4, V16.S4
+	FMOVQ 832(R4), F15
+	VFMLA V13.S4, V16.S4, V15.S4
+	FMOVQ 848(R4), F16
+	VFMLA V13.S4, V15.S4, V16.S4
+	FMOVQ 864(R4), F15
+	VFMLA V13.S4, V16.S4, V15.S4
+	VMOV V12.B16, V13.B16
+	VFMLA V15.S4, V14.S4, V13.S4
+	WORD $0x4e2ce58e // fcmeq v14.4s, v12.4s, v12.4s
+	WORD $0x6e2059ce // mvn v14.16b, v14.16b
+	WORD $0x6eaae56b // fcmgt v11.4s, v11.4s, v10.4s
+	VAND V0.B16, V11.B16, V10.B16
+	VEOR V10.B16, V13.B16, V10.B16
+	VAND V4.B16, V11.B16, V12.B16
+	WORD $0x4e2cd54c // fadd v12.4s, v10.4s, v12.4s
+	VAND V5.B16, V11.B16, V11.B16
+	WORD $0x4e2bd58b // fadd v11.4s, v12.4s, v11.4s
+	WORD $0x4ea0e929 // fcmlt v9.4s, v9.4s, #0.0
+	VAND V0.B16, V9.B16, V10.B16
+	VEOR V10.B16, V11.B16, V10.B16
+	VAND V6.B16, V9.B16, V11.B16
+	WORD $0x4e2bd54b // fadd v11.4s, v10.4s, v11.4s
+	VAND V7.B16, V9.B16, V9.B16
+	WORD $0x4e29d569 // fadd v9.4s, v11.4s, v9.4s
+	VAND V0.B16, V8.B16, V8.B16
+	VORR V9.B16, V8.B16, V8.B16
+	WORD $0x6eb0a9c9 // umaxv s9, v14.4s
+	FMOVS F9, R6
 	CBNZ R6, hard3
 	MOVD R0, R6
 	TBZ $1, R2, storeOne
-	FMOVD.P F4, 8(R6)
+	FMOVD.P F8, 8(R6)
 	TBZ $0, R2, stored
-	VST1 V4.S[2], (R6)
+	VST1 V8.S[2], (R6)
 	B stored
 
 storeOne:
-	FMOVS F4, (R6)
+	FMOVS F8, (R6)
 
 stored:
 
@@ -1338,20 +1320,20 @@ done:
 	RET
 
 hard:
-	FLDPQ (R0), (F6, F7)
-	VBIF V14.B16, V4.B16, V6.B16
-	VBIF V12.B16, V5.B16, V7.B16
-	FSTPQ (F6, F7), (R0)
+	FLDPQ (R0), (F10, F11)
+	VBIF V18.B16, V8.B16, V10.B16
+	VBIF V16.B16, V9.B16, V11.B16
+	FSTPQ (F10, F11), (R0)
 	MOVD ZR, R6
-	FMOVQ 272(R4), F4
-	VAND V14.B16, V4.B16, V4.B16
-	WORD $0x4eb1b885 // addv s5, v4.4s
-	FMOVD F5, R7
+	FMOVQ 272(R4), F8
+	VAND V18.B16, V8.B16, V8.B16
+	WORD $0x4eb1b909 // addv s9, v8.4s
+	FMOVD F9, R7
 	ORR R7<<0, R6, R6
-	FMOVQ 272(R4), F4
-	VAND V12.B16, V4.B16, V4.B16
-	WORD $0x4eb1b885 // addv s5, v4.4s
-	FMOVD F5, R7
+	FMOVQ 272(R4), F8
+	VAND V16.B16, V8.B16, V8.B16
+	WORD $0x4eb1b909 // addv s9, v8.4s
+	FMOVD F9, R7
 	ORR R7<<4, R6, R6
 	MOVD n+24(FP), R3
 	MOVD R3, R7
@@ -1363,14 +1345,14 @@ hard:
 	RET
 
 hard2:
-	FMOVQ (R0), F5
-	VBIF V10.B16, V4.B16, V5.B16
-	FMOVQ F5, (R0)
+	FMOVQ (R0), F9
+	VBIF V14.B16, V8.B16, V9.B16
+	FMOVQ F9, (R0)
 	MOVD ZR, R6
-	FMOVQ 272(R4), F4
-	VAND V10.B16, V4.B16, V4.B16
-	WORD $0x4eb1b885 // addv s5, v4.4s
-	FMOVD F5, R7
+	FMOVQ 272(R4), F8
+	VAND V14.B16, V8.B16, V8.B16
+	WORD $0x4eb1b909 // addv s9, v8.4s
+	FMOVD F9, R7
 	ORR R7<<0, R6, R6
 	MOVD n+24(FP), R3
 	MOVD R3, R7
@@ -1384,32 +1366,32 @@ hard2:
 hard3:
 	MOVD R0, R6
 	TBZ $1, R2, loadOne3
-	FMOVD.P 8(R6), F5
+	FMOVD.P 8(R6), F9
 	TBZ $0, R2, loaded3
-	VLD1 (R6), V5.S[2]
+	VLD1 (R6), V9.S[2]
 	B loaded3
 
 loadOne3:
-	FMOVS (R6), F5
+	FMOVS (R6), F9
 
 loaded3:
-	VBIF V10.B16, V4.B16, V5.B16
+	VBIF V14.B16, V8.B16, V9.B16
 	MOVD R0, R6
 	TBZ $1, R2, storeOne2
-	FMOVD.P F5, 8(R6)
+	FMOVD.P F9, 8(R6)
 	TBZ $0, R2, stored2
-	VST1 V5.S[2], (R6)
+	VST1 V9.S[2], (R6)
 	B stored2
 
 storeOne2:
-	FMOVS F5, (R6)
+	FMOVS F9, (R6)
 
 stored2:
 	MOVD ZR, R6
-	FMOVQ 272(R4), F4
-	VAND V10.B16, V4.B16, V4.B16
-	WORD $0x4eb1b885 // addv s5, v4.4s
-	FMOVD F5, R7
+	FMOVQ 272(R4), F8
+	VAND V14.B16, V8.B16, V8.B16
+	WORD $0x4eb1b909 // addv s9, v8.4s
+	FMOVD F9, R7
 	ORR R7<<0, R6, R6
 	MOVD n+24(FP), R3
 	MOVD R3, R7
@@ -1431,164 +1413,158 @@ TEXT ·logSO2F64NEON(SB), NOSPLIT, $0-64
 	MOVD $planeConsts<>(SB), R4
 	MOVD stride+32(FP), R5
 	LSL $3, R5
-	FMOVQ 288(R4), F0
+	FMOVQ 304(R4), F0
 	FMOVQ 880(R4), F1
-	FMOVQ 896(R4), F2
-	FMOVQ 912(R4), F3
-	FMOVQ 304(R4), F4
+	FMOVQ 288(R4), F2
+	FMOVQ 896(R4), F3
+	FMOVQ 912(R4), F4
+	FMOVQ 928(R4), F5
+	FMOVQ 944(R4), F6
+	FMOVQ 384(R4), F7
+	FMOVQ 368(R4), F8
+	FMOVQ 960(R4), F9
 	CMP $4, R2
 	BLT next
 
 loop:
-	// 153 instructions for 4 matrices, 38.25 each
+	// 142 instructions for 4 matrices, 35.5 each
 	ADD R5, R1, R6
-	FLDPQ (R6), (F5, F6)
-	WORD $0x4e61d4a5 // fadd v5.2d, v5.2d, v1.2d
-	WORD $0x4e61d4c6 // fadd v6.2d, v6.2d, v1.2d
-	FLDPQ (R1), (F7, F8)
-	VAND V0.B16, V7.B16, V9.B16
-	VAND V0.B16, V8.B16, V10.B16
-	VAND V0.B16, V5.B16, V11.B16
-	VAND V0.B16, V6.B16, V12.B16
-	WORD $0x6ee9e56d // fcmgt v13.2d, v11.2d, v9.2d
-	VBSL V11.B16, V9.B16, V13.B16
-	WORD $0x6eeae58e // fcmgt v14.2d, v12.2d, v10.2d
-	VBSL V12.B16, V10.B16, V14.B16
-	WORD $0x6ee9e56f // fcmgt v15.2d, v11.2d, v9.2d
-	VBSL V9.B16, V11.B16, V15.B16
-	WORD $0x6eeae590 // fcmgt v16.2d, v12.2d, v10.2d
-	VBSL V10.B16, V12.B16, V16.B16
-	WORD $0x6e62ddf1 // fmul v17.2d, v15.2d, v2.2d
-	WORD $0x6e62de12 // fmul v18.2d, v16.2d, v2.2d
-	WORD $0x6ef1e5b1 // fcmgt v17.2d, v13.2d, v17.2d
-	WORD $0x6ef2e5d2 // fcmgt v18.2d, v14.2d, v18.2d
-	WORD $0x4eefd5b3 // fsub v19.2d, v13.2d, v15.2d
-	WORD $0x4ef0d5d4 // fsub v20.2d, v14.2d, v16.2d
-	VBIF V17.B16, V13.B16, V19.B16
-	VBIF V18.B16, V14.B16, V20.B16
-	WORD $0x4e6fd5ad // fadd v13.2d, v13.2d, v15.2d
-	WORD $0x4e70d5ce // fadd v14.2d, v14.2d, v16.2d
-	VBIT V17.B16, V13.B16, V15.B16
-	VBIT V18.B16, V14.B16, V16.B16
-	WORD $0x6e6ffe73 // fdiv v19.2d, v19.2d, v15.2d
-	WORD $0x6e70fe94 // fdiv v20.2d, v20.2d, v16.2d
-	WORD $0x6e73de6d // fmul v13.2d, v19.2d, v19.2d
-	WORD $0x6e74de8e // fmul v14.2d, v20.2d, v20.2d
-	WORD $0x6e6dde6f // fmul v15.2d, v19.2d, v13.2d
-	WORD $0x6e6ede90 // fmul v16.2d, v20.2d, v14.2d
-	FMOVQ 928(R4), F21
-	VFMLA V13.D2, V3.D2, V21.D2
-	FMOVQ 928(R4), F22
-	VFMLA V14.D2, V3.D2, V22.D2
-	FMOVQ 944(R4), F23
-	VFMLA V13.D2, V21.D2, V23.D2
-	FMOVQ 944(R4), F21
-	VFMLA V14.D2, V22.D2, V21.D2
-	FMOVQ 960(R4), F22
-	VFMLA V13.D2, V23.D2, V22.D2
-	FMOVQ 960(R4), F23
-	VFMLA V14.D2, V21.D2, V23.D2
-	FMOVQ 976(R4), F21
-	VFMLA V13.D2, V22.D2, V21.D2
-	FMOVQ 976(R4), F22
-	VFMLA V14.D2, V23.D2, V22.D2
-	FMOVQ 992(R4), F23
-	VFMLA V13.D2, V21.D2, V23.D2
-	FMOVQ 992(R4), F21
-	VFMLA V14.D2, V22.D2, V21.D2
-	FMOVQ 1008(R4), F22
-	VFMLA V13.D2, V23.D2, V22.D2
-	FMOVQ 1008(R4), F23
-	VFMLA V14.D2, V21.D2, V23.D2
-	FMOVQ 1024(R4), F21
-	VFMLA V13.D2, V22.D2, V21.D2
-	FMOVQ 1024(R4), F22
-	VFMLA V14.D2, V23.D2, V22.D2
-	FMOVQ 1040(R4), F23
-	VFMLA V13.D2, V21.D2, V23.D2
-	FMOVQ 1040(R4), F21
-	VFMLA V14.D2, V22.D2, V21.D2
-	FMOVQ 1056(R4), F22
-	VFMLA V13.D2, V23.D2, V22.D2
-	FMOVQ 1056(R4), F23
-	VFMLA V14.D2, V21.D2, V23.D2
-	FMOVQ 1072(R4), F21
-	VFMLA V13.D2, V22.D2, V21.D2
-	FMOVQ 1072(R4), F22
-	VFMLA V14.D2, V23.D2, V22.D2
-	FMOVQ 1088(R4), F23
-	VFMLA V13.D2, V21.D2, V23.D2
-	FMOVQ 1088(R4), F21
-	VFMLA V14.D2, V22.D2, V21.D2
-	FMOVQ 1104(R4), F22
-	VFMLA V13.D2, V23.D2, V22.D2
-	FMOVQ 1104(R4), F13
-	VFMLA V14.D2, V21.D2, V13.D2
-	VMOV V19.B16, V14.B16
-	VFMLA V22.D2, V15.D2, V14.D2
-	VMOV V20.B16, V15.B16
-	VFMLA V13.D2, V16.D2, V15.D2
-	FMOVQ 1120(R4), F16
-	VAND V16.B16, V17.B16, V13.B16
-	WORD $0x4e6dd5cd // fadd v13.2d, v14.2d, v13.2d
-	FMOVQ 1120(R4), F16
-	VAND V16.B16, V18.B16, V14.B16
+	FLDPQ (R6), (F10, F11)
+	WORD $0x4e61d54a // fadd v10.2d, v10.2d, v1.2d
+	WORD $0x4e61d56b // fadd v11.2d, v11.2d, v1.2d
+	FLDPQ (R1), (F12, F13)
+	VAND V2.B16, V12.B16, V14.B16
+	VAND V2.B16, V13.B16, V15.B16
+	VAND V2.B16, V10.B16, V16.B16
+	VAND V2.B16, V11.B16, V17.B16
+	WORD $0x6eeee612 // fcmgt v18.2d, v16.2d, v14.2d
+	VBSL V16.B16, V14.B16, V18.B16
+	WORD $0x6eefe633 // fcmgt v19.2d, v17.2d, v15.2d
+	VBSL V17.B16, V15.B16, V19.B16
+	WORD $0x6eeee614 // fcmgt v20.2d, v16.2d, v14.2d
+	VBSL V14.B16, V16.B16, V20.B16
+	WORD $0x6eefe635 // fcmgt v21.2d, v17.2d, v15.2d
+	VBSL V15.B16, V17.B16, V21.B16
+	WORD $0x6e63de96 // fmul v22.2d, v20.2d, v3.2d
+	WORD $0x6e63deb7 // fmul v23.2d, v21.2d, v3.2d
+	WORD $0x6ef6e656 // fcmgt v22.2d, v18.2d, v22.2d
+	WORD $0x6ef7e677 // fcmgt v23.2d, v19.2d, v23.2d
+	WORD $0x4ef4d658 // fsub v24.2d, v18.2d, v20.2d
+	WORD $0x4ef5d679 // fsub v25.2d, v19.2d, v21.2d
+	VBIF V22.B16, V18.B16, V24.B16
+	VBIF V23.B16, V19.B16, V25.B16
+	WORD $0x4e74d652 // fadd v18.2d, v18.2d, v20.2d
+	WORD $0x4e75d673 // fadd v19.2d, v19.2d, v21.2d
+	VBIT V22.B16, V18.B16, V20.B16
+	VBIT V23.B16, V19.B16, V21.B16
+	WORD $0x6e74ff18 // fdiv v24.2d, v24.2d, v20.2d
+	WORD $0x6e75ff39 // fdiv v25.2d, v25.2d, v21.2d
+	WORD $0x6e78df12 // fmul v18.2d, v24.2d, v24.2d
+	WORD $0x6e79df33 // fmul v19.2d, v25.2d, v25.2d
+	WORD $0x6e72df14 // fmul v20.2d, v24.2d, v18.2d
+	WORD $0x6e73df35 // fmul v21.2d, v25.2d, v19.2d
+	FMOVQ 976(R4), F26
+	VFMLA V18.D2, V4.D2, V26.D2
+	FMOVQ 976(R4), F27
+	VFMLA V19.D2, V4.D2, V27.D2
+	FMOVQ 992(R4), F28
+	VFMLA V18.D2, V26.D2, V28.D2
+	FMOVQ 992(R4), F26
+	VFMLA V19.D2, V27.D2, V26.D2
+	FMOVQ 1008(R4), F27
+	VFMLA V18.D2, V28.D2, V27.D2
+	FMOVQ 1008(R4), F28
+	VFMLA V19.D2, V26.D2, V28.D2
+	FMOVQ 1024(R4), F26
+	VFMLA V18.D2, V27.D2, V26.D2
+	FMOVQ 1024(R4), F27
+	VFMLA V19.D2, V28.D2, V27.D2
+	FMOVQ 1040(R4), F28
+	VFMLA V18.D2, V26.D2, V28.D2
+	FMOVQ 1040(R4), F26
+	VFMLA V19.D2, V27.D2, V26.D2
+	FMOVQ 1056(R4), F27
+	VFMLA V18.D2, V28.D2, V27.D2
+	FMOVQ 1056(R4), F28
+	VFMLA V19.D2, V26.D2, V28.D2
+	FMOVQ 1072(R4), F26
+	VFMLA V18.D2, V27.D2, V26.D2
+	FMOVQ 1072(R4), F27
+	VFMLA V19.D2, V28.D2, V27.D2
+	FMOVQ 1088(R4), F28
+	VFMLA V18.D2, V26.D2, V28.D2
+	FMOVQ 1088(R4), F26
+	VFMLA V19.D2, V27.D2, V26.D2
+	FMOVQ 1104(R4), F27
+	VFMLA V18.D2, V28.D2, V27.D2
+	FMOVQ 1104(R4), F28
+	VFMLA V19.D2, V26.D2, V28.D2
+	FMOVQ 1120(R4), F26
+	VFMLA V18.D2, V27.D2, V26.D2
+	FMOVQ 1120(R4), F27
+	VFMLA V19.D2, V28.D2, V27.D2
+	FMOVQ 1136(R4), F28
+	VFMLA V18.D2, V26.D2, V28.D2
+	FMOVQ 1136(R4), F26
+	VFMLA V19.D2, V27.D2, V26.D2
+	FMOVQ 1152(R4), F27
+	VFMLA V18.D2, V28.D2, V27.D2
+	FMOVQ 1152(R4), F18
+	VFMLA V19.D2, V26.D2, V18.D2
+	VMOV V24.B16, V19.B16
+	VFMLA V27.D2, V20.D2, V19.D2
+	VMOV V25.B16, V20.B16
+	VFMLA V18.D2, V21.D2, V20.D2
+	VAND V5.B16, V22.B16, V18.B16
+	WORD $0x4e72d672 // fadd v18.2d, v19.2d, v18.2d
+	VAND V5.B16, V23.B16, V19.B16
+	WORD $0x4e73d693 // fadd v19.2d, v20.2d, v19.2d
+	VAND V6.B16, V22.B16, V22.B16
+	WORD $0x4e76d656 // fadd v22.2d, v18.2d, v22.2d
+	VAND V6.B16, V23.B16, V23.B16
+	WORD $0x4e77d677 // fadd v23.2d, v19.2d, v23.2d
+	WORD $0x4e78e712 // fcmeq v18.2d, v24.2d, v24.2d
+	WORD $0x6e205a52 // mvn v18.16b, v18.16b
+	WORD $0x4e79e733 // fcmeq v19.2d, v25.2d, v25.2d
+	WORD $0x6e205a73 // mvn v19.16b, v19.16b
+	WORD $0x6eeee610 // fcmgt v16.2d, v16.2d, v14.2d
+	WORD $0x6eefe631 // fcmgt v17.2d, v17.2d, v15.2d
+	VAND V0.B16, V16.B16, V14.B16
+	VEOR V14.B16, V22.B16, V14.B16
+	VAND V0.B16, V17.B16, V15.B16
+	VEOR V15.B16, V23.B16, V15.B16
+	VAND V7.B16, V16.B16, V20.B16
+	WORD $0x4e74d5d4 // fadd v20.2d, v14.2d, v20.2d
+	VAND V7.B16, V17.B16, V14.B16
 	WORD $0x4e6ed5ee // fadd v14.2d, v15.2d, v14.2d
-	FMOVQ 1136(R4), F15
-	VAND V15.B16, V17.B16, V17.B16
-	WORD $0x4e71d5b1 // fadd v17.2d, v13.2d, v17.2d
-	FMOVQ 1136(R4), F13
-	VAND V13.B16, V18.B16, V18.B16
-	WORD $0x4e72d5d2 // fadd v18.2d, v14.2d, v18.2d
-	WORD $0x4e73e66d // fcmeq v13.2d, v19.2d, v19.2d
-	WORD $0x6e2059ad // mvn v13.16b, v13.16b
-	WORD $0x4e74e68e // fcmeq v14.2d, v20.2d, v20.2d
-	WORD $0x6e2059ce // mvn v14.16b, v14.16b
-	WORD $0x6ee9e56b // fcmgt v11.2d, v11.2d, v9.2d
-	WORD $0x6eeae58c // fcmgt v12.2d, v12.2d, v10.2d
-	VAND V4.B16, V11.B16, V9.B16
-	VEOR V9.B16, V17.B16, V9.B16
-	VAND V4.B16, V12.B16, V10.B16
-	VEOR V10.B16, V18.B16, V10.B16
-	FMOVQ 384(R4), F16
-	VAND V16.B16, V11.B16, V15.B16
-	WORD $0x4e6fd52f // fadd v15.2d, v9.2d, v15.2d
-	FMOVQ 384(R4), F16
-	VAND V16.B16, V12.B16, V9.B16
-	WORD $0x4e69d549 // fadd v9.2d, v10.2d, v9.2d
-	FMOVQ 368(R4), F10
-	VAND V10.B16, V11.B16, V11.B16
-	WORD $0x4e6bd5eb // fadd v11.2d, v15.2d, v11.2d
-	FMOVQ 368(R4), F10
-	VAND V10.B16, V12.B16, V12.B16
-	WORD $0x4e6cd52c // fadd v12.2d, v9.2d, v12.2d
-	WORD $0x4ee0e8e7 // fcmlt v7.2d, v7.2d, #0.0
-	WORD $0x4ee0e908 // fcmlt v8.2d, v8.2d, #0.0
-	VAND V4.B16, V7.B16, V9.B16
-	VEOR V9.B16, V11.B16, V9.B16
-	VAND V4.B16, V8.B16, V10.B16
-	VEOR V10.B16, V12.B16, V10.B16
-	FMOVQ 1152(R4), F12
-	VAND V12.B16, V7.B16, V11.B16
-	WORD $0x4e6bd52b // fadd v11.2d, v9.2d, v11.2d
-	FMOVQ 1152(R4), F12
-	VAND V12.B16, V8.B16, V9.B16
-	WORD $0x4e69d549 // fadd v9.2d, v10.2d, v9.2d
-	FMOVQ 1168(R4), F10
-	VAND V10.B16, V7.B16, V7.B16
-	WORD $0x4e67d567 // fadd v7.2d, v11.2d, v7.2d
-	FMOVQ 1168(R4), F10
-	VAND V10.B16, V8.B16, V8.B16
-	WORD $0x4e68d528 // fadd v8.2d, v9.2d, v8.2d
-	VAND V4.B16, V5.B16, V5.B16
-	VAND V4.B16, V6.B16, V6.B16
-	VORR V7.B16, V5.B16, V5.B16
-	VORR V8.B16, V6.B16, V6.B16
-	VORR V14.B16, V13.B16, V7.B16
-	WORD $0x6eb0a8e7 // umaxv s7, v7.4s
-	FMOVS F7, R6
+	VAND V8.B16, V16.B16, V16.B16
+	WORD $0x4e70d690 // fadd v16.2d, v20.2d, v16.2d
+	VAND V8.B16, V17.B16, V17.B16
+	WORD $0x4e71d5d1 // fadd v17.2d, v14.2d, v17.2d
+	WORD $0x4ee0e98c // fcmlt v12.2d, v12.2d, #0.0
+	WORD $0x4ee0e9ad // fcmlt v13.2d, v13.2d, #0.0
+	VAND V0.B16, V12.B16, V14.B16
+	VEOR V14.B16, V16.B16, V14.B16
+	VAND V0.B16, V13.B16, V15.B16
+	VEOR V15.B16, V17.B16, V15.B16
+	VAND V9.B16, V12.B16, V16.B16
+	WORD $0x4e70d5d0 // fadd v16.2d, v14.2d, v16.2d
+	VAND V9.B16, V13.B16, V14.B16
+	WORD $0x4e6ed5ee // fadd v14.2d, v15.2d, v14.2d
+	FMOVQ 1168(R4), F15
+	VAND V15.B16, V12.B16, V12.B16
+	WORD $0x4e6cd60c // fadd v12.2d, v16.2d, v12.2d
+	VAND V15.B16, V13.B16, V13.B16
+	WORD $0x4e6dd5cd // fadd v13.2d, v14.2d, v13.2d
+	VAND V0.B16, V10.B16, V10.B16
+	VAND V0.B16, V11.B16, V11.B16
+	VORR V12.B16, V10.B16, V10.B16
+	VORR V13.B16, V11.B16, V11.B16
+	VORR V19.B16, V18.B16, V12.B16
+	WORD $0x6eb0a98c // umaxv s12, v12.4s
+	FMOVS F12, R6
 	CBNZ R6, hard
-	FSTPQ (F5, F6), (R0)
+	FSTPQ (F10, F11), (R0)
 	ADD $32, R0
 	ADD $32, R1
 	SUB $4, R2
@@ -1600,84 +1576,79 @@ next:
 	BLT next2
 
 loop2:
-	// 82 instructions for 2 matrices, 41 each
+	// 77 instructions for 2 matrices, 38.5 each
 	ADD R5, R1, R6
-	FMOVQ (R6), F5
-	WORD $0x4e61d4a5 // fadd v5.2d, v5.2d, v1.2d
-	FMOVQ (R1), F6
-	VAND V0.B16, V6.B16, V7.B16
-	VAND V0.B16, V5.B16, V8.B16
-	WORD $0x6ee7e509 // fcmgt v9.2d, v8.2d, v7.2d
-	VBSL V8.B16, V7.B16, V9.B16
-	WORD $0x6ee7e50a // fcmgt v10.2d, v8.2d, v7.2d
-	VBSL V7.B16, V8.B16, V10.B16
-	WORD $0x6e62dd4b // fmul v11.2d, v10.2d, v2.2d
-	WORD $0x6eebe52b // fcmgt v11.2d, v9.2d, v11.2d
-	WORD $0x4eead52c // fsub v12.2d, v9.2d, v10.2d
-	VBIF V11.B16, V9.B16, V12.B16
-	WORD $0x4e6ad529 // fadd v9.2d, v9.2d, v10.2d
-	VBIT V11.B16, V9.B16, V10.B16
-	WORD $0x6e6afd8c // fdiv v12.2d, v12.2d, v10.2d
-	WORD $0x6e6cdd89 // fmul v9.2d, v12.2d, v12.2d
-	WORD $0x6e69dd8a // fmul v10.2d, v12.2d, v9.2d
-	FMOVQ 928(R4), F13
-	VFMLA V9.D2, V3.D2, V13.D2
-	FMOVQ 944(R4), F14
-	VFMLA V9.D2, V13.D2, V14.D2
-	FMOVQ 960(R4), F13
-	VFMLA V9.D2, V14.D2, V13.D2
-	FMOVQ 976(R4), F14
-	VFMLA V9.D2, V13.D2, V14.D2
-	FMOVQ 992(R4), F13
-	VFMLA V9.D2, V14.D2, V13.D2
-	FMOVQ 1008(R4), F14
-	VFMLA V9.D2, V13.D2, V14.D2
-	FMOVQ 1024(R4), F13
-	VFMLA V9.D2, V14.D2, V13.D2
-	FMOVQ 1040(R4), F14
-	VFMLA V9.D2, V13.D2, V14.D2
-	FMOVQ 1056(R4), F13
-	VFMLA V9.D2, V14.D2, V13.D2
-	FMOVQ 1072(R4), F14
-	VFMLA V9.D2, V13.D2, V14.D2
-	FMOVQ 1088(R4), F13
-	VFMLA V9.D2, V14.D2, V13.D2
-	FMOVQ 1104(R4), F14
-	VFMLA V9.D2, V13.D2, V14.D2
-	VMOV V12.B16, V9.B16
-	VFMLA V14.D2, V10.D2, V9.D2
-	FMOVQ 1120(R4), F13
-	VAND V13.B16, V11.B16, V10.B16
-	WORD $0x4e6ad52a // fadd v10.2d, v9.2d, v10.2d
-	FMOVQ 1136(R4), F9
-	VAND V9.B16, V11.B16, V11.B16
-	WORD $0x4e6bd54b // fadd v11.2d, v10.2d, v11.2d
-	WORD $0x4e6ce589 // fcmeq v9.2d, v12.2d, v12.2d
-	WORD $0x6e205929 // mvn v9.16b, v9.16b
-	WORD $0x6ee7e508 // fcmgt v8.2d, v8.2d, v7.2d
-	VAND V4.B16, V8.B16, V7.B16
-	VEOR V7.B16, V11.B16, V7.B16
-	FMOVQ 384(R4), F11
-	VAND V11.B16, V8.B16, V10.B16
-	WORD $0x4e6ad4ea // fadd v10.2d, v7.2d, v10.2d
-	FMOVQ 368(R4), F7
-	VAND V7.B16, V8.B16, V8.B16
-	WORD $0x4e68d548 // fadd v8.2d, v10.2d, v8.2d
-	WORD $0x4ee0e8c6 // fcmlt v6.2d, v6.2d, #0.0
-	VAND V4.B16, V6.B16, V7.B16
-	VEOR V7.B16, V8.B16, V7.B16
-	FMOVQ 1152(R4), F10
-	VAND V10.B16, V6.B16, V8.B16
-	WORD $0x4e68d4e8 // fadd v8.2d, v7.2d, v8.2d
-	FMOVQ 1168(R4), F7
-	VAND V7.B16, V6.B16, V6.B16
-	WORD $0x4e66d506 // fadd v6.2d, v8.2d, v6.2d
-	VAND V4.B16, V5.B16, V5.B16
-	VORR V6.B16, V5.B16, V5.B16
-	WORD $0x6eb0a926 // umaxv s6, v9.4s
-	FMOVS F6, R6
+	FMOVQ (R6), F10
+	WORD $0x4e61d54a // fadd v10.2d, v10.2d, v1.2d
+	FMOVQ (R1), F11
+	VAND V2.B16, V11.B16, V12.B16
+	VAND V2.B16, V10.B16, V13.B16
+	WORD $0x6eece5ae // fcmgt v14.2d, v13.2d, v12.2d
+	VBSL V13.B16, V12.B16, V14.B16
+	WORD $0x6eece5af // fcmgt v15.2d, v13.2d, v12.2d
+	VBSL V12.B16, V13.B16, V15.B16
+	WORD $0x6e63ddf0 // fmul v16.2d, v15.2d, v3.2d
+	WORD $0x6ef0e5d0 // fcmgt v16.2d, v14.2d, v16.2d
+	WORD $0x4eefd5d1 // fsub v17.2d, v14.2d, v15.2d
+	VBIF V16.B16, V14.B16, V17.B16
+	WORD $0x4e6fd5ce // fadd v14.2d, v14.2d, v15.2d
+	VBIT V16.B16, V14.B16, V15.B16
+	WORD $0x6e6ffe31 // fdiv v17.2d, v17.2d, v15.2d
+	WORD $0x6e71de2e // fmul v14.2d, v17.2d, v17.2d
+	WORD $0x6e6ede2f // fmul v15.2d, v17.2d, v14.2d
+	FMOVQ 976(R4), F18
+	VFMLA V14.D2, V4.D2, V18.D2
+	FMOVQ 992(R4), F19
+	VFMLA V14.D2, V18.D2, V19.D2
+	FMOVQ 1008(R4), F18
+	VFMLA V14.D2, V19.D2, V18.D2
+	FMOVQ 1024(R4), F19
+	VFMLA V14.D2, V18.D2, V19.D2
+	FMOVQ 1040(R4), F18
+	VFMLA V14.D2, V19.D2, V18.D2
+	FMOVQ 1056(R4), F19
+	VFMLA V14.D2, V18.D2, V19.D2
+	FMOVQ 1072(R4), F18
+	VFMLA V14.D2, V19.D2, V18.D2
+	FMOVQ 1088(R4), F19
+	VFMLA V14.D2, V18.D2, V19.D2
+	FMOVQ 1104(R4), F18
+	VFMLA V14.D2, V19.D2, V18.D2
+	FMOVQ 1120(R4), F19
+	VFMLA V14.D2, V18.D2, V19.D2
+	FMOVQ 1136(R4), F18
+	VFMLA V14.D2, V19.D2, V18.D2
+	FMOVQ 1152(R4), F19
+	VFMLA V14.D2, V18.D2, V19.D2
+	VMOV V17.B16, V14.B16
+	VFMLA V19.D2, V15.D2, V14.D2
+	VAND V5.B16, V16.B16, V15.B16
+	WORD $0x4e6fd5cf // fadd v15.2d, v14.2d, v15.2d
+	VAND V6.B16, V16.B16, V16.B16
+	WORD $0x4e70d5f0 // fadd v16.2d, v15.2d, v16.2d
+	WORD $0x4e71e62e // fcmeq v14.2d, v17.2d, v17.2d
+	WORD $0x6e2059ce // mvn v14.16b, v14.16b
+	WORD $0x6eece5ad // fcmgt v13.2d, v13.2d, v12.2d
+	VAND V0.B16, V13.B16, V12.B16
+	VEOR V12.B16, V16.B16, V12.B16
+	VAND V7.B16, V13.B16, V15.B16
+	WORD $0x4e6fd58f // fadd v15.2d, v12.2d, v15.2d
+	VAND V8.B16, V13.B16, V13.B16
+	WORD $0x4e6dd5ed // fadd v13.2d, v15.2d, v13.2d
+	WORD $0x4ee0e96b // fcmlt v11.2d, v11.2d, #0.0
+	VAND V0.B16, V11.B16, V12.B16
+	VEOR V12.B16, V13.B16, V12.B16
+	VAND V9.B16, V11.B16, V13.B16
+	WORD $0x4e6dd58d // fadd v13.2d, v12.2d, v13.2d
+	FMOVQ 1168(R4), F12
+	VAND V12.B16, V11.B16, V11.B16
+	WORD $0x4e6bd5ab // fadd v11.2d, v13.2d, v11.2d
+	VAND V0.B16, V10.B16, V10.B16
+	VORR V11.B16, V10.B16, V10.B16
+	WORD $0x6eb0a9cb // umaxv s11, v14.4s
+	FMOVS F11, R6
 	CBNZ R6, hard2
-	FMOVQ F5, (R0)
+	FMOVQ F10, (R0)
 	ADD $16, R0
 	ADD $16, R1
 	SUB $2, R2
@@ -1687,84 +1658,79 @@ loop2:
 next2:
 	CBZ R2, done
 	ADD R5, R1, R6
-	FMOVD (R6), F5
-	WORD $0x4e61d4a5 // fadd v5.2d, v5.2d, v1.2d
+	FMOVD (R6), F10
+	WORD $0x4e61d54a // fadd v10.2d, v10.2d, v1.2d
 	MOVD R1, R6
-	FMOVD (R6), F6
-	VAND V0.B16, V6.B16, V7.B16
-	VAND V0.B16, V5.B16, V8.B16
-	WORD $0x6ee7e509 // fcmgt v9.2d, v8.2d, v7.2d
-	VBSL V8.B16, V7.B16, V9.B16
-	WORD $0x6ee7e50a // fcmgt v10.2d, v8.2d, v7.2d
-	VBSL V7.B16, V8.B16, V10.B16
-	WORD $0x6e62dd4b // fmul v11.2d, v10.2d, v2.2d
-	WORD $0x6eebe52b // fcmgt v11.2d, v9.2d, v11.2d
-	WORD $0x4eead52c // fsub v12.2d, v9.2d, v10.2d
-	VBIF V11.B16, V9.B16, V12.B16
-	WORD $0x4e6ad529 // fadd v9.2d, v9.2d, v10.2d
-	VBIT V11.B16, V9.B16, V10.B16
-	WORD $0x6e6afd8c // fdiv v12.2d, v12.2d, v10.2d
-	WORD $0x6e6cdd89 // fmul v9.2d, v12.2d, v12.2d
-	WORD $0x6e69dd8a // fmul v10.2d, v12.2d, v9.2d
-	FMOVQ 928(R4), F13
-	VFMLA V9.D2, V3.D2, V13.D2
-	FMOVQ 944(R4), F14
-	VFMLA V9.D2, V13.D2, V14.D2
-	FMOVQ 960(R4), F13
-	VFMLA V9.D2, V14.D2, V13.D2
-	FMOVQ 976(R4), F14
-	VFMLA V9.D2, V13.D2, V14.D2
-	FMOVQ 992(R4), F13
-	VFMLA V9.D2, V14.D2, V13.D2
-	FMOVQ 1008(R4), F14
-	VFMLA V9.D2, V13.D2, V14.D2
-	FMOVQ 1024(R4), F13
-	VFMLA V9.D2, V14.D2, V13.D2
-	FMOVQ 1040(R4), F14
-	VFMLA V9.D2, V13.D2, V14.D2
-	FMOVQ 1056(R4), F13
-	VFMLA V9.D2, V14.D2, V13.D2
-	FMOVQ 1072(R4), F14
-	VFMLA V9.D2, V13.D2, V14.D2
-	FMOVQ 1088(R4), F13
-	VFMLA V9.D2, V14.D2, V13.D2
-	FMOVQ 1104(R4), F14
-	VFMLA V9.D2, V13.D2, V14.D2
-	VMOV V12.B16, V9.B16
-	VFMLA V14.D2, V10.D2, V9.D2
-	FMOVQ 1120(R4), F13
-	VAND V13.B16, V11.B16, V10.B16
-	WORD $0x4e6ad52a // fadd v10.2d, v9.2d, v10.2d
-	FMOVQ 1136(R4), F9
-	VAND V9.B16, V11.B16, V11.B16
-	WORD $0x4e6bd54b // fadd v11.2d, v10.2d, v11.2d
-	WORD $0x4e6ce589 // fcmeq v9.2d, v12.2d, v12.2d
-	WORD $0x6e205929 // mvn v9.16b, v9.16b
-	WORD $0x6ee7e508 // fcmgt v8.2d, v8.2d, v7.2d
-	VAND V4.B16, V8.B16, V7.B16
-	VEOR V7.B16, V11.B16, V7.B16
-	FMOVQ 384(R4), F11
-	VAND V11.B16, V8.B16, V10.B16
-	WORD $0x4e6ad4ea // fadd v10.2d, v7.2d, v10.2d
-	FMOVQ 368(R4), F7
-	VAND V7.B16, V8.B16, V8.B16
-	WORD $0x4e68d548 // fadd v8.2d, v10.2d, v8.2d
-	WORD $0x4ee0e8c6 // fcmlt v6.2d, v6.2d, #0.0
-	VAND V4.B16, V6.B16, V7.B16
-	VEOR V7.B16, V8.B16, V7.B16
-	FMOVQ 1152(R4), F10
-	VAND V10.B16, V6.B16, V8.B16
-	WORD $0x4e68d4e8 // fadd v8.2d, v7.2d, v8.2d
-	FMOVQ 1168(R4), F7
-	VAND V7.B16, V6.B16, V6.B16
-	WORD $0x4e66d506 // fadd v6.2d, v8.2d, v6.2d
-	VAND V4.B16, V5.B16, V5.B16
-	VORR V6.B16, V5.B16, V5.B16
-	WORD $0x6eb0a926 // umaxv s6, v9.4s
-	FMOVS F6, R6
+	FMOVD (R6), F11
+	VAND V2.B16, V11.B16, V12.B16
+	VAND V2.B16, V10.B16, V13.B16
+	WORD $0x6eece5ae // fcmgt v14.2d, v13.2d, v12.2d
+	VBSL V13.B16, V12.B16, V14.B16
+	WORD $0x6eece5af // fcmgt v15.2d, v13.2d, v12.2d
+	VBSL V12.B16, V13.B16, V15.B16
+	WORD $0x6e63ddf0 // fmul v16.2d, v15.2d, v3.2d
+	WORD $0x6ef0e5d0 // fcmgt v16.2d, v14.2d, v16.2d
+	WORD $0x4eefd5d1 // fsub v17.2d, v14.2d, v15.2d
+	VBIF V16.B16, V14.B16, V17.B16
+	WORD $0x4e6fd5ce // fadd v14.2d, v14.2d, v15.2d
+	VBIT V16.B16, V14.B16, V15.B16
+	WORD $0x6e6ffe31 // fdiv v17.2d, v17.2d, v15.2d
+	WORD $0x6e71de2e // fmul v14.2d, v17.2d, v17.2d
+	WORD $0x6e6ede2f // fmul v15.2d, v17.2d, v14.2d
+	FMOVQ 976(R4), F18
+	VFMLA V14.D2, V4.D2, V18.D2
+	FMOVQ 992(R4), F19
+	VFMLA V14.D2, V18.D2, V19.D2
+	FMOVQ 1008(R4), F18
+	VFMLA V14.D2, V19.D2, V18.D2
+	FMOVQ 1024(R4), F19
+	VFMLA V14.D2, V18.D2, V19.D2
+	FMOVQ 1040(R4), F18
+	VFMLA V14.D2, V19.D2, V18.D2
+	FMOVQ 1056(R4), F19
+	VFMLA V14.D2, V18.D2, V19.D2
+	FMOVQ 1072(R4), F18
+	VFMLA V14.D2, V19.D2, V18.D2
+	FMOVQ 1088(R4), F19
+	VFMLA V14.D2, V18.D2, V19.D2
+	FMOVQ 1104(R4), F18
+	VFMLA V14.D2, V19.D2, V18.D2
+	FMOVQ 1120(R4), F19
+	VFMLA V14.D2, V18.D2, V19.D2
+	FMOVQ 1136(R4), F18
+	VFMLA V14.D2, V19.D2, V18.D2
+	FMOVQ 1152(R4), F19
+	VFMLA V14.D2, V18.D2, V19.D2
+	VMOV V17.B16, V14.B16
+	VFMLA V19.D2, V15.D2, V14.D2
+	VAND V5.B16, V16.B16, V15.B16
+	WORD $0x4e6fd5cf // fadd v15.2d, v14.2d, v15.2d
+	VAND V6.B16, V16.B16, V16.B16
+	WORD $0x4e70d5f0 // fadd v16.2d, v15.2d, v16.2d
+	WORD $0x4e71e62e // fcmeq v14.2d, v17.2d, v17.2d
+	WORD $0x6e2059ce // mvn v14.16b, v14.16b
+	WORD $0x6eece5ad // fcmgt v13.2d, v13.2d, v12.2d
+	VAND V0.B16, V13.B16, V12.B16
+	VEOR V12.B16, V16.B16, V12.B16
+	VAND V7.B16, V13.B16, V15.B16
+	WORD $0x4e6fd58f // fadd v15.2d, v12.2d, v15.2d
+	VAND V8.B16, V13.B16, V13.B16
+	WORD $0x4e6dd5ed // fadd v13.2d, v15.2d, v13.2d
+	WORD $0x4ee0e96b // fcmlt v11.2d, v11.2d, #0.0
+	VAND V0.B16, V11.B16, V12.B16
+	VEOR V12.B16, V13.B16, V12.B16
+	VAND V9.B16, V11.B16, V13.B16
+	WORD $0x4e6dd58d // fadd v13.2d, v12.2d, v13.2d
+	FMOVQ 1168(R4), F12
+	VAND V12.B16, V11.B16, V11.B16
+	WORD $0x4e6bd5ab // fadd v11.2d, v13.2d, v11.2d
+	VAND V0.B16, V10.B16, V10.B16
+	VORR V11.B16, V10.B16, V10.B16
+	WORD $0x6eb0a9cb // umaxv s11, v14.4s
+	FMOVS F11, R6
 	CBNZ R6, hard3
 	MOVD R0, R6
-	FMOVD F5, (R6)
+	FMOVD F10, (R6)
 
 done:
 	MOVD n+24(FP), R3
@@ -1774,20 +1740,20 @@ done:
 	RET
 
 hard:
-	FLDPQ (R0), (F7, F8)
-	VBIF V13.B16, V5.B16, V7.B16
-	VBIF V14.B16, V6.B16, V8.B16
-	FSTPQ (F7, F8), (R0)
+	FLDPQ (R0), (F12, F13)
+	VBIF V18.B16, V10.B16, V12.B16
+	VBIF V19.B16, V11.B16, V13.B16
+	FSTPQ (F12, F13), (R0)
 	MOVD ZR, R6
-	FMOVQ 656(R4), F5
-	VAND V13.B16, V5.B16, V5.B16
-	WORD $0x5ef1b8a6 // addp d6, v5.2d
-	FMOVD F6, R7
+	FMOVQ 656(R4), F10
+	VAND V18.B16, V10.B16, V10.B16
+	WORD $0x5ef1b94b // addp d11, v10.2d
+	FMOVD F11, R7
 	ORR R7<<0, R6, R6
-	FMOVQ 656(R4), F5
-	VAND V14.B16, V5.B16, V5.B16
-	WORD $0x5ef1b8a6 // addp d6, v5.2d
-	FMOVD F6, R7
+	FMOVQ 656(R4), F10
+	VAND V19.B16, V10.B16, V10.B16
+	WORD $0x5ef1b94b // addp d11, v10.2d
+	FMOVD F11, R7
 	ORR R7<<2, R6, R6
 	MOVD n+24(FP), R3
 	MOVD R3, R7
@@ -1799,14 +1765,14 @@ hard:
 	RET
 
 hard2:
-	FMOVQ (R0), F6
-	VBIF V9.B16, V5.B16, V6.B16
-	FMOVQ F6, (R0)
+	FMOVQ (R0), F11
+	VBIF V14.B16, V10.B16, V11.B16
+	FMOVQ F11, (R0)
 	MOVD ZR, R6
-	FMOVQ 656(R4), F5
-	VAND V9.B16, V5.B16, V5.B16
-	WORD $0x5ef1b8a6 // addp d6, v5.2d
-	FMOVD F6, R7
+	FMOVQ 656(R4), F10
+	VAND V14.B16, V10.B16, V10.B16
+	WORD $0x5ef1b94b // addp d11, v10.2d
+	FMOVD F11, R7
 	ORR R7<<0, R6, R6
 	MOVD n+24(FP), R3
 	MOVD R3, R7
@@ -1819,15 +1785,15 @@ hard2:
 
 hard3:
 	MOVD R0, R6
-	FMOVD (R6), F6
-	VBIF V9.B16, V5.B16, V6.B16
+	FMOVD (R6), F11
+	VBIF V14.B16, V10.B16, V11.B16
 	MOVD R0, R6
-	FMOVD F6, (R6)
+	FMOVD F11, (R6)
 	MOVD ZR, R6
-	FMOVQ 656(R4), F5
-	VAND V9.B16, V5.B16, V5.B16
-	WORD $0x5ef1b8a6 // addp d6, v5.2d
-	FMOVD F6, R7
+	FMOVQ 656(R4), F10
+	VAND V14.B16, V10.B16, V10.B16
+	WORD $0x5ef1b94b // addp d11, v10.2d
+	FMOVD F11, R7
 	ORR R7<<0, R6, R6
 	MOVD n+24(FP), R3
 	MOVD R3, R7
@@ -2060,90 +2026,90 @@ TEXT ·expRxSO2F32NEON(SB), NOSPLIT, $0-64
 	FMOVQ 1216(R4), F6
 	FMOVQ 1232(R4), F7
 	FMOVQ 1248(R4), F8
-	FMOVQ 240(R4), F9
+	FMOVQ 256(R4), F9
+	FMOVQ 48(R4), F10
+	FMOVQ 80(R4), F11
 	CMP $4, R2
 	BLT next
 
 loop:
-	// 83 instructions for 4 matrices, 20.75 each
-	FMOVQ (R1), F10
-	VAND V0.B16, V10.B16, V11.B16
-	WORD $0x6e2be46b // fcmge v11.4s, v3.4s, v11.4s
-	WORD $0x6e20596b // mvn v11.16b, v11.16b
-	ADD R5, R1, R6
-	FMOVQ (R6), F12
+	// 81 instructions for 4 matrices, 20.25 each
+	FMOVQ (R1), F12
 	VAND V0.B16, V12.B16, V13.B16
-	WORD $0x6e2de48d // fcmge v13.4s, v4.4s, v13.4s
+	WORD $0x6e2de46d // fcmge v13.4s, v3.4s, v13.4s
 	WORD $0x6e2059ad // mvn v13.16b, v13.16b
-	VORR V13.B16, V11.B16, V11.B16
-	VMOV V1.B16, V13.B16
-	VFMLA V5.S4, V10.S4, V13.S4
-	WORD $0x4ea1d5ae // fsub v14.4s, v13.4s, v1.4s
-	VFMLS V6.S4, V14.S4, V10.S4
-	VFMLS V7.S4, V14.S4, V10.S4
-	FMOVQ 1264(R4), F14
-	VFMLA V10.S4, V8.S4, V14.S4
-	FMOVQ 1280(R4), F15
-	VFMLA V10.S4, V14.S4, V15.S4
-	FMOVQ 1296(R4), F14
-	VFMLA V10.S4, V15.S4, V14.S4
-	FMOVQ 1312(R4), F15
-	VFMLA V10.S4, V14.S4, V15.S4
-	WORD $0x6e2add4e // fmul v14.4s, v10.4s, v10.4s
-	VFMLA V15.S4, V14.S4, V10.S4
-	VSHL $23, V13.S4, V13.S4
-	VADD V9.S4, V13.S4, V13.S4
-	VFMLA V13.S4, V10.S4, V13.S4
-	VAND V0.B16, V12.B16, V10.B16
-	VMOV V1.B16, V14.B16
-	FMOVQ 48(R4), F15
-	VFMLA V15.S4, V10.S4, V14.S4
-	WORD $0x4ea1d5cf // fsub v15.4s, v14.4s, v1.4s
-	FMOVQ 80(R4), F16
-	VFMLS V16.S4, V15.S4, V10.S4
-	FMOVQ 96(R4), F16
-	VFMLS V16.S4, V15.S4, V10.S4
-	FMOVQ 112(R4), F16
-	VFMLS V16.S4, V15.S4, V10.S4
-	WORD $0x6e2add4f // fmul v15.4s, v10.4s, v10.4s
-	FMOVQ 160(R4), F16
-	FMOVQ 128(R4), F17
-	VFMLA V15.S4, V17.S4, V16.S4
-	FMOVQ 176(R4), F17
-	VFMLA V15.S4, V16.S4, V17.S4
-	WORD $0x6e31ddf1 // fmul v17.4s, v15.4s, v17.4s
-	VFMLA V17.S4, V10.S4, V10.S4
-	FMOVQ 192(R4), F16
-	FMOVQ 144(R4), F17
-	VFMLA V15.S4, V17.S4, V16.S4
-	FMOVQ 208(R4), F17
-	VFMLA V15.S4, V16.S4, V17.S4
-	FMOVQ 224(R4), F16
-	VFMLA V15.S4, V17.S4, V16.S4
-	VMOV V9.B16, V17.B16
-	VFMLA V15.S4, V16.S4, V17.S4
-	VSHL $31, V14.S4, V15.S4
-	WORD $0x4ea0a9ef // cmlt v15.4s, v15.4s, #0
-	VMOV V10.B16, V16.B16
-	VBIT V15.B16, V17.B16, V16.B16
-	VBIT V15.B16, V10.B16, V17.B16
-	VSHL $30, V14.S4, V10.S4
-	FMOVQ 256(R4), F15
-	VADD V15.S4, V14.S4, V14.S4
-	VSHL $30, V14.S4, V14.S4
-	VAND V2.B16, V14.B16, V14.B16
-	VEOR V14.B16, V17.B16, V17.B16
-	VEOR V12.B16, V10.B16, V10.B16
-	VAND V2.B16, V10.B16, V10.B16
-	VEOR V10.B16, V16.B16, V16.B16
-	WORD $0x6e31ddb1 // fmul v17.4s, v13.4s, v17.4s
-	WORD $0x6e30ddad // fmul v13.4s, v13.4s, v16.4s
-	WORD $0x6eb0a96a // umaxv s10, v11.4s
-	FMOVS F10, R6
+	ADD R5, R1, R6
+	FMOVQ (R6), F14
+	VAND V0.B16, V14.B16, V15.B16
+	WORD $0x6e2fe48f // fcmge v15.4s, v4.4s, v15.4s
+	WORD $0x6e2059ef // mvn v15.16b, v15.16b
+	VORR V15.B16, V13.B16, V13.B16
+	VMOV V1.B16, V15.B16
+	VFMLA V5.S4, V12.S4, V15.S4
+	WORD $0x4ea1d5f0 // fsub v16.4s, v15.4s, v1.4s
+	VFMLS V6.S4, V16.S4, V12.S4
+	VFMLS V7.S4, V16.S4, V12.S4
+	FMOVQ 1264(R4), F16
+	VFMLA V12.S4, V8.S4, V16.S4
+	FMOVQ 1280(R4), F17
+	VFMLA V12.S4, V16.S4, V17.S4
+	FMOVQ 1296(R4), F16
+	VFMLA V12.S4, V17.S4, V16.S4
+	FMOVQ 1312(R4), F17
+	VFMLA V12.S4, V16.S4, V17.S4
+	WORD $0x6e2cdd90 // fmul v16.4s, v12.4s, v12.4s
+	VFMLA V17.S4, V16.S4, V12.S4
+	VSHL $23, V15.S4, V15.S4
+	VADD V9.S4, V15.S4, V15.S4
+	VFMLA V15.S4, V12.S4, V15.S4
+	VAND V0.B16, V14.B16, V12.B16
+	VMOV V1.B16, V16.B16
+	VFMLA V10.S4, V12.S4, V16.S4
+	WORD $0x4ea1d611 // fsub v17.4s, v16.4s, v1.4s
+	VFMLS V11.S4, V17.S4, V12.S4
+	FMOVQ 96(R4), F18
+	VFMLS V18.S4, V17.S4, V12.S4
+	FMOVQ 112(R4), F18
+	VFMLS V18.S4, V17.S4, V12.S4
+	WORD $0x6e2cdd91 // fmul v17.4s, v12.4s, v12.4s
+	FMOVQ 176(R4), F18
+	FMOVQ 128(R4), F19
+	VFMLA V17.S4, V19.S4, V18.S4
+	FMOVQ 192(R4), F19
+	VFMLA V17.S4, V18.S4, V19.S4
+	WORD $0x6e33de33 // fmul v19.4s, v17.4s, v19.4s
+	VFMLA V19.S4, V12.S4, V12.S4
+	FMOVQ 208(R4), F18
+	FMOVQ 144(R4), F19
+	VFMLA V17.S4, V19.S4, V18.S4
+	FMOVQ 224(R4), F19
+	VFMLA V17.S4, V18.S4, V19.S4
+	FMOVQ 240(R4), F18
+	VFMLA V17.S4, V19.S4, V18.S4
+	VMOV V9.B16, V19.B16
+	VFMLA V17.S4, V18.S4, V19.S4
+	VSHL $31, V16.S4, V17.S4
+	WORD $0x4ea0aa31 // cmlt v17.4s, v17.4s, #0
+	VMOV V12.B16, V18.B16
+	VBIT V17.B16, V19.B16, V18.B16
+	VBIT V17.B16, V12.B16, V19.B16
+	VSHL $30, V16.S4, V12.S4
+	FMOVQ 160(R4), F17
+	VADD V17.S4, V16.S4, V16.S4
+	VSHL $30, V16.S4, V16.S4
+	VAND V2.B16, V16.B16, V16.B16
+	VEOR V16.B16, V19.B16, V19.B16
+	VEOR V14.B16, V12.B16, V12.B16
+	VAND V2.B16, V12.B16, V12.B16
+	VEOR V12.B16, V18.B16, V18.B16
+	WORD $0x6e33ddf3 // fmul v19.4s, v15.4s, v19.4s
+	WORD $0x6e32ddef // fmul v15.4s, v15.4s, v18.4s
+	WORD $0x6eb0a9ac // umaxv s12, v13.4s
+	FMOVS F12, R6
 	CBNZ R6, hard
-	FMOVQ F17, (R0)
+	FMOVQ F19, (R0)
 	ADD R5, R0, R6
-	FMOVQ F13, (R6)
+	FMOVQ F15, (R6)
 	ADD $16, R0
 	ADD $16, R1
 	SUB $4, R2
@@ -2154,118 +2120,116 @@ next:
 	CBZ R2, done
 	MOVD R1, R6
 	TBZ $1, R2, loadOne
-	FMOVD.P 8(R6), F10
+	FMOVD.P 8(R6), F12
 	TBZ $0, R2, loaded
-	VLD1 (R6), V10.S[2]
+	VLD1 (R6), V12.S[2]
 	B loaded
 
 loadOne:
-	FMOVS (R6), F10
+	FMOVS (R6), F12
 
 loaded:
-	VAND V0.B16, V10.B16, V11.B16
-	WORD $0x6e2be46b // fcmge v11.4s, v3.4s, v11.4s
-	WORD $0x6e20596b // mvn v11.16b, v11.16b
+	VAND V0.B16, V12.B16, V13.B16
+	WORD $0x6e2de46d // fcmge v13.4s, v3.4s, v13.4s
+	WORD $0x6e2059ad // mvn v13.16b, v13.16b
 	ADD R5, R1, R6
 	TBZ $1, R2, loadOne2
-	FMOVD.P 8(R6), F12
+	FMOVD.P 8(R6), F14
 	TBZ $0, R2, loaded2
-	VLD1 (R6), V12.S[2]
+	VLD1 (R6), V14.S[2]
 	B loaded2
 
 loadOne2:
-	FMOVS (R6), F12
+	FMOVS (R6), F14
 
 loaded2:
-	VAND V0.B16, V12.B16, V13.B16
-	WORD $0x6e2de48d // fcmge v13.4s, v4.4s, v13.4s
-	WORD $0x6e2059ad // mvn v13.16b, v13.16b
-	VORR V13.B16, V11.B16, V11.B16
-	VMOV V1.B16, V13.B16
-	VFMLA V5.S4, V10.S4, V13.S4
-	WORD $0x4ea1d5ae // fsub v14.4s, v13.4s, v1.4s
-	VFMLS V6.S4, V14.S4, V10.S4
-	VFMLS V7.S4, V14.S4, V10.S4
-	FMOVQ 1264(R4), F14
-	VFMLA V10.S4, V8.S4, V14.S4
-	FMOVQ 1280(R4), F15
-	VFMLA V10.S4, V14.S4, V15.S4
-	FMOVQ 1296(R4), F14
-	VFMLA V10.S4, V15.S4, V14.S4
-	FMOVQ 1312(R4), F15
-	VFMLA V10.S4, V14.S4, V15.S4
-	WORD $0x6e2add4e // fmul v14.4s, v10.4s, v10.4s
-	VFMLA V15.S4, V14.S4, V10.S4
-	VSHL $23, V13.S4, V13.S4
-	VADD V9.S4, V13.S4, V13.S4
-	VFMLA V13.S4, V10.S4, V13.S4
-	VAND V0.B16, V12.B16, V10.B16
-	VMOV V1.B16, V14.B16
-	FMOVQ 48(R4), F15
-	VFMLA V15.S4, V10.S4, V14.S4
-	WORD $0x4ea1d5cf // fsub v15.4s, v14.4s, v1.4s
-	FMOVQ 80(R4), F16
-	VFMLS V16.S4, V15.S4, V10.S4
-	FMOVQ 96(R4), F16
-	VFMLS V16.S4, V15.S4, V10.S4
-	FMOVQ 112(R4), F16
-	VFMLS V16.S4, V15.S4, V10.S4
-	WORD $0x6e2add4f // fmul v15.4s, v10.4s, v10.4s
-	FMOVQ 160(R4), F16
-	FMOVQ 128(R4), F17
-	VFMLA V15.S4, V17.S4, V16.S4
-	FMOVQ 176(R4), F17
-	VFMLA V15.S4, V16.S4, V17.S4
-	WORD $0x6e31ddf1 // fmul v17.4s, v15.4s, v17.4s
-	VFMLA V17.S4, V10.S4, V10.S4
-	FMOVQ 192(R4), F16
-	FMOVQ 144(R4), F17
-	VFMLA V15.S4, V17.S4, V16.S4
-	FMOVQ 208(R4), F17
-	VFMLA V15.S4, V16.S4, V17.S4
-	FMOVQ 224(R4), F16
-	VFMLA V15.S4, V17.S4, V16.S4
-	VMOV V9.B16, V17.B16
-	VFMLA V15.S4, V16.S4, V17.S4
-	VSHL $31, V14.S4, V15.S4
-	WORD $0x4ea0a9ef // cmlt v15.4s, v15.4s, #0
-	VMOV V10.B16, V16.B16
-	VBIT V15.B16, V17.B16, V16.B16
-	VBIT V15.B16, V10.B16, V17.B16
-	VSHL $30, V14.S4, V10.S4
-	FMOVQ 256(R4), F15
-	VADD V15.S4, V14.S4, V14.S4
-	VSHL $30, V14.S4, V14.S4
-	VAND V2.B16, V14.B16, V14.B16
-	VEOR V14.B16, V17.B16, V17.B16
-	VEOR V12.B16, V10.B16, V10.B16
-	VAND V2.B16, V10.B16, V10.B16
-	VEOR V10.B16, V16.B16, V16.B16
-	WORD $0x6e31ddb1 // fmul v17.4s, v13.4s, v17.4s
-	WORD $0x6e30ddad // fmul v13.4s, v13.4s, v16.4s
-	WORD $0x6eb0a96a // umaxv s10, v11.4s
-	FMOVS F10, R6
+	VAND V0.B16, V14.B16, V15.B16
+	WORD $0x6e2fe48f // fcmge v15.4s, v4.4s, v15.4s
+	WORD $0x6e2059ef // mvn v15.16b, v15.16b
+	VORR V15.B16, V13.B16, V13.B16
+	VMOV V1.B16, V15.B16
+	VFMLA V5.S4, V12.S4, V15.S4
+	WORD $0x4ea1d5f0 // fsub v16.4s, v15.4s, v1.4s
+	VFMLS V6.S4, V16.S4, V12.S4
+	VFMLS V7.S4, V16.S4, V12.S4
+	FMOVQ 1264(R4), F16
+	VFMLA V12.S4, V8.S4, V16.S4
+	FMOVQ 1280(R4), F17
+	VFMLA V12.S4, V16.S4, V17.S4
+	FMOVQ 1296(R4), F16
+	VFMLA V12.S4, V17.S4, V16.S4
+	FMOVQ 1312(R4), F17
+	VFMLA V12.S4, V16.S4, V17.S4
+	WORD $0x6e2cdd90 // fmul v16.4s, v12.4s, v12.4s
+	VFMLA V17.S4, V16.S4, V12.S4
+	VSHL $23, V15.S4, V15.S4
+	VADD V9.S4, V15.S4, V15.S4
+	VFMLA V15.S4, V12.S4, V15.S4
+	VAND V0.B16, V14.B16, V12.B16
+	VMOV V1.B16, V16.B16
+	VFMLA V10.S4, V12.S4, V16.S4
+	WORD $0x4ea1d611 // fsub v17.4s, v16.4s, v1.4s
+	VFMLS V11.S4, V17.S4, V12.S4
+	FMOVQ 96(R4), F18
+	VFMLS V18.S4, V17.S4, V12.S4
+	FMOVQ 112(R4), F18
+	VFMLS V18.S4, V17.S4, V12.S4
+	WORD $0x6e2cdd91 // fmul v17.4s, v12.4s, v12.4s
+	FMOVQ 176(R4), F18
+	FMOVQ 128(R4), F19
+	VFMLA V17.S4, V19.S4, V18.S4
+	FMOVQ 192(R4), F19
+	VFMLA V17.S4, V18.S4, V19.S4
+	WORD $0x6e33de33 // fmul v19.4s, v17.4s, v19.4s
+	VFMLA V19.S4, V12.S4, V12.S4
+	FMOVQ 208(R4), F18
+	FMOVQ 144(R4), F19
+	VFMLA V17.S4, V19.S4, V18.S4
+	FMOVQ 224(R4), F19
+	VFMLA V17.S4, V18.S4, V19.S4
+	FMOVQ 240(R4), F18
+	VFMLA V17.S4, V19.S4, V18.S4
+	VMOV V9.B16, V19.B16
+	VFMLA V17.S4, V18.S4, V19.S4
+	VSHL $31, V16.S4, V17.S4
+	WORD $0x4ea0aa31 // cmlt v17.4s, v17.4s, #0
+	VMOV V12.B16, V18.B16
+	VBIT V17.B16, V19.B16, V18.B16
+	VBIT V17.B16, V12.B16, V19.B16
+	VSHL $30, V16.S4, V12.S4
+	FMOVQ 160(R4), F17
+	VADD V17.S4, V16.S4, V16.S4
+	VSHL $30, V16.S4, V16.S4
+	VAND V2.B16, V16.B16, V16.B16
+	VEOR V16.B16, V19.B16, V19.B16
+	VEOR V14.B16, V12.B16, V12.B16
+	VAND V2.B16, V12.B16, V12.B16
+	VEOR V12.B16, V18.B16, V18.B16
+	WORD $0x6e33ddf3 // fmul v19.4s, v15.4s, v19.4s
+	WORD $0x6e32ddef // fmul v15.4s, v15.4s, v18.4s
+	WORD $0x6eb0a9ac // umaxv s12, v13.4s
+	FMOVS F12, R6
 	CBNZ R6, hard2
 	MOVD R0, R6
 	TBZ $1, R2, storeOne
-	FMOVD.P F17, 8(R6)
+	FMOVD.P F19, 8(R6)
 	TBZ $0, R2, stored
-	VST1 V17.S[2], (R6)
+	VST1 V19.S[2], (R6)
 	B stored
 
 storeOne:
-	FMOVS F17, (R6)
+	FMOVS F19, (R6)
 
 stored:
 	ADD R5, R0, R6
 	TBZ $1, R2, storeOne2
-	FMOVD.P F13, 8(R6)
+	FMOVD.P F15, 8(R6)
 	TBZ $0, R2, stored2
-	VST1 V13.S[2], (R6)
+	VST1 V15.S[2], (R6)
 	B stored2
 
 storeOne2:
-	FMOVS F13, (R6)
+	FMOVS F15, (R6)
 
 stored2:
 
@@ -2277,19 +2241,19 @@ done:
 	RET
 
 hard:
-	FMOVQ (R0), F10
-	VBIF V11.B16, V17.B16, V10.B16
-	FMOVQ F10, (R0)
+	FMOVQ (R0), F12
+	VBIF V13.B16, V19.B16, V12.B16
+	FMOVQ F12, (R0)
 	ADD R5, R0, R6
-	FMOVQ (R6), F10
-	VBIF V11.B16, V13.B16, V10.B16
+	FMOVQ (R6), F12
+	VBIF V13.B16, V15.B16, V12.B16
 	ADD R5, R0, R6
-	FMOVQ F10, (R6)
+	FMOVQ F12, (R6)
 	MOVD ZR, R6
-	FMOVQ 272(R4), F10
-	VAND V11.B16, V10.B16, V10.B16
-	WORD $0x4eb1b94c // addv s12, v10.4s
-	FMOVD F12, R7
+	FMOVQ 272(R4), F12
+	VAND V13.B16, V12.B16, V12.B16
+	WORD $0x4eb1b98e // addv s14, v12.4s
+	FMOVD F14, R7
 	ORR R7<<0, R6, R6
 	MOVD n+24(FP), R3
 	MOVD R3, R7
@@ -2303,55 +2267,55 @@ hard:
 hard2:
 	MOVD R0, R6
 	TBZ $1, R2, loadOne3
-	FMOVD.P 8(R6), F10
+	FMOVD.P 8(R6), F12
 	TBZ $0, R2, loaded3
-	VLD1 (R6), V10.S[2]
+	VLD1 (R6), V12.S[2]
 	B loaded3
 
 loadOne3:
-	FMOVS (R6), F10
+	FMOVS (R6), F12
 
 loaded3:
-	VBIF V11.B16, V17.B16, V10.B16
+	VBIF V13.B16, V19.B16, V12.B16
 	MOVD R0, R6
 	TBZ $1, R2, storeOne3
-	FMOVD.P F10, 8(R6)
+	FMOVD.P F12, 8(R6)
 	TBZ $0, R2, stored3
-	VST1 V10.S[2], (R6)
+	VST1 V12.S[2], (R6)
 	B stored3
 
 storeOne3:
-	FMOVS F10, (R6)
+	FMOVS F12, (R6)
 
 stored3:
 	ADD R5, R0, R6
 	TBZ $1, R2, loadOne4
-	FMOVD.P 8(R6), F10
+	FMOVD.P 8(R6), F12
 	TBZ $0, R2, loaded4
-	VLD1 (R6), V10.S[2]
+	VLD1 (R6), V12.S[2]
 	B loaded4
 
 loadOne4:
-	FMOVS (R6), F10
+	FMOVS (R6), F12
 
 loaded4:
-	VBIF V11.B16, V13.B16, V10.B16
+	VBIF V13.B16, V15.B16, V12.B16
 	ADD R5, R0, R6
 	TBZ $1, R2, storeOne4
-	FMOVD.P F10, 8(R6)
+	FMOVD.P F12, 8(R6)
 	TBZ $0, R2, stored4
-	VST1 V10.S[2], (R6)
+	VST1 V12.S[2], (R6)
 	B stored4
 
 storeOne4:
-	FMOVS F10, (R6)
+	FMOVS F12, (R6)
 
 stored4:
 	MOVD ZR, R6
-	FMOVQ 272(R4), F10
-	VAND V11.B16, V10.B16, V10.B16
-	WORD $0x4eb1b94c // addv s12, v10.4s
-	FMOVD F12, R7
+	FMOVQ 272(R4), F12
+	VAND V13.B16, V12.B16, V12.B16
+	WORD $0x4eb1b98e // addv s14, v12.4s
+	FMOVD F14, R7
 	ORR R7<<0, R6, R6
 	MOVD n+24(FP), R3
 	MOVD R3, R7
@@ -2382,112 +2346,112 @@ TEXT ·expRxSO2F64NEON(SB), NOSPLIT, $0-64
 	FMOVQ 1360(R4), F6
 	FMOVQ 1376(R4), F7
 	FMOVQ 1392(R4), F8
-	FMOVQ 624(R4), F9
+	FMOVQ 640(R4), F9
+	FMOVQ 336(R4), F10
+	FMOVQ 368(R4), F11
 	CMP $2, R2
 	BLT next
 
 loop:
-	// 105 instructions for 2 matrices, 52.5 each
-	FMOVQ (R1), F10
-	VAND V0.B16, V10.B16, V11.B16
-	WORD $0x6e6be46b // fcmge v11.2d, v3.2d, v11.2d
-	WORD $0x6e20596b // mvn v11.16b, v11.16b
-	ADD R5, R1, R6
-	FMOVQ (R6), F12
+	// 103 instructions for 2 matrices, 51.5 each
+	FMOVQ (R1), F12
 	VAND V0.B16, V12.B16, V13.B16
-	WORD $0x6e6de48d // fcmge v13.2d, v4.2d, v13.2d
+	WORD $0x6e6de46d // fcmge v13.2d, v3.2d, v13.2d
 	WORD $0x6e2059ad // mvn v13.16b, v13.16b
-	VORR V13.B16, V11.B16, V11.B16
-	VMOV V1.B16, V13.B16
-	VFMLA V5.D2, V10.D2, V13.D2
-	WORD $0x4ee1d5ae // fsub v14.2d, v13.2d, v1.2d
-	VFMLS V6.D2, V14.D2, V10.D2
-	VFMLS V7.D2, V14.D2, V10.D2
-	FMOVQ 1408(R4), F14
-	VFMLA V10.D2, V8.D2, V14.D2
-	FMOVQ 1424(R4), F15
-	VFMLA V10.D2, V14.D2, V15.D2
-	FMOVQ 1440(R4), F14
-	VFMLA V10.D2, V15.D2, V14.D2
-	FMOVQ 1456(R4), F15
-	VFMLA V10.D2, V14.D2, V15.D2
-	FMOVQ 1472(R4), F14
-	VFMLA V10.D2, V15.D2, V14.D2
-	FMOVQ 1488(R4), F15
-	VFMLA V10.D2, V14.D2, V15.D2
-	FMOVQ 1504(R4), F14
-	VFMLA V10.D2, V15.D2, V14.D2
-	FMOVQ 1520(R4), F15
-	VFMLA V10.D2, V14.D2, V15.D2
-	FMOVQ 1536(R4), F14
-	VFMLA V10.D2, V15.D2, V14.D2
-	WORD $0x6e6add4f // fmul v15.2d, v10.2d, v10.2d
-	VFMLA V14.D2, V15.D2, V10.D2
-	VSHL $52, V13.D2, V13.D2
-	VADD V9.D2, V13.D2, V13.D2
-	VFMLA V13.D2, V10.D2, V13.D2
-	VAND V0.B16, V12.B16, V10.B16
-	VMOV V1.B16, V14.B16
-	FMOVQ 336(R4), F15
-	VFMLA V15.D2, V10.D2, V14.D2
-	WORD $0x4ee1d5cf // fsub v15.2d, v14.2d, v1.2d
-	FMOVQ 368(R4), F16
-	VFMLS V16.D2, V15.D2, V10.D2
-	FMOVQ 384(R4), F16
-	VFMLS V16.D2, V15.D2, V10.D2
-	FMOVQ 400(R4), F16
-	VFMLS V16.D2, V15.D2, V10.D2
-	WORD $0x6e6add4f // fmul v15.2d, v10.2d, v10.2d
-	FMOVQ 448(R4), F16
-	FMOVQ 416(R4), F17
-	VFMLA V15.D2, V17.D2, V16.D2
-	FMOVQ 464(R4), F17
-	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 480(R4), F16
-	VFMLA V15.D2, V17.D2, V16.D2
-	FMOVQ 496(R4), F17
-	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 512(R4), F16
-	VFMLA V15.D2, V17.D2, V16.D2
-	WORD $0x6e70ddf0 // fmul v16.2d, v15.2d, v16.2d
-	VFMLA V16.D2, V10.D2, V10.D2
-	FMOVQ 528(R4), F16
-	FMOVQ 432(R4), F17
-	VFMLA V15.D2, V17.D2, V16.D2
-	FMOVQ 544(R4), F17
-	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 560(R4), F16
-	VFMLA V15.D2, V17.D2, V16.D2
-	FMOVQ 576(R4), F17
-	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 592(R4), F16
-	VFMLA V15.D2, V17.D2, V16.D2
-	FMOVQ 608(R4), F17
-	VFMLA V15.D2, V16.D2, V17.D2
-	VMOV V9.B16, V16.B16
-	VFMLA V15.D2, V17.D2, V16.D2
-	VSHL $63, V14.D2, V15.D2
-	WORD $0x4ee0a9ef // cmlt v15.2d, v15.2d, #0
-	VMOV V10.B16, V17.B16
-	VBIT V15.B16, V16.B16, V17.B16
-	VBIT V15.B16, V10.B16, V16.B16
-	FMOVQ 640(R4), F10
-	VADD V10.D2, V14.D2, V15.D2
-	VSHL $62, V15.D2, V15.D2
-	VAND V2.B16, V15.B16, V15.B16
-	VEOR V15.B16, V16.B16, V16.B16
-	VSHL $62, V14.D2, V14.D2
-	VEOR V12.B16, V14.B16, V14.B16
-	VAND V2.B16, V14.B16, V14.B16
-	VEOR V14.B16, V17.B16, V17.B16
-	WORD $0x6e70ddb0 // fmul v16.2d, v13.2d, v16.2d
-	WORD $0x6e71ddad // fmul v13.2d, v13.2d, v17.2d
-	WORD $0x6eb0a96a // umaxv s10, v11.4s
-	FMOVS F10, R6
+	ADD R5, R1, R6
+	FMOVQ (R6), F14
+	VAND V0.B16, V14.B16, V15.B16
+	WORD $0x6e6fe48f // fcmge v15.2d, v4.2d, v15.2d
+	WORD $0x6e2059ef // mvn v15.16b, v15.16b
+	VORR V15.B16, V13.B16, V13.B16
+	VMOV V1.B16, V15.B16
+	VFMLA V5.D2, V12.D2, V15.D2
+	WORD $0x4ee1d5f0 // fsub v16.2d, v15.2d, v1.2d
+	VFMLS V6.D2, V16.D2, V12.D2
+	VFMLS V7.D2, V16.D2, V12.D2
+	FMOVQ 1408(R4), F16
+	VFMLA V12.D2, V8.D2, V16.D2
+	FMOVQ 1424(R4), F17
+	VFMLA V12.D2, V16.D2, V17.D2
+	FMOVQ 1440(R4), F16
+	VFMLA V12.D2, V17.D2, V16.D2
+	FMOVQ 1456(R4), F17
+	VFMLA V12.D2, V16.D2, V17.D2
+	FMOVQ 1472(R4), F16
+	VFMLA V12.D2, V17.D2, V16.D2
+	FMOVQ 1488(R4), F17
+	VFMLA V12.D2, V16.D2, V17.D2
+	FMOVQ 1504(R4), F16
+	VFMLA V12.D2, V17.D2, V16.D2
+	FMOVQ 1520(R4), F17
+	VFMLA V12.D2, V16.D2, V17.D2
+	FMOVQ 1536(R4), F16
+	VFMLA V12.D2, V17.D2, V16.D2
+	WORD $0x6e6cdd91 // fmul v17.2d, v12.2d, v12.2d
+	VFMLA V16.D2, V17.D2, V12.D2
+	VSHL $52, V15.D2, V15.D2
+	VADD V9.D2, V15.D2, V15.D2
+	VFMLA V15.D2, V12.D2, V15.D2
+	VAND V0.B16, V14.B16, V12.B16
+	VMOV V1.B16, V16.B16
+	VFMLA V10.D2, V12.D2, V16.D2
+	WORD $0x4ee1d611 // fsub v17.2d, v16.2d, v1.2d
+	VFMLS V11.D2, V17.D2, V12.D2
+	FMOVQ 384(R4), F18
+	VFMLS V18.D2, V17.D2, V12.D2
+	FMOVQ 400(R4), F18
+	VFMLS V18.D2, V17.D2, V12.D2
+	WORD $0x6e6cdd91 // fmul v17.2d, v12.2d, v12.2d
+	FMOVQ 464(R4), F18
+	FMOVQ 416(R4), F19
+	VFMLA V17.D2, V19.D2, V18.D2
+	FMOVQ 480(R4), F19
+	VFMLA V17.D2, V18.D2, V19.D2
+	FMOVQ 496(R4), F18
+	VFMLA V17.D2, V19.D2, V18.D2
+	FMOVQ 512(R4), F19
+	VFMLA V17.D2, V18.D2, V19.D2
+	FMOVQ 528(R4), F18
+	VFMLA V17.D2, V19.D2, V18.D2
+	WORD $0x6e72de32 // fmul v18.2d, v17.2d, v18.2d
+	VFMLA V18.D2, V12.D2, V12.D2
+	FMOVQ 544(R4), F18
+	FMOVQ 432(R4), F19
+	VFMLA V17.D2, V19.D2, V18.D2
+	FMOVQ 560(R4), F19
+	VFMLA V17.D2, V18.D2, V19.D2
+	FMOVQ 576(R4), F18
+	VFMLA V17.D2, V19.D2, V18.D2
+	FMOVQ 592(R4), F19
+	VFMLA V17.D2, V18.D2, V19.D2
+	FMOVQ 608(R4), F18
+	VFMLA V17.D2, V19.D2, V18.D2
+	FMOVQ 624(R4), F19
+	VFMLA V17.D2, V18.D2, V19.D2
+	VMOV V9.B16, V18.B16
+	VFMLA V17.D2, V19.D2, V18.D2
+	VSHL $63, V16.D2, V17.D2
+	WORD $0x4ee0aa31 // cmlt v17.2d, v17.2d, #0
+	VMOV V12.B16, V19.B16
+	VBIT V17.B16, V18.B16, V19.B16
+	VBIT V17.B16, V12.B16, V18.B16
+	FMOVQ 448(R4), F12
+	VADD V12.D2, V16.D2, V17.D2
+	VSHL $62, V17.D2, V17.D2
+	VAND V2.B16, V17.B16, V17.B16
+	VEOR V17.B16, V18.B16, V18.B16
+	VSHL $62, V16.D2, V16.D2
+	VEOR V14.B16, V16.B16, V16.B16
+	VAND V2.B16, V16.B16, V16.B16
+	VEOR V16.B16, V19.B16, V19.B16
+	WORD $0x6e72ddf2 // fmul v18.2d, v15.2d, v18.2d
+	WORD $0x6e73ddef // fmul v15.2d, v15.2d, v19.2d
+	WORD $0x6eb0a9ac // umaxv s12, v13.4s
+	FMOVS F12, R6
 	CBNZ R6, hard
-	FMOVQ F16, (R0)
+	FMOVQ F18, (R0)
 	ADD R5, R0, R6
-	FMOVQ F13, (R6)
+	FMOVQ F15, (R6)
 	ADD $16, R0
 	ADD $16, R1
 	SUB $2, R2
@@ -2497,107 +2461,105 @@ loop:
 next:
 	CBZ R2, done
 	MOVD R1, R6
-	FMOVD (R6), F10
-	VAND V0.B16, V10.B16, V11.B16
-	WORD $0x6e6be46b // fcmge v11.2d, v3.2d, v11.2d
-	WORD $0x6e20596b // mvn v11.16b, v11.16b
-	ADD R5, R1, R6
 	FMOVD (R6), F12
 	VAND V0.B16, V12.B16, V13.B16
-	WORD $0x6e6de48d // fcmge v13.2d, v4.2d, v13.2d
+	WORD $0x6e6de46d // fcmge v13.2d, v3.2d, v13.2d
 	WORD $0x6e2059ad // mvn v13.16b, v13.16b
-	VORR V13.B16, V11.B16, V11.B16
-	VMOV V1.B16, V13.B16
-	VFMLA V5.D2, V10.D2, V13.D2
-	WORD $0x4ee1d5ae // fsub v14.2d, v13.2d, v1.2d
-	VFMLS V6.D2, V14.D2, V10.D2
-	VFMLS V7.D2, V14.D2, V10.D2
-	FMOVQ 1408(R4), F14
-	VFMLA V10.D2, V8.D2, V14.D2
-	FMOVQ 1424(R4), F15
-	VFMLA V10.D2, V14.D2, V15.D2
-	FMOVQ 1440(R4), F14
-	VFMLA V10.D2, V15.D2, V14.D2
-	FMOVQ 1456(R4), F15
-	VFMLA V10.D2, V14.D2, V15.D2
-	FMOVQ 1472(R4), F14
-	VFMLA V10.D2, V15.D2, V14.D2
-	FMOVQ 1488(R4), F15
-	VFMLA V10.D2, V14.D2, V15.D2
-	FMOVQ 1504(R4), F14
-	VFMLA V10.D2, V15.D2, V14.D2
-	FMOVQ 1520(R4), F15
-	VFMLA V10.D2, V14.D2, V15.D2
-	FMOVQ 1536(R4), F14
-	VFMLA V10.D2, V15.D2, V14.D2
-	WORD $0x6e6add4f // fmul v15.2d, v10.2d, v10.2d
-	VFMLA V14.D2, V15.D2, V10.D2
-	VSHL $52, V13.D2, V13.D2
-	VADD V9.D2, V13.D2, V13.D2
-	VFMLA V13.D2, V10.D2, V13.D2
-	VAND V0.B16, V12.B16, V10.B16
-	VMOV V1.B16, V14.B16
-	FMOVQ 336(R4), F15
-	VFMLA V15.D2, V10.D2, V14.D2
-	WORD $0x4ee1d5cf // fsub v15.2d, v14.2d, v1.2d
-	FMOVQ 368(R4), F16
-	VFMLS V16.D2, V15.D2, V10.D2
-	FMOVQ 384(R4), F16
-	VFMLS V16.D2, V15.D2, V10.D2
-	FMOVQ 400(R4), F16
-	VFMLS V16.D2, V15.D2, V10.D2
-	WORD $0x6e6add4f // fmul v15.2d, v10.2d, v10.2d
-	FMOVQ 448(R4), F16
-	FMOVQ 416(R4), F17
-	VFMLA V15.D2, V17.D2, V16.D2
-	FMOVQ 464(R4), F17
-	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 480(R4), F16
-	VFMLA V15.D2, V17.D2, V16.D2
-	FMOVQ 496(R4), F17
-	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 512(R4), F16
-	VFMLA V15.D2, V17.D2, V16.D2
-	WORD $0x6e70ddf0 // fmul v16.2d, v15.2d, v16.2d
-	VFMLA V16.D2, V10.D2, V10.D2
-	FMOVQ 528(R4), F16
-	FMOVQ 432(R4), F17
-	VFMLA V15.D2, V17.D2, V16.D2
-	FMOVQ 544(R4), F17
-	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 560(R4), F16
-	VFMLA V15.D2, V17.D2, V16.D2
-	FMOVQ 576(R4), F17
-	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 592(R4), F16
-	VFMLA V15.D2, V17.D2, V16.D2
-	FMOVQ 608(R4), F17
-	VFMLA V15.D2, V16.D2, V17.D2
-	VMOV V9.B16, V16.B16
-	VFMLA V15.D2, V17.D2, V16.D2
-	VSHL $63, V14.D2, V15.D2
-	WORD $0x4ee0a9ef // cmlt v15.2d, v15.2d, #0
-	VMOV V10.B16, V17.B16
-	VBIT V15.B16, V16.B16, V17.B16
-	VBIT V15.B16, V10.B16, V16.B16
-	FMOVQ 640(R4), F10
-	VADD V10.D2, V14.D2, V15.D2
-	VSHL $62, V15.D2, V15.D2
-	VAND V2.B16, V15.B16, V15.B16
-	VEOR V15.B16, V16.B16, V16.B16
-	VSHL $62, V14.D2, V14.D2
-	VEOR V12.B16, V14.B16, V14.B16
-	VAND V2.B16, V14.B16, V14.B16
-	VEOR V14.B16, V17.B16, V17.B16
-	WORD $0x6e70ddb0 // fmul v16.2d, v13.2d, v16.2d
-	WORD $0x6e71ddad // fmul v13.2d, v13.2d, v17.2d
-	WORD $0x6eb0a96a // umaxv s10, v11.4s
-	FMOVS F10, R6
+	ADD R5, R1, R6
+	FMOVD (R6), F14
+	VAND V0.B16, V14.B16, V15.B16
+	WORD $0x6e6fe48f // fcmge v15.2d, v4.2d, v15.2d
+	WORD $0x6e2059ef // mvn v15.16b, v15.16b
+	VORR V15.B16, V13.B16, V13.B16
+	VMOV V1.B16, V15.B16
+	VFMLA V5.D2, V12.D2, V15.D2
+	WORD $0x4ee1d5f0 // fsub v16.2d, v15.2d, v1.2d
+	VFMLS V6.D2, V16.D2, V12.D2
+	VFMLS V7.D2, V16.D2, V12.D2
+	FMOVQ 1408(R4), F16
+	VFMLA V12.D2, V8.D2, V16.D2
+	FMOVQ 1424(R4), F17
+	VFMLA V12.D2, V16.D2, V17.D2
+	FMOVQ 1440(R4), F16
+	VFMLA V12.D2, V17.D2, V16.D2
+	FMOVQ 1456(R4), F17
+	VFMLA V12.D2, V16.D2, V17.D2
+	FMOVQ 1472(R4), F16
+	VFMLA V12.D2, V17.D2, V16.D2
+	FMOVQ 1488(R4), F17
+	VFMLA V12.D2, V16.D2, V17.D2
+	FMOVQ 1504(R4), F16
+	VFMLA V12.D2, V17.D2, V16.D2
+	FMOVQ 1520(R4), F17
+	VFMLA V12.D2, V16.D2, V17.D2
+	FMOVQ 1536(R4), F16
+	VFMLA V12.D2, V17.D2, V16.D2
+	WORD $0x6e6cdd91 // fmul v17.2d, v12.2d, v12.2d
+	VFMLA V16.D2, V17.D2, V12.D2
+	VSHL $52, V15.D2, V15.D2
+	VADD V9.D2, V15.D2, V15.D2
+	VFMLA V15.D2, V12.D2, V15.D2
+	VAND V0.B16, V14.B16, V12.B16
+	VMOV V1.B16, V16.B16
+	VFMLA V10.D2, V12.D2, V16.D2
+	WORD $0x4ee1d611 // fsub v17.2d, v16.2d, v1.2d
+	VFMLS V11.D2, V17.D2, V12.D2
+	FMOVQ 384(R4), F18
+	VFMLS V18.D2, V17.D2, V12.D2
+	FMOVQ 400(R4), F18
+	VFMLS V18.D2, V17.D2, V12.D2
+	WORD $0x6e6cdd91 // fmul v17.2d, v12.2d, v12.2d
+	FMOVQ 464(R4), F18
+	FMOVQ 416(R4), F19
+	VFMLA V17.D2, V19.D2, V18.D2
+	FMOVQ 480(R4), F19
+	VFMLA V17.D2, V18.D2, V19.D2
+	FMOVQ 496(R4), F18
+	VFMLA V17.D2, V19.D2, V18.D2
+	FMOVQ 512(R4), F19
+	VFMLA V17.D2, V18.D2, V19.D2
+	FMOVQ 528(R4), F18
+	VFMLA V17.D2, V19.D2, V18.D2
+	WORD $0x6e72de32 // fmul v18.2d, v17.2d, v18.2d
+	VFMLA V18.D2, V12.D2, V12.D2
+	FMOVQ 544(R4), F18
+	FMOVQ 432(R4), F19
+	VFMLA V17.D2, V19.D2, V18.D2
+	FMOVQ 560(R4), F19
+	VFMLA V17.D2, V18.D2, V19.D2
+	FMOVQ 576(R4), F18
+	VFMLA V17.D2, V19.D2, V18.D2
+	FMOVQ 592(R4), F19
+	VFMLA V17.D2, V18.D2, V19.D2
+	FMOVQ 608(R4), F18
+	VFMLA V17.D2, V19.D2, V18.D2
+	FMOVQ 624(R4), F19
+	VFMLA V17.D2, V18.D2, V19.D2
+	VMOV V9.B16, V18.B16
+	VFMLA V17.D2, V19.D2, V18.D2
+	VSHL $63, V16.D2, V17.D2
+	WORD $0x4ee0aa31 // cmlt v17.2d, v17.2d, #0
+	VMOV V12.B16, V19.B16
+	VBIT V17.B16, V18.B16, V19.B16
+	VBIT V17.B16, V12.B16, V18.B16
+	FMOVQ 448(R4), F12
+	VADD V12.D2, V16.D2, V17.D2
+	VSHL $62, V17.D2, V17.D2
+	VAND V2.B16, V17.B16, V17.B16
+	VEOR V17.B16, V18.B16, V18.B16
+	VSHL $62, V16.D2, V16.D2
+	VEOR V14.B16, V16.B16, V16.B16
+	VAND V2.B16, V16.B16, V16.B16
+	VEOR V16.B16, V19.B16, V19.B16
+	WORD $0x6e72ddf2 // fmul v18.2d, v15.2d, v18.2d
+	WORD $0x6e73ddef // fmul v15.2d, v15.2d, v19.2d
+	WORD $0x6eb0a9ac // umaxv s12, v13.4s
+	FMOVS F12, R6
 	CBNZ R6, hard2
 	MOVD R0, R6
-	FMOVD F16, (R6)
+	FMOVD F18, (R6)
 	ADD R5, R0, R6
-	FMOVD F13, (R6)
+	FMOVD F15, (R6)
 
 done:
 	MOVD n+24(FP), R3
@@ -2607,19 +2569,19 @@ done:
 	RET
 
 hard:
-	FMOVQ (R0), F10
-	VBIF V11.B16, V16.B16, V10.B16
-	FMOVQ F10, (R0)
+	FMOVQ (R0), F12
+	VBIF V13.B16, V18.B16, V12.B16
+	FMOVQ F12, (R0)
 	ADD R5, R0, R6
-	FMOVQ (R6), F10
-	VBIF V11.B16, V13.B16, V10.B16
+	FMOVQ (R6), F12
+	VBIF V13.B16, V15.B16, V12.B16
 	ADD R5, R0, R6
-	FMOVQ F10, (R6)
+	FMOVQ F12, (R6)
 	MOVD ZR, R6
-	FMOVQ 656(R4), F10
-	VAND V11.B16, V10.B16, V10.B16
-	WORD $0x5ef1b94c // addp d12, v10.2d
-	FMOVD F12, R7
+	FMOVQ 656(R4), F12
+	VAND V13.B16, V12.B16, V12.B16
+	WORD $0x5ef1b98e // addp d14, v12.2d
+	FMOVD F14, R7
 	ORR R7<<0, R6, R6
 	MOVD n+24(FP), R3
 	MOVD R3, R7
@@ -2632,20 +2594,20 @@ hard:
 
 hard2:
 	MOVD R0, R6
-	FMOVD (R6), F10
-	VBIF V11.B16, V16.B16, V10.B16
+	FMOVD (R6), F12
+	VBIF V13.B16, V18.B16, V12.B16
 	MOVD R0, R6
-	FMOVD F10, (R6)
+	FMOVD F12, (R6)
 	ADD R5, R0, R6
-	FMOVD (R6), F10
-	VBIF V11.B16, V13.B16, V10.B16
+	FMOVD (R6), F12
+	VBIF V13.B16, V15.B16, V12.B16
 	ADD R5, R0, R6
-	FMOVD F10, (R6)
+	FMOVD F12, (R6)
 	MOVD ZR, R6
-	FMOVQ 656(R4), F10
-	VAND V11.B16, V10.B16, V10.B16
-	WORD $0x5ef1b94c // addp d12, v10.2d
-	FMOVD F12, R7
+	FMOVQ 656(R4), F12
+	VAND V13.B16, V12.B16, V12.B16
+	WORD $0x5ef1b98e // addp d14, v12.2d
+	FMOVD F14, R7
 	ORR R7<<0, R6, R6
 	MOVD n+24(FP), R3
 	MOVD R3, R7
@@ -2668,150 +2630,148 @@ TEXT ·logRxSO2F32NEON(SB), NOSPLIT, $0-64
 	MOVD stride+32(FP), R5
 	LSL $2, R5
 	FMOVQ (R4), F0
-	FMOVQ 672(R4), F1
-	FMOVQ 1552(R4), F2
-	FMOVQ 1568(R4), F3
-	FMOVQ 1584(R4), F4
-	FMOVQ 1600(R4), F5
-	FMOVQ 240(R4), F6
-	FMOVQ 1232(R4), F7
-	FMOVQ 1616(R4), F8
-	FMOVQ 1216(R4), F9
+	FMOVQ 16(R4), F1
+	FMOVQ 672(R4), F2
+	FMOVQ 1552(R4), F3
+	FMOVQ 1568(R4), F4
+	FMOVQ 1584(R4), F5
+	FMOVQ 1600(R4), F6
+	FMOVQ 256(R4), F7
+	FMOVQ 1232(R4), F8
+	FMOVQ 1616(R4), F9
+	FMOVQ 1216(R4), F10
+	FMOVQ 1632(R4), F11
 	CMP $4, R2
 	BLT next
 
 loop:
-	// 135 instructions for 4 matrices, 33.75 each
-	FMOVQ (R1), F10
-	VAND V0.B16, V10.B16, V11.B16
-	ADD R5, R1, R6
-	FMOVQ (R6), F12
+	// 131 instructions for 4 matrices, 32.75 each
+	FMOVQ (R1), F12
 	VAND V0.B16, V12.B16, V13.B16
-	WORD $0x6eade56e // fcmgt v14.4s, v11.4s, v13.4s
-	VBSL V13.B16, V11.B16, V14.B16
-	WORD $0x4e2ae54b // fcmeq v11.4s, v10.4s, v10.4s
+	ADD R5, R1, R6
+	FMOVQ (R6), F14
+	VAND V0.B16, V14.B16, V15.B16
+	WORD $0x6eafe5b0 // fcmgt v16.4s, v13.4s, v15.4s
+	VBSL V15.B16, V13.B16, V16.B16
 	WORD $0x4e2ce58d // fcmeq v13.4s, v12.4s, v12.4s
-	VAND V13.B16, V11.B16, V11.B16
-	WORD $0x6e20596b // mvn v11.16b, v11.16b
-	WORD $0x6e2ee44d // fcmge v13.4s, v2.4s, v14.4s
+	WORD $0x4e2ee5cf // fcmeq v15.4s, v14.4s, v14.4s
+	VAND V15.B16, V13.B16, V13.B16
 	WORD $0x6e2059ad // mvn v13.16b, v13.16b
-	WORD $0x6e23e5ce // fcmge v14.4s, v14.4s, v3.4s
-	WORD $0x6e2059ce // mvn v14.16b, v14.16b
-	VORR V14.B16, V13.B16, V13.B16
-	VORR V13.B16, V11.B16, V11.B16
-	VAND V0.B16, V10.B16, V13.B16
-	VAND V0.B16, V12.B16, V14.B16
-	WORD $0x6eaee5af // fcmgt v15.4s, v13.4s, v14.4s
-	VBSL V14.B16, V13.B16, V15.B16
-	VAND V0.B16, V10.B16, V13.B16
-	VAND V0.B16, V12.B16, V14.B16
-	WORD $0x6eade5d0 // fcmgt v16.4s, v14.4s, v13.4s
-	VBSL V14.B16, V13.B16, V16.B16
-	WORD $0x6e2fdded // fmul v13.4s, v15.4s, v15.4s
-	WORD $0x6e30de0e // fmul v14.4s, v16.4s, v16.4s
-	WORD $0x4e2ed5b1 // fadd v17.4s, v13.4s, v14.4s
-	WORD $0x4eadd632 // fsub v18.4s, v17.4s, v13.4s
-	WORD $0x4eb2d5d2 // fsub v18.4s, v14.4s, v18.4s
-	WORD $0x6ea0f9ad // fneg v13.4s, v13.4s
-	VFMLA V15.S4, V15.S4, V13.S4
-	WORD $0x6ea0f9ce // fneg v14.4s, v14.4s
-	VFMLA V16.S4, V16.S4, V14.S4
-	WORD $0x4e2ed5ad // fadd v13.4s, v13.4s, v14.4s
-	WORD $0x4e2dd652 // fadd v18.4s, v18.4s, v13.4s
-	VSUB V4.S4, V17.S4, V13.S4
-	VAND V5.B16, V13.B16, V13.B16
-	VSUB V13.S4, V17.S4, V14.S4
-	WORD $0x4ea6d5ce // fsub v14.4s, v14.4s, v6.4s
-	WORD $0x4f2905ad // sshr v13.4s, v13.4s, #23
-	WORD $0x4e21d9ad // scvtf v13.4s, v13.4s
-	WORD $0x6e31fe52 // fdiv v18.4s, v18.4s, v17.4s
-	WORD $0x6e27ddaf // fmul v15.4s, v13.4s, v7.4s
-	WORD $0x4e32d5ef // fadd v15.4s, v15.4s, v18.4s
-	WORD $0x6e2eddd0 // fmul v16.4s, v14.4s, v14.4s
-	FMOVQ 1632(R4), F17
-	VFMLA V14.S4, V8.S4, V17.S4
-	FMOVQ 1648(R4), F18
-	VFMLA V14.S4, V17.S4, V18.S4
-	FMOVQ 1664(R4), F17
-	VFMLA V14.S4, V18.S4, V17.S4
-	FMOVQ 1680(R4), F18
-	VFMLA V14.S4, V17.S4, V18.S4
-	FMOVQ 1696(R4), F17
-	VFMLA V14.S4, V18.S4, V17.S4
-	FMOVQ 1712(R4), F18
-	VFMLA V14.S4, V17.S4, V18.S4
-	FMOVQ 1728(R4), F17
-	VFMLA V14.S4, V18.S4, V17.S4
-	FMOVQ 1744(R4), F18
-	VFMLA V14.S4, V17.S4, V18.S4
-	VFMLA V18.S4, V16.S4, V15.S4
-	WORD $0x4e2ed5ef // fadd v15.4s, v15.4s, v14.4s
-	VFMLA V9.S4, V13.S4, V15.S4
-	FMOVQ 1760(R4), F13
-	WORD $0x6e2dddef // fmul v15.4s, v15.4s, v13.4s
-	WORD $0x4e21d58c // fadd v12.4s, v12.4s, v1.4s
-	VAND V0.B16, V10.B16, V13.B16
-	VAND V0.B16, V12.B16, V14.B16
-	WORD $0x6eade5d0 // fcmgt v16.4s, v14.4s, v13.4s
-	VBSL V14.B16, V13.B16, V16.B16
-	WORD $0x6eade5d1 // fcmgt v17.4s, v14.4s, v13.4s
-	VBSL V13.B16, V14.B16, V17.B16
-	WORD $0x6e31fe10 // fdiv v16.4s, v16.4s, v17.4s
-	WORD $0x6e30de11 // fmul v17.4s, v16.4s, v16.4s
-	WORD $0x6e31de12 // fmul v18.4s, v16.4s, v17.4s
-	FMOVQ 704(R4), F19
-	FMOVQ 688(R4), F20
-	VFMLA V17.S4, V20.S4, V19.S4
-	FMOVQ 720(R4), F20
-	VFMLA V17.S4, V19.S4, V20.S4
-	FMOVQ 736(R4), F19
-	VFMLA V17.S4, V20.S4, V19.S4
-	FMOVQ 752(R4), F20
-	VFMLA V17.S4, V19.S4, V20.S4
-	FMOVQ 768(R4), F19
-	VFMLA V17.S4, V20.S4, V19.S4
-	FMOVQ 784(R4), F20
-	VFMLA V17.S4, V19.S4, V20.S4
-	FMOVQ 800(R4), F19
-	VFMLA V17.S4, V20.S4, V19.S4
-	FMOVQ 816(R4), F20
-	VFMLA V17.S4, V19.S4, V20.S4
-	FMOVQ 832(R4), F19
-	VFMLA V17.S4, V20.S4, V19.S4
-	VMOV V16.B16, V17.B16
-	VFMLA V19.S4, V18.S4, V17.S4
-	WORD $0x4e30e612 // fcmeq v18.4s, v16.4s, v16.4s
-	WORD $0x6e205a52 // mvn v18.16b, v18.16b
-	VORR V18.B16, V11.B16, V11.B16
-	WORD $0x6eade5ce // fcmgt v14.4s, v14.4s, v13.4s
-	FMOVQ 16(R4), F16
-	VAND V16.B16, V14.B16, V13.B16
-	VEOR V13.B16, V17.B16, V13.B16
-	FMOVQ 96(R4), F17
-	VAND V17.B16, V14.B16, V16.B16
-	WORD $0x4e30d5b0 // fadd v16.4s, v13.4s, v16.4s
-	FMOVQ 80(R4), F13
-	VAND V13.B16, V14.B16, V14.B16
-	WORD $0x4e2ed60e // fadd v14.4s, v16.4s, v14.4s
-	WORD $0x4ea0e94a // fcmlt v10.4s, v10.4s, #0.0
-	FMOVQ 16(R4), F16
-	VAND V16.B16, V10.B16, V13.B16
-	VEOR V13.B16, V14.B16, V13.B16
-	FMOVQ 848(R4), F16
-	VAND V16.B16, V10.B16, V14.B16
-	WORD $0x4e2ed5ae // fadd v14.4s, v13.4s, v14.4s
-	FMOVQ 864(R4), F13
-	VAND V13.B16, V10.B16, V10.B16
-	WORD $0x4e2ad5ca // fadd v10.4s, v14.4s, v10.4s
-	FMOVQ 16(R4), F13
-	VAND V13.B16, V12.B16, V12.B16
-	VORR V10.B16, V12.B16, V12.B16
-	WORD $0x6eb0a96a // umaxv s10, v11.4s
-	FMOVS F10, R6
+	WORD $0x6e30e46f // fcmge v15.4s, v3.4s, v16.4s
+	WORD $0x6e2059ef // mvn v15.16b, v15.16b
+	WORD $0x6e24e610 // fcmge v16.4s, v16.4s, v4.4s
+	WORD $0x6e205a10 // mvn v16.16b, v16.16b
+	VORR V16.B16, V15.B16, V15.B16
+	VORR V15.B16, V13.B16, V13.B16
+	VAND V0.B16, V12.B16, V15.B16
+	VAND V0.B16, V14.B16, V16.B16
+	WORD $0x6eb0e5f1 // fcmgt v17.4s, v15.4s, v16.4s
+	VBSL V16.B16, V15.B16, V17.B16
+	VAND V0.B16, V12.B16, V15.B16
+	VAND V0.B16, V14.B16, V16.B16
+	WORD $0x6eafe612 // fcmgt v18.4s, v16.4s, v15.4s
+	VBSL V16.B16, V15.B16, V18.B16
+	WORD $0x6e31de2f // fmul v15.4s, v17.4s, v17.4s
+	WORD $0x6e32de50 // fmul v16.4s, v18.4s, v18.4s
+	WORD $0x4e30d5f3 // fadd v19.4s, v15.4s, v16.4s
+	WORD $0x4eafd674 // fsub v20.4s, v19.4s, v15.4s
+	WORD $0x4eb4d614 // fsub v20.4s, v16.4s, v20.4s
+	WORD $0x6ea0f9ef // fneg v15.4s, v15.4s
+	VFMLA V17.S4, V17.S4, V15.S4
+	WORD $0x6ea0fa10 // fneg v16.4s, v16.4s
+	VFMLA V18.S4, V18.S4, V16.S4
+	WORD $0x4e30d5ef // fadd v15.4s, v15.4s, v16.4s
+	WORD $0x4e2fd694 // fadd v20.4s, v20.4s, v15.4s
+	VSUB V5.S4, V19.S4, V15.S4
+	VAND V6.B16, V15.B16, V15.B16
+	VSUB V15.S4, V19.S4, V16.S4
+	WORD $0x4ea7d610 // fsub v16.4s, v16.4s, v7.4s
+	WORD $0x4f2905ef // sshr v15.4s, v15.4s, #23
+	WORD $0x4e21d9ef // scvtf v15.4s, v15.4s
+	WORD $0x6e33fe94 // fdiv v20.4s, v20.4s, v19.4s
+	WORD $0x6e28ddf1 // fmul v17.4s, v15.4s, v8.4s
+	WORD $0x4e34d631 // fadd v17.4s, v17.4s, v20.4s
+	WORD $0x6e30de12 // fmul v18.4s, v16.4s, v16.4s
+	FMOVQ 1648(R4), F19
+	VFMLA V16.S4, V9.S4, V19.S4
+	FMOVQ 1664(R4), F20
+	VFMLA V16.S4, V19.S4, V20.S4
+	FMOVQ 1680(R4), F19
+	VFMLA V16.S4, V20.S4, V19.S4
+	FMOVQ 1696(R4), F20
+	VFMLA V16.S4, V19.S4, V20.S4
+	FMOVQ 1712(R4), F19
+	VFMLA V16.S4, V20.S4, V19.S4
+	FMOVQ 1728(R4), F20
+	VFMLA V16.S4, V19.S4, V20.S4
+	FMOVQ 1744(R4), F19
+	VFMLA V16.S4, V20.S4, V19.S4
+	FMOVQ 1760(R4), F20
+	VFMLA V16.S4, V19.S4, V20.S4
+	VFMLA V20.S4, V18.S4, V17.S4
+	WORD $0x4e30d631 // fadd v17.4s, v17.4s, v16.4s
+	VFMLA V10.S4, V15.S4, V17.S4
+	WORD $0x6e2bde31 // fmul v17.4s, v17.4s, v11.4s
+	WORD $0x4e22d5ce // fadd v14.4s, v14.4s, v2.4s
+	VAND V0.B16, V12.B16, V15.B16
+	VAND V0.B16, V14.B16, V16.B16
+	WORD $0x6eafe612 // fcmgt v18.4s, v16.4s, v15.4s
+	VBSL V16.B16, V15.B16, V18.B16
+	WORD $0x6eafe613 // fcmgt v19.4s, v16.4s, v15.4s
+	VBSL V15.B16, V16.B16, V19.B16
+	WORD $0x6e33fe52 // fdiv v18.4s, v18.4s, v19.4s
+	WORD $0x6e32de53 // fmul v19.4s, v18.4s, v18.4s
+	WORD $0x6e33de54 // fmul v20.4s, v18.4s, v19.4s
+	FMOVQ 736(R4), F21
+	FMOVQ 688(R4), F22
+	VFMLA V19.S4, V22.S4, V21.S4
+	FMOVQ 752(R4), F22
+	VFMLA V19.S4, V21.S4, V22.S4
+	FMOVQ 768(R4), F21
+	VFMLA V19.S4, V22.S4, V21.S4
+	FMOVQ 784(R4), F22
+	VFMLA V19.S4, V21.S4, V22.S4
+	FMOVQ 800(R4), F21
+	VFMLA V19.S4, V22.S4, V21.S4
+	FMOVQ 816(R4), F22
+	VFMLA V19.S4, V21.S4, V22.S4
+	FMOVQ 832(R4), F21
+	VFMLA V19.S4, V22.S4, V21.S4
+	FMOVQ 848(R4), F22
+	VFMLA V19.S4, V21.S4, V22.S4
+	FMOVQ 864(R4), F21
+	VFMLA V19.S4, V22.S4, V21.S4
+	VMOV V18.B16, V19.B16
+	VFMLA V21.S4, V20.S4, V19.S4
+	WORD $0x4e32e654 // fcmeq v20.4s, v18.4s, v18.4s
+	WORD $0x6e205a94 // mvn v20.16b, v20.16b
+	VORR V20.B16, V13.B16, V13.B16
+	WORD $0x6eafe610 // fcmgt v16.4s, v16.4s, v15.4s
+	VAND V1.B16, V16.B16, V15.B16
+	VEOR V15.B16, V19.B16, V15.B16
+	FMOVQ 96(R4), F19
+	VAND V19.B16, V16.B16, V18.B16
+	WORD $0x4e32d5f2 // fadd v18.4s, v15.4s, v18.4s
+	FMOVQ 80(R4), F15
+	VAND V15.B16, V16.B16, V16.B16
+	WORD $0x4e30d650 // fadd v16.4s, v18.4s, v16.4s
+	WORD $0x4ea0e98c // fcmlt v12.4s, v12.4s, #0.0
+	VAND V1.B16, V12.B16, V15.B16
+	VEOR V15.B16, V16.B16, V15.B16
+	FMOVQ 704(R4), F18
+	VAND V18.B16, V12.B16, V16.B16
+	WORD $0x4e30d5f0 // fadd v16.4s, v15.4s, v16.4s
+	FMOVQ 720(R4), F15
+	VAND V15.B16, V12.B16, V12.B16
+	WORD $0x4e2cd60c // fadd v12.4s, v16.4s, v12.4s
+	VAND V1.B16, V14.B16, V14.B16
+	VORR V12.B16, V14.B16, V14.B16
+	WORD $0x6eb0a9ac // umaxv s12, v13.4s
+	FMOVS F12, R6
 	CBNZ R6, hard
-	FMOVQ F15, (R0)
+	FMOVQ F17, (R0)
 	ADD R5, R0, R6
-	FMOVQ F12, (R6)
+	FMOVQ F14, (R6)
 	ADD $16, R0
 	ADD $16, R1
 	SUB $4, R2
@@ -2822,170 +2782,166 @@ next:
 	CBZ R2, done
 	MOVD R1, R6
 	TBZ $1, R2, loadOne
-	FMOVD.P 8(R6), F10
+	FMOVD.P 8(R6), F12
 	TBZ $0, R2, loaded
-	VLD1 (R6), V10.S[2]
+	VLD1 (R6), V12.S[2]
 	B loaded
 
 loadOne:
-	FMOVS (R6), F10
+	FMOVS (R6), F12
 
 loaded:
-	VAND V0.B16, V10.B16, V11.B16
+	VAND V0.B16, V12.B16, V13.B16
 	ADD R5, R1, R6
 	TBZ $1, R2, loadOne2
-	FMOVD.P 8(R6), F12
+	FMOVD.P 8(R6), F14
 	TBZ $0, R2, loaded2
-	VLD1 (R6), V12.S[2]
+	VLD1 (R6), V14.S[2]
 	B loaded2
 
 loadOne2:
-	FMOVS (R6), F12
+	FMOVS (R6), F14
 
 loaded2:
-	VAND V0.B16, V12.B16, V13.B16
-	WORD $0x6eade56e // fcmgt v14.4s, v11.4s, v13.4s
-	VBSL V13.B16, V11.B16, V14.B16
-	WORD $0x4e2ae54b // fcmeq v11.4s, v10.4s, v10.4s
+	VAND V0.B16, V14.B16, V15.B16
+	WORD $0x6eafe5b0 // fcmgt v16.4s, v13.4s, v15.4s
+	VBSL V15.B16, V13.B16, V16.B16
 	WORD $0x4e2ce58d // fcmeq v13.4s, v12.4s, v12.4s
-	VAND V13.B16, V11.B16, V11.B16
-	WORD $0x6e20596b // mvn v11.16b, v11.16b
-	WORD $0x6e2ee44d // fcmge v13.4s, v2.4s, v14.4s
+	WORD $0x4e2ee5cf // fcmeq v15.4s, v14.4s, v14.4s
+	VAND V15.B16, V13.B16, V13.B16
 	WORD $0x6e2059ad // mvn v13.16b, v13.16b
-	WORD $0x6e23e5ce // fcmge v14.4s, v14.4s, v3.4s
-	WORD $0x6e2059ce // mvn v14.16b, v14.16b
-	VORR V14.B16, V13.B16, V13.B16
-	VORR V13.B16, V11.B16, V11.B16
-	VAND V0.B16, V10.B16, V13.B16
-	VAND V0.B16, V12.B16, V14.B16
-	WORD $0x6eaee5af // fcmgt v15.4s, v13.4s, v14.4s
-	VBSL V14.B16, V13.B16, V15.B16
-	VAND V0.B16, V10.B16, V13.B16
-	VAND V0.B16, V12.B16, V14.B16
-	WORD $0x6eade5d0 // fcmgt v16.4s, v14.4s, v13.4s
-	VBSL V14.B16, V13.B16, V16.B16
-	WORD $0x6e2fdded // fmul v13.4s, v15.4s, v15.4s
-	WORD $0x6e30de0e // fmul v14.4s, v16.4s, v16.4s
-	WORD $0x4e2ed5b1 // fadd v17.4s, v13.4s, v14.4s
-	WORD $0x4eadd632 // fsub v18.4s, v17.4s, v13.4s
-	WORD $0x4eb2d5d2 // fsub v18.4s, v14.4s, v18.4s
-	WORD $0x6ea0f9ad // fneg v13.4s, v13.4s
-	VFMLA V15.S4, V15.S4, V13.S4
-	WORD $0x6ea0f9ce // fneg v14.4s, v14.4s
-	VFMLA V16.S4, V16.S4, V14.S4
-	WORD $0x4e2ed5ad // fadd v13.4s, v13.4s, v14.4s
-	WORD $0x4e2dd652 // fadd v18.4s, v18.4s, v13.4s
-	VSUB V4.S4, V17.S4, V13.S4
-	VAND V5.B16, V13.B16, V13.B16
-	VSUB V13.S4, V17.S4, V14.S4
-	WORD $0x4ea6d5ce // fsub v14.4s, v14.4s, v6.4s
-	WORD $0x4f2905ad // sshr v13.4s, v13.4s, #23
-	WORD $0x4e21d9ad // scvtf v13.4s, v13.4s
-	WORD $0x6e31fe52 // fdiv v18.4s, v18.4s, v17.4s
-	WORD $0x6e27ddaf // fmul v15.4s, v13.4s, v7.4s
-	WORD $0x4e32d5ef // fadd v15.4s, v15.4s, v18.4s
-	WORD $0x6e2eddd0 // fmul v16.4s, v14.4s, v14.4s
-	FMOVQ 1632(R4), F17
-	VFMLA V14.S4, V8.S4, V17.S4
-	FMOVQ 1648(R4), F18
-	VFMLA V14.S4, V17.S4, V18.S4
-	FMOVQ 1664(R4), F17
-	VFMLA V14.S4, V18.S4, V17.S4
-	FMOVQ 1680(R4), F18
-	VFMLA V14.S4, V17.S4, V18.S4
-	FMOVQ 1696(R4), F17
-	VFMLA V14.S4, V18.S4, V17.S4
-	FMOVQ 1712(R4), F18
-	VFMLA V14.S4, V17.S4, V18.S4
-	FMOVQ 1728(R4), F17
-	VFMLA V14.S4, V18.S4, V17.S4
-	FMOVQ 1744(R4), F18
-	VFMLA V14.S4, V17.S4, V18.S4
-	VFMLA V18.S4, V16.S4, V15.S4
-	WORD $0x4e2ed5ef // fadd v15.4s, v15.4s, v14.4s
-	VFMLA V9.S4, V13.S4, V15.S4
-	FMOVQ 1760(R4), F13
-	WORD $0x6e2dddef // fmul v15.4s, v15.4s, v13.4s
-	WORD $0x4e21d58c // fadd v12.4s, v12.4s, v1.4s
-	VAND V0.B16, V10.B16, V13.B16
-	VAND V0.B16, V12.B16, V14.B16
-	WORD $0x6eade5d0 // fcmgt v16.4s, v14.4s, v13.4s
-	VBSL V14.B16, V13.B16, V16.B16
-	WORD $0x6eade5d1 // fcmgt v17.4s, v14.4s, v13.4s
-	VBSL V13.B16, V14.B16, V17.B16
-	WORD $0x6e31fe10 // fdiv v16.4s, v16.4s, v17.4s
-	WORD $0x6e30de11 // fmul v17.4s, v16.4s, v16.4s
-	WORD $0x6e31de12 // fmul v18.4s, v16.4s, v17.4s
-	FMOVQ 704(R4), F19
-	FMOVQ 688(R4), F20
-	VFMLA V17.S4, V20.S4, V19.S4
-	FMOVQ 720(R4), F20
-	VFMLA V17.S4, V19.S4, V20.S4
-	FMOVQ 736(R4), F19
-	VFMLA V17.S4, V20.S4, V19.S4
-	FMOVQ 752(R4), F20
-	VFMLA V17.S4, V19.S4, V20.S4
-	FMOVQ 768(R4), F19
-	VFMLA V17.S4, V20.S4, V19.S4
-	FMOVQ 784(R4), F20
-	VFMLA V17.S4, V19.S4, V20.S4
-	FMOVQ 800(R4), F19
-	VFMLA V17.S4, V20.S4, V19.S4
-	FMOVQ 816(R4), F20
-	VFMLA V17.S4, V19.S4, V20.S4
-	FMOVQ 832(R4), F19
-	VFMLA V17.S4, V20.S4, V19.S4
-	VMOV V16.B16, V17.B16
-	VFMLA V19.S4, V18.S4, V17.S4
-	WORD $0x4e30e612 // fcmeq v18.4s, v16.4s, v16.4s
-	WORD $0x6e205a52 // mvn v18.16b, v18.16b
-	VORR V18.B16, V11.B16, V11.B16
-	WORD $0x6eade5ce // fcmgt v14.4s, v14.4s, v13.4s
-	FMOVQ 16(R4), F16
-	VAND V16.B16, V14.B16, V13.B16
-	VEOR V13.B16, V17.B16, V13.B16
-	FMOVQ 96(R4), F17
-	VAND V17.B16, V14.B16, V16.B16
-	WORD $0x4e30d5b0 // fadd v16.4s, v13.4s, v16.4s
-	FMOVQ 80(R4), F13
-	VAND V13.B16, V14.B16, V14.B16
-	WORD $0x4e2ed60e // fadd v14.4s, v16.4s, v14.4s
-	WORD $0x4ea0e94a // fcmlt v10.4s, v10.4s, #0.0
-	FMOVQ 16(R4), F16
-	VAND V16.B16, V10.B16, V13.B16
-	VEOR V13.B16, V14.B16, V13.B16
-	FMOVQ 848(R4), F16
-	VAND V16.B16, V10.B16, V14.B16
-	WORD $0x4e2ed5ae // fadd v14.4s, v13.4s, v14.4s
-	FMOVQ 864(R4), F13
-	VAND V13.B16, V10.B16, V10.B16
-	WORD $0x4e2ad5ca // fadd v10.4s, v14.4s, v10.4s
-	FMOVQ 16(R4), F13
-	VAND V13.B16, V12.B16, V12.B16
-	VORR V10.B16, V12.B16, V12.B16
-	WORD $0x6eb0a96a // umaxv s10, v11.4s
-	FMOVS F10, R6
+	WORD $0x6e30e46f // fcmge v15.4s, v3.4s, v16.4s
+	WORD $0x6e2059ef // mvn v15.16b, v15.16b
+	WORD $0x6e24e610 // fcmge v16.4s, v16.4s, v4.4s
+	WORD $0x6e205a10 // mvn v16.16b, v16.16b
+	VORR V16.B16, V15.B16, V15.B16
+	VORR V15.B16, V13.B16, V13.B16
+	VAND V0.B16, V12.B16, V15.B16
+	VAND V0.B16, V14.B16, V16.B16
+	WORD $0x6eb0e5f1 // fcmgt v17.4s, v15.4s, v16.4s
+	VBSL V16.B16, V15.B16, V17.B16
+	VAND V0.B16, V12.B16, V15.B16
+	VAND V0.B16, V14.B16, V16.B16
+	WORD $0x6eafe612 // fcmgt v18.4s, v16.4s, v15.4s
+	VBSL V16.B16, V15.B16, V18.B16
+	WORD $0x6e31de2f // fmul v15.4s, v17.4s, v17.4s
+	WORD $0x6e32de50 // fmul v16.4s, v18.4s, v18.4s
+	WORD $0x4e30d5f3 // fadd v19.4s, v15.4s, v16.4s
+	WORD $0x4eafd674 // fsub v20.4s, v19.4s, v15.4s
+	WORD $0x4eb4d614 // fsub v20.4s, v16.4s, v20.4s
+	WORD $0x6ea0f9ef // fneg v15.4s, v15.4s
+	VFMLA V17.S4, V17.S4, V15.S4
+	WORD $0x6ea0fa10 // fneg v16.4s, v16.4s
+	VFMLA V18.S4, V18.S4, V16.S4
+	WORD $0x4e30d5ef // fadd v15.4s, v15.4s, v16.4s
+	WORD $0x4e2fd694 // fadd v20.4s, v20.4s, v15.4s
+	VSUB V5.S4, V19.S4, V15.S4
+	VAND V6.B16, V15.B16, V15.B16
+	VSUB V15.S4, V19.S4, V16.S4
+	WORD $0x4ea7d610 // fsub v16.4s, v16.4s, v7.4s
+	WORD $0x4f2905ef // sshr v15.4s, v15.4s, #23
+	WORD $0x4e21d9ef // scvtf v15.4s, v15.4s
+	WORD $0x6e33fe94 // fdiv v20.4s, v20.4s, v19.4s
+	WORD $0x6e28ddf1 // fmul v17.4s, v15.4s, v8.4s
+	WORD $0x4e34d631 // fadd v17.4s, v17.4s, v20.4s
+	WORD $0x6e30de12 // fmul v18.4s, v16.4s, v16.4s
+	FMOVQ 1648(R4), F19
+	VFMLA V16.S4, V9.S4, V19.S4
+	FMOVQ 1664(R4), F20
+	VFMLA V16.S4, V19.S4, V20.S4
+	FMOVQ 1680(R4), F19
+	VFMLA V16.S4, V20.S4, V19.S4
+	FMOVQ 1696(R4), F20
+	VFMLA V16.S4, V19.S4, V20.S4
+	FMOVQ 1712(R4), F19
+	VFMLA V16.S4, V20.S4, V19.S4
+	FMOVQ 1728(R4), F20
+	VFMLA V16.S4, V19.S4, V20.S4
+	FMOVQ 1744(R4), F19
+	VFMLA V16.S4, V20.S4, V19.S4
+	FMOVQ 1760(R4), F20
+	VFMLA V16.S4, V19.S4, V20.S4
+	VFMLA V20.S4, V18.S4, V17.S4
+	WORD $0x4e30d631 // fadd v17.4s, v17.4s, v16.4s
+	VFMLA V10.S4, V15.S4, V17.S4
+	WORD $0x6e2bde31 // fmul v17.4s, v17.4s, v11.4s
+	WORD $0x4e22d5ce // fadd v14.4s, v14.4s, v2.4s
+	VAND V0.B16, V12.B16, V15.B16
+	VAND V0.B16, V14.B16, V16.B16
+	WORD $0x6eafe612 // fcmgt v18.4s, v16.4s, v15.4s
+	VBSL V16.B16, V15.B16, V18.B16
+	WORD $0x6eafe613 // fcmgt v19.4s, v16.4s, v15.4s
+	VBSL V15.B16, V16.B16, V19.B16
+	WORD $0x6e33fe52 // fdiv v18.4s, v18.4s, v19.4s
+	WORD $0x6e32de53 // fmul v19.4s, v18.4s, v18.4s
+	WORD $0x6e33de54 // fmul v20.4s, v18.4s, v19.4s
+	FMOVQ 736(R4), F21
+	FMOVQ 688(R4), F22
+	VFMLA V19.S4, V22.S4, V21.S4
+	FMOVQ 752(R4), F22
+	VFMLA V19.S4, V21.S4, V22.S4
+	FMOVQ 768(R4), F21
+	VFMLA V19.S4, V22.S4, V21.S4
+	FMOVQ 784(R4), F22
+	VFMLA V19.S4, V21.S4, V22.S4
+	FMOVQ 800(R4), F21
+	VFMLA V19.S4, V22.S4, V21.S4
+	FMOVQ 816(R4), F22
+	VFMLA V19.S4, V21.S4, V22.S4
+	FMOVQ 832(R4), F21
+	VFMLA V19.S4, V22.S4, V21.S4
+	FMOVQ 848(R4), F22
+	VFMLA V19.S4, V21.S4, V22.S4
+	FMOVQ 864(R4), F21
+	VFMLA V19.S4, V22.S4, V21.S4
+	VMOV V18.B16, V19.B16
+	VFMLA V21.S4, V20.S4, V19.S4
+	WORD $0x4e32e654 // fcmeq v20.4s, v18.4s, v18.4s
+	WORD $0x6e205a94 // mvn v20.16b, v20.16b
+	VORR V20.B16, V13.B16, V13.B16
+	WORD $0x6eafe610 // fcmgt v16.4s, v16.4s, v15.4s
+	VAND V1.B16, V16.B16, V15.B16
+	VEOR V15.B16, V19.B16, V15.B16
+	FMOVQ 96(R4), F19
+	VAND V19.B16, V16.B16, V18.B16
+	WORD $0x4e32d5f2 // fadd v18.4s, v15.4s, v18.4s
+	FMOVQ 80(R4), F15
+	VAND V15.B16, V16.B16, V16.B16
+	WORD $0x4e30d650 // fadd v16.4s, v18.4s, v16.4s
+	WORD $0x4ea0e98c // fcmlt v12.4s, v12.4s, #0.0
+	VAND V1.B16, V12.B16, V15.B16
+	VEOR V15.B16, V16.B16, V15.B16
+	FMOVQ 704(R4), F18
+	VAND V18.B16, V12.B16, V16.B16
+	WORD $0x4e30d5f0 // fadd v16.4s, v15.4s, v16.4s
+	FMOVQ 720(R4), F15
+	VAND V15.B16, V12.B16, V12.B16
+	WORD $0x4e2cd60c // fadd v12.4s, v16.4s, v12.4s
+	VAND V1.B16, V14.B16, V14.B16
+	VORR V12.B16, V14.B16, V14.B16
+	WORD $0x6eb0a9ac // umaxv s12, v13.4s
+	FMOVS F12, R6
 	CBNZ R6, hard2
 	MOVD R0, R6
 	TBZ $1, R2, storeOne
-	FMOVD.P F15, 8(R6)
+	FMOVD.P F17, 8(R6)
 	TBZ $0, R2, stored
-	VST1 V15.S[2], (R6)
+	VST1 V17.S[2], (R6)
 	B stored
 
 storeOne:
-	FMOVS F15, (R6)
+	FMOVS F17, (R6)
 
 stored:
 	ADD R5, R0, R6
 	TBZ $1, R2, storeOne2
-	FMOVD.P F12, 8(R6)
+	FMOVD.P F14, 8(R6)
 	TBZ $0, R2, stored2
-	VST1 V12.S[2], (R6)
+	VST1 V14.S[2], (R6)
 	B stored2
 
 storeOne2:
-	FMOVS F12, (R6)
+	FMOVS F14, (R6)
 
 stored2:
 
@@ -2997,19 +2953,19 @@ done:
 	RET
 
 hard:
-	FMOVQ (R0), F10
-	VBIF V11.B16, V15.B16, V10.B16
-	FMOVQ F10, (R0)
+	FMOVQ (R0), F12
+	VBIF V13.B16, V17.B16, V12.B16
+	FMOVQ F12, (R0)
 	ADD R5, R0, R6
-	FMOVQ (R6), F10
-	VBIF V11.B16, V12.B16, V10.B16
+	FMOVQ (R6), F12
+	VBIF V13.B16, V14.B16, V12.B16
 	ADD R5, R0, R6
-	FMOVQ F10, (R6)
+	FMOVQ F12, (R6)
 	MOVD ZR, R6
-	FMOVQ 272(R4), F10
-	VAND V11.B16, V10.B16, V10.B16
-	WORD $0x4eb1b94c // addv s12, v10.4s
-	FMOVD F12, R7
+	FMOVQ 272(R4), F12
+	VAND V13.B16, V12.B16, V12.B16
+	WORD $0x4eb1b98e // addv s14, v12.4s
+	FMOVD F14, R7
 	ORR R7<<0, R6, R6
 	MOVD n+24(FP), R3
 	MOVD R3, R7
@@ -3023,55 +2979,55 @@ hard:
 hard2:
 	MOVD R0, R6
 	TBZ $1, R2, loadOne3
-	FMOVD.P 8(R6), F10
+	FMOVD.P 8(R6), F12
 	TBZ $0, R2, loaded3
-	VLD1 (R6), V10.S[2]
+	VLD1 (R6), V12.S[2]
 	B loaded3
 
 loadOne3:
-	FMOVS (R6), F10
+	FMOVS (R6), F12
 
 loaded3:
-	VBIF V11.B16, V15.B16, V10.B16
+	VBIF V13.B16, V17.B16, V12.B16
 	MOVD R0, R6
 	TBZ $1, R2, storeOne3
-	FMOVD.P F10, 8(R6)
+	FMOVD.P F12, 8(R6)
 	TBZ $0, R2, stored3
-	VST1 V10.S[2], (R6)
+	VST1 V12.S[2], (R6)
 	B stored3
 
 storeOne3:
-	FMOVS F10, (R6)
+	FMOVS F12, (R6)
 
 stored3:
 	ADD R5, R0, R6
 	TBZ $1, R2, loadOne4
-	FMOVD.P 8(R6), F10
+	FMOVD.P 8(R6), F12
 	TBZ $0, R2, loaded4
-	VLD1 (R6), V10.S[2]
+	VLD1 (R6), V12.S[2]
 	B loaded4
 
 loadOne4:
-	FMOVS (R6), F10
+	FMOVS (R6), F12
 
 loaded4:
-	VBIF V11.B16, V12.B16, V10.B16
+	VBIF V13.B16, V14.B16, V12.B16
 	ADD R5, R0, R6
 	TBZ $1, R2, storeOne4
-	FMOVD.P F10, 8(R6)
+	FMOVD.P F12, 8(R6)
 	TBZ $0, R2, stored4
-	VST1 V10.S[2], (R6)
+	VST1 V12.S[2], (R6)
 	B stored4
 
 storeOne4:
-	FMOVS F10, (R6)
+	FMOVS F12, (R6)
 
 stored4:
 	MOVD ZR, R6
-	FMOVQ 272(R4), F10
-	VAND V11.B16, V10.B16, V10.B16
-	WORD $0x4eb1b94c // addv s12, v10.4s
-	FMOVD F12, R7
+	FMOVQ 272(R4), F12
+	VAND V13.B16, V12.B16, V12.B16
+	WORD $0x4eb1b98e // addv s14, v12.4s
+	FMOVD F14, R7
 	ORR R7<<0, R6, R6
 	MOVD n+24(FP), R3
 	MOVD R3, R7
@@ -3095,177 +3051,175 @@ TEXT ·logRxSO2F64NEON(SB), NOSPLIT, $0-64
 	LSL $3, R5
 	FMOVQ 288(R4), F0
 	FMOVQ 896(R4), F1
-	FMOVQ 624(R4), F2
-	FMOVQ 880(R4), F3
-	FMOVQ 1776(R4), F4
-	FMOVQ 1792(R4), F5
-	FMOVQ 1808(R4), F6
-	FMOVQ 1824(R4), F7
-	FMOVQ 1840(R4), F8
-	FMOVQ 1856(R4), F9
+	FMOVQ 304(R4), F2
+	FMOVQ 640(R4), F3
+	FMOVQ 880(R4), F4
+	FMOVQ 1776(R4), F5
+	FMOVQ 1792(R4), F6
+	FMOVQ 1808(R4), F7
+	FMOVQ 1824(R4), F8
+	FMOVQ 1840(R4), F9
+	FMOVQ 1856(R4), F10
+	FMOVQ 1872(R4), F11
 	CMP $2, R2
 	BLT next
 
 loop:
-	// 163 instructions for 2 matrices, 81.5 each
-	FMOVQ (R1), F10
-	VAND V0.B16, V10.B16, V11.B16
-	ADD R5, R1, R6
-	FMOVQ (R6), F12
+	// 159 instructions for 2 matrices, 79.5 each
+	FMOVQ (R1), F12
 	VAND V0.B16, V12.B16, V13.B16
-	WORD $0x6eede56e // fcmgt v14.2d, v11.2d, v13.2d
-	VBSL V13.B16, V11.B16, V14.B16
-	WORD $0x4e6ae54b // fcmeq v11.2d, v10.2d, v10.2d
-	WORD $0x4e6ce58d // fcmeq v13.2d, v12.2d, v12.2d
-	VAND V13.B16, V11.B16, V11.B16
-	WORD $0x6e20596b // mvn v11.16b, v11.16b
-	WORD $0x6e6ee48d // fcmge v13.2d, v4.2d, v14.2d
-	WORD $0x6e2059ad // mvn v13.16b, v13.16b
-	WORD $0x6e65e5ce // fcmge v14.2d, v14.2d, v5.2d
-	WORD $0x6e2059ce // mvn v14.16b, v14.16b
-	VORR V14.B16, V13.B16, V13.B16
-	VORR V13.B16, V11.B16, V11.B16
-	VAND V0.B16, V10.B16, V13.B16
-	VAND V0.B16, V12.B16, V14.B16
-	WORD $0x6eeee5af // fcmgt v15.2d, v13.2d, v14.2d
-	VBSL V14.B16, V13.B16, V15.B16
-	VAND V0.B16, V10.B16, V13.B16
-	VAND V0.B16, V12.B16, V14.B16
-	WORD $0x6eede5d0 // fcmgt v16.2d, v14.2d, v13.2d
-	VBSL V14.B16, V13.B16, V16.B16
-	WORD $0x6e6fdded // fmul v13.2d, v15.2d, v15.2d
-	WORD $0x6e70de0e // fmul v14.2d, v16.2d, v16.2d
-	WORD $0x4e6ed5b1 // fadd v17.2d, v13.2d, v14.2d
-	WORD $0x4eedd632 // fsub v18.2d, v17.2d, v13.2d
-	WORD $0x4ef2d5d2 // fsub v18.2d, v14.2d, v18.2d
-	WORD $0x6ee0f9ad // fneg v13.2d, v13.2d
-	VFMLA V15.D2, V15.D2, V13.D2
-	WORD $0x6ee0f9ce // fneg v14.2d, v14.2d
-	VFMLA V16.D2, V16.D2, V14.D2
-	WORD $0x4e6ed5ad // fadd v13.2d, v13.2d, v14.2d
-	WORD $0x4e6dd652 // fadd v18.2d, v18.2d, v13.2d
-	VADD V6.D2, V17.D2, V13.D2
-	VAND V7.B16, V13.B16, V14.B16
-	VUSHR $52, V13.D2, V13.D2
-	VORR V8.B16, V13.B16, V13.B16
-	WORD $0x4ee9d5ad // fsub v13.2d, v13.2d, v9.2d
-	VSUB V2.D2, V14.D2, V14.D2
-	VSUB V14.D2, V17.D2, V14.D2
-	WORD $0x4ee2d5ce // fsub v14.2d, v14.2d, v2.2d
-	WORD $0x6e71fe52 // fdiv v18.2d, v18.2d, v17.2d
-	FMOVQ 1872(R4), F15
-	WORD $0x4e6fd5d0 // fadd v16.2d, v14.2d, v15.2d
-	WORD $0x6e70fdd0 // fdiv v16.2d, v14.2d, v16.2d
-	WORD $0x6e70de0f // fmul v15.2d, v16.2d, v16.2d
-	WORD $0x6e6eddd1 // fmul v17.2d, v14.2d, v14.2d
-	WORD $0x6e61de31 // fmul v17.2d, v17.2d, v1.2d
-	FMOVQ 1376(R4), F19
-	WORD $0x6e73ddb4 // fmul v20.2d, v13.2d, v19.2d
-	WORD $0x4e72d694 // fadd v20.2d, v20.2d, v18.2d
-	FMOVQ 1888(R4), F18
-	FMOVQ 1904(R4), F19
-	VFMLA V15.D2, V19.D2, V18.D2
-	FMOVQ 1920(R4), F19
-	VFMLA V15.D2, V18.D2, V19.D2
-	FMOVQ 1936(R4), F18
-	VFMLA V15.D2, V19.D2, V18.D2
-	FMOVQ 1952(R4), F19
-	VFMLA V15.D2, V18.D2, V19.D2
-	FMOVQ 1968(R4), F18
-	VFMLA V15.D2, V19.D2, V18.D2
-	FMOVQ 1984(R4), F19
-	VFMLA V15.D2, V18.D2, V19.D2
-	FMOVQ 2000(R4), F18
-	VFMLA V15.D2, V19.D2, V18.D2
-	VMOV V17.B16, V19.B16
-	VFMLA V18.D2, V15.D2, V19.D2
-	VFMLA V19.D2, V16.D2, V20.D2
-	WORD $0x4ef4d631 // fsub v17.2d, v17.2d, v20.2d
-	WORD $0x4ef1d5ce // fsub v14.2d, v14.2d, v17.2d
-	FMOVQ 1360(R4), F15
-	VFMLA V15.D2, V13.D2, V14.D2
-	WORD $0x6e61ddce // fmul v14.2d, v14.2d, v1.2d
-	WORD $0x4e63d58c // fadd v12.2d, v12.2d, v3.2d
-	VAND V0.B16, V10.B16, V13.B16
-	VAND V0.B16, V12.B16, V15.B16
-	WORD $0x6eede5f0 // fcmgt v16.2d, v15.2d, v13.2d
+	ADD R5, R1, R6
+	FMOVQ (R6), F14
+	VAND V0.B16, V14.B16, V15.B16
+	WORD $0x6eefe5b0 // fcmgt v16.2d, v13.2d, v15.2d
 	VBSL V15.B16, V13.B16, V16.B16
-	WORD $0x6eede5f1 // fcmgt v17.2d, v15.2d, v13.2d
-	VBSL V13.B16, V15.B16, V17.B16
-	WORD $0x6e61de32 // fmul v18.2d, v17.2d, v1.2d
-	WORD $0x6ef2e612 // fcmgt v18.2d, v16.2d, v18.2d
-	WORD $0x4ef1d613 // fsub v19.2d, v16.2d, v17.2d
-	VBIF V18.B16, V16.B16, V19.B16
-	WORD $0x4e71d610 // fadd v16.2d, v16.2d, v17.2d
-	VBIT V18.B16, V16.B16, V17.B16
-	WORD $0x6e71fe73 // fdiv v19.2d, v19.2d, v17.2d
-	WORD $0x6e73de70 // fmul v16.2d, v19.2d, v19.2d
-	WORD $0x6e70de71 // fmul v17.2d, v19.2d, v16.2d
-	FMOVQ 928(R4), F20
-	FMOVQ 912(R4), F21
-	VFMLA V16.D2, V21.D2, V20.D2
-	FMOVQ 944(R4), F21
-	VFMLA V16.D2, V20.D2, V21.D2
-	FMOVQ 960(R4), F20
-	VFMLA V16.D2, V21.D2, V20.D2
-	FMOVQ 976(R4), F21
-	VFMLA V16.D2, V20.D2, V21.D2
-	FMOVQ 992(R4), F20
-	VFMLA V16.D2, V21.D2, V20.D2
-	FMOVQ 1008(R4), F21
-	VFMLA V16.D2, V20.D2, V21.D2
-	FMOVQ 1024(R4), F20
-	VFMLA V16.D2, V21.D2, V20.D2
-	FMOVQ 1040(R4), F21
-	VFMLA V16.D2, V20.D2, V21.D2
-	FMOVQ 1056(R4), F20
-	VFMLA V16.D2, V21.D2, V20.D2
-	FMOVQ 1072(R4), F21
-	VFMLA V16.D2, V20.D2, V21.D2
-	FMOVQ 1088(R4), F20
-	VFMLA V16.D2, V21.D2, V20.D2
-	FMOVQ 1104(R4), F21
-	VFMLA V16.D2, V20.D2, V21.D2
-	VMOV V19.B16, V16.B16
-	VFMLA V21.D2, V17.D2, V16.D2
-	FMOVQ 1120(R4), F20
-	VAND V20.B16, V18.B16, V17.B16
-	WORD $0x4e71d611 // fadd v17.2d, v16.2d, v17.2d
-	FMOVQ 1136(R4), F16
-	VAND V16.B16, V18.B16, V18.B16
-	WORD $0x4e72d632 // fadd v18.2d, v17.2d, v18.2d
-	WORD $0x4e73e670 // fcmeq v16.2d, v19.2d, v19.2d
+	WORD $0x4e6ce58d // fcmeq v13.2d, v12.2d, v12.2d
+	WORD $0x4e6ee5cf // fcmeq v15.2d, v14.2d, v14.2d
+	VAND V15.B16, V13.B16, V13.B16
+	WORD $0x6e2059ad // mvn v13.16b, v13.16b
+	WORD $0x6e70e4af // fcmge v15.2d, v5.2d, v16.2d
+	WORD $0x6e2059ef // mvn v15.16b, v15.16b
+	WORD $0x6e66e610 // fcmge v16.2d, v16.2d, v6.2d
 	WORD $0x6e205a10 // mvn v16.16b, v16.16b
-	VORR V16.B16, V11.B16, V11.B16
-	WORD $0x6eede5ef // fcmgt v15.2d, v15.2d, v13.2d
-	FMOVQ 304(R4), F16
-	VAND V16.B16, V15.B16, V13.B16
-	VEOR V13.B16, V18.B16, V13.B16
-	FMOVQ 384(R4), F17
-	VAND V17.B16, V15.B16, V16.B16
-	WORD $0x4e70d5b0 // fadd v16.2d, v13.2d, v16.2d
-	FMOVQ 368(R4), F13
-	VAND V13.B16, V15.B16, V15.B16
-	WORD $0x4e6fd60f // fadd v15.2d, v16.2d, v15.2d
-	WORD $0x4ee0e94a // fcmlt v10.2d, v10.2d, #0.0
-	FMOVQ 304(R4), F16
-	VAND V16.B16, V10.B16, V13.B16
-	VEOR V13.B16, V15.B16, V13.B16
-	FMOVQ 1152(R4), F16
-	VAND V16.B16, V10.B16, V15.B16
-	WORD $0x4e6fd5af // fadd v15.2d, v13.2d, v15.2d
-	FMOVQ 1168(R4), F13
-	VAND V13.B16, V10.B16, V10.B16
-	WORD $0x4e6ad5ea // fadd v10.2d, v15.2d, v10.2d
-	FMOVQ 304(R4), F13
-	VAND V13.B16, V12.B16, V12.B16
-	VORR V10.B16, V12.B16, V12.B16
-	WORD $0x6eb0a96a // umaxv s10, v11.4s
-	FMOVS F10, R6
+	VORR V16.B16, V15.B16, V15.B16
+	VORR V15.B16, V13.B16, V13.B16
+	VAND V0.B16, V12.B16, V15.B16
+	VAND V0.B16, V14.B16, V16.B16
+	WORD $0x6ef0e5f1 // fcmgt v17.2d, v15.2d, v16.2d
+	VBSL V16.B16, V15.B16, V17.B16
+	VAND V0.B16, V12.B16, V15.B16
+	VAND V0.B16, V14.B16, V16.B16
+	WORD $0x6eefe612 // fcmgt v18.2d, v16.2d, v15.2d
+	VBSL V16.B16, V15.B16, V18.B16
+	WORD $0x6e71de2f // fmul v15.2d, v17.2d, v17.2d
+	WORD $0x6e72de50 // fmul v16.2d, v18.2d, v18.2d
+	WORD $0x4e70d5f3 // fadd v19.2d, v15.2d, v16.2d
+	WORD $0x4eefd674 // fsub v20.2d, v19.2d, v15.2d
+	WORD $0x4ef4d614 // fsub v20.2d, v16.2d, v20.2d
+	WORD $0x6ee0f9ef // fneg v15.2d, v15.2d
+	VFMLA V17.D2, V17.D2, V15.D2
+	WORD $0x6ee0fa10 // fneg v16.2d, v16.2d
+	VFMLA V18.D2, V18.D2, V16.D2
+	WORD $0x4e70d5ef // fadd v15.2d, v15.2d, v16.2d
+	WORD $0x4e6fd694 // fadd v20.2d, v20.2d, v15.2d
+	VADD V7.D2, V19.D2, V15.D2
+	VAND V8.B16, V15.B16, V16.B16
+	VUSHR $52, V15.D2, V15.D2
+	VORR V9.B16, V15.B16, V15.B16
+	WORD $0x4eead5ef // fsub v15.2d, v15.2d, v10.2d
+	VSUB V3.D2, V16.D2, V16.D2
+	VSUB V16.D2, V19.D2, V16.D2
+	WORD $0x4ee3d610 // fsub v16.2d, v16.2d, v3.2d
+	WORD $0x6e73fe94 // fdiv v20.2d, v20.2d, v19.2d
+	WORD $0x4e6bd611 // fadd v17.2d, v16.2d, v11.2d
+	WORD $0x6e71fe11 // fdiv v17.2d, v16.2d, v17.2d
+	WORD $0x6e71de32 // fmul v18.2d, v17.2d, v17.2d
+	WORD $0x6e70de13 // fmul v19.2d, v16.2d, v16.2d
+	WORD $0x6e61de73 // fmul v19.2d, v19.2d, v1.2d
+	FMOVQ 1376(R4), F21
+	WORD $0x6e75ddf6 // fmul v22.2d, v15.2d, v21.2d
+	WORD $0x4e74d6d6 // fadd v22.2d, v22.2d, v20.2d
+	FMOVQ 1888(R4), F20
+	FMOVQ 1904(R4), F21
+	VFMLA V18.D2, V21.D2, V20.D2
+	FMOVQ 1920(R4), F21
+	VFMLA V18.D2, V20.D2, V21.D2
+	FMOVQ 1936(R4), F20
+	VFMLA V18.D2, V21.D2, V20.D2
+	FMOVQ 1952(R4), F21
+	VFMLA V18.D2, V20.D2, V21.D2
+	FMOVQ 1968(R4), F20
+	VFMLA V18.D2, V21.D2, V20.D2
+	FMOVQ 1984(R4), F21
+	VFMLA V18.D2, V20.D2, V21.D2
+	FMOVQ 2000(R4), F20
+	VFMLA V18.D2, V21.D2, V20.D2
+	VMOV V19.B16, V21.B16
+	VFMLA V20.D2, V18.D2, V21.D2
+	VFMLA V21.D2, V17.D2, V22.D2
+	WORD $0x4ef6d673 // fsub v19.2d, v19.2d, v22.2d
+	WORD $0x4ef3d610 // fsub v16.2d, v16.2d, v19.2d
+	FMOVQ 1360(R4), F17
+	VFMLA V17.D2, V15.D2, V16.D2
+	WORD $0x6e61de10 // fmul v16.2d, v16.2d, v1.2d
+	WORD $0x4e64d5ce // fadd v14.2d, v14.2d, v4.2d
+	VAND V0.B16, V12.B16, V15.B16
+	VAND V0.B16, V14.B16, V17.B16
+	WORD $0x6eefe632 // fcmgt v18.2d, v17.2d, v15.2d
+	VBSL V17.B16, V15.B16, V18.B16
+	WORD $0x6eefe633 // fcmgt v19.2d, v17.2d, v15.2d
+	VBSL V15.B16, V17.B16, V19.B16
+	WORD $0x6e61de74 // fmul v20.2d, v19.2d, v1.2d
+	WORD $0x6ef4e654 // fcmgt v20.2d, v18.2d, v20.2d
+	WORD $0x4ef3d655 // fsub v21.2d, v18.2d, v19.2d
+	VBIF V20.B16, V18.B16, V21.B16
+	WORD $0x4e73d652 // fadd v18.2d, v18.2d, v19.2d
+	VBIT V20.B16, V18.B16, V19.B16
+	WORD $0x6e73feb5 // fdiv v21.2d, v21.2d, v19.2d
+	WORD $0x6e75deb2 // fmul v18.2d, v21.2d, v21.2d
+	WORD $0x6e72deb3 // fmul v19.2d, v21.2d, v18.2d
+	FMOVQ 976(R4), F22
+	FMOVQ 912(R4), F23
+	VFMLA V18.D2, V23.D2, V22.D2
+	FMOVQ 992(R4), F23
+	VFMLA V18.D2, V22.D2, V23.D2
+	FMOVQ 1008(R4), F22
+	VFMLA V18.D2, V23.D2, V22.D2
+	FMOVQ 1024(R4), F23
+	VFMLA V18.D2, V22.D2, V23.D2
+	FMOVQ 1040(R4), F22
+	VFMLA V18.D2, V23.D2, V22.D2
+	FMOVQ 1056(R4), F23
+	VFMLA V18.D2, V22.D2, V23.D2
+	FMOVQ 1072(R4), F22
+	VFMLA V18.D2, V23.D2, V22.D2
+	FMOVQ 1088(R4), F23
+	VFMLA V18.D2, V22.D2, V23.D2
+	FMOVQ 1104(R4), F22
+	VFMLA V18.D2, V23.D2, V22.D2
+	FMOVQ 1120(R4), F23
+	VFMLA V18.D2, V22.D2, V23.D2
+	FMOVQ 1136(R4), F22
+	VFMLA V18.D2, V23.D2, V22.D2
+	FMOVQ 1152(R4), F23
+	VFMLA V18.D2, V22.D2, V23.D2
+	VMOV V21.B16, V18.B16
+	VFMLA V23.D2, V19.D2, V18.D2
+	FMOVQ 928(R4), F22
+	VAND V22.B16, V20.B16, V19.B16
+	WORD $0x4e73d653 // fadd v19.2d, v18.2d, v19.2d
+	FMOVQ 944(R4), F18
+	VAND V18.B16, V20.B16, V20.B16
+	WORD $0x4e74d674 // fadd v20.2d, v19.2d, v20.2d
+	WORD $0x4e75e6b2 // fcmeq v18.2d, v21.2d, v21.2d
+	WORD $0x6e205a52 // mvn v18.16b, v18.16b
+	VORR V18.B16, V13.B16, V13.B16
+	WORD $0x6eefe631 // fcmgt v17.2d, v17.2d, v15.2d
+	VAND V2.B16, V17.B16, V15.B16
+	VEOR V15.B16, V20.B16, V15.B16
+	FMOVQ 384(R4), F19
+	VAND V19.B16, V17.B16, V18.B16
+	WORD $0x4e72d5f2 // fadd v18.2d, v15.2d, v18.2d
+	FMOVQ 368(R4), F15
+	VAND V15.B16, V17.B16, V17.B16
+	WORD $0x4e71d651 // fadd v17.2d, v18.2d, v17.2d
+	WORD $0x4ee0e98c // fcmlt v12.2d, v12.2d, #0.0
+	VAND V2.B16, V12.B16, V15.B16
+	VEOR V15.B16, V17.B16, V15.B16
+	FMOVQ 960(R4), F18
+	VAND V18.B16, V12.B16, V17.B16
+	WORD $0x4e71d5f1 // fadd v17.2d, v15.2d, v17.2d
+	FMOVQ 1168(R4), F15
+	VAND V15.B16, V12.B16, V12.B16
+	WORD $0x4e6cd62c // fadd v12.2d, v17.2d, v12.2d
+	VAND V2.B16, V14.B16, V14.B16
+	VORR V12.B16, V14.B16, V14.B16
+	WORD $0x6eb0a9ac // umaxv s12, v13.4s
+	FMOVS F12, R6
 	CBNZ R6, hard
-	FMOVQ F14, (R0)
+	FMOVQ F16, (R0)
 	ADD R5, R0, R6
-	FMOVQ F12, (R6)
+	FMOVQ F14, (R6)
 	ADD $16, R0
 	ADD $16, R1
 	SUB $2, R2
@@ -3275,165 +3229,161 @@ loop:
 next:
 	CBZ R2, done
 	MOVD R1, R6
-	FMOVD (R6), F10
-	VAND V0.B16, V10.B16, V11.B16
-	ADD R5, R1, R6
 	FMOVD (R6), F12
 	VAND V0.B16, V12.B16, V13.B16
-	WORD $0x6eede56e // fcmgt v14.2d, v11.2d, v13.2d
-	VBSL V13.B16, V11.B16, V14.B16
-	WORD $0x4e6ae54b // fcmeq v11.2d, v10.2d, v10.2d
-	WORD $0x4e6ce58d // fcmeq v13.2d, v12.2d, v12.2d
-	VAND V13.B16, V11.B16, V11.B16
-	WORD $0x6e20596b // mvn v11.16b, v11.16b
-	WORD $0x6e6ee48d // fcmge v13.2d, v4.2d, v14.2d
-	WORD $0x6e2059ad // mvn v13.16b, v13.16b
-	WORD $0x6e65e5ce // fcmge v14.2d, v14.2d, v5.2d
-	WORD $0x6e2059ce // mvn v14.16b, v14.16b
-	VORR V14.B16, V13.B16, V13.B16
-	VORR V13.B16, V11.B16, V11.B16
-	VAND V0.B16, V10.B16, V13.B16
-	VAND V0.B16, V12.B16, V14.B16
-	WORD $0x6eeee5af // fcmgt v15.2d, v13.2d, v14.2d
-	VBSL V14.B16, V13.B16, V15.B16
-	VAND V0.B16, V10.B16, V13.B16
-	VAND V0.B16, V12.B16, V14.B16
-	WORD $0x6eede5d0 // fcmgt v16.2d, v14.2d, v13.2d
-	VBSL V14.B16, V13.B16, V16.B16
-	WORD $0x6e6fdded // fmul v13.2d, v15.2d, v15.2d
-	WORD $0x6e70de0e // fmul v14.2d, v16.2d, v16.2d
-	WORD $0x4e6ed5b1 // fadd v17.2d, v13.2d, v14.2d
-	WORD $0x4eedd632 // fsub v18.2d, v17.2d, v13.2d
-	WORD $0x4ef2d5d2 // fsub v18.2d, v14.2d, v18.2d
-	WORD $0x6ee0f9ad // fneg v13.2d, v13.2d
-	VFMLA V15.D2, V15.D2, V13.D2
-	WORD $0x6ee0f9ce // fneg v14.2d, v14.2d
-	VFMLA V16.D2, V16.D2, V14.D2
-	WORD $0x4e6ed5ad // fadd v13.2d, v13.2d, v14.2d
-	WORD $0x4e6dd652 // fadd v18.2d, v18.2d, v13.2d
-	VADD V6.D2, V17.D2, V13.D2
-	VAND V7.B16, V13.B16, V14.B16
-	VUSHR $52, V13.D2, V13.D2
-	VORR V8.B16, V13.B16, V13.B16
-	WORD $0x4ee9d5ad // fsub v13.2d, v13.2d, v9.2d
-	VSUB V2.D2, V14.D2, V14.D2
-	VSUB V14.D2, V17.D2, V14.D2
-	WORD $0x4ee2d5ce // fsub v14.2d, v14.2d, v2.2d
-	WORD $0x6e71fe52 // fdiv v18.2d, v18.2d, v17.2d
-	FMOVQ 1872(R4), F15
-	WORD $0x4e6fd5d0 // fadd v16.2d, v14.2d, v15.2d
-	WORD $0x6e70fdd0 // fdiv v16.2d, v14.2d, v16.2d
-	WORD $0x6e70de0f // fmul v15.2d, v16.2d, v16.2d
-	WORD $0x6e6eddd1 // fmul v17.2d, v14.2d, v14.2d
-	WORD $0x6e61de31 // fmul v17.2d, v17.2d, v1.2d
-	FMOVQ 1376(R4), F19
-	WORD $0x6e73ddb4 // fmul v20.2d, v13.2d, v19.2d
-	WORD $0x4e72d694 // fadd v20.2d, v20.2d, v18.2d
-	FMOVQ 1888(R4), F18
-	FMOVQ 1904(R4), F19
-	VFMLA V15.D2, V19.D2, V18.D2
-	FMOVQ 1920(R4), F19
-	VFMLA V15.D2, V18.D2, V19.D2
-	FMOVQ 1936(R4), F18
-	VFMLA V15.D2, V19.D2, V18.D2
-	FMOVQ 1952(R4), F19
-	VFMLA V15.D2, V18.D2, V19.D2
-	FMOVQ 1968(R4), F18
-	VFMLA V15.D2, V19.D2, V18.D2
-	FMOVQ 1984(R4), F19
-	VFMLA V15.D2, V18.D2, V19.D2
-	FMOVQ 2000(R4), F18
-	VFMLA V15.D2, V19.D2, V18.D2
-	VMOV V17.B16, V19.B16
-	VFMLA V18.D2, V15.D2, V19.D2
-	VFMLA V19.D2, V16.D2, V20.D2
-	WORD $0x4ef4d631 // fsub v17.2d, v17.2d, v20.2d
-	WORD $0x4ef1d5ce // fsub v14.2d, v14.2d, v17.2d
-	FMOVQ 1360(R4), F15
-	VFMLA V15.D2, V13.D2, V14.D2
-	WORD $0x6e61ddce // fmul v14.2d, v14.2d, v1.2d
-	WORD $0x4e63d58c // fadd v12.2d, v12.2d, v3.2d
-	VAND V0.B16, V10.B16, V13.B16
-	VAND V0.B16, V12.B16, V15.B16
-	WORD $0x6eede5f0 // fcmgt v16.2d, v15.2d, v13.2d
+	ADD R5, R1, R6
+	FMOVD (R6), F14
+	VAND V0.B16, V14.B16, V15.B16
+	WORD $0x6eefe5b0 // fcmgt v16.2d, v13.2d, v15.2d
 	VBSL V15.B16, V13.B16, V16.B16
-	WORD $0x6eede5f1 // fcmgt v17.2d, v15.2d, v13.2d
-	VBSL V13.B16, V15.B16, V17.B16
-	WORD $0x6e61de32 // fmul v18.2d, v17.2d, v1.2d
-	WORD $0x6ef2e612 // fcmgt v18.2d, v16.2d, v18.2d
-	WORD $0x4ef1d613 // fsub v19.2d, v16.2d, v17.2d
-	VBIF V18.B16, V16.B16, V19.B16
-	WORD $0x4e71d610 // fadd v16.2d, v16.2d, v17.2d
-	VBIT V18.B16, V16.B16, V17.B16
-	WORD $0x6e71fe73 // fdiv v19.2d, v19.2d, v17.2d
-	WORD $0x6e73de70 // fmul v16.2d, v19.2d, v19.2d
-	WORD $0x6e70de71 // fmul v17.2d, v19.2d, v16.2d
-	FMOVQ 928(R4), F20
-	FMOVQ 912(R4), F21
-	VFMLA V16.D2, V21.D2, V20.D2
-	FMOVQ 944(R4), F21
-	VFMLA V16.D2, V20.D2, V21.D2
-	FMOVQ 960(R4), F20
-	VFMLA V16.D2, V21.D2, V20.D2
-	FMOVQ 976(R4), F21
-	VFMLA V16.D2, V20.D2, V21.D2
-	FMOVQ 992(R4), F20
-	VFMLA V16.D2, V21.D2, V20.D2
-	FMOVQ 1008(R4), F21
-	VFMLA V16.D2, V20.D2, V21.D2
-	FMOVQ 1024(R4), F20
-	VFMLA V16.D2, V21.D2, V20.D2
-	FMOVQ 1040(R4), F21
-	VFMLA V16.D2, V20.D2, V21.D2
-	FMOVQ 1056(R4), F20
-	VFMLA V16.D2, V21.D2, V20.D2
-	FMOVQ 1072(R4), F21
-	VFMLA V16.D2, V20.D2, V21.D2
-	FMOVQ 1088(R4), F20
-	VFMLA V16.D2, V21.D2, V20.D2
-	FMOVQ 1104(R4), F21
-	VFMLA V16.D2, V20.D2, V21.D2
-	VMOV V19.B16, V16.B16
-	VFMLA V21.D2, V17.D2, V16.D2
-	FMOVQ 1120(R4), F20
-	VAND V20.B16, V18.B16, V17.B16
-	WORD $0x4e71d611 // fadd v17.2d, v16.2d, v17.2d
-	FMOVQ 1136(R4), F16
-	VAND V16.B16, V18.B16, V18.B16
-	WORD $0x4e72d632 // fadd v18.2d, v17.2d, v18.2d
-	WORD $0x4e73e670 // fcmeq v16.2d, v19.2d, v19.2d
+	WORD $0x4e6ce58d // fcmeq v13.2d, v12.2d, v12.2d
+	WORD $0x4e6ee5cf // fcmeq v15.2d, v14.2d, v14.2d
+	VAND V15.B16, V13.B16, V13.B16
+	WORD $0x6e2059ad // mvn v13.16b, v13.16b
+	WORD $0x6e70e4af // fcmge v15.2d, v5.2d, v16.2d
+	WORD $0x6e2059ef // mvn v15.16b, v15.16b
+	WORD $0x6e66e610 // fcmge v16.2d, v16.2d, v6.2d
 	WORD $0x6e205a10 // mvn v16.16b, v16.16b
-	VORR V16.B16, V11.B16, V11.B16
-	WORD $0x6eede5ef // fcmgt v15.2d, v15.2d, v13.2d
-	FMOVQ 304(R4), F16
-	VAND V16.B16, V15.B16, V13.B16
-	VEOR V13.B16, V18.B16, V13.B16
-	FMOVQ 384(R4), F17
-	VAND V17.B16, V15.B16, V16.B16
-	WORD $0x4e70d5b0 // fadd v16.2d, v13.2d, v16.2d
-	FMOVQ 368(R4), F13
-	VAND V13.B16, V15.B16, V15.B16
-	WORD $0x4e6fd60f // fadd v15.2d, v16.2d, v15.2d
-	WORD $0x4ee0e94a // fcmlt v10.2d, v10.2d, #0.0
-	FMOVQ 304(R4), F16
-	VAND V16.B16, V10.B16, V13.B16
-	VEOR V13.B16, V15.B16, V13.B16
-	FMOVQ 1152(R4), F16
-	VAND V16.B16, V10.B16, V15.B16
-	WORD $0x4e6fd5af // fadd v15.2d, v13.2d, v15.2d
-	FMOVQ 1168(R4), F13
-	VAND V13.B16, V10.B16, V10.B16
-	WORD $0x4e6ad5ea // fadd v10.2d, v15.2d, v10.2d
-	FMOVQ 304(R4), F13
-	VAND V13.B16, V12.B16, V12.B16
-	VORR V10.B16, V12.B16, V12.B16
-	WORD $0x6eb0a96a // umaxv s10, v11.4s
-	FMOVS F10, R6
+	VORR V16.B16, V15.B16, V15.B16
+	VORR V15.B16, V13.B16, V13.B16
+	VAND V0.B16, V12.B16, V15.B16
+	VAND V0.B16, V14.B16, V16.B16
+	WORD $0x6ef0e5f1 // fcmgt v17.2d, v15.2d, v16.2d
+	VBSL V16.B16, V15.B16, V17.B16
+	VAND V0.B16, V12.B16, V15.B16
+	VAND V0.B16, V14.B16, V16.B16
+	WORD $0x6eefe612 // fcmgt v18.2d, v16.2d, v15.2d
+	VBSL V16.B16, V15.B16, V18.B16
+	WORD $0x6e71de2f // fmul v15.2d, v17.2d, v17.2d
+	WORD $0x6e72de50 // fmul v16.2d, v18.2d, v18.2d
+	WORD $0x4e70d5f3 // fadd v19.2d, v15.2d, v16.2d
+	WORD $0x4eefd674 // fsub v20.2d, v19.2d, v15.2d
+	WORD $0x4ef4d614 // fsub v20.2d, v16.2d, v20.2d
+	WORD $0x6ee0f9ef // fneg v15.2d, v15.2d
+	VFMLA V17.D2, V17.D2, V15.D2
+	WORD $0x6ee0fa10 // fneg v16.2d, v16.2d
+	VFMLA V18.D2, V18.D2, V16.D2
+	WORD $0x4e70d5ef // fadd v15.2d, v15.2d, v16.2d
+	WORD $0x4e6fd694 // fadd v20.2d, v20.2d, v15.2d
+	VADD V7.D2, V19.D2, V15.D2
+	VAND V8.B16, V15.B16, V16.B16
+	VUSHR $52, V15.D2, V15.D2
+	VORR V9.B16, V15.B16, V15.B16
+	WORD $0x4eead5ef // fsub v15.2d, v15.2d, v10.2d
+	VSUB V3.D2, V16.D2, V16.D2
+	VSUB V16.D2, V19.D2, V16.D2
+	WORD $0x4ee3d610 // fsub v16.2d, v16.2d, v3.2d
+	WORD $0x6e73fe94 // fdiv v20.2d, v20.2d, v19.2d
+	WORD $0x4e6bd611 // fadd v17.2d, v16.2d, v11.2d
+	WORD $0x6e71fe11 // fdiv v17.2d, v16.2d, v17.2d
+	WORD $0x6e71de32 // fmul v18.2d, v17.2d, v17.2d
+	WORD $0x6e70de13 // fmul v19.2d, v16.2d, v16.2d
+	WORD $0x6e61de73 // fmul v19.2d, v19.2d, v1.2d
+	FMOVQ 1376(R4), F21
+	WORD $0x6e75ddf6 // fmul v22.2d, v15.2d, v21.2d
+	WORD $0x4e74d6d6 // fadd v22.2d, v22.2d, v20.2d
+	FMOVQ 1888(R4), F20
+	FMOVQ 1904(R4), F21
+	VFMLA V18.D2, V21.D2, V20.D2
+	FMOVQ 1920(R4), F21
+	VFMLA V18.D2, V20.D2, V21.D2
+	FMOVQ 1936(R4), F20
+	VFMLA V18.D2, V21.D2, V20.D2
+	FMOVQ 1952(R4), F21
+	VFMLA V18.D2, V20.D2, V21.D2
+	FMOVQ 1968(R4), F20
+	VFMLA V18.D2, V21.D2, V20.D2
+	FMOVQ 1984(R4), F21
+	VFMLA V18.D2, V20.D2, V21.D2
+	FMOVQ 2000(R4), F20
+	VFMLA V18.D2, V21.D2, V20.D2
+	VMOV V19.B16, V21.B16
+	VFMLA V20.D2, V18.D2, V21.D2
+	VFMLA V21.D2, V17.D2, V22.D2
+	WORD $0x4ef6d673 // fsub v19.2d, v19.2d, v22.2d
+	WORD $0x4ef3d610 // fsub v16.2d, v16.2d, v19.2d
+	FMOVQ 1360(R4), F17
+	VFMLA V17.D2, V15.D2, V16.D2
+	WORD $0x6e61de10 // fmul v16.2d, v16.2d, v1.2d
+	WORD $0x4e64d5ce // fadd v14.2d, v14.2d, v4.2d
+	VAND V0.B16, V12.B16, V15.B16
+	VAND V0.B16, V14.B16, V17.B16
+	WORD $0x6eefe632 // fcmgt v18.2d, v17.2d, v15.2d
+	VBSL V17.B16, V15.B16, V18.B16
+	WORD $0x6eefe633 // fcmgt v19.2d, v17.2d, v15.2d
+	VBSL V15.B16, V17.B16, V19.B16
+	WORD $0x6e61de74 // fmul v20.2d, v19.2d, v1.2d
+	WORD $0x6ef4e654 // fcmgt v20.2d, v18.2d, v20.2d
+	WORD $0x4ef3d655 // fsub v21.2d, v18.2d, v19.2d
+	VBIF V20.B16, V18.B16, V21.B16
+	WORD $0x4e73d652 // fadd v18.2d, v18.2d, v19.2d
+	VBIT V20.B16, V18.B16, V19.B16
+	WORD $0x6e73feb5 // fdiv v21.2d, v21.2d, v19.2d
+	WORD $0x6e75deb2 // fmul v18.2d, v21.2d, v21.2d
+	WORD $0x6e72deb3 // fmul v19.2d, v21.2d, v18.2d
+	FMOVQ 976(R4), F22
+	FMOVQ 912(R4), F23
+	VFMLA V18.D2, V23.D2, V22.D2
+	FMOVQ 992(R4), F23
+	VFMLA V18.D2, V22.D2, V23.D2
+	FMOVQ 1008(R4), F22
+	VFMLA V18.D2, V23.D2, V22.D2
+	FMOVQ 1024(R4), F23
+	VFMLA V18.D2, V22.D2, V23.D2
+	FMOVQ 1040(R4), F22
+	VFMLA V18.D2, V23.D2, V22.D2
+	FMOVQ 1056(R4), F23
+	VFMLA V18.D2, V22.D2, V23.D2
+	FMOVQ 1072(R4), F22
+	VFMLA V18.D2, V23.D2, V22.D2
+	FMOVQ 1088(R4), F23
+	VFMLA V18.D2, V22.D2, V23.D2
+	FMOVQ 1104(R4), F22
+	VFMLA V18.D2, V23.D2, V22.D2
+	FMOVQ 1120(R4), F23
+	VFMLA V18.D2, V22.D2, V23.D2
+	FMOVQ 1136(R4), F22
+	VFMLA V18.D2, V23.D2, V22.D2
+	FMOVQ 1152(R4), F23
+	VFMLA V18.D2, V22.D2, V23.D2
+	VMOV V21.B16, V18.B16
+	VFMLA V23.D2, V19.D2, V18.D2
+	FMOVQ 928(R4), F22
+	VAND V22.B16, V20.B16, V19.B16
+	WORD $0x4e73d653 // fadd v19.2d, v18.2d, v19.2d
+	FMOVQ 944(R4), F18
+	VAND V18.B16, V20.B16, V20.B16
+	WORD $0x4e74d674 // fadd v20.2d, v19.2d, v20.2d
+	WORD $0x4e75e6b2 // fcmeq v18.2d, v21.2d, v21.2d
+	WORD $0x6e205a52 // mvn v18.16b, v18.16b
+	VORR V18.B16, V13.B16, V13.B16
+	WORD $0x6eefe631 // fcmgt v17.2d, v17.2d, v15.2d
+	VAND V2.B16, V17.B16, V15.B16
+	VEOR V15.B16, V20.B16, V15.B16
+	FMOVQ 384(R4), F19
+	VAND V19.B16, V17.B16, V18.B16
+	WORD $0x4e72d5f2 // fadd v18.2d, v15.2d, v18.2d
+	FMOVQ 368(R4), F15
+	VAND V15.B16, V17.B16, V17.B16
+	WORD $0x4e71d651 // fadd v17.2d, v18.2d, v17.2d
+	WORD $0x4ee0e98c // fcmlt v12.2d, v12.2d, #0.0
+	VAND V2.B16, V12.B16, V15.B16
+	VEOR V15.B16, V17.B16, V15.B16
+	FMOVQ 960(R4), F18
+	VAND V18.B16, V12.B16, V17.B16
+	WORD $0x4e71d5f1 // fadd v17.2d, v15.2d, v17.2d
+	FMOVQ 1168(R4), F15
+	VAND V15.B16, V12.B16, V12.B16
+	WORD $0x4e6cd62c // fadd v12.2d, v17.2d, v12.2d
+	VAND V2.B16, V14.B16, V14.B16
+	VORR V12.B16, V14.B16, V14.B16
+	WORD $0x6eb0a9ac // umaxv s12, v13.4s
+	FMOVS F12, R6
 	CBNZ R6, hard2
 	MOVD R0, R6
-	FMOVD F14, (R6)
+	FMOVD F16, (R6)
 	ADD R5, R0, R6
-	FMOVD F12, (R6)
+	FMOVD F14, (R6)
 
 done:
 	MOVD n+24(FP), R3
@@ -3443,19 +3393,19 @@ done:
 	RET
 
 hard:
-	FMOVQ (R0), F10
-	VBIF V11.B16, V14.B16, V10.B16
-	FMOVQ F10, (R0)
+	FMOVQ (R0), F12
+	VBIF V13.B16, V16.B16, V12.B16
+	FMOVQ F12, (R0)
 	ADD R5, R0, R6
-	FMOVQ (R6), F10
-	VBIF V11.B16, V12.B16, V10.B16
+	FMOVQ (R6), F12
+	VBIF V13.B16, V14.B16, V12.B16
 	ADD R5, R0, R6
-	FMOVQ F10, (R6)
+	FMOVQ F12, (R6)
 	MOVD ZR, R6
-	FMOVQ 656(R4), F10
-	VAND V11.B16, V10.B16, V10.B16
-	WORD $0x5ef1b94c // addp d12, v10.2d
-	FMOVD F12, R7
+	FMOVQ 656(R4), F12
+	VAND V13.B16, V12.B16, V12.B16
+	WORD $0x5ef1b98e // addp d14, v12.2d
+	FMOVD F14, R7
 	ORR R7<<0, R6, R6
 	MOVD n+24(FP), R3
 	MOVD R3, R7
@@ -3468,20 +3418,20 @@ hard:
 
 hard2:
 	MOVD R0, R6
-	FMOVD (R6), F10
-	VBIF V11.B16, V14.B16, V10.B16
+	FMOVD (R6), F12
+	VBIF V13.B16, V16.B16, V12.B16
 	MOVD R0, R6
-	FMOVD F10, (R6)
+	FMOVD F12, (R6)
 	ADD R5, R0, R6
-	FMOVD (R6), F10
-	VBIF V11.B16, V12.B16, V10.B16
+	FMOVD (R6), F12
+	VBIF V13.B16, V14.B16, V12.B16
 	ADD R5, R0, R6
-	FMOVD F10, (R6)
+	FMOVD F12, (R6)
 	MOVD ZR, R6
-	FMOVQ 656(R4), F10
-	VAND V11.B16, V10.B16, V10.B16
-	WORD $0x5ef1b94c // addp d12, v10.2d
-	FMOVD F12, R7
+	FMOVQ 656(R4), F12
+	VAND V13.B16, V12.B16, V12.B16
+	WORD $0x5ef1b98e // addp d14, v12.2d
+	FMOVD F14, R7
 	ORR R7<<0, R6, R6
 	MOVD n+24(FP), R3
 	MOVD R3, R7
@@ -3503,47 +3453,46 @@ TEXT ·inverseRxSO2F32NEON(SB), NOSPLIT, $0-64
 	MOVD $planeConsts<>(SB), R4
 	MOVD stride+32(FP), R5
 	LSL $2, R5
+	FMOVQ (R4), F0
+	FMOVQ 1552(R4), F1
+	FMOVQ 1568(R4), F2
+	FMOVQ 16(R4), F3
 	CMP $4, R2
 	BLT next
 
 loop:
-	// 41 instructions for 4 matrices, 10.25 each
-	FMOVQ (R1), F0
-	FMOVQ (R4), F1
-	VAND V1.B16, V0.B16, V2.B16
+	// 36 instructions for 4 matrices, 9 each
+	FMOVQ (R1), F4
+	VAND V0.B16, V4.B16, V5.B16
 	ADD R5, R1, R6
-	FMOVQ (R6), F1
-	FMOVQ (R4), F3
-	VAND V3.B16, V1.B16, V4.B16
-	WORD $0x6ea4e443 // fcmgt v3.4s, v2.4s, v4.4s
-	VBSL V4.B16, V2.B16, V3.B16
-	WORD $0x4e20e402 // fcmeq v2.4s, v0.4s, v0.4s
-	WORD $0x4e21e424 // fcmeq v4.4s, v1.4s, v1.4s
-	VAND V4.B16, V2.B16, V2.B16
-	WORD $0x6e205842 // mvn v2.16b, v2.16b
-	FMOVQ 1552(R4), F4
-	WORD $0x6e23e485 // fcmge v5.4s, v4.4s, v3.4s
+	FMOVQ (R6), F6
+	VAND V0.B16, V6.B16, V7.B16
+	WORD $0x6ea7e4a8 // fcmgt v8.4s, v5.4s, v7.4s
+	VBSL V7.B16, V5.B16, V8.B16
+	WORD $0x4e24e485 // fcmeq v5.4s, v4.4s, v4.4s
+	WORD $0x4e26e4c7 // fcmeq v7.4s, v6.4s, v6.4s
+	VAND V7.B16, V5.B16, V5.B16
 	WORD $0x6e2058a5 // mvn v5.16b, v5.16b
-	FMOVQ 1568(R4), F4
-	WORD $0x6e24e463 // fcmge v3.4s, v3.4s, v4.4s
-	WORD $0x6e205863 // mvn v3.16b, v3.16b
-	VORR V3.B16, V5.B16, V5.B16
-	VORR V5.B16, V2.B16, V2.B16
-	WORD $0x6e21dc23 // fmul v3.4s, v1.4s, v1.4s
-	WORD $0x6ea0f864 // fneg v4.4s, v3.4s
-	VFMLA V1.S4, V1.S4, V4.S4
-	VFMLA V0.S4, V0.S4, V3.S4
-	WORD $0x4e24d463 // fadd v3.4s, v3.4s, v4.4s
-	WORD $0x6e23fc00 // fdiv v0.4s, v0.4s, v3.4s
-	FMOVQ 16(R4), F4
-	VEOR V4.B16, V1.B16, V1.B16
-	WORD $0x6e23fc21 // fdiv v1.4s, v1.4s, v3.4s
-	WORD $0x6eb0a843 // umaxv s3, v2.4s
-	FMOVS F3, R6
+	WORD $0x6e28e427 // fcmge v7.4s, v1.4s, v8.4s
+	WORD $0x6e2058e7 // mvn v7.16b, v7.16b
+	WORD $0x6e22e508 // fcmge v8.4s, v8.4s, v2.4s
+	WORD $0x6e205908 // mvn v8.16b, v8.16b
+	VORR V8.B16, V7.B16, V7.B16
+	VORR V7.B16, V5.B16, V5.B16
+	WORD $0x6e26dcc7 // fmul v7.4s, v6.4s, v6.4s
+	WORD $0x6ea0f8e8 // fneg v8.4s, v7.4s
+	VFMLA V6.S4, V6.S4, V8.S4
+	VFMLA V4.S4, V4.S4, V7.S4
+	WORD $0x4e28d4e7 // fadd v7.4s, v7.4s, v8.4s
+	WORD $0x6e27fc84 // fdiv v4.4s, v4.4s, v7.4s
+	VEOR V3.B16, V6.B16, V6.B16
+	WORD $0x6e27fcc6 // fdiv v6.4s, v6.4s, v7.4s
+	WORD $0x6eb0a8a7 // umaxv s7, v5.4s
+	FMOVS F7, R6
 	CBNZ R6, hard
-	FMOVQ F0, (R0)
+	FMOVQ F4, (R0)
 	ADD R5, R0, R6
-	FMOVQ F1, (R6)
+	FMOVQ F6, (R6)
 	ADD $16, R0
 	ADD $16, R1
 	SUB $4, R2
@@ -3554,76 +3503,71 @@ next:
 	CBZ R2, done
 	MOVD R1, R6
 	TBZ $1, R2, loadOne
-	FMOVD.P 8(R6), F0
+	FMOVD.P 8(R6), F4
 	TBZ $0, R2, loaded
-	VLD1 (R6), V0.S[2]
+	VLD1 (R6), V4.S[2]
 	B loaded
 
 loadOne:
-	FMOVS (R6), F0
+	FMOVS (R6), F4
 
 loaded:
-	FMOVQ (R4), F1
-	VAND V1.B16, V0.B16, V2.B16
+	VAND V0.B16, V4.B16, V5.B16
 	ADD R5, R1, R6
 	TBZ $1, R2, loadOne2
-	FMOVD.P 8(R6), F1
+	FMOVD.P 8(R6), F6
 	TBZ $0, R2, loaded2
-	VLD1 (R6), V1.S[2]
+	VLD1 (R6), V6.S[2]
 	B loaded2
 
 loadOne2:
-	FMOVS (R6), F1
+	FMOVS (R6), F6
 
 loaded2:
-	FMOVQ (R4), F3
-	VAND V3.B16, V1.B16, V4.B16
-	WORD $0x6ea4e443 // fcmgt v3.4s, v2.4s, v4.4s
-	VBSL V4.B16, V2.B16, V3.B16
-	WORD $0x4e20e402 // fcmeq v2.4s, v0.4s, v0.4s
-	WORD $0x4e21e424 // fcmeq v4.4s, v1.4s, v1.4s
-	VAND V4.B16, V2.B16, V2.B16
-	WORD $0x6e205842 // mvn v2.16b, v2.16b
-	FMOVQ 1552(R4), F4
-	WORD $0x6e23e485 // fcmge v5.4s, v4.4s, v3.4s
+	VAND V0.B16, V6.B16, V7.B16
+	WORD $0x6ea7e4a8 // fcmgt v8.4s, v5.4s, v7.4s
+	VBSL V7.B16, V5.B16, V8.B16
+	WORD $0x4e24e485 // fcmeq v5.4s, v4.4s, v4.4s
+	WORD $0x4e26e4c7 // fcmeq v7.4s, v6.4s, v6.4s
+	VAND V7.B16, V5.B16, V5.B16
 	WORD $0x6e2058a5 // mvn v5.16b, v5.16b
-	FMOVQ 1568(R4), F4
-	WORD $0x6e24e463 // fcmge v3.4s, v3.4s, v4.4s
-	WORD $0x6e205863 // mvn v3.16b, v3.16b
-	VORR V3.B16, V5.B16, V5.B16
-	VORR V5.B16, V2.B16, V2.B16
-	WORD $0x6e21dc23 // fmul v3.4s, v1.4s, v1.4s
-	WORD $0x6ea0f864 // fneg v4.4s, v3.4s
-	VFMLA V1.S4, V1.S4, V4.S4
-	VFMLA V0.S4, V0.S4, V3.S4
-	WORD $0x4e24d463 // fadd v3.4s, v3.4s, v4.4s
-	WORD $0x6e23fc00 // fdiv v0.4s, v0.4s, v3.4s
-	FMOVQ 16(R4), F4
-	VEOR V4.B16, V1.B16, V1.B16
-	WORD $0x6e23fc21 // fdiv v1.4s, v1.4s, v3.4s
-	WORD $0x6eb0a843 // umaxv s3, v2.4s
-	FMOVS F3, R6
+	WORD $0x6e28e427 // fcmge v7.4s, v1.4s, v8.4s
+	WORD $0x6e2058e7 // mvn v7.16b, v7.16b
+	WORD $0x6e22e508 // fcmge v8.4s, v8.4s, v2.4s
+	WORD $0x6e205908 // mvn v8.16b, v8.16b
+	VORR V8.B16, V7.B16, V7.B16
+	VORR V7.B16, V5.B16, V5.B16
+	WORD $0x6e26dcc7 // fmul v7.4s, v6.4s, v6.4s
+	WORD $0x6ea0f8e8 // fneg v8.4s, v7.4s
+	VFMLA V6.S4, V6.S4, V8.S4
+	VFMLA V4.S4, V4.S4, V7.S4
+	WORD $0x4e28d4e7 // fadd v7.4s, v7.4s, v8.4s
+	WORD $0x6e27fc84 // fdiv v4.4s, v4.4s, v7.4s
+	VEOR V3.B16, V6.B16, V6.B16
+	WORD $0x6e27fcc6 // fdiv v6.4s, v6.4s, v7.4s
+	WORD $0x6eb0a8a7 // umaxv s7, v5.4s
+	FMOVS F7, R6
 	CBNZ R6, hard2
 	MOVD R0, R6
 	TBZ $1, R2, storeOne
-	FMOVD.P F0, 8(R6)
+	FMOVD.P F4, 8(R6)
 	TBZ $0, R2, stored
-	VST1 V0.S[2], (R6)
+	VST1 V4.S[2], (R6)
 	B stored
 
 storeOne:
-	FMOVS F0, (R6)
+	FMOVS F4, (R6)
 
 stored:
 	ADD R5, R0, R6
 	TBZ $1, R2, storeOne2
-	FMOVD.P F1, 8(R6)
+	FMOVD.P F6, 8(R6)
 	TBZ $0, R2, stored2
-	VST1 V1.S[2], (R6)
+	VST1 V6.S[2], (R6)
 	B stored2
 
 storeOne2:
-	FMOVS F1, (R6)
+	FMOVS F6, (R6)
 
 stored2:
 
@@ -3635,19 +3579,19 @@ done:
 	RET
 
 hard:
-	FMOVQ (R0), F3
-	VBIF V2.B16, V0.B16, V3.B16
-	FMOVQ F3, (R0)
+	FMOVQ (R0), F7
+	VBIF V5.B16, V4.B16, V7.B16
+	FMOVQ F7, (R0)
 	ADD R5, R0, R6
-	FMOVQ (R6), F0
-	VBIF V2.B16, V1.B16, V0.B16
+	FMOVQ (R6), F4
+	VBIF V5.B16, V6.B16, V4.B16
 	ADD R5, R0, R6
-	FMOVQ F0, (R6)
+	FMOVQ F4, (R6)
 	MOVD ZR, R6
-	FMOVQ 272(R4), F0
-	VAND V2.B16, V0.B16, V0.B16
-	WORD $0x4eb1b801 // addv s1, v0.4s
-	FMOVD F1, R7
+	FMOVQ 272(R4), F4
+	VAND V5.B16, V4.B16, V4.B16
+	WORD $0x4eb1b886 // addv s6, v4.4s
+	FMOVD F6, R7
 	ORR R7<<0, R6, R6
 	MOVD n+24(FP), R3
 	MOVD R3, R7
@@ -3661,55 +3605,55 @@ hard:
 hard2:
 	MOVD R0, R6
 	TBZ $1, R2, loadOne3
-	FMOVD.P 8(R6), F3
+	FMOVD.P 8(R6), F7
 	TBZ $0, R2, loaded3
-	VLD1 (R6), V3.S[2]
+	VLD1 (R6), V7.S[2]
 	B loaded3
 
 loadOne3:
-	FMOVS (R6), F3
+	FMOVS (R6), F7
 
 loaded3:
-	VBIF V2.B16, V0.B16, V3.B16
+	VBIF V5.B16, V4.B16, V7.B16
 	MOVD R0, R6
 	TBZ $1, R2, storeOne3
-	FMOVD.P F3, 8(R6)
+	FMOVD.P F7, 8(R6)
 	TBZ $0, R2, stored3
-	VST1 V3.S[2], (R6)
+	VST1 V7.S[2], (R6)
 	B stored3
 
 storeOne3:
-	FMOVS F3, (R6)
+	FMOVS F7, (R6)
 
 stored3:
 	ADD R5, R0, R6
 	TBZ $1, R2, loadOne4
-	FMOVD.P 8(R6), F0
+	FMOVD.P 8(R6), F4
 	TBZ $0, R2, loaded4
-	VLD1 (R6), V0.S[2]
+	VLD1 (R6), V4.S[2]
 	B loaded4
 
 loadOne4:
-	FMOVS (R6), F0
+	FMOVS (R6), F4
 
 loaded4:
-	VBIF V2.B16, V1.B16, V0.B16
+	VBIF V5.B16, V6.B16, V4.B16
 	ADD R5, R0, R6
 	TBZ $1, R2, storeOne4
-	FMOVD.P F0, 8(R6)
+	FMOVD.P F4, 8(R6)
 	TBZ $0, R2, stored4
-	VST1 V0.S[2], (R6)
+	VST1 V4.S[2], (R6)
 	B stored4
 
 storeOne4:
-	FMOVS F0, (R6)
+	FMOVS F4, (R6)
 
 stored4:
 	MOVD ZR, R6
-	FMOVQ 272(R4), F0
-	VAND V2.B16, V0.B16, V0.B16
-	WORD $0x4eb1b801 // addv s1, v0.4s
-	FMOVD F1, R7
+	FMOVQ 272(R4), F4
+	VAND V5.B16, V4.B16, V4.B16
+	WORD $0x4eb1b886 // addv s6, v4.4s
+	FMOVD F6, R7
 	ORR R7<<0, R6, R6
 	MOVD n+24(FP), R3
 	MOVD R3, R7
@@ -3731,47 +3675,46 @@ TEXT ·inverseRxSO2F64NEON(SB), NOSPLIT, $0-64
 	MOVD $planeConsts<>(SB), R4
 	MOVD stride+32(FP), R5
 	LSL $3, R5
+	FMOVQ 288(R4), F0
+	FMOVQ 1776(R4), F1
+	FMOVQ 1792(R4), F2
+	FMOVQ 304(R4), F3
 	CMP $2, R2
 	BLT next
 
 loop:
-	// 41 instructions for 2 matrices, 20.5 each
-	FMOVQ (R1), F0
-	FMOVQ 288(R4), F1
-	VAND V1.B16, V0.B16, V2.B16
+	// 36 instructions for 2 matrices, 18 each
+	FMOVQ (R1), F4
+	VAND V0.B16, V4.B16, V5.B16
 	ADD R5, R1, R6
-	FMOVQ (R6), F1
-	FMOVQ 288(R4), F3
-	VAND V3.B16, V1.B16, V4.B16
-	WORD $0x6ee4e443 // fcmgt v3.2d, v2.2d, v4.2d
-	VBSL V4.B16, V2.B16, V3.B16
-	WORD $0x4e60e402 // fcmeq v2.2d, v0.2d, v0.2d
-	WORD $0x4e61e424 // fcmeq v4.2d, v1.2d, v1.2d
-	VAND V4.B16, V2.B16, V2.B16
-	WORD $0x6e205842 // mvn v2.16b, v2.16b
-	FMOVQ 1776(R4), F4
-	WORD $0x6e63e485 // fcmge v5.2d, v4.2d, v3.2d
+	FMOVQ (R6), F6
+	VAND V0.B16, V6.B16, V7.B16
+	WORD $0x6ee7e4a8 // fcmgt v8.2d, v5.2d, v7.2d
+	VBSL V7.B16, V5.B16, V8.B16
+	WORD $0x4e64e485 // fcmeq v5.2d, v4.2d, v4.2d
+	WORD $0x4e66e4c7 // fcmeq v7.2d, v6.2d, v6.2d
+	VAND V7.B16, V5.B16, V5.B16
 	WORD $0x6e2058a5 // mvn v5.16b, v5.16b
-	FMOVQ 1792(R4), F4
-	WORD $0x6e64e463 // fcmge v3.2d, v3.2d, v4.2d
-	WORD $0x6e205863 // mvn v3.16b, v3.16b
-	VORR V3.B16, V5.B16, V5.B16
-	VORR V5.B16, V2.B16, V2.B16
-	WORD $0x6e61dc23 // fmul v3.2d, v1.2d, v1.2d
-	WORD $0x6ee0f864 // fneg v4.2d, v3.2d
-	VFMLA V1.D2, V1.D2, V4.D2
-	VFMLA V0.D2, V0.D2, V3.D2
-	WORD $0x4e64d463 // fadd v3.2d, v3.2d, v4.2d
-	WORD $0x6e63fc00 // fdiv v0.2d, v0.2d, v3.2d
-	FMOVQ 304(R4), F4
-	VEOR V4.B16, V1.B16, V1.B16
-	WORD $0x6e63fc21 // fdiv v1.2d, v1.2d, v3.2d
-	WORD $0x6eb0a843 // umaxv s3, v2.4s
-	FMOVS F3, R6
+	WORD $0x6e68e427 // fcmge v7.2d, v1.2d, v8.2d
+	WORD $0x6e2058e7 // mvn v7.16b, v7.16b
+	WORD $0x6e62e508 // fcmge v8.2d, v8.2d, v2.2d
+	WORD $0x6e205908 // mvn v8.16b, v8.16b
+	VORR V8.B16, V7.B16, V7.B16
+	VORR V7.B16, V5.B16, V5.B16
+	WORD $0x6e66dcc7 // fmul v7.2d, v6.2d, v6.2d
+	WORD $0x6ee0f8e8 // fneg v8.2d, v7.2d
+	VFMLA V6.D2, V6.D2, V8.D2
+	VFMLA V4.D2, V4.D2, V7.D2
+	WORD $0x4e68d4e7 // fadd v7.2d, v7.2d, v8.2d
+	WORD $0x6e67fc84 // fdiv v4.2d, v4.2d, v7.2d
+	VEOR V3.B16, V6.B16, V6.B16
+	WORD $0x6e67fcc6 // fdiv v6.2d, v6.2d, v7.2d
+	WORD $0x6eb0a8a7 // umaxv s7, v5.4s
+	FMOVS F7, R6
 	CBNZ R6, hard
-	FMOVQ F0, (R0)
+	FMOVQ F4, (R0)
 	ADD R5, R0, R6
-	FMOVQ F1, (R6)
+	FMOVQ F6, (R6)
 	ADD $16, R0
 	ADD $16, R1
 	SUB $2, R2
@@ -3781,43 +3724,38 @@ loop:
 next:
 	CBZ R2, done
 	MOVD R1, R6
-	FMOVD (R6), F0
-	FMOVQ 288(R4), F1
-	VAND V1.B16, V0.B16, V2.B16
+	FMOVD (R6), F4
+	VAND V0.B16, V4.B16, V5.B16
 	ADD R5, R1, R6
-	FMOVD (R6), F1
-	FMOVQ 288(R4), F3
-	VAND V3.B16, V1.B16, V4.B16
-	WORD $0x6ee4e443 // fcmgt v3.2d, v2.2d, v4.2d
-	VBSL V4.B16, V2.B16, V3.B16
-	WORD $0x4e60e402 // fcmeq v2.2d, v0.2d, v0.2d
-	WORD $0x4e61e424 // fcmeq v4.2d, v1.2d, v1.2d
-	VAND V4.B16, V2.B16, V2.B16
-	WORD $0x6e205842 // mvn v2.16b, v2.16b
-	FMOVQ 1776(R4), F4
-	WORD $0x6e63e485 // fcmge v5.2d, v4.2d, v3.2d
+	FMOVD (R6), F6
+	VAND V0.B16, V6.B16, V7.B16
+	WORD $0x6ee7e4a8 // fcmgt v8.2d, v5.2d, v7.2d
+	VBSL V7.B16, V5.B16, V8.B16
+	WORD $0x4e64e485 // fcmeq v5.2d, v4.2d, v4.2d
+	WORD $0x4e66e4c7 // fcmeq v7.2d, v6.2d, v6.2d
+	VAND V7.B16, V5.B16, V5.B16
 	WORD $0x6e2058a5 // mvn v5.16b, v5.16b
-	FMOVQ 1792(R4), F4
-	WORD $0x6e64e463 // fcmge v3.2d, v3.2d, v4.2d
-	WORD $0x6e205863 // mvn v3.16b, v3.16b
-	VORR V3.B16, V5.B16, V5.B16
-	VORR V5.B16, V2.B16, V2.B16
-	WORD $0x6e61dc23 // fmul v3.2d, v1.2d, v1.2d
-	WORD $0x6ee0f864 // fneg v4.2d, v3.2d
-	VFMLA V1.D2, V1.D2, V4.D2
-	VFMLA V0.D2, V0.D2, V3.D2
-	WORD $0x4e64d463 // fadd v3.2d, v3.2d, v4.2d
-	WORD $0x6e63fc00 // fdiv v0.2d, v0.2d, v3.2d
-	FMOVQ 304(R4), F4
-	VEOR V4.B16, V1.B16, V1.B16
-	WORD $0x6e63fc21 // fdiv v1.2d, v1.2d, v3.2d
-	WORD $0x6eb0a843 // umaxv s3, v2.4s
-	FMOVS F3, R6
+	WORD $0x6e68e427 // fcmge v7.2d, v1.2d, v8.2d
+	WORD $0x6e2058e7 // mvn v7.16b, v7.16b
+	WORD $0x6e62e508 // fcmge v8.2d, v8.2d, v2.2d
+	WORD $0x6e205908 // mvn v8.16b, v8.16b
+	VORR V8.B16, V7.B16, V7.B16
+	VORR V7.B16, V5.B16, V5.B16
+	WORD $0x6e66dcc7 // fmul v7.2d, v6.2d, v6.2d
+	WORD $0x6ee0f8e8 // fneg v8.2d, v7.2d
+	VFMLA V6.D2, V6.D2, V8.D2
+	VFMLA V4.D2, V4.D2, V7.D2
+	WORD $0x4e68d4e7 // fadd v7.2d, v7.2d, v8.2d
+	WORD $0x6e67fc84 // fdiv v4.2d, v4.2d, v7.2d
+	VEOR V3.B16, V6.B16, V6.B16
+	WORD $0x6e67fcc6 // fdiv v6.2d, v6.2d, v7.2d
+	WORD $0x6eb0a8a7 // umaxv s7, v5.4s
+	FMOVS F7, R6
 	CBNZ R6, hard2
 	MOVD R0, R6
-	FMOVD F0, (R6)
+	FMOVD F4, (R6)
 	ADD R5, R0, R6
-	FMOVD F1, (R6)
+	FMOVD F6, (R6)
 
 done:
 	MOVD n+24(FP), R3
@@ -3827,19 +3765,19 @@ done:
 	RET
 
 hard:
-	FMOVQ (R0), F3
-	VBIF V2.B16, V0.B16, V3.B16
-	FMOVQ F3, (R0)
+	FMOVQ (R0), F7
+	VBIF V5.B16, V4.B16, V7.B16
+	FMOVQ F7, (R0)
 	ADD R5, R0, R6
-	FMOVQ (R6), F0
-	VBIF V2.B16, V1.B16, V0.B16
+	FMOVQ (R6), F4
+	VBIF V5.B16, V6.B16, V4.B16
 	ADD R5, R0, R6
-	FMOVQ F0, (R6)
+	FMOVQ F4, (R6)
 	MOVD ZR, R6
-	FMOVQ 656(R4), F0
-	VAND V2.B16, V0.B16, V0.B16
-	WORD $0x5ef1b801 // addp d1, v0.2d
-	FMOVD F1, R7
+	FMOVQ 656(R4), F4
+	VAND V5.B16, V4.B16, V4.B16
+	WORD $0x5ef1b886 // addp d6, v4.2d
+	FMOVD F6, R7
 	ORR R7<<0, R6, R6
 	MOVD n+24(FP), R3
 	MOVD R3, R7
@@ -3852,20 +3790,20 @@ hard:
 
 hard2:
 	MOVD R0, R6
-	FMOVD (R6), F3
-	VBIF V2.B16, V0.B16, V3.B16
+	FMOVD (R6), F7
+	VBIF V5.B16, V4.B16, V7.B16
 	MOVD R0, R6
-	FMOVD F3, (R6)
+	FMOVD F7, (R6)
 	ADD R5, R0, R6
-	FMOVD (R6), F0
-	VBIF V2.B16, V1.B16, V0.B16
+	FMOVD (R6), F4
+	VBIF V5.B16, V6.B16, V4.B16
 	ADD R5, R0, R6
-	FMOVD F0, (R6)
+	FMOVD F4, (R6)
 	MOVD ZR, R6
-	FMOVQ 656(R4), F0
-	VAND V2.B16, V0.B16, V0.B16
-	WORD $0x5ef1b801 // addp d1, v0.2d
-	FMOVD F1, R7
+	FMOVQ 656(R4), F4
+	VAND V5.B16, V4.B16, V4.B16
+	WORD $0x5ef1b886 // addp d6, v4.2d
+	FMOVD F6, R7
 	ORR R7<<0, R6, R6
 	MOVD n+24(FP), R3
 	MOVD R3, R7
@@ -3891,148 +3829,145 @@ TEXT ·expSE2F32NEON(SB), NOSPLIT, $0-64
 	FMOVQ (R4), F0
 	FMOVQ 16(R4), F1
 	FMOVQ 32(R4), F2
-	FMOVQ 1760(R4), F3
+	FMOVQ 1632(R4), F3
 	FMOVQ 48(R4), F4
 	FMOVQ 64(R4), F5
 	FMOVQ 80(R4), F6
 	FMOVQ 96(R4), F7
 	FMOVQ 112(R4), F8
 	FMOVQ 128(R4), F9
+	FMOVQ 144(R4), F10
+	FMOVQ 160(R4), F11
 	CMP $8, R2
 	BLT next
 
 loop:
-	// 135 instructions for 8 matrices, 16.88 each
-	FLDPQ (R1), (F10, F11)
-	VAND V0.B16, V10.B16, V12.B16
-	VAND V0.B16, V11.B16, V13.B16
-	WORD $0x6e2ce44c // fcmge v12.4s, v2.4s, v12.4s
-	WORD $0x6e20598c // mvn v12.16b, v12.16b
-	WORD $0x6e2de44d // fcmge v13.4s, v2.4s, v13.4s
-	WORD $0x6e2059ad // mvn v13.16b, v13.16b
-	WORD $0x6e23dd4a // fmul v10.4s, v10.4s, v3.4s
-	WORD $0x6e23dd6b // fmul v11.4s, v11.4s, v3.4s
-	VAND V0.B16, V10.B16, V14.B16
-	VAND V0.B16, V11.B16, V15.B16
-	VMOV V5.B16, V16.B16
-	VFMLA V4.S4, V14.S4, V16.S4
-	VMOV V5.B16, V17.B16
-	VFMLA V4.S4, V15.S4, V17.S4
-	WORD $0x4ea5d612 // fsub v18.4s, v16.4s, v5.4s
-	WORD $0x4ea5d633 // fsub v19.4s, v17.4s, v5.4s
-	VFMLS V6.S4, V18.S4, V14.S4
-	VFMLS V6.S4, V19.S4, V15.S4
-	VFMLS V7.S4, V18.S4, V14.S4
-	VFMLS V7.S4, V19.S4, V15.S4
-	VFMLS V8.S4, V18.S4, V14.S4
-	VFMLS V8.S4, V19.S4, V15.S4
-	WORD $0x6e2eddd2 // fmul v18.4s, v14.4s, v14.4s
-	WORD $0x6e2fddf3 // fmul v19.4s, v15.4s, v15.4s
-	FMOVQ 160(R4), F20
-	VFMLA V18.S4, V9.S4, V20.S4
-	FMOVQ 160(R4), F21
-	VFMLA V19.S4, V9.S4, V21.S4
+	// 130 instructions for 8 matrices, 16.25 each
+	FLDPQ (R1), (F12, F13)
+	VAND V0.B16, V12.B16, V14.B16
+	VAND V0.B16, V13.B16, V15.B16
+	WORD $0x6e2ee44e // fcmge v14.4s, v2.4s, v14.4s
+	WORD $0x6e2059ce // mvn v14.16b, v14.16b
+	WORD $0x6e2fe44f // fcmge v15.4s, v2.4s, v15.4s
+	WORD $0x6e2059ef // mvn v15.16b, v15.16b
+	WORD $0x6e23dd8c // fmul v12.4s, v12.4s, v3.4s
+	WORD $0x6e23ddad // fmul v13.4s, v13.4s, v3.4s
+	VAND V0.B16, V12.B16, V16.B16
+	VAND V0.B16, V13.B16, V17.B16
+	VMOV V5.B16, V18.B16
+	VFMLA V4.S4, V16.S4, V18.S4
+	VMOV V5.B16, V19.B16
+	VFMLA V4.S4, V17.S4, V19.S4
+	WORD $0x4ea5d654 // fsub v20.4s, v18.4s, v5.4s
+	WORD $0x4ea5d675 // fsub v21.4s, v19.4s, v5.4s
+	VFMLS V6.S4, V20.S4, V16.S4
+	VFMLS V6.S4, V21.S4, V17.S4
+	VFMLS V7.S4, V20.S4, V16.S4
+	VFMLS V7.S4, V21.S4, V17.S4
+	VFMLS V8.S4, V20.S4, V16.S4
+	VFMLS V8.S4, V21.S4, V17.S4
+	WORD $0x6e30de14 // fmul v20.4s, v16.4s, v16.4s
+	WORD $0x6e31de35 // fmul v21.4s, v17.4s, v17.4s
 	FMOVQ 176(R4), F22
-	VFMLA V18.S4, V20.S4, V22.S4
-	FMOVQ 176(R4), F20
-	VFMLA V19.S4, V21.S4, V20.S4
-	WORD $0x6e36de56 // fmul v22.4s, v18.4s, v22.4s
-	WORD $0x6e34de74 // fmul v20.4s, v19.4s, v20.4s
-	VFMLA V22.S4, V14.S4, V14.S4
-	VFMLA V20.S4, V15.S4, V15.S4
-	FMOVQ 192(R4), F20
-	FMOVQ 144(R4), F21
-	VFMLA V18.S4, V21.S4, V20.S4
-	FMOVQ 192(R4), F21
-	FMOVQ 144(R4), F22
-	VFMLA V19.S4, V22.S4, V21.S4
+	VFMLA V20.S4, V9.S4, V22.S4
+	FMOVQ 176(R4), F23
+	VFMLA V21.S4, V9.S4, V23.S4
+	FMOVQ 192(R4), F24
+	VFMLA V20.S4, V22.S4, V24.S4
+	FMOVQ 192(R4), F22
+	VFMLA V21.S4, V23.S4, V22.S4
+	WORD $0x6e38de98 // fmul v24.4s, v20.4s, v24.4s
+	WORD $0x6e36deb6 // fmul v22.4s, v21.4s, v22.4s
+	VFMLA V24.S4, V16.S4, V16.S4
+	VFMLA V22.S4, V17.S4, V17.S4
 	FMOVQ 208(R4), F22
-	VFMLA V18.S4, V20.S4, V22.S4
-	FMOVQ 208(R4), F20
-	VFMLA V19.S4, V21.S4, V20.S4
-	FMOVQ 224(R4), F21
-	VFMLA V18.S4, V22.S4, V21.S4
+	VFMLA V20.S4, V10.S4, V22.S4
+	FMOVQ 208(R4), F23
+	VFMLA V21.S4, V10.S4, V23.S4
+	FMOVQ 224(R4), F24
+	VFMLA V20.S4, V22.S4, V24.S4
 	FMOVQ 224(R4), F22
-	VFMLA V19.S4, V20.S4, V22.S4
-	FMOVQ 240(R4), F20
-	VFMLA V18.S4, V21.S4, V20.S4
-	FMOVQ 240(R4), F18
-	VFMLA V19.S4, V22.S4, V18.S4
-	VSHL $31, V16.S4, V19.S4
-	WORD $0x4ea0aa73 // cmlt v19.4s, v19.4s, #0
-	VSHL $31, V17.S4, V21.S4
+	VFMLA V21.S4, V23.S4, V22.S4
+	FMOVQ 240(R4), F23
+	VFMLA V20.S4, V24.S4, V23.S4
+	FMOVQ 240(R4), F24
+	VFMLA V21.S4, V22.S4, V24.S4
+	FMOVQ 256(R4), F22
+	VFMLA V20.S4, V23.S4, V22.S4
+	FMOVQ 256(R4), F20
+	VFMLA V21.S4, V24.S4, V20.S4
+	VSHL $31, V18.S4, V21.S4
 	WORD $0x4ea0aab5 // cmlt v21.4s, v21.4s, #0
-	VMOV V14.B16, V22.B16
-	VBIT V19.B16, V20.B16, V22.B16
-	VMOV V15.B16, V23.B16
-	VBIT V21.B16, V18.B16, V23.B16
-	VBIT V19.B16, V14.B16, V20.B16
-	VBIT V21.B16, V15.B16, V18.B16
-	VSHL $30, V16.S4, V14.S4
-	VSHL $30, V17.S4, V15.S4
-	FMOVQ 256(R4), F19
-	VADD V19.S4, V16.S4, V16.S4
-	FMOVQ 256(R4), F19
-	VADD V19.S4, V17.S4, V17.S4
-	VSHL $30, V16.S4, V16.S4
-	VSHL $30, V17.S4, V17.S4
+	VSHL $31, V19.S4, V23.S4
+	WORD $0x4ea0aaf7 // cmlt v23.4s, v23.4s, #0
+	VMOV V16.B16, V24.B16
+	VBIT V21.B16, V22.B16, V24.B16
+	VMOV V17.B16, V25.B16
+	VBIT V23.B16, V20.B16, V25.B16
+	VBIT V21.B16, V16.B16, V22.B16
+	VBIT V23.B16, V17.B16, V20.B16
+	VSHL $30, V18.S4, V16.S4
+	VSHL $30, V19.S4, V17.S4
+	VADD V11.S4, V18.S4, V18.S4
+	VADD V11.S4, V19.S4, V19.S4
+	VSHL $30, V18.S4, V18.S4
+	VSHL $30, V19.S4, V19.S4
+	VAND V1.B16, V18.B16, V18.B16
+	VAND V1.B16, V19.B16, V19.B16
+	VEOR V18.B16, V22.B16, V22.B16
+	VEOR V19.B16, V20.B16, V20.B16
+	VEOR V12.B16, V16.B16, V16.B16
+	VEOR V13.B16, V17.B16, V17.B16
 	VAND V1.B16, V16.B16, V16.B16
 	VAND V1.B16, V17.B16, V17.B16
-	VEOR V16.B16, V20.B16, V20.B16
-	VEOR V17.B16, V18.B16, V18.B16
-	VEOR V10.B16, V14.B16, V14.B16
-	VEOR V11.B16, V15.B16, V15.B16
-	VAND V1.B16, V14.B16, V14.B16
-	VAND V1.B16, V15.B16, V15.B16
-	VEOR V14.B16, V22.B16, V22.B16
-	VEOR V15.B16, V23.B16, V23.B16
-	WORD $0x4ea0d94e // fcmeq v14.4s, v10.4s, #0.0
-	WORD $0x4ea0d96f // fcmeq v15.4s, v11.4s, #0.0
-	WORD $0x6e2afeca // fdiv v10.4s, v22.4s, v10.4s
-	WORD $0x6e2bfeeb // fdiv v11.4s, v23.4s, v11.4s
-	FMOVQ 240(R4), F16
-	VBIT V14.B16, V16.B16, V10.B16
-	FMOVQ 240(R4), F14
-	VBIT V15.B16, V14.B16, V11.B16
+	VEOR V16.B16, V24.B16, V24.B16
+	VEOR V17.B16, V25.B16, V25.B16
+	WORD $0x4ea0d990 // fcmeq v16.4s, v12.4s, #0.0
+	WORD $0x4ea0d9b1 // fcmeq v17.4s, v13.4s, #0.0
+	WORD $0x6e2cff0c // fdiv v12.4s, v24.4s, v12.4s
+	WORD $0x6e2dff2d // fdiv v13.4s, v25.4s, v13.4s
+	FMOVQ 256(R4), F18
+	VBIT V16.B16, V18.B16, V12.B16
+	VBIT V17.B16, V18.B16, V13.B16
 	ADD R5<<1, R1, R7
-	FLDPQ (R7), (F14, F15)
-	WORD $0x6e2eded0 // fmul v16.4s, v22.4s, v14.4s
-	WORD $0x6e2fdef1 // fmul v17.4s, v23.4s, v15.4s
+	FLDPQ (R7), (F16, F17)
+	WORD $0x6e30df12 // fmul v18.4s, v24.4s, v16.4s
+	WORD $0x6e31df33 // fmul v19.4s, v25.4s, v17.4s
 	ADD R5, R1, R7
-	FLDPQ (R7), (F19, F21)
-	WORD $0x6ea0fa10 // fneg v16.4s, v16.4s
-	VFMLA V19.S4, V20.S4, V16.S4
-	WORD $0x6ea0fa31 // fneg v17.4s, v17.4s
-	VFMLA V21.S4, V18.S4, V17.S4
-	WORD $0x6e2ede8e // fmul v14.4s, v20.4s, v14.4s
-	WORD $0x6e2fde4f // fmul v15.4s, v18.4s, v15.4s
-	VFMLA V19.S4, V22.S4, V14.S4
-	VFMLA V21.S4, V23.S4, V15.S4
-	WORD $0x4e36d6d3 // fadd v19.4s, v22.4s, v22.4s
-	WORD $0x4e37d6f5 // fadd v21.4s, v23.4s, v23.4s
-	WORD $0x6e34de73 // fmul v19.4s, v19.4s, v20.4s
-	WORD $0x6e32deb5 // fmul v21.4s, v21.4s, v18.4s
-	WORD $0x6e36ded6 // fmul v22.4s, v22.4s, v22.4s
-	WORD $0x6e37def7 // fmul v23.4s, v23.4s, v23.4s
-	WORD $0x6ea0fad6 // fneg v22.4s, v22.4s
-	VFMLA V20.S4, V20.S4, V22.S4
-	WORD $0x6ea0faf7 // fneg v23.4s, v23.4s
-	VFMLA V18.S4, V18.S4, V23.S4
-	WORD $0x6e30dd50 // fmul v16.4s, v10.4s, v16.4s
-	WORD $0x6e31dd71 // fmul v17.4s, v11.4s, v17.4s
-	WORD $0x6e2edd4a // fmul v10.4s, v10.4s, v14.4s
-	WORD $0x6e2fdd6b // fmul v11.4s, v11.4s, v15.4s
-	VORR V13.B16, V12.B16, V14.B16
-	WORD $0x6eb0a9ce // umaxv s14, v14.4s
-	FMOVS F14, R7
+	FLDPQ (R7), (F21, F23)
+	WORD $0x6ea0fa52 // fneg v18.4s, v18.4s
+	VFMLA V21.S4, V22.S4, V18.S4
+	WORD $0x6ea0fa73 // fneg v19.4s, v19.4s
+	VFMLA V23.S4, V20.S4, V19.S4
+	WORD $0x6e30ded0 // fmul v16.4s, v22.4s, v16.4s
+	WORD $0x6e31de91 // fmul v17.4s, v20.4s, v17.4s
+	VFMLA V21.S4, V24.S4, V16.S4
+	VFMLA V23.S4, V25.S4, V17.S4
+	WORD $0x4e38d715 // fadd v21.4s, v24.4s, v24.4s
+	WORD $0x4e39d737 // fadd v23.4s, v25.4s, v25.4s
+	WORD $0x6e36deb5 // fmul v21.4s, v21.4s, v22.4s
+	WORD $0x6e34def7 // fmul v23.4s, v23.4s, v20.4s
+	WORD $0x6e38df18 // fmul v24.4s, v24.4s, v24.4s
+	WORD $0x6e39df39 // fmul v25.4s, v25.4s, v25.4s
+	WORD $0x6ea0fb18 // fneg v24.4s, v24.4s
+	VFMLA V22.S4, V22.S4, V24.S4
+	WORD $0x6ea0fb39 // fneg v25.4s, v25.4s
+	VFMLA V20.S4, V20.S4, V25.S4
+	WORD $0x6e32dd92 // fmul v18.4s, v12.4s, v18.4s
+	WORD $0x6e33ddb3 // fmul v19.4s, v13.4s, v19.4s
+	WORD $0x6e30dd8c // fmul v12.4s, v12.4s, v16.4s
+	WORD $0x6e31ddad // fmul v13.4s, v13.4s, v17.4s
+	VORR V15.B16, V14.B16, V16.B16
+	WORD $0x6eb0aa10 // umaxv s16, v16.4s
+	FMOVS F16, R7
 	CBNZ R7, hard
-	FSTPQ (F22, F23), (R0)
+	FSTPQ (F24, F25), (R0)
 	ADD R5, R0, R7
-	FSTPQ (F19, F21), (R7)
+	FSTPQ (F21, F23), (R7)
 	ADD R5<<1, R0, R7
-	FSTPQ (F16, F17), (R7)
+	FSTPQ (F18, F19), (R7)
 	ADD R6, R0, R7
-	FSTPQ (F10, F11), (R7)
+	FSTPQ (F12, F13), (R7)
 	ADD $32, R0
 	ADD $32, R1
 	SUB $8, R2
@@ -4044,79 +3979,77 @@ next:
 	BLT next2
 
 loop2:
-	// 77 instructions for 4 matrices, 19.25 each
-	FMOVQ (R1), F10
-	VAND V0.B16, V10.B16, V11.B16
-	WORD $0x6e2be44b // fcmge v11.4s, v2.4s, v11.4s
-	WORD $0x6e20596b // mvn v11.16b, v11.16b
-	WORD $0x6e23dd4a // fmul v10.4s, v10.4s, v3.4s
-	VAND V0.B16, V10.B16, V12.B16
-	VMOV V5.B16, V13.B16
-	VFMLA V4.S4, V12.S4, V13.S4
-	WORD $0x4ea5d5ae // fsub v14.4s, v13.4s, v5.4s
-	VFMLS V6.S4, V14.S4, V12.S4
-	VFMLS V7.S4, V14.S4, V12.S4
-	VFMLS V8.S4, V14.S4, V12.S4
-	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
-	FMOVQ 160(R4), F15
-	VFMLA V14.S4, V9.S4, V15.S4
-	FMOVQ 176(R4), F16
-	VFMLA V14.S4, V15.S4, V16.S4
-	WORD $0x6e30ddd0 // fmul v16.4s, v14.4s, v16.4s
-	VFMLA V16.S4, V12.S4, V12.S4
-	FMOVQ 192(R4), F15
-	FMOVQ 144(R4), F16
-	VFMLA V14.S4, V16.S4, V15.S4
-	FMOVQ 208(R4), F16
-	VFMLA V14.S4, V15.S4, V16.S4
-	FMOVQ 224(R4), F15
-	VFMLA V14.S4, V16.S4, V15.S4
-	FMOVQ 240(R4), F16
-	VFMLA V14.S4, V15.S4, V16.S4
-	VSHL $31, V13.S4, V14.S4
-	WORD $0x4ea0a9ce // cmlt v14.4s, v14.4s, #0
-	VMOV V12.B16, V15.B16
-	VBIT V14.B16, V16.B16, V15.B16
-	VBIT V14.B16, V12.B16, V16.B16
-	VSHL $30, V13.S4, V12.S4
-	FMOVQ 256(R4), F14
-	VADD V14.S4, V13.S4, V13.S4
-	VSHL $30, V13.S4, V13.S4
-	VAND V1.B16, V13.B16, V13.B16
-	VEOR V13.B16, V16.B16, V16.B16
-	VEOR V10.B16, V12.B16, V12.B16
-	VAND V1.B16, V12.B16, V12.B16
-	VEOR V12.B16, V15.B16, V15.B16
-	WORD $0x4ea0d94c // fcmeq v12.4s, v10.4s, #0.0
-	WORD $0x6e2afdea // fdiv v10.4s, v15.4s, v10.4s
-	FMOVQ 240(R4), F13
-	VBIT V12.B16, V13.B16, V10.B16
+	// 75 instructions for 4 matrices, 18.75 each
+	FMOVQ (R1), F12
+	VAND V0.B16, V12.B16, V13.B16
+	WORD $0x6e2de44d // fcmge v13.4s, v2.4s, v13.4s
+	WORD $0x6e2059ad // mvn v13.16b, v13.16b
+	WORD $0x6e23dd8c // fmul v12.4s, v12.4s, v3.4s
+	VAND V0.B16, V12.B16, V14.B16
+	VMOV V5.B16, V15.B16
+	VFMLA V4.S4, V14.S4, V15.S4
+	WORD $0x4ea5d5f0 // fsub v16.4s, v15.4s, v5.4s
+	VFMLS V6.S4, V16.S4, V14.S4
+	VFMLS V7.S4, V16.S4, V14.S4
+	VFMLS V8.S4, V16.S4, V14.S4
+	WORD $0x6e2eddd0 // fmul v16.4s, v14.4s, v14.4s
+	FMOVQ 176(R4), F17
+	VFMLA V16.S4, V9.S4, V17.S4
+	FMOVQ 192(R4), F18
+	VFMLA V16.S4, V17.S4, V18.S4
+	WORD $0x6e32de12 // fmul v18.4s, v16.4s, v18.4s
+	VFMLA V18.S4, V14.S4, V14.S4
+	FMOVQ 208(R4), F17
+	VFMLA V16.S4, V10.S4, V17.S4
+	FMOVQ 224(R4), F18
+	VFMLA V16.S4, V17.S4, V18.S4
+	FMOVQ 240(R4), F17
+	VFMLA V16.S4, V18.S4, V17.S4
+	FMOVQ 256(R4), F18
+	VFMLA V16.S4, V17.S4, V18.S4
+	VSHL $31, V15.S4, V16.S4
+	WORD $0x4ea0aa10 // cmlt v16.4s, v16.4s, #0
+	VMOV V14.B16, V17.B16
+	VBIT V16.B16, V18.B16, V17.B16
+	VBIT V16.B16, V14.B16, V18.B16
+	VSHL $30, V15.S4, V14.S4
+	VADD V11.S4, V15.S4, V15.S4
+	VSHL $30, V15.S4, V15.S4
+	VAND V1.B16, V15.B16, V15.B16
+	VEOR V15.B16, V18.B16, V18.B16
+	VEOR V12.B16, V14.B16, V14.B16
+	VAND V1.B16, V14.B16, V14.B16
+	VEOR V14.B16, V17.B16, V17.B16
+	WORD $0x4ea0d98e // fcmeq v14.4s, v12.4s, #0.0
+	WORD $0x6e2cfe2c // fdiv v12.4s, v17.4s, v12.4s
+	FMOVQ 256(R4), F15
+	VBIT V14.B16, V15.B16, V12.B16
 	ADD R5<<1, R1, R7
-	FMOVQ (R7), F12
-	WORD $0x6e2cdded // fmul v13.4s, v15.4s, v12.4s
-	ADD R5, R1, R7
 	FMOVQ (R7), F14
-	WORD $0x6ea0f9ad // fneg v13.4s, v13.4s
-	VFMLA V14.S4, V16.S4, V13.S4
-	WORD $0x6e2cde0c // fmul v12.4s, v16.4s, v12.4s
-	VFMLA V14.S4, V15.S4, V12.S4
-	WORD $0x4e2fd5ee // fadd v14.4s, v15.4s, v15.4s
-	WORD $0x6e30ddce // fmul v14.4s, v14.4s, v16.4s
-	WORD $0x6e2fddef // fmul v15.4s, v15.4s, v15.4s
+	WORD $0x6e2ede2f // fmul v15.4s, v17.4s, v14.4s
+	ADD R5, R1, R7
+	FMOVQ (R7), F16
 	WORD $0x6ea0f9ef // fneg v15.4s, v15.4s
-	VFMLA V16.S4, V16.S4, V15.S4
-	WORD $0x6e2ddd4d // fmul v13.4s, v10.4s, v13.4s
-	WORD $0x6e2cdd4a // fmul v10.4s, v10.4s, v12.4s
-	WORD $0x6eb0a96c // umaxv s12, v11.4s
-	FMOVS F12, R7
+	VFMLA V16.S4, V18.S4, V15.S4
+	WORD $0x6e2ede4e // fmul v14.4s, v18.4s, v14.4s
+	VFMLA V16.S4, V17.S4, V14.S4
+	WORD $0x4e31d630 // fadd v16.4s, v17.4s, v17.4s
+	WORD $0x6e32de10 // fmul v16.4s, v16.4s, v18.4s
+	WORD $0x6e31de31 // fmul v17.4s, v17.4s, v17.4s
+	WORD $0x6ea0fa31 // fneg v17.4s, v17.4s
+	VFMLA V18.S4, V18.S4, V17.S4
+	WORD $0x6e2fdd8f // fmul v15.4s, v12.4s, v15.4s
+	WORD $0x6e2edd8c // fmul v12.4s, v12.4s, v14.4s
+	WORD $0x6eb0a9ae // umaxv s14, v13.4s
+	FMOVS F14, R7
 	CBNZ R7, hard2
-	FMOVQ F15, (R0)
+	FMOVQ F17, (R0)
 	ADD R5, R0, R7
-	FMOVQ F14, (R7)
+	FMOVQ F16, (R7)
 	ADD R5<<1, R0, R7
-	FMOVQ F13, (R7)
+	FMOVQ F15, (R7)
 	ADD R6, R0, R7
-	FMOVQ F10, (R7)
+	FMOVQ F12, (R7)
 	ADD $16, R0
 	ADD $16, R1
 	SUB $4, R2
@@ -4127,139 +4060,137 @@ next2:
 	CBZ R2, done
 	MOVD R1, R7
 	TBZ $1, R2, loadOne
-	FMOVD.P 8(R7), F10
+	FMOVD.P 8(R7), F12
 	TBZ $0, R2, loaded
-	VLD1 (R7), V10.S[2]
+	VLD1 (R7), V12.S[2]
 	B loaded
 
 loadOne:
-	FMOVS (R7), F10
+	FMOVS (R7), F12
 
 loaded:
-	VAND V0.B16, V10.B16, V11.B16
-	WORD $0x6e2be44b // fcmge v11.4s, v2.4s, v11.4s
-	WORD $0x6e20596b // mvn v11.16b, v11.16b
-	WORD $0x6e23dd4a // fmul v10.4s, v10.4s, v3.4s
-	VAND V0.B16, V10.B16, V12.B16
-	VMOV V5.B16, V13.B16
-	VFMLA V4.S4, V12.S4, V13.S4
-	WORD $0x4ea5d5ae // fsub v14.4s, v13.4s, v5.4s
-	VFMLS V6.S4, V14.S4, V12.S4
-	VFMLS V7.S4, V14.S4, V12.S4
-	VFMLS V8.S4, V14.S4, V12.S4
-	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
-	FMOVQ 160(R4), F15
-	VFMLA V14.S4, V9.S4, V15.S4
-	FMOVQ 176(R4), F16
-	VFMLA V14.S4, V15.S4, V16.S4
-	WORD $0x6e30ddd0 // fmul v16.4s, v14.4s, v16.4s
-	VFMLA V16.S4, V12.S4, V12.S4
-	FMOVQ 192(R4), F15
-	FMOVQ 144(R4), F16
-	VFMLA V14.S4, V16.S4, V15.S4
-	FMOVQ 208(R4), F16
-	VFMLA V14.S4, V15.S4, V16.S4
-	FMOVQ 224(R4), F15
-	VFMLA V14.S4, V16.S4, V15.S4
-	FMOVQ 240(R4), F16
-	VFMLA V14.S4, V15.S4, V16.S4
-	VSHL $31, V13.S4, V14.S4
-	WORD $0x4ea0a9ce // cmlt v14.4s, v14.4s, #0
-	VMOV V12.B16, V15.B16
-	VBIT V14.B16, V16.B16, V15.B16
-	VBIT V14.B16, V12.B16, V16.B16
-	VSHL $30, V13.S4, V12.S4
-	FMOVQ 256(R4), F14
-	VADD V14.S4, V13.S4, V13.S4
-	VSHL $30, V13.S4, V13.S4
-	VAND V1.B16, V13.B16, V13.B16
-	VEOR V13.B16, V16.B16, V16.B16
-	VEOR V10.B16, V12.B16, V12.B16
-	VAND V1.B16, V12.B16, V12.B16
-	VEOR V12.B16, V15.B16, V15.B16
-	WORD $0x4ea0d94c // fcmeq v12.4s, v10.4s, #0.0
-	WORD $0x6e2afdea // fdiv v10.4s, v15.4s, v10.4s
-	FMOVQ 240(R4), F13
-	VBIT V12.B16, V13.B16, V10.B16
+	VAND V0.B16, V12.B16, V13.B16
+	WORD $0x6e2de44d // fcmge v13.4s, v2.4s, v13.4s
+	WORD $0x6e2059ad // mvn v13.16b, v13.16b
+	WORD $0x6e23dd8c // fmul v12.4s, v12.4s, v3.4s
+	VAND V0.B16, V12.B16, V14.B16
+	VMOV V5.B16, V15.B16
+	VFMLA V4.S4, V14.S4, V15.S4
+	WORD $0x4ea5d5f0 // fsub v16.4s, v15.4s, v5.4s
+	VFMLS V6.S4, V16.S4, V14.S4
+	VFMLS V7.S4, V16.S4, V14.S4
+	VFMLS V8.S4, V16.S4, V14.S4
+	WORD $0x6e2eddd0 // fmul v16.4s, v14.4s, v14.4s
+	FMOVQ 176(R4), F17
+	VFMLA V16.S4, V9.S4, V17.S4
+	FMOVQ 192(R4), F18
+	VFMLA V16.S4, V17.S4, V18.S4
+	WORD $0x6e32de12 // fmul v18.4s, v16.4s, v18.4s
+	VFMLA V18.S4, V14.S4, V14.S4
+	FMOVQ 208(R4), F17
+	VFMLA V16.S4, V10.S4, V17.S4
+	FMOVQ 224(R4), F18
+	VFMLA V16.S4, V17.S4, V18.S4
+	FMOVQ 240(R4), F17
+	VFMLA V16.S4, V18.S4, V17.S4
+	FMOVQ 256(R4), F18
+	VFMLA V16.S4, V17.S4, V18.S4
+	VSHL $31, V15.S4, V16.S4
+	WORD $0x4ea0aa10 // cmlt v16.4s, v16.4s, #0
+	VMOV V14.B16, V17.B16
+	VBIT V16.B16, V18.B16, V17.B16
+	VBIT V16.B16, V14.B16, V18.B16
+	VSHL $30, V15.S4, V14.S4
+	VADD V11.S4, V15.S4, V15.S4
+	VSHL $30, V15.S4, V15.S4
+	VAND V1.B16, V15.B16, V15.B16
+	VEOR V15.B16, V18.B16, V18.B16
+	VEOR V12.B16, V14.B16, V14.B16
+	VAND V1.B16, V14.B16, V14.B16
+	VEOR V14.B16, V17.B16, V17.B16
+	WORD $0x4ea0d98e // fcmeq v14.4s, v12.4s, #0.0
+	WORD $0x6e2cfe2c // fdiv v12.4s, v17.4s, v12.4s
+	FMOVQ 256(R4), F15
+	VBIT V14.B16, V15.B16, V12.B16
 	ADD R5<<1, R1, R7
 	TBZ $1, R2, loadOne2
-	FMOVD.P 8(R7), F12
+	FMOVD.P 8(R7), F14
 	TBZ $0, R2, loaded2
-	VLD1 (R7), V12.S[2]
+	VLD1 (R7), V14.S[2]
 	B loaded2
 
 loadOne2:
-	FMOVS (R7), F12
+	FMOVS (R7), F14
 
 loaded2:
-	WORD $0x6e2cdded // fmul v13.4s, v15.4s, v12.4s
+	WORD $0x6e2ede2f // fmul v15.4s, v17.4s, v14.4s
 	ADD R5, R1, R7
 	TBZ $1, R2, loadOne3
-	FMOVD.P 8(R7), F14
+	FMOVD.P 8(R7), F16
 	TBZ $0, R2, loaded3
-	VLD1 (R7), V14.S[2]
+	VLD1 (R7), V16.S[2]
 	B loaded3
 
 loadOne3:
-	FMOVS (R7), F14
+	FMOVS (R7), F16
 
 loaded3:
-	WORD $0x6ea0f9ad // fneg v13.4s, v13.4s
-	VFMLA V14.S4, V16.S4, V13.S4
-	WORD $0x6e2cde0c // fmul v12.4s, v16.4s, v12.4s
-	VFMLA V14.S4, V15.S4, V12.S4
-	WORD $0x4e2fd5ee // fadd v14.4s, v15.4s, v15.4s
-	WORD $0x6e30ddce // fmul v14.4s, v14.4s, v16.4s
-	WORD $0x6e2fddef // fmul v15.4s, v15.4s, v15.4s
 	WORD $0x6ea0f9ef // fneg v15.4s, v15.4s
-	VFMLA V16.S4, V16.S4, V15.S4
-	WORD $0x6e2ddd4d // fmul v13.4s, v10.4s, v13.4s
-	WORD $0x6e2cdd4a // fmul v10.4s, v10.4s, v12.4s
-	WORD $0x6eb0a96c // umaxv s12, v11.4s
-	FMOVS F12, R7
+	VFMLA V16.S4, V18.S4, V15.S4
+	WORD $0x6e2ede4e // fmul v14.4s, v18.4s, v14.4s
+	VFMLA V16.S4, V17.S4, V14.S4
+	WORD $0x4e31d630 // fadd v16.4s, v17.4s, v17.4s
+	WORD $0x6e32de10 // fmul v16.4s, v16.4s, v18.4s
+	WORD $0x6e31de31 // fmul v17.4s, v17.4s, v17.4s
+	WORD $0x6ea0fa31 // fneg v17.4s, v17.4s
+	VFMLA V18.S4, V18.S4, V17.S4
+	WORD $0x6e2fdd8f // fmul v15.4s, v12.4s, v15.4s
+	WORD $0x6e2edd8c // fmul v12.4s, v12.4s, v14.4s
+	WORD $0x6eb0a9ae // umaxv s14, v13.4s
+	FMOVS F14, R7
 	CBNZ R7, hard3
 	MOVD R0, R7
 	TBZ $1, R2, storeOne
-	FMOVD.P F15, 8(R7)
+	FMOVD.P F17, 8(R7)
 	TBZ $0, R2, stored
-	VST1 V15.S[2], (R7)
+	VST1 V17.S[2], (R7)
 	B stored
 
 storeOne:
-	FMOVS F15, (R7)
+	FMOVS F17, (R7)
 
 stored:
 	ADD R5, R0, R7
 	TBZ $1, R2, storeOne2
-	FMOVD.P F14, 8(R7)
+	FMOVD.P F16, 8(R7)
 	TBZ $0, R2, stored2
-	VST1 V14.S[2], (R7)
+	VST1 V16.S[2], (R7)
 	B stored2
 
 storeOne2:
-	FMOVS F14, (R7)
+	FMOVS F16, (R7)
 
 stored2:
 	ADD R5<<1, R0, R7
 	TBZ $1, R2, storeOne3
-	FMOVD.P F13, 8(R7)
+	FMOVD.P F15, 8(R7)
 	TBZ $0, R2, stored3
-	VST1 V13.S[2], (R7)
+	VST1 V15.S[2], (R7)
 	B stored3
 
 storeOne3:
-	FMOVS F13, (R7)
+	FMOVS F15, (R7)
 
 stored3:
 	ADD R6, R0, R7
 	TBZ $1, R2, storeOne4
-	FMOVD.P F10, 8(R7)
+	FMOVD.P F12, 8(R7)
 	TBZ $0, R2, stored4
-	VST1 V10.S[2], (R7)
+	VST1 V12.S[2], (R7)
 	B stored4
 
 storeOne4:
-	FMOVS F10, (R7)
+	FMOVS F12, (R7)
 
 stored4:
 
@@ -4271,38 +4202,38 @@ done:
 	RET
 
 hard:
-	FLDPQ (R0), (F14, F15)
-	VBIF V12.B16, V22.B16, V14.B16
-	VBIF V13.B16, V23.B16, V15.B16
-	FSTPQ (F14, F15), (R0)
+	FLDPQ (R0), (F16, F17)
+	VBIF V14.B16, V24.B16, V16.B16
+	VBIF V15.B16, V25.B16, V17.B16
+	FSTPQ (F16, F17), (R0)
 	ADD R5, R0, R7
-	FLDPQ (R7), (F14, F15)
-	VBIF V12.B16, V19.B16, V14.B16
-	VBIF V13.B16, V21.B16, V15.B16
+	FLDPQ (R7), (F16, F17)
+	VBIF V14.B16, V21.B16, V16.B16
+	VBIF V15.B16, V23.B16, V17.B16
 	ADD R5, R0, R7
-	FSTPQ (F14, F15), (R7)
+	FSTPQ (F16, F17), (R7)
 	ADD R5<<1, R0, R7
-	FLDPQ (R7), (F14, F15)
-	VBIF V12.B16, V16.B16, V14.B16
-	VBIF V13.B16, V17.B16, V15.B16
+	FLDPQ (R7), (F16, F17)
+	VBIF V14.B16, V18.B16, V16.B16
+	VBIF V15.B16, V19.B16, V17.B16
 	ADD R5<<1, R0, R7
-	FSTPQ (F14, F15), (R7)
+	FSTPQ (F16, F17), (R7)
 	ADD R6, R0, R7
-	FLDPQ (R7), (F14, F15)
-	VBIF V12.B16, V10.B16, V14.B16
-	VBIF V13.B16, V11.B16, V15.B16
+	FLDPQ (R7), (F16, F17)
+	VBIF V14.B16, V12.B16, V16.B16
+	VBIF V15.B16, V13.B16, V17.B16
 	ADD R6, R0, R7
-	FSTPQ (F14, F15), (R7)
+	FSTPQ (F16, F17), (R7)
 	MOVD ZR, R7
-	FMOVQ 272(R4), F10
-	VAND V12.B16, V10.B16, V10.B16
-	WORD $0x4eb1b94b // addv s11, v10.4s
-	FMOVD F11, R8
+	FMOVQ 272(R4), F12
+	VAND V14.B16, V12.B16, V12.B16
+	WORD $0x4eb1b98d // addv s13, v12.4s
+	FMOVD F13, R8
 	ORR R8<<0, R7, R7
-	FMOVQ 272(R4), F10
-	VAND V13.B16, V10.B16, V10.B16
-	WORD $0x4eb1b94b // addv s11, v10.4s
-	FMOVD F11, R8
+	FMOVQ 272(R4), F12
+	VAND V15.B16, V12.B16, V12.B16
+	WORD $0x4eb1b98d // addv s13, v12.4s
+	FMOVD F13, R8
 	ORR R8<<4, R7, R7
 	MOVD n+24(FP), R3
 	MOVD R3, R8
@@ -4314,29 +4245,29 @@ hard:
 	RET
 
 hard2:
-	FMOVQ (R0), F12
-	VBIF V11.B16, V15.B16, V12.B16
-	FMOVQ F12, (R0)
+	FMOVQ (R0), F14
+	VBIF V13.B16, V17.B16, V14.B16
+	FMOVQ F14, (R0)
 	ADD R5, R0, R7
-	FMOVQ (R7), F12
-	VBIF V11.B16, V14.B16, V12.B16
+	FMOVQ (R7), F14
+	VBIF V13.B16, V16.B16, V14.B16
 	ADD R5, R0, R7
-	FMOVQ F12, (R7)
+	FMOVQ F14, (R7)
 	ADD R5<<1, R0, R7
-	FMOVQ (R7), F12
-	VBIF V11.B16, V13.B16, V12.B16
+	FMOVQ (R7), F14
+	VBIF V13.B16, V15.B16, V14.B16
 	ADD R5<<1, R0, R7
-	FMOVQ F12, (R7)
+	FMOVQ F14, (R7)
 	ADD R6, R0, R7
-	FMOVQ (R7), F12
-	VBIF V11.B16, V10.B16, V12.B16
+	FMOVQ (R7), F14
+	VBIF V13.B16, V12.B16, V14.B16
 	ADD R6, R0, R7
-	FMOVQ F12, (R7)
+	FMOVQ F14, (R7)
 	MOVD ZR, R7
-	FMOVQ 272(R4), F10
-	VAND V11.B16, V10.B16, V10.B16
-	WORD $0x4eb1b94c // addv s12, v10.4s
-	FMOVD F12, R8
+	FMOVQ 272(R4), F12
+	VAND V13.B16, V12.B16, V12.B16
+	WORD $0x4eb1b98e // addv s14, v12.4s
+	FMOVD F14, R8
 	ORR R8<<0, R7, R7
 	MOVD n+24(FP), R3
 	MOVD R3, R8
@@ -4350,101 +4281,101 @@ hard2:
 hard3:
 	MOVD R0, R7
 	TBZ $1, R2, loadOne4
-	FMOVD.P 8(R7), F12
+	FMOVD.P 8(R7), F14
 	TBZ $0, R2, loaded4
-	VLD1 (R7), V12.S[2]
+	VLD1 (R7), V14.S[2]
 	B loaded4
 
 loadOne4:
-	FMOVS (R7), F12
+	FMOVS (R7), F14
 
 loaded4:
-	VBIF V11.B16, V15.B16, V12.B16
+	VBIF V13.B16, V17.B16, V14.B16
 	MOVD R0, R7
 	TBZ $1, R2, storeOne5
-	FMOVD.P F12, 8(R7)
+	FMOVD.P F14, 8(R7)
 	TBZ $0, R2, stored5
-	VST1 V12.S[2], (R7)
+	VST1 V14.S[2], (R7)
 	B stored5
 
 storeOne5:
-	FMOVS F12, (R7)
+	FMOVS F14, (R7)
 
 stored5:
 	ADD R5, R0, R7
 	TBZ $1, R2, loadOne5
-	FMOVD.P 8(R7), F12
+	FMOVD.P 8(R7), F14
 	TBZ $0, R2, loaded5
-	VLD1 (R7), V12.S[2]
+	VLD1 (R7), V14.S[2]
 	B loaded5
 
 loadOne5:
-	FMOVS (R7), F12
+	FMOVS (R7), F14
 
 loaded5:
-	VBIF V11.B16, V14.B16, V12.B16
+	VBIF V13.B16, V16.B16, V14.B16
 	ADD R5, R0, R7
 	TBZ $1, R2, storeOne6
-	FMOVD.P F12, 8(R7)
+	FMOVD.P F14, 8(R7)
 	TBZ $0, R2, stored6
-	VST1 V12.S[2], (R7)
+	VST1 V14.S[2], (R7)
 	B stored6
 
 storeOne6:
-	FMOVS F12, (R7)
+	FMOVS F14, (R7)
 
 stored6:
 	ADD R5<<1, R0, R7
 	TBZ $1, R2, loadOne6
-	FMOVD.P 8(R7), F12
+	FMOVD.P 8(R7), F14
 	TBZ $0, R2, loaded6
-	VLD1 (R7), V12.S[2]
+	VLD1 (R7), V14.S[2]
 	B loaded6
 
 loadOne6:
-	FMOVS (R7), F12
+	FMOVS (R7), F14
 
 loaded6:
-	VBIF V11.B16, V13.B16, V12.B16
+	VBIF V13.B16, V15.B16, V14.B16
 	ADD R5<<1, R0, R7
 	TBZ $1, R2, storeOne7
-	FMOVD.P F12, 8(R7)
+	FMOVD.P F14, 8(R7)
 	TBZ $0, R2, stored7
-	VST1 V12.S[2], (R7)
+	VST1 V14.S[2], (R7)
 	B stored7
 
 storeOne7:
-	FMOVS F12, (R7)
+	FMOVS F14, (R7)
 
 stored7:
 	ADD R6, R0, R7
 	TBZ $1, R2, loadOne7
-	FMOVD.P 8(R7), F12
+	FMOVD.P 8(R7), F14
 	TBZ $0, R2, loaded7
-	VLD1 (R7), V12.S[2]
+	VLD1 (R7), V14.S[2]
 	B loaded7
 
 loadOne7:
-	FMOVS (R7), F12
+	FMOVS (R7), F14
 
 loaded7:
-	VBIF V11.B16, V10.B16, V12.B16
+	VBIF V13.B16, V12.B16, V14.B16
 	ADD R6, R0, R7
 	TBZ $1, R2, storeOne8
-	FMOVD.P F12, 8(R7)
+	FMOVD.P F14, 8(R7)
 	TBZ $0, R2, stored8
-	VST1 V12.S[2], (R7)
+	VST1 V14.S[2], (R7)
 	B stored8
 
 storeOne8:
-	FMOVS F12, (R7)
+	FMOVS F14, (R7)
 
 stored8:
 	MOVD ZR, R7
-	FMOVQ 272(R4), F10
-	VAND V11.B16, V10.B16, V10.B16
-	WORD $0x4eb1b94c // addv s12, v10.4s
-	FMOVD F12, R8
+	FMOVQ 272(R4), F12
+	VAND V13.B16, V12.B16, V12.B16
+	WORD $0x4eb1b98e // addv s14, v12.4s
+	FMOVD F14, R8
 	ORR R8<<0, R7, R7
 	MOVD n+24(FP), R3
 	MOVD R3, R8
@@ -4477,165 +4408,162 @@ TEXT ·expSE2F64NEON(SB), NOSPLIT, $0-64
 	FMOVQ 384(R4), F7
 	FMOVQ 400(R4), F8
 	FMOVQ 416(R4), F9
+	FMOVQ 432(R4), F10
+	FMOVQ 448(R4), F11
 	CMP $4, R2
 	BLT next
 
 loop:
-	// 159 instructions for 4 matrices, 39.75 each
-	FLDPQ (R1), (F10, F11)
-	VAND V0.B16, V10.B16, V12.B16
-	VAND V0.B16, V11.B16, V13.B16
-	WORD $0x6e6ce44c // fcmge v12.2d, v2.2d, v12.2d
-	WORD $0x6e20598c // mvn v12.16b, v12.16b
-	WORD $0x6e6de44d // fcmge v13.2d, v2.2d, v13.2d
-	WORD $0x6e2059ad // mvn v13.16b, v13.16b
-	WORD $0x6e63dd4a // fmul v10.2d, v10.2d, v3.2d
-	WORD $0x6e63dd6b // fmul v11.2d, v11.2d, v3.2d
-	VAND V0.B16, V10.B16, V14.B16
-	VAND V0.B16, V11.B16, V15.B16
-	VMOV V5.B16, V16.B16
-	VFMLA V4.D2, V14.D2, V16.D2
-	VMOV V5.B16, V17.B16
-	VFMLA V4.D2, V15.D2, V17.D2
-	WORD $0x4ee5d612 // fsub v18.2d, v16.2d, v5.2d
-	WORD $0x4ee5d633 // fsub v19.2d, v17.2d, v5.2d
-	VFMLS V6.D2, V18.D2, V14.D2
-	VFMLS V6.D2, V19.D2, V15.D2
-	VFMLS V7.D2, V18.D2, V14.D2
-	VFMLS V7.D2, V19.D2, V15.D2
-	VFMLS V8.D2, V18.D2, V14.D2
-	VFMLS V8.D2, V19.D2, V15.D2
-	WORD $0x6e6eddd2 // fmul v18.2d, v14.2d, v14.2d
-	WORD $0x6e6fddf3 // fmul v19.2d, v15.2d, v15.2d
-	FMOVQ 448(R4), F20
-	VFMLA V18.D2, V9.D2, V20.D2
-	FMOVQ 448(R4), F21
-	VFMLA V19.D2, V9.D2, V21.D2
+	// 154 instructions for 4 matrices, 38.5 each
+	FLDPQ (R1), (F12, F13)
+	VAND V0.B16, V12.B16, V14.B16
+	VAND V0.B16, V13.B16, V15.B16
+	WORD $0x6e6ee44e // fcmge v14.2d, v2.2d, v14.2d
+	WORD $0x6e2059ce // mvn v14.16b, v14.16b
+	WORD $0x6e6fe44f // fcmge v15.2d, v2.2d, v15.2d
+	WORD $0x6e2059ef // mvn v15.16b, v15.16b
+	WORD $0x6e63dd8c // fmul v12.2d, v12.2d, v3.2d
+	WORD $0x6e63ddad // fmul v13.2d, v13.2d, v3.2d
+	VAND V0.B16, V12.B16, V16.B16
+	VAND V0.B16, V13.B16, V17.B16
+	VMOV V5.B16, V18.B16
+	VFMLA V4.D2, V16.D2, V18.D2
+	VMOV V5.B16, V19.B16
+	VFMLA V4.D2, V17.D2, V19.D2
+	WORD $0x4ee5d654 // fsub v20.2d, v18.2d, v5.2d
+	WORD $0x4ee5d675 // fsub v21.2d, v19.2d, v5.2d
+	VFMLS V6.D2, V20.D2, V16.D2
+	VFMLS V6.D2, V21.D2, V17.D2
+	VFMLS V7.D2, V20.D2, V16.D2
+	VFMLS V7.D2, V21.D2, V17.D2
+	VFMLS V8.D2, V20.D2, V16.D2
+	VFMLS V8.D2, V21.D2, V17.D2
+	WORD $0x6e70de14 // fmul v20.2d, v16.2d, v16.2d
+	WORD $0x6e71de35 // fmul v21.2d, v17.2d, v17.2d
 	FMOVQ 464(R4), F22
-	VFMLA V18.D2, V20.D2, V22.D2
-	FMOVQ 464(R4), F20
-	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 480(R4), F21
-	VFMLA V18.D2, V22.D2, V21.D2
+	VFMLA V20.D2, V9.D2, V22.D2
+	FMOVQ 464(R4), F23
+	VFMLA V21.D2, V9.D2, V23.D2
+	FMOVQ 480(R4), F24
+	VFMLA V20.D2, V22.D2, V24.D2
 	FMOVQ 480(R4), F22
-	VFMLA V19.D2, V20.D2, V22.D2
-	FMOVQ 496(R4), F20
-	VFMLA V18.D2, V21.D2, V20.D2
-	FMOVQ 496(R4), F21
-	VFMLA V19.D2, V22.D2, V21.D2
+	VFMLA V21.D2, V23.D2, V22.D2
+	FMOVQ 496(R4), F23
+	VFMLA V20.D2, V24.D2, V23.D2
+	FMOVQ 496(R4), F24
+	VFMLA V21.D2, V22.D2, V24.D2
 	FMOVQ 512(R4), F22
-	VFMLA V18.D2, V20.D2, V22.D2
-	FMOVQ 512(R4), F20
-	VFMLA V19.D2, V21.D2, V20.D2
-	WORD $0x6e76de56 // fmul v22.2d, v18.2d, v22.2d
-	WORD $0x6e74de74 // fmul v20.2d, v19.2d, v20.2d
-	VFMLA V22.D2, V14.D2, V14.D2
-	VFMLA V20.D2, V15.D2, V15.D2
-	FMOVQ 528(R4), F20
-	FMOVQ 432(R4), F21
-	VFMLA V18.D2, V21.D2, V20.D2
-	FMOVQ 528(R4), F21
-	FMOVQ 432(R4), F22
-	VFMLA V19.D2, V22.D2, V21.D2
+	VFMLA V20.D2, V23.D2, V22.D2
+	FMOVQ 512(R4), F23
+	VFMLA V21.D2, V24.D2, V23.D2
+	FMOVQ 528(R4), F24
+	VFMLA V20.D2, V22.D2, V24.D2
+	FMOVQ 528(R4), F22
+	VFMLA V21.D2, V23.D2, V22.D2
+	WORD $0x6e78de98 // fmul v24.2d, v20.2d, v24.2d
+	WORD $0x6e76deb6 // fmul v22.2d, v21.2d, v22.2d
+	VFMLA V24.D2, V16.D2, V16.D2
+	VFMLA V22.D2, V17.D2, V17.D2
 	FMOVQ 544(R4), F22
-	VFMLA V18.D2, V20.D2, V22.D2
-	FMOVQ 544(R4), F20
-	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 560(R4), F21
-	VFMLA V18.D2, V22.D2, V21.D2
+	VFMLA V20.D2, V10.D2, V22.D2
+	FMOVQ 544(R4), F23
+	VFMLA V21.D2, V10.D2, V23.D2
+	FMOVQ 560(R4), F24
+	VFMLA V20.D2, V22.D2, V24.D2
 	FMOVQ 560(R4), F22
-	VFMLA V19.D2, V20.D2, V22.D2
-	FMOVQ 576(R4), F20
-	VFMLA V18.D2, V21.D2, V20.D2
-	FMOVQ 576(R4), F21
-	VFMLA V19.D2, V22.D2, V21.D2
+	VFMLA V21.D2, V23.D2, V22.D2
+	FMOVQ 576(R4), F23
+	VFMLA V20.D2, V24.D2, V23.D2
+	FMOVQ 576(R4), F24
+	VFMLA V21.D2, V22.D2, V24.D2
 	FMOVQ 592(R4), F22
-	VFMLA V18.D2, V20.D2, V22.D2
-	FMOVQ 592(R4), F20
-	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 608(R4), F21
-	VFMLA V18.D2, V22.D2, V21.D2
+	VFMLA V20.D2, V23.D2, V22.D2
+	FMOVQ 592(R4), F23
+	VFMLA V21.D2, V24.D2, V23.D2
+	FMOVQ 608(R4), F24
+	VFMLA V20.D2, V22.D2, V24.D2
 	FMOVQ 608(R4), F22
-	VFMLA V19.D2, V20.D2, V22.D2
-	FMOVQ 624(R4), F20
-	VFMLA V18.D2, V21.D2, V20.D2
-	FMOVQ 624(R4), F18
-	VFMLA V19.D2, V22.D2, V18.D2
-	VSHL $63, V16.D2, V19.D2
-	WORD $0x4ee0aa73 // cmlt v19.2d, v19.2d, #0
-	VSHL $63, V17.D2, V21.D2
+	VFMLA V21.D2, V23.D2, V22.D2
+	FMOVQ 624(R4), F23
+	VFMLA V20.D2, V24.D2, V23.D2
+	FMOVQ 624(R4), F24
+	VFMLA V21.D2, V22.D2, V24.D2
+	FMOVQ 640(R4), F22
+	VFMLA V20.D2, V23.D2, V22.D2
+	FMOVQ 640(R4), F20
+	VFMLA V21.D2, V24.D2, V20.D2
+	VSHL $63, V18.D2, V21.D2
 	WORD $0x4ee0aab5 // cmlt v21.2d, v21.2d, #0
-	VMOV V14.B16, V22.B16
-	VBIT V19.B16, V20.B16, V22.B16
-	VMOV V15.B16, V23.B16
-	VBIT V21.B16, V18.B16, V23.B16
-	VBIT V19.B16, V14.B16, V20.B16
-	VBIT V21.B16, V15.B16, V18.B16
-	FMOVQ 640(R4), F14
-	VADD V14.D2, V16.D2, V15.D2
-	FMOVQ 640(R4), F14
-	VADD V14.D2, V17.D2, V19.D2
-	VSHL $62, V15.D2, V15.D2
-	VSHL $62, V19.D2, V19.D2
-	VAND V1.B16, V15.B16, V15.B16
-	VAND V1.B16, V19.B16, V19.B16
-	VEOR V15.B16, V20.B16, V20.B16
-	VEOR V19.B16, V18.B16, V18.B16
+	VSHL $63, V19.D2, V23.D2
+	WORD $0x4ee0aaf7 // cmlt v23.2d, v23.2d, #0
+	VMOV V16.B16, V24.B16
+	VBIT V21.B16, V22.B16, V24.B16
+	VMOV V17.B16, V25.B16
+	VBIT V23.B16, V20.B16, V25.B16
+	VBIT V21.B16, V16.B16, V22.B16
+	VBIT V23.B16, V17.B16, V20.B16
+	VADD V11.D2, V18.D2, V16.D2
+	VADD V11.D2, V19.D2, V17.D2
 	VSHL $62, V16.D2, V16.D2
 	VSHL $62, V17.D2, V17.D2
-	VEOR V10.B16, V16.B16, V16.B16
-	VEOR V11.B16, V17.B16, V17.B16
 	VAND V1.B16, V16.B16, V16.B16
 	VAND V1.B16, V17.B16, V17.B16
 	VEOR V16.B16, V22.B16, V22.B16
-	VEOR V17.B16, V23.B16, V23.B16
-	WORD $0x4ee0d94e // fcmeq v14.2d, v10.2d, #0.0
-	WORD $0x4ee0d96f // fcmeq v15.2d, v11.2d, #0.0
-	WORD $0x6e6afeca // fdiv v10.2d, v22.2d, v10.2d
-	WORD $0x6e6bfeeb // fdiv v11.2d, v23.2d, v11.2d
-	FMOVQ 624(R4), F16
-	VBIT V14.B16, V16.B16, V10.B16
-	FMOVQ 624(R4), F14
-	VBIT V15.B16, V14.B16, V11.B16
+	VEOR V17.B16, V20.B16, V20.B16
+	VSHL $62, V18.D2, V18.D2
+	VSHL $62, V19.D2, V19.D2
+	VEOR V12.B16, V18.B16, V18.B16
+	VEOR V13.B16, V19.B16, V19.B16
+	VAND V1.B16, V18.B16, V18.B16
+	VAND V1.B16, V19.B16, V19.B16
+	VEOR V18.B16, V24.B16, V24.B16
+	VEOR V19.B16, V25.B16, V25.B16
+	WORD $0x4ee0d990 // fcmeq v16.2d, v12.2d, #0.0
+	WORD $0x4ee0d9b1 // fcmeq v17.2d, v13.2d, #0.0
+	WORD $0x6e6cff0c // fdiv v12.2d, v24.2d, v12.2d
+	WORD $0x6e6dff2d // fdiv v13.2d, v25.2d, v13.2d
+	FMOVQ 640(R4), F18
+	VBIT V16.B16, V18.B16, V12.B16
+	VBIT V17.B16, V18.B16, V13.B16
 	ADD R5<<1, R1, R7
-	FLDPQ (R7), (F14, F15)
-	WORD $0x6e6eded0 // fmul v16.2d, v22.2d, v14.2d
-	WORD $0x6e6fdef1 // fmul v17.2d, v23.2d, v15.2d
+	FLDPQ (R7), (F16, F17)
+	WORD $0x6e70df12 // fmul v18.2d, v24.2d, v16.2d
+	WORD $0x6e71df33 // fmul v19.2d, v25.2d, v17.2d
 	ADD R5, R1, R7
-	FLDPQ (R7), (F19, F21)
-	WORD $0x6ee0fa10 // fneg v16.2d, v16.2d
-	VFMLA V19.D2, V20.D2, V16.D2
-	WORD $0x6ee0fa31 // fneg v17.2d, v17.2d
-	VFMLA V21.D2, V18.D2, V17.D2
-	WORD $0x6e6ede8e // fmul v14.2d, v20.2d, v14.2d
-	WORD $0x6e6fde4f // fmul v15.2d, v18.2d, v15.2d
-	VFMLA V19.D2, V22.D2, V14.D2
-	VFMLA V21.D2, V23.D2, V15.D2
-	WORD $0x4e76d6d3 // fadd v19.2d, v22.2d, v22.2d
-	WORD $0x4e77d6f5 // fadd v21.2d, v23.2d, v23.2d
-	WORD $0x6e74de73 // fmul v19.2d, v19.2d, v20.2d
-	WORD $0x6e72deb5 // fmul v21.2d, v21.2d, v18.2d
-	WORD $0x6e76ded6 // fmul v22.2d, v22.2d, v22.2d
-	WORD $0x6e77def7 // fmul v23.2d, v23.2d, v23.2d
-	WORD $0x6ee0fad6 // fneg v22.2d, v22.2d
-	VFMLA V20.D2, V20.D2, V22.D2
-	WORD $0x6ee0faf7 // fneg v23.2d, v23.2d
-	VFMLA V18.D2, V18.D2, V23.D2
-	WORD $0x6e70dd50 // fmul v16.2d, v10.2d, v16.2d
-	WORD $0x6e71dd71 // fmul v17.2d, v11.2d, v17.2d
-	WORD $0x6e6edd4a // fmul v10.2d, v10.2d, v14.2d
-	WORD $0x6e6fdd6b // fmul v11.2d, v11.2d, v15.2d
-	VORR V13.B16, V12.B16, V14.B16
-	WORD $0x6eb0a9ce // umaxv s14, v14.4s
-	FMOVS F14, R7
+	FLDPQ (R7), (F21, F23)
+	WORD $0x6ee0fa52 // fneg v18.2d, v18.2d
+	VFMLA V21.D2, V22.D2, V18.D2
+	WORD $0x6ee0fa73 // fneg v19.2d, v19.2d
+	VFMLA V23.D2, V20.D2, V19.D2
+	WORD $0x6e70ded0 // fmul v16.2d, v22.2d, v16.2d
+	WORD $0x6e71de91 // fmul v17.2d, v20.2d, v17.2d
+	VFMLA V21.D2, V24.D2, V16.D2
+	VFMLA V23.D2, V25.D2, V17.D2
+	WORD $0x4e78d715 // fadd v21.2d, v24.2d, v24.2d
+	WORD $0x4e79d737 // fadd v23.2d, v25.2d, v25.2d
+	WORD $0x6e76deb5 // fmul v21.2d, v21.2d, v22.2d
+	WORD $0x6e74def7 // fmul v23.2d, v23.2d, v20.2d
+	WORD $0x6e78df18 // fmul v24.2d, v24.2d, v24.2d
+	WORD $0x6e79df39 // fmul v25.2d, v25.2d, v25.2d
+	WORD $0x6ee0fb18 // fneg v24.2d, v24.2d
+	VFMLA V22.D2, V22.D2, V24.D2
+	WORD $0x6ee0fb39 // fneg v25.2d, v25.2d
+	VFMLA V20.D2, V20.D2, V25.D2
+	WORD $0x6e72dd92 // fmul v18.2d, v12.2d, v18.2d
+	WORD $0x6e73ddb3 // fmul v19.2d, v13.2d, v19.2d
+	WORD $0x6e70dd8c // fmul v12.2d, v12.2d, v16.2d
+	WORD $0x6e71ddad // fmul v13.2d, v13.2d, v17.2d
+	VORR V15.B16, V14.B16, V16.B16
+	WORD $0x6eb0aa10 // umaxv s16, v16.4s
+	FMOVS F16, R7
 	CBNZ R7, hard
-	FSTPQ (F22, F23), (R0)
+	FSTPQ (F24, F25), (R0)
 	ADD R5, R0, R7
-	FSTPQ (F19, F21), (R7)
+	FSTPQ (F21, F23), (R7)
 	ADD R5<<1, R0, R7
-	FSTPQ (F16, F17), (R7)
+	FSTPQ (F18, F19), (R7)
 	ADD R6, R0, R7
-	FSTPQ (F10, F11), (R7)
+	FSTPQ (F12, F13), (R7)
 	ADD $32, R0
 	ADD $32, R1
 	SUB $4, R2
@@ -4647,91 +4575,89 @@ next:
 	BLT next2
 
 loop2:
-	// 89 instructions for 2 matrices, 44.5 each
-	FMOVQ (R1), F10
-	VAND V0.B16, V10.B16, V11.B16
-	WORD $0x6e6be44b // fcmge v11.2d, v2.2d, v11.2d
-	WORD $0x6e20596b // mvn v11.16b, v11.16b
-	WORD $0x6e63dd4a // fmul v10.2d, v10.2d, v3.2d
-	VAND V0.B16, V10.B16, V12.B16
-	VMOV V5.B16, V13.B16
-	VFMLA V4.D2, V12.D2, V13.D2
-	WORD $0x4ee5d5ae // fsub v14.2d, v13.2d, v5.2d
-	VFMLS V6.D2, V14.D2, V12.D2
-	VFMLS V7.D2, V14.D2, V12.D2
-	VFMLS V8.D2, V14.D2, V12.D2
-	WORD $0x6e6cdd8e // fmul v14.2d, v12.2d, v12.2d
-	FMOVQ 448(R4), F15
-	VFMLA V14.D2, V9.D2, V15.D2
-	FMOVQ 464(R4), F16
-	VFMLA V14.D2, V15.D2, V16.D2
-	FMOVQ 480(R4), F15
-	VFMLA V14.D2, V16.D2, V15.D2
-	FMOVQ 496(R4), F16
-	VFMLA V14.D2, V15.D2, V16.D2
-	FMOVQ 512(R4), F15
-	VFMLA V14.D2, V16.D2, V15.D2
-	WORD $0x6e6fddcf // fmul v15.2d, v14.2d, v15.2d
-	VFMLA V15.D2, V12.D2, V12.D2
-	FMOVQ 528(R4), F15
-	FMOVQ 432(R4), F16
-	VFMLA V14.D2, V16.D2, V15.D2
-	FMOVQ 544(R4), F16
-	VFMLA V14.D2, V15.D2, V16.D2
-	FMOVQ 560(R4), F15
-	VFMLA V14.D2, V16.D2, V15.D2
-	FMOVQ 576(R4), F16
-	VFMLA V14.D2, V15.D2, V16.D2
-	FMOVQ 592(R4), F15
-	VFMLA V14.D2, V16.D2, V15.D2
-	FMOVQ 608(R4), F16
-	VFMLA V14.D2, V15.D2, V16.D2
-	FMOVQ 624(R4), F15
-	VFMLA V14.D2, V16.D2, V15.D2
-	VSHL $63, V13.D2, V14.D2
-	WORD $0x4ee0a9ce // cmlt v14.2d, v14.2d, #0
-	VMOV V12.B16, V16.B16
-	VBIT V14.B16, V15.B16, V16.B16
-	VBIT V14.B16, V12.B16, V15.B16
-	FMOVQ 640(R4), F12
-	VADD V12.D2, V13.D2, V14.D2
+	// 87 instructions for 2 matrices, 43.5 each
+	FMOVQ (R1), F12
+	VAND V0.B16, V12.B16, V13.B16
+	WORD $0x6e6de44d // fcmge v13.2d, v2.2d, v13.2d
+	WORD $0x6e2059ad // mvn v13.16b, v13.16b
+	WORD $0x6e63dd8c // fmul v12.2d, v12.2d, v3.2d
+	VAND V0.B16, V12.B16, V14.B16
+	VMOV V5.B16, V15.B16
+	VFMLA V4.D2, V14.D2, V15.D2
+	WORD $0x4ee5d5f0 // fsub v16.2d, v15.2d, v5.2d
+	VFMLS V6.D2, V16.D2, V14.D2
+	VFMLS V7.D2, V16.D2, V14.D2
+	VFMLS V8.D2, V16.D2, V14.D2
+	WORD $0x6e6eddd0 // fmul v16.2d, v14.2d, v14.2d
+	FMOVQ 464(R4), F17
+	VFMLA V16.D2, V9.D2, V17.D2
+	FMOVQ 480(R4), F18
+	VFMLA V16.D2, V17.D2, V18.D2
+	FMOVQ 496(R4), F17
+	VFMLA V16.D2, V18.D2, V17.D2
+	FMOVQ 512(R4), F18
+	VFMLA V16.D2, V17.D2, V18.D2
+	FMOVQ 528(R4), F17
+	VFMLA V16.D2, V18.D2, V17.D2
+	WORD $0x6e71de11 // fmul v17.2d, v16.2d, v17.2d
+	VFMLA V17.D2, V14.D2, V14.D2
+	FMOVQ 544(R4), F17
+	VFMLA V16.D2, V10.D2, V17.D2
+	FMOVQ 560(R4), F18
+	VFMLA V16.D2, V17.D2, V18.D2
+	FMOVQ 576(R4), F17
+	VFMLA V16.D2, V18.D2, V17.D2
+	FMOVQ 592(R4), F18
+	VFMLA V16.D2, V17.D2, V18.D2
+	FMOVQ 608(R4), F17
+	VFMLA V16.D2, V18.D2, V17.D2
+	FMOVQ 624(R4), F18
+	VFMLA V16.D2, V17.D2, V18.D2
+	FMOVQ 640(R4), F17
+	VFMLA V16.D2, V18.D2, V17.D2
+	VSHL $63, V15.D2, V16.D2
+	WORD $0x4ee0aa10 // cmlt v16.2d, v16.2d, #0
+	VMOV V14.B16, V18.B16
+	VBIT V16.B16, V17.B16, V18.B16
+	VBIT V16.B16, V14.B16, V17.B16
+	VADD V11.D2, V15.D2, V14.D2
 	VSHL $62, V14.D2, V14.D2
 	VAND V1.B16, V14.B16, V14.B16
-	VEOR V14.B16, V15.B16, V15.B16
-	VSHL $62, V13.D2, V13.D2
-	VEOR V10.B16, V13.B16, V13.B16
-	VAND V1.B16, V13.B16, V13.B16
-	VEOR V13.B16, V16.B16, V16.B16
-	WORD $0x4ee0d94c // fcmeq v12.2d, v10.2d, #0.0
-	WORD $0x6e6afe0a // fdiv v10.2d, v16.2d, v10.2d
-	FMOVQ 624(R4), F13
-	VBIT V12.B16, V13.B16, V10.B16
+	VEOR V14.B16, V17.B16, V17.B16
+	VSHL $62, V15.D2, V15.D2
+	VEOR V12.B16, V15.B16, V15.B16
+	VAND V1.B16, V15.B16, V15.B16
+	VEOR V15.B16, V18.B16, V18.B16
+	WORD $0x4ee0d98e // fcmeq v14.2d, v12.2d, #0.0
+	WORD $0x6e6cfe4c // fdiv v12.2d, v18.2d, v12.2d
+	FMOVQ 640(R4), F15
+	VBIT V14.B16, V15.B16, V12.B16
 	ADD R5<<1, R1, R7
-	FMOVQ (R7), F12
-	WORD $0x6e6cde0d // fmul v13.2d, v16.2d, v12.2d
-	ADD R5, R1, R7
 	FMOVQ (R7), F14
-	WORD $0x6ee0f9ad // fneg v13.2d, v13.2d
-	VFMLA V14.D2, V15.D2, V13.D2
-	WORD $0x6e6cddec // fmul v12.2d, v15.2d, v12.2d
-	VFMLA V14.D2, V16.D2, V12.D2
-	WORD $0x4e70d60e // fadd v14.2d, v16.2d, v16.2d
-	WORD $0x6e6fddce // fmul v14.2d, v14.2d, v15.2d
-	WORD $0x6e70de10 // fmul v16.2d, v16.2d, v16.2d
-	WORD $0x6ee0fa10 // fneg v16.2d, v16.2d
-	VFMLA V15.D2, V15.D2, V16.D2
-	WORD $0x6e6ddd4d // fmul v13.2d, v10.2d, v13.2d
-	WORD $0x6e6cdd4a // fmul v10.2d, v10.2d, v12.2d
-	WORD $0x6eb0a96c // umaxv s12, v11.4s
-	FMOVS F12, R7
+	WORD $0x6e6ede4f // fmul v15.2d, v18.2d, v14.2d
+	ADD R5, R1, R7
+	FMOVQ (R7), F16
+	WORD $0x6ee0f9ef // fneg v15.2d, v15.2d
+	VFMLA V16.D2, V17.D2, V15.D2
+	WORD $0x6e6ede2e // fmul v14.2d, v17.2d, v14.2d
+	VFMLA V16.D2, V18.D2, V14.D2
+	WORD $0x4e72d650 // fadd v16.2d, v18.2d, v18.2d
+	WORD $0x6e71de10 // fmul v16.2d, v16.2d, v17.2d
+	WORD $0x6e72de52 // fmul v18.2d, v18.2d, v18.2d
+	WORD $0x6ee0fa52 // fneg v18.2d, v18.2d
+	VFMLA V17.D2, V17.D2, V18.D2
+	WORD $0x6e6fdd8f // fmul v15.2d, v12.2d, v15.2d
+	WORD $0x6e6edd8c // fmul v12.2d, v12.2d, v14.2d
+	WORD $0x6eb0a9ae // umaxv s14, v13.4s
+	FMOVS F14, R7
 	CBNZ R7, hard2
-	FMOVQ F16, (R0)
+	FMOVQ F18, (R0)
 	ADD R5, R0, R7
-	FMOVQ F14, (R7)
+	FMOVQ F16, (R7)
 	ADD R5<<1, R0, R7
-	FMOVQ F13, (R7)
+	FMOVQ F15, (R7)
 	ADD R6, R0, R7
-	FMOVQ F10, (R7)
+	FMOVQ F12, (R7)
 	ADD $16, R0
 	ADD $16, R1
 	SUB $2, R2
@@ -4741,91 +4667,89 @@ loop2:
 next2:
 	CBZ R2, done
 	MOVD R1, R7
-	FMOVD (R7), F10
-	VAND V0.B16, V10.B16, V11.B16
-	WORD $0x6e6be44b // fcmge v11.2d, v2.2d, v11.2d
-	WORD $0x6e20596b // mvn v11.16b, v11.16b
-	WORD $0x6e63dd4a // fmul v10.2d, v10.2d, v3.2d
-	VAND V0.B16, V10.B16, V12.B16
-	VMOV V5.B16, V13.B16
-	VFMLA V4.D2, V12.D2, V13.D2
-	WORD $0x4ee5d5ae // fsub v14.2d, v13.2d, v5.2d
-	VFMLS V6.D2, V14.D2, V12.D2
-	VFMLS V7.D2, V14.D2, V12.D2
-	VFMLS V8.D2, V14.D2, V12.D2
-	WORD $0x6e6cdd8e // fmul v14.2d, v12.2d, v12.2d
-	FMOVQ 448(R4), F15
-	VFMLA V14.D2, V9.D2, V15.D2
-	FMOVQ 464(R4), F16
-	VFMLA V14.D2, V15.D2, V16.D2
-	FMOVQ 480(R4), F15
-	VFMLA V14.D2, V16.D2, V15.D2
-	FMOVQ 496(R4), F16
-	VFMLA V14.D2, V15.D2, V16.D2
-	FMOVQ 512(R4), F15
-	VFMLA V14.D2, V16.D2, V15.D2
-	WORD $0x6e6fddcf // fmul v15.2d, v14.2d, v15.2d
-	VFMLA V15.D2, V12.D2, V12.D2
-	FMOVQ 528(R4), F15
-	FMOVQ 432(R4), F16
-	VFMLA V14.D2, V16.D2, V15.D2
-	FMOVQ 544(R4), F16
-	VFMLA V14.D2, V15.D2, V16.D2
-	FMOVQ 560(R4), F15
-	VFMLA V14.D2, V16.D2, V15.D2
-	FMOVQ 576(R4), F16
-	VFMLA V14.D2, V15.D2, V16.D2
-	FMOVQ 592(R4), F15
-	VFMLA V14.D2, V16.D2, V15.D2
-	FMOVQ 608(R4), F16
-	VFMLA V14.D2, V15.D2, V16.D2
-	FMOVQ 624(R4), F15
-	VFMLA V14.D2, V16.D2, V15.D2
-	VSHL $63, V13.D2, V14.D2
-	WORD $0x4ee0a9ce // cmlt v14.2d, v14.2d, #0
-	VMOV V12.B16, V16.B16
-	VBIT V14.B16, V15.B16, V16.B16
-	VBIT V14.B16, V12.B16, V15.B16
-	FMOVQ 640(R4), F12
-	VADD V12.D2, V13.D2, V14.D2
+	FMOVD (R7), F12
+	VAND V0.B16, V12.B16, V13.B16
+	WORD $0x6e6de44d // fcmge v13.2d, v2.2d, v13.2d
+	WORD $0x6e2059ad // mvn v13.16b, v13.16b
+	WORD $0x6e63dd8c // fmul v12.2d, v12.2d, v3.2d
+	VAND V0.B16, V12.B16, V14.B16
+	VMOV V5.B16, V15.B16
+	VFMLA V4.D2, V14.D2, V15.D2
+	WORD $0x4ee5d5f0 // fsub v16.2d, v15.2d, v5.2d
+	VFMLS V6.D2, V16.D2, V14.D2
+	VFMLS V7.D2, V16.D2, V14.D2
+	VFMLS V8.D2, V16.D2, V14.D2
+	WORD $0x6e6eddd0 // fmul v16.2d, v14.2d, v14.2d
+	FMOVQ 464(R4), F17
+	VFMLA V16.D2, V9.D2, V17.D2
+	FMOVQ 480(R4), F18
+	VFMLA V16.D2, V17.D2, V18.D2
+	FMOVQ 496(R4), F17
+	VFMLA V16.D2, V18.D2, V17.D2
+	FMOVQ 512(R4), F18
+	VFMLA V16.D2, V17.D2, V18.D2
+	FMOVQ 528(R4), F17
+	VFMLA V16.D2, V18.D2, V17.D2
+	WORD $0x6e71de11 // fmul v17.2d, v16.2d, v17.2d
+	VFMLA V17.D2, V14.D2, V14.D2
+	FMOVQ 544(R4), F17
+	VFMLA V16.D2, V10.D2, V17.D2
+	FMOVQ 560(R4), F18
+	VFMLA V16.D2, V17.D2, V18.D2
+	FMOVQ 576(R4), F17
+	VFMLA V16.D2, V18.D2, V17.D2
+	FMOVQ 592(R4), F18
+	VFMLA V16.D2, V17.D2, V18.D2
+	FMOVQ 608(R4), F17
+	VFMLA V16.D2, V18.D2, V17.D2
+	FMOVQ 624(R4), F18
+	VFMLA V16.D2, V17.D2, V18.D2
+	FMOVQ 640(R4), F17
+	VFMLA V16.D2, V18.D2, V17.D2
+	VSHL $63, V15.D2, V16.D2
+	WORD $0x4ee0aa10 // cmlt v16.2d, v16.2d, #0
+	VMOV V14.B16, V18.B16
+	VBIT V16.B16, V17.B16, V18.B16
+	VBIT V16.B16, V14.B16, V17.B16
+	VADD V11.D2, V15.D2, V14.D2
 	VSHL $62, V14.D2, V14.D2
 	VAND V1.B16, V14.B16, V14.B16
-	VEOR V14.B16, V15.B16, V15.B16
-	VSHL $62, V13.D2, V13.D2
-	VEOR V10.B16, V13.B16, V13.B16
-	VAND V1.B16, V13.B16, V13.B16
-	VEOR V13.B16, V16.B16, V16.B16
-	WORD $0x4ee0d94c // fcmeq v12.2d, v10.2d, #0.0
-	WORD $0x6e6afe0a // fdiv v10.2d, v16.2d, v10.2d
-	FMOVQ 624(R4), F13
-	VBIT V12.B16, V13.B16, V10.B16
+	VEOR V14.B16, V17.B16, V17.B16
+	VSHL $62, V15.D2, V15.D2
+	VEOR V12.B16, V15.B16, V15.B16
+	VAND V1.B16, V15.B16, V15.B16
+	VEOR V15.B16, V18.B16, V18.B16
+	WORD $0x4ee0d98e // fcmeq v14.2d, v12.2d, #0.0
+	WORD $0x6e6cfe4c // fdiv v12.2d, v18.2d, v12.2d
+	FMOVQ 640(R4), F15
+	VBIT V14.B16, V15.B16, V12.B16
 	ADD R5<<1, R1, R7
-	FMOVD (R7), F12
-	WORD $0x6e6cde0d // fmul v13.2d, v16.2d, v12.2d
-	ADD R5, R1, R7
 	FMOVD (R7), F14
-	WORD $0x6ee0f9ad // fneg v13.2d, v13.2d
-	VFMLA V14.D2, V15.D2, V13.D2
-	WORD $0x6e6cddec // fmul v12.2d, v15.2d, v12.2d
-	VFMLA V14.D2, V16.D2, V12.D2
-	WORD $0x4e70d60e // fadd v14.2d, v16.2d, v16.2d
-	WORD $0x6e6fddce // fmul v14.2d, v14.2d, v15.2d
-	WORD $0x6e70de10 // fmul v16.2d, v16.2d, v16.2d
-	WORD $0x6ee0fa10 // fneg v16.2d, v16.2d
-	VFMLA V15.D2, V15.D2, V16.D2
-	WORD $0x6e6ddd4d // fmul v13.2d, v10.2d, v13.2d
-	WORD $0x6e6cdd4a // fmul v10.2d, v10.2d, v12.2d
-	WORD $0x6eb0a96c // umaxv s12, v11.4s
-	FMOVS F12, R7
+	WORD $0x6e6ede4f // fmul v15.2d, v18.2d, v14.2d
+	ADD R5, R1, R7
+	FMOVD (R7), F16
+	WORD $0x6ee0f9ef // fneg v15.2d, v15.2d
+	VFMLA V16.D2, V17.D2, V15.D2
+	WORD $0x6e6ede2e // fmul v14.2d, v17.2d, v14.2d
+	VFMLA V16.D2, V18.D2, V14.D2
+	WORD $0x4e72d650 // fadd v16.2d, v18.2d, v18.2d
+	WORD $0x6e71de10 // fmul v16.2d, v16.2d, v17.2d
+	WORD $0x6e72de52 // fmul v18.2d, v18.2d, v18.2d
+	WORD $0x6ee0fa52 // fneg v18.2d, v18.2d
+	VFMLA V17.D2, V17.D2, V18.D2
+	WORD $0x6e6fdd8f // fmul v15.2d, v12.2d, v15.2d
+	WORD $0x6e6edd8c // fmul v12.2d, v12.2d, v14.2d
+	WORD $0x6eb0a9ae // umaxv s14, v13.4s
+	FMOVS F14, R7
 	CBNZ R7, hard3
 	MOVD R0, R7
-	FMOVD F16, (R7)
+	FMOVD F18, (R7)
 	ADD R5, R0, R7
-	FMOVD F14, (R7)
+	FMOVD F16, (R7)
 	ADD R5<<1, R0, R7
-	FMOVD F13, (R7)
+	FMOVD F15, (R7)
 	ADD R6, R0, R7
-	FMOVD F10, (R7)
+	FMOVD F12, (R7)
 
 done:
 	MOVD n+24(FP), R3
@@ -4835,38 +4759,38 @@ done:
 	RET
 
 hard:
-	FLDPQ (R0), (F14, F15)
-	VBIF V12.B16, V22.B16, V14.B16
-	VBIF V13.B16, V23.B16, V15.B16
-	FSTPQ (F14, F15), (R0)
+	FLDPQ (R0), (F16, F17)
+	VBIF V14.B16, V24.B16, V16.B16
+	VBIF V15.B16, V25.B16, V17.B16
+	FSTPQ (F16, F17), (R0)
 	ADD R5, R0, R7
-	FLDPQ (R7), (F14, F15)
-	VBIF V12.B16, V19.B16, V14.B16
-	VBIF V13.B16, V21.B16, V15.B16
+	FLDPQ (R7), (F16, F17)
+	VBIF V14.B16, V21.B16, V16.B16
+	VBIF V15.B16, V23.B16, V17.B16
 	ADD R5, R0, R7
-	FSTPQ (F14, F15), (R7)
+	FSTPQ (F16, F17), (R7)
 	ADD R5<<1, R0, R7
-	FLDPQ (R7), (F14, F15)
-	VBIF V12.B16, V16.B16, V14.B16
-	VBIF V13.B16, V17.B16, V15.B16
+	FLDPQ (R7), (F16, F17)
+	VBIF V14.B16, V18.B16, V16.B16
+	VBIF V15.B16, V19.B16, V17.B16
 	ADD R5<<1, R0, R7
-	FSTPQ (F14, F15), (R7)
+	FSTPQ (F16, F17), (R7)
 	ADD R6, R0, R7
-	FLDPQ (R7), (F14, F15)
-	VBIF V12.B16, V10.B16, V14.B16
-	VBIF V13.B16, V11.B16, V15.B16
+	FLDPQ (R7), (F16, F17)
+	VBIF V14.B16, V12.B16, V16.B16
+	VBIF V15.B16, V13.B16, V17.B16
 	ADD R6, R0, R7
-	FSTPQ (F14, F15), (R7)
+	FSTPQ (F16, F17), (R7)
 	MOVD ZR, R7
-	FMOVQ 656(R4), F10
-	VAND V12.B16, V10.B16, V10.B16
-	WORD $0x5ef1b94b // addp d11, v10.2d
-	FMOVD F11, R8
+	FMOVQ 656(R4), F12
+	VAND V14.B16, V12.B16, V12.B16
+	WORD $0x5ef1b98d // addp d13, v12.2d
+	FMOVD F13, R8
 	ORR R8<<0, R7, R7
-	FMOVQ 656(R4), F10
-	VAND V13.B16, V10.B16, V10.B16
-	WORD $0x5ef1b94b // addp d11, v10.2d
-	FMOVD F11, R8
+	FMOVQ 656(R4), F12
+	VAND V15.B16, V12.B16, V12.B16
+	WORD $0x5ef1b98d // addp d13, v12.2d
+	FMOVD F13, R8
 	ORR R8<<2, R7, R7
 	MOVD n+24(FP), R3
 	MOVD R3, R8
@@ -4878,29 +4802,29 @@ hard:
 	RET
 
 hard2:
-	FMOVQ (R0), F12
-	VBIF V11.B16, V16.B16, V12.B16
-	FMOVQ F12, (R0)
+	FMOVQ (R0), F14
+	VBIF V13.B16, V18.B16, V14.B16
+	FMOVQ F14, (R0)
 	ADD R5, R0, R7
-	FMOVQ (R7), F12
-	VBIF V11.B16, V14.B16, V12.B16
+	FMOVQ (R7), F14
+	VBIF V13.B16, V16.B16, V14.B16
 	ADD R5, R0, R7
-	FMOVQ F12, (R7)
+	FMOVQ F14, (R7)
 	ADD R5<<1, R0, R7
-	FMOVQ (R7), F12
-	VBIF V11.B16, V13.B16, V12.B16
+	FMOVQ (R7), F14
+	VBIF V13.B16, V15.B16, V14.B16
 	ADD R5<<1, R0, R7
-	FMOVQ F12, (R7)
+	FMOVQ F14, (R7)
 	ADD R6, R0, R7
-	FMOVQ (R7), F12
-	VBIF V11.B16, V10.B16, V12.B16
+	FMOVQ (R7), F14
+	VBIF V13.B16, V12.B16, V14.B16
 	ADD R6, R0, R7
-	FMOVQ F12, (R7)
+	FMOVQ F14, (R7)
 	MOVD ZR, R7
-	FMOVQ 656(R4), F10
-	VAND V11.B16, V10.B16, V10.B16
-	WORD $0x5ef1b94c // addp d12, v10.2d
-	FMOVD F12, R8
+	FMOVQ 656(R4), F12
+	VAND V13.B16, V12.B16, V12.B16
+	WORD $0x5ef1b98e // addp d14, v12.2d
+	FMOVD F14, R8
 	ORR R8<<0, R7, R7
 	MOVD n+24(FP), R3
 	MOVD R3, R8
@@ -4913,30 +4837,30 @@ hard2:
 
 hard3:
 	MOVD R0, R7
-	FMOVD (R7), F12
-	VBIF V11.B16, V16.B16, V12.B16
+	FMOVD (R7), F14
+	VBIF V13.B16, V18.B16, V14.B16
 	MOVD R0, R7
-	FMOVD F12, (R7)
+	FMOVD F14, (R7)
 	ADD R5, R0, R7
-	FMOVD (R7), F12
-	VBIF V11.B16, V14.B16, V12.B16
+	FMOVD (R7), F14
+	VBIF V13.B16, V16.B16, V14.B16
 	ADD R5, R0, R7
-	FMOVD F12, (R7)
+	FMOVD F14, (R7)
 	ADD R5<<1, R0, R7
-	FMOVD (R7), F12
-	VBIF V11.B16, V13.B16, V12.B16
+	FMOVD (R7), F14
+	VBIF V13.B16, V15.B16, V14.B16
 	ADD R5<<1, R0, R7
-	FMOVD F12, (R7)
+	FMOVD F14, (R7)
 	ADD R6, R0, R7
-	FMOVD (R7), F12
-	VBIF V11.B16, V10.B16, V12.B16
+	FMOVD (R7), F14
+	VBIF V13.B16, V12.B16, V14.B16
 	ADD R6, R0, R7
-	FMOVD F12, (R7)
+	FMOVD F14, (R7)
 	MOVD ZR, R7
-	FMOVQ 656(R4), F10
-	VAND V11.B16, V10.B16, V10.B16
-	WORD $0x5ef1b94c // addp d12, v10.2d
-	FMOVD F12, R8
+	FMOVQ 656(R4), F12
+	VAND V13.B16, V12.B16, V12.B16
+	WORD $0x5ef1b98e // addp d14, v12.2d
+	FMOVD F14, R8
 	ORR R8<<0, R7, R7
 	MOVD n+24(FP), R3
 	MOVD R3, R8
@@ -4961,168 +4885,164 @@ TEXT ·logSE2F32NEON(SB), NOSPLIT, $0-64
 	ADD R5<<1, R5, R6
 	FMOVQ 672(R4), F0
 	FMOVQ (R4), F1
-	FMOVQ 240(R4), F2
-	FMOVQ 688(R4), F3
-	FMOVQ 16(R4), F4
-	FMOVQ 1760(R4), F5
-	FMOVQ 2016(R4), F6
+	FMOVQ 16(R4), F2
+	FMOVQ 256(R4), F3
+	FMOVQ 688(R4), F4
+	FMOVQ 96(R4), F5
+	FMOVQ 80(R4), F6
+	FMOVQ 704(R4), F7
+	FMOVQ 720(R4), F8
+	FMOVQ 1632(R4), F9
 	CMP $8, R2
 	BLT next
 
 loop:
-	// 157 instructions for 8 matrices, 19.62 each
+	// 150 instructions for 8 matrices, 18.75 each
 	ADD R5, R1, R7
-	FLDPQ (R7), (F7, F8)
-	WORD $0x4e20d4e9 // fadd v9.4s, v7.4s, v0.4s
-	WORD $0x4e20d50a // fadd v10.4s, v8.4s, v0.4s
-	FLDPQ (R1), (F11, F12)
-	VAND V1.B16, V11.B16, V13.B16
-	VAND V1.B16, V12.B16, V14.B16
-	VAND V1.B16, V9.B16, V15.B16
-	VAND V1.B16, V10.B16, V16.B16
-	WORD $0x6eade5f1 // fcmgt v17.4s, v15.4s, v13.4s
-	VBSL V15.B16, V13.B16, V17.B16
-	WORD $0x6eaee612 // fcmgt v18.4s, v16.4s, v14.4s
-	VBSL V16.B16, V14.B16, V18.B16
-	WORD $0x6eade5f3 // fcmgt v19.4s, v15.4s, v13.4s
-	VBSL V13.B16, V15.B16, V19.B16
-	WORD $0x6eaee614 // fcmgt v20.4s, v16.4s, v14.4s
-	VBSL V14.B16, V16.B16, V20.B16
-	WORD $0x6e33fe31 // fdiv v17.4s, v17.4s, v19.4s
-	WORD $0x6e34fe52 // fdiv v18.4s, v18.4s, v20.4s
-	WORD $0x6e31de33 // fmul v19.4s, v17.4s, v17.4s
-	WORD $0x6e32de54 // fmul v20.4s, v18.4s, v18.4s
-	WORD $0x6e33de35 // fmul v21.4s, v17.4s, v19.4s
-	WORD $0x6e34de56 // fmul v22.4s, v18.4s, v20.4s
-	FMOVQ 704(R4), F23
-	VFMLA V19.S4, V3.S4, V23.S4
-	FMOVQ 704(R4), F24
-	VFMLA V20.S4, V3.S4, V24.S4
-	FMOVQ 720(R4), F25
-	VFMLA V19.S4, V23.S4, V25.S4
-	FMOVQ 720(R4), F23
-	VFMLA V20.S4, V24.S4, V23.S4
-	FMOVQ 736(R4), F24
-	VFMLA V19.S4, V25.S4, V24.S4
-	FMOVQ 736(R4), F25
-	VFMLA V20.S4, V23.S4, V25.S4
-	FMOVQ 752(R4), F23
-	VFMLA V19.S4, V24.S4, V23.S4
-	FMOVQ 752(R4), F24
-	VFMLA V20.S4, V25.S4, V24.S4
-	FMOVQ 768(R4), F25
-	VFMLA V19.S4, V23.S4, V25.S4
-	FMOVQ 768(R4), F23
-	VFMLA V20.S4, V24.S4, V23.S4
-	FMOVQ 784(R4), F24
-	VFMLA V19.S4, V25.S4, V24.S4
-	FMOVQ 784(R4), F25
-	VFMLA V20.S4, V23.S4, V25.S4
-	FMOVQ 800(R4), F23
-	VFMLA V19.S4, V24.S4, V23.S4
-	FMOVQ 800(R4), F24
-	VFMLA V20.S4, V25.S4, V24.S4
-	FMOVQ 816(R4), F25
-	VFMLA V19.S4, V23.S4, V25.S4
-	FMOVQ 816(R4), F23
-	VFMLA V20.S4, V24.S4, V23.S4
-	FMOVQ 832(R4), F24
-	VFMLA V19.S4, V25.S4, V24.S4
-	FMOVQ 832(R4), F19
-	VFMLA V20.S4, V23.S4, V19.S4
-	VMOV V17.B16, V20.B16
-	VFMLA V24.S4, V21.S4, V20.S4
-	VMOV V18.B16, V21.B16
-	VFMLA V19.S4, V22.S4, V21.S4
-	WORD $0x4e31e633 // fcmeq v19.4s, v17.4s, v17.4s
-	WORD $0x6e205a73 // mvn v19.16b, v19.16b
-	WORD $0x4e32e651 // fcmeq v17.4s, v18.4s, v18.4s
-	WORD $0x6e205a31 // mvn v17.16b, v17.16b
-	WORD $0x6eade5ef // fcmgt v15.4s, v15.4s, v13.4s
-	WORD $0x6eaee610 // fcmgt v16.4s, v16.4s, v14.4s
-	VAND V4.B16, V15.B16, V13.B16
-	VEOR V13.B16, V20.B16, V13.B16
-	VAND V4.B16, V16.B16, V14.B16
-	VEOR V14.B16, V21.B16, V14.B16
-	FMOVQ 96(R4), F20
-	VAND V20.B16, V15.B16, V18.B16
-	WORD $0x4e32d5b2 // fadd v18.4s, v13.4s, v18.4s
-	FMOVQ 96(R4), F20
-	VAND V20.B16, V16.B16, V13.B16
-	WORD $0x4e2dd5cd // fadd v13.4s, v14.4s, v13.4s
-	FMOVQ 80(R4), F14
-	VAND V14.B16, V15.B16, V15.B16
-	WORD $0x4e2fd64f // fadd v15.4s, v18.4s, v15.4s
-	FMOVQ 80(R4), F14
-	VAND V14.B16, V16.B16, V16.B16
-	WORD $0x4e30d5b0 // fadd v16.4s, v13.4s, v16.4s
-	WORD $0x4ea0e96d // fcmlt v13.4s, v11.4s, #0.0
-	WORD $0x4ea0e98e // fcmlt v14.4s, v12.4s, #0.0
-	VAND V4.B16, V13.B16, V18.B16
-	VEOR V18.B16, V15.B16, V18.B16
-	VAND V4.B16, V14.B16, V15.B16
-	VEOR V15.B16, V16.B16, V15.B16
-	FMOVQ 848(R4), F20
-	VAND V20.B16, V13.B16, V16.B16
-	WORD $0x4e30d650 // fadd v16.4s, v18.4s, v16.4s
-	FMOVQ 848(R4), F20
-	VAND V20.B16, V14.B16, V18.B16
-	WORD $0x4e32d5f2 // fadd v18.4s, v15.4s, v18.4s
-	FMOVQ 864(R4), F15
-	VAND V15.B16, V13.B16, V13.B16
-	WORD $0x4e2dd60d // fadd v13.4s, v16.4s, v13.4s
-	FMOVQ 864(R4), F15
-	VAND V15.B16, V14.B16, V14.B16
-	WORD $0x4e2ed64e // fadd v14.4s, v18.4s, v14.4s
-	VAND V4.B16, V9.B16, V9.B16
-	VAND V4.B16, V10.B16, V10.B16
-	VORR V13.B16, V9.B16, V9.B16
-	VORR V14.B16, V10.B16, V10.B16
-	WORD $0x6e25dd2d // fmul v13.4s, v9.4s, v5.4s
-	WORD $0x6e25dd4e // fmul v14.4s, v10.4s, v5.4s
-	WORD $0x4ea0e96f // fcmlt v15.4s, v11.4s, #0.0
-	WORD $0x4ea0e990 // fcmlt v16.4s, v12.4s, #0.0
-	WORD $0x4e22d572 // fadd v18.4s, v11.4s, v2.4s
-	WORD $0x4e22d594 // fadd v20.4s, v12.4s, v2.4s
-	VBIT V15.B16, V7.B16, V18.B16
-	VBIT V16.B16, V8.B16, V20.B16
-	WORD $0x4eabd44b // fsub v11.4s, v2.4s, v11.4s
-	WORD $0x4eacd44c // fsub v12.4s, v2.4s, v12.4s
-	VBIT V15.B16, V11.B16, V7.B16
-	VBIT V16.B16, V12.B16, V8.B16
-	WORD $0x6e32ddb2 // fmul v18.4s, v13.4s, v18.4s
-	WORD $0x6e34ddd4 // fmul v20.4s, v14.4s, v20.4s
-	WORD $0x6e27fe52 // fdiv v18.4s, v18.4s, v7.4s
-	WORD $0x6e28fe94 // fdiv v20.4s, v20.4s, v8.4s
-	VAND V1.B16, V7.B16, V7.B16
-	VAND V1.B16, V8.B16, V8.B16
-	WORD $0x6ea7e4c7 // fcmgt v7.4s, v6.4s, v7.4s
-	WORD $0x6ea8e4c8 // fcmgt v8.4s, v6.4s, v8.4s
-	VBIT V7.B16, V2.B16, V18.B16
-	VBIT V8.B16, V2.B16, V20.B16
+	FLDPQ (R7), (F10, F11)
+	WORD $0x4e20d54c // fadd v12.4s, v10.4s, v0.4s
+	WORD $0x4e20d56d // fadd v13.4s, v11.4s, v0.4s
+	FLDPQ (R1), (F14, F15)
+	VAND V1.B16, V14.B16, V16.B16
+	VAND V1.B16, V15.B16, V17.B16
+	VAND V1.B16, V12.B16, V18.B16
+	VAND V1.B16, V13.B16, V19.B16
+	WORD $0x6eb0e654 // fcmgt v20.4s, v18.4s, v16.4s
+	VBSL V18.B16, V16.B16, V20.B16
+	WORD $0x6eb1e675 // fcmgt v21.4s, v19.4s, v17.4s
+	VBSL V19.B16, V17.B16, V21.B16
+	WORD $0x6eb0e656 // fcmgt v22.4s, v18.4s, v16.4s
+	VBSL V16.B16, V18.B16, V22.B16
+	WORD $0x6eb1e677 // fcmgt v23.4s, v19.4s, v17.4s
+	VBSL V17.B16, V19.B16, V23.B16
+	WORD $0x6e36fe94 // fdiv v20.4s, v20.4s, v22.4s
+	WORD $0x6e37feb5 // fdiv v21.4s, v21.4s, v23.4s
+	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
+	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
+	WORD $0x6e36de98 // fmul v24.4s, v20.4s, v22.4s
+	WORD $0x6e37deb9 // fmul v25.4s, v21.4s, v23.4s
+	FMOVQ 736(R4), F26
+	VFMLA V22.S4, V4.S4, V26.S4
+	FMOVQ 736(R4), F27
+	VFMLA V23.S4, V4.S4, V27.S4
+	FMOVQ 752(R4), F28
+	VFMLA V22.S4, V26.S4, V28.S4
+	FMOVQ 752(R4), F26
+	VFMLA V23.S4, V27.S4, V26.S4
+	FMOVQ 768(R4), F27
+	VFMLA V22.S4, V28.S4, V27.S4
+	FMOVQ 768(R4), F28
+	VFMLA V23.S4, V26.S4, V28.S4
+	FMOVQ 784(R4), F26
+	VFMLA V22.S4, V27.S4, V26.S4
+	FMOVQ 784(R4), F27
+	VFMLA V23.S4, V28.S4, V27.S4
+	FMOVQ 800(R4), F28
+	VFMLA V22.S4, V26.S4, V28.S4
+	FMOVQ 800(R4), F26
+	VFMLA V23.S4, V27.S4, V26.S4
+	FMOVQ 816(R4), F27
+	VFMLA V22.S4, V28.S4, V27.S4
+	FMOVQ 816(R4), F28
+	VFMLA V23.S4, V26.S4, V28.S4
+	FMOVQ 832(R4), F26
+	VFMLA V22.S4, V27.S4, V26.S4
+	FMOVQ 832(R4), F27
+	VFMLA V23.S4, V28.S4, V27.S4
+	FMOVQ 848(R4), F28
+	VFMLA V22.S4, V26.S4, V28.S4
+	FMOVQ 848(R4), F26
+	VFMLA V23.S4, V27.S4, V26.S4
+	FMOVQ 864(R4), F27
+	VFMLA V22.S4, V28.S4, V27.S4
+	FMOVQ 864(R4), F22
+	VFMLA V23.S4, V26.S4, V22.S4
+	VMOV V20.B16, V23.B16
+	VFMLA V27.S4, V24.S4, V23.S4
+	VMOV V21.B16, V24.B16
+	VFMLA V22.S4, V25.S4, V24.S4
+	WORD $0x4e34e696 // fcmeq v22.4s, v20.4s, v20.4s
+	WORD $0x6e205ad6 // mvn v22.16b, v22.16b
+	WORD $0x4e35e6b4 // fcmeq v20.4s, v21.4s, v21.4s
+	WORD $0x6e205a94 // mvn v20.16b, v20.16b
+	WORD $0x6eb0e652 // fcmgt v18.4s, v18.4s, v16.4s
+	WORD $0x6eb1e673 // fcmgt v19.4s, v19.4s, v17.4s
+	VAND V2.B16, V18.B16, V16.B16
+	VEOR V16.B16, V23.B16, V16.B16
+	VAND V2.B16, V19.B16, V17.B16
+	VEOR V17.B16, V24.B16, V17.B16
+	VAND V5.B16, V18.B16, V21.B16
+	WORD $0x4e35d615 // fadd v21.4s, v16.4s, v21.4s
+	VAND V5.B16, V19.B16, V16.B16
+	WORD $0x4e30d630 // fadd v16.4s, v17.4s, v16.4s
+	VAND V6.B16, V18.B16, V18.B16
+	WORD $0x4e32d6b2 // fadd v18.4s, v21.4s, v18.4s
+	VAND V6.B16, V19.B16, V19.B16
+	WORD $0x4e33d613 // fadd v19.4s, v16.4s, v19.4s
+	WORD $0x4ea0e9d0 // fcmlt v16.4s, v14.4s, #0.0
+	WORD $0x4ea0e9f1 // fcmlt v17.4s, v15.4s, #0.0
+	VAND V2.B16, V16.B16, V21.B16
+	VEOR V21.B16, V18.B16, V21.B16
+	VAND V2.B16, V17.B16, V18.B16
+	VEOR V18.B16, V19.B16, V18.B16
+	VAND V7.B16, V16.B16, V19.B16
+	WORD $0x4e33d6b3 // fadd v19.4s, v21.4s, v19.4s
+	VAND V7.B16, V17.B16, V21.B16
+	WORD $0x4e35d655 // fadd v21.4s, v18.4s, v21.4s
+	VAND V8.B16, V16.B16, V16.B16
+	WORD $0x4e30d670 // fadd v16.4s, v19.4s, v16.4s
+	VAND V8.B16, V17.B16, V17.B16
+	WORD $0x4e31d6b1 // fadd v17.4s, v21.4s, v17.4s
+	VAND V2.B16, V12.B16, V12.B16
+	VAND V2.B16, V13.B16, V13.B16
+	VORR V16.B16, V12.B16, V12.B16
+	VORR V17.B16, V13.B16, V13.B16
+	WORD $0x6e29dd90 // fmul v16.4s, v12.4s, v9.4s
+	WORD $0x6e29ddb1 // fmul v17.4s, v13.4s, v9.4s
+	WORD $0x4ea0e9d2 // fcmlt v18.4s, v14.4s, #0.0
+	WORD $0x4ea0e9f3 // fcmlt v19.4s, v15.4s, #0.0
+	WORD $0x4e23d5d5 // fadd v21.4s, v14.4s, v3.4s
+	WORD $0x4e23d5f7 // fadd v23.4s, v15.4s, v3.4s
+	VBIT V18.B16, V10.B16, V21.B16
+	VBIT V19.B16, V11.B16, V23.B16
+	WORD $0x4eaed46e // fsub v14.4s, v3.4s, v14.4s
+	WORD $0x4eafd46f // fsub v15.4s, v3.4s, v15.4s
+	VBIT V18.B16, V14.B16, V10.B16
+	VBIT V19.B16, V15.B16, V11.B16
+	WORD $0x6e35de15 // fmul v21.4s, v16.4s, v21.4s
+	WORD $0x6e37de37 // fmul v23.4s, v17.4s, v23.4s
+	WORD $0x6e2afeb5 // fdiv v21.4s, v21.4s, v10.4s
+	WORD $0x6e2bfef7 // fdiv v23.4s, v23.4s, v11.4s
+	VAND V1.B16, V10.B16, V10.B16
+	VAND V1.B16, V11.B16, V11.B16
+	FMOVQ 2016(R4), F14
+	WORD $0x6eaae5ca // fcmgt v10.4s, v14.4s, v10.4s
+	WORD $0x6eabe5cb // fcmgt v11.4s, v14.4s, v11.4s
+	VBIT V10.B16, V3.B16, V21.B16
+	VBIT V11.B16, V3.B16, V23.B16
 	ADD R6, R1, R7
-	FLDPQ (R7), (F7, F8)
-	WORD $0x6e27ddab // fmul v11.4s, v13.4s, v7.4s
-	WORD $0x6e28ddcc // fmul v12.4s, v14.4s, v8.4s
+	FLDPQ (R7), (F10, F11)
+	WORD $0x6e2ade0e // fmul v14.4s, v16.4s, v10.4s
+	WORD $0x6e2bde2f // fmul v15.4s, v17.4s, v11.4s
 	ADD R5<<1, R1, R7
-	FLDPQ (R7), (F15, F16)
-	VFMLA V15.S4, V18.S4, V11.S4
-	VFMLA V16.S4, V20.S4, V12.S4
-	WORD $0x6e2fddad // fmul v13.4s, v13.4s, v15.4s
-	WORD $0x6e30ddce // fmul v14.4s, v14.4s, v16.4s
-	WORD $0x6ea0f9ad // fneg v13.4s, v13.4s
-	VFMLA V7.S4, V18.S4, V13.S4
-	WORD $0x6ea0f9ce // fneg v14.4s, v14.4s
-	VFMLA V8.S4, V20.S4, V14.S4
-	VORR V17.B16, V19.B16, V7.B16
-	WORD $0x6eb0a8e7 // umaxv s7, v7.4s
-	FMOVS F7, R7
+	FLDPQ (R7), (F18, F19)
+	VFMLA V18.S4, V21.S4, V14.S4
+	VFMLA V19.S4, V23.S4, V15.S4
+	WORD $0x6e32de10 // fmul v16.4s, v16.4s, v18.4s
+	WORD $0x6e33de31 // fmul v17.4s, v17.4s, v19.4s
+	WORD $0x6ea0fa10 // fneg v16.4s, v16.4s
+	VFMLA V10.S4, V21.S4, V16.S4
+	WORD $0x6ea0fa31 // fneg v17.4s, v17.4s
+	VFMLA V11.S4, V23.S4, V17.S4
+	VORR V20.B16, V22.B16, V10.B16
+	WORD $0x6eb0a94a // umaxv s10, v10.4s
+	FMOVS F10, R7
 	CBNZ R7, hard
-	FSTPQ (F9, F10), (R0)
+	FSTPQ (F12, F13), (R0)
 	ADD R5, R0, R7
-	FSTPQ (F11, F12), (R7)
+	FSTPQ (F14, F15), (R7)
 	ADD R5<<1, R0, R7
-	FSTPQ (F13, F14), (R7)
+	FSTPQ (F16, F17), (R7)
 	ADD $32, R0
 	ADD $32, R1
 	SUB $8, R2
@@ -5134,90 +5054,87 @@ next:
 	BLT next2
 
 loop2:
-	// 88 instructions for 4 matrices, 22 each
+	// 85 instructions for 4 matrices, 21.25 each
 	ADD R5, R1, R7
-	FMOVQ (R7), F7
-	WORD $0x4e20d4e8 // fadd v8.4s, v7.4s, v0.4s
-	FMOVQ (R1), F9
-	VAND V1.B16, V9.B16, V10.B16
-	VAND V1.B16, V8.B16, V11.B16
-	WORD $0x6eaae56c // fcmgt v12.4s, v11.4s, v10.4s
-	VBSL V11.B16, V10.B16, V12.B16
-	WORD $0x6eaae56d // fcmgt v13.4s, v11.4s, v10.4s
-	VBSL V10.B16, V11.B16, V13.B16
-	WORD $0x6e2dfd8c // fdiv v12.4s, v12.4s, v13.4s
-	WORD $0x6e2cdd8d // fmul v13.4s, v12.4s, v12.4s
-	WORD $0x6e2ddd8e // fmul v14.4s, v12.4s, v13.4s
-	FMOVQ 704(R4), F15
-	VFMLA V13.S4, V3.S4, V15.S4
-	FMOVQ 720(R4), F16
-	VFMLA V13.S4, V15.S4, V16.S4
-	FMOVQ 736(R4), F15
-	VFMLA V13.S4, V16.S4, V15.S4
-	FMOVQ 752(R4), F16
-	VFMLA V13.S4, V15.S4, V16.S4
-	FMOVQ 768(R4), F15
-	VFMLA V13.S4, V16.S4, V15.S4
-	FMOVQ 784(R4), F16
-	VFMLA V13.S4, V15.S4, V16.S4
-	FMOVQ 800(R4), F15
-	VFMLA V13.S4, V16.S4, V15.S4
-	FMOVQ 816(R4), F16
-	VFMLA V13.S4, V15.S4, V16.S4
-	FMOVQ 832(R4), F15
-	VFMLA V13.S4, V16.S4, V15.S4
-	VMOV V12.B16, V13.B16
-	VFMLA V15.S4, V14.S4, V13.S4
-	WORD $0x4e2ce58e // fcmeq v14.4s, v12.4s, v12.4s
-	WORD $0x6e2059ce // mvn v14.16b, v14.16b
-	WORD $0x6eaae56b // fcmgt v11.4s, v11.4s, v10.4s
-	VAND V4.B16, V11.B16, V10.B16
-	VEOR V10.B16, V13.B16, V10.B16
-	FMOVQ 96(R4), F13
-	VAND V13.B16, V11.B16, V12.B16
-	WORD $0x4e2cd54c // fadd v12.4s, v10.4s, v12.4s
-	FMOVQ 80(R4), F10
-	VAND V10.B16, V11.B16, V11.B16
-	WORD $0x4e2bd58b // fadd v11.4s, v12.4s, v11.4s
-	WORD $0x4ea0e92a // fcmlt v10.4s, v9.4s, #0.0
-	VAND V4.B16, V10.B16, V12.B16
-	VEOR V12.B16, V11.B16, V12.B16
-	FMOVQ 848(R4), F13
-	VAND V13.B16, V10.B16, V11.B16
-	WORD $0x4e2bd58b // fadd v11.4s, v12.4s, v11.4s
-	FMOVQ 864(R4), F12
-	VAND V12.B16, V10.B16, V10.B16
-	WORD $0x4e2ad56a // fadd v10.4s, v11.4s, v10.4s
-	VAND V4.B16, V8.B16, V8.B16
-	VORR V10.B16, V8.B16, V8.B16
-	WORD $0x6e25dd0a // fmul v10.4s, v8.4s, v5.4s
-	WORD $0x4ea0e92b // fcmlt v11.4s, v9.4s, #0.0
-	WORD $0x4e22d52c // fadd v12.4s, v9.4s, v2.4s
-	VBIT V11.B16, V7.B16, V12.B16
-	WORD $0x4ea9d449 // fsub v9.4s, v2.4s, v9.4s
-	VBIT V11.B16, V9.B16, V7.B16
-	WORD $0x6e2cdd4c // fmul v12.4s, v10.4s, v12.4s
-	WORD $0x6e27fd8c // fdiv v12.4s, v12.4s, v7.4s
-	VAND V1.B16, V7.B16, V7.B16
-	WORD $0x6ea7e4c7 // fcmgt v7.4s, v6.4s, v7.4s
-	VBIT V7.B16, V2.B16, V12.B16
+	FMOVQ (R7), F10
+	WORD $0x4e20d54b // fadd v11.4s, v10.4s, v0.4s
+	FMOVQ (R1), F12
+	VAND V1.B16, V12.B16, V13.B16
+	VAND V1.B16, V11.B16, V14.B16
+	WORD $0x6eade5cf // fcmgt v15.4s, v14.4s, v13.4s
+	VBSL V14.B16, V13.B16, V15.B16
+	WORD $0x6eade5d0 // fcmgt v16.4s, v14.4s, v13.4s
+	VBSL V13.B16, V14.B16, V16.B16
+	WORD $0x6e30fdef // fdiv v15.4s, v15.4s, v16.4s
+	WORD $0x6e2fddf0 // fmul v16.4s, v15.4s, v15.4s
+	WORD $0x6e30ddf1 // fmul v17.4s, v15.4s, v16.4s
+	FMOVQ 736(R4), F18
+	VFMLA V16.S4, V4.S4, V18.S4
+	FMOVQ 752(R4), F19
+	VFMLA V16.S4, V18.S4, V19.S4
+	FMOVQ 768(R4), F18
+	VFMLA V16.S4, V19.S4, V18.S4
+	FMOVQ 784(R4), F19
+	VFMLA V16.S4, V18.S4, V19.S4
+	FMOVQ 800(R4), F18
+	VFMLA V16.S4, V19.S4, V18.S4
+	FMOVQ 816(R4), F19
+	VFMLA V16.S4, V18.S4, V19.S4
+	FMOVQ 832(R4), F18
+	VFMLA V16.S4, V19.S4, V18.S4
+	FMOVQ 848(R4), F19
+	VFMLA V16.S4, V18.S4, V19.S4
+	FMOVQ 864(R4), F18
+	VFMLA V16.S4, V19.S4, V18.S4
+	VMOV V15.B16, V16.B16
+	VFMLA V18.S4, V17.S4, V16.S4
+	WORD $0x4e2fe5f1 // fcmeq v17.4s, v15.4s, v15.4s
+	WORD $0x6e205a31 // mvn v17.16b, v17.16b
+	WORD $0x6eade5ce // fcmgt v14.4s, v14.4s, v13.4s
+	VAND V2.B16, V14.B16, V13.B16
+	VEOR V13.B16, V16.B16, V13.B16
+	VAND V5.B16, V14.B16, V15.B16
+	WORD $0x4e2fd5af // fadd v15.4s, v13.4s, v15.4s
+	VAND V6.B16, V14.B16, V14.B16
+	WORD $0x4e2ed5ee // fadd v14.4s, v15.4s, v14.4s
+	WORD $0x4ea0e98d // fcmlt v13.4s, v12.4s, #0.0
+	VAND V2.B16, V13.B16, V15.B16
+	VEOR V15.B16, V14.B16, V15.B16
+	VAND V7.B16, V13.B16, V14.B16
+	WORD $0x4e2ed5ee // fadd v14.4s, v15.4s, v14.4s
+	VAND V8.B16, V13.B16, V13.B16
+	WORD $0x4e2dd5cd // fadd v13.4s, v14.4s, v13.4s
+	VAND V2.B16, V11.B16, V11.B16
+	VORR V13.B16, V11.B16, V11.B16
+	WORD $0x6e29dd6d // fmul v13.4s, v11.4s, v9.4s
+	WORD $0x4ea0e98e // fcmlt v14.4s, v12.4s, #0.0
+	WORD $0x4e23d58f // fadd v15.4s, v12.4s, v3.4s
+	VBIT V14.B16, V10.B16, V15.B16
+	WORD $0x4eacd46c // fsub v12.4s, v3.4s, v12.4s
+	VBIT V14.B16, V12.B16, V10.B16
+	WORD $0x6e2fddaf // fmul v15.4s, v13.4s, v15.4s
+	WORD $0x6e2afdef // fdiv v15.4s, v15.4s, v10.4s
+	VAND V1.B16, V10.B16, V10.B16
+	FMOVQ 2016(R4), F12
+	WORD $0x6eaae58a // fcmgt v10.4s, v12.4s, v10.4s
+	VBIT V10.B16, V3.B16, V15.B16
 	ADD R6, R1, R7
-	FMOVQ (R7), F7
-	WORD $0x6e27dd49 // fmul v9.4s, v10.4s, v7.4s
+	FMOVQ (R7), F10
+	WORD $0x6e2addac // fmul v12.4s, v13.4s, v10.4s
 	ADD R5<<1, R1, R7
-	FMOVQ (R7), F11
-	VFMLA V11.S4, V12.S4, V9.S4
-	WORD $0x6e2bdd4a // fmul v10.4s, v10.4s, v11.4s
-	WORD $0x6ea0f94a // fneg v10.4s, v10.4s
-	VFMLA V7.S4, V12.S4, V10.S4
-	WORD $0x6eb0a9c7 // umaxv s7, v14.4s
-	FMOVS F7, R7
+	FMOVQ (R7), F14
+	VFMLA V14.S4, V15.S4, V12.S4
+	WORD $0x6e2eddad // fmul v13.4s, v13.4s, v14.4s
+	WORD $0x6ea0f9ad // fneg v13.4s, v13.4s
+	VFMLA V10.S4, V15.S4, V13.S4
+	WORD $0x6eb0aa2a // umaxv s10, v17.4s
+	FMOVS F10, R7
 	CBNZ R7, hard2
-	FMOVQ F8, (R0)
+	FMOVQ F11, (R0)
 	ADD R5, R0, R7
-	FMOVQ F9, (R7)
+	FMOVQ F12, (R7)
 	ADD R5<<1, R0, R7
-	FMOVQ F10, (R7)
+	FMOVQ F13, (R7)
 	ADD $16, R0
 	ADD $16, R1
 	SUB $4, R2
@@ -5228,150 +5145,147 @@ next2:
 	CBZ R2, done
 	ADD R5, R1, R7
 	TBZ $1, R2, loadOne
-	FMOVD.P 8(R7), F7
+	FMOVD.P 8(R7), F10
 	TBZ $0, R2, loaded
-	VLD1 (R7), V7.S[2]
+	VLD1 (R7), V10.S[2]
 	B loaded
 
 loadOne:
-	FMOVS (R7), F7
+	FMOVS (R7), F10
 
 loaded:
-	WORD $0x4e20d4e8 // fadd v8.4s, v7.4s, v0.4s
+	WORD $0x4e20d54b // fadd v11.4s, v10.4s, v0.4s
 	MOVD R1, R7
 	TBZ $1, R2, loadOne2
-	FMOVD.P 8(R7), F9
+	FMOVD.P 8(R7), F12
 	TBZ $0, R2, loaded2
-	VLD1 (R7), V9.S[2]
+	VLD1 (R7), V12.S[2]
 	B loaded2
 
 loadOne2:
-	FMOVS (R7), F9
+	FMOVS (R7), F12
 
 loaded2:
-	VAND V1.B16, V9.B16, V10.B16
-	VAND V1.B16, V8.B16, V11.B16
-	WORD $0x6eaae56c // fcmgt v12.4s, v11.4s, v10.4s
-	VBSL V11.B16, V10.B16, V12.B16
-	WORD $0x6eaae56d // fcmgt v13.4s, v11.4s, v10.4s
-	VBSL V10.B16, V11.B16, V13.B16
-	WORD $0x6e2dfd8c // fdiv v12.4s, v12.4s, v13.4s
-	WORD $0x6e2cdd8d // fmul v13.4s, v12.4s, v12.4s
-	WORD $0x6e2ddd8e // fmul v14.4s, v12.4s, v13.4s
-	FMOVQ 704(R4), F15
-	VFMLA V13.S4, V3.S4, V15.S4
-	FMOVQ 720(R4), F16
-	VFMLA V13.S4, V15.S4, V16.S4
-	FMOVQ 736(R4), F15
-	VFMLA V13.S4, V16.S4, V15.S4
-	FMOVQ 752(R4), F16
-	VFMLA V13.S4, V15.S4, V16.S4
-	FMOVQ 768(R4), F15
-	VFMLA V13.S4, V16.S4, V15.S4
-	FMOVQ 784(R4), F16
-	VFMLA V13.S4, V15.S4, V16.S4
-	FMOVQ 800(R4), F15
-	VFMLA V13.S4, V16.S4, V15.S4
-	FMOVQ 816(R4), F16
-	VFMLA V13.S4, V15.S4, V16.S4
-	FMOVQ 832(R4), F15
-	VFMLA V13.S4, V16.S4, V15.S4
-	VMOV V12.B16, V13.B16
-	VFMLA V15.S4, V14.S4, V13.S4
-	WORD $0x4e2ce58e // fcmeq v14.4s, v12.4s, v12.4s
-	WORD $0x6e2059ce // mvn v14.16b, v14.16b
-	WORD $0x6eaae56b // fcmgt v11.4s, v11.4s, v10.4s
-	VAND V4.B16, V11.B16, V10.B16
-	VEOR V10.B16, V13.B16, V10.B16
-	FMOVQ 96(R4), F13
-	VAND V13.B16, V11.B16, V12.B16
-	WORD $0x4e2cd54c // fadd v12.4s, v10.4s, v12.4s
-	FMOVQ 80(R4), F10
-	VAND V10.B16, V11.B16, V11.B16
-	WORD $0x4e2bd58b // fadd v11.4s, v12.4s, v11.4s
-	WORD $0x4ea0e92a // fcmlt v10.4s, v9.4s, #0.0
-	VAND V4.B16, V10.B16, V12.B16
-	VEOR V12.B16, V11.B16, V12.B16
-	FMOVQ 848(R4), F13
-	VAND V13.B16, V10.B16, V11.B16
-	WORD $0x4e2bd58b // fadd v11.4s, v12.4s, v11.4s
-	FMOVQ 864(R4), F12
-	VAND V12.B16, V10.B16, V10.B16
-	WORD $0x4e2ad56a // fadd v10.4s, v11.4s, v10.4s
-	VAND V4.B16, V8.B16, V8.B16
-	VORR V10.B16, V8.B16, V8.B16
-	WORD $0x6e25dd0a // fmul v10.4s, v8.4s, v5.4s
-	WORD $0x4ea0e92b // fcmlt v11.4s, v9.4s, #0.0
-	WORD $0x4e22d52c // fadd v12.4s, v9.4s, v2.4s
-	VBIT V11.B16, V7.B16, V12.B16
-	WORD $0x4ea9d449 // fsub v9.4s, v2.4s, v9.4s
-	VBIT V11.B16, V9.B16, V7.B16
-	WORD $0x6e2cdd4c // fmul v12.4s, v10.4s, v12.4s
-	WORD $0x6e27fd8c // fdiv v12.4s, v12.4s, v7.4s
-	VAND V1.B16, V7.B16, V7.B16
-	WORD $0x6ea7e4c7 // fcmgt v7.4s, v6.4s, v7.4s
-	VBIT V7.B16, V2.B16, V12.B16
+	VAND V1.B16, V12.B16, V13.B16
+	VAND V1.B16, V11.B16, V14.B16
+	WORD $0x6eade5cf // fcmgt v15.4s, v14.4s, v13.4s
+	VBSL V14.B16, V13.B16, V15.B16
+	WORD $0x6eade5d0 // fcmgt v16.4s, v14.4s, v13.4s
+	VBSL V13.B16, V14.B16, V16.B16
+	WORD $0x6e30fdef // fdiv v15.4s, v15.4s, v16.4s
+	WORD $0x6e2fddf0 // fmul v16.4s, v15.4s, v15.4s
+	WORD $0x6e30ddf1 // fmul v17.4s, v15.4s, v16.4s
+	FMOVQ 736(R4), F18
+	VFMLA V16.S4, V4.S4, V18.S4
+	FMOVQ 752(R4), F19
+	VFMLA V16.S4, V18.S4, V19.S4
+	FMOVQ 768(R4), F18
+	VFMLA V16.S4, V19.S4, V18.S4
+	FMOVQ 784(R4), F19
+	VFMLA V16.S4, V18.S4, V19.S4
+	FMOVQ 800(R4), F18
+	VFMLA V16.S4, V19.S4, V18.S4
+	FMOVQ 816(R4), F19
+	VFMLA V16.S4, V18.S4, V19.S4
+	FMOVQ 832(R4), F18
+	VFMLA V16.S4, V19.S4, V18.S4
+	FMOVQ 848(R4), F19
+	VFMLA V16.S4, V18.S4, V19.S4
+	FMOVQ 864(R4), F18
+	VFMLA V16.S4, V19.S4, V18.S4
+	VMOV V15.B16, V16.B16
+	VFMLA V18.S4, V17.S4, V16.S4
+	WORD $0x4e2fe5f1 // fcmeq v17.4s, v15.4s, v15.4s
+	WORD $0x6e205a31 // mvn v17.16b, v17.16b
+	WORD $0x6eade5ce // fcmgt v14.4s, v14.4s, v13.4s
+	VAND V2.B16, V14.B16, V13.B16
+	VEOR V13.B16, V16.B16, V13.B16
+	VAND V5.B16, V14.B16, V15.B16
+	WORD $0x4e2fd5af // fadd v15.4s, v13.4s, v15.4s
+	VAND V6.B16, V14.B16, V14.B16
+	WORD $0x4e2ed5ee // fadd v14.4s, v15.4s, v14.4s
+	WORD $0x4ea0e98d // fcmlt v13.4s, v12.4s, #0.0
+	VAND V2.B16, V13.B16, V15.B16
+	VEOR V15.B16, V14.B16, V15.B16
+	VAND V7.B16, V13.B16, V14.B16
+	WORD $0x4e2ed5ee // fadd v14.4s, v15.4s, v14.4s
+	VAND V8.B16, V13.B16, V13.B16
+	WORD $0x4e2dd5cd // fadd v13.4s, v14.4s, v13.4s
+	VAND V2.B16, V11.B16, V11.B16
+	VORR V13.B16, V11.B16, V11.B16
+	WORD $0x6e29dd6d // fmul v13.4s, v11.4s, v9.4s
+	WORD $0x4ea0e98e // fcmlt v14.4s, v12.4s, #0.0
+	WORD $0x4e23d58f // fadd v15.4s, v12.4s, v3.4s
+	VBIT V14.B16, V10.B16, V15.B16
+	WORD $0x4eacd46c // fsub v12.4s, v3.4s, v12.4s
+	VBIT V14.B16, V12.B16, V10.B16
+	WORD $0x6e2fddaf // fmul v15.4s, v13.4s, v15.4s
+	WORD $0x6e2afdef // fdiv v15.4s, v15.4s, v10.4s
+	VAND V1.B16, V10.B16, V10.B16
+	FMOVQ 2016(R4), F12
+	WORD $0x6eaae58a // fcmgt v10.4s, v12.4s, v10.4s
+	VBIT V10.B16, V3.B16, V15.B16
 	ADD R6, R1, R7
 	TBZ $1, R2, loadOne3
-	FMOVD.P 8(R7), F7
+	FMOVD.P 8(R7), F10
 	TBZ $0, R2, loaded3
-	VLD1 (R7), V7.S[2]
+	VLD1 (R7), V10.S[2]
 	B loaded3
 
 loadOne3:
-	FMOVS (R7), F7
+	FMOVS (R7), F10
 
 loaded3:
-	WORD $0x6e27dd49 // fmul v9.4s, v10.4s, v7.4s
+	WORD $0x6e2addac // fmul v12.4s, v13.4s, v10.4s
 	ADD R5<<1, R1, R7
 	TBZ $1, R2, loadOne4
-	FMOVD.P 8(R7), F11
+	FMOVD.P 8(R7), F14
 	TBZ $0, R2, loaded4
-	VLD1 (R7), V11.S[2]
+	VLD1 (R7), V14.S[2]
 	B loaded4
 
 loadOne4:
-	FMOVS (R7), F11
+	FMOVS (R7), F14
 
 loaded4:
-	VFMLA V11.S4, V12.S4, V9.S4
-	WORD $0x6e2bdd4a // fmul v10.4s, v10.4s, v11.4s
-	WORD $0x6ea0f94a // fneg v10.4s, v10.4s
-	VFMLA V7.S4, V12.S4, V10.S4
-	WORD $0x6eb0a9c7 // umaxv s7, v14.4s
-	FMOVS F7, R7
+	VFMLA V14.S4, V15.S4, V12.S4
+	WORD $0x6e2eddad // fmul v13.4s, v13.4s, v14.4s
+	WORD $0x6ea0f9ad // fneg v13.4s, v13.4s
+	VFMLA V10.S4, V15.S4, V13.S4
+	WORD $0x6eb0aa2a // umaxv s10, v17.4s
+	FMOVS F10, R7
 	CBNZ R7, hard3
 	MOVD R0, R7
 	TBZ $1, R2, storeOne
-	FMOVD.P F8, 8(R7)
+	FMOVD.P F11, 8(R7)
 	TBZ $0, R2, stored
-	VST1 V8.S[2], (R7)
+	VST1 V11.S[2], (R7)
 	B stored
 
 storeOne:
-	FMOVS F8, (R7)
+	FMOVS F11, (R7)
 
 stored:
 	ADD R5, R0, R7
 	TBZ $1, R2, storeOne2
-	FMOVD.P F9, 8(R7)
+	FMOVD.P F12, 8(R7)
 	TBZ $0, R2, stored2
-	VST1 V9.S[2], (R7)
+	VST1 V12.S[2], (R7)
 	B stored2
 
 storeOne2:
-	FMOVS F9, (R7)
+	FMOVS F12, (R7)
 
 stored2:
 	ADD R5<<1, R0, R7
 	TBZ $1, R2, storeOne3
-	FMOVD.P F10, 8(R7)
+	FMOVD.P F13, 8(R7)
 	TBZ $0, R2, stored3
-	VST1 V10.S[2], (R7)
+	VST1 V13.S[2], (R7)
 	B stored3
 
 storeOne3:
-	FMOVS F10, (R7)
+	FMOVS F13, (R7)
 
 stored3:
 
@@ -5383,32 +5297,32 @@ done:
 	RET
 
 hard:
-	FLDPQ (R0), (F7, F8)
-	VBIF V19.B16, V9.B16, V7.B16
-	VBIF V17.B16, V10.B16, V8.B16
-	FSTPQ (F7, F8), (R0)
+	FLDPQ (R0), (F10, F11)
+	VBIF V22.B16, V12.B16, V10.B16
+	VBIF V20.B16, V13.B16, V11.B16
+	FSTPQ (F10, F11), (R0)
 	ADD R5, R0, R7
-	FLDPQ (R7), (F7, F8)
-	VBIF V19.B16, V11.B16, V7.B16
-	VBIF V17.B16, V12.B16, V8.B16
+	FLDPQ (R7), (F10, F11)
+	VBIF V22.B16, V14.B16, V10.B16
+	VBIF V20.B16, V15.B16, V11.B16
 	ADD R5, R0, R7
-	FSTPQ (F7, F8), (R7)
+	FSTPQ (F10, F11), (R7)
 	ADD R5<<1, R0, R7
-	FLDPQ (R7), (F7, F8)
-	VBIF V19.B16, V13.B16, V7.B16
-	VBIF V17.B16, V14.B16, V8.B16
+	FLDPQ (R7), (F10, F11)
+	VBIF V22.B16, V16.B16, V10.B16
+	VBIF V20.B16, V17.B16, V11.B16
 	ADD R5<<1, R0, R7
-	FSTPQ (F7, F8), (R7)
+	FSTPQ (F10, F11), (R7)
 	MOVD ZR, R7
-	FMOVQ 272(R4), F7
-	VAND V19.B16, V7.B16, V7.B16
-	WORD $0x4eb1b8e8 // addv s8, v7.4s
-	FMOVD F8, R8
+	FMOVQ 272(R4), F10
+	VAND V22.B16, V10.B16, V10.B16
+	WORD $0x4eb1b94b // addv s11, v10.4s
+	FMOVD F11, R8
 	ORR R8<<0, R7, R7
-	FMOVQ 272(R4), F7
-	VAND V17.B16, V7.B16, V7.B16
-	WORD $0x4eb1b8e8 // addv s8, v7.4s
-	FMOVD F8, R8
+	FMOVQ 272(R4), F10
+	VAND V20.B16, V10.B16, V10.B16
+	WORD $0x4eb1b94b // addv s11, v10.4s
+	FMOVD F11, R8
 	ORR R8<<4, R7, R7
 	MOVD n+24(FP), R3
 	MOVD R3, R8
@@ -5420,24 +5334,24 @@ hard:
 	RET
 
 hard2:
-	FMOVQ (R0), F7
-	VBIF V14.B16, V8.B16, V7.B16
-	FMOVQ F7, (R0)
+	FMOVQ (R0), F10
+	VBIF V17.B16, V11.B16, V10.B16
+	FMOVQ F10, (R0)
 	ADD R5, R0, R7
-	FMOVQ (R7), F7
-	VBIF V14.B16, V9.B16, V7.B16
+	FMOVQ (R7), F10
+	VBIF V17.B16, V12.B16, V10.B16
 	ADD R5, R0, R7
-	FMOVQ F7, (R7)
+	FMOVQ F10, (R7)
 	ADD R5<<1, R0, R7
-	FMOVQ (R7), F7
-	VBIF V14.B16, V10.B16, V7.B16
+	FMOVQ (R7), F10
+	VBIF V17.B16, V13.B16, V10.B16
 	ADD R5<<1, R0, R7
-	FMOVQ F7, (R7)
+	FMOVQ F10, (R7)
 	MOVD ZR, R7
-	FMOVQ 272(R4), F7
-	VAND V14.B16, V7.B16, V7.B16
-	WORD $0x4eb1b8e8 // addv s8, v7.4s
-	FMOVD F8, R8
+	FMOVQ 272(R4), F10
+	VAND V17.B16, V10.B16, V10.B16
+	WORD $0x4eb1b94b // addv s11, v10.4s
+	FMOVD F11, R8
 	ORR R8<<0, R7, R7
 	MOVD n+24(FP), R3
 	MOVD R3, R8
@@ -5451,78 +5365,78 @@ hard2:
 hard3:
 	MOVD R0, R7
 	TBZ $1, R2, loadOne5
-	FMOVD.P 8(R7), F7
+	FMOVD.P 8(R7), F10
 	TBZ $0, R2, loaded5
-	VLD1 (R7), V7.S[2]
+	VLD1 (R7), V10.S[2]
 	B loaded5
 
 loadOne5:
-	FMOVS (R7), F7
+	FMOVS (R7), F10
 
 loaded5:
-	VBIF V14.B16, V8.B16, V7.B16
+	VBIF V17.B16, V11.B16, V10.B16
 	MOVD R0, R7
 	TBZ $1, R2, storeOne4
-	FMOVD.P F7, 8(R7)
+	FMOVD.P F10, 8(R7)
 	TBZ $0, R2, stored4
-	VST1 V7.S[2], (R7)
+	VST1 V10.S[2], (R7)
 	B stored4
 
 storeOne4:
-	FMOVS F7, (R7)
+	FMOVS F10, (R7)
 
 stored4:
 	ADD R5, R0, R7
 	TBZ $1, R2, loadOne6
-	FMOVD.P 8(R7), F7
+	FMOVD.P 8(R7), F10
 	TBZ $0, R2, loaded6
-	VLD1 (R7), V7.S[2]
+	VLD1 (R7), V10.S[2]
 	B loaded6
 
 loadOne6:
-	FMOVS (R7), F7
+	FMOVS (R7), F10
 
 loaded6:
-	VBIF V14.B16, V9.B16, V7.B16
+	VBIF V17.B16, V12.B16, V10.B16
 	ADD R5, R0, R7
 	TBZ $1, R2, storeOne5
-	FMOVD.P F7, 8(R7)
+	FMOVD.P F10, 8(R7)
 	TBZ $0, R2, stored5
-	VST1 V7.S[2], (R7)
+	VST1 V10.S[2], (R7)
 	B stored5
 
 storeOne5:
-	FMOVS F7, (R7)
+	FMOVS F10, (R7)
 
 stored5:
 	ADD R5<<1, R0, R7
 	TBZ $1, R2, loadOne7
-	FMOVD.P 8(R7), F7
+	FMOVD.P 8(R7), F10
 	TBZ $0, R2, loaded7
-	VLD1 (R7), V7.S[2]
+	VLD1 (R7), V10.S[2]
 	B loaded7
 
 loadOne7:
-	FMOVS (R7), F7
+	FMOVS (R7), F10
 
 loaded7:
-	VBIF V14.B16, V10.B16, V7.B16
+	VBIF V17.B16, V13.B16, V10.B16
 	ADD R5<<1, R0, R7
 	TBZ $1, R2, storeOne6
-	FMOVD.P F7, 8(R7)
+	FMOVD.P F10, 8(R7)
 	TBZ $0, R2, stored6
-	VST1 V7.S[2], (R7)
+	VST1 V10.S[2], (R7)
 	B stored6
 
 storeOne6:
-	FMOVS F7, (R7)
+	FMOVS F10, (R7)
 
 stored6:
 	MOVD ZR, R7
-	FMOVQ 272(R4), F7
-	VAND V14.B16, V7.B16, V7.B16
-	WORD $0x4eb1b8e8 // addv s8, v7.4s
-	FMOVD F8, R8
+	FMOVQ 272(R4), F10
+	VAND V17.B16, V10.B16, V10.B16
+	WORD $0x4eb1b94b // addv s11, v10.4s
+	FMOVD F11, R8
 	ORR R8<<0, R7, R7
 	MOVD n+24(FP), R3
 	MOVD R3, R8
@@ -5547,204 +5461,198 @@ TEXT ·logSE2F64NEON(SB), NOSPLIT, $0-64
 	ADD R5<<1, R5, R6
 	FMOVQ 880(R4), F0
 	FMOVQ 288(R4), F1
-	FMOVQ 896(R4), F2
-	FMOVQ 624(R4), F3
-	FMOVQ 912(R4), F4
-	FMOVQ 304(R4), F5
-	FMOVQ 2032(R4), F6
+	FMOVQ 304(R4), F2
+	FMOVQ 896(R4), F3
+	FMOVQ 640(R4), F4
+	FMOVQ 912(R4), F5
+	FMOVQ 928(R4), F6
+	FMOVQ 944(R4), F7
 	CMP $4, R2
 	BLT next
 
 loop:
-	// 193 instructions for 4 matrices, 48.25 each
+	// 186 instructions for 4 matrices, 46.5 each
 	ADD R5, R1, R7
-	FLDPQ (R7), (F7, F8)
-	WORD $0x4e60d4e9 // fadd v9.2d, v7.2d, v0.2d
+	FLDPQ (R7), (F8, F9)
 	WORD $0x4e60d50a // fadd v10.2d, v8.2d, v0.2d
-	FLDPQ (R1), (F11, F12)
-	VAND V1.B16, V11.B16, V13.B16
+	WORD $0x4e60d52b // fadd v11.2d, v9.2d, v0.2d
+	FLDPQ (R1), (F12, F13)
 	VAND V1.B16, V12.B16, V14.B16
-	VAND V1.B16, V9.B16, V15.B16
+	VAND V1.B16, V13.B16, V15.B16
 	VAND V1.B16, V10.B16, V16.B16
-	WORD $0x6eede5f1 // fcmgt v17.2d, v15.2d, v13.2d
-	VBSL V15.B16, V13.B16, V17.B16
+	VAND V1.B16, V11.B16, V17.B16
 	WORD $0x6eeee612 // fcmgt v18.2d, v16.2d, v14.2d
 	VBSL V16.B16, V14.B16, V18.B16
-	WORD $0x6eede5f3 // fcmgt v19.2d, v15.2d, v13.2d
-	VBSL V13.B16, V15.B16, V19.B16
+	WORD $0x6eefe633 // fcmgt v19.2d, v17.2d, v15.2d
+	VBSL V17.B16, V15.B16, V19.B16
 	WORD $0x6eeee614 // fcmgt v20.2d, v16.2d, v14.2d
 	VBSL V14.B16, V16.B16, V20.B16
-	WORD $0x6e62de75 // fmul v21.2d, v19.2d, v2.2d
-	WORD $0x6e62de96 // fmul v22.2d, v20.2d, v2.2d
-	WORD $0x6ef5e635 // fcmgt v21.2d, v17.2d, v21.2d
+	WORD $0x6eefe635 // fcmgt v21.2d, v17.2d, v15.2d
+	VBSL V15.B16, V17.B16, V21.B16
+	WORD $0x6e63de96 // fmul v22.2d, v20.2d, v3.2d
+	WORD $0x6e63deb7 // fmul v23.2d, v21.2d, v3.2d
 	WORD $0x6ef6e656 // fcmgt v22.2d, v18.2d, v22.2d
-	WORD $0x4ef3d637 // fsub v23.2d, v17.2d, v19.2d
+	WORD $0x6ef7e677 // fcmgt v23.2d, v19.2d, v23.2d
 	WORD $0x4ef4d658 // fsub v24.2d, v18.2d, v20.2d
-	VBIF V21.B16, V17.B16, V23.B16
+	WORD $0x4ef5d679 // fsub v25.2d, v19.2d, v21.2d
 	VBIF V22.B16, V18.B16, V24.B16
-	WORD $0x4e73d631 // fadd v17.2d, v17.2d, v19.2d
+	VBIF V23.B16, V19.B16, V25.B16
 	WORD $0x4e74d652 // fadd v18.2d, v18.2d, v20.2d
-	VBIT V21.B16, V17.B16, V19.B16
+	WORD $0x4e75d673 // fadd v19.2d, v19.2d, v21.2d
 	VBIT V22.B16, V18.B16, V20.B16
-	WORD $0x6e73fef7 // fdiv v23.2d, v23.2d, v19.2d
+	VBIT V23.B16, V19.B16, V21.B16
 	WORD $0x6e74ff18 // fdiv v24.2d, v24.2d, v20.2d
-	WORD $0x6e77def1 // fmul v17.2d, v23.2d, v23.2d
+	WORD $0x6e75ff39 // fdiv v25.2d, v25.2d, v21.2d
 	WORD $0x6e78df12 // fmul v18.2d, v24.2d, v24.2d
-	WORD $0x6e71def3 // fmul v19.2d, v23.2d, v17.2d
+	WORD $0x6e79df33 // fmul v19.2d, v25.2d, v25.2d
 	WORD $0x6e72df14 // fmul v20.2d, v24.2d, v18.2d
-	FMOVQ 928(R4), F25
-	VFMLA V17.D2, V4.D2, V25.D2
-	FMOVQ 928(R4), F26
-	VFMLA V18.D2, V4.D2, V26.D2
-	FMOVQ 944(R4), F27
-	VFMLA V17.D2, V25.D2, V27.D2
-	FMOVQ 944(R4), F25
-	VFMLA V18.D2, V26.D2, V25.D2
-	FMOVQ 960(R4), F26
-	VFMLA V17.D2, V27.D2, V26.D2
-	FMOVQ 960(R4), F27
-	VFMLA V18.D2, V25.D2, V27.D2
-	FMOVQ 976(R4), F25
-	VFMLA V17.D2, V26.D2, V25.D2
+	WORD $0x6e73df35 // fmul v21.2d, v25.2d, v19.2d
 	FMOVQ 976(R4), F26
-	VFMLA V18.D2, V27.D2, V26.D2
-	FMOVQ 992(R4), F27
-	VFMLA V17.D2, V25.D2, V27.D2
-	FMOVQ 992(R4), F25
-	VFMLA V18.D2, V26.D2, V25.D2
-	FMOVQ 1008(R4), F26
-	VFMLA V17.D2, V27.D2, V26.D2
+	VFMLA V18.D2, V5.D2, V26.D2
+	FMOVQ 976(R4), F27
+	VFMLA V19.D2, V5.D2, V27.D2
+	FMOVQ 992(R4), F28
+	VFMLA V18.D2, V26.D2, V28.D2
+	FMOVQ 992(R4), F26
+	VFMLA V19.D2, V27.D2, V26.D2
 	FMOVQ 1008(R4), F27
-	VFMLA V18.D2, V25.D2, V27.D2
-	FMOVQ 1024(R4), F25
-	VFMLA V17.D2, V26.D2, V25.D2
+	VFMLA V18.D2, V28.D2, V27.D2
+	FMOVQ 1008(R4), F28
+	VFMLA V19.D2, V26.D2, V28.D2
 	FMOVQ 1024(R4), F26
 	VFMLA V18.D2, V27.D2, V26.D2
-	FMOVQ 1040(R4), F27
-	VFMLA V17.D2, V25.D2, V27.D2
-	FMOVQ 1040(R4), F25
-	VFMLA V18.D2, V26.D2, V25.D2
-	FMOVQ 1056(R4), F26
-	VFMLA V17.D2, V27.D2, V26.D2
+	FMOVQ 1024(R4), F27
+	VFMLA V19.D2, V28.D2, V27.D2
+	FMOVQ 1040(R4), F28
+	VFMLA V18.D2, V26.D2, V28.D2
+	FMOVQ 1040(R4), F26
+	VFMLA V19.D2, V27.D2, V26.D2
 	FMOVQ 1056(R4), F27
-	VFMLA V18.D2, V25.D2, V27.D2
-	FMOVQ 1072(R4), F25
-	VFMLA V17.D2, V26.D2, V25.D2
+	VFMLA V18.D2, V28.D2, V27.D2
+	FMOVQ 1056(R4), F28
+	VFMLA V19.D2, V26.D2, V28.D2
 	FMOVQ 1072(R4), F26
 	VFMLA V18.D2, V27.D2, V26.D2
-	FMOVQ 1088(R4), F27
-	VFMLA V17.D2, V25.D2, V27.D2
-	FMOVQ 1088(R4), F25
-	VFMLA V18.D2, V26.D2, V25.D2
-	FMOVQ 1104(R4), F26
-	VFMLA V17.D2, V27.D2, V26.D2
-	FMOVQ 1104(R4), F17
-	VFMLA V18.D2, V25.D2, V17.D2
-	VMOV V23.B16, V18.B16
-	VFMLA V26.D2, V19.D2, V18.D2
+	FMOVQ 1072(R4), F27
+	VFMLA V19.D2, V28.D2, V27.D2
+	FMOVQ 1088(R4), F28
+	VFMLA V18.D2, V26.D2, V28.D2
+	FMOVQ 1088(R4), F26
+	VFMLA V19.D2, V27.D2, V26.D2
+	FMOVQ 1104(R4), F27
+	VFMLA V18.D2, V28.D2, V27.D2
+	FMOVQ 1104(R4), F28
+	VFMLA V19.D2, V26.D2, V28.D2
+	FMOVQ 1120(R4), F26
+	VFMLA V18.D2, V27.D2, V26.D2
+	FMOVQ 1120(R4), F27
+	VFMLA V19.D2, V28.D2, V27.D2
+	FMOVQ 1136(R4), F28
+	VFMLA V18.D2, V26.D2, V28.D2
+	FMOVQ 1136(R4), F26
+	VFMLA V19.D2, V27.D2, V26.D2
+	FMOVQ 1152(R4), F27
+	VFMLA V18.D2, V28.D2, V27.D2
+	FMOVQ 1152(R4), F18
+	VFMLA V19.D2, V26.D2, V18.D2
 	VMOV V24.B16, V19.B16
-	VFMLA V17.D2, V20.D2, V19.D2
-	FMOVQ 1120(R4), F20
-	VAND V20.B16, V21.B16, V17.B16
-	WORD $0x4e71d651 // fadd v17.2d, v18.2d, v17.2d
-	FMOVQ 1120(R4), F20
-	VAND V20.B16, V22.B16, V18.B16
+	VFMLA V27.D2, V20.D2, V19.D2
+	VMOV V25.B16, V20.B16
+	VFMLA V18.D2, V21.D2, V20.D2
+	VAND V6.B16, V22.B16, V18.B16
 	WORD $0x4e72d672 // fadd v18.2d, v19.2d, v18.2d
-	FMOVQ 1136(R4), F19
-	VAND V19.B16, V21.B16, V21.B16
-	WORD $0x4e75d635 // fadd v21.2d, v17.2d, v21.2d
-	FMOVQ 1136(R4), F17
-	VAND V17.B16, V22.B16, V22.B16
+	VAND V6.B16, V23.B16, V19.B16
+	WORD $0x4e73d693 // fadd v19.2d, v20.2d, v19.2d
+	VAND V7.B16, V22.B16, V22.B16
 	WORD $0x4e76d656 // fadd v22.2d, v18.2d, v22.2d
-	WORD $0x4e77e6f1 // fcmeq v17.2d, v23.2d, v23.2d
-	WORD $0x6e205a31 // mvn v17.16b, v17.16b
+	VAND V7.B16, V23.B16, V23.B16
+	WORD $0x4e77d677 // fadd v23.2d, v19.2d, v23.2d
 	WORD $0x4e78e712 // fcmeq v18.2d, v24.2d, v24.2d
 	WORD $0x6e205a52 // mvn v18.16b, v18.16b
-	WORD $0x6eede5ef // fcmgt v15.2d, v15.2d, v13.2d
+	WORD $0x4e79e733 // fcmeq v19.2d, v25.2d, v25.2d
+	WORD $0x6e205a73 // mvn v19.16b, v19.16b
 	WORD $0x6eeee610 // fcmgt v16.2d, v16.2d, v14.2d
-	VAND V5.B16, V15.B16, V13.B16
-	VEOR V13.B16, V21.B16, V13.B16
-	VAND V5.B16, V16.B16, V14.B16
+	WORD $0x6eefe631 // fcmgt v17.2d, v17.2d, v15.2d
+	VAND V2.B16, V16.B16, V14.B16
 	VEOR V14.B16, V22.B16, V14.B16
-	FMOVQ 384(R4), F20
-	VAND V20.B16, V15.B16, V19.B16
-	WORD $0x4e73d5b3 // fadd v19.2d, v13.2d, v19.2d
-	FMOVQ 384(R4), F20
-	VAND V20.B16, V16.B16, V13.B16
-	WORD $0x4e6dd5cd // fadd v13.2d, v14.2d, v13.2d
-	FMOVQ 368(R4), F14
-	VAND V14.B16, V15.B16, V15.B16
-	WORD $0x4e6fd66f // fadd v15.2d, v19.2d, v15.2d
-	FMOVQ 368(R4), F14
-	VAND V14.B16, V16.B16, V16.B16
-	WORD $0x4e70d5b0 // fadd v16.2d, v13.2d, v16.2d
-	WORD $0x4ee0e96d // fcmlt v13.2d, v11.2d, #0.0
+	VAND V2.B16, V17.B16, V15.B16
+	VEOR V15.B16, V23.B16, V15.B16
+	FMOVQ 384(R4), F21
+	VAND V21.B16, V16.B16, V20.B16
+	WORD $0x4e74d5d4 // fadd v20.2d, v14.2d, v20.2d
+	VAND V21.B16, V17.B16, V14.B16
+	WORD $0x4e6ed5ee // fadd v14.2d, v15.2d, v14.2d
+	FMOVQ 368(R4), F15
+	VAND V15.B16, V16.B16, V16.B16
+	WORD $0x4e70d690 // fadd v16.2d, v20.2d, v16.2d
+	VAND V15.B16, V17.B16, V17.B16
+	WORD $0x4e71d5d1 // fadd v17.2d, v14.2d, v17.2d
 	WORD $0x4ee0e98e // fcmlt v14.2d, v12.2d, #0.0
-	VAND V5.B16, V13.B16, V19.B16
-	VEOR V19.B16, V15.B16, V19.B16
-	VAND V5.B16, V14.B16, V15.B16
-	VEOR V15.B16, V16.B16, V15.B16
-	FMOVQ 1152(R4), F20
-	VAND V20.B16, V13.B16, V16.B16
-	WORD $0x4e70d670 // fadd v16.2d, v19.2d, v16.2d
-	FMOVQ 1152(R4), F20
-	VAND V20.B16, V14.B16, V19.B16
-	WORD $0x4e73d5f3 // fadd v19.2d, v15.2d, v19.2d
-	FMOVQ 1168(R4), F15
-	VAND V15.B16, V13.B16, V13.B16
-	WORD $0x4e6dd60d // fadd v13.2d, v16.2d, v13.2d
-	FMOVQ 1168(R4), F15
-	VAND V15.B16, V14.B16, V14.B16
-	WORD $0x4e6ed66e // fadd v14.2d, v19.2d, v14.2d
-	VAND V5.B16, V9.B16, V9.B16
-	VAND V5.B16, V10.B16, V10.B16
-	VORR V13.B16, V9.B16, V9.B16
+	WORD $0x4ee0e9af // fcmlt v15.2d, v13.2d, #0.0
+	VAND V2.B16, V14.B16, V20.B16
+	VEOR V20.B16, V16.B16, V20.B16
+	VAND V2.B16, V15.B16, V16.B16
+	VEOR V16.B16, V17.B16, V16.B16
+	FMOVQ 960(R4), F21
+	VAND V21.B16, V14.B16, V17.B16
+	WORD $0x4e71d691 // fadd v17.2d, v20.2d, v17.2d
+	VAND V21.B16, V15.B16, V20.B16
+	WORD $0x4e74d614 // fadd v20.2d, v16.2d, v20.2d
+	FMOVQ 1168(R4), F16
+	VAND V16.B16, V14.B16, V14.B16
+	WORD $0x4e6ed62e // fadd v14.2d, v17.2d, v14.2d
+	VAND V16.B16, V15.B16, V15.B16
+	WORD $0x4e6fd68f // fadd v15.2d, v20.2d, v15.2d
+	VAND V2.B16, V10.B16, V10.B16
+	VAND V2.B16, V11.B16, V11.B16
 	VORR V14.B16, V10.B16, V10.B16
-	WORD $0x6e62dd2d // fmul v13.2d, v9.2d, v2.2d
-	WORD $0x6e62dd4e // fmul v14.2d, v10.2d, v2.2d
-	WORD $0x4ee0e96f // fcmlt v15.2d, v11.2d, #0.0
+	VORR V15.B16, V11.B16, V11.B16
+	WORD $0x6e63dd4e // fmul v14.2d, v10.2d, v3.2d
+	WORD $0x6e63dd6f // fmul v15.2d, v11.2d, v3.2d
 	WORD $0x4ee0e990 // fcmlt v16.2d, v12.2d, #0.0
-	WORD $0x4e63d573 // fadd v19.2d, v11.2d, v3.2d
-	WORD $0x4e63d594 // fadd v20.2d, v12.2d, v3.2d
-	VBIT V15.B16, V7.B16, V19.B16
+	WORD $0x4ee0e9b1 // fcmlt v17.2d, v13.2d, #0.0
+	WORD $0x4e64d594 // fadd v20.2d, v12.2d, v4.2d
+	WORD $0x4e64d5b5 // fadd v21.2d, v13.2d, v4.2d
 	VBIT V16.B16, V8.B16, V20.B16
-	WORD $0x4eebd46b // fsub v11.2d, v3.2d, v11.2d
-	WORD $0x4eecd46c // fsub v12.2d, v3.2d, v12.2d
-	VBIT V15.B16, V11.B16, V7.B16
+	VBIT V17.B16, V9.B16, V21.B16
+	WORD $0x4eecd48c // fsub v12.2d, v4.2d, v12.2d
+	WORD $0x4eedd48d // fsub v13.2d, v4.2d, v13.2d
 	VBIT V16.B16, V12.B16, V8.B16
-	WORD $0x6e73ddb3 // fmul v19.2d, v13.2d, v19.2d
+	VBIT V17.B16, V13.B16, V9.B16
 	WORD $0x6e74ddd4 // fmul v20.2d, v14.2d, v20.2d
-	WORD $0x6e67fe73 // fdiv v19.2d, v19.2d, v7.2d
+	WORD $0x6e75ddf5 // fmul v21.2d, v15.2d, v21.2d
 	WORD $0x6e68fe94 // fdiv v20.2d, v20.2d, v8.2d
-	VAND V1.B16, V7.B16, V7.B16
+	WORD $0x6e69feb5 // fdiv v21.2d, v21.2d, v9.2d
 	VAND V1.B16, V8.B16, V8.B16
-	WORD $0x6ee7e4c7 // fcmgt v7.2d, v6.2d, v7.2d
-	WORD $0x6ee8e4c8 // fcmgt v8.2d, v6.2d, v8.2d
-	VBIT V7.B16, V3.B16, V19.B16
-	VBIT V8.B16, V3.B16, V20.B16
+	VAND V1.B16, V9.B16, V9.B16
+	FMOVQ 2032(R4), F12
+	WORD $0x6ee8e588 // fcmgt v8.2d, v12.2d, v8.2d
+	WORD $0x6ee9e589 // fcmgt v9.2d, v12.2d, v9.2d
+	VBIT V8.B16, V4.B16, V20.B16
+	VBIT V9.B16, V4.B16, V21.B16
 	ADD R6, R1, R7
-	FLDPQ (R7), (F7, F8)
-	WORD $0x6e67ddab // fmul v11.2d, v13.2d, v7.2d
+	FLDPQ (R7), (F8, F9)
 	WORD $0x6e68ddcc // fmul v12.2d, v14.2d, v8.2d
+	WORD $0x6e69dded // fmul v13.2d, v15.2d, v9.2d
 	ADD R5<<1, R1, R7
-	FLDPQ (R7), (F15, F16)
-	VFMLA V15.D2, V19.D2, V11.D2
+	FLDPQ (R7), (F16, F17)
 	VFMLA V16.D2, V20.D2, V12.D2
-	WORD $0x6e6fddad // fmul v13.2d, v13.2d, v15.2d
+	VFMLA V17.D2, V21.D2, V13.D2
 	WORD $0x6e70ddce // fmul v14.2d, v14.2d, v16.2d
-	WORD $0x6ee0f9ad // fneg v13.2d, v13.2d
-	VFMLA V7.D2, V19.D2, V13.D2
+	WORD $0x6e71ddef // fmul v15.2d, v15.2d, v17.2d
 	WORD $0x6ee0f9ce // fneg v14.2d, v14.2d
 	VFMLA V8.D2, V20.D2, V14.D2
-	VORR V18.B16, V17.B16, V7.B16
-	WORD $0x6eb0a8e7 // umaxv s7, v7.4s
-	FMOVS F7, R7
+	WORD $0x6ee0f9ef // fneg v15.2d, v15.2d
+	VFMLA V9.D2, V21.D2, V15.D2
+	VORR V19.B16, V18.B16, V8.B16
+	WORD $0x6eb0a908 // umaxv s8, v8.4s
+	FMOVS F8, R7
 	CBNZ R7, hard
-	FSTPQ (F9, F10), (R0)
+	FSTPQ (F10, F11), (R0)
 	ADD R5, R0, R7
-	FSTPQ (F11, F12), (R7)
+	FSTPQ (F12, F13), (R7)
 	ADD R5<<1, R0, R7
-	FSTPQ (F13, F14), (R7)
+	FSTPQ (F14, F15), (R7)
 	ADD $32, R0
 	ADD $32, R1
 	SUB $4, R2
@@ -5756,108 +5664,107 @@ next:
 	BLT next2
 
 loop2:
-	// 106 instructions for 2 matrices, 53 each
+	// 105 instructions for 2 matrices, 52.5 each
 	ADD R5, R1, R7
-	FMOVQ (R7), F7
-	WORD $0x4e60d4e8 // fadd v8.2d, v7.2d, v0.2d
-	FMOVQ (R1), F9
-	VAND V1.B16, V9.B16, V10.B16
-	VAND V1.B16, V8.B16, V11.B16
-	WORD $0x6eeae56c // fcmgt v12.2d, v11.2d, v10.2d
-	VBSL V11.B16, V10.B16, V12.B16
-	WORD $0x6eeae56d // fcmgt v13.2d, v11.2d, v10.2d
-	VBSL V10.B16, V11.B16, V13.B16
-	WORD $0x6e62ddae // fmul v14.2d, v13.2d, v2.2d
-	WORD $0x6eeee58e // fcmgt v14.2d, v12.2d, v14.2d
-	WORD $0x4eedd58f // fsub v15.2d, v12.2d, v13.2d
-	VBIF V14.B16, V12.B16, V15.B16
-	WORD $0x4e6dd58c // fadd v12.2d, v12.2d, v13.2d
-	VBIT V14.B16, V12.B16, V13.B16
-	WORD $0x6e6dfdef // fdiv v15.2d, v15.2d, v13.2d
-	WORD $0x6e6fddec // fmul v12.2d, v15.2d, v15.2d
-	WORD $0x6e6cdded // fmul v13.2d, v15.2d, v12.2d
-	FMOVQ 928(R4), F16
-	VFMLA V12.D2, V4.D2, V16.D2
-	FMOVQ 944(R4), F17
-	VFMLA V12.D2, V16.D2, V17.D2
-	FMOVQ 960(R4), F16
-	VFMLA V12.D2, V17.D2, V16.D2
+	FMOVQ (R7), F8
+	WORD $0x4e60d509 // fadd v9.2d, v8.2d, v0.2d
+	FMOVQ (R1), F10
+	VAND V1.B16, V10.B16, V11.B16
+	VAND V1.B16, V9.B16, V12.B16
+	WORD $0x6eebe58d // fcmgt v13.2d, v12.2d, v11.2d
+	VBSL V12.B16, V11.B16, V13.B16
+	WORD $0x6eebe58e // fcmgt v14.2d, v12.2d, v11.2d
+	VBSL V11.B16, V12.B16, V14.B16
+	WORD $0x6e63ddcf // fmul v15.2d, v14.2d, v3.2d
+	WORD $0x6eefe5af // fcmgt v15.2d, v13.2d, v15.2d
+	WORD $0x4eeed5b0 // fsub v16.2d, v13.2d, v14.2d
+	VBIF V15.B16, V13.B16, V16.B16
+	WORD $0x4e6ed5ad // fadd v13.2d, v13.2d, v14.2d
+	VBIT V15.B16, V13.B16, V14.B16
+	WORD $0x6e6efe10 // fdiv v16.2d, v16.2d, v14.2d
+	WORD $0x6e70de0d // fmul v13.2d, v16.2d, v16.2d
+	WORD $0x6e6dde0e // fmul v14.2d, v16.2d, v13.2d
 	FMOVQ 976(R4), F17
-	VFMLA V12.D2, V16.D2, V17.D2
-	FMOVQ 992(R4), F16
-	VFMLA V12.D2, V17.D2, V16.D2
+	VFMLA V13.D2, V5.D2, V17.D2
+	FMOVQ 992(R4), F18
+	VFMLA V13.D2, V17.D2, V18.D2
 	FMOVQ 1008(R4), F17
-	VFMLA V12.D2, V16.D2, V17.D2
-	FMOVQ 1024(R4), F16
-	VFMLA V12.D2, V17.D2, V16.D2
+	VFMLA V13.D2, V18.D2, V17.D2
+	FMOVQ 1024(R4), F18
+	VFMLA V13.D2, V17.D2, V18.D2
 	FMOVQ 1040(R4), F17
-	VFMLA V12.D2, V16.D2, V17.D2
-	FMOVQ 1056(R4), F16
-	VFMLA V12.D2, V17.D2, V16.D2
+	VFMLA V13.D2, V18.D2, V17.D2
+	FMOVQ 1056(R4), F18
+	VFMLA V13.D2, V17.D2, V18.D2
 	FMOVQ 1072(R4), F17
-	VFMLA V12.D2, V16.D2, V17.D2
-	FMOVQ 1088(R4), F16
-	VFMLA V12.D2, V17.D2, V16.D2
+	VFMLA V13.D2, V18.D2, V17.D2
+	FMOVQ 1088(R4), F18
+	VFMLA V13.D2, V17.D2, V18.D2
 	FMOVQ 1104(R4), F17
-	VFMLA V12.D2, V16.D2, V17.D2
-	VMOV V15.B16, V12.B16
-	VFMLA V17.D2, V13.D2, V12.D2
-	FMOVQ 1120(R4), F16
-	VAND V16.B16, V14.B16, V13.B16
-	WORD $0x4e6dd58d // fadd v13.2d, v12.2d, v13.2d
-	FMOVQ 1136(R4), F12
-	VAND V12.B16, V14.B16, V14.B16
+	VFMLA V13.D2, V18.D2, V17.D2
+	FMOVQ 1120(R4), F18
+	VFMLA V13.D2, V17.D2, V18.D2
+	FMOVQ 1136(R4), F17
+	VFMLA V13.D2, V18.D2, V17.D2
+	FMOVQ 1152(R4), F18
+	VFMLA V13.D2, V17.D2, V18.D2
+	VMOV V16.B16, V13.B16
+	VFMLA V18.D2, V14.D2, V13.D2
+	VAND V6.B16, V15.B16, V14.B16
 	WORD $0x4e6ed5ae // fadd v14.2d, v13.2d, v14.2d
-	WORD $0x4e6fe5ec // fcmeq v12.2d, v15.2d, v15.2d
-	WORD $0x6e20598c // mvn v12.16b, v12.16b
-	WORD $0x6eeae56b // fcmgt v11.2d, v11.2d, v10.2d
-	VAND V5.B16, V11.B16, V10.B16
-	VEOR V10.B16, V14.B16, V10.B16
-	FMOVQ 384(R4), F14
-	VAND V14.B16, V11.B16, V13.B16
-	WORD $0x4e6dd54d // fadd v13.2d, v10.2d, v13.2d
-	FMOVQ 368(R4), F10
-	VAND V10.B16, V11.B16, V11.B16
-	WORD $0x4e6bd5ab // fadd v11.2d, v13.2d, v11.2d
-	WORD $0x4ee0e92a // fcmlt v10.2d, v9.2d, #0.0
-	VAND V5.B16, V10.B16, V13.B16
-	VEOR V13.B16, V11.B16, V13.B16
-	FMOVQ 1152(R4), F14
-	VAND V14.B16, V10.B16, V11.B16
-	WORD $0x4e6bd5ab // fadd v11.2d, v13.2d, v11.2d
-	FMOVQ 1168(R4), F13
-	VAND V13.B16, V10.B16, V10.B16
-	WORD $0x4e6ad56a // fadd v10.2d, v11.2d, v10.2d
-	VAND V5.B16, V8.B16, V8.B16
-	VORR V10.B16, V8.B16, V8.B16
-	WORD $0x6e62dd0a // fmul v10.2d, v8.2d, v2.2d
-	WORD $0x4ee0e92b // fcmlt v11.2d, v9.2d, #0.0
-	WORD $0x4e63d52d // fadd v13.2d, v9.2d, v3.2d
-	VBIT V11.B16, V7.B16, V13.B16
-	WORD $0x4ee9d469 // fsub v9.2d, v3.2d, v9.2d
-	VBIT V11.B16, V9.B16, V7.B16
-	WORD $0x6e6ddd4d // fmul v13.2d, v10.2d, v13.2d
-	WORD $0x6e67fdad // fdiv v13.2d, v13.2d, v7.2d
-	VAND V1.B16, V7.B16, V7.B16
-	WORD $0x6ee7e4c7 // fcmgt v7.2d, v6.2d, v7.2d
-	VBIT V7.B16, V3.B16, V13.B16
+	VAND V7.B16, V15.B16, V15.B16
+	WORD $0x4e6fd5cf // fadd v15.2d, v14.2d, v15.2d
+	WORD $0x4e70e60d // fcmeq v13.2d, v16.2d, v16.2d
+	WORD $0x6e2059ad // mvn v13.16b, v13.16b
+	WORD $0x6eebe58c // fcmgt v12.2d, v12.2d, v11.2d
+	VAND V2.B16, V12.B16, V11.B16
+	VEOR V11.B16, V15.B16, V11.B16
+	FMOVQ 384(R4), F15
+	VAND V15.B16, V12.B16, V14.B16
+	WORD $0x4e6ed56e // fadd v14.2d, v11.2d, v14.2d
+	FMOVQ 368(R4), F11
+	VAND V11.B16, V12.B16, V12.B16
+	WORD $0x4e6cd5cc // fadd v12.2d, v14.2d, v12.2d
+	WORD $0x4ee0e94b // fcmlt v11.2d, v10.2d, #0.0
+	VAND V2.B16, V11.B16, V14.B16
+	VEOR V14.B16, V12.B16, V14.B16
+	FMOVQ 960(R4), F15
+	VAND V15.B16, V11.B16, V12.B16
+	WORD $0x4e6cd5cc // fadd v12.2d, v14.2d, v12.2d
+	FMOVQ 1168(R4), F14
+	VAND V14.B16, V11.B16, V11.B16
+	WORD $0x4e6bd58b // fadd v11.2d, v12.2d, v11.2d
+	VAND V2.B16, V9.B16, V9.B16
+	VORR V11.B16, V9.B16, V9.B16
+	WORD $0x6e63dd2b // fmul v11.2d, v9.2d, v3.2d
+	WORD $0x4ee0e94c // fcmlt v12.2d, v10.2d, #0.0
+	WORD $0x4e64d54e // fadd v14.2d, v10.2d, v4.2d
+	VBIT V12.B16, V8.B16, V14.B16
+	WORD $0x4eead48a // fsub v10.2d, v4.2d, v10.2d
+	VBIT V12.B16, V10.B16, V8.B16
+	WORD $0x6e6edd6e // fmul v14.2d, v11.2d, v14.2d
+	WORD $0x6e68fdce // fdiv v14.2d, v14.2d, v8.2d
+	VAND V1.B16, V8.B16, V8.B16
+	FMOVQ 2032(R4), F10
+	WORD $0x6ee8e548 // fcmgt v8.2d, v10.2d, v8.2d
+	VBIT V8.B16, V4.B16, V14.B16
 	ADD R6, R1, R7
-	FMOVQ (R7), F7
-	WORD $0x6e67dd49 // fmul v9.2d, v10.2d, v7.2d
+	FMOVQ (R7), F8
+	WORD $0x6e68dd6a // fmul v10.2d, v11.2d, v8.2d
 	ADD R5<<1, R1, R7
-	FMOVQ (R7), F11
-	VFMLA V11.D2, V13.D2, V9.D2
-	WORD $0x6e6bdd4a // fmul v10.2d, v10.2d, v11.2d
-	WORD $0x6ee0f94a // fneg v10.2d, v10.2d
-	VFMLA V7.D2, V13.D2, V10.D2
-	WORD $0x6eb0a987 // umaxv s7, v12.4s
-	FMOVS F7, R7
+	FMOVQ (R7), F12
+	VFMLA V12.D2, V14.D2, V10.D2
+	WORD $0x6e6cdd6b // fmul v11.2d, v11.2d, v12.2d
+	WORD $0x6ee0f96b // fneg v11.2d, v11.2d
+	VFMLA V8.D2, V14.D2, V11.D2
+	WORD $0x6eb0a9a8 // umaxv s8, v13.4s
+	FMOVS F8, R7
 	CBNZ R7, hard2
-	FMOVQ F8, (R0)
+	FMOVQ F9, (R0)
 	ADD R5, R0, R7
-	FMOVQ F9, (R7)
-	ADD R5<<1, R0, R7
 	FMOVQ F10, (R7)
+	ADD R5<<1, R0, R7
+	FMOVQ F11, (R7)
 	ADD $16, R0
 	ADD $16, R1
 	SUB $2, R2
@@ -5867,108 +5774,107 @@ loop2:
 next2:
 	CBZ R2, done
 	ADD R5, R1, R7
-	FMOVD (R7), F7
-	WORD $0x4e60d4e8 // fadd v8.2d, v7.2d, v0.2d
+	FMOVD (R7), F8
+	WORD $0x4e60d509 // fadd v9.2d, v8.2d, v0.2d
 	MOVD R1, R7
-	FMOVD (R7), F9
-	VAND V1.B16, V9.B16, V10.B16
-	VAND V1.B16, V8.B16, V11.B16
-	WORD $0x6eeae56c // fcmgt v12.2d, v11.2d, v10.2d
-	VBSL V11.B16, V10.B16, V12.B16
-	WORD $0x6eeae56d // fcmgt v13.2d, v11.2d, v10.2d
-	VBSL V10.B16, V11.B16, V13.B16
-	WORD $0x6e62ddae // fmul v14.2d, v13.2d, v2.2d
-	WORD $0x6eeee58e // fcmgt v14.2d, v12.2d, v14.2d
-	WORD $0x4eedd58f // fsub v15.2d, v12.2d, v13.2d
-	VBIF V14.B16, V12.B16, V15.B16
-	WORD $0x4e6dd58c // fadd v12.2d, v12.2d, v13.2d
-	VBIT V14.B16, V12.B16, V13.B16
-	WORD $0x6e6dfdef // fdiv v15.2d, v15.2d, v13.2d
-	WORD $0x6e6fddec // fmul v12.2d, v15.2d, v15.2d
-	WORD $0x6e6cdded // fmul v13.2d, v15.2d, v12.2d
-	FMOVQ 928(R4), F16
-	VFMLA V12.D2, V4.D2, V16.D2
-	FMOVQ 944(R4), F17
-	VFMLA V12.D2, V16.D2, V17.D2
-	FMOVQ 960(R4), F16
-	VFMLA V12.D2, V17.D2, V16.D2
+	FMOVD (R7), F10
+	VAND V1.B16, V10.B16, V11.B16
+	VAND V1.B16, V9.B16, V12.B16
+	WORD $0x6eebe58d // fcmgt v13.2d, v12.2d, v11.2d
+	VBSL V12.B16, V11.B16, V13.B16
+	WORD $0x6eebe58e // fcmgt v14.2d, v12.2d, v11.2d
+	VBSL V11.B16, V12.B16, V14.B16
+	WORD $0x6e63ddcf // fmul v15.2d, v14.2d, v3.2d
+	WORD $0x6eefe5af // fcmgt v15.2d, v13.2d, v15.2d
+	WORD $0x4eeed5b0 // fsub v16.2d, v13.2d, v14.2d
+	VBIF V15.B16, V13.B16, V16.B16
+	WORD $0x4e6ed5ad // fadd v13.2d, v13.2d, v14.2d
+	VBIT V15.B16, V13.B16, V14.B16
+	WORD $0x6e6efe10 // fdiv v16.2d, v16.2d, v14.2d
+	WORD $0x6e70de0d // fmul v13.2d, v16.2d, v16.2d
+	WORD $0x6e6dde0e // fmul v14.2d, v16.2d, v13.2d
 	FMOVQ 976(R4), F17
-	VFMLA V12.D2, V16.D2, V17.D2
-	FMOVQ 992(R4), F16
-	VFMLA V12.D2, V17.D2, V16.D2
+	VFMLA V13.D2, V5.D2, V17.D2
+	FMOVQ 992(R4), F18
+	VFMLA V13.D2, V17.D2, V18.D2
 	FMOVQ 1008(R4), F17
-	VFMLA V12.D2, V16.D2, V17.D2
-	FMOVQ 1024(R4), F16
-	VFMLA V12.D2, V17.D2, V16.D2
+	VFMLA V13.D2, V18.D2, V17.D2
+	FMOVQ 1024(R4), F18
+	VFMLA V13.D2, V17.D2, V18.D2
 	FMOVQ 1040(R4), F17
-	VFMLA V12.D2, V16.D2, V17.D2
-	FMOVQ 1056(R4), F16
-	VFMLA V12.D2, V17.D2, V16.D2
+	VFMLA V13.D2, V18.D2, V17.D2
+	FMOVQ 1056(R4), F18
+	VFMLA V13.D2, V17.D2, V18.D2
 	FMOVQ 1072(R4), F17
-	VFMLA V12.D2, V16.D2, V17.D2
-	FMOVQ 1088(R4), F16
-	VFMLA V12.D2, V17.D2, V16.D2
+	VFMLA V13.D2, V18.D2, V17.D2
+	FMOVQ 1088(R4), F18
+	VFMLA V13.D2, V17.D2, V18.D2
 	FMOVQ 1104(R4), F17
-	VFMLA V12.D2, V16.D2, V17.D2
-	VMOV V15.B16, V12.B16
-	VFMLA V17.D2, V13.D2, V12.D2
-	FMOVQ 1120(R4), F16
-	VAND V16.B16, V14.B16, V13.B16
-	WORD $0x4e6dd58d // fadd v13.2d, v12.2d, v13.2d
-	FMOVQ 1136(R4), F12
-	VAND V12.B16, V14.B16, V14.B16
+	VFMLA V13.D2, V18.D2, V17.D2
+	FMOVQ 1120(R4), F18
+	VFMLA V13.D2, V17.D2, V18.D2
+	FMOVQ 1136(R4), F17
+	VFMLA V13.D2, V18.D2, V17.D2
+	FMOVQ 1152(R4), F18
+	VFMLA V13.D2, V17.D2, V18.D2
+	VMOV V16.B16, V13.B16
+	VFMLA V18.D2, V14.D2, V13.D2
+	VAND V6.B16, V15.B16, V14.B16
 	WORD $0x4e6ed5ae // fadd v14.2d, v13.2d, v14.2d
-	WORD $0x4e6fe5ec // fcmeq v12.2d, v15.2d, v15.2d
-	WORD $0x6e20598c // mvn v12.16b, v12.16b
-	WORD $0x6eeae56b // fcmgt v11.2d, v11.2d, v10.2d
-	VAND V5.B16, V11.B16, V10.B16
-	VEOR V10.B16, V14.B16, V10.B16
-	FMOVQ 384(R4), F14
-	VAND V14.B16, V11.B16, V13.B16
-	WORD $0x4e6dd54d // fadd v13.2d, v10.2d, v13.2d
-	FMOVQ 368(R4), F10
-	VAND V10.B16, V11.B16, V11.B16
-	WORD $0x4e6bd5ab // fadd v11.2d, v13.2d, v11.2d
-	WORD $0x4ee0e92a // fcmlt v10.2d, v9.2d, #0.0
-	VAND V5.B16, V10.B16, V13.B16
-	VEOR V13.B16, V11.B16, V13.B16
-	FMOVQ 1152(R4), F14
-	VAND V14.B16, V10.B16, V11.B16
-	WORD $0x4e6bd5ab // fadd v11.2d, v13.2d, v11.2d
-	FMOVQ 1168(R4), F13
-	VAND V13.B16, V10.B16, V10.B16
-	WORD $0x4e6ad56a // fadd v10.2d, v11.2d, v10.2d
-	VAND V5.B16, V8.B16, V8.B16
-	VORR V10.B16, V8.B16, V8.B16
-	WORD $0x6e62dd0a // fmul v10.2d, v8.2d, v2.2d
-	WORD $0x4ee0e92b // fcmlt v11.2d, v9.2d, #0.0
-	WORD $0x4e63d52d // fadd v13.2d, v9.2d, v3.2d
-	VBIT V11.B16, V7.B16, V13.B16
-	WORD $0x4ee9d469 // fsub v9.2d, v3.2d, v9.2d
-	VBIT V11.B16, V9.B16, V7.B16
-	WORD $0x6e6ddd4d // fmul v13.2d, v10.2d, v13.2d
-	WORD $0x6e67fdad // fdiv v13.2d, v13.2d, v7.2d
-	VAND V1.B16, V7.B16, V7.B16
-	WORD $0x6ee7e4c7 // fcmgt v7.2d, v6.2d, v7.2d
-	VBIT V7.B16, V3.B16, V13.B16
+	VAND V7.B16, V15.B16, V15.B16
+	WORD $0x4e6fd5cf // fadd v15.2d, v14.2d, v15.2d
+	WORD $0x4e70e60d // fcmeq v13.2d, v16.2d, v16.2d
+	WORD $0x6e2059ad // mvn v13.16b, v13.16b
+	WORD $0x6eebe58c // fcmgt v12.2d, v12.2d, v11.2d
+	VAND V2.B16, V12.B16, V11.B16
+	VEOR V11.B16, V15.B16, V11.B16
+	FMOVQ 384(R4), F15
+	VAND V15.B16, V12.B16, V14.B16
+	WORD $0x4e6ed56e // fadd v14.2d, v11.2d, v14.2d
+	FMOVQ 368(R4), F11
+	VAND V11.B16, V12.B16, V12.B16
+	WORD $0x4e6cd5cc // fadd v12.2d, v14.2d, v12.2d
+	WORD $0x4ee0e94b // fcmlt v11.2d, v10.2d, #0.0
+	VAND V2.B16, V11.B16, V14.B16
+	VEOR V14.B16, V12.B16, V14.B16
+	FMOVQ 960(R4), F15
+	VAND V15.B16, V11.B16, V12.B16
+	WORD $0x4e6cd5cc // fadd v12.2d, v14.2d, v12.2d
+	FMOVQ 1168(R4), F14
+	VAND V14.B16, V11.B16, V11.B16
+	WORD $0x4e6bd58b // fadd v11.2d, v12.2d, v11.2d
+	VAND V2.B16, V9.B16, V9.B16
+	VORR V11.B16, V9.B16, V9.B16
+	WORD $0x6e63dd2b // fmul v11.2d, v9.2d, v3.2d
+	WORD $0x4ee0e94c // fcmlt v12.2d, v10.2d, #0.0
+	WORD $0x4e64d54e // fadd v14.2d, v10.2d, v4.2d
+	VBIT V12.B16, V8.B16, V14.B16
+	WORD $0x4eead48a // fsub v10.2d, v4.2d, v10.2d
+	VBIT V12.B16, V10.B16, V8.B16
+	WORD $0x6e6edd6e // fmul v14.2d, v11.2d, v14.2d
+	WORD $0x6e68fdce // fdiv v14.2d, v14.2d, v8.2d
+	VAND V1.B16, V8.B16, V8.B16
+	FMOVQ 2032(R4), F10
+	WORD $0x6ee8e548 // fcmgt v8.2d, v10.2d, v8.2d
+	VBIT V8.B16, V4.B16, V14.B16
 	ADD R6, R1, R7
-	FMOVD (R7), F7
-	WORD $0x6e67dd49 // fmul v9.2d, v10.2d, v7.2d
+	FMOVD (R7), F8
+	WORD $0x6e68dd6a // fmul v10.2d, v11.2d, v8.2d
 	ADD R5<<1, R1, R7
-	FMOVD (R7), F11
-	VFMLA V11.D2, V13.D2, V9.D2
-	WORD $0x6e6bdd4a // fmul v10.2d, v10.2d, v11.2d
-	WORD $0x6ee0f94a // fneg v10.2d, v10.2d
-	VFMLA V7.D2, V13.D2, V10.D2
-	WORD $0x6eb0a987 // umaxv s7, v12.4s
-	FMOVS F7, R7
+	FMOVD (R7), F12
+	VFMLA V12.D2, V14.D2, V10.D2
+	WORD $0x6e6cdd6b // fmul v11.2d, v11.2d, v12.2d
+	WORD $0x6ee0f96b // fneg v11.2d, v11.2d
+	VFMLA V8.D2, V14.D2, V11.D2
+	WORD $0x6eb0a9a8 // umaxv s8, v13.4s
+	FMOVS F8, R7
 	CBNZ R7, hard3
 	MOVD R0, R7
-	FMOVD F8, (R7)
-	ADD R5, R0, R7
 	FMOVD F9, (R7)
-	ADD R5<<1, R0, R7
+	ADD R5, R0, R7
 	FMOVD F10, (R7)
+	ADD R5<<1, R0, R7
+	FMOVD F11, (R7)
 
 done:
 	MOVD n+24(FP), R3
@@ -5978,32 +5884,32 @@ done:
 	RET
 
 hard:
-	FLDPQ (R0), (F7, F8)
-	VBIF V17.B16, V9.B16, V7.B16
+	FLDPQ (R0), (F8, F9)
 	VBIF V18.B16, V10.B16, V8.B16
-	FSTPQ (F7, F8), (R0)
+	VBIF V19.B16, V11.B16, V9.B16
+	FSTPQ (F8, F9), (R0)
 	ADD R5, R0, R7
-	FLDPQ (R7), (F7, F8)
-	VBIF V17.B16, V11.B16, V7.B16
+	FLDPQ (R7), (F8, F9)
 	VBIF V18.B16, V12.B16, V8.B16
+	VBIF V19.B16, V13.B16, V9.B16
 	ADD R5, R0, R7
-	FSTPQ (F7, F8), (R7)
+	FSTPQ (F8, F9), (R7)
 	ADD R5<<1, R0, R7
-	FLDPQ (R7), (F7, F8)
-	VBIF V17.B16, V13.B16, V7.B16
+	FLDPQ (R7), (F8, F9)
 	VBIF V18.B16, V14.B16, V8.B16
+	VBIF V19.B16, V15.B16, V9.B16
 	ADD R5<<1, R0, R7
-	FSTPQ (F7, F8), (R7)
+	FSTPQ (F8, F9), (R7)
 	MOVD ZR, R7
-	FMOVQ 656(R4), F7
-	VAND V17.B16, V7.B16, V7.B16
-	WORD $0x5ef1b8e8 // addp d8, v7.2d
-	FMOVD F8, R8
+	FMOVQ 656(R4), F8
+	VAND V18.B16, V8.B16, V8.B16
+	WORD $0x5ef1b909 // addp d9, v8.2d
+	FMOVD F9, R8
 	ORR R8<<0, R7, R7
-	FMOVQ 656(R4), F7
-	VAND V18.B16, V7.B16, V7.B16
-	WORD $0x5ef1b8e8 // addp d8, v7.2d
-	FMOVD F8, R8
+	FMOVQ 656(R4), F8
+	VAND V19.B16, V8.B16, V8.B16
+	WORD $0x5ef1b909 // addp d9, v8.2d
+	FMOVD F9, R8
 	ORR R8<<2, R7, R7
 	MOVD n+24(FP), R3
 	MOVD R3, R8
@@ -6015,24 +5921,24 @@ hard:
 	RET
 
 hard2:
-	FMOVQ (R0), F7
-	VBIF V12.B16, V8.B16, V7.B16
-	FMOVQ F7, (R0)
+	FMOVQ (R0), F8
+	VBIF V13.B16, V9.B16, V8.B16
+	FMOVQ F8, (R0)
 	ADD R5, R0, R7
-	FMOVQ (R7), F7
-	VBIF V12.B16, V9.B16, V7.B16
+	FMOVQ (R7), F8
+	VBIF V13.B16, V10.B16, V8.B16
 	ADD R5, R0, R7
-	FMOVQ F7, (R7)
+	FMOVQ F8, (R7)
 	ADD R5<<1, R0, R7
-	FMOVQ (R7), F7
-	VBIF V12.B16, V10.B16, V7.B16
+	FMOVQ (R7), F8
+	VBIF V13.B16, V11.B16, V8.B16
 	ADD R5<<1, R0, R7
-	FMOVQ F7, (R7)
+	FMOVQ F8, (R7)
 	MOVD ZR, R7
-	FMOVQ 656(R4), F7
-	VAND V12.B16, V7.B16, V7.B16
-	WORD $0x5ef1b8e8 // addp d8, v7.2d
-	FMOVD F8, R8
+	FMOVQ 656(R4), F8
+	VAND V13.B16, V8.B16, V8.B16
+	WORD $0x5ef1b909 // addp d9, v8.2d
+	FMOVD F9, R8
 	ORR R8<<0, R7, R7
 	MOVD n+24(FP), R3
 	MOVD R3, R8
@@ -6045,25 +5951,25 @@ hard2:
 
 hard3:
 	MOVD R0, R7
-	FMOVD (R7), F7
-	VBIF V12.B16, V8.B16, V7.B16
+	FMOVD (R7), F8
+	VBIF V13.B16, V9.B16, V8.B16
 	MOVD R0, R7
-	FMOVD F7, (R7)
+	FMOVD F8, (R7)
 	ADD R5, R0, R7
-	FMOVD (R7), F7
-	VBIF V12.B16, V9.B16, V7.B16
+	FMOVD (R7), F8
+	VBIF V13.B16, V10.B16, V8.B16
 	ADD R5, R0, R7
-	FMOVD F7, (R7)
+	FMOVD F8, (R7)
 	ADD R5<<1, R0, R7
-	FMOVD (R7), F7
-	VBIF V12.B16, V10.B16, V7.B16
+	FMOVD (R7), F8
+	VBIF V13.B16, V11.B16, V8.B16
 	ADD R5<<1, R0, R7
-	FMOVD F7, (R7)
+	FMOVD F8, (R7)
 	MOVD ZR, R7
-	FMOVQ 656(R4), F7
-	VAND V12.B16, V7.B16, V7.B16
-	WORD $0x5ef1b8e8 // addp d8, v7.2d
-	FMOVD F8, R8
+	FMOVQ 656(R4), F8
+	VAND V13.B16, V8.B16, V8.B16
+	WORD $0x5ef1b909 // addp d9, v8.2d
+	FMOVD F9, R8
 	ORR R8<<0, R7, R7
 	MOVD n+24(FP), R3
 	MOVD R3, R8
@@ -6088,7 +5994,7 @@ TEXT ·composeSE2F32NEON(SB), NOSPLIT, $0-64
 	LSL $2, R6
 	FMOVQ 16(R5), F0
 	FMOVQ (R5), F1
-	FMOVQ 1760(R5), F2
+	FMOVQ 1632(R5), F2
 	FMOVQ 48(R5), F3
 	FMOVQ 64(R5), F4
 	FMOVQ 80(R5), F5
@@ -6096,105 +6002,164 @@ TEXT ·composeSE2F32NEON(SB), NOSPLIT, $0-64
 	FMOVQ 112(R5), F7
 	FMOVQ 128(R5), F8
 	FMOVQ 144(R5), F9
+	FMOVQ 160(R5), F10
+	FMOVQ 672(R5), F11
 	CMP $4, R3
 	BLT next
 
 loop:
-	// 214 instructions for 4 matrices, 53.5 each
-	FMOVQ (R1), F10
-	FMOVQ (R2), F11
-	WORD $0x4e2bd54c // fadd v12.4s, v10.4s, v11.4s
-	VAND V1.B16, V12.B16, V13.B16
-	FMOVQ 2048(R5), F14
-	WORD $0x6e2de5cd // fcmge v13.4s, v14.4s, v13.4s
-	WORD $0x6e2059ad // mvn v13.16b, v13.16b
-	VAND V1.B16, V12.B16, V14.B16
-	FMOVQ 864(R5), F15
-	WORD $0x6eafe5ce // fcmgt v14.4s, v14.4s, v15.4s
-	WORD $0x4eaad58f // fsub v15.4s, v12.4s, v10.4s
-	WORD $0x4eafd590 // fsub v16.4s, v12.4s, v15.4s
-	WORD $0x4eb0d550 // fsub v16.4s, v10.4s, v16.4s
-	WORD $0x4eafd56f // fsub v15.4s, v11.4s, v15.4s
-	WORD $0x4e2fd610 // fadd v16.4s, v16.4s, v15.4s
-	VAND V0.B16, V12.B16, V15.B16
-	FMOVQ 2064(R5), F17
-	VORR V17.B16, V15.B16, V15.B16
-	VAND V0.B16, V12.B16, V17.B16
-	FMOVQ 2080(R5), F18
-	VEOR V17.B16, V18.B16, V17.B16
-	WORD $0x4eafd58f // fsub v15.4s, v12.4s, v15.4s
-	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
-	WORD $0x4e30d5ef // fadd v15.4s, v15.4s, v16.4s
-	VBIT V14.B16, V15.B16, V12.B16
-	VAND V1.B16, V10.B16, V14.B16
-	FMOVQ 32(R5), F15
-	WORD $0x6e2ee5ee // fcmge v14.4s, v15.4s, v14.4s
-	WORD $0x6e2059ce // mvn v14.16b, v14.16b
-	VAND V1.B16, V11.B16, V15.B16
-	FMOVQ 32(R5), F16
+	// 211 instructions for 4 matrices, 52.75 each
+	FMOVQ (R1), F12
+	FMOVQ (R2), F13
+	WORD $0x4e2dd58e // fadd v14.4s, v12.4s, v13.4s
+	VAND V1.B16, V14.B16, V15.B16
+	FMOVQ 2048(R5), F16
 	WORD $0x6e2fe60f // fcmge v15.4s, v16.4s, v15.4s
 	WORD $0x6e2059ef // mvn v15.16b, v15.16b
-	VORR V15.B16, V14.B16, V14.B16
-	VORR V14.B16, V13.B16, V13.B16
-	WORD $0x6e22dd4a // fmul v10.4s, v10.4s, v2.4s
-	VAND V1.B16, V10.B16, V14.B16
-	VMOV V4.B16, V15.B16
-	VFMLA V3.S4, V14.S4, V15.S4
-	WORD $0x4ea4d5f0 // fsub v16.4s, v15.4s, v4.4s
-	VFMLS V5.S4, V16.S4, V14.S4
-	VFMLS V6.S4, V16.S4, V14.S4
-	VFMLS V7.S4, V16.S4, V14.S4
-	WORD $0x6e2eddd0 // fmul v16.4s, v14.4s, v14.4s
-	FMOVQ 160(R5), F17
-	VFMLA V16.S4, V8.S4, V17.S4
-	FMOVQ 176(R5), F18
-	VFMLA V16.S4, V17.S4, V18.S4
-	WORD $0x6e32de12 // fmul v18.4s, v16.4s, v18.4s
-	VFMLA V18.S4, V14.S4, V14.S4
-	FMOVQ 192(R5), F17
-	VFMLA V16.S4, V9.S4, V17.S4
-	FMOVQ 208(R5), F18
-	VFMLA V16.S4, V17.S4, V18.S4
-	FMOVQ 224(R5), F17
-	VFMLA V16.S4, V18.S4, V17.S4
-	FMOVQ 240(R5), F18
-	VFMLA V16.S4, V17.S4, V18.S4
-	VSHL $31, V15.S4, V16.S4
-	WORD $0x4ea0aa10 // cmlt v16.4s, v16.4s, #0
-	VMOV V14.B16, V17.B16
-	VBIT V16.B16, V18.B16, V17.B16
-	VBIT V16.B16, V14.B16, V18.B16
-	VSHL $30, V15.S4, V14.S4
-	FMOVQ 256(R5), F16
-	VADD V16.S4, V15.S4, V15.S4
-	VSHL $30, V15.S4, V15.S4
-	VAND V0.B16, V15.B16, V15.B16
-	VEOR V15.B16, V18.B16, V18.B16
-	VEOR V10.B16, V14.B16, V14.B16
-	VAND V0.B16, V14.B16, V14.B16
-	VEOR V14.B16, V17.B16, V17.B16
-	WORD $0x4ea0d94e // fcmeq v14.4s, v10.4s, #0.0
-	WORD $0x6e2afe2a // fdiv v10.4s, v17.4s, v10.4s
-	FMOVQ 240(R5), F15
-	VBIT V14.B16, V15.B16, V10.B16
+	VAND V1.B16, V14.B16, V16.B16
+	FMOVQ 720(R5), F17
+	WORD $0x6eb1e610 // fcmgt v16.4s, v16.4s, v17.4s
+	WORD $0x4eacd5d1 // fsub v17.4s, v14.4s, v12.4s
+	WORD $0x4eb1d5d2 // fsub v18.4s, v14.4s, v17.4s
+	WORD $0x4eb2d592 // fsub v18.4s, v12.4s, v18.4s
+	WORD $0x4eb1d5b1 // fsub v17.4s, v13.4s, v17.4s
+	WORD $0x4e31d652 // fadd v18.4s, v18.4s, v17.4s
+	VAND V0.B16, V14.B16, V17.B16
+	FMOVQ 2064(R5), F19
+	VORR V19.B16, V17.B16, V17.B16
+	VAND V0.B16, V14.B16, V19.B16
+	FMOVQ 2080(R5), F20
+	VEOR V19.B16, V20.B16, V19.B16
+	WORD $0x4eb1d5d1 // fsub v17.4s, v14.4s, v17.4s
+	WORD $0x4eb3d652 // fsub v18.4s, v18.4s, v19.4s
+	WORD $0x4e32d631 // fadd v17.4s, v17.4s, v18.4s
+	VBIT V16.B16, V17.B16, V14.B16
+	VAND V1.B16, V12.B16, V16.B16
+	FMOVQ 32(R5), F17
+	WORD $0x6e30e630 // fcmge v16.4s, v17.4s, v16.4s
+	WORD $0x6e205a10 // mvn v16.16b, v16.16b
+	VAND V1.B16, V13.B16, V17.B16
+	FMOVQ 32(R5), F18
+	WORD $0x6e31e651 // fcmge v17.4s, v18.4s, v17.4s
+	WORD $0x6e205a31 // mvn v17.16b, v17.16b
+	VORR V17.B16, V16.B16, V16.B16
+	VORR V16.B16, V15.B16, V15.B16
+	WORD $0x6e22dd8c // fmul v12.4s, v12.4s, v2.4s
+	VAND V1.B16, V12.B16, V16.B16
+	VMOV V4.B16, V17.B16
+	VFMLA V3.S4, V16.S4, V17.S4
+	WORD $0x4ea4d632 // fsub v18.4s, v17.4s, v4.4s
+	VFMLS V5.S4, V18.S4, V16.S4
+	VFMLS V6.S4, V18.S4, V16.S4
+	VFMLS V7.S4, V18.S4, V16.S4
+	WORD $0x6e30de12 // fmul v18.4s, v16.4s, v16.4s
+	FMOVQ 176(R5), F19
+	VFMLA V18.S4, V8.S4, V19.S4
+	FMOVQ 192(R5), F20
+	VFMLA V18.S4, V19.S4, V20.S4
+	WORD $0x6e34de54 // fmul v20.4s, v18.4s, v20.4s
+	VFMLA V20.S4, V16.S4, V16.S4
+	FMOVQ 208(R5), F19
+	VFMLA V18.S4, V9.S4, V19.S4
+	FMOVQ 224(R5), F20
+	VFMLA V18.S4, V19.S4, V20.S4
+	FMOVQ 240(R5), F19
+	VFMLA V18.S4, V20.S4, V19.S4
+	FMOVQ 256(R5), F20
+	VFMLA V18.S4, V19.S4, V20.S4
+	VSHL $31, V17.S4, V18.S4
+	WORD $0x4ea0aa52 // cmlt v18.4s, v18.4s, #0
+	VMOV V16.B16, V19.B16
+	VBIT V18.B16, V20.B16, V19.B16
+	VBIT V18.B16, V16.B16, V20.B16
+	VSHL $30, V17.S4, V16.S4
+	VADD V10.S4, V17.S4, V17.S4
+	VSHL $30, V17.S4, V17.S4
+	VAND V0.B16, V17.B16, V17.B16
+	VEOR V17.B16, V20.B16, V20.B16
+	VEOR V12.B16, V16.B16, V16.B16
+	VAND V0.B16, V16.B16, V16.B16
+	VEOR V16.B16, V19.B16, V19.B16
+	WORD $0x4ea0d990 // fcmeq v16.4s, v12.4s, #0.0
+	WORD $0x6e2cfe6c // fdiv v12.4s, v19.4s, v12.4s
+	FMOVQ 256(R5), F17
+	VBIT V16.B16, V17.B16, V12.B16
 	ADD R6<<1, R1, R7
-	FMOVQ (R7), F14
-	WORD $0x6e2ede2f // fmul v15.4s, v17.4s, v14.4s
-	ADD R6, R1, R7
 	FMOVQ (R7), F16
-	WORD $0x6ea0f9ef // fneg v15.4s, v15.4s
-	VFMLA V16.S4, V18.S4, V15.S4
-	WORD $0x6e2ede4e // fmul v14.4s, v18.4s, v14.4s
-	VFMLA V16.S4, V17.S4, V14.S4
-	WORD $0x6e2fdd4f // fmul v15.4s, v10.4s, v15.4s
-	WORD $0x6e2edd4a // fmul v10.4s, v10.4s, v14.4s
-	WORD $0x4e31d62e // fadd v14.4s, v17.4s, v17.4s
-	WORD $0x6e32ddce // fmul v14.4s, v14.4s, v18.4s
-	WORD $0x6e31de31 // fmul v17.4s, v17.4s, v17.4s
+	WORD $0x6e30de71 // fmul v17.4s, v19.4s, v16.4s
+	ADD R6, R1, R7
+	FMOVQ (R7), F18
 	WORD $0x6ea0fa31 // fneg v17.4s, v17.4s
-	VFMLA V18.S4, V18.S4, V17.S4
-	WORD $0x6e22dd6b // fmul v11.4s, v11.4s, v2.4s
-	VAND V1.B16, V11.B16, V16.B16
+	VFMLA V18.S4, V20.S4, V17.S4
+	WORD $0x6e30de90 // fmul v16.4s, v20.4s, v16.4s
+	VFMLA V18.S4, V19.S4, V16.S4
+	WORD $0x6e31dd91 // fmul v17.4s, v12.4s, v17.4s
+	WORD $0x6e30dd8c // fmul v12.4s, v12.4s, v16.4s
+	WORD $0x4e33d670 // fadd v16.4s, v19.4s, v19.4s
+	WORD $0x6e34de10 // fmul v16.4s, v16.4s, v20.4s
+	WORD $0x6e33de73 // fmul v19.4s, v19.4s, v19.4s
+	WORD $0x6ea0fa73 // fneg v19.4s, v19.4s
+	VFMLA V20.S4, V20.S4, V19.S4
+	WORD $0x6e22ddad // fmul v13.4s, v13.4s, v2.4s
+	VAND V1.B16, V13.B16, V18.B16
+	VMOV V4.B16, V20.B16
+	VFMLA V3.S4, V18.S4, V20.S4
+	WORD $0x4ea4d695 // fsub v21.4s, v20.4s, v4.4s
+	VFMLS V5.S4, V21.S4, V18.S4
+	VFMLS V6.S4, V21.S4, V18.S4
+	VFMLS V7.S4, V21.S4, V18.S4
+	WORD $0x6e32de55 // fmul v21.4s, v18.4s, v18.4s
+	FMOVQ 176(R5), F22
+	VFMLA V21.S4, V8.S4, V22.S4
+	FMOVQ 192(R5), F23
+	VFMLA V21.S4, V22.S4, V23.S4
+	WORD $0x6e37deb7 // fmul v23.4s, v21.4s, v23.4s
+	VFMLA V23.S4, V18.S4, V18.S4
+	FMOVQ 208(R5), F22
+	VFMLA V21.S4, V9.S4, V22.S4
+	FMOVQ 224(R5), F23
+	VFMLA V21.S4, V22.S4, V23.S4
+	FMOVQ 240(R5), F22
+	VFMLA V21.S4, V23.S4, V22.S4
+	FMOVQ 256(R5), F23
+	VFMLA V21.S4, V22.S4, V23.S4
+	VSHL $31, V20.S4, V21.S4
+	WORD $0x4ea0aab5 // cmlt v21.4s, v21.4s, #0
+	VMOV V18.B16, V22.B16
+	VBIT V21.B16, V23.B16, V22.B16
+	VBIT V21.B16, V18.B16, V23.B16
+	VSHL $30, V20.S4, V18.S4
+	VADD V10.S4, V20.S4, V20.S4
+	VSHL $30, V20.S4, V20.S4
+	VAND V0.B16, V20.B16, V20.B16
+	VEOR V20.B16, V23.B16, V23.B16
+	VEOR V13.B16, V18.B16, V18.B16
+	VAND V0.B16, V18.B16, V18.B16
+	VEOR V18.B16, V22.B16, V22.B16
+	WORD $0x4ea0d9b2 // fcmeq v18.4s, v13.4s, #0.0
+	WORD $0x6e2dfecd // fdiv v13.4s, v22.4s, v13.4s
+	FMOVQ 256(R5), F20
+	VBIT V18.B16, V20.B16, V13.B16
+	ADD R6<<1, R2, R7
+	FMOVQ (R7), F18
+	WORD $0x6e32ded4 // fmul v20.4s, v22.4s, v18.4s
+	ADD R6, R2, R7
+	FMOVQ (R7), F21
+	WORD $0x6ea0fa94 // fneg v20.4s, v20.4s
+	VFMLA V21.S4, V23.S4, V20.S4
+	WORD $0x6e32def7 // fmul v23.4s, v23.4s, v18.4s
+	VFMLA V21.S4, V22.S4, V23.S4
+	WORD $0x6e34ddb4 // fmul v20.4s, v13.4s, v20.4s
+	WORD $0x6e37ddad // fmul v13.4s, v13.4s, v23.4s
+	WORD $0x6e2dde12 // fmul v18.4s, v16.4s, v13.4s
+	WORD $0x6ea0fa52 // fneg v18.4s, v18.4s
+	VFMLA V20.S4, V19.S4, V18.S4
+	WORD $0x6e2dde73 // fmul v19.4s, v19.4s, v13.4s
+	VFMLA V20.S4, V16.S4, V19.S4
+	WORD $0x4e32d631 // fadd v17.4s, v17.4s, v18.4s
+	WORD $0x4e33d58c // fadd v12.4s, v12.4s, v19.4s
+	WORD $0x6e22ddcd // fmul v13.4s, v14.4s, v2.4s
+	VAND V1.B16, V13.B16, V16.B16
 	VMOV V4.B16, V18.B16
 	VFMLA V3.S4, V16.S4, V18.S4
 	WORD $0x4ea4d653 // fsub v19.4s, v18.4s, v4.4s
@@ -6202,19 +6167,19 @@ loop:
 	VFMLS V6.S4, V19.S4, V16.S4
 	VFMLS V7.S4, V19.S4, V16.S4
 	WORD $0x6e30de13 // fmul v19.4s, v16.4s, v16.4s
-	FMOVQ 160(R5), F20
+	FMOVQ 176(R5), F20
 	VFMLA V19.S4, V8.S4, V20.S4
-	FMOVQ 176(R5), F21
+	FMOVQ 192(R5), F21
 	VFMLA V19.S4, V20.S4, V21.S4
 	WORD $0x6e35de75 // fmul v21.4s, v19.4s, v21.4s
 	VFMLA V21.S4, V16.S4, V16.S4
-	FMOVQ 192(R5), F20
+	FMOVQ 208(R5), F20
 	VFMLA V19.S4, V9.S4, V20.S4
-	FMOVQ 208(R5), F21
+	FMOVQ 224(R5), F21
 	VFMLA V19.S4, V20.S4, V21.S4
-	FMOVQ 224(R5), F20
+	FMOVQ 240(R5), F20
 	VFMLA V19.S4, V21.S4, V20.S4
-	FMOVQ 240(R5), F21
+	FMOVQ 256(R5), F21
 	VFMLA V19.S4, V20.S4, V21.S4
 	VSHL $31, V18.S4, V19.S4
 	WORD $0x4ea0aa73 // cmlt v19.4s, v19.4s, #0
@@ -6222,93 +6187,33 @@ loop:
 	VBIT V19.B16, V21.B16, V20.B16
 	VBIT V19.B16, V16.B16, V21.B16
 	VSHL $30, V18.S4, V16.S4
-	FMOVQ 256(R5), F19
-	VADD V19.S4, V18.S4, V18.S4
+	VADD V10.S4, V18.S4, V18.S4
 	VSHL $30, V18.S4, V18.S4
 	VAND V0.B16, V18.B16, V18.B16
 	VEOR V18.B16, V21.B16, V21.B16
-	VEOR V11.B16, V16.B16, V16.B16
+	VEOR V13.B16, V16.B16, V16.B16
 	VAND V0.B16, V16.B16, V16.B16
 	VEOR V16.B16, V20.B16, V20.B16
-	WORD $0x4ea0d970 // fcmeq v16.4s, v11.4s, #0.0
-	WORD $0x6e2bfe8b // fdiv v11.4s, v20.4s, v11.4s
-	FMOVQ 240(R5), F18
-	VBIT V16.B16, V18.B16, V11.B16
-	ADD R6<<1, R2, R7
-	FMOVQ (R7), F16
-	WORD $0x6e30de92 // fmul v18.4s, v20.4s, v16.4s
-	ADD R6, R2, R7
-	FMOVQ (R7), F19
-	WORD $0x6ea0fa52 // fneg v18.4s, v18.4s
-	VFMLA V19.S4, V21.S4, V18.S4
-	WORD $0x6e30deb5 // fmul v21.4s, v21.4s, v16.4s
-	VFMLA V19.S4, V20.S4, V21.S4
-	WORD $0x6e32dd72 // fmul v18.4s, v11.4s, v18.4s
-	WORD $0x6e35dd6b // fmul v11.4s, v11.4s, v21.4s
-	WORD $0x6e2bddd0 // fmul v16.4s, v14.4s, v11.4s
+	WORD $0x4ea0d9b0 // fcmeq v16.4s, v13.4s, #0.0
+	WORD $0x6e2dfe8d // fdiv v13.4s, v20.4s, v13.4s
+	FMOVQ 256(R5), F18
+	VBIT V16.B16, V18.B16, V13.B16
+	VEOR V0.B16, V20.B16, V20.B16
+	WORD $0x6e2cde90 // fmul v16.4s, v20.4s, v12.4s
 	WORD $0x6ea0fa10 // fneg v16.4s, v16.4s
-	VFMLA V18.S4, V17.S4, V16.S4
-	WORD $0x6e2bde31 // fmul v17.4s, v17.4s, v11.4s
-	VFMLA V18.S4, V14.S4, V17.S4
-	WORD $0x4e30d5ef // fadd v15.4s, v15.4s, v16.4s
-	WORD $0x4e31d54a // fadd v10.4s, v10.4s, v17.4s
-	WORD $0x6e22dd8b // fmul v11.4s, v12.4s, v2.4s
-	VAND V1.B16, V11.B16, V14.B16
-	VMOV V4.B16, V16.B16
-	VFMLA V3.S4, V14.S4, V16.S4
-	WORD $0x4ea4d611 // fsub v17.4s, v16.4s, v4.4s
-	VFMLS V5.S4, V17.S4, V14.S4
-	VFMLS V6.S4, V17.S4, V14.S4
-	VFMLS V7.S4, V17.S4, V14.S4
-	WORD $0x6e2eddd1 // fmul v17.4s, v14.4s, v14.4s
-	FMOVQ 160(R5), F18
-	VFMLA V17.S4, V8.S4, V18.S4
-	FMOVQ 176(R5), F19
-	VFMLA V17.S4, V18.S4, V19.S4
-	WORD $0x6e33de33 // fmul v19.4s, v17.4s, v19.4s
-	VFMLA V19.S4, V14.S4, V14.S4
-	FMOVQ 192(R5), F18
-	VFMLA V17.S4, V9.S4, V18.S4
-	FMOVQ 208(R5), F19
-	VFMLA V17.S4, V18.S4, V19.S4
-	FMOVQ 224(R5), F18
-	VFMLA V17.S4, V19.S4, V18.S4
-	FMOVQ 240(R5), F19
-	VFMLA V17.S4, V18.S4, V19.S4
-	VSHL $31, V16.S4, V17.S4
-	WORD $0x4ea0aa31 // cmlt v17.4s, v17.4s, #0
-	VMOV V14.B16, V18.B16
-	VBIT V17.B16, V19.B16, V18.B16
-	VBIT V17.B16, V14.B16, V19.B16
-	VSHL $30, V16.S4, V14.S4
-	FMOVQ 256(R5), F17
-	VADD V17.S4, V16.S4, V16.S4
-	VSHL $30, V16.S4, V16.S4
-	VAND V0.B16, V16.B16, V16.B16
-	VEOR V16.B16, V19.B16, V19.B16
-	VEOR V11.B16, V14.B16, V14.B16
-	VAND V0.B16, V14.B16, V14.B16
-	VEOR V14.B16, V18.B16, V18.B16
-	WORD $0x4ea0d96e // fcmeq v14.4s, v11.4s, #0.0
-	WORD $0x6e2bfe4b // fdiv v11.4s, v18.4s, v11.4s
-	FMOVQ 240(R5), F16
-	VBIT V14.B16, V16.B16, V11.B16
-	VEOR V0.B16, V18.B16, V18.B16
-	WORD $0x6e2ade4e // fmul v14.4s, v18.4s, v10.4s
-	WORD $0x6ea0f9ce // fneg v14.4s, v14.4s
-	VFMLA V15.S4, V19.S4, V14.S4
-	WORD $0x6e2ade73 // fmul v19.4s, v19.4s, v10.4s
-	VFMLA V15.S4, V18.S4, V19.S4
-	WORD $0x6e2bfdce // fdiv v14.4s, v14.4s, v11.4s
-	WORD $0x6e2bfe73 // fdiv v19.4s, v19.4s, v11.4s
-	WORD $0x6eb0a9aa // umaxv s10, v13.4s
-	FMOVS F10, R7
+	VFMLA V17.S4, V21.S4, V16.S4
+	WORD $0x6e2cdeb5 // fmul v21.4s, v21.4s, v12.4s
+	VFMLA V17.S4, V20.S4, V21.S4
+	WORD $0x6e2dfe10 // fdiv v16.4s, v16.4s, v13.4s
+	WORD $0x6e2dfeb5 // fdiv v21.4s, v21.4s, v13.4s
+	WORD $0x6eb0a9ec // umaxv s12, v15.4s
+	FMOVS F12, R7
 	CBNZ R7, hard
-	FMOVQ F12, (R0)
+	FMOVQ F14, (R0)
 	ADD R6, R0, R7
-	FMOVQ F14, (R7)
+	FMOVQ F16, (R7)
 	ADD R6<<1, R0, R7
-	FMOVQ F19, (R7)
+	FMOVQ F21, (R7)
 	ADD $16, R0
 	ADD $16, R1
 	ADD $16, R2
@@ -6320,136 +6225,211 @@ next:
 	CBZ R3, done
 	MOVD R1, R7
 	TBZ $1, R3, loadOne
-	FMOVD.P 8(R7), F10
+	FMOVD.P 8(R7), F12
 	TBZ $0, R3, loaded
-	VLD1 (R7), V10.S[2]
+	VLD1 (R7), V12.S[2]
 	B loaded
 
 loadOne:
-	FMOVS (R7), F10
+	FMOVS (R7), F12
 
 loaded:
 	MOVD R2, R7
 	TBZ $1, R3, loadOne2
-	FMOVD.P 8(R7), F11
+	FMOVD.P 8(R7), F13
 	TBZ $0, R3, loaded2
-	VLD1 (R7), V11.S[2]
+	VLD1 (R7), V13.S[2]
 	B loaded2
 
 loadOne2:
-	FMOVS (R7), F11
+	FMOVS (R7), F13
 
 loaded2:
-	WORD $0x4e2bd54c // fadd v12.4s, v10.4s, v11.4s
-	VAND V1.B16, V12.B16, V13.B16
-	FMOVQ 2048(R5), F14
-	WORD $0x6e2de5cd // fcmge v13.4s, v14.4s, v13.4s
-	WORD $0x6e2059ad // mvn v13.16b, v13.16b
-	VAND V1.B16, V12.B16, V14.B16
-	FMOVQ 864(R5), F15
-	WORD $0x6eafe5ce // fcmgt v14.4s, v14.4s, v15.4s
-	WORD $0x4eaad58f // fsub v15.4s, v12.4s, v10.4s
-	WORD $0x4eafd590 // fsub v16.4s, v12.4s, v15.4s
-	WORD $0x4eb0d550 // fsub v16.4s, v10.4s, v16.4s
-	WORD $0x4eafd56f // fsub v15.4s, v11.4s, v15.4s
-	WORD $0x4e2fd610 // fadd v16.4s, v16.4s, v15.4s
-	VAND V0.B16, V12.B16, V15.B16
-	FMOVQ 2064(R5), F17
-	VORR V17.B16, V15.B16, V15.B16
-	VAND V0.B16, V12.B16, V17.B16
-	FMOVQ 2080(R5), F18
-	VEOR V17.B16, V18.B16, V17.B16
-	WORD $0x4eafd58f // fsub v15.4s, v12.4s, v15.4s
-	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
-	WORD $0x4e30d5ef // fadd v15.4s, v15.4s, v16.4s
-	VBIT V14.B16, V15.B16, V12.B16
-	VAND V1.B16, V10.B16, V14.B16
-	FMOVQ 32(R5), F15
-	WORD $0x6e2ee5ee // fcmge v14.4s, v15.4s, v14.4s
-	WORD $0x6e2059ce // mvn v14.16b, v14.16b
-	VAND V1.B16, V11.B16, V15.B16
-	FMOVQ 32(R5), F16
+	WORD $0x4e2dd58e // fadd v14.4s, v12.4s, v13.4s
+	VAND V1.B16, V14.B16, V15.B16
+	FMOVQ 2048(R5), F16
 	WORD $0x6e2fe60f // fcmge v15.4s, v16.4s, v15.4s
 	WORD $0x6e2059ef // mvn v15.16b, v15.16b
-	VORR V15.B16, V14.B16, V14.B16
-	VORR V14.B16, V13.B16, V13.B16
-	WORD $0x6e22dd4a // fmul v10.4s, v10.4s, v2.4s
-	VAND V1.B16, V10.B16, V14.B16
-	VMOV V4.B16, V15.B16
-	VFMLA V3.S4, V14.S4, V15.S4
-	WORD $0x4ea4d5f0 // fsub v16.4s, v15.4s, v4.4s
-	VFMLS V5.S4, V16.S4, V14.S4
-	VFMLS V6.S4, V16.S4, V14.S4
-	VFMLS V7.S4, V16.S4, V14.S4
-	WORD $0x6e2eddd0 // fmul v16.4s, v14.4s, v14.4s
-	FMOVQ 160(R5), F17
-	VFMLA V16.S4, V8.S4, V17.S4
-	FMOVQ 176(R5), F18
-	VFMLA V16.S4, V17.S4, V18.S4
-	WORD $0x6e32de12 // fmul v18.4s, v16.4s, v18.4s
-	VFMLA V18.S4, V14.S4, V14.S4
-	FMOVQ 192(R5), F17
-	VFMLA V16.S4, V9.S4, V17.S4
-	FMOVQ 208(R5), F18
-	VFMLA V16.S4, V17.S4, V18.S4
-	FMOVQ 224(R5), F17
-	VFMLA V16.S4, V18.S4, V17.S4
-	FMOVQ 240(R5), F18
-	VFMLA V16.S4, V17.S4, V18.S4
-	VSHL $31, V15.S4, V16.S4
-	WORD $0x4ea0aa10 // cmlt v16.4s, v16.4s, #0
-	VMOV V14.B16, V17.B16
-	VBIT V16.B16, V18.B16, V17.B16
-	VBIT V16.B16, V14.B16, V18.B16
-	VSHL $30, V15.S4, V14.S4
-	FMOVQ 256(R5), F16
-	VADD V16.S4, V15.S4, V15.S4
-	VSHL $30, V15.S4, V15.S4
-	VAND V0.B16, V15.B16, V15.B16
-	VEOR V15.B16, V18.B16, V18.B16
-	VEOR V10.B16, V14.B16, V14.B16
-	VAND V0.B16, V14.B16, V14.B16
-	VEOR V14.B16, V17.B16, V17.B16
-	WORD $0x4ea0d94e // fcmeq v14.4s, v10.4s, #0.0
-	WORD $0x6e2afe2a // fdiv v10.4s, v17.4s, v10.4s
-	FMOVQ 240(R5), F15
-	VBIT V14.B16, V15.B16, V10.B16
+	VAND V1.B16, V14.B16, V16.B16
+	FMOVQ 720(R5), F17
+	WORD $0x6eb1e610 // fcmgt v16.4s, v16.4s, v17.4s
+	WORD $0x4eacd5d1 // fsub v17.4s, v14.4s, v12.4s
+	WORD $0x4eb1d5d2 // fsub v18.4s, v14.4s, v17.4s
+	WORD $0x4eb2d592 // fsub v18.4s, v12.4s, v18.4s
+	WORD $0x4eb1d5b1 // fsub v17.4s, v13.4s, v17.4s
+	WORD $0x4e31d652 // fadd v18.4s, v18.4s, v17.4s
+	VAND V0.B16, V14.B16, V17.B16
+	FMOVQ 2064(R5), F19
+	VORR V19.B16, V17.B16, V17.B16
+	VAND V0.B16, V14.B16, V19.B16
+	FMOVQ 2080(R5), F20
+	VEOR V19.B16, V20.B16, V19.B16
+	WORD $0x4eb1d5d1 // fsub v17.4s, v14.4s, v17.4s
+	WORD $0x4eb3d652 // fsub v18.4s, v18.4s, v19.4s
+	WORD $0x4e32d631 // fadd v17.4s, v17.4s, v18.4s
+	VBIT V16.B16, V17.B16, V14.B16
+	VAND V1.B16, V12.B16, V16.B16
+	FMOVQ 32(R5), F17
+	WORD $0x6e30e630 // fcmge v16.4s, v17.4s, v16.4s
+	WORD $0x6e205a10 // mvn v16.16b, v16.16b
+	VAND V1.B16, V13.B16, V17.B16
+	FMOVQ 32(R5), F18
+	WORD $0x6e31e651 // fcmge v17.4s, v18.4s, v17.4s
+	WORD $0x6e205a31 // mvn v17.16b, v17.16b
+	VORR V17.B16, V16.B16, V16.B16
+	VORR V16.B16, V15.B16, V15.B16
+	WORD $0x6e22dd8c // fmul v12.4s, v12.4s, v2.4s
+	VAND V1.B16, V12.B16, V16.B16
+	VMOV V4.B16, V17.B16
+	VFMLA V3.S4, V16.S4, V17.S4
+	WORD $0x4ea4d632 // fsub v18.4s, v17.4s, v4.4s
+	VFMLS V5.S4, V18.S4, V16.S4
+	VFMLS V6.S4, V18.S4, V16.S4
+	VFMLS V7.S4, V18.S4, V16.S4
+	WORD $0x6e30de12 // fmul v18.4s, v16.4s, v16.4s
+	FMOVQ 176(R5), F19
+	VFMLA V18.S4, V8.S4, V19.S4
+	FMOVQ 192(R5), F20
+	VFMLA V18.S4, V19.S4, V20.S4
+	WORD $0x6e34de54 // fmul v20.4s, v18.4s, v20.4s
+	VFMLA V20.S4, V16.S4, V16.S4
+	FMOVQ 208(R5), F19
+	VFMLA V18.S4, V9.S4, V19.S4
+	FMOVQ 224(R5), F20
+	VFMLA V18.S4, V19.S4, V20.S4
+	FMOVQ 240(R5), F19
+	VFMLA V18.S4, V20.S4, V19.S4
+	FMOVQ 256(R5), F20
+	VFMLA V18.S4, V19.S4, V20.S4
+	VSHL $31, V17.S4, V18.S4
+	WORD $0x4ea0aa52 // cmlt v18.4s, v18.4s, #0
+	VMOV V16.B16, V19.B16
+	VBIT V18.B16, V20.B16, V19.B16
+	VBIT V18.B16, V16.B16, V20.B16
+	VSHL $30, V17.S4, V16.S4
+	VADD V10.S4, V17.S4, V17.S4
+	VSHL $30, V17.S4, V17.S4
+	VAND V0.B16, V17.B16, V17.B16
+	VEOR V17.B16, V20.B16, V20.B16
+	VEOR V12.B16, V16.B16, V16.B16
+	VAND V0.B16, V16.B16, V16.B16
+	VEOR V16.B16, V19.B16, V19.B16
+	WORD $0x4ea0d990 // fcmeq v16.4s, v12.4s, #0.0
+	WORD $0x6e2cfe6c // fdiv v12.4s, v19.4s, v12.4s
+	FMOVQ 256(R5), F17
+	VBIT V16.B16, V17.B16, V12.B16
 	ADD R6<<1, R1, R7
 	TBZ $1, R3, loadOne3
-	FMOVD.P 8(R7), F14
+	FMOVD.P 8(R7), F16
 	TBZ $0, R3, loaded3
-	VLD1 (R7), V14.S[2]
+	VLD1 (R7), V16.S[2]
 	B loaded3
 
 loadOne3:
-	FMOVS (R7), F14
+	FMOVS (R7), F16
 
 loaded3:
-	WORD $0x6e2ede2f // fmul v15.4s, v17.4s, v14.4s
+	WORD $0x6e30de71 // fmul v17.4s, v19.4s, v16.4s
 	ADD R6, R1, R7
 	TBZ $1, R3, loadOne4
-	FMOVD.P 8(R7), F16
+	FMOVD.P 8(R7), F18
 	TBZ $0, R3, loaded4
-	VLD1 (R7), V16.S[2]
+	VLD1 (R7), V18.S[2]
 	B loaded4
 
 loadOne4:
-	FMOVS (R7), F16
+	FMOVS (R7), F18
 
 loaded4:
-	WORD $0x6ea0f9ef // fneg v15.4s, v15.4s
-	VFMLA V16.S4, V18.S4, V15.S4
-	WORD $0x6e2ede4e // fmul v14.4s, v18.4s, v14.4s
-	VFMLA V16.S4, V17.S4, V14.S4
-	WORD $0x6e2fdd4f // fmul v15.4s, v10.4s, v15.4s
-	WORD $0x6e2edd4a // fmul v10.4s, v10.4s, v14.4s
-	WORD $0x4e31d62e // fadd v14.4s, v17.4s, v17.4s
-	WORD $0x6e32ddce // fmul v14.4s, v14.4s, v18.4s
-	WORD $0x6e31de31 // fmul v17.4s, v17.4s, v17.4s
 	WORD $0x6ea0fa31 // fneg v17.4s, v17.4s
-	VFMLA V18.S4, V18.S4, V17.S4
-	WORD $0x6e22dd6b // fmul v11.4s, v11.4s, v2.4s
-	VAND V1.B16, V11.B16, V16.B16
+	VFMLA V18.S4, V20.S4, V17.S4
+	WORD $0x6e30de90 // fmul v16.4s, v20.4s, v16.4s
+	VFMLA V18.S4, V19.S4, V16.S4
+	WORD $0x6e31dd91 // fmul v17.4s, v12.4s, v17.4s
+	WORD $0x6e30dd8c // fmul v12.4s, v12.4s, v16.4s
+	WORD $0x4e33d670 // fadd v16.4s, v19.4s, v19.4s
+	WORD $0x6e34de10 // fmul v16.4s, v16.4s, v20.4s
+	WORD $0x6e33de73 // fmul v19.4s, v19.4s, v19.4s
+	WORD $0x6ea0fa73 // fneg v19.4s, v19.4s
+	VFMLA V20.S4, V20.S4, V19.S4
+	WORD $0x6e22ddad // fmul v13.4s, v13.4s, v2.4s
+	VAND V1.B16, V13.B16, V18.B16
+	VMOV V4.B16, V20.B16
+	VFMLA V3.S4, V18.S4, V20.S4
+	WORD $0x4ea4d695 // fsub v21.4s, v20.4s, v4.4s
+	VFMLS V5.S4, V21.S4, V18.S4
+	VFMLS V6.S4, V21.S4, V18.S4
+	VFMLS V7.S4, V21.S4, V18.S4
+	WORD $0x6e32de55 // fmul v21.4s, v18.4s, v18.4s
+	FMOVQ 176(R5), F22
+	VFMLA V21.S4, V8.S4, V22.S4
+	FMOVQ 192(R5), F23
+	VFMLA V21.S4, V22.S4, V23.S4
+	WORD $0x6e37deb7 // fmul v23.4s, v21.4s, v23.4s
+	VFMLA V23.S4, V18.S4, V18.S4
+	FMOVQ 208(R5), F22
+	VFMLA V21.S4, V9.S4, V22.S4
+	FMOVQ 224(R5), F23
+	VFMLA V21.S4, V22.S4, V23.S4
+	FMOVQ 240(R5), F22
+	VFMLA V21.S4, V23.S4, V22.S4
+	FMOVQ 256(R5), F23
+	VFMLA V21.S4, V22.S4, V23.S4
+	VSHL $31, V20.S4, V21.S4
+	WORD $0x4ea0aab5 // cmlt v21.4s, v21.4s, #0
+	VMOV V18.B16, V22.B16
+	VBIT V21.B16, V23.B16, V22.B16
+	VBIT V21.B16, V18.B16, V23.B16
+	VSHL $30, V20.S4, V18.S4
+	VADD V10.S4, V20.S4, V20.S4
+	VSHL $30, V20.S4, V20.S4
+	VAND V0.B16, V20.B16, V20.B16
+	VEOR V20.B16, V23.B16, V23.B16
+	VEOR V13.B16, V18.B16, V18.B16
+	VAND V0.B16, V18.B16, V18.B16
+	VEOR V18.B16, V22.B16, V22.B16
+	WORD $0x4ea0d9b2 // fcmeq v18.4s, v13.4s, #0.0
+	WORD $0x6e2dfecd // fdiv v13.4s, v22.4s, v13.4s
+	FMOVQ 256(R5), F20
+	VBIT V18.B16, V20.B16, V13.B16
+	ADD R6<<1, R2, R7
+	TBZ $1, R3, loadOne5
+	FMOVD.P 8(R7), F18
+	TBZ $0, R3, loaded5
+	VLD1 (R7), V18.S[2]
+	B loaded5
+
+loadOne5:
+	FMOVS (R7), F18
+
+loaded5:
+	WORD $0x6e32ded4 // fmul v20.4s, v22.4s, v18.4s
+	ADD R6, R2, R7
+	TBZ $1, R3, loadOne6
+	FMOVD.P 8(R7), F21
+	TBZ $0, R3, loaded6
+	VLD1 (R7), V21.S[2]
+	B loaded6
+
+loadOne6:
+	FMOVS (R7), F21
+
+loaded6:
+	WORD $0x6ea0fa94 // fneg v20.4s, v20.4s
+	VFMLA V21.S4, V23.S4, V20.S4
+	WORD $0x6e32def7 // fmul v23.4s, v23.4s, v18.4s
+	VFMLA V21.S4, V22.S4, V23.S4
+	WORD $0x6e34ddb4 // fmul v20.4s, v13.4s, v20.4s
+	WORD $0x6e37ddad // fmul v13.4s, v13.4s, v23.4s
+	WORD $0x6e2dde12 // fmul v18.4s, v16.4s, v13.4s
+	WORD $0x6ea0fa52 // fneg v18.4s, v18.4s
+	VFMLA V20.S4, V19.S4, V18.S4
+	WORD $0x6e2dde73 // fmul v19.4s, v19.4s, v13.4s
+	VFMLA V20.S4, V16.S4, V19.S4
+	WORD $0x4e32d631 // fadd v17.4s, v17.4s, v18.4s
+	WORD $0x4e33d58c // fadd v12.4s, v12.4s, v19.4s
+	WORD $0x6e22ddcd // fmul v13.4s, v14.4s, v2.4s
+	VAND V1.B16, V13.B16, V16.B16
 	VMOV V4.B16, V18.B16
 	VFMLA V3.S4, V16.S4, V18.S4
 	WORD $0x4ea4d653 // fsub v19.4s, v18.4s, v4.4s
@@ -6457,19 +6437,19 @@ loaded4:
 	VFMLS V6.S4, V19.S4, V16.S4
 	VFMLS V7.S4, V19.S4, V16.S4
 	WORD $0x6e30de13 // fmul v19.4s, v16.4s, v16.4s
-	FMOVQ 160(R5), F20
+	FMOVQ 176(R5), F20
 	VFMLA V19.S4, V8.S4, V20.S4
-	FMOVQ 176(R5), F21
+	FMOVQ 192(R5), F21
 	VFMLA V19.S4, V20.S4, V21.S4
 	WORD $0x6e35de75 // fmul v21.4s, v19.4s, v21.4s
 	VFMLA V21.S4, V16.S4, V16.S4
-	FMOVQ 192(R5), F20
+	FMOVQ 208(R5), F20
 	VFMLA V19.S4, V9.S4, V20.S4
-	FMOVQ 208(R5), F21
+	FMOVQ 224(R5), F21
 	VFMLA V19.S4, V20.S4, V21.S4
-	FMOVQ 224(R5), F20
+	FMOVQ 240(R5), F20
 	VFMLA V19.S4, V21.S4, V20.S4
-	FMOVQ 240(R5), F21
+	FMOVQ 256(R5), F21
 	VFMLA V19.S4, V20.S4, V21.S4
 	VSHL $31, V18.S4, V19.S4
 	WORD $0x4ea0aa73 // cmlt v19.4s, v19.4s, #0
@@ -6477,137 +6457,59 @@ loaded4:
 	VBIT V19.B16, V21.B16, V20.B16
 	VBIT V19.B16, V16.B16, V21.B16
 	VSHL $30, V18.S4, V16.S4
-	FMOVQ 256(R5), F19
-	VADD V19.S4, V18.S4, V18.S4
+	VADD V10.S4, V18.S4, V18.S4
 	VSHL $30, V18.S4, V18.S4
 	VAND V0.B16, V18.B16, V18.B16
 	VEOR V18.B16, V21.B16, V21.B16
-	VEOR V11.B16, V16.B16, V16.B16
+	VEOR V13.B16, V16.B16, V16.B16
 	VAND V0.B16, V16.B16, V16.B16
 	VEOR V16.B16, V20.B16, V20.B16
-	WORD $0x4ea0d970 // fcmeq v16.4s, v11.4s, #0.0
-	WORD $0x6e2bfe8b // fdiv v11.4s, v20.4s, v11.4s
-	FMOVQ 240(R5), F18
-	VBIT V16.B16, V18.B16, V11.B16
-	ADD R6<<1, R2, R7
-	TBZ $1, R3, loadOne5
-	FMOVD.P 8(R7), F16
-	TBZ $0, R3, loaded5
-	VLD1 (R7), V16.S[2]
-	B loaded5
-
-loadOne5:
-	FMOVS (R7), F16
-
-loaded5:
-	WORD $0x6e30de92 // fmul v18.4s, v20.4s, v16.4s
-	ADD R6, R2, R7
-	TBZ $1, R3, loadOne6
-	FMOVD.P 8(R7), F19
-	TBZ $0, R3, loaded6
-	VLD1 (R7), V19.S[2]
-	B loaded6
-
-loadOne6:
-	FMOVS (R7), F19
-
-loaded6:
-	WORD $0x6ea0fa52 // fneg v18.4s, v18.4s
-	VFMLA V19.S4, V21.S4, V18.S4
-	WORD $0x6e30deb5 // fmul v21.4s, v21.4s, v16.4s
-	VFMLA V19.S4, V20.S4, V21.S4
-	WORD $0x6e32dd72 // fmul v18.4s, v11.4s, v18.4s
-	WORD $0x6e35dd6b // fmul v11.4s, v11.4s, v21.4s
-	WORD $0x6e2bddd0 // fmul v16.4s, v14.4s, v11.4s
+	WORD $0x4ea0d9b0 // fcmeq v16.4s, v13.4s, #0.0
+	WORD $0x6e2dfe8d // fdiv v13.4s, v20.4s, v13.4s
+	FMOVQ 256(R5), F18
+	VBIT V16.B16, V18.B16, V13.B16
+	VEOR V0.B16, V20.B16, V20.B16
+	WORD $0x6e2cde90 // fmul v16.4s, v20.4s, v12.4s
 	WORD $0x6ea0fa10 // fneg v16.4s, v16.4s
-	VFMLA V18.S4, V17.S4, V16.S4
-	WORD $0x6e2bde31 // fmul v17.4s, v17.4s, v11.4s
-	VFMLA V18.S4, V14.S4, V17.S4
-	WORD $0x4e30d5ef // fadd v15.4s, v15.4s, v16.4s
-	WORD $0x4e31d54a // fadd v10.4s, v10.4s, v17.4s
-	WORD $0x6e22dd8b // fmul v11.4s, v12.4s, v2.4s
-	VAND V1.B16, V11.B16, V14.B16
-	VMOV V4.B16, V16.B16
-	VFMLA V3.S4, V14.S4, V16.S4
-	WORD $0x4ea4d611 // fsub v17.4s, v16.4s, v4.4s
-	VFMLS V5.S4, V17.S4, V14.S4
-	VFMLS V6.S4, V17.S4, V14.S4
-	VFMLS V7.S4, V17.S4, V14.S4
-	WORD $0x6e2eddd1 // fmul v17.4s, v14.4s, v14.4s
-	FMOVQ 160(R5), F18
-	VFMLA V17.S4, V8.S4, V18.S4
-	FMOVQ 176(R5), F19
-	VFMLA V17.S4, V18.S4, V19.S4
-	WORD $0x6e33de33 // fmul v19.4s, v17.4s, v19.4s
-	VFMLA V19.S4, V14.S4, V14.S4
-	FMOVQ 192(R5), F18
-	VFMLA V17.S4, V9.S4, V18.S4
-	FMOVQ 208(R5), F19
-	VFMLA V17.S4, V18.S4, V19.S4
-	FMOVQ 224(R5), F18
-	VFMLA V17.S4, V19.S4, V18.S4
-	FMOVQ 240(R5), F19
-	VFMLA V17.S4, V18.S4, V19.S4
-	VSHL $31, V16.S4, V17.S4
-	WORD $0x4ea0aa31 // cmlt v17.4s, v17.4s, #0
-	VMOV V14.B16, V18.B16
-	VBIT V17.B16, V19.B16, V18.B16
-	VBIT V17.B16, V14.B16, V19.B16
-	VSHL $30, V16.S4, V14.S4
-	FMOVQ 256(R5), F17
-	VADD V17.S4, V16.S4, V16.S4
-	VSHL $30, V16.S4, V16.S4
-	VAND V0.B16, V16.B16, V16.B16
-	VEOR V16.B16, V19.B16, V19.B16
-	VEOR V11.B16, V14.B16, V14.B16
-	VAND V0.B16, V14.B16, V14.B16
-	VEOR V14.B16, V18.B16, V18.B16
-	WORD $0x4ea0d96e // fcmeq v14.4s, v11.4s, #0.0
-	WORD $0x6e2bfe4b // fdiv v11.4s, v18.4s, v11.4s
-	FMOVQ 240(R5), F16
-	VBIT V14.B16, V16.B16, V11.B16
-	VEOR V0.B16, V18.B16, V18.B16
-	WORD $0x6e2ade4e // fmul v14.4s, v18.4s, v10.4s
-	WORD $0x6ea0f9ce // fneg v14.4s, v14.4s
-	VFMLA V15.S4, V19.S4, V14.S4
-	WORD $0x6e2ade73 // fmul v19.4s, v19.4s, v10.4s
-	VFMLA V15.S4, V18.S4, V19.S4
-	WORD $0x6e2bfdce // fdiv v14.4s, v14.4s, v11.4s
-	WORD $0x6e2bfe73 // fdiv v19.4s, v19.4s, v11.4s
-	WORD $0x6eb0a9aa // umaxv s10, v13.4s
-	FMOVS F10, R7
+	VFMLA V17.S4, V21.S4, V16.S4
+	WORD $0x6e2cdeb5 // fmul v21.4s, v21.4s, v12.4s
+	VFMLA V17.S4, V20.S4, V21.S4
+	WORD $0x6e2dfe10 // fdiv v16.4s, v16.4s, v13.4s
+	WORD $0x6e2dfeb5 // fdiv v21.4s, v21.4s, v13.4s
+	WORD $0x6eb0a9ec // umaxv s12, v15.4s
+	FMOVS F12, R7
 	CBNZ R7, hard2
 	MOVD R0, R7
 	TBZ $1, R3, storeOne
-	FMOVD.P F12, 8(R7)
+	FMOVD.P F14, 8(R7)
 	TBZ $0, R3, stored
-	VST1 V12.S[2], (R7)
+	VST1 V14.S[2], (R7)
 	B stored
 
 storeOne:
-	FMOVS F12, (R7)
+	FMOVS F14, (R7)
 
 stored:
 	ADD R6, R0, R7
 	TBZ $1, R3, storeOne2
-	FMOVD.P F14, 8(R7)
+	FMOVD.P F16, 8(R7)
 	TBZ $0, R3, stored2
-	VST1 V14.S[2], (R7)
+	VST1 V16.S[2], (R7)
 	B stored2
 
 storeOne2:
-	FMOVS F14, (R7)
+	FMOVS F16, (R7)
 
 stored2:
 	ADD R6<<1, R0, R7
 	TBZ $1, R3, storeOne3
-	FMOVD.P F19, 8(R7)
+	FMOVD.P F21, 8(R7)
 	TBZ $0, R3, stored3
-	VST1 V19.S[2], (R7)
+	VST1 V21.S[2], (R7)
 	B stored3
 
 storeOne3:
-	FMOVS F19, (R7)
+	FMOVS F21, (R7)
 
 stored3:
 
@@ -6619,24 +6521,24 @@ done:
 	RET
 
 hard:
-	FMOVQ (R0), F10
-	VBIF V13.B16, V12.B16, V10.B16
-	FMOVQ F10, (R0)
+	FMOVQ (R0), F12
+	VBIF V15.B16, V14.B16, V12.B16
+	FMOVQ F12, (R0)
 	ADD R6, R0, R7
-	FMOVQ (R7), F10
-	VBIF V13.B16, V14.B16, V10.B16
+	FMOVQ (R7), F12
+	VBIF V15.B16, V16.B16, V12.B16
 	ADD R6, R0, R7
-	FMOVQ F10, (R7)
+	FMOVQ F12, (R7)
 	ADD R6<<1, R0, R7
-	FMOVQ (R7), F10
-	VBIF V13.B16, V19.B16, V10.B16
+	FMOVQ (R7), F12
+	VBIF V15.B16, V21.B16, V12.B16
 	ADD R6<<1, R0, R7
-	FMOVQ F10, (R7)
+	FMOVQ F12, (R7)
 	MOVD ZR, R7
-	FMOVQ 272(R5), F10
-	VAND V13.B16, V10.B16, V10.B16
-	WORD $0x4eb1b94b // addv s11, v10.4s
-	FMOVD F11, R8
+	FMOVQ 272(R5), F12
+	VAND V15.B16, V12.B16, V12.B16
+	WORD $0x4eb1b98d // addv s13, v12.4s
+	FMOVD F13, R8
 	ORR R8<<0, R7, R7
 	MOVD n+24(FP), R4
 	MOVD R4, R8
@@ -6650,78 +6552,78 @@ hard:
 hard2:
 	MOVD R0, R7
 	TBZ $1, R3, loadOne7
-	FMOVD.P 8(R7), F10
+	FMOVD.P 8(R7), F12
 	TBZ $0, R3, loaded7
-	VLD1 (R7), V10.S[2]
+	VLD1 (R7), V12.S[2]
 	B loaded7
 
 loadOne7:
-	FMOVS (R7), F10
+	FMOVS (R7), F12
 
 loaded7:
-	VBIF V13.B16, V12.B16, V10.B16
+	VBIF V15.B16, V14.B16, V12.B16
 	MOVD R0, R7
 	TBZ $1, R3, storeOne4
-	FMOVD.P F10, 8(R7)
+	FMOVD.P F12, 8(R7)
 	TBZ $0, R3, stored4
-	VST1 V10.S[2], (R7)
+	VST1 V12.S[2], (R7)
 	B stored4
 
 storeOne4:
-	FMOVS F10, (R7)
+	FMOVS F12, (R7)
 
 stored4:
 	ADD R6, R0, R7
 	TBZ $1, R3, loadOne8
-	FMOVD.P 8(R7), F10
+	FMOVD.P 8(R7), F12
 	TBZ $0, R3, loaded8
-	VLD1 (R7), V10.S[2]
+	VLD1 (R7), V12.S[2]
 	B loaded8
 
 loadOne8:
-	FMOVS (R7), F10
+	FMOVS (R7), F12
 
 loaded8:
-	VBIF V13.B16, V14.B16, V10.B16
+	VBIF V15.B16, V16.B16, V12.B16
 	ADD R6, R0, R7
 	TBZ $1, R3, storeOne5
-	FMOVD.P F10, 8(R7)
+	FMOVD.P F12, 8(R7)
 	TBZ $0, R3, stored5
-	VST1 V10.S[2], (R7)
+	VST1 V12.S[2], (R7)
 	B stored5
 
 storeOne5:
-	FMOVS F10, (R7)
+	FMOVS F12, (R7)
 
 stored5:
 	ADD R6<<1, R0, R7
 	TBZ $1, R3, loadOne9
-	FMOVD.P 8(R7), F10
+	FMOVD.P 8(R7), F12
 	TBZ $0, R3, loaded9
-	VLD1 (R7), V10.S[2]
+	VLD1 (R7), V12.S[2]
 	B loaded9
 
 loadOne9:
-	FMOVS (R7), F10
+	FMOVS (R7), F12
 
 loaded9:
-	VBIF V13.B16, V19.B16, V10.B16
+	VBIF V15.B16, V21.B16, V12.B16
 	ADD R6<<1, R0, R7
 	TBZ $1, R3, storeOne6
-	FMOVD.P F10, 8(R7)
+	FMOVD.P F12, 8(R7)
 	TBZ $0, R3, stored6
-	VST1 V10.S[2], (R7)
+	VST1 V12.S[2], (R7)
 	B stored6
 
 storeOne6:
-	FMOVS F10, (R7)
+	FMOVS F12, (R7)
 
 stored6:
 	MOVD ZR, R7
-	FMOVQ 272(R5), F10
-	VAND V13.B16, V10.B16, V10.B16
-	WORD $0x4eb1b94b // addv s11, v10.4s
-	FMOVD F11, R8
+	FMOVQ 272(R5), F12
+	VAND V15.B16, V12.B16, V12.B16
+	WORD $0x4eb1b98d // addv s13, v12.4s
+	FMOVD F13, R8
 	ORR R8<<0, R7, R7
 	MOVD n+24(FP), R4
 	MOVD R4, R8
@@ -6754,245 +6656,244 @@ TEXT ·composeSE2F64NEON(SB), NOSPLIT, $0-64
 	FMOVQ 400(R5), F7
 	FMOVQ 416(R5), F8
 	FMOVQ 432(R5), F9
+	FMOVQ 448(R5), F10
+	FMOVQ 880(R5), F11
 	CMP $2, R3
 	BLT next
 
 loop:
-	// 240 instructions for 2 matrices, 120 each
-	FMOVQ (R1), F10
-	FMOVQ (R2), F11
-	WORD $0x4e6bd54c // fadd v12.2d, v10.2d, v11.2d
-	VAND V1.B16, V12.B16, V13.B16
-	FMOVQ 2096(R5), F14
-	WORD $0x6e6de5cd // fcmge v13.2d, v14.2d, v13.2d
-	WORD $0x6e2059ad // mvn v13.16b, v13.16b
-	VAND V1.B16, V12.B16, V14.B16
-	FMOVQ 1168(R5), F15
-	WORD $0x6eefe5ce // fcmgt v14.2d, v14.2d, v15.2d
-	VAND V0.B16, V12.B16, V15.B16
-	FMOVQ 2112(R5), F16
-	VORR V16.B16, V15.B16, V15.B16
-	WORD $0x4eefd58f // fsub v15.2d, v12.2d, v15.2d
-	VBIT V14.B16, V15.B16, V12.B16
-	VAND V1.B16, V10.B16, V14.B16
-	FMOVQ 320(R5), F15
-	WORD $0x6e6ee5ee // fcmge v14.2d, v15.2d, v14.2d
-	WORD $0x6e2059ce // mvn v14.16b, v14.16b
-	VAND V1.B16, V11.B16, V15.B16
-	FMOVQ 320(R5), F16
+	// 237 instructions for 2 matrices, 118.5 each
+	FMOVQ (R1), F12
+	FMOVQ (R2), F13
+	WORD $0x4e6dd58e // fadd v14.2d, v12.2d, v13.2d
+	VAND V1.B16, V14.B16, V15.B16
+	FMOVQ 2096(R5), F16
 	WORD $0x6e6fe60f // fcmge v15.2d, v16.2d, v15.2d
 	WORD $0x6e2059ef // mvn v15.16b, v15.16b
-	VORR V15.B16, V14.B16, V14.B16
-	VORR V14.B16, V13.B16, V13.B16
-	WORD $0x6e62dd4a // fmul v10.2d, v10.2d, v2.2d
-	VAND V1.B16, V10.B16, V14.B16
-	VMOV V4.B16, V15.B16
-	VFMLA V3.D2, V14.D2, V15.D2
-	WORD $0x4ee4d5f0 // fsub v16.2d, v15.2d, v4.2d
-	VFMLS V5.D2, V16.D2, V14.D2
-	VFMLS V6.D2, V16.D2, V14.D2
-	VFMLS V7.D2, V16.D2, V14.D2
-	WORD $0x6e6eddd0 // fmul v16.2d, v14.2d, v14.2d
-	FMOVQ 448(R5), F17
-	VFMLA V16.D2, V8.D2, V17.D2
-	FMOVQ 464(R5), F18
-	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 480(R5), F17
-	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 496(R5), F18
-	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 512(R5), F17
-	VFMLA V16.D2, V18.D2, V17.D2
-	WORD $0x6e71de11 // fmul v17.2d, v16.2d, v17.2d
-	VFMLA V17.D2, V14.D2, V14.D2
-	FMOVQ 528(R5), F17
-	VFMLA V16.D2, V9.D2, V17.D2
-	FMOVQ 544(R5), F18
-	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 560(R5), F17
-	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 576(R5), F18
-	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 592(R5), F17
-	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 608(R5), F18
-	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 624(R5), F17
-	VFMLA V16.D2, V18.D2, V17.D2
-	VSHL $63, V15.D2, V16.D2
-	WORD $0x4ee0aa10 // cmlt v16.2d, v16.2d, #0
-	VMOV V14.B16, V18.B16
-	VBIT V16.B16, V17.B16, V18.B16
-	VBIT V16.B16, V14.B16, V17.B16
-	FMOVQ 640(R5), F14
-	VADD V14.D2, V15.D2, V16.D2
-	VSHL $62, V16.D2, V16.D2
-	VAND V0.B16, V16.B16, V16.B16
-	VEOR V16.B16, V17.B16, V17.B16
-	VSHL $62, V15.D2, V15.D2
-	VEOR V10.B16, V15.B16, V15.B16
-	VAND V0.B16, V15.B16, V15.B16
-	VEOR V15.B16, V18.B16, V18.B16
-	WORD $0x4ee0d94e // fcmeq v14.2d, v10.2d, #0.0
-	WORD $0x6e6afe4a // fdiv v10.2d, v18.2d, v10.2d
-	FMOVQ 624(R5), F15
-	VBIT V14.B16, V15.B16, V10.B16
-	ADD R6<<1, R1, R7
-	FMOVQ (R7), F14
-	WORD $0x6e6ede4f // fmul v15.2d, v18.2d, v14.2d
-	ADD R6, R1, R7
-	FMOVQ (R7), F16
-	WORD $0x6ee0f9ef // fneg v15.2d, v15.2d
-	VFMLA V16.D2, V17.D2, V15.D2
-	WORD $0x6e6ede2e // fmul v14.2d, v17.2d, v14.2d
-	VFMLA V16.D2, V18.D2, V14.D2
-	WORD $0x6e6fdd4f // fmul v15.2d, v10.2d, v15.2d
-	WORD $0x6e6edd4a // fmul v10.2d, v10.2d, v14.2d
-	WORD $0x4e72d64e // fadd v14.2d, v18.2d, v18.2d
-	WORD $0x6e71ddce // fmul v14.2d, v14.2d, v17.2d
-	WORD $0x6e72de52 // fmul v18.2d, v18.2d, v18.2d
-	WORD $0x6ee0fa52 // fneg v18.2d, v18.2d
-	VFMLA V17.D2, V17.D2, V18.D2
-	WORD $0x6e62dd6b // fmul v11.2d, v11.2d, v2.2d
-	VAND V1.B16, V11.B16, V16.B16
+	VAND V1.B16, V14.B16, V16.B16
+	FMOVQ 1168(R5), F17
+	WORD $0x6ef1e610 // fcmgt v16.2d, v16.2d, v17.2d
+	VAND V0.B16, V14.B16, V17.B16
+	FMOVQ 2112(R5), F18
+	VORR V18.B16, V17.B16, V17.B16
+	WORD $0x4ef1d5d1 // fsub v17.2d, v14.2d, v17.2d
+	VBIT V16.B16, V17.B16, V14.B16
+	VAND V1.B16, V12.B16, V16.B16
+	FMOVQ 320(R5), F17
+	WORD $0x6e70e630 // fcmge v16.2d, v17.2d, v16.2d
+	WORD $0x6e205a10 // mvn v16.16b, v16.16b
+	VAND V1.B16, V13.B16, V17.B16
+	FMOVQ 320(R5), F18
+	WORD $0x6e71e651 // fcmge v17.2d, v18.2d, v17.2d
+	WORD $0x6e205a31 // mvn v17.16b, v17.16b
+	VORR V17.B16, V16.B16, V16.B16
+	VORR V16.B16, V15.B16, V15.B16
+	WORD $0x6e62dd8c // fmul v12.2d, v12.2d, v2.2d
+	VAND V1.B16, V12.B16, V16.B16
 	VMOV V4.B16, V17.B16
 	VFMLA V3.D2, V16.D2, V17.D2
-	WORD $0x4ee4d633 // fsub v19.2d, v17.2d, v4.2d
+	WORD $0x4ee4d632 // fsub v18.2d, v17.2d, v4.2d
+	VFMLS V5.D2, V18.D2, V16.D2
+	VFMLS V6.D2, V18.D2, V16.D2
+	VFMLS V7.D2, V18.D2, V16.D2
+	WORD $0x6e70de12 // fmul v18.2d, v16.2d, v16.2d
+	FMOVQ 464(R5), F19
+	VFMLA V18.D2, V8.D2, V19.D2
+	FMOVQ 480(R5), F20
+	VFMLA V18.D2, V19.D2, V20.D2
+	FMOVQ 496(R5), F19
+	VFMLA V18.D2, V20.D2, V19.D2
+	FMOVQ 512(R5), F20
+	VFMLA V18.D2, V19.D2, V20.D2
+	FMOVQ 528(R5), F19
+	VFMLA V18.D2, V20.D2, V19.D2
+	WORD $0x6e73de53 // fmul v19.2d, v18.2d, v19.2d
+	VFMLA V19.D2, V16.D2, V16.D2
+	FMOVQ 544(R5), F19
+	VFMLA V18.D2, V9.D2, V19.D2
+	FMOVQ 560(R5), F20
+	VFMLA V18.D2, V19.D2, V20.D2
+	FMOVQ 576(R5), F19
+	VFMLA V18.D2, V20.D2, V19.D2
+	FMOVQ 592(R5), F20
+	VFMLA V18.D2, V19.D2, V20.D2
+	FMOVQ 608(R5), F19
+	VFMLA V18.D2, V20.D2, V19.D2
+	FMOVQ 624(R5), F20
+	VFMLA V18.D2, V19.D2, V20.D2
+	FMOVQ 640(R5), F19
+	VFMLA V18.D2, V20.D2, V19.D2
+	VSHL $63, V17.D2, V18.D2
+	WORD $0x4ee0aa52 // cmlt v18.2d, v18.2d, #0
+	VMOV V16.B16, V20.B16
+	VBIT V18.B16, V19.B16, V20.B16
+	VBIT V18.B16, V16.B16, V19.B16
+	VADD V10.D2, V17.D2, V16.D2
+	VSHL $62, V16.D2, V16.D2
+	VAND V0.B16, V16.B16, V16.B16
+	VEOR V16.B16, V19.B16, V19.B16
+	VSHL $62, V17.D2, V17.D2
+	VEOR V12.B16, V17.B16, V17.B16
+	VAND V0.B16, V17.B16, V17.B16
+	VEOR V17.B16, V20.B16, V20.B16
+	WORD $0x4ee0d990 // fcmeq v16.2d, v12.2d, #0.0
+	WORD $0x6e6cfe8c // fdiv v12.2d, v20.2d, v12.2d
+	FMOVQ 640(R5), F17
+	VBIT V16.B16, V17.B16, V12.B16
+	ADD R6<<1, R1, R7
+	FMOVQ (R7), F16
+	WORD $0x6e70de91 // fmul v17.2d, v20.2d, v16.2d
+	ADD R6, R1, R7
+	FMOVQ (R7), F18
+	WORD $0x6ee0fa31 // fneg v17.2d, v17.2d
+	VFMLA V18.D2, V19.D2, V17.D2
+	WORD $0x6e70de70 // fmul v16.2d, v19.2d, v16.2d
+	VFMLA V18.D2, V20.D2, V16.D2
+	WORD $0x6e71dd91 // fmul v17.2d, v12.2d, v17.2d
+	WORD $0x6e70dd8c // fmul v12.2d, v12.2d, v16.2d
+	WORD $0x4e74d690 // fadd v16.2d, v20.2d, v20.2d
+	WORD $0x6e73de10 // fmul v16.2d, v16.2d, v19.2d
+	WORD $0x6e74de94 // fmul v20.2d, v20.2d, v20.2d
+	WORD $0x6ee0fa94 // fneg v20.2d, v20.2d
+	VFMLA V19.D2, V19.D2, V20.D2
+	WORD $0x6e62ddad // fmul v13.2d, v13.2d, v2.2d
+	VAND V1.B16, V13.B16, V18.B16
+	VMOV V4.B16, V19.B16
+	VFMLA V3.D2, V18.D2, V19.D2
+	WORD $0x4ee4d675 // fsub v21.2d, v19.2d, v4.2d
+	VFMLS V5.D2, V21.D2, V18.D2
+	VFMLS V6.D2, V21.D2, V18.D2
+	VFMLS V7.D2, V21.D2, V18.D2
+	WORD $0x6e72de55 // fmul v21.2d, v18.2d, v18.2d
+	FMOVQ 464(R5), F22
+	VFMLA V21.D2, V8.D2, V22.D2
+	FMOVQ 480(R5), F23
+	VFMLA V21.D2, V22.D2, V23.D2
+	FMOVQ 496(R5), F22
+	VFMLA V21.D2, V23.D2, V22.D2
+	FMOVQ 512(R5), F23
+	VFMLA V21.D2, V22.D2, V23.D2
+	FMOVQ 528(R5), F22
+	VFMLA V21.D2, V23.D2, V22.D2
+	WORD $0x6e76deb6 // fmul v22.2d, v21.2d, v22.2d
+	VFMLA V22.D2, V18.D2, V18.D2
+	FMOVQ 544(R5), F22
+	VFMLA V21.D2, V9.D2, V22.D2
+	FMOVQ 560(R5), F23
+	VFMLA V21.D2, V22.D2, V23.D2
+	FMOVQ 576(R5), F22
+	VFMLA V21.D2, V23.D2, V22.D2
+	FMOVQ 592(R5), F23
+	VFMLA V21.D2, V22.D2, V23.D2
+	FMOVQ 608(R5), F22
+	VFMLA V21.D2, V23.D2, V22.D2
+	FMOVQ 624(R5), F23
+	VFMLA V21.D2, V22.D2, V23.D2
+	FMOVQ 640(R5), F22
+	VFMLA V21.D2, V23.D2, V22.D2
+	VSHL $63, V19.D2, V21.D2
+	WORD $0x4ee0aab5 // cmlt v21.2d, v21.2d, #0
+	VMOV V18.B16, V23.B16
+	VBIT V21.B16, V22.B16, V23.B16
+	VBIT V21.B16, V18.B16, V22.B16
+	VADD V10.D2, V19.D2, V18.D2
+	VSHL $62, V18.D2, V18.D2
+	VAND V0.B16, V18.B16, V18.B16
+	VEOR V18.B16, V22.B16, V22.B16
+	VSHL $62, V19.D2, V19.D2
+	VEOR V13.B16, V19.B16, V19.B16
+	VAND V0.B16, V19.B16, V19.B16
+	VEOR V19.B16, V23.B16, V23.B16
+	WORD $0x4ee0d9b2 // fcmeq v18.2d, v13.2d, #0.0
+	WORD $0x6e6dfeed // fdiv v13.2d, v23.2d, v13.2d
+	FMOVQ 640(R5), F19
+	VBIT V18.B16, V19.B16, V13.B16
+	ADD R6<<1, R2, R7
+	FMOVQ (R7), F18
+	WORD $0x6e72def3 // fmul v19.2d, v23.2d, v18.2d
+	ADD R6, R2, R7
+	FMOVQ (R7), F21
+	WORD $0x6ee0fa73 // fneg v19.2d, v19.2d
+	VFMLA V21.D2, V22.D2, V19.D2
+	WORD $0x6e72ded6 // fmul v22.2d, v22.2d, v18.2d
+	VFMLA V21.D2, V23.D2, V22.D2
+	WORD $0x6e73ddb3 // fmul v19.2d, v13.2d, v19.2d
+	WORD $0x6e76ddad // fmul v13.2d, v13.2d, v22.2d
+	WORD $0x6e6dde12 // fmul v18.2d, v16.2d, v13.2d
+	WORD $0x6ee0fa52 // fneg v18.2d, v18.2d
+	VFMLA V19.D2, V20.D2, V18.D2
+	WORD $0x6e6dde94 // fmul v20.2d, v20.2d, v13.2d
+	VFMLA V19.D2, V16.D2, V20.D2
+	WORD $0x4e72d631 // fadd v17.2d, v17.2d, v18.2d
+	WORD $0x4e74d58c // fadd v12.2d, v12.2d, v20.2d
+	WORD $0x6e62ddcd // fmul v13.2d, v14.2d, v2.2d
+	VAND V1.B16, V13.B16, V16.B16
+	VMOV V4.B16, V18.B16
+	VFMLA V3.D2, V16.D2, V18.D2
+	WORD $0x4ee4d653 // fsub v19.2d, v18.2d, v4.2d
 	VFMLS V5.D2, V19.D2, V16.D2
 	VFMLS V6.D2, V19.D2, V16.D2
 	VFMLS V7.D2, V19.D2, V16.D2
 	WORD $0x6e70de13 // fmul v19.2d, v16.2d, v16.2d
-	FMOVQ 448(R5), F20
+	FMOVQ 464(R5), F20
 	VFMLA V19.D2, V8.D2, V20.D2
-	FMOVQ 464(R5), F21
+	FMOVQ 480(R5), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 480(R5), F20
+	FMOVQ 496(R5), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 496(R5), F21
+	FMOVQ 512(R5), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 512(R5), F20
+	FMOVQ 528(R5), F20
 	VFMLA V19.D2, V21.D2, V20.D2
 	WORD $0x6e74de74 // fmul v20.2d, v19.2d, v20.2d
 	VFMLA V20.D2, V16.D2, V16.D2
-	FMOVQ 528(R5), F20
+	FMOVQ 544(R5), F20
 	VFMLA V19.D2, V9.D2, V20.D2
-	FMOVQ 544(R5), F21
+	FMOVQ 560(R5), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 560(R5), F20
+	FMOVQ 576(R5), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 576(R5), F21
+	FMOVQ 592(R5), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 592(R5), F20
+	FMOVQ 608(R5), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 608(R5), F21
+	FMOVQ 624(R5), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 624(R5), F20
+	FMOVQ 640(R5), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	VSHL $63, V17.D2, V19.D2
+	VSHL $63, V18.D2, V19.D2
 	WORD $0x4ee0aa73 // cmlt v19.2d, v19.2d, #0
 	VMOV V16.B16, V21.B16
 	VBIT V19.B16, V20.B16, V21.B16
 	VBIT V19.B16, V16.B16, V20.B16
-	FMOVQ 640(R5), F16
-	VADD V16.D2, V17.D2, V19.D2
-	VSHL $62, V19.D2, V19.D2
-	VAND V0.B16, V19.B16, V19.B16
-	VEOR V19.B16, V20.B16, V20.B16
-	VSHL $62, V17.D2, V17.D2
-	VEOR V11.B16, V17.B16, V17.B16
-	VAND V0.B16, V17.B16, V17.B16
-	VEOR V17.B16, V21.B16, V21.B16
-	WORD $0x4ee0d970 // fcmeq v16.2d, v11.2d, #0.0
-	WORD $0x6e6bfeab // fdiv v11.2d, v21.2d, v11.2d
-	FMOVQ 624(R5), F17
-	VBIT V16.B16, V17.B16, V11.B16
-	ADD R6<<1, R2, R7
-	FMOVQ (R7), F16
-	WORD $0x6e70deb1 // fmul v17.2d, v21.2d, v16.2d
-	ADD R6, R2, R7
-	FMOVQ (R7), F19
-	WORD $0x6ee0fa31 // fneg v17.2d, v17.2d
-	VFMLA V19.D2, V20.D2, V17.D2
-	WORD $0x6e70de94 // fmul v20.2d, v20.2d, v16.2d
-	VFMLA V19.D2, V21.D2, V20.D2
-	WORD $0x6e71dd71 // fmul v17.2d, v11.2d, v17.2d
-	WORD $0x6e74dd6b // fmul v11.2d, v11.2d, v20.2d
-	WORD $0x6e6bddd0 // fmul v16.2d, v14.2d, v11.2d
-	WORD $0x6ee0fa10 // fneg v16.2d, v16.2d
-	VFMLA V17.D2, V18.D2, V16.D2
-	WORD $0x6e6bde52 // fmul v18.2d, v18.2d, v11.2d
-	VFMLA V17.D2, V14.D2, V18.D2
-	WORD $0x4e70d5ef // fadd v15.2d, v15.2d, v16.2d
-	WORD $0x4e72d54a // fadd v10.2d, v10.2d, v18.2d
-	WORD $0x6e62dd8b // fmul v11.2d, v12.2d, v2.2d
-	VAND V1.B16, V11.B16, V14.B16
-	VMOV V4.B16, V16.B16
-	VFMLA V3.D2, V14.D2, V16.D2
-	WORD $0x4ee4d611 // fsub v17.2d, v16.2d, v4.2d
-	VFMLS V5.D2, V17.D2, V14.D2
-	VFMLS V6.D2, V17.D2, V14.D2
-	VFMLS V7.D2, V17.D2, V14.D2
-	WORD $0x6e6eddd1 // fmul v17.2d, v14.2d, v14.2d
-	FMOVQ 448(R5), F18
-	VFMLA V17.D2, V8.D2, V18.D2
-	FMOVQ 464(R5), F19
-	VFMLA V17.D2, V18.D2, V19.D2
-	FMOVQ 480(R5), F18
-	VFMLA V17.D2, V19.D2, V18.D2
-	FMOVQ 496(R5), F19
-	VFMLA V17.D2, V18.D2, V19.D2
-	FMOVQ 512(R5), F18
-	VFMLA V17.D2, V19.D2, V18.D2
-	WORD $0x6e72de32 // fmul v18.2d, v17.2d, v18.2d
-	VFMLA V18.D2, V14.D2, V14.D2
-	FMOVQ 528(R5), F18
-	VFMLA V17.D2, V9.D2, V18.D2
-	FMOVQ 544(R5), F19
-	VFMLA V17.D2, V18.D2, V19.D2
-	FMOVQ 560(R5), F18
-	VFMLA V17.D2, V19.D2, V18.D2
-	FMOVQ 576(R5), F19
-	VFMLA V17.D2, V18.D2, V19.D2
-	FMOVQ 592(R5), F18
-	VFMLA V17.D2, V19.D2, V18.D2
-	FMOVQ 608(R5), F19
-	VFMLA V17.D2, V18.D2, V19.D2
-	FMOVQ 624(R5), F18
-	VFMLA V17.D2, V19.D2, V18.D2
-	VSHL $63, V16.D2, V17.D2
-	WORD $0x4ee0aa31 // cmlt v17.2d, v17.2d, #0
-	VMOV V14.B16, V19.B16
-	VBIT V17.B16, V18.B16, V19.B16
-	VBIT V17.B16, V14.B16, V18.B16
-	FMOVQ 640(R5), F14
-	VADD V14.D2, V16.D2, V17.D2
-	VSHL $62, V17.D2, V17.D2
-	VAND V0.B16, V17.B16, V17.B16
-	VEOR V17.B16, V18.B16, V18.B16
+	VADD V10.D2, V18.D2, V16.D2
 	VSHL $62, V16.D2, V16.D2
-	VEOR V11.B16, V16.B16, V16.B16
 	VAND V0.B16, V16.B16, V16.B16
-	VEOR V16.B16, V19.B16, V19.B16
-	WORD $0x4ee0d96e // fcmeq v14.2d, v11.2d, #0.0
-	WORD $0x6e6bfe6b // fdiv v11.2d, v19.2d, v11.2d
-	FMOVQ 624(R5), F16
-	VBIT V14.B16, V16.B16, V11.B16
-	VEOR V0.B16, V19.B16, V19.B16
-	WORD $0x6e6ade6e // fmul v14.2d, v19.2d, v10.2d
-	WORD $0x6ee0f9ce // fneg v14.2d, v14.2d
-	VFMLA V15.D2, V18.D2, V14.D2
-	WORD $0x6e6ade52 // fmul v18.2d, v18.2d, v10.2d
-	VFMLA V15.D2, V19.D2, V18.D2
-	WORD $0x6e6bfdce // fdiv v14.2d, v14.2d, v11.2d
-	WORD $0x6e6bfe52 // fdiv v18.2d, v18.2d, v11.2d
-	WORD $0x6eb0a9aa // umaxv s10, v13.4s
-	FMOVS F10, R7
+	VEOR V16.B16, V20.B16, V20.B16
+	VSHL $62, V18.D2, V18.D2
+	VEOR V13.B16, V18.B16, V18.B16
+	VAND V0.B16, V18.B16, V18.B16
+	VEOR V18.B16, V21.B16, V21.B16
+	WORD $0x4ee0d9b0 // fcmeq v16.2d, v13.2d, #0.0
+	WORD $0x6e6dfead // fdiv v13.2d, v21.2d, v13.2d
+	FMOVQ 640(R5), F18
+	VBIT V16.B16, V18.B16, V13.B16
+	VEOR V0.B16, V21.B16, V21.B16
+	WORD $0x6e6cdeb0 // fmul v16.2d, v21.2d, v12.2d
+	WORD $0x6ee0fa10 // fneg v16.2d, v16.2d
+	VFMLA V17.D2, V20.D2, V16.D2
+	WORD $0x6e6cde94 // fmul v20.2d, v20.2d, v12.2d
+	VFMLA V17.D2, V21.D2, V20.D2
+	WORD $0x6e6dfe10 // fdiv v16.2d, v16.2d, v13.2d
+	WORD $0x6e6dfe94 // fdiv v20.2d, v20.2d, v13.2d
+	WORD $0x6eb0a9ec // umaxv s12, v15.4s
+	FMOVS F12, R7
 	CBNZ R7, hard
-	FMOVQ F12, (R0)
+	FMOVQ F14, (R0)
 	ADD R6, R0, R7
-	FMOVQ F14, (R7)
+	FMOVQ F16, (R7)
 	ADD R6<<1, R0, R7
-	FMOVQ F18, (R7)
+	FMOVQ F20, (R7)
 	ADD $16, R0
 	ADD $16, R1
 	ADD $16, R2
@@ -7003,242 +6904,239 @@ loop:
 next:
 	CBZ R3, done
 	MOVD R1, R7
-	FMOVD (R7), F10
+	FMOVD (R7), F12
 	MOVD R2, R7
-	FMOVD (R7), F11
-	WORD $0x4e6bd54c // fadd v12.2d, v10.2d, v11.2d
-	VAND V1.B16, V12.B16, V13.B16
-	FMOVQ 2096(R5), F14
-	WORD $0x6e6de5cd // fcmge v13.2d, v14.2d, v13.2d
-	WORD $0x6e2059ad // mvn v13.16b, v13.16b
-	VAND V1.B16, V12.B16, V14.B16
-	FMOVQ 1168(R5), F15
-	WORD $0x6eefe5ce // fcmgt v14.2d, v14.2d, v15.2d
-	VAND V0.B16, V12.B16, V15.B16
-	FMOVQ 2112(R5), F16
-	VORR V16.B16, V15.B16, V15.B16
-	WORD $0x4eefd58f // fsub v15.2d, v12.2d, v15.2d
-	VBIT V14.B16, V15.B16, V12.B16
-	VAND V1.B16, V10.B16, V14.B16
-	FMOVQ 320(R5), F15
-	WORD $0x6e6ee5ee // fcmge v14.2d, v15.2d, v14.2d
-	WORD $0x6e2059ce // mvn v14.16b, v14.16b
-	VAND V1.B16, V11.B16, V15.B16
-	FMOVQ 320(R5), F16
+	FMOVD (R7), F13
+	WORD $0x4e6dd58e // fadd v14.2d, v12.2d, v13.2d
+	VAND V1.B16, V14.B16, V15.B16
+	FMOVQ 2096(R5), F16
 	WORD $0x6e6fe60f // fcmge v15.2d, v16.2d, v15.2d
 	WORD $0x6e2059ef // mvn v15.16b, v15.16b
-	VORR V15.B16, V14.B16, V14.B16
-	VORR V14.B16, V13.B16, V13.B16
-	WORD $0x6e62dd4a // fmul v10.2d, v10.2d, v2.2d
-	VAND V1.B16, V10.B16, V14.B16
-	VMOV V4.B16, V15.B16
-	VFMLA V3.D2, V14.D2, V15.D2
-	WORD $0x4ee4d5f0 // fsub v16.2d, v15.2d, v4.2d
-	VFMLS V5.D2, V16.D2, V14.D2
-	VFMLS V6.D2, V16.D2, V14.D2
-	VFMLS V7.D2, V16.D2, V14.D2
-	WORD $0x6e6eddd0 // fmul v16.2d, v14.2d, v14.2d
-	FMOVQ 448(R5), F17
-	VFMLA V16.D2, V8.D2, V17.D2
-	FMOVQ 464(R5), F18
-	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 480(R5), F17
-	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 496(R5), F18
-	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 512(R5), F17
-	VFMLA V16.D2, V18.D2, V17.D2
-	WORD $0x6e71de11 // fmul v17.2d, v16.2d, v17.2d
-	VFMLA V17.D2, V14.D2, V14.D2
-	FMOVQ 528(R5), F17
-	VFMLA V16.D2, V9.D2, V17.D2
-	FMOVQ 544(R5), F18
-	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 560(R5), F17
-	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 576(R5), F18
-	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 592(R5), F17
-	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 608(R5), F18
-	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 624(R5), F17
-	VFMLA V16.D2, V18.D2, V17.D2
-	VSHL $63, V15.D2, V16.D2
-	WORD $0x4ee0aa10 // cmlt v16.2d, v16.2d, #0
-	VMOV V14.B16, V18.B16
-	VBIT V16.B16, V17.B16, V18.B16
-	VBIT V16.B16, V14.B16, V17.B16
-	FMOVQ 640(R5), F14
-	VADD V14.D2, V15.D2, V16.D2
-	VSHL $62, V16.D2, V16.D2
-	VAND V0.B16, V16.B16, V16.B16
-	VEOR V16.B16, V17.B16, V17.B16
-	VSHL $62, V15.D2, V15.D2
-	VEOR V10.B16, V15.B16, V15.B16
-	VAND V0.B16, V15.B16, V15.B16
-	VEOR V15.B16, V18.B16, V18.B16
-	WORD $0x4ee0d94e // fcmeq v14.2d, v10.2d, #0.0
-	WORD $0x6e6afe4a // fdiv v10.2d, v18.2d, v10.2d
-	FMOVQ 624(R5), F15
-	VBIT V14.B16, V15.B16, V10.B16
-	ADD R6<<1, R1, R7
-	FMOVD (R7), F14
-	WORD $0x6e6ede4f // fmul v15.2d, v18.2d, v14.2d
-	ADD R6, R1, R7
-	FMOVD (R7), F16
-	WORD $0x6ee0f9ef // fneg v15.2d, v15.2d
-	VFMLA V16.D2, V17.D2, V15.D2
-	WORD $0x6e6ede2e // fmul v14.2d, v17.2d, v14.2d
-	VFMLA V16.D2, V18.D2, V14.D2
-	WORD $0x6e6fdd4f // fmul v15.2d, v10.2d, v15.2d
-	WORD $0x6e6edd4a // fmul v10.2d, v10.2d, v14.2d
-	WORD $0x4e72d64e // fadd v14.2d, v18.2d, v18.2d
-	WORD $0x6e71ddce // fmul v14.2d, v14.2d, v17.2d
-	WORD $0x6e72de52 // fmul v18.2d, v18.2d, v18.2d
-	WORD $0x6ee0fa52 // fneg v18.2d, v18.2d
-	VFMLA V17.D2, V17.D2, V18.D2
-	WORD $0x6e62dd6b // fmul v11.2d, v11.2d, v2.2d
-	VAND V1.B16, V11.B16, V16.B16
+	VAND V1.B16, V14.B16, V16.B16
+	FMOVQ 1168(R5), F17
+	WORD $0x6ef1e610 // fcmgt v16.2d, v16.2d, v17.2d
+	VAND V0.B16, V14.B16, V17.B16
+	FMOVQ 2112(R5), F18
+	VORR V18.B16, V17.B16, V17.B16
+	WORD $0x4ef1d5d1 // fsub v17.2d, v14.2d, v17.2d
+	VBIT V16.B16, V17.B16, V14.B16
+	VAND V1.B16, V12.B16, V16.B16
+	FMOVQ 320(R5), F17
+	WORD $0x6e70e630 // fcmge v16.2d, v17.2d, v16.2d
+	WORD $0x6e205a10 // mvn v16.16b, v16.16b
+	VAND V1.B16, V13.B16, V17.B16
+	FMOVQ 320(R5), F18
+	WORD $0x6e71e651 // fcmge v17.2d, v18.2d, v17.2d
+	WORD $0x6e205a31 // mvn v17.16b, v17.16b
+	VORR V17.B16, V16.B16, V16.B16
+	VORR V16.B16, V15.B16, V15.B16
+	WORD $0x6e62dd8c // fmul v12.2d, v12.2d, v2.2d
+	VAND V1.B16, V12.B16, V16.B16
 	VMOV V4.B16, V17.B16
 	VFMLA V3.D2, V16.D2, V17.D2
-	WORD $0x4ee4d633 // fsub v19.2d, v17.2d, v4.2d
+	WORD $0x4ee4d632 // fsub v18.2d, v17.2d, v4.2d
+	VFMLS V5.D2, V18.D2, V16.D2
+	VFMLS V6.D2, V18.D2, V16.D2
+	VFMLS V7.D2, V18.D2, V16.D2
+	WORD $0x6e70de12 // fmul v18.2d, v16.2d, v16.2d
+	FMOVQ 464(R5), F19
+	VFMLA V18.D2, V8.D2, V19.D2
+	FMOVQ 480(R5), F20
+	VFMLA V18.D2, V19.D2, V20.D2
+	FMOVQ 496(R5), F19
+	VFMLA V18.D2, V20.D2, V19.D2
+	FMOVQ 512(R5), F20
+	VFMLA V18.D2, V19.D2, V20.D2
+	FMOVQ 528(R5), F19
+	VFMLA V18.D2, V20.D2, V19.D2
+	WORD $0x6e73de53 // fmul v19.2d, v18.2d, v19.2d
+	VFMLA V19.D2, V16.D2, V16.D2
+	FMOVQ 544(R5), F19
+	VFMLA V18.D2, V9.D2, V19.D2
+	FMOVQ 560(R5), F20
+	VFMLA V18.D2, V19.D2, V20.D2
+	FMOVQ 576(R5), F19
+	VFMLA V18.D2, V20.D2, V19.D2
+	FMOVQ 592(R5), F20
+	VFMLA V18.D2, V19.D2, V20.D2
+	FMOVQ 608(R5), F19
+	VFMLA V18.D2, V20.D2, V19.D2
+	FMOVQ 624(R5), F20
+	VFMLA V18.D2, V19.D2, V20.D2
+	FMOVQ 640(R5), F19
+	VFMLA V18.D2, V20.D2, V19.D2
+	VSHL $63, V17.D2, V18.D2
+	WORD $0x4ee0aa52 // cmlt v18.2d, v18.2d, #0
+	VMOV V16.B16, V20.B16
+	VBIT V18.B16, V19.B16, V20.B16
+	VBIT V18.B16, V16.B16, V19.B16
+	VADD V10.D2, V17.D2, V16.D2
+	VSHL $62, V16.D2, V16.D2
+	VAND V0.B16, V16.B16, V16.B16
+	VEOR V16.B16, V19.B16, V19.B16
+	VSHL $62, V17.D2, V17.D2
+	VEOR V12.B16, V17.B16, V17.B16
+	VAND V0.B16, V17.B16, V17.B16
+	VEOR V17.B16, V20.B16, V20.B16
+	WORD $0x4ee0d990 // fcmeq v16.2d, v12.2d, #0.0
+	WORD $0x6e6cfe8c // fdiv v12.2d, v20.2d, v12.2d
+	FMOVQ 640(R5), F17
+	VBIT V16.B16, V17.B16, V12.B16
+	ADD R6<<1, R1, R7
+	FMOVD (R7), F16
+	WORD $0x6e70de91 // fmul v17.2d, v20.2d, v16.2d
+	ADD R6, R1, R7
+	FMOVD (R7), F18
+	WORD $0x6ee0fa31 // fneg v17.2d, v17.2d
+	VFMLA V18.D2, V19.D2, V17.D2
+	WORD $0x6e70de70 // fmul v16.2d, v19.2d, v16.2d
+	VFMLA V18.D2, V20.D2, V16.D2
+	WORD $0x6e71dd91 // fmul v17.2d, v12.2d, v17.2d
+	WORD $0x6e70dd8c // fmul v12.2d, v12.2d, v16.2d
+	WORD $0x4e74d690 // fadd v16.2d, v20.2d, v20.2d
+	WORD $0x6e73de10 // fmul v16.2d, v16.2d, v19.2d
+	WORD $0x6e74de94 // fmul v20.2d, v20.2d, v20.2d
+	WORD $0x6ee0fa94 // fneg v20.2d, v20.2d
+	VFMLA V19.D2, V19.D2, V20.D2
+	WORD $0x6e62ddad // fmul v13.2d, v13.2d, v2.2d
+	VAND V1.B16, V13.B16, V18.B16
+	VMOV V4.B16, V19.B16
+	VFMLA V3.D2, V18.D2, V19.D2
+	WORD $0x4ee4d675 // fsub v21.2d, v19.2d, v4.2d
+	VFMLS V5.D2, V21.D2, V18.D2
+	VFMLS V6.D2, V21.D2, V18.D2
+	VFMLS V7.D2, V21.D2, V18.D2
+	WORD $0x6e72de55 // fmul v21.2d, v18.2d, v18.2d
+	FMOVQ 464(R5), F22
+	VFMLA V21.D2, V8.D2, V22.D2
+	FMOVQ 480(R5), F23
+	VFMLA V21.D2, V22.D2, V23.D2
+	FMOVQ 496(R5), F22
+	VFMLA V21.D2, V23.D2, V22.D2
+	FMOVQ 512(R5), F23
+	VFMLA V21.D2, V22.D2, V23.D2
+	FMOVQ 528(R5), F22
+	VFMLA V21.D2, V23.D2, V22.D2
+	WORD $0x6e76deb6 // fmul v22.2d, v21.2d, v22.2d
+	VFMLA V22.D2, V18.D2, V18.D2
+	FMOVQ 544(R5), F22
+	VFMLA V21.D2, V9.D2, V22.D2
+	FMOVQ 560(R5), F23
+	VFMLA V21.D2, V22.D2, V23.D2
+	FMOVQ 576(R5), F22
+	VFMLA V21.D2, V23.D2, V22.D2
+	FMOVQ 592(R5), F23
+	VFMLA V21.D2, V22.D2, V23.D2
+	FMOVQ 608(R5), F22
+	VFMLA V21.D2, V23.D2, V22.D2
+	FMOVQ 624(R5), F23
+	VFMLA V21.D2, V22.D2, V23.D2
+	FMOVQ 640(R5), F22
+	VFMLA V21.D2, V23.D2, V22.D2
+	VSHL $63, V19.D2, V21.D2
+	WORD $0x4ee0aab5 // cmlt v21.2d, v21.2d, #0
+	VMOV V18.B16, V23.B16
+	VBIT V21.B16, V22.B16, V23.B16
+	VBIT V21.B16, V18.B16, V22.B16
+	VADD V10.D2, V19.D2, V18.D2
+	VSHL $62, V18.D2, V18.D2
+	VAND V0.B16, V18.B16, V18.B16
+	VEOR V18.B16, V22.B16, V22.B16
+	VSHL $62, V19.D2, V19.D2
+	VEOR V13.B16, V19.B16, V19.B16
+	VAND V0.B16, V19.B16, V19.B16
+	VEOR V19.B16, V23.B16, V23.B16
+	WORD $0x4ee0d9b2 // fcmeq v18.2d, v13.2d, #0.0
+	WORD $0x6e6dfeed // fdiv v13.2d, v23.2d, v13.2d
+	FMOVQ 640(R5), F19
+	VBIT V18.B16, V19.B16, V13.B16
+	ADD R6<<1, R2, R7
+	FMOVD (R7), F18
+	WORD $0x6e72def3 // fmul v19.2d, v23.2d, v18.2d
+	ADD R6, R2, R7
+	FMOVD (R7), F21
+	WORD $0x6ee0fa73 // fneg v19.2d, v19.2d
+	VFMLA V21.D2, V22.D2, V19.D2
+	WORD $0x6e72ded6 // fmul v22.2d, v22.2d, v18.2d
+	VFMLA V21.D2, V23.D2, V22.D2
+	WORD $0x6e73ddb3 // fmul v19.2d, v13.2d, v19.2d
+	WORD $0x6e76ddad // fmul v13.2d, v13.2d, v22.2d
+	WORD $0x6e6dde12 // fmul v18.2d, v16.2d, v13.2d
+	WORD $0x6ee0fa52 // fneg v18.2d, v18.2d
+	VFMLA V19.D2, V20.D2, V18.D2
+	WORD $0x6e6dde94 // fmul v20.2d, v20.2d, v13.2d
+	VFMLA V19.D2, V16.D2, V20.D2
+	WORD $0x4e72d631 // fadd v17.2d, v17.2d, v18.2d
+	WORD $0x4e74d58c // fadd v12.2d, v12.2d, v20.2d
+	WORD $0x6e62ddcd // fmul v13.2d, v14.2d, v2.2d
+	VAND V1.B16, V13.B16, V16.B16
+	VMOV V4.B16, V18.B16
+	VFMLA V3.D2, V16.D2, V18.D2
+	WORD $0x4ee4d653 // fsub v19.2d, v18.2d, v4.2d
 	VFMLS V5.D2, V19.D2, V16.D2
 	VFMLS V6.D2, V19.D2, V16.D2
 	VFMLS V7.D2, V19.D2, V16.D2
 	WORD $0x6e70de13 // fmul v19.2d, v16.2d, v16.2d
-	FMOVQ 448(R5), F20
+	FMOVQ 464(R5), F20
 	VFMLA V19.D2, V8.D2, V20.D2
-	FMOVQ 464(R5), F21
+	FMOVQ 480(R5), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 480(R5), F20
+	FMOVQ 496(R5), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 496(R5), F21
+	FMOVQ 512(R5), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 512(R5), F20
+	FMOVQ 528(R5), F20
 	VFMLA V19.D2, V21.D2, V20.D2
 	WORD $0x6e74de74 // fmul v20.2d, v19.2d, v20.2d
 	VFMLA V20.D2, V16.D2, V16.D2
-	FMOVQ 528(R5), F20
+	FMOVQ 544(R5), F20
 	VFMLA V19.D2, V9.D2, V20.D2
-	FMOVQ 544(R5), F21
+	FMOVQ 560(R5), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 560(R5), F20
+	FMOVQ 576(R5), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 576(R5), F21
+	FMOVQ 592(R5), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 592(R5), F20
+	FMOVQ 608(R5), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 608(R5), F21
+	FMOVQ 624(R5), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 624(R5), F20
+	FMOVQ 640(R5), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	VSHL $63, V17.D2, V19.D2
+	VSHL $63, V18.D2, V19.D2
 	WORD $0x4ee0aa73 // cmlt v19.2d, v19.2d, #0
 	VMOV V16.B16, V21.B16
 	VBIT V19.B16, V20.B16, V21.B16
 	VBIT V19.B16, V16.B16, V20.B16
-	FMOVQ 640(R5), F16
-	VADD V16.D2, V17.D2, V19.D2
-	VSHL $62, V19.D2, V19.D2
-	VAND V0.B16, V19.B16, V19.B16
-	VEOR V19.B16, V20.B16, V20.B16
-	VSHL $62, V17.D2, V17.D2
-	VEOR V11.B16, V17.B16, V17.B16
-	VAND V0.B16, V17.B16, V17.B16
-	VEOR V17.B16, V21.B16, V21.B16
-	WORD $0x4ee0d970 // fcmeq v16.2d, v11.2d, #0.0
-	WORD $0x6e6bfeab // fdiv v11.2d, v21.2d, v11.2d
-	FMOVQ 624(R5), F17
-	VBIT V16.B16, V17.B16, V11.B16
-	ADD R6<<1, R2, R7
-	FMOVD (R7), F16
-	WORD $0x6e70deb1 // fmul v17.2d, v21.2d, v16.2d
-	ADD R6, R2, R7
-	FMOVD (R7), F19
-	WORD $0x6ee0fa31 // fneg v17.2d, v17.2d
-	VFMLA V19.D2, V20.D2, V17.D2
-	WORD $0x6e70de94 // fmul v20.2d, v20.2d, v16.2d
-	VFMLA V19.D2, V21.D2, V20.D2
-	WORD $0x6e71dd71 // fmul v17.2d, v11.2d, v17.2d
-	WORD $0x6e74dd6b // fmul v11.2d, v11.2d, v20.2d
-	WORD $0x6e6bddd0 // fmul v16.2d, v14.2d, v11.2d
-	WORD $0x6ee0fa10 // fneg v16.2d, v16.2d
-	VFMLA V17.D2, V18.D2, V16.D2
-	WORD $0x6e6bde52 // fmul v18.2d, v18.2d, v11.2d
-	VFMLA V17.D2, V14.D2, V18.D2
-	WORD $0x4e70d5ef // fadd v15.2d, v15.2d, v16.2d
-	WORD $0x4e72d54a // fadd v10.2d, v10.2d, v18.2d
-	WORD $0x6e62dd8b // fmul v11.2d, v12.2d, v2.2d
-	VAND V1.B16, V11.B16, V14.B16
-	VMOV V4.B16, V16.B16
-	VFMLA V3.D2, V14.D2, V16.D2
-	WORD $0x4ee4d611 // fsub v17.2d, v16.2d, v4.2d
-	VFMLS V5.D2, V17.D2, V14.D2
-	VFMLS V6.D2, V17.D2, V14.D2
-	VFMLS V7.D2, V17.D2, V14.D2
-	WORD $0x6e6eddd1 // fmul v17.2d, v14.2d, v14.2d
-	FMOVQ 448(R5), F18
-	VFMLA V17.D2, V8.D2, V18.D2
-	FMOVQ 464(R5), F19
-	VFMLA V17.D2, V18.D2, V19.D2
-	FMOVQ 480(R5), F18
-	VFMLA V17.D2, V19.D2, V18.D2
-	FMOVQ 496(R5), F19
-	VFMLA V17.D2, V18.D2, V19.D2
-	FMOVQ 512(R5), F18
-	VFMLA V17.D2, V19.D2, V18.D2
-	WORD $0x6e72de32 // fmul v18.2d, v17.2d, v18.2d
-	VFMLA V18.D2, V14.D2, V14.D2
-	FMOVQ 528(R5), F18
-	VFMLA V17.D2, V9.D2, V18.D2
-	FMOVQ 544(R5), F19
-	VFMLA V17.D2, V18.D2, V19.D2
-	FMOVQ 560(R5), F18
-	VFMLA V17.D2, V19.D2, V18.D2
-	FMOVQ 576(R5), F19
-	VFMLA V17.D2, V18.D2, V19.D2
-	FMOVQ 592(R5), F18
-	VFMLA V17.D2, V19.D2, V18.D2
-	FMOVQ 608(R5), F19
-	VFMLA V17.D2, V18.D2, V19.D2
-	FMOVQ 624(R5), F18
-	VFMLA V17.D2, V19.D2, V18.D2
-	VSHL $63, V16.D2, V17.D2
-	WORD $0x4ee0aa31 // cmlt v17.2d, v17.2d, #0
-	VMOV V14.B16, V19.B16
-	VBIT V17.B16, V18.B16, V19.B16
-	VBIT V17.B16, V14.B16, V18.B16
-	FMOVQ 640(R5), F14
-	VADD V14.D2, V16.D2, V17.D2
-	VSHL $62, V17.D2, V17.D2
-	VAND V0.B16, V17.B16, V17.B16
-	VEOR V17.B16, V18.B16, V18.B16
+	VADD V10.D2, V18.D2, V16.D2
 	VSHL $62, V16.D2, V16.D2
-	VEOR V11.B16, V16.B16, V16.B16
 	VAND V0.B16, V16.B16, V16.B16
-	VEOR V16.B16, V19.B16, V19.B16
-	WORD $0x4ee0d96e // fcmeq v14.2d, v11.2d, #0.0
-	WORD $0x6e6bfe6b // fdiv v11.2d, v19.2d, v11.2d
-	FMOVQ 624(R5), F16
-	VBIT V14.B16, V16.B16, V11.B16
-	VEOR V0.B16, V19.B16, V19.B16
-	WORD $0x6e6ade6e // fmul v14.2d, v19.2d, v10.2d
-	WORD $0x6ee0f9ce // fneg v14.2d, v14.2d
-	VFMLA V15.D2, V18.D2, V14.D2
-	WORD $0x6e6ade52 // fmul v18.2d, v18.2d, v10.2d
-	VFMLA V15.D2, V19.D2, V18.D2
-	WORD $0x6e6bfdce // fdiv v14.2d, v14.2d, v11.2d
-	WORD $0x6e6bfe52 // fdiv v18.2d, v18.2d, v11.2d
-	WORD $0x6eb0a9aa // umaxv s10, v13.4s
-	FMOVS F10, R7
+	VEOR V16.B16, V20.B16, V20.B16
+	VSHL $62, V18.D2, V18.D2
+	VEOR V13.B16, V18.B16, V18.B16
+	VAND V0.B16, V18.B16, V18.B16
+	VEOR V18.B16, V21.B16, V21.B16
+	WORD $0x4ee0d9b0 // fcmeq v16.2d, v13.2d, #0.0
+	WORD $0x6e6dfead // fdiv v13.2d, v21.2d, v13.2d
+	FMOVQ 640(R5), F18
+	VBIT V16.B16, V18.B16, V13.B16
+	VEOR V0.B16, V21.B16, V21.B16
+	WORD $0x6e6cdeb0 // fmul v16.2d, v21.2d, v12.2d
+	WORD $0x6ee0fa10 // fneg v16.2d, v16.2d
+	VFMLA V17.D2, V20.D2, V16.D2
+	WORD $0x6e6cde94 // fmul v20.2d, v20.2d, v12.2d
+	VFMLA V17.D2, V21.D2, V20.D2
+	WORD $0x6e6dfe10 // fdiv v16.2d, v16.2d, v13.2d
+	WORD $0x6e6dfe94 // fdiv v20.2d, v20.2d, v13.2d
+	WORD $0x6eb0a9ec // umaxv s12, v15.4s
+	FMOVS F12, R7
 	CBNZ R7, hard2
 	MOVD R0, R7
-	FMOVD F12, (R7)
-	ADD R6, R0, R7
 	FMOVD F14, (R7)
+	ADD R6, R0, R7
+	FMOVD F16, (R7)
 	ADD R6<<1, R0, R7
-	FMOVD F18, (R7)
+	FMOVD F20, (R7)
 
 done:
 	MOVD n+24(FP), R4
@@ -7248,24 +7146,24 @@ done:
 	RET
 
 hard:
-	FMOVQ (R0), F10
-	VBIF V13.B16, V12.B16, V10.B16
-	FMOVQ F10, (R0)
+	FMOVQ (R0), F12
+	VBIF V15.B16, V14.B16, V12.B16
+	FMOVQ F12, (R0)
 	ADD R6, R0, R7
-	FMOVQ (R7), F10
-	VBIF V13.B16, V14.B16, V10.B16
+	FMOVQ (R7), F12
+	VBIF V15.B16, V16.B16, V12.B16
 	ADD R6, R0, R7
-	FMOVQ F10, (R7)
+	FMOVQ F12, (R7)
 	ADD R6<<1, R0, R7
-	FMOVQ (R7), F10
-	VBIF V13.B16, V18.B16, V10.B16
+	FMOVQ (R7), F12
+	VBIF V15.B16, V20.B16, V12.B16
 	ADD R6<<1, R0, R7
-	FMOVQ F10, (R7)
+	FMOVQ F12, (R7)
 	MOVD ZR, R7
-	FMOVQ 656(R5), F10
-	VAND V13.B16, V10.B16, V10.B16
-	WORD $0x5ef1b94b // addp d11, v10.2d
-	FMOVD F11, R8
+	FMOVQ 656(R5), F12
+	VAND V15.B16, V12.B16, V12.B16
+	WORD $0x5ef1b98d // addp d13, v12.2d
+	FMOVD F13, R8
 	ORR R8<<0, R7, R7
 	MOVD n+24(FP), R4
 	MOVD R4, R8
@@ -7278,25 +7176,25 @@ hard:
 
 hard2:
 	MOVD R0, R7
-	FMOVD (R7), F10
-	VBIF V13.B16, V12.B16, V10.B16
+	FMOVD (R7), F12
+	VBIF V15.B16, V14.B16, V12.B16
 	MOVD R0, R7
-	FMOVD F10, (R7)
+	FMOVD F12, (R7)
 	ADD R6, R0, R7
-	FMOVD (R7), F10
-	VBIF V13.B16, V14.B16, V10.B16
+	FMOVD (R7), F12
+	VBIF V15.B16, V16.B16, V12.B16
 	ADD R6, R0, R7
-	FMOVD F10, (R7)
+	FMOVD F12, (R7)
 	ADD R6<<1, R0, R7
-	FMOVD (R7), F10
-	VBIF V13.B16, V18.B16, V10.B16
+	FMOVD (R7), F12
+	VBIF V15.B16, V20.B16, V12.B16
 	ADD R6<<1, R0, R7
-	FMOVD F10, (R7)
+	FMOVD F12, (R7)
 	MOVD ZR, R7
-	FMOVQ 656(R5), F10
-	VAND V13.B16, V10.B16, V10.B16
-	WORD $0x5ef1b94b // addp d11, v10.2d
-	FMOVD F11, R8
+	FMOVQ 656(R5), F12
+	VAND V15.B16, V12.B16, V12.B16
+	WORD $0x5ef1b98d // addp d13, v12.2d
+	FMOVD F13, R8
 	ORR R8<<0, R7, R7
 	MOVD n+24(FP), R4
 	MOVD R4, R8
@@ -7677,42 +7575,40 @@ TEXT ·inverseSE2F32NEON(SB), NOSPLIT, $0-64
 	MOVD stride+32(FP), R5
 	LSL $2, R5
 	ADD R5<<1, R5, R6
+	FMOVQ 16(R4), F0
 	CMP $4, R2
 	BLT next
 
 loop:
-	// 36 instructions for 4 matrices, 9 each
+	// 33 instructions for 4 matrices, 8.25 each
 	ADD R5, R1, R7
-	FMOVQ (R7), F0
-	FMOVQ 16(R4), F1
-	VEOR V1.B16, V0.B16, V2.B16
-	ADD R6, R1, R7
 	FMOVQ (R7), F1
-	WORD $0x6e21dc03 // fmul v3.4s, v0.4s, v1.4s
-	WORD $0x6ea0f864 // fneg v4.4s, v3.4s
-	VFMLA V1.S4, V0.S4, V4.S4
-	FMOVQ (R1), F5
+	VEOR V0.B16, V1.B16, V2.B16
+	ADD R6, R1, R7
+	FMOVQ (R7), F3
+	WORD $0x6e23dc24 // fmul v4.4s, v1.4s, v3.4s
+	WORD $0x6ea0f885 // fneg v5.4s, v4.4s
+	VFMLA V3.S4, V1.S4, V5.S4
+	FMOVQ (R1), F6
 	ADD R5<<1, R1, R7
-	FMOVQ (R7), F6
-	VFMLA V6.S4, V5.S4, V3.S4
-	WORD $0x4e24d463 // fadd v3.4s, v3.4s, v4.4s
-	FMOVQ 16(R4), F4
-	VEOR V4.B16, V3.B16, V3.B16
-	WORD $0x6e26dc04 // fmul v4.4s, v0.4s, v6.4s
-	VMOV V4.B16, V7.B16
-	VFMLS V6.S4, V0.S4, V7.S4
-	WORD $0x6ea0f884 // fneg v4.4s, v4.4s
-	VFMLA V1.S4, V5.S4, V4.S4
-	WORD $0x4e27d484 // fadd v4.4s, v4.4s, v7.4s
-	FMOVQ 16(R4), F0
+	FMOVQ (R7), F7
+	VFMLA V7.S4, V6.S4, V4.S4
+	WORD $0x4e25d484 // fadd v4.4s, v4.4s, v5.4s
 	VEOR V0.B16, V4.B16, V4.B16
-	FMOVQ F5, (R0)
+	WORD $0x6e27dc25 // fmul v5.4s, v1.4s, v7.4s
+	VMOV V5.B16, V8.B16
+	VFMLS V7.S4, V1.S4, V8.S4
+	WORD $0x6ea0f8a5 // fneg v5.4s, v5.4s
+	VFMLA V3.S4, V6.S4, V5.S4
+	WORD $0x4e28d4a5 // fadd v5.4s, v5.4s, v8.4s
+	VEOR V0.B16, V5.B16, V5.B16
+	FMOVQ F6, (R0)
 	ADD R5, R0, R7
 	FMOVQ F2, (R7)
 	ADD R5<<1, R0, R7
-	FMOVQ F3, (R7)
-	ADD R6, R0, R7
 	FMOVQ F4, (R7)
+	ADD R6, R0, R7
+	FMOVQ F5, (R7)
 	ADD $16, R0
 	ADD $16, R1
 	SUB $4, R2
@@ -7723,74 +7619,71 @@ next:
 	CBZ R2, done
 	ADD R5, R1, R7
 	TBZ $1, R2, loadOne
-	FMOVD.P 8(R7), F0
+	FMOVD.P 8(R7), F1
 	TBZ $0, R2, loaded
-	VLD1 (R7), V0.S[2]
+	VLD1 (R7), V1.S[2]
 	B loaded
 
 loadOne:
-	FMOVS (R7), F0
+	FMOVS (R7), F1
 
 loaded:
-	FMOVQ 16(R4), F1
-	VEOR V1.B16, V0.B16, V2.B16
+	VEOR V0.B16, V1.B16, V2.B16
 	ADD R6, R1, R7
 	TBZ $1, R2, loadOne2
-	FMOVD.P 8(R7), F1
+	FMOVD.P 8(R7), F3
 	TBZ $0, R2, loaded2
-	VLD1 (R7), V1.S[2]
+	VLD1 (R7), V3.S[2]
 	B loaded2
 
 loadOne2:
-	FMOVS (R7), F1
+	FMOVS (R7), F3
 
 loaded2:
-	WORD $0x6e21dc03 // fmul v3.4s, v0.4s, v1.4s
-	WORD $0x6ea0f864 // fneg v4.4s, v3.4s
-	VFMLA V1.S4, V0.S4, V4.S4
+	WORD $0x6e23dc24 // fmul v4.4s, v1.4s, v3.4s
+	WORD $0x6ea0f885 // fneg v5.4s, v4.4s
+	VFMLA V3.S4, V1.S4, V5.S4
 	MOVD R1, R7
 	TBZ $1, R2, loadOne3
-	FMOVD.P 8(R7), F5
+	FMOVD.P 8(R7), F6
 	TBZ $0, R2, loaded3
-	VLD1 (R7), V5.S[2]
+	VLD1 (R7), V6.S[2]
 	B loaded3
 
 loadOne3:
-	FMOVS (R7), F5
+	FMOVS (R7), F6
 
 loaded3:
 	ADD R5<<1, R1, R7
 	TBZ $1, R2, loadOne4
-	FMOVD.P 8(R7), F6
+	FMOVD.P 8(R7), F7
 	TBZ $0, R2, loaded4
-	VLD1 (R7), V6.S[2]
+	VLD1 (R7), V7.S[2]
 	B loaded4
 
 loadOne4:
-	FMOVS (R7), F6
+	FMOVS (R7), F7
 
 loaded4:
-	VFMLA V6.S4, V5.S4, V3.S4
-	WORD $0x4e24d463 // fadd v3.4s, v3.4s, v4.4s
-	FMOVQ 16(R4), F4
-	VEOR V4.B16, V3.B16, V3.B16
-	WORD $0x6e26dc04 // fmul v4.4s, v0.4s, v6.4s
-	VMOV V4.B16, V7.B16
-	VFMLS V6.S4, V0.S4, V7.S4
-	WORD $0x6ea0f884 // fneg v4.4s, v4.4s
-	VFMLA V1.S4, V5.S4, V4.S4
-	WORD $0x4e27d484 // fadd v4.4s, v4.4s, v7.4s
-	FMOVQ 16(R4), F0
+	VFMLA V7.S4, V6.S4, V4.S4
+	WORD $0x4e25d484 // fadd v4.4s, v4.4s, v5.4s
 	VEOR V0.B16, V4.B16, V4.B16
+	WORD $0x6e27dc25 // fmul v5.4s, v1.4s, v7.4s
+	VMOV V5.B16, V8.B16
+	VFMLS V7.S4, V1.S4, V8.S4
+	WORD $0x6ea0f8a5 // fneg v5.4s, v5.4s
+	VFMLA V3.S4, V6.S4, V5.S4
+	WORD $0x4e28d4a5 // fadd v5.4s, v5.4s, v8.4s
+	VEOR V0.B16, V5.B16, V5.B16
 	MOVD R0, R7
 	TBZ $1, R2, storeOne
-	FMOVD.P F5, 8(R7)
+	FMOVD.P F6, 8(R7)
 	TBZ $0, R2, stored
-	VST1 V5.S[2], (R7)
+	VST1 V6.S[2], (R7)
 	B stored
 
 storeOne:
-	FMOVS F5, (R7)
+	FMOVS F6, (R7)
 
 stored:
 	ADD R5, R0, R7
@@ -7806,24 +7699,24 @@ storeOne2:
 stored2:
 	ADD R5<<1, R0, R7
 	TBZ $1, R2, storeOne3
-	FMOVD.P F3, 8(R7)
+	FMOVD.P F4, 8(R7)
 	TBZ $0, R2, stored3
-	VST1 V3.S[2], (R7)
+	VST1 V4.S[2], (R7)
 	B stored3
 
 storeOne3:
-	FMOVS F3, (R7)
+	FMOVS F4, (R7)
 
 stored3:
 	ADD R6, R0, R7
 	TBZ $1, R2, storeOne4
-	FMOVD.P F4, 8(R7)
+	FMOVD.P F5, 8(R7)
 	TBZ $0, R2, stored4
-	VST1 V4.S[2], (R7)
+	VST1 V5.S[2], (R7)
 	B stored4
 
 storeOne4:
-	FMOVS F4, (R7)
+	FMOVS F5, (R7)
 
 stored4:
 
@@ -7843,42 +7736,40 @@ TEXT ·inverseSE2F64NEON(SB), NOSPLIT, $0-64
 	MOVD stride+32(FP), R5
 	LSL $3, R5
 	ADD R5<<1, R5, R6
+	FMOVQ 304(R4), F0
 	CMP $2, R2
 	BLT next
 
 loop:
-	// 36 instructions for 2 matrices, 18 each
+	// 33 instructions for 2 matrices, 16.5 each
 	ADD R5, R1, R7
-	FMOVQ (R7), F0
-	FMOVQ 304(R4), F1
-	VEOR V1.B16, V0.B16, V2.B16
-	ADD R6, R1, R7
 	FMOVQ (R7), F1
-	WORD $0x6e61dc03 // fmul v3.2d, v0.2d, v1.2d
-	WORD $0x6ee0f864 // fneg v4.2d, v3.2d
-	VFMLA V1.D2, V0.D2, V4.D2
-	FMOVQ (R1), F5
+	VEOR V0.B16, V1.B16, V2.B16
+	ADD R6, R1, R7
+	FMOVQ (R7), F3
+	WORD $0x6e63dc24 // fmul v4.2d, v1.2d, v3.2d
+	WORD $0x6ee0f885 // fneg v5.2d, v4.2d
+	VFMLA V3.D2, V1.D2, V5.D2
+	FMOVQ (R1), F6
 	ADD R5<<1, R1, R7
-	FMOVQ (R7), F6
-	VFMLA V6.D2, V5.D2, V3.D2
-	WORD $0x4e64d463 // fadd v3.2d, v3.2d, v4.2d
-	FMOVQ 304(R4), F4
-	VEOR V4.B16, V3.B16, V3.B16
-	WORD $0x6e66dc04 // fmul v4.2d, v0.2d, v6.2d
-	VMOV V4.B16, V7.B16
-	VFMLS V6.D2, V0.D2, V7.D2
-	WORD $0x6ee0f884 // fneg v4.2d, v4.2d
-	VFMLA V1.D2, V5.D2, V4.D2
-	WORD $0x4e67d484 // fadd v4.2d, v4.2d, v7.2d
-	FMOVQ 304(R4), F0
+	FMOVQ (R7), F7
+	VFMLA V7.D2, V6.D2, V4.D2
+	WORD $0x4e65d484 // fadd v4.2d, v4.2d, v5.2d
 	VEOR V0.B16, V4.B16, V4.B16
-	FMOVQ F5, (R0)
+	WORD $0x6e67dc25 // fmul v5.2d, v1.2d, v7.2d
+	VMOV V5.B16, V8.B16
+	VFMLS V7.D2, V1.D2, V8.D2
+	WORD $0x6ee0f8a5 // fneg v5.2d, v5.2d
+	VFMLA V3.D2, V6.D2, V5.D2
+	WORD $0x4e68d4a5 // fadd v5.2d, v5.2d, v8.2d
+	VEOR V0.B16, V5.B16, V5.B16
+	FMOVQ F6, (R0)
 	ADD R5, R0, R7
 	FMOVQ F2, (R7)
 	ADD R5<<1, R0, R7
-	FMOVQ F3, (R7)
-	ADD R6, R0, R7
 	FMOVQ F4, (R7)
+	ADD R6, R0, R7
+	FMOVQ F5, (R7)
 	ADD $16, R0
 	ADD $16, R1
 	SUB $2, R2
@@ -7888,38 +7779,35 @@ loop:
 next:
 	CBZ R2, done
 	ADD R5, R1, R7
-	FMOVD (R7), F0
-	FMOVQ 304(R4), F1
-	VEOR V1.B16, V0.B16, V2.B16
-	ADD R6, R1, R7
 	FMOVD (R7), F1
-	WORD $0x6e61dc03 // fmul v3.2d, v0.2d, v1.2d
-	WORD $0x6ee0f864 // fneg v4.2d, v3.2d
-	VFMLA V1.D2, V0.D2, V4.D2
+	VEOR V0.B16, V1.B16, V2.B16
+	ADD R6, R1, R7
+	FMOVD (R7), F3
+	WORD $0x6e63dc24 // fmul v4.2d, v1.2d, v3.2d
+	WORD $0x6ee0f885 // fneg v5.2d, v4.2d
+	VFMLA V3.D2, V1.D2, V5.D2
 	MOVD R1, R7
-	FMOVD (R7), F5
-	ADD R5<<1, R1, R7
 	FMOVD (R7), F6
-	VFMLA V6.D2, V5.D2, V3.D2
-	WORD $0x4e64d463 // fadd v3.2d, v3.2d, v4.2d
-	FMOVQ 304(R4), F4
-	VEOR V4.B16, V3.B16, V3.B16
-	WORD $0x6e66dc04 // fmul v4.2d, v0.2d, v6.2d
-	VMOV V4.B16, V7.B16
-	VFMLS V6.D2, V0.D2, V7.D2
-	WORD $0x6ee0f884 // fneg v4.2d, v4.2d
-	VFMLA V1.D2, V5.D2, V4.D2
-	WORD $0x4e67d484 // fadd v4.2d, v4.2d, v7.2d
-	FMOVQ 304(R4), F0
+	ADD R5<<1, R1, R7
+	FMOVD (R7), F7
+	VFMLA V7.D2, V6.D2, V4.D2
+	WORD $0x4e65d484 // fadd v4.2d, v4.2d, v5.2d
 	VEOR V0.B16, V4.B16, V4.B16
+	WORD $0x6e67dc25 // fmul v5.2d, v1.2d, v7.2d
+	VMOV V5.B16, V8.B16
+	VFMLS V7.D2, V1.D2, V8.D2
+	WORD $0x6ee0f8a5 // fneg v5.2d, v5.2d
+	VFMLA V3.D2, V6.D2, V5.D2
+	WORD $0x4e68d4a5 // fadd v5.2d, v5.2d, v8.2d
+	VEOR V0.B16, V5.B16, V5.B16
 	MOVD R0, R7
-	FMOVD F5, (R7)
+	FMOVD F6, (R7)
 	ADD R5, R0, R7
 	FMOVD F2, (R7)
 	ADD R5<<1, R0, R7
-	FMOVD F3, (R7)
-	ADD R6, R0, R7
 	FMOVD F4, (R7)
+	ADD R6, R0, R7
+	FMOVD F5, (R7)
 
 done:
 	MOVD n+24(FP), R3
@@ -8184,223 +8072,221 @@ TEXT ·expSim2F32NEON(SB), NOSPLIT, $0-64
 	LSL $2, R5
 	ADD R5<<1, R5, R6
 	FMOVQ (R4), F0
-	FMOVQ 240(R4), F1
+	FMOVQ 256(R4), F1
 	FMOVQ 64(R4), F2
-	FMOVQ 16(R4), F3
-	FMOVQ 1760(R4), F4
+	FMOVQ 1632(R4), F3
+	FMOVQ 16(R4), F4
 	FMOVQ 48(R4), F5
 	FMOVQ 80(R4), F6
 	FMOVQ 96(R4), F7
 	FMOVQ 112(R4), F8
 	FMOVQ 128(R4), F9
+	FMOVQ 144(R4), F10
+	FMOVQ 160(R4), F11
 	CMP $4, R2
 	BLT next
 
 loop:
-	// 208 instructions for 4 matrices, 52 each
-	FMOVQ (R1), F10
-	VAND V0.B16, V10.B16, V11.B16
-	FMOVQ 2128(R4), F12
-	WORD $0x6e2be58b // fcmge v11.4s, v12.4s, v11.4s
-	WORD $0x6e20596b // mvn v11.16b, v11.16b
-	ADD R5, R1, R7
-	FMOVQ (R7), F12
+	// 204 instructions for 4 matrices, 51 each
+	FMOVQ (R1), F12
 	VAND V0.B16, V12.B16, V13.B16
-	FMOVQ 32(R4), F14
+	FMOVQ 2128(R4), F14
 	WORD $0x6e2de5cd // fcmge v13.4s, v14.4s, v13.4s
 	WORD $0x6e2059ad // mvn v13.16b, v13.16b
-	VORR V13.B16, V11.B16, V11.B16
-	VMOV V2.B16, V13.B16
-	FMOVQ 1200(R4), F14
-	VFMLA V14.S4, V10.S4, V13.S4
-	WORD $0x4ea2d5ad // fsub v13.4s, v13.4s, v2.4s
-	VMOV V10.B16, V14.B16
-	FMOVQ 1216(R4), F15
-	VFMLS V15.S4, V13.S4, V14.S4
-	FMOVQ 1232(R4), F15
-	VFMLS V15.S4, V13.S4, V14.S4
-	FMOVQ 1264(R4), F15
-	FMOVQ 1248(R4), F16
-	VFMLA V14.S4, V16.S4, V15.S4
-	FMOVQ 1280(R4), F16
-	VFMLA V14.S4, V15.S4, V16.S4
-	FMOVQ 1296(R4), F15
-	VFMLA V14.S4, V16.S4, V15.S4
-	FMOVQ 1312(R4), F16
-	VFMLA V14.S4, V15.S4, V16.S4
+	ADD R5, R1, R7
+	FMOVQ (R7), F14
+	VAND V0.B16, V14.B16, V15.B16
+	FMOVQ 32(R4), F16
+	WORD $0x6e2fe60f // fcmge v15.4s, v16.4s, v15.4s
+	WORD $0x6e2059ef // mvn v15.16b, v15.16b
+	VORR V15.B16, V13.B16, V13.B16
 	VMOV V2.B16, V15.B16
-	VFMLA V4.S4, V13.S4, V15.S4
-	WORD $0x4ea2d5f1 // fsub v17.4s, v15.4s, v2.4s
-	WORD $0x4eb1d5ad // fsub v13.4s, v13.4s, v17.4s
-	WORD $0x4e22d5ad // fadd v13.4s, v13.4s, v2.4s
+	FMOVQ 1200(R4), F16
+	VFMLA V16.S4, V12.S4, V15.S4
+	WORD $0x4ea2d5ef // fsub v15.4s, v15.4s, v2.4s
+	VMOV V12.B16, V16.B16
+	FMOVQ 1216(R4), F17
+	VFMLS V17.S4, V15.S4, V16.S4
+	FMOVQ 1232(R4), F17
+	VFMLS V17.S4, V15.S4, V16.S4
+	FMOVQ 1264(R4), F17
+	FMOVQ 1248(R4), F18
+	VFMLA V16.S4, V18.S4, V17.S4
+	FMOVQ 1280(R4), F18
+	VFMLA V16.S4, V17.S4, V18.S4
+	FMOVQ 1296(R4), F17
+	VFMLA V16.S4, V18.S4, V17.S4
+	FMOVQ 1312(R4), F18
+	VFMLA V16.S4, V17.S4, V18.S4
+	VMOV V2.B16, V17.B16
+	VFMLA V3.S4, V15.S4, V17.S4
+	WORD $0x4ea2d633 // fsub v19.4s, v17.4s, v2.4s
+	WORD $0x4eb3d5ef // fsub v15.4s, v15.4s, v19.4s
+	WORD $0x4e22d5ef // fadd v15.4s, v15.4s, v2.4s
+	VSHL $23, V17.S4, V17.S4
+	VADD V1.S4, V17.S4, V17.S4
+	WORD $0x6e31dc31 // fmul v17.4s, v1.4s, v17.4s
 	VSHL $23, V15.S4, V15.S4
 	VADD V1.S4, V15.S4, V15.S4
-	WORD $0x6e2fdc2f // fmul v15.4s, v1.4s, v15.4s
-	VSHL $23, V13.S4, V13.S4
-	VADD V1.S4, V13.S4, V13.S4
-	WORD $0x6e2dddef // fmul v15.4s, v15.4s, v13.4s
-	WORD $0x6e2eddcd // fmul v13.4s, v14.4s, v14.4s
-	VMOV V14.B16, V17.B16
-	VFMLA V16.S4, V13.S4, V17.S4
 	WORD $0x6e2fde31 // fmul v17.4s, v17.4s, v15.4s
-	WORD $0x6e2fddad // fmul v13.4s, v13.4s, v15.4s
-	WORD $0x4ea1d5f2 // fsub v18.4s, v15.4s, v1.4s
-	VFMLA V15.S4, V14.S4, V18.S4
-	VFMLA V16.S4, V13.S4, V18.S4
-	WORD $0x6e24dd8d // fmul v13.4s, v12.4s, v4.4s
-	VAND V0.B16, V13.B16, V14.B16
+	WORD $0x6e30de0f // fmul v15.4s, v16.4s, v16.4s
+	VMOV V16.B16, V19.B16
+	VFMLA V18.S4, V15.S4, V19.S4
+	WORD $0x6e31de73 // fmul v19.4s, v19.4s, v17.4s
+	WORD $0x6e31ddef // fmul v15.4s, v15.4s, v17.4s
+	WORD $0x4ea1d634 // fsub v20.4s, v17.4s, v1.4s
+	VFMLA V17.S4, V16.S4, V20.S4
+	VFMLA V18.S4, V15.S4, V20.S4
+	WORD $0x6e23ddcf // fmul v15.4s, v14.4s, v3.4s
+	VAND V0.B16, V15.B16, V16.B16
+	VMOV V2.B16, V18.B16
+	VFMLA V5.S4, V16.S4, V18.S4
+	WORD $0x4ea2d655 // fsub v21.4s, v18.4s, v2.4s
+	VFMLS V6.S4, V21.S4, V16.S4
+	VFMLS V7.S4, V21.S4, V16.S4
+	VFMLS V8.S4, V21.S4, V16.S4
+	WORD $0x6e30de15 // fmul v21.4s, v16.4s, v16.4s
+	FMOVQ 176(R4), F22
+	VFMLA V21.S4, V9.S4, V22.S4
+	FMOVQ 192(R4), F23
+	VFMLA V21.S4, V22.S4, V23.S4
+	WORD $0x6e37deb7 // fmul v23.4s, v21.4s, v23.4s
+	VFMLA V23.S4, V16.S4, V16.S4
+	FMOVQ 208(R4), F22
+	VFMLA V21.S4, V10.S4, V22.S4
+	FMOVQ 224(R4), F23
+	VFMLA V21.S4, V22.S4, V23.S4
+	FMOVQ 240(R4), F22
+	VFMLA V21.S4, V23.S4, V22.S4
+	VMOV V1.B16, V23.B16
+	VFMLA V21.S4, V22.S4, V23.S4
+	VSHL $31, V18.S4, V21.S4
+	WORD $0x4ea0aab5 // cmlt v21.4s, v21.4s, #0
+	VMOV V16.B16, V22.B16
+	VBIT V21.B16, V23.B16, V22.B16
+	VBIT V21.B16, V16.B16, V23.B16
+	VSHL $30, V18.S4, V16.S4
+	VADD V11.S4, V18.S4, V18.S4
+	VSHL $30, V18.S4, V18.S4
+	VAND V4.B16, V18.B16, V18.B16
+	VEOR V18.B16, V23.B16, V23.B16
+	VEOR V15.B16, V16.B16, V16.B16
+	VAND V4.B16, V16.B16, V16.B16
+	VEOR V16.B16, V22.B16, V22.B16
+	VAND V0.B16, V14.B16, V15.B16
 	VMOV V2.B16, V16.B16
-	VFMLA V5.S4, V14.S4, V16.S4
-	WORD $0x4ea2d613 // fsub v19.4s, v16.4s, v2.4s
-	VFMLS V6.S4, V19.S4, V14.S4
-	VFMLS V7.S4, V19.S4, V14.S4
-	VFMLS V8.S4, V19.S4, V14.S4
-	WORD $0x6e2eddd3 // fmul v19.4s, v14.4s, v14.4s
-	FMOVQ 160(R4), F20
-	VFMLA V19.S4, V9.S4, V20.S4
+	VFMLA V5.S4, V15.S4, V16.S4
+	WORD $0x4ea2d612 // fsub v18.4s, v16.4s, v2.4s
+	VFMLS V6.S4, V18.S4, V15.S4
+	VFMLS V7.S4, V18.S4, V15.S4
+	VFMLS V8.S4, V18.S4, V15.S4
+	WORD $0x6e2fddf2 // fmul v18.4s, v15.4s, v15.4s
 	FMOVQ 176(R4), F21
-	VFMLA V19.S4, V20.S4, V21.S4
-	WORD $0x6e35de75 // fmul v21.4s, v19.4s, v21.4s
-	VFMLA V21.S4, V14.S4, V14.S4
-	FMOVQ 192(R4), F20
-	FMOVQ 144(R4), F21
-	VFMLA V19.S4, V21.S4, V20.S4
+	VFMLA V18.S4, V9.S4, V21.S4
+	FMOVQ 192(R4), F23
+	VFMLA V18.S4, V21.S4, V23.S4
+	WORD $0x6e37de57 // fmul v23.4s, v18.4s, v23.4s
+	VFMLA V23.S4, V15.S4, V15.S4
 	FMOVQ 208(R4), F21
-	VFMLA V19.S4, V20.S4, V21.S4
-	FMOVQ 224(R4), F20
-	VFMLA V19.S4, V21.S4, V20.S4
-	VMOV V1.B16, V21.B16
-	VFMLA V19.S4, V20.S4, V21.S4
-	VSHL $31, V16.S4, V19.S4
-	WORD $0x4ea0aa73 // cmlt v19.4s, v19.4s, #0
-	VMOV V14.B16, V20.B16
-	VBIT V19.B16, V21.B16, V20.B16
-	VBIT V19.B16, V14.B16, V21.B16
-	VSHL $30, V16.S4, V14.S4
-	FMOVQ 256(R4), F19
-	VADD V19.S4, V16.S4, V16.S4
+	VFMLA V18.S4, V10.S4, V21.S4
+	FMOVQ 224(R4), F23
+	VFMLA V18.S4, V21.S4, V23.S4
+	FMOVQ 240(R4), F21
+	VFMLA V18.S4, V23.S4, V21.S4
+	VMOV V1.B16, V23.B16
+	VFMLA V18.S4, V21.S4, V23.S4
+	VSHL $31, V16.S4, V18.S4
+	WORD $0x4ea0aa52 // cmlt v18.4s, v18.4s, #0
+	VMOV V15.B16, V21.B16
+	VBIT V18.B16, V23.B16, V21.B16
+	VBIT V18.B16, V15.B16, V23.B16
+	VSHL $30, V16.S4, V15.S4
+	VADD V11.S4, V16.S4, V16.S4
 	VSHL $30, V16.S4, V16.S4
-	VAND V3.B16, V16.B16, V16.B16
-	VEOR V16.B16, V21.B16, V21.B16
-	VEOR V13.B16, V14.B16, V14.B16
-	VAND V3.B16, V14.B16, V14.B16
-	VEOR V14.B16, V20.B16, V20.B16
-	VAND V0.B16, V12.B16, V13.B16
-	VMOV V2.B16, V14.B16
-	VFMLA V5.S4, V13.S4, V14.S4
-	WORD $0x4ea2d5d0 // fsub v16.4s, v14.4s, v2.4s
-	VFMLS V6.S4, V16.S4, V13.S4
-	VFMLS V7.S4, V16.S4, V13.S4
-	VFMLS V8.S4, V16.S4, V13.S4
-	WORD $0x6e2dddb0 // fmul v16.4s, v13.4s, v13.4s
-	FMOVQ 160(R4), F19
-	VFMLA V16.S4, V9.S4, V19.S4
-	FMOVQ 176(R4), F21
-	VFMLA V16.S4, V19.S4, V21.S4
-	WORD $0x6e35de15 // fmul v21.4s, v16.4s, v21.4s
-	VFMLA V21.S4, V13.S4, V13.S4
-	FMOVQ 192(R4), F19
-	FMOVQ 144(R4), F21
-	VFMLA V16.S4, V21.S4, V19.S4
-	FMOVQ 208(R4), F21
-	VFMLA V16.S4, V19.S4, V21.S4
-	FMOVQ 224(R4), F19
-	VFMLA V16.S4, V21.S4, V19.S4
-	VMOV V1.B16, V21.B16
-	VFMLA V16.S4, V19.S4, V21.S4
-	VSHL $31, V14.S4, V16.S4
-	WORD $0x4ea0aa10 // cmlt v16.4s, v16.4s, #0
-	VMOV V13.B16, V19.B16
-	VBIT V16.B16, V21.B16, V19.B16
-	VBIT V16.B16, V13.B16, V21.B16
-	VSHL $30, V14.S4, V13.S4
-	FMOVQ 256(R4), F16
-	VADD V16.S4, V14.S4, V14.S4
-	VSHL $30, V14.S4, V14.S4
-	VAND V3.B16, V14.B16, V14.B16
-	VEOR V14.B16, V21.B16, V21.B16
-	VEOR V12.B16, V13.B16, V13.B16
-	VAND V3.B16, V13.B16, V13.B16
-	VEOR V13.B16, V19.B16, V19.B16
-	WORD $0x6e35dded // fmul v13.4s, v15.4s, v21.4s
-	VFMLA V21.S4, V17.S4, V13.S4
-	WORD $0x6e33ddef // fmul v15.4s, v15.4s, v19.4s
-	VFMLA V19.S4, V17.S4, V15.S4
-	WORD $0x6eb5e48e // fcmgt v14.4s, v4.4s, v21.4s
-	WORD $0x4ea1d5b0 // fsub v16.4s, v13.4s, v1.4s
-	WORD $0x4e34d691 // fadd v17.4s, v20.4s, v20.4s
-	WORD $0x6e35de52 // fmul v18.4s, v18.4s, v21.4s
-	VFMLS V20.S4, V17.S4, V18.S4
-	VBIT V14.B16, V16.B16, V18.B16
-	VAND V0.B16, V10.B16, V14.B16
+	VAND V4.B16, V16.B16, V16.B16
+	VEOR V16.B16, V23.B16, V23.B16
+	VEOR V14.B16, V15.B16, V15.B16
+	VAND V4.B16, V15.B16, V15.B16
+	VEOR V15.B16, V21.B16, V21.B16
+	WORD $0x6e37de2f // fmul v15.4s, v17.4s, v23.4s
+	VFMLA V23.S4, V19.S4, V15.S4
+	WORD $0x6e35de31 // fmul v17.4s, v17.4s, v21.4s
+	VFMLA V21.S4, V19.S4, V17.S4
+	WORD $0x6eb7e470 // fcmgt v16.4s, v3.4s, v23.4s
+	WORD $0x4ea1d5f2 // fsub v18.4s, v15.4s, v1.4s
+	WORD $0x4e36d6d3 // fadd v19.4s, v22.4s, v22.4s
+	WORD $0x6e37de94 // fmul v20.4s, v20.4s, v23.4s
+	VFMLS V22.S4, V19.S4, V20.S4
+	VBIT V16.B16, V18.B16, V20.B16
 	VAND V0.B16, V12.B16, V16.B16
-	WORD $0x6eb0e5d1 // fcmgt v17.4s, v14.4s, v16.4s
-	VBSL V16.B16, V14.B16, V17.B16
-	FMOVQ 2144(R4), F14
-	WORD $0x6eb1e5d1 // fcmgt v17.4s, v14.4s, v17.4s
-	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
-	WORD $0x6ea0f9d0 // fneg v16.4s, v14.4s
+	VAND V0.B16, V14.B16, V18.B16
+	WORD $0x6eb2e613 // fcmgt v19.4s, v16.4s, v18.4s
+	VBSL V18.B16, V16.B16, V19.B16
+	FMOVQ 2144(R4), F16
+	WORD $0x6eb3e613 // fcmgt v19.4s, v16.4s, v19.4s
+	WORD $0x6e2eddd0 // fmul v16.4s, v14.4s, v14.4s
+	WORD $0x6ea0fa12 // fneg v18.4s, v16.4s
+	VFMLA V14.S4, V14.S4, V18.S4
 	VFMLA V12.S4, V12.S4, V16.S4
-	VFMLA V10.S4, V10.S4, V14.S4
-	WORD $0x4e30d5ce // fadd v14.4s, v14.4s, v16.4s
-	VBIT V17.B16, V1.B16, V14.B16
-	WORD $0x6e2cddf0 // fmul v16.4s, v15.4s, v12.4s
-	WORD $0x6ea0fa13 // fneg v19.4s, v16.4s
-	VFMLA V12.S4, V15.S4, V19.S4
-	VFMLA V10.S4, V18.S4, V16.S4
-	WORD $0x4e33d610 // fadd v16.4s, v16.4s, v19.4s
-	WORD $0x6e2efe10 // fdiv v16.4s, v16.4s, v14.4s
-	WORD $0x6e2cde53 // fmul v19.4s, v18.4s, v12.4s
-	VMOV V19.B16, V20.B16
-	VFMLS V12.S4, V18.S4, V20.S4
-	WORD $0x6ea0fa73 // fneg v19.4s, v19.4s
-	VFMLA V10.S4, V15.S4, V19.S4
-	WORD $0x4e34d673 // fadd v19.4s, v19.4s, v20.4s
-	WORD $0x6e2efe73 // fdiv v19.4s, v19.4s, v14.4s
-	FMOVQ 2160(R4), F14
-	FMOVQ 2176(R4), F18
-	VFMLA V18.S4, V10.S4, V14.S4
-	FMOVQ 2176(R4), F18
-	WORD $0x6e32dd94 // fmul v20.4s, v12.4s, v18.4s
-	WORD $0x6e2cde92 // fmul v18.4s, v20.4s, v12.4s
-	WORD $0x6ea0fa52 // fneg v18.4s, v18.4s
-	VFMLA V10.S4, V14.S4, V18.S4
-	WORD $0x4e24d652 // fadd v18.4s, v18.4s, v4.4s
-	WORD $0x6e2ade94 // fmul v20.4s, v20.4s, v10.4s
-	VFMLA V12.S4, V14.S4, V20.S4
-	WORD $0x6e2cde8e // fmul v14.4s, v20.4s, v12.4s
-	WORD $0x6ea0f9ce // fneg v14.4s, v14.4s
-	VFMLA V10.S4, V18.S4, V14.S4
-	WORD $0x4e21d5ce // fadd v14.4s, v14.4s, v1.4s
-	WORD $0x6e2ade94 // fmul v20.4s, v20.4s, v10.4s
-	VFMLA V12.S4, V18.S4, V20.S4
-	VBIT V17.B16, V14.B16, V16.B16
-	VBIT V17.B16, V20.B16, V19.B16
+	WORD $0x4e32d610 // fadd v16.4s, v16.4s, v18.4s
+	VBIT V19.B16, V1.B16, V16.B16
+	WORD $0x6e2ede32 // fmul v18.4s, v17.4s, v14.4s
+	WORD $0x6ea0fa55 // fneg v21.4s, v18.4s
+	VFMLA V14.S4, V17.S4, V21.S4
+	VFMLA V12.S4, V20.S4, V18.S4
+	WORD $0x4e35d652 // fadd v18.4s, v18.4s, v21.4s
+	WORD $0x6e30fe52 // fdiv v18.4s, v18.4s, v16.4s
+	WORD $0x6e2ede95 // fmul v21.4s, v20.4s, v14.4s
+	VMOV V21.B16, V22.B16
+	VFMLS V14.S4, V20.S4, V22.S4
+	WORD $0x6ea0fab5 // fneg v21.4s, v21.4s
+	VFMLA V12.S4, V17.S4, V21.S4
+	WORD $0x4e36d6b5 // fadd v21.4s, v21.4s, v22.4s
+	WORD $0x6e30feb5 // fdiv v21.4s, v21.4s, v16.4s
+	FMOVQ 2160(R4), F16
+	FMOVQ 2176(R4), F20
+	VFMLA V20.S4, V12.S4, V16.S4
+	FMOVQ 2176(R4), F20
+	WORD $0x6e34ddd6 // fmul v22.4s, v14.4s, v20.4s
+	WORD $0x6e2eded4 // fmul v20.4s, v22.4s, v14.4s
+	WORD $0x6ea0fa94 // fneg v20.4s, v20.4s
+	VFMLA V12.S4, V16.S4, V20.S4
+	WORD $0x4e23d694 // fadd v20.4s, v20.4s, v3.4s
+	WORD $0x6e2cded6 // fmul v22.4s, v22.4s, v12.4s
+	VFMLA V14.S4, V16.S4, V22.S4
+	WORD $0x6e2eded0 // fmul v16.4s, v22.4s, v14.4s
+	WORD $0x6ea0fa10 // fneg v16.4s, v16.4s
+	VFMLA V12.S4, V20.S4, V16.S4
+	WORD $0x4e21d610 // fadd v16.4s, v16.4s, v1.4s
+	WORD $0x6e2cded6 // fmul v22.4s, v22.4s, v12.4s
+	VFMLA V14.S4, V20.S4, V22.S4
+	VBIT V19.B16, V16.B16, V18.B16
+	VBIT V19.B16, V22.B16, V21.B16
 	ADD R6, R1, R7
-	FMOVQ (R7), F10
-	WORD $0x6e2ade6c // fmul v12.4s, v19.4s, v10.4s
-	VMOV V12.B16, V14.B16
-	VFMLS V10.S4, V19.S4, V14.S4
+	FMOVQ (R7), F12
+	WORD $0x6e2cdeae // fmul v14.4s, v21.4s, v12.4s
+	VMOV V14.B16, V16.B16
+	VFMLS V12.S4, V21.S4, V16.S4
 	ADD R5<<1, R1, R7
-	FMOVQ (R7), F17
-	WORD $0x6ea0f98c // fneg v12.4s, v12.4s
-	VFMLA V17.S4, V16.S4, V12.S4
-	WORD $0x4e2ed58c // fadd v12.4s, v12.4s, v14.4s
-	WORD $0x6e2ade0e // fmul v14.4s, v16.4s, v10.4s
-	WORD $0x6ea0f9d2 // fneg v18.4s, v14.4s
-	VFMLA V10.S4, V16.S4, V18.S4
-	VFMLA V17.S4, V19.S4, V14.S4
-	WORD $0x4e32d5ce // fadd v14.4s, v14.4s, v18.4s
-	WORD $0x6eb0a96a // umaxv s10, v11.4s
-	FMOVS F10, R7
+	FMOVQ (R7), F19
+	WORD $0x6ea0f9ce // fneg v14.4s, v14.4s
+	VFMLA V19.S4, V18.S4, V14.S4
+	WORD $0x4e30d5ce // fadd v14.4s, v14.4s, v16.4s
+	WORD $0x6e2cde50 // fmul v16.4s, v18.4s, v12.4s
+	WORD $0x6ea0fa14 // fneg v20.4s, v16.4s
+	VFMLA V12.S4, V18.S4, V20.S4
+	VFMLA V19.S4, V21.S4, V16.S4
+	WORD $0x4e34d610 // fadd v16.4s, v16.4s, v20.4s
+	WORD $0x6eb0a9ac // umaxv s12, v13.4s
+	FMOVS F12, R7
 	CBNZ R7, hard
-	FMOVQ F13, (R0)
+	FMOVQ F15, (R0)
 	ADD R5, R0, R7
-	FMOVQ F15, (R7)
+	FMOVQ F17, (R7)
 	ADD R5<<1, R0, R7
-	FMOVQ F12, (R7)
-	ADD R6, R0, R7
 	FMOVQ F14, (R7)
+	ADD R6, R0, R7
+	FMOVQ F16, (R7)
 	ADD $16, R0
 	ADD $16, R1
 	SUB $4, R2
@@ -8411,279 +8297,275 @@ next:
 	CBZ R2, done
 	MOVD R1, R7
 	TBZ $1, R2, loadOne
-	FMOVD.P 8(R7), F10
+	FMOVD.P 8(R7), F12
 	TBZ $0, R2, loaded
-	VLD1 (R7), V10.S[2]
+	VLD1 (R7), V12.S[2]
 	B loaded
 
 loadOne:
-	FMOVS (R7), F10
+	FMOVS (R7), F12
 
 loaded:
-	VAND V0.B16, V10.B16, V11.B16
-	FMOVQ 2128(R4), F12
-	WORD $0x6e2be58b // fcmge v11.4s, v12.4s, v11.4s
-	WORD $0x6e20596b // mvn v11.16b, v11.16b
+	VAND V0.B16, V12.B16, V13.B16
+	FMOVQ 2128(R4), F14
+	WORD $0x6e2de5cd // fcmge v13.4s, v14.4s, v13.4s
+	WORD $0x6e2059ad // mvn v13.16b, v13.16b
 	ADD R5, R1, R7
 	TBZ $1, R2, loadOne2
-	FMOVD.P 8(R7), F12
+	FMOVD.P 8(R7), F14
 	TBZ $0, R2, loaded2
-	VLD1 (R7), V12.S[2]
+	VLD1 (R7), V14.S[2]
 	B loaded2
 
 loadOne2:
-	FMOVS (R7), F12
+	FMOVS (R7), F14
 
 loaded2:
-	VAND V0.B16, V12.B16, V13.B16
-	FMOVQ 32(R4), F14
-	WORD $0x6e2de5cd // fcmge v13.4s, v14.4s, v13.4s
-	WORD $0x6e2059ad // mvn v13.16b, v13.16b
-	VORR V13.B16, V11.B16, V11.B16
-	VMOV V2.B16, V13.B16
-	FMOVQ 1200(R4), F14
-	VFMLA V14.S4, V10.S4, V13.S4
-	WORD $0x4ea2d5ad // fsub v13.4s, v13.4s, v2.4s
-	VMOV V10.B16, V14.B16
-	FMOVQ 1216(R4), F15
-	VFMLS V15.S4, V13.S4, V14.S4
-	FMOVQ 1232(R4), F15
-	VFMLS V15.S4, V13.S4, V14.S4
-	FMOVQ 1264(R4), F15
-	FMOVQ 1248(R4), F16
-	VFMLA V14.S4, V16.S4, V15.S4
-	FMOVQ 1280(R4), F16
-	VFMLA V14.S4, V15.S4, V16.S4
-	FMOVQ 1296(R4), F15
-	VFMLA V14.S4, V16.S4, V15.S4
-	FMOVQ 1312(R4), F16
-	VFMLA V14.S4, V15.S4, V16.S4
+	VAND V0.B16, V14.B16, V15.B16
+	FMOVQ 32(R4), F16
+	WORD $0x6e2fe60f // fcmge v15.4s, v16.4s, v15.4s
+	WORD $0x6e2059ef // mvn v15.16b, v15.16b
+	VORR V15.B16, V13.B16, V13.B16
 	VMOV V2.B16, V15.B16
-	VFMLA V4.S4, V13.S4, V15.S4
-	WORD $0x4ea2d5f1 // fsub v17.4s, v15.4s, v2.4s
-	WORD $0x4eb1d5ad // fsub v13.4s, v13.4s, v17.4s
-	WORD $0x4e22d5ad // fadd v13.4s, v13.4s, v2.4s
+	FMOVQ 1200(R4), F16
+	VFMLA V16.S4, V12.S4, V15.S4
+	WORD $0x4ea2d5ef // fsub v15.4s, v15.4s, v2.4s
+	VMOV V12.B16, V16.B16
+	FMOVQ 1216(R4), F17
+	VFMLS V17.S4, V15.S4, V16.S4
+	FMOVQ 1232(R4), F17
+	VFMLS V17.S4, V15.S4, V16.S4
+	FMOVQ 1264(R4), F17
+	FMOVQ 1248(R4), F18
+	VFMLA V16.S4, V18.S4, V17.S4
+	FMOVQ 1280(R4), F18
+	VFMLA V16.S4, V17.S4, V18.S4
+	FMOVQ 1296(R4), F17
+	VFMLA V16.S4, V18.S4, V17.S4
+	FMOVQ 1312(R4), F18
+	VFMLA V16.S4, V17.S4, V18.S4
+	VMOV V2.B16, V17.B16
+	VFMLA V3.S4, V15.S4, V17.S4
+	WORD $0x4ea2d633 // fsub v19.4s, v17.4s, v2.4s
+	WORD $0x4eb3d5ef // fsub v15.4s, v15.4s, v19.4s
+	WORD $0x4e22d5ef // fadd v15.4s, v15.4s, v2.4s
+	VSHL $23, V17.S4, V17.S4
+	VADD V1.S4, V17.S4, V17.S4
+	WORD $0x6e31dc31 // fmul v17.4s, v1.4s, v17.4s
 	VSHL $23, V15.S4, V15.S4
 	VADD V1.S4, V15.S4, V15.S4
-	WORD $0x6e2fdc2f // fmul v15.4s, v1.4s, v15.4s
-	VSHL $23, V13.S4, V13.S4
-	VADD V1.S4, V13.S4, V13.S4
-	WORD $0x6e2dddef // fmul v15.4s, v15.4s, v13.4s
-	WORD $0x6e2eddcd // fmul v13.4s, v14.4s, v14.4s
-	VMOV V14.B16, V17.B16
-	VFMLA V16.S4, V13.S4, V17.S4
 	WORD $0x6e2fde31 // fmul v17.4s, v17.4s, v15.4s
-	WORD $0x6e2fddad // fmul v13.4s, v13.4s, v15.4s
-	WORD $0x4ea1d5f2 // fsub v18.4s, v15.4s, v1.4s
-	VFMLA V15.S4, V14.S4, V18.S4
-	VFMLA V16.S4, V13.S4, V18.S4
-	WORD $0x6e24dd8d // fmul v13.4s, v12.4s, v4.4s
-	VAND V0.B16, V13.B16, V14.B16
+	WORD $0x6e30de0f // fmul v15.4s, v16.4s, v16.4s
+	VMOV V16.B16, V19.B16
+	VFMLA V18.S4, V15.S4, V19.S4
+	WORD $0x6e31de73 // fmul v19.4s, v19.4s, v17.4s
+	WORD $0x6e31ddef // fmul v15.4s, v15.4s, v17.4s
+	WORD $0x4ea1d634 // fsub v20.4s, v17.4s, v1.4s
+	VFMLA V17.S4, V16.S4, V20.S4
+	VFMLA V18.S4, V15.S4, V20.S4
+	WORD $0x6e23ddcf // fmul v15.4s, v14.4s, v3.4s
+	VAND V0.B16, V15.B16, V16.B16
+	VMOV V2.B16, V18.B16
+	VFMLA V5.S4, V16.S4, V18.S4
+	WORD $0x4ea2d655 // fsub v21.4s, v18.4s, v2.4s
+	VFMLS V6.S4, V21.S4, V16.S4
+	VFMLS V7.S4, V21.S4, V16.S4
+	VFMLS V8.S4, V21.S4, V16.S4
+	WORD $0x6e30de15 // fmul v21.4s, v16.4s, v16.4s
+	FMOVQ 176(R4), F22
+	VFMLA V21.S4, V9.S4, V22.S4
+	FMOVQ 192(R4), F23
+	VFMLA V21.S4, V22.S4, V23.S4
+	WORD $0x6e37deb7 // fmul v23.4s, v21.4s, v23.4s
+	VFMLA V23.S4, V16.S4, V16.S4
+	FMOVQ 208(R4), F22
+	VFMLA V21.S4, V10.S4, V22.S4
+	FMOVQ 224(R4), F23
+	VFMLA V21.S4, V22.S4, V23.S4
+	FMOVQ 240(R4), F22
+	VFMLA V21.S4, V23.S4, V22.S4
+	VMOV V1.B16, V23.B16
+	VFMLA V21.S4, V22.S4, V23.S4
+	VSHL $31, V18.S4, V21.S4
+	WORD $0x4ea0aab5 // cmlt v21.4s, v21.4s, #0
+	VMOV V16.B16, V22.B16
+	VBIT V21.B16, V23.B16, V22.B16
+	VBIT V21.B16, V16.B16, V23.B16
+	VSHL $30, V18.S4, V16.S4
+	VADD V11.S4, V18.S4, V18.S4
+	VSHL $30, V18.S4, V18.S4
+	VAND V4.B16, V18.B16, V18.B16
+	VEOR V18.B16, V23.B16, V23.B16
+	VEOR V15.B16, V16.B16, V16.B16
+	VAND V4.B16, V16.B16, V16.B16
+	VEOR V16.B16, V22.B16, V22.B16
+	VAND V0.B16, V14.B16, V15.B16
 	VMOV V2.B16, V16.B16
-	VFMLA V5.S4, V14.S4, V16.S4
-	WORD $0x4ea2d613 // fsub v19.4s, v16.4s, v2.4s
-	VFMLS V6.S4, V19.S4, V14.S4
-	VFMLS V7.S4, V19.S4, V14.S4
-	VFMLS V8.S4, V19.S4, V14.S4
-	WORD $0x6e2eddd3 // fmul v19.4s, v14.4s, v14.4s
-	FMOVQ 160(R4), F20
-	VFMLA V19.S4, V9.S4, V20.S4
+	VFMLA V5.S4, V15.S4, V16.S4
+	WORD $0x4ea2d612 // fsub v18.4s, v16.4s, v2.4s
+	VFMLS V6.S4, V18.S4, V15.S4
+	VFMLS V7.S4, V18.S4, V15.S4
+	VFMLS V8.S4, V18.S4, V15.S4
+	WORD $0x6e2fddf2 // fmul v18.4s, v15.4s, v15.4s
 	FMOVQ 176(R4), F21
-	VFMLA V19.S4, V20.S4, V21.S4
-	WORD $0x6e35de75 // fmul v21.4s, v19.4s, v21.4s
-	VFMLA V21.S4, V14.S4, V14.S4
-	FMOVQ 192(R4), F20
-	FMOVQ 144(R4), F21
-	VFMLA V19.S4, V21.S4, V20.S4
+	VFMLA V18.S4, V9.S4, V21.S4
+	FMOVQ 192(R4), F23
+	VFMLA V18.S4, V21.S4, V23.S4
+	WORD $0x6e37de57 // fmul v23.4s, v18.4s, v23.4s
+	VFMLA V23.S4, V15.S4, V15.S4
 	FMOVQ 208(R4), F21
-	VFMLA V19.S4, V20.S4, V21.S4
-	FMOVQ 224(R4), F20
-	VFMLA V19.S4, V21.S4, V20.S4
-	VMOV V1.B16, V21.B16
-	VFMLA V19.S4, V20.S4, V21.S4
-	VSHL $31, V16.S4, V19.S4
-	WORD $0x4ea0aa73 // cmlt v19.4s, v19.4s, #0
-	VMOV V14.B16, V20.B16
-	VBIT V19.B16, V21.B16, V20.B16
-	VBIT V19.B16, V14.B16, V21.B16
-	VSHL $30, V16.S4, V14.S4
-	FMOVQ 256(R4), F19
-	VADD V19.S4, V16.S4, V16.S4
+	VFMLA V18.S4, V10.S4, V21.S4
+	FMOVQ 224(R4), F23
+	VFMLA V18.S4, V21.S4, V23.S4
+	FMOVQ 240(R4), F21
+	VFMLA V18.S4, V23.S4, V21.S4
+	VMOV V1.B16, V23.B16
+	VFMLA V18.S4, V21.S4, V23.S4
+	VSHL $31, V16.S4, V18.S4
+	WORD $0x4ea0aa52 // cmlt v18.4s, v18.4s, #0
+	VMOV V15.B16, V21.B16
+	VBIT V18.B16, V23.B16, V21.B16
+	VBIT V18.B16, V15.B16, V23.B16
+	VSHL $30, V16.S4, V15.S4
+	VADD V11.S4, V16.S4, V16.S4
 	VSHL $30, V16.S4, V16.S4
-	VAND V3.B16, V16.B16, V16.B16
-	VEOR V16.B16, V21.B16, V21.B16
-	VEOR V13.B16, V14.B16, V14.B16
-	VAND V3.B16, V14.B16, V14.B16
-	VEOR V14.B16, V20.B16, V20.B16
-	VAND V0.B16, V12.B16, V13.B16
-	VMOV V2.B16, V14.B16
-	VFMLA V5.S4, V13.S4, V14.S4
-	WORD $0x4ea2d5d0 // fsub v16.4s, v14.4s, v2.4s
-	VFMLS V6.S4, V16.S4, V13.S4
-	VFMLS V7.S4, V16.S4, V13.S4
-	VFMLS V8.S4, V16.S4, V13.S4
-	WORD $0x6e2dddb0 // fmul v16.4s, v13.4s, v13.4s
-	FMOVQ 160(R4), F19
-	VFMLA V16.S4, V9.S4, V19.S4
-	FMOVQ 176(R4), F21
-	VFMLA V16.S4, V19.S4, V21.S4
-	WORD $0x6e35de15 // fmul v21.4s, v16.4s, v21.4s
-	VFMLA V21.S4, V13.S4, V13.S4
-	FMOVQ 192(R4), F19
-	FMOVQ 144(R4), F21
-	VFMLA V16.S4, V21.S4, V19.S4
-	FMOVQ 208(R4), F21
-	VFMLA V16.S4, V19.S4, V21.S4
-	FMOVQ 224(R4), F19
-	VFMLA V16.S4, V21.S4, V19.S4
-	VMOV V1.B16, V21.B16
-	VFMLA V16.S4, V19.S4, V21.S4
-	VSHL $31, V14.S4, V16.S4
-	WORD $0x4ea0aa10 // cmlt v16.4s, v16.4s, #0
-	VMOV V13.B16, V19.B16
-	VBIT V16.B16, V21.B16, V19.B16
-	VBIT V16.B16, V13.B16, V21.B16
-	VSHL $30, V14.S4, V13.S4
-	FMOVQ 256(R4), F16
-	VADD V16.S4, V14.S4, V14.S4
-	VSHL $30, V14.S4, V14.S4
-	VAND V3.B16, V14.B16, V14.B16
-	VEOR V14.B16, V21.B16, V21.B16
-	VEOR V12.B16, V13.B16, V13.B16
-	VAND V3.B16, V13.B16, V13.B16
-	VEOR V13.B16, V19.B16, V19.B16
-	WORD $0x6e35dded // fmul v13.4s, v15.4s, v21.4s
-	VFMLA V21.S4, V17.S4, V13.S4
-	WORD $0x6e33ddef // fmul v15.4s, v15.4s, v19.4s
-	VFMLA V19.S4, V17.S4, V15.S4
-	WORD $0x6eb5e48e // fcmgt v14.4s, v4.4s, v21.4s
-	WORD $0x4ea1d5b0 // fsub v16.4s, v13.4s, v1.4s
-	WORD $0x4e34d691 // fadd v17.4s, v20.4s, v20.4s
-	WORD $0x6e35de52 // fmul v18.4s, v18.4s, v21.4s
-	VFMLS V20.S4, V17.S4, V18.S4
-	VBIT V14.B16, V16.B16, V18.B16
-	VAND V0.B16, V10.B16, V14.B16
+	VAND V4.B16, V16.B16, V16.B16
+	VEOR V16.B16, V23.B16, V23.B16
+	VEOR V14.B16, V15.B16, V15.B16
+	VAND V4.B16, V15.B16, V15.B16
+	VEOR V15.B16, V21.B16, V21.B16
+	WORD $0x6e37de2f // fmul v15.4s, v17.4s, v23.4s
+	VFMLA V23.S4, V19.S4, V15.S4
+	WORD $0x6e35de31 // fmul v17.4s, v17.4s, v21.4s
+	VFMLA V21.S4, V19.S4, V17.S4
+	WORD $0x6eb7e470 // fcmgt v16.4s, v3.4s, v23.4s
+	WORD $0x4ea1d5f2 // fsub v18.4s, v15.4s, v1.4s
+	WORD $0x4e36d6d3 // fadd v19.4s, v22.4s, v22.4s
+	WORD $0x6e37de94 // fmul v20.4s, v20.4s, v23.4s
+	VFMLS V22.S4, V19.S4, V20.S4
+	VBIT V16.B16, V18.B16, V20.B16
 	VAND V0.B16, V12.B16, V16.B16
-	WORD $0x6eb0e5d1 // fcmgt v17.4s, v14.4s, v16.4s
-	VBSL V16.B16, V14.B16, V17.B16
-	FMOVQ 2144(R4), F14
-	WORD $0x6eb1e5d1 // fcmgt v17.4s, v14.4s, v17.4s
-	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
-	WORD $0x6ea0f9d0 // fneg v16.4s, v14.4s
+	VAND V0.B16, V14.B16, V18.B16
+	WORD $0x6eb2e613 // fcmgt v19.4s, v16.4s, v18.4s
+	VBSL V18.B16, V16.B16, V19.B16
+	FMOVQ 2144(R4), F16
+	WORD $0x6eb3e613 // fcmgt v19.4s, v16.4s, v19.4s
+	WORD $0x6e2eddd0 // fmul v16.4s, v14.4s, v14.4s
+	WORD $0x6ea0fa12 // fneg v18.4s, v16.4s
+	VFMLA V14.S4, V14.S4, V18.S4
 	VFMLA V12.S4, V12.S4, V16.S4
-	VFMLA V10.S4, V10.S4, V14.S4
-	WORD $0x4e30d5ce // fadd v14.4s, v14.4s, v16.4s
-	VBIT V17.B16, V1.B16, V14.B16
-	WORD $0x6e2cddf0 // fmul v16.4s, v15.4s, v12.4s
-	WORD $0x6ea0fa13 // fneg v19.4s, v16.4s
-	VFMLA V12.S4, V15.S4, V19.S4
-	VFMLA V10.S4, V18.S4, V16.S4
-	WORD $0x4e33d610 // fadd v16.4s, v16.4s, v19.4s
-	WORD $0x6e2efe10 // fdiv v16.4s, v16.4s, v14.4s
-	WORD $0x6e2cde53 // fmul v19.4s, v18.4s, v12.4s
-	VMOV V19.B16, V20.B16
-	VFMLS V12.S4, V18.S4, V20.S4
-	WORD $0x6ea0fa73 // fneg v19.4s, v19.4s
-	VFMLA V10.S4, V15.S4, V19.S4
-	WORD $0x4e34d673 // fadd v19.4s, v19.4s, v20.4s
-	WORD $0x6e2efe73 // fdiv v19.4s, v19.4s, v14.4s
-	FMOVQ 2160(R4), F14
-	FMOVQ 2176(R4), F18
-	VFMLA V18.S4, V10.S4, V14.S4
-	FMOVQ 2176(R4), F18
-	WORD $0x6e32dd94 // fmul v20.4s, v12.4s, v18.4s
-	WORD $0x6e2cde92 // fmul v18.4s, v20.4s, v12.4s
-	WORD $0x6ea0fa52 // fneg v18.4s, v18.4s
-	VFMLA V10.S4, V14.S4, V18.S4
-	WORD $0x4e24d652 // fadd v18.4s, v18.4s, v4.4s
-	WORD $0x6e2ade94 // fmul v20.4s, v20.4s, v10.4s
-	VFMLA V12.S4, V14.S4, V20.S4
-	WORD $0x6e2cde8e // fmul v14.4s, v20.4s, v12.4s
-	WORD $0x6ea0f9ce // fneg v14.4s, v14.4s
-	VFMLA V10.S4, V18.S4, V14.S4
-	WORD $0x4e21d5ce // fadd v14.4s, v14.4s, v1.4s
-	WORD $0x6e2ade94 // fmul v20.4s, v20.4s, v10.4s
-	VFMLA V12.S4, V18.S4, V20.S4
-	VBIT V17.B16, V14.B16, V16.B16
-	VBIT V17.B16, V20.B16, V19.B16
+	WORD $0x4e32d610 // fadd v16.4s, v16.4s, v18.4s
+	VBIT V19.B16, V1.B16, V16.B16
+	WORD $0x6e2ede32 // fmul v18.4s, v17.4s, v14.4s
+	WORD $0x6ea0fa55 // fneg v21.4s, v18.4s
+	VFMLA V14.S4, V17.S4, V21.S4
+	VFMLA V12.S4, V20.S4, V18.S4
+	WORD $0x4e35d652 // fadd v18.4s, v18.4s, v21.4s
+	WORD $0x6e30fe52 // fdiv v18.4s, v18.4s, v16.4s
+	WORD $0x6e2ede95 // fmul v21.4s, v20.4s, v14.4s
+	VMOV V21.B16, V22.B16
+	VFMLS V14.S4, V20.S4, V22.S4
+	WORD $0x6ea0fab5 // fneg v21.4s, v21.4s
+	VFMLA V12.S4, V17.S4, V21.S4
+	WORD $0x4e36d6b5 // fadd v21.4s, v21.4s, v22.4s
+	WORD $0x6e30feb5 // fdiv v21.4s, v21.4s, v16.4s
+	FMOVQ 2160(R4), F16
+	FMOVQ 2176(R4), F20
+	VFMLA V20.S4, V12.S4, V16.S4
+	FMOVQ 2176(R4), F20
+	WORD $0x6e34ddd6 // fmul v22.4s, v14.4s, v20.4s
+	WORD $0x6e2eded4 // fmul v20.4s, v22.4s, v14.4s
+	WORD $0x6ea0fa94 // fneg v20.4s, v20.4s
+	VFMLA V12.S4, V16.S4, V20.S4
+	WORD $0x4e23d694 // fadd v20.4s, v20.4s, v3.4s
+	WORD $0x6e2cded6 // fmul v22.4s, v22.4s, v12.4s
+	VFMLA V14.S4, V16.S4, V22.S4
+	WORD $0x6e2eded0 // fmul v16.4s, v22.4s, v14.4s
+	WORD $0x6ea0fa10 // fneg v16.4s, v16.4s
+	VFMLA V12.S4, V20.S4, V16.S4
+	WORD $0x4e21d610 // fadd v16.4s, v16.4s, v1.4s
+	WORD $0x6e2cded6 // fmul v22.4s, v22.4s, v12.4s
+	VFMLA V14.S4, V20.S4, V22.S4
+	VBIT V19.B16, V16.B16, V18.B16
+	VBIT V19.B16, V22.B16, V21.B16
 	ADD R6, R1, R7
 	TBZ $1, R2, loadOne3
-	FMOVD.P 8(R7), F10
+	FMOVD.P 8(R7), F12
 	TBZ $0, R2, loaded3
-	VLD1 (R7), V10.S[2]
+	VLD1 (R7), V12.S[2]
 	B loaded3
 
 loadOne3:
-	FMOVS (R7), F10
+	FMOVS (R7), F12
 
 loaded3:
-	WORD $0x6e2ade6c // fmul v12.4s, v19.4s, v10.4s
-	VMOV V12.B16, V14.B16
-	VFMLS V10.S4, V19.S4, V14.S4
+	WORD $0x6e2cdeae // fmul v14.4s, v21.4s, v12.4s
+	VMOV V14.B16, V16.B16
+	VFMLS V12.S4, V21.S4, V16.S4
 	ADD R5<<1, R1, R7
 	TBZ $1, R2, loadOne4
-	FMOVD.P 8(R7), F17
+	FMOVD.P 8(R7), F19
 	TBZ $0, R2, loaded4
-	VLD1 (R7), V17.S[2]
+	VLD1 (R7), V19.S[2]
 	B loaded4
 
 loadOne4:
-	FMOVS (R7), F17
+	FMOVS (R7), F19
 
 loaded4:
-	WORD $0x6ea0f98c // fneg v12.4s, v12.4s
-	VFMLA V17.S4, V16.S4, V12.S4
-	WORD $0x4e2ed58c // fadd v12.4s, v12.4s, v14.4s
-	WORD $0x6e2ade0e // fmul v14.4s, v16.4s, v10.4s
-	WORD $0x6ea0f9d2 // fneg v18.4s, v14.4s
-	VFMLA V10.S4, V16.S4, V18.S4
-	VFMLA V17.S4, V19.S4, V14.S4
-	WORD $0x4e32d5ce // fadd v14.4s, v14.4s, v18.4s
-	WORD $0x6eb0a96a // umaxv s10, v11.4s
-	FMOVS F10, R7
+	WORD $0x6ea0f9ce // fneg v14.4s, v14.4s
+	VFMLA V19.S4, V18.S4, V14.S4
+	WORD $0x4e30d5ce // fadd v14.4s, v14.4s, v16.4s
+	WORD $0x6e2cde50 // fmul v16.4s, v18.4s, v12.4s
+	WORD $0x6ea0fa14 // fneg v20.4s, v16.4s
+	VFMLA V12.S4, V18.S4, V20.S4
+	VFMLA V19.S4, V21.S4, V16.S4
+	WORD $0x4e34d610 // fadd v16.4s, v16.4s, v20.4s
+	WORD $0x6eb0a9ac // umaxv s12, v13.4s
+	FMOVS F12, R7
 	CBNZ R7, hard2
 	MOVD R0, R7
 	TBZ $1, R2, storeOne
-	FMOVD.P F13, 8(R7)
+	FMOVD.P F15, 8(R7)
 	TBZ $0, R2, stored
-	VST1 V13.S[2], (R7)
+	VST1 V15.S[2], (R7)
 	B stored
 
 storeOne:
-	FMOVS F13, (R7)
+	FMOVS F15, (R7)
 
 stored:
 	ADD R5, R0, R7
 	TBZ $1, R2, storeOne2
-	FMOVD.P F15, 8(R7)
+	FMOVD.P F17, 8(R7)
 	TBZ $0, R2, stored2
-	VST1 V15.S[2], (R7)
+	VST1 V17.S[2], (R7)
 	B stored2
 
 storeOne2:
-	FMOVS F15, (R7)
+	FMOVS F17, (R7)
 
 stored2:
 	ADD R5<<1, R0, R7
 	TBZ $1, R2, storeOne3
-	FMOVD.P F12, 8(R7)
+	FMOVD.P F14, 8(R7)
 	TBZ $0, R2, stored3
-	VST1 V12.S[2], (R7)
+	VST1 V14.S[2], (R7)
 	B stored3
 
 storeOne3:
-	FMOVS F12, (R7)
+	FMOVS F14, (R7)
 
 stored3:
 	ADD R6, R0, R7
 	TBZ $1, R2, storeOne4
-	FMOVD.P F14, 8(R7)
+	FMOVD.P F16, 8(R7)
 	TBZ $0, R2, stored4
-	VST1 V14.S[2], (R7)
+	VST1 V16.S[2], (R7)
 	B stored4
 
 storeOne4:
-	FMOVS F14, (R7)
+	FMOVS F16, (R7)
 
 stored4:
 
@@ -8695,29 +8577,29 @@ done:
 	RET
 
 hard:
-	FMOVQ (R0), F10
-	VBIF V11.B16, V13.B16, V10.B16
-	FMOVQ F10, (R0)
+	FMOVQ (R0), F12
+	VBIF V13.B16, V15.B16, V12.B16
+	FMOVQ F12, (R0)
 	ADD R5, R0, R7
-	FMOVQ (R7), F10
-	VBIF V11.B16, V15.B16, V10.B16
+	FMOVQ (R7), F12
+	VBIF V13.B16, V17.B16, V12.B16
 	ADD R5, R0, R7
-	FMOVQ F10, (R7)
+	FMOVQ F12, (R7)
 	ADD R5<<1, R0, R7
-	FMOVQ (R7), F10
-	VBIF V11.B16, V12.B16, V10.B16
+	FMOVQ (R7), F12
+	VBIF V13.B16, V14.B16, V12.B16
 	ADD R5<<1, R0, R7
-	FMOVQ F10, (R7)
+	FMOVQ F12, (R7)
 	ADD R6, R0, R7
-	FMOVQ (R7), F10
-	VBIF V11.B16, V14.B16, V10.B16
+	FMOVQ (R7), F12
+	VBIF V13.B16, V16.B16, V12.B16
 	ADD R6, R0, R7
-	FMOVQ F10, (R7)
+	FMOVQ F12, (R7)
 	MOVD ZR, R7
-	FMOVQ 272(R4), F10
-	VAND V11.B16, V10.B16, V10.B16
-	WORD $0x4eb1b94c // addv s12, v10.4s
-	FMOVD F12, R8
+	FMOVQ 272(R4), F12
+	VAND V13.B16, V12.B16, V12.B16
+	WORD $0x4eb1b98e // addv s14, v12.4s
+	FMOVD F14, R8
 	ORR R8<<0, R7, R7
 	MOVD n+24(FP), R3
 	MOVD R3, R8
@@ -8731,101 +8613,101 @@ hard:
 hard2:
 	MOVD R0, R7
 	TBZ $1, R2, loadOne5
-	FMOVD.P 8(R7), F10
+	FMOVD.P 8(R7), F12
 	TBZ $0, R2, loaded5
-	VLD1 (R7), V10.S[2]
+	VLD1 (R7), V12.S[2]
 	B loaded5
 
 loadOne5:
-	FMOVS (R7), F10
+	FMOVS (R7), F12
 
 loaded5:
-	VBIF V11.B16, V13.B16, V10.B16
+	VBIF V13.B16, V15.B16, V12.B16
 	MOVD R0, R7
 	TBZ $1, R2, storeOne5
-	FMOVD.P F10, 8(R7)
+	FMOVD.P F12, 8(R7)
 	TBZ $0, R2, stored5
-	VST1 V10.S[2], (R7)
+	VST1 V12.S[2], (R7)
 	B stored5
 
 storeOne5:
-	FMOVS F10, (R7)
+	FMOVS F12, (R7)
 
 stored5:
 	ADD R5, R0, R7
 	TBZ $1, R2, loadOne6
-	FMOVD.P 8(R7), F10
+	FMOVD.P 8(R7), F12
 	TBZ $0, R2, loaded6
-	VLD1 (R7), V10.S[2]
+	VLD1 (R7), V12.S[2]
 	B loaded6
 
 loadOne6:
-	FMOVS (R7), F10
+	FMOVS (R7), F12
 
 loaded6:
-	VBIF V11.B16, V15.B16, V10.B16
+	VBIF V13.B16, V17.B16, V12.B16
 	ADD R5, R0, R7
 	TBZ $1, R2, storeOne6
-	FMOVD.P F10, 8(R7)
+	FMOVD.P F12, 8(R7)
 	TBZ $0, R2, stored6
-	VST1 V10.S[2], (R7)
+	VST1 V12.S[2], (R7)
 	B stored6
 
 storeOne6:
-	FMOVS F10, (R7)
+	FMOVS F12, (R7)
 
 stored6:
 	ADD R5<<1, R0, R7
 	TBZ $1, R2, loadOne7
-	FMOVD.P 8(R7), F10
+	FMOVD.P 8(R7), F12
 	TBZ $0, R2, loaded7
-	VLD1 (R7), V10.S[2]
+	VLD1 (R7), V12.S[2]
 	B loaded7
 
 loadOne7:
-	FMOVS (R7), F10
+	FMOVS (R7), F12
 
 loaded7:
-	VBIF V11.B16, V12.B16, V10.B16
+	VBIF V13.B16, V14.B16, V12.B16
 	ADD R5<<1, R0, R7
 	TBZ $1, R2, storeOne7
-	FMOVD.P F10, 8(R7)
+	FMOVD.P F12, 8(R7)
 	TBZ $0, R2, stored7
-	VST1 V10.S[2], (R7)
+	VST1 V12.S[2], (R7)
 	B stored7
 
 storeOne7:
-	FMOVS F10, (R7)
+	FMOVS F12, (R7)
 
 stored7:
 	ADD R6, R0, R7
 	TBZ $1, R2, loadOne8
-	FMOVD.P 8(R7), F10
+	FMOVD.P 8(R7), F12
 	TBZ $0, R2, loaded8
-	VLD1 (R7), V10.S[2]
+	VLD1 (R7), V12.S[2]
 	B loaded8
 
 loadOne8:
-	FMOVS (R7), F10
+	FMOVS (R7), F12
 
 loaded8:
-	VBIF V11.B16, V14.B16, V10.B16
+	VBIF V13.B16, V16.B16, V12.B16
 	ADD R6, R0, R7
 	TBZ $1, R2, storeOne8
-	FMOVD.P F10, 8(R7)
+	FMOVD.P F12, 8(R7)
 	TBZ $0, R2, stored8
-	VST1 V10.S[2], (R7)
+	VST1 V12.S[2], (R7)
 	B stored8
 
 storeOne8:
-	FMOVS F10, (R7)
+	FMOVS F12, (R7)
 
 stored8:
 	MOVD ZR, R7
-	FMOVQ 272(R4), F10
-	VAND V11.B16, V10.B16, V10.B16
-	WORD $0x4eb1b94c // addv s12, v10.4s
-	FMOVD F12, R8
+	FMOVQ 272(R4), F12
+	VAND V13.B16, V12.B16, V12.B16
+	WORD $0x4eb1b98e // addv s14, v12.4s
+	FMOVD F14, R8
 	ORR R8<<0, R7, R7
 	MOVD n+24(FP), R3
 	MOVD R3, R8
@@ -8849,257 +8731,255 @@ TEXT ·expSim2F64NEON(SB), NOSPLIT, $0-64
 	LSL $3, R5
 	ADD R5<<1, R5, R6
 	FMOVQ 288(R4), F0
-	FMOVQ 624(R4), F1
+	FMOVQ 640(R4), F1
 	FMOVQ 352(R4), F2
-	FMOVQ 304(R4), F3
-	FMOVQ 896(R4), F4
+	FMOVQ 896(R4), F3
+	FMOVQ 304(R4), F4
 	FMOVQ 336(R4), F5
 	FMOVQ 368(R4), F6
 	FMOVQ 384(R4), F7
 	FMOVQ 400(R4), F8
 	FMOVQ 416(R4), F9
+	FMOVQ 432(R4), F10
+	FMOVQ 448(R4), F11
 	CMP $2, R2
 	BLT next
 
 loop:
-	// 242 instructions for 2 matrices, 121 each
-	FMOVQ (R1), F10
-	VAND V0.B16, V10.B16, V11.B16
-	FMOVQ 2192(R4), F12
-	WORD $0x6e6be58b // fcmge v11.2d, v12.2d, v11.2d
-	WORD $0x6e20596b // mvn v11.16b, v11.16b
-	ADD R5, R1, R7
-	FMOVQ (R7), F12
+	// 238 instructions for 2 matrices, 119 each
+	FMOVQ (R1), F12
 	VAND V0.B16, V12.B16, V13.B16
-	FMOVQ 320(R4), F14
+	FMOVQ 2192(R4), F14
 	WORD $0x6e6de5cd // fcmge v13.2d, v14.2d, v13.2d
 	WORD $0x6e2059ad // mvn v13.16b, v13.16b
-	VORR V13.B16, V11.B16, V11.B16
-	VMOV V2.B16, V13.B16
-	FMOVQ 1344(R4), F14
-	VFMLA V14.D2, V10.D2, V13.D2
-	WORD $0x4ee2d5ad // fsub v13.2d, v13.2d, v2.2d
-	VMOV V10.B16, V14.B16
-	FMOVQ 1360(R4), F15
-	VFMLS V15.D2, V13.D2, V14.D2
-	FMOVQ 1376(R4), F15
-	VFMLS V15.D2, V13.D2, V14.D2
-	FMOVQ 1408(R4), F15
-	FMOVQ 1392(R4), F16
-	VFMLA V14.D2, V16.D2, V15.D2
-	FMOVQ 1424(R4), F16
-	VFMLA V14.D2, V15.D2, V16.D2
-	FMOVQ 1440(R4), F15
-	VFMLA V14.D2, V16.D2, V15.D2
-	FMOVQ 1456(R4), F16
-	VFMLA V14.D2, V15.D2, V16.D2
-	FMOVQ 1472(R4), F15
-	VFMLA V14.D2, V16.D2, V15.D2
-	FMOVQ 1488(R4), F16
-	VFMLA V14.D2, V15.D2, V16.D2
-	FMOVQ 1504(R4), F15
-	VFMLA V14.D2, V16.D2, V15.D2
-	FMOVQ 1520(R4), F16
-	VFMLA V14.D2, V15.D2, V16.D2
-	FMOVQ 1536(R4), F15
-	VFMLA V14.D2, V16.D2, V15.D2
-	VMOV V2.B16, V16.B16
-	VFMLA V4.D2, V13.D2, V16.D2
-	WORD $0x4ee2d611 // fsub v17.2d, v16.2d, v2.2d
-	WORD $0x4ef1d5ad // fsub v13.2d, v13.2d, v17.2d
-	WORD $0x4e62d5ad // fadd v13.2d, v13.2d, v2.2d
-	VSHL $52, V16.D2, V16.D2
-	VADD V1.D2, V16.D2, V16.D2
-	WORD $0x6e70dc30 // fmul v16.2d, v1.2d, v16.2d
-	VSHL $52, V13.D2, V13.D2
-	VADD V1.D2, V13.D2, V13.D2
-	WORD $0x6e6dde10 // fmul v16.2d, v16.2d, v13.2d
-	WORD $0x6e6eddcd // fmul v13.2d, v14.2d, v14.2d
-	VMOV V14.B16, V17.B16
-	VFMLA V15.D2, V13.D2, V17.D2
-	WORD $0x6e70de31 // fmul v17.2d, v17.2d, v16.2d
-	WORD $0x6e70ddad // fmul v13.2d, v13.2d, v16.2d
-	WORD $0x4ee1d612 // fsub v18.2d, v16.2d, v1.2d
-	VFMLA V16.D2, V14.D2, V18.D2
-	VFMLA V15.D2, V13.D2, V18.D2
-	WORD $0x6e64dd8d // fmul v13.2d, v12.2d, v4.2d
-	VAND V0.B16, V13.B16, V14.B16
+	ADD R5, R1, R7
+	FMOVQ (R7), F14
+	VAND V0.B16, V14.B16, V15.B16
+	FMOVQ 320(R4), F16
+	WORD $0x6e6fe60f // fcmge v15.2d, v16.2d, v15.2d
+	WORD $0x6e2059ef // mvn v15.16b, v15.16b
+	VORR V15.B16, V13.B16, V13.B16
 	VMOV V2.B16, V15.B16
-	VFMLA V5.D2, V14.D2, V15.D2
-	WORD $0x4ee2d5f3 // fsub v19.2d, v15.2d, v2.2d
-	VFMLS V6.D2, V19.D2, V14.D2
-	VFMLS V7.D2, V19.D2, V14.D2
-	VFMLS V8.D2, V19.D2, V14.D2
-	WORD $0x6e6eddd3 // fmul v19.2d, v14.2d, v14.2d
-	FMOVQ 448(R4), F20
-	VFMLA V19.D2, V9.D2, V20.D2
+	FMOVQ 1344(R4), F16
+	VFMLA V16.D2, V12.D2, V15.D2
+	WORD $0x4ee2d5ef // fsub v15.2d, v15.2d, v2.2d
+	VMOV V12.B16, V16.B16
+	FMOVQ 1360(R4), F17
+	VFMLS V17.D2, V15.D2, V16.D2
+	FMOVQ 1376(R4), F17
+	VFMLS V17.D2, V15.D2, V16.D2
+	FMOVQ 1408(R4), F17
+	FMOVQ 1392(R4), F18
+	VFMLA V16.D2, V18.D2, V17.D2
+	FMOVQ 1424(R4), F18
+	VFMLA V16.D2, V17.D2, V18.D2
+	FMOVQ 1440(R4), F17
+	VFMLA V16.D2, V18.D2, V17.D2
+	FMOVQ 1456(R4), F18
+	VFMLA V16.D2, V17.D2, V18.D2
+	FMOVQ 1472(R4), F17
+	VFMLA V16.D2, V18.D2, V17.D2
+	FMOVQ 1488(R4), F18
+	VFMLA V16.D2, V17.D2, V18.D2
+	FMOVQ 1504(R4), F17
+	VFMLA V16.D2, V18.D2, V17.D2
+	FMOVQ 1520(R4), F18
+	VFMLA V16.D2, V17.D2, V18.D2
+	FMOVQ 1536(R4), F17
+	VFMLA V16.D2, V18.D2, V17.D2
+	VMOV V2.B16, V18.B16
+	VFMLA V3.D2, V15.D2, V18.D2
+	WORD $0x4ee2d653 // fsub v19.2d, v18.2d, v2.2d
+	WORD $0x4ef3d5ef // fsub v15.2d, v15.2d, v19.2d
+	WORD $0x4e62d5ef // fadd v15.2d, v15.2d, v2.2d
+	VSHL $52, V18.D2, V18.D2
+	VADD V1.D2, V18.D2, V18.D2
+	WORD $0x6e72dc32 // fmul v18.2d, v1.2d, v18.2d
+	VSHL $52, V15.D2, V15.D2
+	VADD V1.D2, V15.D2, V15.D2
+	WORD $0x6e6fde52 // fmul v18.2d, v18.2d, v15.2d
+	WORD $0x6e70de0f // fmul v15.2d, v16.2d, v16.2d
+	VMOV V16.B16, V19.B16
+	VFMLA V17.D2, V15.D2, V19.D2
+	WORD $0x6e72de73 // fmul v19.2d, v19.2d, v18.2d
+	WORD $0x6e72ddef // fmul v15.2d, v15.2d, v18.2d
+	WORD $0x4ee1d654 // fsub v20.2d, v18.2d, v1.2d
+	VFMLA V18.D2, V16.D2, V20.D2
+	VFMLA V17.D2, V15.D2, V20.D2
+	WORD $0x6e63ddcf // fmul v15.2d, v14.2d, v3.2d
+	VAND V0.B16, V15.B16, V16.B16
+	VMOV V2.B16, V17.B16
+	VFMLA V5.D2, V16.D2, V17.D2
+	WORD $0x4ee2d635 // fsub v21.2d, v17.2d, v2.2d
+	VFMLS V6.D2, V21.D2, V16.D2
+	VFMLS V7.D2, V21.D2, V16.D2
+	VFMLS V8.D2, V21.D2, V16.D2
+	WORD $0x6e70de15 // fmul v21.2d, v16.2d, v16.2d
+	FMOVQ 464(R4), F22
+	VFMLA V21.D2, V9.D2, V22.D2
+	FMOVQ 480(R4), F23
+	VFMLA V21.D2, V22.D2, V23.D2
+	FMOVQ 496(R4), F22
+	VFMLA V21.D2, V23.D2, V22.D2
+	FMOVQ 512(R4), F23
+	VFMLA V21.D2, V22.D2, V23.D2
+	FMOVQ 528(R4), F22
+	VFMLA V21.D2, V23.D2, V22.D2
+	WORD $0x6e76deb6 // fmul v22.2d, v21.2d, v22.2d
+	VFMLA V22.D2, V16.D2, V16.D2
+	FMOVQ 544(R4), F22
+	VFMLA V21.D2, V10.D2, V22.D2
+	FMOVQ 560(R4), F23
+	VFMLA V21.D2, V22.D2, V23.D2
+	FMOVQ 576(R4), F22
+	VFMLA V21.D2, V23.D2, V22.D2
+	FMOVQ 592(R4), F23
+	VFMLA V21.D2, V22.D2, V23.D2
+	FMOVQ 608(R4), F22
+	VFMLA V21.D2, V23.D2, V22.D2
+	FMOVQ 624(R4), F23
+	VFMLA V21.D2, V22.D2, V23.D2
+	VMOV V1.B16, V22.B16
+	VFMLA V21.D2, V23.D2, V22.D2
+	VSHL $63, V17.D2, V21.D2
+	WORD $0x4ee0aab5 // cmlt v21.2d, v21.2d, #0
+	VMOV V16.B16, V23.B16
+	VBIT V21.B16, V22.B16, V23.B16
+	VBIT V21.B16, V16.B16, V22.B16
+	VADD V11.D2, V17.D2, V16.D2
+	VSHL $62, V16.D2, V16.D2
+	VAND V4.B16, V16.B16, V16.B16
+	VEOR V16.B16, V22.B16, V22.B16
+	VSHL $62, V17.D2, V17.D2
+	VEOR V15.B16, V17.B16, V17.B16
+	VAND V4.B16, V17.B16, V17.B16
+	VEOR V17.B16, V23.B16, V23.B16
+	VAND V0.B16, V14.B16, V15.B16
+	VMOV V2.B16, V16.B16
+	VFMLA V5.D2, V15.D2, V16.D2
+	WORD $0x4ee2d611 // fsub v17.2d, v16.2d, v2.2d
+	VFMLS V6.D2, V17.D2, V15.D2
+	VFMLS V7.D2, V17.D2, V15.D2
+	VFMLS V8.D2, V17.D2, V15.D2
+	WORD $0x6e6fddf1 // fmul v17.2d, v15.2d, v15.2d
 	FMOVQ 464(R4), F21
-	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 480(R4), F20
-	VFMLA V19.D2, V21.D2, V20.D2
+	VFMLA V17.D2, V9.D2, V21.D2
+	FMOVQ 480(R4), F22
+	VFMLA V17.D2, V21.D2, V22.D2
 	FMOVQ 496(R4), F21
-	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 512(R4), F20
-	VFMLA V19.D2, V21.D2, V20.D2
-	WORD $0x6e74de74 // fmul v20.2d, v19.2d, v20.2d
-	VFMLA V20.D2, V14.D2, V14.D2
-	FMOVQ 528(R4), F20
-	FMOVQ 432(R4), F21
-	VFMLA V19.D2, V21.D2, V20.D2
+	VFMLA V17.D2, V22.D2, V21.D2
+	FMOVQ 512(R4), F22
+	VFMLA V17.D2, V21.D2, V22.D2
+	FMOVQ 528(R4), F21
+	VFMLA V17.D2, V22.D2, V21.D2
+	WORD $0x6e75de35 // fmul v21.2d, v17.2d, v21.2d
+	VFMLA V21.D2, V15.D2, V15.D2
 	FMOVQ 544(R4), F21
-	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 560(R4), F20
-	VFMLA V19.D2, V21.D2, V20.D2
+	VFMLA V17.D2, V10.D2, V21.D2
+	FMOVQ 560(R4), F22
+	VFMLA V17.D2, V21.D2, V22.D2
 	FMOVQ 576(R4), F21
-	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 592(R4), F20
-	VFMLA V19.D2, V21.D2, V20.D2
+	VFMLA V17.D2, V22.D2, V21.D2
+	FMOVQ 592(R4), F22
+	VFMLA V17.D2, V21.D2, V22.D2
 	FMOVQ 608(R4), F21
-	VFMLA V19.D2, V20.D2, V21.D2
-	VMOV V1.B16, V20.B16
-	VFMLA V19.D2, V21.D2, V20.D2
-	VSHL $63, V15.D2, V19.D2
-	WORD $0x4ee0aa73 // cmlt v19.2d, v19.2d, #0
-	VMOV V14.B16, V21.B16
-	VBIT V19.B16, V20.B16, V21.B16
-	VBIT V19.B16, V14.B16, V20.B16
-	FMOVQ 640(R4), F14
-	VADD V14.D2, V15.D2, V19.D2
-	VSHL $62, V19.D2, V19.D2
-	VAND V3.B16, V19.B16, V19.B16
-	VEOR V19.B16, V20.B16, V20.B16
+	VFMLA V17.D2, V22.D2, V21.D2
+	FMOVQ 624(R4), F22
+	VFMLA V17.D2, V21.D2, V22.D2
+	VMOV V1.B16, V21.B16
+	VFMLA V17.D2, V22.D2, V21.D2
+	VSHL $63, V16.D2, V17.D2
+	WORD $0x4ee0aa31 // cmlt v17.2d, v17.2d, #0
+	VMOV V15.B16, V22.B16
+	VBIT V17.B16, V21.B16, V22.B16
+	VBIT V17.B16, V15.B16, V21.B16
+	VADD V11.D2, V16.D2, V15.D2
 	VSHL $62, V15.D2, V15.D2
-	VEOR V13.B16, V15.B16, V15.B16
-	VAND V3.B16, V15.B16, V15.B16
+	VAND V4.B16, V15.B16, V15.B16
 	VEOR V15.B16, V21.B16, V21.B16
-	VAND V0.B16, V12.B16, V13.B16
-	VMOV V2.B16, V14.B16
-	VFMLA V5.D2, V13.D2, V14.D2
-	WORD $0x4ee2d5cf // fsub v15.2d, v14.2d, v2.2d
-	VFMLS V6.D2, V15.D2, V13.D2
-	VFMLS V7.D2, V15.D2, V13.D2
-	VFMLS V8.D2, V15.D2, V13.D2
-	WORD $0x6e6dddaf // fmul v15.2d, v13.2d, v13.2d
-	FMOVQ 448(R4), F19
-	VFMLA V15.D2, V9.D2, V19.D2
-	FMOVQ 464(R4), F20
-	VFMLA V15.D2, V19.D2, V20.D2
-	FMOVQ 480(R4), F19
-	VFMLA V15.D2, V20.D2, V19.D2
-	FMOVQ 496(R4), F20
-	VFMLA V15.D2, V19.D2, V20.D2
-	FMOVQ 512(R4), F19
-	VFMLA V15.D2, V20.D2, V19.D2
-	WORD $0x6e73ddf3 // fmul v19.2d, v15.2d, v19.2d
-	VFMLA V19.D2, V13.D2, V13.D2
-	FMOVQ 528(R4), F19
-	FMOVQ 432(R4), F20
-	VFMLA V15.D2, V20.D2, V19.D2
-	FMOVQ 544(R4), F20
-	VFMLA V15.D2, V19.D2, V20.D2
-	FMOVQ 560(R4), F19
-	VFMLA V15.D2, V20.D2, V19.D2
-	FMOVQ 576(R4), F20
-	VFMLA V15.D2, V19.D2, V20.D2
-	FMOVQ 592(R4), F19
-	VFMLA V15.D2, V20.D2, V19.D2
-	FMOVQ 608(R4), F20
-	VFMLA V15.D2, V19.D2, V20.D2
-	VMOV V1.B16, V19.B16
-	VFMLA V15.D2, V20.D2, V19.D2
-	VSHL $63, V14.D2, V15.D2
-	WORD $0x4ee0a9ef // cmlt v15.2d, v15.2d, #0
-	VMOV V13.B16, V20.B16
-	VBIT V15.B16, V19.B16, V20.B16
-	VBIT V15.B16, V13.B16, V19.B16
-	FMOVQ 640(R4), F13
-	VADD V13.D2, V14.D2, V15.D2
-	VSHL $62, V15.D2, V15.D2
-	VAND V3.B16, V15.B16, V15.B16
-	VEOR V15.B16, V19.B16, V19.B16
-	VSHL $62, V14.D2, V14.D2
-	VEOR V12.B16, V14.B16, V14.B16
-	VAND V3.B16, V14.B16, V14.B16
-	VEOR V14.B16, V20.B16, V20.B16
-	WORD $0x6e73de0d // fmul v13.2d, v16.2d, v19.2d
-	VFMLA V19.D2, V17.D2, V13.D2
-	WORD $0x6e74de10 // fmul v16.2d, v16.2d, v20.2d
-	VFMLA V20.D2, V17.D2, V16.D2
-	WORD $0x6ef3e48e // fcmgt v14.2d, v4.2d, v19.2d
-	WORD $0x4ee1d5af // fsub v15.2d, v13.2d, v1.2d
-	WORD $0x4e75d6b1 // fadd v17.2d, v21.2d, v21.2d
-	WORD $0x6e73de52 // fmul v18.2d, v18.2d, v19.2d
-	VFMLS V21.D2, V17.D2, V18.D2
-	VBIT V14.B16, V15.B16, V18.B16
-	VAND V0.B16, V10.B16, V14.B16
-	VAND V0.B16, V12.B16, V15.B16
-	WORD $0x6eefe5d1 // fcmgt v17.2d, v14.2d, v15.2d
-	VBSL V15.B16, V14.B16, V17.B16
-	FMOVQ 2208(R4), F14
-	WORD $0x6ef1e5d1 // fcmgt v17.2d, v14.2d, v17.2d
-	WORD $0x6e6cdd8e // fmul v14.2d, v12.2d, v12.2d
-	WORD $0x6ee0f9cf // fneg v15.2d, v14.2d
-	VFMLA V12.D2, V12.D2, V15.D2
-	VFMLA V10.D2, V10.D2, V14.D2
-	WORD $0x4e6fd5ce // fadd v14.2d, v14.2d, v15.2d
-	VBIT V17.B16, V1.B16, V14.B16
-	WORD $0x6e6cde0f // fmul v15.2d, v16.2d, v12.2d
-	WORD $0x6ee0f9f3 // fneg v19.2d, v15.2d
-	VFMLA V12.D2, V16.D2, V19.D2
-	VFMLA V10.D2, V18.D2, V15.D2
-	WORD $0x4e73d5ef // fadd v15.2d, v15.2d, v19.2d
-	WORD $0x6e6efdef // fdiv v15.2d, v15.2d, v14.2d
-	WORD $0x6e6cde53 // fmul v19.2d, v18.2d, v12.2d
-	VMOV V19.B16, V20.B16
-	VFMLS V12.D2, V18.D2, V20.D2
-	WORD $0x6ee0fa73 // fneg v19.2d, v19.2d
-	VFMLA V10.D2, V16.D2, V19.D2
-	WORD $0x4e74d673 // fadd v19.2d, v19.2d, v20.2d
-	WORD $0x6e6efe73 // fdiv v19.2d, v19.2d, v14.2d
-	FMOVQ 2224(R4), F14
-	FMOVQ 2240(R4), F18
-	VFMLA V18.D2, V10.D2, V14.D2
-	FMOVQ 2240(R4), F18
-	WORD $0x6e72dd94 // fmul v20.2d, v12.2d, v18.2d
-	WORD $0x6e6cde92 // fmul v18.2d, v20.2d, v12.2d
-	WORD $0x6ee0fa52 // fneg v18.2d, v18.2d
-	VFMLA V10.D2, V14.D2, V18.D2
-	WORD $0x4e64d652 // fadd v18.2d, v18.2d, v4.2d
-	WORD $0x6e6ade94 // fmul v20.2d, v20.2d, v10.2d
-	VFMLA V12.D2, V14.D2, V20.D2
-	WORD $0x6e6cde8e // fmul v14.2d, v20.2d, v12.2d
-	WORD $0x6ee0f9ce // fneg v14.2d, v14.2d
-	VFMLA V10.D2, V18.D2, V14.D2
-	WORD $0x4e61d5ce // fadd v14.2d, v14.2d, v1.2d
-	WORD $0x6e6ade94 // fmul v20.2d, v20.2d, v10.2d
-	VFMLA V12.D2, V18.D2, V20.D2
-	VBIT V17.B16, V14.B16, V15.B16
-	VBIT V17.B16, V20.B16, V19.B16
+	VSHL $62, V16.D2, V16.D2
+	VEOR V14.B16, V16.B16, V16.B16
+	VAND V4.B16, V16.B16, V16.B16
+	VEOR V16.B16, V22.B16, V22.B16
+	WORD $0x6e75de4f // fmul v15.2d, v18.2d, v21.2d
+	VFMLA V21.D2, V19.D2, V15.D2
+	WORD $0x6e76de52 // fmul v18.2d, v18.2d, v22.2d
+	VFMLA V22.D2, V19.D2, V18.D2
+	WORD $0x6ef5e470 // fcmgt v16.2d, v3.2d, v21.2d
+	WORD $0x4ee1d5f1 // fsub v17.2d, v15.2d, v1.2d
+	WORD $0x4e77d6f3 // fadd v19.2d, v23.2d, v23.2d
+	WORD $0x6e75de94 // fmul v20.2d, v20.2d, v21.2d
+	VFMLS V23.D2, V19.D2, V20.D2
+	VBIT V16.B16, V17.B16, V20.B16
+	VAND V0.B16, V12.B16, V16.B16
+	VAND V0.B16, V14.B16, V17.B16
+	WORD $0x6ef1e613 // fcmgt v19.2d, v16.2d, v17.2d
+	VBSL V17.B16, V16.B16, V19.B16
+	FMOVQ 2208(R4), F16
+	WORD $0x6ef3e613 // fcmgt v19.2d, v16.2d, v19.2d
+	WORD $0x6e6eddd0 // fmul v16.2d, v14.2d, v14.2d
+	WORD $0x6ee0fa11 // fneg v17.2d, v16.2d
+	VFMLA V14.D2, V14.D2, V17.D2
+	VFMLA V12.D2, V12.D2, V16.D2
+	WORD $0x4e71d610 // fadd v16.2d, v16.2d, v17.2d
+	VBIT V19.B16, V1.B16, V16.B16
+	WORD $0x6e6ede51 // fmul v17.2d, v18.2d, v14.2d
+	WORD $0x6ee0fa35 // fneg v21.2d, v17.2d
+	VFMLA V14.D2, V18.D2, V21.D2
+	VFMLA V12.D2, V20.D2, V17.D2
+	WORD $0x4e75d631 // fadd v17.2d, v17.2d, v21.2d
+	WORD $0x6e70fe31 // fdiv v17.2d, v17.2d, v16.2d
+	WORD $0x6e6ede95 // fmul v21.2d, v20.2d, v14.2d
+	VMOV V21.B16, V22.B16
+	VFMLS V14.D2, V20.D2, V22.D2
+	WORD $0x6ee0fab5 // fneg v21.2d, v21.2d
+	VFMLA V12.D2, V18.D2, V21.D2
+	WORD $0x4e76d6b5 // fadd v21.2d, v21.2d, v22.2d
+	WORD $0x6e70feb5 // fdiv v21.2d, v21.2d, v16.2d
+	FMOVQ 2224(R4), F16
+	FMOVQ 2240(R4), F20
+	VFMLA V20.D2, V12.D2, V16.D2
+	FMOVQ 2240(R4), F20
+	WORD $0x6e74ddd6 // fmul v22.2d, v14.2d, v20.2d
+	WORD $0x6e6eded4 // fmul v20.2d, v22.2d, v14.2d
+	WORD $0x6ee0fa94 // fneg v20.2d, v20.2d
+	VFMLA V12.D2, V16.D2, V20.D2
+	WORD $0x4e63d694 // fadd v20.2d, v20.2d, v3.2d
+	WORD $0x6e6cded6 // fmul v22.2d, v22.2d, v12.2d
+	VFMLA V14.D2, V16.D2, V22.D2
+	WORD $0x6e6eded0 // fmul v16.2d, v22.2d, v14.2d
+	WORD $0x6ee0fa10 // fneg v16.2d, v16.2d
+	VFMLA V12.D2, V20.D2, V16.D2
+	WORD $0x4e61d610 // fadd v16.2d, v16.2d, v1.2d
+	WORD $0x6e6cded6 // fmul v22.2d, v22.2d, v12.2d
+	VFMLA V14.D2, V20.D2, V22.D2
+	VBIT V19.B16, V16.B16, V17.B16
+	VBIT V19.B16, V22.B16, V21.B16
 	ADD R6, R1, R7
-	FMOVQ (R7), F10
-	WORD $0x6e6ade6c // fmul v12.2d, v19.2d, v10.2d
-	VMOV V12.B16, V14.B16
-	VFMLS V10.D2, V19.D2, V14.D2
+	FMOVQ (R7), F12
+	WORD $0x6e6cdeae // fmul v14.2d, v21.2d, v12.2d
+	VMOV V14.B16, V16.B16
+	VFMLS V12.D2, V21.D2, V16.D2
 	ADD R5<<1, R1, R7
-	FMOVQ (R7), F17
-	WORD $0x6ee0f98c // fneg v12.2d, v12.2d
-	VFMLA V17.D2, V15.D2, V12.D2
-	WORD $0x4e6ed58c // fadd v12.2d, v12.2d, v14.2d
-	WORD $0x6e6addee // fmul v14.2d, v15.2d, v10.2d
-	WORD $0x6ee0f9d2 // fneg v18.2d, v14.2d
-	VFMLA V10.D2, V15.D2, V18.D2
-	VFMLA V17.D2, V19.D2, V14.D2
-	WORD $0x4e72d5ce // fadd v14.2d, v14.2d, v18.2d
-	WORD $0x6eb0a96a // umaxv s10, v11.4s
-	FMOVS F10, R7
+	FMOVQ (R7), F19
+	WORD $0x6ee0f9ce // fneg v14.2d, v14.2d
+	VFMLA V19.D2, V17.D2, V14.D2
+	WORD $0x4e70d5ce // fadd v14.2d, v14.2d, v16.2d
+	WORD $0x6e6cde30 // fmul v16.2d, v17.2d, v12.2d
+	WORD $0x6ee0fa14 // fneg v20.2d, v16.2d
+	VFMLA V12.D2, V17.D2, V20.D2
+	VFMLA V19.D2, V21.D2, V16.D2
+	WORD $0x4e74d610 // fadd v16.2d, v16.2d, v20.2d
+	WORD $0x6eb0a9ac // umaxv s12, v13.4s
+	FMOVS F12, R7
 	CBNZ R7, hard
-	FMOVQ F13, (R0)
+	FMOVQ F15, (R0)
 	ADD R5, R0, R7
-	FMOVQ F16, (R7)
+	FMOVQ F18, (R7)
 	ADD R5<<1, R0, R7
-	FMOVQ F12, (R7)
-	ADD R6, R0, R7
 	FMOVQ F14, (R7)
+	ADD R6, R0, R7
+	FMOVQ F16, (R7)
 	ADD $16, R0
 	ADD $16, R1
 	SUB $2, R2
@@ -9109,244 +8989,240 @@ loop:
 next:
 	CBZ R2, done
 	MOVD R1, R7
-	FMOVD (R7), F10
-	VAND V0.B16, V10.B16, V11.B16
-	FMOVQ 2192(R4), F12
-	WORD $0x6e6be58b // fcmge v11.2d, v12.2d, v11.2d
-	WORD $0x6e20596b // mvn v11.16b, v11.16b
-	ADD R5, R1, R7
 	FMOVD (R7), F12
 	VAND V0.B16, V12.B16, V13.B16
-	FMOVQ 320(R4), F14
+	FMOVQ 2192(R4), F14
 	WORD $0x6e6de5cd // fcmge v13.2d, v14.2d, v13.2d
 	WORD $0x6e2059ad // mvn v13.16b, v13.16b
-	VORR V13.B16, V11.B16, V11.B16
-	VMOV V2.B16, V13.B16
-	FMOVQ 1344(R4), F14
-	VFMLA V14.D2, V10.D2, V13.D2
-	WORD $0x4ee2d5ad // fsub v13.2d, v13.2d, v2.2d
-	VMOV V10.B16, V14.B16
-	FMOVQ 1360(R4), F15
-	VFMLS V15.D2, V13.D2, V14.D2
-	FMOVQ 1376(R4), F15
-	VFMLS V15.D2, V13.D2, V14.D2
-	FMOVQ 1408(R4), F15
-	FMOVQ 1392(R4), F16
-	VFMLA V14.D2, V16.D2, V15.D2
-	FMOVQ 1424(R4), F16
-	VFMLA V14.D2, V15.D2, V16.D2
-	FMOVQ 1440(R4), F15
-	VFMLA V14.D2, V16.D2, V15.D2
-	FMOVQ 1456(R4), F16
-	VFMLA V14.D2, V15.D2, V16.D2
-	FMOVQ 1472(R4), F15
-	VFMLA V14.D2, V16.D2, V15.D2
-	FMOVQ 1488(R4), F16
-	VFMLA V14.D2, V15.D2, V16.D2
-	FMOVQ 1504(R4), F15
-	VFMLA V14.D2, V16.D2, V15.D2
-	FMOVQ 1520(R4), F16
-	VFMLA V14.D2, V15.D2, V16.D2
-	FMOVQ 1536(R4), F15
-	VFMLA V14.D2, V16.D2, V15.D2
-	VMOV V2.B16, V16.B16
-	VFMLA V4.D2, V13.D2, V16.D2
-	WORD $0x4ee2d611 // fsub v17.2d, v16.2d, v2.2d
-	WORD $0x4ef1d5ad // fsub v13.2d, v13.2d, v17.2d
-	WORD $0x4e62d5ad // fadd v13.2d, v13.2d, v2.2d
-	VSHL $52, V16.D2, V16.D2
-	VADD V1.D2, V16.D2, V16.D2
-	WORD $0x6e70dc30 // fmul v16.2d, v1.2d, v16.2d
-	VSHL $52, V13.D2, V13.D2
-	VADD V1.D2, V13.D2, V13.D2
-	WORD $0x6e6dde10 // fmul v16.2d, v16.2d, v13.2d
-	WORD $0x6e6eddcd // fmul v13.2d, v14.2d, v14.2d
-	VMOV V14.B16, V17.B16
-	VFMLA V15.D2, V13.D2, V17.D2
-	WORD $0x6e70de31 // fmul v17.2d, v17.2d, v16.2d
-	WORD $0x6e70ddad // fmul v13.2d, v13.2d, v16.2d
-	WORD $0x4ee1d612 // fsub v18.2d, v16.2d, v1.2d
-	VFMLA V16.D2, V14.D2, V18.D2
-	VFMLA V15.D2, V13.D2, V18.D2
-	WORD $0x6e64dd8d // fmul v13.2d, v12.2d, v4.2d
-	VAND V0.B16, V13.B16, V14.B16
+	ADD R5, R1, R7
+	FMOVD (R7), F14
+	VAND V0.B16, V14.B16, V15.B16
+	FMOVQ 320(R4), F16
+	WORD $0x6e6fe60f // fcmge v15.2d, v16.2d, v15.2d
+	WORD $0x6e2059ef // mvn v15.16b, v15.16b
+	VORR V15.B16, V13.B16, V13.B16
 	VMOV V2.B16, V15.B16
-	VFMLA V5.D2, V14.D2, V15.D2
-	WORD $0x4ee2d5f3 // fsub v19.2d, v15.2d, v2.2d
-	VFMLS V6.D2, V19.D2, V14.D2
-	VFMLS V7.D2, V19.D2, V14.D2
-	VFMLS V8.D2, V19.D2, V14.D2
-	WORD $0x6e6eddd3 // fmul v19.2d, v14.2d, v14.2d
-	FMOVQ 448(R4), F20
-	VFMLA V19.D2, V9.D2, V20.D2
+	FMOVQ 1344(R4), F16
+	VFMLA V16.D2, V12.D2, V15.D2
+	WORD $0x4ee2d5ef // fsub v15.2d, v15.2d, v2.2d
+	VMOV V12.B16, V16.B16
+	FMOVQ 1360(R4), F17
+	VFMLS V17.D2, V15.D2, V16.D2
+	FMOVQ 1376(R4), F17
+	VFMLS V17.D2, V15.D2, V16.D2
+	FMOVQ 1408(R4), F17
+	FMOVQ 1392(R4), F18
+	VFMLA V16.D2, V18.D2, V17.D2
+	FMOVQ 1424(R4), F18
+	VFMLA V16.D2, V17.D2, V18.D2
+	FMOVQ 1440(R4), F17
+	VFMLA V16.D2, V18.D2, V17.D2
+	FMOVQ 1456(R4), F18
+	VFMLA V16.D2, V17.D2, V18.D2
+	FMOVQ 1472(R4), F17
+	VFMLA V16.D2, V18.D2, V17.D2
+	FMOVQ 1488(R4), F18
+	VFMLA V16.D2, V17.D2, V18.D2
+	FMOVQ 1504(R4), F17
+	VFMLA V16.D2, V18.D2, V17.D2
+	FMOVQ 1520(R4), F18
+	VFMLA V16.D2, V17.D2, V18.D2
+	FMOVQ 1536(R4), F17
+	VFMLA V16.D2, V18.D2, V17.D2
+	VMOV V2.B16, V18.B16
+	VFMLA V3.D2, V15.D2, V18.D2
+	WORD $0x4ee2d653 // fsub v19.2d, v18.2d, v2.2d
+	WORD $0x4ef3d5ef // fsub v15.2d, v15.2d, v19.2d
+	WORD $0x4e62d5ef // fadd v15.2d, v15.2d, v2.2d
+	VSHL $52, V18.D2, V18.D2
+	VADD V1.D2, V18.D2, V18.D2
+	WORD $0x6e72dc32 // fmul v18.2d, v1.2d, v18.2d
+	VSHL $52, V15.D2, V15.D2
+	VADD V1.D2, V15.D2, V15.D2
+	WORD $0x6e6fde52 // fmul v18.2d, v18.2d, v15.2d
+	WORD $0x6e70de0f // fmul v15.2d, v16.2d, v16.2d
+	VMOV V16.B16, V19.B16
+	VFMLA V17.D2, V15.D2, V19.D2
+	WORD $0x6e72de73 // fmul v19.2d, v19.2d, v18.2d
+	WORD $0x6e72ddef // fmul v15.2d, v15.2d, v18.2d
+	WORD $0x4ee1d654 // fsub v20.2d, v18.2d, v1.2d
+	VFMLA V18.D2, V16.D2, V20.D2
+	VFMLA V17.D2, V15.D2, V20.D2
+	WORD $0x6e63ddcf // fmul v15.2d, v14.2d, v3.2d
+	VAND V0.B16, V15.B16, V16.B16
+	VMOV V2.B16, V17.B16
+	VFMLA V5.D2, V16.D2, V17.D2
+	WORD $0x4ee2d635 // fsub v21.2d, v17.2d, v2.2d
+	VFMLS V6.D2, V21.D2, V16.D2
+	VFMLS V7.D2, V21.D2, V16.D2
+	VFMLS V8.D2, V21.D2, V16.D2
+	WORD $0x6e70de15 // fmul v21.2d, v16.2d, v16.2d
+	FMOVQ 464(R4), F22
+	VFMLA V21.D2, V9.D2, V22.D2
+	FMOVQ 480(R4), F23
+	VFMLA V21.D2, V22.D2, V23.D2
+	FMOVQ 496(R4), F22
+	VFMLA V21.D2, V23.D2, V22.D2
+	FMOVQ 512(R4), F23
+	VFMLA V21.D2, V22.D2, V23.D2
+	FMOVQ 528(R4), F22
+	VFMLA V21.D2, V23.D2, V22.D2
+	WORD $0x6e76deb6 // fmul v22.2d, v21.2d, v22.2d
+	VFMLA V22.D2, V16.D2, V16.D2
+	FMOVQ 544(R4), F22
+	VFMLA V21.D2, V10.D2, V22.D2
+	FMOVQ 560(R4), F23
+	VFMLA V21.D2, V22.D2, V23.D2
+	FMOVQ 576(R4), F22
+	VFMLA V21.D2, V23.D2, V22.D2
+	FMOVQ 592(R4), F23
+	VFMLA V21.D2, V22.D2, V23.D2
+	FMOVQ 608(R4), F22
+	VFMLA V21.D2, V23.D2, V22.D2
+	FMOVQ 624(R4), F23
+	VFMLA V21.D2, V22.D2, V23.D2
+	VMOV V1.B16, V22.B16
+	VFMLA V21.D2, V23.D2, V22.D2
+	VSHL $63, V17.D2, V21.D2
+	WORD $0x4ee0aab5 // cmlt v21.2d, v21.2d, #0
+	VMOV V16.B16, V23.B16
+	VBIT V21.B16, V22.B16, V23.B16
+	VBIT V21.B16, V16.B16, V22.B16
+	VADD V11.D2, V17.D2, V16.D2
+	VSHL $62, V16.D2, V16.D2
+	VAND V4.B16, V16.B16, V16.B16
+	VEOR V16.B16, V22.B16, V22.B16
+	VSHL $62, V17.D2, V17.D2
+	VEOR V15.B16, V17.B16, V17.B16
+	VAND V4.B16, V17.B16, V17.B16
+	VEOR V17.B16, V23.B16, V23.B16
+	VAND V0.B16, V14.B16, V15.B16
+	VMOV V2.B16, V16.B16
+	VFMLA V5.D2, V15.D2, V16.D2
+	WORD $0x4ee2d611 // fsub v17.2d, v16.2d, v2.2d
+	VFMLS V6.D2, V17.D2, V15.D2
+	VFMLS V7.D2, V17.D2, V15.D2
+	VFMLS V8.D2, V17.D2, V15.D2
+	WORD $0x6e6fddf1 // fmul v17.2d, v15.2d, v15.2d
 	FMOVQ 464(R4), F21
-	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 480(R4), F20
-	VFMLA V19.D2, V21.D2, V20.D2
+	VFMLA V17.D2, V9.D2, V21.D2
+	FMOVQ 480(R4), F22
+	VFMLA V17.D2, V21.D2, V22.D2
 	FMOVQ 496(R4), F21
-	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 512(R4), F20
-	VFMLA V19.D2, V21.D2, V20.D2
-	WORD $0x6e74de74 // fmul v20.2d, v19.2d, v20.2d
-	VFMLA V20.D2, V14.D2, V14.D2
-	FMOVQ 528(R4), F20
-	FMOVQ 432(R4), F21
-	VFMLA V19.D2, V21.D2, V20.D2
+	VFMLA V17.D2, V22.D2, V21.D2
+	FMOVQ 512(R4), F22
+	VFMLA V17.D2, V21.D2, V22.D2
+	FMOVQ 528(R4), F21
+	VFMLA V17.D2, V22.D2, V21.D2
+	WORD $0x6e75de35 // fmul v21.2d, v17.2d, v21.2d
+	VFMLA V21.D2, V15.D2, V15.D2
 	FMOVQ 544(R4), F21
-	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 560(R4), F20
-	VFMLA V19.D2, V21.D2, V20.D2
+	VFMLA V17.D2, V10.D2, V21.D2
+	FMOVQ 560(R4), F22
+	VFMLA V17.D2, V21.D2, V22.D2
 	FMOVQ 576(R4), F21
-	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 592(R4), F20
-	VFMLA V19.D2, V21.D2, V20.D2
+	VFMLA V17.D2, V22.D2, V21.D2
+	FMOVQ 592(R4), F22
+	VFMLA V17.D2, V21.D2, V22.D2
 	FMOVQ 608(R4), F21
-	VFMLA V19.D2, V20.D2, V21.D2
-	VMOV V1.B16, V20.B16
-	VFMLA V19.D2, V21.D2, V20.D2
-	VSHL $63, V15.D2, V19.D2
-	WORD $0x4ee0aa73 // cmlt v19.2d, v19.2d, #0
-	VMOV V14.B16, V21.B16
-	VBIT V19.B16, V20.B16, V21.B16
-	VBIT V19.B16, V14.B16, V20.B16
-	FMOVQ 640(R4), F14
-	VADD V14.D2, V15.D2, V19.D2
-	VSHL $62, V19.D2, V19.D2
-	VAND V3.B16, V19.B16, V19.B16
-	VEOR V19.B16, V20.B16, V20.B16
+	VFMLA V17.D2, V22.D2, V21.D2
+	FMOVQ 624(R4), F22
+	VFMLA V17.D2, V21.D2, V22.D2
+	VMOV V1.B16, V21.B16
+	VFMLA V17.D2, V22.D2, V21.D2
+	VSHL $63, V16.D2, V17.D2
+	WORD $0x4ee0aa31 // cmlt v17.2d, v17.2d, #0
+	VMOV V15.B16, V22.B16
+	VBIT V17.B16, V21.B16, V22.B16
+	VBIT V17.B16, V15.B16, V21.B16
+	VADD V11.D2, V16.D2, V15.D2
 	VSHL $62, V15.D2, V15.D2
-	VEOR V13.B16, V15.B16, V15.B16
-	VAND V3.B16, V15.B16, V15.B16
+	VAND V4.B16, V15.B16, V15.B16
 	VEOR V15.B16, V21.B16, V21.B16
-	VAND V0.B16, V12.B16, V13.B16
-	VMOV V2.B16, V14.B16
-	VFMLA V5.D2, V13.D2, V14.D2
-	WORD $0x4ee2d5cf // fsub v15.2d, v14.2d, v2.2d
-	VFMLS V6.D2, V15.D2, V13.D2
-	VFMLS V7.D2, V15.D2, V13.D2
-	VFMLS V8.D2, V15.D2, V13.D2
-	WORD $0x6e6dddaf // fmul v15.2d, v13.2d, v13.2d
-	FMOVQ 448(R4), F19
-	VFMLA V15.D2, V9.D2, V19.D2
-	FMOVQ 464(R4), F20
-	VFMLA V15.D2, V19.D2, V20.D2
-	FMOVQ 480(R4), F19
-	VFMLA V15.D2, V20.D2, V19.D2
-	FMOVQ 496(R4), F20
-	VFMLA V15.D2, V19.D2, V20.D2
-	FMOVQ 512(R4), F19
-	VFMLA V15.D2, V20.D2, V19.D2
-	WORD $0x6e73ddf3 // fmul v19.2d, v15.2d, v19.2d
-	VFMLA V19.D2, V13.D2, V13.D2
-	FMOVQ 528(R4), F19
-	FMOVQ 432(R4), F20
-	VFMLA V15.D2, V20.D2, V19.D2
-	FMOVQ 544(R4), F20
-	VFMLA V15.D2, V19.D2, V20.D2
-	FMOVQ 560(R4), F19
-	VFMLA V15.D2, V20.D2, V19.D2
-	FMOVQ 576(R4), F20
-	VFMLA V15.D2, V19.D2, V20.D2
-	FMOVQ 592(R4), F19
-	VFMLA V15.D2, V20.D2, V19.D2
-	FMOVQ 608(R4), F20
-	VFMLA V15.D2, V19.D2, V20.D2
-	VMOV V1.B16, V19.B16
-	VFMLA V15.D2, V20.D2, V19.D2
-	VSHL $63, V14.D2, V15.D2
-	WORD $0x4ee0a9ef // cmlt v15.2d, v15.2d, #0
-	VMOV V13.B16, V20.B16
-	VBIT V15.B16, V19.B16, V20.B16
-	VBIT V15.B16, V13.B16, V19.B16
-	FMOVQ 640(R4), F13
-	VADD V13.D2, V14.D2, V15.D2
-	VSHL $62, V15.D2, V15.D2
-	VAND V3.B16, V15.B16, V15.B16
-	VEOR V15.B16, V19.B16, V19.B16
-	VSHL $62, V14.D2, V14.D2
-	VEOR V12.B16, V14.B16, V14.B16
-	VAND V3.B16, V14.B16, V14.B16
-	VEOR V14.B16, V20.B16, V20.B16
-	WORD $0x6e73de0d // fmul v13.2d, v16.2d, v19.2d
-	VFMLA V19.D2, V17.D2, V13.D2
-	WORD $0x6e74de10 // fmul v16.2d, v16.2d, v20.2d
-	VFMLA V20.D2, V17.D2, V16.D2
-	WORD $0x6ef3e48e // fcmgt v14.2d, v4.2d, v19.2d
-	WORD $0x4ee1d5af // fsub v15.2d, v13.2d, v1.2d
-	WORD $0x4e75d6b1 // fadd v17.2d, v21.2d, v21.2d
-	WORD $0x6e73de52 // fmul v18.2d, v18.2d, v19.2d
-	VFMLS V21.D2, V17.D2, V18.D2
-	VBIT V14.B16, V15.B16, V18.B16
-	VAND V0.B16, V10.B16, V14.B16
-	VAND V0.B16, V12.B16, V15.B16
-	WORD $0x6eefe5d1 // fcmgt v17.2d, v14.2d, v15.2d
-	VBSL V15.B16, V14.B16, V17.B16
-	FMOVQ 2208(R4), F14
-	WORD $0x6ef1e5d1 // fcmgt v17.2d, v14.2d, v17.2d
-	WORD $0x6e6cdd8e // fmul v14.2d, v12.2d, v12.2d
-	WORD $0x6ee0f9cf // fneg v15.2d, v14.2d
-	VFMLA V12.D2, V12.D2, V15.D2
-	VFMLA V10.D2, V10.D2, V14.D2
-	WORD $0x4e6fd5ce // fadd v14.2d, v14.2d, v15.2d
-	VBIT V17.B16, V1.B16, V14.B16
-	WORD $0x6e6cde0f // fmul v15.2d, v16.2d, v12.2d
-	WORD $0x6ee0f9f3 // fneg v19.2d, v15.2d
-	VFMLA V12.D2, V16.D2, V19.D2
-	VFMLA V10.D2, V18.D2, V15.D2
-	WORD $0x4e73d5ef // fadd v15.2d, v15.2d, v19.2d
-	WORD $0x6e6efdef // fdiv v15.2d, v15.2d, v14.2d
-	WORD $0x6e6cde53 // fmul v19.2d, v18.2d, v12.2d
-	VMOV V19.B16, V20.B16
-	VFMLS V12.D2, V18.D2, V20.D2
-	WORD $0x6ee0fa73 // fneg v19.2d, v19.2d
-	VFMLA V10.D2, V16.D2, V19.D2
-	WORD $0x4e74d673 // fadd v19.2d, v19.2d, v20.2d
-	WORD $0x6e6efe73 // fdiv v19.2d, v19.2d, v14.2d
-	FMOVQ 2224(R4), F14
-	FMOVQ 2240(R4), F18
-	VFMLA V18.D2, V10.D2, V14.D2
-	FMOVQ 2240(R4), F18
-	WORD $0x6e72dd94 // fmul v20.2d, v12.2d, v18.2d
-	WORD $0x6e6cde92 // fmul v18.2d, v20.2d, v12.2d
-	WORD $0x6ee0fa52 // fneg v18.2d, v18.2d
-	VFMLA V10.D2, V14.D2, V18.D2
-	WORD $0x4e64d652 // fadd v18.2d, v18.2d, v4.2d
-	WORD $0x6e6ade94 // fmul v20.2d, v20.2d, v10.2d
-	VFMLA V12.D2, V14.D2, V20.D2
-	WORD $0x6e6cde8e // fmul v14.2d, v20.2d, v12.2d
-	WORD $0x6ee0f9ce // fneg v14.2d, v14.2d
-	VFMLA V10.D2, V18.D2, V14.D2
-	WORD $0x4e61d5ce // fadd v14.2d, v14.2d, v1.2d
-	WORD $0x6e6ade94 // fmul v20.2d, v20.2d, v10.2d
-	VFMLA V12.D2, V18.D2, V20.D2
-	VBIT V17.B16, V14.B16, V15.B16
-	VBIT V17.B16, V20.B16, V19.B16
+	VSHL $62, V16.D2, V16.D2
+	VEOR V14.B16, V16.B16, V16.B16
+	VAND V4.B16, V16.B16, V16.B16
+	VEOR V16.B16, V22.B16, V22.B16
+	WORD $0x6e75de4f // fmul v15.2d, v18.2d, v21.2d
+	VFMLA V21.D2, V19.D2, V15.D2
+	WORD $0x6e76de52 // fmul v18.2d, v18.2d, v22.2d
+	VFMLA V22.D2, V19.D2, V18.D2
+	WORD $0x6ef5e470 // fcmgt v16.2d, v3.2d, v21.2d
+	WORD $0x4ee1d5f1 // fsub v17.2d, v15.2d, v1.2d
+	WORD $0x4e77d6f3 // fadd v19.2d, v23.2d, v23.2d
+	WORD $0x6e75de94 // fmul v20.2d, v20.2d, v21.2d
+	VFMLS V23.D2, V19.D2, V20.D2
+	VBIT V16.B16, V17.B16, V20.B16
+	VAND V0.B16, V12.B16, V16.B16
+	VAND V0.B16, V14.B16, V17.B16
+	WORD $0x6ef1e613 // fcmgt v19.2d, v16.2d, v17.2d
+	VBSL V17.B16, V16.B16, V19.B16
+	FMOVQ 2208(R4), F16
+	WORD $0x6ef3e613 // fcmgt v19.2d, v16.2d, v19.2d
+	WORD $0x6e6eddd0 // fmul v16.2d, v14.2d, v14.2d
+	WORD $0x6ee0fa11 // fneg v17.2d, v16.2d
+	VFMLA V14.D2, V14.D2, V17.D2
+	VFMLA V12.D2, V12.D2, V16.D2
+	WORD $0x4e71d610 // fadd v16.2d, v16.2d, v17.2d
+	VBIT V19.B16, V1.B16, V16.B16
+	WORD $0x6e6ede51 // fmul v17.2d, v18.2d, v14.2d
+	WORD $0x6ee0fa35 // fneg v21.2d, v17.2d
+	VFMLA V14.D2, V18.D2, V21.D2
+	VFMLA V12.D2, V20.D2, V17.D2
+	WORD $0x4e75d631 // fadd v17.2d, v17.2d, v21.2d
+	WORD $0x6e70fe31 // fdiv v17.2d, v17.2d, v16.2d
+	WORD $0x6e6ede95 // fmul v21.2d, v20.2d, v14.2d
+	VMOV V21.B16, V22.B16
+	VFMLS V14.D2, V20.D2, V22.D2
+	WORD $0x6ee0fab5 // fneg v21.2d, v21.2d
+	VFMLA V12.D2, V18.D2, V21.D2
+	WORD $0x4e76d6b5 // fadd v21.2d, v21.2d, v22.2d
+	WORD $0x6e70feb5 // fdiv v21.2d, v21.2d, v16.2d
+	FMOVQ 2224(R4), F16
+	FMOVQ 2240(R4), F20
+	VFMLA V20.D2, V12.D2, V16.D2
+	FMOVQ 2240(R4), F20
+	WORD $0x6e74ddd6 // fmul v22.2d, v14.2d, v20.2d
+	WORD $0x6e6eded4 // fmul v20.2d, v22.2d, v14.2d
+	WORD $0x6ee0fa94 // fneg v20.2d, v20.2d
+	VFMLA V12.D2, V16.D2, V20.D2
+	WORD $0x4e63d694 // fadd v20.2d, v20.2d, v3.2d
+	WORD $0x6e6cded6 // fmul v22.2d, v22.2d, v12.2d
+	VFMLA V14.D2, V16.D2, V22.D2
+	WORD $0x6e6eded0 // fmul v16.2d, v22.2d, v14.2d
+	WORD $0x6ee0fa10 // fneg v16.2d, v16.2d
+	VFMLA V12.D2, V20.D2, V16.D2
+	WORD $0x4e61d610 // fadd v16.2d, v16.2d, v1.2d
+	WORD $0x6e6cded6 // fmul v22.2d, v22.2d, v12.2d
+	VFMLA V14.D2, V20.D2, V22.D2
+	VBIT V19.B16, V16.B16, V17.B16
+	VBIT V19.B16, V22.B16, V21.B16
 	ADD R6, R1, R7
-	FMOVD (R7), F10
-	WORD $0x6e6ade6c // fmul v12.2d, v19.2d, v10.2d
-	VMOV V12.B16, V14.B16
-	VFMLS V10.D2, V19.D2, V14.D2
+	FMOVD (R7), F12
+	WORD $0x6e6cdeae // fmul v14.2d, v21.2d, v12.2d
+	VMOV V14.B16, V16.B16
+	VFMLS V12.D2, V21.D2, V16.D2
 	ADD R5<<1, R1, R7
-	FMOVD (R7), F17
-	WORD $0x6ee0f98c // fneg v12.2d, v12.2d
-	VFMLA V17.D2, V15.D2, V12.D2
-	WORD $0x4e6ed58c // fadd v12.2d, v12.2d, v14.2d
-	WORD $0x6e6addee // fmul v14.2d, v15.2d, v10.2d
-	WORD $0x6ee0f9d2 // fneg v18.2d, v14.2d
-	VFMLA V10.D2, V15.D2, V18.D2
-	VFMLA V17.D2, V19.D2, V14.D2
-	WORD $0x4e72d5ce // fadd v14.2d, v14.2d, v18.2d
-	WORD $0x6eb0a96a // umaxv s10, v11.4s
-	FMOVS F10, R7
+	FMOVD (R7), F19
+	WORD $0x6ee0f9ce // fneg v14.2d, v14.2d
+	VFMLA V19.D2, V17.D2, V14.D2
+	WORD $0x4e70d5ce // fadd v14.2d, v14.2d, v16.2d
+	WORD $0x6e6cde30 // fmul v16.2d, v17.2d, v12.2d
+	WORD $0x6ee0fa14 // fneg v20.2d, v16.2d
+	VFMLA V12.D2, V17.D2, V20.D2
+	VFMLA V19.D2, V21.D2, V16.D2
+	WORD $0x4e74d610 // fadd v16.2d, v16.2d, v20.2d
+	WORD $0x6eb0a9ac // umaxv s12, v13.4s
+	FMOVS F12, R7
 	CBNZ R7, hard2
 	MOVD R0, R7
-	FMOVD F13, (R7)
+	FMOVD F15, (R7)
 	ADD R5, R0, R7
-	FMOVD F16, (R7)
+	FMOVD F18, (R7)
 	ADD R5<<1, R0, R7
-	FMOVD F12, (R7)
-	ADD R6, R0, R7
 	FMOVD F14, (R7)
+	ADD R6, R0, R7
+	FMOVD F16, (R7)
 
 done:
 	MOVD n+24(FP), R3
@@ -9356,29 +9232,29 @@ done:
 	RET
 
 hard:
-	FMOVQ (R0), F10
-	VBIF V11.B16, V13.B16, V10.B16
-	FMOVQ F10, (R0)
+	FMOVQ (R0), F12
+	VBIF V13.B16, V15.B16, V12.B16
+	FMOVQ F12, (R0)
 	ADD R5, R0, R7
-	FMOVQ (R7), F10
-	VBIF V11.B16, V16.B16, V10.B16
+	FMOVQ (R7), F12
+	VBIF V13.B16, V18.B16, V12.B16
 	ADD R5, R0, R7
-	FMOVQ F10, (R7)
+	FMOVQ F12, (R7)
 	ADD R5<<1, R0, R7
-	FMOVQ (R7), F10
-	VBIF V11.B16, V12.B16, V10.B16
+	FMOVQ (R7), F12
+	VBIF V13.B16, V14.B16, V12.B16
 	ADD R5<<1, R0, R7
-	FMOVQ F10, (R7)
+	FMOVQ F12, (R7)
 	ADD R6, R0, R7
-	FMOVQ (R7), F10
-	VBIF V11.B16, V14.B16, V10.B16
+	FMOVQ (R7), F12
+	VBIF V13.B16, V16.B16, V12.B16
 	ADD R6, R0, R7
-	FMOVQ F10, (R7)
+	FMOVQ F12, (R7)
 	MOVD ZR, R7
-	FMOVQ 656(R4), F10
-	VAND V11.B16, V10.B16, V10.B16
-	WORD $0x5ef1b94c // addp d12, v10.2d
-	FMOVD F12, R8
+	FMOVQ 656(R4), F12
+	VAND V13.B16, V12.B16, V12.B16
+	WORD $0x5ef1b98e // addp d14, v12.2d
+	FMOVD F14, R8
 	ORR R8<<0, R7, R7
 	MOVD n+24(FP), R3
 	MOVD R3, R8
@@ -9391,30 +9267,30 @@ hard:
 
 hard2:
 	MOVD R0, R7
-	FMOVD (R7), F10
-	VBIF V11.B16, V13.B16, V10.B16
+	FMOVD (R7), F12
+	VBIF V13.B16, V15.B16, V12.B16
 	MOVD R0, R7
-	FMOVD F10, (R7)
+	FMOVD F12, (R7)
 	ADD R5, R0, R7
-	FMOVD (R7), F10
-	VBIF V11.B16, V16.B16, V10.B16
+	FMOVD (R7), F12
+	VBIF V13.B16, V18.B16, V12.B16
 	ADD R5, R0, R7
-	FMOVD F10, (R7)
+	FMOVD F12, (R7)
 	ADD R5<<1, R0, R7
-	FMOVD (R7), F10
-	VBIF V11.B16, V12.B16, V10.B16
+	FMOVD (R7), F12
+	VBIF V13.B16, V14.B16, V12.B16
 	ADD R5<<1, R0, R7
-	FMOVD F10, (R7)
+	FMOVD F12, (R7)
 	ADD R6, R0, R7
-	FMOVD (R7), F10
-	VBIF V11.B16, V14.B16, V10.B16
+	FMOVD (R7), F12
+	VBIF V13.B16, V16.B16, V12.B16
 	ADD R6, R0, R7
-	FMOVD F10, (R7)
+	FMOVD F12, (R7)
 	MOVD ZR, R7
-	FMOVQ 656(R4), F10
-	VAND V11.B16, V10.B16, V10.B16
-	WORD $0x5ef1b94c // addp d12, v10.2d
-	FMOVD F12, R8
+	FMOVQ 656(R4), F12
+	VAND V13.B16, V12.B16, V12.B16
+	WORD $0x5ef1b98e // addp d14, v12.2d
+	FMOVD F14, R8
 	ORR R8<<0, R7, R7
 	MOVD n+24(FP), R3
 	MOVD R3, R8
@@ -9438,214 +9314,212 @@ TEXT ·logSim2F32NEON(SB), NOSPLIT, $0-64
 	LSL $2, R5
 	ADD R5<<1, R5, R6
 	FMOVQ (R4), F0
-	FMOVQ 672(R4), F1
-	FMOVQ 240(R4), F2
-	FMOVQ 224(R4), F3
-	FMOVQ 2256(R4), F4
-	FMOVQ 1584(R4), F5
-	FMOVQ 1600(R4), F6
-	FMOVQ 1232(R4), F7
-	FMOVQ 1616(R4), F8
-	FMOVQ 1216(R4), F9
+	FMOVQ 16(R4), F1
+	FMOVQ 256(R4), F2
+	FMOVQ 672(R4), F3
+	FMOVQ 240(R4), F4
+	FMOVQ 2256(R4), F5
+	FMOVQ 1584(R4), F6
+	FMOVQ 1600(R4), F7
+	FMOVQ 1232(R4), F8
+	FMOVQ 1616(R4), F9
+	FMOVQ 1216(R4), F10
+	FMOVQ 1632(R4), F11
 	CMP $4, R2
 	BLT next
 
 loop:
-	// 199 instructions for 4 matrices, 49.75 each
-	FMOVQ (R1), F10
-	VAND V0.B16, V10.B16, V11.B16
+	// 195 instructions for 4 matrices, 48.75 each
+	FMOVQ (R1), F12
+	VAND V0.B16, V12.B16, V13.B16
 	ADD R5, R1, R7
-	FMOVQ (R7), F12
-	VAND V0.B16, V12.B16, V13.B16
-	WORD $0x6eade56e // fcmgt v14.4s, v11.4s, v13.4s
-	VBSL V13.B16, V11.B16, V14.B16
-	VAND V0.B16, V10.B16, V11.B16
-	VAND V0.B16, V12.B16, V13.B16
-	WORD $0x6eabe5af // fcmgt v15.4s, v13.4s, v11.4s
-	VBSL V13.B16, V11.B16, V15.B16
-	WORD $0x6e2eddcb // fmul v11.4s, v14.4s, v14.4s
-	WORD $0x6e2fdded // fmul v13.4s, v15.4s, v15.4s
-	WORD $0x4e2dd570 // fadd v16.4s, v11.4s, v13.4s
-	WORD $0x4eabd611 // fsub v17.4s, v16.4s, v11.4s
-	WORD $0x4eb1d5b1 // fsub v17.4s, v13.4s, v17.4s
-	WORD $0x6ea0f96b // fneg v11.4s, v11.4s
-	VFMLA V14.S4, V14.S4, V11.S4
-	WORD $0x6ea0f9ad // fneg v13.4s, v13.4s
-	VFMLA V15.S4, V15.S4, V13.S4
-	WORD $0x4e2dd56b // fadd v11.4s, v11.4s, v13.4s
-	WORD $0x4e2bd631 // fadd v17.4s, v17.4s, v11.4s
-	VSUB V5.S4, V16.S4, V11.S4
-	VAND V6.B16, V11.B16, V11.B16
-	VSUB V11.S4, V16.S4, V13.S4
-	WORD $0x4ea2d5ad // fsub v13.4s, v13.4s, v2.4s
-	WORD $0x4f29056b // sshr v11.4s, v11.4s, #23
-	WORD $0x4e21d96b // scvtf v11.4s, v11.4s
-	WORD $0x6e30fe31 // fdiv v17.4s, v17.4s, v16.4s
-	WORD $0x6e27dd6e // fmul v14.4s, v11.4s, v7.4s
-	WORD $0x4e31d5ce // fadd v14.4s, v14.4s, v17.4s
-	WORD $0x6e2dddaf // fmul v15.4s, v13.4s, v13.4s
-	FMOVQ 1632(R4), F16
-	VFMLA V13.S4, V8.S4, V16.S4
-	FMOVQ 1648(R4), F17
-	VFMLA V13.S4, V16.S4, V17.S4
-	FMOVQ 1664(R4), F16
-	VFMLA V13.S4, V17.S4, V16.S4
-	FMOVQ 1680(R4), F17
-	VFMLA V13.S4, V16.S4, V17.S4
-	FMOVQ 1696(R4), F16
-	VFMLA V13.S4, V17.S4, V16.S4
-	FMOVQ 1712(R4), F17
-	VFMLA V13.S4, V16.S4, V17.S4
-	FMOVQ 1728(R4), F16
-	VFMLA V13.S4, V17.S4, V16.S4
-	FMOVQ 1744(R4), F17
-	VFMLA V13.S4, V16.S4, V17.S4
-	VFMLA V17.S4, V15.S4, V14.S4
-	WORD $0x4e2dd5ce // fadd v14.4s, v14.4s, v13.4s
-	VFMLA V9.S4, V11.S4, V14.S4
-	FMOVQ 1760(R4), F11
-	WORD $0x6e2bddce // fmul v14.4s, v14.4s, v11.4s
-	WORD $0x4e21d58b // fadd v11.4s, v12.4s, v1.4s
-	VAND V0.B16, V10.B16, V13.B16
-	VAND V0.B16, V11.B16, V15.B16
-	WORD $0x6eade5f0 // fcmgt v16.4s, v15.4s, v13.4s
-	VBSL V15.B16, V13.B16, V16.B16
-	WORD $0x6eade5f1 // fcmgt v17.4s, v15.4s, v13.4s
-	VBSL V13.B16, V15.B16, V17.B16
-	WORD $0x6e31fe10 // fdiv v16.4s, v16.4s, v17.4s
-	WORD $0x6e30de11 // fmul v17.4s, v16.4s, v16.4s
-	WORD $0x6e31de12 // fmul v18.4s, v16.4s, v17.4s
-	FMOVQ 704(R4), F19
-	FMOVQ 688(R4), F20
-	VFMLA V17.S4, V20.S4, V19.S4
-	FMOVQ 720(R4), F20
-	VFMLA V17.S4, V19.S4, V20.S4
-	FMOVQ 736(R4), F19
-	VFMLA V17.S4, V20.S4, V19.S4
-	FMOVQ 752(R4), F20
-	VFMLA V17.S4, V19.S4, V20.S4
-	FMOVQ 768(R4), F19
-	VFMLA V17.S4, V20.S4, V19.S4
-	FMOVQ 784(R4), F20
-	VFMLA V17.S4, V19.S4, V20.S4
-	FMOVQ 800(R4), F19
-	VFMLA V17.S4, V20.S4, V19.S4
-	FMOVQ 816(R4), F20
-	VFMLA V17.S4, V19.S4, V20.S4
-	FMOVQ 832(R4), F19
-	VFMLA V17.S4, V20.S4, V19.S4
-	VMOV V16.B16, V17.B16
-	VFMLA V19.S4, V18.S4, V17.S4
-	WORD $0x4e30e612 // fcmeq v18.4s, v16.4s, v16.4s
-	WORD $0x6e205a52 // mvn v18.16b, v18.16b
-	WORD $0x6eade5ef // fcmgt v15.4s, v15.4s, v13.4s
-	FMOVQ 16(R4), F16
-	VAND V16.B16, V15.B16, V13.B16
-	VEOR V13.B16, V17.B16, V13.B16
-	FMOVQ 96(R4), F17
-	VAND V17.B16, V15.B16, V16.B16
-	WORD $0x4e30d5b0 // fadd v16.4s, v13.4s, v16.4s
-	FMOVQ 80(R4), F13
-	VAND V13.B16, V15.B16, V15.B16
-	WORD $0x4e2fd60f // fadd v15.4s, v16.4s, v15.4s
-	WORD $0x4ea0e94d // fcmlt v13.4s, v10.4s, #0.0
-	FMOVQ 16(R4), F17
-	VAND V17.B16, V13.B16, V16.B16
-	VEOR V16.B16, V15.B16, V16.B16
-	FMOVQ 848(R4), F17
-	VAND V17.B16, V13.B16, V15.B16
-	WORD $0x4e2fd60f // fadd v15.4s, v16.4s, v15.4s
-	FMOVQ 864(R4), F16
-	VAND V16.B16, V13.B16, V13.B16
-	WORD $0x4e2dd5ed // fadd v13.4s, v15.4s, v13.4s
-	FMOVQ 16(R4), F15
-	VAND V15.B16, V11.B16, V11.B16
-	VORR V13.B16, V11.B16, V11.B16
-	VAND V0.B16, V10.B16, V13.B16
-	VAND V0.B16, V12.B16, V15.B16
-	WORD $0x6eafe5b0 // fcmgt v16.4s, v13.4s, v15.4s
-	VBSL V15.B16, V13.B16, V16.B16
-	WORD $0x4e2ae54d // fcmeq v13.4s, v10.4s, v10.4s
-	WORD $0x4e2ce58f // fcmeq v15.4s, v12.4s, v12.4s
-	VAND V15.B16, V13.B16, V13.B16
-	WORD $0x6e2059ad // mvn v13.16b, v13.16b
-	FMOVQ 1552(R4), F15
-	WORD $0x6e30e5f1 // fcmge v17.4s, v15.4s, v16.4s
-	WORD $0x6e205a31 // mvn v17.16b, v17.16b
-	FMOVQ 1568(R4), F15
-	WORD $0x6e2fe610 // fcmge v16.4s, v16.4s, v15.4s
-	WORD $0x6e205a10 // mvn v16.16b, v16.16b
-	VORR V16.B16, V17.B16, V17.B16
-	VORR V17.B16, V13.B16, V13.B16
+	FMOVQ (R7), F14
 	VAND V0.B16, V14.B16, V15.B16
-	FMOVQ 2128(R4), F16
-	WORD $0x6e2fe60f // fcmge v15.4s, v16.4s, v15.4s
-	WORD $0x6e2059ef // mvn v15.16b, v15.16b
-	VORR V15.B16, V13.B16, V13.B16
-	VORR V13.B16, V18.B16, V18.B16
-	WORD $0x4ea2d54a // fsub v10.4s, v10.4s, v2.4s
-	VAND V0.B16, V14.B16, V13.B16
-	VAND V0.B16, V11.B16, V15.B16
 	WORD $0x6eafe5b0 // fcmgt v16.4s, v13.4s, v15.4s
 	VBSL V15.B16, V13.B16, V16.B16
-	FMOVQ 2144(R4), F13
-	WORD $0x6eb0e5b0 // fcmgt v16.4s, v13.4s, v16.4s
-	WORD $0x6e2cdd8d // fmul v13.4s, v12.4s, v12.4s
-	WORD $0x6ea0f9af // fneg v15.4s, v13.4s
-	VFMLA V12.S4, V12.S4, V15.S4
-	VFMLA V10.S4, V10.S4, V13.S4
+	VAND V0.B16, V12.B16, V13.B16
+	VAND V0.B16, V14.B16, V15.B16
+	WORD $0x6eade5f1 // fcmgt v17.4s, v15.4s, v13.4s
+	VBSL V15.B16, V13.B16, V17.B16
+	WORD $0x6e30de0d // fmul v13.4s, v16.4s, v16.4s
+	WORD $0x6e31de2f // fmul v15.4s, v17.4s, v17.4s
+	WORD $0x4e2fd5b2 // fadd v18.4s, v13.4s, v15.4s
+	WORD $0x4eadd653 // fsub v19.4s, v18.4s, v13.4s
+	WORD $0x4eb3d5f3 // fsub v19.4s, v15.4s, v19.4s
+	WORD $0x6ea0f9ad // fneg v13.4s, v13.4s
+	VFMLA V16.S4, V16.S4, V13.S4
+	WORD $0x6ea0f9ef // fneg v15.4s, v15.4s
+	VFMLA V17.S4, V17.S4, V15.S4
 	WORD $0x4e2fd5ad // fadd v13.4s, v13.4s, v15.4s
-	VBIT V16.B16, V2.B16, V13.B16
-	WORD $0x6e2cdd6f // fmul v15.4s, v11.4s, v12.4s
+	WORD $0x4e2dd673 // fadd v19.4s, v19.4s, v13.4s
+	VSUB V6.S4, V18.S4, V13.S4
+	VAND V7.B16, V13.B16, V13.B16
+	VSUB V13.S4, V18.S4, V15.S4
+	WORD $0x4ea2d5ef // fsub v15.4s, v15.4s, v2.4s
+	WORD $0x4f2905ad // sshr v13.4s, v13.4s, #23
+	WORD $0x4e21d9ad // scvtf v13.4s, v13.4s
+	WORD $0x6e32fe73 // fdiv v19.4s, v19.4s, v18.4s
+	WORD $0x6e28ddb0 // fmul v16.4s, v13.4s, v8.4s
+	WORD $0x4e33d610 // fadd v16.4s, v16.4s, v19.4s
+	WORD $0x6e2fddf1 // fmul v17.4s, v15.4s, v15.4s
+	FMOVQ 1648(R4), F18
+	VFMLA V15.S4, V9.S4, V18.S4
+	FMOVQ 1664(R4), F19
+	VFMLA V15.S4, V18.S4, V19.S4
+	FMOVQ 1680(R4), F18
+	VFMLA V15.S4, V19.S4, V18.S4
+	FMOVQ 1696(R4), F19
+	VFMLA V15.S4, V18.S4, V19.S4
+	FMOVQ 1712(R4), F18
+	VFMLA V15.S4, V19.S4, V18.S4
+	FMOVQ 1728(R4), F19
+	VFMLA V15.S4, V18.S4, V19.S4
+	FMOVQ 1744(R4), F18
+	VFMLA V15.S4, V19.S4, V18.S4
+	FMOVQ 1760(R4), F19
+	VFMLA V15.S4, V18.S4, V19.S4
+	VFMLA V19.S4, V17.S4, V16.S4
+	WORD $0x4e2fd610 // fadd v16.4s, v16.4s, v15.4s
+	VFMLA V10.S4, V13.S4, V16.S4
+	WORD $0x6e2bde10 // fmul v16.4s, v16.4s, v11.4s
+	WORD $0x4e23d5cd // fadd v13.4s, v14.4s, v3.4s
+	VAND V0.B16, V12.B16, V15.B16
+	VAND V0.B16, V13.B16, V17.B16
+	WORD $0x6eafe632 // fcmgt v18.4s, v17.4s, v15.4s
+	VBSL V17.B16, V15.B16, V18.B16
+	WORD $0x6eafe633 // fcmgt v19.4s, v17.4s, v15.4s
+	VBSL V15.B16, V17.B16, V19.B16
+	WORD $0x6e33fe52 // fdiv v18.4s, v18.4s, v19.4s
+	WORD $0x6e32de53 // fmul v19.4s, v18.4s, v18.4s
+	WORD $0x6e33de54 // fmul v20.4s, v18.4s, v19.4s
+	FMOVQ 736(R4), F21
+	FMOVQ 688(R4), F22
+	VFMLA V19.S4, V22.S4, V21.S4
+	FMOVQ 752(R4), F22
+	VFMLA V19.S4, V21.S4, V22.S4
+	FMOVQ 768(R4), F21
+	VFMLA V19.S4, V22.S4, V21.S4
+	FMOVQ 784(R4), F22
+	VFMLA V19.S4, V21.S4, V22.S4
+	FMOVQ 800(R4), F21
+	VFMLA V19.S4, V22.S4, V21.S4
+	FMOVQ 816(R4), F22
+	VFMLA V19.S4, V21.S4, V22.S4
+	FMOVQ 832(R4), F21
+	VFMLA V19.S4, V22.S4, V21.S4
+	FMOVQ 848(R4), F22
+	VFMLA V19.S4, V21.S4, V22.S4
+	FMOVQ 864(R4), F21
+	VFMLA V19.S4, V22.S4, V21.S4
+	VMOV V18.B16, V19.B16
+	VFMLA V21.S4, V20.S4, V19.S4
+	WORD $0x4e32e654 // fcmeq v20.4s, v18.4s, v18.4s
+	WORD $0x6e205a94 // mvn v20.16b, v20.16b
+	WORD $0x6eafe631 // fcmgt v17.4s, v17.4s, v15.4s
+	VAND V1.B16, V17.B16, V15.B16
+	VEOR V15.B16, V19.B16, V15.B16
+	FMOVQ 96(R4), F19
+	VAND V19.B16, V17.B16, V18.B16
+	WORD $0x4e32d5f2 // fadd v18.4s, v15.4s, v18.4s
+	FMOVQ 80(R4), F15
+	VAND V15.B16, V17.B16, V17.B16
+	WORD $0x4e31d651 // fadd v17.4s, v18.4s, v17.4s
+	WORD $0x4ea0e98f // fcmlt v15.4s, v12.4s, #0.0
+	VAND V1.B16, V15.B16, V18.B16
+	VEOR V18.B16, V17.B16, V18.B16
+	FMOVQ 704(R4), F19
+	VAND V19.B16, V15.B16, V17.B16
+	WORD $0x4e31d651 // fadd v17.4s, v18.4s, v17.4s
+	FMOVQ 720(R4), F18
+	VAND V18.B16, V15.B16, V15.B16
+	WORD $0x4e2fd62f // fadd v15.4s, v17.4s, v15.4s
+	VAND V1.B16, V13.B16, V13.B16
+	VORR V15.B16, V13.B16, V13.B16
+	VAND V0.B16, V12.B16, V15.B16
+	VAND V0.B16, V14.B16, V17.B16
+	WORD $0x6eb1e5f2 // fcmgt v18.4s, v15.4s, v17.4s
+	VBSL V17.B16, V15.B16, V18.B16
+	WORD $0x4e2ce58f // fcmeq v15.4s, v12.4s, v12.4s
+	WORD $0x4e2ee5d1 // fcmeq v17.4s, v14.4s, v14.4s
+	VAND V17.B16, V15.B16, V15.B16
+	WORD $0x6e2059ef // mvn v15.16b, v15.16b
+	FMOVQ 1552(R4), F17
+	WORD $0x6e32e633 // fcmge v19.4s, v17.4s, v18.4s
+	WORD $0x6e205a73 // mvn v19.16b, v19.16b
+	FMOVQ 1568(R4), F17
+	WORD $0x6e31e652 // fcmge v18.4s, v18.4s, v17.4s
+	WORD $0x6e205a52 // mvn v18.16b, v18.16b
+	VORR V18.B16, V19.B16, V19.B16
+	VORR V19.B16, V15.B16, V15.B16
+	VAND V0.B16, V16.B16, V17.B16
+	FMOVQ 2128(R4), F18
+	WORD $0x6e31e651 // fcmge v17.4s, v18.4s, v17.4s
+	WORD $0x6e205a31 // mvn v17.16b, v17.16b
+	VORR V17.B16, V15.B16, V15.B16
+	VORR V15.B16, V20.B16, V20.B16
+	WORD $0x4ea2d58c // fsub v12.4s, v12.4s, v2.4s
+	VAND V0.B16, V16.B16, V15.B16
+	VAND V0.B16, V13.B16, V17.B16
+	WORD $0x6eb1e5f2 // fcmgt v18.4s, v15.4s, v17.4s
+	VBSL V17.B16, V15.B16, V18.B16
+	FMOVQ 2144(R4), F15
+	WORD $0x6eb2e5f2 // fcmgt v18.4s, v15.4s, v18.4s
+	WORD $0x6e2eddcf // fmul v15.4s, v14.4s, v14.4s
 	WORD $0x6ea0f9f1 // fneg v17.4s, v15.4s
-	VFMLA V12.S4, V11.S4, V17.S4
-	VFMLA V10.S4, V14.S4, V15.S4
+	VFMLA V14.S4, V14.S4, V17.S4
+	VFMLA V12.S4, V12.S4, V15.S4
 	WORD $0x4e31d5ef // fadd v15.4s, v15.4s, v17.4s
-	WORD $0x6e2dfdef // fdiv v15.4s, v15.4s, v13.4s
-	WORD $0x6e2cddd1 // fmul v17.4s, v14.4s, v12.4s
-	VMOV V17.B16, V19.B16
-	VFMLS V12.S4, V14.S4, V19.S4
-	WORD $0x6ea0fa31 // fneg v17.4s, v17.4s
-	VFMLA V10.S4, V11.S4, V17.S4
+	VBIT V18.B16, V2.B16, V15.B16
+	WORD $0x6e2eddb1 // fmul v17.4s, v13.4s, v14.4s
+	WORD $0x6ea0fa33 // fneg v19.4s, v17.4s
+	VFMLA V14.S4, V13.S4, V19.S4
+	VFMLA V12.S4, V16.S4, V17.S4
 	WORD $0x4e33d631 // fadd v17.4s, v17.4s, v19.4s
-	WORD $0x6e2dfe31 // fdiv v17.4s, v17.4s, v13.4s
-	WORD $0x6e2bdd6a // fmul v10.4s, v11.4s, v11.4s
-	WORD $0x6ea0f94a // fneg v10.4s, v10.4s
-	VFMLA V14.S4, V14.S4, V10.S4
-	VMOV V2.B16, V12.B16
-	VFMLA V3.S4, V14.S4, V12.S4
-	VFMLA V4.S4, V10.S4, V12.S4
-	WORD $0x4e2ed5ca // fadd v10.4s, v14.4s, v14.4s
-	WORD $0x6e2bdd4a // fmul v10.4s, v10.4s, v11.4s
-	WORD $0x6e23dd6d // fmul v13.4s, v11.4s, v3.4s
-	VFMLA V4.S4, V10.S4, V13.S4
-	VBIT V16.B16, V12.B16, V15.B16
-	VBIT V16.B16, V13.B16, V17.B16
-	ADD R6, R1, R7
-	FMOVQ (R7), F10
-	WORD $0x6e2ade2c // fmul v12.4s, v17.4s, v10.4s
-	VMOV V12.B16, V13.B16
-	VFMLS V10.S4, V17.S4, V13.S4
-	ADD R5<<1, R1, R7
-	FMOVQ (R7), F16
+	WORD $0x6e2ffe31 // fdiv v17.4s, v17.4s, v15.4s
+	WORD $0x6e2ede13 // fmul v19.4s, v16.4s, v14.4s
+	VMOV V19.B16, V21.B16
+	VFMLS V14.S4, V16.S4, V21.S4
+	WORD $0x6ea0fa73 // fneg v19.4s, v19.4s
+	VFMLA V12.S4, V13.S4, V19.S4
+	WORD $0x4e35d673 // fadd v19.4s, v19.4s, v21.4s
+	WORD $0x6e2ffe73 // fdiv v19.4s, v19.4s, v15.4s
+	WORD $0x6e2dddac // fmul v12.4s, v13.4s, v13.4s
 	WORD $0x6ea0f98c // fneg v12.4s, v12.4s
-	VFMLA V16.S4, V15.S4, V12.S4
-	WORD $0x4e2dd58c // fadd v12.4s, v12.4s, v13.4s
-	WORD $0x6e2added // fmul v13.4s, v15.4s, v10.4s
-	WORD $0x6ea0f9b3 // fneg v19.4s, v13.4s
-	VFMLA V10.S4, V15.S4, V19.S4
-	VFMLA V16.S4, V17.S4, V13.S4
-	WORD $0x4e33d5ad // fadd v13.4s, v13.4s, v19.4s
-	WORD $0x6eb0aa4a // umaxv s10, v18.4s
-	FMOVS F10, R7
+	VFMLA V16.S4, V16.S4, V12.S4
+	VMOV V2.B16, V14.B16
+	VFMLA V4.S4, V16.S4, V14.S4
+	VFMLA V5.S4, V12.S4, V14.S4
+	WORD $0x4e30d60c // fadd v12.4s, v16.4s, v16.4s
+	WORD $0x6e2ddd8c // fmul v12.4s, v12.4s, v13.4s
+	WORD $0x6e24ddaf // fmul v15.4s, v13.4s, v4.4s
+	VFMLA V5.S4, V12.S4, V15.S4
+	VBIT V18.B16, V14.B16, V17.B16
+	VBIT V18.B16, V15.B16, V19.B16
+	ADD R6, R1, R7
+	FMOVQ (R7), F12
+	WORD $0x6e2cde6e // fmul v14.4s, v19.4s, v12.4s
+	VMOV V14.B16, V15.B16
+	VFMLS V12.S4, V19.S4, V15.S4
+	ADD R5<<1, R1, R7
+	FMOVQ (R7), F18
+	WORD $0x6ea0f9ce // fneg v14.4s, v14.4s
+	VFMLA V18.S4, V17.S4, V14.S4
+	WORD $0x4e2fd5ce // fadd v14.4s, v14.4s, v15.4s
+	WORD $0x6e2cde2f // fmul v15.4s, v17.4s, v12.4s
+	WORD $0x6ea0f9f5 // fneg v21.4s, v15.4s
+	VFMLA V12.S4, V17.S4, V21.S4
+	VFMLA V18.S4, V19.S4, V15.S4
+	WORD $0x4e35d5ef // fadd v15.4s, v15.4s, v21.4s
+	WORD $0x6eb0aa8c // umaxv s12, v20.4s
+	FMOVS F12, R7
 	CBNZ R7, hard
-	FMOVQ F14, (R0)
+	FMOVQ F16, (R0)
 	ADD R5, R0, R7
-	FMOVQ F11, (R7)
-	ADD R5<<1, R0, R7
-	FMOVQ F12, (R7)
-	ADD R6, R0, R7
 	FMOVQ F13, (R7)
+	ADD R5<<1, R0, R7
+	FMOVQ F14, (R7)
+	ADD R6, R0, R7
+	FMOVQ F15, (R7)
 	ADD $16, R0
 	ADD $16, R1
 	SUB $4, R2
@@ -9656,270 +9530,266 @@ next:
 	CBZ R2, done
 	MOVD R1, R7
 	TBZ $1, R2, loadOne
-	FMOVD.P 8(R7), F10
+	FMOVD.P 8(R7), F12
 	TBZ $0, R2, loaded
-	VLD1 (R7), V10.S[2]
+	VLD1 (R7), V12.S[2]
 	B loaded
 
 loadOne:
-	FMOVS (R7), F10
+	FMOVS (R7), F12
 
 loaded:
-	VAND V0.B16, V10.B16, V11.B16
+	VAND V0.B16, V12.B16, V13.B16
 	ADD R5, R1, R7
 	TBZ $1, R2, loadOne2
-	FMOVD.P 8(R7), F12
+	FMOVD.P 8(R7), F14
 	TBZ $0, R2, loaded2
-	VLD1 (R7), V12.S[2]
+	VLD1 (R7), V14.S[2]
 	B loaded2
 
 loadOne2:
-	FMOVS (R7), F12
+	FMOVS (R7), F14
 
 loaded2:
-	VAND V0.B16, V12.B16, V13.B16
-	WORD $0x6eade56e // fcmgt v14.4s, v11.4s, v13.4s
-	VBSL V13.B16, V11.B16, V14.B16
-	VAND V0.B16, V10.B16, V11.B16
-	VAND V0.B16, V12.B16, V13.B16
-	WORD $0x6eabe5af // fcmgt v15.4s, v13.4s, v11.4s
-	VBSL V13.B16, V11.B16, V15.B16
-	WORD $0x6e2eddcb // fmul v11.4s, v14.4s, v14.4s
-	WORD $0x6e2fdded // fmul v13.4s, v15.4s, v15.4s
-	WORD $0x4e2dd570 // fadd v16.4s, v11.4s, v13.4s
-	WORD $0x4eabd611 // fsub v17.4s, v16.4s, v11.4s
-	WORD $0x4eb1d5b1 // fsub v17.4s, v13.4s, v17.4s
-	WORD $0x6ea0f96b // fneg v11.4s, v11.4s
-	VFMLA V14.S4, V14.S4, V11.S4
-	WORD $0x6ea0f9ad // fneg v13.4s, v13.4s
-	VFMLA V15.S4, V15.S4, V13.S4
-	WORD $0x4e2dd56b // fadd v11.4s, v11.4s, v13.4s
-	WORD $0x4e2bd631 // fadd v17.4s, v17.4s, v11.4s
-	VSUB V5.S4, V16.S4, V11.S4
-	VAND V6.B16, V11.B16, V11.B16
-	VSUB V11.S4, V16.S4, V13.S4
-	WORD $0x4ea2d5ad // fsub v13.4s, v13.4s, v2.4s
-	WORD $0x4f29056b // sshr v11.4s, v11.4s, #23
-	WORD $0x4e21d96b // scvtf v11.4s, v11.4s
-	WORD $0x6e30fe31 // fdiv v17.4s, v17.4s, v16.4s
-	WORD $0x6e27dd6e // fmul v14.4s, v11.4s, v7.4s
-	WORD $0x4e31d5ce // fadd v14.4s, v14.4s, v17.4s
-	WORD $0x6e2dddaf // fmul v15.4s, v13.4s, v13.4s
-	FMOVQ 1632(R4), F16
-	VFMLA V13.S4, V8.S4, V16.S4
-	FMOVQ 1648(R4), F17
-	VFMLA V13.S4, V16.S4, V17.S4
-	FMOVQ 1664(R4), F16
-	VFMLA V13.S4, V17.S4, V16.S4
-	FMOVQ 1680(R4), F17
-	VFMLA V13.S4, V16.S4, V17.S4
-	FMOVQ 1696(R4), F16
-	VFMLA V13.S4, V17.S4, V16.S4
-	FMOVQ 1712(R4), F17
-	VFMLA V13.S4, V16.S4, V17.S4
-	FMOVQ 1728(R4), F16
-	VFMLA V13.S4, V17.S4, V16.S4
-	FMOVQ 1744(R4), F17
-	VFMLA V13.S4, V16.S4, V17.S4
-	VFMLA V17.S4, V15.S4, V14.S4
-	WORD $0x4e2dd5ce // fadd v14.4s, v14.4s, v13.4s
-	VFMLA V9.S4, V11.S4, V14.S4
-	FMOVQ 1760(R4), F11
-	WORD $0x6e2bddce // fmul v14.4s, v14.4s, v11.4s
-	WORD $0x4e21d58b // fadd v11.4s, v12.4s, v1.4s
-	VAND V0.B16, V10.B16, V13.B16
-	VAND V0.B16, V11.B16, V15.B16
-	WORD $0x6eade5f0 // fcmgt v16.4s, v15.4s, v13.4s
-	VBSL V15.B16, V13.B16, V16.B16
-	WORD $0x6eade5f1 // fcmgt v17.4s, v15.4s, v13.4s
-	VBSL V13.B16, V15.B16, V17.B16
-	WORD $0x6e31fe10 // fdiv v16.4s, v16.4s, v17.4s
-	WORD $0x6e30de11 // fmul v17.4s, v16.4s, v16.4s
-	WORD $0x6e31de12 // fmul v18.4s, v16.4s, v17.4s
-	FMOVQ 704(R4), F19
-	FMOVQ 688(R4), F20
-	VFMLA V17.S4, V20.S4, V19.S4
-	FMOVQ 720(R4), F20
-	VFMLA V17.S4, V19.S4, V20.S4
-	FMOVQ 736(R4), F19
-	VFMLA V17.S4, V20.S4, V19.S4
-	FMOVQ 752(R4), F20
-	VFMLA V17.S4, V19.S4, V20.S4
-	FMOVQ 768(R4), F19
-	VFMLA V17.S4, V20.S4, V19.S4
-	FMOVQ 784(R4), F20
-	VFMLA V17.S4, V19.S4, V20.S4
-	FMOVQ 800(R4), F19
-	VFMLA V17.S4, V20.S4, V19.S4
-	FMOVQ 816(R4), F20
-	VFMLA V17.S4, V19.S4, V20.S4
-	FMOVQ 832(R4), F19
-	VFMLA V17.S4, V20.S4, V19.S4
-	VMOV V16.B16, V17.B16
-	VFMLA V19.S4, V18.S4, V17.S4
-	WORD $0x4e30e612 // fcmeq v18.4s, v16.4s, v16.4s
-	WORD $0x6e205a52 // mvn v18.16b, v18.16b
-	WORD $0x6eade5ef // fcmgt v15.4s, v15.4s, v13.4s
-	FMOVQ 16(R4), F16
-	VAND V16.B16, V15.B16, V13.B16
-	VEOR V13.B16, V17.B16, V13.B16
-	FMOVQ 96(R4), F17
-	VAND V17.B16, V15.B16, V16.B16
-	WORD $0x4e30d5b0 // fadd v16.4s, v13.4s, v16.4s
-	FMOVQ 80(R4), F13
-	VAND V13.B16, V15.B16, V15.B16
-	WORD $0x4e2fd60f // fadd v15.4s, v16.4s, v15.4s
-	WORD $0x4ea0e94d // fcmlt v13.4s, v10.4s, #0.0
-	FMOVQ 16(R4), F17
-	VAND V17.B16, V13.B16, V16.B16
-	VEOR V16.B16, V15.B16, V16.B16
-	FMOVQ 848(R4), F17
-	VAND V17.B16, V13.B16, V15.B16
-	WORD $0x4e2fd60f // fadd v15.4s, v16.4s, v15.4s
-	FMOVQ 864(R4), F16
-	VAND V16.B16, V13.B16, V13.B16
-	WORD $0x4e2dd5ed // fadd v13.4s, v15.4s, v13.4s
-	FMOVQ 16(R4), F15
-	VAND V15.B16, V11.B16, V11.B16
-	VORR V13.B16, V11.B16, V11.B16
-	VAND V0.B16, V10.B16, V13.B16
-	VAND V0.B16, V12.B16, V15.B16
-	WORD $0x6eafe5b0 // fcmgt v16.4s, v13.4s, v15.4s
-	VBSL V15.B16, V13.B16, V16.B16
-	WORD $0x4e2ae54d // fcmeq v13.4s, v10.4s, v10.4s
-	WORD $0x4e2ce58f // fcmeq v15.4s, v12.4s, v12.4s
-	VAND V15.B16, V13.B16, V13.B16
-	WORD $0x6e2059ad // mvn v13.16b, v13.16b
-	FMOVQ 1552(R4), F15
-	WORD $0x6e30e5f1 // fcmge v17.4s, v15.4s, v16.4s
-	WORD $0x6e205a31 // mvn v17.16b, v17.16b
-	FMOVQ 1568(R4), F15
-	WORD $0x6e2fe610 // fcmge v16.4s, v16.4s, v15.4s
-	WORD $0x6e205a10 // mvn v16.16b, v16.16b
-	VORR V16.B16, V17.B16, V17.B16
-	VORR V17.B16, V13.B16, V13.B16
 	VAND V0.B16, V14.B16, V15.B16
-	FMOVQ 2128(R4), F16
-	WORD $0x6e2fe60f // fcmge v15.4s, v16.4s, v15.4s
-	WORD $0x6e2059ef // mvn v15.16b, v15.16b
-	VORR V15.B16, V13.B16, V13.B16
-	VORR V13.B16, V18.B16, V18.B16
-	WORD $0x4ea2d54a // fsub v10.4s, v10.4s, v2.4s
-	VAND V0.B16, V14.B16, V13.B16
-	VAND V0.B16, V11.B16, V15.B16
 	WORD $0x6eafe5b0 // fcmgt v16.4s, v13.4s, v15.4s
 	VBSL V15.B16, V13.B16, V16.B16
-	FMOVQ 2144(R4), F13
-	WORD $0x6eb0e5b0 // fcmgt v16.4s, v13.4s, v16.4s
-	WORD $0x6e2cdd8d // fmul v13.4s, v12.4s, v12.4s
-	WORD $0x6ea0f9af // fneg v15.4s, v13.4s
-	VFMLA V12.S4, V12.S4, V15.S4
-	VFMLA V10.S4, V10.S4, V13.S4
+	VAND V0.B16, V12.B16, V13.B16
+	VAND V0.B16, V14.B16, V15.B16
+	WORD $0x6eade5f1 // fcmgt v17.4s, v15.4s, v13.4s
+	VBSL V15.B16, V13.B16, V17.B16
+	WORD $0x6e30de0d // fmul v13.4s, v16.4s, v16.4s
+	WORD $0x6e31de2f // fmul v15.4s, v17.4s, v17.4s
+	WORD $0x4e2fd5b2 // fadd v18.4s, v13.4s, v15.4s
+	WORD $0x4eadd653 // fsub v19.4s, v18.4s, v13.4s
+	WORD $0x4eb3d5f3 // fsub v19.4s, v15.4s, v19.4s
+	WORD $0x6ea0f9ad // fneg v13.4s, v13.4s
+	VFMLA V16.S4, V16.S4, V13.S4
+	WORD $0x6ea0f9ef // fneg v15.4s, v15.4s
+	VFMLA V17.S4, V17.S4, V15.S4
 	WORD $0x4e2fd5ad // fadd v13.4s, v13.4s, v15.4s
-	VBIT V16.B16, V2.B16, V13.B16
-	WORD $0x6e2cdd6f // fmul v15.4s, v11.4s, v12.4s
+	WORD $0x4e2dd673 // fadd v19.4s, v19.4s, v13.4s
+	VSUB V6.S4, V18.S4, V13.S4
+	VAND V7.B16, V13.B16, V13.B16
+	VSUB V13.S4, V18.S4, V15.S4
+	WORD $0x4ea2d5ef // fsub v15.4s, v15.4s, v2.4s
+	WORD $0x4f2905ad // sshr v13.4s, v13.4s, #23
+	WORD $0x4e21d9ad // scvtf v13.4s, v13.4s
+	WORD $0x6e32fe73 // fdiv v19.4s, v19.4s, v18.4s
+	WORD $0x6e28ddb0 // fmul v16.4s, v13.4s, v8.4s
+	WORD $0x4e33d610 // fadd v16.4s, v16.4s, v19.4s
+	WORD $0x6e2fddf1 // fmul v17.4s, v15.4s, v15.4s
+	FMOVQ 1648(R4), F18
+	VFMLA V15.S4, V9.S4, V18.S4
+	FMOVQ 1664(R4), F19
+	VFMLA V15.S4, V18.S4, V19.S4
+	FMOVQ 1680(R4), F18
+	VFMLA V15.S4, V19.S4, V18.S4
+	FMOVQ 1696(R4), F19
+	VFMLA V15.S4, V18.S4, V19.S4
+	FMOVQ 1712(R4), F18
+	VFMLA V15.S4, V19.S4, V18.S4
+	FMOVQ 1728(R4), F19
+	VFMLA V15.S4, V18.S4, V19.S4
+	FMOVQ 1744(R4), F18
+	VFMLA V15.S4, V19.S4, V18.S4
+	FMOVQ 1760(R4), F19
+	VFMLA V15.S4, V18.S4, V19.S4
+	VFMLA V19.S4, V17.S4, V16.S4
+	WORD $0x4e2fd610 // fadd v16.4s, v16.4s, v15.4s
+	VFMLA V10.S4, V13.S4, V16.S4
+	WORD $0x6e2bde10 // fmul v16.4s, v16.4s, v11.4s
+	WORD $0x4e23d5cd // fadd v13.4s, v14.4s, v3.4s
+	VAND V0.B16, V12.B16, V15.B16
+	VAND V0.B16, V13.B16, V17.B16
+	WORD $0x6eafe632 // fcmgt v18.4s, v17.4s, v15.4s
+	VBSL V17.B16, V15.B16, V18.B16
+	WORD $0x6eafe633 // fcmgt v19.4s, v17.4s, v15.4s
+	VBSL V15.B16, V17.B16, V19.B16
+	WORD $0x6e33fe52 // fdiv v18.4s, v18.4s, v19.4s
+	WORD $0x6e32de53 // fmul v19.4s, v18.4s, v18.4s
+	WORD $0x6e33de54 // fmul v20.4s, v18.4s, v19.4s
+	FMOVQ 736(R4), F21
+	FMOVQ 688(R4), F22
+	VFMLA V19.S4, V22.S4, V21.S4
+	FMOVQ 752(R4), F22
+	VFMLA V19.S4, V21.S4, V22.S4
+	FMOVQ 768(R4), F21
+	VFMLA V19.S4, V22.S4, V21.S4
+	FMOVQ 784(R4), F22
+	VFMLA V19.S4, V21.S4, V22.S4
+	FMOVQ 800(R4), F21
+	VFMLA V19.S4, V22.S4, V21.S4
+	FMOVQ 816(R4), F22
+	VFMLA V19.S4, V21.S4, V22.S4
+	FMOVQ 832(R4), F21
+	VFMLA V19.S4, V22.S4, V21.S4
+	FMOVQ 848(R4), F22
+	VFMLA V19.S4, V21.S4, V22.S4
+	FMOVQ 864(R4), F21
+	VFMLA V19.S4, V22.S4, V21.S4
+	VMOV V18.B16, V19.B16
+	VFMLA V21.S4, V20.S4, V19.S4
+	WORD $0x4e32e654 // fcmeq v20.4s, v18.4s, v18.4s
+	WORD $0x6e205a94 // mvn v20.16b, v20.16b
+	WORD $0x6eafe631 // fcmgt v17.4s, v17.4s, v15.4s
+	VAND V1.B16, V17.B16, V15.B16
+	VEOR V15.B16, V19.B16, V15.B16
+	FMOVQ 96(R4), F19
+	VAND V19.B16, V17.B16, V18.B16
+	WORD $0x4e32d5f2 // fadd v18.4s, v15.4s, v18.4s
+	FMOVQ 80(R4), F15
+	VAND V15.B16, V17.B16, V17.B16
+	WORD $0x4e31d651 // fadd v17.4s, v18.4s, v17.4s
+	WORD $0x4ea0e98f // fcmlt v15.4s, v12.4s, #0.0
+	VAND V1.B16, V15.B16, V18.B16
+	VEOR V18.B16, V17.B16, V18.B16
+	FMOVQ 704(R4), F19
+	VAND V19.B16, V15.B16, V17.B16
+	WORD $0x4e31d651 // fadd v17.4s, v18.4s, v17.4s
+	FMOVQ 720(R4), F18
+	VAND V18.B16, V15.B16, V15.B16
+	WORD $0x4e2fd62f // fadd v15.4s, v17.4s, v15.4s
+	VAND V1.B16, V13.B16, V13.B16
+	VORR V15.B16, V13.B16, V13.B16
+	VAND V0.B16, V12.B16, V15.B16
+	VAND V0.B16, V14.B16, V17.B16
+	WORD $0x6eb1e5f2 // fcmgt v18.4s, v15.4s, v17.4s
+	VBSL V17.B16, V15.B16, V18.B16
+	WORD $0x4e2ce58f // fcmeq v15.4s, v12.4s, v12.4s
+	WORD $0x4e2ee5d1 // fcmeq v17.4s, v14.4s, v14.4s
+	VAND V17.B16, V15.B16, V15.B16
+	WORD $0x6e2059ef // mvn v15.16b, v15.16b
+	FMOVQ 1552(R4), F17
+	WORD $0x6e32e633 // fcmge v19.4s, v17.4s, v18.4s
+	WORD $0x6e205a73 // mvn v19.16b, v19.16b
+	FMOVQ 1568(R4), F17
+	WORD $0x6e31e652 // fcmge v18.4s, v18.4s, v17.4s
+	WORD $0x6e205a52 // mvn v18.16b, v18.16b
+	VORR V18.B16, V19.B16, V19.B16
+	VORR V19.B16, V15.B16, V15.B16
+	VAND V0.B16, V16.B16, V17.B16
+	FMOVQ 2128(R4), F18
+	WORD $0x6e31e651 // fcmge v17.4s, v18.4s, v17.4s
+	WORD $0x6e205a31 // mvn v17.16b, v17.16b
+	VORR V17.B16, V15.B16, V15.B16
+	VORR V15.B16, V20.B16, V20.B16
+	WORD $0x4ea2d58c // fsub v12.4s, v12.4s, v2.4s
+	VAND V0.B16, V16.B16, V15.B16
+	VAND V0.B16, V13.B16, V17.B16
+	WORD $0x6eb1e5f2 // fcmgt v18.4s, v15.4s, v17.4s
+	VBSL V17.B16, V15.B16, V18.B16
+	FMOVQ 2144(R4), F15
+	WORD $0x6eb2e5f2 // fcmgt v18.4s, v15.4s, v18.4s
+	WORD $0x6e2eddcf // fmul v15.4s, v14.4s, v14.4s
 	WORD $0x6ea0f9f1 // fneg v17.4s, v15.4s
-	VFMLA V12.S4, V11.S4, V17.S4
-	VFMLA V10.S4, V14.S4, V15.S4
+	VFMLA V14.S4, V14.S4, V17.S4
+	VFMLA V12.S4, V12.S4, V15.S4
 	WORD $0x4e31d5ef // fadd v15.4s, v15.4s, v17.4s
-	WORD $0x6e2dfdef // fdiv v15.4s, v15.4s, v13.4s
-	WORD $0x6e2cddd1 // fmul v17.4s, v14.4s, v12.4s
-	VMOV V17.B16, V19.B16
-	VFMLS V12.S4, V14.S4, V19.S4
-	WORD $0x6ea0fa31 // fneg v17.4s, v17.4s
-	VFMLA V10.S4, V11.S4, V17.S4
+	VBIT V18.B16, V2.B16, V15.B16
+	WORD $0x6e2eddb1 // fmul v17.4s, v13.4s, v14.4s
+	WORD $0x6ea0fa33 // fneg v19.4s, v17.4s
+	VFMLA V14.S4, V13.S4, V19.S4
+	VFMLA V12.S4, V16.S4, V17.S4
 	WORD $0x4e33d631 // fadd v17.4s, v17.4s, v19.4s
-	WORD $0x6e2dfe31 // fdiv v17.4s, v17.4s, v13.4s
-	WORD $0x6e2bdd6a // fmul v10.4s, v11.4s, v11.4s
-	WORD $0x6ea0f94a // fneg v10.4s, v10.4s
-	VFMLA V14.S4, V14.S4, V10.S4
-	VMOV V2.B16, V12.B16
-	VFMLA V3.S4, V14.S4, V12.S4
-	VFMLA V4.S4, V10.S4, V12.S4
-	WORD $0x4e2ed5ca // fadd v10.4s, v14.4s, v14.4s
-	WORD $0x6e2bdd4a // fmul v10.4s, v10.4s, v11.4s
-	WORD $0x6e23dd6d // fmul v13.4s, v11.4s, v3.4s
-	VFMLA V4.S4, V10.S4, V13.S4
-	VBIT V16.B16, V12.B16, V15.B16
-	VBIT V16.B16, V13.B16, V17.B16
+	WORD $0x6e2ffe31 // fdiv v17.4s, v17.4s, v15.4s
+	WORD $0x6e2ede13 // fmul v19.4s, v16.4s, v14.4s
+	VMOV V19.B16, V21.B16
+	VFMLS V14.S4, V16.S4, V21.S4
+	WORD $0x6ea0fa73 // fneg v19.4s, v19.4s
+	VFMLA V12.S4, V13.S4, V19.S4
+	WORD $0x4e35d673 // fadd v19.4s, v19.4s, v21.4s
+	WORD $0x6e2ffe73 // fdiv v19.4s, v19.4s, v15.4s
+	WORD $0x6e2dddac // fmul v12.4s, v13.4s, v13.4s
+	WORD $0x6ea0f98c // fneg v12.4s, v12.4s
+	VFMLA V16.S4, V16.S4, V12.S4
+	VMOV V2.B16, V14.B16
+	VFMLA V4.S4, V16.S4, V14.S4
+	VFMLA V5.S4, V12.S4, V14.S4
+	WORD $0x4e30d60c // fadd v12.4s, v16.4s, v16.4s
+	WORD $0x6e2ddd8c // fmul v12.4s, v12.4s, v13.4s
+	WORD $0x6e24ddaf // fmul v15.4s, v13.4s, v4.4s
+	VFMLA V5.S4, V12.S4, V15.S4
+	VBIT V18.B16, V14.B16, V17.B16
+	VBIT V18.B16, V15.B16, V19.B16
 	ADD R6, R1, R7
 	TBZ $1, R2, loadOne3
-	FMOVD.P 8(R7), F10
+	FMOVD.P 8(R7), F12
 	TBZ $0, R2, loaded3
-	VLD1 (R7), V10.S[2]
+	VLD1 (R7), V12.S[2]
 	B loaded3
 
 loadOne3:
-	FMOVS (R7), F10
+	FMOVS (R7), F12
 
 loaded3:
-	WORD $0x6e2ade2c // fmul v12.4s, v17.4s, v10.4s
-	VMOV V12.B16, V13.B16
-	VFMLS V10.S4, V17.S4, V13.S4
+	WORD $0x6e2cde6e // fmul v14.4s, v19.4s, v12.4s
+	VMOV V14.B16, V15.B16
+	VFMLS V12.S4, V19.S4, V15.S4
 	ADD R5<<1, R1, R7
 	TBZ $1, R2, loadOne4
-	FMOVD.P 8(R7), F16
+	FMOVD.P 8(R7), F18
 	TBZ $0, R2, loaded4
-	VLD1 (R7), V16.S[2]
+	VLD1 (R7), V18.S[2]
 	B loaded4
 
 loadOne4:
-	FMOVS (R7), F16
+	FMOVS (R7), F18
 
 loaded4:
-	WORD $0x6ea0f98c // fneg v12.4s, v12.4s
-	VFMLA V16.S4, V15.S4, V12.S4
-	WORD $0x4e2dd58c // fadd v12.4s, v12.4s, v13.4s
-	WORD $0x6e2added // fmul v13.4s, v15.4s, v10.4s
-	WORD $0x6ea0f9b3 // fneg v19.4s, v13.4s
-	VFMLA V10.S4, V15.S4, V19.S4
-	VFMLA V16.S4, V17.S4, V13.S4
-	WORD $0x4e33d5ad // fadd v13.4s, v13.4s, v19.4s
-	WORD $0x6eb0aa4a // umaxv s10, v18.4s
-	FMOVS F10, R7
+	WORD $0x6ea0f9ce // fneg v14.4s, v14.4s
+	VFMLA V18.S4, V17.S4, V14.S4
+	WORD $0x4e2fd5ce // fadd v14.4s, v14.4s, v15.4s
+	WORD $0x6e2cde2f // fmul v15.4s, v17.4s, v12.4s
+	WORD $0x6ea0f9f5 // fneg v21.4s, v15.4s
+	VFMLA V12.S4, V17.S4, V21.S4
+	VFMLA V18.S4, V19.S4, V15.S4
+	WORD $0x4e35d5ef // fadd v15.4s, v15.4s, v21.4s
+	WORD $0x6eb0aa8c // umaxv s12, v20.4s
+	FMOVS F12, R7
 	CBNZ R7, hard2
 	MOVD R0, R7
 	TBZ $1, R2, storeOne
-	FMOVD.P F14, 8(R7)
+	FMOVD.P F16, 8(R7)
 	TBZ $0, R2, stored
-	VST1 V14.S[2], (R7)
+	VST1 V16.S[2], (R7)
 	B stored
 
 storeOne:
-	FMOVS F14, (R7)
+	FMOVS F16, (R7)
 
 stored:
 	ADD R5, R0, R7
 	TBZ $1, R2, storeOne2
-	FMOVD.P F11, 8(R7)
+	FMOVD.P F13, 8(R7)
 	TBZ $0, R2, stored2
-	VST1 V11.S[2], (R7)
+	VST1 V13.S[2], (R7)
 	B stored2
 
 storeOne2:
-	FMOVS F11, (R7)
+	FMOVS F13, (R7)
 
 stored2:
 	ADD R5<<1, R0, R7
 	TBZ $1, R2, storeOne3
-	FMOVD.P F12, 8(R7)
+	FMOVD.P F14, 8(R7)
 	TBZ $0, R2, stored3
-	VST1 V12.S[2], (R7)
+	VST1 V14.S[2], (R7)
 	B stored3
 
 storeOne3:
-	FMOVS F12, (R7)
+	FMOVS F14, (R7)
 
 stored3:
 	ADD R6, R0, R7
 	TBZ $1, R2, storeOne4
-	FMOVD.P F13, 8(R7)
+	FMOVD.P F15, 8(R7)
 	TBZ $0, R2, stored4
-	VST1 V13.S[2], (R7)
+	VST1 V15.S[2], (R7)
 	B stored4
 
 storeOne4:
-	FMOVS F13, (R7)
+	FMOVS F15, (R7)
 
 stored4:
 
@@ -9931,29 +9801,29 @@ done:
 	RET
 
 hard:
-	FMOVQ (R0), F10
-	VBIF V18.B16, V14.B16, V10.B16
-	FMOVQ F10, (R0)
+	FMOVQ (R0), F12
+	VBIF V20.B16, V16.B16, V12.B16
+	FMOVQ F12, (R0)
 	ADD R5, R0, R7
-	FMOVQ (R7), F10
-	VBIF V18.B16, V11.B16, V10.B16
+	FMOVQ (R7), F12
+	VBIF V20.B16, V13.B16, V12.B16
 	ADD R5, R0, R7
-	FMOVQ F10, (R7)
+	FMOVQ F12, (R7)
 	ADD R5<<1, R0, R7
-	FMOVQ (R7), F10
-	VBIF V18.B16, V12.B16, V10.B16
+	FMOVQ (R7), F12
+	VBIF V20.B16, V14.B16, V12.B16
 	ADD R5<<1, R0, R7
-	FMOVQ F10, (R7)
+	FMOVQ F12, (R7)
 	ADD R6, R0, R7
-	FMOVQ (R7), F10
-	VBIF V18.B16, V13.B16, V10.B16
+	FMOVQ (R7), F12
+	VBIF V20.B16, V15.B16, V12.B16
 	ADD R6, R0, R7
-	FMOVQ F10, (R7)
+	FMOVQ F12, (R7)
 	MOVD ZR, R7
-	FMOVQ 272(R4), F10
-	VAND V18.B16, V10.B16, V10.B16
-	WORD $0x4eb1b94b // addv s11, v10.4s
-	FMOVD F11, R8
+	FMOVQ 272(R4), F12
+	VAND V20.B16, V12.B16, V12.B16
+	WORD $0x4eb1b98d // addv s13, v12.4s
+	FMOVD F13, R8
 	ORR R8<<0, R7, R7
 	MOVD n+24(FP), R3
 	MOVD R3, R8
@@ -9967,101 +9837,101 @@ hard:
 hard2:
 	MOVD R0, R7
 	TBZ $1, R2, loadOne5
-	FMOVD.P 8(R7), F10
+	FMOVD.P 8(R7), F12
 	TBZ $0, R2, loaded5
-	VLD1 (R7), V10.S[2]
+	VLD1 (R7), V12.S[2]
 	B loaded5
 
 loadOne5:
-	FMOVS (R7), F10
+	FMOVS (R7), F12
 
 loaded5:
-	VBIF V18.B16, V14.B16, V10.B16
+	VBIF V20.B16, V16.B16, V12.B16
 	MOVD R0, R7
 	TBZ $1, R2, storeOne5
-	FMOVD.P F10, 8(R7)
+	FMOVD.P F12, 8(R7)
 	TBZ $0, R2, stored5
-	VST1 V10.S[2], (R7)
+	VST1 V12.S[2], (R7)
 	B stored5
 
 storeOne5:
-	FMOVS F10, (R7)
+	FMOVS F12, (R7)
 
 stored5:
 	ADD R5, R0, R7
 	TBZ $1, R2, loadOne6
-	FMOVD.P 8(R7), F10
+	FMOVD.P 8(R7), F12
 	TBZ $0, R2, loaded6
-	VLD1 (R7), V10.S[2]
+	VLD1 (R7), V12.S[2]
 	B loaded6
 
 loadOne6:
-	FMOVS (R7), F10
+	FMOVS (R7), F12
 
 loaded6:
-	VBIF V18.B16, V11.B16, V10.B16
+	VBIF V20.B16, V13.B16, V12.B16
 	ADD R5, R0, R7
 	TBZ $1, R2, storeOne6
-	FMOVD.P F10, 8(R7)
+	FMOVD.P F12, 8(R7)
 	TBZ $0, R2, stored6
-	VST1 V10.S[2], (R7)
+	VST1 V12.S[2], (R7)
 	B stored6
 
 storeOne6:
-	FMOVS F10, (R7)
+	FMOVS F12, (R7)
 
 stored6:
 	ADD R5<<1, R0, R7
 	TBZ $1, R2, loadOne7
-	FMOVD.P 8(R7), F10
+	FMOVD.P 8(R7), F12
 	TBZ $0, R2, loaded7
-	VLD1 (R7), V10.S[2]
+	VLD1 (R7), V12.S[2]
 	B loaded7
 
 loadOne7:
-	FMOVS (R7), F10
+	FMOVS (R7), F12
 
 loaded7:
-	VBIF V18.B16, V12.B16, V10.B16
+	VBIF V20.B16, V14.B16, V12.B16
 	ADD R5<<1, R0, R7
 	TBZ $1, R2, storeOne7
-	FMOVD.P F10, 8(R7)
+	FMOVD.P F12, 8(R7)
 	TBZ $0, R2, stored7
-	VST1 V10.S[2], (R7)
+	VST1 V12.S[2], (R7)
 	B stored7
 
 storeOne7:
-	FMOVS F10, (R7)
+	FMOVS F12, (R7)
 
 stored7:
 	ADD R6, R0, R7
 	TBZ $1, R2, loadOne8
-	FMOVD.P 8(R7), F10
+	FMOVD.P 8(R7), F12
 	TBZ $0, R2, loaded8
-	VLD1 (R7), V10.S[2]
+	VLD1 (R7), V12.S[2]
 	B loaded8
 
 loadOne8:
-	FMOVS (R7), F10
+	FMOVS (R7), F12
 
 loaded8:
-	VBIF V18.B16, V13.B16, V10.B16
+	VBIF V20.B16, V15.B16, V12.B16
 	ADD R6, R0, R7
 	TBZ $1, R2, storeOne8
-	FMOVD.P F10, 8(R7)
+	FMOVD.P F12, 8(R7)
 	TBZ $0, R2, stored8
-	VST1 V10.S[2], (R7)
+	VST1 V12.S[2], (R7)
 	B stored8
 
 storeOne8:
-	FMOVS F10, (R7)
+	FMOVS F12, (R7)
 
 stored8:
 	MOVD ZR, R7
-	FMOVQ 272(R4), F10
-	VAND V18.B16, V10.B16, V10.B16
-	WORD $0x4eb1b94b // addv s11, v10.4s
-	FMOVD F11, R8
+	FMOVQ 272(R4), F12
+	VAND V20.B16, V12.B16, V12.B16
+	WORD $0x4eb1b98d // addv s13, v12.4s
+	FMOVD F13, R8
 	ORR R8<<0, R7, R7
 	MOVD n+24(FP), R3
 	MOVD R3, R8
@@ -10085,242 +9955,240 @@ TEXT ·logSim2F64NEON(SB), NOSPLIT, $0-64
 	LSL $3, R5
 	ADD R5<<1, R5, R6
 	FMOVQ 288(R4), F0
-	FMOVQ 896(R4), F1
-	FMOVQ 624(R4), F2
-	FMOVQ 880(R4), F3
-	FMOVQ 608(R4), F4
-	FMOVQ 2272(R4), F5
-	FMOVQ 1808(R4), F6
-	FMOVQ 1824(R4), F7
-	FMOVQ 1840(R4), F8
-	FMOVQ 1856(R4), F9
+	FMOVQ 640(R4), F1
+	FMOVQ 896(R4), F2
+	FMOVQ 304(R4), F3
+	FMOVQ 880(R4), F4
+	FMOVQ 624(R4), F5
+	FMOVQ 2272(R4), F6
+	FMOVQ 1808(R4), F7
+	FMOVQ 1824(R4), F8
+	FMOVQ 1840(R4), F9
+	FMOVQ 1856(R4), F10
+	FMOVQ 1872(R4), F11
 	CMP $2, R2
 	BLT next
 
 loop:
-	// 227 instructions for 2 matrices, 113.5 each
-	FMOVQ (R1), F10
-	VAND V0.B16, V10.B16, V11.B16
+	// 223 instructions for 2 matrices, 111.5 each
+	FMOVQ (R1), F12
+	VAND V0.B16, V12.B16, V13.B16
 	ADD R5, R1, R7
-	FMOVQ (R7), F12
+	FMOVQ (R7), F14
+	VAND V0.B16, V14.B16, V15.B16
+	WORD $0x6eefe5b0 // fcmgt v16.2d, v13.2d, v15.2d
+	VBSL V15.B16, V13.B16, V16.B16
 	VAND V0.B16, V12.B16, V13.B16
-	WORD $0x6eede56e // fcmgt v14.2d, v11.2d, v13.2d
-	VBSL V13.B16, V11.B16, V14.B16
-	VAND V0.B16, V10.B16, V11.B16
-	VAND V0.B16, V12.B16, V13.B16
-	WORD $0x6eebe5af // fcmgt v15.2d, v13.2d, v11.2d
-	VBSL V13.B16, V11.B16, V15.B16
-	WORD $0x6e6eddcb // fmul v11.2d, v14.2d, v14.2d
-	WORD $0x6e6fdded // fmul v13.2d, v15.2d, v15.2d
-	WORD $0x4e6dd570 // fadd v16.2d, v11.2d, v13.2d
-	WORD $0x4eebd611 // fsub v17.2d, v16.2d, v11.2d
-	WORD $0x4ef1d5b1 // fsub v17.2d, v13.2d, v17.2d
-	WORD $0x6ee0f96b // fneg v11.2d, v11.2d
-	VFMLA V14.D2, V14.D2, V11.D2
+	VAND V0.B16, V14.B16, V15.B16
+	WORD $0x6eede5f1 // fcmgt v17.2d, v15.2d, v13.2d
+	VBSL V15.B16, V13.B16, V17.B16
+	WORD $0x6e70de0d // fmul v13.2d, v16.2d, v16.2d
+	WORD $0x6e71de2f // fmul v15.2d, v17.2d, v17.2d
+	WORD $0x4e6fd5b2 // fadd v18.2d, v13.2d, v15.2d
+	WORD $0x4eedd653 // fsub v19.2d, v18.2d, v13.2d
+	WORD $0x4ef3d5f3 // fsub v19.2d, v15.2d, v19.2d
 	WORD $0x6ee0f9ad // fneg v13.2d, v13.2d
-	VFMLA V15.D2, V15.D2, V13.D2
-	WORD $0x4e6dd56b // fadd v11.2d, v11.2d, v13.2d
-	WORD $0x4e6bd631 // fadd v17.2d, v17.2d, v11.2d
-	VADD V6.D2, V16.D2, V11.D2
-	VAND V7.B16, V11.B16, V13.B16
-	VUSHR $52, V11.D2, V11.D2
-	VORR V8.B16, V11.B16, V11.B16
-	WORD $0x4ee9d56b // fsub v11.2d, v11.2d, v9.2d
-	VSUB V2.D2, V13.D2, V13.D2
-	VSUB V13.D2, V16.D2, V13.D2
-	WORD $0x4ee2d5ad // fsub v13.2d, v13.2d, v2.2d
-	WORD $0x6e70fe31 // fdiv v17.2d, v17.2d, v16.2d
-	FMOVQ 1872(R4), F14
-	WORD $0x4e6ed5af // fadd v15.2d, v13.2d, v14.2d
-	WORD $0x6e6ffdaf // fdiv v15.2d, v13.2d, v15.2d
-	WORD $0x6e6fddee // fmul v14.2d, v15.2d, v15.2d
-	WORD $0x6e6dddb0 // fmul v16.2d, v13.2d, v13.2d
-	WORD $0x6e61de10 // fmul v16.2d, v16.2d, v1.2d
-	FMOVQ 1376(R4), F18
-	WORD $0x6e72dd73 // fmul v19.2d, v11.2d, v18.2d
-	WORD $0x4e71d673 // fadd v19.2d, v19.2d, v17.2d
-	FMOVQ 1888(R4), F17
-	FMOVQ 1904(R4), F18
-	VFMLA V14.D2, V18.D2, V17.D2
-	FMOVQ 1920(R4), F18
-	VFMLA V14.D2, V17.D2, V18.D2
-	FMOVQ 1936(R4), F17
-	VFMLA V14.D2, V18.D2, V17.D2
-	FMOVQ 1952(R4), F18
-	VFMLA V14.D2, V17.D2, V18.D2
-	FMOVQ 1968(R4), F17
-	VFMLA V14.D2, V18.D2, V17.D2
-	FMOVQ 1984(R4), F18
-	VFMLA V14.D2, V17.D2, V18.D2
-	FMOVQ 2000(R4), F17
-	VFMLA V14.D2, V18.D2, V17.D2
-	VMOV V16.B16, V18.B16
-	VFMLA V17.D2, V14.D2, V18.D2
-	VFMLA V18.D2, V15.D2, V19.D2
-	WORD $0x4ef3d610 // fsub v16.2d, v16.2d, v19.2d
-	WORD $0x4ef0d5ad // fsub v13.2d, v13.2d, v16.2d
-	FMOVQ 1360(R4), F14
-	VFMLA V14.D2, V11.D2, V13.D2
-	WORD $0x6e61ddad // fmul v13.2d, v13.2d, v1.2d
-	WORD $0x4e63d58b // fadd v11.2d, v12.2d, v3.2d
-	VAND V0.B16, V10.B16, V14.B16
-	VAND V0.B16, V11.B16, V15.B16
-	WORD $0x6eeee5f0 // fcmgt v16.2d, v15.2d, v14.2d
-	VBSL V15.B16, V14.B16, V16.B16
-	WORD $0x6eeee5f1 // fcmgt v17.2d, v15.2d, v14.2d
-	VBSL V14.B16, V15.B16, V17.B16
-	WORD $0x6e61de32 // fmul v18.2d, v17.2d, v1.2d
-	WORD $0x6ef2e612 // fcmgt v18.2d, v16.2d, v18.2d
-	WORD $0x4ef1d613 // fsub v19.2d, v16.2d, v17.2d
-	VBIF V18.B16, V16.B16, V19.B16
-	WORD $0x4e71d610 // fadd v16.2d, v16.2d, v17.2d
-	VBIT V18.B16, V16.B16, V17.B16
-	WORD $0x6e71fe73 // fdiv v19.2d, v19.2d, v17.2d
-	WORD $0x6e73de70 // fmul v16.2d, v19.2d, v19.2d
-	WORD $0x6e70de71 // fmul v17.2d, v19.2d, v16.2d
-	FMOVQ 928(R4), F20
-	FMOVQ 912(R4), F21
-	VFMLA V16.D2, V21.D2, V20.D2
-	FMOVQ 944(R4), F21
-	VFMLA V16.D2, V20.D2, V21.D2
-	FMOVQ 960(R4), F20
-	VFMLA V16.D2, V21.D2, V20.D2
-	FMOVQ 976(R4), F21
-	VFMLA V16.D2, V20.D2, V21.D2
-	FMOVQ 992(R4), F20
-	VFMLA V16.D2, V21.D2, V20.D2
-	FMOVQ 1008(R4), F21
-	VFMLA V16.D2, V20.D2, V21.D2
-	FMOVQ 1024(R4), F20
-	VFMLA V16.D2, V21.D2, V20.D2
-	FMOVQ 1040(R4), F21
-	VFMLA V16.D2, V20.D2, V21.D2
-	FMOVQ 1056(R4), F20
-	VFMLA V16.D2, V21.D2, V20.D2
-	FMOVQ 1072(R4), F21
-	VFMLA V16.D2, V20.D2, V21.D2
-	FMOVQ 1088(R4), F20
-	VFMLA V16.D2, V21.D2, V20.D2
-	FMOVQ 1104(R4), F21
-	VFMLA V16.D2, V20.D2, V21.D2
-	VMOV V19.B16, V16.B16
-	VFMLA V21.D2, V17.D2, V16.D2
-	FMOVQ 1120(R4), F20
-	VAND V20.B16, V18.B16, V17.B16
-	WORD $0x4e71d611 // fadd v17.2d, v16.2d, v17.2d
-	FMOVQ 1136(R4), F16
-	VAND V16.B16, V18.B16, V18.B16
-	WORD $0x4e72d632 // fadd v18.2d, v17.2d, v18.2d
-	WORD $0x4e73e670 // fcmeq v16.2d, v19.2d, v19.2d
-	WORD $0x6e205a10 // mvn v16.16b, v16.16b
-	WORD $0x6eeee5ef // fcmgt v15.2d, v15.2d, v14.2d
-	FMOVQ 304(R4), F17
-	VAND V17.B16, V15.B16, V14.B16
-	VEOR V14.B16, V18.B16, V14.B16
-	FMOVQ 384(R4), F18
-	VAND V18.B16, V15.B16, V17.B16
-	WORD $0x4e71d5d1 // fadd v17.2d, v14.2d, v17.2d
-	FMOVQ 368(R4), F14
-	VAND V14.B16, V15.B16, V15.B16
-	WORD $0x4e6fd62f // fadd v15.2d, v17.2d, v15.2d
-	WORD $0x4ee0e94e // fcmlt v14.2d, v10.2d, #0.0
-	FMOVQ 304(R4), F18
-	VAND V18.B16, V14.B16, V17.B16
-	VEOR V17.B16, V15.B16, V17.B16
-	FMOVQ 1152(R4), F18
-	VAND V18.B16, V14.B16, V15.B16
-	WORD $0x4e6fd62f // fadd v15.2d, v17.2d, v15.2d
-	FMOVQ 1168(R4), F17
-	VAND V17.B16, V14.B16, V14.B16
-	WORD $0x4e6ed5ee // fadd v14.2d, v15.2d, v14.2d
-	FMOVQ 304(R4), F15
-	VAND V15.B16, V11.B16, V11.B16
-	VORR V14.B16, V11.B16, V11.B16
-	VAND V0.B16, V10.B16, V14.B16
-	VAND V0.B16, V12.B16, V15.B16
-	WORD $0x6eefe5d1 // fcmgt v17.2d, v14.2d, v15.2d
-	VBSL V15.B16, V14.B16, V17.B16
-	WORD $0x4e6ae54e // fcmeq v14.2d, v10.2d, v10.2d
-	WORD $0x4e6ce58f // fcmeq v15.2d, v12.2d, v12.2d
-	VAND V15.B16, V14.B16, V14.B16
-	WORD $0x6e2059ce // mvn v14.16b, v14.16b
-	FMOVQ 1776(R4), F15
-	WORD $0x6e71e5f2 // fcmge v18.2d, v15.2d, v17.2d
-	WORD $0x6e205a52 // mvn v18.16b, v18.16b
-	FMOVQ 1792(R4), F15
-	WORD $0x6e6fe631 // fcmge v17.2d, v17.2d, v15.2d
-	WORD $0x6e205a31 // mvn v17.16b, v17.16b
-	VORR V17.B16, V18.B16, V18.B16
-	VORR V18.B16, V14.B16, V14.B16
-	VAND V0.B16, V13.B16, V15.B16
-	FMOVQ 2192(R4), F17
-	WORD $0x6e6fe62f // fcmge v15.2d, v17.2d, v15.2d
-	WORD $0x6e2059ef // mvn v15.16b, v15.16b
-	VORR V15.B16, V14.B16, V14.B16
-	VORR V14.B16, V16.B16, V16.B16
-	WORD $0x4ee2d54a // fsub v10.2d, v10.2d, v2.2d
-	VAND V0.B16, V13.B16, V14.B16
-	VAND V0.B16, V11.B16, V15.B16
-	WORD $0x6eefe5d1 // fcmgt v17.2d, v14.2d, v15.2d
-	VBSL V15.B16, V14.B16, V17.B16
-	FMOVQ 2208(R4), F14
-	WORD $0x6ef1e5d1 // fcmgt v17.2d, v14.2d, v17.2d
-	WORD $0x6e6cdd8e // fmul v14.2d, v12.2d, v12.2d
-	WORD $0x6ee0f9cf // fneg v15.2d, v14.2d
-	VFMLA V12.D2, V12.D2, V15.D2
-	VFMLA V10.D2, V10.D2, V14.D2
-	WORD $0x4e6fd5ce // fadd v14.2d, v14.2d, v15.2d
-	VBIT V17.B16, V2.B16, V14.B16
-	WORD $0x6e6cdd6f // fmul v15.2d, v11.2d, v12.2d
-	WORD $0x6ee0f9f2 // fneg v18.2d, v15.2d
-	VFMLA V12.D2, V11.D2, V18.D2
-	VFMLA V10.D2, V13.D2, V15.D2
-	WORD $0x4e72d5ef // fadd v15.2d, v15.2d, v18.2d
-	WORD $0x6e6efdef // fdiv v15.2d, v15.2d, v14.2d
-	WORD $0x6e6cddb2 // fmul v18.2d, v13.2d, v12.2d
-	VMOV V18.B16, V19.B16
-	VFMLS V12.D2, V13.D2, V19.D2
-	WORD $0x6ee0fa52 // fneg v18.2d, v18.2d
-	VFMLA V10.D2, V11.D2, V18.D2
+	VFMLA V16.D2, V16.D2, V13.D2
+	WORD $0x6ee0f9ef // fneg v15.2d, v15.2d
+	VFMLA V17.D2, V17.D2, V15.D2
+	WORD $0x4e6fd5ad // fadd v13.2d, v13.2d, v15.2d
+	WORD $0x4e6dd673 // fadd v19.2d, v19.2d, v13.2d
+	VADD V7.D2, V18.D2, V13.D2
+	VAND V8.B16, V13.B16, V15.B16
+	VUSHR $52, V13.D2, V13.D2
+	VORR V9.B16, V13.B16, V13.B16
+	WORD $0x4eead5ad // fsub v13.2d, v13.2d, v10.2d
+	VSUB V1.D2, V15.D2, V15.D2
+	VSUB V15.D2, V18.D2, V15.D2
+	WORD $0x4ee1d5ef // fsub v15.2d, v15.2d, v1.2d
+	WORD $0x6e72fe73 // fdiv v19.2d, v19.2d, v18.2d
+	WORD $0x4e6bd5f0 // fadd v16.2d, v15.2d, v11.2d
+	WORD $0x6e70fdf0 // fdiv v16.2d, v15.2d, v16.2d
+	WORD $0x6e70de11 // fmul v17.2d, v16.2d, v16.2d
+	WORD $0x6e6fddf2 // fmul v18.2d, v15.2d, v15.2d
+	WORD $0x6e62de52 // fmul v18.2d, v18.2d, v2.2d
+	FMOVQ 1376(R4), F20
+	WORD $0x6e74ddb5 // fmul v21.2d, v13.2d, v20.2d
+	WORD $0x4e73d6b5 // fadd v21.2d, v21.2d, v19.2d
+	FMOVQ 1888(R4), F19
+	FMOVQ 1904(R4), F20
+	VFMLA V17.D2, V20.D2, V19.D2
+	FMOVQ 1920(R4), F20
+	VFMLA V17.D2, V19.D2, V20.D2
+	FMOVQ 1936(R4), F19
+	VFMLA V17.D2, V20.D2, V19.D2
+	FMOVQ 1952(R4), F20
+	VFMLA V17.D2, V19.D2, V20.D2
+	FMOVQ 1968(R4), F19
+	VFMLA V17.D2, V20.D2, V19.D2
+	FMOVQ 1984(R4), F20
+	VFMLA V17.D2, V19.D2, V20.D2
+	FMOVQ 2000(R4), F19
+	VFMLA V17.D2, V20.D2, V19.D2
+	VMOV V18.B16, V20.B16
+	VFMLA V19.D2, V17.D2, V20.D2
+	VFMLA V20.D2, V16.D2, V21.D2
+	WORD $0x4ef5d652 // fsub v18.2d, v18.2d, v21.2d
+	WORD $0x4ef2d5ef // fsub v15.2d, v15.2d, v18.2d
+	FMOVQ 1360(R4), F16
+	VFMLA V16.D2, V13.D2, V15.D2
+	WORD $0x6e62ddef // fmul v15.2d, v15.2d, v2.2d
+	WORD $0x4e64d5cd // fadd v13.2d, v14.2d, v4.2d
+	VAND V0.B16, V12.B16, V16.B16
+	VAND V0.B16, V13.B16, V17.B16
+	WORD $0x6ef0e632 // fcmgt v18.2d, v17.2d, v16.2d
+	VBSL V17.B16, V16.B16, V18.B16
+	WORD $0x6ef0e633 // fcmgt v19.2d, v17.2d, v16.2d
+	VBSL V16.B16, V17.B16, V19.B16
+	WORD $0x6e62de74 // fmul v20.2d, v19.2d, v2.2d
+	WORD $0x6ef4e654 // fcmgt v20.2d, v18.2d, v20.2d
+	WORD $0x4ef3d655 // fsub v21.2d, v18.2d, v19.2d
+	VBIF V20.B16, V18.B16, V21.B16
 	WORD $0x4e73d652 // fadd v18.2d, v18.2d, v19.2d
-	WORD $0x6e6efe52 // fdiv v18.2d, v18.2d, v14.2d
-	WORD $0x6e6bdd6a // fmul v10.2d, v11.2d, v11.2d
-	WORD $0x6ee0f94a // fneg v10.2d, v10.2d
-	VFMLA V13.D2, V13.D2, V10.D2
-	VMOV V2.B16, V12.B16
-	VFMLA V4.D2, V13.D2, V12.D2
-	VFMLA V5.D2, V10.D2, V12.D2
-	WORD $0x4e6dd5aa // fadd v10.2d, v13.2d, v13.2d
-	WORD $0x6e6bdd4a // fmul v10.2d, v10.2d, v11.2d
-	WORD $0x6e64dd6e // fmul v14.2d, v11.2d, v4.2d
-	VFMLA V5.D2, V10.D2, V14.D2
-	VBIT V17.B16, V12.B16, V15.B16
-	VBIT V17.B16, V14.B16, V18.B16
-	ADD R6, R1, R7
-	FMOVQ (R7), F10
-	WORD $0x6e6ade4c // fmul v12.2d, v18.2d, v10.2d
-	VMOV V12.B16, V14.B16
-	VFMLS V10.D2, V18.D2, V14.D2
-	ADD R5<<1, R1, R7
-	FMOVQ (R7), F17
+	VBIT V20.B16, V18.B16, V19.B16
+	WORD $0x6e73feb5 // fdiv v21.2d, v21.2d, v19.2d
+	WORD $0x6e75deb2 // fmul v18.2d, v21.2d, v21.2d
+	WORD $0x6e72deb3 // fmul v19.2d, v21.2d, v18.2d
+	FMOVQ 976(R4), F22
+	FMOVQ 912(R4), F23
+	VFMLA V18.D2, V23.D2, V22.D2
+	FMOVQ 992(R4), F23
+	VFMLA V18.D2, V22.D2, V23.D2
+	FMOVQ 1008(R4), F22
+	VFMLA V18.D2, V23.D2, V22.D2
+	FMOVQ 1024(R4), F23
+	VFMLA V18.D2, V22.D2, V23.D2
+	FMOVQ 1040(R4), F22
+	VFMLA V18.D2, V23.D2, V22.D2
+	FMOVQ 1056(R4), F23
+	VFMLA V18.D2, V22.D2, V23.D2
+	FMOVQ 1072(R4), F22
+	VFMLA V18.D2, V23.D2, V22.D2
+	FMOVQ 1088(R4), F23
+	VFMLA V18.D2, V22.D2, V23.D2
+	FMOVQ 1104(R4), F22
+	VFMLA V18.D2, V23.D2, V22.D2
+	FMOVQ 1120(R4), F23
+	VFMLA V18.D2, V22.D2, V23.D2
+	FMOVQ 1136(R4), F22
+	VFMLA V18.D2, V23.D2, V22.D2
+	FMOVQ 1152(R4), F23
+	VFMLA V18.D2, V22.D2, V23.D2
+	VMOV V21.B16, V18.B16
+	VFMLA V23.D2, V19.D2, V18.D2
+	FMOVQ 928(R4), F22
+	VAND V22.B16, V20.B16, V19.B16
+	WORD $0x4e73d653 // fadd v19.2d, v18.2d, v19.2d
+	FMOVQ 944(R4), F18
+	VAND V18.B16, V20.B16, V20.B16
+	WORD $0x4e74d674 // fadd v20.2d, v19.2d, v20.2d
+	WORD $0x4e75e6b2 // fcmeq v18.2d, v21.2d, v21.2d
+	WORD $0x6e205a52 // mvn v18.16b, v18.16b
+	WORD $0x6ef0e631 // fcmgt v17.2d, v17.2d, v16.2d
+	VAND V3.B16, V17.B16, V16.B16
+	VEOR V16.B16, V20.B16, V16.B16
+	FMOVQ 384(R4), F20
+	VAND V20.B16, V17.B16, V19.B16
+	WORD $0x4e73d613 // fadd v19.2d, v16.2d, v19.2d
+	FMOVQ 368(R4), F16
+	VAND V16.B16, V17.B16, V17.B16
+	WORD $0x4e71d671 // fadd v17.2d, v19.2d, v17.2d
+	WORD $0x4ee0e990 // fcmlt v16.2d, v12.2d, #0.0
+	VAND V3.B16, V16.B16, V19.B16
+	VEOR V19.B16, V17.B16, V19.B16
+	FMOVQ 960(R4), F20
+	VAND V20.B16, V16.B16, V17.B16
+	WORD $0x4e71d671 // fadd v17.2d, v19.2d, v17.2d
+	FMOVQ 1168(R4), F19
+	VAND V19.B16, V16.B16, V16.B16
+	WORD $0x4e70d630 // fadd v16.2d, v17.2d, v16.2d
+	VAND V3.B16, V13.B16, V13.B16
+	VORR V16.B16, V13.B16, V13.B16
+	VAND V0.B16, V12.B16, V16.B16
+	VAND V0.B16, V14.B16, V17.B16
+	WORD $0x6ef1e613 // fcmgt v19.2d, v16.2d, v17.2d
+	VBSL V17.B16, V16.B16, V19.B16
+	WORD $0x4e6ce590 // fcmeq v16.2d, v12.2d, v12.2d
+	WORD $0x4e6ee5d1 // fcmeq v17.2d, v14.2d, v14.2d
+	VAND V17.B16, V16.B16, V16.B16
+	WORD $0x6e205a10 // mvn v16.16b, v16.16b
+	FMOVQ 1776(R4), F17
+	WORD $0x6e73e634 // fcmge v20.2d, v17.2d, v19.2d
+	WORD $0x6e205a94 // mvn v20.16b, v20.16b
+	FMOVQ 1792(R4), F17
+	WORD $0x6e71e673 // fcmge v19.2d, v19.2d, v17.2d
+	WORD $0x6e205a73 // mvn v19.16b, v19.16b
+	VORR V19.B16, V20.B16, V20.B16
+	VORR V20.B16, V16.B16, V16.B16
+	VAND V0.B16, V15.B16, V17.B16
+	FMOVQ 2192(R4), F19
+	WORD $0x6e71e671 // fcmge v17.2d, v19.2d, v17.2d
+	WORD $0x6e205a31 // mvn v17.16b, v17.16b
+	VORR V17.B16, V16.B16, V16.B16
+	VORR V16.B16, V18.B16, V18.B16
+	WORD $0x4ee1d58c // fsub v12.2d, v12.2d, v1.2d
+	VAND V0.B16, V15.B16, V16.B16
+	VAND V0.B16, V13.B16, V17.B16
+	WORD $0x6ef1e613 // fcmgt v19.2d, v16.2d, v17.2d
+	VBSL V17.B16, V16.B16, V19.B16
+	FMOVQ 2208(R4), F16
+	WORD $0x6ef3e613 // fcmgt v19.2d, v16.2d, v19.2d
+	WORD $0x6e6eddd0 // fmul v16.2d, v14.2d, v14.2d
+	WORD $0x6ee0fa11 // fneg v17.2d, v16.2d
+	VFMLA V14.D2, V14.D2, V17.D2
+	VFMLA V12.D2, V12.D2, V16.D2
+	WORD $0x4e71d610 // fadd v16.2d, v16.2d, v17.2d
+	VBIT V19.B16, V1.B16, V16.B16
+	WORD $0x6e6eddb1 // fmul v17.2d, v13.2d, v14.2d
+	WORD $0x6ee0fa34 // fneg v20.2d, v17.2d
+	VFMLA V14.D2, V13.D2, V20.D2
+	VFMLA V12.D2, V15.D2, V17.D2
+	WORD $0x4e74d631 // fadd v17.2d, v17.2d, v20.2d
+	WORD $0x6e70fe31 // fdiv v17.2d, v17.2d, v16.2d
+	WORD $0x6e6eddf4 // fmul v20.2d, v15.2d, v14.2d
+	VMOV V20.B16, V21.B16
+	VFMLS V14.D2, V15.D2, V21.D2
+	WORD $0x6ee0fa94 // fneg v20.2d, v20.2d
+	VFMLA V12.D2, V13.D2, V20.D2
+	WORD $0x4e75d694 // fadd v20.2d, v20.2d, v21.2d
+	WORD $0x6e70fe94 // fdiv v20.2d, v20.2d, v16.2d
+	WORD $0x6e6dddac // fmul v12.2d, v13.2d, v13.2d
 	WORD $0x6ee0f98c // fneg v12.2d, v12.2d
-	VFMLA V17.D2, V15.D2, V12.D2
-	WORD $0x4e6ed58c // fadd v12.2d, v12.2d, v14.2d
-	WORD $0x6e6addee // fmul v14.2d, v15.2d, v10.2d
-	WORD $0x6ee0f9d3 // fneg v19.2d, v14.2d
-	VFMLA V10.D2, V15.D2, V19.D2
-	VFMLA V17.D2, V18.D2, V14.D2
-	WORD $0x4e73d5ce // fadd v14.2d, v14.2d, v19.2d
-	WORD $0x6eb0aa0a // umaxv s10, v16.4s
-	FMOVS F10, R7
+	VFMLA V15.D2, V15.D2, V12.D2
+	VMOV V1.B16, V14.B16
+	VFMLA V5.D2, V15.D2, V14.D2
+	VFMLA V6.D2, V12.D2, V14.D2
+	WORD $0x4e6fd5ec // fadd v12.2d, v15.2d, v15.2d
+	WORD $0x6e6ddd8c // fmul v12.2d, v12.2d, v13.2d
+	WORD $0x6e65ddb0 // fmul v16.2d, v13.2d, v5.2d
+	VFMLA V6.D2, V12.D2, V16.D2
+	VBIT V19.B16, V14.B16, V17.B16
+	VBIT V19.B16, V16.B16, V20.B16
+	ADD R6, R1, R7
+	FMOVQ (R7), F12
+	WORD $0x6e6cde8e // fmul v14.2d, v20.2d, v12.2d
+	VMOV V14.B16, V16.B16
+	VFMLS V12.D2, V20.D2, V16.D2
+	ADD R5<<1, R1, R7
+	FMOVQ (R7), F19
+	WORD $0x6ee0f9ce // fneg v14.2d, v14.2d
+	VFMLA V19.D2, V17.D2, V14.D2
+	WORD $0x4e70d5ce // fadd v14.2d, v14.2d, v16.2d
+	WORD $0x6e6cde30 // fmul v16.2d, v17.2d, v12.2d
+	WORD $0x6ee0fa15 // fneg v21.2d, v16.2d
+	VFMLA V12.D2, V17.D2, V21.D2
+	VFMLA V19.D2, V20.D2, V16.D2
+	WORD $0x4e75d610 // fadd v16.2d, v16.2d, v21.2d
+	WORD $0x6eb0aa4c // umaxv s12, v18.4s
+	FMOVS F12, R7
 	CBNZ R7, hard
-	FMOVQ F13, (R0)
+	FMOVQ F15, (R0)
 	ADD R5, R0, R7
-	FMOVQ F11, (R7)
+	FMOVQ F13, (R7)
 	ADD R5<<1, R0, R7
-	FMOVQ F12, (R7)
-	ADD R6, R0, R7
 	FMOVQ F14, (R7)
+	ADD R6, R0, R7
+	FMOVQ F16, (R7)
 	ADD $16, R0
 	ADD $16, R1
 	SUB $2, R2
@@ -10330,229 +10198,225 @@ loop:
 next:
 	CBZ R2, done
 	MOVD R1, R7
-	FMOVD (R7), F10
-	VAND V0.B16, V10.B16, V11.B16
-	ADD R5, R1, R7
 	FMOVD (R7), F12
 	VAND V0.B16, V12.B16, V13.B16
-	WORD $0x6eede56e // fcmgt v14.2d, v11.2d, v13.2d
-	VBSL V13.B16, V11.B16, V14.B16
-	VAND V0.B16, V10.B16, V11.B16
+	ADD R5, R1, R7
+	FMOVD (R7), F14
+	VAND V0.B16, V14.B16, V15.B16
+	WORD $0x6eefe5b0 // fcmgt v16.2d, v13.2d, v15.2d
+	VBSL V15.B16, V13.B16, V16.B16
 	VAND V0.B16, V12.B16, V13.B16
-	WORD $0x6eebe5af // fcmgt v15.2d, v13.2d, v11.2d
-	VBSL V13.B16, V11.B16, V15.B16
-	WORD $0x6e6eddcb // fmul v11.2d, v14.2d, v14.2d
-	WORD $0x6e6fdded // fmul v13.2d, v15.2d, v15.2d
-	WORD $0x4e6dd570 // fadd v16.2d, v11.2d, v13.2d
-	WORD $0x4eebd611 // fsub v17.2d, v16.2d, v11.2d
-	WORD $0x4ef1d5b1 // fsub v17.2d, v13.2d, v17.2d
-	WORD $0x6ee0f96b // fneg v11.2d, v11.2d
-	VFMLA V14.D2, V14.D2, V11.D2
+	VAND V0.B16, V14.B16, V15.B16
+	WORD $0x6eede5f1 // fcmgt v17.2d, v15.2d, v13.2d
+	VBSL V15.B16, V13.B16, V17.B16
+	WORD $0x6e70de0d // fmul v13.2d, v16.2d, v16.2d
+	WORD $0x6e71de2f // fmul v15.2d, v17.2d, v17.2d
+	WORD $0x4e6fd5b2 // fadd v18.2d, v13.2d, v15.2d
+	WORD $0x4eedd653 // fsub v19.2d, v18.2d, v13.2d
+	WORD $0x4ef3d5f3 // fsub v19.2d, v15.2d, v19.2d
 	WORD $0x6ee0f9ad // fneg v13.2d, v13.2d
-	VFMLA V15.D2, V15.D2, V13.D2
-	WORD $0x4e6dd56b // fadd v11.2d, v11.2d, v13.2d
-	WORD $0x4e6bd631 // fadd v17.2d, v17.2d, v11.2d
-	VADD V6.D2, V16.D2, V11.D2
-	VAND V7.B16, V11.B16, V13.B16
-	VUSHR $52, V11.D2, V11.D2
-	VORR V8.B16, V11.B16, V11.B16
-	WORD $0x4ee9d56b // fsub v11.2d, v11.2d, v9.2d
-	VSUB V2.D2, V13.D2, V13.D2
-	VSUB V13.D2, V16.D2, V13.D2
-	WORD $0x4ee2d5ad // fsub v13.2d, v13.2d, v2.2d
-	WORD $0x6e70fe31 // fdiv v17.2d, v17.2d, v16.2d
-	FMOVQ 1872(R4), F14
-	WORD $0x4e6ed5af // fadd v15.2d, v13.2d, v14.2d
-	WORD $0x6e6ffdaf // fdiv v15.2d, v13.2d, v15.2d
-	WORD $0x6e6fddee // fmul v14.2d, v15.2d, v15.2d
-	WORD $0x6e6dddb0 // fmul v16.2d, v13.2d, v13.2d
-	WORD $0x6e61de10 // fmul v16.2d, v16.2d, v1.2d
-	FMOVQ 1376(R4), F18
-	WORD $0x6e72dd73 // fmul v19.2d, v11.2d, v18.2d
-	WORD $0x4e71d673 // fadd v19.2d, v19.2d, v17.2d
-	FMOVQ 1888(R4), F17
-	FMOVQ 1904(R4), F18
-	VFMLA V14.D2, V18.D2, V17.D2
-	FMOVQ 1920(R4), F18
-	VFMLA V14.D2, V17.D2, V18.D2
-	FMOVQ 1936(R4), F17
-	VFMLA V14.D2, V18.D2, V17.D2
-	FMOVQ 1952(R4), F18
-	VFMLA V14.D2, V17.D2, V18.D2
-	FMOVQ 1968(R4), F17
-	VFMLA V14.D2, V18.D2, V17.D2
-	FMOVQ 1984(R4), F18
-	VFMLA V14.D2, V17.D2, V18.D2
-	FMOVQ 2000(R4), F17
-	VFMLA V14.D2, V18.D2, V17.D2
-	VMOV V16.B16, V18.B16
-	VFMLA V17.D2, V14.D2, V18.D2
-	VFMLA V18.D2, V15.D2, V19.D2
-	WORD $0x4ef3d610 // fsub v16.2d, v16.2d, v19.2d
-	WORD $0x4ef0d5ad // fsub v13.2d, v13.2d, v16.2d
-	FMOVQ 1360(R4), F14
-	VFMLA V14.D2, V11.D2, V13.D2
-	WORD $0x6e61ddad // fmul v13.2d, v13.2d, v1.2d
-	WORD $0x4e63d58b // fadd v11.2d, v12.2d, v3.2d
-	VAND V0.B16, V10.B16, V14.B16
-	VAND V0.B16, V11.B16, V15.B16
-	WORD $0x6eeee5f0 // fcmgt v16.2d, v15.2d, v14.2d
-	VBSL V15.B16, V14.B16, V16.B16
-	WORD $0x6eeee5f1 // fcmgt v17.2d, v15.2d, v14.2d
-	VBSL V14.B16, V15.B16, V17.B16
-	WORD $0x6e61de32 // fmul v18.2d, v17.2d, v1.2d
-	WORD $0x6ef2e612 // fcmgt v18.2d, v16.2d, v18.2d
-	WORD $0x4ef1d613 // fsub v19.2d, v16.2d, v17.2d
-	VBIF V18.B16, V16.B16, V19.B16
-	WORD $0x4e71d610 // fadd v16.2d, v16.2d, v17.2d
-	VBIT V18.B16, V16.B16, V17.B16
-	WORD $0x6e71fe73 // fdiv v19.2d, v19.2d, v17.2d
-	WORD $0x6e73de70 // fmul v16.2d, v19.2d, v19.2d
-	WORD $0x6e70de71 // fmul v17.2d, v19.2d, v16.2d
-	FMOVQ 928(R4), F20
-	FMOVQ 912(R4), F21
-	VFMLA V16.D2, V21.D2, V20.D2
-	FMOVQ 944(R4), F21
-	VFMLA V16.D2, V20.D2, V21.D2
-	FMOVQ 960(R4), F20
-	VFMLA V16.D2, V21.D2, V20.D2
-	FMOVQ 976(R4), F21
-	VFMLA V16.D2, V20.D2, V21.D2
-	FMOVQ 992(R4), F20
-	VFMLA V16.D2, V21.D2, V20.D2
-	FMOVQ 1008(R4), F21
-	VFMLA V16.D2, V20.D2, V21.D2
-	FMOVQ 1024(R4), F20
-	VFMLA V16.D2, V21.D2, V20.D2
-	FMOVQ 1040(R4), F21
-	VFMLA V16.D2, V20.D2, V21.D2
-	FMOVQ 1056(R4), F20
-	VFMLA V16.D2, V21.D2, V20.D2
-	FMOVQ 1072(R4), F21
-	VFMLA V16.D2, V20.D2, V21.D2
-	FMOVQ 1088(R4), F20
-	VFMLA V16.D2, V21.D2, V20.D2
-	FMOVQ 1104(R4), F21
-	VFMLA V16.D2, V20.D2, V21.D2
-	VMOV V19.B16, V16.B16
-	VFMLA V21.D2, V17.D2, V16.D2
-	FMOVQ 1120(R4), F20
-	VAND V20.B16, V18.B16, V17.B16
-	WORD $0x4e71d611 // fadd v17.2d, v16.2d, v17.2d
-	FMOVQ 1136(R4), F16
-	VAND V16.B16, V18.B16, V18.B16
-	WORD $0x4e72d632 // fadd v18.2d, v17.2d, v18.2d
-	WORD $0x4e73e670 // fcmeq v16.2d, v19.2d, v19.2d
-	WORD $0x6e205a10 // mvn v16.16b, v16.16b
-	WORD $0x6eeee5ef // fcmgt v15.2d, v15.2d, v14.2d
-	FMOVQ 304(R4), F17
-	VAND V17.B16, V15.B16, V14.B16
-	VEOR V14.B16, V18.B16, V14.B16
-	FMOVQ 384(R4), F18
-	VAND V18.B16, V15.B16, V17.B16
-	WORD $0x4e71d5d1 // fadd v17.2d, v14.2d, v17.2d
-	FMOVQ 368(R4), F14
-	VAND V14.B16, V15.B16, V15.B16
-	WORD $0x4e6fd62f // fadd v15.2d, v17.2d, v15.2d
-	WORD $0x4ee0e94e // fcmlt v14.2d, v10.2d, #0.0
-	FMOVQ 304(R4), F18
-	VAND V18.B16, V14.B16, V17.B16
-	VEOR V17.B16, V15.B16, V17.B16
-	FMOVQ 1152(R4), F18
-	VAND V18.B16, V14.B16, V15.B16
-	WORD $0x4e6fd62f // fadd v15.2d, v17.2d, v15.2d
-	FMOVQ 1168(R4), F17
-	VAND V17.B16, V14.B16, V14.B16
-	WORD $0x4e6ed5ee // fadd v14.2d, v15.2d, v14.2d
-	FMOVQ 304(R4), F15
-	VAND V15.B16, V11.B16, V11.B16
-	VORR V14.B16, V11.B16, V11.B16
-	VAND V0.B16, V10.B16, V14.B16
-	VAND V0.B16, V12.B16, V15.B16
-	WORD $0x6eefe5d1 // fcmgt v17.2d, v14.2d, v15.2d
-	VBSL V15.B16, V14.B16, V17.B16
-	WORD $0x4e6ae54e // fcmeq v14.2d, v10.2d, v10.2d
-	WORD $0x4e6ce58f // fcmeq v15.2d, v12.2d, v12.2d
-	VAND V15.B16, V14.B16, V14.B16
-	WORD $0x6e2059ce // mvn v14.16b, v14.16b
-	FMOVQ 1776(R4), F15
-	WORD $0x6e71e5f2 // fcmge v18.2d, v15.2d, v17.2d
-	WORD $0x6e205a52 // mvn v18.16b, v18.16b
-	FMOVQ 1792(R4), F15
-	WORD $0x6e6fe631 // fcmge v17.2d, v17.2d, v15.2d
-	WORD $0x6e205a31 // mvn v17.16b, v17.16b
-	VORR V17.B16, V18.B16, V18.B16
-	VORR V18.B16, V14.B16, V14.B16
-	VAND V0.B16, V13.B16, V15.B16
-	FMOVQ 2192(R4), F17
-	WORD $0x6e6fe62f // fcmge v15.2d, v17.2d, v15.2d
-	WORD $0x6e2059ef // mvn v15.16b, v15.16b
-	VORR V15.B16, V14.B16, V14.B16
-	VORR V14.B16, V16.B16, V16.B16
-	WORD $0x4ee2d54a // fsub v10.2d, v10.2d, v2.2d
-	VAND V0.B16, V13.B16, V14.B16
-	VAND V0.B16, V11.B16, V15.B16
-	WORD $0x6eefe5d1 // fcmgt v17.2d, v14.2d, v15.2d
-	VBSL V15.B16, V14.B16, V17.B16
-	FMOVQ 2208(R4), F14
-	WORD $0x6ef1e5d1 // fcmgt v17.2d, v14.2d, v17.2d
-	WORD $0x6e6cdd8e // fmul v14.2d, v12.2d, v12.2d
-	WORD $0x6ee0f9cf // fneg v15.2d, v14.2d
-	VFMLA V12.D2, V12.D2, V15.D2
-	VFMLA V10.D2, V10.D2, V14.D2
-	WORD $0x4e6fd5ce // fadd v14.2d, v14.2d, v15.2d
-	VBIT V17.B16, V2.B16, V14.B16
-	WORD $0x6e6cdd6f // fmul v15.2d, v11.2d, v12.2d
-	WORD $0x6ee0f9f2 // fneg v18.2d, v15.2d
-	VFMLA V12.D2, V11.D2, V18.D2
-	VFMLA V10.D2, V13.D2, V15.D2
-	WORD $0x4e72d5ef // fadd v15.2d, v15.2d, v18.2d
-	WORD $0x6e6efdef // fdiv v15.2d, v15.2d, v14.2d
-	WORD $0x6e6cddb2 // fmul v18.2d, v13.2d, v12.2d
-	VMOV V18.B16, V19.B16
-	VFMLS V12.D2, V13.D2, V19.D2
-	WORD $0x6ee0fa52 // fneg v18.2d, v18.2d
-	VFMLA V10.D2, V11.D2, V18.D2
+	VFMLA V16.D2, V16.D2, V13.D2
+	WORD $0x6ee0f9ef // fneg v15.2d, v15.2d
+	VFMLA V17.D2, V17.D2, V15.D2
+	WORD $0x4e6fd5ad // fadd v13.2d, v13.2d, v15.2d
+	WORD $0x4e6dd673 // fadd v19.2d, v19.2d, v13.2d
+	VADD V7.D2, V18.D2, V13.D2
+	VAND V8.B16, V13.B16, V15.B16
+	VUSHR $52, V13.D2, V13.D2
+	VORR V9.B16, V13.B16, V13.B16
+	WORD $0x4eead5ad // fsub v13.2d, v13.2d, v10.2d
+	VSUB V1.D2, V15.D2, V15.D2
+	VSUB V15.D2, V18.D2, V15.D2
+	WORD $0x4ee1d5ef // fsub v15.2d, v15.2d, v1.2d
+	WORD $0x6e72fe73 // fdiv v19.2d, v19.2d, v18.2d
+	WORD $0x4e6bd5f0 // fadd v16.2d, v15.2d, v11.2d
+	WORD $0x6e70fdf0 // fdiv v16.2d, v15.2d, v16.2d
+	WORD $0x6e70de11 // fmul v17.2d, v16.2d, v16.2d
+	WORD $0x6e6fddf2 // fmul v18.2d, v15.2d, v15.2d
+	WORD $0x6e62de52 // fmul v18.2d, v18.2d, v2.2d
+	FMOVQ 1376(R4), F20
+	WORD $0x6e74ddb5 // fmul v21.2d, v13.2d, v20.2d
+	WORD $0x4e73d6b5 // fadd v21.2d, v21.2d, v19.2d
+	FMOVQ 1888(R4), F19
+	FMOVQ 1904(R4), F20
+	VFMLA V17.D2, V20.D2, V19.D2
+	FMOVQ 1920(R4), F20
+	VFMLA V17.D2, V19.D2, V20.D2
+	FMOVQ 1936(R4), F19
+	VFMLA V17.D2, V20.D2, V19.D2
+	FMOVQ 1952(R4), F20
+	VFMLA V17.D2, V19.D2, V20.D2
+	FMOVQ 1968(R4), F19
+	VFMLA V17.D2, V20.D2, V19.D2
+	FMOVQ 1984(R4), F20
+	VFMLA V17.D2, V19.D2, V20.D2
+	FMOVQ 2000(R4), F19
+	VFMLA V17.D2, V20.D2, V19.D2
+	VMOV V18.B16, V20.B16
+	VFMLA V19.D2, V17.D2, V20.D2
+	VFMLA V20.D2, V16.D2, V21.D2
+	WORD $0x4ef5d652 // fsub v18.2d, v18.2d, v21.2d
+	WORD $0x4ef2d5ef // fsub v15.2d, v15.2d, v18.2d
+	FMOVQ 1360(R4), F16
+	VFMLA V16.D2, V13.D2, V15.D2
+	WORD $0x6e62ddef // fmul v15.2d, v15.2d, v2.2d
+	WORD $0x4e64d5cd // fadd v13.2d, v14.2d, v4.2d
+	VAND V0.B16, V12.B16, V16.B16
+	VAND V0.B16, V13.B16, V17.B16
+	WORD $0x6ef0e632 // fcmgt v18.2d, v17.2d, v16.2d
+	VBSL V17.B16, V16.B16, V18.B16
+	WORD $0x6ef0e633 // fcmgt v19.2d, v17.2d, v16.2d
+	VBSL V16.B16, V17.B16, V19.B16
+	WORD $0x6e62de74 // fmul v20.2d, v19.2d, v2.2d
+	WORD $0x6ef4e654 // fcmgt v20.2d, v18.2d, v20.2d
+	WORD $0x4ef3d655 // fsub v21.2d, v18.2d, v19.2d
+	VBIF V20.B16, V18.B16, V21.B16
 	WORD $0x4e73d652 // fadd v18.2d, v18.2d, v19.2d
-	WORD $0x6e6efe52 // fdiv v18.2d, v18.2d, v14.2d
-	WORD $0x6e6bdd6a // fmul v10.2d, v11.2d, v11.2d
-	WORD $0x6ee0f94a // fneg v10.2d, v10.2d
-	VFMLA V13.D2, V13.D2, V10.D2
-	VMOV V2.B16, V12.B16
-	VFMLA V4.D2, V13.D2, V12.D2
-	VFMLA V5.D2, V10.D2, V12.D2
-	WORD $0x4e6dd5aa // fadd v10.2d, v13.2d, v13.2d
-	WORD $0x6e6bdd4a // fmul v10.2d, v10.2d, v11.2d
-	WORD $0x6e64dd6e // fmul v14.2d, v11.2d, v4.2d
-	VFMLA V5.D2, V10.D2, V14.D2
-	VBIT V17.B16, V12.B16, V15.B16
-	VBIT V17.B16, V14.B16, V18.B16
-	ADD R6, R1, R7
-	FMOVD (R7), F10
-	WORD $0x6e6ade4c // fmul v12.2d, v18.2d, v10.2d
-	VMOV V12.B16, V14.B16
-	VFMLS V10.D2, V18.D2, V14.D2
-	ADD R5<<1, R1, R7
-	FMOVD (R7), F17
+	VBIT V20.B16, V18.B16, V19.B16
+	WORD $0x6e73feb5 // fdiv v21.2d, v21.2d, v19.2d
+	WORD $0x6e75deb2 // fmul v18.2d, v21.2d, v21.2d
+	WORD $0x6e72deb3 // fmul v19.2d, v21.2d, v18.2d
+	FMOVQ 976(R4), F22
+	FMOVQ 912(R4), F23
+	VFMLA V18.D2, V23.D2, V22.D2
+	FMOVQ 992(R4), F23
+	VFMLA V18.D2, V22.D2, V23.D2
+	FMOVQ 1008(R4), F22
+	VFMLA V18.D2, V23.D2, V22.D2
+	FMOVQ 1024(R4), F23
+	VFMLA V18.D2, V22.D2, V23.D2
+	FMOVQ 1040(R4), F22
+	VFMLA V18.D2, V23.D2, V22.D2
+	FMOVQ 1056(R4), F23
+	VFMLA V18.D2, V22.D2, V23.D2
+	FMOVQ 1072(R4), F22
+	VFMLA V18.D2, V23.D2, V22.D2
+	FMOVQ 1088(R4), F23
+	VFMLA V18.D2, V22.D2, V23.D2
+	FMOVQ 1104(R4), F22
+	VFMLA V18.D2, V23.D2, V22.D2
+	FMOVQ 1120(R4), F23
+	VFMLA V18.D2, V22.D2, V23.D2
+	FMOVQ 1136(R4), F22
+	VFMLA V18.D2, V23.D2, V22.D2
+	FMOVQ 1152(R4), F23
+	VFMLA V18.D2, V22.D2, V23.D2
+	VMOV V21.B16, V18.B16
+	VFMLA V23.D2, V19.D2, V18.D2
+	FMOVQ 928(R4), F22
+	VAND V22.B16, V20.B16, V19.B16
+	WORD $0x4e73d653 // fadd v19.2d, v18.2d, v19.2d
+	FMOVQ 944(R4), F18
+	VAND V18.B16, V20.B16, V20.B16
+	WORD $0x4e74d674 // fadd v20.2d, v19.2d, v20.2d
+	WORD $0x4e75e6b2 // fcmeq v18.2d, v21.2d, v21.2d
+	WORD $0x6e205a52 // mvn v18.16b, v18.16b
+	WORD $0x6ef0e631 // fcmgt v17.2d, v17.2d, v16.2d
+	VAND V3.B16, V17.B16, V16.B16
+	VEOR V16.B16, V20.B16, V16.B16
+	FMOVQ 384(R4), F20
+	VAND V20.B16, V17.B16, V19.B16
+	WORD $0x4e73d613 // fadd v19.2d, v16.2d, v19.2d
+	FMOVQ 368(R4), F16
+	VAND V16.B16, V17.B16, V17.B16
+	WORD $0x4e71d671 // fadd v17.2d, v19.2d, v17.2d
+	WORD $0x4ee0e990 // fcmlt v16.2d, v12.2d, #0.0
+	VAND V3.B16, V16.B16, V19.B16
+	VEOR V19.B16, V17.B16, V19.B16
+	FMOVQ 960(R4), F20
+	VAND V20.B16, V16.B16, V17.B16
+	WORD $0x4e71d671 // fadd v17.2d, v19.2d, v17.2d
+	FMOVQ 1168(R4), F19
+	VAND V19.B16, V16.B16, V16.B16
+	WORD $0x4e70d630 // fadd v16.2d, v17.2d, v16.2d
+	VAND V3.B16, V13.B16, V13.B16
+	VORR V16.B16, V13.B16, V13.B16
+	VAND V0.B16, V12.B16, V16.B16
+	VAND V0.B16, V14.B16, V17.B16
+	WORD $0x6ef1e613 // fcmgt v19.2d, v16.2d, v17.2d
+	VBSL V17.B16, V16.B16, V19.B16
+	WORD $0x4e6ce590 // fcmeq v16.2d, v12.2d, v12.2d
+	WORD $0x4e6ee5d1 // fcmeq v17.2d, v14.2d, v14.2d
+	VAND V17.B16, V16.B16, V16.B16
+	WORD $0x6e205a10 // mvn v16.16b, v16.16b
+	FMOVQ 1776(R4), F17
+	WORD $0x6e73e634 // fcmge v20.2d, v17.2d, v19.2d
+	WORD $0x6e205a94 // mvn v20.16b, v20.16b
+	FMOVQ 1792(R4), F17
+	WORD $0x6e71e673 // fcmge v19.2d, v19.2d, v17.2d
+	WORD $0x6e205a73 // mvn v19.16b, v19.16b
+	VORR V19.B16, V20.B16, V20.B16
+	VORR V20.B16, V16.B16, V16.B16
+	VAND V0.B16, V15.B16, V17.B16
+	FMOVQ 2192(R4), F19
+	WORD $0x6e71e671 // fcmge v17.2d, v19.2d, v17.2d
+	WORD $0x6e205a31 // mvn v17.16b, v17.16b
+	VORR V17.B16, V16.B16, V16.B16
+	VORR V16.B16, V18.B16, V18.B16
+	WORD $0x4ee1d58c // fsub v12.2d, v12.2d, v1.2d
+	VAND V0.B16, V15.B16, V16.B16
+	VAND V0.B16, V13.B16, V17.B16
+	WORD $0x6ef1e613 // fcmgt v19.2d, v16.2d, v17.2d
+	VBSL V17.B16, V16.B16, V19.B16
+	FMOVQ 2208(R4), F16
+	WORD $0x6ef3e613 // fcmgt v19.2d, v16.2d, v19.2d
+	WORD $0x6e6eddd0 // fmul v16.2d, v14.2d, v14.2d
+	WORD $0x6ee0fa11 // fneg v17.2d, v16.2d
+	VFMLA V14.D2, V14.D2, V17.D2
+	VFMLA V12.D2, V12.D2, V16.D2
+	WORD $0x4e71d610 // fadd v16.2d, v16.2d, v17.2d
+	VBIT V19.B16, V1.B16, V16.B16
+	WORD $0x6e6eddb1 // fmul v17.2d, v13.2d, v14.2d
+	WORD $0x6ee0fa34 // fneg v20.2d, v17.2d
+	VFMLA V14.D2, V13.D2, V20.D2
+	VFMLA V12.D2, V15.D2, V17.D2
+	WORD $0x4e74d631 // fadd v17.2d, v17.2d, v20.2d
+	WORD $0x6e70fe31 // fdiv v17.2d, v17.2d, v16.2d
+	WORD $0x6e6eddf4 // fmul v20.2d, v15.2d, v14.2d
+	VMOV V20.B16, V21.B16
+	VFMLS V14.D2, V15.D2, V21.D2
+	WORD $0x6ee0fa94 // fneg v20.2d, v20.2d
+	VFMLA V12.D2, V13.D2, V20.D2
+	WORD $0x4e75d694 // fadd v20.2d, v20.2d, v21.2d
+	WORD $0x6e70fe94 // fdiv v20.2d, v20.2d, v16.2d
+	WORD $0x6e6dddac // fmul v12.2d, v13.2d, v13.2d
 	WORD $0x6ee0f98c // fneg v12.2d, v12.2d
-	VFMLA V17.D2, V15.D2, V12.D2
-	WORD $0x4e6ed58c // fadd v12.2d, v12.2d, v14.2d
-	WORD $0x6e6addee // fmul v14.2d, v15.2d, v10.2d
-	WORD $0x6ee0f9d3 // fneg v19.2d, v14.2d
-	VFMLA V10.D2, V15.D2, V19.D2
-	VFMLA V17.D2, V18.D2, V14.D2
-	WORD $0x4e73d5ce // fadd v14.2d, v14.2d, v19.2d
-	WORD $0x6eb0aa0a // umaxv s10, v16.4s
-	FMOVS F10, R7
+	VFMLA V15.D2, V15.D2, V12.D2
+	VMOV V1.B16, V14.B16
+	VFMLA V5.D2, V15.D2, V14.D2
+	VFMLA V6.D2, V12.D2, V14.D2
+	WORD $0x4e6fd5ec // fadd v12.2d, v15.2d, v15.2d
+	WORD $0x6e6ddd8c // fmul v12.2d, v12.2d, v13.2d
+	WORD $0x6e65ddb0 // fmul v16.2d, v13.2d, v5.2d
+	VFMLA V6.D2, V12.D2, V16.D2
+	VBIT V19.B16, V14.B16, V17.B16
+	VBIT V19.B16, V16.B16, V20.B16
+	ADD R6, R1, R7
+	FMOVD (R7), F12
+	WORD $0x6e6cde8e // fmul v14.2d, v20.2d, v12.2d
+	VMOV V14.B16, V16.B16
+	VFMLS V12.D2, V20.D2, V16.D2
+	ADD R5<<1, R1, R7
+	FMOVD (R7), F19
+	WORD $0x6ee0f9ce // fneg v14.2d, v14.2d
+	VFMLA V19.D2, V17.D2, V14.D2
+	WORD $0x4e70d5ce // fadd v14.2d, v14.2d, v16.2d
+	WORD $0x6e6cde30 // fmul v16.2d, v17.2d, v12.2d
+	WORD $0x6ee0fa15 // fneg v21.2d, v16.2d
+	VFMLA V12.D2, V17.D2, V21.D2
+	VFMLA V19.D2, V20.D2, V16.D2
+	WORD $0x4e75d610 // fadd v16.2d, v16.2d, v21.2d
+	WORD $0x6eb0aa4c // umaxv s12, v18.4s
+	FMOVS F12, R7
 	CBNZ R7, hard2
 	MOVD R0, R7
-	FMOVD F13, (R7)
+	FMOVD F15, (R7)
 	ADD R5, R0, R7
-	FMOVD F11, (R7)
+	FMOVD F13, (R7)
 	ADD R5<<1, R0, R7
-	FMOVD F12, (R7)
-	ADD R6, R0, R7
 	FMOVD F14, (R7)
+	ADD R6, R0, R7
+	FMOVD F16, (R7)
 
 done:
 	MOVD n+24(FP), R3
@@ -10562,29 +10426,29 @@ done:
 	RET
 
 hard:
-	FMOVQ (R0), F10
-	VBIF V16.B16, V13.B16, V10.B16
-	FMOVQ F10, (R0)
+	FMOVQ (R0), F12
+	VBIF V18.B16, V15.B16, V12.B16
+	FMOVQ F12, (R0)
 	ADD R5, R0, R7
-	FMOVQ (R7), F10
-	VBIF V16.B16, V11.B16, V10.B16
+	FMOVQ (R7), F12
+	VBIF V18.B16, V13.B16, V12.B16
 	ADD R5, R0, R7
-	FMOVQ F10, (R7)
+	FMOVQ F12, (R7)
 	ADD R5<<1, R0, R7
-	FMOVQ (R7), F10
-	VBIF V16.B16, V12.B16, V10.B16
+	FMOVQ (R7), F12
+	VBIF V18.B16, V14.B16, V12.B16
 	ADD R5<<1, R0, R7
-	FMOVQ F10, (R7)
+	FMOVQ F12, (R7)
 	ADD R6, R0, R7
-	FMOVQ (R7), F10
-	VBIF V16.B16, V14.B16, V10.B16
+	FMOVQ (R7), F12
+	VBIF V18.B16, V16.B16, V12.B16
 	ADD R6, R0, R7
-	FMOVQ F10, (R7)
+	FMOVQ F12, (R7)
 	MOVD ZR, R7
-	FMOVQ 656(R4), F10
-	VAND V16.B16, V10.B16, V10.B16
-	WORD $0x5ef1b94b // addp d11, v10.2d
-	FMOVD F11, R8
+	FMOVQ 656(R4), F12
+	VAND V18.B16, V12.B16, V12.B16
+	WORD $0x5ef1b98d // addp d13, v12.2d
+	FMOVD F13, R8
 	ORR R8<<0, R7, R7
 	MOVD n+24(FP), R3
 	MOVD R3, R8
@@ -10597,30 +10461,30 @@ hard:
 
 hard2:
 	MOVD R0, R7
-	FMOVD (R7), F10
-	VBIF V16.B16, V13.B16, V10.B16
+	FMOVD (R7), F12
+	VBIF V18.B16, V15.B16, V12.B16
 	MOVD R0, R7
-	FMOVD F10, (R7)
+	FMOVD F12, (R7)
 	ADD R5, R0, R7
-	FMOVD (R7), F10
-	VBIF V16.B16, V11.B16, V10.B16
+	FMOVD (R7), F12
+	VBIF V18.B16, V13.B16, V12.B16
 	ADD R5, R0, R7
-	FMOVD F10, (R7)
+	FMOVD F12, (R7)
 	ADD R5<<1, R0, R7
-	FMOVD (R7), F10
-	VBIF V16.B16, V12.B16, V10.B16
+	FMOVD (R7), F12
+	VBIF V18.B16, V14.B16, V12.B16
 	ADD R5<<1, R0, R7
-	FMOVD F10, (R7)
+	FMOVD F12, (R7)
 	ADD R6, R0, R7
-	FMOVD (R7), F10
-	VBIF V16.B16, V14.B16, V10.B16
+	FMOVD (R7), F12
+	VBIF V18.B16, V16.B16, V12.B16
 	ADD R6, R0, R7
-	FMOVD F10, (R7)
+	FMOVD F12, (R7)
 	MOVD ZR, R7
-	FMOVQ 656(R4), F10
-	VAND V16.B16, V10.B16, V10.B16
-	WORD $0x5ef1b94b // addp d11, v10.2d
-	FMOVD F11, R8
+	FMOVQ 656(R4), F12
+	VAND V18.B16, V12.B16, V12.B16
+	WORD $0x5ef1b98d // addp d13, v12.2d
+	FMOVD F13, R8
 	ORR R8<<0, R7, R7
 	MOVD n+24(FP), R3
 	MOVD R3, R8
@@ -10643,70 +10507,67 @@ TEXT ·inverseSim2F32NEON(SB), NOSPLIT, $0-64
 	MOVD stride+32(FP), R5
 	LSL $2, R5
 	ADD R5<<1, R5, R6
+	FMOVQ 16(R4), F0
+	FMOVQ (R4), F1
+	FMOVQ 1552(R4), F2
+	FMOVQ 1568(R4), F3
 	CMP $4, R2
 	BLT next
 
 loop:
-	// 64 instructions for 4 matrices, 16 each
-	FMOVQ (R1), F0
-	FMOVQ (R4), F1
-	VAND V1.B16, V0.B16, V2.B16
+	// 57 instructions for 4 matrices, 14.25 each
+	FMOVQ (R1), F4
+	VAND V1.B16, V4.B16, V5.B16
 	ADD R5, R1, R7
-	FMOVQ (R7), F1
-	FMOVQ (R4), F3
-	VAND V3.B16, V1.B16, V4.B16
-	WORD $0x6ea4e443 // fcmgt v3.4s, v2.4s, v4.4s
-	VBSL V4.B16, V2.B16, V3.B16
-	WORD $0x4e20e402 // fcmeq v2.4s, v0.4s, v0.4s
-	WORD $0x4e21e424 // fcmeq v4.4s, v1.4s, v1.4s
-	VAND V4.B16, V2.B16, V2.B16
-	WORD $0x6e205842 // mvn v2.16b, v2.16b
-	FMOVQ 1552(R4), F4
-	WORD $0x6e23e485 // fcmge v5.4s, v4.4s, v3.4s
-	WORD $0x6e2058a5 // mvn v5.16b, v5.16b
-	FMOVQ 1568(R4), F4
-	WORD $0x6e24e463 // fcmge v3.4s, v3.4s, v4.4s
-	WORD $0x6e205863 // mvn v3.16b, v3.16b
-	VORR V3.B16, V5.B16, V5.B16
-	VORR V5.B16, V2.B16, V2.B16
-	WORD $0x6e21dc23 // fmul v3.4s, v1.4s, v1.4s
-	WORD $0x6ea0f864 // fneg v4.4s, v3.4s
-	VFMLA V1.S4, V1.S4, V4.S4
-	VFMLA V0.S4, V0.S4, V3.S4
-	WORD $0x4e24d463 // fadd v3.4s, v3.4s, v4.4s
-	WORD $0x6e23fc00 // fdiv v0.4s, v0.4s, v3.4s
-	FMOVQ 16(R4), F4
-	VEOR V4.B16, V1.B16, V1.B16
-	WORD $0x6e23fc21 // fdiv v1.4s, v1.4s, v3.4s
-	ADD R6, R1, R7
-	FMOVQ (R7), F3
-	WORD $0x6e23dc24 // fmul v4.4s, v1.4s, v3.4s
-	VMOV V4.B16, V5.B16
-	VFMLS V3.S4, V1.S4, V5.S4
-	ADD R5<<1, R1, R7
 	FMOVQ (R7), F6
-	WORD $0x6ea0f884 // fneg v4.4s, v4.4s
-	VFMLA V6.S4, V0.S4, V4.S4
-	WORD $0x4e25d484 // fadd v4.4s, v4.4s, v5.4s
-	WORD $0x6e23dc05 // fmul v5.4s, v0.4s, v3.4s
-	WORD $0x6ea0f8a7 // fneg v7.4s, v5.4s
-	VFMLA V3.S4, V0.S4, V7.S4
-	VFMLA V6.S4, V1.S4, V5.S4
-	WORD $0x4e27d4a5 // fadd v5.4s, v5.4s, v7.4s
-	FMOVQ 16(R4), F3
-	VEOR V3.B16, V4.B16, V4.B16
-	FMOVQ 16(R4), F3
-	VEOR V3.B16, V5.B16, V5.B16
-	WORD $0x6eb0a843 // umaxv s3, v2.4s
-	FMOVS F3, R7
+	VAND V1.B16, V6.B16, V7.B16
+	WORD $0x6ea7e4a8 // fcmgt v8.4s, v5.4s, v7.4s
+	VBSL V7.B16, V5.B16, V8.B16
+	WORD $0x4e24e485 // fcmeq v5.4s, v4.4s, v4.4s
+	WORD $0x4e26e4c7 // fcmeq v7.4s, v6.4s, v6.4s
+	VAND V7.B16, V5.B16, V5.B16
+	WORD $0x6e2058a5 // mvn v5.16b, v5.16b
+	WORD $0x6e28e447 // fcmge v7.4s, v2.4s, v8.4s
+	WORD $0x6e2058e7 // mvn v7.16b, v7.16b
+	WORD $0x6e23e508 // fcmge v8.4s, v8.4s, v3.4s
+	WORD $0x6e205908 // mvn v8.16b, v8.16b
+	VORR V8.B16, V7.B16, V7.B16
+	VORR V7.B16, V5.B16, V5.B16
+	WORD $0x6e26dcc7 // fmul v7.4s, v6.4s, v6.4s
+	WORD $0x6ea0f8e8 // fneg v8.4s, v7.4s
+	VFMLA V6.S4, V6.S4, V8.S4
+	VFMLA V4.S4, V4.S4, V7.S4
+	WORD $0x4e28d4e7 // fadd v7.4s, v7.4s, v8.4s
+	WORD $0x6e27fc84 // fdiv v4.4s, v4.4s, v7.4s
+	VEOR V0.B16, V6.B16, V6.B16
+	WORD $0x6e27fcc6 // fdiv v6.4s, v6.4s, v7.4s
+	ADD R6, R1, R7
+	FMOVQ (R7), F7
+	WORD $0x6e27dcc8 // fmul v8.4s, v6.4s, v7.4s
+	VMOV V8.B16, V9.B16
+	VFMLS V7.S4, V6.S4, V9.S4
+	ADD R5<<1, R1, R7
+	FMOVQ (R7), F10
+	WORD $0x6ea0f908 // fneg v8.4s, v8.4s
+	VFMLA V10.S4, V4.S4, V8.S4
+	WORD $0x4e29d508 // fadd v8.4s, v8.4s, v9.4s
+	WORD $0x6e27dc89 // fmul v9.4s, v4.4s, v7.4s
+	WORD $0x6ea0f92b // fneg v11.4s, v9.4s
+	VFMLA V7.S4, V4.S4, V11.S4
+	VFMLA V10.S4, V6.S4, V9.S4
+	WORD $0x4e2bd529 // fadd v9.4s, v9.4s, v11.4s
+	VEOR V0.B16, V8.B16, V8.B16
+	VEOR V0.B16, V9.B16, V9.B16
+	WORD $0x6eb0a8a7 // umaxv s7, v5.4s
+	FMOVS F7, R7
 	CBNZ R7, hard
-	FMOVQ F0, (R0)
+	FMOVQ F4, (R0)
 	ADD R5, R0, R7
-	FMOVQ F1, (R7)
+	FMOVQ F6, (R7)
 	ADD R5<<1, R0, R7
-	FMOVQ F4, (R7)
+	FMOVQ F8, (R7)
 	ADD R6, R0, R7
-	FMOVQ F5, (R7)
+	FMOVQ F9, (R7)
 	ADD $16, R0
 	ADD $16, R1
 	SUB $4, R2
@@ -10717,135 +10578,128 @@ next:
 	CBZ R2, done
 	MOVD R1, R7
 	TBZ $1, R2, loadOne
-	FMOVD.P 8(R7), F0
+	FMOVD.P 8(R7), F4
 	TBZ $0, R2, loaded
-	VLD1 (R7), V0.S[2]
+	VLD1 (R7), V4.S[2]
 	B loaded
 
 loadOne:
-	FMOVS (R7), F0
+	FMOVS (R7), F4
 
 loaded:
-	FMOVQ (R4), F1
-	VAND V1.B16, V0.B16, V2.B16
+	VAND V1.B16, V4.B16, V5.B16
 	ADD R5, R1, R7
 	TBZ $1, R2, loadOne2
-	FMOVD.P 8(R7), F1
+	FMOVD.P 8(R7), F6
 	TBZ $0, R2, loaded2
-	VLD1 (R7), V1.S[2]
+	VLD1 (R7), V6.S[2]
 	B loaded2
 
 loadOne2:
-	FMOVS (R7), F1
+	FMOVS (R7), F6
 
 loaded2:
-	FMOVQ (R4), F3
-	VAND V3.B16, V1.B16, V4.B16
-	WORD $0x6ea4e443 // fcmgt v3.4s, v2.4s, v4.4s
-	VBSL V4.B16, V2.B16, V3.B16
-	WORD $0x4e20e402 // fcmeq v2.4s, v0.4s, v0.4s
-	WORD $0x4e21e424 // fcmeq v4.4s, v1.4s, v1.4s
-	VAND V4.B16, V2.B16, V2.B16
-	WORD $0x6e205842 // mvn v2.16b, v2.16b
-	FMOVQ 1552(R4), F4
-	WORD $0x6e23e485 // fcmge v5.4s, v4.4s, v3.4s
+	VAND V1.B16, V6.B16, V7.B16
+	WORD $0x6ea7e4a8 // fcmgt v8.4s, v5.4s, v7.4s
+	VBSL V7.B16, V5.B16, V8.B16
+	WORD $0x4e24e485 // fcmeq v5.4s, v4.4s, v4.4s
+	WORD $0x4e26e4c7 // fcmeq v7.4s, v6.4s, v6.4s
+	VAND V7.B16, V5.B16, V5.B16
 	WORD $0x6e2058a5 // mvn v5.16b, v5.16b
-	FMOVQ 1568(R4), F4
-	WORD $0x6e24e463 // fcmge v3.4s, v3.4s, v4.4s
-	WORD $0x6e205863 // mvn v3.16b, v3.16b
-	VORR V3.B16, V5.B16, V5.B16
-	VORR V5.B16, V2.B16, V2.B16
-	WORD $0x6e21dc23 // fmul v3.4s, v1.4s, v1.4s
-	WORD $0x6ea0f864 // fneg v4.4s, v3.4s
-	VFMLA V1.S4, V1.S4, V4.S4
-	VFMLA V0.S4, V0.S4, V3.S4
-	WORD $0x4e24d463 // fadd v3.4s, v3.4s, v4.4s
-	WORD $0x6e23fc00 // fdiv v0.4s, v0.4s, v3.4s
-	FMOVQ 16(R4), F4
-	VEOR V4.B16, V1.B16, V1.B16
-	WORD $0x6e23fc21 // fdiv v1.4s, v1.4s, v3.4s
+	WORD $0x6e28e447 // fcmge v7.4s, v2.4s, v8.4s
+	WORD $0x6e2058e7 // mvn v7.16b, v7.16b
+	WORD $0x6e23e508 // fcmge v8.4s, v8.4s, v3.4s
+	WORD $0x6e205908 // mvn v8.16b, v8.16b
+	VORR V8.B16, V7.B16, V7.B16
+	VORR V7.B16, V5.B16, V5.B16
+	WORD $0x6e26dcc7 // fmul v7.4s, v6.4s, v6.4s
+	WORD $0x6ea0f8e8 // fneg v8.4s, v7.4s
+	VFMLA V6.S4, V6.S4, V8.S4
+	VFMLA V4.S4, V4.S4, V7.S4
+	WORD $0x4e28d4e7 // fadd v7.4s, v7.4s, v8.4s
+	WORD $0x6e27fc84 // fdiv v4.4s, v4.4s, v7.4s
+	VEOR V0.B16, V6.B16, V6.B16
+	WORD $0x6e27fcc6 // fdiv v6.4s, v6.4s, v7.4s
 	ADD R6, R1, R7
 	TBZ $1, R2, loadOne3
-	FMOVD.P 8(R7), F3
+	FMOVD.P 8(R7), F7
 	TBZ $0, R2, loaded3
-	VLD1 (R7), V3.S[2]
+	VLD1 (R7), V7.S[2]
 	B loaded3
 
 loadOne3:
-	FMOVS (R7), F3
+	FMOVS (R7), F7
 
 loaded3:
-	WORD $0x6e23dc24 // fmul v4.4s, v1.4s, v3.4s
-	VMOV V4.B16, V5.B16
-	VFMLS V3.S4, V1.S4, V5.S4
+	WORD $0x6e27dcc8 // fmul v8.4s, v6.4s, v7.4s
+	VMOV V8.B16, V9.B16
+	VFMLS V7.S4, V6.S4, V9.S4
 	ADD R5<<1, R1, R7
 	TBZ $1, R2, loadOne4
-	FMOVD.P 8(R7), F6
+	FMOVD.P 8(R7), F10
 	TBZ $0, R2, loaded4
-	VLD1 (R7), V6.S[2]
+	VLD1 (R7), V10.S[2]
 	B loaded4
 
 loadOne4:
-	FMOVS (R7), F6
+	FMOVS (R7), F10
 
 loaded4:
-	WORD $0x6ea0f884 // fneg v4.4s, v4.4s
-	VFMLA V6.S4, V0.S4, V4.S4
-	WORD $0x4e25d484 // fadd v4.4s, v4.4s, v5.4s
-	WORD $0x6e23dc05 // fmul v5.4s, v0.4s, v3.4s
-	WORD $0x6ea0f8a7 // fneg v7.4s, v5.4s
-	VFMLA V3.S4, V0.S4, V7.S4
-	VFMLA V6.S4, V1.S4, V5.S4
-	WORD $0x4e27d4a5 // fadd v5.4s, v5.4s, v7.4s
-	FMOVQ 16(R4), F3
-	VEOR V3.B16, V4.B16, V4.B16
-	FMOVQ 16(R4), F3
-	VEOR V3.B16, V5.B16, V5.B16
-	WORD $0x6eb0a843 // umaxv s3, v2.4s
-	FMOVS F3, R7
+	WORD $0x6ea0f908 // fneg v8.4s, v8.4s
+	VFMLA V10.S4, V4.S4, V8.S4
+	WORD $0x4e29d508 // fadd v8.4s, v8.4s, v9.4s
+	WORD $0x6e27dc89 // fmul v9.4s, v4.4s, v7.4s
+	WORD $0x6ea0f92b // fneg v11.4s, v9.4s
+	VFMLA V7.S4, V4.S4, V11.S4
+	VFMLA V10.S4, V6.S4, V9.S4
+	WORD $0x4e2bd529 // fadd v9.4s, v9.4s, v11.4s
+	VEOR V0.B16, V8.B16, V8.B16
+	VEOR V0.B16, V9.B16, V9.B16
+	WORD $0x6eb0a8a7 // umaxv s7, v5.4s
+	FMOVS F7, R7
 	CBNZ R7, hard2
 	MOVD R0, R7
 	TBZ $1, R2, storeOne
-	FMOVD.P F0, 8(R7)
+	FMOVD.P F4, 8(R7)
 	TBZ $0, R2, stored
-	VST1 V0.S[2], (R7)
+	VST1 V4.S[2], (R7)
 	B stored
 
 storeOne:
-	FMOVS F0, (R7)
+	FMOVS F4, (R7)
 
 stored:
 	ADD R5, R0, R7
 	TBZ $1, R2, storeOne2
-	FMOVD.P F1, 8(R7)
+	FMOVD.P F6, 8(R7)
 	TBZ $0, R2, stored2
-	VST1 V1.S[2], (R7)
+	VST1 V6.S[2], (R7)
 	B stored2
 
 storeOne2:
-	FMOVS F1, (R7)
+	FMOVS F6, (R7)
 
 stored2:
 	ADD R5<<1, R0, R7
 	TBZ $1, R2, storeOne3
-	FMOVD.P F4, 8(R7)
+	FMOVD.P F8, 8(R7)
 	TBZ $0, R2, stored3
-	VST1 V4.S[2], (R7)
+	VST1 V8.S[2], (R7)
 	B stored3
 
 storeOne3:
-	FMOVS F4, (R7)
+	FMOVS F8, (R7)
 
 stored3:
 	ADD R6, R0, R7
 	TBZ $1, R2, storeOne4
-	FMOVD.P F5, 8(R7)
+	FMOVD.P F9, 8(R7)
 	TBZ $0, R2, stored4
-	VST1 V5.S[2], (R7)
+	VST1 V9.S[2], (R7)
 	B stored4
 
 storeOne4:
-	FMOVS F5, (R7)
+	FMOVS F9, (R7)
 
 stored4:
 
@@ -10857,29 +10711,29 @@ done:
 	RET
 
 hard:
-	FMOVQ (R0), F3
-	VBIF V2.B16, V0.B16, V3.B16
-	FMOVQ F3, (R0)
+	FMOVQ (R0), F7
+	VBIF V5.B16, V4.B16, V7.B16
+	FMOVQ F7, (R0)
 	ADD R5, R0, R7
-	FMOVQ (R7), F0
-	VBIF V2.B16, V1.B16, V0.B16
+	FMOVQ (R7), F4
+	VBIF V5.B16, V6.B16, V4.B16
 	ADD R5, R0, R7
-	FMOVQ F0, (R7)
+	FMOVQ F4, (R7)
 	ADD R5<<1, R0, R7
-	FMOVQ (R7), F0
-	VBIF V2.B16, V4.B16, V0.B16
+	FMOVQ (R7), F4
+	VBIF V5.B16, V8.B16, V4.B16
 	ADD R5<<1, R0, R7
-	FMOVQ F0, (R7)
+	FMOVQ F4, (R7)
 	ADD R6, R0, R7
-	FMOVQ (R7), F0
-	VBIF V2.B16, V5.B16, V0.B16
+	FMOVQ (R7), F4
+	VBIF V5.B16, V9.B16, V4.B16
 	ADD R6, R0, R7
-	FMOVQ F0, (R7)
+	FMOVQ F4, (R7)
 	MOVD ZR, R7
-	FMOVQ 272(R4), F0
-	VAND V2.B16, V0.B16, V0.B16
-	WORD $0x4eb1b801 // addv s1, v0.4s
-	FMOVD F1, R8
+	FMOVQ 272(R4), F4
+	VAND V5.B16, V4.B16, V4.B16
+	WORD $0x4eb1b886 // addv s6, v4.4s
+	FMOVD F6, R8
 	ORR R8<<0, R7, R7
 	MOVD n+24(FP), R3
 	MOVD R3, R8
@@ -10893,101 +10747,101 @@ hard:
 hard2:
 	MOVD R0, R7
 	TBZ $1, R2, loadOne5
-	FMOVD.P 8(R7), F3
+	FMOVD.P 8(R7), F7
 	TBZ $0, R2, loaded5
-	VLD1 (R7), V3.S[2]
+	VLD1 (R7), V7.S[2]
 	B loaded5
 
 loadOne5:
-	FMOVS (R7), F3
+	FMOVS (R7), F7
 
 loaded5:
-	VBIF V2.B16, V0.B16, V3.B16
+	VBIF V5.B16, V4.B16, V7.B16
 	MOVD R0, R7
 	TBZ $1, R2, storeOne5
-	FMOVD.P F3, 8(R7)
+	FMOVD.P F7, 8(R7)
 	TBZ $0, R2, stored5
-	VST1 V3.S[2], (R7)
+	VST1 V7.S[2], (R7)
 	B stored5
 
 storeOne5:
-	FMOVS F3, (R7)
+	FMOVS F7, (R7)
 
 stored5:
 	ADD R5, R0, R7
 	TBZ $1, R2, loadOne6
-	FMOVD.P 8(R7), F0
+	FMOVD.P 8(R7), F4
 	TBZ $0, R2, loaded6
-	VLD1 (R7), V0.S[2]
+	VLD1 (R7), V4.S[2]
 	B loaded6
 
 loadOne6:
-	FMOVS (R7), F0
+	FMOVS (R7), F4
 
 loaded6:
-	VBIF V2.B16, V1.B16, V0.B16
+	VBIF V5.B16, V6.B16, V4.B16
 	ADD R5, R0, R7
 	TBZ $1, R2, storeOne6
-	FMOVD.P F0, 8(R7)
+	FMOVD.P F4, 8(R7)
 	TBZ $0, R2, stored6
-	VST1 V0.S[2], (R7)
+	VST1 V4.S[2], (R7)
 	B stored6
 
 storeOne6:
-	FMOVS F0, (R7)
+	FMOVS F4, (R7)
 
 stored6:
 	ADD R5<<1, R0, R7
 	TBZ $1, R2, loadOne7
-	FMOVD.P 8(R7), F0
+	FMOVD.P 8(R7), F4
 	TBZ $0, R2, loaded7
-	VLD1 (R7), V0.S[2]
+	VLD1 (R7), V4.S[2]
 	B loaded7
 
 loadOne7:
-	FMOVS (R7), F0
+	FMOVS (R7), F4
 
 loaded7:
-	VBIF V2.B16, V4.B16, V0.B16
+	VBIF V5.B16, V8.B16, V4.B16
 	ADD R5<<1, R0, R7
 	TBZ $1, R2, storeOne7
-	FMOVD.P F0, 8(R7)
+	FMOVD.P F4, 8(R7)
 	TBZ $0, R2, stored7
-	VST1 V0.S[2], (R7)
+	VST1 V4.S[2], (R7)
 	B stored7
 
 storeOne7:
-	FMOVS F0, (R7)
+	FMOVS F4, (R7)
 
 stored7:
 	ADD R6, R0, R7
 	TBZ $1, R2, loadOne8
-	FMOVD.P 8(R7), F0
+	FMOVD.P 8(R7), F4
 	TBZ $0, R2, loaded8
-	VLD1 (R7), V0.S[2]
+	VLD1 (R7), V4.S[2]
 	B loaded8
 
 loadOne8:
-	FMOVS (R7), F0
+	FMOVS (R7), F4
 
 loaded8:
-	VBIF V2.B16, V5.B16, V0.B16
+	VBIF V5.B16, V9.B16, V4.B16
 	ADD R6, R0, R7
 	TBZ $1, R2, storeOne8
-	FMOVD.P F0, 8(R7)
+	FMOVD.P F4, 8(R7)
 	TBZ $0, R2, stored8
-	VST1 V0.S[2], (R7)
+	VST1 V4.S[2], (R7)
 	B stored8
 
 storeOne8:
-	FMOVS F0, (R7)
+	FMOVS F4, (R7)
 
 stored8:
 	MOVD ZR, R7
-	FMOVQ 272(R4), F0
-	VAND V2.B16, V0.B16, V0.B16
-	WORD $0x4eb1b801 // addv s1, v0.4s
-	FMOVD F1, R8
+	FMOVQ 272(R4), F4
+	VAND V5.B16, V4.B16, V4.B16
+	WORD $0x4eb1b886 // addv s6, v4.4s
+	FMOVD F6, R8
 	ORR R8<<0, R7, R7
 	MOVD n+24(FP), R3
 	MOVD R3, R8
@@ -11010,70 +10864,67 @@ TEXT ·inverseSim2F64NEON(SB), NOSPLIT, $0-64
 	MOVD stride+32(FP), R5
 	LSL $3, R5
 	ADD R5<<1, R5, R6
+	FMOVQ 304(R4), F0
+	FMOVQ 288(R4), F1
+	FMOVQ 1776(R4), F2
+	FMOVQ 1792(R4), F3
 	CMP $2, R2
 	BLT next
 
 loop:
-	// 64 instructions for 2 matrices, 32 each
-	FMOVQ (R1), F0
-	FMOVQ 288(R4), F1
-	VAND V1.B16, V0.B16, V2.B16
+	// 57 instructions for 2 matrices, 28.5 each
+	FMOVQ (R1), F4
+	VAND V1.B16, V4.B16, V5.B16
 	ADD R5, R1, R7
-	FMOVQ (R7), F1
-	FMOVQ 288(R4), F3
-	VAND V3.B16, V1.B16, V4.B16
-	WORD $0x6ee4e443 // fcmgt v3.2d, v2.2d, v4.2d
-	VBSL V4.B16, V2.B16, V3.B16
-	WORD $0x4e60e402 // fcmeq v2.2d, v0.2d, v0.2d
-	WORD $0x4e61e424 // fcmeq v4.2d, v1.2d, v1.2d
-	VAND V4.B16, V2.B16, V2.B16
-	WORD $0x6e205842 // mvn v2.16b, v2.16b
-	FMOVQ 1776(R4), F4
-	WORD $0x6e63e485 // fcmge v5.2d, v4.2d, v3.2d
-	WORD $0x6e2058a5 // mvn v5.16b, v5.16b
-	FMOVQ 1792(R4), F4
-	WORD $0x6e64e463 // fcmge v3.2d, v3.2d, v4.2d
-	WORD $0x6e205863 // mvn v3.16b, v3.16b
-	VORR V3.B16, V5.B16, V5.B16
-	VORR V5.B16, V2.B16, V2.B16
-	WORD $0x6e61dc23 // fmul v3.2d, v1.2d, v1.2d
-	WORD $0x6ee0f864 // fneg v4.2d, v3.2d
-	VFMLA V1.D2, V1.D2, V4.D2
-	VFMLA V0.D2, V0.D2, V3.D2
-	WORD $0x4e64d463 // fadd v3.2d, v3.2d, v4.2d
-	WORD $0x6e63fc00 // fdiv v0.2d, v0.2d, v3.2d
-	FMOVQ 304(R4), F4
-	VEOR V4.B16, V1.B16, V1.B16
-	WORD $0x6e63fc21 // fdiv v1.2d, v1.2d, v3.2d
-	ADD R6, R1, R7
-	FMOVQ (R7), F3
-	WORD $0x6e63dc24 // fmul v4.2d, v1.2d, v3.2d
-	VMOV V4.B16, V5.B16
-	VFMLS V3.D2, V1.D2, V5.D2
-	ADD R5<<1, R1, R7
 	FMOVQ (R7), F6
-	WORD $0x6ee0f884 // fneg v4.2d, v4.2d
-	VFMLA V6.D2, V0.D2, V4.D2
-	WORD $0x4e65d484 // fadd v4.2d, v4.2d, v5.2d
-	WORD $0x6e63dc05 // fmul v5.2d, v0.2d, v3.2d
-	WORD $0x6ee0f8a7 // fneg v7.2d, v5.2d
-	VFMLA V3.D2, V0.D2, V7.D2
-	VFMLA V6.D2, V1.D2, V5.D2
-	WORD $0x4e67d4a5 // fadd v5.2d, v5.2d, v7.2d
-	FMOVQ 304(R4), F3
-	VEOR V3.B16, V4.B16, V4.B16
-	FMOVQ 304(R4), F3
-	VEOR V3.B16, V5.B16, V5.B16
-	WORD $0x6eb0a843 // umaxv s3, v2.4s
-	FMOVS F3, R7
+	VAND V1.B16, V6.B16, V7.B16
+	WORD $0x6ee7e4a8 // fcmgt v8.2d, v5.2d, v7.2d
+	VBSL V7.B16, V5.B16, V8.B16
+	WORD $0x4e64e485 // fcmeq v5.2d, v4.2d, v4.2d
+	WORD $0x4e66e4c7 // fcmeq v7.2d, v6.2d, v6.2d
+	VAND V7.B16, V5.B16, V5.B16
+	WORD $0x6e2058a5 // mvn v5.16b, v5.16b
+	WORD $0x6e68e447 // fcmge v7.2d, v2.2d, v8.2d
+	WORD $0x6e2058e7 // mvn v7.16b, v7.16b
+	WORD $0x6e63e508 // fcmge v8.2d, v8.2d, v3.2d
+	WORD $0x6e205908 // mvn v8.16b, v8.16b
+	VORR V8.B16, V7.B16, V7.B16
+	VORR V7.B16, V5.B16, V5.B16
+	WORD $0x6e66dcc7 // fmul v7.2d, v6.2d, v6.2d
+	WORD $0x6ee0f8e8 // fneg v8.2d, v7.2d
+	VFMLA V6.D2, V6.D2, V8.D2
+	VFMLA V4.D2, V4.D2, V7.D2
+	WORD $0x4e68d4e7 // fadd v7.2d, v7.2d, v8.2d
+	WORD $0x6e67fc84 // fdiv v4.2d, v4.2d, v7.2d
+	VEOR V0.B16, V6.B16, V6.B16
+	WORD $0x6e67fcc6 // fdiv v6.2d, v6.2d, v7.2d
+	ADD R6, R1, R7
+	FMOVQ (R7), F7
+	WORD $0x6e67dcc8 // fmul v8.2d, v6.2d, v7.2d
+	VMOV V8.B16, V9.B16
+	VFMLS V7.D2, V6.D2, V9.D2
+	ADD R5<<1, R1, R7
+	FMOVQ (R7), F10
+	WORD $0x6ee0f908 // fneg v8.2d, v8.2d
+	VFMLA V10.D2, V4.D2, V8.D2
+	WORD $0x4e69d508 // fadd v8.2d, v8.2d, v9.2d
+	WORD $0x6e67dc89 // fmul v9.2d, v4.2d, v7.2d
+	WORD $0x6ee0f92b // fneg v11.2d, v9.2d
+	VFMLA V7.D2, V4.D2, V11.D2
+	VFMLA V10.D2, V6.D2, V9.D2
+	WORD $0x4e6bd529 // fadd v9.2d, v9.2d, v11.2d
+	VEOR V0.B16, V8.B16, V8.B16
+	VEOR V0.B16, V9.B16, V9.B16
+	WORD $0x6eb0a8a7 // umaxv s7, v5.4s
+	FMOVS F7, R7
 	CBNZ R7, hard
-	FMOVQ F0, (R0)
+	FMOVQ F4, (R0)
 	ADD R5, R0, R7
-	FMOVQ F1, (R7)
+	FMOVQ F6, (R7)
 	ADD R5<<1, R0, R7
-	FMOVQ F4, (R7)
+	FMOVQ F8, (R7)
 	ADD R6, R0, R7
-	FMOVQ F5, (R7)
+	FMOVQ F9, (R7)
 	ADD $16, R0
 	ADD $16, R1
 	SUB $2, R2
@@ -11083,66 +10934,59 @@ loop:
 next:
 	CBZ R2, done
 	MOVD R1, R7
-	FMOVD (R7), F0
-	FMOVQ 288(R4), F1
-	VAND V1.B16, V0.B16, V2.B16
+	FMOVD (R7), F4
+	VAND V1.B16, V4.B16, V5.B16
 	ADD R5, R1, R7
-	FMOVD (R7), F1
-	FMOVQ 288(R4), F3
-	VAND V3.B16, V1.B16, V4.B16
-	WORD $0x6ee4e443 // fcmgt v3.2d, v2.2d, v4.2d
-	VBSL V4.B16, V2.B16, V3.B16
-	WORD $0x4e60e402 // fcmeq v2.2d, v0.2d, v0.2d
-	WORD $0x4e61e424 // fcmeq v4.2d, v1.2d, v1.2d
-	VAND V4.B16, V2.B16, V2.B16
-	WORD $0x6e205842 // mvn v2.16b, v2.16b
-	FMOVQ 1776(R4), F4
-	WORD $0x6e63e485 // fcmge v5.2d, v4.2d, v3.2d
-	WORD $0x6e2058a5 // mvn v5.16b, v5.16b
-	FMOVQ 1792(R4), F4
-	WORD $0x6e64e463 // fcmge v3.2d, v3.2d, v4.2d
-	WORD $0x6e205863 // mvn v3.16b, v3.16b
-	VORR V3.B16, V5.B16, V5.B16
-	VORR V5.B16, V2.B16, V2.B16
-	WORD $0x6e61dc23 // fmul v3.2d, v1.2d, v1.2d
-	WORD $0x6ee0f864 // fneg v4.2d, v3.2d
-	VFMLA V1.D2, V1.D2, V4.D2
-	VFMLA V0.D2, V0.D2, V3.D2
-	WORD $0x4e64d463 // fadd v3.2d, v3.2d, v4.2d
-	WORD $0x6e63fc00 // fdiv v0.2d, v0.2d, v3.2d
-	FMOVQ 304(R4), F4
-	VEOR V4.B16, V1.B16, V1.B16
-	WORD $0x6e63fc21 // fdiv v1.2d, v1.2d, v3.2d
-	ADD R6, R1, R7
-	FMOVD (R7), F3
-	WORD $0x6e63dc24 // fmul v4.2d, v1.2d, v3.2d
-	VMOV V4.B16, V5.B16
-	VFMLS V3.D2, V1.D2, V5.D2
-	ADD R5<<1, R1, R7
 	FMOVD (R7), F6
-	WORD $0x6ee0f884 // fneg v4.2d, v4.2d
-	VFMLA V6.D2, V0.D2, V4.D2
-	WORD $0x4e65d484 // fadd v4.2d, v4.2d, v5.2d
-	WORD $0x6e63dc05 // fmul v5.2d, v0.2d, v3.2d
-	WORD $0x6ee0f8a7 // fneg v7.2d, v5.2d
-	VFMLA V3.D2, V0.D2, V7.D2
-	VFMLA V6.D2, V1.D2, V5.D2
-	WORD $0x4e67d4a5 // fadd v5.2d, v5.2d, v7.2d
-	FMOVQ 304(R4), F3
-	VEOR V3.B16, V4.B16, V4.B16
-	FMOVQ 304(R4), F3
-	VEOR V3.B16, V5.B16, V5.B16
-	WORD $0x6eb0a843 // umaxv s3, v2.4s
-	FMOVS F3, R7
+	VAND V1.B16, V6.B16, V7.B16
+	WORD $0x6ee7e4a8 // fcmgt v8.2d, v5.2d, v7.2d
+	VBSL V7.B16, V5.B16, V8.B16
+	WORD $0x4e64e485 // fcmeq v5.2d, v4.2d, v4.2d
+	WORD $0x4e66e4c7 // fcmeq v7.2d, v6.2d, v6.2d
+	VAND V7.B16, V5.B16, V5.B16
+	WORD $0x6e2058a5 // mvn v5.16b, v5.16b
+	WORD $0x6e68e447 // fcmge v7.2d, v2.2d, v8.2d
+	WORD $0x6e2058e7 // mvn v7.16b, v7.16b
+	WORD $0x6e63e508 // fcmge v8.2d, v8.2d, v3.2d
+	WORD $0x6e205908 // mvn v8.16b, v8.16b
+	VORR V8.B16, V7.B16, V7.B16
+	VORR V7.B16, V5.B16, V5.B16
+	WORD $0x6e66dcc7 // fmul v7.2d, v6.2d, v6.2d
+	WORD $0x6ee0f8e8 // fneg v8.2d, v7.2d
+	VFMLA V6.D2, V6.D2, V8.D2
+	VFMLA V4.D2, V4.D2, V7.D2
+	WORD $0x4e68d4e7 // fadd v7.2d, v7.2d, v8.2d
+	WORD $0x6e67fc84 // fdiv v4.2d, v4.2d, v7.2d
+	VEOR V0.B16, V6.B16, V6.B16
+	WORD $0x6e67fcc6 // fdiv v6.2d, v6.2d, v7.2d
+	ADD R6, R1, R7
+	FMOVD (R7), F7
+	WORD $0x6e67dcc8 // fmul v8.2d, v6.2d, v7.2d
+	VMOV V8.B16, V9.B16
+	VFMLS V7.D2, V6.D2, V9.D2
+	ADD R5<<1, R1, R7
+	FMOVD (R7), F10
+	WORD $0x6ee0f908 // fneg v8.2d, v8.2d
+	VFMLA V10.D2, V4.D2, V8.D2
+	WORD $0x4e69d508 // fadd v8.2d, v8.2d, v9.2d
+	WORD $0x6e67dc89 // fmul v9.2d, v4.2d, v7.2d
+	WORD $0x6ee0f92b // fneg v11.2d, v9.2d
+	VFMLA V7.D2, V4.D2, V11.D2
+	VFMLA V10.D2, V6.D2, V9.D2
+	WORD $0x4e6bd529 // fadd v9.2d, v9.2d, v11.2d
+	VEOR V0.B16, V8.B16, V8.B16
+	VEOR V0.B16, V9.B16, V9.B16
+	WORD $0x6eb0a8a7 // umaxv s7, v5.4s
+	FMOVS F7, R7
 	CBNZ R7, hard2
 	MOVD R0, R7
-	FMOVD F0, (R7)
-	ADD R5, R0, R7
-	FMOVD F1, (R7)
-	ADD R5<<1, R0, R7
 	FMOVD F4, (R7)
+	ADD R5, R0, R7
+	FMOVD F6, (R7)
+	ADD R5<<1, R0, R7
+	FMOVD F8, (R7)
 	ADD R6, R0, R7
-	FMOVD F5, (R7)
+	FMOVD F9, (R7)
 
 done:
 	MOVD n+24(FP), R3
@@ -11152,29 +10996,29 @@ done:
 	RET
 
 hard:
-	FMOVQ (R0), F3
-	VBIF V2.B16, V0.B16, V3.B16
-	FMOVQ F3, (R0)
+	FMOVQ (R0), F7
+	VBIF V5.B16, V4.B16, V7.B16
+	FMOVQ F7, (R0)
 	ADD R5, R0, R7
-	FMOVQ (R7), F0
-	VBIF V2.B16, V1.B16, V0.B16
+	FMOVQ (R7), F4
+	VBIF V5.B16, V6.B16, V4.B16
 	ADD R5, R0, R7
-	FMOVQ F0, (R7)
+	FMOVQ F4, (R7)
 	ADD R5<<1, R0, R7
-	FMOVQ (R7), F0
-	VBIF V2.B16, V4.B16, V0.B16
+	FMOVQ (R7), F4
+	VBIF V5.B16, V8.B16, V4.B16
 	ADD R5<<1, R0, R7
-	FMOVQ F0, (R7)
+	FMOVQ F4, (R7)
 	ADD R6, R0, R7
-	FMOVQ (R7), F0
-	VBIF V2.B16, V5.B16, V0.B16
+	FMOVQ (R7), F4
+	VBIF V5.B16, V9.B16, V4.B16
 	ADD R6, R0, R7
-	FMOVQ F0, (R7)
+	FMOVQ F4, (R7)
 	MOVD ZR, R7
-	FMOVQ 656(R4), F0
-	VAND V2.B16, V0.B16, V0.B16
-	WORD $0x5ef1b801 // addp d1, v0.2d
-	FMOVD F1, R8
+	FMOVQ 656(R4), F4
+	VAND V5.B16, V4.B16, V4.B16
+	WORD $0x5ef1b886 // addp d6, v4.2d
+	FMOVD F6, R8
 	ORR R8<<0, R7, R7
 	MOVD n+24(FP), R3
 	MOVD R3, R8
@@ -11187,30 +11031,30 @@ hard:
 
 hard2:
 	MOVD R0, R7
-	FMOVD (R7), F3
-	VBIF V2.B16, V0.B16, V3.B16
+	FMOVD (R7), F7
+	VBIF V5.B16, V4.B16, V7.B16
 	MOVD R0, R7
-	FMOVD F3, (R7)
+	FMOVD F7, (R7)
 	ADD R5, R0, R7
-	FMOVD (R7), F0
-	VBIF V2.B16, V1.B16, V0.B16
+	FMOVD (R7), F4
+	VBIF V5.B16, V6.B16, V4.B16
 	ADD R5, R0, R7
-	FMOVD F0, (R7)
+	FMOVD F4, (R7)
 	ADD R5<<1, R0, R7
-	FMOVD (R7), F0
-	VBIF V2.B16, V4.B16, V0.B16
+	FMOVD (R7), F4
+	VBIF V5.B16, V8.B16, V4.B16
 	ADD R5<<1, R0, R7
-	FMOVD F0, (R7)
+	FMOVD F4, (R7)
 	ADD R6, R0, R7
-	FMOVD (R7), F0
-	VBIF V2.B16, V5.B16, V0.B16
+	FMOVD (R7), F4
+	VBIF V5.B16, V9.B16, V4.B16
 	ADD R6, R0, R7
-	FMOVD F0, (R7)
+	FMOVD F4, (R7)
 	MOVD ZR, R7
-	FMOVQ 656(R4), F0
-	VAND V2.B16, V0.B16, V0.B16
-	WORD $0x5ef1b801 // addp d1, v0.2d
-	FMOVD F1, R8
+	FMOVQ 656(R4), F4
+	VAND V5.B16, V4.B16, V4.B16
+	WORD $0x5ef1b886 // addp d6, v4.2d
+	FMOVD F6, R8
 	ORR R8<<0, R7, R7
 	MOVD n+24(FP), R3
 	MOVD R3, R8

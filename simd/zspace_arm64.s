@@ -8,10 +8,10 @@ DATA spaceConsts<>+0(SB)/8, $0x7fffffff7fffffff // absF32
 DATA spaceConsts<>+8(SB)/8, $0x7fffffff7fffffff // absF32
 DATA spaceConsts<>+16(SB)/8, $0x0d8000000d800000 // rootMin
 DATA spaceConsts<>+24(SB)/8, $0x0d8000000d800000 // rootMin
-DATA spaceConsts<>+32(SB)/8, $0x8000000080000000 // signF32
-DATA spaceConsts<>+40(SB)/8, $0x8000000080000000 // signF32
-DATA spaceConsts<>+48(SB)/8, $0x3f8000003f800000 // one
-DATA spaceConsts<>+56(SB)/8, $0x3f8000003f800000 // one
+DATA spaceConsts<>+32(SB)/8, $0x3f8000003f800000 // one
+DATA spaceConsts<>+40(SB)/8, $0x3f8000003f800000 // one
+DATA spaceConsts<>+48(SB)/8, $0x8000000080000000 // signF32
+DATA spaceConsts<>+56(SB)/8, $0x8000000080000000 // signF32
 DATA spaceConsts<>+64(SB)/8, $0x4980000049800000 // theta2Max
 DATA spaceConsts<>+72(SB)/8, $0x4980000049800000 // theta2Max
 DATA spaceConsts<>+80(SB)/8, $0x3f22f9833f22f983 // twoOverPi
@@ -24,16 +24,16 @@ DATA spaceConsts<>+128(SB)/8, $0xb33bbd2eb33bbd2e // halfPi2
 DATA spaceConsts<>+136(SB)/8, $0xb33bbd2eb33bbd2e // halfPi2
 DATA spaceConsts<>+144(SB)/8, $0xa6f72ceda6f72ced // halfPi3
 DATA spaceConsts<>+152(SB)/8, $0xa6f72ceda6f72ced // halfPi3
-DATA spaceConsts<>+160(SB)/8, $0x3c0883bc3c0883bc // sinP1
-DATA spaceConsts<>+168(SB)/8, $0x3c0883bc3c0883bc // sinP1
-DATA spaceConsts<>+176(SB)/8, $0xb94caa01b94caa01 // sinP2
-DATA spaceConsts<>+184(SB)/8, $0xb94caa01b94caa01 // sinP2
-DATA spaceConsts<>+192(SB)/8, $0xbe2aaaa3be2aaaa3 // sinP0
-DATA spaceConsts<>+200(SB)/8, $0xbe2aaaa3be2aaaa3 // sinP0
-DATA spaceConsts<>+208(SB)/8, $0xbab60615bab60615 // cosP1
-DATA spaceConsts<>+216(SB)/8, $0xbab60615bab60615 // cosP1
-DATA spaceConsts<>+224(SB)/8, $0x37ccf48837ccf488 // cosP2
-DATA spaceConsts<>+232(SB)/8, $0x37ccf48837ccf488 // cosP2
+DATA spaceConsts<>+160(SB)/8, $0xb94caa01b94caa01 // sinP2
+DATA spaceConsts<>+168(SB)/8, $0xb94caa01b94caa01 // sinP2
+DATA spaceConsts<>+176(SB)/8, $0x37ccf48837ccf488 // cosP2
+DATA spaceConsts<>+184(SB)/8, $0x37ccf48837ccf488 // cosP2
+DATA spaceConsts<>+192(SB)/8, $0x3c0883bc3c0883bc // sinP1
+DATA spaceConsts<>+200(SB)/8, $0x3c0883bc3c0883bc // sinP1
+DATA spaceConsts<>+208(SB)/8, $0xbe2aaaa3be2aaaa3 // sinP0
+DATA spaceConsts<>+216(SB)/8, $0xbe2aaaa3be2aaaa3 // sinP0
+DATA spaceConsts<>+224(SB)/8, $0xbab60615bab60615 // cosP1
+DATA spaceConsts<>+232(SB)/8, $0xbab60615bab60615 // cosP1
 DATA spaceConsts<>+240(SB)/8, $0x3d2aaaa53d2aaaa5 // cosP0
 DATA spaceConsts<>+248(SB)/8, $0x3d2aaaa53d2aaaa5 // cosP0
 DATA spaceConsts<>+256(SB)/8, $0xbf000000bf000000 // minusHalf
@@ -46,10 +46,10 @@ DATA spaceConsts<>+304(SB)/8, $0x0000000200000001 // laneWeights
 DATA spaceConsts<>+312(SB)/8, $0x0000000800000004 // laneWeights
 DATA spaceConsts<>+320(SB)/8, $0x07b0000000000000 // rootMinF64
 DATA spaceConsts<>+328(SB)/8, $0x07b0000000000000 // rootMinF64
-DATA spaceConsts<>+336(SB)/8, $0x8000000000000000 // signF64
-DATA spaceConsts<>+344(SB)/8, $0x8000000000000000 // signF64
-DATA spaceConsts<>+352(SB)/8, $0x3ff0000000000000 // oneF64
-DATA spaceConsts<>+360(SB)/8, $0x3ff0000000000000 // oneF64
+DATA spaceConsts<>+336(SB)/8, $0x3ff0000000000000 // oneF64
+DATA spaceConsts<>+344(SB)/8, $0x3ff0000000000000 // oneF64
+DATA spaceConsts<>+352(SB)/8, $0x8000000000000000 // signF64
+DATA spaceConsts<>+360(SB)/8, $0x8000000000000000 // signF64
 DATA spaceConsts<>+368(SB)/8, $0x4270000000000000 // theta2MaxF64
 DATA spaceConsts<>+376(SB)/8, $0x4270000000000000 // theta2MaxF64
 DATA spaceConsts<>+384(SB)/8, $0x7fffffffffffffff // absF64
@@ -64,22 +64,22 @@ DATA spaceConsts<>+448(SB)/8, $0x3c91a62633145c07 // halfPi2F64
 DATA spaceConsts<>+456(SB)/8, $0x3c91a62633145c07 // halfPi2F64
 DATA spaceConsts<>+464(SB)/8, $0xb91f1976b7ed8fbc // halfPi3F64
 DATA spaceConsts<>+472(SB)/8, $0xb91f1976b7ed8fbc // halfPi3F64
-DATA spaceConsts<>+480(SB)/8, $0xbe5ae5e54bb64fdd // sinP4F64
-DATA spaceConsts<>+488(SB)/8, $0xbe5ae5e54bb64fdd // sinP4F64
-DATA spaceConsts<>+496(SB)/8, $0x3de5d8e4bf91f2a2 // sinP5F64
-DATA spaceConsts<>+504(SB)/8, $0x3de5d8e4bf91f2a2 // sinP5F64
-DATA spaceConsts<>+512(SB)/8, $0x3ec71de355f5b5a0 // sinP3F64
-DATA spaceConsts<>+520(SB)/8, $0x3ec71de355f5b5a0 // sinP3F64
-DATA spaceConsts<>+528(SB)/8, $0xbf2a01a019bf279f // sinP2F64
-DATA spaceConsts<>+536(SB)/8, $0xbf2a01a019bf279f // sinP2F64
-DATA spaceConsts<>+544(SB)/8, $0x3f8111111110f75f // sinP1F64
-DATA spaceConsts<>+552(SB)/8, $0x3f8111111110f75f // sinP1F64
-DATA spaceConsts<>+560(SB)/8, $0xbfc5555555555548 // sinP0F64
-DATA spaceConsts<>+568(SB)/8, $0xbfc5555555555548 // sinP0F64
-DATA spaceConsts<>+576(SB)/8, $0x3e21ee9dc322927c // cosP4F64
-DATA spaceConsts<>+584(SB)/8, $0x3e21ee9dc322927c // cosP4F64
-DATA spaceConsts<>+592(SB)/8, $0xbda8fa6ba1a318a8 // cosP5F64
-DATA spaceConsts<>+600(SB)/8, $0xbda8fa6ba1a318a8 // cosP5F64
+DATA spaceConsts<>+480(SB)/8, $0x3de5d8e4bf91f2a2 // sinP5F64
+DATA spaceConsts<>+488(SB)/8, $0x3de5d8e4bf91f2a2 // sinP5F64
+DATA spaceConsts<>+496(SB)/8, $0xbda8fa6ba1a318a8 // cosP5F64
+DATA spaceConsts<>+504(SB)/8, $0xbda8fa6ba1a318a8 // cosP5F64
+DATA spaceConsts<>+512(SB)/8, $0xbe5ae5e54bb64fdd // sinP4F64
+DATA spaceConsts<>+520(SB)/8, $0xbe5ae5e54bb64fdd // sinP4F64
+DATA spaceConsts<>+528(SB)/8, $0x3ec71de355f5b5a0 // sinP3F64
+DATA spaceConsts<>+536(SB)/8, $0x3ec71de355f5b5a0 // sinP3F64
+DATA spaceConsts<>+544(SB)/8, $0xbf2a01a019bf279f // sinP2F64
+DATA spaceConsts<>+552(SB)/8, $0xbf2a01a019bf279f // sinP2F64
+DATA spaceConsts<>+560(SB)/8, $0x3f8111111110f75f // sinP1F64
+DATA spaceConsts<>+568(SB)/8, $0x3f8111111110f75f // sinP1F64
+DATA spaceConsts<>+576(SB)/8, $0xbfc5555555555548 // sinP0F64
+DATA spaceConsts<>+584(SB)/8, $0xbfc5555555555548 // sinP0F64
+DATA spaceConsts<>+592(SB)/8, $0x3e21ee9dc322927c // cosP4F64
+DATA spaceConsts<>+600(SB)/8, $0x3e21ee9dc322927c // cosP4F64
 DATA spaceConsts<>+608(SB)/8, $0xbe927e4f7f2170ba // cosP3F64
 DATA spaceConsts<>+616(SB)/8, $0xbe927e4f7f2170ba // cosP3F64
 DATA spaceConsts<>+624(SB)/8, $0x3efa01a019c8fbfe // cosP2F64
@@ -126,34 +126,34 @@ DATA spaceConsts<>+944(SB)/8, $0x3fe0000000000000 // halfF64
 DATA spaceConsts<>+952(SB)/8, $0x3fe0000000000000 // halfF64
 DATA spaceConsts<>+960(SB)/8, $0xbf812192c1e13d4e // atanP12F64
 DATA spaceConsts<>+968(SB)/8, $0xbf812192c1e13d4e // atanP12F64
-DATA spaceConsts<>+976(SB)/8, $0x3f9838d86cc311fc // atanP11F64
-DATA spaceConsts<>+984(SB)/8, $0x3f9838d86cc311fc // atanP11F64
-DATA spaceConsts<>+992(SB)/8, $0xbfa3013fbaff5071 // atanP10F64
-DATA spaceConsts<>+1000(SB)/8, $0xbfa3013fbaff5071 // atanP10F64
-DATA spaceConsts<>+1008(SB)/8, $0x3fa77f88eb986065 // atanP9F64
-DATA spaceConsts<>+1016(SB)/8, $0x3fa77f88eb986065 // atanP9F64
-DATA spaceConsts<>+1024(SB)/8, $0xbfaac71cb2732dd4 // atanP8F64
-DATA spaceConsts<>+1032(SB)/8, $0xbfaac71cb2732dd4 // atanP8F64
-DATA spaceConsts<>+1040(SB)/8, $0x3fae182b19c977e2 // atanP7F64
-DATA spaceConsts<>+1048(SB)/8, $0x3fae182b19c977e2 // atanP7F64
-DATA spaceConsts<>+1056(SB)/8, $0xbfb110c6f07aa777 // atanP6F64
-DATA spaceConsts<>+1064(SB)/8, $0xbfb110c6f07aa777 // atanP6F64
-DATA spaceConsts<>+1072(SB)/8, $0x3fb3b136088e4946 // atanP5F64
-DATA spaceConsts<>+1080(SB)/8, $0x3fb3b136088e4946 // atanP5F64
-DATA spaceConsts<>+1088(SB)/8, $0xbfb745d138d72ae6 // atanP4F64
-DATA spaceConsts<>+1096(SB)/8, $0xbfb745d138d72ae6 // atanP4F64
-DATA spaceConsts<>+1104(SB)/8, $0x3fbc71c71aae27a1 // atanP3F64
-DATA spaceConsts<>+1112(SB)/8, $0x3fbc71c71aae27a1 // atanP3F64
-DATA spaceConsts<>+1120(SB)/8, $0xbfc24924924534cb // atanP2F64
-DATA spaceConsts<>+1128(SB)/8, $0xbfc24924924534cb // atanP2F64
-DATA spaceConsts<>+1136(SB)/8, $0x3fc99999999990d4 // atanP1F64
-DATA spaceConsts<>+1144(SB)/8, $0x3fc99999999990d4 // atanP1F64
-DATA spaceConsts<>+1152(SB)/8, $0xbfd5555555555552 // atanP0F64
-DATA spaceConsts<>+1160(SB)/8, $0xbfd5555555555552 // atanP0F64
-DATA spaceConsts<>+1168(SB)/8, $0x3c81a62633145c07 // quarterPi2F64
-DATA spaceConsts<>+1176(SB)/8, $0x3c81a62633145c07 // quarterPi2F64
-DATA spaceConsts<>+1184(SB)/8, $0x3fe921fb54442d18 // quarterPi1F64
-DATA spaceConsts<>+1192(SB)/8, $0x3fe921fb54442d18 // quarterPi1F64
+DATA spaceConsts<>+976(SB)/8, $0x3c81a62633145c07 // quarterPi2F64
+DATA spaceConsts<>+984(SB)/8, $0x3c81a62633145c07 // quarterPi2F64
+DATA spaceConsts<>+992(SB)/8, $0x3fe921fb54442d18 // quarterPi1F64
+DATA spaceConsts<>+1000(SB)/8, $0x3fe921fb54442d18 // quarterPi1F64
+DATA spaceConsts<>+1008(SB)/8, $0x3f9838d86cc311fc // atanP11F64
+DATA spaceConsts<>+1016(SB)/8, $0x3f9838d86cc311fc // atanP11F64
+DATA spaceConsts<>+1024(SB)/8, $0xbfa3013fbaff5071 // atanP10F64
+DATA spaceConsts<>+1032(SB)/8, $0xbfa3013fbaff5071 // atanP10F64
+DATA spaceConsts<>+1040(SB)/8, $0x3fa77f88eb986065 // atanP9F64
+DATA spaceConsts<>+1048(SB)/8, $0x3fa77f88eb986065 // atanP9F64
+DATA spaceConsts<>+1056(SB)/8, $0xbfaac71cb2732dd4 // atanP8F64
+DATA spaceConsts<>+1064(SB)/8, $0xbfaac71cb2732dd4 // atanP8F64
+DATA spaceConsts<>+1072(SB)/8, $0x3fae182b19c977e2 // atanP7F64
+DATA spaceConsts<>+1080(SB)/8, $0x3fae182b19c977e2 // atanP7F64
+DATA spaceConsts<>+1088(SB)/8, $0xbfb110c6f07aa777 // atanP6F64
+DATA spaceConsts<>+1096(SB)/8, $0xbfb110c6f07aa777 // atanP6F64
+DATA spaceConsts<>+1104(SB)/8, $0x3fb3b136088e4946 // atanP5F64
+DATA spaceConsts<>+1112(SB)/8, $0x3fb3b136088e4946 // atanP5F64
+DATA spaceConsts<>+1120(SB)/8, $0xbfb745d138d72ae6 // atanP4F64
+DATA spaceConsts<>+1128(SB)/8, $0xbfb745d138d72ae6 // atanP4F64
+DATA spaceConsts<>+1136(SB)/8, $0x3fbc71c71aae27a1 // atanP3F64
+DATA spaceConsts<>+1144(SB)/8, $0x3fbc71c71aae27a1 // atanP3F64
+DATA spaceConsts<>+1152(SB)/8, $0xbfc24924924534cb // atanP2F64
+DATA spaceConsts<>+1160(SB)/8, $0xbfc24924924534cb // atanP2F64
+DATA spaceConsts<>+1168(SB)/8, $0x3fc99999999990d4 // atanP1F64
+DATA spaceConsts<>+1176(SB)/8, $0x3fc99999999990d4 // atanP1F64
+DATA spaceConsts<>+1184(SB)/8, $0xbfd5555555555552 // atanP0F64
+DATA spaceConsts<>+1192(SB)/8, $0xbfd5555555555552 // atanP0F64
 DATA spaceConsts<>+1200(SB)/8, $0x0000000000000000 // zero
 DATA spaceConsts<>+1208(SB)/8, $0x0000000000000000 // zero
 DATA spaceConsts<>+1216(SB)/8, $0x2680000026800000 // theta2Min
@@ -185,144 +185,144 @@ TEXT ·expSO3F32NEON(SB), NOSPLIT, $0-64
 	FMOVQ 112(R4), F7
 	FMOVQ 128(R4), F8
 	FMOVQ 144(R4), F9
+	FMOVQ 160(R4), F10
+	FMOVQ 176(R4), F11
 	CMP $4, R2
 	BLT next
 
 loop:
-	// 138 instructions for 4 matrices, 34.5 each
-	FMOVQ (R1), F10
-	VAND V0.B16, V10.B16, V11.B16
-	ADD R5, R1, R9
-	FMOVQ (R9), F12
+	// 136 instructions for 4 matrices, 34 each
+	FMOVQ (R1), F12
 	VAND V0.B16, V12.B16, V13.B16
-	ADD R5<<1, R1, R9
+	ADD R5, R1, R9
 	FMOVQ (R9), F14
 	VAND V0.B16, V14.B16, V15.B16
-	WORD $0x6eade570 // fcmgt v16.4s, v11.4s, v13.4s
-	VBSL V13.B16, V11.B16, V16.B16
-	WORD $0x6eade571 // fcmgt v17.4s, v11.4s, v13.4s
-	VBSL V11.B16, V13.B16, V17.B16
-	WORD $0x6eafe60b // fcmgt v11.4s, v16.4s, v15.4s
-	VBSL V15.B16, V16.B16, V11.B16
-	WORD $0x6eafe60d // fcmgt v13.4s, v16.4s, v15.4s
-	VBSL V16.B16, V15.B16, V13.B16
-	WORD $0x6e2bdd6f // fmul v15.4s, v11.4s, v11.4s
-	VMOV V15.B16, V16.B16
-	VFMLA V17.S4, V17.S4, V16.S4
-	WORD $0x6ea0f9f2 // fneg v18.4s, v15.4s
-	VFMLA V11.S4, V11.S4, V18.S4
-	WORD $0x4eafd60f // fsub v15.4s, v16.4s, v15.4s
-	WORD $0x6ea0f9ef // fneg v15.4s, v15.4s
-	VFMLA V17.S4, V17.S4, V15.S4
-	WORD $0x4e2fd652 // fadd v18.4s, v18.4s, v15.4s
-	VMOV V16.B16, V11.B16
-	VFMLA V13.S4, V13.S4, V11.S4
-	WORD $0x4eb0d570 // fsub v16.4s, v11.4s, v16.4s
-	WORD $0x6ea0fa10 // fneg v16.4s, v16.4s
-	VFMLA V13.S4, V13.S4, V16.S4
-	WORD $0x4e30d652 // fadd v18.4s, v18.4s, v16.4s
-	WORD $0x6e2be48d // fcmge v13.4s, v4.4s, v11.4s
-	WORD $0x6e2059ad // mvn v13.16b, v13.16b
-	WORD $0x6ea1e56f // fcmgt v15.4s, v11.4s, v1.4s
-	VBSL V1.B16, V11.B16, V15.B16
-	WORD $0x6ea1e5eb // fcmgt v11.4s, v15.4s, v1.4s
-	VBSL V1.B16, V15.B16, V11.B16
-	WORD $0x6ea1f96b // fsqrt v11.4s, v11.4s
-	WORD $0x6e2bfc70 // fdiv v16.4s, v3.4s, v11.4s
-	VAND V0.B16, V11.B16, V17.B16
-	VMOV V6.B16, V19.B16
-	VFMLA V5.S4, V17.S4, V19.S4
-	WORD $0x4ea6d674 // fsub v20.4s, v19.4s, v6.4s
-	VFMLS V7.S4, V20.S4, V17.S4
-	VFMLS V8.S4, V20.S4, V17.S4
-	VFMLS V9.S4, V20.S4, V17.S4
-	WORD $0x6e31de34 // fmul v20.4s, v17.4s, v17.4s
-	FMOVQ 160(R4), F21
-	FMOVQ 176(R4), F22
-	VFMLA V20.S4, V22.S4, V21.S4
-	FMOVQ 192(R4), F22
-	VFMLA V20.S4, V21.S4, V22.S4
-	WORD $0x6e36de96 // fmul v22.4s, v20.4s, v22.4s
-	VFMLA V22.S4, V17.S4, V17.S4
-	FMOVQ 208(R4), F21
-	FMOVQ 224(R4), F22
-	VFMLA V20.S4, V22.S4, V21.S4
-	FMOVQ 240(R4), F22
-	VFMLA V20.S4, V21.S4, V22.S4
-	FMOVQ 256(R4), F21
-	VFMLA V20.S4, V22.S4, V21.S4
-	VMOV V3.B16, V22.B16
-	VFMLA V20.S4, V21.S4, V22.S4
-	VSHL $31, V19.S4, V20.S4
-	WORD $0x4ea0aa94 // cmlt v20.4s, v20.4s, #0
-	VMOV V17.B16, V21.B16
-	VBIT V20.B16, V22.B16, V21.B16
-	VBIT V20.B16, V17.B16, V22.B16
-	VSHL $30, V19.S4, V17.S4
-	FMOVQ 272(R4), F20
-	VADD V20.S4, V19.S4, V19.S4
-	VSHL $30, V19.S4, V19.S4
-	VAND V2.B16, V19.B16, V19.B16
-	VEOR V19.B16, V22.B16, V22.B16
-	VEOR V11.B16, V17.B16, V17.B16
-	VAND V2.B16, V17.B16, V17.B16
-	VEOR V17.B16, V21.B16, V21.B16
-	VMOV V15.B16, V17.B16
-	VFMLS V11.S4, V11.S4, V17.S4
-	WORD $0x4e32d631 // fadd v17.4s, v17.4s, v18.4s
-	FMOVQ 288(R4), F19
-	WORD $0x6e33de31 // fmul v17.4s, v17.4s, v19.4s
-	WORD $0x6e30de31 // fmul v17.4s, v17.4s, v16.4s
-	VMOV V21.B16, V19.B16
-	VFMLA V17.S4, V22.S4, V19.S4
-	VFMLS V17.S4, V21.S4, V22.S4
-	WORD $0x4eb6d471 // fsub v17.4s, v3.4s, v22.4s
-	WORD $0x6e30de10 // fmul v16.4s, v16.4s, v16.4s
-	WORD $0x6e30de34 // fmul v20.4s, v17.4s, v16.4s
-	VFMLS V20.S4, V15.S4, V17.S4
-	VFMLS V20.S4, V18.S4, V17.S4
-	VFMLA V16.S4, V17.S4, V20.S4
-	WORD $0x6e2bfe73 // fdiv v19.4s, v19.4s, v11.4s
-	WORD $0x6e2ade6b // fmul v11.4s, v19.4s, v10.4s
-	WORD $0x6e2cde6f // fmul v15.4s, v19.4s, v12.4s
-	WORD $0x6e2ede73 // fmul v19.4s, v19.4s, v14.4s
-	WORD $0x6e2ade90 // fmul v16.4s, v20.4s, v10.4s
-	WORD $0x6e2cde91 // fmul v17.4s, v20.4s, v12.4s
-	WORD $0x6e2ede94 // fmul v20.4s, v20.4s, v14.4s
-	VMOV V22.B16, V18.B16
-	VFMLA V10.S4, V16.S4, V18.S4
-	VMOV V22.B16, V10.B16
-	VFMLA V12.S4, V17.S4, V10.S4
-	VFMLA V14.S4, V20.S4, V22.S4
-	WORD $0x6ea0fa74 // fneg v20.4s, v19.4s
-	VFMLA V12.S4, V16.S4, V20.S4
-	VFMLA V12.S4, V16.S4, V19.S4
-	WORD $0x6ea0f9ec // fneg v12.4s, v15.4s
-	VFMLA V14.S4, V16.S4, V12.S4
-	VFMLA V14.S4, V16.S4, V15.S4
-	WORD $0x6ea0f970 // fneg v16.4s, v11.4s
-	VFMLA V14.S4, V17.S4, V16.S4
-	VFMLA V14.S4, V17.S4, V11.S4
-	WORD $0x6eb0a9ae // umaxv s14, v13.4s
-	FMOVS F14, R9
+	ADD R5<<1, R1, R9
+	FMOVQ (R9), F16
+	VAND V0.B16, V16.B16, V17.B16
+	WORD $0x6eafe5b2 // fcmgt v18.4s, v13.4s, v15.4s
+	VBSL V15.B16, V13.B16, V18.B16
+	WORD $0x6eafe5b3 // fcmgt v19.4s, v13.4s, v15.4s
+	VBSL V13.B16, V15.B16, V19.B16
+	WORD $0x6eb1e64d // fcmgt v13.4s, v18.4s, v17.4s
+	VBSL V17.B16, V18.B16, V13.B16
+	WORD $0x6eb1e64f // fcmgt v15.4s, v18.4s, v17.4s
+	VBSL V18.B16, V17.B16, V15.B16
+	WORD $0x6e2dddb1 // fmul v17.4s, v13.4s, v13.4s
+	VMOV V17.B16, V18.B16
+	VFMLA V19.S4, V19.S4, V18.S4
+	WORD $0x6ea0fa34 // fneg v20.4s, v17.4s
+	VFMLA V13.S4, V13.S4, V20.S4
+	WORD $0x4eb1d651 // fsub v17.4s, v18.4s, v17.4s
+	WORD $0x6ea0fa31 // fneg v17.4s, v17.4s
+	VFMLA V19.S4, V19.S4, V17.S4
+	WORD $0x4e31d694 // fadd v20.4s, v20.4s, v17.4s
+	VMOV V18.B16, V13.B16
+	VFMLA V15.S4, V15.S4, V13.S4
+	WORD $0x4eb2d5b2 // fsub v18.4s, v13.4s, v18.4s
+	WORD $0x6ea0fa52 // fneg v18.4s, v18.4s
+	VFMLA V15.S4, V15.S4, V18.S4
+	WORD $0x4e32d694 // fadd v20.4s, v20.4s, v18.4s
+	WORD $0x6e2de48f // fcmge v15.4s, v4.4s, v13.4s
+	WORD $0x6e2059ef // mvn v15.16b, v15.16b
+	WORD $0x6ea1e5b1 // fcmgt v17.4s, v13.4s, v1.4s
+	VBSL V1.B16, V13.B16, V17.B16
+	WORD $0x6ea1e62d // fcmgt v13.4s, v17.4s, v1.4s
+	VBSL V1.B16, V17.B16, V13.B16
+	WORD $0x6ea1f9ad // fsqrt v13.4s, v13.4s
+	WORD $0x6e2dfc52 // fdiv v18.4s, v2.4s, v13.4s
+	VAND V0.B16, V13.B16, V19.B16
+	VMOV V6.B16, V21.B16
+	VFMLA V5.S4, V19.S4, V21.S4
+	WORD $0x4ea6d6b6 // fsub v22.4s, v21.4s, v6.4s
+	VFMLS V7.S4, V22.S4, V19.S4
+	VFMLS V8.S4, V22.S4, V19.S4
+	VFMLS V9.S4, V22.S4, V19.S4
+	WORD $0x6e33de76 // fmul v22.4s, v19.4s, v19.4s
+	FMOVQ 192(R4), F23
+	VFMLA V22.S4, V10.S4, V23.S4
+	FMOVQ 208(R4), F24
+	VFMLA V22.S4, V23.S4, V24.S4
+	WORD $0x6e38ded8 // fmul v24.4s, v22.4s, v24.4s
+	VFMLA V24.S4, V19.S4, V19.S4
+	FMOVQ 224(R4), F23
+	VFMLA V22.S4, V11.S4, V23.S4
+	FMOVQ 240(R4), F24
+	VFMLA V22.S4, V23.S4, V24.S4
+	FMOVQ 256(R4), F23
+	VFMLA V22.S4, V24.S4, V23.S4
+	VMOV V2.B16, V24.B16
+	VFMLA V22.S4, V23.S4, V24.S4
+	VSHL $31, V21.S4, V22.S4
+	WORD $0x4ea0aad6 // cmlt v22.4s, v22.4s, #0
+	VMOV V19.B16, V23.B16
+	VBIT V22.B16, V24.B16, V23.B16
+	VBIT V22.B16, V19.B16, V24.B16
+	VSHL $30, V21.S4, V19.S4
+	FMOVQ 272(R4), F22
+	VADD V22.S4, V21.S4, V21.S4
+	VSHL $30, V21.S4, V21.S4
+	VAND V3.B16, V21.B16, V21.B16
+	VEOR V21.B16, V24.B16, V24.B16
+	VEOR V13.B16, V19.B16, V19.B16
+	VAND V3.B16, V19.B16, V19.B16
+	VEOR V19.B16, V23.B16, V23.B16
+	VMOV V17.B16, V19.B16
+	VFMLS V13.S4, V13.S4, V19.S4
+	WORD $0x4e34d673 // fadd v19.4s, v19.4s, v20.4s
+	FMOVQ 288(R4), F21
+	WORD $0x6e35de73 // fmul v19.4s, v19.4s, v21.4s
+	WORD $0x6e32de73 // fmul v19.4s, v19.4s, v18.4s
+	VMOV V23.B16, V21.B16
+	VFMLA V19.S4, V24.S4, V21.S4
+	VFMLS V19.S4, V23.S4, V24.S4
+	WORD $0x4eb8d453 // fsub v19.4s, v2.4s, v24.4s
+	WORD $0x6e32de52 // fmul v18.4s, v18.4s, v18.4s
+	WORD $0x6e32de76 // fmul v22.4s, v19.4s, v18.4s
+	VFMLS V22.S4, V17.S4, V19.S4
+	VFMLS V22.S4, V20.S4, V19.S4
+	VFMLA V18.S4, V19.S4, V22.S4
+	WORD $0x6e2dfeb5 // fdiv v21.4s, v21.4s, v13.4s
+	WORD $0x6e2cdead // fmul v13.4s, v21.4s, v12.4s
+	WORD $0x6e2edeb1 // fmul v17.4s, v21.4s, v14.4s
+	WORD $0x6e30deb5 // fmul v21.4s, v21.4s, v16.4s
+	WORD $0x6e2cded2 // fmul v18.4s, v22.4s, v12.4s
+	WORD $0x6e2eded3 // fmul v19.4s, v22.4s, v14.4s
+	WORD $0x6e30ded6 // fmul v22.4s, v22.4s, v16.4s
+	VMOV V24.B16, V20.B16
+	VFMLA V12.S4, V18.S4, V20.S4
+	VMOV V24.B16, V12.B16
+	VFMLA V14.S4, V19.S4, V12.S4
+	VFMLA V16.S4, V22.S4, V24.S4
+	WORD $0x6ea0fab6 // fneg v22.4s, v21.4s
+	VFMLA V14.S4, V18.S4, V22.S4
+	VFMLA V14.S4, V18.S4, V21.S4
+	WORD $0x6ea0fa2e // fneg v14.4s, v17.4s
+	VFMLA V16.S4, V18.S4, V14.S4
+	VFMLA V16.S4, V18.S4, V17.S4
+	WORD $0x6ea0f9b2 // fneg v18.4s, v13.4s
+	VFMLA V16.S4, V19.S4, V18.S4
+	VFMLA V16.S4, V19.S4, V13.S4
+	WORD $0x6eb0a9f0 // umaxv s16, v15.4s
+	FMOVS F16, R9
 	CBNZ R9, hard
-	FMOVQ F18, (R0)
+	FMOVQ F20, (R0)
 	ADD R5, R0, R9
-	FMOVQ F20, (R9)
-	ADD R5<<1, R0, R9
-	FMOVQ F15, (R9)
-	ADD R6, R0, R9
-	FMOVQ F19, (R9)
-	ADD R5<<2, R0, R9
-	FMOVQ F10, (R9)
-	ADD R7, R0, R9
-	FMOVQ F16, (R9)
-	ADD R6<<1, R0, R9
-	FMOVQ F12, (R9)
-	ADD R8, R0, R9
-	FMOVQ F11, (R9)
-	ADD R5<<3, R0, R9
 	FMOVQ F22, (R9)
+	ADD R5<<1, R0, R9
+	FMOVQ F17, (R9)
+	ADD R6, R0, R9
+	FMOVQ F21, (R9)
+	ADD R5<<2, R0, R9
+	FMOVQ F12, (R9)
+	ADD R7, R0, R9
+	FMOVQ F18, (R9)
+	ADD R6<<1, R0, R9
+	FMOVQ F14, (R9)
+	ADD R8, R0, R9
+	FMOVQ F13, (R9)
+	ADD R5<<3, R0, R9
+	FMOVQ F24, (R9)
 	ADD $16, R0
 	ADD $16, R1
 	SUB $4, R2
@@ -333,245 +333,243 @@ next:
 	CBZ R2, done
 	MOVD R1, R9
 	TBZ $1, R2, loadOne
-	FMOVD.P 8(R9), F10
+	FMOVD.P 8(R9), F12
 	TBZ $0, R2, loaded
-	VLD1 (R9), V10.S[2]
+	VLD1 (R9), V12.S[2]
 	B loaded
 
 loadOne:
-	FMOVS (R9), F10
+	FMOVS (R9), F12
 
 loaded:
-	VAND V0.B16, V10.B16, V11.B16
+	VAND V0.B16, V12.B16, V13.B16
 	ADD R5, R1, R9
 	TBZ $1, R2, loadOne2
-	FMOVD.P 8(R9), F12
+	FMOVD.P 8(R9), F14
 	TBZ $0, R2, loaded2
-	VLD1 (R9), V12.S[2]
+	VLD1 (R9), V14.S[2]
 	B loaded2
 
 loadOne2:
-	FMOVS (R9), F12
+	FMOVS (R9), F14
 
 loaded2:
-	VAND V0.B16, V12.B16, V13.B16
+	VAND V0.B16, V14.B16, V15.B16
 	ADD R5<<1, R1, R9
 	TBZ $1, R2, loadOne3
-	FMOVD.P 8(R9), F14
+	FMOVD.P 8(R9), F16
 	TBZ $0, R2, loaded3
-	VLD1 (R9), V14.S[2]
+	VLD1 (R9), V16.S[2]
 	B loaded3
 
 loadOne3:
-	FMOVS (R9), F14
+	FMOVS (R9), F16
 
 loaded3:
-	VAND V0.B16, V14.B16, V15.B16
-	WORD $0x6eade570 // fcmgt v16.4s, v11.4s, v13.4s
-	VBSL V13.B16, V11.B16, V16.B16
-	WORD $0x6eade571 // fcmgt v17.4s, v11.4s, v13.4s
-	VBSL V11.B16, V13.B16, V17.B16
-	WORD $0x6eafe60b // fcmgt v11.4s, v16.4s, v15.4s
-	VBSL V15.B16, V16.B16, V11.B16
-	WORD $0x6eafe60d // fcmgt v13.4s, v16.4s, v15.4s
-	VBSL V16.B16, V15.B16, V13.B16
-	WORD $0x6e2bdd6f // fmul v15.4s, v11.4s, v11.4s
-	VMOV V15.B16, V16.B16
-	VFMLA V17.S4, V17.S4, V16.S4
-	WORD $0x6ea0f9f2 // fneg v18.4s, v15.4s
-	VFMLA V11.S4, V11.S4, V18.S4
-	WORD $0x4eafd60f // fsub v15.4s, v16.4s, v15.4s
-	WORD $0x6ea0f9ef // fneg v15.4s, v15.4s
-	VFMLA V17.S4, V17.S4, V15.S4
-	WORD $0x4e2fd652 // fadd v18.4s, v18.4s, v15.4s
-	VMOV V16.B16, V11.B16
-	VFMLA V13.S4, V13.S4, V11.S4
-	WORD $0x4eb0d570 // fsub v16.4s, v11.4s, v16.4s
-	WORD $0x6ea0fa10 // fneg v16.4s, v16.4s
-	VFMLA V13.S4, V13.S4, V16.S4
-	WORD $0x4e30d652 // fadd v18.4s, v18.4s, v16.4s
-	WORD $0x6e2be48d // fcmge v13.4s, v4.4s, v11.4s
-	WORD $0x6e2059ad // mvn v13.16b, v13.16b
-	WORD $0x6ea1e56f // fcmgt v15.4s, v11.4s, v1.4s
-	VBSL V1.B16, V11.B16, V15.B16
-	WORD $0x6ea1e5eb // fcmgt v11.4s, v15.4s, v1.4s
-	VBSL V1.B16, V15.B16, V11.B16
-	WORD $0x6ea1f96b // fsqrt v11.4s, v11.4s
-	WORD $0x6e2bfc70 // fdiv v16.4s, v3.4s, v11.4s
-	VAND V0.B16, V11.B16, V17.B16
-	VMOV V6.B16, V19.B16
-	VFMLA V5.S4, V17.S4, V19.S4
-	WORD $0x4ea6d674 // fsub v20.4s, v19.4s, v6.4s
-	VFMLS V7.S4, V20.S4, V17.S4
-	VFMLS V8.S4, V20.S4, V17.S4
-	VFMLS V9.S4, V20.S4, V17.S4
-	WORD $0x6e31de34 // fmul v20.4s, v17.4s, v17.4s
-	FMOVQ 160(R4), F21
-	FMOVQ 176(R4), F22
-	VFMLA V20.S4, V22.S4, V21.S4
-	FMOVQ 192(R4), F22
-	VFMLA V20.S4, V21.S4, V22.S4
-	WORD $0x6e36de96 // fmul v22.4s, v20.4s, v22.4s
-	VFMLA V22.S4, V17.S4, V17.S4
-	FMOVQ 208(R4), F21
-	FMOVQ 224(R4), F22
-	VFMLA V20.S4, V22.S4, V21.S4
-	FMOVQ 240(R4), F22
-	VFMLA V20.S4, V21.S4, V22.S4
-	FMOVQ 256(R4), F21
-	VFMLA V20.S4, V22.S4, V21.S4
-	VMOV V3.B16, V22.B16
-	VFMLA V20.S4, V21.S4, V22.S4
-	VSHL $31, V19.S4, V20.S4
-	WORD $0x4ea0aa94 // cmlt v20.4s, v20.4s, #0
-	VMOV V17.B16, V21.B16
-	VBIT V20.B16, V22.B16, V21.B16
-	VBIT V20.B16, V17.B16, V22.B16
-	VSHL $30, V19.S4, V17.S4
-	FMOVQ 272(R4), F20
-	VADD V20.S4, V19.S4, V19.S4
-	VSHL $30, V19.S4, V19.S4
-	VAND V2.B16, V19.B16, V19.B16
-	VEOR V19.B16, V22.B16, V22.B16
-	VEOR V11.B16, V17.B16, V17.B16
-	VAND V2.B16, V17.B16, V17.B16
-	VEOR V17.B16, V21.B16, V21.B16
-	VMOV V15.B16, V17.B16
-	VFMLS V11.S4, V11.S4, V17.S4
-	WORD $0x4e32d631 // fadd v17.4s, v17.4s, v18.4s
-	FMOVQ 288(R4), F19
-	WORD $0x6e33de31 // fmul v17.4s, v17.4s, v19.4s
-	WORD $0x6e30de31 // fmul v17.4s, v17.4s, v16.4s
-	VMOV V21.B16, V19.B16
-	VFMLA V17.S4, V22.S4, V19.S4
-	VFMLS V17.S4, V21.S4, V22.S4
-	WORD $0x4eb6d471 // fsub v17.4s, v3.4s, v22.4s
-	WORD $0x6e30de10 // fmul v16.4s, v16.4s, v16.4s
-	WORD $0x6e30de34 // fmul v20.4s, v17.4s, v16.4s
-	VFMLS V20.S4, V15.S4, V17.S4
-	VFMLS V20.S4, V18.S4, V17.S4
-	VFMLA V16.S4, V17.S4, V20.S4
-	WORD $0x6e2bfe73 // fdiv v19.4s, v19.4s, v11.4s
-	WORD $0x6e2ade6b // fmul v11.4s, v19.4s, v10.4s
-	WORD $0x6e2cde6f // fmul v15.4s, v19.4s, v12.4s
-	WORD $0x6e2ede73 // fmul v19.4s, v19.4s, v14.4s
-	WORD $0x6e2ade90 // fmul v16.4s, v20.4s, v10.4s
-	WORD $0x6e2cde91 // fmul v17.4s, v20.4s, v12.4s
-	WORD $0x6e2ede94 // fmul v20.4s, v20.4s, v14.4s
-	VMOV V22.B16, V18.B16
-	VFMLA V10.S4, V16.S4, V18.S4
-	VMOV V22.B16, V10.B16
-	VFMLA V12.S4, V17.S4, V10.S4
-	VFMLA V14.S4, V20.S4, V22.S4
-	WORD $0x6ea0fa74 // fneg v20.4s, v19.4s
-	VFMLA V12.S4, V16.S4, V20.S4
-	VFMLA V12.S4, V16.S4, V19.S4
-	WORD $0x6ea0f9ec // fneg v12.4s, v15.4s
-	VFMLA V14.S4, V16.S4, V12.S4
-	VFMLA V14.S4, V16.S4, V15.S4
-	WORD $0x6ea0f970 // fneg v16.4s, v11.4s
-	VFMLA V14.S4, V17.S4, V16.S4
-	VFMLA V14.S4, V17.S4, V11.S4
-	WORD $0x6eb0a9ae // umaxv s14, v13.4s
-	FMOVS F14, R9
+	VAND V0.B16, V16.B16, V17.B16
+	WORD $0x6eafe5b2 // fcmgt v18.4s, v13.4s, v15.4s
+	VBSL V15.B16, V13.B16, V18.B16
+	WORD $0x6eafe5b3 // fcmgt v19.4s, v13.4s, v15.4s
+	VBSL V13.B16, V15.B16, V19.B16
+	WORD $0x6eb1e64d // fcmgt v13.4s, v18.4s, v17.4s
+	VBSL V17.B16, V18.B16, V13.B16
+	WORD $0x6eb1e64f // fcmgt v15.4s, v18.4s, v17.4s
+	VBSL V18.B16, V17.B16, V15.B16
+	WORD $0x6e2dddb1 // fmul v17.4s, v13.4s, v13.4s
+	VMOV V17.B16, V18.B16
+	VFMLA V19.S4, V19.S4, V18.S4
+	WORD $0x6ea0fa34 // fneg v20.4s, v17.4s
+	VFMLA V13.S4, V13.S4, V20.S4
+	WORD $0x4eb1d651 // fsub v17.4s, v18.4s, v17.4s
+	WORD $0x6ea0fa31 // fneg v17.4s, v17.4s
+	VFMLA V19.S4, V19.S4, V17.S4
+	WORD $0x4e31d694 // fadd v20.4s, v20.4s, v17.4s
+	VMOV V18.B16, V13.B16
+	VFMLA V15.S4, V15.S4, V13.S4
+	WORD $0x4eb2d5b2 // fsub v18.4s, v13.4s, v18.4s
+	WORD $0x6ea0fa52 // fneg v18.4s, v18.4s
+	VFMLA V15.S4, V15.S4, V18.S4
+	WORD $0x4e32d694 // fadd v20.4s, v20.4s, v18.4s
+	WORD $0x6e2de48f // fcmge v15.4s, v4.4s, v13.4s
+	WORD $0x6e2059ef // mvn v15.16b, v15.16b
+	WORD $0x6ea1e5b1 // fcmgt v17.4s, v13.4s, v1.4s
+	VBSL V1.B16, V13.B16, V17.B16
+	WORD $0x6ea1e62d // fcmgt v13.4s, v17.4s, v1.4s
+	VBSL V1.B16, V17.B16, V13.B16
+	WORD $0x6ea1f9ad // fsqrt v13.4s, v13.4s
+	WORD $0x6e2dfc52 // fdiv v18.4s, v2.4s, v13.4s
+	VAND V0.B16, V13.B16, V19.B16
+	VMOV V6.B16, V21.B16
+	VFMLA V5.S4, V19.S4, V21.S4
+	WORD $0x4ea6d6b6 // fsub v22.4s, v21.4s, v6.4s
+	VFMLS V7.S4, V22.S4, V19.S4
+	VFMLS V8.S4, V22.S4, V19.S4
+	VFMLS V9.S4, V22.S4, V19.S4
+	WORD $0x6e33de76 // fmul v22.4s, v19.4s, v19.4s
+	FMOVQ 192(R4), F23
+	VFMLA V22.S4, V10.S4, V23.S4
+	FMOVQ 208(R4), F24
+	VFMLA V22.S4, V23.S4, V24.S4
+	WORD $0x6e38ded8 // fmul v24.4s, v22.4s, v24.4s
+	VFMLA V24.S4, V19.S4, V19.S4
+	FMOVQ 224(R4), F23
+	VFMLA V22.S4, V11.S4, V23.S4
+	FMOVQ 240(R4), F24
+	VFMLA V22.S4, V23.S4, V24.S4
+	FMOVQ 256(R4), F23
+	VFMLA V22.S4, V24.S4, V23.S4
+	VMOV V2.B16, V24.B16
+	VFMLA V22.S4, V23.S4, V24.S4
+	VSHL $31, V21.S4, V22.S4
+	WORD $0x4ea0aad6 // cmlt v22.4s, v22.4s, #0
+	VMOV V19.B16, V23.B16
+	VBIT V22.B16, V24.B16, V23.B16
+	VBIT V22.B16, V19.B16, V24.B16
+	VSHL $30, V21.S4, V19.S4
+	FMOVQ 272(R4), F22
+	VADD V22.S4, V21.S4, V21.S4
+	VSHL $30, V21.S4, V21.S4
+	VAND V3.B16, V21.B16, V21.B16
+	VEOR V21.B16, V24.B16, V24.B16
+	VEOR V13.B16, V19.B16, V19.B16
+	VAND V3.B16, V19.B16, V19.B16
+	VEOR V19.B16, V23.B16, V23.B16
+	VMOV V17.B16, V19.B16
+	VFMLS V13.S4, V13.S4, V19.S4
+	WORD $0x4e34d673 // fadd v19.4s, v19.4s, v20.4s
+	FMOVQ 288(R4), F21
+	WORD $0x6e35de73 // fmul v19.4s, v19.4s, v21.4s
+	WORD $0x6e32de73 // fmul v19.4s, v19.4s, v18.4s
+	VMOV V23.B16, V21.B16
+	VFMLA V19.S4, V24.S4, V21.S4
+	VFMLS V19.S4, V23.S4, V24.S4
+	WORD $0x4eb8d453 // fsub v19.4s, v2.4s, v24.4s
+	WORD $0x6e32de52 // fmul v18.4s, v18.4s, v18.4s
+	WORD $0x6e32de76 // fmul v22.4s, v19.4s, v18.4s
+	VFMLS V22.S4, V17.S4, V19.S4
+	VFMLS V22.S4, V20.S4, V19.S4
+	VFMLA V18.S4, V19.S4, V22.S4
+	WORD $0x6e2dfeb5 // fdiv v21.4s, v21.4s, v13.4s
+	WORD $0x6e2cdead // fmul v13.4s, v21.4s, v12.4s
+	WORD $0x6e2edeb1 // fmul v17.4s, v21.4s, v14.4s
+	WORD $0x6e30deb5 // fmul v21.4s, v21.4s, v16.4s
+	WORD $0x6e2cded2 // fmul v18.4s, v22.4s, v12.4s
+	WORD $0x6e2eded3 // fmul v19.4s, v22.4s, v14.4s
+	WORD $0x6e30ded6 // fmul v22.4s, v22.4s, v16.4s
+	VMOV V24.B16, V20.B16
+	VFMLA V12.S4, V18.S4, V20.S4
+	VMOV V24.B16, V12.B16
+	VFMLA V14.S4, V19.S4, V12.S4
+	VFMLA V16.S4, V22.S4, V24.S4
+	WORD $0x6ea0fab6 // fneg v22.4s, v21.4s
+	VFMLA V14.S4, V18.S4, V22.S4
+	VFMLA V14.S4, V18.S4, V21.S4
+	WORD $0x6ea0fa2e // fneg v14.4s, v17.4s
+	VFMLA V16.S4, V18.S4, V14.S4
+	VFMLA V16.S4, V18.S4, V17.S4
+	WORD $0x6ea0f9b2 // fneg v18.4s, v13.4s
+	VFMLA V16.S4, V19.S4, V18.S4
+	VFMLA V16.S4, V19.S4, V13.S4
+	WORD $0x6eb0a9f0 // umaxv s16, v15.4s
+	FMOVS F16, R9
 	CBNZ R9, hard2
 	MOVD R0, R9
 	TBZ $1, R2, storeOne
-	FMOVD.P F18, 8(R9)
+	FMOVD.P F20, 8(R9)
 	TBZ $0, R2, stored
-	VST1 V18.S[2], (R9)
+	VST1 V20.S[2], (R9)
 	B stored
 
 storeOne:
-	FMOVS F18, (R9)
+	FMOVS F20, (R9)
 
 stored:
 	ADD R5, R0, R9
 	TBZ $1, R2, storeOne2
-	FMOVD.P F20, 8(R9)
+	FMOVD.P F22, 8(R9)
 	TBZ $0, R2, stored2
-	VST1 V20.S[2], (R9)
+	VST1 V22.S[2], (R9)
 	B stored2
 
 storeOne2:
-	FMOVS F20, (R9)
+	FMOVS F22, (R9)
 
 stored2:
 	ADD R5<<1, R0, R9
 	TBZ $1, R2, storeOne3
-	FMOVD.P F15, 8(R9)
+	FMOVD.P F17, 8(R9)
 	TBZ $0, R2, stored3
-	VST1 V15.S[2], (R9)
+	VST1 V17.S[2], (R9)
 	B stored3
 
 storeOne3:
-	FMOVS F15, (R9)
+	FMOVS F17, (R9)
 
 stored3:
 	ADD R6, R0, R9
 	TBZ $1, R2, storeOne4
-	FMOVD.P F19, 8(R9)
+	FMOVD.P F21, 8(R9)
 	TBZ $0, R2, stored4
-	VST1 V19.S[2], (R9)
+	VST1 V21.S[2], (R9)
 	B stored4
 
 storeOne4:
-	FMOVS F19, (R9)
+	FMOVS F21, (R9)
 
 stored4:
 	ADD R5<<2, R0, R9
 	TBZ $1, R2, storeOne5
-	FMOVD.P F10, 8(R9)
+	FMOVD.P F12, 8(R9)
 	TBZ $0, R2, stored5
-	VST1 V10.S[2], (R9)
+	VST1 V12.S[2], (R9)
 	B stored5
 
 storeOne5:
-	FMOVS F10, (R9)
+	FMOVS F12, (R9)
 
 stored5:
 	ADD R7, R0, R9
 	TBZ $1, R2, storeOne6
-	FMOVD.P F16, 8(R9)
+	FMOVD.P F18, 8(R9)
 	TBZ $0, R2, stored6
-	VST1 V16.S[2], (R9)
+	VST1 V18.S[2], (R9)
 	B stored6
 
 storeOne6:
-	FMOVS F16, (R9)
+	FMOVS F18, (R9)
 
 stored6:
 	ADD R6<<1, R0, R9
 	TBZ $1, R2, storeOne7
-	FMOVD.P F12, 8(R9)
+	FMOVD.P F14, 8(R9)
 	TBZ $0, R2, stored7
-	VST1 V12.S[2], (R9)
+	VST1 V14.S[2], (R9)
 	B stored7
 
 storeOne7:
-	FMOVS F12, (R9)
+	FMOVS F14, (R9)
 
 stored7:
 	ADD R8, R0, R9
 	TBZ $1, R2, storeOne8
-	FMOVD.P F11, 8(R9)
+	FMOVD.P F13, 8(R9)
 	TBZ $0, R2, stored8
-	VST1 V11.S[2], (R9)
+	VST1 V13.S[2], (R9)
 	B stored8
 
 storeOne8:
-	FMOVS F11, (R9)
+	FMOVS F13, (R9)
 
 stored8:
 	ADD R5<<3, R0, R9
 	TBZ $1, R2, storeOne9
-	FMOVD.P F22, 8(R9)
+	FMOVD.P F24, 8(R9)
 	TBZ $0, R2, stored9
-	VST1 V22.S[2], (R9)
+	VST1 V24.S[2], (R9)
 	B stored9
 
 storeOne9:
-	FMOVS F22, (R9)
+	FMOVS F24, (R9)
 
 stored9:
 
@@ -583,54 +581,54 @@ done:
 	RET
 
 hard:
-	FMOVQ (R0), F14
-	VBIF V13.B16, V18.B16, V14.B16
-	FMOVQ F14, (R0)
+	FMOVQ (R0), F16
+	VBIF V15.B16, V20.B16, V16.B16
+	FMOVQ F16, (R0)
 	ADD R5, R0, R9
-	FMOVQ (R9), F14
-	VBIF V13.B16, V20.B16, V14.B16
+	FMOVQ (R9), F16
+	VBIF V15.B16, V22.B16, V16.B16
 	ADD R5, R0, R9
-	FMOVQ F14, (R9)
+	FMOVQ F16, (R9)
 	ADD R5<<1, R0, R9
-	FMOVQ (R9), F14
-	VBIF V13.B16, V15.B16, V14.B16
+	FMOVQ (R9), F16
+	VBIF V15.B16, V17.B16, V16.B16
 	ADD R5<<1, R0, R9
-	FMOVQ F14, (R9)
+	FMOVQ F16, (R9)
 	ADD R6, R0, R9
-	FMOVQ (R9), F14
-	VBIF V13.B16, V19.B16, V14.B16
+	FMOVQ (R9), F16
+	VBIF V15.B16, V21.B16, V16.B16
 	ADD R6, R0, R9
-	FMOVQ F14, (R9)
+	FMOVQ F16, (R9)
 	ADD R5<<2, R0, R9
-	FMOVQ (R9), F14
-	VBIF V13.B16, V10.B16, V14.B16
+	FMOVQ (R9), F16
+	VBIF V15.B16, V12.B16, V16.B16
 	ADD R5<<2, R0, R9
-	FMOVQ F14, (R9)
+	FMOVQ F16, (R9)
 	ADD R7, R0, R9
-	FMOVQ (R9), F10
-	VBIF V13.B16, V16.B16, V10.B16
+	FMOVQ (R9), F12
+	VBIF V15.B16, V18.B16, V12.B16
 	ADD R7, R0, R9
-	FMOVQ F10, (R9)
+	FMOVQ F12, (R9)
 	ADD R6<<1, R0, R9
-	FMOVQ (R9), F10
-	VBIF V13.B16, V12.B16, V10.B16
+	FMOVQ (R9), F12
+	VBIF V15.B16, V14.B16, V12.B16
 	ADD R6<<1, R0, R9
-	FMOVQ F10, (R9)
+	FMOVQ F12, (R9)
 	ADD R8, R0, R9
-	FMOVQ (R9), F10
-	VBIF V13.B16, V11.B16, V10.B16
+	FMOVQ (R9), F12
+	VBIF V15.B16, V13.B16, V12.B16
 	ADD R8, R0, R9
-	FMOVQ F10, (R9)
+	FMOVQ F12, (R9)
 	ADD R5<<3, R0, R9
-	FMOVQ (R9), F10
-	VBIF V13.B16, V22.B16, V10.B16
+	FMOVQ (R9), F12
+	VBIF V15.B16, V24.B16, V12.B16
 	ADD R5<<3, R0, R9
-	FMOVQ F10, (R9)
+	FMOVQ F12, (R9)
 	MOVD ZR, R9
-	FMOVQ 304(R4), F10
-	VAND V13.B16, V10.B16, V10.B16
-	WORD $0x4eb1b94b // addv s11, v10.4s
-	FMOVD F11, R10
+	FMOVQ 304(R4), F12
+	VAND V15.B16, V12.B16, V12.B16
+	WORD $0x4eb1b98d // addv s13, v12.4s
+	FMOVD F13, R10
 	ORR R10<<0, R9, R9
 	MOVD n+24(FP), R3
 	MOVD R3, R10
@@ -644,216 +642,216 @@ hard:
 hard2:
 	MOVD R0, R9
 	TBZ $1, R2, loadOne4
-	FMOVD.P 8(R9), F14
+	FMOVD.P 8(R9), F16
 	TBZ $0, R2, loaded4
-	VLD1 (R9), V14.S[2]
+	VLD1 (R9), V16.S[2]
 	B loaded4
 
 loadOne4:
-	FMOVS (R9), F14
+	FMOVS (R9), F16
 
 loaded4:
-	VBIF V13.B16, V18.B16, V14.B16
+	VBIF V15.B16, V20.B16, V16.B16
 	MOVD R0, R9
 	TBZ $1, R2, storeOne10
-	FMOVD.P F14, 8(R9)
+	FMOVD.P F16, 8(R9)
 	TBZ $0, R2, stored10
-	VST1 V14.S[2], (R9)
+	VST1 V16.S[2], (R9)
 	B stored10
 
 storeOne10:
-	FMOVS F14, (R9)
+	FMOVS F16, (R9)
 
 stored10:
 	ADD R5, R0, R9
 	TBZ $1, R2, loadOne5
-	FMOVD.P 8(R9), F14
+	FMOVD.P 8(R9), F16
 	TBZ $0, R2, loaded5
-	VLD1 (R9), V14.S[2]
+	VLD1 (R9), V16.S[2]
 	B loaded5
 
 loadOne5:
-	FMOVS (R9), F14
+	FMOVS (R9), F16
 
 loaded5:
-	VBIF V13.B16, V20.B16, V14.B16
+	VBIF V15.B16, V22.B16, V16.B16
 	ADD R5, R0, R9
 	TBZ $1, R2, storeOne11
-	FMOVD.P F14, 8(R9)
+	FMOVD.P F16, 8(R9)
 	TBZ $0, R2, stored11
-	VST1 V14.S[2], (R9)
+	VST1 V16.S[2], (R9)
 	B stored11
 
 storeOne11:
-	FMOVS F14, (R9)
+	FMOVS F16, (R9)
 
 stored11:
 	ADD R5<<1, R0, R9
 	TBZ $1, R2, loadOne6
-	FMOVD.P 8(R9), F14
+	FMOVD.P 8(R9), F16
 	TBZ $0, R2, loaded6
-	VLD1 (R9), V14.S[2]
+	VLD1 (R9), V16.S[2]
 	B loaded6
 
 loadOne6:
-	FMOVS (R9), F14
+	FMOVS (R9), F16
 
 loaded6:
-	VBIF V13.B16, V15.B16, V14.B16
+	VBIF V15.B16, V17.B16, V16.B16
 	ADD R5<<1, R0, R9
 	TBZ $1, R2, storeOne12
-	FMOVD.P F14, 8(R9)
+	FMOVD.P F16, 8(R9)
 	TBZ $0, R2, stored12
-	VST1 V14.S[2], (R9)
+	VST1 V16.S[2], (R9)
 	B stored12
 
 storeOne12:
-	FMOVS F14, (R9)
+	FMOVS F16, (R9)
 
 stored12:
 	ADD R6, R0, R9
 	TBZ $1, R2, loadOne7
-	FMOVD.P 8(R9), F14
+	FMOVD.P 8(R9), F16
 	TBZ $0, R2, loaded7
-	VLD1 (R9), V14.S[2]
+	VLD1 (R9), V16.S[2]
 	B loaded7
 
 loadOne7:
-	FMOVS (R9), F14
+	FMOVS (R9), F16
 
 loaded7:
-	VBIF V13.B16, V19.B16, V14.B16
+	VBIF V15.B16, V21.B16, V16.B16
 	ADD R6, R0, R9
 	TBZ $1, R2, storeOne13
-	FMOVD.P F14, 8(R9)
+	FMOVD.P F16, 8(R9)
 	TBZ $0, R2, stored13
-	VST1 V14.S[2], (R9)
+	VST1 V16.S[2], (R9)
 	B stored13
 
 storeOne13:
-	FMOVS F14, (R9)
+	FMOVS F16, (R9)
 
 stored13:
 	ADD R5<<2, R0, R9
 	TBZ $1, R2, loadOne8
-	FMOVD.P 8(R9), F14
+	FMOVD.P 8(R9), F16
 	TBZ $0, R2, loaded8
-	VLD1 (R9), V14.S[2]
+	VLD1 (R9), V16.S[2]
 	B loaded8
 
 loadOne8:
-	FMOVS (R9), F14
+	FMOVS (R9), F16
 
 loaded8:
-	VBIF V13.B16, V10.B16, V14.B16
+	VBIF V15.B16, V12.B16, V16.B16
 	ADD R5<<2, R0, R9
 	TBZ $1, R2, storeOne14
-	FMOVD.P F14, 8(R9)
+	FMOVD.P F16, 8(R9)
 	TBZ $0, R2, stored14
-	VST1 V14.S[2], (R9)
+	VST1 V16.S[2], (R9)
 	B stored14
 
 storeOne14:
-	FMOVS F14, (R9)
+	FMOVS F16, (R9)
 
 stored14:
 	ADD R7, R0, R9
 	TBZ $1, R2, loadOne9
-	FMOVD.P 8(R9), F10
+	FMOVD.P 8(R9), F12
 	TBZ $0, R2, loaded9
-	VLD1 (R9), V10.S[2]
+	VLD1 (R9), V12.S[2]
 	B loaded9
 
 loadOne9:
-	FMOVS (R9), F10
+	FMOVS (R9), F12
 
 loaded9:
-	VBIF V13.B16, V16.B16, V10.B16
+	VBIF V15.B16, V18.B16, V12.B16
 	ADD R7, R0, R9
 	TBZ $1, R2, storeOne15
-	FMOVD.P F10, 8(R9)
+	FMOVD.P F12, 8(R9)
 	TBZ $0, R2, stored15
-	VST1 V10.S[2], (R9)
+	VST1 V12.S[2], (R9)
 	B stored15
 
 storeOne15:
-	FMOVS F10, (R9)
+	FMOVS F12, (R9)
 
 stored15:
 	ADD R6<<1, R0, R9
 	TBZ $1, R2, loadOne10
-	FMOVD.P 8(R9), F10
+	FMOVD.P 8(R9), F12
 	TBZ $0, R2, loaded10
-	VLD1 (R9), V10.S[2]
+	VLD1 (R9), V12.S[2]
 	B loaded10
 
 loadOne10:
-	FMOVS (R9), F10
+	FMOVS (R9), F12
 
 loaded10:
-	VBIF V13.B16, V12.B16, V10.B16
+	VBIF V15.B16, V14.B16, V12.B16
 	ADD R6<<1, R0, R9
 	TBZ $1, R2, storeOne16
-	FMOVD.P F10, 8(R9)
+	FMOVD.P F12, 8(R9)
 	TBZ $0, R2, stored16
-	VST1 V10.S[2], (R9)
+	VST1 V12.S[2], (R9)
 	B stored16
 
 storeOne16:
-	FMOVS F10, (R9)
+	FMOVS F12, (R9)
 
 stored16:
 	ADD R8, R0, R9
 	TBZ $1, R2, loadOne11
-	FMOVD.P 8(R9), F10
+	FMOVD.P 8(R9), F12
 	TBZ $0, R2, loaded11
-	VLD1 (R9), V10.S[2]
+	VLD1 (R9), V12.S[2]
 	B loaded11
 
 loadOne11:
-	FMOVS (R9), F10
+	FMOVS (R9), F12
 
 loaded11:
-	VBIF V13.B16, V11.B16, V10.B16
+	VBIF V15.B16, V13.B16, V12.B16
 	ADD R8, R0, R9
 	TBZ $1, R2, storeOne17
-	FMOVD.P F10, 8(R9)
+	FMOVD.P F12, 8(R9)
 	TBZ $0, R2, stored17
-	VST1 V10.S[2], (R9)
+	VST1 V12.S[2], (R9)
 	B stored17
 
 storeOne17:
-	FMOVS F10, (R9)
+	FMOVS F12, (R9)
 
 stored17:
 	ADD R5<<3, R0, R9
 	TBZ $1, R2, loadOne12
-	FMOVD.P 8(R9), F10
+	FMOVD.P 8(R9), F12
 	TBZ $0, R2, loaded12
-	VLD1 (R9), V10.S[2]
+	VLD1 (R9), V12.S[2]
 	B loaded12
 
 loadOne12:
-	FMOVS (R9), F10
+	FMOVS (R9), F12
 
 loaded12:
-	VBIF V13.B16, V22.B16, V10.B16
+	VBIF V15.B16, V24.B16, V12.B16
 	ADD R5<<3, R0, R9
 	TBZ $1, R2, storeOne18
-	FMOVD.P F10, 8(R9)
+	FMOVD.P F12, 8(R9)
 	TBZ $0, R2, stored18
-	VST1 V10.S[2], (R9)
+	VST1 V12.S[2], (R9)
 	B stored18
 
 storeOne18:
-	FMOVS F10, (R9)
+	FMOVS F12, (R9)
 
 stored18:
 	MOVD ZR, R9
-	FMOVQ 304(R4), F10
-	VAND V13.B16, V10.B16, V10.B16
-	WORD $0x4eb1b94b // addv s11, v10.4s
-	FMOVD F11, R10
+	FMOVQ 304(R4), F12
+	VAND V15.B16, V12.B16, V12.B16
+	WORD $0x4eb1b98d // addv s13, v12.4s
+	FMOVD F13, R10
 	ORR R10<<0, R9, R9
 	MOVD n+24(FP), R3
 	MOVD R3, R10
@@ -888,120 +886,120 @@ TEXT ·expSO3F64NEON(SB), NOSPLIT, $0-64
 	FMOVQ 432(R4), F7
 	FMOVQ 448(R4), F8
 	FMOVQ 464(R4), F9
+	FMOVQ 480(R4), F10
+	FMOVQ 496(R4), F11
 	CMP $2, R2
 	BLT next
 
 loop:
-	// 114 instructions for 2 matrices, 57 each
-	FMOVQ (R1), F10
-	WORD $0x6e6add4b // fmul v11.2d, v10.2d, v10.2d
+	// 112 instructions for 2 matrices, 56 each
+	FMOVQ (R1), F12
+	WORD $0x6e6cdd8d // fmul v13.2d, v12.2d, v12.2d
 	ADD R5, R1, R9
-	FMOVQ (R9), F12
-	VFMLA V12.D2, V12.D2, V11.D2
+	FMOVQ (R9), F14
+	VFMLA V14.D2, V14.D2, V13.D2
 	ADD R5<<1, R1, R9
-	FMOVQ (R9), F13
-	VFMLA V13.D2, V13.D2, V11.D2
-	WORD $0x6e6be46e // fcmge v14.2d, v3.2d, v11.2d
-	WORD $0x6e2059ce // mvn v14.16b, v14.16b
-	WORD $0x6ee0e56f // fcmgt v15.2d, v11.2d, v0.2d
-	VBSL V0.B16, V11.B16, V15.B16
-	WORD $0x6ee0e5eb // fcmgt v11.2d, v15.2d, v0.2d
-	VBSL V0.B16, V15.B16, V11.B16
-	WORD $0x6ee1f96b // fsqrt v11.2d, v11.2d
-	WORD $0x6e6bfc50 // fdiv v16.2d, v2.2d, v11.2d
-	VAND V4.B16, V11.B16, V16.B16
-	VMOV V6.B16, V17.B16
-	VFMLA V5.D2, V16.D2, V17.D2
-	WORD $0x4ee6d632 // fsub v18.2d, v17.2d, v6.2d
-	VFMLS V7.D2, V18.D2, V16.D2
-	VFMLS V8.D2, V18.D2, V16.D2
-	VFMLS V9.D2, V18.D2, V16.D2
-	WORD $0x6e70de12 // fmul v18.2d, v16.2d, v16.2d
-	FMOVQ 480(R4), F19
-	FMOVQ 496(R4), F20
-	VFMLA V18.D2, V20.D2, V19.D2
-	FMOVQ 512(R4), F20
-	VFMLA V18.D2, V19.D2, V20.D2
-	FMOVQ 528(R4), F19
-	VFMLA V18.D2, V20.D2, V19.D2
-	FMOVQ 544(R4), F20
-	VFMLA V18.D2, V19.D2, V20.D2
-	FMOVQ 560(R4), F19
-	VFMLA V18.D2, V20.D2, V19.D2
-	WORD $0x6e73de53 // fmul v19.2d, v18.2d, v19.2d
-	VFMLA V19.D2, V16.D2, V16.D2
-	FMOVQ 576(R4), F19
-	FMOVQ 592(R4), F20
-	VFMLA V18.D2, V20.D2, V19.D2
-	FMOVQ 608(R4), F20
-	VFMLA V18.D2, V19.D2, V20.D2
-	FMOVQ 624(R4), F19
-	VFMLA V18.D2, V20.D2, V19.D2
-	FMOVQ 640(R4), F20
-	VFMLA V18.D2, V19.D2, V20.D2
-	FMOVQ 656(R4), F19
-	VFMLA V18.D2, V20.D2, V19.D2
-	FMOVQ 672(R4), F20
-	VFMLA V18.D2, V19.D2, V20.D2
-	VMOV V2.B16, V19.B16
-	VFMLA V18.D2, V20.D2, V19.D2
-	VSHL $63, V17.D2, V18.D2
-	WORD $0x4ee0aa52 // cmlt v18.2d, v18.2d, #0
-	VMOV V16.B16, V20.B16
-	VBIT V18.B16, V19.B16, V20.B16
-	VBIT V18.B16, V16.B16, V19.B16
-	FMOVQ 688(R4), F16
-	VADD V16.D2, V17.D2, V18.D2
-	VSHL $62, V18.D2, V18.D2
-	VAND V1.B16, V18.B16, V18.B16
-	VEOR V18.B16, V19.B16, V19.B16
-	VSHL $62, V17.D2, V17.D2
-	VEOR V11.B16, V17.B16, V17.B16
-	VAND V1.B16, V17.B16, V17.B16
-	VEOR V17.B16, V20.B16, V20.B16
-	WORD $0x4ef3d450 // fsub v16.2d, v2.2d, v19.2d
-	WORD $0x6e6bfe94 // fdiv v20.2d, v20.2d, v11.2d
-	WORD $0x6e6ffe10 // fdiv v16.2d, v16.2d, v15.2d
-	WORD $0x6e6ade8b // fmul v11.2d, v20.2d, v10.2d
-	WORD $0x6e6cde8f // fmul v15.2d, v20.2d, v12.2d
-	WORD $0x6e6dde94 // fmul v20.2d, v20.2d, v13.2d
-	WORD $0x6e6ade11 // fmul v17.2d, v16.2d, v10.2d
-	WORD $0x6e6cde12 // fmul v18.2d, v16.2d, v12.2d
-	WORD $0x6e6dde10 // fmul v16.2d, v16.2d, v13.2d
-	VMOV V19.B16, V21.B16
-	VFMLA V10.D2, V17.D2, V21.D2
-	VMOV V19.B16, V10.B16
-	VFMLA V12.D2, V18.D2, V10.D2
-	VFMLA V13.D2, V16.D2, V19.D2
-	WORD $0x6ee0fa90 // fneg v16.2d, v20.2d
-	VFMLA V12.D2, V17.D2, V16.D2
-	VFMLA V12.D2, V17.D2, V20.D2
-	WORD $0x6ee0f9ec // fneg v12.2d, v15.2d
-	VFMLA V13.D2, V17.D2, V12.D2
-	VFMLA V13.D2, V17.D2, V15.D2
-	WORD $0x6ee0f971 // fneg v17.2d, v11.2d
-	VFMLA V13.D2, V18.D2, V17.D2
-	VFMLA V13.D2, V18.D2, V11.D2
-	WORD $0x6eb0a9cd // umaxv s13, v14.4s
-	FMOVS F13, R9
+	FMOVQ (R9), F15
+	VFMLA V15.D2, V15.D2, V13.D2
+	WORD $0x6e6de470 // fcmge v16.2d, v3.2d, v13.2d
+	WORD $0x6e205a10 // mvn v16.16b, v16.16b
+	WORD $0x6ee0e5b1 // fcmgt v17.2d, v13.2d, v0.2d
+	VBSL V0.B16, V13.B16, V17.B16
+	WORD $0x6ee0e62d // fcmgt v13.2d, v17.2d, v0.2d
+	VBSL V0.B16, V17.B16, V13.B16
+	WORD $0x6ee1f9ad // fsqrt v13.2d, v13.2d
+	WORD $0x6e6dfc32 // fdiv v18.2d, v1.2d, v13.2d
+	VAND V4.B16, V13.B16, V18.B16
+	VMOV V6.B16, V19.B16
+	VFMLA V5.D2, V18.D2, V19.D2
+	WORD $0x4ee6d674 // fsub v20.2d, v19.2d, v6.2d
+	VFMLS V7.D2, V20.D2, V18.D2
+	VFMLS V8.D2, V20.D2, V18.D2
+	VFMLS V9.D2, V20.D2, V18.D2
+	WORD $0x6e72de54 // fmul v20.2d, v18.2d, v18.2d
+	FMOVQ 512(R4), F21
+	VFMLA V20.D2, V10.D2, V21.D2
+	FMOVQ 528(R4), F22
+	VFMLA V20.D2, V21.D2, V22.D2
+	FMOVQ 544(R4), F21
+	VFMLA V20.D2, V22.D2, V21.D2
+	FMOVQ 560(R4), F22
+	VFMLA V20.D2, V21.D2, V22.D2
+	FMOVQ 576(R4), F21
+	VFMLA V20.D2, V22.D2, V21.D2
+	WORD $0x6e75de95 // fmul v21.2d, v20.2d, v21.2d
+	VFMLA V21.D2, V18.D2, V18.D2
+	FMOVQ 592(R4), F21
+	VFMLA V20.D2, V11.D2, V21.D2
+	FMOVQ 608(R4), F22
+	VFMLA V20.D2, V21.D2, V22.D2
+	FMOVQ 624(R4), F21
+	VFMLA V20.D2, V22.D2, V21.D2
+	FMOVQ 640(R4), F22
+	VFMLA V20.D2, V21.D2, V22.D2
+	FMOVQ 656(R4), F21
+	VFMLA V20.D2, V22.D2, V21.D2
+	FMOVQ 672(R4), F22
+	VFMLA V20.D2, V21.D2, V22.D2
+	VMOV V1.B16, V21.B16
+	VFMLA V20.D2, V22.D2, V21.D2
+	VSHL $63, V19.D2, V20.D2
+	WORD $0x4ee0aa94 // cmlt v20.2d, v20.2d, #0
+	VMOV V18.B16, V22.B16
+	VBIT V20.B16, V21.B16, V22.B16
+	VBIT V20.B16, V18.B16, V21.B16
+	FMOVQ 688(R4), F18
+	VADD V18.D2, V19.D2, V20.D2
+	VSHL $62, V20.D2, V20.D2
+	VAND V2.B16, V20.B16, V20.B16
+	VEOR V20.B16, V21.B16, V21.B16
+	VSHL $62, V19.D2, V19.D2
+	VEOR V13.B16, V19.B16, V19.B16
+	VAND V2.B16, V19.B16, V19.B16
+	VEOR V19.B16, V22.B16, V22.B16
+	WORD $0x4ef5d432 // fsub v18.2d, v1.2d, v21.2d
+	WORD $0x6e6dfed6 // fdiv v22.2d, v22.2d, v13.2d
+	WORD $0x6e71fe52 // fdiv v18.2d, v18.2d, v17.2d
+	WORD $0x6e6cdecd // fmul v13.2d, v22.2d, v12.2d
+	WORD $0x6e6eded1 // fmul v17.2d, v22.2d, v14.2d
+	WORD $0x6e6fded6 // fmul v22.2d, v22.2d, v15.2d
+	WORD $0x6e6cde53 // fmul v19.2d, v18.2d, v12.2d
+	WORD $0x6e6ede54 // fmul v20.2d, v18.2d, v14.2d
+	WORD $0x6e6fde52 // fmul v18.2d, v18.2d, v15.2d
+	VMOV V21.B16, V23.B16
+	VFMLA V12.D2, V19.D2, V23.D2
+	VMOV V21.B16, V12.B16
+	VFMLA V14.D2, V20.D2, V12.D2
+	VFMLA V15.D2, V18.D2, V21.D2
+	WORD $0x6ee0fad2 // fneg v18.2d, v22.2d
+	VFMLA V14.D2, V19.D2, V18.D2
+	VFMLA V14.D2, V19.D2, V22.D2
+	WORD $0x6ee0fa2e // fneg v14.2d, v17.2d
+	VFMLA V15.D2, V19.D2, V14.D2
+	VFMLA V15.D2, V19.D2, V17.D2
+	WORD $0x6ee0f9b3 // fneg v19.2d, v13.2d
+	VFMLA V15.D2, V20.D2, V19.D2
+	VFMLA V15.D2, V20.D2, V13.D2
+	WORD $0x6eb0aa0f // umaxv s15, v16.4s
+	FMOVS F15, R9
 	CBNZ R9, hard
-	FMOVQ F21, (R0)
+	FMOVQ F23, (R0)
 	ADD R5, R0, R9
-	FMOVQ F16, (R9)
+	FMOVQ F18, (R9)
 	ADD R5<<1, R0, R9
-	FMOVQ F15, (R9)
-	ADD R6, R0, R9
-	FMOVQ F20, (R9)
-	ADD R5<<2, R0, R9
-	FMOVQ F10, (R9)
-	ADD R7, R0, R9
 	FMOVQ F17, (R9)
-	ADD R6<<1, R0, R9
+	ADD R6, R0, R9
+	FMOVQ F22, (R9)
+	ADD R5<<2, R0, R9
 	FMOVQ F12, (R9)
-	ADD R8, R0, R9
-	FMOVQ F11, (R9)
-	ADD R5<<3, R0, R9
+	ADD R7, R0, R9
 	FMOVQ F19, (R9)
+	ADD R6<<1, R0, R9
+	FMOVQ F14, (R9)
+	ADD R8, R0, R9
+	FMOVQ F13, (R9)
+	ADD R5<<3, R0, R9
+	FMOVQ F21, (R9)
 	ADD $16, R0
 	ADD $16, R1
 	SUB $2, R2
@@ -1011,116 +1009,114 @@ loop:
 next:
 	CBZ R2, done
 	MOVD R1, R9
-	FMOVD (R9), F10
-	WORD $0x6e6add4b // fmul v11.2d, v10.2d, v10.2d
-	ADD R5, R1, R9
 	FMOVD (R9), F12
-	VFMLA V12.D2, V12.D2, V11.D2
+	WORD $0x6e6cdd8d // fmul v13.2d, v12.2d, v12.2d
+	ADD R5, R1, R9
+	FMOVD (R9), F14
+	VFMLA V14.D2, V14.D2, V13.D2
 	ADD R5<<1, R1, R9
-	FMOVD (R9), F13
-	VFMLA V13.D2, V13.D2, V11.D2
-	WORD $0x6e6be46e // fcmge v14.2d, v3.2d, v11.2d
-	WORD $0x6e2059ce // mvn v14.16b, v14.16b
-	WORD $0x6ee0e56f // fcmgt v15.2d, v11.2d, v0.2d
-	VBSL V0.B16, V11.B16, V15.B16
-	WORD $0x6ee0e5eb // fcmgt v11.2d, v15.2d, v0.2d
-	VBSL V0.B16, V15.B16, V11.B16
-	WORD $0x6ee1f96b // fsqrt v11.2d, v11.2d
-	WORD $0x6e6bfc50 // fdiv v16.2d, v2.2d, v11.2d
-	VAND V4.B16, V11.B16, V16.B16
-	VMOV V6.B16, V17.B16
-	VFMLA V5.D2, V16.D2, V17.D2
-	WORD $0x4ee6d632 // fsub v18.2d, v17.2d, v6.2d
-	VFMLS V7.D2, V18.D2, V16.D2
-	VFMLS V8.D2, V18.D2, V16.D2
-	VFMLS V9.D2, V18.D2, V16.D2
-	WORD $0x6e70de12 // fmul v18.2d, v16.2d, v16.2d
-	FMOVQ 480(R4), F19
-	FMOVQ 496(R4), F20
-	VFMLA V18.D2, V20.D2, V19.D2
-	FMOVQ 512(R4), F20
-	VFMLA V18.D2, V19.D2, V20.D2
-	FMOVQ 528(R4), F19
-	VFMLA V18.D2, V20.D2, V19.D2
-	FMOVQ 544(R4), F20
-	VFMLA V18.D2, V19.D2, V20.D2
-	FMOVQ 560(R4), F19
-	VFMLA V18.D2, V20.D2, V19.D2
-	WORD $0x6e73de53 // fmul v19.2d, v18.2d, v19.2d
-	VFMLA V19.D2, V16.D2, V16.D2
-	FMOVQ 576(R4), F19
-	FMOVQ 592(R4), F20
-	VFMLA V18.D2, V20.D2, V19.D2
-	FMOVQ 608(R4), F20
-	VFMLA V18.D2, V19.D2, V20.D2
-	FMOVQ 624(R4), F19
-	VFMLA V18.D2, V20.D2, V19.D2
-	FMOVQ 640(R4), F20
-	VFMLA V18.D2, V19.D2, V20.D2
-	FMOVQ 656(R4), F19
-	VFMLA V18.D2, V20.D2, V19.D2
-	FMOVQ 672(R4), F20
-	VFMLA V18.D2, V19.D2, V20.D2
-	VMOV V2.B16, V19.B16
-	VFMLA V18.D2, V20.D2, V19.D2
-	VSHL $63, V17.D2, V18.D2
-	WORD $0x4ee0aa52 // cmlt v18.2d, v18.2d, #0
-	VMOV V16.B16, V20.B16
-	VBIT V18.B16, V19.B16, V20.B16
-	VBIT V18.B16, V16.B16, V19.B16
-	FMOVQ 688(R4), F16
-	VADD V16.D2, V17.D2, V18.D2
-	VSHL $62, V18.D2, V18.D2
-	VAND V1.B16, V18.B16, V18.B16
-	VEOR V18.B16, V19.B16, V19.B16
-	VSHL $62, V17.D2, V17.D2
-	VEOR V11.B16, V17.B16, V17.B16
-	VAND V1.B16, V17.B16, V17.B16
-	VEOR V17.B16, V20.B16, V20.B16
-	WORD $0x4ef3d450 // fsub v16.2d, v2.2d, v19.2d
-	WORD $0x6e6bfe94 // fdiv v20.2d, v20.2d, v11.2d
-	WORD $0x6e6ffe10 // fdiv v16.2d, v16.2d, v15.2d
-	WORD $0x6e6ade8b // fmul v11.2d, v20.2d, v10.2d
-	WORD $0x6e6cde8f // fmul v15.2d, v20.2d, v12.2d
-	WORD $0x6e6dde94 // fmul v20.2d, v20.2d, v13.2d
-	WORD $0x6e6ade11 // fmul v17.2d, v16.2d, v10.2d
-	WORD $0x6e6cde12 // fmul v18.2d, v16.2d, v12.2d
-	WORD $0x6e6dde10 // fmul v16.2d, v16.2d, v13.2d
-	VMOV V19.B16, V21.B16
-	VFMLA V10.D2, V17.D2, V21.D2
-	VMOV V19.B16, V10.B16
-	VFMLA V12.D2, V18.D2, V10.D2
-	VFMLA V13.D2, V16.D2, V19.D2
-	WORD $0x6ee0fa90 // fneg v16.2d, v20.2d
-	VFMLA V12.D2, V17.D2, V16.D2
-	VFMLA V12.D2, V17.D2, V20.D2
-	WORD $0x6ee0f9ec // fneg v12.2d, v15.2d
-	VFMLA V13.D2, V17.D2, V12.D2
-	VFMLA V13.D2, V17.D2, V15.D2
-	WORD $0x6ee0f971 // fneg v17.2d, v11.2d
-	VFMLA V13.D2, V18.D2, V17.D2
-	VFMLA V13.D2, V18.D2, V11.D2
-	WORD $0x6eb0a9cd // umaxv s13, v14.4s
-	FMOVS F13, R9
+	FMOVD (R9), F15
+	VFMLA V15.D2, V15.D2, V13.D2
+	WORD $0x6e6de470 // fcmge v16.2d, v3.2d, v13.2d
+	WORD $0x6e205a10 // mvn v16.16b, v16.16b
+	WORD $0x6ee0e5b1 // fcmgt v17.2d, v13.2d, v0.2d
+	VBSL V0.B16, V13.B16, V17.B16
+	WORD $0x6ee0e62d // fcmgt v13.2d, v17.2d, v0.2d
+	VBSL V0.B16, V17.B16, V13.B16
+	WORD $0x6ee1f9ad // fsqrt v13.2d, v13.2d
+	WORD $0x6e6dfc32 // fdiv v18.2d, v1.2d, v13.2d
+	VAND V4.B16, V13.B16, V18.B16
+	VMOV V6.B16, V19.B16
+	VFMLA V5.D2, V18.D2, V19.D2
+	WORD $0x4ee6d674 // fsub v20.2d, v19.2d, v6.2d
+	VFMLS V7.D2, V20.D2, V18.D2
+	VFMLS V8.D2, V20.D2, V18.D2
+	VFMLS V9.D2, V20.D2, V18.D2
+	WORD $0x6e72de54 // fmul v20.2d, v18.2d, v18.2d
+	FMOVQ 512(R4), F21
+	VFMLA V20.D2, V10.D2, V21.D2
+	FMOVQ 528(R4), F22
+	VFMLA V20.D2, V21.D2, V22.D2
+	FMOVQ 544(R4), F21
+	VFMLA V20.D2, V22.D2, V21.D2
+	FMOVQ 560(R4), F22
+	VFMLA V20.D2, V21.D2, V22.D2
+	FMOVQ 576(R4), F21
+	VFMLA V20.D2, V22.D2, V21.D2
+	WORD $0x6e75de95 // fmul v21.2d, v20.2d, v21.2d
+	VFMLA V21.D2, V18.D2, V18.D2
+	FMOVQ 592(R4), F21
+	VFMLA V20.D2, V11.D2, V21.D2
+	FMOVQ 608(R4), F22
+	VFMLA V20.D2, V21.D2, V22.D2
+	FMOVQ 624(R4), F21
+	VFMLA V20.D2, V22.D2, V21.D2
+	FMOVQ 640(R4), F22
+	VFMLA V20.D2, V21.D2, V22.D2
+	FMOVQ 656(R4), F21
+	VFMLA V20.D2, V22.D2, V21.D2
+	FMOVQ 672(R4), F22
+	VFMLA V20.D2, V21.D2, V22.D2
+	VMOV V1.B16, V21.B16
+	VFMLA V20.D2, V22.D2, V21.D2
+	VSHL $63, V19.D2, V20.D2
+	WORD $0x4ee0aa94 // cmlt v20.2d, v20.2d, #0
+	VMOV V18.B16, V22.B16
+	VBIT V20.B16, V21.B16, V22.B16
+	VBIT V20.B16, V18.B16, V21.B16
+	FMOVQ 688(R4), F18
+	VADD V18.D2, V19.D2, V20.D2
+	VSHL $62, V20.D2, V20.D2
+	VAND V2.B16, V20.B16, V20.B16
+	VEOR V20.B16, V21.B16, V21.B16
+	VSHL $62, V19.D2, V19.D2
+	VEOR V13.B16, V19.B16, V19.B16
+	VAND V2.B16, V19.B16, V19.B16
+	VEOR V19.B16, V22.B16, V22.B16
+	WORD $0x4ef5d432 // fsub v18.2d, v1.2d, v21.2d
+	WORD $0x6e6dfed6 // fdiv v22.2d, v22.2d, v13.2d
+	WORD $0x6e71fe52 // fdiv v18.2d, v18.2d, v17.2d
+	WORD $0x6e6cdecd // fmul v13.2d, v22.2d, v12.2d
+	WORD $0x6e6eded1 // fmul v17.2d, v22.2d, v14.2d
+	WORD $0x6e6fded6 // fmul v22.2d, v22.2d, v15.2d
+	WORD $0x6e6cde53 // fmul v19.2d, v18.2d, v12.2d
+	WORD $0x6e6ede54 // fmul v20.2d, v18.2d, v14.2d
+	WORD $0x6e6fde52 // fmul v18.2d, v18.2d, v15.2d
+	VMOV V21.B16, V23.B16
+	VFMLA V12.D2, V19.D2, V23.D2
+	VMOV V21.B16, V12.B16
+	VFMLA V14.D2, V20.D2, V12.D2
+	VFMLA V15.D2, V18.D2, V21.D2
+	WORD $0x6ee0fad2 // fneg v18.2d, v22.2d
+	VFMLA V14.D2, V19.D2, V18.D2
+	VFMLA V14.D2, V19.D2, V22.D2
+	WORD $0x6ee0fa2e // fneg v14.2d, v17.2d
+	VFMLA V15.D2, V19.D2, V14.D2
+	VFMLA V15.D2, V19.D2, V17.D2
+	WORD $0x6ee0f9b3 // fneg v19.2d, v13.2d
+	VFMLA V15.D2, V20.D2, V19.D2
+	VFMLA V15.D2, V20.D2, V13.D2
+	WORD $0x6eb0aa0f // umaxv s15, v16.4s
+	FMOVS F15, R9
 	CBNZ R9, hard2
 	MOVD R0, R9
-	FMOVD F21, (R9)
+	FMOVD F23, (R9)
 	ADD R5, R0, R9
-	FMOVD F16, (R9)
+	FMOVD F18, (R9)
 	ADD R5<<1, R0, R9
-	FMOVD F15, (R9)
-	ADD R6, R0, R9
-	FMOVD F20, (R9)
-	ADD R5<<2, R0, R9
-	FMOVD F10, (R9)
-	ADD R7, R0, R9
 	FMOVD F17, (R9)
-	ADD R6<<1, R0, R9
+	ADD R6, R0, R9
+	FMOVD F22, (R9)
+	ADD R5<<2, R0, R9
 	FMOVD F12, (R9)
-	ADD R8, R0, R9
-	FMOVD F11, (R9)
-	ADD R5<<3, R0, R9
+	ADD R7, R0, R9
 	FMOVD F19, (R9)
+	ADD R6<<1, R0, R9
+	FMOVD F14, (R9)
+	ADD R8, R0, R9
+	FMOVD F13, (R9)
+	ADD R5<<3, R0, R9
+	FMOVD F21, (R9)
 
 done:
 	MOVD n+24(FP), R3
@@ -1130,54 +1126,54 @@ done:
 	RET
 
 hard:
-	FMOVQ (R0), F13
-	VBIF V14.B16, V21.B16, V13.B16
-	FMOVQ F13, (R0)
+	FMOVQ (R0), F15
+	VBIF V16.B16, V23.B16, V15.B16
+	FMOVQ F15, (R0)
 	ADD R5, R0, R9
-	FMOVQ (R9), F13
-	VBIF V14.B16, V16.B16, V13.B16
+	FMOVQ (R9), F15
+	VBIF V16.B16, V18.B16, V15.B16
 	ADD R5, R0, R9
-	FMOVQ F13, (R9)
+	FMOVQ F15, (R9)
 	ADD R5<<1, R0, R9
-	FMOVQ (R9), F13
-	VBIF V14.B16, V15.B16, V13.B16
+	FMOVQ (R9), F15
+	VBIF V16.B16, V17.B16, V15.B16
 	ADD R5<<1, R0, R9
-	FMOVQ F13, (R9)
+	FMOVQ F15, (R9)
 	ADD R6, R0, R9
-	FMOVQ (R9), F13
-	VBIF V14.B16, V20.B16, V13.B16
+	FMOVQ (R9), F15
+	VBIF V16.B16, V22.B16, V15.B16
 	ADD R6, R0, R9
-	FMOVQ F13, (R9)
+	FMOVQ F15, (R9)
 	ADD R5<<2, R0, R9
-	FMOVQ (R9), F13
-	VBIF V14.B16, V10.B16, V13.B16
+	FMOVQ (R9), F15
+	VBIF V16.B16, V12.B16, V15.B16
 	ADD R5<<2, R0, R9
-	FMOVQ F13, (R9)
+	FMOVQ F15, (R9)
 	ADD R7, R0, R9
-	FMOVQ (R9), F10
-	VBIF V14.B16, V17.B16, V10.B16
+	FMOVQ (R9), F12
+	VBIF V16.B16, V19.B16, V12.B16
 	ADD R7, R0, R9
-	FMOVQ F10, (R9)
+	FMOVQ F12, (R9)
 	ADD R6<<1, R0, R9
-	FMOVQ (R9), F10
-	VBIF V14.B16, V12.B16, V10.B16
+	FMOVQ (R9), F12
+	VBIF V16.B16, V14.B16, V12.B16
 	ADD R6<<1, R0, R9
-	FMOVQ F10, (R9)
+	FMOVQ F12, (R9)
 	ADD R8, R0, R9
-	FMOVQ (R9), F10
-	VBIF V14.B16, V11.B16, V10.B16
+	FMOVQ (R9), F12
+	VBIF V16.B16, V13.B16, V12.B16
 	ADD R8, R0, R9
-	FMOVQ F10, (R9)
+	FMOVQ F12, (R9)
 	ADD R5<<3, R0, R9
-	FMOVQ (R9), F10
-	VBIF V14.B16, V19.B16, V10.B16
+	FMOVQ (R9), F12
+	VBIF V16.B16, V21.B16, V12.B16
 	ADD R5<<3, R0, R9
-	FMOVQ F10, (R9)
+	FMOVQ F12, (R9)
 	MOVD ZR, R9
-	FMOVQ 704(R4), F10
-	VAND V14.B16, V10.B16, V10.B16
-	WORD $0x5ef1b94b // addp d11, v10.2d
-	FMOVD F11, R10
+	FMOVQ 704(R4), F12
+	VAND V16.B16, V12.B16, V12.B16
+	WORD $0x5ef1b98d // addp d13, v12.2d
+	FMOVD F13, R10
 	ORR R10<<0, R9, R9
 	MOVD n+24(FP), R3
 	MOVD R3, R10
@@ -1190,55 +1186,55 @@ hard:
 
 hard2:
 	MOVD R0, R9
-	FMOVD (R9), F13
-	VBIF V14.B16, V21.B16, V13.B16
+	FMOVD (R9), F15
+	VBIF V16.B16, V23.B16, V15.B16
 	MOVD R0, R9
-	FMOVD F13, (R9)
+	FMOVD F15, (R9)
 	ADD R5, R0, R9
-	FMOVD (R9), F13
-	VBIF V14.B16, V16.B16, V13.B16
+	FMOVD (R9), F15
+	VBIF V16.B16, V18.B16, V15.B16
 	ADD R5, R0, R9
-	FMOVD F13, (R9)
+	FMOVD F15, (R9)
 	ADD R5<<1, R0, R9
-	FMOVD (R9), F13
-	VBIF V14.B16, V15.B16, V13.B16
+	FMOVD (R9), F15
+	VBIF V16.B16, V17.B16, V15.B16
 	ADD R5<<1, R0, R9
-	FMOVD F13, (R9)
+	FMOVD F15, (R9)
 	ADD R6, R0, R9
-	FMOVD (R9), F13
-	VBIF V14.B16, V20.B16, V13.B16
+	FMOVD (R9), F15
+	VBIF V16.B16, V22.B16, V15.B16
 	ADD R6, R0, R9
-	FMOVD F13, (R9)
+	FMOVD F15, (R9)
 	ADD R5<<2, R0, R9
-	FMOVD (R9), F13
-	VBIF V14.B16, V10.B16, V13.B16
+	FMOVD (R9), F15
+	VBIF V16.B16, V12.B16, V15.B16
 	ADD R5<<2, R0, R9
-	FMOVD F13, (R9)
+	FMOVD F15, (R9)
 	ADD R7, R0, R9
-	FMOVD (R9), F10
-	VBIF V14.B16, V17.B16, V10.B16
+	FMOVD (R9), F12
+	VBIF V16.B16, V19.B16, V12.B16
 	ADD R7, R0, R9
-	FMOVD F10, (R9)
+	FMOVD F12, (R9)
 	ADD R6<<1, R0, R9
-	FMOVD (R9), F10
-	VBIF V14.B16, V12.B16, V10.B16
+	FMOVD (R9), F12
+	VBIF V16.B16, V14.B16, V12.B16
 	ADD R6<<1, R0, R9
-	FMOVD F10, (R9)
+	FMOVD F12, (R9)
 	ADD R8, R0, R9
-	FMOVD (R9), F10
-	VBIF V14.B16, V11.B16, V10.B16
+	FMOVD (R9), F12
+	VBIF V16.B16, V13.B16, V12.B16
 	ADD R8, R0, R9
-	FMOVD F10, (R9)
+	FMOVD F12, (R9)
 	ADD R5<<3, R0, R9
-	FMOVD (R9), F10
-	VBIF V14.B16, V19.B16, V10.B16
+	FMOVD (R9), F12
+	VBIF V16.B16, V21.B16, V12.B16
 	ADD R5<<3, R0, R9
-	FMOVD F10, (R9)
+	FMOVD F12, (R9)
 	MOVD ZR, R9
-	FMOVQ 704(R4), F10
-	VAND V14.B16, V10.B16, V10.B16
-	WORD $0x5ef1b94b // addp d11, v10.2d
-	FMOVD F11, R10
+	FMOVQ 704(R4), F12
+	VAND V16.B16, V12.B16, V12.B16
+	WORD $0x5ef1b98d // addp d13, v12.2d
+	FMOVD F13, R10
 	ORR R10<<0, R9, R9
 	MOVD n+24(FP), R3
 	MOVD R3, R10
@@ -1263,137 +1259,137 @@ TEXT ·logSO3F32NEON(SB), NOSPLIT, $0-64
 	ADD R5<<1, R5, R6
 	ADD R5<<1, R6, R7
 	ADD R5<<1, R7, R8
-	FMOVQ 48(R4), F0
-	FMOVQ 720(R4), F1
-	FMOVQ (R4), F2
-	FMOVQ 736(R4), F3
-	FMOVQ 752(R4), F4
-	FMOVQ 32(R4), F5
+	FMOVQ 32(R4), F0
+	FMOVQ 48(R4), F1
+	FMOVQ 720(R4), F2
+	FMOVQ (R4), F3
+	FMOVQ 736(R4), F4
+	FMOVQ 752(R4), F5
+	FMOVQ 128(R4), F6
+	FMOVQ 112(R4), F7
 	CMP $4, R2
 	BLT next
 
 loop:
-	// 125 instructions for 4 matrices, 31.25 each
+	// 123 instructions for 4 matrices, 30.75 each
 	ADD R8, R1, R9
-	FMOVQ (R9), F6
+	FMOVQ (R9), F8
 	ADD R7, R1, R9
-	FMOVQ (R9), F7
-	WORD $0x4ea7d4c8 // fsub v8.4s, v6.4s, v7.4s
-	ADD R5<<1, R1, R9
 	FMOVQ (R9), F9
+	WORD $0x4ea9d50a // fsub v10.4s, v8.4s, v9.4s
+	ADD R5<<1, R1, R9
+	FMOVQ (R9), F11
 	ADD R6<<1, R1, R9
-	FMOVQ (R9), F10
-	WORD $0x4eaad52b // fsub v11.4s, v9.4s, v10.4s
-	ADD R6, R1, R9
 	FMOVQ (R9), F12
+	WORD $0x4eacd56d // fsub v13.4s, v11.4s, v12.4s
+	ADD R6, R1, R9
+	FMOVQ (R9), F14
 	ADD R5, R1, R9
-	FMOVQ (R9), F13
-	WORD $0x4eadd58e // fsub v14.4s, v12.4s, v13.4s
-	WORD $0x4e2cd5ad // fadd v13.4s, v13.4s, v12.4s
-	WORD $0x4e2ad529 // fadd v9.4s, v9.4s, v10.4s
-	WORD $0x4e26d4e7 // fadd v7.4s, v7.4s, v6.4s
+	FMOVQ (R9), F15
+	WORD $0x4eafd5d0 // fsub v16.4s, v14.4s, v15.4s
+	WORD $0x4e2ed5ef // fadd v15.4s, v15.4s, v14.4s
+	WORD $0x4e2cd56b // fadd v11.4s, v11.4s, v12.4s
+	WORD $0x4e28d529 // fadd v9.4s, v9.4s, v8.4s
 	ADD R5<<2, R1, R9
-	FMOVQ (R9), F6
+	FMOVQ (R9), F8
 	ADD R5<<3, R1, R9
-	FMOVQ (R9), F10
-	WORD $0x4e2ad4cc // fadd v12.4s, v6.4s, v10.4s
-	WORD $0x4eaad4cf // fsub v15.4s, v6.4s, v10.4s
-	FMOVQ (R1), F16
-	WORD $0x4e2cd611 // fadd v17.4s, v16.4s, v12.4s
-	WORD $0x4e31d412 // fadd v18.4s, v0.4s, v17.4s
-	WORD $0x4e30d413 // fadd v19.4s, v0.4s, v16.4s
-	WORD $0x4eacd673 // fsub v19.4s, v19.4s, v12.4s
-	WORD $0x4eb0d40c // fsub v12.4s, v0.4s, v16.4s
-	WORD $0x4e2fd594 // fadd v20.4s, v12.4s, v15.4s
-	WORD $0x4eafd58c // fsub v12.4s, v12.4s, v15.4s
-	WORD $0x6e2ae4cf // fcmge v15.4s, v6.4s, v10.4s
-	WORD $0x6e2059ef // mvn v15.16b, v15.16b
-	VMOV V11.B16, V21.B16
-	VBIT V15.B16, V14.B16, V21.B16
-	VMOV V13.B16, V22.B16
-	VBIT V15.B16, V9.B16, V22.B16
-	VBIT V15.B16, V7.B16, V20.B16
-	VBIT V15.B16, V12.B16, V7.B16
-	WORD $0x6eaae4cc // fcmgt v12.4s, v6.4s, v10.4s
-	VBSL V10.B16, V6.B16, V12.B16
-	WORD $0x6e2ce60c // fcmge v12.4s, v16.4s, v12.4s
-	VBIT V12.B16, V8.B16, V21.B16
-	VBIT V12.B16, V19.B16, V22.B16
-	VBIT V12.B16, V13.B16, V20.B16
-	VBIT V12.B16, V9.B16, V7.B16
-	WORD $0x6eaae4c9 // fcmgt v9.4s, v6.4s, v10.4s
-	VBSL V10.B16, V6.B16, V9.B16
-	WORD $0x6eb0e526 // fcmgt v6.4s, v9.4s, v16.4s
-	VBSL V16.B16, V9.B16, V6.B16
-	WORD $0x6e26e626 // fcmge v6.4s, v17.4s, v6.4s
-	VBIT V6.B16, V18.B16, V21.B16
-	VBIT V6.B16, V8.B16, V22.B16
-	VBIT V6.B16, V11.B16, V20.B16
-	VBIT V6.B16, V14.B16, V7.B16
-	WORD $0x6e36dec6 // fmul v6.4s, v22.4s, v22.4s
-	VFMLA V20.S4, V20.S4, V6.S4
-	VFMLA V7.S4, V7.S4, V6.S4
-	WORD $0x6e26e428 // fcmge v8.4s, v1.4s, v6.4s
-	WORD $0x6e205908 // mvn v8.16b, v8.16b
-	WORD $0x4e35e6a9 // fcmeq v9.4s, v21.4s, v21.4s
-	WORD $0x6e205929 // mvn v9.16b, v9.16b
-	VORR V9.B16, V8.B16, V8.B16
-	VAND V2.B16, V21.B16, V9.B16
-	WORD $0x6ea6e46a // fcmgt v10.4s, v3.4s, v6.4s
-	WORD $0x6ea1f8c6 // fsqrt v6.4s, v6.4s
-	WORD $0x6ea9e4cb // fcmgt v11.4s, v6.4s, v9.4s
-	VBSL V6.B16, V9.B16, V11.B16
-	WORD $0x6ea6e52c // fcmgt v12.4s, v9.4s, v6.4s
-	VBSL V6.B16, V9.B16, V12.B16
-	WORD $0x6e2cfd6b // fdiv v11.4s, v11.4s, v12.4s
-	WORD $0x6e2bdd6c // fmul v12.4s, v11.4s, v11.4s
-	WORD $0x6e2cdd6d // fmul v13.4s, v11.4s, v12.4s
-	FMOVQ 768(R4), F14
-	VFMLA V12.S4, V4.S4, V14.S4
-	FMOVQ 784(R4), F15
-	VFMLA V12.S4, V14.S4, V15.S4
-	FMOVQ 800(R4), F14
-	VFMLA V12.S4, V15.S4, V14.S4
-	FMOVQ 816(R4), F15
-	VFMLA V12.S4, V14.S4, V15.S4
-	FMOVQ 832(R4), F14
-	VFMLA V12.S4, V15.S4, V14.S4
-	FMOVQ 848(R4), F15
-	VFMLA V12.S4, V14.S4, V15.S4
-	FMOVQ 864(R4), F14
-	VFMLA V12.S4, V15.S4, V14.S4
-	FMOVQ 880(R4), F15
-	VFMLA V12.S4, V14.S4, V15.S4
-	FMOVQ 896(R4), F14
-	VFMLA V12.S4, V15.S4, V14.S4
-	VFMLA V14.S4, V13.S4, V11.S4
-	WORD $0x6ea9e4cc // fcmgt v12.4s, v6.4s, v9.4s
-	VAND V5.B16, V12.B16, V13.B16
-	VEOR V13.B16, V11.B16, V13.B16
-	FMOVQ 128(R4), F14
-	VAND V14.B16, V12.B16, V11.B16
-	WORD $0x4e2bd5ab // fadd v11.4s, v13.4s, v11.4s
-	FMOVQ 112(R4), F13
-	VAND V13.B16, V12.B16, V12.B16
-	WORD $0x4e2cd56c // fadd v12.4s, v11.4s, v12.4s
-	VBIT V10.B16, V0.B16, V12.B16
-	VBIT V10.B16, V9.B16, V6.B16
-	WORD $0x6e26fd8c // fdiv v12.4s, v12.4s, v6.4s
-	WORD $0x6e29dd89 // fmul v9.4s, v12.4s, v9.4s
-	WORD $0x4e2cd58c // fadd v12.4s, v12.4s, v12.4s
-	VAND V5.B16, V21.B16, V21.B16
-	VEOR V21.B16, V12.B16, V12.B16
-	WORD $0x6e36dd96 // fmul v22.4s, v12.4s, v22.4s
-	WORD $0x6e34dd94 // fmul v20.4s, v12.4s, v20.4s
-	WORD $0x6e27dd8c // fmul v12.4s, v12.4s, v7.4s
-	WORD $0x6eb0a906 // umaxv s6, v8.4s
-	FMOVS F6, R9
+	FMOVQ (R9), F12
+	WORD $0x4e2cd50e // fadd v14.4s, v8.4s, v12.4s
+	WORD $0x4eacd511 // fsub v17.4s, v8.4s, v12.4s
+	FMOVQ (R1), F18
+	WORD $0x4e2ed653 // fadd v19.4s, v18.4s, v14.4s
+	WORD $0x4e33d414 // fadd v20.4s, v0.4s, v19.4s
+	WORD $0x4e32d415 // fadd v21.4s, v0.4s, v18.4s
+	WORD $0x4eaed6b5 // fsub v21.4s, v21.4s, v14.4s
+	WORD $0x4eb2d40e // fsub v14.4s, v0.4s, v18.4s
+	WORD $0x4e31d5d6 // fadd v22.4s, v14.4s, v17.4s
+	WORD $0x4eb1d5ce // fsub v14.4s, v14.4s, v17.4s
+	WORD $0x6e2ce511 // fcmge v17.4s, v8.4s, v12.4s
+	WORD $0x6e205a31 // mvn v17.16b, v17.16b
+	VMOV V13.B16, V23.B16
+	VBIT V17.B16, V16.B16, V23.B16
+	VMOV V15.B16, V24.B16
+	VBIT V17.B16, V11.B16, V24.B16
+	VBIT V17.B16, V9.B16, V22.B16
+	VBIT V17.B16, V14.B16, V9.B16
+	WORD $0x6eace50e // fcmgt v14.4s, v8.4s, v12.4s
+	VBSL V12.B16, V8.B16, V14.B16
+	WORD $0x6e2ee64e // fcmge v14.4s, v18.4s, v14.4s
+	VBIT V14.B16, V10.B16, V23.B16
+	VBIT V14.B16, V21.B16, V24.B16
+	VBIT V14.B16, V15.B16, V22.B16
+	VBIT V14.B16, V11.B16, V9.B16
+	WORD $0x6eace50b // fcmgt v11.4s, v8.4s, v12.4s
+	VBSL V12.B16, V8.B16, V11.B16
+	WORD $0x6eb2e568 // fcmgt v8.4s, v11.4s, v18.4s
+	VBSL V18.B16, V11.B16, V8.B16
+	WORD $0x6e28e668 // fcmge v8.4s, v19.4s, v8.4s
+	VBIT V8.B16, V20.B16, V23.B16
+	VBIT V8.B16, V10.B16, V24.B16
+	VBIT V8.B16, V13.B16, V22.B16
+	VBIT V8.B16, V16.B16, V9.B16
+	WORD $0x6e38df08 // fmul v8.4s, v24.4s, v24.4s
+	VFMLA V22.S4, V22.S4, V8.S4
+	VFMLA V9.S4, V9.S4, V8.S4
+	WORD $0x6e28e44a // fcmge v10.4s, v2.4s, v8.4s
+	WORD $0x6e20594a // mvn v10.16b, v10.16b
+	WORD $0x4e37e6eb // fcmeq v11.4s, v23.4s, v23.4s
+	WORD $0x6e20596b // mvn v11.16b, v11.16b
+	VORR V11.B16, V10.B16, V10.B16
+	VAND V3.B16, V23.B16, V11.B16
+	WORD $0x6ea8e48c // fcmgt v12.4s, v4.4s, v8.4s
+	WORD $0x6ea1f908 // fsqrt v8.4s, v8.4s
+	WORD $0x6eabe50d // fcmgt v13.4s, v8.4s, v11.4s
+	VBSL V8.B16, V11.B16, V13.B16
+	WORD $0x6ea8e56e // fcmgt v14.4s, v11.4s, v8.4s
+	VBSL V8.B16, V11.B16, V14.B16
+	WORD $0x6e2efdad // fdiv v13.4s, v13.4s, v14.4s
+	WORD $0x6e2dddae // fmul v14.4s, v13.4s, v13.4s
+	WORD $0x6e2eddaf // fmul v15.4s, v13.4s, v14.4s
+	FMOVQ 768(R4), F16
+	VFMLA V14.S4, V5.S4, V16.S4
+	FMOVQ 784(R4), F17
+	VFMLA V14.S4, V16.S4, V17.S4
+	FMOVQ 800(R4), F16
+	VFMLA V14.S4, V17.S4, V16.S4
+	FMOVQ 816(R4), F17
+	VFMLA V14.S4, V16.S4, V17.S4
+	FMOVQ 832(R4), F16
+	VFMLA V14.S4, V17.S4, V16.S4
+	FMOVQ 848(R4), F17
+	VFMLA V14.S4, V16.S4, V17.S4
+	FMOVQ 864(R4), F16
+	VFMLA V14.S4, V17.S4, V16.S4
+	FMOVQ 880(R4), F17
+	VFMLA V14.S4, V16.S4, V17.S4
+	FMOVQ 896(R4), F16
+	VFMLA V14.S4, V17.S4, V16.S4
+	VFMLA V16.S4, V15.S4, V13.S4
+	WORD $0x6eabe50e // fcmgt v14.4s, v8.4s, v11.4s
+	VAND V1.B16, V14.B16, V15.B16
+	VEOR V15.B16, V13.B16, V15.B16
+	VAND V6.B16, V14.B16, V13.B16
+	WORD $0x4e2dd5ed // fadd v13.4s, v15.4s, v13.4s
+	VAND V7.B16, V14.B16, V14.B16
+	WORD $0x4e2ed5ae // fadd v14.4s, v13.4s, v14.4s
+	VBIT V12.B16, V0.B16, V14.B16
+	VBIT V12.B16, V11.B16, V8.B16
+	WORD $0x6e28fdce // fdiv v14.4s, v14.4s, v8.4s
+	WORD $0x6e2bddcb // fmul v11.4s, v14.4s, v11.4s
+	WORD $0x4e2ed5ce // fadd v14.4s, v14.4s, v14.4s
+	VAND V1.B16, V23.B16, V23.B16
+	VEOR V23.B16, V14.B16, V14.B16
+	WORD $0x6e38ddd8 // fmul v24.4s, v14.4s, v24.4s
+	WORD $0x6e36ddd6 // fmul v22.4s, v14.4s, v22.4s
+	WORD $0x6e29ddce // fmul v14.4s, v14.4s, v9.4s
+	WORD $0x6eb0a948 // umaxv s8, v10.4s
+	FMOVS F8, R9
 	CBNZ R9, hard
-	FMOVQ F22, (R0)
+	FMOVQ F24, (R0)
 	ADD R5, R0, R9
-	FMOVQ F20, (R9)
+	FMOVQ F22, (R9)
 	ADD R5<<1, R0, R9
-	FMOVQ F12, (R9)
+	FMOVQ F14, (R9)
 	ADD $16, R0
 	ADD $16, R1
 	SUB $4, R2
@@ -1404,232 +1400,230 @@ next:
 	CBZ R2, done
 	ADD R8, R1, R9
 	TBZ $1, R2, loadOne
-	FMOVD.P 8(R9), F6
+	FMOVD.P 8(R9), F8
 	TBZ $0, R2, loaded
-	VLD1 (R9), V6.S[2]
+	VLD1 (R9), V8.S[2]
 	B loaded
 
 loadOne:
-	FMOVS (R9), F6
+	FMOVS (R9), F8
 
 loaded:
 	ADD R7, R1, R9
 	TBZ $1, R2, loadOne2
-	FMOVD.P 8(R9), F7
+	FMOVD.P 8(R9), F9
 	TBZ $0, R2, loaded2
-	VLD1 (R9), V7.S[2]
+	VLD1 (R9), V9.S[2]
 	B loaded2
 
 loadOne2:
-	FMOVS (R9), F7
+	FMOVS (R9), F9
 
 loaded2:
-	WORD $0x4ea7d4c8 // fsub v8.4s, v6.4s, v7.4s
+	WORD $0x4ea9d50a // fsub v10.4s, v8.4s, v9.4s
 	ADD R5<<1, R1, R9
 	TBZ $1, R2, loadOne3
-	FMOVD.P 8(R9), F9
+	FMOVD.P 8(R9), F11
 	TBZ $0, R2, loaded3
-	VLD1 (R9), V9.S[2]
+	VLD1 (R9), V11.S[2]
 	B loaded3
 
 loadOne3:
-	FMOVS (R9), F9
+	FMOVS (R9), F11
 
 loaded3:
 	ADD R6<<1, R1, R9
 	TBZ $1, R2, loadOne4
-	FMOVD.P 8(R9), F10
+	FMOVD.P 8(R9), F12
 	TBZ $0, R2, loaded4
-	VLD1 (R9), V10.S[2]
+	VLD1 (R9), V12.S[2]
 	B loaded4
 
 loadOne4:
-	FMOVS (R9), F10
+	FMOVS (R9), F12
 
 loaded4:
-	WORD $0x4eaad52b // fsub v11.4s, v9.4s, v10.4s
+	WORD $0x4eacd56d // fsub v13.4s, v11.4s, v12.4s
 	ADD R6, R1, R9
 	TBZ $1, R2, loadOne5
-	FMOVD.P 8(R9), F12
+	FMOVD.P 8(R9), F14
 	TBZ $0, R2, loaded5
-	VLD1 (R9), V12.S[2]
+	VLD1 (R9), V14.S[2]
 	B loaded5
 
 loadOne5:
-	FMOVS (R9), F12
+	FMOVS (R9), F14
 
 loaded5:
 	ADD R5, R1, R9
 	TBZ $1, R2, loadOne6
-	FMOVD.P 8(R9), F13
+	FMOVD.P 8(R9), F15
 	TBZ $0, R2, loaded6
-	VLD1 (R9), V13.S[2]
+	VLD1 (R9), V15.S[2]
 	B loaded6
 
 loadOne6:
-	FMOVS (R9), F13
+	FMOVS (R9), F15
 
 loaded6:
-	WORD $0x4eadd58e // fsub v14.4s, v12.4s, v13.4s
-	WORD $0x4e2cd5ad // fadd v13.4s, v13.4s, v12.4s
-	WORD $0x4e2ad529 // fadd v9.4s, v9.4s, v10.4s
-	WORD $0x4e26d4e7 // fadd v7.4s, v7.4s, v6.4s
+	WORD $0x4eafd5d0 // fsub v16.4s, v14.4s, v15.4s
+	WORD $0x4e2ed5ef // fadd v15.4s, v15.4s, v14.4s
+	WORD $0x4e2cd56b // fadd v11.4s, v11.4s, v12.4s
+	WORD $0x4e28d529 // fadd v9.4s, v9.4s, v8.4s
 	ADD R5<<2, R1, R9
 	TBZ $1, R2, loadOne7
-	FMOVD.P 8(R9), F6
+	FMOVD.P 8(R9), F8
 	TBZ $0, R2, loaded7
-	VLD1 (R9), V6.S[2]
+	VLD1 (R9), V8.S[2]
 	B loaded7
 
 loadOne7:
-	FMOVS (R9), F6
+	FMOVS (R9), F8
 
 loaded7:
 	ADD R5<<3, R1, R9
 	TBZ $1, R2, loadOne8
-	FMOVD.P 8(R9), F10
+	FMOVD.P 8(R9), F12
 	TBZ $0, R2, loaded8
-	VLD1 (R9), V10.S[2]
+	VLD1 (R9), V12.S[2]
 	B loaded8
 
 loadOne8:
-	FMOVS (R9), F10
+	FMOVS (R9), F12
 
 loaded8:
-	WORD $0x4e2ad4cc // fadd v12.4s, v6.4s, v10.4s
-	WORD $0x4eaad4cf // fsub v15.4s, v6.4s, v10.4s
+	WORD $0x4e2cd50e // fadd v14.4s, v8.4s, v12.4s
+	WORD $0x4eacd511 // fsub v17.4s, v8.4s, v12.4s
 	MOVD R1, R9
 	TBZ $1, R2, loadOne9
-	FMOVD.P 8(R9), F16
+	FMOVD.P 8(R9), F18
 	TBZ $0, R2, loaded9
-	VLD1 (R9), V16.S[2]
+	VLD1 (R9), V18.S[2]
 	B loaded9
 
 loadOne9:
-	FMOVS (R9), F16
+	FMOVS (R9), F18
 
 loaded9:
-	WORD $0x4e2cd611 // fadd v17.4s, v16.4s, v12.4s
-	WORD $0x4e31d412 // fadd v18.4s, v0.4s, v17.4s
-	WORD $0x4e30d413 // fadd v19.4s, v0.4s, v16.4s
-	WORD $0x4eacd673 // fsub v19.4s, v19.4s, v12.4s
-	WORD $0x4eb0d40c // fsub v12.4s, v0.4s, v16.4s
-	WORD $0x4e2fd594 // fadd v20.4s, v12.4s, v15.4s
-	WORD $0x4eafd58c // fsub v12.4s, v12.4s, v15.4s
-	WORD $0x6e2ae4cf // fcmge v15.4s, v6.4s, v10.4s
-	WORD $0x6e2059ef // mvn v15.16b, v15.16b
-	VMOV V11.B16, V21.B16
-	VBIT V15.B16, V14.B16, V21.B16
-	VMOV V13.B16, V22.B16
-	VBIT V15.B16, V9.B16, V22.B16
-	VBIT V15.B16, V7.B16, V20.B16
-	VBIT V15.B16, V12.B16, V7.B16
-	WORD $0x6eaae4cc // fcmgt v12.4s, v6.4s, v10.4s
-	VBSL V10.B16, V6.B16, V12.B16
-	WORD $0x6e2ce60c // fcmge v12.4s, v16.4s, v12.4s
-	VBIT V12.B16, V8.B16, V21.B16
-	VBIT V12.B16, V19.B16, V22.B16
-	VBIT V12.B16, V13.B16, V20.B16
-	VBIT V12.B16, V9.B16, V7.B16
-	WORD $0x6eaae4c9 // fcmgt v9.4s, v6.4s, v10.4s
-	VBSL V10.B16, V6.B16, V9.B16
-	WORD $0x6eb0e526 // fcmgt v6.4s, v9.4s, v16.4s
-	VBSL V16.B16, V9.B16, V6.B16
-	WORD $0x6e26e626 // fcmge v6.4s, v17.4s, v6.4s
-	VBIT V6.B16, V18.B16, V21.B16
-	VBIT V6.B16, V8.B16, V22.B16
-	VBIT V6.B16, V11.B16, V20.B16
-	VBIT V6.B16, V14.B16, V7.B16
-	WORD $0x6e36dec6 // fmul v6.4s, v22.4s, v22.4s
-	VFMLA V20.S4, V20.S4, V6.S4
-	VFMLA V7.S4, V7.S4, V6.S4
-	WORD $0x6e26e428 // fcmge v8.4s, v1.4s, v6.4s
-	WORD $0x6e205908 // mvn v8.16b, v8.16b
-	WORD $0x4e35e6a9 // fcmeq v9.4s, v21.4s, v21.4s
-	WORD $0x6e205929 // mvn v9.16b, v9.16b
-	VORR V9.B16, V8.B16, V8.B16
-	VAND V2.B16, V21.B16, V9.B16
-	WORD $0x6ea6e46a // fcmgt v10.4s, v3.4s, v6.4s
-	WORD $0x6ea1f8c6 // fsqrt v6.4s, v6.4s
-	WORD $0x6ea9e4cb // fcmgt v11.4s, v6.4s, v9.4s
-	VBSL V6.B16, V9.B16, V11.B16
-	WORD $0x6ea6e52c // fcmgt v12.4s, v9.4s, v6.4s
-	VBSL V6.B16, V9.B16, V12.B16
-	WORD $0x6e2cfd6b // fdiv v11.4s, v11.4s, v12.4s
-	WORD $0x6e2bdd6c // fmul v12.4s, v11.4s, v11.4s
-	WORD $0x6e2cdd6d // fmul v13.4s, v11.4s, v12.4s
-	FMOVQ 768(R4), F14
-	VFMLA V12.S4, V4.S4, V14.S4
-	FMOVQ 784(R4), F15
-	VFMLA V12.S4, V14.S4, V15.S4
-	FMOVQ 800(R4), F14
-	VFMLA V12.S4, V15.S4, V14.S4
-	FMOVQ 816(R4), F15
-	VFMLA V12.S4, V14.S4, V15.S4
-	FMOVQ 832(R4), F14
-	VFMLA V12.S4, V15.S4, V14.S4
-	FMOVQ 848(R4), F15
-	VFMLA V12.S4, V14.S4, V15.S4
-	FMOVQ 864(R4), F14
-	VFMLA V12.S4, V15.S4, V14.S4
-	FMOVQ 880(R4), F15
-	VFMLA V12.S4, V14.S4, V15.S4
-	FMOVQ 896(R4), F14
-	VFMLA V12.S4, V15.S4, V14.S4
-	VFMLA V14.S4, V13.S4, V11.S4
-	WORD $0x6ea9e4cc // fcmgt v12.4s, v6.4s, v9.4s
-	VAND V5.B16, V12.B16, V13.B16
-	VEOR V13.B16, V11.B16, V13.B16
-	FMOVQ 128(R4), F14
-	VAND V14.B16, V12.B16, V11.B16
-	WORD $0x4e2bd5ab // fadd v11.4s, v13.4s, v11.4s
-	FMOVQ 112(R4), F13
-	VAND V13.B16, V12.B16, V12.B16
-	WORD $0x4e2cd56c // fadd v12.4s, v11.4s, v12.4s
-	VBIT V10.B16, V0.B16, V12.B16
-	VBIT V10.B16, V9.B16, V6.B16
-	WORD $0x6e26fd8c // fdiv v12.4s, v12.4s, v6.4s
-	WORD $0x6e29dd89 // fmul v9.4s, v12.4s, v9.4s
-	WORD $0x4e2cd58c // fadd v12.4s, v12.4s, v12.4s
-	VAND V5.B16, V21.B16, V21.B16
-	VEOR V21.B16, V12.B16, V12.B16
-	WORD $0x6e36dd96 // fmul v22.4s, v12.4s, v22.4s
-	WORD $0x6e34dd94 // fmul v20.4s, v12.4s, v20.4s
-	WORD $0x6e27dd8c // fmul v12.4s, v12.4s, v7.4s
-	WORD $0x6eb0a906 // umaxv s6, v8.4s
-	FMOVS F6, R9
+	WORD $0x4e2ed653 // fadd v19.4s, v18.4s, v14.4s
+	WORD $0x4e33d414 // fadd v20.4s, v0.4s, v19.4s
+	WORD $0x4e32d415 // fadd v21.4s, v0.4s, v18.4s
+	WORD $0x4eaed6b5 // fsub v21.4s, v21.4s, v14.4s
+	WORD $0x4eb2d40e // fsub v14.4s, v0.4s, v18.4s
+	WORD $0x4e31d5d6 // fadd v22.4s, v14.4s, v17.4s
+	WORD $0x4eb1d5ce // fsub v14.4s, v14.4s, v17.4s
+	WORD $0x6e2ce511 // fcmge v17.4s, v8.4s, v12.4s
+	WORD $0x6e205a31 // mvn v17.16b, v17.16b
+	VMOV V13.B16, V23.B16
+	VBIT V17.B16, V16.B16, V23.B16
+	VMOV V15.B16, V24.B16
+	VBIT V17.B16, V11.B16, V24.B16
+	VBIT V17.B16, V9.B16, V22.B16
+	VBIT V17.B16, V14.B16, V9.B16
+	WORD $0x6eace50e // fcmgt v14.4s, v8.4s, v12.4s
+	VBSL V12.B16, V8.B16, V14.B16
+	WORD $0x6e2ee64e // fcmge v14.4s, v18.4s, v14.4s
+	VBIT V14.B16, V10.B16, V23.B16
+	VBIT V14.B16, V21.B16, V24.B16
+	VBIT V14.B16, V15.B16, V22.B16
+	VBIT V14.B16, V11.B16, V9.B16
+	WORD $0x6eace50b // fcmgt v11.4s, v8.4s, v12.4s
+	VBSL V12.B16, V8.B16, V11.B16
+	WORD $0x6eb2e568 // fcmgt v8.4s, v11.4s, v18.4s
+	VBSL V18.B16, V11.B16, V8.B16
+	WORD $0x6e28e668 // fcmge v8.4s, v19.4s, v8.4s
+	VBIT V8.B16, V20.B16, V23.B16
+	VBIT V8.B16, V10.B16, V24.B16
+	VBIT V8.B16, V13.B16, V22.B16
+	VBIT V8.B16, V16.B16, V9.B16
+	WORD $0x6e38df08 // fmul v8.4s, v24.4s, v24.4s
+	VFMLA V22.S4, V22.S4, V8.S4
+	VFMLA V9.S4, V9.S4, V8.S4
+	WORD $0x6e28e44a // fcmge v10.4s, v2.4s, v8.4s
+	WORD $0x6e20594a // mvn v10.16b, v10.16b
+	WORD $0x4e37e6eb // fcmeq v11.4s, v23.4s, v23.4s
+	WORD $0x6e20596b // mvn v11.16b, v11.16b
+	VORR V11.B16, V10.B16, V10.B16
+	VAND V3.B16, V23.B16, V11.B16
+	WORD $0x6ea8e48c // fcmgt v12.4s, v4.4s, v8.4s
+	WORD $0x6ea1f908 // fsqrt v8.4s, v8.4s
+	WORD $0x6eabe50d // fcmgt v13.4s, v8.4s, v11.4s
+	VBSL V8.B16, V11.B16, V13.B16
+	WORD $0x6ea8e56e // fcmgt v14.4s, v11.4s, v8.4s
+	VBSL V8.B16, V11.B16, V14.B16
+	WORD $0x6e2efdad // fdiv v13.4s, v13.4s, v14.4s
+	WORD $0x6e2dddae // fmul v14.4s, v13.4s, v13.4s
+	WORD $0x6e2eddaf // fmul v15.4s, v13.4s, v14.4s
+	FMOVQ 768(R4), F16
+	VFMLA V14.S4, V5.S4, V16.S4
+	FMOVQ 784(R4), F17
+	VFMLA V14.S4, V16.S4, V17.S4
+	FMOVQ 800(R4), F16
+	VFMLA V14.S4, V17.S4, V16.S4
+	FMOVQ 816(R4), F17
+	VFMLA V14.S4, V16.S4, V17.S4
+	FMOVQ 832(R4), F16
+	VFMLA V14.S4, V17.S4, V16.S4
+	FMOVQ 848(R4), F17
+	VFMLA V14.S4, V16.S4, V17.S4
+	FMOVQ 864(R4), F16
+	VFMLA V14.S4, V17.S4, V16.S4
+	FMOVQ 880(R4), F17
+	VFMLA V14.S4, V16.S4, V17.S4
+	FMOVQ 896(R4), F16
+	VFMLA V14.S4, V17.S4, V16.S4
+	VFMLA V16.S4, V15.S4, V13.S4
+	WORD $0x6eabe50e // fcmgt v14.4s, v8.4s, v11.4s
+	VAND V1.B16, V14.B16, V15.B16
+	VEOR V15.B16, V13.B16, V15.B16
+	VAND V6.B16, V14.B16, V13.B16
+	WORD $0x4e2dd5ed // fadd v13.4s, v15.4s, v13.4s
+	VAND V7.B16, V14.B16, V14.B16
+	WORD $0x4e2ed5ae // fadd v14.4s, v13.4s, v14.4s
+	VBIT V12.B16, V0.B16, V14.B16
+	VBIT V12.B16, V11.B16, V8.B16
+	WORD $0x6e28fdce // fdiv v14.4s, v14.4s, v8.4s
+	WORD $0x6e2bddcb // fmul v11.4s, v14.4s, v11.4s
+	WORD $0x4e2ed5ce // fadd v14.4s, v14.4s, v14.4s
+	VAND V1.B16, V23.B16, V23.B16
+	VEOR V23.B16, V14.B16, V14.B16
+	WORD $0x6e38ddd8 // fmul v24.4s, v14.4s, v24.4s
+	WORD $0x6e36ddd6 // fmul v22.4s, v14.4s, v22.4s
+	WORD $0x6e29ddce // fmul v14.4s, v14.4s, v9.4s
+	WORD $0x6eb0a948 // umaxv s8, v10.4s
+	FMOVS F8, R9
 	CBNZ R9, hard2
 	MOVD R0, R9
 	TBZ $1, R2, storeOne
-	FMOVD.P F22, 8(R9)
+	FMOVD.P F24, 8(R9)
 	TBZ $0, R2, stored
-	VST1 V22.S[2], (R9)
+	VST1 V24.S[2], (R9)
 	B stored
 
 storeOne:
-	FMOVS F22, (R9)
+	FMOVS F24, (R9)
 
 stored:
 	ADD R5, R0, R9
 	TBZ $1, R2, storeOne2
-	FMOVD.P F20, 8(R9)
+	FMOVD.P F22, 8(R9)
 	TBZ $0, R2, stored2
-	VST1 V20.S[2], (R9)
+	VST1 V22.S[2], (R9)
 	B stored2
 
 storeOne2:
-	FMOVS F20, (R9)
+	FMOVS F22, (R9)
 
 stored2:
 	ADD R5<<1, R0, R9
 	TBZ $1, R2, storeOne3
-	FMOVD.P F12, 8(R9)
+	FMOVD.P F14, 8(R9)
 	TBZ $0, R2, stored3
-	VST1 V12.S[2], (R9)
+	VST1 V14.S[2], (R9)
 	B stored3
 
 storeOne3:
-	FMOVS F12, (R9)
+	FMOVS F14, (R9)
 
 stored3:
 
@@ -1641,24 +1635,24 @@ done:
 	RET
 
 hard:
-	FMOVQ (R0), F6
-	VBIF V8.B16, V22.B16, V6.B16
-	FMOVQ F6, (R0)
+	FMOVQ (R0), F8
+	VBIF V10.B16, V24.B16, V8.B16
+	FMOVQ F8, (R0)
 	ADD R5, R0, R9
-	FMOVQ (R9), F6
-	VBIF V8.B16, V20.B16, V6.B16
+	FMOVQ (R9), F8
+	VBIF V10.B16, V22.B16, V8.B16
 	ADD R5, R0, R9
-	FMOVQ F6, (R9)
+	FMOVQ F8, (R9)
 	ADD R5<<1, R0, R9
-	FMOVQ (R9), F6
-	VBIF V8.B16, V12.B16, V6.B16
+	FMOVQ (R9), F8
+	VBIF V10.B16, V14.B16, V8.B16
 	ADD R5<<1, R0, R9
-	FMOVQ F6, (R9)
+	FMOVQ F8, (R9)
 	MOVD ZR, R9
-	FMOVQ 304(R4), F6
-	VAND V8.B16, V6.B16, V6.B16
-	WORD $0x4eb1b8c7 // addv s7, v6.4s
-	FMOVD F7, R10
+	FMOVQ 304(R4), F8
+	VAND V10.B16, V8.B16, V8.B16
+	WORD $0x4eb1b909 // addv s9, v8.4s
+	FMOVD F9, R10
 	ORR R10<<0, R9, R9
 	MOVD n+24(FP), R3
 	MOVD R3, R10
@@ -1672,78 +1666,78 @@ hard:
 hard2:
 	MOVD R0, R9
 	TBZ $1, R2, loadOne10
-	FMOVD.P 8(R9), F6
+	FMOVD.P 8(R9), F8
 	TBZ $0, R2, loaded10
-	VLD1 (R9), V6.S[2]
+	VLD1 (R9), V8.S[2]
 	B loaded10
 
 loadOne10:
-	FMOVS (R9), F6
+	FMOVS (R9), F8
 
 loaded10:
-	VBIF V8.B16, V22.B16, V6.B16
+	VBIF V10.B16, V24.B16, V8.B16
 	MOVD R0, R9
 	TBZ $1, R2, storeOne4
-	FMOVD.P F6, 8(R9)
+	FMOVD.P F8, 8(R9)
 	TBZ $0, R2, stored4
-	VST1 V6.S[2], (R9)
+	VST1 V8.S[2], (R9)
 	B stored4
 
 storeOne4:
-	FMOVS F6, (R9)
+	FMOVS F8, (R9)
 
 stored4:
 	ADD R5, R0, R9
 	TBZ $1, R2, loadOne11
-	FMOVD.P 8(R9), F6
+	FMOVD.P 8(R9), F8
 	TBZ $0, R2, loaded11
-	VLD1 (R9), V6.S[2]
+	VLD1 (R9), V8.S[2]
 	B loaded11
 
 loadOne11:
-	FMOVS (R9), F6
+	FMOVS (R9), F8
 
 loaded11:
-	VBIF V8.B16, V20.B16, V6.B16
+	VBIF V10.B16, V22.B16, V8.B16
 	ADD R5, R0, R9
 	TBZ $1, R2, storeOne5
-	FMOVD.P F6, 8(R9)
+	FMOVD.P F8, 8(R9)
 	TBZ $0, R2, stored5
-	VST1 V6.S[2], (R9)
+	VST1 V8.S[2], (R9)
 	B stored5
 
 storeOne5:
-	FMOVS F6, (R9)
+	FMOVS F8, (R9)
 
 stored5:
 	ADD R5<<1, R0, R9
 	TBZ $1, R2, loadOne12
-	FMOVD.P 8(R9), F6
+	FMOVD.P 8(R9), F8
 	TBZ $0, R2, loaded12
-	VLD1 (R9), V6.S[2]
+	VLD1 (R9), V8.S[2]
 	B loaded12
 
 loadOne12:
-	FMOVS (R9), F6
+	FMOVS (R9), F8
 
 loaded12:
-	VBIF V8.B16, V12.B16, V6.B16
+	VBIF V10.B16, V14.B16, V8.B16
 	ADD R5<<1, R0, R9
 	TBZ $1, R2, storeOne6
-	FMOVD.P F6, 8(R9)
+	FMOVD.P F8, 8(R9)
 	TBZ $0, R2, stored6
-	VST1 V6.S[2], (R9)
+	VST1 V8.S[2], (R9)
 	B stored6
 
 storeOne6:
-	FMOVS F6, (R9)
+	FMOVS F8, (R9)
 
 stored6:
 	MOVD ZR, R9
-	FMOVQ 304(R4), F6
-	VAND V8.B16, V6.B16, V6.B16
-	WORD $0x4eb1b8c7 // addv s7, v6.4s
-	FMOVD F7, R10
+	FMOVQ 304(R4), F8
+	VAND V10.B16, V8.B16, V8.B16
+	WORD $0x4eb1b909 // addv s9, v8.4s
+	FMOVD F9, R10
 	ORR R10<<0, R9, R9
 	MOVD n+24(FP), R3
 	MOVD R3, R10
@@ -1768,156 +1762,156 @@ TEXT ·logSO3F64NEON(SB), NOSPLIT, $0-64
 	ADD R5<<1, R5, R6
 	ADD R5<<1, R6, R7
 	ADD R5<<1, R7, R8
-	FMOVQ 352(R4), F0
-	FMOVQ 912(R4), F1
-	FMOVQ 384(R4), F2
-	FMOVQ 928(R4), F3
-	FMOVQ 944(R4), F4
-	FMOVQ 960(R4), F5
-	FMOVQ 336(R4), F6
+	FMOVQ 336(R4), F0
+	FMOVQ 352(R4), F1
+	FMOVQ 912(R4), F2
+	FMOVQ 384(R4), F3
+	FMOVQ 928(R4), F4
+	FMOVQ 944(R4), F5
+	FMOVQ 960(R4), F6
+	FMOVQ 976(R4), F7
+	FMOVQ 992(R4), F8
+	FMOVQ 448(R4), F9
+	FMOVQ 432(R4), F10
 	CMP $2, R2
 	BLT next
 
 loop:
-	// 143 instructions for 2 matrices, 71.5 each
+	// 139 instructions for 2 matrices, 69.5 each
 	ADD R8, R1, R9
-	FMOVQ (R9), F7
+	FMOVQ (R9), F11
 	ADD R7, R1, R9
-	FMOVQ (R9), F8
-	WORD $0x4ee8d4e9 // fsub v9.2d, v7.2d, v8.2d
+	FMOVQ (R9), F12
+	WORD $0x4eecd56d // fsub v13.2d, v11.2d, v12.2d
 	ADD R5<<1, R1, R9
-	FMOVQ (R9), F10
-	ADD R6<<1, R1, R9
-	FMOVQ (R9), F11
-	WORD $0x4eebd54c // fsub v12.2d, v10.2d, v11.2d
-	ADD R6, R1, R9
-	FMOVQ (R9), F13
-	ADD R5, R1, R9
 	FMOVQ (R9), F14
-	WORD $0x4eeed5af // fsub v15.2d, v13.2d, v14.2d
-	WORD $0x4e6dd5ce // fadd v14.2d, v14.2d, v13.2d
-	WORD $0x4e6bd54a // fadd v10.2d, v10.2d, v11.2d
-	WORD $0x4e67d508 // fadd v8.2d, v8.2d, v7.2d
+	ADD R6<<1, R1, R9
+	FMOVQ (R9), F15
+	WORD $0x4eefd5d0 // fsub v16.2d, v14.2d, v15.2d
+	ADD R6, R1, R9
+	FMOVQ (R9), F17
+	ADD R5, R1, R9
+	FMOVQ (R9), F18
+	WORD $0x4ef2d633 // fsub v19.2d, v17.2d, v18.2d
+	WORD $0x4e71d652 // fadd v18.2d, v18.2d, v17.2d
+	WORD $0x4e6fd5ce // fadd v14.2d, v14.2d, v15.2d
+	WORD $0x4e6bd58c // fadd v12.2d, v12.2d, v11.2d
 	ADD R5<<2, R1, R9
-	FMOVQ (R9), F7
-	ADD R5<<3, R1, R9
 	FMOVQ (R9), F11
-	WORD $0x4e6bd4ed // fadd v13.2d, v7.2d, v11.2d
-	WORD $0x4eebd4f0 // fsub v16.2d, v7.2d, v11.2d
-	FMOVQ (R1), F17
-	WORD $0x4e6dd632 // fadd v18.2d, v17.2d, v13.2d
-	WORD $0x4e72d413 // fadd v19.2d, v0.2d, v18.2d
-	WORD $0x4e71d414 // fadd v20.2d, v0.2d, v17.2d
-	WORD $0x4eedd694 // fsub v20.2d, v20.2d, v13.2d
-	WORD $0x4ef1d40d // fsub v13.2d, v0.2d, v17.2d
-	WORD $0x4e70d5b5 // fadd v21.2d, v13.2d, v16.2d
-	WORD $0x4ef0d5ad // fsub v13.2d, v13.2d, v16.2d
-	WORD $0x6e6be4f0 // fcmge v16.2d, v7.2d, v11.2d
-	WORD $0x6e205a10 // mvn v16.16b, v16.16b
-	VMOV V12.B16, V22.B16
-	VBIT V16.B16, V15.B16, V22.B16
-	VMOV V14.B16, V23.B16
-	VBIT V16.B16, V10.B16, V23.B16
-	VBIT V16.B16, V8.B16, V21.B16
-	VBIT V16.B16, V13.B16, V8.B16
-	WORD $0x6eebe4ed // fcmgt v13.2d, v7.2d, v11.2d
-	VBSL V11.B16, V7.B16, V13.B16
-	WORD $0x6e6de62d // fcmge v13.2d, v17.2d, v13.2d
-	VBIT V13.B16, V9.B16, V22.B16
-	VBIT V13.B16, V20.B16, V23.B16
-	VBIT V13.B16, V14.B16, V21.B16
-	VBIT V13.B16, V10.B16, V8.B16
-	WORD $0x6eebe4ea // fcmgt v10.2d, v7.2d, v11.2d
-	VBSL V11.B16, V7.B16, V10.B16
-	WORD $0x6ef1e547 // fcmgt v7.2d, v10.2d, v17.2d
-	VBSL V17.B16, V10.B16, V7.B16
-	WORD $0x6e67e647 // fcmge v7.2d, v18.2d, v7.2d
-	VBIT V7.B16, V19.B16, V22.B16
-	VBIT V7.B16, V9.B16, V23.B16
-	VBIT V7.B16, V12.B16, V21.B16
-	VBIT V7.B16, V15.B16, V8.B16
-	WORD $0x6e77dee7 // fmul v7.2d, v23.2d, v23.2d
-	VFMLA V21.D2, V21.D2, V7.D2
-	VFMLA V8.D2, V8.D2, V7.D2
-	WORD $0x6e67e429 // fcmge v9.2d, v1.2d, v7.2d
-	WORD $0x6e205929 // mvn v9.16b, v9.16b
-	WORD $0x4e76e6ca // fcmeq v10.2d, v22.2d, v22.2d
-	WORD $0x6e20594a // mvn v10.16b, v10.16b
-	VORR V10.B16, V9.B16, V9.B16
-	VAND V2.B16, V22.B16, V10.B16
-	WORD $0x6ee7e46b // fcmgt v11.2d, v3.2d, v7.2d
-	WORD $0x6ee1f8e7 // fsqrt v7.2d, v7.2d
-	WORD $0x6eeae4ec // fcmgt v12.2d, v7.2d, v10.2d
-	VBSL V7.B16, V10.B16, V12.B16
-	WORD $0x6ee7e54d // fcmgt v13.2d, v10.2d, v7.2d
-	VBSL V7.B16, V10.B16, V13.B16
-	WORD $0x6e64ddae // fmul v14.2d, v13.2d, v4.2d
-	WORD $0x6eeee58e // fcmgt v14.2d, v12.2d, v14.2d
-	WORD $0x4eedd58f // fsub v15.2d, v12.2d, v13.2d
-	VBIF V14.B16, V12.B16, V15.B16
-	WORD $0x4e6dd58c // fadd v12.2d, v12.2d, v13.2d
-	VBIT V14.B16, V12.B16, V13.B16
-	WORD $0x6e6dfdef // fdiv v15.2d, v15.2d, v13.2d
-	WORD $0x6e6fddec // fmul v12.2d, v15.2d, v15.2d
-	WORD $0x6e6cdded // fmul v13.2d, v15.2d, v12.2d
-	FMOVQ 976(R4), F16
-	VFMLA V12.D2, V5.D2, V16.D2
-	FMOVQ 992(R4), F17
-	VFMLA V12.D2, V16.D2, V17.D2
-	FMOVQ 1008(R4), F16
-	VFMLA V12.D2, V17.D2, V16.D2
-	FMOVQ 1024(R4), F17
-	VFMLA V12.D2, V16.D2, V17.D2
-	FMOVQ 1040(R4), F16
-	VFMLA V12.D2, V17.D2, V16.D2
-	FMOVQ 1056(R4), F17
-	VFMLA V12.D2, V16.D2, V17.D2
-	FMOVQ 1072(R4), F16
-	VFMLA V12.D2, V17.D2, V16.D2
-	FMOVQ 1088(R4), F17
-	VFMLA V12.D2, V16.D2, V17.D2
-	FMOVQ 1104(R4), F16
-	VFMLA V12.D2, V17.D2, V16.D2
-	FMOVQ 1120(R4), F17
-	VFMLA V12.D2, V16.D2, V17.D2
-	FMOVQ 1136(R4), F16
-	VFMLA V12.D2, V17.D2, V16.D2
-	FMOVQ 1152(R4), F17
-	VFMLA V12.D2, V16.D2, V17.D2
-	VFMLA V17.D2, V13.D2, V15.D2
-	FMOVQ 1168(R4), F13
-	VAND V13.B16, V14.B16, V12.B16
-	WORD $0x4e6cd5ec // fadd v12.2d, v15.2d, v12.2d
-	FMOVQ 1184(R4), F13
-	VAND V13.B16, V14.B16, V14.B16
-	WORD $0x4e6ed58e // fadd v14.2d, v12.2d, v14.2d
-	WORD $0x6eeae4ec // fcmgt v12.2d, v7.2d, v10.2d
-	VAND V6.B16, V12.B16, V13.B16
-	VEOR V13.B16, V14.B16, V13.B16
-	FMOVQ 448(R4), F15
-	VAND V15.B16, V12.B16, V14.B16
-	WORD $0x4e6ed5ae // fadd v14.2d, v13.2d, v14.2d
-	FMOVQ 432(R4), F13
-	VAND V13.B16, V12.B16, V12.B16
-	WORD $0x4e6cd5cc // fadd v12.2d, v14.2d, v12.2d
-	VBIT V11.B16, V0.B16, V12.B16
-	VBIT V11.B16, V10.B16, V7.B16
-	WORD $0x6e67fd8c // fdiv v12.2d, v12.2d, v7.2d
-	WORD $0x6e6add8a // fmul v10.2d, v12.2d, v10.2d
-	WORD $0x4e6cd58c // fadd v12.2d, v12.2d, v12.2d
-	VAND V6.B16, V22.B16, V22.B16
-	VEOR V22.B16, V12.B16, V12.B16
-	WORD $0x6e77dd97 // fmul v23.2d, v12.2d, v23.2d
-	WORD $0x6e75dd95 // fmul v21.2d, v12.2d, v21.2d
-	WORD $0x6e68dd8c // fmul v12.2d, v12.2d, v8.2d
-	WORD $0x6eb0a927 // umaxv s7, v9.4s
-	FMOVS F7, R9
+	ADD R5<<3, R1, R9
+	FMOVQ (R9), F15
+	WORD $0x4e6fd571 // fadd v17.2d, v11.2d, v15.2d
+	WORD $0x4eefd574 // fsub v20.2d, v11.2d, v15.2d
+	FMOVQ (R1), F21
+	WORD $0x4e71d6b6 // fadd v22.2d, v21.2d, v17.2d
+	WORD $0x4e76d417 // fadd v23.2d, v0.2d, v22.2d
+	WORD $0x4e75d418 // fadd v24.2d, v0.2d, v21.2d
+	WORD $0x4ef1d718 // fsub v24.2d, v24.2d, v17.2d
+	WORD $0x4ef5d411 // fsub v17.2d, v0.2d, v21.2d
+	WORD $0x4e74d639 // fadd v25.2d, v17.2d, v20.2d
+	WORD $0x4ef4d631 // fsub v17.2d, v17.2d, v20.2d
+	WORD $0x6e6fe574 // fcmge v20.2d, v11.2d, v15.2d
+	WORD $0x6e205a94 // mvn v20.16b, v20.16b
+	VMOV V16.B16, V26.B16
+	VBIT V20.B16, V19.B16, V26.B16
+	VMOV V18.B16, V27.B16
+	VBIT V20.B16, V14.B16, V27.B16
+	VBIT V20.B16, V12.B16, V25.B16
+	VBIT V20.B16, V17.B16, V12.B16
+	WORD $0x6eefe571 // fcmgt v17.2d, v11.2d, v15.2d
+	VBSL V15.B16, V11.B16, V17.B16
+	WORD $0x6e71e6b1 // fcmge v17.2d, v21.2d, v17.2d
+	VBIT V17.B16, V13.B16, V26.B16
+	VBIT V17.B16, V24.B16, V27.B16
+	VBIT V17.B16, V18.B16, V25.B16
+	VBIT V17.B16, V14.B16, V12.B16
+	WORD $0x6eefe56e // fcmgt v14.2d, v11.2d, v15.2d
+	VBSL V15.B16, V11.B16, V14.B16
+	WORD $0x6ef5e5cb // fcmgt v11.2d, v14.2d, v21.2d
+	VBSL V21.B16, V14.B16, V11.B16
+	WORD $0x6e6be6cb // fcmge v11.2d, v22.2d, v11.2d
+	VBIT V11.B16, V23.B16, V26.B16
+	VBIT V11.B16, V13.B16, V27.B16
+	VBIT V11.B16, V16.B16, V25.B16
+	VBIT V11.B16, V19.B16, V12.B16
+	WORD $0x6e7bdf6b // fmul v11.2d, v27.2d, v27.2d
+	VFMLA V25.D2, V25.D2, V11.D2
+	VFMLA V12.D2, V12.D2, V11.D2
+	WORD $0x6e6be44d // fcmge v13.2d, v2.2d, v11.2d
+	WORD $0x6e2059ad // mvn v13.16b, v13.16b
+	WORD $0x4e7ae74e // fcmeq v14.2d, v26.2d, v26.2d
+	WORD $0x6e2059ce // mvn v14.16b, v14.16b
+	VORR V14.B16, V13.B16, V13.B16
+	VAND V3.B16, V26.B16, V14.B16
+	WORD $0x6eebe48f // fcmgt v15.2d, v4.2d, v11.2d
+	WORD $0x6ee1f96b // fsqrt v11.2d, v11.2d
+	WORD $0x6eeee570 // fcmgt v16.2d, v11.2d, v14.2d
+	VBSL V11.B16, V14.B16, V16.B16
+	WORD $0x6eebe5d1 // fcmgt v17.2d, v14.2d, v11.2d
+	VBSL V11.B16, V14.B16, V17.B16
+	WORD $0x6e65de32 // fmul v18.2d, v17.2d, v5.2d
+	WORD $0x6ef2e612 // fcmgt v18.2d, v16.2d, v18.2d
+	WORD $0x4ef1d613 // fsub v19.2d, v16.2d, v17.2d
+	VBIF V18.B16, V16.B16, V19.B16
+	WORD $0x4e71d610 // fadd v16.2d, v16.2d, v17.2d
+	VBIT V18.B16, V16.B16, V17.B16
+	WORD $0x6e71fe73 // fdiv v19.2d, v19.2d, v17.2d
+	WORD $0x6e73de70 // fmul v16.2d, v19.2d, v19.2d
+	WORD $0x6e70de71 // fmul v17.2d, v19.2d, v16.2d
+	FMOVQ 1008(R4), F20
+	VFMLA V16.D2, V6.D2, V20.D2
+	FMOVQ 1024(R4), F21
+	VFMLA V16.D2, V20.D2, V21.D2
+	FMOVQ 1040(R4), F20
+	VFMLA V16.D2, V21.D2, V20.D2
+	FMOVQ 1056(R4), F21
+	VFMLA V16.D2, V20.D2, V21.D2
+	FMOVQ 1072(R4), F20
+	VFMLA V16.D2, V21.D2, V20.D2
+	FMOVQ 1088(R4), F21
+	VFMLA V16.D2, V20.D2, V21.D2
+	FMOVQ 1104(R4), F20
+	VFMLA V16.D2, V21.D2, V20.D2
+	FMOVQ 1120(R4), F21
+	VFMLA V16.D2, V20.D2, V21.D2
+	FMOVQ 1136(R4), F20
+	VFMLA V16.D2, V21.D2, V20.D2
+	FMOVQ 1152(R4), F21
+	VFMLA V16.D2, V20.D2, V21.D2
+	FMOVQ 1168(R4), F20
+	VFMLA V16.D2, V21.D2, V20.D2
+	FMOVQ 1184(R4), F21
+	VFMLA V16.D2, V20.D2, V21.D2
+	VFMLA V21.D2, V17.D2, V19.D2
+	VAND V7.B16, V18.B16, V16.B16
+	WORD $0x4e70d670 // fadd v16.2d, v19.2d, v16.2d
+	VAND V8.B16, V18.B16, V18.B16
+	WORD $0x4e72d612 // fadd v18.2d, v16.2d, v18.2d
+	WORD $0x6eeee570 // fcmgt v16.2d, v11.2d, v14.2d
+	VAND V1.B16, V16.B16, V17.B16
+	VEOR V17.B16, V18.B16, V17.B16
+	VAND V9.B16, V16.B16, V18.B16
+	WORD $0x4e72d632 // fadd v18.2d, v17.2d, v18.2d
+	VAND V10.B16, V16.B16, V16.B16
+	WORD $0x4e70d650 // fadd v16.2d, v18.2d, v16.2d
+	VBIT V15.B16, V0.B16, V16.B16
+	VBIT V15.B16, V14.B16, V11.B16
+	WORD $0x6e6bfe10 // fdiv v16.2d, v16.2d, v11.2d
+	WORD $0x6e6ede0e // fmul v14.2d, v16.2d, v14.2d
+	WORD $0x4e70d610 // fadd v16.2d, v16.2d, v16.2d
+	VAND V1.B16, V26.B16, V26.B16
+	VEOR V26.B16, V16.B16, V16.B16
+	WORD $0x6e7bde1b // fmul v27.2d, v16.2d, v27.2d
+	WORD $0x6e79de19 // fmul v25.2d, v16.2d, v25.2d
+	WORD $0x6e6cde10 // fmul v16.2d, v16.2d, v12.2d
+	WORD $0x6eb0a9ab // umaxv s11, v13.4s
+	FMOVS F11, R9
 	CBNZ R9, hard
-	FMOVQ F23, (R0)
+	FMOVQ F27, (R0)
 	ADD R5, R0, R9
-	FMOVQ F21, (R9)
+	FMOVQ F25, (R9)
 	ADD R5<<1, R0, R9
-	FMOVQ F12, (R9)
+	FMOVQ F16, (R9)
 	ADD $16, R0
 	ADD $16, R1
 	SUB $2, R2
@@ -1927,145 +1921,141 @@ loop:
 next:
 	CBZ R2, done
 	ADD R8, R1, R9
-	FMOVD (R9), F7
+	FMOVD (R9), F11
 	ADD R7, R1, R9
-	FMOVD (R9), F8
-	WORD $0x4ee8d4e9 // fsub v9.2d, v7.2d, v8.2d
+	FMOVD (R9), F12
+	WORD $0x4eecd56d // fsub v13.2d, v11.2d, v12.2d
 	ADD R5<<1, R1, R9
-	FMOVD (R9), F10
-	ADD R6<<1, R1, R9
-	FMOVD (R9), F11
-	WORD $0x4eebd54c // fsub v12.2d, v10.2d, v11.2d
-	ADD R6, R1, R9
-	FMOVD (R9), F13
-	ADD R5, R1, R9
 	FMOVD (R9), F14
-	WORD $0x4eeed5af // fsub v15.2d, v13.2d, v14.2d
-	WORD $0x4e6dd5ce // fadd v14.2d, v14.2d, v13.2d
-	WORD $0x4e6bd54a // fadd v10.2d, v10.2d, v11.2d
-	WORD $0x4e67d508 // fadd v8.2d, v8.2d, v7.2d
-	ADD R5<<2, R1, R9
-	FMOVD (R9), F7
-	ADD R5<<3, R1, R9
-	FMOVD (R9), F11
-	WORD $0x4e6bd4ed // fadd v13.2d, v7.2d, v11.2d
-	WORD $0x4eebd4f0 // fsub v16.2d, v7.2d, v11.2d
-	MOVD R1, R9
+	ADD R6<<1, R1, R9
+	FMOVD (R9), F15
+	WORD $0x4eefd5d0 // fsub v16.2d, v14.2d, v15.2d
+	ADD R6, R1, R9
 	FMOVD (R9), F17
-	WORD $0x4e6dd632 // fadd v18.2d, v17.2d, v13.2d
-	WORD $0x4e72d413 // fadd v19.2d, v0.2d, v18.2d
-	WORD $0x4e71d414 // fadd v20.2d, v0.2d, v17.2d
-	WORD $0x4eedd694 // fsub v20.2d, v20.2d, v13.2d
-	WORD $0x4ef1d40d // fsub v13.2d, v0.2d, v17.2d
-	WORD $0x4e70d5b5 // fadd v21.2d, v13.2d, v16.2d
-	WORD $0x4ef0d5ad // fsub v13.2d, v13.2d, v16.2d
-	WORD $0x6e6be4f0 // fcmge v16.2d, v7.2d, v11.2d
-	WORD $0x6e205a10 // mvn v16.16b, v16.16b
-	VMOV V12.B16, V22.B16
-	VBIT V16.B16, V15.B16, V22.B16
-	VMOV V14.B16, V23.B16
-	VBIT V16.B16, V10.B16, V23.B16
-	VBIT V16.B16, V8.B16, V21.B16
-	VBIT V16.B16, V13.B16, V8.B16
-	WORD $0x6eebe4ed // fcmgt v13.2d, v7.2d, v11.2d
-	VBSL V11.B16, V7.B16, V13.B16
-	WORD $0x6e6de62d // fcmge v13.2d, v17.2d, v13.2d
-	VBIT V13.B16, V9.B16, V22.B16
-	VBIT V13.B16, V20.B16, V23.B16
-	VBIT V13.B16, V14.B16, V21.B16
-	VBIT V13.B16, V10.B16, V8.B16
-	WORD $0x6eebe4ea // fcmgt v10.2d, v7.2d, v11.2d
-	VBSL V11.B16, V7.B16, V10.B16
-	WORD $0x6ef1e547 // fcmgt v7.2d, v10.2d, v17.2d
-	VBSL V17.B16, V10.B16, V7.B16
-	WORD $0x6e67e647 // fcmge v7.2d, v18.2d, v7.2d
-	VBIT V7.B16, V19.B16, V22.B16
-	VBIT V7.B16, V9.B16, V23.B16
-	VBIT V7.B16, V12.B16, V21.B16
-	VBIT V7.B16, V15.B16, V8.B16
-	WORD $0x6e77dee7 // fmul v7.2d, v23.2d, v23.2d
-	VFMLA V21.D2, V21.D2, V7.D2
-	VFMLA V8.D2, V8.D2, V7.D2
-	WORD $0x6e67e429 // fcmge v9.2d, v1.2d, v7.2d
-	WORD $0x6e205929 // mvn v9.16b, v9.16b
-	WORD $0x4e76e6ca // fcmeq v10.2d, v22.2d, v22.2d
-	WORD $0x6e20594a // mvn v10.16b, v10.16b
-	VORR V10.B16, V9.B16, V9.B16
-	VAND V2.B16, V22.B16, V10.B16
-	WORD $0x6ee7e46b // fcmgt v11.2d, v3.2d, v7.2d
-	WORD $0x6ee1f8e7 // fsqrt v7.2d, v7.2d
-	WORD $0x6eeae4ec // fcmgt v12.2d, v7.2d, v10.2d
-	VBSL V7.B16, V10.B16, V12.B16
-	WORD $0x6ee7e54d // fcmgt v13.2d, v10.2d, v7.2d
-	VBSL V7.B16, V10.B16, V13.B16
-	WORD $0x6e64ddae // fmul v14.2d, v13.2d, v4.2d
-	WORD $0x6eeee58e // fcmgt v14.2d, v12.2d, v14.2d
-	WORD $0x4eedd58f // fsub v15.2d, v12.2d, v13.2d
-	VBIF V14.B16, V12.B16, V15.B16
-	WORD $0x4e6dd58c // fadd v12.2d, v12.2d, v13.2d
-	VBIT V14.B16, V12.B16, V13.B16
-	WORD $0x6e6dfdef // fdiv v15.2d, v15.2d, v13.2d
-	WORD $0x6e6fddec // fmul v12.2d, v15.2d, v15.2d
-	WORD $0x6e6cdded // fmul v13.2d, v15.2d, v12.2d
-	FMOVQ 976(R4), F16
-	VFMLA V12.D2, V5.D2, V16.D2
-	FMOVQ 992(R4), F17
-	VFMLA V12.D2, V16.D2, V17.D2
-	FMOVQ 1008(R4), F16
-	VFMLA V12.D2, V17.D2, V16.D2
-	FMOVQ 1024(R4), F17
-	VFMLA V12.D2, V16.D2, V17.D2
-	FMOVQ 1040(R4), F16
-	VFMLA V12.D2, V17.D2, V16.D2
-	FMOVQ 1056(R4), F17
-	VFMLA V12.D2, V16.D2, V17.D2
-	FMOVQ 1072(R4), F16
-	VFMLA V12.D2, V17.D2, V16.D2
-	FMOVQ 1088(R4), F17
-	VFMLA V12.D2, V16.D2, V17.D2
-	FMOVQ 1104(R4), F16
-	VFMLA V12.D2, V17.D2, V16.D2
-	FMOVQ 1120(R4), F17
-	VFMLA V12.D2, V16.D2, V17.D2
-	FMOVQ 1136(R4), F16
-	VFMLA V12.D2, V17.D2, V16.D2
-	FMOVQ 1152(R4), F17
-	VFMLA V12.D2, V16.D2, V17.D2
-	VFMLA V17.D2, V13.D2, V15.D2
-	FMOVQ 1168(R4), F13
-	VAND V13.B16, V14.B16, V12.B16
-	WORD $0x4e6cd5ec // fadd v12.2d, v15.2d, v12.2d
-	FMOVQ 1184(R4), F13
-	VAND V13.B16, V14.B16, V14.B16
-	WORD $0x4e6ed58e // fadd v14.2d, v12.2d, v14.2d
-	WORD $0x6eeae4ec // fcmgt v12.2d, v7.2d, v10.2d
-	VAND V6.B16, V12.B16, V13.B16
-	VEOR V13.B16, V14.B16, V13.B16
-	FMOVQ 448(R4), F15
-	VAND V15.B16, V12.B16, V14.B16
-	WORD $0x4e6ed5ae // fadd v14.2d, v13.2d, v14.2d
-	FMOVQ 432(R4), F13
-	VAND V13.B16, V12.B16, V12.B16
-	WORD $0x4e6cd5cc // fadd v12.2d, v14.2d, v12.2d
-	VBIT V11.B16, V0.B16, V12.B16
-	VBIT V11.B16, V10.B16, V7.B16
-	WORD $0x6e67fd8c // fdiv v12.2d, v12.2d, v7.2d
-	WORD $0x6e6add8a // fmul v10.2d, v12.2d, v10.2d
-	WORD $0x4e6cd58c // fadd v12.2d, v12.2d, v12.2d
-	VAND V6.B16, V22.B16, V22.B16
-	VEOR V22.B16, V12.B16, V12.B16
-	WORD $0x6e77dd97 // fmul v23.2d, v12.2d, v23.2d
-	WORD $0x6e75dd95 // fmul v21.2d, v12.2d, v21.2d
-	WORD $0x6e68dd8c // fmul v12.2d, v12.2d, v8.2d
-	WORD $0x6eb0a927 // umaxv s7, v9.4s
-	FMOVS F7, R9
+	ADD R5, R1, R9
+	FMOVD (R9), F18
+	WORD $0x4ef2d633 // fsub v19.2d, v17.2d, v18.2d
+	WORD $0x4e71d652 // fadd v18.2d, v18.2d, v17.2d
+	WORD $0x4e6fd5ce // fadd v14.2d, v14.2d, v15.2d
+	WORD $0x4e6bd58c // fadd v12.2d, v12.2d, v11.2d
+	ADD R5<<2, R1, R9
+	FMOVD (R9), F11
+	ADD R5<<3, R1, R9
+	FMOVD (R9), F15
+	WORD $0x4e6fd571 // fadd v17.2d, v11.2d, v15.2d
+	WORD $0x4eefd574 // fsub v20.2d, v11.2d, v15.2d
+	MOVD R1, R9
+	FMOVD (R9), F21
+	WORD $0x4e71d6b6 // fadd v22.2d, v21.2d, v17.2d
+	WORD $0x4e76d417 // fadd v23.2d, v0.2d, v22.2d
+	WORD $0x4e75d418 // fadd v24.2d, v0.2d, v21.2d
+	WORD $0x4ef1d718 // fsub v24.2d, v24.2d, v17.2d
+	WORD $0x4ef5d411 // fsub v17.2d, v0.2d, v21.2d
+	WORD $0x4e74d639 // fadd v25.2d, v17.2d, v20.2d
+	WORD $0x4ef4d631 // fsub v17.2d, v17.2d, v20.2d
+	WORD $0x6e6fe574 // fcmge v20.2d, v11.2d, v15.2d
+	WORD $0x6e205a94 // mvn v20.16b, v20.16b
+	VMOV V16.B16, V26.B16
+	VBIT V20.B16, V19.B16, V26.B16
+	VMOV V18.B16, V27.B16
+	VBIT V20.B16, V14.B16, V27.B16
+	VBIT V20.B16, V12.B16, V25.B16
+	VBIT V20.B16, V17.B16, V12.B16
+	WORD $0x6eefe571 // fcmgt v17.2d, v11.2d, v15.2d
+	VBSL V15.B16, V11.B16, V17.B16
+	WORD $0x6e71e6b1 // fcmge v17.2d, v21.2d, v17.2d
+	VBIT V17.B16, V13.B16, V26.B16
+	VBIT V17.B16, V24.B16, V27.B16
+	VBIT V17.B16, V18.B16, V25.B16
+	VBIT V17.B16, V14.B16, V12.B16
+	WORD $0x6eefe56e // fcmgt v14.2d, v11.2d, v15.2d
+	VBSL V15.B16, V11.B16, V14.B16
+	WORD $0x6ef5e5cb // fcmgt v11.2d, v14.2d, v21.2d
+	VBSL V21.B16, V14.B16, V11.B16
+	WORD $0x6e6be6cb // fcmge v11.2d, v22.2d, v11.2d
+	VBIT V11.B16, V23.B16, V26.B16
+	VBIT V11.B16, V13.B16, V27.B16
+	VBIT V11.B16, V16.B16, V25.B16
+	VBIT V11.B16, V19.B16, V12.B16
+	WORD $0x6e7bdf6b // fmul v11.2d, v27.2d, v27.2d
+	VFMLA V25.D2, V25.D2, V11.D2
+	VFMLA V12.D2, V12.D2, V11.D2
+	WORD $0x6e6be44d // fcmge v13.2d, v2.2d, v11.2d
+	WORD $0x6e2059ad // mvn v13.16b, v13.16b
+	WORD $0x4e7ae74e // fcmeq v14.2d, v26.2d, v26.2d
+	WORD $0x6e2059ce // mvn v14.16b, v14.16b
+	VORR V14.B16, V13.B16, V13.B16
+	VAND V3.B16, V26.B16, V14.B16
+	WORD $0x6eebe48f // fcmgt v15.2d, v4.2d, v11.2d
+	WORD $0x6ee1f96b // fsqrt v11.2d, v11.2d
+	WORD $0x6eeee570 // fcmgt v16.2d, v11.2d, v14.2d
+	VBSL V11.B16, V14.B16, V16.B16
+	WORD $0x6eebe5d1 // fcmgt v17.2d, v14.2d, v11.2d
+	VBSL V11.B16, V14.B16, V17.B16
+	WORD $0x6e65de32 // fmul v18.2d, v17.2d, v5.2d
+	WORD $0x6ef2e612 // fcmgt v18.2d, v16.2d, v18.2d
+	WORD $0x4ef1d613 // fsub v19.2d, v16.2d, v17.2d
+	VBIF V18.B16, V16.B16, V19.B16
+	WORD $0x4e71d610 // fadd v16.2d, v16.2d, v17.2d
+	VBIT V18.B16, V16.B16, V17.B16
+	WORD $0x6e71fe73 // fdiv v19.2d, v19.2d, v17.2d
+	WORD $0x6e73de70 // fmul v16.2d, v19.2d, v19.2d
+	WORD $0x6e70de71 // fmul v17.2d, v19.2d, v16.2d
+	FMOVQ 1008(R4), F20
+	VFMLA V16.D2, V6.D2, V20.D2
+	FMOVQ 1024(R4), F21
+	VFMLA V16.D2, V20.D2, V21.D2
+	FMOVQ 1040(R4), F20
+	VFMLA V16.D2, V21.D2, V20.D2
+	FMOVQ 1056(R4), F21
+	VFMLA V16.D2, V20.D2, V21.D2
+	FMOVQ 1072(R4), F20
+	VFMLA V16.D2, V21.D2, V20.D2
+	FMOVQ 1088(R4), F21
+	VFMLA V16.D2, V20.D2, V21.D2
+	FMOVQ 1104(R4), F20
+	VFMLA V16.D2, V21.D2, V20.D2
+	FMOVQ 1120(R4), F21
+	VFMLA V16.D2, V20.D2, V21.D2
+	FMOVQ 1136(R4), F20
+	VFMLA V16.D2, V21.D2, V20.D2
+	FMOVQ 1152(R4), F21
+	VFMLA V16.D2, V20.D2, V21.D2
+	FMOVQ 1168(R4), F20
+	VFMLA V16.D2, V21.D2, V20.D2
+	FMOVQ 1184(R4), F21
+	VFMLA V16.D2, V20.D2, V21.D2
+	VFMLA V21.D2, V17.D2, V19.D2
+	VAND V7.B16, V18.B16, V16.B16
+	WORD $0x4e70d670 // fadd v16.2d, v19.2d, v16.2d
+	VAND V8.B16, V18.B16, V18.B16
+	WORD $0x4e72d612 // fadd v18.2d, v16.2d, v18.2d
+	WORD $0x6eeee570 // fcmgt v16.2d, v11.2d, v14.2d
+	VAND V1.B16, V16.B16, V17.B16
+	VEOR V17.B16, V18.B16, V17.B16
+	VAND V9.B16, V16.B16, V18.B16
+	WORD $0x4e72d632 // fadd v18.2d, v17.2d, v18.2d
+	VAND V10.B16, V16.B16, V16.B16
+	WORD $0x4e70d650 // fadd v16.2d, v18.2d, v16.2d
+	VBIT V15.B16, V0.B16, V16.B16
+	VBIT V15.B16, V14.B16, V11.B16
+	WORD $0x6e6bfe10 // fdiv v16.2d, v16.2d, v11.2d
+	WORD $0x6e6ede0e // fmul v14.2d, v16.2d, v14.2d
+	WORD $0x4e70d610 // fadd v16.2d, v16.2d, v16.2d
+	VAND V1.B16, V26.B16, V26.B16
+	VEOR V26.B16, V16.B16, V16.B16
+	WORD $0x6e7bde1b // fmul v27.2d, v16.2d, v27.2d
+	WORD $0x6e79de19 // fmul v25.2d, v16.2d, v25.2d
+	WORD $0x6e6cde10 // fmul v16.2d, v16.2d, v12.2d
+	WORD $0x6eb0a9ab // umaxv s11, v13.4s
+	FMOVS F11, R9
 	CBNZ R9, hard2
 	MOVD R0, R9
-	FMOVD F23, (R9)
+	FMOVD F27, (R9)
 	ADD R5, R0, R9
-	FMOVD F21, (R9)
+	FMOVD F25, (R9)
 	ADD R5<<1, R0, R9
-	FMOVD F12, (R9)
+	FMOVD F16, (R9)
 
 done:
 	MOVD n+24(FP), R3
@@ -2075,24 +2065,24 @@ done:
 	RET
 
 hard:
-	FMOVQ (R0), F7
-	VBIF V9.B16, V23.B16, V7.B16
-	FMOVQ F7, (R0)
+	FMOVQ (R0), F11
+	VBIF V13.B16, V27.B16, V11.B16
+	FMOVQ F11, (R0)
 	ADD R5, R0, R9
-	FMOVQ (R9), F7
-	VBIF V9.B16, V21.B16, V7.B16
+	FMOVQ (R9), F11
+	VBIF V13.B16, V25.B16, V11.B16
 	ADD R5, R0, R9
-	FMOVQ F7, (R9)
+	FMOVQ F11, (R9)
 	ADD R5<<1, R0, R9
-	FMOVQ (R9), F7
-	VBIF V9.B16, V12.B16, V7.B16
+	FMOVQ (R9), F11
+	VBIF V13.B16, V16.B16, V11.B16
 	ADD R5<<1, R0, R9
-	FMOVQ F7, (R9)
+	FMOVQ F11, (R9)
 	MOVD ZR, R9
-	FMOVQ 704(R4), F7
-	VAND V9.B16, V7.B16, V7.B16
-	WORD $0x5ef1b8e8 // addp d8, v7.2d
-	FMOVD F8, R10
+	FMOVQ 704(R4), F11
+	VAND V13.B16, V11.B16, V11.B16
+	WORD $0x5ef1b96c // addp d12, v11.2d
+	FMOVD F12, R10
 	ORR R10<<0, R9, R9
 	MOVD n+24(FP), R3
 	MOVD R3, R10
@@ -2105,25 +2095,25 @@ hard:
 
 hard2:
 	MOVD R0, R9
-	FMOVD (R9), F7
-	VBIF V9.B16, V23.B16, V7.B16
+	FMOVD (R9), F11
+	VBIF V13.B16, V27.B16, V11.B16
 	MOVD R0, R9
-	FMOVD F7, (R9)
+	FMOVD F11, (R9)
 	ADD R5, R0, R9
-	FMOVD (R9), F7
-	VBIF V9.B16, V21.B16, V7.B16
+	FMOVD (R9), F11
+	VBIF V13.B16, V25.B16, V11.B16
 	ADD R5, R0, R9
-	FMOVD F7, (R9)
+	FMOVD F11, (R9)
 	ADD R5<<1, R0, R9
-	FMOVD (R9), F7
-	VBIF V9.B16, V12.B16, V7.B16
+	FMOVD (R9), F11
+	VBIF V13.B16, V16.B16, V11.B16
 	ADD R5<<1, R0, R9
-	FMOVD F7, (R9)
+	FMOVD F11, (R9)
 	MOVD ZR, R9
-	FMOVQ 704(R4), F7
-	VAND V9.B16, V7.B16, V7.B16
-	WORD $0x5ef1b8e8 // addp d8, v7.2d
-	FMOVD F8, R10
+	FMOVQ 704(R4), F11
+	VAND V13.B16, V11.B16, V11.B16
+	WORD $0x5ef1b96c // addp d12, v11.2d
+	FMOVD F12, R10
 	ORR R10<<0, R9, R9
 	MOVD n+24(FP), R3
 	MOVD R3, R10
@@ -2147,280 +2137,278 @@ TEXT ·composeSO3F32NEON(SB), NOSPLIT, $0-64
 	MOVD stride+32(FP), R6
 	LSL $2, R6
 	FMOVQ (R5), F0
-	FMOVQ 32(R5), F1
+	FMOVQ 48(R5), F1
 	FMOVQ 288(R5), F2
-	FMOVQ 64(R5), F3
-	FMOVQ 80(R5), F4
-	FMOVQ 96(R5), F5
-	FMOVQ 112(R5), F6
-	FMOVQ 128(R5), F7
+	FMOVQ 112(R5), F3
+	FMOVQ 128(R5), F4
+	FMOVQ 64(R5), F5
+	FMOVQ 80(R5), F6
+	FMOVQ 96(R5), F7
 	FMOVQ 144(R5), F8
-	FMOVQ 176(R5), F9
+	FMOVQ 160(R5), F9
+	FMOVQ 176(R5), F10
+	FMOVQ 272(R5), F11
 	CMP $4, R3
 	BLT next
 
 loop:
-	// 266 instructions for 4 matrices, 66.5 each
-	FMOVQ (R1), F10
-	VAND V0.B16, V10.B16, V11.B16
-	ADD R6, R1, R7
-	FMOVQ (R7), F12
+	// 262 instructions for 4 matrices, 65.5 each
+	FMOVQ (R1), F12
 	VAND V0.B16, V12.B16, V13.B16
-	ADD R6<<1, R1, R7
+	ADD R6, R1, R7
 	FMOVQ (R7), F14
 	VAND V0.B16, V14.B16, V15.B16
-	WORD $0x6eade570 // fcmgt v16.4s, v11.4s, v13.4s
-	VBSL V13.B16, V11.B16, V16.B16
-	WORD $0x6eade571 // fcmgt v17.4s, v11.4s, v13.4s
-	VBSL V11.B16, V13.B16, V17.B16
-	WORD $0x6eafe60b // fcmgt v11.4s, v16.4s, v15.4s
-	VBSL V15.B16, V16.B16, V11.B16
-	WORD $0x6eafe60d // fcmgt v13.4s, v16.4s, v15.4s
-	VBSL V16.B16, V15.B16, V13.B16
-	WORD $0x6e2bdd6f // fmul v15.4s, v11.4s, v11.4s
-	VMOV V15.B16, V16.B16
-	VFMLA V17.S4, V17.S4, V16.S4
-	WORD $0x6ea0f9f2 // fneg v18.4s, v15.4s
-	VFMLA V11.S4, V11.S4, V18.S4
-	WORD $0x4eafd60f // fsub v15.4s, v16.4s, v15.4s
-	WORD $0x6ea0f9ef // fneg v15.4s, v15.4s
-	VFMLA V17.S4, V17.S4, V15.S4
-	WORD $0x4e2fd652 // fadd v18.4s, v18.4s, v15.4s
-	VMOV V16.B16, V11.B16
-	VFMLA V13.S4, V13.S4, V11.S4
-	WORD $0x4eb0d570 // fsub v16.4s, v11.4s, v16.4s
-	WORD $0x6ea0fa10 // fneg v16.4s, v16.4s
-	VFMLA V13.S4, V13.S4, V16.S4
-	WORD $0x4e30d652 // fadd v18.4s, v18.4s, v16.4s
-	WORD $0x6e2be46d // fcmge v13.4s, v3.4s, v11.4s
-	WORD $0x6e2059ad // mvn v13.16b, v13.16b
-	WORD $0x6ea1f96b // fsqrt v11.4s, v11.4s
-	WORD $0x6e22dd6b // fmul v11.4s, v11.4s, v2.4s
-	VAND V0.B16, V11.B16, V15.B16
-	VMOV V5.B16, V16.B16
-	VFMLA V4.S4, V15.S4, V16.S4
-	WORD $0x4ea5d611 // fsub v17.4s, v16.4s, v5.4s
-	VFMLS V6.S4, V17.S4, V15.S4
-	VFMLS V7.S4, V17.S4, V15.S4
-	VFMLS V8.S4, V17.S4, V15.S4
-	WORD $0x6e2fddf1 // fmul v17.4s, v15.4s, v15.4s
-	FMOVQ 160(R5), F18
-	VFMLA V17.S4, V9.S4, V18.S4
-	FMOVQ 192(R5), F19
-	VFMLA V17.S4, V18.S4, V19.S4
-	WORD $0x6e33de33 // fmul v19.4s, v17.4s, v19.4s
-	VFMLA V19.S4, V15.S4, V15.S4
-	FMOVQ 208(R5), F18
-	FMOVQ 224(R5), F19
-	VFMLA V17.S4, V19.S4, V18.S4
-	FMOVQ 240(R5), F19
-	VFMLA V17.S4, V18.S4, V19.S4
-	FMOVQ 256(R5), F18
-	VFMLA V17.S4, V19.S4, V18.S4
-	FMOVQ 48(R5), F19
-	VFMLA V17.S4, V18.S4, V19.S4
-	VSHL $31, V16.S4, V17.S4
-	WORD $0x4ea0aa31 // cmlt v17.4s, v17.4s, #0
-	VMOV V15.B16, V18.B16
-	VBIT V17.B16, V19.B16, V18.B16
-	VBIT V17.B16, V15.B16, V19.B16
-	VSHL $30, V16.S4, V15.S4
-	FMOVQ 272(R5), F17
-	VADD V17.S4, V16.S4, V16.S4
-	VSHL $30, V16.S4, V16.S4
-	VAND V1.B16, V16.B16, V16.B16
-	VEOR V16.B16, V19.B16, V19.B16
-	VEOR V11.B16, V15.B16, V15.B16
-	VAND V1.B16, V15.B16, V15.B16
-	VEOR V15.B16, V18.B16, V18.B16
-	WORD $0x4ea0d96f // fcmeq v15.4s, v11.4s, #0.0
-	WORD $0x6e2bfe52 // fdiv v18.4s, v18.4s, v11.4s
-	FMOVQ 48(R5), F11
-	VBIT V15.B16, V11.B16, V18.B16
-	WORD $0x6e22de4b // fmul v11.4s, v18.4s, v2.4s
-	WORD $0x6e2add6a // fmul v10.4s, v11.4s, v10.4s
-	WORD $0x6e2cdd6c // fmul v12.4s, v11.4s, v12.4s
-	WORD $0x6e2edd6e // fmul v14.4s, v11.4s, v14.4s
-	WORD $0x6e32de6f // fmul v15.4s, v19.4s, v18.4s
-	WORD $0x6e32dd6b // fmul v11.4s, v11.4s, v18.4s
-	FMOVQ (R2), F11
-	VAND V0.B16, V11.B16, V15.B16
-	ADD R6, R2, R7
+	ADD R6<<1, R1, R7
 	FMOVQ (R7), F16
 	VAND V0.B16, V16.B16, V17.B16
-	ADD R6<<1, R2, R7
-	FMOVQ (R7), F18
-	VAND V0.B16, V18.B16, V20.B16
-	WORD $0x6eb1e5f5 // fcmgt v21.4s, v15.4s, v17.4s
-	VBSL V17.B16, V15.B16, V21.B16
-	WORD $0x6eb1e5f6 // fcmgt v22.4s, v15.4s, v17.4s
-	VBSL V15.B16, V17.B16, V22.B16
-	WORD $0x6eb4e6af // fcmgt v15.4s, v21.4s, v20.4s
-	VBSL V20.B16, V21.B16, V15.B16
-	WORD $0x6eb4e6b1 // fcmgt v17.4s, v21.4s, v20.4s
-	VBSL V21.B16, V20.B16, V17.B16
-	WORD $0x6e2fddf4 // fmul v20.4s, v15.4s, v15.4s
-	VMOV V20.B16, V21.B16
-	VFMLA V22.S4, V22.S4, V21.S4
-	WORD $0x6ea0fa97 // fneg v23.4s, v20.4s
-	VFMLA V15.S4, V15.S4, V23.S4
-	WORD $0x4eb4d6b4 // fsub v20.4s, v21.4s, v20.4s
-	WORD $0x6ea0fa94 // fneg v20.4s, v20.4s
-	VFMLA V22.S4, V22.S4, V20.S4
-	WORD $0x4e34d6f7 // fadd v23.4s, v23.4s, v20.4s
-	VMOV V21.B16, V15.B16
-	VFMLA V17.S4, V17.S4, V15.S4
-	WORD $0x4eb5d5f5 // fsub v21.4s, v15.4s, v21.4s
-	WORD $0x6ea0fab5 // fneg v21.4s, v21.4s
-	VFMLA V17.S4, V17.S4, V21.S4
-	WORD $0x4e35d6f7 // fadd v23.4s, v23.4s, v21.4s
-	WORD $0x6e2fe471 // fcmge v17.4s, v3.4s, v15.4s
-	WORD $0x6e205a31 // mvn v17.16b, v17.16b
-	VORR V17.B16, V13.B16, V13.B16
-	WORD $0x6ea1f9ef // fsqrt v15.4s, v15.4s
-	WORD $0x6e22ddef // fmul v15.4s, v15.4s, v2.4s
-	VAND V0.B16, V15.B16, V17.B16
-	VMOV V5.B16, V20.B16
-	VFMLA V4.S4, V17.S4, V20.S4
-	WORD $0x4ea5d695 // fsub v21.4s, v20.4s, v5.4s
-	VFMLS V6.S4, V21.S4, V17.S4
-	VFMLS V7.S4, V21.S4, V17.S4
-	VFMLS V8.S4, V21.S4, V17.S4
-	WORD $0x6e31de35 // fmul v21.4s, v17.4s, v17.4s
-	FMOVQ 160(R5), F22
-	VFMLA V21.S4, V9.S4, V22.S4
-	FMOVQ 192(R5), F23
-	VFMLA V21.S4, V22.S4, V23.S4
-	WORD $0x6e37deb7 // fmul v23.4s, v21.4s, v23.4s
-	VFMLA V23.S4, V17.S4, V17.S4
-	FMOVQ 208(R5), F22
-	FMOVQ 224(R5), F23
-	VFMLA V21.S4, V23.S4, V22.S4
-	FMOVQ 240(R5), F23
-	VFMLA V21.S4, V22.S4, V23.S4
-	FMOVQ 256(R5), F22
-	VFMLA V21.S4, V23.S4, V22.S4
-	FMOVQ 48(R5), F23
-	VFMLA V21.S4, V22.S4, V23.S4
-	VSHL $31, V20.S4, V21.S4
-	WORD $0x4ea0aab5 // cmlt v21.4s, v21.4s, #0
-	VMOV V17.B16, V22.B16
-	VBIT V21.B16, V23.B16, V22.B16
-	VBIT V21.B16, V17.B16, V23.B16
-	VSHL $30, V20.S4, V17.S4
-	FMOVQ 272(R5), F21
-	VADD V21.S4, V20.S4, V20.S4
-	VSHL $30, V20.S4, V20.S4
-	VAND V1.B16, V20.B16, V20.B16
-	VEOR V20.B16, V23.B16, V23.B16
-	VEOR V15.B16, V17.B16, V17.B16
+	WORD $0x6eafe5b2 // fcmgt v18.4s, v13.4s, v15.4s
+	VBSL V15.B16, V13.B16, V18.B16
+	WORD $0x6eafe5b3 // fcmgt v19.4s, v13.4s, v15.4s
+	VBSL V13.B16, V15.B16, V19.B16
+	WORD $0x6eb1e64d // fcmgt v13.4s, v18.4s, v17.4s
+	VBSL V17.B16, V18.B16, V13.B16
+	WORD $0x6eb1e64f // fcmgt v15.4s, v18.4s, v17.4s
+	VBSL V18.B16, V17.B16, V15.B16
+	WORD $0x6e2dddb1 // fmul v17.4s, v13.4s, v13.4s
+	VMOV V17.B16, V18.B16
+	VFMLA V19.S4, V19.S4, V18.S4
+	WORD $0x6ea0fa34 // fneg v20.4s, v17.4s
+	VFMLA V13.S4, V13.S4, V20.S4
+	WORD $0x4eb1d651 // fsub v17.4s, v18.4s, v17.4s
+	WORD $0x6ea0fa31 // fneg v17.4s, v17.4s
+	VFMLA V19.S4, V19.S4, V17.S4
+	WORD $0x4e31d694 // fadd v20.4s, v20.4s, v17.4s
+	VMOV V18.B16, V13.B16
+	VFMLA V15.S4, V15.S4, V13.S4
+	WORD $0x4eb2d5b2 // fsub v18.4s, v13.4s, v18.4s
+	WORD $0x6ea0fa52 // fneg v18.4s, v18.4s
+	VFMLA V15.S4, V15.S4, V18.S4
+	WORD $0x4e32d694 // fadd v20.4s, v20.4s, v18.4s
+	WORD $0x6e2de4af // fcmge v15.4s, v5.4s, v13.4s
+	WORD $0x6e2059ef // mvn v15.16b, v15.16b
+	WORD $0x6ea1f9ad // fsqrt v13.4s, v13.4s
+	WORD $0x6e22ddad // fmul v13.4s, v13.4s, v2.4s
+	VAND V0.B16, V13.B16, V17.B16
+	VMOV V7.B16, V18.B16
+	VFMLA V6.S4, V17.S4, V18.S4
+	WORD $0x4ea7d653 // fsub v19.4s, v18.4s, v7.4s
+	VFMLS V3.S4, V19.S4, V17.S4
+	VFMLS V4.S4, V19.S4, V17.S4
+	VFMLS V8.S4, V19.S4, V17.S4
+	WORD $0x6e31de33 // fmul v19.4s, v17.4s, v17.4s
+	FMOVQ 192(R5), F20
+	VFMLA V19.S4, V9.S4, V20.S4
+	FMOVQ 208(R5), F21
+	VFMLA V19.S4, V20.S4, V21.S4
+	WORD $0x6e35de75 // fmul v21.4s, v19.4s, v21.4s
+	VFMLA V21.S4, V17.S4, V17.S4
+	FMOVQ 224(R5), F20
+	VFMLA V19.S4, V10.S4, V20.S4
+	FMOVQ 240(R5), F21
+	VFMLA V19.S4, V20.S4, V21.S4
+	FMOVQ 256(R5), F20
+	VFMLA V19.S4, V21.S4, V20.S4
+	FMOVQ 32(R5), F21
+	VFMLA V19.S4, V20.S4, V21.S4
+	VSHL $31, V18.S4, V19.S4
+	WORD $0x4ea0aa73 // cmlt v19.4s, v19.4s, #0
+	VMOV V17.B16, V20.B16
+	VBIT V19.B16, V21.B16, V20.B16
+	VBIT V19.B16, V17.B16, V21.B16
+	VSHL $30, V18.S4, V17.S4
+	VADD V11.S4, V18.S4, V18.S4
+	VSHL $30, V18.S4, V18.S4
+	VAND V1.B16, V18.B16, V18.B16
+	VEOR V18.B16, V21.B16, V21.B16
+	VEOR V13.B16, V17.B16, V17.B16
 	VAND V1.B16, V17.B16, V17.B16
-	VEOR V17.B16, V22.B16, V22.B16
-	WORD $0x4ea0d9f1 // fcmeq v17.4s, v15.4s, #0.0
-	WORD $0x6e2ffed6 // fdiv v22.4s, v22.4s, v15.4s
-	FMOVQ 48(R5), F15
-	VBIT V17.B16, V15.B16, V22.B16
-	WORD $0x6e22decf // fmul v15.4s, v22.4s, v2.4s
-	WORD $0x6e2bddeb // fmul v11.4s, v15.4s, v11.4s
-	WORD $0x6e30ddf0 // fmul v16.4s, v15.4s, v16.4s
-	WORD $0x6e32ddf2 // fmul v18.4s, v15.4s, v18.4s
-	WORD $0x6e36def1 // fmul v17.4s, v23.4s, v22.4s
-	WORD $0x6e36ddef // fmul v15.4s, v15.4s, v22.4s
-	WORD $0x6e37de6f // fmul v15.4s, v19.4s, v23.4s
-	WORD $0x6e2bdd51 // fmul v17.4s, v10.4s, v11.4s
-	WORD $0x4eb1d5ef // fsub v15.4s, v15.4s, v17.4s
-	WORD $0x6e30dd91 // fmul v17.4s, v12.4s, v16.4s
-	WORD $0x4eb1d5ef // fsub v15.4s, v15.4s, v17.4s
-	WORD $0x6e32ddd1 // fmul v17.4s, v14.4s, v18.4s
-	WORD $0x4eb1d5ef // fsub v15.4s, v15.4s, v17.4s
-	WORD $0x6e2bde71 // fmul v17.4s, v19.4s, v11.4s
-	WORD $0x6e37dd54 // fmul v20.4s, v10.4s, v23.4s
-	WORD $0x4e34d631 // fadd v17.4s, v17.4s, v20.4s
-	WORD $0x6e32dd94 // fmul v20.4s, v12.4s, v18.4s
-	WORD $0x4e34d631 // fadd v17.4s, v17.4s, v20.4s
-	WORD $0x6e30ddd4 // fmul v20.4s, v14.4s, v16.4s
-	WORD $0x4eb4d631 // fsub v17.4s, v17.4s, v20.4s
-	WORD $0x6e30de74 // fmul v20.4s, v19.4s, v16.4s
-	WORD $0x6e37dd95 // fmul v21.4s, v12.4s, v23.4s
-	WORD $0x4e35d694 // fadd v20.4s, v20.4s, v21.4s
-	WORD $0x6e2bddd5 // fmul v21.4s, v14.4s, v11.4s
-	WORD $0x4e35d694 // fadd v20.4s, v20.4s, v21.4s
-	WORD $0x6e32dd55 // fmul v21.4s, v10.4s, v18.4s
-	WORD $0x4eb5d694 // fsub v20.4s, v20.4s, v21.4s
-	WORD $0x6e32de73 // fmul v19.4s, v19.4s, v18.4s
-	WORD $0x6e37ddce // fmul v14.4s, v14.4s, v23.4s
-	WORD $0x4e2ed673 // fadd v19.4s, v19.4s, v14.4s
-	WORD $0x6e30dd4a // fmul v10.4s, v10.4s, v16.4s
-	WORD $0x4e2ad673 // fadd v19.4s, v19.4s, v10.4s
-	WORD $0x6e2bdd8c // fmul v12.4s, v12.4s, v11.4s
-	WORD $0x4eacd673 // fsub v19.4s, v19.4s, v12.4s
-	WORD $0x6e31de2a // fmul v10.4s, v17.4s, v17.4s
-	VFMLA V20.S4, V20.S4, V10.S4
-	VFMLA V19.S4, V19.S4, V10.S4
-	FMOVQ 720(R5), F11
-	WORD $0x6e2ae56c // fcmge v12.4s, v11.4s, v10.4s
-	WORD $0x6e20598c // mvn v12.16b, v12.16b
-	WORD $0x4e2fe5eb // fcmeq v11.4s, v15.4s, v15.4s
-	WORD $0x6e20596b // mvn v11.16b, v11.16b
-	VORR V11.B16, V12.B16, V12.B16
-	VORR V12.B16, V13.B16, V13.B16
-	VAND V0.B16, V15.B16, V11.B16
-	FMOVQ 736(R5), F12
-	WORD $0x6eaae58e // fcmgt v14.4s, v12.4s, v10.4s
-	WORD $0x6ea1f94a // fsqrt v10.4s, v10.4s
-	WORD $0x6eabe54c // fcmgt v12.4s, v10.4s, v11.4s
-	VBSL V10.B16, V11.B16, V12.B16
-	WORD $0x6eaae570 // fcmgt v16.4s, v11.4s, v10.4s
-	VBSL V10.B16, V11.B16, V16.B16
-	WORD $0x6e30fd8c // fdiv v12.4s, v12.4s, v16.4s
-	WORD $0x6e2cdd90 // fmul v16.4s, v12.4s, v12.4s
-	WORD $0x6e30dd92 // fmul v18.4s, v12.4s, v16.4s
-	FMOVQ 768(R5), F21
-	FMOVQ 752(R5), F22
-	VFMLA V16.S4, V22.S4, V21.S4
-	FMOVQ 784(R5), F22
-	VFMLA V16.S4, V21.S4, V22.S4
-	FMOVQ 800(R5), F21
-	VFMLA V16.S4, V22.S4, V21.S4
-	FMOVQ 816(R5), F22
-	VFMLA V16.S4, V21.S4, V22.S4
-	FMOVQ 832(R5), F21
-	VFMLA V16.S4, V22.S4, V21.S4
-	FMOVQ 848(R5), F22
-	VFMLA V16.S4, V21.S4, V22.S4
-	FMOVQ 864(R5), F21
-	VFMLA V16.S4, V22.S4, V21.S4
-	FMOVQ 880(R5), F22
-	VFMLA V16.S4, V21.S4, V22.S4
-	FMOVQ 896(R5), F21
-	VFMLA V16.S4, V22.S4, V21.S4
-	VFMLA V21.S4, V18.S4, V12.S4
-	WORD $0x6eabe550 // fcmgt v16.4s, v10.4s, v11.4s
-	VAND V1.B16, V16.B16, V18.B16
-	VEOR V18.B16, V12.B16, V18.B16
-	VAND V7.B16, V16.B16, V12.B16
-	WORD $0x4e2cd64c // fadd v12.4s, v18.4s, v12.4s
-	VAND V6.B16, V16.B16, V16.B16
-	WORD $0x4e30d590 // fadd v16.4s, v12.4s, v16.4s
-	FMOVQ 48(R5), F12
-	VBIT V14.B16, V12.B16, V16.B16
-	VBIT V14.B16, V11.B16, V10.B16
-	WORD $0x6e2afe10 // fdiv v16.4s, v16.4s, v10.4s
-	WORD $0x6e2bde0b // fmul v11.4s, v16.4s, v11.4s
-	WORD $0x4e30d610 // fadd v16.4s, v16.4s, v16.4s
-	VAND V1.B16, V15.B16, V15.B16
-	VEOR V15.B16, V16.B16, V16.B16
-	WORD $0x6e31de11 // fmul v17.4s, v16.4s, v17.4s
-	WORD $0x6e34de14 // fmul v20.4s, v16.4s, v20.4s
-	WORD $0x6e33de10 // fmul v16.4s, v16.4s, v19.4s
-	WORD $0x6eb0a9aa // umaxv s10, v13.4s
-	FMOVS F10, R7
+	VEOR V17.B16, V20.B16, V20.B16
+	WORD $0x4ea0d9b1 // fcmeq v17.4s, v13.4s, #0.0
+	WORD $0x6e2dfe94 // fdiv v20.4s, v20.4s, v13.4s
+	FMOVQ 32(R5), F13
+	VBIT V17.B16, V13.B16, V20.B16
+	WORD $0x6e22de8d // fmul v13.4s, v20.4s, v2.4s
+	WORD $0x6e2cddac // fmul v12.4s, v13.4s, v12.4s
+	WORD $0x6e2eddae // fmul v14.4s, v13.4s, v14.4s
+	WORD $0x6e30ddb0 // fmul v16.4s, v13.4s, v16.4s
+	WORD $0x6e34deb1 // fmul v17.4s, v21.4s, v20.4s
+	WORD $0x6e34ddad // fmul v13.4s, v13.4s, v20.4s
+	FMOVQ (R2), F13
+	VAND V0.B16, V13.B16, V17.B16
+	ADD R6, R2, R7
+	FMOVQ (R7), F18
+	VAND V0.B16, V18.B16, V19.B16
+	ADD R6<<1, R2, R7
+	FMOVQ (R7), F20
+	VAND V0.B16, V20.B16, V22.B16
+	WORD $0x6eb3e637 // fcmgt v23.4s, v17.4s, v19.4s
+	VBSL V19.B16, V17.B16, V23.B16
+	WORD $0x6eb3e638 // fcmgt v24.4s, v17.4s, v19.4s
+	VBSL V17.B16, V19.B16, V24.B16
+	WORD $0x6eb6e6f1 // fcmgt v17.4s, v23.4s, v22.4s
+	VBSL V22.B16, V23.B16, V17.B16
+	WORD $0x6eb6e6f3 // fcmgt v19.4s, v23.4s, v22.4s
+	VBSL V23.B16, V22.B16, V19.B16
+	WORD $0x6e31de36 // fmul v22.4s, v17.4s, v17.4s
+	VMOV V22.B16, V23.B16
+	VFMLA V24.S4, V24.S4, V23.S4
+	WORD $0x6ea0fad9 // fneg v25.4s, v22.4s
+	VFMLA V17.S4, V17.S4, V25.S4
+	WORD $0x4eb6d6f6 // fsub v22.4s, v23.4s, v22.4s
+	WORD $0x6ea0fad6 // fneg v22.4s, v22.4s
+	VFMLA V24.S4, V24.S4, V22.S4
+	WORD $0x4e36d739 // fadd v25.4s, v25.4s, v22.4s
+	VMOV V23.B16, V17.B16
+	VFMLA V19.S4, V19.S4, V17.S4
+	WORD $0x4eb7d637 // fsub v23.4s, v17.4s, v23.4s
+	WORD $0x6ea0faf7 // fneg v23.4s, v23.4s
+	VFMLA V19.S4, V19.S4, V23.S4
+	WORD $0x4e37d739 // fadd v25.4s, v25.4s, v23.4s
+	WORD $0x6e31e4b3 // fcmge v19.4s, v5.4s, v17.4s
+	WORD $0x6e205a73 // mvn v19.16b, v19.16b
+	VORR V19.B16, V15.B16, V15.B16
+	WORD $0x6ea1fa31 // fsqrt v17.4s, v17.4s
+	WORD $0x6e22de31 // fmul v17.4s, v17.4s, v2.4s
+	VAND V0.B16, V17.B16, V19.B16
+	VMOV V7.B16, V22.B16
+	VFMLA V6.S4, V19.S4, V22.S4
+	WORD $0x4ea7d6d7 // fsub v23.4s, v22.4s, v7.4s
+	VFMLS V3.S4, V23.S4, V19.S4
+	VFMLS V4.S4, V23.S4, V19.S4
+	VFMLS V8.S4, V23.S4, V19.S4
+	WORD $0x6e33de77 // fmul v23.4s, v19.4s, v19.4s
+	FMOVQ 192(R5), F24
+	VFMLA V23.S4, V9.S4, V24.S4
+	FMOVQ 208(R5), F25
+	VFMLA V23.S4, V24.S4, V25.S4
+	WORD $0x6e39def9 // fmul v25.4s, v23.4s, v25.4s
+	VFMLA V25.S4, V19.S4, V19.S4
+	FMOVQ 224(R5), F24
+	VFMLA V23.S4, V10.S4, V24.S4
+	FMOVQ 240(R5), F25
+	VFMLA V23.S4, V24.S4, V25.S4
+	FMOVQ 256(R5), F24
+	VFMLA V23.S4, V25.S4, V24.S4
+	FMOVQ 32(R5), F25
+	VFMLA V23.S4, V24.S4, V25.S4
+	VSHL $31, V22.S4, V23.S4
+	WORD $0x4ea0aaf7 // cmlt v23.4s, v23.4s, #0
+	VMOV V19.B16, V24.B16
+	VBIT V23.B16, V25.B16, V24.B16
+	VBIT V23.B16, V19.B16, V25.B16
+	VSHL $30, V22.S4, V19.S4
+	VADD V11.S4, V22.S4, V22.S4
+	VSHL $30, V22.S4, V22.S4
+	VAND V1.B16, V22.B16, V22.B16
+	VEOR V22.B16, V25.B16, V25.B16
+	VEOR V17.B16, V19.B16, V19.B16
+	VAND V1.B16, V19.B16, V19.B16
+	VEOR V19.B16, V24.B16, V24.B16
+	WORD $0x4ea0da33 // fcmeq v19.4s, v17.4s, #0.0
+	WORD $0x6e31ff18 // fdiv v24.4s, v24.4s, v17.4s
+	FMOVQ 32(R5), F17
+	VBIT V19.B16, V17.B16, V24.B16
+	WORD $0x6e22df11 // fmul v17.4s, v24.4s, v2.4s
+	WORD $0x6e2dde2d // fmul v13.4s, v17.4s, v13.4s
+	WORD $0x6e32de32 // fmul v18.4s, v17.4s, v18.4s
+	WORD $0x6e34de34 // fmul v20.4s, v17.4s, v20.4s
+	WORD $0x6e38df33 // fmul v19.4s, v25.4s, v24.4s
+	WORD $0x6e38de31 // fmul v17.4s, v17.4s, v24.4s
+	WORD $0x6e39deb1 // fmul v17.4s, v21.4s, v25.4s
+	WORD $0x6e2ddd93 // fmul v19.4s, v12.4s, v13.4s
+	WORD $0x4eb3d631 // fsub v17.4s, v17.4s, v19.4s
+	WORD $0x6e32ddd3 // fmul v19.4s, v14.4s, v18.4s
+	WORD $0x4eb3d631 // fsub v17.4s, v17.4s, v19.4s
+	WORD $0x6e34de13 // fmul v19.4s, v16.4s, v20.4s
+	WORD $0x4eb3d631 // fsub v17.4s, v17.4s, v19.4s
+	WORD $0x6e2ddeb3 // fmul v19.4s, v21.4s, v13.4s
+	WORD $0x6e39dd96 // fmul v22.4s, v12.4s, v25.4s
+	WORD $0x4e36d673 // fadd v19.4s, v19.4s, v22.4s
+	WORD $0x6e34ddd6 // fmul v22.4s, v14.4s, v20.4s
+	WORD $0x4e36d673 // fadd v19.4s, v19.4s, v22.4s
+	WORD $0x6e32de16 // fmul v22.4s, v16.4s, v18.4s
+	WORD $0x4eb6d673 // fsub v19.4s, v19.4s, v22.4s
+	WORD $0x6e32deb6 // fmul v22.4s, v21.4s, v18.4s
+	WORD $0x6e39ddd7 // fmul v23.4s, v14.4s, v25.4s
+	WORD $0x4e37d6d6 // fadd v22.4s, v22.4s, v23.4s
+	WORD $0x6e2dde17 // fmul v23.4s, v16.4s, v13.4s
+	WORD $0x4e37d6d6 // fadd v22.4s, v22.4s, v23.4s
+	WORD $0x6e34dd97 // fmul v23.4s, v12.4s, v20.4s
+	WORD $0x4eb7d6d6 // fsub v22.4s, v22.4s, v23.4s
+	WORD $0x6e34deb5 // fmul v21.4s, v21.4s, v20.4s
+	WORD $0x6e39de10 // fmul v16.4s, v16.4s, v25.4s
+	WORD $0x4e30d6b5 // fadd v21.4s, v21.4s, v16.4s
+	WORD $0x6e32dd8c // fmul v12.4s, v12.4s, v18.4s
+	WORD $0x4e2cd6b5 // fadd v21.4s, v21.4s, v12.4s
+	WORD $0x6e2dddce // fmul v14.4s, v14.4s, v13.4s
+	WORD $0x4eaed6b5 // fsub v21.4s, v21.4s, v14.4s
+	WORD $0x6e33de6c // fmul v12.4s, v19.4s, v19.4s
+	VFMLA V22.S4, V22.S4, V12.S4
+	VFMLA V21.S4, V21.S4, V12.S4
+	FMOVQ 720(R5), F13
+	WORD $0x6e2ce5ae // fcmge v14.4s, v13.4s, v12.4s
+	WORD $0x6e2059ce // mvn v14.16b, v14.16b
+	WORD $0x4e31e62d // fcmeq v13.4s, v17.4s, v17.4s
+	WORD $0x6e2059ad // mvn v13.16b, v13.16b
+	VORR V13.B16, V14.B16, V14.B16
+	VORR V14.B16, V15.B16, V15.B16
+	VAND V0.B16, V17.B16, V13.B16
+	FMOVQ 736(R5), F14
+	WORD $0x6eace5d0 // fcmgt v16.4s, v14.4s, v12.4s
+	WORD $0x6ea1f98c // fsqrt v12.4s, v12.4s
+	WORD $0x6eade58e // fcmgt v14.4s, v12.4s, v13.4s
+	VBSL V12.B16, V13.B16, V14.B16
+	WORD $0x6eace5b2 // fcmgt v18.4s, v13.4s, v12.4s
+	VBSL V12.B16, V13.B16, V18.B16
+	WORD $0x6e32fdce // fdiv v14.4s, v14.4s, v18.4s
+	WORD $0x6e2eddd2 // fmul v18.4s, v14.4s, v14.4s
+	WORD $0x6e32ddd4 // fmul v20.4s, v14.4s, v18.4s
+	FMOVQ 768(R5), F23
+	FMOVQ 752(R5), F24
+	VFMLA V18.S4, V24.S4, V23.S4
+	FMOVQ 784(R5), F24
+	VFMLA V18.S4, V23.S4, V24.S4
+	FMOVQ 800(R5), F23
+	VFMLA V18.S4, V24.S4, V23.S4
+	FMOVQ 816(R5), F24
+	VFMLA V18.S4, V23.S4, V24.S4
+	FMOVQ 832(R5), F23
+	VFMLA V18.S4, V24.S4, V23.S4
+	FMOVQ 848(R5), F24
+	VFMLA V18.S4, V23.S4, V24.S4
+	FMOVQ 864(R5), F23
+	VFMLA V18.S4, V24.S4, V23.S4
+	FMOVQ 880(R5), F24
+	VFMLA V18.S4, V23.S4, V24.S4
+	FMOVQ 896(R5), F23
+	VFMLA V18.S4, V24.S4, V23.S4
+	VFMLA V23.S4, V20.S4, V14.S4
+	WORD $0x6eade592 // fcmgt v18.4s, v12.4s, v13.4s
+	VAND V1.B16, V18.B16, V20.B16
+	VEOR V20.B16, V14.B16, V20.B16
+	VAND V4.B16, V18.B16, V14.B16
+	WORD $0x4e2ed68e // fadd v14.4s, v20.4s, v14.4s
+	VAND V3.B16, V18.B16, V18.B16
+	WORD $0x4e32d5d2 // fadd v18.4s, v14.4s, v18.4s
+	FMOVQ 32(R5), F14
+	VBIT V16.B16, V14.B16, V18.B16
+	VBIT V16.B16, V13.B16, V12.B16
+	WORD $0x6e2cfe52 // fdiv v18.4s, v18.4s, v12.4s
+	WORD $0x6e2dde4d // fmul v13.4s, v18.4s, v13.4s
+	WORD $0x4e32d652 // fadd v18.4s, v18.4s, v18.4s
+	VAND V1.B16, V17.B16, V17.B16
+	VEOR V17.B16, V18.B16, V18.B16
+	WORD $0x6e33de53 // fmul v19.4s, v18.4s, v19.4s
+	WORD $0x6e36de56 // fmul v22.4s, v18.4s, v22.4s
+	WORD $0x6e35de52 // fmul v18.4s, v18.4s, v21.4s
+	WORD $0x6eb0a9ec // umaxv s12, v15.4s
+	FMOVS F12, R7
 	CBNZ R7, hard
-	FMOVQ F17, (R0)
+	FMOVQ F19, (R0)
 	ADD R6, R0, R7
-	FMOVQ F20, (R7)
+	FMOVQ F22, (R7)
 	ADD R6<<1, R0, R7
-	FMOVQ F16, (R7)
+	FMOVQ F18, (R7)
 	ADD $16, R0
 	ADD $16, R1
 	ADD $16, R2
@@ -2432,346 +2420,342 @@ next:
 	CBZ R3, done
 	MOVD R1, R7
 	TBZ $1, R3, loadOne
-	FMOVD.P 8(R7), F10
+	FMOVD.P 8(R7), F12
 	TBZ $0, R3, loaded
-	VLD1 (R7), V10.S[2]
+	VLD1 (R7), V12.S[2]
 	B loaded
 
 loadOne:
-	FMOVS (R7), F10
+	FMOVS (R7), F12
 
 loaded:
-	VAND V0.B16, V10.B16, V11.B16
+	VAND V0.B16, V12.B16, V13.B16
 	ADD R6, R1, R7
 	TBZ $1, R3, loadOne2
-	FMOVD.P 8(R7), F12
+	FMOVD.P 8(R7), F14
 	TBZ $0, R3, loaded2
-	VLD1 (R7), V12.S[2]
+	VLD1 (R7), V14.S[2]
 	B loaded2
 
 loadOne2:
-	FMOVS (R7), F12
+	FMOVS (R7), F14
 
 loaded2:
-	VAND V0.B16, V12.B16, V13.B16
+	VAND V0.B16, V14.B16, V15.B16
 	ADD R6<<1, R1, R7
 	TBZ $1, R3, loadOne3
-	FMOVD.P 8(R7), F14
+	FMOVD.P 8(R7), F16
 	TBZ $0, R3, loaded3
-	VLD1 (R7), V14.S[2]
+	VLD1 (R7), V16.S[2]
 	B loaded3
 
 loadOne3:
-	FMOVS (R7), F14
+	FMOVS (R7), F16
 
 loaded3:
-	VAND V0.B16, V14.B16, V15.B16
-	WORD $0x6eade570 // fcmgt v16.4s, v11.4s, v13.4s
-	VBSL V13.B16, V11.B16, V16.B16
-	WORD $0x6eade571 // fcmgt v17.4s, v11.4s, v13.4s
-	VBSL V11.B16, V13.B16, V17.B16
-	WORD $0x6eafe60b // fcmgt v11.4s, v16.4s, v15.4s
-	VBSL V15.B16, V16.B16, V11.B16
-	WORD $0x6eafe60d // fcmgt v13.4s, v16.4s, v15.4s
-	VBSL V16.B16, V15.B16, V13.B16
-	WORD $0x6e2bdd6f // fmul v15.4s, v11.4s, v11.4s
-	VMOV V15.B16, V16.B16
-	VFMLA V17.S4, V17.S4, V16.S4
-	WORD $0x6ea0f9f2 // fneg v18.4s, v15.4s
-	VFMLA V11.S4, V11.S4, V18.S4
-	WORD $0x4eafd60f // fsub v15.4s, v16.4s, v15.4s
-	WORD $0x6ea0f9ef // fneg v15.4s, v15.4s
-	VFMLA V17.S4, V17.S4, V15.S4
-	WORD $0x4e2fd652 // fadd v18.4s, v18.4s, v15.4s
-	VMOV V16.B16, V11.B16
-	VFMLA V13.S4, V13.S4, V11.S4
-	WORD $0x4eb0d570 // fsub v16.4s, v11.4s, v16.4s
-	WORD $0x6ea0fa10 // fneg v16.4s, v16.4s
-	VFMLA V13.S4, V13.S4, V16.S4
-	WORD $0x4e30d652 // fadd v18.4s, v18.4s, v16.4s
-	WORD $0x6e2be46d // fcmge v13.4s, v3.4s, v11.4s
-	WORD $0x6e2059ad // mvn v13.16b, v13.16b
-	WORD $0x6ea1f96b // fsqrt v11.4s, v11.4s
-	WORD $0x6e22dd6b // fmul v11.4s, v11.4s, v2.4s
-	VAND V0.B16, V11.B16, V15.B16
-	VMOV V5.B16, V16.B16
-	VFMLA V4.S4, V15.S4, V16.S4
-	WORD $0x4ea5d611 // fsub v17.4s, v16.4s, v5.4s
-	VFMLS V6.S4, V17.S4, V15.S4
-	VFMLS V7.S4, V17.S4, V15.S4
-	VFMLS V8.S4, V17.S4, V15.S4
-	WORD $0x6e2fddf1 // fmul v17.4s, v15.4s, v15.4s
-	FMOVQ 160(R5), F18
-	VFMLA V17.S4, V9.S4, V18.S4
-	FMOVQ 192(R5), F19
-	VFMLA V17.S4, V18.S4, V19.S4
-	WORD $0x6e33de33 // fmul v19.4s, v17.4s, v19.4s
-	VFMLA V19.S4, V15.S4, V15.S4
-	FMOVQ 208(R5), F18
-	FMOVQ 224(R5), F19
-	VFMLA V17.S4, V19.S4, V18.S4
-	FMOVQ 240(R5), F19
-	VFMLA V17.S4, V18.S4, V19.S4
-	FMOVQ 256(R5), F18
-	VFMLA V17.S4, V19.S4, V18.S4
-	FMOVQ 48(R5), F19
-	VFMLA V17.S4, V18.S4, V19.S4
-	VSHL $31, V16.S4, V17.S4
-	WORD $0x4ea0aa31 // cmlt v17.4s, v17.4s, #0
-	VMOV V15.B16, V18.B16
-	VBIT V17.B16, V19.B16, V18.B16
-	VBIT V17.B16, V15.B16, V19.B16
-	VSHL $30, V16.S4, V15.S4
-	FMOVQ 272(R5), F17
-	VADD V17.S4, V16.S4, V16.S4
-	VSHL $30, V16.S4, V16.S4
-	VAND V1.B16, V16.B16, V16.B16
-	VEOR V16.B16, V19.B16, V19.B16
-	VEOR V11.B16, V15.B16, V15.B16
-	VAND V1.B16, V15.B16, V15.B16
-	VEOR V15.B16, V18.B16, V18.B16
-	WORD $0x4ea0d96f // fcmeq v15.4s, v11.4s, #0.0
-	WORD $0x6e2bfe52 // fdiv v18.4s, v18.4s, v11.4s
-	FMOVQ 48(R5), F11
-	VBIT V15.B16, V11.B16, V18.B16
-	WORD $0x6e22de4b // fmul v11.4s, v18.4s, v2.4s
-	WORD $0x6e2add6a // fmul v10.4s, v11.4s, v10.4s
-	WORD $0x6e2cdd6c // fmul v12.4s, v11.4s, v12.4s
-	WORD $0x6e2edd6e // fmul v14.4s, v11.4s, v14.4s
-	WORD $0x6e32de6f // fmul v15.4s, v19.4s, v18.4s
-	WORD $0x6e32dd6b // fmul v11.4s, v11.4s, v18.4s
+	VAND V0.B16, V16.B16, V17.B16
+	WORD $0x6eafe5b2 // fcmgt v18.4s, v13.4s, v15.4s
+	VBSL V15.B16, V13.B16, V18.B16
+	WORD $0x6eafe5b3 // fcmgt v19.4s, v13.4s, v15.4s
+	VBSL V13.B16, V15.B16, V19.B16
+	WORD $0x6eb1e64d // fcmgt v13.4s, v18.4s, v17.4s
+	VBSL V17.B16, V18.B16, V13.B16
+	WORD $0x6eb1e64f // fcmgt v15.4s, v18.4s, v17.4s
+	VBSL V18.B16, V17.B16, V15.B16
+	WORD $0x6e2dddb1 // fmul v17.4s, v13.4s, v13.4s
+	VMOV V17.B16, V18.B16
+	VFMLA V19.S4, V19.S4, V18.S4
+	WORD $0x6ea0fa34 // fneg v20.4s, v17.4s
+	VFMLA V13.S4, V13.S4, V20.S4
+	WORD $0x4eb1d651 // fsub v17.4s, v18.4s, v17.4s
+	WORD $0x6ea0fa31 // fneg v17.4s, v17.4s
+	VFMLA V19.S4, V19.S4, V17.S4
+	WORD $0x4e31d694 // fadd v20.4s, v20.4s, v17.4s
+	VMOV V18.B16, V13.B16
+	VFMLA V15.S4, V15.S4, V13.S4
+	WORD $0x4eb2d5b2 // fsub v18.4s, v13.4s, v18.4s
+	WORD $0x6ea0fa52 // fneg v18.4s, v18.4s
+	VFMLA V15.S4, V15.S4, V18.S4
+	WORD $0x4e32d694 // fadd v20.4s, v20.4s, v18.4s
+	WORD $0x6e2de4af // fcmge v15.4s, v5.4s, v13.4s
+	WORD $0x6e2059ef // mvn v15.16b, v15.16b
+	WORD $0x6ea1f9ad // fsqrt v13.4s, v13.4s
+	WORD $0x6e22ddad // fmul v13.4s, v13.4s, v2.4s
+	VAND V0.B16, V13.B16, V17.B16
+	VMOV V7.B16, V18.B16
+	VFMLA V6.S4, V17.S4, V18.S4
+	WORD $0x4ea7d653 // fsub v19.4s, v18.4s, v7.4s
+	VFMLS V3.S4, V19.S4, V17.S4
+	VFMLS V4.S4, V19.S4, V17.S4
+	VFMLS V8.S4, V19.S4, V17.S4
+	WORD $0x6e31de33 // fmul v19.4s, v17.4s, v17.4s
+	FMOVQ 192(R5), F20
+	VFMLA V19.S4, V9.S4, V20.S4
+	FMOVQ 208(R5), F21
+	VFMLA V19.S4, V20.S4, V21.S4
+	WORD $0x6e35de75 // fmul v21.4s, v19.4s, v21.4s
+	VFMLA V21.S4, V17.S4, V17.S4
+	FMOVQ 224(R5), F20
+	VFMLA V19.S4, V10.S4, V20.S4
+	FMOVQ 240(R5), F21
+	VFMLA V19.S4, V20.S4, V21.S4
+	FMOVQ 256(R5), F20
+	VFMLA V19.S4, V21.S4, V20.S4
+	FMOVQ 32(R5), F21
+	VFMLA V19.S4, V20.S4, V21.S4
+	VSHL $31, V18.S4, V19.S4
+	WORD $0x4ea0aa73 // cmlt v19.4s, v19.4s, #0
+	VMOV V17.B16, V20.B16
+	VBIT V19.B16, V21.B16, V20.B16
+	VBIT V19.B16, V17.B16, V21.B16
+	VSHL $30, V18.S4, V17.S4
+	VADD V11.S4, V18.S4, V18.S4
+	VSHL $30, V18.S4, V18.S4
+	VAND V1.B16, V18.B16, V18.B16
+	VEOR V18.B16, V21.B16, V21.B16
+	VEOR V13.B16, V17.B16, V17.B16
+	VAND V1.B16, V17.B16, V17.B16
+	VEOR V17.B16, V20.B16, V20.B16
+	WORD $0x4ea0d9b1 // fcmeq v17.4s, v13.4s, #0.0
+	WORD $0x6e2dfe94 // fdiv v20.4s, v20.4s, v13.4s
+	FMOVQ 32(R5), F13
+	VBIT V17.B16, V13.B16, V20.B16
+	WORD $0x6e22de8d // fmul v13.4s, v20.4s, v2.4s
+	WORD $0x6e2cddac // fmul v12.4s, v13.4s, v12.4s
+	WORD $0x6e2eddae // fmul v14.4s, v13.4s, v14.4s
+	WORD $0x6e30ddb0 // fmul v16.4s, v13.4s, v16.4s
+	WORD $0x6e34deb1 // fmul v17.4s, v21.4s, v20.4s
+	WORD $0x6e34ddad // fmul v13.4s, v13.4s, v20.4s
 	MOVD R2, R7
 	TBZ $1, R3, loadOne4
-	FMOVD.P 8(R7), F11
+	FMOVD.P 8(R7), F13
 	TBZ $0, R3, loaded4
-	VLD1 (R7), V11.S[2]
+	VLD1 (R7), V13.S[2]
 	B loaded4
 
 loadOne4:
-	FMOVS (R7), F11
+	FMOVS (R7), F13
 
 loaded4:
-	VAND V0.B16, V11.B16, V15.B16
+	VAND V0.B16, V13.B16, V17.B16
 	ADD R6, R2, R7
 	TBZ $1, R3, loadOne5
-	FMOVD.P 8(R7), F16
+	FMOVD.P 8(R7), F18
 	TBZ $0, R3, loaded5
-	VLD1 (R7), V16.S[2]
+	VLD1 (R7), V18.S[2]
 	B loaded5
 
 loadOne5:
-	FMOVS (R7), F16
+	FMOVS (R7), F18
 
 loaded5:
-	VAND V0.B16, V16.B16, V17.B16
+	VAND V0.B16, V18.B16, V19.B16
 	ADD R6<<1, R2, R7
 	TBZ $1, R3, loadOne6
-	FMOVD.P 8(R7), F18
+	FMOVD.P 8(R7), F20
 	TBZ $0, R3, loaded6
-	VLD1 (R7), V18.S[2]
+	VLD1 (R7), V20.S[2]
 	B loaded6
 
 loadOne6:
-	FMOVS (R7), F18
+	FMOVS (R7), F20
 
 loaded6:
-	VAND V0.B16, V18.B16, V20.B16
-	WORD $0x6eb1e5f5 // fcmgt v21.4s, v15.4s, v17.4s
-	VBSL V17.B16, V15.B16, V21.B16
-	WORD $0x6eb1e5f6 // fcmgt v22.4s, v15.4s, v17.4s
-	VBSL V15.B16, V17.B16, V22.B16
-	WORD $0x6eb4e6af // fcmgt v15.4s, v21.4s, v20.4s
-	VBSL V20.B16, V21.B16, V15.B16
-	WORD $0x6eb4e6b1 // fcmgt v17.4s, v21.4s, v20.4s
-	VBSL V21.B16, V20.B16, V17.B16
-	WORD $0x6e2fddf4 // fmul v20.4s, v15.4s, v15.4s
-	VMOV V20.B16, V21.B16
-	VFMLA V22.S4, V22.S4, V21.S4
-	WORD $0x6ea0fa97 // fneg v23.4s, v20.4s
-	VFMLA V15.S4, V15.S4, V23.S4
-	WORD $0x4eb4d6b4 // fsub v20.4s, v21.4s, v20.4s
-	WORD $0x6ea0fa94 // fneg v20.4s, v20.4s
-	VFMLA V22.S4, V22.S4, V20.S4
-	WORD $0x4e34d6f7 // fadd v23.4s, v23.4s, v20.4s
-	VMOV V21.B16, V15.B16
-	VFMLA V17.S4, V17.S4, V15.S4
-	WORD $0x4eb5d5f5 // fsub v21.4s, v15.4s, v21.4s
-	WORD $0x6ea0fab5 // fneg v21.4s, v21.4s
-	VFMLA V17.S4, V17.S4, V21.S4
-	WORD $0x4e35d6f7 // fadd v23.4s, v23.4s, v21.4s
-	WORD $0x6e2fe471 // fcmge v17.4s, v3.4s, v15.4s
-	WORD $0x6e205a31 // mvn v17.16b, v17.16b
-	VORR V17.B16, V13.B16, V13.B16
-	WORD $0x6ea1f9ef // fsqrt v15.4s, v15.4s
-	WORD $0x6e22ddef // fmul v15.4s, v15.4s, v2.4s
-	VAND V0.B16, V15.B16, V17.B16
-	VMOV V5.B16, V20.B16
-	VFMLA V4.S4, V17.S4, V20.S4
-	WORD $0x4ea5d695 // fsub v21.4s, v20.4s, v5.4s
-	VFMLS V6.S4, V21.S4, V17.S4
-	VFMLS V7.S4, V21.S4, V17.S4
-	VFMLS V8.S4, V21.S4, V17.S4
-	WORD $0x6e31de35 // fmul v21.4s, v17.4s, v17.4s
-	FMOVQ 160(R5), F22
-	VFMLA V21.S4, V9.S4, V22.S4
-	FMOVQ 192(R5), F23
-	VFMLA V21.S4, V22.S4, V23.S4
-	WORD $0x6e37deb7 // fmul v23.4s, v21.4s, v23.4s
-	VFMLA V23.S4, V17.S4, V17.S4
-	FMOVQ 208(R5), F22
-	FMOVQ 224(R5), F23
-	VFMLA V21.S4, V23.S4, V22.S4
-	FMOVQ 240(R5), F23
-	VFMLA V21.S4, V22.S4, V23.S4
-	FMOVQ 256(R5), F22
-	VFMLA V21.S4, V23.S4, V22.S4
-	FMOVQ 48(R5), F23
-	VFMLA V21.S4, V22.S4, V23.S4
-	VSHL $31, V20.S4, V21.S4
-	WORD $0x4ea0aab5 // cmlt v21.4s, v21.4s, #0
-	VMOV V17.B16, V22.B16
-	VBIT V21.B16, V23.B16, V22.B16
-	VBIT V21.B16, V17.B16, V23.B16
-	VSHL $30, V20.S4, V17.S4
-	FMOVQ 272(R5), F21
-	VADD V21.S4, V20.S4, V20.S4
-	VSHL $30, V20.S4, V20.S4
-	VAND V1.B16, V20.B16, V20.B16
-	VEOR V20.B16, V23.B16, V23.B16
-	VEOR V15.B16, V17.B16, V17.B16
+	VAND V0.B16, V20.B16, V22.B16
+	WORD $0x6eb3e637 // fcmgt v23.4s, v17.4s, v19.4s
+	VBSL V19.B16, V17.B16, V23.B16
+	WORD $0x6eb3e638 // fcmgt v24.4s, v17.4s, v19.4s
+	VBSL V17.B16, V19.B16, V24.B16
+	WORD $0x6eb6e6f1 // fcmgt v17.4s, v23.4s, v22.4s
+	VBSL V22.B16, V23.B16, V17.B16
+	WORD $0x6eb6e6f3 // fcmgt v19.4s, v23.4s, v22.4s
+	VBSL V23.B16, V22.B16, V19.B16
+	WORD $0x6e31de36 // fmul v22.4s, v17.4s, v17.4s
+	VMOV V22.B16, V23.B16
+	VFMLA V24.S4, V24.S4, V23.S4
+	WORD $0x6ea0fad9 // fneg v25.4s, v22.4s
+	VFMLA V17.S4, V17.S4, V25.S4
+	WORD $0x4eb6d6f6 // fsub v22.4s, v23.4s, v22.4s
+	WORD $0x6ea0fad6 // fneg v22.4s, v22.4s
+	VFMLA V24.S4, V24.S4, V22.S4
+	WORD $0x4e36d739 // fadd v25.4s, v25.4s, v22.4s
+	VMOV V23.B16, V17.B16
+	VFMLA V19.S4, V19.S4, V17.S4
+	WORD $0x4eb7d637 // fsub v23.4s, v17.4s, v23.4s
+	WORD $0x6ea0faf7 // fneg v23.4s, v23.4s
+	VFMLA V19.S4, V19.S4, V23.S4
+	WORD $0x4e37d739 // fadd v25.4s, v25.4s, v23.4s
+	WORD $0x6e31e4b3 // fcmge v19.4s, v5.4s, v17.4s
+	WORD $0x6e205a73 // mvn v19.16b, v19.16b
+	VORR V19.B16, V15.B16, V15.B16
+	WORD $0x6ea1fa31 // fsqrt v17.4s, v17.4s
+	WORD $0x6e22de31 // fmul v17.4s, v17.4s, v2.4s
+	VAND V0.B16, V17.B16, V19.B16
+	VMOV V7.B16, V22.B16
+	VFMLA V6.S4, V19.S4, V22.S4
+	WORD $0x4ea7d6d7 // fsub v23.4s, v22.4s, v7.4s
+	VFMLS V3.S4, V23.S4, V19.S4
+	VFMLS V4.S4, V23.S4, V19.S4
+	VFMLS V8.S4, V23.S4, V19.S4
+	WORD $0x6e33de77 // fmul v23.4s, v19.4s, v19.4s
+	FMOVQ 192(R5), F24
+	VFMLA V23.S4, V9.S4, V24.S4
+	FMOVQ 208(R5), F25
+	VFMLA V23.S4, V24.S4, V25.S4
+	WORD $0x6e39def9 // fmul v25.4s, v23.4s, v25.4s
+	VFMLA V25.S4, V19.S4, V19.S4
+	FMOVQ 224(R5), F24
+	VFMLA V23.S4, V10.S4, V24.S4
+	FMOVQ 240(R5), F25
+	VFMLA V23.S4, V24.S4, V25.S4
+	FMOVQ 256(R5), F24
+	VFMLA V23.S4, V25.S4, V24.S4
+	FMOVQ 32(R5), F25
+	VFMLA V23.S4, V24.S4, V25.S4
+	VSHL $31, V22.S4, V23.S4
+	WORD $0x4ea0aaf7 // cmlt v23.4s, v23.4s, #0
+	VMOV V19.B16, V24.B16
+	VBIT V23.B16, V25.B16, V24.B16
+	VBIT V23.B16, V19.B16, V25.B16
+	VSHL $30, V22.S4, V19.S4
+	VADD V11.S4, V22.S4, V22.S4
+	VSHL $30, V22.S4, V22.S4
+	VAND V1.B16, V22.B16, V22.B16
+	VEOR V22.B16, V25.B16, V25.B16
+	VEOR V17.B16, V19.B16, V19.B16
+	VAND V1.B16, V19.B16, V19.B16
+	VEOR V19.B16, V24.B16, V24.B16
+	WORD $0x4ea0da33 // fcmeq v19.4s, v17.4s, #0.0
+	WORD $0x6e31ff18 // fdiv v24.4s, v24.4s, v17.4s
+	FMOVQ 32(R5), F17
+	VBIT V19.B16, V17.B16, V24.B16
+	WORD $0x6e22df11 // fmul v17.4s, v24.4s, v2.4s
+	WORD $0x6e2dde2d // fmul v13.4s, v17.4s, v13.4s
+	WORD $0x6e32de32 // fmul v18.4s, v17.4s, v18.4s
+	WORD $0x6e34de34 // fmul v20.4s, v17.4s, v20.4s
+	WORD $0x6e38df33 // fmul v19.4s, v25.4s, v24.4s
+	WORD $0x6e38de31 // fmul v17.4s, v17.4s, v24.4s
+	WORD $0x6e39deb1 // fmul v17.4s, v21.4s, v25.4s
+	WORD $0x6e2ddd93 // fmul v19.4s, v12.4s, v13.4s
+	WORD $0x4eb3d631 // fsub v17.4s, v17.4s, v19.4s
+	WORD $0x6e32ddd3 // fmul v19.4s, v14.4s, v18.4s
+	WORD $0x4eb3d631 // fsub v17.4s, v17.4s, v19.4s
+	WORD $0x6e34de13 // fmul v19.4s, v16.4s, v20.4s
+	WORD $0x4eb3d631 // fsub v17.4s, v17.4s, v19.4s
+	WORD $0x6e2ddeb3 // fmul v19.4s, v21.4s, v13.4s
+	WORD $0x6e39dd96 // fmul v22.4s, v12.4s, v25.4s
+	WORD $0x4e36d673 // fadd v19.4s, v19.4s, v22.4s
+	WORD $0x6e34ddd6 // fmul v22.4s, v14.4s, v20.4s
+	WORD $0x4e36d673 // fadd v19.4s, v19.4s, v22.4s
+	WORD $0x6e32de16 // fmul v22.4s, v16.4s, v18.4s
+	WORD $0x4eb6d673 // fsub v19.4s, v19.4s, v22.4s
+	WORD $0x6e32deb6 // fmul v22.4s, v21.4s, v18.4s
+	WORD $0x6e39ddd7 // fmul v23.4s, v14.4s, v25.4s
+	WORD $0x4e37d6d6 // fadd v22.4s, v22.4s, v23.4s
+	WORD $0x6e2dde17 // fmul v23.4s, v16.4s, v13.4s
+	WORD $0x4e37d6d6 // fadd v22.4s, v22.4s, v23.4s
+	WORD $0x6e34dd97 // fmul v23.4s, v12.4s, v20.4s
+	WORD $0x4eb7d6d6 // fsub v22.4s, v22.4s, v23.4s
+	WORD $0x6e34deb5 // fmul v21.4s, v21.4s, v20.4s
+	WORD $0x6e39de10 // fmul v16.4s, v16.4s, v25.4s
+	WORD $0x4e30d6b5 // fadd v21.4s, v21.4s, v16.4s
+	WORD $0x6e32dd8c // fmul v12.4s, v12.4s, v18.4s
+	WORD $0x4e2cd6b5 // fadd v21.4s, v21.4s, v12.4s
+	WORD $0x6e2dddce // fmul v14.4s, v14.4s, v13.4s
+	WORD $0x4eaed6b5 // fsub v21.4s, v21.4s, v14.4s
+	WORD $0x6e33de6c // fmul v12.4s, v19.4s, v19.4s
+	VFMLA V22.S4, V22.S4, V12.S4
+	VFMLA V21.S4, V21.S4, V12.S4
+	FMOVQ 720(R5), F13
+	WORD $0x6e2ce5ae // fcmge v14.4s, v13.4s, v12.4s
+	WORD $0x6e2059ce // mvn v14.16b, v14.16b
+	WORD $0x4e31e62d // fcmeq v13.4s, v17.4s, v17.4s
+	WORD $0x6e2059ad // mvn v13.16b, v13.16b
+	VORR V13.B16, V14.B16, V14.B16
+	VORR V14.B16, V15.B16, V15.B16
+	VAND V0.B16, V17.B16, V13.B16
+	FMOVQ 736(R5), F14
+	WORD $0x6eace5d0 // fcmgt v16.4s, v14.4s, v12.4s
+	WORD $0x6ea1f98c // fsqrt v12.4s, v12.4s
+	WORD $0x6eade58e // fcmgt v14.4s, v12.4s, v13.4s
+	VBSL V12.B16, V13.B16, V14.B16
+	WORD $0x6eace5b2 // fcmgt v18.4s, v13.4s, v12.4s
+	VBSL V12.B16, V13.B16, V18.B16
+	WORD $0x6e32fdce // fdiv v14.4s, v14.4s, v18.4s
+	WORD $0x6e2eddd2 // fmul v18.4s, v14.4s, v14.4s
+	WORD $0x6e32ddd4 // fmul v20.4s, v14.4s, v18.4s
+	FMOVQ 768(R5), F23
+	FMOVQ 752(R5), F24
+	VFMLA V18.S4, V24.S4, V23.S4
+	FMOVQ 784(R5), F24
+	VFMLA V18.S4, V23.S4, V24.S4
+	FMOVQ 800(R5), F23
+	VFMLA V18.S4, V24.S4, V23.S4
+	FMOVQ 816(R5), F24
+	VFMLA V18.S4, V23.S4, V24.S4
+	FMOVQ 832(R5), F23
+	VFMLA V18.S4, V24.S4, V23.S4
+	FMOVQ 848(R5), F24
+	VFMLA V18.S4, V23.S4, V24.S4
+	FMOVQ 864(R5), F23
+	VFMLA V18.S4, V24.S4, V23.S4
+	FMOVQ 880(R5), F24
+	VFMLA V18.S4, V23.S4, V24.S4
+	FMOVQ 896(R5), F23
+	VFMLA V18.S4, V24.S4, V23.S4
+	VFMLA V23.S4, V20.S4, V14.S4
+	WORD $0x6eade592 // fcmgt v18.4s, v12.4s, v13.4s
+	VAND V1.B16, V18.B16, V20.B16
+	VEOR V20.B16, V14.B16, V20.B16
+	VAND V4.B16, V18.B16, V14.B16
+	WORD $0x4e2ed68e // fadd v14.4s, v20.4s, v14.4s
+	VAND V3.B16, V18.B16, V18.B16
+	WORD $0x4e32d5d2 // fadd v18.4s, v14.4s, v18.4s
+	FMOVQ 32(R5), F14
+	VBIT V16.B16, V14.B16, V18.B16
+	VBIT V16.B16, V13.B16, V12.B16
+	WORD $0x6e2cfe52 // fdiv v18.4s, v18.4s, v12.4s
+	WORD $0x6e2dde4d // fmul v13.4s, v18.4s, v13.4s
+	WORD $0x4e32d652 // fadd v18.4s, v18.4s, v18.4s
 	VAND V1.B16, V17.B16, V17.B16
-	VEOR V17.B16, V22.B16, V22.B16
-	WORD $0x4ea0d9f1 // fcmeq v17.4s, v15.4s, #0.0
-	WORD $0x6e2ffed6 // fdiv v22.4s, v22.4s, v15.4s
-	FMOVQ 48(R5), F15
-	VBIT V17.B16, V15.B16, V22.B16
-	WORD $0x6e22decf // fmul v15.4s, v22.4s, v2.4s
-	WORD $0x6e2bddeb // fmul v11.4s, v15.4s, v11.4s
-	WORD $0x6e30ddf0 // fmul v16.4s, v15.4s, v16.4s
-	WORD $0x6e32ddf2 // fmul v18.4s, v15.4s, v18.4s
-	WORD $0x6e36def1 // fmul v17.4s, v23.4s, v22.4s
-	WORD $0x6e36ddef // fmul v15.4s, v15.4s, v22.4s
-	WORD $0x6e37de6f // fmul v15.4s, v19.4s, v23.4s
-	WORD $0x6e2bdd51 // fmul v17.4s, v10.4s, v11.4s
-	WORD $0x4eb1d5ef // fsub v15.4s, v15.4s, v17.4s
-	WORD $0x6e30dd91 // fmul v17.4s, v12.4s, v16.4s
-	WORD $0x4eb1d5ef // fsub v15.4s, v15.4s, v17.4s
-	WORD $0x6e32ddd1 // fmul v17.4s, v14.4s, v18.4s
-	WORD $0x4eb1d5ef // fsub v15.4s, v15.4s, v17.4s
-	WORD $0x6e2bde71 // fmul v17.4s, v19.4s, v11.4s
-	WORD $0x6e37dd54 // fmul v20.4s, v10.4s, v23.4s
-	WORD $0x4e34d631 // fadd v17.4s, v17.4s, v20.4s
-	WORD $0x6e32dd94 // fmul v20.4s, v12.4s, v18.4s
-	WORD $0x4e34d631 // fadd v17.4s, v17.4s, v20.4s
-	WORD $0x6e30ddd4 // fmul v20.4s, v14.4s, v16.4s
-	WORD $0x4eb4d631 // fsub v17.4s, v17.4s, v20.4s
-	WORD $0x6e30de74 // fmul v20.4s, v19.4s, v16.4s
-	WORD $0x6e37dd95 // fmul v21.4s, v12.4s, v23.4s
-	WORD $0x4e35d694 // fadd v20.4s, v20.4s, v21.4s
-	WORD $0x6e2bddd5 // fmul v21.4s, v14.4s, v11.4s
-	WORD $0x4e35d694 // fadd v20.4s, v20.4s, v21.4s
-	WORD $0x6e32dd55 // fmul v21.4s, v10.4s, v18.4s
-	WORD $0x4eb5d694 // fsub v20.4s, v20.4s, v21.4s
-	WORD $0x6e32de73 // fmul v19.4s, v19.4s, v18.4s
-	WORD $0x6e37ddce // fmul v14.4s, v14.4s, v23.4s
-	WORD $0x4e2ed673 // fadd v19.4s, v19.4s, v14.4s
-	WORD $0x6e30dd4a // fmul v10.4s, v10.4s, v16.4s
-	WORD $0x4e2ad673 // fadd v19.4s, v19.4s, v10.4s
-	WORD $0x6e2bdd8c // fmul v12.4s, v12.4s, v11.4s
-	WORD $0x4eacd673 // fsub v19.4s, v19.4s, v12.4s
-	WORD $0x6e31de2a // fmul v10.4s, v17.4s, v17.4s
-	VFMLA V20.S4, V20.S4, V10.S4
-	VFMLA V19.S4, V19.S4, V10.S4
-	FMOVQ 720(R5), F11
-	WORD $0x6e2ae56c // fcmge v12.4s, v11.4s, v10.4s
-	WORD $0x6e20598c // mvn v12.16b, v12.16b
-	WORD $0x4e2fe5eb // fcmeq v11.4s, v15.4s, v15.4s
-	WORD $0x6e20596b // mvn v11.16b, v11.16b
-	VORR V11.B16, V12.B16, V12.B16
-	VORR V12.B16, V13.B16, V13.B16
-	VAND V0.B16, V15.B16, V11.B16
-	FMOVQ 736(R5), F12
-	WORD $0x6eaae58e // fcmgt v14.4s, v12.4s, v10.4s
-	WORD $0x6ea1f94a // fsqrt v10.4s, v10.4s
-	WORD $0x6eabe54c // fcmgt v12.4s, v10.4s, v11.4s
-	VBSL V10.B16, V11.B16, V12.B16
-	WORD $0x6eaae570 // fcmgt v16.4s, v11.4s, v10.4s
-	VBSL V10.B16, V11.B16, V16.B16
-	WORD $0x6e30fd8c // fdiv v12.4s, v12.4s, v16.4s
-	WORD $0x6e2cdd90 // fmul v16.4s, v12.4s, v12.4s
-	WORD $0x6e30dd92 // fmul v18.4s, v12.4s, v16.4s
-	FMOVQ 768(R5), F21
-	FMOVQ 752(R5), F22
-	VFMLA V16.S4, V22.S4, V21.S4
-	FMOVQ 784(R5), F22
-	VFMLA V16.S4, V21.S4, V22.S4
-	FMOVQ 800(R5), F21
-	VFMLA V16.S4, V22.S4, V21.S4
-	FMOVQ 816(R5), F22
-	VFMLA V16.S4, V21.S4, V22.S4
-	FMOVQ 832(R5), F21
-	VFMLA V16.S4, V22.S4, V21.S4
-	FMOVQ 848(R5), F22
-	VFMLA V16.S4, V21.S4, V22.S4
-	FMOVQ 864(R5), F21
-	VFMLA V16.S4, V22.S4, V21.S4
-	FMOVQ 880(R5), F22
-	VFMLA V16.S4, V21.S4, V22.S4
-	FMOVQ 896(R5), F21
-	VFMLA V16.S4, V22.S4, V21.S4
-	VFMLA V21.S4, V18.S4, V12.S4
-	WORD $0x6eabe550 // fcmgt v16.4s, v10.4s, v11.4s
-	VAND V1.B16, V16.B16, V18.B16
-	VEOR V18.B16, V12.B16, V18.B16
-	VAND V7.B16, V16.B16, V12.B16
-	WORD $0x4e2cd64c // fadd v12.4s, v18.4s, v12.4s
-	VAND V6.B16, V16.B16, V16.B16
-	WORD $0x4e30d590 // fadd v16.4s, v12.4s, v16.4s
-	FMOVQ 48(R5), F12
-	VBIT V14.B16, V12.B16, V16.B16
-	VBIT V14.B16, V11.B16, V10.B16
-	WORD $0x6e2afe10 // fdiv v16.4s, v16.4s, v10.4s
-	WORD $0x6e2bde0b // fmul v11.4s, v16.4s, v11.4s
-	WORD $0x4e30d610 // fadd v16.4s, v16.4s, v16.4s
-	VAND V1.B16, V15.B16, V15.B16
-	VEOR V15.B16, V16.B16, V16.B16
-	WORD $0x6e31de11 // fmul v17.4s, v16.4s, v17.4s
-	WORD $0x6e34de14 // fmul v20.4s, v16.4s, v20.4s
-	WORD $0x6e33de10 // fmul v16.4s, v16.4s, v19.4s
-	WORD $0x6eb0a9aa // umaxv s10, v13.4s
-	FMOVS F10, R7
+	VEOR V17.B16, V18.B16, V18.B16
+	WORD $0x6e33de53 // fmul v19.4s, v18.4s, v19.4s
+	WORD $0x6e36de56 // fmul v22.4s, v18.4s, v22.4s
+	WORD $0x6e35de52 // fmul v18.4s, v18.4s, v21.4s
+	WORD $0x6eb0a9ec // umaxv s12, v15.4s
+	FMOVS F12, R7
 	CBNZ R7, hard2
 	MOVD R0, R7
 	TBZ $1, R3, storeOne
-	FMOVD.P F17, 8(R7)
+	FMOVD.P F19, 8(R7)
 	TBZ $0, R3, stored
-	VST1 V17.S[2], (R7)
+	VST1 V19.S[2], (R7)
 	B stored
 
 storeOne:
-	FMOVS F17, (R7)
+	FMOVS F19, (R7)
 
 stored:
 	ADD R6, R0, R7
 	TBZ $1, R3, storeOne2
-	FMOVD.P F20, 8(R7)
+	FMOVD.P F22, 8(R7)
 	TBZ $0, R3, stored2
-	VST1 V20.S[2], (R7)
+	VST1 V22.S[2], (R7)
 	B stored2
 
 storeOne2:
-	FMOVS F20, (R7)
+	FMOVS F22, (R7)
 
 stored2:
 	ADD R6<<1, R0, R7
 	TBZ $1, R3, storeOne3
-	FMOVD.P F16, 8(R7)
+	FMOVD.P F18, 8(R7)
 	TBZ $0, R3, stored3
-	VST1 V16.S[2], (R7)
+	VST1 V18.S[2], (R7)
 	B stored3
 
 storeOne3:
-	FMOVS F16, (R7)
+	FMOVS F18, (R7)
 
 stored3:
 
@@ -2783,24 +2767,24 @@ done:
 	RET
 
 hard:
-	FMOVQ (R0), F10
-	VBIF V13.B16, V17.B16, V10.B16
-	FMOVQ F10, (R0)
+	FMOVQ (R0), F12
+	VBIF V15.B16, V19.B16, V12.B16
+	FMOVQ F12, (R0)
 	ADD R6, R0, R7
-	FMOVQ (R7), F10
-	VBIF V13.B16, V20.B16, V10.B16
+	FMOVQ (R7), F12
+	VBIF V15.B16, V22.B16, V12.B16
 	ADD R6, R0, R7
-	FMOVQ F10, (R7)
+	FMOVQ F12, (R7)
 	ADD R6<<1, R0, R7
-	FMOVQ (R7), F10
-	VBIF V13.B16, V16.B16, V10.B16
+	FMOVQ (R7), F12
+	VBIF V15.B16, V18.B16, V12.B16
 	ADD R6<<1, R0, R7
-	FMOVQ F10, (R7)
+	FMOVQ F12, (R7)
 	MOVD ZR, R7
-	FMOVQ 304(R5), F10
-	VAND V13.B16, V10.B16, V10.B16
-	WORD $0x4eb1b94b // addv s11, v10.4s
-	FMOVD F11, R8
+	FMOVQ 304(R5), F12
+	VAND V15.B16, V12.B16, V12.B16
+	WORD $0x4eb1b98d // addv s13, v12.4s
+	FMOVD F13, R8
 	ORR R8<<0, R7, R7
 	MOVD n+24(FP), R4
 	MOVD R4, R8
@@ -2814,78 +2798,78 @@ hard:
 hard2:
 	MOVD R0, R7
 	TBZ $1, R3, loadOne7
-	FMOVD.P 8(R7), F10
+	FMOVD.P 8(R7), F12
 	TBZ $0, R3, loaded7
-	VLD1 (R7), V10.S[2]
+	VLD1 (R7), V12.S[2]
 	B loaded7
 
 loadOne7:
-	FMOVS (R7), F10
+	FMOVS (R7), F12
 
 loaded7:
-	VBIF V13.B16, V17.B16, V10.B16
+	VBIF V15.B16, V19.B16, V12.B16
 	MOVD R0, R7
 	TBZ $1, R3, storeOne4
-	FMOVD.P F10, 8(R7)
+	FMOVD.P F12, 8(R7)
 	TBZ $0, R3, stored4
-	VST1 V10.S[2], (R7)
+	VST1 V12.S[2], (R7)
 	B stored4
 
 storeOne4:
-	FMOVS F10, (R7)
+	FMOVS F12, (R7)
 
 stored4:
 	ADD R6, R0, R7
 	TBZ $1, R3, loadOne8
-	FMOVD.P 8(R7), F10
+	FMOVD.P 8(R7), F12
 	TBZ $0, R3, loaded8
-	VLD1 (R7), V10.S[2]
+	VLD1 (R7), V12.S[2]
 	B loaded8
 
 loadOne8:
-	FMOVS (R7), F10
+	FMOVS (R7), F12
 
 loaded8:
-	VBIF V13.B16, V20.B16, V10.B16
+	VBIF V15.B16, V22.B16, V12.B16
 	ADD R6, R0, R7
 	TBZ $1, R3, storeOne5
-	FMOVD.P F10, 8(R7)
+	FMOVD.P F12, 8(R7)
 	TBZ $0, R3, stored5
-	VST1 V10.S[2], (R7)
+	VST1 V12.S[2], (R7)
 	B stored5
 
 storeOne5:
-	FMOVS F10, (R7)
+	FMOVS F12, (R7)
 
 stored5:
 	ADD R6<<1, R0, R7
 	TBZ $1, R3, loadOne9
-	FMOVD.P 8(R7), F10
+	FMOVD.P 8(R7), F12
 	TBZ $0, R3, loaded9
-	VLD1 (R7), V10.S[2]
+	VLD1 (R7), V12.S[2]
 	B loaded9
 
 loadOne9:
-	FMOVS (R7), F10
+	FMOVS (R7), F12
 
 loaded9:
-	VBIF V13.B16, V16.B16, V10.B16
+	VBIF V15.B16, V18.B16, V12.B16
 	ADD R6<<1, R0, R7
 	TBZ $1, R3, storeOne6
-	FMOVD.P F10, 8(R7)
+	FMOVD.P F12, 8(R7)
 	TBZ $0, R3, stored6
-	VST1 V10.S[2], (R7)
+	VST1 V12.S[2], (R7)
 	B stored6
 
 storeOne6:
-	FMOVS F10, (R7)
+	FMOVS F12, (R7)
 
 stored6:
 	MOVD ZR, R7
-	FMOVQ 304(R5), F10
-	VAND V13.B16, V10.B16, V10.B16
-	WORD $0x4eb1b94b // addv s11, v10.4s
-	FMOVD F11, R8
+	FMOVQ 304(R5), F12
+	VAND V15.B16, V12.B16, V12.B16
+	WORD $0x4eb1b98d // addv s13, v12.4s
+	FMOVD F13, R8
 	ORR R8<<0, R7, R7
 	MOVD n+24(FP), R4
 	MOVD R4, R8
@@ -2908,277 +2892,275 @@ TEXT ·composeSO3F64NEON(SB), NOSPLIT, $0-64
 	MOVD $spaceConsts<>(SB), R5
 	MOVD stride+32(FP), R6
 	LSL $3, R6
-	FMOVQ 944(R5), F0
-	FMOVQ 336(R5), F1
+	FMOVQ 352(R5), F0
+	FMOVQ 944(R5), F1
 	FMOVQ 384(R5), F2
-	FMOVQ 368(R5), F3
-	FMOVQ 400(R5), F4
-	FMOVQ 416(R5), F5
-	FMOVQ 432(R5), F6
-	FMOVQ 448(R5), F7
+	FMOVQ 432(R5), F3
+	FMOVQ 448(R5), F4
+	FMOVQ 368(R5), F5
+	FMOVQ 400(R5), F6
+	FMOVQ 416(R5), F7
 	FMOVQ 464(R5), F8
-	FMOVQ 496(R5), F9
+	FMOVQ 480(R5), F9
+	FMOVQ 496(R5), F10
+	FMOVQ 688(R5), F11
 	CMP $2, R3
 	BLT next
 
 loop:
-	// 262 instructions for 2 matrices, 131 each
-	FMOVQ (R1), F10
-	WORD $0x6e6add4b // fmul v11.2d, v10.2d, v10.2d
+	// 258 instructions for 2 matrices, 129 each
+	FMOVQ (R1), F12
+	WORD $0x6e6cdd8d // fmul v13.2d, v12.2d, v12.2d
 	ADD R6, R1, R7
-	FMOVQ (R7), F12
-	VFMLA V12.D2, V12.D2, V11.D2
+	FMOVQ (R7), F14
+	VFMLA V14.D2, V14.D2, V13.D2
 	ADD R6<<1, R1, R7
-	FMOVQ (R7), F13
-	VFMLA V13.D2, V13.D2, V11.D2
-	WORD $0x6e6be46e // fcmge v14.2d, v3.2d, v11.2d
-	WORD $0x6e2059ce // mvn v14.16b, v14.16b
-	WORD $0x6ee1f96b // fsqrt v11.2d, v11.2d
-	WORD $0x6e60dd6b // fmul v11.2d, v11.2d, v0.2d
-	VAND V2.B16, V11.B16, V15.B16
-	VMOV V5.B16, V16.B16
-	VFMLA V4.D2, V15.D2, V16.D2
-	WORD $0x4ee5d611 // fsub v17.2d, v16.2d, v5.2d
-	VFMLS V6.D2, V17.D2, V15.D2
-	VFMLS V7.D2, V17.D2, V15.D2
-	VFMLS V8.D2, V17.D2, V15.D2
-	WORD $0x6e6fddf1 // fmul v17.2d, v15.2d, v15.2d
-	FMOVQ 480(R5), F18
-	VFMLA V17.D2, V9.D2, V18.D2
-	FMOVQ 512(R5), F19
-	VFMLA V17.D2, V18.D2, V19.D2
-	FMOVQ 528(R5), F18
-	VFMLA V17.D2, V19.D2, V18.D2
-	FMOVQ 544(R5), F19
-	VFMLA V17.D2, V18.D2, V19.D2
-	FMOVQ 560(R5), F18
-	VFMLA V17.D2, V19.D2, V18.D2
-	WORD $0x6e72de32 // fmul v18.2d, v17.2d, v18.2d
-	VFMLA V18.D2, V15.D2, V15.D2
-	FMOVQ 576(R5), F18
-	FMOVQ 592(R5), F19
-	VFMLA V17.D2, V19.D2, V18.D2
-	FMOVQ 608(R5), F19
-	VFMLA V17.D2, V18.D2, V19.D2
-	FMOVQ 624(R5), F18
-	VFMLA V17.D2, V19.D2, V18.D2
-	FMOVQ 640(R5), F19
-	VFMLA V17.D2, V18.D2, V19.D2
-	FMOVQ 656(R5), F18
-	VFMLA V17.D2, V19.D2, V18.D2
-	FMOVQ 672(R5), F19
-	VFMLA V17.D2, V18.D2, V19.D2
-	FMOVQ 352(R5), F18
-	VFMLA V17.D2, V19.D2, V18.D2
-	VSHL $63, V16.D2, V17.D2
-	WORD $0x4ee0aa31 // cmlt v17.2d, v17.2d, #0
-	VMOV V15.B16, V19.B16
-	VBIT V17.B16, V18.B16, V19.B16
-	VBIT V17.B16, V15.B16, V18.B16
-	FMOVQ 688(R5), F15
-	VADD V15.D2, V16.D2, V17.D2
+	FMOVQ (R7), F15
+	VFMLA V15.D2, V15.D2, V13.D2
+	WORD $0x6e6de4b0 // fcmge v16.2d, v5.2d, v13.2d
+	WORD $0x6e205a10 // mvn v16.16b, v16.16b
+	WORD $0x6ee1f9ad // fsqrt v13.2d, v13.2d
+	WORD $0x6e61ddad // fmul v13.2d, v13.2d, v1.2d
+	VAND V2.B16, V13.B16, V17.B16
+	VMOV V7.B16, V18.B16
+	VFMLA V6.D2, V17.D2, V18.D2
+	WORD $0x4ee7d653 // fsub v19.2d, v18.2d, v7.2d
+	VFMLS V3.D2, V19.D2, V17.D2
+	VFMLS V4.D2, V19.D2, V17.D2
+	VFMLS V8.D2, V19.D2, V17.D2
+	WORD $0x6e71de33 // fmul v19.2d, v17.2d, v17.2d
+	FMOVQ 512(R5), F20
+	VFMLA V19.D2, V9.D2, V20.D2
+	FMOVQ 528(R5), F21
+	VFMLA V19.D2, V20.D2, V21.D2
+	FMOVQ 544(R5), F20
+	VFMLA V19.D2, V21.D2, V20.D2
+	FMOVQ 560(R5), F21
+	VFMLA V19.D2, V20.D2, V21.D2
+	FMOVQ 576(R5), F20
+	VFMLA V19.D2, V21.D2, V20.D2
+	WORD $0x6e74de74 // fmul v20.2d, v19.2d, v20.2d
+	VFMLA V20.D2, V17.D2, V17.D2
+	FMOVQ 592(R5), F20
+	VFMLA V19.D2, V10.D2, V20.D2
+	FMOVQ 608(R5), F21
+	VFMLA V19.D2, V20.D2, V21.D2
+	FMOVQ 624(R5), F20
+	VFMLA V19.D2, V21.D2, V20.D2
+	FMOVQ 640(R5), F21
+	VFMLA V19.D2, V20.D2, V21.D2
+	FMOVQ 656(R5), F20
+	VFMLA V19.D2, V21.D2, V20.D2
+	FMOVQ 672(R5), F21
+	VFMLA V19.D2, V20.D2, V21.D2
+	FMOVQ 336(R5), F20
+	VFMLA V19.D2, V21.D2, V20.D2
+	VSHL $63, V18.D2, V19.D2
+	WORD $0x4ee0aa73 // cmlt v19.2d, v19.2d, #0
+	VMOV V17.B16, V21.B16
+	VBIT V19.B16, V20.B16, V21.B16
+	VBIT V19.B16, V17.B16, V20.B16
+	VADD V11.D2, V18.D2, V17.D2
 	VSHL $62, V17.D2, V17.D2
-	VAND V1.B16, V17.B16, V17.B16
-	VEOR V17.B16, V18.B16, V18.B16
-	VSHL $62, V16.D2, V16.D2
-	VEOR V11.B16, V16.B16, V16.B16
-	VAND V1.B16, V16.B16, V16.B16
-	VEOR V16.B16, V19.B16, V19.B16
-	WORD $0x4ee0d96f // fcmeq v15.2d, v11.2d, #0.0
-	WORD $0x6e6bfe73 // fdiv v19.2d, v19.2d, v11.2d
-	FMOVQ 352(R5), F11
-	VBIT V15.B16, V11.B16, V19.B16
-	WORD $0x6e60de6b // fmul v11.2d, v19.2d, v0.2d
-	WORD $0x6e6add6a // fmul v10.2d, v11.2d, v10.2d
-	WORD $0x6e6cdd6c // fmul v12.2d, v11.2d, v12.2d
-	WORD $0x6e6ddd6d // fmul v13.2d, v11.2d, v13.2d
-	WORD $0x6e73de4f // fmul v15.2d, v18.2d, v19.2d
-	WORD $0x6e73dd6b // fmul v11.2d, v11.2d, v19.2d
-	FMOVQ (R2), F11
-	WORD $0x6e6bdd6f // fmul v15.2d, v11.2d, v11.2d
+	VAND V0.B16, V17.B16, V17.B16
+	VEOR V17.B16, V20.B16, V20.B16
+	VSHL $62, V18.D2, V18.D2
+	VEOR V13.B16, V18.B16, V18.B16
+	VAND V0.B16, V18.B16, V18.B16
+	VEOR V18.B16, V21.B16, V21.B16
+	WORD $0x4ee0d9b1 // fcmeq v17.2d, v13.2d, #0.0
+	WORD $0x6e6dfeb5 // fdiv v21.2d, v21.2d, v13.2d
+	FMOVQ 336(R5), F13
+	VBIT V17.B16, V13.B16, V21.B16
+	WORD $0x6e61dead // fmul v13.2d, v21.2d, v1.2d
+	WORD $0x6e6cddac // fmul v12.2d, v13.2d, v12.2d
+	WORD $0x6e6eddae // fmul v14.2d, v13.2d, v14.2d
+	WORD $0x6e6fddaf // fmul v15.2d, v13.2d, v15.2d
+	WORD $0x6e75de91 // fmul v17.2d, v20.2d, v21.2d
+	WORD $0x6e75ddad // fmul v13.2d, v13.2d, v21.2d
+	FMOVQ (R2), F13
+	WORD $0x6e6dddb1 // fmul v17.2d, v13.2d, v13.2d
 	ADD R6, R2, R7
-	FMOVQ (R7), F16
-	VFMLA V16.D2, V16.D2, V15.D2
+	FMOVQ (R7), F18
+	VFMLA V18.D2, V18.D2, V17.D2
 	ADD R6<<1, R2, R7
-	FMOVQ (R7), F17
-	VFMLA V17.D2, V17.D2, V15.D2
-	WORD $0x6e6fe473 // fcmge v19.2d, v3.2d, v15.2d
-	WORD $0x6e205a73 // mvn v19.16b, v19.16b
-	VORR V19.B16, V14.B16, V14.B16
-	WORD $0x6ee1f9ef // fsqrt v15.2d, v15.2d
-	WORD $0x6e60ddef // fmul v15.2d, v15.2d, v0.2d
-	VAND V2.B16, V15.B16, V19.B16
-	VMOV V5.B16, V20.B16
-	VFMLA V4.D2, V19.D2, V20.D2
-	WORD $0x4ee5d695 // fsub v21.2d, v20.2d, v5.2d
-	VFMLS V6.D2, V21.D2, V19.D2
-	VFMLS V7.D2, V21.D2, V19.D2
-	VFMLS V8.D2, V21.D2, V19.D2
-	WORD $0x6e73de75 // fmul v21.2d, v19.2d, v19.2d
-	FMOVQ 480(R5), F22
-	VFMLA V21.D2, V9.D2, V22.D2
-	FMOVQ 512(R5), F23
-	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 528(R5), F22
-	VFMLA V21.D2, V23.D2, V22.D2
-	FMOVQ 544(R5), F23
-	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 560(R5), F22
-	VFMLA V21.D2, V23.D2, V22.D2
-	WORD $0x6e76deb6 // fmul v22.2d, v21.2d, v22.2d
-	VFMLA V22.D2, V19.D2, V19.D2
-	FMOVQ 576(R5), F22
-	FMOVQ 592(R5), F23
-	VFMLA V21.D2, V23.D2, V22.D2
-	FMOVQ 608(R5), F23
-	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 624(R5), F22
-	VFMLA V21.D2, V23.D2, V22.D2
-	FMOVQ 640(R5), F23
-	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 656(R5), F22
-	VFMLA V21.D2, V23.D2, V22.D2
-	FMOVQ 672(R5), F23
-	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 352(R5), F22
-	VFMLA V21.D2, V23.D2, V22.D2
-	VSHL $63, V20.D2, V21.D2
-	WORD $0x4ee0aab5 // cmlt v21.2d, v21.2d, #0
-	VMOV V19.B16, V23.B16
-	VBIT V21.B16, V22.B16, V23.B16
-	VBIT V21.B16, V19.B16, V22.B16
-	FMOVQ 688(R5), F19
-	VADD V19.D2, V20.D2, V21.D2
+	FMOVQ (R7), F19
+	VFMLA V19.D2, V19.D2, V17.D2
+	WORD $0x6e71e4b5 // fcmge v21.2d, v5.2d, v17.2d
+	WORD $0x6e205ab5 // mvn v21.16b, v21.16b
+	VORR V21.B16, V16.B16, V16.B16
+	WORD $0x6ee1fa31 // fsqrt v17.2d, v17.2d
+	WORD $0x6e61de31 // fmul v17.2d, v17.2d, v1.2d
+	VAND V2.B16, V17.B16, V21.B16
+	VMOV V7.B16, V22.B16
+	VFMLA V6.D2, V21.D2, V22.D2
+	WORD $0x4ee7d6d7 // fsub v23.2d, v22.2d, v7.2d
+	VFMLS V3.D2, V23.D2, V21.D2
+	VFMLS V4.D2, V23.D2, V21.D2
+	VFMLS V8.D2, V23.D2, V21.D2
+	WORD $0x6e75deb7 // fmul v23.2d, v21.2d, v21.2d
+	FMOVQ 512(R5), F24
+	VFMLA V23.D2, V9.D2, V24.D2
+	FMOVQ 528(R5), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 544(R5), F24
+	VFMLA V23.D2, V25.D2, V24.D2
+	FMOVQ 560(R5), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 576(R5), F24
+	VFMLA V23.D2, V25.D2, V24.D2
+	WORD $0x6e78def8 // fmul v24.2d, v23.2d, v24.2d
+	VFMLA V24.D2, V21.D2, V21.D2
+	FMOVQ 592(R5), F24
+	VFMLA V23.D2, V10.D2, V24.D2
+	FMOVQ 608(R5), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 624(R5), F24
+	VFMLA V23.D2, V25.D2, V24.D2
+	FMOVQ 640(R5), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 656(R5), F24
+	VFMLA V23.D2, V25.D2, V24.D2
+	FMOVQ 672(R5), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 336(R5), F24
+	VFMLA V23.D2, V25.D2, V24.D2
+	VSHL $63, V22.D2, V23.D2
+	WORD $0x4ee0aaf7 // cmlt v23.2d, v23.2d, #0
+	VMOV V21.B16, V25.B16
+	VBIT V23.B16, V24.B16, V25.B16
+	VBIT V23.B16, V21.B16, V24.B16
+	VADD V11.D2, V22.D2, V21.D2
 	VSHL $62, V21.D2, V21.D2
-	VAND V1.B16, V21.B16, V21.B16
-	VEOR V21.B16, V22.B16, V22.B16
-	VSHL $62, V20.D2, V20.D2
-	VEOR V15.B16, V20.B16, V20.B16
-	VAND V1.B16, V20.B16, V20.B16
-	VEOR V20.B16, V23.B16, V23.B16
-	WORD $0x4ee0d9f3 // fcmeq v19.2d, v15.2d, #0.0
-	WORD $0x6e6ffef7 // fdiv v23.2d, v23.2d, v15.2d
-	FMOVQ 352(R5), F15
-	VBIT V19.B16, V15.B16, V23.B16
-	WORD $0x6e60deef // fmul v15.2d, v23.2d, v0.2d
-	WORD $0x6e6bddeb // fmul v11.2d, v15.2d, v11.2d
-	WORD $0x6e70ddf0 // fmul v16.2d, v15.2d, v16.2d
-	WORD $0x6e71ddf1 // fmul v17.2d, v15.2d, v17.2d
-	WORD $0x6e77ded3 // fmul v19.2d, v22.2d, v23.2d
-	WORD $0x6e77ddef // fmul v15.2d, v15.2d, v23.2d
-	WORD $0x6e76de4f // fmul v15.2d, v18.2d, v22.2d
-	WORD $0x6e6bdd53 // fmul v19.2d, v10.2d, v11.2d
-	WORD $0x4ef3d5ef // fsub v15.2d, v15.2d, v19.2d
-	WORD $0x6e70dd93 // fmul v19.2d, v12.2d, v16.2d
-	WORD $0x4ef3d5ef // fsub v15.2d, v15.2d, v19.2d
-	WORD $0x6e71ddb3 // fmul v19.2d, v13.2d, v17.2d
-	WORD $0x4ef3d5ef // fsub v15.2d, v15.2d, v19.2d
-	WORD $0x6e6bde53 // fmul v19.2d, v18.2d, v11.2d
-	WORD $0x6e76dd54 // fmul v20.2d, v10.2d, v22.2d
-	WORD $0x4e74d673 // fadd v19.2d, v19.2d, v20.2d
-	WORD $0x6e71dd94 // fmul v20.2d, v12.2d, v17.2d
-	WORD $0x4e74d673 // fadd v19.2d, v19.2d, v20.2d
-	WORD $0x6e70ddb4 // fmul v20.2d, v13.2d, v16.2d
-	WORD $0x4ef4d673 // fsub v19.2d, v19.2d, v20.2d
-	WORD $0x6e70de54 // fmul v20.2d, v18.2d, v16.2d
-	WORD $0x6e76dd95 // fmul v21.2d, v12.2d, v22.2d
-	WORD $0x4e75d694 // fadd v20.2d, v20.2d, v21.2d
-	WORD $0x6e6bddb5 // fmul v21.2d, v13.2d, v11.2d
-	WORD $0x4e75d694 // fadd v20.2d, v20.2d, v21.2d
-	WORD $0x6e71dd55 // fmul v21.2d, v10.2d, v17.2d
-	WORD $0x4ef5d694 // fsub v20.2d, v20.2d, v21.2d
-	WORD $0x6e71de52 // fmul v18.2d, v18.2d, v17.2d
-	WORD $0x6e76ddad // fmul v13.2d, v13.2d, v22.2d
-	WORD $0x4e6dd652 // fadd v18.2d, v18.2d, v13.2d
-	WORD $0x6e70dd4a // fmul v10.2d, v10.2d, v16.2d
-	WORD $0x4e6ad652 // fadd v18.2d, v18.2d, v10.2d
-	WORD $0x6e6bdd8c // fmul v12.2d, v12.2d, v11.2d
-	WORD $0x4eecd652 // fsub v18.2d, v18.2d, v12.2d
-	WORD $0x6e73de6a // fmul v10.2d, v19.2d, v19.2d
-	VFMLA V20.D2, V20.D2, V10.D2
-	VFMLA V18.D2, V18.D2, V10.D2
-	FMOVQ 912(R5), F11
-	WORD $0x6e6ae56c // fcmge v12.2d, v11.2d, v10.2d
-	WORD $0x6e20598c // mvn v12.16b, v12.16b
-	WORD $0x4e6fe5eb // fcmeq v11.2d, v15.2d, v15.2d
-	WORD $0x6e20596b // mvn v11.16b, v11.16b
-	VORR V11.B16, V12.B16, V12.B16
-	VORR V12.B16, V14.B16, V14.B16
-	VAND V2.B16, V15.B16, V11.B16
-	FMOVQ 928(R5), F12
-	WORD $0x6eeae58d // fcmgt v13.2d, v12.2d, v10.2d
-	WORD $0x6ee1f94a // fsqrt v10.2d, v10.2d
-	WORD $0x6eebe54c // fcmgt v12.2d, v10.2d, v11.2d
-	VBSL V10.B16, V11.B16, V12.B16
-	WORD $0x6eeae570 // fcmgt v16.2d, v11.2d, v10.2d
-	VBSL V10.B16, V11.B16, V16.B16
-	WORD $0x6e60de11 // fmul v17.2d, v16.2d, v0.2d
-	WORD $0x6ef1e591 // fcmgt v17.2d, v12.2d, v17.2d
-	WORD $0x4ef0d595 // fsub v21.2d, v12.2d, v16.2d
-	VBIF V17.B16, V12.B16, V21.B16
-	WORD $0x4e70d58c // fadd v12.2d, v12.2d, v16.2d
-	VBIT V17.B16, V12.B16, V16.B16
-	WORD $0x6e70feb5 // fdiv v21.2d, v21.2d, v16.2d
-	WORD $0x6e75deac // fmul v12.2d, v21.2d, v21.2d
-	WORD $0x6e6cdeb0 // fmul v16.2d, v21.2d, v12.2d
-	FMOVQ 976(R5), F22
-	FMOVQ 960(R5), F23
-	VFMLA V12.D2, V23.D2, V22.D2
-	FMOVQ 992(R5), F23
-	VFMLA V12.D2, V22.D2, V23.D2
-	FMOVQ 1008(R5), F22
-	VFMLA V12.D2, V23.D2, V22.D2
-	FMOVQ 1024(R5), F23
-	VFMLA V12.D2, V22.D2, V23.D2
-	FMOVQ 1040(R5), F22
-	VFMLA V12.D2, V23.D2, V22.D2
-	FMOVQ 1056(R5), F23
-	VFMLA V12.D2, V22.D2, V23.D2
-	FMOVQ 1072(R5), F22
-	VFMLA V12.D2, V23.D2, V22.D2
-	FMOVQ 1088(R5), F23
-	VFMLA V12.D2, V22.D2, V23.D2
-	FMOVQ 1104(R5), F22
-	VFMLA V12.D2, V23.D2, V22.D2
-	FMOVQ 1120(R5), F23
-	VFMLA V12.D2, V22.D2, V23.D2
-	FMOVQ 1136(R5), F22
-	VFMLA V12.D2, V23.D2, V22.D2
-	FMOVQ 1152(R5), F23
-	VFMLA V12.D2, V22.D2, V23.D2
-	VFMLA V23.D2, V16.D2, V21.D2
-	FMOVQ 1168(R5), F16
-	VAND V16.B16, V17.B16, V12.B16
-	WORD $0x4e6cd6ac // fadd v12.2d, v21.2d, v12.2d
-	FMOVQ 1184(R5), F16
-	VAND V16.B16, V17.B16, V17.B16
-	WORD $0x4e71d591 // fadd v17.2d, v12.2d, v17.2d
-	WORD $0x6eebe54c // fcmgt v12.2d, v10.2d, v11.2d
-	VAND V1.B16, V12.B16, V16.B16
-	VEOR V16.B16, V17.B16, V16.B16
-	VAND V7.B16, V12.B16, V17.B16
-	WORD $0x4e71d611 // fadd v17.2d, v16.2d, v17.2d
-	VAND V6.B16, V12.B16, V12.B16
-	WORD $0x4e6cd62c // fadd v12.2d, v17.2d, v12.2d
-	FMOVQ 352(R5), F16
-	VBIT V13.B16, V16.B16, V12.B16
-	VBIT V13.B16, V11.B16, V10.B16
-	WORD $0x6e6afd8c // fdiv v12.2d, v12.2d, v10.2d
-	WORD $0x6e6bdd8b // fmul v11.2d, v12.2d, v11.2d
-	WORD $0x4e6cd58c // fadd v12.2d, v12.2d, v12.2d
-	VAND V1.B16, V15.B16, V15.B16
-	VEOR V15.B16, V12.B16, V12.B16
-	WORD $0x6e73dd93 // fmul v19.2d, v12.2d, v19.2d
-	WORD $0x6e74dd94 // fmul v20.2d, v12.2d, v20.2d
+	VAND V0.B16, V21.B16, V21.B16
+	VEOR V21.B16, V24.B16, V24.B16
+	VSHL $62, V22.D2, V22.D2
+	VEOR V17.B16, V22.B16, V22.B16
+	VAND V0.B16, V22.B16, V22.B16
+	VEOR V22.B16, V25.B16, V25.B16
+	WORD $0x4ee0da35 // fcmeq v21.2d, v17.2d, #0.0
+	WORD $0x6e71ff39 // fdiv v25.2d, v25.2d, v17.2d
+	FMOVQ 336(R5), F17
+	VBIT V21.B16, V17.B16, V25.B16
+	WORD $0x6e61df31 // fmul v17.2d, v25.2d, v1.2d
+	WORD $0x6e6dde2d // fmul v13.2d, v17.2d, v13.2d
+	WORD $0x6e72de32 // fmul v18.2d, v17.2d, v18.2d
+	WORD $0x6e73de33 // fmul v19.2d, v17.2d, v19.2d
+	WORD $0x6e79df15 // fmul v21.2d, v24.2d, v25.2d
+	WORD $0x6e79de31 // fmul v17.2d, v17.2d, v25.2d
+	WORD $0x6e78de91 // fmul v17.2d, v20.2d, v24.2d
+	WORD $0x6e6ddd95 // fmul v21.2d, v12.2d, v13.2d
+	WORD $0x4ef5d631 // fsub v17.2d, v17.2d, v21.2d
+	WORD $0x6e72ddd5 // fmul v21.2d, v14.2d, v18.2d
+	WORD $0x4ef5d631 // fsub v17.2d, v17.2d, v21.2d
+	WORD $0x6e73ddf5 // fmul v21.2d, v15.2d, v19.2d
+	WORD $0x4ef5d631 // fsub v17.2d, v17.2d, v21.2d
+	WORD $0x6e6dde95 // fmul v21.2d, v20.2d, v13.2d
+	WORD $0x6e78dd96 // fmul v22.2d, v12.2d, v24.2d
+	WORD $0x4e76d6b5 // fadd v21.2d, v21.2d, v22.2d
+	WORD $0x6e73ddd6 // fmul v22.2d, v14.2d, v19.2d
+	WORD $0x4e76d6b5 // fadd v21.2d, v21.2d, v22.2d
+	WORD $0x6e72ddf6 // fmul v22.2d, v15.2d, v18.2d
+	WORD $0x4ef6d6b5 // fsub v21.2d, v21.2d, v22.2d
+	WORD $0x6e72de96 // fmul v22.2d, v20.2d, v18.2d
+	WORD $0x6e78ddd7 // fmul v23.2d, v14.2d, v24.2d
+	WORD $0x4e77d6d6 // fadd v22.2d, v22.2d, v23.2d
+	WORD $0x6e6dddf7 // fmul v23.2d, v15.2d, v13.2d
+	WORD $0x4e77d6d6 // fadd v22.2d, v22.2d, v23.2d
+	WORD $0x6e73dd97 // fmul v23.2d, v12.2d, v19.2d
+	WORD $0x4ef7d6d6 // fsub v22.2d, v22.2d, v23.2d
+	WORD $0x6e73de94 // fmul v20.2d, v20.2d, v19.2d
+	WORD $0x6e78ddef // fmul v15.2d, v15.2d, v24.2d
+	WORD $0x4e6fd694 // fadd v20.2d, v20.2d, v15.2d
 	WORD $0x6e72dd8c // fmul v12.2d, v12.2d, v18.2d
-	WORD $0x6eb0a9ca // umaxv s10, v14.4s
-	FMOVS F10, R7
+	WORD $0x4e6cd694 // fadd v20.2d, v20.2d, v12.2d
+	WORD $0x6e6dddce // fmul v14.2d, v14.2d, v13.2d
+	WORD $0x4eeed694 // fsub v20.2d, v20.2d, v14.2d
+	WORD $0x6e75deac // fmul v12.2d, v21.2d, v21.2d
+	VFMLA V22.D2, V22.D2, V12.D2
+	VFMLA V20.D2, V20.D2, V12.D2
+	FMOVQ 912(R5), F13
+	WORD $0x6e6ce5ae // fcmge v14.2d, v13.2d, v12.2d
+	WORD $0x6e2059ce // mvn v14.16b, v14.16b
+	WORD $0x4e71e62d // fcmeq v13.2d, v17.2d, v17.2d
+	WORD $0x6e2059ad // mvn v13.16b, v13.16b
+	VORR V13.B16, V14.B16, V14.B16
+	VORR V14.B16, V16.B16, V16.B16
+	VAND V2.B16, V17.B16, V13.B16
+	FMOVQ 928(R5), F14
+	WORD $0x6eece5cf // fcmgt v15.2d, v14.2d, v12.2d
+	WORD $0x6ee1f98c // fsqrt v12.2d, v12.2d
+	WORD $0x6eede58e // fcmgt v14.2d, v12.2d, v13.2d
+	VBSL V12.B16, V13.B16, V14.B16
+	WORD $0x6eece5b2 // fcmgt v18.2d, v13.2d, v12.2d
+	VBSL V12.B16, V13.B16, V18.B16
+	WORD $0x6e61de53 // fmul v19.2d, v18.2d, v1.2d
+	WORD $0x6ef3e5d3 // fcmgt v19.2d, v14.2d, v19.2d
+	WORD $0x4ef2d5d7 // fsub v23.2d, v14.2d, v18.2d
+	VBIF V19.B16, V14.B16, V23.B16
+	WORD $0x4e72d5ce // fadd v14.2d, v14.2d, v18.2d
+	VBIT V19.B16, V14.B16, V18.B16
+	WORD $0x6e72fef7 // fdiv v23.2d, v23.2d, v18.2d
+	WORD $0x6e77deee // fmul v14.2d, v23.2d, v23.2d
+	WORD $0x6e6edef2 // fmul v18.2d, v23.2d, v14.2d
+	FMOVQ 1008(R5), F24
+	FMOVQ 960(R5), F25
+	VFMLA V14.D2, V25.D2, V24.D2
+	FMOVQ 1024(R5), F25
+	VFMLA V14.D2, V24.D2, V25.D2
+	FMOVQ 1040(R5), F24
+	VFMLA V14.D2, V25.D2, V24.D2
+	FMOVQ 1056(R5), F25
+	VFMLA V14.D2, V24.D2, V25.D2
+	FMOVQ 1072(R5), F24
+	VFMLA V14.D2, V25.D2, V24.D2
+	FMOVQ 1088(R5), F25
+	VFMLA V14.D2, V24.D2, V25.D2
+	FMOVQ 1104(R5), F24
+	VFMLA V14.D2, V25.D2, V24.D2
+	FMOVQ 1120(R5), F25
+	VFMLA V14.D2, V24.D2, V25.D2
+	FMOVQ 1136(R5), F24
+	VFMLA V14.D2, V25.D2, V24.D2
+	FMOVQ 1152(R5), F25
+	VFMLA V14.D2, V24.D2, V25.D2
+	FMOVQ 1168(R5), F24
+	VFMLA V14.D2, V25.D2, V24.D2
+	FMOVQ 1184(R5), F25
+	VFMLA V14.D2, V24.D2, V25.D2
+	VFMLA V25.D2, V18.D2, V23.D2
+	FMOVQ 976(R5), F18
+	VAND V18.B16, V19.B16, V14.B16
+	WORD $0x4e6ed6ee // fadd v14.2d, v23.2d, v14.2d
+	FMOVQ 992(R5), F18
+	VAND V18.B16, V19.B16, V19.B16
+	WORD $0x4e73d5d3 // fadd v19.2d, v14.2d, v19.2d
+	WORD $0x6eede58e // fcmgt v14.2d, v12.2d, v13.2d
+	VAND V0.B16, V14.B16, V18.B16
+	VEOR V18.B16, V19.B16, V18.B16
+	VAND V4.B16, V14.B16, V19.B16
+	WORD $0x4e73d653 // fadd v19.2d, v18.2d, v19.2d
+	VAND V3.B16, V14.B16, V14.B16
+	WORD $0x4e6ed66e // fadd v14.2d, v19.2d, v14.2d
+	FMOVQ 336(R5), F18
+	VBIT V15.B16, V18.B16, V14.B16
+	VBIT V15.B16, V13.B16, V12.B16
+	WORD $0x6e6cfdce // fdiv v14.2d, v14.2d, v12.2d
+	WORD $0x6e6dddcd // fmul v13.2d, v14.2d, v13.2d
+	WORD $0x4e6ed5ce // fadd v14.2d, v14.2d, v14.2d
+	VAND V0.B16, V17.B16, V17.B16
+	VEOR V17.B16, V14.B16, V14.B16
+	WORD $0x6e75ddd5 // fmul v21.2d, v14.2d, v21.2d
+	WORD $0x6e76ddd6 // fmul v22.2d, v14.2d, v22.2d
+	WORD $0x6e74ddce // fmul v14.2d, v14.2d, v20.2d
+	WORD $0x6eb0aa0c // umaxv s12, v16.4s
+	FMOVS F12, R7
 	CBNZ R7, hard
-	FMOVQ F19, (R0)
+	FMOVQ F21, (R0)
 	ADD R6, R0, R7
-	FMOVQ F20, (R7)
+	FMOVQ F22, (R7)
 	ADD R6<<1, R0, R7
-	FMOVQ F12, (R7)
+	FMOVQ F14, (R7)
 	ADD $16, R0
 	ADD $16, R1
 	ADD $16, R2
@@ -3189,264 +3171,260 @@ loop:
 next:
 	CBZ R3, done
 	MOVD R1, R7
-	FMOVD (R7), F10
-	WORD $0x6e6add4b // fmul v11.2d, v10.2d, v10.2d
-	ADD R6, R1, R7
 	FMOVD (R7), F12
-	VFMLA V12.D2, V12.D2, V11.D2
+	WORD $0x6e6cdd8d // fmul v13.2d, v12.2d, v12.2d
+	ADD R6, R1, R7
+	FMOVD (R7), F14
+	VFMLA V14.D2, V14.D2, V13.D2
 	ADD R6<<1, R1, R7
-	FMOVD (R7), F13
-	VFMLA V13.D2, V13.D2, V11.D2
-	WORD $0x6e6be46e // fcmge v14.2d, v3.2d, v11.2d
-	WORD $0x6e2059ce // mvn v14.16b, v14.16b
-	WORD $0x6ee1f96b // fsqrt v11.2d, v11.2d
-	WORD $0x6e60dd6b // fmul v11.2d, v11.2d, v0.2d
-	VAND V2.B16, V11.B16, V15.B16
-	VMOV V5.B16, V16.B16
-	VFMLA V4.D2, V15.D2, V16.D2
-	WORD $0x4ee5d611 // fsub v17.2d, v16.2d, v5.2d
-	VFMLS V6.D2, V17.D2, V15.D2
-	VFMLS V7.D2, V17.D2, V15.D2
-	VFMLS V8.D2, V17.D2, V15.D2
-	WORD $0x6e6fddf1 // fmul v17.2d, v15.2d, v15.2d
-	FMOVQ 480(R5), F18
-	VFMLA V17.D2, V9.D2, V18.D2
-	FMOVQ 512(R5), F19
-	VFMLA V17.D2, V18.D2, V19.D2
-	FMOVQ 528(R5), F18
-	VFMLA V17.D2, V19.D2, V18.D2
-	FMOVQ 544(R5), F19
-	VFMLA V17.D2, V18.D2, V19.D2
-	FMOVQ 560(R5), F18
-	VFMLA V17.D2, V19.D2, V18.D2
-	WORD $0x6e72de32 // fmul v18.2d, v17.2d, v18.2d
-	VFMLA V18.D2, V15.D2, V15.D2
-	FMOVQ 576(R5), F18
-	FMOVQ 592(R5), F19
-	VFMLA V17.D2, V19.D2, V18.D2
-	FMOVQ 608(R5), F19
-	VFMLA V17.D2, V18.D2, V19.D2
-	FMOVQ 624(R5), F18
-	VFMLA V17.D2, V19.D2, V18.D2
-	FMOVQ 640(R5), F19
-	VFMLA V17.D2, V18.D2, V19.D2
-	FMOVQ 656(R5), F18
-	VFMLA V17.D2, V19.D2, V18.D2
-	FMOVQ 672(R5), F19
-	VFMLA V17.D2, V18.D2, V19.D2
-	FMOVQ 352(R5), F18
-	VFMLA V17.D2, V19.D2, V18.D2
-	VSHL $63, V16.D2, V17.D2
-	WORD $0x4ee0aa31 // cmlt v17.2d, v17.2d, #0
-	VMOV V15.B16, V19.B16
-	VBIT V17.B16, V18.B16, V19.B16
-	VBIT V17.B16, V15.B16, V18.B16
-	FMOVQ 688(R5), F15
-	VADD V15.D2, V16.D2, V17.D2
+	FMOVD (R7), F15
+	VFMLA V15.D2, V15.D2, V13.D2
+	WORD $0x6e6de4b0 // fcmge v16.2d, v5.2d, v13.2d
+	WORD $0x6e205a10 // mvn v16.16b, v16.16b
+	WORD $0x6ee1f9ad // fsqrt v13.2d, v13.2d
+	WORD $0x6e61ddad // fmul v13.2d, v13.2d, v1.2d
+	VAND V2.B16, V13.B16, V17.B16
+	VMOV V7.B16, V18.B16
+	VFMLA V6.D2, V17.D2, V18.D2
+	WORD $0x4ee7d653 // fsub v19.2d, v18.2d, v7.2d
+	VFMLS V3.D2, V19.D2, V17.D2
+	VFMLS V4.D2, V19.D2, V17.D2
+	VFMLS V8.D2, V19.D2, V17.D2
+	WORD $0x6e71de33 // fmul v19.2d, v17.2d, v17.2d
+	FMOVQ 512(R5), F20
+	VFMLA V19.D2, V9.D2, V20.D2
+	FMOVQ 528(R5), F21
+	VFMLA V19.D2, V20.D2, V21.D2
+	FMOVQ 544(R5), F20
+	VFMLA V19.D2, V21.D2, V20.D2
+	FMOVQ 560(R5), F21
+	VFMLA V19.D2, V20.D2, V21.D2
+	FMOVQ 576(R5), F20
+	VFMLA V19.D2, V21.D2, V20.D2
+	WORD $0x6e74de74 // fmul v20.2d, v19.2d, v20.2d
+	VFMLA V20.D2, V17.D2, V17.D2
+	FMOVQ 592(R5), F20
+	VFMLA V19.D2, V10.D2, V20.D2
+	FMOVQ 608(R5), F21
+	VFMLA V19.D2, V20.D2, V21.D2
+	FMOVQ 624(R5), F20
+	VFMLA V19.D2, V21.D2, V20.D2
+	FMOVQ 640(R5), F21
+	VFMLA V19.D2, V20.D2, V21.D2
+	FMOVQ 656(R5), F20
+	VFMLA V19.D2, V21.D2, V20.D2
+	FMOVQ 672(R5), F21
+	VFMLA V19.D2, V20.D2, V21.D2
+	FMOVQ 336(R5), F20
+	VFMLA V19.D2, V21.D2, V20.D2
+	VSHL $63, V18.D2, V19.D2
+	WORD $0x4ee0aa73 // cmlt v19.2d, v19.2d, #0
+	VMOV V17.B16, V21.B16
+	VBIT V19.B16, V20.B16, V21.B16
+	VBIT V19.B16, V17.B16, V20.B16
+	VADD V11.D2, V18.D2, V17.D2
 	VSHL $62, V17.D2, V17.D2
-	VAND V1.B16, V17.B16, V17.B16
-	VEOR V17.B16, V18.B16, V18.B16
-	VSHL $62, V16.D2, V16.D2
-	VEOR V11.B16, V16.B16, V16.B16
-	VAND V1.B16, V16.B16, V16.B16
-	VEOR V16.B16, V19.B16, V19.B16
-	WORD $0x4ee0d96f // fcmeq v15.2d, v11.2d, #0.0
-	WORD $0x6e6bfe73 // fdiv v19.2d, v19.2d, v11.2d
-	FMOVQ 352(R5), F11
-	VBIT V15.B16, V11.B16, V19.B16
-	WORD $0x6e60de6b // fmul v11.2d, v19.2d, v0.2d
-	WORD $0x6e6add6a // fmul v10.2d, v11.2d, v10.2d
-	WORD $0x6e6cdd6c // fmul v12.2d, v11.2d, v12.2d
-	WORD $0x6e6ddd6d // fmul v13.2d, v11.2d, v13.2d
-	WORD $0x6e73de4f // fmul v15.2d, v18.2d, v19.2d
-	WORD $0x6e73dd6b // fmul v11.2d, v11.2d, v19.2d
+	VAND V0.B16, V17.B16, V17.B16
+	VEOR V17.B16, V20.B16, V20.B16
+	VSHL $62, V18.D2, V18.D2
+	VEOR V13.B16, V18.B16, V18.B16
+	VAND V0.B16, V18.B16, V18.B16
+	VEOR V18.B16, V21.B16, V21.B16
+	WORD $0x4ee0d9b1 // fcmeq v17.2d, v13.2d, #0.0
+	WORD $0x6e6dfeb5 // fdiv v21.2d, v21.2d, v13.2d
+	FMOVQ 336(R5), F13
+	VBIT V17.B16, V13.B16, V21.B16
+	WORD $0x6e61dead // fmul v13.2d, v21.2d, v1.2d
+	WORD $0x6e6cddac // fmul v12.2d, v13.2d, v12.2d
+	WORD $0x6e6eddae // fmul v14.2d, v13.2d, v14.2d
+	WORD $0x6e6fddaf // fmul v15.2d, v13.2d, v15.2d
+	WORD $0x6e75de91 // fmul v17.2d, v20.2d, v21.2d
+	WORD $0x6e75ddad // fmul v13.2d, v13.2d, v21.2d
 	MOVD R2, R7
-	FMOVD (R7), F11
-	WORD $0x6e6bdd6f // fmul v15.2d, v11.2d, v11.2d
+	FMOVD (R7), F13
+	WORD $0x6e6dddb1 // fmul v17.2d, v13.2d, v13.2d
 	ADD R6, R2, R7
-	FMOVD (R7), F16
-	VFMLA V16.D2, V16.D2, V15.D2
+	FMOVD (R7), F18
+	VFMLA V18.D2, V18.D2, V17.D2
 	ADD R6<<1, R2, R7
-	FMOVD (R7), F17
-	VFMLA V17.D2, V17.D2, V15.D2
-	WORD $0x6e6fe473 // fcmge v19.2d, v3.2d, v15.2d
-	WORD $0x6e205a73 // mvn v19.16b, v19.16b
-	VORR V19.B16, V14.B16, V14.B16
-	WORD $0x6ee1f9ef // fsqrt v15.2d, v15.2d
-	WORD $0x6e60ddef // fmul v15.2d, v15.2d, v0.2d
-	VAND V2.B16, V15.B16, V19.B16
-	VMOV V5.B16, V20.B16
-	VFMLA V4.D2, V19.D2, V20.D2
-	WORD $0x4ee5d695 // fsub v21.2d, v20.2d, v5.2d
-	VFMLS V6.D2, V21.D2, V19.D2
-	VFMLS V7.D2, V21.D2, V19.D2
-	VFMLS V8.D2, V21.D2, V19.D2
-	WORD $0x6e73de75 // fmul v21.2d, v19.2d, v19.2d
-	FMOVQ 480(R5), F22
-	VFMLA V21.D2, V9.D2, V22.D2
-	FMOVQ 512(R5), F23
-	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 528(R5), F22
-	VFMLA V21.D2, V23.D2, V22.D2
-	FMOVQ 544(R5), F23
-	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 560(R5), F22
-	VFMLA V21.D2, V23.D2, V22.D2
-	WORD $0x6e76deb6 // fmul v22.2d, v21.2d, v22.2d
-	VFMLA V22.D2, V19.D2, V19.D2
-	FMOVQ 576(R5), F22
-	FMOVQ 592(R5), F23
-	VFMLA V21.D2, V23.D2, V22.D2
-	FMOVQ 608(R5), F23
-	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 624(R5), F22
-	VFMLA V21.D2, V23.D2, V22.D2
-	FMOVQ 640(R5), F23
-	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 656(R5), F22
-	VFMLA V21.D2, V23.D2, V22.D2
-	FMOVQ 672(R5), F23
-	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 352(R5), F22
-	VFMLA V21.D2, V23.D2, V22.D2
-	VSHL $63, V20.D2, V21.D2
-	WORD $0x4ee0aab5 // cmlt v21.2d, v21.2d, #0
-	VMOV V19.B16, V23.B16
-	VBIT V21.B16, V22.B16, V23.B16
-	VBIT V21.B16, V19.B16, V22.B16
-	FMOVQ 688(R5), F19
-	VADD V19.D2, V20.D2, V21.D2
+	FMOVD (R7), F19
+	VFMLA V19.D2, V19.D2, V17.D2
+	WORD $0x6e71e4b5 // fcmge v21.2d, v5.2d, v17.2d
+	WORD $0x6e205ab5 // mvn v21.16b, v21.16b
+	VORR V21.B16, V16.B16, V16.B16
+	WORD $0x6ee1fa31 // fsqrt v17.2d, v17.2d
+	WORD $0x6e61de31 // fmul v17.2d, v17.2d, v1.2d
+	VAND V2.B16, V17.B16, V21.B16
+	VMOV V7.B16, V22.B16
+	VFMLA V6.D2, V21.D2, V22.D2
+	WORD $0x4ee7d6d7 // fsub v23.2d, v22.2d, v7.2d
+	VFMLS V3.D2, V23.D2, V21.D2
+	VFMLS V4.D2, V23.D2, V21.D2
+	VFMLS V8.D2, V23.D2, V21.D2
+	WORD $0x6e75deb7 // fmul v23.2d, v21.2d, v21.2d
+	FMOVQ 512(R5), F24
+	VFMLA V23.D2, V9.D2, V24.D2
+	FMOVQ 528(R5), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 544(R5), F24
+	VFMLA V23.D2, V25.D2, V24.D2
+	FMOVQ 560(R5), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 576(R5), F24
+	VFMLA V23.D2, V25.D2, V24.D2
+	WORD $0x6e78def8 // fmul v24.2d, v23.2d, v24.2d
+	VFMLA V24.D2, V21.D2, V21.D2
+	FMOVQ 592(R5), F24
+	VFMLA V23.D2, V10.D2, V24.D2
+	FMOVQ 608(R5), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 624(R5), F24
+	VFMLA V23.D2, V25.D2, V24.D2
+	FMOVQ 640(R5), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 656(R5), F24
+	VFMLA V23.D2, V25.D2, V24.D2
+	FMOVQ 672(R5), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 336(R5), F24
+	VFMLA V23.D2, V25.D2, V24.D2
+	VSHL $63, V22.D2, V23.D2
+	WORD $0x4ee0aaf7 // cmlt v23.2d, v23.2d, #0
+	VMOV V21.B16, V25.B16
+	VBIT V23.B16, V24.B16, V25.B16
+	VBIT V23.B16, V21.B16, V24.B16
+	VADD V11.D2, V22.D2, V21.D2
 	VSHL $62, V21.D2, V21.D2
-	VAND V1.B16, V21.B16, V21.B16
-	VEOR V21.B16, V22.B16, V22.B16
-	VSHL $62, V20.D2, V20.D2
-	VEOR V15.B16, V20.B16, V20.B16
-	VAND V1.B16, V20.B16, V20.B16
-	VEOR V20.B16, V23.B16, V23.B16
-	WORD $0x4ee0d9f3 // fcmeq v19.2d, v15.2d, #0.0
-	WORD $0x6e6ffef7 // fdiv v23.2d, v23.2d, v15.2d
-	FMOVQ 352(R5), F15
-	VBIT V19.B16, V15.B16, V23.B16
-	WORD $0x6e60deef // fmul v15.2d, v23.2d, v0.2d
-	WORD $0x6e6bddeb // fmul v11.2d, v15.2d, v11.2d
-	WORD $0x6e70ddf0 // fmul v16.2d, v15.2d, v16.2d
-	WORD $0x6e71ddf1 // fmul v17.2d, v15.2d, v17.2d
-	WORD $0x6e77ded3 // fmul v19.2d, v22.2d, v23.2d
-	WORD $0x6e77ddef // fmul v15.2d, v15.2d, v23.2d
-	WORD $0x6e76de4f // fmul v15.2d, v18.2d, v22.2d
-	WORD $0x6e6bdd53 // fmul v19.2d, v10.2d, v11.2d
-	WORD $0x4ef3d5ef // fsub v15.2d, v15.2d, v19.2d
-	WORD $0x6e70dd93 // fmul v19.2d, v12.2d, v16.2d
-	WORD $0x4ef3d5ef // fsub v15.2d, v15.2d, v19.2d
-	WORD $0x6e71ddb3 // fmul v19.2d, v13.2d, v17.2d
-	WORD $0x4ef3d5ef // fsub v15.2d, v15.2d, v19.2d
-	WORD $0x6e6bde53 // fmul v19.2d, v18.2d, v11.2d
-	WORD $0x6e76dd54 // fmul v20.2d, v10.2d, v22.2d
-	WORD $0x4e74d673 // fadd v19.2d, v19.2d, v20.2d
-	WORD $0x6e71dd94 // fmul v20.2d, v12.2d, v17.2d
-	WORD $0x4e74d673 // fadd v19.2d, v19.2d, v20.2d
-	WORD $0x6e70ddb4 // fmul v20.2d, v13.2d, v16.2d
-	WORD $0x4ef4d673 // fsub v19.2d, v19.2d, v20.2d
-	WORD $0x6e70de54 // fmul v20.2d, v18.2d, v16.2d
-	WORD $0x6e76dd95 // fmul v21.2d, v12.2d, v22.2d
-	WORD $0x4e75d694 // fadd v20.2d, v20.2d, v21.2d
-	WORD $0x6e6bddb5 // fmul v21.2d, v13.2d, v11.2d
-	WORD $0x4e75d694 // fadd v20.2d, v20.2d, v21.2d
-	WORD $0x6e71dd55 // fmul v21.2d, v10.2d, v17.2d
-	WORD $0x4ef5d694 // fsub v20.2d, v20.2d, v21.2d
-	WORD $0x6e71de52 // fmul v18.2d, v18.2d, v17.2d
-	WORD $0x6e76ddad // fmul v13.2d, v13.2d, v22.2d
-	WORD $0x4e6dd652 // fadd v18.2d, v18.2d, v13.2d
-	WORD $0x6e70dd4a // fmul v10.2d, v10.2d, v16.2d
-	WORD $0x4e6ad652 // fadd v18.2d, v18.2d, v10.2d
-	WORD $0x6e6bdd8c // fmul v12.2d, v12.2d, v11.2d
-	WORD $0x4eecd652 // fsub v18.2d, v18.2d, v12.2d
-	WORD $0x6e73de6a // fmul v10.2d, v19.2d, v19.2d
-	VFMLA V20.D2, V20.D2, V10.D2
-	VFMLA V18.D2, V18.D2, V10.D2
-	FMOVQ 912(R5), F11
-	WORD $0x6e6ae56c // fcmge v12.2d, v11.2d, v10.2d
-	WORD $0x6e20598c // mvn v12.16b, v12.16b
-	WORD $0x4e6fe5eb // fcmeq v11.2d, v15.2d, v15.2d
-	WORD $0x6e20596b // mvn v11.16b, v11.16b
-	VORR V11.B16, V12.B16, V12.B16
-	VORR V12.B16, V14.B16, V14.B16
-	VAND V2.B16, V15.B16, V11.B16
-	FMOVQ 928(R5), F12
-	WORD $0x6eeae58d // fcmgt v13.2d, v12.2d, v10.2d
-	WORD $0x6ee1f94a // fsqrt v10.2d, v10.2d
-	WORD $0x6eebe54c // fcmgt v12.2d, v10.2d, v11.2d
-	VBSL V10.B16, V11.B16, V12.B16
-	WORD $0x6eeae570 // fcmgt v16.2d, v11.2d, v10.2d
-	VBSL V10.B16, V11.B16, V16.B16
-	WORD $0x6e60de11 // fmul v17.2d, v16.2d, v0.2d
-	WORD $0x6ef1e591 // fcmgt v17.2d, v12.2d, v17.2d
-	WORD $0x4ef0d595 // fsub v21.2d, v12.2d, v16.2d
-	VBIF V17.B16, V12.B16, V21.B16
-	WORD $0x4e70d58c // fadd v12.2d, v12.2d, v16.2d
-	VBIT V17.B16, V12.B16, V16.B16
-	WORD $0x6e70feb5 // fdiv v21.2d, v21.2d, v16.2d
-	WORD $0x6e75deac // fmul v12.2d, v21.2d, v21.2d
-	WORD $0x6e6cdeb0 // fmul v16.2d, v21.2d, v12.2d
-	FMOVQ 976(R5), F22
-	FMOVQ 960(R5), F23
-	VFMLA V12.D2, V23.D2, V22.D2
-	FMOVQ 992(R5), F23
-	VFMLA V12.D2, V22.D2, V23.D2
-	FMOVQ 1008(R5), F22
-	VFMLA V12.D2, V23.D2, V22.D2
-	FMOVQ 1024(R5), F23
-	VFMLA V12.D2, V22.D2, V23.D2
-	FMOVQ 1040(R5), F22
-	VFMLA V12.D2, V23.D2, V22.D2
-	FMOVQ 1056(R5), F23
-	VFMLA V12.D2, V22.D2, V23.D2
-	FMOVQ 1072(R5), F22
-	VFMLA V12.D2, V23.D2, V22.D2
-	FMOVQ 1088(R5), F23
-	VFMLA V12.D2, V22.D2, V23.D2
-	FMOVQ 1104(R5), F22
-	VFMLA V12.D2, V23.D2, V22.D2
-	FMOVQ 1120(R5), F23
-	VFMLA V12.D2, V22.D2, V23.D2
-	FMOVQ 1136(R5), F22
-	VFMLA V12.D2, V23.D2, V22.D2
-	FMOVQ 1152(R5), F23
-	VFMLA V12.D2, V22.D2, V23.D2
-	VFMLA V23.D2, V16.D2, V21.D2
-	FMOVQ 1168(R5), F16
-	VAND V16.B16, V17.B16, V12.B16
-	WORD $0x4e6cd6ac // fadd v12.2d, v21.2d, v12.2d
-	FMOVQ 1184(R5), F16
-	VAND V16.B16, V17.B16, V17.B16
-	WORD $0x4e71d591 // fadd v17.2d, v12.2d, v17.2d
-	WORD $0x6eebe54c // fcmgt v12.2d, v10.2d, v11.2d
-	VAND V1.B16, V12.B16, V16.B16
-	VEOR V16.B16, V17.B16, V16.B16
-	VAND V7.B16, V12.B16, V17.B16
-	WORD $0x4e71d611 // fadd v17.2d, v16.2d, v17.2d
-	VAND V6.B16, V12.B16, V12.B16
-	WORD $0x4e6cd62c // fadd v12.2d, v17.2d, v12.2d
-	FMOVQ 352(R5), F16
-	VBIT V13.B16, V16.B16, V12.B16
-	VBIT V13.B16, V11.B16, V10.B16
-	WORD $0x6e6afd8c // fdiv v12.2d, v12.2d, v10.2d
-	WORD $0x6e6bdd8b // fmul v11.2d, v12.2d, v11.2d
-	WORD $0x4e6cd58c // fadd v12.2d, v12.2d, v12.2d
-	VAND V1.B16, V15.B16, V15.B16
-	VEOR V15.B16, V12.B16, V12.B16
-	WORD $0x6e73dd93 // fmul v19.2d, v12.2d, v19.2d
-	WORD $0x6e74dd94 // fmul v20.2d, v12.2d, v20.2d
+	VAND V0.B16, V21.B16, V21.B16
+	VEOR V21.B16, V24.B16, V24.B16
+	VSHL $62, V22.D2, V22.D2
+	VEOR V17.B16, V22.B16, V22.B16
+	VAND V0.B16, V22.B16, V22.B16
+	VEOR V22.B16, V25.B16, V25.B16
+	WORD $0x4ee0da35 // fcmeq v21.2d, v17.2d, #0.0
+	WORD $0x6e71ff39 // fdiv v25.2d, v25.2d, v17.2d
+	FMOVQ 336(R5), F17
+	VBIT V21.B16, V17.B16, V25.B16
+	WORD $0x6e61df31 // fmul v17.2d, v25.2d, v1.2d
+	WORD $0x6e6dde2d // fmul v13.2d, v17.2d, v13.2d
+	WORD $0x6e72de32 // fmul v18.2d, v17.2d, v18.2d
+	WORD $0x6e73de33 // fmul v19.2d, v17.2d, v19.2d
+	WORD $0x6e79df15 // fmul v21.2d, v24.2d, v25.2d
+	WORD $0x6e79de31 // fmul v17.2d, v17.2d, v25.2d
+	WORD $0x6e78de91 // fmul v17.2d, v20.2d, v24.2d
+	WORD $0x6e6ddd95 // fmul v21.2d, v12.2d, v13.2d
+	WORD $0x4ef5d631 // fsub v17.2d, v17.2d, v21.2d
+	WORD $0x6e72ddd5 // fmul v21.2d, v14.2d, v18.2d
+	WORD $0x4ef5d631 // fsub v17.2d, v17.2d, v21.2d
+	WORD $0x6e73ddf5 // fmul v21.2d, v15.2d, v19.2d
+	WORD $0x4ef5d631 // fsub v17.2d, v17.2d, v21.2d
+	WORD $0x6e6dde95 // fmul v21.2d, v20.2d, v13.2d
+	WORD $0x6e78dd96 // fmul v22.2d, v12.2d, v24.2d
+	WORD $0x4e76d6b5 // fadd v21.2d, v21.2d, v22.2d
+	WORD $0x6e73ddd6 // fmul v22.2d, v14.2d, v19.2d
+	WORD $0x4e76d6b5 // fadd v21.2d, v21.2d, v22.2d
+	WORD $0x6e72ddf6 // fmul v22.2d, v15.2d, v18.2d
+	WORD $0x4ef6d6b5 // fsub v21.2d, v21.2d, v22.2d
+	WORD $0x6e72de96 // fmul v22.2d, v20.2d, v18.2d
+	WORD $0x6e78ddd7 // fmul v23.2d, v14.2d, v24.2d
+	WORD $0x4e77d6d6 // fadd v22.2d, v22.2d, v23.2d
+	WORD $0x6e6dddf7 // fmul v23.2d, v15.2d, v13.2d
+	WORD $0x4e77d6d6 // fadd v22.2d, v22.2d, v23.2d
+	WORD $0x6e73dd97 // fmul v23.2d, v12.2d, v19.2d
+	WORD $0x4ef7d6d6 // fsub v22.2d, v22.2d, v23.2d
+	WORD $0x6e73de94 // fmul v20.2d, v20.2d, v19.2d
+	WORD $0x6e78ddef // fmul v15.2d, v15.2d, v24.2d
+	WORD $0x4e6fd694 // fadd v20.2d, v20.2d, v15.2d
 	WORD $0x6e72dd8c // fmul v12.2d, v12.2d, v18.2d
-	WORD $0x6eb0a9ca // umaxv s10, v14.4s
-	FMOVS F10, R7
+	WORD $0x4e6cd694 // fadd v20.2d, v20.2d, v12.2d
+	WORD $0x6e6dddce // fmul v14.2d, v14.2d, v13.2d
+	WORD $0x4eeed694 // fsub v20.2d, v20.2d, v14.2d
+	WORD $0x6e75deac // fmul v12.2d, v21.2d, v21.2d
+	VFMLA V22.D2, V22.D2, V12.D2
+	VFMLA V20.D2, V20.D2, V12.D2
+	FMOVQ 912(R5), F13
+	WORD $0x6e6ce5ae // fcmge v14.2d, v13.2d, v12.2d
+	WORD $0x6e2059ce // mvn v14.16b, v14.16b
+	WORD $0x4e71e62d // fcmeq v13.2d, v17.2d, v17.2d
+	WORD $0x6e2059ad // mvn v13.16b, v13.16b
+	VORR V13.B16, V14.B16, V14.B16
+	VORR V14.B16, V16.B16, V16.B16
+	VAND V2.B16, V17.B16, V13.B16
+	FMOVQ 928(R5), F14
+	WORD $0x6eece5cf // fcmgt v15.2d, v14.2d, v12.2d
+	WORD $0x6ee1f98c // fsqrt v12.2d, v12.2d
+	WORD $0x6eede58e // fcmgt v14.2d, v12.2d, v13.2d
+	VBSL V12.B16, V13.B16, V14.B16
+	WORD $0x6eece5b2 // fcmgt v18.2d, v13.2d, v12.2d
+	VBSL V12.B16, V13.B16, V18.B16
+	WORD $0x6e61de53 // fmul v19.2d, v18.2d, v1.2d
+	WORD $0x6ef3e5d3 // fcmgt v19.2d, v14.2d, v19.2d
+	WORD $0x4ef2d5d7 // fsub v23.2d, v14.2d, v18.2d
+	VBIF V19.B16, V14.B16, V23.B16
+	WORD $0x4e72d5ce // fadd v14.2d, v14.2d, v18.2d
+	VBIT V19.B16, V14.B16, V18.B16
+	WORD $0x6e72fef7 // fdiv v23.2d, v23.2d, v18.2d
+	WORD $0x6e77deee // fmul v14.2d, v23.2d, v23.2d
+	WORD $0x6e6edef2 // fmul v18.2d, v23.2d, v14.2d
+	FMOVQ 1008(R5), F24
+	FMOVQ 960(R5), F25
+	VFMLA V14.D2, V25.D2, V24.D2
+	FMOVQ 1024(R5), F25
+	VFMLA V14.D2, V24.D2, V25.D2
+	FMOVQ 1040(R5), F24
+	VFMLA V14.D2, V25.D2, V24.D2
+	FMOVQ 1056(R5), F25
+	VFMLA V14.D2, V24.D2, V25.D2
+	FMOVQ 1072(R5), F24
+	VFMLA V14.D2, V25.D2, V24.D2
+	FMOVQ 1088(R5), F25
+	VFMLA V14.D2, V24.D2, V25.D2
+	FMOVQ 1104(R5), F24
+	VFMLA V14.D2, V25.D2, V24.D2
+	FMOVQ 1120(R5), F25
+	VFMLA V14.D2, V24.D2, V25.D2
+	FMOVQ 1136(R5), F24
+	VFMLA V14.D2, V25.D2, V24.D2
+	FMOVQ 1152(R5), F25
+	VFMLA V14.D2, V24.D2, V25.D2
+	FMOVQ 1168(R5), F24
+	VFMLA V14.D2, V25.D2, V24.D2
+	FMOVQ 1184(R5), F25
+	VFMLA V14.D2, V24.D2, V25.D2
+	VFMLA V25.D2, V18.D2, V23.D2
+	FMOVQ 976(R5), F18
+	VAND V18.B16, V19.B16, V14.B16
+	WORD $0x4e6ed6ee // fadd v14.2d, v23.2d, v14.2d
+	FMOVQ 992(R5), F18
+	VAND V18.B16, V19.B16, V19.B16
+	WORD $0x4e73d5d3 // fadd v19.2d, v14.2d, v19.2d
+	WORD $0x6eede58e // fcmgt v14.2d, v12.2d, v13.2d
+	VAND V0.B16, V14.B16, V18.B16
+	VEOR V18.B16, V19.B16, V18.B16
+	VAND V4.B16, V14.B16, V19.B16
+	WORD $0x4e73d653 // fadd v19.2d, v18.2d, v19.2d
+	VAND V3.B16, V14.B16, V14.B16
+	WORD $0x4e6ed66e // fadd v14.2d, v19.2d, v14.2d
+	FMOVQ 336(R5), F18
+	VBIT V15.B16, V18.B16, V14.B16
+	VBIT V15.B16, V13.B16, V12.B16
+	WORD $0x6e6cfdce // fdiv v14.2d, v14.2d, v12.2d
+	WORD $0x6e6dddcd // fmul v13.2d, v14.2d, v13.2d
+	WORD $0x4e6ed5ce // fadd v14.2d, v14.2d, v14.2d
+	VAND V0.B16, V17.B16, V17.B16
+	VEOR V17.B16, V14.B16, V14.B16
+	WORD $0x6e75ddd5 // fmul v21.2d, v14.2d, v21.2d
+	WORD $0x6e76ddd6 // fmul v22.2d, v14.2d, v22.2d
+	WORD $0x6e74ddce // fmul v14.2d, v14.2d, v20.2d
+	WORD $0x6eb0aa0c // umaxv s12, v16.4s
+	FMOVS F12, R7
 	CBNZ R7, hard2
 	MOVD R0, R7
-	FMOVD F19, (R7)
+	FMOVD F21, (R7)
 	ADD R6, R0, R7
-	FMOVD F20, (R7)
+	FMOVD F22, (R7)
 	ADD R6<<1, R0, R7
-	FMOVD F12, (R7)
+	FMOVD F14, (R7)
 
 done:
 	MOVD n+24(FP), R4
@@ -3456,24 +3434,24 @@ done:
 	RET
 
 hard:
-	FMOVQ (R0), F10
-	VBIF V14.B16, V19.B16, V10.B16
-	FMOVQ F10, (R0)
+	FMOVQ (R0), F12
+	VBIF V16.B16, V21.B16, V12.B16
+	FMOVQ F12, (R0)
 	ADD R6, R0, R7
-	FMOVQ (R7), F10
-	VBIF V14.B16, V20.B16, V10.B16
+	FMOVQ (R7), F12
+	VBIF V16.B16, V22.B16, V12.B16
 	ADD R6, R0, R7
-	FMOVQ F10, (R7)
+	FMOVQ F12, (R7)
 	ADD R6<<1, R0, R7
-	FMOVQ (R7), F10
-	VBIF V14.B16, V12.B16, V10.B16
+	FMOVQ (R7), F12
+	VBIF V16.B16, V14.B16, V12.B16
 	ADD R6<<1, R0, R7
-	FMOVQ F10, (R7)
+	FMOVQ F12, (R7)
 	MOVD ZR, R7
-	FMOVQ 704(R5), F10
-	VAND V14.B16, V10.B16, V10.B16
-	WORD $0x5ef1b94b // addp d11, v10.2d
-	FMOVD F11, R8
+	FMOVQ 704(R5), F12
+	VAND V16.B16, V12.B16, V12.B16
+	WORD $0x5ef1b98d // addp d13, v12.2d
+	FMOVD F13, R8
 	ORR R8<<0, R7, R7
 	MOVD n+24(FP), R4
 	MOVD R4, R8
@@ -3486,25 +3464,25 @@ hard:
 
 hard2:
 	MOVD R0, R7
-	FMOVD (R7), F10
-	VBIF V14.B16, V19.B16, V10.B16
+	FMOVD (R7), F12
+	VBIF V16.B16, V21.B16, V12.B16
 	MOVD R0, R7
-	FMOVD F10, (R7)
+	FMOVD F12, (R7)
 	ADD R6, R0, R7
-	FMOVD (R7), F10
-	VBIF V14.B16, V20.B16, V10.B16
+	FMOVD (R7), F12
+	VBIF V16.B16, V22.B16, V12.B16
 	ADD R6, R0, R7
-	FMOVD F10, (R7)
+	FMOVD F12, (R7)
 	ADD R6<<1, R0, R7
-	FMOVD (R7), F10
-	VBIF V14.B16, V12.B16, V10.B16
+	FMOVD (R7), F12
+	VBIF V16.B16, V14.B16, V12.B16
 	ADD R6<<1, R0, R7
-	FMOVD F10, (R7)
+	FMOVD F12, (R7)
 	MOVD ZR, R7
-	FMOVQ 704(R5), F10
-	VAND V14.B16, V10.B16, V10.B16
-	WORD $0x5ef1b94b // addp d11, v10.2d
-	FMOVD F11, R8
+	FMOVQ 704(R5), F12
+	VAND V16.B16, V12.B16, V12.B16
+	WORD $0x5ef1b98d // addp d13, v12.2d
+	FMOVD F13, R8
 	ORR R8<<0, R7, R7
 	MOVD n+24(FP), R4
 	MOVD R4, R8
@@ -3885,202 +3863,202 @@ TEXT ·expSE3F32NEON(SB), NOSPLIT, $0-64
 	ADD R5<<1, R8, R9
 	ADD R5<<1, R9, R10
 	FMOVQ (R4), F0
-	FMOVQ 48(R4), F1
+	FMOVQ 32(R4), F1
 	FMOVQ 16(R4), F2
-	FMOVQ 32(R4), F3
+	FMOVQ 48(R4), F3
 	FMOVQ 1200(R4), F4
 	FMOVQ 1216(R4), F5
 	FMOVQ 64(R4), F6
 	FMOVQ 80(R4), F7
 	FMOVQ 96(R4), F8
 	FMOVQ 112(R4), F9
+	FMOVQ 128(R4), F10
+	FMOVQ 144(R4), F11
 	CMP $4, R2
 	BLT next
 
 loop:
-	// 187 instructions for 4 matrices, 46.75 each
-	FMOVQ (R1), F10
-	VAND V0.B16, V10.B16, V11.B16
-	ADD R5, R1, R11
-	FMOVQ (R11), F12
+	// 185 instructions for 4 matrices, 46.25 each
+	FMOVQ (R1), F12
 	VAND V0.B16, V12.B16, V13.B16
-	ADD R5<<1, R1, R11
+	ADD R5, R1, R11
 	FMOVQ (R11), F14
 	VAND V0.B16, V14.B16, V15.B16
-	WORD $0x6eade570 // fcmgt v16.4s, v11.4s, v13.4s
-	VBSL V13.B16, V11.B16, V16.B16
-	WORD $0x6eade571 // fcmgt v17.4s, v11.4s, v13.4s
-	VBSL V11.B16, V13.B16, V17.B16
-	WORD $0x6eafe60b // fcmgt v11.4s, v16.4s, v15.4s
-	VBSL V15.B16, V16.B16, V11.B16
-	WORD $0x6eafe60d // fcmgt v13.4s, v16.4s, v15.4s
-	VBSL V16.B16, V15.B16, V13.B16
-	WORD $0x6e2bdd6f // fmul v15.4s, v11.4s, v11.4s
-	VMOV V15.B16, V16.B16
-	VFMLA V17.S4, V17.S4, V16.S4
-	WORD $0x6ea0f9f2 // fneg v18.4s, v15.4s
-	VFMLA V11.S4, V11.S4, V18.S4
-	WORD $0x4eafd60f // fsub v15.4s, v16.4s, v15.4s
-	WORD $0x6ea0f9ef // fneg v15.4s, v15.4s
-	VFMLA V17.S4, V17.S4, V15.S4
-	WORD $0x4e2fd652 // fadd v18.4s, v18.4s, v15.4s
-	VMOV V16.B16, V11.B16
-	VFMLA V13.S4, V13.S4, V11.S4
-	WORD $0x4eb0d570 // fsub v16.4s, v11.4s, v16.4s
-	WORD $0x6ea0fa10 // fneg v16.4s, v16.4s
-	VFMLA V13.S4, V13.S4, V16.S4
-	WORD $0x4e30d652 // fadd v18.4s, v18.4s, v16.4s
-	WORD $0x6e2be4cd // fcmge v13.4s, v6.4s, v11.4s
-	WORD $0x6e2059ad // mvn v13.16b, v13.16b
-	WORD $0x6ea2e56f // fcmgt v15.4s, v11.4s, v2.4s
-	VBSL V2.B16, V11.B16, V15.B16
-	WORD $0x6ea2e5eb // fcmgt v11.4s, v15.4s, v2.4s
-	VBSL V2.B16, V15.B16, V11.B16
-	WORD $0x6ea1f96b // fsqrt v11.4s, v11.4s
-	WORD $0x6e2bfc30 // fdiv v16.4s, v1.4s, v11.4s
-	VAND V0.B16, V11.B16, V17.B16
-	VMOV V8.B16, V19.B16
-	VFMLA V7.S4, V17.S4, V19.S4
-	WORD $0x4ea8d674 // fsub v20.4s, v19.4s, v8.4s
-	VFMLS V9.S4, V20.S4, V17.S4
-	FMOVQ 128(R4), F21
-	VFMLS V21.S4, V20.S4, V17.S4
-	FMOVQ 144(R4), F21
-	VFMLS V21.S4, V20.S4, V17.S4
-	WORD $0x6e31de34 // fmul v20.4s, v17.4s, v17.4s
-	FMOVQ 160(R4), F21
-	FMOVQ 176(R4), F22
-	VFMLA V20.S4, V22.S4, V21.S4
-	FMOVQ 192(R4), F22
-	VFMLA V20.S4, V21.S4, V22.S4
-	WORD $0x6e36de96 // fmul v22.4s, v20.4s, v22.4s
-	VFMLA V22.S4, V17.S4, V17.S4
-	FMOVQ 208(R4), F21
-	FMOVQ 224(R4), F22
-	VFMLA V20.S4, V22.S4, V21.S4
-	FMOVQ 240(R4), F22
-	VFMLA V20.S4, V21.S4, V22.S4
-	FMOVQ 256(R4), F21
-	VFMLA V20.S4, V22.S4, V21.S4
-	VMOV V1.B16, V22.B16
-	VFMLA V20.S4, V21.S4, V22.S4
-	VSHL $31, V19.S4, V20.S4
-	WORD $0x4ea0aa94 // cmlt v20.4s, v20.4s, #0
-	VMOV V17.B16, V21.B16
-	VBIT V20.B16, V22.B16, V21.B16
-	VBIT V20.B16, V17.B16, V22.B16
-	VSHL $30, V19.S4, V17.S4
-	FMOVQ 272(R4), F20
-	VADD V20.S4, V19.S4, V19.S4
-	VSHL $30, V19.S4, V19.S4
-	VAND V3.B16, V19.B16, V19.B16
-	VEOR V19.B16, V22.B16, V22.B16
-	VEOR V11.B16, V17.B16, V17.B16
-	VAND V3.B16, V17.B16, V17.B16
-	VEOR V17.B16, V21.B16, V21.B16
-	VMOV V15.B16, V17.B16
-	VFMLS V11.S4, V11.S4, V17.S4
-	WORD $0x4e32d631 // fadd v17.4s, v17.4s, v18.4s
-	FMOVQ 288(R4), F19
-	WORD $0x6e33de31 // fmul v17.4s, v17.4s, v19.4s
-	WORD $0x6e30de31 // fmul v17.4s, v17.4s, v16.4s
-	VMOV V21.B16, V19.B16
-	VFMLA V17.S4, V22.S4, V19.S4
-	VFMLS V17.S4, V21.S4, V22.S4
-	WORD $0x4eb6d431 // fsub v17.4s, v1.4s, v22.4s
-	WORD $0x4ea0cad4 // fcmgt v20.4s, v22.4s, #0.0
-	WORD $0x6e33de75 // fmul v21.4s, v19.4s, v19.4s
-	WORD $0x6ea4e6d7 // fcmgt v23.4s, v22.4s, v4.4s
-	VBSL V4.B16, V22.B16, V23.B16
-	WORD $0x4e37d437 // fadd v23.4s, v1.4s, v23.4s
-	WORD $0x6e37feb5 // fdiv v21.4s, v21.4s, v23.4s
-	VBIT V20.B16, V21.B16, V17.B16
-	WORD $0x6e30de10 // fmul v16.4s, v16.4s, v16.4s
-	WORD $0x6e30de34 // fmul v20.4s, v17.4s, v16.4s
-	VFMLS V20.S4, V15.S4, V17.S4
-	VFMLS V20.S4, V18.S4, V17.S4
-	VFMLA V16.S4, V17.S4, V20.S4
-	WORD $0x6e2bfe73 // fdiv v19.4s, v19.4s, v11.4s
-	WORD $0x6eafe4ab // fcmgt v11.4s, v5.4s, v15.4s
-	WORD $0x4eb3d430 // fsub v16.4s, v1.4s, v19.4s
-	WORD $0x6ea5e5f1 // fcmgt v17.4s, v15.4s, v5.4s
-	VBSL V5.B16, V15.B16, V17.B16
-	WORD $0x6e31fe10 // fdiv v16.4s, v16.4s, v17.4s
-	VBIT V11.B16, V4.B16, V16.B16
-	ADD R5<<2, R1, R11
-	FMOVQ (R11), F11
-	WORD $0x6e2bddcf // fmul v15.4s, v14.4s, v11.4s
-	ADD R7, R1, R11
-	FMOVQ (R11), F17
-	WORD $0x6ea0f9ef // fneg v15.4s, v15.4s
-	VFMLA V17.S4, V12.S4, V15.S4
-	WORD $0x6e31dd52 // fmul v18.4s, v10.4s, v17.4s
-	ADD R6, R1, R11
-	FMOVQ (R11), F21
+	ADD R5<<1, R1, R11
+	FMOVQ (R11), F16
+	VAND V0.B16, V16.B16, V17.B16
+	WORD $0x6eafe5b2 // fcmgt v18.4s, v13.4s, v15.4s
+	VBSL V15.B16, V13.B16, V18.B16
+	WORD $0x6eafe5b3 // fcmgt v19.4s, v13.4s, v15.4s
+	VBSL V13.B16, V15.B16, V19.B16
+	WORD $0x6eb1e64d // fcmgt v13.4s, v18.4s, v17.4s
+	VBSL V17.B16, V18.B16, V13.B16
+	WORD $0x6eb1e64f // fcmgt v15.4s, v18.4s, v17.4s
+	VBSL V18.B16, V17.B16, V15.B16
+	WORD $0x6e2dddb1 // fmul v17.4s, v13.4s, v13.4s
+	VMOV V17.B16, V18.B16
+	VFMLA V19.S4, V19.S4, V18.S4
+	WORD $0x6ea0fa34 // fneg v20.4s, v17.4s
+	VFMLA V13.S4, V13.S4, V20.S4
+	WORD $0x4eb1d651 // fsub v17.4s, v18.4s, v17.4s
+	WORD $0x6ea0fa31 // fneg v17.4s, v17.4s
+	VFMLA V19.S4, V19.S4, V17.S4
+	WORD $0x4e31d694 // fadd v20.4s, v20.4s, v17.4s
+	VMOV V18.B16, V13.B16
+	VFMLA V15.S4, V15.S4, V13.S4
+	WORD $0x4eb2d5b2 // fsub v18.4s, v13.4s, v18.4s
 	WORD $0x6ea0fa52 // fneg v18.4s, v18.4s
-	VFMLA V21.S4, V14.S4, V18.S4
-	WORD $0x6e35dd97 // fmul v23.4s, v12.4s, v21.4s
-	WORD $0x6ea0faf7 // fneg v23.4s, v23.4s
-	VFMLA V11.S4, V10.S4, V23.S4
-	WORD $0x6e35dd58 // fmul v24.4s, v10.4s, v21.4s
-	VFMLA V11.S4, V12.S4, V24.S4
-	VFMLA V17.S4, V14.S4, V24.S4
-	WORD $0x6e38de10 // fmul v16.4s, v16.4s, v24.4s
-	WORD $0x6e35de75 // fmul v21.4s, v19.4s, v21.4s
-	VFMLA V15.S4, V20.S4, V21.S4
-	VFMLA V10.S4, V16.S4, V21.S4
-	WORD $0x6e2bde6b // fmul v11.4s, v19.4s, v11.4s
-	VFMLA V18.S4, V20.S4, V11.S4
-	VFMLA V12.S4, V16.S4, V11.S4
-	WORD $0x6e31de71 // fmul v17.4s, v19.4s, v17.4s
-	VFMLA V23.S4, V20.S4, V17.S4
-	VFMLA V14.S4, V16.S4, V17.S4
-	WORD $0x6e2ade6f // fmul v15.4s, v19.4s, v10.4s
-	WORD $0x6e2cde70 // fmul v16.4s, v19.4s, v12.4s
-	WORD $0x6e2ede73 // fmul v19.4s, v19.4s, v14.4s
-	WORD $0x6e2ade92 // fmul v18.4s, v20.4s, v10.4s
-	WORD $0x6e2cde97 // fmul v23.4s, v20.4s, v12.4s
-	WORD $0x6e2ede94 // fmul v20.4s, v20.4s, v14.4s
-	VMOV V22.B16, V24.B16
-	VFMLA V10.S4, V18.S4, V24.S4
-	VMOV V22.B16, V10.B16
-	VFMLA V12.S4, V23.S4, V10.S4
+	VFMLA V15.S4, V15.S4, V18.S4
+	WORD $0x4e32d694 // fadd v20.4s, v20.4s, v18.4s
+	WORD $0x6e2de4cf // fcmge v15.4s, v6.4s, v13.4s
+	WORD $0x6e2059ef // mvn v15.16b, v15.16b
+	WORD $0x6ea2e5b1 // fcmgt v17.4s, v13.4s, v2.4s
+	VBSL V2.B16, V13.B16, V17.B16
+	WORD $0x6ea2e62d // fcmgt v13.4s, v17.4s, v2.4s
+	VBSL V2.B16, V17.B16, V13.B16
+	WORD $0x6ea1f9ad // fsqrt v13.4s, v13.4s
+	WORD $0x6e2dfc32 // fdiv v18.4s, v1.4s, v13.4s
+	VAND V0.B16, V13.B16, V19.B16
+	VMOV V8.B16, V21.B16
+	VFMLA V7.S4, V19.S4, V21.S4
+	WORD $0x4ea8d6b6 // fsub v22.4s, v21.4s, v8.4s
+	VFMLS V9.S4, V22.S4, V19.S4
+	VFMLS V10.S4, V22.S4, V19.S4
+	VFMLS V11.S4, V22.S4, V19.S4
+	WORD $0x6e33de76 // fmul v22.4s, v19.4s, v19.4s
+	FMOVQ 192(R4), F23
+	FMOVQ 160(R4), F24
+	VFMLA V22.S4, V24.S4, V23.S4
+	FMOVQ 208(R4), F24
+	VFMLA V22.S4, V23.S4, V24.S4
+	WORD $0x6e38ded8 // fmul v24.4s, v22.4s, v24.4s
+	VFMLA V24.S4, V19.S4, V19.S4
+	FMOVQ 224(R4), F23
+	FMOVQ 176(R4), F24
+	VFMLA V22.S4, V24.S4, V23.S4
+	FMOVQ 240(R4), F24
+	VFMLA V22.S4, V23.S4, V24.S4
+	FMOVQ 256(R4), F23
+	VFMLA V22.S4, V24.S4, V23.S4
+	VMOV V1.B16, V24.B16
+	VFMLA V22.S4, V23.S4, V24.S4
+	VSHL $31, V21.S4, V22.S4
+	WORD $0x4ea0aad6 // cmlt v22.4s, v22.4s, #0
+	VMOV V19.B16, V23.B16
+	VBIT V22.B16, V24.B16, V23.B16
+	VBIT V22.B16, V19.B16, V24.B16
+	VSHL $30, V21.S4, V19.S4
+	FMOVQ 272(R4), F22
+	VADD V22.S4, V21.S4, V21.S4
+	VSHL $30, V21.S4, V21.S4
+	VAND V3.B16, V21.B16, V21.B16
+	VEOR V21.B16, V24.B16, V24.B16
+	VEOR V13.B16, V19.B16, V19.B16
+	VAND V3.B16, V19.B16, V19.B16
+	VEOR V19.B16, V23.B16, V23.B16
+	VMOV V17.B16, V19.B16
+	VFMLS V13.S4, V13.S4, V19.S4
+	WORD $0x4e34d673 // fadd v19.4s, v19.4s, v20.4s
+	FMOVQ 288(R4), F21
+	WORD $0x6e35de73 // fmul v19.4s, v19.4s, v21.4s
+	WORD $0x6e32de73 // fmul v19.4s, v19.4s, v18.4s
+	VMOV V23.B16, V21.B16
+	VFMLA V19.S4, V24.S4, V21.S4
+	VFMLS V19.S4, V23.S4, V24.S4
+	WORD $0x4eb8d433 // fsub v19.4s, v1.4s, v24.4s
+	WORD $0x4ea0cb16 // fcmgt v22.4s, v24.4s, #0.0
+	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
+	WORD $0x6ea4e719 // fcmgt v25.4s, v24.4s, v4.4s
+	VBSL V4.B16, V24.B16, V25.B16
+	WORD $0x4e39d439 // fadd v25.4s, v1.4s, v25.4s
+	WORD $0x6e39fef7 // fdiv v23.4s, v23.4s, v25.4s
+	VBIT V22.B16, V23.B16, V19.B16
+	WORD $0x6e32de52 // fmul v18.4s, v18.4s, v18.4s
+	WORD $0x6e32de76 // fmul v22.4s, v19.4s, v18.4s
+	VFMLS V22.S4, V17.S4, V19.S4
+	VFMLS V22.S4, V20.S4, V19.S4
+	VFMLA V18.S4, V19.S4, V22.S4
+	WORD $0x6e2dfeb5 // fdiv v21.4s, v21.4s, v13.4s
+	WORD $0x6eb1e4ad // fcmgt v13.4s, v5.4s, v17.4s
+	WORD $0x4eb5d432 // fsub v18.4s, v1.4s, v21.4s
+	WORD $0x6ea5e633 // fcmgt v19.4s, v17.4s, v5.4s
+	VBSL V5.B16, V17.B16, V19.B16
+	WORD $0x6e33fe52 // fdiv v18.4s, v18.4s, v19.4s
+	VBIT V13.B16, V4.B16, V18.B16
+	ADD R5<<2, R1, R11
+	FMOVQ (R11), F13
+	WORD $0x6e2dde11 // fmul v17.4s, v16.4s, v13.4s
+	ADD R7, R1, R11
+	FMOVQ (R11), F19
+	WORD $0x6ea0fa31 // fneg v17.4s, v17.4s
+	VFMLA V19.S4, V14.S4, V17.S4
+	WORD $0x6e33dd94 // fmul v20.4s, v12.4s, v19.4s
+	ADD R6, R1, R11
+	FMOVQ (R11), F23
+	WORD $0x6ea0fa94 // fneg v20.4s, v20.4s
+	VFMLA V23.S4, V16.S4, V20.S4
+	WORD $0x6e37ddd9 // fmul v25.4s, v14.4s, v23.4s
+	WORD $0x6ea0fb39 // fneg v25.4s, v25.4s
+	VFMLA V13.S4, V12.S4, V25.S4
+	WORD $0x6e37dd9a // fmul v26.4s, v12.4s, v23.4s
+	VFMLA V13.S4, V14.S4, V26.S4
+	VFMLA V19.S4, V16.S4, V26.S4
+	WORD $0x6e3ade52 // fmul v18.4s, v18.4s, v26.4s
+	WORD $0x6e37deb7 // fmul v23.4s, v21.4s, v23.4s
+	VFMLA V17.S4, V22.S4, V23.S4
+	VFMLA V12.S4, V18.S4, V23.S4
+	WORD $0x6e2ddead // fmul v13.4s, v21.4s, v13.4s
+	VFMLA V20.S4, V22.S4, V13.S4
+	VFMLA V14.S4, V18.S4, V13.S4
+	WORD $0x6e33deb3 // fmul v19.4s, v21.4s, v19.4s
+	VFMLA V25.S4, V22.S4, V19.S4
+	VFMLA V16.S4, V18.S4, V19.S4
+	WORD $0x6e2cdeb1 // fmul v17.4s, v21.4s, v12.4s
+	WORD $0x6e2edeb2 // fmul v18.4s, v21.4s, v14.4s
+	WORD $0x6e30deb5 // fmul v21.4s, v21.4s, v16.4s
+	WORD $0x6e2cded4 // fmul v20.4s, v22.4s, v12.4s
+	WORD $0x6e2eded9 // fmul v25.4s, v22.4s, v14.4s
+	WORD $0x6e30ded6 // fmul v22.4s, v22.4s, v16.4s
+	VMOV V24.B16, V26.B16
+	VFMLA V12.S4, V20.S4, V26.S4
+	VMOV V24.B16, V12.B16
+	VFMLA V14.S4, V25.S4, V12.S4
+	VFMLA V16.S4, V22.S4, V24.S4
+	WORD $0x6ea0fab6 // fneg v22.4s, v21.4s
 	VFMLA V14.S4, V20.S4, V22.S4
-	WORD $0x6ea0fa74 // fneg v20.4s, v19.4s
-	VFMLA V12.S4, V18.S4, V20.S4
-	VFMLA V12.S4, V18.S4, V19.S4
-	WORD $0x6ea0fa0c // fneg v12.4s, v16.4s
-	VFMLA V14.S4, V18.S4, V12.S4
-	VFMLA V14.S4, V18.S4, V16.S4
-	WORD $0x6ea0f9f2 // fneg v18.4s, v15.4s
-	VFMLA V14.S4, V23.S4, V18.S4
-	VFMLA V14.S4, V23.S4, V15.S4
-	WORD $0x6eb0a9ae // umaxv s14, v13.4s
-	FMOVS F14, R11
+	VFMLA V14.S4, V20.S4, V21.S4
+	WORD $0x6ea0fa4e // fneg v14.4s, v18.4s
+	VFMLA V16.S4, V20.S4, V14.S4
+	VFMLA V16.S4, V20.S4, V18.S4
+	WORD $0x6ea0fa34 // fneg v20.4s, v17.4s
+	VFMLA V16.S4, V25.S4, V20.S4
+	VFMLA V16.S4, V25.S4, V17.S4
+	WORD $0x6eb0a9f0 // umaxv s16, v15.4s
+	FMOVS F16, R11
 	CBNZ R11, hard
-	FMOVQ F24, (R0)
+	FMOVQ F26, (R0)
 	ADD R5, R0, R11
-	FMOVQ F20, (R11)
-	ADD R5<<1, R0, R11
-	FMOVQ F16, (R11)
-	ADD R6, R0, R11
-	FMOVQ F21, (R11)
-	ADD R5<<2, R0, R11
-	FMOVQ F19, (R11)
-	ADD R7, R0, R11
-	FMOVQ F10, (R11)
-	ADD R6<<1, R0, R11
-	FMOVQ F18, (R11)
-	ADD R8, R0, R11
-	FMOVQ F11, (R11)
-	ADD R5<<3, R0, R11
-	FMOVQ F12, (R11)
-	ADD R9, R0, R11
-	FMOVQ F15, (R11)
-	ADD R7<<1, R0, R11
 	FMOVQ F22, (R11)
-	ADD R10, R0, R11
+	ADD R5<<1, R0, R11
+	FMOVQ F18, (R11)
+	ADD R6, R0, R11
+	FMOVQ F23, (R11)
+	ADD R5<<2, R0, R11
+	FMOVQ F21, (R11)
+	ADD R7, R0, R11
+	FMOVQ F12, (R11)
+	ADD R6<<1, R0, R11
+	FMOVQ F20, (R11)
+	ADD R8, R0, R11
+	FMOVQ F13, (R11)
+	ADD R5<<3, R0, R11
+	FMOVQ F14, (R11)
+	ADD R9, R0, R11
 	FMOVQ F17, (R11)
+	ADD R7<<1, R0, R11
+	FMOVQ F24, (R11)
+	ADD R10, R0, R11
+	FMOVQ F19, (R11)
 	ADD $16, R0
 	ADD $16, R1
 	SUB $4, R2
@@ -4091,348 +4069,346 @@ next:
 	CBZ R2, done
 	MOVD R1, R11
 	TBZ $1, R2, loadOne
-	FMOVD.P 8(R11), F10
+	FMOVD.P 8(R11), F12
 	TBZ $0, R2, loaded
-	VLD1 (R11), V10.S[2]
+	VLD1 (R11), V12.S[2]
 	B loaded
 
 loadOne:
-	FMOVS (R11), F10
+	FMOVS (R11), F12
 
 loaded:
-	VAND V0.B16, V10.B16, V11.B16
+	VAND V0.B16, V12.B16, V13.B16
 	ADD R5, R1, R11
 	TBZ $1, R2, loadOne2
-	FMOVD.P 8(R11), F12
+	FMOVD.P 8(R11), F14
 	TBZ $0, R2, loaded2
-	VLD1 (R11), V12.S[2]
+	VLD1 (R11), V14.S[2]
 	B loaded2
 
 loadOne2:
-	FMOVS (R11), F12
+	FMOVS (R11), F14
 
 loaded2:
-	VAND V0.B16, V12.B16, V13.B16
+	VAND V0.B16, V14.B16, V15.B16
 	ADD R5<<1, R1, R11
 	TBZ $1, R2, loadOne3
-	FMOVD.P 8(R11), F14
+	FMOVD.P 8(R11), F16
 	TBZ $0, R2, loaded3
-	VLD1 (R11), V14.S[2]
+	VLD1 (R11), V16.S[2]
 	B loaded3
 
 loadOne3:
-	FMOVS (R11), F14
+	FMOVS (R11), F16
 
 loaded3:
-	VAND V0.B16, V14.B16, V15.B16
-	WORD $0x6eade570 // fcmgt v16.4s, v11.4s, v13.4s
-	VBSL V13.B16, V11.B16, V16.B16
-	WORD $0x6eade571 // fcmgt v17.4s, v11.4s, v13.4s
-	VBSL V11.B16, V13.B16, V17.B16
-	WORD $0x6eafe60b // fcmgt v11.4s, v16.4s, v15.4s
-	VBSL V15.B16, V16.B16, V11.B16
-	WORD $0x6eafe60d // fcmgt v13.4s, v16.4s, v15.4s
-	VBSL V16.B16, V15.B16, V13.B16
-	WORD $0x6e2bdd6f // fmul v15.4s, v11.4s, v11.4s
-	VMOV V15.B16, V16.B16
-	VFMLA V17.S4, V17.S4, V16.S4
-	WORD $0x6ea0f9f2 // fneg v18.4s, v15.4s
-	VFMLA V11.S4, V11.S4, V18.S4
-	WORD $0x4eafd60f // fsub v15.4s, v16.4s, v15.4s
-	WORD $0x6ea0f9ef // fneg v15.4s, v15.4s
-	VFMLA V17.S4, V17.S4, V15.S4
-	WORD $0x4e2fd652 // fadd v18.4s, v18.4s, v15.4s
-	VMOV V16.B16, V11.B16
-	VFMLA V13.S4, V13.S4, V11.S4
-	WORD $0x4eb0d570 // fsub v16.4s, v11.4s, v16.4s
-	WORD $0x6ea0fa10 // fneg v16.4s, v16.4s
-	VFMLA V13.S4, V13.S4, V16.S4
-	WORD $0x4e30d652 // fadd v18.4s, v18.4s, v16.4s
-	WORD $0x6e2be4cd // fcmge v13.4s, v6.4s, v11.4s
-	WORD $0x6e2059ad // mvn v13.16b, v13.16b
-	WORD $0x6ea2e56f // fcmgt v15.4s, v11.4s, v2.4s
-	VBSL V2.B16, V11.B16, V15.B16
-	WORD $0x6ea2e5eb // fcmgt v11.4s, v15.4s, v2.4s
-	VBSL V2.B16, V15.B16, V11.B16
-	WORD $0x6ea1f96b // fsqrt v11.4s, v11.4s
-	WORD $0x6e2bfc30 // fdiv v16.4s, v1.4s, v11.4s
-	VAND V0.B16, V11.B16, V17.B16
-	VMOV V8.B16, V19.B16
-	VFMLA V7.S4, V17.S4, V19.S4
-	WORD $0x4ea8d674 // fsub v20.4s, v19.4s, v8.4s
-	VFMLS V9.S4, V20.S4, V17.S4
-	FMOVQ 128(R4), F21
-	VFMLS V21.S4, V20.S4, V17.S4
-	FMOVQ 144(R4), F21
-	VFMLS V21.S4, V20.S4, V17.S4
-	WORD $0x6e31de34 // fmul v20.4s, v17.4s, v17.4s
-	FMOVQ 160(R4), F21
-	FMOVQ 176(R4), F22
-	VFMLA V20.S4, V22.S4, V21.S4
-	FMOVQ 192(R4), F22
-	VFMLA V20.S4, V21.S4, V22.S4
-	WORD $0x6e36de96 // fmul v22.4s, v20.4s, v22.4s
-	VFMLA V22.S4, V17.S4, V17.S4
-	FMOVQ 208(R4), F21
-	FMOVQ 224(R4), F22
-	VFMLA V20.S4, V22.S4, V21.S4
-	FMOVQ 240(R4), F22
-	VFMLA V20.S4, V21.S4, V22.S4
-	FMOVQ 256(R4), F21
-	VFMLA V20.S4, V22.S4, V21.S4
-	VMOV V1.B16, V22.B16
-	VFMLA V20.S4, V21.S4, V22.S4
-	VSHL $31, V19.S4, V20.S4
-	WORD $0x4ea0aa94 // cmlt v20.4s, v20.4s, #0
-	VMOV V17.B16, V21.B16
-	VBIT V20.B16, V22.B16, V21.B16
-	VBIT V20.B16, V17.B16, V22.B16
-	VSHL $30, V19.S4, V17.S4
-	FMOVQ 272(R4), F20
-	VADD V20.S4, V19.S4, V19.S4
-	VSHL $30, V19.S4, V19.S4
+	VAND V0.B16, V16.B16, V17.B16
+	WORD $0x6eafe5b2 // fcmgt v18.4s, v13.4s, v15.4s
+	VBSL V15.B16, V13.B16, V18.B16
+	WORD $0x6eafe5b3 // fcmgt v19.4s, v13.4s, v15.4s
+	VBSL V13.B16, V15.B16, V19.B16
+	WORD $0x6eb1e64d // fcmgt v13.4s, v18.4s, v17.4s
+	VBSL V17.B16, V18.B16, V13.B16
+	WORD $0x6eb1e64f // fcmgt v15.4s, v18.4s, v17.4s
+	VBSL V18.B16, V17.B16, V15.B16
+	WORD $0x6e2dddb1 // fmul v17.4s, v13.4s, v13.4s
+	VMOV V17.B16, V18.B16
+	VFMLA V19.S4, V19.S4, V18.S4
+	WORD $0x6ea0fa34 // fneg v20.4s, v17.4s
+	VFMLA V13.S4, V13.S4, V20.S4
+	WORD $0x4eb1d651 // fsub v17.4s, v18.4s, v17.4s
+	WORD $0x6ea0fa31 // fneg v17.4s, v17.4s
+	VFMLA V19.S4, V19.S4, V17.S4
+	WORD $0x4e31d694 // fadd v20.4s, v20.4s, v17.4s
+	VMOV V18.B16, V13.B16
+	VFMLA V15.S4, V15.S4, V13.S4
+	WORD $0x4eb2d5b2 // fsub v18.4s, v13.4s, v18.4s
+	WORD $0x6ea0fa52 // fneg v18.4s, v18.4s
+	VFMLA V15.S4, V15.S4, V18.S4
+	WORD $0x4e32d694 // fadd v20.4s, v20.4s, v18.4s
+	WORD $0x6e2de4cf // fcmge v15.4s, v6.4s, v13.4s
+	WORD $0x6e2059ef // mvn v15.16b, v15.16b
+	WORD $0x6ea2e5b1 // fcmgt v17.4s, v13.4s, v2.4s
+	VBSL V2.B16, V13.B16, V17.B16
+	WORD $0x6ea2e62d // fcmgt v13.4s, v17.4s, v2.4s
+	VBSL V2.B16, V17.B16, V13.B16
+	WORD $0x6ea1f9ad // fsqrt v13.4s, v13.4s
+	WORD $0x6e2dfc32 // fdiv v18.4s, v1.4s, v13.4s
+	VAND V0.B16, V13.B16, V19.B16
+	VMOV V8.B16, V21.B16
+	VFMLA V7.S4, V19.S4, V21.S4
+	WORD $0x4ea8d6b6 // fsub v22.4s, v21.4s, v8.4s
+	VFMLS V9.S4, V22.S4, V19.S4
+	VFMLS V10.S4, V22.S4, V19.S4
+	VFMLS V11.S4, V22.S4, V19.S4
+	WORD $0x6e33de76 // fmul v22.4s, v19.4s, v19.4s
+	FMOVQ 192(R4), F23
+	FMOVQ 160(R4), F24
+	VFMLA V22.S4, V24.S4, V23.S4
+	FMOVQ 208(R4), F24
+	VFMLA V22.S4, V23.S4, V24.S4
+	WORD $0x6e38ded8 // fmul v24.4s, v22.4s, v24.4s
+	VFMLA V24.S4, V19.S4, V19.S4
+	FMOVQ 224(R4), F23
+	FMOVQ 176(R4), F24
+	VFMLA V22.S4, V24.S4, V23.S4
+	FMOVQ 240(R4), F24
+	VFMLA V22.S4, V23.S4, V24.S4
+	FMOVQ 256(R4), F23
+	VFMLA V22.S4, V24.S4, V23.S4
+	VMOV V1.B16, V24.B16
+	VFMLA V22.S4, V23.S4, V24.S4
+	VSHL $31, V21.S4, V22.S4
+	WORD $0x4ea0aad6 // cmlt v22.4s, v22.4s, #0
+	VMOV V19.B16, V23.B16
+	VBIT V22.B16, V24.B16, V23.B16
+	VBIT V22.B16, V19.B16, V24.B16
+	VSHL $30, V21.S4, V19.S4
+	FMOVQ 272(R4), F22
+	VADD V22.S4, V21.S4, V21.S4
+	VSHL $30, V21.S4, V21.S4
+	VAND V3.B16, V21.B16, V21.B16
+	VEOR V21.B16, V24.B16, V24.B16
+	VEOR V13.B16, V19.B16, V19.B16
 	VAND V3.B16, V19.B16, V19.B16
-	VEOR V19.B16, V22.B16, V22.B16
-	VEOR V11.B16, V17.B16, V17.B16
-	VAND V3.B16, V17.B16, V17.B16
-	VEOR V17.B16, V21.B16, V21.B16
-	VMOV V15.B16, V17.B16
-	VFMLS V11.S4, V11.S4, V17.S4
-	WORD $0x4e32d631 // fadd v17.4s, v17.4s, v18.4s
-	FMOVQ 288(R4), F19
-	WORD $0x6e33de31 // fmul v17.4s, v17.4s, v19.4s
-	WORD $0x6e30de31 // fmul v17.4s, v17.4s, v16.4s
-	VMOV V21.B16, V19.B16
-	VFMLA V17.S4, V22.S4, V19.S4
-	VFMLS V17.S4, V21.S4, V22.S4
-	WORD $0x4eb6d431 // fsub v17.4s, v1.4s, v22.4s
-	WORD $0x4ea0cad4 // fcmgt v20.4s, v22.4s, #0.0
-	WORD $0x6e33de75 // fmul v21.4s, v19.4s, v19.4s
-	WORD $0x6ea4e6d7 // fcmgt v23.4s, v22.4s, v4.4s
-	VBSL V4.B16, V22.B16, V23.B16
-	WORD $0x4e37d437 // fadd v23.4s, v1.4s, v23.4s
-	WORD $0x6e37feb5 // fdiv v21.4s, v21.4s, v23.4s
-	VBIT V20.B16, V21.B16, V17.B16
-	WORD $0x6e30de10 // fmul v16.4s, v16.4s, v16.4s
-	WORD $0x6e30de34 // fmul v20.4s, v17.4s, v16.4s
-	VFMLS V20.S4, V15.S4, V17.S4
-	VFMLS V20.S4, V18.S4, V17.S4
-	VFMLA V16.S4, V17.S4, V20.S4
-	WORD $0x6e2bfe73 // fdiv v19.4s, v19.4s, v11.4s
-	WORD $0x6eafe4ab // fcmgt v11.4s, v5.4s, v15.4s
-	WORD $0x4eb3d430 // fsub v16.4s, v1.4s, v19.4s
-	WORD $0x6ea5e5f1 // fcmgt v17.4s, v15.4s, v5.4s
-	VBSL V5.B16, V15.B16, V17.B16
-	WORD $0x6e31fe10 // fdiv v16.4s, v16.4s, v17.4s
-	VBIT V11.B16, V4.B16, V16.B16
+	VEOR V19.B16, V23.B16, V23.B16
+	VMOV V17.B16, V19.B16
+	VFMLS V13.S4, V13.S4, V19.S4
+	WORD $0x4e34d673 // fadd v19.4s, v19.4s, v20.4s
+	FMOVQ 288(R4), F21
+	WORD $0x6e35de73 // fmul v19.4s, v19.4s, v21.4s
+	WORD $0x6e32de73 // fmul v19.4s, v19.4s, v18.4s
+	VMOV V23.B16, V21.B16
+	VFMLA V19.S4, V24.S4, V21.S4
+	VFMLS V19.S4, V23.S4, V24.S4
+	WORD $0x4eb8d433 // fsub v19.4s, v1.4s, v24.4s
+	WORD $0x4ea0cb16 // fcmgt v22.4s, v24.4s, #0.0
+	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
+	WORD $0x6ea4e719 // fcmgt v25.4s, v24.4s, v4.4s
+	VBSL V4.B16, V24.B16, V25.B16
+	WORD $0x4e39d439 // fadd v25.4s, v1.4s, v25.4s
+	WORD $0x6e39fef7 // fdiv v23.4s, v23.4s, v25.4s
+	VBIT V22.B16, V23.B16, V19.B16
+	WORD $0x6e32de52 // fmul v18.4s, v18.4s, v18.4s
+	WORD $0x6e32de76 // fmul v22.4s, v19.4s, v18.4s
+	VFMLS V22.S4, V17.S4, V19.S4
+	VFMLS V22.S4, V20.S4, V19.S4
+	VFMLA V18.S4, V19.S4, V22.S4
+	WORD $0x6e2dfeb5 // fdiv v21.4s, v21.4s, v13.4s
+	WORD $0x6eb1e4ad // fcmgt v13.4s, v5.4s, v17.4s
+	WORD $0x4eb5d432 // fsub v18.4s, v1.4s, v21.4s
+	WORD $0x6ea5e633 // fcmgt v19.4s, v17.4s, v5.4s
+	VBSL V5.B16, V17.B16, V19.B16
+	WORD $0x6e33fe52 // fdiv v18.4s, v18.4s, v19.4s
+	VBIT V13.B16, V4.B16, V18.B16
 	ADD R5<<2, R1, R11
 	TBZ $1, R2, loadOne4
-	FMOVD.P 8(R11), F11
+	FMOVD.P 8(R11), F13
 	TBZ $0, R2, loaded4
-	VLD1 (R11), V11.S[2]
+	VLD1 (R11), V13.S[2]
 	B loaded4
 
 loadOne4:
-	FMOVS (R11), F11
+	FMOVS (R11), F13
 
 loaded4:
-	WORD $0x6e2bddcf // fmul v15.4s, v14.4s, v11.4s
+	WORD $0x6e2dde11 // fmul v17.4s, v16.4s, v13.4s
 	ADD R7, R1, R11
 	TBZ $1, R2, loadOne5
-	FMOVD.P 8(R11), F17
+	FMOVD.P 8(R11), F19
 	TBZ $0, R2, loaded5
-	VLD1 (R11), V17.S[2]
+	VLD1 (R11), V19.S[2]
 	B loaded5
 
 loadOne5:
-	FMOVS (R11), F17
+	FMOVS (R11), F19
 
 loaded5:
-	WORD $0x6ea0f9ef // fneg v15.4s, v15.4s
-	VFMLA V17.S4, V12.S4, V15.S4
-	WORD $0x6e31dd52 // fmul v18.4s, v10.4s, v17.4s
+	WORD $0x6ea0fa31 // fneg v17.4s, v17.4s
+	VFMLA V19.S4, V14.S4, V17.S4
+	WORD $0x6e33dd94 // fmul v20.4s, v12.4s, v19.4s
 	ADD R6, R1, R11
 	TBZ $1, R2, loadOne6
-	FMOVD.P 8(R11), F21
+	FMOVD.P 8(R11), F23
 	TBZ $0, R2, loaded6
-	VLD1 (R11), V21.S[2]
+	VLD1 (R11), V23.S[2]
 	B loaded6
 
 loadOne6:
-	FMOVS (R11), F21
+	FMOVS (R11), F23
 
 loaded6:
-	WORD $0x6ea0fa52 // fneg v18.4s, v18.4s
-	VFMLA V21.S4, V14.S4, V18.S4
-	WORD $0x6e35dd97 // fmul v23.4s, v12.4s, v21.4s
-	WORD $0x6ea0faf7 // fneg v23.4s, v23.4s
-	VFMLA V11.S4, V10.S4, V23.S4
-	WORD $0x6e35dd58 // fmul v24.4s, v10.4s, v21.4s
-	VFMLA V11.S4, V12.S4, V24.S4
-	VFMLA V17.S4, V14.S4, V24.S4
-	WORD $0x6e38de10 // fmul v16.4s, v16.4s, v24.4s
-	WORD $0x6e35de75 // fmul v21.4s, v19.4s, v21.4s
-	VFMLA V15.S4, V20.S4, V21.S4
-	VFMLA V10.S4, V16.S4, V21.S4
-	WORD $0x6e2bde6b // fmul v11.4s, v19.4s, v11.4s
-	VFMLA V18.S4, V20.S4, V11.S4
-	VFMLA V12.S4, V16.S4, V11.S4
-	WORD $0x6e31de71 // fmul v17.4s, v19.4s, v17.4s
-	VFMLA V23.S4, V20.S4, V17.S4
-	VFMLA V14.S4, V16.S4, V17.S4
-	WORD $0x6e2ade6f // fmul v15.4s, v19.4s, v10.4s
-	WORD $0x6e2cde70 // fmul v16.4s, v19.4s, v12.4s
-	WORD $0x6e2ede73 // fmul v19.4s, v19.4s, v14.4s
-	WORD $0x6e2ade92 // fmul v18.4s, v20.4s, v10.4s
-	WORD $0x6e2cde97 // fmul v23.4s, v20.4s, v12.4s
-	WORD $0x6e2ede94 // fmul v20.4s, v20.4s, v14.4s
-	VMOV V22.B16, V24.B16
-	VFMLA V10.S4, V18.S4, V24.S4
-	VMOV V22.B16, V10.B16
-	VFMLA V12.S4, V23.S4, V10.S4
+	WORD $0x6ea0fa94 // fneg v20.4s, v20.4s
+	VFMLA V23.S4, V16.S4, V20.S4
+	WORD $0x6e37ddd9 // fmul v25.4s, v14.4s, v23.4s
+	WORD $0x6ea0fb39 // fneg v25.4s, v25.4s
+	VFMLA V13.S4, V12.S4, V25.S4
+	WORD $0x6e37dd9a // fmul v26.4s, v12.4s, v23.4s
+	VFMLA V13.S4, V14.S4, V26.S4
+	VFMLA V19.S4, V16.S4, V26.S4
+	WORD $0x6e3ade52 // fmul v18.4s, v18.4s, v26.4s
+	WORD $0x6e37deb7 // fmul v23.4s, v21.4s, v23.4s
+	VFMLA V17.S4, V22.S4, V23.S4
+	VFMLA V12.S4, V18.S4, V23.S4
+	WORD $0x6e2ddead // fmul v13.4s, v21.4s, v13.4s
+	VFMLA V20.S4, V22.S4, V13.S4
+	VFMLA V14.S4, V18.S4, V13.S4
+	WORD $0x6e33deb3 // fmul v19.4s, v21.4s, v19.4s
+	VFMLA V25.S4, V22.S4, V19.S4
+	VFMLA V16.S4, V18.S4, V19.S4
+	WORD $0x6e2cdeb1 // fmul v17.4s, v21.4s, v12.4s
+	WORD $0x6e2edeb2 // fmul v18.4s, v21.4s, v14.4s
+	WORD $0x6e30deb5 // fmul v21.4s, v21.4s, v16.4s
+	WORD $0x6e2cded4 // fmul v20.4s, v22.4s, v12.4s
+	WORD $0x6e2eded9 // fmul v25.4s, v22.4s, v14.4s
+	WORD $0x6e30ded6 // fmul v22.4s, v22.4s, v16.4s
+	VMOV V24.B16, V26.B16
+	VFMLA V12.S4, V20.S4, V26.S4
+	VMOV V24.B16, V12.B16
+	VFMLA V14.S4, V25.S4, V12.S4
+	VFMLA V16.S4, V22.S4, V24.S4
+	WORD $0x6ea0fab6 // fneg v22.4s, v21.4s
 	VFMLA V14.S4, V20.S4, V22.S4
-	WORD $0x6ea0fa74 // fneg v20.4s, v19.4s
-	VFMLA V12.S4, V18.S4, V20.S4
-	VFMLA V12.S4, V18.S4, V19.S4
-	WORD $0x6ea0fa0c // fneg v12.4s, v16.4s
-	VFMLA V14.S4, V18.S4, V12.S4
-	VFMLA V14.S4, V18.S4, V16.S4
-	WORD $0x6ea0f9f2 // fneg v18.4s, v15.4s
-	VFMLA V14.S4, V23.S4, V18.S4
-	VFMLA V14.S4, V23.S4, V15.S4
-	WORD $0x6eb0a9ae // umaxv s14, v13.4s
-	FMOVS F14, R11
+	VFMLA V14.S4, V20.S4, V21.S4
+	WORD $0x6ea0fa4e // fneg v14.4s, v18.4s
+	VFMLA V16.S4, V20.S4, V14.S4
+	VFMLA V16.S4, V20.S4, V18.S4
+	WORD $0x6ea0fa34 // fneg v20.4s, v17.4s
+	VFMLA V16.S4, V25.S4, V20.S4
+	VFMLA V16.S4, V25.S4, V17.S4
+	WORD $0x6eb0a9f0 // umaxv s16, v15.4s
+	FMOVS F16, R11
 	CBNZ R11, hard2
 	MOVD R0, R11
 	TBZ $1, R2, storeOne
-	FMOVD.P F24, 8(R11)
+	FMOVD.P F26, 8(R11)
 	TBZ $0, R2, stored
-	VST1 V24.S[2], (R11)
+	VST1 V26.S[2], (R11)
 	B stored
 
 storeOne:
-	FMOVS F24, (R11)
+	FMOVS F26, (R11)
 
 stored:
 	ADD R5, R0, R11
 	TBZ $1, R2, storeOne2
-	FMOVD.P F20, 8(R11)
+	FMOVD.P F22, 8(R11)
 	TBZ $0, R2, stored2
-	VST1 V20.S[2], (R11)
+	VST1 V22.S[2], (R11)
 	B stored2
 
 storeOne2:
-	FMOVS F20, (R11)
+	FMOVS F22, (R11)
 
 stored2:
 	ADD R5<<1, R0, R11
 	TBZ $1, R2, storeOne3
-	FMOVD.P F16, 8(R11)
+	FMOVD.P F18, 8(R11)
 	TBZ $0, R2, stored3
-	VST1 V16.S[2], (R11)
+	VST1 V18.S[2], (R11)
 	B stored3
 
 storeOne3:
-	FMOVS F16, (R11)
+	FMOVS F18, (R11)
 
 stored3:
 	ADD R6, R0, R11
 	TBZ $1, R2, storeOne4
-	FMOVD.P F21, 8(R11)
+	FMOVD.P F23, 8(R11)
 	TBZ $0, R2, stored4
-	VST1 V21.S[2], (R11)
+	VST1 V23.S[2], (R11)
 	B stored4
 
 storeOne4:
-	FMOVS F21, (R11)
+	FMOVS F23, (R11)
 
 stored4:
 	ADD R5<<2, R0, R11
 	TBZ $1, R2, storeOne5
-	FMOVD.P F19, 8(R11)
+	FMOVD.P F21, 8(R11)
 	TBZ $0, R2, stored5
-	VST1 V19.S[2], (R11)
+	VST1 V21.S[2], (R11)
 	B stored5
 
 storeOne5:
-	FMOVS F19, (R11)
+	FMOVS F21, (R11)
 
 stored5:
 	ADD R7, R0, R11
 	TBZ $1, R2, storeOne6
-	FMOVD.P F10, 8(R11)
+	FMOVD.P F12, 8(R11)
 	TBZ $0, R2, stored6
-	VST1 V10.S[2], (R11)
+	VST1 V12.S[2], (R11)
 	B stored6
 
 storeOne6:
-	FMOVS F10, (R11)
+	FMOVS F12, (R11)
 
 stored6:
 	ADD R6<<1, R0, R11
 	TBZ $1, R2, storeOne7
-	FMOVD.P F18, 8(R11)
+	FMOVD.P F20, 8(R11)
 	TBZ $0, R2, stored7
-	VST1 V18.S[2], (R11)
+	VST1 V20.S[2], (R11)
 	B stored7
 
 storeOne7:
-	FMOVS F18, (R11)
+	FMOVS F20, (R11)
 
 stored7:
 	ADD R8, R0, R11
 	TBZ $1, R2, storeOne8
-	FMOVD.P F11, 8(R11)
+	FMOVD.P F13, 8(R11)
 	TBZ $0, R2, stored8
-	VST1 V11.S[2], (R11)
+	VST1 V13.S[2], (R11)
 	B stored8
 
 storeOne8:
-	FMOVS F11, (R11)
+	FMOVS F13, (R11)
 
 stored8:
 	ADD R5<<3, R0, R11
 	TBZ $1, R2, storeOne9
-	FMOVD.P F12, 8(R11)
+	FMOVD.P F14, 8(R11)
 	TBZ $0, R2, stored9
-	VST1 V12.S[2], (R11)
+	VST1 V14.S[2], (R11)
 	B stored9
 
 storeOne9:
-	FMOVS F12, (R11)
+	FMOVS F14, (R11)
 
 stored9:
 	ADD R9, R0, R11
 	TBZ $1, R2, storeOne10
-	FMOVD.P F15, 8(R11)
+	FMOVD.P F17, 8(R11)
 	TBZ $0, R2, stored10
-	VST1 V15.S[2], (R11)
+	VST1 V17.S[2], (R11)
 	B stored10
 
 storeOne10:
-	FMOVS F15, (R11)
+	FMOVS F17, (R11)
 
 stored10:
 	ADD R7<<1, R0, R11
 	TBZ $1, R2, storeOne11
-	FMOVD.P F22, 8(R11)
+	FMOVD.P F24, 8(R11)
 	TBZ $0, R2, stored11
-	VST1 V22.S[2], (R11)
+	VST1 V24.S[2], (R11)
 	B stored11
 
 storeOne11:
-	FMOVS F22, (R11)
+	FMOVS F24, (R11)
 
 stored11:
 	ADD R10, R0, R11
 	TBZ $1, R2, storeOne12
-	FMOVD.P F17, 8(R11)
+	FMOVD.P F19, 8(R11)
 	TBZ $0, R2, stored12
-	VST1 V17.S[2], (R11)
+	VST1 V19.S[2], (R11)
 	B stored12
 
 storeOne12:
-	FMOVS F17, (R11)
+	FMOVS F19, (R11)
 
 stored12:
 
@@ -4444,69 +4420,69 @@ done:
 	RET
 
 hard:
-	FMOVQ (R0), F14
-	VBIF V13.B16, V24.B16, V14.B16
-	FMOVQ F14, (R0)
+	FMOVQ (R0), F16
+	VBIF V15.B16, V26.B16, V16.B16
+	FMOVQ F16, (R0)
 	ADD R5, R0, R11
-	FMOVQ (R11), F14
-	VBIF V13.B16, V20.B16, V14.B16
+	FMOVQ (R11), F16
+	VBIF V15.B16, V22.B16, V16.B16
 	ADD R5, R0, R11
-	FMOVQ F14, (R11)
+	FMOVQ F16, (R11)
 	ADD R5<<1, R0, R11
-	FMOVQ (R11), F14
-	VBIF V13.B16, V16.B16, V14.B16
+	FMOVQ (R11), F16
+	VBIF V15.B16, V18.B16, V16.B16
 	ADD R5<<1, R0, R11
-	FMOVQ F14, (R11)
+	FMOVQ F16, (R11)
 	ADD R6, R0, R11
-	FMOVQ (R11), F14
-	VBIF V13.B16, V21.B16, V14.B16
+	FMOVQ (R11), F16
+	VBIF V15.B16, V23.B16, V16.B16
 	ADD R6, R0, R11
-	FMOVQ F14, (R11)
+	FMOVQ F16, (R11)
 	ADD R5<<2, R0, R11
-	FMOVQ (R11), F14
-	VBIF V13.B16, V19.B16, V14.B16
+	FMOVQ (R11), F16
+	VBIF V15.B16, V21.B16, V16.B16
 	ADD R5<<2, R0, R11
-	FMOVQ F14, (R11)
+	FMOVQ F16, (R11)
 	ADD R7, R0, R11
-	FMOVQ (R11), F14
-	VBIF V13.B16, V10.B16, V14.B16
+	FMOVQ (R11), F16
+	VBIF V15.B16, V12.B16, V16.B16
 	ADD R7, R0, R11
-	FMOVQ F14, (R11)
+	FMOVQ F16, (R11)
 	ADD R6<<1, R0, R11
-	FMOVQ (R11), F10
-	VBIF V13.B16, V18.B16, V10.B16
+	FMOVQ (R11), F12
+	VBIF V15.B16, V20.B16, V12.B16
 	ADD R6<<1, R0, R11
-	FMOVQ F10, (R11)
+	FMOVQ F12, (R11)
 	ADD R8, R0, R11
-	FMOVQ (R11), F10
-	VBIF V13.B16, V11.B16, V10.B16
+	FMOVQ (R11), F12
+	VBIF V15.B16, V13.B16, V12.B16
 	ADD R8, R0, R11
-	FMOVQ F10, (R11)
+	FMOVQ F12, (R11)
 	ADD R5<<3, R0, R11
-	FMOVQ (R11), F10
-	VBIF V13.B16, V12.B16, V10.B16
+	FMOVQ (R11), F12
+	VBIF V15.B16, V14.B16, V12.B16
 	ADD R5<<3, R0, R11
-	FMOVQ F10, (R11)
+	FMOVQ F12, (R11)
 	ADD R9, R0, R11
-	FMOVQ (R11), F10
-	VBIF V13.B16, V15.B16, V10.B16
+	FMOVQ (R11), F12
+	VBIF V15.B16, V17.B16, V12.B16
 	ADD R9, R0, R11
-	FMOVQ F10, (R11)
+	FMOVQ F12, (R11)
 	ADD R7<<1, R0, R11
-	FMOVQ (R11), F10
-	VBIF V13.B16, V22.B16, V10.B16
+	FMOVQ (R11), F12
+	VBIF V15.B16, V24.B16, V12.B16
 	ADD R7<<1, R0, R11
-	FMOVQ F10, (R11)
+	FMOVQ F12, (R11)
 	ADD R10, R0, R11
-	FMOVQ (R11), F10
-	VBIF V13.B16, V17.B16, V10.B16
+	FMOVQ (R11), F12
+	VBIF V15.B16, V19.B16, V12.B16
 	ADD R10, R0, R11
-	FMOVQ F10, (R11)
+	FMOVQ F12, (R11)
 	MOVD ZR, R11
-	FMOVQ 304(R4), F10
-	VAND V13.B16, V10.B16, V10.B16
-	WORD $0x4eb1b94b // addv s11, v10.4s
-	FMOVD F11, R12
+	FMOVQ 304(R4), F12
+	VAND V15.B16, V12.B16, V12.B16
+	WORD $0x4eb1b98d // addv s13, v12.4s
+	FMOVD F13, R12
 	ORR R12<<0, R11, R11
 	MOVD n+24(FP), R3
 	MOVD R3, R12
@@ -4520,285 +4496,285 @@ hard:
 hard2:
 	MOVD R0, R11
 	TBZ $1, R2, loadOne7
-	FMOVD.P 8(R11), F14
+	FMOVD.P 8(R11), F16
 	TBZ $0, R2, loaded7
-	VLD1 (R11), V14.S[2]
+	VLD1 (R11), V16.S[2]
 	B loaded7
 
 loadOne7:
-	FMOVS (R11), F14
+	FMOVS (R11), F16
 
 loaded7:
-	VBIF V13.B16, V24.B16, V14.B16
+	VBIF V15.B16, V26.B16, V16.B16
 	MOVD R0, R11
 	TBZ $1, R2, storeOne13
-	FMOVD.P F14, 8(R11)
+	FMOVD.P F16, 8(R11)
 	TBZ $0, R2, stored13
-	VST1 V14.S[2], (R11)
+	VST1 V16.S[2], (R11)
 	B stored13
 
 storeOne13:
-	FMOVS F14, (R11)
+	FMOVS F16, (R11)
 
 stored13:
 	ADD R5, R0, R11
 	TBZ $1, R2, loadOne8
-	FMOVD.P 8(R11), F14
+	FMOVD.P 8(R11), F16
 	TBZ $0, R2, loaded8
-	VLD1 (R11), V14.S[2]
+	VLD1 (R11), V16.S[2]
 	B loaded8
 
 loadOne8:
-	FMOVS (R11), F14
+	FMOVS (R11), F16
 
 loaded8:
-	VBIF V13.B16, V20.B16, V14.B16
+	VBIF V15.B16, V22.B16, V16.B16
 	ADD R5, R0, R11
 	TBZ $1, R2, storeOne14
-	FMOVD.P F14, 8(R11)
+	FMOVD.P F16, 8(R11)
 	TBZ $0, R2, stored14
-	VST1 V14.S[2], (R11)
+	VST1 V16.S[2], (R11)
 	B stored14
 
 storeOne14:
-	FMOVS F14, (R11)
+	FMOVS F16, (R11)
 
 stored14:
 	ADD R5<<1, R0, R11
 	TBZ $1, R2, loadOne9
-	FMOVD.P 8(R11), F14
+	FMOVD.P 8(R11), F16
 	TBZ $0, R2, loaded9
-	VLD1 (R11), V14.S[2]
+	VLD1 (R11), V16.S[2]
 	B loaded9
 
 loadOne9:
-	FMOVS (R11), F14
+	FMOVS (R11), F16
 
 loaded9:
-	VBIF V13.B16, V16.B16, V14.B16
+	VBIF V15.B16, V18.B16, V16.B16
 	ADD R5<<1, R0, R11
 	TBZ $1, R2, storeOne15
-	FMOVD.P F14, 8(R11)
+	FMOVD.P F16, 8(R11)
 	TBZ $0, R2, stored15
-	VST1 V14.S[2], (R11)
+	VST1 V16.S[2], (R11)
 	B stored15
 
 storeOne15:
-	FMOVS F14, (R11)
+	FMOVS F16, (R11)
 
 stored15:
 	ADD R6, R0, R11
 	TBZ $1, R2, loadOne10
-	FMOVD.P 8(R11), F14
+	FMOVD.P 8(R11), F16
 	TBZ $0, R2, loaded10
-	VLD1 (R11), V14.S[2]
+	VLD1 (R11), V16.S[2]
 	B loaded10
 
 loadOne10:
-	FMOVS (R11), F14
+	FMOVS (R11), F16
 
 loaded10:
-	VBIF V13.B16, V21.B16, V14.B16
+	VBIF V15.B16, V23.B16, V16.B16
 	ADD R6, R0, R11
 	TBZ $1, R2, storeOne16
-	FMOVD.P F14, 8(R11)
+	FMOVD.P F16, 8(R11)
 	TBZ $0, R2, stored16
-	VST1 V14.S[2], (R11)
+	VST1 V16.S[2], (R11)
 	B stored16
 
 storeOne16:
-	FMOVS F14, (R11)
+	FMOVS F16, (R11)
 
 stored16:
 	ADD R5<<2, R0, R11
 	TBZ $1, R2, loadOne11
-	FMOVD.P 8(R11), F14
+	FMOVD.P 8(R11), F16
 	TBZ $0, R2, loaded11
-	VLD1 (R11), V14.S[2]
+	VLD1 (R11), V16.S[2]
 	B loaded11
 
 loadOne11:
-	FMOVS (R11), F14
+	FMOVS (R11), F16
 
 loaded11:
-	VBIF V13.B16, V19.B16, V14.B16
+	VBIF V15.B16, V21.B16, V16.B16
 	ADD R5<<2, R0, R11
 	TBZ $1, R2, storeOne17
-	FMOVD.P F14, 8(R11)
+	FMOVD.P F16, 8(R11)
 	TBZ $0, R2, stored17
-	VST1 V14.S[2], (R11)
+	VST1 V16.S[2], (R11)
 	B stored17
 
 storeOne17:
-	FMOVS F14, (R11)
+	FMOVS F16, (R11)
 
 stored17:
 	ADD R7, R0, R11
 	TBZ $1, R2, loadOne12
-	FMOVD.P 8(R11), F14
+	FMOVD.P 8(R11), F16
 	TBZ $0, R2, loaded12
-	VLD1 (R11), V14.S[2]
+	VLD1 (R11), V16.S[2]
 	B loaded12
 
 loadOne12:
-	FMOVS (R11), F14
+	FMOVS (R11), F16
 
 loaded12:
-	VBIF V13.B16, V10.B16, V14.B16
+	VBIF V15.B16, V12.B16, V16.B16
 	ADD R7, R0, R11
 	TBZ $1, R2, storeOne18
-	FMOVD.P F14, 8(R11)
+	FMOVD.P F16, 8(R11)
 	TBZ $0, R2, stored18
-	VST1 V14.S[2], (R11)
+	VST1 V16.S[2], (R11)
 	B stored18
 
 storeOne18:
-	FMOVS F14, (R11)
+	FMOVS F16, (R11)
 
 stored18:
 	ADD R6<<1, R0, R11
 	TBZ $1, R2, loadOne13
-	FMOVD.P 8(R11), F10
+	FMOVD.P 8(R11), F12
 	TBZ $0, R2, loaded13
-	VLD1 (R11), V10.S[2]
+	VLD1 (R11), V12.S[2]
 	B loaded13
 
 loadOne13:
-	FMOVS (R11), F10
+	FMOVS (R11), F12
 
 loaded13:
-	VBIF V13.B16, V18.B16, V10.B16
+	VBIF V15.B16, V20.B16, V12.B16
 	ADD R6<<1, R0, R11
 	TBZ $1, R2, storeOne19
-	FMOVD.P F10, 8(R11)
+	FMOVD.P F12, 8(R11)
 	TBZ $0, R2, stored19
-	VST1 V10.S[2], (R11)
+	VST1 V12.S[2], (R11)
 	B stored19
 
 storeOne19:
-	FMOVS F10, (R11)
+	FMOVS F12, (R11)
 
 stored19:
 	ADD R8, R0, R11
 	TBZ $1, R2, loadOne14
-	FMOVD.P 8(R11), F10
+	FMOVD.P 8(R11), F12
 	TBZ $0, R2, loaded14
-	VLD1 (R11), V10.S[2]
+	VLD1 (R11), V12.S[2]
 	B loaded14
 
 loadOne14:
-	FMOVS (R11), F10
+	FMOVS (R11), F12
 
 loaded14:
-	VBIF V13.B16, V11.B16, V10.B16
+	VBIF V15.B16, V13.B16, V12.B16
 	ADD R8, R0, R11
 	TBZ $1, R2, storeOne20
-	FMOVD.P F10, 8(R11)
+	FMOVD.P F12, 8(R11)
 	TBZ $0, R2, stored20
-	VST1 V10.S[2], (R11)
+	VST1 V12.S[2], (R11)
 	B stored20
 
 storeOne20:
-	FMOVS F10, (R11)
+	FMOVS F12, (R11)
 
 stored20:
 	ADD R5<<3, R0, R11
 	TBZ $1, R2, loadOne15
-	FMOVD.P 8(R11), F10
+	FMOVD.P 8(R11), F12
 	TBZ $0, R2, loaded15
-	VLD1 (R11), V10.S[2]
+	VLD1 (R11), V12.S[2]
 	B loaded15
 
 loadOne15:
-	FMOVS (R11), F10
+	FMOVS (R11), F12
 
 loaded15:
-	VBIF V13.B16, V12.B16, V10.B16
+	VBIF V15.B16, V14.B16, V12.B16
 	ADD R5<<3, R0, R11
 	TBZ $1, R2, storeOne21
-	FMOVD.P F10, 8(R11)
+	FMOVD.P F12, 8(R11)
 	TBZ $0, R2, stored21
-	VST1 V10.S[2], (R11)
+	VST1 V12.S[2], (R11)
 	B stored21
 
 storeOne21:
-	FMOVS F10, (R11)
+	FMOVS F12, (R11)
 
 stored21:
 	ADD R9, R0, R11
 	TBZ $1, R2, loadOne16
-	FMOVD.P 8(R11), F10
+	FMOVD.P 8(R11), F12
 	TBZ $0, R2, loaded16
-	VLD1 (R11), V10.S[2]
+	VLD1 (R11), V12.S[2]
 	B loaded16
 
 loadOne16:
-	FMOVS (R11), F10
+	FMOVS (R11), F12
 
 loaded16:
-	VBIF V13.B16, V15.B16, V10.B16
+	VBIF V15.B16, V17.B16, V12.B16
 	ADD R9, R0, R11
 	TBZ $1, R2, storeOne22
-	FMOVD.P F10, 8(R11)
+	FMOVD.P F12, 8(R11)
 	TBZ $0, R2, stored22
-	VST1 V10.S[2], (R11)
+	VST1 V12.S[2], (R11)
 	B stored22
 
 storeOne22:
-	FMOVS F10, (R11)
+	FMOVS F12, (R11)
 
 stored22:
 	ADD R7<<1, R0, R11
 	TBZ $1, R2, loadOne17
-	FMOVD.P 8(R11), F10
+	FMOVD.P 8(R11), F12
 	TBZ $0, R2, loaded17
-	VLD1 (R11), V10.S[2]
+	VLD1 (R11), V12.S[2]
 	B loaded17
 
 loadOne17:
-	FMOVS (R11), F10
+	FMOVS (R11), F12
 
 loaded17:
-	VBIF V13.B16, V22.B16, V10.B16
+	VBIF V15.B16, V24.B16, V12.B16
 	ADD R7<<1, R0, R11
 	TBZ $1, R2, storeOne23
-	FMOVD.P F10, 8(R11)
+	FMOVD.P F12, 8(R11)
 	TBZ $0, R2, stored23
-	VST1 V10.S[2], (R11)
+	VST1 V12.S[2], (R11)
 	B stored23
 
 storeOne23:
-	FMOVS F10, (R11)
+	FMOVS F12, (R11)
 
 stored23:
 	ADD R10, R0, R11
 	TBZ $1, R2, loadOne18
-	FMOVD.P 8(R11), F10
+	FMOVD.P 8(R11), F12
 	TBZ $0, R2, loaded18
-	VLD1 (R11), V10.S[2]
+	VLD1 (R11), V12.S[2]
 	B loaded18
 
 loadOne18:
-	FMOVS (R11), F10
+	FMOVS (R11), F12
 
 loaded18:
-	VBIF V13.B16, V17.B16, V10.B16
+	VBIF V15.B16, V19.B16, V12.B16
 	ADD R10, R0, R11
 	TBZ $1, R2, storeOne24
-	FMOVD.P F10, 8(R11)
+	FMOVD.P F12, 8(R11)
 	TBZ $0, R2, stored24
-	VST1 V10.S[2], (R11)
+	VST1 V12.S[2], (R11)
 	B stored24
 
 storeOne24:
-	FMOVS F10, (R11)
+	FMOVS F12, (R11)
 
 stored24:
 	MOVD ZR, R11
-	FMOVQ 304(R4), F10
-	VAND V13.B16, V10.B16, V10.B16
-	WORD $0x4eb1b94b // addv s11, v10.4s
-	FMOVD F11, R12
+	FMOVQ 304(R4), F12
+	VAND V15.B16, V12.B16, V12.B16
+	WORD $0x4eb1b98d // addv s13, v12.4s
+	FMOVD F13, R12
 	ORR R12<<0, R11, R11
 	MOVD n+24(FP), R3
 	MOVD R3, R12
@@ -4825,9 +4801,9 @@ TEXT ·expSE3F64NEON(SB), NOSPLIT, $0-64
 	ADD R5<<1, R7, R8
 	ADD R5<<1, R8, R9
 	ADD R5<<1, R9, R10
-	FMOVQ 352(R4), F0
+	FMOVQ 336(R4), F0
 	FMOVQ 320(R4), F1
-	FMOVQ 336(R4), F2
+	FMOVQ 352(R4), F2
 	FMOVQ 1232(R4), F3
 	FMOVQ 1248(R4), F4
 	FMOVQ 368(R4), F5
@@ -4835,169 +4811,169 @@ TEXT ·expSE3F64NEON(SB), NOSPLIT, $0-64
 	FMOVQ 400(R4), F7
 	FMOVQ 416(R4), F8
 	FMOVQ 432(R4), F9
+	FMOVQ 448(R4), F10
+	FMOVQ 464(R4), F11
 	CMP $2, R2
 	BLT next
 
 loop:
-	// 163 instructions for 2 matrices, 81.5 each
-	FMOVQ (R1), F10
-	WORD $0x6e6add4b // fmul v11.2d, v10.2d, v10.2d
+	// 161 instructions for 2 matrices, 80.5 each
+	FMOVQ (R1), F12
+	WORD $0x6e6cdd8d // fmul v13.2d, v12.2d, v12.2d
 	ADD R5, R1, R11
-	FMOVQ (R11), F12
-	VFMLA V12.D2, V12.D2, V11.D2
+	FMOVQ (R11), F14
+	VFMLA V14.D2, V14.D2, V13.D2
 	ADD R5<<1, R1, R11
-	FMOVQ (R11), F13
-	VFMLA V13.D2, V13.D2, V11.D2
-	WORD $0x6e6be4ae // fcmge v14.2d, v5.2d, v11.2d
-	WORD $0x6e2059ce // mvn v14.16b, v14.16b
-	WORD $0x6ee1e56f // fcmgt v15.2d, v11.2d, v1.2d
-	VBSL V1.B16, V11.B16, V15.B16
-	WORD $0x6ee1e5eb // fcmgt v11.2d, v15.2d, v1.2d
-	VBSL V1.B16, V15.B16, V11.B16
-	WORD $0x6ee1f96b // fsqrt v11.2d, v11.2d
-	WORD $0x6e6bfc10 // fdiv v16.2d, v0.2d, v11.2d
-	VAND V6.B16, V11.B16, V16.B16
-	VMOV V8.B16, V17.B16
-	VFMLA V7.D2, V16.D2, V17.D2
-	WORD $0x4ee8d632 // fsub v18.2d, v17.2d, v8.2d
-	VFMLS V9.D2, V18.D2, V16.D2
-	FMOVQ 448(R4), F19
-	VFMLS V19.D2, V18.D2, V16.D2
-	FMOVQ 464(R4), F19
-	VFMLS V19.D2, V18.D2, V16.D2
-	WORD $0x6e70de12 // fmul v18.2d, v16.2d, v16.2d
-	FMOVQ 480(R4), F19
-	FMOVQ 496(R4), F20
-	VFMLA V18.D2, V20.D2, V19.D2
-	FMOVQ 512(R4), F20
-	VFMLA V18.D2, V19.D2, V20.D2
-	FMOVQ 528(R4), F19
-	VFMLA V18.D2, V20.D2, V19.D2
-	FMOVQ 544(R4), F20
-	VFMLA V18.D2, V19.D2, V20.D2
-	FMOVQ 560(R4), F19
-	VFMLA V18.D2, V20.D2, V19.D2
-	WORD $0x6e73de53 // fmul v19.2d, v18.2d, v19.2d
-	VFMLA V19.D2, V16.D2, V16.D2
-	FMOVQ 576(R4), F19
-	FMOVQ 592(R4), F20
-	VFMLA V18.D2, V20.D2, V19.D2
-	FMOVQ 608(R4), F20
-	VFMLA V18.D2, V19.D2, V20.D2
-	FMOVQ 624(R4), F19
-	VFMLA V18.D2, V20.D2, V19.D2
-	FMOVQ 640(R4), F20
-	VFMLA V18.D2, V19.D2, V20.D2
-	FMOVQ 656(R4), F19
-	VFMLA V18.D2, V20.D2, V19.D2
-	FMOVQ 672(R4), F20
-	VFMLA V18.D2, V19.D2, V20.D2
-	VMOV V0.B16, V19.B16
-	VFMLA V18.D2, V20.D2, V19.D2
-	VSHL $63, V17.D2, V18.D2
-	WORD $0x4ee0aa52 // cmlt v18.2d, v18.2d, #0
-	VMOV V16.B16, V20.B16
-	VBIT V18.B16, V19.B16, V20.B16
-	VBIT V18.B16, V16.B16, V19.B16
-	FMOVQ 688(R4), F16
-	VADD V16.D2, V17.D2, V18.D2
-	VSHL $62, V18.D2, V18.D2
-	VAND V2.B16, V18.B16, V18.B16
-	VEOR V18.B16, V19.B16, V19.B16
-	VSHL $62, V17.D2, V17.D2
-	VEOR V11.B16, V17.B16, V17.B16
-	VAND V2.B16, V17.B16, V17.B16
-	VEOR V17.B16, V20.B16, V20.B16
-	WORD $0x4ef3d410 // fsub v16.2d, v0.2d, v19.2d
-	WORD $0x4ee0ca71 // fcmgt v17.2d, v19.2d, #0.0
-	WORD $0x6e74de92 // fmul v18.2d, v20.2d, v20.2d
-	WORD $0x6ee3e675 // fcmgt v21.2d, v19.2d, v3.2d
-	VBSL V3.B16, V19.B16, V21.B16
-	WORD $0x4e75d415 // fadd v21.2d, v0.2d, v21.2d
-	WORD $0x6e75fe52 // fdiv v18.2d, v18.2d, v21.2d
-	VBIT V17.B16, V18.B16, V16.B16
-	WORD $0x6e6bfe94 // fdiv v20.2d, v20.2d, v11.2d
-	WORD $0x6e6ffe10 // fdiv v16.2d, v16.2d, v15.2d
-	WORD $0x6eefe48b // fcmgt v11.2d, v4.2d, v15.2d
-	WORD $0x4ef4d411 // fsub v17.2d, v0.2d, v20.2d
-	WORD $0x6ee4e5f2 // fcmgt v18.2d, v15.2d, v4.2d
-	VBSL V4.B16, V15.B16, V18.B16
-	WORD $0x6e72fe31 // fdiv v17.2d, v17.2d, v18.2d
-	VBIT V11.B16, V3.B16, V17.B16
+	FMOVQ (R11), F15
+	VFMLA V15.D2, V15.D2, V13.D2
+	WORD $0x6e6de4b0 // fcmge v16.2d, v5.2d, v13.2d
+	WORD $0x6e205a10 // mvn v16.16b, v16.16b
+	WORD $0x6ee1e5b1 // fcmgt v17.2d, v13.2d, v1.2d
+	VBSL V1.B16, V13.B16, V17.B16
+	WORD $0x6ee1e62d // fcmgt v13.2d, v17.2d, v1.2d
+	VBSL V1.B16, V17.B16, V13.B16
+	WORD $0x6ee1f9ad // fsqrt v13.2d, v13.2d
+	WORD $0x6e6dfc12 // fdiv v18.2d, v0.2d, v13.2d
+	VAND V6.B16, V13.B16, V18.B16
+	VMOV V8.B16, V19.B16
+	VFMLA V7.D2, V18.D2, V19.D2
+	WORD $0x4ee8d674 // fsub v20.2d, v19.2d, v8.2d
+	VFMLS V9.D2, V20.D2, V18.D2
+	VFMLS V10.D2, V20.D2, V18.D2
+	VFMLS V11.D2, V20.D2, V18.D2
+	WORD $0x6e72de54 // fmul v20.2d, v18.2d, v18.2d
+	FMOVQ 512(R4), F21
+	FMOVQ 480(R4), F22
+	VFMLA V20.D2, V22.D2, V21.D2
+	FMOVQ 528(R4), F22
+	VFMLA V20.D2, V21.D2, V22.D2
+	FMOVQ 544(R4), F21
+	VFMLA V20.D2, V22.D2, V21.D2
+	FMOVQ 560(R4), F22
+	VFMLA V20.D2, V21.D2, V22.D2
+	FMOVQ 576(R4), F21
+	VFMLA V20.D2, V22.D2, V21.D2
+	WORD $0x6e75de95 // fmul v21.2d, v20.2d, v21.2d
+	VFMLA V21.D2, V18.D2, V18.D2
+	FMOVQ 592(R4), F21
+	FMOVQ 496(R4), F22
+	VFMLA V20.D2, V22.D2, V21.D2
+	FMOVQ 608(R4), F22
+	VFMLA V20.D2, V21.D2, V22.D2
+	FMOVQ 624(R4), F21
+	VFMLA V20.D2, V22.D2, V21.D2
+	FMOVQ 640(R4), F22
+	VFMLA V20.D2, V21.D2, V22.D2
+	FMOVQ 656(R4), F21
+	VFMLA V20.D2, V22.D2, V21.D2
+	FMOVQ 672(R4), F22
+	VFMLA V20.D2, V21.D2, V22.D2
+	VMOV V0.B16, V21.B16
+	VFMLA V20.D2, V22.D2, V21.D2
+	VSHL $63, V19.D2, V20.D2
+	WORD $0x4ee0aa94 // cmlt v20.2d, v20.2d, #0
+	VMOV V18.B16, V22.B16
+	VBIT V20.B16, V21.B16, V22.B16
+	VBIT V20.B16, V18.B16, V21.B16
+	FMOVQ 688(R4), F18
+	VADD V18.D2, V19.D2, V20.D2
+	VSHL $62, V20.D2, V20.D2
+	VAND V2.B16, V20.B16, V20.B16
+	VEOR V20.B16, V21.B16, V21.B16
+	VSHL $62, V19.D2, V19.D2
+	VEOR V13.B16, V19.B16, V19.B16
+	VAND V2.B16, V19.B16, V19.B16
+	VEOR V19.B16, V22.B16, V22.B16
+	WORD $0x4ef5d412 // fsub v18.2d, v0.2d, v21.2d
+	WORD $0x4ee0cab3 // fcmgt v19.2d, v21.2d, #0.0
+	WORD $0x6e76ded4 // fmul v20.2d, v22.2d, v22.2d
+	WORD $0x6ee3e6b7 // fcmgt v23.2d, v21.2d, v3.2d
+	VBSL V3.B16, V21.B16, V23.B16
+	WORD $0x4e77d417 // fadd v23.2d, v0.2d, v23.2d
+	WORD $0x6e77fe94 // fdiv v20.2d, v20.2d, v23.2d
+	VBIT V19.B16, V20.B16, V18.B16
+	WORD $0x6e6dfed6 // fdiv v22.2d, v22.2d, v13.2d
+	WORD $0x6e71fe52 // fdiv v18.2d, v18.2d, v17.2d
+	WORD $0x6ef1e48d // fcmgt v13.2d, v4.2d, v17.2d
+	WORD $0x4ef6d413 // fsub v19.2d, v0.2d, v22.2d
+	WORD $0x6ee4e634 // fcmgt v20.2d, v17.2d, v4.2d
+	VBSL V4.B16, V17.B16, V20.B16
+	WORD $0x6e74fe73 // fdiv v19.2d, v19.2d, v20.2d
+	VBIT V13.B16, V3.B16, V19.B16
 	ADD R5<<2, R1, R11
-	FMOVQ (R11), F11
-	WORD $0x6e6bddaf // fmul v15.2d, v13.2d, v11.2d
+	FMOVQ (R11), F13
+	WORD $0x6e6dddf1 // fmul v17.2d, v15.2d, v13.2d
 	ADD R7, R1, R11
-	FMOVQ (R11), F18
-	WORD $0x6ee0f9ef // fneg v15.2d, v15.2d
-	VFMLA V18.D2, V12.D2, V15.D2
-	WORD $0x6e72dd55 // fmul v21.2d, v10.2d, v18.2d
+	FMOVQ (R11), F20
+	WORD $0x6ee0fa31 // fneg v17.2d, v17.2d
+	VFMLA V20.D2, V14.D2, V17.D2
+	WORD $0x6e74dd97 // fmul v23.2d, v12.2d, v20.2d
 	ADD R6, R1, R11
-	FMOVQ (R11), F22
-	WORD $0x6ee0fab5 // fneg v21.2d, v21.2d
-	VFMLA V22.D2, V13.D2, V21.D2
-	WORD $0x6e76dd97 // fmul v23.2d, v12.2d, v22.2d
+	FMOVQ (R11), F24
 	WORD $0x6ee0faf7 // fneg v23.2d, v23.2d
-	VFMLA V11.D2, V10.D2, V23.D2
-	WORD $0x6e76dd58 // fmul v24.2d, v10.2d, v22.2d
-	VFMLA V11.D2, V12.D2, V24.D2
-	VFMLA V18.D2, V13.D2, V24.D2
-	WORD $0x6e78de31 // fmul v17.2d, v17.2d, v24.2d
-	WORD $0x6e76de96 // fmul v22.2d, v20.2d, v22.2d
-	VFMLA V15.D2, V16.D2, V22.D2
-	VFMLA V10.D2, V17.D2, V22.D2
-	WORD $0x6e6bde8b // fmul v11.2d, v20.2d, v11.2d
-	VFMLA V21.D2, V16.D2, V11.D2
-	VFMLA V12.D2, V17.D2, V11.D2
-	WORD $0x6e72de92 // fmul v18.2d, v20.2d, v18.2d
-	VFMLA V23.D2, V16.D2, V18.D2
-	VFMLA V13.D2, V17.D2, V18.D2
-	WORD $0x6e6ade8f // fmul v15.2d, v20.2d, v10.2d
-	WORD $0x6e6cde91 // fmul v17.2d, v20.2d, v12.2d
-	WORD $0x6e6dde94 // fmul v20.2d, v20.2d, v13.2d
-	WORD $0x6e6ade15 // fmul v21.2d, v16.2d, v10.2d
-	WORD $0x6e6cde17 // fmul v23.2d, v16.2d, v12.2d
-	WORD $0x6e6dde10 // fmul v16.2d, v16.2d, v13.2d
-	VMOV V19.B16, V24.B16
-	VFMLA V10.D2, V21.D2, V24.D2
-	VMOV V19.B16, V10.B16
-	VFMLA V12.D2, V23.D2, V10.D2
-	VFMLA V13.D2, V16.D2, V19.D2
-	WORD $0x6ee0fa90 // fneg v16.2d, v20.2d
-	VFMLA V12.D2, V21.D2, V16.D2
-	VFMLA V12.D2, V21.D2, V20.D2
-	WORD $0x6ee0fa2c // fneg v12.2d, v17.2d
-	VFMLA V13.D2, V21.D2, V12.D2
-	VFMLA V13.D2, V21.D2, V17.D2
-	WORD $0x6ee0f9f5 // fneg v21.2d, v15.2d
-	VFMLA V13.D2, V23.D2, V21.D2
-	VFMLA V13.D2, V23.D2, V15.D2
-	WORD $0x6eb0a9cd // umaxv s13, v14.4s
-	FMOVS F13, R11
+	VFMLA V24.D2, V15.D2, V23.D2
+	WORD $0x6e78ddd9 // fmul v25.2d, v14.2d, v24.2d
+	WORD $0x6ee0fb39 // fneg v25.2d, v25.2d
+	VFMLA V13.D2, V12.D2, V25.D2
+	WORD $0x6e78dd9a // fmul v26.2d, v12.2d, v24.2d
+	VFMLA V13.D2, V14.D2, V26.D2
+	VFMLA V20.D2, V15.D2, V26.D2
+	WORD $0x6e7ade73 // fmul v19.2d, v19.2d, v26.2d
+	WORD $0x6e78ded8 // fmul v24.2d, v22.2d, v24.2d
+	VFMLA V17.D2, V18.D2, V24.D2
+	VFMLA V12.D2, V19.D2, V24.D2
+	WORD $0x6e6ddecd // fmul v13.2d, v22.2d, v13.2d
+	VFMLA V23.D2, V18.D2, V13.D2
+	VFMLA V14.D2, V19.D2, V13.D2
+	WORD $0x6e74ded4 // fmul v20.2d, v22.2d, v20.2d
+	VFMLA V25.D2, V18.D2, V20.D2
+	VFMLA V15.D2, V19.D2, V20.D2
+	WORD $0x6e6cded1 // fmul v17.2d, v22.2d, v12.2d
+	WORD $0x6e6eded3 // fmul v19.2d, v22.2d, v14.2d
+	WORD $0x6e6fded6 // fmul v22.2d, v22.2d, v15.2d
+	WORD $0x6e6cde57 // fmul v23.2d, v18.2d, v12.2d
+	WORD $0x6e6ede59 // fmul v25.2d, v18.2d, v14.2d
+	WORD $0x6e6fde52 // fmul v18.2d, v18.2d, v15.2d
+	VMOV V21.B16, V26.B16
+	VFMLA V12.D2, V23.D2, V26.D2
+	VMOV V21.B16, V12.B16
+	VFMLA V14.D2, V25.D2, V12.D2
+	VFMLA V15.D2, V18.D2, V21.D2
+	WORD $0x6ee0fad2 // fneg v18.2d, v22.2d
+	VFMLA V14.D2, V23.D2, V18.D2
+	VFMLA V14.D2, V23.D2, V22.D2
+	WORD $0x6ee0fa6e // fneg v14.2d, v19.2d
+	VFMLA V15.D2, V23.D2, V14.D2
+	VFMLA V15.D2, V23.D2, V19.D2
+	WORD $0x6ee0fa37 // fneg v23.2d, v17.2d
+	VFMLA V15.D2, V25.D2, V23.D2
+	VFMLA V15.D2, V25.D2, V17.D2
+	WORD $0x6eb0aa0f // umaxv s15, v16.4s
+	FMOVS F15, R11
 	CBNZ R11, hard
-	FMOVQ F24, (R0)
+	FMOVQ F26, (R0)
 	ADD R5, R0, R11
-	FMOVQ F16, (R11)
-	ADD R5<<1, R0, R11
-	FMOVQ F17, (R11)
-	ADD R6, R0, R11
-	FMOVQ F22, (R11)
-	ADD R5<<2, R0, R11
-	FMOVQ F20, (R11)
-	ADD R7, R0, R11
-	FMOVQ F10, (R11)
-	ADD R6<<1, R0, R11
-	FMOVQ F21, (R11)
-	ADD R8, R0, R11
-	FMOVQ F11, (R11)
-	ADD R5<<3, R0, R11
-	FMOVQ F12, (R11)
-	ADD R9, R0, R11
-	FMOVQ F15, (R11)
-	ADD R7<<1, R0, R11
-	FMOVQ F19, (R11)
-	ADD R10, R0, R11
 	FMOVQ F18, (R11)
+	ADD R5<<1, R0, R11
+	FMOVQ F19, (R11)
+	ADD R6, R0, R11
+	FMOVQ F24, (R11)
+	ADD R5<<2, R0, R11
+	FMOVQ F22, (R11)
+	ADD R7, R0, R11
+	FMOVQ F12, (R11)
+	ADD R6<<1, R0, R11
+	FMOVQ F23, (R11)
+	ADD R8, R0, R11
+	FMOVQ F13, (R11)
+	ADD R5<<3, R0, R11
+	FMOVQ F14, (R11)
+	ADD R9, R0, R11
+	FMOVQ F17, (R11)
+	ADD R7<<1, R0, R11
+	FMOVQ F21, (R11)
+	ADD R10, R0, R11
+	FMOVQ F20, (R11)
 	ADD $16, R0
 	ADD $16, R1
 	SUB $2, R2
@@ -5007,165 +4983,163 @@ loop:
 next:
 	CBZ R2, done
 	MOVD R1, R11
-	FMOVD (R11), F10
-	WORD $0x6e6add4b // fmul v11.2d, v10.2d, v10.2d
-	ADD R5, R1, R11
 	FMOVD (R11), F12
-	VFMLA V12.D2, V12.D2, V11.D2
+	WORD $0x6e6cdd8d // fmul v13.2d, v12.2d, v12.2d
+	ADD R5, R1, R11
+	FMOVD (R11), F14
+	VFMLA V14.D2, V14.D2, V13.D2
 	ADD R5<<1, R1, R11
-	FMOVD (R11), F13
-	VFMLA V13.D2, V13.D2, V11.D2
-	WORD $0x6e6be4ae // fcmge v14.2d, v5.2d, v11.2d
-	WORD $0x6e2059ce // mvn v14.16b, v14.16b
-	WORD $0x6ee1e56f // fcmgt v15.2d, v11.2d, v1.2d
-	VBSL V1.B16, V11.B16, V15.B16
-	WORD $0x6ee1e5eb // fcmgt v11.2d, v15.2d, v1.2d
-	VBSL V1.B16, V15.B16, V11.B16
-	WORD $0x6ee1f96b // fsqrt v11.2d, v11.2d
-	WORD $0x6e6bfc10 // fdiv v16.2d, v0.2d, v11.2d
-	VAND V6.B16, V11.B16, V16.B16
-	VMOV V8.B16, V17.B16
-	VFMLA V7.D2, V16.D2, V17.D2
-	WORD $0x4ee8d632 // fsub v18.2d, v17.2d, v8.2d
-	VFMLS V9.D2, V18.D2, V16.D2
-	FMOVQ 448(R4), F19
-	VFMLS V19.D2, V18.D2, V16.D2
-	FMOVQ 464(R4), F19
-	VFMLS V19.D2, V18.D2, V16.D2
-	WORD $0x6e70de12 // fmul v18.2d, v16.2d, v16.2d
-	FMOVQ 480(R4), F19
-	FMOVQ 496(R4), F20
-	VFMLA V18.D2, V20.D2, V19.D2
-	FMOVQ 512(R4), F20
-	VFMLA V18.D2, V19.D2, V20.D2
-	FMOVQ 528(R4), F19
-	VFMLA V18.D2, V20.D2, V19.D2
-	FMOVQ 544(R4), F20
-	VFMLA V18.D2, V19.D2, V20.D2
-	FMOVQ 560(R4), F19
-	VFMLA V18.D2, V20.D2, V19.D2
-	WORD $0x6e73de53 // fmul v19.2d, v18.2d, v19.2d
-	VFMLA V19.D2, V16.D2, V16.D2
-	FMOVQ 576(R4), F19
-	FMOVQ 592(R4), F20
-	VFMLA V18.D2, V20.D2, V19.D2
-	FMOVQ 608(R4), F20
-	VFMLA V18.D2, V19.D2, V20.D2
-	FMOVQ 624(R4), F19
-	VFMLA V18.D2, V20.D2, V19.D2
-	FMOVQ 640(R4), F20
-	VFMLA V18.D2, V19.D2, V20.D2
-	FMOVQ 656(R4), F19
-	VFMLA V18.D2, V20.D2, V19.D2
-	FMOVQ 672(R4), F20
-	VFMLA V18.D2, V19.D2, V20.D2
-	VMOV V0.B16, V19.B16
-	VFMLA V18.D2, V20.D2, V19.D2
-	VSHL $63, V17.D2, V18.D2
-	WORD $0x4ee0aa52 // cmlt v18.2d, v18.2d, #0
-	VMOV V16.B16, V20.B16
-	VBIT V18.B16, V19.B16, V20.B16
-	VBIT V18.B16, V16.B16, V19.B16
-	FMOVQ 688(R4), F16
-	VADD V16.D2, V17.D2, V18.D2
-	VSHL $62, V18.D2, V18.D2
-	VAND V2.B16, V18.B16, V18.B16
-	VEOR V18.B16, V19.B16, V19.B16
-	VSHL $62, V17.D2, V17.D2
-	VEOR V11.B16, V17.B16, V17.B16
-	VAND V2.B16, V17.B16, V17.B16
-	VEOR V17.B16, V20.B16, V20.B16
-	WORD $0x4ef3d410 // fsub v16.2d, v0.2d, v19.2d
-	WORD $0x4ee0ca71 // fcmgt v17.2d, v19.2d, #0.0
-	WORD $0x6e74de92 // fmul v18.2d, v20.2d, v20.2d
-	WORD $0x6ee3e675 // fcmgt v21.2d, v19.2d, v3.2d
-	VBSL V3.B16, V19.B16, V21.B16
-	WORD $0x4e75d415 // fadd v21.2d, v0.2d, v21.2d
-	WORD $0x6e75fe52 // fdiv v18.2d, v18.2d, v21.2d
-	VBIT V17.B16, V18.B16, V16.B16
-	WORD $0x6e6bfe94 // fdiv v20.2d, v20.2d, v11.2d
-	WORD $0x6e6ffe10 // fdiv v16.2d, v16.2d, v15.2d
-	WORD $0x6eefe48b // fcmgt v11.2d, v4.2d, v15.2d
-	WORD $0x4ef4d411 // fsub v17.2d, v0.2d, v20.2d
-	WORD $0x6ee4e5f2 // fcmgt v18.2d, v15.2d, v4.2d
-	VBSL V4.B16, V15.B16, V18.B16
-	WORD $0x6e72fe31 // fdiv v17.2d, v17.2d, v18.2d
-	VBIT V11.B16, V3.B16, V17.B16
+	FMOVD (R11), F15
+	VFMLA V15.D2, V15.D2, V13.D2
+	WORD $0x6e6de4b0 // fcmge v16.2d, v5.2d, v13.2d
+	WORD $0x6e205a10 // mvn v16.16b, v16.16b
+	WORD $0x6ee1e5b1 // fcmgt v17.2d, v13.2d, v1.2d
+	VBSL V1.B16, V13.B16, V17.B16
+	WORD $0x6ee1e62d // fcmgt v13.2d, v17.2d, v1.2d
+	VBSL V1.B16, V17.B16, V13.B16
+	WORD $0x6ee1f9ad // fsqrt v13.2d, v13.2d
+	WORD $0x6e6dfc12 // fdiv v18.2d, v0.2d, v13.2d
+	VAND V6.B16, V13.B16, V18.B16
+	VMOV V8.B16, V19.B16
+	VFMLA V7.D2, V18.D2, V19.D2
+	WORD $0x4ee8d674 // fsub v20.2d, v19.2d, v8.2d
+	VFMLS V9.D2, V20.D2, V18.D2
+	VFMLS V10.D2, V20.D2, V18.D2
+	VFMLS V11.D2, V20.D2, V18.D2
+	WORD $0x6e72de54 // fmul v20.2d, v18.2d, v18.2d
+	FMOVQ 512(R4), F21
+	FMOVQ 480(R4), F22
+	VFMLA V20.D2, V22.D2, V21.D2
+	FMOVQ 528(R4), F22
+	VFMLA V20.D2, V21.D2, V22.D2
+	FMOVQ 544(R4), F21
+	VFMLA V20.D2, V22.D2, V21.D2
+	FMOVQ 560(R4), F22
+	VFMLA V20.D2, V21.D2, V22.D2
+	FMOVQ 576(R4), F21
+	VFMLA V20.D2, V22.D2, V21.D2
+	WORD $0x6e75de95 // fmul v21.2d, v20.2d, v21.2d
+	VFMLA V21.D2, V18.D2, V18.D2
+	FMOVQ 592(R4), F21
+	FMOVQ 496(R4), F22
+	VFMLA V20.D2, V22.D2, V21.D2
+	FMOVQ 608(R4), F22
+	VFMLA V20.D2, V21.D2, V22.D2
+	FMOVQ 624(R4), F21
+	VFMLA V20.D2, V22.D2, V21.D2
+	FMOVQ 640(R4), F22
+	VFMLA V20.D2, V21.D2, V22.D2
+	FMOVQ 656(R4), F21
+	VFMLA V20.D2, V22.D2, V21.D2
+	FMOVQ 672(R4), F22
+	VFMLA V20.D2, V21.D2, V22.D2
+	VMOV V0.B16, V21.B16
+	VFMLA V20.D2, V22.D2, V21.D2
+	VSHL $63, V19.D2, V20.D2
+	WORD $0x4ee0aa94 // cmlt v20.2d, v20.2d, #0
+	VMOV V18.B16, V22.B16
+	VBIT V20.B16, V21.B16, V22.B16
+	VBIT V20.B16, V18.B16, V21.B16
+	FMOVQ 688(R4), F18
+	VADD V18.D2, V19.D2, V20.D2
+	VSHL $62, V20.D2, V20.D2
+	VAND V2.B16, V20.B16, V20.B16
+	VEOR V20.B16, V21.B16, V21.B16
+	VSHL $62, V19.D2, V19.D2
+	VEOR V13.B16, V19.B16, V19.B16
+	VAND V2.B16, V19.B16, V19.B16
+	VEOR V19.B16, V22.B16, V22.B16
+	WORD $0x4ef5d412 // fsub v18.2d, v0.2d, v21.2d
+	WORD $0x4ee0cab3 // fcmgt v19.2d, v21.2d, #0.0
+	WORD $0x6e76ded4 // fmul v20.2d, v22.2d, v22.2d
+	WORD $0x6ee3e6b7 // fcmgt v23.2d, v21.2d, v3.2d
+	VBSL V3.B16, V21.B16, V23.B16
+	WORD $0x4e77d417 // fadd v23.2d, v0.2d, v23.2d
+	WORD $0x6e77fe94 // fdiv v20.2d, v20.2d, v23.2d
+	VBIT V19.B16, V20.B16, V18.B16
+	WORD $0x6e6dfed6 // fdiv v22.2d, v22.2d, v13.2d
+	WORD $0x6e71fe52 // fdiv v18.2d, v18.2d, v17.2d
+	WORD $0x6ef1e48d // fcmgt v13.2d, v4.2d, v17.2d
+	WORD $0x4ef6d413 // fsub v19.2d, v0.2d, v22.2d
+	WORD $0x6ee4e634 // fcmgt v20.2d, v17.2d, v4.2d
+	VBSL V4.B16, V17.B16, V20.B16
+	WORD $0x6e74fe73 // fdiv v19.2d, v19.2d, v20.2d
+	VBIT V13.B16, V3.B16, V19.B16
 	ADD R5<<2, R1, R11
-	FMOVD (R11), F11
-	WORD $0x6e6bddaf // fmul v15.2d, v13.2d, v11.2d
+	FMOVD (R11), F13
+	WORD $0x6e6dddf1 // fmul v17.2d, v15.2d, v13.2d
 	ADD R7, R1, R11
-	FMOVD (R11), F18
-	WORD $0x6ee0f9ef // fneg v15.2d, v15.2d
-	VFMLA V18.D2, V12.D2, V15.D2
-	WORD $0x6e72dd55 // fmul v21.2d, v10.2d, v18.2d
+	FMOVD (R11), F20
+	WORD $0x6ee0fa31 // fneg v17.2d, v17.2d
+	VFMLA V20.D2, V14.D2, V17.D2
+	WORD $0x6e74dd97 // fmul v23.2d, v12.2d, v20.2d
 	ADD R6, R1, R11
-	FMOVD (R11), F22
-	WORD $0x6ee0fab5 // fneg v21.2d, v21.2d
-	VFMLA V22.D2, V13.D2, V21.D2
-	WORD $0x6e76dd97 // fmul v23.2d, v12.2d, v22.2d
+	FMOVD (R11), F24
 	WORD $0x6ee0faf7 // fneg v23.2d, v23.2d
-	VFMLA V11.D2, V10.D2, V23.D2
-	WORD $0x6e76dd58 // fmul v24.2d, v10.2d, v22.2d
-	VFMLA V11.D2, V12.D2, V24.D2
-	VFMLA V18.D2, V13.D2, V24.D2
-	WORD $0x6e78de31 // fmul v17.2d, v17.2d, v24.2d
-	WORD $0x6e76de96 // fmul v22.2d, v20.2d, v22.2d
-	VFMLA V15.D2, V16.D2, V22.D2
-	VFMLA V10.D2, V17.D2, V22.D2
-	WORD $0x6e6bde8b // fmul v11.2d, v20.2d, v11.2d
-	VFMLA V21.D2, V16.D2, V11.D2
-	VFMLA V12.D2, V17.D2, V11.D2
-	WORD $0x6e72de92 // fmul v18.2d, v20.2d, v18.2d
-	VFMLA V23.D2, V16.D2, V18.D2
-	VFMLA V13.D2, V17.D2, V18.D2
-	WORD $0x6e6ade8f // fmul v15.2d, v20.2d, v10.2d
-	WORD $0x6e6cde91 // fmul v17.2d, v20.2d, v12.2d
-	WORD $0x6e6dde94 // fmul v20.2d, v20.2d, v13.2d
-	WORD $0x6e6ade15 // fmul v21.2d, v16.2d, v10.2d
-	WORD $0x6e6cde17 // fmul v23.2d, v16.2d, v12.2d
-	WORD $0x6e6dde10 // fmul v16.2d, v16.2d, v13.2d
-	VMOV V19.B16, V24.B16
-	VFMLA V10.D2, V21.D2, V24.D2
-	VMOV V19.B16, V10.B16
-	VFMLA V12.D2, V23.D2, V10.D2
-	VFMLA V13.D2, V16.D2, V19.D2
-	WORD $0x6ee0fa90 // fneg v16.2d, v20.2d
-	VFMLA V12.D2, V21.D2, V16.D2
-	VFMLA V12.D2, V21.D2, V20.D2
-	WORD $0x6ee0fa2c // fneg v12.2d, v17.2d
-	VFMLA V13.D2, V21.D2, V12.D2
-	VFMLA V13.D2, V21.D2, V17.D2
-	WORD $0x6ee0f9f5 // fneg v21.2d, v15.2d
-	VFMLA V13.D2, V23.D2, V21.D2
-	VFMLA V13.D2, V23.D2, V15.D2
-	WORD $0x6eb0a9cd // umaxv s13, v14.4s
-	FMOVS F13, R11
+	VFMLA V24.D2, V15.D2, V23.D2
+	WORD $0x6e78ddd9 // fmul v25.2d, v14.2d, v24.2d
+	WORD $0x6ee0fb39 // fneg v25.2d, v25.2d
+	VFMLA V13.D2, V12.D2, V25.D2
+	WORD $0x6e78dd9a // fmul v26.2d, v12.2d, v24.2d
+	VFMLA V13.D2, V14.D2, V26.D2
+	VFMLA V20.D2, V15.D2, V26.D2
+	WORD $0x6e7ade73 // fmul v19.2d, v19.2d, v26.2d
+	WORD $0x6e78ded8 // fmul v24.2d, v22.2d, v24.2d
+	VFMLA V17.D2, V18.D2, V24.D2
+	VFMLA V12.D2, V19.D2, V24.D2
+	WORD $0x6e6ddecd // fmul v13.2d, v22.2d, v13.2d
+	VFMLA V23.D2, V18.D2, V13.D2
+	VFMLA V14.D2, V19.D2, V13.D2
+	WORD $0x6e74ded4 // fmul v20.2d, v22.2d, v20.2d
+	VFMLA V25.D2, V18.D2, V20.D2
+	VFMLA V15.D2, V19.D2, V20.D2
+	WORD $0x6e6cded1 // fmul v17.2d, v22.2d, v12.2d
+	WORD $0x6e6eded3 // fmul v19.2d, v22.2d, v14.2d
+	WORD $0x6e6fded6 // fmul v22.2d, v22.2d, v15.2d
+	WORD $0x6e6cde57 // fmul v23.2d, v18.2d, v12.2d
+	WORD $0x6e6ede59 // fmul v25.2d, v18.2d, v14.2d
+	WORD $0x6e6fde52 // fmul v18.2d, v18.2d, v15.2d
+	VMOV V21.B16, V26.B16
+	VFMLA V12.D2, V23.D2, V26.D2
+	VMOV V21.B16, V12.B16
+	VFMLA V14.D2, V25.D2, V12.D2
+	VFMLA V15.D2, V18.D2, V21.D2
+	WORD $0x6ee0fad2 // fneg v18.2d, v22.2d
+	VFMLA V14.D2, V23.D2, V18.D2
+	VFMLA V14.D2, V23.D2, V22.D2
+	WORD $0x6ee0fa6e // fneg v14.2d, v19.2d
+	VFMLA V15.D2, V23.D2, V14.D2
+	VFMLA V15.D2, V23.D2, V19.D2
+	WORD $0x6ee0fa37 // fneg v23.2d, v17.2d
+	VFMLA V15.D2, V25.D2, V23.D2
+	VFMLA V15.D2, V25.D2, V17.D2
+	WORD $0x6eb0aa0f // umaxv s15, v16.4s
+	FMOVS F15, R11
 	CBNZ R11, hard2
 	MOVD R0, R11
-	FMOVD F24, (R11)
+	FMOVD F26, (R11)
 	ADD R5, R0, R11
-	FMOVD F16, (R11)
-	ADD R5<<1, R0, R11
-	FMOVD F17, (R11)
-	ADD R6, R0, R11
-	FMOVD F22, (R11)
-	ADD R5<<2, R0, R11
-	FMOVD F20, (R11)
-	ADD R7, R0, R11
-	FMOVD F10, (R11)
-	ADD R6<<1, R0, R11
-	FMOVD F21, (R11)
-	ADD R8, R0, R11
-	FMOVD F11, (R11)
-	ADD R5<<3, R0, R11
-	FMOVD F12, (R11)
-	ADD R9, R0, R11
-	FMOVD F15, (R11)
-	ADD R7<<1, R0, R11
-	FMOVD F19, (R11)
-	ADD R10, R0, R11
 	FMOVD F18, (R11)
+	ADD R5<<1, R0, R11
+	FMOVD F19, (R11)
+	ADD R6, R0, R11
+	FMOVD F24, (R11)
+	ADD R5<<2, R0, R11
+	FMOVD F22, (R11)
+	ADD R7, R0, R11
+	FMOVD F12, (R11)
+	ADD R6<<1, R0, R11
+	FMOVD F23, (R11)
+	ADD R8, R0, R11
+	FMOVD F13, (R11)
+	ADD R5<<3, R0, R11
+	FMOVD F14, (R11)
+	ADD R9, R0, R11
+	FMOVD F17, (R11)
+	ADD R7<<1, R0, R11
+	FMOVD F21, (R11)
+	ADD R10, R0, R11
+	FMOVD F20, (R11)
 
 done:
 	MOVD n+24(FP), R3
@@ -5175,69 +5149,69 @@ done:
 	RET
 
 hard:
-	FMOVQ (R0), F13
-	VBIF V14.B16, V24.B16, V13.B16
-	FMOVQ F13, (R0)
+	FMOVQ (R0), F15
+	VBIF V16.B16, V26.B16, V15.B16
+	FMOVQ F15, (R0)
 	ADD R5, R0, R11
-	FMOVQ (R11), F13
-	VBIF V14.B16, V16.B16, V13.B16
+	FMOVQ (R11), F15
+	VBIF V16.B16, V18.B16, V15.B16
 	ADD R5, R0, R11
-	FMOVQ F13, (R11)
+	FMOVQ F15, (R11)
 	ADD R5<<1, R0, R11
-	FMOVQ (R11), F13
-	VBIF V14.B16, V17.B16, V13.B16
+	FMOVQ (R11), F15
+	VBIF V16.B16, V19.B16, V15.B16
 	ADD R5<<1, R0, R11
-	FMOVQ F13, (R11)
+	FMOVQ F15, (R11)
 	ADD R6, R0, R11
-	FMOVQ (R11), F13
-	VBIF V14.B16, V22.B16, V13.B16
+	FMOVQ (R11), F15
+	VBIF V16.B16, V24.B16, V15.B16
 	ADD R6, R0, R11
-	FMOVQ F13, (R11)
+	FMOVQ F15, (R11)
 	ADD R5<<2, R0, R11
-	FMOVQ (R11), F13
-	VBIF V14.B16, V20.B16, V13.B16
+	FMOVQ (R11), F15
+	VBIF V16.B16, V22.B16, V15.B16
 	ADD R5<<2, R0, R11
-	FMOVQ F13, (R11)
+	FMOVQ F15, (R11)
 	ADD R7, R0, R11
-	FMOVQ (R11), F13
-	VBIF V14.B16, V10.B16, V13.B16
+	FMOVQ (R11), F15
+	VBIF V16.B16, V12.B16, V15.B16
 	ADD R7, R0, R11
-	FMOVQ F13, (R11)
+	FMOVQ F15, (R11)
 	ADD R6<<1, R0, R11
-	FMOVQ (R11), F10
-	VBIF V14.B16, V21.B16, V10.B16
+	FMOVQ (R11), F12
+	VBIF V16.B16, V23.B16, V12.B16
 	ADD R6<<1, R0, R11
-	FMOVQ F10, (R11)
+	FMOVQ F12, (R11)
 	ADD R8, R0, R11
-	FMOVQ (R11), F10
-	VBIF V14.B16, V11.B16, V10.B16
+	FMOVQ (R11), F12
+	VBIF V16.B16, V13.B16, V12.B16
 	ADD R8, R0, R11
-	FMOVQ F10, (R11)
+	FMOVQ F12, (R11)
 	ADD R5<<3, R0, R11
-	FMOVQ (R11), F10
-	VBIF V14.B16, V12.B16, V10.B16
+	FMOVQ (R11), F12
+	VBIF V16.B16, V14.B16, V12.B16
 	ADD R5<<3, R0, R11
-	FMOVQ F10, (R11)
+	FMOVQ F12, (R11)
 	ADD R9, R0, R11
-	FMOVQ (R11), F10
-	VBIF V14.B16, V15.B16, V10.B16
+	FMOVQ (R11), F12
+	VBIF V16.B16, V17.B16, V12.B16
 	ADD R9, R0, R11
-	FMOVQ F10, (R11)
+	FMOVQ F12, (R11)
 	ADD R7<<1, R0, R11
-	FMOVQ (R11), F10
-	VBIF V14.B16, V19.B16, V10.B16
+	FMOVQ (R11), F12
+	VBIF V16.B16, V21.B16, V12.B16
 	ADD R7<<1, R0, R11
-	FMOVQ F10, (R11)
+	FMOVQ F12, (R11)
 	ADD R10, R0, R11
-	FMOVQ (R11), F10
-	VBIF V14.B16, V18.B16, V10.B16
+	FMOVQ (R11), F12
+	VBIF V16.B16, V20.B16, V12.B16
 	ADD R10, R0, R11
-	FMOVQ F10, (R11)
+	FMOVQ F12, (R11)
 	MOVD ZR, R11
-	FMOVQ 704(R4), F10
-	VAND V14.B16, V10.B16, V10.B16
-	WORD $0x5ef1b94b // addp d11, v10.2d
-	FMOVD F11, R12
+	FMOVQ 704(R4), F12
+	VAND V16.B16, V12.B16, V12.B16
+	WORD $0x5ef1b98d // addp d13, v12.2d
+	FMOVD F13, R12
 	ORR R12<<0, R11, R11
 	MOVD n+24(FP), R3
 	MOVD R3, R12
@@ -5250,70 +5224,70 @@ hard:
 
 hard2:
 	MOVD R0, R11
-	FMOVD (R11), F13
-	VBIF V14.B16, V24.B16, V13.B16
+	FMOVD (R11), F15
+	VBIF V16.B16, V26.B16, V15.B16
 	MOVD R0, R11
-	FMOVD F13, (R11)
+	FMOVD F15, (R11)
 	ADD R5, R0, R11
-	FMOVD (R11), F13
-	VBIF V14.B16, V16.B16, V13.B16
+	FMOVD (R11), F15
+	VBIF V16.B16, V18.B16, V15.B16
 	ADD R5, R0, R11
-	FMOVD F13, (R11)
+	FMOVD F15, (R11)
 	ADD R5<<1, R0, R11
-	FMOVD (R11), F13
-	VBIF V14.B16, V17.B16, V13.B16
+	FMOVD (R11), F15
+	VBIF V16.B16, V19.B16, V15.B16
 	ADD R5<<1, R0, R11
-	FMOVD F13, (R11)
+	FMOVD F15, (R11)
 	ADD R6, R0, R11
-	FMOVD (R11), F13
-	VBIF V14.B16, V22.B16, V13.B16
+	FMOVD (R11), F15
+	VBIF V16.B16, V24.B16, V15.B16
 	ADD R6, R0, R11
-	FMOVD F13, (R11)
+	FMOVD F15, (R11)
 	ADD R5<<2, R0, R11
-	FMOVD (R11), F13
-	VBIF V14.B16, V20.B16, V13.B16
+	FMOVD (R11), F15
+	VBIF V16.B16, V22.B16, V15.B16
 	ADD R5<<2, R0, R11
-	FMOVD F13, (R11)
+	FMOVD F15, (R11)
 	ADD R7, R0, R11
-	FMOVD (R11), F13
-	VBIF V14.B16, V10.B16, V13.B16
+	FMOVD (R11), F15
+	VBIF V16.B16, V12.B16, V15.B16
 	ADD R7, R0, R11
-	FMOVD F13, (R11)
+	FMOVD F15, (R11)
 	ADD R6<<1, R0, R11
-	FMOVD (R11), F10
-	VBIF V14.B16, V21.B16, V10.B16
+	FMOVD (R11), F12
+	VBIF V16.B16, V23.B16, V12.B16
 	ADD R6<<1, R0, R11
-	FMOVD F10, (R11)
+	FMOVD F12, (R11)
 	ADD R8, R0, R11
-	FMOVD (R11), F10
-	VBIF V14.B16, V11.B16, V10.B16
+	FMOVD (R11), F12
+	VBIF V16.B16, V13.B16, V12.B16
 	ADD R8, R0, R11
-	FMOVD F10, (R11)
+	FMOVD F12, (R11)
 	ADD R5<<3, R0, R11
-	FMOVD (R11), F10
-	VBIF V14.B16, V12.B16, V10.B16
+	FMOVD (R11), F12
+	VBIF V16.B16, V14.B16, V12.B16
 	ADD R5<<3, R0, R11
-	FMOVD F10, (R11)
+	FMOVD F12, (R11)
 	ADD R9, R0, R11
-	FMOVD (R11), F10
-	VBIF V14.B16, V15.B16, V10.B16
+	FMOVD (R11), F12
+	VBIF V16.B16, V17.B16, V12.B16
 	ADD R9, R0, R11
-	FMOVD F10, (R11)
+	FMOVD F12, (R11)
 	ADD R7<<1, R0, R11
-	FMOVD (R11), F10
-	VBIF V14.B16, V19.B16, V10.B16
+	FMOVD (R11), F12
+	VBIF V16.B16, V21.B16, V12.B16
 	ADD R7<<1, R0, R11
-	FMOVD F10, (R11)
+	FMOVD F12, (R11)
 	ADD R10, R0, R11
-	FMOVD (R11), F10
-	VBIF V14.B16, V18.B16, V10.B16
+	FMOVD (R11), F12
+	VBIF V16.B16, V20.B16, V12.B16
 	ADD R10, R0, R11
-	FMOVD F10, (R11)
+	FMOVD F12, (R11)
 	MOVD ZR, R11
-	FMOVQ 704(R4), F10
-	VAND V14.B16, V10.B16, V10.B16
-	WORD $0x5ef1b94b // addp d11, v10.2d
-	FMOVD F11, R12
+	FMOVQ 704(R4), F12
+	VAND V16.B16, V12.B16, V12.B16
+	WORD $0x5ef1b98d // addp d13, v12.2d
+	FMOVD F13, R12
 	ORR R12<<0, R11, R11
 	MOVD n+24(FP), R3
 	MOVD R3, R12
@@ -5340,183 +5314,183 @@ TEXT ·logSE3F32NEON(SB), NOSPLIT, $0-64
 	ADD R5<<1, R7, R8
 	ADD R5<<1, R8, R9
 	ADD R5<<1, R9, R10
-	FMOVQ 48(R4), F0
+	FMOVQ 32(R4), F0
 	FMOVQ 256(R4), F1
-	FMOVQ 1216(R4), F2
-	FMOVQ 720(R4), F3
-	FMOVQ (R4), F4
-	FMOVQ 736(R4), F5
-	FMOVQ 752(R4), F6
-	FMOVQ 32(R4), F7
+	FMOVQ 48(R4), F2
+	FMOVQ 1216(R4), F3
+	FMOVQ 720(R4), F4
+	FMOVQ (R4), F5
+	FMOVQ 736(R4), F6
+	FMOVQ 752(R4), F7
+	FMOVQ 128(R4), F8
+	FMOVQ 112(R4), F9
 	CMP $4, R2
 	BLT next
 
 loop:
-	// 169 instructions for 4 matrices, 42.25 each
+	// 167 instructions for 4 matrices, 41.75 each
 	ADD R9, R1, R11
-	FMOVQ (R11), F8
+	FMOVQ (R11), F10
 	ADD R6<<1, R1, R11
-	FMOVQ (R11), F9
-	WORD $0x4ea9d50a // fsub v10.4s, v8.4s, v9.4s
-	ADD R5<<1, R1, R11
 	FMOVQ (R11), F11
-	ADD R5<<3, R1, R11
-	FMOVQ (R11), F12
-	WORD $0x4eacd56d // fsub v13.4s, v11.4s, v12.4s
-	ADD R5<<2, R1, R11
-	FMOVQ (R11), F14
-	ADD R5, R1, R11
-	FMOVQ (R11), F15
-	WORD $0x4eafd5d0 // fsub v16.4s, v14.4s, v15.4s
-	WORD $0x4e2ed5ef // fadd v15.4s, v15.4s, v14.4s
-	WORD $0x4e2cd56b // fadd v11.4s, v11.4s, v12.4s
-	WORD $0x4e28d529 // fadd v9.4s, v9.4s, v8.4s
-	ADD R7, R1, R11
-	FMOVQ (R11), F8
-	ADD R7<<1, R1, R11
-	FMOVQ (R11), F12
-	WORD $0x4e2cd50e // fadd v14.4s, v8.4s, v12.4s
-	WORD $0x4eacd511 // fsub v17.4s, v8.4s, v12.4s
-	FMOVQ (R1), F18
-	WORD $0x4e2ed653 // fadd v19.4s, v18.4s, v14.4s
-	WORD $0x4e33d414 // fadd v20.4s, v0.4s, v19.4s
-	WORD $0x4e32d415 // fadd v21.4s, v0.4s, v18.4s
-	WORD $0x4eaed6b5 // fsub v21.4s, v21.4s, v14.4s
-	WORD $0x4eb2d40e // fsub v14.4s, v0.4s, v18.4s
-	WORD $0x4e31d5d6 // fadd v22.4s, v14.4s, v17.4s
-	WORD $0x4eb1d5ce // fsub v14.4s, v14.4s, v17.4s
-	WORD $0x6e2ce511 // fcmge v17.4s, v8.4s, v12.4s
-	WORD $0x6e205a31 // mvn v17.16b, v17.16b
-	VMOV V13.B16, V23.B16
-	VBIT V17.B16, V16.B16, V23.B16
-	VMOV V15.B16, V24.B16
-	VBIT V17.B16, V11.B16, V24.B16
-	VBIT V17.B16, V9.B16, V22.B16
-	VBIT V17.B16, V14.B16, V9.B16
-	WORD $0x6eace50e // fcmgt v14.4s, v8.4s, v12.4s
-	VBSL V12.B16, V8.B16, V14.B16
-	WORD $0x6e2ee64e // fcmge v14.4s, v18.4s, v14.4s
-	VBIT V14.B16, V10.B16, V23.B16
-	VBIT V14.B16, V21.B16, V24.B16
-	VBIT V14.B16, V15.B16, V22.B16
-	VBIT V14.B16, V11.B16, V9.B16
-	WORD $0x6eace50b // fcmgt v11.4s, v8.4s, v12.4s
-	VBSL V12.B16, V8.B16, V11.B16
-	WORD $0x6eb2e568 // fcmgt v8.4s, v11.4s, v18.4s
-	VBSL V18.B16, V11.B16, V8.B16
-	WORD $0x6e28e668 // fcmge v8.4s, v19.4s, v8.4s
-	VBIT V8.B16, V20.B16, V23.B16
-	VBIT V8.B16, V10.B16, V24.B16
-	VBIT V8.B16, V13.B16, V22.B16
-	VBIT V8.B16, V16.B16, V9.B16
-	WORD $0x6e38df08 // fmul v8.4s, v24.4s, v24.4s
-	VFMLA V22.S4, V22.S4, V8.S4
-	VFMLA V9.S4, V9.S4, V8.S4
-	WORD $0x6e28e46a // fcmge v10.4s, v3.4s, v8.4s
-	WORD $0x6e20594a // mvn v10.16b, v10.16b
-	WORD $0x4e37e6eb // fcmeq v11.4s, v23.4s, v23.4s
-	WORD $0x6e20596b // mvn v11.16b, v11.16b
-	VORR V11.B16, V10.B16, V10.B16
-	VAND V4.B16, V23.B16, V11.B16
-	WORD $0x6ea8e4ac // fcmgt v12.4s, v5.4s, v8.4s
-	WORD $0x6ea1f908 // fsqrt v8.4s, v8.4s
-	WORD $0x6eabe50d // fcmgt v13.4s, v8.4s, v11.4s
-	VBSL V8.B16, V11.B16, V13.B16
-	WORD $0x6ea8e56e // fcmgt v14.4s, v11.4s, v8.4s
-	VBSL V8.B16, V11.B16, V14.B16
-	WORD $0x6e2efdad // fdiv v13.4s, v13.4s, v14.4s
-	WORD $0x6e2dddae // fmul v14.4s, v13.4s, v13.4s
-	WORD $0x6e2eddaf // fmul v15.4s, v13.4s, v14.4s
-	FMOVQ 768(R4), F16
-	VFMLA V14.S4, V6.S4, V16.S4
-	FMOVQ 784(R4), F17
-	VFMLA V14.S4, V16.S4, V17.S4
-	FMOVQ 800(R4), F16
-	VFMLA V14.S4, V17.S4, V16.S4
-	FMOVQ 816(R4), F17
-	VFMLA V14.S4, V16.S4, V17.S4
-	FMOVQ 832(R4), F16
-	VFMLA V14.S4, V17.S4, V16.S4
-	FMOVQ 848(R4), F17
-	VFMLA V14.S4, V16.S4, V17.S4
-	FMOVQ 864(R4), F16
-	VFMLA V14.S4, V17.S4, V16.S4
-	FMOVQ 880(R4), F17
-	VFMLA V14.S4, V16.S4, V17.S4
-	FMOVQ 896(R4), F16
-	VFMLA V14.S4, V17.S4, V16.S4
-	VFMLA V16.S4, V15.S4, V13.S4
-	WORD $0x6eabe50e // fcmgt v14.4s, v8.4s, v11.4s
-	VAND V7.B16, V14.B16, V15.B16
-	VEOR V15.B16, V13.B16, V15.B16
-	FMOVQ 128(R4), F16
-	VAND V16.B16, V14.B16, V13.B16
-	WORD $0x4e2dd5ed // fadd v13.4s, v15.4s, v13.4s
-	FMOVQ 112(R4), F15
-	VAND V15.B16, V14.B16, V14.B16
-	WORD $0x4e2ed5ae // fadd v14.4s, v13.4s, v14.4s
-	VBIT V12.B16, V0.B16, V14.B16
-	VBIT V12.B16, V11.B16, V8.B16
-	WORD $0x6e28fdce // fdiv v14.4s, v14.4s, v8.4s
-	WORD $0x6e2bddcb // fmul v11.4s, v14.4s, v11.4s
-	WORD $0x4e2ed5ce // fadd v14.4s, v14.4s, v14.4s
-	VAND V7.B16, V23.B16, V23.B16
-	VEOR V23.B16, V14.B16, V14.B16
-	WORD $0x6e38ddd8 // fmul v24.4s, v14.4s, v24.4s
-	WORD $0x6e36ddd6 // fmul v22.4s, v14.4s, v22.4s
-	WORD $0x6e29ddce // fmul v14.4s, v14.4s, v9.4s
-	WORD $0x6e38df08 // fmul v8.4s, v24.4s, v24.4s
-	VFMLA V22.S4, V22.S4, V8.S4
-	VFMLA V14.S4, V14.S4, V8.S4
-	WORD $0x6ea8e449 // fcmgt v9.4s, v2.4s, v8.4s
-	WORD $0x4eabd40c // fsub v12.4s, v0.4s, v11.4s
-	WORD $0x6ea2e50d // fcmgt v13.4s, v8.4s, v2.4s
-	VBSL V2.B16, V8.B16, V13.B16
-	WORD $0x6e2dfd8c // fdiv v12.4s, v12.4s, v13.4s
-	FMOVQ 1200(R4), F8
-	VBIT V9.B16, V8.B16, V12.B16
-	ADD R8, R1, R11
-	FMOVQ (R11), F8
-	WORD $0x6e28ddc9 // fmul v9.4s, v14.4s, v8.4s
-	ADD R10, R1, R11
+	WORD $0x4eabd54c // fsub v12.4s, v10.4s, v11.4s
+	ADD R5<<1, R1, R11
 	FMOVQ (R11), F13
-	WORD $0x6ea0f929 // fneg v9.4s, v9.4s
-	VFMLA V13.S4, V22.S4, V9.S4
-	WORD $0x6e2ddf0f // fmul v15.4s, v24.4s, v13.4s
-	ADD R6, R1, R11
+	ADD R5<<3, R1, R11
+	FMOVQ (R11), F14
+	WORD $0x4eaed5af // fsub v15.4s, v13.4s, v14.4s
+	ADD R5<<2, R1, R11
 	FMOVQ (R11), F16
-	WORD $0x6ea0f9ef // fneg v15.4s, v15.4s
-	VFMLA V16.S4, V14.S4, V15.S4
-	WORD $0x6e30ded1 // fmul v17.4s, v22.4s, v16.4s
+	ADD R5, R1, R11
+	FMOVQ (R11), F17
+	WORD $0x4eb1d612 // fsub v18.4s, v16.4s, v17.4s
+	WORD $0x4e30d631 // fadd v17.4s, v17.4s, v16.4s
+	WORD $0x4e2ed5ad // fadd v13.4s, v13.4s, v14.4s
+	WORD $0x4e2ad56b // fadd v11.4s, v11.4s, v10.4s
+	ADD R7, R1, R11
+	FMOVQ (R11), F10
+	ADD R7<<1, R1, R11
+	FMOVQ (R11), F14
+	WORD $0x4e2ed550 // fadd v16.4s, v10.4s, v14.4s
+	WORD $0x4eaed553 // fsub v19.4s, v10.4s, v14.4s
+	FMOVQ (R1), F20
+	WORD $0x4e30d695 // fadd v21.4s, v20.4s, v16.4s
+	WORD $0x4e35d416 // fadd v22.4s, v0.4s, v21.4s
+	WORD $0x4e34d417 // fadd v23.4s, v0.4s, v20.4s
+	WORD $0x4eb0d6f7 // fsub v23.4s, v23.4s, v16.4s
+	WORD $0x4eb4d410 // fsub v16.4s, v0.4s, v20.4s
+	WORD $0x4e33d618 // fadd v24.4s, v16.4s, v19.4s
+	WORD $0x4eb3d610 // fsub v16.4s, v16.4s, v19.4s
+	WORD $0x6e2ee553 // fcmge v19.4s, v10.4s, v14.4s
+	WORD $0x6e205a73 // mvn v19.16b, v19.16b
+	VMOV V15.B16, V25.B16
+	VBIT V19.B16, V18.B16, V25.B16
+	VMOV V17.B16, V26.B16
+	VBIT V19.B16, V13.B16, V26.B16
+	VBIT V19.B16, V11.B16, V24.B16
+	VBIT V19.B16, V16.B16, V11.B16
+	WORD $0x6eaee550 // fcmgt v16.4s, v10.4s, v14.4s
+	VBSL V14.B16, V10.B16, V16.B16
+	WORD $0x6e30e690 // fcmge v16.4s, v20.4s, v16.4s
+	VBIT V16.B16, V12.B16, V25.B16
+	VBIT V16.B16, V23.B16, V26.B16
+	VBIT V16.B16, V17.B16, V24.B16
+	VBIT V16.B16, V13.B16, V11.B16
+	WORD $0x6eaee54d // fcmgt v13.4s, v10.4s, v14.4s
+	VBSL V14.B16, V10.B16, V13.B16
+	WORD $0x6eb4e5aa // fcmgt v10.4s, v13.4s, v20.4s
+	VBSL V20.B16, V13.B16, V10.B16
+	WORD $0x6e2ae6aa // fcmge v10.4s, v21.4s, v10.4s
+	VBIT V10.B16, V22.B16, V25.B16
+	VBIT V10.B16, V12.B16, V26.B16
+	VBIT V10.B16, V15.B16, V24.B16
+	VBIT V10.B16, V18.B16, V11.B16
+	WORD $0x6e3adf4a // fmul v10.4s, v26.4s, v26.4s
+	VFMLA V24.S4, V24.S4, V10.S4
+	VFMLA V11.S4, V11.S4, V10.S4
+	WORD $0x6e2ae48c // fcmge v12.4s, v4.4s, v10.4s
+	WORD $0x6e20598c // mvn v12.16b, v12.16b
+	WORD $0x4e39e72d // fcmeq v13.4s, v25.4s, v25.4s
+	WORD $0x6e2059ad // mvn v13.16b, v13.16b
+	VORR V13.B16, V12.B16, V12.B16
+	VAND V5.B16, V25.B16, V13.B16
+	WORD $0x6eaae4ce // fcmgt v14.4s, v6.4s, v10.4s
+	WORD $0x6ea1f94a // fsqrt v10.4s, v10.4s
+	WORD $0x6eade54f // fcmgt v15.4s, v10.4s, v13.4s
+	VBSL V10.B16, V13.B16, V15.B16
+	WORD $0x6eaae5b0 // fcmgt v16.4s, v13.4s, v10.4s
+	VBSL V10.B16, V13.B16, V16.B16
+	WORD $0x6e30fdef // fdiv v15.4s, v15.4s, v16.4s
+	WORD $0x6e2fddf0 // fmul v16.4s, v15.4s, v15.4s
+	WORD $0x6e30ddf1 // fmul v17.4s, v15.4s, v16.4s
+	FMOVQ 768(R4), F18
+	VFMLA V16.S4, V7.S4, V18.S4
+	FMOVQ 784(R4), F19
+	VFMLA V16.S4, V18.S4, V19.S4
+	FMOVQ 800(R4), F18
+	VFMLA V16.S4, V19.S4, V18.S4
+	FMOVQ 816(R4), F19
+	VFMLA V16.S4, V18.S4, V19.S4
+	FMOVQ 832(R4), F18
+	VFMLA V16.S4, V19.S4, V18.S4
+	FMOVQ 848(R4), F19
+	VFMLA V16.S4, V18.S4, V19.S4
+	FMOVQ 864(R4), F18
+	VFMLA V16.S4, V19.S4, V18.S4
+	FMOVQ 880(R4), F19
+	VFMLA V16.S4, V18.S4, V19.S4
+	FMOVQ 896(R4), F18
+	VFMLA V16.S4, V19.S4, V18.S4
+	VFMLA V18.S4, V17.S4, V15.S4
+	WORD $0x6eade550 // fcmgt v16.4s, v10.4s, v13.4s
+	VAND V2.B16, V16.B16, V17.B16
+	VEOR V17.B16, V15.B16, V17.B16
+	VAND V8.B16, V16.B16, V15.B16
+	WORD $0x4e2fd62f // fadd v15.4s, v17.4s, v15.4s
+	VAND V9.B16, V16.B16, V16.B16
+	WORD $0x4e30d5f0 // fadd v16.4s, v15.4s, v16.4s
+	VBIT V14.B16, V0.B16, V16.B16
+	VBIT V14.B16, V13.B16, V10.B16
+	WORD $0x6e2afe10 // fdiv v16.4s, v16.4s, v10.4s
+	WORD $0x6e2dde0d // fmul v13.4s, v16.4s, v13.4s
+	WORD $0x4e30d610 // fadd v16.4s, v16.4s, v16.4s
+	VAND V2.B16, V25.B16, V25.B16
+	VEOR V25.B16, V16.B16, V16.B16
+	WORD $0x6e3ade1a // fmul v26.4s, v16.4s, v26.4s
+	WORD $0x6e38de18 // fmul v24.4s, v16.4s, v24.4s
+	WORD $0x6e2bde10 // fmul v16.4s, v16.4s, v11.4s
+	WORD $0x6e3adf4a // fmul v10.4s, v26.4s, v26.4s
+	VFMLA V24.S4, V24.S4, V10.S4
+	VFMLA V16.S4, V16.S4, V10.S4
+	WORD $0x6eaae46b // fcmgt v11.4s, v3.4s, v10.4s
+	WORD $0x4eadd40e // fsub v14.4s, v0.4s, v13.4s
+	WORD $0x6ea3e54f // fcmgt v15.4s, v10.4s, v3.4s
+	VBSL V3.B16, V10.B16, V15.B16
+	WORD $0x6e2ffdce // fdiv v14.4s, v14.4s, v15.4s
+	FMOVQ 1200(R4), F10
+	VBIT V11.B16, V10.B16, V14.B16
+	ADD R8, R1, R11
+	FMOVQ (R11), F10
+	WORD $0x6e2ade0b // fmul v11.4s, v16.4s, v10.4s
+	ADD R10, R1, R11
+	FMOVQ (R11), F15
+	WORD $0x6ea0f96b // fneg v11.4s, v11.4s
+	VFMLA V15.S4, V24.S4, V11.S4
+	WORD $0x6e2fdf51 // fmul v17.4s, v26.4s, v15.4s
+	ADD R6, R1, R11
+	FMOVQ (R11), F18
 	WORD $0x6ea0fa31 // fneg v17.4s, v17.4s
-	VFMLA V8.S4, V24.S4, V17.S4
-	WORD $0x6e30df12 // fmul v18.4s, v24.4s, v16.4s
-	VFMLA V8.S4, V22.S4, V18.S4
-	VFMLA V13.S4, V14.S4, V18.S4
-	WORD $0x6e32dd8c // fmul v12.4s, v12.4s, v18.4s
-	WORD $0x6e30dd70 // fmul v16.4s, v11.4s, v16.4s
-	VFMLA V9.S4, V1.S4, V16.S4
-	VFMLA V24.S4, V12.S4, V16.S4
-	WORD $0x6e28dd68 // fmul v8.4s, v11.4s, v8.4s
-	VFMLA V15.S4, V1.S4, V8.S4
-	VFMLA V22.S4, V12.S4, V8.S4
-	WORD $0x6e2ddd6b // fmul v11.4s, v11.4s, v13.4s
-	VFMLA V17.S4, V1.S4, V11.S4
-	VFMLA V14.S4, V12.S4, V11.S4
-	WORD $0x6eb0a949 // umaxv s9, v10.4s
-	FMOVS F9, R11
+	VFMLA V18.S4, V16.S4, V17.S4
+	WORD $0x6e32df13 // fmul v19.4s, v24.4s, v18.4s
+	WORD $0x6ea0fa73 // fneg v19.4s, v19.4s
+	VFMLA V10.S4, V26.S4, V19.S4
+	WORD $0x6e32df54 // fmul v20.4s, v26.4s, v18.4s
+	VFMLA V10.S4, V24.S4, V20.S4
+	VFMLA V15.S4, V16.S4, V20.S4
+	WORD $0x6e34ddce // fmul v14.4s, v14.4s, v20.4s
+	WORD $0x6e32ddb2 // fmul v18.4s, v13.4s, v18.4s
+	VFMLA V11.S4, V1.S4, V18.S4
+	VFMLA V26.S4, V14.S4, V18.S4
+	WORD $0x6e2addaa // fmul v10.4s, v13.4s, v10.4s
+	VFMLA V17.S4, V1.S4, V10.S4
+	VFMLA V24.S4, V14.S4, V10.S4
+	WORD $0x6e2fddad // fmul v13.4s, v13.4s, v15.4s
+	VFMLA V19.S4, V1.S4, V13.S4
+	VFMLA V16.S4, V14.S4, V13.S4
+	WORD $0x6eb0a98b // umaxv s11, v12.4s
+	FMOVS F11, R11
 	CBNZ R11, hard
-	FMOVQ F24, (R0)
+	FMOVQ F26, (R0)
 	ADD R5, R0, R11
-	FMOVQ F22, (R11)
+	FMOVQ F24, (R11)
 	ADD R5<<1, R0, R11
-	FMOVQ F14, (R11)
-	ADD R6, R0, R11
 	FMOVQ F16, (R11)
+	ADD R6, R0, R11
+	FMOVQ F18, (R11)
 	ADD R5<<2, R0, R11
-	FMOVQ F8, (R11)
+	FMOVQ F10, (R11)
 	ADD R7, R0, R11
-	FMOVQ F11, (R11)
+	FMOVQ F13, (R11)
 	ADD $16, R0
 	ADD $16, R1
 	SUB $4, R2
@@ -5527,330 +5501,328 @@ next:
 	CBZ R2, done
 	ADD R9, R1, R11
 	TBZ $1, R2, loadOne
-	FMOVD.P 8(R11), F8
+	FMOVD.P 8(R11), F10
 	TBZ $0, R2, loaded
-	VLD1 (R11), V8.S[2]
+	VLD1 (R11), V10.S[2]
 	B loaded
 
 loadOne:
-	FMOVS (R11), F8
+	FMOVS (R11), F10
 
 loaded:
 	ADD R6<<1, R1, R11
 	TBZ $1, R2, loadOne2
-	FMOVD.P 8(R11), F9
+	FMOVD.P 8(R11), F11
 	TBZ $0, R2, loaded2
-	VLD1 (R11), V9.S[2]
+	VLD1 (R11), V11.S[2]
 	B loaded2
 
 loadOne2:
-	FMOVS (R11), F9
+	FMOVS (R11), F11
 
 loaded2:
-	WORD $0x4ea9d50a // fsub v10.4s, v8.4s, v9.4s
+	WORD $0x4eabd54c // fsub v12.4s, v10.4s, v11.4s
 	ADD R5<<1, R1, R11
 	TBZ $1, R2, loadOne3
-	FMOVD.P 8(R11), F11
+	FMOVD.P 8(R11), F13
 	TBZ $0, R2, loaded3
-	VLD1 (R11), V11.S[2]
+	VLD1 (R11), V13.S[2]
 	B loaded3
 
 loadOne3:
-	FMOVS (R11), F11
+	FMOVS (R11), F13
 
 loaded3:
 	ADD R5<<3, R1, R11
 	TBZ $1, R2, loadOne4
-	FMOVD.P 8(R11), F12
+	FMOVD.P 8(R11), F14
 	TBZ $0, R2, loaded4
-	VLD1 (R11), V12.S[2]
+	VLD1 (R11), V14.S[2]
 	B loaded4
 
 loadOne4:
-	FMOVS (R11), F12
+	FMOVS (R11), F14
 
 loaded4:
-	WORD $0x4eacd56d // fsub v13.4s, v11.4s, v12.4s
+	WORD $0x4eaed5af // fsub v15.4s, v13.4s, v14.4s
 	ADD R5<<2, R1, R11
 	TBZ $1, R2, loadOne5
-	FMOVD.P 8(R11), F14
+	FMOVD.P 8(R11), F16
 	TBZ $0, R2, loaded5
-	VLD1 (R11), V14.S[2]
+	VLD1 (R11), V16.S[2]
 	B loaded5
 
 loadOne5:
-	FMOVS (R11), F14
+	FMOVS (R11), F16
 
 loaded5:
 	ADD R5, R1, R11
 	TBZ $1, R2, loadOne6
-	FMOVD.P 8(R11), F15
+	FMOVD.P 8(R11), F17
 	TBZ $0, R2, loaded6
-	VLD1 (R11), V15.S[2]
+	VLD1 (R11), V17.S[2]
 	B loaded6
 
 loadOne6:
-	FMOVS (R11), F15
+	FMOVS (R11), F17
 
 loaded6:
-	WORD $0x4eafd5d0 // fsub v16.4s, v14.4s, v15.4s
-	WORD $0x4e2ed5ef // fadd v15.4s, v15.4s, v14.4s
-	WORD $0x4e2cd56b // fadd v11.4s, v11.4s, v12.4s
-	WORD $0x4e28d529 // fadd v9.4s, v9.4s, v8.4s
+	WORD $0x4eb1d612 // fsub v18.4s, v16.4s, v17.4s
+	WORD $0x4e30d631 // fadd v17.4s, v17.4s, v16.4s
+	WORD $0x4e2ed5ad // fadd v13.4s, v13.4s, v14.4s
+	WORD $0x4e2ad56b // fadd v11.4s, v11.4s, v10.4s
 	ADD R7, R1, R11
 	TBZ $1, R2, loadOne7
-	FMOVD.P 8(R11), F8
+	FMOVD.P 8(R11), F10
 	TBZ $0, R2, loaded7
-	VLD1 (R11), V8.S[2]
+	VLD1 (R11), V10.S[2]
 	B loaded7
 
 loadOne7:
-	FMOVS (R11), F8
+	FMOVS (R11), F10
 
 loaded7:
 	ADD R7<<1, R1, R11
 	TBZ $1, R2, loadOne8
-	FMOVD.P 8(R11), F12
+	FMOVD.P 8(R11), F14
 	TBZ $0, R2, loaded8
-	VLD1 (R11), V12.S[2]
+	VLD1 (R11), V14.S[2]
 	B loaded8
 
 loadOne8:
-	FMOVS (R11), F12
+	FMOVS (R11), F14
 
 loaded8:
-	WORD $0x4e2cd50e // fadd v14.4s, v8.4s, v12.4s
-	WORD $0x4eacd511 // fsub v17.4s, v8.4s, v12.4s
+	WORD $0x4e2ed550 // fadd v16.4s, v10.4s, v14.4s
+	WORD $0x4eaed553 // fsub v19.4s, v10.4s, v14.4s
 	MOVD R1, R11
 	TBZ $1, R2, loadOne9
-	FMOVD.P 8(R11), F18
+	FMOVD.P 8(R11), F20
 	TBZ $0, R2, loaded9
-	VLD1 (R11), V18.S[2]
+	VLD1 (R11), V20.S[2]
 	B loaded9
 
 loadOne9:
-	FMOVS (R11), F18
+	FMOVS (R11), F20
 
 loaded9:
-	WORD $0x4e2ed653 // fadd v19.4s, v18.4s, v14.4s
-	WORD $0x4e33d414 // fadd v20.4s, v0.4s, v19.4s
-	WORD $0x4e32d415 // fadd v21.4s, v0.4s, v18.4s
-	WORD $0x4eaed6b5 // fsub v21.4s, v21.4s, v14.4s
-	WORD $0x4eb2d40e // fsub v14.4s, v0.4s, v18.4s
-	WORD $0x4e31d5d6 // fadd v22.4s, v14.4s, v17.4s
-	WORD $0x4eb1d5ce // fsub v14.4s, v14.4s, v17.4s
-	WORD $0x6e2ce511 // fcmge v17.4s, v8.4s, v12.4s
-	WORD $0x6e205a31 // mvn v17.16b, v17.16b
-	VMOV V13.B16, V23.B16
-	VBIT V17.B16, V16.B16, V23.B16
-	VMOV V15.B16, V24.B16
-	VBIT V17.B16, V11.B16, V24.B16
-	VBIT V17.B16, V9.B16, V22.B16
-	VBIT V17.B16, V14.B16, V9.B16
-	WORD $0x6eace50e // fcmgt v14.4s, v8.4s, v12.4s
-	VBSL V12.B16, V8.B16, V14.B16
-	WORD $0x6e2ee64e // fcmge v14.4s, v18.4s, v14.4s
-	VBIT V14.B16, V10.B16, V23.B16
-	VBIT V14.B16, V21.B16, V24.B16
-	VBIT V14.B16, V15.B16, V22.B16
-	VBIT V14.B16, V11.B16, V9.B16
-	WORD $0x6eace50b // fcmgt v11.4s, v8.4s, v12.4s
-	VBSL V12.B16, V8.B16, V11.B16
-	WORD $0x6eb2e568 // fcmgt v8.4s, v11.4s, v18.4s
-	VBSL V18.B16, V11.B16, V8.B16
-	WORD $0x6e28e668 // fcmge v8.4s, v19.4s, v8.4s
-	VBIT V8.B16, V20.B16, V23.B16
-	VBIT V8.B16, V10.B16, V24.B16
-	VBIT V8.B16, V13.B16, V22.B16
-	VBIT V8.B16, V16.B16, V9.B16
-	WORD $0x6e38df08 // fmul v8.4s, v24.4s, v24.4s
-	VFMLA V22.S4, V22.S4, V8.S4
-	VFMLA V9.S4, V9.S4, V8.S4
-	WORD $0x6e28e46a // fcmge v10.4s, v3.4s, v8.4s
-	WORD $0x6e20594a // mvn v10.16b, v10.16b
-	WORD $0x4e37e6eb // fcmeq v11.4s, v23.4s, v23.4s
-	WORD $0x6e20596b // mvn v11.16b, v11.16b
-	VORR V11.B16, V10.B16, V10.B16
-	VAND V4.B16, V23.B16, V11.B16
-	WORD $0x6ea8e4ac // fcmgt v12.4s, v5.4s, v8.4s
-	WORD $0x6ea1f908 // fsqrt v8.4s, v8.4s
-	WORD $0x6eabe50d // fcmgt v13.4s, v8.4s, v11.4s
-	VBSL V8.B16, V11.B16, V13.B16
-	WORD $0x6ea8e56e // fcmgt v14.4s, v11.4s, v8.4s
-	VBSL V8.B16, V11.B16, V14.B16
-	WORD $0x6e2efdad // fdiv v13.4s, v13.4s, v14.4s
-	WORD $0x6e2dddae // fmul v14.4s, v13.4s, v13.4s
-	WORD $0x6e2eddaf // fmul v15.4s, v13.4s, v14.4s
-	FMOVQ 768(R4), F16
-	VFMLA V14.S4, V6.S4, V16.S4
-	FMOVQ 784(R4), F17
-	VFMLA V14.S4, V16.S4, V17.S4
-	FMOVQ 800(R4), F16
-	VFMLA V14.S4, V17.S4, V16.S4
-	FMOVQ 816(R4), F17
-	VFMLA V14.S4, V16.S4, V17.S4
-	FMOVQ 832(R4), F16
-	VFMLA V14.S4, V17.S4, V16.S4
-	FMOVQ 848(R4), F17
-	VFMLA V14.S4, V16.S4, V17.S4
-	FMOVQ 864(R4), F16
-	VFMLA V14.S4, V17.S4, V16.S4
-	FMOVQ 880(R4), F17
-	VFMLA V14.S4, V16.S4, V17.S4
-	FMOVQ 896(R4), F16
-	VFMLA V14.S4, V17.S4, V16.S4
-	VFMLA V16.S4, V15.S4, V13.S4
-	WORD $0x6eabe50e // fcmgt v14.4s, v8.4s, v11.4s
-	VAND V7.B16, V14.B16, V15.B16
-	VEOR V15.B16, V13.B16, V15.B16
-	FMOVQ 128(R4), F16
-	VAND V16.B16, V14.B16, V13.B16
-	WORD $0x4e2dd5ed // fadd v13.4s, v15.4s, v13.4s
-	FMOVQ 112(R4), F15
-	VAND V15.B16, V14.B16, V14.B16
-	WORD $0x4e2ed5ae // fadd v14.4s, v13.4s, v14.4s
-	VBIT V12.B16, V0.B16, V14.B16
-	VBIT V12.B16, V11.B16, V8.B16
-	WORD $0x6e28fdce // fdiv v14.4s, v14.4s, v8.4s
-	WORD $0x6e2bddcb // fmul v11.4s, v14.4s, v11.4s
-	WORD $0x4e2ed5ce // fadd v14.4s, v14.4s, v14.4s
-	VAND V7.B16, V23.B16, V23.B16
-	VEOR V23.B16, V14.B16, V14.B16
-	WORD $0x6e38ddd8 // fmul v24.4s, v14.4s, v24.4s
-	WORD $0x6e36ddd6 // fmul v22.4s, v14.4s, v22.4s
-	WORD $0x6e29ddce // fmul v14.4s, v14.4s, v9.4s
-	WORD $0x6e38df08 // fmul v8.4s, v24.4s, v24.4s
-	VFMLA V22.S4, V22.S4, V8.S4
-	VFMLA V14.S4, V14.S4, V8.S4
-	WORD $0x6ea8e449 // fcmgt v9.4s, v2.4s, v8.4s
-	WORD $0x4eabd40c // fsub v12.4s, v0.4s, v11.4s
-	WORD $0x6ea2e50d // fcmgt v13.4s, v8.4s, v2.4s
-	VBSL V2.B16, V8.B16, V13.B16
-	WORD $0x6e2dfd8c // fdiv v12.4s, v12.4s, v13.4s
-	FMOVQ 1200(R4), F8
-	VBIT V9.B16, V8.B16, V12.B16
+	WORD $0x4e30d695 // fadd v21.4s, v20.4s, v16.4s
+	WORD $0x4e35d416 // fadd v22.4s, v0.4s, v21.4s
+	WORD $0x4e34d417 // fadd v23.4s, v0.4s, v20.4s
+	WORD $0x4eb0d6f7 // fsub v23.4s, v23.4s, v16.4s
+	WORD $0x4eb4d410 // fsub v16.4s, v0.4s, v20.4s
+	WORD $0x4e33d618 // fadd v24.4s, v16.4s, v19.4s
+	WORD $0x4eb3d610 // fsub v16.4s, v16.4s, v19.4s
+	WORD $0x6e2ee553 // fcmge v19.4s, v10.4s, v14.4s
+	WORD $0x6e205a73 // mvn v19.16b, v19.16b
+	VMOV V15.B16, V25.B16
+	VBIT V19.B16, V18.B16, V25.B16
+	VMOV V17.B16, V26.B16
+	VBIT V19.B16, V13.B16, V26.B16
+	VBIT V19.B16, V11.B16, V24.B16
+	VBIT V19.B16, V16.B16, V11.B16
+	WORD $0x6eaee550 // fcmgt v16.4s, v10.4s, v14.4s
+	VBSL V14.B16, V10.B16, V16.B16
+	WORD $0x6e30e690 // fcmge v16.4s, v20.4s, v16.4s
+	VBIT V16.B16, V12.B16, V25.B16
+	VBIT V16.B16, V23.B16, V26.B16
+	VBIT V16.B16, V17.B16, V24.B16
+	VBIT V16.B16, V13.B16, V11.B16
+	WORD $0x6eaee54d // fcmgt v13.4s, v10.4s, v14.4s
+	VBSL V14.B16, V10.B16, V13.B16
+	WORD $0x6eb4e5aa // fcmgt v10.4s, v13.4s, v20.4s
+	VBSL V20.B16, V13.B16, V10.B16
+	WORD $0x6e2ae6aa // fcmge v10.4s, v21.4s, v10.4s
+	VBIT V10.B16, V22.B16, V25.B16
+	VBIT V10.B16, V12.B16, V26.B16
+	VBIT V10.B16, V15.B16, V24.B16
+	VBIT V10.B16, V18.B16, V11.B16
+	WORD $0x6e3adf4a // fmul v10.4s, v26.4s, v26.4s
+	VFMLA V24.S4, V24.S4, V10.S4
+	VFMLA V11.S4, V11.S4, V10.S4
+	WORD $0x6e2ae48c // fcmge v12.4s, v4.4s, v10.4s
+	WORD $0x6e20598c // mvn v12.16b, v12.16b
+	WORD $0x4e39e72d // fcmeq v13.4s, v25.4s, v25.4s
+	WORD $0x6e2059ad // mvn v13.16b, v13.16b
+	VORR V13.B16, V12.B16, V12.B16
+	VAND V5.B16, V25.B16, V13.B16
+	WORD $0x6eaae4ce // fcmgt v14.4s, v6.4s, v10.4s
+	WORD $0x6ea1f94a // fsqrt v10.4s, v10.4s
+	WORD $0x6eade54f // fcmgt v15.4s, v10.4s, v13.4s
+	VBSL V10.B16, V13.B16, V15.B16
+	WORD $0x6eaae5b0 // fcmgt v16.4s, v13.4s, v10.4s
+	VBSL V10.B16, V13.B16, V16.B16
+	WORD $0x6e30fdef // fdiv v15.4s, v15.4s, v16.4s
+	WORD $0x6e2fddf0 // fmul v16.4s, v15.4s, v15.4s
+	WORD $0x6e30ddf1 // fmul v17.4s, v15.4s, v16.4s
+	FMOVQ 768(R4), F18
+	VFMLA V16.S4, V7.S4, V18.S4
+	FMOVQ 784(R4), F19
+	VFMLA V16.S4, V18.S4, V19.S4
+	FMOVQ 800(R4), F18
+	VFMLA V16.S4, V19.S4, V18.S4
+	FMOVQ 816(R4), F19
+	VFMLA V16.S4, V18.S4, V19.S4
+	FMOVQ 832(R4), F18
+	VFMLA V16.S4, V19.S4, V18.S4
+	FMOVQ 848(R4), F19
+	VFMLA V16.S4, V18.S4, V19.S4
+	FMOVQ 864(R4), F18
+	VFMLA V16.S4, V19.S4, V18.S4
+	FMOVQ 880(R4), F19
+	VFMLA V16.S4, V18.S4, V19.S4
+	FMOVQ 896(R4), F18
+	VFMLA V16.S4, V19.S4, V18.S4
+	VFMLA V18.S4, V17.S4, V15.S4
+	WORD $0x6eade550 // fcmgt v16.4s, v10.4s, v13.4s
+	VAND V2.B16, V16.B16, V17.B16
+	VEOR V17.B16, V15.B16, V17.B16
+	VAND V8.B16, V16.B16, V15.B16
+	WORD $0x4e2fd62f // fadd v15.4s, v17.4s, v15.4s
+	VAND V9.B16, V16.B16, V16.B16
+	WORD $0x4e30d5f0 // fadd v16.4s, v15.4s, v16.4s
+	VBIT V14.B16, V0.B16, V16.B16
+	VBIT V14.B16, V13.B16, V10.B16
+	WORD $0x6e2afe10 // fdiv v16.4s, v16.4s, v10.4s
+	WORD $0x6e2dde0d // fmul v13.4s, v16.4s, v13.4s
+	WORD $0x4e30d610 // fadd v16.4s, v16.4s, v16.4s
+	VAND V2.B16, V25.B16, V25.B16
+	VEOR V25.B16, V16.B16, V16.B16
+	WORD $0x6e3ade1a // fmul v26.4s, v16.4s, v26.4s
+	WORD $0x6e38de18 // fmul v24.4s, v16.4s, v24.4s
+	WORD $0x6e2bde10 // fmul v16.4s, v16.4s, v11.4s
+	WORD $0x6e3adf4a // fmul v10.4s, v26.4s, v26.4s
+	VFMLA V24.S4, V24.S4, V10.S4
+	VFMLA V16.S4, V16.S4, V10.S4
+	WORD $0x6eaae46b // fcmgt v11.4s, v3.4s, v10.4s
+	WORD $0x4eadd40e // fsub v14.4s, v0.4s, v13.4s
+	WORD $0x6ea3e54f // fcmgt v15.4s, v10.4s, v3.4s
+	VBSL V3.B16, V10.B16, V15.B16
+	WORD $0x6e2ffdce // fdiv v14.4s, v14.4s, v15.4s
+	FMOVQ 1200(R4), F10
+	VBIT V11.B16, V10.B16, V14.B16
 	ADD R8, R1, R11
 	TBZ $1, R2, loadOne10
-	FMOVD.P 8(R11), F8
+	FMOVD.P 8(R11), F10
 	TBZ $0, R2, loaded10
-	VLD1 (R11), V8.S[2]
+	VLD1 (R11), V10.S[2]
 	B loaded10
 
 loadOne10:
-	FMOVS (R11), F8
+	FMOVS (R11), F10
 
 loaded10:
-	WORD $0x6e28ddc9 // fmul v9.4s, v14.4s, v8.4s
+	WORD $0x6e2ade0b // fmul v11.4s, v16.4s, v10.4s
 	ADD R10, R1, R11
 	TBZ $1, R2, loadOne11
-	FMOVD.P 8(R11), F13
+	FMOVD.P 8(R11), F15
 	TBZ $0, R2, loaded11
-	VLD1 (R11), V13.S[2]
+	VLD1 (R11), V15.S[2]
 	B loaded11
 
 loadOne11:
-	FMOVS (R11), F13
+	FMOVS (R11), F15
 
 loaded11:
-	WORD $0x6ea0f929 // fneg v9.4s, v9.4s
-	VFMLA V13.S4, V22.S4, V9.S4
-	WORD $0x6e2ddf0f // fmul v15.4s, v24.4s, v13.4s
+	WORD $0x6ea0f96b // fneg v11.4s, v11.4s
+	VFMLA V15.S4, V24.S4, V11.S4
+	WORD $0x6e2fdf51 // fmul v17.4s, v26.4s, v15.4s
 	ADD R6, R1, R11
 	TBZ $1, R2, loadOne12
-	FMOVD.P 8(R11), F16
+	FMOVD.P 8(R11), F18
 	TBZ $0, R2, loaded12
-	VLD1 (R11), V16.S[2]
+	VLD1 (R11), V18.S[2]
 	B loaded12
 
 loadOne12:
-	FMOVS (R11), F16
+	FMOVS (R11), F18
 
 loaded12:
-	WORD $0x6ea0f9ef // fneg v15.4s, v15.4s
-	VFMLA V16.S4, V14.S4, V15.S4
-	WORD $0x6e30ded1 // fmul v17.4s, v22.4s, v16.4s
 	WORD $0x6ea0fa31 // fneg v17.4s, v17.4s
-	VFMLA V8.S4, V24.S4, V17.S4
-	WORD $0x6e30df12 // fmul v18.4s, v24.4s, v16.4s
-	VFMLA V8.S4, V22.S4, V18.S4
-	VFMLA V13.S4, V14.S4, V18.S4
-	WORD $0x6e32dd8c // fmul v12.4s, v12.4s, v18.4s
-	WORD $0x6e30dd70 // fmul v16.4s, v11.4s, v16.4s
-	VFMLA V9.S4, V1.S4, V16.S4
-	VFMLA V24.S4, V12.S4, V16.S4
-	WORD $0x6e28dd68 // fmul v8.4s, v11.4s, v8.4s
-	VFMLA V15.S4, V1.S4, V8.S4
-	VFMLA V22.S4, V12.S4, V8.S4
-	WORD $0x6e2ddd6b // fmul v11.4s, v11.4s, v13.4s
-	VFMLA V17.S4, V1.S4, V11.S4
-	VFMLA V14.S4, V12.S4, V11.S4
-	WORD $0x6eb0a949 // umaxv s9, v10.4s
-	FMOVS F9, R11
+	VFMLA V18.S4, V16.S4, V17.S4
+	WORD $0x6e32df13 // fmul v19.4s, v24.4s, v18.4s
+	WORD $0x6ea0fa73 // fneg v19.4s, v19.4s
+	VFMLA V10.S4, V26.S4, V19.S4
+	WORD $0x6e32df54 // fmul v20.4s, v26.4s, v18.4s
+	VFMLA V10.S4, V24.S4, V20.S4
+	VFMLA V15.S4, V16.S4, V20.S4
+	WORD $0x6e34ddce // fmul v14.4s, v14.4s, v20.4s
+	WORD $0x6e32ddb2 // fmul v18.4s, v13.4s, v18.4s
+	VFMLA V11.S4, V1.S4, V18.S4
+	VFMLA V26.S4, V14.S4, V18.S4
+	WORD $0x6e2addaa // fmul v10.4s, v13.4s, v10.4s
+	VFMLA V17.S4, V1.S4, V10.S4
+	VFMLA V24.S4, V14.S4, V10.S4
+	WORD $0x6e2fddad // fmul v13.4s, v13.4s, v15.4s
+	VFMLA V19.S4, V1.S4, V13.S4
+	VFMLA V16.S4, V14.S4, V13.S4
+	WORD $0x6eb0a98b // umaxv s11, v12.4s
+	FMOVS F11, R11
 	CBNZ R11, hard2
 	MOVD R0, R11
 	TBZ $1, R2, storeOne
-	FMOVD.P F24, 8(R11)
+	FMOVD.P F26, 8(R11)
 	TBZ $0, R2, stored
-	VST1 V24.S[2], (R11)
+	VST1 V26.S[2], (R11)
 	B stored
 
 storeOne:
-	FMOVS F24, (R11)
+	FMOVS F26, (R11)
 
 stored:
 	ADD R5, R0, R11
 	TBZ $1, R2, storeOne2
-	FMOVD.P F22, 8(R11)
+	FMOVD.P F24, 8(R11)
 	TBZ $0, R2, stored2
-	VST1 V22.S[2], (R11)
+	VST1 V24.S[2], (R11)
 	B stored2
 
 storeOne2:
-	FMOVS F22, (R11)
+	FMOVS F24, (R11)
 
 stored2:
 	ADD R5<<1, R0, R11
 	TBZ $1, R2, storeOne3
-	FMOVD.P F14, 8(R11)
+	FMOVD.P F16, 8(R11)
 	TBZ $0, R2, stored3
-	VST1 V14.S[2], (R11)
+	VST1 V16.S[2], (R11)
 	B stored3
 
 storeOne3:
-	FMOVS F14, (R11)
+	FMOVS F16, (R11)
 
 stored3:
 	ADD R6, R0, R11
 	TBZ $1, R2, storeOne4
-	FMOVD.P F16, 8(R11)
+	FMOVD.P F18, 8(R11)
 	TBZ $0, R2, stored4
-	VST1 V16.S[2], (R11)
+	VST1 V18.S[2], (R11)
 	B stored4
 
 storeOne4:
-	FMOVS F16, (R11)
+	FMOVS F18, (R11)
 
 stored4:
 	ADD R5<<2, R0, R11
 	TBZ $1, R2, storeOne5
-	FMOVD.P F8, 8(R11)
+	FMOVD.P F10, 8(R11)
 	TBZ $0, R2, stored5
-	VST1 V8.S[2], (R11)
+	VST1 V10.S[2], (R11)
 	B stored5
 
 storeOne5:
-	FMOVS F8, (R11)
+	FMOVS F10, (R11)
 
 stored5:
 	ADD R7, R0, R11
 	TBZ $1, R2, storeOne6
-	FMOVD.P F11, 8(R11)
+	FMOVD.P F13, 8(R11)
 	TBZ $0, R2, stored6
-	VST1 V11.S[2], (R11)
+	VST1 V13.S[2], (R11)
 	B stored6
 
 storeOne6:
-	FMOVS F11, (R11)
+	FMOVS F13, (R11)
 
 stored6:
 
@@ -5862,39 +5834,39 @@ done:
 	RET
 
 hard:
-	FMOVQ (R0), F9
-	VBIF V10.B16, V24.B16, V9.B16
-	FMOVQ F9, (R0)
+	FMOVQ (R0), F11
+	VBIF V12.B16, V26.B16, V11.B16
+	FMOVQ F11, (R0)
 	ADD R5, R0, R11
-	FMOVQ (R11), F9
-	VBIF V10.B16, V22.B16, V9.B16
+	FMOVQ (R11), F11
+	VBIF V12.B16, V24.B16, V11.B16
 	ADD R5, R0, R11
-	FMOVQ F9, (R11)
+	FMOVQ F11, (R11)
 	ADD R5<<1, R0, R11
-	FMOVQ (R11), F9
-	VBIF V10.B16, V14.B16, V9.B16
+	FMOVQ (R11), F11
+	VBIF V12.B16, V16.B16, V11.B16
 	ADD R5<<1, R0, R11
-	FMOVQ F9, (R11)
+	FMOVQ F11, (R11)
 	ADD R6, R0, R11
-	FMOVQ (R11), F9
-	VBIF V10.B16, V16.B16, V9.B16
+	FMOVQ (R11), F11
+	VBIF V12.B16, V18.B16, V11.B16
 	ADD R6, R0, R11
-	FMOVQ F9, (R11)
+	FMOVQ F11, (R11)
 	ADD R5<<2, R0, R11
-	FMOVQ (R11), F9
-	VBIF V10.B16, V8.B16, V9.B16
+	FMOVQ (R11), F11
+	VBIF V12.B16, V10.B16, V11.B16
 	ADD R5<<2, R0, R11
-	FMOVQ F9, (R11)
+	FMOVQ F11, (R11)
 	ADD R7, R0, R11
-	FMOVQ (R11), F8
-	VBIF V10.B16, V11.B16, V8.B16
+	FMOVQ (R11), F10
+	VBIF V12.B16, V13.B16, V10.B16
 	ADD R7, R0, R11
-	FMOVQ F8, (R11)
+	FMOVQ F10, (R11)
 	MOVD ZR, R11
-	FMOVQ 304(R4), F8
-	VAND V10.B16, V8.B16, V8.B16
-	WORD $0x4eb1b909 // addv s9, v8.4s
-	FMOVD F9, R12
+	FMOVQ 304(R4), F10
+	VAND V12.B16, V10.B16, V10.B16
+	WORD $0x4eb1b94b // addv s11, v10.4s
+	FMOVD F11, R12
 	ORR R12<<0, R11, R11
 	MOVD n+24(FP), R3
 	MOVD R3, R12
@@ -5908,147 +5880,147 @@ hard:
 hard2:
 	MOVD R0, R11
 	TBZ $1, R2, loadOne13
-	FMOVD.P 8(R11), F9
+	FMOVD.P 8(R11), F11
 	TBZ $0, R2, loaded13
-	VLD1 (R11), V9.S[2]
+	VLD1 (R11), V11.S[2]
 	B loaded13
 
 loadOne13:
-	FMOVS (R11), F9
+	FMOVS (R11), F11
 
 loaded13:
-	VBIF V10.B16, V24.B16, V9.B16
+	VBIF V12.B16, V26.B16, V11.B16
 	MOVD R0, R11
 	TBZ $1, R2, storeOne7
-	FMOVD.P F9, 8(R11)
+	FMOVD.P F11, 8(R11)
 	TBZ $0, R2, stored7
-	VST1 V9.S[2], (R11)
+	VST1 V11.S[2], (R11)
 	B stored7
 
 storeOne7:
-	FMOVS F9, (R11)
+	FMOVS F11, (R11)
 
 stored7:
 	ADD R5, R0, R11
 	TBZ $1, R2, loadOne14
-	FMOVD.P 8(R11), F9
+	FMOVD.P 8(R11), F11
 	TBZ $0, R2, loaded14
-	VLD1 (R11), V9.S[2]
+	VLD1 (R11), V11.S[2]
 	B loaded14
 
 loadOne14:
-	FMOVS (R11), F9
+	FMOVS (R11), F11
 
 loaded14:
-	VBIF V10.B16, V22.B16, V9.B16
+	VBIF V12.B16, V24.B16, V11.B16
 	ADD R5, R0, R11
 	TBZ $1, R2, storeOne8
-	FMOVD.P F9, 8(R11)
+	FMOVD.P F11, 8(R11)
 	TBZ $0, R2, stored8
-	VST1 V9.S[2], (R11)
+	VST1 V11.S[2], (R11)
 	B stored8
 
 storeOne8:
-	FMOVS F9, (R11)
+	FMOVS F11, (R11)
 
 stored8:
 	ADD R5<<1, R0, R11
 	TBZ $1, R2, loadOne15
-	FMOVD.P 8(R11), F9
+	FMOVD.P 8(R11), F11
 	TBZ $0, R2, loaded15
-	VLD1 (R11), V9.S[2]
+	VLD1 (R11), V11.S[2]
 	B loaded15
 
 loadOne15:
-	FMOVS (R11), F9
+	FMOVS (R11), F11
 
 loaded15:
-	VBIF V10.B16, V14.B16, V9.B16
+	VBIF V12.B16, V16.B16, V11.B16
 	ADD R5<<1, R0, R11
 	TBZ $1, R2, storeOne9
-	FMOVD.P F9, 8(R11)
+	FMOVD.P F11, 8(R11)
 	TBZ $0, R2, stored9
-	VST1 V9.S[2], (R11)
+	VST1 V11.S[2], (R11)
 	B stored9
 
 storeOne9:
-	FMOVS F9, (R11)
+	FMOVS F11, (R11)
 
 stored9:
 	ADD R6, R0, R11
 	TBZ $1, R2, loadOne16
-	FMOVD.P 8(R11), F9
+	FMOVD.P 8(R11), F11
 	TBZ $0, R2, loaded16
-	VLD1 (R11), V9.S[2]
+	VLD1 (R11), V11.S[2]
 	B loaded16
 
 loadOne16:
-	FMOVS (R11), F9
+	FMOVS (R11), F11
 
 loaded16:
-	VBIF V10.B16, V16.B16, V9.B16
+	VBIF V12.B16, V18.B16, V11.B16
 	ADD R6, R0, R11
 	TBZ $1, R2, storeOne10
-	FMOVD.P F9, 8(R11)
+	FMOVD.P F11, 8(R11)
 	TBZ $0, R2, stored10
-	VST1 V9.S[2], (R11)
+	VST1 V11.S[2], (R11)
 	B stored10
 
 storeOne10:
-	FMOVS F9, (R11)
+	FMOVS F11, (R11)
 
 stored10:
 	ADD R5<<2, R0, R11
 	TBZ $1, R2, loadOne17
-	FMOVD.P 8(R11), F9
+	FMOVD.P 8(R11), F11
 	TBZ $0, R2, loaded17
-	VLD1 (R11), V9.S[2]
+	VLD1 (R11), V11.S[2]
 	B loaded17
 
 loadOne17:
-	FMOVS (R11), F9
+	FMOVS (R11), F11
 
 loaded17:
-	VBIF V10.B16, V8.B16, V9.B16
+	VBIF V12.B16, V10.B16, V11.B16
 	ADD R5<<2, R0, R11
 	TBZ $1, R2, storeOne11
-	FMOVD.P F9, 8(R11)
+	FMOVD.P F11, 8(R11)
 	TBZ $0, R2, stored11
-	VST1 V9.S[2], (R11)
+	VST1 V11.S[2], (R11)
 	B stored11
 
 storeOne11:
-	FMOVS F9, (R11)
+	FMOVS F11, (R11)
 
 stored11:
 	ADD R7, R0, R11
 	TBZ $1, R2, loadOne18
-	FMOVD.P 8(R11), F8
+	FMOVD.P 8(R11), F10
 	TBZ $0, R2, loaded18
-	VLD1 (R11), V8.S[2]
+	VLD1 (R11), V10.S[2]
 	B loaded18
 
 loadOne18:
-	FMOVS (R11), F8
+	FMOVS (R11), F10
 
 loaded18:
-	VBIF V10.B16, V11.B16, V8.B16
+	VBIF V12.B16, V13.B16, V10.B16
 	ADD R7, R0, R11
 	TBZ $1, R2, storeOne12
-	FMOVD.P F8, 8(R11)
+	FMOVD.P F10, 8(R11)
 	TBZ $0, R2, stored12
-	VST1 V8.S[2], (R11)
+	VST1 V10.S[2], (R11)
 	B stored12
 
 storeOne12:
-	FMOVS F8, (R11)
+	FMOVS F10, (R11)
 
 stored12:
 	MOVD ZR, R11
-	FMOVQ 304(R4), F8
-	VAND V10.B16, V8.B16, V8.B16
-	WORD $0x4eb1b909 // addv s9, v8.4s
-	FMOVD F9, R12
+	FMOVQ 304(R4), F10
+	VAND V12.B16, V10.B16, V10.B16
+	WORD $0x4eb1b94b // addv s11, v10.4s
+	FMOVD F11, R12
 	ORR R12<<0, R11, R11
 	MOVD n+24(FP), R3
 	MOVD R3, R12
@@ -6075,202 +6047,202 @@ TEXT ·logSE3F64NEON(SB), NOSPLIT, $0-64
 	ADD R5<<1, R7, R8
 	ADD R5<<1, R8, R9
 	ADD R5<<1, R9, R10
-	FMOVQ 352(R4), F0
+	FMOVQ 336(R4), F0
 	FMOVQ 672(R4), F1
-	FMOVQ 1248(R4), F2
-	FMOVQ 912(R4), F3
-	FMOVQ 384(R4), F4
-	FMOVQ 928(R4), F5
-	FMOVQ 944(R4), F6
-	FMOVQ 960(R4), F7
-	FMOVQ 336(R4), F8
+	FMOVQ 352(R4), F2
+	FMOVQ 1248(R4), F3
+	FMOVQ 912(R4), F4
+	FMOVQ 384(R4), F5
+	FMOVQ 928(R4), F6
+	FMOVQ 944(R4), F7
+	FMOVQ 960(R4), F8
+	FMOVQ 976(R4), F9
+	FMOVQ 992(R4), F10
 	CMP $2, R2
 	BLT next
 
 loop:
-	// 187 instructions for 2 matrices, 93.5 each
+	// 185 instructions for 2 matrices, 92.5 each
 	ADD R9, R1, R11
-	FMOVQ (R11), F9
+	FMOVQ (R11), F11
 	ADD R6<<1, R1, R11
-	FMOVQ (R11), F10
-	WORD $0x4eead52b // fsub v11.2d, v9.2d, v10.2d
-	ADD R5<<1, R1, R11
 	FMOVQ (R11), F12
+	WORD $0x4eecd56d // fsub v13.2d, v11.2d, v12.2d
+	ADD R5<<1, R1, R11
+	FMOVQ (R11), F14
 	ADD R5<<3, R1, R11
-	FMOVQ (R11), F13
-	WORD $0x4eedd58e // fsub v14.2d, v12.2d, v13.2d
+	FMOVQ (R11), F15
+	WORD $0x4eefd5d0 // fsub v16.2d, v14.2d, v15.2d
 	ADD R5<<2, R1, R11
-	FMOVQ (R11), F15
-	ADD R5, R1, R11
-	FMOVQ (R11), F16
-	WORD $0x4ef0d5f1 // fsub v17.2d, v15.2d, v16.2d
-	WORD $0x4e6fd610 // fadd v16.2d, v16.2d, v15.2d
-	WORD $0x4e6dd58c // fadd v12.2d, v12.2d, v13.2d
-	WORD $0x4e69d54a // fadd v10.2d, v10.2d, v9.2d
-	ADD R7, R1, R11
-	FMOVQ (R11), F9
-	ADD R7<<1, R1, R11
-	FMOVQ (R11), F13
-	WORD $0x4e6dd52f // fadd v15.2d, v9.2d, v13.2d
-	WORD $0x4eedd532 // fsub v18.2d, v9.2d, v13.2d
-	FMOVQ (R1), F19
-	WORD $0x4e6fd674 // fadd v20.2d, v19.2d, v15.2d
-	WORD $0x4e74d415 // fadd v21.2d, v0.2d, v20.2d
-	WORD $0x4e73d416 // fadd v22.2d, v0.2d, v19.2d
-	WORD $0x4eefd6d6 // fsub v22.2d, v22.2d, v15.2d
-	WORD $0x4ef3d40f // fsub v15.2d, v0.2d, v19.2d
-	WORD $0x4e72d5f7 // fadd v23.2d, v15.2d, v18.2d
-	WORD $0x4ef2d5ef // fsub v15.2d, v15.2d, v18.2d
-	WORD $0x6e6de532 // fcmge v18.2d, v9.2d, v13.2d
-	WORD $0x6e205a52 // mvn v18.16b, v18.16b
-	VMOV V14.B16, V24.B16
-	VBIT V18.B16, V17.B16, V24.B16
-	VMOV V16.B16, V25.B16
-	VBIT V18.B16, V12.B16, V25.B16
-	VBIT V18.B16, V10.B16, V23.B16
-	VBIT V18.B16, V15.B16, V10.B16
-	WORD $0x6eede52f // fcmgt v15.2d, v9.2d, v13.2d
-	VBSL V13.B16, V9.B16, V15.B16
-	WORD $0x6e6fe66f // fcmge v15.2d, v19.2d, v15.2d
-	VBIT V15.B16, V11.B16, V24.B16
-	VBIT V15.B16, V22.B16, V25.B16
-	VBIT V15.B16, V16.B16, V23.B16
-	VBIT V15.B16, V12.B16, V10.B16
-	WORD $0x6eede52c // fcmgt v12.2d, v9.2d, v13.2d
-	VBSL V13.B16, V9.B16, V12.B16
-	WORD $0x6ef3e589 // fcmgt v9.2d, v12.2d, v19.2d
-	VBSL V19.B16, V12.B16, V9.B16
-	WORD $0x6e69e689 // fcmge v9.2d, v20.2d, v9.2d
-	VBIT V9.B16, V21.B16, V24.B16
-	VBIT V9.B16, V11.B16, V25.B16
-	VBIT V9.B16, V14.B16, V23.B16
-	VBIT V9.B16, V17.B16, V10.B16
-	WORD $0x6e79df29 // fmul v9.2d, v25.2d, v25.2d
-	VFMLA V23.D2, V23.D2, V9.D2
-	VFMLA V10.D2, V10.D2, V9.D2
-	WORD $0x6e69e46b // fcmge v11.2d, v3.2d, v9.2d
-	WORD $0x6e20596b // mvn v11.16b, v11.16b
-	WORD $0x4e78e70c // fcmeq v12.2d, v24.2d, v24.2d
-	WORD $0x6e20598c // mvn v12.16b, v12.16b
-	VORR V12.B16, V11.B16, V11.B16
-	VAND V4.B16, V24.B16, V12.B16
-	WORD $0x6ee9e4ad // fcmgt v13.2d, v5.2d, v9.2d
-	WORD $0x6ee1f929 // fsqrt v9.2d, v9.2d
-	WORD $0x6eece52e // fcmgt v14.2d, v9.2d, v12.2d
-	VBSL V9.B16, V12.B16, V14.B16
-	WORD $0x6ee9e58f // fcmgt v15.2d, v12.2d, v9.2d
-	VBSL V9.B16, V12.B16, V15.B16
-	WORD $0x6e66ddf0 // fmul v16.2d, v15.2d, v6.2d
-	WORD $0x6ef0e5d0 // fcmgt v16.2d, v14.2d, v16.2d
-	WORD $0x4eefd5d1 // fsub v17.2d, v14.2d, v15.2d
-	VBIF V16.B16, V14.B16, V17.B16
-	WORD $0x4e6fd5ce // fadd v14.2d, v14.2d, v15.2d
-	VBIT V16.B16, V14.B16, V15.B16
-	WORD $0x6e6ffe31 // fdiv v17.2d, v17.2d, v15.2d
-	WORD $0x6e71de2e // fmul v14.2d, v17.2d, v17.2d
-	WORD $0x6e6ede2f // fmul v15.2d, v17.2d, v14.2d
-	FMOVQ 976(R4), F18
-	VFMLA V14.D2, V7.D2, V18.D2
-	FMOVQ 992(R4), F19
-	VFMLA V14.D2, V18.D2, V19.D2
-	FMOVQ 1008(R4), F18
-	VFMLA V14.D2, V19.D2, V18.D2
-	FMOVQ 1024(R4), F19
-	VFMLA V14.D2, V18.D2, V19.D2
-	FMOVQ 1040(R4), F18
-	VFMLA V14.D2, V19.D2, V18.D2
-	FMOVQ 1056(R4), F19
-	VFMLA V14.D2, V18.D2, V19.D2
-	FMOVQ 1072(R4), F18
-	VFMLA V14.D2, V19.D2, V18.D2
-	FMOVQ 1088(R4), F19
-	VFMLA V14.D2, V18.D2, V19.D2
-	FMOVQ 1104(R4), F18
-	VFMLA V14.D2, V19.D2, V18.D2
-	FMOVQ 1120(R4), F19
-	VFMLA V14.D2, V18.D2, V19.D2
-	FMOVQ 1136(R4), F18
-	VFMLA V14.D2, V19.D2, V18.D2
-	FMOVQ 1152(R4), F19
-	VFMLA V14.D2, V18.D2, V19.D2
-	VFMLA V19.D2, V15.D2, V17.D2
-	FMOVQ 1168(R4), F15
-	VAND V15.B16, V16.B16, V14.B16
-	WORD $0x4e6ed62e // fadd v14.2d, v17.2d, v14.2d
-	FMOVQ 1184(R4), F15
-	VAND V15.B16, V16.B16, V16.B16
-	WORD $0x4e70d5d0 // fadd v16.2d, v14.2d, v16.2d
-	WORD $0x6eece52e // fcmgt v14.2d, v9.2d, v12.2d
-	VAND V8.B16, V14.B16, V15.B16
-	VEOR V15.B16, V16.B16, V15.B16
-	FMOVQ 448(R4), F17
-	VAND V17.B16, V14.B16, V16.B16
-	WORD $0x4e70d5f0 // fadd v16.2d, v15.2d, v16.2d
-	FMOVQ 432(R4), F15
-	VAND V15.B16, V14.B16, V14.B16
-	WORD $0x4e6ed60e // fadd v14.2d, v16.2d, v14.2d
-	VBIT V13.B16, V0.B16, V14.B16
-	VBIT V13.B16, V12.B16, V9.B16
-	WORD $0x6e69fdce // fdiv v14.2d, v14.2d, v9.2d
-	WORD $0x6e6cddcc // fmul v12.2d, v14.2d, v12.2d
-	WORD $0x4e6ed5ce // fadd v14.2d, v14.2d, v14.2d
-	VAND V8.B16, V24.B16, V24.B16
-	VEOR V24.B16, V14.B16, V14.B16
-	WORD $0x6e79ddd9 // fmul v25.2d, v14.2d, v25.2d
-	WORD $0x6e77ddd7 // fmul v23.2d, v14.2d, v23.2d
-	WORD $0x6e6addce // fmul v14.2d, v14.2d, v10.2d
-	WORD $0x6e79df29 // fmul v9.2d, v25.2d, v25.2d
-	VFMLA V23.D2, V23.D2, V9.D2
-	VFMLA V14.D2, V14.D2, V9.D2
-	WORD $0x6ee9e44a // fcmgt v10.2d, v2.2d, v9.2d
-	WORD $0x4eecd40d // fsub v13.2d, v0.2d, v12.2d
-	WORD $0x6ee2e52f // fcmgt v15.2d, v9.2d, v2.2d
-	VBSL V2.B16, V9.B16, V15.B16
-	WORD $0x6e6ffdad // fdiv v13.2d, v13.2d, v15.2d
-	FMOVQ 1232(R4), F9
-	VBIT V10.B16, V9.B16, V13.B16
-	ADD R8, R1, R11
-	FMOVQ (R11), F9
-	WORD $0x6e69ddca // fmul v10.2d, v14.2d, v9.2d
-	ADD R10, R1, R11
-	FMOVQ (R11), F15
-	WORD $0x6ee0f94a // fneg v10.2d, v10.2d
-	VFMLA V15.D2, V23.D2, V10.D2
-	WORD $0x6e6fdf30 // fmul v16.2d, v25.2d, v15.2d
-	ADD R6, R1, R11
 	FMOVQ (R11), F17
-	WORD $0x6ee0fa10 // fneg v16.2d, v16.2d
-	VFMLA V17.D2, V14.D2, V16.D2
-	WORD $0x6e71def2 // fmul v18.2d, v23.2d, v17.2d
+	ADD R5, R1, R11
+	FMOVQ (R11), F18
+	WORD $0x4ef2d633 // fsub v19.2d, v17.2d, v18.2d
+	WORD $0x4e71d652 // fadd v18.2d, v18.2d, v17.2d
+	WORD $0x4e6fd5ce // fadd v14.2d, v14.2d, v15.2d
+	WORD $0x4e6bd58c // fadd v12.2d, v12.2d, v11.2d
+	ADD R7, R1, R11
+	FMOVQ (R11), F11
+	ADD R7<<1, R1, R11
+	FMOVQ (R11), F15
+	WORD $0x4e6fd571 // fadd v17.2d, v11.2d, v15.2d
+	WORD $0x4eefd574 // fsub v20.2d, v11.2d, v15.2d
+	FMOVQ (R1), F21
+	WORD $0x4e71d6b6 // fadd v22.2d, v21.2d, v17.2d
+	WORD $0x4e76d417 // fadd v23.2d, v0.2d, v22.2d
+	WORD $0x4e75d418 // fadd v24.2d, v0.2d, v21.2d
+	WORD $0x4ef1d718 // fsub v24.2d, v24.2d, v17.2d
+	WORD $0x4ef5d411 // fsub v17.2d, v0.2d, v21.2d
+	WORD $0x4e74d639 // fadd v25.2d, v17.2d, v20.2d
+	WORD $0x4ef4d631 // fsub v17.2d, v17.2d, v20.2d
+	WORD $0x6e6fe574 // fcmge v20.2d, v11.2d, v15.2d
+	WORD $0x6e205a94 // mvn v20.16b, v20.16b
+	VMOV V16.B16, V26.B16
+	VBIT V20.B16, V19.B16, V26.B16
+	VMOV V18.B16, V27.B16
+	VBIT V20.B16, V14.B16, V27.B16
+	VBIT V20.B16, V12.B16, V25.B16
+	VBIT V20.B16, V17.B16, V12.B16
+	WORD $0x6eefe571 // fcmgt v17.2d, v11.2d, v15.2d
+	VBSL V15.B16, V11.B16, V17.B16
+	WORD $0x6e71e6b1 // fcmge v17.2d, v21.2d, v17.2d
+	VBIT V17.B16, V13.B16, V26.B16
+	VBIT V17.B16, V24.B16, V27.B16
+	VBIT V17.B16, V18.B16, V25.B16
+	VBIT V17.B16, V14.B16, V12.B16
+	WORD $0x6eefe56e // fcmgt v14.2d, v11.2d, v15.2d
+	VBSL V15.B16, V11.B16, V14.B16
+	WORD $0x6ef5e5cb // fcmgt v11.2d, v14.2d, v21.2d
+	VBSL V21.B16, V14.B16, V11.B16
+	WORD $0x6e6be6cb // fcmge v11.2d, v22.2d, v11.2d
+	VBIT V11.B16, V23.B16, V26.B16
+	VBIT V11.B16, V13.B16, V27.B16
+	VBIT V11.B16, V16.B16, V25.B16
+	VBIT V11.B16, V19.B16, V12.B16
+	WORD $0x6e7bdf6b // fmul v11.2d, v27.2d, v27.2d
+	VFMLA V25.D2, V25.D2, V11.D2
+	VFMLA V12.D2, V12.D2, V11.D2
+	WORD $0x6e6be48d // fcmge v13.2d, v4.2d, v11.2d
+	WORD $0x6e2059ad // mvn v13.16b, v13.16b
+	WORD $0x4e7ae74e // fcmeq v14.2d, v26.2d, v26.2d
+	WORD $0x6e2059ce // mvn v14.16b, v14.16b
+	VORR V14.B16, V13.B16, V13.B16
+	VAND V5.B16, V26.B16, V14.B16
+	WORD $0x6eebe4cf // fcmgt v15.2d, v6.2d, v11.2d
+	WORD $0x6ee1f96b // fsqrt v11.2d, v11.2d
+	WORD $0x6eeee570 // fcmgt v16.2d, v11.2d, v14.2d
+	VBSL V11.B16, V14.B16, V16.B16
+	WORD $0x6eebe5d1 // fcmgt v17.2d, v14.2d, v11.2d
+	VBSL V11.B16, V14.B16, V17.B16
+	WORD $0x6e67de32 // fmul v18.2d, v17.2d, v7.2d
+	WORD $0x6ef2e612 // fcmgt v18.2d, v16.2d, v18.2d
+	WORD $0x4ef1d613 // fsub v19.2d, v16.2d, v17.2d
+	VBIF V18.B16, V16.B16, V19.B16
+	WORD $0x4e71d610 // fadd v16.2d, v16.2d, v17.2d
+	VBIT V18.B16, V16.B16, V17.B16
+	WORD $0x6e71fe73 // fdiv v19.2d, v19.2d, v17.2d
+	WORD $0x6e73de70 // fmul v16.2d, v19.2d, v19.2d
+	WORD $0x6e70de71 // fmul v17.2d, v19.2d, v16.2d
+	FMOVQ 1008(R4), F20
+	VFMLA V16.D2, V8.D2, V20.D2
+	FMOVQ 1024(R4), F21
+	VFMLA V16.D2, V20.D2, V21.D2
+	FMOVQ 1040(R4), F20
+	VFMLA V16.D2, V21.D2, V20.D2
+	FMOVQ 1056(R4), F21
+	VFMLA V16.D2, V20.D2, V21.D2
+	FMOVQ 1072(R4), F20
+	VFMLA V16.D2, V21.D2, V20.D2
+	FMOVQ 1088(R4), F21
+	VFMLA V16.D2, V20.D2, V21.D2
+	FMOVQ 1104(R4), F20
+	VFMLA V16.D2, V21.D2, V20.D2
+	FMOVQ 1120(R4), F21
+	VFMLA V16.D2, V20.D2, V21.D2
+	FMOVQ 1136(R4), F20
+	VFMLA V16.D2, V21.D2, V20.D2
+	FMOVQ 1152(R4), F21
+	VFMLA V16.D2, V20.D2, V21.D2
+	FMOVQ 1168(R4), F20
+	VFMLA V16.D2, V21.D2, V20.D2
+	FMOVQ 1184(R4), F21
+	VFMLA V16.D2, V20.D2, V21.D2
+	VFMLA V21.D2, V17.D2, V19.D2
+	VAND V9.B16, V18.B16, V16.B16
+	WORD $0x4e70d670 // fadd v16.2d, v19.2d, v16.2d
+	VAND V10.B16, V18.B16, V18.B16
+	WORD $0x4e72d612 // fadd v18.2d, v16.2d, v18.2d
+	WORD $0x6eeee570 // fcmgt v16.2d, v11.2d, v14.2d
+	VAND V2.B16, V16.B16, V17.B16
+	VEOR V17.B16, V18.B16, V17.B16
+	FMOVQ 448(R4), F19
+	VAND V19.B16, V16.B16, V18.B16
+	WORD $0x4e72d632 // fadd v18.2d, v17.2d, v18.2d
+	FMOVQ 432(R4), F17
+	VAND V17.B16, V16.B16, V16.B16
+	WORD $0x4e70d650 // fadd v16.2d, v18.2d, v16.2d
+	VBIT V15.B16, V0.B16, V16.B16
+	VBIT V15.B16, V14.B16, V11.B16
+	WORD $0x6e6bfe10 // fdiv v16.2d, v16.2d, v11.2d
+	WORD $0x6e6ede0e // fmul v14.2d, v16.2d, v14.2d
+	WORD $0x4e70d610 // fadd v16.2d, v16.2d, v16.2d
+	VAND V2.B16, V26.B16, V26.B16
+	VEOR V26.B16, V16.B16, V16.B16
+	WORD $0x6e7bde1b // fmul v27.2d, v16.2d, v27.2d
+	WORD $0x6e79de19 // fmul v25.2d, v16.2d, v25.2d
+	WORD $0x6e6cde10 // fmul v16.2d, v16.2d, v12.2d
+	WORD $0x6e7bdf6b // fmul v11.2d, v27.2d, v27.2d
+	VFMLA V25.D2, V25.D2, V11.D2
+	VFMLA V16.D2, V16.D2, V11.D2
+	WORD $0x6eebe46c // fcmgt v12.2d, v3.2d, v11.2d
+	WORD $0x4eeed40f // fsub v15.2d, v0.2d, v14.2d
+	WORD $0x6ee3e571 // fcmgt v17.2d, v11.2d, v3.2d
+	VBSL V3.B16, V11.B16, V17.B16
+	WORD $0x6e71fdef // fdiv v15.2d, v15.2d, v17.2d
+	FMOVQ 1232(R4), F11
+	VBIT V12.B16, V11.B16, V15.B16
+	ADD R8, R1, R11
+	FMOVQ (R11), F11
+	WORD $0x6e6bde0c // fmul v12.2d, v16.2d, v11.2d
+	ADD R10, R1, R11
+	FMOVQ (R11), F17
+	WORD $0x6ee0f98c // fneg v12.2d, v12.2d
+	VFMLA V17.D2, V25.D2, V12.D2
+	WORD $0x6e71df72 // fmul v18.2d, v27.2d, v17.2d
+	ADD R6, R1, R11
+	FMOVQ (R11), F19
 	WORD $0x6ee0fa52 // fneg v18.2d, v18.2d
-	VFMLA V9.D2, V25.D2, V18.D2
-	WORD $0x6e71df33 // fmul v19.2d, v25.2d, v17.2d
-	VFMLA V9.D2, V23.D2, V19.D2
-	VFMLA V15.D2, V14.D2, V19.D2
-	WORD $0x6e73ddad // fmul v13.2d, v13.2d, v19.2d
-	WORD $0x6e71dd91 // fmul v17.2d, v12.2d, v17.2d
-	VFMLA V10.D2, V1.D2, V17.D2
-	VFMLA V25.D2, V13.D2, V17.D2
-	WORD $0x6e69dd89 // fmul v9.2d, v12.2d, v9.2d
-	VFMLA V16.D2, V1.D2, V9.D2
-	VFMLA V23.D2, V13.D2, V9.D2
-	WORD $0x6e6fdd8c // fmul v12.2d, v12.2d, v15.2d
-	VFMLA V18.D2, V1.D2, V12.D2
-	VFMLA V14.D2, V13.D2, V12.D2
-	WORD $0x6eb0a96a // umaxv s10, v11.4s
-	FMOVS F10, R11
+	VFMLA V19.D2, V16.D2, V18.D2
+	WORD $0x6e73df34 // fmul v20.2d, v25.2d, v19.2d
+	WORD $0x6ee0fa94 // fneg v20.2d, v20.2d
+	VFMLA V11.D2, V27.D2, V20.D2
+	WORD $0x6e73df75 // fmul v21.2d, v27.2d, v19.2d
+	VFMLA V11.D2, V25.D2, V21.D2
+	VFMLA V17.D2, V16.D2, V21.D2
+	WORD $0x6e75ddef // fmul v15.2d, v15.2d, v21.2d
+	WORD $0x6e73ddd3 // fmul v19.2d, v14.2d, v19.2d
+	VFMLA V12.D2, V1.D2, V19.D2
+	VFMLA V27.D2, V15.D2, V19.D2
+	WORD $0x6e6bddcb // fmul v11.2d, v14.2d, v11.2d
+	VFMLA V18.D2, V1.D2, V11.D2
+	VFMLA V25.D2, V15.D2, V11.D2
+	WORD $0x6e71ddce // fmul v14.2d, v14.2d, v17.2d
+	VFMLA V20.D2, V1.D2, V14.D2
+	VFMLA V16.D2, V15.D2, V14.D2
+	WORD $0x6eb0a9ac // umaxv s12, v13.4s
+	FMOVS F12, R11
 	CBNZ R11, hard
-	FMOVQ F25, (R0)
+	FMOVQ F27, (R0)
 	ADD R5, R0, R11
-	FMOVQ F23, (R11)
+	FMOVQ F25, (R11)
 	ADD R5<<1, R0, R11
-	FMOVQ F14, (R11)
+	FMOVQ F16, (R11)
 	ADD R6, R0, R11
-	FMOVQ F17, (R11)
+	FMOVQ F19, (R11)
 	ADD R5<<2, R0, R11
-	FMOVQ F9, (R11)
+	FMOVQ F11, (R11)
 	ADD R7, R0, R11
-	FMOVQ F12, (R11)
+	FMOVQ F14, (R11)
 	ADD $16, R0
 	ADD $16, R1
 	SUB $2, R2
@@ -6280,189 +6252,187 @@ loop:
 next:
 	CBZ R2, done
 	ADD R9, R1, R11
-	FMOVD (R11), F9
+	FMOVD (R11), F11
 	ADD R6<<1, R1, R11
-	FMOVD (R11), F10
-	WORD $0x4eead52b // fsub v11.2d, v9.2d, v10.2d
-	ADD R5<<1, R1, R11
 	FMOVD (R11), F12
+	WORD $0x4eecd56d // fsub v13.2d, v11.2d, v12.2d
+	ADD R5<<1, R1, R11
+	FMOVD (R11), F14
 	ADD R5<<3, R1, R11
-	FMOVD (R11), F13
-	WORD $0x4eedd58e // fsub v14.2d, v12.2d, v13.2d
+	FMOVD (R11), F15
+	WORD $0x4eefd5d0 // fsub v16.2d, v14.2d, v15.2d
 	ADD R5<<2, R1, R11
-	FMOVD (R11), F15
-	ADD R5, R1, R11
-	FMOVD (R11), F16
-	WORD $0x4ef0d5f1 // fsub v17.2d, v15.2d, v16.2d
-	WORD $0x4e6fd610 // fadd v16.2d, v16.2d, v15.2d
-	WORD $0x4e6dd58c // fadd v12.2d, v12.2d, v13.2d
-	WORD $0x4e69d54a // fadd v10.2d, v10.2d, v9.2d
-	ADD R7, R1, R11
-	FMOVD (R11), F9
-	ADD R7<<1, R1, R11
-	FMOVD (R11), F13
-	WORD $0x4e6dd52f // fadd v15.2d, v9.2d, v13.2d
-	WORD $0x4eedd532 // fsub v18.2d, v9.2d, v13.2d
-	MOVD R1, R11
-	FMOVD (R11), F19
-	WORD $0x4e6fd674 // fadd v20.2d, v19.2d, v15.2d
-	WORD $0x4e74d415 // fadd v21.2d, v0.2d, v20.2d
-	WORD $0x4e73d416 // fadd v22.2d, v0.2d, v19.2d
-	WORD $0x4eefd6d6 // fsub v22.2d, v22.2d, v15.2d
-	WORD $0x4ef3d40f // fsub v15.2d, v0.2d, v19.2d
-	WORD $0x4e72d5f7 // fadd v23.2d, v15.2d, v18.2d
-	WORD $0x4ef2d5ef // fsub v15.2d, v15.2d, v18.2d
-	WORD $0x6e6de532 // fcmge v18.2d, v9.2d, v13.2d
-	WORD $0x6e205a52 // mvn v18.16b, v18.16b
-	VMOV V14.B16, V24.B16
-	VBIT V18.B16, V17.B16, V24.B16
-	VMOV V16.B16, V25.B16
-	VBIT V18.B16, V12.B16, V25.B16
-	VBIT V18.B16, V10.B16, V23.B16
-	VBIT V18.B16, V15.B16, V10.B16
-	WORD $0x6eede52f // fcmgt v15.2d, v9.2d, v13.2d
-	VBSL V13.B16, V9.B16, V15.B16
-	WORD $0x6e6fe66f // fcmge v15.2d, v19.2d, v15.2d
-	VBIT V15.B16, V11.B16, V24.B16
-	VBIT V15.B16, V22.B16, V25.B16
-	VBIT V15.B16, V16.B16, V23.B16
-	VBIT V15.B16, V12.B16, V10.B16
-	WORD $0x6eede52c // fcmgt v12.2d, v9.2d, v13.2d
-	VBSL V13.B16, V9.B16, V12.B16
-	WORD $0x6ef3e589 // fcmgt v9.2d, v12.2d, v19.2d
-	VBSL V19.B16, V12.B16, V9.B16
-	WORD $0x6e69e689 // fcmge v9.2d, v20.2d, v9.2d
-	VBIT V9.B16, V21.B16, V24.B16
-	VBIT V9.B16, V11.B16, V25.B16
-	VBIT V9.B16, V14.B16, V23.B16
-	VBIT V9.B16, V17.B16, V10.B16
-	WORD $0x6e79df29 // fmul v9.2d, v25.2d, v25.2d
-	VFMLA V23.D2, V23.D2, V9.D2
-	VFMLA V10.D2, V10.D2, V9.D2
-	WORD $0x6e69e46b // fcmge v11.2d, v3.2d, v9.2d
-	WORD $0x6e20596b // mvn v11.16b, v11.16b
-	WORD $0x4e78e70c // fcmeq v12.2d, v24.2d, v24.2d
-	WORD $0x6e20598c // mvn v12.16b, v12.16b
-	VORR V12.B16, V11.B16, V11.B16
-	VAND V4.B16, V24.B16, V12.B16
-	WORD $0x6ee9e4ad // fcmgt v13.2d, v5.2d, v9.2d
-	WORD $0x6ee1f929 // fsqrt v9.2d, v9.2d
-	WORD $0x6eece52e // fcmgt v14.2d, v9.2d, v12.2d
-	VBSL V9.B16, V12.B16, V14.B16
-	WORD $0x6ee9e58f // fcmgt v15.2d, v12.2d, v9.2d
-	VBSL V9.B16, V12.B16, V15.B16
-	WORD $0x6e66ddf0 // fmul v16.2d, v15.2d, v6.2d
-	WORD $0x6ef0e5d0 // fcmgt v16.2d, v14.2d, v16.2d
-	WORD $0x4eefd5d1 // fsub v17.2d, v14.2d, v15.2d
-	VBIF V16.B16, V14.B16, V17.B16
-	WORD $0x4e6fd5ce // fadd v14.2d, v14.2d, v15.2d
-	VBIT V16.B16, V14.B16, V15.B16
-	WORD $0x6e6ffe31 // fdiv v17.2d, v17.2d, v15.2d
-	WORD $0x6e71de2e // fmul v14.2d, v17.2d, v17.2d
-	WORD $0x6e6ede2f // fmul v15.2d, v17.2d, v14.2d
-	FMOVQ 976(R4), F18
-	VFMLA V14.D2, V7.D2, V18.D2
-	FMOVQ 992(R4), F19
-	VFMLA V14.D2, V18.D2, V19.D2
-	FMOVQ 1008(R4), F18
-	VFMLA V14.D2, V19.D2, V18.D2
-	FMOVQ 1024(R4), F19
-	VFMLA V14.D2, V18.D2, V19.D2
-	FMOVQ 1040(R4), F18
-	VFMLA V14.D2, V19.D2, V18.D2
-	FMOVQ 1056(R4), F19
-	VFMLA V14.D2, V18.D2, V19.D2
-	FMOVQ 1072(R4), F18
-	VFMLA V14.D2, V19.D2, V18.D2
-	FMOVQ 1088(R4), F19
-	VFMLA V14.D2, V18.D2, V19.D2
-	FMOVQ 1104(R4), F18
-	VFMLA V14.D2, V19.D2, V18.D2
-	FMOVQ 1120(R4), F19
-	VFMLA V14.D2, V18.D2, V19.D2
-	FMOVQ 1136(R4), F18
-	VFMLA V14.D2, V19.D2, V18.D2
-	FMOVQ 1152(R4), F19
-	VFMLA V14.D2, V18.D2, V19.D2
-	VFMLA V19.D2, V15.D2, V17.D2
-	FMOVQ 1168(R4), F15
-	VAND V15.B16, V16.B16, V14.B16
-	WORD $0x4e6ed62e // fadd v14.2d, v17.2d, v14.2d
-	FMOVQ 1184(R4), F15
-	VAND V15.B16, V16.B16, V16.B16
-	WORD $0x4e70d5d0 // fadd v16.2d, v14.2d, v16.2d
-	WORD $0x6eece52e // fcmgt v14.2d, v9.2d, v12.2d
-	VAND V8.B16, V14.B16, V15.B16
-	VEOR V15.B16, V16.B16, V15.B16
-	FMOVQ 448(R4), F17
-	VAND V17.B16, V14.B16, V16.B16
-	WORD $0x4e70d5f0 // fadd v16.2d, v15.2d, v16.2d
-	FMOVQ 432(R4), F15
-	VAND V15.B16, V14.B16, V14.B16
-	WORD $0x4e6ed60e // fadd v14.2d, v16.2d, v14.2d
-	VBIT V13.B16, V0.B16, V14.B16
-	VBIT V13.B16, V12.B16, V9.B16
-	WORD $0x6e69fdce // fdiv v14.2d, v14.2d, v9.2d
-	WORD $0x6e6cddcc // fmul v12.2d, v14.2d, v12.2d
-	WORD $0x4e6ed5ce // fadd v14.2d, v14.2d, v14.2d
-	VAND V8.B16, V24.B16, V24.B16
-	VEOR V24.B16, V14.B16, V14.B16
-	WORD $0x6e79ddd9 // fmul v25.2d, v14.2d, v25.2d
-	WORD $0x6e77ddd7 // fmul v23.2d, v14.2d, v23.2d
-	WORD $0x6e6addce // fmul v14.2d, v14.2d, v10.2d
-	WORD $0x6e79df29 // fmul v9.2d, v25.2d, v25.2d
-	VFMLA V23.D2, V23.D2, V9.D2
-	VFMLA V14.D2, V14.D2, V9.D2
-	WORD $0x6ee9e44a // fcmgt v10.2d, v2.2d, v9.2d
-	WORD $0x4eecd40d // fsub v13.2d, v0.2d, v12.2d
-	WORD $0x6ee2e52f // fcmgt v15.2d, v9.2d, v2.2d
-	VBSL V2.B16, V9.B16, V15.B16
-	WORD $0x6e6ffdad // fdiv v13.2d, v13.2d, v15.2d
-	FMOVQ 1232(R4), F9
-	VBIT V10.B16, V9.B16, V13.B16
-	ADD R8, R1, R11
-	FMOVD (R11), F9
-	WORD $0x6e69ddca // fmul v10.2d, v14.2d, v9.2d
-	ADD R10, R1, R11
-	FMOVD (R11), F15
-	WORD $0x6ee0f94a // fneg v10.2d, v10.2d
-	VFMLA V15.D2, V23.D2, V10.D2
-	WORD $0x6e6fdf30 // fmul v16.2d, v25.2d, v15.2d
-	ADD R6, R1, R11
 	FMOVD (R11), F17
-	WORD $0x6ee0fa10 // fneg v16.2d, v16.2d
-	VFMLA V17.D2, V14.D2, V16.D2
-	WORD $0x6e71def2 // fmul v18.2d, v23.2d, v17.2d
+	ADD R5, R1, R11
+	FMOVD (R11), F18
+	WORD $0x4ef2d633 // fsub v19.2d, v17.2d, v18.2d
+	WORD $0x4e71d652 // fadd v18.2d, v18.2d, v17.2d
+	WORD $0x4e6fd5ce // fadd v14.2d, v14.2d, v15.2d
+	WORD $0x4e6bd58c // fadd v12.2d, v12.2d, v11.2d
+	ADD R7, R1, R11
+	FMOVD (R11), F11
+	ADD R7<<1, R1, R11
+	FMOVD (R11), F15
+	WORD $0x4e6fd571 // fadd v17.2d, v11.2d, v15.2d
+	WORD $0x4eefd574 // fsub v20.2d, v11.2d, v15.2d
+	MOVD R1, R11
+	FMOVD (R11), F21
+	WORD $0x4e71d6b6 // fadd v22.2d, v21.2d, v17.2d
+	WORD $0x4e76d417 // fadd v23.2d, v0.2d, v22.2d
+	WORD $0x4e75d418 // fadd v24.2d, v0.2d, v21.2d
+	WORD $0x4ef1d718 // fsub v24.2d, v24.2d, v17.2d
+	WORD $0x4ef5d411 // fsub v17.2d, v0.2d, v21.2d
+	WORD $0x4e74d639 // fadd v25.2d, v17.2d, v20.2d
+	WORD $0x4ef4d631 // fsub v17.2d, v17.2d, v20.2d
+	WORD $0x6e6fe574 // fcmge v20.2d, v11.2d, v15.2d
+	WORD $0x6e205a94 // mvn v20.16b, v20.16b
+	VMOV V16.B16, V26.B16
+	VBIT V20.B16, V19.B16, V26.B16
+	VMOV V18.B16, V27.B16
+	VBIT V20.B16, V14.B16, V27.B16
+	VBIT V20.B16, V12.B16, V25.B16
+	VBIT V20.B16, V17.B16, V12.B16
+	WORD $0x6eefe571 // fcmgt v17.2d, v11.2d, v15.2d
+	VBSL V15.B16, V11.B16, V17.B16
+	WORD $0x6e71e6b1 // fcmge v17.2d, v21.2d, v17.2d
+	VBIT V17.B16, V13.B16, V26.B16
+	VBIT V17.B16, V24.B16, V27.B16
+	VBIT V17.B16, V18.B16, V25.B16
+	VBIT V17.B16, V14.B16, V12.B16
+	WORD $0x6eefe56e // fcmgt v14.2d, v11.2d, v15.2d
+	VBSL V15.B16, V11.B16, V14.B16
+	WORD $0x6ef5e5cb // fcmgt v11.2d, v14.2d, v21.2d
+	VBSL V21.B16, V14.B16, V11.B16
+	WORD $0x6e6be6cb // fcmge v11.2d, v22.2d, v11.2d
+	VBIT V11.B16, V23.B16, V26.B16
+	VBIT V11.B16, V13.B16, V27.B16
+	VBIT V11.B16, V16.B16, V25.B16
+	VBIT V11.B16, V19.B16, V12.B16
+	WORD $0x6e7bdf6b // fmul v11.2d, v27.2d, v27.2d
+	VFMLA V25.D2, V25.D2, V11.D2
+	VFMLA V12.D2, V12.D2, V11.D2
+	WORD $0x6e6be48d // fcmge v13.2d, v4.2d, v11.2d
+	WORD $0x6e2059ad // mvn v13.16b, v13.16b
+	WORD $0x4e7ae74e // fcmeq v14.2d, v26.2d, v26.2d
+	WORD $0x6e2059ce // mvn v14.16b, v14.16b
+	VORR V14.B16, V13.B16, V13.B16
+	VAND V5.B16, V26.B16, V14.B16
+	WORD $0x6eebe4cf // fcmgt v15.2d, v6.2d, v11.2d
+	WORD $0x6ee1f96b // fsqrt v11.2d, v11.2d
+	WORD $0x6eeee570 // fcmgt v16.2d, v11.2d, v14.2d
+	VBSL V11.B16, V14.B16, V16.B16
+	WORD $0x6eebe5d1 // fcmgt v17.2d, v14.2d, v11.2d
+	VBSL V11.B16, V14.B16, V17.B16
+	WORD $0x6e67de32 // fmul v18.2d, v17.2d, v7.2d
+	WORD $0x6ef2e612 // fcmgt v18.2d, v16.2d, v18.2d
+	WORD $0x4ef1d613 // fsub v19.2d, v16.2d, v17.2d
+	VBIF V18.B16, V16.B16, V19.B16
+	WORD $0x4e71d610 // fadd v16.2d, v16.2d, v17.2d
+	VBIT V18.B16, V16.B16, V17.B16
+	WORD $0x6e71fe73 // fdiv v19.2d, v19.2d, v17.2d
+	WORD $0x6e73de70 // fmul v16.2d, v19.2d, v19.2d
+	WORD $0x6e70de71 // fmul v17.2d, v19.2d, v16.2d
+	FMOVQ 1008(R4), F20
+	VFMLA V16.D2, V8.D2, V20.D2
+	FMOVQ 1024(R4), F21
+	VFMLA V16.D2, V20.D2, V21.D2
+	FMOVQ 1040(R4), F20
+	VFMLA V16.D2, V21.D2, V20.D2
+	FMOVQ 1056(R4), F21
+	VFMLA V16.D2, V20.D2, V21.D2
+	FMOVQ 1072(R4), F20
+	VFMLA V16.D2, V21.D2, V20.D2
+	FMOVQ 1088(R4), F21
+	VFMLA V16.D2, V20.D2, V21.D2
+	FMOVQ 1104(R4), F20
+	VFMLA V16.D2, V21.D2, V20.D2
+	FMOVQ 1120(R4), F21
+	VFMLA V16.D2, V20.D2, V21.D2
+	FMOVQ 1136(R4), F20
+	VFMLA V16.D2, V21.D2, V20.D2
+	FMOVQ 1152(R4), F21
+	VFMLA V16.D2, V20.D2, V21.D2
+	FMOVQ 1168(R4), F20
+	VFMLA V16.D2, V21.D2, V20.D2
+	FMOVQ 1184(R4), F21
+	VFMLA V16.D2, V20.D2, V21.D2
+	VFMLA V21.D2, V17.D2, V19.D2
+	VAND V9.B16, V18.B16, V16.B16
+	WORD $0x4e70d670 // fadd v16.2d, v19.2d, v16.2d
+	VAND V10.B16, V18.B16, V18.B16
+	WORD $0x4e72d612 // fadd v18.2d, v16.2d, v18.2d
+	WORD $0x6eeee570 // fcmgt v16.2d, v11.2d, v14.2d
+	VAND V2.B16, V16.B16, V17.B16
+	VEOR V17.B16, V18.B16, V17.B16
+	FMOVQ 448(R4), F19
+	VAND V19.B16, V16.B16, V18.B16
+	WORD $0x4e72d632 // fadd v18.2d, v17.2d, v18.2d
+	FMOVQ 432(R4), F17
+	VAND V17.B16, V16.B16, V16.B16
+	WORD $0x4e70d650 // fadd v16.2d, v18.2d, v16.2d
+	VBIT V15.B16, V0.B16, V16.B16
+	VBIT V15.B16, V14.B16, V11.B16
+	WORD $0x6e6bfe10 // fdiv v16.2d, v16.2d, v11.2d
+	WORD $0x6e6ede0e // fmul v14.2d, v16.2d, v14.2d
+	WORD $0x4e70d610 // fadd v16.2d, v16.2d, v16.2d
+	VAND V2.B16, V26.B16, V26.B16
+	VEOR V26.B16, V16.B16, V16.B16
+	WORD $0x6e7bde1b // fmul v27.2d, v16.2d, v27.2d
+	WORD $0x6e79de19 // fmul v25.2d, v16.2d, v25.2d
+	WORD $0x6e6cde10 // fmul v16.2d, v16.2d, v12.2d
+	WORD $0x6e7bdf6b // fmul v11.2d, v27.2d, v27.2d
+	VFMLA V25.D2, V25.D2, V11.D2
+	VFMLA V16.D2, V16.D2, V11.D2
+	WORD $0x6eebe46c // fcmgt v12.2d, v3.2d, v11.2d
+	WORD $0x4eeed40f // fsub v15.2d, v0.2d, v14.2d
+	WORD $0x6ee3e571 // fcmgt v17.2d, v11.2d, v3.2d
+	VBSL V3.B16, V11.B16, V17.B16
+	WORD $0x6e71fdef // fdiv v15.2d, v15.2d, v17.2d
+	FMOVQ 1232(R4), F11
+	VBIT V12.B16, V11.B16, V15.B16
+	ADD R8, R1, R11
+	FMOVD (R11), F11
+	WORD $0x6e6bde0c // fmul v12.2d, v16.2d, v11.2d
+	ADD R10, R1, R11
+	FMOVD (R11), F17
+	WORD $0x6ee0f98c // fneg v12.2d, v12.2d
+	VFMLA V17.D2, V25.D2, V12.D2
+	WORD $0x6e71df72 // fmul v18.2d, v27.2d, v17.2d
+	ADD R6, R1, R11
+	FMOVD (R11), F19
 	WORD $0x6ee0fa52 // fneg v18.2d, v18.2d
-	VFMLA V9.D2, V25.D2, V18.D2
-	WORD $0x6e71df33 // fmul v19.2d, v25.2d, v17.2d
-	VFMLA V9.D2, V23.D2, V19.D2
-	VFMLA V15.D2, V14.D2, V19.D2
-	WORD $0x6e73ddad // fmul v13.2d, v13.2d, v19.2d
-	WORD $0x6e71dd91 // fmul v17.2d, v12.2d, v17.2d
-	VFMLA V10.D2, V1.D2, V17.D2
-	VFMLA V25.D2, V13.D2, V17.D2
-	WORD $0x6e69dd89 // fmul v9.2d, v12.2d, v9.2d
-	VFMLA V16.D2, V1.D2, V9.D2
-	VFMLA V23.D2, V13.D2, V9.D2
-	WORD $0x6e6fdd8c // fmul v12.2d, v12.2d, v15.2d
-	VFMLA V18.D2, V1.D2, V12.D2
-	VFMLA V14.D2, V13.D2, V12.D2
-	WORD $0x6eb0a96a // umaxv s10, v11.4s
-	FMOVS F10, R11
+	VFMLA V19.D2, V16.D2, V18.D2
+	WORD $0x6e73df34 // fmul v20.2d, v25.2d, v19.2d
+	WORD $0x6ee0fa94 // fneg v20.2d, v20.2d
+	VFMLA V11.D2, V27.D2, V20.D2
+	WORD $0x6e73df75 // fmul v21.2d, v27.2d, v19.2d
+	VFMLA V11.D2, V25.D2, V21.D2
+	VFMLA V17.D2, V16.D2, V21.D2
+	WORD $0x6e75ddef // fmul v15.2d, v15.2d, v21.2d
+	WORD $0x6e73ddd3 // fmul v19.2d, v14.2d, v19.2d
+	VFMLA V12.D2, V1.D2, V19.D2
+	VFMLA V27.D2, V15.D2, V19.D2
+	WORD $0x6e6bddcb // fmul v11.2d, v14.2d, v11.2d
+	VFMLA V18.D2, V1.D2, V11.D2
+	VFMLA V25.D2, V15.D2, V11.D2
+	WORD $0x6e71ddce // fmul v14.2d, v14.2d, v17.2d
+	VFMLA V20.D2, V1.D2, V14.D2
+	VFMLA V16.D2, V15.D2, V14.D2
+	WORD $0x6eb0a9ac // umaxv s12, v13.4s
+	FMOVS F12, R11
 	CBNZ R11, hard2
 	MOVD R0, R11
-	FMOVD F25, (R11)
+	FMOVD F27, (R11)
 	ADD R5, R0, R11
-	FMOVD F23, (R11)
+	FMOVD F25, (R11)
 	ADD R5<<1, R0, R11
-	FMOVD F14, (R11)
+	FMOVD F16, (R11)
 	ADD R6, R0, R11
-	FMOVD F17, (R11)
+	FMOVD F19, (R11)
 	ADD R5<<2, R0, R11
-	FMOVD F9, (R11)
+	FMOVD F11, (R11)
 	ADD R7, R0, R11
-	FMOVD F12, (R11)
+	FMOVD F14, (R11)
 
 done:
 	MOVD n+24(FP), R3
@@ -6472,39 +6442,39 @@ done:
 	RET
 
 hard:
-	FMOVQ (R0), F10
-	VBIF V11.B16, V25.B16, V10.B16
-	FMOVQ F10, (R0)
+	FMOVQ (R0), F12
+	VBIF V13.B16, V27.B16, V12.B16
+	FMOVQ F12, (R0)
 	ADD R5, R0, R11
-	FMOVQ (R11), F10
-	VBIF V11.B16, V23.B16, V10.B16
+	FMOVQ (R11), F12
+	VBIF V13.B16, V25.B16, V12.B16
 	ADD R5, R0, R11
-	FMOVQ F10, (R11)
+	FMOVQ F12, (R11)
 	ADD R5<<1, R0, R11
-	FMOVQ (R11), F10
-	VBIF V11.B16, V14.B16, V10.B16
+	FMOVQ (R11), F12
+	VBIF V13.B16, V16.B16, V12.B16
 	ADD R5<<1, R0, R11
-	FMOVQ F10, (R11)
+	FMOVQ F12, (R11)
 	ADD R6, R0, R11
-	FMOVQ (R11), F10
-	VBIF V11.B16, V17.B16, V10.B16
+	FMOVQ (R11), F12
+	VBIF V13.B16, V19.B16, V12.B16
 	ADD R6, R0, R11
-	FMOVQ F10, (R11)
+	FMOVQ F12, (R11)
 	ADD R5<<2, R0, R11
-	FMOVQ (R11), F10
-	VBIF V11.B16, V9.B16, V10.B16
+	FMOVQ (R11), F12
+	VBIF V13.B16, V11.B16, V12.B16
 	ADD R5<<2, R0, R11
-	FMOVQ F10, (R11)
+	FMOVQ F12, (R11)
 	ADD R7, R0, R11
-	FMOVQ (R11), F9
-	VBIF V11.B16, V12.B16, V9.B16
+	FMOVQ (R11), F11
+	VBIF V13.B16, V14.B16, V11.B16
 	ADD R7, R0, R11
-	FMOVQ F9, (R11)
+	FMOVQ F11, (R11)
 	MOVD ZR, R11
-	FMOVQ 704(R4), F9
-	VAND V11.B16, V9.B16, V9.B16
-	WORD $0x5ef1b92a // addp d10, v9.2d
-	FMOVD F10, R12
+	FMOVQ 704(R4), F11
+	VAND V13.B16, V11.B16, V11.B16
+	WORD $0x5ef1b96c // addp d12, v11.2d
+	FMOVD F12, R12
 	ORR R12<<0, R11, R11
 	MOVD n+24(FP), R3
 	MOVD R3, R12
@@ -6517,40 +6487,40 @@ hard:
 
 hard2:
 	MOVD R0, R11
-	FMOVD (R11), F10
-	VBIF V11.B16, V25.B16, V10.B16
+	FMOVD (R11), F12
+	VBIF V13.B16, V27.B16, V12.B16
 	MOVD R0, R11
-	FMOVD F10, (R11)
+	FMOVD F12, (R11)
 	ADD R5, R0, R11
-	FMOVD (R11), F10
-	VBIF V11.B16, V23.B16, V10.B16
+	FMOVD (R11), F12
+	VBIF V13.B16, V25.B16, V12.B16
 	ADD R5, R0, R11
-	FMOVD F10, (R11)
+	FMOVD F12, (R11)
 	ADD R5<<1, R0, R11
-	FMOVD (R11), F10
-	VBIF V11.B16, V14.B16, V10.B16
+	FMOVD (R11), F12
+	VBIF V13.B16, V16.B16, V12.B16
 	ADD R5<<1, R0, R11
-	FMOVD F10, (R11)
+	FMOVD F12, (R11)
 	ADD R6, R0, R11
-	FMOVD (R11), F10
-	VBIF V11.B16, V17.B16, V10.B16
+	FMOVD (R11), F12
+	VBIF V13.B16, V19.B16, V12.B16
 	ADD R6, R0, R11
-	FMOVD F10, (R11)
+	FMOVD F12, (R11)
 	ADD R5<<2, R0, R11
-	FMOVD (R11), F10
-	VBIF V11.B16, V9.B16, V10.B16
+	FMOVD (R11), F12
+	VBIF V13.B16, V11.B16, V12.B16
 	ADD R5<<2, R0, R11
-	FMOVD F10, (R11)
+	FMOVD F12, (R11)
 	ADD R7, R0, R11
-	FMOVD (R11), F9
-	VBIF V11.B16, V12.B16, V9.B16
+	FMOVD (R11), F11
+	VBIF V13.B16, V14.B16, V11.B16
 	ADD R7, R0, R11
-	FMOVD F9, (R11)
+	FMOVD F11, (R11)
 	MOVD ZR, R11
-	FMOVQ 704(R4), F9
-	VAND V11.B16, V9.B16, V9.B16
-	WORD $0x5ef1b92a // addp d10, v9.2d
-	FMOVD F10, R12
+	FMOVQ 704(R4), F11
+	VAND V13.B16, V11.B16, V11.B16
+	WORD $0x5ef1b96c // addp d12, v11.2d
+	FMOVD F12, R12
 	ORR R12<<0, R11, R11
 	MOVD n+24(FP), R3
 	MOVD R3, R12
@@ -6575,456 +6545,438 @@ TEXT ·composeSE3F32NEON(SB), NOSPLIT, $0-64
 	LSL $2, R6
 	ADD R6<<1, R6, R7
 	ADD R6<<1, R7, R8
+	FMOVQ (R5), F0
+	FMOVQ 48(R5), F1
+	FMOVQ 1216(R5), F2
 	CMP $4, R3
 	BLT next
 
 loop:
-	// 451 instructions for 4 matrices, 112.8 each
-	FMOVQ (R1), F0
-	FMOVQ (R5), F1
-	VAND V1.B16, V0.B16, V2.B16
+	// 430 instructions for 4 matrices, 107.5 each
+	FMOVQ (R1), F3
+	VAND V0.B16, V3.B16, V4.B16
 	ADD R6, R1, R9
-	FMOVQ (R9), F1
-	FMOVQ (R5), F3
-	VAND V3.B16, V1.B16, V4.B16
+	FMOVQ (R9), F5
+	VAND V0.B16, V5.B16, V6.B16
 	ADD R6<<1, R1, R9
-	FMOVQ (R9), F3
-	FMOVQ (R5), F5
-	VAND V5.B16, V3.B16, V6.B16
-	WORD $0x6ea4e445 // fcmgt v5.4s, v2.4s, v4.4s
-	VBSL V4.B16, V2.B16, V5.B16
-	WORD $0x6ea4e447 // fcmgt v7.4s, v2.4s, v4.4s
-	VBSL V2.B16, V4.B16, V7.B16
-	WORD $0x6ea6e4a2 // fcmgt v2.4s, v5.4s, v6.4s
-	VBSL V6.B16, V5.B16, V2.B16
-	WORD $0x6ea6e4a4 // fcmgt v4.4s, v5.4s, v6.4s
-	VBSL V5.B16, V6.B16, V4.B16
-	WORD $0x6e22dc45 // fmul v5.4s, v2.4s, v2.4s
-	VMOV V5.B16, V6.B16
-	VFMLA V7.S4, V7.S4, V6.S4
-	WORD $0x6ea0f8a8 // fneg v8.4s, v5.4s
-	VFMLA V2.S4, V2.S4, V8.S4
-	WORD $0x4ea5d4c5 // fsub v5.4s, v6.4s, v5.4s
-	WORD $0x6ea0f8a5 // fneg v5.4s, v5.4s
-	VFMLA V7.S4, V7.S4, V5.S4
-	WORD $0x4e25d508 // fadd v8.4s, v8.4s, v5.4s
-	VMOV V6.B16, V2.B16
-	VFMLA V4.S4, V4.S4, V2.S4
-	WORD $0x4ea6d446 // fsub v6.4s, v2.4s, v6.4s
-	WORD $0x6ea0f8c6 // fneg v6.4s, v6.4s
-	VFMLA V4.S4, V4.S4, V6.S4
-	WORD $0x4e26d508 // fadd v8.4s, v8.4s, v6.4s
-	FMOVQ 64(R5), F4
-	WORD $0x6e22e485 // fcmge v5.4s, v4.4s, v2.4s
-	WORD $0x6e2058a5 // mvn v5.16b, v5.16b
-	WORD $0x6ea1f844 // fsqrt v4.4s, v2.4s
-	FMOVQ 288(R5), F6
-	WORD $0x6e26dc84 // fmul v4.4s, v4.4s, v6.4s
-	FMOVQ (R5), F6
-	VAND V6.B16, V4.B16, V7.B16
-	FMOVQ 96(R5), F6
-	FMOVQ 80(R5), F8
-	VFMLA V8.S4, V7.S4, V6.S4
-	FMOVQ 96(R5), F8
-	WORD $0x4ea8d4c9 // fsub v9.4s, v6.4s, v8.4s
-	FMOVQ 112(R5), F8
-	VFMLS V8.S4, V9.S4, V7.S4
-	FMOVQ 128(R5), F8
-	VFMLS V8.S4, V9.S4, V7.S4
-	FMOVQ 144(R5), F8
-	VFMLS V8.S4, V9.S4, V7.S4
-	WORD $0x6e27dce8 // fmul v8.4s, v7.4s, v7.4s
-	FMOVQ 160(R5), F9
-	FMOVQ 176(R5), F10
-	VFMLA V8.S4, V10.S4, V9.S4
-	FMOVQ 192(R5), F10
-	VFMLA V8.S4, V9.S4, V10.S4
-	WORD $0x6e2add0a // fmul v10.4s, v8.4s, v10.4s
-	VFMLA V10.S4, V7.S4, V7.S4
-	FMOVQ 208(R5), F9
-	FMOVQ 224(R5), F10
-	VFMLA V8.S4, V10.S4, V9.S4
-	FMOVQ 240(R5), F10
-	VFMLA V8.S4, V9.S4, V10.S4
-	FMOVQ 256(R5), F9
-	VFMLA V8.S4, V10.S4, V9.S4
-	FMOVQ 48(R5), F10
-	VFMLA V8.S4, V9.S4, V10.S4
-	VSHL $31, V6.S4, V8.S4
-	WORD $0x4ea0a908 // cmlt v8.4s, v8.4s, #0
-	VMOV V7.B16, V9.B16
-	VBIT V8.B16, V10.B16, V9.B16
-	VBIT V8.B16, V7.B16, V10.B16
-	VSHL $30, V6.S4, V7.S4
-	FMOVQ 272(R5), F8
-	VADD V8.S4, V6.S4, V6.S4
-	VSHL $30, V6.S4, V6.S4
-	FMOVQ 32(R5), F8
-	VAND V8.B16, V6.B16, V6.B16
-	VEOR V6.B16, V10.B16, V10.B16
-	VEOR V4.B16, V7.B16, V7.B16
-	FMOVQ 32(R5), F6
-	VAND V6.B16, V7.B16, V7.B16
-	VEOR V7.B16, V9.B16, V9.B16
-	WORD $0x4ea0d886 // fcmeq v6.4s, v4.4s, #0.0
-	WORD $0x6e24fd29 // fdiv v9.4s, v9.4s, v4.4s
-	FMOVQ 48(R5), F4
-	VBIT V6.B16, V4.B16, V9.B16
-	FMOVQ 288(R5), F4
-	WORD $0x6e24dd26 // fmul v6.4s, v9.4s, v4.4s
-	WORD $0x6e20dcc4 // fmul v4.4s, v6.4s, v0.4s
-	WORD $0x6e21dcc7 // fmul v7.4s, v6.4s, v1.4s
-	WORD $0x6e23dcc8 // fmul v8.4s, v6.4s, v3.4s
-	WORD $0x6e29dd4b // fmul v11.4s, v10.4s, v9.4s
-	WORD $0x6e29dcc6 // fmul v6.4s, v6.4s, v9.4s
-	FMOVQ 1216(R5), F9
-	WORD $0x6ea2e52c // fcmgt v12.4s, v9.4s, v2.4s
-	FMOVQ 48(R5), F9
-	WORD $0x4eabd52d // fsub v13.4s, v9.4s, v11.4s
-	FMOVQ 1216(R5), F9
-	WORD $0x6ea9e44e // fcmgt v14.4s, v2.4s, v9.4s
-	VBSL V9.B16, V2.B16, V14.B16
-	WORD $0x6e2efdad // fdiv v13.4s, v13.4s, v14.4s
-	FMOVQ 1200(R5), F2
-	VBIT V12.B16, V2.B16, V13.B16
-	ADD R6<<2, R1, R9
-	FMOVQ (R9), F2
-	WORD $0x6e22dc69 // fmul v9.4s, v3.4s, v2.4s
-	ADD R8, R1, R9
-	FMOVQ (R9), F12
+	FMOVQ (R9), F7
+	VAND V0.B16, V7.B16, V8.B16
+	WORD $0x6ea6e489 // fcmgt v9.4s, v4.4s, v6.4s
+	VBSL V6.B16, V4.B16, V9.B16
+	WORD $0x6ea6e48a // fcmgt v10.4s, v4.4s, v6.4s
+	VBSL V4.B16, V6.B16, V10.B16
+	WORD $0x6ea8e524 // fcmgt v4.4s, v9.4s, v8.4s
+	VBSL V8.B16, V9.B16, V4.B16
+	WORD $0x6ea8e526 // fcmgt v6.4s, v9.4s, v8.4s
+	VBSL V9.B16, V8.B16, V6.B16
+	WORD $0x6e24dc88 // fmul v8.4s, v4.4s, v4.4s
+	VMOV V8.B16, V9.B16
+	VFMLA V10.S4, V10.S4, V9.S4
+	WORD $0x6ea0f90b // fneg v11.4s, v8.4s
+	VFMLA V4.S4, V4.S4, V11.S4
+	WORD $0x4ea8d528 // fsub v8.4s, v9.4s, v8.4s
+	WORD $0x6ea0f908 // fneg v8.4s, v8.4s
+	VFMLA V10.S4, V10.S4, V8.S4
+	WORD $0x4e28d56b // fadd v11.4s, v11.4s, v8.4s
+	VMOV V9.B16, V4.B16
+	VFMLA V6.S4, V6.S4, V4.S4
+	WORD $0x4ea9d489 // fsub v9.4s, v4.4s, v9.4s
 	WORD $0x6ea0f929 // fneg v9.4s, v9.4s
-	VFMLA V12.S4, V1.S4, V9.S4
-	WORD $0x6e2cdc0e // fmul v14.4s, v0.4s, v12.4s
-	ADD R7, R1, R9
-	FMOVQ (R9), F15
-	WORD $0x6ea0f9ce // fneg v14.4s, v14.4s
-	VFMLA V15.S4, V3.S4, V14.S4
-	WORD $0x6e2fdc30 // fmul v16.4s, v1.4s, v15.4s
-	WORD $0x6ea0fa10 // fneg v16.4s, v16.4s
-	VFMLA V2.S4, V0.S4, V16.S4
-	WORD $0x6e2fdc11 // fmul v17.4s, v0.4s, v15.4s
-	VFMLA V2.S4, V1.S4, V17.S4
-	VFMLA V12.S4, V3.S4, V17.S4
-	WORD $0x6e31ddad // fmul v13.4s, v13.4s, v17.4s
-	WORD $0x6e2fdd6f // fmul v15.4s, v11.4s, v15.4s
-	VFMLA V9.S4, V6.S4, V15.S4
-	VFMLA V0.S4, V13.S4, V15.S4
-	WORD $0x6e22dd62 // fmul v2.4s, v11.4s, v2.4s
-	VFMLA V14.S4, V6.S4, V2.S4
-	VFMLA V1.S4, V13.S4, V2.S4
-	WORD $0x6e2cdd6b // fmul v11.4s, v11.4s, v12.4s
-	VFMLA V16.S4, V6.S4, V11.S4
-	VFMLA V3.S4, V13.S4, V11.S4
-	FMOVQ (R2), F0
-	FMOVQ (R5), F1
-	VAND V1.B16, V0.B16, V3.B16
-	ADD R6, R2, R9
-	FMOVQ (R9), F1
-	FMOVQ (R5), F6
-	VAND V6.B16, V1.B16, V9.B16
-	ADD R6<<1, R2, R9
-	FMOVQ (R9), F6
-	FMOVQ (R5), F12
-	VAND V12.B16, V6.B16, V13.B16
-	WORD $0x6ea9e46c // fcmgt v12.4s, v3.4s, v9.4s
-	VBSL V9.B16, V3.B16, V12.B16
-	WORD $0x6ea9e46e // fcmgt v14.4s, v3.4s, v9.4s
-	VBSL V3.B16, V9.B16, V14.B16
-	WORD $0x6eade583 // fcmgt v3.4s, v12.4s, v13.4s
-	VBSL V13.B16, V12.B16, V3.B16
-	WORD $0x6eade589 // fcmgt v9.4s, v12.4s, v13.4s
-	VBSL V12.B16, V13.B16, V9.B16
-	WORD $0x6e23dc6c // fmul v12.4s, v3.4s, v3.4s
-	VMOV V12.B16, V13.B16
-	VFMLA V14.S4, V14.S4, V13.S4
-	WORD $0x6ea0f990 // fneg v16.4s, v12.4s
-	VFMLA V3.S4, V3.S4, V16.S4
-	WORD $0x4eacd5ac // fsub v12.4s, v13.4s, v12.4s
-	WORD $0x6ea0f98c // fneg v12.4s, v12.4s
-	VFMLA V14.S4, V14.S4, V12.S4
-	WORD $0x4e2cd610 // fadd v16.4s, v16.4s, v12.4s
-	VMOV V13.B16, V3.B16
-	VFMLA V9.S4, V9.S4, V3.S4
-	WORD $0x4eadd46d // fsub v13.4s, v3.4s, v13.4s
-	WORD $0x6ea0f9ad // fneg v13.4s, v13.4s
-	VFMLA V9.S4, V9.S4, V13.S4
-	WORD $0x4e2dd610 // fadd v16.4s, v16.4s, v13.4s
-	FMOVQ 64(R5), F9
-	WORD $0x6e23e52c // fcmge v12.4s, v9.4s, v3.4s
-	WORD $0x6e20598c // mvn v12.16b, v12.16b
-	VORR V12.B16, V5.B16, V5.B16
-	WORD $0x6ea1f869 // fsqrt v9.4s, v3.4s
-	FMOVQ 288(R5), F12
-	WORD $0x6e2cdd29 // fmul v9.4s, v9.4s, v12.4s
-	FMOVQ (R5), F12
-	VAND V12.B16, V9.B16, V13.B16
-	FMOVQ 96(R5), F12
-	FMOVQ 80(R5), F14
-	VFMLA V14.S4, V13.S4, V12.S4
-	FMOVQ 96(R5), F14
-	WORD $0x4eaed590 // fsub v16.4s, v12.4s, v14.4s
-	FMOVQ 112(R5), F14
-	VFMLS V14.S4, V16.S4, V13.S4
-	FMOVQ 128(R5), F14
-	VFMLS V14.S4, V16.S4, V13.S4
-	FMOVQ 144(R5), F14
-	VFMLS V14.S4, V16.S4, V13.S4
-	WORD $0x6e2dddae // fmul v14.4s, v13.4s, v13.4s
-	FMOVQ 160(R5), F16
-	FMOVQ 176(R5), F17
-	VFMLA V14.S4, V17.S4, V16.S4
-	FMOVQ 192(R5), F17
-	VFMLA V14.S4, V16.S4, V17.S4
-	WORD $0x6e31ddd1 // fmul v17.4s, v14.4s, v17.4s
-	VFMLA V17.S4, V13.S4, V13.S4
-	FMOVQ 208(R5), F16
-	FMOVQ 224(R5), F17
-	VFMLA V14.S4, V17.S4, V16.S4
-	FMOVQ 240(R5), F17
-	VFMLA V14.S4, V16.S4, V17.S4
-	FMOVQ 256(R5), F16
-	VFMLA V14.S4, V17.S4, V16.S4
-	FMOVQ 48(R5), F17
-	VFMLA V14.S4, V16.S4, V17.S4
-	VSHL $31, V12.S4, V14.S4
-	WORD $0x4ea0a9ce // cmlt v14.4s, v14.4s, #0
-	VMOV V13.B16, V16.B16
-	VBIT V14.B16, V17.B16, V16.B16
-	VBIT V14.B16, V13.B16, V17.B16
-	VSHL $30, V12.S4, V13.S4
-	FMOVQ 272(R5), F14
-	VADD V14.S4, V12.S4, V12.S4
-	VSHL $30, V12.S4, V12.S4
-	FMOVQ 32(R5), F14
-	VAND V14.B16, V12.B16, V12.B16
-	VEOR V12.B16, V17.B16, V17.B16
-	VEOR V9.B16, V13.B16, V13.B16
-	FMOVQ 32(R5), F12
-	VAND V12.B16, V13.B16, V13.B16
-	VEOR V13.B16, V16.B16, V16.B16
-	WORD $0x4ea0d92c // fcmeq v12.4s, v9.4s, #0.0
-	WORD $0x6e29fe10 // fdiv v16.4s, v16.4s, v9.4s
-	FMOVQ 48(R5), F9
-	VBIT V12.B16, V9.B16, V16.B16
+	VFMLA V6.S4, V6.S4, V9.S4
+	WORD $0x4e29d56b // fadd v11.4s, v11.4s, v9.4s
+	FMOVQ 64(R5), F6
+	WORD $0x6e24e4c8 // fcmge v8.4s, v6.4s, v4.4s
+	WORD $0x6e205908 // mvn v8.16b, v8.16b
+	WORD $0x6ea1f886 // fsqrt v6.4s, v4.4s
 	FMOVQ 288(R5), F9
-	WORD $0x6e29de0c // fmul v12.4s, v16.4s, v9.4s
-	WORD $0x6e20dd89 // fmul v9.4s, v12.4s, v0.4s
-	WORD $0x6e21dd8d // fmul v13.4s, v12.4s, v1.4s
-	WORD $0x6e26dd8e // fmul v14.4s, v12.4s, v6.4s
-	WORD $0x6e30de32 // fmul v18.4s, v17.4s, v16.4s
-	WORD $0x6e30dd8c // fmul v12.4s, v12.4s, v16.4s
-	FMOVQ 1216(R5), F16
-	WORD $0x6ea3e613 // fcmgt v19.4s, v16.4s, v3.4s
-	FMOVQ 48(R5), F16
-	WORD $0x4eb2d614 // fsub v20.4s, v16.4s, v18.4s
-	FMOVQ 1216(R5), F16
-	WORD $0x6eb0e475 // fcmgt v21.4s, v3.4s, v16.4s
-	VBSL V16.B16, V3.B16, V21.B16
-	WORD $0x6e35fe94 // fdiv v20.4s, v20.4s, v21.4s
-	FMOVQ 1200(R5), F3
-	VBIT V19.B16, V3.B16, V20.B16
-	ADD R6<<2, R2, R9
-	FMOVQ (R9), F3
-	WORD $0x6e23dcd0 // fmul v16.4s, v6.4s, v3.4s
-	ADD R8, R2, R9
-	FMOVQ (R9), F19
-	WORD $0x6ea0fa10 // fneg v16.4s, v16.4s
-	VFMLA V19.S4, V1.S4, V16.S4
-	WORD $0x6e33dc15 // fmul v21.4s, v0.4s, v19.4s
-	ADD R7, R2, R9
-	FMOVQ (R9), F22
-	WORD $0x6ea0fab5 // fneg v21.4s, v21.4s
-	VFMLA V22.S4, V6.S4, V21.S4
-	WORD $0x6e36dc37 // fmul v23.4s, v1.4s, v22.4s
-	WORD $0x6ea0faf7 // fneg v23.4s, v23.4s
-	VFMLA V3.S4, V0.S4, V23.S4
-	WORD $0x6e36dc18 // fmul v24.4s, v0.4s, v22.4s
-	VFMLA V3.S4, V1.S4, V24.S4
-	VFMLA V19.S4, V6.S4, V24.S4
-	WORD $0x6e38de94 // fmul v20.4s, v20.4s, v24.4s
-	WORD $0x6e36de56 // fmul v22.4s, v18.4s, v22.4s
-	VFMLA V16.S4, V12.S4, V22.S4
-	VFMLA V0.S4, V20.S4, V22.S4
-	WORD $0x6e23de43 // fmul v3.4s, v18.4s, v3.4s
-	VFMLA V21.S4, V12.S4, V3.S4
-	VFMLA V1.S4, V20.S4, V3.S4
-	WORD $0x6e33de52 // fmul v18.4s, v18.4s, v19.4s
-	VFMLA V23.S4, V12.S4, V18.S4
-	VFMLA V6.S4, V20.S4, V18.S4
-	WORD $0x6e23dd00 // fmul v0.4s, v8.4s, v3.4s
-	WORD $0x6ea0f800 // fneg v0.4s, v0.4s
-	VFMLA V18.S4, V7.S4, V0.S4
-	WORD $0x6e32dc81 // fmul v1.4s, v4.4s, v18.4s
-	WORD $0x6ea0f821 // fneg v1.4s, v1.4s
-	VFMLA V22.S4, V8.S4, V1.S4
-	WORD $0x6e36dce6 // fmul v6.4s, v7.4s, v22.4s
-	WORD $0x6ea0f8c6 // fneg v6.4s, v6.4s
-	VFMLA V3.S4, V4.S4, V6.S4
-	WORD $0x4e20d400 // fadd v0.4s, v0.4s, v0.4s
-	WORD $0x4e21d421 // fadd v1.4s, v1.4s, v1.4s
-	WORD $0x4e26d4c6 // fadd v6.4s, v6.4s, v6.4s
-	WORD $0x6e21dd0c // fmul v12.4s, v8.4s, v1.4s
-	WORD $0x6ea0f98c // fneg v12.4s, v12.4s
-	VFMLA V6.S4, V7.S4, V12.S4
-	WORD $0x6e26dc90 // fmul v16.4s, v4.4s, v6.4s
-	WORD $0x6ea0fa10 // fneg v16.4s, v16.4s
-	VFMLA V0.S4, V8.S4, V16.S4
-	WORD $0x6e20dcf3 // fmul v19.4s, v7.4s, v0.4s
-	WORD $0x6ea0fa73 // fneg v19.4s, v19.4s
-	VFMLA V1.S4, V4.S4, V19.S4
-	VFMLA V0.S4, V10.S4, V12.S4
-	WORD $0x4e2cd6d6 // fadd v22.4s, v22.4s, v12.4s
-	VFMLA V1.S4, V10.S4, V16.S4
-	WORD $0x4e30d463 // fadd v3.4s, v3.4s, v16.4s
-	VFMLA V6.S4, V10.S4, V19.S4
-	WORD $0x4e33d652 // fadd v18.4s, v18.4s, v19.4s
-	WORD $0x4e36d5ef // fadd v15.4s, v15.4s, v22.4s
-	WORD $0x4e23d442 // fadd v2.4s, v2.4s, v3.4s
-	WORD $0x4e32d56b // fadd v11.4s, v11.4s, v18.4s
-	WORD $0x6e31dd40 // fmul v0.4s, v10.4s, v17.4s
-	WORD $0x6e29dc81 // fmul v1.4s, v4.4s, v9.4s
-	WORD $0x4ea1d400 // fsub v0.4s, v0.4s, v1.4s
-	WORD $0x6e2ddce1 // fmul v1.4s, v7.4s, v13.4s
-	WORD $0x4ea1d400 // fsub v0.4s, v0.4s, v1.4s
-	WORD $0x6e2edd01 // fmul v1.4s, v8.4s, v14.4s
-	WORD $0x4ea1d400 // fsub v0.4s, v0.4s, v1.4s
-	WORD $0x6e29dd41 // fmul v1.4s, v10.4s, v9.4s
-	WORD $0x6e31dc83 // fmul v3.4s, v4.4s, v17.4s
-	WORD $0x4e23d421 // fadd v1.4s, v1.4s, v3.4s
-	WORD $0x6e2edce3 // fmul v3.4s, v7.4s, v14.4s
-	WORD $0x4e23d421 // fadd v1.4s, v1.4s, v3.4s
-	WORD $0x6e2ddd03 // fmul v3.4s, v8.4s, v13.4s
-	WORD $0x4ea3d421 // fsub v1.4s, v1.4s, v3.4s
-	WORD $0x6e2ddd43 // fmul v3.4s, v10.4s, v13.4s
-	WORD $0x6e31dce6 // fmul v6.4s, v7.4s, v17.4s
-	WORD $0x4e26d463 // fadd v3.4s, v3.4s, v6.4s
-	WORD $0x6e29dd06 // fmul v6.4s, v8.4s, v9.4s
-	WORD $0x4e26d463 // fadd v3.4s, v3.4s, v6.4s
-	WORD $0x6e2edc86 // fmul v6.4s, v4.4s, v14.4s
-	WORD $0x4ea6d463 // fsub v3.4s, v3.4s, v6.4s
-	WORD $0x6e2edd4a // fmul v10.4s, v10.4s, v14.4s
-	WORD $0x6e31dd08 // fmul v8.4s, v8.4s, v17.4s
-	WORD $0x4e28d54a // fadd v10.4s, v10.4s, v8.4s
-	WORD $0x6e2ddc84 // fmul v4.4s, v4.4s, v13.4s
-	WORD $0x4e24d54a // fadd v10.4s, v10.4s, v4.4s
-	WORD $0x6e29dce7 // fmul v7.4s, v7.4s, v9.4s
-	WORD $0x4ea7d54a // fsub v10.4s, v10.4s, v7.4s
-	WORD $0x6e21dc24 // fmul v4.4s, v1.4s, v1.4s
-	VFMLA V3.S4, V3.S4, V4.S4
-	VFMLA V10.S4, V10.S4, V4.S4
-	FMOVQ 720(R5), F6
-	WORD $0x6e24e4c7 // fcmge v7.4s, v6.4s, v4.4s
-	WORD $0x6e2058e7 // mvn v7.16b, v7.16b
-	WORD $0x4e20e406 // fcmeq v6.4s, v0.4s, v0.4s
-	WORD $0x6e2058c6 // mvn v6.16b, v6.16b
-	VORR V6.B16, V7.B16, V7.B16
-	VORR V7.B16, V5.B16, V5.B16
-	FMOVQ (R5), F6
-	VAND V6.B16, V0.B16, V7.B16
-	FMOVQ 736(R5), F6
-	WORD $0x6ea4e4c8 // fcmgt v8.4s, v6.4s, v4.4s
-	WORD $0x6ea1f884 // fsqrt v4.4s, v4.4s
-	WORD $0x6ea7e486 // fcmgt v6.4s, v4.4s, v7.4s
-	VBSL V4.B16, V7.B16, V6.B16
-	WORD $0x6ea4e4e9 // fcmgt v9.4s, v7.4s, v4.4s
-	VBSL V4.B16, V7.B16, V9.B16
-	WORD $0x6e29fcc6 // fdiv v6.4s, v6.4s, v9.4s
-	WORD $0x6e26dcc9 // fmul v9.4s, v6.4s, v6.4s
-	WORD $0x6e29dccc // fmul v12.4s, v6.4s, v9.4s
-	FMOVQ 768(R5), F13
-	FMOVQ 752(R5), F14
-	VFMLA V9.S4, V14.S4, V13.S4
-	FMOVQ 784(R5), F14
-	VFMLA V9.S4, V13.S4, V14.S4
-	FMOVQ 800(R5), F13
-	VFMLA V9.S4, V14.S4, V13.S4
-	FMOVQ 816(R5), F14
-	VFMLA V9.S4, V13.S4, V14.S4
-	FMOVQ 832(R5), F13
-	VFMLA V9.S4, V14.S4, V13.S4
-	FMOVQ 848(R5), F14
-	VFMLA V9.S4, V13.S4, V14.S4
-	FMOVQ 864(R5), F13
-	VFMLA V9.S4, V14.S4, V13.S4
-	FMOVQ 880(R5), F14
-	VFMLA V9.S4, V13.S4, V14.S4
-	FMOVQ 896(R5), F13
-	VFMLA V9.S4, V14.S4, V13.S4
-	VFMLA V13.S4, V12.S4, V6.S4
-	WORD $0x6ea7e489 // fcmgt v9.4s, v4.4s, v7.4s
-	FMOVQ 32(R5), F13
-	VAND V13.B16, V9.B16, V12.B16
-	VEOR V12.B16, V6.B16, V12.B16
-	FMOVQ 128(R5), F13
-	VAND V13.B16, V9.B16, V6.B16
-	WORD $0x4e26d586 // fadd v6.4s, v12.4s, v6.4s
-	FMOVQ 112(R5), F12
-	VAND V12.B16, V9.B16, V9.B16
-	WORD $0x4e29d4c9 // fadd v9.4s, v6.4s, v9.4s
-	FMOVQ 48(R5), F6
-	VBIT V8.B16, V6.B16, V9.B16
-	VBIT V8.B16, V7.B16, V4.B16
-	WORD $0x6e24fd29 // fdiv v9.4s, v9.4s, v4.4s
-	WORD $0x6e27dd27 // fmul v7.4s, v9.4s, v7.4s
-	WORD $0x4e29d529 // fadd v9.4s, v9.4s, v9.4s
-	FMOVQ 32(R5), F4
-	VAND V4.B16, V0.B16, V0.B16
-	VEOR V0.B16, V9.B16, V9.B16
-	WORD $0x6e21dd21 // fmul v1.4s, v9.4s, v1.4s
-	WORD $0x6e23dd23 // fmul v3.4s, v9.4s, v3.4s
-	WORD $0x6e2add29 // fmul v9.4s, v9.4s, v10.4s
-	WORD $0x6e21dc20 // fmul v0.4s, v1.4s, v1.4s
-	VFMLA V3.S4, V3.S4, V0.S4
-	VFMLA V9.S4, V9.S4, V0.S4
-	FMOVQ 1216(R5), F4
-	WORD $0x6ea0e486 // fcmgt v6.4s, v4.4s, v0.4s
-	FMOVQ 48(R5), F4
-	WORD $0x4ea7d488 // fsub v8.4s, v4.4s, v7.4s
-	FMOVQ 1216(R5), F4
-	WORD $0x6ea4e40a // fcmgt v10.4s, v0.4s, v4.4s
-	VBSL V4.B16, V0.B16, V10.B16
-	WORD $0x6e2afd08 // fdiv v8.4s, v8.4s, v10.4s
-	FMOVQ 1200(R5), F0
-	VBIT V6.B16, V0.B16, V8.B16
-	WORD $0x6e22dd20 // fmul v0.4s, v9.4s, v2.4s
-	WORD $0x6ea0f800 // fneg v0.4s, v0.4s
-	VFMLA V11.S4, V3.S4, V0.S4
-	WORD $0x6e2bdc24 // fmul v4.4s, v1.4s, v11.4s
-	WORD $0x6ea0f884 // fneg v4.4s, v4.4s
-	VFMLA V15.S4, V9.S4, V4.S4
-	WORD $0x6e2fdc66 // fmul v6.4s, v3.4s, v15.4s
-	WORD $0x6ea0f8c6 // fneg v6.4s, v6.4s
-	VFMLA V2.S4, V1.S4, V6.S4
-	WORD $0x6e2fdc2a // fmul v10.4s, v1.4s, v15.4s
-	VFMLA V2.S4, V3.S4, V10.S4
+	WORD $0x6e29dcc6 // fmul v6.4s, v6.4s, v9.4s
+	VAND V0.B16, V6.B16, V9.B16
+	FMOVQ 96(R5), F10
+	FMOVQ 80(R5), F11
 	VFMLA V11.S4, V9.S4, V10.S4
-	WORD $0x6e2add08 // fmul v8.4s, v8.4s, v10.4s
-	WORD $0x6e2fdcef // fmul v15.4s, v7.4s, v15.4s
-	FMOVQ 256(R5), F10
-	VFMLA V0.S4, V10.S4, V15.S4
-	VFMLA V1.S4, V8.S4, V15.S4
-	WORD $0x6e22dce2 // fmul v2.4s, v7.4s, v2.4s
-	FMOVQ 256(R5), F0
-	VFMLA V4.S4, V0.S4, V2.S4
-	VFMLA V3.S4, V8.S4, V2.S4
-	WORD $0x6e2bdce7 // fmul v7.4s, v7.4s, v11.4s
-	FMOVQ 256(R5), F0
-	VFMLA V6.S4, V0.S4, V7.S4
-	VFMLA V9.S4, V8.S4, V7.S4
-	WORD $0x6eb0a8a0 // umaxv s0, v5.4s
-	FMOVS F0, R9
+	FMOVQ 96(R5), F11
+	WORD $0x4eabd54c // fsub v12.4s, v10.4s, v11.4s
+	FMOVQ 112(R5), F11
+	VFMLS V11.S4, V12.S4, V9.S4
+	FMOVQ 128(R5), F11
+	VFMLS V11.S4, V12.S4, V9.S4
+	FMOVQ 144(R5), F11
+	VFMLS V11.S4, V12.S4, V9.S4
+	WORD $0x6e29dd2b // fmul v11.4s, v9.4s, v9.4s
+	FMOVQ 192(R5), F12
+	FMOVQ 160(R5), F13
+	VFMLA V11.S4, V13.S4, V12.S4
+	FMOVQ 208(R5), F13
+	VFMLA V11.S4, V12.S4, V13.S4
+	WORD $0x6e2ddd6d // fmul v13.4s, v11.4s, v13.4s
+	VFMLA V13.S4, V9.S4, V9.S4
+	FMOVQ 224(R5), F12
+	FMOVQ 176(R5), F13
+	VFMLA V11.S4, V13.S4, V12.S4
+	FMOVQ 240(R5), F13
+	VFMLA V11.S4, V12.S4, V13.S4
+	FMOVQ 256(R5), F12
+	VFMLA V11.S4, V13.S4, V12.S4
+	FMOVQ 32(R5), F13
+	VFMLA V11.S4, V12.S4, V13.S4
+	VSHL $31, V10.S4, V11.S4
+	WORD $0x4ea0a96b // cmlt v11.4s, v11.4s, #0
+	VMOV V9.B16, V12.B16
+	VBIT V11.B16, V13.B16, V12.B16
+	VBIT V11.B16, V9.B16, V13.B16
+	VSHL $30, V10.S4, V9.S4
+	FMOVQ 272(R5), F11
+	VADD V11.S4, V10.S4, V10.S4
+	VSHL $30, V10.S4, V10.S4
+	VAND V1.B16, V10.B16, V10.B16
+	VEOR V10.B16, V13.B16, V13.B16
+	VEOR V6.B16, V9.B16, V9.B16
+	VAND V1.B16, V9.B16, V9.B16
+	VEOR V9.B16, V12.B16, V12.B16
+	WORD $0x4ea0d8c9 // fcmeq v9.4s, v6.4s, #0.0
+	WORD $0x6e26fd8c // fdiv v12.4s, v12.4s, v6.4s
+	FMOVQ 32(R5), F6
+	VBIT V9.B16, V6.B16, V12.B16
+	FMOVQ 288(R5), F6
+	WORD $0x6e26dd89 // fmul v9.4s, v12.4s, v6.4s
+	WORD $0x6e23dd26 // fmul v6.4s, v9.4s, v3.4s
+	WORD $0x6e25dd2a // fmul v10.4s, v9.4s, v5.4s
+	WORD $0x6e27dd2b // fmul v11.4s, v9.4s, v7.4s
+	WORD $0x6e2cddae // fmul v14.4s, v13.4s, v12.4s
+	WORD $0x6e2cdd29 // fmul v9.4s, v9.4s, v12.4s
+	WORD $0x6ea4e44c // fcmgt v12.4s, v2.4s, v4.4s
+	FMOVQ 32(R5), F15
+	WORD $0x4eaed5f0 // fsub v16.4s, v15.4s, v14.4s
+	WORD $0x6ea2e48f // fcmgt v15.4s, v4.4s, v2.4s
+	VBSL V2.B16, V4.B16, V15.B16
+	WORD $0x6e2ffe10 // fdiv v16.4s, v16.4s, v15.4s
+	FMOVQ 1200(R5), F4
+	VBIT V12.B16, V4.B16, V16.B16
+	ADD R6<<2, R1, R9
+	FMOVQ (R9), F4
+	WORD $0x6e24dcec // fmul v12.4s, v7.4s, v4.4s
+	ADD R8, R1, R9
+	FMOVQ (R9), F15
+	WORD $0x6ea0f98c // fneg v12.4s, v12.4s
+	VFMLA V15.S4, V5.S4, V12.S4
+	WORD $0x6e2fdc71 // fmul v17.4s, v3.4s, v15.4s
+	ADD R7, R1, R9
+	FMOVQ (R9), F18
+	WORD $0x6ea0fa31 // fneg v17.4s, v17.4s
+	VFMLA V18.S4, V7.S4, V17.S4
+	WORD $0x6e32dcb3 // fmul v19.4s, v5.4s, v18.4s
+	WORD $0x6ea0fa73 // fneg v19.4s, v19.4s
+	VFMLA V4.S4, V3.S4, V19.S4
+	WORD $0x6e32dc74 // fmul v20.4s, v3.4s, v18.4s
+	VFMLA V4.S4, V5.S4, V20.S4
+	VFMLA V15.S4, V7.S4, V20.S4
+	WORD $0x6e34de10 // fmul v16.4s, v16.4s, v20.4s
+	WORD $0x6e32ddd2 // fmul v18.4s, v14.4s, v18.4s
+	VFMLA V12.S4, V9.S4, V18.S4
+	VFMLA V3.S4, V16.S4, V18.S4
+	WORD $0x6e24ddc4 // fmul v4.4s, v14.4s, v4.4s
+	VFMLA V17.S4, V9.S4, V4.S4
+	VFMLA V5.S4, V16.S4, V4.S4
+	WORD $0x6e2fddce // fmul v14.4s, v14.4s, v15.4s
+	VFMLA V19.S4, V9.S4, V14.S4
+	VFMLA V7.S4, V16.S4, V14.S4
+	FMOVQ (R2), F3
+	VAND V0.B16, V3.B16, V5.B16
+	ADD R6, R2, R9
+	FMOVQ (R9), F7
+	VAND V0.B16, V7.B16, V9.B16
+	ADD R6<<1, R2, R9
+	FMOVQ (R9), F12
+	VAND V0.B16, V12.B16, V15.B16
+	WORD $0x6ea9e4b0 // fcmgt v16.4s, v5.4s, v9.4s
+	VBSL V9.B16, V5.B16, V16.B16
+	WORD $0x6ea9e4b1 // fcmgt v17.4s, v5.4s, v9.4s
+	VBSL V5.B16, V9.B16, V17.B16
+	WORD $0x6eafe605 // fcmgt v5.4s, v16.4s, v15.4s
+	VBSL V15.B16, V16.B16, V5.B16
+	WORD $0x6eafe609 // fcmgt v9.4s, v16.4s, v15.4s
+	VBSL V16.B16, V15.B16, V9.B16
+	WORD $0x6e25dcaf // fmul v15.4s, v5.4s, v5.4s
+	VMOV V15.B16, V16.B16
+	VFMLA V17.S4, V17.S4, V16.S4
+	WORD $0x6ea0f9f3 // fneg v19.4s, v15.4s
+	VFMLA V5.S4, V5.S4, V19.S4
+	WORD $0x4eafd60f // fsub v15.4s, v16.4s, v15.4s
+	WORD $0x6ea0f9ef // fneg v15.4s, v15.4s
+	VFMLA V17.S4, V17.S4, V15.S4
+	WORD $0x4e2fd673 // fadd v19.4s, v19.4s, v15.4s
+	VMOV V16.B16, V5.B16
+	VFMLA V9.S4, V9.S4, V5.S4
+	WORD $0x4eb0d4b0 // fsub v16.4s, v5.4s, v16.4s
+	WORD $0x6ea0fa10 // fneg v16.4s, v16.4s
+	VFMLA V9.S4, V9.S4, V16.S4
+	WORD $0x4e30d673 // fadd v19.4s, v19.4s, v16.4s
+	FMOVQ 64(R5), F9
+	WORD $0x6e25e52f // fcmge v15.4s, v9.4s, v5.4s
+	WORD $0x6e2059ef // mvn v15.16b, v15.16b
+	VORR V15.B16, V8.B16, V8.B16
+	WORD $0x6ea1f8a9 // fsqrt v9.4s, v5.4s
+	FMOVQ 288(R5), F15
+	WORD $0x6e2fdd29 // fmul v9.4s, v9.4s, v15.4s
+	VAND V0.B16, V9.B16, V15.B16
+	FMOVQ 96(R5), F16
+	FMOVQ 80(R5), F17
+	VFMLA V17.S4, V15.S4, V16.S4
+	FMOVQ 96(R5), F17
+	WORD $0x4eb1d613 // fsub v19.4s, v16.4s, v17.4s
+	FMOVQ 112(R5), F17
+	VFMLS V17.S4, V19.S4, V15.S4
+	FMOVQ 128(R5), F17
+	VFMLS V17.S4, V19.S4, V15.S4
+	FMOVQ 144(R5), F17
+	VFMLS V17.S4, V19.S4, V15.S4
+	WORD $0x6e2fddf1 // fmul v17.4s, v15.4s, v15.4s
+	FMOVQ 192(R5), F19
+	FMOVQ 160(R5), F20
+	VFMLA V17.S4, V20.S4, V19.S4
+	FMOVQ 208(R5), F20
+	VFMLA V17.S4, V19.S4, V20.S4
+	WORD $0x6e34de34 // fmul v20.4s, v17.4s, v20.4s
+	VFMLA V20.S4, V15.S4, V15.S4
+	FMOVQ 224(R5), F19
+	FMOVQ 176(R5), F20
+	VFMLA V17.S4, V20.S4, V19.S4
+	FMOVQ 240(R5), F20
+	VFMLA V17.S4, V19.S4, V20.S4
+	FMOVQ 256(R5), F19
+	VFMLA V17.S4, V20.S4, V19.S4
+	FMOVQ 32(R5), F20
+	VFMLA V17.S4, V19.S4, V20.S4
+	VSHL $31, V16.S4, V17.S4
+	WORD $0x4ea0aa31 // cmlt v17.4s, v17.4s, #0
+	VMOV V15.B16, V19.B16
+	VBIT V17.B16, V20.B16, V19.B16
+	VBIT V17.B16, V15.B16, V20.B16
+	VSHL $30, V16.S4, V15.S4
+	FMOVQ 272(R5), F17
+	VADD V17.S4, V16.S4, V16.S4
+	VSHL $30, V16.S4, V16.S4
+	VAND V1.B16, V16.B16, V16.B16
+	VEOR V16.B16, V20.B16, V20.B16
+	VEOR V9.B16, V15.B16, V15.B16
+	VAND V1.B16, V15.B16, V15.B16
+	VEOR V15.B16, V19.B16, V19.B16
+	WORD $0x4ea0d92f // fcmeq v15.4s, v9.4s, #0.0
+	WORD $0x6e29fe73 // fdiv v19.4s, v19.4s, v9.4s
+	FMOVQ 32(R5), F9
+	VBIT V15.B16, V9.B16, V19.B16
+	FMOVQ 288(R5), F9
+	WORD $0x6e29de6f // fmul v15.4s, v19.4s, v9.4s
+	WORD $0x6e23dde9 // fmul v9.4s, v15.4s, v3.4s
+	WORD $0x6e27ddf0 // fmul v16.4s, v15.4s, v7.4s
+	WORD $0x6e2cddf1 // fmul v17.4s, v15.4s, v12.4s
+	WORD $0x6e33de95 // fmul v21.4s, v20.4s, v19.4s
+	WORD $0x6e33ddef // fmul v15.4s, v15.4s, v19.4s
+	WORD $0x6ea5e453 // fcmgt v19.4s, v2.4s, v5.4s
+	FMOVQ 32(R5), F22
+	WORD $0x4eb5d6d7 // fsub v23.4s, v22.4s, v21.4s
+	WORD $0x6ea2e4b6 // fcmgt v22.4s, v5.4s, v2.4s
+	VBSL V2.B16, V5.B16, V22.B16
+	WORD $0x6e36fef7 // fdiv v23.4s, v23.4s, v22.4s
+	FMOVQ 1200(R5), F5
+	VBIT V19.B16, V5.B16, V23.B16
+	ADD R6<<2, R2, R9
+	FMOVQ (R9), F5
+	WORD $0x6e25dd93 // fmul v19.4s, v12.4s, v5.4s
+	ADD R8, R2, R9
+	FMOVQ (R9), F22
+	WORD $0x6ea0fa73 // fneg v19.4s, v19.4s
+	VFMLA V22.S4, V7.S4, V19.S4
+	WORD $0x6e36dc78 // fmul v24.4s, v3.4s, v22.4s
+	ADD R7, R2, R9
+	FMOVQ (R9), F25
+	WORD $0x6ea0fb18 // fneg v24.4s, v24.4s
+	VFMLA V25.S4, V12.S4, V24.S4
+	WORD $0x6e39dcfa // fmul v26.4s, v7.4s, v25.4s
+	WORD $0x6ea0fb5a // fneg v26.4s, v26.4s
+	VFMLA V5.S4, V3.S4, V26.S4
+	WORD $0x6e39dc7b // fmul v27.4s, v3.4s, v25.4s
+	VFMLA V5.S4, V7.S4, V27.S4
+	VFMLA V22.S4, V12.S4, V27.S4
+	WORD $0x6e3bdef7 // fmul v23.4s, v23.4s, v27.4s
+	WORD $0x6e39deb9 // fmul v25.4s, v21.4s, v25.4s
+	VFMLA V19.S4, V15.S4, V25.S4
+	VFMLA V3.S4, V23.S4, V25.S4
+	WORD $0x6e25dea5 // fmul v5.4s, v21.4s, v5.4s
+	VFMLA V24.S4, V15.S4, V5.S4
+	VFMLA V7.S4, V23.S4, V5.S4
+	WORD $0x6e36deb5 // fmul v21.4s, v21.4s, v22.4s
+	VFMLA V26.S4, V15.S4, V21.S4
+	VFMLA V12.S4, V23.S4, V21.S4
+	WORD $0x6e25dd63 // fmul v3.4s, v11.4s, v5.4s
+	WORD $0x6ea0f863 // fneg v3.4s, v3.4s
+	VFMLA V21.S4, V10.S4, V3.S4
+	WORD $0x6e35dcc7 // fmul v7.4s, v6.4s, v21.4s
+	WORD $0x6ea0f8e7 // fneg v7.4s, v7.4s
+	VFMLA V25.S4, V11.S4, V7.S4
+	WORD $0x6e39dd4c // fmul v12.4s, v10.4s, v25.4s
+	WORD $0x6ea0f98c // fneg v12.4s, v12.4s
+	VFMLA V5.S4, V6.S4, V12.S4
+	WORD $0x4e23d463 // fadd v3.4s, v3.4s, v3.4s
+	WORD $0x4e27d4e7 // fadd v7.4s, v7.4s, v7.4s
+	WORD $0x4e2cd58c // fadd v12.4s, v12.4s, v12.4s
+	WORD $0x6e27dd6f // fmul v15.4s, v11.4s, v7.4s
+	WORD $0x6ea0f9ef // fneg v15.4s, v15.4s
+	VFMLA V12.S4, V10.S4, V15.S4
+	WORD $0x6e2cdcd3 // fmul v19.4s, v6.4s, v12.4s
+	WORD $0x6ea0fa73 // fneg v19.4s, v19.4s
+	VFMLA V3.S4, V11.S4, V19.S4
+	WORD $0x6e23dd56 // fmul v22.4s, v10.4s, v3.4s
+	WORD $0x6ea0fad6 // fneg v22.4s, v22.4s
+	VFMLA V7.S4, V6.S4, V22.S4
+	VFMLA V3.S4, V13.S4, V15.S4
+	WORD $0x4e2fd739 // fadd v25.4s, v25.4s, v15.4s
+	VFMLA V7.S4, V13.S4, V19.S4
+	WORD $0x4e33d4a5 // fadd v5.4s, v5.4s, v19.4s
+	VFMLA V12.S4, V13.S4, V22.S4
+	WORD $0x4e36d6b5 // fadd v21.4s, v21.4s, v22.4s
+	WORD $0x4e39d652 // fadd v18.4s, v18.4s, v25.4s
+	WORD $0x4e25d484 // fadd v4.4s, v4.4s, v5.4s
+	WORD $0x4e35d5ce // fadd v14.4s, v14.4s, v21.4s
+	WORD $0x6e34dda3 // fmul v3.4s, v13.4s, v20.4s
+	WORD $0x6e29dcc5 // fmul v5.4s, v6.4s, v9.4s
+	WORD $0x4ea5d463 // fsub v3.4s, v3.4s, v5.4s
+	WORD $0x6e30dd45 // fmul v5.4s, v10.4s, v16.4s
+	WORD $0x4ea5d463 // fsub v3.4s, v3.4s, v5.4s
+	WORD $0x6e31dd65 // fmul v5.4s, v11.4s, v17.4s
+	WORD $0x4ea5d463 // fsub v3.4s, v3.4s, v5.4s
+	WORD $0x6e29dda5 // fmul v5.4s, v13.4s, v9.4s
+	WORD $0x6e34dcc7 // fmul v7.4s, v6.4s, v20.4s
+	WORD $0x4e27d4a5 // fadd v5.4s, v5.4s, v7.4s
+	WORD $0x6e31dd47 // fmul v7.4s, v10.4s, v17.4s
+	WORD $0x4e27d4a5 // fadd v5.4s, v5.4s, v7.4s
+	WORD $0x6e30dd67 // fmul v7.4s, v11.4s, v16.4s
+	WORD $0x4ea7d4a5 // fsub v5.4s, v5.4s, v7.4s
+	WORD $0x6e30dda7 // fmul v7.4s, v13.4s, v16.4s
+	WORD $0x6e34dd4c // fmul v12.4s, v10.4s, v20.4s
+	WORD $0x4e2cd4e7 // fadd v7.4s, v7.4s, v12.4s
+	WORD $0x6e29dd6c // fmul v12.4s, v11.4s, v9.4s
+	WORD $0x4e2cd4e7 // fadd v7.4s, v7.4s, v12.4s
+	WORD $0x6e31dccc // fmul v12.4s, v6.4s, v17.4s
+	WORD $0x4eacd4e7 // fsub v7.4s, v7.4s, v12.4s
+	WORD $0x6e31ddad // fmul v13.4s, v13.4s, v17.4s
+	WORD $0x6e34dd6b // fmul v11.4s, v11.4s, v20.4s
+	WORD $0x4e2bd5ad // fadd v13.4s, v13.4s, v11.4s
+	WORD $0x6e30dcc6 // fmul v6.4s, v6.4s, v16.4s
+	WORD $0x4e26d5ad // fadd v13.4s, v13.4s, v6.4s
+	WORD $0x6e29dd4a // fmul v10.4s, v10.4s, v9.4s
+	WORD $0x4eaad5ad // fsub v13.4s, v13.4s, v10.4s
+	WORD $0x6e25dca6 // fmul v6.4s, v5.4s, v5.4s
+	VFMLA V7.S4, V7.S4, V6.S4
+	VFMLA V13.S4, V13.S4, V6.S4
+	FMOVQ 720(R5), F9
+	WORD $0x6e26e52a // fcmge v10.4s, v9.4s, v6.4s
+	WORD $0x6e20594a // mvn v10.16b, v10.16b
+	WORD $0x4e23e469 // fcmeq v9.4s, v3.4s, v3.4s
+	WORD $0x6e205929 // mvn v9.16b, v9.16b
+	VORR V9.B16, V10.B16, V10.B16
+	VORR V10.B16, V8.B16, V8.B16
+	VAND V0.B16, V3.B16, V9.B16
+	FMOVQ 736(R5), F10
+	WORD $0x6ea6e54b // fcmgt v11.4s, v10.4s, v6.4s
+	WORD $0x6ea1f8c6 // fsqrt v6.4s, v6.4s
+	WORD $0x6ea9e4ca // fcmgt v10.4s, v6.4s, v9.4s
+	VBSL V6.B16, V9.B16, V10.B16
+	WORD $0x6ea6e52c // fcmgt v12.4s, v9.4s, v6.4s
+	VBSL V6.B16, V9.B16, V12.B16
+	WORD $0x6e2cfd4a // fdiv v10.4s, v10.4s, v12.4s
+	WORD $0x6e2add4c // fmul v12.4s, v10.4s, v10.4s
+	WORD $0x6e2cdd4f // fmul v15.4s, v10.4s, v12.4s
+	FMOVQ 768(R5), F16
+	FMOVQ 752(R5), F17
+	VFMLA V12.S4, V17.S4, V16.S4
+	FMOVQ 784(R5), F17
+	VFMLA V12.S4, V16.S4, V17.S4
+	FMOVQ 800(R5), F16
+	VFMLA V12.S4, V17.S4, V16.S4
+	FMOVQ 816(R5), F17
+	VFMLA V12.S4, V16.S4, V17.S4
+	FMOVQ 832(R5), F16
+	VFMLA V12.S4, V17.S4, V16.S4
+	FMOVQ 848(R5), F17
+	VFMLA V12.S4, V16.S4, V17.S4
+	FMOVQ 864(R5), F16
+	VFMLA V12.S4, V17.S4, V16.S4
+	FMOVQ 880(R5), F17
+	VFMLA V12.S4, V16.S4, V17.S4
+	FMOVQ 896(R5), F16
+	VFMLA V12.S4, V17.S4, V16.S4
+	VFMLA V16.S4, V15.S4, V10.S4
+	WORD $0x6ea9e4cc // fcmgt v12.4s, v6.4s, v9.4s
+	VAND V1.B16, V12.B16, V15.B16
+	VEOR V15.B16, V10.B16, V15.B16
+	FMOVQ 128(R5), F16
+	VAND V16.B16, V12.B16, V10.B16
+	WORD $0x4e2ad5ea // fadd v10.4s, v15.4s, v10.4s
+	FMOVQ 112(R5), F15
+	VAND V15.B16, V12.B16, V12.B16
+	WORD $0x4e2cd54c // fadd v12.4s, v10.4s, v12.4s
+	FMOVQ 32(R5), F10
+	VBIT V11.B16, V10.B16, V12.B16
+	VBIT V11.B16, V9.B16, V6.B16
+	WORD $0x6e26fd8c // fdiv v12.4s, v12.4s, v6.4s
+	WORD $0x6e29dd89 // fmul v9.4s, v12.4s, v9.4s
+	WORD $0x4e2cd58c // fadd v12.4s, v12.4s, v12.4s
+	VAND V1.B16, V3.B16, V3.B16
+	VEOR V3.B16, V12.B16, V12.B16
+	WORD $0x6e25dd85 // fmul v5.4s, v12.4s, v5.4s
+	WORD $0x6e27dd87 // fmul v7.4s, v12.4s, v7.4s
+	WORD $0x6e2ddd8c // fmul v12.4s, v12.4s, v13.4s
+	WORD $0x6e25dca3 // fmul v3.4s, v5.4s, v5.4s
+	VFMLA V7.S4, V7.S4, V3.S4
+	VFMLA V12.S4, V12.S4, V3.S4
+	WORD $0x6ea3e446 // fcmgt v6.4s, v2.4s, v3.4s
+	FMOVQ 32(R5), F10
+	WORD $0x4ea9d54b // fsub v11.4s, v10.4s, v9.4s
+	WORD $0x6ea2e46a // fcmgt v10.4s, v3.4s, v2.4s
+	VBSL V2.B16, V3.B16, V10.B16
+	WORD $0x6e2afd6b // fdiv v11.4s, v11.4s, v10.4s
+	FMOVQ 1200(R5), F3
+	VBIT V6.B16, V3.B16, V11.B16
+	WORD $0x6e24dd83 // fmul v3.4s, v12.4s, v4.4s
+	WORD $0x6ea0f863 // fneg v3.4s, v3.4s
+	VFMLA V14.S4, V7.S4, V3.S4
+	WORD $0x6e2edca6 // fmul v6.4s, v5.4s, v14.4s
+	WORD $0x6ea0f8c6 // fneg v6.4s, v6.4s
+	VFMLA V18.S4, V12.S4, V6.S4
+	WORD $0x6e32dcea // fmul v10.4s, v7.4s, v18.4s
+	WORD $0x6ea0f94a // fneg v10.4s, v10.4s
+	VFMLA V4.S4, V5.S4, V10.S4
+	WORD $0x6e32dcad // fmul v13.4s, v5.4s, v18.4s
+	VFMLA V4.S4, V7.S4, V13.S4
+	VFMLA V14.S4, V12.S4, V13.S4
+	WORD $0x6e2ddd6b // fmul v11.4s, v11.4s, v13.4s
+	WORD $0x6e32dd32 // fmul v18.4s, v9.4s, v18.4s
+	FMOVQ 256(R5), F13
+	VFMLA V3.S4, V13.S4, V18.S4
+	VFMLA V5.S4, V11.S4, V18.S4
+	WORD $0x6e24dd24 // fmul v4.4s, v9.4s, v4.4s
+	FMOVQ 256(R5), F3
+	VFMLA V6.S4, V3.S4, V4.S4
+	VFMLA V7.S4, V11.S4, V4.S4
+	WORD $0x6e2edd29 // fmul v9.4s, v9.4s, v14.4s
+	FMOVQ 256(R5), F3
+	VFMLA V10.S4, V3.S4, V9.S4
+	VFMLA V12.S4, V11.S4, V9.S4
+	WORD $0x6eb0a903 // umaxv s3, v8.4s
+	FMOVS F3, R9
 	CBNZ R9, hard
-	FMOVQ F1, (R0)
+	FMOVQ F5, (R0)
 	ADD R6, R0, R9
-	FMOVQ F3, (R9)
-	ADD R6<<1, R0, R9
-	FMOVQ F9, (R9)
-	ADD R7, R0, R9
-	FMOVQ F15, (R9)
-	ADD R6<<2, R0, R9
-	FMOVQ F2, (R9)
-	ADD R8, R0, R9
 	FMOVQ F7, (R9)
+	ADD R6<<1, R0, R9
+	FMOVQ F12, (R9)
+	ADD R7, R0, R9
+	FMOVQ F18, (R9)
+	ADD R6<<2, R0, R9
+	FMOVQ F4, (R9)
+	ADD R8, R0, R9
+	FMOVQ F9, (R9)
 	ADD $16, R0
 	ADD $16, R1
 	ADD $16, R2
@@ -7036,612 +6988,591 @@ next:
 	CBZ R3, done
 	MOVD R1, R9
 	TBZ $1, R3, loadOne
-	FMOVD.P 8(R9), F0
+	FMOVD.P 8(R9), F3
 	TBZ $0, R3, loaded
-	VLD1 (R9), V0.S[2]
+	VLD1 (R9), V3.S[2]
 	B loaded
 
 loadOne:
-	FMOVS (R9), F0
+	FMOVS (R9), F3
 
 loaded:
-	FMOVQ (R5), F1
-	VAND V1.B16, V0.B16, V2.B16
+	VAND V0.B16, V3.B16, V4.B16
 	ADD R6, R1, R9
 	TBZ $1, R3, loadOne2
-	FMOVD.P 8(R9), F1
+	FMOVD.P 8(R9), F5
 	TBZ $0, R3, loaded2
-	VLD1 (R9), V1.S[2]
+	VLD1 (R9), V5.S[2]
 	B loaded2
 
 loadOne2:
-	FMOVS (R9), F1
+	FMOVS (R9), F5
 
 loaded2:
-	FMOVQ (R5), F3
-	VAND V3.B16, V1.B16, V4.B16
+	VAND V0.B16, V5.B16, V6.B16
 	ADD R6<<1, R1, R9
 	TBZ $1, R3, loadOne3
-	FMOVD.P 8(R9), F3
+	FMOVD.P 8(R9), F7
 	TBZ $0, R3, loaded3
-	VLD1 (R9), V3.S[2]
+	VLD1 (R9), V7.S[2]
 	B loaded3
 
 loadOne3:
-	FMOVS (R9), F3
+	FMOVS (R9), F7
 
 loaded3:
-	FMOVQ (R5), F5
-	VAND V5.B16, V3.B16, V6.B16
-	WORD $0x6ea4e445 // fcmgt v5.4s, v2.4s, v4.4s
-	VBSL V4.B16, V2.B16, V5.B16
-	WORD $0x6ea4e447 // fcmgt v7.4s, v2.4s, v4.4s
-	VBSL V2.B16, V4.B16, V7.B16
-	WORD $0x6ea6e4a2 // fcmgt v2.4s, v5.4s, v6.4s
-	VBSL V6.B16, V5.B16, V2.B16
-	WORD $0x6ea6e4a4 // fcmgt v4.4s, v5.4s, v6.4s
-	VBSL V5.B16, V6.B16, V4.B16
-	WORD $0x6e22dc45 // fmul v5.4s, v2.4s, v2.4s
-	VMOV V5.B16, V6.B16
-	VFMLA V7.S4, V7.S4, V6.S4
-	WORD $0x6ea0f8a8 // fneg v8.4s, v5.4s
-	VFMLA V2.S4, V2.S4, V8.S4
-	WORD $0x4ea5d4c5 // fsub v5.4s, v6.4s, v5.4s
-	WORD $0x6ea0f8a5 // fneg v5.4s, v5.4s
-	VFMLA V7.S4, V7.S4, V5.S4
-	WORD $0x4e25d508 // fadd v8.4s, v8.4s, v5.4s
-	VMOV V6.B16, V2.B16
-	VFMLA V4.S4, V4.S4, V2.S4
-	WORD $0x4ea6d446 // fsub v6.4s, v2.4s, v6.4s
-	WORD $0x6ea0f8c6 // fneg v6.4s, v6.4s
-	VFMLA V4.S4, V4.S4, V6.S4
-	WORD $0x4e26d508 // fadd v8.4s, v8.4s, v6.4s
-	FMOVQ 64(R5), F4
-	WORD $0x6e22e485 // fcmge v5.4s, v4.4s, v2.4s
-	WORD $0x6e2058a5 // mvn v5.16b, v5.16b
-	WORD $0x6ea1f844 // fsqrt v4.4s, v2.4s
-	FMOVQ 288(R5), F6
-	WORD $0x6e26dc84 // fmul v4.4s, v4.4s, v6.4s
-	FMOVQ (R5), F6
-	VAND V6.B16, V4.B16, V7.B16
-	FMOVQ 96(R5), F6
-	FMOVQ 80(R5), F8
-	VFMLA V8.S4, V7.S4, V6.S4
-	FMOVQ 96(R5), F8
-	WORD $0x4ea8d4c9 // fsub v9.4s, v6.4s, v8.4s
-	FMOVQ 112(R5), F8
-	VFMLS V8.S4, V9.S4, V7.S4
-	FMOVQ 128(R5), F8
-	VFMLS V8.S4, V9.S4, V7.S4
-	FMOVQ 144(R5), F8
-	VFMLS V8.S4, V9.S4, V7.S4
-	WORD $0x6e27dce8 // fmul v8.4s, v7.4s, v7.4s
-	FMOVQ 160(R5), F9
-	FMOVQ 176(R5), F10
-	VFMLA V8.S4, V10.S4, V9.S4
-	FMOVQ 192(R5), F10
-	VFMLA V8.S4, V9.S4, V10.S4
-	WORD $0x6e2add0a // fmul v10.4s, v8.4s, v10.4s
-	VFMLA V10.S4, V7.S4, V7.S4
-	FMOVQ 208(R5), F9
-	FMOVQ 224(R5), F10
-	VFMLA V8.S4, V10.S4, V9.S4
-	FMOVQ 240(R5), F10
-	VFMLA V8.S4, V9.S4, V10.S4
-	FMOVQ 256(R5), F9
-	VFMLA V8.S4, V10.S4, V9.S4
-	FMOVQ 48(R5), F10
-	VFMLA V8.S4, V9.S4, V10.S4
-	VSHL $31, V6.S4, V8.S4
-	WORD $0x4ea0a908 // cmlt v8.4s, v8.4s, #0
-	VMOV V7.B16, V9.B16
-	VBIT V8.B16, V10.B16, V9.B16
-	VBIT V8.B16, V7.B16, V10.B16
-	VSHL $30, V6.S4, V7.S4
-	FMOVQ 272(R5), F8
-	VADD V8.S4, V6.S4, V6.S4
-	VSHL $30, V6.S4, V6.S4
-	FMOVQ 32(R5), F8
-	VAND V8.B16, V6.B16, V6.B16
-	VEOR V6.B16, V10.B16, V10.B16
-	VEOR V4.B16, V7.B16, V7.B16
-	FMOVQ 32(R5), F6
-	VAND V6.B16, V7.B16, V7.B16
-	VEOR V7.B16, V9.B16, V9.B16
-	WORD $0x4ea0d886 // fcmeq v6.4s, v4.4s, #0.0
-	WORD $0x6e24fd29 // fdiv v9.4s, v9.4s, v4.4s
-	FMOVQ 48(R5), F4
-	VBIT V6.B16, V4.B16, V9.B16
-	FMOVQ 288(R5), F4
-	WORD $0x6e24dd26 // fmul v6.4s, v9.4s, v4.4s
-	WORD $0x6e20dcc4 // fmul v4.4s, v6.4s, v0.4s
-	WORD $0x6e21dcc7 // fmul v7.4s, v6.4s, v1.4s
-	WORD $0x6e23dcc8 // fmul v8.4s, v6.4s, v3.4s
-	WORD $0x6e29dd4b // fmul v11.4s, v10.4s, v9.4s
+	VAND V0.B16, V7.B16, V8.B16
+	WORD $0x6ea6e489 // fcmgt v9.4s, v4.4s, v6.4s
+	VBSL V6.B16, V4.B16, V9.B16
+	WORD $0x6ea6e48a // fcmgt v10.4s, v4.4s, v6.4s
+	VBSL V4.B16, V6.B16, V10.B16
+	WORD $0x6ea8e524 // fcmgt v4.4s, v9.4s, v8.4s
+	VBSL V8.B16, V9.B16, V4.B16
+	WORD $0x6ea8e526 // fcmgt v6.4s, v9.4s, v8.4s
+	VBSL V9.B16, V8.B16, V6.B16
+	WORD $0x6e24dc88 // fmul v8.4s, v4.4s, v4.4s
+	VMOV V8.B16, V9.B16
+	VFMLA V10.S4, V10.S4, V9.S4
+	WORD $0x6ea0f90b // fneg v11.4s, v8.4s
+	VFMLA V4.S4, V4.S4, V11.S4
+	WORD $0x4ea8d528 // fsub v8.4s, v9.4s, v8.4s
+	WORD $0x6ea0f908 // fneg v8.4s, v8.4s
+	VFMLA V10.S4, V10.S4, V8.S4
+	WORD $0x4e28d56b // fadd v11.4s, v11.4s, v8.4s
+	VMOV V9.B16, V4.B16
+	VFMLA V6.S4, V6.S4, V4.S4
+	WORD $0x4ea9d489 // fsub v9.4s, v4.4s, v9.4s
+	WORD $0x6ea0f929 // fneg v9.4s, v9.4s
+	VFMLA V6.S4, V6.S4, V9.S4
+	WORD $0x4e29d56b // fadd v11.4s, v11.4s, v9.4s
+	FMOVQ 64(R5), F6
+	WORD $0x6e24e4c8 // fcmge v8.4s, v6.4s, v4.4s
+	WORD $0x6e205908 // mvn v8.16b, v8.16b
+	WORD $0x6ea1f886 // fsqrt v6.4s, v4.4s
+	FMOVQ 288(R5), F9
 	WORD $0x6e29dcc6 // fmul v6.4s, v6.4s, v9.4s
-	FMOVQ 1216(R5), F9
-	WORD $0x6ea2e52c // fcmgt v12.4s, v9.4s, v2.4s
-	FMOVQ 48(R5), F9
-	WORD $0x4eabd52d // fsub v13.4s, v9.4s, v11.4s
-	FMOVQ 1216(R5), F9
-	WORD $0x6ea9e44e // fcmgt v14.4s, v2.4s, v9.4s
-	VBSL V9.B16, V2.B16, V14.B16
-	WORD $0x6e2efdad // fdiv v13.4s, v13.4s, v14.4s
-	FMOVQ 1200(R5), F2
-	VBIT V12.B16, V2.B16, V13.B16
+	VAND V0.B16, V6.B16, V9.B16
+	FMOVQ 96(R5), F10
+	FMOVQ 80(R5), F11
+	VFMLA V11.S4, V9.S4, V10.S4
+	FMOVQ 96(R5), F11
+	WORD $0x4eabd54c // fsub v12.4s, v10.4s, v11.4s
+	FMOVQ 112(R5), F11
+	VFMLS V11.S4, V12.S4, V9.S4
+	FMOVQ 128(R5), F11
+	VFMLS V11.S4, V12.S4, V9.S4
+	FMOVQ 144(R5), F11
+	VFMLS V11.S4, V12.S4, V9.S4
+	WORD $0x6e29dd2b // fmul v11.4s, v9.4s, v9.4s
+	FMOVQ 192(R5), F12
+	FMOVQ 160(R5), F13
+	VFMLA V11.S4, V13.S4, V12.S4
+	FMOVQ 208(R5), F13
+	VFMLA V11.S4, V12.S4, V13.S4
+	WORD $0x6e2ddd6d // fmul v13.4s, v11.4s, v13.4s
+	VFMLA V13.S4, V9.S4, V9.S4
+	FMOVQ 224(R5), F12
+	FMOVQ 176(R5), F13
+	VFMLA V11.S4, V13.S4, V12.S4
+	FMOVQ 240(R5), F13
+	VFMLA V11.S4, V12.S4, V13.S4
+	FMOVQ 256(R5), F12
+	VFMLA V11.S4, V13.S4, V12.S4
+	FMOVQ 32(R5), F13
+	VFMLA V11.S4, V12.S4, V13.S4
+	VSHL $31, V10.S4, V11.S4
+	WORD $0x4ea0a96b // cmlt v11.4s, v11.4s, #0
+	VMOV V9.B16, V12.B16
+	VBIT V11.B16, V13.B16, V12.B16
+	VBIT V11.B16, V9.B16, V13.B16
+	VSHL $30, V10.S4, V9.S4
+	FMOVQ 272(R5), F11
+	VADD V11.S4, V10.S4, V10.S4
+	VSHL $30, V10.S4, V10.S4
+	VAND V1.B16, V10.B16, V10.B16
+	VEOR V10.B16, V13.B16, V13.B16
+	VEOR V6.B16, V9.B16, V9.B16
+	VAND V1.B16, V9.B16, V9.B16
+	VEOR V9.B16, V12.B16, V12.B16
+	WORD $0x4ea0d8c9 // fcmeq v9.4s, v6.4s, #0.0
+	WORD $0x6e26fd8c // fdiv v12.4s, v12.4s, v6.4s
+	FMOVQ 32(R5), F6
+	VBIT V9.B16, V6.B16, V12.B16
+	FMOVQ 288(R5), F6
+	WORD $0x6e26dd89 // fmul v9.4s, v12.4s, v6.4s
+	WORD $0x6e23dd26 // fmul v6.4s, v9.4s, v3.4s
+	WORD $0x6e25dd2a // fmul v10.4s, v9.4s, v5.4s
+	WORD $0x6e27dd2b // fmul v11.4s, v9.4s, v7.4s
+	WORD $0x6e2cddae // fmul v14.4s, v13.4s, v12.4s
+	WORD $0x6e2cdd29 // fmul v9.4s, v9.4s, v12.4s
+	WORD $0x6ea4e44c // fcmgt v12.4s, v2.4s, v4.4s
+	FMOVQ 32(R5), F15
+	WORD $0x4eaed5f0 // fsub v16.4s, v15.4s, v14.4s
+	WORD $0x6ea2e48f // fcmgt v15.4s, v4.4s, v2.4s
+	VBSL V2.B16, V4.B16, V15.B16
+	WORD $0x6e2ffe10 // fdiv v16.4s, v16.4s, v15.4s
+	FMOVQ 1200(R5), F4
+	VBIT V12.B16, V4.B16, V16.B16
 	ADD R6<<2, R1, R9
 	TBZ $1, R3, loadOne4
-	FMOVD.P 8(R9), F2
+	FMOVD.P 8(R9), F4
 	TBZ $0, R3, loaded4
-	VLD1 (R9), V2.S[2]
+	VLD1 (R9), V4.S[2]
 	B loaded4
 
 loadOne4:
-	FMOVS (R9), F2
+	FMOVS (R9), F4
 
 loaded4:
-	WORD $0x6e22dc69 // fmul v9.4s, v3.4s, v2.4s
+	WORD $0x6e24dcec // fmul v12.4s, v7.4s, v4.4s
 	ADD R8, R1, R9
 	TBZ $1, R3, loadOne5
-	FMOVD.P 8(R9), F12
+	FMOVD.P 8(R9), F15
 	TBZ $0, R3, loaded5
-	VLD1 (R9), V12.S[2]
+	VLD1 (R9), V15.S[2]
 	B loaded5
 
 loadOne5:
-	FMOVS (R9), F12
+	FMOVS (R9), F15
 
 loaded5:
-	WORD $0x6ea0f929 // fneg v9.4s, v9.4s
-	VFMLA V12.S4, V1.S4, V9.S4
-	WORD $0x6e2cdc0e // fmul v14.4s, v0.4s, v12.4s
+	WORD $0x6ea0f98c // fneg v12.4s, v12.4s
+	VFMLA V15.S4, V5.S4, V12.S4
+	WORD $0x6e2fdc71 // fmul v17.4s, v3.4s, v15.4s
 	ADD R7, R1, R9
 	TBZ $1, R3, loadOne6
-	FMOVD.P 8(R9), F15
+	FMOVD.P 8(R9), F18
 	TBZ $0, R3, loaded6
-	VLD1 (R9), V15.S[2]
+	VLD1 (R9), V18.S[2]
 	B loaded6
 
 loadOne6:
-	FMOVS (R9), F15
+	FMOVS (R9), F18
 
 loaded6:
-	WORD $0x6ea0f9ce // fneg v14.4s, v14.4s
-	VFMLA V15.S4, V3.S4, V14.S4
-	WORD $0x6e2fdc30 // fmul v16.4s, v1.4s, v15.4s
-	WORD $0x6ea0fa10 // fneg v16.4s, v16.4s
-	VFMLA V2.S4, V0.S4, V16.S4
-	WORD $0x6e2fdc11 // fmul v17.4s, v0.4s, v15.4s
-	VFMLA V2.S4, V1.S4, V17.S4
-	VFMLA V12.S4, V3.S4, V17.S4
-	WORD $0x6e31ddad // fmul v13.4s, v13.4s, v17.4s
-	WORD $0x6e2fdd6f // fmul v15.4s, v11.4s, v15.4s
-	VFMLA V9.S4, V6.S4, V15.S4
-	VFMLA V0.S4, V13.S4, V15.S4
-	WORD $0x6e22dd62 // fmul v2.4s, v11.4s, v2.4s
-	VFMLA V14.S4, V6.S4, V2.S4
-	VFMLA V1.S4, V13.S4, V2.S4
-	WORD $0x6e2cdd6b // fmul v11.4s, v11.4s, v12.4s
-	VFMLA V16.S4, V6.S4, V11.S4
-	VFMLA V3.S4, V13.S4, V11.S4
+	WORD $0x6ea0fa31 // fneg v17.4s, v17.4s
+	VFMLA V18.S4, V7.S4, V17.S4
+	WORD $0x6e32dcb3 // fmul v19.4s, v5.4s, v18.4s
+	WORD $0x6ea0fa73 // fneg v19.4s, v19.4s
+	VFMLA V4.S4, V3.S4, V19.S4
+	WORD $0x6e32dc74 // fmul v20.4s, v3.4s, v18.4s
+	VFMLA V4.S4, V5.S4, V20.S4
+	VFMLA V15.S4, V7.S4, V20.S4
+	WORD $0x6e34de10 // fmul v16.4s, v16.4s, v20.4s
+	WORD $0x6e32ddd2 // fmul v18.4s, v14.4s, v18.4s
+	VFMLA V12.S4, V9.S4, V18.S4
+	VFMLA V3.S4, V16.S4, V18.S4
+	WORD $0x6e24ddc4 // fmul v4.4s, v14.4s, v4.4s
+	VFMLA V17.S4, V9.S4, V4.S4
+	VFMLA V5.S4, V16.S4, V4.S4
+	WORD $0x6e2fddce // fmul v14.4s, v14.4s, v15.4s
+	VFMLA V19.S4, V9.S4, V14.S4
+	VFMLA V7.S4, V16.S4, V14.S4
 	MOVD R2, R9
 	TBZ $1, R3, loadOne7
-	FMOVD.P 8(R9), F0
+	FMOVD.P 8(R9), F3
 	TBZ $0, R3, loaded7
-	VLD1 (R9), V0.S[2]
+	VLD1 (R9), V3.S[2]
 	B loaded7
 
 loadOne7:
-	FMOVS (R9), F0
+	FMOVS (R9), F3
 
 loaded7:
-	FMOVQ (R5), F1
-	VAND V1.B16, V0.B16, V3.B16
+	VAND V0.B16, V3.B16, V5.B16
 	ADD R6, R2, R9
 	TBZ $1, R3, loadOne8
-	FMOVD.P 8(R9), F1
+	FMOVD.P 8(R9), F7
 	TBZ $0, R3, loaded8
-	VLD1 (R9), V1.S[2]
+	VLD1 (R9), V7.S[2]
 	B loaded8
 
 loadOne8:
-	FMOVS (R9), F1
+	FMOVS (R9), F7
 
 loaded8:
-	FMOVQ (R5), F6
-	VAND V6.B16, V1.B16, V9.B16
+	VAND V0.B16, V7.B16, V9.B16
 	ADD R6<<1, R2, R9
 	TBZ $1, R3, loadOne9
-	FMOVD.P 8(R9), F6
+	FMOVD.P 8(R9), F12
 	TBZ $0, R3, loaded9
-	VLD1 (R9), V6.S[2]
+	VLD1 (R9), V12.S[2]
 	B loaded9
 
 loadOne9:
-	FMOVS (R9), F6
+	FMOVS (R9), F12
 
 loaded9:
-	FMOVQ (R5), F12
-	VAND V12.B16, V6.B16, V13.B16
-	WORD $0x6ea9e46c // fcmgt v12.4s, v3.4s, v9.4s
-	VBSL V9.B16, V3.B16, V12.B16
-	WORD $0x6ea9e46e // fcmgt v14.4s, v3.4s, v9.4s
-	VBSL V3.B16, V9.B16, V14.B16
-	WORD $0x6eade583 // fcmgt v3.4s, v12.4s, v13.4s
-	VBSL V13.B16, V12.B16, V3.B16
-	WORD $0x6eade589 // fcmgt v9.4s, v12.4s, v13.4s
-	VBSL V12.B16, V13.B16, V9.B16
-	WORD $0x6e23dc6c // fmul v12.4s, v3.4s, v3.4s
-	VMOV V12.B16, V13.B16
-	VFMLA V14.S4, V14.S4, V13.S4
-	WORD $0x6ea0f990 // fneg v16.4s, v12.4s
-	VFMLA V3.S4, V3.S4, V16.S4
-	WORD $0x4eacd5ac // fsub v12.4s, v13.4s, v12.4s
-	WORD $0x6ea0f98c // fneg v12.4s, v12.4s
-	VFMLA V14.S4, V14.S4, V12.S4
-	WORD $0x4e2cd610 // fadd v16.4s, v16.4s, v12.4s
-	VMOV V13.B16, V3.B16
-	VFMLA V9.S4, V9.S4, V3.S4
-	WORD $0x4eadd46d // fsub v13.4s, v3.4s, v13.4s
-	WORD $0x6ea0f9ad // fneg v13.4s, v13.4s
-	VFMLA V9.S4, V9.S4, V13.S4
-	WORD $0x4e2dd610 // fadd v16.4s, v16.4s, v13.4s
+	VAND V0.B16, V12.B16, V15.B16
+	WORD $0x6ea9e4b0 // fcmgt v16.4s, v5.4s, v9.4s
+	VBSL V9.B16, V5.B16, V16.B16
+	WORD $0x6ea9e4b1 // fcmgt v17.4s, v5.4s, v9.4s
+	VBSL V5.B16, V9.B16, V17.B16
+	WORD $0x6eafe605 // fcmgt v5.4s, v16.4s, v15.4s
+	VBSL V15.B16, V16.B16, V5.B16
+	WORD $0x6eafe609 // fcmgt v9.4s, v16.4s, v15.4s
+	VBSL V16.B16, V15.B16, V9.B16
+	WORD $0x6e25dcaf // fmul v15.4s, v5.4s, v5.4s
+	VMOV V15.B16, V16.B16
+	VFMLA V17.S4, V17.S4, V16.S4
+	WORD $0x6ea0f9f3 // fneg v19.4s, v15.4s
+	VFMLA V5.S4, V5.S4, V19.S4
+	WORD $0x4eafd60f // fsub v15.4s, v16.4s, v15.4s
+	WORD $0x6ea0f9ef // fneg v15.4s, v15.4s
+	VFMLA V17.S4, V17.S4, V15.S4
+	WORD $0x4e2fd673 // fadd v19.4s, v19.4s, v15.4s
+	VMOV V16.B16, V5.B16
+	VFMLA V9.S4, V9.S4, V5.S4
+	WORD $0x4eb0d4b0 // fsub v16.4s, v5.4s, v16.4s
+	WORD $0x6ea0fa10 // fneg v16.4s, v16.4s
+	VFMLA V9.S4, V9.S4, V16.S4
+	WORD $0x4e30d673 // fadd v19.4s, v19.4s, v16.4s
 	FMOVQ 64(R5), F9
-	WORD $0x6e23e52c // fcmge v12.4s, v9.4s, v3.4s
-	WORD $0x6e20598c // mvn v12.16b, v12.16b
-	VORR V12.B16, V5.B16, V5.B16
-	WORD $0x6ea1f869 // fsqrt v9.4s, v3.4s
-	FMOVQ 288(R5), F12
-	WORD $0x6e2cdd29 // fmul v9.4s, v9.4s, v12.4s
-	FMOVQ (R5), F12
-	VAND V12.B16, V9.B16, V13.B16
-	FMOVQ 96(R5), F12
-	FMOVQ 80(R5), F14
-	VFMLA V14.S4, V13.S4, V12.S4
-	FMOVQ 96(R5), F14
-	WORD $0x4eaed590 // fsub v16.4s, v12.4s, v14.4s
-	FMOVQ 112(R5), F14
-	VFMLS V14.S4, V16.S4, V13.S4
-	FMOVQ 128(R5), F14
-	VFMLS V14.S4, V16.S4, V13.S4
-	FMOVQ 144(R5), F14
-	VFMLS V14.S4, V16.S4, V13.S4
-	WORD $0x6e2dddae // fmul v14.4s, v13.4s, v13.4s
-	FMOVQ 160(R5), F16
-	FMOVQ 176(R5), F17
-	VFMLA V14.S4, V17.S4, V16.S4
-	FMOVQ 192(R5), F17
-	VFMLA V14.S4, V16.S4, V17.S4
-	WORD $0x6e31ddd1 // fmul v17.4s, v14.4s, v17.4s
-	VFMLA V17.S4, V13.S4, V13.S4
-	FMOVQ 208(R5), F16
-	FMOVQ 224(R5), F17
-	VFMLA V14.S4, V17.S4, V16.S4
-	FMOVQ 240(R5), F17
-	VFMLA V14.S4, V16.S4, V17.S4
-	FMOVQ 256(R5), F16
-	VFMLA V14.S4, V17.S4, V16.S4
-	FMOVQ 48(R5), F17
-	VFMLA V14.S4, V16.S4, V17.S4
-	VSHL $31, V12.S4, V14.S4
-	WORD $0x4ea0a9ce // cmlt v14.4s, v14.4s, #0
-	VMOV V13.B16, V16.B16
-	VBIT V14.B16, V17.B16, V16.B16
-	VBIT V14.B16, V13.B16, V17.B16
-	VSHL $30, V12.S4, V13.S4
-	FMOVQ 272(R5), F14
-	VADD V14.S4, V12.S4, V12.S4
-	VSHL $30, V12.S4, V12.S4
-	FMOVQ 32(R5), F14
-	VAND V14.B16, V12.B16, V12.B16
-	VEOR V12.B16, V17.B16, V17.B16
-	VEOR V9.B16, V13.B16, V13.B16
-	FMOVQ 32(R5), F12
-	VAND V12.B16, V13.B16, V13.B16
-	VEOR V13.B16, V16.B16, V16.B16
-	WORD $0x4ea0d92c // fcmeq v12.4s, v9.4s, #0.0
-	WORD $0x6e29fe10 // fdiv v16.4s, v16.4s, v9.4s
-	FMOVQ 48(R5), F9
-	VBIT V12.B16, V9.B16, V16.B16
+	WORD $0x6e25e52f // fcmge v15.4s, v9.4s, v5.4s
+	WORD $0x6e2059ef // mvn v15.16b, v15.16b
+	VORR V15.B16, V8.B16, V8.B16
+	WORD $0x6ea1f8a9 // fsqrt v9.4s, v5.4s
+	FMOVQ 288(R5), F15
+	WORD $0x6e2fdd29 // fmul v9.4s, v9.4s, v15.4s
+	VAND V0.B16, V9.B16, V15.B16
+	FMOVQ 96(R5), F16
+	FMOVQ 80(R5), F17
+	VFMLA V17.S4, V15.S4, V16.S4
+	FMOVQ 96(R5), F17
+	WORD $0x4eb1d613 // fsub v19.4s, v16.4s, v17.4s
+	FMOVQ 112(R5), F17
+	VFMLS V17.S4, V19.S4, V15.S4
+	FMOVQ 128(R5), F17
+	VFMLS V17.S4, V19.S4, V15.S4
+	FMOVQ 144(R5), F17
+	VFMLS V17.S4, V19.S4, V15.S4
+	WORD $0x6e2fddf1 // fmul v17.4s, v15.4s, v15.4s
+	FMOVQ 192(R5), F19
+	FMOVQ 160(R5), F20
+	VFMLA V17.S4, V20.S4, V19.S4
+	FMOVQ 208(R5), F20
+	VFMLA V17.S4, V19.S4, V20.S4
+	WORD $0x6e34de34 // fmul v20.4s, v17.4s, v20.4s
+	VFMLA V20.S4, V15.S4, V15.S4
+	FMOVQ 224(R5), F19
+	FMOVQ 176(R5), F20
+	VFMLA V17.S4, V20.S4, V19.S4
+	FMOVQ 240(R5), F20
+	VFMLA V17.S4, V19.S4, V20.S4
+	FMOVQ 256(R5), F19
+	VFMLA V17.S4, V20.S4, V19.S4
+	FMOVQ 32(R5), F20
+	VFMLA V17.S4, V19.S4, V20.S4
+	VSHL $31, V16.S4, V17.S4
+	WORD $0x4ea0aa31 // cmlt v17.4s, v17.4s, #0
+	VMOV V15.B16, V19.B16
+	VBIT V17.B16, V20.B16, V19.B16
+	VBIT V17.B16, V15.B16, V20.B16
+	VSHL $30, V16.S4, V15.S4
+	FMOVQ 272(R5), F17
+	VADD V17.S4, V16.S4, V16.S4
+	VSHL $30, V16.S4, V16.S4
+	VAND V1.B16, V16.B16, V16.B16
+	VEOR V16.B16, V20.B16, V20.B16
+	VEOR V9.B16, V15.B16, V15.B16
+	VAND V1.B16, V15.B16, V15.B16
+	VEOR V15.B16, V19.B16, V19.B16
+	WORD $0x4ea0d92f // fcmeq v15.4s, v9.4s, #0.0
+	WORD $0x6e29fe73 // fdiv v19.4s, v19.4s, v9.4s
+	FMOVQ 32(R5), F9
+	VBIT V15.B16, V9.B16, V19.B16
 	FMOVQ 288(R5), F9
-	WORD $0x6e29de0c // fmul v12.4s, v16.4s, v9.4s
-	WORD $0x6e20dd89 // fmul v9.4s, v12.4s, v0.4s
-	WORD $0x6e21dd8d // fmul v13.4s, v12.4s, v1.4s
-	WORD $0x6e26dd8e // fmul v14.4s, v12.4s, v6.4s
-	WORD $0x6e30de32 // fmul v18.4s, v17.4s, v16.4s
-	WORD $0x6e30dd8c // fmul v12.4s, v12.4s, v16.4s
-	FMOVQ 1216(R5), F16
-	WORD $0x6ea3e613 // fcmgt v19.4s, v16.4s, v3.4s
-	FMOVQ 48(R5), F16
-	WORD $0x4eb2d614 // fsub v20.4s, v16.4s, v18.4s
-	FMOVQ 1216(R5), F16
-	WORD $0x6eb0e475 // fcmgt v21.4s, v3.4s, v16.4s
-	VBSL V16.B16, V3.B16, V21.B16
-	WORD $0x6e35fe94 // fdiv v20.4s, v20.4s, v21.4s
-	FMOVQ 1200(R5), F3
-	VBIT V19.B16, V3.B16, V20.B16
+	WORD $0x6e29de6f // fmul v15.4s, v19.4s, v9.4s
+	WORD $0x6e23dde9 // fmul v9.4s, v15.4s, v3.4s
+	WORD $0x6e27ddf0 // fmul v16.4s, v15.4s, v7.4s
+	WORD $0x6e2cddf1 // fmul v17.4s, v15.4s, v12.4s
+	WORD $0x6e33de95 // fmul v21.4s, v20.4s, v19.4s
+	WORD $0x6e33ddef // fmul v15.4s, v15.4s, v19.4s
+	WORD $0x6ea5e453 // fcmgt v19.4s, v2.4s, v5.4s
+	FMOVQ 32(R5), F22
+	WORD $0x4eb5d6d7 // fsub v23.4s, v22.4s, v21.4s
+	WORD $0x6ea2e4b6 // fcmgt v22.4s, v5.4s, v2.4s
+	VBSL V2.B16, V5.B16, V22.B16
+	WORD $0x6e36fef7 // fdiv v23.4s, v23.4s, v22.4s
+	FMOVQ 1200(R5), F5
+	VBIT V19.B16, V5.B16, V23.B16
 	ADD R6<<2, R2, R9
 	TBZ $1, R3, loadOne10
-	FMOVD.P 8(R9), F3
+	FMOVD.P 8(R9), F5
 	TBZ $0, R3, loaded10
-	VLD1 (R9), V3.S[2]
+	VLD1 (R9), V5.S[2]
 	B loaded10
 
 loadOne10:
-	FMOVS (R9), F3
+	FMOVS (R9), F5
 
 loaded10:
-	WORD $0x6e23dcd0 // fmul v16.4s, v6.4s, v3.4s
+	WORD $0x6e25dd93 // fmul v19.4s, v12.4s, v5.4s
 	ADD R8, R2, R9
 	TBZ $1, R3, loadOne11
-	FMOVD.P 8(R9), F19
+	FMOVD.P 8(R9), F22
 	TBZ $0, R3, loaded11
-	VLD1 (R9), V19.S[2]
+	VLD1 (R9), V22.S[2]
 	B loaded11
 
 loadOne11:
-	FMOVS (R9), F19
+	FMOVS (R9), F22
 
 loaded11:
-	WORD $0x6ea0fa10 // fneg v16.4s, v16.4s
-	VFMLA V19.S4, V1.S4, V16.S4
-	WORD $0x6e33dc15 // fmul v21.4s, v0.4s, v19.4s
+	WORD $0x6ea0fa73 // fneg v19.4s, v19.4s
+	VFMLA V22.S4, V7.S4, V19.S4
+	WORD $0x6e36dc78 // fmul v24.4s, v3.4s, v22.4s
 	ADD R7, R2, R9
 	TBZ $1, R3, loadOne12
-	FMOVD.P 8(R9), F22
+	FMOVD.P 8(R9), F25
 	TBZ $0, R3, loaded12
-	VLD1 (R9), V22.S[2]
+	VLD1 (R9), V25.S[2]
 	B loaded12
 
 loadOne12:
-	FMOVS (R9), F22
+	FMOVS (R9), F25
 
 loaded12:
-	WORD $0x6ea0fab5 // fneg v21.4s, v21.4s
-	VFMLA V22.S4, V6.S4, V21.S4
-	WORD $0x6e36dc37 // fmul v23.4s, v1.4s, v22.4s
-	WORD $0x6ea0faf7 // fneg v23.4s, v23.4s
-	VFMLA V3.S4, V0.S4, V23.S4
-	WORD $0x6e36dc18 // fmul v24.4s, v0.4s, v22.4s
-	VFMLA V3.S4, V1.S4, V24.S4
-	VFMLA V19.S4, V6.S4, V24.S4
-	WORD $0x6e38de94 // fmul v20.4s, v20.4s, v24.4s
-	WORD $0x6e36de56 // fmul v22.4s, v18.4s, v22.4s
-	VFMLA V16.S4, V12.S4, V22.S4
-	VFMLA V0.S4, V20.S4, V22.S4
-	WORD $0x6e23de43 // fmul v3.4s, v18.4s, v3.4s
-	VFMLA V21.S4, V12.S4, V3.S4
-	VFMLA V1.S4, V20.S4, V3.S4
-	WORD $0x6e33de52 // fmul v18.4s, v18.4s, v19.4s
-	VFMLA V23.S4, V12.S4, V18.S4
-	VFMLA V6.S4, V20.S4, V18.S4
-	WORD $0x6e23dd00 // fmul v0.4s, v8.4s, v3.4s
-	WORD $0x6ea0f800 // fneg v0.4s, v0.4s
-	VFMLA V18.S4, V7.S4, V0.S4
-	WORD $0x6e32dc81 // fmul v1.4s, v4.4s, v18.4s
-	WORD $0x6ea0f821 // fneg v1.4s, v1.4s
-	VFMLA V22.S4, V8.S4, V1.S4
-	WORD $0x6e36dce6 // fmul v6.4s, v7.4s, v22.4s
-	WORD $0x6ea0f8c6 // fneg v6.4s, v6.4s
-	VFMLA V3.S4, V4.S4, V6.S4
-	WORD $0x4e20d400 // fadd v0.4s, v0.4s, v0.4s
-	WORD $0x4e21d421 // fadd v1.4s, v1.4s, v1.4s
-	WORD $0x4e26d4c6 // fadd v6.4s, v6.4s, v6.4s
-	WORD $0x6e21dd0c // fmul v12.4s, v8.4s, v1.4s
+	WORD $0x6ea0fb18 // fneg v24.4s, v24.4s
+	VFMLA V25.S4, V12.S4, V24.S4
+	WORD $0x6e39dcfa // fmul v26.4s, v7.4s, v25.4s
+	WORD $0x6ea0fb5a // fneg v26.4s, v26.4s
+	VFMLA V5.S4, V3.S4, V26.S4
+	WORD $0x6e39dc7b // fmul v27.4s, v3.4s, v25.4s
+	VFMLA V5.S4, V7.S4, V27.S4
+	VFMLA V22.S4, V12.S4, V27.S4
+	WORD $0x6e3bdef7 // fmul v23.4s, v23.4s, v27.4s
+	WORD $0x6e39deb9 // fmul v25.4s, v21.4s, v25.4s
+	VFMLA V19.S4, V15.S4, V25.S4
+	VFMLA V3.S4, V23.S4, V25.S4
+	WORD $0x6e25dea5 // fmul v5.4s, v21.4s, v5.4s
+	VFMLA V24.S4, V15.S4, V5.S4
+	VFMLA V7.S4, V23.S4, V5.S4
+	WORD $0x6e36deb5 // fmul v21.4s, v21.4s, v22.4s
+	VFMLA V26.S4, V15.S4, V21.S4
+	VFMLA V12.S4, V23.S4, V21.S4
+	WORD $0x6e25dd63 // fmul v3.4s, v11.4s, v5.4s
+	WORD $0x6ea0f863 // fneg v3.4s, v3.4s
+	VFMLA V21.S4, V10.S4, V3.S4
+	WORD $0x6e35dcc7 // fmul v7.4s, v6.4s, v21.4s
+	WORD $0x6ea0f8e7 // fneg v7.4s, v7.4s
+	VFMLA V25.S4, V11.S4, V7.S4
+	WORD $0x6e39dd4c // fmul v12.4s, v10.4s, v25.4s
 	WORD $0x6ea0f98c // fneg v12.4s, v12.4s
-	VFMLA V6.S4, V7.S4, V12.S4
-	WORD $0x6e26dc90 // fmul v16.4s, v4.4s, v6.4s
-	WORD $0x6ea0fa10 // fneg v16.4s, v16.4s
-	VFMLA V0.S4, V8.S4, V16.S4
-	WORD $0x6e20dcf3 // fmul v19.4s, v7.4s, v0.4s
+	VFMLA V5.S4, V6.S4, V12.S4
+	WORD $0x4e23d463 // fadd v3.4s, v3.4s, v3.4s
+	WORD $0x4e27d4e7 // fadd v7.4s, v7.4s, v7.4s
+	WORD $0x4e2cd58c // fadd v12.4s, v12.4s, v12.4s
+	WORD $0x6e27dd6f // fmul v15.4s, v11.4s, v7.4s
+	WORD $0x6ea0f9ef // fneg v15.4s, v15.4s
+	VFMLA V12.S4, V10.S4, V15.S4
+	WORD $0x6e2cdcd3 // fmul v19.4s, v6.4s, v12.4s
 	WORD $0x6ea0fa73 // fneg v19.4s, v19.4s
-	VFMLA V1.S4, V4.S4, V19.S4
-	VFMLA V0.S4, V10.S4, V12.S4
-	WORD $0x4e2cd6d6 // fadd v22.4s, v22.4s, v12.4s
-	VFMLA V1.S4, V10.S4, V16.S4
-	WORD $0x4e30d463 // fadd v3.4s, v3.4s, v16.4s
-	VFMLA V6.S4, V10.S4, V19.S4
-	WORD $0x4e33d652 // fadd v18.4s, v18.4s, v19.4s
-	WORD $0x4e36d5ef // fadd v15.4s, v15.4s, v22.4s
-	WORD $0x4e23d442 // fadd v2.4s, v2.4s, v3.4s
-	WORD $0x4e32d56b // fadd v11.4s, v11.4s, v18.4s
-	WORD $0x6e31dd40 // fmul v0.4s, v10.4s, v17.4s
-	WORD $0x6e29dc81 // fmul v1.4s, v4.4s, v9.4s
-	WORD $0x4ea1d400 // fsub v0.4s, v0.4s, v1.4s
-	WORD $0x6e2ddce1 // fmul v1.4s, v7.4s, v13.4s
-	WORD $0x4ea1d400 // fsub v0.4s, v0.4s, v1.4s
-	WORD $0x6e2edd01 // fmul v1.4s, v8.4s, v14.4s
-	WORD $0x4ea1d400 // fsub v0.4s, v0.4s, v1.4s
-	WORD $0x6e29dd41 // fmul v1.4s, v10.4s, v9.4s
-	WORD $0x6e31dc83 // fmul v3.4s, v4.4s, v17.4s
-	WORD $0x4e23d421 // fadd v1.4s, v1.4s, v3.4s
-	WORD $0x6e2edce3 // fmul v3.4s, v7.4s, v14.4s
-	WORD $0x4e23d421 // fadd v1.4s, v1.4s, v3.4s
-	WORD $0x6e2ddd03 // fmul v3.4s, v8.4s, v13.4s
-	WORD $0x4ea3d421 // fsub v1.4s, v1.4s, v3.4s
-	WORD $0x6e2ddd43 // fmul v3.4s, v10.4s, v13.4s
-	WORD $0x6e31dce6 // fmul v6.4s, v7.4s, v17.4s
-	WORD $0x4e26d463 // fadd v3.4s, v3.4s, v6.4s
-	WORD $0x6e29dd06 // fmul v6.4s, v8.4s, v9.4s
-	WORD $0x4e26d463 // fadd v3.4s, v3.4s, v6.4s
-	WORD $0x6e2edc86 // fmul v6.4s, v4.4s, v14.4s
-	WORD $0x4ea6d463 // fsub v3.4s, v3.4s, v6.4s
-	WORD $0x6e2edd4a // fmul v10.4s, v10.4s, v14.4s
-	WORD $0x6e31dd08 // fmul v8.4s, v8.4s, v17.4s
-	WORD $0x4e28d54a // fadd v10.4s, v10.4s, v8.4s
-	WORD $0x6e2ddc84 // fmul v4.4s, v4.4s, v13.4s
-	WORD $0x4e24d54a // fadd v10.4s, v10.4s, v4.4s
-	WORD $0x6e29dce7 // fmul v7.4s, v7.4s, v9.4s
-	WORD $0x4ea7d54a // fsub v10.4s, v10.4s, v7.4s
-	WORD $0x6e21dc24 // fmul v4.4s, v1.4s, v1.4s
-	VFMLA V3.S4, V3.S4, V4.S4
-	VFMLA V10.S4, V10.S4, V4.S4
-	FMOVQ 720(R5), F6
-	WORD $0x6e24e4c7 // fcmge v7.4s, v6.4s, v4.4s
-	WORD $0x6e2058e7 // mvn v7.16b, v7.16b
-	WORD $0x4e20e406 // fcmeq v6.4s, v0.4s, v0.4s
-	WORD $0x6e2058c6 // mvn v6.16b, v6.16b
-	VORR V6.B16, V7.B16, V7.B16
-	VORR V7.B16, V5.B16, V5.B16
-	FMOVQ (R5), F6
-	VAND V6.B16, V0.B16, V7.B16
-	FMOVQ 736(R5), F6
-	WORD $0x6ea4e4c8 // fcmgt v8.4s, v6.4s, v4.4s
-	WORD $0x6ea1f884 // fsqrt v4.4s, v4.4s
-	WORD $0x6ea7e486 // fcmgt v6.4s, v4.4s, v7.4s
-	VBSL V4.B16, V7.B16, V6.B16
-	WORD $0x6ea4e4e9 // fcmgt v9.4s, v7.4s, v4.4s
-	VBSL V4.B16, V7.B16, V9.B16
-	WORD $0x6e29fcc6 // fdiv v6.4s, v6.4s, v9.4s
-	WORD $0x6e26dcc9 // fmul v9.4s, v6.4s, v6.4s
-	WORD $0x6e29dccc // fmul v12.4s, v6.4s, v9.4s
-	FMOVQ 768(R5), F13
-	FMOVQ 752(R5), F14
-	VFMLA V9.S4, V14.S4, V13.S4
-	FMOVQ 784(R5), F14
-	VFMLA V9.S4, V13.S4, V14.S4
-	FMOVQ 800(R5), F13
-	VFMLA V9.S4, V14.S4, V13.S4
-	FMOVQ 816(R5), F14
-	VFMLA V9.S4, V13.S4, V14.S4
-	FMOVQ 832(R5), F13
-	VFMLA V9.S4, V14.S4, V13.S4
-	FMOVQ 848(R5), F14
-	VFMLA V9.S4, V13.S4, V14.S4
-	FMOVQ 864(R5), F13
-	VFMLA V9.S4, V14.S4, V13.S4
-	FMOVQ 880(R5), F14
-	VFMLA V9.S4, V13.S4, V14.S4
-	FMOVQ 896(R5), F13
-	VFMLA V9.S4, V14.S4, V13.S4
-	VFMLA V13.S4, V12.S4, V6.S4
-	WORD $0x6ea7e489 // fcmgt v9.4s, v4.4s, v7.4s
-	FMOVQ 32(R5), F13
-	VAND V13.B16, V9.B16, V12.B16
-	VEOR V12.B16, V6.B16, V12.B16
-	FMOVQ 128(R5), F13
-	VAND V13.B16, V9.B16, V6.B16
-	WORD $0x4e26d586 // fadd v6.4s, v12.4s, v6.4s
-	FMOVQ 112(R5), F12
-	VAND V12.B16, V9.B16, V9.B16
-	WORD $0x4e29d4c9 // fadd v9.4s, v6.4s, v9.4s
-	FMOVQ 48(R5), F6
-	VBIT V8.B16, V6.B16, V9.B16
-	VBIT V8.B16, V7.B16, V4.B16
-	WORD $0x6e24fd29 // fdiv v9.4s, v9.4s, v4.4s
-	WORD $0x6e27dd27 // fmul v7.4s, v9.4s, v7.4s
-	WORD $0x4e29d529 // fadd v9.4s, v9.4s, v9.4s
-	FMOVQ 32(R5), F4
-	VAND V4.B16, V0.B16, V0.B16
-	VEOR V0.B16, V9.B16, V9.B16
-	WORD $0x6e21dd21 // fmul v1.4s, v9.4s, v1.4s
-	WORD $0x6e23dd23 // fmul v3.4s, v9.4s, v3.4s
-	WORD $0x6e2add29 // fmul v9.4s, v9.4s, v10.4s
-	WORD $0x6e21dc20 // fmul v0.4s, v1.4s, v1.4s
-	VFMLA V3.S4, V3.S4, V0.S4
-	VFMLA V9.S4, V9.S4, V0.S4
-	FMOVQ 1216(R5), F4
-	WORD $0x6ea0e486 // fcmgt v6.4s, v4.4s, v0.4s
-	FMOVQ 48(R5), F4
-	WORD $0x4ea7d488 // fsub v8.4s, v4.4s, v7.4s
-	FMOVQ 1216(R5), F4
-	WORD $0x6ea4e40a // fcmgt v10.4s, v0.4s, v4.4s
-	VBSL V4.B16, V0.B16, V10.B16
-	WORD $0x6e2afd08 // fdiv v8.4s, v8.4s, v10.4s
-	FMOVQ 1200(R5), F0
-	VBIT V6.B16, V0.B16, V8.B16
-	WORD $0x6e22dd20 // fmul v0.4s, v9.4s, v2.4s
-	WORD $0x6ea0f800 // fneg v0.4s, v0.4s
-	VFMLA V11.S4, V3.S4, V0.S4
-	WORD $0x6e2bdc24 // fmul v4.4s, v1.4s, v11.4s
-	WORD $0x6ea0f884 // fneg v4.4s, v4.4s
-	VFMLA V15.S4, V9.S4, V4.S4
-	WORD $0x6e2fdc66 // fmul v6.4s, v3.4s, v15.4s
+	VFMLA V3.S4, V11.S4, V19.S4
+	WORD $0x6e23dd56 // fmul v22.4s, v10.4s, v3.4s
+	WORD $0x6ea0fad6 // fneg v22.4s, v22.4s
+	VFMLA V7.S4, V6.S4, V22.S4
+	VFMLA V3.S4, V13.S4, V15.S4
+	WORD $0x4e2fd739 // fadd v25.4s, v25.4s, v15.4s
+	VFMLA V7.S4, V13.S4, V19.S4
+	WORD $0x4e33d4a5 // fadd v5.4s, v5.4s, v19.4s
+	VFMLA V12.S4, V13.S4, V22.S4
+	WORD $0x4e36d6b5 // fadd v21.4s, v21.4s, v22.4s
+	WORD $0x4e39d652 // fadd v18.4s, v18.4s, v25.4s
+	WORD $0x4e25d484 // fadd v4.4s, v4.4s, v5.4s
+	WORD $0x4e35d5ce // fadd v14.4s, v14.4s, v21.4s
+	WORD $0x6e34dda3 // fmul v3.4s, v13.4s, v20.4s
+	WORD $0x6e29dcc5 // fmul v5.4s, v6.4s, v9.4s
+	WORD $0x4ea5d463 // fsub v3.4s, v3.4s, v5.4s
+	WORD $0x6e30dd45 // fmul v5.4s, v10.4s, v16.4s
+	WORD $0x4ea5d463 // fsub v3.4s, v3.4s, v5.4s
+	WORD $0x6e31dd65 // fmul v5.4s, v11.4s, v17.4s
+	WORD $0x4ea5d463 // fsub v3.4s, v3.4s, v5.4s
+	WORD $0x6e29dda5 // fmul v5.4s, v13.4s, v9.4s
+	WORD $0x6e34dcc7 // fmul v7.4s, v6.4s, v20.4s
+	WORD $0x4e27d4a5 // fadd v5.4s, v5.4s, v7.4s
+	WORD $0x6e31dd47 // fmul v7.4s, v10.4s, v17.4s
+	WORD $0x4e27d4a5 // fadd v5.4s, v5.4s, v7.4s
+	WORD $0x6e30dd67 // fmul v7.4s, v11.4s, v16.4s
+	WORD $0x4ea7d4a5 // fsub v5.4s, v5.4s, v7.4s
+	WORD $0x6e30dda7 // fmul v7.4s, v13.4s, v16.4s
+	WORD $0x6e34dd4c // fmul v12.4s, v10.4s, v20.4s
+	WORD $0x4e2cd4e7 // fadd v7.4s, v7.4s, v12.4s
+	WORD $0x6e29dd6c // fmul v12.4s, v11.4s, v9.4s
+	WORD $0x4e2cd4e7 // fadd v7.4s, v7.4s, v12.4s
+	WORD $0x6e31dccc // fmul v12.4s, v6.4s, v17.4s
+	WORD $0x4eacd4e7 // fsub v7.4s, v7.4s, v12.4s
+	WORD $0x6e31ddad // fmul v13.4s, v13.4s, v17.4s
+	WORD $0x6e34dd6b // fmul v11.4s, v11.4s, v20.4s
+	WORD $0x4e2bd5ad // fadd v13.4s, v13.4s, v11.4s
+	WORD $0x6e30dcc6 // fmul v6.4s, v6.4s, v16.4s
+	WORD $0x4e26d5ad // fadd v13.4s, v13.4s, v6.4s
+	WORD $0x6e29dd4a // fmul v10.4s, v10.4s, v9.4s
+	WORD $0x4eaad5ad // fsub v13.4s, v13.4s, v10.4s
+	WORD $0x6e25dca6 // fmul v6.4s, v5.4s, v5.4s
+	VFMLA V7.S4, V7.S4, V6.S4
+	VFMLA V13.S4, V13.S4, V6.S4
+	FMOVQ 720(R5), F9
+	WORD $0x6e26e52a // fcmge v10.4s, v9.4s, v6.4s
+	WORD $0x6e20594a // mvn v10.16b, v10.16b
+	WORD $0x4e23e469 // fcmeq v9.4s, v3.4s, v3.4s
+	WORD $0x6e205929 // mvn v9.16b, v9.16b
+	VORR V9.B16, V10.B16, V10.B16
+	VORR V10.B16, V8.B16, V8.B16
+	VAND V0.B16, V3.B16, V9.B16
+	FMOVQ 736(R5), F10
+	WORD $0x6ea6e54b // fcmgt v11.4s, v10.4s, v6.4s
+	WORD $0x6ea1f8c6 // fsqrt v6.4s, v6.4s
+	WORD $0x6ea9e4ca // fcmgt v10.4s, v6.4s, v9.4s
+	VBSL V6.B16, V9.B16, V10.B16
+	WORD $0x6ea6e52c // fcmgt v12.4s, v9.4s, v6.4s
+	VBSL V6.B16, V9.B16, V12.B16
+	WORD $0x6e2cfd4a // fdiv v10.4s, v10.4s, v12.4s
+	WORD $0x6e2add4c // fmul v12.4s, v10.4s, v10.4s
+	WORD $0x6e2cdd4f // fmul v15.4s, v10.4s, v12.4s
+	FMOVQ 768(R5), F16
+	FMOVQ 752(R5), F17
+	VFMLA V12.S4, V17.S4, V16.S4
+	FMOVQ 784(R5), F17
+	VFMLA V12.S4, V16.S4, V17.S4
+	FMOVQ 800(R5), F16
+	VFMLA V12.S4, V17.S4, V16.S4
+	FMOVQ 816(R5), F17
+	VFMLA V12.S4, V16.S4, V17.S4
+	FMOVQ 832(R5), F16
+	VFMLA V12.S4, V17.S4, V16.S4
+	FMOVQ 848(R5), F17
+	VFMLA V12.S4, V16.S4, V17.S4
+	FMOVQ 864(R5), F16
+	VFMLA V12.S4, V17.S4, V16.S4
+	FMOVQ 880(R5), F17
+	VFMLA V12.S4, V16.S4, V17.S4
+	FMOVQ 896(R5), F16
+	VFMLA V12.S4, V17.S4, V16.S4
+	VFMLA V16.S4, V15.S4, V10.S4
+	WORD $0x6ea9e4cc // fcmgt v12.4s, v6.4s, v9.4s
+	VAND V1.B16, V12.B16, V15.B16
+	VEOR V15.B16, V10.B16, V15.B16
+	FMOVQ 128(R5), F16
+	VAND V16.B16, V12.B16, V10.B16
+	WORD $0x4e2ad5ea // fadd v10.4s, v15.4s, v10.4s
+	FMOVQ 112(R5), F15
+	VAND V15.B16, V12.B16, V12.B16
+	WORD $0x4e2cd54c // fadd v12.4s, v10.4s, v12.4s
+	FMOVQ 32(R5), F10
+	VBIT V11.B16, V10.B16, V12.B16
+	VBIT V11.B16, V9.B16, V6.B16
+	WORD $0x6e26fd8c // fdiv v12.4s, v12.4s, v6.4s
+	WORD $0x6e29dd89 // fmul v9.4s, v12.4s, v9.4s
+	WORD $0x4e2cd58c // fadd v12.4s, v12.4s, v12.4s
+	VAND V1.B16, V3.B16, V3.B16
+	VEOR V3.B16, V12.B16, V12.B16
+	WORD $0x6e25dd85 // fmul v5.4s, v12.4s, v5.4s
+	WORD $0x6e27dd87 // fmul v7.4s, v12.4s, v7.4s
+	WORD $0x6e2ddd8c // fmul v12.4s, v12.4s, v13.4s
+	WORD $0x6e25dca3 // fmul v3.4s, v5.4s, v5.4s
+	VFMLA V7.S4, V7.S4, V3.S4
+	VFMLA V12.S4, V12.S4, V3.S4
+	WORD $0x6ea3e446 // fcmgt v6.4s, v2.4s, v3.4s
+	FMOVQ 32(R5), F10
+	WORD $0x4ea9d54b // fsub v11.4s, v10.4s, v9.4s
+	WORD $0x6ea2e46a // fcmgt v10.4s, v3.4s, v2.4s
+	VBSL V2.B16, V3.B16, V10.B16
+	WORD $0x6e2afd6b // fdiv v11.4s, v11.4s, v10.4s
+	FMOVQ 1200(R5), F3
+	VBIT V6.B16, V3.B16, V11.B16
+	WORD $0x6e24dd83 // fmul v3.4s, v12.4s, v4.4s
+	WORD $0x6ea0f863 // fneg v3.4s, v3.4s
+	VFMLA V14.S4, V7.S4, V3.S4
+	WORD $0x6e2edca6 // fmul v6.4s, v5.4s, v14.4s
 	WORD $0x6ea0f8c6 // fneg v6.4s, v6.4s
-	VFMLA V2.S4, V1.S4, V6.S4
-	WORD $0x6e2fdc2a // fmul v10.4s, v1.4s, v15.4s
-	VFMLA V2.S4, V3.S4, V10.S4
-	VFMLA V11.S4, V9.S4, V10.S4
-	WORD $0x6e2add08 // fmul v8.4s, v8.4s, v10.4s
-	WORD $0x6e2fdcef // fmul v15.4s, v7.4s, v15.4s
-	FMOVQ 256(R5), F10
-	VFMLA V0.S4, V10.S4, V15.S4
-	VFMLA V1.S4, V8.S4, V15.S4
-	WORD $0x6e22dce2 // fmul v2.4s, v7.4s, v2.4s
-	FMOVQ 256(R5), F0
-	VFMLA V4.S4, V0.S4, V2.S4
-	VFMLA V3.S4, V8.S4, V2.S4
-	WORD $0x6e2bdce7 // fmul v7.4s, v7.4s, v11.4s
-	FMOVQ 256(R5), F0
-	VFMLA V6.S4, V0.S4, V7.S4
-	VFMLA V9.S4, V8.S4, V7.S4
-	WORD $0x6eb0a8a0 // umaxv s0, v5.4s
-	FMOVS F0, R9
+	VFMLA V18.S4, V12.S4, V6.S4
+	WORD $0x6e32dcea // fmul v10.4s, v7.4s, v18.4s
+	WORD $0x6ea0f94a // fneg v10.4s, v10.4s
+	VFMLA V4.S4, V5.S4, V10.S4
+	WORD $0x6e32dcad // fmul v13.4s, v5.4s, v18.4s
+	VFMLA V4.S4, V7.S4, V13.S4
+	VFMLA V14.S4, V12.S4, V13.S4
+	WORD $0x6e2ddd6b // fmul v11.4s, v11.4s, v13.4s
+	WORD $0x6e32dd32 // fmul v18.4s, v9.4s, v18.4s
+	FMOVQ 256(R5), F13
+	VFMLA V3.S4, V13.S4, V18.S4
+	VFMLA V5.S4, V11.S4, V18.S4
+	WORD $0x6e24dd24 // fmul v4.4s, v9.4s, v4.4s
+	FMOVQ 256(R5), F3
+	VFMLA V6.S4, V3.S4, V4.S4
+	VFMLA V7.S4, V11.S4, V4.S4
+	WORD $0x6e2edd29 // fmul v9.4s, v9.4s, v14.4s
+	FMOVQ 256(R5), F3
+	VFMLA V10.S4, V3.S4, V9.S4
+	VFMLA V12.S4, V11.S4, V9.S4
+	WORD $0x6eb0a903 // umaxv s3, v8.4s
+	FMOVS F3, R9
 	CBNZ R9, hard2
 	MOVD R0, R9
 	TBZ $1, R3, storeOne
-	FMOVD.P F1, 8(R9)
+	FMOVD.P F5, 8(R9)
 	TBZ $0, R3, stored
-	VST1 V1.S[2], (R9)
+	VST1 V5.S[2], (R9)
 	B stored
 
 storeOne:
-	FMOVS F1, (R9)
+	FMOVS F5, (R9)
 
 stored:
 	ADD R6, R0, R9
 	TBZ $1, R3, storeOne2
-	FMOVD.P F3, 8(R9)
+	FMOVD.P F7, 8(R9)
 	TBZ $0, R3, stored2
-	VST1 V3.S[2], (R9)
+	VST1 V7.S[2], (R9)
 	B stored2
 
 storeOne2:
-	FMOVS F3, (R9)
+	FMOVS F7, (R9)
 
 stored2:
 	ADD R6<<1, R0, R9
 	TBZ $1, R3, storeOne3
-	FMOVD.P F9, 8(R9)
+	FMOVD.P F12, 8(R9)
 	TBZ $0, R3, stored3
-	VST1 V9.S[2], (R9)
+	VST1 V12.S[2], (R9)
 	B stored3
 
 storeOne3:
-	FMOVS F9, (R9)
+	FMOVS F12, (R9)
 
 stored3:
 	ADD R7, R0, R9
 	TBZ $1, R3, storeOne4
-	FMOVD.P F15, 8(R9)
+	FMOVD.P F18, 8(R9)
 	TBZ $0, R3, stored4
-	VST1 V15.S[2], (R9)
+	VST1 V18.S[2], (R9)
 	B stored4
 
 storeOne4:
-	FMOVS F15, (R9)
+	FMOVS F18, (R9)
 
 stored4:
 	ADD R6<<2, R0, R9
 	TBZ $1, R3, storeOne5
-	FMOVD.P F2, 8(R9)
+	FMOVD.P F4, 8(R9)
 	TBZ $0, R3, stored5
-	VST1 V2.S[2], (R9)
+	VST1 V4.S[2], (R9)
 	B stored5
 
 storeOne5:
-	FMOVS F2, (R9)
+	FMOVS F4, (R9)
 
 stored5:
 	ADD R8, R0, R9
 	TBZ $1, R3, storeOne6
-	FMOVD.P F7, 8(R9)
+	FMOVD.P F9, 8(R9)
 	TBZ $0, R3, stored6
-	VST1 V7.S[2], (R9)
+	VST1 V9.S[2], (R9)
 	B stored6
 
 storeOne6:
-	FMOVS F7, (R9)
+	FMOVS F9, (R9)
 
 stored6:
 
@@ -7653,39 +7584,39 @@ done:
 	RET
 
 hard:
-	FMOVQ (R0), F0
-	VBIF V5.B16, V1.B16, V0.B16
-	FMOVQ F0, (R0)
+	FMOVQ (R0), F3
+	VBIF V8.B16, V5.B16, V3.B16
+	FMOVQ F3, (R0)
 	ADD R6, R0, R9
-	FMOVQ (R9), F0
-	VBIF V5.B16, V3.B16, V0.B16
+	FMOVQ (R9), F3
+	VBIF V8.B16, V7.B16, V3.B16
 	ADD R6, R0, R9
-	FMOVQ F0, (R9)
+	FMOVQ F3, (R9)
 	ADD R6<<1, R0, R9
-	FMOVQ (R9), F0
-	VBIF V5.B16, V9.B16, V0.B16
+	FMOVQ (R9), F3
+	VBIF V8.B16, V12.B16, V3.B16
 	ADD R6<<1, R0, R9
-	FMOVQ F0, (R9)
+	FMOVQ F3, (R9)
 	ADD R7, R0, R9
-	FMOVQ (R9), F0
-	VBIF V5.B16, V15.B16, V0.B16
+	FMOVQ (R9), F3
+	VBIF V8.B16, V18.B16, V3.B16
 	ADD R7, R0, R9
-	FMOVQ F0, (R9)
+	FMOVQ F3, (R9)
 	ADD R6<<2, R0, R9
-	FMOVQ (R9), F0
-	VBIF V5.B16, V2.B16, V0.B16
+	FMOVQ (R9), F3
+	VBIF V8.B16, V4.B16, V3.B16
 	ADD R6<<2, R0, R9
-	FMOVQ F0, (R9)
+	FMOVQ F3, (R9)
 	ADD R8, R0, R9
-	FMOVQ (R9), F0
-	VBIF V5.B16, V7.B16, V0.B16
+	FMOVQ (R9), F3
+	VBIF V8.B16, V9.B16, V3.B16
 	ADD R8, R0, R9
-	FMOVQ F0, (R9)
+	FMOVQ F3, (R9)
 	MOVD ZR, R9
-	FMOVQ 304(R5), F0
-	VAND V5.B16, V0.B16, V0.B16
-	WORD $0x4eb1b801 // addv s1, v0.4s
-	FMOVD F1, R10
+	FMOVQ 304(R5), F3
+	VAND V8.B16, V3.B16, V3.B16
+	WORD $0x4eb1b864 // addv s4, v3.4s
+	FMOVD F4, R10
 	ORR R10<<0, R9, R9
 	MOVD n+24(FP), R4
 	MOVD R4, R10
@@ -7699,147 +7630,147 @@ hard:
 hard2:
 	MOVD R0, R9
 	TBZ $1, R3, loadOne13
-	FMOVD.P 8(R9), F0
+	FMOVD.P 8(R9), F3
 	TBZ $0, R3, loaded13
-	VLD1 (R9), V0.S[2]
+	VLD1 (R9), V3.S[2]
 	B loaded13
 
 loadOne13:
-	FMOVS (R9), F0
+	FMOVS (R9), F3
 
 loaded13:
-	VBIF V5.B16, V1.B16, V0.B16
+	VBIF V8.B16, V5.B16, V3.B16
 	MOVD R0, R9
 	TBZ $1, R3, storeOne7
-	FMOVD.P F0, 8(R9)
+	FMOVD.P F3, 8(R9)
 	TBZ $0, R3, stored7
-	VST1 V0.S[2], (R9)
+	VST1 V3.S[2], (R9)
 	B stored7
 
 storeOne7:
-	FMOVS F0, (R9)
+	FMOVS F3, (R9)
 
 stored7:
 	ADD R6, R0, R9
 	TBZ $1, R3, loadOne14
-	FMOVD.P 8(R9), F0
+	FMOVD.P 8(R9), F3
 	TBZ $0, R3, loaded14
-	VLD1 (R9), V0.S[2]
+	VLD1 (R9), V3.S[2]
 	B loaded14
 
 loadOne14:
-	FMOVS (R9), F0
+	FMOVS (R9), F3
 
 loaded14:
-	VBIF V5.B16, V3.B16, V0.B16
+	VBIF V8.B16, V7.B16, V3.B16
 	ADD R6, R0, R9
 	TBZ $1, R3, storeOne8
-	FMOVD.P F0, 8(R9)
+	FMOVD.P F3, 8(R9)
 	TBZ $0, R3, stored8
-	VST1 V0.S[2], (R9)
+	VST1 V3.S[2], (R9)
 	B stored8
 
 storeOne8:
-	FMOVS F0, (R9)
+	FMOVS F3, (R9)
 
 stored8:
 	ADD R6<<1, R0, R9
 	TBZ $1, R3, loadOne15
-	FMOVD.P 8(R9), F0
+	FMOVD.P 8(R9), F3
 	TBZ $0, R3, loaded15
-	VLD1 (R9), V0.S[2]
+	VLD1 (R9), V3.S[2]
 	B loaded15
 
 loadOne15:
-	FMOVS (R9), F0
+	FMOVS (R9), F3
 
 loaded15:
-	VBIF V5.B16, V9.B16, V0.B16
+	VBIF V8.B16, V12.B16, V3.B16
 	ADD R6<<1, R0, R9
 	TBZ $1, R3, storeOne9
-	FMOVD.P F0, 8(R9)
+	FMOVD.P F3, 8(R9)
 	TBZ $0, R3, stored9
-	VST1 V0.S[2], (R9)
+	VST1 V3.S[2], (R9)
 	B stored9
 
 storeOne9:
-	FMOVS F0, (R9)
+	FMOVS F3, (R9)
 
 stored9:
 	ADD R7, R0, R9
 	TBZ $1, R3, loadOne16
-	FMOVD.P 8(R9), F0
+	FMOVD.P 8(R9), F3
 	TBZ $0, R3, loaded16
-	VLD1 (R9), V0.S[2]
+	VLD1 (R9), V3.S[2]
 	B loaded16
 
 loadOne16:
-	FMOVS (R9), F0
+	FMOVS (R9), F3
 
 loaded16:
-	VBIF V5.B16, V15.B16, V0.B16
+	VBIF V8.B16, V18.B16, V3.B16
 	ADD R7, R0, R9
 	TBZ $1, R3, storeOne10
-	FMOVD.P F0, 8(R9)
+	FMOVD.P F3, 8(R9)
 	TBZ $0, R3, stored10
-	VST1 V0.S[2], (R9)
+	VST1 V3.S[2], (R9)
 	B stored10
 
 storeOne10:
-	FMOVS F0, (R9)
+	FMOVS F3, (R9)
 
 stored10:
 	ADD R6<<2, R0, R9
 	TBZ $1, R3, loadOne17
-	FMOVD.P 8(R9), F0
+	FMOVD.P 8(R9), F3
 	TBZ $0, R3, loaded17
-	VLD1 (R9), V0.S[2]
+	VLD1 (R9), V3.S[2]
 	B loaded17
 
 loadOne17:
-	FMOVS (R9), F0
+	FMOVS (R9), F3
 
 loaded17:
-	VBIF V5.B16, V2.B16, V0.B16
+	VBIF V8.B16, V4.B16, V3.B16
 	ADD R6<<2, R0, R9
 	TBZ $1, R3, storeOne11
-	FMOVD.P F0, 8(R9)
+	FMOVD.P F3, 8(R9)
 	TBZ $0, R3, stored11
-	VST1 V0.S[2], (R9)
+	VST1 V3.S[2], (R9)
 	B stored11
 
 storeOne11:
-	FMOVS F0, (R9)
+	FMOVS F3, (R9)
 
 stored11:
 	ADD R8, R0, R9
 	TBZ $1, R3, loadOne18
-	FMOVD.P 8(R9), F0
+	FMOVD.P 8(R9), F3
 	TBZ $0, R3, loaded18
-	VLD1 (R9), V0.S[2]
+	VLD1 (R9), V3.S[2]
 	B loaded18
 
 loadOne18:
-	FMOVS (R9), F0
+	FMOVS (R9), F3
 
 loaded18:
-	VBIF V5.B16, V7.B16, V0.B16
+	VBIF V8.B16, V9.B16, V3.B16
 	ADD R8, R0, R9
 	TBZ $1, R3, storeOne12
-	FMOVD.P F0, 8(R9)
+	FMOVD.P F3, 8(R9)
 	TBZ $0, R3, stored12
-	VST1 V0.S[2], (R9)
+	VST1 V3.S[2], (R9)
 	B stored12
 
 storeOne12:
-	FMOVS F0, (R9)
+	FMOVS F3, (R9)
 
 stored12:
 	MOVD ZR, R9
-	FMOVQ 304(R5), F0
-	VAND V5.B16, V0.B16, V0.B16
-	WORD $0x4eb1b801 // addv s1, v0.4s
-	FMOVD F1, R10
+	FMOVQ 304(R5), F3
+	VAND V8.B16, V3.B16, V3.B16
+	WORD $0x4eb1b864 // addv s4, v3.4s
+	FMOVD F4, R10
 	ORR R10<<0, R9, R9
 	MOVD n+24(FP), R4
 	MOVD R4, R10
@@ -7864,447 +7795,433 @@ TEXT ·composeSE3F64NEON(SB), NOSPLIT, $0-64
 	LSL $3, R6
 	ADD R6<<1, R6, R7
 	ADD R6<<1, R7, R8
+	FMOVQ 352(R5), F0
+	FMOVQ 1248(R5), F1
+	FMOVQ 944(R5), F2
 	CMP $2, R3
 	BLT next
 
 loop:
-	// 442 instructions for 2 matrices, 221 each
-	FMOVQ (R1), F0
-	WORD $0x6e60dc01 // fmul v1.2d, v0.2d, v0.2d
+	// 425 instructions for 2 matrices, 212.5 each
+	FMOVQ (R1), F3
+	WORD $0x6e63dc64 // fmul v4.2d, v3.2d, v3.2d
 	ADD R6, R1, R9
-	FMOVQ (R9), F2
-	VFMLA V2.D2, V2.D2, V1.D2
+	FMOVQ (R9), F5
+	VFMLA V5.D2, V5.D2, V4.D2
 	ADD R6<<1, R1, R9
-	FMOVQ (R9), F3
-	VFMLA V3.D2, V3.D2, V1.D2
-	FMOVQ 368(R5), F4
-	WORD $0x6e61e485 // fcmge v5.2d, v4.2d, v1.2d
-	WORD $0x6e2058a5 // mvn v5.16b, v5.16b
-	WORD $0x6ee1f824 // fsqrt v4.2d, v1.2d
-	FMOVQ 944(R5), F6
-	WORD $0x6e66dc84 // fmul v4.2d, v4.2d, v6.2d
-	FMOVQ 384(R5), F6
-	VAND V6.B16, V4.B16, V7.B16
-	FMOVQ 416(R5), F6
-	FMOVQ 400(R5), F8
-	VFMLA V8.D2, V7.D2, V6.D2
-	FMOVQ 416(R5), F8
-	WORD $0x4ee8d4c9 // fsub v9.2d, v6.2d, v8.2d
-	FMOVQ 432(R5), F8
-	VFMLS V8.D2, V9.D2, V7.D2
-	FMOVQ 448(R5), F8
-	VFMLS V8.D2, V9.D2, V7.D2
-	FMOVQ 464(R5), F8
-	VFMLS V8.D2, V9.D2, V7.D2
-	WORD $0x6e67dce8 // fmul v8.2d, v7.2d, v7.2d
-	FMOVQ 480(R5), F9
-	FMOVQ 496(R5), F10
-	VFMLA V8.D2, V10.D2, V9.D2
-	FMOVQ 512(R5), F10
-	VFMLA V8.D2, V9.D2, V10.D2
-	FMOVQ 528(R5), F9
-	VFMLA V8.D2, V10.D2, V9.D2
-	FMOVQ 544(R5), F10
-	VFMLA V8.D2, V9.D2, V10.D2
-	FMOVQ 560(R5), F9
-	VFMLA V8.D2, V10.D2, V9.D2
-	WORD $0x6e69dd09 // fmul v9.2d, v8.2d, v9.2d
-	VFMLA V9.D2, V7.D2, V7.D2
-	FMOVQ 576(R5), F9
-	FMOVQ 592(R5), F10
-	VFMLA V8.D2, V10.D2, V9.D2
-	FMOVQ 608(R5), F10
-	VFMLA V8.D2, V9.D2, V10.D2
-	FMOVQ 624(R5), F9
-	VFMLA V8.D2, V10.D2, V9.D2
-	FMOVQ 640(R5), F10
-	VFMLA V8.D2, V9.D2, V10.D2
-	FMOVQ 656(R5), F9
-	VFMLA V8.D2, V10.D2, V9.D2
-	FMOVQ 672(R5), F10
-	VFMLA V8.D2, V9.D2, V10.D2
-	FMOVQ 352(R5), F9
-	VFMLA V8.D2, V10.D2, V9.D2
-	VSHL $63, V6.D2, V8.D2
-	WORD $0x4ee0a908 // cmlt v8.2d, v8.2d, #0
-	VMOV V7.B16, V10.B16
-	VBIT V8.B16, V9.B16, V10.B16
-	VBIT V8.B16, V7.B16, V9.B16
-	FMOVQ 688(R5), F7
-	VADD V7.D2, V6.D2, V8.D2
-	VSHL $62, V8.D2, V8.D2
-	FMOVQ 336(R5), F7
-	VAND V7.B16, V8.B16, V8.B16
-	VEOR V8.B16, V9.B16, V9.B16
-	VSHL $62, V6.D2, V6.D2
-	VEOR V4.B16, V6.B16, V6.B16
-	FMOVQ 336(R5), F7
-	VAND V7.B16, V6.B16, V6.B16
-	VEOR V6.B16, V10.B16, V10.B16
-	WORD $0x4ee0d886 // fcmeq v6.2d, v4.2d, #0.0
-	WORD $0x6e64fd4a // fdiv v10.2d, v10.2d, v4.2d
-	FMOVQ 352(R5), F4
-	VBIT V6.B16, V4.B16, V10.B16
-	FMOVQ 944(R5), F4
-	WORD $0x6e64dd46 // fmul v6.2d, v10.2d, v4.2d
-	WORD $0x6e60dcc4 // fmul v4.2d, v6.2d, v0.2d
-	WORD $0x6e62dcc7 // fmul v7.2d, v6.2d, v2.2d
-	WORD $0x6e63dcc8 // fmul v8.2d, v6.2d, v3.2d
-	WORD $0x6e6add2b // fmul v11.2d, v9.2d, v10.2d
-	WORD $0x6e6adcc6 // fmul v6.2d, v6.2d, v10.2d
-	FMOVQ 1248(R5), F10
-	WORD $0x6ee1e54c // fcmgt v12.2d, v10.2d, v1.2d
-	FMOVQ 352(R5), F10
-	WORD $0x4eebd54d // fsub v13.2d, v10.2d, v11.2d
-	FMOVQ 1248(R5), F10
-	WORD $0x6eeae42e // fcmgt v14.2d, v1.2d, v10.2d
-	VBSL V10.B16, V1.B16, V14.B16
-	WORD $0x6e6efdad // fdiv v13.2d, v13.2d, v14.2d
-	FMOVQ 1232(R5), F1
-	VBIT V12.B16, V1.B16, V13.B16
-	ADD R6<<2, R1, R9
-	FMOVQ (R9), F1
-	WORD $0x6e61dc6a // fmul v10.2d, v3.2d, v1.2d
-	ADD R8, R1, R9
-	FMOVQ (R9), F12
-	WORD $0x6ee0f94a // fneg v10.2d, v10.2d
-	VFMLA V12.D2, V2.D2, V10.D2
-	WORD $0x6e6cdc0e // fmul v14.2d, v0.2d, v12.2d
-	ADD R7, R1, R9
-	FMOVQ (R9), F15
-	WORD $0x6ee0f9ce // fneg v14.2d, v14.2d
-	VFMLA V15.D2, V3.D2, V14.D2
-	WORD $0x6e6fdc50 // fmul v16.2d, v2.2d, v15.2d
-	WORD $0x6ee0fa10 // fneg v16.2d, v16.2d
-	VFMLA V1.D2, V0.D2, V16.D2
-	WORD $0x6e6fdc11 // fmul v17.2d, v0.2d, v15.2d
-	VFMLA V1.D2, V2.D2, V17.D2
-	VFMLA V12.D2, V3.D2, V17.D2
-	WORD $0x6e71ddad // fmul v13.2d, v13.2d, v17.2d
-	WORD $0x6e6fdd6f // fmul v15.2d, v11.2d, v15.2d
-	VFMLA V10.D2, V6.D2, V15.D2
-	VFMLA V0.D2, V13.D2, V15.D2
-	WORD $0x6e61dd61 // fmul v1.2d, v11.2d, v1.2d
-	VFMLA V14.D2, V6.D2, V1.D2
-	VFMLA V2.D2, V13.D2, V1.D2
-	WORD $0x6e6cdd6b // fmul v11.2d, v11.2d, v12.2d
-	VFMLA V16.D2, V6.D2, V11.D2
-	VFMLA V3.D2, V13.D2, V11.D2
-	FMOVQ (R2), F0
-	WORD $0x6e60dc02 // fmul v2.2d, v0.2d, v0.2d
-	ADD R6, R2, R9
-	FMOVQ (R9), F3
-	VFMLA V3.D2, V3.D2, V2.D2
-	ADD R6<<1, R2, R9
 	FMOVQ (R9), F6
-	VFMLA V6.D2, V6.D2, V2.D2
-	FMOVQ 368(R5), F10
-	WORD $0x6e62e54c // fcmge v12.2d, v10.2d, v2.2d
-	WORD $0x6e20598c // mvn v12.16b, v12.16b
-	VORR V12.B16, V5.B16, V5.B16
-	WORD $0x6ee1f84a // fsqrt v10.2d, v2.2d
-	FMOVQ 944(R5), F12
-	WORD $0x6e6cdd4a // fmul v10.2d, v10.2d, v12.2d
-	FMOVQ 384(R5), F12
-	VAND V12.B16, V10.B16, V13.B16
-	FMOVQ 416(R5), F12
-	FMOVQ 400(R5), F14
-	VFMLA V14.D2, V13.D2, V12.D2
-	FMOVQ 416(R5), F14
-	WORD $0x4eeed590 // fsub v16.2d, v12.2d, v14.2d
-	FMOVQ 432(R5), F14
-	VFMLS V14.D2, V16.D2, V13.D2
-	FMOVQ 448(R5), F14
-	VFMLS V14.D2, V16.D2, V13.D2
-	FMOVQ 464(R5), F14
-	VFMLS V14.D2, V16.D2, V13.D2
-	WORD $0x6e6dddae // fmul v14.2d, v13.2d, v13.2d
-	FMOVQ 480(R5), F16
-	FMOVQ 496(R5), F17
-	VFMLA V14.D2, V17.D2, V16.D2
-	FMOVQ 512(R5), F17
-	VFMLA V14.D2, V16.D2, V17.D2
-	FMOVQ 528(R5), F16
-	VFMLA V14.D2, V17.D2, V16.D2
-	FMOVQ 544(R5), F17
-	VFMLA V14.D2, V16.D2, V17.D2
-	FMOVQ 560(R5), F16
-	VFMLA V14.D2, V17.D2, V16.D2
-	WORD $0x6e70ddd0 // fmul v16.2d, v14.2d, v16.2d
-	VFMLA V16.D2, V13.D2, V13.D2
-	FMOVQ 576(R5), F16
-	FMOVQ 592(R5), F17
-	VFMLA V14.D2, V17.D2, V16.D2
-	FMOVQ 608(R5), F17
-	VFMLA V14.D2, V16.D2, V17.D2
-	FMOVQ 624(R5), F16
-	VFMLA V14.D2, V17.D2, V16.D2
-	FMOVQ 640(R5), F17
-	VFMLA V14.D2, V16.D2, V17.D2
-	FMOVQ 656(R5), F16
-	VFMLA V14.D2, V17.D2, V16.D2
-	FMOVQ 672(R5), F17
-	VFMLA V14.D2, V16.D2, V17.D2
-	FMOVQ 352(R5), F16
-	VFMLA V14.D2, V17.D2, V16.D2
-	VSHL $63, V12.D2, V14.D2
-	WORD $0x4ee0a9ce // cmlt v14.2d, v14.2d, #0
-	VMOV V13.B16, V17.B16
-	VBIT V14.B16, V16.B16, V17.B16
-	VBIT V14.B16, V13.B16, V16.B16
-	FMOVQ 688(R5), F13
-	VADD V13.D2, V12.D2, V14.D2
-	VSHL $62, V14.D2, V14.D2
-	FMOVQ 336(R5), F13
-	VAND V13.B16, V14.B16, V14.B16
-	VEOR V14.B16, V16.B16, V16.B16
-	VSHL $62, V12.D2, V12.D2
-	VEOR V10.B16, V12.B16, V12.B16
-	FMOVQ 336(R5), F13
-	VAND V13.B16, V12.B16, V12.B16
-	VEOR V12.B16, V17.B16, V17.B16
-	WORD $0x4ee0d94c // fcmeq v12.2d, v10.2d, #0.0
-	WORD $0x6e6afe31 // fdiv v17.2d, v17.2d, v10.2d
-	FMOVQ 352(R5), F10
-	VBIT V12.B16, V10.B16, V17.B16
-	FMOVQ 944(R5), F10
-	WORD $0x6e6ade2c // fmul v12.2d, v17.2d, v10.2d
-	WORD $0x6e60dd8a // fmul v10.2d, v12.2d, v0.2d
-	WORD $0x6e63dd8d // fmul v13.2d, v12.2d, v3.2d
-	WORD $0x6e66dd8e // fmul v14.2d, v12.2d, v6.2d
-	WORD $0x6e71de12 // fmul v18.2d, v16.2d, v17.2d
-	WORD $0x6e71dd8c // fmul v12.2d, v12.2d, v17.2d
-	FMOVQ 1248(R5), F17
-	WORD $0x6ee2e633 // fcmgt v19.2d, v17.2d, v2.2d
-	FMOVQ 352(R5), F17
-	WORD $0x4ef2d634 // fsub v20.2d, v17.2d, v18.2d
-	FMOVQ 1248(R5), F17
-	WORD $0x6ef1e455 // fcmgt v21.2d, v2.2d, v17.2d
-	VBSL V17.B16, V2.B16, V21.B16
-	WORD $0x6e75fe94 // fdiv v20.2d, v20.2d, v21.2d
-	FMOVQ 1232(R5), F2
-	VBIT V19.B16, V2.B16, V20.B16
-	ADD R6<<2, R2, R9
-	FMOVQ (R9), F2
-	WORD $0x6e62dcd1 // fmul v17.2d, v6.2d, v2.2d
-	ADD R8, R2, R9
-	FMOVQ (R9), F19
+	VFMLA V6.D2, V6.D2, V4.D2
+	FMOVQ 368(R5), F7
+	WORD $0x6e64e4e8 // fcmge v8.2d, v7.2d, v4.2d
+	WORD $0x6e205908 // mvn v8.16b, v8.16b
+	WORD $0x6ee1f887 // fsqrt v7.2d, v4.2d
+	WORD $0x6e62dce7 // fmul v7.2d, v7.2d, v2.2d
+	FMOVQ 384(R5), F9
+	VAND V9.B16, V7.B16, V10.B16
+	FMOVQ 416(R5), F9
+	FMOVQ 400(R5), F11
+	VFMLA V11.D2, V10.D2, V9.D2
+	FMOVQ 416(R5), F11
+	WORD $0x4eebd52c // fsub v12.2d, v9.2d, v11.2d
+	FMOVQ 432(R5), F11
+	VFMLS V11.D2, V12.D2, V10.D2
+	FMOVQ 448(R5), F11
+	VFMLS V11.D2, V12.D2, V10.D2
+	FMOVQ 464(R5), F11
+	VFMLS V11.D2, V12.D2, V10.D2
+	WORD $0x6e6add4b // fmul v11.2d, v10.2d, v10.2d
+	FMOVQ 512(R5), F12
+	FMOVQ 480(R5), F13
+	VFMLA V11.D2, V13.D2, V12.D2
+	FMOVQ 528(R5), F13
+	VFMLA V11.D2, V12.D2, V13.D2
+	FMOVQ 544(R5), F12
+	VFMLA V11.D2, V13.D2, V12.D2
+	FMOVQ 560(R5), F13
+	VFMLA V11.D2, V12.D2, V13.D2
+	FMOVQ 576(R5), F12
+	VFMLA V11.D2, V13.D2, V12.D2
+	WORD $0x6e6cdd6c // fmul v12.2d, v11.2d, v12.2d
+	VFMLA V12.D2, V10.D2, V10.D2
+	FMOVQ 592(R5), F12
+	FMOVQ 496(R5), F13
+	VFMLA V11.D2, V13.D2, V12.D2
+	FMOVQ 608(R5), F13
+	VFMLA V11.D2, V12.D2, V13.D2
+	FMOVQ 624(R5), F12
+	VFMLA V11.D2, V13.D2, V12.D2
+	FMOVQ 640(R5), F13
+	VFMLA V11.D2, V12.D2, V13.D2
+	FMOVQ 656(R5), F12
+	VFMLA V11.D2, V13.D2, V12.D2
+	FMOVQ 672(R5), F13
+	VFMLA V11.D2, V12.D2, V13.D2
+	FMOVQ 336(R5), F12
+	VFMLA V11.D2, V13.D2, V12.D2
+	VSHL $63, V9.D2, V11.D2
+	WORD $0x4ee0a96b // cmlt v11.2d, v11.2d, #0
+	VMOV V10.B16, V13.B16
+	VBIT V11.B16, V12.B16, V13.B16
+	VBIT V11.B16, V10.B16, V12.B16
+	FMOVQ 688(R5), F10
+	VADD V10.D2, V9.D2, V11.D2
+	VSHL $62, V11.D2, V11.D2
+	VAND V0.B16, V11.B16, V11.B16
+	VEOR V11.B16, V12.B16, V12.B16
+	VSHL $62, V9.D2, V9.D2
+	VEOR V7.B16, V9.B16, V9.B16
+	VAND V0.B16, V9.B16, V9.B16
+	VEOR V9.B16, V13.B16, V13.B16
+	WORD $0x4ee0d8e9 // fcmeq v9.2d, v7.2d, #0.0
+	WORD $0x6e67fdad // fdiv v13.2d, v13.2d, v7.2d
+	FMOVQ 336(R5), F7
+	VBIT V9.B16, V7.B16, V13.B16
+	WORD $0x6e62dda7 // fmul v7.2d, v13.2d, v2.2d
+	WORD $0x6e63dce9 // fmul v9.2d, v7.2d, v3.2d
+	WORD $0x6e65dcea // fmul v10.2d, v7.2d, v5.2d
+	WORD $0x6e66dceb // fmul v11.2d, v7.2d, v6.2d
+	WORD $0x6e6ddd8e // fmul v14.2d, v12.2d, v13.2d
+	WORD $0x6e6ddce7 // fmul v7.2d, v7.2d, v13.2d
+	WORD $0x6ee4e42d // fcmgt v13.2d, v1.2d, v4.2d
+	FMOVQ 336(R5), F15
+	WORD $0x4eeed5f0 // fsub v16.2d, v15.2d, v14.2d
+	WORD $0x6ee1e48f // fcmgt v15.2d, v4.2d, v1.2d
+	VBSL V1.B16, V4.B16, V15.B16
+	WORD $0x6e6ffe10 // fdiv v16.2d, v16.2d, v15.2d
+	FMOVQ 1232(R5), F4
+	VBIT V13.B16, V4.B16, V16.B16
+	ADD R6<<2, R1, R9
+	FMOVQ (R9), F4
+	WORD $0x6e64dccd // fmul v13.2d, v6.2d, v4.2d
+	ADD R8, R1, R9
+	FMOVQ (R9), F15
+	WORD $0x6ee0f9ad // fneg v13.2d, v13.2d
+	VFMLA V15.D2, V5.D2, V13.D2
+	WORD $0x6e6fdc71 // fmul v17.2d, v3.2d, v15.2d
+	ADD R7, R1, R9
+	FMOVQ (R9), F18
 	WORD $0x6ee0fa31 // fneg v17.2d, v17.2d
-	VFMLA V19.D2, V3.D2, V17.D2
-	WORD $0x6e73dc15 // fmul v21.2d, v0.2d, v19.2d
-	ADD R7, R2, R9
+	VFMLA V18.D2, V6.D2, V17.D2
+	WORD $0x6e72dcb3 // fmul v19.2d, v5.2d, v18.2d
+	WORD $0x6ee0fa73 // fneg v19.2d, v19.2d
+	VFMLA V4.D2, V3.D2, V19.D2
+	WORD $0x6e72dc74 // fmul v20.2d, v3.2d, v18.2d
+	VFMLA V4.D2, V5.D2, V20.D2
+	VFMLA V15.D2, V6.D2, V20.D2
+	WORD $0x6e74de10 // fmul v16.2d, v16.2d, v20.2d
+	WORD $0x6e72ddd2 // fmul v18.2d, v14.2d, v18.2d
+	VFMLA V13.D2, V7.D2, V18.D2
+	VFMLA V3.D2, V16.D2, V18.D2
+	WORD $0x6e64ddc4 // fmul v4.2d, v14.2d, v4.2d
+	VFMLA V17.D2, V7.D2, V4.D2
+	VFMLA V5.D2, V16.D2, V4.D2
+	WORD $0x6e6fddce // fmul v14.2d, v14.2d, v15.2d
+	VFMLA V19.D2, V7.D2, V14.D2
+	VFMLA V6.D2, V16.D2, V14.D2
+	FMOVQ (R2), F3
+	WORD $0x6e63dc65 // fmul v5.2d, v3.2d, v3.2d
+	ADD R6, R2, R9
+	FMOVQ (R9), F6
+	VFMLA V6.D2, V6.D2, V5.D2
+	ADD R6<<1, R2, R9
+	FMOVQ (R9), F7
+	VFMLA V7.D2, V7.D2, V5.D2
+	FMOVQ 368(R5), F13
+	WORD $0x6e65e5af // fcmge v15.2d, v13.2d, v5.2d
+	WORD $0x6e2059ef // mvn v15.16b, v15.16b
+	VORR V15.B16, V8.B16, V8.B16
+	WORD $0x6ee1f8ad // fsqrt v13.2d, v5.2d
+	WORD $0x6e62ddad // fmul v13.2d, v13.2d, v2.2d
+	FMOVQ 384(R5), F15
+	VAND V15.B16, V13.B16, V16.B16
+	FMOVQ 416(R5), F15
+	FMOVQ 400(R5), F17
+	VFMLA V17.D2, V16.D2, V15.D2
+	FMOVQ 416(R5), F17
+	WORD $0x4ef1d5f3 // fsub v19.2d, v15.2d, v17.2d
+	FMOVQ 432(R5), F17
+	VFMLS V17.D2, V19.D2, V16.D2
+	FMOVQ 448(R5), F17
+	VFMLS V17.D2, V19.D2, V16.D2
+	FMOVQ 464(R5), F17
+	VFMLS V17.D2, V19.D2, V16.D2
+	WORD $0x6e70de11 // fmul v17.2d, v16.2d, v16.2d
+	FMOVQ 512(R5), F19
+	FMOVQ 480(R5), F20
+	VFMLA V17.D2, V20.D2, V19.D2
+	FMOVQ 528(R5), F20
+	VFMLA V17.D2, V19.D2, V20.D2
+	FMOVQ 544(R5), F19
+	VFMLA V17.D2, V20.D2, V19.D2
+	FMOVQ 560(R5), F20
+	VFMLA V17.D2, V19.D2, V20.D2
+	FMOVQ 576(R5), F19
+	VFMLA V17.D2, V20.D2, V19.D2
+	WORD $0x6e73de33 // fmul v19.2d, v17.2d, v19.2d
+	VFMLA V19.D2, V16.D2, V16.D2
+	FMOVQ 592(R5), F19
+	FMOVQ 496(R5), F20
+	VFMLA V17.D2, V20.D2, V19.D2
+	FMOVQ 608(R5), F20
+	VFMLA V17.D2, V19.D2, V20.D2
+	FMOVQ 624(R5), F19
+	VFMLA V17.D2, V20.D2, V19.D2
+	FMOVQ 640(R5), F20
+	VFMLA V17.D2, V19.D2, V20.D2
+	FMOVQ 656(R5), F19
+	VFMLA V17.D2, V20.D2, V19.D2
+	FMOVQ 672(R5), F20
+	VFMLA V17.D2, V19.D2, V20.D2
+	FMOVQ 336(R5), F19
+	VFMLA V17.D2, V20.D2, V19.D2
+	VSHL $63, V15.D2, V17.D2
+	WORD $0x4ee0aa31 // cmlt v17.2d, v17.2d, #0
+	VMOV V16.B16, V20.B16
+	VBIT V17.B16, V19.B16, V20.B16
+	VBIT V17.B16, V16.B16, V19.B16
+	FMOVQ 688(R5), F16
+	VADD V16.D2, V15.D2, V17.D2
+	VSHL $62, V17.D2, V17.D2
+	VAND V0.B16, V17.B16, V17.B16
+	VEOR V17.B16, V19.B16, V19.B16
+	VSHL $62, V15.D2, V15.D2
+	VEOR V13.B16, V15.B16, V15.B16
+	VAND V0.B16, V15.B16, V15.B16
+	VEOR V15.B16, V20.B16, V20.B16
+	WORD $0x4ee0d9af // fcmeq v15.2d, v13.2d, #0.0
+	WORD $0x6e6dfe94 // fdiv v20.2d, v20.2d, v13.2d
+	FMOVQ 336(R5), F13
+	VBIT V15.B16, V13.B16, V20.B16
+	WORD $0x6e62de8d // fmul v13.2d, v20.2d, v2.2d
+	WORD $0x6e63ddaf // fmul v15.2d, v13.2d, v3.2d
+	WORD $0x6e66ddb0 // fmul v16.2d, v13.2d, v6.2d
+	WORD $0x6e67ddb1 // fmul v17.2d, v13.2d, v7.2d
+	WORD $0x6e74de75 // fmul v21.2d, v19.2d, v20.2d
+	WORD $0x6e74ddad // fmul v13.2d, v13.2d, v20.2d
+	WORD $0x6ee5e434 // fcmgt v20.2d, v1.2d, v5.2d
+	FMOVQ 336(R5), F22
+	WORD $0x4ef5d6d7 // fsub v23.2d, v22.2d, v21.2d
+	WORD $0x6ee1e4b6 // fcmgt v22.2d, v5.2d, v1.2d
+	VBSL V1.B16, V5.B16, V22.B16
+	WORD $0x6e76fef7 // fdiv v23.2d, v23.2d, v22.2d
+	FMOVQ 1232(R5), F5
+	VBIT V20.B16, V5.B16, V23.B16
+	ADD R6<<2, R2, R9
+	FMOVQ (R9), F5
+	WORD $0x6e65dcf4 // fmul v20.2d, v7.2d, v5.2d
+	ADD R8, R2, R9
 	FMOVQ (R9), F22
-	WORD $0x6ee0fab5 // fneg v21.2d, v21.2d
-	VFMLA V22.D2, V6.D2, V21.D2
-	WORD $0x6e76dc77 // fmul v23.2d, v3.2d, v22.2d
-	WORD $0x6ee0faf7 // fneg v23.2d, v23.2d
-	VFMLA V2.D2, V0.D2, V23.D2
-	WORD $0x6e76dc18 // fmul v24.2d, v0.2d, v22.2d
-	VFMLA V2.D2, V3.D2, V24.D2
-	VFMLA V19.D2, V6.D2, V24.D2
-	WORD $0x6e78de94 // fmul v20.2d, v20.2d, v24.2d
-	WORD $0x6e76de56 // fmul v22.2d, v18.2d, v22.2d
-	VFMLA V17.D2, V12.D2, V22.D2
-	VFMLA V0.D2, V20.D2, V22.D2
-	WORD $0x6e62de42 // fmul v2.2d, v18.2d, v2.2d
-	VFMLA V21.D2, V12.D2, V2.D2
-	VFMLA V3.D2, V20.D2, V2.D2
-	WORD $0x6e73de52 // fmul v18.2d, v18.2d, v19.2d
-	VFMLA V23.D2, V12.D2, V18.D2
-	VFMLA V6.D2, V20.D2, V18.D2
-	WORD $0x6e62dd00 // fmul v0.2d, v8.2d, v2.2d
-	WORD $0x6ee0f800 // fneg v0.2d, v0.2d
-	VFMLA V18.D2, V7.D2, V0.D2
-	WORD $0x6e72dc83 // fmul v3.2d, v4.2d, v18.2d
+	WORD $0x6ee0fa94 // fneg v20.2d, v20.2d
+	VFMLA V22.D2, V6.D2, V20.D2
+	WORD $0x6e76dc78 // fmul v24.2d, v3.2d, v22.2d
+	ADD R7, R2, R9
+	FMOVQ (R9), F25
+	WORD $0x6ee0fb18 // fneg v24.2d, v24.2d
+	VFMLA V25.D2, V7.D2, V24.D2
+	WORD $0x6e79dcda // fmul v26.2d, v6.2d, v25.2d
+	WORD $0x6ee0fb5a // fneg v26.2d, v26.2d
+	VFMLA V5.D2, V3.D2, V26.D2
+	WORD $0x6e79dc7b // fmul v27.2d, v3.2d, v25.2d
+	VFMLA V5.D2, V6.D2, V27.D2
+	VFMLA V22.D2, V7.D2, V27.D2
+	WORD $0x6e7bdef7 // fmul v23.2d, v23.2d, v27.2d
+	WORD $0x6e79deb9 // fmul v25.2d, v21.2d, v25.2d
+	VFMLA V20.D2, V13.D2, V25.D2
+	VFMLA V3.D2, V23.D2, V25.D2
+	WORD $0x6e65dea5 // fmul v5.2d, v21.2d, v5.2d
+	VFMLA V24.D2, V13.D2, V5.D2
+	VFMLA V6.D2, V23.D2, V5.D2
+	WORD $0x6e76deb5 // fmul v21.2d, v21.2d, v22.2d
+	VFMLA V26.D2, V13.D2, V21.D2
+	VFMLA V7.D2, V23.D2, V21.D2
+	WORD $0x6e65dd63 // fmul v3.2d, v11.2d, v5.2d
 	WORD $0x6ee0f863 // fneg v3.2d, v3.2d
-	VFMLA V22.D2, V8.D2, V3.D2
-	WORD $0x6e76dce6 // fmul v6.2d, v7.2d, v22.2d
+	VFMLA V21.D2, V10.D2, V3.D2
+	WORD $0x6e75dd26 // fmul v6.2d, v9.2d, v21.2d
 	WORD $0x6ee0f8c6 // fneg v6.2d, v6.2d
-	VFMLA V2.D2, V4.D2, V6.D2
-	WORD $0x4e60d400 // fadd v0.2d, v0.2d, v0.2d
+	VFMLA V25.D2, V11.D2, V6.D2
+	WORD $0x6e79dd47 // fmul v7.2d, v10.2d, v25.2d
+	WORD $0x6ee0f8e7 // fneg v7.2d, v7.2d
+	VFMLA V5.D2, V9.D2, V7.D2
 	WORD $0x4e63d463 // fadd v3.2d, v3.2d, v3.2d
 	WORD $0x4e66d4c6 // fadd v6.2d, v6.2d, v6.2d
-	WORD $0x6e63dd0c // fmul v12.2d, v8.2d, v3.2d
-	WORD $0x6ee0f98c // fneg v12.2d, v12.2d
-	VFMLA V6.D2, V7.D2, V12.D2
-	WORD $0x6e66dc91 // fmul v17.2d, v4.2d, v6.2d
-	WORD $0x6ee0fa31 // fneg v17.2d, v17.2d
-	VFMLA V0.D2, V8.D2, V17.D2
-	WORD $0x6e60dcf3 // fmul v19.2d, v7.2d, v0.2d
-	WORD $0x6ee0fa73 // fneg v19.2d, v19.2d
-	VFMLA V3.D2, V4.D2, V19.D2
-	VFMLA V0.D2, V9.D2, V12.D2
-	WORD $0x4e6cd6d6 // fadd v22.2d, v22.2d, v12.2d
-	VFMLA V3.D2, V9.D2, V17.D2
-	WORD $0x4e71d442 // fadd v2.2d, v2.2d, v17.2d
-	VFMLA V6.D2, V9.D2, V19.D2
-	WORD $0x4e73d652 // fadd v18.2d, v18.2d, v19.2d
-	WORD $0x4e76d5ef // fadd v15.2d, v15.2d, v22.2d
-	WORD $0x4e62d421 // fadd v1.2d, v1.2d, v2.2d
-	WORD $0x4e72d56b // fadd v11.2d, v11.2d, v18.2d
-	WORD $0x6e70dd20 // fmul v0.2d, v9.2d, v16.2d
-	WORD $0x6e6adc82 // fmul v2.2d, v4.2d, v10.2d
-	WORD $0x4ee2d400 // fsub v0.2d, v0.2d, v2.2d
-	WORD $0x6e6ddce2 // fmul v2.2d, v7.2d, v13.2d
-	WORD $0x4ee2d400 // fsub v0.2d, v0.2d, v2.2d
-	WORD $0x6e6edd02 // fmul v2.2d, v8.2d, v14.2d
-	WORD $0x4ee2d400 // fsub v0.2d, v0.2d, v2.2d
-	WORD $0x6e6add22 // fmul v2.2d, v9.2d, v10.2d
-	WORD $0x6e70dc83 // fmul v3.2d, v4.2d, v16.2d
-	WORD $0x4e63d442 // fadd v2.2d, v2.2d, v3.2d
-	WORD $0x6e6edce3 // fmul v3.2d, v7.2d, v14.2d
-	WORD $0x4e63d442 // fadd v2.2d, v2.2d, v3.2d
-	WORD $0x6e6ddd03 // fmul v3.2d, v8.2d, v13.2d
-	WORD $0x4ee3d442 // fsub v2.2d, v2.2d, v3.2d
-	WORD $0x6e6ddd23 // fmul v3.2d, v9.2d, v13.2d
-	WORD $0x6e70dce6 // fmul v6.2d, v7.2d, v16.2d
-	WORD $0x4e66d463 // fadd v3.2d, v3.2d, v6.2d
-	WORD $0x6e6add06 // fmul v6.2d, v8.2d, v10.2d
-	WORD $0x4e66d463 // fadd v3.2d, v3.2d, v6.2d
-	WORD $0x6e6edc86 // fmul v6.2d, v4.2d, v14.2d
-	WORD $0x4ee6d463 // fsub v3.2d, v3.2d, v6.2d
-	WORD $0x6e6edd29 // fmul v9.2d, v9.2d, v14.2d
-	WORD $0x6e70dd08 // fmul v8.2d, v8.2d, v16.2d
-	WORD $0x4e68d529 // fadd v9.2d, v9.2d, v8.2d
-	WORD $0x6e6ddc84 // fmul v4.2d, v4.2d, v13.2d
-	WORD $0x4e64d529 // fadd v9.2d, v9.2d, v4.2d
-	WORD $0x6e6adce7 // fmul v7.2d, v7.2d, v10.2d
-	WORD $0x4ee7d529 // fsub v9.2d, v9.2d, v7.2d
-	WORD $0x6e62dc44 // fmul v4.2d, v2.2d, v2.2d
-	VFMLA V3.D2, V3.D2, V4.D2
-	VFMLA V9.D2, V9.D2, V4.D2
-	FMOVQ 912(R5), F6
-	WORD $0x6e64e4c7 // fcmge v7.2d, v6.2d, v4.2d
-	WORD $0x6e2058e7 // mvn v7.16b, v7.16b
-	WORD $0x4e60e406 // fcmeq v6.2d, v0.2d, v0.2d
-	WORD $0x6e2058c6 // mvn v6.16b, v6.16b
-	VORR V6.B16, V7.B16, V7.B16
-	VORR V7.B16, V5.B16, V5.B16
-	FMOVQ 384(R5), F6
-	VAND V6.B16, V0.B16, V7.B16
-	FMOVQ 928(R5), F6
-	WORD $0x6ee4e4c8 // fcmgt v8.2d, v6.2d, v4.2d
-	WORD $0x6ee1f884 // fsqrt v4.2d, v4.2d
-	WORD $0x6ee7e486 // fcmgt v6.2d, v4.2d, v7.2d
-	VBSL V4.B16, V7.B16, V6.B16
-	WORD $0x6ee4e4ea // fcmgt v10.2d, v7.2d, v4.2d
-	VBSL V4.B16, V7.B16, V10.B16
-	FMOVQ 944(R5), F12
-	WORD $0x6e6cdd4d // fmul v13.2d, v10.2d, v12.2d
-	WORD $0x6eede4cd // fcmgt v13.2d, v6.2d, v13.2d
-	WORD $0x4eead4cc // fsub v12.2d, v6.2d, v10.2d
-	VBIF V13.B16, V6.B16, V12.B16
-	WORD $0x4e6ad4c6 // fadd v6.2d, v6.2d, v10.2d
-	VBIT V13.B16, V6.B16, V10.B16
-	WORD $0x6e6afd8c // fdiv v12.2d, v12.2d, v10.2d
-	WORD $0x6e6cdd86 // fmul v6.2d, v12.2d, v12.2d
-	WORD $0x6e66dd8a // fmul v10.2d, v12.2d, v6.2d
-	FMOVQ 976(R5), F14
-	FMOVQ 960(R5), F16
-	VFMLA V6.D2, V16.D2, V14.D2
-	FMOVQ 992(R5), F16
-	VFMLA V6.D2, V14.D2, V16.D2
-	FMOVQ 1008(R5), F14
-	VFMLA V6.D2, V16.D2, V14.D2
-	FMOVQ 1024(R5), F16
-	VFMLA V6.D2, V14.D2, V16.D2
-	FMOVQ 1040(R5), F14
-	VFMLA V6.D2, V16.D2, V14.D2
-	FMOVQ 1056(R5), F16
-	VFMLA V6.D2, V14.D2, V16.D2
-	FMOVQ 1072(R5), F14
-	VFMLA V6.D2, V16.D2, V14.D2
-	FMOVQ 1088(R5), F16
-	VFMLA V6.D2, V14.D2, V16.D2
-	FMOVQ 1104(R5), F14
-	VFMLA V6.D2, V16.D2, V14.D2
-	FMOVQ 1120(R5), F16
-	VFMLA V6.D2, V14.D2, V16.D2
-	FMOVQ 1136(R5), F14
-	VFMLA V6.D2, V16.D2, V14.D2
-	FMOVQ 1152(R5), F16
-	VFMLA V6.D2, V14.D2, V16.D2
-	VFMLA V16.D2, V10.D2, V12.D2
-	FMOVQ 1168(R5), F10
-	VAND V10.B16, V13.B16, V6.B16
-	WORD $0x4e66d586 // fadd v6.2d, v12.2d, v6.2d
-	FMOVQ 1184(R5), F10
-	VAND V10.B16, V13.B16, V13.B16
-	WORD $0x4e6dd4cd // fadd v13.2d, v6.2d, v13.2d
-	WORD $0x6ee7e486 // fcmgt v6.2d, v4.2d, v7.2d
-	FMOVQ 336(R5), F12
-	VAND V12.B16, V6.B16, V10.B16
-	VEOR V10.B16, V13.B16, V10.B16
-	FMOVQ 448(R5), F13
-	VAND V13.B16, V6.B16, V12.B16
-	WORD $0x4e6cd54c // fadd v12.2d, v10.2d, v12.2d
-	FMOVQ 432(R5), F10
-	VAND V10.B16, V6.B16, V6.B16
-	WORD $0x4e66d586 // fadd v6.2d, v12.2d, v6.2d
-	FMOVQ 352(R5), F10
-	VBIT V8.B16, V10.B16, V6.B16
-	VBIT V8.B16, V7.B16, V4.B16
-	WORD $0x6e64fcc6 // fdiv v6.2d, v6.2d, v4.2d
-	WORD $0x6e67dcc7 // fmul v7.2d, v6.2d, v7.2d
-	WORD $0x4e66d4c6 // fadd v6.2d, v6.2d, v6.2d
-	FMOVQ 336(R5), F4
-	VAND V4.B16, V0.B16, V0.B16
-	VEOR V0.B16, V6.B16, V6.B16
-	WORD $0x6e62dcc2 // fmul v2.2d, v6.2d, v2.2d
-	WORD $0x6e63dcc3 // fmul v3.2d, v6.2d, v3.2d
-	WORD $0x6e69dcc6 // fmul v6.2d, v6.2d, v9.2d
-	WORD $0x6e62dc40 // fmul v0.2d, v2.2d, v2.2d
-	VFMLA V3.D2, V3.D2, V0.D2
-	VFMLA V6.D2, V6.D2, V0.D2
-	FMOVQ 1248(R5), F4
-	WORD $0x6ee0e488 // fcmgt v8.2d, v4.2d, v0.2d
-	FMOVQ 352(R5), F4
-	WORD $0x4ee7d489 // fsub v9.2d, v4.2d, v7.2d
-	FMOVQ 1248(R5), F4
-	WORD $0x6ee4e40a // fcmgt v10.2d, v0.2d, v4.2d
-	VBSL V4.B16, V0.B16, V10.B16
-	WORD $0x6e6afd29 // fdiv v9.2d, v9.2d, v10.2d
-	FMOVQ 1232(R5), F0
-	VBIT V8.B16, V0.B16, V9.B16
-	WORD $0x6e61dcc0 // fmul v0.2d, v6.2d, v1.2d
-	WORD $0x6ee0f800 // fneg v0.2d, v0.2d
-	VFMLA V11.D2, V3.D2, V0.D2
-	WORD $0x6e6bdc44 // fmul v4.2d, v2.2d, v11.2d
-	WORD $0x6ee0f884 // fneg v4.2d, v4.2d
-	VFMLA V15.D2, V6.D2, V4.D2
-	WORD $0x6e6fdc68 // fmul v8.2d, v3.2d, v15.2d
-	WORD $0x6ee0f908 // fneg v8.2d, v8.2d
-	VFMLA V1.D2, V2.D2, V8.D2
-	WORD $0x6e6fdc4a // fmul v10.2d, v2.2d, v15.2d
-	VFMLA V1.D2, V3.D2, V10.D2
-	VFMLA V11.D2, V6.D2, V10.D2
-	WORD $0x6e6add29 // fmul v9.2d, v9.2d, v10.2d
-	WORD $0x6e6fdcef // fmul v15.2d, v7.2d, v15.2d
-	FMOVQ 672(R5), F10
-	VFMLA V0.D2, V10.D2, V15.D2
-	VFMLA V2.D2, V9.D2, V15.D2
-	WORD $0x6e61dce1 // fmul v1.2d, v7.2d, v1.2d
-	FMOVQ 672(R5), F0
-	VFMLA V4.D2, V0.D2, V1.D2
-	VFMLA V3.D2, V9.D2, V1.D2
-	WORD $0x6e6bdce7 // fmul v7.2d, v7.2d, v11.2d
-	FMOVQ 672(R5), F0
-	VFMLA V8.D2, V0.D2, V7.D2
-	VFMLA V6.D2, V9.D2, V7.D2
-	WORD $0x6eb0a8a0 // umaxv s0, v5.4s
-	FMOVS F0, R9
+	WORD $0x4e67d4e7 // fadd v7.2d, v7.2d, v7.2d
+	WORD $0x6e66dd6d // fmul v13.2d, v11.2d, v6.2d
+	WORD $0x6ee0f9ad // fneg v13.2d, v13.2d
+	VFMLA V7.D2, V10.D2, V13.D2
+	WORD $0x6e67dd34 // fmul v20.2d, v9.2d, v7.2d
+	WORD $0x6ee0fa94 // fneg v20.2d, v20.2d
+	VFMLA V3.D2, V11.D2, V20.D2
+	WORD $0x6e63dd56 // fmul v22.2d, v10.2d, v3.2d
+	WORD $0x6ee0fad6 // fneg v22.2d, v22.2d
+	VFMLA V6.D2, V9.D2, V22.D2
+	VFMLA V3.D2, V12.D2, V13.D2
+	WORD $0x4e6dd739 // fadd v25.2d, v25.2d, v13.2d
+	VFMLA V6.D2, V12.D2, V20.D2
+	WORD $0x4e74d4a5 // fadd v5.2d, v5.2d, v20.2d
+	VFMLA V7.D2, V12.D2, V22.D2
+	WORD $0x4e76d6b5 // fadd v21.2d, v21.2d, v22.2d
+	WORD $0x4e79d652 // fadd v18.2d, v18.2d, v25.2d
+	WORD $0x4e65d484 // fadd v4.2d, v4.2d, v5.2d
+	WORD $0x4e75d5ce // fadd v14.2d, v14.2d, v21.2d
+	WORD $0x6e73dd83 // fmul v3.2d, v12.2d, v19.2d
+	WORD $0x6e6fdd25 // fmul v5.2d, v9.2d, v15.2d
+	WORD $0x4ee5d463 // fsub v3.2d, v3.2d, v5.2d
+	WORD $0x6e70dd45 // fmul v5.2d, v10.2d, v16.2d
+	WORD $0x4ee5d463 // fsub v3.2d, v3.2d, v5.2d
+	WORD $0x6e71dd65 // fmul v5.2d, v11.2d, v17.2d
+	WORD $0x4ee5d463 // fsub v3.2d, v3.2d, v5.2d
+	WORD $0x6e6fdd85 // fmul v5.2d, v12.2d, v15.2d
+	WORD $0x6e73dd26 // fmul v6.2d, v9.2d, v19.2d
+	WORD $0x4e66d4a5 // fadd v5.2d, v5.2d, v6.2d
+	WORD $0x6e71dd46 // fmul v6.2d, v10.2d, v17.2d
+	WORD $0x4e66d4a5 // fadd v5.2d, v5.2d, v6.2d
+	WORD $0x6e70dd66 // fmul v6.2d, v11.2d, v16.2d
+	WORD $0x4ee6d4a5 // fsub v5.2d, v5.2d, v6.2d
+	WORD $0x6e70dd86 // fmul v6.2d, v12.2d, v16.2d
+	WORD $0x6e73dd47 // fmul v7.2d, v10.2d, v19.2d
+	WORD $0x4e67d4c6 // fadd v6.2d, v6.2d, v7.2d
+	WORD $0x6e6fdd67 // fmul v7.2d, v11.2d, v15.2d
+	WORD $0x4e67d4c6 // fadd v6.2d, v6.2d, v7.2d
+	WORD $0x6e71dd27 // fmul v7.2d, v9.2d, v17.2d
+	WORD $0x4ee7d4c6 // fsub v6.2d, v6.2d, v7.2d
+	WORD $0x6e71dd8c // fmul v12.2d, v12.2d, v17.2d
+	WORD $0x6e73dd6b // fmul v11.2d, v11.2d, v19.2d
+	WORD $0x4e6bd58c // fadd v12.2d, v12.2d, v11.2d
+	WORD $0x6e70dd29 // fmul v9.2d, v9.2d, v16.2d
+	WORD $0x4e69d58c // fadd v12.2d, v12.2d, v9.2d
+	WORD $0x6e6fdd4a // fmul v10.2d, v10.2d, v15.2d
+	WORD $0x4eead58c // fsub v12.2d, v12.2d, v10.2d
+	WORD $0x6e65dca7 // fmul v7.2d, v5.2d, v5.2d
+	VFMLA V6.D2, V6.D2, V7.D2
+	VFMLA V12.D2, V12.D2, V7.D2
+	FMOVQ 912(R5), F9
+	WORD $0x6e67e52a // fcmge v10.2d, v9.2d, v7.2d
+	WORD $0x6e20594a // mvn v10.16b, v10.16b
+	WORD $0x4e63e469 // fcmeq v9.2d, v3.2d, v3.2d
+	WORD $0x6e205929 // mvn v9.16b, v9.16b
+	VORR V9.B16, V10.B16, V10.B16
+	VORR V10.B16, V8.B16, V8.B16
+	FMOVQ 384(R5), F9
+	VAND V9.B16, V3.B16, V10.B16
+	FMOVQ 928(R5), F9
+	WORD $0x6ee7e52b // fcmgt v11.2d, v9.2d, v7.2d
+	WORD $0x6ee1f8e7 // fsqrt v7.2d, v7.2d
+	WORD $0x6eeae4e9 // fcmgt v9.2d, v7.2d, v10.2d
+	VBSL V7.B16, V10.B16, V9.B16
+	WORD $0x6ee7e54d // fcmgt v13.2d, v10.2d, v7.2d
+	VBSL V7.B16, V10.B16, V13.B16
+	WORD $0x6e62ddaf // fmul v15.2d, v13.2d, v2.2d
+	WORD $0x6eefe52f // fcmgt v15.2d, v9.2d, v15.2d
+	WORD $0x4eedd530 // fsub v16.2d, v9.2d, v13.2d
+	VBIF V15.B16, V9.B16, V16.B16
+	WORD $0x4e6dd529 // fadd v9.2d, v9.2d, v13.2d
+	VBIT V15.B16, V9.B16, V13.B16
+	WORD $0x6e6dfe10 // fdiv v16.2d, v16.2d, v13.2d
+	WORD $0x6e70de09 // fmul v9.2d, v16.2d, v16.2d
+	WORD $0x6e69de0d // fmul v13.2d, v16.2d, v9.2d
+	FMOVQ 1008(R5), F17
+	FMOVQ 960(R5), F19
+	VFMLA V9.D2, V19.D2, V17.D2
+	FMOVQ 1024(R5), F19
+	VFMLA V9.D2, V17.D2, V19.D2
+	FMOVQ 1040(R5), F17
+	VFMLA V9.D2, V19.D2, V17.D2
+	FMOVQ 1056(R5), F19
+	VFMLA V9.D2, V17.D2, V19.D2
+	FMOVQ 1072(R5), F17
+	VFMLA V9.D2, V19.D2, V17.D2
+	FMOVQ 1088(R5), F19
+	VFMLA V9.D2, V17.D2, V19.D2
+	FMOVQ 1104(R5), F17
+	VFMLA V9.D2, V19.D2, V17.D2
+	FMOVQ 1120(R5), F19
+	VFMLA V9.D2, V17.D2, V19.D2
+	FMOVQ 1136(R5), F17
+	VFMLA V9.D2, V19.D2, V17.D2
+	FMOVQ 1152(R5), F19
+	VFMLA V9.D2, V17.D2, V19.D2
+	FMOVQ 1168(R5), F17
+	VFMLA V9.D2, V19.D2, V17.D2
+	FMOVQ 1184(R5), F19
+	VFMLA V9.D2, V17.D2, V19.D2
+	VFMLA V19.D2, V13.D2, V16.D2
+	FMOVQ 976(R5), F13
+	VAND V13.B16, V15.B16, V9.B16
+	WORD $0x4e69d609 // fadd v9.2d, v16.2d, v9.2d
+	FMOVQ 992(R5), F13
+	VAND V13.B16, V15.B16, V15.B16
+	WORD $0x4e6fd52f // fadd v15.2d, v9.2d, v15.2d
+	WORD $0x6eeae4e9 // fcmgt v9.2d, v7.2d, v10.2d
+	VAND V0.B16, V9.B16, V13.B16
+	VEOR V13.B16, V15.B16, V13.B16
+	FMOVQ 448(R5), F16
+	VAND V16.B16, V9.B16, V15.B16
+	WORD $0x4e6fd5af // fadd v15.2d, v13.2d, v15.2d
+	FMOVQ 432(R5), F13
+	VAND V13.B16, V9.B16, V9.B16
+	WORD $0x4e69d5e9 // fadd v9.2d, v15.2d, v9.2d
+	FMOVQ 336(R5), F13
+	VBIT V11.B16, V13.B16, V9.B16
+	VBIT V11.B16, V10.B16, V7.B16
+	WORD $0x6e67fd29 // fdiv v9.2d, v9.2d, v7.2d
+	WORD $0x6e6add2a // fmul v10.2d, v9.2d, v10.2d
+	WORD $0x4e69d529 // fadd v9.2d, v9.2d, v9.2d
+	VAND V0.B16, V3.B16, V3.B16
+	VEOR V3.B16, V9.B16, V9.B16
+	WORD $0x6e65dd25 // fmul v5.2d, v9.2d, v5.2d
+	WORD $0x6e66dd26 // fmul v6.2d, v9.2d, v6.2d
+	WORD $0x6e6cdd29 // fmul v9.2d, v9.2d, v12.2d
+	WORD $0x6e65dca3 // fmul v3.2d, v5.2d, v5.2d
+	VFMLA V6.D2, V6.D2, V3.D2
+	VFMLA V9.D2, V9.D2, V3.D2
+	WORD $0x6ee3e427 // fcmgt v7.2d, v1.2d, v3.2d
+	FMOVQ 336(R5), F11
+	WORD $0x4eead56c // fsub v12.2d, v11.2d, v10.2d
+	WORD $0x6ee1e46b // fcmgt v11.2d, v3.2d, v1.2d
+	VBSL V1.B16, V3.B16, V11.B16
+	WORD $0x6e6bfd8c // fdiv v12.2d, v12.2d, v11.2d
+	FMOVQ 1232(R5), F3
+	VBIT V7.B16, V3.B16, V12.B16
+	WORD $0x6e64dd23 // fmul v3.2d, v9.2d, v4.2d
+	WORD $0x6ee0f863 // fneg v3.2d, v3.2d
+	VFMLA V14.D2, V6.D2, V3.D2
+	WORD $0x6e6edca7 // fmul v7.2d, v5.2d, v14.2d
+	WORD $0x6ee0f8e7 // fneg v7.2d, v7.2d
+	VFMLA V18.D2, V9.D2, V7.D2
+	WORD $0x6e72dccb // fmul v11.2d, v6.2d, v18.2d
+	WORD $0x6ee0f96b // fneg v11.2d, v11.2d
+	VFMLA V4.D2, V5.D2, V11.D2
+	WORD $0x6e72dcad // fmul v13.2d, v5.2d, v18.2d
+	VFMLA V4.D2, V6.D2, V13.D2
+	VFMLA V14.D2, V9.D2, V13.D2
+	WORD $0x6e6ddd8c // fmul v12.2d, v12.2d, v13.2d
+	WORD $0x6e72dd52 // fmul v18.2d, v10.2d, v18.2d
+	FMOVQ 672(R5), F13
+	VFMLA V3.D2, V13.D2, V18.D2
+	VFMLA V5.D2, V12.D2, V18.D2
+	WORD $0x6e64dd44 // fmul v4.2d, v10.2d, v4.2d
+	FMOVQ 672(R5), F3
+	VFMLA V7.D2, V3.D2, V4.D2
+	VFMLA V6.D2, V12.D2, V4.D2
+	WORD $0x6e6edd4a // fmul v10.2d, v10.2d, v14.2d
+	FMOVQ 672(R5), F3
+	VFMLA V11.D2, V3.D2, V10.D2
+	VFMLA V9.D2, V12.D2, V10.D2
+	WORD $0x6eb0a903 // umaxv s3, v8.4s
+	FMOVS F3, R9
 	CBNZ R9, hard
-	FMOVQ F2, (R0)
+	FMOVQ F5, (R0)
 	ADD R6, R0, R9
-	FMOVQ F3, (R9)
-	ADD R6<<1, R0, R9
 	FMOVQ F6, (R9)
+	ADD R6<<1, R0, R9
+	FMOVQ F9, (R9)
 	ADD R7, R0, R9
-	FMOVQ F15, (R9)
+	FMOVQ F18, (R9)
 	ADD R6<<2, R0, R9
-	FMOVQ F1, (R9)
+	FMOVQ F4, (R9)
 	ADD R8, R0, R9
-	FMOVQ F7, (R9)
+	FMOVQ F10, (R9)
 	ADD $16, R0
 	ADD $16, R1
 	ADD $16, R2
@@ -8315,444 +8232,427 @@ loop:
 next:
 	CBZ R3, done
 	MOVD R1, R9
-	FMOVD (R9), F0
-	WORD $0x6e60dc01 // fmul v1.2d, v0.2d, v0.2d
+	FMOVD (R9), F3
+	WORD $0x6e63dc64 // fmul v4.2d, v3.2d, v3.2d
 	ADD R6, R1, R9
-	FMOVD (R9), F2
-	VFMLA V2.D2, V2.D2, V1.D2
+	FMOVD (R9), F5
+	VFMLA V5.D2, V5.D2, V4.D2
 	ADD R6<<1, R1, R9
-	FMOVD (R9), F3
-	VFMLA V3.D2, V3.D2, V1.D2
-	FMOVQ 368(R5), F4
-	WORD $0x6e61e485 // fcmge v5.2d, v4.2d, v1.2d
-	WORD $0x6e2058a5 // mvn v5.16b, v5.16b
-	WORD $0x6ee1f824 // fsqrt v4.2d, v1.2d
-	FMOVQ 944(R5), F6
-	WORD $0x6e66dc84 // fmul v4.2d, v4.2d, v6.2d
-	FMOVQ 384(R5), F6
-	VAND V6.B16, V4.B16, V7.B16
-	FMOVQ 416(R5), F6
-	FMOVQ 400(R5), F8
-	VFMLA V8.D2, V7.D2, V6.D2
-	FMOVQ 416(R5), F8
-	WORD $0x4ee8d4c9 // fsub v9.2d, v6.2d, v8.2d
-	FMOVQ 432(R5), F8
-	VFMLS V8.D2, V9.D2, V7.D2
-	FMOVQ 448(R5), F8
-	VFMLS V8.D2, V9.D2, V7.D2
-	FMOVQ 464(R5), F8
-	VFMLS V8.D2, V9.D2, V7.D2
-	WORD $0x6e67dce8 // fmul v8.2d, v7.2d, v7.2d
-	FMOVQ 480(R5), F9
-	FMOVQ 496(R5), F10
-	VFMLA V8.D2, V10.D2, V9.D2
-	FMOVQ 512(R5), F10
-	VFMLA V8.D2, V9.D2, V10.D2
-	FMOVQ 528(R5), F9
-	VFMLA V8.D2, V10.D2, V9.D2
-	FMOVQ 544(R5), F10
-	VFMLA V8.D2, V9.D2, V10.D2
-	FMOVQ 560(R5), F9
-	VFMLA V8.D2, V10.D2, V9.D2
-	WORD $0x6e69dd09 // fmul v9.2d, v8.2d, v9.2d
-	VFMLA V9.D2, V7.D2, V7.D2
-	FMOVQ 576(R5), F9
-	FMOVQ 592(R5), F10
-	VFMLA V8.D2, V10.D2, V9.D2
-	FMOVQ 608(R5), F10
-	VFMLA V8.D2, V9.D2, V10.D2
-	FMOVQ 624(R5), F9
-	VFMLA V8.D2, V10.D2, V9.D2
-	FMOVQ 640(R5), F10
-	VFMLA V8.D2, V9.D2, V10.D2
-	FMOVQ 656(R5), F9
-	VFMLA V8.D2, V10.D2, V9.D2
-	FMOVQ 672(R5), F10
-	VFMLA V8.D2, V9.D2, V10.D2
-	FMOVQ 352(R5), F9
-	VFMLA V8.D2, V10.D2, V9.D2
-	VSHL $63, V6.D2, V8.D2
-	WORD $0x4ee0a908 // cmlt v8.2d, v8.2d, #0
-	VMOV V7.B16, V10.B16
-	VBIT V8.B16, V9.B16, V10.B16
-	VBIT V8.B16, V7.B16, V9.B16
-	FMOVQ 688(R5), F7
-	VADD V7.D2, V6.D2, V8.D2
-	VSHL $62, V8.D2, V8.D2
-	FMOVQ 336(R5), F7
-	VAND V7.B16, V8.B16, V8.B16
-	VEOR V8.B16, V9.B16, V9.B16
-	VSHL $62, V6.D2, V6.D2
-	VEOR V4.B16, V6.B16, V6.B16
-	FMOVQ 336(R5), F7
-	VAND V7.B16, V6.B16, V6.B16
-	VEOR V6.B16, V10.B16, V10.B16
-	WORD $0x4ee0d886 // fcmeq v6.2d, v4.2d, #0.0
-	WORD $0x6e64fd4a // fdiv v10.2d, v10.2d, v4.2d
-	FMOVQ 352(R5), F4
-	VBIT V6.B16, V4.B16, V10.B16
-	FMOVQ 944(R5), F4
-	WORD $0x6e64dd46 // fmul v6.2d, v10.2d, v4.2d
-	WORD $0x6e60dcc4 // fmul v4.2d, v6.2d, v0.2d
-	WORD $0x6e62dcc7 // fmul v7.2d, v6.2d, v2.2d
-	WORD $0x6e63dcc8 // fmul v8.2d, v6.2d, v3.2d
-	WORD $0x6e6add2b // fmul v11.2d, v9.2d, v10.2d
-	WORD $0x6e6adcc6 // fmul v6.2d, v6.2d, v10.2d
-	FMOVQ 1248(R5), F10
-	WORD $0x6ee1e54c // fcmgt v12.2d, v10.2d, v1.2d
-	FMOVQ 352(R5), F10
-	WORD $0x4eebd54d // fsub v13.2d, v10.2d, v11.2d
-	FMOVQ 1248(R5), F10
-	WORD $0x6eeae42e // fcmgt v14.2d, v1.2d, v10.2d
-	VBSL V10.B16, V1.B16, V14.B16
-	WORD $0x6e6efdad // fdiv v13.2d, v13.2d, v14.2d
-	FMOVQ 1232(R5), F1
-	VBIT V12.B16, V1.B16, V13.B16
-	ADD R6<<2, R1, R9
-	FMOVD (R9), F1
-	WORD $0x6e61dc6a // fmul v10.2d, v3.2d, v1.2d
-	ADD R8, R1, R9
-	FMOVD (R9), F12
-	WORD $0x6ee0f94a // fneg v10.2d, v10.2d
-	VFMLA V12.D2, V2.D2, V10.D2
-	WORD $0x6e6cdc0e // fmul v14.2d, v0.2d, v12.2d
-	ADD R7, R1, R9
-	FMOVD (R9), F15
-	WORD $0x6ee0f9ce // fneg v14.2d, v14.2d
-	VFMLA V15.D2, V3.D2, V14.D2
-	WORD $0x6e6fdc50 // fmul v16.2d, v2.2d, v15.2d
-	WORD $0x6ee0fa10 // fneg v16.2d, v16.2d
-	VFMLA V1.D2, V0.D2, V16.D2
-	WORD $0x6e6fdc11 // fmul v17.2d, v0.2d, v15.2d
-	VFMLA V1.D2, V2.D2, V17.D2
-	VFMLA V12.D2, V3.D2, V17.D2
-	WORD $0x6e71ddad // fmul v13.2d, v13.2d, v17.2d
-	WORD $0x6e6fdd6f // fmul v15.2d, v11.2d, v15.2d
-	VFMLA V10.D2, V6.D2, V15.D2
-	VFMLA V0.D2, V13.D2, V15.D2
-	WORD $0x6e61dd61 // fmul v1.2d, v11.2d, v1.2d
-	VFMLA V14.D2, V6.D2, V1.D2
-	VFMLA V2.D2, V13.D2, V1.D2
-	WORD $0x6e6cdd6b // fmul v11.2d, v11.2d, v12.2d
-	VFMLA V16.D2, V6.D2, V11.D2
-	VFMLA V3.D2, V13.D2, V11.D2
-	MOVD R2, R9
-	FMOVD (R9), F0
-	WORD $0x6e60dc02 // fmul v2.2d, v0.2d, v0.2d
-	ADD R6, R2, R9
-	FMOVD (R9), F3
-	VFMLA V3.D2, V3.D2, V2.D2
-	ADD R6<<1, R2, R9
 	FMOVD (R9), F6
-	VFMLA V6.D2, V6.D2, V2.D2
-	FMOVQ 368(R5), F10
-	WORD $0x6e62e54c // fcmge v12.2d, v10.2d, v2.2d
-	WORD $0x6e20598c // mvn v12.16b, v12.16b
-	VORR V12.B16, V5.B16, V5.B16
-	WORD $0x6ee1f84a // fsqrt v10.2d, v2.2d
-	FMOVQ 944(R5), F12
-	WORD $0x6e6cdd4a // fmul v10.2d, v10.2d, v12.2d
-	FMOVQ 384(R5), F12
-	VAND V12.B16, V10.B16, V13.B16
-	FMOVQ 416(R5), F12
-	FMOVQ 400(R5), F14
-	VFMLA V14.D2, V13.D2, V12.D2
-	FMOVQ 416(R5), F14
-	WORD $0x4eeed590 // fsub v16.2d, v12.2d, v14.2d
-	FMOVQ 432(R5), F14
-	VFMLS V14.D2, V16.D2, V13.D2
-	FMOVQ 448(R5), F14
-	VFMLS V14.D2, V16.D2, V13.D2
-	FMOVQ 464(R5), F14
-	VFMLS V14.D2, V16.D2, V13.D2
-	WORD $0x6e6dddae // fmul v14.2d, v13.2d, v13.2d
-	FMOVQ 480(R5), F16
-	FMOVQ 496(R5), F17
-	VFMLA V14.D2, V17.D2, V16.D2
-	FMOVQ 512(R5), F17
-	VFMLA V14.D2, V16.D2, V17.D2
-	FMOVQ 528(R5), F16
-	VFMLA V14.D2, V17.D2, V16.D2
-	FMOVQ 544(R5), F17
-	VFMLA V14.D2, V16.D2, V17.D2
-	FMOVQ 560(R5), F16
-	VFMLA V14.D2, V17.D2, V16.D2
-	WORD $0x6e70ddd0 // fmul v16.2d, v14.2d, v16.2d
-	VFMLA V16.D2, V13.D2, V13.D2
-	FMOVQ 576(R5), F16
-	FMOVQ 592(R5), F17
-	VFMLA V14.D2, V17.D2, V16.D2
-	FMOVQ 608(R5), F17
-	VFMLA V14.D2, V16.D2, V17.D2
-	FMOVQ 624(R5), F16
-	VFMLA V14.D2, V17.D2, V16.D2
-	FMOVQ 640(R5), F17
-	VFMLA V14.D2, V16.D2, V17.D2
-	FMOVQ 656(R5), F16
-	VFMLA V14.D2, V17.D2, V16.D2
-	FMOVQ 672(R5), F17
-	VFMLA V14.D2, V16.D2, V17.D2
-	FMOVQ 352(R5), F16
-	VFMLA V14.D2, V17.D2, V16.D2
-	VSHL $63, V12.D2, V14.D2
-	WORD $0x4ee0a9ce // cmlt v14.2d, v14.2d, #0
-	VMOV V13.B16, V17.B16
-	VBIT V14.B16, V16.B16, V17.B16
-	VBIT V14.B16, V13.B16, V16.B16
-	FMOVQ 688(R5), F13
-	VADD V13.D2, V12.D2, V14.D2
-	VSHL $62, V14.D2, V14.D2
-	FMOVQ 336(R5), F13
-	VAND V13.B16, V14.B16, V14.B16
-	VEOR V14.B16, V16.B16, V16.B16
-	VSHL $62, V12.D2, V12.D2
-	VEOR V10.B16, V12.B16, V12.B16
-	FMOVQ 336(R5), F13
-	VAND V13.B16, V12.B16, V12.B16
-	VEOR V12.B16, V17.B16, V17.B16
-	WORD $0x4ee0d94c // fcmeq v12.2d, v10.2d, #0.0
-	WORD $0x6e6afe31 // fdiv v17.2d, v17.2d, v10.2d
-	FMOVQ 352(R5), F10
-	VBIT V12.B16, V10.B16, V17.B16
-	FMOVQ 944(R5), F10
-	WORD $0x6e6ade2c // fmul v12.2d, v17.2d, v10.2d
-	WORD $0x6e60dd8a // fmul v10.2d, v12.2d, v0.2d
-	WORD $0x6e63dd8d // fmul v13.2d, v12.2d, v3.2d
-	WORD $0x6e66dd8e // fmul v14.2d, v12.2d, v6.2d
-	WORD $0x6e71de12 // fmul v18.2d, v16.2d, v17.2d
-	WORD $0x6e71dd8c // fmul v12.2d, v12.2d, v17.2d
-	FMOVQ 1248(R5), F17
-	WORD $0x6ee2e633 // fcmgt v19.2d, v17.2d, v2.2d
-	FMOVQ 352(R5), F17
-	WORD $0x4ef2d634 // fsub v20.2d, v17.2d, v18.2d
-	FMOVQ 1248(R5), F17
-	WORD $0x6ef1e455 // fcmgt v21.2d, v2.2d, v17.2d
-	VBSL V17.B16, V2.B16, V21.B16
-	WORD $0x6e75fe94 // fdiv v20.2d, v20.2d, v21.2d
-	FMOVQ 1232(R5), F2
-	VBIT V19.B16, V2.B16, V20.B16
-	ADD R6<<2, R2, R9
-	FMOVD (R9), F2
-	WORD $0x6e62dcd1 // fmul v17.2d, v6.2d, v2.2d
-	ADD R8, R2, R9
-	FMOVD (R9), F19
+	VFMLA V6.D2, V6.D2, V4.D2
+	FMOVQ 368(R5), F7
+	WORD $0x6e64e4e8 // fcmge v8.2d, v7.2d, v4.2d
+	WORD $0x6e205908 // mvn v8.16b, v8.16b
+	WORD $0x6ee1f887 // fsqrt v7.2d, v4.2d
+	WORD $0x6e62dce7 // fmul v7.2d, v7.2d, v2.2d
+	FMOVQ 384(R5), F9
+	VAND V9.B16, V7.B16, V10.B16
+	FMOVQ 416(R5), F9
+	FMOVQ 400(R5), F11
+	VFMLA V11.D2, V10.D2, V9.D2
+	FMOVQ 416(R5), F11
+	WORD $0x4eebd52c // fsub v12.2d, v9.2d, v11.2d
+	FMOVQ 432(R5), F11
+	VFMLS V11.D2, V12.D2, V10.D2
+	FMOVQ 448(R5), F11
+	VFMLS V11.D2, V12.D2, V10.D2
+	FMOVQ 464(R5), F11
+	VFMLS V11.D2, V12.D2, V10.D2
+	WORD $0x6e6add4b // fmul v11.2d, v10.2d, v10.2d
+	FMOVQ 512(R5), F12
+	FMOVQ 480(R5), F13
+	VFMLA V11.D2, V13.D2, V12.D2
+	FMOVQ 528(R5), F13
+	VFMLA V11.D2, V12.D2, V13.D2
+	FMOVQ 544(R5), F12
+	VFMLA V11.D2, V13.D2, V12.D2
+	FMOVQ 560(R5), F13
+	VFMLA V11.D2, V12.D2, V13.D2
+	FMOVQ 576(R5), F12
+	VFMLA V11.D2, V13.D2, V12.D2
+	WORD $0x6e6cdd6c // fmul v12.2d, v11.2d, v12.2d
+	VFMLA V12.D2, V10.D2, V10.D2
+	FMOVQ 592(R5), F12
+	FMOVQ 496(R5), F13
+	VFMLA V11.D2, V13.D2, V12.D2
+	FMOVQ 608(R5), F13
+	VFMLA V11.D2, V12.D2, V13.D2
+	FMOVQ 624(R5), F12
+	VFMLA V11.D2, V13.D2, V12.D2
+	FMOVQ 640(R5), F13
+	VFMLA V11.D2, V12.D2, V13.D2
+	FMOVQ 656(R5), F12
+	VFMLA V11.D2, V13.D2, V12.D2
+	FMOVQ 672(R5), F13
+	VFMLA V11.D2, V12.D2, V13.D2
+	FMOVQ 336(R5), F12
+	VFMLA V11.D2, V13.D2, V12.D2
+	VSHL $63, V9.D2, V11.D2
+	WORD $0x4ee0a96b // cmlt v11.2d, v11.2d, #0
+	VMOV V10.B16, V13.B16
+	VBIT V11.B16, V12.B16, V13.B16
+	VBIT V11.B16, V10.B16, V12.B16
+	FMOVQ 688(R5), F10
+	VADD V10.D2, V9.D2, V11.D2
+	VSHL $62, V11.D2, V11.D2
+	VAND V0.B16, V11.B16, V11.B16
+	VEOR V11.B16, V12.B16, V12.B16
+	VSHL $62, V9.D2, V9.D2
+	VEOR V7.B16, V9.B16, V9.B16
+	VAND V0.B16, V9.B16, V9.B16
+	VEOR V9.B16, V13.B16, V13.B16
+	WORD $0x4ee0d8e9 // fcmeq v9.2d, v7.2d, #0.0
+	WORD $0x6e67fdad // fdiv v13.2d, v13.2d, v7.2d
+	FMOVQ 336(R5), F7
+	VBIT V9.B16, V7.B16, V13.B16
+	WORD $0x6e62dda7 // fmul v7.2d, v13.2d, v2.2d
+	WORD $0x6e63dce9 // fmul v9.2d, v7.2d, v3.2d
+	WORD $0x6e65dcea // fmul v10.2d, v7.2d, v5.2d
+	WORD $0x6e66dceb // fmul v11.2d, v7.2d, v6.2d
+	WORD $0x6e6ddd8e // fmul v14.2d, v12.2d, v13.2d
+	WORD $0x6e6ddce7 // fmul v7.2d, v7.2d, v13.2d
+	WORD $0x6ee4e42d // fcmgt v13.2d, v1.2d, v4.2d
+	FMOVQ 336(R5), F15
+	WORD $0x4eeed5f0 // fsub v16.2d, v15.2d, v14.2d
+	WORD $0x6ee1e48f // fcmgt v15.2d, v4.2d, v1.2d
+	VBSL V1.B16, V4.B16, V15.B16
+	WORD $0x6e6ffe10 // fdiv v16.2d, v16.2d, v15.2d
+	FMOVQ 1232(R5), F4
+	VBIT V13.B16, V4.B16, V16.B16
+	ADD R6<<2, R1, R9
+	FMOVD (R9), F4
+	WORD $0x6e64dccd // fmul v13.2d, v6.2d, v4.2d
+	ADD R8, R1, R9
+	FMOVD (R9), F15
+	WORD $0x6ee0f9ad // fneg v13.2d, v13.2d
+	VFMLA V15.D2, V5.D2, V13.D2
+	WORD $0x6e6fdc71 // fmul v17.2d, v3.2d, v15.2d
+	ADD R7, R1, R9
+	FMOVD (R9), F18
 	WORD $0x6ee0fa31 // fneg v17.2d, v17.2d
-	VFMLA V19.D2, V3.D2, V17.D2
-	WORD $0x6e73dc15 // fmul v21.2d, v0.2d, v19.2d
-	ADD R7, R2, R9
+	VFMLA V18.D2, V6.D2, V17.D2
+	WORD $0x6e72dcb3 // fmul v19.2d, v5.2d, v18.2d
+	WORD $0x6ee0fa73 // fneg v19.2d, v19.2d
+	VFMLA V4.D2, V3.D2, V19.D2
+	WORD $0x6e72dc74 // fmul v20.2d, v3.2d, v18.2d
+	VFMLA V4.D2, V5.D2, V20.D2
+	VFMLA V15.D2, V6.D2, V20.D2
+	WORD $0x6e74de10 // fmul v16.2d, v16.2d, v20.2d
+	WORD $0x6e72ddd2 // fmul v18.2d, v14.2d, v18.2d
+	VFMLA V13.D2, V7.D2, V18.D2
+	VFMLA V3.D2, V16.D2, V18.D2
+	WORD $0x6e64ddc4 // fmul v4.2d, v14.2d, v4.2d
+	VFMLA V17.D2, V7.D2, V4.D2
+	VFMLA V5.D2, V16.D2, V4.D2
+	WORD $0x6e6fddce // fmul v14.2d, v14.2d, v15.2d
+	VFMLA V19.D2, V7.D2, V14.D2
+	VFMLA V6.D2, V16.D2, V14.D2
+	MOVD R2, R9
+	FMOVD (R9), F3
+	WORD $0x6e63dc65 // fmul v5.2d, v3.2d, v3.2d
+	ADD R6, R2, R9
+	FMOVD (R9), F6
+	VFMLA V6.D2, V6.D2, V5.D2
+	ADD R6<<1, R2, R9
+	FMOVD (R9), F7
+	VFMLA V7.D2, V7.D2, V5.D2
+	FMOVQ 368(R5), F13
+	WORD $0x6e65e5af // fcmge v15.2d, v13.2d, v5.2d
+	WORD $0x6e2059ef // mvn v15.16b, v15.16b
+	VORR V15.B16, V8.B16, V8.B16
+	WORD $0x6ee1f8ad // fsqrt v13.2d, v5.2d
+	WORD $0x6e62ddad // fmul v13.2d, v13.2d, v2.2d
+	FMOVQ 384(R5), F15
+	VAND V15.B16, V13.B16, V16.B16
+	FMOVQ 416(R5), F15
+	FMOVQ 400(R5), F17
+	VFMLA V17.D2, V16.D2, V15.D2
+	FMOVQ 416(R5), F17
+	WORD $0x4ef1d5f3 // fsub v19.2d, v15.2d, v17.2d
+	FMOVQ 432(R5), F17
+	VFMLS V17.D2, V19.D2, V16.D2
+	FMOVQ 448(R5), F17
+	VFMLS V17.D2, V19.D2, V16.D2
+	FMOVQ 464(R5), F17
+	VFMLS V17.D2, V19.D2, V16.D2
+	WORD $0x6e70de11 // fmul v17.2d, v16.2d, v16.2d
+	FMOVQ 512(R5), F19
+	FMOVQ 480(R5), F20
+	VFMLA V17.D2, V20.D2, V19.D2
+	FMOVQ 528(R5), F20
+	VFMLA V17.D2, V19.D2, V20.D2
+	FMOVQ 544(R5), F19
+	VFMLA V17.D2, V20.D2, V19.D2
+	FMOVQ 560(R5), F20
+	VFMLA V17.D2, V19.D2, V20.D2
+	FMOVQ 576(R5), F19
+	VFMLA V17.D2, V20.D2, V19.D2
+	WORD $0x6e73de33 // fmul v19.2d, v17.2d, v19.2d
+	VFMLA V19.D2, V16.D2, V16.D2
+	FMOVQ 592(R5), F19
+	FMOVQ 496(R5), F20
+	VFMLA V17.D2, V20.D2, V19.D2
+	FMOVQ 608(R5), F20
+	VFMLA V17.D2, V19.D2, V20.D2
+	FMOVQ 624(R5), F19
+	VFMLA V17.D2, V20.D2, V19.D2
+	FMOVQ 640(R5), F20
+	VFMLA V17.D2, V19.D2, V20.D2
+	FMOVQ 656(R5), F19
+	VFMLA V17.D2, V20.D2, V19.D2
+	FMOVQ 672(R5), F20
+	VFMLA V17.D2, V19.D2, V20.D2
+	FMOVQ 336(R5), F19
+	VFMLA V17.D2, V20.D2, V19.D2
+	VSHL $63, V15.D2, V17.D2
+	WORD $0x4ee0aa31 // cmlt v17.2d, v17.2d, #0
+	VMOV V16.B16, V20.B16
+	VBIT V17.B16, V19.B16, V20.B16
+	VBIT V17.B16, V16.B16, V19.B16
+	FMOVQ 688(R5), F16
+	VADD V16.D2, V15.D2, V17.D2
+	VSHL $62, V17.D2, V17.D2
+	VAND V0.B16, V17.B16, V17.B16
+	VEOR V17.B16, V19.B16, V19.B16
+	VSHL $62, V15.D2, V15.D2
+	VEOR V13.B16, V15.B16, V15.B16
+	VAND V0.B16, V15.B16, V15.B16
+	VEOR V15.B16, V20.B16, V20.B16
+	WORD $0x4ee0d9af // fcmeq v15.2d, v13.2d, #0.0
+	WORD $0x6e6dfe94 // fdiv v20.2d, v20.2d, v13.2d
+	FMOVQ 336(R5), F13
+	VBIT V15.B16, V13.B16, V20.B16
+	WORD $0x6e62de8d // fmul v13.2d, v20.2d, v2.2d
+	WORD $0x6e63ddaf // fmul v15.2d, v13.2d, v3.2d
+	WORD $0x6e66ddb0 // fmul v16.2d, v13.2d, v6.2d
+	WORD $0x6e67ddb1 // fmul v17.2d, v13.2d, v7.2d
+	WORD $0x6e74de75 // fmul v21.2d, v19.2d, v20.2d
+	WORD $0x6e74ddad // fmul v13.2d, v13.2d, v20.2d
+	WORD $0x6ee5e434 // fcmgt v20.2d, v1.2d, v5.2d
+	FMOVQ 336(R5), F22
+	WORD $0x4ef5d6d7 // fsub v23.2d, v22.2d, v21.2d
+	WORD $0x6ee1e4b6 // fcmgt v22.2d, v5.2d, v1.2d
+	VBSL V1.B16, V5.B16, V22.B16
+	WORD $0x6e76fef7 // fdiv v23.2d, v23.2d, v22.2d
+	FMOVQ 1232(R5), F5
+	VBIT V20.B16, V5.B16, V23.B16
+	ADD R6<<2, R2, R9
+	FMOVD (R9), F5
+	WORD $0x6e65dcf4 // fmul v20.2d, v7.2d, v5.2d
+	ADD R8, R2, R9
 	FMOVD (R9), F22
-	WORD $0x6ee0fab5 // fneg v21.2d, v21.2d
-	VFMLA V22.D2, V6.D2, V21.D2
-	WORD $0x6e76dc77 // fmul v23.2d, v3.2d, v22.2d
-	WORD $0x6ee0faf7 // fneg v23.2d, v23.2d
-	VFMLA V2.D2, V0.D2, V23.D2
-	WORD $0x6e76dc18 // fmul v24.2d, v0.2d, v22.2d
-	VFMLA V2.D2, V3.D2, V24.D2
-	VFMLA V19.D2, V6.D2, V24.D2
-	WORD $0x6e78de94 // fmul v20.2d, v20.2d, v24.2d
-	WORD $0x6e76de56 // fmul v22.2d, v18.2d, v22.2d
-	VFMLA V17.D2, V12.D2, V22.D2
-	VFMLA V0.D2, V20.D2, V22.D2
-	WORD $0x6e62de42 // fmul v2.2d, v18.2d, v2.2d
-	VFMLA V21.D2, V12.D2, V2.D2
-	VFMLA V3.D2, V20.D2, V2.D2
-	WORD $0x6e73de52 // fmul v18.2d, v18.2d, v19.2d
-	VFMLA V23.D2, V12.D2, V18.D2
-	VFMLA V6.D2, V20.D2, V18.D2
-	WORD $0x6e62dd00 // fmul v0.2d, v8.2d, v2.2d
-	WORD $0x6ee0f800 // fneg v0.2d, v0.2d
-	VFMLA V18.D2, V7.D2, V0.D2
-	WORD $0x6e72dc83 // fmul v3.2d, v4.2d, v18.2d
+	WORD $0x6ee0fa94 // fneg v20.2d, v20.2d
+	VFMLA V22.D2, V6.D2, V20.D2
+	WORD $0x6e76dc78 // fmul v24.2d, v3.2d, v22.2d
+	ADD R7, R2, R9
+	FMOVD (R9), F25
+	WORD $0x6ee0fb18 // fneg v24.2d, v24.2d
+	VFMLA V25.D2, V7.D2, V24.D2
+	WORD $0x6e79dcda // fmul v26.2d, v6.2d, v25.2d
+	WORD $0x6ee0fb5a // fneg v26.2d, v26.2d
+	VFMLA V5.D2, V3.D2, V26.D2
+	WORD $0x6e79dc7b // fmul v27.2d, v3.2d, v25.2d
+	VFMLA V5.D2, V6.D2, V27.D2
+	VFMLA V22.D2, V7.D2, V27.D2
+	WORD $0x6e7bdef7 // fmul v23.2d, v23.2d, v27.2d
+	WORD $0x6e79deb9 // fmul v25.2d, v21.2d, v25.2d
+	VFMLA V20.D2, V13.D2, V25.D2
+	VFMLA V3.D2, V23.D2, V25.D2
+	WORD $0x6e65dea5 // fmul v5.2d, v21.2d, v5.2d
+	VFMLA V24.D2, V13.D2, V5.D2
+	VFMLA V6.D2, V23.D2, V5.D2
+	WORD $0x6e76deb5 // fmul v21.2d, v21.2d, v22.2d
+	VFMLA V26.D2, V13.D2, V21.D2
+	VFMLA V7.D2, V23.D2, V21.D2
+	WORD $0x6e65dd63 // fmul v3.2d, v11.2d, v5.2d
 	WORD $0x6ee0f863 // fneg v3.2d, v3.2d
-	VFMLA V22.D2, V8.D2, V3.D2
-	WORD $0x6e76dce6 // fmul v6.2d, v7.2d, v22.2d
+	VFMLA V21.D2, V10.D2, V3.D2
+	WORD $0x6e75dd26 // fmul v6.2d, v9.2d, v21.2d
 	WORD $0x6ee0f8c6 // fneg v6.2d, v6.2d
-	VFMLA V2.D2, V4.D2, V6.D2
-	WORD $0x4e60d400 // fadd v0.2d, v0.2d, v0.2d
+	VFMLA V25.D2, V11.D2, V6.D2
+	WORD $0x6e79dd47 // fmul v7.2d, v10.2d, v25.2d
+	WORD $0x6ee0f8e7 // fneg v7.2d, v7.2d
+	VFMLA V5.D2, V9.D2, V7.D2
 	WORD $0x4e63d463 // fadd v3.2d, v3.2d, v3.2d
 	WORD $0x4e66d4c6 // fadd v6.2d, v6.2d, v6.2d
-	WORD $0x6e63dd0c // fmul v12.2d, v8.2d, v3.2d
-	WORD $0x6ee0f98c // fneg v12.2d, v12.2d
-	VFMLA V6.D2, V7.D2, V12.D2
-	WORD $0x6e66dc91 // fmul v17.2d, v4.2d, v6.2d
-	WORD $0x6ee0fa31 // fneg v17.2d, v17.2d
-	VFMLA V0.D2, V8.D2, V17.D2
-	WORD $0x6e60dcf3 // fmul v19.2d, v7.2d, v0.2d
-	WORD $0x6ee0fa73 // fneg v19.2d, v19.2d
-	VFMLA V3.D2, V4.D2, V19.D2
-	VFMLA V0.D2, V9.D2, V12.D2
-	WORD $0x4e6cd6d6 // fadd v22.2d, v22.2d, v12.2d
-	VFMLA V3.D2, V9.D2, V17.D2
-	WORD $0x4e71d442 // fadd v2.2d, v2.2d, v17.2d
-	VFMLA V6.D2, V9.D2, V19.D2
-	WORD $0x4e73d652 // fadd v18.2d, v18.2d, v19.2d
-	WORD $0x4e76d5ef // fadd v15.2d, v15.2d, v22.2d
-	WORD $0x4e62d421 // fadd v1.2d, v1.2d, v2.2d
-	WORD $0x4e72d56b // fadd v11.2d, v11.2d, v18.2d
-	WORD $0x6e70dd20 // fmul v0.2d, v9.2d, v16.2d
-	WORD $0x6e6adc82 // fmul v2.2d, v4.2d, v10.2d
-	WORD $0x4ee2d400 // fsub v0.2d, v0.2d, v2.2d
-	WORD $0x6e6ddce2 // fmul v2.2d, v7.2d, v13.2d
-	WORD $0x4ee2d400 // fsub v0.2d, v0.2d, v2.2d
-	WORD $0x6e6edd02 // fmul v2.2d, v8.2d, v14.2d
-	WORD $0x4ee2d400 // fsub v0.2d, v0.2d, v2.2d
-	WORD $0x6e6add22 // fmul v2.2d, v9.2d, v10.2d
-	WORD $0x6e70dc83 // fmul v3.2d, v4.2d, v16.2d
-	WORD $0x4e63d442 // fadd v2.2d, v2.2d, v3.2d
-	WORD $0x6e6edce3 // fmul v3.2d, v7.2d, v14.2d
-	WORD $0x4e63d442 // fadd v2.2d, v2.2d, v3.2d
-	WORD $0x6e6ddd03 // fmul v3.2d, v8.2d, v13.2d
-	WORD $0x4ee3d442 // fsub v2.2d, v2.2d, v3.2d
-	WORD $0x6e6ddd23 // fmul v3.2d, v9.2d, v13.2d
-	WORD $0x6e70dce6 // fmul v6.2d, v7.2d, v16.2d
-	WORD $0x4e66d463 // fadd v3.2d, v3.2d, v6.2d
-	WORD $0x6e6add06 // fmul v6.2d, v8.2d, v10.2d
-	WORD $0x4e66d463 // fadd v3.2d, v3.2d, v6.2d
-	WORD $0x6e6edc86 // fmul v6.2d, v4.2d, v14.2d
-	WORD $0x4ee6d463 // fsub v3.2d, v3.2d, v6.2d
-	WORD $0x6e6edd29 // fmul v9.2d, v9.2d, v14.2d
-	WORD $0x6e70dd08 // fmul v8.2d, v8.2d, v16.2d
-	WORD $0x4e68d529 // fadd v9.2d, v9.2d, v8.2d
-	WORD $0x6e6ddc84 // fmul v4.2d, v4.2d, v13.2d
-	WORD $0x4e64d529 // fadd v9.2d, v9.2d, v4.2d
-	WORD $0x6e6adce7 // fmul v7.2d, v7.2d, v10.2d
-	WORD $0x4ee7d529 // fsub v9.2d, v9.2d, v7.2d
-	WORD $0x6e62dc44 // fmul v4.2d, v2.2d, v2.2d
-	VFMLA V3.D2, V3.D2, V4.D2
-	VFMLA V9.D2, V9.D2, V4.D2
-	FMOVQ 912(R5), F6
-	WORD $0x6e64e4c7 // fcmge v7.2d, v6.2d, v4.2d
-	WORD $0x6e2058e7 // mvn v7.16b, v7.16b
-	WORD $0x4e60e406 // fcmeq v6.2d, v0.2d, v0.2d
-	WORD $0x6e2058c6 // mvn v6.16b, v6.16b
-	VORR V6.B16, V7.B16, V7.B16
-	VORR V7.B16, V5.B16, V5.B16
-	FMOVQ 384(R5), F6
-	VAND V6.B16, V0.B16, V7.B16
-	FMOVQ 928(R5), F6
-	WORD $0x6ee4e4c8 // fcmgt v8.2d, v6.2d, v4.2d
-	WORD $0x6ee1f884 // fsqrt v4.2d, v4.2d
-	WORD $0x6ee7e486 // fcmgt v6.2d, v4.2d, v7.2d
-	VBSL V4.B16, V7.B16, V6.B16
-	WORD $0x6ee4e4ea // fcmgt v10.2d, v7.2d, v4.2d
-	VBSL V4.B16, V7.B16, V10.B16
-	FMOVQ 944(R5), F12
-	WORD $0x6e6cdd4d // fmul v13.2d, v10.2d, v12.2d
-	WORD $0x6eede4cd // fcmgt v13.2d, v6.2d, v13.2d
-	WORD $0x4eead4cc // fsub v12.2d, v6.2d, v10.2d
-	VBIF V13.B16, V6.B16, V12.B16
-	WORD $0x4e6ad4c6 // fadd v6.2d, v6.2d, v10.2d
-	VBIT V13.B16, V6.B16, V10.B16
-	WORD $0x6e6afd8c // fdiv v12.2d, v12.2d, v10.2d
-	WORD $0x6e6cdd86 // fmul v6.2d, v12.2d, v12.2d
-	WORD $0x6e66dd8a // fmul v10.2d, v12.2d, v6.2d
-	FMOVQ 976(R5), F14
-	FMOVQ 960(R5), F16
-	VFMLA V6.D2, V16.D2, V14.D2
-	FMOVQ 992(R5), F16
-	VFMLA V6.D2, V14.D2, V16.D2
-	FMOVQ 1008(R5), F14
-	VFMLA V6.D2, V16.D2, V14.D2
-	FMOVQ 1024(R5), F16
-	VFMLA V6.D2, V14.D2, V16.D2
-	FMOVQ 1040(R5), F14
-	VFMLA V6.D2, V16.D2, V14.D2
-	FMOVQ 1056(R5), F16
-	VFMLA V6.D2, V14.D2, V16.D2
-	FMOVQ 1072(R5), F14
-	VFMLA V6.D2, V16.D2, V14.D2
-	FMOVQ 1088(R5), F16
-	VFMLA V6.D2, V14.D2, V16.D2
-	FMOVQ 1104(R5), F14
-	VFMLA V6.D2, V16.D2, V14.D2
-	FMOVQ 1120(R5), F16
-	VFMLA V6.D2, V14.D2, V16.D2
-	FMOVQ 1136(R5), F14
-	VFMLA V6.D2, V16.D2, V14.D2
-	FMOVQ 1152(R5), F16
-	VFMLA V6.D2, V14.D2, V16.D2
-	VFMLA V16.D2, V10.D2, V12.D2
-	FMOVQ 1168(R5), F10
-	VAND V10.B16, V13.B16, V6.B16
-	WORD $0x4e66d586 // fadd v6.2d, v12.2d, v6.2d
-	FMOVQ 1184(R5), F10
-	VAND V10.B16, V13.B16, V13.B16
-	WORD $0x4e6dd4cd // fadd v13.2d, v6.2d, v13.2d
-	WORD $0x6ee7e486 // fcmgt v6.2d, v4.2d, v7.2d
-	FMOVQ 336(R5), F12
-	VAND V12.B16, V6.B16, V10.B16
-	VEOR V10.B16, V13.B16, V10.B16
-	FMOVQ 448(R5), F13
-	VAND V13.B16, V6.B16, V12.B16
-	WORD $0x4e6cd54c // fadd v12.2d, v10.2d, v12.2d
-	FMOVQ 432(R5), F10
-	VAND V10.B16, V6.B16, V6.B16
-	WORD $0x4e66d586 // fadd v6.2d, v12.2d, v6.2d
-	FMOVQ 352(R5), F10
-	VBIT V8.B16, V10.B16, V6.B16
-	VBIT V8.B16, V7.B16, V4.B16
-	WORD $0x6e64fcc6 // fdiv v6.2d, v6.2d, v4.2d
-	WORD $0x6e67dcc7 // fmul v7.2d, v6.2d, v7.2d
-	WORD $0x4e66d4c6 // fadd v6.2d, v6.2d, v6.2d
-	FMOVQ 336(R5), F4
-	VAND V4.B16, V0.B16, V0.B16
-	VEOR V0.B16, V6.B16, V6.B16
-	WORD $0x6e62dcc2 // fmul v2.2d, v6.2d, v2.2d
-	WORD $0x6e63dcc3 // fmul v3.2d, v6.2d, v3.2d
-	WORD $0x6e69dcc6 // fmul v6.2d, v6.2d, v9.2d
-	WORD $0x6e62dc40 // fmul v0.2d, v2.2d, v2.2d
-	VFMLA V3.D2, V3.D2, V0.D2
-	VFMLA V6.D2, V6.D2, V0.D2
-	FMOVQ 1248(R5), F4
-	WORD $0x6ee0e488 // fcmgt v8.2d, v4.2d, v0.2d
-	FMOVQ 352(R5), F4
-	WORD $0x4ee7d489 // fsub v9.2d, v4.2d, v7.2d
-	FMOVQ 1248(R5), F4
-	WORD $0x6ee4e40a // fcmgt v10.2d, v0.2d, v4.2d
-	VBSL V4.B16, V0.B16, V10.B16
-	WORD $0x6e6afd29 // fdiv v9.2d, v9.2d, v10.2d
-	FMOVQ 1232(R5), F0
-	VBIT V8.B16, V0.B16, V9.B16
-	WORD $0x6e61dcc0 // fmul v0.2d, v6.2d, v1.2d
-	WORD $0x6ee0f800 // fneg v0.2d, v0.2d
-	VFMLA V11.D2, V3.D2, V0.D2
-	WORD $0x6e6bdc44 // fmul v4.2d, v2.2d, v11.2d
-	WORD $0x6ee0f884 // fneg v4.2d, v4.2d
-	VFMLA V15.D2, V6.D2, V4.D2
-	WORD $0x6e6fdc68 // fmul v8.2d, v3.2d, v15.2d
-	WORD $0x6ee0f908 // fneg v8.2d, v8.2d
-	VFMLA V1.D2, V2.D2, V8.D2
-	WORD $0x6e6fdc4a // fmul v10.2d, v2.2d, v15.2d
-	VFMLA V1.D2, V3.D2, V10.D2
-	VFMLA V11.D2, V6.D2, V10.D2
-	WORD $0x6e6add29 // fmul v9.2d, v9.2d, v10.2d
-	WORD $0x6e6fdcef // fmul v15.2d, v7.2d, v15.2d
-	FMOVQ 672(R5), F10
-	VFMLA V0.D2, V10.D2, V15.D2
-	VFMLA V2.D2, V9.D2, V15.D2
-	WORD $0x6e61dce1 // fmul v1.2d, v7.2d, v1.2d
-	FMOVQ 672(R5), F0
-	VFMLA V4.D2, V0.D2, V1.D2
-	VFMLA V3.D2, V9.D2, V1.D2
-	WORD $0x6e6bdce7 // fmul v7.2d, v7.2d, v11.2d
-	FMOVQ 672(R5), F0
-	VFMLA V8.D2, V0.D2, V7.D2
-	VFMLA V6.D2, V9.D2, V7.D2
-	WORD $0x6eb0a8a0 // umaxv s0, v5.4s
-	FMOVS F0, R9
+	WORD $0x4e67d4e7 // fadd v7.2d, v7.2d, v7.2d
+	WORD $0x6e66dd6d // fmul v13.2d, v11.2d, v6.2d
+	WORD $0x6ee0f9ad // fneg v13.2d, v13.2d
+	VFMLA V7.D2, V10.D2, V13.D2
+	WORD $0x6e67dd34 // fmul v20.2d, v9.2d, v7.2d
+	WORD $0x6ee0fa94 // fneg v20.2d, v20.2d
+	VFMLA V3.D2, V11.D2, V20.D2
+	WORD $0x6e63dd56 // fmul v22.2d, v10.2d, v3.2d
+	WORD $0x6ee0fad6 // fneg v22.2d, v22.2d
+	VFMLA V6.D2, V9.D2, V22.D2
+	VFMLA V3.D2, V12.D2, V13.D2
+	WORD $0x4e6dd739 // fadd v25.2d, v25.2d, v13.2d
+	VFMLA V6.D2, V12.D2, V20.D2
+	WORD $0x4e74d4a5 // fadd v5.2d, v5.2d, v20.2d
+	VFMLA V7.D2, V12.D2, V22.D2
+	WORD $0x4e76d6b5 // fadd v21.2d, v21.2d, v22.2d
+	WORD $0x4e79d652 // fadd v18.2d, v18.2d, v25.2d
+	WORD $0x4e65d484 // fadd v4.2d, v4.2d, v5.2d
+	WORD $0x4e75d5ce // fadd v14.2d, v14.2d, v21.2d
+	WORD $0x6e73dd83 // fmul v3.2d, v12.2d, v19.2d
+	WORD $0x6e6fdd25 // fmul v5.2d, v9.2d, v15.2d
+	WORD $0x4ee5d463 // fsub v3.2d, v3.2d, v5.2d
+	WORD $0x6e70dd45 // fmul v5.2d, v10.2d, v16.2d
+	WORD $0x4ee5d463 // fsub v3.2d, v3.2d, v5.2d
+	WORD $0x6e71dd65 // fmul v5.2d, v11.2d, v17.2d
+	WORD $0x4ee5d463 // fsub v3.2d, v3.2d, v5.2d
+	WORD $0x6e6fdd85 // fmul v5.2d, v12.2d, v15.2d
+	WORD $0x6e73dd26 // fmul v6.2d, v9.2d, v19.2d
+	WORD $0x4e66d4a5 // fadd v5.2d, v5.2d, v6.2d
+	WORD $0x6e71dd46 // fmul v6.2d, v10.2d, v17.2d
+	WORD $0x4e66d4a5 // fadd v5.2d, v5.2d, v6.2d
+	WORD $0x6e70dd66 // fmul v6.2d, v11.2d, v16.2d
+	WORD $0x4ee6d4a5 // fsub v5.2d, v5.2d, v6.2d
+	WORD $0x6e70dd86 // fmul v6.2d, v12.2d, v16.2d
+	WORD $0x6e73dd47 // fmul v7.2d, v10.2d, v19.2d
+	WORD $0x4e67d4c6 // fadd v6.2d, v6.2d, v7.2d
+	WORD $0x6e6fdd67 // fmul v7.2d, v11.2d, v15.2d
+	WORD $0x4e67d4c6 // fadd v6.2d, v6.2d, v7.2d
+	WORD $0x6e71dd27 // fmul v7.2d, v9.2d, v17.2d
+	WORD $0x4ee7d4c6 // fsub v6.2d, v6.2d, v7.2d
+	WORD $0x6e71dd8c // fmul v12.2d, v12.2d, v17.2d
+	WORD $0x6e73dd6b // fmul v11.2d, v11.2d, v19.2d
+	WORD $0x4e6bd58c // fadd v12.2d, v12.2d, v11.2d
+	WORD $0x6e70dd29 // fmul v9.2d, v9.2d, v16.2d
+	WORD $0x4e69d58c // fadd v12.2d, v12.2d, v9.2d
+	WORD $0x6e6fdd4a // fmul v10.2d, v10.2d, v15.2d
+	WORD $0x4eead58c // fsub v12.2d, v12.2d, v10.2d
+	WORD $0x6e65dca7 // fmul v7.2d, v5.2d, v5.2d
+	VFMLA V6.D2, V6.D2, V7.D2
+	VFMLA V12.D2, V12.D2, V7.D2
+	FMOVQ 912(R5), F9
+	WORD $0x6e67e52a // fcmge v10.2d, v9.2d, v7.2d
+	WORD $0x6e20594a // mvn v10.16b, v10.16b
+	WORD $0x4e63e469 // fcmeq v9.2d, v3.2d, v3.2d
+	WORD $0x6e205929 // mvn v9.16b, v9.16b
+	VORR V9.B16, V10.B16, V10.B16
+	VORR V10.B16, V8.B16, V8.B16
+	FMOVQ 384(R5), F9
+	VAND V9.B16, V3.B16, V10.B16
+	FMOVQ 928(R5), F9
+	WORD $0x6ee7e52b // fcmgt v11.2d, v9.2d, v7.2d
+	WORD $0x6ee1f8e7 // fsqrt v7.2d, v7.2d
+	WORD $0x6eeae4e9 // fcmgt v9.2d, v7.2d, v10.2d
+	VBSL V7.B16, V10.B16, V9.B16
+	WORD $0x6ee7e54d // fcmgt v13.2d, v10.2d, v7.2d
+	VBSL V7.B16, V10.B16, V13.B16
+	WORD $0x6e62ddaf // fmul v15.2d, v13.2d, v2.2d
+	WORD $0x6eefe52f // fcmgt v15.2d, v9.2d, v15.2d
+	WORD $0x4eedd530 // fsub v16.2d, v9.2d, v13.2d
+	VBIF V15.B16, V9.B16, V16.B16
+	WORD $0x4e6dd529 // fadd v9.2d, v9.2d, v13.2d
+	VBIT V15.B16, V9.B16, V13.B16
+	WORD $0x6e6dfe10 // fdiv v16.2d, v16.2d, v13.2d
+	WORD $0x6e70de09 // fmul v9.2d, v16.2d, v16.2d
+	WORD $0x6e69de0d // fmul v13.2d, v16.2d, v9.2d
+	FMOVQ 1008(R5), F17
+	FMOVQ 960(R5), F19
+	VFMLA V9.D2, V19.D2, V17.D2
+	FMOVQ 1024(R5), F19
+	VFMLA V9.D2, V17.D2, V19.D2
+	FMOVQ 1040(R5), F17
+	VFMLA V9.D2, V19.D2, V17.D2
+	FMOVQ 1056(R5), F19
+	VFMLA V9.D2, V17.D2, V19.D2
+	FMOVQ 1072(R5), F17
+	VFMLA V9.D2, V19.D2, V17.D2
+	FMOVQ 1088(R5), F19
+	VFMLA V9.D2, V17.D2, V19.D2
+	FMOVQ 1104(R5), F17
+	VFMLA V9.D2, V19.D2, V17.D2
+	FMOVQ 1120(R5), F19
+	VFMLA V9.D2, V17.D2, V19.D2
+	FMOVQ 1136(R5), F17
+	VFMLA V9.D2, V19.D2, V17.D2
+	FMOVQ 1152(R5), F19
+	VFMLA V9.D2, V17.D2, V19.D2
+	FMOVQ 1168(R5), F17
+	VFMLA V9.D2, V19.D2, V17.D2
+	FMOVQ 1184(R5), F19
+	VFMLA V9.D2, V17.D2, V19.D2
+	VFMLA V19.D2, V13.D2, V16.D2
+	FMOVQ 976(R5), F13
+	VAND V13.B16, V15.B16, V9.B16
+	WORD $0x4e69d609 // fadd v9.2d, v16.2d, v9.2d
+	FMOVQ 992(R5), F13
+	VAND V13.B16, V15.B16, V15.B16
+	WORD $0x4e6fd52f // fadd v15.2d, v9.2d, v15.2d
+	WORD $0x6eeae4e9 // fcmgt v9.2d, v7.2d, v10.2d
+	VAND V0.B16, V9.B16, V13.B16
+	VEOR V13.B16, V15.B16, V13.B16
+	FMOVQ 448(R5), F16
+	VAND V16.B16, V9.B16, V15.B16
+	WORD $0x4e6fd5af // fadd v15.2d, v13.2d, v15.2d
+	FMOVQ 432(R5), F13
+	VAND V13.B16, V9.B16, V9.B16
+	WORD $0x4e69d5e9 // fadd v9.2d, v15.2d, v9.2d
+	FMOVQ 336(R5), F13
+	VBIT V11.B16, V13.B16, V9.B16
+	VBIT V11.B16, V10.B16, V7.B16
+	WORD $0x6e67fd29 // fdiv v9.2d, v9.2d, v7.2d
+	WORD $0x6e6add2a // fmul v10.2d, v9.2d, v10.2d
+	WORD $0x4e69d529 // fadd v9.2d, v9.2d, v9.2d
+	VAND V0.B16, V3.B16, V3.B16
+	VEOR V3.B16, V9.B16, V9.B16
+	WORD $0x6e65dd25 // fmul v5.2d, v9.2d, v5.2d
+	WORD $0x6e66dd26 // fmul v6.2d, v9.2d, v6.2d
+	WORD $0x6e6cdd29 // fmul v9.2d, v9.2d, v12.2d
+	WORD $0x6e65dca3 // fmul v3.2d, v5.2d, v5.2d
+	VFMLA V6.D2, V6.D2, V3.D2
+	VFMLA V9.D2, V9.D2, V3.D2
+	WORD $0x6ee3e427 // fcmgt v7.2d, v1.2d, v3.2d
+	FMOVQ 336(R5), F11
+	WORD $0x4eead56c // fsub v12.2d, v11.2d, v10.2d
+	WORD $0x6ee1e46b // fcmgt v11.2d, v3.2d, v1.2d
+	VBSL V1.B16, V3.B16, V11.B16
+	WORD $0x6e6bfd8c // fdiv v12.2d, v12.2d, v11.2d
+	FMOVQ 1232(R5), F3
+	VBIT V7.B16, V3.B16, V12.B16
+	WORD $0x6e64dd23 // fmul v3.2d, v9.2d, v4.2d
+	WORD $0x6ee0f863 // fneg v3.2d, v3.2d
+	VFMLA V14.D2, V6.D2, V3.D2
+	WORD $0x6e6edca7 // fmul v7.2d, v5.2d, v14.2d
+	WORD $0x6ee0f8e7 // fneg v7.2d, v7.2d
+	VFMLA V18.D2, V9.D2, V7.D2
+	WORD $0x6e72dccb // fmul v11.2d, v6.2d, v18.2d
+	WORD $0x6ee0f96b // fneg v11.2d, v11.2d
+	VFMLA V4.D2, V5.D2, V11.D2
+	WORD $0x6e72dcad // fmul v13.2d, v5.2d, v18.2d
+	VFMLA V4.D2, V6.D2, V13.D2
+	VFMLA V14.D2, V9.D2, V13.D2
+	WORD $0x6e6ddd8c // fmul v12.2d, v12.2d, v13.2d
+	WORD $0x6e72dd52 // fmul v18.2d, v10.2d, v18.2d
+	FMOVQ 672(R5), F13
+	VFMLA V3.D2, V13.D2, V18.D2
+	VFMLA V5.D2, V12.D2, V18.D2
+	WORD $0x6e64dd44 // fmul v4.2d, v10.2d, v4.2d
+	FMOVQ 672(R5), F3
+	VFMLA V7.D2, V3.D2, V4.D2
+	VFMLA V6.D2, V12.D2, V4.D2
+	WORD $0x6e6edd4a // fmul v10.2d, v10.2d, v14.2d
+	FMOVQ 672(R5), F3
+	VFMLA V11.D2, V3.D2, V10.D2
+	VFMLA V9.D2, V12.D2, V10.D2
+	WORD $0x6eb0a903 // umaxv s3, v8.4s
+	FMOVS F3, R9
 	CBNZ R9, hard2
 	MOVD R0, R9
-	FMOVD F2, (R9)
+	FMOVD F5, (R9)
 	ADD R6, R0, R9
-	FMOVD F3, (R9)
-	ADD R6<<1, R0, R9
 	FMOVD F6, (R9)
+	ADD R6<<1, R0, R9
+	FMOVD F9, (R9)
 	ADD R7, R0, R9
-	FMOVD F15, (R9)
+	FMOVD F18, (R9)
 	ADD R6<<2, R0, R9
-	FMOVD F1, (R9)
+	FMOVD F4, (R9)
 	ADD R8, R0, R9
-	FMOVD F7, (R9)
+	FMOVD F10, (R9)
 
 done:
 	MOVD n+24(FP), R4
@@ -8762,39 +8662,39 @@ done:
 	RET
 
 hard:
-	FMOVQ (R0), F0
-	VBIF V5.B16, V2.B16, V0.B16
-	FMOVQ F0, (R0)
+	FMOVQ (R0), F3
+	VBIF V8.B16, V5.B16, V3.B16
+	FMOVQ F3, (R0)
 	ADD R6, R0, R9
-	FMOVQ (R9), F0
-	VBIF V5.B16, V3.B16, V0.B16
+	FMOVQ (R9), F3
+	VBIF V8.B16, V6.B16, V3.B16
 	ADD R6, R0, R9
-	FMOVQ F0, (R9)
+	FMOVQ F3, (R9)
 	ADD R6<<1, R0, R9
-	FMOVQ (R9), F0
-	VBIF V5.B16, V6.B16, V0.B16
+	FMOVQ (R9), F3
+	VBIF V8.B16, V9.B16, V3.B16
 	ADD R6<<1, R0, R9
-	FMOVQ F0, (R9)
+	FMOVQ F3, (R9)
 	ADD R7, R0, R9
-	FMOVQ (R9), F0
-	VBIF V5.B16, V15.B16, V0.B16
+	FMOVQ (R9), F3
+	VBIF V8.B16, V18.B16, V3.B16
 	ADD R7, R0, R9
-	FMOVQ F0, (R9)
+	FMOVQ F3, (R9)
 	ADD R6<<2, R0, R9
-	FMOVQ (R9), F0
-	VBIF V5.B16, V1.B16, V0.B16
+	FMOVQ (R9), F3
+	VBIF V8.B16, V4.B16, V3.B16
 	ADD R6<<2, R0, R9
-	FMOVQ F0, (R9)
+	FMOVQ F3, (R9)
 	ADD R8, R0, R9
-	FMOVQ (R9), F0
-	VBIF V5.B16, V7.B16, V0.B16
+	FMOVQ (R9), F3
+	VBIF V8.B16, V10.B16, V3.B16
 	ADD R8, R0, R9
-	FMOVQ F0, (R9)
+	FMOVQ F3, (R9)
 	MOVD ZR, R9
-	FMOVQ 704(R5), F0
-	VAND V5.B16, V0.B16, V0.B16
-	WORD $0x5ef1b801 // addp d1, v0.2d
-	FMOVD F1, R10
+	FMOVQ 704(R5), F3
+	VAND V8.B16, V3.B16, V3.B16
+	WORD $0x5ef1b864 // addp d4, v3.2d
+	FMOVD F4, R10
 	ORR R10<<0, R9, R9
 	MOVD n+24(FP), R4
 	MOVD R4, R10
@@ -8807,40 +8707,40 @@ hard:
 
 hard2:
 	MOVD R0, R9
-	FMOVD (R9), F0
-	VBIF V5.B16, V2.B16, V0.B16
+	FMOVD (R9), F3
+	VBIF V8.B16, V5.B16, V3.B16
 	MOVD R0, R9
-	FMOVD F0, (R9)
+	FMOVD F3, (R9)
 	ADD R6, R0, R9
-	FMOVD (R9), F0
-	VBIF V5.B16, V3.B16, V0.B16
+	FMOVD (R9), F3
+	VBIF V8.B16, V6.B16, V3.B16
 	ADD R6, R0, R9
-	FMOVD F0, (R9)
+	FMOVD F3, (R9)
 	ADD R6<<1, R0, R9
-	FMOVD (R9), F0
-	VBIF V5.B16, V6.B16, V0.B16
+	FMOVD (R9), F3
+	VBIF V8.B16, V9.B16, V3.B16
 	ADD R6<<1, R0, R9
-	FMOVD F0, (R9)
+	FMOVD F3, (R9)
 	ADD R7, R0, R9
-	FMOVD (R9), F0
-	VBIF V5.B16, V15.B16, V0.B16
+	FMOVD (R9), F3
+	VBIF V8.B16, V18.B16, V3.B16
 	ADD R7, R0, R9
-	FMOVD F0, (R9)
+	FMOVD F3, (R9)
 	ADD R6<<2, R0, R9
-	FMOVD (R9), F0
-	VBIF V5.B16, V1.B16, V0.B16
+	FMOVD (R9), F3
+	VBIF V8.B16, V4.B16, V3.B16
 	ADD R6<<2, R0, R9
-	FMOVD F0, (R9)
+	FMOVD F3, (R9)
 	ADD R8, R0, R9
-	FMOVD (R9), F0
-	VBIF V5.B16, V7.B16, V0.B16
+	FMOVD (R9), F3
+	VBIF V8.B16, V10.B16, V3.B16
 	ADD R8, R0, R9
-	FMOVD F0, (R9)
+	FMOVD F3, (R9)
 	MOVD ZR, R9
-	FMOVQ 704(R5), F0
-	VAND V5.B16, V0.B16, V0.B16
-	WORD $0x5ef1b801 // addp d1, v0.2d
-	FMOVD F1, R10
+	FMOVQ 704(R5), F3
+	VAND V8.B16, V3.B16, V3.B16
+	WORD $0x5ef1b864 // addp d4, v3.2d
+	FMOVD F4, R10
 	ORR R10<<0, R9, R9
 	MOVD n+24(FP), R4
 	MOVD R4, R10
@@ -9701,72 +9601,70 @@ TEXT ·inverseSE3F32NEON(SB), NOSPLIT, $0-64
 	ADD R5<<1, R7, R8
 	ADD R5<<1, R8, R9
 	ADD R5<<1, R9, R10
+	FMOVQ 48(R4), F0
 	CMP $4, R2
 	BLT next
 
 loop:
-	// 66 instructions for 4 matrices, 16.5 each
-	FMOVQ (R1), F0
+	// 63 instructions for 4 matrices, 15.75 each
+	FMOVQ (R1), F1
 	ADD R6, R1, R11
-	FMOVQ (R11), F1
-	WORD $0x6e21dc02 // fmul v2.4s, v0.4s, v1.4s
+	FMOVQ (R11), F2
+	WORD $0x6e22dc23 // fmul v3.4s, v1.4s, v2.4s
 	ADD R5<<2, R1, R11
-	FMOVQ (R11), F3
+	FMOVQ (R11), F4
 	ADD R8, R1, R11
-	FMOVQ (R11), F4
-	VFMLA V4.S4, V3.S4, V2.S4
-	ADD R5<<3, R1, R11
 	FMOVQ (R11), F5
-	ADD R10, R1, R11
+	VFMLA V5.S4, V4.S4, V3.S4
+	ADD R5<<3, R1, R11
 	FMOVQ (R11), F6
-	VFMLA V6.S4, V5.S4, V2.S4
-	FMOVQ 32(R4), F7
-	VEOR V7.B16, V2.B16, V2.B16
-	ADD R5, R1, R11
+	ADD R10, R1, R11
 	FMOVQ (R11), F7
-	WORD $0x6e21dce8 // fmul v8.4s, v7.4s, v1.4s
+	VFMLA V7.S4, V6.S4, V3.S4
+	VEOR V0.B16, V3.B16, V3.B16
+	ADD R5, R1, R11
+	FMOVQ (R11), F8
+	WORD $0x6e22dd09 // fmul v9.4s, v8.4s, v2.4s
 	ADD R7, R1, R11
-	FMOVQ (R11), F9
-	VFMLA V4.S4, V9.S4, V8.S4
-	ADD R9, R1, R11
 	FMOVQ (R11), F10
-	VFMLA V6.S4, V10.S4, V8.S4
-	FMOVQ 32(R4), F11
-	VEOR V11.B16, V8.B16, V8.B16
-	ADD R5<<1, R1, R11
+	VFMLA V5.S4, V10.S4, V9.S4
+	ADD R9, R1, R11
 	FMOVQ (R11), F11
-	WORD $0x6e21dd61 // fmul v1.4s, v11.4s, v1.4s
-	ADD R6<<1, R1, R11
+	VFMLA V7.S4, V11.S4, V9.S4
+	VEOR V0.B16, V9.B16, V9.B16
+	ADD R5<<1, R1, R11
 	FMOVQ (R11), F12
-	VFMLA V4.S4, V12.S4, V1.S4
+	WORD $0x6e22dd82 // fmul v2.4s, v12.4s, v2.4s
+	ADD R6<<1, R1, R11
+	FMOVQ (R11), F13
+	VFMLA V5.S4, V13.S4, V2.S4
 	ADD R7<<1, R1, R11
-	FMOVQ (R11), F4
-	VFMLA V6.S4, V4.S4, V1.S4
-	FMOVQ 32(R4), F6
-	VEOR V6.B16, V1.B16, V1.B16
-	FMOVQ F0, (R0)
+	FMOVQ (R11), F5
+	VFMLA V7.S4, V5.S4, V2.S4
+	VEOR V0.B16, V2.B16, V2.B16
+	FMOVQ F1, (R0)
 	ADD R5, R0, R11
-	FMOVQ F3, (R11)
-	ADD R5<<1, R0, R11
-	FMOVQ F5, (R11)
-	ADD R6, R0, R11
-	FMOVQ F2, (R11)
-	ADD R5<<2, R0, R11
-	FMOVQ F7, (R11)
-	ADD R7, R0, R11
-	FMOVQ F9, (R11)
-	ADD R6<<1, R0, R11
-	FMOVQ F10, (R11)
-	ADD R8, R0, R11
-	FMOVQ F8, (R11)
-	ADD R5<<3, R0, R11
-	FMOVQ F11, (R11)
-	ADD R9, R0, R11
-	FMOVQ F12, (R11)
-	ADD R7<<1, R0, R11
 	FMOVQ F4, (R11)
+	ADD R5<<1, R0, R11
+	FMOVQ F6, (R11)
+	ADD R6, R0, R11
+	FMOVQ F3, (R11)
+	ADD R5<<2, R0, R11
+	FMOVQ F8, (R11)
+	ADD R7, R0, R11
+	FMOVQ F10, (R11)
+	ADD R6<<1, R0, R11
+	FMOVQ F11, (R11)
+	ADD R8, R0, R11
+	FMOVQ F9, (R11)
+	ADD R5<<3, R0, R11
+	FMOVQ F12, (R11)
+	ADD R9, R0, R11
+	FMOVQ F13, (R11)
+	ADD R7<<1, R0, R11
+	FMOVQ F5, (R11)
 	ADD R10, R0, R11
-	FMOVQ F1, (R11)
+	FMOVQ F2, (R11)
 	ADD $16, R0
 	ADD $16, R1
 	SUB $4, R2
@@ -9777,281 +9675,278 @@ next:
 	CBZ R2, done
 	MOVD R1, R11
 	TBZ $1, R2, loadOne
-	FMOVD.P 8(R11), F0
+	FMOVD.P 8(R11), F1
 	TBZ $0, R2, loaded
-	VLD1 (R11), V0.S[2]
+	VLD1 (R11), V1.S[2]
 	B loaded
 
 loadOne:
-	FMOVS (R11), F0
+	FMOVS (R11), F1
 
 loaded:
 	ADD R6, R1, R11
 	TBZ $1, R2, loadOne2
-	FMOVD.P 8(R11), F1
+	FMOVD.P 8(R11), F2
 	TBZ $0, R2, loaded2
-	VLD1 (R11), V1.S[2]
+	VLD1 (R11), V2.S[2]
 	B loaded2
 
 loadOne2:
-	FMOVS (R11), F1
+	FMOVS (R11), F2
 
 loaded2:
-	WORD $0x6e21dc02 // fmul v2.4s, v0.4s, v1.4s
+	WORD $0x6e22dc23 // fmul v3.4s, v1.4s, v2.4s
 	ADD R5<<2, R1, R11
 	TBZ $1, R2, loadOne3
-	FMOVD.P 8(R11), F3
+	FMOVD.P 8(R11), F4
 	TBZ $0, R2, loaded3
-	VLD1 (R11), V3.S[2]
+	VLD1 (R11), V4.S[2]
 	B loaded3
 
 loadOne3:
-	FMOVS (R11), F3
+	FMOVS (R11), F4
 
 loaded3:
 	ADD R8, R1, R11
 	TBZ $1, R2, loadOne4
-	FMOVD.P 8(R11), F4
+	FMOVD.P 8(R11), F5
 	TBZ $0, R2, loaded4
-	VLD1 (R11), V4.S[2]
+	VLD1 (R11), V5.S[2]
 	B loaded4
 
 loadOne4:
-	FMOVS (R11), F4
+	FMOVS (R11), F5
 
 loaded4:
-	VFMLA V4.S4, V3.S4, V2.S4
+	VFMLA V5.S4, V4.S4, V3.S4
 	ADD R5<<3, R1, R11
 	TBZ $1, R2, loadOne5
-	FMOVD.P 8(R11), F5
+	FMOVD.P 8(R11), F6
 	TBZ $0, R2, loaded5
-	VLD1 (R11), V5.S[2]
+	VLD1 (R11), V6.S[2]
 	B loaded5
 
 loadOne5:
-	FMOVS (R11), F5
+	FMOVS (R11), F6
 
 loaded5:
 	ADD R10, R1, R11
 	TBZ $1, R2, loadOne6
-	FMOVD.P 8(R11), F6
+	FMOVD.P 8(R11), F7
 	TBZ $0, R2, loaded6
-	VLD1 (R11), V6.S[2]
+	VLD1 (R11), V7.S[2]
 	B loaded6
 
 loadOne6:
-	FMOVS (R11), F6
+	FMOVS (R11), F7
 
 loaded6:
-	VFMLA V6.S4, V5.S4, V2.S4
-	FMOVQ 32(R4), F7
-	VEOR V7.B16, V2.B16, V2.B16
+	VFMLA V7.S4, V6.S4, V3.S4
+	VEOR V0.B16, V3.B16, V3.B16
 	ADD R5, R1, R11
 	TBZ $1, R2, loadOne7
-	FMOVD.P 8(R11), F7
+	FMOVD.P 8(R11), F8
 	TBZ $0, R2, loaded7
-	VLD1 (R11), V7.S[2]
+	VLD1 (R11), V8.S[2]
 	B loaded7
 
 loadOne7:
-	FMOVS (R11), F7
+	FMOVS (R11), F8
 
 loaded7:
-	WORD $0x6e21dce8 // fmul v8.4s, v7.4s, v1.4s
+	WORD $0x6e22dd09 // fmul v9.4s, v8.4s, v2.4s
 	ADD R7, R1, R11
 	TBZ $1, R2, loadOne8
-	FMOVD.P 8(R11), F9
+	FMOVD.P 8(R11), F10
 	TBZ $0, R2, loaded8
-	VLD1 (R11), V9.S[2]
+	VLD1 (R11), V10.S[2]
 	B loaded8
 
 loadOne8:
-	FMOVS (R11), F9
+	FMOVS (R11), F10
 
 loaded8:
-	VFMLA V4.S4, V9.S4, V8.S4
+	VFMLA V5.S4, V10.S4, V9.S4
 	ADD R9, R1, R11
 	TBZ $1, R2, loadOne9
-	FMOVD.P 8(R11), F10
+	FMOVD.P 8(R11), F11
 	TBZ $0, R2, loaded9
-	VLD1 (R11), V10.S[2]
+	VLD1 (R11), V11.S[2]
 	B loaded9
 
 loadOne9:
-	FMOVS (R11), F10
+	FMOVS (R11), F11
 
 loaded9:
-	VFMLA V6.S4, V10.S4, V8.S4
-	FMOVQ 32(R4), F11
-	VEOR V11.B16, V8.B16, V8.B16
+	VFMLA V7.S4, V11.S4, V9.S4
+	VEOR V0.B16, V9.B16, V9.B16
 	ADD R5<<1, R1, R11
 	TBZ $1, R2, loadOne10
-	FMOVD.P 8(R11), F11
+	FMOVD.P 8(R11), F12
 	TBZ $0, R2, loaded10
-	VLD1 (R11), V11.S[2]
+	VLD1 (R11), V12.S[2]
 	B loaded10
 
 loadOne10:
-	FMOVS (R11), F11
+	FMOVS (R11), F12
 
 loaded10:
-	WORD $0x6e21dd61 // fmul v1.4s, v11.4s, v1.4s
+	WORD $0x6e22dd82 // fmul v2.4s, v12.4s, v2.4s
 	ADD R6<<1, R1, R11
 	TBZ $1, R2, loadOne11
-	FMOVD.P 8(R11), F12
+	FMOVD.P 8(R11), F13
 	TBZ $0, R2, loaded11
-	VLD1 (R11), V12.S[2]
+	VLD1 (R11), V13.S[2]
 	B loaded11
 
 loadOne11:
-	FMOVS (R11), F12
+	FMOVS (R11), F13
 
 loaded11:
-	VFMLA V4.S4, V12.S4, V1.S4
+	VFMLA V5.S4, V13.S4, V2.S4
 	ADD R7<<1, R1, R11
 	TBZ $1, R2, loadOne12
-	FMOVD.P 8(R11), F4
+	FMOVD.P 8(R11), F5
 	TBZ $0, R2, loaded12
-	VLD1 (R11), V4.S[2]
+	VLD1 (R11), V5.S[2]
 	B loaded12
 
 loadOne12:
-	FMOVS (R11), F4
+	FMOVS (R11), F5
 
 loaded12:
-	VFMLA V6.S4, V4.S4, V1.S4
-	FMOVQ 32(R4), F6
-	VEOR V6.B16, V1.B16, V1.B16
+	VFMLA V7.S4, V5.S4, V2.S4
+	VEOR V0.B16, V2.B16, V2.B16
 	MOVD R0, R11
 	TBZ $1, R2, storeOne
-	FMOVD.P F0, 8(R11)
+	FMOVD.P F1, 8(R11)
 	TBZ $0, R2, stored
-	VST1 V0.S[2], (R11)
+	VST1 V1.S[2], (R11)
 	B stored
 
 storeOne:
-	FMOVS F0, (R11)
+	FMOVS F1, (R11)
 
 stored:
 	ADD R5, R0, R11
 	TBZ $1, R2, storeOne2
-	FMOVD.P F3, 8(R11)
+	FMOVD.P F4, 8(R11)
 	TBZ $0, R2, stored2
-	VST1 V3.S[2], (R11)
+	VST1 V4.S[2], (R11)
 	B stored2
 
 storeOne2:
-	FMOVS F3, (R11)
+	FMOVS F4, (R11)
 
 stored2:
 	ADD R5<<1, R0, R11
 	TBZ $1, R2, storeOne3
-	FMOVD.P F5, 8(R11)
+	FMOVD.P F6, 8(R11)
 	TBZ $0, R2, stored3
-	VST1 V5.S[2], (R11)
+	VST1 V6.S[2], (R11)
 	B stored3
 
 storeOne3:
-	FMOVS F5, (R11)
+	FMOVS F6, (R11)
 
 stored3:
 	ADD R6, R0, R11
 	TBZ $1, R2, storeOne4
-	FMOVD.P F2, 8(R11)
+	FMOVD.P F3, 8(R11)
 	TBZ $0, R2, stored4
-	VST1 V2.S[2], (R11)
+	VST1 V3.S[2], (R11)
 	B stored4
 
 storeOne4:
-	FMOVS F2, (R11)
+	FMOVS F3, (R11)
 
 stored4:
 	ADD R5<<2, R0, R11
 	TBZ $1, R2, storeOne5
-	FMOVD.P F7, 8(R11)
+	FMOVD.P F8, 8(R11)
 	TBZ $0, R2, stored5
-	VST1 V7.S[2], (R11)
+	VST1 V8.S[2], (R11)
 	B stored5
 
 storeOne5:
-	FMOVS F7, (R11)
+	FMOVS F8, (R11)
 
 stored5:
 	ADD R7, R0, R11
 	TBZ $1, R2, storeOne6
-	FMOVD.P F9, 8(R11)
+	FMOVD.P F10, 8(R11)
 	TBZ $0, R2, stored6
-	VST1 V9.S[2], (R11)
+	VST1 V10.S[2], (R11)
 	B stored6
 
 storeOne6:
-	FMOVS F9, (R11)
+	FMOVS F10, (R11)
 
 stored6:
 	ADD R6<<1, R0, R11
 	TBZ $1, R2, storeOne7
-	FMOVD.P F10, 8(R11)
+	FMOVD.P F11, 8(R11)
 	TBZ $0, R2, stored7
-	VST1 V10.S[2], (R11)
+	VST1 V11.S[2], (R11)
 	B stored7
 
 storeOne7:
-	FMOVS F10, (R11)
+	FMOVS F11, (R11)
 
 stored7:
 	ADD R8, R0, R11
 	TBZ $1, R2, storeOne8
-	FMOVD.P F8, 8(R11)
+	FMOVD.P F9, 8(R11)
 	TBZ $0, R2, stored8
-	VST1 V8.S[2], (R11)
+	VST1 V9.S[2], (R11)
 	B stored8
 
 storeOne8:
-	FMOVS F8, (R11)
+	FMOVS F9, (R11)
 
 stored8:
 	ADD R5<<3, R0, R11
 	TBZ $1, R2, storeOne9
-	FMOVD.P F11, 8(R11)
+	FMOVD.P F12, 8(R11)
 	TBZ $0, R2, stored9
-	VST1 V11.S[2], (R11)
+	VST1 V12.S[2], (R11)
 	B stored9
 
 storeOne9:
-	FMOVS F11, (R11)
+	FMOVS F12, (R11)
 
 stored9:
 	ADD R9, R0, R11
 	TBZ $1, R2, storeOne10
-	FMOVD.P F12, 8(R11)
+	FMOVD.P F13, 8(R11)
 	TBZ $0, R2, stored10
-	VST1 V12.S[2], (R11)
+	VST1 V13.S[2], (R11)
 	B stored10
 
 storeOne10:
-	FMOVS F12, (R11)
+	FMOVS F13, (R11)
 
 stored10:
 	ADD R7<<1, R0, R11
 	TBZ $1, R2, storeOne11
-	FMOVD.P F4, 8(R11)
+	FMOVD.P F5, 8(R11)
 	TBZ $0, R2, stored11
-	VST1 V4.S[2], (R11)
+	VST1 V5.S[2], (R11)
 	B stored11
 
 storeOne11:
-	FMOVS F4, (R11)
+	FMOVS F5, (R11)
 
 stored11:
 	ADD R10, R0, R11
 	TBZ $1, R2, storeOne12
-	FMOVD.P F1, 8(R11)
+	FMOVD.P F2, 8(R11)
 	TBZ $0, R2, stored12
-	VST1 V1.S[2], (R11)
+	VST1 V2.S[2], (R11)
 	B stored12
 
 storeOne12:
-	FMOVS F1, (R11)
+	FMOVS F2, (R11)
 
 stored12:
 
@@ -10075,72 +9970,70 @@ TEXT ·inverseSE3F64NEON(SB), NOSPLIT, $0-64
 	ADD R5<<1, R7, R8
 	ADD R5<<1, R8, R9
 	ADD R5<<1, R9, R10
+	FMOVQ 352(R4), F0
 	CMP $2, R2
 	BLT next
 
 loop:
-	// 66 instructions for 2 matrices, 33 each
-	FMOVQ (R1), F0
+	// 63 instructions for 2 matrices, 31.5 each
+	FMOVQ (R1), F1
 	ADD R6, R1, R11
-	FMOVQ (R11), F1
-	WORD $0x6e61dc02 // fmul v2.2d, v0.2d, v1.2d
+	FMOVQ (R11), F2
+	WORD $0x6e62dc23 // fmul v3.2d, v1.2d, v2.2d
 	ADD R5<<2, R1, R11
-	FMOVQ (R11), F3
+	FMOVQ (R11), F4
 	ADD R8, R1, R11
-	FMOVQ (R11), F4
-	VFMLA V4.D2, V3.D2, V2.D2
-	ADD R5<<3, R1, R11
 	FMOVQ (R11), F5
-	ADD R10, R1, R11
+	VFMLA V5.D2, V4.D2, V3.D2
+	ADD R5<<3, R1, R11
 	FMOVQ (R11), F6
-	VFMLA V6.D2, V5.D2, V2.D2
-	FMOVQ 336(R4), F7
-	VEOR V7.B16, V2.B16, V2.B16
-	ADD R5, R1, R11
+	ADD R10, R1, R11
 	FMOVQ (R11), F7
-	WORD $0x6e61dce8 // fmul v8.2d, v7.2d, v1.2d
+	VFMLA V7.D2, V6.D2, V3.D2
+	VEOR V0.B16, V3.B16, V3.B16
+	ADD R5, R1, R11
+	FMOVQ (R11), F8
+	WORD $0x6e62dd09 // fmul v9.2d, v8.2d, v2.2d
 	ADD R7, R1, R11
-	FMOVQ (R11), F9
-	VFMLA V4.D2, V9.D2, V8.D2
-	ADD R9, R1, R11
 	FMOVQ (R11), F10
-	VFMLA V6.D2, V10.D2, V8.D2
-	FMOVQ 336(R4), F11
-	VEOR V11.B16, V8.B16, V8.B16
-	ADD R5<<1, R1, R11
+	VFMLA V5.D2, V10.D2, V9.D2
+	ADD R9, R1, R11
 	FMOVQ (R11), F11
-	WORD $0x6e61dd61 // fmul v1.2d, v11.2d, v1.2d
-	ADD R6<<1, R1, R11
+	VFMLA V7.D2, V11.D2, V9.D2
+	VEOR V0.B16, V9.B16, V9.B16
+	ADD R5<<1, R1, R11
 	FMOVQ (R11), F12
-	VFMLA V4.D2, V12.D2, V1.D2
+	WORD $0x6e62dd82 // fmul v2.2d, v12.2d, v2.2d
+	ADD R6<<1, R1, R11
+	FMOVQ (R11), F13
+	VFMLA V5.D2, V13.D2, V2.D2
 	ADD R7<<1, R1, R11
-	FMOVQ (R11), F4
-	VFMLA V6.D2, V4.D2, V1.D2
-	FMOVQ 336(R4), F6
-	VEOR V6.B16, V1.B16, V1.B16
-	FMOVQ F0, (R0)
+	FMOVQ (R11), F5
+	VFMLA V7.D2, V5.D2, V2.D2
+	VEOR V0.B16, V2.B16, V2.B16
+	FMOVQ F1, (R0)
 	ADD R5, R0, R11
-	FMOVQ F3, (R11)
-	ADD R5<<1, R0, R11
-	FMOVQ F5, (R11)
-	ADD R6, R0, R11
-	FMOVQ F2, (R11)
-	ADD R5<<2, R0, R11
-	FMOVQ F7, (R11)
-	ADD R7, R0, R11
-	FMOVQ F9, (R11)
-	ADD R6<<1, R0, R11
-	FMOVQ F10, (R11)
-	ADD R8, R0, R11
-	FMOVQ F8, (R11)
-	ADD R5<<3, R0, R11
-	FMOVQ F11, (R11)
-	ADD R9, R0, R11
-	FMOVQ F12, (R11)
-	ADD R7<<1, R0, R11
 	FMOVQ F4, (R11)
+	ADD R5<<1, R0, R11
+	FMOVQ F6, (R11)
+	ADD R6, R0, R11
+	FMOVQ F3, (R11)
+	ADD R5<<2, R0, R11
+	FMOVQ F8, (R11)
+	ADD R7, R0, R11
+	FMOVQ F10, (R11)
+	ADD R6<<1, R0, R11
+	FMOVQ F11, (R11)
+	ADD R8, R0, R11
+	FMOVQ F9, (R11)
+	ADD R5<<3, R0, R11
+	FMOVQ F12, (R11)
+	ADD R9, R0, R11
+	FMOVQ F13, (R11)
+	ADD R7<<1, R0, R11
+	FMOVQ F5, (R11)
 	ADD R10, R0, R11
-	FMOVQ F1, (R11)
+	FMOVQ F2, (R11)
 	ADD $16, R0
 	ADD $16, R1
 	SUB $2, R2
@@ -10150,68 +10043,65 @@ loop:
 next:
 	CBZ R2, done
 	MOVD R1, R11
-	FMOVD (R11), F0
-	ADD R6, R1, R11
 	FMOVD (R11), F1
-	WORD $0x6e61dc02 // fmul v2.2d, v0.2d, v1.2d
+	ADD R6, R1, R11
+	FMOVD (R11), F2
+	WORD $0x6e62dc23 // fmul v3.2d, v1.2d, v2.2d
 	ADD R5<<2, R1, R11
-	FMOVD (R11), F3
+	FMOVD (R11), F4
 	ADD R8, R1, R11
-	FMOVD (R11), F4
-	VFMLA V4.D2, V3.D2, V2.D2
-	ADD R5<<3, R1, R11
 	FMOVD (R11), F5
-	ADD R10, R1, R11
+	VFMLA V5.D2, V4.D2, V3.D2
+	ADD R5<<3, R1, R11
 	FMOVD (R11), F6
-	VFMLA V6.D2, V5.D2, V2.D2
-	FMOVQ 336(R4), F7
-	VEOR V7.B16, V2.B16, V2.B16
-	ADD R5, R1, R11
+	ADD R10, R1, R11
 	FMOVD (R11), F7
-	WORD $0x6e61dce8 // fmul v8.2d, v7.2d, v1.2d
+	VFMLA V7.D2, V6.D2, V3.D2
+	VEOR V0.B16, V3.B16, V3.B16
+	ADD R5, R1, R11
+	FMOVD (R11), F8
+	WORD $0x6e62dd09 // fmul v9.2d, v8.2d, v2.2d
 	ADD R7, R1, R11
-	FMOVD (R11), F9
-	VFMLA V4.D2, V9.D2, V8.D2
-	ADD R9, R1, R11
 	FMOVD (R11), F10
-	VFMLA V6.D2, V10.D2, V8.D2
-	FMOVQ 336(R4), F11
-	VEOR V11.B16, V8.B16, V8.B16
-	ADD R5<<1, R1, R11
+	VFMLA V5.D2, V10.D2, V9.D2
+	ADD R9, R1, R11
 	FMOVD (R11), F11
-	WORD $0x6e61dd61 // fmul v1.2d, v11.2d, v1.2d
-	ADD R6<<1, R1, R11
+	VFMLA V7.D2, V11.D2, V9.D2
+	VEOR V0.B16, V9.B16, V9.B16
+	ADD R5<<1, R1, R11
 	FMOVD (R11), F12
-	VFMLA V4.D2, V12.D2, V1.D2
+	WORD $0x6e62dd82 // fmul v2.2d, v12.2d, v2.2d
+	ADD R6<<1, R1, R11
+	FMOVD (R11), F13
+	VFMLA V5.D2, V13.D2, V2.D2
 	ADD R7<<1, R1, R11
-	FMOVD (R11), F4
-	VFMLA V6.D2, V4.D2, V1.D2
-	FMOVQ 336(R4), F6
-	VEOR V6.B16, V1.B16, V1.B16
+	FMOVD (R11), F5
+	VFMLA V7.D2, V5.D2, V2.D2
+	VEOR V0.B16, V2.B16, V2.B16
 	MOVD R0, R11
-	FMOVD F0, (R11)
-	ADD R5, R0, R11
-	FMOVD F3, (R11)
-	ADD R5<<1, R0, R11
-	FMOVD F5, (R11)
-	ADD R6, R0, R11
-	FMOVD F2, (R11)
-	ADD R5<<2, R0, R11
-	FMOVD F7, (R11)
-	ADD R7, R0, R11
-	FMOVD F9, (R11)
-	ADD R6<<1, R0, R11
-	FMOVD F10, (R11)
-	ADD R8, R0, R11
-	FMOVD F8, (R11)
-	ADD R5<<3, R0, R11
-	FMOVD F11, (R11)
-	ADD R9, R0, R11
-	FMOVD F12, (R11)
-	ADD R7<<1, R0, R11
-	FMOVD F4, (R11)
-	ADD R10, R0, R11
 	FMOVD F1, (R11)
+	ADD R5, R0, R11
+	FMOVD F4, (R11)
+	ADD R5<<1, R0, R11
+	FMOVD F6, (R11)
+	ADD R6, R0, R11
+	FMOVD F3, (R11)
+	ADD R5<<2, R0, R11
+	FMOVD F8, (R11)
+	ADD R7, R0, R11
+	FMOVD F10, (R11)
+	ADD R6<<1, R0, R11
+	FMOVD F11, (R11)
+	ADD R8, R0, R11
+	FMOVD F9, (R11)
+	ADD R5<<3, R0, R11
+	FMOVD F12, (R11)
+	ADD R9, R0, R11
+	FMOVD F13, (R11)
+	ADD R7<<1, R0, R11
+	FMOVD F5, (R11)
+	ADD R10, R0, R11
+	FMOVD F2, (R11)
 
 done:
 	MOVD n+24(FP), R3

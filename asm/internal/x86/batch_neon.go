@@ -27,12 +27,12 @@ type neonBatch struct {
 // neonRegisters is how many vectors a plan may hold, of 32: single instructions need some beside their operands.
 const neonRegisters = 28
 
-// BatchNEON writes the function with the unrolling and pinned constants that are meant for AVX-512, which has as many registers.
+// BatchNEON writes the function with the unrolling that is meant for AVX-512, which has as many registers.
 func BatchNEON(f *neon.File, pool *neon.Pool, m Batch) {
 	name := m.Name + "NEON"
 	fn := f.Func(name, fmt.Sprintf(batchSignature, m.Elem.GoType())[len("func"):], name+" "+m.Doc)
 	w := &neonBatch{Func: fn, elem: m.Elem, lanes: lanesOf(m.Elem), pool: pool, copies: max(1, m.Unroll[AVX512]), step: map[int]neon.R{}}
-	slots, maxEntry := 0, 0
+	maxEntry := 0
 	for _, body := range m.Stages {
 		b := NewBlock(AVX2, m.Elem)
 		body(b)
@@ -54,20 +54,52 @@ func BatchNEON(f *neon.File, pool *neon.Pool, m Batch) {
 	w.left, w.at = w.Arg("n"), w.R()
 	w.consts = w.Address(pool)
 	w.steps(maxEntry)
-	w.pinned = PinNEON(fn, pool, w.consts, m.Pinned[AVX512], w.blocks...)
-	slots = w.locals
-	for _, b := range w.blocks {
-		plans := map[int]plan{}
-		for _, copies := range []int{w.copies, 1} {
-			plans[copies] = b.plan(copies, neonRegisters-len(w.pinned))
-			slots = max(slots, w.locals+plans[copies].slots*copies)
+	w.pin()
+	slots := w.locals
+	for _, plans := range w.plans {
+		for copies, p := range plans {
+			slots = max(slots, w.locals+p.slots*copies)
 		}
-		w.plans = append(w.plans, plans)
 	}
 	if slots > 0 {
 		w.Slots(slots)
 	}
 	w.write()
+}
+
+// pin makes the plans and keeps as many constants in registers as there are left: up to where values would have to be loaded or
+// saved once more.
+func (w *neonBatch) pin() {
+	constants := neonConstants(w.blocks...)
+	least, _ := w.plan(0)
+	for n := min(len(constants), mostPinned); ; n-- {
+		moves, plans := w.plan(n)
+		if moves == least || n == 0 {
+			w.plans, w.pinned = plans, loadNEON(w.Func, w.pool, w.consts, constants[:n])
+			return
+		}
+	}
+}
+
+// mostPinned bounds the loads before the loop, which small batches pay for too.
+const mostPinned = 12
+
+// plan plans all blocks beside that many pinned constants and counts what goes to memory and back.
+func (w *neonBatch) plan(pinned int) (moves int, plans []map[int]plan) {
+	for _, b := range w.blocks {
+		m := map[int]plan{}
+		for _, copies := range []int{w.copies, 1} {
+			p := b.plan(copies, neonRegisters-pinned)
+			for _, s := range append(slices.Clone(p.body), p.end...) {
+				if s.kind == fill || s.kind == spill {
+					moves++
+				}
+			}
+			m[copies] = p
+		}
+		plans = append(plans, m)
+	}
+	return moves, plans
 }
 
 // steps makes the odd multiples of the stride up to the number of an entry.

@@ -2,6 +2,7 @@ package x86
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/equivcnp/equivcnp/asm/internal/neon"
 )
@@ -20,18 +21,18 @@ type neonEmitter struct {
 	base   neon.R // where the pool is
 	pinned map[string]neon.V
 
-	at   int              // the operation
-	u    int              // the copy
-	last map[int]int      // last use of each value
-	vec  map[int]neon.Vec // values and masks, a register for each copy
-	temp neon.Vec         // registers that the operation needs no longer than itself
+	at   int               // the operation
+	u    int               // the copy
+	last map[int]int       // last use of each value
+	vec  map[int]neon.Vec  // values and masks, a register for each copy
+	temp map[string]neon.V // constants that were loaded for the operation
 }
 
 // lanesOf is the type of a block as package neon names it.
 func lanesOf(e Elem) neon.Lanes { return map[Elem]neon.Lanes{F32: neon.S4, F64: neon.D2}[e] }
 
 // EmitNEON writes the block for several copies of its inputs; in[i][u] is copy u of input i. The inputs' registers belong to the
-// block from then on. Constants lie in the pool, at base, but for those that are pinned.
+// block from then on. Constants lie in the pool, at base, but for those that are pinned. A mask of hard lanes comes after the results.
 func (b *Block) EmitNEON(f *neon.Func, pool *neon.Pool, base neon.R, pinned map[string]neon.V, in ...neon.Vec) []neon.Vec {
 	check(len(in) == len(b.inputs), "block has %d inputs, got %d", len(b.inputs), len(in))
 	e := newNEONEmitter(f, b, pool, base, pinned, len(in[0]))
@@ -54,36 +55,44 @@ func (b *Block) EmitNEON(f *neon.Func, pool *neon.Pool, base neon.R, pinned map[
 func newNEONEmitter(f *neon.Func, b *Block, pool *neon.Pool, base neon.R, pinned map[string]neon.V, copies int) *neonEmitter {
 	check(b.Level == AVX2, "NEON needs a block recorded for AVX2")
 	return &neonEmitter{Func: f, b: b, lanes: lanesOf(b.Elem), copies: copies, pool: pool, base: base, pinned: pinned,
-		last: b.lastUses(), vec: map[int]neon.Vec{}}
+		last: b.lastUses(), vec: map[int]neon.Vec{}, temp: map[string]neon.V{}}
 }
 
-// PinNEON loads the n constants of the blocks that are read most, other than as addends, into registers.
-func PinNEON(f *neon.Func, pool *neon.Pool, base neon.R, n int, blocks ...*Block) map[string]neon.V {
+// PinNEON loads the n constants of a block that are read most into registers.
+func (b *Block) PinNEON(f *neon.Func, pool *neon.Pool, base neon.R, n int) map[string]neon.V {
+	all := neonConstants(b)
+	return loadNEON(f, pool, base, all[:min(n, len(all))])
+}
+
+func loadNEON(f *neon.Func, pool *neon.Pool, base neon.R, constants []*constant) map[string]neon.V {
 	pinned := map[string]neon.V{}
-	for range n {
-		uses, best := map[string]int{}, (*constant)(nil)
-		for _, b := range blocks {
-			for _, o := range b.ops {
-				for i, a := range o.args {
-					_, have := pinned[name(a)]
-					if a.c == nil || have || (i == 2 && fusedNames[o.code] != "") || o.code == opSelect || o.code == opAddIf || o.code == opXorIf {
-						continue
-					}
-					uses[a.c.name]++
-					if best == nil || uses[a.c.name] > uses[best.name] {
-						best = a.c
-					}
-				}
-			}
-		}
-		if best == nil {
-			break
-		}
+	for _, c := range constants {
 		r := f.V(1)
-		f.LoadAt(r[0], base, poolOffset(pool, best, 0))
-		pinned[best.name] = r[0]
+		f.LoadAt(r[0], base, poolOffset(pool, c, 0))
+		pinned[c.name] = r[0]
 	}
 	return pinned
+}
+
+// neonConstants lists the constants of blocks that are worth a register, those read most first. In the places that a result overwrites,
+// addends and what a selection takes, a constant must be loaded every time anyway.
+func neonConstants(blocks ...*Block) (all []*constant) {
+	uses := map[string]int{}
+	for _, b := range blocks {
+		for _, o := range b.ops {
+			for i, a := range o.args {
+				if a.c == nil || (i == 2 && fusedNames[o.code] != "") || o.code == opSelect {
+					continue
+				}
+				if uses[a.c.name] == 0 {
+					all = append(all, a.c)
+				}
+				uses[a.c.name]++
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b *constant) int { return uses[b.name] - uses[a.name] })
+	return all
 }
 
 func name(v Value) string {
@@ -120,7 +129,8 @@ func (e *neonEmitter) load(v Value, flip uint64) neon.Vec {
 	return r
 }
 
-// reg returns the register of a value of the current copy; that of a constant is given back after the operation.
+// reg returns the register of a value of the current copy; that of a constant serves all copies and is given back after the
+// operation.
 func (e *neonEmitter) reg(v Value) neon.Vec {
 	if v.c == nil {
 		return neon.Vec{e.vec[v.id][e.u]}
@@ -128,9 +138,12 @@ func (e *neonEmitter) reg(v Value) neon.Vec {
 	if p, ok := e.pinned[v.c.name]; ok {
 		return neon.Vec{p}
 	}
-	r := e.load(v, 0)
-	e.temp = append(e.temp, r...)
-	return r
+	r, ok := e.temp[v.c.name]
+	if !ok {
+		r = e.load(v, 0)[0]
+		e.temp[v.c.name] = r
+	}
+	return neon.Vec{r}
 }
 
 func (e *neonEmitter) maskOf(m Mask) neon.Vec { return neon.Vec{e.vec[m.id][e.u]} }
@@ -170,8 +183,6 @@ func (e *neonEmitter) op(i int) {
 	for e.u = range e.copies {
 		d := e.write(o)
 		dst = append(dst, d[0])
-		e.Free(e.temp)
-		e.temp = nil
 		freed := map[int]bool{}
 		for _, id := range o.reads(AVX2) {
 			if e.dies(id) && !freed[id] {
@@ -182,6 +193,10 @@ func (e *neonEmitter) op(i int) {
 			}
 		}
 	}
+	for _, r := range e.temp {
+		e.Free(neon.Vec{r})
+	}
+	clear(e.temp)
 	if _, used := e.last[o.dst]; !used {
 		e.Free(dst)
 		return
