@@ -27,6 +27,7 @@ var neonRegistry = []neonGenerator{
 	{"zpointconv", pointConvNEON},
 	{"zreduce", reduceNEON},
 	{"zsetconv", setConvNEON},
+	{"ztree", treeNEON},
 	{"ztrig", trigNEON},
 	{planeOps.file, planeOps.writeNEON},
 	{spaceOps.file, spaceOps.writeNEON},

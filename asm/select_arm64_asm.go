@@ -144,18 +144,6 @@ func (s *neonSelect) abs(a neon.Vec) neon.Vec {
 	return d
 }
 
-// addSquare adds x² to the sum, or starts it, and is the sum; x is used up. Not fused.
-func (s *neonSelect) addSquare(sum, x neon.Vec) neon.Vec {
-	square := s.mul(x, x)
-	s.Free(x)
-	if sum == nil {
-		return square
-	}
-	total := s.add(sum, square)
-	s.Free(sum, square)
-	return total
-}
-
 // maskBits puts a bit per lane of a mask into a new register: 3 instructions. The mask is used up.
 func (s *neonSelect) maskBits(mask neon.Vec) neon.R {
 	r := s.R()

@@ -2,18 +2,6 @@
 
 package simd
 
-import "math"
-
-// The kernels exist for two and for three axes that are not periodic, and for any axes.
-
-// The periods of axes that have none.
-var (
-	aperiodicF32 = [TreeMaxDim]float32{inf32, inf32, inf32, inf32, inf32, inf32, inf32, inf32}
-	aperiodicF64 = [TreeMaxDim]float64{inf64, inf64, inf64, inf64, inf64, inf64, inf64, inf64}
-
-	inf32, inf64 = float32(math.Inf(1)), math.Inf(1)
-)
-
 func treeBoxesF32(outFrom, outTo []int32, boxes []float32, ld int, from, to []int32, box []float32, radius2 float32, dim int) int {
 	if level == Generic {
 		return treeBoxesGeneric(outFrom, outTo, boxes, ld, from, to, box, radius2, dim)
