@@ -35,4 +35,7 @@
 // Poses that lie far apart never merge, so tables for different regions of pose space fill independently, each in the
 // order of pairs. Entries are named by the first pair that showed them, and numbered by it in the end: the table is the one
 // that entering all pairs in order would give.
+//
+// Where rotations of a group take the points to themselves, as quarter turns do with an image, most pairs repeat the pose of
+// an earlier one. Those take over its entry without a look-up, once their own pose has been compared; the table is the same.
 package neighbor

@@ -25,7 +25,8 @@ const (
 
 // poseBatch is the number of pairs whose poses are computed before they enter the tables. The more there are, the more often
 // a table's entries are met while they are in the cache; their poses and hashes are 28 bytes each with two coordinates.
-var poseBatch = 1 << 20 // a variable for tests
+// Where few poses repeat and the tables become large, a batch is four times that.
+var poseBatch = 1 << 18 // a variable for tests
 
 // buildPoses computes the relative pose of every pair and fills Pose, Poses and Count.
 func (p *problem) buildPoses(nb *Neighborhood) {
@@ -92,6 +93,8 @@ type poseBuilder struct {
 	inv    float64 // cells per unit
 	coarse float64 // regions per unit, the regions being what tables are chosen by
 
+	size int  // of a batch
+	few  bool // few pairs have a pose in common
 	// The batch, chunk by chunk, and within a chunk table by table.
 	poses []float64
 	hash  []uint64
@@ -112,16 +115,19 @@ func newPoseBuilder(p *problem, nb *Neighborhood, tol float64, shards int, pairs
 	// On a grid under a group of rotations, four pairs or more have a pose in common. Of those that lead, few do.
 	entering, guess := nb.Pairs(), nb.Pairs()/(4*shards)
 	if pairs != nil {
-		entering, guess = len(pairs), len(pairs)/shards
+		entering = len(pairs)
 	}
-	if p.MaxNeighbors > 0 { // samples seldom share any
-		guess = entering / shards
+	size, few := poseBatch, pairs != nil || p.MaxNeighbors > 0 // samples seldom share any
+	if few {
+		size *= 4 // the tables will be large
 	}
-	batch := min(entering, poseBatch)
+	batch := min(entering, size)
 	b := &poseBuilder{
 		p: p, nb: nb, e: nb.PoseDim, pairs: pairs,
 		poses: make([]float64, batch*nb.PoseDim), hash: make([]uint64, batch), pair: make([]int32, batch),
 		start: make([][poseShards + 1]int32, (batch+poseChunk-1)/poseChunk),
+		size:  size,
+		few:   few,
 		work:  make([]poseWork, runtime.GOMAXPROCS(0)),
 	}
 	for range shards {
@@ -141,8 +147,8 @@ func (b *poseBuilder) enterAll() bool {
 	if b.pairs != nil {
 		pairs = len(b.pairs)
 	}
-	for lo := 0; lo < pairs; lo += poseBatch {
-		n := min(poseBatch, pairs-lo)
+	for lo := 0; lo < pairs; lo += b.size {
+		n := min(b.size, pairs-lo)
 		parallel.ForWorkers(n, poseChunk, len(b.work), func(worker, from, to int) {
 			b.split(&b.work[worker], lo, from, to)
 		})
@@ -150,6 +156,14 @@ func (b *poseBuilder) enterAll() bool {
 			return false
 		}
 		parallel.For(len(b.tables), 1, func(shard, _ int) {
+			if b.few {
+				count := 0
+				for c := range (n + poseChunk - 1) / poseChunk {
+					count += int(b.start[c][shard+1] - b.start[c][shard])
+				}
+				// At most so many, if the pairs left are spread as these are.
+				b.tables[shard].guess = b.tables[shard].n + int(int64(count)*int64(pairs-lo)/int64(n))
+			}
 			for c := range (n + poseChunk - 1) / poseChunk {
 				from, to := c*poseChunk+int(b.start[c][shard]), c*poseChunk+int(b.start[c][shard+1])
 				b.tables[shard].enterPairs(b.nb.Pose, b.poses[from*b.e:to*b.e], b.hash[from:to], b.pair[from:to])
@@ -190,7 +204,7 @@ func (b *poseBuilder) split(w *poseWork, lo, from, to int) {
 			return
 		}
 		w.hash[k], w.shard[k] = hash, shard
-		next[shard+1]++
+		next[int(shard)+1]++
 	}
 	for s := range poseShards {
 		next[s+1] += next[s]
