@@ -12,6 +12,7 @@ type neonGenerator struct {
 // to hold it to.
 var neonRegistry = []neonGenerator{
 	{"zactivation", activationNEON},
+	{"zactivationgrad", activationGradNEON},
 	{"zaxpy", axpyNEON},
 	{"zbf16", bf16NEON},
 	{"zdepthwise", depthwiseNEON},

@@ -1,0 +1,48 @@
+//go:build !purego
+
+package simd
+
+func swishGradF32(dx, dy, x []float32) {
+	if level == Generic {
+		swishGradGeneric(dx, dy, x)
+		return
+	}
+	raceRead(dy)
+	raceRead(x)
+	raceWrite(dx)
+	for len(x) > 0 {
+		n := min(len(x), maxPiece)
+		swishGradF32NEON(&dx[0], &dy[0], &x[0], n)
+		dx, dy, x = dx[n:], dy[n:], x[n:]
+	}
+}
+
+func reluGradF32(dx, dy, y []float32) {
+	if level == Generic {
+		reluGradGeneric(dx, dy, y)
+		return
+	}
+	raceRead(dy)
+	raceRead(y)
+	raceWrite(dx)
+	for len(y) > 0 {
+		n := min(len(y), maxPiece)
+		reluGradF32NEON(&dx[0], &dy[0], &y[0], n)
+		dx, dy, y = dx[n:], dy[n:], y[n:]
+	}
+}
+
+func sigmoidGradF32(dx, dy, y []float32) {
+	if level == Generic {
+		sigmoidGradGeneric(dx, dy, y)
+		return
+	}
+	raceRead(dy)
+	raceRead(y)
+	raceWrite(dx)
+	for len(y) > 0 {
+		n := min(len(y), maxPiece)
+		sigmoidGradF32NEON(&dx[0], &dy[0], &y[0], n)
+		dx, dy, y = dx[n:], dy[n:], y[n:]
+	}
+}
