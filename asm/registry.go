@@ -13,6 +13,7 @@ var registry = []generator{
 	{"zexp", expAMD64},
 	{"zgemm", gemmAMD64},
 	{"zactivation", activationAMD64},
+	{"zadam", adamAMD64},
 	{"zlog", logAMD64},
 	{"ztrig", trigAMD64},
 	{"zf64math", f64mathAMD64},

@@ -9,7 +9,7 @@ package simd
 //   - Shape: all lengths are equal; length 0 is fine.
 //   - Aliasing: the arrays must not overlap.
 //   - Errors: panics if the lengths differ. NaN in g reaches p, m and v of its element.
-//   - Accuracy: computed in float64 from the stored values and rounded once per result.
+//   - Accuracy: computed in float64 from the stored values and rounded once per result; the same bits at every level.
 func AdamF32(p, m, v, g []float32, step, beta1, beta2, root, eps float64) {
 	checkAdam("AdamF32", len(p), len(m), len(v), len(g))
 	adamF32(p, m, v, g, step, beta1, beta2, root, eps)

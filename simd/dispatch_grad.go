@@ -1,6 +1,6 @@
 package simd
 
-// The dispatchers of gradient kernels that are portable Go on every machine, and of the optimiser's step; see dispatch.go.
+// The dispatchers of gradient kernels that are portable Go on every machine, and of the optimiser's step in float64; see dispatch.go.
 
 func swishGradF64(dx, dy, x []float64) { swishGradGeneric(dx, dy, x) }
 
@@ -10,10 +10,6 @@ func sigmoidGradF64(dx, dy, x []float64) { sigmoidGradGeneric(dx, dy, x) }
 
 func softplusGradF32(dx, dy, x []float32) { softplusGradGeneric(dx, dy, x) }
 func softplusGradF64(dx, dy, x []float64) { softplusGradGeneric(dx, dy, x) }
-
-func adamF32(p, m, v, g []float32, step, beta1, beta2, root, eps float64) {
-	adamGeneric(p, m, v, g, step, beta1, beta2, root, eps)
-}
 
 func adamF64(p, m, v, g []float64, step, beta1, beta2, root, eps float64) {
 	adamGeneric(p, m, v, g, step, beta1, beta2, root, eps)

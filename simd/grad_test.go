@@ -258,6 +258,44 @@ func testAdam[T Float](t *testing.T) {
 	}
 }
 
+// TestAdamBits: every level gives the portable twin's bits at any length, beside unreadable pages.
+func TestAdamBits(t *testing.T) {
+	eachLevel(t, func(t *testing.T) {
+		rng := testkit.Rand(64)
+		for _, n := range lengths() {
+			var in, want [4][]float32
+			for i := range in {
+				x := testkit.Normal[float32](rng, n)
+				for k := range x {
+					x[k] *= float32(math.Pow(10, 20*rng.Float64()-15))
+					if i == 2 { // the second moment
+						x[k] = max(x[k], 0)
+					}
+				}
+				want[i] = append([]float32(nil), x...)
+				in[i] = testkit.CopyAtEnd(t, x)
+				if n%2 == 1 {
+					in[i] = testkit.CopyAtStart(t, x)
+				}
+			}
+			AdamF32(in[0], in[1], in[2], in[3], 3e-4, 0.9, 0.999, 1.5, 1e-8)
+			adamGeneric(want[0], want[1], want[2], want[3], 3e-4, 0.9, 0.999, 1.5, 1e-8)
+			for i := range in {
+				require.True(t, testkit.SameBits(in[i], want[i]), "n=%d, argument %d", n, i)
+			}
+		}
+	})
+}
+
+func BenchmarkAdamF32(b *testing.B) {
+	const n = 1 << 14
+	x := testkit.Normal[float32](testkit.Rand(65), 4*n)
+	clear(x[2*n : 3*n])
+	benchLevels(b, fmt.Sprintf("n=%d", n), 28*n, func() {
+		AdamF32(x[:n], x[n:2*n], x[2*n:3*n], x[3*n:], 1e-4, 0.9, 0.999, 1, 1e-8)
+	})
+}
+
 func TestGradPanics(t *testing.T) {
 	x, ix := make([]float32, 100), make([]int32, 10)
 	for want, f := range map[string]func(){
