@@ -154,6 +154,72 @@ func mul3x3(b *x86.Block) {
 	outputs(b, r[:]...)
 }
 
+// A pair is the unevaluated sum of two numbers, |lo| some ulps of hi.
+type pair struct{ hi, lo x86.Value }
+
+// minor is pq - rs as a pair: products with their rounding errors, added after D. E. Knuth.
+func minor(b *x86.Block, p, q, r, s x86.Value) pair {
+	x, y := b.Mul(p, q), b.Mul(r, s)
+	lost := b.Sub(b.FMS(p, q, x), b.FMS(r, s, y))
+	d := b.Sub(x, y)
+	t := b.Sub(d, x)
+	lost = b.Add(lost, b.Sub(b.Sub(x, b.Sub(d, t)), b.Add(y, t)))
+	hi := b.Add(d, lost)
+	return pair{hi, b.Sub(lost, b.Sub(hi, d))}
+}
+
+// times is p·x, and plus the sum.
+func (p pair) times(b *x86.Block, x x86.Value) pair {
+	h := b.Mul(p.hi, x)
+	return pair{h, b.FMA(p.lo, x, b.FMS(p.hi, x, h))}
+}
+
+func (p pair) plus(b *x86.Block, q pair) pair {
+	s := b.Add(p.hi, q.hi)
+	t := b.Sub(s, p.hi)
+	lost := b.Add(b.Sub(p.hi, b.Sub(s, t)), b.Sub(q.hi, t))
+	return pair{s, b.Add(lost, b.Add(p.lo, q.lo))}
+}
+
+// detByMinors is det a by the first row with twice the digits, and the minors of that row. Determinants that lose more than
+// half of the digits to cancellation, entries so large or a determinant so small that products of entries are in danger, and
+// NaN, which the sum of terms has if any entry is, are the caller's.
+func detByMinors(b *x86.Block, a mat3) (det x86.Value, m [3]x86.Value) {
+	p, q, r := minor(b, a[4], a[8], a[5], a[7]), minor(b, a[5], a[6], a[3], a[8]), minor(b, a[3], a[7], a[4], a[6])
+	x, y, z := p.times(b, a[0]), q.times(b, a[1]), r.times(b, a[2])
+	d := x.plus(b, y).plus(b, z)
+	det = b.Add(d.hi, d.lo)
+	terms := b.Add(b.Add(abs(b, x.hi), abs(b, y.hi)), abs(b, z.hi))
+	least := b.Max(b.Const("detMin", byElem(b, 0x1p-60, 0x1p-400)), b.Mul(terms, b.Const("detCancels", byElem(b, 0x1p-18, 0x1p-48))))
+	big := abs(b, a[0])
+	for _, v := range a[1:] {
+		big = b.Max(big, abs(b, v))
+	}
+	b.Hard(b.OrMask(b.Cmp(x86.NGE, abs(b, det), least), b.Cmp(x86.NLE, big, b.Const("detEntryMax", byElem(b, 0x1p30, 0x1p200)))))
+	b.Hard(b.Cmp(x86.Unordered, terms, det))
+	return det, [3]x86.Value{p.hi, q.hi, r.hi}
+}
+
+func det3x3(b *x86.Block) {
+	det, _ := detByMinors(b, mat3(load(b, 1, 9)))
+	b.Output(det)
+}
+
+// inverse3x3 is the adjugate, each minor within an ulp and a half, over the determinant.
+func inverse3x3(b *x86.Block) {
+	a := mat3(load(b, 1, 9))
+	det, m := detByMinors(b, a)
+	inv := quotient(b, one(b), det)
+	minor := func(p, q, r, s int) x86.Value { return diffOfProducts(b, a[p], a[q], a[r], a[s]) }
+	for _, v := range (mat3{
+		m[0], minor(2, 7, 1, 8), minor(1, 5, 2, 4),
+		m[1], minor(0, 8, 2, 6), minor(2, 3, 0, 5),
+		m[2], minor(1, 6, 0, 7), minor(0, 4, 1, 3),
+	}) {
+		b.Output(b.Mul(v, inv))
+	}
+}
+
 func mul4x4(b *x86.Block) {
 	p, q := load(b, 1, 16), load(b, 2, 16)
 	for i := 0; i < 16; i += 4 {
@@ -177,6 +243,8 @@ var mat3Ops = matrixFile{"zmat3", []matrixOp{
 	{name: "Exp3x3", doc: "writes the exponentials of n matrices.", pinned: map[x86.Level]int{x86.AVX512: 4},
 		stages: []func(*x86.Block){exp3x3Scale, exp3x3Square, exp3x3Finish}},
 	{name: "Mul3x3", doc: "writes the products of n pairs of matrices.", stages: []func(*x86.Block){mul3x3}},
+	{name: "Inverse3x3", doc: "writes the inverses of n matrices.", stages: []func(*x86.Block){inverse3x3}},
+	{name: "Det3x3", doc: "writes the determinants of n matrices.", stages: []func(*x86.Block){det3x3}},
 	{name: "Frobenius3x3", doc: "writes the Frobenius norms of n matrices.", stages: []func(*x86.Block){frobenius(9)}},
 	{name: "Mul4x4", doc: "writes the products of n pairs of matrices.", stages: []func(*x86.Block){mul4x4}},
 	{name: "InverseRigid4x4", doc: "writes the inverses of n rigid motions.", stages: []func(*x86.Block){inverseRigid4x4}},

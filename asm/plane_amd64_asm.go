@@ -38,6 +38,17 @@ func mulSO2(b *x86.Block) {
 	outputs(b, re, im)
 }
 
+func inverseSO2(b *x86.Block) {
+	e := load(b, 1, 2)
+	outputs(b, e[0], neg(b, e[1]))
+}
+
+func composeSO2(b *x86.Block) {
+	th, far := wrapSum(b, b.Load(1, 0), b.Load(2, 0))
+	b.Hard(far)
+	b.Output(th)
+}
+
 // expMax is up to where exp may be used.
 func expMax(b *x86.Block) float64 { return byElem(b, 80.0, 700) }
 
@@ -71,6 +82,13 @@ func logRxSO2(b *x86.Block) {
 	e := load(b, 1, 2)
 	b.Hard(radiusHard(b, e[0], e[1]))
 	outputs(b, logRadius(b, e[0], e[1]), angle(b, e[0], e[1]))
+}
+
+func composeRxSO2(b *x86.Block) {
+	a, c := load(b, 1, 2), load(b, 2, 2)
+	th, far := wrapSum(b, a[1], c[1])
+	b.Hard(far)
+	outputs(b, b.Add(a[0], c[0]), th)
 }
 
 // inverseRxSO2 is conj(e)/|e|².
@@ -196,8 +214,9 @@ func smallZeta(b *x86.Block, l, th x86.Value) x86.Mask {
 	return b.Cmp(x86.LT, size, b.Const("smallZeta", byElem(b, 0x1p-9, 0x1p-17)))
 }
 
-// phi is φ(ζ) = (e^ζ - 1)/ζ, ζ = l + iθ, and e^ζ. With e^l = (1 + r + r²q)·2^k, e^l - 1 is ((2^k - 1) + 2^k·r) + 2^k·r²q.
-func phi(b *x86.Block, l, th x86.Value) (re, im, er, ei x86.Value) {
+// expMinusOne is e^ζ - 1 = u + i·ei and er = Re e^ζ, ζ = l + iθ. With e^l = (1 + r + r²q)·2^k, e^l - 1 is
+// ((2^k - 1) + 2^k·r) + 2^k·r²q.
+func expMinusOne(b *x86.Block, l, th x86.Value) (u, ei, er x86.Value) {
 	r, q, k, _ := expSplit(b, l)
 	power := scale2(b, one(b), k)
 	r2 := b.Mul(r, r)
@@ -207,7 +226,13 @@ func phi(b *x86.Block, l, th x86.Value) (re, im, er, ei x86.Value) {
 	s, c := sinCos(b, th)
 	er, ei = b.FMA(p, c, b.Mul(power, c)), b.FMA(p, s, b.Mul(power, s))
 	// e^ζ - 1 = (e^l - 1) cos θ - 2 sin²(θ/2) + i e^l sin θ; where the angle is wide, subtracting 1 costs less.
-	u := b.Select(b.Cmp(x86.LT, c, half(b)), b.Sub(er, one(b)), b.FNMA(b.Add(sh, sh), sh, b.Mul(m, c)))
+	u = b.Select(b.Cmp(x86.LT, c, half(b)), b.Sub(er, one(b)), b.FNMA(b.Add(sh, sh), sh, b.Mul(m, c)))
+	return u, ei, er
+}
+
+// phi is φ(ζ) = (e^ζ - 1)/ζ, ζ = l + iθ, and e^ζ.
+func phi(b *x86.Block, l, th x86.Value) (re, im, er, ei x86.Value) {
+	u, ei, er := expMinusOne(b, l, th)
 	small := smallZeta(b, l, th)
 	x, y := divideComplex(b, u, ei, l, th, small)
 	// 1 + ζ(1/2 + ζ(1/6 + ζ/24))
@@ -256,6 +281,22 @@ func logSim2(b *x86.Block) {
 	outputs(b, l, th, x, y)
 }
 
+// composeSim2 is log(exp(a)·exp(b)): coordinates of the linear parts add, and the translation is φ(ζ)⁻¹(φ(ζa)ta + e^ζa φ(ζb)tb).
+func composeSim2(b *x86.Block) {
+	a, c := load(b, 1, 4), load(b, 2, 4)
+	l := b.Add(a[0], c[0])
+	th, far := wrapSum(b, a[1], c[1])
+	b.Hard(b.OrMask(far, b.OrMask(hardZeta(b, l, th), b.OrMask(hardZeta(b, a[0], a[1]), hardZeta(b, c[0], c[1])))))
+	re, im, er, ei := phi(b, a[0], a[1])
+	x, y := mulComplex(b, re, im, a[2], a[3])
+	re, im, _, _ = phi(b, c[0], c[1])
+	p, q := mulComplex(b, re, im, c[2], c[3])
+	p, q = mulComplex(b, er, ei, p, q)
+	er, ei, _ = expMinusOne(b, l, th)
+	x, y = dividePhi(b, l, th, er, ei, b.Add(x, p), b.Add(y, q))
+	outputs(b, l, th, x, y)
+}
+
 func inverseSim2(b *x86.Block) {
 	e := load(b, 1, 4)
 	b.Hard(radiusHard(b, e[0], e[1]))
@@ -268,8 +309,11 @@ var planeOps = matrixFile{"zplane", []matrixOp{
 	{name: "ExpSO2", doc: "writes (cos θ, sin θ) of n angles.", unroll: twice, pinned: pinSome, stages: []func(*x86.Block){expSO2}},
 	{name: "LogSO2", doc: "writes the angles of n elements (cos θ, sin θ).", unroll: twice, pinned: pinSome, stages: []func(*x86.Block){logSO2}},
 	{name: "MulSO2", doc: "writes the products of n pairs of complex numbers.", stages: []func(*x86.Block){mulSO2}},
+	{name: "ComposeSO2", doc: "writes the sums of n pairs of angles, within ±π.", stages: []func(*x86.Block){composeSO2}},
+	{name: "InverseSO2", doc: "writes the inverses of n elements (cos θ, sin θ).", stages: []func(*x86.Block){inverseSO2}},
 	{name: "ExpRxSO2", doc: "writes r(cos θ, sin θ) of n pairs (log r, θ).", pinned: pinSome, stages: []func(*x86.Block){expRxSO2}},
 	{name: "LogRxSO2", doc: "writes (log r, θ) of n elements r(cos θ, sin θ).", pinned: pinSome, stages: []func(*x86.Block){logRxSO2}},
+	{name: "ComposeRxSO2", doc: "writes the sums of n pairs (log r, θ), the angles within ±π.", stages: []func(*x86.Block){composeRxSO2}},
 	{name: "InverseRxSO2", doc: "writes the reciprocals of n complex numbers.", stages: []func(*x86.Block){inverseRxSO2}},
 	{name: "ExpSE2", doc: "writes the motions exp(θ, t) of n coordinate vectors.", unroll: twice, pinned: pinSome, stages: []func(*x86.Block){expSE2}},
 	{name: "LogSE2", doc: "writes the coordinates of n motions of the plane.", unroll: twice, pinned: pinSome, stages: []func(*x86.Block){logSE2}},
@@ -279,5 +323,6 @@ var planeOps = matrixFile{"zplane", []matrixOp{
 	{name: "ActPlane", doc: "writes n points moved by as many similarities.", stages: []func(*x86.Block){actPlane}},
 	{name: "ExpSim2", doc: "writes the similarities exp(log r, θ, t) of n coordinate vectors.", pinned: pinSome, stages: []func(*x86.Block){expSim2}},
 	{name: "LogSim2", doc: "writes the coordinates of n similarities.", pinned: pinSome, stages: []func(*x86.Block){logSim2}},
+	{name: "ComposeSim2", doc: "writes log(exp(a)·exp(b)) of n pairs of coordinate vectors.", stages: []func(*x86.Block){composeSim2}},
 	{name: "InverseSim2", doc: "writes the inverses of n similarities.", stages: []func(*x86.Block){inverseSim2}},
 }}

@@ -173,6 +173,11 @@ func logQuat2(b *x86.Block, w x86.Value, v vec3, c x86.Value, u vec3) (vec3, x86
 	return logQuat(b, w, v)
 }
 
+func inverseSO3(b *x86.Block) {
+	e := load(b, 1, 9)
+	outputs(b, e[0], e[3], e[6], e[1], e[4], e[7], e[2], e[5], e[8])
+}
+
 func actSO3(b *x86.Block) {
 	m, x := load(b, 1, 9), vec3(load(b, 2, 3))
 	for i := range 3 {
@@ -280,6 +285,7 @@ var spaceOps = matrixFile{"zspace", []matrixOp{
 	{name: "ExpSO3", doc: "writes the rotation matrices of n rotation vectors.", pinned: pinSome, stages: []func(*x86.Block){expSO3}},
 	{name: "LogSO3", doc: "writes the rotation vectors of n rotation matrices.", pinned: pinSome, stages: []func(*x86.Block){logSO3}},
 	{name: "ComposeSO3", doc: "writes log(exp(a)·exp(b)) of n pairs of rotation vectors.", pinned: pinSome, stages: []func(*x86.Block){composeSO3}},
+	{name: "InverseSO3", doc: "writes the transposes of n matrices.", stages: []func(*x86.Block){inverseSO3}},
 	{name: "ActSO3", doc: "writes n vectors turned by as many matrices.", stages: []func(*x86.Block){actSO3}},
 	{name: "ExpSE3", doc: "writes the motions of n coordinate vectors.", pinned: pinSome, stages: []func(*x86.Block){expSE3}},
 	{name: "LogSE3", doc: "writes the coordinates of n motions of space.", pinned: pinSome, stages: []func(*x86.Block){logSE3}},

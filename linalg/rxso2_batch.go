@@ -46,7 +46,9 @@ func ComposeRxSO2F32(dst, a, b []float32, n int) {
 	checkBatch("ComposeRxSO2F32", "dst", len(dst), 2, n)
 	checkBatch("ComposeRxSO2F32", "a", len(a), 2, n)
 	checkBatch("ComposeRxSO2F32", "b", len(b), 2, n)
-	composeRxSO2Generic(dst, a, b, n)
+	for r := (simd.Matrices{Op: simd.OpComposeRxSO2, N: n}); r.NextF32(dst, a, b); {
+		composeRxSO2Generic(dst, a, b, n, r.From, r.To)
+	}
 }
 
 // ComposeRxSO2F64 is ComposeRxSO2F32 for float64.
@@ -54,7 +56,9 @@ func ComposeRxSO2F64(dst, a, b []float64, n int) {
 	checkBatch("ComposeRxSO2F64", "dst", len(dst), 2, n)
 	checkBatch("ComposeRxSO2F64", "a", len(a), 2, n)
 	checkBatch("ComposeRxSO2F64", "b", len(b), 2, n)
-	composeRxSO2Generic(dst, a, b, n)
+	for r := (simd.Matrices{Op: simd.OpComposeRxSO2, N: n}); r.NextF64(dst, a, b); {
+		composeRxSO2Generic(dst, a, b, n, r.From, r.To)
+	}
 }
 
 // MulRxSO2F32 writes the products e·f of n pairs of elements [2, n].
@@ -203,9 +207,9 @@ func logRxSO2Generic[T Float](dst, e []T, n, from, to int) {
 	}
 }
 
-func composeRxSO2Generic[T Float](dst, a, b []T, n int) {
+func composeRxSO2Generic[T Float](dst, a, b []T, n, from, to int) {
 	var x, y [2]float64
-	for i := range n {
+	for i := from; i < to; i++ {
 		load(x[:], a, n, i)
 		load(y[:], b, n, i)
 		ComposeRxSO2(&x, &x, &y)

@@ -46,7 +46,9 @@ func ComposeSim2F32(dst, a, b []float32, n int) {
 	checkBatch("ComposeSim2F32", "dst", len(dst), 4, n)
 	checkBatch("ComposeSim2F32", "a", len(a), 4, n)
 	checkBatch("ComposeSim2F32", "b", len(b), 4, n)
-	composeSim2Generic(dst, a, b, n)
+	for r := (simd.Matrices{Op: simd.OpComposeSim2, N: n}); r.NextF32(dst, a, b); {
+		composeSim2Generic(dst, a, b, n, r.From, r.To)
+	}
 }
 
 // ComposeSim2F64 is ComposeSim2F32 for float64.
@@ -54,7 +56,9 @@ func ComposeSim2F64(dst, a, b []float64, n int) {
 	checkBatch("ComposeSim2F64", "dst", len(dst), 4, n)
 	checkBatch("ComposeSim2F64", "a", len(a), 4, n)
 	checkBatch("ComposeSim2F64", "b", len(b), 4, n)
-	composeSim2Generic(dst, a, b, n)
+	for r := (simd.Matrices{Op: simd.OpComposeSim2, N: n}); r.NextF64(dst, a, b); {
+		composeSim2Generic(dst, a, b, n, r.From, r.To)
+	}
 }
 
 // MulSim2F32 writes the products e·f of n pairs of elements [4, n].
@@ -203,9 +207,9 @@ func logSim2Generic[T Float](dst, e []T, n, from, to int) {
 	}
 }
 
-func composeSim2Generic[T Float](dst, a, b []T, n int) {
+func composeSim2Generic[T Float](dst, a, b []T, n, from, to int) {
 	var x, y [4]float64
-	for i := range n {
+	for i := from; i < to; i++ {
 		load(x[:], a, n, i)
 		load(y[:], b, n, i)
 		ComposeSim2(&x, &x, &y)

@@ -46,7 +46,9 @@ func ComposeSO2F32(dst, a, b []float32, n int) {
 	checkBatch("ComposeSO2F32", "dst", len(dst), 1, n)
 	checkBatch("ComposeSO2F32", "a", len(a), 1, n)
 	checkBatch("ComposeSO2F32", "b", len(b), 1, n)
-	composeSO2Generic(dst, a, b, n)
+	for r := (simd.Matrices{Op: simd.OpComposeSO2, N: n}); r.NextF32(dst, a, b); {
+		composeSO2Generic(dst, a, b, n, r.From, r.To)
+	}
 }
 
 // ComposeSO2F64 is ComposeSO2F32 for float64.
@@ -54,7 +56,9 @@ func ComposeSO2F64(dst, a, b []float64, n int) {
 	checkBatch("ComposeSO2F64", "dst", len(dst), 1, n)
 	checkBatch("ComposeSO2F64", "a", len(a), 1, n)
 	checkBatch("ComposeSO2F64", "b", len(b), 1, n)
-	composeSO2Generic(dst, a, b, n)
+	for r := (simd.Matrices{Op: simd.OpComposeSO2, N: n}); r.NextF64(dst, a, b); {
+		composeSO2Generic(dst, a, b, n, r.From, r.To)
+	}
 }
 
 // MulSO2F32 writes the products e·f of n pairs of elements [2, n].
@@ -81,14 +85,18 @@ func MulSO2F64(dst, e, f []float64, n int) {
 func InverseSO2F32(dst, e []float32, n int) {
 	checkBatch("InverseSO2F32", "dst", len(dst), 2, n)
 	checkBatch("InverseSO2F32", "e", len(e), 2, n)
-	inverseSO2Generic(dst, e, n)
+	for r := (simd.Matrices{Op: simd.OpInverseSO2, N: n}); r.NextF32(dst, e, nil); {
+		inverseSO2Generic(dst, e, n, r.From, r.To)
+	}
 }
 
 // InverseSO2F64 is InverseSO2F32 for float64.
 func InverseSO2F64(dst, e []float64, n int) {
 	checkBatch("InverseSO2F64", "dst", len(dst), 2, n)
 	checkBatch("InverseSO2F64", "e", len(e), 2, n)
-	inverseSO2Generic(dst, e, n)
+	for r := (simd.Matrices{Op: simd.OpInverseSO2, N: n}); r.NextF64(dst, e, nil); {
+		inverseSO2Generic(dst, e, n, r.From, r.To)
+	}
 }
 
 // ActSO2F32 writes the points e·x of n elements e [2, n] and n points x [2, n].
@@ -201,9 +209,9 @@ func logSO2Generic[T Float](dst, e []T, n, from, to int) {
 	}
 }
 
-func composeSO2Generic[T Float](dst, a, b []T, n int) {
+func composeSO2Generic[T Float](dst, a, b []T, n, from, to int) {
 	var x, y [1]float64
-	for i := range n {
+	for i := from; i < to; i++ {
 		load(x[:], a, n, i)
 		load(y[:], b, n, i)
 		composeSO2(&x, &x, &y)
@@ -221,9 +229,9 @@ func mulSO2Generic[T Float](dst, e, f []T, n, from, to int) {
 	}
 }
 
-func inverseSO2Generic[T Float](dst, e []T, n int) {
+func inverseSO2Generic[T Float](dst, e []T, n, from, to int) {
 	var x [2]float64
-	for i := range n {
+	for i := from; i < to; i++ {
 		load(x[:], e, n, i)
 		inverseSO2(&x, &x)
 		store(dst, x[:], n, i)

@@ -85,14 +85,18 @@ func MulSO3F64(dst, e, f []float64, n int) {
 func InverseSO3F32(dst, e []float32, n int) {
 	checkBatch("InverseSO3F32", "dst", len(dst), 9, n)
 	checkBatch("InverseSO3F32", "e", len(e), 9, n)
-	inverseSO3Generic(dst, e, n)
+	for r := (simd.Matrices{Op: simd.OpInverseSO3, N: n}); r.NextF32(dst, e, nil); {
+		inverseSO3Generic(dst, e, n, r.From, r.To)
+	}
 }
 
 // InverseSO3F64 is InverseSO3F32 for float64.
 func InverseSO3F64(dst, e []float64, n int) {
 	checkBatch("InverseSO3F64", "dst", len(dst), 9, n)
 	checkBatch("InverseSO3F64", "e", len(e), 9, n)
-	inverseSO3Generic(dst, e, n)
+	for r := (simd.Matrices{Op: simd.OpInverseSO3, N: n}); r.NextF64(dst, e, nil); {
+		inverseSO3Generic(dst, e, n, r.From, r.To)
+	}
 }
 
 // ActSO3F32 writes the points e·x of n elements e [9, n] and n points x [3, n].
@@ -225,9 +229,9 @@ func mulSO3Generic[T Float](dst, e, f []T, n, from, to int) {
 	}
 }
 
-func inverseSO3Generic[T Float](dst, e []T, n int) {
+func inverseSO3Generic[T Float](dst, e []T, n, from, to int) {
 	var x [9]float64
-	for i := range n {
+	for i := from; i < to; i++ {
 		load(x[:], e, n, i)
 		InverseSO3(&x, &x)
 		store(dst, x[:], n, i)

@@ -47,6 +47,11 @@ const (
 	OpFrobenius3x3
 	OpMul4x4
 	OpInverseRigid4x4
+	OpComposeSO2
+	OpComposeRxSO2
+	OpComposeSim2
+	OpInverseSO2
+	OpInverseSO3
 )
 
 // Matrices is a run over a batch of N small matrices in structure-of-arrays form: entry e of matrix i stands at a[e·N+i]. The

@@ -44,6 +44,46 @@ func mul3x3F64AVX2(dst *float64, a *float64, b *float64, n int, stride int) (at 
 //go:noescape
 func mul3x3F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
 
+// inverse3x3F32AVX2 writes the inverses of n matrices.
+//
+//go:noescape
+func inverse3x3F32AVX2(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
+
+// inverse3x3F32AVX512 writes the inverses of n matrices.
+//
+//go:noescape
+func inverse3x3F32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
+
+// inverse3x3F64AVX2 writes the inverses of n matrices.
+//
+//go:noescape
+func inverse3x3F64AVX2(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
+
+// inverse3x3F64AVX512 writes the inverses of n matrices.
+//
+//go:noescape
+func inverse3x3F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
+
+// det3x3F32AVX2 writes the determinants of n matrices.
+//
+//go:noescape
+func det3x3F32AVX2(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
+
+// det3x3F32AVX512 writes the determinants of n matrices.
+//
+//go:noescape
+func det3x3F32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
+
+// det3x3F64AVX2 writes the determinants of n matrices.
+//
+//go:noescape
+func det3x3F64AVX2(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
+
+// det3x3F64AVX512 writes the determinants of n matrices.
+//
+//go:noescape
+func det3x3F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
+
 // frobenius3x3F32AVX2 writes the Frobenius norms of n matrices.
 //
 //go:noescape

@@ -4556,6 +4556,3118 @@ done4:
 	VZEROUPPER
 	RET
 
+// func inverse3x3F32AVX2(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
+// Requires: AVX, AVX2, FMA3
+TEXT ·inverse3x3F32AVX2(SB), $160-64
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ n+24(FP), DX
+	MOVQ stride+32(FP), SI
+	SHLQ $0x02, SI
+	LEAQ (SI)(SI*2), DI
+	LEAQ (DI)(SI*2), R8
+	LEAQ (R8)(SI*2), R9
+	LEAQ 31(SP), R10
+	ANDQ $-32, R10
+	MOVQ DX, BX
+	SUBQ $+8, DX
+	JL   next2
+
+loop1:
+	VMOVUPS      (CX)(SI*4), Y0
+	VMOVUPS      (CX)(SI*8), Y1
+	VMULPS       Y1, Y0, Y2
+	VMOVUPS      (CX)(R8*1), Y3
+	VMOVUPS      (CX)(R9*1), Y4
+	VMULPS       Y4, Y3, Y5
+	VMOVAPS      Y2, Y6
+	VFMSUB231PS  Y1, Y0, Y6
+	VMOVAPS      Y5, Y7
+	VFMSUB231PS  Y4, Y3, Y7
+	VSUBPS       Y7, Y6, Y6
+	VSUBPS       Y5, Y2, Y7
+	VSUBPS       Y2, Y7, Y8
+	VSUBPS       Y8, Y7, Y9
+	VSUBPS       Y9, Y2, Y2
+	VADDPS       Y8, Y5, Y5
+	VSUBPS       Y5, Y2, Y2
+	VADDPS       Y2, Y6, Y6
+	VADDPS       Y6, Y7, Y2
+	VSUBPS       Y7, Y2, Y7
+	VSUBPS       Y7, Y6, Y6
+	VMOVUPS      (CX)(DI*2), Y7
+	VMULPS       Y7, Y3, Y5
+	VMOVUPS      (CX)(DI*1), Y8
+	VMULPS       Y1, Y8, Y9
+	VMOVAPS      Y5, Y10
+	VFMSUB231PS  Y7, Y3, Y10
+	VMOVAPS      Y9, Y3
+	VFMSUB231PS  Y1, Y8, Y3
+	VSUBPS       Y3, Y10, Y10
+	VSUBPS       Y9, Y5, Y3
+	VSUBPS       Y5, Y3, Y1
+	VSUBPS       Y1, Y3, Y11
+	VSUBPS       Y11, Y5, Y5
+	VADDPS       Y1, Y9, Y9
+	VSUBPS       Y9, Y5, Y5
+	VADDPS       Y5, Y10, Y10
+	VADDPS       Y10, Y3, Y5
+	VSUBPS       Y3, Y5, Y3
+	VSUBPS       Y3, Y10, Y10
+	VMULPS       Y4, Y8, Y3
+	VMULPS       Y7, Y0, Y9
+	VMOVAPS      Y3, Y1
+	VFMSUB231PS  Y4, Y8, Y1
+	VMOVAPS      Y9, Y4
+	VFMSUB231PS  Y7, Y0, Y4
+	VSUBPS       Y4, Y1, Y1
+	VSUBPS       Y9, Y3, Y4
+	VSUBPS       Y3, Y4, Y0
+	VSUBPS       Y0, Y4, Y7
+	VSUBPS       Y7, Y3, Y3
+	VADDPS       Y0, Y9, Y9
+	VSUBPS       Y9, Y3, Y3
+	VADDPS       Y3, Y1, Y1
+	VADDPS       Y1, Y4, Y3
+	VSUBPS       Y4, Y3, Y4
+	VSUBPS       Y4, Y1, Y1
+	VMOVUPS      (CX), Y4
+	VMULPS       Y4, Y2, Y9
+	VMOVAPS      Y9, Y0
+	VFMSUB231PS  Y4, Y2, Y0
+	VFMADD231PS  Y4, Y6, Y0
+	VMOVUPS      (CX)(SI*1), Y6
+	VMULPS       Y6, Y5, Y7
+	VMOVUPS      Y2, (R10)
+	VMOVAPS      Y7, Y2
+	VFMSUB231PS  Y6, Y5, Y2
+	VFMADD231PS  Y6, Y10, Y2
+	VMOVUPS      (CX)(SI*2), Y10
+	VMOVUPS      Y5, 32(R10)
+	VMULPS       Y10, Y3, Y5
+	VMOVAPS      Y5, Y11
+	VFMSUB231PS  Y10, Y3, Y11
+	VFMADD231PS  Y10, Y1, Y11
+	VADDPS       Y7, Y9, Y1
+	VMOVUPS      Y3, 64(R10)
+	VSUBPS       Y9, Y1, Y3
+	VSUBPS       Y3, Y1, Y12
+	VSUBPS       Y12, Y9, Y12
+	VSUBPS       Y3, Y7, Y3
+	VADDPS       Y3, Y12, Y12
+	VADDPS       Y2, Y0, Y0
+	VADDPS       Y0, Y12, Y12
+	VADDPS       Y5, Y1, Y0
+	VSUBPS       Y1, Y0, Y2
+	VSUBPS       Y2, Y0, Y3
+	VSUBPS       Y3, Y1, Y1
+	VSUBPS       Y2, Y5, Y2
+	VADDPS       Y2, Y1, Y1
+	VADDPS       Y11, Y12, Y12
+	VADDPS       Y12, Y1, Y1
+	VADDPS       Y1, Y0, Y0
+	VANDPS       absF32<>+0(SB), Y9, Y9
+	VANDPS       absF32<>+0(SB), Y7, Y7
+	VADDPS       Y7, Y9, Y9
+	VANDPS       absF32<>+0(SB), Y5, Y5
+	VADDPS       Y5, Y9, Y9
+	VMULPS       detCancels<>+0(SB), Y9, Y5
+	VMOVUPS      detMin<>+0(SB), Y7
+	VMAXPS       Y5, Y7, Y7
+	VANDPS       absF32<>+0(SB), Y4, Y5
+	VANDPS       absF32<>+0(SB), Y6, Y1
+	VMAXPS       Y1, Y5, Y5
+	VANDPS       absF32<>+0(SB), Y10, Y1
+	VMAXPS       Y1, Y5, Y5
+	VANDPS       absF32<>+0(SB), Y8, Y8
+	VMAXPS       Y8, Y5, Y5
+	VMOVUPS      (CX)(SI*4), Y8
+	VANDPS       absF32<>+0(SB), Y8, Y1
+	VMAXPS       Y1, Y5, Y5
+	VMOVUPS      (CX)(R8*1), Y1
+	VANDPS       absF32<>+0(SB), Y1, Y12
+	VMAXPS       Y12, Y5, Y5
+	VMOVUPS      (CX)(DI*2), Y12
+	VANDPS       absF32<>+0(SB), Y12, Y11
+	VMAXPS       Y11, Y5, Y5
+	VMOVUPS      (CX)(R9*1), Y11
+	VANDPS       absF32<>+0(SB), Y11, Y2
+	VMAXPS       Y2, Y5, Y5
+	VMOVUPS      (CX)(SI*8), Y2
+	VANDPS       absF32<>+0(SB), Y2, Y3
+	VMAXPS       Y3, Y5, Y5
+	VANDPS       absF32<>+0(SB), Y0, Y3
+	VCMPPS       $0x19, Y7, Y3, Y3
+	VCMPPS       $0x16, detEntryMax<>+0(SB), Y5, Y5
+	VORPS        Y3, Y5, Y5
+	VCMPPS       $0x03, Y0, Y9, Y9
+	VORPS        Y5, Y9, Y9
+	VMOVUPS      one<>+0(SB), Y5
+	VDIVPS       Y0, Y5, Y5
+	VMULPS       Y2, Y6, Y0
+	VMOVAPS      Y0, Y3
+	VFNMADD231PS Y2, Y6, Y3
+	VFMSUB231PS  Y11, Y10, Y0
+	VADDPS       Y3, Y0, Y0
+	VMULPS       Y8, Y10, Y3
+	VMOVAPS      Y3, Y7
+	VFNMADD231PS Y8, Y10, Y7
+	VFMSUB231PS  Y1, Y6, Y3
+	VADDPS       Y7, Y3, Y3
+	VMULPS       Y12, Y10, Y7
+	VMOVUPS      Y9, 96(R10)
+	VMOVAPS      Y7, Y9
+	VFNMADD231PS Y12, Y10, Y9
+	VFMSUB231PS  Y2, Y4, Y7
+	VADDPS       Y9, Y7, Y7
+	VMULPS       Y1, Y4, Y9
+	VFNMADD213PS Y9, Y4, Y1
+	VMOVUPS      (CX)(DI*1), Y2
+	VFMSUB231PS  Y2, Y10, Y9
+	VADDPS       Y1, Y9, Y9
+	VMULPS       Y11, Y4, Y1
+	VFNMADD213PS Y1, Y4, Y11
+	VFMSUB231PS  Y12, Y6, Y1
+	VADDPS       Y11, Y1, Y1
+	VMULPS       Y2, Y6, Y11
+	VFNMADD213PS Y11, Y2, Y6
+	VFMSUB231PS  Y8, Y4, Y11
+	VADDPS       Y6, Y11, Y11
+	VMOVUPS      (R10), Y6
+	VMULPS       Y5, Y6, Y6
+	VMULPS       Y5, Y0, Y0
+	VMULPS       Y5, Y3, Y3
+	VMOVUPS      32(R10), Y4
+	VMULPS       Y5, Y4, Y4
+	VMULPS       Y5, Y7, Y7
+	VMULPS       Y5, Y9, Y9
+	VMOVUPS      64(R10), Y8
+	VMULPS       Y5, Y8, Y8
+	VMULPS       Y5, Y1, Y1
+	VMULPS       Y5, Y11, Y11
+	VMOVUPS      96(R10), Y5
+	VMOVMSKPS    Y5, R11
+	TESTQ        R11, R11
+	JE           easy4
+	VPCMPEQD     Y2, Y2, Y2
+	VXORPS       Y5, Y2, Y2
+	VMASKMOVPS   Y6, Y2, (AX)
+	VMASKMOVPS   Y0, Y2, (AX)(SI*1)
+	VMASKMOVPS   Y3, Y2, (AX)(SI*2)
+	VMASKMOVPS   Y4, Y2, (AX)(DI*1)
+	VMASKMOVPS   Y7, Y2, (AX)(SI*4)
+	VMASKMOVPS   Y9, Y2, (AX)(R8*1)
+	VMASKMOVPS   Y8, Y2, (AX)(DI*2)
+	VMASKMOVPS   Y1, Y2, (AX)(R9*1)
+	VMASKMOVPS   Y11, Y2, (AX)(SI*8)
+	MOVQ         BX, AX
+	SUBQ         DX, AX
+	MOVQ         AX, CX
+	SUBQ         $+8, CX
+	MOVQ         CX, at+40(FP)
+	MOVQ         AX, next+48(FP)
+	MOVQ         R11, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy4:
+	VMOVUPS Y6, (AX)
+	VMOVUPS Y0, (AX)(SI*1)
+	VMOVUPS Y3, (AX)(SI*2)
+	VMOVUPS Y4, (AX)(DI*1)
+	VMOVUPS Y7, (AX)(SI*4)
+	VMOVUPS Y9, (AX)(R8*1)
+	VMOVUPS Y8, (AX)(DI*2)
+	VMOVUPS Y1, (AX)(R9*1)
+	VMOVUPS Y11, (AX)(SI*8)
+	ADDQ    $+32, AX
+	ADDQ    $+32, CX
+	SUBQ    $+8, DX
+	JGE     loop1
+
+next2:
+	ADDQ         $+8, DX
+	TESTQ        DX, DX
+	JE           done5
+	LEAQ         tailMaskF32<>+0(SB), R11
+	MOVQ         DX, R12
+	NEGQ         R12
+	LEAQ         32(R11)(R12*4), R11
+	VMOVUPS      (R11), Y11
+	VMASKMOVPS   (CX)(SI*4), Y11, Y11
+	VMOVUPS      (R11), Y1
+	VMASKMOVPS   (CX)(SI*8), Y1, Y1
+	VMULPS       Y1, Y11, Y8
+	VMOVUPS      (R11), Y9
+	VMASKMOVPS   (CX)(R8*1), Y9, Y9
+	VMOVUPS      (R11), Y7
+	VMASKMOVPS   (CX)(R9*1), Y7, Y7
+	VMULPS       Y7, Y9, Y4
+	VMOVAPS      Y8, Y3
+	VFMSUB231PS  Y1, Y11, Y3
+	VMOVAPS      Y4, Y0
+	VFMSUB231PS  Y7, Y9, Y0
+	VSUBPS       Y0, Y3, Y3
+	VSUBPS       Y4, Y8, Y0
+	VSUBPS       Y8, Y0, Y6
+	VSUBPS       Y6, Y0, Y2
+	VSUBPS       Y2, Y8, Y8
+	VADDPS       Y6, Y4, Y4
+	VSUBPS       Y4, Y8, Y8
+	VADDPS       Y8, Y3, Y3
+	VADDPS       Y3, Y0, Y8
+	VSUBPS       Y0, Y8, Y0
+	VSUBPS       Y0, Y3, Y3
+	VMOVUPS      (R11), Y0
+	VMASKMOVPS   (CX)(DI*2), Y0, Y0
+	VMULPS       Y0, Y9, Y4
+	VMOVUPS      (R11), Y6
+	VMASKMOVPS   (CX)(DI*1), Y6, Y6
+	VMULPS       Y1, Y6, Y2
+	VMOVAPS      Y4, Y5
+	VFMSUB231PS  Y0, Y9, Y5
+	VMOVAPS      Y2, Y9
+	VFMSUB231PS  Y1, Y6, Y9
+	VSUBPS       Y9, Y5, Y5
+	VSUBPS       Y2, Y4, Y9
+	VSUBPS       Y4, Y9, Y1
+	VSUBPS       Y1, Y9, Y12
+	VSUBPS       Y12, Y4, Y4
+	VADDPS       Y1, Y2, Y2
+	VSUBPS       Y2, Y4, Y4
+	VADDPS       Y4, Y5, Y5
+	VADDPS       Y5, Y9, Y4
+	VSUBPS       Y9, Y4, Y9
+	VSUBPS       Y9, Y5, Y5
+	VMULPS       Y7, Y6, Y9
+	VMULPS       Y0, Y11, Y2
+	VMOVAPS      Y9, Y1
+	VFMSUB231PS  Y7, Y6, Y1
+	VMOVAPS      Y2, Y7
+	VFMSUB231PS  Y0, Y11, Y7
+	VSUBPS       Y7, Y1, Y1
+	VSUBPS       Y2, Y9, Y7
+	VSUBPS       Y9, Y7, Y11
+	VSUBPS       Y11, Y7, Y0
+	VSUBPS       Y0, Y9, Y9
+	VADDPS       Y11, Y2, Y2
+	VSUBPS       Y2, Y9, Y9
+	VADDPS       Y9, Y1, Y1
+	VADDPS       Y1, Y7, Y9
+	VSUBPS       Y7, Y9, Y7
+	VSUBPS       Y7, Y1, Y1
+	VMOVUPS      (R11), Y7
+	VMASKMOVPS   (CX), Y7, Y7
+	VMULPS       Y7, Y8, Y2
+	VMOVAPS      Y2, Y11
+	VFMSUB231PS  Y7, Y8, Y11
+	VFMADD231PS  Y7, Y3, Y11
+	VMOVUPS      (R11), Y3
+	VMASKMOVPS   (CX)(SI*1), Y3, Y3
+	VMULPS       Y3, Y4, Y0
+	VMOVUPS      Y8, (R10)
+	VMOVAPS      Y0, Y8
+	VFMSUB231PS  Y3, Y4, Y8
+	VFMADD231PS  Y3, Y5, Y8
+	VMOVUPS      (R11), Y5
+	VMASKMOVPS   (CX)(SI*2), Y5, Y5
+	VMOVUPS      Y4, 32(R10)
+	VMULPS       Y5, Y9, Y4
+	VMOVAPS      Y4, Y12
+	VFMSUB231PS  Y5, Y9, Y12
+	VFMADD231PS  Y5, Y1, Y12
+	VADDPS       Y0, Y2, Y1
+	VMOVUPS      Y9, 64(R10)
+	VSUBPS       Y2, Y1, Y9
+	VSUBPS       Y9, Y1, Y10
+	VSUBPS       Y10, Y2, Y10
+	VSUBPS       Y9, Y0, Y9
+	VADDPS       Y9, Y10, Y10
+	VADDPS       Y8, Y11, Y11
+	VADDPS       Y11, Y10, Y10
+	VADDPS       Y4, Y1, Y11
+	VSUBPS       Y1, Y11, Y8
+	VSUBPS       Y8, Y11, Y9
+	VSUBPS       Y9, Y1, Y1
+	VSUBPS       Y8, Y4, Y8
+	VADDPS       Y8, Y1, Y1
+	VADDPS       Y12, Y10, Y10
+	VADDPS       Y10, Y1, Y1
+	VADDPS       Y1, Y11, Y11
+	VANDPS       absF32<>+0(SB), Y2, Y2
+	VANDPS       absF32<>+0(SB), Y0, Y0
+	VADDPS       Y0, Y2, Y2
+	VANDPS       absF32<>+0(SB), Y4, Y4
+	VADDPS       Y4, Y2, Y2
+	VMULPS       detCancels<>+0(SB), Y2, Y4
+	VMOVUPS      detMin<>+0(SB), Y0
+	VMAXPS       Y4, Y0, Y0
+	VANDPS       absF32<>+0(SB), Y7, Y4
+	VANDPS       absF32<>+0(SB), Y3, Y1
+	VMAXPS       Y1, Y4, Y4
+	VANDPS       absF32<>+0(SB), Y5, Y1
+	VMAXPS       Y1, Y4, Y4
+	VANDPS       absF32<>+0(SB), Y6, Y6
+	VMAXPS       Y6, Y4, Y4
+	VMOVUPS      (R11), Y6
+	VMASKMOVPS   (CX)(SI*4), Y6, Y6
+	VANDPS       absF32<>+0(SB), Y6, Y1
+	VMAXPS       Y1, Y4, Y4
+	VMOVUPS      (R11), Y1
+	VMASKMOVPS   (CX)(R8*1), Y1, Y1
+	VANDPS       absF32<>+0(SB), Y1, Y10
+	VMAXPS       Y10, Y4, Y4
+	VMOVUPS      (R11), Y10
+	VMASKMOVPS   (CX)(DI*2), Y10, Y10
+	VANDPS       absF32<>+0(SB), Y10, Y12
+	VMAXPS       Y12, Y4, Y4
+	VMOVUPS      (R11), Y12
+	VMASKMOVPS   (CX)(R9*1), Y12, Y12
+	VANDPS       absF32<>+0(SB), Y12, Y8
+	VMAXPS       Y8, Y4, Y4
+	VMOVUPS      (R11), Y8
+	VMASKMOVPS   (CX)(SI*8), Y8, Y8
+	VANDPS       absF32<>+0(SB), Y8, Y9
+	VMAXPS       Y9, Y4, Y4
+	VANDPS       absF32<>+0(SB), Y11, Y9
+	VCMPPS       $0x19, Y0, Y9, Y9
+	VCMPPS       $0x16, detEntryMax<>+0(SB), Y4, Y4
+	VORPS        Y9, Y4, Y4
+	VCMPPS       $0x03, Y11, Y2, Y2
+	VORPS        Y4, Y2, Y2
+	VMOVUPS      one<>+0(SB), Y4
+	VDIVPS       Y11, Y4, Y4
+	VMULPS       Y8, Y3, Y11
+	VMOVAPS      Y11, Y9
+	VFNMADD231PS Y8, Y3, Y9
+	VFMSUB231PS  Y12, Y5, Y11
+	VADDPS       Y9, Y11, Y11
+	VMULPS       Y6, Y5, Y9
+	VMOVAPS      Y9, Y0
+	VFNMADD231PS Y6, Y5, Y0
+	VFMSUB231PS  Y1, Y3, Y9
+	VADDPS       Y0, Y9, Y9
+	VMULPS       Y10, Y5, Y0
+	VMOVUPS      Y2, 96(R10)
+	VMOVAPS      Y0, Y2
+	VFNMADD231PS Y10, Y5, Y2
+	VFMSUB231PS  Y8, Y7, Y0
+	VADDPS       Y2, Y0, Y0
+	VMULPS       Y1, Y7, Y2
+	VFNMADD213PS Y2, Y7, Y1
+	VMOVUPS      (R11), Y8
+	VMASKMOVPS   (CX)(DI*1), Y8, Y8
+	VFMSUB231PS  Y8, Y5, Y2
+	VADDPS       Y1, Y2, Y2
+	VMULPS       Y12, Y7, Y1
+	VFNMADD213PS Y1, Y7, Y12
+	VFMSUB231PS  Y10, Y3, Y1
+	VADDPS       Y12, Y1, Y1
+	VMULPS       Y8, Y3, Y12
+	VFNMADD213PS Y12, Y8, Y3
+	VFMSUB231PS  Y6, Y7, Y12
+	VADDPS       Y3, Y12, Y12
+	VMOVUPS      (R10), Y3
+	VMULPS       Y4, Y3, Y3
+	VMULPS       Y4, Y11, Y11
+	VMULPS       Y4, Y9, Y9
+	VMOVUPS      32(R10), Y7
+	VMULPS       Y4, Y7, Y7
+	VMULPS       Y4, Y0, Y0
+	VMULPS       Y4, Y2, Y2
+	VMOVUPS      64(R10), Y6
+	VMULPS       Y4, Y6, Y6
+	VMULPS       Y4, Y1, Y1
+	VMULPS       Y4, Y12, Y12
+	VMOVUPS      96(R10), Y4
+	VANDPS       (R11), Y4, Y4
+	VMOVMSKPS    Y4, CX
+	TESTQ        CX, CX
+	JE           easy7
+	VANDNPS      (R11), Y4, Y4
+	VMASKMOVPS   Y3, Y4, (AX)
+	VMASKMOVPS   Y11, Y4, (AX)(SI*1)
+	VMASKMOVPS   Y9, Y4, (AX)(SI*2)
+	VMASKMOVPS   Y7, Y4, (AX)(DI*1)
+	VMASKMOVPS   Y0, Y4, (AX)(SI*4)
+	VMASKMOVPS   Y2, Y4, (AX)(R8*1)
+	VMASKMOVPS   Y6, Y4, (AX)(DI*2)
+	VMASKMOVPS   Y1, Y4, (AX)(R9*1)
+	VMASKMOVPS   Y12, Y4, (AX)(SI*8)
+	MOVQ         BX, AX
+	SUBQ         DX, BX
+	MOVQ         BX, at+40(FP)
+	MOVQ         AX, next+48(FP)
+	MOVQ         CX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy7:
+	VMOVUPS    (R11), Y4
+	VMASKMOVPS Y3, Y4, (AX)
+	VMOVUPS    (R11), Y4
+	VMASKMOVPS Y11, Y4, (AX)(SI*1)
+	VMOVUPS    (R11), Y4
+	VMASKMOVPS Y9, Y4, (AX)(SI*2)
+	VMOVUPS    (R11), Y4
+	VMASKMOVPS Y7, Y4, (AX)(DI*1)
+	VMOVUPS    (R11), Y4
+	VMASKMOVPS Y0, Y4, (AX)(SI*4)
+	VMOVUPS    (R11), Y4
+	VMASKMOVPS Y2, Y4, (AX)(R8*1)
+	VMOVUPS    (R11), Y4
+	VMASKMOVPS Y6, Y4, (AX)(DI*2)
+	VMOVUPS    (R11), Y4
+	VMASKMOVPS Y1, Y4, (AX)(R9*1)
+	VMOVUPS    (R11), Y4
+	VMASKMOVPS Y12, Y4, (AX)(SI*8)
+
+done5:
+	XORQ AX, AX
+	MOVQ BX, at+40(FP)
+	MOVQ BX, next+48(FP)
+	MOVQ AX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+DATA detCancels<>+0(SB)/4, $0x36800000
+DATA detCancels<>+4(SB)/4, $0x36800000
+DATA detCancels<>+8(SB)/4, $0x36800000
+DATA detCancels<>+12(SB)/4, $0x36800000
+DATA detCancels<>+16(SB)/4, $0x36800000
+DATA detCancels<>+20(SB)/4, $0x36800000
+DATA detCancels<>+24(SB)/4, $0x36800000
+DATA detCancels<>+28(SB)/4, $0x36800000
+GLOBL detCancels<>(SB), RODATA|NOPTR, $32
+
+DATA detMin<>+0(SB)/4, $0x21800000
+DATA detMin<>+4(SB)/4, $0x21800000
+DATA detMin<>+8(SB)/4, $0x21800000
+DATA detMin<>+12(SB)/4, $0x21800000
+DATA detMin<>+16(SB)/4, $0x21800000
+DATA detMin<>+20(SB)/4, $0x21800000
+DATA detMin<>+24(SB)/4, $0x21800000
+DATA detMin<>+28(SB)/4, $0x21800000
+GLOBL detMin<>(SB), RODATA|NOPTR, $32
+
+DATA detEntryMax<>+0(SB)/4, $0x4e800000
+DATA detEntryMax<>+4(SB)/4, $0x4e800000
+DATA detEntryMax<>+8(SB)/4, $0x4e800000
+DATA detEntryMax<>+12(SB)/4, $0x4e800000
+DATA detEntryMax<>+16(SB)/4, $0x4e800000
+DATA detEntryMax<>+20(SB)/4, $0x4e800000
+DATA detEntryMax<>+24(SB)/4, $0x4e800000
+DATA detEntryMax<>+28(SB)/4, $0x4e800000
+GLOBL detEntryMax<>(SB), RODATA|NOPTR, $32
+
+// func inverse3x3F32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·inverse3x3F32AVX512(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ n+24(FP), DX
+	MOVQ stride+32(FP), SI
+	SHLQ $0x02, SI
+	LEAQ (SI)(SI*2), DI
+	LEAQ (DI)(SI*2), R8
+	LEAQ (R8)(SI*2), R9
+	MOVQ DX, BX
+	SUBQ $+16, DX
+	JL   next2
+
+loop1:
+	VMOVUPS           (CX)(SI*4), Z0
+	VMOVUPS           (CX)(SI*8), Z1
+	VMULPS            Z1, Z0, Z2
+	VMOVUPS           (CX)(R8*1), Z3
+	VMOVUPS           (CX)(R9*1), Z4
+	VMULPS            Z4, Z3, Z5
+	VMOVAPS           Z2, Z6
+	VFMSUB231PS       Z1, Z0, Z6
+	VMOVAPS           Z5, Z7
+	VFMSUB231PS       Z4, Z3, Z7
+	VSUBPS            Z7, Z6, Z6
+	VSUBPS            Z5, Z2, Z7
+	VSUBPS            Z2, Z7, Z8
+	VSUBPS            Z8, Z7, Z9
+	VSUBPS            Z9, Z2, Z2
+	VADDPS            Z8, Z5, Z5
+	VSUBPS            Z5, Z2, Z2
+	VADDPS            Z2, Z6, Z6
+	VADDPS            Z6, Z7, Z2
+	VSUBPS            Z7, Z2, Z7
+	VSUBPS            Z7, Z6, Z6
+	VMOVUPS           (CX)(DI*2), Z7
+	VMULPS            Z7, Z3, Z5
+	VMOVUPS           (CX)(DI*1), Z8
+	VMULPS            Z1, Z8, Z9
+	VMOVAPS           Z5, Z10
+	VFMSUB231PS       Z7, Z3, Z10
+	VMOVAPS           Z9, Z11
+	VFMSUB231PS       Z1, Z8, Z11
+	VSUBPS            Z11, Z10, Z10
+	VSUBPS            Z9, Z5, Z11
+	VSUBPS            Z5, Z11, Z12
+	VSUBPS            Z12, Z11, Z13
+	VSUBPS            Z13, Z5, Z5
+	VADDPS            Z12, Z9, Z9
+	VSUBPS            Z9, Z5, Z5
+	VADDPS            Z5, Z10, Z10
+	VADDPS            Z10, Z11, Z5
+	VSUBPS            Z11, Z5, Z11
+	VSUBPS            Z11, Z10, Z10
+	VMULPS            Z4, Z8, Z11
+	VMULPS            Z7, Z0, Z9
+	VMOVAPS           Z11, Z12
+	VFMSUB231PS       Z4, Z8, Z12
+	VMOVAPS           Z9, Z13
+	VFMSUB231PS       Z7, Z0, Z13
+	VSUBPS            Z13, Z12, Z12
+	VSUBPS            Z9, Z11, Z13
+	VSUBPS            Z11, Z13, Z14
+	VSUBPS            Z14, Z13, Z15
+	VSUBPS            Z15, Z11, Z11
+	VADDPS            Z14, Z9, Z9
+	VSUBPS            Z9, Z11, Z11
+	VADDPS            Z11, Z12, Z12
+	VADDPS            Z12, Z13, Z11
+	VSUBPS            Z13, Z11, Z13
+	VSUBPS            Z13, Z12, Z12
+	VMOVUPS           (CX), Z13
+	VMULPS            Z13, Z2, Z9
+	VMOVAPS           Z9, Z14
+	VFMSUB231PS       Z13, Z2, Z14
+	VFMADD231PS       Z13, Z6, Z14
+	VMOVUPS           (CX)(SI*1), Z6
+	VMULPS            Z6, Z5, Z15
+	VMOVAPS           Z15, Z16
+	VFMSUB231PS       Z6, Z5, Z16
+	VFMADD231PS       Z6, Z10, Z16
+	VMOVUPS           (CX)(SI*2), Z10
+	VMULPS            Z10, Z11, Z17
+	VMOVAPS           Z17, Z18
+	VFMSUB231PS       Z10, Z11, Z18
+	VFMADD231PS       Z10, Z12, Z18
+	VADDPS            Z15, Z9, Z12
+	VSUBPS            Z9, Z12, Z19
+	VSUBPS            Z19, Z12, Z20
+	VSUBPS            Z20, Z9, Z20
+	VSUBPS            Z19, Z15, Z19
+	VADDPS            Z19, Z20, Z20
+	VADDPS            Z16, Z14, Z14
+	VADDPS            Z14, Z20, Z20
+	VADDPS            Z17, Z12, Z14
+	VSUBPS            Z12, Z14, Z16
+	VSUBPS            Z16, Z14, Z19
+	VSUBPS            Z19, Z12, Z12
+	VSUBPS            Z16, Z17, Z16
+	VADDPS            Z16, Z12, Z12
+	VADDPS            Z18, Z20, Z20
+	VADDPS            Z20, Z12, Z12
+	VADDPS            Z12, Z14, Z14
+	VPANDD.BCST       absF32<>+0(SB), Z9, Z9
+	VPANDD.BCST       absF32<>+0(SB), Z15, Z15
+	VADDPS            Z15, Z9, Z9
+	VPANDD.BCST       absF32<>+0(SB), Z17, Z17
+	VADDPS            Z17, Z9, Z9
+	VMULPS.BCST       detCancels<>+0(SB), Z9, Z17
+	VBROADCASTSS      detMin<>+0(SB), Z15
+	VMAXPS            Z17, Z15, Z15
+	VPANDD.BCST       absF32<>+0(SB), Z13, Z17
+	VPANDD.BCST       absF32<>+0(SB), Z6, Z12
+	VMAXPS            Z12, Z17, Z17
+	VPANDD.BCST       absF32<>+0(SB), Z10, Z12
+	VMAXPS            Z12, Z17, Z17
+	VPANDD.BCST       absF32<>+0(SB), Z8, Z12
+	VMAXPS            Z12, Z17, Z17
+	VPANDD.BCST       absF32<>+0(SB), Z0, Z12
+	VMAXPS            Z12, Z17, Z17
+	VPANDD.BCST       absF32<>+0(SB), Z3, Z12
+	VMAXPS            Z12, Z17, Z17
+	VPANDD.BCST       absF32<>+0(SB), Z7, Z12
+	VMAXPS            Z12, Z17, Z17
+	VPANDD.BCST       absF32<>+0(SB), Z4, Z12
+	VMAXPS            Z12, Z17, Z17
+	VPANDD.BCST       absF32<>+0(SB), Z1, Z12
+	VMAXPS            Z12, Z17, Z17
+	VPANDD.BCST       absF32<>+0(SB), Z14, Z12
+	VCMPPS            $0x19, Z15, Z12, K1
+	VCMPPS.BCST       $0x16, detEntryMax<>+0(SB), Z17, K2
+	KORW              K1, K2, K1
+	VCMPPS            $0x03, Z14, Z9, K2
+	KORW              K1, K2, K1
+	VRCP14PS          Z14, Z9
+	VBROADCASTSS      one<>+0(SB), Z17
+	VFNMADD231PS      Z9, Z14, Z17
+	VFMADD231PS       Z9, Z17, Z9
+	VMULPS.BCST       one<>+0(SB), Z9, Z17
+	VFNMADD213PS.BCST one<>+0(SB), Z17, Z14
+	VFMADD231PS       Z9, Z14, Z17
+	VMULPS            Z1, Z6, Z14
+	VMOVAPS           Z14, Z9
+	VFNMADD231PS      Z1, Z6, Z9
+	VFMSUB231PS       Z4, Z10, Z14
+	VADDPS            Z9, Z14, Z14
+	VMULPS            Z0, Z10, Z9
+	VMOVAPS           Z9, Z12
+	VFNMADD231PS      Z0, Z10, Z12
+	VFMSUB231PS       Z3, Z6, Z9
+	VADDPS            Z12, Z9, Z9
+	VMULPS            Z7, Z10, Z12
+	VMOVAPS           Z12, Z15
+	VFNMADD231PS      Z7, Z10, Z15
+	VFMSUB231PS       Z1, Z13, Z12
+	VADDPS            Z15, Z12, Z12
+	VMULPS            Z3, Z13, Z15
+	VFNMADD213PS      Z15, Z13, Z3
+	VFMSUB231PS       Z8, Z10, Z15
+	VADDPS            Z3, Z15, Z15
+	VMULPS            Z4, Z13, Z3
+	VFNMADD213PS      Z3, Z13, Z4
+	VFMSUB231PS       Z7, Z6, Z3
+	VADDPS            Z4, Z3, Z3
+	VMULPS            Z8, Z6, Z4
+	VFNMADD213PS      Z4, Z8, Z6
+	VFMSUB231PS       Z0, Z13, Z4
+	VADDPS            Z6, Z4, Z4
+	VMULPS            Z17, Z2, Z2
+	VMULPS            Z17, Z14, Z14
+	VMULPS            Z17, Z9, Z9
+	VMULPS            Z17, Z5, Z5
+	VMULPS            Z17, Z12, Z12
+	VMULPS            Z17, Z15, Z15
+	VMULPS            Z17, Z11, Z11
+	VMULPS            Z17, Z3, Z3
+	VMULPS            Z17, Z4, Z4
+	KMOVW             K1, R10
+	TESTQ             R10, R10
+	JE                easy4
+	KNOTW             K1, K1
+	VMOVUPS           Z2, K1, (AX)
+	VMOVUPS           Z14, K1, (AX)(SI*1)
+	VMOVUPS           Z9, K1, (AX)(SI*2)
+	VMOVUPS           Z5, K1, (AX)(DI*1)
+	VMOVUPS           Z12, K1, (AX)(SI*4)
+	VMOVUPS           Z15, K1, (AX)(R8*1)
+	VMOVUPS           Z11, K1, (AX)(DI*2)
+	VMOVUPS           Z3, K1, (AX)(R9*1)
+	VMOVUPS           Z4, K1, (AX)(SI*8)
+	MOVQ              BX, AX
+	SUBQ              DX, AX
+	MOVQ              AX, CX
+	SUBQ              $+16, CX
+	MOVQ              CX, at+40(FP)
+	MOVQ              AX, next+48(FP)
+	MOVQ              R10, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy4:
+	VMOVUPS Z2, (AX)
+	VMOVUPS Z14, (AX)(SI*1)
+	VMOVUPS Z9, (AX)(SI*2)
+	VMOVUPS Z5, (AX)(DI*1)
+	VMOVUPS Z12, (AX)(SI*4)
+	VMOVUPS Z15, (AX)(R8*1)
+	VMOVUPS Z11, (AX)(DI*2)
+	VMOVUPS Z3, (AX)(R9*1)
+	VMOVUPS Z4, (AX)(SI*8)
+	ADDQ    $+64, AX
+	ADDQ    $+64, CX
+	SUBQ    $+16, DX
+	JGE     loop1
+
+next2:
+	ADDQ              $+16, DX
+	TESTQ             DX, DX
+	JE                done5
+	MOVQ              $-1, R10
+	BZHIQ             DX, R10, R10
+	KMOVW             R10, K1
+	VMOVUPS.Z         (CX)(SI*4), K1, Z4
+	VMOVUPS.Z         (CX)(SI*8), K1, Z3
+	VMULPS            Z3, Z4, Z11
+	VMOVUPS.Z         (CX)(R8*1), K1, Z15
+	VMOVUPS.Z         (CX)(R9*1), K1, Z12
+	VMULPS            Z12, Z15, Z5
+	VMOVAPS           Z11, Z9
+	VFMSUB231PS       Z3, Z4, Z9
+	VMOVAPS           Z5, Z14
+	VFMSUB231PS       Z12, Z15, Z14
+	VSUBPS            Z14, Z9, Z9
+	VSUBPS            Z5, Z11, Z14
+	VSUBPS            Z11, Z14, Z2
+	VSUBPS            Z2, Z14, Z17
+	VSUBPS            Z17, Z11, Z11
+	VADDPS            Z2, Z5, Z5
+	VSUBPS            Z5, Z11, Z11
+	VADDPS            Z11, Z9, Z9
+	VADDPS            Z9, Z14, Z11
+	VSUBPS            Z14, Z11, Z14
+	VSUBPS            Z14, Z9, Z9
+	VMOVUPS.Z         (CX)(DI*2), K1, Z14
+	VMULPS            Z14, Z15, Z5
+	VMOVUPS.Z         (CX)(DI*1), K1, Z2
+	VMULPS            Z3, Z2, Z17
+	VMOVAPS           Z5, Z6
+	VFMSUB231PS       Z14, Z15, Z6
+	VMOVAPS           Z17, Z13
+	VFMSUB231PS       Z3, Z2, Z13
+	VSUBPS            Z13, Z6, Z6
+	VSUBPS            Z17, Z5, Z13
+	VSUBPS            Z5, Z13, Z0
+	VSUBPS            Z0, Z13, Z8
+	VSUBPS            Z8, Z5, Z5
+	VADDPS            Z0, Z17, Z17
+	VSUBPS            Z17, Z5, Z5
+	VADDPS            Z5, Z6, Z6
+	VADDPS            Z6, Z13, Z5
+	VSUBPS            Z13, Z5, Z13
+	VSUBPS            Z13, Z6, Z6
+	VMULPS            Z12, Z2, Z13
+	VMULPS            Z14, Z4, Z17
+	VMOVAPS           Z13, Z0
+	VFMSUB231PS       Z12, Z2, Z0
+	VMOVAPS           Z17, Z8
+	VFMSUB231PS       Z14, Z4, Z8
+	VSUBPS            Z8, Z0, Z0
+	VSUBPS            Z17, Z13, Z8
+	VSUBPS            Z13, Z8, Z7
+	VSUBPS            Z7, Z8, Z10
+	VSUBPS            Z10, Z13, Z13
+	VADDPS            Z7, Z17, Z17
+	VSUBPS            Z17, Z13, Z13
+	VADDPS            Z13, Z0, Z0
+	VADDPS            Z0, Z8, Z13
+	VSUBPS            Z8, Z13, Z8
+	VSUBPS            Z8, Z0, Z0
+	VMOVUPS.Z         (CX), K1, Z8
+	VMULPS            Z8, Z11, Z17
+	VMOVAPS           Z17, Z7
+	VFMSUB231PS       Z8, Z11, Z7
+	VFMADD231PS       Z8, Z9, Z7
+	VMOVUPS.Z         (CX)(SI*1), K1, Z9
+	VMULPS            Z9, Z5, Z10
+	VMOVAPS           Z10, Z1
+	VFMSUB231PS       Z9, Z5, Z1
+	VFMADD231PS       Z9, Z6, Z1
+	VMOVUPS.Z         (CX)(SI*2), K1, Z6
+	VMULPS            Z6, Z13, Z20
+	VMOVAPS           Z20, Z18
+	VFMSUB231PS       Z6, Z13, Z18
+	VFMADD231PS       Z6, Z0, Z18
+	VADDPS            Z10, Z17, Z0
+	VSUBPS            Z17, Z0, Z16
+	VSUBPS            Z16, Z0, Z19
+	VSUBPS            Z19, Z17, Z19
+	VSUBPS            Z16, Z10, Z16
+	VADDPS            Z16, Z19, Z19
+	VADDPS            Z1, Z7, Z7
+	VADDPS            Z7, Z19, Z19
+	VADDPS            Z20, Z0, Z7
+	VSUBPS            Z0, Z7, Z1
+	VSUBPS            Z1, Z7, Z16
+	VSUBPS            Z16, Z0, Z0
+	VSUBPS            Z1, Z20, Z1
+	VADDPS            Z1, Z0, Z0
+	VADDPS            Z18, Z19, Z19
+	VADDPS            Z19, Z0, Z0
+	VADDPS            Z0, Z7, Z7
+	VPANDD.BCST       absF32<>+0(SB), Z17, Z17
+	VPANDD.BCST       absF32<>+0(SB), Z10, Z10
+	VADDPS            Z10, Z17, Z17
+	VPANDD.BCST       absF32<>+0(SB), Z20, Z20
+	VADDPS            Z20, Z17, Z17
+	VMULPS.BCST       detCancels<>+0(SB), Z17, Z20
+	VBROADCASTSS      detMin<>+0(SB), Z10
+	VMAXPS            Z20, Z10, Z10
+	VPANDD.BCST       absF32<>+0(SB), Z8, Z20
+	VPANDD.BCST       absF32<>+0(SB), Z9, Z0
+	VMAXPS            Z0, Z20, Z20
+	VPANDD.BCST       absF32<>+0(SB), Z6, Z0
+	VMAXPS            Z0, Z20, Z20
+	VPANDD.BCST       absF32<>+0(SB), Z2, Z0
+	VMAXPS            Z0, Z20, Z20
+	VPANDD.BCST       absF32<>+0(SB), Z4, Z0
+	VMAXPS            Z0, Z20, Z20
+	VPANDD.BCST       absF32<>+0(SB), Z15, Z0
+	VMAXPS            Z0, Z20, Z20
+	VPANDD.BCST       absF32<>+0(SB), Z14, Z0
+	VMAXPS            Z0, Z20, Z20
+	VPANDD.BCST       absF32<>+0(SB), Z12, Z0
+	VMAXPS            Z0, Z20, Z20
+	VPANDD.BCST       absF32<>+0(SB), Z3, Z0
+	VMAXPS            Z0, Z20, Z20
+	VPANDD.BCST       absF32<>+0(SB), Z7, Z0
+	VCMPPS            $0x19, Z10, Z0, K2
+	VCMPPS.BCST       $0x16, detEntryMax<>+0(SB), Z20, K3
+	KORW              K2, K3, K2
+	VCMPPS            $0x03, Z7, Z17, K3
+	KORW              K2, K3, K2
+	VRCP14PS          Z7, Z17
+	VBROADCASTSS      one<>+0(SB), Z20
+	VFNMADD231PS      Z17, Z7, Z20
+	VFMADD231PS       Z17, Z20, Z17
+	VMULPS.BCST       one<>+0(SB), Z17, Z20
+	VFNMADD213PS.BCST one<>+0(SB), Z20, Z7
+	VFMADD231PS       Z17, Z7, Z20
+	VMULPS            Z3, Z9, Z7
+	VMOVAPS           Z7, Z17
+	VFNMADD231PS      Z3, Z9, Z17
+	VFMSUB231PS       Z12, Z6, Z7
+	VADDPS            Z17, Z7, Z7
+	VMULPS            Z4, Z6, Z17
+	VMOVAPS           Z17, Z0
+	VFNMADD231PS      Z4, Z6, Z0
+	VFMSUB231PS       Z15, Z9, Z17
+	VADDPS            Z0, Z17, Z17
+	VMULPS            Z14, Z6, Z0
+	VMOVAPS           Z0, Z10
+	VFNMADD231PS      Z14, Z6, Z10
+	VFMSUB231PS       Z3, Z8, Z0
+	VADDPS            Z10, Z0, Z0
+	VMULPS            Z15, Z8, Z10
+	VFNMADD213PS      Z10, Z8, Z15
+	VFMSUB231PS       Z2, Z6, Z10
+	VADDPS            Z15, Z10, Z10
+	VMULPS            Z12, Z8, Z15
+	VFNMADD213PS      Z15, Z8, Z12
+	VFMSUB231PS       Z14, Z9, Z15
+	VADDPS            Z12, Z15, Z15
+	VMULPS            Z2, Z9, Z12
+	VFNMADD213PS      Z12, Z2, Z9
+	VFMSUB231PS       Z4, Z8, Z12
+	VADDPS            Z9, Z12, Z12
+	VMULPS            Z20, Z11, Z11
+	VMULPS            Z20, Z7, Z7
+	VMULPS            Z20, Z17, Z17
+	VMULPS            Z20, Z5, Z5
+	VMULPS            Z20, Z0, Z0
+	VMULPS            Z20, Z10, Z10
+	VMULPS            Z20, Z13, Z13
+	VMULPS            Z20, Z15, Z15
+	VMULPS            Z20, Z12, Z12
+	KANDW             K1, K2, K2
+	KMOVW             K2, CX
+	TESTQ             CX, CX
+	JE                easy7
+	KANDNW            K1, K2, K1
+	VMOVUPS           Z11, K1, (AX)
+	VMOVUPS           Z7, K1, (AX)(SI*1)
+	VMOVUPS           Z17, K1, (AX)(SI*2)
+	VMOVUPS           Z5, K1, (AX)(DI*1)
+	VMOVUPS           Z0, K1, (AX)(SI*4)
+	VMOVUPS           Z10, K1, (AX)(R8*1)
+	VMOVUPS           Z13, K1, (AX)(DI*2)
+	VMOVUPS           Z15, K1, (AX)(R9*1)
+	VMOVUPS           Z12, K1, (AX)(SI*8)
+	MOVQ              BX, AX
+	SUBQ              DX, BX
+	MOVQ              BX, at+40(FP)
+	MOVQ              AX, next+48(FP)
+	MOVQ              CX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy7:
+	VMOVUPS Z11, K1, (AX)
+	VMOVUPS Z7, K1, (AX)(SI*1)
+	VMOVUPS Z17, K1, (AX)(SI*2)
+	VMOVUPS Z5, K1, (AX)(DI*1)
+	VMOVUPS Z0, K1, (AX)(SI*4)
+	VMOVUPS Z10, K1, (AX)(R8*1)
+	VMOVUPS Z13, K1, (AX)(DI*2)
+	VMOVUPS Z15, K1, (AX)(R9*1)
+	VMOVUPS Z12, K1, (AX)(SI*8)
+
+done5:
+	XORQ AX, AX
+	MOVQ BX, at+40(FP)
+	MOVQ BX, next+48(FP)
+	MOVQ AX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+// func inverse3x3F64AVX2(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
+// Requires: AVX, AVX2, FMA3
+TEXT ·inverse3x3F64AVX2(SB), $160-64
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ n+24(FP), DX
+	MOVQ stride+32(FP), SI
+	SHLQ $0x03, SI
+	LEAQ (SI)(SI*2), DI
+	LEAQ (DI)(SI*2), R8
+	LEAQ (R8)(SI*2), R9
+	LEAQ 31(SP), R10
+	ANDQ $-32, R10
+	MOVQ DX, BX
+	SUBQ $+4, DX
+	JL   next2
+
+loop1:
+	VMOVUPS      (CX)(SI*4), Y0
+	VMOVUPS      (CX)(SI*8), Y1
+	VMULPD       Y1, Y0, Y2
+	VMOVUPS      (CX)(R8*1), Y3
+	VMOVUPS      (CX)(R9*1), Y4
+	VMULPD       Y4, Y3, Y5
+	VMOVAPS      Y2, Y6
+	VFMSUB231PD  Y1, Y0, Y6
+	VMOVAPS      Y5, Y7
+	VFMSUB231PD  Y4, Y3, Y7
+	VSUBPD       Y7, Y6, Y6
+	VSUBPD       Y5, Y2, Y7
+	VSUBPD       Y2, Y7, Y8
+	VSUBPD       Y8, Y7, Y9
+	VSUBPD       Y9, Y2, Y2
+	VADDPD       Y8, Y5, Y5
+	VSUBPD       Y5, Y2, Y2
+	VADDPD       Y2, Y6, Y6
+	VADDPD       Y6, Y7, Y2
+	VSUBPD       Y7, Y2, Y7
+	VSUBPD       Y7, Y6, Y6
+	VMOVUPS      (CX)(DI*2), Y7
+	VMULPD       Y7, Y3, Y5
+	VMOVUPS      (CX)(DI*1), Y8
+	VMULPD       Y1, Y8, Y9
+	VMOVAPS      Y5, Y10
+	VFMSUB231PD  Y7, Y3, Y10
+	VMOVAPS      Y9, Y3
+	VFMSUB231PD  Y1, Y8, Y3
+	VSUBPD       Y3, Y10, Y10
+	VSUBPD       Y9, Y5, Y3
+	VSUBPD       Y5, Y3, Y1
+	VSUBPD       Y1, Y3, Y11
+	VSUBPD       Y11, Y5, Y5
+	VADDPD       Y1, Y9, Y9
+	VSUBPD       Y9, Y5, Y5
+	VADDPD       Y5, Y10, Y10
+	VADDPD       Y10, Y3, Y5
+	VSUBPD       Y3, Y5, Y3
+	VSUBPD       Y3, Y10, Y10
+	VMULPD       Y4, Y8, Y3
+	VMULPD       Y7, Y0, Y9
+	VMOVAPS      Y3, Y1
+	VFMSUB231PD  Y4, Y8, Y1
+	VMOVAPS      Y9, Y4
+	VFMSUB231PD  Y7, Y0, Y4
+	VSUBPD       Y4, Y1, Y1
+	VSUBPD       Y9, Y3, Y4
+	VSUBPD       Y3, Y4, Y0
+	VSUBPD       Y0, Y4, Y7
+	VSUBPD       Y7, Y3, Y3
+	VADDPD       Y0, Y9, Y9
+	VSUBPD       Y9, Y3, Y3
+	VADDPD       Y3, Y1, Y1
+	VADDPD       Y1, Y4, Y3
+	VSUBPD       Y4, Y3, Y4
+	VSUBPD       Y4, Y1, Y1
+	VMOVUPS      (CX), Y4
+	VMULPD       Y4, Y2, Y9
+	VMOVAPS      Y9, Y0
+	VFMSUB231PD  Y4, Y2, Y0
+	VFMADD231PD  Y4, Y6, Y0
+	VMOVUPS      (CX)(SI*1), Y6
+	VMULPD       Y6, Y5, Y7
+	VMOVUPS      Y2, (R10)
+	VMOVAPS      Y7, Y2
+	VFMSUB231PD  Y6, Y5, Y2
+	VFMADD231PD  Y6, Y10, Y2
+	VMOVUPS      (CX)(SI*2), Y10
+	VMOVUPS      Y5, 32(R10)
+	VMULPD       Y10, Y3, Y5
+	VMOVAPS      Y5, Y11
+	VFMSUB231PD  Y10, Y3, Y11
+	VFMADD231PD  Y10, Y1, Y11
+	VADDPD       Y7, Y9, Y1
+	VMOVUPS      Y3, 64(R10)
+	VSUBPD       Y9, Y1, Y3
+	VSUBPD       Y3, Y1, Y12
+	VSUBPD       Y12, Y9, Y12
+	VSUBPD       Y3, Y7, Y3
+	VADDPD       Y3, Y12, Y12
+	VADDPD       Y2, Y0, Y0
+	VADDPD       Y0, Y12, Y12
+	VADDPD       Y5, Y1, Y0
+	VSUBPD       Y1, Y0, Y2
+	VSUBPD       Y2, Y0, Y3
+	VSUBPD       Y3, Y1, Y1
+	VSUBPD       Y2, Y5, Y2
+	VADDPD       Y2, Y1, Y1
+	VADDPD       Y11, Y12, Y12
+	VADDPD       Y12, Y1, Y1
+	VADDPD       Y1, Y0, Y0
+	VANDPD       absF64<>+0(SB), Y9, Y9
+	VANDPD       absF64<>+0(SB), Y7, Y7
+	VADDPD       Y7, Y9, Y9
+	VANDPD       absF64<>+0(SB), Y5, Y5
+	VADDPD       Y5, Y9, Y9
+	VMULPD       detCancelsF64<>+0(SB), Y9, Y5
+	VMOVUPS      detMinF64<>+0(SB), Y7
+	VMAXPD       Y5, Y7, Y7
+	VANDPD       absF64<>+0(SB), Y4, Y5
+	VANDPD       absF64<>+0(SB), Y6, Y1
+	VMAXPD       Y1, Y5, Y5
+	VANDPD       absF64<>+0(SB), Y10, Y1
+	VMAXPD       Y1, Y5, Y5
+	VANDPD       absF64<>+0(SB), Y8, Y8
+	VMAXPD       Y8, Y5, Y5
+	VMOVUPS      (CX)(SI*4), Y8
+	VANDPD       absF64<>+0(SB), Y8, Y1
+	VMAXPD       Y1, Y5, Y5
+	VMOVUPS      (CX)(R8*1), Y1
+	VANDPD       absF64<>+0(SB), Y1, Y12
+	VMAXPD       Y12, Y5, Y5
+	VMOVUPS      (CX)(DI*2), Y12
+	VANDPD       absF64<>+0(SB), Y12, Y11
+	VMAXPD       Y11, Y5, Y5
+	VMOVUPS      (CX)(R9*1), Y11
+	VANDPD       absF64<>+0(SB), Y11, Y2
+	VMAXPD       Y2, Y5, Y5
+	VMOVUPS      (CX)(SI*8), Y2
+	VANDPD       absF64<>+0(SB), Y2, Y3
+	VMAXPD       Y3, Y5, Y5
+	VANDPD       absF64<>+0(SB), Y0, Y3
+	VCMPPD       $0x19, Y7, Y3, Y3
+	VCMPPD       $0x16, detEntryMaxF64<>+0(SB), Y5, Y5
+	VORPD        Y3, Y5, Y5
+	VCMPPD       $0x03, Y0, Y9, Y9
+	VORPD        Y5, Y9, Y9
+	VMOVUPS      oneF64<>+0(SB), Y5
+	VDIVPD       Y0, Y5, Y5
+	VMULPD       Y2, Y6, Y0
+	VMOVAPS      Y0, Y3
+	VFNMADD231PD Y2, Y6, Y3
+	VFMSUB231PD  Y11, Y10, Y0
+	VADDPD       Y3, Y0, Y0
+	VMULPD       Y8, Y10, Y3
+	VMOVAPS      Y3, Y7
+	VFNMADD231PD Y8, Y10, Y7
+	VFMSUB231PD  Y1, Y6, Y3
+	VADDPD       Y7, Y3, Y3
+	VMULPD       Y12, Y10, Y7
+	VMOVUPS      Y9, 96(R10)
+	VMOVAPS      Y7, Y9
+	VFNMADD231PD Y12, Y10, Y9
+	VFMSUB231PD  Y2, Y4, Y7
+	VADDPD       Y9, Y7, Y7
+	VMULPD       Y1, Y4, Y9
+	VFNMADD213PD Y9, Y4, Y1
+	VMOVUPS      (CX)(DI*1), Y2
+	VFMSUB231PD  Y2, Y10, Y9
+	VADDPD       Y1, Y9, Y9
+	VMULPD       Y11, Y4, Y1
+	VFNMADD213PD Y1, Y4, Y11
+	VFMSUB231PD  Y12, Y6, Y1
+	VADDPD       Y11, Y1, Y1
+	VMULPD       Y2, Y6, Y11
+	VFNMADD213PD Y11, Y2, Y6
+	VFMSUB231PD  Y8, Y4, Y11
+	VADDPD       Y6, Y11, Y11
+	VMOVUPS      (R10), Y6
+	VMULPD       Y5, Y6, Y6
+	VMULPD       Y5, Y0, Y0
+	VMULPD       Y5, Y3, Y3
+	VMOVUPS      32(R10), Y4
+	VMULPD       Y5, Y4, Y4
+	VMULPD       Y5, Y7, Y7
+	VMULPD       Y5, Y9, Y9
+	VMOVUPS      64(R10), Y8
+	VMULPD       Y5, Y8, Y8
+	VMULPD       Y5, Y1, Y1
+	VMULPD       Y5, Y11, Y11
+	VMOVUPS      96(R10), Y5
+	VMOVMSKPD    Y5, R11
+	TESTQ        R11, R11
+	JE           easy4
+	VPCMPEQD     Y2, Y2, Y2
+	VXORPD       Y5, Y2, Y2
+	VMASKMOVPD   Y6, Y2, (AX)
+	VMASKMOVPD   Y0, Y2, (AX)(SI*1)
+	VMASKMOVPD   Y3, Y2, (AX)(SI*2)
+	VMASKMOVPD   Y4, Y2, (AX)(DI*1)
+	VMASKMOVPD   Y7, Y2, (AX)(SI*4)
+	VMASKMOVPD   Y9, Y2, (AX)(R8*1)
+	VMASKMOVPD   Y8, Y2, (AX)(DI*2)
+	VMASKMOVPD   Y1, Y2, (AX)(R9*1)
+	VMASKMOVPD   Y11, Y2, (AX)(SI*8)
+	MOVQ         BX, AX
+	SUBQ         DX, AX
+	MOVQ         AX, CX
+	SUBQ         $+4, CX
+	MOVQ         CX, at+40(FP)
+	MOVQ         AX, next+48(FP)
+	MOVQ         R11, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy4:
+	VMOVUPS Y6, (AX)
+	VMOVUPS Y0, (AX)(SI*1)
+	VMOVUPS Y3, (AX)(SI*2)
+	VMOVUPS Y4, (AX)(DI*1)
+	VMOVUPS Y7, (AX)(SI*4)
+	VMOVUPS Y9, (AX)(R8*1)
+	VMOVUPS Y8, (AX)(DI*2)
+	VMOVUPS Y1, (AX)(R9*1)
+	VMOVUPS Y11, (AX)(SI*8)
+	ADDQ    $+32, AX
+	ADDQ    $+32, CX
+	SUBQ    $+4, DX
+	JGE     loop1
+
+next2:
+	ADDQ         $+4, DX
+	TESTQ        DX, DX
+	JE           done5
+	LEAQ         tailMaskF64<>+0(SB), R11
+	MOVQ         DX, R12
+	NEGQ         R12
+	LEAQ         32(R11)(R12*8), R11
+	VMOVUPS      (R11), Y11
+	VMASKMOVPD   (CX)(SI*4), Y11, Y11
+	VMOVUPS      (R11), Y1
+	VMASKMOVPD   (CX)(SI*8), Y1, Y1
+	VMULPD       Y1, Y11, Y8
+	VMOVUPS      (R11), Y9
+	VMASKMOVPD   (CX)(R8*1), Y9, Y9
+	VMOVUPS      (R11), Y7
+	VMASKMOVPD   (CX)(R9*1), Y7, Y7
+	VMULPD       Y7, Y9, Y4
+	VMOVAPS      Y8, Y3
+	VFMSUB231PD  Y1, Y11, Y3
+	VMOVAPS      Y4, Y0
+	VFMSUB231PD  Y7, Y9, Y0
+	VSUBPD       Y0, Y3, Y3
+	VSUBPD       Y4, Y8, Y0
+	VSUBPD       Y8, Y0, Y6
+	VSUBPD       Y6, Y0, Y2
+	VSUBPD       Y2, Y8, Y8
+	VADDPD       Y6, Y4, Y4
+	VSUBPD       Y4, Y8, Y8
+	VADDPD       Y8, Y3, Y3
+	VADDPD       Y3, Y0, Y8
+	VSUBPD       Y0, Y8, Y0
+	VSUBPD       Y0, Y3, Y3
+	VMOVUPS      (R11), Y0
+	VMASKMOVPD   (CX)(DI*2), Y0, Y0
+	VMULPD       Y0, Y9, Y4
+	VMOVUPS      (R11), Y6
+	VMASKMOVPD   (CX)(DI*1), Y6, Y6
+	VMULPD       Y1, Y6, Y2
+	VMOVAPS      Y4, Y5
+	VFMSUB231PD  Y0, Y9, Y5
+	VMOVAPS      Y2, Y9
+	VFMSUB231PD  Y1, Y6, Y9
+	VSUBPD       Y9, Y5, Y5
+	VSUBPD       Y2, Y4, Y9
+	VSUBPD       Y4, Y9, Y1
+	VSUBPD       Y1, Y9, Y12
+	VSUBPD       Y12, Y4, Y4
+	VADDPD       Y1, Y2, Y2
+	VSUBPD       Y2, Y4, Y4
+	VADDPD       Y4, Y5, Y5
+	VADDPD       Y5, Y9, Y4
+	VSUBPD       Y9, Y4, Y9
+	VSUBPD       Y9, Y5, Y5
+	VMULPD       Y7, Y6, Y9
+	VMULPD       Y0, Y11, Y2
+	VMOVAPS      Y9, Y1
+	VFMSUB231PD  Y7, Y6, Y1
+	VMOVAPS      Y2, Y7
+	VFMSUB231PD  Y0, Y11, Y7
+	VSUBPD       Y7, Y1, Y1
+	VSUBPD       Y2, Y9, Y7
+	VSUBPD       Y9, Y7, Y11
+	VSUBPD       Y11, Y7, Y0
+	VSUBPD       Y0, Y9, Y9
+	VADDPD       Y11, Y2, Y2
+	VSUBPD       Y2, Y9, Y9
+	VADDPD       Y9, Y1, Y1
+	VADDPD       Y1, Y7, Y9
+	VSUBPD       Y7, Y9, Y7
+	VSUBPD       Y7, Y1, Y1
+	VMOVUPS      (R11), Y7
+	VMASKMOVPD   (CX), Y7, Y7
+	VMULPD       Y7, Y8, Y2
+	VMOVAPS      Y2, Y11
+	VFMSUB231PD  Y7, Y8, Y11
+	VFMADD231PD  Y7, Y3, Y11
+	VMOVUPS      (R11), Y3
+	VMASKMOVPD   (CX)(SI*1), Y3, Y3
+	VMULPD       Y3, Y4, Y0
+	VMOVUPS      Y8, (R10)
+	VMOVAPS      Y0, Y8
+	VFMSUB231PD  Y3, Y4, Y8
+	VFMADD231PD  Y3, Y5, Y8
+	VMOVUPS      (R11), Y5
+	VMASKMOVPD   (CX)(SI*2), Y5, Y5
+	VMOVUPS      Y4, 32(R10)
+	VMULPD       Y5, Y9, Y4
+	VMOVAPS      Y4, Y12
+	VFMSUB231PD  Y5, Y9, Y12
+	VFMADD231PD  Y5, Y1, Y12
+	VADDPD       Y0, Y2, Y1
+	VMOVUPS      Y9, 64(R10)
+	VSUBPD       Y2, Y1, Y9
+	VSUBPD       Y9, Y1, Y10
+	VSUBPD       Y10, Y2, Y10
+	VSUBPD       Y9, Y0, Y9
+	VADDPD       Y9, Y10, Y10
+	VADDPD       Y8, Y11, Y11
+	VADDPD       Y11, Y10, Y10
+	VADDPD       Y4, Y1, Y11
+	VSUBPD       Y1, Y11, Y8
+	VSUBPD       Y8, Y11, Y9
+	VSUBPD       Y9, Y1, Y1
+	VSUBPD       Y8, Y4, Y8
+	VADDPD       Y8, Y1, Y1
+	VADDPD       Y12, Y10, Y10
+	VADDPD       Y10, Y1, Y1
+	VADDPD       Y1, Y11, Y11
+	VANDPD       absF64<>+0(SB), Y2, Y2
+	VANDPD       absF64<>+0(SB), Y0, Y0
+	VADDPD       Y0, Y2, Y2
+	VANDPD       absF64<>+0(SB), Y4, Y4
+	VADDPD       Y4, Y2, Y2
+	VMULPD       detCancelsF64<>+0(SB), Y2, Y4
+	VMOVUPS      detMinF64<>+0(SB), Y0
+	VMAXPD       Y4, Y0, Y0
+	VANDPD       absF64<>+0(SB), Y7, Y4
+	VANDPD       absF64<>+0(SB), Y3, Y1
+	VMAXPD       Y1, Y4, Y4
+	VANDPD       absF64<>+0(SB), Y5, Y1
+	VMAXPD       Y1, Y4, Y4
+	VANDPD       absF64<>+0(SB), Y6, Y6
+	VMAXPD       Y6, Y4, Y4
+	VMOVUPS      (R11), Y6
+	VMASKMOVPD   (CX)(SI*4), Y6, Y6
+	VANDPD       absF64<>+0(SB), Y6, Y1
+	VMAXPD       Y1, Y4, Y4
+	VMOVUPS      (R11), Y1
+	VMASKMOVPD   (CX)(R8*1), Y1, Y1
+	VANDPD       absF64<>+0(SB), Y1, Y10
+	VMAXPD       Y10, Y4, Y4
+	VMOVUPS      (R11), Y10
+	VMASKMOVPD   (CX)(DI*2), Y10, Y10
+	VANDPD       absF64<>+0(SB), Y10, Y12
+	VMAXPD       Y12, Y4, Y4
+	VMOVUPS      (R11), Y12
+	VMASKMOVPD   (CX)(R9*1), Y12, Y12
+	VANDPD       absF64<>+0(SB), Y12, Y8
+	VMAXPD       Y8, Y4, Y4
+	VMOVUPS      (R11), Y8
+	VMASKMOVPD   (CX)(SI*8), Y8, Y8
+	VANDPD       absF64<>+0(SB), Y8, Y9
+	VMAXPD       Y9, Y4, Y4
+	VANDPD       absF64<>+0(SB), Y11, Y9
+	VCMPPD       $0x19, Y0, Y9, Y9
+	VCMPPD       $0x16, detEntryMaxF64<>+0(SB), Y4, Y4
+	VORPD        Y9, Y4, Y4
+	VCMPPD       $0x03, Y11, Y2, Y2
+	VORPD        Y4, Y2, Y2
+	VMOVUPS      oneF64<>+0(SB), Y4
+	VDIVPD       Y11, Y4, Y4
+	VMULPD       Y8, Y3, Y11
+	VMOVAPS      Y11, Y9
+	VFNMADD231PD Y8, Y3, Y9
+	VFMSUB231PD  Y12, Y5, Y11
+	VADDPD       Y9, Y11, Y11
+	VMULPD       Y6, Y5, Y9
+	VMOVAPS      Y9, Y0
+	VFNMADD231PD Y6, Y5, Y0
+	VFMSUB231PD  Y1, Y3, Y9
+	VADDPD       Y0, Y9, Y9
+	VMULPD       Y10, Y5, Y0
+	VMOVUPS      Y2, 96(R10)
+	VMOVAPS      Y0, Y2
+	VFNMADD231PD Y10, Y5, Y2
+	VFMSUB231PD  Y8, Y7, Y0
+	VADDPD       Y2, Y0, Y0
+	VMULPD       Y1, Y7, Y2
+	VFNMADD213PD Y2, Y7, Y1
+	VMOVUPS      (R11), Y8
+	VMASKMOVPD   (CX)(DI*1), Y8, Y8
+	VFMSUB231PD  Y8, Y5, Y2
+	VADDPD       Y1, Y2, Y2
+	VMULPD       Y12, Y7, Y1
+	VFNMADD213PD Y1, Y7, Y12
+	VFMSUB231PD  Y10, Y3, Y1
+	VADDPD       Y12, Y1, Y1
+	VMULPD       Y8, Y3, Y12
+	VFNMADD213PD Y12, Y8, Y3
+	VFMSUB231PD  Y6, Y7, Y12
+	VADDPD       Y3, Y12, Y12
+	VMOVUPS      (R10), Y3
+	VMULPD       Y4, Y3, Y3
+	VMULPD       Y4, Y11, Y11
+	VMULPD       Y4, Y9, Y9
+	VMOVUPS      32(R10), Y7
+	VMULPD       Y4, Y7, Y7
+	VMULPD       Y4, Y0, Y0
+	VMULPD       Y4, Y2, Y2
+	VMOVUPS      64(R10), Y6
+	VMULPD       Y4, Y6, Y6
+	VMULPD       Y4, Y1, Y1
+	VMULPD       Y4, Y12, Y12
+	VMOVUPS      96(R10), Y4
+	VANDPD       (R11), Y4, Y4
+	VMOVMSKPD    Y4, CX
+	TESTQ        CX, CX
+	JE           easy7
+	VANDNPD      (R11), Y4, Y4
+	VMASKMOVPD   Y3, Y4, (AX)
+	VMASKMOVPD   Y11, Y4, (AX)(SI*1)
+	VMASKMOVPD   Y9, Y4, (AX)(SI*2)
+	VMASKMOVPD   Y7, Y4, (AX)(DI*1)
+	VMASKMOVPD   Y0, Y4, (AX)(SI*4)
+	VMASKMOVPD   Y2, Y4, (AX)(R8*1)
+	VMASKMOVPD   Y6, Y4, (AX)(DI*2)
+	VMASKMOVPD   Y1, Y4, (AX)(R9*1)
+	VMASKMOVPD   Y12, Y4, (AX)(SI*8)
+	MOVQ         BX, AX
+	SUBQ         DX, BX
+	MOVQ         BX, at+40(FP)
+	MOVQ         AX, next+48(FP)
+	MOVQ         CX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy7:
+	VMOVUPS    (R11), Y4
+	VMASKMOVPD Y3, Y4, (AX)
+	VMOVUPS    (R11), Y4
+	VMASKMOVPD Y11, Y4, (AX)(SI*1)
+	VMOVUPS    (R11), Y4
+	VMASKMOVPD Y9, Y4, (AX)(SI*2)
+	VMOVUPS    (R11), Y4
+	VMASKMOVPD Y7, Y4, (AX)(DI*1)
+	VMOVUPS    (R11), Y4
+	VMASKMOVPD Y0, Y4, (AX)(SI*4)
+	VMOVUPS    (R11), Y4
+	VMASKMOVPD Y2, Y4, (AX)(R8*1)
+	VMOVUPS    (R11), Y4
+	VMASKMOVPD Y6, Y4, (AX)(DI*2)
+	VMOVUPS    (R11), Y4
+	VMASKMOVPD Y1, Y4, (AX)(R9*1)
+	VMOVUPS    (R11), Y4
+	VMASKMOVPD Y12, Y4, (AX)(SI*8)
+
+done5:
+	XORQ AX, AX
+	MOVQ BX, at+40(FP)
+	MOVQ BX, next+48(FP)
+	MOVQ AX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+DATA detCancelsF64<>+0(SB)/8, $0x3cf0000000000000
+DATA detCancelsF64<>+8(SB)/8, $0x3cf0000000000000
+DATA detCancelsF64<>+16(SB)/8, $0x3cf0000000000000
+DATA detCancelsF64<>+24(SB)/8, $0x3cf0000000000000
+GLOBL detCancelsF64<>(SB), RODATA|NOPTR, $32
+
+DATA detMinF64<>+0(SB)/8, $0x26f0000000000000
+DATA detMinF64<>+8(SB)/8, $0x26f0000000000000
+DATA detMinF64<>+16(SB)/8, $0x26f0000000000000
+DATA detMinF64<>+24(SB)/8, $0x26f0000000000000
+GLOBL detMinF64<>(SB), RODATA|NOPTR, $32
+
+DATA detEntryMaxF64<>+0(SB)/8, $0x4c70000000000000
+DATA detEntryMaxF64<>+8(SB)/8, $0x4c70000000000000
+DATA detEntryMaxF64<>+16(SB)/8, $0x4c70000000000000
+DATA detEntryMaxF64<>+24(SB)/8, $0x4c70000000000000
+GLOBL detEntryMaxF64<>(SB), RODATA|NOPTR, $32
+
+// func inverse3x3F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·inverse3x3F64AVX512(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ n+24(FP), DX
+	MOVQ stride+32(FP), SI
+	SHLQ $0x03, SI
+	LEAQ (SI)(SI*2), DI
+	LEAQ (DI)(SI*2), R8
+	LEAQ (R8)(SI*2), R9
+	MOVQ DX, BX
+	SUBQ $+8, DX
+	JL   next2
+
+loop1:
+	VMOVUPS      (CX)(SI*4), Z0
+	VMOVUPS      (CX)(SI*8), Z1
+	VMULPD       Z1, Z0, Z2
+	VMOVUPS      (CX)(R8*1), Z3
+	VMOVUPS      (CX)(R9*1), Z4
+	VMULPD       Z4, Z3, Z5
+	VMOVAPS      Z2, Z6
+	VFMSUB231PD  Z1, Z0, Z6
+	VMOVAPS      Z5, Z7
+	VFMSUB231PD  Z4, Z3, Z7
+	VSUBPD       Z7, Z6, Z6
+	VSUBPD       Z5, Z2, Z7
+	VSUBPD       Z2, Z7, Z8
+	VSUBPD       Z8, Z7, Z9
+	VSUBPD       Z9, Z2, Z2
+	VADDPD       Z8, Z5, Z5
+	VSUBPD       Z5, Z2, Z2
+	VADDPD       Z2, Z6, Z6
+	VADDPD       Z6, Z7, Z2
+	VSUBPD       Z7, Z2, Z7
+	VSUBPD       Z7, Z6, Z6
+	VMOVUPS      (CX)(DI*2), Z7
+	VMULPD       Z7, Z3, Z5
+	VMOVUPS      (CX)(DI*1), Z8
+	VMULPD       Z1, Z8, Z9
+	VMOVAPS      Z5, Z10
+	VFMSUB231PD  Z7, Z3, Z10
+	VMOVAPS      Z9, Z11
+	VFMSUB231PD  Z1, Z8, Z11
+	VSUBPD       Z11, Z10, Z10
+	VSUBPD       Z9, Z5, Z11
+	VSUBPD       Z5, Z11, Z12
+	VSUBPD       Z12, Z11, Z13
+	VSUBPD       Z13, Z5, Z5
+	VADDPD       Z12, Z9, Z9
+	VSUBPD       Z9, Z5, Z5
+	VADDPD       Z5, Z10, Z10
+	VADDPD       Z10, Z11, Z5
+	VSUBPD       Z11, Z5, Z11
+	VSUBPD       Z11, Z10, Z10
+	VMULPD       Z4, Z8, Z11
+	VMULPD       Z7, Z0, Z9
+	VMOVAPS      Z11, Z12
+	VFMSUB231PD  Z4, Z8, Z12
+	VMOVAPS      Z9, Z13
+	VFMSUB231PD  Z7, Z0, Z13
+	VSUBPD       Z13, Z12, Z12
+	VSUBPD       Z9, Z11, Z13
+	VSUBPD       Z11, Z13, Z14
+	VSUBPD       Z14, Z13, Z15
+	VSUBPD       Z15, Z11, Z11
+	VADDPD       Z14, Z9, Z9
+	VSUBPD       Z9, Z11, Z11
+	VADDPD       Z11, Z12, Z12
+	VADDPD       Z12, Z13, Z11
+	VSUBPD       Z13, Z11, Z13
+	VSUBPD       Z13, Z12, Z12
+	VMOVUPS      (CX), Z13
+	VMULPD       Z13, Z2, Z9
+	VMOVAPS      Z9, Z14
+	VFMSUB231PD  Z13, Z2, Z14
+	VFMADD231PD  Z13, Z6, Z14
+	VMOVUPS      (CX)(SI*1), Z6
+	VMULPD       Z6, Z5, Z15
+	VMOVAPS      Z15, Z16
+	VFMSUB231PD  Z6, Z5, Z16
+	VFMADD231PD  Z6, Z10, Z16
+	VMOVUPS      (CX)(SI*2), Z10
+	VMULPD       Z10, Z11, Z17
+	VMOVAPS      Z17, Z18
+	VFMSUB231PD  Z10, Z11, Z18
+	VFMADD231PD  Z10, Z12, Z18
+	VADDPD       Z15, Z9, Z12
+	VSUBPD       Z9, Z12, Z19
+	VSUBPD       Z19, Z12, Z20
+	VSUBPD       Z20, Z9, Z20
+	VSUBPD       Z19, Z15, Z19
+	VADDPD       Z19, Z20, Z20
+	VADDPD       Z16, Z14, Z14
+	VADDPD       Z14, Z20, Z20
+	VADDPD       Z17, Z12, Z14
+	VSUBPD       Z12, Z14, Z16
+	VSUBPD       Z16, Z14, Z19
+	VSUBPD       Z19, Z12, Z12
+	VSUBPD       Z16, Z17, Z16
+	VADDPD       Z16, Z12, Z12
+	VADDPD       Z18, Z20, Z20
+	VADDPD       Z20, Z12, Z12
+	VADDPD       Z12, Z14, Z14
+	VPANDQ.BCST  absF64<>+0(SB), Z9, Z9
+	VPANDQ.BCST  absF64<>+0(SB), Z15, Z15
+	VADDPD       Z15, Z9, Z9
+	VPANDQ.BCST  absF64<>+0(SB), Z17, Z17
+	VADDPD       Z17, Z9, Z9
+	VMULPD.BCST  detCancelsF64<>+0(SB), Z9, Z17
+	VBROADCASTSD detMinF64<>+0(SB), Z15
+	VMAXPD       Z17, Z15, Z15
+	VPANDQ.BCST  absF64<>+0(SB), Z13, Z17
+	VPANDQ.BCST  absF64<>+0(SB), Z6, Z12
+	VMAXPD       Z12, Z17, Z17
+	VPANDQ.BCST  absF64<>+0(SB), Z10, Z12
+	VMAXPD       Z12, Z17, Z17
+	VPANDQ.BCST  absF64<>+0(SB), Z8, Z12
+	VMAXPD       Z12, Z17, Z17
+	VPANDQ.BCST  absF64<>+0(SB), Z0, Z12
+	VMAXPD       Z12, Z17, Z17
+	VPANDQ.BCST  absF64<>+0(SB), Z3, Z12
+	VMAXPD       Z12, Z17, Z17
+	VPANDQ.BCST  absF64<>+0(SB), Z7, Z12
+	VMAXPD       Z12, Z17, Z17
+	VPANDQ.BCST  absF64<>+0(SB), Z4, Z12
+	VMAXPD       Z12, Z17, Z17
+	VPANDQ.BCST  absF64<>+0(SB), Z1, Z12
+	VMAXPD       Z12, Z17, Z17
+	VPANDQ.BCST  absF64<>+0(SB), Z14, Z12
+	VCMPPD       $0x19, Z15, Z12, K1
+	VCMPPD.BCST  $0x16, detEntryMaxF64<>+0(SB), Z17, K2
+	KORW         K1, K2, K1
+	VCMPPD       $0x03, Z14, Z9, K2
+	KORW         K1, K2, K1
+	VBROADCASTSD oneF64<>+0(SB), Z9
+	VDIVPD       Z14, Z9, Z9
+	VMULPD       Z1, Z6, Z14
+	VMOVAPS      Z14, Z17
+	VFNMADD231PD Z1, Z6, Z17
+	VFMSUB231PD  Z4, Z10, Z14
+	VADDPD       Z17, Z14, Z14
+	VMULPD       Z0, Z10, Z17
+	VMOVAPS      Z17, Z12
+	VFNMADD231PD Z0, Z10, Z12
+	VFMSUB231PD  Z3, Z6, Z17
+	VADDPD       Z12, Z17, Z17
+	VMULPD       Z7, Z10, Z12
+	VMOVAPS      Z12, Z15
+	VFNMADD231PD Z7, Z10, Z15
+	VFMSUB231PD  Z1, Z13, Z12
+	VADDPD       Z15, Z12, Z12
+	VMULPD       Z3, Z13, Z15
+	VFNMADD213PD Z15, Z13, Z3
+	VFMSUB231PD  Z8, Z10, Z15
+	VADDPD       Z3, Z15, Z15
+	VMULPD       Z4, Z13, Z3
+	VFNMADD213PD Z3, Z13, Z4
+	VFMSUB231PD  Z7, Z6, Z3
+	VADDPD       Z4, Z3, Z3
+	VMULPD       Z8, Z6, Z4
+	VFNMADD213PD Z4, Z8, Z6
+	VFMSUB231PD  Z0, Z13, Z4
+	VADDPD       Z6, Z4, Z4
+	VMULPD       Z9, Z2, Z2
+	VMULPD       Z9, Z14, Z14
+	VMULPD       Z9, Z17, Z17
+	VMULPD       Z9, Z5, Z5
+	VMULPD       Z9, Z12, Z12
+	VMULPD       Z9, Z15, Z15
+	VMULPD       Z9, Z11, Z11
+	VMULPD       Z9, Z3, Z3
+	VMULPD       Z9, Z4, Z4
+	KMOVW        K1, R10
+	TESTQ        R10, R10
+	JE           easy4
+	KNOTW        K1, K1
+	VMOVUPD      Z2, K1, (AX)
+	VMOVUPD      Z14, K1, (AX)(SI*1)
+	VMOVUPD      Z17, K1, (AX)(SI*2)
+	VMOVUPD      Z5, K1, (AX)(DI*1)
+	VMOVUPD      Z12, K1, (AX)(SI*4)
+	VMOVUPD      Z15, K1, (AX)(R8*1)
+	VMOVUPD      Z11, K1, (AX)(DI*2)
+	VMOVUPD      Z3, K1, (AX)(R9*1)
+	VMOVUPD      Z4, K1, (AX)(SI*8)
+	MOVQ         BX, AX
+	SUBQ         DX, AX
+	MOVQ         AX, CX
+	SUBQ         $+8, CX
+	MOVQ         CX, at+40(FP)
+	MOVQ         AX, next+48(FP)
+	MOVQ         R10, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy4:
+	VMOVUPS Z2, (AX)
+	VMOVUPS Z14, (AX)(SI*1)
+	VMOVUPS Z17, (AX)(SI*2)
+	VMOVUPS Z5, (AX)(DI*1)
+	VMOVUPS Z12, (AX)(SI*4)
+	VMOVUPS Z15, (AX)(R8*1)
+	VMOVUPS Z11, (AX)(DI*2)
+	VMOVUPS Z3, (AX)(R9*1)
+	VMOVUPS Z4, (AX)(SI*8)
+	ADDQ    $+64, AX
+	ADDQ    $+64, CX
+	SUBQ    $+8, DX
+	JGE     loop1
+
+next2:
+	ADDQ         $+8, DX
+	TESTQ        DX, DX
+	JE           done5
+	MOVQ         $-1, R10
+	BZHIQ        DX, R10, R10
+	KMOVW        R10, K1
+	VMOVUPD.Z    (CX)(SI*4), K1, Z4
+	VMOVUPD.Z    (CX)(SI*8), K1, Z3
+	VMULPD       Z3, Z4, Z11
+	VMOVUPD.Z    (CX)(R8*1), K1, Z15
+	VMOVUPD.Z    (CX)(R9*1), K1, Z12
+	VMULPD       Z12, Z15, Z5
+	VMOVAPS      Z11, Z17
+	VFMSUB231PD  Z3, Z4, Z17
+	VMOVAPS      Z5, Z14
+	VFMSUB231PD  Z12, Z15, Z14
+	VSUBPD       Z14, Z17, Z17
+	VSUBPD       Z5, Z11, Z14
+	VSUBPD       Z11, Z14, Z2
+	VSUBPD       Z2, Z14, Z9
+	VSUBPD       Z9, Z11, Z11
+	VADDPD       Z2, Z5, Z5
+	VSUBPD       Z5, Z11, Z11
+	VADDPD       Z11, Z17, Z17
+	VADDPD       Z17, Z14, Z11
+	VSUBPD       Z14, Z11, Z14
+	VSUBPD       Z14, Z17, Z17
+	VMOVUPD.Z    (CX)(DI*2), K1, Z14
+	VMULPD       Z14, Z15, Z5
+	VMOVUPD.Z    (CX)(DI*1), K1, Z2
+	VMULPD       Z3, Z2, Z9
+	VMOVAPS      Z5, Z6
+	VFMSUB231PD  Z14, Z15, Z6
+	VMOVAPS      Z9, Z13
+	VFMSUB231PD  Z3, Z2, Z13
+	VSUBPD       Z13, Z6, Z6
+	VSUBPD       Z9, Z5, Z13
+	VSUBPD       Z5, Z13, Z0
+	VSUBPD       Z0, Z13, Z8
+	VSUBPD       Z8, Z5, Z5
+	VADDPD       Z0, Z9, Z9
+	VSUBPD       Z9, Z5, Z5
+	VADDPD       Z5, Z6, Z6
+	VADDPD       Z6, Z13, Z5
+	VSUBPD       Z13, Z5, Z13
+	VSUBPD       Z13, Z6, Z6
+	VMULPD       Z12, Z2, Z13
+	VMULPD       Z14, Z4, Z9
+	VMOVAPS      Z13, Z0
+	VFMSUB231PD  Z12, Z2, Z0
+	VMOVAPS      Z9, Z8
+	VFMSUB231PD  Z14, Z4, Z8
+	VSUBPD       Z8, Z0, Z0
+	VSUBPD       Z9, Z13, Z8
+	VSUBPD       Z13, Z8, Z7
+	VSUBPD       Z7, Z8, Z10
+	VSUBPD       Z10, Z13, Z13
+	VADDPD       Z7, Z9, Z9
+	VSUBPD       Z9, Z13, Z13
+	VADDPD       Z13, Z0, Z0
+	VADDPD       Z0, Z8, Z13
+	VSUBPD       Z8, Z13, Z8
+	VSUBPD       Z8, Z0, Z0
+	VMOVUPD.Z    (CX), K1, Z8
+	VMULPD       Z8, Z11, Z9
+	VMOVAPS      Z9, Z7
+	VFMSUB231PD  Z8, Z11, Z7
+	VFMADD231PD  Z8, Z17, Z7
+	VMOVUPD.Z    (CX)(SI*1), K1, Z17
+	VMULPD       Z17, Z5, Z10
+	VMOVAPS      Z10, Z1
+	VFMSUB231PD  Z17, Z5, Z1
+	VFMADD231PD  Z17, Z6, Z1
+	VMOVUPD.Z    (CX)(SI*2), K1, Z6
+	VMULPD       Z6, Z13, Z20
+	VMOVAPS      Z20, Z18
+	VFMSUB231PD  Z6, Z13, Z18
+	VFMADD231PD  Z6, Z0, Z18
+	VADDPD       Z10, Z9, Z0
+	VSUBPD       Z9, Z0, Z16
+	VSUBPD       Z16, Z0, Z19
+	VSUBPD       Z19, Z9, Z19
+	VSUBPD       Z16, Z10, Z16
+	VADDPD       Z16, Z19, Z19
+	VADDPD       Z1, Z7, Z7
+	VADDPD       Z7, Z19, Z19
+	VADDPD       Z20, Z0, Z7
+	VSUBPD       Z0, Z7, Z1
+	VSUBPD       Z1, Z7, Z16
+	VSUBPD       Z16, Z0, Z0
+	VSUBPD       Z1, Z20, Z1
+	VADDPD       Z1, Z0, Z0
+	VADDPD       Z18, Z19, Z19
+	VADDPD       Z19, Z0, Z0
+	VADDPD       Z0, Z7, Z7
+	VPANDQ.BCST  absF64<>+0(SB), Z9, Z9
+	VPANDQ.BCST  absF64<>+0(SB), Z10, Z10
+	VADDPD       Z10, Z9, Z9
+	VPANDQ.BCST  absF64<>+0(SB), Z20, Z20
+	VADDPD       Z20, Z9, Z9
+	VMULPD.BCST  detCancelsF64<>+0(SB), Z9, Z20
+	VBROADCASTSD detMinF64<>+0(SB), Z10
+	VMAXPD       Z20, Z10, Z10
+	VPANDQ.BCST  absF64<>+0(SB), Z8, Z20
+	VPANDQ.BCST  absF64<>+0(SB), Z17, Z0
+	VMAXPD       Z0, Z20, Z20
+	VPANDQ.BCST  absF64<>+0(SB), Z6, Z0
+	VMAXPD       Z0, Z20, Z20
+	VPANDQ.BCST  absF64<>+0(SB), Z2, Z0
+	VMAXPD       Z0, Z20, Z20
+	VPANDQ.BCST  absF64<>+0(SB), Z4, Z0
+	VMAXPD       Z0, Z20, Z20
+	VPANDQ.BCST  absF64<>+0(SB), Z15, Z0
+	VMAXPD       Z0, Z20, Z20
+	VPANDQ.BCST  absF64<>+0(SB), Z14, Z0
+	VMAXPD       Z0, Z20, Z20
+	VPANDQ.BCST  absF64<>+0(SB), Z12, Z0
+	VMAXPD       Z0, Z20, Z20
+	VPANDQ.BCST  absF64<>+0(SB), Z3, Z0
+	VMAXPD       Z0, Z20, Z20
+	VPANDQ.BCST  absF64<>+0(SB), Z7, Z0
+	VCMPPD       $0x19, Z10, Z0, K2
+	VCMPPD.BCST  $0x16, detEntryMaxF64<>+0(SB), Z20, K3
+	KORW         K2, K3, K2
+	VCMPPD       $0x03, Z7, Z9, K3
+	KORW         K2, K3, K2
+	VBROADCASTSD oneF64<>+0(SB), Z9
+	VDIVPD       Z7, Z9, Z9
+	VMULPD       Z3, Z17, Z7
+	VMOVAPS      Z7, Z20
+	VFNMADD231PD Z3, Z17, Z20
+	VFMSUB231PD  Z12, Z6, Z7
+	VADDPD       Z20, Z7, Z7
+	VMULPD       Z4, Z6, Z20
+	VMOVAPS      Z20, Z0
+	VFNMADD231PD Z4, Z6, Z0
+	VFMSUB231PD  Z15, Z17, Z20
+	VADDPD       Z0, Z20, Z20
+	VMULPD       Z14, Z6, Z0
+	VMOVAPS      Z0, Z10
+	VFNMADD231PD Z14, Z6, Z10
+	VFMSUB231PD  Z3, Z8, Z0
+	VADDPD       Z10, Z0, Z0
+	VMULPD       Z15, Z8, Z10
+	VFNMADD213PD Z10, Z8, Z15
+	VFMSUB231PD  Z2, Z6, Z10
+	VADDPD       Z15, Z10, Z10
+	VMULPD       Z12, Z8, Z15
+	VFNMADD213PD Z15, Z8, Z12
+	VFMSUB231PD  Z14, Z17, Z15
+	VADDPD       Z12, Z15, Z15
+	VMULPD       Z2, Z17, Z12
+	VFNMADD213PD Z12, Z2, Z17
+	VFMSUB231PD  Z4, Z8, Z12
+	VADDPD       Z17, Z12, Z12
+	VMULPD       Z9, Z11, Z11
+	VMULPD       Z9, Z7, Z7
+	VMULPD       Z9, Z20, Z20
+	VMULPD       Z9, Z5, Z5
+	VMULPD       Z9, Z0, Z0
+	VMULPD       Z9, Z10, Z10
+	VMULPD       Z9, Z13, Z13
+	VMULPD       Z9, Z15, Z15
+	VMULPD       Z9, Z12, Z12
+	KANDW        K1, K2, K2
+	KMOVW        K2, CX
+	TESTQ        CX, CX
+	JE           easy7
+	KANDNW       K1, K2, K1
+	VMOVUPD      Z11, K1, (AX)
+	VMOVUPD      Z7, K1, (AX)(SI*1)
+	VMOVUPD      Z20, K1, (AX)(SI*2)
+	VMOVUPD      Z5, K1, (AX)(DI*1)
+	VMOVUPD      Z0, K1, (AX)(SI*4)
+	VMOVUPD      Z10, K1, (AX)(R8*1)
+	VMOVUPD      Z13, K1, (AX)(DI*2)
+	VMOVUPD      Z15, K1, (AX)(R9*1)
+	VMOVUPD      Z12, K1, (AX)(SI*8)
+	MOVQ         BX, AX
+	SUBQ         DX, BX
+	MOVQ         BX, at+40(FP)
+	MOVQ         AX, next+48(FP)
+	MOVQ         CX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy7:
+	VMOVUPD Z11, K1, (AX)
+	VMOVUPD Z7, K1, (AX)(SI*1)
+	VMOVUPD Z20, K1, (AX)(SI*2)
+	VMOVUPD Z5, K1, (AX)(DI*1)
+	VMOVUPD Z0, K1, (AX)(SI*4)
+	VMOVUPD Z10, K1, (AX)(R8*1)
+	VMOVUPD Z13, K1, (AX)(DI*2)
+	VMOVUPD Z15, K1, (AX)(R9*1)
+	VMOVUPD Z12, K1, (AX)(SI*8)
+
+done5:
+	XORQ AX, AX
+	MOVQ BX, at+40(FP)
+	MOVQ BX, next+48(FP)
+	MOVQ AX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+// func det3x3F32AVX2(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
+// Requires: AVX, AVX2, FMA3
+TEXT ·det3x3F32AVX2(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ n+24(FP), DX
+	MOVQ stride+32(FP), SI
+	SHLQ $0x02, SI
+	LEAQ (SI)(SI*2), DI
+	LEAQ (DI)(SI*2), R8
+	LEAQ (R8)(SI*2), R9
+	MOVQ DX, BX
+	SUBQ $+8, DX
+	JL   next2
+
+loop1:
+	VMOVUPS     (CX)(SI*4), Y0
+	VMOVUPS     (CX)(SI*8), Y1
+	VMULPS      Y1, Y0, Y2
+	VMOVUPS     (CX)(R8*1), Y3
+	VMOVUPS     (CX)(R9*1), Y4
+	VMULPS      Y4, Y3, Y5
+	VMOVAPS     Y2, Y6
+	VFMSUB231PS Y1, Y0, Y6
+	VMOVAPS     Y5, Y7
+	VFMSUB231PS Y4, Y3, Y7
+	VSUBPS      Y7, Y6, Y6
+	VSUBPS      Y5, Y2, Y7
+	VSUBPS      Y2, Y7, Y8
+	VSUBPS      Y8, Y7, Y9
+	VSUBPS      Y9, Y2, Y2
+	VADDPS      Y8, Y5, Y5
+	VSUBPS      Y5, Y2, Y2
+	VADDPS      Y2, Y6, Y6
+	VADDPS      Y6, Y7, Y2
+	VSUBPS      Y7, Y2, Y7
+	VSUBPS      Y7, Y6, Y6
+	VMOVUPS     (CX)(DI*2), Y7
+	VMULPS      Y7, Y3, Y5
+	VMOVUPS     (CX)(DI*1), Y8
+	VMULPS      Y1, Y8, Y9
+	VMOVAPS     Y5, Y10
+	VFMSUB231PS Y7, Y3, Y10
+	VMOVAPS     Y9, Y3
+	VFMSUB231PS Y1, Y8, Y3
+	VSUBPS      Y3, Y10, Y10
+	VSUBPS      Y9, Y5, Y3
+	VSUBPS      Y5, Y3, Y1
+	VSUBPS      Y1, Y3, Y11
+	VSUBPS      Y11, Y5, Y5
+	VADDPS      Y1, Y9, Y9
+	VSUBPS      Y9, Y5, Y5
+	VADDPS      Y5, Y10, Y10
+	VADDPS      Y10, Y3, Y5
+	VSUBPS      Y3, Y5, Y3
+	VSUBPS      Y3, Y10, Y10
+	VMULPS      Y4, Y8, Y3
+	VMULPS      Y7, Y0, Y9
+	VMOVAPS     Y3, Y1
+	VFMSUB231PS Y4, Y8, Y1
+	VMOVAPS     Y9, Y4
+	VFMSUB231PS Y7, Y0, Y4
+	VSUBPS      Y4, Y1, Y1
+	VSUBPS      Y9, Y3, Y4
+	VSUBPS      Y3, Y4, Y0
+	VSUBPS      Y0, Y4, Y7
+	VSUBPS      Y7, Y3, Y3
+	VADDPS      Y0, Y9, Y9
+	VSUBPS      Y9, Y3, Y3
+	VADDPS      Y3, Y1, Y1
+	VADDPS      Y1, Y4, Y3
+	VSUBPS      Y4, Y3, Y4
+	VSUBPS      Y4, Y1, Y1
+	VMOVUPS     (CX), Y4
+	VMULPS      Y4, Y2, Y9
+	VFMSUB213PS Y9, Y4, Y2
+	VFMADD231PS Y4, Y6, Y2
+	VMOVUPS     (CX)(SI*1), Y6
+	VMULPS      Y6, Y5, Y0
+	VFMSUB213PS Y0, Y6, Y5
+	VFMADD231PS Y6, Y10, Y5
+	VMOVUPS     (CX)(SI*2), Y10
+	VMULPS      Y10, Y3, Y7
+	VFMSUB213PS Y7, Y10, Y3
+	VFMADD231PS Y10, Y1, Y3
+	VADDPS      Y0, Y9, Y1
+	VSUBPS      Y9, Y1, Y11
+	VSUBPS      Y11, Y1, Y12
+	VSUBPS      Y12, Y9, Y12
+	VSUBPS      Y11, Y0, Y11
+	VADDPS      Y11, Y12, Y12
+	VADDPS      Y5, Y2, Y2
+	VADDPS      Y2, Y12, Y12
+	VADDPS      Y7, Y1, Y2
+	VSUBPS      Y1, Y2, Y5
+	VSUBPS      Y5, Y2, Y11
+	VSUBPS      Y11, Y1, Y1
+	VSUBPS      Y5, Y7, Y5
+	VADDPS      Y5, Y1, Y1
+	VADDPS      Y3, Y12, Y12
+	VADDPS      Y12, Y1, Y1
+	VADDPS      Y1, Y2, Y2
+	VANDPS      absF32<>+0(SB), Y9, Y9
+	VANDPS      absF32<>+0(SB), Y0, Y0
+	VADDPS      Y0, Y9, Y9
+	VANDPS      absF32<>+0(SB), Y7, Y7
+	VADDPS      Y7, Y9, Y9
+	VMULPS      detCancels<>+0(SB), Y9, Y7
+	VMOVUPS     detMin<>+0(SB), Y0
+	VMAXPS      Y7, Y0, Y0
+	VANDPS      absF32<>+0(SB), Y4, Y4
+	VANDPS      absF32<>+0(SB), Y6, Y6
+	VMAXPS      Y6, Y4, Y4
+	VANDPS      absF32<>+0(SB), Y10, Y10
+	VMAXPS      Y10, Y4, Y4
+	VANDPS      absF32<>+0(SB), Y8, Y8
+	VMAXPS      Y8, Y4, Y4
+	VMOVUPS     (CX)(SI*4), Y8
+	VANDPS      absF32<>+0(SB), Y8, Y8
+	VMAXPS      Y8, Y4, Y4
+	VMOVUPS     (CX)(R8*1), Y8
+	VANDPS      absF32<>+0(SB), Y8, Y8
+	VMAXPS      Y8, Y4, Y4
+	VMOVUPS     (CX)(DI*2), Y8
+	VANDPS      absF32<>+0(SB), Y8, Y8
+	VMAXPS      Y8, Y4, Y4
+	VMOVUPS     (CX)(R9*1), Y8
+	VANDPS      absF32<>+0(SB), Y8, Y8
+	VMAXPS      Y8, Y4, Y4
+	VMOVUPS     (CX)(SI*8), Y8
+	VANDPS      absF32<>+0(SB), Y8, Y8
+	VMAXPS      Y8, Y4, Y4
+	VANDPS      absF32<>+0(SB), Y2, Y8
+	VCMPPS      $0x19, Y0, Y8, Y8
+	VCMPPS      $0x16, detEntryMax<>+0(SB), Y4, Y4
+	VORPS       Y8, Y4, Y4
+	VCMPPS      $0x03, Y2, Y9, Y9
+	VORPS       Y4, Y9, Y9
+	VMOVMSKPS   Y9, R10
+	TESTQ       R10, R10
+	JE          easy4
+	VPCMPEQD    Y4, Y4, Y4
+	VXORPS      Y9, Y4, Y4
+	VMASKMOVPS  Y2, Y4, (AX)
+	MOVQ        BX, AX
+	SUBQ        DX, AX
+	MOVQ        AX, CX
+	SUBQ        $+8, CX
+	MOVQ        CX, at+40(FP)
+	MOVQ        AX, next+48(FP)
+	MOVQ        R10, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy4:
+	VMOVUPS Y2, (AX)
+	ADDQ    $+32, AX
+	ADDQ    $+32, CX
+	SUBQ    $+8, DX
+	JGE     loop1
+
+next2:
+	ADDQ        $+8, DX
+	TESTQ       DX, DX
+	JE          done5
+	LEAQ        tailMaskF32<>+0(SB), R10
+	MOVQ        DX, R11
+	NEGQ        R11
+	LEAQ        32(R10)(R11*4), R10
+	VMOVUPS     (R10), Y2
+	VMASKMOVPS  (CX)(SI*4), Y2, Y2
+	VMOVUPS     (R10), Y4
+	VMASKMOVPS  (CX)(SI*8), Y4, Y4
+	VMULPS      Y4, Y2, Y9
+	VMOVUPS     (R10), Y8
+	VMASKMOVPS  (CX)(R8*1), Y8, Y8
+	VMOVUPS     (R10), Y0
+	VMASKMOVPS  (CX)(R9*1), Y0, Y0
+	VMULPS      Y0, Y8, Y10
+	VMOVAPS     Y9, Y6
+	VFMSUB231PS Y4, Y2, Y6
+	VMOVAPS     Y10, Y7
+	VFMSUB231PS Y0, Y8, Y7
+	VSUBPS      Y7, Y6, Y6
+	VSUBPS      Y10, Y9, Y7
+	VSUBPS      Y9, Y7, Y1
+	VSUBPS      Y1, Y7, Y12
+	VSUBPS      Y12, Y9, Y9
+	VADDPS      Y1, Y10, Y10
+	VSUBPS      Y10, Y9, Y9
+	VADDPS      Y9, Y6, Y6
+	VADDPS      Y6, Y7, Y9
+	VSUBPS      Y7, Y9, Y7
+	VSUBPS      Y7, Y6, Y6
+	VMOVUPS     (R10), Y7
+	VMASKMOVPS  (CX)(DI*2), Y7, Y7
+	VMULPS      Y7, Y8, Y10
+	VMOVUPS     (R10), Y1
+	VMASKMOVPS  (CX)(DI*1), Y1, Y1
+	VMULPS      Y4, Y1, Y12
+	VMOVAPS     Y10, Y3
+	VFMSUB231PS Y7, Y8, Y3
+	VMOVAPS     Y12, Y8
+	VFMSUB231PS Y4, Y1, Y8
+	VSUBPS      Y8, Y3, Y3
+	VSUBPS      Y12, Y10, Y8
+	VSUBPS      Y10, Y8, Y4
+	VSUBPS      Y4, Y8, Y5
+	VSUBPS      Y5, Y10, Y10
+	VADDPS      Y4, Y12, Y12
+	VSUBPS      Y12, Y10, Y10
+	VADDPS      Y10, Y3, Y3
+	VADDPS      Y3, Y8, Y10
+	VSUBPS      Y8, Y10, Y8
+	VSUBPS      Y8, Y3, Y3
+	VMULPS      Y0, Y1, Y8
+	VMULPS      Y7, Y2, Y12
+	VMOVAPS     Y8, Y4
+	VFMSUB231PS Y0, Y1, Y4
+	VMOVAPS     Y12, Y0
+	VFMSUB231PS Y7, Y2, Y0
+	VSUBPS      Y0, Y4, Y4
+	VSUBPS      Y12, Y8, Y0
+	VSUBPS      Y8, Y0, Y2
+	VSUBPS      Y2, Y0, Y7
+	VSUBPS      Y7, Y8, Y8
+	VADDPS      Y2, Y12, Y12
+	VSUBPS      Y12, Y8, Y8
+	VADDPS      Y8, Y4, Y4
+	VADDPS      Y4, Y0, Y8
+	VSUBPS      Y0, Y8, Y0
+	VSUBPS      Y0, Y4, Y4
+	VMOVUPS     (R10), Y0
+	VMASKMOVPS  (CX), Y0, Y0
+	VMULPS      Y0, Y9, Y12
+	VFMSUB213PS Y12, Y0, Y9
+	VFMADD231PS Y0, Y6, Y9
+	VMOVUPS     (R10), Y6
+	VMASKMOVPS  (CX)(SI*1), Y6, Y6
+	VMULPS      Y6, Y10, Y2
+	VFMSUB213PS Y2, Y6, Y10
+	VFMADD231PS Y6, Y3, Y10
+	VMOVUPS     (R10), Y3
+	VMASKMOVPS  (CX)(SI*2), Y3, Y3
+	VMULPS      Y3, Y8, Y7
+	VFMSUB213PS Y7, Y3, Y8
+	VFMADD231PS Y3, Y4, Y8
+	VADDPS      Y2, Y12, Y4
+	VSUBPS      Y12, Y4, Y5
+	VSUBPS      Y5, Y4, Y11
+	VSUBPS      Y11, Y12, Y11
+	VSUBPS      Y5, Y2, Y5
+	VADDPS      Y5, Y11, Y11
+	VADDPS      Y10, Y9, Y9
+	VADDPS      Y9, Y11, Y11
+	VADDPS      Y7, Y4, Y9
+	VSUBPS      Y4, Y9, Y10
+	VSUBPS      Y10, Y9, Y5
+	VSUBPS      Y5, Y4, Y4
+	VSUBPS      Y10, Y7, Y10
+	VADDPS      Y10, Y4, Y4
+	VADDPS      Y8, Y11, Y11
+	VADDPS      Y11, Y4, Y4
+	VADDPS      Y4, Y9, Y9
+	VANDPS      absF32<>+0(SB), Y12, Y12
+	VANDPS      absF32<>+0(SB), Y2, Y2
+	VADDPS      Y2, Y12, Y12
+	VANDPS      absF32<>+0(SB), Y7, Y7
+	VADDPS      Y7, Y12, Y12
+	VMULPS      detCancels<>+0(SB), Y12, Y7
+	VMOVUPS     detMin<>+0(SB), Y2
+	VMAXPS      Y7, Y2, Y2
+	VANDPS      absF32<>+0(SB), Y0, Y0
+	VANDPS      absF32<>+0(SB), Y6, Y6
+	VMAXPS      Y6, Y0, Y0
+	VANDPS      absF32<>+0(SB), Y3, Y3
+	VMAXPS      Y3, Y0, Y0
+	VANDPS      absF32<>+0(SB), Y1, Y1
+	VMAXPS      Y1, Y0, Y0
+	VMOVUPS     (R10), Y1
+	VMASKMOVPS  (CX)(SI*4), Y1, Y1
+	VANDPS      absF32<>+0(SB), Y1, Y1
+	VMAXPS      Y1, Y0, Y0
+	VMOVUPS     (R10), Y1
+	VMASKMOVPS  (CX)(R8*1), Y1, Y1
+	VANDPS      absF32<>+0(SB), Y1, Y1
+	VMAXPS      Y1, Y0, Y0
+	VMOVUPS     (R10), Y1
+	VMASKMOVPS  (CX)(DI*2), Y1, Y1
+	VANDPS      absF32<>+0(SB), Y1, Y1
+	VMAXPS      Y1, Y0, Y0
+	VMOVUPS     (R10), Y1
+	VMASKMOVPS  (CX)(R9*1), Y1, Y1
+	VANDPS      absF32<>+0(SB), Y1, Y1
+	VMAXPS      Y1, Y0, Y0
+	VMOVUPS     (R10), Y1
+	VMASKMOVPS  (CX)(SI*8), Y1, Y1
+	VANDPS      absF32<>+0(SB), Y1, Y1
+	VMAXPS      Y1, Y0, Y0
+	VANDPS      absF32<>+0(SB), Y9, Y1
+	VCMPPS      $0x19, Y2, Y1, Y1
+	VCMPPS      $0x16, detEntryMax<>+0(SB), Y0, Y0
+	VORPS       Y1, Y0, Y0
+	VCMPPS      $0x03, Y9, Y12, Y12
+	VORPS       Y0, Y12, Y12
+	VANDPS      (R10), Y12, Y12
+	VMOVMSKPS   Y12, CX
+	TESTQ       CX, CX
+	JE          easy7
+	VANDNPS     (R10), Y12, Y12
+	VMASKMOVPS  Y9, Y12, (AX)
+	MOVQ        BX, AX
+	SUBQ        DX, BX
+	MOVQ        BX, at+40(FP)
+	MOVQ        AX, next+48(FP)
+	MOVQ        CX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy7:
+	VMOVUPS    (R10), Y12
+	VMASKMOVPS Y9, Y12, (AX)
+
+done5:
+	XORQ AX, AX
+	MOVQ BX, at+40(FP)
+	MOVQ BX, next+48(FP)
+	MOVQ AX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+// func det3x3F32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·det3x3F32AVX512(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ n+24(FP), DX
+	MOVQ stride+32(FP), SI
+	SHLQ $0x02, SI
+	LEAQ (SI)(SI*2), DI
+	LEAQ (DI)(SI*2), R8
+	LEAQ (R8)(SI*2), R9
+	MOVQ DX, BX
+	SUBQ $+16, DX
+	JL   next2
+
+loop1:
+	VMOVUPS      (CX)(SI*4), Z0
+	VMOVUPS      (CX)(SI*8), Z1
+	VMULPS       Z1, Z0, Z2
+	VMOVUPS      (CX)(R8*1), Z3
+	VMOVUPS      (CX)(R9*1), Z4
+	VMULPS       Z4, Z3, Z5
+	VMOVAPS      Z2, Z6
+	VFMSUB231PS  Z1, Z0, Z6
+	VMOVAPS      Z5, Z7
+	VFMSUB231PS  Z4, Z3, Z7
+	VSUBPS       Z7, Z6, Z6
+	VSUBPS       Z5, Z2, Z7
+	VSUBPS       Z2, Z7, Z8
+	VSUBPS       Z8, Z7, Z9
+	VSUBPS       Z9, Z2, Z2
+	VADDPS       Z8, Z5, Z5
+	VSUBPS       Z5, Z2, Z2
+	VADDPS       Z2, Z6, Z6
+	VADDPS       Z6, Z7, Z2
+	VSUBPS       Z7, Z2, Z7
+	VSUBPS       Z7, Z6, Z6
+	VMOVUPS      (CX)(DI*2), Z7
+	VMULPS       Z7, Z3, Z5
+	VMOVUPS      (CX)(DI*1), Z8
+	VMULPS       Z1, Z8, Z9
+	VMOVAPS      Z5, Z10
+	VFMSUB231PS  Z7, Z3, Z10
+	VMOVAPS      Z9, Z11
+	VFMSUB231PS  Z1, Z8, Z11
+	VSUBPS       Z11, Z10, Z10
+	VSUBPS       Z9, Z5, Z11
+	VSUBPS       Z5, Z11, Z12
+	VSUBPS       Z12, Z11, Z13
+	VSUBPS       Z13, Z5, Z5
+	VADDPS       Z12, Z9, Z9
+	VSUBPS       Z9, Z5, Z5
+	VADDPS       Z5, Z10, Z10
+	VADDPS       Z10, Z11, Z5
+	VSUBPS       Z11, Z5, Z11
+	VSUBPS       Z11, Z10, Z10
+	VMULPS       Z4, Z8, Z11
+	VMULPS       Z7, Z0, Z9
+	VMOVAPS      Z11, Z12
+	VFMSUB231PS  Z4, Z8, Z12
+	VMOVAPS      Z9, Z13
+	VFMSUB231PS  Z7, Z0, Z13
+	VSUBPS       Z13, Z12, Z12
+	VSUBPS       Z9, Z11, Z13
+	VSUBPS       Z11, Z13, Z14
+	VSUBPS       Z14, Z13, Z15
+	VSUBPS       Z15, Z11, Z11
+	VADDPS       Z14, Z9, Z9
+	VSUBPS       Z9, Z11, Z11
+	VADDPS       Z11, Z12, Z12
+	VADDPS       Z12, Z13, Z11
+	VSUBPS       Z13, Z11, Z13
+	VSUBPS       Z13, Z12, Z12
+	VMOVUPS      (CX), Z13
+	VMULPS       Z13, Z2, Z9
+	VFMSUB213PS  Z9, Z13, Z2
+	VFMADD231PS  Z13, Z6, Z2
+	VMOVUPS      (CX)(SI*1), Z6
+	VMULPS       Z6, Z5, Z14
+	VFMSUB213PS  Z14, Z6, Z5
+	VFMADD231PS  Z6, Z10, Z5
+	VMOVUPS      (CX)(SI*2), Z10
+	VMULPS       Z10, Z11, Z15
+	VFMSUB213PS  Z15, Z10, Z11
+	VFMADD231PS  Z10, Z12, Z11
+	VADDPS       Z14, Z9, Z12
+	VSUBPS       Z9, Z12, Z16
+	VSUBPS       Z16, Z12, Z17
+	VSUBPS       Z17, Z9, Z17
+	VSUBPS       Z16, Z14, Z16
+	VADDPS       Z16, Z17, Z17
+	VADDPS       Z5, Z2, Z2
+	VADDPS       Z2, Z17, Z17
+	VADDPS       Z15, Z12, Z2
+	VSUBPS       Z12, Z2, Z5
+	VSUBPS       Z5, Z2, Z16
+	VSUBPS       Z16, Z12, Z12
+	VSUBPS       Z5, Z15, Z5
+	VADDPS       Z5, Z12, Z12
+	VADDPS       Z11, Z17, Z17
+	VADDPS       Z17, Z12, Z12
+	VADDPS       Z12, Z2, Z2
+	VPANDD.BCST  absF32<>+0(SB), Z9, Z9
+	VPANDD.BCST  absF32<>+0(SB), Z14, Z14
+	VADDPS       Z14, Z9, Z9
+	VPANDD.BCST  absF32<>+0(SB), Z15, Z15
+	VADDPS       Z15, Z9, Z9
+	VMULPS.BCST  detCancels<>+0(SB), Z9, Z15
+	VBROADCASTSS detMin<>+0(SB), Z14
+	VMAXPS       Z15, Z14, Z14
+	VPANDD.BCST  absF32<>+0(SB), Z13, Z13
+	VPANDD.BCST  absF32<>+0(SB), Z6, Z6
+	VMAXPS       Z6, Z13, Z13
+	VPANDD.BCST  absF32<>+0(SB), Z10, Z10
+	VMAXPS       Z10, Z13, Z13
+	VPANDD.BCST  absF32<>+0(SB), Z8, Z8
+	VMAXPS       Z8, Z13, Z13
+	VPANDD.BCST  absF32<>+0(SB), Z0, Z0
+	VMAXPS       Z0, Z13, Z13
+	VPANDD.BCST  absF32<>+0(SB), Z3, Z3
+	VMAXPS       Z3, Z13, Z13
+	VPANDD.BCST  absF32<>+0(SB), Z7, Z7
+	VMAXPS       Z7, Z13, Z13
+	VPANDD.BCST  absF32<>+0(SB), Z4, Z4
+	VMAXPS       Z4, Z13, Z13
+	VPANDD.BCST  absF32<>+0(SB), Z1, Z1
+	VMAXPS       Z1, Z13, Z13
+	VPANDD.BCST  absF32<>+0(SB), Z2, Z1
+	VCMPPS       $0x19, Z14, Z1, K1
+	VCMPPS.BCST  $0x16, detEntryMax<>+0(SB), Z13, K2
+	KORW         K1, K2, K1
+	VCMPPS       $0x03, Z2, Z9, K2
+	KORW         K1, K2, K1
+	KMOVW        K1, R10
+	TESTQ        R10, R10
+	JE           easy4
+	KNOTW        K1, K1
+	VMOVUPS      Z2, K1, (AX)
+	MOVQ         BX, AX
+	SUBQ         DX, AX
+	MOVQ         AX, CX
+	SUBQ         $+16, CX
+	MOVQ         CX, at+40(FP)
+	MOVQ         AX, next+48(FP)
+	MOVQ         R10, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy4:
+	VMOVUPS Z2, (AX)
+	ADDQ    $+64, AX
+	ADDQ    $+64, CX
+	SUBQ    $+16, DX
+	JGE     loop1
+
+next2:
+	ADDQ         $+16, DX
+	TESTQ        DX, DX
+	JE           done5
+	MOVQ         $-1, R10
+	BZHIQ        DX, R10, R10
+	KMOVW        R10, K1
+	VMOVUPS.Z    (CX)(SI*4), K1, Z2
+	VMOVUPS.Z    (CX)(SI*8), K1, Z9
+	VMULPS       Z9, Z2, Z13
+	VMOVUPS.Z    (CX)(R8*1), K1, Z1
+	VMOVUPS.Z    (CX)(R9*1), K1, Z14
+	VMULPS       Z14, Z1, Z4
+	VMOVAPS      Z13, Z7
+	VFMSUB231PS  Z9, Z2, Z7
+	VMOVAPS      Z4, Z3
+	VFMSUB231PS  Z14, Z1, Z3
+	VSUBPS       Z3, Z7, Z7
+	VSUBPS       Z4, Z13, Z3
+	VSUBPS       Z13, Z3, Z0
+	VSUBPS       Z0, Z3, Z8
+	VSUBPS       Z8, Z13, Z13
+	VADDPS       Z0, Z4, Z4
+	VSUBPS       Z4, Z13, Z13
+	VADDPS       Z13, Z7, Z7
+	VADDPS       Z7, Z3, Z13
+	VSUBPS       Z3, Z13, Z3
+	VSUBPS       Z3, Z7, Z7
+	VMOVUPS.Z    (CX)(DI*2), K1, Z3
+	VMULPS       Z3, Z1, Z4
+	VMOVUPS.Z    (CX)(DI*1), K1, Z0
+	VMULPS       Z9, Z0, Z8
+	VMOVAPS      Z4, Z10
+	VFMSUB231PS  Z3, Z1, Z10
+	VMOVAPS      Z8, Z6
+	VFMSUB231PS  Z9, Z0, Z6
+	VSUBPS       Z6, Z10, Z10
+	VSUBPS       Z8, Z4, Z6
+	VSUBPS       Z4, Z6, Z15
+	VSUBPS       Z15, Z6, Z12
+	VSUBPS       Z12, Z4, Z4
+	VADDPS       Z15, Z8, Z8
+	VSUBPS       Z8, Z4, Z4
+	VADDPS       Z4, Z10, Z10
+	VADDPS       Z10, Z6, Z4
+	VSUBPS       Z6, Z4, Z6
+	VSUBPS       Z6, Z10, Z10
+	VMULPS       Z14, Z0, Z6
+	VMULPS       Z3, Z2, Z8
+	VMOVAPS      Z6, Z15
+	VFMSUB231PS  Z14, Z0, Z15
+	VMOVAPS      Z8, Z12
+	VFMSUB231PS  Z3, Z2, Z12
+	VSUBPS       Z12, Z15, Z15
+	VSUBPS       Z8, Z6, Z12
+	VSUBPS       Z6, Z12, Z17
+	VSUBPS       Z17, Z12, Z11
+	VSUBPS       Z11, Z6, Z6
+	VADDPS       Z17, Z8, Z8
+	VSUBPS       Z8, Z6, Z6
+	VADDPS       Z6, Z15, Z15
+	VADDPS       Z15, Z12, Z6
+	VSUBPS       Z12, Z6, Z12
+	VSUBPS       Z12, Z15, Z15
+	VMOVUPS.Z    (CX), K1, Z12
+	VMULPS       Z12, Z13, Z8
+	VFMSUB213PS  Z8, Z12, Z13
+	VFMADD231PS  Z12, Z7, Z13
+	VMOVUPS.Z    (CX)(SI*1), K1, Z7
+	VMULPS       Z7, Z4, Z17
+	VFMSUB213PS  Z17, Z7, Z4
+	VFMADD231PS  Z7, Z10, Z4
+	VMOVUPS.Z    (CX)(SI*2), K1, Z10
+	VMULPS       Z10, Z6, Z11
+	VFMSUB213PS  Z11, Z10, Z6
+	VFMADD231PS  Z10, Z15, Z6
+	VADDPS       Z17, Z8, Z15
+	VSUBPS       Z8, Z15, Z5
+	VSUBPS       Z5, Z15, Z16
+	VSUBPS       Z16, Z8, Z16
+	VSUBPS       Z5, Z17, Z5
+	VADDPS       Z5, Z16, Z16
+	VADDPS       Z4, Z13, Z13
+	VADDPS       Z13, Z16, Z16
+	VADDPS       Z11, Z15, Z13
+	VSUBPS       Z15, Z13, Z4
+	VSUBPS       Z4, Z13, Z5
+	VSUBPS       Z5, Z15, Z15
+	VSUBPS       Z4, Z11, Z4
+	VADDPS       Z4, Z15, Z15
+	VADDPS       Z6, Z16, Z16
+	VADDPS       Z16, Z15, Z15
+	VADDPS       Z15, Z13, Z13
+	VPANDD.BCST  absF32<>+0(SB), Z8, Z8
+	VPANDD.BCST  absF32<>+0(SB), Z17, Z17
+	VADDPS       Z17, Z8, Z8
+	VPANDD.BCST  absF32<>+0(SB), Z11, Z11
+	VADDPS       Z11, Z8, Z8
+	VMULPS.BCST  detCancels<>+0(SB), Z8, Z11
+	VBROADCASTSS detMin<>+0(SB), Z17
+	VMAXPS       Z11, Z17, Z17
+	VPANDD.BCST  absF32<>+0(SB), Z12, Z12
+	VPANDD.BCST  absF32<>+0(SB), Z7, Z7
+	VMAXPS       Z7, Z12, Z12
+	VPANDD.BCST  absF32<>+0(SB), Z10, Z10
+	VMAXPS       Z10, Z12, Z12
+	VPANDD.BCST  absF32<>+0(SB), Z0, Z0
+	VMAXPS       Z0, Z12, Z12
+	VPANDD.BCST  absF32<>+0(SB), Z2, Z2
+	VMAXPS       Z2, Z12, Z12
+	VPANDD.BCST  absF32<>+0(SB), Z1, Z1
+	VMAXPS       Z1, Z12, Z12
+	VPANDD.BCST  absF32<>+0(SB), Z3, Z3
+	VMAXPS       Z3, Z12, Z12
+	VPANDD.BCST  absF32<>+0(SB), Z14, Z14
+	VMAXPS       Z14, Z12, Z12
+	VPANDD.BCST  absF32<>+0(SB), Z9, Z9
+	VMAXPS       Z9, Z12, Z12
+	VPANDD.BCST  absF32<>+0(SB), Z13, Z9
+	VCMPPS       $0x19, Z17, Z9, K2
+	VCMPPS.BCST  $0x16, detEntryMax<>+0(SB), Z12, K3
+	KORW         K2, K3, K2
+	VCMPPS       $0x03, Z13, Z8, K3
+	KORW         K2, K3, K2
+	KANDW        K1, K2, K2
+	KMOVW        K2, CX
+	TESTQ        CX, CX
+	JE           easy7
+	KANDNW       K1, K2, K1
+	VMOVUPS      Z13, K1, (AX)
+	MOVQ         BX, AX
+	SUBQ         DX, BX
+	MOVQ         BX, at+40(FP)
+	MOVQ         AX, next+48(FP)
+	MOVQ         CX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy7:
+	VMOVUPS Z13, K1, (AX)
+
+done5:
+	XORQ AX, AX
+	MOVQ BX, at+40(FP)
+	MOVQ BX, next+48(FP)
+	MOVQ AX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+// func det3x3F64AVX2(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
+// Requires: AVX, AVX2, FMA3
+TEXT ·det3x3F64AVX2(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ n+24(FP), DX
+	MOVQ stride+32(FP), SI
+	SHLQ $0x03, SI
+	LEAQ (SI)(SI*2), DI
+	LEAQ (DI)(SI*2), R8
+	LEAQ (R8)(SI*2), R9
+	MOVQ DX, BX
+	SUBQ $+4, DX
+	JL   next2
+
+loop1:
+	VMOVUPS     (CX)(SI*4), Y0
+	VMOVUPS     (CX)(SI*8), Y1
+	VMULPD      Y1, Y0, Y2
+	VMOVUPS     (CX)(R8*1), Y3
+	VMOVUPS     (CX)(R9*1), Y4
+	VMULPD      Y4, Y3, Y5
+	VMOVAPS     Y2, Y6
+	VFMSUB231PD Y1, Y0, Y6
+	VMOVAPS     Y5, Y7
+	VFMSUB231PD Y4, Y3, Y7
+	VSUBPD      Y7, Y6, Y6
+	VSUBPD      Y5, Y2, Y7
+	VSUBPD      Y2, Y7, Y8
+	VSUBPD      Y8, Y7, Y9
+	VSUBPD      Y9, Y2, Y2
+	VADDPD      Y8, Y5, Y5
+	VSUBPD      Y5, Y2, Y2
+	VADDPD      Y2, Y6, Y6
+	VADDPD      Y6, Y7, Y2
+	VSUBPD      Y7, Y2, Y7
+	VSUBPD      Y7, Y6, Y6
+	VMOVUPS     (CX)(DI*2), Y7
+	VMULPD      Y7, Y3, Y5
+	VMOVUPS     (CX)(DI*1), Y8
+	VMULPD      Y1, Y8, Y9
+	VMOVAPS     Y5, Y10
+	VFMSUB231PD Y7, Y3, Y10
+	VMOVAPS     Y9, Y3
+	VFMSUB231PD Y1, Y8, Y3
+	VSUBPD      Y3, Y10, Y10
+	VSUBPD      Y9, Y5, Y3
+	VSUBPD      Y5, Y3, Y1
+	VSUBPD      Y1, Y3, Y11
+	VSUBPD      Y11, Y5, Y5
+	VADDPD      Y1, Y9, Y9
+	VSUBPD      Y9, Y5, Y5
+	VADDPD      Y5, Y10, Y10
+	VADDPD      Y10, Y3, Y5
+	VSUBPD      Y3, Y5, Y3
+	VSUBPD      Y3, Y10, Y10
+	VMULPD      Y4, Y8, Y3
+	VMULPD      Y7, Y0, Y9
+	VMOVAPS     Y3, Y1
+	VFMSUB231PD Y4, Y8, Y1
+	VMOVAPS     Y9, Y4
+	VFMSUB231PD Y7, Y0, Y4
+	VSUBPD      Y4, Y1, Y1
+	VSUBPD      Y9, Y3, Y4
+	VSUBPD      Y3, Y4, Y0
+	VSUBPD      Y0, Y4, Y7
+	VSUBPD      Y7, Y3, Y3
+	VADDPD      Y0, Y9, Y9
+	VSUBPD      Y9, Y3, Y3
+	VADDPD      Y3, Y1, Y1
+	VADDPD      Y1, Y4, Y3
+	VSUBPD      Y4, Y3, Y4
+	VSUBPD      Y4, Y1, Y1
+	VMOVUPS     (CX), Y4
+	VMULPD      Y4, Y2, Y9
+	VFMSUB213PD Y9, Y4, Y2
+	VFMADD231PD Y4, Y6, Y2
+	VMOVUPS     (CX)(SI*1), Y6
+	VMULPD      Y6, Y5, Y0
+	VFMSUB213PD Y0, Y6, Y5
+	VFMADD231PD Y6, Y10, Y5
+	VMOVUPS     (CX)(SI*2), Y10
+	VMULPD      Y10, Y3, Y7
+	VFMSUB213PD Y7, Y10, Y3
+	VFMADD231PD Y10, Y1, Y3
+	VADDPD      Y0, Y9, Y1
+	VSUBPD      Y9, Y1, Y11
+	VSUBPD      Y11, Y1, Y12
+	VSUBPD      Y12, Y9, Y12
+	VSUBPD      Y11, Y0, Y11
+	VADDPD      Y11, Y12, Y12
+	VADDPD      Y5, Y2, Y2
+	VADDPD      Y2, Y12, Y12
+	VADDPD      Y7, Y1, Y2
+	VSUBPD      Y1, Y2, Y5
+	VSUBPD      Y5, Y2, Y11
+	VSUBPD      Y11, Y1, Y1
+	VSUBPD      Y5, Y7, Y5
+	VADDPD      Y5, Y1, Y1
+	VADDPD      Y3, Y12, Y12
+	VADDPD      Y12, Y1, Y1
+	VADDPD      Y1, Y2, Y2
+	VANDPD      absF64<>+0(SB), Y9, Y9
+	VANDPD      absF64<>+0(SB), Y0, Y0
+	VADDPD      Y0, Y9, Y9
+	VANDPD      absF64<>+0(SB), Y7, Y7
+	VADDPD      Y7, Y9, Y9
+	VMULPD      detCancelsF64<>+0(SB), Y9, Y7
+	VMOVUPS     detMinF64<>+0(SB), Y0
+	VMAXPD      Y7, Y0, Y0
+	VANDPD      absF64<>+0(SB), Y4, Y4
+	VANDPD      absF64<>+0(SB), Y6, Y6
+	VMAXPD      Y6, Y4, Y4
+	VANDPD      absF64<>+0(SB), Y10, Y10
+	VMAXPD      Y10, Y4, Y4
+	VANDPD      absF64<>+0(SB), Y8, Y8
+	VMAXPD      Y8, Y4, Y4
+	VMOVUPS     (CX)(SI*4), Y8
+	VANDPD      absF64<>+0(SB), Y8, Y8
+	VMAXPD      Y8, Y4, Y4
+	VMOVUPS     (CX)(R8*1), Y8
+	VANDPD      absF64<>+0(SB), Y8, Y8
+	VMAXPD      Y8, Y4, Y4
+	VMOVUPS     (CX)(DI*2), Y8
+	VANDPD      absF64<>+0(SB), Y8, Y8
+	VMAXPD      Y8, Y4, Y4
+	VMOVUPS     (CX)(R9*1), Y8
+	VANDPD      absF64<>+0(SB), Y8, Y8
+	VMAXPD      Y8, Y4, Y4
+	VMOVUPS     (CX)(SI*8), Y8
+	VANDPD      absF64<>+0(SB), Y8, Y8
+	VMAXPD      Y8, Y4, Y4
+	VANDPD      absF64<>+0(SB), Y2, Y8
+	VCMPPD      $0x19, Y0, Y8, Y8
+	VCMPPD      $0x16, detEntryMaxF64<>+0(SB), Y4, Y4
+	VORPD       Y8, Y4, Y4
+	VCMPPD      $0x03, Y2, Y9, Y9
+	VORPD       Y4, Y9, Y9
+	VMOVMSKPD   Y9, R10
+	TESTQ       R10, R10
+	JE          easy4
+	VPCMPEQD    Y4, Y4, Y4
+	VXORPD      Y9, Y4, Y4
+	VMASKMOVPD  Y2, Y4, (AX)
+	MOVQ        BX, AX
+	SUBQ        DX, AX
+	MOVQ        AX, CX
+	SUBQ        $+4, CX
+	MOVQ        CX, at+40(FP)
+	MOVQ        AX, next+48(FP)
+	MOVQ        R10, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy4:
+	VMOVUPS Y2, (AX)
+	ADDQ    $+32, AX
+	ADDQ    $+32, CX
+	SUBQ    $+4, DX
+	JGE     loop1
+
+next2:
+	ADDQ        $+4, DX
+	TESTQ       DX, DX
+	JE          done5
+	LEAQ        tailMaskF64<>+0(SB), R10
+	MOVQ        DX, R11
+	NEGQ        R11
+	LEAQ        32(R10)(R11*8), R10
+	VMOVUPS     (R10), Y2
+	VMASKMOVPD  (CX)(SI*4), Y2, Y2
+	VMOVUPS     (R10), Y4
+	VMASKMOVPD  (CX)(SI*8), Y4, Y4
+	VMULPD      Y4, Y2, Y9
+	VMOVUPS     (R10), Y8
+	VMASKMOVPD  (CX)(R8*1), Y8, Y8
+	VMOVUPS     (R10), Y0
+	VMASKMOVPD  (CX)(R9*1), Y0, Y0
+	VMULPD      Y0, Y8, Y10
+	VMOVAPS     Y9, Y6
+	VFMSUB231PD Y4, Y2, Y6
+	VMOVAPS     Y10, Y7
+	VFMSUB231PD Y0, Y8, Y7
+	VSUBPD      Y7, Y6, Y6
+	VSUBPD      Y10, Y9, Y7
+	VSUBPD      Y9, Y7, Y1
+	VSUBPD      Y1, Y7, Y12
+	VSUBPD      Y12, Y9, Y9
+	VADDPD      Y1, Y10, Y10
+	VSUBPD      Y10, Y9, Y9
+	VADDPD      Y9, Y6, Y6
+	VADDPD      Y6, Y7, Y9
+	VSUBPD      Y7, Y9, Y7
+	VSUBPD      Y7, Y6, Y6
+	VMOVUPS     (R10), Y7
+	VMASKMOVPD  (CX)(DI*2), Y7, Y7
+	VMULPD      Y7, Y8, Y10
+	VMOVUPS     (R10), Y1
+	VMASKMOVPD  (CX)(DI*1), Y1, Y1
+	VMULPD      Y4, Y1, Y12
+	VMOVAPS     Y10, Y3
+	VFMSUB231PD Y7, Y8, Y3
+	VMOVAPS     Y12, Y8
+	VFMSUB231PD Y4, Y1, Y8
+	VSUBPD      Y8, Y3, Y3
+	VSUBPD      Y12, Y10, Y8
+	VSUBPD      Y10, Y8, Y4
+	VSUBPD      Y4, Y8, Y5
+	VSUBPD      Y5, Y10, Y10
+	VADDPD      Y4, Y12, Y12
+	VSUBPD      Y12, Y10, Y10
+	VADDPD      Y10, Y3, Y3
+	VADDPD      Y3, Y8, Y10
+	VSUBPD      Y8, Y10, Y8
+	VSUBPD      Y8, Y3, Y3
+	VMULPD      Y0, Y1, Y8
+	VMULPD      Y7, Y2, Y12
+	VMOVAPS     Y8, Y4
+	VFMSUB231PD Y0, Y1, Y4
+	VMOVAPS     Y12, Y0
+	VFMSUB231PD Y7, Y2, Y0
+	VSUBPD      Y0, Y4, Y4
+	VSUBPD      Y12, Y8, Y0
+	VSUBPD      Y8, Y0, Y2
+	VSUBPD      Y2, Y0, Y7
+	VSUBPD      Y7, Y8, Y8
+	VADDPD      Y2, Y12, Y12
+	VSUBPD      Y12, Y8, Y8
+	VADDPD      Y8, Y4, Y4
+	VADDPD      Y4, Y0, Y8
+	VSUBPD      Y0, Y8, Y0
+	VSUBPD      Y0, Y4, Y4
+	VMOVUPS     (R10), Y0
+	VMASKMOVPD  (CX), Y0, Y0
+	VMULPD      Y0, Y9, Y12
+	VFMSUB213PD Y12, Y0, Y9
+	VFMADD231PD Y0, Y6, Y9
+	VMOVUPS     (R10), Y6
+	VMASKMOVPD  (CX)(SI*1), Y6, Y6
+	VMULPD      Y6, Y10, Y2
+	VFMSUB213PD Y2, Y6, Y10
+	VFMADD231PD Y6, Y3, Y10
+	VMOVUPS     (R10), Y3
+	VMASKMOVPD  (CX)(SI*2), Y3, Y3
+	VMULPD      Y3, Y8, Y7
+	VFMSUB213PD Y7, Y3, Y8
+	VFMADD231PD Y3, Y4, Y8
+	VADDPD      Y2, Y12, Y4
+	VSUBPD      Y12, Y4, Y5
+	VSUBPD      Y5, Y4, Y11
+	VSUBPD      Y11, Y12, Y11
+	VSUBPD      Y5, Y2, Y5
+	VADDPD      Y5, Y11, Y11
+	VADDPD      Y10, Y9, Y9
+	VADDPD      Y9, Y11, Y11
+	VADDPD      Y7, Y4, Y9
+	VSUBPD      Y4, Y9, Y10
+	VSUBPD      Y10, Y9, Y5
+	VSUBPD      Y5, Y4, Y4
+	VSUBPD      Y10, Y7, Y10
+	VADDPD      Y10, Y4, Y4
+	VADDPD      Y8, Y11, Y11
+	VADDPD      Y11, Y4, Y4
+	VADDPD      Y4, Y9, Y9
+	VANDPD      absF64<>+0(SB), Y12, Y12
+	VANDPD      absF64<>+0(SB), Y2, Y2
+	VADDPD      Y2, Y12, Y12
+	VANDPD      absF64<>+0(SB), Y7, Y7
+	VADDPD      Y7, Y12, Y12
+	VMULPD      detCancelsF64<>+0(SB), Y12, Y7
+	VMOVUPS     detMinF64<>+0(SB), Y2
+	VMAXPD      Y7, Y2, Y2
+	VANDPD      absF64<>+0(SB), Y0, Y0
+	VANDPD      absF64<>+0(SB), Y6, Y6
+	VMAXPD      Y6, Y0, Y0
+	VANDPD      absF64<>+0(SB), Y3, Y3
+	VMAXPD      Y3, Y0, Y0
+	VANDPD      absF64<>+0(SB), Y1, Y1
+	VMAXPD      Y1, Y0, Y0
+	VMOVUPS     (R10), Y1
+	VMASKMOVPD  (CX)(SI*4), Y1, Y1
+	VANDPD      absF64<>+0(SB), Y1, Y1
+	VMAXPD      Y1, Y0, Y0
+	VMOVUPS     (R10), Y1
+	VMASKMOVPD  (CX)(R8*1), Y1, Y1
+	VANDPD      absF64<>+0(SB), Y1, Y1
+	VMAXPD      Y1, Y0, Y0
+	VMOVUPS     (R10), Y1
+	VMASKMOVPD  (CX)(DI*2), Y1, Y1
+	VANDPD      absF64<>+0(SB), Y1, Y1
+	VMAXPD      Y1, Y0, Y0
+	VMOVUPS     (R10), Y1
+	VMASKMOVPD  (CX)(R9*1), Y1, Y1
+	VANDPD      absF64<>+0(SB), Y1, Y1
+	VMAXPD      Y1, Y0, Y0
+	VMOVUPS     (R10), Y1
+	VMASKMOVPD  (CX)(SI*8), Y1, Y1
+	VANDPD      absF64<>+0(SB), Y1, Y1
+	VMAXPD      Y1, Y0, Y0
+	VANDPD      absF64<>+0(SB), Y9, Y1
+	VCMPPD      $0x19, Y2, Y1, Y1
+	VCMPPD      $0x16, detEntryMaxF64<>+0(SB), Y0, Y0
+	VORPD       Y1, Y0, Y0
+	VCMPPD      $0x03, Y9, Y12, Y12
+	VORPD       Y0, Y12, Y12
+	VANDPD      (R10), Y12, Y12
+	VMOVMSKPD   Y12, CX
+	TESTQ       CX, CX
+	JE          easy7
+	VANDNPD     (R10), Y12, Y12
+	VMASKMOVPD  Y9, Y12, (AX)
+	MOVQ        BX, AX
+	SUBQ        DX, BX
+	MOVQ        BX, at+40(FP)
+	MOVQ        AX, next+48(FP)
+	MOVQ        CX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy7:
+	VMOVUPS    (R10), Y12
+	VMASKMOVPD Y9, Y12, (AX)
+
+done5:
+	XORQ AX, AX
+	MOVQ BX, at+40(FP)
+	MOVQ BX, next+48(FP)
+	MOVQ AX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+// func det3x3F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·det3x3F64AVX512(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ n+24(FP), DX
+	MOVQ stride+32(FP), SI
+	SHLQ $0x03, SI
+	LEAQ (SI)(SI*2), DI
+	LEAQ (DI)(SI*2), R8
+	LEAQ (R8)(SI*2), R9
+	MOVQ DX, BX
+	SUBQ $+8, DX
+	JL   next2
+
+loop1:
+	VMOVUPS      (CX)(SI*4), Z0
+	VMOVUPS      (CX)(SI*8), Z1
+	VMULPD       Z1, Z0, Z2
+	VMOVUPS      (CX)(R8*1), Z3
+	VMOVUPS      (CX)(R9*1), Z4
+	VMULPD       Z4, Z3, Z5
+	VMOVAPS      Z2, Z6
+	VFMSUB231PD  Z1, Z0, Z6
+	VMOVAPS      Z5, Z7
+	VFMSUB231PD  Z4, Z3, Z7
+	VSUBPD       Z7, Z6, Z6
+	VSUBPD       Z5, Z2, Z7
+	VSUBPD       Z2, Z7, Z8
+	VSUBPD       Z8, Z7, Z9
+	VSUBPD       Z9, Z2, Z2
+	VADDPD       Z8, Z5, Z5
+	VSUBPD       Z5, Z2, Z2
+	VADDPD       Z2, Z6, Z6
+	VADDPD       Z6, Z7, Z2
+	VSUBPD       Z7, Z2, Z7
+	VSUBPD       Z7, Z6, Z6
+	VMOVUPS      (CX)(DI*2), Z7
+	VMULPD       Z7, Z3, Z5
+	VMOVUPS      (CX)(DI*1), Z8
+	VMULPD       Z1, Z8, Z9
+	VMOVAPS      Z5, Z10
+	VFMSUB231PD  Z7, Z3, Z10
+	VMOVAPS      Z9, Z11
+	VFMSUB231PD  Z1, Z8, Z11
+	VSUBPD       Z11, Z10, Z10
+	VSUBPD       Z9, Z5, Z11
+	VSUBPD       Z5, Z11, Z12
+	VSUBPD       Z12, Z11, Z13
+	VSUBPD       Z13, Z5, Z5
+	VADDPD       Z12, Z9, Z9
+	VSUBPD       Z9, Z5, Z5
+	VADDPD       Z5, Z10, Z10
+	VADDPD       Z10, Z11, Z5
+	VSUBPD       Z11, Z5, Z11
+	VSUBPD       Z11, Z10, Z10
+	VMULPD       Z4, Z8, Z11
+	VMULPD       Z7, Z0, Z9
+	VMOVAPS      Z11, Z12
+	VFMSUB231PD  Z4, Z8, Z12
+	VMOVAPS      Z9, Z13
+	VFMSUB231PD  Z7, Z0, Z13
+	VSUBPD       Z13, Z12, Z12
+	VSUBPD       Z9, Z11, Z13
+	VSUBPD       Z11, Z13, Z14
+	VSUBPD       Z14, Z13, Z15
+	VSUBPD       Z15, Z11, Z11
+	VADDPD       Z14, Z9, Z9
+	VSUBPD       Z9, Z11, Z11
+	VADDPD       Z11, Z12, Z12
+	VADDPD       Z12, Z13, Z11
+	VSUBPD       Z13, Z11, Z13
+	VSUBPD       Z13, Z12, Z12
+	VMOVUPS      (CX), Z13
+	VMULPD       Z13, Z2, Z9
+	VFMSUB213PD  Z9, Z13, Z2
+	VFMADD231PD  Z13, Z6, Z2
+	VMOVUPS      (CX)(SI*1), Z6
+	VMULPD       Z6, Z5, Z14
+	VFMSUB213PD  Z14, Z6, Z5
+	VFMADD231PD  Z6, Z10, Z5
+	VMOVUPS      (CX)(SI*2), Z10
+	VMULPD       Z10, Z11, Z15
+	VFMSUB213PD  Z15, Z10, Z11
+	VFMADD231PD  Z10, Z12, Z11
+	VADDPD       Z14, Z9, Z12
+	VSUBPD       Z9, Z12, Z16
+	VSUBPD       Z16, Z12, Z17
+	VSUBPD       Z17, Z9, Z17
+	VSUBPD       Z16, Z14, Z16
+	VADDPD       Z16, Z17, Z17
+	VADDPD       Z5, Z2, Z2
+	VADDPD       Z2, Z17, Z17
+	VADDPD       Z15, Z12, Z2
+	VSUBPD       Z12, Z2, Z5
+	VSUBPD       Z5, Z2, Z16
+	VSUBPD       Z16, Z12, Z12
+	VSUBPD       Z5, Z15, Z5
+	VADDPD       Z5, Z12, Z12
+	VADDPD       Z11, Z17, Z17
+	VADDPD       Z17, Z12, Z12
+	VADDPD       Z12, Z2, Z2
+	VPANDQ.BCST  absF64<>+0(SB), Z9, Z9
+	VPANDQ.BCST  absF64<>+0(SB), Z14, Z14
+	VADDPD       Z14, Z9, Z9
+	VPANDQ.BCST  absF64<>+0(SB), Z15, Z15
+	VADDPD       Z15, Z9, Z9
+	VMULPD.BCST  detCancelsF64<>+0(SB), Z9, Z15
+	VBROADCASTSD detMinF64<>+0(SB), Z14
+	VMAXPD       Z15, Z14, Z14
+	VPANDQ.BCST  absF64<>+0(SB), Z13, Z13
+	VPANDQ.BCST  absF64<>+0(SB), Z6, Z6
+	VMAXPD       Z6, Z13, Z13
+	VPANDQ.BCST  absF64<>+0(SB), Z10, Z10
+	VMAXPD       Z10, Z13, Z13
+	VPANDQ.BCST  absF64<>+0(SB), Z8, Z8
+	VMAXPD       Z8, Z13, Z13
+	VPANDQ.BCST  absF64<>+0(SB), Z0, Z0
+	VMAXPD       Z0, Z13, Z13
+	VPANDQ.BCST  absF64<>+0(SB), Z3, Z3
+	VMAXPD       Z3, Z13, Z13
+	VPANDQ.BCST  absF64<>+0(SB), Z7, Z7
+	VMAXPD       Z7, Z13, Z13
+	VPANDQ.BCST  absF64<>+0(SB), Z4, Z4
+	VMAXPD       Z4, Z13, Z13
+	VPANDQ.BCST  absF64<>+0(SB), Z1, Z1
+	VMAXPD       Z1, Z13, Z13
+	VPANDQ.BCST  absF64<>+0(SB), Z2, Z1
+	VCMPPD       $0x19, Z14, Z1, K1
+	VCMPPD.BCST  $0x16, detEntryMaxF64<>+0(SB), Z13, K2
+	KORW         K1, K2, K1
+	VCMPPD       $0x03, Z2, Z9, K2
+	KORW         K1, K2, K1
+	KMOVW        K1, R10
+	TESTQ        R10, R10
+	JE           easy4
+	KNOTW        K1, K1
+	VMOVUPD      Z2, K1, (AX)
+	MOVQ         BX, AX
+	SUBQ         DX, AX
+	MOVQ         AX, CX
+	SUBQ         $+8, CX
+	MOVQ         CX, at+40(FP)
+	MOVQ         AX, next+48(FP)
+	MOVQ         R10, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy4:
+	VMOVUPS Z2, (AX)
+	ADDQ    $+64, AX
+	ADDQ    $+64, CX
+	SUBQ    $+8, DX
+	JGE     loop1
+
+next2:
+	ADDQ         $+8, DX
+	TESTQ        DX, DX
+	JE           done5
+	MOVQ         $-1, R10
+	BZHIQ        DX, R10, R10
+	KMOVW        R10, K1
+	VMOVUPD.Z    (CX)(SI*4), K1, Z2
+	VMOVUPD.Z    (CX)(SI*8), K1, Z9
+	VMULPD       Z9, Z2, Z13
+	VMOVUPD.Z    (CX)(R8*1), K1, Z1
+	VMOVUPD.Z    (CX)(R9*1), K1, Z14
+	VMULPD       Z14, Z1, Z4
+	VMOVAPS      Z13, Z7
+	VFMSUB231PD  Z9, Z2, Z7
+	VMOVAPS      Z4, Z3
+	VFMSUB231PD  Z14, Z1, Z3
+	VSUBPD       Z3, Z7, Z7
+	VSUBPD       Z4, Z13, Z3
+	VSUBPD       Z13, Z3, Z0
+	VSUBPD       Z0, Z3, Z8
+	VSUBPD       Z8, Z13, Z13
+	VADDPD       Z0, Z4, Z4
+	VSUBPD       Z4, Z13, Z13
+	VADDPD       Z13, Z7, Z7
+	VADDPD       Z7, Z3, Z13
+	VSUBPD       Z3, Z13, Z3
+	VSUBPD       Z3, Z7, Z7
+	VMOVUPD.Z    (CX)(DI*2), K1, Z3
+	VMULPD       Z3, Z1, Z4
+	VMOVUPD.Z    (CX)(DI*1), K1, Z0
+	VMULPD       Z9, Z0, Z8
+	VMOVAPS      Z4, Z10
+	VFMSUB231PD  Z3, Z1, Z10
+	VMOVAPS      Z8, Z6
+	VFMSUB231PD  Z9, Z0, Z6
+	VSUBPD       Z6, Z10, Z10
+	VSUBPD       Z8, Z4, Z6
+	VSUBPD       Z4, Z6, Z15
+	VSUBPD       Z15, Z6, Z12
+	VSUBPD       Z12, Z4, Z4
+	VADDPD       Z15, Z8, Z8
+	VSUBPD       Z8, Z4, Z4
+	VADDPD       Z4, Z10, Z10
+	VADDPD       Z10, Z6, Z4
+	VSUBPD       Z6, Z4, Z6
+	VSUBPD       Z6, Z10, Z10
+	VMULPD       Z14, Z0, Z6
+	VMULPD       Z3, Z2, Z8
+	VMOVAPS      Z6, Z15
+	VFMSUB231PD  Z14, Z0, Z15
+	VMOVAPS      Z8, Z12
+	VFMSUB231PD  Z3, Z2, Z12
+	VSUBPD       Z12, Z15, Z15
+	VSUBPD       Z8, Z6, Z12
+	VSUBPD       Z6, Z12, Z17
+	VSUBPD       Z17, Z12, Z11
+	VSUBPD       Z11, Z6, Z6
+	VADDPD       Z17, Z8, Z8
+	VSUBPD       Z8, Z6, Z6
+	VADDPD       Z6, Z15, Z15
+	VADDPD       Z15, Z12, Z6
+	VSUBPD       Z12, Z6, Z12
+	VSUBPD       Z12, Z15, Z15
+	VMOVUPD.Z    (CX), K1, Z12
+	VMULPD       Z12, Z13, Z8
+	VFMSUB213PD  Z8, Z12, Z13
+	VFMADD231PD  Z12, Z7, Z13
+	VMOVUPD.Z    (CX)(SI*1), K1, Z7
+	VMULPD       Z7, Z4, Z17
+	VFMSUB213PD  Z17, Z7, Z4
+	VFMADD231PD  Z7, Z10, Z4
+	VMOVUPD.Z    (CX)(SI*2), K1, Z10
+	VMULPD       Z10, Z6, Z11
+	VFMSUB213PD  Z11, Z10, Z6
+	VFMADD231PD  Z10, Z15, Z6
+	VADDPD       Z17, Z8, Z15
+	VSUBPD       Z8, Z15, Z5
+	VSUBPD       Z5, Z15, Z16
+	VSUBPD       Z16, Z8, Z16
+	VSUBPD       Z5, Z17, Z5
+	VADDPD       Z5, Z16, Z16
+	VADDPD       Z4, Z13, Z13
+	VADDPD       Z13, Z16, Z16
+	VADDPD       Z11, Z15, Z13
+	VSUBPD       Z15, Z13, Z4
+	VSUBPD       Z4, Z13, Z5
+	VSUBPD       Z5, Z15, Z15
+	VSUBPD       Z4, Z11, Z4
+	VADDPD       Z4, Z15, Z15
+	VADDPD       Z6, Z16, Z16
+	VADDPD       Z16, Z15, Z15
+	VADDPD       Z15, Z13, Z13
+	VPANDQ.BCST  absF64<>+0(SB), Z8, Z8
+	VPANDQ.BCST  absF64<>+0(SB), Z17, Z17
+	VADDPD       Z17, Z8, Z8
+	VPANDQ.BCST  absF64<>+0(SB), Z11, Z11
+	VADDPD       Z11, Z8, Z8
+	VMULPD.BCST  detCancelsF64<>+0(SB), Z8, Z11
+	VBROADCASTSD detMinF64<>+0(SB), Z17
+	VMAXPD       Z11, Z17, Z17
+	VPANDQ.BCST  absF64<>+0(SB), Z12, Z12
+	VPANDQ.BCST  absF64<>+0(SB), Z7, Z7
+	VMAXPD       Z7, Z12, Z12
+	VPANDQ.BCST  absF64<>+0(SB), Z10, Z10
+	VMAXPD       Z10, Z12, Z12
+	VPANDQ.BCST  absF64<>+0(SB), Z0, Z0
+	VMAXPD       Z0, Z12, Z12
+	VPANDQ.BCST  absF64<>+0(SB), Z2, Z2
+	VMAXPD       Z2, Z12, Z12
+	VPANDQ.BCST  absF64<>+0(SB), Z1, Z1
+	VMAXPD       Z1, Z12, Z12
+	VPANDQ.BCST  absF64<>+0(SB), Z3, Z3
+	VMAXPD       Z3, Z12, Z12
+	VPANDQ.BCST  absF64<>+0(SB), Z14, Z14
+	VMAXPD       Z14, Z12, Z12
+	VPANDQ.BCST  absF64<>+0(SB), Z9, Z9
+	VMAXPD       Z9, Z12, Z12
+	VPANDQ.BCST  absF64<>+0(SB), Z13, Z9
+	VCMPPD       $0x19, Z17, Z9, K2
+	VCMPPD.BCST  $0x16, detEntryMaxF64<>+0(SB), Z12, K3
+	KORW         K2, K3, K2
+	VCMPPD       $0x03, Z13, Z8, K3
+	KORW         K2, K3, K2
+	KANDW        K1, K2, K2
+	KMOVW        K2, CX
+	TESTQ        CX, CX
+	JE           easy7
+	KANDNW       K1, K2, K1
+	VMOVUPD      Z13, K1, (AX)
+	MOVQ         BX, AX
+	SUBQ         DX, BX
+	MOVQ         BX, at+40(FP)
+	MOVQ         AX, next+48(FP)
+	MOVQ         CX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy7:
+	VMOVUPD Z13, K1, (AX)
+
+done5:
+	XORQ AX, AX
+	MOVQ BX, at+40(FP)
+	MOVQ BX, next+48(FP)
+	MOVQ AX, hard+56(FP)
+	VZEROUPPER
+	RET
+
 // func frobenius3x3F32AVX2(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, AVX2, FMA3
 TEXT ·frobenius3x3F32AVX2(SB), NOSPLIT, $0-64
@@ -6490,50 +9602,50 @@ TEXT ·inverseRigid4x4F32AVX2(SB), NOSPLIT, $0-64
 	JL   next2
 
 loop1:
-	VMOVUPS     (CX), Y0
-	VMOVUPS     (CX)(DI*1), Y1
-	VMULPS      Y1, Y0, Y2
-	VMOVUPS     (CX)(SI*4), Y3
-	VMOVUPS     (CX)(R9*1), Y4
-	VFMADD231PS Y4, Y3, Y2
-	VMOVUPS     (CX)(SI*8), Y5
-	VMOVUPS     (CX)(R11*1), Y6
-	VFMADD231PS Y6, Y5, Y2
-	VXORPS      signF32<>+0(SB), Y2, Y2
-	VMOVUPS     (CX)(SI*1), Y7
-	VMULPS      Y1, Y7, Y8
-	VMOVUPS     (CX)(R8*1), Y9
-	VFMADD231PS Y4, Y9, Y8
-	VMOVUPS     (CX)(R10*1), Y10
-	VFMADD231PS Y6, Y10, Y8
-	VXORPS      signF32<>+0(SB), Y8, Y8
-	VMOVUPS     (CX)(SI*2), Y11
-	VMULPS      Y1, Y11, Y1
-	VMOVUPS     (CX)(DI*2), Y12
-	VFMADD231PS Y4, Y12, Y1
-	VMOVUPS     (CX)(R8*2), Y4
-	VFMADD231PS Y6, Y4, Y1
-	VXORPS      signF32<>+0(SB), Y1, Y1
-	VMOVUPS     Y0, (AX)
-	VMOVUPS     Y3, (AX)(SI*1)
-	VMOVUPS     Y5, (AX)(SI*2)
-	VMOVUPS     Y2, (AX)(DI*1)
-	VMOVUPS     Y7, (AX)(SI*4)
-	VMOVUPS     Y9, (AX)(R8*1)
-	VMOVUPS     Y10, (AX)(DI*2)
-	VMOVUPS     Y8, (AX)(R9*1)
-	VMOVUPS     Y11, (AX)(SI*8)
-	VMOVUPS     Y12, (AX)(R10*1)
-	VMOVUPS     Y4, (AX)(R8*2)
-	VMOVUPS     Y1, (AX)(R11*1)
-	VMOVUPS     zero<>+0(SB), Y1
-	VMOVUPS     Y1, (AX)(DI*4)
-	VMOVUPS     zero<>+0(SB), Y1
-	VMOVUPS     Y1, (AX)(R12*1)
-	VMOVUPS     zero<>+0(SB), Y1
-	VMOVUPS     Y1, (AX)(R9*2)
-	VMOVUPS     one<>+0(SB), Y1
-	VMOVUPS     Y1, (AX)(R13*1)
+	VMOVUPS     (CX)(SI*1), Y0
+	VMOVUPS     (CX)(SI*2), Y1
+	VMOVUPS     (CX)(DI*2), Y2
+	VMOVUPS     (CX), Y3
+	VMOVUPS     (CX)(DI*1), Y4
+	VMULPS      Y4, Y3, Y5
+	VMOVUPS     (CX)(SI*4), Y6
+	VMOVUPS     (CX)(R9*1), Y7
+	VFMADD231PS Y7, Y6, Y5
+	VMOVUPS     (CX)(SI*8), Y8
+	VMOVUPS     (CX)(R11*1), Y9
+	VFMADD231PS Y9, Y8, Y5
+	VXORPS      signF32<>+0(SB), Y5, Y5
+	VMULPS      Y4, Y0, Y10
+	VMOVUPS     (CX)(R8*1), Y11
+	VFMADD231PS Y7, Y11, Y10
+	VMOVUPS     (CX)(R10*1), Y12
+	VFMADD231PS Y9, Y12, Y10
+	VXORPS      signF32<>+0(SB), Y10, Y10
+	VMULPS      Y4, Y1, Y4
+	VFMADD231PS Y7, Y2, Y4
+	VMOVUPS     (CX)(R8*2), Y7
+	VFMADD231PS Y9, Y7, Y4
+	VXORPS      signF32<>+0(SB), Y4, Y4
+	VMOVUPS     Y3, (AX)
+	VMOVUPS     Y6, (AX)(SI*1)
+	VMOVUPS     Y8, (AX)(SI*2)
+	VMOVUPS     Y5, (AX)(DI*1)
+	VMOVUPS     Y0, (AX)(SI*4)
+	VMOVUPS     Y11, (AX)(R8*1)
+	VMOVUPS     Y12, (AX)(DI*2)
+	VMOVUPS     Y10, (AX)(R9*1)
+	VMOVUPS     Y1, (AX)(SI*8)
+	VMOVUPS     Y2, (AX)(R10*1)
+	VMOVUPS     Y7, (AX)(R8*2)
+	VMOVUPS     Y4, (AX)(R11*1)
+	VMOVUPS     zero<>+0(SB), Y4
+	VMOVUPS     Y4, (AX)(DI*4)
+	VMOVUPS     zero<>+0(SB), Y4
+	VMOVUPS     Y4, (AX)(R12*1)
+	VMOVUPS     zero<>+0(SB), Y4
+	VMOVUPS     Y4, (AX)(R9*2)
+	VMOVUPS     one<>+0(SB), Y4
+	VMOVUPS     Y4, (AX)(R13*1)
 	ADDQ        $+32, AX
 	ADDQ        $+32, CX
 	SUBQ        $+8, DX
@@ -6546,78 +9658,78 @@ next2:
 	LEAQ        tailMaskF32<>+0(SB), R14
 	NEGQ        DX
 	LEAQ        32(R14)(DX*4), R14
+	VMOVUPS     (R14), Y4
+	VMASKMOVPS  (CX)(SI*1), Y4, Y4
+	VMOVUPS     (R14), Y7
+	VMASKMOVPS  (CX)(SI*2), Y7, Y7
+	VMOVUPS     (R14), Y2
+	VMASKMOVPS  (CX)(DI*2), Y2, Y2
 	VMOVUPS     (R14), Y1
 	VMASKMOVPS  (CX), Y1, Y1
-	VMOVUPS     (R14), Y4
-	VMASKMOVPS  (CX)(DI*1), Y4, Y4
-	VMULPS      Y4, Y1, Y12
+	VMOVUPS     (R14), Y10
+	VMASKMOVPS  (CX)(DI*1), Y10, Y10
+	VMULPS      Y10, Y1, Y12
 	VMOVUPS     (R14), Y11
 	VMASKMOVPS  (CX)(SI*4), Y11, Y11
-	VMOVUPS     (R14), Y8
-	VMASKMOVPS  (CX)(R9*1), Y8, Y8
-	VFMADD231PS Y8, Y11, Y12
-	VMOVUPS     (R14), Y10
-	VMASKMOVPS  (CX)(SI*8), Y10, Y10
-	VMOVUPS     (R14), Y9
-	VMASKMOVPS  (CX)(R11*1), Y9, Y9
-	VFMADD231PS Y9, Y10, Y12
-	VXORPS      signF32<>+0(SB), Y12, Y12
-	VMOVUPS     (R14), Y7
-	VMASKMOVPS  (CX)(SI*1), Y7, Y7
-	VMULPS      Y4, Y7, Y2
-	VMOVUPS     (R14), Y5
-	VMASKMOVPS  (CX)(R8*1), Y5, Y5
-	VFMADD231PS Y8, Y5, Y2
-	VMOVUPS     (R14), Y3
-	VMASKMOVPS  (CX)(R10*1), Y3, Y3
-	VFMADD231PS Y9, Y3, Y2
-	VXORPS      signF32<>+0(SB), Y2, Y2
 	VMOVUPS     (R14), Y0
-	VMASKMOVPS  (CX)(SI*2), Y0, Y0
-	VMULPS      Y4, Y0, Y4
-	VMOVUPS     (R14), Y6
-	VMASKMOVPS  (CX)(DI*2), Y6, Y6
-	VFMADD231PS Y8, Y6, Y4
+	VMASKMOVPS  (CX)(R9*1), Y0, Y0
+	VFMADD231PS Y0, Y11, Y12
+	VMOVUPS     (R14), Y5
+	VMASKMOVPS  (CX)(SI*8), Y5, Y5
 	VMOVUPS     (R14), Y8
-	VMASKMOVPS  (CX)(R8*2), Y8, Y8
-	VFMADD231PS Y9, Y8, Y4
-	VXORPS      signF32<>+0(SB), Y4, Y4
+	VMASKMOVPS  (CX)(R11*1), Y8, Y8
+	VFMADD231PS Y8, Y5, Y12
+	VXORPS      signF32<>+0(SB), Y12, Y12
+	VMULPS      Y10, Y4, Y6
+	VMOVUPS     (R14), Y3
+	VMASKMOVPS  (CX)(R8*1), Y3, Y3
+	VFMADD231PS Y0, Y3, Y6
 	VMOVUPS     (R14), Y9
-	VMASKMOVPS  Y1, Y9, (AX)
-	VMOVUPS     (R14), Y9
-	VMASKMOVPS  Y11, Y9, (AX)(SI*1)
-	VMOVUPS     (R14), Y9
-	VMASKMOVPS  Y10, Y9, (AX)(SI*2)
-	VMOVUPS     (R14), Y9
-	VMASKMOVPS  Y12, Y9, (AX)(DI*1)
-	VMOVUPS     (R14), Y9
-	VMASKMOVPS  Y7, Y9, (AX)(SI*4)
-	VMOVUPS     (R14), Y9
-	VMASKMOVPS  Y5, Y9, (AX)(R8*1)
-	VMOVUPS     (R14), Y9
-	VMASKMOVPS  Y3, Y9, (AX)(DI*2)
-	VMOVUPS     (R14), Y9
-	VMASKMOVPS  Y2, Y9, (AX)(R9*1)
-	VMOVUPS     (R14), Y9
-	VMASKMOVPS  Y0, Y9, (AX)(SI*8)
-	VMOVUPS     (R14), Y9
-	VMASKMOVPS  Y6, Y9, (AX)(R10*1)
-	VMOVUPS     (R14), Y9
-	VMASKMOVPS  Y8, Y9, (AX)(R8*2)
-	VMOVUPS     (R14), Y9
-	VMASKMOVPS  Y4, Y9, (AX)(R11*1)
-	VMOVUPS     zero<>+0(SB), Y9
-	VMOVUPS     (R14), Y4
-	VMASKMOVPS  Y9, Y4, (AX)(DI*4)
-	VMOVUPS     zero<>+0(SB), Y4
-	VMOVUPS     (R14), Y9
-	VMASKMOVPS  Y4, Y9, (AX)(R12*1)
-	VMOVUPS     zero<>+0(SB), Y9
-	VMOVUPS     (R14), Y4
-	VMASKMOVPS  Y9, Y4, (AX)(R9*2)
-	VMOVUPS     one<>+0(SB), Y4
-	VMOVUPS     (R14), Y9
-	VMASKMOVPS  Y4, Y9, (AX)(R13*1)
+	VMASKMOVPS  (CX)(R10*1), Y9, Y9
+	VFMADD231PS Y8, Y9, Y6
+	VXORPS      signF32<>+0(SB), Y6, Y6
+	VMULPS      Y10, Y7, Y10
+	VFMADD231PS Y0, Y2, Y10
+	VMOVUPS     (R14), Y0
+	VMASKMOVPS  (CX)(R8*2), Y0, Y0
+	VFMADD231PS Y8, Y0, Y10
+	VXORPS      signF32<>+0(SB), Y10, Y10
+	VMOVUPS     (R14), Y8
+	VMASKMOVPS  Y1, Y8, (AX)
+	VMOVUPS     (R14), Y8
+	VMASKMOVPS  Y11, Y8, (AX)(SI*1)
+	VMOVUPS     (R14), Y8
+	VMASKMOVPS  Y5, Y8, (AX)(SI*2)
+	VMOVUPS     (R14), Y8
+	VMASKMOVPS  Y12, Y8, (AX)(DI*1)
+	VMOVUPS     (R14), Y8
+	VMASKMOVPS  Y4, Y8, (AX)(SI*4)
+	VMOVUPS     (R14), Y8
+	VMASKMOVPS  Y3, Y8, (AX)(R8*1)
+	VMOVUPS     (R14), Y8
+	VMASKMOVPS  Y9, Y8, (AX)(DI*2)
+	VMOVUPS     (R14), Y8
+	VMASKMOVPS  Y6, Y8, (AX)(R9*1)
+	VMOVUPS     (R14), Y8
+	VMASKMOVPS  Y7, Y8, (AX)(SI*8)
+	VMOVUPS     (R14), Y8
+	VMASKMOVPS  Y2, Y8, (AX)(R10*1)
+	VMOVUPS     (R14), Y8
+	VMASKMOVPS  Y0, Y8, (AX)(R8*2)
+	VMOVUPS     (R14), Y8
+	VMASKMOVPS  Y10, Y8, (AX)(R11*1)
+	VMOVUPS     zero<>+0(SB), Y8
+	VMOVUPS     (R14), Y10
+	VMASKMOVPS  Y8, Y10, (AX)(DI*4)
+	VMOVUPS     zero<>+0(SB), Y10
+	VMOVUPS     (R14), Y8
+	VMASKMOVPS  Y10, Y8, (AX)(R12*1)
+	VMOVUPS     zero<>+0(SB), Y8
+	VMOVUPS     (R14), Y10
+	VMASKMOVPS  Y8, Y10, (AX)(R9*2)
+	VMOVUPS     one<>+0(SB), Y10
+	VMOVUPS     (R14), Y8
+	VMASKMOVPS  Y10, Y8, (AX)(R13*1)
 
 done4:
 	XORQ AX, AX
@@ -6657,50 +9769,50 @@ TEXT ·inverseRigid4x4F32AVX512(SB), NOSPLIT, $0-64
 	JL   next2
 
 loop1:
-	VMOVUPS      (CX), Z0
-	VMOVUPS      (CX)(DI*1), Z1
-	VMULPS       Z1, Z0, Z2
-	VMOVUPS      (CX)(SI*4), Z3
-	VMOVUPS      (CX)(R9*1), Z4
-	VFMADD231PS  Z4, Z3, Z2
-	VMOVUPS      (CX)(SI*8), Z5
-	VMOVUPS      (CX)(R11*1), Z6
-	VFMADD231PS  Z6, Z5, Z2
-	VPXORD.BCST  signF32<>+0(SB), Z2, Z2
-	VMOVUPS      (CX)(SI*1), Z7
-	VMULPS       Z1, Z7, Z8
-	VMOVUPS      (CX)(R8*1), Z9
-	VFMADD231PS  Z4, Z9, Z8
-	VMOVUPS      (CX)(R10*1), Z10
-	VFMADD231PS  Z6, Z10, Z8
-	VPXORD.BCST  signF32<>+0(SB), Z8, Z8
-	VMOVUPS      (CX)(SI*2), Z11
-	VMULPS       Z1, Z11, Z1
-	VMOVUPS      (CX)(DI*2), Z12
-	VFMADD231PS  Z4, Z12, Z1
-	VMOVUPS      (CX)(R8*2), Z4
-	VFMADD231PS  Z6, Z4, Z1
-	VPXORD.BCST  signF32<>+0(SB), Z1, Z1
-	VMOVUPS      Z0, (AX)
-	VMOVUPS      Z3, (AX)(SI*1)
-	VMOVUPS      Z5, (AX)(SI*2)
-	VMOVUPS      Z2, (AX)(DI*1)
-	VMOVUPS      Z7, (AX)(SI*4)
-	VMOVUPS      Z9, (AX)(R8*1)
-	VMOVUPS      Z10, (AX)(DI*2)
-	VMOVUPS      Z8, (AX)(R9*1)
-	VMOVUPS      Z11, (AX)(SI*8)
-	VMOVUPS      Z12, (AX)(R10*1)
-	VMOVUPS      Z4, (AX)(R8*2)
-	VMOVUPS      Z1, (AX)(R11*1)
-	VBROADCASTSS zero<>+0(SB), Z1
-	VMOVUPS      Z1, (AX)(DI*4)
-	VBROADCASTSS zero<>+0(SB), Z1
-	VMOVUPS      Z1, (AX)(R12*1)
-	VBROADCASTSS zero<>+0(SB), Z1
-	VMOVUPS      Z1, (AX)(R9*2)
-	VBROADCASTSS one<>+0(SB), Z1
-	VMOVUPS      Z1, (AX)(R13*1)
+	VMOVUPS      (CX)(SI*1), Z0
+	VMOVUPS      (CX)(SI*2), Z1
+	VMOVUPS      (CX)(DI*2), Z2
+	VMOVUPS      (CX), Z3
+	VMOVUPS      (CX)(DI*1), Z4
+	VMULPS       Z4, Z3, Z5
+	VMOVUPS      (CX)(SI*4), Z6
+	VMOVUPS      (CX)(R9*1), Z7
+	VFMADD231PS  Z7, Z6, Z5
+	VMOVUPS      (CX)(SI*8), Z8
+	VMOVUPS      (CX)(R11*1), Z9
+	VFMADD231PS  Z9, Z8, Z5
+	VPXORD.BCST  signF32<>+0(SB), Z5, Z5
+	VMULPS       Z4, Z0, Z10
+	VMOVUPS      (CX)(R8*1), Z11
+	VFMADD231PS  Z7, Z11, Z10
+	VMOVUPS      (CX)(R10*1), Z12
+	VFMADD231PS  Z9, Z12, Z10
+	VPXORD.BCST  signF32<>+0(SB), Z10, Z10
+	VMULPS       Z4, Z1, Z4
+	VFMADD231PS  Z7, Z2, Z4
+	VMOVUPS      (CX)(R8*2), Z7
+	VFMADD231PS  Z9, Z7, Z4
+	VPXORD.BCST  signF32<>+0(SB), Z4, Z4
+	VMOVUPS      Z3, (AX)
+	VMOVUPS      Z6, (AX)(SI*1)
+	VMOVUPS      Z8, (AX)(SI*2)
+	VMOVUPS      Z5, (AX)(DI*1)
+	VMOVUPS      Z0, (AX)(SI*4)
+	VMOVUPS      Z11, (AX)(R8*1)
+	VMOVUPS      Z12, (AX)(DI*2)
+	VMOVUPS      Z10, (AX)(R9*1)
+	VMOVUPS      Z1, (AX)(SI*8)
+	VMOVUPS      Z2, (AX)(R10*1)
+	VMOVUPS      Z7, (AX)(R8*2)
+	VMOVUPS      Z4, (AX)(R11*1)
+	VBROADCASTSS zero<>+0(SB), Z4
+	VMOVUPS      Z4, (AX)(DI*4)
+	VBROADCASTSS zero<>+0(SB), Z4
+	VMOVUPS      Z4, (AX)(R12*1)
+	VBROADCASTSS zero<>+0(SB), Z4
+	VMOVUPS      Z4, (AX)(R9*2)
+	VBROADCASTSS one<>+0(SB), Z4
+	VMOVUPS      Z4, (AX)(R13*1)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	SUBQ         $+16, DX
@@ -6713,50 +9825,50 @@ next2:
 	MOVQ         $-1, R14
 	BZHIQ        DX, R14, R14
 	KMOVW        R14, K1
+	VMOVUPS.Z    (CX)(SI*1), K1, Z4
+	VMOVUPS.Z    (CX)(SI*2), K1, Z7
+	VMOVUPS.Z    (CX)(DI*2), K1, Z2
 	VMOVUPS.Z    (CX), K1, Z1
-	VMOVUPS.Z    (CX)(DI*1), K1, Z4
-	VMULPS       Z4, Z1, Z12
+	VMOVUPS.Z    (CX)(DI*1), K1, Z10
+	VMULPS       Z10, Z1, Z12
 	VMOVUPS.Z    (CX)(SI*4), K1, Z11
-	VMOVUPS.Z    (CX)(R9*1), K1, Z8
-	VFMADD231PS  Z8, Z11, Z12
-	VMOVUPS.Z    (CX)(SI*8), K1, Z10
-	VMOVUPS.Z    (CX)(R11*1), K1, Z9
-	VFMADD231PS  Z9, Z10, Z12
+	VMOVUPS.Z    (CX)(R9*1), K1, Z0
+	VFMADD231PS  Z0, Z11, Z12
+	VMOVUPS.Z    (CX)(SI*8), K1, Z5
+	VMOVUPS.Z    (CX)(R11*1), K1, Z8
+	VFMADD231PS  Z8, Z5, Z12
 	VPXORD.BCST  signF32<>+0(SB), Z12, Z12
-	VMOVUPS.Z    (CX)(SI*1), K1, Z7
-	VMULPS       Z4, Z7, Z2
-	VMOVUPS.Z    (CX)(R8*1), K1, Z5
-	VFMADD231PS  Z8, Z5, Z2
-	VMOVUPS.Z    (CX)(R10*1), K1, Z3
-	VFMADD231PS  Z9, Z3, Z2
-	VPXORD.BCST  signF32<>+0(SB), Z2, Z2
-	VMOVUPS.Z    (CX)(SI*2), K1, Z0
-	VMULPS       Z4, Z0, Z4
-	VMOVUPS.Z    (CX)(DI*2), K1, Z6
-	VFMADD231PS  Z8, Z6, Z4
-	VMOVUPS.Z    (CX)(R8*2), K1, Z8
-	VFMADD231PS  Z9, Z8, Z4
-	VPXORD.BCST  signF32<>+0(SB), Z4, Z4
+	VMULPS       Z10, Z4, Z6
+	VMOVUPS.Z    (CX)(R8*1), K1, Z3
+	VFMADD231PS  Z0, Z3, Z6
+	VMOVUPS.Z    (CX)(R10*1), K1, Z9
+	VFMADD231PS  Z8, Z9, Z6
+	VPXORD.BCST  signF32<>+0(SB), Z6, Z6
+	VMULPS       Z10, Z7, Z10
+	VFMADD231PS  Z0, Z2, Z10
+	VMOVUPS.Z    (CX)(R8*2), K1, Z0
+	VFMADD231PS  Z8, Z0, Z10
+	VPXORD.BCST  signF32<>+0(SB), Z10, Z10
 	VMOVUPS      Z1, K1, (AX)
 	VMOVUPS      Z11, K1, (AX)(SI*1)
-	VMOVUPS      Z10, K1, (AX)(SI*2)
+	VMOVUPS      Z5, K1, (AX)(SI*2)
 	VMOVUPS      Z12, K1, (AX)(DI*1)
-	VMOVUPS      Z7, K1, (AX)(SI*4)
-	VMOVUPS      Z5, K1, (AX)(R8*1)
-	VMOVUPS      Z3, K1, (AX)(DI*2)
-	VMOVUPS      Z2, K1, (AX)(R9*1)
-	VMOVUPS      Z0, K1, (AX)(SI*8)
-	VMOVUPS      Z6, K1, (AX)(R10*1)
-	VMOVUPS      Z8, K1, (AX)(R8*2)
-	VMOVUPS      Z4, K1, (AX)(R11*1)
-	VBROADCASTSS zero<>+0(SB), Z4
-	VMOVUPS      Z4, K1, (AX)(DI*4)
-	VBROADCASTSS zero<>+0(SB), Z4
-	VMOVUPS      Z4, K1, (AX)(R12*1)
-	VBROADCASTSS zero<>+0(SB), Z4
-	VMOVUPS      Z4, K1, (AX)(R9*2)
-	VBROADCASTSS one<>+0(SB), Z4
-	VMOVUPS      Z4, K1, (AX)(R13*1)
+	VMOVUPS      Z4, K1, (AX)(SI*4)
+	VMOVUPS      Z3, K1, (AX)(R8*1)
+	VMOVUPS      Z9, K1, (AX)(DI*2)
+	VMOVUPS      Z6, K1, (AX)(R9*1)
+	VMOVUPS      Z7, K1, (AX)(SI*8)
+	VMOVUPS      Z2, K1, (AX)(R10*1)
+	VMOVUPS      Z0, K1, (AX)(R8*2)
+	VMOVUPS      Z10, K1, (AX)(R11*1)
+	VBROADCASTSS zero<>+0(SB), Z10
+	VMOVUPS      Z10, K1, (AX)(DI*4)
+	VBROADCASTSS zero<>+0(SB), Z10
+	VMOVUPS      Z10, K1, (AX)(R12*1)
+	VBROADCASTSS zero<>+0(SB), Z10
+	VMOVUPS      Z10, K1, (AX)(R9*2)
+	VBROADCASTSS one<>+0(SB), Z10
+	VMOVUPS      Z10, K1, (AX)(R13*1)
 
 done4:
 	XORQ AX, AX
@@ -6786,50 +9898,50 @@ TEXT ·inverseRigid4x4F64AVX2(SB), NOSPLIT, $0-64
 	JL   next2
 
 loop1:
-	VMOVUPS     (CX), Y0
-	VMOVUPS     (CX)(DI*1), Y1
-	VMULPD      Y1, Y0, Y2
-	VMOVUPS     (CX)(SI*4), Y3
-	VMOVUPS     (CX)(R9*1), Y4
-	VFMADD231PD Y4, Y3, Y2
-	VMOVUPS     (CX)(SI*8), Y5
-	VMOVUPS     (CX)(R11*1), Y6
-	VFMADD231PD Y6, Y5, Y2
-	VXORPD      signF64<>+0(SB), Y2, Y2
-	VMOVUPS     (CX)(SI*1), Y7
-	VMULPD      Y1, Y7, Y8
-	VMOVUPS     (CX)(R8*1), Y9
-	VFMADD231PD Y4, Y9, Y8
-	VMOVUPS     (CX)(R10*1), Y10
-	VFMADD231PD Y6, Y10, Y8
-	VXORPD      signF64<>+0(SB), Y8, Y8
-	VMOVUPS     (CX)(SI*2), Y11
-	VMULPD      Y1, Y11, Y1
-	VMOVUPS     (CX)(DI*2), Y12
-	VFMADD231PD Y4, Y12, Y1
-	VMOVUPS     (CX)(R8*2), Y4
-	VFMADD231PD Y6, Y4, Y1
-	VXORPD      signF64<>+0(SB), Y1, Y1
-	VMOVUPS     Y0, (AX)
-	VMOVUPS     Y3, (AX)(SI*1)
-	VMOVUPS     Y5, (AX)(SI*2)
-	VMOVUPS     Y2, (AX)(DI*1)
-	VMOVUPS     Y7, (AX)(SI*4)
-	VMOVUPS     Y9, (AX)(R8*1)
-	VMOVUPS     Y10, (AX)(DI*2)
-	VMOVUPS     Y8, (AX)(R9*1)
-	VMOVUPS     Y11, (AX)(SI*8)
-	VMOVUPS     Y12, (AX)(R10*1)
-	VMOVUPS     Y4, (AX)(R8*2)
-	VMOVUPS     Y1, (AX)(R11*1)
-	VMOVUPS     zeroF64<>+0(SB), Y1
-	VMOVUPS     Y1, (AX)(DI*4)
-	VMOVUPS     zeroF64<>+0(SB), Y1
-	VMOVUPS     Y1, (AX)(R12*1)
-	VMOVUPS     zeroF64<>+0(SB), Y1
-	VMOVUPS     Y1, (AX)(R9*2)
-	VMOVUPS     oneF64<>+0(SB), Y1
-	VMOVUPS     Y1, (AX)(R13*1)
+	VMOVUPS     (CX)(SI*1), Y0
+	VMOVUPS     (CX)(SI*2), Y1
+	VMOVUPS     (CX)(DI*2), Y2
+	VMOVUPS     (CX), Y3
+	VMOVUPS     (CX)(DI*1), Y4
+	VMULPD      Y4, Y3, Y5
+	VMOVUPS     (CX)(SI*4), Y6
+	VMOVUPS     (CX)(R9*1), Y7
+	VFMADD231PD Y7, Y6, Y5
+	VMOVUPS     (CX)(SI*8), Y8
+	VMOVUPS     (CX)(R11*1), Y9
+	VFMADD231PD Y9, Y8, Y5
+	VXORPD      signF64<>+0(SB), Y5, Y5
+	VMULPD      Y4, Y0, Y10
+	VMOVUPS     (CX)(R8*1), Y11
+	VFMADD231PD Y7, Y11, Y10
+	VMOVUPS     (CX)(R10*1), Y12
+	VFMADD231PD Y9, Y12, Y10
+	VXORPD      signF64<>+0(SB), Y10, Y10
+	VMULPD      Y4, Y1, Y4
+	VFMADD231PD Y7, Y2, Y4
+	VMOVUPS     (CX)(R8*2), Y7
+	VFMADD231PD Y9, Y7, Y4
+	VXORPD      signF64<>+0(SB), Y4, Y4
+	VMOVUPS     Y3, (AX)
+	VMOVUPS     Y6, (AX)(SI*1)
+	VMOVUPS     Y8, (AX)(SI*2)
+	VMOVUPS     Y5, (AX)(DI*1)
+	VMOVUPS     Y0, (AX)(SI*4)
+	VMOVUPS     Y11, (AX)(R8*1)
+	VMOVUPS     Y12, (AX)(DI*2)
+	VMOVUPS     Y10, (AX)(R9*1)
+	VMOVUPS     Y1, (AX)(SI*8)
+	VMOVUPS     Y2, (AX)(R10*1)
+	VMOVUPS     Y7, (AX)(R8*2)
+	VMOVUPS     Y4, (AX)(R11*1)
+	VMOVUPS     zeroF64<>+0(SB), Y4
+	VMOVUPS     Y4, (AX)(DI*4)
+	VMOVUPS     zeroF64<>+0(SB), Y4
+	VMOVUPS     Y4, (AX)(R12*1)
+	VMOVUPS     zeroF64<>+0(SB), Y4
+	VMOVUPS     Y4, (AX)(R9*2)
+	VMOVUPS     oneF64<>+0(SB), Y4
+	VMOVUPS     Y4, (AX)(R13*1)
 	ADDQ        $+32, AX
 	ADDQ        $+32, CX
 	SUBQ        $+4, DX
@@ -6842,78 +9954,78 @@ next2:
 	LEAQ        tailMaskF64<>+0(SB), R14
 	NEGQ        DX
 	LEAQ        32(R14)(DX*8), R14
+	VMOVUPS     (R14), Y4
+	VMASKMOVPD  (CX)(SI*1), Y4, Y4
+	VMOVUPS     (R14), Y7
+	VMASKMOVPD  (CX)(SI*2), Y7, Y7
+	VMOVUPS     (R14), Y2
+	VMASKMOVPD  (CX)(DI*2), Y2, Y2
 	VMOVUPS     (R14), Y1
 	VMASKMOVPD  (CX), Y1, Y1
-	VMOVUPS     (R14), Y4
-	VMASKMOVPD  (CX)(DI*1), Y4, Y4
-	VMULPD      Y4, Y1, Y12
+	VMOVUPS     (R14), Y10
+	VMASKMOVPD  (CX)(DI*1), Y10, Y10
+	VMULPD      Y10, Y1, Y12
 	VMOVUPS     (R14), Y11
 	VMASKMOVPD  (CX)(SI*4), Y11, Y11
-	VMOVUPS     (R14), Y8
-	VMASKMOVPD  (CX)(R9*1), Y8, Y8
-	VFMADD231PD Y8, Y11, Y12
-	VMOVUPS     (R14), Y10
-	VMASKMOVPD  (CX)(SI*8), Y10, Y10
-	VMOVUPS     (R14), Y9
-	VMASKMOVPD  (CX)(R11*1), Y9, Y9
-	VFMADD231PD Y9, Y10, Y12
-	VXORPD      signF64<>+0(SB), Y12, Y12
-	VMOVUPS     (R14), Y7
-	VMASKMOVPD  (CX)(SI*1), Y7, Y7
-	VMULPD      Y4, Y7, Y2
-	VMOVUPS     (R14), Y5
-	VMASKMOVPD  (CX)(R8*1), Y5, Y5
-	VFMADD231PD Y8, Y5, Y2
-	VMOVUPS     (R14), Y3
-	VMASKMOVPD  (CX)(R10*1), Y3, Y3
-	VFMADD231PD Y9, Y3, Y2
-	VXORPD      signF64<>+0(SB), Y2, Y2
 	VMOVUPS     (R14), Y0
-	VMASKMOVPD  (CX)(SI*2), Y0, Y0
-	VMULPD      Y4, Y0, Y4
-	VMOVUPS     (R14), Y6
-	VMASKMOVPD  (CX)(DI*2), Y6, Y6
-	VFMADD231PD Y8, Y6, Y4
+	VMASKMOVPD  (CX)(R9*1), Y0, Y0
+	VFMADD231PD Y0, Y11, Y12
+	VMOVUPS     (R14), Y5
+	VMASKMOVPD  (CX)(SI*8), Y5, Y5
 	VMOVUPS     (R14), Y8
-	VMASKMOVPD  (CX)(R8*2), Y8, Y8
-	VFMADD231PD Y9, Y8, Y4
-	VXORPD      signF64<>+0(SB), Y4, Y4
+	VMASKMOVPD  (CX)(R11*1), Y8, Y8
+	VFMADD231PD Y8, Y5, Y12
+	VXORPD      signF64<>+0(SB), Y12, Y12
+	VMULPD      Y10, Y4, Y6
+	VMOVUPS     (R14), Y3
+	VMASKMOVPD  (CX)(R8*1), Y3, Y3
+	VFMADD231PD Y0, Y3, Y6
 	VMOVUPS     (R14), Y9
-	VMASKMOVPD  Y1, Y9, (AX)
-	VMOVUPS     (R14), Y9
-	VMASKMOVPD  Y11, Y9, (AX)(SI*1)
-	VMOVUPS     (R14), Y9
-	VMASKMOVPD  Y10, Y9, (AX)(SI*2)
-	VMOVUPS     (R14), Y9
-	VMASKMOVPD  Y12, Y9, (AX)(DI*1)
-	VMOVUPS     (R14), Y9
-	VMASKMOVPD  Y7, Y9, (AX)(SI*4)
-	VMOVUPS     (R14), Y9
-	VMASKMOVPD  Y5, Y9, (AX)(R8*1)
-	VMOVUPS     (R14), Y9
-	VMASKMOVPD  Y3, Y9, (AX)(DI*2)
-	VMOVUPS     (R14), Y9
-	VMASKMOVPD  Y2, Y9, (AX)(R9*1)
-	VMOVUPS     (R14), Y9
-	VMASKMOVPD  Y0, Y9, (AX)(SI*8)
-	VMOVUPS     (R14), Y9
-	VMASKMOVPD  Y6, Y9, (AX)(R10*1)
-	VMOVUPS     (R14), Y9
-	VMASKMOVPD  Y8, Y9, (AX)(R8*2)
-	VMOVUPS     (R14), Y9
-	VMASKMOVPD  Y4, Y9, (AX)(R11*1)
-	VMOVUPS     zeroF64<>+0(SB), Y9
-	VMOVUPS     (R14), Y4
-	VMASKMOVPD  Y9, Y4, (AX)(DI*4)
-	VMOVUPS     zeroF64<>+0(SB), Y4
-	VMOVUPS     (R14), Y9
-	VMASKMOVPD  Y4, Y9, (AX)(R12*1)
-	VMOVUPS     zeroF64<>+0(SB), Y9
-	VMOVUPS     (R14), Y4
-	VMASKMOVPD  Y9, Y4, (AX)(R9*2)
-	VMOVUPS     oneF64<>+0(SB), Y4
-	VMOVUPS     (R14), Y9
-	VMASKMOVPD  Y4, Y9, (AX)(R13*1)
+	VMASKMOVPD  (CX)(R10*1), Y9, Y9
+	VFMADD231PD Y8, Y9, Y6
+	VXORPD      signF64<>+0(SB), Y6, Y6
+	VMULPD      Y10, Y7, Y10
+	VFMADD231PD Y0, Y2, Y10
+	VMOVUPS     (R14), Y0
+	VMASKMOVPD  (CX)(R8*2), Y0, Y0
+	VFMADD231PD Y8, Y0, Y10
+	VXORPD      signF64<>+0(SB), Y10, Y10
+	VMOVUPS     (R14), Y8
+	VMASKMOVPD  Y1, Y8, (AX)
+	VMOVUPS     (R14), Y8
+	VMASKMOVPD  Y11, Y8, (AX)(SI*1)
+	VMOVUPS     (R14), Y8
+	VMASKMOVPD  Y5, Y8, (AX)(SI*2)
+	VMOVUPS     (R14), Y8
+	VMASKMOVPD  Y12, Y8, (AX)(DI*1)
+	VMOVUPS     (R14), Y8
+	VMASKMOVPD  Y4, Y8, (AX)(SI*4)
+	VMOVUPS     (R14), Y8
+	VMASKMOVPD  Y3, Y8, (AX)(R8*1)
+	VMOVUPS     (R14), Y8
+	VMASKMOVPD  Y9, Y8, (AX)(DI*2)
+	VMOVUPS     (R14), Y8
+	VMASKMOVPD  Y6, Y8, (AX)(R9*1)
+	VMOVUPS     (R14), Y8
+	VMASKMOVPD  Y7, Y8, (AX)(SI*8)
+	VMOVUPS     (R14), Y8
+	VMASKMOVPD  Y2, Y8, (AX)(R10*1)
+	VMOVUPS     (R14), Y8
+	VMASKMOVPD  Y0, Y8, (AX)(R8*2)
+	VMOVUPS     (R14), Y8
+	VMASKMOVPD  Y10, Y8, (AX)(R11*1)
+	VMOVUPS     zeroF64<>+0(SB), Y8
+	VMOVUPS     (R14), Y10
+	VMASKMOVPD  Y8, Y10, (AX)(DI*4)
+	VMOVUPS     zeroF64<>+0(SB), Y10
+	VMOVUPS     (R14), Y8
+	VMASKMOVPD  Y10, Y8, (AX)(R12*1)
+	VMOVUPS     zeroF64<>+0(SB), Y8
+	VMOVUPS     (R14), Y10
+	VMASKMOVPD  Y8, Y10, (AX)(R9*2)
+	VMOVUPS     oneF64<>+0(SB), Y10
+	VMOVUPS     (R14), Y8
+	VMASKMOVPD  Y10, Y8, (AX)(R13*1)
 
 done4:
 	XORQ AX, AX
@@ -6949,50 +10061,50 @@ TEXT ·inverseRigid4x4F64AVX512(SB), NOSPLIT, $0-64
 	JL   next2
 
 loop1:
-	VMOVUPS      (CX), Z0
-	VMOVUPS      (CX)(DI*1), Z1
-	VMULPD       Z1, Z0, Z2
-	VMOVUPS      (CX)(SI*4), Z3
-	VMOVUPS      (CX)(R9*1), Z4
-	VFMADD231PD  Z4, Z3, Z2
-	VMOVUPS      (CX)(SI*8), Z5
-	VMOVUPS      (CX)(R11*1), Z6
-	VFMADD231PD  Z6, Z5, Z2
-	VPXORQ.BCST  signF64<>+0(SB), Z2, Z2
-	VMOVUPS      (CX)(SI*1), Z7
-	VMULPD       Z1, Z7, Z8
-	VMOVUPS      (CX)(R8*1), Z9
-	VFMADD231PD  Z4, Z9, Z8
-	VMOVUPS      (CX)(R10*1), Z10
-	VFMADD231PD  Z6, Z10, Z8
-	VPXORQ.BCST  signF64<>+0(SB), Z8, Z8
-	VMOVUPS      (CX)(SI*2), Z11
-	VMULPD       Z1, Z11, Z1
-	VMOVUPS      (CX)(DI*2), Z12
-	VFMADD231PD  Z4, Z12, Z1
-	VMOVUPS      (CX)(R8*2), Z4
-	VFMADD231PD  Z6, Z4, Z1
-	VPXORQ.BCST  signF64<>+0(SB), Z1, Z1
-	VMOVUPS      Z0, (AX)
-	VMOVUPS      Z3, (AX)(SI*1)
-	VMOVUPS      Z5, (AX)(SI*2)
-	VMOVUPS      Z2, (AX)(DI*1)
-	VMOVUPS      Z7, (AX)(SI*4)
-	VMOVUPS      Z9, (AX)(R8*1)
-	VMOVUPS      Z10, (AX)(DI*2)
-	VMOVUPS      Z8, (AX)(R9*1)
-	VMOVUPS      Z11, (AX)(SI*8)
-	VMOVUPS      Z12, (AX)(R10*1)
-	VMOVUPS      Z4, (AX)(R8*2)
-	VMOVUPS      Z1, (AX)(R11*1)
-	VBROADCASTSD zeroF64<>+0(SB), Z1
-	VMOVUPS      Z1, (AX)(DI*4)
-	VBROADCASTSD zeroF64<>+0(SB), Z1
-	VMOVUPS      Z1, (AX)(R12*1)
-	VBROADCASTSD zeroF64<>+0(SB), Z1
-	VMOVUPS      Z1, (AX)(R9*2)
-	VBROADCASTSD oneF64<>+0(SB), Z1
-	VMOVUPS      Z1, (AX)(R13*1)
+	VMOVUPS      (CX)(SI*1), Z0
+	VMOVUPS      (CX)(SI*2), Z1
+	VMOVUPS      (CX)(DI*2), Z2
+	VMOVUPS      (CX), Z3
+	VMOVUPS      (CX)(DI*1), Z4
+	VMULPD       Z4, Z3, Z5
+	VMOVUPS      (CX)(SI*4), Z6
+	VMOVUPS      (CX)(R9*1), Z7
+	VFMADD231PD  Z7, Z6, Z5
+	VMOVUPS      (CX)(SI*8), Z8
+	VMOVUPS      (CX)(R11*1), Z9
+	VFMADD231PD  Z9, Z8, Z5
+	VPXORQ.BCST  signF64<>+0(SB), Z5, Z5
+	VMULPD       Z4, Z0, Z10
+	VMOVUPS      (CX)(R8*1), Z11
+	VFMADD231PD  Z7, Z11, Z10
+	VMOVUPS      (CX)(R10*1), Z12
+	VFMADD231PD  Z9, Z12, Z10
+	VPXORQ.BCST  signF64<>+0(SB), Z10, Z10
+	VMULPD       Z4, Z1, Z4
+	VFMADD231PD  Z7, Z2, Z4
+	VMOVUPS      (CX)(R8*2), Z7
+	VFMADD231PD  Z9, Z7, Z4
+	VPXORQ.BCST  signF64<>+0(SB), Z4, Z4
+	VMOVUPS      Z3, (AX)
+	VMOVUPS      Z6, (AX)(SI*1)
+	VMOVUPS      Z8, (AX)(SI*2)
+	VMOVUPS      Z5, (AX)(DI*1)
+	VMOVUPS      Z0, (AX)(SI*4)
+	VMOVUPS      Z11, (AX)(R8*1)
+	VMOVUPS      Z12, (AX)(DI*2)
+	VMOVUPS      Z10, (AX)(R9*1)
+	VMOVUPS      Z1, (AX)(SI*8)
+	VMOVUPS      Z2, (AX)(R10*1)
+	VMOVUPS      Z7, (AX)(R8*2)
+	VMOVUPS      Z4, (AX)(R11*1)
+	VBROADCASTSD zeroF64<>+0(SB), Z4
+	VMOVUPS      Z4, (AX)(DI*4)
+	VBROADCASTSD zeroF64<>+0(SB), Z4
+	VMOVUPS      Z4, (AX)(R12*1)
+	VBROADCASTSD zeroF64<>+0(SB), Z4
+	VMOVUPS      Z4, (AX)(R9*2)
+	VBROADCASTSD oneF64<>+0(SB), Z4
+	VMOVUPS      Z4, (AX)(R13*1)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	SUBQ         $+8, DX
@@ -7005,50 +10117,50 @@ next2:
 	MOVQ         $-1, R14
 	BZHIQ        DX, R14, R14
 	KMOVW        R14, K1
+	VMOVUPD.Z    (CX)(SI*1), K1, Z4
+	VMOVUPD.Z    (CX)(SI*2), K1, Z7
+	VMOVUPD.Z    (CX)(DI*2), K1, Z2
 	VMOVUPD.Z    (CX), K1, Z1
-	VMOVUPD.Z    (CX)(DI*1), K1, Z4
-	VMULPD       Z4, Z1, Z12
+	VMOVUPD.Z    (CX)(DI*1), K1, Z10
+	VMULPD       Z10, Z1, Z12
 	VMOVUPD.Z    (CX)(SI*4), K1, Z11
-	VMOVUPD.Z    (CX)(R9*1), K1, Z8
-	VFMADD231PD  Z8, Z11, Z12
-	VMOVUPD.Z    (CX)(SI*8), K1, Z10
-	VMOVUPD.Z    (CX)(R11*1), K1, Z9
-	VFMADD231PD  Z9, Z10, Z12
+	VMOVUPD.Z    (CX)(R9*1), K1, Z0
+	VFMADD231PD  Z0, Z11, Z12
+	VMOVUPD.Z    (CX)(SI*8), K1, Z5
+	VMOVUPD.Z    (CX)(R11*1), K1, Z8
+	VFMADD231PD  Z8, Z5, Z12
 	VPXORQ.BCST  signF64<>+0(SB), Z12, Z12
-	VMOVUPD.Z    (CX)(SI*1), K1, Z7
-	VMULPD       Z4, Z7, Z2
-	VMOVUPD.Z    (CX)(R8*1), K1, Z5
-	VFMADD231PD  Z8, Z5, Z2
-	VMOVUPD.Z    (CX)(R10*1), K1, Z3
-	VFMADD231PD  Z9, Z3, Z2
-	VPXORQ.BCST  signF64<>+0(SB), Z2, Z2
-	VMOVUPD.Z    (CX)(SI*2), K1, Z0
-	VMULPD       Z4, Z0, Z4
-	VMOVUPD.Z    (CX)(DI*2), K1, Z6
-	VFMADD231PD  Z8, Z6, Z4
-	VMOVUPD.Z    (CX)(R8*2), K1, Z8
-	VFMADD231PD  Z9, Z8, Z4
-	VPXORQ.BCST  signF64<>+0(SB), Z4, Z4
+	VMULPD       Z10, Z4, Z6
+	VMOVUPD.Z    (CX)(R8*1), K1, Z3
+	VFMADD231PD  Z0, Z3, Z6
+	VMOVUPD.Z    (CX)(R10*1), K1, Z9
+	VFMADD231PD  Z8, Z9, Z6
+	VPXORQ.BCST  signF64<>+0(SB), Z6, Z6
+	VMULPD       Z10, Z7, Z10
+	VFMADD231PD  Z0, Z2, Z10
+	VMOVUPD.Z    (CX)(R8*2), K1, Z0
+	VFMADD231PD  Z8, Z0, Z10
+	VPXORQ.BCST  signF64<>+0(SB), Z10, Z10
 	VMOVUPD      Z1, K1, (AX)
 	VMOVUPD      Z11, K1, (AX)(SI*1)
-	VMOVUPD      Z10, K1, (AX)(SI*2)
+	VMOVUPD      Z5, K1, (AX)(SI*2)
 	VMOVUPD      Z12, K1, (AX)(DI*1)
-	VMOVUPD      Z7, K1, (AX)(SI*4)
-	VMOVUPD      Z5, K1, (AX)(R8*1)
-	VMOVUPD      Z3, K1, (AX)(DI*2)
-	VMOVUPD      Z2, K1, (AX)(R9*1)
-	VMOVUPD      Z0, K1, (AX)(SI*8)
-	VMOVUPD      Z6, K1, (AX)(R10*1)
-	VMOVUPD      Z8, K1, (AX)(R8*2)
-	VMOVUPD      Z4, K1, (AX)(R11*1)
-	VBROADCASTSD zeroF64<>+0(SB), Z4
-	VMOVUPD      Z4, K1, (AX)(DI*4)
-	VBROADCASTSD zeroF64<>+0(SB), Z4
-	VMOVUPD      Z4, K1, (AX)(R12*1)
-	VBROADCASTSD zeroF64<>+0(SB), Z4
-	VMOVUPD      Z4, K1, (AX)(R9*2)
-	VBROADCASTSD oneF64<>+0(SB), Z4
-	VMOVUPD      Z4, K1, (AX)(R13*1)
+	VMOVUPD      Z4, K1, (AX)(SI*4)
+	VMOVUPD      Z3, K1, (AX)(R8*1)
+	VMOVUPD      Z9, K1, (AX)(DI*2)
+	VMOVUPD      Z6, K1, (AX)(R9*1)
+	VMOVUPD      Z7, K1, (AX)(SI*8)
+	VMOVUPD      Z2, K1, (AX)(R10*1)
+	VMOVUPD      Z0, K1, (AX)(R8*2)
+	VMOVUPD      Z10, K1, (AX)(R11*1)
+	VBROADCASTSD zeroF64<>+0(SB), Z10
+	VMOVUPD      Z10, K1, (AX)(DI*4)
+	VBROADCASTSD zeroF64<>+0(SB), Z10
+	VMOVUPD      Z10, K1, (AX)(R12*1)
+	VBROADCASTSD zeroF64<>+0(SB), Z10
+	VMOVUPD      Z10, K1, (AX)(R9*2)
+	VBROADCASTSD oneF64<>+0(SB), Z10
+	VMOVUPD      Z10, K1, (AX)(R13*1)
 
 done4:
 	XORQ AX, AX

@@ -13,10 +13,16 @@ func matrixF32AVX2(op MatrixOp, dst, a, b *float32, n, stride int) (at, next int
 		return logSO2F32AVX2(dst, a, b, n, stride)
 	case OpMulSO2:
 		return mulSO2F32AVX2(dst, a, b, n, stride)
+	case OpComposeSO2:
+		return composeSO2F32AVX2(dst, a, b, n, stride)
+	case OpInverseSO2:
+		return inverseSO2F32AVX2(dst, a, b, n, stride)
 	case OpExpRxSO2:
 		return expRxSO2F32AVX2(dst, a, b, n, stride)
 	case OpLogRxSO2:
 		return logRxSO2F32AVX2(dst, a, b, n, stride)
+	case OpComposeRxSO2:
+		return composeRxSO2F32AVX2(dst, a, b, n, stride)
 	case OpInverseRxSO2:
 		return inverseRxSO2F32AVX2(dst, a, b, n, stride)
 	case OpExpSE2:
@@ -35,6 +41,8 @@ func matrixF32AVX2(op MatrixOp, dst, a, b *float32, n, stride int) (at, next int
 		return expSim2F32AVX2(dst, a, b, n, stride)
 	case OpLogSim2:
 		return logSim2F32AVX2(dst, a, b, n, stride)
+	case OpComposeSim2:
+		return composeSim2F32AVX2(dst, a, b, n, stride)
 	case OpInverseSim2:
 		return inverseSim2F32AVX2(dst, a, b, n, stride)
 	case OpExpSO3:
@@ -43,6 +51,8 @@ func matrixF32AVX2(op MatrixOp, dst, a, b *float32, n, stride int) (at, next int
 		return logSO3F32AVX2(dst, a, b, n, stride)
 	case OpComposeSO3:
 		return composeSO3F32AVX2(dst, a, b, n, stride)
+	case OpInverseSO3:
+		return inverseSO3F32AVX2(dst, a, b, n, stride)
 	case OpActSO3:
 		return actSO3F32AVX2(dst, a, b, n, stride)
 	case OpExpSE3:
@@ -73,6 +83,10 @@ func matrixF32AVX2(op MatrixOp, dst, a, b *float32, n, stride int) (at, next int
 		return exp3x3F32AVX2(dst, a, b, n, stride)
 	case OpMul3x3:
 		return mul3x3F32AVX2(dst, a, b, n, stride)
+	case OpInverse3x3:
+		return inverse3x3F32AVX2(dst, a, b, n, stride)
+	case OpDet3x3:
+		return det3x3F32AVX2(dst, a, b, n, stride)
 	case OpFrobenius3x3:
 		return frobenius3x3F32AVX2(dst, a, b, n, stride)
 	case OpMul4x4:
@@ -92,10 +106,16 @@ func matrixF32AVX512(op MatrixOp, dst, a, b *float32, n, stride int) (at, next i
 		return logSO2F32AVX512(dst, a, b, n, stride)
 	case OpMulSO2:
 		return mulSO2F32AVX512(dst, a, b, n, stride)
+	case OpComposeSO2:
+		return composeSO2F32AVX512(dst, a, b, n, stride)
+	case OpInverseSO2:
+		return inverseSO2F32AVX512(dst, a, b, n, stride)
 	case OpExpRxSO2:
 		return expRxSO2F32AVX512(dst, a, b, n, stride)
 	case OpLogRxSO2:
 		return logRxSO2F32AVX512(dst, a, b, n, stride)
+	case OpComposeRxSO2:
+		return composeRxSO2F32AVX512(dst, a, b, n, stride)
 	case OpInverseRxSO2:
 		return inverseRxSO2F32AVX512(dst, a, b, n, stride)
 	case OpExpSE2:
@@ -114,6 +134,8 @@ func matrixF32AVX512(op MatrixOp, dst, a, b *float32, n, stride int) (at, next i
 		return expSim2F32AVX512(dst, a, b, n, stride)
 	case OpLogSim2:
 		return logSim2F32AVX512(dst, a, b, n, stride)
+	case OpComposeSim2:
+		return composeSim2F32AVX512(dst, a, b, n, stride)
 	case OpInverseSim2:
 		return inverseSim2F32AVX512(dst, a, b, n, stride)
 	case OpExpSO3:
@@ -122,6 +144,8 @@ func matrixF32AVX512(op MatrixOp, dst, a, b *float32, n, stride int) (at, next i
 		return logSO3F32AVX512(dst, a, b, n, stride)
 	case OpComposeSO3:
 		return composeSO3F32AVX512(dst, a, b, n, stride)
+	case OpInverseSO3:
+		return inverseSO3F32AVX512(dst, a, b, n, stride)
 	case OpActSO3:
 		return actSO3F32AVX512(dst, a, b, n, stride)
 	case OpExpSE3:
@@ -152,6 +176,10 @@ func matrixF32AVX512(op MatrixOp, dst, a, b *float32, n, stride int) (at, next i
 		return exp3x3F32AVX512(dst, a, b, n, stride)
 	case OpMul3x3:
 		return mul3x3F32AVX512(dst, a, b, n, stride)
+	case OpInverse3x3:
+		return inverse3x3F32AVX512(dst, a, b, n, stride)
+	case OpDet3x3:
+		return det3x3F32AVX512(dst, a, b, n, stride)
 	case OpFrobenius3x3:
 		return frobenius3x3F32AVX512(dst, a, b, n, stride)
 	case OpMul4x4:
@@ -171,10 +199,16 @@ func matrixF64AVX2(op MatrixOp, dst, a, b *float64, n, stride int) (at, next int
 		return logSO2F64AVX2(dst, a, b, n, stride)
 	case OpMulSO2:
 		return mulSO2F64AVX2(dst, a, b, n, stride)
+	case OpComposeSO2:
+		return composeSO2F64AVX2(dst, a, b, n, stride)
+	case OpInverseSO2:
+		return inverseSO2F64AVX2(dst, a, b, n, stride)
 	case OpExpRxSO2:
 		return expRxSO2F64AVX2(dst, a, b, n, stride)
 	case OpLogRxSO2:
 		return logRxSO2F64AVX2(dst, a, b, n, stride)
+	case OpComposeRxSO2:
+		return composeRxSO2F64AVX2(dst, a, b, n, stride)
 	case OpInverseRxSO2:
 		return inverseRxSO2F64AVX2(dst, a, b, n, stride)
 	case OpExpSE2:
@@ -193,6 +227,8 @@ func matrixF64AVX2(op MatrixOp, dst, a, b *float64, n, stride int) (at, next int
 		return expSim2F64AVX2(dst, a, b, n, stride)
 	case OpLogSim2:
 		return logSim2F64AVX2(dst, a, b, n, stride)
+	case OpComposeSim2:
+		return composeSim2F64AVX2(dst, a, b, n, stride)
 	case OpInverseSim2:
 		return inverseSim2F64AVX2(dst, a, b, n, stride)
 	case OpExpSO3:
@@ -201,6 +237,8 @@ func matrixF64AVX2(op MatrixOp, dst, a, b *float64, n, stride int) (at, next int
 		return logSO3F64AVX2(dst, a, b, n, stride)
 	case OpComposeSO3:
 		return composeSO3F64AVX2(dst, a, b, n, stride)
+	case OpInverseSO3:
+		return inverseSO3F64AVX2(dst, a, b, n, stride)
 	case OpActSO3:
 		return actSO3F64AVX2(dst, a, b, n, stride)
 	case OpExpSE3:
@@ -231,6 +269,10 @@ func matrixF64AVX2(op MatrixOp, dst, a, b *float64, n, stride int) (at, next int
 		return exp3x3F64AVX2(dst, a, b, n, stride)
 	case OpMul3x3:
 		return mul3x3F64AVX2(dst, a, b, n, stride)
+	case OpInverse3x3:
+		return inverse3x3F64AVX2(dst, a, b, n, stride)
+	case OpDet3x3:
+		return det3x3F64AVX2(dst, a, b, n, stride)
 	case OpFrobenius3x3:
 		return frobenius3x3F64AVX2(dst, a, b, n, stride)
 	case OpMul4x4:
@@ -252,10 +294,16 @@ func matrixF64AVX512(op MatrixOp, dst, a, b *float64, n, stride int) (at, next i
 		return logSO2F64AVX512(dst, a, b, n, stride)
 	case OpMulSO2:
 		return mulSO2F64AVX512(dst, a, b, n, stride)
+	case OpComposeSO2:
+		return composeSO2F64AVX512(dst, a, b, n, stride)
+	case OpInverseSO2:
+		return inverseSO2F64AVX512(dst, a, b, n, stride)
 	case OpExpRxSO2:
 		return expRxSO2F64AVX512(dst, a, b, n, stride)
 	case OpLogRxSO2:
 		return logRxSO2F64AVX512(dst, a, b, n, stride)
+	case OpComposeRxSO2:
+		return composeRxSO2F64AVX512(dst, a, b, n, stride)
 	case OpInverseRxSO2:
 		return inverseRxSO2F64AVX512(dst, a, b, n, stride)
 	case OpExpSE2:
@@ -274,6 +322,8 @@ func matrixF64AVX512(op MatrixOp, dst, a, b *float64, n, stride int) (at, next i
 		return expSim2F64AVX512(dst, a, b, n, stride)
 	case OpLogSim2:
 		return logSim2F64AVX512(dst, a, b, n, stride)
+	case OpComposeSim2:
+		return composeSim2F64AVX512(dst, a, b, n, stride)
 	case OpInverseSim2:
 		return inverseSim2F64AVX512(dst, a, b, n, stride)
 	case OpExpSO3:
@@ -282,6 +332,8 @@ func matrixF64AVX512(op MatrixOp, dst, a, b *float64, n, stride int) (at, next i
 		return logSO3F64AVX512(dst, a, b, n, stride)
 	case OpComposeSO3:
 		return composeSO3F64AVX512(dst, a, b, n, stride)
+	case OpInverseSO3:
+		return inverseSO3F64AVX512(dst, a, b, n, stride)
 	case OpActSO3:
 		return actSO3F64AVX512(dst, a, b, n, stride)
 	case OpExpSE3:
@@ -312,6 +364,10 @@ func matrixF64AVX512(op MatrixOp, dst, a, b *float64, n, stride int) (at, next i
 		return exp3x3F64AVX512(dst, a, b, n, stride)
 	case OpMul3x3:
 		return mul3x3F64AVX512(dst, a, b, n, stride)
+	case OpInverse3x3:
+		return inverse3x3F64AVX512(dst, a, b, n, stride)
+	case OpDet3x3:
+		return det3x3F64AVX512(dst, a, b, n, stride)
 	case OpFrobenius3x3:
 		return frobenius3x3F64AVX512(dst, a, b, n, stride)
 	case OpMul4x4:

@@ -64,6 +64,46 @@ func mulSO2F64AVX2(dst *float64, a *float64, b *float64, n int, stride int) (at 
 //go:noescape
 func mulSO2F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
 
+// composeSO2F32AVX2 writes the sums of n pairs of angles, within ±π.
+//
+//go:noescape
+func composeSO2F32AVX2(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
+
+// composeSO2F32AVX512 writes the sums of n pairs of angles, within ±π.
+//
+//go:noescape
+func composeSO2F32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
+
+// composeSO2F64AVX2 writes the sums of n pairs of angles, within ±π.
+//
+//go:noescape
+func composeSO2F64AVX2(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
+
+// composeSO2F64AVX512 writes the sums of n pairs of angles, within ±π.
+//
+//go:noescape
+func composeSO2F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
+
+// inverseSO2F32AVX2 writes the inverses of n elements (cos θ, sin θ).
+//
+//go:noescape
+func inverseSO2F32AVX2(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
+
+// inverseSO2F32AVX512 writes the inverses of n elements (cos θ, sin θ).
+//
+//go:noescape
+func inverseSO2F32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
+
+// inverseSO2F64AVX2 writes the inverses of n elements (cos θ, sin θ).
+//
+//go:noescape
+func inverseSO2F64AVX2(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
+
+// inverseSO2F64AVX512 writes the inverses of n elements (cos θ, sin θ).
+//
+//go:noescape
+func inverseSO2F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
+
 // expRxSO2F32AVX2 writes r(cos θ, sin θ) of n pairs (log r, θ).
 //
 //go:noescape
@@ -103,6 +143,26 @@ func logRxSO2F64AVX2(dst *float64, a *float64, b *float64, n int, stride int) (a
 //
 //go:noescape
 func logRxSO2F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
+
+// composeRxSO2F32AVX2 writes the sums of n pairs (log r, θ), the angles within ±π.
+//
+//go:noescape
+func composeRxSO2F32AVX2(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
+
+// composeRxSO2F32AVX512 writes the sums of n pairs (log r, θ), the angles within ±π.
+//
+//go:noescape
+func composeRxSO2F32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
+
+// composeRxSO2F64AVX2 writes the sums of n pairs (log r, θ), the angles within ±π.
+//
+//go:noescape
+func composeRxSO2F64AVX2(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
+
+// composeRxSO2F64AVX512 writes the sums of n pairs (log r, θ), the angles within ±π.
+//
+//go:noescape
+func composeRxSO2F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
 
 // inverseRxSO2F32AVX2 writes the reciprocals of n complex numbers.
 //
@@ -283,6 +343,26 @@ func logSim2F64AVX2(dst *float64, a *float64, b *float64, n int, stride int) (at
 //
 //go:noescape
 func logSim2F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
+
+// composeSim2F32AVX2 writes log(exp(a)·exp(b)) of n pairs of coordinate vectors.
+//
+//go:noescape
+func composeSim2F32AVX2(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
+
+// composeSim2F32AVX512 writes log(exp(a)·exp(b)) of n pairs of coordinate vectors.
+//
+//go:noescape
+func composeSim2F32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
+
+// composeSim2F64AVX2 writes log(exp(a)·exp(b)) of n pairs of coordinate vectors.
+//
+//go:noescape
+func composeSim2F64AVX2(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
+
+// composeSim2F64AVX512 writes log(exp(a)·exp(b)) of n pairs of coordinate vectors.
+//
+//go:noescape
+func composeSim2F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
 
 // inverseSim2F32AVX2 writes the inverses of n similarities.
 //

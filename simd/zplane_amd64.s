@@ -2522,6 +2522,638 @@ done4:
 	VZEROUPPER
 	RET
 
+// func composeSO2F32AVX2(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
+// Requires: AVX, AVX2
+TEXT ·composeSO2F32AVX2(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ n+24(FP), BX
+	MOVQ BX, SI
+	SUBQ $+8, BX
+	JL   next2
+
+loop1:
+	VMOVUPS    (CX), Y0
+	VMOVUPS    (DX), Y1
+	VADDPS     Y1, Y0, Y2
+	VANDPS     absF32<>+0(SB), Y2, Y3
+	VCMPPS     $0x16, threePi<>+0(SB), Y3, Y3
+	VANDPS     absF32<>+0(SB), Y2, Y4
+	VCMPPS     $0x1e, pi1<>+0(SB), Y4, Y4
+	VSUBPS     Y0, Y2, Y5
+	VSUBPS     Y5, Y2, Y6
+	VSUBPS     Y6, Y0, Y0
+	VSUBPS     Y5, Y1, Y1
+	VADDPS     Y1, Y0, Y0
+	VANDPS     signF32<>+0(SB), Y2, Y1
+	VORPS      twoPi1<>+0(SB), Y1, Y1
+	VANDPS     signF32<>+0(SB), Y2, Y5
+	VXORPS     twoPi2<>+0(SB), Y5, Y5
+	VSUBPS     Y1, Y2, Y1
+	VSUBPS     Y5, Y0, Y0
+	VADDPS     Y0, Y1, Y1
+	VBLENDVPS  Y4, Y1, Y2, Y2
+	VMOVMSKPS  Y3, DI
+	TESTQ      DI, DI
+	JE         easy4
+	VPCMPEQD   Y1, Y1, Y1
+	VXORPS     Y3, Y1, Y1
+	VMASKMOVPS Y2, Y1, (AX)
+	MOVQ       SI, AX
+	SUBQ       BX, AX
+	MOVQ       AX, CX
+	SUBQ       $+8, CX
+	MOVQ       CX, at+40(FP)
+	MOVQ       AX, next+48(FP)
+	MOVQ       DI, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy4:
+	VMOVUPS Y2, (AX)
+	ADDQ    $+32, AX
+	ADDQ    $+32, CX
+	ADDQ    $+32, DX
+	SUBQ    $+8, BX
+	JGE     loop1
+
+next2:
+	ADDQ       $+8, BX
+	TESTQ      BX, BX
+	JE         done5
+	LEAQ       tailMaskF32<>+0(SB), DI
+	MOVQ       BX, R8
+	NEGQ       R8
+	LEAQ       32(DI)(R8*4), DI
+	VMOVUPS    (DI), Y2
+	VMASKMOVPS (CX), Y2, Y2
+	VMOVUPS    (DI), Y1
+	VMASKMOVPS (DX), Y1, Y1
+	VADDPS     Y1, Y2, Y3
+	VANDPS     absF32<>+0(SB), Y3, Y4
+	VCMPPS     $0x16, threePi<>+0(SB), Y4, Y4
+	VANDPS     absF32<>+0(SB), Y3, Y0
+	VCMPPS     $0x1e, pi1<>+0(SB), Y0, Y0
+	VSUBPS     Y2, Y3, Y5
+	VSUBPS     Y5, Y3, Y6
+	VSUBPS     Y6, Y2, Y2
+	VSUBPS     Y5, Y1, Y1
+	VADDPS     Y1, Y2, Y2
+	VANDPS     signF32<>+0(SB), Y3, Y1
+	VORPS      twoPi1<>+0(SB), Y1, Y1
+	VANDPS     signF32<>+0(SB), Y3, Y5
+	VXORPS     twoPi2<>+0(SB), Y5, Y5
+	VSUBPS     Y1, Y3, Y1
+	VSUBPS     Y5, Y2, Y2
+	VADDPS     Y2, Y1, Y1
+	VBLENDVPS  Y0, Y1, Y3, Y3
+	VANDPS     (DI), Y4, Y4
+	VMOVMSKPS  Y4, CX
+	TESTQ      CX, CX
+	JE         easy7
+	VANDNPS    (DI), Y4, Y4
+	VMASKMOVPS Y3, Y4, (AX)
+	MOVQ       SI, AX
+	MOVQ       SI, DX
+	SUBQ       BX, DX
+	MOVQ       DX, at+40(FP)
+	MOVQ       AX, next+48(FP)
+	MOVQ       CX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy7:
+	VMOVUPS    (DI), Y4
+	VMASKMOVPS Y3, Y4, (AX)
+
+done5:
+	XORQ AX, AX
+	MOVQ SI, at+40(FP)
+	MOVQ SI, next+48(FP)
+	MOVQ AX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+DATA threePi<>+0(SB)/4, $0x4116cbdc
+DATA threePi<>+4(SB)/4, $0x4116cbdc
+DATA threePi<>+8(SB)/4, $0x4116cbdc
+DATA threePi<>+12(SB)/4, $0x4116cbdc
+DATA threePi<>+16(SB)/4, $0x4116cbdc
+DATA threePi<>+20(SB)/4, $0x4116cbdc
+DATA threePi<>+24(SB)/4, $0x4116cbdc
+DATA threePi<>+28(SB)/4, $0x4116cbdc
+GLOBL threePi<>(SB), RODATA|NOPTR, $32
+
+DATA twoPi1<>+0(SB)/4, $0x40c90fdb
+DATA twoPi1<>+4(SB)/4, $0x40c90fdb
+DATA twoPi1<>+8(SB)/4, $0x40c90fdb
+DATA twoPi1<>+12(SB)/4, $0x40c90fdb
+DATA twoPi1<>+16(SB)/4, $0x40c90fdb
+DATA twoPi1<>+20(SB)/4, $0x40c90fdb
+DATA twoPi1<>+24(SB)/4, $0x40c90fdb
+DATA twoPi1<>+28(SB)/4, $0x40c90fdb
+GLOBL twoPi1<>(SB), RODATA|NOPTR, $32
+
+DATA twoPi2<>+0(SB)/4, $0xb43bbd2e
+DATA twoPi2<>+4(SB)/4, $0xb43bbd2e
+DATA twoPi2<>+8(SB)/4, $0xb43bbd2e
+DATA twoPi2<>+12(SB)/4, $0xb43bbd2e
+DATA twoPi2<>+16(SB)/4, $0xb43bbd2e
+DATA twoPi2<>+20(SB)/4, $0xb43bbd2e
+DATA twoPi2<>+24(SB)/4, $0xb43bbd2e
+DATA twoPi2<>+28(SB)/4, $0xb43bbd2e
+GLOBL twoPi2<>(SB), RODATA|NOPTR, $32
+
+// func composeSO2F32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·composeSO2F32AVX512(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ n+24(FP), BX
+	MOVQ BX, SI
+	SUBQ $+16, BX
+	JL   next2
+
+loop1:
+	VMOVUPS         (CX), Z0
+	VMOVUPS         (DX), Z1
+	VADDPS          Z1, Z0, Z2
+	VPANDD.BCST     absF32<>+0(SB), Z2, Z3
+	VCMPPS.BCST     $0x16, threePi<>+0(SB), Z3, K1
+	VPANDD.BCST     absF32<>+0(SB), Z2, Z3
+	VCMPPS.BCST     $0x1e, pi1<>+0(SB), Z3, K2
+	VSUBPS          Z0, Z2, Z3
+	VSUBPS          Z3, Z2, Z4
+	VSUBPS          Z4, Z0, Z0
+	VSUBPS          Z3, Z1, Z1
+	VADDPS          Z1, Z0, Z0
+	VBROADCASTSS    twoPi1<>+0(SB), Z1
+	VPTERNLOGD.BCST $0xd8, signF32<>+0(SB), Z2, Z1
+	VBROADCASTSS    twoPi2<>+0(SB), Z3
+	VPTERNLOGD.BCST $0x78, signF32<>+0(SB), Z2, Z3
+	VSUBPS          Z1, Z2, Z1
+	VSUBPS          Z3, Z0, Z0
+	VADDPS          Z0, Z1, Z1
+	VBLENDMPS       Z1, Z2, K2, Z2
+	KMOVW           K1, DI
+	TESTQ           DI, DI
+	JE              easy4
+	KNOTW           K1, K1
+	VMOVUPS         Z2, K1, (AX)
+	MOVQ            SI, AX
+	SUBQ            BX, AX
+	MOVQ            AX, CX
+	SUBQ            $+16, CX
+	MOVQ            CX, at+40(FP)
+	MOVQ            AX, next+48(FP)
+	MOVQ            DI, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy4:
+	VMOVUPS Z2, (AX)
+	ADDQ    $+64, AX
+	ADDQ    $+64, CX
+	ADDQ    $+64, DX
+	SUBQ    $+16, BX
+	JGE     loop1
+
+next2:
+	ADDQ            $+16, BX
+	TESTQ           BX, BX
+	JE              done5
+	MOVQ            $-1, DI
+	BZHIQ           BX, DI, DI
+	KMOVW           DI, K1
+	VMOVUPS.Z       (CX), K1, Z2
+	VMOVUPS.Z       (DX), K1, Z1
+	VADDPS          Z1, Z2, Z0
+	VPANDD.BCST     absF32<>+0(SB), Z0, Z3
+	VCMPPS.BCST     $0x16, threePi<>+0(SB), Z3, K2
+	VPANDD.BCST     absF32<>+0(SB), Z0, Z3
+	VCMPPS.BCST     $0x1e, pi1<>+0(SB), Z3, K3
+	VSUBPS          Z2, Z0, Z3
+	VSUBPS          Z3, Z0, Z4
+	VSUBPS          Z4, Z2, Z2
+	VSUBPS          Z3, Z1, Z1
+	VADDPS          Z1, Z2, Z2
+	VBROADCASTSS    twoPi1<>+0(SB), Z1
+	VPTERNLOGD.BCST $0xd8, signF32<>+0(SB), Z0, Z1
+	VBROADCASTSS    twoPi2<>+0(SB), Z3
+	VPTERNLOGD.BCST $0x78, signF32<>+0(SB), Z0, Z3
+	VSUBPS          Z1, Z0, Z1
+	VSUBPS          Z3, Z2, Z2
+	VADDPS          Z2, Z1, Z1
+	VBLENDMPS       Z1, Z0, K3, Z0
+	KANDW           K1, K2, K2
+	KMOVW           K2, CX
+	TESTQ           CX, CX
+	JE              easy7
+	KANDNW          K1, K2, K1
+	VMOVUPS         Z0, K1, (AX)
+	MOVQ            SI, AX
+	MOVQ            SI, DX
+	SUBQ            BX, DX
+	MOVQ            DX, at+40(FP)
+	MOVQ            AX, next+48(FP)
+	MOVQ            CX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy7:
+	VMOVUPS Z0, K1, (AX)
+
+done5:
+	XORQ AX, AX
+	MOVQ SI, at+40(FP)
+	MOVQ SI, next+48(FP)
+	MOVQ AX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+// func composeSO2F64AVX2(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
+// Requires: AVX, AVX2
+TEXT ·composeSO2F64AVX2(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ n+24(FP), BX
+	MOVQ BX, SI
+	SUBQ $+4, BX
+	JL   next2
+
+loop1:
+	VMOVUPS    (CX), Y0
+	VMOVUPS    (DX), Y1
+	VADDPD     Y1, Y0, Y0
+	VANDPD     absF64<>+0(SB), Y0, Y1
+	VCMPPD     $0x16, threePiF64<>+0(SB), Y1, Y1
+	VANDPD     absF64<>+0(SB), Y0, Y2
+	VCMPPD     $0x1e, pi1F64<>+0(SB), Y2, Y2
+	VANDPD     signF64<>+0(SB), Y0, Y3
+	VORPD      twoPi1F64<>+0(SB), Y3, Y3
+	VSUBPD     Y3, Y0, Y3
+	VBLENDVPD  Y2, Y3, Y0, Y0
+	VMOVMSKPD  Y1, DI
+	TESTQ      DI, DI
+	JE         easy4
+	VPCMPEQD   Y3, Y3, Y3
+	VXORPD     Y1, Y3, Y3
+	VMASKMOVPD Y0, Y3, (AX)
+	MOVQ       SI, AX
+	SUBQ       BX, AX
+	MOVQ       AX, CX
+	SUBQ       $+4, CX
+	MOVQ       CX, at+40(FP)
+	MOVQ       AX, next+48(FP)
+	MOVQ       DI, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy4:
+	VMOVUPS Y0, (AX)
+	ADDQ    $+32, AX
+	ADDQ    $+32, CX
+	ADDQ    $+32, DX
+	SUBQ    $+4, BX
+	JGE     loop1
+
+next2:
+	ADDQ       $+4, BX
+	TESTQ      BX, BX
+	JE         done5
+	LEAQ       tailMaskF64<>+0(SB), DI
+	MOVQ       BX, R8
+	NEGQ       R8
+	LEAQ       32(DI)(R8*8), DI
+	VMOVUPS    (DI), Y0
+	VMASKMOVPD (CX), Y0, Y0
+	VMOVUPS    (DI), Y3
+	VMASKMOVPD (DX), Y3, Y3
+	VADDPD     Y3, Y0, Y0
+	VANDPD     absF64<>+0(SB), Y0, Y3
+	VCMPPD     $0x16, threePiF64<>+0(SB), Y3, Y3
+	VANDPD     absF64<>+0(SB), Y0, Y1
+	VCMPPD     $0x1e, pi1F64<>+0(SB), Y1, Y1
+	VANDPD     signF64<>+0(SB), Y0, Y2
+	VORPD      twoPi1F64<>+0(SB), Y2, Y2
+	VSUBPD     Y2, Y0, Y2
+	VBLENDVPD  Y1, Y2, Y0, Y0
+	VANDPD     (DI), Y3, Y3
+	VMOVMSKPD  Y3, CX
+	TESTQ      CX, CX
+	JE         easy7
+	VANDNPD    (DI), Y3, Y3
+	VMASKMOVPD Y0, Y3, (AX)
+	MOVQ       SI, AX
+	MOVQ       SI, DX
+	SUBQ       BX, DX
+	MOVQ       DX, at+40(FP)
+	MOVQ       AX, next+48(FP)
+	MOVQ       CX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy7:
+	VMOVUPS    (DI), Y3
+	VMASKMOVPD Y0, Y3, (AX)
+
+done5:
+	XORQ AX, AX
+	MOVQ SI, at+40(FP)
+	MOVQ SI, next+48(FP)
+	MOVQ AX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+DATA threePiF64<>+0(SB)/8, $0x4022d97b7414a4d3
+DATA threePiF64<>+8(SB)/8, $0x4022d97b7414a4d3
+DATA threePiF64<>+16(SB)/8, $0x4022d97b7414a4d3
+DATA threePiF64<>+24(SB)/8, $0x4022d97b7414a4d3
+GLOBL threePiF64<>(SB), RODATA|NOPTR, $32
+
+DATA twoPi1F64<>+0(SB)/8, $0x401921fb54442d18
+DATA twoPi1F64<>+8(SB)/8, $0x401921fb54442d18
+DATA twoPi1F64<>+16(SB)/8, $0x401921fb54442d18
+DATA twoPi1F64<>+24(SB)/8, $0x401921fb54442d18
+GLOBL twoPi1F64<>(SB), RODATA|NOPTR, $32
+
+// func composeSO2F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·composeSO2F64AVX512(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ n+24(FP), BX
+	MOVQ BX, SI
+	SUBQ $+8, BX
+	JL   next2
+
+loop1:
+	VMOVUPS         (CX), Z0
+	VMOVUPS         (DX), Z1
+	VADDPD          Z1, Z0, Z0
+	VPANDQ.BCST     absF64<>+0(SB), Z0, Z1
+	VCMPPD.BCST     $0x16, threePiF64<>+0(SB), Z1, K1
+	VPANDQ.BCST     absF64<>+0(SB), Z0, Z1
+	VCMPPD.BCST     $0x1e, pi1F64<>+0(SB), Z1, K2
+	VBROADCASTSD    twoPi1F64<>+0(SB), Z1
+	VPTERNLOGQ.BCST $0xd8, signF64<>+0(SB), Z0, Z1
+	VSUBPD          Z1, Z0, Z1
+	VBLENDMPD       Z1, Z0, K2, Z0
+	KMOVW           K1, DI
+	TESTQ           DI, DI
+	JE              easy4
+	KNOTW           K1, K1
+	VMOVUPD         Z0, K1, (AX)
+	MOVQ            SI, AX
+	SUBQ            BX, AX
+	MOVQ            AX, CX
+	SUBQ            $+8, CX
+	MOVQ            CX, at+40(FP)
+	MOVQ            AX, next+48(FP)
+	MOVQ            DI, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy4:
+	VMOVUPS Z0, (AX)
+	ADDQ    $+64, AX
+	ADDQ    $+64, CX
+	ADDQ    $+64, DX
+	SUBQ    $+8, BX
+	JGE     loop1
+
+next2:
+	ADDQ            $+8, BX
+	TESTQ           BX, BX
+	JE              done5
+	MOVQ            $-1, DI
+	BZHIQ           BX, DI, DI
+	KMOVW           DI, K1
+	VMOVUPD.Z       (CX), K1, Z0
+	VMOVUPD.Z       (DX), K1, Z1
+	VADDPD          Z1, Z0, Z0
+	VPANDQ.BCST     absF64<>+0(SB), Z0, Z1
+	VCMPPD.BCST     $0x16, threePiF64<>+0(SB), Z1, K2
+	VPANDQ.BCST     absF64<>+0(SB), Z0, Z1
+	VCMPPD.BCST     $0x1e, pi1F64<>+0(SB), Z1, K3
+	VBROADCASTSD    twoPi1F64<>+0(SB), Z1
+	VPTERNLOGQ.BCST $0xd8, signF64<>+0(SB), Z0, Z1
+	VSUBPD          Z1, Z0, Z1
+	VBLENDMPD       Z1, Z0, K3, Z0
+	KANDW           K1, K2, K2
+	KMOVW           K2, CX
+	TESTQ           CX, CX
+	JE              easy7
+	KANDNW          K1, K2, K1
+	VMOVUPD         Z0, K1, (AX)
+	MOVQ            SI, AX
+	MOVQ            SI, DX
+	SUBQ            BX, DX
+	MOVQ            DX, at+40(FP)
+	MOVQ            AX, next+48(FP)
+	MOVQ            CX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy7:
+	VMOVUPD Z0, K1, (AX)
+
+done5:
+	XORQ AX, AX
+	MOVQ SI, at+40(FP)
+	MOVQ SI, next+48(FP)
+	MOVQ AX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+// func inverseSO2F32AVX2(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
+// Requires: AVX
+TEXT ·inverseSO2F32AVX2(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ n+24(FP), DX
+	MOVQ stride+32(FP), SI
+	SHLQ $0x02, SI
+	MOVQ DX, BX
+	SUBQ $+8, DX
+	JL   next2
+
+loop1:
+	VMOVUPS (CX)(SI*1), Y0
+	VXORPS  signF32<>+0(SB), Y0, Y0
+	VMOVUPS (CX), Y1
+	VMOVUPS Y1, (AX)
+	VMOVUPS Y0, (AX)(SI*1)
+	ADDQ    $+32, AX
+	ADDQ    $+32, CX
+	SUBQ    $+8, DX
+	JGE     loop1
+
+next2:
+	ADDQ       $+8, DX
+	TESTQ      DX, DX
+	JE         done4
+	LEAQ       tailMaskF32<>+0(SB), DI
+	NEGQ       DX
+	LEAQ       32(DI)(DX*4), DI
+	VMOVUPS    (DI), Y0
+	VMASKMOVPS (CX)(SI*1), Y0, Y0
+	VXORPS     signF32<>+0(SB), Y0, Y0
+	VMOVUPS    (DI), Y1
+	VMASKMOVPS (CX), Y1, Y1
+	VMOVUPS    (DI), Y2
+	VMASKMOVPS Y1, Y2, (AX)
+	VMOVUPS    (DI), Y2
+	VMASKMOVPS Y0, Y2, (AX)(SI*1)
+
+done4:
+	XORQ AX, AX
+	MOVQ BX, at+40(FP)
+	MOVQ BX, next+48(FP)
+	MOVQ AX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+// func inverseSO2F32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·inverseSO2F32AVX512(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ n+24(FP), DX
+	MOVQ stride+32(FP), SI
+	SHLQ $0x02, SI
+	MOVQ DX, BX
+	SUBQ $+16, DX
+	JL   next2
+
+loop1:
+	VMOVUPS     (CX)(SI*1), Z0
+	VPXORD.BCST signF32<>+0(SB), Z0, Z0
+	VMOVUPS     (CX), Z1
+	VMOVUPS     Z1, (AX)
+	VMOVUPS     Z0, (AX)(SI*1)
+	ADDQ        $+64, AX
+	ADDQ        $+64, CX
+	SUBQ        $+16, DX
+	JGE         loop1
+
+next2:
+	ADDQ        $+16, DX
+	TESTQ       DX, DX
+	JE          done4
+	MOVQ        $-1, DI
+	BZHIQ       DX, DI, DI
+	KMOVW       DI, K1
+	VMOVUPS.Z   (CX)(SI*1), K1, Z0
+	VPXORD.BCST signF32<>+0(SB), Z0, Z0
+	VMOVUPS.Z   (CX), K1, Z1
+	VMOVUPS     Z1, K1, (AX)
+	VMOVUPS     Z0, K1, (AX)(SI*1)
+
+done4:
+	XORQ AX, AX
+	MOVQ BX, at+40(FP)
+	MOVQ BX, next+48(FP)
+	MOVQ AX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+// func inverseSO2F64AVX2(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
+// Requires: AVX
+TEXT ·inverseSO2F64AVX2(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ n+24(FP), DX
+	MOVQ stride+32(FP), SI
+	SHLQ $0x03, SI
+	MOVQ DX, BX
+	SUBQ $+4, DX
+	JL   next2
+
+loop1:
+	VMOVUPS (CX)(SI*1), Y0
+	VXORPD  signF64<>+0(SB), Y0, Y0
+	VMOVUPS (CX), Y1
+	VMOVUPS Y1, (AX)
+	VMOVUPS Y0, (AX)(SI*1)
+	ADDQ    $+32, AX
+	ADDQ    $+32, CX
+	SUBQ    $+4, DX
+	JGE     loop1
+
+next2:
+	ADDQ       $+4, DX
+	TESTQ      DX, DX
+	JE         done4
+	LEAQ       tailMaskF64<>+0(SB), DI
+	NEGQ       DX
+	LEAQ       32(DI)(DX*8), DI
+	VMOVUPS    (DI), Y0
+	VMASKMOVPD (CX)(SI*1), Y0, Y0
+	VXORPD     signF64<>+0(SB), Y0, Y0
+	VMOVUPS    (DI), Y1
+	VMASKMOVPD (CX), Y1, Y1
+	VMOVUPS    (DI), Y2
+	VMASKMOVPD Y1, Y2, (AX)
+	VMOVUPS    (DI), Y2
+	VMASKMOVPD Y0, Y2, (AX)(SI*1)
+
+done4:
+	XORQ AX, AX
+	MOVQ BX, at+40(FP)
+	MOVQ BX, next+48(FP)
+	MOVQ AX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+// func inverseSO2F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·inverseSO2F64AVX512(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ n+24(FP), DX
+	MOVQ stride+32(FP), SI
+	SHLQ $0x03, SI
+	MOVQ DX, BX
+	SUBQ $+8, DX
+	JL   next2
+
+loop1:
+	VMOVUPS     (CX)(SI*1), Z0
+	VPXORQ.BCST signF64<>+0(SB), Z0, Z0
+	VMOVUPS     (CX), Z1
+	VMOVUPS     Z1, (AX)
+	VMOVUPS     Z0, (AX)(SI*1)
+	ADDQ        $+64, AX
+	ADDQ        $+64, CX
+	SUBQ        $+8, DX
+	JGE         loop1
+
+next2:
+	ADDQ        $+8, DX
+	TESTQ       DX, DX
+	JE          done4
+	MOVQ        $-1, DI
+	BZHIQ       DX, DI, DI
+	KMOVW       DI, K1
+	VMOVUPD.Z   (CX)(SI*1), K1, Z0
+	VPXORQ.BCST signF64<>+0(SB), Z0, Z0
+	VMOVUPD.Z   (CX), K1, Z1
+	VMOVUPD     Z1, K1, (AX)
+	VMOVUPD     Z0, K1, (AX)(SI*1)
+
+done4:
+	XORQ AX, AX
+	MOVQ BX, at+40(FP)
+	MOVQ BX, next+48(FP)
+	MOVQ AX, hard+56(FP)
+	VZEROUPPER
+	RET
+
 // func expRxSO2F32AVX2(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, AVX2, FMA3
 TEXT ·expRxSO2F32AVX2(SB), NOSPLIT, $0-64
@@ -4730,6 +5362,466 @@ done5:
 	XORQ AX, AX
 	MOVQ BX, at+40(FP)
 	MOVQ BX, next+48(FP)
+	MOVQ AX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+// func composeRxSO2F32AVX2(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
+// Requires: AVX, AVX2
+TEXT ·composeRxSO2F32AVX2(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ n+24(FP), BX
+	MOVQ stride+32(FP), DI
+	SHLQ $0x02, DI
+	MOVQ BX, SI
+	SUBQ $+8, BX
+	JL   next2
+
+loop1:
+	VMOVUPS    (CX)(DI*1), Y0
+	VMOVUPS    (DX)(DI*1), Y1
+	VADDPS     Y1, Y0, Y2
+	VANDPS     absF32<>+0(SB), Y2, Y3
+	VCMPPS     $0x16, threePi<>+0(SB), Y3, Y3
+	VANDPS     absF32<>+0(SB), Y2, Y4
+	VCMPPS     $0x1e, pi1<>+0(SB), Y4, Y4
+	VSUBPS     Y0, Y2, Y5
+	VSUBPS     Y5, Y2, Y6
+	VSUBPS     Y6, Y0, Y0
+	VSUBPS     Y5, Y1, Y1
+	VADDPS     Y1, Y0, Y0
+	VANDPS     signF32<>+0(SB), Y2, Y1
+	VORPS      twoPi1<>+0(SB), Y1, Y1
+	VANDPS     signF32<>+0(SB), Y2, Y5
+	VXORPS     twoPi2<>+0(SB), Y5, Y5
+	VSUBPS     Y1, Y2, Y1
+	VSUBPS     Y5, Y0, Y0
+	VADDPS     Y0, Y1, Y1
+	VBLENDVPS  Y4, Y1, Y2, Y2
+	VMOVUPS    (CX), Y1
+	VMOVUPS    (DX), Y4
+	VADDPS     Y4, Y1, Y1
+	VMOVMSKPS  Y3, R8
+	TESTQ      R8, R8
+	JE         easy4
+	VPCMPEQD   Y4, Y4, Y4
+	VXORPS     Y3, Y4, Y4
+	VMASKMOVPS Y1, Y4, (AX)
+	VMASKMOVPS Y2, Y4, (AX)(DI*1)
+	MOVQ       SI, AX
+	SUBQ       BX, AX
+	MOVQ       AX, CX
+	SUBQ       $+8, CX
+	MOVQ       CX, at+40(FP)
+	MOVQ       AX, next+48(FP)
+	MOVQ       R8, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy4:
+	VMOVUPS Y1, (AX)
+	VMOVUPS Y2, (AX)(DI*1)
+	ADDQ    $+32, AX
+	ADDQ    $+32, CX
+	ADDQ    $+32, DX
+	SUBQ    $+8, BX
+	JGE     loop1
+
+next2:
+	ADDQ       $+8, BX
+	TESTQ      BX, BX
+	JE         done5
+	LEAQ       tailMaskF32<>+0(SB), R8
+	MOVQ       BX, R9
+	NEGQ       R9
+	LEAQ       32(R8)(R9*4), R8
+	VMOVUPS    (R8), Y2
+	VMASKMOVPS (CX)(DI*1), Y2, Y2
+	VMOVUPS    (R8), Y1
+	VMASKMOVPS (DX)(DI*1), Y1, Y1
+	VADDPS     Y1, Y2, Y4
+	VANDPS     absF32<>+0(SB), Y4, Y3
+	VCMPPS     $0x16, threePi<>+0(SB), Y3, Y3
+	VANDPS     absF32<>+0(SB), Y4, Y0
+	VCMPPS     $0x1e, pi1<>+0(SB), Y0, Y0
+	VSUBPS     Y2, Y4, Y5
+	VSUBPS     Y5, Y4, Y6
+	VSUBPS     Y6, Y2, Y2
+	VSUBPS     Y5, Y1, Y1
+	VADDPS     Y1, Y2, Y2
+	VANDPS     signF32<>+0(SB), Y4, Y1
+	VORPS      twoPi1<>+0(SB), Y1, Y1
+	VANDPS     signF32<>+0(SB), Y4, Y5
+	VXORPS     twoPi2<>+0(SB), Y5, Y5
+	VSUBPS     Y1, Y4, Y1
+	VSUBPS     Y5, Y2, Y2
+	VADDPS     Y2, Y1, Y1
+	VBLENDVPS  Y0, Y1, Y4, Y4
+	VMOVUPS    (R8), Y1
+	VMASKMOVPS (CX), Y1, Y1
+	VMOVUPS    (R8), Y0
+	VMASKMOVPS (DX), Y0, Y0
+	VADDPS     Y0, Y1, Y1
+	VANDPS     (R8), Y3, Y3
+	VMOVMSKPS  Y3, CX
+	TESTQ      CX, CX
+	JE         easy7
+	VANDNPS    (R8), Y3, Y3
+	VMASKMOVPS Y1, Y3, (AX)
+	VMASKMOVPS Y4, Y3, (AX)(DI*1)
+	MOVQ       SI, AX
+	MOVQ       SI, DX
+	SUBQ       BX, DX
+	MOVQ       DX, at+40(FP)
+	MOVQ       AX, next+48(FP)
+	MOVQ       CX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy7:
+	VMOVUPS    (R8), Y3
+	VMASKMOVPS Y1, Y3, (AX)
+	VMOVUPS    (R8), Y3
+	VMASKMOVPS Y4, Y3, (AX)(DI*1)
+
+done5:
+	XORQ AX, AX
+	MOVQ SI, at+40(FP)
+	MOVQ SI, next+48(FP)
+	MOVQ AX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+// func composeRxSO2F32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·composeRxSO2F32AVX512(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ n+24(FP), BX
+	MOVQ stride+32(FP), DI
+	SHLQ $0x02, DI
+	MOVQ BX, SI
+	SUBQ $+16, BX
+	JL   next2
+
+loop1:
+	VMOVUPS         (CX)(DI*1), Z0
+	VMOVUPS         (DX)(DI*1), Z1
+	VADDPS          Z1, Z0, Z2
+	VPANDD.BCST     absF32<>+0(SB), Z2, Z3
+	VCMPPS.BCST     $0x16, threePi<>+0(SB), Z3, K1
+	VPANDD.BCST     absF32<>+0(SB), Z2, Z3
+	VCMPPS.BCST     $0x1e, pi1<>+0(SB), Z3, K2
+	VSUBPS          Z0, Z2, Z3
+	VSUBPS          Z3, Z2, Z4
+	VSUBPS          Z4, Z0, Z0
+	VSUBPS          Z3, Z1, Z1
+	VADDPS          Z1, Z0, Z0
+	VBROADCASTSS    twoPi1<>+0(SB), Z1
+	VPTERNLOGD.BCST $0xd8, signF32<>+0(SB), Z2, Z1
+	VBROADCASTSS    twoPi2<>+0(SB), Z3
+	VPTERNLOGD.BCST $0x78, signF32<>+0(SB), Z2, Z3
+	VSUBPS          Z1, Z2, Z1
+	VSUBPS          Z3, Z0, Z0
+	VADDPS          Z0, Z1, Z1
+	VBLENDMPS       Z1, Z2, K2, Z2
+	VMOVUPS         (CX), Z1
+	VMOVUPS         (DX), Z0
+	VADDPS          Z0, Z1, Z1
+	KMOVW           K1, R8
+	TESTQ           R8, R8
+	JE              easy4
+	KNOTW           K1, K1
+	VMOVUPS         Z1, K1, (AX)
+	VMOVUPS         Z2, K1, (AX)(DI*1)
+	MOVQ            SI, AX
+	SUBQ            BX, AX
+	MOVQ            AX, CX
+	SUBQ            $+16, CX
+	MOVQ            CX, at+40(FP)
+	MOVQ            AX, next+48(FP)
+	MOVQ            R8, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy4:
+	VMOVUPS Z1, (AX)
+	VMOVUPS Z2, (AX)(DI*1)
+	ADDQ    $+64, AX
+	ADDQ    $+64, CX
+	ADDQ    $+64, DX
+	SUBQ    $+16, BX
+	JGE     loop1
+
+next2:
+	ADDQ            $+16, BX
+	TESTQ           BX, BX
+	JE              done5
+	MOVQ            $-1, R8
+	BZHIQ           BX, R8, R8
+	KMOVW           R8, K1
+	VMOVUPS.Z       (CX)(DI*1), K1, Z2
+	VMOVUPS.Z       (DX)(DI*1), K1, Z1
+	VADDPS          Z1, Z2, Z0
+	VPANDD.BCST     absF32<>+0(SB), Z0, Z3
+	VCMPPS.BCST     $0x16, threePi<>+0(SB), Z3, K2
+	VPANDD.BCST     absF32<>+0(SB), Z0, Z3
+	VCMPPS.BCST     $0x1e, pi1<>+0(SB), Z3, K3
+	VSUBPS          Z2, Z0, Z3
+	VSUBPS          Z3, Z0, Z4
+	VSUBPS          Z4, Z2, Z2
+	VSUBPS          Z3, Z1, Z1
+	VADDPS          Z1, Z2, Z2
+	VBROADCASTSS    twoPi1<>+0(SB), Z1
+	VPTERNLOGD.BCST $0xd8, signF32<>+0(SB), Z0, Z1
+	VBROADCASTSS    twoPi2<>+0(SB), Z3
+	VPTERNLOGD.BCST $0x78, signF32<>+0(SB), Z0, Z3
+	VSUBPS          Z1, Z0, Z1
+	VSUBPS          Z3, Z2, Z2
+	VADDPS          Z2, Z1, Z1
+	VBLENDMPS       Z1, Z0, K3, Z0
+	VMOVUPS.Z       (CX), K1, Z1
+	VMOVUPS.Z       (DX), K1, Z2
+	VADDPS          Z2, Z1, Z1
+	KANDW           K1, K2, K2
+	KMOVW           K2, CX
+	TESTQ           CX, CX
+	JE              easy7
+	KANDNW          K1, K2, K1
+	VMOVUPS         Z1, K1, (AX)
+	VMOVUPS         Z0, K1, (AX)(DI*1)
+	MOVQ            SI, AX
+	MOVQ            SI, DX
+	SUBQ            BX, DX
+	MOVQ            DX, at+40(FP)
+	MOVQ            AX, next+48(FP)
+	MOVQ            CX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy7:
+	VMOVUPS Z1, K1, (AX)
+	VMOVUPS Z0, K1, (AX)(DI*1)
+
+done5:
+	XORQ AX, AX
+	MOVQ SI, at+40(FP)
+	MOVQ SI, next+48(FP)
+	MOVQ AX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+// func composeRxSO2F64AVX2(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
+// Requires: AVX, AVX2
+TEXT ·composeRxSO2F64AVX2(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ n+24(FP), BX
+	MOVQ stride+32(FP), DI
+	SHLQ $0x03, DI
+	MOVQ BX, SI
+	SUBQ $+4, BX
+	JL   next2
+
+loop1:
+	VMOVUPS    (CX)(DI*1), Y0
+	VMOVUPS    (DX)(DI*1), Y1
+	VADDPD     Y1, Y0, Y0
+	VANDPD     absF64<>+0(SB), Y0, Y1
+	VCMPPD     $0x16, threePiF64<>+0(SB), Y1, Y1
+	VANDPD     absF64<>+0(SB), Y0, Y2
+	VCMPPD     $0x1e, pi1F64<>+0(SB), Y2, Y2
+	VANDPD     signF64<>+0(SB), Y0, Y3
+	VORPD      twoPi1F64<>+0(SB), Y3, Y3
+	VSUBPD     Y3, Y0, Y3
+	VBLENDVPD  Y2, Y3, Y0, Y0
+	VMOVUPS    (CX), Y3
+	VMOVUPS    (DX), Y2
+	VADDPD     Y2, Y3, Y3
+	VMOVMSKPD  Y1, R8
+	TESTQ      R8, R8
+	JE         easy4
+	VPCMPEQD   Y2, Y2, Y2
+	VXORPD     Y1, Y2, Y2
+	VMASKMOVPD Y3, Y2, (AX)
+	VMASKMOVPD Y0, Y2, (AX)(DI*1)
+	MOVQ       SI, AX
+	SUBQ       BX, AX
+	MOVQ       AX, CX
+	SUBQ       $+4, CX
+	MOVQ       CX, at+40(FP)
+	MOVQ       AX, next+48(FP)
+	MOVQ       R8, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy4:
+	VMOVUPS Y3, (AX)
+	VMOVUPS Y0, (AX)(DI*1)
+	ADDQ    $+32, AX
+	ADDQ    $+32, CX
+	ADDQ    $+32, DX
+	SUBQ    $+4, BX
+	JGE     loop1
+
+next2:
+	ADDQ       $+4, BX
+	TESTQ      BX, BX
+	JE         done5
+	LEAQ       tailMaskF64<>+0(SB), R8
+	MOVQ       BX, R9
+	NEGQ       R9
+	LEAQ       32(R8)(R9*8), R8
+	VMOVUPS    (R8), Y0
+	VMASKMOVPD (CX)(DI*1), Y0, Y0
+	VMOVUPS    (R8), Y3
+	VMASKMOVPD (DX)(DI*1), Y3, Y3
+	VADDPD     Y3, Y0, Y0
+	VANDPD     absF64<>+0(SB), Y0, Y3
+	VCMPPD     $0x16, threePiF64<>+0(SB), Y3, Y3
+	VANDPD     absF64<>+0(SB), Y0, Y2
+	VCMPPD     $0x1e, pi1F64<>+0(SB), Y2, Y2
+	VANDPD     signF64<>+0(SB), Y0, Y1
+	VORPD      twoPi1F64<>+0(SB), Y1, Y1
+	VSUBPD     Y1, Y0, Y1
+	VBLENDVPD  Y2, Y1, Y0, Y0
+	VMOVUPS    (R8), Y1
+	VMASKMOVPD (CX), Y1, Y1
+	VMOVUPS    (R8), Y2
+	VMASKMOVPD (DX), Y2, Y2
+	VADDPD     Y2, Y1, Y1
+	VANDPD     (R8), Y3, Y3
+	VMOVMSKPD  Y3, CX
+	TESTQ      CX, CX
+	JE         easy7
+	VANDNPD    (R8), Y3, Y3
+	VMASKMOVPD Y1, Y3, (AX)
+	VMASKMOVPD Y0, Y3, (AX)(DI*1)
+	MOVQ       SI, AX
+	MOVQ       SI, DX
+	SUBQ       BX, DX
+	MOVQ       DX, at+40(FP)
+	MOVQ       AX, next+48(FP)
+	MOVQ       CX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy7:
+	VMOVUPS    (R8), Y3
+	VMASKMOVPD Y1, Y3, (AX)
+	VMOVUPS    (R8), Y3
+	VMASKMOVPD Y0, Y3, (AX)(DI*1)
+
+done5:
+	XORQ AX, AX
+	MOVQ SI, at+40(FP)
+	MOVQ SI, next+48(FP)
+	MOVQ AX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+// func composeRxSO2F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·composeRxSO2F64AVX512(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ n+24(FP), BX
+	MOVQ stride+32(FP), DI
+	SHLQ $0x03, DI
+	MOVQ BX, SI
+	SUBQ $+8, BX
+	JL   next2
+
+loop1:
+	VMOVUPS         (CX)(DI*1), Z0
+	VMOVUPS         (DX)(DI*1), Z1
+	VADDPD          Z1, Z0, Z0
+	VPANDQ.BCST     absF64<>+0(SB), Z0, Z1
+	VCMPPD.BCST     $0x16, threePiF64<>+0(SB), Z1, K1
+	VPANDQ.BCST     absF64<>+0(SB), Z0, Z1
+	VCMPPD.BCST     $0x1e, pi1F64<>+0(SB), Z1, K2
+	VBROADCASTSD    twoPi1F64<>+0(SB), Z1
+	VPTERNLOGQ.BCST $0xd8, signF64<>+0(SB), Z0, Z1
+	VSUBPD          Z1, Z0, Z1
+	VBLENDMPD       Z1, Z0, K2, Z0
+	VMOVUPS         (CX), Z1
+	VMOVUPS         (DX), Z2
+	VADDPD          Z2, Z1, Z1
+	KMOVW           K1, R8
+	TESTQ           R8, R8
+	JE              easy4
+	KNOTW           K1, K1
+	VMOVUPD         Z1, K1, (AX)
+	VMOVUPD         Z0, K1, (AX)(DI*1)
+	MOVQ            SI, AX
+	SUBQ            BX, AX
+	MOVQ            AX, CX
+	SUBQ            $+8, CX
+	MOVQ            CX, at+40(FP)
+	MOVQ            AX, next+48(FP)
+	MOVQ            R8, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy4:
+	VMOVUPS Z1, (AX)
+	VMOVUPS Z0, (AX)(DI*1)
+	ADDQ    $+64, AX
+	ADDQ    $+64, CX
+	ADDQ    $+64, DX
+	SUBQ    $+8, BX
+	JGE     loop1
+
+next2:
+	ADDQ            $+8, BX
+	TESTQ           BX, BX
+	JE              done5
+	MOVQ            $-1, R8
+	BZHIQ           BX, R8, R8
+	KMOVW           R8, K1
+	VMOVUPD.Z       (CX)(DI*1), K1, Z0
+	VMOVUPD.Z       (DX)(DI*1), K1, Z1
+	VADDPD          Z1, Z0, Z0
+	VPANDQ.BCST     absF64<>+0(SB), Z0, Z1
+	VCMPPD.BCST     $0x16, threePiF64<>+0(SB), Z1, K2
+	VPANDQ.BCST     absF64<>+0(SB), Z0, Z1
+	VCMPPD.BCST     $0x1e, pi1F64<>+0(SB), Z1, K3
+	VBROADCASTSD    twoPi1F64<>+0(SB), Z1
+	VPTERNLOGQ.BCST $0xd8, signF64<>+0(SB), Z0, Z1
+	VSUBPD          Z1, Z0, Z1
+	VBLENDMPD       Z1, Z0, K3, Z0
+	VMOVUPD.Z       (CX), K1, Z1
+	VMOVUPD.Z       (DX), K1, Z2
+	VADDPD          Z2, Z1, Z1
+	KANDW           K1, K2, K2
+	KMOVW           K2, CX
+	TESTQ           CX, CX
+	JE              easy7
+	KANDNW          K1, K2, K1
+	VMOVUPD         Z1, K1, (AX)
+	VMOVUPD         Z0, K1, (AX)(DI*1)
+	MOVQ            SI, AX
+	MOVQ            SI, DX
+	SUBQ            BX, DX
+	MOVQ            DX, at+40(FP)
+	MOVQ            AX, next+48(FP)
+	MOVQ            CX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy7:
+	VMOVUPD Z1, K1, (AX)
+	VMOVUPD Z0, K1, (AX)(DI*1)
+
+done5:
+	XORQ AX, AX
+	MOVQ SI, at+40(FP)
+	MOVQ SI, next+48(FP)
 	MOVQ AX, hard+56(FP)
 	VZEROUPPER
 	RET
@@ -7769,36 +8861,6 @@ done5:
 	VZEROUPPER
 	RET
 
-DATA threePi<>+0(SB)/4, $0x4116cbdc
-DATA threePi<>+4(SB)/4, $0x4116cbdc
-DATA threePi<>+8(SB)/4, $0x4116cbdc
-DATA threePi<>+12(SB)/4, $0x4116cbdc
-DATA threePi<>+16(SB)/4, $0x4116cbdc
-DATA threePi<>+20(SB)/4, $0x4116cbdc
-DATA threePi<>+24(SB)/4, $0x4116cbdc
-DATA threePi<>+28(SB)/4, $0x4116cbdc
-GLOBL threePi<>(SB), RODATA|NOPTR, $32
-
-DATA twoPi1<>+0(SB)/4, $0x40c90fdb
-DATA twoPi1<>+4(SB)/4, $0x40c90fdb
-DATA twoPi1<>+8(SB)/4, $0x40c90fdb
-DATA twoPi1<>+12(SB)/4, $0x40c90fdb
-DATA twoPi1<>+16(SB)/4, $0x40c90fdb
-DATA twoPi1<>+20(SB)/4, $0x40c90fdb
-DATA twoPi1<>+24(SB)/4, $0x40c90fdb
-DATA twoPi1<>+28(SB)/4, $0x40c90fdb
-GLOBL twoPi1<>(SB), RODATA|NOPTR, $32
-
-DATA twoPi2<>+0(SB)/4, $0xb43bbd2e
-DATA twoPi2<>+4(SB)/4, $0xb43bbd2e
-DATA twoPi2<>+8(SB)/4, $0xb43bbd2e
-DATA twoPi2<>+12(SB)/4, $0xb43bbd2e
-DATA twoPi2<>+16(SB)/4, $0xb43bbd2e
-DATA twoPi2<>+20(SB)/4, $0xb43bbd2e
-DATA twoPi2<>+24(SB)/4, $0xb43bbd2e
-DATA twoPi2<>+28(SB)/4, $0xb43bbd2e
-GLOBL twoPi2<>(SB), RODATA|NOPTR, $32
-
 // func composeSE2F32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, AVX512F, BMI2
 TEXT ·composeSE2F32AVX512(SB), NOSPLIT, $0-64
@@ -8613,18 +9675,6 @@ done5:
 	MOVQ AX, hard+56(FP)
 	VZEROUPPER
 	RET
-
-DATA threePiF64<>+0(SB)/8, $0x4022d97b7414a4d3
-DATA threePiF64<>+8(SB)/8, $0x4022d97b7414a4d3
-DATA threePiF64<>+16(SB)/8, $0x4022d97b7414a4d3
-DATA threePiF64<>+24(SB)/8, $0x4022d97b7414a4d3
-GLOBL threePiF64<>(SB), RODATA|NOPTR, $32
-
-DATA twoPi1F64<>+0(SB)/8, $0x401921fb54442d18
-DATA twoPi1F64<>+8(SB)/8, $0x401921fb54442d18
-DATA twoPi1F64<>+16(SB)/8, $0x401921fb54442d18
-DATA twoPi1F64<>+24(SB)/8, $0x401921fb54442d18
-GLOBL twoPi1F64<>(SB), RODATA|NOPTR, $32
 
 // func composeSE2F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, AVX512F, BMI2
@@ -13224,6 +14274,4294 @@ done5:
 	XORQ AX, AX
 	MOVQ BX, at+40(FP)
 	MOVQ BX, next+48(FP)
+	MOVQ AX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+// func composeSim2F32AVX2(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
+// Requires: AVX, AVX2, FMA3
+TEXT ·composeSim2F32AVX2(SB), $192-64
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ n+24(FP), BX
+	MOVQ stride+32(FP), DI
+	SHLQ $0x02, DI
+	LEAQ (DI)(DI*2), R8
+	LEAQ 31(SP), R9
+	ANDQ $-32, R9
+	MOVQ BX, SI
+	SUBQ $+8, BX
+	JL   next2
+
+loop1:
+	VMOVUPS      (CX), Y0
+	VMOVUPS      (DX), Y1
+	VADDPS       Y1, Y0, Y2
+	VMOVUPS      (CX)(DI*1), Y3
+	VMOVUPS      (DX)(DI*1), Y4
+	VADDPS       Y4, Y3, Y5
+	VANDPS       absF32<>+0(SB), Y5, Y6
+	VCMPPS       $0x16, threePi<>+0(SB), Y6, Y6
+	VANDPS       absF32<>+0(SB), Y5, Y7
+	VCMPPS       $0x1e, pi1<>+0(SB), Y7, Y7
+	VSUBPS       Y3, Y5, Y8
+	VSUBPS       Y8, Y5, Y9
+	VSUBPS       Y9, Y3, Y9
+	VSUBPS       Y8, Y4, Y8
+	VADDPS       Y8, Y9, Y9
+	VANDPS       signF32<>+0(SB), Y5, Y8
+	VORPS        twoPi1<>+0(SB), Y8, Y8
+	VANDPS       signF32<>+0(SB), Y5, Y10
+	VXORPS       twoPi2<>+0(SB), Y10, Y10
+	VSUBPS       Y8, Y5, Y8
+	VSUBPS       Y10, Y9, Y9
+	VADDPS       Y9, Y8, Y8
+	VBLENDVPS    Y7, Y8, Y5, Y5
+	VANDPS       absF32<>+0(SB), Y2, Y8
+	VCMPPS       $0x16, zetaLimit<>+0(SB), Y8, Y8
+	VANDPS       absF32<>+0(SB), Y5, Y7
+	VCMPPS       $0x16, limit<>+0(SB), Y7, Y7
+	VORPS        Y8, Y7, Y7
+	VANDPS       absF32<>+0(SB), Y0, Y8
+	VCMPPS       $0x16, zetaLimit<>+0(SB), Y8, Y8
+	VANDPS       absF32<>+0(SB), Y3, Y9
+	VCMPPS       $0x16, limit<>+0(SB), Y9, Y9
+	VORPS        Y8, Y9, Y9
+	VANDPS       absF32<>+0(SB), Y1, Y8
+	VCMPPS       $0x16, zetaLimit<>+0(SB), Y8, Y8
+	VANDPS       absF32<>+0(SB), Y4, Y10
+	VCMPPS       $0x16, limit<>+0(SB), Y10, Y10
+	VORPS        Y8, Y10, Y10
+	VORPS        Y9, Y10, Y10
+	VORPS        Y7, Y10, Y10
+	VORPS        Y6, Y10, Y10
+	VMOVUPS      log2e<>+0(SB), Y6
+	VFMADD213PS  roundF32<>+0(SB), Y0, Y6
+	VSUBPS       roundF32<>+0(SB), Y6, Y6
+	VMOVAPS      Y0, Y7
+	VFNMADD231PS ln2Hi<>+0(SB), Y6, Y7
+	VFNMADD231PS ln2Lo<>+0(SB), Y6, Y7
+	VMOVUPS      expC6<>+0(SB), Y9
+	VFMADD213PS  expC5<>+0(SB), Y7, Y9
+	VFMADD213PS  expC4<>+0(SB), Y7, Y9
+	VFMADD213PS  expC3<>+0(SB), Y7, Y9
+	VFMADD213PS  expC2<>+0(SB), Y7, Y9
+	VMOVUPS      half<>+0(SB), Y8
+	VFMADD213PS  roundF32<>+0(SB), Y6, Y8
+	VSUBPS       roundF32<>+0(SB), Y8, Y11
+	VSUBPS       Y11, Y6, Y6
+	VADDPS       roundF32<>+0(SB), Y6, Y6
+	VPSLLD       $0x17, Y8, Y8
+	VPADDD       one<>+0(SB), Y8, Y8
+	VMULPS       one<>+0(SB), Y8, Y8
+	VPSLLD       $0x17, Y6, Y6
+	VPADDD       one<>+0(SB), Y6, Y6
+	VMULPS       Y6, Y8, Y8
+	VMULPS       Y7, Y7, Y6
+	VMOVAPS      Y7, Y11
+	VFMADD231PS  Y9, Y6, Y11
+	VMULPS       Y8, Y11, Y11
+	VMULPS       Y8, Y6, Y6
+	VSUBPS       one<>+0(SB), Y8, Y12
+	VFMADD231PS  Y8, Y7, Y12
+	VFMADD231PS  Y9, Y6, Y12
+	VMULPS       half<>+0(SB), Y3, Y6
+	VANDPS       absF32<>+0(SB), Y6, Y9
+	VMOVUPS      twoOverPi<>+0(SB), Y7
+	VFMADD213PS  roundF32<>+0(SB), Y9, Y7
+	VMOVUPS      Y10, (R9)
+	VSUBPS       roundF32<>+0(SB), Y7, Y10
+	VFNMADD231PS halfPi1<>+0(SB), Y10, Y9
+	VFNMADD231PS halfPi2<>+0(SB), Y10, Y9
+	VFNMADD231PS halfPi3<>+0(SB), Y10, Y9
+	VMULPS       Y9, Y9, Y10
+	VMOVUPS      Y5, 32(R9)
+	VMOVUPS      sinP2<>+0(SB), Y5
+	VFMADD213PS  sinP1<>+0(SB), Y10, Y5
+	VFMADD213PS  sinP0<>+0(SB), Y10, Y5
+	VMULPS       Y5, Y10, Y5
+	VFMADD231PS  Y5, Y9, Y9
+	VMOVUPS      cosP2<>+0(SB), Y5
+	VFMADD213PS  cosP1<>+0(SB), Y10, Y5
+	VFMADD213PS  cosP0<>+0(SB), Y10, Y5
+	VFMADD213PS  minusHalf<>+0(SB), Y10, Y5
+	VFMADD213PS  one<>+0(SB), Y10, Y5
+	VPSLLD       $0x1f, Y7, Y10
+	VMOVUPS      Y2, 64(R9)
+	VBLENDVPS    Y10, Y5, Y9, Y2
+	VBLENDVPS    Y10, Y9, Y5, Y5
+	VPSLLD       $0x1e, Y7, Y9
+	VPADDD       oneI<>+0(SB), Y7, Y7
+	VPSLLD       $0x1e, Y7, Y7
+	VANDPS       signF32<>+0(SB), Y7, Y7
+	VXORPS       Y7, Y5, Y5
+	VXORPS       Y6, Y9, Y9
+	VANDPS       signF32<>+0(SB), Y9, Y9
+	VXORPS       Y9, Y2, Y2
+	VANDPS       absF32<>+0(SB), Y3, Y9
+	VMOVUPS      twoOverPi<>+0(SB), Y6
+	VFMADD213PS  roundF32<>+0(SB), Y9, Y6
+	VSUBPS       roundF32<>+0(SB), Y6, Y5
+	VFNMADD231PS halfPi1<>+0(SB), Y5, Y9
+	VFNMADD231PS halfPi2<>+0(SB), Y5, Y9
+	VFNMADD231PS halfPi3<>+0(SB), Y5, Y9
+	VMULPS       Y9, Y9, Y5
+	VMOVUPS      sinP2<>+0(SB), Y7
+	VFMADD213PS  sinP1<>+0(SB), Y5, Y7
+	VFMADD213PS  sinP0<>+0(SB), Y5, Y7
+	VMULPS       Y7, Y5, Y7
+	VFMADD231PS  Y7, Y9, Y9
+	VMOVUPS      cosP2<>+0(SB), Y7
+	VFMADD213PS  cosP1<>+0(SB), Y5, Y7
+	VFMADD213PS  cosP0<>+0(SB), Y5, Y7
+	VFMADD213PS  minusHalf<>+0(SB), Y5, Y7
+	VFMADD213PS  one<>+0(SB), Y5, Y7
+	VPSLLD       $0x1f, Y6, Y5
+	VBLENDVPS    Y5, Y7, Y9, Y10
+	VBLENDVPS    Y5, Y9, Y7, Y7
+	VPSLLD       $0x1e, Y6, Y9
+	VPADDD       oneI<>+0(SB), Y6, Y6
+	VPSLLD       $0x1e, Y6, Y6
+	VANDPS       signF32<>+0(SB), Y6, Y6
+	VXORPS       Y6, Y7, Y7
+	VXORPS       Y3, Y9, Y9
+	VANDPS       signF32<>+0(SB), Y9, Y9
+	VXORPS       Y9, Y10, Y10
+	VMULPS       Y7, Y8, Y9
+	VFMADD231PS  Y7, Y11, Y9
+	VMULPS       Y10, Y8, Y8
+	VFMADD231PS  Y10, Y11, Y8
+	VCMPPS       $0x11, half<>+0(SB), Y7, Y11
+	VSUBPS       one<>+0(SB), Y9, Y10
+	VADDPS       Y2, Y2, Y6
+	VMULPS       Y7, Y12, Y12
+	VFNMADD231PS Y2, Y6, Y12
+	VBLENDVPS    Y11, Y10, Y12, Y12
+	VANDPS       absF32<>+0(SB), Y0, Y10
+	VANDPS       absF32<>+0(SB), Y3, Y11
+	VMAXPS       Y11, Y10, Y10
+	VCMPPS       $0x11, smallZeta<>+0(SB), Y10, Y10
+	VMULPS       Y3, Y3, Y11
+	VMOVAPS      Y11, Y6
+	VFMSUB231PS  Y3, Y3, Y6
+	VFMADD231PS  Y0, Y0, Y11
+	VADDPS       Y6, Y11, Y11
+	VBLENDVPS    Y10, one<>+0(SB), Y11, Y11
+	VMULPS       Y3, Y8, Y6
+	VMOVAPS      Y6, Y2
+	VFMSUB231PS  Y3, Y8, Y2
+	VFMADD231PS  Y0, Y12, Y6
+	VADDPS       Y2, Y6, Y6
+	VDIVPS       Y11, Y6, Y6
+	VMULPS       Y3, Y12, Y2
+	VFNMADD213PS Y2, Y3, Y12
+	VFMSUB231PS  Y0, Y8, Y2
+	VADDPS       Y12, Y2, Y2
+	VDIVPS       Y11, Y2, Y2
+	VMOVUPS      twentyFourth<>+0(SB), Y11
+	VFMADD213PS  sixth<>+0(SB), Y0, Y11
+	VMULPS       twentyFourth<>+0(SB), Y3, Y12
+	VMULPS       Y3, Y12, Y7
+	VFMSUB231PS  Y0, Y11, Y7
+	VADDPS       half<>+0(SB), Y7, Y7
+	VMULPS       Y0, Y12, Y12
+	VFMADD231PS  Y3, Y11, Y12
+	VMULPS       Y3, Y12, Y11
+	VFMSUB231PS  Y0, Y7, Y11
+	VADDPS       one<>+0(SB), Y11, Y11
+	VMULPS       Y0, Y12, Y12
+	VFMADD231PS  Y3, Y7, Y12
+	VBLENDVPS    Y10, Y11, Y6, Y6
+	VBLENDVPS    Y10, Y12, Y2, Y2
+	VMOVUPS      (CX)(R8*1), Y12
+	VMULPS       Y12, Y2, Y10
+	VMOVAPS      Y10, Y11
+	VFNMADD231PS Y12, Y2, Y11
+	VMOVUPS      (CX)(DI*2), Y7
+	VFMSUB231PS  Y7, Y6, Y10
+	VADDPS       Y11, Y10, Y10
+	VMULPS       Y12, Y6, Y11
+	VFMSUB213PS  Y11, Y12, Y6
+	VFMADD231PS  Y7, Y2, Y11
+	VADDPS       Y6, Y11, Y11
+	VMOVUPS      log2e<>+0(SB), Y6
+	VFMADD213PS  roundF32<>+0(SB), Y1, Y6
+	VSUBPS       roundF32<>+0(SB), Y6, Y6
+	VMOVAPS      Y1, Y2
+	VFNMADD231PS ln2Hi<>+0(SB), Y6, Y2
+	VFNMADD231PS ln2Lo<>+0(SB), Y6, Y2
+	VMOVUPS      expC6<>+0(SB), Y7
+	VFMADD213PS  expC5<>+0(SB), Y2, Y7
+	VFMADD213PS  expC4<>+0(SB), Y2, Y7
+	VFMADD213PS  expC3<>+0(SB), Y2, Y7
+	VFMADD213PS  expC2<>+0(SB), Y2, Y7
+	VMOVUPS      half<>+0(SB), Y12
+	VFMADD213PS  roundF32<>+0(SB), Y6, Y12
+	VSUBPS       roundF32<>+0(SB), Y12, Y3
+	VSUBPS       Y3, Y6, Y6
+	VADDPS       roundF32<>+0(SB), Y6, Y6
+	VPSLLD       $0x17, Y12, Y12
+	VPADDD       one<>+0(SB), Y12, Y12
+	VMULPS       one<>+0(SB), Y12, Y12
+	VPSLLD       $0x17, Y6, Y6
+	VPADDD       one<>+0(SB), Y6, Y6
+	VMULPS       Y6, Y12, Y12
+	VMULPS       Y2, Y2, Y6
+	VMOVAPS      Y2, Y3
+	VFMADD231PS  Y7, Y6, Y3
+	VMULPS       Y12, Y3, Y3
+	VMULPS       Y12, Y6, Y6
+	VSUBPS       one<>+0(SB), Y12, Y0
+	VFMADD231PS  Y12, Y2, Y0
+	VFMADD231PS  Y7, Y6, Y0
+	VMULPS       half<>+0(SB), Y4, Y6
+	VANDPS       absF32<>+0(SB), Y6, Y7
+	VMOVUPS      twoOverPi<>+0(SB), Y2
+	VFMADD213PS  roundF32<>+0(SB), Y7, Y2
+	VSUBPS       roundF32<>+0(SB), Y2, Y5
+	VFNMADD231PS halfPi1<>+0(SB), Y5, Y7
+	VFNMADD231PS halfPi2<>+0(SB), Y5, Y7
+	VFNMADD231PS halfPi3<>+0(SB), Y5, Y7
+	VMULPS       Y7, Y7, Y5
+	VMOVUPS      Y11, 96(R9)
+	VMOVUPS      sinP2<>+0(SB), Y11
+	VFMADD213PS  sinP1<>+0(SB), Y5, Y11
+	VFMADD213PS  sinP0<>+0(SB), Y5, Y11
+	VMULPS       Y11, Y5, Y11
+	VFMADD231PS  Y11, Y7, Y7
+	VMOVUPS      cosP2<>+0(SB), Y11
+	VFMADD213PS  cosP1<>+0(SB), Y5, Y11
+	VFMADD213PS  cosP0<>+0(SB), Y5, Y11
+	VFMADD213PS  minusHalf<>+0(SB), Y5, Y11
+	VFMADD213PS  one<>+0(SB), Y5, Y11
+	VPSLLD       $0x1f, Y2, Y5
+	VMOVUPS      Y10, 128(R9)
+	VBLENDVPS    Y5, Y11, Y7, Y10
+	VBLENDVPS    Y5, Y7, Y11, Y11
+	VPSLLD       $0x1e, Y2, Y7
+	VPADDD       oneI<>+0(SB), Y2, Y2
+	VPSLLD       $0x1e, Y2, Y2
+	VANDPS       signF32<>+0(SB), Y2, Y2
+	VXORPS       Y2, Y11, Y11
+	VXORPS       Y6, Y7, Y7
+	VANDPS       signF32<>+0(SB), Y7, Y7
+	VXORPS       Y7, Y10, Y10
+	VANDPS       absF32<>+0(SB), Y4, Y7
+	VMOVUPS      twoOverPi<>+0(SB), Y6
+	VFMADD213PS  roundF32<>+0(SB), Y7, Y6
+	VSUBPS       roundF32<>+0(SB), Y6, Y11
+	VFNMADD231PS halfPi1<>+0(SB), Y11, Y7
+	VFNMADD231PS halfPi2<>+0(SB), Y11, Y7
+	VFNMADD231PS halfPi3<>+0(SB), Y11, Y7
+	VMULPS       Y7, Y7, Y11
+	VMOVUPS      sinP2<>+0(SB), Y2
+	VFMADD213PS  sinP1<>+0(SB), Y11, Y2
+	VFMADD213PS  sinP0<>+0(SB), Y11, Y2
+	VMULPS       Y2, Y11, Y2
+	VFMADD231PS  Y2, Y7, Y7
+	VMOVUPS      cosP2<>+0(SB), Y2
+	VFMADD213PS  cosP1<>+0(SB), Y11, Y2
+	VFMADD213PS  cosP0<>+0(SB), Y11, Y2
+	VFMADD213PS  minusHalf<>+0(SB), Y11, Y2
+	VFMADD213PS  one<>+0(SB), Y11, Y2
+	VPSLLD       $0x1f, Y6, Y11
+	VBLENDVPS    Y11, Y2, Y7, Y5
+	VBLENDVPS    Y11, Y7, Y2, Y2
+	VPSLLD       $0x1e, Y6, Y7
+	VPADDD       oneI<>+0(SB), Y6, Y6
+	VPSLLD       $0x1e, Y6, Y6
+	VANDPS       signF32<>+0(SB), Y6, Y6
+	VXORPS       Y6, Y2, Y2
+	VXORPS       Y4, Y7, Y7
+	VANDPS       signF32<>+0(SB), Y7, Y7
+	VXORPS       Y7, Y5, Y5
+	VMULPS       Y2, Y12, Y7
+	VFMADD231PS  Y2, Y3, Y7
+	VMULPS       Y5, Y12, Y12
+	VFMADD231PS  Y5, Y3, Y12
+	VCMPPS       $0x11, half<>+0(SB), Y2, Y3
+	VSUBPS       one<>+0(SB), Y7, Y7
+	VADDPS       Y10, Y10, Y5
+	VMULPS       Y2, Y0, Y0
+	VFNMADD231PS Y10, Y5, Y0
+	VBLENDVPS    Y3, Y7, Y0, Y0
+	VANDPS       absF32<>+0(SB), Y1, Y7
+	VANDPS       absF32<>+0(SB), Y4, Y3
+	VMAXPS       Y3, Y7, Y7
+	VCMPPS       $0x11, smallZeta<>+0(SB), Y7, Y7
+	VMULPS       Y4, Y4, Y3
+	VMOVAPS      Y3, Y5
+	VFMSUB231PS  Y4, Y4, Y5
+	VFMADD231PS  Y1, Y1, Y3
+	VADDPS       Y5, Y3, Y3
+	VBLENDVPS    Y7, one<>+0(SB), Y3, Y3
+	VMULPS       Y4, Y12, Y5
+	VMOVAPS      Y5, Y10
+	VFMSUB231PS  Y4, Y12, Y10
+	VFMADD231PS  Y1, Y0, Y5
+	VADDPS       Y10, Y5, Y5
+	VDIVPS       Y3, Y5, Y5
+	VMULPS       Y4, Y0, Y10
+	VFNMADD213PS Y10, Y4, Y0
+	VFMSUB231PS  Y1, Y12, Y10
+	VADDPS       Y0, Y10, Y10
+	VDIVPS       Y3, Y10, Y10
+	VMOVUPS      twentyFourth<>+0(SB), Y3
+	VFMADD213PS  sixth<>+0(SB), Y1, Y3
+	VMULPS       twentyFourth<>+0(SB), Y4, Y0
+	VMULPS       Y4, Y0, Y12
+	VFMSUB231PS  Y1, Y3, Y12
+	VADDPS       half<>+0(SB), Y12, Y12
+	VMULPS       Y1, Y0, Y0
+	VFMADD231PS  Y4, Y3, Y0
+	VMULPS       Y4, Y0, Y3
+	VFMSUB231PS  Y1, Y12, Y3
+	VADDPS       one<>+0(SB), Y3, Y3
+	VMULPS       Y1, Y0, Y0
+	VFMADD231PS  Y4, Y12, Y0
+	VBLENDVPS    Y7, Y3, Y5, Y5
+	VBLENDVPS    Y7, Y0, Y10, Y10
+	VMOVUPS      (DX)(R8*1), Y0
+	VMULPS       Y0, Y10, Y7
+	VMOVAPS      Y7, Y3
+	VFNMADD231PS Y0, Y10, Y3
+	VMOVUPS      (DX)(DI*2), Y12
+	VFMSUB231PS  Y12, Y5, Y7
+	VADDPS       Y3, Y7, Y7
+	VMULPS       Y0, Y5, Y3
+	VFMSUB213PS  Y3, Y0, Y5
+	VFMADD231PS  Y12, Y10, Y3
+	VADDPS       Y5, Y3, Y3
+	VMULPS       Y3, Y8, Y5
+	VMOVAPS      Y5, Y10
+	VFNMADD231PS Y3, Y8, Y10
+	VFMSUB231PS  Y7, Y9, Y5
+	VADDPS       Y10, Y5, Y5
+	VMULPS       Y3, Y9, Y10
+	VFMSUB213PS  Y10, Y3, Y9
+	VFMADD231PS  Y7, Y8, Y10
+	VADDPS       Y9, Y10, Y10
+	VMOVUPS      64(R9), Y9
+	VMOVUPS      log2e<>+0(SB), Y8
+	VFMADD213PS  roundF32<>+0(SB), Y9, Y8
+	VSUBPS       roundF32<>+0(SB), Y8, Y8
+	VMOVAPS      Y9, Y7
+	VFNMADD231PS ln2Hi<>+0(SB), Y8, Y7
+	VFNMADD231PS ln2Lo<>+0(SB), Y8, Y7
+	VMOVUPS      expC6<>+0(SB), Y3
+	VFMADD213PS  expC5<>+0(SB), Y7, Y3
+	VFMADD213PS  expC4<>+0(SB), Y7, Y3
+	VFMADD213PS  expC3<>+0(SB), Y7, Y3
+	VFMADD213PS  expC2<>+0(SB), Y7, Y3
+	VMOVUPS      half<>+0(SB), Y12
+	VFMADD213PS  roundF32<>+0(SB), Y8, Y12
+	VSUBPS       roundF32<>+0(SB), Y12, Y0
+	VSUBPS       Y0, Y8, Y8
+	VADDPS       roundF32<>+0(SB), Y8, Y8
+	VPSLLD       $0x17, Y12, Y12
+	VPADDD       one<>+0(SB), Y12, Y12
+	VMULPS       one<>+0(SB), Y12, Y12
+	VPSLLD       $0x17, Y8, Y8
+	VPADDD       one<>+0(SB), Y8, Y8
+	VMULPS       Y8, Y12, Y12
+	VMULPS       Y7, Y7, Y8
+	VMOVAPS      Y7, Y0
+	VFMADD231PS  Y3, Y8, Y0
+	VMULPS       Y12, Y0, Y0
+	VMULPS       Y12, Y8, Y8
+	VSUBPS       one<>+0(SB), Y12, Y4
+	VFMADD231PS  Y12, Y7, Y4
+	VFMADD231PS  Y3, Y8, Y4
+	VMOVUPS      32(R9), Y8
+	VMULPS       half<>+0(SB), Y8, Y3
+	VANDPS       absF32<>+0(SB), Y3, Y7
+	VMOVUPS      twoOverPi<>+0(SB), Y1
+	VFMADD213PS  roundF32<>+0(SB), Y7, Y1
+	VSUBPS       roundF32<>+0(SB), Y1, Y2
+	VFNMADD231PS halfPi1<>+0(SB), Y2, Y7
+	VFNMADD231PS halfPi2<>+0(SB), Y2, Y7
+	VFNMADD231PS halfPi3<>+0(SB), Y2, Y7
+	VMULPS       Y7, Y7, Y2
+	VMOVUPS      sinP2<>+0(SB), Y6
+	VFMADD213PS  sinP1<>+0(SB), Y2, Y6
+	VFMADD213PS  sinP0<>+0(SB), Y2, Y6
+	VMULPS       Y6, Y2, Y6
+	VFMADD231PS  Y6, Y7, Y7
+	VMOVUPS      cosP2<>+0(SB), Y6
+	VFMADD213PS  cosP1<>+0(SB), Y2, Y6
+	VFMADD213PS  cosP0<>+0(SB), Y2, Y6
+	VFMADD213PS  minusHalf<>+0(SB), Y2, Y6
+	VFMADD213PS  one<>+0(SB), Y2, Y6
+	VPSLLD       $0x1f, Y1, Y2
+	VBLENDVPS    Y2, Y6, Y7, Y11
+	VBLENDVPS    Y2, Y7, Y6, Y6
+	VPSLLD       $0x1e, Y1, Y7
+	VPADDD       oneI<>+0(SB), Y1, Y1
+	VPSLLD       $0x1e, Y1, Y1
+	VANDPS       signF32<>+0(SB), Y1, Y1
+	VXORPS       Y1, Y6, Y6
+	VXORPS       Y3, Y7, Y7
+	VANDPS       signF32<>+0(SB), Y7, Y7
+	VXORPS       Y7, Y11, Y11
+	VANDPS       absF32<>+0(SB), Y8, Y7
+	VMOVUPS      twoOverPi<>+0(SB), Y3
+	VFMADD213PS  roundF32<>+0(SB), Y7, Y3
+	VSUBPS       roundF32<>+0(SB), Y3, Y6
+	VFNMADD231PS halfPi1<>+0(SB), Y6, Y7
+	VFNMADD231PS halfPi2<>+0(SB), Y6, Y7
+	VFNMADD231PS halfPi3<>+0(SB), Y6, Y7
+	VMULPS       Y7, Y7, Y6
+	VMOVUPS      sinP2<>+0(SB), Y1
+	VFMADD213PS  sinP1<>+0(SB), Y6, Y1
+	VFMADD213PS  sinP0<>+0(SB), Y6, Y1
+	VMULPS       Y1, Y6, Y1
+	VFMADD231PS  Y1, Y7, Y7
+	VMOVUPS      cosP2<>+0(SB), Y1
+	VFMADD213PS  cosP1<>+0(SB), Y6, Y1
+	VFMADD213PS  cosP0<>+0(SB), Y6, Y1
+	VFMADD213PS  minusHalf<>+0(SB), Y6, Y1
+	VFMADD213PS  one<>+0(SB), Y6, Y1
+	VPSLLD       $0x1f, Y3, Y6
+	VBLENDVPS    Y6, Y1, Y7, Y2
+	VBLENDVPS    Y6, Y7, Y1, Y1
+	VPSLLD       $0x1e, Y3, Y7
+	VPADDD       oneI<>+0(SB), Y3, Y3
+	VPSLLD       $0x1e, Y3, Y3
+	VANDPS       signF32<>+0(SB), Y3, Y3
+	VXORPS       Y3, Y1, Y1
+	VXORPS       Y8, Y7, Y7
+	VANDPS       signF32<>+0(SB), Y7, Y7
+	VXORPS       Y7, Y2, Y2
+	VMULPS       Y1, Y12, Y7
+	VFMADD231PS  Y1, Y0, Y7
+	VMULPS       Y2, Y12, Y12
+	VFMADD231PS  Y2, Y0, Y12
+	VCMPPS       $0x11, half<>+0(SB), Y1, Y0
+	VSUBPS       one<>+0(SB), Y7, Y7
+	VADDPS       Y11, Y11, Y2
+	VMULPS       Y1, Y4, Y4
+	VFNMADD231PS Y11, Y2, Y4
+	VBLENDVPS    Y0, Y7, Y4, Y4
+	VMOVUPS      128(R9), Y7
+	VADDPS       Y5, Y7, Y7
+	VMOVUPS      96(R9), Y5
+	VADDPS       Y10, Y5, Y5
+	VANDPS       absF32<>+0(SB), Y9, Y10
+	VANDPS       absF32<>+0(SB), Y8, Y0
+	VMAXPS       Y0, Y10, Y10
+	VCMPPS       $0x11, smallZeta<>+0(SB), Y10, Y10
+	VMULPS       Y12, Y12, Y0
+	VMOVAPS      Y0, Y2
+	VFMSUB231PS  Y12, Y12, Y2
+	VFMADD231PS  Y4, Y4, Y0
+	VADDPS       Y2, Y0, Y0
+	VBLENDVPS    Y10, one<>+0(SB), Y0, Y0
+	VMULPS       Y12, Y8, Y2
+	VMOVAPS      Y2, Y11
+	VFMSUB231PS  Y12, Y8, Y11
+	VFMADD231PS  Y4, Y9, Y2
+	VADDPS       Y11, Y2, Y2
+	VDIVPS       Y0, Y2, Y2
+	VMULPS       Y12, Y9, Y11
+	VFNMADD213PS Y11, Y9, Y12
+	VFMSUB231PS  Y4, Y8, Y11
+	VADDPS       Y12, Y11, Y11
+	VDIVPS       Y0, Y11, Y11
+	VMULPS       Y8, Y8, Y0
+	VFMSUB231PS  Y9, Y9, Y0
+	VMOVUPS      minusHalf<>+0(SB), Y12
+	VFMADD213PS  one<>+0(SB), Y9, Y12
+	VFMADD231PS  twelfth<>+0(SB), Y0, Y12
+	VADDPS       Y9, Y9, Y0
+	VMULPS       Y8, Y0, Y0
+	VMULPS       minusHalf<>+0(SB), Y8, Y4
+	VFMADD231PS  twelfth<>+0(SB), Y0, Y4
+	VBLENDVPS    Y10, Y12, Y2, Y2
+	VBLENDVPS    Y10, Y4, Y11, Y11
+	VMULPS       Y5, Y11, Y4
+	VMOVAPS      Y4, Y10
+	VFNMADD231PS Y5, Y11, Y10
+	VFMSUB231PS  Y7, Y2, Y4
+	VADDPS       Y10, Y4, Y4
+	VMULPS       Y5, Y2, Y10
+	VFMSUB213PS  Y10, Y5, Y2
+	VFMADD231PS  Y7, Y11, Y10
+	VADDPS       Y2, Y10, Y10
+	VMOVUPS      (R9), Y2
+	VMOVMSKPS    Y2, R10
+	TESTQ        R10, R10
+	JE           easy4
+	VPCMPEQD     Y11, Y11, Y11
+	VXORPS       Y2, Y11, Y11
+	VMASKMOVPS   Y9, Y11, (AX)
+	VMASKMOVPS   Y8, Y11, (AX)(DI*1)
+	VMASKMOVPS   Y4, Y11, (AX)(DI*2)
+	VMASKMOVPS   Y10, Y11, (AX)(R8*1)
+	MOVQ         SI, AX
+	SUBQ         BX, AX
+	MOVQ         AX, CX
+	SUBQ         $+8, CX
+	MOVQ         CX, at+40(FP)
+	MOVQ         AX, next+48(FP)
+	MOVQ         R10, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy4:
+	VMOVUPS Y9, (AX)
+	VMOVUPS Y8, (AX)(DI*1)
+	VMOVUPS Y4, (AX)(DI*2)
+	VMOVUPS Y10, (AX)(R8*1)
+	ADDQ    $+32, AX
+	ADDQ    $+32, CX
+	ADDQ    $+32, DX
+	SUBQ    $+8, BX
+	JGE     loop1
+
+next2:
+	ADDQ         $+8, BX
+	TESTQ        BX, BX
+	JE           done5
+	LEAQ         tailMaskF32<>+0(SB), R10
+	MOVQ         BX, R11
+	NEGQ         R11
+	LEAQ         32(R10)(R11*4), R10
+	VMOVUPS      (R10), Y10
+	VMASKMOVPS   (CX), Y10, Y10
+	VMOVUPS      (R10), Y4
+	VMASKMOVPS   (DX), Y4, Y4
+	VADDPS       Y4, Y10, Y8
+	VMOVUPS      (R10), Y9
+	VMASKMOVPS   (CX)(DI*1), Y9, Y9
+	VMOVUPS      (R10), Y11
+	VMASKMOVPS   (DX)(DI*1), Y11, Y11
+	VADDPS       Y11, Y9, Y2
+	VANDPS       absF32<>+0(SB), Y2, Y7
+	VCMPPS       $0x16, threePi<>+0(SB), Y7, Y7
+	VANDPS       absF32<>+0(SB), Y2, Y5
+	VCMPPS       $0x1e, pi1<>+0(SB), Y5, Y5
+	VSUBPS       Y9, Y2, Y12
+	VSUBPS       Y12, Y2, Y0
+	VSUBPS       Y0, Y9, Y0
+	VSUBPS       Y12, Y11, Y12
+	VADDPS       Y12, Y0, Y0
+	VANDPS       signF32<>+0(SB), Y2, Y12
+	VORPS        twoPi1<>+0(SB), Y12, Y12
+	VANDPS       signF32<>+0(SB), Y2, Y1
+	VXORPS       twoPi2<>+0(SB), Y1, Y1
+	VSUBPS       Y12, Y2, Y12
+	VSUBPS       Y1, Y0, Y0
+	VADDPS       Y0, Y12, Y12
+	VBLENDVPS    Y5, Y12, Y2, Y2
+	VANDPS       absF32<>+0(SB), Y8, Y12
+	VCMPPS       $0x16, zetaLimit<>+0(SB), Y12, Y12
+	VANDPS       absF32<>+0(SB), Y2, Y5
+	VCMPPS       $0x16, limit<>+0(SB), Y5, Y5
+	VORPS        Y12, Y5, Y5
+	VANDPS       absF32<>+0(SB), Y10, Y12
+	VCMPPS       $0x16, zetaLimit<>+0(SB), Y12, Y12
+	VANDPS       absF32<>+0(SB), Y9, Y0
+	VCMPPS       $0x16, limit<>+0(SB), Y0, Y0
+	VORPS        Y12, Y0, Y0
+	VANDPS       absF32<>+0(SB), Y4, Y12
+	VCMPPS       $0x16, zetaLimit<>+0(SB), Y12, Y12
+	VANDPS       absF32<>+0(SB), Y11, Y1
+	VCMPPS       $0x16, limit<>+0(SB), Y1, Y1
+	VORPS        Y12, Y1, Y1
+	VORPS        Y0, Y1, Y1
+	VORPS        Y5, Y1, Y1
+	VORPS        Y7, Y1, Y1
+	VMOVUPS      log2e<>+0(SB), Y7
+	VFMADD213PS  roundF32<>+0(SB), Y10, Y7
+	VSUBPS       roundF32<>+0(SB), Y7, Y7
+	VMOVAPS      Y10, Y5
+	VFNMADD231PS ln2Hi<>+0(SB), Y7, Y5
+	VFNMADD231PS ln2Lo<>+0(SB), Y7, Y5
+	VMOVUPS      expC6<>+0(SB), Y0
+	VFMADD213PS  expC5<>+0(SB), Y5, Y0
+	VFMADD213PS  expC4<>+0(SB), Y5, Y0
+	VFMADD213PS  expC3<>+0(SB), Y5, Y0
+	VFMADD213PS  expC2<>+0(SB), Y5, Y0
+	VMOVUPS      half<>+0(SB), Y12
+	VFMADD213PS  roundF32<>+0(SB), Y7, Y12
+	VSUBPS       roundF32<>+0(SB), Y12, Y3
+	VSUBPS       Y3, Y7, Y7
+	VADDPS       roundF32<>+0(SB), Y7, Y7
+	VPSLLD       $0x17, Y12, Y12
+	VPADDD       one<>+0(SB), Y12, Y12
+	VMULPS       one<>+0(SB), Y12, Y12
+	VPSLLD       $0x17, Y7, Y7
+	VPADDD       one<>+0(SB), Y7, Y7
+	VMULPS       Y7, Y12, Y12
+	VMULPS       Y5, Y5, Y7
+	VMOVAPS      Y5, Y3
+	VFMADD231PS  Y0, Y7, Y3
+	VMULPS       Y12, Y3, Y3
+	VMULPS       Y12, Y7, Y7
+	VSUBPS       one<>+0(SB), Y12, Y6
+	VFMADD231PS  Y12, Y5, Y6
+	VFMADD231PS  Y0, Y7, Y6
+	VMULPS       half<>+0(SB), Y9, Y7
+	VANDPS       absF32<>+0(SB), Y7, Y0
+	VMOVUPS      twoOverPi<>+0(SB), Y5
+	VFMADD213PS  roundF32<>+0(SB), Y0, Y5
+	VMOVUPS      Y1, (R9)
+	VSUBPS       roundF32<>+0(SB), Y5, Y1
+	VFNMADD231PS halfPi1<>+0(SB), Y1, Y0
+	VFNMADD231PS halfPi2<>+0(SB), Y1, Y0
+	VFNMADD231PS halfPi3<>+0(SB), Y1, Y0
+	VMULPS       Y0, Y0, Y1
+	VMOVUPS      Y2, 32(R9)
+	VMOVUPS      sinP2<>+0(SB), Y2
+	VFMADD213PS  sinP1<>+0(SB), Y1, Y2
+	VFMADD213PS  sinP0<>+0(SB), Y1, Y2
+	VMULPS       Y2, Y1, Y2
+	VFMADD231PS  Y2, Y0, Y0
+	VMOVUPS      cosP2<>+0(SB), Y2
+	VFMADD213PS  cosP1<>+0(SB), Y1, Y2
+	VFMADD213PS  cosP0<>+0(SB), Y1, Y2
+	VFMADD213PS  minusHalf<>+0(SB), Y1, Y2
+	VFMADD213PS  one<>+0(SB), Y1, Y2
+	VPSLLD       $0x1f, Y5, Y1
+	VMOVUPS      Y8, 64(R9)
+	VBLENDVPS    Y1, Y2, Y0, Y8
+	VBLENDVPS    Y1, Y0, Y2, Y2
+	VPSLLD       $0x1e, Y5, Y0
+	VPADDD       oneI<>+0(SB), Y5, Y5
+	VPSLLD       $0x1e, Y5, Y5
+	VANDPS       signF32<>+0(SB), Y5, Y5
+	VXORPS       Y5, Y2, Y2
+	VXORPS       Y7, Y0, Y0
+	VANDPS       signF32<>+0(SB), Y0, Y0
+	VXORPS       Y0, Y8, Y8
+	VANDPS       absF32<>+0(SB), Y9, Y0
+	VMOVUPS      twoOverPi<>+0(SB), Y7
+	VFMADD213PS  roundF32<>+0(SB), Y0, Y7
+	VSUBPS       roundF32<>+0(SB), Y7, Y2
+	VFNMADD231PS halfPi1<>+0(SB), Y2, Y0
+	VFNMADD231PS halfPi2<>+0(SB), Y2, Y0
+	VFNMADD231PS halfPi3<>+0(SB), Y2, Y0
+	VMULPS       Y0, Y0, Y2
+	VMOVUPS      sinP2<>+0(SB), Y5
+	VFMADD213PS  sinP1<>+0(SB), Y2, Y5
+	VFMADD213PS  sinP0<>+0(SB), Y2, Y5
+	VMULPS       Y5, Y2, Y5
+	VFMADD231PS  Y5, Y0, Y0
+	VMOVUPS      cosP2<>+0(SB), Y5
+	VFMADD213PS  cosP1<>+0(SB), Y2, Y5
+	VFMADD213PS  cosP0<>+0(SB), Y2, Y5
+	VFMADD213PS  minusHalf<>+0(SB), Y2, Y5
+	VFMADD213PS  one<>+0(SB), Y2, Y5
+	VPSLLD       $0x1f, Y7, Y2
+	VBLENDVPS    Y2, Y5, Y0, Y1
+	VBLENDVPS    Y2, Y0, Y5, Y5
+	VPSLLD       $0x1e, Y7, Y0
+	VPADDD       oneI<>+0(SB), Y7, Y7
+	VPSLLD       $0x1e, Y7, Y7
+	VANDPS       signF32<>+0(SB), Y7, Y7
+	VXORPS       Y7, Y5, Y5
+	VXORPS       Y9, Y0, Y0
+	VANDPS       signF32<>+0(SB), Y0, Y0
+	VXORPS       Y0, Y1, Y1
+	VMULPS       Y5, Y12, Y0
+	VFMADD231PS  Y5, Y3, Y0
+	VMULPS       Y1, Y12, Y12
+	VFMADD231PS  Y1, Y3, Y12
+	VCMPPS       $0x11, half<>+0(SB), Y5, Y3
+	VSUBPS       one<>+0(SB), Y0, Y1
+	VADDPS       Y8, Y8, Y7
+	VMULPS       Y5, Y6, Y6
+	VFNMADD231PS Y8, Y7, Y6
+	VBLENDVPS    Y3, Y1, Y6, Y6
+	VANDPS       absF32<>+0(SB), Y10, Y1
+	VANDPS       absF32<>+0(SB), Y9, Y3
+	VMAXPS       Y3, Y1, Y1
+	VCMPPS       $0x11, smallZeta<>+0(SB), Y1, Y1
+	VMULPS       Y9, Y9, Y3
+	VMOVAPS      Y3, Y7
+	VFMSUB231PS  Y9, Y9, Y7
+	VFMADD231PS  Y10, Y10, Y3
+	VADDPS       Y7, Y3, Y3
+	VBLENDVPS    Y1, one<>+0(SB), Y3, Y3
+	VMULPS       Y9, Y12, Y7
+	VMOVAPS      Y7, Y8
+	VFMSUB231PS  Y9, Y12, Y8
+	VFMADD231PS  Y10, Y6, Y7
+	VADDPS       Y8, Y7, Y7
+	VDIVPS       Y3, Y7, Y7
+	VMULPS       Y9, Y6, Y8
+	VFNMADD213PS Y8, Y9, Y6
+	VFMSUB231PS  Y10, Y12, Y8
+	VADDPS       Y6, Y8, Y8
+	VDIVPS       Y3, Y8, Y8
+	VMOVUPS      twentyFourth<>+0(SB), Y3
+	VFMADD213PS  sixth<>+0(SB), Y10, Y3
+	VMULPS       twentyFourth<>+0(SB), Y9, Y6
+	VMULPS       Y9, Y6, Y5
+	VFMSUB231PS  Y10, Y3, Y5
+	VADDPS       half<>+0(SB), Y5, Y5
+	VMULPS       Y10, Y6, Y6
+	VFMADD231PS  Y9, Y3, Y6
+	VMULPS       Y9, Y6, Y3
+	VFMSUB231PS  Y10, Y5, Y3
+	VADDPS       one<>+0(SB), Y3, Y3
+	VMULPS       Y10, Y6, Y6
+	VFMADD231PS  Y9, Y5, Y6
+	VBLENDVPS    Y1, Y3, Y7, Y7
+	VBLENDVPS    Y1, Y6, Y8, Y8
+	VMOVUPS      (R10), Y6
+	VMASKMOVPS   (CX)(R8*1), Y6, Y6
+	VMULPS       Y6, Y8, Y1
+	VMOVAPS      Y1, Y3
+	VFNMADD231PS Y6, Y8, Y3
+	VMOVUPS      (R10), Y5
+	VMASKMOVPS   (CX)(DI*2), Y5, Y5
+	VFMSUB231PS  Y5, Y7, Y1
+	VADDPS       Y3, Y1, Y1
+	VMULPS       Y6, Y7, Y3
+	VFMSUB213PS  Y3, Y6, Y7
+	VFMADD231PS  Y5, Y8, Y3
+	VADDPS       Y7, Y3, Y3
+	VMOVUPS      log2e<>+0(SB), Y7
+	VFMADD213PS  roundF32<>+0(SB), Y4, Y7
+	VSUBPS       roundF32<>+0(SB), Y7, Y7
+	VMOVAPS      Y4, Y8
+	VFNMADD231PS ln2Hi<>+0(SB), Y7, Y8
+	VFNMADD231PS ln2Lo<>+0(SB), Y7, Y8
+	VMOVUPS      expC6<>+0(SB), Y5
+	VFMADD213PS  expC5<>+0(SB), Y8, Y5
+	VFMADD213PS  expC4<>+0(SB), Y8, Y5
+	VFMADD213PS  expC3<>+0(SB), Y8, Y5
+	VFMADD213PS  expC2<>+0(SB), Y8, Y5
+	VMOVUPS      half<>+0(SB), Y6
+	VFMADD213PS  roundF32<>+0(SB), Y7, Y6
+	VSUBPS       roundF32<>+0(SB), Y6, Y9
+	VSUBPS       Y9, Y7, Y7
+	VADDPS       roundF32<>+0(SB), Y7, Y7
+	VPSLLD       $0x17, Y6, Y6
+	VPADDD       one<>+0(SB), Y6, Y6
+	VMULPS       one<>+0(SB), Y6, Y6
+	VPSLLD       $0x17, Y7, Y7
+	VPADDD       one<>+0(SB), Y7, Y7
+	VMULPS       Y7, Y6, Y6
+	VMULPS       Y8, Y8, Y7
+	VMOVAPS      Y8, Y9
+	VFMADD231PS  Y5, Y7, Y9
+	VMULPS       Y6, Y9, Y9
+	VMULPS       Y6, Y7, Y7
+	VSUBPS       one<>+0(SB), Y6, Y10
+	VFMADD231PS  Y6, Y8, Y10
+	VFMADD231PS  Y5, Y7, Y10
+	VMULPS       half<>+0(SB), Y11, Y7
+	VANDPS       absF32<>+0(SB), Y7, Y5
+	VMOVUPS      twoOverPi<>+0(SB), Y8
+	VFMADD213PS  roundF32<>+0(SB), Y5, Y8
+	VSUBPS       roundF32<>+0(SB), Y8, Y2
+	VFNMADD231PS halfPi1<>+0(SB), Y2, Y5
+	VFNMADD231PS halfPi2<>+0(SB), Y2, Y5
+	VFNMADD231PS halfPi3<>+0(SB), Y2, Y5
+	VMULPS       Y5, Y5, Y2
+	VMOVUPS      Y3, 96(R9)
+	VMOVUPS      sinP2<>+0(SB), Y3
+	VFMADD213PS  sinP1<>+0(SB), Y2, Y3
+	VFMADD213PS  sinP0<>+0(SB), Y2, Y3
+	VMULPS       Y3, Y2, Y3
+	VFMADD231PS  Y3, Y5, Y5
+	VMOVUPS      cosP2<>+0(SB), Y3
+	VFMADD213PS  cosP1<>+0(SB), Y2, Y3
+	VFMADD213PS  cosP0<>+0(SB), Y2, Y3
+	VFMADD213PS  minusHalf<>+0(SB), Y2, Y3
+	VFMADD213PS  one<>+0(SB), Y2, Y3
+	VPSLLD       $0x1f, Y8, Y2
+	VMOVUPS      Y1, 128(R9)
+	VBLENDVPS    Y2, Y3, Y5, Y1
+	VBLENDVPS    Y2, Y5, Y3, Y3
+	VPSLLD       $0x1e, Y8, Y5
+	VPADDD       oneI<>+0(SB), Y8, Y8
+	VPSLLD       $0x1e, Y8, Y8
+	VANDPS       signF32<>+0(SB), Y8, Y8
+	VXORPS       Y8, Y3, Y3
+	VXORPS       Y7, Y5, Y5
+	VANDPS       signF32<>+0(SB), Y5, Y5
+	VXORPS       Y5, Y1, Y1
+	VANDPS       absF32<>+0(SB), Y11, Y5
+	VMOVUPS      twoOverPi<>+0(SB), Y7
+	VFMADD213PS  roundF32<>+0(SB), Y5, Y7
+	VSUBPS       roundF32<>+0(SB), Y7, Y3
+	VFNMADD231PS halfPi1<>+0(SB), Y3, Y5
+	VFNMADD231PS halfPi2<>+0(SB), Y3, Y5
+	VFNMADD231PS halfPi3<>+0(SB), Y3, Y5
+	VMULPS       Y5, Y5, Y3
+	VMOVUPS      sinP2<>+0(SB), Y8
+	VFMADD213PS  sinP1<>+0(SB), Y3, Y8
+	VFMADD213PS  sinP0<>+0(SB), Y3, Y8
+	VMULPS       Y8, Y3, Y8
+	VFMADD231PS  Y8, Y5, Y5
+	VMOVUPS      cosP2<>+0(SB), Y8
+	VFMADD213PS  cosP1<>+0(SB), Y3, Y8
+	VFMADD213PS  cosP0<>+0(SB), Y3, Y8
+	VFMADD213PS  minusHalf<>+0(SB), Y3, Y8
+	VFMADD213PS  one<>+0(SB), Y3, Y8
+	VPSLLD       $0x1f, Y7, Y3
+	VBLENDVPS    Y3, Y8, Y5, Y2
+	VBLENDVPS    Y3, Y5, Y8, Y8
+	VPSLLD       $0x1e, Y7, Y5
+	VPADDD       oneI<>+0(SB), Y7, Y7
+	VPSLLD       $0x1e, Y7, Y7
+	VANDPS       signF32<>+0(SB), Y7, Y7
+	VXORPS       Y7, Y8, Y8
+	VXORPS       Y11, Y5, Y5
+	VANDPS       signF32<>+0(SB), Y5, Y5
+	VXORPS       Y5, Y2, Y2
+	VMULPS       Y8, Y6, Y5
+	VFMADD231PS  Y8, Y9, Y5
+	VMULPS       Y2, Y6, Y6
+	VFMADD231PS  Y2, Y9, Y6
+	VCMPPS       $0x11, half<>+0(SB), Y8, Y9
+	VSUBPS       one<>+0(SB), Y5, Y5
+	VADDPS       Y1, Y1, Y2
+	VMULPS       Y8, Y10, Y10
+	VFNMADD231PS Y1, Y2, Y10
+	VBLENDVPS    Y9, Y5, Y10, Y10
+	VANDPS       absF32<>+0(SB), Y4, Y5
+	VANDPS       absF32<>+0(SB), Y11, Y9
+	VMAXPS       Y9, Y5, Y5
+	VCMPPS       $0x11, smallZeta<>+0(SB), Y5, Y5
+	VMULPS       Y11, Y11, Y9
+	VMOVAPS      Y9, Y2
+	VFMSUB231PS  Y11, Y11, Y2
+	VFMADD231PS  Y4, Y4, Y9
+	VADDPS       Y2, Y9, Y9
+	VBLENDVPS    Y5, one<>+0(SB), Y9, Y9
+	VMULPS       Y11, Y6, Y2
+	VMOVAPS      Y2, Y1
+	VFMSUB231PS  Y11, Y6, Y1
+	VFMADD231PS  Y4, Y10, Y2
+	VADDPS       Y1, Y2, Y2
+	VDIVPS       Y9, Y2, Y2
+	VMULPS       Y11, Y10, Y1
+	VFNMADD213PS Y1, Y11, Y10
+	VFMSUB231PS  Y4, Y6, Y1
+	VADDPS       Y10, Y1, Y1
+	VDIVPS       Y9, Y1, Y1
+	VMOVUPS      twentyFourth<>+0(SB), Y9
+	VFMADD213PS  sixth<>+0(SB), Y4, Y9
+	VMULPS       twentyFourth<>+0(SB), Y11, Y10
+	VMULPS       Y11, Y10, Y6
+	VFMSUB231PS  Y4, Y9, Y6
+	VADDPS       half<>+0(SB), Y6, Y6
+	VMULPS       Y4, Y10, Y10
+	VFMADD231PS  Y11, Y9, Y10
+	VMULPS       Y11, Y10, Y9
+	VFMSUB231PS  Y4, Y6, Y9
+	VADDPS       one<>+0(SB), Y9, Y9
+	VMULPS       Y4, Y10, Y10
+	VFMADD231PS  Y11, Y6, Y10
+	VBLENDVPS    Y5, Y9, Y2, Y2
+	VBLENDVPS    Y5, Y10, Y1, Y1
+	VMOVUPS      (R10), Y10
+	VMASKMOVPS   (DX)(R8*1), Y10, Y10
+	VMULPS       Y10, Y1, Y5
+	VMOVAPS      Y5, Y9
+	VFNMADD231PS Y10, Y1, Y9
+	VMOVUPS      (R10), Y6
+	VMASKMOVPS   (DX)(DI*2), Y6, Y6
+	VFMSUB231PS  Y6, Y2, Y5
+	VADDPS       Y9, Y5, Y5
+	VMULPS       Y10, Y2, Y9
+	VFMSUB213PS  Y9, Y10, Y2
+	VFMADD231PS  Y6, Y1, Y9
+	VADDPS       Y2, Y9, Y9
+	VMULPS       Y9, Y12, Y2
+	VMOVAPS      Y2, Y1
+	VFNMADD231PS Y9, Y12, Y1
+	VFMSUB231PS  Y5, Y0, Y2
+	VADDPS       Y1, Y2, Y2
+	VMULPS       Y9, Y0, Y1
+	VFMSUB213PS  Y1, Y9, Y0
+	VFMADD231PS  Y5, Y12, Y1
+	VADDPS       Y0, Y1, Y1
+	VMOVUPS      64(R9), Y0
+	VMOVUPS      log2e<>+0(SB), Y12
+	VFMADD213PS  roundF32<>+0(SB), Y0, Y12
+	VSUBPS       roundF32<>+0(SB), Y12, Y12
+	VMOVAPS      Y0, Y5
+	VFNMADD231PS ln2Hi<>+0(SB), Y12, Y5
+	VFNMADD231PS ln2Lo<>+0(SB), Y12, Y5
+	VMOVUPS      expC6<>+0(SB), Y9
+	VFMADD213PS  expC5<>+0(SB), Y5, Y9
+	VFMADD213PS  expC4<>+0(SB), Y5, Y9
+	VFMADD213PS  expC3<>+0(SB), Y5, Y9
+	VFMADD213PS  expC2<>+0(SB), Y5, Y9
+	VMOVUPS      half<>+0(SB), Y6
+	VFMADD213PS  roundF32<>+0(SB), Y12, Y6
+	VSUBPS       roundF32<>+0(SB), Y6, Y10
+	VSUBPS       Y10, Y12, Y12
+	VADDPS       roundF32<>+0(SB), Y12, Y12
+	VPSLLD       $0x17, Y6, Y6
+	VPADDD       one<>+0(SB), Y6, Y6
+	VMULPS       one<>+0(SB), Y6, Y6
+	VPSLLD       $0x17, Y12, Y12
+	VPADDD       one<>+0(SB), Y12, Y12
+	VMULPS       Y12, Y6, Y6
+	VMULPS       Y5, Y5, Y12
+	VMOVAPS      Y5, Y10
+	VFMADD231PS  Y9, Y12, Y10
+	VMULPS       Y6, Y10, Y10
+	VMULPS       Y6, Y12, Y12
+	VSUBPS       one<>+0(SB), Y6, Y11
+	VFMADD231PS  Y6, Y5, Y11
+	VFMADD231PS  Y9, Y12, Y11
+	VMOVUPS      32(R9), Y12
+	VMULPS       half<>+0(SB), Y12, Y9
+	VANDPS       absF32<>+0(SB), Y9, Y5
+	VMOVUPS      twoOverPi<>+0(SB), Y4
+	VFMADD213PS  roundF32<>+0(SB), Y5, Y4
+	VSUBPS       roundF32<>+0(SB), Y4, Y8
+	VFNMADD231PS halfPi1<>+0(SB), Y8, Y5
+	VFNMADD231PS halfPi2<>+0(SB), Y8, Y5
+	VFNMADD231PS halfPi3<>+0(SB), Y8, Y5
+	VMULPS       Y5, Y5, Y8
+	VMOVUPS      sinP2<>+0(SB), Y7
+	VFMADD213PS  sinP1<>+0(SB), Y8, Y7
+	VFMADD213PS  sinP0<>+0(SB), Y8, Y7
+	VMULPS       Y7, Y8, Y7
+	VFMADD231PS  Y7, Y5, Y5
+	VMOVUPS      cosP2<>+0(SB), Y7
+	VFMADD213PS  cosP1<>+0(SB), Y8, Y7
+	VFMADD213PS  cosP0<>+0(SB), Y8, Y7
+	VFMADD213PS  minusHalf<>+0(SB), Y8, Y7
+	VFMADD213PS  one<>+0(SB), Y8, Y7
+	VPSLLD       $0x1f, Y4, Y8
+	VBLENDVPS    Y8, Y7, Y5, Y3
+	VBLENDVPS    Y8, Y5, Y7, Y7
+	VPSLLD       $0x1e, Y4, Y5
+	VPADDD       oneI<>+0(SB), Y4, Y4
+	VPSLLD       $0x1e, Y4, Y4
+	VANDPS       signF32<>+0(SB), Y4, Y4
+	VXORPS       Y4, Y7, Y7
+	VXORPS       Y9, Y5, Y5
+	VANDPS       signF32<>+0(SB), Y5, Y5
+	VXORPS       Y5, Y3, Y3
+	VANDPS       absF32<>+0(SB), Y12, Y5
+	VMOVUPS      twoOverPi<>+0(SB), Y9
+	VFMADD213PS  roundF32<>+0(SB), Y5, Y9
+	VSUBPS       roundF32<>+0(SB), Y9, Y7
+	VFNMADD231PS halfPi1<>+0(SB), Y7, Y5
+	VFNMADD231PS halfPi2<>+0(SB), Y7, Y5
+	VFNMADD231PS halfPi3<>+0(SB), Y7, Y5
+	VMULPS       Y5, Y5, Y7
+	VMOVUPS      sinP2<>+0(SB), Y4
+	VFMADD213PS  sinP1<>+0(SB), Y7, Y4
+	VFMADD213PS  sinP0<>+0(SB), Y7, Y4
+	VMULPS       Y4, Y7, Y4
+	VFMADD231PS  Y4, Y5, Y5
+	VMOVUPS      cosP2<>+0(SB), Y4
+	VFMADD213PS  cosP1<>+0(SB), Y7, Y4
+	VFMADD213PS  cosP0<>+0(SB), Y7, Y4
+	VFMADD213PS  minusHalf<>+0(SB), Y7, Y4
+	VFMADD213PS  one<>+0(SB), Y7, Y4
+	VPSLLD       $0x1f, Y9, Y7
+	VBLENDVPS    Y7, Y4, Y5, Y8
+	VBLENDVPS    Y7, Y5, Y4, Y4
+	VPSLLD       $0x1e, Y9, Y5
+	VPADDD       oneI<>+0(SB), Y9, Y9
+	VPSLLD       $0x1e, Y9, Y9
+	VANDPS       signF32<>+0(SB), Y9, Y9
+	VXORPS       Y9, Y4, Y4
+	VXORPS       Y12, Y5, Y5
+	VANDPS       signF32<>+0(SB), Y5, Y5
+	VXORPS       Y5, Y8, Y8
+	VMULPS       Y4, Y6, Y5
+	VFMADD231PS  Y4, Y10, Y5
+	VMULPS       Y8, Y6, Y6
+	VFMADD231PS  Y8, Y10, Y6
+	VCMPPS       $0x11, half<>+0(SB), Y4, Y10
+	VSUBPS       one<>+0(SB), Y5, Y5
+	VADDPS       Y3, Y3, Y8
+	VMULPS       Y4, Y11, Y11
+	VFNMADD231PS Y3, Y8, Y11
+	VBLENDVPS    Y10, Y5, Y11, Y11
+	VMOVUPS      128(R9), Y5
+	VADDPS       Y2, Y5, Y5
+	VMOVUPS      96(R9), Y2
+	VADDPS       Y1, Y2, Y2
+	VANDPS       absF32<>+0(SB), Y0, Y1
+	VANDPS       absF32<>+0(SB), Y12, Y10
+	VMAXPS       Y10, Y1, Y1
+	VCMPPS       $0x11, smallZeta<>+0(SB), Y1, Y1
+	VMULPS       Y6, Y6, Y10
+	VMOVAPS      Y10, Y8
+	VFMSUB231PS  Y6, Y6, Y8
+	VFMADD231PS  Y11, Y11, Y10
+	VADDPS       Y8, Y10, Y10
+	VBLENDVPS    Y1, one<>+0(SB), Y10, Y10
+	VMULPS       Y6, Y12, Y8
+	VMOVAPS      Y8, Y3
+	VFMSUB231PS  Y6, Y12, Y3
+	VFMADD231PS  Y11, Y0, Y8
+	VADDPS       Y3, Y8, Y8
+	VDIVPS       Y10, Y8, Y8
+	VMULPS       Y6, Y0, Y3
+	VFNMADD213PS Y3, Y0, Y6
+	VFMSUB231PS  Y11, Y12, Y3
+	VADDPS       Y6, Y3, Y3
+	VDIVPS       Y10, Y3, Y3
+	VMULPS       Y12, Y12, Y10
+	VFMSUB231PS  Y0, Y0, Y10
+	VMOVUPS      minusHalf<>+0(SB), Y6
+	VFMADD213PS  one<>+0(SB), Y0, Y6
+	VFMADD231PS  twelfth<>+0(SB), Y10, Y6
+	VADDPS       Y0, Y0, Y10
+	VMULPS       Y12, Y10, Y10
+	VMULPS       minusHalf<>+0(SB), Y12, Y11
+	VFMADD231PS  twelfth<>+0(SB), Y10, Y11
+	VBLENDVPS    Y1, Y6, Y8, Y8
+	VBLENDVPS    Y1, Y11, Y3, Y3
+	VMULPS       Y2, Y3, Y11
+	VMOVAPS      Y11, Y1
+	VFNMADD231PS Y2, Y3, Y1
+	VFMSUB231PS  Y5, Y8, Y11
+	VADDPS       Y1, Y11, Y11
+	VMULPS       Y2, Y8, Y1
+	VFMSUB213PS  Y1, Y2, Y8
+	VFMADD231PS  Y5, Y3, Y1
+	VADDPS       Y8, Y1, Y1
+	VMOVUPS      (R9), Y8
+	VANDPS       (R10), Y8, Y8
+	VMOVMSKPS    Y8, CX
+	TESTQ        CX, CX
+	JE           easy7
+	VANDNPS      (R10), Y8, Y8
+	VMASKMOVPS   Y0, Y8, (AX)
+	VMASKMOVPS   Y12, Y8, (AX)(DI*1)
+	VMASKMOVPS   Y11, Y8, (AX)(DI*2)
+	VMASKMOVPS   Y1, Y8, (AX)(R8*1)
+	MOVQ         SI, AX
+	MOVQ         SI, DX
+	SUBQ         BX, DX
+	MOVQ         DX, at+40(FP)
+	MOVQ         AX, next+48(FP)
+	MOVQ         CX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy7:
+	VMOVUPS    (R10), Y8
+	VMASKMOVPS Y0, Y8, (AX)
+	VMOVUPS    (R10), Y8
+	VMASKMOVPS Y12, Y8, (AX)(DI*1)
+	VMOVUPS    (R10), Y8
+	VMASKMOVPS Y11, Y8, (AX)(DI*2)
+	VMOVUPS    (R10), Y8
+	VMASKMOVPS Y1, Y8, (AX)(R8*1)
+
+done5:
+	XORQ AX, AX
+	MOVQ SI, at+40(FP)
+	MOVQ SI, next+48(FP)
+	MOVQ AX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+// func composeSim2F32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·composeSim2F32AVX512(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ n+24(FP), BX
+	MOVQ stride+32(FP), DI
+	SHLQ $0x02, DI
+	LEAQ (DI)(DI*2), R8
+	MOVQ BX, SI
+	SUBQ $+16, BX
+	JL   next2
+
+loop1:
+	VMOVUPS           (CX), Z0
+	VMOVUPS           (DX), Z1
+	VADDPS            Z1, Z0, Z2
+	VMOVUPS           (CX)(DI*1), Z3
+	VMOVUPS           (DX)(DI*1), Z4
+	VADDPS            Z4, Z3, Z5
+	VPANDD.BCST       absF32<>+0(SB), Z5, Z6
+	VCMPPS.BCST       $0x16, threePi<>+0(SB), Z6, K1
+	VPANDD.BCST       absF32<>+0(SB), Z5, Z6
+	VCMPPS.BCST       $0x1e, pi1<>+0(SB), Z6, K2
+	VSUBPS            Z3, Z5, Z6
+	VSUBPS            Z6, Z5, Z7
+	VSUBPS            Z7, Z3, Z7
+	VSUBPS            Z6, Z4, Z6
+	VADDPS            Z6, Z7, Z7
+	VBROADCASTSS      twoPi1<>+0(SB), Z6
+	VPTERNLOGD.BCST   $0xd8, signF32<>+0(SB), Z5, Z6
+	VBROADCASTSS      twoPi2<>+0(SB), Z8
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z5, Z8
+	VSUBPS            Z6, Z5, Z6
+	VSUBPS            Z8, Z7, Z7
+	VADDPS            Z7, Z6, Z6
+	VBLENDMPS         Z6, Z5, K2, Z5
+	VPANDD.BCST       absF32<>+0(SB), Z2, Z6
+	VCMPPS.BCST       $0x16, zetaLimit<>+0(SB), Z6, K2
+	VPANDD.BCST       absF32<>+0(SB), Z5, Z6
+	VCMPPS.BCST       $0x16, limit<>+0(SB), Z6, K3
+	KORW              K2, K3, K2
+	VPANDD.BCST       absF32<>+0(SB), Z0, Z6
+	VCMPPS.BCST       $0x16, zetaLimit<>+0(SB), Z6, K3
+	VPANDD.BCST       absF32<>+0(SB), Z3, Z6
+	VCMPPS.BCST       $0x16, limit<>+0(SB), Z6, K4
+	KORW              K3, K4, K3
+	VPANDD.BCST       absF32<>+0(SB), Z1, Z6
+	VCMPPS.BCST       $0x16, zetaLimit<>+0(SB), Z6, K4
+	VPANDD.BCST       absF32<>+0(SB), Z4, Z6
+	VCMPPS.BCST       $0x16, limit<>+0(SB), Z6, K5
+	KORW              K4, K5, K4
+	KORW              K3, K4, K3
+	KORW              K2, K3, K2
+	KORW              K1, K2, K1
+	VBROADCASTSS      log2e<>+0(SB), Z6
+	VFMADD213PS.BCST  roundF32<>+0(SB), Z0, Z6
+	VSUBPS.BCST       roundF32<>+0(SB), Z6, Z6
+	VMOVAPS           Z0, Z7
+	VFNMADD231PS.BCST ln2Hi<>+0(SB), Z6, Z7
+	VFNMADD231PS.BCST ln2Lo<>+0(SB), Z6, Z7
+	VBROADCASTSS      expC6<>+0(SB), Z8
+	VFMADD213PS.BCST  expC5<>+0(SB), Z7, Z8
+	VFMADD213PS.BCST  expC4<>+0(SB), Z7, Z8
+	VFMADD213PS.BCST  expC3<>+0(SB), Z7, Z8
+	VFMADD213PS.BCST  expC2<>+0(SB), Z7, Z8
+	VBROADCASTSS      one<>+0(SB), Z9
+	VSCALEFPS         Z6, Z9, Z9
+	VMULPS            Z7, Z7, Z6
+	VMOVAPS           Z7, Z10
+	VFMADD231PS       Z8, Z6, Z10
+	VMULPS            Z9, Z10, Z10
+	VMULPS            Z9, Z6, Z6
+	VSUBPS.BCST       one<>+0(SB), Z9, Z11
+	VFMADD231PS       Z9, Z7, Z11
+	VFMADD231PS       Z8, Z6, Z11
+	VMULPS.BCST       half<>+0(SB), Z3, Z6
+	VBROADCASTSS      twoOverPi<>+0(SB), Z8
+	VFMADD213PS.BCST  roundF32<>+0(SB), Z6, Z8
+	VSUBPS.BCST       roundF32<>+0(SB), Z8, Z7
+	VMOVAPS           Z6, Z12
+	VFNMADD231PS.BCST halfPi1<>+0(SB), Z7, Z12
+	VFNMADD231PS.BCST halfPi2<>+0(SB), Z7, Z12
+	VFNMADD231PS.BCST halfPi3<>+0(SB), Z7, Z12
+	VMULPS            Z12, Z12, Z7
+	VBROADCASTSS      sinP2<>+0(SB), Z13
+	VFMADD213PS.BCST  sinP1<>+0(SB), Z7, Z13
+	VFMADD213PS.BCST  sinP0<>+0(SB), Z7, Z13
+	VMULPS            Z13, Z7, Z13
+	VFMADD231PS       Z13, Z12, Z12
+	VBROADCASTSS      cosP2<>+0(SB), Z13
+	VFMADD213PS.BCST  cosP1<>+0(SB), Z7, Z13
+	VFMADD213PS.BCST  cosP0<>+0(SB), Z7, Z13
+	VFMADD213PS.BCST  minusHalf<>+0(SB), Z7, Z13
+	VFMADD213PS.BCST  one<>+0(SB), Z7, Z13
+	VPTESTMD.BCST     bit0<>+0(SB), Z8, K2
+	VBLENDMPS         Z13, Z12, K2, Z7
+	VBLENDMPS         Z12, Z13, K2, Z13
+	VPSLLD            $0x1e, Z8, Z12
+	VPADDD.BCST       oneI<>+0(SB), Z8, Z8
+	VPSLLD            $0x1e, Z8, Z8
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z8, Z13
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z12, Z7
+	VFIXUPIMMPS.BCST  $0x00, zeroStays<>+0(SB), Z6, Z7
+	VBROADCASTSS      twoOverPi<>+0(SB), Z6
+	VFMADD213PS.BCST  roundF32<>+0(SB), Z3, Z6
+	VSUBPS.BCST       roundF32<>+0(SB), Z6, Z12
+	VMOVAPS           Z3, Z13
+	VFNMADD231PS.BCST halfPi1<>+0(SB), Z12, Z13
+	VFNMADD231PS.BCST halfPi2<>+0(SB), Z12, Z13
+	VFNMADD231PS.BCST halfPi3<>+0(SB), Z12, Z13
+	VMULPS            Z13, Z13, Z12
+	VBROADCASTSS      sinP2<>+0(SB), Z8
+	VFMADD213PS.BCST  sinP1<>+0(SB), Z12, Z8
+	VFMADD213PS.BCST  sinP0<>+0(SB), Z12, Z8
+	VMULPS            Z8, Z12, Z8
+	VFMADD231PS       Z8, Z13, Z13
+	VBROADCASTSS      cosP2<>+0(SB), Z8
+	VFMADD213PS.BCST  cosP1<>+0(SB), Z12, Z8
+	VFMADD213PS.BCST  cosP0<>+0(SB), Z12, Z8
+	VFMADD213PS.BCST  minusHalf<>+0(SB), Z12, Z8
+	VFMADD213PS.BCST  one<>+0(SB), Z12, Z8
+	VPTESTMD.BCST     bit0<>+0(SB), Z6, K2
+	VBLENDMPS         Z8, Z13, K2, Z12
+	VBLENDMPS         Z13, Z8, K2, Z8
+	VPSLLD            $0x1e, Z6, Z13
+	VPADDD.BCST       oneI<>+0(SB), Z6, Z6
+	VPSLLD            $0x1e, Z6, Z6
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z6, Z8
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z13, Z12
+	VFIXUPIMMPS.BCST  $0x00, zeroStays<>+0(SB), Z3, Z12
+	VMULPS            Z8, Z9, Z13
+	VFMADD231PS       Z8, Z10, Z13
+	VMULPS            Z12, Z9, Z9
+	VFMADD231PS       Z12, Z10, Z9
+	VCMPPS.BCST       $0x11, half<>+0(SB), Z8, K2
+	VSUBPS.BCST       one<>+0(SB), Z13, Z10
+	VADDPS            Z7, Z7, Z12
+	VMULPS            Z8, Z11, Z11
+	VFNMADD231PS      Z7, Z12, Z11
+	VBLENDMPS         Z10, Z11, K2, Z11
+	VPANDD.BCST       absF32<>+0(SB), Z0, Z10
+	VPANDD.BCST       absF32<>+0(SB), Z3, Z12
+	VMAXPS            Z12, Z10, Z10
+	VCMPPS.BCST       $0x11, smallZeta<>+0(SB), Z10, K2
+	VMULPS            Z3, Z3, Z10
+	VMOVAPS           Z10, Z12
+	VFMSUB231PS       Z3, Z3, Z12
+	VFMADD231PS       Z0, Z0, Z10
+	VADDPS            Z12, Z10, Z10
+	VBLENDMPS.BCST    one<>+0(SB), Z10, K2, Z10
+	VMULPS            Z3, Z9, Z12
+	VMOVAPS           Z12, Z7
+	VFMSUB231PS       Z3, Z9, Z7
+	VFMADD231PS       Z0, Z11, Z12
+	VADDPS            Z7, Z12, Z12
+	VDIVPS            Z10, Z12, Z12
+	VMULPS            Z3, Z11, Z7
+	VFNMADD213PS      Z7, Z3, Z11
+	VFMSUB231PS       Z0, Z9, Z7
+	VADDPS            Z11, Z7, Z7
+	VDIVPS            Z10, Z7, Z7
+	VBROADCASTSS      twentyFourth<>+0(SB), Z10
+	VFMADD213PS.BCST  sixth<>+0(SB), Z0, Z10
+	VMULPS.BCST       twentyFourth<>+0(SB), Z3, Z11
+	VMULPS            Z3, Z11, Z8
+	VFMSUB231PS       Z0, Z10, Z8
+	VADDPS.BCST       half<>+0(SB), Z8, Z8
+	VMULPS            Z0, Z11, Z11
+	VFMADD231PS       Z3, Z10, Z11
+	VMULPS            Z3, Z11, Z10
+	VFMSUB231PS       Z0, Z8, Z10
+	VADDPS.BCST       one<>+0(SB), Z10, Z10
+	VMULPS            Z0, Z11, Z11
+	VFMADD231PS       Z3, Z8, Z11
+	VBLENDMPS         Z10, Z12, K2, Z12
+	VBLENDMPS         Z11, Z7, K2, Z7
+	VMOVUPS           (CX)(R8*1), Z11
+	VMULPS            Z11, Z7, Z10
+	VMOVAPS           Z10, Z8
+	VFNMADD231PS      Z11, Z7, Z8
+	VMOVUPS           (CX)(DI*2), Z3
+	VFMSUB231PS       Z3, Z12, Z10
+	VADDPS            Z8, Z10, Z10
+	VMULPS            Z11, Z12, Z8
+	VFMSUB213PS       Z8, Z11, Z12
+	VFMADD231PS       Z3, Z7, Z8
+	VADDPS            Z12, Z8, Z8
+	VBROADCASTSS      log2e<>+0(SB), Z12
+	VFMADD213PS.BCST  roundF32<>+0(SB), Z1, Z12
+	VSUBPS.BCST       roundF32<>+0(SB), Z12, Z12
+	VMOVAPS           Z1, Z7
+	VFNMADD231PS.BCST ln2Hi<>+0(SB), Z12, Z7
+	VFNMADD231PS.BCST ln2Lo<>+0(SB), Z12, Z7
+	VBROADCASTSS      expC6<>+0(SB), Z3
+	VFMADD213PS.BCST  expC5<>+0(SB), Z7, Z3
+	VFMADD213PS.BCST  expC4<>+0(SB), Z7, Z3
+	VFMADD213PS.BCST  expC3<>+0(SB), Z7, Z3
+	VFMADD213PS.BCST  expC2<>+0(SB), Z7, Z3
+	VBROADCASTSS      one<>+0(SB), Z11
+	VSCALEFPS         Z12, Z11, Z11
+	VMULPS            Z7, Z7, Z12
+	VMOVAPS           Z7, Z0
+	VFMADD231PS       Z3, Z12, Z0
+	VMULPS            Z11, Z0, Z0
+	VMULPS            Z11, Z12, Z12
+	VSUBPS.BCST       one<>+0(SB), Z11, Z6
+	VFMADD231PS       Z11, Z7, Z6
+	VFMADD231PS       Z3, Z12, Z6
+	VMULPS.BCST       half<>+0(SB), Z4, Z12
+	VBROADCASTSS      twoOverPi<>+0(SB), Z3
+	VFMADD213PS.BCST  roundF32<>+0(SB), Z12, Z3
+	VSUBPS.BCST       roundF32<>+0(SB), Z3, Z7
+	VMOVAPS           Z12, Z14
+	VFNMADD231PS.BCST halfPi1<>+0(SB), Z7, Z14
+	VFNMADD231PS.BCST halfPi2<>+0(SB), Z7, Z14
+	VFNMADD231PS.BCST halfPi3<>+0(SB), Z7, Z14
+	VMULPS            Z14, Z14, Z7
+	VBROADCASTSS      sinP2<>+0(SB), Z15
+	VFMADD213PS.BCST  sinP1<>+0(SB), Z7, Z15
+	VFMADD213PS.BCST  sinP0<>+0(SB), Z7, Z15
+	VMULPS            Z15, Z7, Z15
+	VFMADD231PS       Z15, Z14, Z14
+	VBROADCASTSS      cosP2<>+0(SB), Z15
+	VFMADD213PS.BCST  cosP1<>+0(SB), Z7, Z15
+	VFMADD213PS.BCST  cosP0<>+0(SB), Z7, Z15
+	VFMADD213PS.BCST  minusHalf<>+0(SB), Z7, Z15
+	VFMADD213PS.BCST  one<>+0(SB), Z7, Z15
+	VPTESTMD.BCST     bit0<>+0(SB), Z3, K2
+	VBLENDMPS         Z15, Z14, K2, Z7
+	VBLENDMPS         Z14, Z15, K2, Z15
+	VPSLLD            $0x1e, Z3, Z14
+	VPADDD.BCST       oneI<>+0(SB), Z3, Z3
+	VPSLLD            $0x1e, Z3, Z3
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z3, Z15
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z14, Z7
+	VFIXUPIMMPS.BCST  $0x00, zeroStays<>+0(SB), Z12, Z7
+	VBROADCASTSS      twoOverPi<>+0(SB), Z12
+	VFMADD213PS.BCST  roundF32<>+0(SB), Z4, Z12
+	VSUBPS.BCST       roundF32<>+0(SB), Z12, Z14
+	VMOVAPS           Z4, Z15
+	VFNMADD231PS.BCST halfPi1<>+0(SB), Z14, Z15
+	VFNMADD231PS.BCST halfPi2<>+0(SB), Z14, Z15
+	VFNMADD231PS.BCST halfPi3<>+0(SB), Z14, Z15
+	VMULPS            Z15, Z15, Z14
+	VBROADCASTSS      sinP2<>+0(SB), Z3
+	VFMADD213PS.BCST  sinP1<>+0(SB), Z14, Z3
+	VFMADD213PS.BCST  sinP0<>+0(SB), Z14, Z3
+	VMULPS            Z3, Z14, Z3
+	VFMADD231PS       Z3, Z15, Z15
+	VBROADCASTSS      cosP2<>+0(SB), Z3
+	VFMADD213PS.BCST  cosP1<>+0(SB), Z14, Z3
+	VFMADD213PS.BCST  cosP0<>+0(SB), Z14, Z3
+	VFMADD213PS.BCST  minusHalf<>+0(SB), Z14, Z3
+	VFMADD213PS.BCST  one<>+0(SB), Z14, Z3
+	VPTESTMD.BCST     bit0<>+0(SB), Z12, K2
+	VBLENDMPS         Z3, Z15, K2, Z14
+	VBLENDMPS         Z15, Z3, K2, Z3
+	VPSLLD            $0x1e, Z12, Z15
+	VPADDD.BCST       oneI<>+0(SB), Z12, Z12
+	VPSLLD            $0x1e, Z12, Z12
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z12, Z3
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z15, Z14
+	VFIXUPIMMPS.BCST  $0x00, zeroStays<>+0(SB), Z4, Z14
+	VMULPS            Z3, Z11, Z15
+	VFMADD231PS       Z3, Z0, Z15
+	VMULPS            Z14, Z11, Z11
+	VFMADD231PS       Z14, Z0, Z11
+	VCMPPS.BCST       $0x11, half<>+0(SB), Z3, K2
+	VSUBPS.BCST       one<>+0(SB), Z15, Z15
+	VADDPS            Z7, Z7, Z0
+	VMULPS            Z3, Z6, Z6
+	VFNMADD231PS      Z7, Z0, Z6
+	VBLENDMPS         Z15, Z6, K2, Z6
+	VPANDD.BCST       absF32<>+0(SB), Z1, Z15
+	VPANDD.BCST       absF32<>+0(SB), Z4, Z0
+	VMAXPS            Z0, Z15, Z15
+	VCMPPS.BCST       $0x11, smallZeta<>+0(SB), Z15, K2
+	VMULPS            Z4, Z4, Z15
+	VMOVAPS           Z15, Z0
+	VFMSUB231PS       Z4, Z4, Z0
+	VFMADD231PS       Z1, Z1, Z15
+	VADDPS            Z0, Z15, Z15
+	VBLENDMPS.BCST    one<>+0(SB), Z15, K2, Z15
+	VMULPS            Z4, Z11, Z0
+	VMOVAPS           Z0, Z7
+	VFMSUB231PS       Z4, Z11, Z7
+	VFMADD231PS       Z1, Z6, Z0
+	VADDPS            Z7, Z0, Z0
+	VDIVPS            Z15, Z0, Z0
+	VMULPS            Z4, Z6, Z7
+	VFNMADD213PS      Z7, Z4, Z6
+	VFMSUB231PS       Z1, Z11, Z7
+	VADDPS            Z6, Z7, Z7
+	VDIVPS            Z15, Z7, Z7
+	VBROADCASTSS      twentyFourth<>+0(SB), Z15
+	VFMADD213PS.BCST  sixth<>+0(SB), Z1, Z15
+	VMULPS.BCST       twentyFourth<>+0(SB), Z4, Z6
+	VMULPS            Z4, Z6, Z11
+	VFMSUB231PS       Z1, Z15, Z11
+	VADDPS.BCST       half<>+0(SB), Z11, Z11
+	VMULPS            Z1, Z6, Z6
+	VFMADD231PS       Z4, Z15, Z6
+	VMULPS            Z4, Z6, Z15
+	VFMSUB231PS       Z1, Z11, Z15
+	VADDPS.BCST       one<>+0(SB), Z15, Z15
+	VMULPS            Z1, Z6, Z6
+	VFMADD231PS       Z4, Z11, Z6
+	VBLENDMPS         Z15, Z0, K2, Z0
+	VBLENDMPS         Z6, Z7, K2, Z7
+	VMOVUPS           (DX)(R8*1), Z6
+	VMULPS            Z6, Z7, Z15
+	VMOVAPS           Z15, Z11
+	VFNMADD231PS      Z6, Z7, Z11
+	VMOVUPS           (DX)(DI*2), Z4
+	VFMSUB231PS       Z4, Z0, Z15
+	VADDPS            Z11, Z15, Z15
+	VMULPS            Z6, Z0, Z11
+	VFMSUB213PS       Z11, Z6, Z0
+	VFMADD231PS       Z4, Z7, Z11
+	VADDPS            Z0, Z11, Z11
+	VMULPS            Z11, Z9, Z0
+	VMOVAPS           Z0, Z7
+	VFNMADD231PS      Z11, Z9, Z7
+	VFMSUB231PS       Z15, Z13, Z0
+	VADDPS            Z7, Z0, Z0
+	VMULPS            Z11, Z13, Z7
+	VFMSUB213PS       Z7, Z11, Z13
+	VFMADD231PS       Z15, Z9, Z7
+	VADDPS            Z13, Z7, Z7
+	VBROADCASTSS      log2e<>+0(SB), Z13
+	VFMADD213PS.BCST  roundF32<>+0(SB), Z2, Z13
+	VSUBPS.BCST       roundF32<>+0(SB), Z13, Z13
+	VMOVAPS           Z2, Z9
+	VFNMADD231PS.BCST ln2Hi<>+0(SB), Z13, Z9
+	VFNMADD231PS.BCST ln2Lo<>+0(SB), Z13, Z9
+	VBROADCASTSS      expC6<>+0(SB), Z15
+	VFMADD213PS.BCST  expC5<>+0(SB), Z9, Z15
+	VFMADD213PS.BCST  expC4<>+0(SB), Z9, Z15
+	VFMADD213PS.BCST  expC3<>+0(SB), Z9, Z15
+	VFMADD213PS.BCST  expC2<>+0(SB), Z9, Z15
+	VBROADCASTSS      one<>+0(SB), Z11
+	VSCALEFPS         Z13, Z11, Z11
+	VMULPS            Z9, Z9, Z13
+	VMOVAPS           Z9, Z4
+	VFMADD231PS       Z15, Z13, Z4
+	VMULPS            Z11, Z4, Z4
+	VMULPS            Z11, Z13, Z13
+	VSUBPS.BCST       one<>+0(SB), Z11, Z6
+	VFMADD231PS       Z11, Z9, Z6
+	VFMADD231PS       Z15, Z13, Z6
+	VMULPS.BCST       half<>+0(SB), Z5, Z13
+	VBROADCASTSS      twoOverPi<>+0(SB), Z15
+	VFMADD213PS.BCST  roundF32<>+0(SB), Z13, Z15
+	VSUBPS.BCST       roundF32<>+0(SB), Z15, Z9
+	VMOVAPS           Z13, Z1
+	VFNMADD231PS.BCST halfPi1<>+0(SB), Z9, Z1
+	VFNMADD231PS.BCST halfPi2<>+0(SB), Z9, Z1
+	VFNMADD231PS.BCST halfPi3<>+0(SB), Z9, Z1
+	VMULPS            Z1, Z1, Z9
+	VBROADCASTSS      sinP2<>+0(SB), Z3
+	VFMADD213PS.BCST  sinP1<>+0(SB), Z9, Z3
+	VFMADD213PS.BCST  sinP0<>+0(SB), Z9, Z3
+	VMULPS            Z3, Z9, Z3
+	VFMADD231PS       Z3, Z1, Z1
+	VBROADCASTSS      cosP2<>+0(SB), Z3
+	VFMADD213PS.BCST  cosP1<>+0(SB), Z9, Z3
+	VFMADD213PS.BCST  cosP0<>+0(SB), Z9, Z3
+	VFMADD213PS.BCST  minusHalf<>+0(SB), Z9, Z3
+	VFMADD213PS.BCST  one<>+0(SB), Z9, Z3
+	VPTESTMD.BCST     bit0<>+0(SB), Z15, K2
+	VBLENDMPS         Z3, Z1, K2, Z9
+	VBLENDMPS         Z1, Z3, K2, Z3
+	VPSLLD            $0x1e, Z15, Z1
+	VPADDD.BCST       oneI<>+0(SB), Z15, Z15
+	VPSLLD            $0x1e, Z15, Z15
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z15, Z3
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z1, Z9
+	VFIXUPIMMPS.BCST  $0x00, zeroStays<>+0(SB), Z13, Z9
+	VBROADCASTSS      twoOverPi<>+0(SB), Z13
+	VFMADD213PS.BCST  roundF32<>+0(SB), Z5, Z13
+	VSUBPS.BCST       roundF32<>+0(SB), Z13, Z1
+	VMOVAPS           Z5, Z3
+	VFNMADD231PS.BCST halfPi1<>+0(SB), Z1, Z3
+	VFNMADD231PS.BCST halfPi2<>+0(SB), Z1, Z3
+	VFNMADD231PS.BCST halfPi3<>+0(SB), Z1, Z3
+	VMULPS            Z3, Z3, Z1
+	VBROADCASTSS      sinP2<>+0(SB), Z15
+	VFMADD213PS.BCST  sinP1<>+0(SB), Z1, Z15
+	VFMADD213PS.BCST  sinP0<>+0(SB), Z1, Z15
+	VMULPS            Z15, Z1, Z15
+	VFMADD231PS       Z15, Z3, Z3
+	VBROADCASTSS      cosP2<>+0(SB), Z15
+	VFMADD213PS.BCST  cosP1<>+0(SB), Z1, Z15
+	VFMADD213PS.BCST  cosP0<>+0(SB), Z1, Z15
+	VFMADD213PS.BCST  minusHalf<>+0(SB), Z1, Z15
+	VFMADD213PS.BCST  one<>+0(SB), Z1, Z15
+	VPTESTMD.BCST     bit0<>+0(SB), Z13, K2
+	VBLENDMPS         Z15, Z3, K2, Z1
+	VBLENDMPS         Z3, Z15, K2, Z15
+	VPSLLD            $0x1e, Z13, Z3
+	VPADDD.BCST       oneI<>+0(SB), Z13, Z13
+	VPSLLD            $0x1e, Z13, Z13
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z13, Z15
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z3, Z1
+	VFIXUPIMMPS.BCST  $0x00, zeroStays<>+0(SB), Z5, Z1
+	VMULPS            Z15, Z11, Z3
+	VFMADD231PS       Z15, Z4, Z3
+	VMULPS            Z1, Z11, Z11
+	VFMADD231PS       Z1, Z4, Z11
+	VCMPPS.BCST       $0x11, half<>+0(SB), Z15, K2
+	VSUBPS.BCST       one<>+0(SB), Z3, Z3
+	VADDPS            Z9, Z9, Z4
+	VMULPS            Z15, Z6, Z6
+	VFNMADD231PS      Z9, Z4, Z6
+	VBLENDMPS         Z3, Z6, K2, Z6
+	VADDPS            Z0, Z10, Z10
+	VADDPS            Z7, Z8, Z8
+	VPANDD.BCST       absF32<>+0(SB), Z2, Z7
+	VPANDD.BCST       absF32<>+0(SB), Z5, Z0
+	VMAXPS            Z0, Z7, Z7
+	VCMPPS.BCST       $0x11, smallZeta<>+0(SB), Z7, K2
+	VMULPS            Z11, Z11, Z7
+	VMOVAPS           Z7, Z0
+	VFMSUB231PS       Z11, Z11, Z0
+	VFMADD231PS       Z6, Z6, Z7
+	VADDPS            Z0, Z7, Z7
+	VBLENDMPS.BCST    one<>+0(SB), Z7, K2, Z7
+	VMULPS            Z11, Z5, Z0
+	VMOVAPS           Z0, Z3
+	VFMSUB231PS       Z11, Z5, Z3
+	VFMADD231PS       Z6, Z2, Z0
+	VADDPS            Z3, Z0, Z0
+	VDIVPS            Z7, Z0, Z0
+	VMULPS            Z11, Z2, Z3
+	VFNMADD213PS      Z3, Z2, Z11
+	VFMSUB231PS       Z6, Z5, Z3
+	VADDPS            Z11, Z3, Z3
+	VDIVPS            Z7, Z3, Z3
+	VMULPS            Z5, Z5, Z7
+	VFMSUB231PS       Z2, Z2, Z7
+	VBROADCASTSS      minusHalf<>+0(SB), Z11
+	VFMADD213PS.BCST  one<>+0(SB), Z2, Z11
+	VFMADD231PS.BCST  twelfth<>+0(SB), Z7, Z11
+	VADDPS            Z2, Z2, Z7
+	VMULPS            Z5, Z7, Z7
+	VMULPS.BCST       minusHalf<>+0(SB), Z5, Z6
+	VFMADD231PS.BCST  twelfth<>+0(SB), Z7, Z6
+	VBLENDMPS         Z11, Z0, K2, Z0
+	VBLENDMPS         Z6, Z3, K2, Z3
+	VMULPS            Z8, Z3, Z6
+	VMOVAPS           Z6, Z11
+	VFNMADD231PS      Z8, Z3, Z11
+	VFMSUB231PS       Z10, Z0, Z6
+	VADDPS            Z11, Z6, Z6
+	VMULPS            Z8, Z0, Z11
+	VFMSUB213PS       Z11, Z8, Z0
+	VFMADD231PS       Z10, Z3, Z11
+	VADDPS            Z0, Z11, Z11
+	KMOVW             K1, R9
+	TESTQ             R9, R9
+	JE                easy4
+	KNOTW             K1, K1
+	VMOVUPS           Z2, K1, (AX)
+	VMOVUPS           Z5, K1, (AX)(DI*1)
+	VMOVUPS           Z6, K1, (AX)(DI*2)
+	VMOVUPS           Z11, K1, (AX)(R8*1)
+	MOVQ              SI, AX
+	SUBQ              BX, AX
+	MOVQ              AX, CX
+	SUBQ              $+16, CX
+	MOVQ              CX, at+40(FP)
+	MOVQ              AX, next+48(FP)
+	MOVQ              R9, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy4:
+	VMOVUPS Z2, (AX)
+	VMOVUPS Z5, (AX)(DI*1)
+	VMOVUPS Z6, (AX)(DI*2)
+	VMOVUPS Z11, (AX)(R8*1)
+	ADDQ    $+64, AX
+	ADDQ    $+64, CX
+	ADDQ    $+64, DX
+	SUBQ    $+16, BX
+	JGE     loop1
+
+next2:
+	ADDQ              $+16, BX
+	TESTQ             BX, BX
+	JE                done5
+	MOVQ              $-1, R9
+	BZHIQ             BX, R9, R9
+	KMOVW             R9, K1
+	VMOVUPS.Z         (CX), K1, Z11
+	VMOVUPS.Z         (DX), K1, Z6
+	VADDPS            Z6, Z11, Z5
+	VMOVUPS.Z         (CX)(DI*1), K1, Z2
+	VMOVUPS.Z         (DX)(DI*1), K1, Z0
+	VADDPS            Z0, Z2, Z3
+	VPANDD.BCST       absF32<>+0(SB), Z3, Z10
+	VCMPPS.BCST       $0x16, threePi<>+0(SB), Z10, K2
+	VPANDD.BCST       absF32<>+0(SB), Z3, Z10
+	VCMPPS.BCST       $0x1e, pi1<>+0(SB), Z10, K3
+	VSUBPS            Z2, Z3, Z10
+	VSUBPS            Z10, Z3, Z8
+	VSUBPS            Z8, Z2, Z8
+	VSUBPS            Z10, Z0, Z10
+	VADDPS            Z10, Z8, Z8
+	VBROADCASTSS      twoPi1<>+0(SB), Z10
+	VPTERNLOGD.BCST   $0xd8, signF32<>+0(SB), Z3, Z10
+	VBROADCASTSS      twoPi2<>+0(SB), Z7
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z3, Z7
+	VSUBPS            Z10, Z3, Z10
+	VSUBPS            Z7, Z8, Z8
+	VADDPS            Z8, Z10, Z10
+	VBLENDMPS         Z10, Z3, K3, Z3
+	VPANDD.BCST       absF32<>+0(SB), Z5, Z10
+	VCMPPS.BCST       $0x16, zetaLimit<>+0(SB), Z10, K3
+	VPANDD.BCST       absF32<>+0(SB), Z3, Z10
+	VCMPPS.BCST       $0x16, limit<>+0(SB), Z10, K4
+	KORW              K3, K4, K3
+	VPANDD.BCST       absF32<>+0(SB), Z11, Z10
+	VCMPPS.BCST       $0x16, zetaLimit<>+0(SB), Z10, K4
+	VPANDD.BCST       absF32<>+0(SB), Z2, Z10
+	VCMPPS.BCST       $0x16, limit<>+0(SB), Z10, K5
+	KORW              K4, K5, K4
+	VPANDD.BCST       absF32<>+0(SB), Z6, Z10
+	VCMPPS.BCST       $0x16, zetaLimit<>+0(SB), Z10, K5
+	VPANDD.BCST       absF32<>+0(SB), Z0, Z10
+	VCMPPS.BCST       $0x16, limit<>+0(SB), Z10, K6
+	KORW              K5, K6, K5
+	KORW              K4, K5, K4
+	KORW              K3, K4, K3
+	KORW              K2, K3, K2
+	VBROADCASTSS      log2e<>+0(SB), Z10
+	VFMADD213PS.BCST  roundF32<>+0(SB), Z11, Z10
+	VSUBPS.BCST       roundF32<>+0(SB), Z10, Z10
+	VMOVAPS           Z11, Z8
+	VFNMADD231PS.BCST ln2Hi<>+0(SB), Z10, Z8
+	VFNMADD231PS.BCST ln2Lo<>+0(SB), Z10, Z8
+	VBROADCASTSS      expC6<>+0(SB), Z7
+	VFMADD213PS.BCST  expC5<>+0(SB), Z8, Z7
+	VFMADD213PS.BCST  expC4<>+0(SB), Z8, Z7
+	VFMADD213PS.BCST  expC3<>+0(SB), Z8, Z7
+	VFMADD213PS.BCST  expC2<>+0(SB), Z8, Z7
+	VBROADCASTSS      one<>+0(SB), Z4
+	VSCALEFPS         Z10, Z4, Z4
+	VMULPS            Z8, Z8, Z10
+	VMOVAPS           Z8, Z9
+	VFMADD231PS       Z7, Z10, Z9
+	VMULPS            Z4, Z9, Z9
+	VMULPS            Z4, Z10, Z10
+	VSUBPS.BCST       one<>+0(SB), Z4, Z15
+	VFMADD231PS       Z4, Z8, Z15
+	VFMADD231PS       Z7, Z10, Z15
+	VMULPS.BCST       half<>+0(SB), Z2, Z10
+	VBROADCASTSS      twoOverPi<>+0(SB), Z7
+	VFMADD213PS.BCST  roundF32<>+0(SB), Z10, Z7
+	VSUBPS.BCST       roundF32<>+0(SB), Z7, Z8
+	VMOVAPS           Z10, Z1
+	VFNMADD231PS.BCST halfPi1<>+0(SB), Z8, Z1
+	VFNMADD231PS.BCST halfPi2<>+0(SB), Z8, Z1
+	VFNMADD231PS.BCST halfPi3<>+0(SB), Z8, Z1
+	VMULPS            Z1, Z1, Z8
+	VBROADCASTSS      sinP2<>+0(SB), Z13
+	VFMADD213PS.BCST  sinP1<>+0(SB), Z8, Z13
+	VFMADD213PS.BCST  sinP0<>+0(SB), Z8, Z13
+	VMULPS            Z13, Z8, Z13
+	VFMADD231PS       Z13, Z1, Z1
+	VBROADCASTSS      cosP2<>+0(SB), Z13
+	VFMADD213PS.BCST  cosP1<>+0(SB), Z8, Z13
+	VFMADD213PS.BCST  cosP0<>+0(SB), Z8, Z13
+	VFMADD213PS.BCST  minusHalf<>+0(SB), Z8, Z13
+	VFMADD213PS.BCST  one<>+0(SB), Z8, Z13
+	VPTESTMD.BCST     bit0<>+0(SB), Z7, K3
+	VBLENDMPS         Z13, Z1, K3, Z8
+	VBLENDMPS         Z1, Z13, K3, Z13
+	VPSLLD            $0x1e, Z7, Z1
+	VPADDD.BCST       oneI<>+0(SB), Z7, Z7
+	VPSLLD            $0x1e, Z7, Z7
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z7, Z13
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z1, Z8
+	VFIXUPIMMPS.BCST  $0x00, zeroStays<>+0(SB), Z10, Z8
+	VBROADCASTSS      twoOverPi<>+0(SB), Z10
+	VFMADD213PS.BCST  roundF32<>+0(SB), Z2, Z10
+	VSUBPS.BCST       roundF32<>+0(SB), Z10, Z1
+	VMOVAPS           Z2, Z13
+	VFNMADD231PS.BCST halfPi1<>+0(SB), Z1, Z13
+	VFNMADD231PS.BCST halfPi2<>+0(SB), Z1, Z13
+	VFNMADD231PS.BCST halfPi3<>+0(SB), Z1, Z13
+	VMULPS            Z13, Z13, Z1
+	VBROADCASTSS      sinP2<>+0(SB), Z7
+	VFMADD213PS.BCST  sinP1<>+0(SB), Z1, Z7
+	VFMADD213PS.BCST  sinP0<>+0(SB), Z1, Z7
+	VMULPS            Z7, Z1, Z7
+	VFMADD231PS       Z7, Z13, Z13
+	VBROADCASTSS      cosP2<>+0(SB), Z7
+	VFMADD213PS.BCST  cosP1<>+0(SB), Z1, Z7
+	VFMADD213PS.BCST  cosP0<>+0(SB), Z1, Z7
+	VFMADD213PS.BCST  minusHalf<>+0(SB), Z1, Z7
+	VFMADD213PS.BCST  one<>+0(SB), Z1, Z7
+	VPTESTMD.BCST     bit0<>+0(SB), Z10, K3
+	VBLENDMPS         Z7, Z13, K3, Z1
+	VBLENDMPS         Z13, Z7, K3, Z7
+	VPSLLD            $0x1e, Z10, Z13
+	VPADDD.BCST       oneI<>+0(SB), Z10, Z10
+	VPSLLD            $0x1e, Z10, Z10
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z10, Z7
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z13, Z1
+	VFIXUPIMMPS.BCST  $0x00, zeroStays<>+0(SB), Z2, Z1
+	VMULPS            Z7, Z4, Z13
+	VFMADD231PS       Z7, Z9, Z13
+	VMULPS            Z1, Z4, Z4
+	VFMADD231PS       Z1, Z9, Z4
+	VCMPPS.BCST       $0x11, half<>+0(SB), Z7, K3
+	VSUBPS.BCST       one<>+0(SB), Z13, Z9
+	VADDPS            Z8, Z8, Z1
+	VMULPS            Z7, Z15, Z15
+	VFNMADD231PS      Z8, Z1, Z15
+	VBLENDMPS         Z9, Z15, K3, Z15
+	VPANDD.BCST       absF32<>+0(SB), Z11, Z9
+	VPANDD.BCST       absF32<>+0(SB), Z2, Z1
+	VMAXPS            Z1, Z9, Z9
+	VCMPPS.BCST       $0x11, smallZeta<>+0(SB), Z9, K3
+	VMULPS            Z2, Z2, Z9
+	VMOVAPS           Z9, Z1
+	VFMSUB231PS       Z2, Z2, Z1
+	VFMADD231PS       Z11, Z11, Z9
+	VADDPS            Z1, Z9, Z9
+	VBLENDMPS.BCST    one<>+0(SB), Z9, K3, Z9
+	VMULPS            Z2, Z4, Z1
+	VMOVAPS           Z1, Z8
+	VFMSUB231PS       Z2, Z4, Z8
+	VFMADD231PS       Z11, Z15, Z1
+	VADDPS            Z8, Z1, Z1
+	VDIVPS            Z9, Z1, Z1
+	VMULPS            Z2, Z15, Z8
+	VFNMADD213PS      Z8, Z2, Z15
+	VFMSUB231PS       Z11, Z4, Z8
+	VADDPS            Z15, Z8, Z8
+	VDIVPS            Z9, Z8, Z8
+	VBROADCASTSS      twentyFourth<>+0(SB), Z9
+	VFMADD213PS.BCST  sixth<>+0(SB), Z11, Z9
+	VMULPS.BCST       twentyFourth<>+0(SB), Z2, Z15
+	VMULPS            Z2, Z15, Z7
+	VFMSUB231PS       Z11, Z9, Z7
+	VADDPS.BCST       half<>+0(SB), Z7, Z7
+	VMULPS            Z11, Z15, Z15
+	VFMADD231PS       Z2, Z9, Z15
+	VMULPS            Z2, Z15, Z9
+	VFMSUB231PS       Z11, Z7, Z9
+	VADDPS.BCST       one<>+0(SB), Z9, Z9
+	VMULPS            Z11, Z15, Z15
+	VFMADD231PS       Z2, Z7, Z15
+	VBLENDMPS         Z9, Z1, K3, Z1
+	VBLENDMPS         Z15, Z8, K3, Z8
+	VMOVUPS.Z         (CX)(R8*1), K1, Z15
+	VMULPS            Z15, Z8, Z9
+	VMOVAPS           Z9, Z7
+	VFNMADD231PS      Z15, Z8, Z7
+	VMOVUPS.Z         (CX)(DI*2), K1, Z2
+	VFMSUB231PS       Z2, Z1, Z9
+	VADDPS            Z7, Z9, Z9
+	VMULPS            Z15, Z1, Z7
+	VFMSUB213PS       Z7, Z15, Z1
+	VFMADD231PS       Z2, Z8, Z7
+	VADDPS            Z1, Z7, Z7
+	VBROADCASTSS      log2e<>+0(SB), Z1
+	VFMADD213PS.BCST  roundF32<>+0(SB), Z6, Z1
+	VSUBPS.BCST       roundF32<>+0(SB), Z1, Z1
+	VMOVAPS           Z6, Z8
+	VFNMADD231PS.BCST ln2Hi<>+0(SB), Z1, Z8
+	VFNMADD231PS.BCST ln2Lo<>+0(SB), Z1, Z8
+	VBROADCASTSS      expC6<>+0(SB), Z2
+	VFMADD213PS.BCST  expC5<>+0(SB), Z8, Z2
+	VFMADD213PS.BCST  expC4<>+0(SB), Z8, Z2
+	VFMADD213PS.BCST  expC3<>+0(SB), Z8, Z2
+	VFMADD213PS.BCST  expC2<>+0(SB), Z8, Z2
+	VBROADCASTSS      one<>+0(SB), Z15
+	VSCALEFPS         Z1, Z15, Z15
+	VMULPS            Z8, Z8, Z1
+	VMOVAPS           Z8, Z11
+	VFMADD231PS       Z2, Z1, Z11
+	VMULPS            Z15, Z11, Z11
+	VMULPS            Z15, Z1, Z1
+	VSUBPS.BCST       one<>+0(SB), Z15, Z10
+	VFMADD231PS       Z15, Z8, Z10
+	VFMADD231PS       Z2, Z1, Z10
+	VMULPS.BCST       half<>+0(SB), Z0, Z1
+	VBROADCASTSS      twoOverPi<>+0(SB), Z2
+	VFMADD213PS.BCST  roundF32<>+0(SB), Z1, Z2
+	VSUBPS.BCST       roundF32<>+0(SB), Z2, Z8
+	VMOVAPS           Z1, Z14
+	VFNMADD231PS.BCST halfPi1<>+0(SB), Z8, Z14
+	VFNMADD231PS.BCST halfPi2<>+0(SB), Z8, Z14
+	VFNMADD231PS.BCST halfPi3<>+0(SB), Z8, Z14
+	VMULPS            Z14, Z14, Z8
+	VBROADCASTSS      sinP2<>+0(SB), Z12
+	VFMADD213PS.BCST  sinP1<>+0(SB), Z8, Z12
+	VFMADD213PS.BCST  sinP0<>+0(SB), Z8, Z12
+	VMULPS            Z12, Z8, Z12
+	VFMADD231PS       Z12, Z14, Z14
+	VBROADCASTSS      cosP2<>+0(SB), Z12
+	VFMADD213PS.BCST  cosP1<>+0(SB), Z8, Z12
+	VFMADD213PS.BCST  cosP0<>+0(SB), Z8, Z12
+	VFMADD213PS.BCST  minusHalf<>+0(SB), Z8, Z12
+	VFMADD213PS.BCST  one<>+0(SB), Z8, Z12
+	VPTESTMD.BCST     bit0<>+0(SB), Z2, K3
+	VBLENDMPS         Z12, Z14, K3, Z8
+	VBLENDMPS         Z14, Z12, K3, Z12
+	VPSLLD            $0x1e, Z2, Z14
+	VPADDD.BCST       oneI<>+0(SB), Z2, Z2
+	VPSLLD            $0x1e, Z2, Z2
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z2, Z12
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z14, Z8
+	VFIXUPIMMPS.BCST  $0x00, zeroStays<>+0(SB), Z1, Z8
+	VBROADCASTSS      twoOverPi<>+0(SB), Z1
+	VFMADD213PS.BCST  roundF32<>+0(SB), Z0, Z1
+	VSUBPS.BCST       roundF32<>+0(SB), Z1, Z14
+	VMOVAPS           Z0, Z12
+	VFNMADD231PS.BCST halfPi1<>+0(SB), Z14, Z12
+	VFNMADD231PS.BCST halfPi2<>+0(SB), Z14, Z12
+	VFNMADD231PS.BCST halfPi3<>+0(SB), Z14, Z12
+	VMULPS            Z12, Z12, Z14
+	VBROADCASTSS      sinP2<>+0(SB), Z2
+	VFMADD213PS.BCST  sinP1<>+0(SB), Z14, Z2
+	VFMADD213PS.BCST  sinP0<>+0(SB), Z14, Z2
+	VMULPS            Z2, Z14, Z2
+	VFMADD231PS       Z2, Z12, Z12
+	VBROADCASTSS      cosP2<>+0(SB), Z2
+	VFMADD213PS.BCST  cosP1<>+0(SB), Z14, Z2
+	VFMADD213PS.BCST  cosP0<>+0(SB), Z14, Z2
+	VFMADD213PS.BCST  minusHalf<>+0(SB), Z14, Z2
+	VFMADD213PS.BCST  one<>+0(SB), Z14, Z2
+	VPTESTMD.BCST     bit0<>+0(SB), Z1, K3
+	VBLENDMPS         Z2, Z12, K3, Z14
+	VBLENDMPS         Z12, Z2, K3, Z2
+	VPSLLD            $0x1e, Z1, Z12
+	VPADDD.BCST       oneI<>+0(SB), Z1, Z1
+	VPSLLD            $0x1e, Z1, Z1
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z1, Z2
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z12, Z14
+	VFIXUPIMMPS.BCST  $0x00, zeroStays<>+0(SB), Z0, Z14
+	VMULPS            Z2, Z15, Z12
+	VFMADD231PS       Z2, Z11, Z12
+	VMULPS            Z14, Z15, Z15
+	VFMADD231PS       Z14, Z11, Z15
+	VCMPPS.BCST       $0x11, half<>+0(SB), Z2, K3
+	VSUBPS.BCST       one<>+0(SB), Z12, Z12
+	VADDPS            Z8, Z8, Z11
+	VMULPS            Z2, Z10, Z10
+	VFNMADD231PS      Z8, Z11, Z10
+	VBLENDMPS         Z12, Z10, K3, Z10
+	VPANDD.BCST       absF32<>+0(SB), Z6, Z12
+	VPANDD.BCST       absF32<>+0(SB), Z0, Z11
+	VMAXPS            Z11, Z12, Z12
+	VCMPPS.BCST       $0x11, smallZeta<>+0(SB), Z12, K3
+	VMULPS            Z0, Z0, Z12
+	VMOVAPS           Z12, Z11
+	VFMSUB231PS       Z0, Z0, Z11
+	VFMADD231PS       Z6, Z6, Z12
+	VADDPS            Z11, Z12, Z12
+	VBLENDMPS.BCST    one<>+0(SB), Z12, K3, Z12
+	VMULPS            Z0, Z15, Z11
+	VMOVAPS           Z11, Z8
+	VFMSUB231PS       Z0, Z15, Z8
+	VFMADD231PS       Z6, Z10, Z11
+	VADDPS            Z8, Z11, Z11
+	VDIVPS            Z12, Z11, Z11
+	VMULPS            Z0, Z10, Z8
+	VFNMADD213PS      Z8, Z0, Z10
+	VFMSUB231PS       Z6, Z15, Z8
+	VADDPS            Z10, Z8, Z8
+	VDIVPS            Z12, Z8, Z8
+	VBROADCASTSS      twentyFourth<>+0(SB), Z12
+	VFMADD213PS.BCST  sixth<>+0(SB), Z6, Z12
+	VMULPS.BCST       twentyFourth<>+0(SB), Z0, Z10
+	VMULPS            Z0, Z10, Z15
+	VFMSUB231PS       Z6, Z12, Z15
+	VADDPS.BCST       half<>+0(SB), Z15, Z15
+	VMULPS            Z6, Z10, Z10
+	VFMADD231PS       Z0, Z12, Z10
+	VMULPS            Z0, Z10, Z12
+	VFMSUB231PS       Z6, Z15, Z12
+	VADDPS.BCST       one<>+0(SB), Z12, Z12
+	VMULPS            Z6, Z10, Z10
+	VFMADD231PS       Z0, Z15, Z10
+	VBLENDMPS         Z12, Z11, K3, Z11
+	VBLENDMPS         Z10, Z8, K3, Z8
+	VMOVUPS.Z         (DX)(R8*1), K1, Z10
+	VMULPS            Z10, Z8, Z12
+	VMOVAPS           Z12, Z15
+	VFNMADD231PS      Z10, Z8, Z15
+	VMOVUPS.Z         (DX)(DI*2), K1, Z0
+	VFMSUB231PS       Z0, Z11, Z12
+	VADDPS            Z15, Z12, Z12
+	VMULPS            Z10, Z11, Z15
+	VFMSUB213PS       Z15, Z10, Z11
+	VFMADD231PS       Z0, Z8, Z15
+	VADDPS            Z11, Z15, Z15
+	VMULPS            Z15, Z4, Z11
+	VMOVAPS           Z11, Z8
+	VFNMADD231PS      Z15, Z4, Z8
+	VFMSUB231PS       Z12, Z13, Z11
+	VADDPS            Z8, Z11, Z11
+	VMULPS            Z15, Z13, Z8
+	VFMSUB213PS       Z8, Z15, Z13
+	VFMADD231PS       Z12, Z4, Z8
+	VADDPS            Z13, Z8, Z8
+	VBROADCASTSS      log2e<>+0(SB), Z13
+	VFMADD213PS.BCST  roundF32<>+0(SB), Z5, Z13
+	VSUBPS.BCST       roundF32<>+0(SB), Z13, Z13
+	VMOVAPS           Z5, Z4
+	VFNMADD231PS.BCST ln2Hi<>+0(SB), Z13, Z4
+	VFNMADD231PS.BCST ln2Lo<>+0(SB), Z13, Z4
+	VBROADCASTSS      expC6<>+0(SB), Z12
+	VFMADD213PS.BCST  expC5<>+0(SB), Z4, Z12
+	VFMADD213PS.BCST  expC4<>+0(SB), Z4, Z12
+	VFMADD213PS.BCST  expC3<>+0(SB), Z4, Z12
+	VFMADD213PS.BCST  expC2<>+0(SB), Z4, Z12
+	VBROADCASTSS      one<>+0(SB), Z15
+	VSCALEFPS         Z13, Z15, Z15
+	VMULPS            Z4, Z4, Z13
+	VMOVAPS           Z4, Z0
+	VFMADD231PS       Z12, Z13, Z0
+	VMULPS            Z15, Z0, Z0
+	VMULPS            Z15, Z13, Z13
+	VSUBPS.BCST       one<>+0(SB), Z15, Z10
+	VFMADD231PS       Z15, Z4, Z10
+	VFMADD231PS       Z12, Z13, Z10
+	VMULPS.BCST       half<>+0(SB), Z3, Z13
+	VBROADCASTSS      twoOverPi<>+0(SB), Z12
+	VFMADD213PS.BCST  roundF32<>+0(SB), Z13, Z12
+	VSUBPS.BCST       roundF32<>+0(SB), Z12, Z4
+	VMOVAPS           Z13, Z6
+	VFNMADD231PS.BCST halfPi1<>+0(SB), Z4, Z6
+	VFNMADD231PS.BCST halfPi2<>+0(SB), Z4, Z6
+	VFNMADD231PS.BCST halfPi3<>+0(SB), Z4, Z6
+	VMULPS            Z6, Z6, Z4
+	VBROADCASTSS      sinP2<>+0(SB), Z2
+	VFMADD213PS.BCST  sinP1<>+0(SB), Z4, Z2
+	VFMADD213PS.BCST  sinP0<>+0(SB), Z4, Z2
+	VMULPS            Z2, Z4, Z2
+	VFMADD231PS       Z2, Z6, Z6
+	VBROADCASTSS      cosP2<>+0(SB), Z2
+	VFMADD213PS.BCST  cosP1<>+0(SB), Z4, Z2
+	VFMADD213PS.BCST  cosP0<>+0(SB), Z4, Z2
+	VFMADD213PS.BCST  minusHalf<>+0(SB), Z4, Z2
+	VFMADD213PS.BCST  one<>+0(SB), Z4, Z2
+	VPTESTMD.BCST     bit0<>+0(SB), Z12, K3
+	VBLENDMPS         Z2, Z6, K3, Z4
+	VBLENDMPS         Z6, Z2, K3, Z2
+	VPSLLD            $0x1e, Z12, Z6
+	VPADDD.BCST       oneI<>+0(SB), Z12, Z12
+	VPSLLD            $0x1e, Z12, Z12
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z12, Z2
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z6, Z4
+	VFIXUPIMMPS.BCST  $0x00, zeroStays<>+0(SB), Z13, Z4
+	VBROADCASTSS      twoOverPi<>+0(SB), Z13
+	VFMADD213PS.BCST  roundF32<>+0(SB), Z3, Z13
+	VSUBPS.BCST       roundF32<>+0(SB), Z13, Z6
+	VMOVAPS           Z3, Z2
+	VFNMADD231PS.BCST halfPi1<>+0(SB), Z6, Z2
+	VFNMADD231PS.BCST halfPi2<>+0(SB), Z6, Z2
+	VFNMADD231PS.BCST halfPi3<>+0(SB), Z6, Z2
+	VMULPS            Z2, Z2, Z6
+	VBROADCASTSS      sinP2<>+0(SB), Z12
+	VFMADD213PS.BCST  sinP1<>+0(SB), Z6, Z12
+	VFMADD213PS.BCST  sinP0<>+0(SB), Z6, Z12
+	VMULPS            Z12, Z6, Z12
+	VFMADD231PS       Z12, Z2, Z2
+	VBROADCASTSS      cosP2<>+0(SB), Z12
+	VFMADD213PS.BCST  cosP1<>+0(SB), Z6, Z12
+	VFMADD213PS.BCST  cosP0<>+0(SB), Z6, Z12
+	VFMADD213PS.BCST  minusHalf<>+0(SB), Z6, Z12
+	VFMADD213PS.BCST  one<>+0(SB), Z6, Z12
+	VPTESTMD.BCST     bit0<>+0(SB), Z13, K3
+	VBLENDMPS         Z12, Z2, K3, Z6
+	VBLENDMPS         Z2, Z12, K3, Z12
+	VPSLLD            $0x1e, Z13, Z2
+	VPADDD.BCST       oneI<>+0(SB), Z13, Z13
+	VPSLLD            $0x1e, Z13, Z13
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z13, Z12
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z2, Z6
+	VFIXUPIMMPS.BCST  $0x00, zeroStays<>+0(SB), Z3, Z6
+	VMULPS            Z12, Z15, Z2
+	VFMADD231PS       Z12, Z0, Z2
+	VMULPS            Z6, Z15, Z15
+	VFMADD231PS       Z6, Z0, Z15
+	VCMPPS.BCST       $0x11, half<>+0(SB), Z12, K3
+	VSUBPS.BCST       one<>+0(SB), Z2, Z2
+	VADDPS            Z4, Z4, Z0
+	VMULPS            Z12, Z10, Z10
+	VFNMADD231PS      Z4, Z0, Z10
+	VBLENDMPS         Z2, Z10, K3, Z10
+	VADDPS            Z11, Z9, Z9
+	VADDPS            Z8, Z7, Z7
+	VPANDD.BCST       absF32<>+0(SB), Z5, Z8
+	VPANDD.BCST       absF32<>+0(SB), Z3, Z11
+	VMAXPS            Z11, Z8, Z8
+	VCMPPS.BCST       $0x11, smallZeta<>+0(SB), Z8, K3
+	VMULPS            Z15, Z15, Z8
+	VMOVAPS           Z8, Z11
+	VFMSUB231PS       Z15, Z15, Z11
+	VFMADD231PS       Z10, Z10, Z8
+	VADDPS            Z11, Z8, Z8
+	VBLENDMPS.BCST    one<>+0(SB), Z8, K3, Z8
+	VMULPS            Z15, Z3, Z11
+	VMOVAPS           Z11, Z2
+	VFMSUB231PS       Z15, Z3, Z2
+	VFMADD231PS       Z10, Z5, Z11
+	VADDPS            Z2, Z11, Z11
+	VDIVPS            Z8, Z11, Z11
+	VMULPS            Z15, Z5, Z2
+	VFNMADD213PS      Z2, Z5, Z15
+	VFMSUB231PS       Z10, Z3, Z2
+	VADDPS            Z15, Z2, Z2
+	VDIVPS            Z8, Z2, Z2
+	VMULPS            Z3, Z3, Z8
+	VFMSUB231PS       Z5, Z5, Z8
+	VBROADCASTSS      minusHalf<>+0(SB), Z15
+	VFMADD213PS.BCST  one<>+0(SB), Z5, Z15
+	VFMADD231PS.BCST  twelfth<>+0(SB), Z8, Z15
+	VADDPS            Z5, Z5, Z8
+	VMULPS            Z3, Z8, Z8
+	VMULPS.BCST       minusHalf<>+0(SB), Z3, Z10
+	VFMADD231PS.BCST  twelfth<>+0(SB), Z8, Z10
+	VBLENDMPS         Z15, Z11, K3, Z11
+	VBLENDMPS         Z10, Z2, K3, Z2
+	VMULPS            Z7, Z2, Z10
+	VMOVAPS           Z10, Z15
+	VFNMADD231PS      Z7, Z2, Z15
+	VFMSUB231PS       Z9, Z11, Z10
+	VADDPS            Z15, Z10, Z10
+	VMULPS            Z7, Z11, Z15
+	VFMSUB213PS       Z15, Z7, Z11
+	VFMADD231PS       Z9, Z2, Z15
+	VADDPS            Z11, Z15, Z15
+	KANDW             K1, K2, K2
+	KMOVW             K2, CX
+	TESTQ             CX, CX
+	JE                easy7
+	KANDNW            K1, K2, K1
+	VMOVUPS           Z5, K1, (AX)
+	VMOVUPS           Z3, K1, (AX)(DI*1)
+	VMOVUPS           Z10, K1, (AX)(DI*2)
+	VMOVUPS           Z15, K1, (AX)(R8*1)
+	MOVQ              SI, AX
+	MOVQ              SI, DX
+	SUBQ              BX, DX
+	MOVQ              DX, at+40(FP)
+	MOVQ              AX, next+48(FP)
+	MOVQ              CX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy7:
+	VMOVUPS Z5, K1, (AX)
+	VMOVUPS Z3, K1, (AX)(DI*1)
+	VMOVUPS Z10, K1, (AX)(DI*2)
+	VMOVUPS Z15, K1, (AX)(R8*1)
+
+done5:
+	XORQ AX, AX
+	MOVQ SI, at+40(FP)
+	MOVQ SI, next+48(FP)
+	MOVQ AX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+// func composeSim2F64AVX2(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
+// Requires: AVX, AVX2, FMA3
+TEXT ·composeSim2F64AVX2(SB), $192-64
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ n+24(FP), BX
+	MOVQ stride+32(FP), DI
+	SHLQ $0x03, DI
+	LEAQ (DI)(DI*2), R8
+	LEAQ 31(SP), R9
+	ANDQ $-32, R9
+	MOVQ BX, SI
+	SUBQ $+4, BX
+	JL   next2
+
+loop1:
+	VMOVUPS      (CX), Y0
+	VMOVUPS      (DX), Y1
+	VADDPD       Y1, Y0, Y2
+	VMOVUPS      (CX)(DI*1), Y3
+	VMOVUPS      (DX)(DI*1), Y4
+	VADDPD       Y4, Y3, Y5
+	VANDPD       absF64<>+0(SB), Y5, Y6
+	VCMPPD       $0x16, threePiF64<>+0(SB), Y6, Y6
+	VANDPD       absF64<>+0(SB), Y5, Y7
+	VCMPPD       $0x1e, pi1F64<>+0(SB), Y7, Y7
+	VANDPD       signF64<>+0(SB), Y5, Y8
+	VORPD        twoPi1F64<>+0(SB), Y8, Y8
+	VSUBPD       Y8, Y5, Y8
+	VBLENDVPD    Y7, Y8, Y5, Y5
+	VANDPD       absF64<>+0(SB), Y2, Y8
+	VCMPPD       $0x16, zetaLimitF64<>+0(SB), Y8, Y8
+	VANDPD       absF64<>+0(SB), Y5, Y7
+	VCMPPD       $0x16, limitF64<>+0(SB), Y7, Y7
+	VORPD        Y8, Y7, Y7
+	VANDPD       absF64<>+0(SB), Y0, Y8
+	VCMPPD       $0x16, zetaLimitF64<>+0(SB), Y8, Y8
+	VANDPD       absF64<>+0(SB), Y3, Y9
+	VCMPPD       $0x16, limitF64<>+0(SB), Y9, Y9
+	VORPD        Y8, Y9, Y9
+	VANDPD       absF64<>+0(SB), Y1, Y8
+	VCMPPD       $0x16, zetaLimitF64<>+0(SB), Y8, Y8
+	VANDPD       absF64<>+0(SB), Y4, Y10
+	VCMPPD       $0x16, limitF64<>+0(SB), Y10, Y10
+	VORPD        Y8, Y10, Y10
+	VORPD        Y9, Y10, Y10
+	VORPD        Y7, Y10, Y10
+	VORPD        Y6, Y10, Y10
+	VMOVUPS      log2eF64<>+0(SB), Y6
+	VFMADD213PD  roundF64<>+0(SB), Y0, Y6
+	VSUBPD       roundF64<>+0(SB), Y6, Y6
+	VMOVAPS      Y0, Y7
+	VFNMADD231PD ln2HiF64<>+0(SB), Y6, Y7
+	VFNMADD231PD ln2LoF64<>+0(SB), Y6, Y7
+	VMOVUPS      expQ9F64<>+0(SB), Y9
+	VFMADD213PD  expQ8F64<>+0(SB), Y7, Y9
+	VFMADD213PD  expQ7F64<>+0(SB), Y7, Y9
+	VFMADD213PD  expQ6F64<>+0(SB), Y7, Y9
+	VFMADD213PD  expQ5F64<>+0(SB), Y7, Y9
+	VFMADD213PD  expQ4F64<>+0(SB), Y7, Y9
+	VFMADD213PD  expQ3F64<>+0(SB), Y7, Y9
+	VFMADD213PD  expQ2F64<>+0(SB), Y7, Y9
+	VFMADD213PD  expQ1F64<>+0(SB), Y7, Y9
+	VFMADD213PD  expQ0F64<>+0(SB), Y7, Y9
+	VMOVUPS      halfF64<>+0(SB), Y8
+	VFMADD213PD  roundF64<>+0(SB), Y6, Y8
+	VSUBPD       roundF64<>+0(SB), Y8, Y11
+	VSUBPD       Y11, Y6, Y6
+	VADDPD       roundF64<>+0(SB), Y6, Y6
+	VPSLLQ       $0x34, Y8, Y8
+	VPADDQ       oneF64<>+0(SB), Y8, Y8
+	VMULPD       oneF64<>+0(SB), Y8, Y8
+	VPSLLQ       $0x34, Y6, Y6
+	VPADDQ       oneF64<>+0(SB), Y6, Y6
+	VMULPD       Y6, Y8, Y8
+	VMULPD       Y7, Y7, Y6
+	VMOVAPS      Y7, Y11
+	VFMADD231PD  Y9, Y6, Y11
+	VMULPD       Y8, Y11, Y11
+	VMULPD       Y8, Y6, Y6
+	VSUBPD       oneF64<>+0(SB), Y8, Y12
+	VFMADD231PD  Y8, Y7, Y12
+	VFMADD231PD  Y9, Y6, Y12
+	VMULPD       halfF64<>+0(SB), Y3, Y6
+	VANDPD       absF64<>+0(SB), Y6, Y9
+	VMOVUPS      twoOverPiF64<>+0(SB), Y7
+	VFMADD213PD  roundF64<>+0(SB), Y9, Y7
+	VMOVUPS      Y10, (R9)
+	VSUBPD       roundF64<>+0(SB), Y7, Y10
+	VFNMADD231PD halfPi1F64<>+0(SB), Y10, Y9
+	VFNMADD231PD halfPi2F64<>+0(SB), Y10, Y9
+	VFNMADD231PD halfPi3F64<>+0(SB), Y10, Y9
+	VMULPD       Y9, Y9, Y10
+	VMOVUPS      Y5, 32(R9)
+	VMOVUPS      sinP5F64<>+0(SB), Y5
+	VFMADD213PD  sinP4F64<>+0(SB), Y10, Y5
+	VFMADD213PD  sinP3F64<>+0(SB), Y10, Y5
+	VFMADD213PD  sinP2F64<>+0(SB), Y10, Y5
+	VFMADD213PD  sinP1F64<>+0(SB), Y10, Y5
+	VFMADD213PD  sinP0F64<>+0(SB), Y10, Y5
+	VMULPD       Y5, Y10, Y5
+	VFMADD231PD  Y5, Y9, Y9
+	VMOVUPS      cosP5F64<>+0(SB), Y5
+	VFMADD213PD  cosP4F64<>+0(SB), Y10, Y5
+	VFMADD213PD  cosP3F64<>+0(SB), Y10, Y5
+	VFMADD213PD  cosP2F64<>+0(SB), Y10, Y5
+	VFMADD213PD  cosP1F64<>+0(SB), Y10, Y5
+	VFMADD213PD  cosP0F64<>+0(SB), Y10, Y5
+	VFMADD213PD  minusHalfF64<>+0(SB), Y10, Y5
+	VFMADD213PD  oneF64<>+0(SB), Y10, Y5
+	VPSLLQ       $0x3f, Y7, Y10
+	VMOVUPS      Y2, 64(R9)
+	VBLENDVPD    Y10, Y5, Y9, Y2
+	VBLENDVPD    Y10, Y9, Y5, Y5
+	VPADDQ       oneIF64<>+0(SB), Y7, Y9
+	VPSLLQ       $0x3e, Y9, Y9
+	VANDPD       signF64<>+0(SB), Y9, Y9
+	VXORPD       Y9, Y5, Y5
+	VPSLLQ       $0x3e, Y7, Y7
+	VXORPD       Y6, Y7, Y7
+	VANDPD       signF64<>+0(SB), Y7, Y7
+	VXORPD       Y7, Y2, Y2
+	VANDPD       absF64<>+0(SB), Y3, Y7
+	VMOVUPS      twoOverPiF64<>+0(SB), Y6
+	VFMADD213PD  roundF64<>+0(SB), Y7, Y6
+	VSUBPD       roundF64<>+0(SB), Y6, Y5
+	VFNMADD231PD halfPi1F64<>+0(SB), Y5, Y7
+	VFNMADD231PD halfPi2F64<>+0(SB), Y5, Y7
+	VFNMADD231PD halfPi3F64<>+0(SB), Y5, Y7
+	VMULPD       Y7, Y7, Y5
+	VMOVUPS      sinP5F64<>+0(SB), Y9
+	VFMADD213PD  sinP4F64<>+0(SB), Y5, Y9
+	VFMADD213PD  sinP3F64<>+0(SB), Y5, Y9
+	VFMADD213PD  sinP2F64<>+0(SB), Y5, Y9
+	VFMADD213PD  sinP1F64<>+0(SB), Y5, Y9
+	VFMADD213PD  sinP0F64<>+0(SB), Y5, Y9
+	VMULPD       Y9, Y5, Y9
+	VFMADD231PD  Y9, Y7, Y7
+	VMOVUPS      cosP5F64<>+0(SB), Y9
+	VFMADD213PD  cosP4F64<>+0(SB), Y5, Y9
+	VFMADD213PD  cosP3F64<>+0(SB), Y5, Y9
+	VFMADD213PD  cosP2F64<>+0(SB), Y5, Y9
+	VFMADD213PD  cosP1F64<>+0(SB), Y5, Y9
+	VFMADD213PD  cosP0F64<>+0(SB), Y5, Y9
+	VFMADD213PD  minusHalfF64<>+0(SB), Y5, Y9
+	VFMADD213PD  oneF64<>+0(SB), Y5, Y9
+	VPSLLQ       $0x3f, Y6, Y5
+	VBLENDVPD    Y5, Y9, Y7, Y10
+	VBLENDVPD    Y5, Y7, Y9, Y9
+	VPADDQ       oneIF64<>+0(SB), Y6, Y7
+	VPSLLQ       $0x3e, Y7, Y7
+	VANDPD       signF64<>+0(SB), Y7, Y7
+	VXORPD       Y7, Y9, Y9
+	VPSLLQ       $0x3e, Y6, Y6
+	VXORPD       Y3, Y6, Y6
+	VANDPD       signF64<>+0(SB), Y6, Y6
+	VXORPD       Y6, Y10, Y10
+	VMULPD       Y9, Y8, Y6
+	VFMADD231PD  Y9, Y11, Y6
+	VMULPD       Y10, Y8, Y8
+	VFMADD231PD  Y10, Y11, Y8
+	VCMPPD       $0x11, halfF64<>+0(SB), Y9, Y11
+	VSUBPD       oneF64<>+0(SB), Y6, Y10
+	VADDPD       Y2, Y2, Y7
+	VMULPD       Y9, Y12, Y12
+	VFNMADD231PD Y2, Y7, Y12
+	VBLENDVPD    Y11, Y10, Y12, Y12
+	VANDPD       absF64<>+0(SB), Y0, Y10
+	VANDPD       absF64<>+0(SB), Y3, Y11
+	VMAXPD       Y11, Y10, Y10
+	VCMPPD       $0x11, smallZetaF64<>+0(SB), Y10, Y10
+	VMULPD       Y3, Y3, Y11
+	VMOVAPS      Y11, Y7
+	VFMSUB231PD  Y3, Y3, Y7
+	VFMADD231PD  Y0, Y0, Y11
+	VADDPD       Y7, Y11, Y11
+	VBLENDVPD    Y10, oneF64<>+0(SB), Y11, Y11
+	VMULPD       Y3, Y8, Y7
+	VMOVAPS      Y7, Y2
+	VFMSUB231PD  Y3, Y8, Y2
+	VFMADD231PD  Y0, Y12, Y7
+	VADDPD       Y2, Y7, Y7
+	VDIVPD       Y11, Y7, Y7
+	VMULPD       Y3, Y12, Y2
+	VFNMADD213PD Y2, Y3, Y12
+	VFMSUB231PD  Y0, Y8, Y2
+	VADDPD       Y12, Y2, Y2
+	VDIVPD       Y11, Y2, Y2
+	VMOVUPS      twentyFourthF64<>+0(SB), Y11
+	VFMADD213PD  sixthF64<>+0(SB), Y0, Y11
+	VMULPD       twentyFourthF64<>+0(SB), Y3, Y12
+	VMULPD       Y3, Y12, Y9
+	VFMSUB231PD  Y0, Y11, Y9
+	VADDPD       halfF64<>+0(SB), Y9, Y9
+	VMULPD       Y0, Y12, Y12
+	VFMADD231PD  Y3, Y11, Y12
+	VMULPD       Y3, Y12, Y11
+	VFMSUB231PD  Y0, Y9, Y11
+	VADDPD       oneF64<>+0(SB), Y11, Y11
+	VMULPD       Y0, Y12, Y12
+	VFMADD231PD  Y3, Y9, Y12
+	VBLENDVPD    Y10, Y11, Y7, Y7
+	VBLENDVPD    Y10, Y12, Y2, Y2
+	VMOVUPS      (CX)(R8*1), Y12
+	VMULPD       Y12, Y2, Y10
+	VMOVAPS      Y10, Y11
+	VFNMADD231PD Y12, Y2, Y11
+	VMOVUPS      (CX)(DI*2), Y9
+	VFMSUB231PD  Y9, Y7, Y10
+	VADDPD       Y11, Y10, Y10
+	VMULPD       Y12, Y7, Y11
+	VFMSUB213PD  Y11, Y12, Y7
+	VFMADD231PD  Y9, Y2, Y11
+	VADDPD       Y7, Y11, Y11
+	VMOVUPS      log2eF64<>+0(SB), Y7
+	VFMADD213PD  roundF64<>+0(SB), Y1, Y7
+	VSUBPD       roundF64<>+0(SB), Y7, Y7
+	VMOVAPS      Y1, Y2
+	VFNMADD231PD ln2HiF64<>+0(SB), Y7, Y2
+	VFNMADD231PD ln2LoF64<>+0(SB), Y7, Y2
+	VMOVUPS      expQ9F64<>+0(SB), Y9
+	VFMADD213PD  expQ8F64<>+0(SB), Y2, Y9
+	VFMADD213PD  expQ7F64<>+0(SB), Y2, Y9
+	VFMADD213PD  expQ6F64<>+0(SB), Y2, Y9
+	VFMADD213PD  expQ5F64<>+0(SB), Y2, Y9
+	VFMADD213PD  expQ4F64<>+0(SB), Y2, Y9
+	VFMADD213PD  expQ3F64<>+0(SB), Y2, Y9
+	VFMADD213PD  expQ2F64<>+0(SB), Y2, Y9
+	VFMADD213PD  expQ1F64<>+0(SB), Y2, Y9
+	VFMADD213PD  expQ0F64<>+0(SB), Y2, Y9
+	VMOVUPS      halfF64<>+0(SB), Y12
+	VFMADD213PD  roundF64<>+0(SB), Y7, Y12
+	VSUBPD       roundF64<>+0(SB), Y12, Y3
+	VSUBPD       Y3, Y7, Y7
+	VADDPD       roundF64<>+0(SB), Y7, Y7
+	VPSLLQ       $0x34, Y12, Y12
+	VPADDQ       oneF64<>+0(SB), Y12, Y12
+	VMULPD       oneF64<>+0(SB), Y12, Y12
+	VPSLLQ       $0x34, Y7, Y7
+	VPADDQ       oneF64<>+0(SB), Y7, Y7
+	VMULPD       Y7, Y12, Y12
+	VMULPD       Y2, Y2, Y7
+	VMOVAPS      Y2, Y3
+	VFMADD231PD  Y9, Y7, Y3
+	VMULPD       Y12, Y3, Y3
+	VMULPD       Y12, Y7, Y7
+	VSUBPD       oneF64<>+0(SB), Y12, Y0
+	VFMADD231PD  Y12, Y2, Y0
+	VFMADD231PD  Y9, Y7, Y0
+	VMULPD       halfF64<>+0(SB), Y4, Y7
+	VANDPD       absF64<>+0(SB), Y7, Y9
+	VMOVUPS      twoOverPiF64<>+0(SB), Y2
+	VFMADD213PD  roundF64<>+0(SB), Y9, Y2
+	VSUBPD       roundF64<>+0(SB), Y2, Y5
+	VFNMADD231PD halfPi1F64<>+0(SB), Y5, Y9
+	VFNMADD231PD halfPi2F64<>+0(SB), Y5, Y9
+	VFNMADD231PD halfPi3F64<>+0(SB), Y5, Y9
+	VMULPD       Y9, Y9, Y5
+	VMOVUPS      Y11, 96(R9)
+	VMOVUPS      sinP5F64<>+0(SB), Y11
+	VFMADD213PD  sinP4F64<>+0(SB), Y5, Y11
+	VFMADD213PD  sinP3F64<>+0(SB), Y5, Y11
+	VFMADD213PD  sinP2F64<>+0(SB), Y5, Y11
+	VFMADD213PD  sinP1F64<>+0(SB), Y5, Y11
+	VFMADD213PD  sinP0F64<>+0(SB), Y5, Y11
+	VMULPD       Y11, Y5, Y11
+	VFMADD231PD  Y11, Y9, Y9
+	VMOVUPS      cosP5F64<>+0(SB), Y11
+	VFMADD213PD  cosP4F64<>+0(SB), Y5, Y11
+	VFMADD213PD  cosP3F64<>+0(SB), Y5, Y11
+	VFMADD213PD  cosP2F64<>+0(SB), Y5, Y11
+	VFMADD213PD  cosP1F64<>+0(SB), Y5, Y11
+	VFMADD213PD  cosP0F64<>+0(SB), Y5, Y11
+	VFMADD213PD  minusHalfF64<>+0(SB), Y5, Y11
+	VFMADD213PD  oneF64<>+0(SB), Y5, Y11
+	VPSLLQ       $0x3f, Y2, Y5
+	VMOVUPS      Y10, 128(R9)
+	VBLENDVPD    Y5, Y11, Y9, Y10
+	VBLENDVPD    Y5, Y9, Y11, Y11
+	VPADDQ       oneIF64<>+0(SB), Y2, Y9
+	VPSLLQ       $0x3e, Y9, Y9
+	VANDPD       signF64<>+0(SB), Y9, Y9
+	VXORPD       Y9, Y11, Y11
+	VPSLLQ       $0x3e, Y2, Y2
+	VXORPD       Y7, Y2, Y2
+	VANDPD       signF64<>+0(SB), Y2, Y2
+	VXORPD       Y2, Y10, Y10
+	VANDPD       absF64<>+0(SB), Y4, Y2
+	VMOVUPS      twoOverPiF64<>+0(SB), Y7
+	VFMADD213PD  roundF64<>+0(SB), Y2, Y7
+	VSUBPD       roundF64<>+0(SB), Y7, Y11
+	VFNMADD231PD halfPi1F64<>+0(SB), Y11, Y2
+	VFNMADD231PD halfPi2F64<>+0(SB), Y11, Y2
+	VFNMADD231PD halfPi3F64<>+0(SB), Y11, Y2
+	VMULPD       Y2, Y2, Y11
+	VMOVUPS      sinP5F64<>+0(SB), Y9
+	VFMADD213PD  sinP4F64<>+0(SB), Y11, Y9
+	VFMADD213PD  sinP3F64<>+0(SB), Y11, Y9
+	VFMADD213PD  sinP2F64<>+0(SB), Y11, Y9
+	VFMADD213PD  sinP1F64<>+0(SB), Y11, Y9
+	VFMADD213PD  sinP0F64<>+0(SB), Y11, Y9
+	VMULPD       Y9, Y11, Y9
+	VFMADD231PD  Y9, Y2, Y2
+	VMOVUPS      cosP5F64<>+0(SB), Y9
+	VFMADD213PD  cosP4F64<>+0(SB), Y11, Y9
+	VFMADD213PD  cosP3F64<>+0(SB), Y11, Y9
+	VFMADD213PD  cosP2F64<>+0(SB), Y11, Y9
+	VFMADD213PD  cosP1F64<>+0(SB), Y11, Y9
+	VFMADD213PD  cosP0F64<>+0(SB), Y11, Y9
+	VFMADD213PD  minusHalfF64<>+0(SB), Y11, Y9
+	VFMADD213PD  oneF64<>+0(SB), Y11, Y9
+	VPSLLQ       $0x3f, Y7, Y11
+	VBLENDVPD    Y11, Y9, Y2, Y5
+	VBLENDVPD    Y11, Y2, Y9, Y9
+	VPADDQ       oneIF64<>+0(SB), Y7, Y2
+	VPSLLQ       $0x3e, Y2, Y2
+	VANDPD       signF64<>+0(SB), Y2, Y2
+	VXORPD       Y2, Y9, Y9
+	VPSLLQ       $0x3e, Y7, Y7
+	VXORPD       Y4, Y7, Y7
+	VANDPD       signF64<>+0(SB), Y7, Y7
+	VXORPD       Y7, Y5, Y5
+	VMULPD       Y9, Y12, Y7
+	VFMADD231PD  Y9, Y3, Y7
+	VMULPD       Y5, Y12, Y12
+	VFMADD231PD  Y5, Y3, Y12
+	VCMPPD       $0x11, halfF64<>+0(SB), Y9, Y3
+	VSUBPD       oneF64<>+0(SB), Y7, Y7
+	VADDPD       Y10, Y10, Y5
+	VMULPD       Y9, Y0, Y0
+	VFNMADD231PD Y10, Y5, Y0
+	VBLENDVPD    Y3, Y7, Y0, Y0
+	VANDPD       absF64<>+0(SB), Y1, Y7
+	VANDPD       absF64<>+0(SB), Y4, Y3
+	VMAXPD       Y3, Y7, Y7
+	VCMPPD       $0x11, smallZetaF64<>+0(SB), Y7, Y7
+	VMULPD       Y4, Y4, Y3
+	VMOVAPS      Y3, Y5
+	VFMSUB231PD  Y4, Y4, Y5
+	VFMADD231PD  Y1, Y1, Y3
+	VADDPD       Y5, Y3, Y3
+	VBLENDVPD    Y7, oneF64<>+0(SB), Y3, Y3
+	VMULPD       Y4, Y12, Y5
+	VMOVAPS      Y5, Y10
+	VFMSUB231PD  Y4, Y12, Y10
+	VFMADD231PD  Y1, Y0, Y5
+	VADDPD       Y10, Y5, Y5
+	VDIVPD       Y3, Y5, Y5
+	VMULPD       Y4, Y0, Y10
+	VFNMADD213PD Y10, Y4, Y0
+	VFMSUB231PD  Y1, Y12, Y10
+	VADDPD       Y0, Y10, Y10
+	VDIVPD       Y3, Y10, Y10
+	VMOVUPS      twentyFourthF64<>+0(SB), Y3
+	VFMADD213PD  sixthF64<>+0(SB), Y1, Y3
+	VMULPD       twentyFourthF64<>+0(SB), Y4, Y0
+	VMULPD       Y4, Y0, Y12
+	VFMSUB231PD  Y1, Y3, Y12
+	VADDPD       halfF64<>+0(SB), Y12, Y12
+	VMULPD       Y1, Y0, Y0
+	VFMADD231PD  Y4, Y3, Y0
+	VMULPD       Y4, Y0, Y3
+	VFMSUB231PD  Y1, Y12, Y3
+	VADDPD       oneF64<>+0(SB), Y3, Y3
+	VMULPD       Y1, Y0, Y0
+	VFMADD231PD  Y4, Y12, Y0
+	VBLENDVPD    Y7, Y3, Y5, Y5
+	VBLENDVPD    Y7, Y0, Y10, Y10
+	VMOVUPS      (DX)(R8*1), Y0
+	VMULPD       Y0, Y10, Y7
+	VMOVAPS      Y7, Y3
+	VFNMADD231PD Y0, Y10, Y3
+	VMOVUPS      (DX)(DI*2), Y12
+	VFMSUB231PD  Y12, Y5, Y7
+	VADDPD       Y3, Y7, Y7
+	VMULPD       Y0, Y5, Y3
+	VFMSUB213PD  Y3, Y0, Y5
+	VFMADD231PD  Y12, Y10, Y3
+	VADDPD       Y5, Y3, Y3
+	VMULPD       Y3, Y8, Y5
+	VMOVAPS      Y5, Y10
+	VFNMADD231PD Y3, Y8, Y10
+	VFMSUB231PD  Y7, Y6, Y5
+	VADDPD       Y10, Y5, Y5
+	VMULPD       Y3, Y6, Y10
+	VFMSUB213PD  Y10, Y3, Y6
+	VFMADD231PD  Y7, Y8, Y10
+	VADDPD       Y6, Y10, Y10
+	VMOVUPS      64(R9), Y6
+	VMOVUPS      log2eF64<>+0(SB), Y8
+	VFMADD213PD  roundF64<>+0(SB), Y6, Y8
+	VSUBPD       roundF64<>+0(SB), Y8, Y8
+	VMOVAPS      Y6, Y7
+	VFNMADD231PD ln2HiF64<>+0(SB), Y8, Y7
+	VFNMADD231PD ln2LoF64<>+0(SB), Y8, Y7
+	VMOVUPS      expQ9F64<>+0(SB), Y3
+	VFMADD213PD  expQ8F64<>+0(SB), Y7, Y3
+	VFMADD213PD  expQ7F64<>+0(SB), Y7, Y3
+	VFMADD213PD  expQ6F64<>+0(SB), Y7, Y3
+	VFMADD213PD  expQ5F64<>+0(SB), Y7, Y3
+	VFMADD213PD  expQ4F64<>+0(SB), Y7, Y3
+	VFMADD213PD  expQ3F64<>+0(SB), Y7, Y3
+	VFMADD213PD  expQ2F64<>+0(SB), Y7, Y3
+	VFMADD213PD  expQ1F64<>+0(SB), Y7, Y3
+	VFMADD213PD  expQ0F64<>+0(SB), Y7, Y3
+	VMOVUPS      halfF64<>+0(SB), Y12
+	VFMADD213PD  roundF64<>+0(SB), Y8, Y12
+	VSUBPD       roundF64<>+0(SB), Y12, Y0
+	VSUBPD       Y0, Y8, Y8
+	VADDPD       roundF64<>+0(SB), Y8, Y8
+	VPSLLQ       $0x34, Y12, Y12
+	VPADDQ       oneF64<>+0(SB), Y12, Y12
+	VMULPD       oneF64<>+0(SB), Y12, Y12
+	VPSLLQ       $0x34, Y8, Y8
+	VPADDQ       oneF64<>+0(SB), Y8, Y8
+	VMULPD       Y8, Y12, Y12
+	VMULPD       Y7, Y7, Y8
+	VMOVAPS      Y7, Y0
+	VFMADD231PD  Y3, Y8, Y0
+	VMULPD       Y12, Y0, Y0
+	VMULPD       Y12, Y8, Y8
+	VSUBPD       oneF64<>+0(SB), Y12, Y4
+	VFMADD231PD  Y12, Y7, Y4
+	VFMADD231PD  Y3, Y8, Y4
+	VMOVUPS      32(R9), Y8
+	VMULPD       halfF64<>+0(SB), Y8, Y3
+	VANDPD       absF64<>+0(SB), Y3, Y7
+	VMOVUPS      twoOverPiF64<>+0(SB), Y1
+	VFMADD213PD  roundF64<>+0(SB), Y7, Y1
+	VSUBPD       roundF64<>+0(SB), Y1, Y9
+	VFNMADD231PD halfPi1F64<>+0(SB), Y9, Y7
+	VFNMADD231PD halfPi2F64<>+0(SB), Y9, Y7
+	VFNMADD231PD halfPi3F64<>+0(SB), Y9, Y7
+	VMULPD       Y7, Y7, Y9
+	VMOVUPS      sinP5F64<>+0(SB), Y2
+	VFMADD213PD  sinP4F64<>+0(SB), Y9, Y2
+	VFMADD213PD  sinP3F64<>+0(SB), Y9, Y2
+	VFMADD213PD  sinP2F64<>+0(SB), Y9, Y2
+	VFMADD213PD  sinP1F64<>+0(SB), Y9, Y2
+	VFMADD213PD  sinP0F64<>+0(SB), Y9, Y2
+	VMULPD       Y2, Y9, Y2
+	VFMADD231PD  Y2, Y7, Y7
+	VMOVUPS      cosP5F64<>+0(SB), Y2
+	VFMADD213PD  cosP4F64<>+0(SB), Y9, Y2
+	VFMADD213PD  cosP3F64<>+0(SB), Y9, Y2
+	VFMADD213PD  cosP2F64<>+0(SB), Y9, Y2
+	VFMADD213PD  cosP1F64<>+0(SB), Y9, Y2
+	VFMADD213PD  cosP0F64<>+0(SB), Y9, Y2
+	VFMADD213PD  minusHalfF64<>+0(SB), Y9, Y2
+	VFMADD213PD  oneF64<>+0(SB), Y9, Y2
+	VPSLLQ       $0x3f, Y1, Y9
+	VBLENDVPD    Y9, Y2, Y7, Y11
+	VBLENDVPD    Y9, Y7, Y2, Y2
+	VPADDQ       oneIF64<>+0(SB), Y1, Y7
+	VPSLLQ       $0x3e, Y7, Y7
+	VANDPD       signF64<>+0(SB), Y7, Y7
+	VXORPD       Y7, Y2, Y2
+	VPSLLQ       $0x3e, Y1, Y1
+	VXORPD       Y3, Y1, Y1
+	VANDPD       signF64<>+0(SB), Y1, Y1
+	VXORPD       Y1, Y11, Y11
+	VANDPD       absF64<>+0(SB), Y8, Y1
+	VMOVUPS      twoOverPiF64<>+0(SB), Y3
+	VFMADD213PD  roundF64<>+0(SB), Y1, Y3
+	VSUBPD       roundF64<>+0(SB), Y3, Y2
+	VFNMADD231PD halfPi1F64<>+0(SB), Y2, Y1
+	VFNMADD231PD halfPi2F64<>+0(SB), Y2, Y1
+	VFNMADD231PD halfPi3F64<>+0(SB), Y2, Y1
+	VMULPD       Y1, Y1, Y2
+	VMOVUPS      sinP5F64<>+0(SB), Y7
+	VFMADD213PD  sinP4F64<>+0(SB), Y2, Y7
+	VFMADD213PD  sinP3F64<>+0(SB), Y2, Y7
+	VFMADD213PD  sinP2F64<>+0(SB), Y2, Y7
+	VFMADD213PD  sinP1F64<>+0(SB), Y2, Y7
+	VFMADD213PD  sinP0F64<>+0(SB), Y2, Y7
+	VMULPD       Y7, Y2, Y7
+	VFMADD231PD  Y7, Y1, Y1
+	VMOVUPS      cosP5F64<>+0(SB), Y7
+	VFMADD213PD  cosP4F64<>+0(SB), Y2, Y7
+	VFMADD213PD  cosP3F64<>+0(SB), Y2, Y7
+	VFMADD213PD  cosP2F64<>+0(SB), Y2, Y7
+	VFMADD213PD  cosP1F64<>+0(SB), Y2, Y7
+	VFMADD213PD  cosP0F64<>+0(SB), Y2, Y7
+	VFMADD213PD  minusHalfF64<>+0(SB), Y2, Y7
+	VFMADD213PD  oneF64<>+0(SB), Y2, Y7
+	VPSLLQ       $0x3f, Y3, Y2
+	VBLENDVPD    Y2, Y7, Y1, Y9
+	VBLENDVPD    Y2, Y1, Y7, Y7
+	VPADDQ       oneIF64<>+0(SB), Y3, Y1
+	VPSLLQ       $0x3e, Y1, Y1
+	VANDPD       signF64<>+0(SB), Y1, Y1
+	VXORPD       Y1, Y7, Y7
+	VPSLLQ       $0x3e, Y3, Y3
+	VXORPD       Y8, Y3, Y3
+	VANDPD       signF64<>+0(SB), Y3, Y3
+	VXORPD       Y3, Y9, Y9
+	VMULPD       Y7, Y12, Y3
+	VFMADD231PD  Y7, Y0, Y3
+	VMULPD       Y9, Y12, Y12
+	VFMADD231PD  Y9, Y0, Y12
+	VCMPPD       $0x11, halfF64<>+0(SB), Y7, Y0
+	VSUBPD       oneF64<>+0(SB), Y3, Y3
+	VADDPD       Y11, Y11, Y9
+	VMULPD       Y7, Y4, Y4
+	VFNMADD231PD Y11, Y9, Y4
+	VBLENDVPD    Y0, Y3, Y4, Y4
+	VMOVUPS      128(R9), Y3
+	VADDPD       Y5, Y3, Y3
+	VMOVUPS      96(R9), Y5
+	VADDPD       Y10, Y5, Y5
+	VANDPD       absF64<>+0(SB), Y6, Y10
+	VANDPD       absF64<>+0(SB), Y8, Y0
+	VMAXPD       Y0, Y10, Y10
+	VCMPPD       $0x11, smallZetaF64<>+0(SB), Y10, Y10
+	VMULPD       Y12, Y12, Y0
+	VMOVAPS      Y0, Y9
+	VFMSUB231PD  Y12, Y12, Y9
+	VFMADD231PD  Y4, Y4, Y0
+	VADDPD       Y9, Y0, Y0
+	VBLENDVPD    Y10, oneF64<>+0(SB), Y0, Y0
+	VMULPD       Y12, Y8, Y9
+	VMOVAPS      Y9, Y11
+	VFMSUB231PD  Y12, Y8, Y11
+	VFMADD231PD  Y4, Y6, Y9
+	VADDPD       Y11, Y9, Y9
+	VDIVPD       Y0, Y9, Y9
+	VMULPD       Y12, Y6, Y11
+	VFNMADD213PD Y11, Y6, Y12
+	VFMSUB231PD  Y4, Y8, Y11
+	VADDPD       Y12, Y11, Y11
+	VDIVPD       Y0, Y11, Y11
+	VMULPD       Y8, Y8, Y0
+	VFMSUB231PD  Y6, Y6, Y0
+	VMOVUPS      minusHalfF64<>+0(SB), Y12
+	VFMADD213PD  oneF64<>+0(SB), Y6, Y12
+	VFMADD231PD  twelfthF64<>+0(SB), Y0, Y12
+	VADDPD       Y6, Y6, Y0
+	VMULPD       Y8, Y0, Y0
+	VMULPD       minusHalfF64<>+0(SB), Y8, Y4
+	VFMADD231PD  twelfthF64<>+0(SB), Y0, Y4
+	VBLENDVPD    Y10, Y12, Y9, Y9
+	VBLENDVPD    Y10, Y4, Y11, Y11
+	VMULPD       Y5, Y11, Y4
+	VMOVAPS      Y4, Y10
+	VFNMADD231PD Y5, Y11, Y10
+	VFMSUB231PD  Y3, Y9, Y4
+	VADDPD       Y10, Y4, Y4
+	VMULPD       Y5, Y9, Y10
+	VFMSUB213PD  Y10, Y5, Y9
+	VFMADD231PD  Y3, Y11, Y10
+	VADDPD       Y9, Y10, Y10
+	VMOVUPS      (R9), Y9
+	VMOVMSKPD    Y9, R10
+	TESTQ        R10, R10
+	JE           easy4
+	VPCMPEQD     Y11, Y11, Y11
+	VXORPD       Y9, Y11, Y11
+	VMASKMOVPD   Y6, Y11, (AX)
+	VMASKMOVPD   Y8, Y11, (AX)(DI*1)
+	VMASKMOVPD   Y4, Y11, (AX)(DI*2)
+	VMASKMOVPD   Y10, Y11, (AX)(R8*1)
+	MOVQ         SI, AX
+	SUBQ         BX, AX
+	MOVQ         AX, CX
+	SUBQ         $+4, CX
+	MOVQ         CX, at+40(FP)
+	MOVQ         AX, next+48(FP)
+	MOVQ         R10, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy4:
+	VMOVUPS Y6, (AX)
+	VMOVUPS Y8, (AX)(DI*1)
+	VMOVUPS Y4, (AX)(DI*2)
+	VMOVUPS Y10, (AX)(R8*1)
+	ADDQ    $+32, AX
+	ADDQ    $+32, CX
+	ADDQ    $+32, DX
+	SUBQ    $+4, BX
+	JGE     loop1
+
+next2:
+	ADDQ         $+4, BX
+	TESTQ        BX, BX
+	JE           done5
+	LEAQ         tailMaskF64<>+0(SB), R10
+	MOVQ         BX, R11
+	NEGQ         R11
+	LEAQ         32(R10)(R11*8), R10
+	VMOVUPS      (R10), Y10
+	VMASKMOVPD   (CX), Y10, Y10
+	VMOVUPS      (R10), Y4
+	VMASKMOVPD   (DX), Y4, Y4
+	VADDPD       Y4, Y10, Y8
+	VMOVUPS      (R10), Y6
+	VMASKMOVPD   (CX)(DI*1), Y6, Y6
+	VMOVUPS      (R10), Y11
+	VMASKMOVPD   (DX)(DI*1), Y11, Y11
+	VADDPD       Y11, Y6, Y9
+	VANDPD       absF64<>+0(SB), Y9, Y3
+	VCMPPD       $0x16, threePiF64<>+0(SB), Y3, Y3
+	VANDPD       absF64<>+0(SB), Y9, Y5
+	VCMPPD       $0x1e, pi1F64<>+0(SB), Y5, Y5
+	VANDPD       signF64<>+0(SB), Y9, Y12
+	VORPD        twoPi1F64<>+0(SB), Y12, Y12
+	VSUBPD       Y12, Y9, Y12
+	VBLENDVPD    Y5, Y12, Y9, Y9
+	VANDPD       absF64<>+0(SB), Y8, Y12
+	VCMPPD       $0x16, zetaLimitF64<>+0(SB), Y12, Y12
+	VANDPD       absF64<>+0(SB), Y9, Y5
+	VCMPPD       $0x16, limitF64<>+0(SB), Y5, Y5
+	VORPD        Y12, Y5, Y5
+	VANDPD       absF64<>+0(SB), Y10, Y12
+	VCMPPD       $0x16, zetaLimitF64<>+0(SB), Y12, Y12
+	VANDPD       absF64<>+0(SB), Y6, Y0
+	VCMPPD       $0x16, limitF64<>+0(SB), Y0, Y0
+	VORPD        Y12, Y0, Y0
+	VANDPD       absF64<>+0(SB), Y4, Y12
+	VCMPPD       $0x16, zetaLimitF64<>+0(SB), Y12, Y12
+	VANDPD       absF64<>+0(SB), Y11, Y7
+	VCMPPD       $0x16, limitF64<>+0(SB), Y7, Y7
+	VORPD        Y12, Y7, Y7
+	VORPD        Y0, Y7, Y7
+	VORPD        Y5, Y7, Y7
+	VORPD        Y3, Y7, Y7
+	VMOVUPS      log2eF64<>+0(SB), Y3
+	VFMADD213PD  roundF64<>+0(SB), Y10, Y3
+	VSUBPD       roundF64<>+0(SB), Y3, Y3
+	VMOVAPS      Y10, Y5
+	VFNMADD231PD ln2HiF64<>+0(SB), Y3, Y5
+	VFNMADD231PD ln2LoF64<>+0(SB), Y3, Y5
+	VMOVUPS      expQ9F64<>+0(SB), Y0
+	VFMADD213PD  expQ8F64<>+0(SB), Y5, Y0
+	VFMADD213PD  expQ7F64<>+0(SB), Y5, Y0
+	VFMADD213PD  expQ6F64<>+0(SB), Y5, Y0
+	VFMADD213PD  expQ5F64<>+0(SB), Y5, Y0
+	VFMADD213PD  expQ4F64<>+0(SB), Y5, Y0
+	VFMADD213PD  expQ3F64<>+0(SB), Y5, Y0
+	VFMADD213PD  expQ2F64<>+0(SB), Y5, Y0
+	VFMADD213PD  expQ1F64<>+0(SB), Y5, Y0
+	VFMADD213PD  expQ0F64<>+0(SB), Y5, Y0
+	VMOVUPS      halfF64<>+0(SB), Y12
+	VFMADD213PD  roundF64<>+0(SB), Y3, Y12
+	VSUBPD       roundF64<>+0(SB), Y12, Y1
+	VSUBPD       Y1, Y3, Y3
+	VADDPD       roundF64<>+0(SB), Y3, Y3
+	VPSLLQ       $0x34, Y12, Y12
+	VPADDQ       oneF64<>+0(SB), Y12, Y12
+	VMULPD       oneF64<>+0(SB), Y12, Y12
+	VPSLLQ       $0x34, Y3, Y3
+	VPADDQ       oneF64<>+0(SB), Y3, Y3
+	VMULPD       Y3, Y12, Y12
+	VMULPD       Y5, Y5, Y3
+	VMOVAPS      Y5, Y1
+	VFMADD231PD  Y0, Y3, Y1
+	VMULPD       Y12, Y1, Y1
+	VMULPD       Y12, Y3, Y3
+	VSUBPD       oneF64<>+0(SB), Y12, Y2
+	VFMADD231PD  Y12, Y5, Y2
+	VFMADD231PD  Y0, Y3, Y2
+	VMULPD       halfF64<>+0(SB), Y6, Y3
+	VANDPD       absF64<>+0(SB), Y3, Y0
+	VMOVUPS      twoOverPiF64<>+0(SB), Y5
+	VFMADD213PD  roundF64<>+0(SB), Y0, Y5
+	VMOVUPS      Y7, (R9)
+	VSUBPD       roundF64<>+0(SB), Y5, Y7
+	VFNMADD231PD halfPi1F64<>+0(SB), Y7, Y0
+	VFNMADD231PD halfPi2F64<>+0(SB), Y7, Y0
+	VFNMADD231PD halfPi3F64<>+0(SB), Y7, Y0
+	VMULPD       Y0, Y0, Y7
+	VMOVUPS      Y9, 32(R9)
+	VMOVUPS      sinP5F64<>+0(SB), Y9
+	VFMADD213PD  sinP4F64<>+0(SB), Y7, Y9
+	VFMADD213PD  sinP3F64<>+0(SB), Y7, Y9
+	VFMADD213PD  sinP2F64<>+0(SB), Y7, Y9
+	VFMADD213PD  sinP1F64<>+0(SB), Y7, Y9
+	VFMADD213PD  sinP0F64<>+0(SB), Y7, Y9
+	VMULPD       Y9, Y7, Y9
+	VFMADD231PD  Y9, Y0, Y0
+	VMOVUPS      cosP5F64<>+0(SB), Y9
+	VFMADD213PD  cosP4F64<>+0(SB), Y7, Y9
+	VFMADD213PD  cosP3F64<>+0(SB), Y7, Y9
+	VFMADD213PD  cosP2F64<>+0(SB), Y7, Y9
+	VFMADD213PD  cosP1F64<>+0(SB), Y7, Y9
+	VFMADD213PD  cosP0F64<>+0(SB), Y7, Y9
+	VFMADD213PD  minusHalfF64<>+0(SB), Y7, Y9
+	VFMADD213PD  oneF64<>+0(SB), Y7, Y9
+	VPSLLQ       $0x3f, Y5, Y7
+	VMOVUPS      Y8, 64(R9)
+	VBLENDVPD    Y7, Y9, Y0, Y8
+	VBLENDVPD    Y7, Y0, Y9, Y9
+	VPADDQ       oneIF64<>+0(SB), Y5, Y0
+	VPSLLQ       $0x3e, Y0, Y0
+	VANDPD       signF64<>+0(SB), Y0, Y0
+	VXORPD       Y0, Y9, Y9
+	VPSLLQ       $0x3e, Y5, Y5
+	VXORPD       Y3, Y5, Y5
+	VANDPD       signF64<>+0(SB), Y5, Y5
+	VXORPD       Y5, Y8, Y8
+	VANDPD       absF64<>+0(SB), Y6, Y5
+	VMOVUPS      twoOverPiF64<>+0(SB), Y3
+	VFMADD213PD  roundF64<>+0(SB), Y5, Y3
+	VSUBPD       roundF64<>+0(SB), Y3, Y9
+	VFNMADD231PD halfPi1F64<>+0(SB), Y9, Y5
+	VFNMADD231PD halfPi2F64<>+0(SB), Y9, Y5
+	VFNMADD231PD halfPi3F64<>+0(SB), Y9, Y5
+	VMULPD       Y5, Y5, Y9
+	VMOVUPS      sinP5F64<>+0(SB), Y0
+	VFMADD213PD  sinP4F64<>+0(SB), Y9, Y0
+	VFMADD213PD  sinP3F64<>+0(SB), Y9, Y0
+	VFMADD213PD  sinP2F64<>+0(SB), Y9, Y0
+	VFMADD213PD  sinP1F64<>+0(SB), Y9, Y0
+	VFMADD213PD  sinP0F64<>+0(SB), Y9, Y0
+	VMULPD       Y0, Y9, Y0
+	VFMADD231PD  Y0, Y5, Y5
+	VMOVUPS      cosP5F64<>+0(SB), Y0
+	VFMADD213PD  cosP4F64<>+0(SB), Y9, Y0
+	VFMADD213PD  cosP3F64<>+0(SB), Y9, Y0
+	VFMADD213PD  cosP2F64<>+0(SB), Y9, Y0
+	VFMADD213PD  cosP1F64<>+0(SB), Y9, Y0
+	VFMADD213PD  cosP0F64<>+0(SB), Y9, Y0
+	VFMADD213PD  minusHalfF64<>+0(SB), Y9, Y0
+	VFMADD213PD  oneF64<>+0(SB), Y9, Y0
+	VPSLLQ       $0x3f, Y3, Y9
+	VBLENDVPD    Y9, Y0, Y5, Y7
+	VBLENDVPD    Y9, Y5, Y0, Y0
+	VPADDQ       oneIF64<>+0(SB), Y3, Y5
+	VPSLLQ       $0x3e, Y5, Y5
+	VANDPD       signF64<>+0(SB), Y5, Y5
+	VXORPD       Y5, Y0, Y0
+	VPSLLQ       $0x3e, Y3, Y3
+	VXORPD       Y6, Y3, Y3
+	VANDPD       signF64<>+0(SB), Y3, Y3
+	VXORPD       Y3, Y7, Y7
+	VMULPD       Y0, Y12, Y3
+	VFMADD231PD  Y0, Y1, Y3
+	VMULPD       Y7, Y12, Y12
+	VFMADD231PD  Y7, Y1, Y12
+	VCMPPD       $0x11, halfF64<>+0(SB), Y0, Y1
+	VSUBPD       oneF64<>+0(SB), Y3, Y7
+	VADDPD       Y8, Y8, Y5
+	VMULPD       Y0, Y2, Y2
+	VFNMADD231PD Y8, Y5, Y2
+	VBLENDVPD    Y1, Y7, Y2, Y2
+	VANDPD       absF64<>+0(SB), Y10, Y7
+	VANDPD       absF64<>+0(SB), Y6, Y1
+	VMAXPD       Y1, Y7, Y7
+	VCMPPD       $0x11, smallZetaF64<>+0(SB), Y7, Y7
+	VMULPD       Y6, Y6, Y1
+	VMOVAPS      Y1, Y5
+	VFMSUB231PD  Y6, Y6, Y5
+	VFMADD231PD  Y10, Y10, Y1
+	VADDPD       Y5, Y1, Y1
+	VBLENDVPD    Y7, oneF64<>+0(SB), Y1, Y1
+	VMULPD       Y6, Y12, Y5
+	VMOVAPS      Y5, Y8
+	VFMSUB231PD  Y6, Y12, Y8
+	VFMADD231PD  Y10, Y2, Y5
+	VADDPD       Y8, Y5, Y5
+	VDIVPD       Y1, Y5, Y5
+	VMULPD       Y6, Y2, Y8
+	VFNMADD213PD Y8, Y6, Y2
+	VFMSUB231PD  Y10, Y12, Y8
+	VADDPD       Y2, Y8, Y8
+	VDIVPD       Y1, Y8, Y8
+	VMOVUPS      twentyFourthF64<>+0(SB), Y1
+	VFMADD213PD  sixthF64<>+0(SB), Y10, Y1
+	VMULPD       twentyFourthF64<>+0(SB), Y6, Y2
+	VMULPD       Y6, Y2, Y0
+	VFMSUB231PD  Y10, Y1, Y0
+	VADDPD       halfF64<>+0(SB), Y0, Y0
+	VMULPD       Y10, Y2, Y2
+	VFMADD231PD  Y6, Y1, Y2
+	VMULPD       Y6, Y2, Y1
+	VFMSUB231PD  Y10, Y0, Y1
+	VADDPD       oneF64<>+0(SB), Y1, Y1
+	VMULPD       Y10, Y2, Y2
+	VFMADD231PD  Y6, Y0, Y2
+	VBLENDVPD    Y7, Y1, Y5, Y5
+	VBLENDVPD    Y7, Y2, Y8, Y8
+	VMOVUPS      (R10), Y2
+	VMASKMOVPD   (CX)(R8*1), Y2, Y2
+	VMULPD       Y2, Y8, Y7
+	VMOVAPS      Y7, Y1
+	VFNMADD231PD Y2, Y8, Y1
+	VMOVUPS      (R10), Y0
+	VMASKMOVPD   (CX)(DI*2), Y0, Y0
+	VFMSUB231PD  Y0, Y5, Y7
+	VADDPD       Y1, Y7, Y7
+	VMULPD       Y2, Y5, Y1
+	VFMSUB213PD  Y1, Y2, Y5
+	VFMADD231PD  Y0, Y8, Y1
+	VADDPD       Y5, Y1, Y1
+	VMOVUPS      log2eF64<>+0(SB), Y5
+	VFMADD213PD  roundF64<>+0(SB), Y4, Y5
+	VSUBPD       roundF64<>+0(SB), Y5, Y5
+	VMOVAPS      Y4, Y8
+	VFNMADD231PD ln2HiF64<>+0(SB), Y5, Y8
+	VFNMADD231PD ln2LoF64<>+0(SB), Y5, Y8
+	VMOVUPS      expQ9F64<>+0(SB), Y0
+	VFMADD213PD  expQ8F64<>+0(SB), Y8, Y0
+	VFMADD213PD  expQ7F64<>+0(SB), Y8, Y0
+	VFMADD213PD  expQ6F64<>+0(SB), Y8, Y0
+	VFMADD213PD  expQ5F64<>+0(SB), Y8, Y0
+	VFMADD213PD  expQ4F64<>+0(SB), Y8, Y0
+	VFMADD213PD  expQ3F64<>+0(SB), Y8, Y0
+	VFMADD213PD  expQ2F64<>+0(SB), Y8, Y0
+	VFMADD213PD  expQ1F64<>+0(SB), Y8, Y0
+	VFMADD213PD  expQ0F64<>+0(SB), Y8, Y0
+	VMOVUPS      halfF64<>+0(SB), Y2
+	VFMADD213PD  roundF64<>+0(SB), Y5, Y2
+	VSUBPD       roundF64<>+0(SB), Y2, Y6
+	VSUBPD       Y6, Y5, Y5
+	VADDPD       roundF64<>+0(SB), Y5, Y5
+	VPSLLQ       $0x34, Y2, Y2
+	VPADDQ       oneF64<>+0(SB), Y2, Y2
+	VMULPD       oneF64<>+0(SB), Y2, Y2
+	VPSLLQ       $0x34, Y5, Y5
+	VPADDQ       oneF64<>+0(SB), Y5, Y5
+	VMULPD       Y5, Y2, Y2
+	VMULPD       Y8, Y8, Y5
+	VMOVAPS      Y8, Y6
+	VFMADD231PD  Y0, Y5, Y6
+	VMULPD       Y2, Y6, Y6
+	VMULPD       Y2, Y5, Y5
+	VSUBPD       oneF64<>+0(SB), Y2, Y10
+	VFMADD231PD  Y2, Y8, Y10
+	VFMADD231PD  Y0, Y5, Y10
+	VMULPD       halfF64<>+0(SB), Y11, Y5
+	VANDPD       absF64<>+0(SB), Y5, Y0
+	VMOVUPS      twoOverPiF64<>+0(SB), Y8
+	VFMADD213PD  roundF64<>+0(SB), Y0, Y8
+	VSUBPD       roundF64<>+0(SB), Y8, Y9
+	VFNMADD231PD halfPi1F64<>+0(SB), Y9, Y0
+	VFNMADD231PD halfPi2F64<>+0(SB), Y9, Y0
+	VFNMADD231PD halfPi3F64<>+0(SB), Y9, Y0
+	VMULPD       Y0, Y0, Y9
+	VMOVUPS      Y1, 96(R9)
+	VMOVUPS      sinP5F64<>+0(SB), Y1
+	VFMADD213PD  sinP4F64<>+0(SB), Y9, Y1
+	VFMADD213PD  sinP3F64<>+0(SB), Y9, Y1
+	VFMADD213PD  sinP2F64<>+0(SB), Y9, Y1
+	VFMADD213PD  sinP1F64<>+0(SB), Y9, Y1
+	VFMADD213PD  sinP0F64<>+0(SB), Y9, Y1
+	VMULPD       Y1, Y9, Y1
+	VFMADD231PD  Y1, Y0, Y0
+	VMOVUPS      cosP5F64<>+0(SB), Y1
+	VFMADD213PD  cosP4F64<>+0(SB), Y9, Y1
+	VFMADD213PD  cosP3F64<>+0(SB), Y9, Y1
+	VFMADD213PD  cosP2F64<>+0(SB), Y9, Y1
+	VFMADD213PD  cosP1F64<>+0(SB), Y9, Y1
+	VFMADD213PD  cosP0F64<>+0(SB), Y9, Y1
+	VFMADD213PD  minusHalfF64<>+0(SB), Y9, Y1
+	VFMADD213PD  oneF64<>+0(SB), Y9, Y1
+	VPSLLQ       $0x3f, Y8, Y9
+	VMOVUPS      Y7, 128(R9)
+	VBLENDVPD    Y9, Y1, Y0, Y7
+	VBLENDVPD    Y9, Y0, Y1, Y1
+	VPADDQ       oneIF64<>+0(SB), Y8, Y0
+	VPSLLQ       $0x3e, Y0, Y0
+	VANDPD       signF64<>+0(SB), Y0, Y0
+	VXORPD       Y0, Y1, Y1
+	VPSLLQ       $0x3e, Y8, Y8
+	VXORPD       Y5, Y8, Y8
+	VANDPD       signF64<>+0(SB), Y8, Y8
+	VXORPD       Y8, Y7, Y7
+	VANDPD       absF64<>+0(SB), Y11, Y8
+	VMOVUPS      twoOverPiF64<>+0(SB), Y5
+	VFMADD213PD  roundF64<>+0(SB), Y8, Y5
+	VSUBPD       roundF64<>+0(SB), Y5, Y1
+	VFNMADD231PD halfPi1F64<>+0(SB), Y1, Y8
+	VFNMADD231PD halfPi2F64<>+0(SB), Y1, Y8
+	VFNMADD231PD halfPi3F64<>+0(SB), Y1, Y8
+	VMULPD       Y8, Y8, Y1
+	VMOVUPS      sinP5F64<>+0(SB), Y0
+	VFMADD213PD  sinP4F64<>+0(SB), Y1, Y0
+	VFMADD213PD  sinP3F64<>+0(SB), Y1, Y0
+	VFMADD213PD  sinP2F64<>+0(SB), Y1, Y0
+	VFMADD213PD  sinP1F64<>+0(SB), Y1, Y0
+	VFMADD213PD  sinP0F64<>+0(SB), Y1, Y0
+	VMULPD       Y0, Y1, Y0
+	VFMADD231PD  Y0, Y8, Y8
+	VMOVUPS      cosP5F64<>+0(SB), Y0
+	VFMADD213PD  cosP4F64<>+0(SB), Y1, Y0
+	VFMADD213PD  cosP3F64<>+0(SB), Y1, Y0
+	VFMADD213PD  cosP2F64<>+0(SB), Y1, Y0
+	VFMADD213PD  cosP1F64<>+0(SB), Y1, Y0
+	VFMADD213PD  cosP0F64<>+0(SB), Y1, Y0
+	VFMADD213PD  minusHalfF64<>+0(SB), Y1, Y0
+	VFMADD213PD  oneF64<>+0(SB), Y1, Y0
+	VPSLLQ       $0x3f, Y5, Y1
+	VBLENDVPD    Y1, Y0, Y8, Y9
+	VBLENDVPD    Y1, Y8, Y0, Y0
+	VPADDQ       oneIF64<>+0(SB), Y5, Y8
+	VPSLLQ       $0x3e, Y8, Y8
+	VANDPD       signF64<>+0(SB), Y8, Y8
+	VXORPD       Y8, Y0, Y0
+	VPSLLQ       $0x3e, Y5, Y5
+	VXORPD       Y11, Y5, Y5
+	VANDPD       signF64<>+0(SB), Y5, Y5
+	VXORPD       Y5, Y9, Y9
+	VMULPD       Y0, Y2, Y5
+	VFMADD231PD  Y0, Y6, Y5
+	VMULPD       Y9, Y2, Y2
+	VFMADD231PD  Y9, Y6, Y2
+	VCMPPD       $0x11, halfF64<>+0(SB), Y0, Y6
+	VSUBPD       oneF64<>+0(SB), Y5, Y5
+	VADDPD       Y7, Y7, Y9
+	VMULPD       Y0, Y10, Y10
+	VFNMADD231PD Y7, Y9, Y10
+	VBLENDVPD    Y6, Y5, Y10, Y10
+	VANDPD       absF64<>+0(SB), Y4, Y5
+	VANDPD       absF64<>+0(SB), Y11, Y6
+	VMAXPD       Y6, Y5, Y5
+	VCMPPD       $0x11, smallZetaF64<>+0(SB), Y5, Y5
+	VMULPD       Y11, Y11, Y6
+	VMOVAPS      Y6, Y9
+	VFMSUB231PD  Y11, Y11, Y9
+	VFMADD231PD  Y4, Y4, Y6
+	VADDPD       Y9, Y6, Y6
+	VBLENDVPD    Y5, oneF64<>+0(SB), Y6, Y6
+	VMULPD       Y11, Y2, Y9
+	VMOVAPS      Y9, Y7
+	VFMSUB231PD  Y11, Y2, Y7
+	VFMADD231PD  Y4, Y10, Y9
+	VADDPD       Y7, Y9, Y9
+	VDIVPD       Y6, Y9, Y9
+	VMULPD       Y11, Y10, Y7
+	VFNMADD213PD Y7, Y11, Y10
+	VFMSUB231PD  Y4, Y2, Y7
+	VADDPD       Y10, Y7, Y7
+	VDIVPD       Y6, Y7, Y7
+	VMOVUPS      twentyFourthF64<>+0(SB), Y6
+	VFMADD213PD  sixthF64<>+0(SB), Y4, Y6
+	VMULPD       twentyFourthF64<>+0(SB), Y11, Y10
+	VMULPD       Y11, Y10, Y2
+	VFMSUB231PD  Y4, Y6, Y2
+	VADDPD       halfF64<>+0(SB), Y2, Y2
+	VMULPD       Y4, Y10, Y10
+	VFMADD231PD  Y11, Y6, Y10
+	VMULPD       Y11, Y10, Y6
+	VFMSUB231PD  Y4, Y2, Y6
+	VADDPD       oneF64<>+0(SB), Y6, Y6
+	VMULPD       Y4, Y10, Y10
+	VFMADD231PD  Y11, Y2, Y10
+	VBLENDVPD    Y5, Y6, Y9, Y9
+	VBLENDVPD    Y5, Y10, Y7, Y7
+	VMOVUPS      (R10), Y10
+	VMASKMOVPD   (DX)(R8*1), Y10, Y10
+	VMULPD       Y10, Y7, Y5
+	VMOVAPS      Y5, Y6
+	VFNMADD231PD Y10, Y7, Y6
+	VMOVUPS      (R10), Y2
+	VMASKMOVPD   (DX)(DI*2), Y2, Y2
+	VFMSUB231PD  Y2, Y9, Y5
+	VADDPD       Y6, Y5, Y5
+	VMULPD       Y10, Y9, Y6
+	VFMSUB213PD  Y6, Y10, Y9
+	VFMADD231PD  Y2, Y7, Y6
+	VADDPD       Y9, Y6, Y6
+	VMULPD       Y6, Y12, Y9
+	VMOVAPS      Y9, Y7
+	VFNMADD231PD Y6, Y12, Y7
+	VFMSUB231PD  Y5, Y3, Y9
+	VADDPD       Y7, Y9, Y9
+	VMULPD       Y6, Y3, Y7
+	VFMSUB213PD  Y7, Y6, Y3
+	VFMADD231PD  Y5, Y12, Y7
+	VADDPD       Y3, Y7, Y7
+	VMOVUPS      64(R9), Y3
+	VMOVUPS      log2eF64<>+0(SB), Y12
+	VFMADD213PD  roundF64<>+0(SB), Y3, Y12
+	VSUBPD       roundF64<>+0(SB), Y12, Y12
+	VMOVAPS      Y3, Y5
+	VFNMADD231PD ln2HiF64<>+0(SB), Y12, Y5
+	VFNMADD231PD ln2LoF64<>+0(SB), Y12, Y5
+	VMOVUPS      expQ9F64<>+0(SB), Y6
+	VFMADD213PD  expQ8F64<>+0(SB), Y5, Y6
+	VFMADD213PD  expQ7F64<>+0(SB), Y5, Y6
+	VFMADD213PD  expQ6F64<>+0(SB), Y5, Y6
+	VFMADD213PD  expQ5F64<>+0(SB), Y5, Y6
+	VFMADD213PD  expQ4F64<>+0(SB), Y5, Y6
+	VFMADD213PD  expQ3F64<>+0(SB), Y5, Y6
+	VFMADD213PD  expQ2F64<>+0(SB), Y5, Y6
+	VFMADD213PD  expQ1F64<>+0(SB), Y5, Y6
+	VFMADD213PD  expQ0F64<>+0(SB), Y5, Y6
+	VMOVUPS      halfF64<>+0(SB), Y2
+	VFMADD213PD  roundF64<>+0(SB), Y12, Y2
+	VSUBPD       roundF64<>+0(SB), Y2, Y10
+	VSUBPD       Y10, Y12, Y12
+	VADDPD       roundF64<>+0(SB), Y12, Y12
+	VPSLLQ       $0x34, Y2, Y2
+	VPADDQ       oneF64<>+0(SB), Y2, Y2
+	VMULPD       oneF64<>+0(SB), Y2, Y2
+	VPSLLQ       $0x34, Y12, Y12
+	VPADDQ       oneF64<>+0(SB), Y12, Y12
+	VMULPD       Y12, Y2, Y2
+	VMULPD       Y5, Y5, Y12
+	VMOVAPS      Y5, Y10
+	VFMADD231PD  Y6, Y12, Y10
+	VMULPD       Y2, Y10, Y10
+	VMULPD       Y2, Y12, Y12
+	VSUBPD       oneF64<>+0(SB), Y2, Y11
+	VFMADD231PD  Y2, Y5, Y11
+	VFMADD231PD  Y6, Y12, Y11
+	VMOVUPS      32(R9), Y12
+	VMULPD       halfF64<>+0(SB), Y12, Y6
+	VANDPD       absF64<>+0(SB), Y6, Y5
+	VMOVUPS      twoOverPiF64<>+0(SB), Y4
+	VFMADD213PD  roundF64<>+0(SB), Y5, Y4
+	VSUBPD       roundF64<>+0(SB), Y4, Y0
+	VFNMADD231PD halfPi1F64<>+0(SB), Y0, Y5
+	VFNMADD231PD halfPi2F64<>+0(SB), Y0, Y5
+	VFNMADD231PD halfPi3F64<>+0(SB), Y0, Y5
+	VMULPD       Y5, Y5, Y0
+	VMOVUPS      sinP5F64<>+0(SB), Y8
+	VFMADD213PD  sinP4F64<>+0(SB), Y0, Y8
+	VFMADD213PD  sinP3F64<>+0(SB), Y0, Y8
+	VFMADD213PD  sinP2F64<>+0(SB), Y0, Y8
+	VFMADD213PD  sinP1F64<>+0(SB), Y0, Y8
+	VFMADD213PD  sinP0F64<>+0(SB), Y0, Y8
+	VMULPD       Y8, Y0, Y8
+	VFMADD231PD  Y8, Y5, Y5
+	VMOVUPS      cosP5F64<>+0(SB), Y8
+	VFMADD213PD  cosP4F64<>+0(SB), Y0, Y8
+	VFMADD213PD  cosP3F64<>+0(SB), Y0, Y8
+	VFMADD213PD  cosP2F64<>+0(SB), Y0, Y8
+	VFMADD213PD  cosP1F64<>+0(SB), Y0, Y8
+	VFMADD213PD  cosP0F64<>+0(SB), Y0, Y8
+	VFMADD213PD  minusHalfF64<>+0(SB), Y0, Y8
+	VFMADD213PD  oneF64<>+0(SB), Y0, Y8
+	VPSLLQ       $0x3f, Y4, Y0
+	VBLENDVPD    Y0, Y8, Y5, Y1
+	VBLENDVPD    Y0, Y5, Y8, Y8
+	VPADDQ       oneIF64<>+0(SB), Y4, Y5
+	VPSLLQ       $0x3e, Y5, Y5
+	VANDPD       signF64<>+0(SB), Y5, Y5
+	VXORPD       Y5, Y8, Y8
+	VPSLLQ       $0x3e, Y4, Y4
+	VXORPD       Y6, Y4, Y4
+	VANDPD       signF64<>+0(SB), Y4, Y4
+	VXORPD       Y4, Y1, Y1
+	VANDPD       absF64<>+0(SB), Y12, Y4
+	VMOVUPS      twoOverPiF64<>+0(SB), Y6
+	VFMADD213PD  roundF64<>+0(SB), Y4, Y6
+	VSUBPD       roundF64<>+0(SB), Y6, Y8
+	VFNMADD231PD halfPi1F64<>+0(SB), Y8, Y4
+	VFNMADD231PD halfPi2F64<>+0(SB), Y8, Y4
+	VFNMADD231PD halfPi3F64<>+0(SB), Y8, Y4
+	VMULPD       Y4, Y4, Y8
+	VMOVUPS      sinP5F64<>+0(SB), Y5
+	VFMADD213PD  sinP4F64<>+0(SB), Y8, Y5
+	VFMADD213PD  sinP3F64<>+0(SB), Y8, Y5
+	VFMADD213PD  sinP2F64<>+0(SB), Y8, Y5
+	VFMADD213PD  sinP1F64<>+0(SB), Y8, Y5
+	VFMADD213PD  sinP0F64<>+0(SB), Y8, Y5
+	VMULPD       Y5, Y8, Y5
+	VFMADD231PD  Y5, Y4, Y4
+	VMOVUPS      cosP5F64<>+0(SB), Y5
+	VFMADD213PD  cosP4F64<>+0(SB), Y8, Y5
+	VFMADD213PD  cosP3F64<>+0(SB), Y8, Y5
+	VFMADD213PD  cosP2F64<>+0(SB), Y8, Y5
+	VFMADD213PD  cosP1F64<>+0(SB), Y8, Y5
+	VFMADD213PD  cosP0F64<>+0(SB), Y8, Y5
+	VFMADD213PD  minusHalfF64<>+0(SB), Y8, Y5
+	VFMADD213PD  oneF64<>+0(SB), Y8, Y5
+	VPSLLQ       $0x3f, Y6, Y8
+	VBLENDVPD    Y8, Y5, Y4, Y0
+	VBLENDVPD    Y8, Y4, Y5, Y5
+	VPADDQ       oneIF64<>+0(SB), Y6, Y4
+	VPSLLQ       $0x3e, Y4, Y4
+	VANDPD       signF64<>+0(SB), Y4, Y4
+	VXORPD       Y4, Y5, Y5
+	VPSLLQ       $0x3e, Y6, Y6
+	VXORPD       Y12, Y6, Y6
+	VANDPD       signF64<>+0(SB), Y6, Y6
+	VXORPD       Y6, Y0, Y0
+	VMULPD       Y5, Y2, Y6
+	VFMADD231PD  Y5, Y10, Y6
+	VMULPD       Y0, Y2, Y2
+	VFMADD231PD  Y0, Y10, Y2
+	VCMPPD       $0x11, halfF64<>+0(SB), Y5, Y10
+	VSUBPD       oneF64<>+0(SB), Y6, Y6
+	VADDPD       Y1, Y1, Y0
+	VMULPD       Y5, Y11, Y11
+	VFNMADD231PD Y1, Y0, Y11
+	VBLENDVPD    Y10, Y6, Y11, Y11
+	VMOVUPS      128(R9), Y6
+	VADDPD       Y9, Y6, Y6
+	VMOVUPS      96(R9), Y9
+	VADDPD       Y7, Y9, Y9
+	VANDPD       absF64<>+0(SB), Y3, Y7
+	VANDPD       absF64<>+0(SB), Y12, Y10
+	VMAXPD       Y10, Y7, Y7
+	VCMPPD       $0x11, smallZetaF64<>+0(SB), Y7, Y7
+	VMULPD       Y2, Y2, Y10
+	VMOVAPS      Y10, Y0
+	VFMSUB231PD  Y2, Y2, Y0
+	VFMADD231PD  Y11, Y11, Y10
+	VADDPD       Y0, Y10, Y10
+	VBLENDVPD    Y7, oneF64<>+0(SB), Y10, Y10
+	VMULPD       Y2, Y12, Y0
+	VMOVAPS      Y0, Y1
+	VFMSUB231PD  Y2, Y12, Y1
+	VFMADD231PD  Y11, Y3, Y0
+	VADDPD       Y1, Y0, Y0
+	VDIVPD       Y10, Y0, Y0
+	VMULPD       Y2, Y3, Y1
+	VFNMADD213PD Y1, Y3, Y2
+	VFMSUB231PD  Y11, Y12, Y1
+	VADDPD       Y2, Y1, Y1
+	VDIVPD       Y10, Y1, Y1
+	VMULPD       Y12, Y12, Y10
+	VFMSUB231PD  Y3, Y3, Y10
+	VMOVUPS      minusHalfF64<>+0(SB), Y2
+	VFMADD213PD  oneF64<>+0(SB), Y3, Y2
+	VFMADD231PD  twelfthF64<>+0(SB), Y10, Y2
+	VADDPD       Y3, Y3, Y10
+	VMULPD       Y12, Y10, Y10
+	VMULPD       minusHalfF64<>+0(SB), Y12, Y11
+	VFMADD231PD  twelfthF64<>+0(SB), Y10, Y11
+	VBLENDVPD    Y7, Y2, Y0, Y0
+	VBLENDVPD    Y7, Y11, Y1, Y1
+	VMULPD       Y9, Y1, Y11
+	VMOVAPS      Y11, Y7
+	VFNMADD231PD Y9, Y1, Y7
+	VFMSUB231PD  Y6, Y0, Y11
+	VADDPD       Y7, Y11, Y11
+	VMULPD       Y9, Y0, Y7
+	VFMSUB213PD  Y7, Y9, Y0
+	VFMADD231PD  Y6, Y1, Y7
+	VADDPD       Y0, Y7, Y7
+	VMOVUPS      (R9), Y0
+	VANDPD       (R10), Y0, Y0
+	VMOVMSKPD    Y0, CX
+	TESTQ        CX, CX
+	JE           easy7
+	VANDNPD      (R10), Y0, Y0
+	VMASKMOVPD   Y3, Y0, (AX)
+	VMASKMOVPD   Y12, Y0, (AX)(DI*1)
+	VMASKMOVPD   Y11, Y0, (AX)(DI*2)
+	VMASKMOVPD   Y7, Y0, (AX)(R8*1)
+	MOVQ         SI, AX
+	MOVQ         SI, DX
+	SUBQ         BX, DX
+	MOVQ         DX, at+40(FP)
+	MOVQ         AX, next+48(FP)
+	MOVQ         CX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy7:
+	VMOVUPS    (R10), Y0
+	VMASKMOVPD Y3, Y0, (AX)
+	VMOVUPS    (R10), Y0
+	VMASKMOVPD Y12, Y0, (AX)(DI*1)
+	VMOVUPS    (R10), Y0
+	VMASKMOVPD Y11, Y0, (AX)(DI*2)
+	VMOVUPS    (R10), Y0
+	VMASKMOVPD Y7, Y0, (AX)(R8*1)
+
+done5:
+	XORQ AX, AX
+	MOVQ SI, at+40(FP)
+	MOVQ SI, next+48(FP)
+	MOVQ AX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+// func composeSim2F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·composeSim2F64AVX512(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ n+24(FP), BX
+	MOVQ stride+32(FP), DI
+	SHLQ $0x03, DI
+	LEAQ (DI)(DI*2), R8
+	MOVQ BX, SI
+	SUBQ $+8, BX
+	JL   next2
+
+loop1:
+	VMOVUPS           (CX), Z0
+	VMOVUPS           (DX), Z1
+	VADDPD            Z1, Z0, Z2
+	VMOVUPS           (CX)(DI*1), Z3
+	VMOVUPS           (DX)(DI*1), Z4
+	VADDPD            Z4, Z3, Z5
+	VPANDQ.BCST       absF64<>+0(SB), Z5, Z6
+	VCMPPD.BCST       $0x16, threePiF64<>+0(SB), Z6, K1
+	VPANDQ.BCST       absF64<>+0(SB), Z5, Z6
+	VCMPPD.BCST       $0x1e, pi1F64<>+0(SB), Z6, K2
+	VBROADCASTSD      twoPi1F64<>+0(SB), Z6
+	VPTERNLOGQ.BCST   $0xd8, signF64<>+0(SB), Z5, Z6
+	VSUBPD            Z6, Z5, Z6
+	VBLENDMPD         Z6, Z5, K2, Z5
+	VPANDQ.BCST       absF64<>+0(SB), Z2, Z6
+	VCMPPD.BCST       $0x16, zetaLimitF64<>+0(SB), Z6, K2
+	VPANDQ.BCST       absF64<>+0(SB), Z5, Z6
+	VCMPPD.BCST       $0x16, limitF64<>+0(SB), Z6, K3
+	KORW              K2, K3, K2
+	VPANDQ.BCST       absF64<>+0(SB), Z0, Z6
+	VCMPPD.BCST       $0x16, zetaLimitF64<>+0(SB), Z6, K3
+	VPANDQ.BCST       absF64<>+0(SB), Z3, Z6
+	VCMPPD.BCST       $0x16, limitF64<>+0(SB), Z6, K4
+	KORW              K3, K4, K3
+	VPANDQ.BCST       absF64<>+0(SB), Z1, Z6
+	VCMPPD.BCST       $0x16, zetaLimitF64<>+0(SB), Z6, K4
+	VPANDQ.BCST       absF64<>+0(SB), Z4, Z6
+	VCMPPD.BCST       $0x16, limitF64<>+0(SB), Z6, K5
+	KORW              K4, K5, K4
+	KORW              K3, K4, K3
+	KORW              K2, K3, K2
+	KORW              K1, K2, K1
+	VBROADCASTSD      log2eF64<>+0(SB), Z6
+	VFMADD213PD.BCST  roundF64<>+0(SB), Z0, Z6
+	VSUBPD.BCST       roundF64<>+0(SB), Z6, Z6
+	VMOVAPS           Z0, Z7
+	VFNMADD231PD.BCST ln2HiF64<>+0(SB), Z6, Z7
+	VFNMADD231PD.BCST ln2LoF64<>+0(SB), Z6, Z7
+	VBROADCASTSD      expQ9F64<>+0(SB), Z8
+	VFMADD213PD.BCST  expQ8F64<>+0(SB), Z7, Z8
+	VFMADD213PD.BCST  expQ7F64<>+0(SB), Z7, Z8
+	VFMADD213PD.BCST  expQ6F64<>+0(SB), Z7, Z8
+	VFMADD213PD.BCST  expQ5F64<>+0(SB), Z7, Z8
+	VFMADD213PD.BCST  expQ4F64<>+0(SB), Z7, Z8
+	VFMADD213PD.BCST  expQ3F64<>+0(SB), Z7, Z8
+	VFMADD213PD.BCST  expQ2F64<>+0(SB), Z7, Z8
+	VFMADD213PD.BCST  expQ1F64<>+0(SB), Z7, Z8
+	VFMADD213PD.BCST  expQ0F64<>+0(SB), Z7, Z8
+	VBROADCASTSD      oneF64<>+0(SB), Z9
+	VSCALEFPD         Z6, Z9, Z9
+	VMULPD            Z7, Z7, Z6
+	VMOVAPS           Z7, Z10
+	VFMADD231PD       Z8, Z6, Z10
+	VMULPD            Z9, Z10, Z10
+	VMULPD            Z9, Z6, Z6
+	VSUBPD.BCST       oneF64<>+0(SB), Z9, Z11
+	VFMADD231PD       Z9, Z7, Z11
+	VFMADD231PD       Z8, Z6, Z11
+	VMULPD.BCST       halfF64<>+0(SB), Z3, Z6
+	VBROADCASTSD      twoOverPiF64<>+0(SB), Z8
+	VFMADD213PD.BCST  roundF64<>+0(SB), Z6, Z8
+	VSUBPD.BCST       roundF64<>+0(SB), Z8, Z7
+	VMOVAPS           Z6, Z12
+	VFNMADD231PD.BCST halfPi1F64<>+0(SB), Z7, Z12
+	VFNMADD231PD.BCST halfPi2F64<>+0(SB), Z7, Z12
+	VFNMADD231PD.BCST halfPi3F64<>+0(SB), Z7, Z12
+	VMULPD            Z12, Z12, Z7
+	VBROADCASTSD      sinP5F64<>+0(SB), Z13
+	VFMADD213PD.BCST  sinP4F64<>+0(SB), Z7, Z13
+	VFMADD213PD.BCST  sinP3F64<>+0(SB), Z7, Z13
+	VFMADD213PD.BCST  sinP2F64<>+0(SB), Z7, Z13
+	VFMADD213PD.BCST  sinP1F64<>+0(SB), Z7, Z13
+	VFMADD213PD.BCST  sinP0F64<>+0(SB), Z7, Z13
+	VMULPD            Z13, Z7, Z13
+	VFMADD231PD       Z13, Z12, Z12
+	VBROADCASTSD      cosP5F64<>+0(SB), Z13
+	VFMADD213PD.BCST  cosP4F64<>+0(SB), Z7, Z13
+	VFMADD213PD.BCST  cosP3F64<>+0(SB), Z7, Z13
+	VFMADD213PD.BCST  cosP2F64<>+0(SB), Z7, Z13
+	VFMADD213PD.BCST  cosP1F64<>+0(SB), Z7, Z13
+	VFMADD213PD.BCST  cosP0F64<>+0(SB), Z7, Z13
+	VFMADD213PD.BCST  minusHalfF64<>+0(SB), Z7, Z13
+	VFMADD213PD.BCST  oneF64<>+0(SB), Z7, Z13
+	VPTESTMQ.BCST     bit0F64<>+0(SB), Z8, K2
+	VBLENDMPD         Z13, Z12, K2, Z7
+	VBLENDMPD         Z12, Z13, K2, Z13
+	VPADDQ.BCST       oneIF64<>+0(SB), Z8, Z12
+	VPSLLQ            $0x3e, Z12, Z12
+	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z12, Z13
+	VPSLLQ            $0x3e, Z8, Z8
+	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z8, Z7
+	VFIXUPIMMPD.BCST  $0x00, zeroStaysF64<>+0(SB), Z6, Z7
+	VBROADCASTSD      twoOverPiF64<>+0(SB), Z6
+	VFMADD213PD.BCST  roundF64<>+0(SB), Z3, Z6
+	VSUBPD.BCST       roundF64<>+0(SB), Z6, Z8
+	VMOVAPS           Z3, Z13
+	VFNMADD231PD.BCST halfPi1F64<>+0(SB), Z8, Z13
+	VFNMADD231PD.BCST halfPi2F64<>+0(SB), Z8, Z13
+	VFNMADD231PD.BCST halfPi3F64<>+0(SB), Z8, Z13
+	VMULPD            Z13, Z13, Z8
+	VBROADCASTSD      sinP5F64<>+0(SB), Z12
+	VFMADD213PD.BCST  sinP4F64<>+0(SB), Z8, Z12
+	VFMADD213PD.BCST  sinP3F64<>+0(SB), Z8, Z12
+	VFMADD213PD.BCST  sinP2F64<>+0(SB), Z8, Z12
+	VFMADD213PD.BCST  sinP1F64<>+0(SB), Z8, Z12
+	VFMADD213PD.BCST  sinP0F64<>+0(SB), Z8, Z12
+	VMULPD            Z12, Z8, Z12
+	VFMADD231PD       Z12, Z13, Z13
+	VBROADCASTSD      cosP5F64<>+0(SB), Z12
+	VFMADD213PD.BCST  cosP4F64<>+0(SB), Z8, Z12
+	VFMADD213PD.BCST  cosP3F64<>+0(SB), Z8, Z12
+	VFMADD213PD.BCST  cosP2F64<>+0(SB), Z8, Z12
+	VFMADD213PD.BCST  cosP1F64<>+0(SB), Z8, Z12
+	VFMADD213PD.BCST  cosP0F64<>+0(SB), Z8, Z12
+	VFMADD213PD.BCST  minusHalfF64<>+0(SB), Z8, Z12
+	VFMADD213PD.BCST  oneF64<>+0(SB), Z8, Z12
+	VPTESTMQ.BCST     bit0F64<>+0(SB), Z6, K2
+	VBLENDMPD         Z12, Z13, K2, Z8
+	VBLENDMPD         Z13, Z12, K2, Z12
+	VPADDQ.BCST       oneIF64<>+0(SB), Z6, Z13
+	VPSLLQ            $0x3e, Z13, Z13
+	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z13, Z12
+	VPSLLQ            $0x3e, Z6, Z6
+	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z6, Z8
+	VFIXUPIMMPD.BCST  $0x00, zeroStaysF64<>+0(SB), Z3, Z8
+	VMULPD            Z12, Z9, Z6
+	VFMADD231PD       Z12, Z10, Z6
+	VMULPD            Z8, Z9, Z9
+	VFMADD231PD       Z8, Z10, Z9
+	VCMPPD.BCST       $0x11, halfF64<>+0(SB), Z12, K2
+	VSUBPD.BCST       oneF64<>+0(SB), Z6, Z10
+	VADDPD            Z7, Z7, Z8
+	VMULPD            Z12, Z11, Z11
+	VFNMADD231PD      Z7, Z8, Z11
+	VBLENDMPD         Z10, Z11, K2, Z11
+	VPANDQ.BCST       absF64<>+0(SB), Z0, Z10
+	VPANDQ.BCST       absF64<>+0(SB), Z3, Z8
+	VMAXPD            Z8, Z10, Z10
+	VCMPPD.BCST       $0x11, smallZetaF64<>+0(SB), Z10, K2
+	VMULPD            Z3, Z3, Z10
+	VMOVAPS           Z10, Z8
+	VFMSUB231PD       Z3, Z3, Z8
+	VFMADD231PD       Z0, Z0, Z10
+	VADDPD            Z8, Z10, Z10
+	VBLENDMPD.BCST    oneF64<>+0(SB), Z10, K2, Z10
+	VMULPD            Z3, Z9, Z8
+	VMOVAPS           Z8, Z7
+	VFMSUB231PD       Z3, Z9, Z7
+	VFMADD231PD       Z0, Z11, Z8
+	VADDPD            Z7, Z8, Z8
+	VDIVPD            Z10, Z8, Z8
+	VMULPD            Z3, Z11, Z7
+	VFNMADD213PD      Z7, Z3, Z11
+	VFMSUB231PD       Z0, Z9, Z7
+	VADDPD            Z11, Z7, Z7
+	VDIVPD            Z10, Z7, Z7
+	VBROADCASTSD      twentyFourthF64<>+0(SB), Z10
+	VFMADD213PD.BCST  sixthF64<>+0(SB), Z0, Z10
+	VMULPD.BCST       twentyFourthF64<>+0(SB), Z3, Z11
+	VMULPD            Z3, Z11, Z12
+	VFMSUB231PD       Z0, Z10, Z12
+	VADDPD.BCST       halfF64<>+0(SB), Z12, Z12
+	VMULPD            Z0, Z11, Z11
+	VFMADD231PD       Z3, Z10, Z11
+	VMULPD            Z3, Z11, Z10
+	VFMSUB231PD       Z0, Z12, Z10
+	VADDPD.BCST       oneF64<>+0(SB), Z10, Z10
+	VMULPD            Z0, Z11, Z11
+	VFMADD231PD       Z3, Z12, Z11
+	VBLENDMPD         Z10, Z8, K2, Z8
+	VBLENDMPD         Z11, Z7, K2, Z7
+	VMOVUPS           (CX)(R8*1), Z11
+	VMULPD            Z11, Z7, Z10
+	VMOVAPS           Z10, Z12
+	VFNMADD231PD      Z11, Z7, Z12
+	VMOVUPS           (CX)(DI*2), Z3
+	VFMSUB231PD       Z3, Z8, Z10
+	VADDPD            Z12, Z10, Z10
+	VMULPD            Z11, Z8, Z12
+	VFMSUB213PD       Z12, Z11, Z8
+	VFMADD231PD       Z3, Z7, Z12
+	VADDPD            Z8, Z12, Z12
+	VBROADCASTSD      log2eF64<>+0(SB), Z8
+	VFMADD213PD.BCST  roundF64<>+0(SB), Z1, Z8
+	VSUBPD.BCST       roundF64<>+0(SB), Z8, Z8
+	VMOVAPS           Z1, Z7
+	VFNMADD231PD.BCST ln2HiF64<>+0(SB), Z8, Z7
+	VFNMADD231PD.BCST ln2LoF64<>+0(SB), Z8, Z7
+	VBROADCASTSD      expQ9F64<>+0(SB), Z3
+	VFMADD213PD.BCST  expQ8F64<>+0(SB), Z7, Z3
+	VFMADD213PD.BCST  expQ7F64<>+0(SB), Z7, Z3
+	VFMADD213PD.BCST  expQ6F64<>+0(SB), Z7, Z3
+	VFMADD213PD.BCST  expQ5F64<>+0(SB), Z7, Z3
+	VFMADD213PD.BCST  expQ4F64<>+0(SB), Z7, Z3
+	VFMADD213PD.BCST  expQ3F64<>+0(SB), Z7, Z3
+	VFMADD213PD.BCST  expQ2F64<>+0(SB), Z7, Z3
+	VFMADD213PD.BCST  expQ1F64<>+0(SB), Z7, Z3
+	VFMADD213PD.BCST  expQ0F64<>+0(SB), Z7, Z3
+	VBROADCASTSD      oneF64<>+0(SB), Z11
+	VSCALEFPD         Z8, Z11, Z11
+	VMULPD            Z7, Z7, Z8
+	VMOVAPS           Z7, Z0
+	VFMADD231PD       Z3, Z8, Z0
+	VMULPD            Z11, Z0, Z0
+	VMULPD            Z11, Z8, Z8
+	VSUBPD.BCST       oneF64<>+0(SB), Z11, Z13
+	VFMADD231PD       Z11, Z7, Z13
+	VFMADD231PD       Z3, Z8, Z13
+	VMULPD.BCST       halfF64<>+0(SB), Z4, Z8
+	VBROADCASTSD      twoOverPiF64<>+0(SB), Z3
+	VFMADD213PD.BCST  roundF64<>+0(SB), Z8, Z3
+	VSUBPD.BCST       roundF64<>+0(SB), Z3, Z7
+	VMOVAPS           Z8, Z14
+	VFNMADD231PD.BCST halfPi1F64<>+0(SB), Z7, Z14
+	VFNMADD231PD.BCST halfPi2F64<>+0(SB), Z7, Z14
+	VFNMADD231PD.BCST halfPi3F64<>+0(SB), Z7, Z14
+	VMULPD            Z14, Z14, Z7
+	VBROADCASTSD      sinP5F64<>+0(SB), Z15
+	VFMADD213PD.BCST  sinP4F64<>+0(SB), Z7, Z15
+	VFMADD213PD.BCST  sinP3F64<>+0(SB), Z7, Z15
+	VFMADD213PD.BCST  sinP2F64<>+0(SB), Z7, Z15
+	VFMADD213PD.BCST  sinP1F64<>+0(SB), Z7, Z15
+	VFMADD213PD.BCST  sinP0F64<>+0(SB), Z7, Z15
+	VMULPD            Z15, Z7, Z15
+	VFMADD231PD       Z15, Z14, Z14
+	VBROADCASTSD      cosP5F64<>+0(SB), Z15
+	VFMADD213PD.BCST  cosP4F64<>+0(SB), Z7, Z15
+	VFMADD213PD.BCST  cosP3F64<>+0(SB), Z7, Z15
+	VFMADD213PD.BCST  cosP2F64<>+0(SB), Z7, Z15
+	VFMADD213PD.BCST  cosP1F64<>+0(SB), Z7, Z15
+	VFMADD213PD.BCST  cosP0F64<>+0(SB), Z7, Z15
+	VFMADD213PD.BCST  minusHalfF64<>+0(SB), Z7, Z15
+	VFMADD213PD.BCST  oneF64<>+0(SB), Z7, Z15
+	VPTESTMQ.BCST     bit0F64<>+0(SB), Z3, K2
+	VBLENDMPD         Z15, Z14, K2, Z7
+	VBLENDMPD         Z14, Z15, K2, Z15
+	VPADDQ.BCST       oneIF64<>+0(SB), Z3, Z14
+	VPSLLQ            $0x3e, Z14, Z14
+	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z14, Z15
+	VPSLLQ            $0x3e, Z3, Z3
+	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z3, Z7
+	VFIXUPIMMPD.BCST  $0x00, zeroStaysF64<>+0(SB), Z8, Z7
+	VBROADCASTSD      twoOverPiF64<>+0(SB), Z8
+	VFMADD213PD.BCST  roundF64<>+0(SB), Z4, Z8
+	VSUBPD.BCST       roundF64<>+0(SB), Z8, Z3
+	VMOVAPS           Z4, Z15
+	VFNMADD231PD.BCST halfPi1F64<>+0(SB), Z3, Z15
+	VFNMADD231PD.BCST halfPi2F64<>+0(SB), Z3, Z15
+	VFNMADD231PD.BCST halfPi3F64<>+0(SB), Z3, Z15
+	VMULPD            Z15, Z15, Z3
+	VBROADCASTSD      sinP5F64<>+0(SB), Z14
+	VFMADD213PD.BCST  sinP4F64<>+0(SB), Z3, Z14
+	VFMADD213PD.BCST  sinP3F64<>+0(SB), Z3, Z14
+	VFMADD213PD.BCST  sinP2F64<>+0(SB), Z3, Z14
+	VFMADD213PD.BCST  sinP1F64<>+0(SB), Z3, Z14
+	VFMADD213PD.BCST  sinP0F64<>+0(SB), Z3, Z14
+	VMULPD            Z14, Z3, Z14
+	VFMADD231PD       Z14, Z15, Z15
+	VBROADCASTSD      cosP5F64<>+0(SB), Z14
+	VFMADD213PD.BCST  cosP4F64<>+0(SB), Z3, Z14
+	VFMADD213PD.BCST  cosP3F64<>+0(SB), Z3, Z14
+	VFMADD213PD.BCST  cosP2F64<>+0(SB), Z3, Z14
+	VFMADD213PD.BCST  cosP1F64<>+0(SB), Z3, Z14
+	VFMADD213PD.BCST  cosP0F64<>+0(SB), Z3, Z14
+	VFMADD213PD.BCST  minusHalfF64<>+0(SB), Z3, Z14
+	VFMADD213PD.BCST  oneF64<>+0(SB), Z3, Z14
+	VPTESTMQ.BCST     bit0F64<>+0(SB), Z8, K2
+	VBLENDMPD         Z14, Z15, K2, Z3
+	VBLENDMPD         Z15, Z14, K2, Z14
+	VPADDQ.BCST       oneIF64<>+0(SB), Z8, Z15
+	VPSLLQ            $0x3e, Z15, Z15
+	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z15, Z14
+	VPSLLQ            $0x3e, Z8, Z8
+	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z8, Z3
+	VFIXUPIMMPD.BCST  $0x00, zeroStaysF64<>+0(SB), Z4, Z3
+	VMULPD            Z14, Z11, Z8
+	VFMADD231PD       Z14, Z0, Z8
+	VMULPD            Z3, Z11, Z11
+	VFMADD231PD       Z3, Z0, Z11
+	VCMPPD.BCST       $0x11, halfF64<>+0(SB), Z14, K2
+	VSUBPD.BCST       oneF64<>+0(SB), Z8, Z8
+	VADDPD            Z7, Z7, Z0
+	VMULPD            Z14, Z13, Z13
+	VFNMADD231PD      Z7, Z0, Z13
+	VBLENDMPD         Z8, Z13, K2, Z13
+	VPANDQ.BCST       absF64<>+0(SB), Z1, Z8
+	VPANDQ.BCST       absF64<>+0(SB), Z4, Z0
+	VMAXPD            Z0, Z8, Z8
+	VCMPPD.BCST       $0x11, smallZetaF64<>+0(SB), Z8, K2
+	VMULPD            Z4, Z4, Z8
+	VMOVAPS           Z8, Z0
+	VFMSUB231PD       Z4, Z4, Z0
+	VFMADD231PD       Z1, Z1, Z8
+	VADDPD            Z0, Z8, Z8
+	VBLENDMPD.BCST    oneF64<>+0(SB), Z8, K2, Z8
+	VMULPD            Z4, Z11, Z0
+	VMOVAPS           Z0, Z7
+	VFMSUB231PD       Z4, Z11, Z7
+	VFMADD231PD       Z1, Z13, Z0
+	VADDPD            Z7, Z0, Z0
+	VDIVPD            Z8, Z0, Z0
+	VMULPD            Z4, Z13, Z7
+	VFNMADD213PD      Z7, Z4, Z13
+	VFMSUB231PD       Z1, Z11, Z7
+	VADDPD            Z13, Z7, Z7
+	VDIVPD            Z8, Z7, Z7
+	VBROADCASTSD      twentyFourthF64<>+0(SB), Z8
+	VFMADD213PD.BCST  sixthF64<>+0(SB), Z1, Z8
+	VMULPD.BCST       twentyFourthF64<>+0(SB), Z4, Z13
+	VMULPD            Z4, Z13, Z11
+	VFMSUB231PD       Z1, Z8, Z11
+	VADDPD.BCST       halfF64<>+0(SB), Z11, Z11
+	VMULPD            Z1, Z13, Z13
+	VFMADD231PD       Z4, Z8, Z13
+	VMULPD            Z4, Z13, Z8
+	VFMSUB231PD       Z1, Z11, Z8
+	VADDPD.BCST       oneF64<>+0(SB), Z8, Z8
+	VMULPD            Z1, Z13, Z13
+	VFMADD231PD       Z4, Z11, Z13
+	VBLENDMPD         Z8, Z0, K2, Z0
+	VBLENDMPD         Z13, Z7, K2, Z7
+	VMOVUPS           (DX)(R8*1), Z13
+	VMULPD            Z13, Z7, Z8
+	VMOVAPS           Z8, Z11
+	VFNMADD231PD      Z13, Z7, Z11
+	VMOVUPS           (DX)(DI*2), Z4
+	VFMSUB231PD       Z4, Z0, Z8
+	VADDPD            Z11, Z8, Z8
+	VMULPD            Z13, Z0, Z11
+	VFMSUB213PD       Z11, Z13, Z0
+	VFMADD231PD       Z4, Z7, Z11
+	VADDPD            Z0, Z11, Z11
+	VMULPD            Z11, Z9, Z0
+	VMOVAPS           Z0, Z7
+	VFNMADD231PD      Z11, Z9, Z7
+	VFMSUB231PD       Z8, Z6, Z0
+	VADDPD            Z7, Z0, Z0
+	VMULPD            Z11, Z6, Z7
+	VFMSUB213PD       Z7, Z11, Z6
+	VFMADD231PD       Z8, Z9, Z7
+	VADDPD            Z6, Z7, Z7
+	VBROADCASTSD      log2eF64<>+0(SB), Z6
+	VFMADD213PD.BCST  roundF64<>+0(SB), Z2, Z6
+	VSUBPD.BCST       roundF64<>+0(SB), Z6, Z6
+	VMOVAPS           Z2, Z9
+	VFNMADD231PD.BCST ln2HiF64<>+0(SB), Z6, Z9
+	VFNMADD231PD.BCST ln2LoF64<>+0(SB), Z6, Z9
+	VBROADCASTSD      expQ9F64<>+0(SB), Z8
+	VFMADD213PD.BCST  expQ8F64<>+0(SB), Z9, Z8
+	VFMADD213PD.BCST  expQ7F64<>+0(SB), Z9, Z8
+	VFMADD213PD.BCST  expQ6F64<>+0(SB), Z9, Z8
+	VFMADD213PD.BCST  expQ5F64<>+0(SB), Z9, Z8
+	VFMADD213PD.BCST  expQ4F64<>+0(SB), Z9, Z8
+	VFMADD213PD.BCST  expQ3F64<>+0(SB), Z9, Z8
+	VFMADD213PD.BCST  expQ2F64<>+0(SB), Z9, Z8
+	VFMADD213PD.BCST  expQ1F64<>+0(SB), Z9, Z8
+	VFMADD213PD.BCST  expQ0F64<>+0(SB), Z9, Z8
+	VBROADCASTSD      oneF64<>+0(SB), Z11
+	VSCALEFPD         Z6, Z11, Z11
+	VMULPD            Z9, Z9, Z6
+	VMOVAPS           Z9, Z4
+	VFMADD231PD       Z8, Z6, Z4
+	VMULPD            Z11, Z4, Z4
+	VMULPD            Z11, Z6, Z6
+	VSUBPD.BCST       oneF64<>+0(SB), Z11, Z13
+	VFMADD231PD       Z11, Z9, Z13
+	VFMADD231PD       Z8, Z6, Z13
+	VMULPD.BCST       halfF64<>+0(SB), Z5, Z6
+	VBROADCASTSD      twoOverPiF64<>+0(SB), Z8
+	VFMADD213PD.BCST  roundF64<>+0(SB), Z6, Z8
+	VSUBPD.BCST       roundF64<>+0(SB), Z8, Z9
+	VMOVAPS           Z6, Z1
+	VFNMADD231PD.BCST halfPi1F64<>+0(SB), Z9, Z1
+	VFNMADD231PD.BCST halfPi2F64<>+0(SB), Z9, Z1
+	VFNMADD231PD.BCST halfPi3F64<>+0(SB), Z9, Z1
+	VMULPD            Z1, Z1, Z9
+	VBROADCASTSD      sinP5F64<>+0(SB), Z14
+	VFMADD213PD.BCST  sinP4F64<>+0(SB), Z9, Z14
+	VFMADD213PD.BCST  sinP3F64<>+0(SB), Z9, Z14
+	VFMADD213PD.BCST  sinP2F64<>+0(SB), Z9, Z14
+	VFMADD213PD.BCST  sinP1F64<>+0(SB), Z9, Z14
+	VFMADD213PD.BCST  sinP0F64<>+0(SB), Z9, Z14
+	VMULPD            Z14, Z9, Z14
+	VFMADD231PD       Z14, Z1, Z1
+	VBROADCASTSD      cosP5F64<>+0(SB), Z14
+	VFMADD213PD.BCST  cosP4F64<>+0(SB), Z9, Z14
+	VFMADD213PD.BCST  cosP3F64<>+0(SB), Z9, Z14
+	VFMADD213PD.BCST  cosP2F64<>+0(SB), Z9, Z14
+	VFMADD213PD.BCST  cosP1F64<>+0(SB), Z9, Z14
+	VFMADD213PD.BCST  cosP0F64<>+0(SB), Z9, Z14
+	VFMADD213PD.BCST  minusHalfF64<>+0(SB), Z9, Z14
+	VFMADD213PD.BCST  oneF64<>+0(SB), Z9, Z14
+	VPTESTMQ.BCST     bit0F64<>+0(SB), Z8, K2
+	VBLENDMPD         Z14, Z1, K2, Z9
+	VBLENDMPD         Z1, Z14, K2, Z14
+	VPADDQ.BCST       oneIF64<>+0(SB), Z8, Z1
+	VPSLLQ            $0x3e, Z1, Z1
+	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z1, Z14
+	VPSLLQ            $0x3e, Z8, Z8
+	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z8, Z9
+	VFIXUPIMMPD.BCST  $0x00, zeroStaysF64<>+0(SB), Z6, Z9
+	VBROADCASTSD      twoOverPiF64<>+0(SB), Z6
+	VFMADD213PD.BCST  roundF64<>+0(SB), Z5, Z6
+	VSUBPD.BCST       roundF64<>+0(SB), Z6, Z8
+	VMOVAPS           Z5, Z14
+	VFNMADD231PD.BCST halfPi1F64<>+0(SB), Z8, Z14
+	VFNMADD231PD.BCST halfPi2F64<>+0(SB), Z8, Z14
+	VFNMADD231PD.BCST halfPi3F64<>+0(SB), Z8, Z14
+	VMULPD            Z14, Z14, Z8
+	VBROADCASTSD      sinP5F64<>+0(SB), Z1
+	VFMADD213PD.BCST  sinP4F64<>+0(SB), Z8, Z1
+	VFMADD213PD.BCST  sinP3F64<>+0(SB), Z8, Z1
+	VFMADD213PD.BCST  sinP2F64<>+0(SB), Z8, Z1
+	VFMADD213PD.BCST  sinP1F64<>+0(SB), Z8, Z1
+	VFMADD213PD.BCST  sinP0F64<>+0(SB), Z8, Z1
+	VMULPD            Z1, Z8, Z1
+	VFMADD231PD       Z1, Z14, Z14
+	VBROADCASTSD      cosP5F64<>+0(SB), Z1
+	VFMADD213PD.BCST  cosP4F64<>+0(SB), Z8, Z1
+	VFMADD213PD.BCST  cosP3F64<>+0(SB), Z8, Z1
+	VFMADD213PD.BCST  cosP2F64<>+0(SB), Z8, Z1
+	VFMADD213PD.BCST  cosP1F64<>+0(SB), Z8, Z1
+	VFMADD213PD.BCST  cosP0F64<>+0(SB), Z8, Z1
+	VFMADD213PD.BCST  minusHalfF64<>+0(SB), Z8, Z1
+	VFMADD213PD.BCST  oneF64<>+0(SB), Z8, Z1
+	VPTESTMQ.BCST     bit0F64<>+0(SB), Z6, K2
+	VBLENDMPD         Z1, Z14, K2, Z8
+	VBLENDMPD         Z14, Z1, K2, Z1
+	VPADDQ.BCST       oneIF64<>+0(SB), Z6, Z14
+	VPSLLQ            $0x3e, Z14, Z14
+	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z14, Z1
+	VPSLLQ            $0x3e, Z6, Z6
+	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z6, Z8
+	VFIXUPIMMPD.BCST  $0x00, zeroStaysF64<>+0(SB), Z5, Z8
+	VMULPD            Z1, Z11, Z6
+	VFMADD231PD       Z1, Z4, Z6
+	VMULPD            Z8, Z11, Z11
+	VFMADD231PD       Z8, Z4, Z11
+	VCMPPD.BCST       $0x11, halfF64<>+0(SB), Z1, K2
+	VSUBPD.BCST       oneF64<>+0(SB), Z6, Z6
+	VADDPD            Z9, Z9, Z4
+	VMULPD            Z1, Z13, Z13
+	VFNMADD231PD      Z9, Z4, Z13
+	VBLENDMPD         Z6, Z13, K2, Z13
+	VADDPD            Z0, Z10, Z10
+	VADDPD            Z7, Z12, Z12
+	VPANDQ.BCST       absF64<>+0(SB), Z2, Z7
+	VPANDQ.BCST       absF64<>+0(SB), Z5, Z0
+	VMAXPD            Z0, Z7, Z7
+	VCMPPD.BCST       $0x11, smallZetaF64<>+0(SB), Z7, K2
+	VMULPD            Z11, Z11, Z7
+	VMOVAPS           Z7, Z0
+	VFMSUB231PD       Z11, Z11, Z0
+	VFMADD231PD       Z13, Z13, Z7
+	VADDPD            Z0, Z7, Z7
+	VBLENDMPD.BCST    oneF64<>+0(SB), Z7, K2, Z7
+	VMULPD            Z11, Z5, Z0
+	VMOVAPS           Z0, Z6
+	VFMSUB231PD       Z11, Z5, Z6
+	VFMADD231PD       Z13, Z2, Z0
+	VADDPD            Z6, Z0, Z0
+	VDIVPD            Z7, Z0, Z0
+	VMULPD            Z11, Z2, Z6
+	VFNMADD213PD      Z6, Z2, Z11
+	VFMSUB231PD       Z13, Z5, Z6
+	VADDPD            Z11, Z6, Z6
+	VDIVPD            Z7, Z6, Z6
+	VMULPD            Z5, Z5, Z7
+	VFMSUB231PD       Z2, Z2, Z7
+	VBROADCASTSD      minusHalfF64<>+0(SB), Z11
+	VFMADD213PD.BCST  oneF64<>+0(SB), Z2, Z11
+	VFMADD231PD.BCST  twelfthF64<>+0(SB), Z7, Z11
+	VADDPD            Z2, Z2, Z7
+	VMULPD            Z5, Z7, Z7
+	VMULPD.BCST       minusHalfF64<>+0(SB), Z5, Z13
+	VFMADD231PD.BCST  twelfthF64<>+0(SB), Z7, Z13
+	VBLENDMPD         Z11, Z0, K2, Z0
+	VBLENDMPD         Z13, Z6, K2, Z6
+	VMULPD            Z12, Z6, Z13
+	VMOVAPS           Z13, Z11
+	VFNMADD231PD      Z12, Z6, Z11
+	VFMSUB231PD       Z10, Z0, Z13
+	VADDPD            Z11, Z13, Z13
+	VMULPD            Z12, Z0, Z11
+	VFMSUB213PD       Z11, Z12, Z0
+	VFMADD231PD       Z10, Z6, Z11
+	VADDPD            Z0, Z11, Z11
+	KMOVW             K1, R9
+	TESTQ             R9, R9
+	JE                easy4
+	KNOTW             K1, K1
+	VMOVUPD           Z2, K1, (AX)
+	VMOVUPD           Z5, K1, (AX)(DI*1)
+	VMOVUPD           Z13, K1, (AX)(DI*2)
+	VMOVUPD           Z11, K1, (AX)(R8*1)
+	MOVQ              SI, AX
+	SUBQ              BX, AX
+	MOVQ              AX, CX
+	SUBQ              $+8, CX
+	MOVQ              CX, at+40(FP)
+	MOVQ              AX, next+48(FP)
+	MOVQ              R9, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy4:
+	VMOVUPS Z2, (AX)
+	VMOVUPS Z5, (AX)(DI*1)
+	VMOVUPS Z13, (AX)(DI*2)
+	VMOVUPS Z11, (AX)(R8*1)
+	ADDQ    $+64, AX
+	ADDQ    $+64, CX
+	ADDQ    $+64, DX
+	SUBQ    $+8, BX
+	JGE     loop1
+
+next2:
+	ADDQ              $+8, BX
+	TESTQ             BX, BX
+	JE                done5
+	MOVQ              $-1, R9
+	BZHIQ             BX, R9, R9
+	KMOVW             R9, K1
+	VMOVUPD.Z         (CX), K1, Z11
+	VMOVUPD.Z         (DX), K1, Z13
+	VADDPD            Z13, Z11, Z5
+	VMOVUPD.Z         (CX)(DI*1), K1, Z2
+	VMOVUPD.Z         (DX)(DI*1), K1, Z0
+	VADDPD            Z0, Z2, Z6
+	VPANDQ.BCST       absF64<>+0(SB), Z6, Z10
+	VCMPPD.BCST       $0x16, threePiF64<>+0(SB), Z10, K2
+	VPANDQ.BCST       absF64<>+0(SB), Z6, Z10
+	VCMPPD.BCST       $0x1e, pi1F64<>+0(SB), Z10, K3
+	VBROADCASTSD      twoPi1F64<>+0(SB), Z10
+	VPTERNLOGQ.BCST   $0xd8, signF64<>+0(SB), Z6, Z10
+	VSUBPD            Z10, Z6, Z10
+	VBLENDMPD         Z10, Z6, K3, Z6
+	VPANDQ.BCST       absF64<>+0(SB), Z5, Z10
+	VCMPPD.BCST       $0x16, zetaLimitF64<>+0(SB), Z10, K3
+	VPANDQ.BCST       absF64<>+0(SB), Z6, Z10
+	VCMPPD.BCST       $0x16, limitF64<>+0(SB), Z10, K4
+	KORW              K3, K4, K3
+	VPANDQ.BCST       absF64<>+0(SB), Z11, Z10
+	VCMPPD.BCST       $0x16, zetaLimitF64<>+0(SB), Z10, K4
+	VPANDQ.BCST       absF64<>+0(SB), Z2, Z10
+	VCMPPD.BCST       $0x16, limitF64<>+0(SB), Z10, K5
+	KORW              K4, K5, K4
+	VPANDQ.BCST       absF64<>+0(SB), Z13, Z10
+	VCMPPD.BCST       $0x16, zetaLimitF64<>+0(SB), Z10, K5
+	VPANDQ.BCST       absF64<>+0(SB), Z0, Z10
+	VCMPPD.BCST       $0x16, limitF64<>+0(SB), Z10, K6
+	KORW              K5, K6, K5
+	KORW              K4, K5, K4
+	KORW              K3, K4, K3
+	KORW              K2, K3, K2
+	VBROADCASTSD      log2eF64<>+0(SB), Z10
+	VFMADD213PD.BCST  roundF64<>+0(SB), Z11, Z10
+	VSUBPD.BCST       roundF64<>+0(SB), Z10, Z10
+	VMOVAPS           Z11, Z12
+	VFNMADD231PD.BCST ln2HiF64<>+0(SB), Z10, Z12
+	VFNMADD231PD.BCST ln2LoF64<>+0(SB), Z10, Z12
+	VBROADCASTSD      expQ9F64<>+0(SB), Z7
+	VFMADD213PD.BCST  expQ8F64<>+0(SB), Z12, Z7
+	VFMADD213PD.BCST  expQ7F64<>+0(SB), Z12, Z7
+	VFMADD213PD.BCST  expQ6F64<>+0(SB), Z12, Z7
+	VFMADD213PD.BCST  expQ5F64<>+0(SB), Z12, Z7
+	VFMADD213PD.BCST  expQ4F64<>+0(SB), Z12, Z7
+	VFMADD213PD.BCST  expQ3F64<>+0(SB), Z12, Z7
+	VFMADD213PD.BCST  expQ2F64<>+0(SB), Z12, Z7
+	VFMADD213PD.BCST  expQ1F64<>+0(SB), Z12, Z7
+	VFMADD213PD.BCST  expQ0F64<>+0(SB), Z12, Z7
+	VBROADCASTSD      oneF64<>+0(SB), Z4
+	VSCALEFPD         Z10, Z4, Z4
+	VMULPD            Z12, Z12, Z10
+	VMOVAPS           Z12, Z9
+	VFMADD231PD       Z7, Z10, Z9
+	VMULPD            Z4, Z9, Z9
+	VMULPD            Z4, Z10, Z10
+	VSUBPD.BCST       oneF64<>+0(SB), Z4, Z1
+	VFMADD231PD       Z4, Z12, Z1
+	VFMADD231PD       Z7, Z10, Z1
+	VMULPD.BCST       halfF64<>+0(SB), Z2, Z10
+	VBROADCASTSD      twoOverPiF64<>+0(SB), Z7
+	VFMADD213PD.BCST  roundF64<>+0(SB), Z10, Z7
+	VSUBPD.BCST       roundF64<>+0(SB), Z7, Z12
+	VMOVAPS           Z10, Z8
+	VFNMADD231PD.BCST halfPi1F64<>+0(SB), Z12, Z8
+	VFNMADD231PD.BCST halfPi2F64<>+0(SB), Z12, Z8
+	VFNMADD231PD.BCST halfPi3F64<>+0(SB), Z12, Z8
+	VMULPD            Z8, Z8, Z12
+	VBROADCASTSD      sinP5F64<>+0(SB), Z14
+	VFMADD213PD.BCST  sinP4F64<>+0(SB), Z12, Z14
+	VFMADD213PD.BCST  sinP3F64<>+0(SB), Z12, Z14
+	VFMADD213PD.BCST  sinP2F64<>+0(SB), Z12, Z14
+	VFMADD213PD.BCST  sinP1F64<>+0(SB), Z12, Z14
+	VFMADD213PD.BCST  sinP0F64<>+0(SB), Z12, Z14
+	VMULPD            Z14, Z12, Z14
+	VFMADD231PD       Z14, Z8, Z8
+	VBROADCASTSD      cosP5F64<>+0(SB), Z14
+	VFMADD213PD.BCST  cosP4F64<>+0(SB), Z12, Z14
+	VFMADD213PD.BCST  cosP3F64<>+0(SB), Z12, Z14
+	VFMADD213PD.BCST  cosP2F64<>+0(SB), Z12, Z14
+	VFMADD213PD.BCST  cosP1F64<>+0(SB), Z12, Z14
+	VFMADD213PD.BCST  cosP0F64<>+0(SB), Z12, Z14
+	VFMADD213PD.BCST  minusHalfF64<>+0(SB), Z12, Z14
+	VFMADD213PD.BCST  oneF64<>+0(SB), Z12, Z14
+	VPTESTMQ.BCST     bit0F64<>+0(SB), Z7, K3
+	VBLENDMPD         Z14, Z8, K3, Z12
+	VBLENDMPD         Z8, Z14, K3, Z14
+	VPADDQ.BCST       oneIF64<>+0(SB), Z7, Z8
+	VPSLLQ            $0x3e, Z8, Z8
+	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z8, Z14
+	VPSLLQ            $0x3e, Z7, Z7
+	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z7, Z12
+	VFIXUPIMMPD.BCST  $0x00, zeroStaysF64<>+0(SB), Z10, Z12
+	VBROADCASTSD      twoOverPiF64<>+0(SB), Z10
+	VFMADD213PD.BCST  roundF64<>+0(SB), Z2, Z10
+	VSUBPD.BCST       roundF64<>+0(SB), Z10, Z7
+	VMOVAPS           Z2, Z14
+	VFNMADD231PD.BCST halfPi1F64<>+0(SB), Z7, Z14
+	VFNMADD231PD.BCST halfPi2F64<>+0(SB), Z7, Z14
+	VFNMADD231PD.BCST halfPi3F64<>+0(SB), Z7, Z14
+	VMULPD            Z14, Z14, Z7
+	VBROADCASTSD      sinP5F64<>+0(SB), Z8
+	VFMADD213PD.BCST  sinP4F64<>+0(SB), Z7, Z8
+	VFMADD213PD.BCST  sinP3F64<>+0(SB), Z7, Z8
+	VFMADD213PD.BCST  sinP2F64<>+0(SB), Z7, Z8
+	VFMADD213PD.BCST  sinP1F64<>+0(SB), Z7, Z8
+	VFMADD213PD.BCST  sinP0F64<>+0(SB), Z7, Z8
+	VMULPD            Z8, Z7, Z8
+	VFMADD231PD       Z8, Z14, Z14
+	VBROADCASTSD      cosP5F64<>+0(SB), Z8
+	VFMADD213PD.BCST  cosP4F64<>+0(SB), Z7, Z8
+	VFMADD213PD.BCST  cosP3F64<>+0(SB), Z7, Z8
+	VFMADD213PD.BCST  cosP2F64<>+0(SB), Z7, Z8
+	VFMADD213PD.BCST  cosP1F64<>+0(SB), Z7, Z8
+	VFMADD213PD.BCST  cosP0F64<>+0(SB), Z7, Z8
+	VFMADD213PD.BCST  minusHalfF64<>+0(SB), Z7, Z8
+	VFMADD213PD.BCST  oneF64<>+0(SB), Z7, Z8
+	VPTESTMQ.BCST     bit0F64<>+0(SB), Z10, K3
+	VBLENDMPD         Z8, Z14, K3, Z7
+	VBLENDMPD         Z14, Z8, K3, Z8
+	VPADDQ.BCST       oneIF64<>+0(SB), Z10, Z14
+	VPSLLQ            $0x3e, Z14, Z14
+	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z14, Z8
+	VPSLLQ            $0x3e, Z10, Z10
+	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z10, Z7
+	VFIXUPIMMPD.BCST  $0x00, zeroStaysF64<>+0(SB), Z2, Z7
+	VMULPD            Z8, Z4, Z10
+	VFMADD231PD       Z8, Z9, Z10
+	VMULPD            Z7, Z4, Z4
+	VFMADD231PD       Z7, Z9, Z4
+	VCMPPD.BCST       $0x11, halfF64<>+0(SB), Z8, K3
+	VSUBPD.BCST       oneF64<>+0(SB), Z10, Z9
+	VADDPD            Z12, Z12, Z7
+	VMULPD            Z8, Z1, Z1
+	VFNMADD231PD      Z12, Z7, Z1
+	VBLENDMPD         Z9, Z1, K3, Z1
+	VPANDQ.BCST       absF64<>+0(SB), Z11, Z9
+	VPANDQ.BCST       absF64<>+0(SB), Z2, Z7
+	VMAXPD            Z7, Z9, Z9
+	VCMPPD.BCST       $0x11, smallZetaF64<>+0(SB), Z9, K3
+	VMULPD            Z2, Z2, Z9
+	VMOVAPS           Z9, Z7
+	VFMSUB231PD       Z2, Z2, Z7
+	VFMADD231PD       Z11, Z11, Z9
+	VADDPD            Z7, Z9, Z9
+	VBLENDMPD.BCST    oneF64<>+0(SB), Z9, K3, Z9
+	VMULPD            Z2, Z4, Z7
+	VMOVAPS           Z7, Z12
+	VFMSUB231PD       Z2, Z4, Z12
+	VFMADD231PD       Z11, Z1, Z7
+	VADDPD            Z12, Z7, Z7
+	VDIVPD            Z9, Z7, Z7
+	VMULPD            Z2, Z1, Z12
+	VFNMADD213PD      Z12, Z2, Z1
+	VFMSUB231PD       Z11, Z4, Z12
+	VADDPD            Z1, Z12, Z12
+	VDIVPD            Z9, Z12, Z12
+	VBROADCASTSD      twentyFourthF64<>+0(SB), Z9
+	VFMADD213PD.BCST  sixthF64<>+0(SB), Z11, Z9
+	VMULPD.BCST       twentyFourthF64<>+0(SB), Z2, Z1
+	VMULPD            Z2, Z1, Z8
+	VFMSUB231PD       Z11, Z9, Z8
+	VADDPD.BCST       halfF64<>+0(SB), Z8, Z8
+	VMULPD            Z11, Z1, Z1
+	VFMADD231PD       Z2, Z9, Z1
+	VMULPD            Z2, Z1, Z9
+	VFMSUB231PD       Z11, Z8, Z9
+	VADDPD.BCST       oneF64<>+0(SB), Z9, Z9
+	VMULPD            Z11, Z1, Z1
+	VFMADD231PD       Z2, Z8, Z1
+	VBLENDMPD         Z9, Z7, K3, Z7
+	VBLENDMPD         Z1, Z12, K3, Z12
+	VMOVUPD.Z         (CX)(R8*1), K1, Z1
+	VMULPD            Z1, Z12, Z9
+	VMOVAPS           Z9, Z8
+	VFNMADD231PD      Z1, Z12, Z8
+	VMOVUPD.Z         (CX)(DI*2), K1, Z2
+	VFMSUB231PD       Z2, Z7, Z9
+	VADDPD            Z8, Z9, Z9
+	VMULPD            Z1, Z7, Z8
+	VFMSUB213PD       Z8, Z1, Z7
+	VFMADD231PD       Z2, Z12, Z8
+	VADDPD            Z7, Z8, Z8
+	VBROADCASTSD      log2eF64<>+0(SB), Z7
+	VFMADD213PD.BCST  roundF64<>+0(SB), Z13, Z7
+	VSUBPD.BCST       roundF64<>+0(SB), Z7, Z7
+	VMOVAPS           Z13, Z12
+	VFNMADD231PD.BCST ln2HiF64<>+0(SB), Z7, Z12
+	VFNMADD231PD.BCST ln2LoF64<>+0(SB), Z7, Z12
+	VBROADCASTSD      expQ9F64<>+0(SB), Z2
+	VFMADD213PD.BCST  expQ8F64<>+0(SB), Z12, Z2
+	VFMADD213PD.BCST  expQ7F64<>+0(SB), Z12, Z2
+	VFMADD213PD.BCST  expQ6F64<>+0(SB), Z12, Z2
+	VFMADD213PD.BCST  expQ5F64<>+0(SB), Z12, Z2
+	VFMADD213PD.BCST  expQ4F64<>+0(SB), Z12, Z2
+	VFMADD213PD.BCST  expQ3F64<>+0(SB), Z12, Z2
+	VFMADD213PD.BCST  expQ2F64<>+0(SB), Z12, Z2
+	VFMADD213PD.BCST  expQ1F64<>+0(SB), Z12, Z2
+	VFMADD213PD.BCST  expQ0F64<>+0(SB), Z12, Z2
+	VBROADCASTSD      oneF64<>+0(SB), Z1
+	VSCALEFPD         Z7, Z1, Z1
+	VMULPD            Z12, Z12, Z7
+	VMOVAPS           Z12, Z11
+	VFMADD231PD       Z2, Z7, Z11
+	VMULPD            Z1, Z11, Z11
+	VMULPD            Z1, Z7, Z7
+	VSUBPD.BCST       oneF64<>+0(SB), Z1, Z14
+	VFMADD231PD       Z1, Z12, Z14
+	VFMADD231PD       Z2, Z7, Z14
+	VMULPD.BCST       halfF64<>+0(SB), Z0, Z7
+	VBROADCASTSD      twoOverPiF64<>+0(SB), Z2
+	VFMADD213PD.BCST  roundF64<>+0(SB), Z7, Z2
+	VSUBPD.BCST       roundF64<>+0(SB), Z2, Z12
+	VMOVAPS           Z7, Z3
+	VFNMADD231PD.BCST halfPi1F64<>+0(SB), Z12, Z3
+	VFNMADD231PD.BCST halfPi2F64<>+0(SB), Z12, Z3
+	VFNMADD231PD.BCST halfPi3F64<>+0(SB), Z12, Z3
+	VMULPD            Z3, Z3, Z12
+	VBROADCASTSD      sinP5F64<>+0(SB), Z15
+	VFMADD213PD.BCST  sinP4F64<>+0(SB), Z12, Z15
+	VFMADD213PD.BCST  sinP3F64<>+0(SB), Z12, Z15
+	VFMADD213PD.BCST  sinP2F64<>+0(SB), Z12, Z15
+	VFMADD213PD.BCST  sinP1F64<>+0(SB), Z12, Z15
+	VFMADD213PD.BCST  sinP0F64<>+0(SB), Z12, Z15
+	VMULPD            Z15, Z12, Z15
+	VFMADD231PD       Z15, Z3, Z3
+	VBROADCASTSD      cosP5F64<>+0(SB), Z15
+	VFMADD213PD.BCST  cosP4F64<>+0(SB), Z12, Z15
+	VFMADD213PD.BCST  cosP3F64<>+0(SB), Z12, Z15
+	VFMADD213PD.BCST  cosP2F64<>+0(SB), Z12, Z15
+	VFMADD213PD.BCST  cosP1F64<>+0(SB), Z12, Z15
+	VFMADD213PD.BCST  cosP0F64<>+0(SB), Z12, Z15
+	VFMADD213PD.BCST  minusHalfF64<>+0(SB), Z12, Z15
+	VFMADD213PD.BCST  oneF64<>+0(SB), Z12, Z15
+	VPTESTMQ.BCST     bit0F64<>+0(SB), Z2, K3
+	VBLENDMPD         Z15, Z3, K3, Z12
+	VBLENDMPD         Z3, Z15, K3, Z15
+	VPADDQ.BCST       oneIF64<>+0(SB), Z2, Z3
+	VPSLLQ            $0x3e, Z3, Z3
+	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z3, Z15
+	VPSLLQ            $0x3e, Z2, Z2
+	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z2, Z12
+	VFIXUPIMMPD.BCST  $0x00, zeroStaysF64<>+0(SB), Z7, Z12
+	VBROADCASTSD      twoOverPiF64<>+0(SB), Z7
+	VFMADD213PD.BCST  roundF64<>+0(SB), Z0, Z7
+	VSUBPD.BCST       roundF64<>+0(SB), Z7, Z2
+	VMOVAPS           Z0, Z15
+	VFNMADD231PD.BCST halfPi1F64<>+0(SB), Z2, Z15
+	VFNMADD231PD.BCST halfPi2F64<>+0(SB), Z2, Z15
+	VFNMADD231PD.BCST halfPi3F64<>+0(SB), Z2, Z15
+	VMULPD            Z15, Z15, Z2
+	VBROADCASTSD      sinP5F64<>+0(SB), Z3
+	VFMADD213PD.BCST  sinP4F64<>+0(SB), Z2, Z3
+	VFMADD213PD.BCST  sinP3F64<>+0(SB), Z2, Z3
+	VFMADD213PD.BCST  sinP2F64<>+0(SB), Z2, Z3
+	VFMADD213PD.BCST  sinP1F64<>+0(SB), Z2, Z3
+	VFMADD213PD.BCST  sinP0F64<>+0(SB), Z2, Z3
+	VMULPD            Z3, Z2, Z3
+	VFMADD231PD       Z3, Z15, Z15
+	VBROADCASTSD      cosP5F64<>+0(SB), Z3
+	VFMADD213PD.BCST  cosP4F64<>+0(SB), Z2, Z3
+	VFMADD213PD.BCST  cosP3F64<>+0(SB), Z2, Z3
+	VFMADD213PD.BCST  cosP2F64<>+0(SB), Z2, Z3
+	VFMADD213PD.BCST  cosP1F64<>+0(SB), Z2, Z3
+	VFMADD213PD.BCST  cosP0F64<>+0(SB), Z2, Z3
+	VFMADD213PD.BCST  minusHalfF64<>+0(SB), Z2, Z3
+	VFMADD213PD.BCST  oneF64<>+0(SB), Z2, Z3
+	VPTESTMQ.BCST     bit0F64<>+0(SB), Z7, K3
+	VBLENDMPD         Z3, Z15, K3, Z2
+	VBLENDMPD         Z15, Z3, K3, Z3
+	VPADDQ.BCST       oneIF64<>+0(SB), Z7, Z15
+	VPSLLQ            $0x3e, Z15, Z15
+	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z15, Z3
+	VPSLLQ            $0x3e, Z7, Z7
+	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z7, Z2
+	VFIXUPIMMPD.BCST  $0x00, zeroStaysF64<>+0(SB), Z0, Z2
+	VMULPD            Z3, Z1, Z7
+	VFMADD231PD       Z3, Z11, Z7
+	VMULPD            Z2, Z1, Z1
+	VFMADD231PD       Z2, Z11, Z1
+	VCMPPD.BCST       $0x11, halfF64<>+0(SB), Z3, K3
+	VSUBPD.BCST       oneF64<>+0(SB), Z7, Z7
+	VADDPD            Z12, Z12, Z11
+	VMULPD            Z3, Z14, Z14
+	VFNMADD231PD      Z12, Z11, Z14
+	VBLENDMPD         Z7, Z14, K3, Z14
+	VPANDQ.BCST       absF64<>+0(SB), Z13, Z7
+	VPANDQ.BCST       absF64<>+0(SB), Z0, Z11
+	VMAXPD            Z11, Z7, Z7
+	VCMPPD.BCST       $0x11, smallZetaF64<>+0(SB), Z7, K3
+	VMULPD            Z0, Z0, Z7
+	VMOVAPS           Z7, Z11
+	VFMSUB231PD       Z0, Z0, Z11
+	VFMADD231PD       Z13, Z13, Z7
+	VADDPD            Z11, Z7, Z7
+	VBLENDMPD.BCST    oneF64<>+0(SB), Z7, K3, Z7
+	VMULPD            Z0, Z1, Z11
+	VMOVAPS           Z11, Z12
+	VFMSUB231PD       Z0, Z1, Z12
+	VFMADD231PD       Z13, Z14, Z11
+	VADDPD            Z12, Z11, Z11
+	VDIVPD            Z7, Z11, Z11
+	VMULPD            Z0, Z14, Z12
+	VFNMADD213PD      Z12, Z0, Z14
+	VFMSUB231PD       Z13, Z1, Z12
+	VADDPD            Z14, Z12, Z12
+	VDIVPD            Z7, Z12, Z12
+	VBROADCASTSD      twentyFourthF64<>+0(SB), Z7
+	VFMADD213PD.BCST  sixthF64<>+0(SB), Z13, Z7
+	VMULPD.BCST       twentyFourthF64<>+0(SB), Z0, Z14
+	VMULPD            Z0, Z14, Z1
+	VFMSUB231PD       Z13, Z7, Z1
+	VADDPD.BCST       halfF64<>+0(SB), Z1, Z1
+	VMULPD            Z13, Z14, Z14
+	VFMADD231PD       Z0, Z7, Z14
+	VMULPD            Z0, Z14, Z7
+	VFMSUB231PD       Z13, Z1, Z7
+	VADDPD.BCST       oneF64<>+0(SB), Z7, Z7
+	VMULPD            Z13, Z14, Z14
+	VFMADD231PD       Z0, Z1, Z14
+	VBLENDMPD         Z7, Z11, K3, Z11
+	VBLENDMPD         Z14, Z12, K3, Z12
+	VMOVUPD.Z         (DX)(R8*1), K1, Z14
+	VMULPD            Z14, Z12, Z7
+	VMOVAPS           Z7, Z1
+	VFNMADD231PD      Z14, Z12, Z1
+	VMOVUPD.Z         (DX)(DI*2), K1, Z0
+	VFMSUB231PD       Z0, Z11, Z7
+	VADDPD            Z1, Z7, Z7
+	VMULPD            Z14, Z11, Z1
+	VFMSUB213PD       Z1, Z14, Z11
+	VFMADD231PD       Z0, Z12, Z1
+	VADDPD            Z11, Z1, Z1
+	VMULPD            Z1, Z4, Z11
+	VMOVAPS           Z11, Z12
+	VFNMADD231PD      Z1, Z4, Z12
+	VFMSUB231PD       Z7, Z10, Z11
+	VADDPD            Z12, Z11, Z11
+	VMULPD            Z1, Z10, Z12
+	VFMSUB213PD       Z12, Z1, Z10
+	VFMADD231PD       Z7, Z4, Z12
+	VADDPD            Z10, Z12, Z12
+	VBROADCASTSD      log2eF64<>+0(SB), Z10
+	VFMADD213PD.BCST  roundF64<>+0(SB), Z5, Z10
+	VSUBPD.BCST       roundF64<>+0(SB), Z10, Z10
+	VMOVAPS           Z5, Z4
+	VFNMADD231PD.BCST ln2HiF64<>+0(SB), Z10, Z4
+	VFNMADD231PD.BCST ln2LoF64<>+0(SB), Z10, Z4
+	VBROADCASTSD      expQ9F64<>+0(SB), Z7
+	VFMADD213PD.BCST  expQ8F64<>+0(SB), Z4, Z7
+	VFMADD213PD.BCST  expQ7F64<>+0(SB), Z4, Z7
+	VFMADD213PD.BCST  expQ6F64<>+0(SB), Z4, Z7
+	VFMADD213PD.BCST  expQ5F64<>+0(SB), Z4, Z7
+	VFMADD213PD.BCST  expQ4F64<>+0(SB), Z4, Z7
+	VFMADD213PD.BCST  expQ3F64<>+0(SB), Z4, Z7
+	VFMADD213PD.BCST  expQ2F64<>+0(SB), Z4, Z7
+	VFMADD213PD.BCST  expQ1F64<>+0(SB), Z4, Z7
+	VFMADD213PD.BCST  expQ0F64<>+0(SB), Z4, Z7
+	VBROADCASTSD      oneF64<>+0(SB), Z1
+	VSCALEFPD         Z10, Z1, Z1
+	VMULPD            Z4, Z4, Z10
+	VMOVAPS           Z4, Z0
+	VFMADD231PD       Z7, Z10, Z0
+	VMULPD            Z1, Z0, Z0
+	VMULPD            Z1, Z10, Z10
+	VSUBPD.BCST       oneF64<>+0(SB), Z1, Z14
+	VFMADD231PD       Z1, Z4, Z14
+	VFMADD231PD       Z7, Z10, Z14
+	VMULPD.BCST       halfF64<>+0(SB), Z6, Z10
+	VBROADCASTSD      twoOverPiF64<>+0(SB), Z7
+	VFMADD213PD.BCST  roundF64<>+0(SB), Z10, Z7
+	VSUBPD.BCST       roundF64<>+0(SB), Z7, Z4
+	VMOVAPS           Z10, Z13
+	VFNMADD231PD.BCST halfPi1F64<>+0(SB), Z4, Z13
+	VFNMADD231PD.BCST halfPi2F64<>+0(SB), Z4, Z13
+	VFNMADD231PD.BCST halfPi3F64<>+0(SB), Z4, Z13
+	VMULPD            Z13, Z13, Z4
+	VBROADCASTSD      sinP5F64<>+0(SB), Z3
+	VFMADD213PD.BCST  sinP4F64<>+0(SB), Z4, Z3
+	VFMADD213PD.BCST  sinP3F64<>+0(SB), Z4, Z3
+	VFMADD213PD.BCST  sinP2F64<>+0(SB), Z4, Z3
+	VFMADD213PD.BCST  sinP1F64<>+0(SB), Z4, Z3
+	VFMADD213PD.BCST  sinP0F64<>+0(SB), Z4, Z3
+	VMULPD            Z3, Z4, Z3
+	VFMADD231PD       Z3, Z13, Z13
+	VBROADCASTSD      cosP5F64<>+0(SB), Z3
+	VFMADD213PD.BCST  cosP4F64<>+0(SB), Z4, Z3
+	VFMADD213PD.BCST  cosP3F64<>+0(SB), Z4, Z3
+	VFMADD213PD.BCST  cosP2F64<>+0(SB), Z4, Z3
+	VFMADD213PD.BCST  cosP1F64<>+0(SB), Z4, Z3
+	VFMADD213PD.BCST  cosP0F64<>+0(SB), Z4, Z3
+	VFMADD213PD.BCST  minusHalfF64<>+0(SB), Z4, Z3
+	VFMADD213PD.BCST  oneF64<>+0(SB), Z4, Z3
+	VPTESTMQ.BCST     bit0F64<>+0(SB), Z7, K3
+	VBLENDMPD         Z3, Z13, K3, Z4
+	VBLENDMPD         Z13, Z3, K3, Z3
+	VPADDQ.BCST       oneIF64<>+0(SB), Z7, Z13
+	VPSLLQ            $0x3e, Z13, Z13
+	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z13, Z3
+	VPSLLQ            $0x3e, Z7, Z7
+	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z7, Z4
+	VFIXUPIMMPD.BCST  $0x00, zeroStaysF64<>+0(SB), Z10, Z4
+	VBROADCASTSD      twoOverPiF64<>+0(SB), Z10
+	VFMADD213PD.BCST  roundF64<>+0(SB), Z6, Z10
+	VSUBPD.BCST       roundF64<>+0(SB), Z10, Z7
+	VMOVAPS           Z6, Z3
+	VFNMADD231PD.BCST halfPi1F64<>+0(SB), Z7, Z3
+	VFNMADD231PD.BCST halfPi2F64<>+0(SB), Z7, Z3
+	VFNMADD231PD.BCST halfPi3F64<>+0(SB), Z7, Z3
+	VMULPD            Z3, Z3, Z7
+	VBROADCASTSD      sinP5F64<>+0(SB), Z13
+	VFMADD213PD.BCST  sinP4F64<>+0(SB), Z7, Z13
+	VFMADD213PD.BCST  sinP3F64<>+0(SB), Z7, Z13
+	VFMADD213PD.BCST  sinP2F64<>+0(SB), Z7, Z13
+	VFMADD213PD.BCST  sinP1F64<>+0(SB), Z7, Z13
+	VFMADD213PD.BCST  sinP0F64<>+0(SB), Z7, Z13
+	VMULPD            Z13, Z7, Z13
+	VFMADD231PD       Z13, Z3, Z3
+	VBROADCASTSD      cosP5F64<>+0(SB), Z13
+	VFMADD213PD.BCST  cosP4F64<>+0(SB), Z7, Z13
+	VFMADD213PD.BCST  cosP3F64<>+0(SB), Z7, Z13
+	VFMADD213PD.BCST  cosP2F64<>+0(SB), Z7, Z13
+	VFMADD213PD.BCST  cosP1F64<>+0(SB), Z7, Z13
+	VFMADD213PD.BCST  cosP0F64<>+0(SB), Z7, Z13
+	VFMADD213PD.BCST  minusHalfF64<>+0(SB), Z7, Z13
+	VFMADD213PD.BCST  oneF64<>+0(SB), Z7, Z13
+	VPTESTMQ.BCST     bit0F64<>+0(SB), Z10, K3
+	VBLENDMPD         Z13, Z3, K3, Z7
+	VBLENDMPD         Z3, Z13, K3, Z13
+	VPADDQ.BCST       oneIF64<>+0(SB), Z10, Z3
+	VPSLLQ            $0x3e, Z3, Z3
+	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z3, Z13
+	VPSLLQ            $0x3e, Z10, Z10
+	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z10, Z7
+	VFIXUPIMMPD.BCST  $0x00, zeroStaysF64<>+0(SB), Z6, Z7
+	VMULPD            Z13, Z1, Z10
+	VFMADD231PD       Z13, Z0, Z10
+	VMULPD            Z7, Z1, Z1
+	VFMADD231PD       Z7, Z0, Z1
+	VCMPPD.BCST       $0x11, halfF64<>+0(SB), Z13, K3
+	VSUBPD.BCST       oneF64<>+0(SB), Z10, Z10
+	VADDPD            Z4, Z4, Z0
+	VMULPD            Z13, Z14, Z14
+	VFNMADD231PD      Z4, Z0, Z14
+	VBLENDMPD         Z10, Z14, K3, Z14
+	VADDPD            Z11, Z9, Z9
+	VADDPD            Z12, Z8, Z8
+	VPANDQ.BCST       absF64<>+0(SB), Z5, Z12
+	VPANDQ.BCST       absF64<>+0(SB), Z6, Z11
+	VMAXPD            Z11, Z12, Z12
+	VCMPPD.BCST       $0x11, smallZetaF64<>+0(SB), Z12, K3
+	VMULPD            Z1, Z1, Z12
+	VMOVAPS           Z12, Z11
+	VFMSUB231PD       Z1, Z1, Z11
+	VFMADD231PD       Z14, Z14, Z12
+	VADDPD            Z11, Z12, Z12
+	VBLENDMPD.BCST    oneF64<>+0(SB), Z12, K3, Z12
+	VMULPD            Z1, Z6, Z11
+	VMOVAPS           Z11, Z10
+	VFMSUB231PD       Z1, Z6, Z10
+	VFMADD231PD       Z14, Z5, Z11
+	VADDPD            Z10, Z11, Z11
+	VDIVPD            Z12, Z11, Z11
+	VMULPD            Z1, Z5, Z10
+	VFNMADD213PD      Z10, Z5, Z1
+	VFMSUB231PD       Z14, Z6, Z10
+	VADDPD            Z1, Z10, Z10
+	VDIVPD            Z12, Z10, Z10
+	VMULPD            Z6, Z6, Z12
+	VFMSUB231PD       Z5, Z5, Z12
+	VBROADCASTSD      minusHalfF64<>+0(SB), Z1
+	VFMADD213PD.BCST  oneF64<>+0(SB), Z5, Z1
+	VFMADD231PD.BCST  twelfthF64<>+0(SB), Z12, Z1
+	VADDPD            Z5, Z5, Z12
+	VMULPD            Z6, Z12, Z12
+	VMULPD.BCST       minusHalfF64<>+0(SB), Z6, Z14
+	VFMADD231PD.BCST  twelfthF64<>+0(SB), Z12, Z14
+	VBLENDMPD         Z1, Z11, K3, Z11
+	VBLENDMPD         Z14, Z10, K3, Z10
+	VMULPD            Z8, Z10, Z14
+	VMOVAPS           Z14, Z1
+	VFNMADD231PD      Z8, Z10, Z1
+	VFMSUB231PD       Z9, Z11, Z14
+	VADDPD            Z1, Z14, Z14
+	VMULPD            Z8, Z11, Z1
+	VFMSUB213PD       Z1, Z8, Z11
+	VFMADD231PD       Z9, Z10, Z1
+	VADDPD            Z11, Z1, Z1
+	KANDW             K1, K2, K2
+	KMOVW             K2, CX
+	TESTQ             CX, CX
+	JE                easy7
+	KANDNW            K1, K2, K1
+	VMOVUPD           Z5, K1, (AX)
+	VMOVUPD           Z6, K1, (AX)(DI*1)
+	VMOVUPD           Z14, K1, (AX)(DI*2)
+	VMOVUPD           Z1, K1, (AX)(R8*1)
+	MOVQ              SI, AX
+	MOVQ              SI, DX
+	SUBQ              BX, DX
+	MOVQ              DX, at+40(FP)
+	MOVQ              AX, next+48(FP)
+	MOVQ              CX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy7:
+	VMOVUPD Z5, K1, (AX)
+	VMOVUPD Z6, K1, (AX)(DI*1)
+	VMOVUPD Z14, K1, (AX)(DI*2)
+	VMOVUPD Z1, K1, (AX)(R8*1)
+
+done5:
+	XORQ AX, AX
+	MOVQ SI, at+40(FP)
+	MOVQ SI, next+48(FP)
 	MOVQ AX, hard+56(FP)
 	VZEROUPPER
 	RET

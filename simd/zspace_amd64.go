@@ -64,6 +64,26 @@ func composeSO3F64AVX2(dst *float64, a *float64, b *float64, n int, stride int) 
 //go:noescape
 func composeSO3F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
 
+// inverseSO3F32AVX2 writes the transposes of n matrices.
+//
+//go:noescape
+func inverseSO3F32AVX2(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
+
+// inverseSO3F32AVX512 writes the transposes of n matrices.
+//
+//go:noescape
+func inverseSO3F32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
+
+// inverseSO3F64AVX2 writes the transposes of n matrices.
+//
+//go:noescape
+func inverseSO3F64AVX2(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
+
+// inverseSO3F64AVX512 writes the transposes of n matrices.
+//
+//go:noescape
+func inverseSO3F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
+
 // actSO3F32AVX2 writes n vectors turned by as many matrices.
 //
 //go:noescape

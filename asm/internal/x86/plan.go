@@ -92,6 +92,10 @@ func (b *Block) plan(copies, registers int) plan {
 	}
 	for i, o := range b.ops {
 		if o.code == opLoad || o.code == opLocal {
+			if b.overwritten(o) {
+				p.need(&p.body, []int{o.dst})
+				delete(p.from, o.dst) // from now on a value like any other
+			}
 			continue
 		}
 		args := o.reads(b.Level)
@@ -128,6 +132,17 @@ func (b *Block) plan(copies, registers int) plan {
 		at++
 	}
 	return p.plan
+}
+
+// overwritten reports whether an operation loads an entry that is a result of its own after the result that may overwrite it,
+// where the result stands in place of the input.
+func (b *Block) overwritten(o op) bool {
+	for i, v := range b.outputs {
+		if o.code == opLoad && v.c == nil && v.id == o.dst && i > int(o.imm&0xff) {
+			return true
+		}
+	}
+	return false
 }
 
 func (p *planner) addUse(v Value, at int) {
