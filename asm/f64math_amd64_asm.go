@@ -192,6 +192,29 @@ func sinCos(b *x86.Block, x x86.Value) (sin, cos x86.Value) {
 	return b.Fixup(flipSign(b, sin, turn), x, b.Bits("zeroStays", 0x00000122)), cos
 }
 
+// sinCosNear is sinCos, in absolute terms, for x from 0 to a few hundred turns: π/2 in two parts, and no care for the sign of 0.
+func sinCosNear(b *x86.Block, x x86.Value) (sin, cos x86.Value) {
+	f32 := b.Elem == x86.F32
+	var z, r, k x86.Value
+	if f32 {
+		round := b.Const("roundF32", roundF32)
+		z = b.FMA(x, b.Const("twoOverPi", 0x1.45f306p-1), round)
+		k = b.Sub(z, round)
+		r = b.FNMA(k, b.Const("halfPi2", halfPi2), b.FNMA(k, b.Const("halfPi1", halfPi1), x))
+	} else {
+		round := b.Const("round", roundF64)
+		z = b.FMA(x, b.Const("twoOverPi", 0x1.45f306dc9c883p-1), round)
+		k = b.Sub(z, round)
+		r = b.FNMA(k, b.Const("halfPi2", halfPi2F64), b.FNMA(k, b.Const("halfPi1", halfPi1F64), x))
+	}
+	r2 := b.Mul(r, r)
+	s := b.FMA(r, b.Mul(r2, b.Horner(r2, polynomial(b, "sinP", byElem(b, sinP, sinPF64))...)), r)
+	c := b.FMA(b.FMA(b.Horner(r2, polynomial(b, "cosP", byElem(b, cosP, cosPF64))...), r2, b.Const("minusHalf", -0.5)), r2, one(b))
+	odd, top := b.Bit(z, 0), byElem[uint64](b, 30, 62)
+	sin, cos = b.Select(odd, c, s), b.Select(odd, s, c)
+	return flipSign(b, sin, b.Shl(z, top)), flipSign(b, cos, b.Shl(b.AddI(z, b.Bits("oneI", 1)), top))
+}
+
 // logSplit is x = (1 + f)·2^k, 3/4 ≤ 1 + f < 3/2, for positive normal x (on AVX-512 for positive x).
 func logSplit(b *x86.Block, x x86.Value) (f, k x86.Value) {
 	if b.Level == x86.AVX512 {

@@ -34,7 +34,7 @@ func exp2x2(b *x86.Block) {
 	osc := b.Cmp(x86.LT, x, b.Const("minusOne", -1))
 	split := b.Select(large, r, zero(b))
 	e1, e2 := exp(b, b.Add(m, split)), exp(b, b.Sub(m, split))
-	sin, cos := sinCos(b, r)
+	sin, cos := sinCosNear(b, r)
 	terms := byElem(b, 6, 10)
 	c, s := b.Horner(x, taylor(b, 0, terms)...), b.Horner(x, taylor(b, 1, terms)...)
 	c, s = b.Select(osc, cos, c), b.Select(osc, b.Mul(sin, inv), s)
@@ -42,6 +42,11 @@ func exp2x2(b *x86.Block) {
 	c = b.Select(large, b.Mul(b.Add(e1, e2), h), c)
 	s = b.Select(large, b.Mul(b.Mul(b.Sub(e1, e2), h), inv), s)
 	outputs(b, b.FMA(s, delta, c), b.Mul(s, a[1]), b.Mul(s, a[2]), b.FNMA(s, delta, c))
+}
+
+// angleAbove is the angle of (x, y), y ≥ 0.
+func angleAbove(b *x86.Block, y, x x86.Value) x86.Value {
+	return unfold(b, atanQuotient(b, y, abs(b, x)), b.Cmp(x86.LT, x, zero(b)), 2)
 }
 
 // log2x2 is ½ log det I + β N with, for z = x/m²,
@@ -76,16 +81,16 @@ func log2x2(b *x86.Block) {
 
 	logDet := ln(b, det)
 	alpha := b.Mul(logDet, h)
-	r := b.Sqrt(abs(b, x))
+	r, _ := squareRoot(b, b.Max(abs(b, x), rootMin(b)))
 	z := quotient(b, x, m2)
 	short := b.Cmp(x86.LE, abs(b, z), b.Const("sixteenth", 0.0625))
 	var series []x86.Value
 	for k := range byElem(b, 7, 14) {
 		series = append(series, b.Const("odd"+string(rune('a'+k)), 1/float64(2*k+1)))
 	}
-	num := b.Select(b.Cmp(x86.LT, x, zero(b)), atan2(b, r, m), b.Sub(ln(b, b.Add(m, r)), alpha))
+	num := b.Select(b.Cmp(x86.LT, x, zero(b)), angleAbove(b, r, m), b.Sub(ln(b, b.Add(m, r)), alpha))
 	num = b.Select(short, b.Horner(z, series...), num)
-	beta := b.Div(num, b.Select(short, m, r))
+	beta := quotient(b, num, b.Select(short, m, r))
 	// At negative m no z is short but in hard lanes.
 	d := b.Mul(beta, delta)
 	outputs(b, b.Add(alpha, d), b.Mul(beta, a[1]), b.Mul(beta, a[2]), b.Sub(alpha, d))

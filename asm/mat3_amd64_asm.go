@@ -116,7 +116,7 @@ func scaleDown(b *x86.Block, e x86.Value) x86.Value {
 	return pow2(b, b.Sub(byElem(b, b.Const("roundF32", roundF32), b.Const("round", roundF64)), e))
 }
 
-// exp3x3Square is Y ← 2Y + Y², in lanes that have halvings left.
+// exp3x3Square is Y ← Y(Y + 2I), in lanes that have halvings left.
 func exp3x3Square(b *x86.Block) {
 	var y mat3
 	for i := range y {
@@ -124,12 +124,8 @@ func exp3x3Square(b *x86.Block) {
 	}
 	count := b.Local(slotCount)
 	more := b.Cmp(x86.GT, count, zero(b))
-	for i := 0; i < 9; i += 3 {
-		for j := range 3 {
-			s := b.Add(y[i+j], y[i+j])
-			s = b.FMA(y[i+2], y[6+j], b.FMA(y[i+1], y[3+j], b.FMA(y[i], y[j], s)))
-			b.SetLocal(i+j, b.Select(more, s, y[i+j]))
-		}
+	for i, s := range mul3(b, y, plusI(b, y, b.Const("two", 2))) {
+		b.SetLocal(i, b.Select(more, s, y[i]))
 	}
 	left := b.Sub(count, one(b))
 	b.SetLocal(slotCount, left)

@@ -19,6 +19,7 @@ type matrixOp struct {
 	name           string
 	doc            string
 	onlyF64        bool
+	inner          bool // called by package simd itself: no MatrixOp
 	unroll, pinned map[x86.Level]int
 	stages         []func(*x86.Block)
 }
@@ -68,7 +69,7 @@ func renderMatrixDispatch(arch string, levels ...fmt.Stringer) output {
 			fmt.Fprintf(&b, "func %s(op MatrixOp, dst, a, b *%s, n, stride int) (at, next int, hard uint64) {\n\tswitch op {\n", name, e.GoType())
 			for _, m := range matrixFiles {
 				for _, o := range m.ops {
-					if e == x86.F32 && o.onlyF64 {
+					if o.inner || (e == x86.F32 && o.onlyF64) {
 						continue
 					}
 					fn := strings.ToLower(o.name[:1]) + o.name[1:]
@@ -111,28 +112,49 @@ func diffOfProducts(b *x86.Block, p, q, r, s x86.Value) x86.Value {
 	return b.Add(b.FMS(p, q, w), lost)
 }
 
-// root is √x and 1/√x for x ≥ 0; the latter is finite, at least. In float32 on AVX-512 both come from the estimate of the
-// reciprocal root by a step of Newton's iteration, within an ulp, because the divider is slower than the rest of a kernel.
+// root is √x and 1/√x for x ≥ 0; the latter is finite, at least.
 func root(b *x86.Block, x x86.Value) (r, inv x86.Value) {
-	x = b.Max(x, b.Const("rootMin", byElem(b, 0x1p-100, 0x1p-900)))
-	if b.Level == x86.AVX2 || b.Elem == x86.F64 {
-		r = b.Sqrt(x)
+	return positiveRoot(b, b.Max(x, rootMin(b)))
+}
+
+func rootMin(b *x86.Block) x86.Value { return b.Const("rootMin", byElem(b, 0x1p-100, 0x1p-900)) }
+
+// positiveRoot is √x and 1/√x, within an ulp, for positive x far from the ends of the range.
+func positiveRoot(b *x86.Block, x x86.Value) (r, inv x86.Value) {
+	r, q := squareRoot(b, x)
+	if b.Level == x86.AVX2 {
 		return r, b.Div(one(b), r)
 	}
-	q := b.Rsqrt(x)
-	h, g := b.Mul(q, half(b)), b.Mul(x, q)
-	r = b.FMA(b.FNMA(g, g, x), h, g)
 	return r, b.FMA(b.FNMA(r, q, one(b)), q, q)
 }
 
-// quotient is x/y within an ulp and a half, for y far from the ends of the range; in float32 on AVX-512 without the
-// divider.
+// squareRoot is √x for such x. On AVX-512 it comes from the estimate q of 1/√x by Newton's iteration, because the divider is slower
+// than the rest of a kernel.
+func squareRoot(b *x86.Block, x x86.Value) (r, q x86.Value) {
+	if b.Level == x86.AVX2 {
+		return b.Sqrt(x), x86.Value{}
+	}
+	q = b.Rsqrt(x)
+	h, g := b.Mul(q, half(b)), b.Mul(x, q)
+	if b.Elem == x86.F64 {
+		// From 14 bits to 27: h → 1/2√x and g → √x at once.
+		e := b.FNMA(g, h, half(b))
+		g, h = b.FMA(g, e, g), b.FMA(h, e, h)
+		q = b.Add(h, h)
+	}
+	return b.FMA(b.FNMA(g, g, x), h, g), q
+}
+
+// quotient is x/y within an ulp, for y and x/y far from the ends of the range; on AVX-512 without the divider: the estimate of 1/y,
+// of 14 bits, which float64 takes to 28, and the remainder of the quotient by it.
 func quotient(b *x86.Block, x, y x86.Value) x86.Value {
-	if b.Level == x86.AVX2 || b.Elem == x86.F64 {
+	if b.Level == x86.AVX2 {
 		return b.Div(x, y)
 	}
 	r := b.Rcp(y)
-	r = b.FMA(b.FNMA(y, r, one(b)), r, r)
+	if b.Elem == x86.F64 {
+		r = b.FMA(b.FNMA(y, r, one(b)), r, r)
+	}
 	q := b.Mul(x, r)
 	return b.FMA(b.FNMA(y, q, x), r, q)
 }
@@ -151,7 +173,8 @@ func atanQuotient(b *x86.Block, y, x x86.Value) x86.Value {
 	return unfold(b, a, b.Cmp(x86.GT, y, x), 1)
 }
 
-// atanFolded is the arctangent of lo/hi in [0, 1]; t is the argument of the polynomial.
+// atanFolded is the arctangent of lo/hi in [0, 1]; t is the argument of the polynomial. The divider works beside what follows of
+// the polynomial before: for this one division it is faster than quotient.
 func atanFolded(b *x86.Block, lo, hi x86.Value) (a, t x86.Value) {
 	if b.Elem == x86.F32 {
 		t = b.Div(lo, hi)

@@ -67,7 +67,7 @@ func logRadius(b *x86.Block, x, y x86.Value) x86.Value {
 	s := b.Add(p, q)
 	lost := b.Add(b.Sub(q, b.Sub(s, p)), b.Add(b.FMS(hi, hi, p), b.FMS(lo, lo, q)))
 	f, k := logSplit(b, s)
-	rest := b.Div(lost, s)
+	rest := quotient(b, lost, s)
 	return b.Mul(logReduced(b, f, k, &rest), half(b))
 }
 
@@ -221,7 +221,15 @@ func expMinusOne(b *x86.Block, l, th x86.Value) (u, ei, er x86.Value) {
 	power := scale2(b, one(b), k)
 	r2 := b.Mul(r, r)
 	p := b.Mul(b.FMA(r2, q, r), power)
-	m := b.FMA(b.Mul(r2, power), q, b.FMA(r, power, b.Sub(power, one(b))))
+	t := b.Sub(power, one(b))
+	m := b.FMA(r, power, t)
+	tail := b.Mul(b.Mul(r2, power), q)
+	if b.Elem == x86.F32 {
+		// The digits that r and the sum have lost: where 2^k is 1/2 or 2, m is smaller than what it is the sum of.
+		lost := b.FNMA(k, b.Const("ln2Lo", ln2LoF32), b.Sub(b.FNMA(k, b.Const("ln2Hi", ln2HiF32), l), r))
+		tail = b.Add(tail, b.FMA(lost, power, b.FMA(r, power, b.Sub(t, m))))
+	}
+	m = b.Add(m, tail)
 	sh, _ := sinCos(b, b.Mul(th, half(b)))
 	s, c := sinCos(b, th)
 	er, ei = b.FMA(p, c, b.Mul(power, c)), b.FMA(p, s, b.Mul(power, s))

@@ -33,6 +33,7 @@ var registry = []generator{
 	{mat2Ops.file, mat2Ops.write},
 	{mat3Ops.file, mat3Ops.write},
 	{mat3LogOps.file, mat3LogOps.write},
+	{"zwiden", widenAMD64},
 	{"../internal/limits/zlimits", limitsAMD64},
 	{"ztree", treeAMD64},
 }

@@ -51,9 +51,9 @@ func angle2(b *x86.Block, w vec3) (th2 x86.Value, lost *x86.Value) {
 // half-plane; for rotations its absolute error matters.
 func coefficients(b *x86.Block, w vec3, motion bool) (alpha, beta, cos, th2 x86.Value) {
 	th2, lost := angle2(b, w)
-	th2 = b.Max(th2, b.Const("rootMin", byElem(b, 0x1p-100, 0x1p-900)))
-	th, inv := root(b, th2)
-	sin, cos := sinCos(b, th)
+	th2 = b.Max(th2, rootMin(b))
+	th, inv := positiveRoot(b, th2)
+	sin, cos := sinCosNear(b, th)
 	if lost != nil {
 		// The rest of the angle: near π one ulp of it is three of the sine.
 		rest := b.Mul(b.Mul(b.Add(b.FNMA(th, th, th2), *lost), half(b)), inv)
@@ -65,16 +65,16 @@ func coefficients(b *x86.Block, w vec3, motion bool) (alpha, beta, cos, th2 x86.
 		num = b.Select(ahead, quotient(b, b.Mul(sin, sin), b.Add(one(b), b.Max(cos, zero(b)))), num)
 	}
 	if b.Elem == x86.F64 {
-		return b.Div(sin, th), b.Div(num, th2), cos, th2
+		return quotient(b, sin, th), quotient(b, num, th2), cos, th2
 	}
 	// The quotient by θ², with what its remainder and the rest of θ² add.
 	inv2 := b.Mul(inv, inv)
 	q := b.Mul(num, inv2)
 	beta = b.FMA(b.FNMA(*lost, q, b.FNMA(th2, q, num)), inv2, q)
-	if b.Level == x86.AVX2 {
-		return b.Div(sin, th), beta, cos, th2
+	if motion {
+		return quotient(b, sin, th), beta, cos, th2
 	}
-	return quotient(b, sin, th), beta, cos, th2
+	return b.Mul(sin, inv), beta, cos, th2
 }
 
 // rodrigues is cos θ I + α·hat(w) + β·wwᵀ, which is I + α·hat(w) + β·hat(w)² with one term less on the diagonal.
@@ -126,11 +126,12 @@ func logQuat(b *x86.Block, w x86.Value, v vec3) (log vec3, hcot x86.Value) {
 	// For short v, whose square may underflow, atan2(|v|, w)/|v| is 1/w.
 	short := b.Cmp(x86.LT, n2, b.Const("quatShort", byElem(b, 0x1p-60, 0x1p-500)))
 	var f x86.Value
+	n2 = b.Max(n2, rootMin(b))
 	if b.Level == x86.AVX2 || b.Elem == x86.F64 {
-		n := b.Sqrt(n2)
-		f = b.Div(b.Select(short, one(b), atanQuotient(b, n, c)), b.Select(short, c, n))
+		n, _ := squareRoot(b, n2)
+		f = quotient(b, b.Select(short, one(b), atanQuotient(b, n, c)), b.Select(short, c, n))
 	} else {
-		n, inv := root(b, n2)
+		n, inv := positiveRoot(b, n2)
 		f = b.Select(short, quotient(b, one(b), c), b.Mul(atanQuotient(b, n, c), inv))
 	}
 	hcot = b.Mul(f, c)

@@ -66,15 +66,20 @@ func atLevels(levels []simd.Level, f func(simd.Level) error) error {
 
 // kernelSamples prints the lines that compare.py reads.
 func kernelSamples(r *report, match *regexp.Regexp, all bool) error {
+	if err := limitsOf(simd.CurrentLevel()).report(r); err != nil {
+		return err
+	}
+	return caseSamples(r, kernelCases(), match, all)
+}
+
+// caseSamples prints the lines of some kernels.
+func caseSamples(r *report, cases []kernelCase, match *regexp.Regexp, all bool) error {
 	top := simd.CurrentLevel()
 	levels := []simd.Level{top}
 	if all {
 		levels = simd.Levels()
 	}
-	if err := limitsOf(top).report(r); err != nil {
-		return err
-	}
-	for _, k := range kernelCases() {
+	for _, k := range cases {
 		if !match.MatchString(k.name) {
 			continue
 		}

@@ -19,9 +19,10 @@ func linalgCommand() *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "linalg",
-		Short: "Time batches of small matrices on the peers' inputs, on one core",
+		Short: "Time batches of small matrices and relative poses on the peers' inputs, on one core",
 		Long: `Time exponentials and logarithms of batches of small matrices on the inputs of the peers' programs smallmat and closedform, on
-one core, and name the lines as they do: smallmat/se2_exp/ours/f32 at n = 4096 and 1000000, in nanoseconds per matrix.
+one core, and name the lines as they do: smallmat/se2_exp/ours/f32 at n = 4096 and 1000000, in nanoseconds per matrix. Then the
+relative poses of all pairs of a grid, pairs/precomp/ours/row, in nanoseconds per pair.
 PEER_SECONDS sets the time per line.`,
 		Example: "  go run ./bench linalg --json > ours.jsonl\n  go run ./bench linalg --filter log3x3 --levels",
 		Args:    cobra.NoArgs,
@@ -30,7 +31,11 @@ PEER_SECONDS sets the time per line.`,
 			if err != nil {
 				return err
 			}
-			return linalgSamples(&report{cmd.OutOrStdout(), asJSON}, match, all)
+			r := &report{cmd.OutOrStdout(), asJSON}
+			if err := linalgSamples(r, match, all); err != nil {
+				return err
+			}
+			return caseSamples(r, pairsCases(), match, all)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one object a line")

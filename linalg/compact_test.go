@@ -156,9 +156,11 @@ func (c *compactGroup) sample(rng *rand.Rand) []float64 {
 		a[0] = math.Copysign(th, a[0])
 	case 2:
 		a[1] = math.Copysign(th, a[1])
-		switch rng.IntN(4) {
+		switch rng.IntN(6) {
 		case 0:
 			a[0] *= math.Pow(10, -16*rng.Float64())
+		case 3, 4: // where e^λ - 1 is smaller than what a reduction of λ by ln 2 makes it the sum of
+			a[0] = math.Copysign(0.3+0.5*rng.Float64(), a[0])
 		case 1:
 			a[0] = 20 * (2*rng.Float64() - 1)
 		case 2:

@@ -11,3 +11,30 @@ func matrixLevelF32(op MatrixOp, dst, a, b *float32, n, stride int) (at, next in
 func matrixLevelF64(op MatrixOp, dst, a, b *float64, n, stride int) (at, next int, hard uint64) {
 	return matrixF64NEON(op, dst, a, b, n, stride)
 }
+
+// log3x3Short is the logarithm of n matrices in float64 with the digits of float32.
+func log3x3Short(dst, a *float64, n, stride int) (at, next int, hard uint64) {
+	return log3x3ShortF64NEON(dst, a, a, n, stride)
+}
+
+// widen3x3 sets dst[64e+i] = src[stride·e+i] for the nine entries e of those matrices i whose bit is set in lanes.
+func widen3x3(dst *[9 * 64]float64, src []float32, stride int, lanes uint64) {
+	for e := range 9 {
+		for i := range 64 {
+			if lanes>>i&1 != 0 {
+				dst[64*e+i] = float64(src[stride*e+i])
+			}
+		}
+	}
+}
+
+// narrow3x3 is the way back.
+func narrow3x3(dst []float32, src *[9 * 64]float64, stride int, lanes uint64) {
+	for e := range 9 {
+		for i := range 64 {
+			if lanes>>i&1 != 0 {
+				dst[stride*e+i] = float32(src[64*e+i])
+			}
+		}
+	}
+}

@@ -38,29 +38,17 @@ func matrixF64(op MatrixOp, dst, a, b []float64, from, n int) (at, next int, har
 func log3x3F32(dst, a []float32, from, n int) (at, next int, hard uint64) {
 	const lanes = 64
 	m := min(n-from, lanes)
+	all := ^uint64(0) >> (lanes - m)
+	raceRead(a)
+	raceWrite(dst)
 	var buf [9 * lanes]float64
-	for e := range 9 {
-		for i, v := range a[e*n+from : e*n+from+m] {
-			buf[e*lanes+i] = float64(v)
-		}
-	}
+	widen3x3(&buf, a[from:], n, all)
 	// A kernel stops at a round with hard lanes; the buffer can be done in one go all the same.
 	for i := 0; i < m; {
-		at, next, h := matrixLevelF64(OpLog3x3, &buf[i], &buf[i], &buf[i], m-i, lanes)
-		if next < 0 {
-			return 0, -1, 0
-		}
+		at, next, h := log3x3Short(&buf[i], &buf[i], m-i, lanes)
 		hard |= h << (i + at)
 		i += next
 	}
-	raceRead(a)
-	raceWrite(dst)
-	for e := range 9 {
-		for i := range m {
-			if hard>>i&1 == 0 {
-				dst[e*n+from+i] = float32(buf[e*lanes+i])
-			}
-		}
-	}
+	narrow3x3(dst[from:], &buf, n, all&^hard)
 	return 0, m, hard
 }

@@ -35,80 +35,77 @@ loop1:
 	VADDPS       Y5, Y4, Y4
 	VANDPS       absF32<>+0(SB), Y2, Y5
 	VCMPPS       $0x16, expHalf<>+0(SB), Y5, Y5
-	VANDPS       absF32<>+0(SB), Y4, Y1
-	VCMPPS       $0x16, x2x2Max<>+0(SB), Y1, Y1
-	VORPS        Y5, Y1, Y1
+	VANDPS       absF32<>+0(SB), Y4, Y3
+	VCMPPS       $0x16, x2x2Max<>+0(SB), Y3, Y3
+	VORPS        Y5, Y3, Y3
 	VANDPS       absF32<>+0(SB), Y4, Y5
 	VMAXPS       rootMin<>+0(SB), Y5, Y5
 	VSQRTPS      Y5, Y5
-	VMOVUPS      one<>+0(SB), Y3
-	VDIVPS       Y5, Y3, Y3
-	VCMPPS       $0x1e, one<>+0(SB), Y4, Y6
-	VCMPPS       $0x11, minusOne<>+0(SB), Y4, Y7
-	VMOVUPS      zero<>+0(SB), Y8
-	VBLENDVPS    Y6, Y5, Y8, Y8
-	VADDPS       Y8, Y2, Y9
-	VMOVUPS      log2e<>+0(SB), Y10
-	VFMADD213PS  roundF32<>+0(SB), Y9, Y10
-	VMOVUPS      Y1, (R8)
-	VSUBPS       roundF32<>+0(SB), Y10, Y1
-	VFNMADD231PS ln2Hi<>+0(SB), Y1, Y9
-	VFNMADD231PS ln2Lo<>+0(SB), Y1, Y9
-	VMOVUPS      expC6<>+0(SB), Y1
-	VFMADD213PS  expC5<>+0(SB), Y9, Y1
-	VFMADD213PS  expC4<>+0(SB), Y9, Y1
-	VFMADD213PS  expC3<>+0(SB), Y9, Y1
-	VFMADD213PS  expC2<>+0(SB), Y9, Y1
-	VMULPS       Y9, Y9, Y11
-	VFMADD231PS  Y1, Y11, Y9
-	VPSLLD       $0x17, Y10, Y10
-	VPADDD       one<>+0(SB), Y10, Y10
-	VFMADD231PS  Y10, Y9, Y10
-	VSUBPS       Y8, Y2, Y2
-	VMOVUPS      log2e<>+0(SB), Y8
-	VFMADD213PS  roundF32<>+0(SB), Y2, Y8
-	VSUBPS       roundF32<>+0(SB), Y8, Y9
-	VFNMADD231PS ln2Hi<>+0(SB), Y9, Y2
-	VFNMADD231PS ln2Lo<>+0(SB), Y9, Y2
-	VMOVUPS      expC6<>+0(SB), Y9
-	VFMADD213PS  expC5<>+0(SB), Y2, Y9
-	VFMADD213PS  expC4<>+0(SB), Y2, Y9
-	VFMADD213PS  expC3<>+0(SB), Y2, Y9
-	VFMADD213PS  expC2<>+0(SB), Y2, Y9
-	VMULPS       Y2, Y2, Y11
-	VFMADD231PS  Y9, Y11, Y2
-	VPSLLD       $0x17, Y8, Y8
-	VPADDD       one<>+0(SB), Y8, Y8
-	VFMADD231PS  Y8, Y2, Y8
-	VANDPS       absF32<>+0(SB), Y5, Y2
-	VMOVUPS      twoOverPi<>+0(SB), Y11
-	VFMADD213PS  roundF32<>+0(SB), Y2, Y11
-	VSUBPS       roundF32<>+0(SB), Y11, Y9
-	VFNMADD231PS halfPi1<>+0(SB), Y9, Y2
-	VFNMADD231PS halfPi2<>+0(SB), Y9, Y2
-	VFNMADD231PS halfPi3<>+0(SB), Y9, Y2
-	VMULPS       Y2, Y2, Y9
-	VMOVUPS      sinP2<>+0(SB), Y1
-	VFMADD213PS  sinP1<>+0(SB), Y9, Y1
-	VFMADD213PS  sinP0<>+0(SB), Y9, Y1
-	VMULPS       Y1, Y9, Y1
-	VFMADD231PS  Y1, Y2, Y2
-	VMOVUPS      cosP2<>+0(SB), Y1
-	VFMADD213PS  cosP1<>+0(SB), Y9, Y1
-	VFMADD213PS  cosP0<>+0(SB), Y9, Y1
-	VFMADD213PS  minusHalf<>+0(SB), Y9, Y1
-	VFMADD213PS  one<>+0(SB), Y9, Y1
-	VPSLLD       $0x1f, Y11, Y9
-	VBLENDVPS    Y9, Y1, Y2, Y12
-	VBLENDVPS    Y9, Y2, Y1, Y1
-	VPSLLD       $0x1e, Y11, Y2
-	VPADDD       oneI<>+0(SB), Y11, Y11
-	VPSLLD       $0x1e, Y11, Y11
-	VANDPS       signF32<>+0(SB), Y11, Y11
-	VXORPS       Y11, Y1, Y1
-	VXORPS       Y5, Y2, Y2
+	VMOVUPS      one<>+0(SB), Y6
+	VDIVPS       Y5, Y6, Y6
+	VCMPPS       $0x1e, one<>+0(SB), Y4, Y7
+	VCMPPS       $0x11, minusOne<>+0(SB), Y4, Y8
+	VMOVUPS      zero<>+0(SB), Y9
+	VBLENDVPS    Y7, Y5, Y9, Y9
+	VADDPS       Y9, Y2, Y10
+	VMOVUPS      log2e<>+0(SB), Y11
+	VFMADD213PS  roundF32<>+0(SB), Y10, Y11
+	VMOVUPS      Y3, (R8)
+	VSUBPS       roundF32<>+0(SB), Y11, Y3
+	VFNMADD231PS ln2Hi<>+0(SB), Y3, Y10
+	VFNMADD231PS ln2Lo<>+0(SB), Y3, Y10
+	VMOVUPS      expC6<>+0(SB), Y3
+	VFMADD213PS  expC5<>+0(SB), Y10, Y3
+	VFMADD213PS  expC4<>+0(SB), Y10, Y3
+	VFMADD213PS  expC3<>+0(SB), Y10, Y3
+	VFMADD213PS  expC2<>+0(SB), Y10, Y3
+	VMULPS       Y10, Y10, Y12
+	VFMADD231PS  Y3, Y12, Y10
+	VPSLLD       $0x17, Y11, Y11
+	VPADDD       one<>+0(SB), Y11, Y11
+	VFMADD231PS  Y11, Y10, Y11
+	VSUBPS       Y9, Y2, Y2
+	VMOVUPS      log2e<>+0(SB), Y9
+	VFMADD213PS  roundF32<>+0(SB), Y2, Y9
+	VSUBPS       roundF32<>+0(SB), Y9, Y10
+	VFNMADD231PS ln2Hi<>+0(SB), Y10, Y2
+	VFNMADD231PS ln2Lo<>+0(SB), Y10, Y2
+	VMOVUPS      expC6<>+0(SB), Y10
+	VFMADD213PS  expC5<>+0(SB), Y2, Y10
+	VFMADD213PS  expC4<>+0(SB), Y2, Y10
+	VFMADD213PS  expC3<>+0(SB), Y2, Y10
+	VFMADD213PS  expC2<>+0(SB), Y2, Y10
+	VMULPS       Y2, Y2, Y12
+	VFMADD231PS  Y10, Y12, Y2
+	VPSLLD       $0x17, Y9, Y9
+	VPADDD       one<>+0(SB), Y9, Y9
+	VFMADD231PS  Y9, Y2, Y9
+	VMOVUPS      twoOverPi<>+0(SB), Y2
+	VFMADD213PS  roundF32<>+0(SB), Y5, Y2
+	VSUBPS       roundF32<>+0(SB), Y2, Y12
+	VFNMADD231PS halfPi1<>+0(SB), Y12, Y5
+	VFNMADD231PS halfPi2<>+0(SB), Y12, Y5
+	VMULPS       Y5, Y5, Y12
+	VMOVUPS      sinP2<>+0(SB), Y10
+	VFMADD213PS  sinP1<>+0(SB), Y12, Y10
+	VFMADD213PS  sinP0<>+0(SB), Y12, Y10
+	VMULPS       Y10, Y12, Y10
+	VFMADD231PS  Y10, Y5, Y5
+	VMOVUPS      cosP2<>+0(SB), Y10
+	VFMADD213PS  cosP1<>+0(SB), Y12, Y10
+	VFMADD213PS  cosP0<>+0(SB), Y12, Y10
+	VFMADD213PS  minusHalf<>+0(SB), Y12, Y10
+	VFMADD213PS  one<>+0(SB), Y12, Y10
+	VPSLLD       $0x1f, Y2, Y12
+	VBLENDVPS    Y12, Y10, Y5, Y3
+	VBLENDVPS    Y12, Y5, Y10, Y10
+	VPSLLD       $0x1e, Y2, Y5
+	VANDPS       signF32<>+0(SB), Y5, Y5
+	VXORPS       Y5, Y3, Y3
+	VPADDD       oneI<>+0(SB), Y2, Y2
+	VPSLLD       $0x1e, Y2, Y2
 	VANDPS       signF32<>+0(SB), Y2, Y2
-	VXORPS       Y2, Y12, Y12
+	VXORPS       Y2, Y10, Y10
 	VMOVUPS      factorialk<>+0(SB), Y2
 	VFMADD213PS  factoriali<>+0(SB), Y4, Y2
 	VFMADD213PS  factorialg<>+0(SB), Y4, Y2
@@ -121,24 +118,23 @@ loop1:
 	VFMADD213PS  factorialf<>+0(SB), Y4, Y5
 	VFMADD213PS  factoriald<>+0(SB), Y4, Y5
 	VFMADD213PS  one<>+0(SB), Y4, Y5
-	VBLENDVPS    Y7, Y1, Y2, Y2
-	VMULPS       Y3, Y12, Y12
-	VBLENDVPS    Y7, Y12, Y5, Y5
-	VMULPS       Y2, Y10, Y2
-	VMULPS       Y5, Y10, Y5
-	VADDPS       Y8, Y10, Y12
-	VMULPS       half<>+0(SB), Y12, Y12
-	VBLENDVPS    Y6, Y12, Y2, Y2
-	VSUBPS       Y8, Y10, Y10
-	VMULPS       half<>+0(SB), Y10, Y10
-	VMULPS       Y3, Y10, Y10
-	VBLENDVPS    Y6, Y10, Y5, Y5
-	VMOVAPS      Y2, Y10
-	VFMADD231PS  Y0, Y5, Y10
-	VMOVUPS      (CX)(SI*1), Y6
-	VMULPS       Y6, Y5, Y6
-	VMOVUPS      (CX)(SI*2), Y3
-	VMULPS       Y3, Y5, Y3
+	VBLENDVPS    Y8, Y10, Y2, Y2
+	VMULPS       Y6, Y3, Y3
+	VBLENDVPS    Y8, Y3, Y5, Y5
+	VMULPS       Y2, Y11, Y2
+	VMULPS       Y5, Y11, Y5
+	VADDPS       Y9, Y11, Y3
+	VMULPS       half<>+0(SB), Y3, Y3
+	VBLENDVPS    Y7, Y3, Y2, Y2
+	VSUBPS       Y9, Y11, Y11
+	VMULPS       half<>+0(SB), Y11, Y11
+	VMULPS       Y6, Y11, Y11
+	VBLENDVPS    Y7, Y11, Y5, Y5
+	VMOVAPS      Y2, Y11
+	VFMADD231PS  Y0, Y5, Y11
+	VMULPS       Y1, Y5, Y1
+	VMOVUPS      (CX)(SI*2), Y7
+	VMULPS       Y7, Y5, Y7
 	VFNMADD231PS Y0, Y5, Y2
 	VMOVUPS      (R8), Y5
 	VMOVMSKPS    Y5, R9
@@ -146,9 +142,9 @@ loop1:
 	JE           easy4
 	VPCMPEQD     Y0, Y0, Y0
 	VXORPS       Y5, Y0, Y0
-	VMASKMOVPS   Y10, Y0, (AX)
-	VMASKMOVPS   Y6, Y0, (AX)(SI*1)
-	VMASKMOVPS   Y3, Y0, (AX)(SI*2)
+	VMASKMOVPS   Y11, Y0, (AX)
+	VMASKMOVPS   Y1, Y0, (AX)(SI*1)
+	VMASKMOVPS   Y7, Y0, (AX)(SI*2)
 	VMASKMOVPS   Y2, Y0, (AX)(DI*1)
 	MOVQ         BX, AX
 	SUBQ         DX, AX
@@ -161,9 +157,9 @@ loop1:
 	RET
 
 easy4:
-	VMOVUPS Y10, (AX)
-	VMOVUPS Y6, (AX)(SI*1)
-	VMOVUPS Y3, (AX)(SI*2)
+	VMOVUPS Y11, (AX)
+	VMOVUPS Y1, (AX)(SI*1)
+	VMOVUPS Y7, (AX)(SI*2)
 	VMOVUPS Y2, (AX)(DI*1)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
@@ -181,129 +177,124 @@ next2:
 	VMOVUPS      (R9), Y2
 	VMASKMOVPS   (CX), Y2, Y2
 	VMULPS       half<>+0(SB), Y2, Y2
-	VMOVUPS      (R9), Y3
-	VMASKMOVPS   (CX)(DI*1), Y3, Y3
-	VMULPS       half<>+0(SB), Y3, Y3
-	VADDPS       Y3, Y2, Y6
-	VSUBPS       Y3, Y2, Y2
-	VMOVUPS      (R9), Y3
-	VMASKMOVPS   (CX)(SI*1), Y3, Y3
-	VMOVUPS      (R9), Y10
-	VMASKMOVPS   (CX)(SI*2), Y10, Y10
-	VMULPS       Y10, Y3, Y0
+	VMOVUPS      (R9), Y7
+	VMASKMOVPS   (CX)(DI*1), Y7, Y7
+	VMULPS       half<>+0(SB), Y7, Y7
+	VADDPS       Y7, Y2, Y1
+	VSUBPS       Y7, Y2, Y2
+	VMOVUPS      (R9), Y7
+	VMASKMOVPS   (CX)(SI*1), Y7, Y7
+	VMOVUPS      (R9), Y11
+	VMASKMOVPS   (CX)(SI*2), Y11, Y11
+	VMULPS       Y11, Y7, Y0
 	VMOVAPS      Y0, Y5
-	VFMSUB231PS  Y10, Y3, Y5
+	VFMSUB231PS  Y11, Y7, Y5
 	VFMADD231PS  Y2, Y2, Y0
 	VADDPS       Y5, Y0, Y0
-	VANDPS       absF32<>+0(SB), Y6, Y5
+	VANDPS       absF32<>+0(SB), Y1, Y5
 	VCMPPS       $0x16, expHalf<>+0(SB), Y5, Y5
-	VANDPS       absF32<>+0(SB), Y0, Y3
-	VCMPPS       $0x16, x2x2Max<>+0(SB), Y3, Y3
-	VORPS        Y5, Y3, Y3
+	VANDPS       absF32<>+0(SB), Y0, Y11
+	VCMPPS       $0x16, x2x2Max<>+0(SB), Y11, Y11
+	VORPS        Y5, Y11, Y11
 	VANDPS       absF32<>+0(SB), Y0, Y5
 	VMAXPS       rootMin<>+0(SB), Y5, Y5
 	VSQRTPS      Y5, Y5
-	VMOVUPS      one<>+0(SB), Y10
-	VDIVPS       Y5, Y10, Y10
-	VCMPPS       $0x1e, one<>+0(SB), Y0, Y8
-	VCMPPS       $0x11, minusOne<>+0(SB), Y0, Y12
-	VMOVUPS      zero<>+0(SB), Y7
-	VBLENDVPS    Y8, Y5, Y7, Y7
-	VADDPS       Y7, Y6, Y1
+	VMOVUPS      one<>+0(SB), Y6
+	VDIVPS       Y5, Y6, Y6
+	VCMPPS       $0x1e, one<>+0(SB), Y0, Y9
+	VCMPPS       $0x11, minusOne<>+0(SB), Y0, Y3
+	VMOVUPS      zero<>+0(SB), Y8
+	VBLENDVPS    Y9, Y5, Y8, Y8
+	VADDPS       Y8, Y1, Y10
 	VMOVUPS      log2e<>+0(SB), Y4
-	VFMADD213PS  roundF32<>+0(SB), Y1, Y4
-	VMOVUPS      Y3, (R8)
-	VSUBPS       roundF32<>+0(SB), Y4, Y3
-	VFNMADD231PS ln2Hi<>+0(SB), Y3, Y1
-	VFNMADD231PS ln2Lo<>+0(SB), Y3, Y1
-	VMOVUPS      expC6<>+0(SB), Y3
-	VFMADD213PS  expC5<>+0(SB), Y1, Y3
-	VFMADD213PS  expC4<>+0(SB), Y1, Y3
-	VFMADD213PS  expC3<>+0(SB), Y1, Y3
-	VFMADD213PS  expC2<>+0(SB), Y1, Y3
-	VMULPS       Y1, Y1, Y11
-	VFMADD231PS  Y3, Y11, Y1
+	VFMADD213PS  roundF32<>+0(SB), Y10, Y4
+	VMOVUPS      Y11, (R8)
+	VSUBPS       roundF32<>+0(SB), Y4, Y11
+	VFNMADD231PS ln2Hi<>+0(SB), Y11, Y10
+	VFNMADD231PS ln2Lo<>+0(SB), Y11, Y10
+	VMOVUPS      expC6<>+0(SB), Y11
+	VFMADD213PS  expC5<>+0(SB), Y10, Y11
+	VFMADD213PS  expC4<>+0(SB), Y10, Y11
+	VFMADD213PS  expC3<>+0(SB), Y10, Y11
+	VFMADD213PS  expC2<>+0(SB), Y10, Y11
+	VMULPS       Y10, Y10, Y12
+	VFMADD231PS  Y11, Y12, Y10
 	VPSLLD       $0x17, Y4, Y4
 	VPADDD       one<>+0(SB), Y4, Y4
-	VFMADD231PS  Y4, Y1, Y4
-	VSUBPS       Y7, Y6, Y6
-	VMOVUPS      log2e<>+0(SB), Y7
-	VFMADD213PS  roundF32<>+0(SB), Y6, Y7
-	VSUBPS       roundF32<>+0(SB), Y7, Y1
-	VFNMADD231PS ln2Hi<>+0(SB), Y1, Y6
-	VFNMADD231PS ln2Lo<>+0(SB), Y1, Y6
-	VMOVUPS      expC6<>+0(SB), Y1
-	VFMADD213PS  expC5<>+0(SB), Y6, Y1
-	VFMADD213PS  expC4<>+0(SB), Y6, Y1
-	VFMADD213PS  expC3<>+0(SB), Y6, Y1
-	VFMADD213PS  expC2<>+0(SB), Y6, Y1
-	VMULPS       Y6, Y6, Y11
-	VFMADD231PS  Y1, Y11, Y6
-	VPSLLD       $0x17, Y7, Y7
-	VPADDD       one<>+0(SB), Y7, Y7
-	VFMADD231PS  Y7, Y6, Y7
-	VANDPS       absF32<>+0(SB), Y5, Y6
-	VMOVUPS      twoOverPi<>+0(SB), Y11
-	VFMADD213PS  roundF32<>+0(SB), Y6, Y11
-	VSUBPS       roundF32<>+0(SB), Y11, Y1
-	VFNMADD231PS halfPi1<>+0(SB), Y1, Y6
-	VFNMADD231PS halfPi2<>+0(SB), Y1, Y6
-	VFNMADD231PS halfPi3<>+0(SB), Y1, Y6
-	VMULPS       Y6, Y6, Y1
-	VMOVUPS      sinP2<>+0(SB), Y3
-	VFMADD213PS  sinP1<>+0(SB), Y1, Y3
-	VFMADD213PS  sinP0<>+0(SB), Y1, Y3
-	VMULPS       Y3, Y1, Y3
-	VFMADD231PS  Y3, Y6, Y6
-	VMOVUPS      cosP2<>+0(SB), Y3
-	VFMADD213PS  cosP1<>+0(SB), Y1, Y3
-	VFMADD213PS  cosP0<>+0(SB), Y1, Y3
-	VFMADD213PS  minusHalf<>+0(SB), Y1, Y3
-	VFMADD213PS  one<>+0(SB), Y1, Y3
-	VPSLLD       $0x1f, Y11, Y1
-	VBLENDVPS    Y1, Y3, Y6, Y9
-	VBLENDVPS    Y1, Y6, Y3, Y3
-	VPSLLD       $0x1e, Y11, Y6
-	VPADDD       oneI<>+0(SB), Y11, Y11
-	VPSLLD       $0x1e, Y11, Y11
-	VANDPS       signF32<>+0(SB), Y11, Y11
-	VXORPS       Y11, Y3, Y3
-	VXORPS       Y5, Y6, Y6
-	VANDPS       signF32<>+0(SB), Y6, Y6
-	VXORPS       Y6, Y9, Y9
-	VMOVUPS      factorialk<>+0(SB), Y6
-	VFMADD213PS  factoriali<>+0(SB), Y0, Y6
-	VFMADD213PS  factorialg<>+0(SB), Y0, Y6
-	VFMADD213PS  factoriale<>+0(SB), Y0, Y6
-	VFMADD213PS  factorialc<>+0(SB), Y0, Y6
-	VFMADD213PS  one<>+0(SB), Y0, Y6
+	VFMADD231PS  Y4, Y10, Y4
+	VSUBPS       Y8, Y1, Y1
+	VMOVUPS      log2e<>+0(SB), Y8
+	VFMADD213PS  roundF32<>+0(SB), Y1, Y8
+	VSUBPS       roundF32<>+0(SB), Y8, Y10
+	VFNMADD231PS ln2Hi<>+0(SB), Y10, Y1
+	VFNMADD231PS ln2Lo<>+0(SB), Y10, Y1
+	VMOVUPS      expC6<>+0(SB), Y10
+	VFMADD213PS  expC5<>+0(SB), Y1, Y10
+	VFMADD213PS  expC4<>+0(SB), Y1, Y10
+	VFMADD213PS  expC3<>+0(SB), Y1, Y10
+	VFMADD213PS  expC2<>+0(SB), Y1, Y10
+	VMULPS       Y1, Y1, Y12
+	VFMADD231PS  Y10, Y12, Y1
+	VPSLLD       $0x17, Y8, Y8
+	VPADDD       one<>+0(SB), Y8, Y8
+	VFMADD231PS  Y8, Y1, Y8
+	VMOVUPS      twoOverPi<>+0(SB), Y1
+	VFMADD213PS  roundF32<>+0(SB), Y5, Y1
+	VSUBPS       roundF32<>+0(SB), Y1, Y12
+	VFNMADD231PS halfPi1<>+0(SB), Y12, Y5
+	VFNMADD231PS halfPi2<>+0(SB), Y12, Y5
+	VMULPS       Y5, Y5, Y12
+	VMOVUPS      sinP2<>+0(SB), Y10
+	VFMADD213PS  sinP1<>+0(SB), Y12, Y10
+	VFMADD213PS  sinP0<>+0(SB), Y12, Y10
+	VMULPS       Y10, Y12, Y10
+	VFMADD231PS  Y10, Y5, Y5
+	VMOVUPS      cosP2<>+0(SB), Y10
+	VFMADD213PS  cosP1<>+0(SB), Y12, Y10
+	VFMADD213PS  cosP0<>+0(SB), Y12, Y10
+	VFMADD213PS  minusHalf<>+0(SB), Y12, Y10
+	VFMADD213PS  one<>+0(SB), Y12, Y10
+	VPSLLD       $0x1f, Y1, Y12
+	VBLENDVPS    Y12, Y10, Y5, Y11
+	VBLENDVPS    Y12, Y5, Y10, Y10
+	VPSLLD       $0x1e, Y1, Y5
+	VANDPS       signF32<>+0(SB), Y5, Y5
+	VXORPS       Y5, Y11, Y11
+	VPADDD       oneI<>+0(SB), Y1, Y1
+	VPSLLD       $0x1e, Y1, Y1
+	VANDPS       signF32<>+0(SB), Y1, Y1
+	VXORPS       Y1, Y10, Y10
+	VMOVUPS      factorialk<>+0(SB), Y1
+	VFMADD213PS  factoriali<>+0(SB), Y0, Y1
+	VFMADD213PS  factorialg<>+0(SB), Y0, Y1
+	VFMADD213PS  factoriale<>+0(SB), Y0, Y1
+	VFMADD213PS  factorialc<>+0(SB), Y0, Y1
+	VFMADD213PS  one<>+0(SB), Y0, Y1
 	VMOVUPS      factoriall<>+0(SB), Y5
 	VFMADD213PS  factorialj<>+0(SB), Y0, Y5
 	VFMADD213PS  factorialh<>+0(SB), Y0, Y5
 	VFMADD213PS  factorialf<>+0(SB), Y0, Y5
 	VFMADD213PS  factoriald<>+0(SB), Y0, Y5
 	VFMADD213PS  one<>+0(SB), Y0, Y5
-	VBLENDVPS    Y12, Y3, Y6, Y6
-	VMULPS       Y10, Y9, Y9
-	VBLENDVPS    Y12, Y9, Y5, Y5
-	VMULPS       Y6, Y4, Y6
+	VBLENDVPS    Y3, Y10, Y1, Y1
+	VMULPS       Y6, Y11, Y11
+	VBLENDVPS    Y3, Y11, Y5, Y5
+	VMULPS       Y1, Y4, Y1
 	VMULPS       Y5, Y4, Y5
-	VADDPS       Y7, Y4, Y9
-	VMULPS       half<>+0(SB), Y9, Y9
-	VBLENDVPS    Y8, Y9, Y6, Y6
-	VSUBPS       Y7, Y4, Y4
+	VADDPS       Y8, Y4, Y11
+	VMULPS       half<>+0(SB), Y11, Y11
+	VBLENDVPS    Y9, Y11, Y1, Y1
+	VSUBPS       Y8, Y4, Y4
 	VMULPS       half<>+0(SB), Y4, Y4
-	VMULPS       Y10, Y4, Y4
-	VBLENDVPS    Y8, Y4, Y5, Y5
-	VMOVAPS      Y6, Y4
+	VMULPS       Y6, Y4, Y4
+	VBLENDVPS    Y9, Y4, Y5, Y5
+	VMOVAPS      Y1, Y4
 	VFMADD231PS  Y2, Y5, Y4
-	VMOVUPS      (R9), Y8
-	VMASKMOVPS   (CX)(SI*1), Y8, Y8
-	VMULPS       Y8, Y5, Y8
-	VMOVUPS      (R9), Y10
-	VMASKMOVPS   (CX)(SI*2), Y10, Y10
-	VMULPS       Y10, Y5, Y10
-	VFNMADD231PS Y2, Y5, Y6
+	VMULPS       Y7, Y5, Y7
+	VMOVUPS      (R9), Y9
+	VMASKMOVPS   (CX)(SI*2), Y9, Y9
+	VMULPS       Y9, Y5, Y9
+	VFNMADD231PS Y2, Y5, Y1
 	VMOVUPS      (R8), Y5
 	VANDPS       (R9), Y5, Y5
 	VMOVMSKPS    Y5, CX
@@ -311,9 +302,9 @@ next2:
 	JE           easy7
 	VANDNPS      (R9), Y5, Y5
 	VMASKMOVPS   Y4, Y5, (AX)
-	VMASKMOVPS   Y8, Y5, (AX)(SI*1)
-	VMASKMOVPS   Y10, Y5, (AX)(SI*2)
-	VMASKMOVPS   Y6, Y5, (AX)(DI*1)
+	VMASKMOVPS   Y7, Y5, (AX)(SI*1)
+	VMASKMOVPS   Y9, Y5, (AX)(SI*2)
+	VMASKMOVPS   Y1, Y5, (AX)(DI*1)
 	MOVQ         BX, AX
 	SUBQ         DX, BX
 	MOVQ         BX, at+40(FP)
@@ -326,11 +317,11 @@ easy7:
 	VMOVUPS    (R9), Y5
 	VMASKMOVPS Y4, Y5, (AX)
 	VMOVUPS    (R9), Y5
-	VMASKMOVPS Y8, Y5, (AX)(SI*1)
+	VMASKMOVPS Y7, Y5, (AX)(SI*1)
 	VMOVUPS    (R9), Y5
-	VMASKMOVPS Y10, Y5, (AX)(SI*2)
+	VMASKMOVPS Y9, Y5, (AX)(SI*2)
 	VMOVUPS    (R9), Y5
-	VMASKMOVPS Y6, Y5, (AX)(DI*1)
+	VMASKMOVPS Y1, Y5, (AX)(DI*1)
 
 done5:
 	XORQ AX, AX
@@ -540,16 +531,6 @@ DATA halfPi2<>+24(SB)/4, $0xb33bbd2e
 DATA halfPi2<>+28(SB)/4, $0xb33bbd2e
 GLOBL halfPi2<>(SB), RODATA|NOPTR, $32
 
-DATA halfPi3<>+0(SB)/4, $0xa6f72ced
-DATA halfPi3<>+4(SB)/4, $0xa6f72ced
-DATA halfPi3<>+8(SB)/4, $0xa6f72ced
-DATA halfPi3<>+12(SB)/4, $0xa6f72ced
-DATA halfPi3<>+16(SB)/4, $0xa6f72ced
-DATA halfPi3<>+20(SB)/4, $0xa6f72ced
-DATA halfPi3<>+24(SB)/4, $0xa6f72ced
-DATA halfPi3<>+28(SB)/4, $0xa6f72ced
-GLOBL halfPi3<>(SB), RODATA|NOPTR, $32
-
 DATA sinP2<>+0(SB)/4, $0xb94caa01
 DATA sinP2<>+4(SB)/4, $0xb94caa01
 DATA sinP2<>+8(SB)/4, $0xb94caa01
@@ -620,16 +601,6 @@ DATA minusHalf<>+24(SB)/4, $0xbf000000
 DATA minusHalf<>+28(SB)/4, $0xbf000000
 GLOBL minusHalf<>(SB), RODATA|NOPTR, $32
 
-DATA oneI<>+0(SB)/4, $0x00000001
-DATA oneI<>+4(SB)/4, $0x00000001
-DATA oneI<>+8(SB)/4, $0x00000001
-DATA oneI<>+12(SB)/4, $0x00000001
-DATA oneI<>+16(SB)/4, $0x00000001
-DATA oneI<>+20(SB)/4, $0x00000001
-DATA oneI<>+24(SB)/4, $0x00000001
-DATA oneI<>+28(SB)/4, $0x00000001
-GLOBL oneI<>(SB), RODATA|NOPTR, $32
-
 DATA signF32<>+0(SB)/4, $0x80000000
 DATA signF32<>+4(SB)/4, $0x80000000
 DATA signF32<>+8(SB)/4, $0x80000000
@@ -639,6 +610,16 @@ DATA signF32<>+20(SB)/4, $0x80000000
 DATA signF32<>+24(SB)/4, $0x80000000
 DATA signF32<>+28(SB)/4, $0x80000000
 GLOBL signF32<>(SB), RODATA|NOPTR, $32
+
+DATA oneI<>+0(SB)/4, $0x00000001
+DATA oneI<>+4(SB)/4, $0x00000001
+DATA oneI<>+8(SB)/4, $0x00000001
+DATA oneI<>+12(SB)/4, $0x00000001
+DATA oneI<>+16(SB)/4, $0x00000001
+DATA oneI<>+20(SB)/4, $0x00000001
+DATA oneI<>+24(SB)/4, $0x00000001
+DATA oneI<>+28(SB)/4, $0x00000001
+GLOBL oneI<>(SB), RODATA|NOPTR, $32
 
 DATA factorialk<>+0(SB)/4, $0x3493f27e
 DATA factorialk<>+4(SB)/4, $0x3493f27e
@@ -846,59 +827,56 @@ loop1:
 	VBROADCASTSS      twoOverPi<>+0(SB), Z13
 	VFMADD213PS       Z2, Z16, Z13
 	VSUBPS            Z2, Z13, Z19
-	VMOVAPS           Z16, Z17
-	VFNMADD231PS.BCST halfPi1<>+0(SB), Z19, Z17
-	VFNMADD231PS.BCST halfPi2<>+0(SB), Z19, Z17
-	VFNMADD231PS.BCST halfPi3<>+0(SB), Z19, Z17
-	VMULPS            Z17, Z17, Z19
-	VBROADCASTSS      sinP2<>+0(SB), Z18
-	VFMADD213PS.BCST  sinP1<>+0(SB), Z19, Z18
-	VFMADD213PS.BCST  sinP0<>+0(SB), Z19, Z18
-	VMULPS            Z18, Z19, Z18
-	VFMADD231PS       Z18, Z17, Z17
-	VBROADCASTSS      cosP2<>+0(SB), Z18
-	VFMADD213PS.BCST  cosP1<>+0(SB), Z19, Z18
-	VFMADD213PS.BCST  cosP0<>+0(SB), Z19, Z18
-	VFMADD213PS.BCST  minusHalf<>+0(SB), Z19, Z18
-	VFMADD213PS       Z1, Z19, Z18
+	VFNMADD231PS.BCST halfPi1<>+0(SB), Z19, Z16
+	VFNMADD231PS.BCST halfPi2<>+0(SB), Z19, Z16
+	VMULPS            Z16, Z16, Z19
+	VBROADCASTSS      sinP2<>+0(SB), Z17
+	VFMADD213PS.BCST  sinP1<>+0(SB), Z19, Z17
+	VFMADD213PS.BCST  sinP0<>+0(SB), Z19, Z17
+	VMULPS            Z17, Z19, Z17
+	VFMADD231PS       Z17, Z16, Z16
+	VBROADCASTSS      cosP2<>+0(SB), Z17
+	VFMADD213PS.BCST  cosP1<>+0(SB), Z19, Z17
+	VFMADD213PS.BCST  cosP0<>+0(SB), Z19, Z17
+	VFMADD213PS.BCST  minusHalf<>+0(SB), Z19, Z17
+	VFMADD213PS       Z1, Z19, Z17
 	VPTESTMD.BCST     bit0<>+0(SB), Z13, K4
-	VBLENDMPS         Z18, Z17, K4, Z19
-	VBLENDMPS         Z17, Z18, K4, Z18
-	VPSLLD            $0x1e, Z13, Z17
+	VBLENDMPS         Z17, Z16, K4, Z19
+	VBLENDMPS         Z16, Z17, K4, Z17
+	VPSLLD            $0x1e, Z13, Z16
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z16, Z19
 	VPADDD.BCST       oneI<>+0(SB), Z13, Z13
 	VPSLLD            $0x1e, Z13, Z13
-	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z13, Z18
-	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z17, Z19
-	VFIXUPIMMPS.BCST  $0x00, zeroStays<>+0(SB), Z16, Z19
-	VBROADCASTSS      factorialk<>+0(SB), Z16
-	VFMADD213PS.BCST  factoriali<>+0(SB), Z12, Z16
-	VFMADD213PS.BCST  factorialg<>+0(SB), Z12, Z16
-	VFMADD213PS.BCST  factoriale<>+0(SB), Z12, Z16
-	VFMADD213PS.BCST  factorialc<>+0(SB), Z12, Z16
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z13, Z17
+	VBROADCASTSS      factorialk<>+0(SB), Z13
+	VFMADD213PS.BCST  factoriali<>+0(SB), Z12, Z13
+	VFMADD213PS.BCST  factorialg<>+0(SB), Z12, Z13
+	VFMADD213PS.BCST  factoriale<>+0(SB), Z12, Z13
+	VFMADD213PS.BCST  factorialc<>+0(SB), Z12, Z13
+	VFMADD213PS       Z1, Z12, Z13
+	VBROADCASTSS      factoriall<>+0(SB), Z16
+	VFMADD213PS.BCST  factorialj<>+0(SB), Z12, Z16
+	VFMADD213PS.BCST  factorialh<>+0(SB), Z12, Z16
+	VFMADD213PS.BCST  factorialf<>+0(SB), Z12, Z16
+	VFMADD213PS.BCST  factoriald<>+0(SB), Z12, Z16
 	VFMADD213PS       Z1, Z12, Z16
-	VBROADCASTSS      factoriall<>+0(SB), Z17
-	VFMADD213PS.BCST  factorialj<>+0(SB), Z12, Z17
-	VFMADD213PS.BCST  factorialh<>+0(SB), Z12, Z17
-	VFMADD213PS.BCST  factorialf<>+0(SB), Z12, Z17
-	VFMADD213PS.BCST  factoriald<>+0(SB), Z12, Z17
-	VFMADD213PS       Z1, Z12, Z17
-	VBLENDMPS         Z18, Z16, K3, Z16
+	VBLENDMPS         Z17, Z13, K3, Z13
 	VMULPS            Z14, Z19, Z19
-	VBLENDMPS         Z19, Z17, K3, Z17
+	VBLENDMPS         Z19, Z16, K3, Z16
+	VMULPS            Z13, Z15, Z13
 	VMULPS            Z16, Z15, Z16
-	VMULPS            Z17, Z15, Z17
 	VADDPS            Z10, Z15, Z19
 	VMULPS            Z3, Z19, Z19
-	VBLENDMPS         Z19, Z16, K2, Z16
+	VBLENDMPS         Z19, Z13, K2, Z13
 	VSUBPS            Z10, Z15, Z15
 	VMULPS            Z3, Z15, Z15
 	VMULPS            Z14, Z15, Z15
-	VBLENDMPS         Z15, Z17, K2, Z17
-	VMOVAPS           Z16, Z15
-	VFMADD231PS       Z8, Z17, Z15
-	VMULPS            Z9, Z17, Z9
-	VMULPS            Z11, Z17, Z11
-	VFNMADD231PS      Z8, Z17, Z16
+	VBLENDMPS         Z15, Z16, K2, Z16
+	VMOVAPS           Z13, Z15
+	VFMADD231PS       Z8, Z16, Z15
+	VMULPS            Z9, Z16, Z9
+	VMULPS            Z11, Z16, Z11
+	VFNMADD231PS      Z8, Z16, Z13
 	KMOVW             K1, R8
 	TESTQ             R8, R8
 	JE                easy4
@@ -906,7 +884,7 @@ loop1:
 	VMOVUPS           Z15, K1, (AX)
 	VMOVUPS           Z9, K1, (AX)(SI*1)
 	VMOVUPS           Z11, K1, (AX)(SI*2)
-	VMOVUPS           Z16, K1, (AX)(DI*1)
+	VMOVUPS           Z13, K1, (AX)(DI*1)
 	MOVQ              BX, AX
 	SUBQ              DX, AX
 	MOVQ              AX, CX
@@ -921,7 +899,7 @@ easy4:
 	VMOVUPS Z15, (AX)
 	VMOVUPS Z9, (AX)(SI*1)
 	VMOVUPS Z11, (AX)(SI*2)
-	VMOVUPS Z16, (AX)(DI*1)
+	VMOVUPS Z13, (AX)(DI*1)
 	ADDQ    $+64, AX
 	ADDQ    $+64, CX
 	SUBQ    $+16, DX
@@ -934,25 +912,25 @@ next2:
 	MOVQ              $-1, R8
 	BZHIQ             DX, R8, R8
 	KMOVW             R8, K1
-	VMOVUPS.Z         (CX), K1, Z16
-	VMULPS            Z3, Z16, Z16
+	VMOVUPS.Z         (CX), K1, Z13
+	VMULPS            Z3, Z13, Z13
 	VMOVUPS.Z         (CX)(DI*1), K1, Z11
 	VMULPS            Z3, Z11, Z11
-	VADDPS            Z11, Z16, Z9
-	VSUBPS            Z11, Z16, Z16
+	VADDPS            Z11, Z13, Z9
+	VSUBPS            Z11, Z13, Z13
 	VMOVUPS.Z         (CX)(SI*1), K1, Z11
 	VMOVUPS.Z         (CX)(SI*2), K1, Z15
-	VMULPS            Z15, Z11, Z17
-	VMOVAPS           Z17, Z8
+	VMULPS            Z15, Z11, Z16
+	VMOVAPS           Z16, Z8
 	VFMSUB231PS       Z15, Z11, Z8
-	VFMADD231PS       Z16, Z16, Z17
-	VADDPS            Z8, Z17, Z17
+	VFMADD231PS       Z13, Z13, Z16
+	VADDPS            Z8, Z16, Z16
 	VPANDD            Z4, Z9, Z8
 	VCMPPS.BCST       $0x16, expHalf<>+0(SB), Z8, K2
-	VPANDD            Z4, Z17, Z8
+	VPANDD            Z4, Z16, Z8
 	VCMPPS.BCST       $0x16, x2x2Max<>+0(SB), Z8, K3
 	KORW              K2, K3, K2
-	VPANDD            Z4, Z17, Z4
+	VPANDD            Z4, Z16, Z4
 	VMAXPS.BCST       rootMin<>+0(SB), Z4, Z4
 	VRSQRT14PS        Z4, Z8
 	VMULPS            Z3, Z8, Z14
@@ -962,8 +940,8 @@ next2:
 	VBROADCASTSS      one<>+0(SB), Z4
 	VFNMADD231PS      Z8, Z10, Z4
 	VFMADD231PS       Z8, Z4, Z8
-	VCMPPS            $0x1e, Z1, Z17, K3
-	VCMPPS.BCST       $0x11, minusOne<>+0(SB), Z17, K4
+	VCMPPS            $0x1e, Z1, Z16, K3
+	VCMPPS.BCST       $0x11, minusOne<>+0(SB), Z16, K4
 	VBLENDMPS         Z10, Z0, K3, Z0
 	VADDPS            Z0, Z9, Z4
 	VBROADCASTSS      log2e<>+0(SB), Z14
@@ -976,8 +954,8 @@ next2:
 	VFMADD213PS.BCST  expC4<>+0(SB), Z4, Z19
 	VFMADD213PS.BCST  expC3<>+0(SB), Z4, Z19
 	VFMADD213PS.BCST  expC2<>+0(SB), Z4, Z19
-	VMULPS            Z4, Z4, Z18
-	VFMADD231PS       Z19, Z18, Z4
+	VMULPS            Z4, Z4, Z17
+	VFMADD231PS       Z19, Z17, Z4
 	VADDPS            Z1, Z4, Z4
 	VSCALEFPS         Z14, Z4, Z4
 	VSUBPS            Z0, Z9, Z9
@@ -998,59 +976,56 @@ next2:
 	VBROADCASTSS      twoOverPi<>+0(SB), Z0
 	VFMADD213PS       Z2, Z10, Z0
 	VSUBPS            Z2, Z0, Z2
-	VMOVAPS           Z10, Z7
-	VFNMADD231PS.BCST halfPi1<>+0(SB), Z2, Z7
-	VFNMADD231PS.BCST halfPi2<>+0(SB), Z2, Z7
-	VFNMADD231PS.BCST halfPi3<>+0(SB), Z2, Z7
-	VMULPS            Z7, Z7, Z2
-	VBROADCASTSS      sinP2<>+0(SB), Z6
-	VFMADD213PS.BCST  sinP1<>+0(SB), Z2, Z6
-	VFMADD213PS.BCST  sinP0<>+0(SB), Z2, Z6
-	VMULPS            Z6, Z2, Z6
-	VFMADD231PS       Z6, Z7, Z7
-	VBROADCASTSS      cosP2<>+0(SB), Z6
-	VFMADD213PS.BCST  cosP1<>+0(SB), Z2, Z6
-	VFMADD213PS.BCST  cosP0<>+0(SB), Z2, Z6
-	VFMADD213PS.BCST  minusHalf<>+0(SB), Z2, Z6
-	VFMADD213PS       Z1, Z2, Z6
+	VFNMADD231PS.BCST halfPi1<>+0(SB), Z2, Z10
+	VFNMADD231PS.BCST halfPi2<>+0(SB), Z2, Z10
+	VMULPS            Z10, Z10, Z2
+	VBROADCASTSS      sinP2<>+0(SB), Z7
+	VFMADD213PS.BCST  sinP1<>+0(SB), Z2, Z7
+	VFMADD213PS.BCST  sinP0<>+0(SB), Z2, Z7
+	VMULPS            Z7, Z2, Z7
+	VFMADD231PS       Z7, Z10, Z10
+	VBROADCASTSS      cosP2<>+0(SB), Z7
+	VFMADD213PS.BCST  cosP1<>+0(SB), Z2, Z7
+	VFMADD213PS.BCST  cosP0<>+0(SB), Z2, Z7
+	VFMADD213PS.BCST  minusHalf<>+0(SB), Z2, Z7
+	VFMADD213PS       Z1, Z2, Z7
 	VPTESTMD.BCST     bit0<>+0(SB), Z0, K5
-	VBLENDMPS         Z6, Z7, K5, Z2
-	VBLENDMPS         Z7, Z6, K5, Z6
-	VPSLLD            $0x1e, Z0, Z7
+	VBLENDMPS         Z7, Z10, K5, Z2
+	VBLENDMPS         Z10, Z7, K5, Z7
+	VPSLLD            $0x1e, Z0, Z10
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z10, Z2
 	VPADDD.BCST       oneI<>+0(SB), Z0, Z0
 	VPSLLD            $0x1e, Z0, Z0
-	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z0, Z6
-	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z7, Z2
-	VFIXUPIMMPS.BCST  $0x00, zeroStays<>+0(SB), Z10, Z2
-	VBROADCASTSS      factorialk<>+0(SB), Z10
-	VFMADD213PS.BCST  factoriali<>+0(SB), Z17, Z10
-	VFMADD213PS.BCST  factorialg<>+0(SB), Z17, Z10
-	VFMADD213PS.BCST  factoriale<>+0(SB), Z17, Z10
-	VFMADD213PS.BCST  factorialc<>+0(SB), Z17, Z10
-	VFMADD213PS       Z1, Z17, Z10
-	VBROADCASTSS      factoriall<>+0(SB), Z7
-	VFMADD213PS.BCST  factorialj<>+0(SB), Z17, Z7
-	VFMADD213PS.BCST  factorialh<>+0(SB), Z17, Z7
-	VFMADD213PS.BCST  factorialf<>+0(SB), Z17, Z7
-	VFMADD213PS.BCST  factoriald<>+0(SB), Z17, Z7
-	VFMADD213PS       Z1, Z17, Z7
-	VBLENDMPS         Z6, Z10, K4, Z10
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z0, Z7
+	VBROADCASTSS      factorialk<>+0(SB), Z0
+	VFMADD213PS.BCST  factoriali<>+0(SB), Z16, Z0
+	VFMADD213PS.BCST  factorialg<>+0(SB), Z16, Z0
+	VFMADD213PS.BCST  factoriale<>+0(SB), Z16, Z0
+	VFMADD213PS.BCST  factorialc<>+0(SB), Z16, Z0
+	VFMADD213PS       Z1, Z16, Z0
+	VBROADCASTSS      factoriall<>+0(SB), Z10
+	VFMADD213PS.BCST  factorialj<>+0(SB), Z16, Z10
+	VFMADD213PS.BCST  factorialh<>+0(SB), Z16, Z10
+	VFMADD213PS.BCST  factorialf<>+0(SB), Z16, Z10
+	VFMADD213PS.BCST  factoriald<>+0(SB), Z16, Z10
+	VFMADD213PS       Z1, Z16, Z10
+	VBLENDMPS         Z7, Z0, K4, Z0
 	VMULPS            Z8, Z2, Z2
-	VBLENDMPS         Z2, Z7, K4, Z7
+	VBLENDMPS         Z2, Z10, K4, Z10
+	VMULPS            Z0, Z4, Z0
 	VMULPS            Z10, Z4, Z10
-	VMULPS            Z7, Z4, Z7
 	VADDPS            Z9, Z4, Z2
 	VMULPS            Z3, Z2, Z2
-	VBLENDMPS         Z2, Z10, K3, Z10
+	VBLENDMPS         Z2, Z0, K3, Z0
 	VSUBPS            Z9, Z4, Z4
 	VMULPS            Z3, Z4, Z4
 	VMULPS            Z8, Z4, Z4
-	VBLENDMPS         Z4, Z7, K3, Z7
-	VMOVAPS           Z10, Z4
-	VFMADD231PS       Z16, Z7, Z4
-	VMULPS            Z11, Z7, Z11
-	VMULPS            Z15, Z7, Z15
-	VFNMADD231PS      Z16, Z7, Z10
+	VBLENDMPS         Z4, Z10, K3, Z10
+	VMOVAPS           Z0, Z4
+	VFMADD231PS       Z13, Z10, Z4
+	VMULPS            Z11, Z10, Z11
+	VMULPS            Z15, Z10, Z15
+	VFNMADD231PS      Z13, Z10, Z0
 	KANDW             K1, K2, K2
 	KMOVW             K2, CX
 	TESTQ             CX, CX
@@ -1059,7 +1034,7 @@ next2:
 	VMOVUPS           Z4, K1, (AX)
 	VMOVUPS           Z11, K1, (AX)(SI*1)
 	VMOVUPS           Z15, K1, (AX)(SI*2)
-	VMOVUPS           Z10, K1, (AX)(DI*1)
+	VMOVUPS           Z0, K1, (AX)(DI*1)
 	MOVQ              BX, AX
 	SUBQ              DX, BX
 	MOVQ              BX, at+40(FP)
@@ -1072,7 +1047,7 @@ easy7:
 	VMOVUPS Z4, K1, (AX)
 	VMOVUPS Z11, K1, (AX)(SI*1)
 	VMOVUPS Z15, K1, (AX)(SI*2)
-	VMOVUPS Z10, K1, (AX)(DI*1)
+	VMOVUPS Z0, K1, (AX)(DI*1)
 
 done5:
 	XORQ AX, AX
@@ -1091,16 +1066,6 @@ DATA bit0<>+20(SB)/4, $0x00000001
 DATA bit0<>+24(SB)/4, $0x00000001
 DATA bit0<>+28(SB)/4, $0x00000001
 GLOBL bit0<>(SB), RODATA|NOPTR, $32
-
-DATA zeroStays<>+0(SB)/4, $0x00000122
-DATA zeroStays<>+4(SB)/4, $0x00000122
-DATA zeroStays<>+8(SB)/4, $0x00000122
-DATA zeroStays<>+12(SB)/4, $0x00000122
-DATA zeroStays<>+16(SB)/4, $0x00000122
-DATA zeroStays<>+20(SB)/4, $0x00000122
-DATA zeroStays<>+24(SB)/4, $0x00000122
-DATA zeroStays<>+28(SB)/4, $0x00000122
-GLOBL zeroStays<>(SB), RODATA|NOPTR, $32
 
 // func exp2x2F64AVX2(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, AVX2, FMA3
@@ -1133,106 +1098,103 @@ loop1:
 	VADDPD       Y5, Y4, Y4
 	VANDPD       absF64<>+0(SB), Y2, Y5
 	VCMPPD       $0x16, expHalfF64<>+0(SB), Y5, Y5
-	VANDPD       absF64<>+0(SB), Y4, Y1
-	VCMPPD       $0x16, x2x2MaxF64<>+0(SB), Y1, Y1
-	VORPD        Y5, Y1, Y1
+	VANDPD       absF64<>+0(SB), Y4, Y3
+	VCMPPD       $0x16, x2x2MaxF64<>+0(SB), Y3, Y3
+	VORPD        Y5, Y3, Y3
 	VANDPD       absF64<>+0(SB), Y4, Y5
 	VMAXPD       rootMinF64<>+0(SB), Y5, Y5
 	VSQRTPD      Y5, Y5
-	VMOVUPS      oneF64<>+0(SB), Y3
-	VDIVPD       Y5, Y3, Y3
-	VCMPPD       $0x1e, oneF64<>+0(SB), Y4, Y6
-	VCMPPD       $0x11, minusOneF64<>+0(SB), Y4, Y7
-	VMOVUPS      zeroF64<>+0(SB), Y8
-	VBLENDVPD    Y6, Y5, Y8, Y8
-	VADDPD       Y8, Y2, Y9
-	VMOVUPS      log2eF64<>+0(SB), Y10
-	VFMADD213PD  roundF64<>+0(SB), Y9, Y10
-	VMOVUPS      Y1, (R8)
-	VSUBPD       roundF64<>+0(SB), Y10, Y1
-	VFNMADD231PD ln2HiF64<>+0(SB), Y1, Y9
-	VFNMADD231PD ln2LoF64<>+0(SB), Y1, Y9
-	VMOVUPS      expQ9F64<>+0(SB), Y1
-	VFMADD213PD  expQ8F64<>+0(SB), Y9, Y1
-	VFMADD213PD  expQ7F64<>+0(SB), Y9, Y1
-	VFMADD213PD  expQ6F64<>+0(SB), Y9, Y1
-	VFMADD213PD  expQ5F64<>+0(SB), Y9, Y1
-	VFMADD213PD  expQ4F64<>+0(SB), Y9, Y1
-	VFMADD213PD  expQ3F64<>+0(SB), Y9, Y1
-	VFMADD213PD  expQ2F64<>+0(SB), Y9, Y1
-	VFMADD213PD  expQ1F64<>+0(SB), Y9, Y1
-	VFMADD213PD  expQ0F64<>+0(SB), Y9, Y1
-	VMULPD       Y9, Y9, Y11
-	VFMADD231PD  Y1, Y11, Y9
-	VPSLLQ       $0x34, Y10, Y10
-	VPADDQ       oneF64<>+0(SB), Y10, Y10
-	VFMADD231PD  Y10, Y9, Y10
-	VSUBPD       Y8, Y2, Y2
-	VMOVUPS      log2eF64<>+0(SB), Y8
-	VFMADD213PD  roundF64<>+0(SB), Y2, Y8
-	VSUBPD       roundF64<>+0(SB), Y8, Y9
-	VFNMADD231PD ln2HiF64<>+0(SB), Y9, Y2
-	VFNMADD231PD ln2LoF64<>+0(SB), Y9, Y2
-	VMOVUPS      expQ9F64<>+0(SB), Y9
-	VFMADD213PD  expQ8F64<>+0(SB), Y2, Y9
-	VFMADD213PD  expQ7F64<>+0(SB), Y2, Y9
-	VFMADD213PD  expQ6F64<>+0(SB), Y2, Y9
-	VFMADD213PD  expQ5F64<>+0(SB), Y2, Y9
-	VFMADD213PD  expQ4F64<>+0(SB), Y2, Y9
-	VFMADD213PD  expQ3F64<>+0(SB), Y2, Y9
-	VFMADD213PD  expQ2F64<>+0(SB), Y2, Y9
-	VFMADD213PD  expQ1F64<>+0(SB), Y2, Y9
-	VFMADD213PD  expQ0F64<>+0(SB), Y2, Y9
-	VMULPD       Y2, Y2, Y11
-	VFMADD231PD  Y9, Y11, Y2
-	VPSLLQ       $0x34, Y8, Y8
-	VPADDQ       oneF64<>+0(SB), Y8, Y8
-	VFMADD231PD  Y8, Y2, Y8
-	VANDPD       absF64<>+0(SB), Y5, Y2
-	VMOVUPS      twoOverPiF64<>+0(SB), Y11
-	VFMADD213PD  roundF64<>+0(SB), Y2, Y11
-	VSUBPD       roundF64<>+0(SB), Y11, Y9
-	VFNMADD231PD halfPi1F64<>+0(SB), Y9, Y2
-	VFNMADD231PD halfPi2F64<>+0(SB), Y9, Y2
-	VFNMADD231PD halfPi3F64<>+0(SB), Y9, Y2
-	VMULPD       Y2, Y2, Y9
-	VMOVUPS      sinP5F64<>+0(SB), Y1
-	VFMADD213PD  sinP4F64<>+0(SB), Y9, Y1
-	VFMADD213PD  sinP3F64<>+0(SB), Y9, Y1
-	VFMADD213PD  sinP2F64<>+0(SB), Y9, Y1
-	VFMADD213PD  sinP1F64<>+0(SB), Y9, Y1
-	VFMADD213PD  sinP0F64<>+0(SB), Y9, Y1
-	VMULPD       Y1, Y9, Y1
-	VFMADD231PD  Y1, Y2, Y2
-	VMOVUPS      cosP5F64<>+0(SB), Y1
-	VFMADD213PD  cosP4F64<>+0(SB), Y9, Y1
-	VFMADD213PD  cosP3F64<>+0(SB), Y9, Y1
-	VFMADD213PD  cosP2F64<>+0(SB), Y9, Y1
-	VFMADD213PD  cosP1F64<>+0(SB), Y9, Y1
-	VFMADD213PD  cosP0F64<>+0(SB), Y9, Y1
-	VFMADD213PD  minusHalfF64<>+0(SB), Y9, Y1
-	VFMADD213PD  oneF64<>+0(SB), Y9, Y1
-	VPSLLQ       $0x3f, Y11, Y9
-	VBLENDVPD    Y9, Y1, Y2, Y12
-	VBLENDVPD    Y9, Y2, Y1, Y1
-	VPADDQ       oneIF64<>+0(SB), Y11, Y2
+	VMOVUPS      oneF64<>+0(SB), Y6
+	VDIVPD       Y5, Y6, Y6
+	VCMPPD       $0x1e, oneF64<>+0(SB), Y4, Y7
+	VCMPPD       $0x11, minusOneF64<>+0(SB), Y4, Y8
+	VMOVUPS      zeroF64<>+0(SB), Y9
+	VBLENDVPD    Y7, Y5, Y9, Y9
+	VADDPD       Y9, Y2, Y10
+	VMOVUPS      log2eF64<>+0(SB), Y11
+	VFMADD213PD  roundF64<>+0(SB), Y10, Y11
+	VMOVUPS      Y3, (R8)
+	VSUBPD       roundF64<>+0(SB), Y11, Y3
+	VFNMADD231PD ln2HiF64<>+0(SB), Y3, Y10
+	VFNMADD231PD ln2LoF64<>+0(SB), Y3, Y10
+	VMOVUPS      expQ9F64<>+0(SB), Y3
+	VFMADD213PD  expQ8F64<>+0(SB), Y10, Y3
+	VFMADD213PD  expQ7F64<>+0(SB), Y10, Y3
+	VFMADD213PD  expQ6F64<>+0(SB), Y10, Y3
+	VFMADD213PD  expQ5F64<>+0(SB), Y10, Y3
+	VFMADD213PD  expQ4F64<>+0(SB), Y10, Y3
+	VFMADD213PD  expQ3F64<>+0(SB), Y10, Y3
+	VFMADD213PD  expQ2F64<>+0(SB), Y10, Y3
+	VFMADD213PD  expQ1F64<>+0(SB), Y10, Y3
+	VFMADD213PD  expQ0F64<>+0(SB), Y10, Y3
+	VMULPD       Y10, Y10, Y12
+	VFMADD231PD  Y3, Y12, Y10
+	VPSLLQ       $0x34, Y11, Y11
+	VPADDQ       oneF64<>+0(SB), Y11, Y11
+	VFMADD231PD  Y11, Y10, Y11
+	VSUBPD       Y9, Y2, Y2
+	VMOVUPS      log2eF64<>+0(SB), Y9
+	VFMADD213PD  roundF64<>+0(SB), Y2, Y9
+	VSUBPD       roundF64<>+0(SB), Y9, Y10
+	VFNMADD231PD ln2HiF64<>+0(SB), Y10, Y2
+	VFNMADD231PD ln2LoF64<>+0(SB), Y10, Y2
+	VMOVUPS      expQ9F64<>+0(SB), Y10
+	VFMADD213PD  expQ8F64<>+0(SB), Y2, Y10
+	VFMADD213PD  expQ7F64<>+0(SB), Y2, Y10
+	VFMADD213PD  expQ6F64<>+0(SB), Y2, Y10
+	VFMADD213PD  expQ5F64<>+0(SB), Y2, Y10
+	VFMADD213PD  expQ4F64<>+0(SB), Y2, Y10
+	VFMADD213PD  expQ3F64<>+0(SB), Y2, Y10
+	VFMADD213PD  expQ2F64<>+0(SB), Y2, Y10
+	VFMADD213PD  expQ1F64<>+0(SB), Y2, Y10
+	VFMADD213PD  expQ0F64<>+0(SB), Y2, Y10
+	VMULPD       Y2, Y2, Y12
+	VFMADD231PD  Y10, Y12, Y2
+	VPSLLQ       $0x34, Y9, Y9
+	VPADDQ       oneF64<>+0(SB), Y9, Y9
+	VFMADD231PD  Y9, Y2, Y9
+	VMOVUPS      twoOverPiF64<>+0(SB), Y2
+	VFMADD213PD  roundF64<>+0(SB), Y5, Y2
+	VSUBPD       roundF64<>+0(SB), Y2, Y12
+	VFNMADD231PD halfPi1F64<>+0(SB), Y12, Y5
+	VFNMADD231PD halfPi2F64<>+0(SB), Y12, Y5
+	VMULPD       Y5, Y5, Y12
+	VMOVUPS      sinP5F64<>+0(SB), Y10
+	VFMADD213PD  sinP4F64<>+0(SB), Y12, Y10
+	VFMADD213PD  sinP3F64<>+0(SB), Y12, Y10
+	VFMADD213PD  sinP2F64<>+0(SB), Y12, Y10
+	VFMADD213PD  sinP1F64<>+0(SB), Y12, Y10
+	VFMADD213PD  sinP0F64<>+0(SB), Y12, Y10
+	VMULPD       Y10, Y12, Y10
+	VFMADD231PD  Y10, Y5, Y5
+	VMOVUPS      cosP5F64<>+0(SB), Y10
+	VFMADD213PD  cosP4F64<>+0(SB), Y12, Y10
+	VFMADD213PD  cosP3F64<>+0(SB), Y12, Y10
+	VFMADD213PD  cosP2F64<>+0(SB), Y12, Y10
+	VFMADD213PD  cosP1F64<>+0(SB), Y12, Y10
+	VFMADD213PD  cosP0F64<>+0(SB), Y12, Y10
+	VFMADD213PD  minusHalfF64<>+0(SB), Y12, Y10
+	VFMADD213PD  oneF64<>+0(SB), Y12, Y10
+	VPSLLQ       $0x3f, Y2, Y12
+	VBLENDVPD    Y12, Y10, Y5, Y3
+	VBLENDVPD    Y12, Y5, Y10, Y10
+	VPSLLQ       $0x3e, Y2, Y5
+	VANDPD       signF64<>+0(SB), Y5, Y5
+	VXORPD       Y5, Y3, Y3
+	VPADDQ       oneIF64<>+0(SB), Y2, Y2
 	VPSLLQ       $0x3e, Y2, Y2
 	VANDPD       signF64<>+0(SB), Y2, Y2
-	VXORPD       Y2, Y1, Y1
-	VPSLLQ       $0x3e, Y11, Y11
-	VXORPD       Y5, Y11, Y11
-	VANDPD       signF64<>+0(SB), Y11, Y11
-	VXORPD       Y11, Y12, Y12
-	VMOVUPS      factorialsF64<>+0(SB), Y11
-	VFMADD213PD  factorialqF64<>+0(SB), Y4, Y11
-	VFMADD213PD  factorialoF64<>+0(SB), Y4, Y11
-	VFMADD213PD  factorialmF64<>+0(SB), Y4, Y11
-	VFMADD213PD  factorialkF64<>+0(SB), Y4, Y11
-	VFMADD213PD  factorialiF64<>+0(SB), Y4, Y11
-	VFMADD213PD  factorialgF64<>+0(SB), Y4, Y11
-	VFMADD213PD  factorialeF64<>+0(SB), Y4, Y11
-	VFMADD213PD  factorialcF64<>+0(SB), Y4, Y11
-	VFMADD213PD  oneF64<>+0(SB), Y4, Y11
+	VXORPD       Y2, Y10, Y10
+	VMOVUPS      factorialsF64<>+0(SB), Y2
+	VFMADD213PD  factorialqF64<>+0(SB), Y4, Y2
+	VFMADD213PD  factorialoF64<>+0(SB), Y4, Y2
+	VFMADD213PD  factorialmF64<>+0(SB), Y4, Y2
+	VFMADD213PD  factorialkF64<>+0(SB), Y4, Y2
+	VFMADD213PD  factorialiF64<>+0(SB), Y4, Y2
+	VFMADD213PD  factorialgF64<>+0(SB), Y4, Y2
+	VFMADD213PD  factorialeF64<>+0(SB), Y4, Y2
+	VFMADD213PD  factorialcF64<>+0(SB), Y4, Y2
+	VFMADD213PD  oneF64<>+0(SB), Y4, Y2
 	VMOVUPS      factorialtF64<>+0(SB), Y5
 	VFMADD213PD  factorialrF64<>+0(SB), Y4, Y5
 	VFMADD213PD  factorialpF64<>+0(SB), Y4, Y5
@@ -1243,35 +1205,34 @@ loop1:
 	VFMADD213PD  factorialfF64<>+0(SB), Y4, Y5
 	VFMADD213PD  factorialdF64<>+0(SB), Y4, Y5
 	VFMADD213PD  oneF64<>+0(SB), Y4, Y5
-	VBLENDVPD    Y7, Y1, Y11, Y11
-	VMULPD       Y3, Y12, Y12
-	VBLENDVPD    Y7, Y12, Y5, Y5
-	VMULPD       Y11, Y10, Y11
-	VMULPD       Y5, Y10, Y5
-	VADDPD       Y8, Y10, Y12
-	VMULPD       halfF64<>+0(SB), Y12, Y12
-	VBLENDVPD    Y6, Y12, Y11, Y11
-	VSUBPD       Y8, Y10, Y10
-	VMULPD       halfF64<>+0(SB), Y10, Y10
-	VMULPD       Y3, Y10, Y10
-	VBLENDVPD    Y6, Y10, Y5, Y5
-	VMOVAPS      Y11, Y10
-	VFMADD231PD  Y0, Y5, Y10
-	VMOVUPS      (CX)(SI*1), Y6
-	VMULPD       Y6, Y5, Y6
-	VMOVUPS      (CX)(SI*2), Y3
-	VMULPD       Y3, Y5, Y3
-	VFNMADD231PD Y0, Y5, Y11
+	VBLENDVPD    Y8, Y10, Y2, Y2
+	VMULPD       Y6, Y3, Y3
+	VBLENDVPD    Y8, Y3, Y5, Y5
+	VMULPD       Y2, Y11, Y2
+	VMULPD       Y5, Y11, Y5
+	VADDPD       Y9, Y11, Y3
+	VMULPD       halfF64<>+0(SB), Y3, Y3
+	VBLENDVPD    Y7, Y3, Y2, Y2
+	VSUBPD       Y9, Y11, Y11
+	VMULPD       halfF64<>+0(SB), Y11, Y11
+	VMULPD       Y6, Y11, Y11
+	VBLENDVPD    Y7, Y11, Y5, Y5
+	VMOVAPS      Y2, Y11
+	VFMADD231PD  Y0, Y5, Y11
+	VMULPD       Y1, Y5, Y1
+	VMOVUPS      (CX)(SI*2), Y7
+	VMULPD       Y7, Y5, Y7
+	VFNMADD231PD Y0, Y5, Y2
 	VMOVUPS      (R8), Y5
 	VMOVMSKPD    Y5, R9
 	TESTQ        R9, R9
 	JE           easy4
 	VPCMPEQD     Y0, Y0, Y0
 	VXORPD       Y5, Y0, Y0
-	VMASKMOVPD   Y10, Y0, (AX)
-	VMASKMOVPD   Y6, Y0, (AX)(SI*1)
-	VMASKMOVPD   Y3, Y0, (AX)(SI*2)
-	VMASKMOVPD   Y11, Y0, (AX)(DI*1)
+	VMASKMOVPD   Y11, Y0, (AX)
+	VMASKMOVPD   Y1, Y0, (AX)(SI*1)
+	VMASKMOVPD   Y7, Y0, (AX)(SI*2)
+	VMASKMOVPD   Y2, Y0, (AX)(DI*1)
 	MOVQ         BX, AX
 	SUBQ         DX, AX
 	MOVQ         AX, CX
@@ -1283,10 +1244,10 @@ loop1:
 	RET
 
 easy4:
-	VMOVUPS Y10, (AX)
-	VMOVUPS Y6, (AX)(SI*1)
-	VMOVUPS Y3, (AX)(SI*2)
-	VMOVUPS Y11, (AX)(DI*1)
+	VMOVUPS Y11, (AX)
+	VMOVUPS Y1, (AX)(SI*1)
+	VMOVUPS Y7, (AX)(SI*2)
+	VMOVUPS Y2, (AX)(DI*1)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
 	SUBQ    $+4, DX
@@ -1300,125 +1261,122 @@ next2:
 	MOVQ         DX, R10
 	NEGQ         R10
 	LEAQ         32(R9)(R10*8), R9
+	VMOVUPS      (R9), Y2
+	VMASKMOVPD   (CX), Y2, Y2
+	VMULPD       halfF64<>+0(SB), Y2, Y2
+	VMOVUPS      (R9), Y7
+	VMASKMOVPD   (CX)(DI*1), Y7, Y7
+	VMULPD       halfF64<>+0(SB), Y7, Y7
+	VADDPD       Y7, Y2, Y1
+	VSUBPD       Y7, Y2, Y2
+	VMOVUPS      (R9), Y7
+	VMASKMOVPD   (CX)(SI*1), Y7, Y7
 	VMOVUPS      (R9), Y11
-	VMASKMOVPD   (CX), Y11, Y11
-	VMULPD       halfF64<>+0(SB), Y11, Y11
-	VMOVUPS      (R9), Y3
-	VMASKMOVPD   (CX)(DI*1), Y3, Y3
-	VMULPD       halfF64<>+0(SB), Y3, Y3
-	VADDPD       Y3, Y11, Y6
-	VSUBPD       Y3, Y11, Y11
-	VMOVUPS      (R9), Y3
-	VMASKMOVPD   (CX)(SI*1), Y3, Y3
-	VMOVUPS      (R9), Y10
-	VMASKMOVPD   (CX)(SI*2), Y10, Y10
-	VMULPD       Y10, Y3, Y0
+	VMASKMOVPD   (CX)(SI*2), Y11, Y11
+	VMULPD       Y11, Y7, Y0
 	VMOVAPS      Y0, Y5
-	VFMSUB231PD  Y10, Y3, Y5
-	VFMADD231PD  Y11, Y11, Y0
+	VFMSUB231PD  Y11, Y7, Y5
+	VFMADD231PD  Y2, Y2, Y0
 	VADDPD       Y5, Y0, Y0
-	VANDPD       absF64<>+0(SB), Y6, Y5
+	VANDPD       absF64<>+0(SB), Y1, Y5
 	VCMPPD       $0x16, expHalfF64<>+0(SB), Y5, Y5
-	VANDPD       absF64<>+0(SB), Y0, Y3
-	VCMPPD       $0x16, x2x2MaxF64<>+0(SB), Y3, Y3
-	VORPD        Y5, Y3, Y3
+	VANDPD       absF64<>+0(SB), Y0, Y11
+	VCMPPD       $0x16, x2x2MaxF64<>+0(SB), Y11, Y11
+	VORPD        Y5, Y11, Y11
 	VANDPD       absF64<>+0(SB), Y0, Y5
 	VMAXPD       rootMinF64<>+0(SB), Y5, Y5
 	VSQRTPD      Y5, Y5
-	VMOVUPS      oneF64<>+0(SB), Y10
-	VDIVPD       Y5, Y10, Y10
-	VCMPPD       $0x1e, oneF64<>+0(SB), Y0, Y8
-	VCMPPD       $0x11, minusOneF64<>+0(SB), Y0, Y12
-	VMOVUPS      zeroF64<>+0(SB), Y7
-	VBLENDVPD    Y8, Y5, Y7, Y7
-	VADDPD       Y7, Y6, Y1
+	VMOVUPS      oneF64<>+0(SB), Y6
+	VDIVPD       Y5, Y6, Y6
+	VCMPPD       $0x1e, oneF64<>+0(SB), Y0, Y9
+	VCMPPD       $0x11, minusOneF64<>+0(SB), Y0, Y3
+	VMOVUPS      zeroF64<>+0(SB), Y8
+	VBLENDVPD    Y9, Y5, Y8, Y8
+	VADDPD       Y8, Y1, Y10
 	VMOVUPS      log2eF64<>+0(SB), Y4
-	VFMADD213PD  roundF64<>+0(SB), Y1, Y4
-	VMOVUPS      Y3, (R8)
-	VSUBPD       roundF64<>+0(SB), Y4, Y3
-	VFNMADD231PD ln2HiF64<>+0(SB), Y3, Y1
-	VFNMADD231PD ln2LoF64<>+0(SB), Y3, Y1
-	VMOVUPS      expQ9F64<>+0(SB), Y3
-	VFMADD213PD  expQ8F64<>+0(SB), Y1, Y3
-	VFMADD213PD  expQ7F64<>+0(SB), Y1, Y3
-	VFMADD213PD  expQ6F64<>+0(SB), Y1, Y3
-	VFMADD213PD  expQ5F64<>+0(SB), Y1, Y3
-	VFMADD213PD  expQ4F64<>+0(SB), Y1, Y3
-	VFMADD213PD  expQ3F64<>+0(SB), Y1, Y3
-	VFMADD213PD  expQ2F64<>+0(SB), Y1, Y3
-	VFMADD213PD  expQ1F64<>+0(SB), Y1, Y3
-	VFMADD213PD  expQ0F64<>+0(SB), Y1, Y3
-	VMULPD       Y1, Y1, Y2
-	VFMADD231PD  Y3, Y2, Y1
+	VFMADD213PD  roundF64<>+0(SB), Y10, Y4
+	VMOVUPS      Y11, (R8)
+	VSUBPD       roundF64<>+0(SB), Y4, Y11
+	VFNMADD231PD ln2HiF64<>+0(SB), Y11, Y10
+	VFNMADD231PD ln2LoF64<>+0(SB), Y11, Y10
+	VMOVUPS      expQ9F64<>+0(SB), Y11
+	VFMADD213PD  expQ8F64<>+0(SB), Y10, Y11
+	VFMADD213PD  expQ7F64<>+0(SB), Y10, Y11
+	VFMADD213PD  expQ6F64<>+0(SB), Y10, Y11
+	VFMADD213PD  expQ5F64<>+0(SB), Y10, Y11
+	VFMADD213PD  expQ4F64<>+0(SB), Y10, Y11
+	VFMADD213PD  expQ3F64<>+0(SB), Y10, Y11
+	VFMADD213PD  expQ2F64<>+0(SB), Y10, Y11
+	VFMADD213PD  expQ1F64<>+0(SB), Y10, Y11
+	VFMADD213PD  expQ0F64<>+0(SB), Y10, Y11
+	VMULPD       Y10, Y10, Y12
+	VFMADD231PD  Y11, Y12, Y10
 	VPSLLQ       $0x34, Y4, Y4
 	VPADDQ       oneF64<>+0(SB), Y4, Y4
-	VFMADD231PD  Y4, Y1, Y4
-	VSUBPD       Y7, Y6, Y6
-	VMOVUPS      log2eF64<>+0(SB), Y7
-	VFMADD213PD  roundF64<>+0(SB), Y6, Y7
-	VSUBPD       roundF64<>+0(SB), Y7, Y1
-	VFNMADD231PD ln2HiF64<>+0(SB), Y1, Y6
-	VFNMADD231PD ln2LoF64<>+0(SB), Y1, Y6
-	VMOVUPS      expQ9F64<>+0(SB), Y1
-	VFMADD213PD  expQ8F64<>+0(SB), Y6, Y1
-	VFMADD213PD  expQ7F64<>+0(SB), Y6, Y1
-	VFMADD213PD  expQ6F64<>+0(SB), Y6, Y1
-	VFMADD213PD  expQ5F64<>+0(SB), Y6, Y1
-	VFMADD213PD  expQ4F64<>+0(SB), Y6, Y1
-	VFMADD213PD  expQ3F64<>+0(SB), Y6, Y1
-	VFMADD213PD  expQ2F64<>+0(SB), Y6, Y1
-	VFMADD213PD  expQ1F64<>+0(SB), Y6, Y1
-	VFMADD213PD  expQ0F64<>+0(SB), Y6, Y1
-	VMULPD       Y6, Y6, Y2
-	VFMADD231PD  Y1, Y2, Y6
-	VPSLLQ       $0x34, Y7, Y7
-	VPADDQ       oneF64<>+0(SB), Y7, Y7
-	VFMADD231PD  Y7, Y6, Y7
-	VANDPD       absF64<>+0(SB), Y5, Y6
-	VMOVUPS      twoOverPiF64<>+0(SB), Y2
-	VFMADD213PD  roundF64<>+0(SB), Y6, Y2
-	VSUBPD       roundF64<>+0(SB), Y2, Y1
-	VFNMADD231PD halfPi1F64<>+0(SB), Y1, Y6
-	VFNMADD231PD halfPi2F64<>+0(SB), Y1, Y6
-	VFNMADD231PD halfPi3F64<>+0(SB), Y1, Y6
-	VMULPD       Y6, Y6, Y1
-	VMOVUPS      sinP5F64<>+0(SB), Y3
-	VFMADD213PD  sinP4F64<>+0(SB), Y1, Y3
-	VFMADD213PD  sinP3F64<>+0(SB), Y1, Y3
-	VFMADD213PD  sinP2F64<>+0(SB), Y1, Y3
-	VFMADD213PD  sinP1F64<>+0(SB), Y1, Y3
-	VFMADD213PD  sinP0F64<>+0(SB), Y1, Y3
-	VMULPD       Y3, Y1, Y3
-	VFMADD231PD  Y3, Y6, Y6
-	VMOVUPS      cosP5F64<>+0(SB), Y3
-	VFMADD213PD  cosP4F64<>+0(SB), Y1, Y3
-	VFMADD213PD  cosP3F64<>+0(SB), Y1, Y3
-	VFMADD213PD  cosP2F64<>+0(SB), Y1, Y3
-	VFMADD213PD  cosP1F64<>+0(SB), Y1, Y3
-	VFMADD213PD  cosP0F64<>+0(SB), Y1, Y3
-	VFMADD213PD  minusHalfF64<>+0(SB), Y1, Y3
-	VFMADD213PD  oneF64<>+0(SB), Y1, Y3
-	VPSLLQ       $0x3f, Y2, Y1
-	VBLENDVPD    Y1, Y3, Y6, Y9
-	VBLENDVPD    Y1, Y6, Y3, Y3
-	VPADDQ       oneIF64<>+0(SB), Y2, Y6
-	VPSLLQ       $0x3e, Y6, Y6
-	VANDPD       signF64<>+0(SB), Y6, Y6
-	VXORPD       Y6, Y3, Y3
-	VPSLLQ       $0x3e, Y2, Y2
-	VXORPD       Y5, Y2, Y2
-	VANDPD       signF64<>+0(SB), Y2, Y2
-	VXORPD       Y2, Y9, Y9
-	VMOVUPS      factorialsF64<>+0(SB), Y2
-	VFMADD213PD  factorialqF64<>+0(SB), Y0, Y2
-	VFMADD213PD  factorialoF64<>+0(SB), Y0, Y2
-	VFMADD213PD  factorialmF64<>+0(SB), Y0, Y2
-	VFMADD213PD  factorialkF64<>+0(SB), Y0, Y2
-	VFMADD213PD  factorialiF64<>+0(SB), Y0, Y2
-	VFMADD213PD  factorialgF64<>+0(SB), Y0, Y2
-	VFMADD213PD  factorialeF64<>+0(SB), Y0, Y2
-	VFMADD213PD  factorialcF64<>+0(SB), Y0, Y2
-	VFMADD213PD  oneF64<>+0(SB), Y0, Y2
+	VFMADD231PD  Y4, Y10, Y4
+	VSUBPD       Y8, Y1, Y1
+	VMOVUPS      log2eF64<>+0(SB), Y8
+	VFMADD213PD  roundF64<>+0(SB), Y1, Y8
+	VSUBPD       roundF64<>+0(SB), Y8, Y10
+	VFNMADD231PD ln2HiF64<>+0(SB), Y10, Y1
+	VFNMADD231PD ln2LoF64<>+0(SB), Y10, Y1
+	VMOVUPS      expQ9F64<>+0(SB), Y10
+	VFMADD213PD  expQ8F64<>+0(SB), Y1, Y10
+	VFMADD213PD  expQ7F64<>+0(SB), Y1, Y10
+	VFMADD213PD  expQ6F64<>+0(SB), Y1, Y10
+	VFMADD213PD  expQ5F64<>+0(SB), Y1, Y10
+	VFMADD213PD  expQ4F64<>+0(SB), Y1, Y10
+	VFMADD213PD  expQ3F64<>+0(SB), Y1, Y10
+	VFMADD213PD  expQ2F64<>+0(SB), Y1, Y10
+	VFMADD213PD  expQ1F64<>+0(SB), Y1, Y10
+	VFMADD213PD  expQ0F64<>+0(SB), Y1, Y10
+	VMULPD       Y1, Y1, Y12
+	VFMADD231PD  Y10, Y12, Y1
+	VPSLLQ       $0x34, Y8, Y8
+	VPADDQ       oneF64<>+0(SB), Y8, Y8
+	VFMADD231PD  Y8, Y1, Y8
+	VMOVUPS      twoOverPiF64<>+0(SB), Y1
+	VFMADD213PD  roundF64<>+0(SB), Y5, Y1
+	VSUBPD       roundF64<>+0(SB), Y1, Y12
+	VFNMADD231PD halfPi1F64<>+0(SB), Y12, Y5
+	VFNMADD231PD halfPi2F64<>+0(SB), Y12, Y5
+	VMULPD       Y5, Y5, Y12
+	VMOVUPS      sinP5F64<>+0(SB), Y10
+	VFMADD213PD  sinP4F64<>+0(SB), Y12, Y10
+	VFMADD213PD  sinP3F64<>+0(SB), Y12, Y10
+	VFMADD213PD  sinP2F64<>+0(SB), Y12, Y10
+	VFMADD213PD  sinP1F64<>+0(SB), Y12, Y10
+	VFMADD213PD  sinP0F64<>+0(SB), Y12, Y10
+	VMULPD       Y10, Y12, Y10
+	VFMADD231PD  Y10, Y5, Y5
+	VMOVUPS      cosP5F64<>+0(SB), Y10
+	VFMADD213PD  cosP4F64<>+0(SB), Y12, Y10
+	VFMADD213PD  cosP3F64<>+0(SB), Y12, Y10
+	VFMADD213PD  cosP2F64<>+0(SB), Y12, Y10
+	VFMADD213PD  cosP1F64<>+0(SB), Y12, Y10
+	VFMADD213PD  cosP0F64<>+0(SB), Y12, Y10
+	VFMADD213PD  minusHalfF64<>+0(SB), Y12, Y10
+	VFMADD213PD  oneF64<>+0(SB), Y12, Y10
+	VPSLLQ       $0x3f, Y1, Y12
+	VBLENDVPD    Y12, Y10, Y5, Y11
+	VBLENDVPD    Y12, Y5, Y10, Y10
+	VPSLLQ       $0x3e, Y1, Y5
+	VANDPD       signF64<>+0(SB), Y5, Y5
+	VXORPD       Y5, Y11, Y11
+	VPADDQ       oneIF64<>+0(SB), Y1, Y1
+	VPSLLQ       $0x3e, Y1, Y1
+	VANDPD       signF64<>+0(SB), Y1, Y1
+	VXORPD       Y1, Y10, Y10
+	VMOVUPS      factorialsF64<>+0(SB), Y1
+	VFMADD213PD  factorialqF64<>+0(SB), Y0, Y1
+	VFMADD213PD  factorialoF64<>+0(SB), Y0, Y1
+	VFMADD213PD  factorialmF64<>+0(SB), Y0, Y1
+	VFMADD213PD  factorialkF64<>+0(SB), Y0, Y1
+	VFMADD213PD  factorialiF64<>+0(SB), Y0, Y1
+	VFMADD213PD  factorialgF64<>+0(SB), Y0, Y1
+	VFMADD213PD  factorialeF64<>+0(SB), Y0, Y1
+	VFMADD213PD  factorialcF64<>+0(SB), Y0, Y1
+	VFMADD213PD  oneF64<>+0(SB), Y0, Y1
 	VMOVUPS      factorialtF64<>+0(SB), Y5
 	VFMADD213PD  factorialrF64<>+0(SB), Y0, Y5
 	VFMADD213PD  factorialpF64<>+0(SB), Y0, Y5
@@ -1429,27 +1387,25 @@ next2:
 	VFMADD213PD  factorialfF64<>+0(SB), Y0, Y5
 	VFMADD213PD  factorialdF64<>+0(SB), Y0, Y5
 	VFMADD213PD  oneF64<>+0(SB), Y0, Y5
-	VBLENDVPD    Y12, Y3, Y2, Y2
-	VMULPD       Y10, Y9, Y9
-	VBLENDVPD    Y12, Y9, Y5, Y5
-	VMULPD       Y2, Y4, Y2
+	VBLENDVPD    Y3, Y10, Y1, Y1
+	VMULPD       Y6, Y11, Y11
+	VBLENDVPD    Y3, Y11, Y5, Y5
+	VMULPD       Y1, Y4, Y1
 	VMULPD       Y5, Y4, Y5
-	VADDPD       Y7, Y4, Y9
-	VMULPD       halfF64<>+0(SB), Y9, Y9
-	VBLENDVPD    Y8, Y9, Y2, Y2
-	VSUBPD       Y7, Y4, Y4
+	VADDPD       Y8, Y4, Y11
+	VMULPD       halfF64<>+0(SB), Y11, Y11
+	VBLENDVPD    Y9, Y11, Y1, Y1
+	VSUBPD       Y8, Y4, Y4
 	VMULPD       halfF64<>+0(SB), Y4, Y4
-	VMULPD       Y10, Y4, Y4
-	VBLENDVPD    Y8, Y4, Y5, Y5
-	VMOVAPS      Y2, Y4
-	VFMADD231PD  Y11, Y5, Y4
-	VMOVUPS      (R9), Y8
-	VMASKMOVPD   (CX)(SI*1), Y8, Y8
-	VMULPD       Y8, Y5, Y8
-	VMOVUPS      (R9), Y10
-	VMASKMOVPD   (CX)(SI*2), Y10, Y10
-	VMULPD       Y10, Y5, Y10
-	VFNMADD231PD Y11, Y5, Y2
+	VMULPD       Y6, Y4, Y4
+	VBLENDVPD    Y9, Y4, Y5, Y5
+	VMOVAPS      Y1, Y4
+	VFMADD231PD  Y2, Y5, Y4
+	VMULPD       Y7, Y5, Y7
+	VMOVUPS      (R9), Y9
+	VMASKMOVPD   (CX)(SI*2), Y9, Y9
+	VMULPD       Y9, Y5, Y9
+	VFNMADD231PD Y2, Y5, Y1
 	VMOVUPS      (R8), Y5
 	VANDPD       (R9), Y5, Y5
 	VMOVMSKPD    Y5, CX
@@ -1457,9 +1413,9 @@ next2:
 	JE           easy7
 	VANDNPD      (R9), Y5, Y5
 	VMASKMOVPD   Y4, Y5, (AX)
-	VMASKMOVPD   Y8, Y5, (AX)(SI*1)
-	VMASKMOVPD   Y10, Y5, (AX)(SI*2)
-	VMASKMOVPD   Y2, Y5, (AX)(DI*1)
+	VMASKMOVPD   Y7, Y5, (AX)(SI*1)
+	VMASKMOVPD   Y9, Y5, (AX)(SI*2)
+	VMASKMOVPD   Y1, Y5, (AX)(DI*1)
 	MOVQ         BX, AX
 	SUBQ         DX, BX
 	MOVQ         BX, at+40(FP)
@@ -1472,11 +1428,11 @@ easy7:
 	VMOVUPS    (R9), Y5
 	VMASKMOVPD Y4, Y5, (AX)
 	VMOVUPS    (R9), Y5
-	VMASKMOVPD Y8, Y5, (AX)(SI*1)
+	VMASKMOVPD Y7, Y5, (AX)(SI*1)
 	VMOVUPS    (R9), Y5
-	VMASKMOVPD Y10, Y5, (AX)(SI*2)
+	VMASKMOVPD Y9, Y5, (AX)(SI*2)
 	VMOVUPS    (R9), Y5
-	VMASKMOVPD Y2, Y5, (AX)(DI*1)
+	VMASKMOVPD Y1, Y5, (AX)(DI*1)
 
 done5:
 	XORQ AX, AX
@@ -1636,12 +1592,6 @@ DATA halfPi2F64<>+16(SB)/8, $0x3c91a62633145c07
 DATA halfPi2F64<>+24(SB)/8, $0x3c91a62633145c07
 GLOBL halfPi2F64<>(SB), RODATA|NOPTR, $32
 
-DATA halfPi3F64<>+0(SB)/8, $0xb91f1976b7ed8fbc
-DATA halfPi3F64<>+8(SB)/8, $0xb91f1976b7ed8fbc
-DATA halfPi3F64<>+16(SB)/8, $0xb91f1976b7ed8fbc
-DATA halfPi3F64<>+24(SB)/8, $0xb91f1976b7ed8fbc
-GLOBL halfPi3F64<>(SB), RODATA|NOPTR, $32
-
 DATA sinP5F64<>+0(SB)/8, $0x3de5d8e4bf91f2a2
 DATA sinP5F64<>+8(SB)/8, $0x3de5d8e4bf91f2a2
 DATA sinP5F64<>+16(SB)/8, $0x3de5d8e4bf91f2a2
@@ -1720,17 +1670,17 @@ DATA minusHalfF64<>+16(SB)/8, $0xbfe0000000000000
 DATA minusHalfF64<>+24(SB)/8, $0xbfe0000000000000
 GLOBL minusHalfF64<>(SB), RODATA|NOPTR, $32
 
-DATA oneIF64<>+0(SB)/8, $0x0000000000000001
-DATA oneIF64<>+8(SB)/8, $0x0000000000000001
-DATA oneIF64<>+16(SB)/8, $0x0000000000000001
-DATA oneIF64<>+24(SB)/8, $0x0000000000000001
-GLOBL oneIF64<>(SB), RODATA|NOPTR, $32
-
 DATA signF64<>+0(SB)/8, $0x8000000000000000
 DATA signF64<>+8(SB)/8, $0x8000000000000000
 DATA signF64<>+16(SB)/8, $0x8000000000000000
 DATA signF64<>+24(SB)/8, $0x8000000000000000
 GLOBL signF64<>(SB), RODATA|NOPTR, $32
+
+DATA oneIF64<>+0(SB)/8, $0x0000000000000001
+DATA oneIF64<>+8(SB)/8, $0x0000000000000001
+DATA oneIF64<>+16(SB)/8, $0x0000000000000001
+DATA oneIF64<>+24(SB)/8, $0x0000000000000001
+GLOBL oneIF64<>(SB), RODATA|NOPTR, $32
 
 DATA factorialsF64<>+0(SB)/8, $0x3ca6827863b97d97
 DATA factorialsF64<>+8(SB)/8, $0x3ca6827863b97d97
@@ -1853,10 +1803,10 @@ GLOBL tailMaskF64<>(SB), RODATA|NOPTR, $64
 // func exp2x2F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, AVX512F, BMI2
 TEXT ·exp2x2F64AVX512(SB), NOSPLIT, $0-64
-	VBROADCASTSD oneF64<>+0(SB), Z0
-	VBROADCASTSD zeroF64<>+0(SB), Z1
-	VBROADCASTSD roundF64<>+0(SB), Z2
-	VBROADCASTSD halfF64<>+0(SB), Z3
+	VBROADCASTSD zeroF64<>+0(SB), Z0
+	VBROADCASTSD oneF64<>+0(SB), Z1
+	VBROADCASTSD halfF64<>+0(SB), Z2
+	VBROADCASTSD roundF64<>+0(SB), Z3
 	VBROADCASTSD absF64<>+0(SB), Z4
 	VBROADCASTSD log2eF64<>+0(SB), Z5
 	VBROADCASTSD ln2HiF64<>+0(SB), Z5
@@ -1875,9 +1825,9 @@ TEXT ·exp2x2F64AVX512(SB), NOSPLIT, $0-64
 
 loop1:
 	VMOVUPS           (CX), Z8
-	VMULPD            Z3, Z8, Z8
+	VMULPD            Z2, Z8, Z8
 	VMOVUPS           (CX)(DI*1), Z9
-	VMULPD            Z3, Z9, Z9
+	VMULPD            Z2, Z9, Z9
 	VADDPD            Z9, Z8, Z10
 	VSUBPD            Z9, Z8, Z8
 	VMOVUPS           (CX)(SI*1), Z9
@@ -1894,37 +1844,48 @@ loop1:
 	KORW              K1, K2, K1
 	VPANDQ            Z4, Z12, Z13
 	VMAXPD.BCST       rootMinF64<>+0(SB), Z13, Z13
-	VSQRTPD           Z13, Z13
-	VDIVPD            Z13, Z0, Z14
-	VCMPPD            $0x1e, Z0, Z12, K2
+	VRSQRT14PD        Z13, Z14
+	VMULPD            Z2, Z14, Z15
+	VMULPD            Z14, Z13, Z14
+	VBROADCASTSD      halfF64<>+0(SB), Z16
+	VFNMADD231PD      Z15, Z14, Z16
+	VFMADD231PD       Z16, Z14, Z14
+	VFMADD231PD       Z16, Z15, Z15
+	VADDPD            Z15, Z15, Z16
+	VFNMADD231PD      Z14, Z14, Z13
+	VFMADD231PD       Z15, Z13, Z14
+	VBROADCASTSD      oneF64<>+0(SB), Z13
+	VFNMADD231PD      Z16, Z14, Z13
+	VFMADD231PD       Z16, Z13, Z16
+	VCMPPD            $0x1e, Z1, Z12, K2
 	VCMPPD.BCST       $0x11, minusOneF64<>+0(SB), Z12, K3
-	VBLENDMPD         Z13, Z1, K2, Z15
-	VADDPD            Z15, Z10, Z16
+	VBLENDMPD         Z14, Z0, K2, Z13
+	VADDPD            Z13, Z10, Z15
 	VBROADCASTSD      log2eF64<>+0(SB), Z17
-	VFMADD213PD       Z2, Z16, Z17
-	VSUBPD            Z2, Z17, Z17
-	VFNMADD231PD      Z5, Z17, Z16
-	VFNMADD231PD      Z6, Z17, Z16
+	VFMADD213PD       Z3, Z15, Z17
+	VSUBPD            Z3, Z17, Z17
+	VFNMADD231PD      Z5, Z17, Z15
+	VFNMADD231PD      Z6, Z17, Z15
 	VBROADCASTSD      expQ9F64<>+0(SB), Z18
-	VFMADD213PD       Z7, Z16, Z18
-	VFMADD213PD.BCST  expQ7F64<>+0(SB), Z16, Z18
-	VFMADD213PD.BCST  expQ6F64<>+0(SB), Z16, Z18
-	VFMADD213PD.BCST  expQ5F64<>+0(SB), Z16, Z18
-	VFMADD213PD.BCST  expQ4F64<>+0(SB), Z16, Z18
-	VFMADD213PD.BCST  expQ3F64<>+0(SB), Z16, Z18
-	VFMADD213PD.BCST  expQ2F64<>+0(SB), Z16, Z18
-	VFMADD213PD.BCST  expQ1F64<>+0(SB), Z16, Z18
-	VFMADD213PD.BCST  expQ0F64<>+0(SB), Z16, Z18
-	VMULPD            Z16, Z16, Z19
-	VFMADD231PD       Z18, Z19, Z16
-	VADDPD            Z0, Z16, Z16
-	VSCALEFPD         Z17, Z16, Z16
-	VSUBPD            Z15, Z10, Z10
-	VBROADCASTSD      log2eF64<>+0(SB), Z15
-	VFMADD213PD       Z2, Z10, Z15
-	VSUBPD            Z2, Z15, Z15
-	VFNMADD231PD      Z5, Z15, Z10
-	VFNMADD231PD      Z6, Z15, Z10
+	VFMADD213PD       Z7, Z15, Z18
+	VFMADD213PD.BCST  expQ7F64<>+0(SB), Z15, Z18
+	VFMADD213PD.BCST  expQ6F64<>+0(SB), Z15, Z18
+	VFMADD213PD.BCST  expQ5F64<>+0(SB), Z15, Z18
+	VFMADD213PD.BCST  expQ4F64<>+0(SB), Z15, Z18
+	VFMADD213PD.BCST  expQ3F64<>+0(SB), Z15, Z18
+	VFMADD213PD.BCST  expQ2F64<>+0(SB), Z15, Z18
+	VFMADD213PD.BCST  expQ1F64<>+0(SB), Z15, Z18
+	VFMADD213PD.BCST  expQ0F64<>+0(SB), Z15, Z18
+	VMULPD            Z15, Z15, Z19
+	VFMADD231PD       Z18, Z19, Z15
+	VADDPD            Z1, Z15, Z15
+	VSCALEFPD         Z17, Z15, Z15
+	VSUBPD            Z13, Z10, Z10
+	VBROADCASTSD      log2eF64<>+0(SB), Z13
+	VFMADD213PD       Z3, Z10, Z13
+	VSUBPD            Z3, Z13, Z13
+	VFNMADD231PD      Z5, Z13, Z10
+	VFNMADD231PD      Z6, Z13, Z10
 	VBROADCASTSD      expQ9F64<>+0(SB), Z17
 	VFMADD213PD       Z7, Z10, Z17
 	VFMADD213PD.BCST  expQ7F64<>+0(SB), Z10, Z17
@@ -1937,41 +1898,38 @@ loop1:
 	VFMADD213PD.BCST  expQ0F64<>+0(SB), Z10, Z17
 	VMULPD            Z10, Z10, Z19
 	VFMADD231PD       Z17, Z19, Z10
-	VADDPD            Z0, Z10, Z10
-	VSCALEFPD         Z15, Z10, Z10
-	VBROADCASTSD      twoOverPiF64<>+0(SB), Z15
-	VFMADD213PD       Z2, Z13, Z15
-	VSUBPD            Z2, Z15, Z19
-	VMOVAPS           Z13, Z17
-	VFNMADD231PD.BCST halfPi1F64<>+0(SB), Z19, Z17
-	VFNMADD231PD.BCST halfPi2F64<>+0(SB), Z19, Z17
-	VFNMADD231PD.BCST halfPi3F64<>+0(SB), Z19, Z17
-	VMULPD            Z17, Z17, Z19
-	VBROADCASTSD      sinP5F64<>+0(SB), Z18
-	VFMADD213PD.BCST  sinP4F64<>+0(SB), Z19, Z18
-	VFMADD213PD.BCST  sinP3F64<>+0(SB), Z19, Z18
-	VFMADD213PD.BCST  sinP2F64<>+0(SB), Z19, Z18
-	VFMADD213PD.BCST  sinP1F64<>+0(SB), Z19, Z18
-	VFMADD213PD.BCST  sinP0F64<>+0(SB), Z19, Z18
-	VMULPD            Z18, Z19, Z18
-	VFMADD231PD       Z18, Z17, Z17
-	VBROADCASTSD      cosP5F64<>+0(SB), Z18
-	VFMADD213PD.BCST  cosP4F64<>+0(SB), Z19, Z18
-	VFMADD213PD.BCST  cosP3F64<>+0(SB), Z19, Z18
-	VFMADD213PD.BCST  cosP2F64<>+0(SB), Z19, Z18
-	VFMADD213PD.BCST  cosP1F64<>+0(SB), Z19, Z18
-	VFMADD213PD.BCST  cosP0F64<>+0(SB), Z19, Z18
-	VFMADD213PD.BCST  minusHalfF64<>+0(SB), Z19, Z18
-	VFMADD213PD       Z0, Z19, Z18
-	VPTESTMQ.BCST     bit0F64<>+0(SB), Z15, K4
-	VBLENDMPD         Z18, Z17, K4, Z19
-	VBLENDMPD         Z17, Z18, K4, Z18
-	VPADDQ.BCST       oneIF64<>+0(SB), Z15, Z17
-	VPSLLQ            $0x3e, Z17, Z17
-	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z17, Z18
-	VPSLLQ            $0x3e, Z15, Z15
-	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z15, Z19
-	VFIXUPIMMPD.BCST  $0x00, zeroStaysF64<>+0(SB), Z13, Z19
+	VADDPD            Z1, Z10, Z10
+	VSCALEFPD         Z13, Z10, Z10
+	VBROADCASTSD      twoOverPiF64<>+0(SB), Z13
+	VFMADD213PD       Z3, Z14, Z13
+	VSUBPD            Z3, Z13, Z19
+	VFNMADD231PD.BCST halfPi1F64<>+0(SB), Z19, Z14
+	VFNMADD231PD.BCST halfPi2F64<>+0(SB), Z19, Z14
+	VMULPD            Z14, Z14, Z19
+	VBROADCASTSD      sinP5F64<>+0(SB), Z17
+	VFMADD213PD.BCST  sinP4F64<>+0(SB), Z19, Z17
+	VFMADD213PD.BCST  sinP3F64<>+0(SB), Z19, Z17
+	VFMADD213PD.BCST  sinP2F64<>+0(SB), Z19, Z17
+	VFMADD213PD.BCST  sinP1F64<>+0(SB), Z19, Z17
+	VFMADD213PD.BCST  sinP0F64<>+0(SB), Z19, Z17
+	VMULPD            Z17, Z19, Z17
+	VFMADD231PD       Z17, Z14, Z14
+	VBROADCASTSD      cosP5F64<>+0(SB), Z17
+	VFMADD213PD.BCST  cosP4F64<>+0(SB), Z19, Z17
+	VFMADD213PD.BCST  cosP3F64<>+0(SB), Z19, Z17
+	VFMADD213PD.BCST  cosP2F64<>+0(SB), Z19, Z17
+	VFMADD213PD.BCST  cosP1F64<>+0(SB), Z19, Z17
+	VFMADD213PD.BCST  cosP0F64<>+0(SB), Z19, Z17
+	VFMADD213PD.BCST  minusHalfF64<>+0(SB), Z19, Z17
+	VFMADD213PD       Z1, Z19, Z17
+	VPTESTMQ.BCST     bit0F64<>+0(SB), Z13, K4
+	VBLENDMPD         Z17, Z14, K4, Z19
+	VBLENDMPD         Z14, Z17, K4, Z17
+	VPSLLQ            $0x3e, Z13, Z14
+	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z14, Z19
+	VPADDQ.BCST       oneIF64<>+0(SB), Z13, Z13
+	VPSLLQ            $0x3e, Z13, Z13
+	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z13, Z17
 	VBROADCASTSD      factorialsF64<>+0(SB), Z13
 	VFMADD213PD.BCST  factorialqF64<>+0(SB), Z12, Z13
 	VFMADD213PD.BCST  factorialoF64<>+0(SB), Z12, Z13
@@ -1981,39 +1939,39 @@ loop1:
 	VFMADD213PD.BCST  factorialgF64<>+0(SB), Z12, Z13
 	VFMADD213PD.BCST  factorialeF64<>+0(SB), Z12, Z13
 	VFMADD213PD.BCST  factorialcF64<>+0(SB), Z12, Z13
-	VFMADD213PD       Z0, Z12, Z13
-	VBROADCASTSD      factorialtF64<>+0(SB), Z15
-	VFMADD213PD.BCST  factorialrF64<>+0(SB), Z12, Z15
-	VFMADD213PD.BCST  factorialpF64<>+0(SB), Z12, Z15
-	VFMADD213PD.BCST  factorialnF64<>+0(SB), Z12, Z15
-	VFMADD213PD.BCST  factoriallF64<>+0(SB), Z12, Z15
-	VFMADD213PD.BCST  factorialjF64<>+0(SB), Z12, Z15
-	VFMADD213PD.BCST  factorialhF64<>+0(SB), Z12, Z15
-	VFMADD213PD.BCST  factorialfF64<>+0(SB), Z12, Z15
-	VFMADD213PD.BCST  factorialdF64<>+0(SB), Z12, Z15
-	VFMADD213PD       Z0, Z12, Z15
-	VBLENDMPD         Z18, Z13, K3, Z13
-	VMULPD            Z14, Z19, Z19
-	VBLENDMPD         Z19, Z15, K3, Z15
-	VMULPD            Z13, Z16, Z13
-	VMULPD            Z15, Z16, Z15
-	VADDPD            Z10, Z16, Z19
-	VMULPD            Z3, Z19, Z19
+	VFMADD213PD       Z1, Z12, Z13
+	VBROADCASTSD      factorialtF64<>+0(SB), Z14
+	VFMADD213PD.BCST  factorialrF64<>+0(SB), Z12, Z14
+	VFMADD213PD.BCST  factorialpF64<>+0(SB), Z12, Z14
+	VFMADD213PD.BCST  factorialnF64<>+0(SB), Z12, Z14
+	VFMADD213PD.BCST  factoriallF64<>+0(SB), Z12, Z14
+	VFMADD213PD.BCST  factorialjF64<>+0(SB), Z12, Z14
+	VFMADD213PD.BCST  factorialhF64<>+0(SB), Z12, Z14
+	VFMADD213PD.BCST  factorialfF64<>+0(SB), Z12, Z14
+	VFMADD213PD.BCST  factorialdF64<>+0(SB), Z12, Z14
+	VFMADD213PD       Z1, Z12, Z14
+	VBLENDMPD         Z17, Z13, K3, Z13
+	VMULPD            Z16, Z19, Z19
+	VBLENDMPD         Z19, Z14, K3, Z14
+	VMULPD            Z13, Z15, Z13
+	VMULPD            Z14, Z15, Z14
+	VADDPD            Z10, Z15, Z19
+	VMULPD            Z2, Z19, Z19
 	VBLENDMPD         Z19, Z13, K2, Z13
-	VSUBPD            Z10, Z16, Z16
-	VMULPD            Z3, Z16, Z16
-	VMULPD            Z14, Z16, Z16
-	VBLENDMPD         Z16, Z15, K2, Z15
-	VMOVAPS           Z13, Z16
-	VFMADD231PD       Z8, Z15, Z16
-	VMULPD            Z9, Z15, Z9
-	VMULPD            Z11, Z15, Z11
-	VFNMADD231PD      Z8, Z15, Z13
+	VSUBPD            Z10, Z15, Z15
+	VMULPD            Z2, Z15, Z15
+	VMULPD            Z16, Z15, Z15
+	VBLENDMPD         Z15, Z14, K2, Z14
+	VMOVAPS           Z13, Z15
+	VFMADD231PD       Z8, Z14, Z15
+	VMULPD            Z9, Z14, Z9
+	VMULPD            Z11, Z14, Z11
+	VFNMADD231PD      Z8, Z14, Z13
 	KMOVW             K1, R8
 	TESTQ             R8, R8
 	JE                easy4
 	KNOTW             K1, K1
-	VMOVUPD           Z16, K1, (AX)
+	VMOVUPD           Z15, K1, (AX)
 	VMOVUPD           Z9, K1, (AX)(SI*1)
 	VMOVUPD           Z11, K1, (AX)(SI*2)
 	VMOVUPD           Z13, K1, (AX)(DI*1)
@@ -2028,7 +1986,7 @@ loop1:
 	RET
 
 easy4:
-	VMOVUPS Z16, (AX)
+	VMOVUPS Z15, (AX)
 	VMOVUPS Z9, (AX)(SI*1)
 	VMOVUPS Z11, (AX)(SI*2)
 	VMOVUPS Z13, (AX)(DI*1)
@@ -2045,56 +2003,67 @@ next2:
 	BZHIQ             DX, R8, R8
 	KMOVW             R8, K1
 	VMOVUPD.Z         (CX), K1, Z13
-	VMULPD            Z3, Z13, Z13
+	VMULPD            Z2, Z13, Z13
 	VMOVUPD.Z         (CX)(DI*1), K1, Z11
-	VMULPD            Z3, Z11, Z11
+	VMULPD            Z2, Z11, Z11
 	VADDPD            Z11, Z13, Z9
 	VSUBPD            Z11, Z13, Z13
 	VMOVUPD.Z         (CX)(SI*1), K1, Z11
-	VMOVUPD.Z         (CX)(SI*2), K1, Z16
-	VMULPD            Z16, Z11, Z15
-	VMOVAPS           Z15, Z8
-	VFMSUB231PD       Z16, Z11, Z8
-	VFMADD231PD       Z13, Z13, Z15
-	VADDPD            Z8, Z15, Z15
+	VMOVUPD.Z         (CX)(SI*2), K1, Z15
+	VMULPD            Z15, Z11, Z14
+	VMOVAPS           Z14, Z8
+	VFMSUB231PD       Z15, Z11, Z8
+	VFMADD231PD       Z13, Z13, Z14
+	VADDPD            Z8, Z14, Z14
 	VPANDQ            Z4, Z9, Z8
 	VCMPPD.BCST       $0x16, expHalfF64<>+0(SB), Z8, K2
-	VPANDQ            Z4, Z15, Z8
+	VPANDQ            Z4, Z14, Z8
 	VCMPPD.BCST       $0x16, x2x2MaxF64<>+0(SB), Z8, K3
 	KORW              K2, K3, K2
-	VPANDQ            Z4, Z15, Z4
+	VPANDQ            Z4, Z14, Z4
 	VMAXPD.BCST       rootMinF64<>+0(SB), Z4, Z4
-	VSQRTPD           Z4, Z4
-	VDIVPD            Z4, Z0, Z8
-	VCMPPD            $0x1e, Z0, Z15, K3
-	VCMPPD.BCST       $0x11, minusOneF64<>+0(SB), Z15, K4
-	VBLENDMPD         Z4, Z1, K3, Z1
-	VADDPD            Z1, Z9, Z14
-	VBROADCASTSD      log2eF64<>+0(SB), Z10
-	VFMADD213PD       Z2, Z14, Z10
-	VSUBPD            Z2, Z10, Z10
-	VFNMADD231PD      Z5, Z10, Z14
-	VFNMADD231PD      Z6, Z10, Z14
+	VRSQRT14PD        Z4, Z8
+	VMULPD            Z2, Z8, Z16
+	VMULPD            Z8, Z4, Z8
+	VBROADCASTSD      halfF64<>+0(SB), Z10
+	VFNMADD231PD      Z16, Z8, Z10
+	VFMADD231PD       Z10, Z8, Z8
+	VFMADD231PD       Z10, Z16, Z16
+	VADDPD            Z16, Z16, Z10
+	VFNMADD231PD      Z8, Z8, Z4
+	VFMADD231PD       Z16, Z4, Z8
+	VBROADCASTSD      oneF64<>+0(SB), Z4
+	VFNMADD231PD      Z10, Z8, Z4
+	VFMADD231PD       Z10, Z4, Z10
+	VCMPPD            $0x1e, Z1, Z14, K3
+	VCMPPD.BCST       $0x11, minusOneF64<>+0(SB), Z14, K4
+	VBLENDMPD         Z8, Z0, K3, Z0
+	VADDPD            Z0, Z9, Z4
+	VBROADCASTSD      log2eF64<>+0(SB), Z16
+	VFMADD213PD       Z3, Z4, Z16
+	VSUBPD            Z3, Z16, Z16
+	VFNMADD231PD      Z5, Z16, Z4
+	VFNMADD231PD      Z6, Z16, Z4
 	VBROADCASTSD      expQ9F64<>+0(SB), Z19
-	VFMADD213PD       Z7, Z14, Z19
-	VFMADD213PD.BCST  expQ7F64<>+0(SB), Z14, Z19
-	VFMADD213PD.BCST  expQ6F64<>+0(SB), Z14, Z19
-	VFMADD213PD.BCST  expQ5F64<>+0(SB), Z14, Z19
-	VFMADD213PD.BCST  expQ4F64<>+0(SB), Z14, Z19
-	VFMADD213PD.BCST  expQ3F64<>+0(SB), Z14, Z19
-	VFMADD213PD.BCST  expQ2F64<>+0(SB), Z14, Z19
-	VFMADD213PD.BCST  expQ1F64<>+0(SB), Z14, Z19
-	VFMADD213PD.BCST  expQ0F64<>+0(SB), Z14, Z19
-	VMULPD            Z14, Z14, Z18
-	VFMADD231PD       Z19, Z18, Z14
-	VADDPD            Z0, Z14, Z14
-	VSCALEFPD         Z10, Z14, Z14
-	VSUBPD            Z1, Z9, Z9
-	VBROADCASTSD      log2eF64<>+0(SB), Z1
-	VFMADD213PD       Z2, Z9, Z1
-	VSUBPD            Z2, Z1, Z1
-	VFNMADD231PD      Z5, Z1, Z9
-	VFNMADD231PD      Z6, Z1, Z9
+	VFMADD213PD       Z7, Z4, Z19
+	VFMADD213PD.BCST  expQ7F64<>+0(SB), Z4, Z19
+	VFMADD213PD.BCST  expQ6F64<>+0(SB), Z4, Z19
+	VFMADD213PD.BCST  expQ5F64<>+0(SB), Z4, Z19
+	VFMADD213PD.BCST  expQ4F64<>+0(SB), Z4, Z19
+	VFMADD213PD.BCST  expQ3F64<>+0(SB), Z4, Z19
+	VFMADD213PD.BCST  expQ2F64<>+0(SB), Z4, Z19
+	VFMADD213PD.BCST  expQ1F64<>+0(SB), Z4, Z19
+	VFMADD213PD.BCST  expQ0F64<>+0(SB), Z4, Z19
+	VMULPD            Z4, Z4, Z17
+	VFMADD231PD       Z19, Z17, Z4
+	VADDPD            Z1, Z4, Z4
+	VSCALEFPD         Z16, Z4, Z4
+	VSUBPD            Z0, Z9, Z9
+	VBROADCASTSD      log2eF64<>+0(SB), Z0
+	VFMADD213PD       Z3, Z9, Z0
+	VSUBPD            Z3, Z0, Z0
+	VFNMADD231PD      Z5, Z0, Z9
+	VFNMADD231PD      Z6, Z0, Z9
 	VBROADCASTSD      expQ9F64<>+0(SB), Z6
 	VFMADD213PD       Z7, Z9, Z6
 	VFMADD213PD.BCST  expQ7F64<>+0(SB), Z9, Z6
@@ -2107,87 +2076,84 @@ next2:
 	VFMADD213PD.BCST  expQ0F64<>+0(SB), Z9, Z6
 	VMULPD            Z9, Z9, Z7
 	VFMADD231PD       Z6, Z7, Z9
-	VADDPD            Z0, Z9, Z9
-	VSCALEFPD         Z1, Z9, Z9
-	VBROADCASTSD      twoOverPiF64<>+0(SB), Z1
-	VFMADD213PD       Z2, Z4, Z1
-	VSUBPD            Z2, Z1, Z2
-	VMOVAPS           Z4, Z7
-	VFNMADD231PD.BCST halfPi1F64<>+0(SB), Z2, Z7
-	VFNMADD231PD.BCST halfPi2F64<>+0(SB), Z2, Z7
-	VFNMADD231PD.BCST halfPi3F64<>+0(SB), Z2, Z7
-	VMULPD            Z7, Z7, Z2
-	VBROADCASTSD      sinP5F64<>+0(SB), Z6
-	VFMADD213PD.BCST  sinP4F64<>+0(SB), Z2, Z6
-	VFMADD213PD.BCST  sinP3F64<>+0(SB), Z2, Z6
-	VFMADD213PD.BCST  sinP2F64<>+0(SB), Z2, Z6
-	VFMADD213PD.BCST  sinP1F64<>+0(SB), Z2, Z6
-	VFMADD213PD.BCST  sinP0F64<>+0(SB), Z2, Z6
-	VMULPD            Z6, Z2, Z6
-	VFMADD231PD       Z6, Z7, Z7
-	VBROADCASTSD      cosP5F64<>+0(SB), Z6
-	VFMADD213PD.BCST  cosP4F64<>+0(SB), Z2, Z6
-	VFMADD213PD.BCST  cosP3F64<>+0(SB), Z2, Z6
-	VFMADD213PD.BCST  cosP2F64<>+0(SB), Z2, Z6
-	VFMADD213PD.BCST  cosP1F64<>+0(SB), Z2, Z6
-	VFMADD213PD.BCST  cosP0F64<>+0(SB), Z2, Z6
-	VFMADD213PD.BCST  minusHalfF64<>+0(SB), Z2, Z6
-	VFMADD213PD       Z0, Z2, Z6
-	VPTESTMQ.BCST     bit0F64<>+0(SB), Z1, K5
-	VBLENDMPD         Z6, Z7, K5, Z2
-	VBLENDMPD         Z7, Z6, K5, Z6
-	VPADDQ.BCST       oneIF64<>+0(SB), Z1, Z7
-	VPSLLQ            $0x3e, Z7, Z7
-	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z7, Z6
-	VPSLLQ            $0x3e, Z1, Z1
-	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z1, Z2
-	VFIXUPIMMPD.BCST  $0x00, zeroStaysF64<>+0(SB), Z4, Z2
-	VBROADCASTSD      factorialsF64<>+0(SB), Z4
-	VFMADD213PD.BCST  factorialqF64<>+0(SB), Z15, Z4
-	VFMADD213PD.BCST  factorialoF64<>+0(SB), Z15, Z4
-	VFMADD213PD.BCST  factorialmF64<>+0(SB), Z15, Z4
-	VFMADD213PD.BCST  factorialkF64<>+0(SB), Z15, Z4
-	VFMADD213PD.BCST  factorialiF64<>+0(SB), Z15, Z4
-	VFMADD213PD.BCST  factorialgF64<>+0(SB), Z15, Z4
-	VFMADD213PD.BCST  factorialeF64<>+0(SB), Z15, Z4
-	VFMADD213PD.BCST  factorialcF64<>+0(SB), Z15, Z4
-	VFMADD213PD       Z0, Z15, Z4
-	VBROADCASTSD      factorialtF64<>+0(SB), Z1
-	VFMADD213PD.BCST  factorialrF64<>+0(SB), Z15, Z1
-	VFMADD213PD.BCST  factorialpF64<>+0(SB), Z15, Z1
-	VFMADD213PD.BCST  factorialnF64<>+0(SB), Z15, Z1
-	VFMADD213PD.BCST  factoriallF64<>+0(SB), Z15, Z1
-	VFMADD213PD.BCST  factorialjF64<>+0(SB), Z15, Z1
-	VFMADD213PD.BCST  factorialhF64<>+0(SB), Z15, Z1
-	VFMADD213PD.BCST  factorialfF64<>+0(SB), Z15, Z1
-	VFMADD213PD.BCST  factorialdF64<>+0(SB), Z15, Z1
-	VFMADD213PD       Z0, Z15, Z1
-	VBLENDMPD         Z6, Z4, K4, Z4
-	VMULPD            Z8, Z2, Z2
-	VBLENDMPD         Z2, Z1, K4, Z1
-	VMULPD            Z4, Z14, Z4
-	VMULPD            Z1, Z14, Z1
-	VADDPD            Z9, Z14, Z2
-	VMULPD            Z3, Z2, Z2
-	VBLENDMPD         Z2, Z4, K3, Z4
-	VSUBPD            Z9, Z14, Z14
-	VMULPD            Z3, Z14, Z14
-	VMULPD            Z8, Z14, Z14
-	VBLENDMPD         Z14, Z1, K3, Z1
-	VMOVAPS           Z4, Z14
-	VFMADD231PD       Z13, Z1, Z14
-	VMULPD            Z11, Z1, Z11
-	VMULPD            Z16, Z1, Z16
-	VFNMADD231PD      Z13, Z1, Z4
+	VADDPD            Z1, Z9, Z9
+	VSCALEFPD         Z0, Z9, Z9
+	VBROADCASTSD      twoOverPiF64<>+0(SB), Z0
+	VFMADD213PD       Z3, Z8, Z0
+	VSUBPD            Z3, Z0, Z3
+	VFNMADD231PD.BCST halfPi1F64<>+0(SB), Z3, Z8
+	VFNMADD231PD.BCST halfPi2F64<>+0(SB), Z3, Z8
+	VMULPD            Z8, Z8, Z3
+	VBROADCASTSD      sinP5F64<>+0(SB), Z7
+	VFMADD213PD.BCST  sinP4F64<>+0(SB), Z3, Z7
+	VFMADD213PD.BCST  sinP3F64<>+0(SB), Z3, Z7
+	VFMADD213PD.BCST  sinP2F64<>+0(SB), Z3, Z7
+	VFMADD213PD.BCST  sinP1F64<>+0(SB), Z3, Z7
+	VFMADD213PD.BCST  sinP0F64<>+0(SB), Z3, Z7
+	VMULPD            Z7, Z3, Z7
+	VFMADD231PD       Z7, Z8, Z8
+	VBROADCASTSD      cosP5F64<>+0(SB), Z7
+	VFMADD213PD.BCST  cosP4F64<>+0(SB), Z3, Z7
+	VFMADD213PD.BCST  cosP3F64<>+0(SB), Z3, Z7
+	VFMADD213PD.BCST  cosP2F64<>+0(SB), Z3, Z7
+	VFMADD213PD.BCST  cosP1F64<>+0(SB), Z3, Z7
+	VFMADD213PD.BCST  cosP0F64<>+0(SB), Z3, Z7
+	VFMADD213PD.BCST  minusHalfF64<>+0(SB), Z3, Z7
+	VFMADD213PD       Z1, Z3, Z7
+	VPTESTMQ.BCST     bit0F64<>+0(SB), Z0, K5
+	VBLENDMPD         Z7, Z8, K5, Z3
+	VBLENDMPD         Z8, Z7, K5, Z7
+	VPSLLQ            $0x3e, Z0, Z8
+	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z8, Z3
+	VPADDQ.BCST       oneIF64<>+0(SB), Z0, Z0
+	VPSLLQ            $0x3e, Z0, Z0
+	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z0, Z7
+	VBROADCASTSD      factorialsF64<>+0(SB), Z0
+	VFMADD213PD.BCST  factorialqF64<>+0(SB), Z14, Z0
+	VFMADD213PD.BCST  factorialoF64<>+0(SB), Z14, Z0
+	VFMADD213PD.BCST  factorialmF64<>+0(SB), Z14, Z0
+	VFMADD213PD.BCST  factorialkF64<>+0(SB), Z14, Z0
+	VFMADD213PD.BCST  factorialiF64<>+0(SB), Z14, Z0
+	VFMADD213PD.BCST  factorialgF64<>+0(SB), Z14, Z0
+	VFMADD213PD.BCST  factorialeF64<>+0(SB), Z14, Z0
+	VFMADD213PD.BCST  factorialcF64<>+0(SB), Z14, Z0
+	VFMADD213PD       Z1, Z14, Z0
+	VBROADCASTSD      factorialtF64<>+0(SB), Z8
+	VFMADD213PD.BCST  factorialrF64<>+0(SB), Z14, Z8
+	VFMADD213PD.BCST  factorialpF64<>+0(SB), Z14, Z8
+	VFMADD213PD.BCST  factorialnF64<>+0(SB), Z14, Z8
+	VFMADD213PD.BCST  factoriallF64<>+0(SB), Z14, Z8
+	VFMADD213PD.BCST  factorialjF64<>+0(SB), Z14, Z8
+	VFMADD213PD.BCST  factorialhF64<>+0(SB), Z14, Z8
+	VFMADD213PD.BCST  factorialfF64<>+0(SB), Z14, Z8
+	VFMADD213PD.BCST  factorialdF64<>+0(SB), Z14, Z8
+	VFMADD213PD       Z1, Z14, Z8
+	VBLENDMPD         Z7, Z0, K4, Z0
+	VMULPD            Z10, Z3, Z3
+	VBLENDMPD         Z3, Z8, K4, Z8
+	VMULPD            Z0, Z4, Z0
+	VMULPD            Z8, Z4, Z8
+	VADDPD            Z9, Z4, Z3
+	VMULPD            Z2, Z3, Z3
+	VBLENDMPD         Z3, Z0, K3, Z0
+	VSUBPD            Z9, Z4, Z4
+	VMULPD            Z2, Z4, Z4
+	VMULPD            Z10, Z4, Z4
+	VBLENDMPD         Z4, Z8, K3, Z8
+	VMOVAPS           Z0, Z4
+	VFMADD231PD       Z13, Z8, Z4
+	VMULPD            Z11, Z8, Z11
+	VMULPD            Z15, Z8, Z15
+	VFNMADD231PD      Z13, Z8, Z0
 	KANDW             K1, K2, K2
 	KMOVW             K2, CX
 	TESTQ             CX, CX
 	JE                easy7
 	KANDNW            K1, K2, K1
-	VMOVUPD           Z14, K1, (AX)
+	VMOVUPD           Z4, K1, (AX)
 	VMOVUPD           Z11, K1, (AX)(SI*1)
-	VMOVUPD           Z16, K1, (AX)(SI*2)
-	VMOVUPD           Z4, K1, (AX)(DI*1)
+	VMOVUPD           Z15, K1, (AX)(SI*2)
+	VMOVUPD           Z0, K1, (AX)(DI*1)
 	MOVQ              BX, AX
 	SUBQ              DX, BX
 	MOVQ              BX, at+40(FP)
@@ -2197,10 +2163,10 @@ next2:
 	RET
 
 easy7:
-	VMOVUPD Z14, K1, (AX)
+	VMOVUPD Z4, K1, (AX)
 	VMOVUPD Z11, K1, (AX)(SI*1)
-	VMOVUPD Z16, K1, (AX)(SI*2)
-	VMOVUPD Z4, K1, (AX)(DI*1)
+	VMOVUPD Z15, K1, (AX)(SI*2)
+	VMOVUPD Z0, K1, (AX)(DI*1)
 
 done5:
 	XORQ AX, AX
@@ -2215,12 +2181,6 @@ DATA bit0F64<>+8(SB)/8, $0x0000000000000001
 DATA bit0F64<>+16(SB)/8, $0x0000000000000001
 DATA bit0F64<>+24(SB)/8, $0x0000000000000001
 GLOBL bit0F64<>(SB), RODATA|NOPTR, $32
-
-DATA zeroStaysF64<>+0(SB)/8, $0x0000000000000122
-DATA zeroStaysF64<>+8(SB)/8, $0x0000000000000122
-DATA zeroStaysF64<>+16(SB)/8, $0x0000000000000122
-DATA zeroStaysF64<>+24(SB)/8, $0x0000000000000122
-GLOBL zeroStaysF64<>(SB), RODATA|NOPTR, $32
 
 // func log2x2F32AVX2(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, AVX2, FMA3
@@ -2309,22 +2269,19 @@ loop1:
 	VFMADD231PS  ln2Hi<>+0(SB), Y10, Y0
 	VMULPS       half<>+0(SB), Y0, Y0
 	VANDPS       absF32<>+0(SB), Y8, Y10
+	VMAXPS       rootMin<>+0(SB), Y10, Y10
 	VSQRTPS      Y10, Y10
 	VDIVPS       Y9, Y8, Y9
 	VANDPS       absF32<>+0(SB), Y9, Y3
 	VCMPPS       $0x12, sixteenth<>+0(SB), Y3, Y3
 	VCMPPS       $0x11, zero<>+0(SB), Y8, Y8
 	VANDPS       absF32<>+0(SB), Y4, Y2
-	VANDPS       absF32<>+0(SB), Y10, Y6
-	VMINPS       Y2, Y6, Y1
+	VMINPS       Y10, Y2, Y6
+	VMAXPS       Y10, Y2, Y1
+	VDIVPS       Y1, Y6, Y6
+	VMULPS       Y6, Y6, Y1
 	VMOVUPS      Y7, (R8)
-	VMAXPS       Y2, Y6, Y7
-	VDIVPS       Y7, Y1, Y7
-	VCMPPS       $0x00, zero<>+0(SB), Y1, Y11
-	VBLENDVPS    Y11, zero<>+0(SB), Y7, Y7
-	VCMPPS       $0x00, infF32<>+0(SB), Y1, Y1
-	VBLENDVPS    Y1, one<>+0(SB), Y7, Y7
-	VMULPS       Y7, Y7, Y1
+	VMULPS       Y1, Y6, Y7
 	VMOVUPS      atanP9<>+0(SB), Y11
 	VFMADD213PS  atanP8<>+0(SB), Y1, Y11
 	VFMADD213PS  atanP7<>+0(SB), Y1, Y11
@@ -2335,50 +2292,44 @@ loop1:
 	VFMADD213PS  atanP2<>+0(SB), Y1, Y11
 	VFMADD213PS  atanP1<>+0(SB), Y1, Y11
 	VFMADD213PS  atanP0<>+0(SB), Y1, Y11
-	VMULPS       Y1, Y7, Y1
-	VFMADD231PS  Y11, Y1, Y7
-	VCMPPS       $0x1e, Y2, Y6, Y6
-	VANDPS       signF32<>+0(SB), Y6, Y2
-	VXORPS       Y2, Y7, Y7
-	VANDPS       halfPi2<>+0(SB), Y6, Y2
-	VADDPS       Y2, Y7, Y7
-	VANDPS       halfPi1<>+0(SB), Y6, Y6
-	VADDPS       Y6, Y7, Y7
-	VMOVUPS      zero<>+0(SB), Y6
-	VPCMPGTD     Y4, Y6, Y6
-	VANDPS       signF32<>+0(SB), Y6, Y2
-	VXORPS       Y2, Y7, Y7
-	VANDPS       pi2<>+0(SB), Y6, Y2
-	VADDPS       Y2, Y7, Y7
-	VANDPS       pi1<>+0(SB), Y6, Y6
-	VADDPS       Y6, Y7, Y7
-	VANDPS       signF32<>+0(SB), Y10, Y6
-	VORPS        Y7, Y6, Y6
-	VCMPPS       $0x03, Y10, Y10, Y7
-	VBLENDVPS    Y7, Y10, Y6, Y6
-	VADDPS       Y10, Y4, Y7
-	VPSUBD       threeQuarters<>+0(SB), Y7, Y2
-	VANDPS       exponentF32<>+0(SB), Y2, Y2
-	VPSUBD       Y2, Y7, Y7
-	VSUBPS       one<>+0(SB), Y7, Y7
-	VPSRAD       $0x17, Y2, Y2
-	VCVTDQ2PS    Y2, Y2
-	VMULPS       ln2Lo<>+0(SB), Y2, Y1
-	VMULPS       Y7, Y7, Y11
+	VFMADD231PS  Y11, Y7, Y6
+	VCMPPS       $0x1e, Y2, Y10, Y2
+	VANDPS       signF32<>+0(SB), Y2, Y7
+	VXORPS       Y7, Y6, Y6
+	VANDPS       halfPi2<>+0(SB), Y2, Y7
+	VADDPS       Y7, Y6, Y6
+	VANDPS       halfPi1<>+0(SB), Y2, Y2
+	VADDPS       Y2, Y6, Y6
+	VCMPPS       $0x11, zero<>+0(SB), Y4, Y2
+	VANDPS       signF32<>+0(SB), Y2, Y7
+	VXORPS       Y7, Y6, Y6
+	VANDPS       pi2<>+0(SB), Y2, Y7
+	VADDPS       Y7, Y6, Y6
+	VANDPS       pi1<>+0(SB), Y2, Y2
+	VADDPS       Y2, Y6, Y6
+	VADDPS       Y10, Y4, Y2
+	VPSUBD       threeQuarters<>+0(SB), Y2, Y7
+	VANDPS       exponentF32<>+0(SB), Y7, Y7
+	VPSUBD       Y7, Y2, Y2
+	VSUBPS       one<>+0(SB), Y2, Y2
+	VPSRAD       $0x17, Y7, Y7
+	VCVTDQ2PS    Y7, Y7
+	VMULPS       ln2Lo<>+0(SB), Y7, Y11
+	VMULPS       Y2, Y2, Y1
 	VMOVUPS      logQ8<>+0(SB), Y12
-	VFMADD213PS  logQ7<>+0(SB), Y7, Y12
-	VFMADD213PS  logQ6<>+0(SB), Y7, Y12
-	VFMADD213PS  logQ5<>+0(SB), Y7, Y12
-	VFMADD213PS  logQ4<>+0(SB), Y7, Y12
-	VFMADD213PS  logQ3<>+0(SB), Y7, Y12
-	VFMADD213PS  logQ2<>+0(SB), Y7, Y12
-	VFMADD213PS  logQ1<>+0(SB), Y7, Y12
-	VFMADD213PS  logQ0<>+0(SB), Y7, Y12
-	VFMADD231PS  Y12, Y11, Y1
-	VADDPS       Y7, Y1, Y1
-	VFMADD231PS  ln2Hi<>+0(SB), Y2, Y1
-	VSUBPS       Y0, Y1, Y1
-	VBLENDVPS    Y8, Y6, Y1, Y1
+	VFMADD213PS  logQ7<>+0(SB), Y2, Y12
+	VFMADD213PS  logQ6<>+0(SB), Y2, Y12
+	VFMADD213PS  logQ5<>+0(SB), Y2, Y12
+	VFMADD213PS  logQ4<>+0(SB), Y2, Y12
+	VFMADD213PS  logQ3<>+0(SB), Y2, Y12
+	VFMADD213PS  logQ2<>+0(SB), Y2, Y12
+	VFMADD213PS  logQ1<>+0(SB), Y2, Y12
+	VFMADD213PS  logQ0<>+0(SB), Y2, Y12
+	VFMADD231PS  Y12, Y1, Y11
+	VADDPS       Y2, Y11, Y11
+	VFMADD231PS  ln2Hi<>+0(SB), Y7, Y11
+	VSUBPS       Y0, Y11, Y11
+	VBLENDVPS    Y8, Y6, Y11, Y11
 	VMOVUPS      oddg<>+0(SB), Y6
 	VFMADD213PS  oddf<>+0(SB), Y9, Y6
 	VFMADD213PS  odde<>+0(SB), Y9, Y6
@@ -2386,15 +2337,15 @@ loop1:
 	VFMADD213PS  oddc<>+0(SB), Y9, Y6
 	VFMADD213PS  oddb<>+0(SB), Y9, Y6
 	VFMADD213PS  odda<>+0(SB), Y9, Y6
-	VBLENDVPS    Y3, Y6, Y1, Y1
+	VBLENDVPS    Y3, Y6, Y11, Y11
 	VBLENDVPS    Y3, Y4, Y10, Y10
-	VDIVPS       Y10, Y1, Y1
-	VMULPS       Y5, Y1, Y5
+	VDIVPS       Y10, Y11, Y11
+	VMULPS       Y5, Y11, Y5
 	VADDPS       Y5, Y0, Y10
 	VMOVUPS      (CX)(SI*1), Y4
-	VMULPS       Y4, Y1, Y4
+	VMULPS       Y4, Y11, Y4
 	VMOVUPS      (CX)(SI*2), Y3
-	VMULPS       Y3, Y1, Y1
+	VMULPS       Y3, Y11, Y11
 	VSUBPS       Y5, Y0, Y0
 	VMOVUPS      (R8), Y5
 	VMOVMSKPS    Y5, R9
@@ -2404,7 +2355,7 @@ loop1:
 	VXORPS       Y5, Y3, Y3
 	VMASKMOVPS   Y10, Y3, (AX)
 	VMASKMOVPS   Y4, Y3, (AX)(SI*1)
-	VMASKMOVPS   Y1, Y3, (AX)(SI*2)
+	VMASKMOVPS   Y11, Y3, (AX)(SI*2)
 	VMASKMOVPS   Y0, Y3, (AX)(DI*1)
 	MOVQ         BX, AX
 	SUBQ         DX, AX
@@ -2419,7 +2370,7 @@ loop1:
 easy4:
 	VMOVUPS Y10, (AX)
 	VMOVUPS Y4, (AX)(SI*1)
-	VMOVUPS Y1, (AX)(SI*2)
+	VMOVUPS Y11, (AX)(SI*2)
 	VMOVUPS Y0, (AX)(DI*1)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
@@ -2436,64 +2387,64 @@ next2:
 	LEAQ         32(R9)(R10*4), R9
 	VMOVUPS      (R9), Y0
 	VMASKMOVPS   (CX), Y0, Y0
-	VMULPS       half<>+0(SB), Y0, Y1
+	VMULPS       half<>+0(SB), Y0, Y11
 	VMOVUPS      (R9), Y4
 	VMASKMOVPS   (CX)(DI*1), Y4, Y4
 	VMULPS       half<>+0(SB), Y4, Y10
-	VADDPS       Y10, Y1, Y3
-	VSUBPS       Y10, Y1, Y5
-	VSUBPS       Y1, Y5, Y6
+	VADDPS       Y10, Y11, Y3
+	VSUBPS       Y10, Y11, Y5
+	VSUBPS       Y11, Y5, Y6
 	VSUBPS       Y6, Y5, Y9
-	VSUBPS       Y9, Y1, Y1
+	VSUBPS       Y9, Y11, Y11
 	VADDPS       Y6, Y10, Y10
-	VSUBPS       Y10, Y1, Y1
+	VSUBPS       Y10, Y11, Y11
 	VADDPS       Y5, Y5, Y10
 	VMOVUPS      (R9), Y6
 	VMASKMOVPS   (CX)(SI*1), Y6, Y6
 	VMOVUPS      (R9), Y9
 	VMASKMOVPS   (CX)(SI*2), Y9, Y9
 	VMULPS       Y9, Y6, Y8
-	VMOVAPS      Y8, Y2
-	VFMSUB231PS  Y9, Y6, Y2
+	VMOVAPS      Y8, Y7
+	VFMSUB231PS  Y9, Y6, Y7
 	VFMADD231PS  Y5, Y5, Y8
-	VADDPS       Y2, Y8, Y8
-	VFMADD231PS  Y1, Y10, Y8
+	VADDPS       Y7, Y8, Y8
+	VFMADD231PS  Y11, Y10, Y8
 	VMULPS       Y9, Y6, Y10
-	VMOVAPS      Y10, Y1
-	VFNMADD231PS Y9, Y6, Y1
+	VMOVAPS      Y10, Y11
+	VFNMADD231PS Y9, Y6, Y11
 	VFMSUB231PS  Y4, Y0, Y10
-	VADDPS       Y1, Y10, Y10
-	VANDPS       absF32<>+0(SB), Y0, Y1
-	VANDPS       absF32<>+0(SB), Y6, Y2
-	VMAXPS       Y2, Y1, Y1
-	VANDPS       absF32<>+0(SB), Y9, Y2
-	VANDPS       absF32<>+0(SB), Y4, Y7
-	VMAXPS       Y7, Y2, Y2
-	VMAXPS       Y2, Y1, Y1
-	VMULPS       Y3, Y3, Y2
-	VCMPPS       $0x16, entryMax<>+0(SB), Y1, Y1
-	VCMPPS       $0x19, detMin<>+0(SB), Y10, Y7
-	VORPS        Y1, Y7, Y7
+	VADDPS       Y11, Y10, Y10
+	VANDPS       absF32<>+0(SB), Y0, Y11
+	VANDPS       absF32<>+0(SB), Y6, Y7
+	VMAXPS       Y7, Y11, Y11
+	VANDPS       absF32<>+0(SB), Y9, Y7
+	VANDPS       absF32<>+0(SB), Y4, Y2
+	VMAXPS       Y2, Y7, Y7
+	VMAXPS       Y7, Y11, Y11
+	VMULPS       Y3, Y3, Y7
+	VCMPPS       $0x16, entryMax<>+0(SB), Y11, Y11
+	VCMPPS       $0x19, detMin<>+0(SB), Y10, Y2
+	VORPS        Y11, Y2, Y2
 	VCMPPS       $0x03, Y6, Y0, Y0
-	VORPS        Y7, Y0, Y0
+	VORPS        Y2, Y0, Y0
 	VCMPPS       $0x03, Y4, Y9, Y9
 	VORPS        Y0, Y9, Y9
 	VMOVAPS      Y8, Y0
-	VFMADD231PS  eighth<>+0(SB), Y2, Y0
+	VFMADD231PS  eighth<>+0(SB), Y7, Y0
 	VCMPPS       $0x12, zero<>+0(SB), Y3, Y4
-	VMOVUPS      zero<>+0(SB), Y7
-	VBLENDVPS    Y4, Y0, Y7, Y7
-	VCMPPS       $0x1e, zero<>+0(SB), Y7, Y7
-	VORPS        Y9, Y7, Y7
-	VCMPPS       $0x00, zero<>+0(SB), Y2, Y9
-	VORPS        Y7, Y9, Y9
-	VPSUBD       threeQuarters<>+0(SB), Y10, Y7
-	VANDPS       exponentF32<>+0(SB), Y7, Y7
-	VPSUBD       Y7, Y10, Y10
+	VMOVUPS      zero<>+0(SB), Y2
+	VBLENDVPS    Y4, Y0, Y2, Y2
+	VCMPPS       $0x1e, zero<>+0(SB), Y2, Y2
+	VORPS        Y9, Y2, Y2
+	VCMPPS       $0x00, zero<>+0(SB), Y7, Y9
+	VORPS        Y2, Y9, Y9
+	VPSUBD       threeQuarters<>+0(SB), Y10, Y2
+	VANDPS       exponentF32<>+0(SB), Y2, Y2
+	VPSUBD       Y2, Y10, Y10
 	VSUBPS       one<>+0(SB), Y10, Y10
-	VPSRAD       $0x17, Y7, Y7
-	VCVTDQ2PS    Y7, Y7
-	VMULPS       ln2Lo<>+0(SB), Y7, Y0
+	VPSRAD       $0x17, Y2, Y2
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       ln2Lo<>+0(SB), Y2, Y0
 	VMULPS       Y10, Y10, Y4
 	VMOVUPS      logQ8<>+0(SB), Y6
 	VFMADD213PS  logQ7<>+0(SB), Y10, Y6
@@ -2506,91 +2457,82 @@ next2:
 	VFMADD213PS  logQ0<>+0(SB), Y10, Y6
 	VFMADD231PS  Y6, Y4, Y0
 	VADDPS       Y10, Y0, Y0
-	VFMADD231PS  ln2Hi<>+0(SB), Y7, Y0
+	VFMADD231PS  ln2Hi<>+0(SB), Y2, Y0
 	VMULPS       half<>+0(SB), Y0, Y0
-	VANDPS       absF32<>+0(SB), Y8, Y7
-	VSQRTPS      Y7, Y7
-	VDIVPS       Y2, Y8, Y2
-	VANDPS       absF32<>+0(SB), Y2, Y10
+	VANDPS       absF32<>+0(SB), Y8, Y2
+	VMAXPS       rootMin<>+0(SB), Y2, Y2
+	VSQRTPS      Y2, Y2
+	VDIVPS       Y7, Y8, Y7
+	VANDPS       absF32<>+0(SB), Y7, Y10
 	VCMPPS       $0x12, sixteenth<>+0(SB), Y10, Y10
 	VCMPPS       $0x11, zero<>+0(SB), Y8, Y8
 	VANDPS       absF32<>+0(SB), Y3, Y4
-	VANDPS       absF32<>+0(SB), Y7, Y6
-	VMINPS       Y4, Y6, Y1
+	VMINPS       Y2, Y4, Y6
+	VMAXPS       Y2, Y4, Y11
+	VDIVPS       Y11, Y6, Y6
+	VMULPS       Y6, Y6, Y11
 	VMOVUPS      Y9, (R8)
-	VMAXPS       Y4, Y6, Y9
-	VDIVPS       Y9, Y1, Y9
-	VCMPPS       $0x00, zero<>+0(SB), Y1, Y11
-	VBLENDVPS    Y11, zero<>+0(SB), Y9, Y9
-	VCMPPS       $0x00, infF32<>+0(SB), Y1, Y1
-	VBLENDVPS    Y1, one<>+0(SB), Y9, Y9
-	VMULPS       Y9, Y9, Y1
-	VMOVUPS      atanP9<>+0(SB), Y11
-	VFMADD213PS  atanP8<>+0(SB), Y1, Y11
-	VFMADD213PS  atanP7<>+0(SB), Y1, Y11
-	VFMADD213PS  atanP6<>+0(SB), Y1, Y11
-	VFMADD213PS  atanP5<>+0(SB), Y1, Y11
-	VFMADD213PS  atanP4<>+0(SB), Y1, Y11
-	VFMADD213PS  atanP3<>+0(SB), Y1, Y11
-	VFMADD213PS  atanP2<>+0(SB), Y1, Y11
-	VFMADD213PS  atanP1<>+0(SB), Y1, Y11
-	VFMADD213PS  atanP0<>+0(SB), Y1, Y11
-	VMULPS       Y1, Y9, Y1
-	VFMADD231PS  Y11, Y1, Y9
-	VCMPPS       $0x1e, Y4, Y6, Y6
-	VANDPS       signF32<>+0(SB), Y6, Y4
-	VXORPS       Y4, Y9, Y9
-	VANDPS       halfPi2<>+0(SB), Y6, Y4
-	VADDPS       Y4, Y9, Y9
-	VANDPS       halfPi1<>+0(SB), Y6, Y6
-	VADDPS       Y6, Y9, Y9
-	VMOVUPS      zero<>+0(SB), Y6
-	VPCMPGTD     Y3, Y6, Y6
-	VANDPS       signF32<>+0(SB), Y6, Y4
-	VXORPS       Y4, Y9, Y9
-	VANDPS       pi2<>+0(SB), Y6, Y4
-	VADDPS       Y4, Y9, Y9
-	VANDPS       pi1<>+0(SB), Y6, Y6
-	VADDPS       Y6, Y9, Y9
-	VANDPS       signF32<>+0(SB), Y7, Y6
-	VORPS        Y9, Y6, Y6
-	VCMPPS       $0x03, Y7, Y7, Y9
-	VBLENDVPS    Y9, Y7, Y6, Y6
-	VADDPS       Y7, Y3, Y9
-	VPSUBD       threeQuarters<>+0(SB), Y9, Y4
-	VANDPS       exponentF32<>+0(SB), Y4, Y4
-	VPSUBD       Y4, Y9, Y9
-	VSUBPS       one<>+0(SB), Y9, Y9
-	VPSRAD       $0x17, Y4, Y4
-	VCVTDQ2PS    Y4, Y4
-	VMULPS       ln2Lo<>+0(SB), Y4, Y1
-	VMULPS       Y9, Y9, Y11
+	VMULPS       Y11, Y6, Y9
+	VMOVUPS      atanP9<>+0(SB), Y1
+	VFMADD213PS  atanP8<>+0(SB), Y11, Y1
+	VFMADD213PS  atanP7<>+0(SB), Y11, Y1
+	VFMADD213PS  atanP6<>+0(SB), Y11, Y1
+	VFMADD213PS  atanP5<>+0(SB), Y11, Y1
+	VFMADD213PS  atanP4<>+0(SB), Y11, Y1
+	VFMADD213PS  atanP3<>+0(SB), Y11, Y1
+	VFMADD213PS  atanP2<>+0(SB), Y11, Y1
+	VFMADD213PS  atanP1<>+0(SB), Y11, Y1
+	VFMADD213PS  atanP0<>+0(SB), Y11, Y1
+	VFMADD231PS  Y1, Y9, Y6
+	VCMPPS       $0x1e, Y4, Y2, Y4
+	VANDPS       signF32<>+0(SB), Y4, Y9
+	VXORPS       Y9, Y6, Y6
+	VANDPS       halfPi2<>+0(SB), Y4, Y9
+	VADDPS       Y9, Y6, Y6
+	VANDPS       halfPi1<>+0(SB), Y4, Y4
+	VADDPS       Y4, Y6, Y6
+	VCMPPS       $0x11, zero<>+0(SB), Y3, Y4
+	VANDPS       signF32<>+0(SB), Y4, Y9
+	VXORPS       Y9, Y6, Y6
+	VANDPS       pi2<>+0(SB), Y4, Y9
+	VADDPS       Y9, Y6, Y6
+	VANDPS       pi1<>+0(SB), Y4, Y4
+	VADDPS       Y4, Y6, Y6
+	VADDPS       Y2, Y3, Y4
+	VPSUBD       threeQuarters<>+0(SB), Y4, Y9
+	VANDPS       exponentF32<>+0(SB), Y9, Y9
+	VPSUBD       Y9, Y4, Y4
+	VSUBPS       one<>+0(SB), Y4, Y4
+	VPSRAD       $0x17, Y9, Y9
+	VCVTDQ2PS    Y9, Y9
+	VMULPS       ln2Lo<>+0(SB), Y9, Y1
+	VMULPS       Y4, Y4, Y11
 	VMOVUPS      logQ8<>+0(SB), Y12
-	VFMADD213PS  logQ7<>+0(SB), Y9, Y12
-	VFMADD213PS  logQ6<>+0(SB), Y9, Y12
-	VFMADD213PS  logQ5<>+0(SB), Y9, Y12
-	VFMADD213PS  logQ4<>+0(SB), Y9, Y12
-	VFMADD213PS  logQ3<>+0(SB), Y9, Y12
-	VFMADD213PS  logQ2<>+0(SB), Y9, Y12
-	VFMADD213PS  logQ1<>+0(SB), Y9, Y12
-	VFMADD213PS  logQ0<>+0(SB), Y9, Y12
+	VFMADD213PS  logQ7<>+0(SB), Y4, Y12
+	VFMADD213PS  logQ6<>+0(SB), Y4, Y12
+	VFMADD213PS  logQ5<>+0(SB), Y4, Y12
+	VFMADD213PS  logQ4<>+0(SB), Y4, Y12
+	VFMADD213PS  logQ3<>+0(SB), Y4, Y12
+	VFMADD213PS  logQ2<>+0(SB), Y4, Y12
+	VFMADD213PS  logQ1<>+0(SB), Y4, Y12
+	VFMADD213PS  logQ0<>+0(SB), Y4, Y12
 	VFMADD231PS  Y12, Y11, Y1
-	VADDPS       Y9, Y1, Y1
-	VFMADD231PS  ln2Hi<>+0(SB), Y4, Y1
+	VADDPS       Y4, Y1, Y1
+	VFMADD231PS  ln2Hi<>+0(SB), Y9, Y1
 	VSUBPS       Y0, Y1, Y1
 	VBLENDVPS    Y8, Y6, Y1, Y1
 	VMOVUPS      oddg<>+0(SB), Y6
-	VFMADD213PS  oddf<>+0(SB), Y2, Y6
-	VFMADD213PS  odde<>+0(SB), Y2, Y6
-	VFMADD213PS  oddd<>+0(SB), Y2, Y6
-	VFMADD213PS  oddc<>+0(SB), Y2, Y6
-	VFMADD213PS  oddb<>+0(SB), Y2, Y6
-	VFMADD213PS  odda<>+0(SB), Y2, Y6
+	VFMADD213PS  oddf<>+0(SB), Y7, Y6
+	VFMADD213PS  odde<>+0(SB), Y7, Y6
+	VFMADD213PS  oddd<>+0(SB), Y7, Y6
+	VFMADD213PS  oddc<>+0(SB), Y7, Y6
+	VFMADD213PS  oddb<>+0(SB), Y7, Y6
+	VFMADD213PS  odda<>+0(SB), Y7, Y6
 	VBLENDVPS    Y10, Y6, Y1, Y1
-	VBLENDVPS    Y10, Y3, Y7, Y7
-	VDIVPS       Y7, Y1, Y1
+	VBLENDVPS    Y10, Y3, Y2, Y2
+	VDIVPS       Y2, Y1, Y1
 	VMULPS       Y5, Y1, Y5
-	VADDPS       Y5, Y0, Y7
+	VADDPS       Y5, Y0, Y2
 	VMOVUPS      (R9), Y3
 	VMASKMOVPS   (CX)(SI*1), Y3, Y3
 	VMULPS       Y3, Y1, Y3
@@ -2604,7 +2546,7 @@ next2:
 	TESTQ        CX, CX
 	JE           easy7
 	VANDNPS      (R9), Y5, Y5
-	VMASKMOVPS   Y7, Y5, (AX)
+	VMASKMOVPS   Y2, Y5, (AX)
 	VMASKMOVPS   Y3, Y5, (AX)(SI*1)
 	VMASKMOVPS   Y1, Y5, (AX)(SI*2)
 	VMASKMOVPS   Y0, Y5, (AX)(DI*1)
@@ -2618,7 +2560,7 @@ next2:
 
 easy7:
 	VMOVUPS    (R9), Y5
-	VMASKMOVPS Y7, Y5, (AX)
+	VMASKMOVPS Y2, Y5, (AX)
 	VMOVUPS    (R9), Y5
 	VMASKMOVPS Y3, Y5, (AX)(SI*1)
 	VMOVUPS    (R9), Y5
@@ -2783,16 +2725,6 @@ DATA sixteenth<>+20(SB)/4, $0x3d800000
 DATA sixteenth<>+24(SB)/4, $0x3d800000
 DATA sixteenth<>+28(SB)/4, $0x3d800000
 GLOBL sixteenth<>(SB), RODATA|NOPTR, $32
-
-DATA infF32<>+0(SB)/4, $0x7f800000
-DATA infF32<>+4(SB)/4, $0x7f800000
-DATA infF32<>+8(SB)/4, $0x7f800000
-DATA infF32<>+12(SB)/4, $0x7f800000
-DATA infF32<>+16(SB)/4, $0x7f800000
-DATA infF32<>+20(SB)/4, $0x7f800000
-DATA infF32<>+24(SB)/4, $0x7f800000
-DATA infF32<>+28(SB)/4, $0x7f800000
-GLOBL infF32<>(SB), RODATA|NOPTR, $32
 
 DATA atanP9<>+0(SB)/4, $0x3a94b43f
 DATA atanP9<>+4(SB)/4, $0x3a94b43f
@@ -2989,14 +2921,14 @@ GLOBL odda<>(SB), RODATA|NOPTR, $32
 TEXT ·log2x2F32AVX512(SB), NOSPLIT, $0-64
 	VBROADCASTSS zero<>+0(SB), Z0
 	VBROADCASTSS absF32<>+0(SB), Z1
-	VBROADCASTSS signF32<>+0(SB), Z2
-	VBROADCASTSS half<>+0(SB), Z3
-	VBROADCASTSS one<>+0(SB), Z4
-	VBROADCASTSS ln2Lo<>+0(SB), Z5
-	VBROADCASTSS logQ8<>+0(SB), Z6
-	VBROADCASTSS logQ7<>+0(SB), Z6
-	VBROADCASTSS logQ6<>+0(SB), Z7
-	VBROADCASTSS logQ5<>+0(SB), Z8
+	VBROADCASTSS half<>+0(SB), Z2
+	VBROADCASTSS one<>+0(SB), Z3
+	VBROADCASTSS ln2Lo<>+0(SB), Z4
+	VBROADCASTSS logQ8<>+0(SB), Z5
+	VBROADCASTSS logQ7<>+0(SB), Z5
+	VBROADCASTSS logQ6<>+0(SB), Z6
+	VBROADCASTSS logQ5<>+0(SB), Z7
+	VBROADCASTSS logQ4<>+0(SB), Z8
 	MOVQ         dst+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+24(FP), DX
@@ -3009,9 +2941,9 @@ TEXT ·log2x2F32AVX512(SB), NOSPLIT, $0-64
 
 loop1:
 	VMOVUPS          (CX), Z9
-	VMULPS           Z3, Z9, Z10
+	VMULPS           Z2, Z9, Z10
 	VMOVUPS          (CX)(DI*1), Z11
-	VMULPS           Z3, Z11, Z12
+	VMULPS           Z2, Z11, Z12
 	VADDPS           Z12, Z10, Z13
 	VSUBPS           Z12, Z10, Z14
 	VSUBPS           Z10, Z14, Z15
@@ -3057,17 +2989,17 @@ loop1:
 	VCMPPS           $0x00, Z0, Z18, K2
 	KORW             K1, K2, K1
 	VGETMANTPS       $0x0b, Z12, Z11
-	VSUBPS           Z4, Z11, Z9
+	VSUBPS           Z3, Z11, Z9
 	VGETEXPPS        Z12, Z12
 	VGETEXPPS        Z11, Z11
 	VSUBPS           Z11, Z12, Z12
-	VMULPS           Z5, Z12, Z11
+	VMULPS           Z4, Z12, Z11
 	VMULPS           Z9, Z9, Z10
 	VBROADCASTSS     logQ8<>+0(SB), Z19
+	VFMADD213PS      Z5, Z9, Z19
 	VFMADD213PS      Z6, Z9, Z19
 	VFMADD213PS      Z7, Z9, Z19
 	VFMADD213PS      Z8, Z9, Z19
-	VFMADD213PS.BCST logQ4<>+0(SB), Z9, Z19
 	VFMADD213PS.BCST logQ3<>+0(SB), Z9, Z19
 	VFMADD213PS.BCST logQ2<>+0(SB), Z9, Z19
 	VFMADD213PS.BCST logQ1<>+0(SB), Z9, Z19
@@ -3075,92 +3007,93 @@ loop1:
 	VFMADD231PS      Z19, Z10, Z11
 	VADDPS           Z9, Z11, Z11
 	VFMADD231PS.BCST ln2Hi<>+0(SB), Z12, Z11
-	VMULPS           Z3, Z11, Z11
+	VMULPS           Z2, Z11, Z11
 	VPANDD           Z1, Z17, Z12
-	VSQRTPS          Z12, Z12
-	VRCP14PS         Z18, Z9
-	VBROADCASTSS     one<>+0(SB), Z10
-	VFNMADD231PS     Z9, Z18, Z10
-	VFMADD231PS      Z9, Z10, Z9
-	VMULPS           Z9, Z17, Z10
+	VMAXPS.BCST      rootMin<>+0(SB), Z12, Z12
+	VRSQRT14PS       Z12, Z9
+	VMULPS           Z2, Z9, Z10
+	VMULPS           Z9, Z12, Z9
+	VFNMADD231PS     Z9, Z9, Z12
+	VFMADD231PS      Z10, Z12, Z9
+	VRCP14PS         Z18, Z12
+	VMULPS           Z12, Z17, Z10
 	VFNMADD213PS     Z17, Z10, Z18
-	VFMADD231PS      Z9, Z18, Z10
+	VFMADD231PS      Z12, Z18, Z10
 	VPANDD           Z1, Z10, Z18
 	VCMPPS.BCST      $0x12, sixteenth<>+0(SB), Z18, K2
 	VCMPPS           $0x11, Z0, Z17, K3
 	VPANDD           Z1, Z13, Z17
-	VPANDD           Z1, Z12, Z18
-	VMINPS           Z17, Z18, Z9
-	VMAXPS           Z17, Z18, Z19
-	VDIVPS           Z19, Z9, Z19
-	VFIXUPIMMPS.BCST $0x00, quotientSpecial<>+0(SB), Z9, Z19
-	VMULPS           Z19, Z19, Z9
+	VMINPS           Z9, Z17, Z18
+	VMAXPS           Z9, Z17, Z12
+	VDIVPS           Z12, Z18, Z18
+	VMULPS           Z18, Z18, Z12
+	VMULPS           Z12, Z18, Z19
 	VBROADCASTSS     atanP9<>+0(SB), Z20
-	VFMADD213PS.BCST atanP8<>+0(SB), Z9, Z20
-	VFMADD213PS.BCST atanP7<>+0(SB), Z9, Z20
-	VFMADD213PS.BCST atanP6<>+0(SB), Z9, Z20
-	VFMADD213PS.BCST atanP5<>+0(SB), Z9, Z20
-	VFMADD213PS.BCST atanP4<>+0(SB), Z9, Z20
-	VFMADD213PS.BCST atanP3<>+0(SB), Z9, Z20
-	VFMADD213PS.BCST atanP2<>+0(SB), Z9, Z20
-	VFMADD213PS.BCST atanP1<>+0(SB), Z9, Z20
-	VFMADD213PS.BCST atanP0<>+0(SB), Z9, Z20
-	VMULPS           Z9, Z19, Z9
-	VFMADD231PS      Z20, Z9, Z19
-	VCMPPS           $0x1e, Z17, Z18, K4
-	VPXORD           Z2, Z19, K4, Z19
-	VADDPS.BCST      halfPi2<>+0(SB), Z19, K4, Z19
-	VADDPS.BCST      halfPi1<>+0(SB), Z19, K4, Z19
-	VPTESTMD         Z2, Z13, K4
-	VPXORD           Z2, Z19, K4, Z19
-	VADDPS.BCST      pi2<>+0(SB), Z19, K4, Z19
-	VADDPS.BCST      pi1<>+0(SB), Z19, K4, Z19
-	VPTERNLOGD       $0xd8, Z2, Z12, Z19
-	VFIXUPIMMPS.BCST $0x00, nanComes<>+0(SB), Z12, Z19
-	VADDPS           Z12, Z13, Z18
-	VGETMANTPS       $0x0b, Z18, Z17
-	VSUBPS           Z4, Z17, Z9
-	VGETEXPPS        Z18, Z18
+	VFMADD213PS.BCST atanP8<>+0(SB), Z12, Z20
+	VFMADD213PS.BCST atanP7<>+0(SB), Z12, Z20
+	VFMADD213PS.BCST atanP6<>+0(SB), Z12, Z20
+	VFMADD213PS.BCST atanP5<>+0(SB), Z12, Z20
+	VFMADD213PS.BCST atanP4<>+0(SB), Z12, Z20
+	VFMADD213PS.BCST atanP3<>+0(SB), Z12, Z20
+	VFMADD213PS.BCST atanP2<>+0(SB), Z12, Z20
+	VFMADD213PS.BCST atanP1<>+0(SB), Z12, Z20
+	VFMADD213PS.BCST atanP0<>+0(SB), Z12, Z20
+	VFMADD231PS      Z20, Z19, Z18
+	VCMPPS           $0x1e, Z17, Z9, K4
+	VPXORD.BCST      signF32<>+0(SB), Z18, K4, Z18
+	VADDPS.BCST      halfPi2<>+0(SB), Z18, K4, Z18
+	VADDPS.BCST      halfPi1<>+0(SB), Z18, K4, Z18
+	VCMPPS           $0x11, Z0, Z13, K4
+	VPXORD.BCST      signF32<>+0(SB), Z18, K4, Z18
+	VADDPS.BCST      pi2<>+0(SB), Z18, K4, Z18
+	VADDPS.BCST      pi1<>+0(SB), Z18, K4, Z18
+	VADDPS           Z9, Z13, Z17
+	VGETMANTPS       $0x0b, Z17, Z19
+	VSUBPS           Z3, Z19, Z20
 	VGETEXPPS        Z17, Z17
-	VSUBPS           Z17, Z18, Z18
-	VMULPS           Z5, Z18, Z17
-	VMULPS           Z9, Z9, Z20
+	VGETEXPPS        Z19, Z19
+	VSUBPS           Z19, Z17, Z17
+	VMULPS           Z4, Z17, Z19
+	VMULPS           Z20, Z20, Z12
 	VBROADCASTSS     logQ8<>+0(SB), Z21
-	VFMADD213PS      Z6, Z9, Z21
-	VFMADD213PS      Z7, Z9, Z21
-	VFMADD213PS      Z8, Z9, Z21
-	VFMADD213PS.BCST logQ4<>+0(SB), Z9, Z21
-	VFMADD213PS.BCST logQ3<>+0(SB), Z9, Z21
-	VFMADD213PS.BCST logQ2<>+0(SB), Z9, Z21
-	VFMADD213PS.BCST logQ1<>+0(SB), Z9, Z21
-	VFMADD213PS.BCST logQ0<>+0(SB), Z9, Z21
-	VFMADD231PS      Z21, Z20, Z17
-	VADDPS           Z9, Z17, Z17
-	VFMADD231PS.BCST ln2Hi<>+0(SB), Z18, Z17
-	VSUBPS           Z11, Z17, Z17
-	VBLENDMPS        Z19, Z17, K3, Z17
-	VBROADCASTSS     oddg<>+0(SB), Z19
-	VFMADD213PS.BCST oddf<>+0(SB), Z10, Z19
-	VFMADD213PS.BCST odde<>+0(SB), Z10, Z19
-	VFMADD213PS.BCST oddd<>+0(SB), Z10, Z19
-	VFMADD213PS.BCST oddc<>+0(SB), Z10, Z19
-	VFMADD213PS.BCST oddb<>+0(SB), Z10, Z19
-	VFMADD213PS.BCST odda<>+0(SB), Z10, Z19
-	VBLENDMPS        Z19, Z17, K2, Z17
-	VBLENDMPS        Z13, Z12, K2, Z12
-	VDIVPS           Z12, Z17, Z17
-	VMULPS           Z14, Z17, Z14
-	VADDPS           Z14, Z11, Z12
-	VMULPS           Z15, Z17, Z15
-	VMULPS           Z16, Z17, Z17
+	VFMADD213PS      Z5, Z20, Z21
+	VFMADD213PS      Z6, Z20, Z21
+	VFMADD213PS      Z7, Z20, Z21
+	VFMADD213PS      Z8, Z20, Z21
+	VFMADD213PS.BCST logQ3<>+0(SB), Z20, Z21
+	VFMADD213PS.BCST logQ2<>+0(SB), Z20, Z21
+	VFMADD213PS.BCST logQ1<>+0(SB), Z20, Z21
+	VFMADD213PS.BCST logQ0<>+0(SB), Z20, Z21
+	VFMADD231PS      Z21, Z12, Z19
+	VADDPS           Z20, Z19, Z19
+	VFMADD231PS.BCST ln2Hi<>+0(SB), Z17, Z19
+	VSUBPS           Z11, Z19, Z19
+	VBLENDMPS        Z18, Z19, K3, Z19
+	VBROADCASTSS     oddg<>+0(SB), Z18
+	VFMADD213PS.BCST oddf<>+0(SB), Z10, Z18
+	VFMADD213PS.BCST odde<>+0(SB), Z10, Z18
+	VFMADD213PS.BCST oddd<>+0(SB), Z10, Z18
+	VFMADD213PS.BCST oddc<>+0(SB), Z10, Z18
+	VFMADD213PS.BCST oddb<>+0(SB), Z10, Z18
+	VFMADD213PS.BCST odda<>+0(SB), Z10, Z18
+	VBLENDMPS        Z18, Z19, K2, Z19
+	VBLENDMPS        Z13, Z9, K2, Z9
+	VRCP14PS         Z9, Z13
+	VMULPS           Z13, Z19, Z18
+	VFNMADD231PS     Z18, Z9, Z19
+	VFMADD231PS      Z13, Z19, Z18
+	VMULPS           Z14, Z18, Z14
+	VADDPS           Z14, Z11, Z19
+	VMULPS           Z15, Z18, Z15
+	VMULPS           Z16, Z18, Z18
 	VSUBPS           Z14, Z11, Z11
 	KMOVW            K1, R8
 	TESTQ            R8, R8
 	JE               easy4
 	KNOTW            K1, K1
-	VMOVUPS          Z12, K1, (AX)
+	VMOVUPS          Z19, K1, (AX)
 	VMOVUPS          Z15, K1, (AX)(SI*1)
-	VMOVUPS          Z17, K1, (AX)(SI*2)
+	VMOVUPS          Z18, K1, (AX)(SI*2)
 	VMOVUPS          Z11, K1, (AX)(DI*1)
 	MOVQ             BX, AX
 	SUBQ             DX, AX
@@ -3173,9 +3106,9 @@ loop1:
 	RET
 
 easy4:
-	VMOVUPS Z12, (AX)
+	VMOVUPS Z19, (AX)
 	VMOVUPS Z15, (AX)(SI*1)
-	VMOVUPS Z17, (AX)(SI*2)
+	VMOVUPS Z18, (AX)(SI*2)
 	VMOVUPS Z11, (AX)(DI*1)
 	ADDQ    $+64, AX
 	ADDQ    $+64, CX
@@ -3190,159 +3123,160 @@ next2:
 	BZHIQ            DX, R8, R8
 	KMOVW            R8, K1
 	VMOVUPS.Z        (CX), K1, Z11
-	VMULPS           Z3, Z11, Z17
+	VMULPS           Z2, Z11, Z18
 	VMOVUPS.Z        (CX)(DI*1), K1, Z15
-	VMULPS           Z3, Z15, Z12
-	VADDPS           Z12, Z17, Z14
-	VSUBPS           Z12, Z17, Z16
-	VSUBPS           Z17, Z16, Z13
-	VSUBPS           Z13, Z16, Z19
-	VSUBPS           Z19, Z17, Z17
-	VADDPS           Z13, Z12, Z12
-	VSUBPS           Z12, Z17, Z17
-	VADDPS           Z16, Z16, Z12
+	VMULPS           Z2, Z15, Z19
+	VADDPS           Z19, Z18, Z14
+	VSUBPS           Z19, Z18, Z16
+	VSUBPS           Z18, Z16, Z13
+	VSUBPS           Z13, Z16, Z9
+	VSUBPS           Z9, Z18, Z18
+	VADDPS           Z13, Z19, Z19
+	VSUBPS           Z19, Z18, Z18
+	VADDPS           Z16, Z16, Z19
 	VMOVUPS.Z        (CX)(SI*1), K1, Z13
-	VMOVUPS.Z        (CX)(SI*2), K1, Z19
-	VMULPS           Z19, Z13, Z10
-	VMOVAPS          Z10, Z18
-	VFMSUB231PS      Z19, Z13, Z18
+	VMOVUPS.Z        (CX)(SI*2), K1, Z9
+	VMULPS           Z9, Z13, Z10
+	VMOVAPS          Z10, Z17
+	VFMSUB231PS      Z9, Z13, Z17
 	VFMADD231PS      Z16, Z16, Z10
-	VADDPS           Z18, Z10, Z10
-	VFMADD231PS      Z17, Z12, Z10
-	VMULPS           Z19, Z13, Z12
-	VMOVAPS          Z12, Z17
-	VFNMADD231PS     Z19, Z13, Z17
-	VFMSUB231PS      Z15, Z11, Z12
-	VADDPS           Z17, Z12, Z12
-	VPANDD           Z1, Z11, Z17
-	VPANDD           Z1, Z13, Z18
-	VMAXPS           Z18, Z17, Z17
-	VPANDD           Z1, Z19, Z18
-	VPANDD           Z1, Z15, Z9
-	VMAXPS           Z9, Z18, Z18
-	VMAXPS           Z18, Z17, Z17
-	VMULPS           Z14, Z14, Z18
-	VCMPPS.BCST      $0x16, entryMax<>+0(SB), Z17, K2
-	VCMPPS.BCST      $0x19, detMin<>+0(SB), Z12, K3
+	VADDPS           Z17, Z10, Z10
+	VFMADD231PS      Z18, Z19, Z10
+	VMULPS           Z9, Z13, Z19
+	VMOVAPS          Z19, Z18
+	VFNMADD231PS     Z9, Z13, Z18
+	VFMSUB231PS      Z15, Z11, Z19
+	VADDPS           Z18, Z19, Z19
+	VPANDD           Z1, Z11, Z18
+	VPANDD           Z1, Z13, Z17
+	VMAXPS           Z17, Z18, Z18
+	VPANDD           Z1, Z9, Z17
+	VPANDD           Z1, Z15, Z20
+	VMAXPS           Z20, Z17, Z17
+	VMAXPS           Z17, Z18, Z18
+	VMULPS           Z14, Z14, Z17
+	VCMPPS.BCST      $0x16, entryMax<>+0(SB), Z18, K2
+	VCMPPS.BCST      $0x19, detMin<>+0(SB), Z19, K3
 	KORW             K2, K3, K2
 	VCMPPS           $0x03, Z13, Z11, K3
 	KORW             K2, K3, K2
-	VCMPPS           $0x03, Z15, Z19, K3
+	VCMPPS           $0x03, Z15, Z9, K3
 	KORW             K2, K3, K2
 	VMOVAPS          Z10, Z15
-	VFMADD231PS.BCST eighth<>+0(SB), Z18, Z15
+	VFMADD231PS.BCST eighth<>+0(SB), Z17, Z15
 	VCMPPS           $0x12, Z0, Z14, K3
 	VBLENDMPS        Z15, Z0, K3, Z15
 	VCMPPS           $0x1e, Z0, Z15, K3
 	KORW             K2, K3, K2
-	VCMPPS           $0x00, Z0, Z18, K3
+	VCMPPS           $0x00, Z0, Z17, K3
 	KORW             K2, K3, K2
-	VGETMANTPS       $0x0b, Z12, Z15
-	VSUBPS           Z4, Z15, Z11
-	VGETEXPPS        Z12, Z12
+	VGETMANTPS       $0x0b, Z19, Z15
+	VSUBPS           Z3, Z15, Z11
+	VGETEXPPS        Z19, Z19
 	VGETEXPPS        Z15, Z15
-	VSUBPS           Z15, Z12, Z12
-	VMULPS           Z5, Z12, Z15
-	VMULPS           Z11, Z11, Z17
-	VBROADCASTSS     logQ8<>+0(SB), Z9
-	VFMADD213PS      Z6, Z11, Z9
-	VFMADD213PS      Z7, Z11, Z9
-	VFMADD213PS      Z8, Z11, Z9
-	VFMADD213PS.BCST logQ4<>+0(SB), Z11, Z9
-	VFMADD213PS.BCST logQ3<>+0(SB), Z11, Z9
-	VFMADD213PS.BCST logQ2<>+0(SB), Z11, Z9
-	VFMADD213PS.BCST logQ1<>+0(SB), Z11, Z9
-	VFMADD213PS.BCST logQ0<>+0(SB), Z11, Z9
-	VFMADD231PS      Z9, Z17, Z15
+	VSUBPS           Z15, Z19, Z19
+	VMULPS           Z4, Z19, Z15
+	VMULPS           Z11, Z11, Z18
+	VBROADCASTSS     logQ8<>+0(SB), Z20
+	VFMADD213PS      Z5, Z11, Z20
+	VFMADD213PS      Z6, Z11, Z20
+	VFMADD213PS      Z7, Z11, Z20
+	VFMADD213PS      Z8, Z11, Z20
+	VFMADD213PS.BCST logQ3<>+0(SB), Z11, Z20
+	VFMADD213PS.BCST logQ2<>+0(SB), Z11, Z20
+	VFMADD213PS.BCST logQ1<>+0(SB), Z11, Z20
+	VFMADD213PS.BCST logQ0<>+0(SB), Z11, Z20
+	VFMADD231PS      Z20, Z18, Z15
 	VADDPS           Z11, Z15, Z15
-	VFMADD231PS.BCST ln2Hi<>+0(SB), Z12, Z15
-	VMULPS           Z3, Z15, Z15
-	VPANDD           Z1, Z10, Z3
-	VSQRTPS          Z3, Z3
-	VRCP14PS         Z18, Z12
-	VBROADCASTSS     one<>+0(SB), Z11
-	VFNMADD231PS     Z12, Z18, Z11
-	VFMADD231PS      Z12, Z11, Z12
-	VMULPS           Z12, Z10, Z11
-	VFNMADD213PS     Z10, Z11, Z18
-	VFMADD231PS      Z12, Z18, Z11
-	VPANDD           Z1, Z11, Z18
-	VCMPPS.BCST      $0x12, sixteenth<>+0(SB), Z18, K3
+	VFMADD231PS.BCST ln2Hi<>+0(SB), Z19, Z15
+	VMULPS           Z2, Z15, Z15
+	VPANDD           Z1, Z10, Z19
+	VMAXPS.BCST      rootMin<>+0(SB), Z19, Z19
+	VRSQRT14PS       Z19, Z11
+	VMULPS           Z2, Z11, Z2
+	VMULPS           Z11, Z19, Z11
+	VFNMADD231PS     Z11, Z11, Z19
+	VFMADD231PS      Z2, Z19, Z11
+	VRCP14PS         Z17, Z19
+	VMULPS           Z19, Z10, Z2
+	VFNMADD213PS     Z10, Z2, Z17
+	VFMADD231PS      Z19, Z17, Z2
+	VPANDD           Z1, Z2, Z17
+	VCMPPS.BCST      $0x12, sixteenth<>+0(SB), Z17, K3
 	VCMPPS           $0x11, Z0, Z10, K4
-	VPANDD           Z1, Z14, Z10
-	VPANDD           Z1, Z3, Z1
-	VMINPS           Z10, Z1, Z0
-	VMAXPS           Z10, Z1, Z18
-	VDIVPS           Z18, Z0, Z18
-	VFIXUPIMMPS.BCST $0x00, quotientSpecial<>+0(SB), Z0, Z18
-	VMULPS           Z18, Z18, Z0
-	VBROADCASTSS     atanP9<>+0(SB), Z12
-	VFMADD213PS.BCST atanP8<>+0(SB), Z0, Z12
-	VFMADD213PS.BCST atanP7<>+0(SB), Z0, Z12
-	VFMADD213PS.BCST atanP6<>+0(SB), Z0, Z12
-	VFMADD213PS.BCST atanP5<>+0(SB), Z0, Z12
-	VFMADD213PS.BCST atanP4<>+0(SB), Z0, Z12
-	VFMADD213PS.BCST atanP3<>+0(SB), Z0, Z12
-	VFMADD213PS.BCST atanP2<>+0(SB), Z0, Z12
-	VFMADD213PS.BCST atanP1<>+0(SB), Z0, Z12
-	VFMADD213PS.BCST atanP0<>+0(SB), Z0, Z12
-	VMULPS           Z0, Z18, Z0
-	VFMADD231PS      Z12, Z0, Z18
-	VCMPPS           $0x1e, Z10, Z1, K5
-	VPXORD           Z2, Z18, K5, Z18
-	VADDPS.BCST      halfPi2<>+0(SB), Z18, K5, Z18
-	VADDPS.BCST      halfPi1<>+0(SB), Z18, K5, Z18
-	VPTESTMD         Z2, Z14, K5
-	VPXORD           Z2, Z18, K5, Z18
-	VADDPS.BCST      pi2<>+0(SB), Z18, K5, Z18
-	VADDPS.BCST      pi1<>+0(SB), Z18, K5, Z18
-	VPTERNLOGD       $0xd8, Z2, Z3, Z18
-	VFIXUPIMMPS.BCST $0x00, nanComes<>+0(SB), Z3, Z18
-	VADDPS           Z3, Z14, Z2
-	VGETMANTPS       $0x0b, Z2, Z1
-	VSUBPS           Z4, Z1, Z4
-	VGETEXPPS        Z2, Z2
+	VPANDD           Z1, Z14, Z1
+	VMINPS           Z11, Z1, Z10
+	VMAXPS           Z11, Z1, Z17
+	VDIVPS           Z17, Z10, Z10
+	VMULPS           Z10, Z10, Z17
+	VMULPS           Z17, Z10, Z19
+	VBROADCASTSS     atanP9<>+0(SB), Z18
+	VFMADD213PS.BCST atanP8<>+0(SB), Z17, Z18
+	VFMADD213PS.BCST atanP7<>+0(SB), Z17, Z18
+	VFMADD213PS.BCST atanP6<>+0(SB), Z17, Z18
+	VFMADD213PS.BCST atanP5<>+0(SB), Z17, Z18
+	VFMADD213PS.BCST atanP4<>+0(SB), Z17, Z18
+	VFMADD213PS.BCST atanP3<>+0(SB), Z17, Z18
+	VFMADD213PS.BCST atanP2<>+0(SB), Z17, Z18
+	VFMADD213PS.BCST atanP1<>+0(SB), Z17, Z18
+	VFMADD213PS.BCST atanP0<>+0(SB), Z17, Z18
+	VFMADD231PS      Z18, Z19, Z10
+	VCMPPS           $0x1e, Z1, Z11, K5
+	VPXORD.BCST      signF32<>+0(SB), Z10, K5, Z10
+	VADDPS.BCST      halfPi2<>+0(SB), Z10, K5, Z10
+	VADDPS.BCST      halfPi1<>+0(SB), Z10, K5, Z10
+	VCMPPS           $0x11, Z0, Z14, K5
+	VPXORD.BCST      signF32<>+0(SB), Z10, K5, Z10
+	VADDPS.BCST      pi2<>+0(SB), Z10, K5, Z10
+	VADDPS.BCST      pi1<>+0(SB), Z10, K5, Z10
+	VADDPS           Z11, Z14, Z0
+	VGETMANTPS       $0x0b, Z0, Z1
+	VSUBPS           Z3, Z1, Z3
+	VGETEXPPS        Z0, Z0
 	VGETEXPPS        Z1, Z1
-	VSUBPS           Z1, Z2, Z2
-	VMULPS           Z5, Z2, Z5
-	VMULPS           Z4, Z4, Z1
-	VBROADCASTSS     logQ8<>+0(SB), Z10
-	VFMADD213PS      Z6, Z4, Z10
-	VFMADD213PS      Z7, Z4, Z10
-	VFMADD213PS      Z8, Z4, Z10
-	VFMADD213PS.BCST logQ4<>+0(SB), Z4, Z10
-	VFMADD213PS.BCST logQ3<>+0(SB), Z4, Z10
-	VFMADD213PS.BCST logQ2<>+0(SB), Z4, Z10
-	VFMADD213PS.BCST logQ1<>+0(SB), Z4, Z10
-	VFMADD213PS.BCST logQ0<>+0(SB), Z4, Z10
-	VFMADD231PS      Z10, Z1, Z5
-	VADDPS           Z4, Z5, Z5
-	VFMADD231PS.BCST ln2Hi<>+0(SB), Z2, Z5
-	VSUBPS           Z15, Z5, Z5
-	VBLENDMPS        Z18, Z5, K4, Z5
-	VBROADCASTSS     oddg<>+0(SB), Z18
-	VFMADD213PS.BCST oddf<>+0(SB), Z11, Z18
-	VFMADD213PS.BCST odde<>+0(SB), Z11, Z18
-	VFMADD213PS.BCST oddd<>+0(SB), Z11, Z18
-	VFMADD213PS.BCST oddc<>+0(SB), Z11, Z18
-	VFMADD213PS.BCST oddb<>+0(SB), Z11, Z18
-	VFMADD213PS.BCST odda<>+0(SB), Z11, Z18
-	VBLENDMPS        Z18, Z5, K3, Z5
-	VBLENDMPS        Z14, Z3, K3, Z3
-	VDIVPS           Z3, Z5, Z5
-	VMULPS           Z16, Z5, Z16
-	VADDPS           Z16, Z15, Z3
-	VMULPS           Z13, Z5, Z13
-	VMULPS           Z19, Z5, Z5
+	VSUBPS           Z1, Z0, Z0
+	VMULPS           Z4, Z0, Z4
+	VMULPS           Z3, Z3, Z1
+	VBROADCASTSS     logQ8<>+0(SB), Z19
+	VFMADD213PS      Z5, Z3, Z19
+	VFMADD213PS      Z6, Z3, Z19
+	VFMADD213PS      Z7, Z3, Z19
+	VFMADD213PS      Z8, Z3, Z19
+	VFMADD213PS.BCST logQ3<>+0(SB), Z3, Z19
+	VFMADD213PS.BCST logQ2<>+0(SB), Z3, Z19
+	VFMADD213PS.BCST logQ1<>+0(SB), Z3, Z19
+	VFMADD213PS.BCST logQ0<>+0(SB), Z3, Z19
+	VFMADD231PS      Z19, Z1, Z4
+	VADDPS           Z3, Z4, Z4
+	VFMADD231PS.BCST ln2Hi<>+0(SB), Z0, Z4
+	VSUBPS           Z15, Z4, Z4
+	VBLENDMPS        Z10, Z4, K4, Z4
+	VBROADCASTSS     oddg<>+0(SB), Z10
+	VFMADD213PS.BCST oddf<>+0(SB), Z2, Z10
+	VFMADD213PS.BCST odde<>+0(SB), Z2, Z10
+	VFMADD213PS.BCST oddd<>+0(SB), Z2, Z10
+	VFMADD213PS.BCST oddc<>+0(SB), Z2, Z10
+	VFMADD213PS.BCST oddb<>+0(SB), Z2, Z10
+	VFMADD213PS.BCST odda<>+0(SB), Z2, Z10
+	VBLENDMPS        Z10, Z4, K3, Z4
+	VBLENDMPS        Z14, Z11, K3, Z11
+	VRCP14PS         Z11, Z14
+	VMULPS           Z14, Z4, Z10
+	VFNMADD231PS     Z10, Z11, Z4
+	VFMADD231PS      Z14, Z4, Z10
+	VMULPS           Z16, Z10, Z16
+	VADDPS           Z16, Z15, Z4
+	VMULPS           Z13, Z10, Z13
+	VMULPS           Z9, Z10, Z10
 	VSUBPS           Z16, Z15, Z15
 	KANDW            K1, K2, K2
 	KMOVW            K2, CX
 	TESTQ            CX, CX
 	JE               easy7
 	KANDNW           K1, K2, K1
-	VMOVUPS          Z3, K1, (AX)
+	VMOVUPS          Z4, K1, (AX)
 	VMOVUPS          Z13, K1, (AX)(SI*1)
-	VMOVUPS          Z5, K1, (AX)(SI*2)
+	VMOVUPS          Z10, K1, (AX)(SI*2)
 	VMOVUPS          Z15, K1, (AX)(DI*1)
 	MOVQ             BX, AX
 	SUBQ             DX, BX
@@ -3353,9 +3287,9 @@ next2:
 	RET
 
 easy7:
-	VMOVUPS Z3, K1, (AX)
+	VMOVUPS Z4, K1, (AX)
 	VMOVUPS Z13, K1, (AX)(SI*1)
-	VMOVUPS Z5, K1, (AX)(SI*2)
+	VMOVUPS Z10, K1, (AX)(SI*2)
 	VMOVUPS Z15, K1, (AX)(DI*1)
 
 done5:
@@ -3365,26 +3299,6 @@ done5:
 	MOVQ AX, hard+56(FP)
 	VZEROUPPER
 	RET
-
-DATA quotientSpecial<>+0(SB)/4, $0x00a00822
-DATA quotientSpecial<>+4(SB)/4, $0x00a00822
-DATA quotientSpecial<>+8(SB)/4, $0x00a00822
-DATA quotientSpecial<>+12(SB)/4, $0x00a00822
-DATA quotientSpecial<>+16(SB)/4, $0x00a00822
-DATA quotientSpecial<>+20(SB)/4, $0x00a00822
-DATA quotientSpecial<>+24(SB)/4, $0x00a00822
-DATA quotientSpecial<>+28(SB)/4, $0x00a00822
-GLOBL quotientSpecial<>(SB), RODATA|NOPTR, $32
-
-DATA nanComes<>+0(SB)/4, $0x00000022
-DATA nanComes<>+4(SB)/4, $0x00000022
-DATA nanComes<>+8(SB)/4, $0x00000022
-DATA nanComes<>+12(SB)/4, $0x00000022
-DATA nanComes<>+16(SB)/4, $0x00000022
-DATA nanComes<>+20(SB)/4, $0x00000022
-DATA nanComes<>+24(SB)/4, $0x00000022
-DATA nanComes<>+28(SB)/4, $0x00000022
-GLOBL nanComes<>(SB), RODATA|NOPTR, $32
 
 // func log2x2F64AVX2(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, AVX2, FMA3
@@ -3481,123 +3395,113 @@ loop1:
 	VFMADD231PD  ln2HiF64<>+0(SB), Y10, Y3
 	VMULPD       halfF64<>+0(SB), Y3, Y3
 	VANDPD       absF64<>+0(SB), Y8, Y10
+	VMAXPD       rootMinF64<>+0(SB), Y10, Y10
 	VSQRTPD      Y10, Y10
 	VDIVPD       Y9, Y8, Y9
 	VANDPD       absF64<>+0(SB), Y9, Y6
 	VCMPPD       $0x12, sixteenthF64<>+0(SB), Y6, Y6
 	VCMPPD       $0x11, zeroF64<>+0(SB), Y8, Y8
 	VANDPD       absF64<>+0(SB), Y4, Y1
-	VANDPD       absF64<>+0(SB), Y10, Y0
-	VMINPD       Y1, Y0, Y2
-	VMAXPD       Y1, Y0, Y7
-	VMULPD       halfF64<>+0(SB), Y7, Y11
-	VMINPD       halfMaxF64<>+0(SB), Y11, Y11
-	VCMPPD       $0x1e, Y11, Y2, Y11
-	VSUBPD       Y7, Y2, Y12
-	VBLENDVPD    Y11, Y12, Y2, Y12
+	VMINPD       Y10, Y1, Y0
+	VMAXPD       Y10, Y1, Y2
+	VMULPD       halfF64<>+0(SB), Y2, Y7
+	VCMPPD       $0x1e, Y7, Y0, Y7
+	VSUBPD       Y2, Y0, Y11
+	VBLENDVPD    Y7, Y11, Y0, Y11
+	VADDPD       Y2, Y0, Y0
+	VBLENDVPD    Y7, Y0, Y2, Y2
+	VDIVPD       Y2, Y11, Y11
+	VMULPD       Y11, Y11, Y2
+	VMULPD       Y2, Y11, Y0
+	VMOVUPS      atanP12F64<>+0(SB), Y12
+	VFMADD213PD  atanP11F64<>+0(SB), Y2, Y12
+	VFMADD213PD  atanP10F64<>+0(SB), Y2, Y12
+	VFMADD213PD  atanP9F64<>+0(SB), Y2, Y12
+	VFMADD213PD  atanP8F64<>+0(SB), Y2, Y12
+	VFMADD213PD  atanP7F64<>+0(SB), Y2, Y12
+	VFMADD213PD  atanP6F64<>+0(SB), Y2, Y12
+	VFMADD213PD  atanP5F64<>+0(SB), Y2, Y12
+	VFMADD213PD  atanP4F64<>+0(SB), Y2, Y12
+	VFMADD213PD  atanP3F64<>+0(SB), Y2, Y12
+	VFMADD213PD  atanP2F64<>+0(SB), Y2, Y12
+	VFMADD213PD  atanP1F64<>+0(SB), Y2, Y12
+	VFMADD213PD  atanP0F64<>+0(SB), Y2, Y12
+	VFMADD231PD  Y12, Y0, Y11
+	VANDPD       quarterPi2F64<>+0(SB), Y7, Y0
+	VADDPD       Y0, Y11, Y11
+	VANDPD       quarterPi1F64<>+0(SB), Y7, Y7
+	VADDPD       Y7, Y11, Y11
+	VCMPPD       $0x1e, Y1, Y10, Y1
+	VANDPD       signF64<>+0(SB), Y1, Y7
+	VXORPD       Y7, Y11, Y11
+	VANDPD       halfPi2F64<>+0(SB), Y1, Y7
+	VADDPD       Y7, Y11, Y11
+	VANDPD       halfPi1F64<>+0(SB), Y1, Y1
+	VADDPD       Y1, Y11, Y11
+	VCMPPD       $0x11, zeroF64<>+0(SB), Y4, Y1
+	VANDPD       signF64<>+0(SB), Y1, Y7
+	VXORPD       Y7, Y11, Y11
+	VANDPD       pi2F64<>+0(SB), Y1, Y7
+	VADDPD       Y7, Y11, Y11
+	VANDPD       pi1F64<>+0(SB), Y1, Y1
+	VADDPD       Y1, Y11, Y11
+	VADDPD       Y10, Y4, Y1
+	VPADDQ       oneMinusThreeQuartersF64<>+0(SB), Y1, Y7
+	VANDPD       exponentF64<>+0(SB), Y7, Y0
+	VPSRLQ       $0x34, Y7, Y7
+	VORPD        two52F64<>+0(SB), Y7, Y7
+	VSUBPD       two52BiasF64<>+0(SB), Y7, Y7
+	VPSUBQ       oneF64<>+0(SB), Y0, Y0
+	VPSUBQ       Y0, Y1, Y1
+	VSUBPD       oneF64<>+0(SB), Y1, Y1
+	VADDPD       twoF64<>+0(SB), Y1, Y0
+	VDIVPD       Y0, Y1, Y0
+	VMULPD       Y0, Y0, Y12
+	VMULPD       Y1, Y1, Y2
+	VMULPD       halfF64<>+0(SB), Y2, Y2
 	VMOVUPS      Y5, 32(R8)
-	VADDPD       Y7, Y2, Y5
-	VBLENDVPD    Y11, Y5, Y7, Y7
-	VDIVPD       Y7, Y12, Y12
-	VCMPPD       $0x00, zeroF64<>+0(SB), Y2, Y7
-	VBLENDVPD    Y7, zeroF64<>+0(SB), Y12, Y12
-	VCMPPD       $0x00, infF64<>+0(SB), Y2, Y2
-	VBLENDVPD    Y2, zeroF64<>+0(SB), Y12, Y12
-	VMULPD       Y12, Y12, Y2
-	VMULPD       Y2, Y12, Y7
-	VMOVUPS      atanP12F64<>+0(SB), Y5
-	VFMADD213PD  atanP11F64<>+0(SB), Y2, Y5
-	VFMADD213PD  atanP10F64<>+0(SB), Y2, Y5
-	VFMADD213PD  atanP9F64<>+0(SB), Y2, Y5
-	VFMADD213PD  atanP8F64<>+0(SB), Y2, Y5
-	VFMADD213PD  atanP7F64<>+0(SB), Y2, Y5
-	VFMADD213PD  atanP6F64<>+0(SB), Y2, Y5
-	VFMADD213PD  atanP5F64<>+0(SB), Y2, Y5
-	VFMADD213PD  atanP4F64<>+0(SB), Y2, Y5
-	VFMADD213PD  atanP3F64<>+0(SB), Y2, Y5
-	VFMADD213PD  atanP2F64<>+0(SB), Y2, Y5
-	VFMADD213PD  atanP1F64<>+0(SB), Y2, Y5
-	VFMADD213PD  atanP0F64<>+0(SB), Y2, Y5
-	VFMADD231PD  Y5, Y7, Y12
-	VANDPD       quarterPi2F64<>+0(SB), Y11, Y7
-	VADDPD       Y7, Y12, Y12
-	VANDPD       quarterPi1F64<>+0(SB), Y11, Y11
-	VADDPD       Y11, Y12, Y12
-	VCMPPD       $0x1e, Y1, Y0, Y0
-	VANDPD       signF64<>+0(SB), Y0, Y1
-	VXORPD       Y1, Y12, Y12
-	VANDPD       halfPi2F64<>+0(SB), Y0, Y1
-	VADDPD       Y1, Y12, Y12
-	VANDPD       halfPi1F64<>+0(SB), Y0, Y0
-	VADDPD       Y0, Y12, Y12
-	VMOVUPS      zeroF64<>+0(SB), Y0
-	VPCMPGTQ     Y4, Y0, Y0
-	VANDPD       signF64<>+0(SB), Y0, Y1
-	VXORPD       Y1, Y12, Y12
-	VANDPD       pi2F64<>+0(SB), Y0, Y1
-	VADDPD       Y1, Y12, Y12
-	VANDPD       pi1F64<>+0(SB), Y0, Y0
-	VADDPD       Y0, Y12, Y12
-	VANDPD       signF64<>+0(SB), Y10, Y0
-	VORPD        Y12, Y0, Y0
-	VCMPPD       $0x03, Y10, Y10, Y12
-	VBLENDVPD    Y12, Y10, Y0, Y0
-	VADDPD       Y10, Y4, Y12
-	VPADDQ       oneMinusThreeQuartersF64<>+0(SB), Y12, Y1
-	VANDPD       exponentF64<>+0(SB), Y1, Y11
-	VPSRLQ       $0x34, Y1, Y1
-	VORPD        two52F64<>+0(SB), Y1, Y1
-	VSUBPD       two52BiasF64<>+0(SB), Y1, Y1
-	VPSUBQ       oneF64<>+0(SB), Y11, Y11
-	VPSUBQ       Y11, Y12, Y12
-	VSUBPD       oneF64<>+0(SB), Y12, Y12
-	VADDPD       twoF64<>+0(SB), Y12, Y11
-	VDIVPD       Y11, Y12, Y11
-	VMULPD       Y11, Y11, Y7
-	VMULPD       Y12, Y12, Y5
-	VMULPD       halfF64<>+0(SB), Y5, Y5
-	VMULPD       ln2LoF64<>+0(SB), Y1, Y2
+	VMULPD       ln2LoF64<>+0(SB), Y7, Y5
 	VMOVUPS      Y4, 64(R8)
 	VMOVUPS      logR7F64<>+0(SB), Y4
-	VFMADD213PD  logR6F64<>+0(SB), Y7, Y4
-	VFMADD213PD  logR5F64<>+0(SB), Y7, Y4
-	VFMADD213PD  logR4F64<>+0(SB), Y7, Y4
-	VFMADD213PD  logR3F64<>+0(SB), Y7, Y4
-	VFMADD213PD  logR2F64<>+0(SB), Y7, Y4
-	VFMADD213PD  logR1F64<>+0(SB), Y7, Y4
-	VFMADD213PD  logR0F64<>+0(SB), Y7, Y4
-	VFMADD213PD  Y5, Y4, Y7
-	VFMADD231PD  Y7, Y11, Y2
-	VSUBPD       Y2, Y5, Y5
-	VSUBPD       Y5, Y12, Y12
-	VFMADD231PD  ln2HiF64<>+0(SB), Y1, Y12
-	VSUBPD       Y3, Y12, Y12
-	VBLENDVPD    Y8, Y0, Y12, Y12
-	VMOVUPS      oddnF64<>+0(SB), Y0
-	VFMADD213PD  oddmF64<>+0(SB), Y9, Y0
-	VFMADD213PD  oddlF64<>+0(SB), Y9, Y0
-	VFMADD213PD  oddkF64<>+0(SB), Y9, Y0
-	VFMADD213PD  oddjF64<>+0(SB), Y9, Y0
-	VFMADD213PD  oddiF64<>+0(SB), Y9, Y0
-	VFMADD213PD  oddhF64<>+0(SB), Y9, Y0
-	VFMADD213PD  oddgF64<>+0(SB), Y9, Y0
-	VFMADD213PD  oddfF64<>+0(SB), Y9, Y0
-	VFMADD213PD  oddeF64<>+0(SB), Y9, Y0
-	VFMADD213PD  odddF64<>+0(SB), Y9, Y0
-	VFMADD213PD  oddcF64<>+0(SB), Y9, Y0
-	VFMADD213PD  oddbF64<>+0(SB), Y9, Y0
-	VFMADD213PD  oddaF64<>+0(SB), Y9, Y0
-	VBLENDVPD    Y6, Y0, Y12, Y12
-	VMOVUPS      64(R8), Y0
-	VBLENDVPD    Y6, Y0, Y10, Y10
-	VDIVPD       Y10, Y12, Y12
+	VFMADD213PD  logR6F64<>+0(SB), Y12, Y4
+	VFMADD213PD  logR5F64<>+0(SB), Y12, Y4
+	VFMADD213PD  logR4F64<>+0(SB), Y12, Y4
+	VFMADD213PD  logR3F64<>+0(SB), Y12, Y4
+	VFMADD213PD  logR2F64<>+0(SB), Y12, Y4
+	VFMADD213PD  logR1F64<>+0(SB), Y12, Y4
+	VFMADD213PD  logR0F64<>+0(SB), Y12, Y4
+	VFMADD213PD  Y2, Y4, Y12
+	VFMADD231PD  Y12, Y0, Y5
+	VSUBPD       Y5, Y2, Y2
+	VSUBPD       Y2, Y1, Y1
+	VFMADD231PD  ln2HiF64<>+0(SB), Y7, Y1
+	VSUBPD       Y3, Y1, Y1
+	VBLENDVPD    Y8, Y11, Y1, Y1
+	VMOVUPS      oddnF64<>+0(SB), Y11
+	VFMADD213PD  oddmF64<>+0(SB), Y9, Y11
+	VFMADD213PD  oddlF64<>+0(SB), Y9, Y11
+	VFMADD213PD  oddkF64<>+0(SB), Y9, Y11
+	VFMADD213PD  oddjF64<>+0(SB), Y9, Y11
+	VFMADD213PD  oddiF64<>+0(SB), Y9, Y11
+	VFMADD213PD  oddhF64<>+0(SB), Y9, Y11
+	VFMADD213PD  oddgF64<>+0(SB), Y9, Y11
+	VFMADD213PD  oddfF64<>+0(SB), Y9, Y11
+	VFMADD213PD  oddeF64<>+0(SB), Y9, Y11
+	VFMADD213PD  odddF64<>+0(SB), Y9, Y11
+	VFMADD213PD  oddcF64<>+0(SB), Y9, Y11
+	VFMADD213PD  oddbF64<>+0(SB), Y9, Y11
+	VFMADD213PD  oddaF64<>+0(SB), Y9, Y11
+	VBLENDVPD    Y6, Y11, Y1, Y1
+	VMOVUPS      64(R8), Y11
+	VBLENDVPD    Y6, Y11, Y10, Y10
+	VDIVPD       Y10, Y1, Y1
 	VMOVUPS      32(R8), Y10
-	VMULPD       Y10, Y12, Y10
-	VADDPD       Y10, Y3, Y0
+	VMULPD       Y10, Y1, Y10
+	VADDPD       Y10, Y3, Y11
 	VMOVUPS      (CX)(SI*1), Y6
-	VMULPD       Y6, Y12, Y6
+	VMULPD       Y6, Y1, Y6
 	VMOVUPS      (CX)(SI*2), Y9
-	VMULPD       Y9, Y12, Y12
+	VMULPD       Y9, Y1, Y1
 	VSUBPD       Y10, Y3, Y3
 	VMOVUPS      (R8), Y10
 	VMOVMSKPD    Y10, R9
@@ -3605,9 +3509,9 @@ loop1:
 	JE           easy4
 	VPCMPEQD     Y9, Y9, Y9
 	VXORPD       Y10, Y9, Y9
-	VMASKMOVPD   Y0, Y9, (AX)
+	VMASKMOVPD   Y11, Y9, (AX)
 	VMASKMOVPD   Y6, Y9, (AX)(SI*1)
-	VMASKMOVPD   Y12, Y9, (AX)(SI*2)
+	VMASKMOVPD   Y1, Y9, (AX)(SI*2)
 	VMASKMOVPD   Y3, Y9, (AX)(DI*1)
 	MOVQ         BX, AX
 	SUBQ         DX, AX
@@ -3620,9 +3524,9 @@ loop1:
 	RET
 
 easy4:
-	VMOVUPS Y0, (AX)
+	VMOVUPS Y11, (AX)
 	VMOVUPS Y6, (AX)(SI*1)
-	VMOVUPS Y12, (AX)(SI*2)
+	VMOVUPS Y1, (AX)(SI*2)
 	VMOVUPS Y3, (AX)(DI*1)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
@@ -3639,217 +3543,207 @@ next2:
 	LEAQ         32(R9)(R10*8), R9
 	VMOVUPS      (R9), Y3
 	VMASKMOVPD   (CX), Y3, Y3
-	VMULPD       halfF64<>+0(SB), Y3, Y12
+	VMULPD       halfF64<>+0(SB), Y3, Y1
 	VMOVUPS      (R9), Y6
 	VMASKMOVPD   (CX)(DI*1), Y6, Y6
-	VMULPD       halfF64<>+0(SB), Y6, Y0
-	VADDPD       Y0, Y12, Y9
-	VSUBPD       Y0, Y12, Y10
-	VSUBPD       Y12, Y10, Y8
-	VSUBPD       Y8, Y10, Y1
-	VSUBPD       Y1, Y12, Y12
-	VADDPD       Y8, Y0, Y0
-	VSUBPD       Y0, Y12, Y12
-	VADDPD       Y10, Y10, Y0
+	VMULPD       halfF64<>+0(SB), Y6, Y11
+	VADDPD       Y11, Y1, Y9
+	VSUBPD       Y11, Y1, Y10
+	VSUBPD       Y1, Y10, Y8
+	VSUBPD       Y8, Y10, Y7
+	VSUBPD       Y7, Y1, Y1
+	VADDPD       Y8, Y11, Y11
+	VSUBPD       Y11, Y1, Y1
+	VADDPD       Y10, Y10, Y11
 	VMOVUPS      (R9), Y8
 	VMASKMOVPD   (CX)(SI*1), Y8, Y8
-	VMOVUPS      (R9), Y1
-	VMASKMOVPD   (CX)(SI*2), Y1, Y1
-	VMULPD       Y1, Y8, Y5
-	VMOVAPS      Y5, Y2
-	VFMSUB231PD  Y1, Y8, Y2
-	VFMADD231PD  Y10, Y10, Y5
-	VADDPD       Y2, Y5, Y5
-	VFMADD231PD  Y12, Y0, Y5
-	VMULPD       Y1, Y8, Y0
-	VMOVAPS      Y0, Y12
-	VFNMADD231PD Y1, Y8, Y12
-	VFMSUB231PD  Y6, Y3, Y0
-	VADDPD       Y12, Y0, Y0
-	VANDPD       absF64<>+0(SB), Y3, Y12
-	VANDPD       absF64<>+0(SB), Y8, Y2
-	VMAXPD       Y2, Y12, Y12
-	VANDPD       absF64<>+0(SB), Y1, Y2
-	VANDPD       absF64<>+0(SB), Y6, Y11
-	VMAXPD       Y11, Y2, Y2
-	VMAXPD       Y2, Y12, Y12
-	VMULPD       Y9, Y9, Y2
-	VCMPPD       $0x16, entryMaxF64<>+0(SB), Y12, Y12
-	VCMPPD       $0x19, detMinF64<>+0(SB), Y0, Y11
-	VORPD        Y12, Y11, Y11
+	VMOVUPS      (R9), Y7
+	VMASKMOVPD   (CX)(SI*2), Y7, Y7
+	VMULPD       Y7, Y8, Y2
+	VMOVAPS      Y2, Y5
+	VFMSUB231PD  Y7, Y8, Y5
+	VFMADD231PD  Y10, Y10, Y2
+	VADDPD       Y5, Y2, Y2
+	VFMADD231PD  Y1, Y11, Y2
+	VMULPD       Y7, Y8, Y11
+	VMOVAPS      Y11, Y1
+	VFNMADD231PD Y7, Y8, Y1
+	VFMSUB231PD  Y6, Y3, Y11
+	VADDPD       Y1, Y11, Y11
+	VANDPD       absF64<>+0(SB), Y3, Y1
+	VANDPD       absF64<>+0(SB), Y8, Y5
+	VMAXPD       Y5, Y1, Y1
+	VANDPD       absF64<>+0(SB), Y7, Y5
+	VANDPD       absF64<>+0(SB), Y6, Y0
+	VMAXPD       Y0, Y5, Y5
+	VMAXPD       Y5, Y1, Y1
+	VMULPD       Y9, Y9, Y5
+	VCMPPD       $0x16, entryMaxF64<>+0(SB), Y1, Y1
+	VCMPPD       $0x19, detMinF64<>+0(SB), Y11, Y0
+	VORPD        Y1, Y0, Y0
 	VCMPPD       $0x03, Y8, Y3, Y3
-	VORPD        Y11, Y3, Y3
-	VCMPPD       $0x03, Y6, Y1, Y1
-	VORPD        Y3, Y1, Y1
-	VMOVAPS      Y5, Y3
-	VFMADD231PD  eighthF64<>+0(SB), Y2, Y3
+	VORPD        Y0, Y3, Y3
+	VCMPPD       $0x03, Y6, Y7, Y7
+	VORPD        Y3, Y7, Y7
+	VMOVAPS      Y2, Y3
+	VFMADD231PD  eighthF64<>+0(SB), Y5, Y3
 	VCMPPD       $0x12, zeroF64<>+0(SB), Y9, Y6
-	VMOVUPS      zeroF64<>+0(SB), Y11
-	VBLENDVPD    Y6, Y3, Y11, Y11
-	VCMPPD       $0x1e, zeroF64<>+0(SB), Y11, Y11
-	VORPD        Y1, Y11, Y11
-	VCMPPD       $0x00, zeroF64<>+0(SB), Y2, Y1
-	VORPD        Y11, Y1, Y1
-	VPADDQ       oneMinusThreeQuartersF64<>+0(SB), Y0, Y11
-	VANDPD       exponentF64<>+0(SB), Y11, Y3
-	VPSRLQ       $0x34, Y11, Y11
-	VORPD        two52F64<>+0(SB), Y11, Y11
-	VSUBPD       two52BiasF64<>+0(SB), Y11, Y11
+	VMOVUPS      zeroF64<>+0(SB), Y0
+	VBLENDVPD    Y6, Y3, Y0, Y0
+	VCMPPD       $0x1e, zeroF64<>+0(SB), Y0, Y0
+	VORPD        Y7, Y0, Y0
+	VCMPPD       $0x00, zeroF64<>+0(SB), Y5, Y7
+	VORPD        Y0, Y7, Y7
+	VPADDQ       oneMinusThreeQuartersF64<>+0(SB), Y11, Y0
+	VANDPD       exponentF64<>+0(SB), Y0, Y3
+	VPSRLQ       $0x34, Y0, Y0
+	VORPD        two52F64<>+0(SB), Y0, Y0
+	VSUBPD       two52BiasF64<>+0(SB), Y0, Y0
 	VPSUBQ       oneF64<>+0(SB), Y3, Y3
-	VPSUBQ       Y3, Y0, Y0
-	VSUBPD       oneF64<>+0(SB), Y0, Y0
-	VADDPD       twoF64<>+0(SB), Y0, Y3
-	VDIVPD       Y3, Y0, Y3
+	VPSUBQ       Y3, Y11, Y11
+	VSUBPD       oneF64<>+0(SB), Y11, Y11
+	VADDPD       twoF64<>+0(SB), Y11, Y3
+	VDIVPD       Y3, Y11, Y3
 	VMULPD       Y3, Y3, Y6
-	VMULPD       Y0, Y0, Y8
+	VMULPD       Y11, Y11, Y8
 	VMULPD       halfF64<>+0(SB), Y8, Y8
-	VMULPD       ln2LoF64<>+0(SB), Y11, Y12
-	VMOVUPS      Y1, (R8)
-	VMOVUPS      logR7F64<>+0(SB), Y1
-	VFMADD213PD  logR6F64<>+0(SB), Y6, Y1
-	VFMADD213PD  logR5F64<>+0(SB), Y6, Y1
-	VFMADD213PD  logR4F64<>+0(SB), Y6, Y1
-	VFMADD213PD  logR3F64<>+0(SB), Y6, Y1
-	VFMADD213PD  logR2F64<>+0(SB), Y6, Y1
-	VFMADD213PD  logR1F64<>+0(SB), Y6, Y1
-	VFMADD213PD  logR0F64<>+0(SB), Y6, Y1
-	VFMADD213PD  Y8, Y1, Y6
-	VFMADD231PD  Y6, Y3, Y12
-	VSUBPD       Y12, Y8, Y8
-	VSUBPD       Y8, Y0, Y0
-	VFMADD231PD  ln2HiF64<>+0(SB), Y11, Y0
-	VMULPD       halfF64<>+0(SB), Y0, Y0
-	VANDPD       absF64<>+0(SB), Y5, Y11
-	VSQRTPD      Y11, Y11
-	VDIVPD       Y2, Y5, Y2
-	VANDPD       absF64<>+0(SB), Y2, Y8
+	VMULPD       ln2LoF64<>+0(SB), Y0, Y1
+	VMOVUPS      Y7, (R8)
+	VMOVUPS      logR7F64<>+0(SB), Y7
+	VFMADD213PD  logR6F64<>+0(SB), Y6, Y7
+	VFMADD213PD  logR5F64<>+0(SB), Y6, Y7
+	VFMADD213PD  logR4F64<>+0(SB), Y6, Y7
+	VFMADD213PD  logR3F64<>+0(SB), Y6, Y7
+	VFMADD213PD  logR2F64<>+0(SB), Y6, Y7
+	VFMADD213PD  logR1F64<>+0(SB), Y6, Y7
+	VFMADD213PD  logR0F64<>+0(SB), Y6, Y7
+	VFMADD213PD  Y8, Y7, Y6
+	VFMADD231PD  Y6, Y3, Y1
+	VSUBPD       Y1, Y8, Y8
+	VSUBPD       Y8, Y11, Y11
+	VFMADD231PD  ln2HiF64<>+0(SB), Y0, Y11
+	VMULPD       halfF64<>+0(SB), Y11, Y11
+	VANDPD       absF64<>+0(SB), Y2, Y0
+	VMAXPD       rootMinF64<>+0(SB), Y0, Y0
+	VSQRTPD      Y0, Y0
+	VDIVPD       Y5, Y2, Y5
+	VANDPD       absF64<>+0(SB), Y5, Y8
 	VCMPPD       $0x12, sixteenthF64<>+0(SB), Y8, Y8
-	VCMPPD       $0x11, zeroF64<>+0(SB), Y5, Y5
-	VANDPD       absF64<>+0(SB), Y9, Y12
-	VANDPD       absF64<>+0(SB), Y11, Y3
-	VMINPD       Y12, Y3, Y6
-	VMAXPD       Y12, Y3, Y1
-	VMULPD       halfF64<>+0(SB), Y1, Y7
-	VMINPD       halfMaxF64<>+0(SB), Y7, Y7
-	VCMPPD       $0x1e, Y7, Y6, Y7
-	VSUBPD       Y1, Y6, Y4
-	VBLENDVPD    Y7, Y4, Y6, Y4
-	VMOVUPS      Y10, 32(R8)
-	VADDPD       Y1, Y6, Y10
-	VBLENDVPD    Y7, Y10, Y1, Y1
-	VDIVPD       Y1, Y4, Y4
-	VCMPPD       $0x00, zeroF64<>+0(SB), Y6, Y1
-	VBLENDVPD    Y1, zeroF64<>+0(SB), Y4, Y4
-	VCMPPD       $0x00, infF64<>+0(SB), Y6, Y6
-	VBLENDVPD    Y6, zeroF64<>+0(SB), Y4, Y4
-	VMULPD       Y4, Y4, Y6
-	VMULPD       Y6, Y4, Y1
-	VMOVUPS      atanP12F64<>+0(SB), Y10
-	VFMADD213PD  atanP11F64<>+0(SB), Y6, Y10
-	VFMADD213PD  atanP10F64<>+0(SB), Y6, Y10
-	VFMADD213PD  atanP9F64<>+0(SB), Y6, Y10
-	VFMADD213PD  atanP8F64<>+0(SB), Y6, Y10
-	VFMADD213PD  atanP7F64<>+0(SB), Y6, Y10
-	VFMADD213PD  atanP6F64<>+0(SB), Y6, Y10
-	VFMADD213PD  atanP5F64<>+0(SB), Y6, Y10
-	VFMADD213PD  atanP4F64<>+0(SB), Y6, Y10
-	VFMADD213PD  atanP3F64<>+0(SB), Y6, Y10
-	VFMADD213PD  atanP2F64<>+0(SB), Y6, Y10
-	VFMADD213PD  atanP1F64<>+0(SB), Y6, Y10
-	VFMADD213PD  atanP0F64<>+0(SB), Y6, Y10
-	VFMADD231PD  Y10, Y1, Y4
-	VANDPD       quarterPi2F64<>+0(SB), Y7, Y1
-	VADDPD       Y1, Y4, Y4
+	VCMPPD       $0x11, zeroF64<>+0(SB), Y2, Y2
+	VANDPD       absF64<>+0(SB), Y9, Y1
+	VMINPD       Y0, Y1, Y3
+	VMAXPD       Y0, Y1, Y6
+	VMULPD       halfF64<>+0(SB), Y6, Y7
+	VCMPPD       $0x1e, Y7, Y3, Y7
+	VSUBPD       Y6, Y3, Y12
+	VBLENDVPD    Y7, Y12, Y3, Y12
+	VADDPD       Y6, Y3, Y3
+	VBLENDVPD    Y7, Y3, Y6, Y6
+	VDIVPD       Y6, Y12, Y12
+	VMULPD       Y12, Y12, Y6
+	VMULPD       Y6, Y12, Y3
+	VMOVUPS      atanP12F64<>+0(SB), Y4
+	VFMADD213PD  atanP11F64<>+0(SB), Y6, Y4
+	VFMADD213PD  atanP10F64<>+0(SB), Y6, Y4
+	VFMADD213PD  atanP9F64<>+0(SB), Y6, Y4
+	VFMADD213PD  atanP8F64<>+0(SB), Y6, Y4
+	VFMADD213PD  atanP7F64<>+0(SB), Y6, Y4
+	VFMADD213PD  atanP6F64<>+0(SB), Y6, Y4
+	VFMADD213PD  atanP5F64<>+0(SB), Y6, Y4
+	VFMADD213PD  atanP4F64<>+0(SB), Y6, Y4
+	VFMADD213PD  atanP3F64<>+0(SB), Y6, Y4
+	VFMADD213PD  atanP2F64<>+0(SB), Y6, Y4
+	VFMADD213PD  atanP1F64<>+0(SB), Y6, Y4
+	VFMADD213PD  atanP0F64<>+0(SB), Y6, Y4
+	VFMADD231PD  Y4, Y3, Y12
+	VANDPD       quarterPi2F64<>+0(SB), Y7, Y3
+	VADDPD       Y3, Y12, Y12
 	VANDPD       quarterPi1F64<>+0(SB), Y7, Y7
-	VADDPD       Y7, Y4, Y4
-	VCMPPD       $0x1e, Y12, Y3, Y3
-	VANDPD       signF64<>+0(SB), Y3, Y12
-	VXORPD       Y12, Y4, Y4
-	VANDPD       halfPi2F64<>+0(SB), Y3, Y12
-	VADDPD       Y12, Y4, Y4
-	VANDPD       halfPi1F64<>+0(SB), Y3, Y3
-	VADDPD       Y3, Y4, Y4
-	VMOVUPS      zeroF64<>+0(SB), Y3
-	VPCMPGTQ     Y9, Y3, Y3
-	VANDPD       signF64<>+0(SB), Y3, Y12
-	VXORPD       Y12, Y4, Y4
-	VANDPD       pi2F64<>+0(SB), Y3, Y12
-	VADDPD       Y12, Y4, Y4
-	VANDPD       pi1F64<>+0(SB), Y3, Y3
-	VADDPD       Y3, Y4, Y4
-	VANDPD       signF64<>+0(SB), Y11, Y3
-	VORPD        Y4, Y3, Y3
-	VCMPPD       $0x03, Y11, Y11, Y4
-	VBLENDVPD    Y4, Y11, Y3, Y3
-	VADDPD       Y11, Y9, Y4
-	VPADDQ       oneMinusThreeQuartersF64<>+0(SB), Y4, Y12
-	VANDPD       exponentF64<>+0(SB), Y12, Y7
-	VPSRLQ       $0x34, Y12, Y12
-	VORPD        two52F64<>+0(SB), Y12, Y12
-	VSUBPD       two52BiasF64<>+0(SB), Y12, Y12
-	VPSUBQ       oneF64<>+0(SB), Y7, Y7
-	VPSUBQ       Y7, Y4, Y4
-	VSUBPD       oneF64<>+0(SB), Y4, Y4
-	VADDPD       twoF64<>+0(SB), Y4, Y7
-	VDIVPD       Y7, Y4, Y7
-	VMULPD       Y7, Y7, Y1
-	VMULPD       Y4, Y4, Y10
-	VMULPD       halfF64<>+0(SB), Y10, Y10
-	VMULPD       ln2LoF64<>+0(SB), Y12, Y6
+	VADDPD       Y7, Y12, Y12
+	VCMPPD       $0x1e, Y1, Y0, Y1
+	VANDPD       signF64<>+0(SB), Y1, Y7
+	VXORPD       Y7, Y12, Y12
+	VANDPD       halfPi2F64<>+0(SB), Y1, Y7
+	VADDPD       Y7, Y12, Y12
+	VANDPD       halfPi1F64<>+0(SB), Y1, Y1
+	VADDPD       Y1, Y12, Y12
+	VCMPPD       $0x11, zeroF64<>+0(SB), Y9, Y1
+	VANDPD       signF64<>+0(SB), Y1, Y7
+	VXORPD       Y7, Y12, Y12
+	VANDPD       pi2F64<>+0(SB), Y1, Y7
+	VADDPD       Y7, Y12, Y12
+	VANDPD       pi1F64<>+0(SB), Y1, Y1
+	VADDPD       Y1, Y12, Y12
+	VADDPD       Y0, Y9, Y1
+	VPADDQ       oneMinusThreeQuartersF64<>+0(SB), Y1, Y7
+	VANDPD       exponentF64<>+0(SB), Y7, Y3
+	VPSRLQ       $0x34, Y7, Y7
+	VORPD        two52F64<>+0(SB), Y7, Y7
+	VSUBPD       two52BiasF64<>+0(SB), Y7, Y7
+	VPSUBQ       oneF64<>+0(SB), Y3, Y3
+	VPSUBQ       Y3, Y1, Y1
+	VSUBPD       oneF64<>+0(SB), Y1, Y1
+	VADDPD       twoF64<>+0(SB), Y1, Y3
+	VDIVPD       Y3, Y1, Y3
+	VMULPD       Y3, Y3, Y4
+	VMULPD       Y1, Y1, Y6
+	VMULPD       halfF64<>+0(SB), Y6, Y6
+	VMOVUPS      Y10, 32(R8)
+	VMULPD       ln2LoF64<>+0(SB), Y7, Y10
 	VMOVUPS      Y9, 64(R8)
 	VMOVUPS      logR7F64<>+0(SB), Y9
-	VFMADD213PD  logR6F64<>+0(SB), Y1, Y9
-	VFMADD213PD  logR5F64<>+0(SB), Y1, Y9
-	VFMADD213PD  logR4F64<>+0(SB), Y1, Y9
-	VFMADD213PD  logR3F64<>+0(SB), Y1, Y9
-	VFMADD213PD  logR2F64<>+0(SB), Y1, Y9
-	VFMADD213PD  logR1F64<>+0(SB), Y1, Y9
-	VFMADD213PD  logR0F64<>+0(SB), Y1, Y9
-	VFMADD213PD  Y10, Y9, Y1
-	VFMADD231PD  Y1, Y7, Y6
-	VSUBPD       Y6, Y10, Y10
-	VSUBPD       Y10, Y4, Y4
-	VFMADD231PD  ln2HiF64<>+0(SB), Y12, Y4
-	VSUBPD       Y0, Y4, Y4
-	VBLENDVPD    Y5, Y3, Y4, Y4
-	VMOVUPS      oddnF64<>+0(SB), Y3
-	VFMADD213PD  oddmF64<>+0(SB), Y2, Y3
-	VFMADD213PD  oddlF64<>+0(SB), Y2, Y3
-	VFMADD213PD  oddkF64<>+0(SB), Y2, Y3
-	VFMADD213PD  oddjF64<>+0(SB), Y2, Y3
-	VFMADD213PD  oddiF64<>+0(SB), Y2, Y3
-	VFMADD213PD  oddhF64<>+0(SB), Y2, Y3
-	VFMADD213PD  oddgF64<>+0(SB), Y2, Y3
-	VFMADD213PD  oddfF64<>+0(SB), Y2, Y3
-	VFMADD213PD  oddeF64<>+0(SB), Y2, Y3
-	VFMADD213PD  odddF64<>+0(SB), Y2, Y3
-	VFMADD213PD  oddcF64<>+0(SB), Y2, Y3
-	VFMADD213PD  oddbF64<>+0(SB), Y2, Y3
-	VFMADD213PD  oddaF64<>+0(SB), Y2, Y3
-	VBLENDVPD    Y8, Y3, Y4, Y4
-	VMOVUPS      64(R8), Y3
-	VBLENDVPD    Y8, Y3, Y11, Y11
-	VDIVPD       Y11, Y4, Y4
-	VMOVUPS      32(R8), Y11
-	VMULPD       Y11, Y4, Y11
-	VADDPD       Y11, Y0, Y3
+	VFMADD213PD  logR6F64<>+0(SB), Y4, Y9
+	VFMADD213PD  logR5F64<>+0(SB), Y4, Y9
+	VFMADD213PD  logR4F64<>+0(SB), Y4, Y9
+	VFMADD213PD  logR3F64<>+0(SB), Y4, Y9
+	VFMADD213PD  logR2F64<>+0(SB), Y4, Y9
+	VFMADD213PD  logR1F64<>+0(SB), Y4, Y9
+	VFMADD213PD  logR0F64<>+0(SB), Y4, Y9
+	VFMADD213PD  Y6, Y9, Y4
+	VFMADD231PD  Y4, Y3, Y10
+	VSUBPD       Y10, Y6, Y6
+	VSUBPD       Y6, Y1, Y1
+	VFMADD231PD  ln2HiF64<>+0(SB), Y7, Y1
+	VSUBPD       Y11, Y1, Y1
+	VBLENDVPD    Y2, Y12, Y1, Y1
+	VMOVUPS      oddnF64<>+0(SB), Y12
+	VFMADD213PD  oddmF64<>+0(SB), Y5, Y12
+	VFMADD213PD  oddlF64<>+0(SB), Y5, Y12
+	VFMADD213PD  oddkF64<>+0(SB), Y5, Y12
+	VFMADD213PD  oddjF64<>+0(SB), Y5, Y12
+	VFMADD213PD  oddiF64<>+0(SB), Y5, Y12
+	VFMADD213PD  oddhF64<>+0(SB), Y5, Y12
+	VFMADD213PD  oddgF64<>+0(SB), Y5, Y12
+	VFMADD213PD  oddfF64<>+0(SB), Y5, Y12
+	VFMADD213PD  oddeF64<>+0(SB), Y5, Y12
+	VFMADD213PD  odddF64<>+0(SB), Y5, Y12
+	VFMADD213PD  oddcF64<>+0(SB), Y5, Y12
+	VFMADD213PD  oddbF64<>+0(SB), Y5, Y12
+	VFMADD213PD  oddaF64<>+0(SB), Y5, Y12
+	VBLENDVPD    Y8, Y12, Y1, Y1
+	VMOVUPS      64(R8), Y12
+	VBLENDVPD    Y8, Y12, Y0, Y0
+	VDIVPD       Y0, Y1, Y1
+	VMOVUPS      32(R8), Y0
+	VMULPD       Y0, Y1, Y0
+	VADDPD       Y0, Y11, Y12
 	VMOVUPS      (R9), Y8
 	VMASKMOVPD   (CX)(SI*1), Y8, Y8
-	VMULPD       Y8, Y4, Y8
-	VMOVUPS      (R9), Y2
-	VMASKMOVPD   (CX)(SI*2), Y2, Y2
-	VMULPD       Y2, Y4, Y4
-	VSUBPD       Y11, Y0, Y0
-	VMOVUPS      (R8), Y11
-	VANDPD       (R9), Y11, Y11
-	VMOVMSKPD    Y11, CX
+	VMULPD       Y8, Y1, Y8
+	VMOVUPS      (R9), Y5
+	VMASKMOVPD   (CX)(SI*2), Y5, Y5
+	VMULPD       Y5, Y1, Y1
+	VSUBPD       Y0, Y11, Y11
+	VMOVUPS      (R8), Y0
+	VANDPD       (R9), Y0, Y0
+	VMOVMSKPD    Y0, CX
 	TESTQ        CX, CX
 	JE           easy7
-	VANDNPD      (R9), Y11, Y11
-	VMASKMOVPD   Y3, Y11, (AX)
-	VMASKMOVPD   Y8, Y11, (AX)(SI*1)
-	VMASKMOVPD   Y4, Y11, (AX)(SI*2)
-	VMASKMOVPD   Y0, Y11, (AX)(DI*1)
+	VANDNPD      (R9), Y0, Y0
+	VMASKMOVPD   Y12, Y0, (AX)
+	VMASKMOVPD   Y8, Y0, (AX)(SI*1)
+	VMASKMOVPD   Y1, Y0, (AX)(SI*2)
+	VMASKMOVPD   Y11, Y0, (AX)(DI*1)
 	MOVQ         BX, AX
 	SUBQ         DX, BX
 	MOVQ         BX, at+40(FP)
@@ -3859,14 +3753,14 @@ next2:
 	RET
 
 easy7:
-	VMOVUPS    (R9), Y11
-	VMASKMOVPD Y3, Y11, (AX)
-	VMOVUPS    (R9), Y11
-	VMASKMOVPD Y8, Y11, (AX)(SI*1)
-	VMOVUPS    (R9), Y11
-	VMASKMOVPD Y4, Y11, (AX)(SI*2)
-	VMOVUPS    (R9), Y11
-	VMASKMOVPD Y0, Y11, (AX)(DI*1)
+	VMOVUPS    (R9), Y0
+	VMASKMOVPD Y12, Y0, (AX)
+	VMOVUPS    (R9), Y0
+	VMASKMOVPD Y8, Y0, (AX)(SI*1)
+	VMOVUPS    (R9), Y0
+	VMASKMOVPD Y1, Y0, (AX)(SI*2)
+	VMOVUPS    (R9), Y0
+	VMASKMOVPD Y11, Y0, (AX)(DI*1)
 
 done5:
 	XORQ AX, AX
@@ -3977,18 +3871,6 @@ DATA sixteenthF64<>+8(SB)/8, $0x3fb0000000000000
 DATA sixteenthF64<>+16(SB)/8, $0x3fb0000000000000
 DATA sixteenthF64<>+24(SB)/8, $0x3fb0000000000000
 GLOBL sixteenthF64<>(SB), RODATA|NOPTR, $32
-
-DATA halfMaxF64<>+0(SB)/8, $0x7fdfffffffffffff
-DATA halfMaxF64<>+8(SB)/8, $0x7fdfffffffffffff
-DATA halfMaxF64<>+16(SB)/8, $0x7fdfffffffffffff
-DATA halfMaxF64<>+24(SB)/8, $0x7fdfffffffffffff
-GLOBL halfMaxF64<>(SB), RODATA|NOPTR, $32
-
-DATA infF64<>+0(SB)/8, $0x7ff0000000000000
-DATA infF64<>+8(SB)/8, $0x7ff0000000000000
-DATA infF64<>+16(SB)/8, $0x7ff0000000000000
-DATA infF64<>+24(SB)/8, $0x7ff0000000000000
-GLOBL infF64<>(SB), RODATA|NOPTR, $32
 
 DATA atanP12F64<>+0(SB)/8, $0xbf812192c1e13d4e
 DATA atanP12F64<>+8(SB)/8, $0xbf812192c1e13d4e
@@ -4180,15 +4062,15 @@ GLOBL oddaF64<>(SB), RODATA|NOPTR, $32
 // Requires: AVX, AVX512F, BMI2
 TEXT ·log2x2F64AVX512(SB), NOSPLIT, $0-64
 	VBROADCASTSD zeroF64<>+0(SB), Z0
-	VBROADCASTSD absF64<>+0(SB), Z1
-	VBROADCASTSD halfF64<>+0(SB), Z2
-	VBROADCASTSD signF64<>+0(SB), Z3
-	VBROADCASTSD oneF64<>+0(SB), Z4
-	VBROADCASTSD twoF64<>+0(SB), Z5
-	VBROADCASTSD ln2LoF64<>+0(SB), Z6
-	VBROADCASTSD logR7F64<>+0(SB), Z7
-	VBROADCASTSD logR6F64<>+0(SB), Z7
-	VBROADCASTSD logR5F64<>+0(SB), Z8
+	VBROADCASTSD halfF64<>+0(SB), Z1
+	VBROADCASTSD absF64<>+0(SB), Z2
+	VBROADCASTSD oneF64<>+0(SB), Z3
+	VBROADCASTSD twoF64<>+0(SB), Z4
+	VBROADCASTSD ln2LoF64<>+0(SB), Z5
+	VBROADCASTSD logR7F64<>+0(SB), Z6
+	VBROADCASTSD logR6F64<>+0(SB), Z6
+	VBROADCASTSD logR5F64<>+0(SB), Z7
+	VBROADCASTSD logR4F64<>+0(SB), Z8
 	MOVQ         dst+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+24(FP), DX
@@ -4201,9 +4083,9 @@ TEXT ·log2x2F64AVX512(SB), NOSPLIT, $0-64
 
 loop1:
 	VMOVUPS          (CX), Z9
-	VMULPD           Z2, Z9, Z10
+	VMULPD           Z1, Z9, Z10
 	VMOVUPS          (CX)(DI*1), Z11
-	VMULPD           Z2, Z11, Z12
+	VMULPD           Z1, Z11, Z12
 	VADDPD           Z12, Z10, Z13
 	VSUBPD           Z12, Z10, Z14
 	VSUBPD           Z10, Z14, Z15
@@ -4225,11 +4107,11 @@ loop1:
 	VFNMADD231PD     Z16, Z15, Z10
 	VFMSUB231PD      Z11, Z9, Z12
 	VADDPD           Z10, Z12, Z12
-	VPANDQ           Z1, Z9, Z10
-	VPANDQ           Z1, Z15, Z18
+	VPANDQ           Z2, Z9, Z10
+	VPANDQ           Z2, Z15, Z18
 	VMAXPD           Z18, Z10, Z10
-	VPANDQ           Z1, Z16, Z18
-	VPANDQ           Z1, Z11, Z19
+	VPANDQ           Z2, Z16, Z18
+	VPANDQ           Z2, Z11, Z19
 	VMAXPD           Z19, Z18, Z18
 	VMAXPD           Z18, Z10, Z10
 	VMULPD           Z13, Z13, Z18
@@ -4249,20 +4131,20 @@ loop1:
 	VCMPPD           $0x00, Z0, Z18, K2
 	KORW             K1, K2, K1
 	VGETMANTPD       $0x0b, Z12, Z11
-	VSUBPD           Z4, Z11, Z9
+	VSUBPD           Z3, Z11, Z9
 	VGETEXPPD        Z12, Z12
 	VGETEXPPD        Z11, Z11
 	VSUBPD           Z11, Z12, Z12
-	VADDPD           Z5, Z9, Z11
+	VADDPD           Z4, Z9, Z11
 	VDIVPD           Z11, Z9, Z11
 	VMULPD           Z11, Z11, Z10
 	VMULPD           Z9, Z9, Z19
-	VMULPD           Z2, Z19, Z19
-	VMULPD           Z6, Z12, Z20
+	VMULPD           Z1, Z19, Z19
+	VMULPD           Z5, Z12, Z20
 	VBROADCASTSD     logR7F64<>+0(SB), Z21
+	VFMADD213PD      Z6, Z10, Z21
 	VFMADD213PD      Z7, Z10, Z21
 	VFMADD213PD      Z8, Z10, Z21
-	VFMADD213PD.BCST logR4F64<>+0(SB), Z10, Z21
 	VFMADD213PD.BCST logR3F64<>+0(SB), Z10, Z21
 	VFMADD213PD.BCST logR2F64<>+0(SB), Z10, Z21
 	VFMADD213PD.BCST logR1F64<>+0(SB), Z10, Z21
@@ -4272,100 +4154,117 @@ loop1:
 	VSUBPD           Z20, Z19, Z19
 	VSUBPD           Z19, Z9, Z9
 	VFMADD231PD.BCST ln2HiF64<>+0(SB), Z12, Z9
-	VMULPD           Z2, Z9, Z9
-	VPANDQ           Z1, Z17, Z12
-	VSQRTPD          Z12, Z12
-	VDIVPD           Z18, Z17, Z18
-	VPANDQ           Z1, Z18, Z19
-	VCMPPD.BCST      $0x12, sixteenthF64<>+0(SB), Z19, K2
+	VMULPD           Z1, Z9, Z9
+	VPANDQ           Z2, Z17, Z12
+	VMAXPD.BCST      rootMinF64<>+0(SB), Z12, Z12
+	VRSQRT14PD       Z12, Z19
+	VMULPD           Z1, Z19, Z20
+	VMULPD           Z19, Z12, Z19
+	VBROADCASTSD     halfF64<>+0(SB), Z11
+	VFNMADD231PD     Z20, Z19, Z11
+	VFMADD231PD      Z11, Z19, Z19
+	VFMADD231PD      Z11, Z20, Z20
+	VADDPD           Z20, Z20, Z11
+	VFNMADD231PD     Z19, Z19, Z12
+	VFMADD231PD      Z20, Z12, Z19
+	VRCP14PD         Z18, Z12
+	VBROADCASTSD     oneF64<>+0(SB), Z20
+	VFNMADD231PD     Z12, Z18, Z20
+	VFMADD231PD      Z12, Z20, Z12
+	VMULPD           Z12, Z17, Z20
+	VFNMADD213PD     Z17, Z20, Z18
+	VFMADD231PD      Z12, Z18, Z20
+	VPANDQ           Z2, Z20, Z18
+	VCMPPD.BCST      $0x12, sixteenthF64<>+0(SB), Z18, K2
 	VCMPPD           $0x11, Z0, Z17, K3
-	VPANDQ           Z1, Z13, Z17
-	VPANDQ           Z1, Z12, Z19
-	VMINPD           Z17, Z19, Z20
-	VMAXPD           Z17, Z19, Z11
-	VMULPD           Z2, Z11, Z10
-	VMINPD.BCST      halfMaxF64<>+0(SB), Z10, Z10
-	VCMPPD           $0x1e, Z10, Z20, K4
-	VSUBPD           Z11, Z20, Z10
-	VBLENDMPD        Z10, Z20, K4, Z10
-	VADDPD           Z11, Z20, Z21
-	VBLENDMPD        Z21, Z11, K4, Z11
-	VDIVPD           Z11, Z10, Z10
-	VFIXUPIMMPD.BCST $0x00, foldedSpecialF64<>+0(SB), Z20, Z10
-	VMULPD           Z10, Z10, Z20
-	VMULPD           Z20, Z10, Z11
-	VBROADCASTSD     atanP12F64<>+0(SB), Z21
-	VFMADD213PD.BCST atanP11F64<>+0(SB), Z20, Z21
-	VFMADD213PD.BCST atanP10F64<>+0(SB), Z20, Z21
-	VFMADD213PD.BCST atanP9F64<>+0(SB), Z20, Z21
-	VFMADD213PD.BCST atanP8F64<>+0(SB), Z20, Z21
-	VFMADD213PD.BCST atanP7F64<>+0(SB), Z20, Z21
-	VFMADD213PD.BCST atanP6F64<>+0(SB), Z20, Z21
-	VFMADD213PD.BCST atanP5F64<>+0(SB), Z20, Z21
-	VFMADD213PD.BCST atanP4F64<>+0(SB), Z20, Z21
-	VFMADD213PD.BCST atanP3F64<>+0(SB), Z20, Z21
-	VFMADD213PD.BCST atanP2F64<>+0(SB), Z20, Z21
-	VFMADD213PD.BCST atanP1F64<>+0(SB), Z20, Z21
-	VFMADD213PD.BCST atanP0F64<>+0(SB), Z20, Z21
-	VFMADD231PD      Z21, Z11, Z10
-	VADDPD.BCST      quarterPi2F64<>+0(SB), Z10, K4, Z10
-	VADDPD.BCST      quarterPi1F64<>+0(SB), Z10, K4, Z10
-	VCMPPD           $0x1e, Z17, Z19, K4
-	VPXORQ           Z3, Z10, K4, Z10
-	VADDPD.BCST      halfPi2F64<>+0(SB), Z10, K4, Z10
-	VADDPD.BCST      halfPi1F64<>+0(SB), Z10, K4, Z10
-	VPTESTMQ.BCST    bit63F64<>+0(SB), Z13, K4
-	VPXORQ           Z3, Z10, K4, Z10
-	VADDPD.BCST      pi2F64<>+0(SB), Z10, K4, Z10
-	VADDPD.BCST      pi1F64<>+0(SB), Z10, K4, Z10
-	VPTERNLOGQ       $0xd8, Z3, Z12, Z10
-	VFIXUPIMMPD.BCST $0x00, nanComesF64<>+0(SB), Z12, Z10
-	VADDPD           Z12, Z13, Z19
-	VGETMANTPD       $0x0b, Z19, Z17
-	VSUBPD           Z4, Z17, Z11
-	VGETEXPPD        Z19, Z19
-	VGETEXPPD        Z17, Z17
-	VSUBPD           Z17, Z19, Z19
-	VADDPD           Z5, Z11, Z17
-	VDIVPD           Z17, Z11, Z17
-	VMULPD           Z17, Z17, Z21
-	VMULPD           Z11, Z11, Z20
-	VMULPD           Z2, Z20, Z20
-	VMULPD           Z6, Z19, Z22
-	VBROADCASTSD     logR7F64<>+0(SB), Z23
-	VFMADD213PD      Z7, Z21, Z23
-	VFMADD213PD      Z8, Z21, Z23
-	VFMADD213PD.BCST logR4F64<>+0(SB), Z21, Z23
-	VFMADD213PD.BCST logR3F64<>+0(SB), Z21, Z23
-	VFMADD213PD.BCST logR2F64<>+0(SB), Z21, Z23
-	VFMADD213PD.BCST logR1F64<>+0(SB), Z21, Z23
-	VFMADD213PD.BCST logR0F64<>+0(SB), Z21, Z23
-	VFMADD213PD      Z20, Z23, Z21
-	VFMADD231PD      Z21, Z17, Z22
-	VSUBPD           Z22, Z20, Z20
-	VSUBPD           Z20, Z11, Z11
-	VFMADD231PD.BCST ln2HiF64<>+0(SB), Z19, Z11
-	VSUBPD           Z9, Z11, Z11
-	VBLENDMPD        Z10, Z11, K3, Z11
-	VBROADCASTSD     oddnF64<>+0(SB), Z10
-	VFMADD213PD.BCST oddmF64<>+0(SB), Z18, Z10
-	VFMADD213PD.BCST oddlF64<>+0(SB), Z18, Z10
-	VFMADD213PD.BCST oddkF64<>+0(SB), Z18, Z10
-	VFMADD213PD.BCST oddjF64<>+0(SB), Z18, Z10
-	VFMADD213PD.BCST oddiF64<>+0(SB), Z18, Z10
-	VFMADD213PD.BCST oddhF64<>+0(SB), Z18, Z10
-	VFMADD213PD.BCST oddgF64<>+0(SB), Z18, Z10
-	VFMADD213PD.BCST oddfF64<>+0(SB), Z18, Z10
-	VFMADD213PD.BCST oddeF64<>+0(SB), Z18, Z10
-	VFMADD213PD.BCST odddF64<>+0(SB), Z18, Z10
-	VFMADD213PD.BCST oddcF64<>+0(SB), Z18, Z10
-	VFMADD213PD.BCST oddbF64<>+0(SB), Z18, Z10
-	VFMADD213PD.BCST oddaF64<>+0(SB), Z18, Z10
-	VBLENDMPD        Z10, Z11, K2, Z11
-	VBLENDMPD        Z13, Z12, K2, Z12
+	VPANDQ           Z2, Z13, Z17
+	VMINPD           Z19, Z17, Z18
+	VMAXPD           Z19, Z17, Z12
+	VMULPD           Z1, Z12, Z11
+	VCMPPD           $0x1e, Z11, Z18, K4
+	VSUBPD           Z12, Z18, Z11
+	VBLENDMPD        Z11, Z18, K4, Z11
+	VADDPD           Z12, Z18, Z18
+	VBLENDMPD        Z18, Z12, K4, Z12
 	VDIVPD           Z12, Z11, Z11
+	VMULPD           Z11, Z11, Z12
+	VMULPD           Z12, Z11, Z18
+	VBROADCASTSD     atanP12F64<>+0(SB), Z10
+	VFMADD213PD.BCST atanP11F64<>+0(SB), Z12, Z10
+	VFMADD213PD.BCST atanP10F64<>+0(SB), Z12, Z10
+	VFMADD213PD.BCST atanP9F64<>+0(SB), Z12, Z10
+	VFMADD213PD.BCST atanP8F64<>+0(SB), Z12, Z10
+	VFMADD213PD.BCST atanP7F64<>+0(SB), Z12, Z10
+	VFMADD213PD.BCST atanP6F64<>+0(SB), Z12, Z10
+	VFMADD213PD.BCST atanP5F64<>+0(SB), Z12, Z10
+	VFMADD213PD.BCST atanP4F64<>+0(SB), Z12, Z10
+	VFMADD213PD.BCST atanP3F64<>+0(SB), Z12, Z10
+	VFMADD213PD.BCST atanP2F64<>+0(SB), Z12, Z10
+	VFMADD213PD.BCST atanP1F64<>+0(SB), Z12, Z10
+	VFMADD213PD.BCST atanP0F64<>+0(SB), Z12, Z10
+	VFMADD231PD      Z10, Z18, Z11
+	VADDPD.BCST      quarterPi2F64<>+0(SB), Z11, K4, Z11
+	VADDPD.BCST      quarterPi1F64<>+0(SB), Z11, K4, Z11
+	VCMPPD           $0x1e, Z17, Z19, K4
+	VPXORQ.BCST      signF64<>+0(SB), Z11, K4, Z11
+	VADDPD.BCST      halfPi2F64<>+0(SB), Z11, K4, Z11
+	VADDPD.BCST      halfPi1F64<>+0(SB), Z11, K4, Z11
+	VCMPPD           $0x11, Z0, Z13, K4
+	VPXORQ.BCST      signF64<>+0(SB), Z11, K4, Z11
+	VADDPD.BCST      pi2F64<>+0(SB), Z11, K4, Z11
+	VADDPD.BCST      pi1F64<>+0(SB), Z11, K4, Z11
+	VADDPD           Z19, Z13, Z17
+	VGETMANTPD       $0x0b, Z17, Z18
+	VSUBPD           Z3, Z18, Z10
+	VGETEXPPD        Z17, Z17
+	VGETEXPPD        Z18, Z18
+	VSUBPD           Z18, Z17, Z17
+	VADDPD           Z4, Z10, Z18
+	VDIVPD           Z18, Z10, Z18
+	VMULPD           Z18, Z18, Z12
+	VMULPD           Z10, Z10, Z21
+	VMULPD           Z1, Z21, Z21
+	VMULPD           Z5, Z17, Z22
+	VBROADCASTSD     logR7F64<>+0(SB), Z23
+	VFMADD213PD      Z6, Z12, Z23
+	VFMADD213PD      Z7, Z12, Z23
+	VFMADD213PD      Z8, Z12, Z23
+	VFMADD213PD.BCST logR3F64<>+0(SB), Z12, Z23
+	VFMADD213PD.BCST logR2F64<>+0(SB), Z12, Z23
+	VFMADD213PD.BCST logR1F64<>+0(SB), Z12, Z23
+	VFMADD213PD.BCST logR0F64<>+0(SB), Z12, Z23
+	VFMADD213PD      Z21, Z23, Z12
+	VFMADD231PD      Z12, Z18, Z22
+	VSUBPD           Z22, Z21, Z21
+	VSUBPD           Z21, Z10, Z10
+	VFMADD231PD.BCST ln2HiF64<>+0(SB), Z17, Z10
+	VSUBPD           Z9, Z10, Z10
+	VBLENDMPD        Z11, Z10, K3, Z10
+	VBROADCASTSD     oddnF64<>+0(SB), Z11
+	VFMADD213PD.BCST oddmF64<>+0(SB), Z20, Z11
+	VFMADD213PD.BCST oddlF64<>+0(SB), Z20, Z11
+	VFMADD213PD.BCST oddkF64<>+0(SB), Z20, Z11
+	VFMADD213PD.BCST oddjF64<>+0(SB), Z20, Z11
+	VFMADD213PD.BCST oddiF64<>+0(SB), Z20, Z11
+	VFMADD213PD.BCST oddhF64<>+0(SB), Z20, Z11
+	VFMADD213PD.BCST oddgF64<>+0(SB), Z20, Z11
+	VFMADD213PD.BCST oddfF64<>+0(SB), Z20, Z11
+	VFMADD213PD.BCST oddeF64<>+0(SB), Z20, Z11
+	VFMADD213PD.BCST odddF64<>+0(SB), Z20, Z11
+	VFMADD213PD.BCST oddcF64<>+0(SB), Z20, Z11
+	VFMADD213PD.BCST oddbF64<>+0(SB), Z20, Z11
+	VFMADD213PD.BCST oddaF64<>+0(SB), Z20, Z11
+	VBLENDMPD        Z11, Z10, K2, Z10
+	VBLENDMPD        Z13, Z19, K2, Z19
+	VRCP14PD         Z19, Z13
+	VBROADCASTSD     oneF64<>+0(SB), Z11
+	VFNMADD231PD     Z13, Z19, Z11
+	VFMADD231PD      Z13, Z11, Z13
+	VMULPD           Z13, Z10, Z11
+	VFNMADD231PD     Z11, Z19, Z10
+	VFMADD231PD      Z13, Z10, Z11
 	VMULPD           Z14, Z11, Z14
-	VADDPD           Z14, Z9, Z12
+	VADDPD           Z14, Z9, Z10
 	VMULPD           Z15, Z11, Z15
 	VMULPD           Z16, Z11, Z11
 	VSUBPD           Z14, Z9, Z9
@@ -4373,7 +4272,7 @@ loop1:
 	TESTQ            R8, R8
 	JE               easy4
 	KNOTW            K1, K1
-	VMOVUPD          Z12, K1, (AX)
+	VMOVUPD          Z10, K1, (AX)
 	VMOVUPD          Z15, K1, (AX)(SI*1)
 	VMOVUPD          Z11, K1, (AX)(SI*2)
 	VMOVUPD          Z9, K1, (AX)(DI*1)
@@ -4388,7 +4287,7 @@ loop1:
 	RET
 
 easy4:
-	VMOVUPS Z12, (AX)
+	VMOVUPS Z10, (AX)
 	VMOVUPS Z15, (AX)(SI*1)
 	VMOVUPS Z11, (AX)(SI*2)
 	VMOVUPS Z9, (AX)(DI*1)
@@ -4405,182 +4304,199 @@ next2:
 	BZHIQ            DX, R8, R8
 	KMOVW            R8, K1
 	VMOVUPD.Z        (CX), K1, Z9
-	VMULPD           Z2, Z9, Z11
+	VMULPD           Z1, Z9, Z11
 	VMOVUPD.Z        (CX)(DI*1), K1, Z15
-	VMULPD           Z2, Z15, Z12
-	VADDPD           Z12, Z11, Z14
-	VSUBPD           Z12, Z11, Z16
+	VMULPD           Z1, Z15, Z10
+	VADDPD           Z10, Z11, Z14
+	VSUBPD           Z10, Z11, Z16
 	VSUBPD           Z11, Z16, Z13
-	VSUBPD           Z13, Z16, Z10
+	VSUBPD           Z13, Z16, Z19
+	VSUBPD           Z19, Z11, Z11
+	VADDPD           Z13, Z10, Z10
 	VSUBPD           Z10, Z11, Z11
-	VADDPD           Z13, Z12, Z12
-	VSUBPD           Z12, Z11, Z11
-	VADDPD           Z16, Z16, Z12
+	VADDPD           Z16, Z16, Z10
 	VMOVUPD.Z        (CX)(SI*1), K1, Z13
-	VMOVUPD.Z        (CX)(SI*2), K1, Z10
-	VMULPD           Z10, Z13, Z18
-	VMOVAPS          Z18, Z19
-	VFMSUB231PD      Z10, Z13, Z19
-	VFMADD231PD      Z16, Z16, Z18
-	VADDPD           Z19, Z18, Z18
-	VFMADD231PD      Z11, Z12, Z18
-	VMULPD           Z10, Z13, Z12
-	VMOVAPS          Z12, Z11
-	VFNMADD231PD     Z10, Z13, Z11
-	VFMSUB231PD      Z15, Z9, Z12
-	VADDPD           Z11, Z12, Z12
-	VPANDQ           Z1, Z9, Z11
-	VPANDQ           Z1, Z13, Z19
-	VMAXPD           Z19, Z11, Z11
-	VPANDQ           Z1, Z10, Z19
-	VPANDQ           Z1, Z15, Z20
-	VMAXPD           Z20, Z19, Z19
-	VMAXPD           Z19, Z11, Z11
-	VMULPD           Z14, Z14, Z19
+	VMOVUPD.Z        (CX)(SI*2), K1, Z19
+	VMULPD           Z19, Z13, Z20
+	VMOVAPS          Z20, Z17
+	VFMSUB231PD      Z19, Z13, Z17
+	VFMADD231PD      Z16, Z16, Z20
+	VADDPD           Z17, Z20, Z20
+	VFMADD231PD      Z11, Z10, Z20
+	VMULPD           Z19, Z13, Z10
+	VMOVAPS          Z10, Z11
+	VFNMADD231PD     Z19, Z13, Z11
+	VFMSUB231PD      Z15, Z9, Z10
+	VADDPD           Z11, Z10, Z10
+	VPANDQ           Z2, Z9, Z11
+	VPANDQ           Z2, Z13, Z17
+	VMAXPD           Z17, Z11, Z11
+	VPANDQ           Z2, Z19, Z17
+	VPANDQ           Z2, Z15, Z21
+	VMAXPD           Z21, Z17, Z17
+	VMAXPD           Z17, Z11, Z11
+	VMULPD           Z14, Z14, Z17
 	VCMPPD.BCST      $0x16, entryMaxF64<>+0(SB), Z11, K2
-	VCMPPD.BCST      $0x19, detMinF64<>+0(SB), Z12, K3
+	VCMPPD.BCST      $0x19, detMinF64<>+0(SB), Z10, K3
 	KORW             K2, K3, K2
 	VCMPPD           $0x03, Z13, Z9, K3
 	KORW             K2, K3, K2
-	VCMPPD           $0x03, Z15, Z10, K3
+	VCMPPD           $0x03, Z15, Z19, K3
 	KORW             K2, K3, K2
-	VMOVAPS          Z18, Z15
-	VFMADD231PD.BCST eighthF64<>+0(SB), Z19, Z15
+	VMOVAPS          Z20, Z15
+	VFMADD231PD.BCST eighthF64<>+0(SB), Z17, Z15
 	VCMPPD           $0x12, Z0, Z14, K3
 	VBLENDMPD        Z15, Z0, K3, Z15
 	VCMPPD           $0x1e, Z0, Z15, K3
 	KORW             K2, K3, K2
-	VCMPPD           $0x00, Z0, Z19, K3
+	VCMPPD           $0x00, Z0, Z17, K3
 	KORW             K2, K3, K2
-	VGETMANTPD       $0x0b, Z12, Z15
-	VSUBPD           Z4, Z15, Z9
-	VGETEXPPD        Z12, Z12
+	VGETMANTPD       $0x0b, Z10, Z15
+	VSUBPD           Z3, Z15, Z9
+	VGETEXPPD        Z10, Z10
 	VGETEXPPD        Z15, Z15
-	VSUBPD           Z15, Z12, Z12
-	VADDPD           Z5, Z9, Z15
+	VSUBPD           Z15, Z10, Z10
+	VADDPD           Z4, Z9, Z15
 	VDIVPD           Z15, Z9, Z15
 	VMULPD           Z15, Z15, Z11
-	VMULPD           Z9, Z9, Z20
-	VMULPD           Z2, Z20, Z20
-	VMULPD           Z6, Z12, Z22
-	VBROADCASTSD     logR7F64<>+0(SB), Z17
-	VFMADD213PD      Z7, Z11, Z17
-	VFMADD213PD      Z8, Z11, Z17
-	VFMADD213PD.BCST logR4F64<>+0(SB), Z11, Z17
-	VFMADD213PD.BCST logR3F64<>+0(SB), Z11, Z17
-	VFMADD213PD.BCST logR2F64<>+0(SB), Z11, Z17
-	VFMADD213PD.BCST logR1F64<>+0(SB), Z11, Z17
-	VFMADD213PD.BCST logR0F64<>+0(SB), Z11, Z17
-	VFMADD213PD      Z20, Z17, Z11
+	VMULPD           Z9, Z9, Z21
+	VMULPD           Z1, Z21, Z21
+	VMULPD           Z5, Z10, Z22
+	VBROADCASTSD     logR7F64<>+0(SB), Z18
+	VFMADD213PD      Z6, Z11, Z18
+	VFMADD213PD      Z7, Z11, Z18
+	VFMADD213PD      Z8, Z11, Z18
+	VFMADD213PD.BCST logR3F64<>+0(SB), Z11, Z18
+	VFMADD213PD.BCST logR2F64<>+0(SB), Z11, Z18
+	VFMADD213PD.BCST logR1F64<>+0(SB), Z11, Z18
+	VFMADD213PD.BCST logR0F64<>+0(SB), Z11, Z18
+	VFMADD213PD      Z21, Z18, Z11
 	VFMADD231PD      Z11, Z15, Z22
-	VSUBPD           Z22, Z20, Z20
-	VSUBPD           Z20, Z9, Z9
-	VFMADD231PD.BCST ln2HiF64<>+0(SB), Z12, Z9
-	VMULPD           Z2, Z9, Z9
-	VPANDQ           Z1, Z18, Z12
-	VSQRTPD          Z12, Z12
-	VDIVPD           Z19, Z18, Z19
-	VPANDQ           Z1, Z19, Z20
-	VCMPPD.BCST      $0x12, sixteenthF64<>+0(SB), Z20, K3
-	VCMPPD           $0x11, Z0, Z18, K4
-	VPANDQ           Z1, Z14, Z18
-	VPANDQ           Z1, Z12, Z1
-	VMINPD           Z18, Z1, Z0
-	VMAXPD           Z18, Z1, Z20
-	VMULPD           Z2, Z20, Z22
-	VMINPD.BCST      halfMaxF64<>+0(SB), Z22, Z22
-	VCMPPD           $0x1e, Z22, Z0, K5
-	VSUBPD           Z20, Z0, Z22
-	VBLENDMPD        Z22, Z0, K5, Z22
-	VADDPD           Z20, Z0, Z15
-	VBLENDMPD        Z15, Z20, K5, Z20
-	VDIVPD           Z20, Z22, Z22
-	VFIXUPIMMPD.BCST $0x00, foldedSpecialF64<>+0(SB), Z0, Z22
-	VMULPD           Z22, Z22, Z0
-	VMULPD           Z0, Z22, Z20
+	VSUBPD           Z22, Z21, Z21
+	VSUBPD           Z21, Z9, Z9
+	VFMADD231PD.BCST ln2HiF64<>+0(SB), Z10, Z9
+	VMULPD           Z1, Z9, Z9
+	VPANDQ           Z2, Z20, Z10
+	VMAXPD.BCST      rootMinF64<>+0(SB), Z10, Z10
+	VRSQRT14PD       Z10, Z21
+	VMULPD           Z1, Z21, Z22
+	VMULPD           Z21, Z10, Z21
+	VBROADCASTSD     halfF64<>+0(SB), Z15
+	VFNMADD231PD     Z22, Z21, Z15
+	VFMADD231PD      Z15, Z21, Z21
+	VFMADD231PD      Z15, Z22, Z22
+	VADDPD           Z22, Z22, Z15
+	VFNMADD231PD     Z21, Z21, Z10
+	VFMADD231PD      Z22, Z10, Z21
+	VRCP14PD         Z17, Z10
+	VBROADCASTSD     oneF64<>+0(SB), Z22
+	VFNMADD231PD     Z10, Z17, Z22
+	VFMADD231PD      Z10, Z22, Z10
+	VMULPD           Z10, Z20, Z22
+	VFNMADD213PD     Z20, Z22, Z17
+	VFMADD231PD      Z10, Z17, Z22
+	VPANDQ           Z2, Z22, Z17
+	VCMPPD.BCST      $0x12, sixteenthF64<>+0(SB), Z17, K3
+	VCMPPD           $0x11, Z0, Z20, K4
+	VPANDQ           Z2, Z14, Z2
+	VMINPD           Z21, Z2, Z20
+	VMAXPD           Z21, Z2, Z17
+	VMULPD           Z1, Z17, Z10
+	VCMPPD           $0x1e, Z10, Z20, K5
+	VSUBPD           Z17, Z20, Z10
+	VBLENDMPD        Z10, Z20, K5, Z10
+	VADDPD           Z17, Z20, Z20
+	VBLENDMPD        Z20, Z17, K5, Z17
+	VDIVPD           Z17, Z10, Z10
+	VMULPD           Z10, Z10, Z17
+	VMULPD           Z17, Z10, Z20
 	VBROADCASTSD     atanP12F64<>+0(SB), Z15
-	VFMADD213PD.BCST atanP11F64<>+0(SB), Z0, Z15
-	VFMADD213PD.BCST atanP10F64<>+0(SB), Z0, Z15
-	VFMADD213PD.BCST atanP9F64<>+0(SB), Z0, Z15
-	VFMADD213PD.BCST atanP8F64<>+0(SB), Z0, Z15
-	VFMADD213PD.BCST atanP7F64<>+0(SB), Z0, Z15
-	VFMADD213PD.BCST atanP6F64<>+0(SB), Z0, Z15
-	VFMADD213PD.BCST atanP5F64<>+0(SB), Z0, Z15
-	VFMADD213PD.BCST atanP4F64<>+0(SB), Z0, Z15
-	VFMADD213PD.BCST atanP3F64<>+0(SB), Z0, Z15
-	VFMADD213PD.BCST atanP2F64<>+0(SB), Z0, Z15
-	VFMADD213PD.BCST atanP1F64<>+0(SB), Z0, Z15
-	VFMADD213PD.BCST atanP0F64<>+0(SB), Z0, Z15
-	VFMADD231PD      Z15, Z20, Z22
-	VADDPD.BCST      quarterPi2F64<>+0(SB), Z22, K5, Z22
-	VADDPD.BCST      quarterPi1F64<>+0(SB), Z22, K5, Z22
-	VCMPPD           $0x1e, Z18, Z1, K5
-	VPXORQ           Z3, Z22, K5, Z22
-	VADDPD.BCST      halfPi2F64<>+0(SB), Z22, K5, Z22
-	VADDPD.BCST      halfPi1F64<>+0(SB), Z22, K5, Z22
-	VPTESTMQ.BCST    bit63F64<>+0(SB), Z14, K5
-	VPXORQ           Z3, Z22, K5, Z22
-	VADDPD.BCST      pi2F64<>+0(SB), Z22, K5, Z22
-	VADDPD.BCST      pi1F64<>+0(SB), Z22, K5, Z22
-	VPTERNLOGQ       $0xd8, Z3, Z12, Z22
-	VFIXUPIMMPD.BCST $0x00, nanComesF64<>+0(SB), Z12, Z22
-	VADDPD           Z12, Z14, Z3
-	VGETMANTPD       $0x0b, Z3, Z1
-	VSUBPD           Z4, Z1, Z4
-	VGETEXPPD        Z3, Z3
-	VGETEXPPD        Z1, Z1
-	VSUBPD           Z1, Z3, Z3
-	VADDPD           Z5, Z4, Z5
-	VDIVPD           Z5, Z4, Z5
-	VMULPD           Z5, Z5, Z1
-	VMULPD           Z4, Z4, Z18
-	VMULPD           Z2, Z18, Z18
-	VMULPD           Z6, Z3, Z6
-	VBROADCASTSD     logR7F64<>+0(SB), Z2
-	VFMADD213PD      Z7, Z1, Z2
-	VFMADD213PD      Z8, Z1, Z2
-	VFMADD213PD.BCST logR4F64<>+0(SB), Z1, Z2
-	VFMADD213PD.BCST logR3F64<>+0(SB), Z1, Z2
-	VFMADD213PD.BCST logR2F64<>+0(SB), Z1, Z2
-	VFMADD213PD.BCST logR1F64<>+0(SB), Z1, Z2
-	VFMADD213PD.BCST logR0F64<>+0(SB), Z1, Z2
-	VFMADD213PD      Z18, Z2, Z1
-	VFMADD231PD      Z1, Z5, Z6
-	VSUBPD           Z6, Z18, Z18
-	VSUBPD           Z18, Z4, Z4
-	VFMADD231PD.BCST ln2HiF64<>+0(SB), Z3, Z4
-	VSUBPD           Z9, Z4, Z4
-	VBLENDMPD        Z22, Z4, K4, Z4
-	VBROADCASTSD     oddnF64<>+0(SB), Z22
-	VFMADD213PD.BCST oddmF64<>+0(SB), Z19, Z22
-	VFMADD213PD.BCST oddlF64<>+0(SB), Z19, Z22
-	VFMADD213PD.BCST oddkF64<>+0(SB), Z19, Z22
-	VFMADD213PD.BCST oddjF64<>+0(SB), Z19, Z22
-	VFMADD213PD.BCST oddiF64<>+0(SB), Z19, Z22
-	VFMADD213PD.BCST oddhF64<>+0(SB), Z19, Z22
-	VFMADD213PD.BCST oddgF64<>+0(SB), Z19, Z22
-	VFMADD213PD.BCST oddfF64<>+0(SB), Z19, Z22
-	VFMADD213PD.BCST oddeF64<>+0(SB), Z19, Z22
-	VFMADD213PD.BCST odddF64<>+0(SB), Z19, Z22
-	VFMADD213PD.BCST oddcF64<>+0(SB), Z19, Z22
-	VFMADD213PD.BCST oddbF64<>+0(SB), Z19, Z22
-	VFMADD213PD.BCST oddaF64<>+0(SB), Z19, Z22
-	VBLENDMPD        Z22, Z4, K3, Z4
-	VBLENDMPD        Z14, Z12, K3, Z12
-	VDIVPD           Z12, Z4, Z4
-	VMULPD           Z16, Z4, Z16
-	VADDPD           Z16, Z9, Z12
-	VMULPD           Z13, Z4, Z13
-	VMULPD           Z10, Z4, Z4
+	VFMADD213PD.BCST atanP11F64<>+0(SB), Z17, Z15
+	VFMADD213PD.BCST atanP10F64<>+0(SB), Z17, Z15
+	VFMADD213PD.BCST atanP9F64<>+0(SB), Z17, Z15
+	VFMADD213PD.BCST atanP8F64<>+0(SB), Z17, Z15
+	VFMADD213PD.BCST atanP7F64<>+0(SB), Z17, Z15
+	VFMADD213PD.BCST atanP6F64<>+0(SB), Z17, Z15
+	VFMADD213PD.BCST atanP5F64<>+0(SB), Z17, Z15
+	VFMADD213PD.BCST atanP4F64<>+0(SB), Z17, Z15
+	VFMADD213PD.BCST atanP3F64<>+0(SB), Z17, Z15
+	VFMADD213PD.BCST atanP2F64<>+0(SB), Z17, Z15
+	VFMADD213PD.BCST atanP1F64<>+0(SB), Z17, Z15
+	VFMADD213PD.BCST atanP0F64<>+0(SB), Z17, Z15
+	VFMADD231PD      Z15, Z20, Z10
+	VADDPD.BCST      quarterPi2F64<>+0(SB), Z10, K5, Z10
+	VADDPD.BCST      quarterPi1F64<>+0(SB), Z10, K5, Z10
+	VCMPPD           $0x1e, Z2, Z21, K5
+	VPXORQ.BCST      signF64<>+0(SB), Z10, K5, Z10
+	VADDPD.BCST      halfPi2F64<>+0(SB), Z10, K5, Z10
+	VADDPD.BCST      halfPi1F64<>+0(SB), Z10, K5, Z10
+	VCMPPD           $0x11, Z0, Z14, K5
+	VPXORQ.BCST      signF64<>+0(SB), Z10, K5, Z10
+	VADDPD.BCST      pi2F64<>+0(SB), Z10, K5, Z10
+	VADDPD.BCST      pi1F64<>+0(SB), Z10, K5, Z10
+	VADDPD           Z21, Z14, Z0
+	VGETMANTPD       $0x0b, Z0, Z2
+	VSUBPD           Z3, Z2, Z3
+	VGETEXPPD        Z0, Z0
+	VGETEXPPD        Z2, Z2
+	VSUBPD           Z2, Z0, Z0
+	VADDPD           Z4, Z3, Z4
+	VDIVPD           Z4, Z3, Z4
+	VMULPD           Z4, Z4, Z2
+	VMULPD           Z3, Z3, Z20
+	VMULPD           Z1, Z20, Z20
+	VMULPD           Z5, Z0, Z5
+	VBROADCASTSD     logR7F64<>+0(SB), Z1
+	VFMADD213PD      Z6, Z2, Z1
+	VFMADD213PD      Z7, Z2, Z1
+	VFMADD213PD      Z8, Z2, Z1
+	VFMADD213PD.BCST logR3F64<>+0(SB), Z2, Z1
+	VFMADD213PD.BCST logR2F64<>+0(SB), Z2, Z1
+	VFMADD213PD.BCST logR1F64<>+0(SB), Z2, Z1
+	VFMADD213PD.BCST logR0F64<>+0(SB), Z2, Z1
+	VFMADD213PD      Z20, Z1, Z2
+	VFMADD231PD      Z2, Z4, Z5
+	VSUBPD           Z5, Z20, Z20
+	VSUBPD           Z20, Z3, Z3
+	VFMADD231PD.BCST ln2HiF64<>+0(SB), Z0, Z3
+	VSUBPD           Z9, Z3, Z3
+	VBLENDMPD        Z10, Z3, K4, Z3
+	VBROADCASTSD     oddnF64<>+0(SB), Z10
+	VFMADD213PD.BCST oddmF64<>+0(SB), Z22, Z10
+	VFMADD213PD.BCST oddlF64<>+0(SB), Z22, Z10
+	VFMADD213PD.BCST oddkF64<>+0(SB), Z22, Z10
+	VFMADD213PD.BCST oddjF64<>+0(SB), Z22, Z10
+	VFMADD213PD.BCST oddiF64<>+0(SB), Z22, Z10
+	VFMADD213PD.BCST oddhF64<>+0(SB), Z22, Z10
+	VFMADD213PD.BCST oddgF64<>+0(SB), Z22, Z10
+	VFMADD213PD.BCST oddfF64<>+0(SB), Z22, Z10
+	VFMADD213PD.BCST oddeF64<>+0(SB), Z22, Z10
+	VFMADD213PD.BCST odddF64<>+0(SB), Z22, Z10
+	VFMADD213PD.BCST oddcF64<>+0(SB), Z22, Z10
+	VFMADD213PD.BCST oddbF64<>+0(SB), Z22, Z10
+	VFMADD213PD.BCST oddaF64<>+0(SB), Z22, Z10
+	VBLENDMPD        Z10, Z3, K3, Z3
+	VBLENDMPD        Z14, Z21, K3, Z21
+	VRCP14PD         Z21, Z14
+	VBROADCASTSD     oneF64<>+0(SB), Z10
+	VFNMADD231PD     Z14, Z21, Z10
+	VFMADD231PD      Z14, Z10, Z14
+	VMULPD           Z14, Z3, Z10
+	VFNMADD231PD     Z10, Z21, Z3
+	VFMADD231PD      Z14, Z3, Z10
+	VMULPD           Z16, Z10, Z16
+	VADDPD           Z16, Z9, Z3
+	VMULPD           Z13, Z10, Z13
+	VMULPD           Z19, Z10, Z10
 	VSUBPD           Z16, Z9, Z9
 	KANDW            K1, K2, K2
 	KMOVW            K2, CX
 	TESTQ            CX, CX
 	JE               easy7
 	KANDNW           K1, K2, K1
-	VMOVUPD          Z12, K1, (AX)
+	VMOVUPD          Z3, K1, (AX)
 	VMOVUPD          Z13, K1, (AX)(SI*1)
-	VMOVUPD          Z4, K1, (AX)(SI*2)
+	VMOVUPD          Z10, K1, (AX)(SI*2)
 	VMOVUPD          Z9, K1, (AX)(DI*1)
 	MOVQ             BX, AX
 	SUBQ             DX, BX
@@ -4591,9 +4507,9 @@ next2:
 	RET
 
 easy7:
-	VMOVUPD Z12, K1, (AX)
+	VMOVUPD Z3, K1, (AX)
 	VMOVUPD Z13, K1, (AX)(SI*1)
-	VMOVUPD Z4, K1, (AX)(SI*2)
+	VMOVUPD Z10, K1, (AX)(SI*2)
 	VMOVUPD Z9, K1, (AX)(DI*1)
 
 done5:
@@ -4603,24 +4519,6 @@ done5:
 	MOVQ AX, hard+56(FP)
 	VZEROUPPER
 	RET
-
-DATA foldedSpecialF64<>+0(SB)/8, $0x0000000000800822
-DATA foldedSpecialF64<>+8(SB)/8, $0x0000000000800822
-DATA foldedSpecialF64<>+16(SB)/8, $0x0000000000800822
-DATA foldedSpecialF64<>+24(SB)/8, $0x0000000000800822
-GLOBL foldedSpecialF64<>(SB), RODATA|NOPTR, $32
-
-DATA bit63F64<>+0(SB)/8, $0x8000000000000000
-DATA bit63F64<>+8(SB)/8, $0x8000000000000000
-DATA bit63F64<>+16(SB)/8, $0x8000000000000000
-DATA bit63F64<>+24(SB)/8, $0x8000000000000000
-GLOBL bit63F64<>(SB), RODATA|NOPTR, $32
-
-DATA nanComesF64<>+0(SB)/8, $0x0000000000000022
-DATA nanComesF64<>+8(SB)/8, $0x0000000000000022
-DATA nanComesF64<>+16(SB)/8, $0x0000000000000022
-DATA nanComesF64<>+24(SB)/8, $0x0000000000000022
-GLOBL nanComesF64<>(SB), RODATA|NOPTR, $32
 
 // func mul2x2F32AVX2(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, FMA3

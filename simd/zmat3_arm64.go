@@ -4,12 +4,12 @@
 
 package simd
 
-// exp3x3F32NEON writes the exponentials of n matrices. It takes 92.2 instructions each.
+// exp3x3F32NEON writes the exponentials of n matrices. It takes 91.5 instructions each.
 //
 //go:noescape
 func exp3x3F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
 
-// exp3x3F64NEON writes the exponentials of n matrices. It takes 202 instructions each.
+// exp3x3F64NEON writes the exponentials of n matrices. It takes 200 instructions each.
 //
 //go:noescape
 func exp3x3F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
@@ -23,6 +23,26 @@ func mul3x3F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64
 //
 //go:noescape
 func mul3x3F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
+
+// inverse3x3F32NEON writes the inverses of n matrices. It takes 53 instructions each.
+//
+//go:noescape
+func inverse3x3F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
+
+// inverse3x3F64NEON writes the inverses of n matrices. It takes 106 instructions each.
+//
+//go:noescape
+func inverse3x3F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
+
+// det3x3F32NEON writes the determinants of n matrices. It takes 37.5 instructions each.
+//
+//go:noescape
+func det3x3F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
+
+// det3x3F64NEON writes the determinants of n matrices. It takes 75 instructions each.
+//
+//go:noescape
+func det3x3F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
 
 // frobenius3x3F32NEON writes the Frobenius norms of n matrices. It takes 10.2 instructions each.
 //

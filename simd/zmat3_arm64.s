@@ -54,137 +54,153 @@ DATA mat3Consts<>+368(SB)/8, $0x3f0000003f000000 // inverseFactorialc
 DATA mat3Consts<>+376(SB)/8, $0x3f0000003f000000 // inverseFactorialc
 DATA mat3Consts<>+384(SB)/8, $0x3f8000003f800000 // inverseFactorialb
 DATA mat3Consts<>+392(SB)/8, $0x3f8000003f800000 // inverseFactorialb
-DATA mat3Consts<>+400(SB)/8, $0x3fb8aa3b3fb8aa3b // log2e
-DATA mat3Consts<>+408(SB)/8, $0x3fb8aa3b3fb8aa3b // log2e
-DATA mat3Consts<>+416(SB)/8, $0x3f3172183f317218 // ln2Hi
-DATA mat3Consts<>+424(SB)/8, $0x3f3172183f317218 // ln2Hi
-DATA mat3Consts<>+432(SB)/8, $0xb102e308b102e308 // ln2Lo
-DATA mat3Consts<>+440(SB)/8, $0xb102e308b102e308 // ln2Lo
-DATA mat3Consts<>+448(SB)/8, $0x3c091cc03c091cc0 // expC5
-DATA mat3Consts<>+456(SB)/8, $0x3c091cc03c091cc0 // expC5
-DATA mat3Consts<>+464(SB)/8, $0x3ab527943ab52794 // expC6
-DATA mat3Consts<>+472(SB)/8, $0x3ab527943ab52794 // expC6
-DATA mat3Consts<>+480(SB)/8, $0x3d2aac573d2aac57 // expC4
-DATA mat3Consts<>+488(SB)/8, $0x3d2aac573d2aac57 // expC4
-DATA mat3Consts<>+496(SB)/8, $0x3e2aaa493e2aaa49 // expC3
-DATA mat3Consts<>+504(SB)/8, $0x3e2aaa493e2aaa49 // expC3
-DATA mat3Consts<>+512(SB)/8, $0x3efffffe3efffffe // expC2
-DATA mat3Consts<>+520(SB)/8, $0x3efffffe3efffffe // expC2
-DATA mat3Consts<>+528(SB)/8, $0x0000000200000001 // laneWeights
-DATA mat3Consts<>+536(SB)/8, $0x0000000800000004 // laneWeights
-DATA mat3Consts<>+544(SB)/8, $0x7fffffffffffffff // absF64
-DATA mat3Consts<>+552(SB)/8, $0x7fffffffffffffff // absF64
-DATA mat3Consts<>+560(SB)/8, $0x3fd5555555555555 // thirdF64
-DATA mat3Consts<>+568(SB)/8, $0x3fd5555555555555 // thirdF64
-DATA mat3Consts<>+576(SB)/8, $0x410e848000000000 // norm2MaxF64
-DATA mat3Consts<>+584(SB)/8, $0x410e848000000000 // norm2MaxF64
-DATA mat3Consts<>+592(SB)/8, $0x4075e00000000000 // meanMaxF64
-DATA mat3Consts<>+600(SB)/8, $0x4075e00000000000 // meanMaxF64
-DATA mat3Consts<>+608(SB)/8, $0x0000000000000000 // noneSetF64
-DATA mat3Consts<>+616(SB)/8, $0x0000000000000000 // noneSetF64
-DATA mat3Consts<>+624(SB)/8, $0xffffffffffffffff // allOnesF64
-DATA mat3Consts<>+632(SB)/8, $0xffffffffffffffff // allOnesF64
-DATA mat3Consts<>+640(SB)/8, $0x3ff0000000000000 // oneF64
-DATA mat3Consts<>+648(SB)/8, $0x3ff0000000000000 // oneF64
-DATA mat3Consts<>+656(SB)/8, $0x4330000000000000 // two52F64
-DATA mat3Consts<>+664(SB)/8, $0x4330000000000000 // two52F64
-DATA mat3Consts<>+672(SB)/8, $0x43300000000003fe // two52Bias1F64
-DATA mat3Consts<>+680(SB)/8, $0x43300000000003fe // two52Bias1F64
-DATA mat3Consts<>+688(SB)/8, $0xbfe8000000000000 // minusThreeQuartersF64
-DATA mat3Consts<>+696(SB)/8, $0xbfe8000000000000 // minusThreeQuartersF64
-DATA mat3Consts<>+704(SB)/8, $0x3fe0000000000000 // halfF64
-DATA mat3Consts<>+712(SB)/8, $0x3fe0000000000000 // halfF64
-DATA mat3Consts<>+720(SB)/8, $0x4338000000000000 // roundF64
-DATA mat3Consts<>+728(SB)/8, $0x4338000000000000 // roundF64
-DATA mat3Consts<>+736(SB)/8, $0x3c62f49b46814157 // inverseFactorialtF64
-DATA mat3Consts<>+744(SB)/8, $0x3c62f49b46814157 // inverseFactorialtF64
-DATA mat3Consts<>+752(SB)/8, $0x3b90ce396db7f853 // inverseFactorialwF64
-DATA mat3Consts<>+760(SB)/8, $0x3b90ce396db7f853 // inverseFactorialwF64
-DATA mat3Consts<>+768(SB)/8, $0x3c1e542ba4020225 // inverseFactorialuF64
-DATA mat3Consts<>+776(SB)/8, $0x3c1e542ba4020225 // inverseFactorialuF64
-DATA mat3Consts<>+784(SB)/8, $0x3ca6827863b97d97 // inverseFactorialsF64
-DATA mat3Consts<>+792(SB)/8, $0x3ca6827863b97d97 // inverseFactorialsF64
-DATA mat3Consts<>+800(SB)/8, $0x3bd71b8ef6dcf572 // inverseFactorialvF64
-DATA mat3Consts<>+808(SB)/8, $0x3bd71b8ef6dcf572 // inverseFactorialvF64
-DATA mat3Consts<>+816(SB)/8, $0x3ce952c77030ad4a // inverseFactorialrF64
-DATA mat3Consts<>+824(SB)/8, $0x3ce952c77030ad4a // inverseFactorialrF64
-DATA mat3Consts<>+832(SB)/8, $0x3d2ae7f3e733b81f // inverseFactorialqF64
-DATA mat3Consts<>+840(SB)/8, $0x3d2ae7f3e733b81f // inverseFactorialqF64
-DATA mat3Consts<>+848(SB)/8, $0x3d6ae7f3e733b81f // inverseFactorialpF64
-DATA mat3Consts<>+856(SB)/8, $0x3d6ae7f3e733b81f // inverseFactorialpF64
-DATA mat3Consts<>+864(SB)/8, $0x3da93974a8c07c9d // inverseFactorialoF64
-DATA mat3Consts<>+872(SB)/8, $0x3da93974a8c07c9d // inverseFactorialoF64
-DATA mat3Consts<>+880(SB)/8, $0x3de6124613a86d09 // inverseFactorialnF64
-DATA mat3Consts<>+888(SB)/8, $0x3de6124613a86d09 // inverseFactorialnF64
-DATA mat3Consts<>+896(SB)/8, $0x3e21eed8eff8d898 // inverseFactorialmF64
-DATA mat3Consts<>+904(SB)/8, $0x3e21eed8eff8d898 // inverseFactorialmF64
-DATA mat3Consts<>+912(SB)/8, $0x3e5ae64567f544e4 // inverseFactoriallF64
-DATA mat3Consts<>+920(SB)/8, $0x3e5ae64567f544e4 // inverseFactoriallF64
-DATA mat3Consts<>+928(SB)/8, $0x3e927e4fb7789f5c // inverseFactorialkF64
-DATA mat3Consts<>+936(SB)/8, $0x3e927e4fb7789f5c // inverseFactorialkF64
-DATA mat3Consts<>+944(SB)/8, $0x3ec71de3a556c734 // inverseFactorialjF64
-DATA mat3Consts<>+952(SB)/8, $0x3ec71de3a556c734 // inverseFactorialjF64
-DATA mat3Consts<>+960(SB)/8, $0x3efa01a01a01a01a // inverseFactorialiF64
-DATA mat3Consts<>+968(SB)/8, $0x3efa01a01a01a01a // inverseFactorialiF64
-DATA mat3Consts<>+976(SB)/8, $0x3f2a01a01a01a01a // inverseFactorialhF64
-DATA mat3Consts<>+984(SB)/8, $0x3f2a01a01a01a01a // inverseFactorialhF64
-DATA mat3Consts<>+992(SB)/8, $0x3f56c16c16c16c17 // inverseFactorialgF64
-DATA mat3Consts<>+1000(SB)/8, $0x3f56c16c16c16c17 // inverseFactorialgF64
-DATA mat3Consts<>+1008(SB)/8, $0x3f81111111111111 // inverseFactorialfF64
-DATA mat3Consts<>+1016(SB)/8, $0x3f81111111111111 // inverseFactorialfF64
-DATA mat3Consts<>+1024(SB)/8, $0x3fa5555555555555 // inverseFactorialeF64
-DATA mat3Consts<>+1032(SB)/8, $0x3fa5555555555555 // inverseFactorialeF64
-DATA mat3Consts<>+1040(SB)/8, $0x3fc5555555555555 // inverseFactorialdF64
-DATA mat3Consts<>+1048(SB)/8, $0x3fc5555555555555 // inverseFactorialdF64
-DATA mat3Consts<>+1056(SB)/8, $0x3fe0000000000000 // inverseFactorialcF64
-DATA mat3Consts<>+1064(SB)/8, $0x3fe0000000000000 // inverseFactorialcF64
-DATA mat3Consts<>+1072(SB)/8, $0x3ff0000000000000 // inverseFactorialbF64
-DATA mat3Consts<>+1080(SB)/8, $0x3ff0000000000000 // inverseFactorialbF64
-DATA mat3Consts<>+1088(SB)/8, $0x3ff71547652b82fe // log2eF64
-DATA mat3Consts<>+1096(SB)/8, $0x3ff71547652b82fe // log2eF64
-DATA mat3Consts<>+1104(SB)/8, $0x3fe62e42fefa39ef // ln2HiF64
-DATA mat3Consts<>+1112(SB)/8, $0x3fe62e42fefa39ef // ln2HiF64
-DATA mat3Consts<>+1120(SB)/8, $0x3c7abc9e3b39803f // ln2LoF64
-DATA mat3Consts<>+1128(SB)/8, $0x3c7abc9e3b39803f // ln2LoF64
-DATA mat3Consts<>+1136(SB)/8, $0x3e928adf206cd716 // expQ8F64
-DATA mat3Consts<>+1144(SB)/8, $0x3e928adf206cd716 // expQ8F64
-DATA mat3Consts<>+1152(SB)/8, $0x3e5ada2190d27d9b // expQ9F64
-DATA mat3Consts<>+1160(SB)/8, $0x3e5ada2190d27d9b // expQ9F64
-DATA mat3Consts<>+1168(SB)/8, $0x3ec71df0efbb6786 // expQ7F64
-DATA mat3Consts<>+1176(SB)/8, $0x3ec71df0efbb6786 // expQ7F64
-DATA mat3Consts<>+1184(SB)/8, $0x3efa019996a0b418 // expQ6F64
-DATA mat3Consts<>+1192(SB)/8, $0x3efa019996a0b418 // expQ6F64
-DATA mat3Consts<>+1200(SB)/8, $0x3f2a01a013499ee6 // expQ5F64
-DATA mat3Consts<>+1208(SB)/8, $0x3f2a01a013499ee6 // expQ5F64
-DATA mat3Consts<>+1216(SB)/8, $0x3f56c16c18473665 // expQ4F64
-DATA mat3Consts<>+1224(SB)/8, $0x3f56c16c18473665 // expQ4F64
-DATA mat3Consts<>+1232(SB)/8, $0x3f81111111125c87 // expQ3F64
-DATA mat3Consts<>+1240(SB)/8, $0x3f81111111125c87 // expQ3F64
-DATA mat3Consts<>+1248(SB)/8, $0x3fa55555555506c8 // expQ2F64
-DATA mat3Consts<>+1256(SB)/8, $0x3fa55555555506c8 // expQ2F64
-DATA mat3Consts<>+1264(SB)/8, $0x3fc5555555555502 // expQ1F64
-DATA mat3Consts<>+1272(SB)/8, $0x3fc5555555555502 // expQ1F64
-DATA mat3Consts<>+1280(SB)/8, $0x3fe000000000000a // expQ0F64
-DATA mat3Consts<>+1288(SB)/8, $0x3fe000000000000a // expQ0F64
-DATA mat3Consts<>+1296(SB)/8, $0x0000000000000001 // laneWeightsF64
-DATA mat3Consts<>+1304(SB)/8, $0x0000000000000002 // laneWeightsF64
-DATA mat3Consts<>+1312(SB)/8, $0x7b8000007b800000 // squareSumMax
-DATA mat3Consts<>+1320(SB)/8, $0x7b8000007b800000 // squareSumMax
-DATA mat3Consts<>+1328(SB)/8, $0x1280000012800000 // squareSumMin
-DATA mat3Consts<>+1336(SB)/8, $0x1280000012800000 // squareSumMin
-DATA mat3Consts<>+1344(SB)/8, $0x7fb0000000000000 // squareSumMaxF64
-DATA mat3Consts<>+1352(SB)/8, $0x7fb0000000000000 // squareSumMaxF64
-DATA mat3Consts<>+1360(SB)/8, $0x07b0000000000000 // squareSumMinF64
-DATA mat3Consts<>+1368(SB)/8, $0x07b0000000000000 // squareSumMinF64
-DATA mat3Consts<>+1376(SB)/8, $0x8000000080000000 // signF32
-DATA mat3Consts<>+1384(SB)/8, $0x8000000080000000 // signF32
-DATA mat3Consts<>+1392(SB)/8, $0x0000000000000000 // zero
-DATA mat3Consts<>+1400(SB)/8, $0x0000000000000000 // zero
-DATA mat3Consts<>+1408(SB)/8, $0x8000000000000000 // signF64
-DATA mat3Consts<>+1416(SB)/8, $0x8000000000000000 // signF64
-DATA mat3Consts<>+1424(SB)/8, $0x0000000000000000 // zeroF64
-DATA mat3Consts<>+1432(SB)/8, $0x0000000000000000 // zeroF64
-GLOBL mat3Consts<>(SB), RODATA|NOPTR, $1440
+DATA mat3Consts<>+400(SB)/8, $0x4000000040000000 // two
+DATA mat3Consts<>+408(SB)/8, $0x4000000040000000 // two
+DATA mat3Consts<>+416(SB)/8, $0x3fb8aa3b3fb8aa3b // log2e
+DATA mat3Consts<>+424(SB)/8, $0x3fb8aa3b3fb8aa3b // log2e
+DATA mat3Consts<>+432(SB)/8, $0x3f3172183f317218 // ln2Hi
+DATA mat3Consts<>+440(SB)/8, $0x3f3172183f317218 // ln2Hi
+DATA mat3Consts<>+448(SB)/8, $0xb102e308b102e308 // ln2Lo
+DATA mat3Consts<>+456(SB)/8, $0xb102e308b102e308 // ln2Lo
+DATA mat3Consts<>+464(SB)/8, $0x3c091cc03c091cc0 // expC5
+DATA mat3Consts<>+472(SB)/8, $0x3c091cc03c091cc0 // expC5
+DATA mat3Consts<>+480(SB)/8, $0x3ab527943ab52794 // expC6
+DATA mat3Consts<>+488(SB)/8, $0x3ab527943ab52794 // expC6
+DATA mat3Consts<>+496(SB)/8, $0x3d2aac573d2aac57 // expC4
+DATA mat3Consts<>+504(SB)/8, $0x3d2aac573d2aac57 // expC4
+DATA mat3Consts<>+512(SB)/8, $0x3e2aaa493e2aaa49 // expC3
+DATA mat3Consts<>+520(SB)/8, $0x3e2aaa493e2aaa49 // expC3
+DATA mat3Consts<>+528(SB)/8, $0x3efffffe3efffffe // expC2
+DATA mat3Consts<>+536(SB)/8, $0x3efffffe3efffffe // expC2
+DATA mat3Consts<>+544(SB)/8, $0x0000000200000001 // laneWeights
+DATA mat3Consts<>+552(SB)/8, $0x0000000800000004 // laneWeights
+DATA mat3Consts<>+560(SB)/8, $0x7fffffffffffffff // absF64
+DATA mat3Consts<>+568(SB)/8, $0x7fffffffffffffff // absF64
+DATA mat3Consts<>+576(SB)/8, $0x3fd5555555555555 // thirdF64
+DATA mat3Consts<>+584(SB)/8, $0x3fd5555555555555 // thirdF64
+DATA mat3Consts<>+592(SB)/8, $0x410e848000000000 // norm2MaxF64
+DATA mat3Consts<>+600(SB)/8, $0x410e848000000000 // norm2MaxF64
+DATA mat3Consts<>+608(SB)/8, $0x4075e00000000000 // meanMaxF64
+DATA mat3Consts<>+616(SB)/8, $0x4075e00000000000 // meanMaxF64
+DATA mat3Consts<>+624(SB)/8, $0x0000000000000000 // noneSetF64
+DATA mat3Consts<>+632(SB)/8, $0x0000000000000000 // noneSetF64
+DATA mat3Consts<>+640(SB)/8, $0xffffffffffffffff // allOnesF64
+DATA mat3Consts<>+648(SB)/8, $0xffffffffffffffff // allOnesF64
+DATA mat3Consts<>+656(SB)/8, $0x3ff0000000000000 // oneF64
+DATA mat3Consts<>+664(SB)/8, $0x3ff0000000000000 // oneF64
+DATA mat3Consts<>+672(SB)/8, $0x4330000000000000 // two52F64
+DATA mat3Consts<>+680(SB)/8, $0x4330000000000000 // two52F64
+DATA mat3Consts<>+688(SB)/8, $0x43300000000003fe // two52Bias1F64
+DATA mat3Consts<>+696(SB)/8, $0x43300000000003fe // two52Bias1F64
+DATA mat3Consts<>+704(SB)/8, $0xbfe8000000000000 // minusThreeQuartersF64
+DATA mat3Consts<>+712(SB)/8, $0xbfe8000000000000 // minusThreeQuartersF64
+DATA mat3Consts<>+720(SB)/8, $0x3fe0000000000000 // halfF64
+DATA mat3Consts<>+728(SB)/8, $0x3fe0000000000000 // halfF64
+DATA mat3Consts<>+736(SB)/8, $0x4338000000000000 // roundF64
+DATA mat3Consts<>+744(SB)/8, $0x4338000000000000 // roundF64
+DATA mat3Consts<>+752(SB)/8, $0x3c62f49b46814157 // inverseFactorialtF64
+DATA mat3Consts<>+760(SB)/8, $0x3c62f49b46814157 // inverseFactorialtF64
+DATA mat3Consts<>+768(SB)/8, $0x3b90ce396db7f853 // inverseFactorialwF64
+DATA mat3Consts<>+776(SB)/8, $0x3b90ce396db7f853 // inverseFactorialwF64
+DATA mat3Consts<>+784(SB)/8, $0x3c1e542ba4020225 // inverseFactorialuF64
+DATA mat3Consts<>+792(SB)/8, $0x3c1e542ba4020225 // inverseFactorialuF64
+DATA mat3Consts<>+800(SB)/8, $0x3ca6827863b97d97 // inverseFactorialsF64
+DATA mat3Consts<>+808(SB)/8, $0x3ca6827863b97d97 // inverseFactorialsF64
+DATA mat3Consts<>+816(SB)/8, $0x3bd71b8ef6dcf572 // inverseFactorialvF64
+DATA mat3Consts<>+824(SB)/8, $0x3bd71b8ef6dcf572 // inverseFactorialvF64
+DATA mat3Consts<>+832(SB)/8, $0x3ce952c77030ad4a // inverseFactorialrF64
+DATA mat3Consts<>+840(SB)/8, $0x3ce952c77030ad4a // inverseFactorialrF64
+DATA mat3Consts<>+848(SB)/8, $0x3d2ae7f3e733b81f // inverseFactorialqF64
+DATA mat3Consts<>+856(SB)/8, $0x3d2ae7f3e733b81f // inverseFactorialqF64
+DATA mat3Consts<>+864(SB)/8, $0x3d6ae7f3e733b81f // inverseFactorialpF64
+DATA mat3Consts<>+872(SB)/8, $0x3d6ae7f3e733b81f // inverseFactorialpF64
+DATA mat3Consts<>+880(SB)/8, $0x3da93974a8c07c9d // inverseFactorialoF64
+DATA mat3Consts<>+888(SB)/8, $0x3da93974a8c07c9d // inverseFactorialoF64
+DATA mat3Consts<>+896(SB)/8, $0x3de6124613a86d09 // inverseFactorialnF64
+DATA mat3Consts<>+904(SB)/8, $0x3de6124613a86d09 // inverseFactorialnF64
+DATA mat3Consts<>+912(SB)/8, $0x3e21eed8eff8d898 // inverseFactorialmF64
+DATA mat3Consts<>+920(SB)/8, $0x3e21eed8eff8d898 // inverseFactorialmF64
+DATA mat3Consts<>+928(SB)/8, $0x3e5ae64567f544e4 // inverseFactoriallF64
+DATA mat3Consts<>+936(SB)/8, $0x3e5ae64567f544e4 // inverseFactoriallF64
+DATA mat3Consts<>+944(SB)/8, $0x3e927e4fb7789f5c // inverseFactorialkF64
+DATA mat3Consts<>+952(SB)/8, $0x3e927e4fb7789f5c // inverseFactorialkF64
+DATA mat3Consts<>+960(SB)/8, $0x3ec71de3a556c734 // inverseFactorialjF64
+DATA mat3Consts<>+968(SB)/8, $0x3ec71de3a556c734 // inverseFactorialjF64
+DATA mat3Consts<>+976(SB)/8, $0x3efa01a01a01a01a // inverseFactorialiF64
+DATA mat3Consts<>+984(SB)/8, $0x3efa01a01a01a01a // inverseFactorialiF64
+DATA mat3Consts<>+992(SB)/8, $0x3f2a01a01a01a01a // inverseFactorialhF64
+DATA mat3Consts<>+1000(SB)/8, $0x3f2a01a01a01a01a // inverseFactorialhF64
+DATA mat3Consts<>+1008(SB)/8, $0x3f56c16c16c16c17 // inverseFactorialgF64
+DATA mat3Consts<>+1016(SB)/8, $0x3f56c16c16c16c17 // inverseFactorialgF64
+DATA mat3Consts<>+1024(SB)/8, $0x3f81111111111111 // inverseFactorialfF64
+DATA mat3Consts<>+1032(SB)/8, $0x3f81111111111111 // inverseFactorialfF64
+DATA mat3Consts<>+1040(SB)/8, $0x3fa5555555555555 // inverseFactorialeF64
+DATA mat3Consts<>+1048(SB)/8, $0x3fa5555555555555 // inverseFactorialeF64
+DATA mat3Consts<>+1056(SB)/8, $0x3fc5555555555555 // inverseFactorialdF64
+DATA mat3Consts<>+1064(SB)/8, $0x3fc5555555555555 // inverseFactorialdF64
+DATA mat3Consts<>+1072(SB)/8, $0x3fe0000000000000 // inverseFactorialcF64
+DATA mat3Consts<>+1080(SB)/8, $0x3fe0000000000000 // inverseFactorialcF64
+DATA mat3Consts<>+1088(SB)/8, $0x3ff0000000000000 // inverseFactorialbF64
+DATA mat3Consts<>+1096(SB)/8, $0x3ff0000000000000 // inverseFactorialbF64
+DATA mat3Consts<>+1104(SB)/8, $0x4000000000000000 // twoF64
+DATA mat3Consts<>+1112(SB)/8, $0x4000000000000000 // twoF64
+DATA mat3Consts<>+1120(SB)/8, $0x3ff71547652b82fe // log2eF64
+DATA mat3Consts<>+1128(SB)/8, $0x3ff71547652b82fe // log2eF64
+DATA mat3Consts<>+1136(SB)/8, $0x3fe62e42fefa39ef // ln2HiF64
+DATA mat3Consts<>+1144(SB)/8, $0x3fe62e42fefa39ef // ln2HiF64
+DATA mat3Consts<>+1152(SB)/8, $0x3c7abc9e3b39803f // ln2LoF64
+DATA mat3Consts<>+1160(SB)/8, $0x3c7abc9e3b39803f // ln2LoF64
+DATA mat3Consts<>+1168(SB)/8, $0x3e928adf206cd716 // expQ8F64
+DATA mat3Consts<>+1176(SB)/8, $0x3e928adf206cd716 // expQ8F64
+DATA mat3Consts<>+1184(SB)/8, $0x3e5ada2190d27d9b // expQ9F64
+DATA mat3Consts<>+1192(SB)/8, $0x3e5ada2190d27d9b // expQ9F64
+DATA mat3Consts<>+1200(SB)/8, $0x3ec71df0efbb6786 // expQ7F64
+DATA mat3Consts<>+1208(SB)/8, $0x3ec71df0efbb6786 // expQ7F64
+DATA mat3Consts<>+1216(SB)/8, $0x3efa019996a0b418 // expQ6F64
+DATA mat3Consts<>+1224(SB)/8, $0x3efa019996a0b418 // expQ6F64
+DATA mat3Consts<>+1232(SB)/8, $0x3f2a01a013499ee6 // expQ5F64
+DATA mat3Consts<>+1240(SB)/8, $0x3f2a01a013499ee6 // expQ5F64
+DATA mat3Consts<>+1248(SB)/8, $0x3f56c16c18473665 // expQ4F64
+DATA mat3Consts<>+1256(SB)/8, $0x3f56c16c18473665 // expQ4F64
+DATA mat3Consts<>+1264(SB)/8, $0x3f81111111125c87 // expQ3F64
+DATA mat3Consts<>+1272(SB)/8, $0x3f81111111125c87 // expQ3F64
+DATA mat3Consts<>+1280(SB)/8, $0x3fa55555555506c8 // expQ2F64
+DATA mat3Consts<>+1288(SB)/8, $0x3fa55555555506c8 // expQ2F64
+DATA mat3Consts<>+1296(SB)/8, $0x3fc5555555555502 // expQ1F64
+DATA mat3Consts<>+1304(SB)/8, $0x3fc5555555555502 // expQ1F64
+DATA mat3Consts<>+1312(SB)/8, $0x3fe000000000000a // expQ0F64
+DATA mat3Consts<>+1320(SB)/8, $0x3fe000000000000a // expQ0F64
+DATA mat3Consts<>+1328(SB)/8, $0x0000000000000001 // laneWeightsF64
+DATA mat3Consts<>+1336(SB)/8, $0x0000000000000002 // laneWeightsF64
+DATA mat3Consts<>+1344(SB)/8, $0x3680000036800000 // detCancels
+DATA mat3Consts<>+1352(SB)/8, $0x3680000036800000 // detCancels
+DATA mat3Consts<>+1360(SB)/8, $0x2180000021800000 // detMin
+DATA mat3Consts<>+1368(SB)/8, $0x2180000021800000 // detMin
+DATA mat3Consts<>+1376(SB)/8, $0x4e8000004e800000 // detEntryMax
+DATA mat3Consts<>+1384(SB)/8, $0x4e8000004e800000 // detEntryMax
+DATA mat3Consts<>+1392(SB)/8, $0x3cf0000000000000 // detCancelsF64
+DATA mat3Consts<>+1400(SB)/8, $0x3cf0000000000000 // detCancelsF64
+DATA mat3Consts<>+1408(SB)/8, $0x26f0000000000000 // detMinF64
+DATA mat3Consts<>+1416(SB)/8, $0x26f0000000000000 // detMinF64
+DATA mat3Consts<>+1424(SB)/8, $0x4c70000000000000 // detEntryMaxF64
+DATA mat3Consts<>+1432(SB)/8, $0x4c70000000000000 // detEntryMaxF64
+DATA mat3Consts<>+1440(SB)/8, $0x7b8000007b800000 // squareSumMax
+DATA mat3Consts<>+1448(SB)/8, $0x7b8000007b800000 // squareSumMax
+DATA mat3Consts<>+1456(SB)/8, $0x1280000012800000 // squareSumMin
+DATA mat3Consts<>+1464(SB)/8, $0x1280000012800000 // squareSumMin
+DATA mat3Consts<>+1472(SB)/8, $0x7fb0000000000000 // squareSumMaxF64
+DATA mat3Consts<>+1480(SB)/8, $0x7fb0000000000000 // squareSumMaxF64
+DATA mat3Consts<>+1488(SB)/8, $0x07b0000000000000 // squareSumMinF64
+DATA mat3Consts<>+1496(SB)/8, $0x07b0000000000000 // squareSumMinF64
+DATA mat3Consts<>+1504(SB)/8, $0x8000000080000000 // signF32
+DATA mat3Consts<>+1512(SB)/8, $0x8000000080000000 // signF32
+DATA mat3Consts<>+1520(SB)/8, $0x0000000000000000 // zero
+DATA mat3Consts<>+1528(SB)/8, $0x0000000000000000 // zero
+DATA mat3Consts<>+1536(SB)/8, $0x8000000000000000 // signF64
+DATA mat3Consts<>+1544(SB)/8, $0x8000000000000000 // signF64
+DATA mat3Consts<>+1552(SB)/8, $0x0000000000000000 // zeroF64
+DATA mat3Consts<>+1560(SB)/8, $0x0000000000000000 // zeroF64
+GLOBL mat3Consts<>(SB), RODATA|NOPTR, $1568
 
 // func exp3x3F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
 TEXT ·exp3x3F32NEON(SB), 0, $200-64
@@ -202,7 +218,7 @@ TEXT ·exp3x3F32NEON(SB), 0, $200-64
 	BLT next
 
 loop:
-	// 369 instructions for 4 matrices, 92.25 each
+	// 366 instructions for 4 matrices, 91.5 each
 	FMOVQ (R1), F1
 	ADD R5<<2, R1, R9
 	FMOVQ (R9), F2
@@ -429,95 +445,92 @@ stage2:
 	FMOVQ 160(RSP), F1
 	WORD $0x4ea0c822 // fcmgt v2.4s, v1.4s, #0.0
 	FMOVQ 16(RSP), F3
-	WORD $0x4e23d464 // fadd v4.4s, v3.4s, v3.4s
-	VFMLA V3.S4, V3.S4, V4.S4
-	FMOVQ 32(RSP), F5
-	FMOVQ 64(RSP), F6
-	VFMLA V6.S4, V5.S4, V4.S4
-	FMOVQ 48(RSP), F7
-	FMOVQ 112(RSP), F8
-	VFMLA V8.S4, V7.S4, V4.S4
-	VBIF V2.B16, V3.B16, V4.B16
-	WORD $0x4e25d4a9 // fadd v9.4s, v5.4s, v5.4s
-	VFMLA V5.S4, V3.S4, V9.S4
-	FMOVQ 80(RSP), F10
-	VFMLA V10.S4, V5.S4, V9.S4
-	FMOVQ 128(RSP), F11
-	VFMLA V11.S4, V7.S4, V9.S4
-	VBIF V2.B16, V5.B16, V9.B16
-	WORD $0x4e27d4ec // fadd v12.4s, v7.4s, v7.4s
-	VFMLA V7.S4, V3.S4, V12.S4
-	FMOVQ 96(RSP), F13
-	VFMLA V13.S4, V5.S4, V12.S4
-	FMOVQ 144(RSP), F14
-	VFMLA V14.S4, V7.S4, V12.S4
-	VBIF V2.B16, V7.B16, V12.B16
-	WORD $0x4e26d4cf // fadd v15.4s, v6.4s, v6.4s
-	VFMLA V3.S4, V6.S4, V15.S4
-	VFMLA V6.S4, V10.S4, V15.S4
-	VFMLA V8.S4, V13.S4, V15.S4
-	VBIF V2.B16, V6.B16, V15.B16
-	WORD $0x4e2ad550 // fadd v16.4s, v10.4s, v10.4s
-	VFMLA V5.S4, V6.S4, V16.S4
-	VFMLA V10.S4, V10.S4, V16.S4
-	VFMLA V11.S4, V13.S4, V16.S4
-	VBIF V2.B16, V10.B16, V16.B16
-	WORD $0x4e2dd5b1 // fadd v17.4s, v13.4s, v13.4s
-	VFMLA V7.S4, V6.S4, V17.S4
-	VFMLA V13.S4, V10.S4, V17.S4
-	VFMLA V14.S4, V13.S4, V17.S4
-	VBIF V2.B16, V13.B16, V17.B16
-	WORD $0x4e28d512 // fadd v18.4s, v8.4s, v8.4s
-	VFMLA V3.S4, V8.S4, V18.S4
-	VFMLA V6.S4, V11.S4, V18.S4
-	VFMLA V8.S4, V14.S4, V18.S4
-	VBIF V2.B16, V8.B16, V18.B16
-	WORD $0x4e2bd563 // fadd v3.4s, v11.4s, v11.4s
-	VFMLA V5.S4, V8.S4, V3.S4
-	VFMLA V10.S4, V11.S4, V3.S4
-	VFMLA V11.S4, V14.S4, V3.S4
-	VBIF V2.B16, V11.B16, V3.B16
-	WORD $0x4e2ed5c5 // fadd v5.4s, v14.4s, v14.4s
-	VFMLA V7.S4, V8.S4, V5.S4
-	VFMLA V13.S4, V11.S4, V5.S4
-	VFMLA V14.S4, V14.S4, V5.S4
-	VBIT V2.B16, V5.B16, V14.B16
+	FMOVQ 400(R4), F4
+	WORD $0x4e24d465 // fadd v5.4s, v3.4s, v4.4s
+	FMOVQ 80(RSP), F4
+	FMOVQ 400(R4), F6
+	WORD $0x4e26d487 // fadd v7.4s, v4.4s, v6.4s
+	FMOVQ 144(RSP), F6
+	FMOVQ 400(R4), F8
+	WORD $0x4e28d4c9 // fadd v9.4s, v6.4s, v8.4s
+	WORD $0x6e25dc68 // fmul v8.4s, v3.4s, v5.4s
+	FMOVQ 32(RSP), F10
+	FMOVQ 64(RSP), F11
+	VFMLA V11.S4, V10.S4, V8.S4
+	FMOVQ 48(RSP), F12
+	FMOVQ 112(RSP), F13
+	VFMLA V13.S4, V12.S4, V8.S4
+	WORD $0x6e2adc6e // fmul v14.4s, v3.4s, v10.4s
+	VFMLA V7.S4, V10.S4, V14.S4
+	FMOVQ 128(RSP), F15
+	VFMLA V15.S4, V12.S4, V14.S4
+	WORD $0x6e2cdc70 // fmul v16.4s, v3.4s, v12.4s
+	FMOVQ 96(RSP), F17
+	VFMLA V17.S4, V10.S4, V16.S4
+	VFMLA V9.S4, V12.S4, V16.S4
+	WORD $0x6e25dd72 // fmul v18.4s, v11.4s, v5.4s
+	VFMLA V11.S4, V4.S4, V18.S4
+	VFMLA V13.S4, V17.S4, V18.S4
+	WORD $0x6e2add73 // fmul v19.4s, v11.4s, v10.4s
+	VFMLA V7.S4, V4.S4, V19.S4
+	VFMLA V15.S4, V17.S4, V19.S4
+	WORD $0x6e2cdd74 // fmul v20.4s, v11.4s, v12.4s
+	VFMLA V17.S4, V4.S4, V20.S4
+	VFMLA V9.S4, V17.S4, V20.S4
+	WORD $0x6e25dda5 // fmul v5.4s, v13.4s, v5.4s
+	VFMLA V11.S4, V15.S4, V5.S4
+	VFMLA V13.S4, V6.S4, V5.S4
+	WORD $0x6e2addb5 // fmul v21.4s, v13.4s, v10.4s
+	VFMLA V7.S4, V15.S4, V21.S4
+	VFMLA V15.S4, V6.S4, V21.S4
+	WORD $0x6e2cdda7 // fmul v7.4s, v13.4s, v12.4s
+	VFMLA V17.S4, V15.S4, V7.S4
+	VFMLA V9.S4, V6.S4, V7.S4
+	VBIT V2.B16, V8.B16, V3.B16
+	VBIT V2.B16, V14.B16, V10.B16
+	VBIT V2.B16, V16.B16, V12.B16
+	VBIT V2.B16, V18.B16, V11.B16
+	VBIT V2.B16, V19.B16, V4.B16
+	VBIT V2.B16, V20.B16, V17.B16
+	VBIT V2.B16, V5.B16, V13.B16
+	VBIT V2.B16, V21.B16, V15.B16
+	VBIT V2.B16, V7.B16, V6.B16
 	FMOVQ 96(R4), F2
 	WORD $0x4ea2d421 // fsub v1.4s, v1.4s, v2.4s
 	WORD $0x4ea0c822 // fcmgt v2.4s, v1.4s, #0.0
 	WORD $0x6eb0a845 // umaxv s5, v2.4s
 	FMOVS F5, R9
-	FMOVQ F4, 16(RSP)
-	FMOVQ F9, 32(RSP)
+	FMOVQ F3, 16(RSP)
+	FMOVQ F10, 32(RSP)
 	FMOVQ F12, 48(RSP)
-	FMOVQ F15, 64(RSP)
-	FMOVQ F16, 80(RSP)
+	FMOVQ F11, 64(RSP)
+	FMOVQ F4, 80(RSP)
 	FMOVQ F17, 96(RSP)
-	FMOVQ F18, 112(RSP)
-	FMOVQ F3, 128(RSP)
-	FMOVQ F14, 144(RSP)
+	FMOVQ F13, 112(RSP)
+	FMOVQ F15, 128(RSP)
+	FMOVQ F6, 144(RSP)
 	FMOVQ F1, 160(RSP)
 	CBNZ R9, stage2
 	FMOVQ 192(RSP), F1
 	WORD $0x4ea0a821 // cmlt v1.4s, v1.4s, #0
 	FMOVQ 176(RSP), F2
 	FMOVQ 160(R4), F3
-	FMOVQ 400(R4), F4
+	FMOVQ 416(R4), F4
 	VFMLA V4.S4, V2.S4, V3.S4
 	FMOVQ 160(R4), F4
 	WORD $0x4ea4d465 // fsub v5.4s, v3.4s, v4.4s
-	FMOVQ 416(R4), F4
-	VFMLS V4.S4, V5.S4, V2.S4
 	FMOVQ 432(R4), F4
 	VFMLS V4.S4, V5.S4, V2.S4
 	FMOVQ 448(R4), F4
-	FMOVQ 464(R4), F5
-	VFMLA V2.S4, V5.S4, V4.S4
+	VFMLS V4.S4, V5.S4, V2.S4
+	FMOVQ 464(R4), F4
 	FMOVQ 480(R4), F5
-	VFMLA V2.S4, V4.S4, V5.S4
-	FMOVQ 496(R4), F4
 	VFMLA V2.S4, V5.S4, V4.S4
-	FMOVQ 512(R4), F5
+	FMOVQ 496(R4), F5
+	VFMLA V2.S4, V4.S4, V5.S4
+	FMOVQ 512(R4), F4
+	VFMLA V2.S4, V5.S4, V4.S4
+	FMOVQ 528(R4), F5
 	VFMLA V2.S4, V4.S4, V5.S4
 	WORD $0x6e22dc44 // fmul v4.4s, v2.4s, v2.4s
 	VFMLA V5.S4, V4.S4, V2.S4
@@ -885,95 +898,92 @@ stage5:
 	FMOVQ 160(RSP), F1
 	WORD $0x4ea0c822 // fcmgt v2.4s, v1.4s, #0.0
 	FMOVQ 16(RSP), F3
-	WORD $0x4e23d464 // fadd v4.4s, v3.4s, v3.4s
-	VFMLA V3.S4, V3.S4, V4.S4
-	FMOVQ 32(RSP), F5
-	FMOVQ 64(RSP), F6
-	VFMLA V6.S4, V5.S4, V4.S4
-	FMOVQ 48(RSP), F7
-	FMOVQ 112(RSP), F8
-	VFMLA V8.S4, V7.S4, V4.S4
-	VBIF V2.B16, V3.B16, V4.B16
-	WORD $0x4e25d4a9 // fadd v9.4s, v5.4s, v5.4s
-	VFMLA V5.S4, V3.S4, V9.S4
-	FMOVQ 80(RSP), F10
-	VFMLA V10.S4, V5.S4, V9.S4
-	FMOVQ 128(RSP), F11
-	VFMLA V11.S4, V7.S4, V9.S4
-	VBIF V2.B16, V5.B16, V9.B16
-	WORD $0x4e27d4ec // fadd v12.4s, v7.4s, v7.4s
-	VFMLA V7.S4, V3.S4, V12.S4
-	FMOVQ 96(RSP), F13
-	VFMLA V13.S4, V5.S4, V12.S4
-	FMOVQ 144(RSP), F14
-	VFMLA V14.S4, V7.S4, V12.S4
-	VBIF V2.B16, V7.B16, V12.B16
-	WORD $0x4e26d4cf // fadd v15.4s, v6.4s, v6.4s
-	VFMLA V3.S4, V6.S4, V15.S4
-	VFMLA V6.S4, V10.S4, V15.S4
-	VFMLA V8.S4, V13.S4, V15.S4
-	VBIF V2.B16, V6.B16, V15.B16
-	WORD $0x4e2ad550 // fadd v16.4s, v10.4s, v10.4s
-	VFMLA V5.S4, V6.S4, V16.S4
-	VFMLA V10.S4, V10.S4, V16.S4
-	VFMLA V11.S4, V13.S4, V16.S4
-	VBIF V2.B16, V10.B16, V16.B16
-	WORD $0x4e2dd5b1 // fadd v17.4s, v13.4s, v13.4s
-	VFMLA V7.S4, V6.S4, V17.S4
-	VFMLA V13.S4, V10.S4, V17.S4
-	VFMLA V14.S4, V13.S4, V17.S4
-	VBIF V2.B16, V13.B16, V17.B16
-	WORD $0x4e28d512 // fadd v18.4s, v8.4s, v8.4s
-	VFMLA V3.S4, V8.S4, V18.S4
-	VFMLA V6.S4, V11.S4, V18.S4
-	VFMLA V8.S4, V14.S4, V18.S4
-	VBIF V2.B16, V8.B16, V18.B16
-	WORD $0x4e2bd563 // fadd v3.4s, v11.4s, v11.4s
-	VFMLA V5.S4, V8.S4, V3.S4
-	VFMLA V10.S4, V11.S4, V3.S4
-	VFMLA V11.S4, V14.S4, V3.S4
-	VBIF V2.B16, V11.B16, V3.B16
-	WORD $0x4e2ed5c5 // fadd v5.4s, v14.4s, v14.4s
-	VFMLA V7.S4, V8.S4, V5.S4
-	VFMLA V13.S4, V11.S4, V5.S4
-	VFMLA V14.S4, V14.S4, V5.S4
-	VBIT V2.B16, V5.B16, V14.B16
+	FMOVQ 400(R4), F4
+	WORD $0x4e24d465 // fadd v5.4s, v3.4s, v4.4s
+	FMOVQ 80(RSP), F4
+	FMOVQ 400(R4), F6
+	WORD $0x4e26d487 // fadd v7.4s, v4.4s, v6.4s
+	FMOVQ 144(RSP), F6
+	FMOVQ 400(R4), F8
+	WORD $0x4e28d4c9 // fadd v9.4s, v6.4s, v8.4s
+	WORD $0x6e25dc68 // fmul v8.4s, v3.4s, v5.4s
+	FMOVQ 32(RSP), F10
+	FMOVQ 64(RSP), F11
+	VFMLA V11.S4, V10.S4, V8.S4
+	FMOVQ 48(RSP), F12
+	FMOVQ 112(RSP), F13
+	VFMLA V13.S4, V12.S4, V8.S4
+	WORD $0x6e2adc6e // fmul v14.4s, v3.4s, v10.4s
+	VFMLA V7.S4, V10.S4, V14.S4
+	FMOVQ 128(RSP), F15
+	VFMLA V15.S4, V12.S4, V14.S4
+	WORD $0x6e2cdc70 // fmul v16.4s, v3.4s, v12.4s
+	FMOVQ 96(RSP), F17
+	VFMLA V17.S4, V10.S4, V16.S4
+	VFMLA V9.S4, V12.S4, V16.S4
+	WORD $0x6e25dd72 // fmul v18.4s, v11.4s, v5.4s
+	VFMLA V11.S4, V4.S4, V18.S4
+	VFMLA V13.S4, V17.S4, V18.S4
+	WORD $0x6e2add73 // fmul v19.4s, v11.4s, v10.4s
+	VFMLA V7.S4, V4.S4, V19.S4
+	VFMLA V15.S4, V17.S4, V19.S4
+	WORD $0x6e2cdd74 // fmul v20.4s, v11.4s, v12.4s
+	VFMLA V17.S4, V4.S4, V20.S4
+	VFMLA V9.S4, V17.S4, V20.S4
+	WORD $0x6e25dda5 // fmul v5.4s, v13.4s, v5.4s
+	VFMLA V11.S4, V15.S4, V5.S4
+	VFMLA V13.S4, V6.S4, V5.S4
+	WORD $0x6e2addb5 // fmul v21.4s, v13.4s, v10.4s
+	VFMLA V7.S4, V15.S4, V21.S4
+	VFMLA V15.S4, V6.S4, V21.S4
+	WORD $0x6e2cdda7 // fmul v7.4s, v13.4s, v12.4s
+	VFMLA V17.S4, V15.S4, V7.S4
+	VFMLA V9.S4, V6.S4, V7.S4
+	VBIT V2.B16, V8.B16, V3.B16
+	VBIT V2.B16, V14.B16, V10.B16
+	VBIT V2.B16, V16.B16, V12.B16
+	VBIT V2.B16, V18.B16, V11.B16
+	VBIT V2.B16, V19.B16, V4.B16
+	VBIT V2.B16, V20.B16, V17.B16
+	VBIT V2.B16, V5.B16, V13.B16
+	VBIT V2.B16, V21.B16, V15.B16
+	VBIT V2.B16, V7.B16, V6.B16
 	FMOVQ 96(R4), F2
 	WORD $0x4ea2d421 // fsub v1.4s, v1.4s, v2.4s
 	WORD $0x4ea0c822 // fcmgt v2.4s, v1.4s, #0.0
 	WORD $0x6eb0a845 // umaxv s5, v2.4s
 	FMOVS F5, R9
-	FMOVQ F4, 16(RSP)
-	FMOVQ F9, 32(RSP)
+	FMOVQ F3, 16(RSP)
+	FMOVQ F10, 32(RSP)
 	FMOVQ F12, 48(RSP)
-	FMOVQ F15, 64(RSP)
-	FMOVQ F16, 80(RSP)
+	FMOVQ F11, 64(RSP)
+	FMOVQ F4, 80(RSP)
 	FMOVQ F17, 96(RSP)
-	FMOVQ F18, 112(RSP)
-	FMOVQ F3, 128(RSP)
-	FMOVQ F14, 144(RSP)
+	FMOVQ F13, 112(RSP)
+	FMOVQ F15, 128(RSP)
+	FMOVQ F6, 144(RSP)
 	FMOVQ F1, 160(RSP)
 	CBNZ R9, stage5
 	FMOVQ 192(RSP), F1
 	WORD $0x4ea0a821 // cmlt v1.4s, v1.4s, #0
 	FMOVQ 176(RSP), F2
 	FMOVQ 160(R4), F3
-	FMOVQ 400(R4), F4
+	FMOVQ 416(R4), F4
 	VFMLA V4.S4, V2.S4, V3.S4
 	FMOVQ 160(R4), F4
 	WORD $0x4ea4d465 // fsub v5.4s, v3.4s, v4.4s
-	FMOVQ 416(R4), F4
-	VFMLS V4.S4, V5.S4, V2.S4
 	FMOVQ 432(R4), F4
 	VFMLS V4.S4, V5.S4, V2.S4
 	FMOVQ 448(R4), F4
-	FMOVQ 464(R4), F5
-	VFMLA V2.S4, V5.S4, V4.S4
+	VFMLS V4.S4, V5.S4, V2.S4
+	FMOVQ 464(R4), F4
 	FMOVQ 480(R4), F5
-	VFMLA V2.S4, V4.S4, V5.S4
-	FMOVQ 496(R4), F4
 	VFMLA V2.S4, V5.S4, V4.S4
-	FMOVQ 512(R4), F5
+	FMOVQ 496(R4), F5
+	VFMLA V2.S4, V4.S4, V5.S4
+	FMOVQ 512(R4), F4
+	VFMLA V2.S4, V5.S4, V4.S4
+	FMOVQ 528(R4), F5
 	VFMLA V2.S4, V4.S4, V5.S4
 	WORD $0x6e22dc44 // fmul v4.4s, v2.4s, v2.4s
 	VFMLA V5.S4, V4.S4, V2.S4
@@ -1160,7 +1170,7 @@ hard:
 	ADD R5<<3, R0, R9
 	FMOVQ F2, (R9)
 	MOVD ZR, R9
-	FMOVQ 528(R4), F2
+	FMOVQ 544(R4), F2
 	VAND V1.B16, V2.B16, V2.B16
 	WORD $0x4eb1b843 // addv s3, v2.4s
 	FMOVD F3, R10
@@ -1383,7 +1393,7 @@ storeOne18:
 
 stored18:
 	MOVD ZR, R9
-	FMOVQ 528(R4), F2
+	FMOVQ 544(R4), F2
 	VAND V1.B16, V2.B16, V2.B16
 	WORD $0x4eb1b843 // addv s3, v2.4s
 	FMOVD F3, R10
@@ -1411,12 +1421,12 @@ TEXT ·exp3x3F64NEON(SB), 0, $200-64
 	ADD R5<<1, R5, R6
 	ADD R5<<1, R6, R7
 	ADD R5<<1, R7, R8
-	FMOVQ 544(R4), F0
+	FMOVQ 560(R4), F0
 	CMP $2, R2
 	BLT next
 
 loop:
-	// 404 instructions for 2 matrices, 202 each
+	// 401 instructions for 2 matrices, 200.5 each
 	FMOVQ (R1), F1
 	ADD R5<<2, R1, R9
 	FMOVQ (R9), F2
@@ -1424,7 +1434,7 @@ loop:
 	ADD R5<<3, R1, R9
 	FMOVQ (R9), F4
 	WORD $0x4e64d463 // fadd v3.2d, v3.2d, v4.2d
-	FMOVQ 560(R4), F5
+	FMOVQ 576(R4), F5
 	WORD $0x6e65dc63 // fmul v3.2d, v3.2d, v5.2d
 	WORD $0x4ee3d421 // fsub v1.2d, v1.2d, v3.2d
 	WORD $0x4ee3d442 // fsub v2.2d, v2.2d, v3.2d
@@ -1487,39 +1497,39 @@ loop:
 	WORD $0x4e75d694 // fadd v20.2d, v20.2d, v21.2d
 	WORD $0x6ef4e6d5 // fcmgt v21.2d, v22.2d, v20.2d
 	VBSL V20.B16, V22.B16, V21.B16
-	FMOVQ 576(R4), F20
+	FMOVQ 592(R4), F20
 	WORD $0x6e75e696 // fcmge v22.2d, v20.2d, v21.2d
 	WORD $0x6e205ad6 // mvn v22.16b, v22.16b
 	VAND V0.B16, V3.B16, V20.B16
-	FMOVQ 592(R4), F23
+	FMOVQ 608(R4), F23
 	WORD $0x6e74e6f4 // fcmge v20.2d, v23.2d, v20.2d
 	WORD $0x6e205a94 // mvn v20.16b, v20.16b
 	VORR V20.B16, V22.B16, V22.B16
-	FMOVQ 608(R4), F20
-	FMOVQ 624(R4), F23
+	FMOVQ 624(R4), F20
+	FMOVQ 640(R4), F23
 	VBIT V22.B16, V23.B16, V20.B16
-	FMOVQ 576(R4), F22
+	FMOVQ 592(R4), F22
 	WORD $0x6ef5e6d7 // fcmgt v23.2d, v22.2d, v21.2d
 	VBSL V22.B16, V21.B16, V23.B16
-	FMOVQ 640(R4), F21
+	FMOVQ 656(R4), F21
 	WORD $0x6ef5e6f6 // fcmgt v22.2d, v23.2d, v21.2d
 	VBSL V21.B16, V23.B16, V22.B16
 	VUSHR $52, V22.D2, V22.D2
-	FMOVQ 656(R4), F21
-	VORR V21.B16, V22.B16, V22.B16
 	FMOVQ 672(R4), F21
-	WORD $0x4ef5d6d6 // fsub v22.2d, v22.2d, v21.2d
+	VORR V21.B16, V22.B16, V22.B16
 	FMOVQ 688(R4), F21
-	FMOVQ 704(R4), F23
+	WORD $0x4ef5d6d6 // fsub v22.2d, v22.2d, v21.2d
+	FMOVQ 704(R4), F21
+	FMOVQ 720(R4), F23
 	VFMLA V23.D2, V22.D2, V21.D2
-	FMOVQ 720(R4), F22
+	FMOVQ 736(R4), F22
 	WORD $0x4e76d6b5 // fadd v21.2d, v21.2d, v22.2d
-	FMOVQ 720(R4), F22
+	FMOVQ 736(R4), F22
 	WORD $0x4ef6d6b5 // fsub v21.2d, v21.2d, v22.2d
-	FMOVQ 720(R4), F22
+	FMOVQ 736(R4), F22
 	WORD $0x4ef5d6d7 // fsub v23.2d, v22.2d, v21.2d
 	VSHL $52, V23.D2, V23.D2
-	FMOVQ 640(R4), F22
+	FMOVQ 656(R4), F22
 	VADD V22.D2, V23.D2, V23.D2
 	WORD $0x6e77dc21 // fmul v1.2d, v1.2d, v23.2d
 	WORD $0x6e77dcc6 // fmul v6.2d, v6.2d, v23.2d
@@ -1542,7 +1552,7 @@ loop:
 	WORD $0x6e77de73 // fmul v19.2d, v19.2d, v23.2d
 	WORD $0x4e6fd4b6 // fadd v22.2d, v5.2d, v15.2d
 	WORD $0x4e73d6d6 // fadd v22.2d, v22.2d, v19.2d
-	FMOVQ 704(R4), F23
+	FMOVQ 720(R4), F23
 	WORD $0x6e77ded6 // fmul v22.2d, v22.2d, v23.2d
 	WORD $0x6e69dc57 // fmul v23.2d, v2.2d, v9.2d
 	VMOV V23.B16, V24.B16
@@ -1566,66 +1576,66 @@ loop:
 	WORD $0x6ee0fb39 // fneg v25.2d, v25.2d
 	VFMLA V24.D2, V1.D2, V25.D2
 	VFMLA V23.D2, V8.D2, V25.D2
-	FMOVQ 736(R4), F23
-	FMOVQ 752(R4), F24
-	VFMLA V25.D2, V24.D2, V23.D2
+	FMOVQ 752(R4), F23
 	FMOVQ 768(R4), F24
-	FMOVQ 752(R4), F26
+	VFMLA V25.D2, V24.D2, V23.D2
+	FMOVQ 784(R4), F24
+	FMOVQ 768(R4), F26
 	VFMLA V22.D2, V26.D2, V24.D2
-	FMOVQ 784(R4), F26
-	FMOVQ 800(R4), F27
-	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 800(R4), F27
-	VFMLA V22.D2, V27.D2, V23.D2
+	FMOVQ 800(R4), F26
 	FMOVQ 816(R4), F27
+	VFMLA V25.D2, V27.D2, V26.D2
+	FMOVQ 816(R4), F27
+	VFMLA V22.D2, V27.D2, V23.D2
+	FMOVQ 832(R4), F27
 	VFMLA V25.D2, V24.D2, V27.D2
 	VFMLA V22.D2, V24.D2, V26.D2
-	FMOVQ 832(R4), F24
+	FMOVQ 848(R4), F24
 	VFMLA V25.D2, V23.D2, V24.D2
 	VFMLA V22.D2, V23.D2, V27.D2
-	FMOVQ 848(R4), F23
+	FMOVQ 864(R4), F23
 	VFMLA V25.D2, V26.D2, V23.D2
 	VFMLA V22.D2, V26.D2, V24.D2
-	FMOVQ 864(R4), F26
+	FMOVQ 880(R4), F26
 	VFMLA V25.D2, V27.D2, V26.D2
 	VFMLA V22.D2, V27.D2, V23.D2
-	FMOVQ 880(R4), F27
+	FMOVQ 896(R4), F27
 	VFMLA V25.D2, V24.D2, V27.D2
 	VFMLA V22.D2, V24.D2, V26.D2
-	FMOVQ 896(R4), F24
+	FMOVQ 912(R4), F24
 	VFMLA V25.D2, V23.D2, V24.D2
 	VFMLA V22.D2, V23.D2, V27.D2
-	FMOVQ 912(R4), F23
+	FMOVQ 928(R4), F23
 	VFMLA V25.D2, V26.D2, V23.D2
 	VFMLA V22.D2, V26.D2, V24.D2
-	FMOVQ 928(R4), F26
+	FMOVQ 944(R4), F26
 	VFMLA V25.D2, V27.D2, V26.D2
 	VFMLA V22.D2, V27.D2, V23.D2
-	FMOVQ 944(R4), F27
+	FMOVQ 960(R4), F27
 	VFMLA V25.D2, V24.D2, V27.D2
 	VFMLA V22.D2, V24.D2, V26.D2
-	FMOVQ 960(R4), F24
+	FMOVQ 976(R4), F24
 	VFMLA V25.D2, V23.D2, V24.D2
 	VFMLA V22.D2, V23.D2, V27.D2
-	FMOVQ 976(R4), F23
+	FMOVQ 992(R4), F23
 	VFMLA V25.D2, V26.D2, V23.D2
 	VFMLA V22.D2, V26.D2, V24.D2
-	FMOVQ 992(R4), F26
+	FMOVQ 1008(R4), F26
 	VFMLA V25.D2, V27.D2, V26.D2
 	VFMLA V22.D2, V27.D2, V23.D2
-	FMOVQ 1008(R4), F27
+	FMOVQ 1024(R4), F27
 	VFMLA V25.D2, V24.D2, V27.D2
 	VFMLA V22.D2, V24.D2, V26.D2
-	FMOVQ 1024(R4), F24
+	FMOVQ 1040(R4), F24
 	VFMLA V25.D2, V23.D2, V24.D2
 	VFMLA V22.D2, V23.D2, V27.D2
-	FMOVQ 1040(R4), F23
+	FMOVQ 1056(R4), F23
 	VFMLA V25.D2, V26.D2, V23.D2
 	VFMLA V22.D2, V26.D2, V24.D2
-	FMOVQ 1056(R4), F26
+	FMOVQ 1072(R4), F26
 	VFMLA V25.D2, V27.D2, V26.D2
 	VFMLA V22.D2, V27.D2, V23.D2
-	FMOVQ 1072(R4), F27
+	FMOVQ 1088(R4), F27
 	VFMLA V25.D2, V24.D2, V27.D2
 	VFMLA V22.D2, V24.D2, V26.D2
 	WORD $0x6e79def9 // fmul v25.2d, v23.2d, v25.2d
@@ -1668,93 +1678,86 @@ stage2:
 	FMOVQ 160(RSP), F1
 	WORD $0x4ee0c822 // fcmgt v2.2d, v1.2d, #0.0
 	FMOVQ 16(RSP), F3
-	WORD $0x4e63d464 // fadd v4.2d, v3.2d, v3.2d
-	VFMLA V3.D2, V3.D2, V4.D2
-	FMOVQ 32(RSP), F5
-	FMOVQ 64(RSP), F6
-	VFMLA V6.D2, V5.D2, V4.D2
-	FMOVQ 48(RSP), F7
-	FMOVQ 112(RSP), F8
-	VFMLA V8.D2, V7.D2, V4.D2
-	VBIF V2.B16, V3.B16, V4.B16
-	WORD $0x4e65d4a9 // fadd v9.2d, v5.2d, v5.2d
-	VFMLA V5.D2, V3.D2, V9.D2
-	FMOVQ 80(RSP), F10
-	VFMLA V10.D2, V5.D2, V9.D2
-	FMOVQ 128(RSP), F11
-	VFMLA V11.D2, V7.D2, V9.D2
-	VBIF V2.B16, V5.B16, V9.B16
-	WORD $0x4e67d4ec // fadd v12.2d, v7.2d, v7.2d
-	VFMLA V7.D2, V3.D2, V12.D2
-	FMOVQ 96(RSP), F13
-	VFMLA V13.D2, V5.D2, V12.D2
-	FMOVQ 144(RSP), F14
-	VFMLA V14.D2, V7.D2, V12.D2
-	VBIF V2.B16, V7.B16, V12.B16
-	WORD $0x4e66d4cf // fadd v15.2d, v6.2d, v6.2d
-	VFMLA V3.D2, V6.D2, V15.D2
-	VFMLA V6.D2, V10.D2, V15.D2
-	VFMLA V8.D2, V13.D2, V15.D2
-	VBIF V2.B16, V6.B16, V15.B16
-	WORD $0x4e6ad550 // fadd v16.2d, v10.2d, v10.2d
-	VFMLA V5.D2, V6.D2, V16.D2
-	VFMLA V10.D2, V10.D2, V16.D2
-	VFMLA V11.D2, V13.D2, V16.D2
-	VBIF V2.B16, V10.B16, V16.B16
-	WORD $0x4e6dd5b1 // fadd v17.2d, v13.2d, v13.2d
-	VFMLA V7.D2, V6.D2, V17.D2
-	VFMLA V13.D2, V10.D2, V17.D2
-	VFMLA V14.D2, V13.D2, V17.D2
-	VBIF V2.B16, V13.B16, V17.B16
-	WORD $0x4e68d512 // fadd v18.2d, v8.2d, v8.2d
-	VFMLA V3.D2, V8.D2, V18.D2
-	VFMLA V6.D2, V11.D2, V18.D2
-	VFMLA V8.D2, V14.D2, V18.D2
-	VBIF V2.B16, V8.B16, V18.B16
-	WORD $0x4e6bd563 // fadd v3.2d, v11.2d, v11.2d
-	VFMLA V5.D2, V8.D2, V3.D2
-	VFMLA V10.D2, V11.D2, V3.D2
-	VFMLA V11.D2, V14.D2, V3.D2
-	VBIF V2.B16, V11.B16, V3.B16
-	WORD $0x4e6ed5c5 // fadd v5.2d, v14.2d, v14.2d
-	VFMLA V7.D2, V8.D2, V5.D2
-	VFMLA V13.D2, V11.D2, V5.D2
-	VFMLA V14.D2, V14.D2, V5.D2
-	VBIT V2.B16, V5.B16, V14.B16
-	FMOVQ 640(R4), F2
+	FMOVQ 1104(R4), F4
+	WORD $0x4e64d465 // fadd v5.2d, v3.2d, v4.2d
+	FMOVQ 80(RSP), F4
+	FMOVQ 1104(R4), F6
+	WORD $0x4e66d487 // fadd v7.2d, v4.2d, v6.2d
+	FMOVQ 144(RSP), F6
+	FMOVQ 1104(R4), F8
+	WORD $0x4e68d4c9 // fadd v9.2d, v6.2d, v8.2d
+	WORD $0x6e65dc68 // fmul v8.2d, v3.2d, v5.2d
+	FMOVQ 32(RSP), F10
+	FMOVQ 64(RSP), F11
+	VFMLA V11.D2, V10.D2, V8.D2
+	FMOVQ 48(RSP), F12
+	FMOVQ 112(RSP), F13
+	VFMLA V13.D2, V12.D2, V8.D2
+	WORD $0x6e6adc6e // fmul v14.2d, v3.2d, v10.2d
+	VFMLA V7.D2, V10.D2, V14.D2
+	FMOVQ 128(RSP), F15
+	VFMLA V15.D2, V12.D2, V14.D2
+	WORD $0x6e6cdc70 // fmul v16.2d, v3.2d, v12.2d
+	FMOVQ 96(RSP), F17
+	VFMLA V17.D2, V10.D2, V16.D2
+	VFMLA V9.D2, V12.D2, V16.D2
+	WORD $0x6e65dd72 // fmul v18.2d, v11.2d, v5.2d
+	VFMLA V11.D2, V4.D2, V18.D2
+	VFMLA V13.D2, V17.D2, V18.D2
+	WORD $0x6e6add73 // fmul v19.2d, v11.2d, v10.2d
+	VFMLA V7.D2, V4.D2, V19.D2
+	VFMLA V15.D2, V17.D2, V19.D2
+	WORD $0x6e6cdd74 // fmul v20.2d, v11.2d, v12.2d
+	VFMLA V17.D2, V4.D2, V20.D2
+	VFMLA V9.D2, V17.D2, V20.D2
+	WORD $0x6e65dda5 // fmul v5.2d, v13.2d, v5.2d
+	VFMLA V11.D2, V15.D2, V5.D2
+	VFMLA V13.D2, V6.D2, V5.D2
+	WORD $0x6e6addb5 // fmul v21.2d, v13.2d, v10.2d
+	VFMLA V7.D2, V15.D2, V21.D2
+	VFMLA V15.D2, V6.D2, V21.D2
+	WORD $0x6e6cdda7 // fmul v7.2d, v13.2d, v12.2d
+	VFMLA V17.D2, V15.D2, V7.D2
+	VFMLA V9.D2, V6.D2, V7.D2
+	VBIT V2.B16, V8.B16, V3.B16
+	VBIT V2.B16, V14.B16, V10.B16
+	VBIT V2.B16, V16.B16, V12.B16
+	VBIT V2.B16, V18.B16, V11.B16
+	VBIT V2.B16, V19.B16, V4.B16
+	VBIT V2.B16, V20.B16, V17.B16
+	VBIT V2.B16, V5.B16, V13.B16
+	VBIT V2.B16, V21.B16, V15.B16
+	VBIT V2.B16, V7.B16, V6.B16
+	FMOVQ 656(R4), F2
 	WORD $0x4ee2d421 // fsub v1.2d, v1.2d, v2.2d
 	WORD $0x4ee0c822 // fcmgt v2.2d, v1.2d, #0.0
 	WORD $0x6eb0a845 // umaxv s5, v2.4s
 	FMOVS F5, R9
-	FMOVQ F4, 16(RSP)
-	FMOVQ F9, 32(RSP)
+	FMOVQ F3, 16(RSP)
+	FMOVQ F10, 32(RSP)
 	FMOVQ F12, 48(RSP)
-	FMOVQ F15, 64(RSP)
-	FMOVQ F16, 80(RSP)
+	FMOVQ F11, 64(RSP)
+	FMOVQ F4, 80(RSP)
 	FMOVQ F17, 96(RSP)
-	FMOVQ F18, 112(RSP)
-	FMOVQ F3, 128(RSP)
-	FMOVQ F14, 144(RSP)
+	FMOVQ F13, 112(RSP)
+	FMOVQ F15, 128(RSP)
+	FMOVQ F6, 144(RSP)
 	FMOVQ F1, 160(RSP)
 	CBNZ R9, stage2
 	FMOVQ 192(RSP), F1
 	WORD $0x4ee0a821 // cmlt v1.2d, v1.2d, #0
 	FMOVQ 176(RSP), F2
-	FMOVQ 720(R4), F3
-	FMOVQ 1088(R4), F4
-	VFMLA V4.D2, V2.D2, V3.D2
-	FMOVQ 720(R4), F4
-	WORD $0x4ee4d465 // fsub v5.2d, v3.2d, v4.2d
-	FMOVQ 1104(R4), F4
-	VFMLS V4.D2, V5.D2, V2.D2
+	FMOVQ 736(R4), F3
 	FMOVQ 1120(R4), F4
-	VFMLS V4.D2, V5.D2, V2.D2
+	VFMLA V4.D2, V2.D2, V3.D2
+	FMOVQ 736(R4), F4
+	WORD $0x4ee4d465 // fsub v5.2d, v3.2d, v4.2d
 	FMOVQ 1136(R4), F4
-	FMOVQ 1152(R4), F5
-	VFMLA V2.D2, V5.D2, V4.D2
-	FMOVQ 1168(R4), F5
-	VFMLA V2.D2, V4.D2, V5.D2
-	FMOVQ 1184(R4), F4
+	VFMLS V4.D2, V5.D2, V2.D2
+	FMOVQ 1152(R4), F4
+	VFMLS V4.D2, V5.D2, V2.D2
+	FMOVQ 1168(R4), F4
+	FMOVQ 1184(R4), F5
 	VFMLA V2.D2, V5.D2, V4.D2
 	FMOVQ 1200(R4), F5
 	VFMLA V2.D2, V4.D2, V5.D2
@@ -1768,14 +1771,18 @@ stage2:
 	VFMLA V2.D2, V4.D2, V5.D2
 	FMOVQ 1280(R4), F4
 	VFMLA V2.D2, V5.D2, V4.D2
+	FMOVQ 1296(R4), F5
+	VFMLA V2.D2, V4.D2, V5.D2
+	FMOVQ 1312(R4), F4
+	VFMLA V2.D2, V5.D2, V4.D2
 	WORD $0x6e62dc45 // fmul v5.2d, v2.2d, v2.2d
 	VFMLA V4.D2, V5.D2, V2.D2
 	VSHL $52, V3.D2, V3.D2
-	FMOVQ 640(R4), F4
+	FMOVQ 656(R4), F4
 	VADD V4.D2, V3.D2, V3.D2
 	VFMLA V3.D2, V2.D2, V3.D2
 	FMOVQ 16(RSP), F2
-	FMOVQ 640(R4), F4
+	FMOVQ 656(R4), F4
 	WORD $0x4e64d442 // fadd v2.2d, v2.2d, v4.2d
 	WORD $0x6e62dc62 // fmul v2.2d, v3.2d, v2.2d
 	FMOVQ 32(RSP), F4
@@ -1785,7 +1792,7 @@ stage2:
 	FMOVQ 64(RSP), F6
 	WORD $0x6e66dc66 // fmul v6.2d, v3.2d, v6.2d
 	FMOVQ 80(RSP), F7
-	FMOVQ 640(R4), F8
+	FMOVQ 656(R4), F8
 	WORD $0x4e68d4e7 // fadd v7.2d, v7.2d, v8.2d
 	WORD $0x6e67dc67 // fmul v7.2d, v3.2d, v7.2d
 	FMOVQ 96(RSP), F8
@@ -1795,7 +1802,7 @@ stage2:
 	FMOVQ 128(RSP), F10
 	WORD $0x6e6adc6a // fmul v10.2d, v3.2d, v10.2d
 	FMOVQ 144(RSP), F11
-	FMOVQ 640(R4), F12
+	FMOVQ 656(R4), F12
 	WORD $0x4e6cd56b // fadd v11.2d, v11.2d, v12.2d
 	WORD $0x6e6bdc63 // fmul v3.2d, v3.2d, v11.2d
 	WORD $0x6eb0a82b // umaxv s11, v1.4s
@@ -1834,7 +1841,7 @@ next:
 	ADD R5<<3, R1, R9
 	FMOVD (R9), F4
 	WORD $0x4e64d463 // fadd v3.2d, v3.2d, v4.2d
-	FMOVQ 560(R4), F5
+	FMOVQ 576(R4), F5
 	WORD $0x6e65dc63 // fmul v3.2d, v3.2d, v5.2d
 	WORD $0x4ee3d421 // fsub v1.2d, v1.2d, v3.2d
 	WORD $0x4ee3d442 // fsub v2.2d, v2.2d, v3.2d
@@ -1897,39 +1904,39 @@ next:
 	WORD $0x4e75d694 // fadd v20.2d, v20.2d, v21.2d
 	WORD $0x6ef4e6d5 // fcmgt v21.2d, v22.2d, v20.2d
 	VBSL V20.B16, V22.B16, V21.B16
-	FMOVQ 576(R4), F20
+	FMOVQ 592(R4), F20
 	WORD $0x6e75e696 // fcmge v22.2d, v20.2d, v21.2d
 	WORD $0x6e205ad6 // mvn v22.16b, v22.16b
 	VAND V0.B16, V3.B16, V20.B16
-	FMOVQ 592(R4), F23
+	FMOVQ 608(R4), F23
 	WORD $0x6e74e6f4 // fcmge v20.2d, v23.2d, v20.2d
 	WORD $0x6e205a94 // mvn v20.16b, v20.16b
 	VORR V20.B16, V22.B16, V22.B16
-	FMOVQ 608(R4), F20
-	FMOVQ 624(R4), F23
+	FMOVQ 624(R4), F20
+	FMOVQ 640(R4), F23
 	VBIT V22.B16, V23.B16, V20.B16
-	FMOVQ 576(R4), F22
+	FMOVQ 592(R4), F22
 	WORD $0x6ef5e6d7 // fcmgt v23.2d, v22.2d, v21.2d
 	VBSL V22.B16, V21.B16, V23.B16
-	FMOVQ 640(R4), F21
+	FMOVQ 656(R4), F21
 	WORD $0x6ef5e6f6 // fcmgt v22.2d, v23.2d, v21.2d
 	VBSL V21.B16, V23.B16, V22.B16
 	VUSHR $52, V22.D2, V22.D2
-	FMOVQ 656(R4), F21
-	VORR V21.B16, V22.B16, V22.B16
 	FMOVQ 672(R4), F21
-	WORD $0x4ef5d6d6 // fsub v22.2d, v22.2d, v21.2d
+	VORR V21.B16, V22.B16, V22.B16
 	FMOVQ 688(R4), F21
-	FMOVQ 704(R4), F23
+	WORD $0x4ef5d6d6 // fsub v22.2d, v22.2d, v21.2d
+	FMOVQ 704(R4), F21
+	FMOVQ 720(R4), F23
 	VFMLA V23.D2, V22.D2, V21.D2
-	FMOVQ 720(R4), F22
+	FMOVQ 736(R4), F22
 	WORD $0x4e76d6b5 // fadd v21.2d, v21.2d, v22.2d
-	FMOVQ 720(R4), F22
+	FMOVQ 736(R4), F22
 	WORD $0x4ef6d6b5 // fsub v21.2d, v21.2d, v22.2d
-	FMOVQ 720(R4), F22
+	FMOVQ 736(R4), F22
 	WORD $0x4ef5d6d7 // fsub v23.2d, v22.2d, v21.2d
 	VSHL $52, V23.D2, V23.D2
-	FMOVQ 640(R4), F22
+	FMOVQ 656(R4), F22
 	VADD V22.D2, V23.D2, V23.D2
 	WORD $0x6e77dc21 // fmul v1.2d, v1.2d, v23.2d
 	WORD $0x6e77dcc6 // fmul v6.2d, v6.2d, v23.2d
@@ -1952,7 +1959,7 @@ next:
 	WORD $0x6e77de73 // fmul v19.2d, v19.2d, v23.2d
 	WORD $0x4e6fd4b6 // fadd v22.2d, v5.2d, v15.2d
 	WORD $0x4e73d6d6 // fadd v22.2d, v22.2d, v19.2d
-	FMOVQ 704(R4), F23
+	FMOVQ 720(R4), F23
 	WORD $0x6e77ded6 // fmul v22.2d, v22.2d, v23.2d
 	WORD $0x6e69dc57 // fmul v23.2d, v2.2d, v9.2d
 	VMOV V23.B16, V24.B16
@@ -1976,66 +1983,66 @@ next:
 	WORD $0x6ee0fb39 // fneg v25.2d, v25.2d
 	VFMLA V24.D2, V1.D2, V25.D2
 	VFMLA V23.D2, V8.D2, V25.D2
-	FMOVQ 736(R4), F23
-	FMOVQ 752(R4), F24
-	VFMLA V25.D2, V24.D2, V23.D2
+	FMOVQ 752(R4), F23
 	FMOVQ 768(R4), F24
-	FMOVQ 752(R4), F26
+	VFMLA V25.D2, V24.D2, V23.D2
+	FMOVQ 784(R4), F24
+	FMOVQ 768(R4), F26
 	VFMLA V22.D2, V26.D2, V24.D2
-	FMOVQ 784(R4), F26
-	FMOVQ 800(R4), F27
-	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 800(R4), F27
-	VFMLA V22.D2, V27.D2, V23.D2
+	FMOVQ 800(R4), F26
 	FMOVQ 816(R4), F27
+	VFMLA V25.D2, V27.D2, V26.D2
+	FMOVQ 816(R4), F27
+	VFMLA V22.D2, V27.D2, V23.D2
+	FMOVQ 832(R4), F27
 	VFMLA V25.D2, V24.D2, V27.D2
 	VFMLA V22.D2, V24.D2, V26.D2
-	FMOVQ 832(R4), F24
+	FMOVQ 848(R4), F24
 	VFMLA V25.D2, V23.D2, V24.D2
 	VFMLA V22.D2, V23.D2, V27.D2
-	FMOVQ 848(R4), F23
+	FMOVQ 864(R4), F23
 	VFMLA V25.D2, V26.D2, V23.D2
 	VFMLA V22.D2, V26.D2, V24.D2
-	FMOVQ 864(R4), F26
+	FMOVQ 880(R4), F26
 	VFMLA V25.D2, V27.D2, V26.D2
 	VFMLA V22.D2, V27.D2, V23.D2
-	FMOVQ 880(R4), F27
+	FMOVQ 896(R4), F27
 	VFMLA V25.D2, V24.D2, V27.D2
 	VFMLA V22.D2, V24.D2, V26.D2
-	FMOVQ 896(R4), F24
+	FMOVQ 912(R4), F24
 	VFMLA V25.D2, V23.D2, V24.D2
 	VFMLA V22.D2, V23.D2, V27.D2
-	FMOVQ 912(R4), F23
+	FMOVQ 928(R4), F23
 	VFMLA V25.D2, V26.D2, V23.D2
 	VFMLA V22.D2, V26.D2, V24.D2
-	FMOVQ 928(R4), F26
+	FMOVQ 944(R4), F26
 	VFMLA V25.D2, V27.D2, V26.D2
 	VFMLA V22.D2, V27.D2, V23.D2
-	FMOVQ 944(R4), F27
+	FMOVQ 960(R4), F27
 	VFMLA V25.D2, V24.D2, V27.D2
 	VFMLA V22.D2, V24.D2, V26.D2
-	FMOVQ 960(R4), F24
+	FMOVQ 976(R4), F24
 	VFMLA V25.D2, V23.D2, V24.D2
 	VFMLA V22.D2, V23.D2, V27.D2
-	FMOVQ 976(R4), F23
+	FMOVQ 992(R4), F23
 	VFMLA V25.D2, V26.D2, V23.D2
 	VFMLA V22.D2, V26.D2, V24.D2
-	FMOVQ 992(R4), F26
+	FMOVQ 1008(R4), F26
 	VFMLA V25.D2, V27.D2, V26.D2
 	VFMLA V22.D2, V27.D2, V23.D2
-	FMOVQ 1008(R4), F27
+	FMOVQ 1024(R4), F27
 	VFMLA V25.D2, V24.D2, V27.D2
 	VFMLA V22.D2, V24.D2, V26.D2
-	FMOVQ 1024(R4), F24
+	FMOVQ 1040(R4), F24
 	VFMLA V25.D2, V23.D2, V24.D2
 	VFMLA V22.D2, V23.D2, V27.D2
-	FMOVQ 1040(R4), F23
+	FMOVQ 1056(R4), F23
 	VFMLA V25.D2, V26.D2, V23.D2
 	VFMLA V22.D2, V26.D2, V24.D2
-	FMOVQ 1056(R4), F26
+	FMOVQ 1072(R4), F26
 	VFMLA V25.D2, V27.D2, V26.D2
 	VFMLA V22.D2, V27.D2, V23.D2
-	FMOVQ 1072(R4), F27
+	FMOVQ 1088(R4), F27
 	VFMLA V25.D2, V24.D2, V27.D2
 	VFMLA V22.D2, V24.D2, V26.D2
 	WORD $0x6e79def9 // fmul v25.2d, v23.2d, v25.2d
@@ -2078,93 +2085,86 @@ stage5:
 	FMOVQ 160(RSP), F1
 	WORD $0x4ee0c822 // fcmgt v2.2d, v1.2d, #0.0
 	FMOVQ 16(RSP), F3
-	WORD $0x4e63d464 // fadd v4.2d, v3.2d, v3.2d
-	VFMLA V3.D2, V3.D2, V4.D2
-	FMOVQ 32(RSP), F5
-	FMOVQ 64(RSP), F6
-	VFMLA V6.D2, V5.D2, V4.D2
-	FMOVQ 48(RSP), F7
-	FMOVQ 112(RSP), F8
-	VFMLA V8.D2, V7.D2, V4.D2
-	VBIF V2.B16, V3.B16, V4.B16
-	WORD $0x4e65d4a9 // fadd v9.2d, v5.2d, v5.2d
-	VFMLA V5.D2, V3.D2, V9.D2
-	FMOVQ 80(RSP), F10
-	VFMLA V10.D2, V5.D2, V9.D2
-	FMOVQ 128(RSP), F11
-	VFMLA V11.D2, V7.D2, V9.D2
-	VBIF V2.B16, V5.B16, V9.B16
-	WORD $0x4e67d4ec // fadd v12.2d, v7.2d, v7.2d
-	VFMLA V7.D2, V3.D2, V12.D2
-	FMOVQ 96(RSP), F13
-	VFMLA V13.D2, V5.D2, V12.D2
-	FMOVQ 144(RSP), F14
-	VFMLA V14.D2, V7.D2, V12.D2
-	VBIF V2.B16, V7.B16, V12.B16
-	WORD $0x4e66d4cf // fadd v15.2d, v6.2d, v6.2d
-	VFMLA V3.D2, V6.D2, V15.D2
-	VFMLA V6.D2, V10.D2, V15.D2
-	VFMLA V8.D2, V13.D2, V15.D2
-	VBIF V2.B16, V6.B16, V15.B16
-	WORD $0x4e6ad550 // fadd v16.2d, v10.2d, v10.2d
-	VFMLA V5.D2, V6.D2, V16.D2
-	VFMLA V10.D2, V10.D2, V16.D2
-	VFMLA V11.D2, V13.D2, V16.D2
-	VBIF V2.B16, V10.B16, V16.B16
-	WORD $0x4e6dd5b1 // fadd v17.2d, v13.2d, v13.2d
-	VFMLA V7.D2, V6.D2, V17.D2
-	VFMLA V13.D2, V10.D2, V17.D2
-	VFMLA V14.D2, V13.D2, V17.D2
-	VBIF V2.B16, V13.B16, V17.B16
-	WORD $0x4e68d512 // fadd v18.2d, v8.2d, v8.2d
-	VFMLA V3.D2, V8.D2, V18.D2
-	VFMLA V6.D2, V11.D2, V18.D2
-	VFMLA V8.D2, V14.D2, V18.D2
-	VBIF V2.B16, V8.B16, V18.B16
-	WORD $0x4e6bd563 // fadd v3.2d, v11.2d, v11.2d
-	VFMLA V5.D2, V8.D2, V3.D2
-	VFMLA V10.D2, V11.D2, V3.D2
-	VFMLA V11.D2, V14.D2, V3.D2
-	VBIF V2.B16, V11.B16, V3.B16
-	WORD $0x4e6ed5c5 // fadd v5.2d, v14.2d, v14.2d
-	VFMLA V7.D2, V8.D2, V5.D2
-	VFMLA V13.D2, V11.D2, V5.D2
-	VFMLA V14.D2, V14.D2, V5.D2
-	VBIT V2.B16, V5.B16, V14.B16
-	FMOVQ 640(R4), F2
+	FMOVQ 1104(R4), F4
+	WORD $0x4e64d465 // fadd v5.2d, v3.2d, v4.2d
+	FMOVQ 80(RSP), F4
+	FMOVQ 1104(R4), F6
+	WORD $0x4e66d487 // fadd v7.2d, v4.2d, v6.2d
+	FMOVQ 144(RSP), F6
+	FMOVQ 1104(R4), F8
+	WORD $0x4e68d4c9 // fadd v9.2d, v6.2d, v8.2d
+	WORD $0x6e65dc68 // fmul v8.2d, v3.2d, v5.2d
+	FMOVQ 32(RSP), F10
+	FMOVQ 64(RSP), F11
+	VFMLA V11.D2, V10.D2, V8.D2
+	FMOVQ 48(RSP), F12
+	FMOVQ 112(RSP), F13
+	VFMLA V13.D2, V12.D2, V8.D2
+	WORD $0x6e6adc6e // fmul v14.2d, v3.2d, v10.2d
+	VFMLA V7.D2, V10.D2, V14.D2
+	FMOVQ 128(RSP), F15
+	VFMLA V15.D2, V12.D2, V14.D2
+	WORD $0x6e6cdc70 // fmul v16.2d, v3.2d, v12.2d
+	FMOVQ 96(RSP), F17
+	VFMLA V17.D2, V10.D2, V16.D2
+	VFMLA V9.D2, V12.D2, V16.D2
+	WORD $0x6e65dd72 // fmul v18.2d, v11.2d, v5.2d
+	VFMLA V11.D2, V4.D2, V18.D2
+	VFMLA V13.D2, V17.D2, V18.D2
+	WORD $0x6e6add73 // fmul v19.2d, v11.2d, v10.2d
+	VFMLA V7.D2, V4.D2, V19.D2
+	VFMLA V15.D2, V17.D2, V19.D2
+	WORD $0x6e6cdd74 // fmul v20.2d, v11.2d, v12.2d
+	VFMLA V17.D2, V4.D2, V20.D2
+	VFMLA V9.D2, V17.D2, V20.D2
+	WORD $0x6e65dda5 // fmul v5.2d, v13.2d, v5.2d
+	VFMLA V11.D2, V15.D2, V5.D2
+	VFMLA V13.D2, V6.D2, V5.D2
+	WORD $0x6e6addb5 // fmul v21.2d, v13.2d, v10.2d
+	VFMLA V7.D2, V15.D2, V21.D2
+	VFMLA V15.D2, V6.D2, V21.D2
+	WORD $0x6e6cdda7 // fmul v7.2d, v13.2d, v12.2d
+	VFMLA V17.D2, V15.D2, V7.D2
+	VFMLA V9.D2, V6.D2, V7.D2
+	VBIT V2.B16, V8.B16, V3.B16
+	VBIT V2.B16, V14.B16, V10.B16
+	VBIT V2.B16, V16.B16, V12.B16
+	VBIT V2.B16, V18.B16, V11.B16
+	VBIT V2.B16, V19.B16, V4.B16
+	VBIT V2.B16, V20.B16, V17.B16
+	VBIT V2.B16, V5.B16, V13.B16
+	VBIT V2.B16, V21.B16, V15.B16
+	VBIT V2.B16, V7.B16, V6.B16
+	FMOVQ 656(R4), F2
 	WORD $0x4ee2d421 // fsub v1.2d, v1.2d, v2.2d
 	WORD $0x4ee0c822 // fcmgt v2.2d, v1.2d, #0.0
 	WORD $0x6eb0a845 // umaxv s5, v2.4s
 	FMOVS F5, R9
-	FMOVQ F4, 16(RSP)
-	FMOVQ F9, 32(RSP)
+	FMOVQ F3, 16(RSP)
+	FMOVQ F10, 32(RSP)
 	FMOVQ F12, 48(RSP)
-	FMOVQ F15, 64(RSP)
-	FMOVQ F16, 80(RSP)
+	FMOVQ F11, 64(RSP)
+	FMOVQ F4, 80(RSP)
 	FMOVQ F17, 96(RSP)
-	FMOVQ F18, 112(RSP)
-	FMOVQ F3, 128(RSP)
-	FMOVQ F14, 144(RSP)
+	FMOVQ F13, 112(RSP)
+	FMOVQ F15, 128(RSP)
+	FMOVQ F6, 144(RSP)
 	FMOVQ F1, 160(RSP)
 	CBNZ R9, stage5
 	FMOVQ 192(RSP), F1
 	WORD $0x4ee0a821 // cmlt v1.2d, v1.2d, #0
 	FMOVQ 176(RSP), F2
-	FMOVQ 720(R4), F3
-	FMOVQ 1088(R4), F4
-	VFMLA V4.D2, V2.D2, V3.D2
-	FMOVQ 720(R4), F4
-	WORD $0x4ee4d465 // fsub v5.2d, v3.2d, v4.2d
-	FMOVQ 1104(R4), F4
-	VFMLS V4.D2, V5.D2, V2.D2
+	FMOVQ 736(R4), F3
 	FMOVQ 1120(R4), F4
-	VFMLS V4.D2, V5.D2, V2.D2
+	VFMLA V4.D2, V2.D2, V3.D2
+	FMOVQ 736(R4), F4
+	WORD $0x4ee4d465 // fsub v5.2d, v3.2d, v4.2d
 	FMOVQ 1136(R4), F4
-	FMOVQ 1152(R4), F5
-	VFMLA V2.D2, V5.D2, V4.D2
-	FMOVQ 1168(R4), F5
-	VFMLA V2.D2, V4.D2, V5.D2
-	FMOVQ 1184(R4), F4
+	VFMLS V4.D2, V5.D2, V2.D2
+	FMOVQ 1152(R4), F4
+	VFMLS V4.D2, V5.D2, V2.D2
+	FMOVQ 1168(R4), F4
+	FMOVQ 1184(R4), F5
 	VFMLA V2.D2, V5.D2, V4.D2
 	FMOVQ 1200(R4), F5
 	VFMLA V2.D2, V4.D2, V5.D2
@@ -2178,14 +2178,18 @@ stage5:
 	VFMLA V2.D2, V4.D2, V5.D2
 	FMOVQ 1280(R4), F4
 	VFMLA V2.D2, V5.D2, V4.D2
+	FMOVQ 1296(R4), F5
+	VFMLA V2.D2, V4.D2, V5.D2
+	FMOVQ 1312(R4), F4
+	VFMLA V2.D2, V5.D2, V4.D2
 	WORD $0x6e62dc45 // fmul v5.2d, v2.2d, v2.2d
 	VFMLA V4.D2, V5.D2, V2.D2
 	VSHL $52, V3.D2, V3.D2
-	FMOVQ 640(R4), F4
+	FMOVQ 656(R4), F4
 	VADD V4.D2, V3.D2, V3.D2
 	VFMLA V3.D2, V2.D2, V3.D2
 	FMOVQ 16(RSP), F2
-	FMOVQ 640(R4), F4
+	FMOVQ 656(R4), F4
 	WORD $0x4e64d442 // fadd v2.2d, v2.2d, v4.2d
 	WORD $0x6e62dc62 // fmul v2.2d, v3.2d, v2.2d
 	FMOVQ 32(RSP), F4
@@ -2195,7 +2199,7 @@ stage5:
 	FMOVQ 64(RSP), F6
 	WORD $0x6e66dc66 // fmul v6.2d, v3.2d, v6.2d
 	FMOVQ 80(RSP), F7
-	FMOVQ 640(R4), F8
+	FMOVQ 656(R4), F8
 	WORD $0x4e68d4e7 // fadd v7.2d, v7.2d, v8.2d
 	WORD $0x6e67dc67 // fmul v7.2d, v3.2d, v7.2d
 	FMOVQ 96(RSP), F8
@@ -2205,7 +2209,7 @@ stage5:
 	FMOVQ 128(RSP), F10
 	WORD $0x6e6adc6a // fmul v10.2d, v3.2d, v10.2d
 	FMOVQ 144(RSP), F11
-	FMOVQ 640(R4), F12
+	FMOVQ 656(R4), F12
 	WORD $0x4e6cd56b // fadd v11.2d, v11.2d, v12.2d
 	WORD $0x6e6bdc63 // fmul v3.2d, v3.2d, v11.2d
 	WORD $0x6eb0a82b // umaxv s11, v1.4s
@@ -2282,7 +2286,7 @@ hard:
 	ADD R5<<3, R0, R9
 	FMOVQ F2, (R9)
 	MOVD ZR, R9
-	FMOVQ 1296(R4), F2
+	FMOVQ 1328(R4), F2
 	VAND V1.B16, V2.B16, V2.B16
 	WORD $0x5ef1b843 // addp d3, v2.2d
 	FMOVD F3, R10
@@ -2343,7 +2347,7 @@ hard2:
 	ADD R5<<3, R0, R9
 	FMOVD F2, (R9)
 	MOVD ZR, R9
-	FMOVQ 1296(R4), F2
+	FMOVQ 1328(R4), F2
 	VAND V1.B16, V2.B16, V2.B16
 	WORD $0x5ef1b843 // addp d3, v2.2d
 	FMOVD F3, R10
@@ -2989,6 +2993,2332 @@ done:
 	MOVD ZR, hard+56(FP)
 	RET
 
+// func inverse3x3F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
+TEXT ·inverse3x3F32NEON(SB), NOSPLIT, $0-64
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+24(FP), R2
+	MOVD $mat3Consts<>(SB), R4
+	MOVD stride+32(FP), R5
+	LSL $2, R5
+	ADD R5<<1, R5, R6
+	ADD R5<<1, R6, R7
+	ADD R5<<1, R7, R8
+	FMOVQ (R4), F0
+	FMOVQ 1344(R4), F1
+	FMOVQ 1360(R4), F2
+	FMOVQ 1376(R4), F3
+	FMOVQ 96(R4), F4
+	CMP $4, R2
+	BLT next
+
+loop:
+	// 212 instructions for 4 matrices, 53 each
+	ADD R5<<2, R1, R9
+	FMOVQ (R9), F5
+	ADD R5<<3, R1, R9
+	FMOVQ (R9), F6
+	WORD $0x6e26dca7 // fmul v7.4s, v5.4s, v6.4s
+	ADD R7, R1, R9
+	FMOVQ (R9), F8
+	ADD R8, R1, R9
+	FMOVQ (R9), F9
+	WORD $0x6e29dd0a // fmul v10.4s, v8.4s, v9.4s
+	WORD $0x6ea0f8eb // fneg v11.4s, v7.4s
+	VFMLA V6.S4, V5.S4, V11.S4
+	WORD $0x6ea0f94c // fneg v12.4s, v10.4s
+	VFMLA V9.S4, V8.S4, V12.S4
+	WORD $0x4eacd56b // fsub v11.4s, v11.4s, v12.4s
+	WORD $0x4eaad4ec // fsub v12.4s, v7.4s, v10.4s
+	WORD $0x4ea7d58d // fsub v13.4s, v12.4s, v7.4s
+	WORD $0x4eadd58e // fsub v14.4s, v12.4s, v13.4s
+	WORD $0x4eaed4e7 // fsub v7.4s, v7.4s, v14.4s
+	WORD $0x4e2dd54a // fadd v10.4s, v10.4s, v13.4s
+	WORD $0x4eaad4e7 // fsub v7.4s, v7.4s, v10.4s
+	WORD $0x4e27d56b // fadd v11.4s, v11.4s, v7.4s
+	WORD $0x4e2bd587 // fadd v7.4s, v12.4s, v11.4s
+	WORD $0x4eacd4ec // fsub v12.4s, v7.4s, v12.4s
+	WORD $0x4eacd56b // fsub v11.4s, v11.4s, v12.4s
+	ADD R6<<1, R1, R9
+	FMOVQ (R9), F10
+	WORD $0x6e2add0c // fmul v12.4s, v8.4s, v10.4s
+	ADD R6, R1, R9
+	FMOVQ (R9), F13
+	WORD $0x6e26ddae // fmul v14.4s, v13.4s, v6.4s
+	WORD $0x6ea0f98f // fneg v15.4s, v12.4s
+	VFMLA V10.S4, V8.S4, V15.S4
+	WORD $0x6ea0f9d0 // fneg v16.4s, v14.4s
+	VFMLA V6.S4, V13.S4, V16.S4
+	WORD $0x4eb0d5ef // fsub v15.4s, v15.4s, v16.4s
+	WORD $0x4eaed590 // fsub v16.4s, v12.4s, v14.4s
+	WORD $0x4eacd611 // fsub v17.4s, v16.4s, v12.4s
+	WORD $0x4eb1d612 // fsub v18.4s, v16.4s, v17.4s
+	WORD $0x4eb2d58c // fsub v12.4s, v12.4s, v18.4s
+	WORD $0x4e31d5ce // fadd v14.4s, v14.4s, v17.4s
+	WORD $0x4eaed58c // fsub v12.4s, v12.4s, v14.4s
+	WORD $0x4e2cd5ef // fadd v15.4s, v15.4s, v12.4s
+	WORD $0x4e2fd60c // fadd v12.4s, v16.4s, v15.4s
+	WORD $0x4eb0d590 // fsub v16.4s, v12.4s, v16.4s
+	WORD $0x4eb0d5ef // fsub v15.4s, v15.4s, v16.4s
+	WORD $0x6e29ddae // fmul v14.4s, v13.4s, v9.4s
+	WORD $0x6e2adcb0 // fmul v16.4s, v5.4s, v10.4s
+	WORD $0x6ea0f9d1 // fneg v17.4s, v14.4s
+	VFMLA V9.S4, V13.S4, V17.S4
+	WORD $0x6ea0fa12 // fneg v18.4s, v16.4s
+	VFMLA V10.S4, V5.S4, V18.S4
+	WORD $0x4eb2d631 // fsub v17.4s, v17.4s, v18.4s
+	WORD $0x4eb0d5d2 // fsub v18.4s, v14.4s, v16.4s
+	WORD $0x4eaed653 // fsub v19.4s, v18.4s, v14.4s
+	WORD $0x4eb3d654 // fsub v20.4s, v18.4s, v19.4s
+	WORD $0x4eb4d5ce // fsub v14.4s, v14.4s, v20.4s
+	WORD $0x4e33d610 // fadd v16.4s, v16.4s, v19.4s
+	WORD $0x4eb0d5ce // fsub v14.4s, v14.4s, v16.4s
+	WORD $0x4e2ed631 // fadd v17.4s, v17.4s, v14.4s
+	WORD $0x4e31d64e // fadd v14.4s, v18.4s, v17.4s
+	WORD $0x4eb2d5d2 // fsub v18.4s, v14.4s, v18.4s
+	WORD $0x4eb2d631 // fsub v17.4s, v17.4s, v18.4s
+	FMOVQ (R1), F16
+	WORD $0x6e30dcf2 // fmul v18.4s, v7.4s, v16.4s
+	WORD $0x6ea0fa53 // fneg v19.4s, v18.4s
+	VFMLA V16.S4, V7.S4, V19.S4
+	VFMLA V16.S4, V11.S4, V19.S4
+	ADD R5, R1, R9
+	FMOVQ (R9), F11
+	WORD $0x6e2bdd94 // fmul v20.4s, v12.4s, v11.4s
+	WORD $0x6ea0fa95 // fneg v21.4s, v20.4s
+	VFMLA V11.S4, V12.S4, V21.S4
+	VFMLA V11.S4, V15.S4, V21.S4
+	ADD R5<<1, R1, R9
+	FMOVQ (R9), F15
+	WORD $0x6e2fddd6 // fmul v22.4s, v14.4s, v15.4s
+	WORD $0x6ea0fad7 // fneg v23.4s, v22.4s
+	VFMLA V15.S4, V14.S4, V23.S4
+	VFMLA V15.S4, V17.S4, V23.S4
+	WORD $0x4e34d651 // fadd v17.4s, v18.4s, v20.4s
+	WORD $0x4eb2d638 // fsub v24.4s, v17.4s, v18.4s
+	WORD $0x4eb8d639 // fsub v25.4s, v17.4s, v24.4s
+	WORD $0x4eb9d659 // fsub v25.4s, v18.4s, v25.4s
+	WORD $0x4eb8d698 // fsub v24.4s, v20.4s, v24.4s
+	WORD $0x4e38d739 // fadd v25.4s, v25.4s, v24.4s
+	WORD $0x4e35d673 // fadd v19.4s, v19.4s, v21.4s
+	WORD $0x4e33d739 // fadd v25.4s, v25.4s, v19.4s
+	WORD $0x4e36d633 // fadd v19.4s, v17.4s, v22.4s
+	WORD $0x4eb1d675 // fsub v21.4s, v19.4s, v17.4s
+	WORD $0x4eb5d678 // fsub v24.4s, v19.4s, v21.4s
+	WORD $0x4eb8d631 // fsub v17.4s, v17.4s, v24.4s
+	WORD $0x4eb5d6d5 // fsub v21.4s, v22.4s, v21.4s
+	WORD $0x4e35d631 // fadd v17.4s, v17.4s, v21.4s
+	WORD $0x4e37d739 // fadd v25.4s, v25.4s, v23.4s
+	WORD $0x4e39d631 // fadd v17.4s, v17.4s, v25.4s
+	WORD $0x4e31d673 // fadd v19.4s, v19.4s, v17.4s
+	VAND V0.B16, V18.B16, V18.B16
+	VAND V0.B16, V20.B16, V20.B16
+	WORD $0x4e34d652 // fadd v18.4s, v18.4s, v20.4s
+	VAND V0.B16, V22.B16, V22.B16
+	WORD $0x4e36d652 // fadd v18.4s, v18.4s, v22.4s
+	WORD $0x6e21de51 // fmul v17.4s, v18.4s, v1.4s
+	WORD $0x6eb1e454 // fcmgt v20.4s, v2.4s, v17.4s
+	VBSL V17.B16, V2.B16, V20.B16
+	VAND V0.B16, V16.B16, V17.B16
+	VAND V0.B16, V11.B16, V21.B16
+	WORD $0x6eb5e636 // fcmgt v22.4s, v17.4s, v21.4s
+	VBSL V21.B16, V17.B16, V22.B16
+	VAND V0.B16, V15.B16, V17.B16
+	WORD $0x6eb1e6d5 // fcmgt v21.4s, v22.4s, v17.4s
+	VBSL V17.B16, V22.B16, V21.B16
+	VAND V0.B16, V13.B16, V17.B16
+	WORD $0x6eb1e6b6 // fcmgt v22.4s, v21.4s, v17.4s
+	VBSL V17.B16, V21.B16, V22.B16
+	VAND V0.B16, V5.B16, V17.B16
+	WORD $0x6eb1e6d5 // fcmgt v21.4s, v22.4s, v17.4s
+	VBSL V17.B16, V22.B16, V21.B16
+	VAND V0.B16, V8.B16, V17.B16
+	WORD $0x6eb1e6b6 // fcmgt v22.4s, v21.4s, v17.4s
+	VBSL V17.B16, V21.B16, V22.B16
+	VAND V0.B16, V10.B16, V17.B16
+	WORD $0x6eb1e6d5 // fcmgt v21.4s, v22.4s, v17.4s
+	VBSL V17.B16, V22.B16, V21.B16
+	VAND V0.B16, V9.B16, V17.B16
+	WORD $0x6eb1e6b6 // fcmgt v22.4s, v21.4s, v17.4s
+	VBSL V17.B16, V21.B16, V22.B16
+	VAND V0.B16, V6.B16, V17.B16
+	WORD $0x6eb1e6d5 // fcmgt v21.4s, v22.4s, v17.4s
+	VBSL V17.B16, V22.B16, V21.B16
+	VAND V0.B16, V19.B16, V17.B16
+	WORD $0x6e34e631 // fcmge v17.4s, v17.4s, v20.4s
+	WORD $0x6e205a31 // mvn v17.16b, v17.16b
+	WORD $0x6e35e475 // fcmge v21.4s, v3.4s, v21.4s
+	WORD $0x6e205ab5 // mvn v21.16b, v21.16b
+	VORR V21.B16, V17.B16, V17.B16
+	WORD $0x4e32e654 // fcmeq v20.4s, v18.4s, v18.4s
+	WORD $0x4e33e675 // fcmeq v21.4s, v19.4s, v19.4s
+	VAND V21.B16, V20.B16, V20.B16
+	WORD $0x6e205a94 // mvn v20.16b, v20.16b
+	VORR V20.B16, V17.B16, V17.B16
+	WORD $0x6e33fc93 // fdiv v19.4s, v4.4s, v19.4s
+	WORD $0x6e26dd72 // fmul v18.4s, v11.4s, v6.4s
+	VMOV V18.B16, V20.B16
+	VFMLS V6.S4, V11.S4, V20.S4
+	WORD $0x6ea0fa52 // fneg v18.4s, v18.4s
+	VFMLA V9.S4, V15.S4, V18.S4
+	WORD $0x4e34d652 // fadd v18.4s, v18.4s, v20.4s
+	WORD $0x6e25ddf4 // fmul v20.4s, v15.4s, v5.4s
+	VMOV V20.B16, V21.B16
+	VFMLS V5.S4, V15.S4, V21.S4
+	WORD $0x6ea0fa94 // fneg v20.4s, v20.4s
+	VFMLA V8.S4, V11.S4, V20.S4
+	WORD $0x4e35d694 // fadd v20.4s, v20.4s, v21.4s
+	WORD $0x6e2addf5 // fmul v21.4s, v15.4s, v10.4s
+	VMOV V21.B16, V22.B16
+	VFMLS V10.S4, V15.S4, V22.S4
+	WORD $0x6ea0fab5 // fneg v21.4s, v21.4s
+	VFMLA V6.S4, V16.S4, V21.S4
+	WORD $0x4e36d6b5 // fadd v21.4s, v21.4s, v22.4s
+	WORD $0x6e28de06 // fmul v6.4s, v16.4s, v8.4s
+	VMOV V6.B16, V22.B16
+	VFMLS V8.S4, V16.S4, V22.S4
+	WORD $0x6ea0f8c6 // fneg v6.4s, v6.4s
+	VFMLA V13.S4, V15.S4, V6.S4
+	WORD $0x4e36d4c6 // fadd v6.4s, v6.4s, v22.4s
+	WORD $0x6e29de08 // fmul v8.4s, v16.4s, v9.4s
+	VMOV V8.B16, V15.B16
+	VFMLS V9.S4, V16.S4, V15.S4
+	WORD $0x6ea0f908 // fneg v8.4s, v8.4s
+	VFMLA V10.S4, V11.S4, V8.S4
+	WORD $0x4e2fd508 // fadd v8.4s, v8.4s, v15.4s
+	WORD $0x6e2ddd69 // fmul v9.4s, v11.4s, v13.4s
+	VMOV V9.B16, V10.B16
+	VFMLS V13.S4, V11.S4, V10.S4
+	WORD $0x6ea0f929 // fneg v9.4s, v9.4s
+	VFMLA V5.S4, V16.S4, V9.S4
+	WORD $0x4e2ad529 // fadd v9.4s, v9.4s, v10.4s
+	WORD $0x6e33dce7 // fmul v7.4s, v7.4s, v19.4s
+	WORD $0x6e33de52 // fmul v18.4s, v18.4s, v19.4s
+	WORD $0x6e33de94 // fmul v20.4s, v20.4s, v19.4s
+	WORD $0x6e33dd8c // fmul v12.4s, v12.4s, v19.4s
+	WORD $0x6e33deb5 // fmul v21.4s, v21.4s, v19.4s
+	WORD $0x6e33dcc6 // fmul v6.4s, v6.4s, v19.4s
+	WORD $0x6e33ddce // fmul v14.4s, v14.4s, v19.4s
+	WORD $0x6e33dd08 // fmul v8.4s, v8.4s, v19.4s
+	WORD $0x6e33dd29 // fmul v9.4s, v9.4s, v19.4s
+	WORD $0x6eb0aa25 // umaxv s5, v17.4s
+	FMOVS F5, R9
+	CBNZ R9, hard
+	FMOVQ F7, (R0)
+	ADD R5, R0, R9
+	FMOVQ F18, (R9)
+	ADD R5<<1, R0, R9
+	FMOVQ F20, (R9)
+	ADD R6, R0, R9
+	FMOVQ F12, (R9)
+	ADD R5<<2, R0, R9
+	FMOVQ F21, (R9)
+	ADD R7, R0, R9
+	FMOVQ F6, (R9)
+	ADD R6<<1, R0, R9
+	FMOVQ F14, (R9)
+	ADD R8, R0, R9
+	FMOVQ F8, (R9)
+	ADD R5<<3, R0, R9
+	FMOVQ F9, (R9)
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R2
+	CMP $4, R2
+	BGE loop
+
+next:
+	CBZ R2, done
+	ADD R5<<2, R1, R9
+	TBZ $1, R2, loadOne
+	FMOVD.P 8(R9), F5
+	TBZ $0, R2, loaded
+	VLD1 (R9), V5.S[2]
+	B loaded
+
+loadOne:
+	FMOVS (R9), F5
+
+loaded:
+	ADD R5<<3, R1, R9
+	TBZ $1, R2, loadOne2
+	FMOVD.P 8(R9), F6
+	TBZ $0, R2, loaded2
+	VLD1 (R9), V6.S[2]
+	B loaded2
+
+loadOne2:
+	FMOVS (R9), F6
+
+loaded2:
+	WORD $0x6e26dca7 // fmul v7.4s, v5.4s, v6.4s
+	ADD R7, R1, R9
+	TBZ $1, R2, loadOne3
+	FMOVD.P 8(R9), F8
+	TBZ $0, R2, loaded3
+	VLD1 (R9), V8.S[2]
+	B loaded3
+
+loadOne3:
+	FMOVS (R9), F8
+
+loaded3:
+	ADD R8, R1, R9
+	TBZ $1, R2, loadOne4
+	FMOVD.P 8(R9), F9
+	TBZ $0, R2, loaded4
+	VLD1 (R9), V9.S[2]
+	B loaded4
+
+loadOne4:
+	FMOVS (R9), F9
+
+loaded4:
+	WORD $0x6e29dd0a // fmul v10.4s, v8.4s, v9.4s
+	WORD $0x6ea0f8eb // fneg v11.4s, v7.4s
+	VFMLA V6.S4, V5.S4, V11.S4
+	WORD $0x6ea0f94c // fneg v12.4s, v10.4s
+	VFMLA V9.S4, V8.S4, V12.S4
+	WORD $0x4eacd56b // fsub v11.4s, v11.4s, v12.4s
+	WORD $0x4eaad4ec // fsub v12.4s, v7.4s, v10.4s
+	WORD $0x4ea7d58d // fsub v13.4s, v12.4s, v7.4s
+	WORD $0x4eadd58e // fsub v14.4s, v12.4s, v13.4s
+	WORD $0x4eaed4e7 // fsub v7.4s, v7.4s, v14.4s
+	WORD $0x4e2dd54a // fadd v10.4s, v10.4s, v13.4s
+	WORD $0x4eaad4e7 // fsub v7.4s, v7.4s, v10.4s
+	WORD $0x4e27d56b // fadd v11.4s, v11.4s, v7.4s
+	WORD $0x4e2bd587 // fadd v7.4s, v12.4s, v11.4s
+	WORD $0x4eacd4ec // fsub v12.4s, v7.4s, v12.4s
+	WORD $0x4eacd56b // fsub v11.4s, v11.4s, v12.4s
+	ADD R6<<1, R1, R9
+	TBZ $1, R2, loadOne5
+	FMOVD.P 8(R9), F10
+	TBZ $0, R2, loaded5
+	VLD1 (R9), V10.S[2]
+	B loaded5
+
+loadOne5:
+	FMOVS (R9), F10
+
+loaded5:
+	WORD $0x6e2add0c // fmul v12.4s, v8.4s, v10.4s
+	ADD R6, R1, R9
+	TBZ $1, R2, loadOne6
+	FMOVD.P 8(R9), F13
+	TBZ $0, R2, loaded6
+	VLD1 (R9), V13.S[2]
+	B loaded6
+
+loadOne6:
+	FMOVS (R9), F13
+
+loaded6:
+	WORD $0x6e26ddae // fmul v14.4s, v13.4s, v6.4s
+	WORD $0x6ea0f98f // fneg v15.4s, v12.4s
+	VFMLA V10.S4, V8.S4, V15.S4
+	WORD $0x6ea0f9d0 // fneg v16.4s, v14.4s
+	VFMLA V6.S4, V13.S4, V16.S4
+	WORD $0x4eb0d5ef // fsub v15.4s, v15.4s, v16.4s
+	WORD $0x4eaed590 // fsub v16.4s, v12.4s, v14.4s
+	WORD $0x4eacd611 // fsub v17.4s, v16.4s, v12.4s
+	WORD $0x4eb1d612 // fsub v18.4s, v16.4s, v17.4s
+	WORD $0x4eb2d58c // fsub v12.4s, v12.4s, v18.4s
+	WORD $0x4e31d5ce // fadd v14.4s, v14.4s, v17.4s
+	WORD $0x4eaed58c // fsub v12.4s, v12.4s, v14.4s
+	WORD $0x4e2cd5ef // fadd v15.4s, v15.4s, v12.4s
+	WORD $0x4e2fd60c // fadd v12.4s, v16.4s, v15.4s
+	WORD $0x4eb0d590 // fsub v16.4s, v12.4s, v16.4s
+	WORD $0x4eb0d5ef // fsub v15.4s, v15.4s, v16.4s
+	WORD $0x6e29ddae // fmul v14.4s, v13.4s, v9.4s
+	WORD $0x6e2adcb0 // fmul v16.4s, v5.4s, v10.4s
+	WORD $0x6ea0f9d1 // fneg v17.4s, v14.4s
+	VFMLA V9.S4, V13.S4, V17.S4
+	WORD $0x6ea0fa12 // fneg v18.4s, v16.4s
+	VFMLA V10.S4, V5.S4, V18.S4
+	WORD $0x4eb2d631 // fsub v17.4s, v17.4s, v18.4s
+	WORD $0x4eb0d5d2 // fsub v18.4s, v14.4s, v16.4s
+	WORD $0x4eaed653 // fsub v19.4s, v18.4s, v14.4s
+	WORD $0x4eb3d654 // fsub v20.4s, v18.4s, v19.4s
+	WORD $0x4eb4d5ce // fsub v14.4s, v14.4s, v20.4s
+	WORD $0x4e33d610 // fadd v16.4s, v16.4s, v19.4s
+	WORD $0x4eb0d5ce // fsub v14.4s, v14.4s, v16.4s
+	WORD $0x4e2ed631 // fadd v17.4s, v17.4s, v14.4s
+	WORD $0x4e31d64e // fadd v14.4s, v18.4s, v17.4s
+	WORD $0x4eb2d5d2 // fsub v18.4s, v14.4s, v18.4s
+	WORD $0x4eb2d631 // fsub v17.4s, v17.4s, v18.4s
+	MOVD R1, R9
+	TBZ $1, R2, loadOne7
+	FMOVD.P 8(R9), F16
+	TBZ $0, R2, loaded7
+	VLD1 (R9), V16.S[2]
+	B loaded7
+
+loadOne7:
+	FMOVS (R9), F16
+
+loaded7:
+	WORD $0x6e30dcf2 // fmul v18.4s, v7.4s, v16.4s
+	WORD $0x6ea0fa53 // fneg v19.4s, v18.4s
+	VFMLA V16.S4, V7.S4, V19.S4
+	VFMLA V16.S4, V11.S4, V19.S4
+	ADD R5, R1, R9
+	TBZ $1, R2, loadOne8
+	FMOVD.P 8(R9), F11
+	TBZ $0, R2, loaded8
+	VLD1 (R9), V11.S[2]
+	B loaded8
+
+loadOne8:
+	FMOVS (R9), F11
+
+loaded8:
+	WORD $0x6e2bdd94 // fmul v20.4s, v12.4s, v11.4s
+	WORD $0x6ea0fa95 // fneg v21.4s, v20.4s
+	VFMLA V11.S4, V12.S4, V21.S4
+	VFMLA V11.S4, V15.S4, V21.S4
+	ADD R5<<1, R1, R9
+	TBZ $1, R2, loadOne9
+	FMOVD.P 8(R9), F15
+	TBZ $0, R2, loaded9
+	VLD1 (R9), V15.S[2]
+	B loaded9
+
+loadOne9:
+	FMOVS (R9), F15
+
+loaded9:
+	WORD $0x6e2fddd6 // fmul v22.4s, v14.4s, v15.4s
+	WORD $0x6ea0fad7 // fneg v23.4s, v22.4s
+	VFMLA V15.S4, V14.S4, V23.S4
+	VFMLA V15.S4, V17.S4, V23.S4
+	WORD $0x4e34d651 // fadd v17.4s, v18.4s, v20.4s
+	WORD $0x4eb2d638 // fsub v24.4s, v17.4s, v18.4s
+	WORD $0x4eb8d639 // fsub v25.4s, v17.4s, v24.4s
+	WORD $0x4eb9d659 // fsub v25.4s, v18.4s, v25.4s
+	WORD $0x4eb8d698 // fsub v24.4s, v20.4s, v24.4s
+	WORD $0x4e38d739 // fadd v25.4s, v25.4s, v24.4s
+	WORD $0x4e35d673 // fadd v19.4s, v19.4s, v21.4s
+	WORD $0x4e33d739 // fadd v25.4s, v25.4s, v19.4s
+	WORD $0x4e36d633 // fadd v19.4s, v17.4s, v22.4s
+	WORD $0x4eb1d675 // fsub v21.4s, v19.4s, v17.4s
+	WORD $0x4eb5d678 // fsub v24.4s, v19.4s, v21.4s
+	WORD $0x4eb8d631 // fsub v17.4s, v17.4s, v24.4s
+	WORD $0x4eb5d6d5 // fsub v21.4s, v22.4s, v21.4s
+	WORD $0x4e35d631 // fadd v17.4s, v17.4s, v21.4s
+	WORD $0x4e37d739 // fadd v25.4s, v25.4s, v23.4s
+	WORD $0x4e39d631 // fadd v17.4s, v17.4s, v25.4s
+	WORD $0x4e31d673 // fadd v19.4s, v19.4s, v17.4s
+	VAND V0.B16, V18.B16, V18.B16
+	VAND V0.B16, V20.B16, V20.B16
+	WORD $0x4e34d652 // fadd v18.4s, v18.4s, v20.4s
+	VAND V0.B16, V22.B16, V22.B16
+	WORD $0x4e36d652 // fadd v18.4s, v18.4s, v22.4s
+	WORD $0x6e21de51 // fmul v17.4s, v18.4s, v1.4s
+	WORD $0x6eb1e454 // fcmgt v20.4s, v2.4s, v17.4s
+	VBSL V17.B16, V2.B16, V20.B16
+	VAND V0.B16, V16.B16, V17.B16
+	VAND V0.B16, V11.B16, V21.B16
+	WORD $0x6eb5e636 // fcmgt v22.4s, v17.4s, v21.4s
+	VBSL V21.B16, V17.B16, V22.B16
+	VAND V0.B16, V15.B16, V17.B16
+	WORD $0x6eb1e6d5 // fcmgt v21.4s, v22.4s, v17.4s
+	VBSL V17.B16, V22.B16, V21.B16
+	VAND V0.B16, V13.B16, V17.B16
+	WORD $0x6eb1e6b6 // fcmgt v22.4s, v21.4s, v17.4s
+	VBSL V17.B16, V21.B16, V22.B16
+	VAND V0.B16, V5.B16, V17.B16
+	WORD $0x6eb1e6d5 // fcmgt v21.4s, v22.4s, v17.4s
+	VBSL V17.B16, V22.B16, V21.B16
+	VAND V0.B16, V8.B16, V17.B16
+	WORD $0x6eb1e6b6 // fcmgt v22.4s, v21.4s, v17.4s
+	VBSL V17.B16, V21.B16, V22.B16
+	VAND V0.B16, V10.B16, V17.B16
+	WORD $0x6eb1e6d5 // fcmgt v21.4s, v22.4s, v17.4s
+	VBSL V17.B16, V22.B16, V21.B16
+	VAND V0.B16, V9.B16, V17.B16
+	WORD $0x6eb1e6b6 // fcmgt v22.4s, v21.4s, v17.4s
+	VBSL V17.B16, V21.B16, V22.B16
+	VAND V0.B16, V6.B16, V17.B16
+	WORD $0x6eb1e6d5 // fcmgt v21.4s, v22.4s, v17.4s
+	VBSL V17.B16, V22.B16, V21.B16
+	VAND V0.B16, V19.B16, V17.B16
+	WORD $0x6e34e631 // fcmge v17.4s, v17.4s, v20.4s
+	WORD $0x6e205a31 // mvn v17.16b, v17.16b
+	WORD $0x6e35e475 // fcmge v21.4s, v3.4s, v21.4s
+	WORD $0x6e205ab5 // mvn v21.16b, v21.16b
+	VORR V21.B16, V17.B16, V17.B16
+	WORD $0x4e32e654 // fcmeq v20.4s, v18.4s, v18.4s
+	WORD $0x4e33e675 // fcmeq v21.4s, v19.4s, v19.4s
+	VAND V21.B16, V20.B16, V20.B16
+	WORD $0x6e205a94 // mvn v20.16b, v20.16b
+	VORR V20.B16, V17.B16, V17.B16
+	WORD $0x6e33fc93 // fdiv v19.4s, v4.4s, v19.4s
+	WORD $0x6e26dd72 // fmul v18.4s, v11.4s, v6.4s
+	VMOV V18.B16, V20.B16
+	VFMLS V6.S4, V11.S4, V20.S4
+	WORD $0x6ea0fa52 // fneg v18.4s, v18.4s
+	VFMLA V9.S4, V15.S4, V18.S4
+	WORD $0x4e34d652 // fadd v18.4s, v18.4s, v20.4s
+	WORD $0x6e25ddf4 // fmul v20.4s, v15.4s, v5.4s
+	VMOV V20.B16, V21.B16
+	VFMLS V5.S4, V15.S4, V21.S4
+	WORD $0x6ea0fa94 // fneg v20.4s, v20.4s
+	VFMLA V8.S4, V11.S4, V20.S4
+	WORD $0x4e35d694 // fadd v20.4s, v20.4s, v21.4s
+	WORD $0x6e2addf5 // fmul v21.4s, v15.4s, v10.4s
+	VMOV V21.B16, V22.B16
+	VFMLS V10.S4, V15.S4, V22.S4
+	WORD $0x6ea0fab5 // fneg v21.4s, v21.4s
+	VFMLA V6.S4, V16.S4, V21.S4
+	WORD $0x4e36d6b5 // fadd v21.4s, v21.4s, v22.4s
+	WORD $0x6e28de06 // fmul v6.4s, v16.4s, v8.4s
+	VMOV V6.B16, V22.B16
+	VFMLS V8.S4, V16.S4, V22.S4
+	WORD $0x6ea0f8c6 // fneg v6.4s, v6.4s
+	VFMLA V13.S4, V15.S4, V6.S4
+	WORD $0x4e36d4c6 // fadd v6.4s, v6.4s, v22.4s
+	WORD $0x6e29de08 // fmul v8.4s, v16.4s, v9.4s
+	VMOV V8.B16, V15.B16
+	VFMLS V9.S4, V16.S4, V15.S4
+	WORD $0x6ea0f908 // fneg v8.4s, v8.4s
+	VFMLA V10.S4, V11.S4, V8.S4
+	WORD $0x4e2fd508 // fadd v8.4s, v8.4s, v15.4s
+	WORD $0x6e2ddd69 // fmul v9.4s, v11.4s, v13.4s
+	VMOV V9.B16, V10.B16
+	VFMLS V13.S4, V11.S4, V10.S4
+	WORD $0x6ea0f929 // fneg v9.4s, v9.4s
+	VFMLA V5.S4, V16.S4, V9.S4
+	WORD $0x4e2ad529 // fadd v9.4s, v9.4s, v10.4s
+	WORD $0x6e33dce7 // fmul v7.4s, v7.4s, v19.4s
+	WORD $0x6e33de52 // fmul v18.4s, v18.4s, v19.4s
+	WORD $0x6e33de94 // fmul v20.4s, v20.4s, v19.4s
+	WORD $0x6e33dd8c // fmul v12.4s, v12.4s, v19.4s
+	WORD $0x6e33deb5 // fmul v21.4s, v21.4s, v19.4s
+	WORD $0x6e33dcc6 // fmul v6.4s, v6.4s, v19.4s
+	WORD $0x6e33ddce // fmul v14.4s, v14.4s, v19.4s
+	WORD $0x6e33dd08 // fmul v8.4s, v8.4s, v19.4s
+	WORD $0x6e33dd29 // fmul v9.4s, v9.4s, v19.4s
+	WORD $0x6eb0aa25 // umaxv s5, v17.4s
+	FMOVS F5, R9
+	CBNZ R9, hard2
+	MOVD R0, R9
+	TBZ $1, R2, storeOne
+	FMOVD.P F7, 8(R9)
+	TBZ $0, R2, stored
+	VST1 V7.S[2], (R9)
+	B stored
+
+storeOne:
+	FMOVS F7, (R9)
+
+stored:
+	ADD R5, R0, R9
+	TBZ $1, R2, storeOne2
+	FMOVD.P F18, 8(R9)
+	TBZ $0, R2, stored2
+	VST1 V18.S[2], (R9)
+	B stored2
+
+storeOne2:
+	FMOVS F18, (R9)
+
+stored2:
+	ADD R5<<1, R0, R9
+	TBZ $1, R2, storeOne3
+	FMOVD.P F20, 8(R9)
+	TBZ $0, R2, stored3
+	VST1 V20.S[2], (R9)
+	B stored3
+
+storeOne3:
+	FMOVS F20, (R9)
+
+stored3:
+	ADD R6, R0, R9
+	TBZ $1, R2, storeOne4
+	FMOVD.P F12, 8(R9)
+	TBZ $0, R2, stored4
+	VST1 V12.S[2], (R9)
+	B stored4
+
+storeOne4:
+	FMOVS F12, (R9)
+
+stored4:
+	ADD R5<<2, R0, R9
+	TBZ $1, R2, storeOne5
+	FMOVD.P F21, 8(R9)
+	TBZ $0, R2, stored5
+	VST1 V21.S[2], (R9)
+	B stored5
+
+storeOne5:
+	FMOVS F21, (R9)
+
+stored5:
+	ADD R7, R0, R9
+	TBZ $1, R2, storeOne6
+	FMOVD.P F6, 8(R9)
+	TBZ $0, R2, stored6
+	VST1 V6.S[2], (R9)
+	B stored6
+
+storeOne6:
+	FMOVS F6, (R9)
+
+stored6:
+	ADD R6<<1, R0, R9
+	TBZ $1, R2, storeOne7
+	FMOVD.P F14, 8(R9)
+	TBZ $0, R2, stored7
+	VST1 V14.S[2], (R9)
+	B stored7
+
+storeOne7:
+	FMOVS F14, (R9)
+
+stored7:
+	ADD R8, R0, R9
+	TBZ $1, R2, storeOne8
+	FMOVD.P F8, 8(R9)
+	TBZ $0, R2, stored8
+	VST1 V8.S[2], (R9)
+	B stored8
+
+storeOne8:
+	FMOVS F8, (R9)
+
+stored8:
+	ADD R5<<3, R0, R9
+	TBZ $1, R2, storeOne9
+	FMOVD.P F9, 8(R9)
+	TBZ $0, R2, stored9
+	VST1 V9.S[2], (R9)
+	B stored9
+
+storeOne9:
+	FMOVS F9, (R9)
+
+stored9:
+
+done:
+	MOVD n+24(FP), R3
+	MOVD R3, at+40(FP)
+	MOVD R3, next+48(FP)
+	MOVD ZR, hard+56(FP)
+	RET
+
+hard:
+	FMOVQ (R0), F5
+	VBIF V17.B16, V7.B16, V5.B16
+	FMOVQ F5, (R0)
+	ADD R5, R0, R9
+	FMOVQ (R9), F5
+	VBIF V17.B16, V18.B16, V5.B16
+	ADD R5, R0, R9
+	FMOVQ F5, (R9)
+	ADD R5<<1, R0, R9
+	FMOVQ (R9), F5
+	VBIF V17.B16, V20.B16, V5.B16
+	ADD R5<<1, R0, R9
+	FMOVQ F5, (R9)
+	ADD R6, R0, R9
+	FMOVQ (R9), F5
+	VBIF V17.B16, V12.B16, V5.B16
+	ADD R6, R0, R9
+	FMOVQ F5, (R9)
+	ADD R5<<2, R0, R9
+	FMOVQ (R9), F5
+	VBIF V17.B16, V21.B16, V5.B16
+	ADD R5<<2, R0, R9
+	FMOVQ F5, (R9)
+	ADD R7, R0, R9
+	FMOVQ (R9), F5
+	VBIF V17.B16, V6.B16, V5.B16
+	ADD R7, R0, R9
+	FMOVQ F5, (R9)
+	ADD R6<<1, R0, R9
+	FMOVQ (R9), F5
+	VBIF V17.B16, V14.B16, V5.B16
+	ADD R6<<1, R0, R9
+	FMOVQ F5, (R9)
+	ADD R8, R0, R9
+	FMOVQ (R9), F5
+	VBIF V17.B16, V8.B16, V5.B16
+	ADD R8, R0, R9
+	FMOVQ F5, (R9)
+	ADD R5<<3, R0, R9
+	FMOVQ (R9), F5
+	VBIF V17.B16, V9.B16, V5.B16
+	ADD R5<<3, R0, R9
+	FMOVQ F5, (R9)
+	MOVD ZR, R9
+	FMOVQ 544(R4), F5
+	VAND V17.B16, V5.B16, V5.B16
+	WORD $0x4eb1b8a6 // addv s6, v5.4s
+	FMOVD F6, R10
+	ORR R10<<0, R9, R9
+	MOVD n+24(FP), R3
+	MOVD R3, R10
+	SUB R2, R3, R3
+	ADD $4, R3, R10
+	MOVD R3, at+40(FP)
+	MOVD R10, next+48(FP)
+	MOVD R9, hard+56(FP)
+	RET
+
+hard2:
+	MOVD R0, R9
+	TBZ $1, R2, loadOne10
+	FMOVD.P 8(R9), F5
+	TBZ $0, R2, loaded10
+	VLD1 (R9), V5.S[2]
+	B loaded10
+
+loadOne10:
+	FMOVS (R9), F5
+
+loaded10:
+	VBIF V17.B16, V7.B16, V5.B16
+	MOVD R0, R9
+	TBZ $1, R2, storeOne10
+	FMOVD.P F5, 8(R9)
+	TBZ $0, R2, stored10
+	VST1 V5.S[2], (R9)
+	B stored10
+
+storeOne10:
+	FMOVS F5, (R9)
+
+stored10:
+	ADD R5, R0, R9
+	TBZ $1, R2, loadOne11
+	FMOVD.P 8(R9), F5
+	TBZ $0, R2, loaded11
+	VLD1 (R9), V5.S[2]
+	B loaded11
+
+loadOne11:
+	FMOVS (R9), F5
+
+loaded11:
+	VBIF V17.B16, V18.B16, V5.B16
+	ADD R5, R0, R9
+	TBZ $1, R2, storeOne11
+	FMOVD.P F5, 8(R9)
+	TBZ $0, R2, stored11
+	VST1 V5.S[2], (R9)
+	B stored11
+
+storeOne11:
+	FMOVS F5, (R9)
+
+stored11:
+	ADD R5<<1, R0, R9
+	TBZ $1, R2, loadOne12
+	FMOVD.P 8(R9), F5
+	TBZ $0, R2, loaded12
+	VLD1 (R9), V5.S[2]
+	B loaded12
+
+loadOne12:
+	FMOVS (R9), F5
+
+loaded12:
+	VBIF V17.B16, V20.B16, V5.B16
+	ADD R5<<1, R0, R9
+	TBZ $1, R2, storeOne12
+	FMOVD.P F5, 8(R9)
+	TBZ $0, R2, stored12
+	VST1 V5.S[2], (R9)
+	B stored12
+
+storeOne12:
+	FMOVS F5, (R9)
+
+stored12:
+	ADD R6, R0, R9
+	TBZ $1, R2, loadOne13
+	FMOVD.P 8(R9), F5
+	TBZ $0, R2, loaded13
+	VLD1 (R9), V5.S[2]
+	B loaded13
+
+loadOne13:
+	FMOVS (R9), F5
+
+loaded13:
+	VBIF V17.B16, V12.B16, V5.B16
+	ADD R6, R0, R9
+	TBZ $1, R2, storeOne13
+	FMOVD.P F5, 8(R9)
+	TBZ $0, R2, stored13
+	VST1 V5.S[2], (R9)
+	B stored13
+
+storeOne13:
+	FMOVS F5, (R9)
+
+stored13:
+	ADD R5<<2, R0, R9
+	TBZ $1, R2, loadOne14
+	FMOVD.P 8(R9), F5
+	TBZ $0, R2, loaded14
+	VLD1 (R9), V5.S[2]
+	B loaded14
+
+loadOne14:
+	FMOVS (R9), F5
+
+loaded14:
+	VBIF V17.B16, V21.B16, V5.B16
+	ADD R5<<2, R0, R9
+	TBZ $1, R2, storeOne14
+	FMOVD.P F5, 8(R9)
+	TBZ $0, R2, stored14
+	VST1 V5.S[2], (R9)
+	B stored14
+
+storeOne14:
+	FMOVS F5, (R9)
+
+stored14:
+	ADD R7, R0, R9
+	TBZ $1, R2, loadOne15
+	FMOVD.P 8(R9), F5
+	TBZ $0, R2, loaded15
+	VLD1 (R9), V5.S[2]
+	B loaded15
+
+loadOne15:
+	FMOVS (R9), F5
+
+loaded15:
+	VBIF V17.B16, V6.B16, V5.B16
+	ADD R7, R0, R9
+	TBZ $1, R2, storeOne15
+	FMOVD.P F5, 8(R9)
+	TBZ $0, R2, stored15
+	VST1 V5.S[2], (R9)
+	B stored15
+
+storeOne15:
+	FMOVS F5, (R9)
+
+stored15:
+	ADD R6<<1, R0, R9
+	TBZ $1, R2, loadOne16
+	FMOVD.P 8(R9), F5
+	TBZ $0, R2, loaded16
+	VLD1 (R9), V5.S[2]
+	B loaded16
+
+loadOne16:
+	FMOVS (R9), F5
+
+loaded16:
+	VBIF V17.B16, V14.B16, V5.B16
+	ADD R6<<1, R0, R9
+	TBZ $1, R2, storeOne16
+	FMOVD.P F5, 8(R9)
+	TBZ $0, R2, stored16
+	VST1 V5.S[2], (R9)
+	B stored16
+
+storeOne16:
+	FMOVS F5, (R9)
+
+stored16:
+	ADD R8, R0, R9
+	TBZ $1, R2, loadOne17
+	FMOVD.P 8(R9), F5
+	TBZ $0, R2, loaded17
+	VLD1 (R9), V5.S[2]
+	B loaded17
+
+loadOne17:
+	FMOVS (R9), F5
+
+loaded17:
+	VBIF V17.B16, V8.B16, V5.B16
+	ADD R8, R0, R9
+	TBZ $1, R2, storeOne17
+	FMOVD.P F5, 8(R9)
+	TBZ $0, R2, stored17
+	VST1 V5.S[2], (R9)
+	B stored17
+
+storeOne17:
+	FMOVS F5, (R9)
+
+stored17:
+	ADD R5<<3, R0, R9
+	TBZ $1, R2, loadOne18
+	FMOVD.P 8(R9), F5
+	TBZ $0, R2, loaded18
+	VLD1 (R9), V5.S[2]
+	B loaded18
+
+loadOne18:
+	FMOVS (R9), F5
+
+loaded18:
+	VBIF V17.B16, V9.B16, V5.B16
+	ADD R5<<3, R0, R9
+	TBZ $1, R2, storeOne18
+	FMOVD.P F5, 8(R9)
+	TBZ $0, R2, stored18
+	VST1 V5.S[2], (R9)
+	B stored18
+
+storeOne18:
+	FMOVS F5, (R9)
+
+stored18:
+	MOVD ZR, R9
+	FMOVQ 544(R4), F5
+	VAND V17.B16, V5.B16, V5.B16
+	WORD $0x4eb1b8a6 // addv s6, v5.4s
+	FMOVD F6, R10
+	ORR R10<<0, R9, R9
+	MOVD n+24(FP), R3
+	MOVD R3, R10
+	SUB R2, R3, R3
+	MOVD $1, R11
+	LSL R2, R11, R11
+	SUB $1, R11
+	AND R11, R9, R9
+	MOVD R3, at+40(FP)
+	MOVD R10, next+48(FP)
+	MOVD R9, hard+56(FP)
+	RET
+
+// func inverse3x3F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
+TEXT ·inverse3x3F64NEON(SB), NOSPLIT, $0-64
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+24(FP), R2
+	MOVD $mat3Consts<>(SB), R4
+	MOVD stride+32(FP), R5
+	LSL $3, R5
+	ADD R5<<1, R5, R6
+	ADD R5<<1, R6, R7
+	ADD R5<<1, R7, R8
+	FMOVQ 560(R4), F0
+	FMOVQ 1392(R4), F1
+	FMOVQ 1408(R4), F2
+	FMOVQ 1424(R4), F3
+	FMOVQ 656(R4), F4
+	CMP $2, R2
+	BLT next
+
+loop:
+	// 212 instructions for 2 matrices, 106 each
+	ADD R5<<2, R1, R9
+	FMOVQ (R9), F5
+	ADD R5<<3, R1, R9
+	FMOVQ (R9), F6
+	WORD $0x6e66dca7 // fmul v7.2d, v5.2d, v6.2d
+	ADD R7, R1, R9
+	FMOVQ (R9), F8
+	ADD R8, R1, R9
+	FMOVQ (R9), F9
+	WORD $0x6e69dd0a // fmul v10.2d, v8.2d, v9.2d
+	WORD $0x6ee0f8eb // fneg v11.2d, v7.2d
+	VFMLA V6.D2, V5.D2, V11.D2
+	WORD $0x6ee0f94c // fneg v12.2d, v10.2d
+	VFMLA V9.D2, V8.D2, V12.D2
+	WORD $0x4eecd56b // fsub v11.2d, v11.2d, v12.2d
+	WORD $0x4eead4ec // fsub v12.2d, v7.2d, v10.2d
+	WORD $0x4ee7d58d // fsub v13.2d, v12.2d, v7.2d
+	WORD $0x4eedd58e // fsub v14.2d, v12.2d, v13.2d
+	WORD $0x4eeed4e7 // fsub v7.2d, v7.2d, v14.2d
+	WORD $0x4e6dd54a // fadd v10.2d, v10.2d, v13.2d
+	WORD $0x4eead4e7 // fsub v7.2d, v7.2d, v10.2d
+	WORD $0x4e67d56b // fadd v11.2d, v11.2d, v7.2d
+	WORD $0x4e6bd587 // fadd v7.2d, v12.2d, v11.2d
+	WORD $0x4eecd4ec // fsub v12.2d, v7.2d, v12.2d
+	WORD $0x4eecd56b // fsub v11.2d, v11.2d, v12.2d
+	ADD R6<<1, R1, R9
+	FMOVQ (R9), F10
+	WORD $0x6e6add0c // fmul v12.2d, v8.2d, v10.2d
+	ADD R6, R1, R9
+	FMOVQ (R9), F13
+	WORD $0x6e66ddae // fmul v14.2d, v13.2d, v6.2d
+	WORD $0x6ee0f98f // fneg v15.2d, v12.2d
+	VFMLA V10.D2, V8.D2, V15.D2
+	WORD $0x6ee0f9d0 // fneg v16.2d, v14.2d
+	VFMLA V6.D2, V13.D2, V16.D2
+	WORD $0x4ef0d5ef // fsub v15.2d, v15.2d, v16.2d
+	WORD $0x4eeed590 // fsub v16.2d, v12.2d, v14.2d
+	WORD $0x4eecd611 // fsub v17.2d, v16.2d, v12.2d
+	WORD $0x4ef1d612 // fsub v18.2d, v16.2d, v17.2d
+	WORD $0x4ef2d58c // fsub v12.2d, v12.2d, v18.2d
+	WORD $0x4e71d5ce // fadd v14.2d, v14.2d, v17.2d
+	WORD $0x4eeed58c // fsub v12.2d, v12.2d, v14.2d
+	WORD $0x4e6cd5ef // fadd v15.2d, v15.2d, v12.2d
+	WORD $0x4e6fd60c // fadd v12.2d, v16.2d, v15.2d
+	WORD $0x4ef0d590 // fsub v16.2d, v12.2d, v16.2d
+	WORD $0x4ef0d5ef // fsub v15.2d, v15.2d, v16.2d
+	WORD $0x6e69ddae // fmul v14.2d, v13.2d, v9.2d
+	WORD $0x6e6adcb0 // fmul v16.2d, v5.2d, v10.2d
+	WORD $0x6ee0f9d1 // fneg v17.2d, v14.2d
+	VFMLA V9.D2, V13.D2, V17.D2
+	WORD $0x6ee0fa12 // fneg v18.2d, v16.2d
+	VFMLA V10.D2, V5.D2, V18.D2
+	WORD $0x4ef2d631 // fsub v17.2d, v17.2d, v18.2d
+	WORD $0x4ef0d5d2 // fsub v18.2d, v14.2d, v16.2d
+	WORD $0x4eeed653 // fsub v19.2d, v18.2d, v14.2d
+	WORD $0x4ef3d654 // fsub v20.2d, v18.2d, v19.2d
+	WORD $0x4ef4d5ce // fsub v14.2d, v14.2d, v20.2d
+	WORD $0x4e73d610 // fadd v16.2d, v16.2d, v19.2d
+	WORD $0x4ef0d5ce // fsub v14.2d, v14.2d, v16.2d
+	WORD $0x4e6ed631 // fadd v17.2d, v17.2d, v14.2d
+	WORD $0x4e71d64e // fadd v14.2d, v18.2d, v17.2d
+	WORD $0x4ef2d5d2 // fsub v18.2d, v14.2d, v18.2d
+	WORD $0x4ef2d631 // fsub v17.2d, v17.2d, v18.2d
+	FMOVQ (R1), F16
+	WORD $0x6e70dcf2 // fmul v18.2d, v7.2d, v16.2d
+	WORD $0x6ee0fa53 // fneg v19.2d, v18.2d
+	VFMLA V16.D2, V7.D2, V19.D2
+	VFMLA V16.D2, V11.D2, V19.D2
+	ADD R5, R1, R9
+	FMOVQ (R9), F11
+	WORD $0x6e6bdd94 // fmul v20.2d, v12.2d, v11.2d
+	WORD $0x6ee0fa95 // fneg v21.2d, v20.2d
+	VFMLA V11.D2, V12.D2, V21.D2
+	VFMLA V11.D2, V15.D2, V21.D2
+	ADD R5<<1, R1, R9
+	FMOVQ (R9), F15
+	WORD $0x6e6fddd6 // fmul v22.2d, v14.2d, v15.2d
+	WORD $0x6ee0fad7 // fneg v23.2d, v22.2d
+	VFMLA V15.D2, V14.D2, V23.D2
+	VFMLA V15.D2, V17.D2, V23.D2
+	WORD $0x4e74d651 // fadd v17.2d, v18.2d, v20.2d
+	WORD $0x4ef2d638 // fsub v24.2d, v17.2d, v18.2d
+	WORD $0x4ef8d639 // fsub v25.2d, v17.2d, v24.2d
+	WORD $0x4ef9d659 // fsub v25.2d, v18.2d, v25.2d
+	WORD $0x4ef8d698 // fsub v24.2d, v20.2d, v24.2d
+	WORD $0x4e78d739 // fadd v25.2d, v25.2d, v24.2d
+	WORD $0x4e75d673 // fadd v19.2d, v19.2d, v21.2d
+	WORD $0x4e73d739 // fadd v25.2d, v25.2d, v19.2d
+	WORD $0x4e76d633 // fadd v19.2d, v17.2d, v22.2d
+	WORD $0x4ef1d675 // fsub v21.2d, v19.2d, v17.2d
+	WORD $0x4ef5d678 // fsub v24.2d, v19.2d, v21.2d
+	WORD $0x4ef8d631 // fsub v17.2d, v17.2d, v24.2d
+	WORD $0x4ef5d6d5 // fsub v21.2d, v22.2d, v21.2d
+	WORD $0x4e75d631 // fadd v17.2d, v17.2d, v21.2d
+	WORD $0x4e77d739 // fadd v25.2d, v25.2d, v23.2d
+	WORD $0x4e79d631 // fadd v17.2d, v17.2d, v25.2d
+	WORD $0x4e71d673 // fadd v19.2d, v19.2d, v17.2d
+	VAND V0.B16, V18.B16, V18.B16
+	VAND V0.B16, V20.B16, V20.B16
+	WORD $0x4e74d652 // fadd v18.2d, v18.2d, v20.2d
+	VAND V0.B16, V22.B16, V22.B16
+	WORD $0x4e76d652 // fadd v18.2d, v18.2d, v22.2d
+	WORD $0x6e61de51 // fmul v17.2d, v18.2d, v1.2d
+	WORD $0x6ef1e454 // fcmgt v20.2d, v2.2d, v17.2d
+	VBSL V17.B16, V2.B16, V20.B16
+	VAND V0.B16, V16.B16, V17.B16
+	VAND V0.B16, V11.B16, V21.B16
+	WORD $0x6ef5e636 // fcmgt v22.2d, v17.2d, v21.2d
+	VBSL V21.B16, V17.B16, V22.B16
+	VAND V0.B16, V15.B16, V17.B16
+	WORD $0x6ef1e6d5 // fcmgt v21.2d, v22.2d, v17.2d
+	VBSL V17.B16, V22.B16, V21.B16
+	VAND V0.B16, V13.B16, V17.B16
+	WORD $0x6ef1e6b6 // fcmgt v22.2d, v21.2d, v17.2d
+	VBSL V17.B16, V21.B16, V22.B16
+	VAND V0.B16, V5.B16, V17.B16
+	WORD $0x6ef1e6d5 // fcmgt v21.2d, v22.2d, v17.2d
+	VBSL V17.B16, V22.B16, V21.B16
+	VAND V0.B16, V8.B16, V17.B16
+	WORD $0x6ef1e6b6 // fcmgt v22.2d, v21.2d, v17.2d
+	VBSL V17.B16, V21.B16, V22.B16
+	VAND V0.B16, V10.B16, V17.B16
+	WORD $0x6ef1e6d5 // fcmgt v21.2d, v22.2d, v17.2d
+	VBSL V17.B16, V22.B16, V21.B16
+	VAND V0.B16, V9.B16, V17.B16
+	WORD $0x6ef1e6b6 // fcmgt v22.2d, v21.2d, v17.2d
+	VBSL V17.B16, V21.B16, V22.B16
+	VAND V0.B16, V6.B16, V17.B16
+	WORD $0x6ef1e6d5 // fcmgt v21.2d, v22.2d, v17.2d
+	VBSL V17.B16, V22.B16, V21.B16
+	VAND V0.B16, V19.B16, V17.B16
+	WORD $0x6e74e631 // fcmge v17.2d, v17.2d, v20.2d
+	WORD $0x6e205a31 // mvn v17.16b, v17.16b
+	WORD $0x6e75e475 // fcmge v21.2d, v3.2d, v21.2d
+	WORD $0x6e205ab5 // mvn v21.16b, v21.16b
+	VORR V21.B16, V17.B16, V17.B16
+	WORD $0x4e72e654 // fcmeq v20.2d, v18.2d, v18.2d
+	WORD $0x4e73e675 // fcmeq v21.2d, v19.2d, v19.2d
+	VAND V21.B16, V20.B16, V20.B16
+	WORD $0x6e205a94 // mvn v20.16b, v20.16b
+	VORR V20.B16, V17.B16, V17.B16
+	WORD $0x6e73fc93 // fdiv v19.2d, v4.2d, v19.2d
+	WORD $0x6e66dd72 // fmul v18.2d, v11.2d, v6.2d
+	VMOV V18.B16, V20.B16
+	VFMLS V6.D2, V11.D2, V20.D2
+	WORD $0x6ee0fa52 // fneg v18.2d, v18.2d
+	VFMLA V9.D2, V15.D2, V18.D2
+	WORD $0x4e74d652 // fadd v18.2d, v18.2d, v20.2d
+	WORD $0x6e65ddf4 // fmul v20.2d, v15.2d, v5.2d
+	VMOV V20.B16, V21.B16
+	VFMLS V5.D2, V15.D2, V21.D2
+	WORD $0x6ee0fa94 // fneg v20.2d, v20.2d
+	VFMLA V8.D2, V11.D2, V20.D2
+	WORD $0x4e75d694 // fadd v20.2d, v20.2d, v21.2d
+	WORD $0x6e6addf5 // fmul v21.2d, v15.2d, v10.2d
+	VMOV V21.B16, V22.B16
+	VFMLS V10.D2, V15.D2, V22.D2
+	WORD $0x6ee0fab5 // fneg v21.2d, v21.2d
+	VFMLA V6.D2, V16.D2, V21.D2
+	WORD $0x4e76d6b5 // fadd v21.2d, v21.2d, v22.2d
+	WORD $0x6e68de06 // fmul v6.2d, v16.2d, v8.2d
+	VMOV V6.B16, V22.B16
+	VFMLS V8.D2, V16.D2, V22.D2
+	WORD $0x6ee0f8c6 // fneg v6.2d, v6.2d
+	VFMLA V13.D2, V15.D2, V6.D2
+	WORD $0x4e76d4c6 // fadd v6.2d, v6.2d, v22.2d
+	WORD $0x6e69de08 // fmul v8.2d, v16.2d, v9.2d
+	VMOV V8.B16, V15.B16
+	VFMLS V9.D2, V16.D2, V15.D2
+	WORD $0x6ee0f908 // fneg v8.2d, v8.2d
+	VFMLA V10.D2, V11.D2, V8.D2
+	WORD $0x4e6fd508 // fadd v8.2d, v8.2d, v15.2d
+	WORD $0x6e6ddd69 // fmul v9.2d, v11.2d, v13.2d
+	VMOV V9.B16, V10.B16
+	VFMLS V13.D2, V11.D2, V10.D2
+	WORD $0x6ee0f929 // fneg v9.2d, v9.2d
+	VFMLA V5.D2, V16.D2, V9.D2
+	WORD $0x4e6ad529 // fadd v9.2d, v9.2d, v10.2d
+	WORD $0x6e73dce7 // fmul v7.2d, v7.2d, v19.2d
+	WORD $0x6e73de52 // fmul v18.2d, v18.2d, v19.2d
+	WORD $0x6e73de94 // fmul v20.2d, v20.2d, v19.2d
+	WORD $0x6e73dd8c // fmul v12.2d, v12.2d, v19.2d
+	WORD $0x6e73deb5 // fmul v21.2d, v21.2d, v19.2d
+	WORD $0x6e73dcc6 // fmul v6.2d, v6.2d, v19.2d
+	WORD $0x6e73ddce // fmul v14.2d, v14.2d, v19.2d
+	WORD $0x6e73dd08 // fmul v8.2d, v8.2d, v19.2d
+	WORD $0x6e73dd29 // fmul v9.2d, v9.2d, v19.2d
+	WORD $0x6eb0aa25 // umaxv s5, v17.4s
+	FMOVS F5, R9
+	CBNZ R9, hard
+	FMOVQ F7, (R0)
+	ADD R5, R0, R9
+	FMOVQ F18, (R9)
+	ADD R5<<1, R0, R9
+	FMOVQ F20, (R9)
+	ADD R6, R0, R9
+	FMOVQ F12, (R9)
+	ADD R5<<2, R0, R9
+	FMOVQ F21, (R9)
+	ADD R7, R0, R9
+	FMOVQ F6, (R9)
+	ADD R6<<1, R0, R9
+	FMOVQ F14, (R9)
+	ADD R8, R0, R9
+	FMOVQ F8, (R9)
+	ADD R5<<3, R0, R9
+	FMOVQ F9, (R9)
+	ADD $16, R0
+	ADD $16, R1
+	SUB $2, R2
+	CMP $2, R2
+	BGE loop
+
+next:
+	CBZ R2, done
+	ADD R5<<2, R1, R9
+	FMOVD (R9), F5
+	ADD R5<<3, R1, R9
+	FMOVD (R9), F6
+	WORD $0x6e66dca7 // fmul v7.2d, v5.2d, v6.2d
+	ADD R7, R1, R9
+	FMOVD (R9), F8
+	ADD R8, R1, R9
+	FMOVD (R9), F9
+	WORD $0x6e69dd0a // fmul v10.2d, v8.2d, v9.2d
+	WORD $0x6ee0f8eb // fneg v11.2d, v7.2d
+	VFMLA V6.D2, V5.D2, V11.D2
+	WORD $0x6ee0f94c // fneg v12.2d, v10.2d
+	VFMLA V9.D2, V8.D2, V12.D2
+	WORD $0x4eecd56b // fsub v11.2d, v11.2d, v12.2d
+	WORD $0x4eead4ec // fsub v12.2d, v7.2d, v10.2d
+	WORD $0x4ee7d58d // fsub v13.2d, v12.2d, v7.2d
+	WORD $0x4eedd58e // fsub v14.2d, v12.2d, v13.2d
+	WORD $0x4eeed4e7 // fsub v7.2d, v7.2d, v14.2d
+	WORD $0x4e6dd54a // fadd v10.2d, v10.2d, v13.2d
+	WORD $0x4eead4e7 // fsub v7.2d, v7.2d, v10.2d
+	WORD $0x4e67d56b // fadd v11.2d, v11.2d, v7.2d
+	WORD $0x4e6bd587 // fadd v7.2d, v12.2d, v11.2d
+	WORD $0x4eecd4ec // fsub v12.2d, v7.2d, v12.2d
+	WORD $0x4eecd56b // fsub v11.2d, v11.2d, v12.2d
+	ADD R6<<1, R1, R9
+	FMOVD (R9), F10
+	WORD $0x6e6add0c // fmul v12.2d, v8.2d, v10.2d
+	ADD R6, R1, R9
+	FMOVD (R9), F13
+	WORD $0x6e66ddae // fmul v14.2d, v13.2d, v6.2d
+	WORD $0x6ee0f98f // fneg v15.2d, v12.2d
+	VFMLA V10.D2, V8.D2, V15.D2
+	WORD $0x6ee0f9d0 // fneg v16.2d, v14.2d
+	VFMLA V6.D2, V13.D2, V16.D2
+	WORD $0x4ef0d5ef // fsub v15.2d, v15.2d, v16.2d
+	WORD $0x4eeed590 // fsub v16.2d, v12.2d, v14.2d
+	WORD $0x4eecd611 // fsub v17.2d, v16.2d, v12.2d
+	WORD $0x4ef1d612 // fsub v18.2d, v16.2d, v17.2d
+	WORD $0x4ef2d58c // fsub v12.2d, v12.2d, v18.2d
+	WORD $0x4e71d5ce // fadd v14.2d, v14.2d, v17.2d
+	WORD $0x4eeed58c // fsub v12.2d, v12.2d, v14.2d
+	WORD $0x4e6cd5ef // fadd v15.2d, v15.2d, v12.2d
+	WORD $0x4e6fd60c // fadd v12.2d, v16.2d, v15.2d
+	WORD $0x4ef0d590 // fsub v16.2d, v12.2d, v16.2d
+	WORD $0x4ef0d5ef // fsub v15.2d, v15.2d, v16.2d
+	WORD $0x6e69ddae // fmul v14.2d, v13.2d, v9.2d
+	WORD $0x6e6adcb0 // fmul v16.2d, v5.2d, v10.2d
+	WORD $0x6ee0f9d1 // fneg v17.2d, v14.2d
+	VFMLA V9.D2, V13.D2, V17.D2
+	WORD $0x6ee0fa12 // fneg v18.2d, v16.2d
+	VFMLA V10.D2, V5.D2, V18.D2
+	WORD $0x4ef2d631 // fsub v17.2d, v17.2d, v18.2d
+	WORD $0x4ef0d5d2 // fsub v18.2d, v14.2d, v16.2d
+	WORD $0x4eeed653 // fsub v19.2d, v18.2d, v14.2d
+	WORD $0x4ef3d654 // fsub v20.2d, v18.2d, v19.2d
+	WORD $0x4ef4d5ce // fsub v14.2d, v14.2d, v20.2d
+	WORD $0x4e73d610 // fadd v16.2d, v16.2d, v19.2d
+	WORD $0x4ef0d5ce // fsub v14.2d, v14.2d, v16.2d
+	WORD $0x4e6ed631 // fadd v17.2d, v17.2d, v14.2d
+	WORD $0x4e71d64e // fadd v14.2d, v18.2d, v17.2d
+	WORD $0x4ef2d5d2 // fsub v18.2d, v14.2d, v18.2d
+	WORD $0x4ef2d631 // fsub v17.2d, v17.2d, v18.2d
+	MOVD R1, R9
+	FMOVD (R9), F16
+	WORD $0x6e70dcf2 // fmul v18.2d, v7.2d, v16.2d
+	WORD $0x6ee0fa53 // fneg v19.2d, v18.2d
+	VFMLA V16.D2, V7.D2, V19.D2
+	VFMLA V16.D2, V11.D2, V19.D2
+	ADD R5, R1, R9
+	FMOVD (R9), F11
+	WORD $0x6e6bdd94 // fmul v20.2d, v12.2d, v11.2d
+	WORD $0x6ee0fa95 // fneg v21.2d, v20.2d
+	VFMLA V11.D2, V12.D2, V21.D2
+	VFMLA V11.D2, V15.D2, V21.D2
+	ADD R5<<1, R1, R9
+	FMOVD (R9), F15
+	WORD $0x6e6fddd6 // fmul v22.2d, v14.2d, v15.2d
+	WORD $0x6ee0fad7 // fneg v23.2d, v22.2d
+	VFMLA V15.D2, V14.D2, V23.D2
+	VFMLA V15.D2, V17.D2, V23.D2
+	WORD $0x4e74d651 // fadd v17.2d, v18.2d, v20.2d
+	WORD $0x4ef2d638 // fsub v24.2d, v17.2d, v18.2d
+	WORD $0x4ef8d639 // fsub v25.2d, v17.2d, v24.2d
+	WORD $0x4ef9d659 // fsub v25.2d, v18.2d, v25.2d
+	WORD $0x4ef8d698 // fsub v24.2d, v20.2d, v24.2d
+	WORD $0x4e78d739 // fadd v25.2d, v25.2d, v24.2d
+	WORD $0x4e75d673 // fadd v19.2d, v19.2d, v21.2d
+	WORD $0x4e73d739 // fadd v25.2d, v25.2d, v19.2d
+	WORD $0x4e76d633 // fadd v19.2d, v17.2d, v22.2d
+	WORD $0x4ef1d675 // fsub v21.2d, v19.2d, v17.2d
+	WORD $0x4ef5d678 // fsub v24.2d, v19.2d, v21.2d
+	WORD $0x4ef8d631 // fsub v17.2d, v17.2d, v24.2d
+	WORD $0x4ef5d6d5 // fsub v21.2d, v22.2d, v21.2d
+	WORD $0x4e75d631 // fadd v17.2d, v17.2d, v21.2d
+	WORD $0x4e77d739 // fadd v25.2d, v25.2d, v23.2d
+	WORD $0x4e79d631 // fadd v17.2d, v17.2d, v25.2d
+	WORD $0x4e71d673 // fadd v19.2d, v19.2d, v17.2d
+	VAND V0.B16, V18.B16, V18.B16
+	VAND V0.B16, V20.B16, V20.B16
+	WORD $0x4e74d652 // fadd v18.2d, v18.2d, v20.2d
+	VAND V0.B16, V22.B16, V22.B16
+	WORD $0x4e76d652 // fadd v18.2d, v18.2d, v22.2d
+	WORD $0x6e61de51 // fmul v17.2d, v18.2d, v1.2d
+	WORD $0x6ef1e454 // fcmgt v20.2d, v2.2d, v17.2d
+	VBSL V17.B16, V2.B16, V20.B16
+	VAND V0.B16, V16.B16, V17.B16
+	VAND V0.B16, V11.B16, V21.B16
+	WORD $0x6ef5e636 // fcmgt v22.2d, v17.2d, v21.2d
+	VBSL V21.B16, V17.B16, V22.B16
+	VAND V0.B16, V15.B16, V17.B16
+	WORD $0x6ef1e6d5 // fcmgt v21.2d, v22.2d, v17.2d
+	VBSL V17.B16, V22.B16, V21.B16
+	VAND V0.B16, V13.B16, V17.B16
+	WORD $0x6ef1e6b6 // fcmgt v22.2d, v21.2d, v17.2d
+	VBSL V17.B16, V21.B16, V22.B16
+	VAND V0.B16, V5.B16, V17.B16
+	WORD $0x6ef1e6d5 // fcmgt v21.2d, v22.2d, v17.2d
+	VBSL V17.B16, V22.B16, V21.B16
+	VAND V0.B16, V8.B16, V17.B16
+	WORD $0x6ef1e6b6 // fcmgt v22.2d, v21.2d, v17.2d
+	VBSL V17.B16, V21.B16, V22.B16
+	VAND V0.B16, V10.B16, V17.B16
+	WORD $0x6ef1e6d5 // fcmgt v21.2d, v22.2d, v17.2d
+	VBSL V17.B16, V22.B16, V21.B16
+	VAND V0.B16, V9.B16, V17.B16
+	WORD $0x6ef1e6b6 // fcmgt v22.2d, v21.2d, v17.2d
+	VBSL V17.B16, V21.B16, V22.B16
+	VAND V0.B16, V6.B16, V17.B16
+	WORD $0x6ef1e6d5 // fcmgt v21.2d, v22.2d, v17.2d
+	VBSL V17.B16, V22.B16, V21.B16
+	VAND V0.B16, V19.B16, V17.B16
+	WORD $0x6e74e631 // fcmge v17.2d, v17.2d, v20.2d
+	WORD $0x6e205a31 // mvn v17.16b, v17.16b
+	WORD $0x6e75e475 // fcmge v21.2d, v3.2d, v21.2d
+	WORD $0x6e205ab5 // mvn v21.16b, v21.16b
+	VORR V21.B16, V17.B16, V17.B16
+	WORD $0x4e72e654 // fcmeq v20.2d, v18.2d, v18.2d
+	WORD $0x4e73e675 // fcmeq v21.2d, v19.2d, v19.2d
+	VAND V21.B16, V20.B16, V20.B16
+	WORD $0x6e205a94 // mvn v20.16b, v20.16b
+	VORR V20.B16, V17.B16, V17.B16
+	WORD $0x6e73fc93 // fdiv v19.2d, v4.2d, v19.2d
+	WORD $0x6e66dd72 // fmul v18.2d, v11.2d, v6.2d
+	VMOV V18.B16, V20.B16
+	VFMLS V6.D2, V11.D2, V20.D2
+	WORD $0x6ee0fa52 // fneg v18.2d, v18.2d
+	VFMLA V9.D2, V15.D2, V18.D2
+	WORD $0x4e74d652 // fadd v18.2d, v18.2d, v20.2d
+	WORD $0x6e65ddf4 // fmul v20.2d, v15.2d, v5.2d
+	VMOV V20.B16, V21.B16
+	VFMLS V5.D2, V15.D2, V21.D2
+	WORD $0x6ee0fa94 // fneg v20.2d, v20.2d
+	VFMLA V8.D2, V11.D2, V20.D2
+	WORD $0x4e75d694 // fadd v20.2d, v20.2d, v21.2d
+	WORD $0x6e6addf5 // fmul v21.2d, v15.2d, v10.2d
+	VMOV V21.B16, V22.B16
+	VFMLS V10.D2, V15.D2, V22.D2
+	WORD $0x6ee0fab5 // fneg v21.2d, v21.2d
+	VFMLA V6.D2, V16.D2, V21.D2
+	WORD $0x4e76d6b5 // fadd v21.2d, v21.2d, v22.2d
+	WORD $0x6e68de06 // fmul v6.2d, v16.2d, v8.2d
+	VMOV V6.B16, V22.B16
+	VFMLS V8.D2, V16.D2, V22.D2
+	WORD $0x6ee0f8c6 // fneg v6.2d, v6.2d
+	VFMLA V13.D2, V15.D2, V6.D2
+	WORD $0x4e76d4c6 // fadd v6.2d, v6.2d, v22.2d
+	WORD $0x6e69de08 // fmul v8.2d, v16.2d, v9.2d
+	VMOV V8.B16, V15.B16
+	VFMLS V9.D2, V16.D2, V15.D2
+	WORD $0x6ee0f908 // fneg v8.2d, v8.2d
+	VFMLA V10.D2, V11.D2, V8.D2
+	WORD $0x4e6fd508 // fadd v8.2d, v8.2d, v15.2d
+	WORD $0x6e6ddd69 // fmul v9.2d, v11.2d, v13.2d
+	VMOV V9.B16, V10.B16
+	VFMLS V13.D2, V11.D2, V10.D2
+	WORD $0x6ee0f929 // fneg v9.2d, v9.2d
+	VFMLA V5.D2, V16.D2, V9.D2
+	WORD $0x4e6ad529 // fadd v9.2d, v9.2d, v10.2d
+	WORD $0x6e73dce7 // fmul v7.2d, v7.2d, v19.2d
+	WORD $0x6e73de52 // fmul v18.2d, v18.2d, v19.2d
+	WORD $0x6e73de94 // fmul v20.2d, v20.2d, v19.2d
+	WORD $0x6e73dd8c // fmul v12.2d, v12.2d, v19.2d
+	WORD $0x6e73deb5 // fmul v21.2d, v21.2d, v19.2d
+	WORD $0x6e73dcc6 // fmul v6.2d, v6.2d, v19.2d
+	WORD $0x6e73ddce // fmul v14.2d, v14.2d, v19.2d
+	WORD $0x6e73dd08 // fmul v8.2d, v8.2d, v19.2d
+	WORD $0x6e73dd29 // fmul v9.2d, v9.2d, v19.2d
+	WORD $0x6eb0aa25 // umaxv s5, v17.4s
+	FMOVS F5, R9
+	CBNZ R9, hard2
+	MOVD R0, R9
+	FMOVD F7, (R9)
+	ADD R5, R0, R9
+	FMOVD F18, (R9)
+	ADD R5<<1, R0, R9
+	FMOVD F20, (R9)
+	ADD R6, R0, R9
+	FMOVD F12, (R9)
+	ADD R5<<2, R0, R9
+	FMOVD F21, (R9)
+	ADD R7, R0, R9
+	FMOVD F6, (R9)
+	ADD R6<<1, R0, R9
+	FMOVD F14, (R9)
+	ADD R8, R0, R9
+	FMOVD F8, (R9)
+	ADD R5<<3, R0, R9
+	FMOVD F9, (R9)
+
+done:
+	MOVD n+24(FP), R3
+	MOVD R3, at+40(FP)
+	MOVD R3, next+48(FP)
+	MOVD ZR, hard+56(FP)
+	RET
+
+hard:
+	FMOVQ (R0), F5
+	VBIF V17.B16, V7.B16, V5.B16
+	FMOVQ F5, (R0)
+	ADD R5, R0, R9
+	FMOVQ (R9), F5
+	VBIF V17.B16, V18.B16, V5.B16
+	ADD R5, R0, R9
+	FMOVQ F5, (R9)
+	ADD R5<<1, R0, R9
+	FMOVQ (R9), F5
+	VBIF V17.B16, V20.B16, V5.B16
+	ADD R5<<1, R0, R9
+	FMOVQ F5, (R9)
+	ADD R6, R0, R9
+	FMOVQ (R9), F5
+	VBIF V17.B16, V12.B16, V5.B16
+	ADD R6, R0, R9
+	FMOVQ F5, (R9)
+	ADD R5<<2, R0, R9
+	FMOVQ (R9), F5
+	VBIF V17.B16, V21.B16, V5.B16
+	ADD R5<<2, R0, R9
+	FMOVQ F5, (R9)
+	ADD R7, R0, R9
+	FMOVQ (R9), F5
+	VBIF V17.B16, V6.B16, V5.B16
+	ADD R7, R0, R9
+	FMOVQ F5, (R9)
+	ADD R6<<1, R0, R9
+	FMOVQ (R9), F5
+	VBIF V17.B16, V14.B16, V5.B16
+	ADD R6<<1, R0, R9
+	FMOVQ F5, (R9)
+	ADD R8, R0, R9
+	FMOVQ (R9), F5
+	VBIF V17.B16, V8.B16, V5.B16
+	ADD R8, R0, R9
+	FMOVQ F5, (R9)
+	ADD R5<<3, R0, R9
+	FMOVQ (R9), F5
+	VBIF V17.B16, V9.B16, V5.B16
+	ADD R5<<3, R0, R9
+	FMOVQ F5, (R9)
+	MOVD ZR, R9
+	FMOVQ 1328(R4), F5
+	VAND V17.B16, V5.B16, V5.B16
+	WORD $0x5ef1b8a6 // addp d6, v5.2d
+	FMOVD F6, R10
+	ORR R10<<0, R9, R9
+	MOVD n+24(FP), R3
+	MOVD R3, R10
+	SUB R2, R3, R3
+	ADD $2, R3, R10
+	MOVD R3, at+40(FP)
+	MOVD R10, next+48(FP)
+	MOVD R9, hard+56(FP)
+	RET
+
+hard2:
+	MOVD R0, R9
+	FMOVD (R9), F5
+	VBIF V17.B16, V7.B16, V5.B16
+	MOVD R0, R9
+	FMOVD F5, (R9)
+	ADD R5, R0, R9
+	FMOVD (R9), F5
+	VBIF V17.B16, V18.B16, V5.B16
+	ADD R5, R0, R9
+	FMOVD F5, (R9)
+	ADD R5<<1, R0, R9
+	FMOVD (R9), F5
+	VBIF V17.B16, V20.B16, V5.B16
+	ADD R5<<1, R0, R9
+	FMOVD F5, (R9)
+	ADD R6, R0, R9
+	FMOVD (R9), F5
+	VBIF V17.B16, V12.B16, V5.B16
+	ADD R6, R0, R9
+	FMOVD F5, (R9)
+	ADD R5<<2, R0, R9
+	FMOVD (R9), F5
+	VBIF V17.B16, V21.B16, V5.B16
+	ADD R5<<2, R0, R9
+	FMOVD F5, (R9)
+	ADD R7, R0, R9
+	FMOVD (R9), F5
+	VBIF V17.B16, V6.B16, V5.B16
+	ADD R7, R0, R9
+	FMOVD F5, (R9)
+	ADD R6<<1, R0, R9
+	FMOVD (R9), F5
+	VBIF V17.B16, V14.B16, V5.B16
+	ADD R6<<1, R0, R9
+	FMOVD F5, (R9)
+	ADD R8, R0, R9
+	FMOVD (R9), F5
+	VBIF V17.B16, V8.B16, V5.B16
+	ADD R8, R0, R9
+	FMOVD F5, (R9)
+	ADD R5<<3, R0, R9
+	FMOVD (R9), F5
+	VBIF V17.B16, V9.B16, V5.B16
+	ADD R5<<3, R0, R9
+	FMOVD F5, (R9)
+	MOVD ZR, R9
+	FMOVQ 1328(R4), F5
+	VAND V17.B16, V5.B16, V5.B16
+	WORD $0x5ef1b8a6 // addp d6, v5.2d
+	FMOVD F6, R10
+	ORR R10<<0, R9, R9
+	MOVD n+24(FP), R3
+	MOVD R3, R10
+	SUB R2, R3, R3
+	MOVD $1, R11
+	LSL R2, R11, R11
+	SUB $1, R11
+	AND R11, R9, R9
+	MOVD R3, at+40(FP)
+	MOVD R10, next+48(FP)
+	MOVD R9, hard+56(FP)
+	RET
+
+// func det3x3F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
+TEXT ·det3x3F32NEON(SB), NOSPLIT, $0-64
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+24(FP), R2
+	MOVD $mat3Consts<>(SB), R4
+	MOVD stride+32(FP), R5
+	LSL $2, R5
+	ADD R5<<1, R5, R6
+	ADD R5<<1, R6, R7
+	ADD R5<<1, R7, R8
+	FMOVQ (R4), F0
+	FMOVQ 1344(R4), F1
+	FMOVQ 1360(R4), F2
+	FMOVQ 1376(R4), F3
+	CMP $4, R2
+	BLT next
+
+loop:
+	// 150 instructions for 4 matrices, 37.5 each
+	ADD R5<<2, R1, R9
+	FMOVQ (R9), F4
+	ADD R5<<3, R1, R9
+	FMOVQ (R9), F5
+	WORD $0x6e25dc86 // fmul v6.4s, v4.4s, v5.4s
+	ADD R7, R1, R9
+	FMOVQ (R9), F7
+	ADD R8, R1, R9
+	FMOVQ (R9), F8
+	WORD $0x6e28dce9 // fmul v9.4s, v7.4s, v8.4s
+	WORD $0x6ea0f8ca // fneg v10.4s, v6.4s
+	VFMLA V5.S4, V4.S4, V10.S4
+	WORD $0x6ea0f92b // fneg v11.4s, v9.4s
+	VFMLA V8.S4, V7.S4, V11.S4
+	WORD $0x4eabd54a // fsub v10.4s, v10.4s, v11.4s
+	WORD $0x4ea9d4cb // fsub v11.4s, v6.4s, v9.4s
+	WORD $0x4ea6d56c // fsub v12.4s, v11.4s, v6.4s
+	WORD $0x4eacd56d // fsub v13.4s, v11.4s, v12.4s
+	WORD $0x4eadd4c6 // fsub v6.4s, v6.4s, v13.4s
+	WORD $0x4e2cd529 // fadd v9.4s, v9.4s, v12.4s
+	WORD $0x4ea9d4c6 // fsub v6.4s, v6.4s, v9.4s
+	WORD $0x4e26d54a // fadd v10.4s, v10.4s, v6.4s
+	WORD $0x4e2ad566 // fadd v6.4s, v11.4s, v10.4s
+	WORD $0x4eabd4cb // fsub v11.4s, v6.4s, v11.4s
+	WORD $0x4eabd54a // fsub v10.4s, v10.4s, v11.4s
+	ADD R6<<1, R1, R9
+	FMOVQ (R9), F9
+	WORD $0x6e29dceb // fmul v11.4s, v7.4s, v9.4s
+	ADD R6, R1, R9
+	FMOVQ (R9), F12
+	WORD $0x6e25dd8d // fmul v13.4s, v12.4s, v5.4s
+	WORD $0x6ea0f96e // fneg v14.4s, v11.4s
+	VFMLA V9.S4, V7.S4, V14.S4
+	WORD $0x6ea0f9af // fneg v15.4s, v13.4s
+	VFMLA V5.S4, V12.S4, V15.S4
+	WORD $0x4eafd5ce // fsub v14.4s, v14.4s, v15.4s
+	WORD $0x4eadd56f // fsub v15.4s, v11.4s, v13.4s
+	WORD $0x4eabd5f0 // fsub v16.4s, v15.4s, v11.4s
+	WORD $0x4eb0d5f1 // fsub v17.4s, v15.4s, v16.4s
+	WORD $0x4eb1d56b // fsub v11.4s, v11.4s, v17.4s
+	WORD $0x4e30d5ad // fadd v13.4s, v13.4s, v16.4s
+	WORD $0x4eadd56b // fsub v11.4s, v11.4s, v13.4s
+	WORD $0x4e2bd5ce // fadd v14.4s, v14.4s, v11.4s
+	WORD $0x4e2ed5eb // fadd v11.4s, v15.4s, v14.4s
+	WORD $0x4eafd56f // fsub v15.4s, v11.4s, v15.4s
+	WORD $0x4eafd5ce // fsub v14.4s, v14.4s, v15.4s
+	WORD $0x6e28dd8d // fmul v13.4s, v12.4s, v8.4s
+	WORD $0x6e29dc8f // fmul v15.4s, v4.4s, v9.4s
+	WORD $0x6ea0f9b0 // fneg v16.4s, v13.4s
+	VFMLA V8.S4, V12.S4, V16.S4
+	WORD $0x6ea0f9f1 // fneg v17.4s, v15.4s
+	VFMLA V9.S4, V4.S4, V17.S4
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	WORD $0x4eafd5b1 // fsub v17.4s, v13.4s, v15.4s
+	WORD $0x4eadd632 // fsub v18.4s, v17.4s, v13.4s
+	WORD $0x4eb2d633 // fsub v19.4s, v17.4s, v18.4s
+	WORD $0x4eb3d5ad // fsub v13.4s, v13.4s, v19.4s
+	WORD $0x4e32d5ef // fadd v15.4s, v15.4s, v18.4s
+	WORD $0x4eafd5ad // fsub v13.4s, v13.4s, v15.4s
+	WORD $0x4e2dd610 // fadd v16.4s, v16.4s, v13.4s
+	WORD $0x4e30d62d // fadd v13.4s, v17.4s, v16.4s
+	WORD $0x4eb1d5b1 // fsub v17.4s, v13.4s, v17.4s
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	FMOVQ (R1), F15
+	WORD $0x6e2fdcd1 // fmul v17.4s, v6.4s, v15.4s
+	WORD $0x6ea0fa32 // fneg v18.4s, v17.4s
+	VFMLA V15.S4, V6.S4, V18.S4
+	VFMLA V15.S4, V10.S4, V18.S4
+	ADD R5, R1, R9
+	FMOVQ (R9), F6
+	WORD $0x6e26dd6a // fmul v10.4s, v11.4s, v6.4s
+	WORD $0x6ea0f953 // fneg v19.4s, v10.4s
+	VFMLA V6.S4, V11.S4, V19.S4
+	VFMLA V6.S4, V14.S4, V19.S4
+	ADD R5<<1, R1, R9
+	FMOVQ (R9), F11
+	WORD $0x6e2bddae // fmul v14.4s, v13.4s, v11.4s
+	WORD $0x6ea0f9d4 // fneg v20.4s, v14.4s
+	VFMLA V11.S4, V13.S4, V20.S4
+	VFMLA V11.S4, V16.S4, V20.S4
+	WORD $0x4e2ad62d // fadd v13.4s, v17.4s, v10.4s
+	WORD $0x4eb1d5b0 // fsub v16.4s, v13.4s, v17.4s
+	WORD $0x4eb0d5b5 // fsub v21.4s, v13.4s, v16.4s
+	WORD $0x4eb5d635 // fsub v21.4s, v17.4s, v21.4s
+	WORD $0x4eb0d550 // fsub v16.4s, v10.4s, v16.4s
+	WORD $0x4e30d6b5 // fadd v21.4s, v21.4s, v16.4s
+	WORD $0x4e33d652 // fadd v18.4s, v18.4s, v19.4s
+	WORD $0x4e32d6b5 // fadd v21.4s, v21.4s, v18.4s
+	WORD $0x4e2ed5b0 // fadd v16.4s, v13.4s, v14.4s
+	WORD $0x4eadd612 // fsub v18.4s, v16.4s, v13.4s
+	WORD $0x4eb2d613 // fsub v19.4s, v16.4s, v18.4s
+	WORD $0x4eb3d5ad // fsub v13.4s, v13.4s, v19.4s
+	WORD $0x4eb2d5d2 // fsub v18.4s, v14.4s, v18.4s
+	WORD $0x4e32d5ad // fadd v13.4s, v13.4s, v18.4s
+	WORD $0x4e34d6b5 // fadd v21.4s, v21.4s, v20.4s
+	WORD $0x4e35d5ad // fadd v13.4s, v13.4s, v21.4s
+	WORD $0x4e2dd610 // fadd v16.4s, v16.4s, v13.4s
+	VAND V0.B16, V17.B16, V17.B16
+	VAND V0.B16, V10.B16, V10.B16
+	WORD $0x4e2ad631 // fadd v17.4s, v17.4s, v10.4s
+	VAND V0.B16, V14.B16, V14.B16
+	WORD $0x4e2ed631 // fadd v17.4s, v17.4s, v14.4s
+	WORD $0x6e21de2a // fmul v10.4s, v17.4s, v1.4s
+	WORD $0x6eaae44d // fcmgt v13.4s, v2.4s, v10.4s
+	VBSL V10.B16, V2.B16, V13.B16
+	VAND V0.B16, V15.B16, V15.B16
+	VAND V0.B16, V6.B16, V6.B16
+	WORD $0x6ea6e5ea // fcmgt v10.4s, v15.4s, v6.4s
+	VBSL V6.B16, V15.B16, V10.B16
+	VAND V0.B16, V11.B16, V11.B16
+	WORD $0x6eabe546 // fcmgt v6.4s, v10.4s, v11.4s
+	VBSL V11.B16, V10.B16, V6.B16
+	VAND V0.B16, V12.B16, V12.B16
+	WORD $0x6eace4ca // fcmgt v10.4s, v6.4s, v12.4s
+	VBSL V12.B16, V6.B16, V10.B16
+	VAND V0.B16, V4.B16, V4.B16
+	WORD $0x6ea4e546 // fcmgt v6.4s, v10.4s, v4.4s
+	VBSL V4.B16, V10.B16, V6.B16
+	VAND V0.B16, V7.B16, V7.B16
+	WORD $0x6ea7e4c4 // fcmgt v4.4s, v6.4s, v7.4s
+	VBSL V7.B16, V6.B16, V4.B16
+	VAND V0.B16, V9.B16, V9.B16
+	WORD $0x6ea9e486 // fcmgt v6.4s, v4.4s, v9.4s
+	VBSL V9.B16, V4.B16, V6.B16
+	VAND V0.B16, V8.B16, V8.B16
+	WORD $0x6ea8e4c4 // fcmgt v4.4s, v6.4s, v8.4s
+	VBSL V8.B16, V6.B16, V4.B16
+	VAND V0.B16, V5.B16, V5.B16
+	WORD $0x6ea5e486 // fcmgt v6.4s, v4.4s, v5.4s
+	VBSL V5.B16, V4.B16, V6.B16
+	VAND V0.B16, V16.B16, V4.B16
+	WORD $0x6e2de484 // fcmge v4.4s, v4.4s, v13.4s
+	WORD $0x6e205884 // mvn v4.16b, v4.16b
+	WORD $0x6e26e466 // fcmge v6.4s, v3.4s, v6.4s
+	WORD $0x6e2058c6 // mvn v6.16b, v6.16b
+	VORR V6.B16, V4.B16, V4.B16
+	WORD $0x4e31e625 // fcmeq v5.4s, v17.4s, v17.4s
+	WORD $0x4e30e606 // fcmeq v6.4s, v16.4s, v16.4s
+	VAND V6.B16, V5.B16, V5.B16
+	WORD $0x6e2058a5 // mvn v5.16b, v5.16b
+	VORR V5.B16, V4.B16, V4.B16
+	WORD $0x6eb0a885 // umaxv s5, v4.4s
+	FMOVS F5, R9
+	CBNZ R9, hard
+	FMOVQ F16, (R0)
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R2
+	CMP $4, R2
+	BGE loop
+
+next:
+	CBZ R2, done
+	ADD R5<<2, R1, R9
+	TBZ $1, R2, loadOne
+	FMOVD.P 8(R9), F4
+	TBZ $0, R2, loaded
+	VLD1 (R9), V4.S[2]
+	B loaded
+
+loadOne:
+	FMOVS (R9), F4
+
+loaded:
+	ADD R5<<3, R1, R9
+	TBZ $1, R2, loadOne2
+	FMOVD.P 8(R9), F5
+	TBZ $0, R2, loaded2
+	VLD1 (R9), V5.S[2]
+	B loaded2
+
+loadOne2:
+	FMOVS (R9), F5
+
+loaded2:
+	WORD $0x6e25dc86 // fmul v6.4s, v4.4s, v5.4s
+	ADD R7, R1, R9
+	TBZ $1, R2, loadOne3
+	FMOVD.P 8(R9), F7
+	TBZ $0, R2, loaded3
+	VLD1 (R9), V7.S[2]
+	B loaded3
+
+loadOne3:
+	FMOVS (R9), F7
+
+loaded3:
+	ADD R8, R1, R9
+	TBZ $1, R2, loadOne4
+	FMOVD.P 8(R9), F8
+	TBZ $0, R2, loaded4
+	VLD1 (R9), V8.S[2]
+	B loaded4
+
+loadOne4:
+	FMOVS (R9), F8
+
+loaded4:
+	WORD $0x6e28dce9 // fmul v9.4s, v7.4s, v8.4s
+	WORD $0x6ea0f8ca // fneg v10.4s, v6.4s
+	VFMLA V5.S4, V4.S4, V10.S4
+	WORD $0x6ea0f92b // fneg v11.4s, v9.4s
+	VFMLA V8.S4, V7.S4, V11.S4
+	WORD $0x4eabd54a // fsub v10.4s, v10.4s, v11.4s
+	WORD $0x4ea9d4cb // fsub v11.4s, v6.4s, v9.4s
+	WORD $0x4ea6d56c // fsub v12.4s, v11.4s, v6.4s
+	WORD $0x4eacd56d // fsub v13.4s, v11.4s, v12.4s
+	WORD $0x4eadd4c6 // fsub v6.4s, v6.4s, v13.4s
+	WORD $0x4e2cd529 // fadd v9.4s, v9.4s, v12.4s
+	WORD $0x4ea9d4c6 // fsub v6.4s, v6.4s, v9.4s
+	WORD $0x4e26d54a // fadd v10.4s, v10.4s, v6.4s
+	WORD $0x4e2ad566 // fadd v6.4s, v11.4s, v10.4s
+	WORD $0x4eabd4cb // fsub v11.4s, v6.4s, v11.4s
+	WORD $0x4eabd54a // fsub v10.4s, v10.4s, v11.4s
+	ADD R6<<1, R1, R9
+	TBZ $1, R2, loadOne5
+	FMOVD.P 8(R9), F9
+	TBZ $0, R2, loaded5
+	VLD1 (R9), V9.S[2]
+	B loaded5
+
+loadOne5:
+	FMOVS (R9), F9
+
+loaded5:
+	WORD $0x6e29dceb // fmul v11.4s, v7.4s, v9.4s
+	ADD R6, R1, R9
+	TBZ $1, R2, loadOne6
+	FMOVD.P 8(R9), F12
+	TBZ $0, R2, loaded6
+	VLD1 (R9), V12.S[2]
+	B loaded6
+
+loadOne6:
+	FMOVS (R9), F12
+
+loaded6:
+	WORD $0x6e25dd8d // fmul v13.4s, v12.4s, v5.4s
+	WORD $0x6ea0f96e // fneg v14.4s, v11.4s
+	VFMLA V9.S4, V7.S4, V14.S4
+	WORD $0x6ea0f9af // fneg v15.4s, v13.4s
+	VFMLA V5.S4, V12.S4, V15.S4
+	WORD $0x4eafd5ce // fsub v14.4s, v14.4s, v15.4s
+	WORD $0x4eadd56f // fsub v15.4s, v11.4s, v13.4s
+	WORD $0x4eabd5f0 // fsub v16.4s, v15.4s, v11.4s
+	WORD $0x4eb0d5f1 // fsub v17.4s, v15.4s, v16.4s
+	WORD $0x4eb1d56b // fsub v11.4s, v11.4s, v17.4s
+	WORD $0x4e30d5ad // fadd v13.4s, v13.4s, v16.4s
+	WORD $0x4eadd56b // fsub v11.4s, v11.4s, v13.4s
+	WORD $0x4e2bd5ce // fadd v14.4s, v14.4s, v11.4s
+	WORD $0x4e2ed5eb // fadd v11.4s, v15.4s, v14.4s
+	WORD $0x4eafd56f // fsub v15.4s, v11.4s, v15.4s
+	WORD $0x4eafd5ce // fsub v14.4s, v14.4s, v15.4s
+	WORD $0x6e28dd8d // fmul v13.4s, v12.4s, v8.4s
+	WORD $0x6e29dc8f // fmul v15.4s, v4.4s, v9.4s
+	WORD $0x6ea0f9b0 // fneg v16.4s, v13.4s
+	VFMLA V8.S4, V12.S4, V16.S4
+	WORD $0x6ea0f9f1 // fneg v17.4s, v15.4s
+	VFMLA V9.S4, V4.S4, V17.S4
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	WORD $0x4eafd5b1 // fsub v17.4s, v13.4s, v15.4s
+	WORD $0x4eadd632 // fsub v18.4s, v17.4s, v13.4s
+	WORD $0x4eb2d633 // fsub v19.4s, v17.4s, v18.4s
+	WORD $0x4eb3d5ad // fsub v13.4s, v13.4s, v19.4s
+	WORD $0x4e32d5ef // fadd v15.4s, v15.4s, v18.4s
+	WORD $0x4eafd5ad // fsub v13.4s, v13.4s, v15.4s
+	WORD $0x4e2dd610 // fadd v16.4s, v16.4s, v13.4s
+	WORD $0x4e30d62d // fadd v13.4s, v17.4s, v16.4s
+	WORD $0x4eb1d5b1 // fsub v17.4s, v13.4s, v17.4s
+	WORD $0x4eb1d610 // fsub v16.4s, v16.4s, v17.4s
+	MOVD R1, R9
+	TBZ $1, R2, loadOne7
+	FMOVD.P 8(R9), F15
+	TBZ $0, R2, loaded7
+	VLD1 (R9), V15.S[2]
+	B loaded7
+
+loadOne7:
+	FMOVS (R9), F15
+
+loaded7:
+	WORD $0x6e2fdcd1 // fmul v17.4s, v6.4s, v15.4s
+	WORD $0x6ea0fa32 // fneg v18.4s, v17.4s
+	VFMLA V15.S4, V6.S4, V18.S4
+	VFMLA V15.S4, V10.S4, V18.S4
+	ADD R5, R1, R9
+	TBZ $1, R2, loadOne8
+	FMOVD.P 8(R9), F6
+	TBZ $0, R2, loaded8
+	VLD1 (R9), V6.S[2]
+	B loaded8
+
+loadOne8:
+	FMOVS (R9), F6
+
+loaded8:
+	WORD $0x6e26dd6a // fmul v10.4s, v11.4s, v6.4s
+	WORD $0x6ea0f953 // fneg v19.4s, v10.4s
+	VFMLA V6.S4, V11.S4, V19.S4
+	VFMLA V6.S4, V14.S4, V19.S4
+	ADD R5<<1, R1, R9
+	TBZ $1, R2, loadOne9
+	FMOVD.P 8(R9), F11
+	TBZ $0, R2, loaded9
+	VLD1 (R9), V11.S[2]
+	B loaded9
+
+loadOne9:
+	FMOVS (R9), F11
+
+loaded9:
+	WORD $0x6e2bddae // fmul v14.4s, v13.4s, v11.4s
+	WORD $0x6ea0f9d4 // fneg v20.4s, v14.4s
+	VFMLA V11.S4, V13.S4, V20.S4
+	VFMLA V11.S4, V16.S4, V20.S4
+	WORD $0x4e2ad62d // fadd v13.4s, v17.4s, v10.4s
+	WORD $0x4eb1d5b0 // fsub v16.4s, v13.4s, v17.4s
+	WORD $0x4eb0d5b5 // fsub v21.4s, v13.4s, v16.4s
+	WORD $0x4eb5d635 // fsub v21.4s, v17.4s, v21.4s
+	WORD $0x4eb0d550 // fsub v16.4s, v10.4s, v16.4s
+	WORD $0x4e30d6b5 // fadd v21.4s, v21.4s, v16.4s
+	WORD $0x4e33d652 // fadd v18.4s, v18.4s, v19.4s
+	WORD $0x4e32d6b5 // fadd v21.4s, v21.4s, v18.4s
+	WORD $0x4e2ed5b0 // fadd v16.4s, v13.4s, v14.4s
+	WORD $0x4eadd612 // fsub v18.4s, v16.4s, v13.4s
+	WORD $0x4eb2d613 // fsub v19.4s, v16.4s, v18.4s
+	WORD $0x4eb3d5ad // fsub v13.4s, v13.4s, v19.4s
+	WORD $0x4eb2d5d2 // fsub v18.4s, v14.4s, v18.4s
+	WORD $0x4e32d5ad // fadd v13.4s, v13.4s, v18.4s
+	WORD $0x4e34d6b5 // fadd v21.4s, v21.4s, v20.4s
+	WORD $0x4e35d5ad // fadd v13.4s, v13.4s, v21.4s
+	WORD $0x4e2dd610 // fadd v16.4s, v16.4s, v13.4s
+	VAND V0.B16, V17.B16, V17.B16
+	VAND V0.B16, V10.B16, V10.B16
+	WORD $0x4e2ad631 // fadd v17.4s, v17.4s, v10.4s
+	VAND V0.B16, V14.B16, V14.B16
+	WORD $0x4e2ed631 // fadd v17.4s, v17.4s, v14.4s
+	WORD $0x6e21de2a // fmul v10.4s, v17.4s, v1.4s
+	WORD $0x6eaae44d // fcmgt v13.4s, v2.4s, v10.4s
+	VBSL V10.B16, V2.B16, V13.B16
+	VAND V0.B16, V15.B16, V15.B16
+	VAND V0.B16, V6.B16, V6.B16
+	WORD $0x6ea6e5ea // fcmgt v10.4s, v15.4s, v6.4s
+	VBSL V6.B16, V15.B16, V10.B16
+	VAND V0.B16, V11.B16, V11.B16
+	WORD $0x6eabe546 // fcmgt v6.4s, v10.4s, v11.4s
+	VBSL V11.B16, V10.B16, V6.B16
+	VAND V0.B16, V12.B16, V12.B16
+	WORD $0x6eace4ca // fcmgt v10.4s, v6.4s, v12.4s
+	VBSL V12.B16, V6.B16, V10.B16
+	VAND V0.B16, V4.B16, V4.B16
+	WORD $0x6ea4e546 // fcmgt v6.4s, v10.4s, v4.4s
+	VBSL V4.B16, V10.B16, V6.B16
+	VAND V0.B16, V7.B16, V7.B16
+	WORD $0x6ea7e4c4 // fcmgt v4.4s, v6.4s, v7.4s
+	VBSL V7.B16, V6.B16, V4.B16
+	VAND V0.B16, V9.B16, V9.B16
+	WORD $0x6ea9e486 // fcmgt v6.4s, v4.4s, v9.4s
+	VBSL V9.B16, V4.B16, V6.B16
+	VAND V0.B16, V8.B16, V8.B16
+	WORD $0x6ea8e4c4 // fcmgt v4.4s, v6.4s, v8.4s
+	VBSL V8.B16, V6.B16, V4.B16
+	VAND V0.B16, V5.B16, V5.B16
+	WORD $0x6ea5e486 // fcmgt v6.4s, v4.4s, v5.4s
+	VBSL V5.B16, V4.B16, V6.B16
+	VAND V0.B16, V16.B16, V4.B16
+	WORD $0x6e2de484 // fcmge v4.4s, v4.4s, v13.4s
+	WORD $0x6e205884 // mvn v4.16b, v4.16b
+	WORD $0x6e26e466 // fcmge v6.4s, v3.4s, v6.4s
+	WORD $0x6e2058c6 // mvn v6.16b, v6.16b
+	VORR V6.B16, V4.B16, V4.B16
+	WORD $0x4e31e625 // fcmeq v5.4s, v17.4s, v17.4s
+	WORD $0x4e30e606 // fcmeq v6.4s, v16.4s, v16.4s
+	VAND V6.B16, V5.B16, V5.B16
+	WORD $0x6e2058a5 // mvn v5.16b, v5.16b
+	VORR V5.B16, V4.B16, V4.B16
+	WORD $0x6eb0a885 // umaxv s5, v4.4s
+	FMOVS F5, R9
+	CBNZ R9, hard2
+	MOVD R0, R9
+	TBZ $1, R2, storeOne
+	FMOVD.P F16, 8(R9)
+	TBZ $0, R2, stored
+	VST1 V16.S[2], (R9)
+	B stored
+
+storeOne:
+	FMOVS F16, (R9)
+
+stored:
+
+done:
+	MOVD n+24(FP), R3
+	MOVD R3, at+40(FP)
+	MOVD R3, next+48(FP)
+	MOVD ZR, hard+56(FP)
+	RET
+
+hard:
+	FMOVQ (R0), F5
+	VBIF V4.B16, V16.B16, V5.B16
+	FMOVQ F5, (R0)
+	MOVD ZR, R9
+	FMOVQ 544(R4), F5
+	VAND V4.B16, V5.B16, V5.B16
+	WORD $0x4eb1b8a6 // addv s6, v5.4s
+	FMOVD F6, R10
+	ORR R10<<0, R9, R9
+	MOVD n+24(FP), R3
+	MOVD R3, R10
+	SUB R2, R3, R3
+	ADD $4, R3, R10
+	MOVD R3, at+40(FP)
+	MOVD R10, next+48(FP)
+	MOVD R9, hard+56(FP)
+	RET
+
+hard2:
+	MOVD R0, R9
+	TBZ $1, R2, loadOne10
+	FMOVD.P 8(R9), F5
+	TBZ $0, R2, loaded10
+	VLD1 (R9), V5.S[2]
+	B loaded10
+
+loadOne10:
+	FMOVS (R9), F5
+
+loaded10:
+	VBIF V4.B16, V16.B16, V5.B16
+	MOVD R0, R9
+	TBZ $1, R2, storeOne2
+	FMOVD.P F5, 8(R9)
+	TBZ $0, R2, stored2
+	VST1 V5.S[2], (R9)
+	B stored2
+
+storeOne2:
+	FMOVS F5, (R9)
+
+stored2:
+	MOVD ZR, R9
+	FMOVQ 544(R4), F5
+	VAND V4.B16, V5.B16, V5.B16
+	WORD $0x4eb1b8a6 // addv s6, v5.4s
+	FMOVD F6, R10
+	ORR R10<<0, R9, R9
+	MOVD n+24(FP), R3
+	MOVD R3, R10
+	SUB R2, R3, R3
+	MOVD $1, R11
+	LSL R2, R11, R11
+	SUB $1, R11
+	AND R11, R9, R9
+	MOVD R3, at+40(FP)
+	MOVD R10, next+48(FP)
+	MOVD R9, hard+56(FP)
+	RET
+
+// func det3x3F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
+TEXT ·det3x3F64NEON(SB), NOSPLIT, $0-64
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+24(FP), R2
+	MOVD $mat3Consts<>(SB), R4
+	MOVD stride+32(FP), R5
+	LSL $3, R5
+	ADD R5<<1, R5, R6
+	ADD R5<<1, R6, R7
+	ADD R5<<1, R7, R8
+	FMOVQ 560(R4), F0
+	FMOVQ 1392(R4), F1
+	FMOVQ 1408(R4), F2
+	FMOVQ 1424(R4), F3
+	CMP $2, R2
+	BLT next
+
+loop:
+	// 150 instructions for 2 matrices, 75 each
+	ADD R5<<2, R1, R9
+	FMOVQ (R9), F4
+	ADD R5<<3, R1, R9
+	FMOVQ (R9), F5
+	WORD $0x6e65dc86 // fmul v6.2d, v4.2d, v5.2d
+	ADD R7, R1, R9
+	FMOVQ (R9), F7
+	ADD R8, R1, R9
+	FMOVQ (R9), F8
+	WORD $0x6e68dce9 // fmul v9.2d, v7.2d, v8.2d
+	WORD $0x6ee0f8ca // fneg v10.2d, v6.2d
+	VFMLA V5.D2, V4.D2, V10.D2
+	WORD $0x6ee0f92b // fneg v11.2d, v9.2d
+	VFMLA V8.D2, V7.D2, V11.D2
+	WORD $0x4eebd54a // fsub v10.2d, v10.2d, v11.2d
+	WORD $0x4ee9d4cb // fsub v11.2d, v6.2d, v9.2d
+	WORD $0x4ee6d56c // fsub v12.2d, v11.2d, v6.2d
+	WORD $0x4eecd56d // fsub v13.2d, v11.2d, v12.2d
+	WORD $0x4eedd4c6 // fsub v6.2d, v6.2d, v13.2d
+	WORD $0x4e6cd529 // fadd v9.2d, v9.2d, v12.2d
+	WORD $0x4ee9d4c6 // fsub v6.2d, v6.2d, v9.2d
+	WORD $0x4e66d54a // fadd v10.2d, v10.2d, v6.2d
+	WORD $0x4e6ad566 // fadd v6.2d, v11.2d, v10.2d
+	WORD $0x4eebd4cb // fsub v11.2d, v6.2d, v11.2d
+	WORD $0x4eebd54a // fsub v10.2d, v10.2d, v11.2d
+	ADD R6<<1, R1, R9
+	FMOVQ (R9), F9
+	WORD $0x6e69dceb // fmul v11.2d, v7.2d, v9.2d
+	ADD R6, R1, R9
+	FMOVQ (R9), F12
+	WORD $0x6e65dd8d // fmul v13.2d, v12.2d, v5.2d
+	WORD $0x6ee0f96e // fneg v14.2d, v11.2d
+	VFMLA V9.D2, V7.D2, V14.D2
+	WORD $0x6ee0f9af // fneg v15.2d, v13.2d
+	VFMLA V5.D2, V12.D2, V15.D2
+	WORD $0x4eefd5ce // fsub v14.2d, v14.2d, v15.2d
+	WORD $0x4eedd56f // fsub v15.2d, v11.2d, v13.2d
+	WORD $0x4eebd5f0 // fsub v16.2d, v15.2d, v11.2d
+	WORD $0x4ef0d5f1 // fsub v17.2d, v15.2d, v16.2d
+	WORD $0x4ef1d56b // fsub v11.2d, v11.2d, v17.2d
+	WORD $0x4e70d5ad // fadd v13.2d, v13.2d, v16.2d
+	WORD $0x4eedd56b // fsub v11.2d, v11.2d, v13.2d
+	WORD $0x4e6bd5ce // fadd v14.2d, v14.2d, v11.2d
+	WORD $0x4e6ed5eb // fadd v11.2d, v15.2d, v14.2d
+	WORD $0x4eefd56f // fsub v15.2d, v11.2d, v15.2d
+	WORD $0x4eefd5ce // fsub v14.2d, v14.2d, v15.2d
+	WORD $0x6e68dd8d // fmul v13.2d, v12.2d, v8.2d
+	WORD $0x6e69dc8f // fmul v15.2d, v4.2d, v9.2d
+	WORD $0x6ee0f9b0 // fneg v16.2d, v13.2d
+	VFMLA V8.D2, V12.D2, V16.D2
+	WORD $0x6ee0f9f1 // fneg v17.2d, v15.2d
+	VFMLA V9.D2, V4.D2, V17.D2
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	WORD $0x4eefd5b1 // fsub v17.2d, v13.2d, v15.2d
+	WORD $0x4eedd632 // fsub v18.2d, v17.2d, v13.2d
+	WORD $0x4ef2d633 // fsub v19.2d, v17.2d, v18.2d
+	WORD $0x4ef3d5ad // fsub v13.2d, v13.2d, v19.2d
+	WORD $0x4e72d5ef // fadd v15.2d, v15.2d, v18.2d
+	WORD $0x4eefd5ad // fsub v13.2d, v13.2d, v15.2d
+	WORD $0x4e6dd610 // fadd v16.2d, v16.2d, v13.2d
+	WORD $0x4e70d62d // fadd v13.2d, v17.2d, v16.2d
+	WORD $0x4ef1d5b1 // fsub v17.2d, v13.2d, v17.2d
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	FMOVQ (R1), F15
+	WORD $0x6e6fdcd1 // fmul v17.2d, v6.2d, v15.2d
+	WORD $0x6ee0fa32 // fneg v18.2d, v17.2d
+	VFMLA V15.D2, V6.D2, V18.D2
+	VFMLA V15.D2, V10.D2, V18.D2
+	ADD R5, R1, R9
+	FMOVQ (R9), F6
+	WORD $0x6e66dd6a // fmul v10.2d, v11.2d, v6.2d
+	WORD $0x6ee0f953 // fneg v19.2d, v10.2d
+	VFMLA V6.D2, V11.D2, V19.D2
+	VFMLA V6.D2, V14.D2, V19.D2
+	ADD R5<<1, R1, R9
+	FMOVQ (R9), F11
+	WORD $0x6e6bddae // fmul v14.2d, v13.2d, v11.2d
+	WORD $0x6ee0f9d4 // fneg v20.2d, v14.2d
+	VFMLA V11.D2, V13.D2, V20.D2
+	VFMLA V11.D2, V16.D2, V20.D2
+	WORD $0x4e6ad62d // fadd v13.2d, v17.2d, v10.2d
+	WORD $0x4ef1d5b0 // fsub v16.2d, v13.2d, v17.2d
+	WORD $0x4ef0d5b5 // fsub v21.2d, v13.2d, v16.2d
+	WORD $0x4ef5d635 // fsub v21.2d, v17.2d, v21.2d
+	WORD $0x4ef0d550 // fsub v16.2d, v10.2d, v16.2d
+	WORD $0x4e70d6b5 // fadd v21.2d, v21.2d, v16.2d
+	WORD $0x4e73d652 // fadd v18.2d, v18.2d, v19.2d
+	WORD $0x4e72d6b5 // fadd v21.2d, v21.2d, v18.2d
+	WORD $0x4e6ed5b0 // fadd v16.2d, v13.2d, v14.2d
+	WORD $0x4eedd612 // fsub v18.2d, v16.2d, v13.2d
+	WORD $0x4ef2d613 // fsub v19.2d, v16.2d, v18.2d
+	WORD $0x4ef3d5ad // fsub v13.2d, v13.2d, v19.2d
+	WORD $0x4ef2d5d2 // fsub v18.2d, v14.2d, v18.2d
+	WORD $0x4e72d5ad // fadd v13.2d, v13.2d, v18.2d
+	WORD $0x4e74d6b5 // fadd v21.2d, v21.2d, v20.2d
+	WORD $0x4e75d5ad // fadd v13.2d, v13.2d, v21.2d
+	WORD $0x4e6dd610 // fadd v16.2d, v16.2d, v13.2d
+	VAND V0.B16, V17.B16, V17.B16
+	VAND V0.B16, V10.B16, V10.B16
+	WORD $0x4e6ad631 // fadd v17.2d, v17.2d, v10.2d
+	VAND V0.B16, V14.B16, V14.B16
+	WORD $0x4e6ed631 // fadd v17.2d, v17.2d, v14.2d
+	WORD $0x6e61de2a // fmul v10.2d, v17.2d, v1.2d
+	WORD $0x6eeae44d // fcmgt v13.2d, v2.2d, v10.2d
+	VBSL V10.B16, V2.B16, V13.B16
+	VAND V0.B16, V15.B16, V15.B16
+	VAND V0.B16, V6.B16, V6.B16
+	WORD $0x6ee6e5ea // fcmgt v10.2d, v15.2d, v6.2d
+	VBSL V6.B16, V15.B16, V10.B16
+	VAND V0.B16, V11.B16, V11.B16
+	WORD $0x6eebe546 // fcmgt v6.2d, v10.2d, v11.2d
+	VBSL V11.B16, V10.B16, V6.B16
+	VAND V0.B16, V12.B16, V12.B16
+	WORD $0x6eece4ca // fcmgt v10.2d, v6.2d, v12.2d
+	VBSL V12.B16, V6.B16, V10.B16
+	VAND V0.B16, V4.B16, V4.B16
+	WORD $0x6ee4e546 // fcmgt v6.2d, v10.2d, v4.2d
+	VBSL V4.B16, V10.B16, V6.B16
+	VAND V0.B16, V7.B16, V7.B16
+	WORD $0x6ee7e4c4 // fcmgt v4.2d, v6.2d, v7.2d
+	VBSL V7.B16, V6.B16, V4.B16
+	VAND V0.B16, V9.B16, V9.B16
+	WORD $0x6ee9e486 // fcmgt v6.2d, v4.2d, v9.2d
+	VBSL V9.B16, V4.B16, V6.B16
+	VAND V0.B16, V8.B16, V8.B16
+	WORD $0x6ee8e4c4 // fcmgt v4.2d, v6.2d, v8.2d
+	VBSL V8.B16, V6.B16, V4.B16
+	VAND V0.B16, V5.B16, V5.B16
+	WORD $0x6ee5e486 // fcmgt v6.2d, v4.2d, v5.2d
+	VBSL V5.B16, V4.B16, V6.B16
+	VAND V0.B16, V16.B16, V4.B16
+	WORD $0x6e6de484 // fcmge v4.2d, v4.2d, v13.2d
+	WORD $0x6e205884 // mvn v4.16b, v4.16b
+	WORD $0x6e66e466 // fcmge v6.2d, v3.2d, v6.2d
+	WORD $0x6e2058c6 // mvn v6.16b, v6.16b
+	VORR V6.B16, V4.B16, V4.B16
+	WORD $0x4e71e625 // fcmeq v5.2d, v17.2d, v17.2d
+	WORD $0x4e70e606 // fcmeq v6.2d, v16.2d, v16.2d
+	VAND V6.B16, V5.B16, V5.B16
+	WORD $0x6e2058a5 // mvn v5.16b, v5.16b
+	VORR V5.B16, V4.B16, V4.B16
+	WORD $0x6eb0a885 // umaxv s5, v4.4s
+	FMOVS F5, R9
+	CBNZ R9, hard
+	FMOVQ F16, (R0)
+	ADD $16, R0
+	ADD $16, R1
+	SUB $2, R2
+	CMP $2, R2
+	BGE loop
+
+next:
+	CBZ R2, done
+	ADD R5<<2, R1, R9
+	FMOVD (R9), F4
+	ADD R5<<3, R1, R9
+	FMOVD (R9), F5
+	WORD $0x6e65dc86 // fmul v6.2d, v4.2d, v5.2d
+	ADD R7, R1, R9
+	FMOVD (R9), F7
+	ADD R8, R1, R9
+	FMOVD (R9), F8
+	WORD $0x6e68dce9 // fmul v9.2d, v7.2d, v8.2d
+	WORD $0x6ee0f8ca // fneg v10.2d, v6.2d
+	VFMLA V5.D2, V4.D2, V10.D2
+	WORD $0x6ee0f92b // fneg v11.2d, v9.2d
+	VFMLA V8.D2, V7.D2, V11.D2
+	WORD $0x4eebd54a // fsub v10.2d, v10.2d, v11.2d
+	WORD $0x4ee9d4cb // fsub v11.2d, v6.2d, v9.2d
+	WORD $0x4ee6d56c // fsub v12.2d, v11.2d, v6.2d
+	WORD $0x4eecd56d // fsub v13.2d, v11.2d, v12.2d
+	WORD $0x4eedd4c6 // fsub v6.2d, v6.2d, v13.2d
+	WORD $0x4e6cd529 // fadd v9.2d, v9.2d, v12.2d
+	WORD $0x4ee9d4c6 // fsub v6.2d, v6.2d, v9.2d
+	WORD $0x4e66d54a // fadd v10.2d, v10.2d, v6.2d
+	WORD $0x4e6ad566 // fadd v6.2d, v11.2d, v10.2d
+	WORD $0x4eebd4cb // fsub v11.2d, v6.2d, v11.2d
+	WORD $0x4eebd54a // fsub v10.2d, v10.2d, v11.2d
+	ADD R6<<1, R1, R9
+	FMOVD (R9), F9
+	WORD $0x6e69dceb // fmul v11.2d, v7.2d, v9.2d
+	ADD R6, R1, R9
+	FMOVD (R9), F12
+	WORD $0x6e65dd8d // fmul v13.2d, v12.2d, v5.2d
+	WORD $0x6ee0f96e // fneg v14.2d, v11.2d
+	VFMLA V9.D2, V7.D2, V14.D2
+	WORD $0x6ee0f9af // fneg v15.2d, v13.2d
+	VFMLA V5.D2, V12.D2, V15.D2
+	WORD $0x4eefd5ce // fsub v14.2d, v14.2d, v15.2d
+	WORD $0x4eedd56f // fsub v15.2d, v11.2d, v13.2d
+	WORD $0x4eebd5f0 // fsub v16.2d, v15.2d, v11.2d
+	WORD $0x4ef0d5f1 // fsub v17.2d, v15.2d, v16.2d
+	WORD $0x4ef1d56b // fsub v11.2d, v11.2d, v17.2d
+	WORD $0x4e70d5ad // fadd v13.2d, v13.2d, v16.2d
+	WORD $0x4eedd56b // fsub v11.2d, v11.2d, v13.2d
+	WORD $0x4e6bd5ce // fadd v14.2d, v14.2d, v11.2d
+	WORD $0x4e6ed5eb // fadd v11.2d, v15.2d, v14.2d
+	WORD $0x4eefd56f // fsub v15.2d, v11.2d, v15.2d
+	WORD $0x4eefd5ce // fsub v14.2d, v14.2d, v15.2d
+	WORD $0x6e68dd8d // fmul v13.2d, v12.2d, v8.2d
+	WORD $0x6e69dc8f // fmul v15.2d, v4.2d, v9.2d
+	WORD $0x6ee0f9b0 // fneg v16.2d, v13.2d
+	VFMLA V8.D2, V12.D2, V16.D2
+	WORD $0x6ee0f9f1 // fneg v17.2d, v15.2d
+	VFMLA V9.D2, V4.D2, V17.D2
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	WORD $0x4eefd5b1 // fsub v17.2d, v13.2d, v15.2d
+	WORD $0x4eedd632 // fsub v18.2d, v17.2d, v13.2d
+	WORD $0x4ef2d633 // fsub v19.2d, v17.2d, v18.2d
+	WORD $0x4ef3d5ad // fsub v13.2d, v13.2d, v19.2d
+	WORD $0x4e72d5ef // fadd v15.2d, v15.2d, v18.2d
+	WORD $0x4eefd5ad // fsub v13.2d, v13.2d, v15.2d
+	WORD $0x4e6dd610 // fadd v16.2d, v16.2d, v13.2d
+	WORD $0x4e70d62d // fadd v13.2d, v17.2d, v16.2d
+	WORD $0x4ef1d5b1 // fsub v17.2d, v13.2d, v17.2d
+	WORD $0x4ef1d610 // fsub v16.2d, v16.2d, v17.2d
+	MOVD R1, R9
+	FMOVD (R9), F15
+	WORD $0x6e6fdcd1 // fmul v17.2d, v6.2d, v15.2d
+	WORD $0x6ee0fa32 // fneg v18.2d, v17.2d
+	VFMLA V15.D2, V6.D2, V18.D2
+	VFMLA V15.D2, V10.D2, V18.D2
+	ADD R5, R1, R9
+	FMOVD (R9), F6
+	WORD $0x6e66dd6a // fmul v10.2d, v11.2d, v6.2d
+	WORD $0x6ee0f953 // fneg v19.2d, v10.2d
+	VFMLA V6.D2, V11.D2, V19.D2
+	VFMLA V6.D2, V14.D2, V19.D2
+	ADD R5<<1, R1, R9
+	FMOVD (R9), F11
+	WORD $0x6e6bddae // fmul v14.2d, v13.2d, v11.2d
+	WORD $0x6ee0f9d4 // fneg v20.2d, v14.2d
+	VFMLA V11.D2, V13.D2, V20.D2
+	VFMLA V11.D2, V16.D2, V20.D2
+	WORD $0x4e6ad62d // fadd v13.2d, v17.2d, v10.2d
+	WORD $0x4ef1d5b0 // fsub v16.2d, v13.2d, v17.2d
+	WORD $0x4ef0d5b5 // fsub v21.2d, v13.2d, v16.2d
+	WORD $0x4ef5d635 // fsub v21.2d, v17.2d, v21.2d
+	WORD $0x4ef0d550 // fsub v16.2d, v10.2d, v16.2d
+	WORD $0x4e70d6b5 // fadd v21.2d, v21.2d, v16.2d
+	WORD $0x4e73d652 // fadd v18.2d, v18.2d, v19.2d
+	WORD $0x4e72d6b5 // fadd v21.2d, v21.2d, v18.2d
+	WORD $0x4e6ed5b0 // fadd v16.2d, v13.2d, v14.2d
+	WORD $0x4eedd612 // fsub v18.2d, v16.2d, v13.2d
+	WORD $0x4ef2d613 // fsub v19.2d, v16.2d, v18.2d
+	WORD $0x4ef3d5ad // fsub v13.2d, v13.2d, v19.2d
+	WORD $0x4ef2d5d2 // fsub v18.2d, v14.2d, v18.2d
+	WORD $0x4e72d5ad // fadd v13.2d, v13.2d, v18.2d
+	WORD $0x4e74d6b5 // fadd v21.2d, v21.2d, v20.2d
+	WORD $0x4e75d5ad // fadd v13.2d, v13.2d, v21.2d
+	WORD $0x4e6dd610 // fadd v16.2d, v16.2d, v13.2d
+	VAND V0.B16, V17.B16, V17.B16
+	VAND V0.B16, V10.B16, V10.B16
+	WORD $0x4e6ad631 // fadd v17.2d, v17.2d, v10.2d
+	VAND V0.B16, V14.B16, V14.B16
+	WORD $0x4e6ed631 // fadd v17.2d, v17.2d, v14.2d
+	WORD $0x6e61de2a // fmul v10.2d, v17.2d, v1.2d
+	WORD $0x6eeae44d // fcmgt v13.2d, v2.2d, v10.2d
+	VBSL V10.B16, V2.B16, V13.B16
+	VAND V0.B16, V15.B16, V15.B16
+	VAND V0.B16, V6.B16, V6.B16
+	WORD $0x6ee6e5ea // fcmgt v10.2d, v15.2d, v6.2d
+	VBSL V6.B16, V15.B16, V10.B16
+	VAND V0.B16, V11.B16, V11.B16
+	WORD $0x6eebe546 // fcmgt v6.2d, v10.2d, v11.2d
+	VBSL V11.B16, V10.B16, V6.B16
+	VAND V0.B16, V12.B16, V12.B16
+	WORD $0x6eece4ca // fcmgt v10.2d, v6.2d, v12.2d
+	VBSL V12.B16, V6.B16, V10.B16
+	VAND V0.B16, V4.B16, V4.B16
+	WORD $0x6ee4e546 // fcmgt v6.2d, v10.2d, v4.2d
+	VBSL V4.B16, V10.B16, V6.B16
+	VAND V0.B16, V7.B16, V7.B16
+	WORD $0x6ee7e4c4 // fcmgt v4.2d, v6.2d, v7.2d
+	VBSL V7.B16, V6.B16, V4.B16
+	VAND V0.B16, V9.B16, V9.B16
+	WORD $0x6ee9e486 // fcmgt v6.2d, v4.2d, v9.2d
+	VBSL V9.B16, V4.B16, V6.B16
+	VAND V0.B16, V8.B16, V8.B16
+	WORD $0x6ee8e4c4 // fcmgt v4.2d, v6.2d, v8.2d
+	VBSL V8.B16, V6.B16, V4.B16
+	VAND V0.B16, V5.B16, V5.B16
+	WORD $0x6ee5e486 // fcmgt v6.2d, v4.2d, v5.2d
+	VBSL V5.B16, V4.B16, V6.B16
+	VAND V0.B16, V16.B16, V4.B16
+	WORD $0x6e6de484 // fcmge v4.2d, v4.2d, v13.2d
+	WORD $0x6e205884 // mvn v4.16b, v4.16b
+	WORD $0x6e66e466 // fcmge v6.2d, v3.2d, v6.2d
+	WORD $0x6e2058c6 // mvn v6.16b, v6.16b
+	VORR V6.B16, V4.B16, V4.B16
+	WORD $0x4e71e625 // fcmeq v5.2d, v17.2d, v17.2d
+	WORD $0x4e70e606 // fcmeq v6.2d, v16.2d, v16.2d
+	VAND V6.B16, V5.B16, V5.B16
+	WORD $0x6e2058a5 // mvn v5.16b, v5.16b
+	VORR V5.B16, V4.B16, V4.B16
+	WORD $0x6eb0a885 // umaxv s5, v4.4s
+	FMOVS F5, R9
+	CBNZ R9, hard2
+	MOVD R0, R9
+	FMOVD F16, (R9)
+
+done:
+	MOVD n+24(FP), R3
+	MOVD R3, at+40(FP)
+	MOVD R3, next+48(FP)
+	MOVD ZR, hard+56(FP)
+	RET
+
+hard:
+	FMOVQ (R0), F5
+	VBIF V4.B16, V16.B16, V5.B16
+	FMOVQ F5, (R0)
+	MOVD ZR, R9
+	FMOVQ 1328(R4), F5
+	VAND V4.B16, V5.B16, V5.B16
+	WORD $0x5ef1b8a6 // addp d6, v5.2d
+	FMOVD F6, R10
+	ORR R10<<0, R9, R9
+	MOVD n+24(FP), R3
+	MOVD R3, R10
+	SUB R2, R3, R3
+	ADD $2, R3, R10
+	MOVD R3, at+40(FP)
+	MOVD R10, next+48(FP)
+	MOVD R9, hard+56(FP)
+	RET
+
+hard2:
+	MOVD R0, R9
+	FMOVD (R9), F5
+	VBIF V4.B16, V16.B16, V5.B16
+	MOVD R0, R9
+	FMOVD F5, (R9)
+	MOVD ZR, R9
+	FMOVQ 1328(R4), F5
+	VAND V4.B16, V5.B16, V5.B16
+	WORD $0x5ef1b8a6 // addp d6, v5.2d
+	FMOVD F6, R10
+	ORR R10<<0, R9, R9
+	MOVD n+24(FP), R3
+	MOVD R3, R10
+	SUB R2, R3, R3
+	MOVD $1, R11
+	LSL R2, R11, R11
+	SUB $1, R11
+	AND R11, R9, R9
+	MOVD R3, at+40(FP)
+	MOVD R10, next+48(FP)
+	MOVD R9, hard+56(FP)
+	RET
+
 // func frobenius3x3F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
 TEXT ·frobenius3x3F32NEON(SB), NOSPLIT, $0-64
 	MOVD dst+0(FP), R0
@@ -3000,8 +5330,8 @@ TEXT ·frobenius3x3F32NEON(SB), NOSPLIT, $0-64
 	ADD R5<<1, R5, R6
 	ADD R5<<1, R6, R7
 	ADD R5<<1, R7, R8
-	FMOVQ 1312(R4), F0
-	FMOVQ 1328(R4), F1
+	FMOVQ 1440(R4), F0
+	FMOVQ 1456(R4), F1
 	CMP $4, R2
 	BLT next
 
@@ -3192,7 +5522,7 @@ hard:
 	VBIF V3.B16, V2.B16, V4.B16
 	FMOVQ F4, (R0)
 	MOVD ZR, R9
-	FMOVQ 528(R4), F2
+	FMOVQ 544(R4), F2
 	VAND V3.B16, V2.B16, V2.B16
 	WORD $0x4eb1b844 // addv s4, v2.4s
 	FMOVD F4, R10
@@ -3231,7 +5561,7 @@ storeOne2:
 
 stored2:
 	MOVD ZR, R9
-	FMOVQ 528(R4), F2
+	FMOVQ 544(R4), F2
 	VAND V3.B16, V2.B16, V2.B16
 	WORD $0x4eb1b844 // addv s4, v2.4s
 	FMOVD F4, R10
@@ -3259,8 +5589,8 @@ TEXT ·frobenius3x3F64NEON(SB), NOSPLIT, $0-64
 	ADD R5<<1, R5, R6
 	ADD R5<<1, R6, R7
 	ADD R5<<1, R7, R8
-	FMOVQ 1344(R4), F0
-	FMOVQ 1360(R4), F1
+	FMOVQ 1472(R4), F0
+	FMOVQ 1488(R4), F1
 	CMP $2, R2
 	BLT next
 
@@ -3361,7 +5691,7 @@ hard:
 	VBIF V3.B16, V2.B16, V4.B16
 	FMOVQ F4, (R0)
 	MOVD ZR, R9
-	FMOVQ 1296(R4), F2
+	FMOVQ 1328(R4), F2
 	VAND V3.B16, V2.B16, V2.B16
 	WORD $0x5ef1b844 // addp d4, v2.2d
 	FMOVD F4, R10
@@ -3382,7 +5712,7 @@ hard2:
 	MOVD R0, R9
 	FMOVD F4, (R9)
 	MOVD ZR, R9
-	FMOVQ 1296(R4), F2
+	FMOVQ 1328(R4), F2
 	VAND V3.B16, V2.B16, V2.B16
 	WORD $0x5ef1b844 // addp d4, v2.2d
 	FMOVD F4, R10
@@ -4580,77 +6910,77 @@ TEXT ·inverseRigid4x4F32NEON(SB), NOSPLIT, $0-64
 	ADD R5<<1, R9, R10
 	ADD R5<<1, R10, R11
 	ADD R5<<1, R11, R12
-	FMOVQ 1376(R4), F0
+	FMOVQ 1504(R4), F0
 	CMP $4, R2
 	BLT next
 
 loop:
 	// 75 instructions for 4 matrices, 18.75 each
-	FMOVQ (R1), F1
-	ADD R6, R1, R13
-	FMOVQ (R13), F2
-	WORD $0x6e22dc23 // fmul v3.4s, v1.4s, v2.4s
-	ADD R5<<2, R1, R13
-	FMOVQ (R13), F4
-	ADD R8, R1, R13
-	FMOVQ (R13), F5
-	VFMLA V5.S4, V4.S4, V3.S4
-	ADD R5<<3, R1, R13
-	FMOVQ (R13), F6
-	ADD R10, R1, R13
-	FMOVQ (R13), F7
-	VFMLA V7.S4, V6.S4, V3.S4
-	VEOR V0.B16, V3.B16, V3.B16
 	ADD R5, R1, R13
-	FMOVQ (R13), F8
-	WORD $0x6e22dd09 // fmul v9.4s, v8.4s, v2.4s
-	ADD R7, R1, R13
-	FMOVQ (R13), F10
-	VFMLA V5.S4, V10.S4, V9.S4
-	ADD R9, R1, R13
-	FMOVQ (R13), F11
-	VFMLA V7.S4, V11.S4, V9.S4
-	VEOR V0.B16, V9.B16, V9.B16
+	FMOVQ (R13), F1
 	ADD R5<<1, R1, R13
-	FMOVQ (R13), F12
-	WORD $0x6e22dd82 // fmul v2.4s, v12.4s, v2.4s
+	FMOVQ (R13), F2
 	ADD R6<<1, R1, R13
-	FMOVQ (R13), F13
-	VFMLA V5.S4, V13.S4, V2.S4
-	ADD R7<<1, R1, R13
+	FMOVQ (R13), F3
+	FMOVQ (R1), F4
+	ADD R6, R1, R13
 	FMOVQ (R13), F5
-	VFMLA V7.S4, V5.S4, V2.S4
-	VEOR V0.B16, V2.B16, V2.B16
-	FMOVQ F1, (R0)
+	WORD $0x6e25dc86 // fmul v6.4s, v4.4s, v5.4s
+	ADD R5<<2, R1, R13
+	FMOVQ (R13), F7
+	ADD R8, R1, R13
+	FMOVQ (R13), F8
+	VFMLA V8.S4, V7.S4, V6.S4
+	ADD R5<<3, R1, R13
+	FMOVQ (R13), F9
+	ADD R10, R1, R13
+	FMOVQ (R13), F10
+	VFMLA V10.S4, V9.S4, V6.S4
+	VEOR V0.B16, V6.B16, V6.B16
+	WORD $0x6e25dc2b // fmul v11.4s, v1.4s, v5.4s
+	ADD R7, R1, R13
+	FMOVQ (R13), F12
+	VFMLA V8.S4, V12.S4, V11.S4
+	ADD R9, R1, R13
+	FMOVQ (R13), F13
+	VFMLA V10.S4, V13.S4, V11.S4
+	VEOR V0.B16, V11.B16, V11.B16
+	WORD $0x6e25dc45 // fmul v5.4s, v2.4s, v5.4s
+	VFMLA V8.S4, V3.S4, V5.S4
+	ADD R7<<1, R1, R13
+	FMOVQ (R13), F8
+	VFMLA V10.S4, V8.S4, V5.S4
+	VEOR V0.B16, V5.B16, V5.B16
+	FMOVQ F4, (R0)
 	ADD R5, R0, R13
-	FMOVQ F4, (R13)
+	FMOVQ F7, (R13)
 	ADD R5<<1, R0, R13
-	FMOVQ F6, (R13)
-	ADD R6, R0, R13
-	FMOVQ F3, (R13)
-	ADD R5<<2, R0, R13
-	FMOVQ F8, (R13)
-	ADD R7, R0, R13
-	FMOVQ F10, (R13)
-	ADD R6<<1, R0, R13
-	FMOVQ F11, (R13)
-	ADD R8, R0, R13
 	FMOVQ F9, (R13)
-	ADD R5<<3, R0, R13
+	ADD R6, R0, R13
+	FMOVQ F6, (R13)
+	ADD R5<<2, R0, R13
+	FMOVQ F1, (R13)
+	ADD R7, R0, R13
 	FMOVQ F12, (R13)
-	ADD R9, R0, R13
+	ADD R6<<1, R0, R13
 	FMOVQ F13, (R13)
-	ADD R7<<1, R0, R13
-	FMOVQ F5, (R13)
-	ADD R10, R0, R13
+	ADD R8, R0, R13
+	FMOVQ F11, (R13)
+	ADD R5<<3, R0, R13
 	FMOVQ F2, (R13)
-	FMOVQ 1392(R4), F1
+	ADD R9, R0, R13
+	FMOVQ F3, (R13)
+	ADD R7<<1, R0, R13
+	FMOVQ F8, (R13)
+	ADD R10, R0, R13
+	FMOVQ F5, (R13)
+	FMOVQ 1520(R4), F1
 	ADD R6<<2, R0, R13
 	FMOVQ F1, (R13)
-	FMOVQ 1392(R4), F1
+	FMOVQ 1520(R4), F1
 	ADD R11, R0, R13
 	FMOVQ F1, (R13)
-	FMOVQ 1392(R4), F1
+	FMOVQ 1520(R4), F1
 	ADD R8<<1, R0, R13
 	FMOVQ F1, (R13)
 	FMOVQ 96(R4), F1
@@ -4664,7 +6994,7 @@ loop:
 
 next:
 	CBZ R2, done
-	MOVD R1, R13
+	ADD R5, R1, R13
 	TBZ $1, R2, loadOne
 	FMOVD.P 8(R13), F1
 	TBZ $0, R2, loaded
@@ -4675,7 +7005,7 @@ loadOne:
 	FMOVS (R13), F1
 
 loaded:
-	ADD R6, R1, R13
+	ADD R5<<1, R1, R13
 	TBZ $1, R2, loadOne2
 	FMOVD.P 8(R13), F2
 	TBZ $0, R2, loaded2
@@ -4686,42 +7016,41 @@ loadOne2:
 	FMOVS (R13), F2
 
 loaded2:
-	WORD $0x6e22dc23 // fmul v3.4s, v1.4s, v2.4s
-	ADD R5<<2, R1, R13
+	ADD R6<<1, R1, R13
 	TBZ $1, R2, loadOne3
-	FMOVD.P 8(R13), F4
+	FMOVD.P 8(R13), F3
 	TBZ $0, R2, loaded3
-	VLD1 (R13), V4.S[2]
+	VLD1 (R13), V3.S[2]
 	B loaded3
 
 loadOne3:
-	FMOVS (R13), F4
+	FMOVS (R13), F3
 
 loaded3:
-	ADD R8, R1, R13
+	MOVD R1, R13
 	TBZ $1, R2, loadOne4
-	FMOVD.P 8(R13), F5
+	FMOVD.P 8(R13), F4
 	TBZ $0, R2, loaded4
-	VLD1 (R13), V5.S[2]
+	VLD1 (R13), V4.S[2]
 	B loaded4
 
 loadOne4:
-	FMOVS (R13), F5
+	FMOVS (R13), F4
 
 loaded4:
-	VFMLA V5.S4, V4.S4, V3.S4
-	ADD R5<<3, R1, R13
+	ADD R6, R1, R13
 	TBZ $1, R2, loadOne5
-	FMOVD.P 8(R13), F6
+	FMOVD.P 8(R13), F5
 	TBZ $0, R2, loaded5
-	VLD1 (R13), V6.S[2]
+	VLD1 (R13), V5.S[2]
 	B loaded5
 
 loadOne5:
-	FMOVS (R13), F6
+	FMOVS (R13), F5
 
 loaded5:
-	ADD R10, R1, R13
+	WORD $0x6e25dc86 // fmul v6.4s, v4.4s, v5.4s
+	ADD R5<<2, R1, R13
 	TBZ $1, R2, loadOne6
 	FMOVD.P 8(R13), F7
 	TBZ $0, R2, loaded6
@@ -4732,9 +7061,7 @@ loadOne6:
 	FMOVS (R13), F7
 
 loaded6:
-	VFMLA V7.S4, V6.S4, V3.S4
-	VEOR V0.B16, V3.B16, V3.B16
-	ADD R5, R1, R13
+	ADD R8, R1, R13
 	TBZ $1, R2, loadOne7
 	FMOVD.P 8(R13), F8
 	TBZ $0, R2, loaded7
@@ -4745,33 +7072,33 @@ loadOne7:
 	FMOVS (R13), F8
 
 loaded7:
-	WORD $0x6e22dd09 // fmul v9.4s, v8.4s, v2.4s
-	ADD R7, R1, R13
+	VFMLA V8.S4, V7.S4, V6.S4
+	ADD R5<<3, R1, R13
 	TBZ $1, R2, loadOne8
-	FMOVD.P 8(R13), F10
+	FMOVD.P 8(R13), F9
 	TBZ $0, R2, loaded8
-	VLD1 (R13), V10.S[2]
+	VLD1 (R13), V9.S[2]
 	B loaded8
 
 loadOne8:
-	FMOVS (R13), F10
+	FMOVS (R13), F9
 
 loaded8:
-	VFMLA V5.S4, V10.S4, V9.S4
-	ADD R9, R1, R13
+	ADD R10, R1, R13
 	TBZ $1, R2, loadOne9
-	FMOVD.P 8(R13), F11
+	FMOVD.P 8(R13), F10
 	TBZ $0, R2, loaded9
-	VLD1 (R13), V11.S[2]
+	VLD1 (R13), V10.S[2]
 	B loaded9
 
 loadOne9:
-	FMOVS (R13), F11
+	FMOVS (R13), F10
 
 loaded9:
-	VFMLA V7.S4, V11.S4, V9.S4
-	VEOR V0.B16, V9.B16, V9.B16
-	ADD R5<<1, R1, R13
+	VFMLA V10.S4, V9.S4, V6.S4
+	VEOR V0.B16, V6.B16, V6.B16
+	WORD $0x6e25dc2b // fmul v11.4s, v1.4s, v5.4s
+	ADD R7, R1, R13
 	TBZ $1, R2, loadOne10
 	FMOVD.P 8(R13), F12
 	TBZ $0, R2, loaded10
@@ -4782,8 +7109,8 @@ loadOne10:
 	FMOVS (R13), F12
 
 loaded10:
-	WORD $0x6e22dd82 // fmul v2.4s, v12.4s, v2.4s
-	ADD R6<<1, R1, R13
+	VFMLA V8.S4, V12.S4, V11.S4
+	ADD R9, R1, R13
 	TBZ $1, R2, loadOne11
 	FMOVD.P 8(R13), F13
 	TBZ $0, R2, loaded11
@@ -4794,153 +7121,156 @@ loadOne11:
 	FMOVS (R13), F13
 
 loaded11:
-	VFMLA V5.S4, V13.S4, V2.S4
+	VFMLA V10.S4, V13.S4, V11.S4
+	VEOR V0.B16, V11.B16, V11.B16
+	WORD $0x6e25dc45 // fmul v5.4s, v2.4s, v5.4s
+	VFMLA V8.S4, V3.S4, V5.S4
 	ADD R7<<1, R1, R13
 	TBZ $1, R2, loadOne12
-	FMOVD.P 8(R13), F5
+	FMOVD.P 8(R13), F8
 	TBZ $0, R2, loaded12
-	VLD1 (R13), V5.S[2]
+	VLD1 (R13), V8.S[2]
 	B loaded12
 
 loadOne12:
-	FMOVS (R13), F5
+	FMOVS (R13), F8
 
 loaded12:
-	VFMLA V7.S4, V5.S4, V2.S4
-	VEOR V0.B16, V2.B16, V2.B16
+	VFMLA V10.S4, V8.S4, V5.S4
+	VEOR V0.B16, V5.B16, V5.B16
 	MOVD R0, R13
 	TBZ $1, R2, storeOne
-	FMOVD.P F1, 8(R13)
+	FMOVD.P F4, 8(R13)
 	TBZ $0, R2, stored
-	VST1 V1.S[2], (R13)
+	VST1 V4.S[2], (R13)
 	B stored
 
 storeOne:
-	FMOVS F1, (R13)
+	FMOVS F4, (R13)
 
 stored:
 	ADD R5, R0, R13
 	TBZ $1, R2, storeOne2
-	FMOVD.P F4, 8(R13)
+	FMOVD.P F7, 8(R13)
 	TBZ $0, R2, stored2
-	VST1 V4.S[2], (R13)
+	VST1 V7.S[2], (R13)
 	B stored2
 
 storeOne2:
-	FMOVS F4, (R13)
+	FMOVS F7, (R13)
 
 stored2:
 	ADD R5<<1, R0, R13
 	TBZ $1, R2, storeOne3
-	FMOVD.P F6, 8(R13)
+	FMOVD.P F9, 8(R13)
 	TBZ $0, R2, stored3
-	VST1 V6.S[2], (R13)
+	VST1 V9.S[2], (R13)
 	B stored3
 
 storeOne3:
-	FMOVS F6, (R13)
+	FMOVS F9, (R13)
 
 stored3:
 	ADD R6, R0, R13
 	TBZ $1, R2, storeOne4
-	FMOVD.P F3, 8(R13)
+	FMOVD.P F6, 8(R13)
 	TBZ $0, R2, stored4
-	VST1 V3.S[2], (R13)
+	VST1 V6.S[2], (R13)
 	B stored4
 
 storeOne4:
-	FMOVS F3, (R13)
+	FMOVS F6, (R13)
 
 stored4:
 	ADD R5<<2, R0, R13
 	TBZ $1, R2, storeOne5
-	FMOVD.P F8, 8(R13)
+	FMOVD.P F1, 8(R13)
 	TBZ $0, R2, stored5
-	VST1 V8.S[2], (R13)
+	VST1 V1.S[2], (R13)
 	B stored5
 
 storeOne5:
-	FMOVS F8, (R13)
+	FMOVS F1, (R13)
 
 stored5:
 	ADD R7, R0, R13
 	TBZ $1, R2, storeOne6
-	FMOVD.P F10, 8(R13)
+	FMOVD.P F12, 8(R13)
 	TBZ $0, R2, stored6
-	VST1 V10.S[2], (R13)
+	VST1 V12.S[2], (R13)
 	B stored6
 
 storeOne6:
-	FMOVS F10, (R13)
+	FMOVS F12, (R13)
 
 stored6:
 	ADD R6<<1, R0, R13
 	TBZ $1, R2, storeOne7
-	FMOVD.P F11, 8(R13)
+	FMOVD.P F13, 8(R13)
 	TBZ $0, R2, stored7
-	VST1 V11.S[2], (R13)
+	VST1 V13.S[2], (R13)
 	B stored7
 
 storeOne7:
-	FMOVS F11, (R13)
+	FMOVS F13, (R13)
 
 stored7:
 	ADD R8, R0, R13
 	TBZ $1, R2, storeOne8
-	FMOVD.P F9, 8(R13)
+	FMOVD.P F11, 8(R13)
 	TBZ $0, R2, stored8
-	VST1 V9.S[2], (R13)
+	VST1 V11.S[2], (R13)
 	B stored8
 
 storeOne8:
-	FMOVS F9, (R13)
+	FMOVS F11, (R13)
 
 stored8:
 	ADD R5<<3, R0, R13
 	TBZ $1, R2, storeOne9
-	FMOVD.P F12, 8(R13)
+	FMOVD.P F2, 8(R13)
 	TBZ $0, R2, stored9
-	VST1 V12.S[2], (R13)
+	VST1 V2.S[2], (R13)
 	B stored9
 
 storeOne9:
-	FMOVS F12, (R13)
+	FMOVS F2, (R13)
 
 stored9:
 	ADD R9, R0, R13
 	TBZ $1, R2, storeOne10
-	FMOVD.P F13, 8(R13)
+	FMOVD.P F3, 8(R13)
 	TBZ $0, R2, stored10
-	VST1 V13.S[2], (R13)
+	VST1 V3.S[2], (R13)
 	B stored10
 
 storeOne10:
-	FMOVS F13, (R13)
+	FMOVS F3, (R13)
 
 stored10:
 	ADD R7<<1, R0, R13
 	TBZ $1, R2, storeOne11
-	FMOVD.P F5, 8(R13)
+	FMOVD.P F8, 8(R13)
 	TBZ $0, R2, stored11
-	VST1 V5.S[2], (R13)
+	VST1 V8.S[2], (R13)
 	B stored11
 
 storeOne11:
-	FMOVS F5, (R13)
+	FMOVS F8, (R13)
 
 stored11:
 	ADD R10, R0, R13
 	TBZ $1, R2, storeOne12
-	FMOVD.P F2, 8(R13)
+	FMOVD.P F5, 8(R13)
 	TBZ $0, R2, stored12
-	VST1 V2.S[2], (R13)
+	VST1 V5.S[2], (R13)
 	B stored12
 
 storeOne12:
-	FMOVS F2, (R13)
+	FMOVS F5, (R13)
 
 stored12:
-	FMOVQ 1392(R4), F1
+	FMOVQ 1520(R4), F1
 	ADD R6<<2, R0, R13
 	TBZ $1, R2, storeOne13
 	FMOVD.P F1, 8(R13)
@@ -4952,7 +7282,7 @@ storeOne13:
 	FMOVS F1, (R13)
 
 stored13:
-	FMOVQ 1392(R4), F1
+	FMOVQ 1520(R4), F1
 	ADD R11, R0, R13
 	TBZ $1, R2, storeOne14
 	FMOVD.P F1, 8(R13)
@@ -4964,7 +7294,7 @@ storeOne14:
 	FMOVS F1, (R13)
 
 stored14:
-	FMOVQ 1392(R4), F1
+	FMOVQ 1520(R4), F1
 	ADD R8<<1, R0, R13
 	TBZ $1, R2, storeOne15
 	FMOVD.P F1, 8(R13)
@@ -5011,80 +7341,80 @@ TEXT ·inverseRigid4x4F64NEON(SB), NOSPLIT, $0-64
 	ADD R5<<1, R9, R10
 	ADD R5<<1, R10, R11
 	ADD R5<<1, R11, R12
-	FMOVQ 1408(R4), F0
+	FMOVQ 1536(R4), F0
 	CMP $2, R2
 	BLT next
 
 loop:
 	// 75 instructions for 2 matrices, 37.5 each
-	FMOVQ (R1), F1
-	ADD R6, R1, R13
-	FMOVQ (R13), F2
-	WORD $0x6e62dc23 // fmul v3.2d, v1.2d, v2.2d
-	ADD R5<<2, R1, R13
-	FMOVQ (R13), F4
-	ADD R8, R1, R13
-	FMOVQ (R13), F5
-	VFMLA V5.D2, V4.D2, V3.D2
-	ADD R5<<3, R1, R13
-	FMOVQ (R13), F6
-	ADD R10, R1, R13
-	FMOVQ (R13), F7
-	VFMLA V7.D2, V6.D2, V3.D2
-	VEOR V0.B16, V3.B16, V3.B16
 	ADD R5, R1, R13
-	FMOVQ (R13), F8
-	WORD $0x6e62dd09 // fmul v9.2d, v8.2d, v2.2d
-	ADD R7, R1, R13
-	FMOVQ (R13), F10
-	VFMLA V5.D2, V10.D2, V9.D2
-	ADD R9, R1, R13
-	FMOVQ (R13), F11
-	VFMLA V7.D2, V11.D2, V9.D2
-	VEOR V0.B16, V9.B16, V9.B16
+	FMOVQ (R13), F1
 	ADD R5<<1, R1, R13
-	FMOVQ (R13), F12
-	WORD $0x6e62dd82 // fmul v2.2d, v12.2d, v2.2d
+	FMOVQ (R13), F2
 	ADD R6<<1, R1, R13
-	FMOVQ (R13), F13
-	VFMLA V5.D2, V13.D2, V2.D2
-	ADD R7<<1, R1, R13
+	FMOVQ (R13), F3
+	FMOVQ (R1), F4
+	ADD R6, R1, R13
 	FMOVQ (R13), F5
-	VFMLA V7.D2, V5.D2, V2.D2
-	VEOR V0.B16, V2.B16, V2.B16
-	FMOVQ F1, (R0)
+	WORD $0x6e65dc86 // fmul v6.2d, v4.2d, v5.2d
+	ADD R5<<2, R1, R13
+	FMOVQ (R13), F7
+	ADD R8, R1, R13
+	FMOVQ (R13), F8
+	VFMLA V8.D2, V7.D2, V6.D2
+	ADD R5<<3, R1, R13
+	FMOVQ (R13), F9
+	ADD R10, R1, R13
+	FMOVQ (R13), F10
+	VFMLA V10.D2, V9.D2, V6.D2
+	VEOR V0.B16, V6.B16, V6.B16
+	WORD $0x6e65dc2b // fmul v11.2d, v1.2d, v5.2d
+	ADD R7, R1, R13
+	FMOVQ (R13), F12
+	VFMLA V8.D2, V12.D2, V11.D2
+	ADD R9, R1, R13
+	FMOVQ (R13), F13
+	VFMLA V10.D2, V13.D2, V11.D2
+	VEOR V0.B16, V11.B16, V11.B16
+	WORD $0x6e65dc45 // fmul v5.2d, v2.2d, v5.2d
+	VFMLA V8.D2, V3.D2, V5.D2
+	ADD R7<<1, R1, R13
+	FMOVQ (R13), F8
+	VFMLA V10.D2, V8.D2, V5.D2
+	VEOR V0.B16, V5.B16, V5.B16
+	FMOVQ F4, (R0)
 	ADD R5, R0, R13
-	FMOVQ F4, (R13)
+	FMOVQ F7, (R13)
 	ADD R5<<1, R0, R13
-	FMOVQ F6, (R13)
-	ADD R6, R0, R13
-	FMOVQ F3, (R13)
-	ADD R5<<2, R0, R13
-	FMOVQ F8, (R13)
-	ADD R7, R0, R13
-	FMOVQ F10, (R13)
-	ADD R6<<1, R0, R13
-	FMOVQ F11, (R13)
-	ADD R8, R0, R13
 	FMOVQ F9, (R13)
-	ADD R5<<3, R0, R13
+	ADD R6, R0, R13
+	FMOVQ F6, (R13)
+	ADD R5<<2, R0, R13
+	FMOVQ F1, (R13)
+	ADD R7, R0, R13
 	FMOVQ F12, (R13)
-	ADD R9, R0, R13
+	ADD R6<<1, R0, R13
 	FMOVQ F13, (R13)
-	ADD R7<<1, R0, R13
-	FMOVQ F5, (R13)
-	ADD R10, R0, R13
+	ADD R8, R0, R13
+	FMOVQ F11, (R13)
+	ADD R5<<3, R0, R13
 	FMOVQ F2, (R13)
-	FMOVQ 1424(R4), F1
+	ADD R9, R0, R13
+	FMOVQ F3, (R13)
+	ADD R7<<1, R0, R13
+	FMOVQ F8, (R13)
+	ADD R10, R0, R13
+	FMOVQ F5, (R13)
+	FMOVQ 1552(R4), F1
 	ADD R6<<2, R0, R13
 	FMOVQ F1, (R13)
-	FMOVQ 1424(R4), F1
+	FMOVQ 1552(R4), F1
 	ADD R11, R0, R13
 	FMOVQ F1, (R13)
-	FMOVQ 1424(R4), F1
+	FMOVQ 1552(R4), F1
 	ADD R8<<1, R0, R13
 	FMOVQ F1, (R13)
-	FMOVQ 640(R4), F1
+	FMOVQ 656(R4), F1
 	ADD R12, R0, R13
 	FMOVQ F1, (R13)
 	ADD $16, R0
@@ -5095,76 +7425,76 @@ loop:
 
 next:
 	CBZ R2, done
-	MOVD R1, R13
-	FMOVD (R13), F1
-	ADD R6, R1, R13
-	FMOVD (R13), F2
-	WORD $0x6e62dc23 // fmul v3.2d, v1.2d, v2.2d
-	ADD R5<<2, R1, R13
-	FMOVD (R13), F4
-	ADD R8, R1, R13
-	FMOVD (R13), F5
-	VFMLA V5.D2, V4.D2, V3.D2
-	ADD R5<<3, R1, R13
-	FMOVD (R13), F6
-	ADD R10, R1, R13
-	FMOVD (R13), F7
-	VFMLA V7.D2, V6.D2, V3.D2
-	VEOR V0.B16, V3.B16, V3.B16
 	ADD R5, R1, R13
-	FMOVD (R13), F8
-	WORD $0x6e62dd09 // fmul v9.2d, v8.2d, v2.2d
-	ADD R7, R1, R13
-	FMOVD (R13), F10
-	VFMLA V5.D2, V10.D2, V9.D2
-	ADD R9, R1, R13
-	FMOVD (R13), F11
-	VFMLA V7.D2, V11.D2, V9.D2
-	VEOR V0.B16, V9.B16, V9.B16
+	FMOVD (R13), F1
 	ADD R5<<1, R1, R13
-	FMOVD (R13), F12
-	WORD $0x6e62dd82 // fmul v2.2d, v12.2d, v2.2d
+	FMOVD (R13), F2
 	ADD R6<<1, R1, R13
-	FMOVD (R13), F13
-	VFMLA V5.D2, V13.D2, V2.D2
-	ADD R7<<1, R1, R13
+	FMOVD (R13), F3
+	MOVD R1, R13
+	FMOVD (R13), F4
+	ADD R6, R1, R13
 	FMOVD (R13), F5
-	VFMLA V7.D2, V5.D2, V2.D2
-	VEOR V0.B16, V2.B16, V2.B16
+	WORD $0x6e65dc86 // fmul v6.2d, v4.2d, v5.2d
+	ADD R5<<2, R1, R13
+	FMOVD (R13), F7
+	ADD R8, R1, R13
+	FMOVD (R13), F8
+	VFMLA V8.D2, V7.D2, V6.D2
+	ADD R5<<3, R1, R13
+	FMOVD (R13), F9
+	ADD R10, R1, R13
+	FMOVD (R13), F10
+	VFMLA V10.D2, V9.D2, V6.D2
+	VEOR V0.B16, V6.B16, V6.B16
+	WORD $0x6e65dc2b // fmul v11.2d, v1.2d, v5.2d
+	ADD R7, R1, R13
+	FMOVD (R13), F12
+	VFMLA V8.D2, V12.D2, V11.D2
+	ADD R9, R1, R13
+	FMOVD (R13), F13
+	VFMLA V10.D2, V13.D2, V11.D2
+	VEOR V0.B16, V11.B16, V11.B16
+	WORD $0x6e65dc45 // fmul v5.2d, v2.2d, v5.2d
+	VFMLA V8.D2, V3.D2, V5.D2
+	ADD R7<<1, R1, R13
+	FMOVD (R13), F8
+	VFMLA V10.D2, V8.D2, V5.D2
+	VEOR V0.B16, V5.B16, V5.B16
 	MOVD R0, R13
-	FMOVD F1, (R13)
-	ADD R5, R0, R13
 	FMOVD F4, (R13)
+	ADD R5, R0, R13
+	FMOVD F7, (R13)
 	ADD R5<<1, R0, R13
-	FMOVD F6, (R13)
-	ADD R6, R0, R13
-	FMOVD F3, (R13)
-	ADD R5<<2, R0, R13
-	FMOVD F8, (R13)
-	ADD R7, R0, R13
-	FMOVD F10, (R13)
-	ADD R6<<1, R0, R13
-	FMOVD F11, (R13)
-	ADD R8, R0, R13
 	FMOVD F9, (R13)
-	ADD R5<<3, R0, R13
+	ADD R6, R0, R13
+	FMOVD F6, (R13)
+	ADD R5<<2, R0, R13
+	FMOVD F1, (R13)
+	ADD R7, R0, R13
 	FMOVD F12, (R13)
-	ADD R9, R0, R13
+	ADD R6<<1, R0, R13
 	FMOVD F13, (R13)
-	ADD R7<<1, R0, R13
-	FMOVD F5, (R13)
-	ADD R10, R0, R13
+	ADD R8, R0, R13
+	FMOVD F11, (R13)
+	ADD R5<<3, R0, R13
 	FMOVD F2, (R13)
-	FMOVQ 1424(R4), F1
+	ADD R9, R0, R13
+	FMOVD F3, (R13)
+	ADD R7<<1, R0, R13
+	FMOVD F8, (R13)
+	ADD R10, R0, R13
+	FMOVD F5, (R13)
+	FMOVQ 1552(R4), F1
 	ADD R6<<2, R0, R13
 	FMOVD F1, (R13)
-	FMOVQ 1424(R4), F1
+	FMOVQ 1552(R4), F1
 	ADD R11, R0, R13
 	FMOVD F1, (R13)
-	FMOVQ 1424(R4), F1
+	FMOVQ 1552(R4), F1
 	ADD R8<<1, R0, R13
 	FMOVD F1, (R13)
-	FMOVQ 640(R4), F1
+	FMOVQ 656(R4), F1
 	ADD R12, R0, R13
 	FMOVD F1, (R13)
 

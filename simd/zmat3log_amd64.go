@@ -13,3 +13,13 @@ func log3x3F64AVX2(dst *float64, a *float64, b *float64, n int, stride int) (at 
 //
 //go:noescape
 func log3x3F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
+
+// log3x3ShortF64AVX2 writes the logarithms of n matrices with the digits of float32.
+//
+//go:noescape
+func log3x3ShortF64AVX2(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
+
+// log3x3ShortF64AVX512 writes the logarithms of n matrices with the digits of float32.
+//
+//go:noescape
+func log3x3ShortF64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)

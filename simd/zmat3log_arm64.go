@@ -8,3 +8,8 @@ package simd
 //
 //go:noescape
 func log3x3F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
+
+// log3x3ShortF64NEON writes the logarithms of n matrices with the digits of float32. It takes 440 instructions each.
+//
+//go:noescape
+func log3x3ShortF64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)

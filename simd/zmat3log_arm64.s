@@ -2162,3 +2162,1912 @@ hard2:
 	MOVD R10, next+48(FP)
 	MOVD R9, hard+56(FP)
 	RET
+
+// func log3x3ShortF64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
+TEXT ·log3x3ShortF64NEON(SB), 0, $296-64
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+24(FP), R2
+	MOVD $mat3logConsts<>(SB), R4
+	MOVD stride+32(FP), R5
+	LSL $3, R5
+	ADD R5<<1, R5, R6
+	ADD R5<<1, R6, R7
+	ADD R5<<1, R7, R8
+	CMP $2, R2
+	BLT next
+
+loop:
+	// 879 instructions for 2 matrices, 439.5 each
+	FMOVQ (R1), F0
+	FMOVQ (R4), F1
+	VAND V1.B16, V0.B16, V2.B16
+	ADD R6, R1, R9
+	FMOVQ (R9), F1
+	FMOVQ (R4), F3
+	VAND V3.B16, V1.B16, V4.B16
+	WORD $0x4e64d442 // fadd v2.2d, v2.2d, v4.2d
+	ADD R6<<1, R1, R9
+	FMOVQ (R9), F3
+	FMOVQ (R4), F4
+	VAND V4.B16, V3.B16, V5.B16
+	WORD $0x4e65d442 // fadd v2.2d, v2.2d, v5.2d
+	ADD R5, R1, R9
+	FMOVQ (R9), F4
+	FMOVQ (R4), F5
+	VAND V5.B16, V4.B16, V6.B16
+	ADD R5<<2, R1, R9
+	FMOVQ (R9), F5
+	FMOVQ (R4), F7
+	VAND V7.B16, V5.B16, V8.B16
+	WORD $0x4e68d4c6 // fadd v6.2d, v6.2d, v8.2d
+	ADD R8, R1, R9
+	FMOVQ (R9), F7
+	FMOVQ (R4), F8
+	VAND V8.B16, V7.B16, V9.B16
+	WORD $0x4e69d4c6 // fadd v6.2d, v6.2d, v9.2d
+	WORD $0x6ee6e448 // fcmgt v8.2d, v2.2d, v6.2d
+	VBSL V6.B16, V2.B16, V8.B16
+	ADD R5<<1, R1, R9
+	FMOVQ (R9), F2
+	FMOVQ (R4), F6
+	VAND V6.B16, V2.B16, V9.B16
+	ADD R7, R1, R9
+	FMOVQ (R9), F6
+	FMOVQ (R4), F10
+	VAND V10.B16, V6.B16, V11.B16
+	WORD $0x4e6bd529 // fadd v9.2d, v9.2d, v11.2d
+	ADD R5<<3, R1, R9
+	FMOVQ (R9), F10
+	FMOVQ (R4), F11
+	VAND V11.B16, V10.B16, V12.B16
+	WORD $0x4e6cd529 // fadd v9.2d, v9.2d, v12.2d
+	WORD $0x6ee9e50b // fcmgt v11.2d, v8.2d, v9.2d
+	VBSL V9.B16, V8.B16, V11.B16
+	FMOVQ 16(R4), F8
+	WORD $0x6e6be509 // fcmge v9.2d, v8.2d, v11.2d
+	WORD $0x6e205929 // mvn v9.16b, v9.16b
+	FMOVQ 32(R4), F8
+	WORD $0x6e68e56c // fcmge v12.2d, v11.2d, v8.2d
+	WORD $0x6e20598c // mvn v12.16b, v12.16b
+	VORR V12.B16, V9.B16, V9.B16
+	WORD $0x6e63dca8 // fmul v8.2d, v5.2d, v3.2d
+	VMOV V8.B16, V12.B16
+	VFMLS V3.D2, V5.D2, V12.D2
+	WORD $0x6ee0f908 // fneg v8.2d, v8.2d
+	VFMLA V7.D2, V1.D2, V8.D2
+	WORD $0x4e6cd508 // fadd v8.2d, v8.2d, v12.2d
+	WORD $0x6e67dccc // fmul v12.2d, v6.2d, v7.2d
+	VMOV V12.B16, V13.B16
+	VFMLS V7.D2, V6.D2, V13.D2
+	WORD $0x6ee0f98c // fneg v12.2d, v12.2d
+	VFMLA V10.D2, V5.D2, V12.D2
+	WORD $0x4e6dd58c // fadd v12.2d, v12.2d, v13.2d
+	WORD $0x6e63dccd // fmul v13.2d, v6.2d, v3.2d
+	VMOV V13.B16, V14.B16
+	VFMLS V3.D2, V6.D2, V14.D2
+	WORD $0x6ee0f9ad // fneg v13.2d, v13.2d
+	VFMLA V10.D2, V1.D2, V13.D2
+	WORD $0x4e6ed5ad // fadd v13.2d, v13.2d, v14.2d
+	WORD $0x6e6ddc8d // fmul v13.2d, v4.2d, v13.2d
+	WORD $0x6ee0f9ad // fneg v13.2d, v13.2d
+	VFMLA V12.D2, V0.D2, V13.D2
+	VFMLA V8.D2, V2.D2, V13.D2
+	WORD $0x6e6bdd68 // fmul v8.2d, v11.2d, v11.2d
+	WORD $0x6e6bdd08 // fmul v8.2d, v8.2d, v11.2d
+	FMOVQ 48(R4), F11
+	WORD $0x6e6bdd08 // fmul v8.2d, v8.2d, v11.2d
+	WORD $0x6e68e5a8 // fcmge v8.2d, v13.2d, v8.2d
+	WORD $0x6e205908 // mvn v8.16b, v8.16b
+	VORR V8.B16, V9.B16, V9.B16
+	FMOVQ 64(R4), F8
+	WORD $0x6ee8e5ab // fcmgt v11.2d, v13.2d, v8.2d
+	VBSL V8.B16, V13.B16, V11.B16
+	VUSHR $52, V11.D2, V11.D2
+	FMOVQ 80(R4), F8
+	VORR V8.B16, V11.B16, V11.B16
+	FMOVQ 96(R4), F8
+	WORD $0x4ee8d56b // fsub v11.2d, v11.2d, v8.2d
+	FMOVQ 112(R4), F8
+	WORD $0x4ee8d56b // fsub v11.2d, v11.2d, v8.2d
+	FMOVQ 128(R4), F8
+	WORD $0x6e68dd6b // fmul v11.2d, v11.2d, v8.2d
+	FMOVQ 144(R4), F8
+	WORD $0x4e68d56b // fadd v11.2d, v11.2d, v8.2d
+	FMOVQ 144(R4), F8
+	WORD $0x4ee8d56b // fsub v11.2d, v11.2d, v8.2d
+	FMOVQ 144(R4), F8
+	WORD $0x4eebd50c // fsub v12.2d, v8.2d, v11.2d
+	VSHL $52, V12.D2, V12.D2
+	FMOVQ 160(R4), F8
+	VADD V8.D2, V12.D2, V12.D2
+	WORD $0x6e6cdc00 // fmul v0.2d, v0.2d, v12.2d
+	WORD $0x6e6cdc84 // fmul v4.2d, v4.2d, v12.2d
+	WORD $0x6e6cdc42 // fmul v2.2d, v2.2d, v12.2d
+	WORD $0x6e6cdc21 // fmul v1.2d, v1.2d, v12.2d
+	WORD $0x6e6cdca5 // fmul v5.2d, v5.2d, v12.2d
+	WORD $0x6e6cdcc6 // fmul v6.2d, v6.2d, v12.2d
+	WORD $0x6e6cdc63 // fmul v3.2d, v3.2d, v12.2d
+	WORD $0x6e6cdce7 // fmul v7.2d, v7.2d, v12.2d
+	WORD $0x6e6cdd4a // fmul v10.2d, v10.2d, v12.2d
+	WORD $0x4e65d408 // fadd v8.2d, v0.2d, v5.2d
+	WORD $0x4e6ad508 // fadd v8.2d, v8.2d, v10.2d
+	WORD $0x6e61dc8e // fmul v14.2d, v4.2d, v1.2d
+	VMOV V14.B16, V15.B16
+	VFMLS V1.D2, V4.D2, V15.D2
+	WORD $0x6ee0f9ce // fneg v14.2d, v14.2d
+	VFMLA V5.D2, V0.D2, V14.D2
+	WORD $0x4e6fd5ce // fadd v14.2d, v14.2d, v15.2d
+	WORD $0x6e63dc4f // fmul v15.2d, v2.2d, v3.2d
+	VMOV V15.B16, V16.B16
+	VFMLS V3.D2, V2.D2, V16.D2
+	WORD $0x6ee0f9ef // fneg v15.2d, v15.2d
+	VFMLA V10.D2, V0.D2, V15.D2
+	WORD $0x4e70d5ef // fadd v15.2d, v15.2d, v16.2d
+	WORD $0x4e6fd5ce // fadd v14.2d, v14.2d, v15.2d
+	WORD $0x6e67dccf // fmul v15.2d, v6.2d, v7.2d
+	VMOV V15.B16, V16.B16
+	VFMLS V7.D2, V6.D2, V16.D2
+	WORD $0x6ee0f9ef // fneg v15.2d, v15.2d
+	VFMLA V10.D2, V5.D2, V15.D2
+	WORD $0x4e70d5ef // fadd v15.2d, v15.2d, v16.2d
+	WORD $0x4e6fd5ce // fadd v14.2d, v14.2d, v15.2d
+	WORD $0x6e6cdd8f // fmul v15.2d, v12.2d, v12.2d
+	WORD $0x6e6cddef // fmul v15.2d, v15.2d, v12.2d
+	WORD $0x6e6fddad // fmul v13.2d, v13.2d, v15.2d
+	FMOVQ 176(R4), F12
+	WORD $0x6e6ce50f // fcmge v15.2d, v8.2d, v12.2d
+	WORD $0x6e2059ef // mvn v15.16b, v15.16b
+	FMOVQ 176(R4), F12
+	WORD $0x6e6ce5d0 // fcmge v16.2d, v14.2d, v12.2d
+	WORD $0x6e205a10 // mvn v16.16b, v16.16b
+	VORR V16.B16, V15.B16, V15.B16
+	VORR V15.B16, V9.B16, V9.B16
+	FMOVQ 192(R4), F12
+	WORD $0x4e6cd400 // fadd v0.2d, v0.2d, v12.2d
+	FMOVQ 192(R4), F12
+	WORD $0x4e6cd4a5 // fadd v5.2d, v5.2d, v12.2d
+	FMOVQ 192(R4), F12
+	WORD $0x4e6cd54a // fadd v10.2d, v10.2d, v12.2d
+	FMOVQ 208(R4), F12
+	VBIT V9.B16, V12.B16, V0.B16
+	FMOVQ 208(R4), F12
+	VBIT V9.B16, V12.B16, V4.B16
+	FMOVQ 208(R4), F12
+	VBIT V9.B16, V12.B16, V2.B16
+	FMOVQ 208(R4), F12
+	VBIT V9.B16, V12.B16, V1.B16
+	FMOVQ 208(R4), F12
+	VBIT V9.B16, V12.B16, V5.B16
+	FMOVQ 208(R4), F12
+	VBIT V9.B16, V12.B16, V6.B16
+	FMOVQ 208(R4), F12
+	VBIT V9.B16, V12.B16, V3.B16
+	FMOVQ 208(R4), F12
+	VBIT V9.B16, V12.B16, V7.B16
+	FMOVQ 208(R4), F12
+	VBIT V9.B16, V12.B16, V10.B16
+	FMOVQ 224(R4), F12
+	VBIT V9.B16, V12.B16, V8.B16
+	FMOVQ 224(R4), F12
+	VBIT V9.B16, V12.B16, V14.B16
+	FMOVQ 160(R4), F12
+	VBIT V9.B16, V12.B16, V13.B16
+	FMOVQ 240(R4), F12
+	FMOVQ 256(R4), F15
+	VBIT V9.B16, V15.B16, V12.B16
+	FMOVQ F0, 16(RSP)
+	FMOVQ F4, 32(RSP)
+	FMOVQ F2, 48(RSP)
+	FMOVQ F1, 64(RSP)
+	FMOVQ F5, 80(RSP)
+	FMOVQ F6, 96(RSP)
+	FMOVQ F3, 112(RSP)
+	FMOVQ F7, 128(RSP)
+	FMOVQ F10, 144(RSP)
+	FMOVQ F8, 160(RSP)
+	FMOVQ F14, 176(RSP)
+	FMOVQ F13, 192(RSP)
+	FMOVQ 160(R4), F0
+	FMOVQ F0, 208(RSP)
+	FMOVQ F11, 224(RSP)
+	FMOVQ F12, 240(RSP)
+
+stage2:
+	FMOVQ 16(RSP), F0
+	FMOVQ (R4), F1
+	VAND V1.B16, V0.B16, V2.B16
+	FMOVQ 64(RSP), F1
+	FMOVQ (R4), F3
+	VAND V3.B16, V1.B16, V4.B16
+	WORD $0x4e64d442 // fadd v2.2d, v2.2d, v4.2d
+	FMOVQ 112(RSP), F3
+	FMOVQ (R4), F4
+	VAND V4.B16, V3.B16, V5.B16
+	WORD $0x4e65d442 // fadd v2.2d, v2.2d, v5.2d
+	FMOVQ 32(RSP), F4
+	FMOVQ (R4), F5
+	VAND V5.B16, V4.B16, V6.B16
+	FMOVQ 80(RSP), F5
+	FMOVQ (R4), F7
+	VAND V7.B16, V5.B16, V8.B16
+	WORD $0x4e68d4c6 // fadd v6.2d, v6.2d, v8.2d
+	FMOVQ 128(RSP), F7
+	FMOVQ (R4), F8
+	VAND V8.B16, V7.B16, V9.B16
+	WORD $0x4e69d4c6 // fadd v6.2d, v6.2d, v9.2d
+	WORD $0x6ee6e448 // fcmgt v8.2d, v2.2d, v6.2d
+	VBSL V6.B16, V2.B16, V8.B16
+	FMOVQ 48(RSP), F2
+	FMOVQ (R4), F6
+	VAND V6.B16, V2.B16, V9.B16
+	FMOVQ 96(RSP), F6
+	FMOVQ (R4), F10
+	VAND V10.B16, V6.B16, V11.B16
+	WORD $0x4e6bd529 // fadd v9.2d, v9.2d, v11.2d
+	FMOVQ 144(RSP), F10
+	FMOVQ (R4), F11
+	VAND V11.B16, V10.B16, V12.B16
+	WORD $0x4e6cd529 // fadd v9.2d, v9.2d, v12.2d
+	WORD $0x6ee9e50b // fcmgt v11.2d, v8.2d, v9.2d
+	VBSL V9.B16, V8.B16, V11.B16
+	FMOVQ 272(R4), F8
+	WORD $0x6e6be50b // fcmge v11.2d, v8.2d, v11.2d
+	WORD $0x6e20596b // mvn v11.16b, v11.16b
+	FMOVQ 192(RSP), F8
+	WORD $0x6ee1f909 // fsqrt v9.2d, v8.2d
+	FMOVQ 176(RSP), F12
+	FMOVQ 288(R4), F13
+	WORD $0x6e6ddd8e // fmul v14.2d, v12.2d, v13.2d
+	WORD $0x6ee1f9ce // fsqrt v14.2d, v14.2d
+	FMOVQ 160(RSP), F13
+	FMOVQ 304(R4), F15
+	WORD $0x4e6fd5b0 // fadd v16.2d, v13.2d, v15.2d
+	WORD $0x4e70d5ce // fadd v14.2d, v14.2d, v16.2d
+	WORD $0x6ee1f9ce // fsqrt v14.2d, v14.2d
+	FMOVQ 320(R4), F15
+	WORD $0x6e6fdd30 // fmul v16.2d, v9.2d, v15.2d
+	FMOVQ 304(R4), F15
+	WORD $0x6e6fdd91 // fmul v17.2d, v12.2d, v15.2d
+	WORD $0x6ee0f9af // fneg v15.2d, v13.2d
+	VFMLA V14.D2, V14.D2, V15.D2
+	WORD $0x6ee0fa32 // fneg v18.2d, v17.2d
+	VFMLA V15.D2, V15.D2, V18.D2
+	VFMLS V14.D2, V16.D2, V18.D2
+	FMOVQ 304(R4), F19
+	WORD $0x6e73ddd4 // fmul v20.2d, v14.2d, v19.2d
+	WORD $0x6ee0fa13 // fneg v19.2d, v16.2d
+	VFMLA V15.D2, V20.D2, V19.D2
+	WORD $0x6e73fe52 // fdiv v18.2d, v18.2d, v19.2d
+	WORD $0x4ef2d5ce // fsub v14.2d, v14.2d, v18.2d
+	WORD $0x6ee0f9af // fneg v15.2d, v13.2d
+	VFMLA V14.D2, V14.D2, V15.D2
+	WORD $0x6ee0fa32 // fneg v18.2d, v17.2d
+	VFMLA V15.D2, V15.D2, V18.D2
+	VFMLS V14.D2, V16.D2, V18.D2
+	FMOVQ 304(R4), F19
+	WORD $0x6e73ddd4 // fmul v20.2d, v14.2d, v19.2d
+	WORD $0x6ee0fa13 // fneg v19.2d, v16.2d
+	VFMLA V15.D2, V20.D2, V19.D2
+	WORD $0x6e73fe52 // fdiv v18.2d, v18.2d, v19.2d
+	WORD $0x4ef2d5ce // fsub v14.2d, v14.2d, v18.2d
+	WORD $0x6ee0f9af // fneg v15.2d, v13.2d
+	VFMLA V14.D2, V14.D2, V15.D2
+	WORD $0x6ee0fa32 // fneg v18.2d, v17.2d
+	VFMLA V15.D2, V15.D2, V18.D2
+	VFMLS V14.D2, V16.D2, V18.D2
+	FMOVQ 304(R4), F19
+	WORD $0x6e73ddd4 // fmul v20.2d, v14.2d, v19.2d
+	WORD $0x6ee0fa13 // fneg v19.2d, v16.2d
+	VFMLA V15.D2, V20.D2, V19.D2
+	WORD $0x6e73fe52 // fdiv v18.2d, v18.2d, v19.2d
+	WORD $0x4ef2d5ce // fsub v14.2d, v14.2d, v18.2d
+	WORD $0x6ee0f9af // fneg v15.2d, v13.2d
+	VFMLA V14.D2, V14.D2, V15.D2
+	WORD $0x6ee0fa32 // fneg v18.2d, v17.2d
+	VFMLA V15.D2, V15.D2, V18.D2
+	VFMLS V14.D2, V16.D2, V18.D2
+	FMOVQ 304(R4), F19
+	WORD $0x6e73ddd4 // fmul v20.2d, v14.2d, v19.2d
+	WORD $0x6ee0fa13 // fneg v19.2d, v16.2d
+	VFMLA V15.D2, V20.D2, V19.D2
+	WORD $0x6e73fe52 // fdiv v18.2d, v18.2d, v19.2d
+	WORD $0x4ef2d5ce // fsub v14.2d, v14.2d, v18.2d
+	WORD $0x6ee0f9af // fneg v15.2d, v13.2d
+	VFMLA V14.D2, V14.D2, V15.D2
+	WORD $0x6ee0fa32 // fneg v18.2d, v17.2d
+	VFMLA V15.D2, V15.D2, V18.D2
+	VFMLS V14.D2, V16.D2, V18.D2
+	FMOVQ 304(R4), F19
+	WORD $0x6e73ddd4 // fmul v20.2d, v14.2d, v19.2d
+	WORD $0x6ee0fa13 // fneg v19.2d, v16.2d
+	VFMLA V15.D2, V20.D2, V19.D2
+	WORD $0x6e73fe52 // fdiv v18.2d, v18.2d, v19.2d
+	WORD $0x4ef2d5ce // fsub v14.2d, v14.2d, v18.2d
+	WORD $0x6ee0f9af // fneg v15.2d, v13.2d
+	VFMLA V14.D2, V14.D2, V15.D2
+	WORD $0x6ee0fa31 // fneg v17.2d, v17.2d
+	VFMLA V15.D2, V15.D2, V17.D2
+	VFMLS V14.D2, V16.D2, V17.D2
+	FMOVQ 304(R4), F18
+	WORD $0x6e72ddd3 // fmul v19.2d, v14.2d, v18.2d
+	WORD $0x6ee0fa10 // fneg v16.2d, v16.2d
+	VFMLA V15.D2, V19.D2, V16.D2
+	WORD $0x6e70fe31 // fdiv v17.2d, v17.2d, v16.2d
+	WORD $0x4ef1d5ce // fsub v14.2d, v14.2d, v17.2d
+	WORD $0x4e6ed5ce // fadd v14.2d, v14.2d, v14.2d
+	VMOV V12.B16, V15.B16
+	VFMLA V9.D2, V14.D2, V15.D2
+	WORD $0x6ee1f9ef // fsqrt v15.2d, v15.2d
+	VMOV V13.B16, V14.B16
+	FMOVQ 336(R4), F16
+	VFMLA V16.D2, V15.D2, V14.D2
+	WORD $0x6ee1f9ce // fsqrt v14.2d, v14.2d
+	WORD $0x4e6ed5cf // fadd v15.2d, v14.2d, v14.2d
+	VMOV V12.B16, V16.B16
+	VFMLA V9.D2, V15.D2, V16.D2
+	WORD $0x6ee1fa10 // fsqrt v16.2d, v16.2d
+	FMOVQ 160(R4), F15
+	WORD $0x4e6fd411 // fadd v17.2d, v0.2d, v15.2d
+	FMOVQ 160(R4), F15
+	WORD $0x4e6fd4b2 // fadd v18.2d, v5.2d, v15.2d
+	FMOVQ 160(R4), F15
+	WORD $0x4e6fd553 // fadd v19.2d, v10.2d, v15.2d
+	WORD $0x6ee0f92f // fneg v15.2d, v9.2d
+	VFMLA V16.D2, V14.D2, V15.D2
+	FMOVQ 160(R4), F20
+	WORD $0x6e6ffe8f // fdiv v15.2d, v20.2d, v15.2d
+	WORD $0x4e70d634 // fadd v20.2d, v17.2d, v16.2d
+	WORD $0x4e70d655 // fadd v21.2d, v18.2d, v16.2d
+	WORD $0x4e70d676 // fadd v22.2d, v19.2d, v16.2d
+	WORD $0x6e67dcd7 // fmul v23.2d, v6.2d, v7.2d
+	WORD $0x6ee0faf7 // fneg v23.2d, v23.2d
+	VFMLA V22.D2, V21.D2, V23.D2
+	WORD $0x6e76dc98 // fmul v24.2d, v4.2d, v22.2d
+	WORD $0x6ee0fb18 // fneg v24.2d, v24.2d
+	VFMLA V7.D2, V2.D2, V24.D2
+	WORD $0x6e75dc59 // fmul v25.2d, v2.2d, v21.2d
+	WORD $0x6ee0fb39 // fneg v25.2d, v25.2d
+	VFMLA V6.D2, V4.D2, V25.D2
+	WORD $0x6e76dc3a // fmul v26.2d, v1.2d, v22.2d
+	WORD $0x6ee0fb5a // fneg v26.2d, v26.2d
+	VFMLA V3.D2, V6.D2, V26.D2
+	WORD $0x6e63dc5b // fmul v27.2d, v2.2d, v3.2d
+	WORD $0x6ee0fb7b // fneg v27.2d, v27.2d
+	VFMLA V22.D2, V20.D2, V27.D2
+	WORD $0x6e66de96 // fmul v22.2d, v20.2d, v6.2d
+	WORD $0x6ee0fad6 // fneg v22.2d, v22.2d
+	VFMLA V1.D2, V2.D2, V22.D2
+	WORD $0x6e63dea8 // fmul v8.2d, v21.2d, v3.2d
+	WORD $0x6ee0f908 // fneg v8.2d, v8.2d
+	VFMLA V7.D2, V1.D2, V8.D2
+	WORD $0x6e67de8c // fmul v12.2d, v20.2d, v7.2d
+	WORD $0x6ee0f98c // fneg v12.2d, v12.2d
+	VFMLA V3.D2, V4.D2, V12.D2
+	WORD $0x6e61dc8d // fmul v13.2d, v4.2d, v1.2d
+	WORD $0x6ee0f9ad // fneg v13.2d, v13.2d
+	VFMLA V21.D2, V20.D2, V13.D2
+	FMOVQ 160(R4), F20
+	WORD $0x4e6ed695 // fadd v21.2d, v20.2d, v14.2d
+	WORD $0x4e70d6b4 // fadd v20.2d, v21.2d, v16.2d
+	FMOVQ F16, 256(RSP)
+	WORD $0x4e69d690 // fadd v16.2d, v20.2d, v9.2d
+	FMOVQ 160(R4), F28
+	WORD $0x6e70ff90 // fdiv v16.2d, v28.2d, v16.2d
+	VMOV V14.B16, V28.B16
+	VFMLS V15.D2, V23.D2, V28.D2
+	VFMLS V28.D2, V21.D2, V17.D2
+	WORD $0x6e6fdf18 // fmul v24.2d, v24.2d, v15.2d
+	FMOVQ 352(R4), F23
+	VEOR V23.B16, V24.B16, V24.B16
+	VMOV V4.B16, V23.B16
+	VFMLS V24.D2, V21.D2, V23.D2
+	WORD $0x6e6fdf39 // fmul v25.2d, v25.2d, v15.2d
+	FMOVQ 352(R4), F24
+	VEOR V24.B16, V25.B16, V25.B16
+	VMOV V2.B16, V24.B16
+	VFMLS V25.D2, V21.D2, V24.D2
+	WORD $0x6e6fdf5a // fmul v26.2d, v26.2d, v15.2d
+	FMOVQ 352(R4), F25
+	VEOR V25.B16, V26.B16, V26.B16
+	VMOV V1.B16, V25.B16
+	VFMLS V26.D2, V21.D2, V25.D2
+	VMOV V14.B16, V26.B16
+	VFMLS V15.D2, V27.D2, V26.D2
+	VFMLS V26.D2, V21.D2, V18.D2
+	WORD $0x6e6fded6 // fmul v22.2d, v22.2d, v15.2d
+	FMOVQ 352(R4), F26
+	VEOR V26.B16, V22.B16, V22.B16
+	VMOV V6.B16, V26.B16
+	VFMLS V22.D2, V21.D2, V26.D2
+	WORD $0x6e6fdd08 // fmul v8.2d, v8.2d, v15.2d
+	FMOVQ 352(R4), F22
+	VEOR V22.B16, V8.B16, V8.B16
+	VMOV V3.B16, V22.B16
+	VFMLS V8.D2, V21.D2, V22.D2
+	WORD $0x6e6fdd8c // fmul v12.2d, v12.2d, v15.2d
+	FMOVQ 352(R4), F8
+	VEOR V8.B16, V12.B16, V12.B16
+	VMOV V7.B16, V8.B16
+	VFMLS V12.D2, V21.D2, V8.D2
+	VMOV V14.B16, V12.B16
+	VFMLS V15.D2, V13.D2, V12.D2
+	VFMLS V12.D2, V21.D2, V19.D2
+	WORD $0x4e74d631 // fadd v17.2d, v17.2d, v20.2d
+	WORD $0x4e74d652 // fadd v18.2d, v18.2d, v20.2d
+	WORD $0x4e74d673 // fadd v19.2d, v19.2d, v20.2d
+	WORD $0x6e71dc0c // fmul v12.2d, v0.2d, v17.2d
+	VFMLA V25.D2, V4.D2, V12.D2
+	VFMLA V22.D2, V2.D2, V12.D2
+	WORD $0x6e77dc0d // fmul v13.2d, v0.2d, v23.2d
+	VFMLA V18.D2, V4.D2, V13.D2
+	VFMLA V8.D2, V2.D2, V13.D2
+	WORD $0x6e78dc0f // fmul v15.2d, v0.2d, v24.2d
+	VFMLA V26.D2, V4.D2, V15.D2
+	VFMLA V19.D2, V2.D2, V15.D2
+	WORD $0x6e71dc34 // fmul v20.2d, v1.2d, v17.2d
+	VFMLA V25.D2, V5.D2, V20.D2
+	VFMLA V22.D2, V6.D2, V20.D2
+	WORD $0x6e77dc35 // fmul v21.2d, v1.2d, v23.2d
+	VFMLA V18.D2, V5.D2, V21.D2
+	VFMLA V8.D2, V6.D2, V21.D2
+	WORD $0x6e78dc3b // fmul v27.2d, v1.2d, v24.2d
+	VFMLA V26.D2, V5.D2, V27.D2
+	VFMLA V19.D2, V6.D2, V27.D2
+	WORD $0x6e71dc71 // fmul v17.2d, v3.2d, v17.2d
+	VFMLA V25.D2, V7.D2, V17.D2
+	VFMLA V22.D2, V10.D2, V17.D2
+	WORD $0x6e77dc77 // fmul v23.2d, v3.2d, v23.2d
+	VFMLA V18.D2, V7.D2, V23.D2
+	VFMLA V8.D2, V10.D2, V23.D2
+	WORD $0x6e78dc78 // fmul v24.2d, v3.2d, v24.2d
+	VFMLA V26.D2, V7.D2, V24.D2
+	VFMLA V19.D2, V10.D2, V24.D2
+	WORD $0x6e70dd8c // fmul v12.2d, v12.2d, v16.2d
+	VBIT V11.B16, V12.B16, V0.B16
+	WORD $0x6e70ddad // fmul v13.2d, v13.2d, v16.2d
+	VBIT V11.B16, V13.B16, V4.B16
+	WORD $0x6e70ddef // fmul v15.2d, v15.2d, v16.2d
+	VBIT V11.B16, V15.B16, V2.B16
+	WORD $0x6e70de94 // fmul v20.2d, v20.2d, v16.2d
+	VBIT V11.B16, V20.B16, V1.B16
+	WORD $0x6e70deb5 // fmul v21.2d, v21.2d, v16.2d
+	VBIT V11.B16, V21.B16, V5.B16
+	WORD $0x6e70df7b // fmul v27.2d, v27.2d, v16.2d
+	VBIT V11.B16, V27.B16, V6.B16
+	WORD $0x6e70de31 // fmul v17.2d, v17.2d, v16.2d
+	VBIT V11.B16, V17.B16, V3.B16
+	WORD $0x6e70def7 // fmul v23.2d, v23.2d, v16.2d
+	VBIT V11.B16, V23.B16, V7.B16
+	WORD $0x6e70df18 // fmul v24.2d, v24.2d, v16.2d
+	VBIT V11.B16, V24.B16, V10.B16
+	FMOVQ 160(RSP), F8
+	VBIT V11.B16, V14.B16, V8.B16
+	FMOVQ 176(RSP), F12
+	FMOVQ 256(RSP), F13
+	VBIT V11.B16, V13.B16, V12.B16
+	FMOVQ 192(RSP), F13
+	VBIT V11.B16, V9.B16, V13.B16
+	FMOVQ 208(RSP), F9
+	WORD $0x4e69d52e // fadd v14.2d, v9.2d, v9.2d
+	VBIT V11.B16, V14.B16, V9.B16
+	FMOVQ 368(R4), F11
+	WORD $0x6ee9e56e // fcmgt v14.2d, v11.2d, v9.2d
+	FMOVQ 208(R4), F11
+	FMOVQ 160(R4), F15
+	VBIT V14.B16, V15.B16, V11.B16
+	FMOVQ (R4), F14
+	VAND V14.B16, V0.B16, V15.B16
+	FMOVQ (R4), F14
+	VAND V14.B16, V1.B16, V16.B16
+	WORD $0x4e70d5ef // fadd v15.2d, v15.2d, v16.2d
+	FMOVQ (R4), F14
+	VAND V14.B16, V3.B16, V16.B16
+	WORD $0x4e70d5ef // fadd v15.2d, v15.2d, v16.2d
+	FMOVQ (R4), F14
+	VAND V14.B16, V4.B16, V16.B16
+	FMOVQ (R4), F14
+	VAND V14.B16, V5.B16, V17.B16
+	WORD $0x4e71d610 // fadd v16.2d, v16.2d, v17.2d
+	FMOVQ (R4), F14
+	VAND V14.B16, V7.B16, V17.B16
+	WORD $0x4e71d610 // fadd v16.2d, v16.2d, v17.2d
+	WORD $0x6ef0e5ee // fcmgt v14.2d, v15.2d, v16.2d
+	VBSL V16.B16, V15.B16, V14.B16
+	FMOVQ (R4), F15
+	VAND V15.B16, V2.B16, V16.B16
+	FMOVQ (R4), F15
+	VAND V15.B16, V6.B16, V17.B16
+	WORD $0x4e71d610 // fadd v16.2d, v16.2d, v17.2d
+	FMOVQ (R4), F15
+	VAND V15.B16, V10.B16, V17.B16
+	WORD $0x4e71d610 // fadd v16.2d, v16.2d, v17.2d
+	WORD $0x6ef0e5cf // fcmgt v15.2d, v14.2d, v16.2d
+	VBSL V16.B16, V14.B16, V15.B16
+	FMOVQ 272(R4), F14
+	WORD $0x6e6fe5cf // fcmge v15.2d, v14.2d, v15.2d
+	WORD $0x6e2059ef // mvn v15.16b, v15.16b
+	FMOVQ 208(R4), F14
+	VBIT V15.B16, V11.B16, V14.B16
+	WORD $0x4ee0c9ce // fcmgt v14.2d, v14.2d, #0.0
+	WORD $0x6eb0a9cb // umaxv s11, v14.4s
+	FMOVS F11, R9
+	FMOVQ F0, 16(RSP)
+	FMOVQ F4, 32(RSP)
+	FMOVQ F2, 48(RSP)
+	FMOVQ F1, 64(RSP)
+	FMOVQ F5, 80(RSP)
+	FMOVQ F6, 96(RSP)
+	FMOVQ F3, 112(RSP)
+	FMOVQ F7, 128(RSP)
+	FMOVQ F10, 144(RSP)
+	FMOVQ F8, 160(RSP)
+	FMOVQ F12, 176(RSP)
+	FMOVQ F13, 192(RSP)
+	FMOVQ F9, 208(RSP)
+	CBNZ R9, stage2
+	FMOVQ 240(RSP), F0
+	WORD $0x4ee0a800 // cmlt v0.2d, v0.2d, #0
+	FMOVQ 16(RSP), F1
+	FMOVQ (R4), F2
+	VAND V2.B16, V1.B16, V3.B16
+	FMOVQ 64(RSP), F2
+	FMOVQ (R4), F4
+	VAND V4.B16, V2.B16, V5.B16
+	WORD $0x4e65d463 // fadd v3.2d, v3.2d, v5.2d
+	FMOVQ 112(RSP), F4
+	FMOVQ (R4), F5
+	VAND V5.B16, V4.B16, V6.B16
+	WORD $0x4e66d463 // fadd v3.2d, v3.2d, v6.2d
+	FMOVQ 32(RSP), F5
+	FMOVQ (R4), F6
+	VAND V6.B16, V5.B16, V7.B16
+	FMOVQ 80(RSP), F6
+	FMOVQ (R4), F8
+	VAND V8.B16, V6.B16, V9.B16
+	WORD $0x4e69d4e7 // fadd v7.2d, v7.2d, v9.2d
+	FMOVQ 128(RSP), F8
+	FMOVQ (R4), F9
+	VAND V9.B16, V8.B16, V10.B16
+	WORD $0x4e6ad4e7 // fadd v7.2d, v7.2d, v10.2d
+	WORD $0x6ee7e469 // fcmgt v9.2d, v3.2d, v7.2d
+	VBSL V7.B16, V3.B16, V9.B16
+	FMOVQ 48(RSP), F3
+	FMOVQ (R4), F7
+	VAND V7.B16, V3.B16, V10.B16
+	FMOVQ 96(RSP), F7
+	FMOVQ (R4), F11
+	VAND V11.B16, V7.B16, V12.B16
+	WORD $0x4e6cd54a // fadd v10.2d, v10.2d, v12.2d
+	FMOVQ 144(RSP), F11
+	FMOVQ (R4), F12
+	VAND V12.B16, V11.B16, V13.B16
+	WORD $0x4e6dd54a // fadd v10.2d, v10.2d, v13.2d
+	WORD $0x6eeae52c // fcmgt v12.2d, v9.2d, v10.2d
+	VBSL V10.B16, V9.B16, V12.B16
+	FMOVQ 272(R4), F9
+	WORD $0x6e6ce52c // fcmge v12.2d, v9.2d, v12.2d
+	WORD $0x6e20598c // mvn v12.16b, v12.16b
+	VORR V12.B16, V0.B16, V0.B16
+	FMOVQ 336(R4), F9
+	WORD $0x4e69d42a // fadd v10.2d, v1.2d, v9.2d
+	FMOVQ 336(R4), F9
+	WORD $0x4e69d4cc // fadd v12.2d, v6.2d, v9.2d
+	FMOVQ 336(R4), F9
+	WORD $0x4e69d56d // fadd v13.2d, v11.2d, v9.2d
+	WORD $0x6e68dce9 // fmul v9.2d, v7.2d, v8.2d
+	WORD $0x6ee0f929 // fneg v9.2d, v9.2d
+	VFMLA V13.D2, V12.D2, V9.D2
+	WORD $0x6e6ddcae // fmul v14.2d, v5.2d, v13.2d
+	WORD $0x6ee0f9ce // fneg v14.2d, v14.2d
+	VFMLA V8.D2, V3.D2, V14.D2
+	WORD $0x6e6cdc6f // fmul v15.2d, v3.2d, v12.2d
+	WORD $0x6ee0f9ef // fneg v15.2d, v15.2d
+	VFMLA V7.D2, V5.D2, V15.D2
+	WORD $0x6e6ddc50 // fmul v16.2d, v2.2d, v13.2d
+	WORD $0x6ee0fa10 // fneg v16.2d, v16.2d
+	VFMLA V4.D2, V7.D2, V16.D2
+	WORD $0x6e64dc71 // fmul v17.2d, v3.2d, v4.2d
+	WORD $0x6ee0fa31 // fneg v17.2d, v17.2d
+	VFMLA V13.D2, V10.D2, V17.D2
+	WORD $0x6e67dd4d // fmul v13.2d, v10.2d, v7.2d
+	WORD $0x6ee0f9ad // fneg v13.2d, v13.2d
+	VFMLA V2.D2, V3.D2, V13.D2
+	WORD $0x6e64dd92 // fmul v18.2d, v12.2d, v4.2d
+	WORD $0x6ee0fa52 // fneg v18.2d, v18.2d
+	VFMLA V8.D2, V2.D2, V18.D2
+	WORD $0x6e68dd53 // fmul v19.2d, v10.2d, v8.2d
+	WORD $0x6ee0fa73 // fneg v19.2d, v19.2d
+	VFMLA V4.D2, V5.D2, V19.D2
+	WORD $0x6e62dcb4 // fmul v20.2d, v5.2d, v2.2d
+	WORD $0x6ee0fa94 // fneg v20.2d, v20.2d
+	VFMLA V12.D2, V10.D2, V20.D2
+	WORD $0x6e69dd4a // fmul v10.2d, v10.2d, v9.2d
+	VFMLA V16.D2, V5.D2, V10.D2
+	VFMLA V18.D2, V3.D2, V10.D2
+	FMOVQ 160(R4), F12
+	WORD $0x6e6afd8a // fdiv v10.2d, v12.2d, v10.2d
+	WORD $0x6e69dc2c // fmul v12.2d, v1.2d, v9.2d
+	VFMLA V16.D2, V5.D2, V12.D2
+	VFMLA V18.D2, V3.D2, V12.D2
+	WORD $0x6e6edc35 // fmul v21.2d, v1.2d, v14.2d
+	VFMLA V17.D2, V5.D2, V21.D2
+	VFMLA V19.D2, V3.D2, V21.D2
+	WORD $0x6e6fdc21 // fmul v1.2d, v1.2d, v15.2d
+	VFMLA V13.D2, V5.D2, V1.D2
+	VFMLA V20.D2, V3.D2, V1.D2
+	WORD $0x6e69dc43 // fmul v3.2d, v2.2d, v9.2d
+	VFMLA V16.D2, V6.D2, V3.D2
+	VFMLA V18.D2, V7.D2, V3.D2
+	WORD $0x6e6edc45 // fmul v5.2d, v2.2d, v14.2d
+	VFMLA V17.D2, V6.D2, V5.D2
+	VFMLA V19.D2, V7.D2, V5.D2
+	WORD $0x6e6fdc42 // fmul v2.2d, v2.2d, v15.2d
+	VFMLA V13.D2, V6.D2, V2.D2
+	VFMLA V20.D2, V7.D2, V2.D2
+	WORD $0x6e69dc89 // fmul v9.2d, v4.2d, v9.2d
+	VFMLA V16.D2, V8.D2, V9.D2
+	VFMLA V18.D2, V11.D2, V9.D2
+	WORD $0x6e6edc8e // fmul v14.2d, v4.2d, v14.2d
+	VFMLA V17.D2, V8.D2, V14.D2
+	VFMLA V19.D2, V11.D2, V14.D2
+	WORD $0x6e6fdc84 // fmul v4.2d, v4.2d, v15.2d
+	VFMLA V13.D2, V8.D2, V4.D2
+	VFMLA V20.D2, V11.D2, V4.D2
+	WORD $0x6e6add8c // fmul v12.2d, v12.2d, v10.2d
+	WORD $0x6e6adeb5 // fmul v21.2d, v21.2d, v10.2d
+	WORD $0x6e6adc21 // fmul v1.2d, v1.2d, v10.2d
+	WORD $0x6e6adc63 // fmul v3.2d, v3.2d, v10.2d
+	WORD $0x6e6adca5 // fmul v5.2d, v5.2d, v10.2d
+	WORD $0x6e6adc42 // fmul v2.2d, v2.2d, v10.2d
+	WORD $0x6e6add29 // fmul v9.2d, v9.2d, v10.2d
+	WORD $0x6e6addce // fmul v14.2d, v14.2d, v10.2d
+	WORD $0x6e6adc84 // fmul v4.2d, v4.2d, v10.2d
+	WORD $0x6e6cdd86 // fmul v6.2d, v12.2d, v12.2d
+	VFMLA V3.D2, V21.D2, V6.D2
+	VFMLA V9.D2, V1.D2, V6.D2
+	WORD $0x6e75dd87 // fmul v7.2d, v12.2d, v21.2d
+	VFMLA V5.D2, V21.D2, V7.D2
+	VFMLA V14.D2, V1.D2, V7.D2
+	WORD $0x6e61dd88 // fmul v8.2d, v12.2d, v1.2d
+	VFMLA V2.D2, V21.D2, V8.D2
+	VFMLA V4.D2, V1.D2, V8.D2
+	WORD $0x6e6cdc6a // fmul v10.2d, v3.2d, v12.2d
+	VFMLA V3.D2, V5.D2, V10.D2
+	VFMLA V9.D2, V2.D2, V10.D2
+	WORD $0x6e75dc6b // fmul v11.2d, v3.2d, v21.2d
+	VFMLA V5.D2, V5.D2, V11.D2
+	VFMLA V14.D2, V2.D2, V11.D2
+	WORD $0x6e61dc6d // fmul v13.2d, v3.2d, v1.2d
+	VFMLA V2.D2, V5.D2, V13.D2
+	VFMLA V4.D2, V2.D2, V13.D2
+	WORD $0x6e6cdd2f // fmul v15.2d, v9.2d, v12.2d
+	VFMLA V3.D2, V14.D2, V15.D2
+	VFMLA V9.D2, V4.D2, V15.D2
+	WORD $0x6e75dd30 // fmul v16.2d, v9.2d, v21.2d
+	VFMLA V5.D2, V14.D2, V16.D2
+	VFMLA V14.D2, V4.D2, V16.D2
+	WORD $0x6e61dd31 // fmul v17.2d, v9.2d, v1.2d
+	VFMLA V2.D2, V14.D2, V17.D2
+	VFMLA V4.D2, V4.D2, V17.D2
+	WORD $0x4e6bd4d2 // fadd v18.2d, v6.2d, v11.2d
+	WORD $0x4e71d652 // fadd v18.2d, v18.2d, v17.2d
+	WORD $0x6e6adcf3 // fmul v19.2d, v7.2d, v10.2d
+	WORD $0x6ee0fa73 // fneg v19.2d, v19.2d
+	VFMLA V11.D2, V6.D2, V19.D2
+	WORD $0x6e6fdd14 // fmul v20.2d, v8.2d, v15.2d
+	WORD $0x6ee0fa94 // fneg v20.2d, v20.2d
+	VFMLA V17.D2, V6.D2, V20.D2
+	WORD $0x4e74d673 // fadd v19.2d, v19.2d, v20.2d
+	WORD $0x6e70ddb4 // fmul v20.2d, v13.2d, v16.2d
+	WORD $0x6ee0fa94 // fneg v20.2d, v20.2d
+	VFMLA V17.D2, V11.D2, V20.D2
+	WORD $0x4e74d673 // fadd v19.2d, v19.2d, v20.2d
+	WORD $0x6e6fdd74 // fmul v20.2d, v11.2d, v15.2d
+	VMOV V20.B16, V22.B16
+	VFMLS V15.D2, V11.D2, V22.D2
+	WORD $0x6ee0fa94 // fneg v20.2d, v20.2d
+	VFMLA V16.D2, V10.D2, V20.D2
+	WORD $0x4e76d694 // fadd v20.2d, v20.2d, v22.2d
+	WORD $0x6e70ddb6 // fmul v22.2d, v13.2d, v16.2d
+	VMOV V22.B16, V23.B16
+	VFMLS V16.D2, V13.D2, V23.D2
+	WORD $0x6ee0fad6 // fneg v22.2d, v22.2d
+	VFMLA V17.D2, V11.D2, V22.D2
+	WORD $0x4e77d6d6 // fadd v22.2d, v22.2d, v23.2d
+	WORD $0x6e6fddb7 // fmul v23.2d, v13.2d, v15.2d
+	VMOV V23.B16, V24.B16
+	VFMLS V15.D2, V13.D2, V24.D2
+	WORD $0x6ee0faf7 // fneg v23.2d, v23.2d
+	VFMLA V17.D2, V10.D2, V23.D2
+	WORD $0x4e78d6f7 // fadd v23.2d, v23.2d, v24.2d
+	WORD $0x6e77dcf7 // fmul v23.2d, v7.2d, v23.2d
+	WORD $0x6ee0faf7 // fneg v23.2d, v23.2d
+	VFMLA V22.D2, V6.D2, V23.D2
+	VFMLA V20.D2, V8.D2, V23.D2
+	FMOVQ 704(R4), F20
+	FMOVQ 656(R4), F22
+	VFMLA V23.D2, V22.D2, V20.D2
+	FMOVQ 688(R4), F22
+	FMOVQ 656(R4), F24
+	VFMLS V19.D2, V24.D2, V22.D2
+	FMOVQ 672(R4), F24
+	FMOVQ 656(R4), F25
+	VFMLA V18.D2, V25.D2, V24.D2
+	FMOVQ 720(R4), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	VFMLS V19.D2, V24.D2, V20.D2
+	VFMLA V18.D2, V24.D2, V22.D2
+	FMOVQ 736(R4), F24
+	VFMLA V23.D2, V22.D2, V24.D2
+	VFMLS V19.D2, V22.D2, V25.D2
+	VFMLA V18.D2, V22.D2, V20.D2
+	FMOVQ 752(R4), F22
+	VFMLA V23.D2, V20.D2, V22.D2
+	VFMLS V19.D2, V20.D2, V24.D2
+	VFMLA V18.D2, V20.D2, V25.D2
+	FMOVQ 768(R4), F20
+	VFMLA V23.D2, V25.D2, V20.D2
+	VFMLS V19.D2, V25.D2, V22.D2
+	VFMLA V18.D2, V25.D2, V24.D2
+	FMOVQ 784(R4), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	VFMLS V19.D2, V24.D2, V20.D2
+	VFMLA V18.D2, V24.D2, V22.D2
+	FMOVQ 800(R4), F24
+	VFMLA V23.D2, V22.D2, V24.D2
+	VFMLS V19.D2, V22.D2, V25.D2
+	VFMLA V18.D2, V22.D2, V20.D2
+	FMOVQ 816(R4), F22
+	VFMLA V23.D2, V20.D2, V22.D2
+	VFMLS V19.D2, V20.D2, V24.D2
+	VFMLA V18.D2, V20.D2, V25.D2
+	FMOVQ 832(R4), F20
+	VFMLA V23.D2, V25.D2, V20.D2
+	VFMLS V19.D2, V25.D2, V22.D2
+	VFMLA V18.D2, V25.D2, V24.D2
+	FMOVQ 848(R4), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	VFMLS V19.D2, V24.D2, V20.D2
+	VFMLA V18.D2, V24.D2, V22.D2
+	WORD $0x6e66dcd2 // fmul v18.2d, v6.2d, v6.2d
+	VFMLA V10.D2, V7.D2, V18.D2
+	VFMLA V15.D2, V8.D2, V18.D2
+	WORD $0x6e67dcd3 // fmul v19.2d, v6.2d, v7.2d
+	VFMLA V11.D2, V7.D2, V19.D2
+	VFMLA V16.D2, V8.D2, V19.D2
+	WORD $0x6e68dcd7 // fmul v23.2d, v6.2d, v8.2d
+	VFMLA V13.D2, V7.D2, V23.D2
+	VFMLA V17.D2, V8.D2, V23.D2
+	WORD $0x6e66dd58 // fmul v24.2d, v10.2d, v6.2d
+	VFMLA V10.D2, V11.D2, V24.D2
+	VFMLA V15.D2, V13.D2, V24.D2
+	WORD $0x6e67dd5a // fmul v26.2d, v10.2d, v7.2d
+	VFMLA V11.D2, V11.D2, V26.D2
+	VFMLA V16.D2, V13.D2, V26.D2
+	WORD $0x6e68dd5b // fmul v27.2d, v10.2d, v8.2d
+	VFMLA V13.D2, V11.D2, V27.D2
+	VFMLA V17.D2, V13.D2, V27.D2
+	FMOVQ F0, 256(RSP)
+	WORD $0x6e66dde0 // fmul v0.2d, v15.2d, v6.2d
+	VFMLA V10.D2, V16.D2, V0.D2
+	VFMLA V15.D2, V17.D2, V0.D2
+	FMOVQ F25, 272(RSP)
+	WORD $0x6e67ddf9 // fmul v25.2d, v15.2d, v7.2d
+	VFMLA V11.D2, V16.D2, V25.D2
+	VFMLA V16.D2, V17.D2, V25.D2
+	FMOVQ F4, 288(RSP)
+	WORD $0x6e68dde4 // fmul v4.2d, v15.2d, v8.2d
+	VFMLA V13.D2, V16.D2, V4.D2
+	VFMLA V17.D2, V17.D2, V4.D2
+	WORD $0x6e72ded2 // fmul v18.2d, v22.2d, v18.2d
+	VFMLA V6.D2, V20.D2, V18.D2
+	WORD $0x6e73ded3 // fmul v19.2d, v22.2d, v19.2d
+	VFMLA V7.D2, V20.D2, V19.D2
+	WORD $0x6e77ded7 // fmul v23.2d, v22.2d, v23.2d
+	VFMLA V8.D2, V20.D2, V23.D2
+	WORD $0x6e78ded8 // fmul v24.2d, v22.2d, v24.2d
+	VFMLA V10.D2, V20.D2, V24.D2
+	WORD $0x6e7adeda // fmul v26.2d, v22.2d, v26.2d
+	VFMLA V11.D2, V20.D2, V26.D2
+	WORD $0x6e7bdedb // fmul v27.2d, v22.2d, v27.2d
+	VFMLA V13.D2, V20.D2, V27.D2
+	WORD $0x6e60dec0 // fmul v0.2d, v22.2d, v0.2d
+	VFMLA V15.D2, V20.D2, V0.D2
+	WORD $0x6e79ded9 // fmul v25.2d, v22.2d, v25.2d
+	VFMLA V16.D2, V20.D2, V25.D2
+	WORD $0x6e64ded6 // fmul v22.2d, v22.2d, v4.2d
+	VFMLA V17.D2, V20.D2, V22.D2
+	WORD $0x6e72dd84 // fmul v4.2d, v12.2d, v18.2d
+	VFMLA V24.D2, V21.D2, V4.D2
+	VFMLA V0.D2, V1.D2, V4.D2
+	WORD $0x6e73dd86 // fmul v6.2d, v12.2d, v19.2d
+	VFMLA V26.D2, V21.D2, V6.D2
+	VFMLA V25.D2, V1.D2, V6.D2
+	WORD $0x6e77dd87 // fmul v7.2d, v12.2d, v23.2d
+	VFMLA V27.D2, V21.D2, V7.D2
+	VFMLA V22.D2, V1.D2, V7.D2
+	WORD $0x6e72dc68 // fmul v8.2d, v3.2d, v18.2d
+	VFMLA V24.D2, V5.D2, V8.D2
+	VFMLA V0.D2, V2.D2, V8.D2
+	WORD $0x6e73dc6a // fmul v10.2d, v3.2d, v19.2d
+	VFMLA V26.D2, V5.D2, V10.D2
+	VFMLA V25.D2, V2.D2, V10.D2
+	WORD $0x6e77dc6b // fmul v11.2d, v3.2d, v23.2d
+	VFMLA V27.D2, V5.D2, V11.D2
+	VFMLA V22.D2, V2.D2, V11.D2
+	WORD $0x6e72dd32 // fmul v18.2d, v9.2d, v18.2d
+	VFMLA V24.D2, V14.D2, V18.D2
+	FMOVQ 288(RSP), F13
+	VFMLA V0.D2, V13.D2, V18.D2
+	WORD $0x6e73dd33 // fmul v19.2d, v9.2d, v19.2d
+	VFMLA V26.D2, V14.D2, V19.D2
+	VFMLA V25.D2, V13.D2, V19.D2
+	WORD $0x6e77dd37 // fmul v23.2d, v9.2d, v23.2d
+	VFMLA V27.D2, V14.D2, V23.D2
+	VFMLA V22.D2, V13.D2, V23.D2
+	FMOVQ 208(RSP), F0
+	WORD $0x4e60d400 // fadd v0.2d, v0.2d, v0.2d
+	FMOVQ 272(RSP), F15
+	VFMLA V12.D2, V15.D2, V4.D2
+	WORD $0x6e60dc84 // fmul v4.2d, v4.2d, v0.2d
+	FMOVQ 224(RSP), F12
+	FMOVQ 864(R4), F16
+	VFMLA V16.D2, V12.D2, V4.D2
+	VFMLA V21.D2, V15.D2, V6.D2
+	WORD $0x6e60dcc6 // fmul v6.2d, v6.2d, v0.2d
+	VFMLA V1.D2, V15.D2, V7.D2
+	WORD $0x6e60dce7 // fmul v7.2d, v7.2d, v0.2d
+	VFMLA V3.D2, V15.D2, V8.D2
+	WORD $0x6e60dd08 // fmul v8.2d, v8.2d, v0.2d
+	VFMLA V5.D2, V15.D2, V10.D2
+	WORD $0x6e60dd4a // fmul v10.2d, v10.2d, v0.2d
+	FMOVQ 864(R4), F1
+	VFMLA V1.D2, V12.D2, V10.D2
+	VFMLA V2.D2, V15.D2, V11.D2
+	WORD $0x6e60dd6b // fmul v11.2d, v11.2d, v0.2d
+	VFMLA V9.D2, V15.D2, V18.D2
+	WORD $0x6e60de52 // fmul v18.2d, v18.2d, v0.2d
+	VFMLA V14.D2, V15.D2, V19.D2
+	WORD $0x6e60de73 // fmul v19.2d, v19.2d, v0.2d
+	VFMLA V13.D2, V15.D2, V23.D2
+	WORD $0x6e60def7 // fmul v23.2d, v23.2d, v0.2d
+	FMOVQ 864(R4), F0
+	VFMLA V0.D2, V12.D2, V23.D2
+	FMOVQ 256(RSP), F0
+	WORD $0x6eb0a801 // umaxv s1, v0.4s
+	FMOVS F1, R9
+	CBNZ R9, hard
+	FMOVQ F4, (R0)
+	ADD R5, R0, R9
+	FMOVQ F6, (R9)
+	ADD R5<<1, R0, R9
+	FMOVQ F7, (R9)
+	ADD R6, R0, R9
+	FMOVQ F8, (R9)
+	ADD R5<<2, R0, R9
+	FMOVQ F10, (R9)
+	ADD R7, R0, R9
+	FMOVQ F11, (R9)
+	ADD R6<<1, R0, R9
+	FMOVQ F18, (R9)
+	ADD R8, R0, R9
+	FMOVQ F19, (R9)
+	ADD R5<<3, R0, R9
+	FMOVQ F23, (R9)
+	ADD $16, R0
+	ADD $16, R1
+	SUB $2, R2
+	CMP $2, R2
+	BGE loop
+
+next:
+	CBZ R2, done
+	MOVD R1, R9
+	FMOVD (R9), F0
+	FMOVQ (R4), F1
+	VAND V1.B16, V0.B16, V2.B16
+	ADD R6, R1, R9
+	FMOVD (R9), F1
+	FMOVQ (R4), F3
+	VAND V3.B16, V1.B16, V4.B16
+	WORD $0x4e64d442 // fadd v2.2d, v2.2d, v4.2d
+	ADD R6<<1, R1, R9
+	FMOVD (R9), F3
+	FMOVQ (R4), F4
+	VAND V4.B16, V3.B16, V5.B16
+	WORD $0x4e65d442 // fadd v2.2d, v2.2d, v5.2d
+	ADD R5, R1, R9
+	FMOVD (R9), F4
+	FMOVQ (R4), F5
+	VAND V5.B16, V4.B16, V6.B16
+	ADD R5<<2, R1, R9
+	FMOVD (R9), F5
+	FMOVQ (R4), F7
+	VAND V7.B16, V5.B16, V8.B16
+	WORD $0x4e68d4c6 // fadd v6.2d, v6.2d, v8.2d
+	ADD R8, R1, R9
+	FMOVD (R9), F7
+	FMOVQ (R4), F8
+	VAND V8.B16, V7.B16, V9.B16
+	WORD $0x4e69d4c6 // fadd v6.2d, v6.2d, v9.2d
+	WORD $0x6ee6e448 // fcmgt v8.2d, v2.2d, v6.2d
+	VBSL V6.B16, V2.B16, V8.B16
+	ADD R5<<1, R1, R9
+	FMOVD (R9), F2
+	FMOVQ (R4), F6
+	VAND V6.B16, V2.B16, V9.B16
+	ADD R7, R1, R9
+	FMOVD (R9), F6
+	FMOVQ (R4), F10
+	VAND V10.B16, V6.B16, V11.B16
+	WORD $0x4e6bd529 // fadd v9.2d, v9.2d, v11.2d
+	ADD R5<<3, R1, R9
+	FMOVD (R9), F10
+	FMOVQ (R4), F11
+	VAND V11.B16, V10.B16, V12.B16
+	WORD $0x4e6cd529 // fadd v9.2d, v9.2d, v12.2d
+	WORD $0x6ee9e50b // fcmgt v11.2d, v8.2d, v9.2d
+	VBSL V9.B16, V8.B16, V11.B16
+	FMOVQ 16(R4), F8
+	WORD $0x6e6be509 // fcmge v9.2d, v8.2d, v11.2d
+	WORD $0x6e205929 // mvn v9.16b, v9.16b
+	FMOVQ 32(R4), F8
+	WORD $0x6e68e56c // fcmge v12.2d, v11.2d, v8.2d
+	WORD $0x6e20598c // mvn v12.16b, v12.16b
+	VORR V12.B16, V9.B16, V9.B16
+	WORD $0x6e63dca8 // fmul v8.2d, v5.2d, v3.2d
+	VMOV V8.B16, V12.B16
+	VFMLS V3.D2, V5.D2, V12.D2
+	WORD $0x6ee0f908 // fneg v8.2d, v8.2d
+	VFMLA V7.D2, V1.D2, V8.D2
+	WORD $0x4e6cd508 // fadd v8.2d, v8.2d, v12.2d
+	WORD $0x6e67dccc // fmul v12.2d, v6.2d, v7.2d
+	VMOV V12.B16, V13.B16
+	VFMLS V7.D2, V6.D2, V13.D2
+	WORD $0x6ee0f98c // fneg v12.2d, v12.2d
+	VFMLA V10.D2, V5.D2, V12.D2
+	WORD $0x4e6dd58c // fadd v12.2d, v12.2d, v13.2d
+	WORD $0x6e63dccd // fmul v13.2d, v6.2d, v3.2d
+	VMOV V13.B16, V14.B16
+	VFMLS V3.D2, V6.D2, V14.D2
+	WORD $0x6ee0f9ad // fneg v13.2d, v13.2d
+	VFMLA V10.D2, V1.D2, V13.D2
+	WORD $0x4e6ed5ad // fadd v13.2d, v13.2d, v14.2d
+	WORD $0x6e6ddc8d // fmul v13.2d, v4.2d, v13.2d
+	WORD $0x6ee0f9ad // fneg v13.2d, v13.2d
+	VFMLA V12.D2, V0.D2, V13.D2
+	VFMLA V8.D2, V2.D2, V13.D2
+	WORD $0x6e6bdd68 // fmul v8.2d, v11.2d, v11.2d
+	WORD $0x6e6bdd08 // fmul v8.2d, v8.2d, v11.2d
+	FMOVQ 48(R4), F11
+	WORD $0x6e6bdd08 // fmul v8.2d, v8.2d, v11.2d
+	WORD $0x6e68e5a8 // fcmge v8.2d, v13.2d, v8.2d
+	WORD $0x6e205908 // mvn v8.16b, v8.16b
+	VORR V8.B16, V9.B16, V9.B16
+	FMOVQ 64(R4), F8
+	WORD $0x6ee8e5ab // fcmgt v11.2d, v13.2d, v8.2d
+	VBSL V8.B16, V13.B16, V11.B16
+	VUSHR $52, V11.D2, V11.D2
+	FMOVQ 80(R4), F8
+	VORR V8.B16, V11.B16, V11.B16
+	FMOVQ 96(R4), F8
+	WORD $0x4ee8d56b // fsub v11.2d, v11.2d, v8.2d
+	FMOVQ 112(R4), F8
+	WORD $0x4ee8d56b // fsub v11.2d, v11.2d, v8.2d
+	FMOVQ 128(R4), F8
+	WORD $0x6e68dd6b // fmul v11.2d, v11.2d, v8.2d
+	FMOVQ 144(R4), F8
+	WORD $0x4e68d56b // fadd v11.2d, v11.2d, v8.2d
+	FMOVQ 144(R4), F8
+	WORD $0x4ee8d56b // fsub v11.2d, v11.2d, v8.2d
+	FMOVQ 144(R4), F8
+	WORD $0x4eebd50c // fsub v12.2d, v8.2d, v11.2d
+	VSHL $52, V12.D2, V12.D2
+	FMOVQ 160(R4), F8
+	VADD V8.D2, V12.D2, V12.D2
+	WORD $0x6e6cdc00 // fmul v0.2d, v0.2d, v12.2d
+	WORD $0x6e6cdc84 // fmul v4.2d, v4.2d, v12.2d
+	WORD $0x6e6cdc42 // fmul v2.2d, v2.2d, v12.2d
+	WORD $0x6e6cdc21 // fmul v1.2d, v1.2d, v12.2d
+	WORD $0x6e6cdca5 // fmul v5.2d, v5.2d, v12.2d
+	WORD $0x6e6cdcc6 // fmul v6.2d, v6.2d, v12.2d
+	WORD $0x6e6cdc63 // fmul v3.2d, v3.2d, v12.2d
+	WORD $0x6e6cdce7 // fmul v7.2d, v7.2d, v12.2d
+	WORD $0x6e6cdd4a // fmul v10.2d, v10.2d, v12.2d
+	WORD $0x4e65d408 // fadd v8.2d, v0.2d, v5.2d
+	WORD $0x4e6ad508 // fadd v8.2d, v8.2d, v10.2d
+	WORD $0x6e61dc8e // fmul v14.2d, v4.2d, v1.2d
+	VMOV V14.B16, V15.B16
+	VFMLS V1.D2, V4.D2, V15.D2
+	WORD $0x6ee0f9ce // fneg v14.2d, v14.2d
+	VFMLA V5.D2, V0.D2, V14.D2
+	WORD $0x4e6fd5ce // fadd v14.2d, v14.2d, v15.2d
+	WORD $0x6e63dc4f // fmul v15.2d, v2.2d, v3.2d
+	VMOV V15.B16, V16.B16
+	VFMLS V3.D2, V2.D2, V16.D2
+	WORD $0x6ee0f9ef // fneg v15.2d, v15.2d
+	VFMLA V10.D2, V0.D2, V15.D2
+	WORD $0x4e70d5ef // fadd v15.2d, v15.2d, v16.2d
+	WORD $0x4e6fd5ce // fadd v14.2d, v14.2d, v15.2d
+	WORD $0x6e67dccf // fmul v15.2d, v6.2d, v7.2d
+	VMOV V15.B16, V16.B16
+	VFMLS V7.D2, V6.D2, V16.D2
+	WORD $0x6ee0f9ef // fneg v15.2d, v15.2d
+	VFMLA V10.D2, V5.D2, V15.D2
+	WORD $0x4e70d5ef // fadd v15.2d, v15.2d, v16.2d
+	WORD $0x4e6fd5ce // fadd v14.2d, v14.2d, v15.2d
+	WORD $0x6e6cdd8f // fmul v15.2d, v12.2d, v12.2d
+	WORD $0x6e6cddef // fmul v15.2d, v15.2d, v12.2d
+	WORD $0x6e6fddad // fmul v13.2d, v13.2d, v15.2d
+	FMOVQ 176(R4), F12
+	WORD $0x6e6ce50f // fcmge v15.2d, v8.2d, v12.2d
+	WORD $0x6e2059ef // mvn v15.16b, v15.16b
+	FMOVQ 176(R4), F12
+	WORD $0x6e6ce5d0 // fcmge v16.2d, v14.2d, v12.2d
+	WORD $0x6e205a10 // mvn v16.16b, v16.16b
+	VORR V16.B16, V15.B16, V15.B16
+	VORR V15.B16, V9.B16, V9.B16
+	FMOVQ 192(R4), F12
+	WORD $0x4e6cd400 // fadd v0.2d, v0.2d, v12.2d
+	FMOVQ 192(R4), F12
+	WORD $0x4e6cd4a5 // fadd v5.2d, v5.2d, v12.2d
+	FMOVQ 192(R4), F12
+	WORD $0x4e6cd54a // fadd v10.2d, v10.2d, v12.2d
+	FMOVQ 208(R4), F12
+	VBIT V9.B16, V12.B16, V0.B16
+	FMOVQ 208(R4), F12
+	VBIT V9.B16, V12.B16, V4.B16
+	FMOVQ 208(R4), F12
+	VBIT V9.B16, V12.B16, V2.B16
+	FMOVQ 208(R4), F12
+	VBIT V9.B16, V12.B16, V1.B16
+	FMOVQ 208(R4), F12
+	VBIT V9.B16, V12.B16, V5.B16
+	FMOVQ 208(R4), F12
+	VBIT V9.B16, V12.B16, V6.B16
+	FMOVQ 208(R4), F12
+	VBIT V9.B16, V12.B16, V3.B16
+	FMOVQ 208(R4), F12
+	VBIT V9.B16, V12.B16, V7.B16
+	FMOVQ 208(R4), F12
+	VBIT V9.B16, V12.B16, V10.B16
+	FMOVQ 224(R4), F12
+	VBIT V9.B16, V12.B16, V8.B16
+	FMOVQ 224(R4), F12
+	VBIT V9.B16, V12.B16, V14.B16
+	FMOVQ 160(R4), F12
+	VBIT V9.B16, V12.B16, V13.B16
+	FMOVQ 240(R4), F12
+	FMOVQ 256(R4), F15
+	VBIT V9.B16, V15.B16, V12.B16
+	FMOVQ F0, 16(RSP)
+	FMOVQ F4, 32(RSP)
+	FMOVQ F2, 48(RSP)
+	FMOVQ F1, 64(RSP)
+	FMOVQ F5, 80(RSP)
+	FMOVQ F6, 96(RSP)
+	FMOVQ F3, 112(RSP)
+	FMOVQ F7, 128(RSP)
+	FMOVQ F10, 144(RSP)
+	FMOVQ F8, 160(RSP)
+	FMOVQ F14, 176(RSP)
+	FMOVQ F13, 192(RSP)
+	FMOVQ 160(R4), F0
+	FMOVQ F0, 208(RSP)
+	FMOVQ F11, 224(RSP)
+	FMOVQ F12, 240(RSP)
+
+stage5:
+	FMOVQ 16(RSP), F0
+	FMOVQ (R4), F1
+	VAND V1.B16, V0.B16, V2.B16
+	FMOVQ 64(RSP), F1
+	FMOVQ (R4), F3
+	VAND V3.B16, V1.B16, V4.B16
+	WORD $0x4e64d442 // fadd v2.2d, v2.2d, v4.2d
+	FMOVQ 112(RSP), F3
+	FMOVQ (R4), F4
+	VAND V4.B16, V3.B16, V5.B16
+	WORD $0x4e65d442 // fadd v2.2d, v2.2d, v5.2d
+	FMOVQ 32(RSP), F4
+	FMOVQ (R4), F5
+	VAND V5.B16, V4.B16, V6.B16
+	FMOVQ 80(RSP), F5
+	FMOVQ (R4), F7
+	VAND V7.B16, V5.B16, V8.B16
+	WORD $0x4e68d4c6 // fadd v6.2d, v6.2d, v8.2d
+	FMOVQ 128(RSP), F7
+	FMOVQ (R4), F8
+	VAND V8.B16, V7.B16, V9.B16
+	WORD $0x4e69d4c6 // fadd v6.2d, v6.2d, v9.2d
+	WORD $0x6ee6e448 // fcmgt v8.2d, v2.2d, v6.2d
+	VBSL V6.B16, V2.B16, V8.B16
+	FMOVQ 48(RSP), F2
+	FMOVQ (R4), F6
+	VAND V6.B16, V2.B16, V9.B16
+	FMOVQ 96(RSP), F6
+	FMOVQ (R4), F10
+	VAND V10.B16, V6.B16, V11.B16
+	WORD $0x4e6bd529 // fadd v9.2d, v9.2d, v11.2d
+	FMOVQ 144(RSP), F10
+	FMOVQ (R4), F11
+	VAND V11.B16, V10.B16, V12.B16
+	WORD $0x4e6cd529 // fadd v9.2d, v9.2d, v12.2d
+	WORD $0x6ee9e50b // fcmgt v11.2d, v8.2d, v9.2d
+	VBSL V9.B16, V8.B16, V11.B16
+	FMOVQ 272(R4), F8
+	WORD $0x6e6be50b // fcmge v11.2d, v8.2d, v11.2d
+	WORD $0x6e20596b // mvn v11.16b, v11.16b
+	FMOVQ 192(RSP), F8
+	WORD $0x6ee1f909 // fsqrt v9.2d, v8.2d
+	FMOVQ 176(RSP), F12
+	FMOVQ 288(R4), F13
+	WORD $0x6e6ddd8e // fmul v14.2d, v12.2d, v13.2d
+	WORD $0x6ee1f9ce // fsqrt v14.2d, v14.2d
+	FMOVQ 160(RSP), F13
+	FMOVQ 304(R4), F15
+	WORD $0x4e6fd5b0 // fadd v16.2d, v13.2d, v15.2d
+	WORD $0x4e70d5ce // fadd v14.2d, v14.2d, v16.2d
+	WORD $0x6ee1f9ce // fsqrt v14.2d, v14.2d
+	FMOVQ 320(R4), F15
+	WORD $0x6e6fdd30 // fmul v16.2d, v9.2d, v15.2d
+	FMOVQ 304(R4), F15
+	WORD $0x6e6fdd91 // fmul v17.2d, v12.2d, v15.2d
+	WORD $0x6ee0f9af // fneg v15.2d, v13.2d
+	VFMLA V14.D2, V14.D2, V15.D2
+	WORD $0x6ee0fa32 // fneg v18.2d, v17.2d
+	VFMLA V15.D2, V15.D2, V18.D2
+	VFMLS V14.D2, V16.D2, V18.D2
+	FMOVQ 304(R4), F19
+	WORD $0x6e73ddd4 // fmul v20.2d, v14.2d, v19.2d
+	WORD $0x6ee0fa13 // fneg v19.2d, v16.2d
+	VFMLA V15.D2, V20.D2, V19.D2
+	WORD $0x6e73fe52 // fdiv v18.2d, v18.2d, v19.2d
+	WORD $0x4ef2d5ce // fsub v14.2d, v14.2d, v18.2d
+	WORD $0x6ee0f9af // fneg v15.2d, v13.2d
+	VFMLA V14.D2, V14.D2, V15.D2
+	WORD $0x6ee0fa32 // fneg v18.2d, v17.2d
+	VFMLA V15.D2, V15.D2, V18.D2
+	VFMLS V14.D2, V16.D2, V18.D2
+	FMOVQ 304(R4), F19
+	WORD $0x6e73ddd4 // fmul v20.2d, v14.2d, v19.2d
+	WORD $0x6ee0fa13 // fneg v19.2d, v16.2d
+	VFMLA V15.D2, V20.D2, V19.D2
+	WORD $0x6e73fe52 // fdiv v18.2d, v18.2d, v19.2d
+	WORD $0x4ef2d5ce // fsub v14.2d, v14.2d, v18.2d
+	WORD $0x6ee0f9af // fneg v15.2d, v13.2d
+	VFMLA V14.D2, V14.D2, V15.D2
+	WORD $0x6ee0fa32 // fneg v18.2d, v17.2d
+	VFMLA V15.D2, V15.D2, V18.D2
+	VFMLS V14.D2, V16.D2, V18.D2
+	FMOVQ 304(R4), F19
+	WORD $0x6e73ddd4 // fmul v20.2d, v14.2d, v19.2d
+	WORD $0x6ee0fa13 // fneg v19.2d, v16.2d
+	VFMLA V15.D2, V20.D2, V19.D2
+	WORD $0x6e73fe52 // fdiv v18.2d, v18.2d, v19.2d
+	WORD $0x4ef2d5ce // fsub v14.2d, v14.2d, v18.2d
+	WORD $0x6ee0f9af // fneg v15.2d, v13.2d
+	VFMLA V14.D2, V14.D2, V15.D2
+	WORD $0x6ee0fa32 // fneg v18.2d, v17.2d
+	VFMLA V15.D2, V15.D2, V18.D2
+	VFMLS V14.D2, V16.D2, V18.D2
+	FMOVQ 304(R4), F19
+	WORD $0x6e73ddd4 // fmul v20.2d, v14.2d, v19.2d
+	WORD $0x6ee0fa13 // fneg v19.2d, v16.2d
+	VFMLA V15.D2, V20.D2, V19.D2
+	WORD $0x6e73fe52 // fdiv v18.2d, v18.2d, v19.2d
+	WORD $0x4ef2d5ce // fsub v14.2d, v14.2d, v18.2d
+	WORD $0x6ee0f9af // fneg v15.2d, v13.2d
+	VFMLA V14.D2, V14.D2, V15.D2
+	WORD $0x6ee0fa32 // fneg v18.2d, v17.2d
+	VFMLA V15.D2, V15.D2, V18.D2
+	VFMLS V14.D2, V16.D2, V18.D2
+	FMOVQ 304(R4), F19
+	WORD $0x6e73ddd4 // fmul v20.2d, v14.2d, v19.2d
+	WORD $0x6ee0fa13 // fneg v19.2d, v16.2d
+	VFMLA V15.D2, V20.D2, V19.D2
+	WORD $0x6e73fe52 // fdiv v18.2d, v18.2d, v19.2d
+	WORD $0x4ef2d5ce // fsub v14.2d, v14.2d, v18.2d
+	WORD $0x6ee0f9af // fneg v15.2d, v13.2d
+	VFMLA V14.D2, V14.D2, V15.D2
+	WORD $0x6ee0fa31 // fneg v17.2d, v17.2d
+	VFMLA V15.D2, V15.D2, V17.D2
+	VFMLS V14.D2, V16.D2, V17.D2
+	FMOVQ 304(R4), F18
+	WORD $0x6e72ddd3 // fmul v19.2d, v14.2d, v18.2d
+	WORD $0x6ee0fa10 // fneg v16.2d, v16.2d
+	VFMLA V15.D2, V19.D2, V16.D2
+	WORD $0x6e70fe31 // fdiv v17.2d, v17.2d, v16.2d
+	WORD $0x4ef1d5ce // fsub v14.2d, v14.2d, v17.2d
+	WORD $0x4e6ed5ce // fadd v14.2d, v14.2d, v14.2d
+	VMOV V12.B16, V15.B16
+	VFMLA V9.D2, V14.D2, V15.D2
+	WORD $0x6ee1f9ef // fsqrt v15.2d, v15.2d
+	VMOV V13.B16, V14.B16
+	FMOVQ 336(R4), F16
+	VFMLA V16.D2, V15.D2, V14.D2
+	WORD $0x6ee1f9ce // fsqrt v14.2d, v14.2d
+	WORD $0x4e6ed5cf // fadd v15.2d, v14.2d, v14.2d
+	VMOV V12.B16, V16.B16
+	VFMLA V9.D2, V15.D2, V16.D2
+	WORD $0x6ee1fa10 // fsqrt v16.2d, v16.2d
+	FMOVQ 160(R4), F15
+	WORD $0x4e6fd411 // fadd v17.2d, v0.2d, v15.2d
+	FMOVQ 160(R4), F15
+	WORD $0x4e6fd4b2 // fadd v18.2d, v5.2d, v15.2d
+	FMOVQ 160(R4), F15
+	WORD $0x4e6fd553 // fadd v19.2d, v10.2d, v15.2d
+	WORD $0x6ee0f92f // fneg v15.2d, v9.2d
+	VFMLA V16.D2, V14.D2, V15.D2
+	FMOVQ 160(R4), F20
+	WORD $0x6e6ffe8f // fdiv v15.2d, v20.2d, v15.2d
+	WORD $0x4e70d634 // fadd v20.2d, v17.2d, v16.2d
+	WORD $0x4e70d655 // fadd v21.2d, v18.2d, v16.2d
+	WORD $0x4e70d676 // fadd v22.2d, v19.2d, v16.2d
+	WORD $0x6e67dcd7 // fmul v23.2d, v6.2d, v7.2d
+	WORD $0x6ee0faf7 // fneg v23.2d, v23.2d
+	VFMLA V22.D2, V21.D2, V23.D2
+	WORD $0x6e76dc98 // fmul v24.2d, v4.2d, v22.2d
+	WORD $0x6ee0fb18 // fneg v24.2d, v24.2d
+	VFMLA V7.D2, V2.D2, V24.D2
+	WORD $0x6e75dc59 // fmul v25.2d, v2.2d, v21.2d
+	WORD $0x6ee0fb39 // fneg v25.2d, v25.2d
+	VFMLA V6.D2, V4.D2, V25.D2
+	WORD $0x6e76dc3a // fmul v26.2d, v1.2d, v22.2d
+	WORD $0x6ee0fb5a // fneg v26.2d, v26.2d
+	VFMLA V3.D2, V6.D2, V26.D2
+	WORD $0x6e63dc5b // fmul v27.2d, v2.2d, v3.2d
+	WORD $0x6ee0fb7b // fneg v27.2d, v27.2d
+	VFMLA V22.D2, V20.D2, V27.D2
+	WORD $0x6e66de96 // fmul v22.2d, v20.2d, v6.2d
+	WORD $0x6ee0fad6 // fneg v22.2d, v22.2d
+	VFMLA V1.D2, V2.D2, V22.D2
+	WORD $0x6e63dea8 // fmul v8.2d, v21.2d, v3.2d
+	WORD $0x6ee0f908 // fneg v8.2d, v8.2d
+	VFMLA V7.D2, V1.D2, V8.D2
+	WORD $0x6e67de8c // fmul v12.2d, v20.2d, v7.2d
+	WORD $0x6ee0f98c // fneg v12.2d, v12.2d
+	VFMLA V3.D2, V4.D2, V12.D2
+	WORD $0x6e61dc8d // fmul v13.2d, v4.2d, v1.2d
+	WORD $0x6ee0f9ad // fneg v13.2d, v13.2d
+	VFMLA V21.D2, V20.D2, V13.D2
+	FMOVQ 160(R4), F20
+	WORD $0x4e6ed695 // fadd v21.2d, v20.2d, v14.2d
+	WORD $0x4e70d6b4 // fadd v20.2d, v21.2d, v16.2d
+	FMOVQ F16, 256(RSP)
+	WORD $0x4e69d690 // fadd v16.2d, v20.2d, v9.2d
+	FMOVQ 160(R4), F28
+	WORD $0x6e70ff90 // fdiv v16.2d, v28.2d, v16.2d
+	VMOV V14.B16, V28.B16
+	VFMLS V15.D2, V23.D2, V28.D2
+	VFMLS V28.D2, V21.D2, V17.D2
+	WORD $0x6e6fdf18 // fmul v24.2d, v24.2d, v15.2d
+	FMOVQ 352(R4), F23
+	VEOR V23.B16, V24.B16, V24.B16
+	VMOV V4.B16, V23.B16
+	VFMLS V24.D2, V21.D2, V23.D2
+	WORD $0x6e6fdf39 // fmul v25.2d, v25.2d, v15.2d
+	FMOVQ 352(R4), F24
+	VEOR V24.B16, V25.B16, V25.B16
+	VMOV V2.B16, V24.B16
+	VFMLS V25.D2, V21.D2, V24.D2
+	WORD $0x6e6fdf5a // fmul v26.2d, v26.2d, v15.2d
+	FMOVQ 352(R4), F25
+	VEOR V25.B16, V26.B16, V26.B16
+	VMOV V1.B16, V25.B16
+	VFMLS V26.D2, V21.D2, V25.D2
+	VMOV V14.B16, V26.B16
+	VFMLS V15.D2, V27.D2, V26.D2
+	VFMLS V26.D2, V21.D2, V18.D2
+	WORD $0x6e6fded6 // fmul v22.2d, v22.2d, v15.2d
+	FMOVQ 352(R4), F26
+	VEOR V26.B16, V22.B16, V22.B16
+	VMOV V6.B16, V26.B16
+	VFMLS V22.D2, V21.D2, V26.D2
+	WORD $0x6e6fdd08 // fmul v8.2d, v8.2d, v15.2d
+	FMOVQ 352(R4), F22
+	VEOR V22.B16, V8.B16, V8.B16
+	VMOV V3.B16, V22.B16
+	VFMLS V8.D2, V21.D2, V22.D2
+	WORD $0x6e6fdd8c // fmul v12.2d, v12.2d, v15.2d
+	FMOVQ 352(R4), F8
+	VEOR V8.B16, V12.B16, V12.B16
+	VMOV V7.B16, V8.B16
+	VFMLS V12.D2, V21.D2, V8.D2
+	VMOV V14.B16, V12.B16
+	VFMLS V15.D2, V13.D2, V12.D2
+	VFMLS V12.D2, V21.D2, V19.D2
+	WORD $0x4e74d631 // fadd v17.2d, v17.2d, v20.2d
+	WORD $0x4e74d652 // fadd v18.2d, v18.2d, v20.2d
+	WORD $0x4e74d673 // fadd v19.2d, v19.2d, v20.2d
+	WORD $0x6e71dc0c // fmul v12.2d, v0.2d, v17.2d
+	VFMLA V25.D2, V4.D2, V12.D2
+	VFMLA V22.D2, V2.D2, V12.D2
+	WORD $0x6e77dc0d // fmul v13.2d, v0.2d, v23.2d
+	VFMLA V18.D2, V4.D2, V13.D2
+	VFMLA V8.D2, V2.D2, V13.D2
+	WORD $0x6e78dc0f // fmul v15.2d, v0.2d, v24.2d
+	VFMLA V26.D2, V4.D2, V15.D2
+	VFMLA V19.D2, V2.D2, V15.D2
+	WORD $0x6e71dc34 // fmul v20.2d, v1.2d, v17.2d
+	VFMLA V25.D2, V5.D2, V20.D2
+	VFMLA V22.D2, V6.D2, V20.D2
+	WORD $0x6e77dc35 // fmul v21.2d, v1.2d, v23.2d
+	VFMLA V18.D2, V5.D2, V21.D2
+	VFMLA V8.D2, V6.D2, V21.D2
+	WORD $0x6e78dc3b // fmul v27.2d, v1.2d, v24.2d
+	VFMLA V26.D2, V5.D2, V27.D2
+	VFMLA V19.D2, V6.D2, V27.D2
+	WORD $0x6e71dc71 // fmul v17.2d, v3.2d, v17.2d
+	VFMLA V25.D2, V7.D2, V17.D2
+	VFMLA V22.D2, V10.D2, V17.D2
+	WORD $0x6e77dc77 // fmul v23.2d, v3.2d, v23.2d
+	VFMLA V18.D2, V7.D2, V23.D2
+	VFMLA V8.D2, V10.D2, V23.D2
+	WORD $0x6e78dc78 // fmul v24.2d, v3.2d, v24.2d
+	VFMLA V26.D2, V7.D2, V24.D2
+	VFMLA V19.D2, V10.D2, V24.D2
+	WORD $0x6e70dd8c // fmul v12.2d, v12.2d, v16.2d
+	VBIT V11.B16, V12.B16, V0.B16
+	WORD $0x6e70ddad // fmul v13.2d, v13.2d, v16.2d
+	VBIT V11.B16, V13.B16, V4.B16
+	WORD $0x6e70ddef // fmul v15.2d, v15.2d, v16.2d
+	VBIT V11.B16, V15.B16, V2.B16
+	WORD $0x6e70de94 // fmul v20.2d, v20.2d, v16.2d
+	VBIT V11.B16, V20.B16, V1.B16
+	WORD $0x6e70deb5 // fmul v21.2d, v21.2d, v16.2d
+	VBIT V11.B16, V21.B16, V5.B16
+	WORD $0x6e70df7b // fmul v27.2d, v27.2d, v16.2d
+	VBIT V11.B16, V27.B16, V6.B16
+	WORD $0x6e70de31 // fmul v17.2d, v17.2d, v16.2d
+	VBIT V11.B16, V17.B16, V3.B16
+	WORD $0x6e70def7 // fmul v23.2d, v23.2d, v16.2d
+	VBIT V11.B16, V23.B16, V7.B16
+	WORD $0x6e70df18 // fmul v24.2d, v24.2d, v16.2d
+	VBIT V11.B16, V24.B16, V10.B16
+	FMOVQ 160(RSP), F8
+	VBIT V11.B16, V14.B16, V8.B16
+	FMOVQ 176(RSP), F12
+	FMOVQ 256(RSP), F13
+	VBIT V11.B16, V13.B16, V12.B16
+	FMOVQ 192(RSP), F13
+	VBIT V11.B16, V9.B16, V13.B16
+	FMOVQ 208(RSP), F9
+	WORD $0x4e69d52e // fadd v14.2d, v9.2d, v9.2d
+	VBIT V11.B16, V14.B16, V9.B16
+	FMOVQ 368(R4), F11
+	WORD $0x6ee9e56e // fcmgt v14.2d, v11.2d, v9.2d
+	FMOVQ 208(R4), F11
+	FMOVQ 160(R4), F15
+	VBIT V14.B16, V15.B16, V11.B16
+	FMOVQ (R4), F14
+	VAND V14.B16, V0.B16, V15.B16
+	FMOVQ (R4), F14
+	VAND V14.B16, V1.B16, V16.B16
+	WORD $0x4e70d5ef // fadd v15.2d, v15.2d, v16.2d
+	FMOVQ (R4), F14
+	VAND V14.B16, V3.B16, V16.B16
+	WORD $0x4e70d5ef // fadd v15.2d, v15.2d, v16.2d
+	FMOVQ (R4), F14
+	VAND V14.B16, V4.B16, V16.B16
+	FMOVQ (R4), F14
+	VAND V14.B16, V5.B16, V17.B16
+	WORD $0x4e71d610 // fadd v16.2d, v16.2d, v17.2d
+	FMOVQ (R4), F14
+	VAND V14.B16, V7.B16, V17.B16
+	WORD $0x4e71d610 // fadd v16.2d, v16.2d, v17.2d
+	WORD $0x6ef0e5ee // fcmgt v14.2d, v15.2d, v16.2d
+	VBSL V16.B16, V15.B16, V14.B16
+	FMOVQ (R4), F15
+	VAND V15.B16, V2.B16, V16.B16
+	FMOVQ (R4), F15
+	VAND V15.B16, V6.B16, V17.B16
+	WORD $0x4e71d610 // fadd v16.2d, v16.2d, v17.2d
+	FMOVQ (R4), F15
+	VAND V15.B16, V10.B16, V17.B16
+	WORD $0x4e71d610 // fadd v16.2d, v16.2d, v17.2d
+	WORD $0x6ef0e5cf // fcmgt v15.2d, v14.2d, v16.2d
+	VBSL V16.B16, V14.B16, V15.B16
+	FMOVQ 272(R4), F14
+	WORD $0x6e6fe5cf // fcmge v15.2d, v14.2d, v15.2d
+	WORD $0x6e2059ef // mvn v15.16b, v15.16b
+	FMOVQ 208(R4), F14
+	VBIT V15.B16, V11.B16, V14.B16
+	WORD $0x4ee0c9ce // fcmgt v14.2d, v14.2d, #0.0
+	WORD $0x6eb0a9cb // umaxv s11, v14.4s
+	FMOVS F11, R9
+	FMOVQ F0, 16(RSP)
+	FMOVQ F4, 32(RSP)
+	FMOVQ F2, 48(RSP)
+	FMOVQ F1, 64(RSP)
+	FMOVQ F5, 80(RSP)
+	FMOVQ F6, 96(RSP)
+	FMOVQ F3, 112(RSP)
+	FMOVQ F7, 128(RSP)
+	FMOVQ F10, 144(RSP)
+	FMOVQ F8, 160(RSP)
+	FMOVQ F12, 176(RSP)
+	FMOVQ F13, 192(RSP)
+	FMOVQ F9, 208(RSP)
+	CBNZ R9, stage5
+	FMOVQ 240(RSP), F0
+	WORD $0x4ee0a800 // cmlt v0.2d, v0.2d, #0
+	FMOVQ 16(RSP), F1
+	FMOVQ (R4), F2
+	VAND V2.B16, V1.B16, V3.B16
+	FMOVQ 64(RSP), F2
+	FMOVQ (R4), F4
+	VAND V4.B16, V2.B16, V5.B16
+	WORD $0x4e65d463 // fadd v3.2d, v3.2d, v5.2d
+	FMOVQ 112(RSP), F4
+	FMOVQ (R4), F5
+	VAND V5.B16, V4.B16, V6.B16
+	WORD $0x4e66d463 // fadd v3.2d, v3.2d, v6.2d
+	FMOVQ 32(RSP), F5
+	FMOVQ (R4), F6
+	VAND V6.B16, V5.B16, V7.B16
+	FMOVQ 80(RSP), F6
+	FMOVQ (R4), F8
+	VAND V8.B16, V6.B16, V9.B16
+	WORD $0x4e69d4e7 // fadd v7.2d, v7.2d, v9.2d
+	FMOVQ 128(RSP), F8
+	FMOVQ (R4), F9
+	VAND V9.B16, V8.B16, V10.B16
+	WORD $0x4e6ad4e7 // fadd v7.2d, v7.2d, v10.2d
+	WORD $0x6ee7e469 // fcmgt v9.2d, v3.2d, v7.2d
+	VBSL V7.B16, V3.B16, V9.B16
+	FMOVQ 48(RSP), F3
+	FMOVQ (R4), F7
+	VAND V7.B16, V3.B16, V10.B16
+	FMOVQ 96(RSP), F7
+	FMOVQ (R4), F11
+	VAND V11.B16, V7.B16, V12.B16
+	WORD $0x4e6cd54a // fadd v10.2d, v10.2d, v12.2d
+	FMOVQ 144(RSP), F11
+	FMOVQ (R4), F12
+	VAND V12.B16, V11.B16, V13.B16
+	WORD $0x4e6dd54a // fadd v10.2d, v10.2d, v13.2d
+	WORD $0x6eeae52c // fcmgt v12.2d, v9.2d, v10.2d
+	VBSL V10.B16, V9.B16, V12.B16
+	FMOVQ 272(R4), F9
+	WORD $0x6e6ce52c // fcmge v12.2d, v9.2d, v12.2d
+	WORD $0x6e20598c // mvn v12.16b, v12.16b
+	VORR V12.B16, V0.B16, V0.B16
+	FMOVQ 336(R4), F9
+	WORD $0x4e69d42a // fadd v10.2d, v1.2d, v9.2d
+	FMOVQ 336(R4), F9
+	WORD $0x4e69d4cc // fadd v12.2d, v6.2d, v9.2d
+	FMOVQ 336(R4), F9
+	WORD $0x4e69d56d // fadd v13.2d, v11.2d, v9.2d
+	WORD $0x6e68dce9 // fmul v9.2d, v7.2d, v8.2d
+	WORD $0x6ee0f929 // fneg v9.2d, v9.2d
+	VFMLA V13.D2, V12.D2, V9.D2
+	WORD $0x6e6ddcae // fmul v14.2d, v5.2d, v13.2d
+	WORD $0x6ee0f9ce // fneg v14.2d, v14.2d
+	VFMLA V8.D2, V3.D2, V14.D2
+	WORD $0x6e6cdc6f // fmul v15.2d, v3.2d, v12.2d
+	WORD $0x6ee0f9ef // fneg v15.2d, v15.2d
+	VFMLA V7.D2, V5.D2, V15.D2
+	WORD $0x6e6ddc50 // fmul v16.2d, v2.2d, v13.2d
+	WORD $0x6ee0fa10 // fneg v16.2d, v16.2d
+	VFMLA V4.D2, V7.D2, V16.D2
+	WORD $0x6e64dc71 // fmul v17.2d, v3.2d, v4.2d
+	WORD $0x6ee0fa31 // fneg v17.2d, v17.2d
+	VFMLA V13.D2, V10.D2, V17.D2
+	WORD $0x6e67dd4d // fmul v13.2d, v10.2d, v7.2d
+	WORD $0x6ee0f9ad // fneg v13.2d, v13.2d
+	VFMLA V2.D2, V3.D2, V13.D2
+	WORD $0x6e64dd92 // fmul v18.2d, v12.2d, v4.2d
+	WORD $0x6ee0fa52 // fneg v18.2d, v18.2d
+	VFMLA V8.D2, V2.D2, V18.D2
+	WORD $0x6e68dd53 // fmul v19.2d, v10.2d, v8.2d
+	WORD $0x6ee0fa73 // fneg v19.2d, v19.2d
+	VFMLA V4.D2, V5.D2, V19.D2
+	WORD $0x6e62dcb4 // fmul v20.2d, v5.2d, v2.2d
+	WORD $0x6ee0fa94 // fneg v20.2d, v20.2d
+	VFMLA V12.D2, V10.D2, V20.D2
+	WORD $0x6e69dd4a // fmul v10.2d, v10.2d, v9.2d
+	VFMLA V16.D2, V5.D2, V10.D2
+	VFMLA V18.D2, V3.D2, V10.D2
+	FMOVQ 160(R4), F12
+	WORD $0x6e6afd8a // fdiv v10.2d, v12.2d, v10.2d
+	WORD $0x6e69dc2c // fmul v12.2d, v1.2d, v9.2d
+	VFMLA V16.D2, V5.D2, V12.D2
+	VFMLA V18.D2, V3.D2, V12.D2
+	WORD $0x6e6edc35 // fmul v21.2d, v1.2d, v14.2d
+	VFMLA V17.D2, V5.D2, V21.D2
+	VFMLA V19.D2, V3.D2, V21.D2
+	WORD $0x6e6fdc21 // fmul v1.2d, v1.2d, v15.2d
+	VFMLA V13.D2, V5.D2, V1.D2
+	VFMLA V20.D2, V3.D2, V1.D2
+	WORD $0x6e69dc43 // fmul v3.2d, v2.2d, v9.2d
+	VFMLA V16.D2, V6.D2, V3.D2
+	VFMLA V18.D2, V7.D2, V3.D2
+	WORD $0x6e6edc45 // fmul v5.2d, v2.2d, v14.2d
+	VFMLA V17.D2, V6.D2, V5.D2
+	VFMLA V19.D2, V7.D2, V5.D2
+	WORD $0x6e6fdc42 // fmul v2.2d, v2.2d, v15.2d
+	VFMLA V13.D2, V6.D2, V2.D2
+	VFMLA V20.D2, V7.D2, V2.D2
+	WORD $0x6e69dc89 // fmul v9.2d, v4.2d, v9.2d
+	VFMLA V16.D2, V8.D2, V9.D2
+	VFMLA V18.D2, V11.D2, V9.D2
+	WORD $0x6e6edc8e // fmul v14.2d, v4.2d, v14.2d
+	VFMLA V17.D2, V8.D2, V14.D2
+	VFMLA V19.D2, V11.D2, V14.D2
+	WORD $0x6e6fdc84 // fmul v4.2d, v4.2d, v15.2d
+	VFMLA V13.D2, V8.D2, V4.D2
+	VFMLA V20.D2, V11.D2, V4.D2
+	WORD $0x6e6add8c // fmul v12.2d, v12.2d, v10.2d
+	WORD $0x6e6adeb5 // fmul v21.2d, v21.2d, v10.2d
+	WORD $0x6e6adc21 // fmul v1.2d, v1.2d, v10.2d
+	WORD $0x6e6adc63 // fmul v3.2d, v3.2d, v10.2d
+	WORD $0x6e6adca5 // fmul v5.2d, v5.2d, v10.2d
+	WORD $0x6e6adc42 // fmul v2.2d, v2.2d, v10.2d
+	WORD $0x6e6add29 // fmul v9.2d, v9.2d, v10.2d
+	WORD $0x6e6addce // fmul v14.2d, v14.2d, v10.2d
+	WORD $0x6e6adc84 // fmul v4.2d, v4.2d, v10.2d
+	WORD $0x6e6cdd86 // fmul v6.2d, v12.2d, v12.2d
+	VFMLA V3.D2, V21.D2, V6.D2
+	VFMLA V9.D2, V1.D2, V6.D2
+	WORD $0x6e75dd87 // fmul v7.2d, v12.2d, v21.2d
+	VFMLA V5.D2, V21.D2, V7.D2
+	VFMLA V14.D2, V1.D2, V7.D2
+	WORD $0x6e61dd88 // fmul v8.2d, v12.2d, v1.2d
+	VFMLA V2.D2, V21.D2, V8.D2
+	VFMLA V4.D2, V1.D2, V8.D2
+	WORD $0x6e6cdc6a // fmul v10.2d, v3.2d, v12.2d
+	VFMLA V3.D2, V5.D2, V10.D2
+	VFMLA V9.D2, V2.D2, V10.D2
+	WORD $0x6e75dc6b // fmul v11.2d, v3.2d, v21.2d
+	VFMLA V5.D2, V5.D2, V11.D2
+	VFMLA V14.D2, V2.D2, V11.D2
+	WORD $0x6e61dc6d // fmul v13.2d, v3.2d, v1.2d
+	VFMLA V2.D2, V5.D2, V13.D2
+	VFMLA V4.D2, V2.D2, V13.D2
+	WORD $0x6e6cdd2f // fmul v15.2d, v9.2d, v12.2d
+	VFMLA V3.D2, V14.D2, V15.D2
+	VFMLA V9.D2, V4.D2, V15.D2
+	WORD $0x6e75dd30 // fmul v16.2d, v9.2d, v21.2d
+	VFMLA V5.D2, V14.D2, V16.D2
+	VFMLA V14.D2, V4.D2, V16.D2
+	WORD $0x6e61dd31 // fmul v17.2d, v9.2d, v1.2d
+	VFMLA V2.D2, V14.D2, V17.D2
+	VFMLA V4.D2, V4.D2, V17.D2
+	WORD $0x4e6bd4d2 // fadd v18.2d, v6.2d, v11.2d
+	WORD $0x4e71d652 // fadd v18.2d, v18.2d, v17.2d
+	WORD $0x6e6adcf3 // fmul v19.2d, v7.2d, v10.2d
+	WORD $0x6ee0fa73 // fneg v19.2d, v19.2d
+	VFMLA V11.D2, V6.D2, V19.D2
+	WORD $0x6e6fdd14 // fmul v20.2d, v8.2d, v15.2d
+	WORD $0x6ee0fa94 // fneg v20.2d, v20.2d
+	VFMLA V17.D2, V6.D2, V20.D2
+	WORD $0x4e74d673 // fadd v19.2d, v19.2d, v20.2d
+	WORD $0x6e70ddb4 // fmul v20.2d, v13.2d, v16.2d
+	WORD $0x6ee0fa94 // fneg v20.2d, v20.2d
+	VFMLA V17.D2, V11.D2, V20.D2
+	WORD $0x4e74d673 // fadd v19.2d, v19.2d, v20.2d
+	WORD $0x6e6fdd74 // fmul v20.2d, v11.2d, v15.2d
+	VMOV V20.B16, V22.B16
+	VFMLS V15.D2, V11.D2, V22.D2
+	WORD $0x6ee0fa94 // fneg v20.2d, v20.2d
+	VFMLA V16.D2, V10.D2, V20.D2
+	WORD $0x4e76d694 // fadd v20.2d, v20.2d, v22.2d
+	WORD $0x6e70ddb6 // fmul v22.2d, v13.2d, v16.2d
+	VMOV V22.B16, V23.B16
+	VFMLS V16.D2, V13.D2, V23.D2
+	WORD $0x6ee0fad6 // fneg v22.2d, v22.2d
+	VFMLA V17.D2, V11.D2, V22.D2
+	WORD $0x4e77d6d6 // fadd v22.2d, v22.2d, v23.2d
+	WORD $0x6e6fddb7 // fmul v23.2d, v13.2d, v15.2d
+	VMOV V23.B16, V24.B16
+	VFMLS V15.D2, V13.D2, V24.D2
+	WORD $0x6ee0faf7 // fneg v23.2d, v23.2d
+	VFMLA V17.D2, V10.D2, V23.D2
+	WORD $0x4e78d6f7 // fadd v23.2d, v23.2d, v24.2d
+	WORD $0x6e77dcf7 // fmul v23.2d, v7.2d, v23.2d
+	WORD $0x6ee0faf7 // fneg v23.2d, v23.2d
+	VFMLA V22.D2, V6.D2, V23.D2
+	VFMLA V20.D2, V8.D2, V23.D2
+	FMOVQ 704(R4), F20
+	FMOVQ 656(R4), F22
+	VFMLA V23.D2, V22.D2, V20.D2
+	FMOVQ 688(R4), F22
+	FMOVQ 656(R4), F24
+	VFMLS V19.D2, V24.D2, V22.D2
+	FMOVQ 672(R4), F24
+	FMOVQ 656(R4), F25
+	VFMLA V18.D2, V25.D2, V24.D2
+	FMOVQ 720(R4), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	VFMLS V19.D2, V24.D2, V20.D2
+	VFMLA V18.D2, V24.D2, V22.D2
+	FMOVQ 736(R4), F24
+	VFMLA V23.D2, V22.D2, V24.D2
+	VFMLS V19.D2, V22.D2, V25.D2
+	VFMLA V18.D2, V22.D2, V20.D2
+	FMOVQ 752(R4), F22
+	VFMLA V23.D2, V20.D2, V22.D2
+	VFMLS V19.D2, V20.D2, V24.D2
+	VFMLA V18.D2, V20.D2, V25.D2
+	FMOVQ 768(R4), F20
+	VFMLA V23.D2, V25.D2, V20.D2
+	VFMLS V19.D2, V25.D2, V22.D2
+	VFMLA V18.D2, V25.D2, V24.D2
+	FMOVQ 784(R4), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	VFMLS V19.D2, V24.D2, V20.D2
+	VFMLA V18.D2, V24.D2, V22.D2
+	FMOVQ 800(R4), F24
+	VFMLA V23.D2, V22.D2, V24.D2
+	VFMLS V19.D2, V22.D2, V25.D2
+	VFMLA V18.D2, V22.D2, V20.D2
+	FMOVQ 816(R4), F22
+	VFMLA V23.D2, V20.D2, V22.D2
+	VFMLS V19.D2, V20.D2, V24.D2
+	VFMLA V18.D2, V20.D2, V25.D2
+	FMOVQ 832(R4), F20
+	VFMLA V23.D2, V25.D2, V20.D2
+	VFMLS V19.D2, V25.D2, V22.D2
+	VFMLA V18.D2, V25.D2, V24.D2
+	FMOVQ 848(R4), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	VFMLS V19.D2, V24.D2, V20.D2
+	VFMLA V18.D2, V24.D2, V22.D2
+	WORD $0x6e66dcd2 // fmul v18.2d, v6.2d, v6.2d
+	VFMLA V10.D2, V7.D2, V18.D2
+	VFMLA V15.D2, V8.D2, V18.D2
+	WORD $0x6e67dcd3 // fmul v19.2d, v6.2d, v7.2d
+	VFMLA V11.D2, V7.D2, V19.D2
+	VFMLA V16.D2, V8.D2, V19.D2
+	WORD $0x6e68dcd7 // fmul v23.2d, v6.2d, v8.2d
+	VFMLA V13.D2, V7.D2, V23.D2
+	VFMLA V17.D2, V8.D2, V23.D2
+	WORD $0x6e66dd58 // fmul v24.2d, v10.2d, v6.2d
+	VFMLA V10.D2, V11.D2, V24.D2
+	VFMLA V15.D2, V13.D2, V24.D2
+	WORD $0x6e67dd5a // fmul v26.2d, v10.2d, v7.2d
+	VFMLA V11.D2, V11.D2, V26.D2
+	VFMLA V16.D2, V13.D2, V26.D2
+	WORD $0x6e68dd5b // fmul v27.2d, v10.2d, v8.2d
+	VFMLA V13.D2, V11.D2, V27.D2
+	VFMLA V17.D2, V13.D2, V27.D2
+	FMOVQ F0, 256(RSP)
+	WORD $0x6e66dde0 // fmul v0.2d, v15.2d, v6.2d
+	VFMLA V10.D2, V16.D2, V0.D2
+	VFMLA V15.D2, V17.D2, V0.D2
+	FMOVQ F25, 272(RSP)
+	WORD $0x6e67ddf9 // fmul v25.2d, v15.2d, v7.2d
+	VFMLA V11.D2, V16.D2, V25.D2
+	VFMLA V16.D2, V17.D2, V25.D2
+	FMOVQ F4, 288(RSP)
+	WORD $0x6e68dde4 // fmul v4.2d, v15.2d, v8.2d
+	VFMLA V13.D2, V16.D2, V4.D2
+	VFMLA V17.D2, V17.D2, V4.D2
+	WORD $0x6e72ded2 // fmul v18.2d, v22.2d, v18.2d
+	VFMLA V6.D2, V20.D2, V18.D2
+	WORD $0x6e73ded3 // fmul v19.2d, v22.2d, v19.2d
+	VFMLA V7.D2, V20.D2, V19.D2
+	WORD $0x6e77ded7 // fmul v23.2d, v22.2d, v23.2d
+	VFMLA V8.D2, V20.D2, V23.D2
+	WORD $0x6e78ded8 // fmul v24.2d, v22.2d, v24.2d
+	VFMLA V10.D2, V20.D2, V24.D2
+	WORD $0x6e7adeda // fmul v26.2d, v22.2d, v26.2d
+	VFMLA V11.D2, V20.D2, V26.D2
+	WORD $0x6e7bdedb // fmul v27.2d, v22.2d, v27.2d
+	VFMLA V13.D2, V20.D2, V27.D2
+	WORD $0x6e60dec0 // fmul v0.2d, v22.2d, v0.2d
+	VFMLA V15.D2, V20.D2, V0.D2
+	WORD $0x6e79ded9 // fmul v25.2d, v22.2d, v25.2d
+	VFMLA V16.D2, V20.D2, V25.D2
+	WORD $0x6e64ded6 // fmul v22.2d, v22.2d, v4.2d
+	VFMLA V17.D2, V20.D2, V22.D2
+	WORD $0x6e72dd84 // fmul v4.2d, v12.2d, v18.2d
+	VFMLA V24.D2, V21.D2, V4.D2
+	VFMLA V0.D2, V1.D2, V4.D2
+	WORD $0x6e73dd86 // fmul v6.2d, v12.2d, v19.2d
+	VFMLA V26.D2, V21.D2, V6.D2
+	VFMLA V25.D2, V1.D2, V6.D2
+	WORD $0x6e77dd87 // fmul v7.2d, v12.2d, v23.2d
+	VFMLA V27.D2, V21.D2, V7.D2
+	VFMLA V22.D2, V1.D2, V7.D2
+	WORD $0x6e72dc68 // fmul v8.2d, v3.2d, v18.2d
+	VFMLA V24.D2, V5.D2, V8.D2
+	VFMLA V0.D2, V2.D2, V8.D2
+	WORD $0x6e73dc6a // fmul v10.2d, v3.2d, v19.2d
+	VFMLA V26.D2, V5.D2, V10.D2
+	VFMLA V25.D2, V2.D2, V10.D2
+	WORD $0x6e77dc6b // fmul v11.2d, v3.2d, v23.2d
+	VFMLA V27.D2, V5.D2, V11.D2
+	VFMLA V22.D2, V2.D2, V11.D2
+	WORD $0x6e72dd32 // fmul v18.2d, v9.2d, v18.2d
+	VFMLA V24.D2, V14.D2, V18.D2
+	FMOVQ 288(RSP), F13
+	VFMLA V0.D2, V13.D2, V18.D2
+	WORD $0x6e73dd33 // fmul v19.2d, v9.2d, v19.2d
+	VFMLA V26.D2, V14.D2, V19.D2
+	VFMLA V25.D2, V13.D2, V19.D2
+	WORD $0x6e77dd37 // fmul v23.2d, v9.2d, v23.2d
+	VFMLA V27.D2, V14.D2, V23.D2
+	VFMLA V22.D2, V13.D2, V23.D2
+	FMOVQ 208(RSP), F0
+	WORD $0x4e60d400 // fadd v0.2d, v0.2d, v0.2d
+	FMOVQ 272(RSP), F15
+	VFMLA V12.D2, V15.D2, V4.D2
+	WORD $0x6e60dc84 // fmul v4.2d, v4.2d, v0.2d
+	FMOVQ 224(RSP), F12
+	FMOVQ 864(R4), F16
+	VFMLA V16.D2, V12.D2, V4.D2
+	VFMLA V21.D2, V15.D2, V6.D2
+	WORD $0x6e60dcc6 // fmul v6.2d, v6.2d, v0.2d
+	VFMLA V1.D2, V15.D2, V7.D2
+	WORD $0x6e60dce7 // fmul v7.2d, v7.2d, v0.2d
+	VFMLA V3.D2, V15.D2, V8.D2
+	WORD $0x6e60dd08 // fmul v8.2d, v8.2d, v0.2d
+	VFMLA V5.D2, V15.D2, V10.D2
+	WORD $0x6e60dd4a // fmul v10.2d, v10.2d, v0.2d
+	FMOVQ 864(R4), F1
+	VFMLA V1.D2, V12.D2, V10.D2
+	VFMLA V2.D2, V15.D2, V11.D2
+	WORD $0x6e60dd6b // fmul v11.2d, v11.2d, v0.2d
+	VFMLA V9.D2, V15.D2, V18.D2
+	WORD $0x6e60de52 // fmul v18.2d, v18.2d, v0.2d
+	VFMLA V14.D2, V15.D2, V19.D2
+	WORD $0x6e60de73 // fmul v19.2d, v19.2d, v0.2d
+	VFMLA V13.D2, V15.D2, V23.D2
+	WORD $0x6e60def7 // fmul v23.2d, v23.2d, v0.2d
+	FMOVQ 864(R4), F0
+	VFMLA V0.D2, V12.D2, V23.D2
+	FMOVQ 256(RSP), F0
+	WORD $0x6eb0a801 // umaxv s1, v0.4s
+	FMOVS F1, R9
+	CBNZ R9, hard2
+	MOVD R0, R9
+	FMOVD F4, (R9)
+	ADD R5, R0, R9
+	FMOVD F6, (R9)
+	ADD R5<<1, R0, R9
+	FMOVD F7, (R9)
+	ADD R6, R0, R9
+	FMOVD F8, (R9)
+	ADD R5<<2, R0, R9
+	FMOVD F10, (R9)
+	ADD R7, R0, R9
+	FMOVD F11, (R9)
+	ADD R6<<1, R0, R9
+	FMOVD F18, (R9)
+	ADD R8, R0, R9
+	FMOVD F19, (R9)
+	ADD R5<<3, R0, R9
+	FMOVD F23, (R9)
+
+done:
+	MOVD n+24(FP), R3
+	MOVD R3, at+40(FP)
+	MOVD R3, next+48(FP)
+	MOVD ZR, hard+56(FP)
+	RET
+
+hard:
+	FMOVQ (R0), F1
+	VBIF V0.B16, V4.B16, V1.B16
+	FMOVQ F1, (R0)
+	ADD R5, R0, R9
+	FMOVQ (R9), F1
+	VBIF V0.B16, V6.B16, V1.B16
+	ADD R5, R0, R9
+	FMOVQ F1, (R9)
+	ADD R5<<1, R0, R9
+	FMOVQ (R9), F1
+	VBIF V0.B16, V7.B16, V1.B16
+	ADD R5<<1, R0, R9
+	FMOVQ F1, (R9)
+	ADD R6, R0, R9
+	FMOVQ (R9), F1
+	VBIF V0.B16, V8.B16, V1.B16
+	ADD R6, R0, R9
+	FMOVQ F1, (R9)
+	ADD R5<<2, R0, R9
+	FMOVQ (R9), F1
+	VBIF V0.B16, V10.B16, V1.B16
+	ADD R5<<2, R0, R9
+	FMOVQ F1, (R9)
+	ADD R7, R0, R9
+	FMOVQ (R9), F1
+	VBIF V0.B16, V11.B16, V1.B16
+	ADD R7, R0, R9
+	FMOVQ F1, (R9)
+	ADD R6<<1, R0, R9
+	FMOVQ (R9), F1
+	VBIF V0.B16, V18.B16, V1.B16
+	ADD R6<<1, R0, R9
+	FMOVQ F1, (R9)
+	ADD R8, R0, R9
+	FMOVQ (R9), F1
+	VBIF V0.B16, V19.B16, V1.B16
+	ADD R8, R0, R9
+	FMOVQ F1, (R9)
+	ADD R5<<3, R0, R9
+	FMOVQ (R9), F1
+	VBIF V0.B16, V23.B16, V1.B16
+	ADD R5<<3, R0, R9
+	FMOVQ F1, (R9)
+	MOVD ZR, R9
+	FMOVQ 880(R4), F1
+	VAND V0.B16, V1.B16, V1.B16
+	WORD $0x5ef1b822 // addp d2, v1.2d
+	FMOVD F2, R10
+	ORR R10<<0, R9, R9
+	MOVD n+24(FP), R3
+	MOVD R3, R10
+	SUB R2, R3, R3
+	ADD $2, R3, R10
+	MOVD R3, at+40(FP)
+	MOVD R10, next+48(FP)
+	MOVD R9, hard+56(FP)
+	RET
+
+hard2:
+	MOVD R0, R9
+	FMOVD (R9), F1
+	VBIF V0.B16, V4.B16, V1.B16
+	MOVD R0, R9
+	FMOVD F1, (R9)
+	ADD R5, R0, R9
+	FMOVD (R9), F1
+	VBIF V0.B16, V6.B16, V1.B16
+	ADD R5, R0, R9
+	FMOVD F1, (R9)
+	ADD R5<<1, R0, R9
+	FMOVD (R9), F1
+	VBIF V0.B16, V7.B16, V1.B16
+	ADD R5<<1, R0, R9
+	FMOVD F1, (R9)
+	ADD R6, R0, R9
+	FMOVD (R9), F1
+	VBIF V0.B16, V8.B16, V1.B16
+	ADD R6, R0, R9
+	FMOVD F1, (R9)
+	ADD R5<<2, R0, R9
+	FMOVD (R9), F1
+	VBIF V0.B16, V10.B16, V1.B16
+	ADD R5<<2, R0, R9
+	FMOVD F1, (R9)
+	ADD R7, R0, R9
+	FMOVD (R9), F1
+	VBIF V0.B16, V11.B16, V1.B16
+	ADD R7, R0, R9
+	FMOVD F1, (R9)
+	ADD R6<<1, R0, R9
+	FMOVD (R9), F1
+	VBIF V0.B16, V18.B16, V1.B16
+	ADD R6<<1, R0, R9
+	FMOVD F1, (R9)
+	ADD R8, R0, R9
+	FMOVD (R9), F1
+	VBIF V0.B16, V19.B16, V1.B16
+	ADD R8, R0, R9
+	FMOVD F1, (R9)
+	ADD R5<<3, R0, R9
+	FMOVD (R9), F1
+	VBIF V0.B16, V23.B16, V1.B16
+	ADD R5<<3, R0, R9
+	FMOVD F1, (R9)
+	MOVD ZR, R9
+	FMOVQ 880(R4), F1
+	VAND V0.B16, V1.B16, V1.B16
+	WORD $0x5ef1b822 // addp d2, v1.2d
+	FMOVD F2, R10
+	ORR R10<<0, R9, R9
+	MOVD n+24(FP), R3
+	MOVD R3, R10
+	SUB R2, R3, R3
+	MOVD $1, R11
+	LSL R2, R11, R11
+	SUB $1, R11
+	AND R11, R9, R9
+	MOVD R3, at+40(FP)
+	MOVD R10, next+48(FP)
+	MOVD R9, hard+56(FP)
+	RET

@@ -13,10 +13,16 @@ func matrixF32NEON(op MatrixOp, dst, a, b *float32, n, stride int) (at, next int
 		return logSO2F32NEON(dst, a, b, n, stride)
 	case OpMulSO2:
 		return mulSO2F32NEON(dst, a, b, n, stride)
+	case OpComposeSO2:
+		return composeSO2F32NEON(dst, a, b, n, stride)
+	case OpInverseSO2:
+		return inverseSO2F32NEON(dst, a, b, n, stride)
 	case OpExpRxSO2:
 		return expRxSO2F32NEON(dst, a, b, n, stride)
 	case OpLogRxSO2:
 		return logRxSO2F32NEON(dst, a, b, n, stride)
+	case OpComposeRxSO2:
+		return composeRxSO2F32NEON(dst, a, b, n, stride)
 	case OpInverseRxSO2:
 		return inverseRxSO2F32NEON(dst, a, b, n, stride)
 	case OpExpSE2:
@@ -35,6 +41,8 @@ func matrixF32NEON(op MatrixOp, dst, a, b *float32, n, stride int) (at, next int
 		return expSim2F32NEON(dst, a, b, n, stride)
 	case OpLogSim2:
 		return logSim2F32NEON(dst, a, b, n, stride)
+	case OpComposeSim2:
+		return composeSim2F32NEON(dst, a, b, n, stride)
 	case OpInverseSim2:
 		return inverseSim2F32NEON(dst, a, b, n, stride)
 	case OpExpSO3:
@@ -43,6 +51,8 @@ func matrixF32NEON(op MatrixOp, dst, a, b *float32, n, stride int) (at, next int
 		return logSO3F32NEON(dst, a, b, n, stride)
 	case OpComposeSO3:
 		return composeSO3F32NEON(dst, a, b, n, stride)
+	case OpInverseSO3:
+		return inverseSO3F32NEON(dst, a, b, n, stride)
 	case OpActSO3:
 		return actSO3F32NEON(dst, a, b, n, stride)
 	case OpExpSE3:
@@ -73,6 +83,10 @@ func matrixF32NEON(op MatrixOp, dst, a, b *float32, n, stride int) (at, next int
 		return exp3x3F32NEON(dst, a, b, n, stride)
 	case OpMul3x3:
 		return mul3x3F32NEON(dst, a, b, n, stride)
+	case OpInverse3x3:
+		return inverse3x3F32NEON(dst, a, b, n, stride)
+	case OpDet3x3:
+		return det3x3F32NEON(dst, a, b, n, stride)
 	case OpFrobenius3x3:
 		return frobenius3x3F32NEON(dst, a, b, n, stride)
 	case OpMul4x4:
@@ -92,10 +106,16 @@ func matrixF64NEON(op MatrixOp, dst, a, b *float64, n, stride int) (at, next int
 		return logSO2F64NEON(dst, a, b, n, stride)
 	case OpMulSO2:
 		return mulSO2F64NEON(dst, a, b, n, stride)
+	case OpComposeSO2:
+		return composeSO2F64NEON(dst, a, b, n, stride)
+	case OpInverseSO2:
+		return inverseSO2F64NEON(dst, a, b, n, stride)
 	case OpExpRxSO2:
 		return expRxSO2F64NEON(dst, a, b, n, stride)
 	case OpLogRxSO2:
 		return logRxSO2F64NEON(dst, a, b, n, stride)
+	case OpComposeRxSO2:
+		return composeRxSO2F64NEON(dst, a, b, n, stride)
 	case OpInverseRxSO2:
 		return inverseRxSO2F64NEON(dst, a, b, n, stride)
 	case OpExpSE2:
@@ -114,6 +134,8 @@ func matrixF64NEON(op MatrixOp, dst, a, b *float64, n, stride int) (at, next int
 		return expSim2F64NEON(dst, a, b, n, stride)
 	case OpLogSim2:
 		return logSim2F64NEON(dst, a, b, n, stride)
+	case OpComposeSim2:
+		return composeSim2F64NEON(dst, a, b, n, stride)
 	case OpInverseSim2:
 		return inverseSim2F64NEON(dst, a, b, n, stride)
 	case OpExpSO3:
@@ -122,6 +144,8 @@ func matrixF64NEON(op MatrixOp, dst, a, b *float64, n, stride int) (at, next int
 		return logSO3F64NEON(dst, a, b, n, stride)
 	case OpComposeSO3:
 		return composeSO3F64NEON(dst, a, b, n, stride)
+	case OpInverseSO3:
+		return inverseSO3F64NEON(dst, a, b, n, stride)
 	case OpActSO3:
 		return actSO3F64NEON(dst, a, b, n, stride)
 	case OpExpSE3:
@@ -152,6 +176,10 @@ func matrixF64NEON(op MatrixOp, dst, a, b *float64, n, stride int) (at, next int
 		return exp3x3F64NEON(dst, a, b, n, stride)
 	case OpMul3x3:
 		return mul3x3F64NEON(dst, a, b, n, stride)
+	case OpInverse3x3:
+		return inverse3x3F64NEON(dst, a, b, n, stride)
+	case OpDet3x3:
+		return det3x3F64NEON(dst, a, b, n, stride)
 	case OpFrobenius3x3:
 		return frobenius3x3F64NEON(dst, a, b, n, stride)
 	case OpMul4x4:

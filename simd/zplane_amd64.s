@@ -4540,10 +4540,13 @@ loop1:
 	VGETEXPPS        Z15, Z12
 	VGETEXPPS        Z13, Z13
 	VSUBPS           Z13, Z12, Z12
-	VDIVPS           Z15, Z16, Z16
-	VMULPS           Z6, Z12, Z15
-	VADDPS           Z16, Z15, Z15
-	VMULPS           Z14, Z14, Z16
+	VRCP14PS         Z15, Z13
+	VMULPS           Z13, Z16, Z10
+	VFNMADD231PS     Z10, Z15, Z16
+	VFMADD231PS      Z13, Z16, Z10
+	VMULPS           Z6, Z12, Z16
+	VADDPS           Z10, Z16, Z16
+	VMULPS           Z14, Z14, Z10
 	VBROADCASTSS     logQ8<>+0(SB), Z13
 	VFMADD213PS      Z7, Z14, Z13
 	VFMADD213PS      Z8, Z14, Z13
@@ -4553,18 +4556,18 @@ loop1:
 	VFMADD213PS.BCST logQ2<>+0(SB), Z14, Z13
 	VFMADD213PS.BCST logQ1<>+0(SB), Z14, Z13
 	VFMADD213PS.BCST logQ0<>+0(SB), Z14, Z13
-	VFMADD231PS      Z13, Z16, Z15
-	VADDPS           Z14, Z15, Z15
-	VFMADD231PS.BCST ln2Hi<>+0(SB), Z12, Z15
-	VMULPS.BCST      half<>+0(SB), Z15, Z15
+	VFMADD231PS      Z13, Z10, Z16
+	VADDPS           Z14, Z16, Z16
+	VFMADD231PS.BCST ln2Hi<>+0(SB), Z12, Z16
+	VMULPS.BCST      half<>+0(SB), Z16, Z16
 	VADDPS           Z2, Z11, Z11
 	VPANDD           Z0, Z9, Z12
 	VPANDD           Z0, Z11, Z14
-	VMINPS           Z14, Z12, Z16
+	VMINPS           Z14, Z12, Z10
 	VMAXPS           Z12, Z14, Z13
-	VDIVPS           Z13, Z16, Z16
-	VMULPS           Z16, Z16, Z13
-	VMULPS           Z13, Z16, Z10
+	VDIVPS           Z13, Z10, Z10
+	VMULPS           Z10, Z10, Z13
+	VMULPS           Z13, Z10, Z15
 	VBROADCASTSS     atanP9<>+0(SB), Z17
 	VFMADD213PS.BCST atanP8<>+0(SB), Z13, Z17
 	VFMADD213PS.BCST atanP7<>+0(SB), Z13, Z17
@@ -4575,24 +4578,24 @@ loop1:
 	VFMADD213PS.BCST atanP2<>+0(SB), Z13, Z17
 	VFMADD213PS.BCST atanP1<>+0(SB), Z13, Z17
 	VFMADD213PS.BCST atanP0<>+0(SB), Z13, Z17
-	VFMADD213PS      Z16, Z17, Z10
-	VCMPPS           $0x03, Z16, Z16, K2
+	VFMADD213PS      Z10, Z17, Z15
+	VCMPPS           $0x03, Z10, Z10, K2
 	KORW             K1, K2, K1
 	VCMPPS           $0x1e, Z12, Z14, K2
-	VPXORD           Z1, Z10, K2, Z10
-	VADDPS.BCST      halfPi2<>+0(SB), Z10, K2, Z10
-	VADDPS.BCST      halfPi1<>+0(SB), Z10, K2, Z10
+	VPXORD           Z1, Z15, K2, Z15
+	VADDPS.BCST      halfPi2<>+0(SB), Z15, K2, Z15
+	VADDPS.BCST      halfPi1<>+0(SB), Z15, K2, Z15
 	VCMPPS           $0x11, Z2, Z9, K2
-	VPXORD           Z1, Z10, K2, Z10
-	VADDPS.BCST      pi2<>+0(SB), Z10, K2, Z10
-	VADDPS.BCST      pi1<>+0(SB), Z10, K2, Z10
-	VPTERNLOGD       $0xd8, Z1, Z11, Z10
+	VPXORD           Z1, Z15, K2, Z15
+	VADDPS.BCST      pi2<>+0(SB), Z15, K2, Z15
+	VADDPS.BCST      pi1<>+0(SB), Z15, K2, Z15
+	VPTERNLOGD       $0xd8, Z1, Z11, Z15
 	KMOVW            K1, DI
 	TESTQ            DI, DI
 	JE               easy4
 	KNOTW            K1, K1
-	VMOVUPS          Z15, K1, (AX)
-	VMOVUPS          Z10, K1, (AX)(SI*1)
+	VMOVUPS          Z16, K1, (AX)
+	VMOVUPS          Z15, K1, (AX)(SI*1)
 	MOVQ             BX, AX
 	SUBQ             DX, AX
 	MOVQ             AX, CX
@@ -4604,8 +4607,8 @@ loop1:
 	RET
 
 easy4:
-	VMOVUPS Z15, (AX)
-	VMOVUPS Z10, (AX)(SI*1)
+	VMOVUPS Z16, (AX)
+	VMOVUPS Z15, (AX)(SI*1)
 	ADDQ    $+64, AX
 	ADDQ    $+64, CX
 	SUBQ    $+16, DX
@@ -4618,28 +4621,28 @@ next2:
 	MOVQ             $-1, DI
 	BZHIQ            DX, DI, DI
 	KMOVW            DI, K1
-	VMOVUPS.Z        (CX), K1, Z10
-	VPANDD           Z0, Z10, Z15
+	VMOVUPS.Z        (CX), K1, Z15
+	VPANDD           Z0, Z15, Z16
 	VMOVUPS.Z        (CX)(SI*1), K1, Z11
 	VPANDD           Z0, Z11, Z9
-	VMAXPS           Z9, Z15, Z15
-	VCMPPS           $0x03, Z11, Z10, K2
-	VCMPPS           $0x16, Z3, Z15, K3
-	VCMPPS           $0x19, Z4, Z15, K4
+	VMAXPS           Z9, Z16, Z16
+	VCMPPS           $0x03, Z11, Z15, K2
+	VCMPPS           $0x16, Z3, Z16, K3
+	VCMPPS           $0x19, Z4, Z16, K4
 	KORW             K3, K4, K3
 	KORW             K2, K3, K2
-	VPANDD           Z0, Z10, Z15
+	VPANDD           Z0, Z15, Z16
 	VPANDD           Z0, Z11, Z4
-	VMAXPS           Z4, Z15, Z15
-	VPANDD           Z0, Z10, Z4
+	VMAXPS           Z4, Z16, Z16
+	VPANDD           Z0, Z15, Z4
 	VPANDD           Z0, Z11, Z3
 	VMINPS           Z3, Z4, Z4
-	VMULPS           Z15, Z15, Z3
+	VMULPS           Z16, Z16, Z3
 	VMULPS           Z4, Z4, Z9
 	VADDPS           Z9, Z3, Z14
 	VSUBPS           Z3, Z14, Z12
 	VSUBPS           Z12, Z9, Z12
-	VFMSUB231PS      Z15, Z15, Z3
+	VFMSUB231PS      Z16, Z16, Z3
 	VFMSUB231PS      Z4, Z4, Z9
 	VADDPS           Z9, Z3, Z3
 	VADDPS           Z3, Z12, Z12
@@ -4648,60 +4651,63 @@ next2:
 	VGETEXPPS        Z14, Z9
 	VGETEXPPS        Z3, Z3
 	VSUBPS           Z3, Z9, Z9
-	VDIVPS           Z14, Z12, Z12
+	VRCP14PS         Z14, Z3
+	VMULPS           Z3, Z12, Z4
+	VFNMADD231PS     Z4, Z14, Z12
+	VFMADD231PS      Z3, Z12, Z4
 	VMULPS           Z6, Z9, Z6
-	VADDPS           Z12, Z6, Z6
-	VMULPS           Z5, Z5, Z12
-	VBROADCASTSS     logQ8<>+0(SB), Z14
-	VFMADD213PS      Z7, Z5, Z14
-	VFMADD213PS      Z8, Z5, Z14
-	VFMADD213PS.BCST logQ5<>+0(SB), Z5, Z14
-	VFMADD213PS.BCST logQ4<>+0(SB), Z5, Z14
-	VFMADD213PS.BCST logQ3<>+0(SB), Z5, Z14
-	VFMADD213PS.BCST logQ2<>+0(SB), Z5, Z14
-	VFMADD213PS.BCST logQ1<>+0(SB), Z5, Z14
-	VFMADD213PS.BCST logQ0<>+0(SB), Z5, Z14
-	VFMADD231PS      Z14, Z12, Z6
+	VADDPS           Z4, Z6, Z6
+	VMULPS           Z5, Z5, Z4
+	VBROADCASTSS     logQ8<>+0(SB), Z12
+	VFMADD213PS      Z7, Z5, Z12
+	VFMADD213PS      Z8, Z5, Z12
+	VFMADD213PS.BCST logQ5<>+0(SB), Z5, Z12
+	VFMADD213PS.BCST logQ4<>+0(SB), Z5, Z12
+	VFMADD213PS.BCST logQ3<>+0(SB), Z5, Z12
+	VFMADD213PS.BCST logQ2<>+0(SB), Z5, Z12
+	VFMADD213PS.BCST logQ1<>+0(SB), Z5, Z12
+	VFMADD213PS.BCST logQ0<>+0(SB), Z5, Z12
+	VFMADD231PS      Z12, Z4, Z6
 	VADDPS           Z5, Z6, Z6
 	VFMADD231PS.BCST ln2Hi<>+0(SB), Z9, Z6
 	VMULPS.BCST      half<>+0(SB), Z6, Z6
 	VADDPS           Z2, Z11, Z11
-	VPANDD           Z0, Z10, Z9
+	VPANDD           Z0, Z15, Z9
 	VPANDD           Z0, Z11, Z0
 	VMINPS           Z0, Z9, Z5
-	VMAXPS           Z9, Z0, Z12
-	VDIVPS           Z12, Z5, Z5
-	VMULPS           Z5, Z5, Z12
-	VMULPS           Z12, Z5, Z14
+	VMAXPS           Z9, Z0, Z4
+	VDIVPS           Z4, Z5, Z5
+	VMULPS           Z5, Z5, Z4
+	VMULPS           Z4, Z5, Z12
 	VBROADCASTSS     atanP9<>+0(SB), Z8
-	VFMADD213PS.BCST atanP8<>+0(SB), Z12, Z8
-	VFMADD213PS.BCST atanP7<>+0(SB), Z12, Z8
-	VFMADD213PS.BCST atanP6<>+0(SB), Z12, Z8
-	VFMADD213PS.BCST atanP5<>+0(SB), Z12, Z8
-	VFMADD213PS.BCST atanP4<>+0(SB), Z12, Z8
-	VFMADD213PS.BCST atanP3<>+0(SB), Z12, Z8
-	VFMADD213PS.BCST atanP2<>+0(SB), Z12, Z8
-	VFMADD213PS.BCST atanP1<>+0(SB), Z12, Z8
-	VFMADD213PS.BCST atanP0<>+0(SB), Z12, Z8
-	VFMADD213PS      Z5, Z8, Z14
+	VFMADD213PS.BCST atanP8<>+0(SB), Z4, Z8
+	VFMADD213PS.BCST atanP7<>+0(SB), Z4, Z8
+	VFMADD213PS.BCST atanP6<>+0(SB), Z4, Z8
+	VFMADD213PS.BCST atanP5<>+0(SB), Z4, Z8
+	VFMADD213PS.BCST atanP4<>+0(SB), Z4, Z8
+	VFMADD213PS.BCST atanP3<>+0(SB), Z4, Z8
+	VFMADD213PS.BCST atanP2<>+0(SB), Z4, Z8
+	VFMADD213PS.BCST atanP1<>+0(SB), Z4, Z8
+	VFMADD213PS.BCST atanP0<>+0(SB), Z4, Z8
+	VFMADD213PS      Z5, Z8, Z12
 	VCMPPS           $0x03, Z5, Z5, K3
 	KORW             K2, K3, K2
 	VCMPPS           $0x1e, Z9, Z0, K3
-	VPXORD           Z1, Z14, K3, Z14
-	VADDPS.BCST      halfPi2<>+0(SB), Z14, K3, Z14
-	VADDPS.BCST      halfPi1<>+0(SB), Z14, K3, Z14
-	VCMPPS           $0x11, Z2, Z10, K3
-	VPXORD           Z1, Z14, K3, Z14
-	VADDPS.BCST      pi2<>+0(SB), Z14, K3, Z14
-	VADDPS.BCST      pi1<>+0(SB), Z14, K3, Z14
-	VPTERNLOGD       $0xd8, Z1, Z11, Z14
+	VPXORD           Z1, Z12, K3, Z12
+	VADDPS.BCST      halfPi2<>+0(SB), Z12, K3, Z12
+	VADDPS.BCST      halfPi1<>+0(SB), Z12, K3, Z12
+	VCMPPS           $0x11, Z2, Z15, K3
+	VPXORD           Z1, Z12, K3, Z12
+	VADDPS.BCST      pi2<>+0(SB), Z12, K3, Z12
+	VADDPS.BCST      pi1<>+0(SB), Z12, K3, Z12
+	VPTERNLOGD       $0xd8, Z1, Z11, Z12
 	KANDW            K1, K2, K2
 	KMOVW            K2, CX
 	TESTQ            CX, CX
 	JE               easy7
 	KANDNW           K1, K2, K1
 	VMOVUPS          Z6, K1, (AX)
-	VMOVUPS          Z14, K1, (AX)(SI*1)
+	VMOVUPS          Z12, K1, (AX)(SI*1)
 	MOVQ             BX, AX
 	SUBQ             DX, BX
 	MOVQ             BX, at+40(FP)
@@ -4712,7 +4718,7 @@ next2:
 
 easy7:
 	VMOVUPS Z6, K1, (AX)
-	VMOVUPS Z14, K1, (AX)(SI*1)
+	VMOVUPS Z12, K1, (AX)(SI*1)
 
 done5:
 	XORQ AX, AX
@@ -5105,10 +5111,10 @@ TEXT ·logRxSO2F64AVX512(SB), NOSPLIT, $0-64
 	VBROADCASTSD absF64<>+0(SB), Z0
 	VBROADCASTSD halfF64<>+0(SB), Z1
 	VBROADCASTSD signF64<>+0(SB), Z2
-	VBROADCASTSD zeroF64<>+0(SB), Z3
-	VBROADCASTSD radiusMaxF64<>+0(SB), Z4
-	VBROADCASTSD radiusMinF64<>+0(SB), Z5
-	VBROADCASTSD oneF64<>+0(SB), Z6
+	VBROADCASTSD oneF64<>+0(SB), Z3
+	VBROADCASTSD zeroF64<>+0(SB), Z4
+	VBROADCASTSD radiusMaxF64<>+0(SB), Z5
+	VBROADCASTSD radiusMinF64<>+0(SB), Z6
 	VBROADCASTSD twoF64<>+0(SB), Z7
 	VBROADCASTSD ln2LoF64<>+0(SB), Z8
 	VBROADCASTSD logR7F64<>+0(SB), Z9
@@ -5128,8 +5134,8 @@ loop1:
 	VPANDQ           Z0, Z11, Z12
 	VMAXPD           Z12, Z10, Z10
 	VCMPPD           $0x03, Z11, Z9, K1
-	VCMPPD           $0x16, Z4, Z10, K2
-	VCMPPD           $0x19, Z5, Z10, K3
+	VCMPPD           $0x16, Z5, Z10, K2
+	VCMPPD           $0x19, Z6, Z10, K3
 	KORW             K2, K3, K2
 	KORW             K1, K2, K1
 	VPANDQ           Z0, Z9, Z10
@@ -5148,69 +5154,75 @@ loop1:
 	VADDPD           Z14, Z13, Z13
 	VADDPD           Z13, Z16, Z16
 	VGETMANTPD       $0x0b, Z15, Z13
-	VSUBPD           Z6, Z13, Z14
+	VSUBPD           Z3, Z13, Z14
 	VGETEXPPD        Z15, Z12
 	VGETEXPPD        Z13, Z13
 	VSUBPD           Z13, Z12, Z12
-	VDIVPD           Z15, Z16, Z16
-	VADDPD           Z7, Z14, Z15
-	VDIVPD           Z15, Z14, Z15
-	VMULPD           Z15, Z15, Z13
-	VMULPD           Z14, Z14, Z10
-	VMULPD           Z1, Z10, Z10
+	VRCP14PD         Z15, Z13
+	VBROADCASTSD     oneF64<>+0(SB), Z10
+	VFNMADD231PD     Z13, Z15, Z10
+	VFMADD231PD      Z13, Z10, Z13
+	VMULPD           Z13, Z16, Z10
+	VFNMADD231PD     Z10, Z15, Z16
+	VFMADD231PD      Z13, Z16, Z10
+	VADDPD           Z7, Z14, Z16
+	VDIVPD           Z16, Z14, Z16
+	VMULPD           Z16, Z16, Z13
+	VMULPD           Z14, Z14, Z15
+	VMULPD           Z1, Z15, Z15
 	VMULPD           Z8, Z12, Z17
-	VADDPD           Z16, Z17, Z17
-	VBROADCASTSD     logR7F64<>+0(SB), Z16
-	VFMADD213PD.BCST logR6F64<>+0(SB), Z13, Z16
-	VFMADD213PD.BCST logR5F64<>+0(SB), Z13, Z16
-	VFMADD213PD.BCST logR4F64<>+0(SB), Z13, Z16
-	VFMADD213PD.BCST logR3F64<>+0(SB), Z13, Z16
-	VFMADD213PD.BCST logR2F64<>+0(SB), Z13, Z16
-	VFMADD213PD.BCST logR1F64<>+0(SB), Z13, Z16
-	VFMADD213PD.BCST logR0F64<>+0(SB), Z13, Z16
-	VFMADD213PD      Z10, Z16, Z13
-	VFMADD231PD      Z13, Z15, Z17
-	VSUBPD           Z17, Z10, Z10
-	VSUBPD           Z10, Z14, Z14
+	VADDPD           Z10, Z17, Z17
+	VBROADCASTSD     logR7F64<>+0(SB), Z10
+	VFMADD213PD.BCST logR6F64<>+0(SB), Z13, Z10
+	VFMADD213PD.BCST logR5F64<>+0(SB), Z13, Z10
+	VFMADD213PD.BCST logR4F64<>+0(SB), Z13, Z10
+	VFMADD213PD.BCST logR3F64<>+0(SB), Z13, Z10
+	VFMADD213PD.BCST logR2F64<>+0(SB), Z13, Z10
+	VFMADD213PD.BCST logR1F64<>+0(SB), Z13, Z10
+	VFMADD213PD.BCST logR0F64<>+0(SB), Z13, Z10
+	VFMADD213PD      Z15, Z10, Z13
+	VFMADD231PD      Z13, Z16, Z17
+	VSUBPD           Z17, Z15, Z15
+	VSUBPD           Z15, Z14, Z14
 	VFMADD231PD.BCST ln2HiF64<>+0(SB), Z12, Z14
 	VMULPD           Z1, Z14, Z14
-	VADDPD           Z3, Z11, Z11
+	VADDPD           Z4, Z11, Z11
 	VPANDQ           Z0, Z9, Z12
-	VPANDQ           Z0, Z11, Z10
-	VMINPD           Z10, Z12, Z17
-	VMAXPD           Z12, Z10, Z15
-	VMULPD           Z1, Z15, Z13
+	VPANDQ           Z0, Z11, Z15
+	VMINPD           Z15, Z12, Z17
+	VMAXPD           Z12, Z15, Z16
+	VMULPD           Z1, Z16, Z13
 	VCMPPD           $0x1e, Z13, Z17, K2
-	VSUBPD           Z15, Z17, Z13
+	VSUBPD           Z16, Z17, Z13
 	VBLENDMPD        Z13, Z17, K2, Z13
-	VADDPD           Z15, Z17, Z17
-	VBLENDMPD        Z17, Z15, K2, Z15
-	VDIVPD           Z15, Z13, Z13
-	VMULPD           Z13, Z13, Z15
-	VMULPD           Z15, Z13, Z17
-	VBROADCASTSD     atanP12F64<>+0(SB), Z16
-	VFMADD213PD.BCST atanP11F64<>+0(SB), Z15, Z16
-	VFMADD213PD.BCST atanP10F64<>+0(SB), Z15, Z16
-	VFMADD213PD.BCST atanP9F64<>+0(SB), Z15, Z16
-	VFMADD213PD.BCST atanP8F64<>+0(SB), Z15, Z16
-	VFMADD213PD.BCST atanP7F64<>+0(SB), Z15, Z16
-	VFMADD213PD.BCST atanP6F64<>+0(SB), Z15, Z16
-	VFMADD213PD.BCST atanP5F64<>+0(SB), Z15, Z16
-	VFMADD213PD.BCST atanP4F64<>+0(SB), Z15, Z16
-	VFMADD213PD.BCST atanP3F64<>+0(SB), Z15, Z16
-	VFMADD213PD.BCST atanP2F64<>+0(SB), Z15, Z16
-	VFMADD213PD.BCST atanP1F64<>+0(SB), Z15, Z16
-	VFMADD213PD.BCST atanP0F64<>+0(SB), Z15, Z16
-	VFMADD213PD      Z13, Z16, Z17
+	VADDPD           Z16, Z17, Z17
+	VBLENDMPD        Z17, Z16, K2, Z16
+	VDIVPD           Z16, Z13, Z13
+	VMULPD           Z13, Z13, Z16
+	VMULPD           Z16, Z13, Z17
+	VBROADCASTSD     atanP12F64<>+0(SB), Z10
+	VFMADD213PD.BCST atanP11F64<>+0(SB), Z16, Z10
+	VFMADD213PD.BCST atanP10F64<>+0(SB), Z16, Z10
+	VFMADD213PD.BCST atanP9F64<>+0(SB), Z16, Z10
+	VFMADD213PD.BCST atanP8F64<>+0(SB), Z16, Z10
+	VFMADD213PD.BCST atanP7F64<>+0(SB), Z16, Z10
+	VFMADD213PD.BCST atanP6F64<>+0(SB), Z16, Z10
+	VFMADD213PD.BCST atanP5F64<>+0(SB), Z16, Z10
+	VFMADD213PD.BCST atanP4F64<>+0(SB), Z16, Z10
+	VFMADD213PD.BCST atanP3F64<>+0(SB), Z16, Z10
+	VFMADD213PD.BCST atanP2F64<>+0(SB), Z16, Z10
+	VFMADD213PD.BCST atanP1F64<>+0(SB), Z16, Z10
+	VFMADD213PD.BCST atanP0F64<>+0(SB), Z16, Z10
+	VFMADD213PD      Z13, Z10, Z17
 	VADDPD.BCST      quarterPi2F64<>+0(SB), Z17, K2, Z17
 	VADDPD.BCST      quarterPi1F64<>+0(SB), Z17, K2, Z17
 	VCMPPD           $0x03, Z13, Z13, K2
 	KORW             K1, K2, K1
-	VCMPPD           $0x1e, Z12, Z10, K2
+	VCMPPD           $0x1e, Z12, Z15, K2
 	VPXORQ           Z2, Z17, K2, Z17
 	VADDPD.BCST      halfPi2F64<>+0(SB), Z17, K2, Z17
 	VADDPD.BCST      halfPi1F64<>+0(SB), Z17, K2, Z17
-	VCMPPD           $0x11, Z3, Z9, K2
+	VCMPPD           $0x11, Z4, Z9, K2
 	VPXORQ           Z2, Z17, K2, Z17
 	VADDPD.BCST      pi2F64<>+0(SB), Z17, K2, Z17
 	VADDPD.BCST      pi1F64<>+0(SB), Z17, K2, Z17
@@ -5252,66 +5264,72 @@ next2:
 	VPANDQ           Z0, Z11, Z9
 	VMAXPD           Z9, Z14, Z14
 	VCMPPD           $0x03, Z11, Z17, K2
-	VCMPPD           $0x16, Z4, Z14, K3
-	VCMPPD           $0x19, Z5, Z14, K4
+	VCMPPD           $0x16, Z5, Z14, K3
+	VCMPPD           $0x19, Z6, Z14, K4
 	KORW             K3, K4, K3
 	KORW             K2, K3, K2
 	VPANDQ           Z0, Z17, Z14
+	VPANDQ           Z0, Z11, Z6
+	VMAXPD           Z6, Z14, Z14
+	VPANDQ           Z0, Z17, Z6
 	VPANDQ           Z0, Z11, Z5
-	VMAXPD           Z5, Z14, Z14
-	VPANDQ           Z0, Z17, Z5
-	VPANDQ           Z0, Z11, Z4
-	VMINPD           Z4, Z5, Z5
-	VMULPD           Z14, Z14, Z4
-	VMULPD           Z5, Z5, Z9
-	VADDPD           Z9, Z4, Z10
-	VSUBPD           Z4, Z10, Z12
+	VMINPD           Z5, Z6, Z6
+	VMULPD           Z14, Z14, Z5
+	VMULPD           Z6, Z6, Z9
+	VADDPD           Z9, Z5, Z15
+	VSUBPD           Z5, Z15, Z12
 	VSUBPD           Z12, Z9, Z12
-	VFMSUB231PD      Z14, Z14, Z4
-	VFMSUB231PD      Z5, Z5, Z9
-	VADDPD           Z9, Z4, Z4
-	VADDPD           Z4, Z12, Z12
-	VGETMANTPD       $0x0b, Z10, Z4
-	VSUBPD           Z6, Z4, Z6
-	VGETEXPPD        Z10, Z9
-	VGETEXPPD        Z4, Z4
-	VSUBPD           Z4, Z9, Z9
-	VDIVPD           Z10, Z12, Z12
-	VADDPD           Z7, Z6, Z7
-	VDIVPD           Z7, Z6, Z7
-	VMULPD           Z7, Z7, Z10
-	VMULPD           Z6, Z6, Z4
-	VMULPD           Z1, Z4, Z4
+	VFMSUB231PD      Z14, Z14, Z5
+	VFMSUB231PD      Z6, Z6, Z9
+	VADDPD           Z9, Z5, Z5
+	VADDPD           Z5, Z12, Z12
+	VGETMANTPD       $0x0b, Z15, Z5
+	VSUBPD           Z3, Z5, Z3
+	VGETEXPPD        Z15, Z9
+	VGETEXPPD        Z5, Z5
+	VSUBPD           Z5, Z9, Z9
+	VRCP14PD         Z15, Z5
+	VBROADCASTSD     oneF64<>+0(SB), Z6
+	VFNMADD231PD     Z5, Z15, Z6
+	VFMADD231PD      Z5, Z6, Z5
+	VMULPD           Z5, Z12, Z6
+	VFNMADD231PD     Z6, Z15, Z12
+	VFMADD231PD      Z5, Z12, Z6
+	VADDPD           Z7, Z3, Z7
+	VDIVPD           Z7, Z3, Z7
+	VMULPD           Z7, Z7, Z12
+	VMULPD           Z3, Z3, Z5
+	VMULPD           Z1, Z5, Z5
 	VMULPD           Z8, Z9, Z8
-	VADDPD           Z12, Z8, Z8
-	VBROADCASTSD     logR7F64<>+0(SB), Z12
-	VFMADD213PD.BCST logR6F64<>+0(SB), Z10, Z12
-	VFMADD213PD.BCST logR5F64<>+0(SB), Z10, Z12
-	VFMADD213PD.BCST logR4F64<>+0(SB), Z10, Z12
-	VFMADD213PD.BCST logR3F64<>+0(SB), Z10, Z12
-	VFMADD213PD.BCST logR2F64<>+0(SB), Z10, Z12
-	VFMADD213PD.BCST logR1F64<>+0(SB), Z10, Z12
-	VFMADD213PD.BCST logR0F64<>+0(SB), Z10, Z12
-	VFMADD213PD      Z4, Z12, Z10
-	VFMADD231PD      Z10, Z7, Z8
-	VSUBPD           Z8, Z4, Z4
-	VSUBPD           Z4, Z6, Z6
-	VFMADD231PD.BCST ln2HiF64<>+0(SB), Z9, Z6
-	VMULPD           Z1, Z6, Z6
-	VADDPD           Z3, Z11, Z11
+	VADDPD           Z6, Z8, Z8
+	VBROADCASTSD     logR7F64<>+0(SB), Z6
+	VFMADD213PD.BCST logR6F64<>+0(SB), Z12, Z6
+	VFMADD213PD.BCST logR5F64<>+0(SB), Z12, Z6
+	VFMADD213PD.BCST logR4F64<>+0(SB), Z12, Z6
+	VFMADD213PD.BCST logR3F64<>+0(SB), Z12, Z6
+	VFMADD213PD.BCST logR2F64<>+0(SB), Z12, Z6
+	VFMADD213PD.BCST logR1F64<>+0(SB), Z12, Z6
+	VFMADD213PD.BCST logR0F64<>+0(SB), Z12, Z6
+	VFMADD213PD      Z5, Z6, Z12
+	VFMADD231PD      Z12, Z7, Z8
+	VSUBPD           Z8, Z5, Z5
+	VSUBPD           Z5, Z3, Z3
+	VFMADD231PD.BCST ln2HiF64<>+0(SB), Z9, Z3
+	VMULPD           Z1, Z3, Z3
+	VADDPD           Z4, Z11, Z11
 	VPANDQ           Z0, Z17, Z9
 	VPANDQ           Z0, Z11, Z0
-	VMINPD           Z0, Z9, Z4
+	VMINPD           Z0, Z9, Z5
 	VMAXPD           Z9, Z0, Z8
 	VMULPD           Z1, Z8, Z1
-	VCMPPD           $0x1e, Z1, Z4, K3
-	VSUBPD           Z8, Z4, Z1
-	VBLENDMPD        Z1, Z4, K3, Z1
-	VADDPD           Z8, Z4, Z4
-	VBLENDMPD        Z4, Z8, K3, Z8
+	VCMPPD           $0x1e, Z1, Z5, K3
+	VSUBPD           Z8, Z5, Z1
+	VBLENDMPD        Z1, Z5, K3, Z1
+	VADDPD           Z8, Z5, Z5
+	VBLENDMPD        Z5, Z8, K3, Z8
 	VDIVPD           Z8, Z1, Z1
 	VMULPD           Z1, Z1, Z8
-	VMULPD           Z8, Z1, Z4
+	VMULPD           Z8, Z1, Z5
 	VBROADCASTSD     atanP12F64<>+0(SB), Z7
 	VFMADD213PD.BCST atanP11F64<>+0(SB), Z8, Z7
 	VFMADD213PD.BCST atanP10F64<>+0(SB), Z8, Z7
@@ -5325,27 +5343,27 @@ next2:
 	VFMADD213PD.BCST atanP2F64<>+0(SB), Z8, Z7
 	VFMADD213PD.BCST atanP1F64<>+0(SB), Z8, Z7
 	VFMADD213PD.BCST atanP0F64<>+0(SB), Z8, Z7
-	VFMADD213PD      Z1, Z7, Z4
-	VADDPD.BCST      quarterPi2F64<>+0(SB), Z4, K3, Z4
-	VADDPD.BCST      quarterPi1F64<>+0(SB), Z4, K3, Z4
+	VFMADD213PD      Z1, Z7, Z5
+	VADDPD.BCST      quarterPi2F64<>+0(SB), Z5, K3, Z5
+	VADDPD.BCST      quarterPi1F64<>+0(SB), Z5, K3, Z5
 	VCMPPD           $0x03, Z1, Z1, K3
 	KORW             K2, K3, K2
 	VCMPPD           $0x1e, Z9, Z0, K3
-	VPXORQ           Z2, Z4, K3, Z4
-	VADDPD.BCST      halfPi2F64<>+0(SB), Z4, K3, Z4
-	VADDPD.BCST      halfPi1F64<>+0(SB), Z4, K3, Z4
-	VCMPPD           $0x11, Z3, Z17, K3
-	VPXORQ           Z2, Z4, K3, Z4
-	VADDPD.BCST      pi2F64<>+0(SB), Z4, K3, Z4
-	VADDPD.BCST      pi1F64<>+0(SB), Z4, K3, Z4
-	VPTERNLOGQ       $0xd8, Z2, Z11, Z4
+	VPXORQ           Z2, Z5, K3, Z5
+	VADDPD.BCST      halfPi2F64<>+0(SB), Z5, K3, Z5
+	VADDPD.BCST      halfPi1F64<>+0(SB), Z5, K3, Z5
+	VCMPPD           $0x11, Z4, Z17, K3
+	VPXORQ           Z2, Z5, K3, Z5
+	VADDPD.BCST      pi2F64<>+0(SB), Z5, K3, Z5
+	VADDPD.BCST      pi1F64<>+0(SB), Z5, K3, Z5
+	VPTERNLOGQ       $0xd8, Z2, Z11, Z5
 	KANDW            K1, K2, K2
 	KMOVW            K2, CX
 	TESTQ            CX, CX
 	JE               easy7
 	KANDNW           K1, K2, K1
-	VMOVUPD          Z6, K1, (AX)
-	VMOVUPD          Z4, K1, (AX)(SI*1)
+	VMOVUPD          Z3, K1, (AX)
+	VMOVUPD          Z5, K1, (AX)(SI*1)
 	MOVQ             BX, AX
 	SUBQ             DX, BX
 	MOVQ             BX, at+40(FP)
@@ -5355,8 +5373,8 @@ next2:
 	RET
 
 easy7:
-	VMOVUPD Z6, K1, (AX)
-	VMOVUPD Z4, K1, (AX)(SI*1)
+	VMOVUPD Z3, K1, (AX)
+	VMOVUPD Z5, K1, (AX)(SI*1)
 
 done5:
 	XORQ AX, AX
@@ -7621,36 +7639,30 @@ loop1:
 	VMULPS           Z16, Z11, Z16
 	VRCP14PS         Z9, Z14
 	VRCP14PS         Z10, Z13
-	VBROADCASTSS     one<>+0(SB), Z17
-	VFNMADD231PS     Z14, Z9, Z17
-	VBROADCASTSS     one<>+0(SB), Z15
-	VFNMADD231PS     Z13, Z10, Z15
-	VFMADD231PS      Z14, Z17, Z14
-	VFMADD231PS      Z13, Z15, Z13
-	VMULPS           Z14, Z18, Z15
-	VMULPS           Z13, Z16, Z17
-	VFNMADD231PS     Z15, Z9, Z18
-	VFNMADD231PS     Z17, Z10, Z16
-	VFMADD231PS      Z14, Z18, Z15
-	VFMADD231PS      Z13, Z16, Z17
+	VMULPS           Z14, Z18, Z17
+	VMULPS           Z13, Z16, Z15
+	VFNMADD231PS     Z17, Z9, Z18
+	VFNMADD231PS     Z15, Z10, Z16
+	VFMADD231PS      Z14, Z18, Z17
+	VFMADD231PS      Z13, Z16, Z15
 	VPANDD           Z2, Z9, Z9
 	VPANDD           Z2, Z10, Z10
 	VCMPPS.BCST      $0x11, sineMin<>+0(SB), Z9, K3
 	VCMPPS.BCST      $0x11, sineMin<>+0(SB), Z10, K4
-	VBLENDMPS        Z0, Z15, K3, Z15
-	VBLENDMPS        Z0, Z17, K4, Z17
+	VBLENDMPS        Z0, Z17, K3, Z17
+	VBLENDMPS        Z0, Z15, K4, Z15
 	VMOVUPS          (CX)(DI*1), Z10
 	VMOVUPS          64(CX)(DI*1), Z9
 	VMULPS           Z10, Z12, Z16
 	VMULPS           Z9, Z11, Z13
 	VMOVUPS          (CX)(SI*2), Z18
 	VMOVUPS          64(CX)(SI*2), Z14
-	VFMADD231PS      Z18, Z15, Z16
-	VFMADD231PS      Z14, Z17, Z13
+	VFMADD231PS      Z18, Z17, Z16
+	VFMADD231PS      Z14, Z15, Z13
 	VMULPS           Z18, Z12, Z12
 	VMULPS           Z14, Z11, Z11
-	VFMSUB231PS      Z10, Z15, Z12
-	VFMSUB231PS      Z9, Z17, Z11
+	VFMSUB231PS      Z10, Z17, Z12
+	VFMSUB231PS      Z9, Z15, Z11
 	KMOVW            K1, R8
 	KMOVW            K2, R9
 	SHLQ             $0x10, R9
@@ -7699,21 +7711,21 @@ loop5:
 	VPANDD           Z2, Z13, Z16
 	VPANDD           Z2, Z12, Z24
 	VMINPS           Z24, Z16, Z23
-	VMAXPS           Z16, Z24, Z17
-	VDIVPS           Z17, Z23, Z23
-	VMULPS           Z23, Z23, Z17
-	VMULPS           Z17, Z23, Z9
-	VBROADCASTSS     atanP9<>+0(SB), Z15
-	VFMADD213PS      Z4, Z17, Z15
-	VFMADD213PS      Z5, Z17, Z15
-	VFMADD213PS      Z6, Z17, Z15
-	VFMADD213PS      Z7, Z17, Z15
-	VFMADD213PS      Z8, Z17, Z15
-	VFMADD213PS.BCST atanP3<>+0(SB), Z17, Z15
-	VFMADD213PS.BCST atanP2<>+0(SB), Z17, Z15
-	VFMADD213PS.BCST atanP1<>+0(SB), Z17, Z15
-	VFMADD213PS.BCST atanP0<>+0(SB), Z17, Z15
-	VFMADD213PS      Z23, Z15, Z9
+	VMAXPS           Z16, Z24, Z15
+	VDIVPS           Z15, Z23, Z23
+	VMULPS           Z23, Z23, Z15
+	VMULPS           Z15, Z23, Z9
+	VBROADCASTSS     atanP9<>+0(SB), Z17
+	VFMADD213PS      Z4, Z15, Z17
+	VFMADD213PS      Z5, Z15, Z17
+	VFMADD213PS      Z6, Z15, Z17
+	VFMADD213PS      Z7, Z15, Z17
+	VFMADD213PS      Z8, Z15, Z17
+	VFMADD213PS.BCST atanP3<>+0(SB), Z15, Z17
+	VFMADD213PS.BCST atanP2<>+0(SB), Z15, Z17
+	VFMADD213PS.BCST atanP1<>+0(SB), Z15, Z17
+	VFMADD213PS.BCST atanP0<>+0(SB), Z15, Z17
+	VFMADD213PS      Z23, Z17, Z9
 	VCMPPS           $0x03, Z23, Z23, K1
 	VCMPPS           $0x1e, Z16, Z24, K2
 	VPXORD           Z3, Z9, K2, Z9
@@ -7732,9 +7744,6 @@ loop5:
 	VBLENDMPS        Z13, Z11, K2, Z11
 	VMULPS           Z24, Z12, Z24
 	VRCP14PS         Z11, Z13
-	VBROADCASTSS     one<>+0(SB), Z16
-	VFNMADD231PS     Z13, Z11, Z16
-	VFMADD231PS      Z13, Z16, Z13
 	VMULPS           Z13, Z24, Z16
 	VFNMADD231PS     Z16, Z11, Z24
 	VFMADD231PS      Z13, Z24, Z16
@@ -7789,29 +7798,29 @@ next6:
 	VMAXPS           Z16, Z11, Z23
 	VDIVPS           Z23, Z13, Z13
 	VMULPS           Z13, Z13, Z23
-	VMULPS           Z23, Z13, Z15
-	VBROADCASTSS     atanP9<>+0(SB), Z17
-	VFMADD213PS      Z4, Z23, Z17
-	VFMADD213PS      Z5, Z23, Z17
-	VFMADD213PS      Z6, Z23, Z17
-	VFMADD213PS      Z7, Z23, Z17
-	VFMADD213PS      Z8, Z23, Z17
-	VFMADD213PS.BCST atanP3<>+0(SB), Z23, Z17
-	VFMADD213PS.BCST atanP2<>+0(SB), Z23, Z17
-	VFMADD213PS.BCST atanP1<>+0(SB), Z23, Z17
-	VFMADD213PS.BCST atanP0<>+0(SB), Z23, Z17
-	VFMADD213PS      Z13, Z17, Z15
+	VMULPS           Z23, Z13, Z17
+	VBROADCASTSS     atanP9<>+0(SB), Z15
+	VFMADD213PS      Z4, Z23, Z15
+	VFMADD213PS      Z5, Z23, Z15
+	VFMADD213PS      Z6, Z23, Z15
+	VFMADD213PS      Z7, Z23, Z15
+	VFMADD213PS      Z8, Z23, Z15
+	VFMADD213PS.BCST atanP3<>+0(SB), Z23, Z15
+	VFMADD213PS.BCST atanP2<>+0(SB), Z23, Z15
+	VFMADD213PS.BCST atanP1<>+0(SB), Z23, Z15
+	VFMADD213PS.BCST atanP0<>+0(SB), Z23, Z15
+	VFMADD213PS      Z13, Z15, Z17
 	VCMPPS           $0x03, Z13, Z13, K2
 	VCMPPS           $0x1e, Z16, Z11, K3
-	VPXORD           Z3, Z15, K3, Z15
-	VADDPS.BCST      halfPi2<>+0(SB), Z15, K3, Z15
-	VADDPS.BCST      halfPi1<>+0(SB), Z15, K3, Z15
+	VPXORD           Z3, Z17, K3, Z17
+	VADDPS.BCST      halfPi2<>+0(SB), Z17, K3, Z17
+	VADDPS.BCST      halfPi1<>+0(SB), Z17, K3, Z17
 	VCMPPS           $0x11, Z1, Z9, K3
-	VPXORD           Z3, Z15, K3, Z15
-	VADDPS.BCST      pi2<>+0(SB), Z15, K3, Z15
-	VADDPS.BCST      pi1<>+0(SB), Z15, K3, Z15
-	VPTERNLOGD       $0xd8, Z3, Z24, Z15
-	VMULPS.BCST      half<>+0(SB), Z15, Z24
+	VPXORD           Z3, Z17, K3, Z17
+	VADDPS.BCST      pi2<>+0(SB), Z17, K3, Z17
+	VADDPS.BCST      pi1<>+0(SB), Z17, K3, Z17
+	VPTERNLOGD       $0xd8, Z3, Z24, Z17
+	VMULPS.BCST      half<>+0(SB), Z17, Z24
 	VCMPPS           $0x11, Z1, Z9, K3
 	VADDPS           Z0, Z9, Z1
 	VBLENDMPS        Z12, Z1, K3, Z1
@@ -7819,9 +7828,6 @@ next6:
 	VBLENDMPS        Z9, Z12, K3, Z12
 	VMULPS           Z1, Z24, Z1
 	VRCP14PS         Z12, Z9
-	VBROADCASTSS     one<>+0(SB), Z3
-	VFNMADD231PS     Z9, Z12, Z3
-	VFMADD231PS      Z9, Z3, Z9
 	VMULPS           Z9, Z1, Z3
 	VFNMADD231PS     Z3, Z12, Z1
 	VFMADD231PS      Z9, Z1, Z3
@@ -7839,7 +7845,7 @@ next6:
 	TESTQ            CX, CX
 	JE               easy11
 	KANDNW           K1, K2, K1
-	VMOVUPS          Z15, K1, (AX)
+	VMOVUPS          Z17, K1, (AX)
 	VMOVUPS          Z12, K1, (AX)(SI*1)
 	VMOVUPS          Z24, K1, (AX)(SI*2)
 	MOVQ             BX, AX
@@ -7851,7 +7857,7 @@ next6:
 	RET
 
 easy11:
-	VMOVUPS Z15, K1, (AX)
+	VMOVUPS Z17, K1, (AX)
 	VMOVUPS Z12, K1, (AX)(SI*1)
 	VMOVUPS Z24, K1, (AX)(SI*2)
 
@@ -8214,26 +8220,38 @@ loop1:
 	VBLENDMPD        Z14, Z10, K4, Z10
 	VMULPD           Z18, Z12, Z18
 	VMULPD           Z16, Z11, Z16
-	VDIVPD           Z9, Z18, Z18
-	VDIVPD           Z10, Z16, Z16
+	VRCP14PD         Z9, Z14
+	VRCP14PD         Z10, Z13
+	VBROADCASTSD     oneF64<>+0(SB), Z17
+	VFNMADD231PD     Z14, Z9, Z17
+	VBROADCASTSD     oneF64<>+0(SB), Z15
+	VFNMADD231PD     Z13, Z10, Z15
+	VFMADD231PD      Z14, Z17, Z14
+	VFMADD231PD      Z13, Z15, Z13
+	VMULPD           Z14, Z18, Z15
+	VMULPD           Z13, Z16, Z17
+	VFNMADD231PD     Z15, Z9, Z18
+	VFNMADD231PD     Z17, Z10, Z16
+	VFMADD231PD      Z14, Z18, Z15
+	VFMADD231PD      Z13, Z16, Z17
 	VPANDQ           Z2, Z9, Z9
 	VPANDQ           Z2, Z10, Z10
 	VCMPPD.BCST      $0x11, sineMinF64<>+0(SB), Z9, K3
 	VCMPPD.BCST      $0x11, sineMinF64<>+0(SB), Z10, K4
-	VBLENDMPD        Z0, Z18, K3, Z18
-	VBLENDMPD        Z0, Z16, K4, Z16
+	VBLENDMPD        Z0, Z15, K3, Z15
+	VBLENDMPD        Z0, Z17, K4, Z17
 	VMOVUPS          (CX)(DI*1), Z10
 	VMOVUPS          64(CX)(DI*1), Z9
-	VMULPD           Z10, Z12, Z14
+	VMULPD           Z10, Z12, Z16
 	VMULPD           Z9, Z11, Z13
-	VMOVUPS          (CX)(SI*2), Z17
-	VMOVUPS          64(CX)(SI*2), Z15
-	VFMADD231PD      Z17, Z18, Z14
-	VFMADD231PD      Z15, Z16, Z13
-	VMULPD           Z17, Z12, Z12
-	VMULPD           Z15, Z11, Z11
-	VFMSUB231PD      Z10, Z18, Z12
-	VFMSUB231PD      Z9, Z16, Z11
+	VMOVUPS          (CX)(SI*2), Z18
+	VMOVUPS          64(CX)(SI*2), Z14
+	VFMADD231PD      Z18, Z15, Z16
+	VFMADD231PD      Z14, Z17, Z13
+	VMULPD           Z18, Z12, Z12
+	VMULPD           Z14, Z11, Z11
+	VFMSUB231PD      Z10, Z15, Z12
+	VFMSUB231PD      Z9, Z17, Z11
 	KMOVW            K1, R8
 	KMOVW            K2, R9
 	SHLQ             $0x08, R9
@@ -8244,7 +8262,7 @@ loop1:
 	KNOTW            K2, K2
 	VMOVUPD          Z20, K1, (AX)
 	VMOVUPD          Z19, K2, 64(AX)
-	VMOVUPD          Z14, K1, (AX)(SI*1)
+	VMOVUPD          Z16, K1, (AX)(SI*1)
 	VMOVUPD          Z13, K2, 64(AX)(SI*1)
 	VMOVUPD          Z12, K1, (AX)(SI*2)
 	VMOVUPD          Z11, K2, 64(AX)(SI*2)
@@ -8261,7 +8279,7 @@ loop1:
 easy4:
 	VMOVUPS Z20, (AX)
 	VMOVUPS Z19, 64(AX)
-	VMOVUPS Z14, (AX)(SI*1)
+	VMOVUPS Z16, (AX)(SI*1)
 	VMOVUPS Z13, 64(AX)(SI*1)
 	VMOVUPS Z12, (AX)(SI*2)
 	VMOVUPS Z11, 64(AX)(SI*2)
@@ -8279,37 +8297,37 @@ loop5:
 	VMOVUPS          (CX)(SI*1), Z11
 	VADDPD           Z1, Z11, Z12
 	VMOVUPS          (CX), Z13
-	VPANDQ           Z2, Z13, Z14
+	VPANDQ           Z2, Z13, Z16
 	VPANDQ           Z2, Z12, Z19
-	VMINPD           Z19, Z14, Z20
-	VMAXPD           Z14, Z19, Z16
-	VMULPD           Z4, Z16, Z9
+	VMINPD           Z19, Z16, Z20
+	VMAXPD           Z16, Z19, Z17
+	VMULPD           Z4, Z17, Z9
 	VCMPPD           $0x1e, Z9, Z20, K1
-	VSUBPD           Z16, Z20, Z9
+	VSUBPD           Z17, Z20, Z9
 	VBLENDMPD        Z9, Z20, K1, Z9
-	VADDPD           Z16, Z20, Z20
-	VBLENDMPD        Z20, Z16, K1, Z16
-	VDIVPD           Z16, Z9, Z9
-	VMULPD           Z9, Z9, Z16
-	VMULPD           Z16, Z9, Z20
-	VBROADCASTSD     atanP12F64<>+0(SB), Z18
-	VFMADD213PD      Z5, Z16, Z18
-	VFMADD213PD      Z6, Z16, Z18
-	VFMADD213PD      Z7, Z16, Z18
-	VFMADD213PD      Z8, Z16, Z18
-	VFMADD213PD.BCST atanP7F64<>+0(SB), Z16, Z18
-	VFMADD213PD.BCST atanP6F64<>+0(SB), Z16, Z18
-	VFMADD213PD.BCST atanP5F64<>+0(SB), Z16, Z18
-	VFMADD213PD.BCST atanP4F64<>+0(SB), Z16, Z18
-	VFMADD213PD.BCST atanP3F64<>+0(SB), Z16, Z18
-	VFMADD213PD.BCST atanP2F64<>+0(SB), Z16, Z18
-	VFMADD213PD.BCST atanP1F64<>+0(SB), Z16, Z18
-	VFMADD213PD.BCST atanP0F64<>+0(SB), Z16, Z18
-	VFMADD213PD      Z9, Z18, Z20
+	VADDPD           Z17, Z20, Z20
+	VBLENDMPD        Z20, Z17, K1, Z17
+	VDIVPD           Z17, Z9, Z9
+	VMULPD           Z9, Z9, Z17
+	VMULPD           Z17, Z9, Z20
+	VBROADCASTSD     atanP12F64<>+0(SB), Z15
+	VFMADD213PD      Z5, Z17, Z15
+	VFMADD213PD      Z6, Z17, Z15
+	VFMADD213PD      Z7, Z17, Z15
+	VFMADD213PD      Z8, Z17, Z15
+	VFMADD213PD.BCST atanP7F64<>+0(SB), Z17, Z15
+	VFMADD213PD.BCST atanP6F64<>+0(SB), Z17, Z15
+	VFMADD213PD.BCST atanP5F64<>+0(SB), Z17, Z15
+	VFMADD213PD.BCST atanP4F64<>+0(SB), Z17, Z15
+	VFMADD213PD.BCST atanP3F64<>+0(SB), Z17, Z15
+	VFMADD213PD.BCST atanP2F64<>+0(SB), Z17, Z15
+	VFMADD213PD.BCST atanP1F64<>+0(SB), Z17, Z15
+	VFMADD213PD.BCST atanP0F64<>+0(SB), Z17, Z15
+	VFMADD213PD      Z9, Z15, Z20
 	VADDPD.BCST      quarterPi2F64<>+0(SB), Z20, K1, Z20
 	VADDPD.BCST      quarterPi1F64<>+0(SB), Z20, K1, Z20
 	VCMPPD           $0x03, Z9, Z9, K1
-	VCMPPD           $0x1e, Z14, Z19, K2
+	VCMPPD           $0x1e, Z16, Z19, K2
 	VPXORQ           Z3, Z20, K2, Z20
 	VADDPD.BCST      halfPi2F64<>+0(SB), Z20, K2, Z20
 	VADDPD.BCST      halfPi1F64<>+0(SB), Z20, K2, Z20
@@ -8325,22 +8343,28 @@ loop5:
 	VSUBPD           Z13, Z0, Z13
 	VBLENDMPD        Z13, Z11, K2, Z11
 	VMULPD           Z19, Z12, Z19
-	VDIVPD           Z11, Z19, Z19
+	VRCP14PD         Z11, Z13
+	VBROADCASTSD     oneF64<>+0(SB), Z16
+	VFNMADD231PD     Z13, Z11, Z16
+	VFMADD231PD      Z13, Z16, Z13
+	VMULPD           Z13, Z19, Z16
+	VFNMADD231PD     Z16, Z11, Z19
+	VFMADD231PD      Z13, Z19, Z16
 	VPANDQ           Z2, Z11, Z11
 	VCMPPD.BCST      $0x11, sineMinF64<>+0(SB), Z11, K2
-	VBLENDMPD        Z0, Z19, K2, Z19
+	VBLENDMPD        Z0, Z16, K2, Z16
 	VMOVUPS          (CX)(DI*1), Z11
-	VMULPD           Z11, Z12, Z13
-	VMOVUPS          (CX)(SI*2), Z14
-	VFMADD231PD      Z14, Z19, Z13
-	VMULPD           Z14, Z12, Z12
-	VFMSUB231PD      Z11, Z19, Z12
+	VMULPD           Z11, Z12, Z19
+	VMOVUPS          (CX)(SI*2), Z13
+	VFMADD231PD      Z13, Z16, Z19
+	VMULPD           Z13, Z12, Z12
+	VFMSUB231PD      Z11, Z16, Z12
 	KMOVW            K1, R8
 	TESTQ            R8, R8
 	JE               easy8
 	KNOTW            K1, K1
 	VMOVUPD          Z20, K1, (AX)
-	VMOVUPD          Z13, K1, (AX)(SI*1)
+	VMOVUPD          Z19, K1, (AX)(SI*1)
 	VMOVUPD          Z12, K1, (AX)(SI*2)
 	MOVQ             BX, AX
 	SUBQ             DX, AX
@@ -8354,7 +8378,7 @@ loop5:
 
 easy8:
 	VMOVUPS Z20, (AX)
-	VMOVUPS Z13, (AX)(SI*1)
+	VMOVUPS Z19, (AX)(SI*1)
 	VMOVUPS Z12, (AX)(SI*2)
 	ADDQ    $+64, AX
 	ADDQ    $+64, CX
@@ -8369,70 +8393,76 @@ next6:
 	BZHIQ            DX, R8, R8
 	KMOVW            R8, K1
 	VMOVUPD.Z        (CX)(SI*1), K1, Z12
-	VADDPD           Z1, Z12, Z13
+	VADDPD           Z1, Z12, Z19
 	VMOVUPD.Z        (CX), K1, Z20
-	VPANDQ           Z2, Z20, Z19
-	VPANDQ           Z2, Z13, Z11
-	VMINPD           Z11, Z19, Z14
-	VMAXPD           Z19, Z11, Z9
-	VMULPD           Z4, Z9, Z18
-	VCMPPD           $0x1e, Z18, Z14, K2
-	VSUBPD           Z9, Z14, Z18
-	VBLENDMPD        Z18, Z14, K2, Z18
-	VADDPD           Z9, Z14, Z14
-	VBLENDMPD        Z14, Z9, K2, Z9
-	VDIVPD           Z9, Z18, Z18
-	VMULPD           Z18, Z18, Z9
-	VMULPD           Z9, Z18, Z14
-	VBROADCASTSD     atanP12F64<>+0(SB), Z16
-	VFMADD213PD      Z5, Z9, Z16
-	VFMADD213PD      Z6, Z9, Z16
-	VFMADD213PD      Z7, Z9, Z16
-	VFMADD213PD      Z8, Z9, Z16
-	VFMADD213PD.BCST atanP7F64<>+0(SB), Z9, Z16
-	VFMADD213PD.BCST atanP6F64<>+0(SB), Z9, Z16
-	VFMADD213PD.BCST atanP5F64<>+0(SB), Z9, Z16
-	VFMADD213PD.BCST atanP4F64<>+0(SB), Z9, Z16
-	VFMADD213PD.BCST atanP3F64<>+0(SB), Z9, Z16
-	VFMADD213PD.BCST atanP2F64<>+0(SB), Z9, Z16
-	VFMADD213PD.BCST atanP1F64<>+0(SB), Z9, Z16
-	VFMADD213PD.BCST atanP0F64<>+0(SB), Z9, Z16
-	VFMADD213PD      Z18, Z16, Z14
-	VADDPD.BCST      quarterPi2F64<>+0(SB), Z14, K2, Z14
-	VADDPD.BCST      quarterPi1F64<>+0(SB), Z14, K2, Z14
-	VCMPPD           $0x03, Z18, Z18, K2
-	VCMPPD           $0x1e, Z19, Z11, K3
-	VPXORQ           Z3, Z14, K3, Z14
-	VADDPD.BCST      halfPi2F64<>+0(SB), Z14, K3, Z14
-	VADDPD.BCST      halfPi1F64<>+0(SB), Z14, K3, Z14
+	VPANDQ           Z2, Z20, Z16
+	VPANDQ           Z2, Z19, Z11
+	VMINPD           Z11, Z16, Z13
+	VMAXPD           Z16, Z11, Z9
+	VMULPD           Z4, Z9, Z15
+	VCMPPD           $0x1e, Z15, Z13, K2
+	VSUBPD           Z9, Z13, Z15
+	VBLENDMPD        Z15, Z13, K2, Z15
+	VADDPD           Z9, Z13, Z13
+	VBLENDMPD        Z13, Z9, K2, Z9
+	VDIVPD           Z9, Z15, Z15
+	VMULPD           Z15, Z15, Z9
+	VMULPD           Z9, Z15, Z13
+	VBROADCASTSD     atanP12F64<>+0(SB), Z17
+	VFMADD213PD      Z5, Z9, Z17
+	VFMADD213PD      Z6, Z9, Z17
+	VFMADD213PD      Z7, Z9, Z17
+	VFMADD213PD      Z8, Z9, Z17
+	VFMADD213PD.BCST atanP7F64<>+0(SB), Z9, Z17
+	VFMADD213PD.BCST atanP6F64<>+0(SB), Z9, Z17
+	VFMADD213PD.BCST atanP5F64<>+0(SB), Z9, Z17
+	VFMADD213PD.BCST atanP4F64<>+0(SB), Z9, Z17
+	VFMADD213PD.BCST atanP3F64<>+0(SB), Z9, Z17
+	VFMADD213PD.BCST atanP2F64<>+0(SB), Z9, Z17
+	VFMADD213PD.BCST atanP1F64<>+0(SB), Z9, Z17
+	VFMADD213PD.BCST atanP0F64<>+0(SB), Z9, Z17
+	VFMADD213PD      Z15, Z17, Z13
+	VADDPD.BCST      quarterPi2F64<>+0(SB), Z13, K2, Z13
+	VADDPD.BCST      quarterPi1F64<>+0(SB), Z13, K2, Z13
+	VCMPPD           $0x03, Z15, Z15, K2
+	VCMPPD           $0x1e, Z16, Z11, K3
+	VPXORQ           Z3, Z13, K3, Z13
+	VADDPD.BCST      halfPi2F64<>+0(SB), Z13, K3, Z13
+	VADDPD.BCST      halfPi1F64<>+0(SB), Z13, K3, Z13
 	VCMPPD           $0x11, Z1, Z20, K3
-	VPXORQ           Z3, Z14, K3, Z14
-	VADDPD.BCST      pi2F64<>+0(SB), Z14, K3, Z14
-	VADDPD.BCST      pi1F64<>+0(SB), Z14, K3, Z14
-	VPTERNLOGQ       $0xd8, Z3, Z13, Z14
-	VMULPD           Z4, Z14, Z4
+	VPXORQ           Z3, Z13, K3, Z13
+	VADDPD.BCST      pi2F64<>+0(SB), Z13, K3, Z13
+	VADDPD.BCST      pi1F64<>+0(SB), Z13, K3, Z13
+	VPTERNLOGQ       $0xd8, Z3, Z19, Z13
+	VMULPD           Z4, Z13, Z4
 	VCMPPD           $0x11, Z1, Z20, K3
 	VADDPD           Z0, Z20, Z1
 	VBLENDMPD        Z12, Z1, K3, Z1
 	VSUBPD           Z20, Z0, Z20
 	VBLENDMPD        Z20, Z12, K3, Z12
 	VMULPD           Z1, Z4, Z1
-	VDIVPD           Z12, Z1, Z1
+	VRCP14PD         Z12, Z20
+	VBROADCASTSD     oneF64<>+0(SB), Z19
+	VFNMADD231PD     Z20, Z12, Z19
+	VFMADD231PD      Z20, Z19, Z20
+	VMULPD           Z20, Z1, Z19
+	VFNMADD231PD     Z19, Z12, Z1
+	VFMADD231PD      Z20, Z1, Z19
 	VPANDQ           Z2, Z12, Z12
 	VCMPPD.BCST      $0x11, sineMinF64<>+0(SB), Z12, K3
-	VBLENDMPD        Z0, Z1, K3, Z1
+	VBLENDMPD        Z0, Z19, K3, Z19
 	VMOVUPD.Z        (CX)(DI*1), K1, Z0
 	VMULPD           Z0, Z4, Z12
 	VMOVUPD.Z        (CX)(SI*2), K1, Z2
-	VFMADD231PD      Z2, Z1, Z12
+	VFMADD231PD      Z2, Z19, Z12
 	VMULPD           Z2, Z4, Z4
-	VFMSUB231PD      Z0, Z1, Z4
+	VFMSUB231PD      Z0, Z19, Z4
 	KANDW            K1, K2, K2
 	KMOVW            K2, CX
 	TESTQ            CX, CX
 	JE               easy11
 	KANDNW           K1, K2, K1
-	VMOVUPD          Z14, K1, (AX)
+	VMOVUPD          Z13, K1, (AX)
 	VMOVUPD          Z12, K1, (AX)(SI*1)
 	VMOVUPD          Z4, K1, (AX)(SI*2)
 	MOVQ             BX, AX
@@ -8444,7 +8474,7 @@ next6:
 	RET
 
 easy11:
-	VMOVUPD Z14, K1, (AX)
+	VMOVUPD Z13, K1, (AX)
 	VMOVUPD Z12, K1, (AX)(SI*1)
 	VMOVUPD Z4, K1, (AX)(SI*2)
 
@@ -11181,147 +11211,157 @@ loop1:
 	VMOVUPS      half<>+0(SB), Y6
 	VFMADD213PS  roundF32<>+0(SB), Y1, Y6
 	VSUBPS       roundF32<>+0(SB), Y6, Y7
-	VSUBPS       Y7, Y1, Y1
-	VADDPS       roundF32<>+0(SB), Y1, Y1
+	VSUBPS       Y7, Y1, Y7
+	VADDPS       roundF32<>+0(SB), Y7, Y7
 	VPSLLD       $0x17, Y6, Y6
 	VPADDD       one<>+0(SB), Y6, Y6
 	VMULPS       one<>+0(SB), Y6, Y6
-	VPSLLD       $0x17, Y1, Y1
-	VPADDD       one<>+0(SB), Y1, Y1
-	VMULPS       Y1, Y6, Y6
-	VMULPS       Y4, Y4, Y1
-	VMOVAPS      Y4, Y7
-	VFMADD231PS  Y5, Y1, Y7
+	VPSLLD       $0x17, Y7, Y7
+	VPADDD       one<>+0(SB), Y7, Y7
+	VMULPS       Y7, Y6, Y6
+	VMULPS       Y4, Y4, Y7
+	VMOVAPS      Y4, Y8
+	VFMADD231PS  Y5, Y7, Y8
+	VMULPS       Y6, Y8, Y8
+	VSUBPS       one<>+0(SB), Y6, Y9
+	VMOVAPS      Y9, Y10
+	VFMADD231PS  Y6, Y4, Y10
 	VMULPS       Y6, Y7, Y7
-	VMULPS       Y6, Y1, Y1
-	VSUBPS       one<>+0(SB), Y6, Y8
-	VFMADD231PS  Y6, Y4, Y8
-	VFMADD231PS  Y5, Y1, Y8
-	VMULPS       half<>+0(SB), Y2, Y1
-	VANDPS       absF32<>+0(SB), Y1, Y5
-	VMOVUPS      twoOverPi<>+0(SB), Y4
-	VFMADD213PS  roundF32<>+0(SB), Y5, Y4
-	VSUBPS       roundF32<>+0(SB), Y4, Y9
-	VFNMADD231PS halfPi1<>+0(SB), Y9, Y5
-	VFNMADD231PS halfPi2<>+0(SB), Y9, Y5
-	VFNMADD231PS halfPi3<>+0(SB), Y9, Y5
-	VMULPS       Y5, Y5, Y9
-	VMOVUPS      sinP2<>+0(SB), Y10
-	VFMADD213PS  sinP1<>+0(SB), Y9, Y10
-	VFMADD213PS  sinP0<>+0(SB), Y9, Y10
-	VMULPS       Y10, Y9, Y10
-	VFMADD231PS  Y10, Y5, Y5
-	VMOVUPS      cosP2<>+0(SB), Y10
-	VFMADD213PS  cosP1<>+0(SB), Y9, Y10
-	VFMADD213PS  cosP0<>+0(SB), Y9, Y10
-	VFMADD213PS  minusHalf<>+0(SB), Y9, Y10
-	VFMADD213PS  one<>+0(SB), Y9, Y10
-	VPSLLD       $0x1f, Y4, Y9
-	VBLENDVPS    Y9, Y10, Y5, Y11
-	VBLENDVPS    Y9, Y5, Y10, Y10
-	VPSLLD       $0x1e, Y4, Y5
-	VPADDD       oneI<>+0(SB), Y4, Y4
-	VPSLLD       $0x1e, Y4, Y4
-	VANDPS       signF32<>+0(SB), Y4, Y4
-	VXORPS       Y4, Y10, Y10
-	VXORPS       Y1, Y5, Y5
+	VMULPS       Y5, Y7, Y7
+	VMOVAPS      Y0, Y5
+	VFNMADD231PS ln2Hi<>+0(SB), Y1, Y5
+	VSUBPS       Y4, Y5, Y5
+	VFNMADD231PS ln2Lo<>+0(SB), Y1, Y5
+	VSUBPS       Y10, Y9, Y9
+	VFMADD231PS  Y6, Y4, Y9
+	VFMADD231PS  Y6, Y5, Y9
+	VADDPS       Y9, Y7, Y7
+	VADDPS       Y7, Y10, Y10
+	VMULPS       half<>+0(SB), Y2, Y7
+	VANDPS       absF32<>+0(SB), Y7, Y9
+	VMOVUPS      twoOverPi<>+0(SB), Y5
+	VFMADD213PS  roundF32<>+0(SB), Y9, Y5
+	VSUBPS       roundF32<>+0(SB), Y5, Y4
+	VFNMADD231PS halfPi1<>+0(SB), Y4, Y9
+	VFNMADD231PS halfPi2<>+0(SB), Y4, Y9
+	VFNMADD231PS halfPi3<>+0(SB), Y4, Y9
+	VMULPS       Y9, Y9, Y4
+	VMOVUPS      sinP2<>+0(SB), Y1
+	VFMADD213PS  sinP1<>+0(SB), Y4, Y1
+	VFMADD213PS  sinP0<>+0(SB), Y4, Y1
+	VMULPS       Y1, Y4, Y1
+	VFMADD231PS  Y1, Y9, Y9
+	VMOVUPS      cosP2<>+0(SB), Y1
+	VFMADD213PS  cosP1<>+0(SB), Y4, Y1
+	VFMADD213PS  cosP0<>+0(SB), Y4, Y1
+	VFMADD213PS  minusHalf<>+0(SB), Y4, Y1
+	VFMADD213PS  one<>+0(SB), Y4, Y1
+	VPSLLD       $0x1f, Y5, Y4
+	VBLENDVPS    Y4, Y1, Y9, Y11
+	VBLENDVPS    Y4, Y9, Y1, Y1
+	VPSLLD       $0x1e, Y5, Y9
+	VPADDD       oneI<>+0(SB), Y5, Y5
+	VPSLLD       $0x1e, Y5, Y5
 	VANDPS       signF32<>+0(SB), Y5, Y5
-	VXORPS       Y5, Y11, Y11
-	VANDPS       absF32<>+0(SB), Y2, Y5
-	VMOVUPS      twoOverPi<>+0(SB), Y1
-	VFMADD213PS  roundF32<>+0(SB), Y5, Y1
-	VSUBPS       roundF32<>+0(SB), Y1, Y10
-	VFNMADD231PS halfPi1<>+0(SB), Y10, Y5
-	VFNMADD231PS halfPi2<>+0(SB), Y10, Y5
-	VFNMADD231PS halfPi3<>+0(SB), Y10, Y5
-	VMULPS       Y5, Y5, Y10
-	VMOVUPS      sinP2<>+0(SB), Y4
-	VFMADD213PS  sinP1<>+0(SB), Y10, Y4
-	VFMADD213PS  sinP0<>+0(SB), Y10, Y4
-	VMULPS       Y4, Y10, Y4
-	VFMADD231PS  Y4, Y5, Y5
-	VMOVUPS      cosP2<>+0(SB), Y4
-	VFMADD213PS  cosP1<>+0(SB), Y10, Y4
-	VFMADD213PS  cosP0<>+0(SB), Y10, Y4
-	VFMADD213PS  minusHalf<>+0(SB), Y10, Y4
-	VFMADD213PS  one<>+0(SB), Y10, Y4
-	VPSLLD       $0x1f, Y1, Y10
-	VBLENDVPS    Y10, Y4, Y5, Y9
-	VBLENDVPS    Y10, Y5, Y4, Y4
-	VPSLLD       $0x1e, Y1, Y5
-	VPADDD       oneI<>+0(SB), Y1, Y1
-	VPSLLD       $0x1e, Y1, Y1
-	VANDPS       signF32<>+0(SB), Y1, Y1
-	VXORPS       Y1, Y4, Y4
-	VXORPS       Y2, Y5, Y5
-	VANDPS       signF32<>+0(SB), Y5, Y5
-	VXORPS       Y5, Y9, Y9
-	VMULPS       Y4, Y6, Y5
-	VFMADD231PS  Y4, Y7, Y5
-	VMULPS       Y9, Y6, Y6
-	VFMADD231PS  Y9, Y7, Y6
-	VCMPPS       $0x11, half<>+0(SB), Y4, Y7
-	VSUBPS       one<>+0(SB), Y5, Y9
-	VADDPS       Y11, Y11, Y1
-	VMULPS       Y4, Y8, Y8
-	VFNMADD231PS Y11, Y1, Y8
-	VBLENDVPS    Y7, Y9, Y8, Y8
-	VANDPS       absF32<>+0(SB), Y0, Y9
-	VANDPS       absF32<>+0(SB), Y2, Y7
-	VMAXPS       Y7, Y9, Y9
-	VCMPPS       $0x11, smallZeta<>+0(SB), Y9, Y9
-	VMULPS       Y2, Y2, Y7
-	VMOVAPS      Y7, Y1
-	VFMSUB231PS  Y2, Y2, Y1
-	VFMADD231PS  Y0, Y0, Y7
-	VADDPS       Y1, Y7, Y7
-	VBLENDVPS    Y9, one<>+0(SB), Y7, Y7
-	VMULPS       Y2, Y6, Y1
-	VMOVAPS      Y1, Y11
+	VXORPS       Y5, Y1, Y1
+	VXORPS       Y7, Y9, Y9
+	VANDPS       signF32<>+0(SB), Y9, Y9
+	VXORPS       Y9, Y11, Y11
+	VANDPS       absF32<>+0(SB), Y2, Y9
+	VMOVUPS      twoOverPi<>+0(SB), Y7
+	VFMADD213PS  roundF32<>+0(SB), Y9, Y7
+	VSUBPS       roundF32<>+0(SB), Y7, Y1
+	VFNMADD231PS halfPi1<>+0(SB), Y1, Y9
+	VFNMADD231PS halfPi2<>+0(SB), Y1, Y9
+	VFNMADD231PS halfPi3<>+0(SB), Y1, Y9
+	VMULPS       Y9, Y9, Y1
+	VMOVUPS      sinP2<>+0(SB), Y5
+	VFMADD213PS  sinP1<>+0(SB), Y1, Y5
+	VFMADD213PS  sinP0<>+0(SB), Y1, Y5
+	VMULPS       Y5, Y1, Y5
+	VFMADD231PS  Y5, Y9, Y9
+	VMOVUPS      cosP2<>+0(SB), Y5
+	VFMADD213PS  cosP1<>+0(SB), Y1, Y5
+	VFMADD213PS  cosP0<>+0(SB), Y1, Y5
+	VFMADD213PS  minusHalf<>+0(SB), Y1, Y5
+	VFMADD213PS  one<>+0(SB), Y1, Y5
+	VPSLLD       $0x1f, Y7, Y1
+	VBLENDVPS    Y1, Y5, Y9, Y4
+	VBLENDVPS    Y1, Y9, Y5, Y5
+	VPSLLD       $0x1e, Y7, Y9
+	VPADDD       oneI<>+0(SB), Y7, Y7
+	VPSLLD       $0x1e, Y7, Y7
+	VANDPS       signF32<>+0(SB), Y7, Y7
+	VXORPS       Y7, Y5, Y5
+	VXORPS       Y2, Y9, Y9
+	VANDPS       signF32<>+0(SB), Y9, Y9
+	VXORPS       Y9, Y4, Y4
+	VMULPS       Y5, Y6, Y9
+	VFMADD231PS  Y5, Y8, Y9
+	VMULPS       Y4, Y6, Y6
+	VFMADD231PS  Y4, Y8, Y6
+	VCMPPS       $0x11, half<>+0(SB), Y5, Y8
+	VSUBPS       one<>+0(SB), Y9, Y4
+	VADDPS       Y11, Y11, Y7
+	VMULPS       Y5, Y10, Y10
+	VFNMADD231PS Y11, Y7, Y10
+	VBLENDVPS    Y8, Y4, Y10, Y10
+	VANDPS       absF32<>+0(SB), Y0, Y4
+	VANDPS       absF32<>+0(SB), Y2, Y8
+	VMAXPS       Y8, Y4, Y4
+	VCMPPS       $0x11, smallZeta<>+0(SB), Y4, Y4
+	VMULPS       Y2, Y2, Y8
+	VMOVAPS      Y8, Y7
+	VFMSUB231PS  Y2, Y2, Y7
+	VFMADD231PS  Y0, Y0, Y8
+	VADDPS       Y7, Y8, Y8
+	VBLENDVPS    Y4, one<>+0(SB), Y8, Y8
+	VMULPS       Y2, Y6, Y7
+	VMOVAPS      Y7, Y11
 	VFMSUB231PS  Y2, Y6, Y11
-	VFMADD231PS  Y0, Y8, Y1
-	VADDPS       Y11, Y1, Y1
-	VDIVPS       Y7, Y1, Y1
-	VMULPS       Y2, Y8, Y11
-	VFNMADD213PS Y11, Y2, Y8
+	VFMADD231PS  Y0, Y10, Y7
+	VADDPS       Y11, Y7, Y7
+	VDIVPS       Y8, Y7, Y7
+	VMULPS       Y2, Y10, Y11
+	VFNMADD213PS Y11, Y2, Y10
 	VFMSUB231PS  Y0, Y6, Y11
-	VADDPS       Y8, Y11, Y11
-	VDIVPS       Y7, Y11, Y11
-	VMOVUPS      twentyFourth<>+0(SB), Y7
-	VFMADD213PS  sixth<>+0(SB), Y0, Y7
-	VMULPS       twentyFourth<>+0(SB), Y2, Y8
-	VMULPS       Y2, Y8, Y4
-	VFMSUB231PS  Y0, Y7, Y4
-	VADDPS       half<>+0(SB), Y4, Y4
-	VMULPS       Y0, Y8, Y8
-	VFMADD231PS  Y2, Y7, Y8
-	VMULPS       Y2, Y8, Y7
-	VFMSUB231PS  Y0, Y4, Y7
-	VADDPS       one<>+0(SB), Y7, Y7
-	VMULPS       Y0, Y8, Y8
-	VFMADD231PS  Y2, Y4, Y8
-	VBLENDVPS    Y9, Y7, Y1, Y1
-	VBLENDVPS    Y9, Y8, Y11, Y11
-	VMOVUPS      (CX)(DI*1), Y8
-	VMULPS       Y8, Y11, Y9
-	VMOVAPS      Y9, Y7
-	VFNMADD231PS Y8, Y11, Y7
-	VMOVUPS      (CX)(SI*2), Y4
-	VFMSUB231PS  Y4, Y1, Y9
-	VADDPS       Y7, Y9, Y9
-	VMULPS       Y8, Y1, Y7
-	VFMSUB213PS  Y7, Y8, Y1
-	VFMADD231PS  Y4, Y11, Y7
-	VADDPS       Y1, Y7, Y7
+	VADDPS       Y10, Y11, Y11
+	VDIVPS       Y8, Y11, Y11
+	VMOVUPS      twentyFourth<>+0(SB), Y8
+	VFMADD213PS  sixth<>+0(SB), Y0, Y8
+	VMULPS       twentyFourth<>+0(SB), Y2, Y10
+	VMULPS       Y2, Y10, Y5
+	VFMSUB231PS  Y0, Y8, Y5
+	VADDPS       half<>+0(SB), Y5, Y5
+	VMULPS       Y0, Y10, Y10
+	VFMADD231PS  Y2, Y8, Y10
+	VMULPS       Y2, Y10, Y8
+	VFMSUB231PS  Y0, Y5, Y8
+	VADDPS       one<>+0(SB), Y8, Y8
+	VMULPS       Y0, Y10, Y10
+	VFMADD231PS  Y2, Y5, Y10
+	VBLENDVPS    Y4, Y8, Y7, Y7
+	VBLENDVPS    Y4, Y10, Y11, Y11
+	VMOVUPS      (CX)(DI*1), Y10
+	VMULPS       Y10, Y11, Y4
+	VMOVAPS      Y4, Y8
+	VFNMADD231PS Y10, Y11, Y8
+	VMOVUPS      (CX)(SI*2), Y5
+	VFMSUB231PS  Y5, Y7, Y4
+	VADDPS       Y8, Y4, Y4
+	VMULPS       Y10, Y7, Y8
+	VFMSUB213PS  Y8, Y10, Y7
+	VFMADD231PS  Y5, Y11, Y8
+	VADDPS       Y7, Y8, Y8
 	VMOVMSKPS    Y3, R8
 	TESTQ        R8, R8
 	JE           easy4
-	VPCMPEQD     Y1, Y1, Y1
-	VXORPS       Y3, Y1, Y1
-	VMASKMOVPS   Y5, Y1, (AX)
-	VMASKMOVPS   Y6, Y1, (AX)(SI*1)
-	VMASKMOVPS   Y9, Y1, (AX)(SI*2)
-	VMASKMOVPS   Y7, Y1, (AX)(DI*1)
+	VPCMPEQD     Y7, Y7, Y7
+	VXORPS       Y3, Y7, Y7
+	VMASKMOVPS   Y9, Y7, (AX)
+	VMASKMOVPS   Y6, Y7, (AX)(SI*1)
+	VMASKMOVPS   Y4, Y7, (AX)(SI*2)
+	VMASKMOVPS   Y8, Y7, (AX)(DI*1)
 	MOVQ         BX, AX
 	SUBQ         DX, AX
 	MOVQ         AX, CX
@@ -11333,10 +11373,10 @@ loop1:
 	RET
 
 easy4:
-	VMOVUPS Y5, (AX)
+	VMOVUPS Y9, (AX)
 	VMOVUPS Y6, (AX)(SI*1)
-	VMOVUPS Y9, (AX)(SI*2)
-	VMOVUPS Y7, (AX)(DI*1)
+	VMOVUPS Y4, (AX)(SI*2)
+	VMOVUPS Y8, (AX)(DI*1)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
 	SUBQ    $+8, DX
@@ -11350,172 +11390,182 @@ next2:
 	MOVQ         DX, R9
 	NEGQ         R9
 	LEAQ         32(R8)(R9*4), R8
-	VMOVUPS      (R8), Y7
-	VMASKMOVPS   (CX), Y7, Y7
-	VANDPS       absF32<>+0(SB), Y7, Y9
-	VCMPPS       $0x16, zetaLimit<>+0(SB), Y9, Y9
+	VMOVUPS      (R8), Y8
+	VMASKMOVPS   (CX), Y8, Y8
+	VANDPS       absF32<>+0(SB), Y8, Y4
+	VCMPPS       $0x16, zetaLimit<>+0(SB), Y4, Y4
 	VMOVUPS      (R8), Y6
 	VMASKMOVPS   (CX)(SI*1), Y6, Y6
-	VANDPS       absF32<>+0(SB), Y6, Y5
-	VCMPPS       $0x16, limit<>+0(SB), Y5, Y5
-	VORPS        Y9, Y5, Y5
-	VMOVUPS      log2e<>+0(SB), Y9
-	VFMADD213PS  roundF32<>+0(SB), Y7, Y9
-	VSUBPS       roundF32<>+0(SB), Y9, Y9
-	VMOVAPS      Y7, Y1
-	VFNMADD231PS ln2Hi<>+0(SB), Y9, Y1
-	VFNMADD231PS ln2Lo<>+0(SB), Y9, Y1
+	VANDPS       absF32<>+0(SB), Y6, Y9
+	VCMPPS       $0x16, limit<>+0(SB), Y9, Y9
+	VORPS        Y4, Y9, Y9
+	VMOVUPS      log2e<>+0(SB), Y4
+	VFMADD213PS  roundF32<>+0(SB), Y8, Y4
+	VSUBPS       roundF32<>+0(SB), Y4, Y4
+	VMOVAPS      Y8, Y7
+	VFNMADD231PS ln2Hi<>+0(SB), Y4, Y7
+	VFNMADD231PS ln2Lo<>+0(SB), Y4, Y7
 	VMOVUPS      expC6<>+0(SB), Y3
-	VFMADD213PS  expC5<>+0(SB), Y1, Y3
-	VFMADD213PS  expC4<>+0(SB), Y1, Y3
-	VFMADD213PS  expC3<>+0(SB), Y1, Y3
-	VFMADD213PS  expC2<>+0(SB), Y1, Y3
+	VFMADD213PS  expC5<>+0(SB), Y7, Y3
+	VFMADD213PS  expC4<>+0(SB), Y7, Y3
+	VFMADD213PS  expC3<>+0(SB), Y7, Y3
+	VFMADD213PS  expC2<>+0(SB), Y7, Y3
 	VMOVUPS      half<>+0(SB), Y11
-	VFMADD213PS  roundF32<>+0(SB), Y9, Y11
-	VSUBPS       roundF32<>+0(SB), Y11, Y4
-	VSUBPS       Y4, Y9, Y9
-	VADDPS       roundF32<>+0(SB), Y9, Y9
+	VFMADD213PS  roundF32<>+0(SB), Y4, Y11
+	VSUBPS       roundF32<>+0(SB), Y11, Y5
+	VSUBPS       Y5, Y4, Y5
+	VADDPS       roundF32<>+0(SB), Y5, Y5
 	VPSLLD       $0x17, Y11, Y11
 	VPADDD       one<>+0(SB), Y11, Y11
 	VMULPS       one<>+0(SB), Y11, Y11
-	VPSLLD       $0x17, Y9, Y9
-	VPADDD       one<>+0(SB), Y9, Y9
-	VMULPS       Y9, Y11, Y11
-	VMULPS       Y1, Y1, Y9
-	VMOVAPS      Y1, Y4
-	VFMADD231PS  Y3, Y9, Y4
-	VMULPS       Y11, Y4, Y4
-	VMULPS       Y11, Y9, Y9
-	VSUBPS       one<>+0(SB), Y11, Y8
-	VFMADD231PS  Y11, Y1, Y8
-	VFMADD231PS  Y3, Y9, Y8
-	VMULPS       half<>+0(SB), Y6, Y9
-	VANDPS       absF32<>+0(SB), Y9, Y3
-	VMOVUPS      twoOverPi<>+0(SB), Y1
-	VFMADD213PS  roundF32<>+0(SB), Y3, Y1
-	VSUBPS       roundF32<>+0(SB), Y1, Y2
-	VFNMADD231PS halfPi1<>+0(SB), Y2, Y3
-	VFNMADD231PS halfPi2<>+0(SB), Y2, Y3
-	VFNMADD231PS halfPi3<>+0(SB), Y2, Y3
-	VMULPS       Y3, Y3, Y2
-	VMOVUPS      sinP2<>+0(SB), Y0
-	VFMADD213PS  sinP1<>+0(SB), Y2, Y0
-	VFMADD213PS  sinP0<>+0(SB), Y2, Y0
-	VMULPS       Y0, Y2, Y0
-	VFMADD231PS  Y0, Y3, Y3
-	VMOVUPS      cosP2<>+0(SB), Y0
-	VFMADD213PS  cosP1<>+0(SB), Y2, Y0
-	VFMADD213PS  cosP0<>+0(SB), Y2, Y0
-	VFMADD213PS  minusHalf<>+0(SB), Y2, Y0
-	VFMADD213PS  one<>+0(SB), Y2, Y0
-	VPSLLD       $0x1f, Y1, Y2
-	VBLENDVPS    Y2, Y0, Y3, Y10
-	VBLENDVPS    Y2, Y3, Y0, Y0
-	VPSLLD       $0x1e, Y1, Y3
-	VPADDD       oneI<>+0(SB), Y1, Y1
-	VPSLLD       $0x1e, Y1, Y1
-	VANDPS       signF32<>+0(SB), Y1, Y1
-	VXORPS       Y1, Y0, Y0
-	VXORPS       Y9, Y3, Y3
+	VPSLLD       $0x17, Y5, Y5
+	VPADDD       one<>+0(SB), Y5, Y5
+	VMULPS       Y5, Y11, Y11
+	VMULPS       Y7, Y7, Y5
+	VMOVAPS      Y7, Y10
+	VFMADD231PS  Y3, Y5, Y10
+	VMULPS       Y11, Y10, Y10
+	VSUBPS       one<>+0(SB), Y11, Y2
+	VMOVAPS      Y2, Y0
+	VFMADD231PS  Y11, Y7, Y0
+	VMULPS       Y11, Y5, Y5
+	VMULPS       Y3, Y5, Y5
+	VMOVAPS      Y8, Y3
+	VFNMADD231PS ln2Hi<>+0(SB), Y4, Y3
+	VSUBPS       Y7, Y3, Y3
+	VFNMADD231PS ln2Lo<>+0(SB), Y4, Y3
+	VSUBPS       Y0, Y2, Y2
+	VFMADD231PS  Y11, Y7, Y2
+	VFMADD231PS  Y11, Y3, Y2
+	VADDPS       Y2, Y5, Y5
+	VADDPS       Y5, Y0, Y0
+	VMULPS       half<>+0(SB), Y6, Y5
+	VANDPS       absF32<>+0(SB), Y5, Y2
+	VMOVUPS      twoOverPi<>+0(SB), Y3
+	VFMADD213PS  roundF32<>+0(SB), Y2, Y3
+	VSUBPS       roundF32<>+0(SB), Y3, Y7
+	VFNMADD231PS halfPi1<>+0(SB), Y7, Y2
+	VFNMADD231PS halfPi2<>+0(SB), Y7, Y2
+	VFNMADD231PS halfPi3<>+0(SB), Y7, Y2
+	VMULPS       Y2, Y2, Y7
+	VMOVUPS      sinP2<>+0(SB), Y4
+	VFMADD213PS  sinP1<>+0(SB), Y7, Y4
+	VFMADD213PS  sinP0<>+0(SB), Y7, Y4
+	VMULPS       Y4, Y7, Y4
+	VFMADD231PS  Y4, Y2, Y2
+	VMOVUPS      cosP2<>+0(SB), Y4
+	VFMADD213PS  cosP1<>+0(SB), Y7, Y4
+	VFMADD213PS  cosP0<>+0(SB), Y7, Y4
+	VFMADD213PS  minusHalf<>+0(SB), Y7, Y4
+	VFMADD213PS  one<>+0(SB), Y7, Y4
+	VPSLLD       $0x1f, Y3, Y7
+	VBLENDVPS    Y7, Y4, Y2, Y1
+	VBLENDVPS    Y7, Y2, Y4, Y4
+	VPSLLD       $0x1e, Y3, Y2
+	VPADDD       oneI<>+0(SB), Y3, Y3
+	VPSLLD       $0x1e, Y3, Y3
 	VANDPS       signF32<>+0(SB), Y3, Y3
-	VXORPS       Y3, Y10, Y10
-	VANDPS       absF32<>+0(SB), Y6, Y3
-	VMOVUPS      twoOverPi<>+0(SB), Y9
-	VFMADD213PS  roundF32<>+0(SB), Y3, Y9
-	VSUBPS       roundF32<>+0(SB), Y9, Y0
-	VFNMADD231PS halfPi1<>+0(SB), Y0, Y3
-	VFNMADD231PS halfPi2<>+0(SB), Y0, Y3
-	VFNMADD231PS halfPi3<>+0(SB), Y0, Y3
-	VMULPS       Y3, Y3, Y0
-	VMOVUPS      sinP2<>+0(SB), Y1
-	VFMADD213PS  sinP1<>+0(SB), Y0, Y1
-	VFMADD213PS  sinP0<>+0(SB), Y0, Y1
-	VMULPS       Y1, Y0, Y1
-	VFMADD231PS  Y1, Y3, Y3
-	VMOVUPS      cosP2<>+0(SB), Y1
-	VFMADD213PS  cosP1<>+0(SB), Y0, Y1
-	VFMADD213PS  cosP0<>+0(SB), Y0, Y1
-	VFMADD213PS  minusHalf<>+0(SB), Y0, Y1
-	VFMADD213PS  one<>+0(SB), Y0, Y1
-	VPSLLD       $0x1f, Y9, Y0
-	VBLENDVPS    Y0, Y1, Y3, Y2
-	VBLENDVPS    Y0, Y3, Y1, Y1
-	VPSLLD       $0x1e, Y9, Y3
-	VPADDD       oneI<>+0(SB), Y9, Y9
-	VPSLLD       $0x1e, Y9, Y9
-	VANDPS       signF32<>+0(SB), Y9, Y9
-	VXORPS       Y9, Y1, Y1
-	VXORPS       Y6, Y3, Y3
-	VANDPS       signF32<>+0(SB), Y3, Y3
-	VXORPS       Y3, Y2, Y2
-	VMULPS       Y1, Y11, Y3
-	VFMADD231PS  Y1, Y4, Y3
-	VMULPS       Y2, Y11, Y11
-	VFMADD231PS  Y2, Y4, Y11
-	VCMPPS       $0x11, half<>+0(SB), Y1, Y4
-	VSUBPS       one<>+0(SB), Y3, Y2
-	VADDPS       Y10, Y10, Y9
-	VMULPS       Y1, Y8, Y8
-	VFNMADD231PS Y10, Y9, Y8
-	VBLENDVPS    Y4, Y2, Y8, Y8
-	VANDPS       absF32<>+0(SB), Y7, Y2
-	VANDPS       absF32<>+0(SB), Y6, Y4
-	VMAXPS       Y4, Y2, Y2
-	VCMPPS       $0x11, smallZeta<>+0(SB), Y2, Y2
-	VMULPS       Y6, Y6, Y4
-	VMOVAPS      Y4, Y9
-	VFMSUB231PS  Y6, Y6, Y9
-	VFMADD231PS  Y7, Y7, Y4
-	VADDPS       Y9, Y4, Y4
-	VBLENDVPS    Y2, one<>+0(SB), Y4, Y4
-	VMULPS       Y6, Y11, Y9
-	VMOVAPS      Y9, Y10
-	VFMSUB231PS  Y6, Y11, Y10
-	VFMADD231PS  Y7, Y8, Y9
-	VADDPS       Y10, Y9, Y9
-	VDIVPS       Y4, Y9, Y9
-	VMULPS       Y6, Y8, Y10
-	VFNMADD213PS Y10, Y6, Y8
-	VFMSUB231PS  Y7, Y11, Y10
-	VADDPS       Y8, Y10, Y10
-	VDIVPS       Y4, Y10, Y10
-	VMOVUPS      twentyFourth<>+0(SB), Y4
-	VFMADD213PS  sixth<>+0(SB), Y7, Y4
-	VMULPS       twentyFourth<>+0(SB), Y6, Y8
-	VMULPS       Y6, Y8, Y1
-	VFMSUB231PS  Y7, Y4, Y1
-	VADDPS       half<>+0(SB), Y1, Y1
-	VMULPS       Y7, Y8, Y8
-	VFMADD231PS  Y6, Y4, Y8
-	VMULPS       Y6, Y8, Y4
-	VFMSUB231PS  Y7, Y1, Y4
-	VADDPS       one<>+0(SB), Y4, Y4
-	VMULPS       Y7, Y8, Y8
-	VFMADD231PS  Y6, Y1, Y8
-	VBLENDVPS    Y2, Y4, Y9, Y9
-	VBLENDVPS    Y2, Y8, Y10, Y10
-	VMOVUPS      (R8), Y8
-	VMASKMOVPS   (CX)(DI*1), Y8, Y8
-	VMULPS       Y8, Y10, Y2
-	VMOVAPS      Y2, Y4
-	VFNMADD231PS Y8, Y10, Y4
-	VMOVUPS      (R8), Y1
-	VMASKMOVPS   (CX)(SI*2), Y1, Y1
-	VFMSUB231PS  Y1, Y9, Y2
-	VADDPS       Y4, Y2, Y2
-	VMULPS       Y8, Y9, Y4
-	VFMSUB213PS  Y4, Y8, Y9
-	VFMADD231PS  Y1, Y10, Y4
-	VADDPS       Y9, Y4, Y4
-	VANDPS       (R8), Y5, Y5
-	VMOVMSKPS    Y5, CX
+	VXORPS       Y3, Y4, Y4
+	VXORPS       Y5, Y2, Y2
+	VANDPS       signF32<>+0(SB), Y2, Y2
+	VXORPS       Y2, Y1, Y1
+	VANDPS       absF32<>+0(SB), Y6, Y2
+	VMOVUPS      twoOverPi<>+0(SB), Y5
+	VFMADD213PS  roundF32<>+0(SB), Y2, Y5
+	VSUBPS       roundF32<>+0(SB), Y5, Y4
+	VFNMADD231PS halfPi1<>+0(SB), Y4, Y2
+	VFNMADD231PS halfPi2<>+0(SB), Y4, Y2
+	VFNMADD231PS halfPi3<>+0(SB), Y4, Y2
+	VMULPS       Y2, Y2, Y4
+	VMOVUPS      sinP2<>+0(SB), Y3
+	VFMADD213PS  sinP1<>+0(SB), Y4, Y3
+	VFMADD213PS  sinP0<>+0(SB), Y4, Y3
+	VMULPS       Y3, Y4, Y3
+	VFMADD231PS  Y3, Y2, Y2
+	VMOVUPS      cosP2<>+0(SB), Y3
+	VFMADD213PS  cosP1<>+0(SB), Y4, Y3
+	VFMADD213PS  cosP0<>+0(SB), Y4, Y3
+	VFMADD213PS  minusHalf<>+0(SB), Y4, Y3
+	VFMADD213PS  one<>+0(SB), Y4, Y3
+	VPSLLD       $0x1f, Y5, Y4
+	VBLENDVPS    Y4, Y3, Y2, Y7
+	VBLENDVPS    Y4, Y2, Y3, Y3
+	VPSLLD       $0x1e, Y5, Y2
+	VPADDD       oneI<>+0(SB), Y5, Y5
+	VPSLLD       $0x1e, Y5, Y5
+	VANDPS       signF32<>+0(SB), Y5, Y5
+	VXORPS       Y5, Y3, Y3
+	VXORPS       Y6, Y2, Y2
+	VANDPS       signF32<>+0(SB), Y2, Y2
+	VXORPS       Y2, Y7, Y7
+	VMULPS       Y3, Y11, Y2
+	VFMADD231PS  Y3, Y10, Y2
+	VMULPS       Y7, Y11, Y11
+	VFMADD231PS  Y7, Y10, Y11
+	VCMPPS       $0x11, half<>+0(SB), Y3, Y10
+	VSUBPS       one<>+0(SB), Y2, Y7
+	VADDPS       Y1, Y1, Y5
+	VMULPS       Y3, Y0, Y0
+	VFNMADD231PS Y1, Y5, Y0
+	VBLENDVPS    Y10, Y7, Y0, Y0
+	VANDPS       absF32<>+0(SB), Y8, Y7
+	VANDPS       absF32<>+0(SB), Y6, Y10
+	VMAXPS       Y10, Y7, Y7
+	VCMPPS       $0x11, smallZeta<>+0(SB), Y7, Y7
+	VMULPS       Y6, Y6, Y10
+	VMOVAPS      Y10, Y5
+	VFMSUB231PS  Y6, Y6, Y5
+	VFMADD231PS  Y8, Y8, Y10
+	VADDPS       Y5, Y10, Y10
+	VBLENDVPS    Y7, one<>+0(SB), Y10, Y10
+	VMULPS       Y6, Y11, Y5
+	VMOVAPS      Y5, Y1
+	VFMSUB231PS  Y6, Y11, Y1
+	VFMADD231PS  Y8, Y0, Y5
+	VADDPS       Y1, Y5, Y5
+	VDIVPS       Y10, Y5, Y5
+	VMULPS       Y6, Y0, Y1
+	VFNMADD213PS Y1, Y6, Y0
+	VFMSUB231PS  Y8, Y11, Y1
+	VADDPS       Y0, Y1, Y1
+	VDIVPS       Y10, Y1, Y1
+	VMOVUPS      twentyFourth<>+0(SB), Y10
+	VFMADD213PS  sixth<>+0(SB), Y8, Y10
+	VMULPS       twentyFourth<>+0(SB), Y6, Y0
+	VMULPS       Y6, Y0, Y3
+	VFMSUB231PS  Y8, Y10, Y3
+	VADDPS       half<>+0(SB), Y3, Y3
+	VMULPS       Y8, Y0, Y0
+	VFMADD231PS  Y6, Y10, Y0
+	VMULPS       Y6, Y0, Y10
+	VFMSUB231PS  Y8, Y3, Y10
+	VADDPS       one<>+0(SB), Y10, Y10
+	VMULPS       Y8, Y0, Y0
+	VFMADD231PS  Y6, Y3, Y0
+	VBLENDVPS    Y7, Y10, Y5, Y5
+	VBLENDVPS    Y7, Y0, Y1, Y1
+	VMOVUPS      (R8), Y0
+	VMASKMOVPS   (CX)(DI*1), Y0, Y0
+	VMULPS       Y0, Y1, Y7
+	VMOVAPS      Y7, Y10
+	VFNMADD231PS Y0, Y1, Y10
+	VMOVUPS      (R8), Y3
+	VMASKMOVPS   (CX)(SI*2), Y3, Y3
+	VFMSUB231PS  Y3, Y5, Y7
+	VADDPS       Y10, Y7, Y7
+	VMULPS       Y0, Y5, Y10
+	VFMSUB213PS  Y10, Y0, Y5
+	VFMADD231PS  Y3, Y1, Y10
+	VADDPS       Y5, Y10, Y10
+	VANDPS       (R8), Y9, Y9
+	VMOVMSKPS    Y9, CX
 	TESTQ        CX, CX
 	JE           easy7
-	VANDNPS      (R8), Y5, Y5
-	VMASKMOVPS   Y3, Y5, (AX)
-	VMASKMOVPS   Y11, Y5, (AX)(SI*1)
-	VMASKMOVPS   Y2, Y5, (AX)(SI*2)
-	VMASKMOVPS   Y4, Y5, (AX)(DI*1)
+	VANDNPS      (R8), Y9, Y9
+	VMASKMOVPS   Y2, Y9, (AX)
+	VMASKMOVPS   Y11, Y9, (AX)(SI*1)
+	VMASKMOVPS   Y7, Y9, (AX)(SI*2)
+	VMASKMOVPS   Y10, Y9, (AX)(DI*1)
 	MOVQ         BX, AX
 	SUBQ         DX, BX
 	MOVQ         BX, at+40(FP)
@@ -11525,14 +11575,14 @@ next2:
 	RET
 
 easy7:
-	VMOVUPS    (R8), Y5
-	VMASKMOVPS Y3, Y5, (AX)
-	VMOVUPS    (R8), Y5
-	VMASKMOVPS Y11, Y5, (AX)(SI*1)
-	VMOVUPS    (R8), Y5
-	VMASKMOVPS Y2, Y5, (AX)(SI*2)
-	VMOVUPS    (R8), Y5
-	VMASKMOVPS Y4, Y5, (AX)(DI*1)
+	VMOVUPS    (R8), Y9
+	VMASKMOVPS Y2, Y9, (AX)
+	VMOVUPS    (R8), Y9
+	VMASKMOVPS Y11, Y9, (AX)(SI*1)
+	VMOVUPS    (R8), Y9
+	VMASKMOVPS Y7, Y9, (AX)(SI*2)
+	VMOVUPS    (R8), Y9
+	VMASKMOVPS Y10, Y9, (AX)(DI*1)
 
 done5:
 	XORQ AX, AX
@@ -11590,11 +11640,11 @@ TEXT ·expSim2F32AVX512(SB), NOSPLIT, $0-64
 	VBROADCASTSS absF32<>+0(SB), Z2
 	VBROADCASTSS signF32<>+0(SB), Z3
 	VBROADCASTSS half<>+0(SB), Z4
-	VBROADCASTSS twoOverPi<>+0(SB), Z5
-	VBROADCASTSS halfPi1<>+0(SB), Z5
-	VBROADCASTSS halfPi2<>+0(SB), Z6
-	VBROADCASTSS halfPi3<>+0(SB), Z7
-	VBROADCASTSS sinP2<>+0(SB), Z8
+	VBROADCASTSS ln2Hi<>+0(SB), Z5
+	VBROADCASTSS ln2Lo<>+0(SB), Z6
+	VBROADCASTSS twoOverPi<>+0(SB), Z7
+	VBROADCASTSS halfPi1<>+0(SB), Z7
+	VBROADCASTSS halfPi2<>+0(SB), Z8
 	MOVQ         dst+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+24(FP), DX
@@ -11606,153 +11656,163 @@ TEXT ·expSim2F32AVX512(SB), NOSPLIT, $0-64
 	JL           next2
 
 loop1:
-	VMOVUPS           (CX), Z8
-	VPANDD            Z2, Z8, Z9
-	VCMPPS.BCST       $0x16, zetaLimit<>+0(SB), Z9, K1
-	VMOVUPS           (CX)(SI*1), Z9
+	VMOVUPS           (CX), Z9
 	VPANDD            Z2, Z9, Z10
-	VCMPPS.BCST       $0x16, limit<>+0(SB), Z10, K2
+	VCMPPS.BCST       $0x16, zetaLimit<>+0(SB), Z10, K1
+	VMOVUPS           (CX)(SI*1), Z10
+	VPANDD            Z2, Z10, Z11
+	VCMPPS.BCST       $0x16, limit<>+0(SB), Z11, K2
 	KORW              K1, K2, K1
-	VBROADCASTSS      log2e<>+0(SB), Z10
-	VFMADD213PS       Z1, Z8, Z10
-	VSUBPS            Z1, Z10, Z10
-	VMOVAPS           Z8, Z11
-	VFNMADD231PS.BCST ln2Hi<>+0(SB), Z10, Z11
-	VFNMADD231PS.BCST ln2Lo<>+0(SB), Z10, Z11
-	VBROADCASTSS      expC6<>+0(SB), Z12
-	VFMADD213PS.BCST  expC5<>+0(SB), Z11, Z12
-	VFMADD213PS.BCST  expC4<>+0(SB), Z11, Z12
-	VFMADD213PS.BCST  expC3<>+0(SB), Z11, Z12
-	VFMADD213PS.BCST  expC2<>+0(SB), Z11, Z12
-	VSCALEFPS         Z10, Z0, Z10
-	VMULPS            Z11, Z11, Z13
-	VMOVAPS           Z11, Z14
-	VFMADD231PS       Z12, Z13, Z14
-	VMULPS            Z10, Z14, Z14
-	VMULPS            Z10, Z13, Z13
-	VSUBPS            Z0, Z10, Z15
-	VFMADD231PS       Z10, Z11, Z15
-	VFMADD231PS       Z12, Z13, Z15
-	VMULPS            Z4, Z9, Z13
-	VBROADCASTSS      twoOverPi<>+0(SB), Z12
-	VFMADD213PS       Z1, Z13, Z12
-	VSUBPS            Z1, Z12, Z11
-	VMOVAPS           Z13, Z16
-	VFNMADD231PS      Z5, Z11, Z16
-	VFNMADD231PS      Z6, Z11, Z16
-	VFNMADD231PS      Z7, Z11, Z16
-	VMULPS            Z16, Z16, Z11
+	VBROADCASTSS      log2e<>+0(SB), Z11
+	VFMADD213PS       Z1, Z9, Z11
+	VSUBPS            Z1, Z11, Z11
+	VMOVAPS           Z9, Z12
+	VFNMADD231PS      Z5, Z11, Z12
+	VFNMADD231PS      Z6, Z11, Z12
+	VBROADCASTSS      expC6<>+0(SB), Z13
+	VFMADD213PS.BCST  expC5<>+0(SB), Z12, Z13
+	VFMADD213PS.BCST  expC4<>+0(SB), Z12, Z13
+	VFMADD213PS.BCST  expC3<>+0(SB), Z12, Z13
+	VFMADD213PS.BCST  expC2<>+0(SB), Z12, Z13
+	VSCALEFPS         Z11, Z0, Z14
+	VMULPS            Z12, Z12, Z15
+	VMOVAPS           Z12, Z16
+	VFMADD231PS       Z13, Z15, Z16
+	VMULPS            Z14, Z16, Z16
+	VSUBPS            Z0, Z14, Z17
+	VMOVAPS           Z17, Z18
+	VFMADD231PS       Z14, Z12, Z18
+	VMULPS            Z14, Z15, Z15
+	VMULPS            Z13, Z15, Z15
+	VMOVAPS           Z9, Z13
+	VFNMADD231PS      Z5, Z11, Z13
+	VSUBPS            Z12, Z13, Z13
+	VFNMADD231PS      Z6, Z11, Z13
+	VSUBPS            Z18, Z17, Z17
+	VFMADD231PS       Z14, Z12, Z17
+	VFMADD231PS       Z14, Z13, Z17
+	VADDPS            Z17, Z15, Z15
+	VADDPS            Z15, Z18, Z18
+	VMULPS            Z4, Z10, Z15
+	VBROADCASTSS      twoOverPi<>+0(SB), Z17
+	VFMADD213PS       Z1, Z15, Z17
+	VSUBPS            Z1, Z17, Z13
+	VMOVAPS           Z15, Z12
+	VFNMADD231PS      Z7, Z13, Z12
+	VFNMADD231PS      Z8, Z13, Z12
+	VFNMADD231PS.BCST halfPi3<>+0(SB), Z13, Z12
+	VMULPS            Z12, Z12, Z13
+	VBROADCASTSS      sinP2<>+0(SB), Z11
+	VFMADD213PS.BCST  sinP1<>+0(SB), Z13, Z11
+	VFMADD213PS.BCST  sinP0<>+0(SB), Z13, Z11
+	VMULPS            Z11, Z13, Z11
+	VFMADD231PS       Z11, Z12, Z12
+	VBROADCASTSS      cosP2<>+0(SB), Z11
+	VFMADD213PS.BCST  cosP1<>+0(SB), Z13, Z11
+	VFMADD213PS.BCST  cosP0<>+0(SB), Z13, Z11
+	VFMADD213PS.BCST  minusHalf<>+0(SB), Z13, Z11
+	VFMADD213PS       Z0, Z13, Z11
+	VPTESTMD.BCST     bit0<>+0(SB), Z17, K2
+	VBLENDMPS         Z11, Z12, K2, Z13
+	VBLENDMPS         Z12, Z11, K2, Z11
+	VPSLLD            $0x1e, Z17, Z12
+	VPADDD.BCST       oneI<>+0(SB), Z17, Z17
+	VPSLLD            $0x1e, Z17, Z17
+	VPTERNLOGD        $0x78, Z3, Z17, Z11
+	VPTERNLOGD        $0x78, Z3, Z12, Z13
+	VFIXUPIMMPS.BCST  $0x00, zeroStays<>+0(SB), Z15, Z13
+	VBROADCASTSS      twoOverPi<>+0(SB), Z15
+	VFMADD213PS       Z1, Z10, Z15
+	VSUBPS            Z1, Z15, Z12
+	VMOVAPS           Z10, Z11
+	VFNMADD231PS      Z7, Z12, Z11
+	VFNMADD231PS      Z8, Z12, Z11
+	VFNMADD231PS.BCST halfPi3<>+0(SB), Z12, Z11
+	VMULPS            Z11, Z11, Z12
 	VBROADCASTSS      sinP2<>+0(SB), Z17
-	VFMADD213PS.BCST  sinP1<>+0(SB), Z11, Z17
-	VFMADD213PS.BCST  sinP0<>+0(SB), Z11, Z17
-	VMULPS            Z17, Z11, Z17
-	VFMADD231PS       Z17, Z16, Z16
+	VFMADD213PS.BCST  sinP1<>+0(SB), Z12, Z17
+	VFMADD213PS.BCST  sinP0<>+0(SB), Z12, Z17
+	VMULPS            Z17, Z12, Z17
+	VFMADD231PS       Z17, Z11, Z11
 	VBROADCASTSS      cosP2<>+0(SB), Z17
-	VFMADD213PS.BCST  cosP1<>+0(SB), Z11, Z17
-	VFMADD213PS.BCST  cosP0<>+0(SB), Z11, Z17
-	VFMADD213PS.BCST  minusHalf<>+0(SB), Z11, Z17
-	VFMADD213PS       Z0, Z11, Z17
-	VPTESTMD.BCST     bit0<>+0(SB), Z12, K2
-	VBLENDMPS         Z17, Z16, K2, Z11
-	VBLENDMPS         Z16, Z17, K2, Z17
-	VPSLLD            $0x1e, Z12, Z16
-	VPADDD.BCST       oneI<>+0(SB), Z12, Z12
-	VPSLLD            $0x1e, Z12, Z12
-	VPTERNLOGD        $0x78, Z3, Z12, Z17
-	VPTERNLOGD        $0x78, Z3, Z16, Z11
-	VFIXUPIMMPS.BCST  $0x00, zeroStays<>+0(SB), Z13, Z11
-	VBROADCASTSS      twoOverPi<>+0(SB), Z13
-	VFMADD213PS       Z1, Z9, Z13
-	VSUBPS            Z1, Z13, Z16
-	VMOVAPS           Z9, Z17
-	VFNMADD231PS      Z5, Z16, Z17
-	VFNMADD231PS      Z6, Z16, Z17
-	VFNMADD231PS      Z7, Z16, Z17
-	VMULPS            Z17, Z17, Z16
-	VBROADCASTSS      sinP2<>+0(SB), Z12
-	VFMADD213PS.BCST  sinP1<>+0(SB), Z16, Z12
-	VFMADD213PS.BCST  sinP0<>+0(SB), Z16, Z12
-	VMULPS            Z12, Z16, Z12
-	VFMADD231PS       Z12, Z17, Z17
-	VBROADCASTSS      cosP2<>+0(SB), Z12
-	VFMADD213PS.BCST  cosP1<>+0(SB), Z16, Z12
-	VFMADD213PS.BCST  cosP0<>+0(SB), Z16, Z12
-	VFMADD213PS.BCST  minusHalf<>+0(SB), Z16, Z12
-	VFMADD213PS       Z0, Z16, Z12
-	VPTESTMD.BCST     bit0<>+0(SB), Z13, K2
-	VBLENDMPS         Z12, Z17, K2, Z16
-	VBLENDMPS         Z17, Z12, K2, Z12
-	VPSLLD            $0x1e, Z13, Z17
-	VPADDD.BCST       oneI<>+0(SB), Z13, Z13
-	VPSLLD            $0x1e, Z13, Z13
-	VPTERNLOGD        $0x78, Z3, Z13, Z12
-	VPTERNLOGD        $0x78, Z3, Z17, Z16
-	VFIXUPIMMPS.BCST  $0x00, zeroStays<>+0(SB), Z9, Z16
-	VMULPS            Z12, Z10, Z17
-	VFMADD231PS       Z12, Z14, Z17
-	VMULPS            Z16, Z10, Z10
-	VFMADD231PS       Z16, Z14, Z10
-	VCMPPS            $0x11, Z4, Z12, K2
-	VSUBPS            Z0, Z17, Z14
-	VADDPS            Z11, Z11, Z16
-	VMULPS            Z12, Z15, Z15
-	VFNMADD231PS      Z11, Z16, Z15
-	VBLENDMPS         Z14, Z15, K2, Z15
-	VPANDD            Z2, Z8, Z14
+	VFMADD213PS.BCST  cosP1<>+0(SB), Z12, Z17
+	VFMADD213PS.BCST  cosP0<>+0(SB), Z12, Z17
+	VFMADD213PS.BCST  minusHalf<>+0(SB), Z12, Z17
+	VFMADD213PS       Z0, Z12, Z17
+	VPTESTMD.BCST     bit0<>+0(SB), Z15, K2
+	VBLENDMPS         Z17, Z11, K2, Z12
+	VBLENDMPS         Z11, Z17, K2, Z17
+	VPSLLD            $0x1e, Z15, Z11
+	VPADDD.BCST       oneI<>+0(SB), Z15, Z15
+	VPSLLD            $0x1e, Z15, Z15
+	VPTERNLOGD        $0x78, Z3, Z15, Z17
+	VPTERNLOGD        $0x78, Z3, Z11, Z12
+	VFIXUPIMMPS.BCST  $0x00, zeroStays<>+0(SB), Z10, Z12
+	VMULPS            Z17, Z14, Z11
+	VFMADD231PS       Z17, Z16, Z11
+	VMULPS            Z12, Z14, Z14
+	VFMADD231PS       Z12, Z16, Z14
+	VCMPPS            $0x11, Z4, Z17, K2
+	VSUBPS            Z0, Z11, Z16
+	VADDPS            Z13, Z13, Z12
+	VMULPS            Z17, Z18, Z18
+	VFNMADD231PS      Z13, Z12, Z18
+	VBLENDMPS         Z16, Z18, K2, Z18
 	VPANDD            Z2, Z9, Z16
-	VMAXPS            Z16, Z14, Z14
-	VCMPPS.BCST       $0x11, smallZeta<>+0(SB), Z14, K2
-	VMULPS            Z9, Z9, Z14
-	VMOVAPS           Z14, Z16
-	VFMSUB231PS       Z9, Z9, Z16
-	VFMADD231PS       Z8, Z8, Z14
-	VADDPS            Z16, Z14, Z14
-	VBLENDMPS         Z0, Z14, K2, Z14
-	VMULPS            Z9, Z10, Z16
-	VMOVAPS           Z16, Z11
-	VFMSUB231PS       Z9, Z10, Z11
-	VFMADD231PS       Z8, Z15, Z16
-	VADDPS            Z11, Z16, Z16
-	VDIVPS            Z14, Z16, Z16
-	VMULPS            Z9, Z15, Z11
-	VFNMADD213PS      Z11, Z9, Z15
-	VFMSUB231PS       Z8, Z10, Z11
-	VADDPS            Z15, Z11, Z11
-	VDIVPS            Z14, Z11, Z11
-	VBROADCASTSS      twentyFourth<>+0(SB), Z14
-	VFMADD213PS.BCST  sixth<>+0(SB), Z8, Z14
-	VMULPS.BCST       twentyFourth<>+0(SB), Z9, Z15
-	VMULPS            Z9, Z15, Z12
-	VFMSUB231PS       Z8, Z14, Z12
-	VADDPS            Z4, Z12, Z12
-	VMULPS            Z8, Z15, Z15
-	VFMADD231PS       Z9, Z14, Z15
-	VMULPS            Z9, Z15, Z14
-	VFMSUB231PS       Z8, Z12, Z14
-	VADDPS            Z0, Z14, Z14
-	VMULPS            Z8, Z15, Z15
-	VFMADD231PS       Z9, Z12, Z15
-	VBLENDMPS         Z14, Z16, K2, Z16
-	VBLENDMPS         Z15, Z11, K2, Z11
-	VMOVUPS           (CX)(DI*1), Z15
-	VMULPS            Z15, Z11, Z14
-	VMOVAPS           Z14, Z12
-	VFNMADD231PS      Z15, Z11, Z12
-	VMOVUPS           (CX)(SI*2), Z9
-	VFMSUB231PS       Z9, Z16, Z14
-	VADDPS            Z12, Z14, Z14
-	VMULPS            Z15, Z16, Z12
-	VFMSUB213PS       Z12, Z15, Z16
-	VFMADD231PS       Z9, Z11, Z12
-	VADDPS            Z16, Z12, Z12
+	VPANDD            Z2, Z10, Z12
+	VMAXPS            Z12, Z16, Z16
+	VCMPPS.BCST       $0x11, smallZeta<>+0(SB), Z16, K2
+	VMULPS            Z10, Z10, Z16
+	VMOVAPS           Z16, Z12
+	VFMSUB231PS       Z10, Z10, Z12
+	VFMADD231PS       Z9, Z9, Z16
+	VADDPS            Z12, Z16, Z16
+	VBLENDMPS         Z0, Z16, K2, Z16
+	VMULPS            Z10, Z14, Z12
+	VMOVAPS           Z12, Z13
+	VFMSUB231PS       Z10, Z14, Z13
+	VFMADD231PS       Z9, Z18, Z12
+	VADDPS            Z13, Z12, Z12
+	VDIVPS            Z16, Z12, Z12
+	VMULPS            Z10, Z18, Z13
+	VFNMADD213PS      Z13, Z10, Z18
+	VFMSUB231PS       Z9, Z14, Z13
+	VADDPS            Z18, Z13, Z13
+	VDIVPS            Z16, Z13, Z13
+	VBROADCASTSS      twentyFourth<>+0(SB), Z16
+	VFMADD213PS.BCST  sixth<>+0(SB), Z9, Z16
+	VMULPS.BCST       twentyFourth<>+0(SB), Z10, Z18
+	VMULPS            Z10, Z18, Z17
+	VFMSUB231PS       Z9, Z16, Z17
+	VADDPS            Z4, Z17, Z17
+	VMULPS            Z9, Z18, Z18
+	VFMADD231PS       Z10, Z16, Z18
+	VMULPS            Z10, Z18, Z16
+	VFMSUB231PS       Z9, Z17, Z16
+	VADDPS            Z0, Z16, Z16
+	VMULPS            Z9, Z18, Z18
+	VFMADD231PS       Z10, Z17, Z18
+	VBLENDMPS         Z16, Z12, K2, Z12
+	VBLENDMPS         Z18, Z13, K2, Z13
+	VMOVUPS           (CX)(DI*1), Z18
+	VMULPS            Z18, Z13, Z16
+	VMOVAPS           Z16, Z17
+	VFNMADD231PS      Z18, Z13, Z17
+	VMOVUPS           (CX)(SI*2), Z10
+	VFMSUB231PS       Z10, Z12, Z16
+	VADDPS            Z17, Z16, Z16
+	VMULPS            Z18, Z12, Z17
+	VFMSUB213PS       Z17, Z18, Z12
+	VFMADD231PS       Z10, Z13, Z17
+	VADDPS            Z12, Z17, Z17
 	KMOVW             K1, R8
 	TESTQ             R8, R8
 	JE                easy4
 	KNOTW             K1, K1
-	VMOVUPS           Z17, K1, (AX)
-	VMOVUPS           Z10, K1, (AX)(SI*1)
-	VMOVUPS           Z14, K1, (AX)(SI*2)
-	VMOVUPS           Z12, K1, (AX)(DI*1)
+	VMOVUPS           Z11, K1, (AX)
+	VMOVUPS           Z14, K1, (AX)(SI*1)
+	VMOVUPS           Z16, K1, (AX)(SI*2)
+	VMOVUPS           Z17, K1, (AX)(DI*1)
 	MOVQ              BX, AX
 	SUBQ              DX, AX
 	MOVQ              AX, CX
@@ -11764,10 +11824,10 @@ loop1:
 	RET
 
 easy4:
-	VMOVUPS Z17, (AX)
-	VMOVUPS Z10, (AX)(SI*1)
-	VMOVUPS Z14, (AX)(SI*2)
-	VMOVUPS Z12, (AX)(DI*1)
+	VMOVUPS Z11, (AX)
+	VMOVUPS Z14, (AX)(SI*1)
+	VMOVUPS Z16, (AX)(SI*2)
+	VMOVUPS Z17, (AX)(DI*1)
 	ADDQ    $+64, AX
 	ADDQ    $+64, CX
 	SUBQ    $+16, DX
@@ -11780,154 +11840,164 @@ next2:
 	MOVQ              $-1, R8
 	BZHIQ             DX, R8, R8
 	KMOVW             R8, K1
-	VMOVUPS.Z         (CX), K1, Z12
-	VPANDD            Z2, Z12, Z14
-	VCMPPS.BCST       $0x16, zetaLimit<>+0(SB), Z14, K2
-	VMOVUPS.Z         (CX)(SI*1), K1, Z14
-	VPANDD            Z2, Z14, Z10
-	VCMPPS.BCST       $0x16, limit<>+0(SB), Z10, K3
+	VMOVUPS.Z         (CX), K1, Z17
+	VPANDD            Z2, Z17, Z16
+	VCMPPS.BCST       $0x16, zetaLimit<>+0(SB), Z16, K2
+	VMOVUPS.Z         (CX)(SI*1), K1, Z16
+	VPANDD            Z2, Z16, Z14
+	VCMPPS.BCST       $0x16, limit<>+0(SB), Z14, K3
 	KORW              K2, K3, K2
-	VBROADCASTSS      log2e<>+0(SB), Z10
-	VFMADD213PS       Z1, Z12, Z10
-	VSUBPS            Z1, Z10, Z10
-	VMOVAPS           Z12, Z17
-	VFNMADD231PS.BCST ln2Hi<>+0(SB), Z10, Z17
-	VFNMADD231PS.BCST ln2Lo<>+0(SB), Z10, Z17
-	VBROADCASTSS      expC6<>+0(SB), Z16
-	VFMADD213PS.BCST  expC5<>+0(SB), Z17, Z16
-	VFMADD213PS.BCST  expC4<>+0(SB), Z17, Z16
-	VFMADD213PS.BCST  expC3<>+0(SB), Z17, Z16
-	VFMADD213PS.BCST  expC2<>+0(SB), Z17, Z16
-	VSCALEFPS         Z10, Z0, Z10
-	VMULPS            Z17, Z17, Z11
-	VMOVAPS           Z17, Z9
-	VFMADD231PS       Z16, Z11, Z9
-	VMULPS            Z10, Z9, Z9
-	VMULPS            Z10, Z11, Z11
-	VSUBPS            Z0, Z10, Z15
-	VFMADD231PS       Z10, Z17, Z15
-	VFMADD231PS       Z16, Z11, Z15
-	VMULPS            Z4, Z14, Z11
-	VBROADCASTSS      twoOverPi<>+0(SB), Z16
-	VFMADD213PS       Z1, Z11, Z16
-	VSUBPS            Z1, Z16, Z17
-	VMOVAPS           Z11, Z8
-	VFNMADD231PS      Z5, Z17, Z8
-	VFNMADD231PS      Z6, Z17, Z8
-	VFNMADD231PS      Z7, Z17, Z8
-	VMULPS            Z8, Z8, Z17
-	VBROADCASTSS      sinP2<>+0(SB), Z13
-	VFMADD213PS.BCST  sinP1<>+0(SB), Z17, Z13
-	VFMADD213PS.BCST  sinP0<>+0(SB), Z17, Z13
-	VMULPS            Z13, Z17, Z13
-	VFMADD231PS       Z13, Z8, Z8
-	VBROADCASTSS      cosP2<>+0(SB), Z13
-	VFMADD213PS.BCST  cosP1<>+0(SB), Z17, Z13
-	VFMADD213PS.BCST  cosP0<>+0(SB), Z17, Z13
-	VFMADD213PS.BCST  minusHalf<>+0(SB), Z17, Z13
-	VFMADD213PS       Z0, Z17, Z13
-	VPTESTMD.BCST     bit0<>+0(SB), Z16, K3
-	VBLENDMPS         Z13, Z8, K3, Z17
-	VBLENDMPS         Z8, Z13, K3, Z13
-	VPSLLD            $0x1e, Z16, Z8
-	VPADDD.BCST       oneI<>+0(SB), Z16, Z16
-	VPSLLD            $0x1e, Z16, Z16
-	VPTERNLOGD        $0x78, Z3, Z16, Z13
-	VPTERNLOGD        $0x78, Z3, Z8, Z17
-	VFIXUPIMMPS.BCST  $0x00, zeroStays<>+0(SB), Z11, Z17
-	VBROADCASTSS      twoOverPi<>+0(SB), Z11
-	VFMADD213PS       Z1, Z14, Z11
-	VSUBPS            Z1, Z11, Z1
-	VMOVAPS           Z14, Z8
-	VFNMADD231PS      Z5, Z1, Z8
-	VFNMADD231PS      Z6, Z1, Z8
-	VFNMADD231PS      Z7, Z1, Z8
-	VMULPS            Z8, Z8, Z1
-	VBROADCASTSS      sinP2<>+0(SB), Z7
-	VFMADD213PS.BCST  sinP1<>+0(SB), Z1, Z7
-	VFMADD213PS.BCST  sinP0<>+0(SB), Z1, Z7
-	VMULPS            Z7, Z1, Z7
-	VFMADD231PS       Z7, Z8, Z8
-	VBROADCASTSS      cosP2<>+0(SB), Z7
-	VFMADD213PS.BCST  cosP1<>+0(SB), Z1, Z7
-	VFMADD213PS.BCST  cosP0<>+0(SB), Z1, Z7
-	VFMADD213PS.BCST  minusHalf<>+0(SB), Z1, Z7
-	VFMADD213PS       Z0, Z1, Z7
-	VPTESTMD.BCST     bit0<>+0(SB), Z11, K3
-	VBLENDMPS         Z7, Z8, K3, Z1
-	VBLENDMPS         Z8, Z7, K3, Z7
-	VPSLLD            $0x1e, Z11, Z8
-	VPADDD.BCST       oneI<>+0(SB), Z11, Z11
-	VPSLLD            $0x1e, Z11, Z11
-	VPTERNLOGD        $0x78, Z3, Z11, Z7
-	VPTERNLOGD        $0x78, Z3, Z8, Z1
-	VFIXUPIMMPS.BCST  $0x00, zeroStays<>+0(SB), Z14, Z1
-	VMULPS            Z7, Z10, Z8
-	VFMADD231PS       Z7, Z9, Z8
-	VMULPS            Z1, Z10, Z10
-	VFMADD231PS       Z1, Z9, Z10
-	VCMPPS            $0x11, Z4, Z7, K3
-	VSUBPS            Z0, Z8, Z9
-	VADDPS            Z17, Z17, Z1
-	VMULPS            Z7, Z15, Z15
-	VFNMADD231PS      Z17, Z1, Z15
-	VBLENDMPS         Z9, Z15, K3, Z15
-	VPANDD            Z2, Z12, Z9
-	VPANDD            Z2, Z14, Z2
-	VMAXPS            Z2, Z9, Z9
-	VCMPPS.BCST       $0x11, smallZeta<>+0(SB), Z9, K3
-	VMULPS            Z14, Z14, Z9
-	VMOVAPS           Z9, Z2
-	VFMSUB231PS       Z14, Z14, Z2
-	VFMADD231PS       Z12, Z12, Z9
-	VADDPS            Z2, Z9, Z9
-	VBLENDMPS         Z0, Z9, K3, Z9
-	VMULPS            Z14, Z10, Z2
+	VBROADCASTSS      log2e<>+0(SB), Z14
+	VFMADD213PS       Z1, Z17, Z14
+	VSUBPS            Z1, Z14, Z14
+	VMOVAPS           Z17, Z11
+	VFNMADD231PS      Z5, Z14, Z11
+	VFNMADD231PS      Z6, Z14, Z11
+	VBROADCASTSS      expC6<>+0(SB), Z12
+	VFMADD213PS.BCST  expC5<>+0(SB), Z11, Z12
+	VFMADD213PS.BCST  expC4<>+0(SB), Z11, Z12
+	VFMADD213PS.BCST  expC3<>+0(SB), Z11, Z12
+	VFMADD213PS.BCST  expC2<>+0(SB), Z11, Z12
+	VSCALEFPS         Z14, Z0, Z13
+	VMULPS            Z11, Z11, Z10
+	VMOVAPS           Z11, Z18
+	VFMADD231PS       Z12, Z10, Z18
+	VMULPS            Z13, Z18, Z18
+	VSUBPS            Z0, Z13, Z9
+	VMOVAPS           Z9, Z15
+	VFMADD231PS       Z13, Z11, Z15
+	VMULPS            Z13, Z10, Z10
+	VMULPS            Z12, Z10, Z10
+	VMOVAPS           Z17, Z12
+	VFNMADD231PS      Z5, Z14, Z12
+	VSUBPS            Z11, Z12, Z12
+	VFNMADD231PS      Z6, Z14, Z12
+	VSUBPS            Z15, Z9, Z9
+	VFMADD231PS       Z13, Z11, Z9
+	VFMADD231PS       Z13, Z12, Z9
+	VADDPS            Z9, Z10, Z10
+	VADDPS            Z10, Z15, Z15
+	VMULPS            Z4, Z16, Z10
+	VBROADCASTSS      twoOverPi<>+0(SB), Z9
+	VFMADD213PS       Z1, Z10, Z9
+	VSUBPS            Z1, Z9, Z12
+	VMOVAPS           Z10, Z11
+	VFNMADD231PS      Z7, Z12, Z11
+	VFNMADD231PS      Z8, Z12, Z11
+	VFNMADD231PS.BCST halfPi3<>+0(SB), Z12, Z11
+	VMULPS            Z11, Z11, Z12
+	VBROADCASTSS      sinP2<>+0(SB), Z14
+	VFMADD213PS.BCST  sinP1<>+0(SB), Z12, Z14
+	VFMADD213PS.BCST  sinP0<>+0(SB), Z12, Z14
+	VMULPS            Z14, Z12, Z14
+	VFMADD231PS       Z14, Z11, Z11
+	VBROADCASTSS      cosP2<>+0(SB), Z14
+	VFMADD213PS.BCST  cosP1<>+0(SB), Z12, Z14
+	VFMADD213PS.BCST  cosP0<>+0(SB), Z12, Z14
+	VFMADD213PS.BCST  minusHalf<>+0(SB), Z12, Z14
+	VFMADD213PS       Z0, Z12, Z14
+	VPTESTMD.BCST     bit0<>+0(SB), Z9, K3
+	VBLENDMPS         Z14, Z11, K3, Z12
+	VBLENDMPS         Z11, Z14, K3, Z14
+	VPSLLD            $0x1e, Z9, Z11
+	VPADDD.BCST       oneI<>+0(SB), Z9, Z9
+	VPSLLD            $0x1e, Z9, Z9
+	VPTERNLOGD        $0x78, Z3, Z9, Z14
+	VPTERNLOGD        $0x78, Z3, Z11, Z12
+	VFIXUPIMMPS.BCST  $0x00, zeroStays<>+0(SB), Z10, Z12
+	VBROADCASTSS      twoOverPi<>+0(SB), Z10
+	VFMADD213PS       Z1, Z16, Z10
+	VSUBPS            Z1, Z10, Z1
+	VMOVAPS           Z16, Z11
+	VFNMADD231PS      Z7, Z1, Z11
+	VFNMADD231PS      Z8, Z1, Z11
+	VFNMADD231PS.BCST halfPi3<>+0(SB), Z1, Z11
+	VMULPS            Z11, Z11, Z1
+	VBROADCASTSS      sinP2<>+0(SB), Z8
+	VFMADD213PS.BCST  sinP1<>+0(SB), Z1, Z8
+	VFMADD213PS.BCST  sinP0<>+0(SB), Z1, Z8
+	VMULPS            Z8, Z1, Z8
+	VFMADD231PS       Z8, Z11, Z11
+	VBROADCASTSS      cosP2<>+0(SB), Z8
+	VFMADD213PS.BCST  cosP1<>+0(SB), Z1, Z8
+	VFMADD213PS.BCST  cosP0<>+0(SB), Z1, Z8
+	VFMADD213PS.BCST  minusHalf<>+0(SB), Z1, Z8
+	VFMADD213PS       Z0, Z1, Z8
+	VPTESTMD.BCST     bit0<>+0(SB), Z10, K3
+	VBLENDMPS         Z8, Z11, K3, Z1
+	VBLENDMPS         Z11, Z8, K3, Z8
+	VPSLLD            $0x1e, Z10, Z11
+	VPADDD.BCST       oneI<>+0(SB), Z10, Z10
+	VPSLLD            $0x1e, Z10, Z10
+	VPTERNLOGD        $0x78, Z3, Z10, Z8
+	VPTERNLOGD        $0x78, Z3, Z11, Z1
+	VFIXUPIMMPS.BCST  $0x00, zeroStays<>+0(SB), Z16, Z1
+	VMULPS            Z8, Z13, Z11
+	VFMADD231PS       Z8, Z18, Z11
+	VMULPS            Z1, Z13, Z13
+	VFMADD231PS       Z1, Z18, Z13
+	VCMPPS            $0x11, Z4, Z8, K3
+	VSUBPS            Z0, Z11, Z18
+	VADDPS            Z12, Z12, Z1
+	VMULPS            Z8, Z15, Z15
+	VFNMADD231PS      Z12, Z1, Z15
+	VBLENDMPS         Z18, Z15, K3, Z15
+	VPANDD            Z2, Z17, Z18
+	VPANDD            Z2, Z16, Z2
+	VMAXPS            Z2, Z18, Z18
+	VCMPPS.BCST       $0x11, smallZeta<>+0(SB), Z18, K3
+	VMULPS            Z16, Z16, Z18
+	VMOVAPS           Z18, Z2
+	VFMSUB231PS       Z16, Z16, Z2
+	VFMADD231PS       Z17, Z17, Z18
+	VADDPS            Z2, Z18, Z18
+	VBLENDMPS         Z0, Z18, K3, Z18
+	VMULPS            Z16, Z13, Z2
 	VMOVAPS           Z2, Z1
-	VFMSUB231PS       Z14, Z10, Z1
-	VFMADD231PS       Z12, Z15, Z2
+	VFMSUB231PS       Z16, Z13, Z1
+	VFMADD231PS       Z17, Z15, Z2
 	VADDPS            Z1, Z2, Z2
-	VDIVPS            Z9, Z2, Z2
-	VMULPS            Z14, Z15, Z1
-	VFNMADD213PS      Z1, Z14, Z15
-	VFMSUB231PS       Z12, Z10, Z1
+	VDIVPS            Z18, Z2, Z2
+	VMULPS            Z16, Z15, Z1
+	VFNMADD213PS      Z1, Z16, Z15
+	VFMSUB231PS       Z17, Z13, Z1
 	VADDPS            Z15, Z1, Z1
-	VDIVPS            Z9, Z1, Z1
-	VBROADCASTSS      twentyFourth<>+0(SB), Z9
-	VFMADD213PS.BCST  sixth<>+0(SB), Z12, Z9
-	VMULPS.BCST       twentyFourth<>+0(SB), Z14, Z15
-	VMULPS            Z14, Z15, Z17
-	VFMSUB231PS       Z12, Z9, Z17
-	VADDPS            Z4, Z17, Z17
-	VMULPS            Z12, Z15, Z15
-	VFMADD231PS       Z14, Z9, Z15
-	VMULPS            Z14, Z15, Z9
-	VFMSUB231PS       Z12, Z17, Z9
-	VADDPS            Z0, Z9, Z9
-	VMULPS            Z12, Z15, Z15
-	VFMADD231PS       Z14, Z17, Z15
-	VBLENDMPS         Z9, Z2, K3, Z2
+	VDIVPS            Z18, Z1, Z1
+	VBROADCASTSS      twentyFourth<>+0(SB), Z18
+	VFMADD213PS.BCST  sixth<>+0(SB), Z17, Z18
+	VMULPS.BCST       twentyFourth<>+0(SB), Z16, Z15
+	VMULPS            Z16, Z15, Z12
+	VFMSUB231PS       Z17, Z18, Z12
+	VADDPS            Z4, Z12, Z12
+	VMULPS            Z17, Z15, Z15
+	VFMADD231PS       Z16, Z18, Z15
+	VMULPS            Z16, Z15, Z18
+	VFMSUB231PS       Z17, Z12, Z18
+	VADDPS            Z0, Z18, Z18
+	VMULPS            Z17, Z15, Z15
+	VFMADD231PS       Z16, Z12, Z15
+	VBLENDMPS         Z18, Z2, K3, Z2
 	VBLENDMPS         Z15, Z1, K3, Z1
 	VMOVUPS.Z         (CX)(DI*1), K1, Z15
-	VMULPS            Z15, Z1, Z9
-	VMOVAPS           Z9, Z17
-	VFNMADD231PS      Z15, Z1, Z17
-	VMOVUPS.Z         (CX)(SI*2), K1, Z14
-	VFMSUB231PS       Z14, Z2, Z9
-	VADDPS            Z17, Z9, Z9
-	VMULPS            Z15, Z2, Z17
-	VFMSUB213PS       Z17, Z15, Z2
-	VFMADD231PS       Z14, Z1, Z17
-	VADDPS            Z2, Z17, Z17
+	VMULPS            Z15, Z1, Z18
+	VMOVAPS           Z18, Z12
+	VFNMADD231PS      Z15, Z1, Z12
+	VMOVUPS.Z         (CX)(SI*2), K1, Z16
+	VFMSUB231PS       Z16, Z2, Z18
+	VADDPS            Z12, Z18, Z18
+	VMULPS            Z15, Z2, Z12
+	VFMSUB213PS       Z12, Z15, Z2
+	VFMADD231PS       Z16, Z1, Z12
+	VADDPS            Z2, Z12, Z12
 	KANDW             K1, K2, K2
 	KMOVW             K2, CX
 	TESTQ             CX, CX
 	JE                easy7
 	KANDNW            K1, K2, K1
-	VMOVUPS           Z8, K1, (AX)
-	VMOVUPS           Z10, K1, (AX)(SI*1)
-	VMOVUPS           Z9, K1, (AX)(SI*2)
-	VMOVUPS           Z17, K1, (AX)(DI*1)
+	VMOVUPS           Z11, K1, (AX)
+	VMOVUPS           Z13, K1, (AX)(SI*1)
+	VMOVUPS           Z18, K1, (AX)(SI*2)
+	VMOVUPS           Z12, K1, (AX)(DI*1)
 	MOVQ              BX, AX
 	SUBQ              DX, BX
 	MOVQ              BX, at+40(FP)
@@ -11937,10 +12007,10 @@ next2:
 	RET
 
 easy7:
-	VMOVUPS Z8, K1, (AX)
-	VMOVUPS Z10, K1, (AX)(SI*1)
-	VMOVUPS Z9, K1, (AX)(SI*2)
-	VMOVUPS Z17, K1, (AX)(DI*1)
+	VMOVUPS Z11, K1, (AX)
+	VMOVUPS Z13, K1, (AX)(SI*1)
+	VMOVUPS Z18, K1, (AX)(SI*2)
+	VMOVUPS Z12, K1, (AX)(DI*1)
 
 done5:
 	XORQ AX, AX
@@ -12002,10 +12072,11 @@ loop1:
 	VMOVAPS      Y4, Y7
 	VFMADD231PD  Y5, Y1, Y7
 	VMULPD       Y6, Y7, Y7
-	VMULPD       Y6, Y1, Y1
 	VSUBPD       oneF64<>+0(SB), Y6, Y8
 	VFMADD231PD  Y6, Y4, Y8
-	VFMADD231PD  Y5, Y1, Y8
+	VMULPD       Y6, Y1, Y1
+	VMULPD       Y5, Y1, Y1
+	VADDPD       Y1, Y8, Y8
 	VMULPD       halfF64<>+0(SB), Y2, Y1
 	VANDPD       absF64<>+0(SB), Y1, Y5
 	VMOVUPS      twoOverPiF64<>+0(SB), Y4
@@ -12211,10 +12282,11 @@ next2:
 	VMOVAPS      Y4, Y5
 	VFMADD231PD  Y3, Y9, Y5
 	VMULPD       Y11, Y5, Y5
-	VMULPD       Y11, Y9, Y9
 	VSUBPD       oneF64<>+0(SB), Y11, Y8
 	VFMADD231PD  Y11, Y4, Y8
-	VFMADD231PD  Y3, Y9, Y8
+	VMULPD       Y11, Y9, Y9
+	VMULPD       Y3, Y9, Y9
+	VADDPD       Y9, Y8, Y8
 	VMULPD       halfF64<>+0(SB), Y6, Y9
 	VANDPD       absF64<>+0(SB), Y9, Y3
 	VMOVUPS      twoOverPiF64<>+0(SB), Y4
@@ -12456,10 +12528,11 @@ loop1:
 	VMOVAPS           Z11, Z14
 	VFMADD231PD       Z12, Z13, Z14
 	VMULPD            Z10, Z14, Z14
-	VMULPD            Z10, Z13, Z13
 	VSUBPD            Z0, Z10, Z15
 	VFMADD231PD       Z10, Z11, Z15
-	VFMADD231PD       Z12, Z13, Z15
+	VMULPD            Z10, Z13, Z13
+	VMULPD            Z12, Z13, Z13
+	VADDPD            Z13, Z15, Z15
 	VMULPD            Z4, Z9, Z13
 	VBROADCASTSD      twoOverPiF64<>+0(SB), Z12
 	VFMADD213PD       Z1, Z13, Z12
@@ -12647,10 +12720,11 @@ next2:
 	VMOVAPS           Z13, Z9
 	VFMADD231PD       Z12, Z11, Z9
 	VMULPD            Z10, Z9, Z9
-	VMULPD            Z10, Z11, Z11
 	VSUBPD            Z0, Z10, Z15
 	VFMADD231PD       Z10, Z13, Z15
-	VFMADD231PD       Z12, Z11, Z15
+	VMULPD            Z10, Z11, Z11
+	VMULPD            Z12, Z11, Z11
+	VADDPD            Z11, Z15, Z15
 	VMULPD            Z4, Z14, Z11
 	VBROADCASTSD      twoOverPiF64<>+0(SB), Z12
 	VFMADD213PD       Z1, Z11, Z12
@@ -13216,10 +13290,13 @@ loop1:
 	VGETEXPPS        Z15, Z12
 	VGETEXPPS        Z13, Z13
 	VSUBPS           Z13, Z12, Z12
-	VDIVPS           Z15, Z16, Z16
-	VMULPS           Z6, Z12, Z15
-	VADDPS           Z16, Z15, Z15
-	VMULPS           Z14, Z14, Z16
+	VRCP14PS         Z15, Z13
+	VMULPS           Z13, Z16, Z10
+	VFNMADD231PS     Z10, Z15, Z16
+	VFMADD231PS      Z13, Z16, Z10
+	VMULPS           Z6, Z12, Z16
+	VADDPS           Z10, Z16, Z16
+	VMULPS           Z14, Z14, Z10
 	VBROADCASTSS     logQ8<>+0(SB), Z13
 	VFMADD213PS      Z7, Z14, Z13
 	VFMADD213PS      Z8, Z14, Z13
@@ -13229,31 +13306,31 @@ loop1:
 	VFMADD213PS.BCST logQ2<>+0(SB), Z14, Z13
 	VFMADD213PS.BCST logQ1<>+0(SB), Z14, Z13
 	VFMADD213PS.BCST logQ0<>+0(SB), Z14, Z13
-	VFMADD231PS      Z13, Z16, Z15
-	VADDPS           Z14, Z15, Z15
-	VFMADD231PS.BCST ln2Hi<>+0(SB), Z12, Z15
-	VMULPS.BCST      half<>+0(SB), Z15, Z15
+	VFMADD231PS      Z13, Z10, Z16
+	VADDPS           Z14, Z16, Z16
+	VFMADD231PS.BCST ln2Hi<>+0(SB), Z12, Z16
+	VMULPS.BCST      half<>+0(SB), Z16, Z16
 	VADDPS           Z3, Z11, Z12
 	VPANDD           Z0, Z9, Z14
-	VPANDD           Z0, Z12, Z16
-	VMINPS           Z16, Z14, Z13
-	VMAXPS           Z14, Z16, Z10
-	VDIVPS           Z10, Z13, Z13
-	VMULPS           Z13, Z13, Z10
-	VMULPS           Z10, Z13, Z17
+	VPANDD           Z0, Z12, Z10
+	VMINPS           Z10, Z14, Z13
+	VMAXPS           Z14, Z10, Z15
+	VDIVPS           Z15, Z13, Z13
+	VMULPS           Z13, Z13, Z15
+	VMULPS           Z15, Z13, Z17
 	VBROADCASTSS     atanP9<>+0(SB), Z18
-	VFMADD213PS.BCST atanP8<>+0(SB), Z10, Z18
-	VFMADD213PS.BCST atanP7<>+0(SB), Z10, Z18
-	VFMADD213PS.BCST atanP6<>+0(SB), Z10, Z18
-	VFMADD213PS.BCST atanP5<>+0(SB), Z10, Z18
-	VFMADD213PS.BCST atanP4<>+0(SB), Z10, Z18
-	VFMADD213PS.BCST atanP3<>+0(SB), Z10, Z18
-	VFMADD213PS.BCST atanP2<>+0(SB), Z10, Z18
-	VFMADD213PS.BCST atanP1<>+0(SB), Z10, Z18
-	VFMADD213PS.BCST atanP0<>+0(SB), Z10, Z18
+	VFMADD213PS.BCST atanP8<>+0(SB), Z15, Z18
+	VFMADD213PS.BCST atanP7<>+0(SB), Z15, Z18
+	VFMADD213PS.BCST atanP6<>+0(SB), Z15, Z18
+	VFMADD213PS.BCST atanP5<>+0(SB), Z15, Z18
+	VFMADD213PS.BCST atanP4<>+0(SB), Z15, Z18
+	VFMADD213PS.BCST atanP3<>+0(SB), Z15, Z18
+	VFMADD213PS.BCST atanP2<>+0(SB), Z15, Z18
+	VFMADD213PS.BCST atanP1<>+0(SB), Z15, Z18
+	VFMADD213PS.BCST atanP0<>+0(SB), Z15, Z18
 	VFMADD213PS      Z13, Z18, Z17
 	VCMPPS           $0x03, Z13, Z13, K1
-	VCMPPS           $0x1e, Z14, Z16, K2
+	VCMPPS           $0x1e, Z14, Z10, K2
 	VPXORD           Z2, Z17, K2, Z17
 	VADDPS.BCST      halfPi2<>+0(SB), Z17, K2, Z17
 	VADDPS.BCST      halfPi1<>+0(SB), Z17, K2, Z17
@@ -13263,66 +13340,66 @@ loop1:
 	VADDPS.BCST      pi1<>+0(SB), Z17, K2, Z17
 	VPTERNLOGD       $0xd8, Z2, Z12, Z17
 	VPANDD           Z0, Z9, Z12
-	VPANDD           Z0, Z11, Z16
-	VMAXPS           Z16, Z12, Z12
+	VPANDD           Z0, Z11, Z10
+	VMAXPS           Z10, Z12, Z12
 	VCMPPS           $0x03, Z11, Z9, K2
 	VCMPPS.BCST      $0x16, radiusMax<>+0(SB), Z12, K3
 	VCMPPS.BCST      $0x19, radiusMin<>+0(SB), Z12, K4
 	KORW             K3, K4, K3
 	KORW             K2, K3, K2
-	VPANDD           Z0, Z15, Z12
+	VPANDD           Z0, Z16, Z12
 	VCMPPS.BCST      $0x16, zetaLimit<>+0(SB), Z12, K3
 	KORW             K2, K3, K2
 	KORW             K1, K2, K1
 	VSUBPS           Z1, Z9, Z9
-	VPANDD           Z0, Z15, Z12
-	VPANDD           Z0, Z17, Z16
-	VMAXPS           Z16, Z12, Z12
+	VPANDD           Z0, Z16, Z12
+	VPANDD           Z0, Z17, Z10
+	VMAXPS           Z10, Z12, Z12
 	VCMPPS.BCST      $0x11, smallZeta<>+0(SB), Z12, K2
 	VMULPS           Z11, Z11, Z12
-	VMOVAPS          Z12, Z16
-	VFMSUB231PS      Z11, Z11, Z16
+	VMOVAPS          Z12, Z10
+	VFMSUB231PS      Z11, Z11, Z10
 	VFMADD231PS      Z9, Z9, Z12
-	VADDPS           Z16, Z12, Z12
+	VADDPS           Z10, Z12, Z12
 	VBLENDMPS        Z1, Z12, K2, Z12
-	VMULPS           Z11, Z17, Z16
-	VMOVAPS          Z16, Z14
+	VMULPS           Z11, Z17, Z10
+	VMOVAPS          Z10, Z14
 	VFMSUB231PS      Z11, Z17, Z14
-	VFMADD231PS      Z9, Z15, Z16
-	VADDPS           Z14, Z16, Z16
-	VDIVPS           Z12, Z16, Z16
-	VMULPS           Z11, Z15, Z14
-	VFNMADD213PS     Z14, Z15, Z11
+	VFMADD231PS      Z9, Z16, Z10
+	VADDPS           Z14, Z10, Z10
+	VDIVPS           Z12, Z10, Z10
+	VMULPS           Z11, Z16, Z14
+	VFNMADD213PS     Z14, Z16, Z11
 	VFMSUB231PS      Z9, Z17, Z14
 	VADDPS           Z11, Z14, Z14
 	VDIVPS           Z12, Z14, Z14
 	VMULPS           Z17, Z17, Z12
-	VFMSUB231PS      Z15, Z15, Z12
+	VFMSUB231PS      Z16, Z16, Z12
 	VBROADCASTSS     minusHalf<>+0(SB), Z11
-	VFMADD213PS      Z1, Z15, Z11
+	VFMADD213PS      Z1, Z16, Z11
 	VFMADD231PS      Z5, Z12, Z11
-	VADDPS           Z15, Z15, Z12
+	VADDPS           Z16, Z16, Z12
 	VMULPS           Z17, Z12, Z12
 	VMULPS           Z4, Z17, Z9
 	VFMADD231PS      Z5, Z12, Z9
-	VBLENDMPS        Z11, Z16, K2, Z16
+	VBLENDMPS        Z11, Z10, K2, Z10
 	VBLENDMPS        Z9, Z14, K2, Z14
 	VMOVUPS          (CX)(DI*1), Z9
 	VMULPS           Z9, Z14, Z11
 	VMOVAPS          Z11, Z12
 	VFNMADD231PS     Z9, Z14, Z12
 	VMOVUPS          (CX)(SI*2), Z13
-	VFMSUB231PS      Z13, Z16, Z11
+	VFMSUB231PS      Z13, Z10, Z11
 	VADDPS           Z12, Z11, Z11
-	VMULPS           Z9, Z16, Z12
-	VFMSUB213PS      Z12, Z9, Z16
+	VMULPS           Z9, Z10, Z12
+	VFMSUB213PS      Z12, Z9, Z10
 	VFMADD231PS      Z13, Z14, Z12
-	VADDPS           Z16, Z12, Z12
+	VADDPS           Z10, Z12, Z12
 	KMOVW            K1, R8
 	TESTQ            R8, R8
 	JE               easy4
 	KNOTW            K1, K1
-	VMOVUPS          Z15, K1, (AX)
+	VMOVUPS          Z16, K1, (AX)
 	VMOVUPS          Z17, K1, (AX)(SI*1)
 	VMOVUPS          Z11, K1, (AX)(SI*2)
 	VMOVUPS          Z12, K1, (AX)(DI*1)
@@ -13337,7 +13414,7 @@ loop1:
 	RET
 
 easy4:
-	VMOVUPS Z15, (AX)
+	VMOVUPS Z16, (AX)
 	VMOVUPS Z17, (AX)(SI*1)
 	VMOVUPS Z11, (AX)(SI*2)
 	VMOVUPS Z12, (AX)(DI*1)
@@ -13356,63 +13433,66 @@ next2:
 	VMOVUPS.Z        (CX), K1, Z12
 	VPANDD           Z0, Z12, Z11
 	VMOVUPS.Z        (CX)(SI*1), K1, Z17
-	VPANDD           Z0, Z17, Z15
-	VMAXPS           Z15, Z11, Z11
-	VPANDD           Z0, Z12, Z15
 	VPANDD           Z0, Z17, Z16
-	VMINPS           Z16, Z15, Z15
-	VMULPS           Z11, Z11, Z16
-	VMULPS           Z15, Z15, Z14
-	VADDPS           Z14, Z16, Z13
-	VSUBPS           Z16, Z13, Z9
+	VMAXPS           Z16, Z11, Z11
+	VPANDD           Z0, Z12, Z16
+	VPANDD           Z0, Z17, Z10
+	VMINPS           Z10, Z16, Z16
+	VMULPS           Z11, Z11, Z10
+	VMULPS           Z16, Z16, Z14
+	VADDPS           Z14, Z10, Z13
+	VSUBPS           Z10, Z13, Z9
 	VSUBPS           Z9, Z14, Z9
-	VFMSUB231PS      Z11, Z11, Z16
-	VFMSUB231PS      Z15, Z15, Z14
-	VADDPS           Z14, Z16, Z16
-	VADDPS           Z16, Z9, Z9
-	VGETMANTPS       $0x0b, Z13, Z16
-	VSUBPS           Z1, Z16, Z14
-	VGETEXPPS        Z13, Z15
-	VGETEXPPS        Z16, Z16
-	VSUBPS           Z16, Z15, Z15
-	VDIVPS           Z13, Z9, Z9
-	VMULPS           Z6, Z15, Z6
-	VADDPS           Z9, Z6, Z6
-	VMULPS           Z14, Z14, Z9
-	VBROADCASTSS     logQ8<>+0(SB), Z13
-	VFMADD213PS      Z7, Z14, Z13
-	VFMADD213PS      Z8, Z14, Z13
-	VFMADD213PS.BCST logQ5<>+0(SB), Z14, Z13
-	VFMADD213PS.BCST logQ4<>+0(SB), Z14, Z13
-	VFMADD213PS.BCST logQ3<>+0(SB), Z14, Z13
-	VFMADD213PS.BCST logQ2<>+0(SB), Z14, Z13
-	VFMADD213PS.BCST logQ1<>+0(SB), Z14, Z13
-	VFMADD213PS.BCST logQ0<>+0(SB), Z14, Z13
-	VFMADD231PS      Z13, Z9, Z6
+	VFMSUB231PS      Z11, Z11, Z10
+	VFMSUB231PS      Z16, Z16, Z14
+	VADDPS           Z14, Z10, Z10
+	VADDPS           Z10, Z9, Z9
+	VGETMANTPS       $0x0b, Z13, Z10
+	VSUBPS           Z1, Z10, Z14
+	VGETEXPPS        Z13, Z16
+	VGETEXPPS        Z10, Z10
+	VSUBPS           Z10, Z16, Z16
+	VRCP14PS         Z13, Z10
+	VMULPS           Z10, Z9, Z11
+	VFNMADD231PS     Z11, Z13, Z9
+	VFMADD231PS      Z10, Z9, Z11
+	VMULPS           Z6, Z16, Z6
+	VADDPS           Z11, Z6, Z6
+	VMULPS           Z14, Z14, Z11
+	VBROADCASTSS     logQ8<>+0(SB), Z9
+	VFMADD213PS      Z7, Z14, Z9
+	VFMADD213PS      Z8, Z14, Z9
+	VFMADD213PS.BCST logQ5<>+0(SB), Z14, Z9
+	VFMADD213PS.BCST logQ4<>+0(SB), Z14, Z9
+	VFMADD213PS.BCST logQ3<>+0(SB), Z14, Z9
+	VFMADD213PS.BCST logQ2<>+0(SB), Z14, Z9
+	VFMADD213PS.BCST logQ1<>+0(SB), Z14, Z9
+	VFMADD213PS.BCST logQ0<>+0(SB), Z14, Z9
+	VFMADD231PS      Z9, Z11, Z6
 	VADDPS           Z14, Z6, Z6
-	VFMADD231PS.BCST ln2Hi<>+0(SB), Z15, Z6
+	VFMADD231PS.BCST ln2Hi<>+0(SB), Z16, Z6
 	VMULPS.BCST      half<>+0(SB), Z6, Z6
-	VADDPS           Z3, Z17, Z15
+	VADDPS           Z3, Z17, Z16
 	VPANDD           Z0, Z12, Z14
-	VPANDD           Z0, Z15, Z9
-	VMINPS           Z9, Z14, Z13
-	VMAXPS           Z14, Z9, Z8
-	VDIVPS           Z8, Z13, Z13
-	VMULPS           Z13, Z13, Z8
-	VMULPS           Z8, Z13, Z7
-	VBROADCASTSS     atanP9<>+0(SB), Z16
-	VFMADD213PS.BCST atanP8<>+0(SB), Z8, Z16
-	VFMADD213PS.BCST atanP7<>+0(SB), Z8, Z16
-	VFMADD213PS.BCST atanP6<>+0(SB), Z8, Z16
-	VFMADD213PS.BCST atanP5<>+0(SB), Z8, Z16
-	VFMADD213PS.BCST atanP4<>+0(SB), Z8, Z16
-	VFMADD213PS.BCST atanP3<>+0(SB), Z8, Z16
-	VFMADD213PS.BCST atanP2<>+0(SB), Z8, Z16
-	VFMADD213PS.BCST atanP1<>+0(SB), Z8, Z16
-	VFMADD213PS.BCST atanP0<>+0(SB), Z8, Z16
-	VFMADD213PS      Z13, Z16, Z7
-	VCMPPS           $0x03, Z13, Z13, K2
-	VCMPPS           $0x1e, Z14, Z9, K3
+	VPANDD           Z0, Z16, Z11
+	VMINPS           Z11, Z14, Z9
+	VMAXPS           Z14, Z11, Z8
+	VDIVPS           Z8, Z9, Z9
+	VMULPS           Z9, Z9, Z8
+	VMULPS           Z8, Z9, Z7
+	VBROADCASTSS     atanP9<>+0(SB), Z10
+	VFMADD213PS.BCST atanP8<>+0(SB), Z8, Z10
+	VFMADD213PS.BCST atanP7<>+0(SB), Z8, Z10
+	VFMADD213PS.BCST atanP6<>+0(SB), Z8, Z10
+	VFMADD213PS.BCST atanP5<>+0(SB), Z8, Z10
+	VFMADD213PS.BCST atanP4<>+0(SB), Z8, Z10
+	VFMADD213PS.BCST atanP3<>+0(SB), Z8, Z10
+	VFMADD213PS.BCST atanP2<>+0(SB), Z8, Z10
+	VFMADD213PS.BCST atanP1<>+0(SB), Z8, Z10
+	VFMADD213PS.BCST atanP0<>+0(SB), Z8, Z10
+	VFMADD213PS      Z9, Z10, Z7
+	VCMPPS           $0x03, Z9, Z9, K2
+	VCMPPS           $0x1e, Z14, Z11, K3
 	VPXORD           Z2, Z7, K3, Z7
 	VADDPS.BCST      halfPi2<>+0(SB), Z7, K3, Z7
 	VADDPS.BCST      halfPi1<>+0(SB), Z7, K3, Z7
@@ -13420,63 +13500,63 @@ next2:
 	VPXORD           Z2, Z7, K3, Z7
 	VADDPS.BCST      pi2<>+0(SB), Z7, K3, Z7
 	VADDPS.BCST      pi1<>+0(SB), Z7, K3, Z7
-	VPTERNLOGD       $0xd8, Z2, Z15, Z7
-	VPANDD           Z0, Z12, Z15
+	VPTERNLOGD       $0xd8, Z2, Z16, Z7
+	VPANDD           Z0, Z12, Z16
 	VPANDD           Z0, Z17, Z2
-	VMAXPS           Z2, Z15, Z15
+	VMAXPS           Z2, Z16, Z16
 	VCMPPS           $0x03, Z17, Z12, K3
-	VCMPPS.BCST      $0x16, radiusMax<>+0(SB), Z15, K4
-	VCMPPS.BCST      $0x19, radiusMin<>+0(SB), Z15, K5
+	VCMPPS.BCST      $0x16, radiusMax<>+0(SB), Z16, K4
+	VCMPPS.BCST      $0x19, radiusMin<>+0(SB), Z16, K5
 	KORW             K4, K5, K4
 	KORW             K3, K4, K3
-	VPANDD           Z0, Z6, Z15
-	VCMPPS.BCST      $0x16, zetaLimit<>+0(SB), Z15, K4
+	VPANDD           Z0, Z6, Z16
+	VCMPPS.BCST      $0x16, zetaLimit<>+0(SB), Z16, K4
 	KORW             K3, K4, K3
 	KORW             K2, K3, K2
 	VSUBPS           Z1, Z12, Z12
-	VPANDD           Z0, Z6, Z15
+	VPANDD           Z0, Z6, Z16
 	VPANDD           Z0, Z7, Z0
-	VMAXPS           Z0, Z15, Z15
-	VCMPPS.BCST      $0x11, smallZeta<>+0(SB), Z15, K3
-	VMULPS           Z17, Z17, Z15
-	VMOVAPS          Z15, Z0
+	VMAXPS           Z0, Z16, Z16
+	VCMPPS.BCST      $0x11, smallZeta<>+0(SB), Z16, K3
+	VMULPS           Z17, Z17, Z16
+	VMOVAPS          Z16, Z0
 	VFMSUB231PS      Z17, Z17, Z0
-	VFMADD231PS      Z12, Z12, Z15
-	VADDPS           Z0, Z15, Z15
-	VBLENDMPS        Z1, Z15, K3, Z15
+	VFMADD231PS      Z12, Z12, Z16
+	VADDPS           Z0, Z16, Z16
+	VBLENDMPS        Z1, Z16, K3, Z16
 	VMULPS           Z17, Z7, Z0
 	VMOVAPS          Z0, Z2
 	VFMSUB231PS      Z17, Z7, Z2
 	VFMADD231PS      Z12, Z6, Z0
 	VADDPS           Z2, Z0, Z0
-	VDIVPS           Z15, Z0, Z0
+	VDIVPS           Z16, Z0, Z0
 	VMULPS           Z17, Z6, Z2
 	VFNMADD213PS     Z2, Z6, Z17
 	VFMSUB231PS      Z12, Z7, Z2
 	VADDPS           Z17, Z2, Z2
-	VDIVPS           Z15, Z2, Z2
-	VMULPS           Z7, Z7, Z15
-	VFMSUB231PS      Z6, Z6, Z15
+	VDIVPS           Z16, Z2, Z2
+	VMULPS           Z7, Z7, Z16
+	VFMSUB231PS      Z6, Z6, Z16
 	VBROADCASTSS     minusHalf<>+0(SB), Z17
 	VFMADD213PS      Z1, Z6, Z17
-	VFMADD231PS      Z5, Z15, Z17
-	VADDPS           Z6, Z6, Z15
-	VMULPS           Z7, Z15, Z15
+	VFMADD231PS      Z5, Z16, Z17
+	VADDPS           Z6, Z6, Z16
+	VMULPS           Z7, Z16, Z16
 	VMULPS           Z4, Z7, Z4
-	VFMADD231PS      Z5, Z15, Z4
+	VFMADD231PS      Z5, Z16, Z4
 	VBLENDMPS        Z17, Z0, K3, Z0
 	VBLENDMPS        Z4, Z2, K3, Z2
 	VMOVUPS.Z        (CX)(DI*1), K1, Z4
 	VMULPS           Z4, Z2, Z17
-	VMOVAPS          Z17, Z15
-	VFNMADD231PS     Z4, Z2, Z15
+	VMOVAPS          Z17, Z16
+	VFNMADD231PS     Z4, Z2, Z16
 	VMOVUPS.Z        (CX)(SI*2), K1, Z5
 	VFMSUB231PS      Z5, Z0, Z17
-	VADDPS           Z15, Z17, Z17
-	VMULPS           Z4, Z0, Z15
-	VFMSUB213PS      Z15, Z4, Z0
-	VFMADD231PS      Z5, Z2, Z15
-	VADDPS           Z0, Z15, Z15
+	VADDPS           Z16, Z17, Z17
+	VMULPS           Z4, Z0, Z16
+	VFMSUB213PS      Z16, Z4, Z0
+	VFMADD231PS      Z5, Z2, Z16
+	VADDPS           Z0, Z16, Z16
 	KANDW            K1, K2, K2
 	KMOVW            K2, CX
 	TESTQ            CX, CX
@@ -13485,7 +13565,7 @@ next2:
 	VMOVUPS          Z6, K1, (AX)
 	VMOVUPS          Z7, K1, (AX)(SI*1)
 	VMOVUPS          Z17, K1, (AX)(SI*2)
-	VMOVUPS          Z15, K1, (AX)(DI*1)
+	VMOVUPS          Z16, K1, (AX)(DI*1)
 	MOVQ             BX, AX
 	SUBQ             DX, BX
 	MOVQ             BX, at+40(FP)
@@ -13498,7 +13578,7 @@ easy7:
 	VMOVUPS Z6, K1, (AX)
 	VMOVUPS Z7, K1, (AX)(SI*1)
 	VMOVUPS Z17, K1, (AX)(SI*2)
-	VMOVUPS Z15, K1, (AX)(DI*1)
+	VMOVUPS Z16, K1, (AX)(DI*1)
 
 done5:
 	XORQ AX, AX
@@ -13954,42 +14034,48 @@ loop1:
 	VGETEXPPD        Z15, Z12
 	VGETEXPPD        Z13, Z13
 	VSUBPD           Z13, Z12, Z12
-	VDIVPD           Z15, Z16, Z16
-	VADDPD           Z7, Z14, Z15
-	VDIVPD           Z15, Z14, Z15
-	VMULPD           Z15, Z15, Z13
-	VMULPD           Z14, Z14, Z10
-	VMULPD           Z2, Z10, Z10
+	VRCP14PD         Z15, Z13
+	VBROADCASTSD     oneF64<>+0(SB), Z10
+	VFNMADD231PD     Z13, Z15, Z10
+	VFMADD231PD      Z13, Z10, Z13
+	VMULPD           Z13, Z16, Z10
+	VFNMADD231PD     Z10, Z15, Z16
+	VFMADD231PD      Z13, Z16, Z10
+	VADDPD           Z7, Z14, Z16
+	VDIVPD           Z16, Z14, Z16
+	VMULPD           Z16, Z16, Z13
+	VMULPD           Z14, Z14, Z15
+	VMULPD           Z2, Z15, Z15
 	VMULPD           Z8, Z12, Z17
-	VADDPD           Z16, Z17, Z17
-	VBROADCASTSD     logR7F64<>+0(SB), Z16
-	VFMADD213PD.BCST logR6F64<>+0(SB), Z13, Z16
-	VFMADD213PD.BCST logR5F64<>+0(SB), Z13, Z16
-	VFMADD213PD.BCST logR4F64<>+0(SB), Z13, Z16
-	VFMADD213PD.BCST logR3F64<>+0(SB), Z13, Z16
-	VFMADD213PD.BCST logR2F64<>+0(SB), Z13, Z16
-	VFMADD213PD.BCST logR1F64<>+0(SB), Z13, Z16
-	VFMADD213PD.BCST logR0F64<>+0(SB), Z13, Z16
-	VFMADD213PD      Z10, Z16, Z13
-	VFMADD231PD      Z13, Z15, Z17
-	VSUBPD           Z17, Z10, Z10
-	VSUBPD           Z10, Z14, Z14
+	VADDPD           Z10, Z17, Z17
+	VBROADCASTSD     logR7F64<>+0(SB), Z10
+	VFMADD213PD.BCST logR6F64<>+0(SB), Z13, Z10
+	VFMADD213PD.BCST logR5F64<>+0(SB), Z13, Z10
+	VFMADD213PD.BCST logR4F64<>+0(SB), Z13, Z10
+	VFMADD213PD.BCST logR3F64<>+0(SB), Z13, Z10
+	VFMADD213PD.BCST logR2F64<>+0(SB), Z13, Z10
+	VFMADD213PD.BCST logR1F64<>+0(SB), Z13, Z10
+	VFMADD213PD.BCST logR0F64<>+0(SB), Z13, Z10
+	VFMADD213PD      Z15, Z10, Z13
+	VFMADD231PD      Z13, Z16, Z17
+	VSUBPD           Z17, Z15, Z15
+	VSUBPD           Z15, Z14, Z14
 	VFMADD231PD.BCST ln2HiF64<>+0(SB), Z12, Z14
 	VMULPD           Z2, Z14, Z14
 	VADDPD           Z4, Z11, Z12
-	VPANDQ           Z0, Z9, Z10
+	VPANDQ           Z0, Z9, Z15
 	VPANDQ           Z0, Z12, Z17
-	VMINPD           Z17, Z10, Z15
-	VMAXPD           Z10, Z17, Z13
-	VMULPD           Z2, Z13, Z16
-	VCMPPD           $0x1e, Z16, Z15, K1
-	VSUBPD           Z13, Z15, Z16
-	VBLENDMPD        Z16, Z15, K1, Z16
-	VADDPD           Z13, Z15, Z15
-	VBLENDMPD        Z15, Z13, K1, Z13
-	VDIVPD           Z13, Z16, Z16
-	VMULPD           Z16, Z16, Z13
-	VMULPD           Z13, Z16, Z15
+	VMINPD           Z17, Z15, Z16
+	VMAXPD           Z15, Z17, Z13
+	VMULPD           Z2, Z13, Z10
+	VCMPPD           $0x1e, Z10, Z16, K1
+	VSUBPD           Z13, Z16, Z10
+	VBLENDMPD        Z10, Z16, K1, Z10
+	VADDPD           Z13, Z16, Z16
+	VBLENDMPD        Z16, Z13, K1, Z13
+	VDIVPD           Z13, Z10, Z10
+	VMULPD           Z10, Z10, Z13
+	VMULPD           Z13, Z10, Z16
 	VBROADCASTSD     atanP12F64<>+0(SB), Z18
 	VFMADD213PD.BCST atanP11F64<>+0(SB), Z13, Z18
 	VFMADD213PD.BCST atanP10F64<>+0(SB), Z13, Z18
@@ -14003,19 +14089,19 @@ loop1:
 	VFMADD213PD.BCST atanP2F64<>+0(SB), Z13, Z18
 	VFMADD213PD.BCST atanP1F64<>+0(SB), Z13, Z18
 	VFMADD213PD.BCST atanP0F64<>+0(SB), Z13, Z18
-	VFMADD213PD      Z16, Z18, Z15
-	VADDPD.BCST      quarterPi2F64<>+0(SB), Z15, K1, Z15
-	VADDPD.BCST      quarterPi1F64<>+0(SB), Z15, K1, Z15
-	VCMPPD           $0x03, Z16, Z16, K1
-	VCMPPD           $0x1e, Z10, Z17, K2
-	VPXORQ           Z3, Z15, K2, Z15
-	VADDPD.BCST      halfPi2F64<>+0(SB), Z15, K2, Z15
-	VADDPD.BCST      halfPi1F64<>+0(SB), Z15, K2, Z15
+	VFMADD213PD      Z10, Z18, Z16
+	VADDPD.BCST      quarterPi2F64<>+0(SB), Z16, K1, Z16
+	VADDPD.BCST      quarterPi1F64<>+0(SB), Z16, K1, Z16
+	VCMPPD           $0x03, Z10, Z10, K1
+	VCMPPD           $0x1e, Z15, Z17, K2
+	VPXORQ           Z3, Z16, K2, Z16
+	VADDPD.BCST      halfPi2F64<>+0(SB), Z16, K2, Z16
+	VADDPD.BCST      halfPi1F64<>+0(SB), Z16, K2, Z16
 	VCMPPD           $0x11, Z4, Z9, K2
-	VPXORQ           Z3, Z15, K2, Z15
-	VADDPD.BCST      pi2F64<>+0(SB), Z15, K2, Z15
-	VADDPD.BCST      pi1F64<>+0(SB), Z15, K2, Z15
-	VPTERNLOGQ       $0xd8, Z3, Z12, Z15
+	VPXORQ           Z3, Z16, K2, Z16
+	VADDPD.BCST      pi2F64<>+0(SB), Z16, K2, Z16
+	VADDPD.BCST      pi1F64<>+0(SB), Z16, K2, Z16
+	VPTERNLOGQ       $0xd8, Z3, Z12, Z16
 	VPANDQ           Z0, Z9, Z12
 	VPANDQ           Z0, Z11, Z17
 	VMAXPD           Z17, Z12, Z12
@@ -14030,7 +14116,7 @@ loop1:
 	KORW             K1, K2, K1
 	VSUBPD           Z1, Z9, Z9
 	VPANDQ           Z0, Z14, Z12
-	VPANDQ           Z0, Z15, Z17
+	VPANDQ           Z0, Z16, Z17
 	VMAXPD           Z17, Z12, Z12
 	VCMPPD.BCST      $0x11, smallZetaF64<>+0(SB), Z12, K2
 	VMULPD           Z11, Z11, Z12
@@ -14039,45 +14125,45 @@ loop1:
 	VFMADD231PD      Z9, Z9, Z12
 	VADDPD           Z17, Z12, Z12
 	VBLENDMPD        Z1, Z12, K2, Z12
-	VMULPD           Z11, Z15, Z17
-	VMOVAPS          Z17, Z10
-	VFMSUB231PD      Z11, Z15, Z10
+	VMULPD           Z11, Z16, Z17
+	VMOVAPS          Z17, Z15
+	VFMSUB231PD      Z11, Z16, Z15
 	VFMADD231PD      Z9, Z14, Z17
-	VADDPD           Z10, Z17, Z17
+	VADDPD           Z15, Z17, Z17
 	VDIVPD           Z12, Z17, Z17
-	VMULPD           Z11, Z14, Z10
-	VFNMADD213PD     Z10, Z14, Z11
-	VFMSUB231PD      Z9, Z15, Z10
-	VADDPD           Z11, Z10, Z10
-	VDIVPD           Z12, Z10, Z10
-	VMULPD           Z15, Z15, Z12
+	VMULPD           Z11, Z14, Z15
+	VFNMADD213PD     Z15, Z14, Z11
+	VFMSUB231PD      Z9, Z16, Z15
+	VADDPD           Z11, Z15, Z15
+	VDIVPD           Z12, Z15, Z15
+	VMULPD           Z16, Z16, Z12
 	VFMSUB231PD      Z14, Z14, Z12
 	VBROADCASTSD     minusHalfF64<>+0(SB), Z11
 	VFMADD213PD      Z1, Z14, Z11
 	VFMADD231PD      Z6, Z12, Z11
 	VADDPD           Z14, Z14, Z12
-	VMULPD           Z15, Z12, Z12
-	VMULPD           Z5, Z15, Z9
+	VMULPD           Z16, Z12, Z12
+	VMULPD           Z5, Z16, Z9
 	VFMADD231PD      Z6, Z12, Z9
 	VBLENDMPD        Z11, Z17, K2, Z17
-	VBLENDMPD        Z9, Z10, K2, Z10
+	VBLENDMPD        Z9, Z15, K2, Z15
 	VMOVUPS          (CX)(DI*1), Z9
-	VMULPD           Z9, Z10, Z11
+	VMULPD           Z9, Z15, Z11
 	VMOVAPS          Z11, Z12
-	VFNMADD231PD     Z9, Z10, Z12
-	VMOVUPS          (CX)(SI*2), Z16
-	VFMSUB231PD      Z16, Z17, Z11
+	VFNMADD231PD     Z9, Z15, Z12
+	VMOVUPS          (CX)(SI*2), Z10
+	VFMSUB231PD      Z10, Z17, Z11
 	VADDPD           Z12, Z11, Z11
 	VMULPD           Z9, Z17, Z12
 	VFMSUB213PD      Z12, Z9, Z17
-	VFMADD231PD      Z16, Z10, Z12
+	VFMADD231PD      Z10, Z15, Z12
 	VADDPD           Z17, Z12, Z12
 	KMOVW            K1, R8
 	TESTQ            R8, R8
 	JE               easy4
 	KNOTW            K1, K1
 	VMOVUPD          Z14, K1, (AX)
-	VMOVUPD          Z15, K1, (AX)(SI*1)
+	VMOVUPD          Z16, K1, (AX)(SI*1)
 	VMOVUPD          Z11, K1, (AX)(SI*2)
 	VMOVUPD          Z12, K1, (AX)(DI*1)
 	MOVQ             BX, AX
@@ -14092,7 +14178,7 @@ loop1:
 
 easy4:
 	VMOVUPS Z14, (AX)
-	VMOVUPS Z15, (AX)(SI*1)
+	VMOVUPS Z16, (AX)(SI*1)
 	VMOVUPS Z11, (AX)(SI*2)
 	VMOVUPS Z12, (AX)(DI*1)
 	ADDQ    $+64, AX
@@ -14109,76 +14195,82 @@ next2:
 	KMOVW            R8, K1
 	VMOVUPD.Z        (CX), K1, Z12
 	VPANDQ           Z0, Z12, Z11
-	VMOVUPD.Z        (CX)(SI*1), K1, Z15
-	VPANDQ           Z0, Z15, Z14
+	VMOVUPD.Z        (CX)(SI*1), K1, Z16
+	VPANDQ           Z0, Z16, Z14
 	VMAXPD           Z14, Z11, Z11
 	VPANDQ           Z0, Z12, Z14
-	VPANDQ           Z0, Z15, Z17
+	VPANDQ           Z0, Z16, Z17
 	VMINPD           Z17, Z14, Z14
 	VMULPD           Z11, Z11, Z17
-	VMULPD           Z14, Z14, Z10
-	VADDPD           Z10, Z17, Z16
-	VSUBPD           Z17, Z16, Z9
-	VSUBPD           Z9, Z10, Z9
+	VMULPD           Z14, Z14, Z15
+	VADDPD           Z15, Z17, Z10
+	VSUBPD           Z17, Z10, Z9
+	VSUBPD           Z9, Z15, Z9
 	VFMSUB231PD      Z11, Z11, Z17
-	VFMSUB231PD      Z14, Z14, Z10
-	VADDPD           Z10, Z17, Z17
+	VFMSUB231PD      Z14, Z14, Z15
+	VADDPD           Z15, Z17, Z17
 	VADDPD           Z17, Z9, Z9
-	VGETMANTPD       $0x0b, Z16, Z17
-	VSUBPD           Z1, Z17, Z10
-	VGETEXPPD        Z16, Z14
+	VGETMANTPD       $0x0b, Z10, Z17
+	VSUBPD           Z1, Z17, Z15
+	VGETEXPPD        Z10, Z14
 	VGETEXPPD        Z17, Z17
 	VSUBPD           Z17, Z14, Z14
-	VDIVPD           Z16, Z9, Z9
-	VADDPD           Z7, Z10, Z7
-	VDIVPD           Z7, Z10, Z7
-	VMULPD           Z7, Z7, Z16
-	VMULPD           Z10, Z10, Z17
+	VRCP14PD         Z10, Z17
+	VBROADCASTSD     oneF64<>+0(SB), Z11
+	VFNMADD231PD     Z17, Z10, Z11
+	VFMADD231PD      Z17, Z11, Z17
+	VMULPD           Z17, Z9, Z11
+	VFNMADD231PD     Z11, Z10, Z9
+	VFMADD231PD      Z17, Z9, Z11
+	VADDPD           Z7, Z15, Z7
+	VDIVPD           Z7, Z15, Z7
+	VMULPD           Z7, Z7, Z9
+	VMULPD           Z15, Z15, Z17
 	VMULPD           Z2, Z17, Z17
 	VMULPD           Z8, Z14, Z8
-	VADDPD           Z9, Z8, Z8
-	VBROADCASTSD     logR7F64<>+0(SB), Z9
-	VFMADD213PD.BCST logR6F64<>+0(SB), Z16, Z9
-	VFMADD213PD.BCST logR5F64<>+0(SB), Z16, Z9
-	VFMADD213PD.BCST logR4F64<>+0(SB), Z16, Z9
-	VFMADD213PD.BCST logR3F64<>+0(SB), Z16, Z9
-	VFMADD213PD.BCST logR2F64<>+0(SB), Z16, Z9
-	VFMADD213PD.BCST logR1F64<>+0(SB), Z16, Z9
-	VFMADD213PD.BCST logR0F64<>+0(SB), Z16, Z9
-	VFMADD213PD      Z17, Z9, Z16
-	VFMADD231PD      Z16, Z7, Z8
+	VADDPD           Z11, Z8, Z8
+	VBROADCASTSD     logR7F64<>+0(SB), Z11
+	VFMADD213PD.BCST logR6F64<>+0(SB), Z9, Z11
+	VFMADD213PD.BCST logR5F64<>+0(SB), Z9, Z11
+	VFMADD213PD.BCST logR4F64<>+0(SB), Z9, Z11
+	VFMADD213PD.BCST logR3F64<>+0(SB), Z9, Z11
+	VFMADD213PD.BCST logR2F64<>+0(SB), Z9, Z11
+	VFMADD213PD.BCST logR1F64<>+0(SB), Z9, Z11
+	VFMADD213PD.BCST logR0F64<>+0(SB), Z9, Z11
+	VFMADD213PD      Z17, Z11, Z9
+	VFMADD231PD      Z9, Z7, Z8
 	VSUBPD           Z8, Z17, Z17
-	VSUBPD           Z17, Z10, Z10
-	VFMADD231PD.BCST ln2HiF64<>+0(SB), Z14, Z10
-	VMULPD           Z2, Z10, Z10
-	VADDPD           Z4, Z15, Z14
+	VSUBPD           Z17, Z15, Z15
+	VFMADD231PD.BCST ln2HiF64<>+0(SB), Z14, Z15
+	VMULPD           Z2, Z15, Z15
+	VADDPD           Z4, Z16, Z14
 	VPANDQ           Z0, Z12, Z17
 	VPANDQ           Z0, Z14, Z8
 	VMINPD           Z8, Z17, Z7
-	VMAXPD           Z17, Z8, Z16
-	VMULPD           Z2, Z16, Z2
+	VMAXPD           Z17, Z8, Z9
+	VMULPD           Z2, Z9, Z2
 	VCMPPD           $0x1e, Z2, Z7, K2
-	VSUBPD           Z16, Z7, Z2
+	VSUBPD           Z9, Z7, Z2
 	VBLENDMPD        Z2, Z7, K2, Z2
-	VADDPD           Z16, Z7, Z7
-	VBLENDMPD        Z7, Z16, K2, Z16
-	VDIVPD           Z16, Z2, Z2
-	VMULPD           Z2, Z2, Z16
-	VMULPD           Z16, Z2, Z7
-	VBROADCASTSD     atanP12F64<>+0(SB), Z9
-	VFMADD213PD.BCST atanP11F64<>+0(SB), Z16, Z9
-	VFMADD213PD.BCST atanP10F64<>+0(SB), Z16, Z9
-	VFMADD213PD.BCST atanP9F64<>+0(SB), Z16, Z9
-	VFMADD213PD.BCST atanP8F64<>+0(SB), Z16, Z9
-	VFMADD213PD.BCST atanP7F64<>+0(SB), Z16, Z9
-	VFMADD213PD.BCST atanP6F64<>+0(SB), Z16, Z9
-	VFMADD213PD.BCST atanP5F64<>+0(SB), Z16, Z9
-	VFMADD213PD.BCST atanP4F64<>+0(SB), Z16, Z9
-	VFMADD213PD.BCST atanP3F64<>+0(SB), Z16, Z9
-	VFMADD213PD.BCST atanP2F64<>+0(SB), Z16, Z9
-	VFMADD213PD.BCST atanP1F64<>+0(SB), Z16, Z9
-	VFMADD213PD.BCST atanP0F64<>+0(SB), Z16, Z9
-	VFMADD213PD      Z2, Z9, Z7
+	VADDPD           Z9, Z7, Z7
+	VBLENDMPD        Z7, Z9, K2, Z9
+	VDIVPD           Z9, Z2, Z2
+	VMULPD           Z2, Z2, Z9
+	VMULPD           Z9, Z2, Z7
+	VBROADCASTSD     atanP12F64<>+0(SB), Z11
+	VFMADD213PD.BCST atanP11F64<>+0(SB), Z9, Z11
+	VFMADD213PD.BCST atanP10F64<>+0(SB), Z9, Z11
+	VFMADD213PD.BCST atanP9F64<>+0(SB), Z9, Z11
+	VFMADD213PD.BCST atanP8F64<>+0(SB), Z9, Z11
+	VFMADD213PD.BCST atanP7F64<>+0(SB), Z9, Z11
+	VFMADD213PD.BCST atanP6F64<>+0(SB), Z9, Z11
+	VFMADD213PD.BCST atanP5F64<>+0(SB), Z9, Z11
+	VFMADD213PD.BCST atanP4F64<>+0(SB), Z9, Z11
+	VFMADD213PD.BCST atanP3F64<>+0(SB), Z9, Z11
+	VFMADD213PD.BCST atanP2F64<>+0(SB), Z9, Z11
+	VFMADD213PD.BCST atanP1F64<>+0(SB), Z9, Z11
+	VFMADD213PD.BCST atanP0F64<>+0(SB), Z9, Z11
+	VFMADD213PD      Z2, Z11, Z7
 	VADDPD.BCST      quarterPi2F64<>+0(SB), Z7, K2, Z7
 	VADDPD.BCST      quarterPi1F64<>+0(SB), Z7, K2, Z7
 	VCMPPD           $0x03, Z2, Z2, K2
@@ -14192,57 +14284,57 @@ next2:
 	VADDPD.BCST      pi1F64<>+0(SB), Z7, K3, Z7
 	VPTERNLOGQ       $0xd8, Z3, Z14, Z7
 	VPANDQ           Z0, Z12, Z14
-	VPANDQ           Z0, Z15, Z3
+	VPANDQ           Z0, Z16, Z3
 	VMAXPD           Z3, Z14, Z14
-	VCMPPD           $0x03, Z15, Z12, K3
+	VCMPPD           $0x03, Z16, Z12, K3
 	VCMPPD.BCST      $0x16, radiusMaxF64<>+0(SB), Z14, K4
 	VCMPPD.BCST      $0x19, radiusMinF64<>+0(SB), Z14, K5
 	KORW             K4, K5, K4
 	KORW             K3, K4, K3
-	VPANDQ           Z0, Z10, Z14
+	VPANDQ           Z0, Z15, Z14
 	VCMPPD.BCST      $0x16, zetaLimitF64<>+0(SB), Z14, K4
 	KORW             K3, K4, K3
 	KORW             K2, K3, K2
 	VSUBPD           Z1, Z12, Z12
-	VPANDQ           Z0, Z10, Z14
+	VPANDQ           Z0, Z15, Z14
 	VPANDQ           Z0, Z7, Z0
 	VMAXPD           Z0, Z14, Z14
 	VCMPPD.BCST      $0x11, smallZetaF64<>+0(SB), Z14, K3
-	VMULPD           Z15, Z15, Z14
+	VMULPD           Z16, Z16, Z14
 	VMOVAPS          Z14, Z0
-	VFMSUB231PD      Z15, Z15, Z0
+	VFMSUB231PD      Z16, Z16, Z0
 	VFMADD231PD      Z12, Z12, Z14
 	VADDPD           Z0, Z14, Z14
 	VBLENDMPD        Z1, Z14, K3, Z14
-	VMULPD           Z15, Z7, Z0
+	VMULPD           Z16, Z7, Z0
 	VMOVAPS          Z0, Z3
-	VFMSUB231PD      Z15, Z7, Z3
-	VFMADD231PD      Z12, Z10, Z0
+	VFMSUB231PD      Z16, Z7, Z3
+	VFMADD231PD      Z12, Z15, Z0
 	VADDPD           Z3, Z0, Z0
 	VDIVPD           Z14, Z0, Z0
-	VMULPD           Z15, Z10, Z3
-	VFNMADD213PD     Z3, Z10, Z15
+	VMULPD           Z16, Z15, Z3
+	VFNMADD213PD     Z3, Z15, Z16
 	VFMSUB231PD      Z12, Z7, Z3
-	VADDPD           Z15, Z3, Z3
+	VADDPD           Z16, Z3, Z3
 	VDIVPD           Z14, Z3, Z3
 	VMULPD           Z7, Z7, Z14
-	VFMSUB231PD      Z10, Z10, Z14
-	VBROADCASTSD     minusHalfF64<>+0(SB), Z15
-	VFMADD213PD      Z1, Z10, Z15
-	VFMADD231PD      Z6, Z14, Z15
-	VADDPD           Z10, Z10, Z14
+	VFMSUB231PD      Z15, Z15, Z14
+	VBROADCASTSD     minusHalfF64<>+0(SB), Z16
+	VFMADD213PD      Z1, Z15, Z16
+	VFMADD231PD      Z6, Z14, Z16
+	VADDPD           Z15, Z15, Z14
 	VMULPD           Z7, Z14, Z14
 	VMULPD           Z5, Z7, Z5
 	VFMADD231PD      Z6, Z14, Z5
-	VBLENDMPD        Z15, Z0, K3, Z0
+	VBLENDMPD        Z16, Z0, K3, Z0
 	VBLENDMPD        Z5, Z3, K3, Z3
 	VMOVUPD.Z        (CX)(DI*1), K1, Z5
-	VMULPD           Z5, Z3, Z15
-	VMOVAPS          Z15, Z14
+	VMULPD           Z5, Z3, Z16
+	VMOVAPS          Z16, Z14
 	VFNMADD231PD     Z5, Z3, Z14
 	VMOVUPD.Z        (CX)(SI*2), K1, Z6
-	VFMSUB231PD      Z6, Z0, Z15
-	VADDPD           Z14, Z15, Z15
+	VFMSUB231PD      Z6, Z0, Z16
+	VADDPD           Z14, Z16, Z16
 	VMULPD           Z5, Z0, Z14
 	VFMSUB213PD      Z14, Z5, Z0
 	VFMADD231PD      Z6, Z3, Z14
@@ -14252,9 +14344,9 @@ next2:
 	TESTQ            CX, CX
 	JE               easy7
 	KANDNW           K1, K2, K1
-	VMOVUPD          Z10, K1, (AX)
+	VMOVUPD          Z15, K1, (AX)
 	VMOVUPD          Z7, K1, (AX)(SI*1)
-	VMOVUPD          Z15, K1, (AX)(SI*2)
+	VMOVUPD          Z16, K1, (AX)(SI*2)
 	VMOVUPD          Z14, K1, (AX)(DI*1)
 	MOVQ             BX, AX
 	SUBQ             DX, BX
@@ -14265,9 +14357,9 @@ next2:
 	RET
 
 easy7:
-	VMOVUPD Z10, K1, (AX)
+	VMOVUPD Z15, K1, (AX)
 	VMOVUPD Z7, K1, (AX)(SI*1)
-	VMOVUPD Z15, K1, (AX)(SI*2)
+	VMOVUPD Z16, K1, (AX)(SI*2)
 	VMOVUPD Z14, K1, (AX)(DI*1)
 
 done5:
@@ -14350,454 +14442,484 @@ loop1:
 	VMOVUPS      half<>+0(SB), Y8
 	VFMADD213PS  roundF32<>+0(SB), Y6, Y8
 	VSUBPS       roundF32<>+0(SB), Y8, Y11
-	VSUBPS       Y11, Y6, Y6
-	VADDPS       roundF32<>+0(SB), Y6, Y6
+	VSUBPS       Y11, Y6, Y11
+	VADDPS       roundF32<>+0(SB), Y11, Y11
 	VPSLLD       $0x17, Y8, Y8
 	VPADDD       one<>+0(SB), Y8, Y8
 	VMULPS       one<>+0(SB), Y8, Y8
-	VPSLLD       $0x17, Y6, Y6
-	VPADDD       one<>+0(SB), Y6, Y6
-	VMULPS       Y6, Y8, Y8
-	VMULPS       Y7, Y7, Y6
-	VMOVAPS      Y7, Y11
-	VFMADD231PS  Y9, Y6, Y11
-	VMULPS       Y8, Y11, Y11
-	VMULPS       Y8, Y6, Y6
-	VSUBPS       one<>+0(SB), Y8, Y12
-	VFMADD231PS  Y8, Y7, Y12
-	VFMADD231PS  Y9, Y6, Y12
-	VMULPS       half<>+0(SB), Y3, Y6
-	VANDPS       absF32<>+0(SB), Y6, Y9
-	VMOVUPS      twoOverPi<>+0(SB), Y7
-	VFMADD213PS  roundF32<>+0(SB), Y9, Y7
+	VPSLLD       $0x17, Y11, Y11
+	VPADDD       one<>+0(SB), Y11, Y11
+	VMULPS       Y11, Y8, Y8
+	VMULPS       Y7, Y7, Y11
+	VMOVAPS      Y7, Y12
+	VFMADD231PS  Y9, Y11, Y12
+	VMULPS       Y8, Y12, Y12
 	VMOVUPS      Y10, (R9)
-	VSUBPS       roundF32<>+0(SB), Y7, Y10
-	VFNMADD231PS halfPi1<>+0(SB), Y10, Y9
-	VFNMADD231PS halfPi2<>+0(SB), Y10, Y9
-	VFNMADD231PS halfPi3<>+0(SB), Y10, Y9
-	VMULPS       Y9, Y9, Y10
+	VSUBPS       one<>+0(SB), Y8, Y10
 	VMOVUPS      Y5, 32(R9)
-	VMOVUPS      sinP2<>+0(SB), Y5
-	VFMADD213PS  sinP1<>+0(SB), Y10, Y5
-	VFMADD213PS  sinP0<>+0(SB), Y10, Y5
-	VMULPS       Y5, Y10, Y5
-	VFMADD231PS  Y5, Y9, Y9
-	VMOVUPS      cosP2<>+0(SB), Y5
-	VFMADD213PS  cosP1<>+0(SB), Y10, Y5
-	VFMADD213PS  cosP0<>+0(SB), Y10, Y5
-	VFMADD213PS  minusHalf<>+0(SB), Y10, Y5
-	VFMADD213PS  one<>+0(SB), Y10, Y5
-	VPSLLD       $0x1f, Y7, Y10
+	VMOVAPS      Y10, Y5
+	VFMADD231PS  Y8, Y7, Y5
+	VMULPS       Y8, Y11, Y11
+	VMULPS       Y9, Y11, Y11
+	VMOVAPS      Y0, Y9
+	VFNMADD231PS ln2Hi<>+0(SB), Y6, Y9
+	VSUBPS       Y7, Y9, Y9
+	VFNMADD231PS ln2Lo<>+0(SB), Y6, Y9
+	VSUBPS       Y5, Y10, Y10
+	VFMADD231PS  Y8, Y7, Y10
+	VFMADD231PS  Y8, Y9, Y10
+	VADDPS       Y10, Y11, Y11
+	VADDPS       Y11, Y5, Y5
+	VMULPS       half<>+0(SB), Y3, Y11
+	VANDPS       absF32<>+0(SB), Y11, Y10
+	VMOVUPS      twoOverPi<>+0(SB), Y9
+	VFMADD213PS  roundF32<>+0(SB), Y10, Y9
+	VSUBPS       roundF32<>+0(SB), Y9, Y7
+	VFNMADD231PS halfPi1<>+0(SB), Y7, Y10
+	VFNMADD231PS halfPi2<>+0(SB), Y7, Y10
+	VFNMADD231PS halfPi3<>+0(SB), Y7, Y10
+	VMULPS       Y10, Y10, Y7
+	VMOVUPS      sinP2<>+0(SB), Y6
+	VFMADD213PS  sinP1<>+0(SB), Y7, Y6
+	VFMADD213PS  sinP0<>+0(SB), Y7, Y6
+	VMULPS       Y6, Y7, Y6
+	VFMADD231PS  Y6, Y10, Y10
+	VMOVUPS      cosP2<>+0(SB), Y6
+	VFMADD213PS  cosP1<>+0(SB), Y7, Y6
+	VFMADD213PS  cosP0<>+0(SB), Y7, Y6
+	VFMADD213PS  minusHalf<>+0(SB), Y7, Y6
+	VFMADD213PS  one<>+0(SB), Y7, Y6
+	VPSLLD       $0x1f, Y9, Y7
 	VMOVUPS      Y2, 64(R9)
-	VBLENDVPS    Y10, Y5, Y9, Y2
-	VBLENDVPS    Y10, Y9, Y5, Y5
-	VPSLLD       $0x1e, Y7, Y9
-	VPADDD       oneI<>+0(SB), Y7, Y7
-	VPSLLD       $0x1e, Y7, Y7
-	VANDPS       signF32<>+0(SB), Y7, Y7
-	VXORPS       Y7, Y5, Y5
-	VXORPS       Y6, Y9, Y9
+	VBLENDVPS    Y7, Y6, Y10, Y2
+	VBLENDVPS    Y7, Y10, Y6, Y6
+	VPSLLD       $0x1e, Y9, Y10
+	VPADDD       oneI<>+0(SB), Y9, Y9
+	VPSLLD       $0x1e, Y9, Y9
 	VANDPS       signF32<>+0(SB), Y9, Y9
-	VXORPS       Y9, Y2, Y2
-	VANDPS       absF32<>+0(SB), Y3, Y9
-	VMOVUPS      twoOverPi<>+0(SB), Y6
-	VFMADD213PS  roundF32<>+0(SB), Y9, Y6
-	VSUBPS       roundF32<>+0(SB), Y6, Y5
-	VFNMADD231PS halfPi1<>+0(SB), Y5, Y9
-	VFNMADD231PS halfPi2<>+0(SB), Y5, Y9
-	VFNMADD231PS halfPi3<>+0(SB), Y5, Y9
-	VMULPS       Y9, Y9, Y5
-	VMOVUPS      sinP2<>+0(SB), Y7
-	VFMADD213PS  sinP1<>+0(SB), Y5, Y7
-	VFMADD213PS  sinP0<>+0(SB), Y5, Y7
-	VMULPS       Y7, Y5, Y7
-	VFMADD231PS  Y7, Y9, Y9
-	VMOVUPS      cosP2<>+0(SB), Y7
-	VFMADD213PS  cosP1<>+0(SB), Y5, Y7
-	VFMADD213PS  cosP0<>+0(SB), Y5, Y7
-	VFMADD213PS  minusHalf<>+0(SB), Y5, Y7
-	VFMADD213PS  one<>+0(SB), Y5, Y7
-	VPSLLD       $0x1f, Y6, Y5
-	VBLENDVPS    Y5, Y7, Y9, Y10
-	VBLENDVPS    Y5, Y9, Y7, Y7
-	VPSLLD       $0x1e, Y6, Y9
-	VPADDD       oneI<>+0(SB), Y6, Y6
-	VPSLLD       $0x1e, Y6, Y6
+	VXORPS       Y9, Y6, Y6
+	VXORPS       Y11, Y10, Y10
+	VANDPS       signF32<>+0(SB), Y10, Y10
+	VXORPS       Y10, Y2, Y2
+	VANDPS       absF32<>+0(SB), Y3, Y10
+	VMOVUPS      twoOverPi<>+0(SB), Y11
+	VFMADD213PS  roundF32<>+0(SB), Y10, Y11
+	VSUBPS       roundF32<>+0(SB), Y11, Y6
+	VFNMADD231PS halfPi1<>+0(SB), Y6, Y10
+	VFNMADD231PS halfPi2<>+0(SB), Y6, Y10
+	VFNMADD231PS halfPi3<>+0(SB), Y6, Y10
+	VMULPS       Y10, Y10, Y6
+	VMOVUPS      sinP2<>+0(SB), Y9
+	VFMADD213PS  sinP1<>+0(SB), Y6, Y9
+	VFMADD213PS  sinP0<>+0(SB), Y6, Y9
+	VMULPS       Y9, Y6, Y9
+	VFMADD231PS  Y9, Y10, Y10
+	VMOVUPS      cosP2<>+0(SB), Y9
+	VFMADD213PS  cosP1<>+0(SB), Y6, Y9
+	VFMADD213PS  cosP0<>+0(SB), Y6, Y9
+	VFMADD213PS  minusHalf<>+0(SB), Y6, Y9
+	VFMADD213PS  one<>+0(SB), Y6, Y9
+	VPSLLD       $0x1f, Y11, Y6
+	VBLENDVPS    Y6, Y9, Y10, Y7
+	VBLENDVPS    Y6, Y10, Y9, Y9
+	VPSLLD       $0x1e, Y11, Y10
+	VPADDD       oneI<>+0(SB), Y11, Y11
+	VPSLLD       $0x1e, Y11, Y11
+	VANDPS       signF32<>+0(SB), Y11, Y11
+	VXORPS       Y11, Y9, Y9
+	VXORPS       Y3, Y10, Y10
+	VANDPS       signF32<>+0(SB), Y10, Y10
+	VXORPS       Y10, Y7, Y7
+	VMULPS       Y9, Y8, Y10
+	VFMADD231PS  Y9, Y12, Y10
+	VMULPS       Y7, Y8, Y8
+	VFMADD231PS  Y7, Y12, Y8
+	VCMPPS       $0x11, half<>+0(SB), Y9, Y12
+	VSUBPS       one<>+0(SB), Y10, Y7
+	VADDPS       Y2, Y2, Y11
+	VMULPS       Y9, Y5, Y5
+	VFNMADD231PS Y2, Y11, Y5
+	VBLENDVPS    Y12, Y7, Y5, Y5
+	VANDPS       absF32<>+0(SB), Y0, Y7
+	VANDPS       absF32<>+0(SB), Y3, Y12
+	VMAXPS       Y12, Y7, Y7
+	VCMPPS       $0x11, smallZeta<>+0(SB), Y7, Y7
+	VMULPS       Y3, Y3, Y12
+	VMOVAPS      Y12, Y11
+	VFMSUB231PS  Y3, Y3, Y11
+	VFMADD231PS  Y0, Y0, Y12
+	VADDPS       Y11, Y12, Y12
+	VBLENDVPS    Y7, one<>+0(SB), Y12, Y12
+	VMULPS       Y3, Y8, Y11
+	VMOVAPS      Y11, Y2
+	VFMSUB231PS  Y3, Y8, Y2
+	VFMADD231PS  Y0, Y5, Y11
+	VADDPS       Y2, Y11, Y11
+	VDIVPS       Y12, Y11, Y11
+	VMULPS       Y3, Y5, Y2
+	VFNMADD213PS Y2, Y3, Y5
+	VFMSUB231PS  Y0, Y8, Y2
+	VADDPS       Y5, Y2, Y2
+	VDIVPS       Y12, Y2, Y2
+	VMOVUPS      twentyFourth<>+0(SB), Y12
+	VFMADD213PS  sixth<>+0(SB), Y0, Y12
+	VMULPS       twentyFourth<>+0(SB), Y3, Y5
+	VMULPS       Y3, Y5, Y9
+	VFMSUB231PS  Y0, Y12, Y9
+	VADDPS       half<>+0(SB), Y9, Y9
+	VMULPS       Y0, Y5, Y5
+	VFMADD231PS  Y3, Y12, Y5
+	VMULPS       Y3, Y5, Y12
+	VFMSUB231PS  Y0, Y9, Y12
+	VADDPS       one<>+0(SB), Y12, Y12
+	VMULPS       Y0, Y5, Y5
+	VFMADD231PS  Y3, Y9, Y5
+	VBLENDVPS    Y7, Y12, Y11, Y11
+	VBLENDVPS    Y7, Y5, Y2, Y2
+	VMOVUPS      (CX)(R8*1), Y5
+	VMULPS       Y5, Y2, Y7
+	VMOVAPS      Y7, Y12
+	VFNMADD231PS Y5, Y2, Y12
+	VMOVUPS      (CX)(DI*2), Y9
+	VFMSUB231PS  Y9, Y11, Y7
+	VADDPS       Y12, Y7, Y7
+	VMULPS       Y5, Y11, Y12
+	VFMSUB213PS  Y12, Y5, Y11
+	VFMADD231PS  Y9, Y2, Y12
+	VADDPS       Y11, Y12, Y12
+	VMOVUPS      log2e<>+0(SB), Y11
+	VFMADD213PS  roundF32<>+0(SB), Y1, Y11
+	VSUBPS       roundF32<>+0(SB), Y11, Y11
+	VMOVAPS      Y1, Y2
+	VFNMADD231PS ln2Hi<>+0(SB), Y11, Y2
+	VFNMADD231PS ln2Lo<>+0(SB), Y11, Y2
+	VMOVUPS      expC6<>+0(SB), Y9
+	VFMADD213PS  expC5<>+0(SB), Y2, Y9
+	VFMADD213PS  expC4<>+0(SB), Y2, Y9
+	VFMADD213PS  expC3<>+0(SB), Y2, Y9
+	VFMADD213PS  expC2<>+0(SB), Y2, Y9
+	VMOVUPS      half<>+0(SB), Y5
+	VFMADD213PS  roundF32<>+0(SB), Y11, Y5
+	VSUBPS       roundF32<>+0(SB), Y5, Y3
+	VSUBPS       Y3, Y11, Y3
+	VADDPS       roundF32<>+0(SB), Y3, Y3
+	VPSLLD       $0x17, Y5, Y5
+	VPADDD       one<>+0(SB), Y5, Y5
+	VMULPS       one<>+0(SB), Y5, Y5
+	VPSLLD       $0x17, Y3, Y3
+	VPADDD       one<>+0(SB), Y3, Y3
+	VMULPS       Y3, Y5, Y5
+	VMULPS       Y2, Y2, Y3
+	VMOVAPS      Y2, Y0
+	VFMADD231PS  Y9, Y3, Y0
+	VMULPS       Y5, Y0, Y0
+	VSUBPS       one<>+0(SB), Y5, Y6
+	VMOVUPS      Y12, 96(R9)
+	VMOVAPS      Y6, Y12
+	VFMADD231PS  Y5, Y2, Y12
+	VMULPS       Y5, Y3, Y3
+	VMULPS       Y9, Y3, Y3
+	VMOVAPS      Y1, Y9
+	VFNMADD231PS ln2Hi<>+0(SB), Y11, Y9
+	VSUBPS       Y2, Y9, Y9
+	VFNMADD231PS ln2Lo<>+0(SB), Y11, Y9
+	VSUBPS       Y12, Y6, Y6
+	VFMADD231PS  Y5, Y2, Y6
+	VFMADD231PS  Y5, Y9, Y6
+	VADDPS       Y6, Y3, Y3
+	VADDPS       Y3, Y12, Y12
+	VMULPS       half<>+0(SB), Y4, Y3
+	VANDPS       absF32<>+0(SB), Y3, Y6
+	VMOVUPS      twoOverPi<>+0(SB), Y9
+	VFMADD213PS  roundF32<>+0(SB), Y6, Y9
+	VSUBPS       roundF32<>+0(SB), Y9, Y2
+	VFNMADD231PS halfPi1<>+0(SB), Y2, Y6
+	VFNMADD231PS halfPi2<>+0(SB), Y2, Y6
+	VFNMADD231PS halfPi3<>+0(SB), Y2, Y6
+	VMULPS       Y6, Y6, Y2
+	VMOVUPS      sinP2<>+0(SB), Y11
+	VFMADD213PS  sinP1<>+0(SB), Y2, Y11
+	VFMADD213PS  sinP0<>+0(SB), Y2, Y11
+	VMULPS       Y11, Y2, Y11
+	VFMADD231PS  Y11, Y6, Y6
+	VMOVUPS      cosP2<>+0(SB), Y11
+	VFMADD213PS  cosP1<>+0(SB), Y2, Y11
+	VFMADD213PS  cosP0<>+0(SB), Y2, Y11
+	VFMADD213PS  minusHalf<>+0(SB), Y2, Y11
+	VFMADD213PS  one<>+0(SB), Y2, Y11
+	VPSLLD       $0x1f, Y9, Y2
+	VMOVUPS      Y7, 128(R9)
+	VBLENDVPS    Y2, Y11, Y6, Y7
+	VBLENDVPS    Y2, Y6, Y11, Y11
+	VPSLLD       $0x1e, Y9, Y6
+	VPADDD       oneI<>+0(SB), Y9, Y9
+	VPSLLD       $0x1e, Y9, Y9
+	VANDPS       signF32<>+0(SB), Y9, Y9
+	VXORPS       Y9, Y11, Y11
+	VXORPS       Y3, Y6, Y6
 	VANDPS       signF32<>+0(SB), Y6, Y6
 	VXORPS       Y6, Y7, Y7
+	VANDPS       absF32<>+0(SB), Y4, Y6
+	VMOVUPS      twoOverPi<>+0(SB), Y3
+	VFMADD213PS  roundF32<>+0(SB), Y6, Y3
+	VSUBPS       roundF32<>+0(SB), Y3, Y11
+	VFNMADD231PS halfPi1<>+0(SB), Y11, Y6
+	VFNMADD231PS halfPi2<>+0(SB), Y11, Y6
+	VFNMADD231PS halfPi3<>+0(SB), Y11, Y6
+	VMULPS       Y6, Y6, Y11
+	VMOVUPS      sinP2<>+0(SB), Y9
+	VFMADD213PS  sinP1<>+0(SB), Y11, Y9
+	VFMADD213PS  sinP0<>+0(SB), Y11, Y9
+	VMULPS       Y9, Y11, Y9
+	VFMADD231PS  Y9, Y6, Y6
+	VMOVUPS      cosP2<>+0(SB), Y9
+	VFMADD213PS  cosP1<>+0(SB), Y11, Y9
+	VFMADD213PS  cosP0<>+0(SB), Y11, Y9
+	VFMADD213PS  minusHalf<>+0(SB), Y11, Y9
+	VFMADD213PS  one<>+0(SB), Y11, Y9
+	VPSLLD       $0x1f, Y3, Y11
+	VBLENDVPS    Y11, Y9, Y6, Y2
+	VBLENDVPS    Y11, Y6, Y9, Y9
+	VPSLLD       $0x1e, Y3, Y6
+	VPADDD       oneI<>+0(SB), Y3, Y3
+	VPSLLD       $0x1e, Y3, Y3
+	VANDPS       signF32<>+0(SB), Y3, Y3
 	VXORPS       Y3, Y9, Y9
-	VANDPS       signF32<>+0(SB), Y9, Y9
-	VXORPS       Y9, Y10, Y10
-	VMULPS       Y7, Y8, Y9
-	VFMADD231PS  Y7, Y11, Y9
-	VMULPS       Y10, Y8, Y8
-	VFMADD231PS  Y10, Y11, Y8
-	VCMPPS       $0x11, half<>+0(SB), Y7, Y11
-	VSUBPS       one<>+0(SB), Y9, Y10
-	VADDPS       Y2, Y2, Y6
-	VMULPS       Y7, Y12, Y12
-	VFNMADD231PS Y2, Y6, Y12
-	VBLENDVPS    Y11, Y10, Y12, Y12
-	VANDPS       absF32<>+0(SB), Y0, Y10
-	VANDPS       absF32<>+0(SB), Y3, Y11
-	VMAXPS       Y11, Y10, Y10
-	VCMPPS       $0x11, smallZeta<>+0(SB), Y10, Y10
-	VMULPS       Y3, Y3, Y11
-	VMOVAPS      Y11, Y6
-	VFMSUB231PS  Y3, Y3, Y6
-	VFMADD231PS  Y0, Y0, Y11
-	VADDPS       Y6, Y11, Y11
-	VBLENDVPS    Y10, one<>+0(SB), Y11, Y11
-	VMULPS       Y3, Y8, Y6
-	VMOVAPS      Y6, Y2
-	VFMSUB231PS  Y3, Y8, Y2
-	VFMADD231PS  Y0, Y12, Y6
-	VADDPS       Y2, Y6, Y6
-	VDIVPS       Y11, Y6, Y6
-	VMULPS       Y3, Y12, Y2
-	VFNMADD213PS Y2, Y3, Y12
-	VFMSUB231PS  Y0, Y8, Y2
-	VADDPS       Y12, Y2, Y2
-	VDIVPS       Y11, Y2, Y2
-	VMOVUPS      twentyFourth<>+0(SB), Y11
-	VFMADD213PS  sixth<>+0(SB), Y0, Y11
-	VMULPS       twentyFourth<>+0(SB), Y3, Y12
-	VMULPS       Y3, Y12, Y7
-	VFMSUB231PS  Y0, Y11, Y7
-	VADDPS       half<>+0(SB), Y7, Y7
-	VMULPS       Y0, Y12, Y12
-	VFMADD231PS  Y3, Y11, Y12
-	VMULPS       Y3, Y12, Y11
-	VFMSUB231PS  Y0, Y7, Y11
-	VADDPS       one<>+0(SB), Y11, Y11
-	VMULPS       Y0, Y12, Y12
-	VFMADD231PS  Y3, Y7, Y12
-	VBLENDVPS    Y10, Y11, Y6, Y6
-	VBLENDVPS    Y10, Y12, Y2, Y2
-	VMOVUPS      (CX)(R8*1), Y12
-	VMULPS       Y12, Y2, Y10
-	VMOVAPS      Y10, Y11
-	VFNMADD231PS Y12, Y2, Y11
-	VMOVUPS      (CX)(DI*2), Y7
-	VFMSUB231PS  Y7, Y6, Y10
-	VADDPS       Y11, Y10, Y10
-	VMULPS       Y12, Y6, Y11
-	VFMSUB213PS  Y11, Y12, Y6
-	VFMADD231PS  Y7, Y2, Y11
-	VADDPS       Y6, Y11, Y11
-	VMOVUPS      log2e<>+0(SB), Y6
-	VFMADD213PS  roundF32<>+0(SB), Y1, Y6
-	VSUBPS       roundF32<>+0(SB), Y6, Y6
-	VMOVAPS      Y1, Y2
-	VFNMADD231PS ln2Hi<>+0(SB), Y6, Y2
-	VFNMADD231PS ln2Lo<>+0(SB), Y6, Y2
-	VMOVUPS      expC6<>+0(SB), Y7
-	VFMADD213PS  expC5<>+0(SB), Y2, Y7
-	VFMADD213PS  expC4<>+0(SB), Y2, Y7
-	VFMADD213PS  expC3<>+0(SB), Y2, Y7
-	VFMADD213PS  expC2<>+0(SB), Y2, Y7
-	VMOVUPS      half<>+0(SB), Y12
-	VFMADD213PS  roundF32<>+0(SB), Y6, Y12
-	VSUBPS       roundF32<>+0(SB), Y12, Y3
-	VSUBPS       Y3, Y6, Y6
-	VADDPS       roundF32<>+0(SB), Y6, Y6
-	VPSLLD       $0x17, Y12, Y12
-	VPADDD       one<>+0(SB), Y12, Y12
-	VMULPS       one<>+0(SB), Y12, Y12
-	VPSLLD       $0x17, Y6, Y6
-	VPADDD       one<>+0(SB), Y6, Y6
-	VMULPS       Y6, Y12, Y12
-	VMULPS       Y2, Y2, Y6
-	VMOVAPS      Y2, Y3
-	VFMADD231PS  Y7, Y6, Y3
-	VMULPS       Y12, Y3, Y3
-	VMULPS       Y12, Y6, Y6
-	VSUBPS       one<>+0(SB), Y12, Y0
-	VFMADD231PS  Y12, Y2, Y0
-	VFMADD231PS  Y7, Y6, Y0
-	VMULPS       half<>+0(SB), Y4, Y6
-	VANDPS       absF32<>+0(SB), Y6, Y7
-	VMOVUPS      twoOverPi<>+0(SB), Y2
-	VFMADD213PS  roundF32<>+0(SB), Y7, Y2
-	VSUBPS       roundF32<>+0(SB), Y2, Y5
-	VFNMADD231PS halfPi1<>+0(SB), Y5, Y7
-	VFNMADD231PS halfPi2<>+0(SB), Y5, Y7
-	VFNMADD231PS halfPi3<>+0(SB), Y5, Y7
-	VMULPS       Y7, Y7, Y5
-	VMOVUPS      Y11, 96(R9)
-	VMOVUPS      sinP2<>+0(SB), Y11
-	VFMADD213PS  sinP1<>+0(SB), Y5, Y11
-	VFMADD213PS  sinP0<>+0(SB), Y5, Y11
-	VMULPS       Y11, Y5, Y11
-	VFMADD231PS  Y11, Y7, Y7
-	VMOVUPS      cosP2<>+0(SB), Y11
-	VFMADD213PS  cosP1<>+0(SB), Y5, Y11
-	VFMADD213PS  cosP0<>+0(SB), Y5, Y11
-	VFMADD213PS  minusHalf<>+0(SB), Y5, Y11
-	VFMADD213PS  one<>+0(SB), Y5, Y11
-	VPSLLD       $0x1f, Y2, Y5
-	VMOVUPS      Y10, 128(R9)
-	VBLENDVPS    Y5, Y11, Y7, Y10
-	VBLENDVPS    Y5, Y7, Y11, Y11
-	VPSLLD       $0x1e, Y2, Y7
-	VPADDD       oneI<>+0(SB), Y2, Y2
-	VPSLLD       $0x1e, Y2, Y2
-	VANDPS       signF32<>+0(SB), Y2, Y2
-	VXORPS       Y2, Y11, Y11
-	VXORPS       Y6, Y7, Y7
-	VANDPS       signF32<>+0(SB), Y7, Y7
-	VXORPS       Y7, Y10, Y10
-	VANDPS       absF32<>+0(SB), Y4, Y7
-	VMOVUPS      twoOverPi<>+0(SB), Y6
-	VFMADD213PS  roundF32<>+0(SB), Y7, Y6
-	VSUBPS       roundF32<>+0(SB), Y6, Y11
-	VFNMADD231PS halfPi1<>+0(SB), Y11, Y7
-	VFNMADD231PS halfPi2<>+0(SB), Y11, Y7
-	VFNMADD231PS halfPi3<>+0(SB), Y11, Y7
-	VMULPS       Y7, Y7, Y11
-	VMOVUPS      sinP2<>+0(SB), Y2
-	VFMADD213PS  sinP1<>+0(SB), Y11, Y2
-	VFMADD213PS  sinP0<>+0(SB), Y11, Y2
-	VMULPS       Y2, Y11, Y2
-	VFMADD231PS  Y2, Y7, Y7
-	VMOVUPS      cosP2<>+0(SB), Y2
-	VFMADD213PS  cosP1<>+0(SB), Y11, Y2
-	VFMADD213PS  cosP0<>+0(SB), Y11, Y2
-	VFMADD213PS  minusHalf<>+0(SB), Y11, Y2
-	VFMADD213PS  one<>+0(SB), Y11, Y2
-	VPSLLD       $0x1f, Y6, Y11
-	VBLENDVPS    Y11, Y2, Y7, Y5
-	VBLENDVPS    Y11, Y7, Y2, Y2
-	VPSLLD       $0x1e, Y6, Y7
-	VPADDD       oneI<>+0(SB), Y6, Y6
-	VPSLLD       $0x1e, Y6, Y6
+	VXORPS       Y4, Y6, Y6
 	VANDPS       signF32<>+0(SB), Y6, Y6
 	VXORPS       Y6, Y2, Y2
-	VXORPS       Y4, Y7, Y7
-	VANDPS       signF32<>+0(SB), Y7, Y7
-	VXORPS       Y7, Y5, Y5
-	VMULPS       Y2, Y12, Y7
-	VFMADD231PS  Y2, Y3, Y7
-	VMULPS       Y5, Y12, Y12
-	VFMADD231PS  Y5, Y3, Y12
-	VCMPPS       $0x11, half<>+0(SB), Y2, Y3
-	VSUBPS       one<>+0(SB), Y7, Y7
-	VADDPS       Y10, Y10, Y5
-	VMULPS       Y2, Y0, Y0
-	VFNMADD231PS Y10, Y5, Y0
-	VBLENDVPS    Y3, Y7, Y0, Y0
-	VANDPS       absF32<>+0(SB), Y1, Y7
-	VANDPS       absF32<>+0(SB), Y4, Y3
-	VMAXPS       Y3, Y7, Y7
-	VCMPPS       $0x11, smallZeta<>+0(SB), Y7, Y7
-	VMULPS       Y4, Y4, Y3
-	VMOVAPS      Y3, Y5
-	VFMSUB231PS  Y4, Y4, Y5
-	VFMADD231PS  Y1, Y1, Y3
-	VADDPS       Y5, Y3, Y3
-	VBLENDVPS    Y7, one<>+0(SB), Y3, Y3
+	VMULPS       Y9, Y5, Y6
+	VFMADD231PS  Y9, Y0, Y6
+	VMULPS       Y2, Y5, Y5
+	VFMADD231PS  Y2, Y0, Y5
+	VCMPPS       $0x11, half<>+0(SB), Y9, Y0
+	VSUBPS       one<>+0(SB), Y6, Y6
+	VADDPS       Y7, Y7, Y2
+	VMULPS       Y9, Y12, Y12
+	VFNMADD231PS Y7, Y2, Y12
+	VBLENDVPS    Y0, Y6, Y12, Y12
+	VANDPS       absF32<>+0(SB), Y1, Y6
+	VANDPS       absF32<>+0(SB), Y4, Y0
+	VMAXPS       Y0, Y6, Y6
+	VCMPPS       $0x11, smallZeta<>+0(SB), Y6, Y6
+	VMULPS       Y4, Y4, Y0
+	VMOVAPS      Y0, Y2
+	VFMSUB231PS  Y4, Y4, Y2
+	VFMADD231PS  Y1, Y1, Y0
+	VADDPS       Y2, Y0, Y0
+	VBLENDVPS    Y6, one<>+0(SB), Y0, Y0
+	VMULPS       Y4, Y5, Y2
+	VMOVAPS      Y2, Y7
+	VFMSUB231PS  Y4, Y5, Y7
+	VFMADD231PS  Y1, Y12, Y2
+	VADDPS       Y7, Y2, Y2
+	VDIVPS       Y0, Y2, Y2
+	VMULPS       Y4, Y12, Y7
+	VFNMADD213PS Y7, Y4, Y12
+	VFMSUB231PS  Y1, Y5, Y7
+	VADDPS       Y12, Y7, Y7
+	VDIVPS       Y0, Y7, Y7
+	VMOVUPS      twentyFourth<>+0(SB), Y0
+	VFMADD213PS  sixth<>+0(SB), Y1, Y0
+	VMULPS       twentyFourth<>+0(SB), Y4, Y12
 	VMULPS       Y4, Y12, Y5
-	VMOVAPS      Y5, Y10
-	VFMSUB231PS  Y4, Y12, Y10
-	VFMADD231PS  Y1, Y0, Y5
-	VADDPS       Y10, Y5, Y5
-	VDIVPS       Y3, Y5, Y5
-	VMULPS       Y4, Y0, Y10
-	VFNMADD213PS Y10, Y4, Y0
-	VFMSUB231PS  Y1, Y12, Y10
-	VADDPS       Y0, Y10, Y10
-	VDIVPS       Y3, Y10, Y10
-	VMOVUPS      twentyFourth<>+0(SB), Y3
-	VFMADD213PS  sixth<>+0(SB), Y1, Y3
-	VMULPS       twentyFourth<>+0(SB), Y4, Y0
-	VMULPS       Y4, Y0, Y12
-	VFMSUB231PS  Y1, Y3, Y12
-	VADDPS       half<>+0(SB), Y12, Y12
-	VMULPS       Y1, Y0, Y0
-	VFMADD231PS  Y4, Y3, Y0
-	VMULPS       Y4, Y0, Y3
-	VFMSUB231PS  Y1, Y12, Y3
-	VADDPS       one<>+0(SB), Y3, Y3
-	VMULPS       Y1, Y0, Y0
-	VFMADD231PS  Y4, Y12, Y0
-	VBLENDVPS    Y7, Y3, Y5, Y5
-	VBLENDVPS    Y7, Y0, Y10, Y10
-	VMOVUPS      (DX)(R8*1), Y0
+	VFMSUB231PS  Y1, Y0, Y5
+	VADDPS       half<>+0(SB), Y5, Y5
+	VMULPS       Y1, Y12, Y12
+	VFMADD231PS  Y4, Y0, Y12
+	VMULPS       Y4, Y12, Y0
+	VFMSUB231PS  Y1, Y5, Y0
+	VADDPS       one<>+0(SB), Y0, Y0
+	VMULPS       Y1, Y12, Y12
+	VFMADD231PS  Y4, Y5, Y12
+	VBLENDVPS    Y6, Y0, Y2, Y2
+	VBLENDVPS    Y6, Y12, Y7, Y7
+	VMOVUPS      (DX)(R8*1), Y12
+	VMULPS       Y12, Y7, Y6
+	VMOVAPS      Y6, Y0
+	VFNMADD231PS Y12, Y7, Y0
+	VMOVUPS      (DX)(DI*2), Y5
+	VFMSUB231PS  Y5, Y2, Y6
+	VADDPS       Y0, Y6, Y6
+	VMULPS       Y12, Y2, Y0
+	VFMSUB213PS  Y0, Y12, Y2
+	VFMADD231PS  Y5, Y7, Y0
+	VADDPS       Y2, Y0, Y0
+	VMULPS       Y0, Y8, Y2
+	VMOVAPS      Y2, Y7
+	VFNMADD231PS Y0, Y8, Y7
+	VFMSUB231PS  Y6, Y10, Y2
+	VADDPS       Y7, Y2, Y2
 	VMULPS       Y0, Y10, Y7
-	VMOVAPS      Y7, Y3
-	VFNMADD231PS Y0, Y10, Y3
-	VMOVUPS      (DX)(DI*2), Y12
-	VFMSUB231PS  Y12, Y5, Y7
-	VADDPS       Y3, Y7, Y7
-	VMULPS       Y0, Y5, Y3
-	VFMSUB213PS  Y3, Y0, Y5
-	VFMADD231PS  Y12, Y10, Y3
-	VADDPS       Y5, Y3, Y3
-	VMULPS       Y3, Y8, Y5
-	VMOVAPS      Y5, Y10
-	VFNMADD231PS Y3, Y8, Y10
-	VFMSUB231PS  Y7, Y9, Y5
-	VADDPS       Y10, Y5, Y5
-	VMULPS       Y3, Y9, Y10
-	VFMSUB213PS  Y10, Y3, Y9
-	VFMADD231PS  Y7, Y8, Y10
-	VADDPS       Y9, Y10, Y10
-	VMOVUPS      64(R9), Y9
+	VFMSUB213PS  Y7, Y0, Y10
+	VFMADD231PS  Y6, Y8, Y7
+	VADDPS       Y10, Y7, Y7
+	VMOVUPS      64(R9), Y10
 	VMOVUPS      log2e<>+0(SB), Y8
-	VFMADD213PS  roundF32<>+0(SB), Y9, Y8
+	VFMADD213PS  roundF32<>+0(SB), Y10, Y8
 	VSUBPS       roundF32<>+0(SB), Y8, Y8
-	VMOVAPS      Y9, Y7
-	VFNMADD231PS ln2Hi<>+0(SB), Y8, Y7
-	VFNMADD231PS ln2Lo<>+0(SB), Y8, Y7
-	VMOVUPS      expC6<>+0(SB), Y3
-	VFMADD213PS  expC5<>+0(SB), Y7, Y3
-	VFMADD213PS  expC4<>+0(SB), Y7, Y3
-	VFMADD213PS  expC3<>+0(SB), Y7, Y3
-	VFMADD213PS  expC2<>+0(SB), Y7, Y3
-	VMOVUPS      half<>+0(SB), Y12
-	VFMADD213PS  roundF32<>+0(SB), Y8, Y12
-	VSUBPS       roundF32<>+0(SB), Y12, Y0
-	VSUBPS       Y0, Y8, Y8
-	VADDPS       roundF32<>+0(SB), Y8, Y8
+	VMOVAPS      Y10, Y6
+	VFNMADD231PS ln2Hi<>+0(SB), Y8, Y6
+	VFNMADD231PS ln2Lo<>+0(SB), Y8, Y6
+	VMOVUPS      expC6<>+0(SB), Y0
+	VFMADD213PS  expC5<>+0(SB), Y6, Y0
+	VFMADD213PS  expC4<>+0(SB), Y6, Y0
+	VFMADD213PS  expC3<>+0(SB), Y6, Y0
+	VFMADD213PS  expC2<>+0(SB), Y6, Y0
+	VMOVUPS      half<>+0(SB), Y5
+	VFMADD213PS  roundF32<>+0(SB), Y8, Y5
+	VSUBPS       roundF32<>+0(SB), Y5, Y12
+	VSUBPS       Y12, Y8, Y12
+	VADDPS       roundF32<>+0(SB), Y12, Y12
+	VPSLLD       $0x17, Y5, Y5
+	VPADDD       one<>+0(SB), Y5, Y5
+	VMULPS       one<>+0(SB), Y5, Y5
 	VPSLLD       $0x17, Y12, Y12
 	VPADDD       one<>+0(SB), Y12, Y12
-	VMULPS       one<>+0(SB), Y12, Y12
-	VPSLLD       $0x17, Y8, Y8
-	VPADDD       one<>+0(SB), Y8, Y8
-	VMULPS       Y8, Y12, Y12
-	VMULPS       Y7, Y7, Y8
-	VMOVAPS      Y7, Y0
-	VFMADD231PS  Y3, Y8, Y0
-	VMULPS       Y12, Y0, Y0
-	VMULPS       Y12, Y8, Y8
-	VSUBPS       one<>+0(SB), Y12, Y4
-	VFMADD231PS  Y12, Y7, Y4
-	VFMADD231PS  Y3, Y8, Y4
-	VMOVUPS      32(R9), Y8
-	VMULPS       half<>+0(SB), Y8, Y3
-	VANDPS       absF32<>+0(SB), Y3, Y7
+	VMULPS       Y12, Y5, Y5
+	VMULPS       Y6, Y6, Y12
+	VMOVAPS      Y6, Y4
+	VFMADD231PS  Y0, Y12, Y4
+	VMULPS       Y5, Y4, Y4
+	VSUBPS       one<>+0(SB), Y5, Y1
+	VMOVAPS      Y1, Y9
+	VFMADD231PS  Y5, Y6, Y9
+	VMULPS       Y5, Y12, Y12
+	VMULPS       Y0, Y12, Y12
+	VMOVAPS      Y10, Y0
+	VFNMADD231PS ln2Hi<>+0(SB), Y8, Y0
+	VSUBPS       Y6, Y0, Y0
+	VFNMADD231PS ln2Lo<>+0(SB), Y8, Y0
+	VSUBPS       Y9, Y1, Y1
+	VFMADD231PS  Y5, Y6, Y1
+	VFMADD231PS  Y5, Y0, Y1
+	VADDPS       Y1, Y12, Y12
+	VADDPS       Y12, Y9, Y9
+	VMOVUPS      32(R9), Y12
+	VMULPS       half<>+0(SB), Y12, Y1
+	VANDPS       absF32<>+0(SB), Y1, Y0
+	VMOVUPS      twoOverPi<>+0(SB), Y6
+	VFMADD213PS  roundF32<>+0(SB), Y0, Y6
+	VSUBPS       roundF32<>+0(SB), Y6, Y8
+	VFNMADD231PS halfPi1<>+0(SB), Y8, Y0
+	VFNMADD231PS halfPi2<>+0(SB), Y8, Y0
+	VFNMADD231PS halfPi3<>+0(SB), Y8, Y0
+	VMULPS       Y0, Y0, Y8
+	VMOVUPS      sinP2<>+0(SB), Y3
+	VFMADD213PS  sinP1<>+0(SB), Y8, Y3
+	VFMADD213PS  sinP0<>+0(SB), Y8, Y3
+	VMULPS       Y3, Y8, Y3
+	VFMADD231PS  Y3, Y0, Y0
+	VMOVUPS      cosP2<>+0(SB), Y3
+	VFMADD213PS  cosP1<>+0(SB), Y8, Y3
+	VFMADD213PS  cosP0<>+0(SB), Y8, Y3
+	VFMADD213PS  minusHalf<>+0(SB), Y8, Y3
+	VFMADD213PS  one<>+0(SB), Y8, Y3
+	VPSLLD       $0x1f, Y6, Y8
+	VBLENDVPS    Y8, Y3, Y0, Y11
+	VBLENDVPS    Y8, Y0, Y3, Y3
+	VPSLLD       $0x1e, Y6, Y0
+	VPADDD       oneI<>+0(SB), Y6, Y6
+	VPSLLD       $0x1e, Y6, Y6
+	VANDPS       signF32<>+0(SB), Y6, Y6
+	VXORPS       Y6, Y3, Y3
+	VXORPS       Y1, Y0, Y0
+	VANDPS       signF32<>+0(SB), Y0, Y0
+	VXORPS       Y0, Y11, Y11
+	VANDPS       absF32<>+0(SB), Y12, Y0
 	VMOVUPS      twoOverPi<>+0(SB), Y1
-	VFMADD213PS  roundF32<>+0(SB), Y7, Y1
-	VSUBPS       roundF32<>+0(SB), Y1, Y2
-	VFNMADD231PS halfPi1<>+0(SB), Y2, Y7
-	VFNMADD231PS halfPi2<>+0(SB), Y2, Y7
-	VFNMADD231PS halfPi3<>+0(SB), Y2, Y7
-	VMULPS       Y7, Y7, Y2
+	VFMADD213PS  roundF32<>+0(SB), Y0, Y1
+	VSUBPS       roundF32<>+0(SB), Y1, Y3
+	VFNMADD231PS halfPi1<>+0(SB), Y3, Y0
+	VFNMADD231PS halfPi2<>+0(SB), Y3, Y0
+	VFNMADD231PS halfPi3<>+0(SB), Y3, Y0
+	VMULPS       Y0, Y0, Y3
 	VMOVUPS      sinP2<>+0(SB), Y6
-	VFMADD213PS  sinP1<>+0(SB), Y2, Y6
-	VFMADD213PS  sinP0<>+0(SB), Y2, Y6
-	VMULPS       Y6, Y2, Y6
-	VFMADD231PS  Y6, Y7, Y7
+	VFMADD213PS  sinP1<>+0(SB), Y3, Y6
+	VFMADD213PS  sinP0<>+0(SB), Y3, Y6
+	VMULPS       Y6, Y3, Y6
+	VFMADD231PS  Y6, Y0, Y0
 	VMOVUPS      cosP2<>+0(SB), Y6
-	VFMADD213PS  cosP1<>+0(SB), Y2, Y6
-	VFMADD213PS  cosP0<>+0(SB), Y2, Y6
-	VFMADD213PS  minusHalf<>+0(SB), Y2, Y6
-	VFMADD213PS  one<>+0(SB), Y2, Y6
-	VPSLLD       $0x1f, Y1, Y2
-	VBLENDVPS    Y2, Y6, Y7, Y11
-	VBLENDVPS    Y2, Y7, Y6, Y6
-	VPSLLD       $0x1e, Y1, Y7
+	VFMADD213PS  cosP1<>+0(SB), Y3, Y6
+	VFMADD213PS  cosP0<>+0(SB), Y3, Y6
+	VFMADD213PS  minusHalf<>+0(SB), Y3, Y6
+	VFMADD213PS  one<>+0(SB), Y3, Y6
+	VPSLLD       $0x1f, Y1, Y3
+	VBLENDVPS    Y3, Y6, Y0, Y8
+	VBLENDVPS    Y3, Y0, Y6, Y6
+	VPSLLD       $0x1e, Y1, Y0
 	VPADDD       oneI<>+0(SB), Y1, Y1
 	VPSLLD       $0x1e, Y1, Y1
 	VANDPS       signF32<>+0(SB), Y1, Y1
 	VXORPS       Y1, Y6, Y6
-	VXORPS       Y3, Y7, Y7
-	VANDPS       signF32<>+0(SB), Y7, Y7
-	VXORPS       Y7, Y11, Y11
-	VANDPS       absF32<>+0(SB), Y8, Y7
-	VMOVUPS      twoOverPi<>+0(SB), Y3
-	VFMADD213PS  roundF32<>+0(SB), Y7, Y3
-	VSUBPS       roundF32<>+0(SB), Y3, Y6
-	VFNMADD231PS halfPi1<>+0(SB), Y6, Y7
-	VFNMADD231PS halfPi2<>+0(SB), Y6, Y7
-	VFNMADD231PS halfPi3<>+0(SB), Y6, Y7
-	VMULPS       Y7, Y7, Y6
-	VMOVUPS      sinP2<>+0(SB), Y1
-	VFMADD213PS  sinP1<>+0(SB), Y6, Y1
-	VFMADD213PS  sinP0<>+0(SB), Y6, Y1
-	VMULPS       Y1, Y6, Y1
-	VFMADD231PS  Y1, Y7, Y7
-	VMOVUPS      cosP2<>+0(SB), Y1
-	VFMADD213PS  cosP1<>+0(SB), Y6, Y1
-	VFMADD213PS  cosP0<>+0(SB), Y6, Y1
-	VFMADD213PS  minusHalf<>+0(SB), Y6, Y1
-	VFMADD213PS  one<>+0(SB), Y6, Y1
-	VPSLLD       $0x1f, Y3, Y6
-	VBLENDVPS    Y6, Y1, Y7, Y2
-	VBLENDVPS    Y6, Y7, Y1, Y1
-	VPSLLD       $0x1e, Y3, Y7
-	VPADDD       oneI<>+0(SB), Y3, Y3
-	VPSLLD       $0x1e, Y3, Y3
-	VANDPS       signF32<>+0(SB), Y3, Y3
-	VXORPS       Y3, Y1, Y1
-	VXORPS       Y8, Y7, Y7
-	VANDPS       signF32<>+0(SB), Y7, Y7
-	VXORPS       Y7, Y2, Y2
-	VMULPS       Y1, Y12, Y7
-	VFMADD231PS  Y1, Y0, Y7
-	VMULPS       Y2, Y12, Y12
-	VFMADD231PS  Y2, Y0, Y12
-	VCMPPS       $0x11, half<>+0(SB), Y1, Y0
-	VSUBPS       one<>+0(SB), Y7, Y7
-	VADDPS       Y11, Y11, Y2
-	VMULPS       Y1, Y4, Y4
-	VFNMADD231PS Y11, Y2, Y4
-	VBLENDVPS    Y0, Y7, Y4, Y4
-	VMOVUPS      128(R9), Y7
-	VADDPS       Y5, Y7, Y7
-	VMOVUPS      96(R9), Y5
-	VADDPS       Y10, Y5, Y5
-	VANDPS       absF32<>+0(SB), Y9, Y10
-	VANDPS       absF32<>+0(SB), Y8, Y0
-	VMAXPS       Y0, Y10, Y10
-	VCMPPS       $0x11, smallZeta<>+0(SB), Y10, Y10
-	VMULPS       Y12, Y12, Y0
-	VMOVAPS      Y0, Y2
-	VFMSUB231PS  Y12, Y12, Y2
-	VFMADD231PS  Y4, Y4, Y0
+	VXORPS       Y12, Y0, Y0
+	VANDPS       signF32<>+0(SB), Y0, Y0
+	VXORPS       Y0, Y8, Y8
+	VMULPS       Y6, Y5, Y0
+	VFMADD231PS  Y6, Y4, Y0
+	VMULPS       Y8, Y5, Y5
+	VFMADD231PS  Y8, Y4, Y5
+	VCMPPS       $0x11, half<>+0(SB), Y6, Y4
+	VSUBPS       one<>+0(SB), Y0, Y0
+	VADDPS       Y11, Y11, Y8
+	VMULPS       Y6, Y9, Y9
+	VFNMADD231PS Y11, Y8, Y9
+	VBLENDVPS    Y4, Y0, Y9, Y9
+	VMOVUPS      128(R9), Y0
 	VADDPS       Y2, Y0, Y0
-	VBLENDVPS    Y10, one<>+0(SB), Y0, Y0
-	VMULPS       Y12, Y8, Y2
-	VMOVAPS      Y2, Y11
-	VFMSUB231PS  Y12, Y8, Y11
-	VFMADD231PS  Y4, Y9, Y2
-	VADDPS       Y11, Y2, Y2
-	VDIVPS       Y0, Y2, Y2
-	VMULPS       Y12, Y9, Y11
-	VFNMADD213PS Y11, Y9, Y12
-	VFMSUB231PS  Y4, Y8, Y11
-	VADDPS       Y12, Y11, Y11
-	VDIVPS       Y0, Y11, Y11
-	VMULPS       Y8, Y8, Y0
-	VFMSUB231PS  Y9, Y9, Y0
-	VMOVUPS      minusHalf<>+0(SB), Y12
-	VFMADD213PS  one<>+0(SB), Y9, Y12
-	VFMADD231PS  twelfth<>+0(SB), Y0, Y12
-	VADDPS       Y9, Y9, Y0
-	VMULPS       Y8, Y0, Y0
-	VMULPS       minusHalf<>+0(SB), Y8, Y4
-	VFMADD231PS  twelfth<>+0(SB), Y0, Y4
-	VBLENDVPS    Y10, Y12, Y2, Y2
-	VBLENDVPS    Y10, Y4, Y11, Y11
-	VMULPS       Y5, Y11, Y4
-	VMOVAPS      Y4, Y10
-	VFNMADD231PS Y5, Y11, Y10
-	VFMSUB231PS  Y7, Y2, Y4
-	VADDPS       Y10, Y4, Y4
-	VMULPS       Y5, Y2, Y10
-	VFMSUB213PS  Y10, Y5, Y2
-	VFMADD231PS  Y7, Y11, Y10
-	VADDPS       Y2, Y10, Y10
-	VMOVUPS      (R9), Y2
-	VMOVMSKPS    Y2, R10
+	VMOVUPS      96(R9), Y2
+	VADDPS       Y7, Y2, Y2
+	VANDPS       absF32<>+0(SB), Y10, Y7
+	VANDPS       absF32<>+0(SB), Y12, Y4
+	VMAXPS       Y4, Y7, Y7
+	VCMPPS       $0x11, smallZeta<>+0(SB), Y7, Y7
+	VMULPS       Y5, Y5, Y4
+	VMOVAPS      Y4, Y8
+	VFMSUB231PS  Y5, Y5, Y8
+	VFMADD231PS  Y9, Y9, Y4
+	VADDPS       Y8, Y4, Y4
+	VBLENDVPS    Y7, one<>+0(SB), Y4, Y4
+	VMULPS       Y5, Y12, Y8
+	VMOVAPS      Y8, Y11
+	VFMSUB231PS  Y5, Y12, Y11
+	VFMADD231PS  Y9, Y10, Y8
+	VADDPS       Y11, Y8, Y8
+	VDIVPS       Y4, Y8, Y8
+	VMULPS       Y5, Y10, Y11
+	VFNMADD213PS Y11, Y10, Y5
+	VFMSUB231PS  Y9, Y12, Y11
+	VADDPS       Y5, Y11, Y11
+	VDIVPS       Y4, Y11, Y11
+	VMULPS       Y12, Y12, Y4
+	VFMSUB231PS  Y10, Y10, Y4
+	VMOVUPS      minusHalf<>+0(SB), Y5
+	VFMADD213PS  one<>+0(SB), Y10, Y5
+	VFMADD231PS  twelfth<>+0(SB), Y4, Y5
+	VADDPS       Y10, Y10, Y4
+	VMULPS       Y12, Y4, Y4
+	VMULPS       minusHalf<>+0(SB), Y12, Y9
+	VFMADD231PS  twelfth<>+0(SB), Y4, Y9
+	VBLENDVPS    Y7, Y5, Y8, Y8
+	VBLENDVPS    Y7, Y9, Y11, Y11
+	VMULPS       Y2, Y11, Y9
+	VMOVAPS      Y9, Y7
+	VFNMADD231PS Y2, Y11, Y7
+	VFMSUB231PS  Y0, Y8, Y9
+	VADDPS       Y7, Y9, Y9
+	VMULPS       Y2, Y8, Y7
+	VFMSUB213PS  Y7, Y2, Y8
+	VFMADD231PS  Y0, Y11, Y7
+	VADDPS       Y8, Y7, Y7
+	VMOVUPS      (R9), Y8
+	VMOVMSKPS    Y8, R10
 	TESTQ        R10, R10
 	JE           easy4
 	VPCMPEQD     Y11, Y11, Y11
-	VXORPS       Y2, Y11, Y11
-	VMASKMOVPS   Y9, Y11, (AX)
-	VMASKMOVPS   Y8, Y11, (AX)(DI*1)
-	VMASKMOVPS   Y4, Y11, (AX)(DI*2)
-	VMASKMOVPS   Y10, Y11, (AX)(R8*1)
+	VXORPS       Y8, Y11, Y11
+	VMASKMOVPS   Y10, Y11, (AX)
+	VMASKMOVPS   Y12, Y11, (AX)(DI*1)
+	VMASKMOVPS   Y9, Y11, (AX)(DI*2)
+	VMASKMOVPS   Y7, Y11, (AX)(R8*1)
 	MOVQ         SI, AX
 	SUBQ         BX, AX
 	MOVQ         AX, CX
@@ -14809,10 +14931,10 @@ loop1:
 	RET
 
 easy4:
-	VMOVUPS Y9, (AX)
-	VMOVUPS Y8, (AX)(DI*1)
-	VMOVUPS Y4, (AX)(DI*2)
-	VMOVUPS Y10, (AX)(R8*1)
+	VMOVUPS Y10, (AX)
+	VMOVUPS Y12, (AX)(DI*1)
+	VMOVUPS Y9, (AX)(DI*2)
+	VMOVUPS Y7, (AX)(R8*1)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
 	ADDQ    $+32, DX
@@ -14827,517 +14949,547 @@ next2:
 	MOVQ         BX, R11
 	NEGQ         R11
 	LEAQ         32(R10)(R11*4), R10
-	VMOVUPS      (R10), Y10
-	VMASKMOVPS   (CX), Y10, Y10
-	VMOVUPS      (R10), Y4
-	VMASKMOVPS   (DX), Y4, Y4
-	VADDPS       Y4, Y10, Y8
+	VMOVUPS      (R10), Y7
+	VMASKMOVPS   (CX), Y7, Y7
 	VMOVUPS      (R10), Y9
-	VMASKMOVPS   (CX)(DI*1), Y9, Y9
+	VMASKMOVPS   (DX), Y9, Y9
+	VADDPS       Y9, Y7, Y12
+	VMOVUPS      (R10), Y10
+	VMASKMOVPS   (CX)(DI*1), Y10, Y10
 	VMOVUPS      (R10), Y11
 	VMASKMOVPS   (DX)(DI*1), Y11, Y11
-	VADDPS       Y11, Y9, Y2
-	VANDPS       absF32<>+0(SB), Y2, Y7
-	VCMPPS       $0x16, threePi<>+0(SB), Y7, Y7
-	VANDPS       absF32<>+0(SB), Y2, Y5
-	VCMPPS       $0x1e, pi1<>+0(SB), Y5, Y5
-	VSUBPS       Y9, Y2, Y12
-	VSUBPS       Y12, Y2, Y0
-	VSUBPS       Y0, Y9, Y0
-	VSUBPS       Y12, Y11, Y12
-	VADDPS       Y12, Y0, Y0
-	VANDPS       signF32<>+0(SB), Y2, Y12
-	VORPS        twoPi1<>+0(SB), Y12, Y12
-	VANDPS       signF32<>+0(SB), Y2, Y1
-	VXORPS       twoPi2<>+0(SB), Y1, Y1
-	VSUBPS       Y12, Y2, Y12
-	VSUBPS       Y1, Y0, Y0
-	VADDPS       Y0, Y12, Y12
-	VBLENDVPS    Y5, Y12, Y2, Y2
-	VANDPS       absF32<>+0(SB), Y8, Y12
-	VCMPPS       $0x16, zetaLimit<>+0(SB), Y12, Y12
-	VANDPS       absF32<>+0(SB), Y2, Y5
-	VCMPPS       $0x16, limit<>+0(SB), Y5, Y5
-	VORPS        Y12, Y5, Y5
-	VANDPS       absF32<>+0(SB), Y10, Y12
-	VCMPPS       $0x16, zetaLimit<>+0(SB), Y12, Y12
-	VANDPS       absF32<>+0(SB), Y9, Y0
-	VCMPPS       $0x16, limit<>+0(SB), Y0, Y0
-	VORPS        Y12, Y0, Y0
-	VANDPS       absF32<>+0(SB), Y4, Y12
-	VCMPPS       $0x16, zetaLimit<>+0(SB), Y12, Y12
-	VANDPS       absF32<>+0(SB), Y11, Y1
-	VCMPPS       $0x16, limit<>+0(SB), Y1, Y1
-	VORPS        Y12, Y1, Y1
-	VORPS        Y0, Y1, Y1
-	VORPS        Y5, Y1, Y1
-	VORPS        Y7, Y1, Y1
-	VMOVUPS      log2e<>+0(SB), Y7
-	VFMADD213PS  roundF32<>+0(SB), Y10, Y7
-	VSUBPS       roundF32<>+0(SB), Y7, Y7
-	VMOVAPS      Y10, Y5
-	VFNMADD231PS ln2Hi<>+0(SB), Y7, Y5
-	VFNMADD231PS ln2Lo<>+0(SB), Y7, Y5
-	VMOVUPS      expC6<>+0(SB), Y0
-	VFMADD213PS  expC5<>+0(SB), Y5, Y0
-	VFMADD213PS  expC4<>+0(SB), Y5, Y0
-	VFMADD213PS  expC3<>+0(SB), Y5, Y0
-	VFMADD213PS  expC2<>+0(SB), Y5, Y0
-	VMOVUPS      half<>+0(SB), Y12
-	VFMADD213PS  roundF32<>+0(SB), Y7, Y12
-	VSUBPS       roundF32<>+0(SB), Y12, Y3
-	VSUBPS       Y3, Y7, Y7
-	VADDPS       roundF32<>+0(SB), Y7, Y7
-	VPSLLD       $0x17, Y12, Y12
-	VPADDD       one<>+0(SB), Y12, Y12
-	VMULPS       one<>+0(SB), Y12, Y12
-	VPSLLD       $0x17, Y7, Y7
-	VPADDD       one<>+0(SB), Y7, Y7
-	VMULPS       Y7, Y12, Y12
-	VMULPS       Y5, Y5, Y7
-	VMOVAPS      Y5, Y3
-	VFMADD231PS  Y0, Y7, Y3
-	VMULPS       Y12, Y3, Y3
-	VMULPS       Y12, Y7, Y7
-	VSUBPS       one<>+0(SB), Y12, Y6
-	VFMADD231PS  Y12, Y5, Y6
-	VFMADD231PS  Y0, Y7, Y6
-	VMULPS       half<>+0(SB), Y9, Y7
-	VANDPS       absF32<>+0(SB), Y7, Y0
-	VMOVUPS      twoOverPi<>+0(SB), Y5
+	VADDPS       Y11, Y10, Y8
+	VANDPS       absF32<>+0(SB), Y8, Y0
+	VCMPPS       $0x16, threePi<>+0(SB), Y0, Y0
+	VANDPS       absF32<>+0(SB), Y8, Y2
+	VCMPPS       $0x1e, pi1<>+0(SB), Y2, Y2
+	VSUBPS       Y10, Y8, Y5
+	VSUBPS       Y5, Y8, Y4
+	VSUBPS       Y4, Y10, Y4
+	VSUBPS       Y5, Y11, Y5
+	VADDPS       Y5, Y4, Y4
+	VANDPS       signF32<>+0(SB), Y8, Y5
+	VORPS        twoPi1<>+0(SB), Y5, Y5
+	VANDPS       signF32<>+0(SB), Y8, Y6
+	VXORPS       twoPi2<>+0(SB), Y6, Y6
+	VSUBPS       Y5, Y8, Y5
+	VSUBPS       Y6, Y4, Y4
+	VADDPS       Y4, Y5, Y5
+	VBLENDVPS    Y2, Y5, Y8, Y8
+	VANDPS       absF32<>+0(SB), Y12, Y5
+	VCMPPS       $0x16, zetaLimit<>+0(SB), Y5, Y5
+	VANDPS       absF32<>+0(SB), Y8, Y2
+	VCMPPS       $0x16, limit<>+0(SB), Y2, Y2
+	VORPS        Y5, Y2, Y2
+	VANDPS       absF32<>+0(SB), Y7, Y5
+	VCMPPS       $0x16, zetaLimit<>+0(SB), Y5, Y5
+	VANDPS       absF32<>+0(SB), Y10, Y4
+	VCMPPS       $0x16, limit<>+0(SB), Y4, Y4
+	VORPS        Y5, Y4, Y4
+	VANDPS       absF32<>+0(SB), Y9, Y5
+	VCMPPS       $0x16, zetaLimit<>+0(SB), Y5, Y5
+	VANDPS       absF32<>+0(SB), Y11, Y6
+	VCMPPS       $0x16, limit<>+0(SB), Y6, Y6
+	VORPS        Y5, Y6, Y6
+	VORPS        Y4, Y6, Y6
+	VORPS        Y2, Y6, Y6
+	VORPS        Y0, Y6, Y6
+	VMOVUPS      log2e<>+0(SB), Y0
+	VFMADD213PS  roundF32<>+0(SB), Y7, Y0
+	VSUBPS       roundF32<>+0(SB), Y0, Y0
+	VMOVAPS      Y7, Y2
+	VFNMADD231PS ln2Hi<>+0(SB), Y0, Y2
+	VFNMADD231PS ln2Lo<>+0(SB), Y0, Y2
+	VMOVUPS      expC6<>+0(SB), Y4
+	VFMADD213PS  expC5<>+0(SB), Y2, Y4
+	VFMADD213PS  expC4<>+0(SB), Y2, Y4
+	VFMADD213PS  expC3<>+0(SB), Y2, Y4
+	VFMADD213PS  expC2<>+0(SB), Y2, Y4
+	VMOVUPS      half<>+0(SB), Y5
 	VFMADD213PS  roundF32<>+0(SB), Y0, Y5
-	VMOVUPS      Y1, (R9)
 	VSUBPS       roundF32<>+0(SB), Y5, Y1
+	VSUBPS       Y1, Y0, Y1
+	VADDPS       roundF32<>+0(SB), Y1, Y1
+	VPSLLD       $0x17, Y5, Y5
+	VPADDD       one<>+0(SB), Y5, Y5
+	VMULPS       one<>+0(SB), Y5, Y5
+	VPSLLD       $0x17, Y1, Y1
+	VPADDD       one<>+0(SB), Y1, Y1
+	VMULPS       Y1, Y5, Y5
+	VMULPS       Y2, Y2, Y1
+	VMOVAPS      Y2, Y3
+	VFMADD231PS  Y4, Y1, Y3
+	VMULPS       Y5, Y3, Y3
+	VMOVUPS      Y6, (R9)
+	VSUBPS       one<>+0(SB), Y5, Y6
+	VMOVUPS      Y8, 32(R9)
+	VMOVAPS      Y6, Y8
+	VFMADD231PS  Y5, Y2, Y8
+	VMULPS       Y5, Y1, Y1
+	VMULPS       Y4, Y1, Y1
+	VMOVAPS      Y7, Y4
+	VFNMADD231PS ln2Hi<>+0(SB), Y0, Y4
+	VSUBPS       Y2, Y4, Y4
+	VFNMADD231PS ln2Lo<>+0(SB), Y0, Y4
+	VSUBPS       Y8, Y6, Y6
+	VFMADD231PS  Y5, Y2, Y6
+	VFMADD231PS  Y5, Y4, Y6
+	VADDPS       Y6, Y1, Y1
+	VADDPS       Y1, Y8, Y8
+	VMULPS       half<>+0(SB), Y10, Y1
+	VANDPS       absF32<>+0(SB), Y1, Y6
+	VMOVUPS      twoOverPi<>+0(SB), Y4
+	VFMADD213PS  roundF32<>+0(SB), Y6, Y4
+	VSUBPS       roundF32<>+0(SB), Y4, Y2
+	VFNMADD231PS halfPi1<>+0(SB), Y2, Y6
+	VFNMADD231PS halfPi2<>+0(SB), Y2, Y6
+	VFNMADD231PS halfPi3<>+0(SB), Y2, Y6
+	VMULPS       Y6, Y6, Y2
+	VMOVUPS      sinP2<>+0(SB), Y0
+	VFMADD213PS  sinP1<>+0(SB), Y2, Y0
+	VFMADD213PS  sinP0<>+0(SB), Y2, Y0
+	VMULPS       Y0, Y2, Y0
+	VFMADD231PS  Y0, Y6, Y6
+	VMOVUPS      cosP2<>+0(SB), Y0
+	VFMADD213PS  cosP1<>+0(SB), Y2, Y0
+	VFMADD213PS  cosP0<>+0(SB), Y2, Y0
+	VFMADD213PS  minusHalf<>+0(SB), Y2, Y0
+	VFMADD213PS  one<>+0(SB), Y2, Y0
+	VPSLLD       $0x1f, Y4, Y2
+	VMOVUPS      Y12, 64(R9)
+	VBLENDVPS    Y2, Y0, Y6, Y12
+	VBLENDVPS    Y2, Y6, Y0, Y0
+	VPSLLD       $0x1e, Y4, Y6
+	VPADDD       oneI<>+0(SB), Y4, Y4
+	VPSLLD       $0x1e, Y4, Y4
+	VANDPS       signF32<>+0(SB), Y4, Y4
+	VXORPS       Y4, Y0, Y0
+	VXORPS       Y1, Y6, Y6
+	VANDPS       signF32<>+0(SB), Y6, Y6
+	VXORPS       Y6, Y12, Y12
+	VANDPS       absF32<>+0(SB), Y10, Y6
+	VMOVUPS      twoOverPi<>+0(SB), Y1
+	VFMADD213PS  roundF32<>+0(SB), Y6, Y1
+	VSUBPS       roundF32<>+0(SB), Y1, Y0
+	VFNMADD231PS halfPi1<>+0(SB), Y0, Y6
+	VFNMADD231PS halfPi2<>+0(SB), Y0, Y6
+	VFNMADD231PS halfPi3<>+0(SB), Y0, Y6
+	VMULPS       Y6, Y6, Y0
+	VMOVUPS      sinP2<>+0(SB), Y4
+	VFMADD213PS  sinP1<>+0(SB), Y0, Y4
+	VFMADD213PS  sinP0<>+0(SB), Y0, Y4
+	VMULPS       Y4, Y0, Y4
+	VFMADD231PS  Y4, Y6, Y6
+	VMOVUPS      cosP2<>+0(SB), Y4
+	VFMADD213PS  cosP1<>+0(SB), Y0, Y4
+	VFMADD213PS  cosP0<>+0(SB), Y0, Y4
+	VFMADD213PS  minusHalf<>+0(SB), Y0, Y4
+	VFMADD213PS  one<>+0(SB), Y0, Y4
+	VPSLLD       $0x1f, Y1, Y0
+	VBLENDVPS    Y0, Y4, Y6, Y2
+	VBLENDVPS    Y0, Y6, Y4, Y4
+	VPSLLD       $0x1e, Y1, Y6
+	VPADDD       oneI<>+0(SB), Y1, Y1
+	VPSLLD       $0x1e, Y1, Y1
+	VANDPS       signF32<>+0(SB), Y1, Y1
+	VXORPS       Y1, Y4, Y4
+	VXORPS       Y10, Y6, Y6
+	VANDPS       signF32<>+0(SB), Y6, Y6
+	VXORPS       Y6, Y2, Y2
+	VMULPS       Y4, Y5, Y6
+	VFMADD231PS  Y4, Y3, Y6
+	VMULPS       Y2, Y5, Y5
+	VFMADD231PS  Y2, Y3, Y5
+	VCMPPS       $0x11, half<>+0(SB), Y4, Y3
+	VSUBPS       one<>+0(SB), Y6, Y2
+	VADDPS       Y12, Y12, Y1
+	VMULPS       Y4, Y8, Y8
+	VFNMADD231PS Y12, Y1, Y8
+	VBLENDVPS    Y3, Y2, Y8, Y8
+	VANDPS       absF32<>+0(SB), Y7, Y2
+	VANDPS       absF32<>+0(SB), Y10, Y3
+	VMAXPS       Y3, Y2, Y2
+	VCMPPS       $0x11, smallZeta<>+0(SB), Y2, Y2
+	VMULPS       Y10, Y10, Y3
+	VMOVAPS      Y3, Y1
+	VFMSUB231PS  Y10, Y10, Y1
+	VFMADD231PS  Y7, Y7, Y3
+	VADDPS       Y1, Y3, Y3
+	VBLENDVPS    Y2, one<>+0(SB), Y3, Y3
+	VMULPS       Y10, Y5, Y1
+	VMOVAPS      Y1, Y12
+	VFMSUB231PS  Y10, Y5, Y12
+	VFMADD231PS  Y7, Y8, Y1
+	VADDPS       Y12, Y1, Y1
+	VDIVPS       Y3, Y1, Y1
+	VMULPS       Y10, Y8, Y12
+	VFNMADD213PS Y12, Y10, Y8
+	VFMSUB231PS  Y7, Y5, Y12
+	VADDPS       Y8, Y12, Y12
+	VDIVPS       Y3, Y12, Y12
+	VMOVUPS      twentyFourth<>+0(SB), Y3
+	VFMADD213PS  sixth<>+0(SB), Y7, Y3
+	VMULPS       twentyFourth<>+0(SB), Y10, Y8
+	VMULPS       Y10, Y8, Y4
+	VFMSUB231PS  Y7, Y3, Y4
+	VADDPS       half<>+0(SB), Y4, Y4
+	VMULPS       Y7, Y8, Y8
+	VFMADD231PS  Y10, Y3, Y8
+	VMULPS       Y10, Y8, Y3
+	VFMSUB231PS  Y7, Y4, Y3
+	VADDPS       one<>+0(SB), Y3, Y3
+	VMULPS       Y7, Y8, Y8
+	VFMADD231PS  Y10, Y4, Y8
+	VBLENDVPS    Y2, Y3, Y1, Y1
+	VBLENDVPS    Y2, Y8, Y12, Y12
+	VMOVUPS      (R10), Y8
+	VMASKMOVPS   (CX)(R8*1), Y8, Y8
+	VMULPS       Y8, Y12, Y2
+	VMOVAPS      Y2, Y3
+	VFNMADD231PS Y8, Y12, Y3
+	VMOVUPS      (R10), Y4
+	VMASKMOVPS   (CX)(DI*2), Y4, Y4
+	VFMSUB231PS  Y4, Y1, Y2
+	VADDPS       Y3, Y2, Y2
+	VMULPS       Y8, Y1, Y3
+	VFMSUB213PS  Y3, Y8, Y1
+	VFMADD231PS  Y4, Y12, Y3
+	VADDPS       Y1, Y3, Y3
+	VMOVUPS      log2e<>+0(SB), Y1
+	VFMADD213PS  roundF32<>+0(SB), Y9, Y1
+	VSUBPS       roundF32<>+0(SB), Y1, Y1
+	VMOVAPS      Y9, Y12
+	VFNMADD231PS ln2Hi<>+0(SB), Y1, Y12
+	VFNMADD231PS ln2Lo<>+0(SB), Y1, Y12
+	VMOVUPS      expC6<>+0(SB), Y4
+	VFMADD213PS  expC5<>+0(SB), Y12, Y4
+	VFMADD213PS  expC4<>+0(SB), Y12, Y4
+	VFMADD213PS  expC3<>+0(SB), Y12, Y4
+	VFMADD213PS  expC2<>+0(SB), Y12, Y4
+	VMOVUPS      half<>+0(SB), Y8
+	VFMADD213PS  roundF32<>+0(SB), Y1, Y8
+	VSUBPS       roundF32<>+0(SB), Y8, Y10
+	VSUBPS       Y10, Y1, Y10
+	VADDPS       roundF32<>+0(SB), Y10, Y10
+	VPSLLD       $0x17, Y8, Y8
+	VPADDD       one<>+0(SB), Y8, Y8
+	VMULPS       one<>+0(SB), Y8, Y8
+	VPSLLD       $0x17, Y10, Y10
+	VPADDD       one<>+0(SB), Y10, Y10
+	VMULPS       Y10, Y8, Y8
+	VMULPS       Y12, Y12, Y10
+	VMOVAPS      Y12, Y7
+	VFMADD231PS  Y4, Y10, Y7
+	VMULPS       Y8, Y7, Y7
+	VSUBPS       one<>+0(SB), Y8, Y0
+	VMOVUPS      Y3, 96(R9)
+	VMOVAPS      Y0, Y3
+	VFMADD231PS  Y8, Y12, Y3
+	VMULPS       Y8, Y10, Y10
+	VMULPS       Y4, Y10, Y10
+	VMOVAPS      Y9, Y4
+	VFNMADD231PS ln2Hi<>+0(SB), Y1, Y4
+	VSUBPS       Y12, Y4, Y4
+	VFNMADD231PS ln2Lo<>+0(SB), Y1, Y4
+	VSUBPS       Y3, Y0, Y0
+	VFMADD231PS  Y8, Y12, Y0
+	VFMADD231PS  Y8, Y4, Y0
+	VADDPS       Y0, Y10, Y10
+	VADDPS       Y10, Y3, Y3
+	VMULPS       half<>+0(SB), Y11, Y10
+	VANDPS       absF32<>+0(SB), Y10, Y0
+	VMOVUPS      twoOverPi<>+0(SB), Y4
+	VFMADD213PS  roundF32<>+0(SB), Y0, Y4
+	VSUBPS       roundF32<>+0(SB), Y4, Y12
+	VFNMADD231PS halfPi1<>+0(SB), Y12, Y0
+	VFNMADD231PS halfPi2<>+0(SB), Y12, Y0
+	VFNMADD231PS halfPi3<>+0(SB), Y12, Y0
+	VMULPS       Y0, Y0, Y12
+	VMOVUPS      sinP2<>+0(SB), Y1
+	VFMADD213PS  sinP1<>+0(SB), Y12, Y1
+	VFMADD213PS  sinP0<>+0(SB), Y12, Y1
+	VMULPS       Y1, Y12, Y1
+	VFMADD231PS  Y1, Y0, Y0
+	VMOVUPS      cosP2<>+0(SB), Y1
+	VFMADD213PS  cosP1<>+0(SB), Y12, Y1
+	VFMADD213PS  cosP0<>+0(SB), Y12, Y1
+	VFMADD213PS  minusHalf<>+0(SB), Y12, Y1
+	VFMADD213PS  one<>+0(SB), Y12, Y1
+	VPSLLD       $0x1f, Y4, Y12
+	VMOVUPS      Y2, 128(R9)
+	VBLENDVPS    Y12, Y1, Y0, Y2
+	VBLENDVPS    Y12, Y0, Y1, Y1
+	VPSLLD       $0x1e, Y4, Y0
+	VPADDD       oneI<>+0(SB), Y4, Y4
+	VPSLLD       $0x1e, Y4, Y4
+	VANDPS       signF32<>+0(SB), Y4, Y4
+	VXORPS       Y4, Y1, Y1
+	VXORPS       Y10, Y0, Y0
+	VANDPS       signF32<>+0(SB), Y0, Y0
+	VXORPS       Y0, Y2, Y2
+	VANDPS       absF32<>+0(SB), Y11, Y0
+	VMOVUPS      twoOverPi<>+0(SB), Y10
+	VFMADD213PS  roundF32<>+0(SB), Y0, Y10
+	VSUBPS       roundF32<>+0(SB), Y10, Y1
 	VFNMADD231PS halfPi1<>+0(SB), Y1, Y0
 	VFNMADD231PS halfPi2<>+0(SB), Y1, Y0
 	VFNMADD231PS halfPi3<>+0(SB), Y1, Y0
 	VMULPS       Y0, Y0, Y1
-	VMOVUPS      Y2, 32(R9)
-	VMOVUPS      sinP2<>+0(SB), Y2
-	VFMADD213PS  sinP1<>+0(SB), Y1, Y2
-	VFMADD213PS  sinP0<>+0(SB), Y1, Y2
-	VMULPS       Y2, Y1, Y2
-	VFMADD231PS  Y2, Y0, Y0
-	VMOVUPS      cosP2<>+0(SB), Y2
-	VFMADD213PS  cosP1<>+0(SB), Y1, Y2
-	VFMADD213PS  cosP0<>+0(SB), Y1, Y2
-	VFMADD213PS  minusHalf<>+0(SB), Y1, Y2
-	VFMADD213PS  one<>+0(SB), Y1, Y2
-	VPSLLD       $0x1f, Y5, Y1
-	VMOVUPS      Y8, 64(R9)
-	VBLENDVPS    Y1, Y2, Y0, Y8
-	VBLENDVPS    Y1, Y0, Y2, Y2
-	VPSLLD       $0x1e, Y5, Y0
-	VPADDD       oneI<>+0(SB), Y5, Y5
-	VPSLLD       $0x1e, Y5, Y5
-	VANDPS       signF32<>+0(SB), Y5, Y5
-	VXORPS       Y5, Y2, Y2
-	VXORPS       Y7, Y0, Y0
-	VANDPS       signF32<>+0(SB), Y0, Y0
-	VXORPS       Y0, Y8, Y8
-	VANDPS       absF32<>+0(SB), Y9, Y0
-	VMOVUPS      twoOverPi<>+0(SB), Y7
-	VFMADD213PS  roundF32<>+0(SB), Y0, Y7
-	VSUBPS       roundF32<>+0(SB), Y7, Y2
-	VFNMADD231PS halfPi1<>+0(SB), Y2, Y0
-	VFNMADD231PS halfPi2<>+0(SB), Y2, Y0
-	VFNMADD231PS halfPi3<>+0(SB), Y2, Y0
-	VMULPS       Y0, Y0, Y2
-	VMOVUPS      sinP2<>+0(SB), Y5
-	VFMADD213PS  sinP1<>+0(SB), Y2, Y5
-	VFMADD213PS  sinP0<>+0(SB), Y2, Y5
-	VMULPS       Y5, Y2, Y5
-	VFMADD231PS  Y5, Y0, Y0
-	VMOVUPS      cosP2<>+0(SB), Y5
-	VFMADD213PS  cosP1<>+0(SB), Y2, Y5
-	VFMADD213PS  cosP0<>+0(SB), Y2, Y5
-	VFMADD213PS  minusHalf<>+0(SB), Y2, Y5
-	VFMADD213PS  one<>+0(SB), Y2, Y5
-	VPSLLD       $0x1f, Y7, Y2
-	VBLENDVPS    Y2, Y5, Y0, Y1
-	VBLENDVPS    Y2, Y0, Y5, Y5
-	VPSLLD       $0x1e, Y7, Y0
-	VPADDD       oneI<>+0(SB), Y7, Y7
-	VPSLLD       $0x1e, Y7, Y7
-	VANDPS       signF32<>+0(SB), Y7, Y7
-	VXORPS       Y7, Y5, Y5
-	VXORPS       Y9, Y0, Y0
-	VANDPS       signF32<>+0(SB), Y0, Y0
-	VXORPS       Y0, Y1, Y1
-	VMULPS       Y5, Y12, Y0
-	VFMADD231PS  Y5, Y3, Y0
-	VMULPS       Y1, Y12, Y12
-	VFMADD231PS  Y1, Y3, Y12
-	VCMPPS       $0x11, half<>+0(SB), Y5, Y3
-	VSUBPS       one<>+0(SB), Y0, Y1
-	VADDPS       Y8, Y8, Y7
-	VMULPS       Y5, Y6, Y6
-	VFNMADD231PS Y8, Y7, Y6
-	VBLENDVPS    Y3, Y1, Y6, Y6
-	VANDPS       absF32<>+0(SB), Y10, Y1
-	VANDPS       absF32<>+0(SB), Y9, Y3
-	VMAXPS       Y3, Y1, Y1
-	VCMPPS       $0x11, smallZeta<>+0(SB), Y1, Y1
-	VMULPS       Y9, Y9, Y3
-	VMOVAPS      Y3, Y7
-	VFMSUB231PS  Y9, Y9, Y7
-	VFMADD231PS  Y10, Y10, Y3
-	VADDPS       Y7, Y3, Y3
-	VBLENDVPS    Y1, one<>+0(SB), Y3, Y3
-	VMULPS       Y9, Y12, Y7
-	VMOVAPS      Y7, Y8
-	VFMSUB231PS  Y9, Y12, Y8
-	VFMADD231PS  Y10, Y6, Y7
-	VADDPS       Y8, Y7, Y7
-	VDIVPS       Y3, Y7, Y7
-	VMULPS       Y9, Y6, Y8
-	VFNMADD213PS Y8, Y9, Y6
-	VFMSUB231PS  Y10, Y12, Y8
-	VADDPS       Y6, Y8, Y8
-	VDIVPS       Y3, Y8, Y8
-	VMOVUPS      twentyFourth<>+0(SB), Y3
-	VFMADD213PS  sixth<>+0(SB), Y10, Y3
-	VMULPS       twentyFourth<>+0(SB), Y9, Y6
-	VMULPS       Y9, Y6, Y5
-	VFMSUB231PS  Y10, Y3, Y5
-	VADDPS       half<>+0(SB), Y5, Y5
-	VMULPS       Y10, Y6, Y6
-	VFMADD231PS  Y9, Y3, Y6
-	VMULPS       Y9, Y6, Y3
-	VFMSUB231PS  Y10, Y5, Y3
-	VADDPS       one<>+0(SB), Y3, Y3
-	VMULPS       Y10, Y6, Y6
-	VFMADD231PS  Y9, Y5, Y6
-	VBLENDVPS    Y1, Y3, Y7, Y7
-	VBLENDVPS    Y1, Y6, Y8, Y8
-	VMOVUPS      (R10), Y6
-	VMASKMOVPS   (CX)(R8*1), Y6, Y6
-	VMULPS       Y6, Y8, Y1
-	VMOVAPS      Y1, Y3
-	VFNMADD231PS Y6, Y8, Y3
-	VMOVUPS      (R10), Y5
-	VMASKMOVPS   (CX)(DI*2), Y5, Y5
-	VFMSUB231PS  Y5, Y7, Y1
-	VADDPS       Y3, Y1, Y1
-	VMULPS       Y6, Y7, Y3
-	VFMSUB213PS  Y3, Y6, Y7
-	VFMADD231PS  Y5, Y8, Y3
-	VADDPS       Y7, Y3, Y3
-	VMOVUPS      log2e<>+0(SB), Y7
-	VFMADD213PS  roundF32<>+0(SB), Y4, Y7
-	VSUBPS       roundF32<>+0(SB), Y7, Y7
-	VMOVAPS      Y4, Y8
-	VFNMADD231PS ln2Hi<>+0(SB), Y7, Y8
-	VFNMADD231PS ln2Lo<>+0(SB), Y7, Y8
-	VMOVUPS      expC6<>+0(SB), Y5
-	VFMADD213PS  expC5<>+0(SB), Y8, Y5
-	VFMADD213PS  expC4<>+0(SB), Y8, Y5
-	VFMADD213PS  expC3<>+0(SB), Y8, Y5
-	VFMADD213PS  expC2<>+0(SB), Y8, Y5
-	VMOVUPS      half<>+0(SB), Y6
-	VFMADD213PS  roundF32<>+0(SB), Y7, Y6
-	VSUBPS       roundF32<>+0(SB), Y6, Y9
-	VSUBPS       Y9, Y7, Y7
-	VADDPS       roundF32<>+0(SB), Y7, Y7
-	VPSLLD       $0x17, Y6, Y6
-	VPADDD       one<>+0(SB), Y6, Y6
-	VMULPS       one<>+0(SB), Y6, Y6
-	VPSLLD       $0x17, Y7, Y7
-	VPADDD       one<>+0(SB), Y7, Y7
-	VMULPS       Y7, Y6, Y6
-	VMULPS       Y8, Y8, Y7
-	VMOVAPS      Y8, Y9
-	VFMADD231PS  Y5, Y7, Y9
-	VMULPS       Y6, Y9, Y9
-	VMULPS       Y6, Y7, Y7
-	VSUBPS       one<>+0(SB), Y6, Y10
-	VFMADD231PS  Y6, Y8, Y10
-	VFMADD231PS  Y5, Y7, Y10
-	VMULPS       half<>+0(SB), Y11, Y7
-	VANDPS       absF32<>+0(SB), Y7, Y5
-	VMOVUPS      twoOverPi<>+0(SB), Y8
-	VFMADD213PS  roundF32<>+0(SB), Y5, Y8
-	VSUBPS       roundF32<>+0(SB), Y8, Y2
-	VFNMADD231PS halfPi1<>+0(SB), Y2, Y5
-	VFNMADD231PS halfPi2<>+0(SB), Y2, Y5
-	VFNMADD231PS halfPi3<>+0(SB), Y2, Y5
-	VMULPS       Y5, Y5, Y2
-	VMOVUPS      Y3, 96(R9)
-	VMOVUPS      sinP2<>+0(SB), Y3
-	VFMADD213PS  sinP1<>+0(SB), Y2, Y3
-	VFMADD213PS  sinP0<>+0(SB), Y2, Y3
-	VMULPS       Y3, Y2, Y3
-	VFMADD231PS  Y3, Y5, Y5
-	VMOVUPS      cosP2<>+0(SB), Y3
-	VFMADD213PS  cosP1<>+0(SB), Y2, Y3
-	VFMADD213PS  cosP0<>+0(SB), Y2, Y3
-	VFMADD213PS  minusHalf<>+0(SB), Y2, Y3
-	VFMADD213PS  one<>+0(SB), Y2, Y3
-	VPSLLD       $0x1f, Y8, Y2
-	VMOVUPS      Y1, 128(R9)
-	VBLENDVPS    Y2, Y3, Y5, Y1
-	VBLENDVPS    Y2, Y5, Y3, Y3
-	VPSLLD       $0x1e, Y8, Y5
-	VPADDD       oneI<>+0(SB), Y8, Y8
-	VPSLLD       $0x1e, Y8, Y8
-	VANDPS       signF32<>+0(SB), Y8, Y8
-	VXORPS       Y8, Y3, Y3
-	VXORPS       Y7, Y5, Y5
-	VANDPS       signF32<>+0(SB), Y5, Y5
-	VXORPS       Y5, Y1, Y1
-	VANDPS       absF32<>+0(SB), Y11, Y5
-	VMOVUPS      twoOverPi<>+0(SB), Y7
-	VFMADD213PS  roundF32<>+0(SB), Y5, Y7
-	VSUBPS       roundF32<>+0(SB), Y7, Y3
-	VFNMADD231PS halfPi1<>+0(SB), Y3, Y5
-	VFNMADD231PS halfPi2<>+0(SB), Y3, Y5
-	VFNMADD231PS halfPi3<>+0(SB), Y3, Y5
-	VMULPS       Y5, Y5, Y3
-	VMOVUPS      sinP2<>+0(SB), Y8
-	VFMADD213PS  sinP1<>+0(SB), Y3, Y8
-	VFMADD213PS  sinP0<>+0(SB), Y3, Y8
-	VMULPS       Y8, Y3, Y8
-	VFMADD231PS  Y8, Y5, Y5
-	VMOVUPS      cosP2<>+0(SB), Y8
-	VFMADD213PS  cosP1<>+0(SB), Y3, Y8
-	VFMADD213PS  cosP0<>+0(SB), Y3, Y8
-	VFMADD213PS  minusHalf<>+0(SB), Y3, Y8
-	VFMADD213PS  one<>+0(SB), Y3, Y8
-	VPSLLD       $0x1f, Y7, Y3
-	VBLENDVPS    Y3, Y8, Y5, Y2
-	VBLENDVPS    Y3, Y5, Y8, Y8
-	VPSLLD       $0x1e, Y7, Y5
-	VPADDD       oneI<>+0(SB), Y7, Y7
-	VPSLLD       $0x1e, Y7, Y7
-	VANDPS       signF32<>+0(SB), Y7, Y7
-	VXORPS       Y7, Y8, Y8
-	VXORPS       Y11, Y5, Y5
-	VANDPS       signF32<>+0(SB), Y5, Y5
-	VXORPS       Y5, Y2, Y2
-	VMULPS       Y8, Y6, Y5
-	VFMADD231PS  Y8, Y9, Y5
-	VMULPS       Y2, Y6, Y6
-	VFMADD231PS  Y2, Y9, Y6
-	VCMPPS       $0x11, half<>+0(SB), Y8, Y9
-	VSUBPS       one<>+0(SB), Y5, Y5
-	VADDPS       Y1, Y1, Y2
-	VMULPS       Y8, Y10, Y10
-	VFNMADD231PS Y1, Y2, Y10
-	VBLENDVPS    Y9, Y5, Y10, Y10
-	VANDPS       absF32<>+0(SB), Y4, Y5
-	VANDPS       absF32<>+0(SB), Y11, Y9
-	VMAXPS       Y9, Y5, Y5
-	VCMPPS       $0x11, smallZeta<>+0(SB), Y5, Y5
-	VMULPS       Y11, Y11, Y9
-	VMOVAPS      Y9, Y2
-	VFMSUB231PS  Y11, Y11, Y2
-	VFMADD231PS  Y4, Y4, Y9
-	VADDPS       Y2, Y9, Y9
-	VBLENDVPS    Y5, one<>+0(SB), Y9, Y9
-	VMULPS       Y11, Y6, Y2
-	VMOVAPS      Y2, Y1
-	VFMSUB231PS  Y11, Y6, Y1
-	VFMADD231PS  Y4, Y10, Y2
-	VADDPS       Y1, Y2, Y2
-	VDIVPS       Y9, Y2, Y2
-	VMULPS       Y11, Y10, Y1
-	VFNMADD213PS Y1, Y11, Y10
-	VFMSUB231PS  Y4, Y6, Y1
-	VADDPS       Y10, Y1, Y1
-	VDIVPS       Y9, Y1, Y1
-	VMOVUPS      twentyFourth<>+0(SB), Y9
-	VFMADD213PS  sixth<>+0(SB), Y4, Y9
-	VMULPS       twentyFourth<>+0(SB), Y11, Y10
-	VMULPS       Y11, Y10, Y6
-	VFMSUB231PS  Y4, Y9, Y6
-	VADDPS       half<>+0(SB), Y6, Y6
-	VMULPS       Y4, Y10, Y10
-	VFMADD231PS  Y11, Y9, Y10
-	VMULPS       Y11, Y10, Y9
-	VFMSUB231PS  Y4, Y6, Y9
-	VADDPS       one<>+0(SB), Y9, Y9
-	VMULPS       Y4, Y10, Y10
-	VFMADD231PS  Y11, Y6, Y10
-	VBLENDVPS    Y5, Y9, Y2, Y2
-	VBLENDVPS    Y5, Y10, Y1, Y1
-	VMOVUPS      (R10), Y10
-	VMASKMOVPS   (DX)(R8*1), Y10, Y10
-	VMULPS       Y10, Y1, Y5
-	VMOVAPS      Y5, Y9
-	VFNMADD231PS Y10, Y1, Y9
-	VMOVUPS      (R10), Y6
-	VMASKMOVPS   (DX)(DI*2), Y6, Y6
-	VFMSUB231PS  Y6, Y2, Y5
-	VADDPS       Y9, Y5, Y5
-	VMULPS       Y10, Y2, Y9
-	VFMSUB213PS  Y9, Y10, Y2
-	VFMADD231PS  Y6, Y1, Y9
-	VADDPS       Y2, Y9, Y9
-	VMULPS       Y9, Y12, Y2
-	VMOVAPS      Y2, Y1
-	VFNMADD231PS Y9, Y12, Y1
-	VFMSUB231PS  Y5, Y0, Y2
-	VADDPS       Y1, Y2, Y2
-	VMULPS       Y9, Y0, Y1
-	VFMSUB213PS  Y1, Y9, Y0
-	VFMADD231PS  Y5, Y12, Y1
-	VADDPS       Y0, Y1, Y1
-	VMOVUPS      64(R9), Y0
-	VMOVUPS      log2e<>+0(SB), Y12
-	VFMADD213PS  roundF32<>+0(SB), Y0, Y12
-	VSUBPS       roundF32<>+0(SB), Y12, Y12
-	VMOVAPS      Y0, Y5
-	VFNMADD231PS ln2Hi<>+0(SB), Y12, Y5
-	VFNMADD231PS ln2Lo<>+0(SB), Y12, Y5
-	VMOVUPS      expC6<>+0(SB), Y9
-	VFMADD213PS  expC5<>+0(SB), Y5, Y9
-	VFMADD213PS  expC4<>+0(SB), Y5, Y9
-	VFMADD213PS  expC3<>+0(SB), Y5, Y9
-	VFMADD213PS  expC2<>+0(SB), Y5, Y9
-	VMOVUPS      half<>+0(SB), Y6
-	VFMADD213PS  roundF32<>+0(SB), Y12, Y6
-	VSUBPS       roundF32<>+0(SB), Y6, Y10
-	VSUBPS       Y10, Y12, Y12
-	VADDPS       roundF32<>+0(SB), Y12, Y12
-	VPSLLD       $0x17, Y6, Y6
-	VPADDD       one<>+0(SB), Y6, Y6
-	VMULPS       one<>+0(SB), Y6, Y6
-	VPSLLD       $0x17, Y12, Y12
-	VPADDD       one<>+0(SB), Y12, Y12
-	VMULPS       Y12, Y6, Y6
-	VMULPS       Y5, Y5, Y12
-	VMOVAPS      Y5, Y10
-	VFMADD231PS  Y9, Y12, Y10
-	VMULPS       Y6, Y10, Y10
-	VMULPS       Y6, Y12, Y12
-	VSUBPS       one<>+0(SB), Y6, Y11
-	VFMADD231PS  Y6, Y5, Y11
-	VFMADD231PS  Y9, Y12, Y11
-	VMOVUPS      32(R9), Y12
-	VMULPS       half<>+0(SB), Y12, Y9
-	VANDPS       absF32<>+0(SB), Y9, Y5
-	VMOVUPS      twoOverPi<>+0(SB), Y4
-	VFMADD213PS  roundF32<>+0(SB), Y5, Y4
-	VSUBPS       roundF32<>+0(SB), Y4, Y8
-	VFNMADD231PS halfPi1<>+0(SB), Y8, Y5
-	VFNMADD231PS halfPi2<>+0(SB), Y8, Y5
-	VFNMADD231PS halfPi3<>+0(SB), Y8, Y5
-	VMULPS       Y5, Y5, Y8
-	VMOVUPS      sinP2<>+0(SB), Y7
-	VFMADD213PS  sinP1<>+0(SB), Y8, Y7
-	VFMADD213PS  sinP0<>+0(SB), Y8, Y7
-	VMULPS       Y7, Y8, Y7
-	VFMADD231PS  Y7, Y5, Y5
-	VMOVUPS      cosP2<>+0(SB), Y7
-	VFMADD213PS  cosP1<>+0(SB), Y8, Y7
-	VFMADD213PS  cosP0<>+0(SB), Y8, Y7
-	VFMADD213PS  minusHalf<>+0(SB), Y8, Y7
-	VFMADD213PS  one<>+0(SB), Y8, Y7
-	VPSLLD       $0x1f, Y4, Y8
-	VBLENDVPS    Y8, Y7, Y5, Y3
-	VBLENDVPS    Y8, Y5, Y7, Y7
-	VPSLLD       $0x1e, Y4, Y5
-	VPADDD       oneI<>+0(SB), Y4, Y4
-	VPSLLD       $0x1e, Y4, Y4
-	VANDPS       signF32<>+0(SB), Y4, Y4
-	VXORPS       Y4, Y7, Y7
-	VXORPS       Y9, Y5, Y5
-	VANDPS       signF32<>+0(SB), Y5, Y5
-	VXORPS       Y5, Y3, Y3
-	VANDPS       absF32<>+0(SB), Y12, Y5
-	VMOVUPS      twoOverPi<>+0(SB), Y9
-	VFMADD213PS  roundF32<>+0(SB), Y5, Y9
-	VSUBPS       roundF32<>+0(SB), Y9, Y7
-	VFNMADD231PS halfPi1<>+0(SB), Y7, Y5
-	VFNMADD231PS halfPi2<>+0(SB), Y7, Y5
-	VFNMADD231PS halfPi3<>+0(SB), Y7, Y5
-	VMULPS       Y5, Y5, Y7
 	VMOVUPS      sinP2<>+0(SB), Y4
-	VFMADD213PS  sinP1<>+0(SB), Y7, Y4
-	VFMADD213PS  sinP0<>+0(SB), Y7, Y4
-	VMULPS       Y4, Y7, Y4
-	VFMADD231PS  Y4, Y5, Y5
+	VFMADD213PS  sinP1<>+0(SB), Y1, Y4
+	VFMADD213PS  sinP0<>+0(SB), Y1, Y4
+	VMULPS       Y4, Y1, Y4
+	VFMADD231PS  Y4, Y0, Y0
 	VMOVUPS      cosP2<>+0(SB), Y4
-	VFMADD213PS  cosP1<>+0(SB), Y7, Y4
-	VFMADD213PS  cosP0<>+0(SB), Y7, Y4
-	VFMADD213PS  minusHalf<>+0(SB), Y7, Y4
-	VFMADD213PS  one<>+0(SB), Y7, Y4
-	VPSLLD       $0x1f, Y9, Y7
-	VBLENDVPS    Y7, Y4, Y5, Y8
-	VBLENDVPS    Y7, Y5, Y4, Y4
-	VPSLLD       $0x1e, Y9, Y5
+	VFMADD213PS  cosP1<>+0(SB), Y1, Y4
+	VFMADD213PS  cosP0<>+0(SB), Y1, Y4
+	VFMADD213PS  minusHalf<>+0(SB), Y1, Y4
+	VFMADD213PS  one<>+0(SB), Y1, Y4
+	VPSLLD       $0x1f, Y10, Y1
+	VBLENDVPS    Y1, Y4, Y0, Y12
+	VBLENDVPS    Y1, Y0, Y4, Y4
+	VPSLLD       $0x1e, Y10, Y0
+	VPADDD       oneI<>+0(SB), Y10, Y10
+	VPSLLD       $0x1e, Y10, Y10
+	VANDPS       signF32<>+0(SB), Y10, Y10
+	VXORPS       Y10, Y4, Y4
+	VXORPS       Y11, Y0, Y0
+	VANDPS       signF32<>+0(SB), Y0, Y0
+	VXORPS       Y0, Y12, Y12
+	VMULPS       Y4, Y8, Y0
+	VFMADD231PS  Y4, Y7, Y0
+	VMULPS       Y12, Y8, Y8
+	VFMADD231PS  Y12, Y7, Y8
+	VCMPPS       $0x11, half<>+0(SB), Y4, Y7
+	VSUBPS       one<>+0(SB), Y0, Y0
+	VADDPS       Y2, Y2, Y12
+	VMULPS       Y4, Y3, Y3
+	VFNMADD231PS Y2, Y12, Y3
+	VBLENDVPS    Y7, Y0, Y3, Y3
+	VANDPS       absF32<>+0(SB), Y9, Y0
+	VANDPS       absF32<>+0(SB), Y11, Y7
+	VMAXPS       Y7, Y0, Y0
+	VCMPPS       $0x11, smallZeta<>+0(SB), Y0, Y0
+	VMULPS       Y11, Y11, Y7
+	VMOVAPS      Y7, Y12
+	VFMSUB231PS  Y11, Y11, Y12
+	VFMADD231PS  Y9, Y9, Y7
+	VADDPS       Y12, Y7, Y7
+	VBLENDVPS    Y0, one<>+0(SB), Y7, Y7
+	VMULPS       Y11, Y8, Y12
+	VMOVAPS      Y12, Y2
+	VFMSUB231PS  Y11, Y8, Y2
+	VFMADD231PS  Y9, Y3, Y12
+	VADDPS       Y2, Y12, Y12
+	VDIVPS       Y7, Y12, Y12
+	VMULPS       Y11, Y3, Y2
+	VFNMADD213PS Y2, Y11, Y3
+	VFMSUB231PS  Y9, Y8, Y2
+	VADDPS       Y3, Y2, Y2
+	VDIVPS       Y7, Y2, Y2
+	VMOVUPS      twentyFourth<>+0(SB), Y7
+	VFMADD213PS  sixth<>+0(SB), Y9, Y7
+	VMULPS       twentyFourth<>+0(SB), Y11, Y3
+	VMULPS       Y11, Y3, Y8
+	VFMSUB231PS  Y9, Y7, Y8
+	VADDPS       half<>+0(SB), Y8, Y8
+	VMULPS       Y9, Y3, Y3
+	VFMADD231PS  Y11, Y7, Y3
+	VMULPS       Y11, Y3, Y7
+	VFMSUB231PS  Y9, Y8, Y7
+	VADDPS       one<>+0(SB), Y7, Y7
+	VMULPS       Y9, Y3, Y3
+	VFMADD231PS  Y11, Y8, Y3
+	VBLENDVPS    Y0, Y7, Y12, Y12
+	VBLENDVPS    Y0, Y3, Y2, Y2
+	VMOVUPS      (R10), Y3
+	VMASKMOVPS   (DX)(R8*1), Y3, Y3
+	VMULPS       Y3, Y2, Y0
+	VMOVAPS      Y0, Y7
+	VFNMADD231PS Y3, Y2, Y7
+	VMOVUPS      (R10), Y8
+	VMASKMOVPS   (DX)(DI*2), Y8, Y8
+	VFMSUB231PS  Y8, Y12, Y0
+	VADDPS       Y7, Y0, Y0
+	VMULPS       Y3, Y12, Y7
+	VFMSUB213PS  Y7, Y3, Y12
+	VFMADD231PS  Y8, Y2, Y7
+	VADDPS       Y12, Y7, Y7
+	VMULPS       Y7, Y5, Y12
+	VMOVAPS      Y12, Y2
+	VFNMADD231PS Y7, Y5, Y2
+	VFMSUB231PS  Y0, Y6, Y12
+	VADDPS       Y2, Y12, Y12
+	VMULPS       Y7, Y6, Y2
+	VFMSUB213PS  Y2, Y7, Y6
+	VFMADD231PS  Y0, Y5, Y2
+	VADDPS       Y6, Y2, Y2
+	VMOVUPS      64(R9), Y6
+	VMOVUPS      log2e<>+0(SB), Y5
+	VFMADD213PS  roundF32<>+0(SB), Y6, Y5
+	VSUBPS       roundF32<>+0(SB), Y5, Y5
+	VMOVAPS      Y6, Y0
+	VFNMADD231PS ln2Hi<>+0(SB), Y5, Y0
+	VFNMADD231PS ln2Lo<>+0(SB), Y5, Y0
+	VMOVUPS      expC6<>+0(SB), Y7
+	VFMADD213PS  expC5<>+0(SB), Y0, Y7
+	VFMADD213PS  expC4<>+0(SB), Y0, Y7
+	VFMADD213PS  expC3<>+0(SB), Y0, Y7
+	VFMADD213PS  expC2<>+0(SB), Y0, Y7
+	VMOVUPS      half<>+0(SB), Y8
+	VFMADD213PS  roundF32<>+0(SB), Y5, Y8
+	VSUBPS       roundF32<>+0(SB), Y8, Y3
+	VSUBPS       Y3, Y5, Y3
+	VADDPS       roundF32<>+0(SB), Y3, Y3
+	VPSLLD       $0x17, Y8, Y8
+	VPADDD       one<>+0(SB), Y8, Y8
+	VMULPS       one<>+0(SB), Y8, Y8
+	VPSLLD       $0x17, Y3, Y3
+	VPADDD       one<>+0(SB), Y3, Y3
+	VMULPS       Y3, Y8, Y8
+	VMULPS       Y0, Y0, Y3
+	VMOVAPS      Y0, Y11
+	VFMADD231PS  Y7, Y3, Y11
+	VMULPS       Y8, Y11, Y11
+	VSUBPS       one<>+0(SB), Y8, Y9
+	VMOVAPS      Y9, Y4
+	VFMADD231PS  Y8, Y0, Y4
+	VMULPS       Y8, Y3, Y3
+	VMULPS       Y7, Y3, Y3
+	VMOVAPS      Y6, Y7
+	VFNMADD231PS ln2Hi<>+0(SB), Y5, Y7
+	VSUBPS       Y0, Y7, Y7
+	VFNMADD231PS ln2Lo<>+0(SB), Y5, Y7
+	VSUBPS       Y4, Y9, Y9
+	VFMADD231PS  Y8, Y0, Y9
+	VFMADD231PS  Y8, Y7, Y9
+	VADDPS       Y9, Y3, Y3
+	VADDPS       Y3, Y4, Y4
+	VMOVUPS      32(R9), Y3
+	VMULPS       half<>+0(SB), Y3, Y9
+	VANDPS       absF32<>+0(SB), Y9, Y7
+	VMOVUPS      twoOverPi<>+0(SB), Y0
+	VFMADD213PS  roundF32<>+0(SB), Y7, Y0
+	VSUBPS       roundF32<>+0(SB), Y0, Y5
+	VFNMADD231PS halfPi1<>+0(SB), Y5, Y7
+	VFNMADD231PS halfPi2<>+0(SB), Y5, Y7
+	VFNMADD231PS halfPi3<>+0(SB), Y5, Y7
+	VMULPS       Y7, Y7, Y5
+	VMOVUPS      sinP2<>+0(SB), Y10
+	VFMADD213PS  sinP1<>+0(SB), Y5, Y10
+	VFMADD213PS  sinP0<>+0(SB), Y5, Y10
+	VMULPS       Y10, Y5, Y10
+	VFMADD231PS  Y10, Y7, Y7
+	VMOVUPS      cosP2<>+0(SB), Y10
+	VFMADD213PS  cosP1<>+0(SB), Y5, Y10
+	VFMADD213PS  cosP0<>+0(SB), Y5, Y10
+	VFMADD213PS  minusHalf<>+0(SB), Y5, Y10
+	VFMADD213PS  one<>+0(SB), Y5, Y10
+	VPSLLD       $0x1f, Y0, Y5
+	VBLENDVPS    Y5, Y10, Y7, Y1
+	VBLENDVPS    Y5, Y7, Y10, Y10
+	VPSLLD       $0x1e, Y0, Y7
+	VPADDD       oneI<>+0(SB), Y0, Y0
+	VPSLLD       $0x1e, Y0, Y0
+	VANDPS       signF32<>+0(SB), Y0, Y0
+	VXORPS       Y0, Y10, Y10
+	VXORPS       Y9, Y7, Y7
+	VANDPS       signF32<>+0(SB), Y7, Y7
+	VXORPS       Y7, Y1, Y1
+	VANDPS       absF32<>+0(SB), Y3, Y7
+	VMOVUPS      twoOverPi<>+0(SB), Y9
+	VFMADD213PS  roundF32<>+0(SB), Y7, Y9
+	VSUBPS       roundF32<>+0(SB), Y9, Y10
+	VFNMADD231PS halfPi1<>+0(SB), Y10, Y7
+	VFNMADD231PS halfPi2<>+0(SB), Y10, Y7
+	VFNMADD231PS halfPi3<>+0(SB), Y10, Y7
+	VMULPS       Y7, Y7, Y10
+	VMOVUPS      sinP2<>+0(SB), Y0
+	VFMADD213PS  sinP1<>+0(SB), Y10, Y0
+	VFMADD213PS  sinP0<>+0(SB), Y10, Y0
+	VMULPS       Y0, Y10, Y0
+	VFMADD231PS  Y0, Y7, Y7
+	VMOVUPS      cosP2<>+0(SB), Y0
+	VFMADD213PS  cosP1<>+0(SB), Y10, Y0
+	VFMADD213PS  cosP0<>+0(SB), Y10, Y0
+	VFMADD213PS  minusHalf<>+0(SB), Y10, Y0
+	VFMADD213PS  one<>+0(SB), Y10, Y0
+	VPSLLD       $0x1f, Y9, Y10
+	VBLENDVPS    Y10, Y0, Y7, Y5
+	VBLENDVPS    Y10, Y7, Y0, Y0
+	VPSLLD       $0x1e, Y9, Y7
 	VPADDD       oneI<>+0(SB), Y9, Y9
 	VPSLLD       $0x1e, Y9, Y9
 	VANDPS       signF32<>+0(SB), Y9, Y9
-	VXORPS       Y9, Y4, Y4
-	VXORPS       Y12, Y5, Y5
-	VANDPS       signF32<>+0(SB), Y5, Y5
-	VXORPS       Y5, Y8, Y8
-	VMULPS       Y4, Y6, Y5
-	VFMADD231PS  Y4, Y10, Y5
-	VMULPS       Y8, Y6, Y6
-	VFMADD231PS  Y8, Y10, Y6
-	VCMPPS       $0x11, half<>+0(SB), Y4, Y10
-	VSUBPS       one<>+0(SB), Y5, Y5
-	VADDPS       Y3, Y3, Y8
-	VMULPS       Y4, Y11, Y11
-	VFNMADD231PS Y3, Y8, Y11
-	VBLENDVPS    Y10, Y5, Y11, Y11
-	VMOVUPS      128(R9), Y5
-	VADDPS       Y2, Y5, Y5
-	VMOVUPS      96(R9), Y2
-	VADDPS       Y1, Y2, Y2
-	VANDPS       absF32<>+0(SB), Y0, Y1
-	VANDPS       absF32<>+0(SB), Y12, Y10
-	VMAXPS       Y10, Y1, Y1
-	VCMPPS       $0x11, smallZeta<>+0(SB), Y1, Y1
-	VMULPS       Y6, Y6, Y10
-	VMOVAPS      Y10, Y8
-	VFMSUB231PS  Y6, Y6, Y8
-	VFMADD231PS  Y11, Y11, Y10
-	VADDPS       Y8, Y10, Y10
-	VBLENDVPS    Y1, one<>+0(SB), Y10, Y10
-	VMULPS       Y6, Y12, Y8
-	VMOVAPS      Y8, Y3
-	VFMSUB231PS  Y6, Y12, Y3
-	VFMADD231PS  Y11, Y0, Y8
-	VADDPS       Y3, Y8, Y8
-	VDIVPS       Y10, Y8, Y8
-	VMULPS       Y6, Y0, Y3
-	VFNMADD213PS Y3, Y0, Y6
-	VFMSUB231PS  Y11, Y12, Y3
-	VADDPS       Y6, Y3, Y3
-	VDIVPS       Y10, Y3, Y3
-	VMULPS       Y12, Y12, Y10
-	VFMSUB231PS  Y0, Y0, Y10
-	VMOVUPS      minusHalf<>+0(SB), Y6
-	VFMADD213PS  one<>+0(SB), Y0, Y6
-	VFMADD231PS  twelfth<>+0(SB), Y10, Y6
-	VADDPS       Y0, Y0, Y10
-	VMULPS       Y12, Y10, Y10
-	VMULPS       minusHalf<>+0(SB), Y12, Y11
-	VFMADD231PS  twelfth<>+0(SB), Y10, Y11
-	VBLENDVPS    Y1, Y6, Y8, Y8
-	VBLENDVPS    Y1, Y11, Y3, Y3
-	VMULPS       Y2, Y3, Y11
-	VMOVAPS      Y11, Y1
-	VFNMADD231PS Y2, Y3, Y1
-	VFMSUB231PS  Y5, Y8, Y11
-	VADDPS       Y1, Y11, Y11
-	VMULPS       Y2, Y8, Y1
-	VFMSUB213PS  Y1, Y2, Y8
-	VFMADD231PS  Y5, Y3, Y1
+	VXORPS       Y9, Y0, Y0
+	VXORPS       Y3, Y7, Y7
+	VANDPS       signF32<>+0(SB), Y7, Y7
+	VXORPS       Y7, Y5, Y5
+	VMULPS       Y0, Y8, Y7
+	VFMADD231PS  Y0, Y11, Y7
+	VMULPS       Y5, Y8, Y8
+	VFMADD231PS  Y5, Y11, Y8
+	VCMPPS       $0x11, half<>+0(SB), Y0, Y11
+	VSUBPS       one<>+0(SB), Y7, Y7
+	VADDPS       Y1, Y1, Y5
+	VMULPS       Y0, Y4, Y4
+	VFNMADD231PS Y1, Y5, Y4
+	VBLENDVPS    Y11, Y7, Y4, Y4
+	VMOVUPS      128(R9), Y7
+	VADDPS       Y12, Y7, Y7
+	VMOVUPS      96(R9), Y12
+	VADDPS       Y2, Y12, Y12
+	VANDPS       absF32<>+0(SB), Y6, Y2
+	VANDPS       absF32<>+0(SB), Y3, Y11
+	VMAXPS       Y11, Y2, Y2
+	VCMPPS       $0x11, smallZeta<>+0(SB), Y2, Y2
+	VMULPS       Y8, Y8, Y11
+	VMOVAPS      Y11, Y5
+	VFMSUB231PS  Y8, Y8, Y5
+	VFMADD231PS  Y4, Y4, Y11
+	VADDPS       Y5, Y11, Y11
+	VBLENDVPS    Y2, one<>+0(SB), Y11, Y11
+	VMULPS       Y8, Y3, Y5
+	VMOVAPS      Y5, Y1
+	VFMSUB231PS  Y8, Y3, Y1
+	VFMADD231PS  Y4, Y6, Y5
+	VADDPS       Y1, Y5, Y5
+	VDIVPS       Y11, Y5, Y5
+	VMULPS       Y8, Y6, Y1
+	VFNMADD213PS Y1, Y6, Y8
+	VFMSUB231PS  Y4, Y3, Y1
 	VADDPS       Y8, Y1, Y1
-	VMOVUPS      (R9), Y8
-	VANDPS       (R10), Y8, Y8
-	VMOVMSKPS    Y8, CX
+	VDIVPS       Y11, Y1, Y1
+	VMULPS       Y3, Y3, Y11
+	VFMSUB231PS  Y6, Y6, Y11
+	VMOVUPS      minusHalf<>+0(SB), Y8
+	VFMADD213PS  one<>+0(SB), Y6, Y8
+	VFMADD231PS  twelfth<>+0(SB), Y11, Y8
+	VADDPS       Y6, Y6, Y11
+	VMULPS       Y3, Y11, Y11
+	VMULPS       minusHalf<>+0(SB), Y3, Y4
+	VFMADD231PS  twelfth<>+0(SB), Y11, Y4
+	VBLENDVPS    Y2, Y8, Y5, Y5
+	VBLENDVPS    Y2, Y4, Y1, Y1
+	VMULPS       Y12, Y1, Y4
+	VMOVAPS      Y4, Y2
+	VFNMADD231PS Y12, Y1, Y2
+	VFMSUB231PS  Y7, Y5, Y4
+	VADDPS       Y2, Y4, Y4
+	VMULPS       Y12, Y5, Y2
+	VFMSUB213PS  Y2, Y12, Y5
+	VFMADD231PS  Y7, Y1, Y2
+	VADDPS       Y5, Y2, Y2
+	VMOVUPS      (R9), Y5
+	VANDPS       (R10), Y5, Y5
+	VMOVMSKPS    Y5, CX
 	TESTQ        CX, CX
 	JE           easy7
-	VANDNPS      (R10), Y8, Y8
-	VMASKMOVPS   Y0, Y8, (AX)
-	VMASKMOVPS   Y12, Y8, (AX)(DI*1)
-	VMASKMOVPS   Y11, Y8, (AX)(DI*2)
-	VMASKMOVPS   Y1, Y8, (AX)(R8*1)
+	VANDNPS      (R10), Y5, Y5
+	VMASKMOVPS   Y6, Y5, (AX)
+	VMASKMOVPS   Y3, Y5, (AX)(DI*1)
+	VMASKMOVPS   Y4, Y5, (AX)(DI*2)
+	VMASKMOVPS   Y2, Y5, (AX)(R8*1)
 	MOVQ         SI, AX
 	MOVQ         SI, DX
 	SUBQ         BX, DX
@@ -15348,14 +15500,14 @@ next2:
 	RET
 
 easy7:
-	VMOVUPS    (R10), Y8
-	VMASKMOVPS Y0, Y8, (AX)
-	VMOVUPS    (R10), Y8
-	VMASKMOVPS Y12, Y8, (AX)(DI*1)
-	VMOVUPS    (R10), Y8
-	VMASKMOVPS Y11, Y8, (AX)(DI*2)
-	VMOVUPS    (R10), Y8
-	VMASKMOVPS Y1, Y8, (AX)(R8*1)
+	VMOVUPS    (R10), Y5
+	VMASKMOVPS Y6, Y5, (AX)
+	VMOVUPS    (R10), Y5
+	VMASKMOVPS Y3, Y5, (AX)(DI*1)
+	VMOVUPS    (R10), Y5
+	VMASKMOVPS Y4, Y5, (AX)(DI*2)
+	VMOVUPS    (R10), Y5
+	VMASKMOVPS Y2, Y5, (AX)(R8*1)
 
 done5:
 	XORQ AX, AX
@@ -15434,405 +15586,435 @@ loop1:
 	VFMADD213PS.BCST  expC2<>+0(SB), Z7, Z8
 	VBROADCASTSS      one<>+0(SB), Z9
 	VSCALEFPS         Z6, Z9, Z9
-	VMULPS            Z7, Z7, Z6
-	VMOVAPS           Z7, Z10
-	VFMADD231PS       Z8, Z6, Z10
+	VMULPS            Z7, Z7, Z10
+	VMOVAPS           Z7, Z11
+	VFMADD231PS       Z8, Z10, Z11
+	VMULPS            Z9, Z11, Z11
+	VSUBPS.BCST       one<>+0(SB), Z9, Z12
+	VMOVAPS           Z12, Z13
+	VFMADD231PS       Z9, Z7, Z13
 	VMULPS            Z9, Z10, Z10
-	VMULPS            Z9, Z6, Z6
-	VSUBPS.BCST       one<>+0(SB), Z9, Z11
-	VFMADD231PS       Z9, Z7, Z11
-	VFMADD231PS       Z8, Z6, Z11
-	VMULPS.BCST       half<>+0(SB), Z3, Z6
-	VBROADCASTSS      twoOverPi<>+0(SB), Z8
-	VFMADD213PS.BCST  roundF32<>+0(SB), Z6, Z8
-	VSUBPS.BCST       roundF32<>+0(SB), Z8, Z7
-	VMOVAPS           Z6, Z12
-	VFNMADD231PS.BCST halfPi1<>+0(SB), Z7, Z12
-	VFNMADD231PS.BCST halfPi2<>+0(SB), Z7, Z12
-	VFNMADD231PS.BCST halfPi3<>+0(SB), Z7, Z12
-	VMULPS            Z12, Z12, Z7
-	VBROADCASTSS      sinP2<>+0(SB), Z13
-	VFMADD213PS.BCST  sinP1<>+0(SB), Z7, Z13
-	VFMADD213PS.BCST  sinP0<>+0(SB), Z7, Z13
-	VMULPS            Z13, Z7, Z13
-	VFMADD231PS       Z13, Z12, Z12
-	VBROADCASTSS      cosP2<>+0(SB), Z13
-	VFMADD213PS.BCST  cosP1<>+0(SB), Z7, Z13
-	VFMADD213PS.BCST  cosP0<>+0(SB), Z7, Z13
-	VFMADD213PS.BCST  minusHalf<>+0(SB), Z7, Z13
-	VFMADD213PS.BCST  one<>+0(SB), Z7, Z13
-	VPTESTMD.BCST     bit0<>+0(SB), Z8, K2
-	VBLENDMPS         Z13, Z12, K2, Z7
-	VBLENDMPS         Z12, Z13, K2, Z13
-	VPSLLD            $0x1e, Z8, Z12
-	VPADDD.BCST       oneI<>+0(SB), Z8, Z8
-	VPSLLD            $0x1e, Z8, Z8
-	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z8, Z13
-	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z12, Z7
-	VFIXUPIMMPS.BCST  $0x00, zeroStays<>+0(SB), Z6, Z7
-	VBROADCASTSS      twoOverPi<>+0(SB), Z6
-	VFMADD213PS.BCST  roundF32<>+0(SB), Z3, Z6
-	VSUBPS.BCST       roundF32<>+0(SB), Z6, Z12
-	VMOVAPS           Z3, Z13
-	VFNMADD231PS.BCST halfPi1<>+0(SB), Z12, Z13
-	VFNMADD231PS.BCST halfPi2<>+0(SB), Z12, Z13
-	VFNMADD231PS.BCST halfPi3<>+0(SB), Z12, Z13
-	VMULPS            Z13, Z13, Z12
-	VBROADCASTSS      sinP2<>+0(SB), Z8
-	VFMADD213PS.BCST  sinP1<>+0(SB), Z12, Z8
-	VFMADD213PS.BCST  sinP0<>+0(SB), Z12, Z8
-	VMULPS            Z8, Z12, Z8
-	VFMADD231PS       Z8, Z13, Z13
-	VBROADCASTSS      cosP2<>+0(SB), Z8
-	VFMADD213PS.BCST  cosP1<>+0(SB), Z12, Z8
-	VFMADD213PS.BCST  cosP0<>+0(SB), Z12, Z8
-	VFMADD213PS.BCST  minusHalf<>+0(SB), Z12, Z8
-	VFMADD213PS.BCST  one<>+0(SB), Z12, Z8
-	VPTESTMD.BCST     bit0<>+0(SB), Z6, K2
-	VBLENDMPS         Z8, Z13, K2, Z12
-	VBLENDMPS         Z13, Z8, K2, Z8
-	VPSLLD            $0x1e, Z6, Z13
-	VPADDD.BCST       oneI<>+0(SB), Z6, Z6
-	VPSLLD            $0x1e, Z6, Z6
-	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z6, Z8
-	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z13, Z12
-	VFIXUPIMMPS.BCST  $0x00, zeroStays<>+0(SB), Z3, Z12
-	VMULPS            Z8, Z9, Z13
-	VFMADD231PS       Z8, Z10, Z13
-	VMULPS            Z12, Z9, Z9
-	VFMADD231PS       Z12, Z10, Z9
-	VCMPPS.BCST       $0x11, half<>+0(SB), Z8, K2
-	VSUBPS.BCST       one<>+0(SB), Z13, Z10
-	VADDPS            Z7, Z7, Z12
-	VMULPS            Z8, Z11, Z11
-	VFNMADD231PS      Z7, Z12, Z11
-	VBLENDMPS         Z10, Z11, K2, Z11
-	VPANDD.BCST       absF32<>+0(SB), Z0, Z10
-	VPANDD.BCST       absF32<>+0(SB), Z3, Z12
-	VMAXPS            Z12, Z10, Z10
-	VCMPPS.BCST       $0x11, smallZeta<>+0(SB), Z10, K2
-	VMULPS            Z3, Z3, Z10
-	VMOVAPS           Z10, Z12
-	VFMSUB231PS       Z3, Z3, Z12
-	VFMADD231PS       Z0, Z0, Z10
+	VMULPS            Z8, Z10, Z10
+	VMOVAPS           Z0, Z8
+	VFNMADD231PS.BCST ln2Hi<>+0(SB), Z6, Z8
+	VSUBPS            Z7, Z8, Z8
+	VFNMADD231PS.BCST ln2Lo<>+0(SB), Z6, Z8
+	VSUBPS            Z13, Z12, Z12
+	VFMADD231PS       Z9, Z7, Z12
+	VFMADD231PS       Z9, Z8, Z12
 	VADDPS            Z12, Z10, Z10
-	VBLENDMPS.BCST    one<>+0(SB), Z10, K2, Z10
-	VMULPS            Z3, Z9, Z12
-	VMOVAPS           Z12, Z7
-	VFMSUB231PS       Z3, Z9, Z7
-	VFMADD231PS       Z0, Z11, Z12
-	VADDPS            Z7, Z12, Z12
-	VDIVPS            Z10, Z12, Z12
-	VMULPS            Z3, Z11, Z7
-	VFNMADD213PS      Z7, Z3, Z11
-	VFMSUB231PS       Z0, Z9, Z7
-	VADDPS            Z11, Z7, Z7
-	VDIVPS            Z10, Z7, Z7
-	VBROADCASTSS      twentyFourth<>+0(SB), Z10
-	VFMADD213PS.BCST  sixth<>+0(SB), Z0, Z10
-	VMULPS.BCST       twentyFourth<>+0(SB), Z3, Z11
-	VMULPS            Z3, Z11, Z8
-	VFMSUB231PS       Z0, Z10, Z8
-	VADDPS.BCST       half<>+0(SB), Z8, Z8
-	VMULPS            Z0, Z11, Z11
-	VFMADD231PS       Z3, Z10, Z11
-	VMULPS            Z3, Z11, Z10
-	VFMSUB231PS       Z0, Z8, Z10
-	VADDPS.BCST       one<>+0(SB), Z10, Z10
-	VMULPS            Z0, Z11, Z11
-	VFMADD231PS       Z3, Z8, Z11
-	VBLENDMPS         Z10, Z12, K2, Z12
-	VBLENDMPS         Z11, Z7, K2, Z7
-	VMOVUPS           (CX)(R8*1), Z11
-	VMULPS            Z11, Z7, Z10
-	VMOVAPS           Z10, Z8
-	VFNMADD231PS      Z11, Z7, Z8
-	VMOVUPS           (CX)(DI*2), Z3
-	VFMSUB231PS       Z3, Z12, Z10
-	VADDPS            Z8, Z10, Z10
-	VMULPS            Z11, Z12, Z8
-	VFMSUB213PS       Z8, Z11, Z12
-	VFMADD231PS       Z3, Z7, Z8
-	VADDPS            Z12, Z8, Z8
-	VBROADCASTSS      log2e<>+0(SB), Z12
-	VFMADD213PS.BCST  roundF32<>+0(SB), Z1, Z12
-	VSUBPS.BCST       roundF32<>+0(SB), Z12, Z12
-	VMOVAPS           Z1, Z7
-	VFNMADD231PS.BCST ln2Hi<>+0(SB), Z12, Z7
-	VFNMADD231PS.BCST ln2Lo<>+0(SB), Z12, Z7
-	VBROADCASTSS      expC6<>+0(SB), Z3
-	VFMADD213PS.BCST  expC5<>+0(SB), Z7, Z3
-	VFMADD213PS.BCST  expC4<>+0(SB), Z7, Z3
-	VFMADD213PS.BCST  expC3<>+0(SB), Z7, Z3
-	VFMADD213PS.BCST  expC2<>+0(SB), Z7, Z3
-	VBROADCASTSS      one<>+0(SB), Z11
-	VSCALEFPS         Z12, Z11, Z11
-	VMULPS            Z7, Z7, Z12
-	VMOVAPS           Z7, Z0
-	VFMADD231PS       Z3, Z12, Z0
-	VMULPS            Z11, Z0, Z0
-	VMULPS            Z11, Z12, Z12
-	VSUBPS.BCST       one<>+0(SB), Z11, Z6
-	VFMADD231PS       Z11, Z7, Z6
-	VFMADD231PS       Z3, Z12, Z6
-	VMULPS.BCST       half<>+0(SB), Z4, Z12
-	VBROADCASTSS      twoOverPi<>+0(SB), Z3
-	VFMADD213PS.BCST  roundF32<>+0(SB), Z12, Z3
-	VSUBPS.BCST       roundF32<>+0(SB), Z3, Z7
-	VMOVAPS           Z12, Z14
-	VFNMADD231PS.BCST halfPi1<>+0(SB), Z7, Z14
-	VFNMADD231PS.BCST halfPi2<>+0(SB), Z7, Z14
-	VFNMADD231PS.BCST halfPi3<>+0(SB), Z7, Z14
-	VMULPS            Z14, Z14, Z7
-	VBROADCASTSS      sinP2<>+0(SB), Z15
-	VFMADD213PS.BCST  sinP1<>+0(SB), Z7, Z15
-	VFMADD213PS.BCST  sinP0<>+0(SB), Z7, Z15
-	VMULPS            Z15, Z7, Z15
-	VFMADD231PS       Z15, Z14, Z14
-	VBROADCASTSS      cosP2<>+0(SB), Z15
-	VFMADD213PS.BCST  cosP1<>+0(SB), Z7, Z15
-	VFMADD213PS.BCST  cosP0<>+0(SB), Z7, Z15
-	VFMADD213PS.BCST  minusHalf<>+0(SB), Z7, Z15
-	VFMADD213PS.BCST  one<>+0(SB), Z7, Z15
-	VPTESTMD.BCST     bit0<>+0(SB), Z3, K2
-	VBLENDMPS         Z15, Z14, K2, Z7
-	VBLENDMPS         Z14, Z15, K2, Z15
-	VPSLLD            $0x1e, Z3, Z14
-	VPADDD.BCST       oneI<>+0(SB), Z3, Z3
-	VPSLLD            $0x1e, Z3, Z3
-	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z3, Z15
-	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z14, Z7
-	VFIXUPIMMPS.BCST  $0x00, zeroStays<>+0(SB), Z12, Z7
+	VADDPS            Z10, Z13, Z13
+	VMULPS.BCST       half<>+0(SB), Z3, Z10
 	VBROADCASTSS      twoOverPi<>+0(SB), Z12
-	VFMADD213PS.BCST  roundF32<>+0(SB), Z4, Z12
-	VSUBPS.BCST       roundF32<>+0(SB), Z12, Z14
-	VMOVAPS           Z4, Z15
-	VFNMADD231PS.BCST halfPi1<>+0(SB), Z14, Z15
-	VFNMADD231PS.BCST halfPi2<>+0(SB), Z14, Z15
-	VFNMADD231PS.BCST halfPi3<>+0(SB), Z14, Z15
-	VMULPS            Z15, Z15, Z14
-	VBROADCASTSS      sinP2<>+0(SB), Z3
-	VFMADD213PS.BCST  sinP1<>+0(SB), Z14, Z3
-	VFMADD213PS.BCST  sinP0<>+0(SB), Z14, Z3
-	VMULPS            Z3, Z14, Z3
-	VFMADD231PS       Z3, Z15, Z15
-	VBROADCASTSS      cosP2<>+0(SB), Z3
-	VFMADD213PS.BCST  cosP1<>+0(SB), Z14, Z3
-	VFMADD213PS.BCST  cosP0<>+0(SB), Z14, Z3
-	VFMADD213PS.BCST  minusHalf<>+0(SB), Z14, Z3
-	VFMADD213PS.BCST  one<>+0(SB), Z14, Z3
+	VFMADD213PS.BCST  roundF32<>+0(SB), Z10, Z12
+	VSUBPS.BCST       roundF32<>+0(SB), Z12, Z8
+	VMOVAPS           Z10, Z7
+	VFNMADD231PS.BCST halfPi1<>+0(SB), Z8, Z7
+	VFNMADD231PS.BCST halfPi2<>+0(SB), Z8, Z7
+	VFNMADD231PS.BCST halfPi3<>+0(SB), Z8, Z7
+	VMULPS            Z7, Z7, Z8
+	VBROADCASTSS      sinP2<>+0(SB), Z6
+	VFMADD213PS.BCST  sinP1<>+0(SB), Z8, Z6
+	VFMADD213PS.BCST  sinP0<>+0(SB), Z8, Z6
+	VMULPS            Z6, Z8, Z6
+	VFMADD231PS       Z6, Z7, Z7
+	VBROADCASTSS      cosP2<>+0(SB), Z6
+	VFMADD213PS.BCST  cosP1<>+0(SB), Z8, Z6
+	VFMADD213PS.BCST  cosP0<>+0(SB), Z8, Z6
+	VFMADD213PS.BCST  minusHalf<>+0(SB), Z8, Z6
+	VFMADD213PS.BCST  one<>+0(SB), Z8, Z6
 	VPTESTMD.BCST     bit0<>+0(SB), Z12, K2
-	VBLENDMPS         Z3, Z15, K2, Z14
-	VBLENDMPS         Z15, Z3, K2, Z3
-	VPSLLD            $0x1e, Z12, Z15
+	VBLENDMPS         Z6, Z7, K2, Z8
+	VBLENDMPS         Z7, Z6, K2, Z6
+	VPSLLD            $0x1e, Z12, Z7
 	VPADDD.BCST       oneI<>+0(SB), Z12, Z12
 	VPSLLD            $0x1e, Z12, Z12
-	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z12, Z3
-	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z15, Z14
-	VFIXUPIMMPS.BCST  $0x00, zeroStays<>+0(SB), Z4, Z14
-	VMULPS            Z3, Z11, Z15
-	VFMADD231PS       Z3, Z0, Z15
-	VMULPS            Z14, Z11, Z11
-	VFMADD231PS       Z14, Z0, Z11
-	VCMPPS.BCST       $0x11, half<>+0(SB), Z3, K2
-	VSUBPS.BCST       one<>+0(SB), Z15, Z15
-	VADDPS            Z7, Z7, Z0
-	VMULPS            Z3, Z6, Z6
-	VFNMADD231PS      Z7, Z0, Z6
-	VBLENDMPS         Z15, Z6, K2, Z6
-	VPANDD.BCST       absF32<>+0(SB), Z1, Z15
-	VPANDD.BCST       absF32<>+0(SB), Z4, Z0
-	VMAXPS            Z0, Z15, Z15
-	VCMPPS.BCST       $0x11, smallZeta<>+0(SB), Z15, K2
-	VMULPS            Z4, Z4, Z15
-	VMOVAPS           Z15, Z0
-	VFMSUB231PS       Z4, Z4, Z0
-	VFMADD231PS       Z1, Z1, Z15
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z12, Z6
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z7, Z8
+	VFIXUPIMMPS.BCST  $0x00, zeroStays<>+0(SB), Z10, Z8
+	VBROADCASTSS      twoOverPi<>+0(SB), Z10
+	VFMADD213PS.BCST  roundF32<>+0(SB), Z3, Z10
+	VSUBPS.BCST       roundF32<>+0(SB), Z10, Z7
+	VMOVAPS           Z3, Z6
+	VFNMADD231PS.BCST halfPi1<>+0(SB), Z7, Z6
+	VFNMADD231PS.BCST halfPi2<>+0(SB), Z7, Z6
+	VFNMADD231PS.BCST halfPi3<>+0(SB), Z7, Z6
+	VMULPS            Z6, Z6, Z7
+	VBROADCASTSS      sinP2<>+0(SB), Z12
+	VFMADD213PS.BCST  sinP1<>+0(SB), Z7, Z12
+	VFMADD213PS.BCST  sinP0<>+0(SB), Z7, Z12
+	VMULPS            Z12, Z7, Z12
+	VFMADD231PS       Z12, Z6, Z6
+	VBROADCASTSS      cosP2<>+0(SB), Z12
+	VFMADD213PS.BCST  cosP1<>+0(SB), Z7, Z12
+	VFMADD213PS.BCST  cosP0<>+0(SB), Z7, Z12
+	VFMADD213PS.BCST  minusHalf<>+0(SB), Z7, Z12
+	VFMADD213PS.BCST  one<>+0(SB), Z7, Z12
+	VPTESTMD.BCST     bit0<>+0(SB), Z10, K2
+	VBLENDMPS         Z12, Z6, K2, Z7
+	VBLENDMPS         Z6, Z12, K2, Z12
+	VPSLLD            $0x1e, Z10, Z6
+	VPADDD.BCST       oneI<>+0(SB), Z10, Z10
+	VPSLLD            $0x1e, Z10, Z10
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z10, Z12
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z6, Z7
+	VFIXUPIMMPS.BCST  $0x00, zeroStays<>+0(SB), Z3, Z7
+	VMULPS            Z12, Z9, Z6
+	VFMADD231PS       Z12, Z11, Z6
+	VMULPS            Z7, Z9, Z9
+	VFMADD231PS       Z7, Z11, Z9
+	VCMPPS.BCST       $0x11, half<>+0(SB), Z12, K2
+	VSUBPS.BCST       one<>+0(SB), Z6, Z11
+	VADDPS            Z8, Z8, Z7
+	VMULPS            Z12, Z13, Z13
+	VFNMADD231PS      Z8, Z7, Z13
+	VBLENDMPS         Z11, Z13, K2, Z13
+	VPANDD.BCST       absF32<>+0(SB), Z0, Z11
+	VPANDD.BCST       absF32<>+0(SB), Z3, Z7
+	VMAXPS            Z7, Z11, Z11
+	VCMPPS.BCST       $0x11, smallZeta<>+0(SB), Z11, K2
+	VMULPS            Z3, Z3, Z11
+	VMOVAPS           Z11, Z7
+	VFMSUB231PS       Z3, Z3, Z7
+	VFMADD231PS       Z0, Z0, Z11
+	VADDPS            Z7, Z11, Z11
+	VBLENDMPS.BCST    one<>+0(SB), Z11, K2, Z11
+	VMULPS            Z3, Z9, Z7
+	VMOVAPS           Z7, Z8
+	VFMSUB231PS       Z3, Z9, Z8
+	VFMADD231PS       Z0, Z13, Z7
+	VADDPS            Z8, Z7, Z7
+	VDIVPS            Z11, Z7, Z7
+	VMULPS            Z3, Z13, Z8
+	VFNMADD213PS      Z8, Z3, Z13
+	VFMSUB231PS       Z0, Z9, Z8
+	VADDPS            Z13, Z8, Z8
+	VDIVPS            Z11, Z8, Z8
+	VBROADCASTSS      twentyFourth<>+0(SB), Z11
+	VFMADD213PS.BCST  sixth<>+0(SB), Z0, Z11
+	VMULPS.BCST       twentyFourth<>+0(SB), Z3, Z13
+	VMULPS            Z3, Z13, Z12
+	VFMSUB231PS       Z0, Z11, Z12
+	VADDPS.BCST       half<>+0(SB), Z12, Z12
+	VMULPS            Z0, Z13, Z13
+	VFMADD231PS       Z3, Z11, Z13
+	VMULPS            Z3, Z13, Z11
+	VFMSUB231PS       Z0, Z12, Z11
+	VADDPS.BCST       one<>+0(SB), Z11, Z11
+	VMULPS            Z0, Z13, Z13
+	VFMADD231PS       Z3, Z12, Z13
+	VBLENDMPS         Z11, Z7, K2, Z7
+	VBLENDMPS         Z13, Z8, K2, Z8
+	VMOVUPS           (CX)(R8*1), Z13
+	VMULPS            Z13, Z8, Z11
+	VMOVAPS           Z11, Z12
+	VFNMADD231PS      Z13, Z8, Z12
+	VMOVUPS           (CX)(DI*2), Z3
+	VFMSUB231PS       Z3, Z7, Z11
+	VADDPS            Z12, Z11, Z11
+	VMULPS            Z13, Z7, Z12
+	VFMSUB213PS       Z12, Z13, Z7
+	VFMADD231PS       Z3, Z8, Z12
+	VADDPS            Z7, Z12, Z12
+	VBROADCASTSS      log2e<>+0(SB), Z7
+	VFMADD213PS.BCST  roundF32<>+0(SB), Z1, Z7
+	VSUBPS.BCST       roundF32<>+0(SB), Z7, Z7
+	VMOVAPS           Z1, Z8
+	VFNMADD231PS.BCST ln2Hi<>+0(SB), Z7, Z8
+	VFNMADD231PS.BCST ln2Lo<>+0(SB), Z7, Z8
+	VBROADCASTSS      expC6<>+0(SB), Z3
+	VFMADD213PS.BCST  expC5<>+0(SB), Z8, Z3
+	VFMADD213PS.BCST  expC4<>+0(SB), Z8, Z3
+	VFMADD213PS.BCST  expC3<>+0(SB), Z8, Z3
+	VFMADD213PS.BCST  expC2<>+0(SB), Z8, Z3
+	VBROADCASTSS      one<>+0(SB), Z13
+	VSCALEFPS         Z7, Z13, Z13
+	VMULPS            Z8, Z8, Z0
+	VMOVAPS           Z8, Z10
+	VFMADD231PS       Z3, Z0, Z10
+	VMULPS            Z13, Z10, Z10
+	VSUBPS.BCST       one<>+0(SB), Z13, Z14
+	VMOVAPS           Z14, Z15
+	VFMADD231PS       Z13, Z8, Z15
+	VMULPS            Z13, Z0, Z0
+	VMULPS            Z3, Z0, Z0
+	VMOVAPS           Z1, Z3
+	VFNMADD231PS.BCST ln2Hi<>+0(SB), Z7, Z3
+	VSUBPS            Z8, Z3, Z3
+	VFNMADD231PS.BCST ln2Lo<>+0(SB), Z7, Z3
+	VSUBPS            Z15, Z14, Z14
+	VFMADD231PS       Z13, Z8, Z14
+	VFMADD231PS       Z13, Z3, Z14
+	VADDPS            Z14, Z0, Z0
 	VADDPS            Z0, Z15, Z15
-	VBLENDMPS.BCST    one<>+0(SB), Z15, K2, Z15
-	VMULPS            Z4, Z11, Z0
-	VMOVAPS           Z0, Z7
-	VFMSUB231PS       Z4, Z11, Z7
-	VFMADD231PS       Z1, Z6, Z0
-	VADDPS            Z7, Z0, Z0
-	VDIVPS            Z15, Z0, Z0
-	VMULPS            Z4, Z6, Z7
-	VFNMADD213PS      Z7, Z4, Z6
-	VFMSUB231PS       Z1, Z11, Z7
-	VADDPS            Z6, Z7, Z7
-	VDIVPS            Z15, Z7, Z7
-	VBROADCASTSS      twentyFourth<>+0(SB), Z15
-	VFMADD213PS.BCST  sixth<>+0(SB), Z1, Z15
-	VMULPS.BCST       twentyFourth<>+0(SB), Z4, Z6
-	VMULPS            Z4, Z6, Z11
-	VFMSUB231PS       Z1, Z15, Z11
-	VADDPS.BCST       half<>+0(SB), Z11, Z11
-	VMULPS            Z1, Z6, Z6
-	VFMADD231PS       Z4, Z15, Z6
-	VMULPS            Z4, Z6, Z15
-	VFMSUB231PS       Z1, Z11, Z15
-	VADDPS.BCST       one<>+0(SB), Z15, Z15
-	VMULPS            Z1, Z6, Z6
-	VFMADD231PS       Z4, Z11, Z6
-	VBLENDMPS         Z15, Z0, K2, Z0
-	VBLENDMPS         Z6, Z7, K2, Z7
-	VMOVUPS           (DX)(R8*1), Z6
-	VMULPS            Z6, Z7, Z15
-	VMOVAPS           Z15, Z11
-	VFNMADD231PS      Z6, Z7, Z11
-	VMOVUPS           (DX)(DI*2), Z4
-	VFMSUB231PS       Z4, Z0, Z15
-	VADDPS            Z11, Z15, Z15
-	VMULPS            Z6, Z0, Z11
-	VFMSUB213PS       Z11, Z6, Z0
-	VFMADD231PS       Z4, Z7, Z11
-	VADDPS            Z0, Z11, Z11
-	VMULPS            Z11, Z9, Z0
-	VMOVAPS           Z0, Z7
-	VFNMADD231PS      Z11, Z9, Z7
-	VFMSUB231PS       Z15, Z13, Z0
-	VADDPS            Z7, Z0, Z0
-	VMULPS            Z11, Z13, Z7
-	VFMSUB213PS       Z7, Z11, Z13
-	VFMADD231PS       Z15, Z9, Z7
-	VADDPS            Z13, Z7, Z7
-	VBROADCASTSS      log2e<>+0(SB), Z13
-	VFMADD213PS.BCST  roundF32<>+0(SB), Z2, Z13
-	VSUBPS.BCST       roundF32<>+0(SB), Z13, Z13
-	VMOVAPS           Z2, Z9
-	VFNMADD231PS.BCST ln2Hi<>+0(SB), Z13, Z9
-	VFNMADD231PS.BCST ln2Lo<>+0(SB), Z13, Z9
-	VBROADCASTSS      expC6<>+0(SB), Z15
-	VFMADD213PS.BCST  expC5<>+0(SB), Z9, Z15
-	VFMADD213PS.BCST  expC4<>+0(SB), Z9, Z15
-	VFMADD213PS.BCST  expC3<>+0(SB), Z9, Z15
-	VFMADD213PS.BCST  expC2<>+0(SB), Z9, Z15
-	VBROADCASTSS      one<>+0(SB), Z11
-	VSCALEFPS         Z13, Z11, Z11
-	VMULPS            Z9, Z9, Z13
-	VMOVAPS           Z9, Z4
-	VFMADD231PS       Z15, Z13, Z4
-	VMULPS            Z11, Z4, Z4
-	VMULPS            Z11, Z13, Z13
-	VSUBPS.BCST       one<>+0(SB), Z11, Z6
-	VFMADD231PS       Z11, Z9, Z6
-	VFMADD231PS       Z15, Z13, Z6
-	VMULPS.BCST       half<>+0(SB), Z5, Z13
-	VBROADCASTSS      twoOverPi<>+0(SB), Z15
-	VFMADD213PS.BCST  roundF32<>+0(SB), Z13, Z15
-	VSUBPS.BCST       roundF32<>+0(SB), Z15, Z9
-	VMOVAPS           Z13, Z1
-	VFNMADD231PS.BCST halfPi1<>+0(SB), Z9, Z1
-	VFNMADD231PS.BCST halfPi2<>+0(SB), Z9, Z1
-	VFNMADD231PS.BCST halfPi3<>+0(SB), Z9, Z1
-	VMULPS            Z1, Z1, Z9
-	VBROADCASTSS      sinP2<>+0(SB), Z3
-	VFMADD213PS.BCST  sinP1<>+0(SB), Z9, Z3
-	VFMADD213PS.BCST  sinP0<>+0(SB), Z9, Z3
-	VMULPS            Z3, Z9, Z3
-	VFMADD231PS       Z3, Z1, Z1
-	VBROADCASTSS      cosP2<>+0(SB), Z3
-	VFMADD213PS.BCST  cosP1<>+0(SB), Z9, Z3
-	VFMADD213PS.BCST  cosP0<>+0(SB), Z9, Z3
-	VFMADD213PS.BCST  minusHalf<>+0(SB), Z9, Z3
-	VFMADD213PS.BCST  one<>+0(SB), Z9, Z3
-	VPTESTMD.BCST     bit0<>+0(SB), Z15, K2
-	VBLENDMPS         Z3, Z1, K2, Z9
-	VBLENDMPS         Z1, Z3, K2, Z3
-	VPSLLD            $0x1e, Z15, Z1
-	VPADDD.BCST       oneI<>+0(SB), Z15, Z15
-	VPSLLD            $0x1e, Z15, Z15
-	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z15, Z3
-	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z1, Z9
-	VFIXUPIMMPS.BCST  $0x00, zeroStays<>+0(SB), Z13, Z9
-	VBROADCASTSS      twoOverPi<>+0(SB), Z13
-	VFMADD213PS.BCST  roundF32<>+0(SB), Z5, Z13
-	VSUBPS.BCST       roundF32<>+0(SB), Z13, Z1
-	VMOVAPS           Z5, Z3
-	VFNMADD231PS.BCST halfPi1<>+0(SB), Z1, Z3
-	VFNMADD231PS.BCST halfPi2<>+0(SB), Z1, Z3
-	VFNMADD231PS.BCST halfPi3<>+0(SB), Z1, Z3
-	VMULPS            Z3, Z3, Z1
-	VBROADCASTSS      sinP2<>+0(SB), Z15
-	VFMADD213PS.BCST  sinP1<>+0(SB), Z1, Z15
-	VFMADD213PS.BCST  sinP0<>+0(SB), Z1, Z15
-	VMULPS            Z15, Z1, Z15
-	VFMADD231PS       Z15, Z3, Z3
-	VBROADCASTSS      cosP2<>+0(SB), Z15
-	VFMADD213PS.BCST  cosP1<>+0(SB), Z1, Z15
-	VFMADD213PS.BCST  cosP0<>+0(SB), Z1, Z15
-	VFMADD213PS.BCST  minusHalf<>+0(SB), Z1, Z15
-	VFMADD213PS.BCST  one<>+0(SB), Z1, Z15
-	VPTESTMD.BCST     bit0<>+0(SB), Z13, K2
-	VBLENDMPS         Z15, Z3, K2, Z1
-	VBLENDMPS         Z3, Z15, K2, Z15
-	VPSLLD            $0x1e, Z13, Z3
-	VPADDD.BCST       oneI<>+0(SB), Z13, Z13
-	VPSLLD            $0x1e, Z13, Z13
-	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z13, Z15
-	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z3, Z1
-	VFIXUPIMMPS.BCST  $0x00, zeroStays<>+0(SB), Z5, Z1
-	VMULPS            Z15, Z11, Z3
-	VFMADD231PS       Z15, Z4, Z3
-	VMULPS            Z1, Z11, Z11
-	VFMADD231PS       Z1, Z4, Z11
-	VCMPPS.BCST       $0x11, half<>+0(SB), Z15, K2
-	VSUBPS.BCST       one<>+0(SB), Z3, Z3
-	VADDPS            Z9, Z9, Z4
-	VMULPS            Z15, Z6, Z6
-	VFNMADD231PS      Z9, Z4, Z6
-	VBLENDMPS         Z3, Z6, K2, Z6
-	VADDPS            Z0, Z10, Z10
-	VADDPS            Z7, Z8, Z8
-	VPANDD.BCST       absF32<>+0(SB), Z2, Z7
-	VPANDD.BCST       absF32<>+0(SB), Z5, Z0
-	VMAXPS            Z0, Z7, Z7
+	VMULPS.BCST       half<>+0(SB), Z4, Z0
+	VBROADCASTSS      twoOverPi<>+0(SB), Z14
+	VFMADD213PS.BCST  roundF32<>+0(SB), Z0, Z14
+	VSUBPS.BCST       roundF32<>+0(SB), Z14, Z3
+	VMOVAPS           Z0, Z8
+	VFNMADD231PS.BCST halfPi1<>+0(SB), Z3, Z8
+	VFNMADD231PS.BCST halfPi2<>+0(SB), Z3, Z8
+	VFNMADD231PS.BCST halfPi3<>+0(SB), Z3, Z8
+	VMULPS            Z8, Z8, Z3
+	VBROADCASTSS      sinP2<>+0(SB), Z7
+	VFMADD213PS.BCST  sinP1<>+0(SB), Z3, Z7
+	VFMADD213PS.BCST  sinP0<>+0(SB), Z3, Z7
+	VMULPS            Z7, Z3, Z7
+	VFMADD231PS       Z7, Z8, Z8
+	VBROADCASTSS      cosP2<>+0(SB), Z7
+	VFMADD213PS.BCST  cosP1<>+0(SB), Z3, Z7
+	VFMADD213PS.BCST  cosP0<>+0(SB), Z3, Z7
+	VFMADD213PS.BCST  minusHalf<>+0(SB), Z3, Z7
+	VFMADD213PS.BCST  one<>+0(SB), Z3, Z7
+	VPTESTMD.BCST     bit0<>+0(SB), Z14, K2
+	VBLENDMPS         Z7, Z8, K2, Z3
+	VBLENDMPS         Z8, Z7, K2, Z7
+	VPSLLD            $0x1e, Z14, Z8
+	VPADDD.BCST       oneI<>+0(SB), Z14, Z14
+	VPSLLD            $0x1e, Z14, Z14
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z14, Z7
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z8, Z3
+	VFIXUPIMMPS.BCST  $0x00, zeroStays<>+0(SB), Z0, Z3
+	VBROADCASTSS      twoOverPi<>+0(SB), Z0
+	VFMADD213PS.BCST  roundF32<>+0(SB), Z4, Z0
+	VSUBPS.BCST       roundF32<>+0(SB), Z0, Z8
+	VMOVAPS           Z4, Z7
+	VFNMADD231PS.BCST halfPi1<>+0(SB), Z8, Z7
+	VFNMADD231PS.BCST halfPi2<>+0(SB), Z8, Z7
+	VFNMADD231PS.BCST halfPi3<>+0(SB), Z8, Z7
+	VMULPS            Z7, Z7, Z8
+	VBROADCASTSS      sinP2<>+0(SB), Z14
+	VFMADD213PS.BCST  sinP1<>+0(SB), Z8, Z14
+	VFMADD213PS.BCST  sinP0<>+0(SB), Z8, Z14
+	VMULPS            Z14, Z8, Z14
+	VFMADD231PS       Z14, Z7, Z7
+	VBROADCASTSS      cosP2<>+0(SB), Z14
+	VFMADD213PS.BCST  cosP1<>+0(SB), Z8, Z14
+	VFMADD213PS.BCST  cosP0<>+0(SB), Z8, Z14
+	VFMADD213PS.BCST  minusHalf<>+0(SB), Z8, Z14
+	VFMADD213PS.BCST  one<>+0(SB), Z8, Z14
+	VPTESTMD.BCST     bit0<>+0(SB), Z0, K2
+	VBLENDMPS         Z14, Z7, K2, Z8
+	VBLENDMPS         Z7, Z14, K2, Z14
+	VPSLLD            $0x1e, Z0, Z7
+	VPADDD.BCST       oneI<>+0(SB), Z0, Z0
+	VPSLLD            $0x1e, Z0, Z0
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z0, Z14
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z7, Z8
+	VFIXUPIMMPS.BCST  $0x00, zeroStays<>+0(SB), Z4, Z8
+	VMULPS            Z14, Z13, Z7
+	VFMADD231PS       Z14, Z10, Z7
+	VMULPS            Z8, Z13, Z13
+	VFMADD231PS       Z8, Z10, Z13
+	VCMPPS.BCST       $0x11, half<>+0(SB), Z14, K2
+	VSUBPS.BCST       one<>+0(SB), Z7, Z7
+	VADDPS            Z3, Z3, Z10
+	VMULPS            Z14, Z15, Z15
+	VFNMADD231PS      Z3, Z10, Z15
+	VBLENDMPS         Z7, Z15, K2, Z15
+	VPANDD.BCST       absF32<>+0(SB), Z1, Z7
+	VPANDD.BCST       absF32<>+0(SB), Z4, Z10
+	VMAXPS            Z10, Z7, Z7
 	VCMPPS.BCST       $0x11, smallZeta<>+0(SB), Z7, K2
-	VMULPS            Z11, Z11, Z7
-	VMOVAPS           Z7, Z0
-	VFMSUB231PS       Z11, Z11, Z0
-	VFMADD231PS       Z6, Z6, Z7
-	VADDPS            Z0, Z7, Z7
+	VMULPS            Z4, Z4, Z7
+	VMOVAPS           Z7, Z10
+	VFMSUB231PS       Z4, Z4, Z10
+	VFMADD231PS       Z1, Z1, Z7
+	VADDPS            Z10, Z7, Z7
 	VBLENDMPS.BCST    one<>+0(SB), Z7, K2, Z7
-	VMULPS            Z11, Z5, Z0
-	VMOVAPS           Z0, Z3
-	VFMSUB231PS       Z11, Z5, Z3
-	VFMADD231PS       Z6, Z2, Z0
-	VADDPS            Z3, Z0, Z0
-	VDIVPS            Z7, Z0, Z0
-	VMULPS            Z11, Z2, Z3
-	VFNMADD213PS      Z3, Z2, Z11
-	VFMSUB231PS       Z6, Z5, Z3
-	VADDPS            Z11, Z3, Z3
+	VMULPS            Z4, Z13, Z10
+	VMOVAPS           Z10, Z3
+	VFMSUB231PS       Z4, Z13, Z3
+	VFMADD231PS       Z1, Z15, Z10
+	VADDPS            Z3, Z10, Z10
+	VDIVPS            Z7, Z10, Z10
+	VMULPS            Z4, Z15, Z3
+	VFNMADD213PS      Z3, Z4, Z15
+	VFMSUB231PS       Z1, Z13, Z3
+	VADDPS            Z15, Z3, Z3
 	VDIVPS            Z7, Z3, Z3
-	VMULPS            Z5, Z5, Z7
-	VFMSUB231PS       Z2, Z2, Z7
-	VBROADCASTSS      minusHalf<>+0(SB), Z11
-	VFMADD213PS.BCST  one<>+0(SB), Z2, Z11
-	VFMADD231PS.BCST  twelfth<>+0(SB), Z7, Z11
-	VADDPS            Z2, Z2, Z7
-	VMULPS            Z5, Z7, Z7
-	VMULPS.BCST       minusHalf<>+0(SB), Z5, Z6
-	VFMADD231PS.BCST  twelfth<>+0(SB), Z7, Z6
-	VBLENDMPS         Z11, Z0, K2, Z0
-	VBLENDMPS         Z6, Z3, K2, Z3
-	VMULPS            Z8, Z3, Z6
-	VMOVAPS           Z6, Z11
-	VFNMADD231PS      Z8, Z3, Z11
-	VFMSUB231PS       Z10, Z0, Z6
-	VADDPS            Z11, Z6, Z6
-	VMULPS            Z8, Z0, Z11
-	VFMSUB213PS       Z11, Z8, Z0
-	VFMADD231PS       Z10, Z3, Z11
-	VADDPS            Z0, Z11, Z11
+	VBROADCASTSS      twentyFourth<>+0(SB), Z7
+	VFMADD213PS.BCST  sixth<>+0(SB), Z1, Z7
+	VMULPS.BCST       twentyFourth<>+0(SB), Z4, Z15
+	VMULPS            Z4, Z15, Z13
+	VFMSUB231PS       Z1, Z7, Z13
+	VADDPS.BCST       half<>+0(SB), Z13, Z13
+	VMULPS            Z1, Z15, Z15
+	VFMADD231PS       Z4, Z7, Z15
+	VMULPS            Z4, Z15, Z7
+	VFMSUB231PS       Z1, Z13, Z7
+	VADDPS.BCST       one<>+0(SB), Z7, Z7
+	VMULPS            Z1, Z15, Z15
+	VFMADD231PS       Z4, Z13, Z15
+	VBLENDMPS         Z7, Z10, K2, Z10
+	VBLENDMPS         Z15, Z3, K2, Z3
+	VMOVUPS           (DX)(R8*1), Z15
+	VMULPS            Z15, Z3, Z7
+	VMOVAPS           Z7, Z13
+	VFNMADD231PS      Z15, Z3, Z13
+	VMOVUPS           (DX)(DI*2), Z4
+	VFMSUB231PS       Z4, Z10, Z7
+	VADDPS            Z13, Z7, Z7
+	VMULPS            Z15, Z10, Z13
+	VFMSUB213PS       Z13, Z15, Z10
+	VFMADD231PS       Z4, Z3, Z13
+	VADDPS            Z10, Z13, Z13
+	VMULPS            Z13, Z9, Z10
+	VMOVAPS           Z10, Z3
+	VFNMADD231PS      Z13, Z9, Z3
+	VFMSUB231PS       Z7, Z6, Z10
+	VADDPS            Z3, Z10, Z10
+	VMULPS            Z13, Z6, Z3
+	VFMSUB213PS       Z3, Z13, Z6
+	VFMADD231PS       Z7, Z9, Z3
+	VADDPS            Z6, Z3, Z3
+	VBROADCASTSS      log2e<>+0(SB), Z6
+	VFMADD213PS.BCST  roundF32<>+0(SB), Z2, Z6
+	VSUBPS.BCST       roundF32<>+0(SB), Z6, Z6
+	VMOVAPS           Z2, Z9
+	VFNMADD231PS.BCST ln2Hi<>+0(SB), Z6, Z9
+	VFNMADD231PS.BCST ln2Lo<>+0(SB), Z6, Z9
+	VBROADCASTSS      expC6<>+0(SB), Z7
+	VFMADD213PS.BCST  expC5<>+0(SB), Z9, Z7
+	VFMADD213PS.BCST  expC4<>+0(SB), Z9, Z7
+	VFMADD213PS.BCST  expC3<>+0(SB), Z9, Z7
+	VFMADD213PS.BCST  expC2<>+0(SB), Z9, Z7
+	VBROADCASTSS      one<>+0(SB), Z13
+	VSCALEFPS         Z6, Z13, Z13
+	VMULPS            Z9, Z9, Z4
+	VMOVAPS           Z9, Z15
+	VFMADD231PS       Z7, Z4, Z15
+	VMULPS            Z13, Z15, Z15
+	VSUBPS.BCST       one<>+0(SB), Z13, Z1
+	VMOVAPS           Z1, Z14
+	VFMADD231PS       Z13, Z9, Z14
+	VMULPS            Z13, Z4, Z4
+	VMULPS            Z7, Z4, Z4
+	VMOVAPS           Z2, Z7
+	VFNMADD231PS.BCST ln2Hi<>+0(SB), Z6, Z7
+	VSUBPS            Z9, Z7, Z7
+	VFNMADD231PS.BCST ln2Lo<>+0(SB), Z6, Z7
+	VSUBPS            Z14, Z1, Z1
+	VFMADD231PS       Z13, Z9, Z1
+	VFMADD231PS       Z13, Z7, Z1
+	VADDPS            Z1, Z4, Z4
+	VADDPS            Z4, Z14, Z14
+	VMULPS.BCST       half<>+0(SB), Z5, Z4
+	VBROADCASTSS      twoOverPi<>+0(SB), Z1
+	VFMADD213PS.BCST  roundF32<>+0(SB), Z4, Z1
+	VSUBPS.BCST       roundF32<>+0(SB), Z1, Z7
+	VMOVAPS           Z4, Z9
+	VFNMADD231PS.BCST halfPi1<>+0(SB), Z7, Z9
+	VFNMADD231PS.BCST halfPi2<>+0(SB), Z7, Z9
+	VFNMADD231PS.BCST halfPi3<>+0(SB), Z7, Z9
+	VMULPS            Z9, Z9, Z7
+	VBROADCASTSS      sinP2<>+0(SB), Z6
+	VFMADD213PS.BCST  sinP1<>+0(SB), Z7, Z6
+	VFMADD213PS.BCST  sinP0<>+0(SB), Z7, Z6
+	VMULPS            Z6, Z7, Z6
+	VFMADD231PS       Z6, Z9, Z9
+	VBROADCASTSS      cosP2<>+0(SB), Z6
+	VFMADD213PS.BCST  cosP1<>+0(SB), Z7, Z6
+	VFMADD213PS.BCST  cosP0<>+0(SB), Z7, Z6
+	VFMADD213PS.BCST  minusHalf<>+0(SB), Z7, Z6
+	VFMADD213PS.BCST  one<>+0(SB), Z7, Z6
+	VPTESTMD.BCST     bit0<>+0(SB), Z1, K2
+	VBLENDMPS         Z6, Z9, K2, Z7
+	VBLENDMPS         Z9, Z6, K2, Z6
+	VPSLLD            $0x1e, Z1, Z9
+	VPADDD.BCST       oneI<>+0(SB), Z1, Z1
+	VPSLLD            $0x1e, Z1, Z1
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z1, Z6
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z9, Z7
+	VFIXUPIMMPS.BCST  $0x00, zeroStays<>+0(SB), Z4, Z7
+	VBROADCASTSS      twoOverPi<>+0(SB), Z4
+	VFMADD213PS.BCST  roundF32<>+0(SB), Z5, Z4
+	VSUBPS.BCST       roundF32<>+0(SB), Z4, Z9
+	VMOVAPS           Z5, Z6
+	VFNMADD231PS.BCST halfPi1<>+0(SB), Z9, Z6
+	VFNMADD231PS.BCST halfPi2<>+0(SB), Z9, Z6
+	VFNMADD231PS.BCST halfPi3<>+0(SB), Z9, Z6
+	VMULPS            Z6, Z6, Z9
+	VBROADCASTSS      sinP2<>+0(SB), Z1
+	VFMADD213PS.BCST  sinP1<>+0(SB), Z9, Z1
+	VFMADD213PS.BCST  sinP0<>+0(SB), Z9, Z1
+	VMULPS            Z1, Z9, Z1
+	VFMADD231PS       Z1, Z6, Z6
+	VBROADCASTSS      cosP2<>+0(SB), Z1
+	VFMADD213PS.BCST  cosP1<>+0(SB), Z9, Z1
+	VFMADD213PS.BCST  cosP0<>+0(SB), Z9, Z1
+	VFMADD213PS.BCST  minusHalf<>+0(SB), Z9, Z1
+	VFMADD213PS.BCST  one<>+0(SB), Z9, Z1
+	VPTESTMD.BCST     bit0<>+0(SB), Z4, K2
+	VBLENDMPS         Z1, Z6, K2, Z9
+	VBLENDMPS         Z6, Z1, K2, Z1
+	VPSLLD            $0x1e, Z4, Z6
+	VPADDD.BCST       oneI<>+0(SB), Z4, Z4
+	VPSLLD            $0x1e, Z4, Z4
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z4, Z1
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z6, Z9
+	VFIXUPIMMPS.BCST  $0x00, zeroStays<>+0(SB), Z5, Z9
+	VMULPS            Z1, Z13, Z6
+	VFMADD231PS       Z1, Z15, Z6
+	VMULPS            Z9, Z13, Z13
+	VFMADD231PS       Z9, Z15, Z13
+	VCMPPS.BCST       $0x11, half<>+0(SB), Z1, K2
+	VSUBPS.BCST       one<>+0(SB), Z6, Z6
+	VADDPS            Z7, Z7, Z15
+	VMULPS            Z1, Z14, Z14
+	VFNMADD231PS      Z7, Z15, Z14
+	VBLENDMPS         Z6, Z14, K2, Z14
+	VADDPS            Z10, Z11, Z11
+	VADDPS            Z3, Z12, Z12
+	VPANDD.BCST       absF32<>+0(SB), Z2, Z3
+	VPANDD.BCST       absF32<>+0(SB), Z5, Z10
+	VMAXPS            Z10, Z3, Z3
+	VCMPPS.BCST       $0x11, smallZeta<>+0(SB), Z3, K2
+	VMULPS            Z13, Z13, Z3
+	VMOVAPS           Z3, Z10
+	VFMSUB231PS       Z13, Z13, Z10
+	VFMADD231PS       Z14, Z14, Z3
+	VADDPS            Z10, Z3, Z3
+	VBLENDMPS.BCST    one<>+0(SB), Z3, K2, Z3
+	VMULPS            Z13, Z5, Z10
+	VMOVAPS           Z10, Z6
+	VFMSUB231PS       Z13, Z5, Z6
+	VFMADD231PS       Z14, Z2, Z10
+	VADDPS            Z6, Z10, Z10
+	VDIVPS            Z3, Z10, Z10
+	VMULPS            Z13, Z2, Z6
+	VFNMADD213PS      Z6, Z2, Z13
+	VFMSUB231PS       Z14, Z5, Z6
+	VADDPS            Z13, Z6, Z6
+	VDIVPS            Z3, Z6, Z6
+	VMULPS            Z5, Z5, Z3
+	VFMSUB231PS       Z2, Z2, Z3
+	VBROADCASTSS      minusHalf<>+0(SB), Z13
+	VFMADD213PS.BCST  one<>+0(SB), Z2, Z13
+	VFMADD231PS.BCST  twelfth<>+0(SB), Z3, Z13
+	VADDPS            Z2, Z2, Z3
+	VMULPS            Z5, Z3, Z3
+	VMULPS.BCST       minusHalf<>+0(SB), Z5, Z14
+	VFMADD231PS.BCST  twelfth<>+0(SB), Z3, Z14
+	VBLENDMPS         Z13, Z10, K2, Z10
+	VBLENDMPS         Z14, Z6, K2, Z6
+	VMULPS            Z12, Z6, Z14
+	VMOVAPS           Z14, Z13
+	VFNMADD231PS      Z12, Z6, Z13
+	VFMSUB231PS       Z11, Z10, Z14
+	VADDPS            Z13, Z14, Z14
+	VMULPS            Z12, Z10, Z13
+	VFMSUB213PS       Z13, Z12, Z10
+	VFMADD231PS       Z11, Z6, Z13
+	VADDPS            Z10, Z13, Z13
 	KMOVW             K1, R9
 	TESTQ             R9, R9
 	JE                easy4
 	KNOTW             K1, K1
 	VMOVUPS           Z2, K1, (AX)
 	VMOVUPS           Z5, K1, (AX)(DI*1)
-	VMOVUPS           Z6, K1, (AX)(DI*2)
-	VMOVUPS           Z11, K1, (AX)(R8*1)
+	VMOVUPS           Z14, K1, (AX)(DI*2)
+	VMOVUPS           Z13, K1, (AX)(R8*1)
 	MOVQ              SI, AX
 	SUBQ              BX, AX
 	MOVQ              AX, CX
@@ -15846,8 +16028,8 @@ loop1:
 easy4:
 	VMOVUPS Z2, (AX)
 	VMOVUPS Z5, (AX)(DI*1)
-	VMOVUPS Z6, (AX)(DI*2)
-	VMOVUPS Z11, (AX)(R8*1)
+	VMOVUPS Z14, (AX)(DI*2)
+	VMOVUPS Z13, (AX)(R8*1)
 	ADDQ    $+64, AX
 	ADDQ    $+64, CX
 	ADDQ    $+64, DX
@@ -15861,460 +16043,490 @@ next2:
 	MOVQ              $-1, R9
 	BZHIQ             BX, R9, R9
 	KMOVW             R9, K1
-	VMOVUPS.Z         (CX), K1, Z11
-	VMOVUPS.Z         (DX), K1, Z6
-	VADDPS            Z6, Z11, Z5
+	VMOVUPS.Z         (CX), K1, Z13
+	VMOVUPS.Z         (DX), K1, Z14
+	VADDPS            Z14, Z13, Z5
 	VMOVUPS.Z         (CX)(DI*1), K1, Z2
-	VMOVUPS.Z         (DX)(DI*1), K1, Z0
-	VADDPS            Z0, Z2, Z3
-	VPANDD.BCST       absF32<>+0(SB), Z3, Z10
-	VCMPPS.BCST       $0x16, threePi<>+0(SB), Z10, K2
-	VPANDD.BCST       absF32<>+0(SB), Z3, Z10
-	VCMPPS.BCST       $0x1e, pi1<>+0(SB), Z10, K3
-	VSUBPS            Z2, Z3, Z10
-	VSUBPS            Z10, Z3, Z8
-	VSUBPS            Z8, Z2, Z8
-	VSUBPS            Z10, Z0, Z10
-	VADDPS            Z10, Z8, Z8
-	VBROADCASTSS      twoPi1<>+0(SB), Z10
-	VPTERNLOGD.BCST   $0xd8, signF32<>+0(SB), Z3, Z10
-	VBROADCASTSS      twoPi2<>+0(SB), Z7
-	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z3, Z7
-	VSUBPS            Z10, Z3, Z10
-	VSUBPS            Z7, Z8, Z8
-	VADDPS            Z8, Z10, Z10
-	VBLENDMPS         Z10, Z3, K3, Z3
-	VPANDD.BCST       absF32<>+0(SB), Z5, Z10
-	VCMPPS.BCST       $0x16, zetaLimit<>+0(SB), Z10, K3
-	VPANDD.BCST       absF32<>+0(SB), Z3, Z10
-	VCMPPS.BCST       $0x16, limit<>+0(SB), Z10, K4
+	VMOVUPS.Z         (DX)(DI*1), K1, Z10
+	VADDPS            Z10, Z2, Z6
+	VPANDD.BCST       absF32<>+0(SB), Z6, Z11
+	VCMPPS.BCST       $0x16, threePi<>+0(SB), Z11, K2
+	VPANDD.BCST       absF32<>+0(SB), Z6, Z11
+	VCMPPS.BCST       $0x1e, pi1<>+0(SB), Z11, K3
+	VSUBPS            Z2, Z6, Z11
+	VSUBPS            Z11, Z6, Z12
+	VSUBPS            Z12, Z2, Z12
+	VSUBPS            Z11, Z10, Z11
+	VADDPS            Z11, Z12, Z12
+	VBROADCASTSS      twoPi1<>+0(SB), Z11
+	VPTERNLOGD.BCST   $0xd8, signF32<>+0(SB), Z6, Z11
+	VBROADCASTSS      twoPi2<>+0(SB), Z3
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z6, Z3
+	VSUBPS            Z11, Z6, Z11
+	VSUBPS            Z3, Z12, Z12
+	VADDPS            Z12, Z11, Z11
+	VBLENDMPS         Z11, Z6, K3, Z6
+	VPANDD.BCST       absF32<>+0(SB), Z5, Z11
+	VCMPPS.BCST       $0x16, zetaLimit<>+0(SB), Z11, K3
+	VPANDD.BCST       absF32<>+0(SB), Z6, Z11
+	VCMPPS.BCST       $0x16, limit<>+0(SB), Z11, K4
 	KORW              K3, K4, K3
-	VPANDD.BCST       absF32<>+0(SB), Z11, Z10
-	VCMPPS.BCST       $0x16, zetaLimit<>+0(SB), Z10, K4
-	VPANDD.BCST       absF32<>+0(SB), Z2, Z10
-	VCMPPS.BCST       $0x16, limit<>+0(SB), Z10, K5
+	VPANDD.BCST       absF32<>+0(SB), Z13, Z11
+	VCMPPS.BCST       $0x16, zetaLimit<>+0(SB), Z11, K4
+	VPANDD.BCST       absF32<>+0(SB), Z2, Z11
+	VCMPPS.BCST       $0x16, limit<>+0(SB), Z11, K5
 	KORW              K4, K5, K4
-	VPANDD.BCST       absF32<>+0(SB), Z6, Z10
-	VCMPPS.BCST       $0x16, zetaLimit<>+0(SB), Z10, K5
-	VPANDD.BCST       absF32<>+0(SB), Z0, Z10
-	VCMPPS.BCST       $0x16, limit<>+0(SB), Z10, K6
+	VPANDD.BCST       absF32<>+0(SB), Z14, Z11
+	VCMPPS.BCST       $0x16, zetaLimit<>+0(SB), Z11, K5
+	VPANDD.BCST       absF32<>+0(SB), Z10, Z11
+	VCMPPS.BCST       $0x16, limit<>+0(SB), Z11, K6
 	KORW              K5, K6, K5
 	KORW              K4, K5, K4
 	KORW              K3, K4, K3
 	KORW              K2, K3, K2
-	VBROADCASTSS      log2e<>+0(SB), Z10
-	VFMADD213PS.BCST  roundF32<>+0(SB), Z11, Z10
-	VSUBPS.BCST       roundF32<>+0(SB), Z10, Z10
-	VMOVAPS           Z11, Z8
-	VFNMADD231PS.BCST ln2Hi<>+0(SB), Z10, Z8
-	VFNMADD231PS.BCST ln2Lo<>+0(SB), Z10, Z8
-	VBROADCASTSS      expC6<>+0(SB), Z7
-	VFMADD213PS.BCST  expC5<>+0(SB), Z8, Z7
-	VFMADD213PS.BCST  expC4<>+0(SB), Z8, Z7
-	VFMADD213PS.BCST  expC3<>+0(SB), Z8, Z7
-	VFMADD213PS.BCST  expC2<>+0(SB), Z8, Z7
-	VBROADCASTSS      one<>+0(SB), Z4
-	VSCALEFPS         Z10, Z4, Z4
-	VMULPS            Z8, Z8, Z10
-	VMOVAPS           Z8, Z9
-	VFMADD231PS       Z7, Z10, Z9
-	VMULPS            Z4, Z9, Z9
-	VMULPS            Z4, Z10, Z10
-	VSUBPS.BCST       one<>+0(SB), Z4, Z15
-	VFMADD231PS       Z4, Z8, Z15
-	VFMADD231PS       Z7, Z10, Z15
-	VMULPS.BCST       half<>+0(SB), Z2, Z10
+	VBROADCASTSS      log2e<>+0(SB), Z11
+	VFMADD213PS.BCST  roundF32<>+0(SB), Z13, Z11
+	VSUBPS.BCST       roundF32<>+0(SB), Z11, Z11
+	VMOVAPS           Z13, Z12
+	VFNMADD231PS.BCST ln2Hi<>+0(SB), Z11, Z12
+	VFNMADD231PS.BCST ln2Lo<>+0(SB), Z11, Z12
+	VBROADCASTSS      expC6<>+0(SB), Z3
+	VFMADD213PS.BCST  expC5<>+0(SB), Z12, Z3
+	VFMADD213PS.BCST  expC4<>+0(SB), Z12, Z3
+	VFMADD213PS.BCST  expC3<>+0(SB), Z12, Z3
+	VFMADD213PS.BCST  expC2<>+0(SB), Z12, Z3
+	VBROADCASTSS      one<>+0(SB), Z15
+	VSCALEFPS         Z11, Z15, Z15
+	VMULPS            Z12, Z12, Z7
+	VMOVAPS           Z12, Z1
+	VFMADD231PS       Z3, Z7, Z1
+	VMULPS            Z15, Z1, Z1
+	VSUBPS.BCST       one<>+0(SB), Z15, Z9
+	VMOVAPS           Z9, Z4
+	VFMADD231PS       Z15, Z12, Z4
+	VMULPS            Z15, Z7, Z7
+	VMULPS            Z3, Z7, Z7
+	VMOVAPS           Z13, Z3
+	VFNMADD231PS.BCST ln2Hi<>+0(SB), Z11, Z3
+	VSUBPS            Z12, Z3, Z3
+	VFNMADD231PS.BCST ln2Lo<>+0(SB), Z11, Z3
+	VSUBPS            Z4, Z9, Z9
+	VFMADD231PS       Z15, Z12, Z9
+	VFMADD231PS       Z15, Z3, Z9
+	VADDPS            Z9, Z7, Z7
+	VADDPS            Z7, Z4, Z4
+	VMULPS.BCST       half<>+0(SB), Z2, Z7
+	VBROADCASTSS      twoOverPi<>+0(SB), Z9
+	VFMADD213PS.BCST  roundF32<>+0(SB), Z7, Z9
+	VSUBPS.BCST       roundF32<>+0(SB), Z9, Z3
+	VMOVAPS           Z7, Z12
+	VFNMADD231PS.BCST halfPi1<>+0(SB), Z3, Z12
+	VFNMADD231PS.BCST halfPi2<>+0(SB), Z3, Z12
+	VFNMADD231PS.BCST halfPi3<>+0(SB), Z3, Z12
+	VMULPS            Z12, Z12, Z3
+	VBROADCASTSS      sinP2<>+0(SB), Z11
+	VFMADD213PS.BCST  sinP1<>+0(SB), Z3, Z11
+	VFMADD213PS.BCST  sinP0<>+0(SB), Z3, Z11
+	VMULPS            Z11, Z3, Z11
+	VFMADD231PS       Z11, Z12, Z12
+	VBROADCASTSS      cosP2<>+0(SB), Z11
+	VFMADD213PS.BCST  cosP1<>+0(SB), Z3, Z11
+	VFMADD213PS.BCST  cosP0<>+0(SB), Z3, Z11
+	VFMADD213PS.BCST  minusHalf<>+0(SB), Z3, Z11
+	VFMADD213PS.BCST  one<>+0(SB), Z3, Z11
+	VPTESTMD.BCST     bit0<>+0(SB), Z9, K3
+	VBLENDMPS         Z11, Z12, K3, Z3
+	VBLENDMPS         Z12, Z11, K3, Z11
+	VPSLLD            $0x1e, Z9, Z12
+	VPADDD.BCST       oneI<>+0(SB), Z9, Z9
+	VPSLLD            $0x1e, Z9, Z9
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z9, Z11
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z12, Z3
+	VFIXUPIMMPS.BCST  $0x00, zeroStays<>+0(SB), Z7, Z3
 	VBROADCASTSS      twoOverPi<>+0(SB), Z7
-	VFMADD213PS.BCST  roundF32<>+0(SB), Z10, Z7
-	VSUBPS.BCST       roundF32<>+0(SB), Z7, Z8
-	VMOVAPS           Z10, Z1
-	VFNMADD231PS.BCST halfPi1<>+0(SB), Z8, Z1
-	VFNMADD231PS.BCST halfPi2<>+0(SB), Z8, Z1
-	VFNMADD231PS.BCST halfPi3<>+0(SB), Z8, Z1
-	VMULPS            Z1, Z1, Z8
-	VBROADCASTSS      sinP2<>+0(SB), Z13
-	VFMADD213PS.BCST  sinP1<>+0(SB), Z8, Z13
-	VFMADD213PS.BCST  sinP0<>+0(SB), Z8, Z13
-	VMULPS            Z13, Z8, Z13
-	VFMADD231PS       Z13, Z1, Z1
-	VBROADCASTSS      cosP2<>+0(SB), Z13
-	VFMADD213PS.BCST  cosP1<>+0(SB), Z8, Z13
-	VFMADD213PS.BCST  cosP0<>+0(SB), Z8, Z13
-	VFMADD213PS.BCST  minusHalf<>+0(SB), Z8, Z13
-	VFMADD213PS.BCST  one<>+0(SB), Z8, Z13
+	VFMADD213PS.BCST  roundF32<>+0(SB), Z2, Z7
+	VSUBPS.BCST       roundF32<>+0(SB), Z7, Z12
+	VMOVAPS           Z2, Z11
+	VFNMADD231PS.BCST halfPi1<>+0(SB), Z12, Z11
+	VFNMADD231PS.BCST halfPi2<>+0(SB), Z12, Z11
+	VFNMADD231PS.BCST halfPi3<>+0(SB), Z12, Z11
+	VMULPS            Z11, Z11, Z12
+	VBROADCASTSS      sinP2<>+0(SB), Z9
+	VFMADD213PS.BCST  sinP1<>+0(SB), Z12, Z9
+	VFMADD213PS.BCST  sinP0<>+0(SB), Z12, Z9
+	VMULPS            Z9, Z12, Z9
+	VFMADD231PS       Z9, Z11, Z11
+	VBROADCASTSS      cosP2<>+0(SB), Z9
+	VFMADD213PS.BCST  cosP1<>+0(SB), Z12, Z9
+	VFMADD213PS.BCST  cosP0<>+0(SB), Z12, Z9
+	VFMADD213PS.BCST  minusHalf<>+0(SB), Z12, Z9
+	VFMADD213PS.BCST  one<>+0(SB), Z12, Z9
 	VPTESTMD.BCST     bit0<>+0(SB), Z7, K3
-	VBLENDMPS         Z13, Z1, K3, Z8
-	VBLENDMPS         Z1, Z13, K3, Z13
-	VPSLLD            $0x1e, Z7, Z1
+	VBLENDMPS         Z9, Z11, K3, Z12
+	VBLENDMPS         Z11, Z9, K3, Z9
+	VPSLLD            $0x1e, Z7, Z11
 	VPADDD.BCST       oneI<>+0(SB), Z7, Z7
 	VPSLLD            $0x1e, Z7, Z7
-	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z7, Z13
-	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z1, Z8
-	VFIXUPIMMPS.BCST  $0x00, zeroStays<>+0(SB), Z10, Z8
-	VBROADCASTSS      twoOverPi<>+0(SB), Z10
-	VFMADD213PS.BCST  roundF32<>+0(SB), Z2, Z10
-	VSUBPS.BCST       roundF32<>+0(SB), Z10, Z1
-	VMOVAPS           Z2, Z13
-	VFNMADD231PS.BCST halfPi1<>+0(SB), Z1, Z13
-	VFNMADD231PS.BCST halfPi2<>+0(SB), Z1, Z13
-	VFNMADD231PS.BCST halfPi3<>+0(SB), Z1, Z13
-	VMULPS            Z13, Z13, Z1
-	VBROADCASTSS      sinP2<>+0(SB), Z7
-	VFMADD213PS.BCST  sinP1<>+0(SB), Z1, Z7
-	VFMADD213PS.BCST  sinP0<>+0(SB), Z1, Z7
-	VMULPS            Z7, Z1, Z7
-	VFMADD231PS       Z7, Z13, Z13
-	VBROADCASTSS      cosP2<>+0(SB), Z7
-	VFMADD213PS.BCST  cosP1<>+0(SB), Z1, Z7
-	VFMADD213PS.BCST  cosP0<>+0(SB), Z1, Z7
-	VFMADD213PS.BCST  minusHalf<>+0(SB), Z1, Z7
-	VFMADD213PS.BCST  one<>+0(SB), Z1, Z7
-	VPTESTMD.BCST     bit0<>+0(SB), Z10, K3
-	VBLENDMPS         Z7, Z13, K3, Z1
-	VBLENDMPS         Z13, Z7, K3, Z7
-	VPSLLD            $0x1e, Z10, Z13
-	VPADDD.BCST       oneI<>+0(SB), Z10, Z10
-	VPSLLD            $0x1e, Z10, Z10
-	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z10, Z7
-	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z13, Z1
-	VFIXUPIMMPS.BCST  $0x00, zeroStays<>+0(SB), Z2, Z1
-	VMULPS            Z7, Z4, Z13
-	VFMADD231PS       Z7, Z9, Z13
-	VMULPS            Z1, Z4, Z4
-	VFMADD231PS       Z1, Z9, Z4
-	VCMPPS.BCST       $0x11, half<>+0(SB), Z7, K3
-	VSUBPS.BCST       one<>+0(SB), Z13, Z9
-	VADDPS            Z8, Z8, Z1
-	VMULPS            Z7, Z15, Z15
-	VFNMADD231PS      Z8, Z1, Z15
-	VBLENDMPS         Z9, Z15, K3, Z15
-	VPANDD.BCST       absF32<>+0(SB), Z11, Z9
-	VPANDD.BCST       absF32<>+0(SB), Z2, Z1
-	VMAXPS            Z1, Z9, Z9
-	VCMPPS.BCST       $0x11, smallZeta<>+0(SB), Z9, K3
-	VMULPS            Z2, Z2, Z9
-	VMOVAPS           Z9, Z1
-	VFMSUB231PS       Z2, Z2, Z1
-	VFMADD231PS       Z11, Z11, Z9
-	VADDPS            Z1, Z9, Z9
-	VBLENDMPS.BCST    one<>+0(SB), Z9, K3, Z9
-	VMULPS            Z2, Z4, Z1
-	VMOVAPS           Z1, Z8
-	VFMSUB231PS       Z2, Z4, Z8
-	VFMADD231PS       Z11, Z15, Z1
-	VADDPS            Z8, Z1, Z1
-	VDIVPS            Z9, Z1, Z1
-	VMULPS            Z2, Z15, Z8
-	VFNMADD213PS      Z8, Z2, Z15
-	VFMSUB231PS       Z11, Z4, Z8
-	VADDPS            Z15, Z8, Z8
-	VDIVPS            Z9, Z8, Z8
-	VBROADCASTSS      twentyFourth<>+0(SB), Z9
-	VFMADD213PS.BCST  sixth<>+0(SB), Z11, Z9
-	VMULPS.BCST       twentyFourth<>+0(SB), Z2, Z15
-	VMULPS            Z2, Z15, Z7
-	VFMSUB231PS       Z11, Z9, Z7
-	VADDPS.BCST       half<>+0(SB), Z7, Z7
-	VMULPS            Z11, Z15, Z15
-	VFMADD231PS       Z2, Z9, Z15
-	VMULPS            Z2, Z15, Z9
-	VFMSUB231PS       Z11, Z7, Z9
-	VADDPS.BCST       one<>+0(SB), Z9, Z9
-	VMULPS            Z11, Z15, Z15
-	VFMADD231PS       Z2, Z7, Z15
-	VBLENDMPS         Z9, Z1, K3, Z1
-	VBLENDMPS         Z15, Z8, K3, Z8
-	VMOVUPS.Z         (CX)(R8*1), K1, Z15
-	VMULPS            Z15, Z8, Z9
-	VMOVAPS           Z9, Z7
-	VFNMADD231PS      Z15, Z8, Z7
-	VMOVUPS.Z         (CX)(DI*2), K1, Z2
-	VFMSUB231PS       Z2, Z1, Z9
-	VADDPS            Z7, Z9, Z9
-	VMULPS            Z15, Z1, Z7
-	VFMSUB213PS       Z7, Z15, Z1
-	VFMADD231PS       Z2, Z8, Z7
-	VADDPS            Z1, Z7, Z7
-	VBROADCASTSS      log2e<>+0(SB), Z1
-	VFMADD213PS.BCST  roundF32<>+0(SB), Z6, Z1
-	VSUBPS.BCST       roundF32<>+0(SB), Z1, Z1
-	VMOVAPS           Z6, Z8
-	VFNMADD231PS.BCST ln2Hi<>+0(SB), Z1, Z8
-	VFNMADD231PS.BCST ln2Lo<>+0(SB), Z1, Z8
-	VBROADCASTSS      expC6<>+0(SB), Z2
-	VFMADD213PS.BCST  expC5<>+0(SB), Z8, Z2
-	VFMADD213PS.BCST  expC4<>+0(SB), Z8, Z2
-	VFMADD213PS.BCST  expC3<>+0(SB), Z8, Z2
-	VFMADD213PS.BCST  expC2<>+0(SB), Z8, Z2
-	VBROADCASTSS      one<>+0(SB), Z15
-	VSCALEFPS         Z1, Z15, Z15
-	VMULPS            Z8, Z8, Z1
-	VMOVAPS           Z8, Z11
-	VFMADD231PS       Z2, Z1, Z11
-	VMULPS            Z15, Z11, Z11
-	VMULPS            Z15, Z1, Z1
-	VSUBPS.BCST       one<>+0(SB), Z15, Z10
-	VFMADD231PS       Z15, Z8, Z10
-	VFMADD231PS       Z2, Z1, Z10
-	VMULPS.BCST       half<>+0(SB), Z0, Z1
-	VBROADCASTSS      twoOverPi<>+0(SB), Z2
-	VFMADD213PS.BCST  roundF32<>+0(SB), Z1, Z2
-	VSUBPS.BCST       roundF32<>+0(SB), Z2, Z8
-	VMOVAPS           Z1, Z14
-	VFNMADD231PS.BCST halfPi1<>+0(SB), Z8, Z14
-	VFNMADD231PS.BCST halfPi2<>+0(SB), Z8, Z14
-	VFNMADD231PS.BCST halfPi3<>+0(SB), Z8, Z14
-	VMULPS            Z14, Z14, Z8
-	VBROADCASTSS      sinP2<>+0(SB), Z12
-	VFMADD213PS.BCST  sinP1<>+0(SB), Z8, Z12
-	VFMADD213PS.BCST  sinP0<>+0(SB), Z8, Z12
-	VMULPS            Z12, Z8, Z12
-	VFMADD231PS       Z12, Z14, Z14
-	VBROADCASTSS      cosP2<>+0(SB), Z12
-	VFMADD213PS.BCST  cosP1<>+0(SB), Z8, Z12
-	VFMADD213PS.BCST  cosP0<>+0(SB), Z8, Z12
-	VFMADD213PS.BCST  minusHalf<>+0(SB), Z8, Z12
-	VFMADD213PS.BCST  one<>+0(SB), Z8, Z12
-	VPTESTMD.BCST     bit0<>+0(SB), Z2, K3
-	VBLENDMPS         Z12, Z14, K3, Z8
-	VBLENDMPS         Z14, Z12, K3, Z12
-	VPSLLD            $0x1e, Z2, Z14
-	VPADDD.BCST       oneI<>+0(SB), Z2, Z2
-	VPSLLD            $0x1e, Z2, Z2
-	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z2, Z12
-	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z14, Z8
-	VFIXUPIMMPS.BCST  $0x00, zeroStays<>+0(SB), Z1, Z8
-	VBROADCASTSS      twoOverPi<>+0(SB), Z1
-	VFMADD213PS.BCST  roundF32<>+0(SB), Z0, Z1
-	VSUBPS.BCST       roundF32<>+0(SB), Z1, Z14
-	VMOVAPS           Z0, Z12
-	VFNMADD231PS.BCST halfPi1<>+0(SB), Z14, Z12
-	VFNMADD231PS.BCST halfPi2<>+0(SB), Z14, Z12
-	VFNMADD231PS.BCST halfPi3<>+0(SB), Z14, Z12
-	VMULPS            Z12, Z12, Z14
-	VBROADCASTSS      sinP2<>+0(SB), Z2
-	VFMADD213PS.BCST  sinP1<>+0(SB), Z14, Z2
-	VFMADD213PS.BCST  sinP0<>+0(SB), Z14, Z2
-	VMULPS            Z2, Z14, Z2
-	VFMADD231PS       Z2, Z12, Z12
-	VBROADCASTSS      cosP2<>+0(SB), Z2
-	VFMADD213PS.BCST  cosP1<>+0(SB), Z14, Z2
-	VFMADD213PS.BCST  cosP0<>+0(SB), Z14, Z2
-	VFMADD213PS.BCST  minusHalf<>+0(SB), Z14, Z2
-	VFMADD213PS.BCST  one<>+0(SB), Z14, Z2
-	VPTESTMD.BCST     bit0<>+0(SB), Z1, K3
-	VBLENDMPS         Z2, Z12, K3, Z14
-	VBLENDMPS         Z12, Z2, K3, Z2
-	VPSLLD            $0x1e, Z1, Z12
-	VPADDD.BCST       oneI<>+0(SB), Z1, Z1
-	VPSLLD            $0x1e, Z1, Z1
-	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z1, Z2
-	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z12, Z14
-	VFIXUPIMMPS.BCST  $0x00, zeroStays<>+0(SB), Z0, Z14
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z7, Z9
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z11, Z12
+	VFIXUPIMMPS.BCST  $0x00, zeroStays<>+0(SB), Z2, Z12
+	VMULPS            Z9, Z15, Z11
+	VFMADD231PS       Z9, Z1, Z11
+	VMULPS            Z12, Z15, Z15
+	VFMADD231PS       Z12, Z1, Z15
+	VCMPPS.BCST       $0x11, half<>+0(SB), Z9, K3
+	VSUBPS.BCST       one<>+0(SB), Z11, Z1
+	VADDPS            Z3, Z3, Z12
+	VMULPS            Z9, Z4, Z4
+	VFNMADD231PS      Z3, Z12, Z4
+	VBLENDMPS         Z1, Z4, K3, Z4
+	VPANDD.BCST       absF32<>+0(SB), Z13, Z1
+	VPANDD.BCST       absF32<>+0(SB), Z2, Z12
+	VMAXPS            Z12, Z1, Z1
+	VCMPPS.BCST       $0x11, smallZeta<>+0(SB), Z1, K3
+	VMULPS            Z2, Z2, Z1
+	VMOVAPS           Z1, Z12
+	VFMSUB231PS       Z2, Z2, Z12
+	VFMADD231PS       Z13, Z13, Z1
+	VADDPS            Z12, Z1, Z1
+	VBLENDMPS.BCST    one<>+0(SB), Z1, K3, Z1
 	VMULPS            Z2, Z15, Z12
-	VFMADD231PS       Z2, Z11, Z12
-	VMULPS            Z14, Z15, Z15
-	VFMADD231PS       Z14, Z11, Z15
-	VCMPPS.BCST       $0x11, half<>+0(SB), Z2, K3
-	VSUBPS.BCST       one<>+0(SB), Z12, Z12
-	VADDPS            Z8, Z8, Z11
-	VMULPS            Z2, Z10, Z10
-	VFNMADD231PS      Z8, Z11, Z10
-	VBLENDMPS         Z12, Z10, K3, Z10
-	VPANDD.BCST       absF32<>+0(SB), Z6, Z12
-	VPANDD.BCST       absF32<>+0(SB), Z0, Z11
-	VMAXPS            Z11, Z12, Z12
-	VCMPPS.BCST       $0x11, smallZeta<>+0(SB), Z12, K3
-	VMULPS            Z0, Z0, Z12
-	VMOVAPS           Z12, Z11
-	VFMSUB231PS       Z0, Z0, Z11
-	VFMADD231PS       Z6, Z6, Z12
-	VADDPS            Z11, Z12, Z12
-	VBLENDMPS.BCST    one<>+0(SB), Z12, K3, Z12
-	VMULPS            Z0, Z15, Z11
-	VMOVAPS           Z11, Z8
-	VFMSUB231PS       Z0, Z15, Z8
-	VFMADD231PS       Z6, Z10, Z11
-	VADDPS            Z8, Z11, Z11
-	VDIVPS            Z12, Z11, Z11
-	VMULPS            Z0, Z10, Z8
-	VFNMADD213PS      Z8, Z0, Z10
-	VFMSUB231PS       Z6, Z15, Z8
-	VADDPS            Z10, Z8, Z8
-	VDIVPS            Z12, Z8, Z8
-	VBROADCASTSS      twentyFourth<>+0(SB), Z12
-	VFMADD213PS.BCST  sixth<>+0(SB), Z6, Z12
-	VMULPS.BCST       twentyFourth<>+0(SB), Z0, Z10
-	VMULPS            Z0, Z10, Z15
-	VFMSUB231PS       Z6, Z12, Z15
-	VADDPS.BCST       half<>+0(SB), Z15, Z15
-	VMULPS            Z6, Z10, Z10
-	VFMADD231PS       Z0, Z12, Z10
-	VMULPS            Z0, Z10, Z12
-	VFMSUB231PS       Z6, Z15, Z12
-	VADDPS.BCST       one<>+0(SB), Z12, Z12
-	VMULPS            Z6, Z10, Z10
-	VFMADD231PS       Z0, Z15, Z10
-	VBLENDMPS         Z12, Z11, K3, Z11
-	VBLENDMPS         Z10, Z8, K3, Z8
-	VMOVUPS.Z         (DX)(R8*1), K1, Z10
-	VMULPS            Z10, Z8, Z12
-	VMOVAPS           Z12, Z15
-	VFNMADD231PS      Z10, Z8, Z15
-	VMOVUPS.Z         (DX)(DI*2), K1, Z0
-	VFMSUB231PS       Z0, Z11, Z12
-	VADDPS            Z15, Z12, Z12
-	VMULPS            Z10, Z11, Z15
-	VFMSUB213PS       Z15, Z10, Z11
-	VFMADD231PS       Z0, Z8, Z15
-	VADDPS            Z11, Z15, Z15
-	VMULPS            Z15, Z4, Z11
-	VMOVAPS           Z11, Z8
-	VFNMADD231PS      Z15, Z4, Z8
-	VFMSUB231PS       Z12, Z13, Z11
-	VADDPS            Z8, Z11, Z11
-	VMULPS            Z15, Z13, Z8
-	VFMSUB213PS       Z8, Z15, Z13
-	VFMADD231PS       Z12, Z4, Z8
-	VADDPS            Z13, Z8, Z8
-	VBROADCASTSS      log2e<>+0(SB), Z13
-	VFMADD213PS.BCST  roundF32<>+0(SB), Z5, Z13
-	VSUBPS.BCST       roundF32<>+0(SB), Z13, Z13
-	VMOVAPS           Z5, Z4
-	VFNMADD231PS.BCST ln2Hi<>+0(SB), Z13, Z4
-	VFNMADD231PS.BCST ln2Lo<>+0(SB), Z13, Z4
-	VBROADCASTSS      expC6<>+0(SB), Z12
-	VFMADD213PS.BCST  expC5<>+0(SB), Z4, Z12
-	VFMADD213PS.BCST  expC4<>+0(SB), Z4, Z12
-	VFMADD213PS.BCST  expC3<>+0(SB), Z4, Z12
-	VFMADD213PS.BCST  expC2<>+0(SB), Z4, Z12
-	VBROADCASTSS      one<>+0(SB), Z15
-	VSCALEFPS         Z13, Z15, Z15
-	VMULPS            Z4, Z4, Z13
-	VMOVAPS           Z4, Z0
-	VFMADD231PS       Z12, Z13, Z0
-	VMULPS            Z15, Z0, Z0
-	VMULPS            Z15, Z13, Z13
-	VSUBPS.BCST       one<>+0(SB), Z15, Z10
-	VFMADD231PS       Z15, Z4, Z10
-	VFMADD231PS       Z12, Z13, Z10
-	VMULPS.BCST       half<>+0(SB), Z3, Z13
-	VBROADCASTSS      twoOverPi<>+0(SB), Z12
-	VFMADD213PS.BCST  roundF32<>+0(SB), Z13, Z12
-	VSUBPS.BCST       roundF32<>+0(SB), Z12, Z4
-	VMOVAPS           Z13, Z6
-	VFNMADD231PS.BCST halfPi1<>+0(SB), Z4, Z6
-	VFNMADD231PS.BCST halfPi2<>+0(SB), Z4, Z6
-	VFNMADD231PS.BCST halfPi3<>+0(SB), Z4, Z6
-	VMULPS            Z6, Z6, Z4
-	VBROADCASTSS      sinP2<>+0(SB), Z2
-	VFMADD213PS.BCST  sinP1<>+0(SB), Z4, Z2
-	VFMADD213PS.BCST  sinP0<>+0(SB), Z4, Z2
-	VMULPS            Z2, Z4, Z2
-	VFMADD231PS       Z2, Z6, Z6
-	VBROADCASTSS      cosP2<>+0(SB), Z2
-	VFMADD213PS.BCST  cosP1<>+0(SB), Z4, Z2
-	VFMADD213PS.BCST  cosP0<>+0(SB), Z4, Z2
-	VFMADD213PS.BCST  minusHalf<>+0(SB), Z4, Z2
-	VFMADD213PS.BCST  one<>+0(SB), Z4, Z2
-	VPTESTMD.BCST     bit0<>+0(SB), Z12, K3
-	VBLENDMPS         Z2, Z6, K3, Z4
-	VBLENDMPS         Z6, Z2, K3, Z2
-	VPSLLD            $0x1e, Z12, Z6
-	VPADDD.BCST       oneI<>+0(SB), Z12, Z12
-	VPSLLD            $0x1e, Z12, Z12
-	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z12, Z2
-	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z6, Z4
-	VFIXUPIMMPS.BCST  $0x00, zeroStays<>+0(SB), Z13, Z4
-	VBROADCASTSS      twoOverPi<>+0(SB), Z13
-	VFMADD213PS.BCST  roundF32<>+0(SB), Z3, Z13
-	VSUBPS.BCST       roundF32<>+0(SB), Z13, Z6
-	VMOVAPS           Z3, Z2
-	VFNMADD231PS.BCST halfPi1<>+0(SB), Z6, Z2
-	VFNMADD231PS.BCST halfPi2<>+0(SB), Z6, Z2
-	VFNMADD231PS.BCST halfPi3<>+0(SB), Z6, Z2
-	VMULPS            Z2, Z2, Z6
+	VMOVAPS           Z12, Z3
+	VFMSUB231PS       Z2, Z15, Z3
+	VFMADD231PS       Z13, Z4, Z12
+	VADDPS            Z3, Z12, Z12
+	VDIVPS            Z1, Z12, Z12
+	VMULPS            Z2, Z4, Z3
+	VFNMADD213PS      Z3, Z2, Z4
+	VFMSUB231PS       Z13, Z15, Z3
+	VADDPS            Z4, Z3, Z3
+	VDIVPS            Z1, Z3, Z3
+	VBROADCASTSS      twentyFourth<>+0(SB), Z1
+	VFMADD213PS.BCST  sixth<>+0(SB), Z13, Z1
+	VMULPS.BCST       twentyFourth<>+0(SB), Z2, Z4
+	VMULPS            Z2, Z4, Z9
+	VFMSUB231PS       Z13, Z1, Z9
+	VADDPS.BCST       half<>+0(SB), Z9, Z9
+	VMULPS            Z13, Z4, Z4
+	VFMADD231PS       Z2, Z1, Z4
+	VMULPS            Z2, Z4, Z1
+	VFMSUB231PS       Z13, Z9, Z1
+	VADDPS.BCST       one<>+0(SB), Z1, Z1
+	VMULPS            Z13, Z4, Z4
+	VFMADD231PS       Z2, Z9, Z4
+	VBLENDMPS         Z1, Z12, K3, Z12
+	VBLENDMPS         Z4, Z3, K3, Z3
+	VMOVUPS.Z         (CX)(R8*1), K1, Z4
+	VMULPS            Z4, Z3, Z1
+	VMOVAPS           Z1, Z9
+	VFNMADD231PS      Z4, Z3, Z9
+	VMOVUPS.Z         (CX)(DI*2), K1, Z2
+	VFMSUB231PS       Z2, Z12, Z1
+	VADDPS            Z9, Z1, Z1
+	VMULPS            Z4, Z12, Z9
+	VFMSUB213PS       Z9, Z4, Z12
+	VFMADD231PS       Z2, Z3, Z9
+	VADDPS            Z12, Z9, Z9
+	VBROADCASTSS      log2e<>+0(SB), Z12
+	VFMADD213PS.BCST  roundF32<>+0(SB), Z14, Z12
+	VSUBPS.BCST       roundF32<>+0(SB), Z12, Z12
+	VMOVAPS           Z14, Z3
+	VFNMADD231PS.BCST ln2Hi<>+0(SB), Z12, Z3
+	VFNMADD231PS.BCST ln2Lo<>+0(SB), Z12, Z3
+	VBROADCASTSS      expC6<>+0(SB), Z2
+	VFMADD213PS.BCST  expC5<>+0(SB), Z3, Z2
+	VFMADD213PS.BCST  expC4<>+0(SB), Z3, Z2
+	VFMADD213PS.BCST  expC3<>+0(SB), Z3, Z2
+	VFMADD213PS.BCST  expC2<>+0(SB), Z3, Z2
+	VBROADCASTSS      one<>+0(SB), Z4
+	VSCALEFPS         Z12, Z4, Z4
+	VMULPS            Z3, Z3, Z13
+	VMOVAPS           Z3, Z7
+	VFMADD231PS       Z2, Z13, Z7
+	VMULPS            Z4, Z7, Z7
+	VSUBPS.BCST       one<>+0(SB), Z4, Z8
+	VMOVAPS           Z8, Z0
+	VFMADD231PS       Z4, Z3, Z0
+	VMULPS            Z4, Z13, Z13
+	VMULPS            Z2, Z13, Z13
+	VMOVAPS           Z14, Z2
+	VFNMADD231PS.BCST ln2Hi<>+0(SB), Z12, Z2
+	VSUBPS            Z3, Z2, Z2
+	VFNMADD231PS.BCST ln2Lo<>+0(SB), Z12, Z2
+	VSUBPS            Z0, Z8, Z8
+	VFMADD231PS       Z4, Z3, Z8
+	VFMADD231PS       Z4, Z2, Z8
+	VADDPS            Z8, Z13, Z13
+	VADDPS            Z13, Z0, Z0
+	VMULPS.BCST       half<>+0(SB), Z10, Z13
+	VBROADCASTSS      twoOverPi<>+0(SB), Z8
+	VFMADD213PS.BCST  roundF32<>+0(SB), Z13, Z8
+	VSUBPS.BCST       roundF32<>+0(SB), Z8, Z2
+	VMOVAPS           Z13, Z3
+	VFNMADD231PS.BCST halfPi1<>+0(SB), Z2, Z3
+	VFNMADD231PS.BCST halfPi2<>+0(SB), Z2, Z3
+	VFNMADD231PS.BCST halfPi3<>+0(SB), Z2, Z3
+	VMULPS            Z3, Z3, Z2
 	VBROADCASTSS      sinP2<>+0(SB), Z12
-	VFMADD213PS.BCST  sinP1<>+0(SB), Z6, Z12
-	VFMADD213PS.BCST  sinP0<>+0(SB), Z6, Z12
-	VMULPS            Z12, Z6, Z12
-	VFMADD231PS       Z12, Z2, Z2
+	VFMADD213PS.BCST  sinP1<>+0(SB), Z2, Z12
+	VFMADD213PS.BCST  sinP0<>+0(SB), Z2, Z12
+	VMULPS            Z12, Z2, Z12
+	VFMADD231PS       Z12, Z3, Z3
 	VBROADCASTSS      cosP2<>+0(SB), Z12
-	VFMADD213PS.BCST  cosP1<>+0(SB), Z6, Z12
-	VFMADD213PS.BCST  cosP0<>+0(SB), Z6, Z12
-	VFMADD213PS.BCST  minusHalf<>+0(SB), Z6, Z12
-	VFMADD213PS.BCST  one<>+0(SB), Z6, Z12
+	VFMADD213PS.BCST  cosP1<>+0(SB), Z2, Z12
+	VFMADD213PS.BCST  cosP0<>+0(SB), Z2, Z12
+	VFMADD213PS.BCST  minusHalf<>+0(SB), Z2, Z12
+	VFMADD213PS.BCST  one<>+0(SB), Z2, Z12
+	VPTESTMD.BCST     bit0<>+0(SB), Z8, K3
+	VBLENDMPS         Z12, Z3, K3, Z2
+	VBLENDMPS         Z3, Z12, K3, Z12
+	VPSLLD            $0x1e, Z8, Z3
+	VPADDD.BCST       oneI<>+0(SB), Z8, Z8
+	VPSLLD            $0x1e, Z8, Z8
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z8, Z12
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z3, Z2
+	VFIXUPIMMPS.BCST  $0x00, zeroStays<>+0(SB), Z13, Z2
+	VBROADCASTSS      twoOverPi<>+0(SB), Z13
+	VFMADD213PS.BCST  roundF32<>+0(SB), Z10, Z13
+	VSUBPS.BCST       roundF32<>+0(SB), Z13, Z3
+	VMOVAPS           Z10, Z12
+	VFNMADD231PS.BCST halfPi1<>+0(SB), Z3, Z12
+	VFNMADD231PS.BCST halfPi2<>+0(SB), Z3, Z12
+	VFNMADD231PS.BCST halfPi3<>+0(SB), Z3, Z12
+	VMULPS            Z12, Z12, Z3
+	VBROADCASTSS      sinP2<>+0(SB), Z8
+	VFMADD213PS.BCST  sinP1<>+0(SB), Z3, Z8
+	VFMADD213PS.BCST  sinP0<>+0(SB), Z3, Z8
+	VMULPS            Z8, Z3, Z8
+	VFMADD231PS       Z8, Z12, Z12
+	VBROADCASTSS      cosP2<>+0(SB), Z8
+	VFMADD213PS.BCST  cosP1<>+0(SB), Z3, Z8
+	VFMADD213PS.BCST  cosP0<>+0(SB), Z3, Z8
+	VFMADD213PS.BCST  minusHalf<>+0(SB), Z3, Z8
+	VFMADD213PS.BCST  one<>+0(SB), Z3, Z8
 	VPTESTMD.BCST     bit0<>+0(SB), Z13, K3
-	VBLENDMPS         Z12, Z2, K3, Z6
-	VBLENDMPS         Z2, Z12, K3, Z12
-	VPSLLD            $0x1e, Z13, Z2
+	VBLENDMPS         Z8, Z12, K3, Z3
+	VBLENDMPS         Z12, Z8, K3, Z8
+	VPSLLD            $0x1e, Z13, Z12
 	VPADDD.BCST       oneI<>+0(SB), Z13, Z13
 	VPSLLD            $0x1e, Z13, Z13
-	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z13, Z12
-	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z2, Z6
-	VFIXUPIMMPS.BCST  $0x00, zeroStays<>+0(SB), Z3, Z6
-	VMULPS            Z12, Z15, Z2
-	VFMADD231PS       Z12, Z0, Z2
-	VMULPS            Z6, Z15, Z15
-	VFMADD231PS       Z6, Z0, Z15
-	VCMPPS.BCST       $0x11, half<>+0(SB), Z12, K3
-	VSUBPS.BCST       one<>+0(SB), Z2, Z2
-	VADDPS            Z4, Z4, Z0
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z13, Z8
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z12, Z3
+	VFIXUPIMMPS.BCST  $0x00, zeroStays<>+0(SB), Z10, Z3
+	VMULPS            Z8, Z4, Z12
+	VFMADD231PS       Z8, Z7, Z12
+	VMULPS            Z3, Z4, Z4
+	VFMADD231PS       Z3, Z7, Z4
+	VCMPPS.BCST       $0x11, half<>+0(SB), Z8, K3
+	VSUBPS.BCST       one<>+0(SB), Z12, Z12
+	VADDPS            Z2, Z2, Z7
+	VMULPS            Z8, Z0, Z0
+	VFNMADD231PS      Z2, Z7, Z0
+	VBLENDMPS         Z12, Z0, K3, Z0
+	VPANDD.BCST       absF32<>+0(SB), Z14, Z12
+	VPANDD.BCST       absF32<>+0(SB), Z10, Z7
+	VMAXPS            Z7, Z12, Z12
+	VCMPPS.BCST       $0x11, smallZeta<>+0(SB), Z12, K3
+	VMULPS            Z10, Z10, Z12
+	VMOVAPS           Z12, Z7
+	VFMSUB231PS       Z10, Z10, Z7
+	VFMADD231PS       Z14, Z14, Z12
+	VADDPS            Z7, Z12, Z12
+	VBLENDMPS.BCST    one<>+0(SB), Z12, K3, Z12
+	VMULPS            Z10, Z4, Z7
+	VMOVAPS           Z7, Z2
+	VFMSUB231PS       Z10, Z4, Z2
+	VFMADD231PS       Z14, Z0, Z7
+	VADDPS            Z2, Z7, Z7
+	VDIVPS            Z12, Z7, Z7
+	VMULPS            Z10, Z0, Z2
+	VFNMADD213PS      Z2, Z10, Z0
+	VFMSUB231PS       Z14, Z4, Z2
+	VADDPS            Z0, Z2, Z2
+	VDIVPS            Z12, Z2, Z2
+	VBROADCASTSS      twentyFourth<>+0(SB), Z12
+	VFMADD213PS.BCST  sixth<>+0(SB), Z14, Z12
+	VMULPS.BCST       twentyFourth<>+0(SB), Z10, Z0
+	VMULPS            Z10, Z0, Z4
+	VFMSUB231PS       Z14, Z12, Z4
+	VADDPS.BCST       half<>+0(SB), Z4, Z4
+	VMULPS            Z14, Z0, Z0
+	VFMADD231PS       Z10, Z12, Z0
+	VMULPS            Z10, Z0, Z12
+	VFMSUB231PS       Z14, Z4, Z12
+	VADDPS.BCST       one<>+0(SB), Z12, Z12
+	VMULPS            Z14, Z0, Z0
+	VFMADD231PS       Z10, Z4, Z0
+	VBLENDMPS         Z12, Z7, K3, Z7
+	VBLENDMPS         Z0, Z2, K3, Z2
+	VMOVUPS.Z         (DX)(R8*1), K1, Z0
+	VMULPS            Z0, Z2, Z12
+	VMOVAPS           Z12, Z4
+	VFNMADD231PS      Z0, Z2, Z4
+	VMOVUPS.Z         (DX)(DI*2), K1, Z10
+	VFMSUB231PS       Z10, Z7, Z12
+	VADDPS            Z4, Z12, Z12
+	VMULPS            Z0, Z7, Z4
+	VFMSUB213PS       Z4, Z0, Z7
+	VFMADD231PS       Z10, Z2, Z4
+	VADDPS            Z7, Z4, Z4
+	VMULPS            Z4, Z15, Z7
+	VMOVAPS           Z7, Z2
+	VFNMADD231PS      Z4, Z15, Z2
+	VFMSUB231PS       Z12, Z11, Z7
+	VADDPS            Z2, Z7, Z7
+	VMULPS            Z4, Z11, Z2
+	VFMSUB213PS       Z2, Z4, Z11
+	VFMADD231PS       Z12, Z15, Z2
+	VADDPS            Z11, Z2, Z2
+	VBROADCASTSS      log2e<>+0(SB), Z11
+	VFMADD213PS.BCST  roundF32<>+0(SB), Z5, Z11
+	VSUBPS.BCST       roundF32<>+0(SB), Z11, Z11
+	VMOVAPS           Z5, Z15
+	VFNMADD231PS.BCST ln2Hi<>+0(SB), Z11, Z15
+	VFNMADD231PS.BCST ln2Lo<>+0(SB), Z11, Z15
+	VBROADCASTSS      expC6<>+0(SB), Z12
+	VFMADD213PS.BCST  expC5<>+0(SB), Z15, Z12
+	VFMADD213PS.BCST  expC4<>+0(SB), Z15, Z12
+	VFMADD213PS.BCST  expC3<>+0(SB), Z15, Z12
+	VFMADD213PS.BCST  expC2<>+0(SB), Z15, Z12
+	VBROADCASTSS      one<>+0(SB), Z4
+	VSCALEFPS         Z11, Z4, Z4
+	VMULPS            Z15, Z15, Z10
+	VMOVAPS           Z15, Z0
+	VFMADD231PS       Z12, Z10, Z0
+	VMULPS            Z4, Z0, Z0
+	VSUBPS.BCST       one<>+0(SB), Z4, Z14
+	VMOVAPS           Z14, Z8
+	VFMADD231PS       Z4, Z15, Z8
+	VMULPS            Z4, Z10, Z10
 	VMULPS            Z12, Z10, Z10
-	VFNMADD231PS      Z4, Z0, Z10
-	VBLENDMPS         Z2, Z10, K3, Z10
-	VADDPS            Z11, Z9, Z9
-	VADDPS            Z8, Z7, Z7
-	VPANDD.BCST       absF32<>+0(SB), Z5, Z8
-	VPANDD.BCST       absF32<>+0(SB), Z3, Z11
-	VMAXPS            Z11, Z8, Z8
-	VCMPPS.BCST       $0x11, smallZeta<>+0(SB), Z8, K3
-	VMULPS            Z15, Z15, Z8
-	VMOVAPS           Z8, Z11
-	VFMSUB231PS       Z15, Z15, Z11
-	VFMADD231PS       Z10, Z10, Z8
-	VADDPS            Z11, Z8, Z8
-	VBLENDMPS.BCST    one<>+0(SB), Z8, K3, Z8
-	VMULPS            Z15, Z3, Z11
-	VMOVAPS           Z11, Z2
-	VFMSUB231PS       Z15, Z3, Z2
-	VFMADD231PS       Z10, Z5, Z11
-	VADDPS            Z2, Z11, Z11
-	VDIVPS            Z8, Z11, Z11
-	VMULPS            Z15, Z5, Z2
-	VFNMADD213PS      Z2, Z5, Z15
-	VFMSUB231PS       Z10, Z3, Z2
-	VADDPS            Z15, Z2, Z2
-	VDIVPS            Z8, Z2, Z2
-	VMULPS            Z3, Z3, Z8
-	VFMSUB231PS       Z5, Z5, Z8
-	VBROADCASTSS      minusHalf<>+0(SB), Z15
-	VFMADD213PS.BCST  one<>+0(SB), Z5, Z15
-	VFMADD231PS.BCST  twelfth<>+0(SB), Z8, Z15
-	VADDPS            Z5, Z5, Z8
-	VMULPS            Z3, Z8, Z8
-	VMULPS.BCST       minusHalf<>+0(SB), Z3, Z10
-	VFMADD231PS.BCST  twelfth<>+0(SB), Z8, Z10
-	VBLENDMPS         Z15, Z11, K3, Z11
-	VBLENDMPS         Z10, Z2, K3, Z2
-	VMULPS            Z7, Z2, Z10
+	VMOVAPS           Z5, Z12
+	VFNMADD231PS.BCST ln2Hi<>+0(SB), Z11, Z12
+	VSUBPS            Z15, Z12, Z12
+	VFNMADD231PS.BCST ln2Lo<>+0(SB), Z11, Z12
+	VSUBPS            Z8, Z14, Z14
+	VFMADD231PS       Z4, Z15, Z14
+	VFMADD231PS       Z4, Z12, Z14
+	VADDPS            Z14, Z10, Z10
+	VADDPS            Z10, Z8, Z8
+	VMULPS.BCST       half<>+0(SB), Z6, Z10
+	VBROADCASTSS      twoOverPi<>+0(SB), Z14
+	VFMADD213PS.BCST  roundF32<>+0(SB), Z10, Z14
+	VSUBPS.BCST       roundF32<>+0(SB), Z14, Z12
 	VMOVAPS           Z10, Z15
-	VFNMADD231PS      Z7, Z2, Z15
-	VFMSUB231PS       Z9, Z11, Z10
-	VADDPS            Z15, Z10, Z10
-	VMULPS            Z7, Z11, Z15
-	VFMSUB213PS       Z15, Z7, Z11
-	VFMADD231PS       Z9, Z2, Z15
-	VADDPS            Z11, Z15, Z15
+	VFNMADD231PS.BCST halfPi1<>+0(SB), Z12, Z15
+	VFNMADD231PS.BCST halfPi2<>+0(SB), Z12, Z15
+	VFNMADD231PS.BCST halfPi3<>+0(SB), Z12, Z15
+	VMULPS            Z15, Z15, Z12
+	VBROADCASTSS      sinP2<>+0(SB), Z11
+	VFMADD213PS.BCST  sinP1<>+0(SB), Z12, Z11
+	VFMADD213PS.BCST  sinP0<>+0(SB), Z12, Z11
+	VMULPS            Z11, Z12, Z11
+	VFMADD231PS       Z11, Z15, Z15
+	VBROADCASTSS      cosP2<>+0(SB), Z11
+	VFMADD213PS.BCST  cosP1<>+0(SB), Z12, Z11
+	VFMADD213PS.BCST  cosP0<>+0(SB), Z12, Z11
+	VFMADD213PS.BCST  minusHalf<>+0(SB), Z12, Z11
+	VFMADD213PS.BCST  one<>+0(SB), Z12, Z11
+	VPTESTMD.BCST     bit0<>+0(SB), Z14, K3
+	VBLENDMPS         Z11, Z15, K3, Z12
+	VBLENDMPS         Z15, Z11, K3, Z11
+	VPSLLD            $0x1e, Z14, Z15
+	VPADDD.BCST       oneI<>+0(SB), Z14, Z14
+	VPSLLD            $0x1e, Z14, Z14
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z14, Z11
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z15, Z12
+	VFIXUPIMMPS.BCST  $0x00, zeroStays<>+0(SB), Z10, Z12
+	VBROADCASTSS      twoOverPi<>+0(SB), Z10
+	VFMADD213PS.BCST  roundF32<>+0(SB), Z6, Z10
+	VSUBPS.BCST       roundF32<>+0(SB), Z10, Z15
+	VMOVAPS           Z6, Z11
+	VFNMADD231PS.BCST halfPi1<>+0(SB), Z15, Z11
+	VFNMADD231PS.BCST halfPi2<>+0(SB), Z15, Z11
+	VFNMADD231PS.BCST halfPi3<>+0(SB), Z15, Z11
+	VMULPS            Z11, Z11, Z15
+	VBROADCASTSS      sinP2<>+0(SB), Z14
+	VFMADD213PS.BCST  sinP1<>+0(SB), Z15, Z14
+	VFMADD213PS.BCST  sinP0<>+0(SB), Z15, Z14
+	VMULPS            Z14, Z15, Z14
+	VFMADD231PS       Z14, Z11, Z11
+	VBROADCASTSS      cosP2<>+0(SB), Z14
+	VFMADD213PS.BCST  cosP1<>+0(SB), Z15, Z14
+	VFMADD213PS.BCST  cosP0<>+0(SB), Z15, Z14
+	VFMADD213PS.BCST  minusHalf<>+0(SB), Z15, Z14
+	VFMADD213PS.BCST  one<>+0(SB), Z15, Z14
+	VPTESTMD.BCST     bit0<>+0(SB), Z10, K3
+	VBLENDMPS         Z14, Z11, K3, Z15
+	VBLENDMPS         Z11, Z14, K3, Z14
+	VPSLLD            $0x1e, Z10, Z11
+	VPADDD.BCST       oneI<>+0(SB), Z10, Z10
+	VPSLLD            $0x1e, Z10, Z10
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z10, Z14
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z11, Z15
+	VFIXUPIMMPS.BCST  $0x00, zeroStays<>+0(SB), Z6, Z15
+	VMULPS            Z14, Z4, Z11
+	VFMADD231PS       Z14, Z0, Z11
+	VMULPS            Z15, Z4, Z4
+	VFMADD231PS       Z15, Z0, Z4
+	VCMPPS.BCST       $0x11, half<>+0(SB), Z14, K3
+	VSUBPS.BCST       one<>+0(SB), Z11, Z11
+	VADDPS            Z12, Z12, Z0
+	VMULPS            Z14, Z8, Z8
+	VFNMADD231PS      Z12, Z0, Z8
+	VBLENDMPS         Z11, Z8, K3, Z8
+	VADDPS            Z7, Z1, Z1
+	VADDPS            Z2, Z9, Z9
+	VPANDD.BCST       absF32<>+0(SB), Z5, Z2
+	VPANDD.BCST       absF32<>+0(SB), Z6, Z7
+	VMAXPS            Z7, Z2, Z2
+	VCMPPS.BCST       $0x11, smallZeta<>+0(SB), Z2, K3
+	VMULPS            Z4, Z4, Z2
+	VMOVAPS           Z2, Z7
+	VFMSUB231PS       Z4, Z4, Z7
+	VFMADD231PS       Z8, Z8, Z2
+	VADDPS            Z7, Z2, Z2
+	VBLENDMPS.BCST    one<>+0(SB), Z2, K3, Z2
+	VMULPS            Z4, Z6, Z7
+	VMOVAPS           Z7, Z11
+	VFMSUB231PS       Z4, Z6, Z11
+	VFMADD231PS       Z8, Z5, Z7
+	VADDPS            Z11, Z7, Z7
+	VDIVPS            Z2, Z7, Z7
+	VMULPS            Z4, Z5, Z11
+	VFNMADD213PS      Z11, Z5, Z4
+	VFMSUB231PS       Z8, Z6, Z11
+	VADDPS            Z4, Z11, Z11
+	VDIVPS            Z2, Z11, Z11
+	VMULPS            Z6, Z6, Z2
+	VFMSUB231PS       Z5, Z5, Z2
+	VBROADCASTSS      minusHalf<>+0(SB), Z4
+	VFMADD213PS.BCST  one<>+0(SB), Z5, Z4
+	VFMADD231PS.BCST  twelfth<>+0(SB), Z2, Z4
+	VADDPS            Z5, Z5, Z2
+	VMULPS            Z6, Z2, Z2
+	VMULPS.BCST       minusHalf<>+0(SB), Z6, Z8
+	VFMADD231PS.BCST  twelfth<>+0(SB), Z2, Z8
+	VBLENDMPS         Z4, Z7, K3, Z7
+	VBLENDMPS         Z8, Z11, K3, Z11
+	VMULPS            Z9, Z11, Z8
+	VMOVAPS           Z8, Z4
+	VFNMADD231PS      Z9, Z11, Z4
+	VFMSUB231PS       Z1, Z7, Z8
+	VADDPS            Z4, Z8, Z8
+	VMULPS            Z9, Z7, Z4
+	VFMSUB213PS       Z4, Z9, Z7
+	VFMADD231PS       Z1, Z11, Z4
+	VADDPS            Z7, Z4, Z4
 	KANDW             K1, K2, K2
 	KMOVW             K2, CX
 	TESTQ             CX, CX
 	JE                easy7
 	KANDNW            K1, K2, K1
 	VMOVUPS           Z5, K1, (AX)
-	VMOVUPS           Z3, K1, (AX)(DI*1)
-	VMOVUPS           Z10, K1, (AX)(DI*2)
-	VMOVUPS           Z15, K1, (AX)(R8*1)
+	VMOVUPS           Z6, K1, (AX)(DI*1)
+	VMOVUPS           Z8, K1, (AX)(DI*2)
+	VMOVUPS           Z4, K1, (AX)(R8*1)
 	MOVQ              SI, AX
 	MOVQ              SI, DX
 	SUBQ              BX, DX
@@ -16326,9 +16538,9 @@ next2:
 
 easy7:
 	VMOVUPS Z5, K1, (AX)
-	VMOVUPS Z3, K1, (AX)(DI*1)
-	VMOVUPS Z10, K1, (AX)(DI*2)
-	VMOVUPS Z15, K1, (AX)(R8*1)
+	VMOVUPS Z6, K1, (AX)(DI*1)
+	VMOVUPS Z8, K1, (AX)(DI*2)
+	VMOVUPS Z4, K1, (AX)(R8*1)
 
 done5:
 	XORQ AX, AX
@@ -16418,10 +16630,11 @@ loop1:
 	VMOVAPS      Y7, Y11
 	VFMADD231PD  Y9, Y6, Y11
 	VMULPD       Y8, Y11, Y11
-	VMULPD       Y8, Y6, Y6
 	VSUBPD       oneF64<>+0(SB), Y8, Y12
 	VFMADD231PD  Y8, Y7, Y12
-	VFMADD231PD  Y9, Y6, Y12
+	VMULPD       Y8, Y6, Y6
+	VMULPD       Y9, Y6, Y6
+	VADDPD       Y6, Y12, Y12
 	VMULPD       halfF64<>+0(SB), Y3, Y6
 	VANDPD       absF64<>+0(SB), Y6, Y9
 	VMOVUPS      twoOverPiF64<>+0(SB), Y7
@@ -16584,10 +16797,11 @@ loop1:
 	VMOVAPS      Y2, Y3
 	VFMADD231PD  Y9, Y7, Y3
 	VMULPD       Y12, Y3, Y3
-	VMULPD       Y12, Y7, Y7
 	VSUBPD       oneF64<>+0(SB), Y12, Y0
 	VFMADD231PD  Y12, Y2, Y0
-	VFMADD231PD  Y9, Y7, Y0
+	VMULPD       Y12, Y7, Y7
+	VMULPD       Y9, Y7, Y7
+	VADDPD       Y7, Y0, Y0
 	VMULPD       halfF64<>+0(SB), Y4, Y7
 	VANDPD       absF64<>+0(SB), Y7, Y9
 	VMOVUPS      twoOverPiF64<>+0(SB), Y2
@@ -16759,10 +16973,11 @@ loop1:
 	VMOVAPS      Y7, Y0
 	VFMADD231PD  Y3, Y8, Y0
 	VMULPD       Y12, Y0, Y0
-	VMULPD       Y12, Y8, Y8
 	VSUBPD       oneF64<>+0(SB), Y12, Y4
 	VFMADD231PD  Y12, Y7, Y4
-	VFMADD231PD  Y3, Y8, Y4
+	VMULPD       Y12, Y8, Y8
+	VMULPD       Y3, Y8, Y8
+	VADDPD       Y8, Y4, Y4
 	VMOVUPS      32(R9), Y8
 	VMULPD       halfF64<>+0(SB), Y8, Y3
 	VANDPD       absF64<>+0(SB), Y3, Y7
@@ -16996,10 +17211,11 @@ next2:
 	VMOVAPS      Y5, Y1
 	VFMADD231PD  Y0, Y3, Y1
 	VMULPD       Y12, Y1, Y1
-	VMULPD       Y12, Y3, Y3
 	VSUBPD       oneF64<>+0(SB), Y12, Y2
 	VFMADD231PD  Y12, Y5, Y2
-	VFMADD231PD  Y0, Y3, Y2
+	VMULPD       Y12, Y3, Y3
+	VMULPD       Y0, Y3, Y3
+	VADDPD       Y3, Y2, Y2
 	VMULPD       halfF64<>+0(SB), Y6, Y3
 	VANDPD       absF64<>+0(SB), Y3, Y0
 	VMOVUPS      twoOverPiF64<>+0(SB), Y5
@@ -17164,10 +17380,11 @@ next2:
 	VMOVAPS      Y8, Y6
 	VFMADD231PD  Y0, Y5, Y6
 	VMULPD       Y2, Y6, Y6
-	VMULPD       Y2, Y5, Y5
 	VSUBPD       oneF64<>+0(SB), Y2, Y10
 	VFMADD231PD  Y2, Y8, Y10
-	VFMADD231PD  Y0, Y5, Y10
+	VMULPD       Y2, Y5, Y5
+	VMULPD       Y0, Y5, Y5
+	VADDPD       Y5, Y10, Y10
 	VMULPD       halfF64<>+0(SB), Y11, Y5
 	VANDPD       absF64<>+0(SB), Y5, Y0
 	VMOVUPS      twoOverPiF64<>+0(SB), Y8
@@ -17341,10 +17558,11 @@ next2:
 	VMOVAPS      Y5, Y10
 	VFMADD231PD  Y6, Y12, Y10
 	VMULPD       Y2, Y10, Y10
-	VMULPD       Y2, Y12, Y12
 	VSUBPD       oneF64<>+0(SB), Y2, Y11
 	VFMADD231PD  Y2, Y5, Y11
-	VFMADD231PD  Y6, Y12, Y11
+	VMULPD       Y2, Y12, Y12
+	VMULPD       Y6, Y12, Y12
+	VADDPD       Y12, Y11, Y11
 	VMOVUPS      32(R9), Y12
 	VMULPD       halfF64<>+0(SB), Y12, Y6
 	VANDPD       absF64<>+0(SB), Y6, Y5
@@ -17578,10 +17796,11 @@ loop1:
 	VMOVAPS           Z7, Z10
 	VFMADD231PD       Z8, Z6, Z10
 	VMULPD            Z9, Z10, Z10
-	VMULPD            Z9, Z6, Z6
 	VSUBPD.BCST       oneF64<>+0(SB), Z9, Z11
 	VFMADD231PD       Z9, Z7, Z11
-	VFMADD231PD       Z8, Z6, Z11
+	VMULPD            Z9, Z6, Z6
+	VMULPD            Z8, Z6, Z6
+	VADDPD            Z6, Z11, Z11
 	VMULPD.BCST       halfF64<>+0(SB), Z3, Z6
 	VBROADCASTSD      twoOverPiF64<>+0(SB), Z8
 	VFMADD213PD.BCST  roundF64<>+0(SB), Z6, Z8
@@ -17728,10 +17947,11 @@ loop1:
 	VMOVAPS           Z7, Z0
 	VFMADD231PD       Z3, Z8, Z0
 	VMULPD            Z11, Z0, Z0
-	VMULPD            Z11, Z8, Z8
 	VSUBPD.BCST       oneF64<>+0(SB), Z11, Z13
 	VFMADD231PD       Z11, Z7, Z13
-	VFMADD231PD       Z3, Z8, Z13
+	VMULPD            Z11, Z8, Z8
+	VMULPD            Z3, Z8, Z8
+	VADDPD            Z8, Z13, Z13
 	VMULPD.BCST       halfF64<>+0(SB), Z4, Z8
 	VBROADCASTSD      twoOverPiF64<>+0(SB), Z3
 	VFMADD213PD.BCST  roundF64<>+0(SB), Z8, Z3
@@ -17887,10 +18107,11 @@ loop1:
 	VMOVAPS           Z9, Z4
 	VFMADD231PD       Z8, Z6, Z4
 	VMULPD            Z11, Z4, Z4
-	VMULPD            Z11, Z6, Z6
 	VSUBPD.BCST       oneF64<>+0(SB), Z11, Z13
 	VFMADD231PD       Z11, Z9, Z13
-	VFMADD231PD       Z8, Z6, Z13
+	VMULPD            Z11, Z6, Z6
+	VMULPD            Z8, Z6, Z6
+	VADDPD            Z6, Z13, Z13
 	VMULPD.BCST       halfF64<>+0(SB), Z5, Z6
 	VBROADCASTSD      twoOverPiF64<>+0(SB), Z8
 	VFMADD213PD.BCST  roundF64<>+0(SB), Z6, Z8
@@ -18101,10 +18322,11 @@ next2:
 	VMOVAPS           Z12, Z9
 	VFMADD231PD       Z7, Z10, Z9
 	VMULPD            Z4, Z9, Z9
-	VMULPD            Z4, Z10, Z10
 	VSUBPD.BCST       oneF64<>+0(SB), Z4, Z1
 	VFMADD231PD       Z4, Z12, Z1
-	VFMADD231PD       Z7, Z10, Z1
+	VMULPD            Z4, Z10, Z10
+	VMULPD            Z7, Z10, Z10
+	VADDPD            Z10, Z1, Z1
 	VMULPD.BCST       halfF64<>+0(SB), Z2, Z10
 	VBROADCASTSD      twoOverPiF64<>+0(SB), Z7
 	VFMADD213PD.BCST  roundF64<>+0(SB), Z10, Z7
@@ -18251,10 +18473,11 @@ next2:
 	VMOVAPS           Z12, Z11
 	VFMADD231PD       Z2, Z7, Z11
 	VMULPD            Z1, Z11, Z11
-	VMULPD            Z1, Z7, Z7
 	VSUBPD.BCST       oneF64<>+0(SB), Z1, Z14
 	VFMADD231PD       Z1, Z12, Z14
-	VFMADD231PD       Z2, Z7, Z14
+	VMULPD            Z1, Z7, Z7
+	VMULPD            Z2, Z7, Z7
+	VADDPD            Z7, Z14, Z14
 	VMULPD.BCST       halfF64<>+0(SB), Z0, Z7
 	VBROADCASTSD      twoOverPiF64<>+0(SB), Z2
 	VFMADD213PD.BCST  roundF64<>+0(SB), Z7, Z2
@@ -18410,10 +18633,11 @@ next2:
 	VMOVAPS           Z4, Z0
 	VFMADD231PD       Z7, Z10, Z0
 	VMULPD            Z1, Z0, Z0
-	VMULPD            Z1, Z10, Z10
 	VSUBPD.BCST       oneF64<>+0(SB), Z1, Z14
 	VFMADD231PD       Z1, Z4, Z14
-	VFMADD231PD       Z7, Z10, Z14
+	VMULPD            Z1, Z10, Z10
+	VMULPD            Z7, Z10, Z10
+	VADDPD            Z10, Z14, Z14
 	VMULPD.BCST       halfF64<>+0(SB), Z6, Z10
 	VBROADCASTSD      twoOverPiF64<>+0(SB), Z7
 	VFMADD213PD.BCST  roundF64<>+0(SB), Z10, Z7

@@ -34,6 +34,26 @@ func mulSO2F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64
 //go:noescape
 func mulSO2F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
 
+// composeSO2F32NEON writes the sums of n pairs of angles, within ±π. It takes 7.75 instructions each.
+//
+//go:noescape
+func composeSO2F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
+
+// composeSO2F64NEON writes the sums of n pairs of angles, within ±π. It takes 11 instructions each.
+//
+//go:noescape
+func composeSO2F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
+
+// inverseSO2F32NEON writes the inverses of n elements (cos θ, sin θ). It takes 3 instructions each.
+//
+//go:noescape
+func inverseSO2F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
+
+// inverseSO2F64NEON writes the inverses of n elements (cos θ, sin θ). It takes 6 instructions each.
+//
+//go:noescape
+func inverseSO2F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
+
 // expRxSO2F32NEON writes r(cos θ, sin θ) of n pairs (log r, θ). It takes 20.2 instructions each.
 //
 //go:noescape
@@ -53,6 +73,16 @@ func logRxSO2F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint
 //
 //go:noescape
 func logRxSO2F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
+
+// composeRxSO2F32NEON writes the sums of n pairs (log r, θ), the angles within ±π. It takes 9.5 instructions each.
+//
+//go:noescape
+func composeRxSO2F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
+
+// composeRxSO2F64NEON writes the sums of n pairs (log r, θ), the angles within ±π. It takes 14.5 instructions each.
+//
+//go:noescape
+func composeRxSO2F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
 
 // inverseRxSO2F32NEON writes the reciprocals of n complex numbers. It takes 9 instructions each.
 //
@@ -124,12 +154,12 @@ func actPlaneF32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint
 //go:noescape
 func actPlaneF64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
 
-// expSim2F32NEON writes the similarities exp(log r, θ, t) of n coordinate vectors. It takes 51 instructions each.
+// expSim2F32NEON writes the similarities exp(log r, θ, t) of n coordinate vectors. It takes 54 instructions each.
 //
 //go:noescape
 func expSim2F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
 
-// expSim2F64NEON writes the similarities exp(log r, θ, t) of n coordinate vectors. It takes 119 instructions each.
+// expSim2F64NEON writes the similarities exp(log r, θ, t) of n coordinate vectors. It takes 120 instructions each.
 //
 //go:noescape
 func expSim2F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
@@ -143,6 +173,16 @@ func logSim2F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint6
 //
 //go:noescape
 func logSim2F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
+
+// composeSim2F32NEON writes log(exp(a)·exp(b)) of n pairs of coordinate vectors. It takes 165 instructions each.
+//
+//go:noescape
+func composeSim2F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
+
+// composeSim2F64NEON writes log(exp(a)·exp(b)) of n pairs of coordinate vectors. It takes 360 instructions each.
+//
+//go:noescape
+func composeSim2F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
 
 // inverseSim2F32NEON writes the inverses of n similarities. It takes 14.2 instructions each.
 //

@@ -152,124 +152,124 @@ DATA planeConsts<>+1152(SB)/8, $0xbfd5555555555552 // atanP0F64
 DATA planeConsts<>+1160(SB)/8, $0xbfd5555555555552 // atanP0F64
 DATA planeConsts<>+1168(SB)/8, $0x400921fb54442d18 // pi1F64
 DATA planeConsts<>+1176(SB)/8, $0x400921fb54442d18 // pi1F64
-DATA planeConsts<>+1184(SB)/8, $0x42a0000042a00000 // expLimit
-DATA planeConsts<>+1192(SB)/8, $0x42a0000042a00000 // expLimit
-DATA planeConsts<>+1200(SB)/8, $0x3fb8aa3b3fb8aa3b // log2e
-DATA planeConsts<>+1208(SB)/8, $0x3fb8aa3b3fb8aa3b // log2e
-DATA planeConsts<>+1216(SB)/8, $0x3f3172183f317218 // ln2Hi
-DATA planeConsts<>+1224(SB)/8, $0x3f3172183f317218 // ln2Hi
-DATA planeConsts<>+1232(SB)/8, $0xb102e308b102e308 // ln2Lo
-DATA planeConsts<>+1240(SB)/8, $0xb102e308b102e308 // ln2Lo
-DATA planeConsts<>+1248(SB)/8, $0x3ab527943ab52794 // expC6
-DATA planeConsts<>+1256(SB)/8, $0x3ab527943ab52794 // expC6
-DATA planeConsts<>+1264(SB)/8, $0x3c091cc03c091cc0 // expC5
-DATA planeConsts<>+1272(SB)/8, $0x3c091cc03c091cc0 // expC5
-DATA planeConsts<>+1280(SB)/8, $0x3d2aac573d2aac57 // expC4
-DATA planeConsts<>+1288(SB)/8, $0x3d2aac573d2aac57 // expC4
-DATA planeConsts<>+1296(SB)/8, $0x3e2aaa493e2aaa49 // expC3
-DATA planeConsts<>+1304(SB)/8, $0x3e2aaa493e2aaa49 // expC3
-DATA planeConsts<>+1312(SB)/8, $0x3efffffe3efffffe // expC2
-DATA planeConsts<>+1320(SB)/8, $0x3efffffe3efffffe // expC2
-DATA planeConsts<>+1328(SB)/8, $0x4085e00000000000 // expLimitF64
-DATA planeConsts<>+1336(SB)/8, $0x4085e00000000000 // expLimitF64
-DATA planeConsts<>+1344(SB)/8, $0x3ff71547652b82fe // log2eF64
-DATA planeConsts<>+1352(SB)/8, $0x3ff71547652b82fe // log2eF64
-DATA planeConsts<>+1360(SB)/8, $0x3fe62e42fefa39ef // ln2HiF64
-DATA planeConsts<>+1368(SB)/8, $0x3fe62e42fefa39ef // ln2HiF64
-DATA planeConsts<>+1376(SB)/8, $0x3c7abc9e3b39803f // ln2LoF64
-DATA planeConsts<>+1384(SB)/8, $0x3c7abc9e3b39803f // ln2LoF64
-DATA planeConsts<>+1392(SB)/8, $0x3e5ada2190d27d9b // expQ9F64
-DATA planeConsts<>+1400(SB)/8, $0x3e5ada2190d27d9b // expQ9F64
-DATA planeConsts<>+1408(SB)/8, $0x3e928adf206cd716 // expQ8F64
-DATA planeConsts<>+1416(SB)/8, $0x3e928adf206cd716 // expQ8F64
-DATA planeConsts<>+1424(SB)/8, $0x3ec71df0efbb6786 // expQ7F64
-DATA planeConsts<>+1432(SB)/8, $0x3ec71df0efbb6786 // expQ7F64
-DATA planeConsts<>+1440(SB)/8, $0x3efa019996a0b418 // expQ6F64
-DATA planeConsts<>+1448(SB)/8, $0x3efa019996a0b418 // expQ6F64
-DATA planeConsts<>+1456(SB)/8, $0x3f2a01a013499ee6 // expQ5F64
-DATA planeConsts<>+1464(SB)/8, $0x3f2a01a013499ee6 // expQ5F64
-DATA planeConsts<>+1472(SB)/8, $0x3f56c16c18473665 // expQ4F64
-DATA planeConsts<>+1480(SB)/8, $0x3f56c16c18473665 // expQ4F64
-DATA planeConsts<>+1488(SB)/8, $0x3f81111111125c87 // expQ3F64
-DATA planeConsts<>+1496(SB)/8, $0x3f81111111125c87 // expQ3F64
-DATA planeConsts<>+1504(SB)/8, $0x3fa55555555506c8 // expQ2F64
-DATA planeConsts<>+1512(SB)/8, $0x3fa55555555506c8 // expQ2F64
-DATA planeConsts<>+1520(SB)/8, $0x3fc5555555555502 // expQ1F64
-DATA planeConsts<>+1528(SB)/8, $0x3fc5555555555502 // expQ1F64
-DATA planeConsts<>+1536(SB)/8, $0x3fe000000000000a // expQ0F64
-DATA planeConsts<>+1544(SB)/8, $0x3fe000000000000a // expQ0F64
-DATA planeConsts<>+1552(SB)/8, $0x5880000058800000 // radiusMax
-DATA planeConsts<>+1560(SB)/8, $0x5880000058800000 // radiusMax
-DATA planeConsts<>+1568(SB)/8, $0x2680000026800000 // radiusMin
-DATA planeConsts<>+1576(SB)/8, $0x2680000026800000 // radiusMin
-DATA planeConsts<>+1584(SB)/8, $0x3f4000003f400000 // threeQuarters
-DATA planeConsts<>+1592(SB)/8, $0x3f4000003f400000 // threeQuarters
-DATA planeConsts<>+1600(SB)/8, $0xff800000ff800000 // exponentF32
-DATA planeConsts<>+1608(SB)/8, $0xff800000ff800000 // exponentF32
-DATA planeConsts<>+1616(SB)/8, $0xbd3c83bfbd3c83bf // logQ8
-DATA planeConsts<>+1624(SB)/8, $0xbd3c83bfbd3c83bf // logQ8
-DATA planeConsts<>+1632(SB)/8, $0x3f0000003f000000 // half
-DATA planeConsts<>+1640(SB)/8, $0x3f0000003f000000 // half
-DATA planeConsts<>+1648(SB)/8, $0x3dd8dec33dd8dec3 // logQ7
-DATA planeConsts<>+1656(SB)/8, $0x3dd8dec33dd8dec3 // logQ7
-DATA planeConsts<>+1664(SB)/8, $0xbe074121be074121 // logQ6
-DATA planeConsts<>+1672(SB)/8, $0xbe074121be074121 // logQ6
-DATA planeConsts<>+1680(SB)/8, $0x3e143a123e143a12 // logQ5
-DATA planeConsts<>+1688(SB)/8, $0x3e143a123e143a12 // logQ5
-DATA planeConsts<>+1696(SB)/8, $0xbe2a6b70be2a6b70 // logQ4
-DATA planeConsts<>+1704(SB)/8, $0xbe2a6b70be2a6b70 // logQ4
-DATA planeConsts<>+1712(SB)/8, $0x3e4cb3923e4cb392 // logQ3
-DATA planeConsts<>+1720(SB)/8, $0x3e4cb3923e4cb392 // logQ3
-DATA planeConsts<>+1728(SB)/8, $0xbe800041be800041 // logQ2
-DATA planeConsts<>+1736(SB)/8, $0xbe800041be800041 // logQ2
-DATA planeConsts<>+1744(SB)/8, $0x3eaaaad63eaaaad6 // logQ1
-DATA planeConsts<>+1752(SB)/8, $0x3eaaaad63eaaaad6 // logQ1
-DATA planeConsts<>+1760(SB)/8, $0xbf000000bf000000 // logQ0
-DATA planeConsts<>+1768(SB)/8, $0xbf000000bf000000 // logQ0
-DATA planeConsts<>+1776(SB)/8, $0x58f0000000000000 // radiusMaxF64
-DATA planeConsts<>+1784(SB)/8, $0x58f0000000000000 // radiusMaxF64
-DATA planeConsts<>+1792(SB)/8, $0x26f0000000000000 // radiusMinF64
-DATA planeConsts<>+1800(SB)/8, $0x26f0000000000000 // radiusMinF64
-DATA planeConsts<>+1808(SB)/8, $0x0008000000000000 // oneMinusThreeQuartersF64
-DATA planeConsts<>+1816(SB)/8, $0x0008000000000000 // oneMinusThreeQuartersF64
-DATA planeConsts<>+1824(SB)/8, $0x7ff0000000000000 // exponentF64
-DATA planeConsts<>+1832(SB)/8, $0x7ff0000000000000 // exponentF64
-DATA planeConsts<>+1840(SB)/8, $0x4330000000000000 // two52F64
-DATA planeConsts<>+1848(SB)/8, $0x4330000000000000 // two52F64
-DATA planeConsts<>+1856(SB)/8, $0x43300000000003ff // two52BiasF64
-DATA planeConsts<>+1864(SB)/8, $0x43300000000003ff // two52BiasF64
-DATA planeConsts<>+1872(SB)/8, $0x4000000000000000 // twoF64
-DATA planeConsts<>+1880(SB)/8, $0x4000000000000000 // twoF64
-DATA planeConsts<>+1888(SB)/8, $0x3fc0dcb113df2af8 // logR6F64
-DATA planeConsts<>+1896(SB)/8, $0x3fc0dcb113df2af8 // logR6F64
-DATA planeConsts<>+1904(SB)/8, $0x3fc1b85256ef26d0 // logR7F64
-DATA planeConsts<>+1912(SB)/8, $0x3fc1b85256ef26d0 // logR7F64
-DATA planeConsts<>+1920(SB)/8, $0x3fc3b35c87cfc786 // logR5F64
-DATA planeConsts<>+1928(SB)/8, $0x3fc3b35c87cfc786 // logR5F64
-DATA planeConsts<>+1936(SB)/8, $0x3fc745c4aa151c20 // logR4F64
-DATA planeConsts<>+1944(SB)/8, $0x3fc745c4aa151c20 // logR4F64
-DATA planeConsts<>+1952(SB)/8, $0x3fcc71c7490ab88f // logR3F64
-DATA planeConsts<>+1960(SB)/8, $0x3fcc71c7490ab88f // logR3F64
-DATA planeConsts<>+1968(SB)/8, $0x3fd24924921e35d3 // logR2F64
-DATA planeConsts<>+1976(SB)/8, $0x3fd24924921e35d3 // logR2F64
-DATA planeConsts<>+1984(SB)/8, $0x3fd999999999c185 // logR1F64
-DATA planeConsts<>+1992(SB)/8, $0x3fd999999999c185 // logR1F64
-DATA planeConsts<>+2000(SB)/8, $0x3fe555555555554f // logR0F64
-DATA planeConsts<>+2008(SB)/8, $0x3fe555555555554f // logR0F64
-DATA planeConsts<>+2016(SB)/8, $0x3080000030800000 // sineMin
-DATA planeConsts<>+2024(SB)/8, $0x3080000030800000 // sineMin
-DATA planeConsts<>+2032(SB)/8, $0x20b0000000000000 // sineMinF64
-DATA planeConsts<>+2040(SB)/8, $0x20b0000000000000 // sineMinF64
-DATA planeConsts<>+2048(SB)/8, $0x4116cbdc4116cbdc // threePi
-DATA planeConsts<>+2056(SB)/8, $0x4116cbdc4116cbdc // threePi
-DATA planeConsts<>+2064(SB)/8, $0x40c90fdb40c90fdb // twoPi1
-DATA planeConsts<>+2072(SB)/8, $0x40c90fdb40c90fdb // twoPi1
-DATA planeConsts<>+2080(SB)/8, $0xb43bbd2eb43bbd2e // twoPi2
-DATA planeConsts<>+2088(SB)/8, $0xb43bbd2eb43bbd2e // twoPi2
-DATA planeConsts<>+2096(SB)/8, $0x4022d97b7414a4d3 // threePiF64
-DATA planeConsts<>+2104(SB)/8, $0x4022d97b7414a4d3 // threePiF64
-DATA planeConsts<>+2112(SB)/8, $0x401921fb54442d18 // twoPi1F64
-DATA planeConsts<>+2120(SB)/8, $0x401921fb54442d18 // twoPi1F64
+DATA planeConsts<>+1184(SB)/8, $0x4116cbdc4116cbdc // threePi
+DATA planeConsts<>+1192(SB)/8, $0x4116cbdc4116cbdc // threePi
+DATA planeConsts<>+1200(SB)/8, $0x40c90fdb40c90fdb // twoPi1
+DATA planeConsts<>+1208(SB)/8, $0x40c90fdb40c90fdb // twoPi1
+DATA planeConsts<>+1216(SB)/8, $0xb43bbd2eb43bbd2e // twoPi2
+DATA planeConsts<>+1224(SB)/8, $0xb43bbd2eb43bbd2e // twoPi2
+DATA planeConsts<>+1232(SB)/8, $0x4022d97b7414a4d3 // threePiF64
+DATA planeConsts<>+1240(SB)/8, $0x4022d97b7414a4d3 // threePiF64
+DATA planeConsts<>+1248(SB)/8, $0x401921fb54442d18 // twoPi1F64
+DATA planeConsts<>+1256(SB)/8, $0x401921fb54442d18 // twoPi1F64
+DATA planeConsts<>+1264(SB)/8, $0x42a0000042a00000 // expLimit
+DATA planeConsts<>+1272(SB)/8, $0x42a0000042a00000 // expLimit
+DATA planeConsts<>+1280(SB)/8, $0x3fb8aa3b3fb8aa3b // log2e
+DATA planeConsts<>+1288(SB)/8, $0x3fb8aa3b3fb8aa3b // log2e
+DATA planeConsts<>+1296(SB)/8, $0x3f3172183f317218 // ln2Hi
+DATA planeConsts<>+1304(SB)/8, $0x3f3172183f317218 // ln2Hi
+DATA planeConsts<>+1312(SB)/8, $0xb102e308b102e308 // ln2Lo
+DATA planeConsts<>+1320(SB)/8, $0xb102e308b102e308 // ln2Lo
+DATA planeConsts<>+1328(SB)/8, $0x3ab527943ab52794 // expC6
+DATA planeConsts<>+1336(SB)/8, $0x3ab527943ab52794 // expC6
+DATA planeConsts<>+1344(SB)/8, $0x3c091cc03c091cc0 // expC5
+DATA planeConsts<>+1352(SB)/8, $0x3c091cc03c091cc0 // expC5
+DATA planeConsts<>+1360(SB)/8, $0x3d2aac573d2aac57 // expC4
+DATA planeConsts<>+1368(SB)/8, $0x3d2aac573d2aac57 // expC4
+DATA planeConsts<>+1376(SB)/8, $0x3e2aaa493e2aaa49 // expC3
+DATA planeConsts<>+1384(SB)/8, $0x3e2aaa493e2aaa49 // expC3
+DATA planeConsts<>+1392(SB)/8, $0x3efffffe3efffffe // expC2
+DATA planeConsts<>+1400(SB)/8, $0x3efffffe3efffffe // expC2
+DATA planeConsts<>+1408(SB)/8, $0x4085e00000000000 // expLimitF64
+DATA planeConsts<>+1416(SB)/8, $0x4085e00000000000 // expLimitF64
+DATA planeConsts<>+1424(SB)/8, $0x3ff71547652b82fe // log2eF64
+DATA planeConsts<>+1432(SB)/8, $0x3ff71547652b82fe // log2eF64
+DATA planeConsts<>+1440(SB)/8, $0x3fe62e42fefa39ef // ln2HiF64
+DATA planeConsts<>+1448(SB)/8, $0x3fe62e42fefa39ef // ln2HiF64
+DATA planeConsts<>+1456(SB)/8, $0x3c7abc9e3b39803f // ln2LoF64
+DATA planeConsts<>+1464(SB)/8, $0x3c7abc9e3b39803f // ln2LoF64
+DATA planeConsts<>+1472(SB)/8, $0x3e5ada2190d27d9b // expQ9F64
+DATA planeConsts<>+1480(SB)/8, $0x3e5ada2190d27d9b // expQ9F64
+DATA planeConsts<>+1488(SB)/8, $0x3e928adf206cd716 // expQ8F64
+DATA planeConsts<>+1496(SB)/8, $0x3e928adf206cd716 // expQ8F64
+DATA planeConsts<>+1504(SB)/8, $0x3ec71df0efbb6786 // expQ7F64
+DATA planeConsts<>+1512(SB)/8, $0x3ec71df0efbb6786 // expQ7F64
+DATA planeConsts<>+1520(SB)/8, $0x3efa019996a0b418 // expQ6F64
+DATA planeConsts<>+1528(SB)/8, $0x3efa019996a0b418 // expQ6F64
+DATA planeConsts<>+1536(SB)/8, $0x3f2a01a013499ee6 // expQ5F64
+DATA planeConsts<>+1544(SB)/8, $0x3f2a01a013499ee6 // expQ5F64
+DATA planeConsts<>+1552(SB)/8, $0x3f56c16c18473665 // expQ4F64
+DATA planeConsts<>+1560(SB)/8, $0x3f56c16c18473665 // expQ4F64
+DATA planeConsts<>+1568(SB)/8, $0x3f81111111125c87 // expQ3F64
+DATA planeConsts<>+1576(SB)/8, $0x3f81111111125c87 // expQ3F64
+DATA planeConsts<>+1584(SB)/8, $0x3fa55555555506c8 // expQ2F64
+DATA planeConsts<>+1592(SB)/8, $0x3fa55555555506c8 // expQ2F64
+DATA planeConsts<>+1600(SB)/8, $0x3fc5555555555502 // expQ1F64
+DATA planeConsts<>+1608(SB)/8, $0x3fc5555555555502 // expQ1F64
+DATA planeConsts<>+1616(SB)/8, $0x3fe000000000000a // expQ0F64
+DATA planeConsts<>+1624(SB)/8, $0x3fe000000000000a // expQ0F64
+DATA planeConsts<>+1632(SB)/8, $0x5880000058800000 // radiusMax
+DATA planeConsts<>+1640(SB)/8, $0x5880000058800000 // radiusMax
+DATA planeConsts<>+1648(SB)/8, $0x2680000026800000 // radiusMin
+DATA planeConsts<>+1656(SB)/8, $0x2680000026800000 // radiusMin
+DATA planeConsts<>+1664(SB)/8, $0x3f4000003f400000 // threeQuarters
+DATA planeConsts<>+1672(SB)/8, $0x3f4000003f400000 // threeQuarters
+DATA planeConsts<>+1680(SB)/8, $0xff800000ff800000 // exponentF32
+DATA planeConsts<>+1688(SB)/8, $0xff800000ff800000 // exponentF32
+DATA planeConsts<>+1696(SB)/8, $0xbd3c83bfbd3c83bf // logQ8
+DATA planeConsts<>+1704(SB)/8, $0xbd3c83bfbd3c83bf // logQ8
+DATA planeConsts<>+1712(SB)/8, $0x3f0000003f000000 // half
+DATA planeConsts<>+1720(SB)/8, $0x3f0000003f000000 // half
+DATA planeConsts<>+1728(SB)/8, $0x3dd8dec33dd8dec3 // logQ7
+DATA planeConsts<>+1736(SB)/8, $0x3dd8dec33dd8dec3 // logQ7
+DATA planeConsts<>+1744(SB)/8, $0xbe074121be074121 // logQ6
+DATA planeConsts<>+1752(SB)/8, $0xbe074121be074121 // logQ6
+DATA planeConsts<>+1760(SB)/8, $0x3e143a123e143a12 // logQ5
+DATA planeConsts<>+1768(SB)/8, $0x3e143a123e143a12 // logQ5
+DATA planeConsts<>+1776(SB)/8, $0xbe2a6b70be2a6b70 // logQ4
+DATA planeConsts<>+1784(SB)/8, $0xbe2a6b70be2a6b70 // logQ4
+DATA planeConsts<>+1792(SB)/8, $0x3e4cb3923e4cb392 // logQ3
+DATA planeConsts<>+1800(SB)/8, $0x3e4cb3923e4cb392 // logQ3
+DATA planeConsts<>+1808(SB)/8, $0xbe800041be800041 // logQ2
+DATA planeConsts<>+1816(SB)/8, $0xbe800041be800041 // logQ2
+DATA planeConsts<>+1824(SB)/8, $0x3eaaaad63eaaaad6 // logQ1
+DATA planeConsts<>+1832(SB)/8, $0x3eaaaad63eaaaad6 // logQ1
+DATA planeConsts<>+1840(SB)/8, $0xbf000000bf000000 // logQ0
+DATA planeConsts<>+1848(SB)/8, $0xbf000000bf000000 // logQ0
+DATA planeConsts<>+1856(SB)/8, $0x58f0000000000000 // radiusMaxF64
+DATA planeConsts<>+1864(SB)/8, $0x58f0000000000000 // radiusMaxF64
+DATA planeConsts<>+1872(SB)/8, $0x26f0000000000000 // radiusMinF64
+DATA planeConsts<>+1880(SB)/8, $0x26f0000000000000 // radiusMinF64
+DATA planeConsts<>+1888(SB)/8, $0x0008000000000000 // oneMinusThreeQuartersF64
+DATA planeConsts<>+1896(SB)/8, $0x0008000000000000 // oneMinusThreeQuartersF64
+DATA planeConsts<>+1904(SB)/8, $0x7ff0000000000000 // exponentF64
+DATA planeConsts<>+1912(SB)/8, $0x7ff0000000000000 // exponentF64
+DATA planeConsts<>+1920(SB)/8, $0x4330000000000000 // two52F64
+DATA planeConsts<>+1928(SB)/8, $0x4330000000000000 // two52F64
+DATA planeConsts<>+1936(SB)/8, $0x43300000000003ff // two52BiasF64
+DATA planeConsts<>+1944(SB)/8, $0x43300000000003ff // two52BiasF64
+DATA planeConsts<>+1952(SB)/8, $0x4000000000000000 // twoF64
+DATA planeConsts<>+1960(SB)/8, $0x4000000000000000 // twoF64
+DATA planeConsts<>+1968(SB)/8, $0x3fc0dcb113df2af8 // logR6F64
+DATA planeConsts<>+1976(SB)/8, $0x3fc0dcb113df2af8 // logR6F64
+DATA planeConsts<>+1984(SB)/8, $0x3fc1b85256ef26d0 // logR7F64
+DATA planeConsts<>+1992(SB)/8, $0x3fc1b85256ef26d0 // logR7F64
+DATA planeConsts<>+2000(SB)/8, $0x3fc3b35c87cfc786 // logR5F64
+DATA planeConsts<>+2008(SB)/8, $0x3fc3b35c87cfc786 // logR5F64
+DATA planeConsts<>+2016(SB)/8, $0x3fc745c4aa151c20 // logR4F64
+DATA planeConsts<>+2024(SB)/8, $0x3fc745c4aa151c20 // logR4F64
+DATA planeConsts<>+2032(SB)/8, $0x3fcc71c7490ab88f // logR3F64
+DATA planeConsts<>+2040(SB)/8, $0x3fcc71c7490ab88f // logR3F64
+DATA planeConsts<>+2048(SB)/8, $0x3fd24924921e35d3 // logR2F64
+DATA planeConsts<>+2056(SB)/8, $0x3fd24924921e35d3 // logR2F64
+DATA planeConsts<>+2064(SB)/8, $0x3fd999999999c185 // logR1F64
+DATA planeConsts<>+2072(SB)/8, $0x3fd999999999c185 // logR1F64
+DATA planeConsts<>+2080(SB)/8, $0x3fe555555555554f // logR0F64
+DATA planeConsts<>+2088(SB)/8, $0x3fe555555555554f // logR0F64
+DATA planeConsts<>+2096(SB)/8, $0x3080000030800000 // sineMin
+DATA planeConsts<>+2104(SB)/8, $0x3080000030800000 // sineMin
+DATA planeConsts<>+2112(SB)/8, $0x20b0000000000000 // sineMinF64
+DATA planeConsts<>+2120(SB)/8, $0x20b0000000000000 // sineMinF64
 DATA planeConsts<>+2128(SB)/8, $0x4220000042200000 // zetaLimit
 DATA planeConsts<>+2136(SB)/8, $0x4220000042200000 // zetaLimit
 DATA planeConsts<>+2144(SB)/8, $0x3b0000003b000000 // smallZeta
@@ -2009,6 +2009,422 @@ done:
 	MOVD ZR, hard+56(FP)
 	RET
 
+// func composeSO2F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
+TEXT ·composeSO2F32NEON(SB), NOSPLIT, $0-64
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD n+24(FP), R3
+	MOVD $planeConsts<>(SB), R5
+	FMOVQ (R5), F0
+	FMOVQ 16(R5), F1
+	FMOVQ 1184(R5), F2
+	FMOVQ 720(R5), F3
+	FMOVQ 1200(R5), F4
+	FMOVQ 1216(R5), F5
+	CMP $4, R3
+	BLT next
+
+loop:
+	// 31 instructions for 4 matrices, 7.75 each
+	FMOVQ (R1), F6
+	FMOVQ (R2), F7
+	WORD $0x4e27d4c8 // fadd v8.4s, v6.4s, v7.4s
+	VAND V0.B16, V8.B16, V9.B16
+	WORD $0x6e29e449 // fcmge v9.4s, v2.4s, v9.4s
+	WORD $0x6e205929 // mvn v9.16b, v9.16b
+	VAND V0.B16, V8.B16, V10.B16
+	WORD $0x6ea3e54a // fcmgt v10.4s, v10.4s, v3.4s
+	WORD $0x4ea6d50b // fsub v11.4s, v8.4s, v6.4s
+	WORD $0x4eabd50c // fsub v12.4s, v8.4s, v11.4s
+	WORD $0x4eacd4c6 // fsub v6.4s, v6.4s, v12.4s
+	WORD $0x4eabd4e7 // fsub v7.4s, v7.4s, v11.4s
+	WORD $0x4e27d4c6 // fadd v6.4s, v6.4s, v7.4s
+	VAND V1.B16, V8.B16, V7.B16
+	VORR V4.B16, V7.B16, V7.B16
+	VAND V1.B16, V8.B16, V11.B16
+	VEOR V11.B16, V5.B16, V11.B16
+	WORD $0x4ea7d507 // fsub v7.4s, v8.4s, v7.4s
+	WORD $0x4eabd4c6 // fsub v6.4s, v6.4s, v11.4s
+	WORD $0x4e26d4e7 // fadd v7.4s, v7.4s, v6.4s
+	VBIT V10.B16, V7.B16, V8.B16
+	WORD $0x6eb0a926 // umaxv s6, v9.4s
+	FMOVS F6, R6
+	CBNZ R6, hard
+	FMOVQ F8, (R0)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	SUB $4, R3
+	CMP $4, R3
+	BGE loop
+
+next:
+	CBZ R3, done
+	MOVD R1, R6
+	TBZ $1, R3, loadOne
+	FMOVD.P 8(R6), F6
+	TBZ $0, R3, loaded
+	VLD1 (R6), V6.S[2]
+	B loaded
+
+loadOne:
+	FMOVS (R6), F6
+
+loaded:
+	MOVD R2, R6
+	TBZ $1, R3, loadOne2
+	FMOVD.P 8(R6), F7
+	TBZ $0, R3, loaded2
+	VLD1 (R6), V7.S[2]
+	B loaded2
+
+loadOne2:
+	FMOVS (R6), F7
+
+loaded2:
+	WORD $0x4e27d4c8 // fadd v8.4s, v6.4s, v7.4s
+	VAND V0.B16, V8.B16, V9.B16
+	WORD $0x6e29e449 // fcmge v9.4s, v2.4s, v9.4s
+	WORD $0x6e205929 // mvn v9.16b, v9.16b
+	VAND V0.B16, V8.B16, V10.B16
+	WORD $0x6ea3e54a // fcmgt v10.4s, v10.4s, v3.4s
+	WORD $0x4ea6d50b // fsub v11.4s, v8.4s, v6.4s
+	WORD $0x4eabd50c // fsub v12.4s, v8.4s, v11.4s
+	WORD $0x4eacd4c6 // fsub v6.4s, v6.4s, v12.4s
+	WORD $0x4eabd4e7 // fsub v7.4s, v7.4s, v11.4s
+	WORD $0x4e27d4c6 // fadd v6.4s, v6.4s, v7.4s
+	VAND V1.B16, V8.B16, V7.B16
+	VORR V4.B16, V7.B16, V7.B16
+	VAND V1.B16, V8.B16, V11.B16
+	VEOR V11.B16, V5.B16, V11.B16
+	WORD $0x4ea7d507 // fsub v7.4s, v8.4s, v7.4s
+	WORD $0x4eabd4c6 // fsub v6.4s, v6.4s, v11.4s
+	WORD $0x4e26d4e7 // fadd v7.4s, v7.4s, v6.4s
+	VBIT V10.B16, V7.B16, V8.B16
+	WORD $0x6eb0a926 // umaxv s6, v9.4s
+	FMOVS F6, R6
+	CBNZ R6, hard2
+	MOVD R0, R6
+	TBZ $1, R3, storeOne
+	FMOVD.P F8, 8(R6)
+	TBZ $0, R3, stored
+	VST1 V8.S[2], (R6)
+	B stored
+
+storeOne:
+	FMOVS F8, (R6)
+
+stored:
+
+done:
+	MOVD n+24(FP), R4
+	MOVD R4, at+40(FP)
+	MOVD R4, next+48(FP)
+	MOVD ZR, hard+56(FP)
+	RET
+
+hard:
+	FMOVQ (R0), F6
+	VBIF V9.B16, V8.B16, V6.B16
+	FMOVQ F6, (R0)
+	MOVD ZR, R6
+	FMOVQ 272(R5), F6
+	VAND V9.B16, V6.B16, V6.B16
+	WORD $0x4eb1b8c7 // addv s7, v6.4s
+	FMOVD F7, R7
+	ORR R7<<0, R6, R6
+	MOVD n+24(FP), R4
+	MOVD R4, R7
+	SUB R3, R4, R4
+	ADD $4, R4, R7
+	MOVD R4, at+40(FP)
+	MOVD R7, next+48(FP)
+	MOVD R6, hard+56(FP)
+	RET
+
+hard2:
+	MOVD R0, R6
+	TBZ $1, R3, loadOne3
+	FMOVD.P 8(R6), F6
+	TBZ $0, R3, loaded3
+	VLD1 (R6), V6.S[2]
+	B loaded3
+
+loadOne3:
+	FMOVS (R6), F6
+
+loaded3:
+	VBIF V9.B16, V8.B16, V6.B16
+	MOVD R0, R6
+	TBZ $1, R3, storeOne2
+	FMOVD.P F6, 8(R6)
+	TBZ $0, R3, stored2
+	VST1 V6.S[2], (R6)
+	B stored2
+
+storeOne2:
+	FMOVS F6, (R6)
+
+stored2:
+	MOVD ZR, R6
+	FMOVQ 272(R5), F6
+	VAND V9.B16, V6.B16, V6.B16
+	WORD $0x4eb1b8c7 // addv s7, v6.4s
+	FMOVD F7, R7
+	ORR R7<<0, R6, R6
+	MOVD n+24(FP), R4
+	MOVD R4, R7
+	SUB R3, R4, R4
+	MOVD $1, R8
+	LSL R3, R8, R8
+	SUB $1, R8
+	AND R8, R6, R6
+	MOVD R4, at+40(FP)
+	MOVD R7, next+48(FP)
+	MOVD R6, hard+56(FP)
+	RET
+
+// func composeSO2F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
+TEXT ·composeSO2F64NEON(SB), NOSPLIT, $0-64
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD n+24(FP), R3
+	MOVD $planeConsts<>(SB), R5
+	FMOVQ 288(R5), F0
+	FMOVQ 1232(R5), F1
+	FMOVQ 1168(R5), F2
+	FMOVQ 304(R5), F3
+	FMOVQ 1248(R5), F4
+	CMP $2, R3
+	BLT next
+
+loop:
+	// 22 instructions for 2 matrices, 11 each
+	FMOVQ (R1), F5
+	FMOVQ (R2), F6
+	WORD $0x4e66d4a5 // fadd v5.2d, v5.2d, v6.2d
+	VAND V0.B16, V5.B16, V6.B16
+	WORD $0x6e66e426 // fcmge v6.2d, v1.2d, v6.2d
+	WORD $0x6e2058c6 // mvn v6.16b, v6.16b
+	VAND V0.B16, V5.B16, V7.B16
+	WORD $0x6ee2e4e7 // fcmgt v7.2d, v7.2d, v2.2d
+	VAND V3.B16, V5.B16, V8.B16
+	VORR V4.B16, V8.B16, V8.B16
+	WORD $0x4ee8d4a8 // fsub v8.2d, v5.2d, v8.2d
+	VBIT V7.B16, V8.B16, V5.B16
+	WORD $0x6eb0a8c7 // umaxv s7, v6.4s
+	FMOVS F7, R6
+	CBNZ R6, hard
+	FMOVQ F5, (R0)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	SUB $2, R3
+	CMP $2, R3
+	BGE loop
+
+next:
+	CBZ R3, done
+	MOVD R1, R6
+	FMOVD (R6), F5
+	MOVD R2, R6
+	FMOVD (R6), F6
+	WORD $0x4e66d4a5 // fadd v5.2d, v5.2d, v6.2d
+	VAND V0.B16, V5.B16, V6.B16
+	WORD $0x6e66e426 // fcmge v6.2d, v1.2d, v6.2d
+	WORD $0x6e2058c6 // mvn v6.16b, v6.16b
+	VAND V0.B16, V5.B16, V7.B16
+	WORD $0x6ee2e4e7 // fcmgt v7.2d, v7.2d, v2.2d
+	VAND V3.B16, V5.B16, V8.B16
+	VORR V4.B16, V8.B16, V8.B16
+	WORD $0x4ee8d4a8 // fsub v8.2d, v5.2d, v8.2d
+	VBIT V7.B16, V8.B16, V5.B16
+	WORD $0x6eb0a8c7 // umaxv s7, v6.4s
+	FMOVS F7, R6
+	CBNZ R6, hard2
+	MOVD R0, R6
+	FMOVD F5, (R6)
+
+done:
+	MOVD n+24(FP), R4
+	MOVD R4, at+40(FP)
+	MOVD R4, next+48(FP)
+	MOVD ZR, hard+56(FP)
+	RET
+
+hard:
+	FMOVQ (R0), F7
+	VBIF V6.B16, V5.B16, V7.B16
+	FMOVQ F7, (R0)
+	MOVD ZR, R6
+	FMOVQ 656(R5), F5
+	VAND V6.B16, V5.B16, V5.B16
+	WORD $0x5ef1b8a7 // addp d7, v5.2d
+	FMOVD F7, R7
+	ORR R7<<0, R6, R6
+	MOVD n+24(FP), R4
+	MOVD R4, R7
+	SUB R3, R4, R4
+	ADD $2, R4, R7
+	MOVD R4, at+40(FP)
+	MOVD R7, next+48(FP)
+	MOVD R6, hard+56(FP)
+	RET
+
+hard2:
+	MOVD R0, R6
+	FMOVD (R6), F7
+	VBIF V6.B16, V5.B16, V7.B16
+	MOVD R0, R6
+	FMOVD F7, (R6)
+	MOVD ZR, R6
+	FMOVQ 656(R5), F5
+	VAND V6.B16, V5.B16, V5.B16
+	WORD $0x5ef1b8a7 // addp d7, v5.2d
+	FMOVD F7, R7
+	ORR R7<<0, R6, R6
+	MOVD n+24(FP), R4
+	MOVD R4, R7
+	SUB R3, R4, R4
+	MOVD $1, R8
+	LSL R3, R8, R8
+	SUB $1, R8
+	AND R8, R6, R6
+	MOVD R4, at+40(FP)
+	MOVD R7, next+48(FP)
+	MOVD R6, hard+56(FP)
+	RET
+
+// func inverseSO2F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
+TEXT ·inverseSO2F32NEON(SB), NOSPLIT, $0-64
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+24(FP), R2
+	MOVD $planeConsts<>(SB), R4
+	MOVD stride+32(FP), R5
+	LSL $2, R5
+	FMOVQ 16(R4), F0
+	CMP $4, R2
+	BLT next
+
+loop:
+	// 12 instructions for 4 matrices, 3 each
+	ADD R5, R1, R6
+	FMOVQ (R6), F1
+	VEOR V0.B16, V1.B16, V1.B16
+	FMOVQ (R1), F2
+	FMOVQ F2, (R0)
+	ADD R5, R0, R6
+	FMOVQ F1, (R6)
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R2
+	CMP $4, R2
+	BGE loop
+
+next:
+	CBZ R2, done
+	ADD R5, R1, R6
+	TBZ $1, R2, loadOne
+	FMOVD.P 8(R6), F1
+	TBZ $0, R2, loaded
+	VLD1 (R6), V1.S[2]
+	B loaded
+
+loadOne:
+	FMOVS (R6), F1
+
+loaded:
+	VEOR V0.B16, V1.B16, V1.B16
+	MOVD R1, R6
+	TBZ $1, R2, loadOne2
+	FMOVD.P 8(R6), F2
+	TBZ $0, R2, loaded2
+	VLD1 (R6), V2.S[2]
+	B loaded2
+
+loadOne2:
+	FMOVS (R6), F2
+
+loaded2:
+	MOVD R0, R6
+	TBZ $1, R2, storeOne
+	FMOVD.P F2, 8(R6)
+	TBZ $0, R2, stored
+	VST1 V2.S[2], (R6)
+	B stored
+
+storeOne:
+	FMOVS F2, (R6)
+
+stored:
+	ADD R5, R0, R6
+	TBZ $1, R2, storeOne2
+	FMOVD.P F1, 8(R6)
+	TBZ $0, R2, stored2
+	VST1 V1.S[2], (R6)
+	B stored2
+
+storeOne2:
+	FMOVS F1, (R6)
+
+stored2:
+
+done:
+	MOVD n+24(FP), R3
+	MOVD R3, at+40(FP)
+	MOVD R3, next+48(FP)
+	MOVD ZR, hard+56(FP)
+	RET
+
+// func inverseSO2F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
+TEXT ·inverseSO2F64NEON(SB), NOSPLIT, $0-64
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+24(FP), R2
+	MOVD $planeConsts<>(SB), R4
+	MOVD stride+32(FP), R5
+	LSL $3, R5
+	FMOVQ 304(R4), F0
+	CMP $2, R2
+	BLT next
+
+loop:
+	// 12 instructions for 2 matrices, 6 each
+	ADD R5, R1, R6
+	FMOVQ (R6), F1
+	VEOR V0.B16, V1.B16, V1.B16
+	FMOVQ (R1), F2
+	FMOVQ F2, (R0)
+	ADD R5, R0, R6
+	FMOVQ F1, (R6)
+	ADD $16, R0
+	ADD $16, R1
+	SUB $2, R2
+	CMP $2, R2
+	BGE loop
+
+next:
+	CBZ R2, done
+	ADD R5, R1, R6
+	FMOVD (R6), F1
+	VEOR V0.B16, V1.B16, V1.B16
+	MOVD R1, R6
+	FMOVD (R6), F2
+	MOVD R0, R6
+	FMOVD F2, (R6)
+	ADD R5, R0, R6
+	FMOVD F1, (R6)
+
+done:
+	MOVD n+24(FP), R3
+	MOVD R3, at+40(FP)
+	MOVD R3, next+48(FP)
+	MOVD ZR, hard+56(FP)
+	RET
+
 // func expRxSO2F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
 TEXT ·expRxSO2F32NEON(SB), NOSPLIT, $0-64
 	MOVD dst+0(FP), R0
@@ -2020,12 +2436,12 @@ TEXT ·expRxSO2F32NEON(SB), NOSPLIT, $0-64
 	FMOVQ (R4), F0
 	FMOVQ 64(R4), F1
 	FMOVQ 16(R4), F2
-	FMOVQ 1184(R4), F3
+	FMOVQ 1264(R4), F3
 	FMOVQ 32(R4), F4
-	FMOVQ 1200(R4), F5
-	FMOVQ 1216(R4), F6
-	FMOVQ 1232(R4), F7
-	FMOVQ 1248(R4), F8
+	FMOVQ 1280(R4), F5
+	FMOVQ 1296(R4), F6
+	FMOVQ 1312(R4), F7
+	FMOVQ 1328(R4), F8
 	FMOVQ 256(R4), F9
 	FMOVQ 48(R4), F10
 	FMOVQ 80(R4), F11
@@ -2049,13 +2465,13 @@ loop:
 	WORD $0x4ea1d5f0 // fsub v16.4s, v15.4s, v1.4s
 	VFMLS V6.S4, V16.S4, V12.S4
 	VFMLS V7.S4, V16.S4, V12.S4
-	FMOVQ 1264(R4), F16
+	FMOVQ 1344(R4), F16
 	VFMLA V12.S4, V8.S4, V16.S4
-	FMOVQ 1280(R4), F17
+	FMOVQ 1360(R4), F17
 	VFMLA V12.S4, V16.S4, V17.S4
-	FMOVQ 1296(R4), F16
+	FMOVQ 1376(R4), F16
 	VFMLA V12.S4, V17.S4, V16.S4
-	FMOVQ 1312(R4), F17
+	FMOVQ 1392(R4), F17
 	VFMLA V12.S4, V16.S4, V17.S4
 	WORD $0x6e2cdd90 // fmul v16.4s, v12.4s, v12.4s
 	VFMLA V17.S4, V16.S4, V12.S4
@@ -2152,13 +2568,13 @@ loaded2:
 	WORD $0x4ea1d5f0 // fsub v16.4s, v15.4s, v1.4s
 	VFMLS V6.S4, V16.S4, V12.S4
 	VFMLS V7.S4, V16.S4, V12.S4
-	FMOVQ 1264(R4), F16
+	FMOVQ 1344(R4), F16
 	VFMLA V12.S4, V8.S4, V16.S4
-	FMOVQ 1280(R4), F17
+	FMOVQ 1360(R4), F17
 	VFMLA V12.S4, V16.S4, V17.S4
-	FMOVQ 1296(R4), F16
+	FMOVQ 1376(R4), F16
 	VFMLA V12.S4, V17.S4, V16.S4
-	FMOVQ 1312(R4), F17
+	FMOVQ 1392(R4), F17
 	VFMLA V12.S4, V16.S4, V17.S4
 	WORD $0x6e2cdd90 // fmul v16.4s, v12.4s, v12.4s
 	VFMLA V17.S4, V16.S4, V12.S4
@@ -2340,12 +2756,12 @@ TEXT ·expRxSO2F64NEON(SB), NOSPLIT, $0-64
 	FMOVQ 288(R4), F0
 	FMOVQ 352(R4), F1
 	FMOVQ 304(R4), F2
-	FMOVQ 1328(R4), F3
+	FMOVQ 1408(R4), F3
 	FMOVQ 320(R4), F4
-	FMOVQ 1344(R4), F5
-	FMOVQ 1360(R4), F6
-	FMOVQ 1376(R4), F7
-	FMOVQ 1392(R4), F8
+	FMOVQ 1424(R4), F5
+	FMOVQ 1440(R4), F6
+	FMOVQ 1456(R4), F7
+	FMOVQ 1472(R4), F8
 	FMOVQ 640(R4), F9
 	FMOVQ 336(R4), F10
 	FMOVQ 368(R4), F11
@@ -2369,23 +2785,23 @@ loop:
 	WORD $0x4ee1d5f0 // fsub v16.2d, v15.2d, v1.2d
 	VFMLS V6.D2, V16.D2, V12.D2
 	VFMLS V7.D2, V16.D2, V12.D2
-	FMOVQ 1408(R4), F16
+	FMOVQ 1488(R4), F16
 	VFMLA V12.D2, V8.D2, V16.D2
-	FMOVQ 1424(R4), F17
+	FMOVQ 1504(R4), F17
 	VFMLA V12.D2, V16.D2, V17.D2
-	FMOVQ 1440(R4), F16
+	FMOVQ 1520(R4), F16
 	VFMLA V12.D2, V17.D2, V16.D2
-	FMOVQ 1456(R4), F17
+	FMOVQ 1536(R4), F17
 	VFMLA V12.D2, V16.D2, V17.D2
-	FMOVQ 1472(R4), F16
+	FMOVQ 1552(R4), F16
 	VFMLA V12.D2, V17.D2, V16.D2
-	FMOVQ 1488(R4), F17
+	FMOVQ 1568(R4), F17
 	VFMLA V12.D2, V16.D2, V17.D2
-	FMOVQ 1504(R4), F16
+	FMOVQ 1584(R4), F16
 	VFMLA V12.D2, V17.D2, V16.D2
-	FMOVQ 1520(R4), F17
+	FMOVQ 1600(R4), F17
 	VFMLA V12.D2, V16.D2, V17.D2
-	FMOVQ 1536(R4), F16
+	FMOVQ 1616(R4), F16
 	VFMLA V12.D2, V17.D2, V16.D2
 	WORD $0x6e6cdd91 // fmul v17.2d, v12.2d, v12.2d
 	VFMLA V16.D2, V17.D2, V12.D2
@@ -2476,23 +2892,23 @@ next:
 	WORD $0x4ee1d5f0 // fsub v16.2d, v15.2d, v1.2d
 	VFMLS V6.D2, V16.D2, V12.D2
 	VFMLS V7.D2, V16.D2, V12.D2
-	FMOVQ 1408(R4), F16
+	FMOVQ 1488(R4), F16
 	VFMLA V12.D2, V8.D2, V16.D2
-	FMOVQ 1424(R4), F17
+	FMOVQ 1504(R4), F17
 	VFMLA V12.D2, V16.D2, V17.D2
-	FMOVQ 1440(R4), F16
+	FMOVQ 1520(R4), F16
 	VFMLA V12.D2, V17.D2, V16.D2
-	FMOVQ 1456(R4), F17
+	FMOVQ 1536(R4), F17
 	VFMLA V12.D2, V16.D2, V17.D2
-	FMOVQ 1472(R4), F16
+	FMOVQ 1552(R4), F16
 	VFMLA V12.D2, V17.D2, V16.D2
-	FMOVQ 1488(R4), F17
+	FMOVQ 1568(R4), F17
 	VFMLA V12.D2, V16.D2, V17.D2
-	FMOVQ 1504(R4), F16
+	FMOVQ 1584(R4), F16
 	VFMLA V12.D2, V17.D2, V16.D2
-	FMOVQ 1520(R4), F17
+	FMOVQ 1600(R4), F17
 	VFMLA V12.D2, V16.D2, V17.D2
-	FMOVQ 1536(R4), F16
+	FMOVQ 1616(R4), F16
 	VFMLA V12.D2, V17.D2, V16.D2
 	WORD $0x6e6cdd91 // fmul v17.2d, v12.2d, v12.2d
 	VFMLA V16.D2, V17.D2, V12.D2
@@ -2632,15 +3048,15 @@ TEXT ·logRxSO2F32NEON(SB), NOSPLIT, $0-64
 	FMOVQ (R4), F0
 	FMOVQ 16(R4), F1
 	FMOVQ 672(R4), F2
-	FMOVQ 1552(R4), F3
-	FMOVQ 1568(R4), F4
-	FMOVQ 1584(R4), F5
-	FMOVQ 1600(R4), F6
+	FMOVQ 1632(R4), F3
+	FMOVQ 1648(R4), F4
+	FMOVQ 1664(R4), F5
+	FMOVQ 1680(R4), F6
 	FMOVQ 256(R4), F7
-	FMOVQ 1232(R4), F8
-	FMOVQ 1616(R4), F9
-	FMOVQ 1216(R4), F10
-	FMOVQ 1632(R4), F11
+	FMOVQ 1312(R4), F8
+	FMOVQ 1696(R4), F9
+	FMOVQ 1296(R4), F10
+	FMOVQ 1712(R4), F11
 	CMP $4, R2
 	BLT next
 
@@ -2692,21 +3108,21 @@ loop:
 	WORD $0x6e28ddf1 // fmul v17.4s, v15.4s, v8.4s
 	WORD $0x4e34d631 // fadd v17.4s, v17.4s, v20.4s
 	WORD $0x6e30de12 // fmul v18.4s, v16.4s, v16.4s
-	FMOVQ 1648(R4), F19
+	FMOVQ 1728(R4), F19
 	VFMLA V16.S4, V9.S4, V19.S4
-	FMOVQ 1664(R4), F20
+	FMOVQ 1744(R4), F20
 	VFMLA V16.S4, V19.S4, V20.S4
-	FMOVQ 1680(R4), F19
+	FMOVQ 1760(R4), F19
 	VFMLA V16.S4, V20.S4, V19.S4
-	FMOVQ 1696(R4), F20
+	FMOVQ 1776(R4), F20
 	VFMLA V16.S4, V19.S4, V20.S4
-	FMOVQ 1712(R4), F19
+	FMOVQ 1792(R4), F19
 	VFMLA V16.S4, V20.S4, V19.S4
-	FMOVQ 1728(R4), F20
+	FMOVQ 1808(R4), F20
 	VFMLA V16.S4, V19.S4, V20.S4
-	FMOVQ 1744(R4), F19
+	FMOVQ 1824(R4), F19
 	VFMLA V16.S4, V20.S4, V19.S4
-	FMOVQ 1760(R4), F20
+	FMOVQ 1840(R4), F20
 	VFMLA V16.S4, V19.S4, V20.S4
 	VFMLA V20.S4, V18.S4, V17.S4
 	WORD $0x4e30d631 // fadd v17.4s, v17.4s, v16.4s
@@ -2845,21 +3261,21 @@ loaded2:
 	WORD $0x6e28ddf1 // fmul v17.4s, v15.4s, v8.4s
 	WORD $0x4e34d631 // fadd v17.4s, v17.4s, v20.4s
 	WORD $0x6e30de12 // fmul v18.4s, v16.4s, v16.4s
-	FMOVQ 1648(R4), F19
+	FMOVQ 1728(R4), F19
 	VFMLA V16.S4, V9.S4, V19.S4
-	FMOVQ 1664(R4), F20
+	FMOVQ 1744(R4), F20
 	VFMLA V16.S4, V19.S4, V20.S4
-	FMOVQ 1680(R4), F19
+	FMOVQ 1760(R4), F19
 	VFMLA V16.S4, V20.S4, V19.S4
-	FMOVQ 1696(R4), F20
+	FMOVQ 1776(R4), F20
 	VFMLA V16.S4, V19.S4, V20.S4
-	FMOVQ 1712(R4), F19
+	FMOVQ 1792(R4), F19
 	VFMLA V16.S4, V20.S4, V19.S4
-	FMOVQ 1728(R4), F20
+	FMOVQ 1808(R4), F20
 	VFMLA V16.S4, V19.S4, V20.S4
-	FMOVQ 1744(R4), F19
+	FMOVQ 1824(R4), F19
 	VFMLA V16.S4, V20.S4, V19.S4
-	FMOVQ 1760(R4), F20
+	FMOVQ 1840(R4), F20
 	VFMLA V16.S4, V19.S4, V20.S4
 	VFMLA V20.S4, V18.S4, V17.S4
 	WORD $0x4e30d631 // fadd v17.4s, v17.4s, v16.4s
@@ -3054,13 +3470,13 @@ TEXT ·logRxSO2F64NEON(SB), NOSPLIT, $0-64
 	FMOVQ 304(R4), F2
 	FMOVQ 640(R4), F3
 	FMOVQ 880(R4), F4
-	FMOVQ 1776(R4), F5
-	FMOVQ 1792(R4), F6
-	FMOVQ 1808(R4), F7
-	FMOVQ 1824(R4), F8
-	FMOVQ 1840(R4), F9
-	FMOVQ 1856(R4), F10
-	FMOVQ 1872(R4), F11
+	FMOVQ 1856(R4), F5
+	FMOVQ 1872(R4), F6
+	FMOVQ 1888(R4), F7
+	FMOVQ 1904(R4), F8
+	FMOVQ 1920(R4), F9
+	FMOVQ 1936(R4), F10
+	FMOVQ 1952(R4), F11
 	CMP $2, R2
 	BLT next
 
@@ -3116,30 +3532,30 @@ loop:
 	WORD $0x6e71de32 // fmul v18.2d, v17.2d, v17.2d
 	WORD $0x6e70de13 // fmul v19.2d, v16.2d, v16.2d
 	WORD $0x6e61de73 // fmul v19.2d, v19.2d, v1.2d
-	FMOVQ 1376(R4), F21
+	FMOVQ 1456(R4), F21
 	WORD $0x6e75ddf6 // fmul v22.2d, v15.2d, v21.2d
 	WORD $0x4e74d6d6 // fadd v22.2d, v22.2d, v20.2d
-	FMOVQ 1888(R4), F20
-	FMOVQ 1904(R4), F21
-	VFMLA V18.D2, V21.D2, V20.D2
-	FMOVQ 1920(R4), F21
-	VFMLA V18.D2, V20.D2, V21.D2
-	FMOVQ 1936(R4), F20
-	VFMLA V18.D2, V21.D2, V20.D2
-	FMOVQ 1952(R4), F21
-	VFMLA V18.D2, V20.D2, V21.D2
 	FMOVQ 1968(R4), F20
-	VFMLA V18.D2, V21.D2, V20.D2
 	FMOVQ 1984(R4), F21
+	VFMLA V18.D2, V21.D2, V20.D2
+	FMOVQ 2000(R4), F21
 	VFMLA V18.D2, V20.D2, V21.D2
-	FMOVQ 2000(R4), F20
+	FMOVQ 2016(R4), F20
+	VFMLA V18.D2, V21.D2, V20.D2
+	FMOVQ 2032(R4), F21
+	VFMLA V18.D2, V20.D2, V21.D2
+	FMOVQ 2048(R4), F20
+	VFMLA V18.D2, V21.D2, V20.D2
+	FMOVQ 2064(R4), F21
+	VFMLA V18.D2, V20.D2, V21.D2
+	FMOVQ 2080(R4), F20
 	VFMLA V18.D2, V21.D2, V20.D2
 	VMOV V19.B16, V21.B16
 	VFMLA V20.D2, V18.D2, V21.D2
 	VFMLA V21.D2, V17.D2, V22.D2
 	WORD $0x4ef6d673 // fsub v19.2d, v19.2d, v22.2d
 	WORD $0x4ef3d610 // fsub v16.2d, v16.2d, v19.2d
-	FMOVQ 1360(R4), F17
+	FMOVQ 1440(R4), F17
 	VFMLA V17.D2, V15.D2, V16.D2
 	WORD $0x6e61de10 // fmul v16.2d, v16.2d, v1.2d
 	WORD $0x4e64d5ce // fadd v14.2d, v14.2d, v4.2d
@@ -3279,30 +3695,30 @@ next:
 	WORD $0x6e71de32 // fmul v18.2d, v17.2d, v17.2d
 	WORD $0x6e70de13 // fmul v19.2d, v16.2d, v16.2d
 	WORD $0x6e61de73 // fmul v19.2d, v19.2d, v1.2d
-	FMOVQ 1376(R4), F21
+	FMOVQ 1456(R4), F21
 	WORD $0x6e75ddf6 // fmul v22.2d, v15.2d, v21.2d
 	WORD $0x4e74d6d6 // fadd v22.2d, v22.2d, v20.2d
-	FMOVQ 1888(R4), F20
-	FMOVQ 1904(R4), F21
-	VFMLA V18.D2, V21.D2, V20.D2
-	FMOVQ 1920(R4), F21
-	VFMLA V18.D2, V20.D2, V21.D2
-	FMOVQ 1936(R4), F20
-	VFMLA V18.D2, V21.D2, V20.D2
-	FMOVQ 1952(R4), F21
-	VFMLA V18.D2, V20.D2, V21.D2
 	FMOVQ 1968(R4), F20
-	VFMLA V18.D2, V21.D2, V20.D2
 	FMOVQ 1984(R4), F21
+	VFMLA V18.D2, V21.D2, V20.D2
+	FMOVQ 2000(R4), F21
 	VFMLA V18.D2, V20.D2, V21.D2
-	FMOVQ 2000(R4), F20
+	FMOVQ 2016(R4), F20
+	VFMLA V18.D2, V21.D2, V20.D2
+	FMOVQ 2032(R4), F21
+	VFMLA V18.D2, V20.D2, V21.D2
+	FMOVQ 2048(R4), F20
+	VFMLA V18.D2, V21.D2, V20.D2
+	FMOVQ 2064(R4), F21
+	VFMLA V18.D2, V20.D2, V21.D2
+	FMOVQ 2080(R4), F20
 	VFMLA V18.D2, V21.D2, V20.D2
 	VMOV V19.B16, V21.B16
 	VFMLA V20.D2, V18.D2, V21.D2
 	VFMLA V21.D2, V17.D2, V22.D2
 	WORD $0x4ef6d673 // fsub v19.2d, v19.2d, v22.2d
 	WORD $0x4ef3d610 // fsub v16.2d, v16.2d, v19.2d
-	FMOVQ 1360(R4), F17
+	FMOVQ 1440(R4), F17
 	VFMLA V17.D2, V15.D2, V16.D2
 	WORD $0x6e61de10 // fmul v16.2d, v16.2d, v1.2d
 	WORD $0x4e64d5ce // fadd v14.2d, v14.2d, v4.2d
@@ -3445,6 +3861,391 @@ hard2:
 	MOVD R6, hard+56(FP)
 	RET
 
+// func composeRxSO2F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
+TEXT ·composeRxSO2F32NEON(SB), NOSPLIT, $0-64
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD n+24(FP), R3
+	MOVD $planeConsts<>(SB), R5
+	MOVD stride+32(FP), R6
+	LSL $2, R6
+	FMOVQ (R5), F0
+	FMOVQ 16(R5), F1
+	FMOVQ 1184(R5), F2
+	FMOVQ 720(R5), F3
+	FMOVQ 1200(R5), F4
+	FMOVQ 1216(R5), F5
+	CMP $4, R3
+	BLT next
+
+loop:
+	// 38 instructions for 4 matrices, 9.5 each
+	ADD R6, R1, R7
+	FMOVQ (R7), F6
+	ADD R6, R2, R7
+	FMOVQ (R7), F7
+	WORD $0x4e27d4c8 // fadd v8.4s, v6.4s, v7.4s
+	VAND V0.B16, V8.B16, V9.B16
+	WORD $0x6e29e449 // fcmge v9.4s, v2.4s, v9.4s
+	WORD $0x6e205929 // mvn v9.16b, v9.16b
+	VAND V0.B16, V8.B16, V10.B16
+	WORD $0x6ea3e54a // fcmgt v10.4s, v10.4s, v3.4s
+	WORD $0x4ea6d50b // fsub v11.4s, v8.4s, v6.4s
+	WORD $0x4eabd50c // fsub v12.4s, v8.4s, v11.4s
+	WORD $0x4eacd4c6 // fsub v6.4s, v6.4s, v12.4s
+	WORD $0x4eabd4e7 // fsub v7.4s, v7.4s, v11.4s
+	WORD $0x4e27d4c6 // fadd v6.4s, v6.4s, v7.4s
+	VAND V1.B16, V8.B16, V7.B16
+	VORR V4.B16, V7.B16, V7.B16
+	VAND V1.B16, V8.B16, V11.B16
+	VEOR V11.B16, V5.B16, V11.B16
+	WORD $0x4ea7d507 // fsub v7.4s, v8.4s, v7.4s
+	WORD $0x4eabd4c6 // fsub v6.4s, v6.4s, v11.4s
+	WORD $0x4e26d4e7 // fadd v7.4s, v7.4s, v6.4s
+	VBIT V10.B16, V7.B16, V8.B16
+	FMOVQ (R1), F6
+	FMOVQ (R2), F7
+	WORD $0x4e27d4c6 // fadd v6.4s, v6.4s, v7.4s
+	WORD $0x6eb0a927 // umaxv s7, v9.4s
+	FMOVS F7, R7
+	CBNZ R7, hard
+	FMOVQ F6, (R0)
+	ADD R6, R0, R7
+	FMOVQ F8, (R7)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	SUB $4, R3
+	CMP $4, R3
+	BGE loop
+
+next:
+	CBZ R3, done
+	ADD R6, R1, R7
+	TBZ $1, R3, loadOne
+	FMOVD.P 8(R7), F6
+	TBZ $0, R3, loaded
+	VLD1 (R7), V6.S[2]
+	B loaded
+
+loadOne:
+	FMOVS (R7), F6
+
+loaded:
+	ADD R6, R2, R7
+	TBZ $1, R3, loadOne2
+	FMOVD.P 8(R7), F7
+	TBZ $0, R3, loaded2
+	VLD1 (R7), V7.S[2]
+	B loaded2
+
+loadOne2:
+	FMOVS (R7), F7
+
+loaded2:
+	WORD $0x4e27d4c8 // fadd v8.4s, v6.4s, v7.4s
+	VAND V0.B16, V8.B16, V9.B16
+	WORD $0x6e29e449 // fcmge v9.4s, v2.4s, v9.4s
+	WORD $0x6e205929 // mvn v9.16b, v9.16b
+	VAND V0.B16, V8.B16, V10.B16
+	WORD $0x6ea3e54a // fcmgt v10.4s, v10.4s, v3.4s
+	WORD $0x4ea6d50b // fsub v11.4s, v8.4s, v6.4s
+	WORD $0x4eabd50c // fsub v12.4s, v8.4s, v11.4s
+	WORD $0x4eacd4c6 // fsub v6.4s, v6.4s, v12.4s
+	WORD $0x4eabd4e7 // fsub v7.4s, v7.4s, v11.4s
+	WORD $0x4e27d4c6 // fadd v6.4s, v6.4s, v7.4s
+	VAND V1.B16, V8.B16, V7.B16
+	VORR V4.B16, V7.B16, V7.B16
+	VAND V1.B16, V8.B16, V11.B16
+	VEOR V11.B16, V5.B16, V11.B16
+	WORD $0x4ea7d507 // fsub v7.4s, v8.4s, v7.4s
+	WORD $0x4eabd4c6 // fsub v6.4s, v6.4s, v11.4s
+	WORD $0x4e26d4e7 // fadd v7.4s, v7.4s, v6.4s
+	VBIT V10.B16, V7.B16, V8.B16
+	MOVD R1, R7
+	TBZ $1, R3, loadOne3
+	FMOVD.P 8(R7), F6
+	TBZ $0, R3, loaded3
+	VLD1 (R7), V6.S[2]
+	B loaded3
+
+loadOne3:
+	FMOVS (R7), F6
+
+loaded3:
+	MOVD R2, R7
+	TBZ $1, R3, loadOne4
+	FMOVD.P 8(R7), F7
+	TBZ $0, R3, loaded4
+	VLD1 (R7), V7.S[2]
+	B loaded4
+
+loadOne4:
+	FMOVS (R7), F7
+
+loaded4:
+	WORD $0x4e27d4c6 // fadd v6.4s, v6.4s, v7.4s
+	WORD $0x6eb0a927 // umaxv s7, v9.4s
+	FMOVS F7, R7
+	CBNZ R7, hard2
+	MOVD R0, R7
+	TBZ $1, R3, storeOne
+	FMOVD.P F6, 8(R7)
+	TBZ $0, R3, stored
+	VST1 V6.S[2], (R7)
+	B stored
+
+storeOne:
+	FMOVS F6, (R7)
+
+stored:
+	ADD R6, R0, R7
+	TBZ $1, R3, storeOne2
+	FMOVD.P F8, 8(R7)
+	TBZ $0, R3, stored2
+	VST1 V8.S[2], (R7)
+	B stored2
+
+storeOne2:
+	FMOVS F8, (R7)
+
+stored2:
+
+done:
+	MOVD n+24(FP), R4
+	MOVD R4, at+40(FP)
+	MOVD R4, next+48(FP)
+	MOVD ZR, hard+56(FP)
+	RET
+
+hard:
+	FMOVQ (R0), F7
+	VBIF V9.B16, V6.B16, V7.B16
+	FMOVQ F7, (R0)
+	ADD R6, R0, R7
+	FMOVQ (R7), F6
+	VBIF V9.B16, V8.B16, V6.B16
+	ADD R6, R0, R7
+	FMOVQ F6, (R7)
+	MOVD ZR, R7
+	FMOVQ 272(R5), F6
+	VAND V9.B16, V6.B16, V6.B16
+	WORD $0x4eb1b8c7 // addv s7, v6.4s
+	FMOVD F7, R8
+	ORR R8<<0, R7, R7
+	MOVD n+24(FP), R4
+	MOVD R4, R8
+	SUB R3, R4, R4
+	ADD $4, R4, R8
+	MOVD R4, at+40(FP)
+	MOVD R8, next+48(FP)
+	MOVD R7, hard+56(FP)
+	RET
+
+hard2:
+	MOVD R0, R7
+	TBZ $1, R3, loadOne5
+	FMOVD.P 8(R7), F7
+	TBZ $0, R3, loaded5
+	VLD1 (R7), V7.S[2]
+	B loaded5
+
+loadOne5:
+	FMOVS (R7), F7
+
+loaded5:
+	VBIF V9.B16, V6.B16, V7.B16
+	MOVD R0, R7
+	TBZ $1, R3, storeOne3
+	FMOVD.P F7, 8(R7)
+	TBZ $0, R3, stored3
+	VST1 V7.S[2], (R7)
+	B stored3
+
+storeOne3:
+	FMOVS F7, (R7)
+
+stored3:
+	ADD R6, R0, R7
+	TBZ $1, R3, loadOne6
+	FMOVD.P 8(R7), F6
+	TBZ $0, R3, loaded6
+	VLD1 (R7), V6.S[2]
+	B loaded6
+
+loadOne6:
+	FMOVS (R7), F6
+
+loaded6:
+	VBIF V9.B16, V8.B16, V6.B16
+	ADD R6, R0, R7
+	TBZ $1, R3, storeOne4
+	FMOVD.P F6, 8(R7)
+	TBZ $0, R3, stored4
+	VST1 V6.S[2], (R7)
+	B stored4
+
+storeOne4:
+	FMOVS F6, (R7)
+
+stored4:
+	MOVD ZR, R7
+	FMOVQ 272(R5), F6
+	VAND V9.B16, V6.B16, V6.B16
+	WORD $0x4eb1b8c7 // addv s7, v6.4s
+	FMOVD F7, R8
+	ORR R8<<0, R7, R7
+	MOVD n+24(FP), R4
+	MOVD R4, R8
+	SUB R3, R4, R4
+	MOVD $1, R9
+	LSL R3, R9, R9
+	SUB $1, R9
+	AND R9, R7, R7
+	MOVD R4, at+40(FP)
+	MOVD R8, next+48(FP)
+	MOVD R7, hard+56(FP)
+	RET
+
+// func composeRxSO2F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
+TEXT ·composeRxSO2F64NEON(SB), NOSPLIT, $0-64
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD n+24(FP), R3
+	MOVD $planeConsts<>(SB), R5
+	MOVD stride+32(FP), R6
+	LSL $3, R6
+	FMOVQ 288(R5), F0
+	FMOVQ 1232(R5), F1
+	FMOVQ 1168(R5), F2
+	FMOVQ 304(R5), F3
+	FMOVQ 1248(R5), F4
+	CMP $2, R3
+	BLT next
+
+loop:
+	// 29 instructions for 2 matrices, 14.5 each
+	ADD R6, R1, R7
+	FMOVQ (R7), F5
+	ADD R6, R2, R7
+	FMOVQ (R7), F6
+	WORD $0x4e66d4a5 // fadd v5.2d, v5.2d, v6.2d
+	VAND V0.B16, V5.B16, V6.B16
+	WORD $0x6e66e426 // fcmge v6.2d, v1.2d, v6.2d
+	WORD $0x6e2058c6 // mvn v6.16b, v6.16b
+	VAND V0.B16, V5.B16, V7.B16
+	WORD $0x6ee2e4e7 // fcmgt v7.2d, v7.2d, v2.2d
+	VAND V3.B16, V5.B16, V8.B16
+	VORR V4.B16, V8.B16, V8.B16
+	WORD $0x4ee8d4a8 // fsub v8.2d, v5.2d, v8.2d
+	VBIT V7.B16, V8.B16, V5.B16
+	FMOVQ (R1), F7
+	FMOVQ (R2), F8
+	WORD $0x4e68d4e7 // fadd v7.2d, v7.2d, v8.2d
+	WORD $0x6eb0a8c8 // umaxv s8, v6.4s
+	FMOVS F8, R7
+	CBNZ R7, hard
+	FMOVQ F7, (R0)
+	ADD R6, R0, R7
+	FMOVQ F5, (R7)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	SUB $2, R3
+	CMP $2, R3
+	BGE loop
+
+next:
+	CBZ R3, done
+	ADD R6, R1, R7
+	FMOVD (R7), F5
+	ADD R6, R2, R7
+	FMOVD (R7), F6
+	WORD $0x4e66d4a5 // fadd v5.2d, v5.2d, v6.2d
+	VAND V0.B16, V5.B16, V6.B16
+	WORD $0x6e66e426 // fcmge v6.2d, v1.2d, v6.2d
+	WORD $0x6e2058c6 // mvn v6.16b, v6.16b
+	VAND V0.B16, V5.B16, V7.B16
+	WORD $0x6ee2e4e7 // fcmgt v7.2d, v7.2d, v2.2d
+	VAND V3.B16, V5.B16, V8.B16
+	VORR V4.B16, V8.B16, V8.B16
+	WORD $0x4ee8d4a8 // fsub v8.2d, v5.2d, v8.2d
+	VBIT V7.B16, V8.B16, V5.B16
+	MOVD R1, R7
+	FMOVD (R7), F7
+	MOVD R2, R7
+	FMOVD (R7), F8
+	WORD $0x4e68d4e7 // fadd v7.2d, v7.2d, v8.2d
+	WORD $0x6eb0a8c8 // umaxv s8, v6.4s
+	FMOVS F8, R7
+	CBNZ R7, hard2
+	MOVD R0, R7
+	FMOVD F7, (R7)
+	ADD R6, R0, R7
+	FMOVD F5, (R7)
+
+done:
+	MOVD n+24(FP), R4
+	MOVD R4, at+40(FP)
+	MOVD R4, next+48(FP)
+	MOVD ZR, hard+56(FP)
+	RET
+
+hard:
+	FMOVQ (R0), F8
+	VBIF V6.B16, V7.B16, V8.B16
+	FMOVQ F8, (R0)
+	ADD R6, R0, R7
+	FMOVQ (R7), F7
+	VBIF V6.B16, V5.B16, V7.B16
+	ADD R6, R0, R7
+	FMOVQ F7, (R7)
+	MOVD ZR, R7
+	FMOVQ 656(R5), F5
+	VAND V6.B16, V5.B16, V5.B16
+	WORD $0x5ef1b8a7 // addp d7, v5.2d
+	FMOVD F7, R8
+	ORR R8<<0, R7, R7
+	MOVD n+24(FP), R4
+	MOVD R4, R8
+	SUB R3, R4, R4
+	ADD $2, R4, R8
+	MOVD R4, at+40(FP)
+	MOVD R8, next+48(FP)
+	MOVD R7, hard+56(FP)
+	RET
+
+hard2:
+	MOVD R0, R7
+	FMOVD (R7), F8
+	VBIF V6.B16, V7.B16, V8.B16
+	MOVD R0, R7
+	FMOVD F8, (R7)
+	ADD R6, R0, R7
+	FMOVD (R7), F7
+	VBIF V6.B16, V5.B16, V7.B16
+	ADD R6, R0, R7
+	FMOVD F7, (R7)
+	MOVD ZR, R7
+	FMOVQ 656(R5), F5
+	VAND V6.B16, V5.B16, V5.B16
+	WORD $0x5ef1b8a7 // addp d7, v5.2d
+	FMOVD F7, R8
+	ORR R8<<0, R7, R7
+	MOVD n+24(FP), R4
+	MOVD R4, R8
+	SUB R3, R4, R4
+	MOVD $1, R9
+	LSL R3, R9, R9
+	SUB $1, R9
+	AND R9, R7, R7
+	MOVD R4, at+40(FP)
+	MOVD R8, next+48(FP)
+	MOVD R7, hard+56(FP)
+	RET
+
 // func inverseRxSO2F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
 TEXT ·inverseRxSO2F32NEON(SB), NOSPLIT, $0-64
 	MOVD dst+0(FP), R0
@@ -3454,8 +4255,8 @@ TEXT ·inverseRxSO2F32NEON(SB), NOSPLIT, $0-64
 	MOVD stride+32(FP), R5
 	LSL $2, R5
 	FMOVQ (R4), F0
-	FMOVQ 1552(R4), F1
-	FMOVQ 1568(R4), F2
+	FMOVQ 1632(R4), F1
+	FMOVQ 1648(R4), F2
 	FMOVQ 16(R4), F3
 	CMP $4, R2
 	BLT next
@@ -3676,8 +4477,8 @@ TEXT ·inverseRxSO2F64NEON(SB), NOSPLIT, $0-64
 	MOVD stride+32(FP), R5
 	LSL $3, R5
 	FMOVQ 288(R4), F0
-	FMOVQ 1776(R4), F1
-	FMOVQ 1792(R4), F2
+	FMOVQ 1856(R4), F1
+	FMOVQ 1872(R4), F2
 	FMOVQ 304(R4), F3
 	CMP $2, R2
 	BLT next
@@ -3829,7 +4630,7 @@ TEXT ·expSE2F32NEON(SB), NOSPLIT, $0-64
 	FMOVQ (R4), F0
 	FMOVQ 16(R4), F1
 	FMOVQ 32(R4), F2
-	FMOVQ 1632(R4), F3
+	FMOVQ 1712(R4), F3
 	FMOVQ 48(R4), F4
 	FMOVQ 64(R4), F5
 	FMOVQ 80(R4), F6
@@ -4892,7 +5693,7 @@ TEXT ·logSE2F32NEON(SB), NOSPLIT, $0-64
 	FMOVQ 80(R4), F6
 	FMOVQ 704(R4), F7
 	FMOVQ 720(R4), F8
-	FMOVQ 1632(R4), F9
+	FMOVQ 1712(R4), F9
 	CMP $8, R2
 	BLT next
 
@@ -5015,7 +5816,7 @@ loop:
 	WORD $0x6e2bfef7 // fdiv v23.4s, v23.4s, v11.4s
 	VAND V1.B16, V10.B16, V10.B16
 	VAND V1.B16, V11.B16, V11.B16
-	FMOVQ 2016(R4), F14
+	FMOVQ 2096(R4), F14
 	WORD $0x6eaae5ca // fcmgt v10.4s, v14.4s, v10.4s
 	WORD $0x6eabe5cb // fcmgt v11.4s, v14.4s, v11.4s
 	VBIT V10.B16, V3.B16, V21.B16
@@ -5115,7 +5916,7 @@ loop2:
 	WORD $0x6e2fddaf // fmul v15.4s, v13.4s, v15.4s
 	WORD $0x6e2afdef // fdiv v15.4s, v15.4s, v10.4s
 	VAND V1.B16, V10.B16, V10.B16
-	FMOVQ 2016(R4), F12
+	FMOVQ 2096(R4), F12
 	WORD $0x6eaae58a // fcmgt v10.4s, v12.4s, v10.4s
 	VBIT V10.B16, V3.B16, V15.B16
 	ADD R6, R1, R7
@@ -5222,7 +6023,7 @@ loaded2:
 	WORD $0x6e2fddaf // fmul v15.4s, v13.4s, v15.4s
 	WORD $0x6e2afdef // fdiv v15.4s, v15.4s, v10.4s
 	VAND V1.B16, V10.B16, V10.B16
-	FMOVQ 2016(R4), F12
+	FMOVQ 2096(R4), F12
 	WORD $0x6eaae58a // fcmgt v10.4s, v12.4s, v10.4s
 	VBIT V10.B16, V3.B16, V15.B16
 	ADD R6, R1, R7
@@ -5625,7 +6426,7 @@ loop:
 	WORD $0x6e69feb5 // fdiv v21.2d, v21.2d, v9.2d
 	VAND V1.B16, V8.B16, V8.B16
 	VAND V1.B16, V9.B16, V9.B16
-	FMOVQ 2032(R4), F12
+	FMOVQ 2112(R4), F12
 	WORD $0x6ee8e588 // fcmgt v8.2d, v12.2d, v8.2d
 	WORD $0x6ee9e589 // fcmgt v9.2d, v12.2d, v9.2d
 	VBIT V8.B16, V4.B16, V20.B16
@@ -5745,7 +6546,7 @@ loop2:
 	WORD $0x6e6edd6e // fmul v14.2d, v11.2d, v14.2d
 	WORD $0x6e68fdce // fdiv v14.2d, v14.2d, v8.2d
 	VAND V1.B16, V8.B16, V8.B16
-	FMOVQ 2032(R4), F10
+	FMOVQ 2112(R4), F10
 	WORD $0x6ee8e548 // fcmgt v8.2d, v10.2d, v8.2d
 	VBIT V8.B16, V4.B16, V14.B16
 	ADD R6, R1, R7
@@ -5854,7 +6655,7 @@ next2:
 	WORD $0x6e6edd6e // fmul v14.2d, v11.2d, v14.2d
 	WORD $0x6e68fdce // fdiv v14.2d, v14.2d, v8.2d
 	VAND V1.B16, V8.B16, V8.B16
-	FMOVQ 2032(R4), F10
+	FMOVQ 2112(R4), F10
 	WORD $0x6ee8e548 // fcmgt v8.2d, v10.2d, v8.2d
 	VBIT V8.B16, V4.B16, V14.B16
 	ADD R6, R1, R7
@@ -5994,7 +6795,7 @@ TEXT ·composeSE2F32NEON(SB), NOSPLIT, $0-64
 	LSL $2, R6
 	FMOVQ 16(R5), F0
 	FMOVQ (R5), F1
-	FMOVQ 1632(R5), F2
+	FMOVQ 1712(R5), F2
 	FMOVQ 48(R5), F3
 	FMOVQ 64(R5), F4
 	FMOVQ 80(R5), F5
@@ -6013,7 +6814,7 @@ loop:
 	FMOVQ (R2), F13
 	WORD $0x4e2dd58e // fadd v14.4s, v12.4s, v13.4s
 	VAND V1.B16, V14.B16, V15.B16
-	FMOVQ 2048(R5), F16
+	FMOVQ 1184(R5), F16
 	WORD $0x6e2fe60f // fcmge v15.4s, v16.4s, v15.4s
 	WORD $0x6e2059ef // mvn v15.16b, v15.16b
 	VAND V1.B16, V14.B16, V16.B16
@@ -6025,10 +6826,10 @@ loop:
 	WORD $0x4eb1d5b1 // fsub v17.4s, v13.4s, v17.4s
 	WORD $0x4e31d652 // fadd v18.4s, v18.4s, v17.4s
 	VAND V0.B16, V14.B16, V17.B16
-	FMOVQ 2064(R5), F19
+	FMOVQ 1200(R5), F19
 	VORR V19.B16, V17.B16, V17.B16
 	VAND V0.B16, V14.B16, V19.B16
-	FMOVQ 2080(R5), F20
+	FMOVQ 1216(R5), F20
 	VEOR V19.B16, V20.B16, V19.B16
 	WORD $0x4eb1d5d1 // fsub v17.4s, v14.4s, v17.4s
 	WORD $0x4eb3d652 // fsub v18.4s, v18.4s, v19.4s
@@ -6247,7 +7048,7 @@ loadOne2:
 loaded2:
 	WORD $0x4e2dd58e // fadd v14.4s, v12.4s, v13.4s
 	VAND V1.B16, V14.B16, V15.B16
-	FMOVQ 2048(R5), F16
+	FMOVQ 1184(R5), F16
 	WORD $0x6e2fe60f // fcmge v15.4s, v16.4s, v15.4s
 	WORD $0x6e2059ef // mvn v15.16b, v15.16b
 	VAND V1.B16, V14.B16, V16.B16
@@ -6259,10 +7060,10 @@ loaded2:
 	WORD $0x4eb1d5b1 // fsub v17.4s, v13.4s, v17.4s
 	WORD $0x4e31d652 // fadd v18.4s, v18.4s, v17.4s
 	VAND V0.B16, V14.B16, V17.B16
-	FMOVQ 2064(R5), F19
+	FMOVQ 1200(R5), F19
 	VORR V19.B16, V17.B16, V17.B16
 	VAND V0.B16, V14.B16, V19.B16
-	FMOVQ 2080(R5), F20
+	FMOVQ 1216(R5), F20
 	VEOR V19.B16, V20.B16, V19.B16
 	WORD $0x4eb1d5d1 // fsub v17.4s, v14.4s, v17.4s
 	WORD $0x4eb3d652 // fsub v18.4s, v18.4s, v19.4s
@@ -6667,14 +7468,14 @@ loop:
 	FMOVQ (R2), F13
 	WORD $0x4e6dd58e // fadd v14.2d, v12.2d, v13.2d
 	VAND V1.B16, V14.B16, V15.B16
-	FMOVQ 2096(R5), F16
+	FMOVQ 1232(R5), F16
 	WORD $0x6e6fe60f // fcmge v15.2d, v16.2d, v15.2d
 	WORD $0x6e2059ef // mvn v15.16b, v15.16b
 	VAND V1.B16, V14.B16, V16.B16
 	FMOVQ 1168(R5), F17
 	WORD $0x6ef1e610 // fcmgt v16.2d, v16.2d, v17.2d
 	VAND V0.B16, V14.B16, V17.B16
-	FMOVQ 2112(R5), F18
+	FMOVQ 1248(R5), F18
 	VORR V18.B16, V17.B16, V17.B16
 	WORD $0x4ef1d5d1 // fsub v17.2d, v14.2d, v17.2d
 	VBIT V16.B16, V17.B16, V14.B16
@@ -6909,14 +7710,14 @@ next:
 	FMOVD (R7), F13
 	WORD $0x4e6dd58e // fadd v14.2d, v12.2d, v13.2d
 	VAND V1.B16, V14.B16, V15.B16
-	FMOVQ 2096(R5), F16
+	FMOVQ 1232(R5), F16
 	WORD $0x6e6fe60f // fcmge v15.2d, v16.2d, v15.2d
 	WORD $0x6e2059ef // mvn v15.16b, v15.16b
 	VAND V1.B16, V14.B16, V16.B16
 	FMOVQ 1168(R5), F17
 	WORD $0x6ef1e610 // fcmgt v16.2d, v16.2d, v17.2d
 	VAND V0.B16, V14.B16, V17.B16
-	FMOVQ 2112(R5), F18
+	FMOVQ 1248(R5), F18
 	VORR V18.B16, V17.B16, V17.B16
 	WORD $0x4ef1d5d1 // fsub v17.2d, v14.2d, v17.2d
 	VBIT V16.B16, V17.B16, V14.B16
@@ -8074,20 +8875,20 @@ TEXT ·expSim2F32NEON(SB), NOSPLIT, $0-64
 	FMOVQ (R4), F0
 	FMOVQ 256(R4), F1
 	FMOVQ 64(R4), F2
-	FMOVQ 1632(R4), F3
+	FMOVQ 1712(R4), F3
 	FMOVQ 16(R4), F4
-	FMOVQ 48(R4), F5
-	FMOVQ 80(R4), F6
-	FMOVQ 96(R4), F7
-	FMOVQ 112(R4), F8
-	FMOVQ 128(R4), F9
-	FMOVQ 144(R4), F10
-	FMOVQ 160(R4), F11
+	FMOVQ 1296(R4), F5
+	FMOVQ 1312(R4), F6
+	FMOVQ 48(R4), F7
+	FMOVQ 80(R4), F8
+	FMOVQ 96(R4), F9
+	FMOVQ 112(R4), F10
+	FMOVQ 128(R4), F11
 	CMP $4, R2
 	BLT next
 
 loop:
-	// 204 instructions for 4 matrices, 51 each
+	// 216 instructions for 4 matrices, 54 each
 	FMOVQ (R1), F12
 	VAND V0.B16, V12.B16, V13.B16
 	FMOVQ 2128(R4), F14
@@ -8101,123 +8902,135 @@ loop:
 	WORD $0x6e2059ef // mvn v15.16b, v15.16b
 	VORR V15.B16, V13.B16, V13.B16
 	VMOV V2.B16, V15.B16
-	FMOVQ 1200(R4), F16
+	FMOVQ 1280(R4), F16
 	VFMLA V16.S4, V12.S4, V15.S4
 	WORD $0x4ea2d5ef // fsub v15.4s, v15.4s, v2.4s
 	VMOV V12.B16, V16.B16
-	FMOVQ 1216(R4), F17
-	VFMLS V17.S4, V15.S4, V16.S4
-	FMOVQ 1232(R4), F17
-	VFMLS V17.S4, V15.S4, V16.S4
-	FMOVQ 1264(R4), F17
-	FMOVQ 1248(R4), F18
+	VFMLS V5.S4, V15.S4, V16.S4
+	VFMLS V6.S4, V15.S4, V16.S4
+	FMOVQ 1344(R4), F17
+	FMOVQ 1328(R4), F18
 	VFMLA V16.S4, V18.S4, V17.S4
-	FMOVQ 1280(R4), F18
+	FMOVQ 1360(R4), F18
 	VFMLA V16.S4, V17.S4, V18.S4
-	FMOVQ 1296(R4), F17
+	FMOVQ 1376(R4), F17
 	VFMLA V16.S4, V18.S4, V17.S4
-	FMOVQ 1312(R4), F18
+	FMOVQ 1392(R4), F18
 	VFMLA V16.S4, V17.S4, V18.S4
 	VMOV V2.B16, V17.B16
 	VFMLA V3.S4, V15.S4, V17.S4
 	WORD $0x4ea2d633 // fsub v19.4s, v17.4s, v2.4s
-	WORD $0x4eb3d5ef // fsub v15.4s, v15.4s, v19.4s
-	WORD $0x4e22d5ef // fadd v15.4s, v15.4s, v2.4s
+	WORD $0x4eb3d5f3 // fsub v19.4s, v15.4s, v19.4s
+	WORD $0x4e22d673 // fadd v19.4s, v19.4s, v2.4s
 	VSHL $23, V17.S4, V17.S4
 	VADD V1.S4, V17.S4, V17.S4
 	WORD $0x6e31dc31 // fmul v17.4s, v1.4s, v17.4s
-	VSHL $23, V15.S4, V15.S4
-	VADD V1.S4, V15.S4, V15.S4
-	WORD $0x6e2fde31 // fmul v17.4s, v17.4s, v15.4s
-	WORD $0x6e30de0f // fmul v15.4s, v16.4s, v16.4s
-	VMOV V16.B16, V19.B16
-	VFMLA V18.S4, V15.S4, V19.S4
+	VSHL $23, V19.S4, V19.S4
+	VADD V1.S4, V19.S4, V19.S4
+	WORD $0x6e33de31 // fmul v17.4s, v17.4s, v19.4s
+	WORD $0x6e30de13 // fmul v19.4s, v16.4s, v16.4s
+	VMOV V16.B16, V20.B16
+	VFMLA V18.S4, V19.S4, V20.S4
+	WORD $0x6e31de94 // fmul v20.4s, v20.4s, v17.4s
+	WORD $0x4ea1d635 // fsub v21.4s, v17.4s, v1.4s
+	VMOV V21.B16, V22.B16
+	VFMLA V17.S4, V16.S4, V22.S4
 	WORD $0x6e31de73 // fmul v19.4s, v19.4s, v17.4s
-	WORD $0x6e31ddef // fmul v15.4s, v15.4s, v17.4s
-	WORD $0x4ea1d634 // fsub v20.4s, v17.4s, v1.4s
-	VFMLA V17.S4, V16.S4, V20.S4
-	VFMLA V18.S4, V15.S4, V20.S4
+	WORD $0x6e32de73 // fmul v19.4s, v19.4s, v18.4s
+	VMOV V12.B16, V18.B16
+	VFMLS V5.S4, V15.S4, V18.S4
+	WORD $0x4eb0d652 // fsub v18.4s, v18.4s, v16.4s
+	VFMLS V6.S4, V15.S4, V18.S4
+	WORD $0x4eb6d6b5 // fsub v21.4s, v21.4s, v22.4s
+	VFMLA V17.S4, V16.S4, V21.S4
+	VFMLA V17.S4, V18.S4, V21.S4
+	WORD $0x4e35d673 // fadd v19.4s, v19.4s, v21.4s
+	WORD $0x4e33d6d6 // fadd v22.4s, v22.4s, v19.4s
 	WORD $0x6e23ddcf // fmul v15.4s, v14.4s, v3.4s
 	VAND V0.B16, V15.B16, V16.B16
 	VMOV V2.B16, V18.B16
-	VFMLA V5.S4, V16.S4, V18.S4
-	WORD $0x4ea2d655 // fsub v21.4s, v18.4s, v2.4s
-	VFMLS V6.S4, V21.S4, V16.S4
-	VFMLS V7.S4, V21.S4, V16.S4
-	VFMLS V8.S4, V21.S4, V16.S4
-	WORD $0x6e30de15 // fmul v21.4s, v16.4s, v16.4s
-	FMOVQ 176(R4), F22
-	VFMLA V21.S4, V9.S4, V22.S4
+	VFMLA V7.S4, V16.S4, V18.S4
+	WORD $0x4ea2d653 // fsub v19.4s, v18.4s, v2.4s
+	VFMLS V8.S4, V19.S4, V16.S4
+	VFMLS V9.S4, V19.S4, V16.S4
+	VFMLS V10.S4, V19.S4, V16.S4
+	WORD $0x6e30de13 // fmul v19.4s, v16.4s, v16.4s
+	FMOVQ 176(R4), F21
+	VFMLA V19.S4, V11.S4, V21.S4
 	FMOVQ 192(R4), F23
-	VFMLA V21.S4, V22.S4, V23.S4
-	WORD $0x6e37deb7 // fmul v23.4s, v21.4s, v23.4s
+	VFMLA V19.S4, V21.S4, V23.S4
+	WORD $0x6e37de77 // fmul v23.4s, v19.4s, v23.4s
 	VFMLA V23.S4, V16.S4, V16.S4
-	FMOVQ 208(R4), F22
-	VFMLA V21.S4, V10.S4, V22.S4
+	FMOVQ 208(R4), F21
+	FMOVQ 144(R4), F23
+	VFMLA V19.S4, V23.S4, V21.S4
 	FMOVQ 224(R4), F23
-	VFMLA V21.S4, V22.S4, V23.S4
-	FMOVQ 240(R4), F22
-	VFMLA V21.S4, V23.S4, V22.S4
+	VFMLA V19.S4, V21.S4, V23.S4
+	FMOVQ 240(R4), F21
+	VFMLA V19.S4, V23.S4, V21.S4
 	VMOV V1.B16, V23.B16
-	VFMLA V21.S4, V22.S4, V23.S4
-	VSHL $31, V18.S4, V21.S4
-	WORD $0x4ea0aab5 // cmlt v21.4s, v21.4s, #0
-	VMOV V16.B16, V22.B16
-	VBIT V21.B16, V23.B16, V22.B16
-	VBIT V21.B16, V16.B16, V23.B16
+	VFMLA V19.S4, V21.S4, V23.S4
+	VSHL $31, V18.S4, V19.S4
+	WORD $0x4ea0aa73 // cmlt v19.4s, v19.4s, #0
+	VMOV V16.B16, V21.B16
+	VBIT V19.B16, V23.B16, V21.B16
+	VBIT V19.B16, V16.B16, V23.B16
 	VSHL $30, V18.S4, V16.S4
-	VADD V11.S4, V18.S4, V18.S4
+	FMOVQ 160(R4), F19
+	VADD V19.S4, V18.S4, V18.S4
 	VSHL $30, V18.S4, V18.S4
 	VAND V4.B16, V18.B16, V18.B16
 	VEOR V18.B16, V23.B16, V23.B16
 	VEOR V15.B16, V16.B16, V16.B16
 	VAND V4.B16, V16.B16, V16.B16
-	VEOR V16.B16, V22.B16, V22.B16
+	VEOR V16.B16, V21.B16, V21.B16
 	VAND V0.B16, V14.B16, V15.B16
 	VMOV V2.B16, V16.B16
-	VFMLA V5.S4, V15.S4, V16.S4
+	VFMLA V7.S4, V15.S4, V16.S4
 	WORD $0x4ea2d612 // fsub v18.4s, v16.4s, v2.4s
-	VFMLS V6.S4, V18.S4, V15.S4
-	VFMLS V7.S4, V18.S4, V15.S4
 	VFMLS V8.S4, V18.S4, V15.S4
+	VFMLS V9.S4, V18.S4, V15.S4
+	VFMLS V10.S4, V18.S4, V15.S4
 	WORD $0x6e2fddf2 // fmul v18.4s, v15.4s, v15.4s
-	FMOVQ 176(R4), F21
-	VFMLA V18.S4, V9.S4, V21.S4
+	FMOVQ 176(R4), F19
+	VFMLA V18.S4, V11.S4, V19.S4
 	FMOVQ 192(R4), F23
-	VFMLA V18.S4, V21.S4, V23.S4
+	VFMLA V18.S4, V19.S4, V23.S4
 	WORD $0x6e37de57 // fmul v23.4s, v18.4s, v23.4s
 	VFMLA V23.S4, V15.S4, V15.S4
-	FMOVQ 208(R4), F21
-	VFMLA V18.S4, V10.S4, V21.S4
+	FMOVQ 208(R4), F19
+	FMOVQ 144(R4), F23
+	VFMLA V18.S4, V23.S4, V19.S4
 	FMOVQ 224(R4), F23
-	VFMLA V18.S4, V21.S4, V23.S4
-	FMOVQ 240(R4), F21
-	VFMLA V18.S4, V23.S4, V21.S4
+	VFMLA V18.S4, V19.S4, V23.S4
+	FMOVQ 240(R4), F19
+	VFMLA V18.S4, V23.S4, V19.S4
 	VMOV V1.B16, V23.B16
-	VFMLA V18.S4, V21.S4, V23.S4
+	VFMLA V18.S4, V19.S4, V23.S4
 	VSHL $31, V16.S4, V18.S4
 	WORD $0x4ea0aa52 // cmlt v18.4s, v18.4s, #0
-	VMOV V15.B16, V21.B16
-	VBIT V18.B16, V23.B16, V21.B16
+	VMOV V15.B16, V19.B16
+	VBIT V18.B16, V23.B16, V19.B16
 	VBIT V18.B16, V15.B16, V23.B16
 	VSHL $30, V16.S4, V15.S4
-	VADD V11.S4, V16.S4, V16.S4
+	FMOVQ 160(R4), F18
+	VADD V18.S4, V16.S4, V16.S4
 	VSHL $30, V16.S4, V16.S4
 	VAND V4.B16, V16.B16, V16.B16
 	VEOR V16.B16, V23.B16, V23.B16
 	VEOR V14.B16, V15.B16, V15.B16
 	VAND V4.B16, V15.B16, V15.B16
-	VEOR V15.B16, V21.B16, V21.B16
+	VEOR V15.B16, V19.B16, V19.B16
 	WORD $0x6e37de2f // fmul v15.4s, v17.4s, v23.4s
-	VFMLA V23.S4, V19.S4, V15.S4
-	WORD $0x6e35de31 // fmul v17.4s, v17.4s, v21.4s
-	VFMLA V21.S4, V19.S4, V17.S4
+	VFMLA V23.S4, V20.S4, V15.S4
+	WORD $0x6e33de31 // fmul v17.4s, v17.4s, v19.4s
+	VFMLA V19.S4, V20.S4, V17.S4
 	WORD $0x6eb7e470 // fcmgt v16.4s, v3.4s, v23.4s
 	WORD $0x4ea1d5f2 // fsub v18.4s, v15.4s, v1.4s
-	WORD $0x4e36d6d3 // fadd v19.4s, v22.4s, v22.4s
-	WORD $0x6e37de94 // fmul v20.4s, v20.4s, v23.4s
-	VFMLS V22.S4, V19.S4, V20.S4
-	VBIT V16.B16, V18.B16, V20.B16
+	WORD $0x4e35d6b3 // fadd v19.4s, v21.4s, v21.4s
+	WORD $0x6e37ded6 // fmul v22.4s, v22.4s, v23.4s
+	VFMLS V21.S4, V19.S4, V22.S4
+	VBIT V16.B16, V18.B16, V22.B16
 	VAND V0.B16, V12.B16, V16.B16
 	VAND V0.B16, V14.B16, V18.B16
 	WORD $0x6eb2e613 // fcmgt v19.4s, v16.4s, v18.4s
@@ -8231,52 +9044,52 @@ loop:
 	WORD $0x4e32d610 // fadd v16.4s, v16.4s, v18.4s
 	VBIT V19.B16, V1.B16, V16.B16
 	WORD $0x6e2ede32 // fmul v18.4s, v17.4s, v14.4s
-	WORD $0x6ea0fa55 // fneg v21.4s, v18.4s
-	VFMLA V14.S4, V17.S4, V21.S4
-	VFMLA V12.S4, V20.S4, V18.S4
-	WORD $0x4e35d652 // fadd v18.4s, v18.4s, v21.4s
+	WORD $0x6ea0fa54 // fneg v20.4s, v18.4s
+	VFMLA V14.S4, V17.S4, V20.S4
+	VFMLA V12.S4, V22.S4, V18.S4
+	WORD $0x4e34d652 // fadd v18.4s, v18.4s, v20.4s
 	WORD $0x6e30fe52 // fdiv v18.4s, v18.4s, v16.4s
-	WORD $0x6e2ede95 // fmul v21.4s, v20.4s, v14.4s
-	VMOV V21.B16, V22.B16
-	VFMLS V14.S4, V20.S4, V22.S4
-	WORD $0x6ea0fab5 // fneg v21.4s, v21.4s
-	VFMLA V12.S4, V17.S4, V21.S4
-	WORD $0x4e36d6b5 // fadd v21.4s, v21.4s, v22.4s
-	WORD $0x6e30feb5 // fdiv v21.4s, v21.4s, v16.4s
-	FMOVQ 2160(R4), F16
-	FMOVQ 2176(R4), F20
-	VFMLA V20.S4, V12.S4, V16.S4
-	FMOVQ 2176(R4), F20
-	WORD $0x6e34ddd6 // fmul v22.4s, v14.4s, v20.4s
 	WORD $0x6e2eded4 // fmul v20.4s, v22.4s, v14.4s
+	VMOV V20.B16, V21.B16
+	VFMLS V14.S4, V22.S4, V21.S4
 	WORD $0x6ea0fa94 // fneg v20.4s, v20.4s
-	VFMLA V12.S4, V16.S4, V20.S4
-	WORD $0x4e23d694 // fadd v20.4s, v20.4s, v3.4s
+	VFMLA V12.S4, V17.S4, V20.S4
+	WORD $0x4e35d694 // fadd v20.4s, v20.4s, v21.4s
+	WORD $0x6e30fe94 // fdiv v20.4s, v20.4s, v16.4s
+	FMOVQ 2160(R4), F16
+	FMOVQ 2176(R4), F21
+	VFMLA V21.S4, V12.S4, V16.S4
+	FMOVQ 2176(R4), F21
+	WORD $0x6e35ddd6 // fmul v22.4s, v14.4s, v21.4s
+	WORD $0x6e2eded5 // fmul v21.4s, v22.4s, v14.4s
+	WORD $0x6ea0fab5 // fneg v21.4s, v21.4s
+	VFMLA V12.S4, V16.S4, V21.S4
+	WORD $0x4e23d6b5 // fadd v21.4s, v21.4s, v3.4s
 	WORD $0x6e2cded6 // fmul v22.4s, v22.4s, v12.4s
 	VFMLA V14.S4, V16.S4, V22.S4
 	WORD $0x6e2eded0 // fmul v16.4s, v22.4s, v14.4s
 	WORD $0x6ea0fa10 // fneg v16.4s, v16.4s
-	VFMLA V12.S4, V20.S4, V16.S4
+	VFMLA V12.S4, V21.S4, V16.S4
 	WORD $0x4e21d610 // fadd v16.4s, v16.4s, v1.4s
 	WORD $0x6e2cded6 // fmul v22.4s, v22.4s, v12.4s
-	VFMLA V14.S4, V20.S4, V22.S4
+	VFMLA V14.S4, V21.S4, V22.S4
 	VBIT V19.B16, V16.B16, V18.B16
-	VBIT V19.B16, V22.B16, V21.B16
+	VBIT V19.B16, V22.B16, V20.B16
 	ADD R6, R1, R7
 	FMOVQ (R7), F12
-	WORD $0x6e2cdeae // fmul v14.4s, v21.4s, v12.4s
+	WORD $0x6e2cde8e // fmul v14.4s, v20.4s, v12.4s
 	VMOV V14.B16, V16.B16
-	VFMLS V12.S4, V21.S4, V16.S4
+	VFMLS V12.S4, V20.S4, V16.S4
 	ADD R5<<1, R1, R7
 	FMOVQ (R7), F19
 	WORD $0x6ea0f9ce // fneg v14.4s, v14.4s
 	VFMLA V19.S4, V18.S4, V14.S4
 	WORD $0x4e30d5ce // fadd v14.4s, v14.4s, v16.4s
 	WORD $0x6e2cde50 // fmul v16.4s, v18.4s, v12.4s
-	WORD $0x6ea0fa14 // fneg v20.4s, v16.4s
-	VFMLA V12.S4, V18.S4, V20.S4
-	VFMLA V19.S4, V21.S4, V16.S4
-	WORD $0x4e34d610 // fadd v16.4s, v16.4s, v20.4s
+	WORD $0x6ea0fa15 // fneg v21.4s, v16.4s
+	VFMLA V12.S4, V18.S4, V21.S4
+	VFMLA V19.S4, V20.S4, V16.S4
+	WORD $0x4e35d610 // fadd v16.4s, v16.4s, v21.4s
 	WORD $0x6eb0a9ac // umaxv s12, v13.4s
 	FMOVS F12, R7
 	CBNZ R7, hard
@@ -8327,123 +9140,135 @@ loaded2:
 	WORD $0x6e2059ef // mvn v15.16b, v15.16b
 	VORR V15.B16, V13.B16, V13.B16
 	VMOV V2.B16, V15.B16
-	FMOVQ 1200(R4), F16
+	FMOVQ 1280(R4), F16
 	VFMLA V16.S4, V12.S4, V15.S4
 	WORD $0x4ea2d5ef // fsub v15.4s, v15.4s, v2.4s
 	VMOV V12.B16, V16.B16
-	FMOVQ 1216(R4), F17
-	VFMLS V17.S4, V15.S4, V16.S4
-	FMOVQ 1232(R4), F17
-	VFMLS V17.S4, V15.S4, V16.S4
-	FMOVQ 1264(R4), F17
-	FMOVQ 1248(R4), F18
+	VFMLS V5.S4, V15.S4, V16.S4
+	VFMLS V6.S4, V15.S4, V16.S4
+	FMOVQ 1344(R4), F17
+	FMOVQ 1328(R4), F18
 	VFMLA V16.S4, V18.S4, V17.S4
-	FMOVQ 1280(R4), F18
+	FMOVQ 1360(R4), F18
 	VFMLA V16.S4, V17.S4, V18.S4
-	FMOVQ 1296(R4), F17
+	FMOVQ 1376(R4), F17
 	VFMLA V16.S4, V18.S4, V17.S4
-	FMOVQ 1312(R4), F18
+	FMOVQ 1392(R4), F18
 	VFMLA V16.S4, V17.S4, V18.S4
 	VMOV V2.B16, V17.B16
 	VFMLA V3.S4, V15.S4, V17.S4
 	WORD $0x4ea2d633 // fsub v19.4s, v17.4s, v2.4s
-	WORD $0x4eb3d5ef // fsub v15.4s, v15.4s, v19.4s
-	WORD $0x4e22d5ef // fadd v15.4s, v15.4s, v2.4s
+	WORD $0x4eb3d5f3 // fsub v19.4s, v15.4s, v19.4s
+	WORD $0x4e22d673 // fadd v19.4s, v19.4s, v2.4s
 	VSHL $23, V17.S4, V17.S4
 	VADD V1.S4, V17.S4, V17.S4
 	WORD $0x6e31dc31 // fmul v17.4s, v1.4s, v17.4s
-	VSHL $23, V15.S4, V15.S4
-	VADD V1.S4, V15.S4, V15.S4
-	WORD $0x6e2fde31 // fmul v17.4s, v17.4s, v15.4s
-	WORD $0x6e30de0f // fmul v15.4s, v16.4s, v16.4s
-	VMOV V16.B16, V19.B16
-	VFMLA V18.S4, V15.S4, V19.S4
+	VSHL $23, V19.S4, V19.S4
+	VADD V1.S4, V19.S4, V19.S4
+	WORD $0x6e33de31 // fmul v17.4s, v17.4s, v19.4s
+	WORD $0x6e30de13 // fmul v19.4s, v16.4s, v16.4s
+	VMOV V16.B16, V20.B16
+	VFMLA V18.S4, V19.S4, V20.S4
+	WORD $0x6e31de94 // fmul v20.4s, v20.4s, v17.4s
+	WORD $0x4ea1d635 // fsub v21.4s, v17.4s, v1.4s
+	VMOV V21.B16, V22.B16
+	VFMLA V17.S4, V16.S4, V22.S4
 	WORD $0x6e31de73 // fmul v19.4s, v19.4s, v17.4s
-	WORD $0x6e31ddef // fmul v15.4s, v15.4s, v17.4s
-	WORD $0x4ea1d634 // fsub v20.4s, v17.4s, v1.4s
-	VFMLA V17.S4, V16.S4, V20.S4
-	VFMLA V18.S4, V15.S4, V20.S4
+	WORD $0x6e32de73 // fmul v19.4s, v19.4s, v18.4s
+	VMOV V12.B16, V18.B16
+	VFMLS V5.S4, V15.S4, V18.S4
+	WORD $0x4eb0d652 // fsub v18.4s, v18.4s, v16.4s
+	VFMLS V6.S4, V15.S4, V18.S4
+	WORD $0x4eb6d6b5 // fsub v21.4s, v21.4s, v22.4s
+	VFMLA V17.S4, V16.S4, V21.S4
+	VFMLA V17.S4, V18.S4, V21.S4
+	WORD $0x4e35d673 // fadd v19.4s, v19.4s, v21.4s
+	WORD $0x4e33d6d6 // fadd v22.4s, v22.4s, v19.4s
 	WORD $0x6e23ddcf // fmul v15.4s, v14.4s, v3.4s
 	VAND V0.B16, V15.B16, V16.B16
 	VMOV V2.B16, V18.B16
-	VFMLA V5.S4, V16.S4, V18.S4
-	WORD $0x4ea2d655 // fsub v21.4s, v18.4s, v2.4s
-	VFMLS V6.S4, V21.S4, V16.S4
-	VFMLS V7.S4, V21.S4, V16.S4
-	VFMLS V8.S4, V21.S4, V16.S4
-	WORD $0x6e30de15 // fmul v21.4s, v16.4s, v16.4s
-	FMOVQ 176(R4), F22
-	VFMLA V21.S4, V9.S4, V22.S4
+	VFMLA V7.S4, V16.S4, V18.S4
+	WORD $0x4ea2d653 // fsub v19.4s, v18.4s, v2.4s
+	VFMLS V8.S4, V19.S4, V16.S4
+	VFMLS V9.S4, V19.S4, V16.S4
+	VFMLS V10.S4, V19.S4, V16.S4
+	WORD $0x6e30de13 // fmul v19.4s, v16.4s, v16.4s
+	FMOVQ 176(R4), F21
+	VFMLA V19.S4, V11.S4, V21.S4
 	FMOVQ 192(R4), F23
-	VFMLA V21.S4, V22.S4, V23.S4
-	WORD $0x6e37deb7 // fmul v23.4s, v21.4s, v23.4s
+	VFMLA V19.S4, V21.S4, V23.S4
+	WORD $0x6e37de77 // fmul v23.4s, v19.4s, v23.4s
 	VFMLA V23.S4, V16.S4, V16.S4
-	FMOVQ 208(R4), F22
-	VFMLA V21.S4, V10.S4, V22.S4
+	FMOVQ 208(R4), F21
+	FMOVQ 144(R4), F23
+	VFMLA V19.S4, V23.S4, V21.S4
 	FMOVQ 224(R4), F23
-	VFMLA V21.S4, V22.S4, V23.S4
-	FMOVQ 240(R4), F22
-	VFMLA V21.S4, V23.S4, V22.S4
+	VFMLA V19.S4, V21.S4, V23.S4
+	FMOVQ 240(R4), F21
+	VFMLA V19.S4, V23.S4, V21.S4
 	VMOV V1.B16, V23.B16
-	VFMLA V21.S4, V22.S4, V23.S4
-	VSHL $31, V18.S4, V21.S4
-	WORD $0x4ea0aab5 // cmlt v21.4s, v21.4s, #0
-	VMOV V16.B16, V22.B16
-	VBIT V21.B16, V23.B16, V22.B16
-	VBIT V21.B16, V16.B16, V23.B16
+	VFMLA V19.S4, V21.S4, V23.S4
+	VSHL $31, V18.S4, V19.S4
+	WORD $0x4ea0aa73 // cmlt v19.4s, v19.4s, #0
+	VMOV V16.B16, V21.B16
+	VBIT V19.B16, V23.B16, V21.B16
+	VBIT V19.B16, V16.B16, V23.B16
 	VSHL $30, V18.S4, V16.S4
-	VADD V11.S4, V18.S4, V18.S4
+	FMOVQ 160(R4), F19
+	VADD V19.S4, V18.S4, V18.S4
 	VSHL $30, V18.S4, V18.S4
 	VAND V4.B16, V18.B16, V18.B16
 	VEOR V18.B16, V23.B16, V23.B16
 	VEOR V15.B16, V16.B16, V16.B16
 	VAND V4.B16, V16.B16, V16.B16
-	VEOR V16.B16, V22.B16, V22.B16
+	VEOR V16.B16, V21.B16, V21.B16
 	VAND V0.B16, V14.B16, V15.B16
 	VMOV V2.B16, V16.B16
-	VFMLA V5.S4, V15.S4, V16.S4
+	VFMLA V7.S4, V15.S4, V16.S4
 	WORD $0x4ea2d612 // fsub v18.4s, v16.4s, v2.4s
-	VFMLS V6.S4, V18.S4, V15.S4
-	VFMLS V7.S4, V18.S4, V15.S4
 	VFMLS V8.S4, V18.S4, V15.S4
+	VFMLS V9.S4, V18.S4, V15.S4
+	VFMLS V10.S4, V18.S4, V15.S4
 	WORD $0x6e2fddf2 // fmul v18.4s, v15.4s, v15.4s
-	FMOVQ 176(R4), F21
-	VFMLA V18.S4, V9.S4, V21.S4
+	FMOVQ 176(R4), F19
+	VFMLA V18.S4, V11.S4, V19.S4
 	FMOVQ 192(R4), F23
-	VFMLA V18.S4, V21.S4, V23.S4
+	VFMLA V18.S4, V19.S4, V23.S4
 	WORD $0x6e37de57 // fmul v23.4s, v18.4s, v23.4s
 	VFMLA V23.S4, V15.S4, V15.S4
-	FMOVQ 208(R4), F21
-	VFMLA V18.S4, V10.S4, V21.S4
+	FMOVQ 208(R4), F19
+	FMOVQ 144(R4), F23
+	VFMLA V18.S4, V23.S4, V19.S4
 	FMOVQ 224(R4), F23
-	VFMLA V18.S4, V21.S4, V23.S4
-	FMOVQ 240(R4), F21
-	VFMLA V18.S4, V23.S4, V21.S4
+	VFMLA V18.S4, V19.S4, V23.S4
+	FMOVQ 240(R4), F19
+	VFMLA V18.S4, V23.S4, V19.S4
 	VMOV V1.B16, V23.B16
-	VFMLA V18.S4, V21.S4, V23.S4
+	VFMLA V18.S4, V19.S4, V23.S4
 	VSHL $31, V16.S4, V18.S4
 	WORD $0x4ea0aa52 // cmlt v18.4s, v18.4s, #0
-	VMOV V15.B16, V21.B16
-	VBIT V18.B16, V23.B16, V21.B16
+	VMOV V15.B16, V19.B16
+	VBIT V18.B16, V23.B16, V19.B16
 	VBIT V18.B16, V15.B16, V23.B16
 	VSHL $30, V16.S4, V15.S4
-	VADD V11.S4, V16.S4, V16.S4
+	FMOVQ 160(R4), F18
+	VADD V18.S4, V16.S4, V16.S4
 	VSHL $30, V16.S4, V16.S4
 	VAND V4.B16, V16.B16, V16.B16
 	VEOR V16.B16, V23.B16, V23.B16
 	VEOR V14.B16, V15.B16, V15.B16
 	VAND V4.B16, V15.B16, V15.B16
-	VEOR V15.B16, V21.B16, V21.B16
+	VEOR V15.B16, V19.B16, V19.B16
 	WORD $0x6e37de2f // fmul v15.4s, v17.4s, v23.4s
-	VFMLA V23.S4, V19.S4, V15.S4
-	WORD $0x6e35de31 // fmul v17.4s, v17.4s, v21.4s
-	VFMLA V21.S4, V19.S4, V17.S4
+	VFMLA V23.S4, V20.S4, V15.S4
+	WORD $0x6e33de31 // fmul v17.4s, v17.4s, v19.4s
+	VFMLA V19.S4, V20.S4, V17.S4
 	WORD $0x6eb7e470 // fcmgt v16.4s, v3.4s, v23.4s
 	WORD $0x4ea1d5f2 // fsub v18.4s, v15.4s, v1.4s
-	WORD $0x4e36d6d3 // fadd v19.4s, v22.4s, v22.4s
-	WORD $0x6e37de94 // fmul v20.4s, v20.4s, v23.4s
-	VFMLS V22.S4, V19.S4, V20.S4
-	VBIT V16.B16, V18.B16, V20.B16
+	WORD $0x4e35d6b3 // fadd v19.4s, v21.4s, v21.4s
+	WORD $0x6e37ded6 // fmul v22.4s, v22.4s, v23.4s
+	VFMLS V21.S4, V19.S4, V22.S4
+	VBIT V16.B16, V18.B16, V22.B16
 	VAND V0.B16, V12.B16, V16.B16
 	VAND V0.B16, V14.B16, V18.B16
 	WORD $0x6eb2e613 // fcmgt v19.4s, v16.4s, v18.4s
@@ -8457,37 +9282,37 @@ loaded2:
 	WORD $0x4e32d610 // fadd v16.4s, v16.4s, v18.4s
 	VBIT V19.B16, V1.B16, V16.B16
 	WORD $0x6e2ede32 // fmul v18.4s, v17.4s, v14.4s
-	WORD $0x6ea0fa55 // fneg v21.4s, v18.4s
-	VFMLA V14.S4, V17.S4, V21.S4
-	VFMLA V12.S4, V20.S4, V18.S4
-	WORD $0x4e35d652 // fadd v18.4s, v18.4s, v21.4s
+	WORD $0x6ea0fa54 // fneg v20.4s, v18.4s
+	VFMLA V14.S4, V17.S4, V20.S4
+	VFMLA V12.S4, V22.S4, V18.S4
+	WORD $0x4e34d652 // fadd v18.4s, v18.4s, v20.4s
 	WORD $0x6e30fe52 // fdiv v18.4s, v18.4s, v16.4s
-	WORD $0x6e2ede95 // fmul v21.4s, v20.4s, v14.4s
-	VMOV V21.B16, V22.B16
-	VFMLS V14.S4, V20.S4, V22.S4
-	WORD $0x6ea0fab5 // fneg v21.4s, v21.4s
-	VFMLA V12.S4, V17.S4, V21.S4
-	WORD $0x4e36d6b5 // fadd v21.4s, v21.4s, v22.4s
-	WORD $0x6e30feb5 // fdiv v21.4s, v21.4s, v16.4s
-	FMOVQ 2160(R4), F16
-	FMOVQ 2176(R4), F20
-	VFMLA V20.S4, V12.S4, V16.S4
-	FMOVQ 2176(R4), F20
-	WORD $0x6e34ddd6 // fmul v22.4s, v14.4s, v20.4s
 	WORD $0x6e2eded4 // fmul v20.4s, v22.4s, v14.4s
+	VMOV V20.B16, V21.B16
+	VFMLS V14.S4, V22.S4, V21.S4
 	WORD $0x6ea0fa94 // fneg v20.4s, v20.4s
-	VFMLA V12.S4, V16.S4, V20.S4
-	WORD $0x4e23d694 // fadd v20.4s, v20.4s, v3.4s
+	VFMLA V12.S4, V17.S4, V20.S4
+	WORD $0x4e35d694 // fadd v20.4s, v20.4s, v21.4s
+	WORD $0x6e30fe94 // fdiv v20.4s, v20.4s, v16.4s
+	FMOVQ 2160(R4), F16
+	FMOVQ 2176(R4), F21
+	VFMLA V21.S4, V12.S4, V16.S4
+	FMOVQ 2176(R4), F21
+	WORD $0x6e35ddd6 // fmul v22.4s, v14.4s, v21.4s
+	WORD $0x6e2eded5 // fmul v21.4s, v22.4s, v14.4s
+	WORD $0x6ea0fab5 // fneg v21.4s, v21.4s
+	VFMLA V12.S4, V16.S4, V21.S4
+	WORD $0x4e23d6b5 // fadd v21.4s, v21.4s, v3.4s
 	WORD $0x6e2cded6 // fmul v22.4s, v22.4s, v12.4s
 	VFMLA V14.S4, V16.S4, V22.S4
 	WORD $0x6e2eded0 // fmul v16.4s, v22.4s, v14.4s
 	WORD $0x6ea0fa10 // fneg v16.4s, v16.4s
-	VFMLA V12.S4, V20.S4, V16.S4
+	VFMLA V12.S4, V21.S4, V16.S4
 	WORD $0x4e21d610 // fadd v16.4s, v16.4s, v1.4s
 	WORD $0x6e2cded6 // fmul v22.4s, v22.4s, v12.4s
-	VFMLA V14.S4, V20.S4, V22.S4
+	VFMLA V14.S4, V21.S4, V22.S4
 	VBIT V19.B16, V16.B16, V18.B16
-	VBIT V19.B16, V22.B16, V21.B16
+	VBIT V19.B16, V22.B16, V20.B16
 	ADD R6, R1, R7
 	TBZ $1, R2, loadOne3
 	FMOVD.P 8(R7), F12
@@ -8499,9 +9324,9 @@ loadOne3:
 	FMOVS (R7), F12
 
 loaded3:
-	WORD $0x6e2cdeae // fmul v14.4s, v21.4s, v12.4s
+	WORD $0x6e2cde8e // fmul v14.4s, v20.4s, v12.4s
 	VMOV V14.B16, V16.B16
-	VFMLS V12.S4, V21.S4, V16.S4
+	VFMLS V12.S4, V20.S4, V16.S4
 	ADD R5<<1, R1, R7
 	TBZ $1, R2, loadOne4
 	FMOVD.P 8(R7), F19
@@ -8517,10 +9342,10 @@ loaded4:
 	VFMLA V19.S4, V18.S4, V14.S4
 	WORD $0x4e30d5ce // fadd v14.4s, v14.4s, v16.4s
 	WORD $0x6e2cde50 // fmul v16.4s, v18.4s, v12.4s
-	WORD $0x6ea0fa14 // fneg v20.4s, v16.4s
-	VFMLA V12.S4, V18.S4, V20.S4
-	VFMLA V19.S4, V21.S4, V16.S4
-	WORD $0x4e34d610 // fadd v16.4s, v16.4s, v20.4s
+	WORD $0x6ea0fa15 // fneg v21.4s, v16.4s
+	VFMLA V12.S4, V18.S4, V21.S4
+	VFMLA V19.S4, V20.S4, V16.S4
+	WORD $0x4e35d610 // fadd v16.4s, v16.4s, v21.4s
 	WORD $0x6eb0a9ac // umaxv s12, v13.4s
 	FMOVS F12, R7
 	CBNZ R7, hard2
@@ -8746,7 +9571,7 @@ TEXT ·expSim2F64NEON(SB), NOSPLIT, $0-64
 	BLT next
 
 loop:
-	// 238 instructions for 2 matrices, 119 each
+	// 239 instructions for 2 matrices, 119.5 each
 	FMOVQ (R1), F12
 	VAND V0.B16, V12.B16, V13.B16
 	FMOVQ 2192(R4), F14
@@ -8760,32 +9585,32 @@ loop:
 	WORD $0x6e2059ef // mvn v15.16b, v15.16b
 	VORR V15.B16, V13.B16, V13.B16
 	VMOV V2.B16, V15.B16
-	FMOVQ 1344(R4), F16
+	FMOVQ 1424(R4), F16
 	VFMLA V16.D2, V12.D2, V15.D2
 	WORD $0x4ee2d5ef // fsub v15.2d, v15.2d, v2.2d
 	VMOV V12.B16, V16.B16
-	FMOVQ 1360(R4), F17
-	VFMLS V17.D2, V15.D2, V16.D2
-	FMOVQ 1376(R4), F17
-	VFMLS V17.D2, V15.D2, V16.D2
-	FMOVQ 1408(R4), F17
-	FMOVQ 1392(R4), F18
-	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 1424(R4), F18
-	VFMLA V16.D2, V17.D2, V18.D2
 	FMOVQ 1440(R4), F17
+	VFMLS V17.D2, V15.D2, V16.D2
+	FMOVQ 1456(R4), F17
+	VFMLS V17.D2, V15.D2, V16.D2
+	FMOVQ 1488(R4), F17
+	FMOVQ 1472(R4), F18
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 1456(R4), F18
+	FMOVQ 1504(R4), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 1472(R4), F17
+	FMOVQ 1520(R4), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 1488(R4), F18
+	FMOVQ 1536(R4), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 1504(R4), F17
+	FMOVQ 1552(R4), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 1520(R4), F18
+	FMOVQ 1568(R4), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 1536(R4), F17
+	FMOVQ 1584(R4), F17
+	VFMLA V16.D2, V18.D2, V17.D2
+	FMOVQ 1600(R4), F18
+	VFMLA V16.D2, V17.D2, V18.D2
+	FMOVQ 1616(R4), F17
 	VFMLA V16.D2, V18.D2, V17.D2
 	VMOV V2.B16, V18.B16
 	VFMLA V3.D2, V15.D2, V18.D2
@@ -8802,10 +9627,11 @@ loop:
 	VMOV V16.B16, V19.B16
 	VFMLA V17.D2, V15.D2, V19.D2
 	WORD $0x6e72de73 // fmul v19.2d, v19.2d, v18.2d
-	WORD $0x6e72ddef // fmul v15.2d, v15.2d, v18.2d
 	WORD $0x4ee1d654 // fsub v20.2d, v18.2d, v1.2d
 	VFMLA V18.D2, V16.D2, V20.D2
-	VFMLA V17.D2, V15.D2, V20.D2
+	WORD $0x6e72ddef // fmul v15.2d, v15.2d, v18.2d
+	WORD $0x6e71ddef // fmul v15.2d, v15.2d, v17.2d
+	WORD $0x4e6fd694 // fadd v20.2d, v20.2d, v15.2d
 	WORD $0x6e63ddcf // fmul v15.2d, v14.2d, v3.2d
 	VAND V0.B16, V15.B16, V16.B16
 	VMOV V2.B16, V17.B16
@@ -9002,32 +9828,32 @@ next:
 	WORD $0x6e2059ef // mvn v15.16b, v15.16b
 	VORR V15.B16, V13.B16, V13.B16
 	VMOV V2.B16, V15.B16
-	FMOVQ 1344(R4), F16
+	FMOVQ 1424(R4), F16
 	VFMLA V16.D2, V12.D2, V15.D2
 	WORD $0x4ee2d5ef // fsub v15.2d, v15.2d, v2.2d
 	VMOV V12.B16, V16.B16
-	FMOVQ 1360(R4), F17
-	VFMLS V17.D2, V15.D2, V16.D2
-	FMOVQ 1376(R4), F17
-	VFMLS V17.D2, V15.D2, V16.D2
-	FMOVQ 1408(R4), F17
-	FMOVQ 1392(R4), F18
-	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 1424(R4), F18
-	VFMLA V16.D2, V17.D2, V18.D2
 	FMOVQ 1440(R4), F17
+	VFMLS V17.D2, V15.D2, V16.D2
+	FMOVQ 1456(R4), F17
+	VFMLS V17.D2, V15.D2, V16.D2
+	FMOVQ 1488(R4), F17
+	FMOVQ 1472(R4), F18
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 1456(R4), F18
+	FMOVQ 1504(R4), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 1472(R4), F17
+	FMOVQ 1520(R4), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 1488(R4), F18
+	FMOVQ 1536(R4), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 1504(R4), F17
+	FMOVQ 1552(R4), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 1520(R4), F18
+	FMOVQ 1568(R4), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 1536(R4), F17
+	FMOVQ 1584(R4), F17
+	VFMLA V16.D2, V18.D2, V17.D2
+	FMOVQ 1600(R4), F18
+	VFMLA V16.D2, V17.D2, V18.D2
+	FMOVQ 1616(R4), F17
 	VFMLA V16.D2, V18.D2, V17.D2
 	VMOV V2.B16, V18.B16
 	VFMLA V3.D2, V15.D2, V18.D2
@@ -9044,10 +9870,11 @@ next:
 	VMOV V16.B16, V19.B16
 	VFMLA V17.D2, V15.D2, V19.D2
 	WORD $0x6e72de73 // fmul v19.2d, v19.2d, v18.2d
-	WORD $0x6e72ddef // fmul v15.2d, v15.2d, v18.2d
 	WORD $0x4ee1d654 // fsub v20.2d, v18.2d, v1.2d
 	VFMLA V18.D2, V16.D2, V20.D2
-	VFMLA V17.D2, V15.D2, V20.D2
+	WORD $0x6e72ddef // fmul v15.2d, v15.2d, v18.2d
+	WORD $0x6e71ddef // fmul v15.2d, v15.2d, v17.2d
+	WORD $0x4e6fd694 // fadd v20.2d, v20.2d, v15.2d
 	WORD $0x6e63ddcf // fmul v15.2d, v14.2d, v3.2d
 	VAND V0.B16, V15.B16, V16.B16
 	VMOV V2.B16, V17.B16
@@ -9319,12 +10146,12 @@ TEXT ·logSim2F32NEON(SB), NOSPLIT, $0-64
 	FMOVQ 672(R4), F3
 	FMOVQ 240(R4), F4
 	FMOVQ 2256(R4), F5
-	FMOVQ 1584(R4), F6
-	FMOVQ 1600(R4), F7
-	FMOVQ 1232(R4), F8
-	FMOVQ 1616(R4), F9
-	FMOVQ 1216(R4), F10
-	FMOVQ 1632(R4), F11
+	FMOVQ 1664(R4), F6
+	FMOVQ 1680(R4), F7
+	FMOVQ 1312(R4), F8
+	FMOVQ 1696(R4), F9
+	FMOVQ 1296(R4), F10
+	FMOVQ 1712(R4), F11
 	CMP $4, R2
 	BLT next
 
@@ -9362,21 +10189,21 @@ loop:
 	WORD $0x6e28ddb0 // fmul v16.4s, v13.4s, v8.4s
 	WORD $0x4e33d610 // fadd v16.4s, v16.4s, v19.4s
 	WORD $0x6e2fddf1 // fmul v17.4s, v15.4s, v15.4s
-	FMOVQ 1648(R4), F18
+	FMOVQ 1728(R4), F18
 	VFMLA V15.S4, V9.S4, V18.S4
-	FMOVQ 1664(R4), F19
+	FMOVQ 1744(R4), F19
 	VFMLA V15.S4, V18.S4, V19.S4
-	FMOVQ 1680(R4), F18
+	FMOVQ 1760(R4), F18
 	VFMLA V15.S4, V19.S4, V18.S4
-	FMOVQ 1696(R4), F19
+	FMOVQ 1776(R4), F19
 	VFMLA V15.S4, V18.S4, V19.S4
-	FMOVQ 1712(R4), F18
+	FMOVQ 1792(R4), F18
 	VFMLA V15.S4, V19.S4, V18.S4
-	FMOVQ 1728(R4), F19
+	FMOVQ 1808(R4), F19
 	VFMLA V15.S4, V18.S4, V19.S4
-	FMOVQ 1744(R4), F18
+	FMOVQ 1824(R4), F18
 	VFMLA V15.S4, V19.S4, V18.S4
-	FMOVQ 1760(R4), F19
+	FMOVQ 1840(R4), F19
 	VFMLA V15.S4, V18.S4, V19.S4
 	VFMLA V19.S4, V17.S4, V16.S4
 	WORD $0x4e2fd610 // fadd v16.4s, v16.4s, v15.4s
@@ -9443,10 +10270,10 @@ loop:
 	WORD $0x4e2ee5d1 // fcmeq v17.4s, v14.4s, v14.4s
 	VAND V17.B16, V15.B16, V15.B16
 	WORD $0x6e2059ef // mvn v15.16b, v15.16b
-	FMOVQ 1552(R4), F17
+	FMOVQ 1632(R4), F17
 	WORD $0x6e32e633 // fcmge v19.4s, v17.4s, v18.4s
 	WORD $0x6e205a73 // mvn v19.16b, v19.16b
-	FMOVQ 1568(R4), F17
+	FMOVQ 1648(R4), F17
 	WORD $0x6e31e652 // fcmge v18.4s, v18.4s, v17.4s
 	WORD $0x6e205a52 // mvn v18.16b, v18.16b
 	VORR V18.B16, V19.B16, V19.B16
@@ -9579,21 +10406,21 @@ loaded2:
 	WORD $0x6e28ddb0 // fmul v16.4s, v13.4s, v8.4s
 	WORD $0x4e33d610 // fadd v16.4s, v16.4s, v19.4s
 	WORD $0x6e2fddf1 // fmul v17.4s, v15.4s, v15.4s
-	FMOVQ 1648(R4), F18
+	FMOVQ 1728(R4), F18
 	VFMLA V15.S4, V9.S4, V18.S4
-	FMOVQ 1664(R4), F19
+	FMOVQ 1744(R4), F19
 	VFMLA V15.S4, V18.S4, V19.S4
-	FMOVQ 1680(R4), F18
+	FMOVQ 1760(R4), F18
 	VFMLA V15.S4, V19.S4, V18.S4
-	FMOVQ 1696(R4), F19
+	FMOVQ 1776(R4), F19
 	VFMLA V15.S4, V18.S4, V19.S4
-	FMOVQ 1712(R4), F18
+	FMOVQ 1792(R4), F18
 	VFMLA V15.S4, V19.S4, V18.S4
-	FMOVQ 1728(R4), F19
+	FMOVQ 1808(R4), F19
 	VFMLA V15.S4, V18.S4, V19.S4
-	FMOVQ 1744(R4), F18
+	FMOVQ 1824(R4), F18
 	VFMLA V15.S4, V19.S4, V18.S4
-	FMOVQ 1760(R4), F19
+	FMOVQ 1840(R4), F19
 	VFMLA V15.S4, V18.S4, V19.S4
 	VFMLA V19.S4, V17.S4, V16.S4
 	WORD $0x4e2fd610 // fadd v16.4s, v16.4s, v15.4s
@@ -9660,10 +10487,10 @@ loaded2:
 	WORD $0x4e2ee5d1 // fcmeq v17.4s, v14.4s, v14.4s
 	VAND V17.B16, V15.B16, V15.B16
 	WORD $0x6e2059ef // mvn v15.16b, v15.16b
-	FMOVQ 1552(R4), F17
+	FMOVQ 1632(R4), F17
 	WORD $0x6e32e633 // fcmge v19.4s, v17.4s, v18.4s
 	WORD $0x6e205a73 // mvn v19.16b, v19.16b
-	FMOVQ 1568(R4), F17
+	FMOVQ 1648(R4), F17
 	WORD $0x6e31e652 // fcmge v18.4s, v18.4s, v17.4s
 	WORD $0x6e205a52 // mvn v18.16b, v18.16b
 	VORR V18.B16, V19.B16, V19.B16
@@ -9961,11 +10788,11 @@ TEXT ·logSim2F64NEON(SB), NOSPLIT, $0-64
 	FMOVQ 880(R4), F4
 	FMOVQ 624(R4), F5
 	FMOVQ 2272(R4), F6
-	FMOVQ 1808(R4), F7
-	FMOVQ 1824(R4), F8
-	FMOVQ 1840(R4), F9
-	FMOVQ 1856(R4), F10
-	FMOVQ 1872(R4), F11
+	FMOVQ 1888(R4), F7
+	FMOVQ 1904(R4), F8
+	FMOVQ 1920(R4), F9
+	FMOVQ 1936(R4), F10
+	FMOVQ 1952(R4), F11
 	CMP $2, R2
 	BLT next
 
@@ -10007,30 +10834,30 @@ loop:
 	WORD $0x6e70de11 // fmul v17.2d, v16.2d, v16.2d
 	WORD $0x6e6fddf2 // fmul v18.2d, v15.2d, v15.2d
 	WORD $0x6e62de52 // fmul v18.2d, v18.2d, v2.2d
-	FMOVQ 1376(R4), F20
+	FMOVQ 1456(R4), F20
 	WORD $0x6e74ddb5 // fmul v21.2d, v13.2d, v20.2d
 	WORD $0x4e73d6b5 // fadd v21.2d, v21.2d, v19.2d
-	FMOVQ 1888(R4), F19
-	FMOVQ 1904(R4), F20
-	VFMLA V17.D2, V20.D2, V19.D2
-	FMOVQ 1920(R4), F20
-	VFMLA V17.D2, V19.D2, V20.D2
-	FMOVQ 1936(R4), F19
-	VFMLA V17.D2, V20.D2, V19.D2
-	FMOVQ 1952(R4), F20
-	VFMLA V17.D2, V19.D2, V20.D2
 	FMOVQ 1968(R4), F19
-	VFMLA V17.D2, V20.D2, V19.D2
 	FMOVQ 1984(R4), F20
+	VFMLA V17.D2, V20.D2, V19.D2
+	FMOVQ 2000(R4), F20
 	VFMLA V17.D2, V19.D2, V20.D2
-	FMOVQ 2000(R4), F19
+	FMOVQ 2016(R4), F19
+	VFMLA V17.D2, V20.D2, V19.D2
+	FMOVQ 2032(R4), F20
+	VFMLA V17.D2, V19.D2, V20.D2
+	FMOVQ 2048(R4), F19
+	VFMLA V17.D2, V20.D2, V19.D2
+	FMOVQ 2064(R4), F20
+	VFMLA V17.D2, V19.D2, V20.D2
+	FMOVQ 2080(R4), F19
 	VFMLA V17.D2, V20.D2, V19.D2
 	VMOV V18.B16, V20.B16
 	VFMLA V19.D2, V17.D2, V20.D2
 	VFMLA V20.D2, V16.D2, V21.D2
 	WORD $0x4ef5d652 // fsub v18.2d, v18.2d, v21.2d
 	WORD $0x4ef2d5ef // fsub v15.2d, v15.2d, v18.2d
-	FMOVQ 1360(R4), F16
+	FMOVQ 1440(R4), F16
 	VFMLA V16.D2, V13.D2, V15.D2
 	WORD $0x6e62ddef // fmul v15.2d, v15.2d, v2.2d
 	WORD $0x4e64d5cd // fadd v13.2d, v14.2d, v4.2d
@@ -10112,10 +10939,10 @@ loop:
 	WORD $0x4e6ee5d1 // fcmeq v17.2d, v14.2d, v14.2d
 	VAND V17.B16, V16.B16, V16.B16
 	WORD $0x6e205a10 // mvn v16.16b, v16.16b
-	FMOVQ 1776(R4), F17
+	FMOVQ 1856(R4), F17
 	WORD $0x6e73e634 // fcmge v20.2d, v17.2d, v19.2d
 	WORD $0x6e205a94 // mvn v20.16b, v20.16b
-	FMOVQ 1792(R4), F17
+	FMOVQ 1872(R4), F17
 	WORD $0x6e71e673 // fcmge v19.2d, v19.2d, v17.2d
 	WORD $0x6e205a73 // mvn v19.16b, v19.16b
 	VORR V19.B16, V20.B16, V20.B16
@@ -10234,30 +11061,30 @@ next:
 	WORD $0x6e70de11 // fmul v17.2d, v16.2d, v16.2d
 	WORD $0x6e6fddf2 // fmul v18.2d, v15.2d, v15.2d
 	WORD $0x6e62de52 // fmul v18.2d, v18.2d, v2.2d
-	FMOVQ 1376(R4), F20
+	FMOVQ 1456(R4), F20
 	WORD $0x6e74ddb5 // fmul v21.2d, v13.2d, v20.2d
 	WORD $0x4e73d6b5 // fadd v21.2d, v21.2d, v19.2d
-	FMOVQ 1888(R4), F19
-	FMOVQ 1904(R4), F20
-	VFMLA V17.D2, V20.D2, V19.D2
-	FMOVQ 1920(R4), F20
-	VFMLA V17.D2, V19.D2, V20.D2
-	FMOVQ 1936(R4), F19
-	VFMLA V17.D2, V20.D2, V19.D2
-	FMOVQ 1952(R4), F20
-	VFMLA V17.D2, V19.D2, V20.D2
 	FMOVQ 1968(R4), F19
-	VFMLA V17.D2, V20.D2, V19.D2
 	FMOVQ 1984(R4), F20
+	VFMLA V17.D2, V20.D2, V19.D2
+	FMOVQ 2000(R4), F20
 	VFMLA V17.D2, V19.D2, V20.D2
-	FMOVQ 2000(R4), F19
+	FMOVQ 2016(R4), F19
+	VFMLA V17.D2, V20.D2, V19.D2
+	FMOVQ 2032(R4), F20
+	VFMLA V17.D2, V19.D2, V20.D2
+	FMOVQ 2048(R4), F19
+	VFMLA V17.D2, V20.D2, V19.D2
+	FMOVQ 2064(R4), F20
+	VFMLA V17.D2, V19.D2, V20.D2
+	FMOVQ 2080(R4), F19
 	VFMLA V17.D2, V20.D2, V19.D2
 	VMOV V18.B16, V20.B16
 	VFMLA V19.D2, V17.D2, V20.D2
 	VFMLA V20.D2, V16.D2, V21.D2
 	WORD $0x4ef5d652 // fsub v18.2d, v18.2d, v21.2d
 	WORD $0x4ef2d5ef // fsub v15.2d, v15.2d, v18.2d
-	FMOVQ 1360(R4), F16
+	FMOVQ 1440(R4), F16
 	VFMLA V16.D2, V13.D2, V15.D2
 	WORD $0x6e62ddef // fmul v15.2d, v15.2d, v2.2d
 	WORD $0x4e64d5cd // fadd v13.2d, v14.2d, v4.2d
@@ -10339,10 +11166,10 @@ next:
 	WORD $0x4e6ee5d1 // fcmeq v17.2d, v14.2d, v14.2d
 	VAND V17.B16, V16.B16, V16.B16
 	WORD $0x6e205a10 // mvn v16.16b, v16.16b
-	FMOVQ 1776(R4), F17
+	FMOVQ 1856(R4), F17
 	WORD $0x6e73e634 // fcmge v20.2d, v17.2d, v19.2d
 	WORD $0x6e205a94 // mvn v20.16b, v20.16b
-	FMOVQ 1792(R4), F17
+	FMOVQ 1872(R4), F17
 	WORD $0x6e71e673 // fcmge v19.2d, v19.2d, v17.2d
 	WORD $0x6e205a73 // mvn v19.16b, v19.16b
 	VORR V19.B16, V20.B16, V20.B16
@@ -10498,6 +11325,3160 @@ hard2:
 	MOVD R7, hard+56(FP)
 	RET
 
+// func composeSim2F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
+TEXT ·composeSim2F32NEON(SB), NOSPLIT, $0-64
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD n+24(FP), R3
+	MOVD $planeConsts<>(SB), R5
+	MOVD stride+32(FP), R6
+	LSL $2, R6
+	ADD R6<<1, R6, R7
+	FMOVQ (R5), F0
+	FMOVQ 256(R5), F1
+	FMOVQ 64(R5), F2
+	FMOVQ 16(R5), F3
+	FMOVQ 1712(R5), F4
+	FMOVQ 1296(R5), F5
+	FMOVQ 1312(R5), F6
+	FMOVQ 48(R5), F7
+	FMOVQ 80(R5), F8
+	FMOVQ 96(R5), F9
+	CMP $4, R3
+	BLT next
+
+loop:
+	// 661 instructions for 4 matrices, 165.2 each
+	FMOVQ (R1), F10
+	FMOVQ (R2), F11
+	WORD $0x4e2bd54c // fadd v12.4s, v10.4s, v11.4s
+	ADD R6, R1, R8
+	FMOVQ (R8), F13
+	ADD R6, R2, R8
+	FMOVQ (R8), F14
+	WORD $0x4e2ed5af // fadd v15.4s, v13.4s, v14.4s
+	VAND V0.B16, V15.B16, V16.B16
+	FMOVQ 1184(R5), F17
+	WORD $0x6e30e630 // fcmge v16.4s, v17.4s, v16.4s
+	WORD $0x6e205a10 // mvn v16.16b, v16.16b
+	VAND V0.B16, V15.B16, V17.B16
+	FMOVQ 720(R5), F18
+	WORD $0x6eb2e631 // fcmgt v17.4s, v17.4s, v18.4s
+	WORD $0x4eadd5f2 // fsub v18.4s, v15.4s, v13.4s
+	WORD $0x4eb2d5f3 // fsub v19.4s, v15.4s, v18.4s
+	WORD $0x4eb3d5b3 // fsub v19.4s, v13.4s, v19.4s
+	WORD $0x4eb2d5d2 // fsub v18.4s, v14.4s, v18.4s
+	WORD $0x4e32d673 // fadd v19.4s, v19.4s, v18.4s
+	VAND V3.B16, V15.B16, V18.B16
+	FMOVQ 1200(R5), F20
+	VORR V20.B16, V18.B16, V18.B16
+	VAND V3.B16, V15.B16, V20.B16
+	FMOVQ 1216(R5), F21
+	VEOR V20.B16, V21.B16, V20.B16
+	WORD $0x4eb2d5f2 // fsub v18.4s, v15.4s, v18.4s
+	WORD $0x4eb4d673 // fsub v19.4s, v19.4s, v20.4s
+	WORD $0x4e33d652 // fadd v18.4s, v18.4s, v19.4s
+	VBIT V17.B16, V18.B16, V15.B16
+	VAND V0.B16, V12.B16, V17.B16
+	FMOVQ 2128(R5), F18
+	WORD $0x6e31e651 // fcmge v17.4s, v18.4s, v17.4s
+	WORD $0x6e205a31 // mvn v17.16b, v17.16b
+	VAND V0.B16, V15.B16, V18.B16
+	FMOVQ 32(R5), F19
+	WORD $0x6e32e672 // fcmge v18.4s, v19.4s, v18.4s
+	WORD $0x6e205a52 // mvn v18.16b, v18.16b
+	VORR V18.B16, V17.B16, V17.B16
+	VAND V0.B16, V10.B16, V18.B16
+	FMOVQ 2128(R5), F19
+	WORD $0x6e32e672 // fcmge v18.4s, v19.4s, v18.4s
+	WORD $0x6e205a52 // mvn v18.16b, v18.16b
+	VAND V0.B16, V13.B16, V19.B16
+	FMOVQ 32(R5), F20
+	WORD $0x6e33e693 // fcmge v19.4s, v20.4s, v19.4s
+	WORD $0x6e205a73 // mvn v19.16b, v19.16b
+	VORR V19.B16, V18.B16, V18.B16
+	VAND V0.B16, V11.B16, V19.B16
+	FMOVQ 2128(R5), F20
+	WORD $0x6e33e693 // fcmge v19.4s, v20.4s, v19.4s
+	WORD $0x6e205a73 // mvn v19.16b, v19.16b
+	VAND V0.B16, V14.B16, V20.B16
+	FMOVQ 32(R5), F21
+	WORD $0x6e34e6b4 // fcmge v20.4s, v21.4s, v20.4s
+	WORD $0x6e205a94 // mvn v20.16b, v20.16b
+	VORR V20.B16, V19.B16, V19.B16
+	VORR V19.B16, V18.B16, V18.B16
+	VORR V18.B16, V17.B16, V17.B16
+	VORR V17.B16, V16.B16, V16.B16
+	VMOV V2.B16, V17.B16
+	FMOVQ 1280(R5), F18
+	VFMLA V18.S4, V10.S4, V17.S4
+	WORD $0x4ea2d631 // fsub v17.4s, v17.4s, v2.4s
+	VMOV V10.B16, V18.B16
+	VFMLS V5.S4, V17.S4, V18.S4
+	VFMLS V6.S4, V17.S4, V18.S4
+	FMOVQ 1344(R5), F19
+	FMOVQ 1328(R5), F20
+	VFMLA V18.S4, V20.S4, V19.S4
+	FMOVQ 1360(R5), F20
+	VFMLA V18.S4, V19.S4, V20.S4
+	FMOVQ 1376(R5), F19
+	VFMLA V18.S4, V20.S4, V19.S4
+	FMOVQ 1392(R5), F20
+	VFMLA V18.S4, V19.S4, V20.S4
+	VMOV V2.B16, V19.B16
+	VFMLA V4.S4, V17.S4, V19.S4
+	WORD $0x4ea2d675 // fsub v21.4s, v19.4s, v2.4s
+	WORD $0x4eb5d635 // fsub v21.4s, v17.4s, v21.4s
+	WORD $0x4e22d6b5 // fadd v21.4s, v21.4s, v2.4s
+	VSHL $23, V19.S4, V19.S4
+	VADD V1.S4, V19.S4, V19.S4
+	WORD $0x6e33dc33 // fmul v19.4s, v1.4s, v19.4s
+	VSHL $23, V21.S4, V21.S4
+	VADD V1.S4, V21.S4, V21.S4
+	WORD $0x6e35de73 // fmul v19.4s, v19.4s, v21.4s
+	WORD $0x6e32de55 // fmul v21.4s, v18.4s, v18.4s
+	VMOV V18.B16, V22.B16
+	VFMLA V20.S4, V21.S4, V22.S4
+	WORD $0x6e33ded6 // fmul v22.4s, v22.4s, v19.4s
+	WORD $0x4ea1d677 // fsub v23.4s, v19.4s, v1.4s
+	VMOV V23.B16, V24.B16
+	VFMLA V19.S4, V18.S4, V24.S4
+	WORD $0x6e33deb5 // fmul v21.4s, v21.4s, v19.4s
+	WORD $0x6e34deb5 // fmul v21.4s, v21.4s, v20.4s
+	VMOV V10.B16, V20.B16
+	VFMLS V5.S4, V17.S4, V20.S4
+	WORD $0x4eb2d694 // fsub v20.4s, v20.4s, v18.4s
+	VFMLS V6.S4, V17.S4, V20.S4
+	WORD $0x4eb8d6f7 // fsub v23.4s, v23.4s, v24.4s
+	VFMLA V19.S4, V18.S4, V23.S4
+	VFMLA V19.S4, V20.S4, V23.S4
+	WORD $0x4e37d6b5 // fadd v21.4s, v21.4s, v23.4s
+	WORD $0x4e35d718 // fadd v24.4s, v24.4s, v21.4s
+	WORD $0x6e24ddb1 // fmul v17.4s, v13.4s, v4.4s
+	VAND V0.B16, V17.B16, V18.B16
+	VMOV V2.B16, V20.B16
+	VFMLA V7.S4, V18.S4, V20.S4
+	WORD $0x4ea2d695 // fsub v21.4s, v20.4s, v2.4s
+	VFMLS V8.S4, V21.S4, V18.S4
+	VFMLS V9.S4, V21.S4, V18.S4
+	FMOVQ 112(R5), F23
+	VFMLS V23.S4, V21.S4, V18.S4
+	WORD $0x6e32de55 // fmul v21.4s, v18.4s, v18.4s
+	FMOVQ 176(R5), F23
+	FMOVQ 128(R5), F25
+	VFMLA V21.S4, V25.S4, V23.S4
+	FMOVQ 192(R5), F25
+	VFMLA V21.S4, V23.S4, V25.S4
+	WORD $0x6e39deb9 // fmul v25.4s, v21.4s, v25.4s
+	VFMLA V25.S4, V18.S4, V18.S4
+	FMOVQ 208(R5), F23
+	FMOVQ 144(R5), F25
+	VFMLA V21.S4, V25.S4, V23.S4
+	FMOVQ 224(R5), F25
+	VFMLA V21.S4, V23.S4, V25.S4
+	FMOVQ 240(R5), F23
+	VFMLA V21.S4, V25.S4, V23.S4
+	VMOV V1.B16, V25.B16
+	VFMLA V21.S4, V23.S4, V25.S4
+	VSHL $31, V20.S4, V21.S4
+	WORD $0x4ea0aab5 // cmlt v21.4s, v21.4s, #0
+	VMOV V18.B16, V23.B16
+	VBIT V21.B16, V25.B16, V23.B16
+	VBIT V21.B16, V18.B16, V25.B16
+	VSHL $30, V20.S4, V18.S4
+	FMOVQ 160(R5), F21
+	VADD V21.S4, V20.S4, V20.S4
+	VSHL $30, V20.S4, V20.S4
+	VAND V3.B16, V20.B16, V20.B16
+	VEOR V20.B16, V25.B16, V25.B16
+	VEOR V17.B16, V18.B16, V18.B16
+	VAND V3.B16, V18.B16, V18.B16
+	VEOR V18.B16, V23.B16, V23.B16
+	VAND V0.B16, V13.B16, V17.B16
+	VMOV V2.B16, V18.B16
+	VFMLA V7.S4, V17.S4, V18.S4
+	WORD $0x4ea2d654 // fsub v20.4s, v18.4s, v2.4s
+	VFMLS V8.S4, V20.S4, V17.S4
+	VFMLS V9.S4, V20.S4, V17.S4
+	FMOVQ 112(R5), F21
+	VFMLS V21.S4, V20.S4, V17.S4
+	WORD $0x6e31de34 // fmul v20.4s, v17.4s, v17.4s
+	FMOVQ 176(R5), F21
+	FMOVQ 128(R5), F25
+	VFMLA V20.S4, V25.S4, V21.S4
+	FMOVQ 192(R5), F25
+	VFMLA V20.S4, V21.S4, V25.S4
+	WORD $0x6e39de99 // fmul v25.4s, v20.4s, v25.4s
+	VFMLA V25.S4, V17.S4, V17.S4
+	FMOVQ 208(R5), F21
+	FMOVQ 144(R5), F25
+	VFMLA V20.S4, V25.S4, V21.S4
+	FMOVQ 224(R5), F25
+	VFMLA V20.S4, V21.S4, V25.S4
+	FMOVQ 240(R5), F21
+	VFMLA V20.S4, V25.S4, V21.S4
+	VMOV V1.B16, V25.B16
+	VFMLA V20.S4, V21.S4, V25.S4
+	VSHL $31, V18.S4, V20.S4
+	WORD $0x4ea0aa94 // cmlt v20.4s, v20.4s, #0
+	VMOV V17.B16, V21.B16
+	VBIT V20.B16, V25.B16, V21.B16
+	VBIT V20.B16, V17.B16, V25.B16
+	VSHL $30, V18.S4, V17.S4
+	FMOVQ 160(R5), F20
+	VADD V20.S4, V18.S4, V18.S4
+	VSHL $30, V18.S4, V18.S4
+	VAND V3.B16, V18.B16, V18.B16
+	VEOR V18.B16, V25.B16, V25.B16
+	VEOR V13.B16, V17.B16, V17.B16
+	VAND V3.B16, V17.B16, V17.B16
+	VEOR V17.B16, V21.B16, V21.B16
+	WORD $0x6e39de71 // fmul v17.4s, v19.4s, v25.4s
+	VFMLA V25.S4, V22.S4, V17.S4
+	WORD $0x6e35de73 // fmul v19.4s, v19.4s, v21.4s
+	VFMLA V21.S4, V22.S4, V19.S4
+	WORD $0x6eb9e492 // fcmgt v18.4s, v4.4s, v25.4s
+	WORD $0x4ea1d634 // fsub v20.4s, v17.4s, v1.4s
+	WORD $0x4e37d6f5 // fadd v21.4s, v23.4s, v23.4s
+	WORD $0x6e39df18 // fmul v24.4s, v24.4s, v25.4s
+	VFMLS V23.S4, V21.S4, V24.S4
+	VBIT V18.B16, V20.B16, V24.B16
+	VAND V0.B16, V10.B16, V18.B16
+	VAND V0.B16, V13.B16, V20.B16
+	WORD $0x6eb4e655 // fcmgt v21.4s, v18.4s, v20.4s
+	VBSL V20.B16, V18.B16, V21.B16
+	FMOVQ 2144(R5), F18
+	WORD $0x6eb5e655 // fcmgt v21.4s, v18.4s, v21.4s
+	WORD $0x6e2dddb2 // fmul v18.4s, v13.4s, v13.4s
+	WORD $0x6ea0fa54 // fneg v20.4s, v18.4s
+	VFMLA V13.S4, V13.S4, V20.S4
+	VFMLA V10.S4, V10.S4, V18.S4
+	WORD $0x4e34d652 // fadd v18.4s, v18.4s, v20.4s
+	VBIT V21.B16, V1.B16, V18.B16
+	WORD $0x6e2dde74 // fmul v20.4s, v19.4s, v13.4s
+	WORD $0x6ea0fa96 // fneg v22.4s, v20.4s
+	VFMLA V13.S4, V19.S4, V22.S4
+	VFMLA V10.S4, V24.S4, V20.S4
+	WORD $0x4e36d694 // fadd v20.4s, v20.4s, v22.4s
+	WORD $0x6e32fe94 // fdiv v20.4s, v20.4s, v18.4s
+	WORD $0x6e2ddf16 // fmul v22.4s, v24.4s, v13.4s
+	VMOV V22.B16, V23.B16
+	VFMLS V13.S4, V24.S4, V23.S4
+	WORD $0x6ea0fad6 // fneg v22.4s, v22.4s
+	VFMLA V10.S4, V19.S4, V22.S4
+	WORD $0x4e37d6d6 // fadd v22.4s, v22.4s, v23.4s
+	WORD $0x6e32fed6 // fdiv v22.4s, v22.4s, v18.4s
+	FMOVQ 2160(R5), F18
+	FMOVQ 2176(R5), F23
+	VFMLA V23.S4, V10.S4, V18.S4
+	FMOVQ 2176(R5), F23
+	WORD $0x6e37ddb8 // fmul v24.4s, v13.4s, v23.4s
+	WORD $0x6e2ddf17 // fmul v23.4s, v24.4s, v13.4s
+	WORD $0x6ea0faf7 // fneg v23.4s, v23.4s
+	VFMLA V10.S4, V18.S4, V23.S4
+	WORD $0x4e24d6f7 // fadd v23.4s, v23.4s, v4.4s
+	WORD $0x6e2adf18 // fmul v24.4s, v24.4s, v10.4s
+	VFMLA V13.S4, V18.S4, V24.S4
+	WORD $0x6e2ddf12 // fmul v18.4s, v24.4s, v13.4s
+	WORD $0x6ea0fa52 // fneg v18.4s, v18.4s
+	VFMLA V10.S4, V23.S4, V18.S4
+	WORD $0x4e21d652 // fadd v18.4s, v18.4s, v1.4s
+	WORD $0x6e2adf18 // fmul v24.4s, v24.4s, v10.4s
+	VFMLA V13.S4, V23.S4, V24.S4
+	VBIT V21.B16, V18.B16, V20.B16
+	VBIT V21.B16, V24.B16, V22.B16
+	ADD R7, R1, R8
+	FMOVQ (R8), F10
+	WORD $0x6e2adecd // fmul v13.4s, v22.4s, v10.4s
+	VMOV V13.B16, V18.B16
+	VFMLS V10.S4, V22.S4, V18.S4
+	ADD R6<<1, R1, R8
+	FMOVQ (R8), F21
+	WORD $0x6ea0f9ad // fneg v13.4s, v13.4s
+	VFMLA V21.S4, V20.S4, V13.S4
+	WORD $0x4e32d5ad // fadd v13.4s, v13.4s, v18.4s
+	WORD $0x6e2ade92 // fmul v18.4s, v20.4s, v10.4s
+	WORD $0x6ea0fa57 // fneg v23.4s, v18.4s
+	VFMLA V10.S4, V20.S4, V23.S4
+	VFMLA V21.S4, V22.S4, V18.S4
+	WORD $0x4e37d652 // fadd v18.4s, v18.4s, v23.4s
+	VMOV V2.B16, V10.B16
+	FMOVQ 1280(R5), F20
+	VFMLA V20.S4, V11.S4, V10.S4
+	WORD $0x4ea2d54a // fsub v10.4s, v10.4s, v2.4s
+	VMOV V11.B16, V20.B16
+	VFMLS V5.S4, V10.S4, V20.S4
+	VFMLS V6.S4, V10.S4, V20.S4
+	FMOVQ 1344(R5), F21
+	FMOVQ 1328(R5), F22
+	VFMLA V20.S4, V22.S4, V21.S4
+	FMOVQ 1360(R5), F22
+	VFMLA V20.S4, V21.S4, V22.S4
+	FMOVQ 1376(R5), F21
+	VFMLA V20.S4, V22.S4, V21.S4
+	FMOVQ 1392(R5), F22
+	VFMLA V20.S4, V21.S4, V22.S4
+	VMOV V2.B16, V21.B16
+	VFMLA V4.S4, V10.S4, V21.S4
+	WORD $0x4ea2d6b7 // fsub v23.4s, v21.4s, v2.4s
+	WORD $0x4eb7d557 // fsub v23.4s, v10.4s, v23.4s
+	WORD $0x4e22d6f7 // fadd v23.4s, v23.4s, v2.4s
+	VSHL $23, V21.S4, V21.S4
+	VADD V1.S4, V21.S4, V21.S4
+	WORD $0x6e35dc35 // fmul v21.4s, v1.4s, v21.4s
+	VSHL $23, V23.S4, V23.S4
+	VADD V1.S4, V23.S4, V23.S4
+	WORD $0x6e37deb5 // fmul v21.4s, v21.4s, v23.4s
+	WORD $0x6e34de97 // fmul v23.4s, v20.4s, v20.4s
+	VMOV V20.B16, V24.B16
+	VFMLA V22.S4, V23.S4, V24.S4
+	WORD $0x6e35df18 // fmul v24.4s, v24.4s, v21.4s
+	WORD $0x4ea1d6b9 // fsub v25.4s, v21.4s, v1.4s
+	VMOV V25.B16, V26.B16
+	VFMLA V21.S4, V20.S4, V26.S4
+	WORD $0x6e35def7 // fmul v23.4s, v23.4s, v21.4s
+	WORD $0x6e36def7 // fmul v23.4s, v23.4s, v22.4s
+	VMOV V11.B16, V22.B16
+	VFMLS V5.S4, V10.S4, V22.S4
+	WORD $0x4eb4d6d6 // fsub v22.4s, v22.4s, v20.4s
+	VFMLS V6.S4, V10.S4, V22.S4
+	WORD $0x4ebad739 // fsub v25.4s, v25.4s, v26.4s
+	VFMLA V21.S4, V20.S4, V25.S4
+	VFMLA V21.S4, V22.S4, V25.S4
+	WORD $0x4e39d6f7 // fadd v23.4s, v23.4s, v25.4s
+	WORD $0x4e37d75a // fadd v26.4s, v26.4s, v23.4s
+	WORD $0x6e24ddca // fmul v10.4s, v14.4s, v4.4s
+	VAND V0.B16, V10.B16, V20.B16
+	VMOV V2.B16, V22.B16
+	VFMLA V7.S4, V20.S4, V22.S4
+	WORD $0x4ea2d6d7 // fsub v23.4s, v22.4s, v2.4s
+	VFMLS V8.S4, V23.S4, V20.S4
+	VFMLS V9.S4, V23.S4, V20.S4
+	FMOVQ 112(R5), F25
+	VFMLS V25.S4, V23.S4, V20.S4
+	WORD $0x6e34de97 // fmul v23.4s, v20.4s, v20.4s
+	FMOVQ 176(R5), F25
+	FMOVQ 128(R5), F27
+	VFMLA V23.S4, V27.S4, V25.S4
+	FMOVQ 192(R5), F27
+	VFMLA V23.S4, V25.S4, V27.S4
+	WORD $0x6e3bdefb // fmul v27.4s, v23.4s, v27.4s
+	VFMLA V27.S4, V20.S4, V20.S4
+	FMOVQ 208(R5), F25
+	FMOVQ 144(R5), F27
+	VFMLA V23.S4, V27.S4, V25.S4
+	FMOVQ 224(R5), F27
+	VFMLA V23.S4, V25.S4, V27.S4
+	FMOVQ 240(R5), F25
+	VFMLA V23.S4, V27.S4, V25.S4
+	VMOV V1.B16, V27.B16
+	VFMLA V23.S4, V25.S4, V27.S4
+	VSHL $31, V22.S4, V23.S4
+	WORD $0x4ea0aaf7 // cmlt v23.4s, v23.4s, #0
+	VMOV V20.B16, V25.B16
+	VBIT V23.B16, V27.B16, V25.B16
+	VBIT V23.B16, V20.B16, V27.B16
+	VSHL $30, V22.S4, V20.S4
+	FMOVQ 160(R5), F23
+	VADD V23.S4, V22.S4, V22.S4
+	VSHL $30, V22.S4, V22.S4
+	VAND V3.B16, V22.B16, V22.B16
+	VEOR V22.B16, V27.B16, V27.B16
+	VEOR V10.B16, V20.B16, V20.B16
+	VAND V3.B16, V20.B16, V20.B16
+	VEOR V20.B16, V25.B16, V25.B16
+	VAND V0.B16, V14.B16, V10.B16
+	VMOV V2.B16, V20.B16
+	VFMLA V7.S4, V10.S4, V20.S4
+	WORD $0x4ea2d696 // fsub v22.4s, v20.4s, v2.4s
+	VFMLS V8.S4, V22.S4, V10.S4
+	VFMLS V9.S4, V22.S4, V10.S4
+	FMOVQ 112(R5), F23
+	VFMLS V23.S4, V22.S4, V10.S4
+	WORD $0x6e2add56 // fmul v22.4s, v10.4s, v10.4s
+	FMOVQ 176(R5), F23
+	FMOVQ 128(R5), F27
+	VFMLA V22.S4, V27.S4, V23.S4
+	FMOVQ 192(R5), F27
+	VFMLA V22.S4, V23.S4, V27.S4
+	WORD $0x6e3bdedb // fmul v27.4s, v22.4s, v27.4s
+	VFMLA V27.S4, V10.S4, V10.S4
+	FMOVQ 208(R5), F23
+	FMOVQ 144(R5), F27
+	VFMLA V22.S4, V27.S4, V23.S4
+	FMOVQ 224(R5), F27
+	VFMLA V22.S4, V23.S4, V27.S4
+	FMOVQ 240(R5), F23
+	VFMLA V22.S4, V27.S4, V23.S4
+	VMOV V1.B16, V27.B16
+	VFMLA V22.S4, V23.S4, V27.S4
+	VSHL $31, V20.S4, V22.S4
+	WORD $0x4ea0aad6 // cmlt v22.4s, v22.4s, #0
+	VMOV V10.B16, V23.B16
+	VBIT V22.B16, V27.B16, V23.B16
+	VBIT V22.B16, V10.B16, V27.B16
+	VSHL $30, V20.S4, V10.S4
+	FMOVQ 160(R5), F22
+	VADD V22.S4, V20.S4, V20.S4
+	VSHL $30, V20.S4, V20.S4
+	VAND V3.B16, V20.B16, V20.B16
+	VEOR V20.B16, V27.B16, V27.B16
+	VEOR V14.B16, V10.B16, V10.B16
+	VAND V3.B16, V10.B16, V10.B16
+	VEOR V10.B16, V23.B16, V23.B16
+	WORD $0x6e3bdeaa // fmul v10.4s, v21.4s, v27.4s
+	VFMLA V27.S4, V24.S4, V10.S4
+	WORD $0x6e37deb5 // fmul v21.4s, v21.4s, v23.4s
+	VFMLA V23.S4, V24.S4, V21.S4
+	WORD $0x6ebbe494 // fcmgt v20.4s, v4.4s, v27.4s
+	WORD $0x4ea1d54a // fsub v10.4s, v10.4s, v1.4s
+	WORD $0x4e39d736 // fadd v22.4s, v25.4s, v25.4s
+	WORD $0x6e3bdf5a // fmul v26.4s, v26.4s, v27.4s
+	VFMLS V25.S4, V22.S4, V26.S4
+	VBIT V20.B16, V10.B16, V26.B16
+	VAND V0.B16, V11.B16, V10.B16
+	VAND V0.B16, V14.B16, V20.B16
+	WORD $0x6eb4e556 // fcmgt v22.4s, v10.4s, v20.4s
+	VBSL V20.B16, V10.B16, V22.B16
+	FMOVQ 2144(R5), F10
+	WORD $0x6eb6e556 // fcmgt v22.4s, v10.4s, v22.4s
+	WORD $0x6e2eddca // fmul v10.4s, v14.4s, v14.4s
+	WORD $0x6ea0f954 // fneg v20.4s, v10.4s
+	VFMLA V14.S4, V14.S4, V20.S4
+	VFMLA V11.S4, V11.S4, V10.S4
+	WORD $0x4e34d54a // fadd v10.4s, v10.4s, v20.4s
+	VBIT V22.B16, V1.B16, V10.B16
+	WORD $0x6e2edeb4 // fmul v20.4s, v21.4s, v14.4s
+	WORD $0x6ea0fa97 // fneg v23.4s, v20.4s
+	VFMLA V14.S4, V21.S4, V23.S4
+	VFMLA V11.S4, V26.S4, V20.S4
+	WORD $0x4e37d694 // fadd v20.4s, v20.4s, v23.4s
+	WORD $0x6e2afe94 // fdiv v20.4s, v20.4s, v10.4s
+	WORD $0x6e2edf57 // fmul v23.4s, v26.4s, v14.4s
+	VMOV V23.B16, V24.B16
+	VFMLS V14.S4, V26.S4, V24.S4
+	WORD $0x6ea0faf7 // fneg v23.4s, v23.4s
+	VFMLA V11.S4, V21.S4, V23.S4
+	WORD $0x4e38d6f7 // fadd v23.4s, v23.4s, v24.4s
+	WORD $0x6e2afef7 // fdiv v23.4s, v23.4s, v10.4s
+	FMOVQ 2160(R5), F10
+	FMOVQ 2176(R5), F21
+	VFMLA V21.S4, V11.S4, V10.S4
+	FMOVQ 2176(R5), F21
+	WORD $0x6e35ddd8 // fmul v24.4s, v14.4s, v21.4s
+	WORD $0x6e2edf15 // fmul v21.4s, v24.4s, v14.4s
+	WORD $0x6ea0fab5 // fneg v21.4s, v21.4s
+	VFMLA V11.S4, V10.S4, V21.S4
+	WORD $0x4e24d6b5 // fadd v21.4s, v21.4s, v4.4s
+	WORD $0x6e2bdf18 // fmul v24.4s, v24.4s, v11.4s
+	VFMLA V14.S4, V10.S4, V24.S4
+	WORD $0x6e2edf0a // fmul v10.4s, v24.4s, v14.4s
+	WORD $0x6ea0f94a // fneg v10.4s, v10.4s
+	VFMLA V11.S4, V21.S4, V10.S4
+	WORD $0x4e21d54a // fadd v10.4s, v10.4s, v1.4s
+	WORD $0x6e2bdf18 // fmul v24.4s, v24.4s, v11.4s
+	VFMLA V14.S4, V21.S4, V24.S4
+	VBIT V22.B16, V10.B16, V20.B16
+	VBIT V22.B16, V24.B16, V23.B16
+	ADD R7, R2, R8
+	FMOVQ (R8), F10
+	WORD $0x6e2adeeb // fmul v11.4s, v23.4s, v10.4s
+	VMOV V11.B16, V14.B16
+	VFMLS V10.S4, V23.S4, V14.S4
+	ADD R6<<1, R2, R8
+	FMOVQ (R8), F21
+	WORD $0x6ea0f96b // fneg v11.4s, v11.4s
+	VFMLA V21.S4, V20.S4, V11.S4
+	WORD $0x4e2ed56b // fadd v11.4s, v11.4s, v14.4s
+	WORD $0x6e2ade8e // fmul v14.4s, v20.4s, v10.4s
+	WORD $0x6ea0f9d6 // fneg v22.4s, v14.4s
+	VFMLA V10.S4, V20.S4, V22.S4
+	VFMLA V21.S4, V23.S4, V14.S4
+	WORD $0x4e36d5ce // fadd v14.4s, v14.4s, v22.4s
+	WORD $0x6e2ede6a // fmul v10.4s, v19.4s, v14.4s
+	VMOV V10.B16, V20.B16
+	VFMLS V14.S4, V19.S4, V20.S4
+	WORD $0x6ea0f94a // fneg v10.4s, v10.4s
+	VFMLA V11.S4, V17.S4, V10.S4
+	WORD $0x4e34d54a // fadd v10.4s, v10.4s, v20.4s
+	WORD $0x6e2ede34 // fmul v20.4s, v17.4s, v14.4s
+	WORD $0x6ea0fa95 // fneg v21.4s, v20.4s
+	VFMLA V14.S4, V17.S4, V21.S4
+	VFMLA V11.S4, V19.S4, V20.S4
+	WORD $0x4e35d694 // fadd v20.4s, v20.4s, v21.4s
+	VMOV V2.B16, V11.B16
+	FMOVQ 1280(R5), F14
+	VFMLA V14.S4, V12.S4, V11.S4
+	WORD $0x4ea2d56b // fsub v11.4s, v11.4s, v2.4s
+	VMOV V12.B16, V14.B16
+	VFMLS V5.S4, V11.S4, V14.S4
+	VFMLS V6.S4, V11.S4, V14.S4
+	FMOVQ 1344(R5), F17
+	FMOVQ 1328(R5), F19
+	VFMLA V14.S4, V19.S4, V17.S4
+	FMOVQ 1360(R5), F19
+	VFMLA V14.S4, V17.S4, V19.S4
+	FMOVQ 1376(R5), F17
+	VFMLA V14.S4, V19.S4, V17.S4
+	FMOVQ 1392(R5), F19
+	VFMLA V14.S4, V17.S4, V19.S4
+	VMOV V2.B16, V17.B16
+	VFMLA V4.S4, V11.S4, V17.S4
+	WORD $0x4ea2d635 // fsub v21.4s, v17.4s, v2.4s
+	WORD $0x4eb5d575 // fsub v21.4s, v11.4s, v21.4s
+	WORD $0x4e22d6b5 // fadd v21.4s, v21.4s, v2.4s
+	VSHL $23, V17.S4, V17.S4
+	VADD V1.S4, V17.S4, V17.S4
+	WORD $0x6e31dc31 // fmul v17.4s, v1.4s, v17.4s
+	VSHL $23, V21.S4, V21.S4
+	VADD V1.S4, V21.S4, V21.S4
+	WORD $0x6e35de31 // fmul v17.4s, v17.4s, v21.4s
+	WORD $0x6e2eddd5 // fmul v21.4s, v14.4s, v14.4s
+	VMOV V14.B16, V22.B16
+	VFMLA V19.S4, V21.S4, V22.S4
+	WORD $0x6e31ded6 // fmul v22.4s, v22.4s, v17.4s
+	WORD $0x4ea1d637 // fsub v23.4s, v17.4s, v1.4s
+	VMOV V23.B16, V24.B16
+	VFMLA V17.S4, V14.S4, V24.S4
+	WORD $0x6e31deb5 // fmul v21.4s, v21.4s, v17.4s
+	WORD $0x6e33deb5 // fmul v21.4s, v21.4s, v19.4s
+	VMOV V12.B16, V19.B16
+	VFMLS V5.S4, V11.S4, V19.S4
+	WORD $0x4eaed673 // fsub v19.4s, v19.4s, v14.4s
+	VFMLS V6.S4, V11.S4, V19.S4
+	WORD $0x4eb8d6f7 // fsub v23.4s, v23.4s, v24.4s
+	VFMLA V17.S4, V14.S4, V23.S4
+	VFMLA V17.S4, V19.S4, V23.S4
+	WORD $0x4e37d6b5 // fadd v21.4s, v21.4s, v23.4s
+	WORD $0x4e35d718 // fadd v24.4s, v24.4s, v21.4s
+	WORD $0x6e24ddeb // fmul v11.4s, v15.4s, v4.4s
+	VAND V0.B16, V11.B16, V14.B16
+	VMOV V2.B16, V19.B16
+	VFMLA V7.S4, V14.S4, V19.S4
+	WORD $0x4ea2d675 // fsub v21.4s, v19.4s, v2.4s
+	VFMLS V8.S4, V21.S4, V14.S4
+	VFMLS V9.S4, V21.S4, V14.S4
+	FMOVQ 112(R5), F23
+	VFMLS V23.S4, V21.S4, V14.S4
+	WORD $0x6e2eddd5 // fmul v21.4s, v14.4s, v14.4s
+	FMOVQ 176(R5), F23
+	FMOVQ 128(R5), F25
+	VFMLA V21.S4, V25.S4, V23.S4
+	FMOVQ 192(R5), F25
+	VFMLA V21.S4, V23.S4, V25.S4
+	WORD $0x6e39deb9 // fmul v25.4s, v21.4s, v25.4s
+	VFMLA V25.S4, V14.S4, V14.S4
+	FMOVQ 208(R5), F23
+	FMOVQ 144(R5), F25
+	VFMLA V21.S4, V25.S4, V23.S4
+	FMOVQ 224(R5), F25
+	VFMLA V21.S4, V23.S4, V25.S4
+	FMOVQ 240(R5), F23
+	VFMLA V21.S4, V25.S4, V23.S4
+	VMOV V1.B16, V25.B16
+	VFMLA V21.S4, V23.S4, V25.S4
+	VSHL $31, V19.S4, V21.S4
+	WORD $0x4ea0aab5 // cmlt v21.4s, v21.4s, #0
+	VMOV V14.B16, V23.B16
+	VBIT V21.B16, V25.B16, V23.B16
+	VBIT V21.B16, V14.B16, V25.B16
+	VSHL $30, V19.S4, V14.S4
+	FMOVQ 160(R5), F21
+	VADD V21.S4, V19.S4, V19.S4
+	VSHL $30, V19.S4, V19.S4
+	VAND V3.B16, V19.B16, V19.B16
+	VEOR V19.B16, V25.B16, V25.B16
+	VEOR V11.B16, V14.B16, V14.B16
+	VAND V3.B16, V14.B16, V14.B16
+	VEOR V14.B16, V23.B16, V23.B16
+	VAND V0.B16, V15.B16, V11.B16
+	VMOV V2.B16, V14.B16
+	VFMLA V7.S4, V11.S4, V14.S4
+	WORD $0x4ea2d5d3 // fsub v19.4s, v14.4s, v2.4s
+	VFMLS V8.S4, V19.S4, V11.S4
+	VFMLS V9.S4, V19.S4, V11.S4
+	FMOVQ 112(R5), F21
+	VFMLS V21.S4, V19.S4, V11.S4
+	WORD $0x6e2bdd73 // fmul v19.4s, v11.4s, v11.4s
+	FMOVQ 176(R5), F21
+	FMOVQ 128(R5), F25
+	VFMLA V19.S4, V25.S4, V21.S4
+	FMOVQ 192(R5), F25
+	VFMLA V19.S4, V21.S4, V25.S4
+	WORD $0x6e39de79 // fmul v25.4s, v19.4s, v25.4s
+	VFMLA V25.S4, V11.S4, V11.S4
+	FMOVQ 208(R5), F21
+	FMOVQ 144(R5), F25
+	VFMLA V19.S4, V25.S4, V21.S4
+	FMOVQ 224(R5), F25
+	VFMLA V19.S4, V21.S4, V25.S4
+	FMOVQ 240(R5), F21
+	VFMLA V19.S4, V25.S4, V21.S4
+	VMOV V1.B16, V25.B16
+	VFMLA V19.S4, V21.S4, V25.S4
+	VSHL $31, V14.S4, V19.S4
+	WORD $0x4ea0aa73 // cmlt v19.4s, v19.4s, #0
+	VMOV V11.B16, V21.B16
+	VBIT V19.B16, V25.B16, V21.B16
+	VBIT V19.B16, V11.B16, V25.B16
+	VSHL $30, V14.S4, V11.S4
+	FMOVQ 160(R5), F19
+	VADD V19.S4, V14.S4, V14.S4
+	VSHL $30, V14.S4, V14.S4
+	VAND V3.B16, V14.B16, V14.B16
+	VEOR V14.B16, V25.B16, V25.B16
+	VEOR V15.B16, V11.B16, V11.B16
+	VAND V3.B16, V11.B16, V11.B16
+	VEOR V11.B16, V21.B16, V21.B16
+	WORD $0x6e39de2b // fmul v11.4s, v17.4s, v25.4s
+	VFMLA V25.S4, V22.S4, V11.S4
+	WORD $0x6e35de31 // fmul v17.4s, v17.4s, v21.4s
+	VFMLA V21.S4, V22.S4, V17.S4
+	WORD $0x6eb9e48e // fcmgt v14.4s, v4.4s, v25.4s
+	WORD $0x4ea1d56b // fsub v11.4s, v11.4s, v1.4s
+	WORD $0x4e37d6f3 // fadd v19.4s, v23.4s, v23.4s
+	WORD $0x6e39df18 // fmul v24.4s, v24.4s, v25.4s
+	VFMLS V23.S4, V19.S4, V24.S4
+	VBIT V14.B16, V11.B16, V24.B16
+	WORD $0x4e2ad5ad // fadd v13.4s, v13.4s, v10.4s
+	WORD $0x4e34d652 // fadd v18.4s, v18.4s, v20.4s
+	VAND V0.B16, V12.B16, V10.B16
+	VAND V0.B16, V15.B16, V11.B16
+	WORD $0x6eabe54e // fcmgt v14.4s, v10.4s, v11.4s
+	VBSL V11.B16, V10.B16, V14.B16
+	FMOVQ 2144(R5), F10
+	WORD $0x6eaee54e // fcmgt v14.4s, v10.4s, v14.4s
+	WORD $0x6e31de2a // fmul v10.4s, v17.4s, v17.4s
+	WORD $0x6ea0f94b // fneg v11.4s, v10.4s
+	VFMLA V17.S4, V17.S4, V11.S4
+	VFMLA V24.S4, V24.S4, V10.S4
+	WORD $0x4e2bd54a // fadd v10.4s, v10.4s, v11.4s
+	VBIT V14.B16, V1.B16, V10.B16
+	WORD $0x6e31ddeb // fmul v11.4s, v15.4s, v17.4s
+	WORD $0x6ea0f973 // fneg v19.4s, v11.4s
+	VFMLA V17.S4, V15.S4, V19.S4
+	VFMLA V24.S4, V12.S4, V11.S4
+	WORD $0x4e33d56b // fadd v11.4s, v11.4s, v19.4s
+	WORD $0x6e2afd6b // fdiv v11.4s, v11.4s, v10.4s
+	WORD $0x6e31dd93 // fmul v19.4s, v12.4s, v17.4s
+	VMOV V19.B16, V20.B16
+	VFMLS V17.S4, V12.S4, V20.S4
+	WORD $0x6ea0fa73 // fneg v19.4s, v19.4s
+	VFMLA V24.S4, V15.S4, V19.S4
+	WORD $0x4e34d673 // fadd v19.4s, v19.4s, v20.4s
+	WORD $0x6e2afe73 // fdiv v19.4s, v19.4s, v10.4s
+	WORD $0x6e2fddea // fmul v10.4s, v15.4s, v15.4s
+	WORD $0x6ea0f94a // fneg v10.4s, v10.4s
+	VFMLA V12.S4, V12.S4, V10.S4
+	VMOV V1.B16, V17.B16
+	FMOVQ 240(R5), F20
+	VFMLA V20.S4, V12.S4, V17.S4
+	FMOVQ 2256(R5), F20
+	VFMLA V20.S4, V10.S4, V17.S4
+	WORD $0x4e2cd58a // fadd v10.4s, v12.4s, v12.4s
+	WORD $0x6e2fdd4a // fmul v10.4s, v10.4s, v15.4s
+	FMOVQ 240(R5), F20
+	WORD $0x6e34ddf5 // fmul v21.4s, v15.4s, v20.4s
+	FMOVQ 2256(R5), F20
+	VFMLA V20.S4, V10.S4, V21.S4
+	VBIT V14.B16, V17.B16, V11.B16
+	VBIT V14.B16, V21.B16, V19.B16
+	WORD $0x6e32de6a // fmul v10.4s, v19.4s, v18.4s
+	VMOV V10.B16, V14.B16
+	VFMLS V18.S4, V19.S4, V14.S4
+	WORD $0x6ea0f94a // fneg v10.4s, v10.4s
+	VFMLA V13.S4, V11.S4, V10.S4
+	WORD $0x4e2ed54a // fadd v10.4s, v10.4s, v14.4s
+	WORD $0x6e32dd6e // fmul v14.4s, v11.4s, v18.4s
+	WORD $0x6ea0f9d1 // fneg v17.4s, v14.4s
+	VFMLA V18.S4, V11.S4, V17.S4
+	VFMLA V13.S4, V19.S4, V14.S4
+	WORD $0x4e31d5ce // fadd v14.4s, v14.4s, v17.4s
+	WORD $0x6eb0aa0b // umaxv s11, v16.4s
+	FMOVS F11, R8
+	CBNZ R8, hard
+	FMOVQ F12, (R0)
+	ADD R6, R0, R8
+	FMOVQ F15, (R8)
+	ADD R6<<1, R0, R8
+	FMOVQ F10, (R8)
+	ADD R7, R0, R8
+	FMOVQ F14, (R8)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	SUB $4, R3
+	CMP $4, R3
+	BGE loop
+
+next:
+	CBZ R3, done
+	MOVD R1, R8
+	TBZ $1, R3, loadOne
+	FMOVD.P 8(R8), F10
+	TBZ $0, R3, loaded
+	VLD1 (R8), V10.S[2]
+	B loaded
+
+loadOne:
+	FMOVS (R8), F10
+
+loaded:
+	MOVD R2, R8
+	TBZ $1, R3, loadOne2
+	FMOVD.P 8(R8), F11
+	TBZ $0, R3, loaded2
+	VLD1 (R8), V11.S[2]
+	B loaded2
+
+loadOne2:
+	FMOVS (R8), F11
+
+loaded2:
+	WORD $0x4e2bd54c // fadd v12.4s, v10.4s, v11.4s
+	ADD R6, R1, R8
+	TBZ $1, R3, loadOne3
+	FMOVD.P 8(R8), F13
+	TBZ $0, R3, loaded3
+	VLD1 (R8), V13.S[2]
+	B loaded3
+
+loadOne3:
+	FMOVS (R8), F13
+
+loaded3:
+	ADD R6, R2, R8
+	TBZ $1, R3, loadOne4
+	FMOVD.P 8(R8), F14
+	TBZ $0, R3, loaded4
+	VLD1 (R8), V14.S[2]
+	B loaded4
+
+loadOne4:
+	FMOVS (R8), F14
+
+loaded4:
+	WORD $0x4e2ed5af // fadd v15.4s, v13.4s, v14.4s
+	VAND V0.B16, V15.B16, V16.B16
+	FMOVQ 1184(R5), F17
+	WORD $0x6e30e630 // fcmge v16.4s, v17.4s, v16.4s
+	WORD $0x6e205a10 // mvn v16.16b, v16.16b
+	VAND V0.B16, V15.B16, V17.B16
+	FMOVQ 720(R5), F18
+	WORD $0x6eb2e631 // fcmgt v17.4s, v17.4s, v18.4s
+	WORD $0x4eadd5f2 // fsub v18.4s, v15.4s, v13.4s
+	WORD $0x4eb2d5f3 // fsub v19.4s, v15.4s, v18.4s
+	WORD $0x4eb3d5b3 // fsub v19.4s, v13.4s, v19.4s
+	WORD $0x4eb2d5d2 // fsub v18.4s, v14.4s, v18.4s
+	WORD $0x4e32d673 // fadd v19.4s, v19.4s, v18.4s
+	VAND V3.B16, V15.B16, V18.B16
+	FMOVQ 1200(R5), F20
+	VORR V20.B16, V18.B16, V18.B16
+	VAND V3.B16, V15.B16, V20.B16
+	FMOVQ 1216(R5), F21
+	VEOR V20.B16, V21.B16, V20.B16
+	WORD $0x4eb2d5f2 // fsub v18.4s, v15.4s, v18.4s
+	WORD $0x4eb4d673 // fsub v19.4s, v19.4s, v20.4s
+	WORD $0x4e33d652 // fadd v18.4s, v18.4s, v19.4s
+	VBIT V17.B16, V18.B16, V15.B16
+	VAND V0.B16, V12.B16, V17.B16
+	FMOVQ 2128(R5), F18
+	WORD $0x6e31e651 // fcmge v17.4s, v18.4s, v17.4s
+	WORD $0x6e205a31 // mvn v17.16b, v17.16b
+	VAND V0.B16, V15.B16, V18.B16
+	FMOVQ 32(R5), F19
+	WORD $0x6e32e672 // fcmge v18.4s, v19.4s, v18.4s
+	WORD $0x6e205a52 // mvn v18.16b, v18.16b
+	VORR V18.B16, V17.B16, V17.B16
+	VAND V0.B16, V10.B16, V18.B16
+	FMOVQ 2128(R5), F19
+	WORD $0x6e32e672 // fcmge v18.4s, v19.4s, v18.4s
+	WORD $0x6e205a52 // mvn v18.16b, v18.16b
+	VAND V0.B16, V13.B16, V19.B16
+	FMOVQ 32(R5), F20
+	WORD $0x6e33e693 // fcmge v19.4s, v20.4s, v19.4s
+	WORD $0x6e205a73 // mvn v19.16b, v19.16b
+	VORR V19.B16, V18.B16, V18.B16
+	VAND V0.B16, V11.B16, V19.B16
+	FMOVQ 2128(R5), F20
+	WORD $0x6e33e693 // fcmge v19.4s, v20.4s, v19.4s
+	WORD $0x6e205a73 // mvn v19.16b, v19.16b
+	VAND V0.B16, V14.B16, V20.B16
+	FMOVQ 32(R5), F21
+	WORD $0x6e34e6b4 // fcmge v20.4s, v21.4s, v20.4s
+	WORD $0x6e205a94 // mvn v20.16b, v20.16b
+	VORR V20.B16, V19.B16, V19.B16
+	VORR V19.B16, V18.B16, V18.B16
+	VORR V18.B16, V17.B16, V17.B16
+	VORR V17.B16, V16.B16, V16.B16
+	VMOV V2.B16, V17.B16
+	FMOVQ 1280(R5), F18
+	VFMLA V18.S4, V10.S4, V17.S4
+	WORD $0x4ea2d631 // fsub v17.4s, v17.4s, v2.4s
+	VMOV V10.B16, V18.B16
+	VFMLS V5.S4, V17.S4, V18.S4
+	VFMLS V6.S4, V17.S4, V18.S4
+	FMOVQ 1344(R5), F19
+	FMOVQ 1328(R5), F20
+	VFMLA V18.S4, V20.S4, V19.S4
+	FMOVQ 1360(R5), F20
+	VFMLA V18.S4, V19.S4, V20.S4
+	FMOVQ 1376(R5), F19
+	VFMLA V18.S4, V20.S4, V19.S4
+	FMOVQ 1392(R5), F20
+	VFMLA V18.S4, V19.S4, V20.S4
+	VMOV V2.B16, V19.B16
+	VFMLA V4.S4, V17.S4, V19.S4
+	WORD $0x4ea2d675 // fsub v21.4s, v19.4s, v2.4s
+	WORD $0x4eb5d635 // fsub v21.4s, v17.4s, v21.4s
+	WORD $0x4e22d6b5 // fadd v21.4s, v21.4s, v2.4s
+	VSHL $23, V19.S4, V19.S4
+	VADD V1.S4, V19.S4, V19.S4
+	WORD $0x6e33dc33 // fmul v19.4s, v1.4s, v19.4s
+	VSHL $23, V21.S4, V21.S4
+	VADD V1.S4, V21.S4, V21.S4
+	WORD $0x6e35de73 // fmul v19.4s, v19.4s, v21.4s
+	WORD $0x6e32de55 // fmul v21.4s, v18.4s, v18.4s
+	VMOV V18.B16, V22.B16
+	VFMLA V20.S4, V21.S4, V22.S4
+	WORD $0x6e33ded6 // fmul v22.4s, v22.4s, v19.4s
+	WORD $0x4ea1d677 // fsub v23.4s, v19.4s, v1.4s
+	VMOV V23.B16, V24.B16
+	VFMLA V19.S4, V18.S4, V24.S4
+	WORD $0x6e33deb5 // fmul v21.4s, v21.4s, v19.4s
+	WORD $0x6e34deb5 // fmul v21.4s, v21.4s, v20.4s
+	VMOV V10.B16, V20.B16
+	VFMLS V5.S4, V17.S4, V20.S4
+	WORD $0x4eb2d694 // fsub v20.4s, v20.4s, v18.4s
+	VFMLS V6.S4, V17.S4, V20.S4
+	WORD $0x4eb8d6f7 // fsub v23.4s, v23.4s, v24.4s
+	VFMLA V19.S4, V18.S4, V23.S4
+	VFMLA V19.S4, V20.S4, V23.S4
+	WORD $0x4e37d6b5 // fadd v21.4s, v21.4s, v23.4s
+	WORD $0x4e35d718 // fadd v24.4s, v24.4s, v21.4s
+	WORD $0x6e24ddb1 // fmul v17.4s, v13.4s, v4.4s
+	VAND V0.B16, V17.B16, V18.B16
+	VMOV V2.B16, V20.B16
+	VFMLA V7.S4, V18.S4, V20.S4
+	WORD $0x4ea2d695 // fsub v21.4s, v20.4s, v2.4s
+	VFMLS V8.S4, V21.S4, V18.S4
+	VFMLS V9.S4, V21.S4, V18.S4
+	FMOVQ 112(R5), F23
+	VFMLS V23.S4, V21.S4, V18.S4
+	WORD $0x6e32de55 // fmul v21.4s, v18.4s, v18.4s
+	FMOVQ 176(R5), F23
+	FMOVQ 128(R5), F25
+	VFMLA V21.S4, V25.S4, V23.S4
+	FMOVQ 192(R5), F25
+	VFMLA V21.S4, V23.S4, V25.S4
+	WORD $0x6e39deb9 // fmul v25.4s, v21.4s, v25.4s
+	VFMLA V25.S4, V18.S4, V18.S4
+	FMOVQ 208(R5), F23
+	FMOVQ 144(R5), F25
+	VFMLA V21.S4, V25.S4, V23.S4
+	FMOVQ 224(R5), F25
+	VFMLA V21.S4, V23.S4, V25.S4
+	FMOVQ 240(R5), F23
+	VFMLA V21.S4, V25.S4, V23.S4
+	VMOV V1.B16, V25.B16
+	VFMLA V21.S4, V23.S4, V25.S4
+	VSHL $31, V20.S4, V21.S4
+	WORD $0x4ea0aab5 // cmlt v21.4s, v21.4s, #0
+	VMOV V18.B16, V23.B16
+	VBIT V21.B16, V25.B16, V23.B16
+	VBIT V21.B16, V18.B16, V25.B16
+	VSHL $30, V20.S4, V18.S4
+	FMOVQ 160(R5), F21
+	VADD V21.S4, V20.S4, V20.S4
+	VSHL $30, V20.S4, V20.S4
+	VAND V3.B16, V20.B16, V20.B16
+	VEOR V20.B16, V25.B16, V25.B16
+	VEOR V17.B16, V18.B16, V18.B16
+	VAND V3.B16, V18.B16, V18.B16
+	VEOR V18.B16, V23.B16, V23.B16
+	VAND V0.B16, V13.B16, V17.B16
+	VMOV V2.B16, V18.B16
+	VFMLA V7.S4, V17.S4, V18.S4
+	WORD $0x4ea2d654 // fsub v20.4s, v18.4s, v2.4s
+	VFMLS V8.S4, V20.S4, V17.S4
+	VFMLS V9.S4, V20.S4, V17.S4
+	FMOVQ 112(R5), F21
+	VFMLS V21.S4, V20.S4, V17.S4
+	WORD $0x6e31de34 // fmul v20.4s, v17.4s, v17.4s
+	FMOVQ 176(R5), F21
+	FMOVQ 128(R5), F25
+	VFMLA V20.S4, V25.S4, V21.S4
+	FMOVQ 192(R5), F25
+	VFMLA V20.S4, V21.S4, V25.S4
+	WORD $0x6e39de99 // fmul v25.4s, v20.4s, v25.4s
+	VFMLA V25.S4, V17.S4, V17.S4
+	FMOVQ 208(R5), F21
+	FMOVQ 144(R5), F25
+	VFMLA V20.S4, V25.S4, V21.S4
+	FMOVQ 224(R5), F25
+	VFMLA V20.S4, V21.S4, V25.S4
+	FMOVQ 240(R5), F21
+	VFMLA V20.S4, V25.S4, V21.S4
+	VMOV V1.B16, V25.B16
+	VFMLA V20.S4, V21.S4, V25.S4
+	VSHL $31, V18.S4, V20.S4
+	WORD $0x4ea0aa94 // cmlt v20.4s, v20.4s, #0
+	VMOV V17.B16, V21.B16
+	VBIT V20.B16, V25.B16, V21.B16
+	VBIT V20.B16, V17.B16, V25.B16
+	VSHL $30, V18.S4, V17.S4
+	FMOVQ 160(R5), F20
+	VADD V20.S4, V18.S4, V18.S4
+	VSHL $30, V18.S4, V18.S4
+	VAND V3.B16, V18.B16, V18.B16
+	VEOR V18.B16, V25.B16, V25.B16
+	VEOR V13.B16, V17.B16, V17.B16
+	VAND V3.B16, V17.B16, V17.B16
+	VEOR V17.B16, V21.B16, V21.B16
+	WORD $0x6e39de71 // fmul v17.4s, v19.4s, v25.4s
+	VFMLA V25.S4, V22.S4, V17.S4
+	WORD $0x6e35de73 // fmul v19.4s, v19.4s, v21.4s
+	VFMLA V21.S4, V22.S4, V19.S4
+	WORD $0x6eb9e492 // fcmgt v18.4s, v4.4s, v25.4s
+	WORD $0x4ea1d634 // fsub v20.4s, v17.4s, v1.4s
+	WORD $0x4e37d6f5 // fadd v21.4s, v23.4s, v23.4s
+	WORD $0x6e39df18 // fmul v24.4s, v24.4s, v25.4s
+	VFMLS V23.S4, V21.S4, V24.S4
+	VBIT V18.B16, V20.B16, V24.B16
+	VAND V0.B16, V10.B16, V18.B16
+	VAND V0.B16, V13.B16, V20.B16
+	WORD $0x6eb4e655 // fcmgt v21.4s, v18.4s, v20.4s
+	VBSL V20.B16, V18.B16, V21.B16
+	FMOVQ 2144(R5), F18
+	WORD $0x6eb5e655 // fcmgt v21.4s, v18.4s, v21.4s
+	WORD $0x6e2dddb2 // fmul v18.4s, v13.4s, v13.4s
+	WORD $0x6ea0fa54 // fneg v20.4s, v18.4s
+	VFMLA V13.S4, V13.S4, V20.S4
+	VFMLA V10.S4, V10.S4, V18.S4
+	WORD $0x4e34d652 // fadd v18.4s, v18.4s, v20.4s
+	VBIT V21.B16, V1.B16, V18.B16
+	WORD $0x6e2dde74 // fmul v20.4s, v19.4s, v13.4s
+	WORD $0x6ea0fa96 // fneg v22.4s, v20.4s
+	VFMLA V13.S4, V19.S4, V22.S4
+	VFMLA V10.S4, V24.S4, V20.S4
+	WORD $0x4e36d694 // fadd v20.4s, v20.4s, v22.4s
+	WORD $0x6e32fe94 // fdiv v20.4s, v20.4s, v18.4s
+	WORD $0x6e2ddf16 // fmul v22.4s, v24.4s, v13.4s
+	VMOV V22.B16, V23.B16
+	VFMLS V13.S4, V24.S4, V23.S4
+	WORD $0x6ea0fad6 // fneg v22.4s, v22.4s
+	VFMLA V10.S4, V19.S4, V22.S4
+	WORD $0x4e37d6d6 // fadd v22.4s, v22.4s, v23.4s
+	WORD $0x6e32fed6 // fdiv v22.4s, v22.4s, v18.4s
+	FMOVQ 2160(R5), F18
+	FMOVQ 2176(R5), F23
+	VFMLA V23.S4, V10.S4, V18.S4
+	FMOVQ 2176(R5), F23
+	WORD $0x6e37ddb8 // fmul v24.4s, v13.4s, v23.4s
+	WORD $0x6e2ddf17 // fmul v23.4s, v24.4s, v13.4s
+	WORD $0x6ea0faf7 // fneg v23.4s, v23.4s
+	VFMLA V10.S4, V18.S4, V23.S4
+	WORD $0x4e24d6f7 // fadd v23.4s, v23.4s, v4.4s
+	WORD $0x6e2adf18 // fmul v24.4s, v24.4s, v10.4s
+	VFMLA V13.S4, V18.S4, V24.S4
+	WORD $0x6e2ddf12 // fmul v18.4s, v24.4s, v13.4s
+	WORD $0x6ea0fa52 // fneg v18.4s, v18.4s
+	VFMLA V10.S4, V23.S4, V18.S4
+	WORD $0x4e21d652 // fadd v18.4s, v18.4s, v1.4s
+	WORD $0x6e2adf18 // fmul v24.4s, v24.4s, v10.4s
+	VFMLA V13.S4, V23.S4, V24.S4
+	VBIT V21.B16, V18.B16, V20.B16
+	VBIT V21.B16, V24.B16, V22.B16
+	ADD R7, R1, R8
+	TBZ $1, R3, loadOne5
+	FMOVD.P 8(R8), F10
+	TBZ $0, R3, loaded5
+	VLD1 (R8), V10.S[2]
+	B loaded5
+
+loadOne5:
+	FMOVS (R8), F10
+
+loaded5:
+	WORD $0x6e2adecd // fmul v13.4s, v22.4s, v10.4s
+	VMOV V13.B16, V18.B16
+	VFMLS V10.S4, V22.S4, V18.S4
+	ADD R6<<1, R1, R8
+	TBZ $1, R3, loadOne6
+	FMOVD.P 8(R8), F21
+	TBZ $0, R3, loaded6
+	VLD1 (R8), V21.S[2]
+	B loaded6
+
+loadOne6:
+	FMOVS (R8), F21
+
+loaded6:
+	WORD $0x6ea0f9ad // fneg v13.4s, v13.4s
+	VFMLA V21.S4, V20.S4, V13.S4
+	WORD $0x4e32d5ad // fadd v13.4s, v13.4s, v18.4s
+	WORD $0x6e2ade92 // fmul v18.4s, v20.4s, v10.4s
+	WORD $0x6ea0fa57 // fneg v23.4s, v18.4s
+	VFMLA V10.S4, V20.S4, V23.S4
+	VFMLA V21.S4, V22.S4, V18.S4
+	WORD $0x4e37d652 // fadd v18.4s, v18.4s, v23.4s
+	VMOV V2.B16, V10.B16
+	FMOVQ 1280(R5), F20
+	VFMLA V20.S4, V11.S4, V10.S4
+	WORD $0x4ea2d54a // fsub v10.4s, v10.4s, v2.4s
+	VMOV V11.B16, V20.B16
+	VFMLS V5.S4, V10.S4, V20.S4
+	VFMLS V6.S4, V10.S4, V20.S4
+	FMOVQ 1344(R5), F21
+	FMOVQ 1328(R5), F22
+	VFMLA V20.S4, V22.S4, V21.S4
+	FMOVQ 1360(R5), F22
+	VFMLA V20.S4, V21.S4, V22.S4
+	FMOVQ 1376(R5), F21
+	VFMLA V20.S4, V22.S4, V21.S4
+	FMOVQ 1392(R5), F22
+	VFMLA V20.S4, V21.S4, V22.S4
+	VMOV V2.B16, V21.B16
+	VFMLA V4.S4, V10.S4, V21.S4
+	WORD $0x4ea2d6b7 // fsub v23.4s, v21.4s, v2.4s
+	WORD $0x4eb7d557 // fsub v23.4s, v10.4s, v23.4s
+	WORD $0x4e22d6f7 // fadd v23.4s, v23.4s, v2.4s
+	VSHL $23, V21.S4, V21.S4
+	VADD V1.S4, V21.S4, V21.S4
+	WORD $0x6e35dc35 // fmul v21.4s, v1.4s, v21.4s
+	VSHL $23, V23.S4, V23.S4
+	VADD V1.S4, V23.S4, V23.S4
+	WORD $0x6e37deb5 // fmul v21.4s, v21.4s, v23.4s
+	WORD $0x6e34de97 // fmul v23.4s, v20.4s, v20.4s
+	VMOV V20.B16, V24.B16
+	VFMLA V22.S4, V23.S4, V24.S4
+	WORD $0x6e35df18 // fmul v24.4s, v24.4s, v21.4s
+	WORD $0x4ea1d6b9 // fsub v25.4s, v21.4s, v1.4s
+	VMOV V25.B16, V26.B16
+	VFMLA V21.S4, V20.S4, V26.S4
+	WORD $0x6e35def7 // fmul v23.4s, v23.4s, v21.4s
+	WORD $0x6e36def7 // fmul v23.4s, v23.4s, v22.4s
+	VMOV V11.B16, V22.B16
+	VFMLS V5.S4, V10.S4, V22.S4
+	WORD $0x4eb4d6d6 // fsub v22.4s, v22.4s, v20.4s
+	VFMLS V6.S4, V10.S4, V22.S4
+	WORD $0x4ebad739 // fsub v25.4s, v25.4s, v26.4s
+	VFMLA V21.S4, V20.S4, V25.S4
+	VFMLA V21.S4, V22.S4, V25.S4
+	WORD $0x4e39d6f7 // fadd v23.4s, v23.4s, v25.4s
+	WORD $0x4e37d75a // fadd v26.4s, v26.4s, v23.4s
+	WORD $0x6e24ddca // fmul v10.4s, v14.4s, v4.4s
+	VAND V0.B16, V10.B16, V20.B16
+	VMOV V2.B16, V22.B16
+	VFMLA V7.S4, V20.S4, V22.S4
+	WORD $0x4ea2d6d7 // fsub v23.4s, v22.4s, v2.4s
+	VFMLS V8.S4, V23.S4, V20.S4
+	VFMLS V9.S4, V23.S4, V20.S4
+	FMOVQ 112(R5), F25
+	VFMLS V25.S4, V23.S4, V20.S4
+	WORD $0x6e34de97 // fmul v23.4s, v20.4s, v20.4s
+	FMOVQ 176(R5), F25
+	FMOVQ 128(R5), F27
+	VFMLA V23.S4, V27.S4, V25.S4
+	FMOVQ 192(R5), F27
+	VFMLA V23.S4, V25.S4, V27.S4
+	WORD $0x6e3bdefb // fmul v27.4s, v23.4s, v27.4s
+	VFMLA V27.S4, V20.S4, V20.S4
+	FMOVQ 208(R5), F25
+	FMOVQ 144(R5), F27
+	VFMLA V23.S4, V27.S4, V25.S4
+	FMOVQ 224(R5), F27
+	VFMLA V23.S4, V25.S4, V27.S4
+	FMOVQ 240(R5), F25
+	VFMLA V23.S4, V27.S4, V25.S4
+	VMOV V1.B16, V27.B16
+	VFMLA V23.S4, V25.S4, V27.S4
+	VSHL $31, V22.S4, V23.S4
+	WORD $0x4ea0aaf7 // cmlt v23.4s, v23.4s, #0
+	VMOV V20.B16, V25.B16
+	VBIT V23.B16, V27.B16, V25.B16
+	VBIT V23.B16, V20.B16, V27.B16
+	VSHL $30, V22.S4, V20.S4
+	FMOVQ 160(R5), F23
+	VADD V23.S4, V22.S4, V22.S4
+	VSHL $30, V22.S4, V22.S4
+	VAND V3.B16, V22.B16, V22.B16
+	VEOR V22.B16, V27.B16, V27.B16
+	VEOR V10.B16, V20.B16, V20.B16
+	VAND V3.B16, V20.B16, V20.B16
+	VEOR V20.B16, V25.B16, V25.B16
+	VAND V0.B16, V14.B16, V10.B16
+	VMOV V2.B16, V20.B16
+	VFMLA V7.S4, V10.S4, V20.S4
+	WORD $0x4ea2d696 // fsub v22.4s, v20.4s, v2.4s
+	VFMLS V8.S4, V22.S4, V10.S4
+	VFMLS V9.S4, V22.S4, V10.S4
+	FMOVQ 112(R5), F23
+	VFMLS V23.S4, V22.S4, V10.S4
+	WORD $0x6e2add56 // fmul v22.4s, v10.4s, v10.4s
+	FMOVQ 176(R5), F23
+	FMOVQ 128(R5), F27
+	VFMLA V22.S4, V27.S4, V23.S4
+	FMOVQ 192(R5), F27
+	VFMLA V22.S4, V23.S4, V27.S4
+	WORD $0x6e3bdedb // fmul v27.4s, v22.4s, v27.4s
+	VFMLA V27.S4, V10.S4, V10.S4
+	FMOVQ 208(R5), F23
+	FMOVQ 144(R5), F27
+	VFMLA V22.S4, V27.S4, V23.S4
+	FMOVQ 224(R5), F27
+	VFMLA V22.S4, V23.S4, V27.S4
+	FMOVQ 240(R5), F23
+	VFMLA V22.S4, V27.S4, V23.S4
+	VMOV V1.B16, V27.B16
+	VFMLA V22.S4, V23.S4, V27.S4
+	VSHL $31, V20.S4, V22.S4
+	WORD $0x4ea0aad6 // cmlt v22.4s, v22.4s, #0
+	VMOV V10.B16, V23.B16
+	VBIT V22.B16, V27.B16, V23.B16
+	VBIT V22.B16, V10.B16, V27.B16
+	VSHL $30, V20.S4, V10.S4
+	FMOVQ 160(R5), F22
+	VADD V22.S4, V20.S4, V20.S4
+	VSHL $30, V20.S4, V20.S4
+	VAND V3.B16, V20.B16, V20.B16
+	VEOR V20.B16, V27.B16, V27.B16
+	VEOR V14.B16, V10.B16, V10.B16
+	VAND V3.B16, V10.B16, V10.B16
+	VEOR V10.B16, V23.B16, V23.B16
+	WORD $0x6e3bdeaa // fmul v10.4s, v21.4s, v27.4s
+	VFMLA V27.S4, V24.S4, V10.S4
+	WORD $0x6e37deb5 // fmul v21.4s, v21.4s, v23.4s
+	VFMLA V23.S4, V24.S4, V21.S4
+	WORD $0x6ebbe494 // fcmgt v20.4s, v4.4s, v27.4s
+	WORD $0x4ea1d54a // fsub v10.4s, v10.4s, v1.4s
+	WORD $0x4e39d736 // fadd v22.4s, v25.4s, v25.4s
+	WORD $0x6e3bdf5a // fmul v26.4s, v26.4s, v27.4s
+	VFMLS V25.S4, V22.S4, V26.S4
+	VBIT V20.B16, V10.B16, V26.B16
+	VAND V0.B16, V11.B16, V10.B16
+	VAND V0.B16, V14.B16, V20.B16
+	WORD $0x6eb4e556 // fcmgt v22.4s, v10.4s, v20.4s
+	VBSL V20.B16, V10.B16, V22.B16
+	FMOVQ 2144(R5), F10
+	WORD $0x6eb6e556 // fcmgt v22.4s, v10.4s, v22.4s
+	WORD $0x6e2eddca // fmul v10.4s, v14.4s, v14.4s
+	WORD $0x6ea0f954 // fneg v20.4s, v10.4s
+	VFMLA V14.S4, V14.S4, V20.S4
+	VFMLA V11.S4, V11.S4, V10.S4
+	WORD $0x4e34d54a // fadd v10.4s, v10.4s, v20.4s
+	VBIT V22.B16, V1.B16, V10.B16
+	WORD $0x6e2edeb4 // fmul v20.4s, v21.4s, v14.4s
+	WORD $0x6ea0fa97 // fneg v23.4s, v20.4s
+	VFMLA V14.S4, V21.S4, V23.S4
+	VFMLA V11.S4, V26.S4, V20.S4
+	WORD $0x4e37d694 // fadd v20.4s, v20.4s, v23.4s
+	WORD $0x6e2afe94 // fdiv v20.4s, v20.4s, v10.4s
+	WORD $0x6e2edf57 // fmul v23.4s, v26.4s, v14.4s
+	VMOV V23.B16, V24.B16
+	VFMLS V14.S4, V26.S4, V24.S4
+	WORD $0x6ea0faf7 // fneg v23.4s, v23.4s
+	VFMLA V11.S4, V21.S4, V23.S4
+	WORD $0x4e38d6f7 // fadd v23.4s, v23.4s, v24.4s
+	WORD $0x6e2afef7 // fdiv v23.4s, v23.4s, v10.4s
+	FMOVQ 2160(R5), F10
+	FMOVQ 2176(R5), F21
+	VFMLA V21.S4, V11.S4, V10.S4
+	FMOVQ 2176(R5), F21
+	WORD $0x6e35ddd8 // fmul v24.4s, v14.4s, v21.4s
+	WORD $0x6e2edf15 // fmul v21.4s, v24.4s, v14.4s
+	WORD $0x6ea0fab5 // fneg v21.4s, v21.4s
+	VFMLA V11.S4, V10.S4, V21.S4
+	WORD $0x4e24d6b5 // fadd v21.4s, v21.4s, v4.4s
+	WORD $0x6e2bdf18 // fmul v24.4s, v24.4s, v11.4s
+	VFMLA V14.S4, V10.S4, V24.S4
+	WORD $0x6e2edf0a // fmul v10.4s, v24.4s, v14.4s
+	WORD $0x6ea0f94a // fneg v10.4s, v10.4s
+	VFMLA V11.S4, V21.S4, V10.S4
+	WORD $0x4e21d54a // fadd v10.4s, v10.4s, v1.4s
+	WORD $0x6e2bdf18 // fmul v24.4s, v24.4s, v11.4s
+	VFMLA V14.S4, V21.S4, V24.S4
+	VBIT V22.B16, V10.B16, V20.B16
+	VBIT V22.B16, V24.B16, V23.B16
+	ADD R7, R2, R8
+	TBZ $1, R3, loadOne7
+	FMOVD.P 8(R8), F10
+	TBZ $0, R3, loaded7
+	VLD1 (R8), V10.S[2]
+	B loaded7
+
+loadOne7:
+	FMOVS (R8), F10
+
+loaded7:
+	WORD $0x6e2adeeb // fmul v11.4s, v23.4s, v10.4s
+	VMOV V11.B16, V14.B16
+	VFMLS V10.S4, V23.S4, V14.S4
+	ADD R6<<1, R2, R8
+	TBZ $1, R3, loadOne8
+	FMOVD.P 8(R8), F21
+	TBZ $0, R3, loaded8
+	VLD1 (R8), V21.S[2]
+	B loaded8
+
+loadOne8:
+	FMOVS (R8), F21
+
+loaded8:
+	WORD $0x6ea0f96b // fneg v11.4s, v11.4s
+	VFMLA V21.S4, V20.S4, V11.S4
+	WORD $0x4e2ed56b // fadd v11.4s, v11.4s, v14.4s
+	WORD $0x6e2ade8e // fmul v14.4s, v20.4s, v10.4s
+	WORD $0x6ea0f9d6 // fneg v22.4s, v14.4s
+	VFMLA V10.S4, V20.S4, V22.S4
+	VFMLA V21.S4, V23.S4, V14.S4
+	WORD $0x4e36d5ce // fadd v14.4s, v14.4s, v22.4s
+	WORD $0x6e2ede6a // fmul v10.4s, v19.4s, v14.4s
+	VMOV V10.B16, V20.B16
+	VFMLS V14.S4, V19.S4, V20.S4
+	WORD $0x6ea0f94a // fneg v10.4s, v10.4s
+	VFMLA V11.S4, V17.S4, V10.S4
+	WORD $0x4e34d54a // fadd v10.4s, v10.4s, v20.4s
+	WORD $0x6e2ede34 // fmul v20.4s, v17.4s, v14.4s
+	WORD $0x6ea0fa95 // fneg v21.4s, v20.4s
+	VFMLA V14.S4, V17.S4, V21.S4
+	VFMLA V11.S4, V19.S4, V20.S4
+	WORD $0x4e35d694 // fadd v20.4s, v20.4s, v21.4s
+	VMOV V2.B16, V11.B16
+	FMOVQ 1280(R5), F14
+	VFMLA V14.S4, V12.S4, V11.S4
+	WORD $0x4ea2d56b // fsub v11.4s, v11.4s, v2.4s
+	VMOV V12.B16, V14.B16
+	VFMLS V5.S4, V11.S4, V14.S4
+	VFMLS V6.S4, V11.S4, V14.S4
+	FMOVQ 1344(R5), F17
+	FMOVQ 1328(R5), F19
+	VFMLA V14.S4, V19.S4, V17.S4
+	FMOVQ 1360(R5), F19
+	VFMLA V14.S4, V17.S4, V19.S4
+	FMOVQ 1376(R5), F17
+	VFMLA V14.S4, V19.S4, V17.S4
+	FMOVQ 1392(R5), F19
+	VFMLA V14.S4, V17.S4, V19.S4
+	VMOV V2.B16, V17.B16
+	VFMLA V4.S4, V11.S4, V17.S4
+	WORD $0x4ea2d635 // fsub v21.4s, v17.4s, v2.4s
+	WORD $0x4eb5d575 // fsub v21.4s, v11.4s, v21.4s
+	WORD $0x4e22d6b5 // fadd v21.4s, v21.4s, v2.4s
+	VSHL $23, V17.S4, V17.S4
+	VADD V1.S4, V17.S4, V17.S4
+	WORD $0x6e31dc31 // fmul v17.4s, v1.4s, v17.4s
+	VSHL $23, V21.S4, V21.S4
+	VADD V1.S4, V21.S4, V21.S4
+	WORD $0x6e35de31 // fmul v17.4s, v17.4s, v21.4s
+	WORD $0x6e2eddd5 // fmul v21.4s, v14.4s, v14.4s
+	VMOV V14.B16, V22.B16
+	VFMLA V19.S4, V21.S4, V22.S4
+	WORD $0x6e31ded6 // fmul v22.4s, v22.4s, v17.4s
+	WORD $0x4ea1d637 // fsub v23.4s, v17.4s, v1.4s
+	VMOV V23.B16, V24.B16
+	VFMLA V17.S4, V14.S4, V24.S4
+	WORD $0x6e31deb5 // fmul v21.4s, v21.4s, v17.4s
+	WORD $0x6e33deb5 // fmul v21.4s, v21.4s, v19.4s
+	VMOV V12.B16, V19.B16
+	VFMLS V5.S4, V11.S4, V19.S4
+	WORD $0x4eaed673 // fsub v19.4s, v19.4s, v14.4s
+	VFMLS V6.S4, V11.S4, V19.S4
+	WORD $0x4eb8d6f7 // fsub v23.4s, v23.4s, v24.4s
+	VFMLA V17.S4, V14.S4, V23.S4
+	VFMLA V17.S4, V19.S4, V23.S4
+	WORD $0x4e37d6b5 // fadd v21.4s, v21.4s, v23.4s
+	WORD $0x4e35d718 // fadd v24.4s, v24.4s, v21.4s
+	WORD $0x6e24ddeb // fmul v11.4s, v15.4s, v4.4s
+	VAND V0.B16, V11.B16, V14.B16
+	VMOV V2.B16, V19.B16
+	VFMLA V7.S4, V14.S4, V19.S4
+	WORD $0x4ea2d675 // fsub v21.4s, v19.4s, v2.4s
+	VFMLS V8.S4, V21.S4, V14.S4
+	VFMLS V9.S4, V21.S4, V14.S4
+	FMOVQ 112(R5), F23
+	VFMLS V23.S4, V21.S4, V14.S4
+	WORD $0x6e2eddd5 // fmul v21.4s, v14.4s, v14.4s
+	FMOVQ 176(R5), F23
+	FMOVQ 128(R5), F25
+	VFMLA V21.S4, V25.S4, V23.S4
+	FMOVQ 192(R5), F25
+	VFMLA V21.S4, V23.S4, V25.S4
+	WORD $0x6e39deb9 // fmul v25.4s, v21.4s, v25.4s
+	VFMLA V25.S4, V14.S4, V14.S4
+	FMOVQ 208(R5), F23
+	FMOVQ 144(R5), F25
+	VFMLA V21.S4, V25.S4, V23.S4
+	FMOVQ 224(R5), F25
+	VFMLA V21.S4, V23.S4, V25.S4
+	FMOVQ 240(R5), F23
+	VFMLA V21.S4, V25.S4, V23.S4
+	VMOV V1.B16, V25.B16
+	VFMLA V21.S4, V23.S4, V25.S4
+	VSHL $31, V19.S4, V21.S4
+	WORD $0x4ea0aab5 // cmlt v21.4s, v21.4s, #0
+	VMOV V14.B16, V23.B16
+	VBIT V21.B16, V25.B16, V23.B16
+	VBIT V21.B16, V14.B16, V25.B16
+	VSHL $30, V19.S4, V14.S4
+	FMOVQ 160(R5), F21
+	VADD V21.S4, V19.S4, V19.S4
+	VSHL $30, V19.S4, V19.S4
+	VAND V3.B16, V19.B16, V19.B16
+	VEOR V19.B16, V25.B16, V25.B16
+	VEOR V11.B16, V14.B16, V14.B16
+	VAND V3.B16, V14.B16, V14.B16
+	VEOR V14.B16, V23.B16, V23.B16
+	VAND V0.B16, V15.B16, V11.B16
+	VMOV V2.B16, V14.B16
+	VFMLA V7.S4, V11.S4, V14.S4
+	WORD $0x4ea2d5d3 // fsub v19.4s, v14.4s, v2.4s
+	VFMLS V8.S4, V19.S4, V11.S4
+	VFMLS V9.S4, V19.S4, V11.S4
+	FMOVQ 112(R5), F21
+	VFMLS V21.S4, V19.S4, V11.S4
+	WORD $0x6e2bdd73 // fmul v19.4s, v11.4s, v11.4s
+	FMOVQ 176(R5), F21
+	FMOVQ 128(R5), F25
+	VFMLA V19.S4, V25.S4, V21.S4
+	FMOVQ 192(R5), F25
+	VFMLA V19.S4, V21.S4, V25.S4
+	WORD $0x6e39de79 // fmul v25.4s, v19.4s, v25.4s
+	VFMLA V25.S4, V11.S4, V11.S4
+	FMOVQ 208(R5), F21
+	FMOVQ 144(R5), F25
+	VFMLA V19.S4, V25.S4, V21.S4
+	FMOVQ 224(R5), F25
+	VFMLA V19.S4, V21.S4, V25.S4
+	FMOVQ 240(R5), F21
+	VFMLA V19.S4, V25.S4, V21.S4
+	VMOV V1.B16, V25.B16
+	VFMLA V19.S4, V21.S4, V25.S4
+	VSHL $31, V14.S4, V19.S4
+	WORD $0x4ea0aa73 // cmlt v19.4s, v19.4s, #0
+	VMOV V11.B16, V21.B16
+	VBIT V19.B16, V25.B16, V21.B16
+	VBIT V19.B16, V11.B16, V25.B16
+	VSHL $30, V14.S4, V11.S4
+	FMOVQ 160(R5), F19
+	VADD V19.S4, V14.S4, V14.S4
+	VSHL $30, V14.S4, V14.S4
+	VAND V3.B16, V14.B16, V14.B16
+	VEOR V14.B16, V25.B16, V25.B16
+	VEOR V15.B16, V11.B16, V11.B16
+	VAND V3.B16, V11.B16, V11.B16
+	VEOR V11.B16, V21.B16, V21.B16
+	WORD $0x6e39de2b // fmul v11.4s, v17.4s, v25.4s
+	VFMLA V25.S4, V22.S4, V11.S4
+	WORD $0x6e35de31 // fmul v17.4s, v17.4s, v21.4s
+	VFMLA V21.S4, V22.S4, V17.S4
+	WORD $0x6eb9e48e // fcmgt v14.4s, v4.4s, v25.4s
+	WORD $0x4ea1d56b // fsub v11.4s, v11.4s, v1.4s
+	WORD $0x4e37d6f3 // fadd v19.4s, v23.4s, v23.4s
+	WORD $0x6e39df18 // fmul v24.4s, v24.4s, v25.4s
+	VFMLS V23.S4, V19.S4, V24.S4
+	VBIT V14.B16, V11.B16, V24.B16
+	WORD $0x4e2ad5ad // fadd v13.4s, v13.4s, v10.4s
+	WORD $0x4e34d652 // fadd v18.4s, v18.4s, v20.4s
+	VAND V0.B16, V12.B16, V10.B16
+	VAND V0.B16, V15.B16, V11.B16
+	WORD $0x6eabe54e // fcmgt v14.4s, v10.4s, v11.4s
+	VBSL V11.B16, V10.B16, V14.B16
+	FMOVQ 2144(R5), F10
+	WORD $0x6eaee54e // fcmgt v14.4s, v10.4s, v14.4s
+	WORD $0x6e31de2a // fmul v10.4s, v17.4s, v17.4s
+	WORD $0x6ea0f94b // fneg v11.4s, v10.4s
+	VFMLA V17.S4, V17.S4, V11.S4
+	VFMLA V24.S4, V24.S4, V10.S4
+	WORD $0x4e2bd54a // fadd v10.4s, v10.4s, v11.4s
+	VBIT V14.B16, V1.B16, V10.B16
+	WORD $0x6e31ddeb // fmul v11.4s, v15.4s, v17.4s
+	WORD $0x6ea0f973 // fneg v19.4s, v11.4s
+	VFMLA V17.S4, V15.S4, V19.S4
+	VFMLA V24.S4, V12.S4, V11.S4
+	WORD $0x4e33d56b // fadd v11.4s, v11.4s, v19.4s
+	WORD $0x6e2afd6b // fdiv v11.4s, v11.4s, v10.4s
+	WORD $0x6e31dd93 // fmul v19.4s, v12.4s, v17.4s
+	VMOV V19.B16, V20.B16
+	VFMLS V17.S4, V12.S4, V20.S4
+	WORD $0x6ea0fa73 // fneg v19.4s, v19.4s
+	VFMLA V24.S4, V15.S4, V19.S4
+	WORD $0x4e34d673 // fadd v19.4s, v19.4s, v20.4s
+	WORD $0x6e2afe73 // fdiv v19.4s, v19.4s, v10.4s
+	WORD $0x6e2fddea // fmul v10.4s, v15.4s, v15.4s
+	WORD $0x6ea0f94a // fneg v10.4s, v10.4s
+	VFMLA V12.S4, V12.S4, V10.S4
+	VMOV V1.B16, V17.B16
+	FMOVQ 240(R5), F20
+	VFMLA V20.S4, V12.S4, V17.S4
+	FMOVQ 2256(R5), F20
+	VFMLA V20.S4, V10.S4, V17.S4
+	WORD $0x4e2cd58a // fadd v10.4s, v12.4s, v12.4s
+	WORD $0x6e2fdd4a // fmul v10.4s, v10.4s, v15.4s
+	FMOVQ 240(R5), F20
+	WORD $0x6e34ddf5 // fmul v21.4s, v15.4s, v20.4s
+	FMOVQ 2256(R5), F20
+	VFMLA V20.S4, V10.S4, V21.S4
+	VBIT V14.B16, V17.B16, V11.B16
+	VBIT V14.B16, V21.B16, V19.B16
+	WORD $0x6e32de6a // fmul v10.4s, v19.4s, v18.4s
+	VMOV V10.B16, V14.B16
+	VFMLS V18.S4, V19.S4, V14.S4
+	WORD $0x6ea0f94a // fneg v10.4s, v10.4s
+	VFMLA V13.S4, V11.S4, V10.S4
+	WORD $0x4e2ed54a // fadd v10.4s, v10.4s, v14.4s
+	WORD $0x6e32dd6e // fmul v14.4s, v11.4s, v18.4s
+	WORD $0x6ea0f9d1 // fneg v17.4s, v14.4s
+	VFMLA V18.S4, V11.S4, V17.S4
+	VFMLA V13.S4, V19.S4, V14.S4
+	WORD $0x4e31d5ce // fadd v14.4s, v14.4s, v17.4s
+	WORD $0x6eb0aa0b // umaxv s11, v16.4s
+	FMOVS F11, R8
+	CBNZ R8, hard2
+	MOVD R0, R8
+	TBZ $1, R3, storeOne
+	FMOVD.P F12, 8(R8)
+	TBZ $0, R3, stored
+	VST1 V12.S[2], (R8)
+	B stored
+
+storeOne:
+	FMOVS F12, (R8)
+
+stored:
+	ADD R6, R0, R8
+	TBZ $1, R3, storeOne2
+	FMOVD.P F15, 8(R8)
+	TBZ $0, R3, stored2
+	VST1 V15.S[2], (R8)
+	B stored2
+
+storeOne2:
+	FMOVS F15, (R8)
+
+stored2:
+	ADD R6<<1, R0, R8
+	TBZ $1, R3, storeOne3
+	FMOVD.P F10, 8(R8)
+	TBZ $0, R3, stored3
+	VST1 V10.S[2], (R8)
+	B stored3
+
+storeOne3:
+	FMOVS F10, (R8)
+
+stored3:
+	ADD R7, R0, R8
+	TBZ $1, R3, storeOne4
+	FMOVD.P F14, 8(R8)
+	TBZ $0, R3, stored4
+	VST1 V14.S[2], (R8)
+	B stored4
+
+storeOne4:
+	FMOVS F14, (R8)
+
+stored4:
+
+done:
+	MOVD n+24(FP), R4
+	MOVD R4, at+40(FP)
+	MOVD R4, next+48(FP)
+	MOVD ZR, hard+56(FP)
+	RET
+
+hard:
+	FMOVQ (R0), F11
+	VBIF V16.B16, V12.B16, V11.B16
+	FMOVQ F11, (R0)
+	ADD R6, R0, R8
+	FMOVQ (R8), F11
+	VBIF V16.B16, V15.B16, V11.B16
+	ADD R6, R0, R8
+	FMOVQ F11, (R8)
+	ADD R6<<1, R0, R8
+	FMOVQ (R8), F11
+	VBIF V16.B16, V10.B16, V11.B16
+	ADD R6<<1, R0, R8
+	FMOVQ F11, (R8)
+	ADD R7, R0, R8
+	FMOVQ (R8), F10
+	VBIF V16.B16, V14.B16, V10.B16
+	ADD R7, R0, R8
+	FMOVQ F10, (R8)
+	MOVD ZR, R8
+	FMOVQ 272(R5), F10
+	VAND V16.B16, V10.B16, V10.B16
+	WORD $0x4eb1b94b // addv s11, v10.4s
+	FMOVD F11, R9
+	ORR R9<<0, R8, R8
+	MOVD n+24(FP), R4
+	MOVD R4, R9
+	SUB R3, R4, R4
+	ADD $4, R4, R9
+	MOVD R4, at+40(FP)
+	MOVD R9, next+48(FP)
+	MOVD R8, hard+56(FP)
+	RET
+
+hard2:
+	MOVD R0, R8
+	TBZ $1, R3, loadOne9
+	FMOVD.P 8(R8), F11
+	TBZ $0, R3, loaded9
+	VLD1 (R8), V11.S[2]
+	B loaded9
+
+loadOne9:
+	FMOVS (R8), F11
+
+loaded9:
+	VBIF V16.B16, V12.B16, V11.B16
+	MOVD R0, R8
+	TBZ $1, R3, storeOne5
+	FMOVD.P F11, 8(R8)
+	TBZ $0, R3, stored5
+	VST1 V11.S[2], (R8)
+	B stored5
+
+storeOne5:
+	FMOVS F11, (R8)
+
+stored5:
+	ADD R6, R0, R8
+	TBZ $1, R3, loadOne10
+	FMOVD.P 8(R8), F11
+	TBZ $0, R3, loaded10
+	VLD1 (R8), V11.S[2]
+	B loaded10
+
+loadOne10:
+	FMOVS (R8), F11
+
+loaded10:
+	VBIF V16.B16, V15.B16, V11.B16
+	ADD R6, R0, R8
+	TBZ $1, R3, storeOne6
+	FMOVD.P F11, 8(R8)
+	TBZ $0, R3, stored6
+	VST1 V11.S[2], (R8)
+	B stored6
+
+storeOne6:
+	FMOVS F11, (R8)
+
+stored6:
+	ADD R6<<1, R0, R8
+	TBZ $1, R3, loadOne11
+	FMOVD.P 8(R8), F11
+	TBZ $0, R3, loaded11
+	VLD1 (R8), V11.S[2]
+	B loaded11
+
+loadOne11:
+	FMOVS (R8), F11
+
+loaded11:
+	VBIF V16.B16, V10.B16, V11.B16
+	ADD R6<<1, R0, R8
+	TBZ $1, R3, storeOne7
+	FMOVD.P F11, 8(R8)
+	TBZ $0, R3, stored7
+	VST1 V11.S[2], (R8)
+	B stored7
+
+storeOne7:
+	FMOVS F11, (R8)
+
+stored7:
+	ADD R7, R0, R8
+	TBZ $1, R3, loadOne12
+	FMOVD.P 8(R8), F10
+	TBZ $0, R3, loaded12
+	VLD1 (R8), V10.S[2]
+	B loaded12
+
+loadOne12:
+	FMOVS (R8), F10
+
+loaded12:
+	VBIF V16.B16, V14.B16, V10.B16
+	ADD R7, R0, R8
+	TBZ $1, R3, storeOne8
+	FMOVD.P F10, 8(R8)
+	TBZ $0, R3, stored8
+	VST1 V10.S[2], (R8)
+	B stored8
+
+storeOne8:
+	FMOVS F10, (R8)
+
+stored8:
+	MOVD ZR, R8
+	FMOVQ 272(R5), F10
+	VAND V16.B16, V10.B16, V10.B16
+	WORD $0x4eb1b94b // addv s11, v10.4s
+	FMOVD F11, R9
+	ORR R9<<0, R8, R8
+	MOVD n+24(FP), R4
+	MOVD R4, R9
+	SUB R3, R4, R4
+	MOVD $1, R10
+	LSL R3, R10, R10
+	SUB $1, R10
+	AND R10, R8, R8
+	MOVD R4, at+40(FP)
+	MOVD R9, next+48(FP)
+	MOVD R8, hard+56(FP)
+	RET
+
+// func composeSim2F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
+TEXT ·composeSim2F64NEON(SB), NOSPLIT, $0-64
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD n+24(FP), R3
+	MOVD $planeConsts<>(SB), R5
+	MOVD stride+32(FP), R6
+	LSL $3, R6
+	ADD R6<<1, R6, R7
+	FMOVQ 288(R5), F0
+	FMOVQ 640(R5), F1
+	FMOVQ 352(R5), F2
+	FMOVQ 304(R5), F3
+	FMOVQ 896(R5), F4
+	FMOVQ 336(R5), F5
+	FMOVQ 368(R5), F6
+	FMOVQ 384(R5), F7
+	FMOVQ 400(R5), F8
+	FMOVQ 416(R5), F9
+	CMP $2, R3
+	BLT next
+
+loop:
+	// 720 instructions for 2 matrices, 360 each
+	FMOVQ (R1), F10
+	FMOVQ (R2), F11
+	WORD $0x4e6bd54c // fadd v12.2d, v10.2d, v11.2d
+	ADD R6, R1, R8
+	FMOVQ (R8), F13
+	ADD R6, R2, R8
+	FMOVQ (R8), F14
+	WORD $0x4e6ed5af // fadd v15.2d, v13.2d, v14.2d
+	VAND V0.B16, V15.B16, V16.B16
+	FMOVQ 1232(R5), F17
+	WORD $0x6e70e630 // fcmge v16.2d, v17.2d, v16.2d
+	WORD $0x6e205a10 // mvn v16.16b, v16.16b
+	VAND V0.B16, V15.B16, V17.B16
+	FMOVQ 1168(R5), F18
+	WORD $0x6ef2e631 // fcmgt v17.2d, v17.2d, v18.2d
+	VAND V3.B16, V15.B16, V18.B16
+	FMOVQ 1248(R5), F19
+	VORR V19.B16, V18.B16, V18.B16
+	WORD $0x4ef2d5f2 // fsub v18.2d, v15.2d, v18.2d
+	VBIT V17.B16, V18.B16, V15.B16
+	VAND V0.B16, V12.B16, V17.B16
+	FMOVQ 2192(R5), F18
+	WORD $0x6e71e651 // fcmge v17.2d, v18.2d, v17.2d
+	WORD $0x6e205a31 // mvn v17.16b, v17.16b
+	VAND V0.B16, V15.B16, V18.B16
+	FMOVQ 320(R5), F19
+	WORD $0x6e72e672 // fcmge v18.2d, v19.2d, v18.2d
+	WORD $0x6e205a52 // mvn v18.16b, v18.16b
+	VORR V18.B16, V17.B16, V17.B16
+	VAND V0.B16, V10.B16, V18.B16
+	FMOVQ 2192(R5), F19
+	WORD $0x6e72e672 // fcmge v18.2d, v19.2d, v18.2d
+	WORD $0x6e205a52 // mvn v18.16b, v18.16b
+	VAND V0.B16, V13.B16, V19.B16
+	FMOVQ 320(R5), F20
+	WORD $0x6e73e693 // fcmge v19.2d, v20.2d, v19.2d
+	WORD $0x6e205a73 // mvn v19.16b, v19.16b
+	VORR V19.B16, V18.B16, V18.B16
+	VAND V0.B16, V11.B16, V19.B16
+	FMOVQ 2192(R5), F20
+	WORD $0x6e73e693 // fcmge v19.2d, v20.2d, v19.2d
+	WORD $0x6e205a73 // mvn v19.16b, v19.16b
+	VAND V0.B16, V14.B16, V20.B16
+	FMOVQ 320(R5), F21
+	WORD $0x6e74e6b4 // fcmge v20.2d, v21.2d, v20.2d
+	WORD $0x6e205a94 // mvn v20.16b, v20.16b
+	VORR V20.B16, V19.B16, V19.B16
+	VORR V19.B16, V18.B16, V18.B16
+	VORR V18.B16, V17.B16, V17.B16
+	VORR V17.B16, V16.B16, V16.B16
+	VMOV V2.B16, V17.B16
+	FMOVQ 1424(R5), F18
+	VFMLA V18.D2, V10.D2, V17.D2
+	WORD $0x4ee2d631 // fsub v17.2d, v17.2d, v2.2d
+	VMOV V10.B16, V18.B16
+	FMOVQ 1440(R5), F19
+	VFMLS V19.D2, V17.D2, V18.D2
+	FMOVQ 1456(R5), F19
+	VFMLS V19.D2, V17.D2, V18.D2
+	FMOVQ 1488(R5), F19
+	FMOVQ 1472(R5), F20
+	VFMLA V18.D2, V20.D2, V19.D2
+	FMOVQ 1504(R5), F20
+	VFMLA V18.D2, V19.D2, V20.D2
+	FMOVQ 1520(R5), F19
+	VFMLA V18.D2, V20.D2, V19.D2
+	FMOVQ 1536(R5), F20
+	VFMLA V18.D2, V19.D2, V20.D2
+	FMOVQ 1552(R5), F19
+	VFMLA V18.D2, V20.D2, V19.D2
+	FMOVQ 1568(R5), F20
+	VFMLA V18.D2, V19.D2, V20.D2
+	FMOVQ 1584(R5), F19
+	VFMLA V18.D2, V20.D2, V19.D2
+	FMOVQ 1600(R5), F20
+	VFMLA V18.D2, V19.D2, V20.D2
+	FMOVQ 1616(R5), F19
+	VFMLA V18.D2, V20.D2, V19.D2
+	VMOV V2.B16, V20.B16
+	VFMLA V4.D2, V17.D2, V20.D2
+	WORD $0x4ee2d695 // fsub v21.2d, v20.2d, v2.2d
+	WORD $0x4ef5d631 // fsub v17.2d, v17.2d, v21.2d
+	WORD $0x4e62d631 // fadd v17.2d, v17.2d, v2.2d
+	VSHL $52, V20.D2, V20.D2
+	VADD V1.D2, V20.D2, V20.D2
+	WORD $0x6e74dc34 // fmul v20.2d, v1.2d, v20.2d
+	VSHL $52, V17.D2, V17.D2
+	VADD V1.D2, V17.D2, V17.D2
+	WORD $0x6e71de94 // fmul v20.2d, v20.2d, v17.2d
+	WORD $0x6e72de51 // fmul v17.2d, v18.2d, v18.2d
+	VMOV V18.B16, V21.B16
+	VFMLA V19.D2, V17.D2, V21.D2
+	WORD $0x6e74deb5 // fmul v21.2d, v21.2d, v20.2d
+	WORD $0x4ee1d696 // fsub v22.2d, v20.2d, v1.2d
+	VFMLA V20.D2, V18.D2, V22.D2
+	WORD $0x6e74de31 // fmul v17.2d, v17.2d, v20.2d
+	WORD $0x6e73de31 // fmul v17.2d, v17.2d, v19.2d
+	WORD $0x4e71d6d6 // fadd v22.2d, v22.2d, v17.2d
+	WORD $0x6e64ddb1 // fmul v17.2d, v13.2d, v4.2d
+	VAND V0.B16, V17.B16, V18.B16
+	VMOV V2.B16, V19.B16
+	VFMLA V5.D2, V18.D2, V19.D2
+	WORD $0x4ee2d677 // fsub v23.2d, v19.2d, v2.2d
+	VFMLS V6.D2, V23.D2, V18.D2
+	VFMLS V7.D2, V23.D2, V18.D2
+	VFMLS V8.D2, V23.D2, V18.D2
+	WORD $0x6e72de57 // fmul v23.2d, v18.2d, v18.2d
+	FMOVQ 464(R5), F24
+	VFMLA V23.D2, V9.D2, V24.D2
+	FMOVQ 480(R5), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 496(R5), F24
+	VFMLA V23.D2, V25.D2, V24.D2
+	FMOVQ 512(R5), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 528(R5), F24
+	VFMLA V23.D2, V25.D2, V24.D2
+	WORD $0x6e78def8 // fmul v24.2d, v23.2d, v24.2d
+	VFMLA V24.D2, V18.D2, V18.D2
+	FMOVQ 544(R5), F24
+	FMOVQ 432(R5), F25
+	VFMLA V23.D2, V25.D2, V24.D2
+	FMOVQ 560(R5), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 576(R5), F24
+	VFMLA V23.D2, V25.D2, V24.D2
+	FMOVQ 592(R5), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 608(R5), F24
+	VFMLA V23.D2, V25.D2, V24.D2
+	FMOVQ 624(R5), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	VMOV V1.B16, V24.B16
+	VFMLA V23.D2, V25.D2, V24.D2
+	VSHL $63, V19.D2, V23.D2
+	WORD $0x4ee0aaf7 // cmlt v23.2d, v23.2d, #0
+	VMOV V18.B16, V25.B16
+	VBIT V23.B16, V24.B16, V25.B16
+	VBIT V23.B16, V18.B16, V24.B16
+	FMOVQ 448(R5), F18
+	VADD V18.D2, V19.D2, V23.D2
+	VSHL $62, V23.D2, V23.D2
+	VAND V3.B16, V23.B16, V23.B16
+	VEOR V23.B16, V24.B16, V24.B16
+	VSHL $62, V19.D2, V19.D2
+	VEOR V17.B16, V19.B16, V19.B16
+	VAND V3.B16, V19.B16, V19.B16
+	VEOR V19.B16, V25.B16, V25.B16
+	VAND V0.B16, V13.B16, V17.B16
+	VMOV V2.B16, V18.B16
+	VFMLA V5.D2, V17.D2, V18.D2
+	WORD $0x4ee2d653 // fsub v19.2d, v18.2d, v2.2d
+	VFMLS V6.D2, V19.D2, V17.D2
+	VFMLS V7.D2, V19.D2, V17.D2
+	VFMLS V8.D2, V19.D2, V17.D2
+	WORD $0x6e71de33 // fmul v19.2d, v17.2d, v17.2d
+	FMOVQ 464(R5), F23
+	VFMLA V19.D2, V9.D2, V23.D2
+	FMOVQ 480(R5), F24
+	VFMLA V19.D2, V23.D2, V24.D2
+	FMOVQ 496(R5), F23
+	VFMLA V19.D2, V24.D2, V23.D2
+	FMOVQ 512(R5), F24
+	VFMLA V19.D2, V23.D2, V24.D2
+	FMOVQ 528(R5), F23
+	VFMLA V19.D2, V24.D2, V23.D2
+	WORD $0x6e77de77 // fmul v23.2d, v19.2d, v23.2d
+	VFMLA V23.D2, V17.D2, V17.D2
+	FMOVQ 544(R5), F23
+	FMOVQ 432(R5), F24
+	VFMLA V19.D2, V24.D2, V23.D2
+	FMOVQ 560(R5), F24
+	VFMLA V19.D2, V23.D2, V24.D2
+	FMOVQ 576(R5), F23
+	VFMLA V19.D2, V24.D2, V23.D2
+	FMOVQ 592(R5), F24
+	VFMLA V19.D2, V23.D2, V24.D2
+	FMOVQ 608(R5), F23
+	VFMLA V19.D2, V24.D2, V23.D2
+	FMOVQ 624(R5), F24
+	VFMLA V19.D2, V23.D2, V24.D2
+	VMOV V1.B16, V23.B16
+	VFMLA V19.D2, V24.D2, V23.D2
+	VSHL $63, V18.D2, V19.D2
+	WORD $0x4ee0aa73 // cmlt v19.2d, v19.2d, #0
+	VMOV V17.B16, V24.B16
+	VBIT V19.B16, V23.B16, V24.B16
+	VBIT V19.B16, V17.B16, V23.B16
+	FMOVQ 448(R5), F17
+	VADD V17.D2, V18.D2, V19.D2
+	VSHL $62, V19.D2, V19.D2
+	VAND V3.B16, V19.B16, V19.B16
+	VEOR V19.B16, V23.B16, V23.B16
+	VSHL $62, V18.D2, V18.D2
+	VEOR V13.B16, V18.B16, V18.B16
+	VAND V3.B16, V18.B16, V18.B16
+	VEOR V18.B16, V24.B16, V24.B16
+	WORD $0x6e77de91 // fmul v17.2d, v20.2d, v23.2d
+	VFMLA V23.D2, V21.D2, V17.D2
+	WORD $0x6e78de94 // fmul v20.2d, v20.2d, v24.2d
+	VFMLA V24.D2, V21.D2, V20.D2
+	WORD $0x6ef7e492 // fcmgt v18.2d, v4.2d, v23.2d
+	WORD $0x4ee1d633 // fsub v19.2d, v17.2d, v1.2d
+	WORD $0x4e79d735 // fadd v21.2d, v25.2d, v25.2d
+	WORD $0x6e77ded6 // fmul v22.2d, v22.2d, v23.2d
+	VFMLS V25.D2, V21.D2, V22.D2
+	VBIT V18.B16, V19.B16, V22.B16
+	VAND V0.B16, V10.B16, V18.B16
+	VAND V0.B16, V13.B16, V19.B16
+	WORD $0x6ef3e655 // fcmgt v21.2d, v18.2d, v19.2d
+	VBSL V19.B16, V18.B16, V21.B16
+	FMOVQ 2208(R5), F18
+	WORD $0x6ef5e655 // fcmgt v21.2d, v18.2d, v21.2d
+	WORD $0x6e6dddb2 // fmul v18.2d, v13.2d, v13.2d
+	WORD $0x6ee0fa53 // fneg v19.2d, v18.2d
+	VFMLA V13.D2, V13.D2, V19.D2
+	VFMLA V10.D2, V10.D2, V18.D2
+	WORD $0x4e73d652 // fadd v18.2d, v18.2d, v19.2d
+	VBIT V21.B16, V1.B16, V18.B16
+	WORD $0x6e6dde93 // fmul v19.2d, v20.2d, v13.2d
+	WORD $0x6ee0fa77 // fneg v23.2d, v19.2d
+	VFMLA V13.D2, V20.D2, V23.D2
+	VFMLA V10.D2, V22.D2, V19.D2
+	WORD $0x4e77d673 // fadd v19.2d, v19.2d, v23.2d
+	WORD $0x6e72fe73 // fdiv v19.2d, v19.2d, v18.2d
+	WORD $0x6e6dded7 // fmul v23.2d, v22.2d, v13.2d
+	VMOV V23.B16, V24.B16
+	VFMLS V13.D2, V22.D2, V24.D2
+	WORD $0x6ee0faf7 // fneg v23.2d, v23.2d
+	VFMLA V10.D2, V20.D2, V23.D2
+	WORD $0x4e78d6f7 // fadd v23.2d, v23.2d, v24.2d
+	WORD $0x6e72fef7 // fdiv v23.2d, v23.2d, v18.2d
+	FMOVQ 2224(R5), F18
+	FMOVQ 2240(R5), F22
+	VFMLA V22.D2, V10.D2, V18.D2
+	FMOVQ 2240(R5), F22
+	WORD $0x6e76ddb8 // fmul v24.2d, v13.2d, v22.2d
+	WORD $0x6e6ddf16 // fmul v22.2d, v24.2d, v13.2d
+	WORD $0x6ee0fad6 // fneg v22.2d, v22.2d
+	VFMLA V10.D2, V18.D2, V22.D2
+	WORD $0x4e64d6d6 // fadd v22.2d, v22.2d, v4.2d
+	WORD $0x6e6adf18 // fmul v24.2d, v24.2d, v10.2d
+	VFMLA V13.D2, V18.D2, V24.D2
+	WORD $0x6e6ddf12 // fmul v18.2d, v24.2d, v13.2d
+	WORD $0x6ee0fa52 // fneg v18.2d, v18.2d
+	VFMLA V10.D2, V22.D2, V18.D2
+	WORD $0x4e61d652 // fadd v18.2d, v18.2d, v1.2d
+	WORD $0x6e6adf18 // fmul v24.2d, v24.2d, v10.2d
+	VFMLA V13.D2, V22.D2, V24.D2
+	VBIT V21.B16, V18.B16, V19.B16
+	VBIT V21.B16, V24.B16, V23.B16
+	ADD R7, R1, R8
+	FMOVQ (R8), F10
+	WORD $0x6e6adeed // fmul v13.2d, v23.2d, v10.2d
+	VMOV V13.B16, V18.B16
+	VFMLS V10.D2, V23.D2, V18.D2
+	ADD R6<<1, R1, R8
+	FMOVQ (R8), F21
+	WORD $0x6ee0f9ad // fneg v13.2d, v13.2d
+	VFMLA V21.D2, V19.D2, V13.D2
+	WORD $0x4e72d5ad // fadd v13.2d, v13.2d, v18.2d
+	WORD $0x6e6ade72 // fmul v18.2d, v19.2d, v10.2d
+	WORD $0x6ee0fa56 // fneg v22.2d, v18.2d
+	VFMLA V10.D2, V19.D2, V22.D2
+	VFMLA V21.D2, V23.D2, V18.D2
+	WORD $0x4e76d652 // fadd v18.2d, v18.2d, v22.2d
+	VMOV V2.B16, V10.B16
+	FMOVQ 1424(R5), F19
+	VFMLA V19.D2, V11.D2, V10.D2
+	WORD $0x4ee2d54a // fsub v10.2d, v10.2d, v2.2d
+	VMOV V11.B16, V19.B16
+	FMOVQ 1440(R5), F21
+	VFMLS V21.D2, V10.D2, V19.D2
+	FMOVQ 1456(R5), F21
+	VFMLS V21.D2, V10.D2, V19.D2
+	FMOVQ 1488(R5), F21
+	FMOVQ 1472(R5), F22
+	VFMLA V19.D2, V22.D2, V21.D2
+	FMOVQ 1504(R5), F22
+	VFMLA V19.D2, V21.D2, V22.D2
+	FMOVQ 1520(R5), F21
+	VFMLA V19.D2, V22.D2, V21.D2
+	FMOVQ 1536(R5), F22
+	VFMLA V19.D2, V21.D2, V22.D2
+	FMOVQ 1552(R5), F21
+	VFMLA V19.D2, V22.D2, V21.D2
+	FMOVQ 1568(R5), F22
+	VFMLA V19.D2, V21.D2, V22.D2
+	FMOVQ 1584(R5), F21
+	VFMLA V19.D2, V22.D2, V21.D2
+	FMOVQ 1600(R5), F22
+	VFMLA V19.D2, V21.D2, V22.D2
+	FMOVQ 1616(R5), F21
+	VFMLA V19.D2, V22.D2, V21.D2
+	VMOV V2.B16, V22.B16
+	VFMLA V4.D2, V10.D2, V22.D2
+	WORD $0x4ee2d6d7 // fsub v23.2d, v22.2d, v2.2d
+	WORD $0x4ef7d54a // fsub v10.2d, v10.2d, v23.2d
+	WORD $0x4e62d54a // fadd v10.2d, v10.2d, v2.2d
+	VSHL $52, V22.D2, V22.D2
+	VADD V1.D2, V22.D2, V22.D2
+	WORD $0x6e76dc36 // fmul v22.2d, v1.2d, v22.2d
+	VSHL $52, V10.D2, V10.D2
+	VADD V1.D2, V10.D2, V10.D2
+	WORD $0x6e6aded6 // fmul v22.2d, v22.2d, v10.2d
+	WORD $0x6e73de6a // fmul v10.2d, v19.2d, v19.2d
+	VMOV V19.B16, V23.B16
+	VFMLA V21.D2, V10.D2, V23.D2
+	WORD $0x6e76def7 // fmul v23.2d, v23.2d, v22.2d
+	WORD $0x4ee1d6d8 // fsub v24.2d, v22.2d, v1.2d
+	VFMLA V22.D2, V19.D2, V24.D2
+	WORD $0x6e76dd4a // fmul v10.2d, v10.2d, v22.2d
+	WORD $0x6e75dd4a // fmul v10.2d, v10.2d, v21.2d
+	WORD $0x4e6ad718 // fadd v24.2d, v24.2d, v10.2d
+	WORD $0x6e64ddca // fmul v10.2d, v14.2d, v4.2d
+	VAND V0.B16, V10.B16, V19.B16
+	VMOV V2.B16, V21.B16
+	VFMLA V5.D2, V19.D2, V21.D2
+	WORD $0x4ee2d6b9 // fsub v25.2d, v21.2d, v2.2d
+	VFMLS V6.D2, V25.D2, V19.D2
+	VFMLS V7.D2, V25.D2, V19.D2
+	VFMLS V8.D2, V25.D2, V19.D2
+	WORD $0x6e73de79 // fmul v25.2d, v19.2d, v19.2d
+	FMOVQ 464(R5), F26
+	VFMLA V25.D2, V9.D2, V26.D2
+	FMOVQ 480(R5), F27
+	VFMLA V25.D2, V26.D2, V27.D2
+	FMOVQ 496(R5), F26
+	VFMLA V25.D2, V27.D2, V26.D2
+	FMOVQ 512(R5), F27
+	VFMLA V25.D2, V26.D2, V27.D2
+	FMOVQ 528(R5), F26
+	VFMLA V25.D2, V27.D2, V26.D2
+	WORD $0x6e7adf3a // fmul v26.2d, v25.2d, v26.2d
+	VFMLA V26.D2, V19.D2, V19.D2
+	FMOVQ 544(R5), F26
+	FMOVQ 432(R5), F27
+	VFMLA V25.D2, V27.D2, V26.D2
+	FMOVQ 560(R5), F27
+	VFMLA V25.D2, V26.D2, V27.D2
+	FMOVQ 576(R5), F26
+	VFMLA V25.D2, V27.D2, V26.D2
+	FMOVQ 592(R5), F27
+	VFMLA V25.D2, V26.D2, V27.D2
+	FMOVQ 608(R5), F26
+	VFMLA V25.D2, V27.D2, V26.D2
+	FMOVQ 624(R5), F27
+	VFMLA V25.D2, V26.D2, V27.D2
+	VMOV V1.B16, V26.B16
+	VFMLA V25.D2, V27.D2, V26.D2
+	VSHL $63, V21.D2, V25.D2
+	WORD $0x4ee0ab39 // cmlt v25.2d, v25.2d, #0
+	VMOV V19.B16, V27.B16
+	VBIT V25.B16, V26.B16, V27.B16
+	VBIT V25.B16, V19.B16, V26.B16
+	FMOVQ 448(R5), F19
+	VADD V19.D2, V21.D2, V25.D2
+	VSHL $62, V25.D2, V25.D2
+	VAND V3.B16, V25.B16, V25.B16
+	VEOR V25.B16, V26.B16, V26.B16
+	VSHL $62, V21.D2, V21.D2
+	VEOR V10.B16, V21.B16, V21.B16
+	VAND V3.B16, V21.B16, V21.B16
+	VEOR V21.B16, V27.B16, V27.B16
+	VAND V0.B16, V14.B16, V10.B16
+	VMOV V2.B16, V19.B16
+	VFMLA V5.D2, V10.D2, V19.D2
+	WORD $0x4ee2d675 // fsub v21.2d, v19.2d, v2.2d
+	VFMLS V6.D2, V21.D2, V10.D2
+	VFMLS V7.D2, V21.D2, V10.D2
+	VFMLS V8.D2, V21.D2, V10.D2
+	WORD $0x6e6add55 // fmul v21.2d, v10.2d, v10.2d
+	FMOVQ 464(R5), F25
+	VFMLA V21.D2, V9.D2, V25.D2
+	FMOVQ 480(R5), F26
+	VFMLA V21.D2, V25.D2, V26.D2
+	FMOVQ 496(R5), F25
+	VFMLA V21.D2, V26.D2, V25.D2
+	FMOVQ 512(R5), F26
+	VFMLA V21.D2, V25.D2, V26.D2
+	FMOVQ 528(R5), F25
+	VFMLA V21.D2, V26.D2, V25.D2
+	WORD $0x6e79deb9 // fmul v25.2d, v21.2d, v25.2d
+	VFMLA V25.D2, V10.D2, V10.D2
+	FMOVQ 544(R5), F25
+	FMOVQ 432(R5), F26
+	VFMLA V21.D2, V26.D2, V25.D2
+	FMOVQ 560(R5), F26
+	VFMLA V21.D2, V25.D2, V26.D2
+	FMOVQ 576(R5), F25
+	VFMLA V21.D2, V26.D2, V25.D2
+	FMOVQ 592(R5), F26
+	VFMLA V21.D2, V25.D2, V26.D2
+	FMOVQ 608(R5), F25
+	VFMLA V21.D2, V26.D2, V25.D2
+	FMOVQ 624(R5), F26
+	VFMLA V21.D2, V25.D2, V26.D2
+	VMOV V1.B16, V25.B16
+	VFMLA V21.D2, V26.D2, V25.D2
+	VSHL $63, V19.D2, V21.D2
+	WORD $0x4ee0aab5 // cmlt v21.2d, v21.2d, #0
+	VMOV V10.B16, V26.B16
+	VBIT V21.B16, V25.B16, V26.B16
+	VBIT V21.B16, V10.B16, V25.B16
+	FMOVQ 448(R5), F10
+	VADD V10.D2, V19.D2, V21.D2
+	VSHL $62, V21.D2, V21.D2
+	VAND V3.B16, V21.B16, V21.B16
+	VEOR V21.B16, V25.B16, V25.B16
+	VSHL $62, V19.D2, V19.D2
+	VEOR V14.B16, V19.B16, V19.B16
+	VAND V3.B16, V19.B16, V19.B16
+	VEOR V19.B16, V26.B16, V26.B16
+	WORD $0x6e79deca // fmul v10.2d, v22.2d, v25.2d
+	VFMLA V25.D2, V23.D2, V10.D2
+	WORD $0x6e7aded6 // fmul v22.2d, v22.2d, v26.2d
+	VFMLA V26.D2, V23.D2, V22.D2
+	WORD $0x6ef9e493 // fcmgt v19.2d, v4.2d, v25.2d
+	WORD $0x4ee1d54a // fsub v10.2d, v10.2d, v1.2d
+	WORD $0x4e7bd775 // fadd v21.2d, v27.2d, v27.2d
+	WORD $0x6e79df18 // fmul v24.2d, v24.2d, v25.2d
+	VFMLS V27.D2, V21.D2, V24.D2
+	VBIT V19.B16, V10.B16, V24.B16
+	VAND V0.B16, V11.B16, V10.B16
+	VAND V0.B16, V14.B16, V19.B16
+	WORD $0x6ef3e555 // fcmgt v21.2d, v10.2d, v19.2d
+	VBSL V19.B16, V10.B16, V21.B16
+	FMOVQ 2208(R5), F10
+	WORD $0x6ef5e555 // fcmgt v21.2d, v10.2d, v21.2d
+	WORD $0x6e6eddca // fmul v10.2d, v14.2d, v14.2d
+	WORD $0x6ee0f953 // fneg v19.2d, v10.2d
+	VFMLA V14.D2, V14.D2, V19.D2
+	VFMLA V11.D2, V11.D2, V10.D2
+	WORD $0x4e73d54a // fadd v10.2d, v10.2d, v19.2d
+	VBIT V21.B16, V1.B16, V10.B16
+	WORD $0x6e6eded3 // fmul v19.2d, v22.2d, v14.2d
+	WORD $0x6ee0fa77 // fneg v23.2d, v19.2d
+	VFMLA V14.D2, V22.D2, V23.D2
+	VFMLA V11.D2, V24.D2, V19.D2
+	WORD $0x4e77d673 // fadd v19.2d, v19.2d, v23.2d
+	WORD $0x6e6afe73 // fdiv v19.2d, v19.2d, v10.2d
+	WORD $0x6e6edf17 // fmul v23.2d, v24.2d, v14.2d
+	VMOV V23.B16, V25.B16
+	VFMLS V14.D2, V24.D2, V25.D2
+	WORD $0x6ee0faf7 // fneg v23.2d, v23.2d
+	VFMLA V11.D2, V22.D2, V23.D2
+	WORD $0x4e79d6f7 // fadd v23.2d, v23.2d, v25.2d
+	WORD $0x6e6afef7 // fdiv v23.2d, v23.2d, v10.2d
+	FMOVQ 2224(R5), F10
+	FMOVQ 2240(R5), F22
+	VFMLA V22.D2, V11.D2, V10.D2
+	FMOVQ 2240(R5), F22
+	WORD $0x6e76ddd8 // fmul v24.2d, v14.2d, v22.2d
+	WORD $0x6e6edf16 // fmul v22.2d, v24.2d, v14.2d
+	WORD $0x6ee0fad6 // fneg v22.2d, v22.2d
+	VFMLA V11.D2, V10.D2, V22.D2
+	WORD $0x4e64d6d6 // fadd v22.2d, v22.2d, v4.2d
+	WORD $0x6e6bdf18 // fmul v24.2d, v24.2d, v11.2d
+	VFMLA V14.D2, V10.D2, V24.D2
+	WORD $0x6e6edf0a // fmul v10.2d, v24.2d, v14.2d
+	WORD $0x6ee0f94a // fneg v10.2d, v10.2d
+	VFMLA V11.D2, V22.D2, V10.D2
+	WORD $0x4e61d54a // fadd v10.2d, v10.2d, v1.2d
+	WORD $0x6e6bdf18 // fmul v24.2d, v24.2d, v11.2d
+	VFMLA V14.D2, V22.D2, V24.D2
+	VBIT V21.B16, V10.B16, V19.B16
+	VBIT V21.B16, V24.B16, V23.B16
+	ADD R7, R2, R8
+	FMOVQ (R8), F10
+	WORD $0x6e6adeeb // fmul v11.2d, v23.2d, v10.2d
+	VMOV V11.B16, V14.B16
+	VFMLS V10.D2, V23.D2, V14.D2
+	ADD R6<<1, R2, R8
+	FMOVQ (R8), F21
+	WORD $0x6ee0f96b // fneg v11.2d, v11.2d
+	VFMLA V21.D2, V19.D2, V11.D2
+	WORD $0x4e6ed56b // fadd v11.2d, v11.2d, v14.2d
+	WORD $0x6e6ade6e // fmul v14.2d, v19.2d, v10.2d
+	WORD $0x6ee0f9d6 // fneg v22.2d, v14.2d
+	VFMLA V10.D2, V19.D2, V22.D2
+	VFMLA V21.D2, V23.D2, V14.D2
+	WORD $0x4e76d5ce // fadd v14.2d, v14.2d, v22.2d
+	WORD $0x6e6ede8a // fmul v10.2d, v20.2d, v14.2d
+	VMOV V10.B16, V19.B16
+	VFMLS V14.D2, V20.D2, V19.D2
+	WORD $0x6ee0f94a // fneg v10.2d, v10.2d
+	VFMLA V11.D2, V17.D2, V10.D2
+	WORD $0x4e73d54a // fadd v10.2d, v10.2d, v19.2d
+	WORD $0x6e6ede33 // fmul v19.2d, v17.2d, v14.2d
+	WORD $0x6ee0fa75 // fneg v21.2d, v19.2d
+	VFMLA V14.D2, V17.D2, V21.D2
+	VFMLA V11.D2, V20.D2, V19.D2
+	WORD $0x4e75d673 // fadd v19.2d, v19.2d, v21.2d
+	VMOV V2.B16, V11.B16
+	FMOVQ 1424(R5), F14
+	VFMLA V14.D2, V12.D2, V11.D2
+	WORD $0x4ee2d56b // fsub v11.2d, v11.2d, v2.2d
+	VMOV V12.B16, V14.B16
+	FMOVQ 1440(R5), F17
+	VFMLS V17.D2, V11.D2, V14.D2
+	FMOVQ 1456(R5), F17
+	VFMLS V17.D2, V11.D2, V14.D2
+	FMOVQ 1488(R5), F17
+	FMOVQ 1472(R5), F20
+	VFMLA V14.D2, V20.D2, V17.D2
+	FMOVQ 1504(R5), F20
+	VFMLA V14.D2, V17.D2, V20.D2
+	FMOVQ 1520(R5), F17
+	VFMLA V14.D2, V20.D2, V17.D2
+	FMOVQ 1536(R5), F20
+	VFMLA V14.D2, V17.D2, V20.D2
+	FMOVQ 1552(R5), F17
+	VFMLA V14.D2, V20.D2, V17.D2
+	FMOVQ 1568(R5), F20
+	VFMLA V14.D2, V17.D2, V20.D2
+	FMOVQ 1584(R5), F17
+	VFMLA V14.D2, V20.D2, V17.D2
+	FMOVQ 1600(R5), F20
+	VFMLA V14.D2, V17.D2, V20.D2
+	FMOVQ 1616(R5), F17
+	VFMLA V14.D2, V20.D2, V17.D2
+	VMOV V2.B16, V20.B16
+	VFMLA V4.D2, V11.D2, V20.D2
+	WORD $0x4ee2d695 // fsub v21.2d, v20.2d, v2.2d
+	WORD $0x4ef5d56b // fsub v11.2d, v11.2d, v21.2d
+	WORD $0x4e62d56b // fadd v11.2d, v11.2d, v2.2d
+	VSHL $52, V20.D2, V20.D2
+	VADD V1.D2, V20.D2, V20.D2
+	WORD $0x6e74dc34 // fmul v20.2d, v1.2d, v20.2d
+	VSHL $52, V11.D2, V11.D2
+	VADD V1.D2, V11.D2, V11.D2
+	WORD $0x6e6bde94 // fmul v20.2d, v20.2d, v11.2d
+	WORD $0x6e6eddcb // fmul v11.2d, v14.2d, v14.2d
+	VMOV V14.B16, V21.B16
+	VFMLA V17.D2, V11.D2, V21.D2
+	WORD $0x6e74deb5 // fmul v21.2d, v21.2d, v20.2d
+	WORD $0x4ee1d696 // fsub v22.2d, v20.2d, v1.2d
+	VFMLA V20.D2, V14.D2, V22.D2
+	WORD $0x6e74dd6b // fmul v11.2d, v11.2d, v20.2d
+	WORD $0x6e71dd6b // fmul v11.2d, v11.2d, v17.2d
+	WORD $0x4e6bd6d6 // fadd v22.2d, v22.2d, v11.2d
+	WORD $0x6e64ddeb // fmul v11.2d, v15.2d, v4.2d
+	VAND V0.B16, V11.B16, V14.B16
+	VMOV V2.B16, V17.B16
+	VFMLA V5.D2, V14.D2, V17.D2
+	WORD $0x4ee2d637 // fsub v23.2d, v17.2d, v2.2d
+	VFMLS V6.D2, V23.D2, V14.D2
+	VFMLS V7.D2, V23.D2, V14.D2
+	VFMLS V8.D2, V23.D2, V14.D2
+	WORD $0x6e6eddd7 // fmul v23.2d, v14.2d, v14.2d
+	FMOVQ 464(R5), F24
+	VFMLA V23.D2, V9.D2, V24.D2
+	FMOVQ 480(R5), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 496(R5), F24
+	VFMLA V23.D2, V25.D2, V24.D2
+	FMOVQ 512(R5), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 528(R5), F24
+	VFMLA V23.D2, V25.D2, V24.D2
+	WORD $0x6e78def8 // fmul v24.2d, v23.2d, v24.2d
+	VFMLA V24.D2, V14.D2, V14.D2
+	FMOVQ 544(R5), F24
+	FMOVQ 432(R5), F25
+	VFMLA V23.D2, V25.D2, V24.D2
+	FMOVQ 560(R5), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 576(R5), F24
+	VFMLA V23.D2, V25.D2, V24.D2
+	FMOVQ 592(R5), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 608(R5), F24
+	VFMLA V23.D2, V25.D2, V24.D2
+	FMOVQ 624(R5), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	VMOV V1.B16, V24.B16
+	VFMLA V23.D2, V25.D2, V24.D2
+	VSHL $63, V17.D2, V23.D2
+	WORD $0x4ee0aaf7 // cmlt v23.2d, v23.2d, #0
+	VMOV V14.B16, V25.B16
+	VBIT V23.B16, V24.B16, V25.B16
+	VBIT V23.B16, V14.B16, V24.B16
+	FMOVQ 448(R5), F14
+	VADD V14.D2, V17.D2, V23.D2
+	VSHL $62, V23.D2, V23.D2
+	VAND V3.B16, V23.B16, V23.B16
+	VEOR V23.B16, V24.B16, V24.B16
+	VSHL $62, V17.D2, V17.D2
+	VEOR V11.B16, V17.B16, V17.B16
+	VAND V3.B16, V17.B16, V17.B16
+	VEOR V17.B16, V25.B16, V25.B16
+	VAND V0.B16, V15.B16, V11.B16
+	VMOV V2.B16, V14.B16
+	VFMLA V5.D2, V11.D2, V14.D2
+	WORD $0x4ee2d5d1 // fsub v17.2d, v14.2d, v2.2d
+	VFMLS V6.D2, V17.D2, V11.D2
+	VFMLS V7.D2, V17.D2, V11.D2
+	VFMLS V8.D2, V17.D2, V11.D2
+	WORD $0x6e6bdd71 // fmul v17.2d, v11.2d, v11.2d
+	FMOVQ 464(R5), F23
+	VFMLA V17.D2, V9.D2, V23.D2
+	FMOVQ 480(R5), F24
+	VFMLA V17.D2, V23.D2, V24.D2
+	FMOVQ 496(R5), F23
+	VFMLA V17.D2, V24.D2, V23.D2
+	FMOVQ 512(R5), F24
+	VFMLA V17.D2, V23.D2, V24.D2
+	FMOVQ 528(R5), F23
+	VFMLA V17.D2, V24.D2, V23.D2
+	WORD $0x6e77de37 // fmul v23.2d, v17.2d, v23.2d
+	VFMLA V23.D2, V11.D2, V11.D2
+	FMOVQ 544(R5), F23
+	FMOVQ 432(R5), F24
+	VFMLA V17.D2, V24.D2, V23.D2
+	FMOVQ 560(R5), F24
+	VFMLA V17.D2, V23.D2, V24.D2
+	FMOVQ 576(R5), F23
+	VFMLA V17.D2, V24.D2, V23.D2
+	FMOVQ 592(R5), F24
+	VFMLA V17.D2, V23.D2, V24.D2
+	FMOVQ 608(R5), F23
+	VFMLA V17.D2, V24.D2, V23.D2
+	FMOVQ 624(R5), F24
+	VFMLA V17.D2, V23.D2, V24.D2
+	VMOV V1.B16, V23.B16
+	VFMLA V17.D2, V24.D2, V23.D2
+	VSHL $63, V14.D2, V17.D2
+	WORD $0x4ee0aa31 // cmlt v17.2d, v17.2d, #0
+	VMOV V11.B16, V24.B16
+	VBIT V17.B16, V23.B16, V24.B16
+	VBIT V17.B16, V11.B16, V23.B16
+	FMOVQ 448(R5), F11
+	VADD V11.D2, V14.D2, V17.D2
+	VSHL $62, V17.D2, V17.D2
+	VAND V3.B16, V17.B16, V17.B16
+	VEOR V17.B16, V23.B16, V23.B16
+	VSHL $62, V14.D2, V14.D2
+	VEOR V15.B16, V14.B16, V14.B16
+	VAND V3.B16, V14.B16, V14.B16
+	VEOR V14.B16, V24.B16, V24.B16
+	WORD $0x6e77de8b // fmul v11.2d, v20.2d, v23.2d
+	VFMLA V23.D2, V21.D2, V11.D2
+	WORD $0x6e78de94 // fmul v20.2d, v20.2d, v24.2d
+	VFMLA V24.D2, V21.D2, V20.D2
+	WORD $0x6ef7e48e // fcmgt v14.2d, v4.2d, v23.2d
+	WORD $0x4ee1d56b // fsub v11.2d, v11.2d, v1.2d
+	WORD $0x4e79d731 // fadd v17.2d, v25.2d, v25.2d
+	WORD $0x6e77ded6 // fmul v22.2d, v22.2d, v23.2d
+	VFMLS V25.D2, V17.D2, V22.D2
+	VBIT V14.B16, V11.B16, V22.B16
+	WORD $0x4e6ad5ad // fadd v13.2d, v13.2d, v10.2d
+	WORD $0x4e73d652 // fadd v18.2d, v18.2d, v19.2d
+	VAND V0.B16, V12.B16, V10.B16
+	VAND V0.B16, V15.B16, V11.B16
+	WORD $0x6eebe54e // fcmgt v14.2d, v10.2d, v11.2d
+	VBSL V11.B16, V10.B16, V14.B16
+	FMOVQ 2208(R5), F10
+	WORD $0x6eeee54e // fcmgt v14.2d, v10.2d, v14.2d
+	WORD $0x6e74de8a // fmul v10.2d, v20.2d, v20.2d
+	WORD $0x6ee0f94b // fneg v11.2d, v10.2d
+	VFMLA V20.D2, V20.D2, V11.D2
+	VFMLA V22.D2, V22.D2, V10.D2
+	WORD $0x4e6bd54a // fadd v10.2d, v10.2d, v11.2d
+	VBIT V14.B16, V1.B16, V10.B16
+	WORD $0x6e74ddeb // fmul v11.2d, v15.2d, v20.2d
+	WORD $0x6ee0f971 // fneg v17.2d, v11.2d
+	VFMLA V20.D2, V15.D2, V17.D2
+	VFMLA V22.D2, V12.D2, V11.D2
+	WORD $0x4e71d56b // fadd v11.2d, v11.2d, v17.2d
+	WORD $0x6e6afd6b // fdiv v11.2d, v11.2d, v10.2d
+	WORD $0x6e74dd91 // fmul v17.2d, v12.2d, v20.2d
+	VMOV V17.B16, V19.B16
+	VFMLS V20.D2, V12.D2, V19.D2
+	WORD $0x6ee0fa31 // fneg v17.2d, v17.2d
+	VFMLA V22.D2, V15.D2, V17.D2
+	WORD $0x4e73d631 // fadd v17.2d, v17.2d, v19.2d
+	WORD $0x6e6afe31 // fdiv v17.2d, v17.2d, v10.2d
+	WORD $0x6e6fddea // fmul v10.2d, v15.2d, v15.2d
+	WORD $0x6ee0f94a // fneg v10.2d, v10.2d
+	VFMLA V12.D2, V12.D2, V10.D2
+	VMOV V1.B16, V19.B16
+	FMOVQ 624(R5), F20
+	VFMLA V20.D2, V12.D2, V19.D2
+	FMOVQ 2272(R5), F20
+	VFMLA V20.D2, V10.D2, V19.D2
+	WORD $0x4e6cd58a // fadd v10.2d, v12.2d, v12.2d
+	WORD $0x6e6fdd4a // fmul v10.2d, v10.2d, v15.2d
+	FMOVQ 624(R5), F20
+	WORD $0x6e74ddf5 // fmul v21.2d, v15.2d, v20.2d
+	FMOVQ 2272(R5), F20
+	VFMLA V20.D2, V10.D2, V21.D2
+	VBIT V14.B16, V19.B16, V11.B16
+	VBIT V14.B16, V21.B16, V17.B16
+	WORD $0x6e72de2a // fmul v10.2d, v17.2d, v18.2d
+	VMOV V10.B16, V14.B16
+	VFMLS V18.D2, V17.D2, V14.D2
+	WORD $0x6ee0f94a // fneg v10.2d, v10.2d
+	VFMLA V13.D2, V11.D2, V10.D2
+	WORD $0x4e6ed54a // fadd v10.2d, v10.2d, v14.2d
+	WORD $0x6e72dd6e // fmul v14.2d, v11.2d, v18.2d
+	WORD $0x6ee0f9d3 // fneg v19.2d, v14.2d
+	VFMLA V18.D2, V11.D2, V19.D2
+	VFMLA V13.D2, V17.D2, V14.D2
+	WORD $0x4e73d5ce // fadd v14.2d, v14.2d, v19.2d
+	WORD $0x6eb0aa0b // umaxv s11, v16.4s
+	FMOVS F11, R8
+	CBNZ R8, hard
+	FMOVQ F12, (R0)
+	ADD R6, R0, R8
+	FMOVQ F15, (R8)
+	ADD R6<<1, R0, R8
+	FMOVQ F10, (R8)
+	ADD R7, R0, R8
+	FMOVQ F14, (R8)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	SUB $2, R3
+	CMP $2, R3
+	BGE loop
+
+next:
+	CBZ R3, done
+	MOVD R1, R8
+	FMOVD (R8), F10
+	MOVD R2, R8
+	FMOVD (R8), F11
+	WORD $0x4e6bd54c // fadd v12.2d, v10.2d, v11.2d
+	ADD R6, R1, R8
+	FMOVD (R8), F13
+	ADD R6, R2, R8
+	FMOVD (R8), F14
+	WORD $0x4e6ed5af // fadd v15.2d, v13.2d, v14.2d
+	VAND V0.B16, V15.B16, V16.B16
+	FMOVQ 1232(R5), F17
+	WORD $0x6e70e630 // fcmge v16.2d, v17.2d, v16.2d
+	WORD $0x6e205a10 // mvn v16.16b, v16.16b
+	VAND V0.B16, V15.B16, V17.B16
+	FMOVQ 1168(R5), F18
+	WORD $0x6ef2e631 // fcmgt v17.2d, v17.2d, v18.2d
+	VAND V3.B16, V15.B16, V18.B16
+	FMOVQ 1248(R5), F19
+	VORR V19.B16, V18.B16, V18.B16
+	WORD $0x4ef2d5f2 // fsub v18.2d, v15.2d, v18.2d
+	VBIT V17.B16, V18.B16, V15.B16
+	VAND V0.B16, V12.B16, V17.B16
+	FMOVQ 2192(R5), F18
+	WORD $0x6e71e651 // fcmge v17.2d, v18.2d, v17.2d
+	WORD $0x6e205a31 // mvn v17.16b, v17.16b
+	VAND V0.B16, V15.B16, V18.B16
+	FMOVQ 320(R5), F19
+	WORD $0x6e72e672 // fcmge v18.2d, v19.2d, v18.2d
+	WORD $0x6e205a52 // mvn v18.16b, v18.16b
+	VORR V18.B16, V17.B16, V17.B16
+	VAND V0.B16, V10.B16, V18.B16
+	FMOVQ 2192(R5), F19
+	WORD $0x6e72e672 // fcmge v18.2d, v19.2d, v18.2d
+	WORD $0x6e205a52 // mvn v18.16b, v18.16b
+	VAND V0.B16, V13.B16, V19.B16
+	FMOVQ 320(R5), F20
+	WORD $0x6e73e693 // fcmge v19.2d, v20.2d, v19.2d
+	WORD $0x6e205a73 // mvn v19.16b, v19.16b
+	VORR V19.B16, V18.B16, V18.B16
+	VAND V0.B16, V11.B16, V19.B16
+	FMOVQ 2192(R5), F20
+	WORD $0x6e73e693 // fcmge v19.2d, v20.2d, v19.2d
+	WORD $0x6e205a73 // mvn v19.16b, v19.16b
+	VAND V0.B16, V14.B16, V20.B16
+	FMOVQ 320(R5), F21
+	WORD $0x6e74e6b4 // fcmge v20.2d, v21.2d, v20.2d
+	WORD $0x6e205a94 // mvn v20.16b, v20.16b
+	VORR V20.B16, V19.B16, V19.B16
+	VORR V19.B16, V18.B16, V18.B16
+	VORR V18.B16, V17.B16, V17.B16
+	VORR V17.B16, V16.B16, V16.B16
+	VMOV V2.B16, V17.B16
+	FMOVQ 1424(R5), F18
+	VFMLA V18.D2, V10.D2, V17.D2
+	WORD $0x4ee2d631 // fsub v17.2d, v17.2d, v2.2d
+	VMOV V10.B16, V18.B16
+	FMOVQ 1440(R5), F19
+	VFMLS V19.D2, V17.D2, V18.D2
+	FMOVQ 1456(R5), F19
+	VFMLS V19.D2, V17.D2, V18.D2
+	FMOVQ 1488(R5), F19
+	FMOVQ 1472(R5), F20
+	VFMLA V18.D2, V20.D2, V19.D2
+	FMOVQ 1504(R5), F20
+	VFMLA V18.D2, V19.D2, V20.D2
+	FMOVQ 1520(R5), F19
+	VFMLA V18.D2, V20.D2, V19.D2
+	FMOVQ 1536(R5), F20
+	VFMLA V18.D2, V19.D2, V20.D2
+	FMOVQ 1552(R5), F19
+	VFMLA V18.D2, V20.D2, V19.D2
+	FMOVQ 1568(R5), F20
+	VFMLA V18.D2, V19.D2, V20.D2
+	FMOVQ 1584(R5), F19
+	VFMLA V18.D2, V20.D2, V19.D2
+	FMOVQ 1600(R5), F20
+	VFMLA V18.D2, V19.D2, V20.D2
+	FMOVQ 1616(R5), F19
+	VFMLA V18.D2, V20.D2, V19.D2
+	VMOV V2.B16, V20.B16
+	VFMLA V4.D2, V17.D2, V20.D2
+	WORD $0x4ee2d695 // fsub v21.2d, v20.2d, v2.2d
+	WORD $0x4ef5d631 // fsub v17.2d, v17.2d, v21.2d
+	WORD $0x4e62d631 // fadd v17.2d, v17.2d, v2.2d
+	VSHL $52, V20.D2, V20.D2
+	VADD V1.D2, V20.D2, V20.D2
+	WORD $0x6e74dc34 // fmul v20.2d, v1.2d, v20.2d
+	VSHL $52, V17.D2, V17.D2
+	VADD V1.D2, V17.D2, V17.D2
+	WORD $0x6e71de94 // fmul v20.2d, v20.2d, v17.2d
+	WORD $0x6e72de51 // fmul v17.2d, v18.2d, v18.2d
+	VMOV V18.B16, V21.B16
+	VFMLA V19.D2, V17.D2, V21.D2
+	WORD $0x6e74deb5 // fmul v21.2d, v21.2d, v20.2d
+	WORD $0x4ee1d696 // fsub v22.2d, v20.2d, v1.2d
+	VFMLA V20.D2, V18.D2, V22.D2
+	WORD $0x6e74de31 // fmul v17.2d, v17.2d, v20.2d
+	WORD $0x6e73de31 // fmul v17.2d, v17.2d, v19.2d
+	WORD $0x4e71d6d6 // fadd v22.2d, v22.2d, v17.2d
+	WORD $0x6e64ddb1 // fmul v17.2d, v13.2d, v4.2d
+	VAND V0.B16, V17.B16, V18.B16
+	VMOV V2.B16, V19.B16
+	VFMLA V5.D2, V18.D2, V19.D2
+	WORD $0x4ee2d677 // fsub v23.2d, v19.2d, v2.2d
+	VFMLS V6.D2, V23.D2, V18.D2
+	VFMLS V7.D2, V23.D2, V18.D2
+	VFMLS V8.D2, V23.D2, V18.D2
+	WORD $0x6e72de57 // fmul v23.2d, v18.2d, v18.2d
+	FMOVQ 464(R5), F24
+	VFMLA V23.D2, V9.D2, V24.D2
+	FMOVQ 480(R5), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 496(R5), F24
+	VFMLA V23.D2, V25.D2, V24.D2
+	FMOVQ 512(R5), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 528(R5), F24
+	VFMLA V23.D2, V25.D2, V24.D2
+	WORD $0x6e78def8 // fmul v24.2d, v23.2d, v24.2d
+	VFMLA V24.D2, V18.D2, V18.D2
+	FMOVQ 544(R5), F24
+	FMOVQ 432(R5), F25
+	VFMLA V23.D2, V25.D2, V24.D2
+	FMOVQ 560(R5), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 576(R5), F24
+	VFMLA V23.D2, V25.D2, V24.D2
+	FMOVQ 592(R5), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 608(R5), F24
+	VFMLA V23.D2, V25.D2, V24.D2
+	FMOVQ 624(R5), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	VMOV V1.B16, V24.B16
+	VFMLA V23.D2, V25.D2, V24.D2
+	VSHL $63, V19.D2, V23.D2
+	WORD $0x4ee0aaf7 // cmlt v23.2d, v23.2d, #0
+	VMOV V18.B16, V25.B16
+	VBIT V23.B16, V24.B16, V25.B16
+	VBIT V23.B16, V18.B16, V24.B16
+	FMOVQ 448(R5), F18
+	VADD V18.D2, V19.D2, V23.D2
+	VSHL $62, V23.D2, V23.D2
+	VAND V3.B16, V23.B16, V23.B16
+	VEOR V23.B16, V24.B16, V24.B16
+	VSHL $62, V19.D2, V19.D2
+	VEOR V17.B16, V19.B16, V19.B16
+	VAND V3.B16, V19.B16, V19.B16
+	VEOR V19.B16, V25.B16, V25.B16
+	VAND V0.B16, V13.B16, V17.B16
+	VMOV V2.B16, V18.B16
+	VFMLA V5.D2, V17.D2, V18.D2
+	WORD $0x4ee2d653 // fsub v19.2d, v18.2d, v2.2d
+	VFMLS V6.D2, V19.D2, V17.D2
+	VFMLS V7.D2, V19.D2, V17.D2
+	VFMLS V8.D2, V19.D2, V17.D2
+	WORD $0x6e71de33 // fmul v19.2d, v17.2d, v17.2d
+	FMOVQ 464(R5), F23
+	VFMLA V19.D2, V9.D2, V23.D2
+	FMOVQ 480(R5), F24
+	VFMLA V19.D2, V23.D2, V24.D2
+	FMOVQ 496(R5), F23
+	VFMLA V19.D2, V24.D2, V23.D2
+	FMOVQ 512(R5), F24
+	VFMLA V19.D2, V23.D2, V24.D2
+	FMOVQ 528(R5), F23
+	VFMLA V19.D2, V24.D2, V23.D2
+	WORD $0x6e77de77 // fmul v23.2d, v19.2d, v23.2d
+	VFMLA V23.D2, V17.D2, V17.D2
+	FMOVQ 544(R5), F23
+	FMOVQ 432(R5), F24
+	VFMLA V19.D2, V24.D2, V23.D2
+	FMOVQ 560(R5), F24
+	VFMLA V19.D2, V23.D2, V24.D2
+	FMOVQ 576(R5), F23
+	VFMLA V19.D2, V24.D2, V23.D2
+	FMOVQ 592(R5), F24
+	VFMLA V19.D2, V23.D2, V24.D2
+	FMOVQ 608(R5), F23
+	VFMLA V19.D2, V24.D2, V23.D2
+	FMOVQ 624(R5), F24
+	VFMLA V19.D2, V23.D2, V24.D2
+	VMOV V1.B16, V23.B16
+	VFMLA V19.D2, V24.D2, V23.D2
+	VSHL $63, V18.D2, V19.D2
+	WORD $0x4ee0aa73 // cmlt v19.2d, v19.2d, #0
+	VMOV V17.B16, V24.B16
+	VBIT V19.B16, V23.B16, V24.B16
+	VBIT V19.B16, V17.B16, V23.B16
+	FMOVQ 448(R5), F17
+	VADD V17.D2, V18.D2, V19.D2
+	VSHL $62, V19.D2, V19.D2
+	VAND V3.B16, V19.B16, V19.B16
+	VEOR V19.B16, V23.B16, V23.B16
+	VSHL $62, V18.D2, V18.D2
+	VEOR V13.B16, V18.B16, V18.B16
+	VAND V3.B16, V18.B16, V18.B16
+	VEOR V18.B16, V24.B16, V24.B16
+	WORD $0x6e77de91 // fmul v17.2d, v20.2d, v23.2d
+	VFMLA V23.D2, V21.D2, V17.D2
+	WORD $0x6e78de94 // fmul v20.2d, v20.2d, v24.2d
+	VFMLA V24.D2, V21.D2, V20.D2
+	WORD $0x6ef7e492 // fcmgt v18.2d, v4.2d, v23.2d
+	WORD $0x4ee1d633 // fsub v19.2d, v17.2d, v1.2d
+	WORD $0x4e79d735 // fadd v21.2d, v25.2d, v25.2d
+	WORD $0x6e77ded6 // fmul v22.2d, v22.2d, v23.2d
+	VFMLS V25.D2, V21.D2, V22.D2
+	VBIT V18.B16, V19.B16, V22.B16
+	VAND V0.B16, V10.B16, V18.B16
+	VAND V0.B16, V13.B16, V19.B16
+	WORD $0x6ef3e655 // fcmgt v21.2d, v18.2d, v19.2d
+	VBSL V19.B16, V18.B16, V21.B16
+	FMOVQ 2208(R5), F18
+	WORD $0x6ef5e655 // fcmgt v21.2d, v18.2d, v21.2d
+	WORD $0x6e6dddb2 // fmul v18.2d, v13.2d, v13.2d
+	WORD $0x6ee0fa53 // fneg v19.2d, v18.2d
+	VFMLA V13.D2, V13.D2, V19.D2
+	VFMLA V10.D2, V10.D2, V18.D2
+	WORD $0x4e73d652 // fadd v18.2d, v18.2d, v19.2d
+	VBIT V21.B16, V1.B16, V18.B16
+	WORD $0x6e6dde93 // fmul v19.2d, v20.2d, v13.2d
+	WORD $0x6ee0fa77 // fneg v23.2d, v19.2d
+	VFMLA V13.D2, V20.D2, V23.D2
+	VFMLA V10.D2, V22.D2, V19.D2
+	WORD $0x4e77d673 // fadd v19.2d, v19.2d, v23.2d
+	WORD $0x6e72fe73 // fdiv v19.2d, v19.2d, v18.2d
+	WORD $0x6e6dded7 // fmul v23.2d, v22.2d, v13.2d
+	VMOV V23.B16, V24.B16
+	VFMLS V13.D2, V22.D2, V24.D2
+	WORD $0x6ee0faf7 // fneg v23.2d, v23.2d
+	VFMLA V10.D2, V20.D2, V23.D2
+	WORD $0x4e78d6f7 // fadd v23.2d, v23.2d, v24.2d
+	WORD $0x6e72fef7 // fdiv v23.2d, v23.2d, v18.2d
+	FMOVQ 2224(R5), F18
+	FMOVQ 2240(R5), F22
+	VFMLA V22.D2, V10.D2, V18.D2
+	FMOVQ 2240(R5), F22
+	WORD $0x6e76ddb8 // fmul v24.2d, v13.2d, v22.2d
+	WORD $0x6e6ddf16 // fmul v22.2d, v24.2d, v13.2d
+	WORD $0x6ee0fad6 // fneg v22.2d, v22.2d
+	VFMLA V10.D2, V18.D2, V22.D2
+	WORD $0x4e64d6d6 // fadd v22.2d, v22.2d, v4.2d
+	WORD $0x6e6adf18 // fmul v24.2d, v24.2d, v10.2d
+	VFMLA V13.D2, V18.D2, V24.D2
+	WORD $0x6e6ddf12 // fmul v18.2d, v24.2d, v13.2d
+	WORD $0x6ee0fa52 // fneg v18.2d, v18.2d
+	VFMLA V10.D2, V22.D2, V18.D2
+	WORD $0x4e61d652 // fadd v18.2d, v18.2d, v1.2d
+	WORD $0x6e6adf18 // fmul v24.2d, v24.2d, v10.2d
+	VFMLA V13.D2, V22.D2, V24.D2
+	VBIT V21.B16, V18.B16, V19.B16
+	VBIT V21.B16, V24.B16, V23.B16
+	ADD R7, R1, R8
+	FMOVD (R8), F10
+	WORD $0x6e6adeed // fmul v13.2d, v23.2d, v10.2d
+	VMOV V13.B16, V18.B16
+	VFMLS V10.D2, V23.D2, V18.D2
+	ADD R6<<1, R1, R8
+	FMOVD (R8), F21
+	WORD $0x6ee0f9ad // fneg v13.2d, v13.2d
+	VFMLA V21.D2, V19.D2, V13.D2
+	WORD $0x4e72d5ad // fadd v13.2d, v13.2d, v18.2d
+	WORD $0x6e6ade72 // fmul v18.2d, v19.2d, v10.2d
+	WORD $0x6ee0fa56 // fneg v22.2d, v18.2d
+	VFMLA V10.D2, V19.D2, V22.D2
+	VFMLA V21.D2, V23.D2, V18.D2
+	WORD $0x4e76d652 // fadd v18.2d, v18.2d, v22.2d
+	VMOV V2.B16, V10.B16
+	FMOVQ 1424(R5), F19
+	VFMLA V19.D2, V11.D2, V10.D2
+	WORD $0x4ee2d54a // fsub v10.2d, v10.2d, v2.2d
+	VMOV V11.B16, V19.B16
+	FMOVQ 1440(R5), F21
+	VFMLS V21.D2, V10.D2, V19.D2
+	FMOVQ 1456(R5), F21
+	VFMLS V21.D2, V10.D2, V19.D2
+	FMOVQ 1488(R5), F21
+	FMOVQ 1472(R5), F22
+	VFMLA V19.D2, V22.D2, V21.D2
+	FMOVQ 1504(R5), F22
+	VFMLA V19.D2, V21.D2, V22.D2
+	FMOVQ 1520(R5), F21
+	VFMLA V19.D2, V22.D2, V21.D2
+	FMOVQ 1536(R5), F22
+	VFMLA V19.D2, V21.D2, V22.D2
+	FMOVQ 1552(R5), F21
+	VFMLA V19.D2, V22.D2, V21.D2
+	FMOVQ 1568(R5), F22
+	VFMLA V19.D2, V21.D2, V22.D2
+	FMOVQ 1584(R5), F21
+	VFMLA V19.D2, V22.D2, V21.D2
+	FMOVQ 1600(R5), F22
+	VFMLA V19.D2, V21.D2, V22.D2
+	FMOVQ 1616(R5), F21
+	VFMLA V19.D2, V22.D2, V21.D2
+	VMOV V2.B16, V22.B16
+	VFMLA V4.D2, V10.D2, V22.D2
+	WORD $0x4ee2d6d7 // fsub v23.2d, v22.2d, v2.2d
+	WORD $0x4ef7d54a // fsub v10.2d, v10.2d, v23.2d
+	WORD $0x4e62d54a // fadd v10.2d, v10.2d, v2.2d
+	VSHL $52, V22.D2, V22.D2
+	VADD V1.D2, V22.D2, V22.D2
+	WORD $0x6e76dc36 // fmul v22.2d, v1.2d, v22.2d
+	VSHL $52, V10.D2, V10.D2
+	VADD V1.D2, V10.D2, V10.D2
+	WORD $0x6e6aded6 // fmul v22.2d, v22.2d, v10.2d
+	WORD $0x6e73de6a // fmul v10.2d, v19.2d, v19.2d
+	VMOV V19.B16, V23.B16
+	VFMLA V21.D2, V10.D2, V23.D2
+	WORD $0x6e76def7 // fmul v23.2d, v23.2d, v22.2d
+	WORD $0x4ee1d6d8 // fsub v24.2d, v22.2d, v1.2d
+	VFMLA V22.D2, V19.D2, V24.D2
+	WORD $0x6e76dd4a // fmul v10.2d, v10.2d, v22.2d
+	WORD $0x6e75dd4a // fmul v10.2d, v10.2d, v21.2d
+	WORD $0x4e6ad718 // fadd v24.2d, v24.2d, v10.2d
+	WORD $0x6e64ddca // fmul v10.2d, v14.2d, v4.2d
+	VAND V0.B16, V10.B16, V19.B16
+	VMOV V2.B16, V21.B16
+	VFMLA V5.D2, V19.D2, V21.D2
+	WORD $0x4ee2d6b9 // fsub v25.2d, v21.2d, v2.2d
+	VFMLS V6.D2, V25.D2, V19.D2
+	VFMLS V7.D2, V25.D2, V19.D2
+	VFMLS V8.D2, V25.D2, V19.D2
+	WORD $0x6e73de79 // fmul v25.2d, v19.2d, v19.2d
+	FMOVQ 464(R5), F26
+	VFMLA V25.D2, V9.D2, V26.D2
+	FMOVQ 480(R5), F27
+	VFMLA V25.D2, V26.D2, V27.D2
+	FMOVQ 496(R5), F26
+	VFMLA V25.D2, V27.D2, V26.D2
+	FMOVQ 512(R5), F27
+	VFMLA V25.D2, V26.D2, V27.D2
+	FMOVQ 528(R5), F26
+	VFMLA V25.D2, V27.D2, V26.D2
+	WORD $0x6e7adf3a // fmul v26.2d, v25.2d, v26.2d
+	VFMLA V26.D2, V19.D2, V19.D2
+	FMOVQ 544(R5), F26
+	FMOVQ 432(R5), F27
+	VFMLA V25.D2, V27.D2, V26.D2
+	FMOVQ 560(R5), F27
+	VFMLA V25.D2, V26.D2, V27.D2
+	FMOVQ 576(R5), F26
+	VFMLA V25.D2, V27.D2, V26.D2
+	FMOVQ 592(R5), F27
+	VFMLA V25.D2, V26.D2, V27.D2
+	FMOVQ 608(R5), F26
+	VFMLA V25.D2, V27.D2, V26.D2
+	FMOVQ 624(R5), F27
+	VFMLA V25.D2, V26.D2, V27.D2
+	VMOV V1.B16, V26.B16
+	VFMLA V25.D2, V27.D2, V26.D2
+	VSHL $63, V21.D2, V25.D2
+	WORD $0x4ee0ab39 // cmlt v25.2d, v25.2d, #0
+	VMOV V19.B16, V27.B16
+	VBIT V25.B16, V26.B16, V27.B16
+	VBIT V25.B16, V19.B16, V26.B16
+	FMOVQ 448(R5), F19
+	VADD V19.D2, V21.D2, V25.D2
+	VSHL $62, V25.D2, V25.D2
+	VAND V3.B16, V25.B16, V25.B16
+	VEOR V25.B16, V26.B16, V26.B16
+	VSHL $62, V21.D2, V21.D2
+	VEOR V10.B16, V21.B16, V21.B16
+	VAND V3.B16, V21.B16, V21.B16
+	VEOR V21.B16, V27.B16, V27.B16
+	VAND V0.B16, V14.B16, V10.B16
+	VMOV V2.B16, V19.B16
+	VFMLA V5.D2, V10.D2, V19.D2
+	WORD $0x4ee2d675 // fsub v21.2d, v19.2d, v2.2d
+	VFMLS V6.D2, V21.D2, V10.D2
+	VFMLS V7.D2, V21.D2, V10.D2
+	VFMLS V8.D2, V21.D2, V10.D2
+	WORD $0x6e6add55 // fmul v21.2d, v10.2d, v10.2d
+	FMOVQ 464(R5), F25
+	VFMLA V21.D2, V9.D2, V25.D2
+	FMOVQ 480(R5), F26
+	VFMLA V21.D2, V25.D2, V26.D2
+	FMOVQ 496(R5), F25
+	VFMLA V21.D2, V26.D2, V25.D2
+	FMOVQ 512(R5), F26
+	VFMLA V21.D2, V25.D2, V26.D2
+	FMOVQ 528(R5), F25
+	VFMLA V21.D2, V26.D2, V25.D2
+	WORD $0x6e79deb9 // fmul v25.2d, v21.2d, v25.2d
+	VFMLA V25.D2, V10.D2, V10.D2
+	FMOVQ 544(R5), F25
+	FMOVQ 432(R5), F26
+	VFMLA V21.D2, V26.D2, V25.D2
+	FMOVQ 560(R5), F26
+	VFMLA V21.D2, V25.D2, V26.D2
+	FMOVQ 576(R5), F25
+	VFMLA V21.D2, V26.D2, V25.D2
+	FMOVQ 592(R5), F26
+	VFMLA V21.D2, V25.D2, V26.D2
+	FMOVQ 608(R5), F25
+	VFMLA V21.D2, V26.D2, V25.D2
+	FMOVQ 624(R5), F26
+	VFMLA V21.D2, V25.D2, V26.D2
+	VMOV V1.B16, V25.B16
+	VFMLA V21.D2, V26.D2, V25.D2
+	VSHL $63, V19.D2, V21.D2
+	WORD $0x4ee0aab5 // cmlt v21.2d, v21.2d, #0
+	VMOV V10.B16, V26.B16
+	VBIT V21.B16, V25.B16, V26.B16
+	VBIT V21.B16, V10.B16, V25.B16
+	FMOVQ 448(R5), F10
+	VADD V10.D2, V19.D2, V21.D2
+	VSHL $62, V21.D2, V21.D2
+	VAND V3.B16, V21.B16, V21.B16
+	VEOR V21.B16, V25.B16, V25.B16
+	VSHL $62, V19.D2, V19.D2
+	VEOR V14.B16, V19.B16, V19.B16
+	VAND V3.B16, V19.B16, V19.B16
+	VEOR V19.B16, V26.B16, V26.B16
+	WORD $0x6e79deca // fmul v10.2d, v22.2d, v25.2d
+	VFMLA V25.D2, V23.D2, V10.D2
+	WORD $0x6e7aded6 // fmul v22.2d, v22.2d, v26.2d
+	VFMLA V26.D2, V23.D2, V22.D2
+	WORD $0x6ef9e493 // fcmgt v19.2d, v4.2d, v25.2d
+	WORD $0x4ee1d54a // fsub v10.2d, v10.2d, v1.2d
+	WORD $0x4e7bd775 // fadd v21.2d, v27.2d, v27.2d
+	WORD $0x6e79df18 // fmul v24.2d, v24.2d, v25.2d
+	VFMLS V27.D2, V21.D2, V24.D2
+	VBIT V19.B16, V10.B16, V24.B16
+	VAND V0.B16, V11.B16, V10.B16
+	VAND V0.B16, V14.B16, V19.B16
+	WORD $0x6ef3e555 // fcmgt v21.2d, v10.2d, v19.2d
+	VBSL V19.B16, V10.B16, V21.B16
+	FMOVQ 2208(R5), F10
+	WORD $0x6ef5e555 // fcmgt v21.2d, v10.2d, v21.2d
+	WORD $0x6e6eddca // fmul v10.2d, v14.2d, v14.2d
+	WORD $0x6ee0f953 // fneg v19.2d, v10.2d
+	VFMLA V14.D2, V14.D2, V19.D2
+	VFMLA V11.D2, V11.D2, V10.D2
+	WORD $0x4e73d54a // fadd v10.2d, v10.2d, v19.2d
+	VBIT V21.B16, V1.B16, V10.B16
+	WORD $0x6e6eded3 // fmul v19.2d, v22.2d, v14.2d
+	WORD $0x6ee0fa77 // fneg v23.2d, v19.2d
+	VFMLA V14.D2, V22.D2, V23.D2
+	VFMLA V11.D2, V24.D2, V19.D2
+	WORD $0x4e77d673 // fadd v19.2d, v19.2d, v23.2d
+	WORD $0x6e6afe73 // fdiv v19.2d, v19.2d, v10.2d
+	WORD $0x6e6edf17 // fmul v23.2d, v24.2d, v14.2d
+	VMOV V23.B16, V25.B16
+	VFMLS V14.D2, V24.D2, V25.D2
+	WORD $0x6ee0faf7 // fneg v23.2d, v23.2d
+	VFMLA V11.D2, V22.D2, V23.D2
+	WORD $0x4e79d6f7 // fadd v23.2d, v23.2d, v25.2d
+	WORD $0x6e6afef7 // fdiv v23.2d, v23.2d, v10.2d
+	FMOVQ 2224(R5), F10
+	FMOVQ 2240(R5), F22
+	VFMLA V22.D2, V11.D2, V10.D2
+	FMOVQ 2240(R5), F22
+	WORD $0x6e76ddd8 // fmul v24.2d, v14.2d, v22.2d
+	WORD $0x6e6edf16 // fmul v22.2d, v24.2d, v14.2d
+	WORD $0x6ee0fad6 // fneg v22.2d, v22.2d
+	VFMLA V11.D2, V10.D2, V22.D2
+	WORD $0x4e64d6d6 // fadd v22.2d, v22.2d, v4.2d
+	WORD $0x6e6bdf18 // fmul v24.2d, v24.2d, v11.2d
+	VFMLA V14.D2, V10.D2, V24.D2
+	WORD $0x6e6edf0a // fmul v10.2d, v24.2d, v14.2d
+	WORD $0x6ee0f94a // fneg v10.2d, v10.2d
+	VFMLA V11.D2, V22.D2, V10.D2
+	WORD $0x4e61d54a // fadd v10.2d, v10.2d, v1.2d
+	WORD $0x6e6bdf18 // fmul v24.2d, v24.2d, v11.2d
+	VFMLA V14.D2, V22.D2, V24.D2
+	VBIT V21.B16, V10.B16, V19.B16
+	VBIT V21.B16, V24.B16, V23.B16
+	ADD R7, R2, R8
+	FMOVD (R8), F10
+	WORD $0x6e6adeeb // fmul v11.2d, v23.2d, v10.2d
+	VMOV V11.B16, V14.B16
+	VFMLS V10.D2, V23.D2, V14.D2
+	ADD R6<<1, R2, R8
+	FMOVD (R8), F21
+	WORD $0x6ee0f96b // fneg v11.2d, v11.2d
+	VFMLA V21.D2, V19.D2, V11.D2
+	WORD $0x4e6ed56b // fadd v11.2d, v11.2d, v14.2d
+	WORD $0x6e6ade6e // fmul v14.2d, v19.2d, v10.2d
+	WORD $0x6ee0f9d6 // fneg v22.2d, v14.2d
+	VFMLA V10.D2, V19.D2, V22.D2
+	VFMLA V21.D2, V23.D2, V14.D2
+	WORD $0x4e76d5ce // fadd v14.2d, v14.2d, v22.2d
+	WORD $0x6e6ede8a // fmul v10.2d, v20.2d, v14.2d
+	VMOV V10.B16, V19.B16
+	VFMLS V14.D2, V20.D2, V19.D2
+	WORD $0x6ee0f94a // fneg v10.2d, v10.2d
+	VFMLA V11.D2, V17.D2, V10.D2
+	WORD $0x4e73d54a // fadd v10.2d, v10.2d, v19.2d
+	WORD $0x6e6ede33 // fmul v19.2d, v17.2d, v14.2d
+	WORD $0x6ee0fa75 // fneg v21.2d, v19.2d
+	VFMLA V14.D2, V17.D2, V21.D2
+	VFMLA V11.D2, V20.D2, V19.D2
+	WORD $0x4e75d673 // fadd v19.2d, v19.2d, v21.2d
+	VMOV V2.B16, V11.B16
+	FMOVQ 1424(R5), F14
+	VFMLA V14.D2, V12.D2, V11.D2
+	WORD $0x4ee2d56b // fsub v11.2d, v11.2d, v2.2d
+	VMOV V12.B16, V14.B16
+	FMOVQ 1440(R5), F17
+	VFMLS V17.D2, V11.D2, V14.D2
+	FMOVQ 1456(R5), F17
+	VFMLS V17.D2, V11.D2, V14.D2
+	FMOVQ 1488(R5), F17
+	FMOVQ 1472(R5), F20
+	VFMLA V14.D2, V20.D2, V17.D2
+	FMOVQ 1504(R5), F20
+	VFMLA V14.D2, V17.D2, V20.D2
+	FMOVQ 1520(R5), F17
+	VFMLA V14.D2, V20.D2, V17.D2
+	FMOVQ 1536(R5), F20
+	VFMLA V14.D2, V17.D2, V20.D2
+	FMOVQ 1552(R5), F17
+	VFMLA V14.D2, V20.D2, V17.D2
+	FMOVQ 1568(R5), F20
+	VFMLA V14.D2, V17.D2, V20.D2
+	FMOVQ 1584(R5), F17
+	VFMLA V14.D2, V20.D2, V17.D2
+	FMOVQ 1600(R5), F20
+	VFMLA V14.D2, V17.D2, V20.D2
+	FMOVQ 1616(R5), F17
+	VFMLA V14.D2, V20.D2, V17.D2
+	VMOV V2.B16, V20.B16
+	VFMLA V4.D2, V11.D2, V20.D2
+	WORD $0x4ee2d695 // fsub v21.2d, v20.2d, v2.2d
+	WORD $0x4ef5d56b // fsub v11.2d, v11.2d, v21.2d
+	WORD $0x4e62d56b // fadd v11.2d, v11.2d, v2.2d
+	VSHL $52, V20.D2, V20.D2
+	VADD V1.D2, V20.D2, V20.D2
+	WORD $0x6e74dc34 // fmul v20.2d, v1.2d, v20.2d
+	VSHL $52, V11.D2, V11.D2
+	VADD V1.D2, V11.D2, V11.D2
+	WORD $0x6e6bde94 // fmul v20.2d, v20.2d, v11.2d
+	WORD $0x6e6eddcb // fmul v11.2d, v14.2d, v14.2d
+	VMOV V14.B16, V21.B16
+	VFMLA V17.D2, V11.D2, V21.D2
+	WORD $0x6e74deb5 // fmul v21.2d, v21.2d, v20.2d
+	WORD $0x4ee1d696 // fsub v22.2d, v20.2d, v1.2d
+	VFMLA V20.D2, V14.D2, V22.D2
+	WORD $0x6e74dd6b // fmul v11.2d, v11.2d, v20.2d
+	WORD $0x6e71dd6b // fmul v11.2d, v11.2d, v17.2d
+	WORD $0x4e6bd6d6 // fadd v22.2d, v22.2d, v11.2d
+	WORD $0x6e64ddeb // fmul v11.2d, v15.2d, v4.2d
+	VAND V0.B16, V11.B16, V14.B16
+	VMOV V2.B16, V17.B16
+	VFMLA V5.D2, V14.D2, V17.D2
+	WORD $0x4ee2d637 // fsub v23.2d, v17.2d, v2.2d
+	VFMLS V6.D2, V23.D2, V14.D2
+	VFMLS V7.D2, V23.D2, V14.D2
+	VFMLS V8.D2, V23.D2, V14.D2
+	WORD $0x6e6eddd7 // fmul v23.2d, v14.2d, v14.2d
+	FMOVQ 464(R5), F24
+	VFMLA V23.D2, V9.D2, V24.D2
+	FMOVQ 480(R5), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 496(R5), F24
+	VFMLA V23.D2, V25.D2, V24.D2
+	FMOVQ 512(R5), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 528(R5), F24
+	VFMLA V23.D2, V25.D2, V24.D2
+	WORD $0x6e78def8 // fmul v24.2d, v23.2d, v24.2d
+	VFMLA V24.D2, V14.D2, V14.D2
+	FMOVQ 544(R5), F24
+	FMOVQ 432(R5), F25
+	VFMLA V23.D2, V25.D2, V24.D2
+	FMOVQ 560(R5), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 576(R5), F24
+	VFMLA V23.D2, V25.D2, V24.D2
+	FMOVQ 592(R5), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 608(R5), F24
+	VFMLA V23.D2, V25.D2, V24.D2
+	FMOVQ 624(R5), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	VMOV V1.B16, V24.B16
+	VFMLA V23.D2, V25.D2, V24.D2
+	VSHL $63, V17.D2, V23.D2
+	WORD $0x4ee0aaf7 // cmlt v23.2d, v23.2d, #0
+	VMOV V14.B16, V25.B16
+	VBIT V23.B16, V24.B16, V25.B16
+	VBIT V23.B16, V14.B16, V24.B16
+	FMOVQ 448(R5), F14
+	VADD V14.D2, V17.D2, V23.D2
+	VSHL $62, V23.D2, V23.D2
+	VAND V3.B16, V23.B16, V23.B16
+	VEOR V23.B16, V24.B16, V24.B16
+	VSHL $62, V17.D2, V17.D2
+	VEOR V11.B16, V17.B16, V17.B16
+	VAND V3.B16, V17.B16, V17.B16
+	VEOR V17.B16, V25.B16, V25.B16
+	VAND V0.B16, V15.B16, V11.B16
+	VMOV V2.B16, V14.B16
+	VFMLA V5.D2, V11.D2, V14.D2
+	WORD $0x4ee2d5d1 // fsub v17.2d, v14.2d, v2.2d
+	VFMLS V6.D2, V17.D2, V11.D2
+	VFMLS V7.D2, V17.D2, V11.D2
+	VFMLS V8.D2, V17.D2, V11.D2
+	WORD $0x6e6bdd71 // fmul v17.2d, v11.2d, v11.2d
+	FMOVQ 464(R5), F23
+	VFMLA V17.D2, V9.D2, V23.D2
+	FMOVQ 480(R5), F24
+	VFMLA V17.D2, V23.D2, V24.D2
+	FMOVQ 496(R5), F23
+	VFMLA V17.D2, V24.D2, V23.D2
+	FMOVQ 512(R5), F24
+	VFMLA V17.D2, V23.D2, V24.D2
+	FMOVQ 528(R5), F23
+	VFMLA V17.D2, V24.D2, V23.D2
+	WORD $0x6e77de37 // fmul v23.2d, v17.2d, v23.2d
+	VFMLA V23.D2, V11.D2, V11.D2
+	FMOVQ 544(R5), F23
+	FMOVQ 432(R5), F24
+	VFMLA V17.D2, V24.D2, V23.D2
+	FMOVQ 560(R5), F24
+	VFMLA V17.D2, V23.D2, V24.D2
+	FMOVQ 576(R5), F23
+	VFMLA V17.D2, V24.D2, V23.D2
+	FMOVQ 592(R5), F24
+	VFMLA V17.D2, V23.D2, V24.D2
+	FMOVQ 608(R5), F23
+	VFMLA V17.D2, V24.D2, V23.D2
+	FMOVQ 624(R5), F24
+	VFMLA V17.D2, V23.D2, V24.D2
+	VMOV V1.B16, V23.B16
+	VFMLA V17.D2, V24.D2, V23.D2
+	VSHL $63, V14.D2, V17.D2
+	WORD $0x4ee0aa31 // cmlt v17.2d, v17.2d, #0
+	VMOV V11.B16, V24.B16
+	VBIT V17.B16, V23.B16, V24.B16
+	VBIT V17.B16, V11.B16, V23.B16
+	FMOVQ 448(R5), F11
+	VADD V11.D2, V14.D2, V17.D2
+	VSHL $62, V17.D2, V17.D2
+	VAND V3.B16, V17.B16, V17.B16
+	VEOR V17.B16, V23.B16, V23.B16
+	VSHL $62, V14.D2, V14.D2
+	VEOR V15.B16, V14.B16, V14.B16
+	VAND V3.B16, V14.B16, V14.B16
+	VEOR V14.B16, V24.B16, V24.B16
+	WORD $0x6e77de8b // fmul v11.2d, v20.2d, v23.2d
+	VFMLA V23.D2, V21.D2, V11.D2
+	WORD $0x6e78de94 // fmul v20.2d, v20.2d, v24.2d
+	VFMLA V24.D2, V21.D2, V20.D2
+	WORD $0x6ef7e48e // fcmgt v14.2d, v4.2d, v23.2d
+	WORD $0x4ee1d56b // fsub v11.2d, v11.2d, v1.2d
+	WORD $0x4e79d731 // fadd v17.2d, v25.2d, v25.2d
+	WORD $0x6e77ded6 // fmul v22.2d, v22.2d, v23.2d
+	VFMLS V25.D2, V17.D2, V22.D2
+	VBIT V14.B16, V11.B16, V22.B16
+	WORD $0x4e6ad5ad // fadd v13.2d, v13.2d, v10.2d
+	WORD $0x4e73d652 // fadd v18.2d, v18.2d, v19.2d
+	VAND V0.B16, V12.B16, V10.B16
+	VAND V0.B16, V15.B16, V11.B16
+	WORD $0x6eebe54e // fcmgt v14.2d, v10.2d, v11.2d
+	VBSL V11.B16, V10.B16, V14.B16
+	FMOVQ 2208(R5), F10
+	WORD $0x6eeee54e // fcmgt v14.2d, v10.2d, v14.2d
+	WORD $0x6e74de8a // fmul v10.2d, v20.2d, v20.2d
+	WORD $0x6ee0f94b // fneg v11.2d, v10.2d
+	VFMLA V20.D2, V20.D2, V11.D2
+	VFMLA V22.D2, V22.D2, V10.D2
+	WORD $0x4e6bd54a // fadd v10.2d, v10.2d, v11.2d
+	VBIT V14.B16, V1.B16, V10.B16
+	WORD $0x6e74ddeb // fmul v11.2d, v15.2d, v20.2d
+	WORD $0x6ee0f971 // fneg v17.2d, v11.2d
+	VFMLA V20.D2, V15.D2, V17.D2
+	VFMLA V22.D2, V12.D2, V11.D2
+	WORD $0x4e71d56b // fadd v11.2d, v11.2d, v17.2d
+	WORD $0x6e6afd6b // fdiv v11.2d, v11.2d, v10.2d
+	WORD $0x6e74dd91 // fmul v17.2d, v12.2d, v20.2d
+	VMOV V17.B16, V19.B16
+	VFMLS V20.D2, V12.D2, V19.D2
+	WORD $0x6ee0fa31 // fneg v17.2d, v17.2d
+	VFMLA V22.D2, V15.D2, V17.D2
+	WORD $0x4e73d631 // fadd v17.2d, v17.2d, v19.2d
+	WORD $0x6e6afe31 // fdiv v17.2d, v17.2d, v10.2d
+	WORD $0x6e6fddea // fmul v10.2d, v15.2d, v15.2d
+	WORD $0x6ee0f94a // fneg v10.2d, v10.2d
+	VFMLA V12.D2, V12.D2, V10.D2
+	VMOV V1.B16, V19.B16
+	FMOVQ 624(R5), F20
+	VFMLA V20.D2, V12.D2, V19.D2
+	FMOVQ 2272(R5), F20
+	VFMLA V20.D2, V10.D2, V19.D2
+	WORD $0x4e6cd58a // fadd v10.2d, v12.2d, v12.2d
+	WORD $0x6e6fdd4a // fmul v10.2d, v10.2d, v15.2d
+	FMOVQ 624(R5), F20
+	WORD $0x6e74ddf5 // fmul v21.2d, v15.2d, v20.2d
+	FMOVQ 2272(R5), F20
+	VFMLA V20.D2, V10.D2, V21.D2
+	VBIT V14.B16, V19.B16, V11.B16
+	VBIT V14.B16, V21.B16, V17.B16
+	WORD $0x6e72de2a // fmul v10.2d, v17.2d, v18.2d
+	VMOV V10.B16, V14.B16
+	VFMLS V18.D2, V17.D2, V14.D2
+	WORD $0x6ee0f94a // fneg v10.2d, v10.2d
+	VFMLA V13.D2, V11.D2, V10.D2
+	WORD $0x4e6ed54a // fadd v10.2d, v10.2d, v14.2d
+	WORD $0x6e72dd6e // fmul v14.2d, v11.2d, v18.2d
+	WORD $0x6ee0f9d3 // fneg v19.2d, v14.2d
+	VFMLA V18.D2, V11.D2, V19.D2
+	VFMLA V13.D2, V17.D2, V14.D2
+	WORD $0x4e73d5ce // fadd v14.2d, v14.2d, v19.2d
+	WORD $0x6eb0aa0b // umaxv s11, v16.4s
+	FMOVS F11, R8
+	CBNZ R8, hard2
+	MOVD R0, R8
+	FMOVD F12, (R8)
+	ADD R6, R0, R8
+	FMOVD F15, (R8)
+	ADD R6<<1, R0, R8
+	FMOVD F10, (R8)
+	ADD R7, R0, R8
+	FMOVD F14, (R8)
+
+done:
+	MOVD n+24(FP), R4
+	MOVD R4, at+40(FP)
+	MOVD R4, next+48(FP)
+	MOVD ZR, hard+56(FP)
+	RET
+
+hard:
+	FMOVQ (R0), F11
+	VBIF V16.B16, V12.B16, V11.B16
+	FMOVQ F11, (R0)
+	ADD R6, R0, R8
+	FMOVQ (R8), F11
+	VBIF V16.B16, V15.B16, V11.B16
+	ADD R6, R0, R8
+	FMOVQ F11, (R8)
+	ADD R6<<1, R0, R8
+	FMOVQ (R8), F11
+	VBIF V16.B16, V10.B16, V11.B16
+	ADD R6<<1, R0, R8
+	FMOVQ F11, (R8)
+	ADD R7, R0, R8
+	FMOVQ (R8), F10
+	VBIF V16.B16, V14.B16, V10.B16
+	ADD R7, R0, R8
+	FMOVQ F10, (R8)
+	MOVD ZR, R8
+	FMOVQ 656(R5), F10
+	VAND V16.B16, V10.B16, V10.B16
+	WORD $0x5ef1b94b // addp d11, v10.2d
+	FMOVD F11, R9
+	ORR R9<<0, R8, R8
+	MOVD n+24(FP), R4
+	MOVD R4, R9
+	SUB R3, R4, R4
+	ADD $2, R4, R9
+	MOVD R4, at+40(FP)
+	MOVD R9, next+48(FP)
+	MOVD R8, hard+56(FP)
+	RET
+
+hard2:
+	MOVD R0, R8
+	FMOVD (R8), F11
+	VBIF V16.B16, V12.B16, V11.B16
+	MOVD R0, R8
+	FMOVD F11, (R8)
+	ADD R6, R0, R8
+	FMOVD (R8), F11
+	VBIF V16.B16, V15.B16, V11.B16
+	ADD R6, R0, R8
+	FMOVD F11, (R8)
+	ADD R6<<1, R0, R8
+	FMOVD (R8), F11
+	VBIF V16.B16, V10.B16, V11.B16
+	ADD R6<<1, R0, R8
+	FMOVD F11, (R8)
+	ADD R7, R0, R8
+	FMOVD (R8), F10
+	VBIF V16.B16, V14.B16, V10.B16
+	ADD R7, R0, R8
+	FMOVD F10, (R8)
+	MOVD ZR, R8
+	FMOVQ 656(R5), F10
+	VAND V16.B16, V10.B16, V10.B16
+	WORD $0x5ef1b94b // addp d11, v10.2d
+	FMOVD F11, R9
+	ORR R9<<0, R8, R8
+	MOVD n+24(FP), R4
+	MOVD R4, R9
+	SUB R3, R4, R4
+	MOVD $1, R10
+	LSL R3, R10, R10
+	SUB $1, R10
+	AND R10, R8, R8
+	MOVD R4, at+40(FP)
+	MOVD R9, next+48(FP)
+	MOVD R8, hard+56(FP)
+	RET
+
 // func inverseSim2F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
 TEXT ·inverseSim2F32NEON(SB), NOSPLIT, $0-64
 	MOVD dst+0(FP), R0
@@ -10509,8 +14490,8 @@ TEXT ·inverseSim2F32NEON(SB), NOSPLIT, $0-64
 	ADD R5<<1, R5, R6
 	FMOVQ 16(R4), F0
 	FMOVQ (R4), F1
-	FMOVQ 1552(R4), F2
-	FMOVQ 1568(R4), F3
+	FMOVQ 1632(R4), F2
+	FMOVQ 1648(R4), F3
 	CMP $4, R2
 	BLT next
 
@@ -10866,8 +14847,8 @@ TEXT ·inverseSim2F64NEON(SB), NOSPLIT, $0-64
 	ADD R5<<1, R5, R6
 	FMOVQ 304(R4), F0
 	FMOVQ 288(R4), F1
-	FMOVQ 1776(R4), F2
-	FMOVQ 1792(R4), F3
+	FMOVQ 1856(R4), F2
+	FMOVQ 1872(R4), F3
 	CMP $2, R2
 	BLT next
 

@@ -4,35 +4,45 @@
 
 package simd
 
-// expSO3F32NEON writes the rotation matrices of n rotation vectors. It takes 34 instructions each.
+// expSO3F32NEON writes the rotation matrices of n rotation vectors. It takes 32.8 instructions each.
 //
 //go:noescape
 func expSO3F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
 
-// expSO3F64NEON writes the rotation matrices of n rotation vectors. It takes 56 instructions each.
+// expSO3F64NEON writes the rotation matrices of n rotation vectors. It takes 53.5 instructions each.
 //
 //go:noescape
 func expSO3F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
 
-// logSO3F32NEON writes the rotation vectors of n rotation matrices. It takes 30.8 instructions each.
+// logSO3F32NEON writes the rotation vectors of n rotation matrices. It takes 31.2 instructions each.
 //
 //go:noescape
 func logSO3F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
 
-// logSO3F64NEON writes the rotation vectors of n rotation matrices. It takes 69.5 instructions each.
+// logSO3F64NEON writes the rotation vectors of n rotation matrices. It takes 71 instructions each.
 //
 //go:noescape
 func logSO3F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
 
-// composeSO3F32NEON writes log(exp(a)·exp(b)) of n pairs of rotation vectors. It takes 65.5 instructions each.
+// composeSO3F32NEON writes log(exp(a)·exp(b)) of n pairs of rotation vectors. It takes 66.2 instructions each.
 //
 //go:noescape
 func composeSO3F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
 
-// composeSO3F64NEON writes log(exp(a)·exp(b)) of n pairs of rotation vectors. It takes 129 instructions each.
+// composeSO3F64NEON writes log(exp(a)·exp(b)) of n pairs of rotation vectors. It takes 130 instructions each.
 //
 //go:noescape
 func composeSO3F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
+
+// inverseSO3F32NEON writes the transposes of n matrices. It takes 9.75 instructions each.
+//
+//go:noescape
+func inverseSO3F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
+
+// inverseSO3F64NEON writes the transposes of n matrices. It takes 19.5 instructions each.
+//
+//go:noescape
+func inverseSO3F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
 
 // actSO3F32NEON writes n vectors turned by as many matrices. It takes 10.5 instructions each.
 //
@@ -44,22 +54,22 @@ func actSO3F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64
 //go:noescape
 func actSO3F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
 
-// expSE3F32NEON writes the motions of n coordinate vectors. It takes 46.2 instructions each.
+// expSE3F32NEON writes the motions of n coordinate vectors. It takes 45 instructions each.
 //
 //go:noescape
 func expSE3F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
 
-// expSE3F64NEON writes the motions of n coordinate vectors. It takes 80.5 instructions each.
+// expSE3F64NEON writes the motions of n coordinate vectors. It takes 77.5 instructions each.
 //
 //go:noescape
 func expSE3F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
 
-// logSE3F32NEON writes the coordinates of n motions of space. It takes 41.8 instructions each.
+// logSE3F32NEON writes the coordinates of n motions of space. It takes 42.2 instructions each.
 //
 //go:noescape
 func logSE3F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
 
-// logSE3F64NEON writes the coordinates of n motions of space. It takes 92.5 instructions each.
+// logSE3F64NEON writes the coordinates of n motions of space. It takes 94 instructions each.
 //
 //go:noescape
 func logSE3F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
@@ -69,7 +79,7 @@ func logSE3F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64
 //go:noescape
 func composeSE3F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
 
-// composeSE3F64NEON writes log(exp(a)·exp(b)) of n pairs of coordinate vectors. It takes 212 instructions each.
+// composeSE3F64NEON writes log(exp(a)·exp(b)) of n pairs of coordinate vectors. It takes 214 instructions each.
 //
 //go:noescape
 func composeSE3F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)

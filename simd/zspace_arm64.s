@@ -6,14 +6,14 @@
 
 DATA spaceConsts<>+0(SB)/8, $0x7fffffff7fffffff // absF32
 DATA spaceConsts<>+8(SB)/8, $0x7fffffff7fffffff // absF32
-DATA spaceConsts<>+16(SB)/8, $0x0d8000000d800000 // rootMin
-DATA spaceConsts<>+24(SB)/8, $0x0d8000000d800000 // rootMin
-DATA spaceConsts<>+32(SB)/8, $0x3f8000003f800000 // one
-DATA spaceConsts<>+40(SB)/8, $0x3f8000003f800000 // one
-DATA spaceConsts<>+48(SB)/8, $0x8000000080000000 // signF32
-DATA spaceConsts<>+56(SB)/8, $0x8000000080000000 // signF32
-DATA spaceConsts<>+64(SB)/8, $0x4980000049800000 // theta2Max
-DATA spaceConsts<>+72(SB)/8, $0x4980000049800000 // theta2Max
+DATA spaceConsts<>+16(SB)/8, $0x3f8000003f800000 // one
+DATA spaceConsts<>+24(SB)/8, $0x3f8000003f800000 // one
+DATA spaceConsts<>+32(SB)/8, $0x8000000080000000 // signF32
+DATA spaceConsts<>+40(SB)/8, $0x8000000080000000 // signF32
+DATA spaceConsts<>+48(SB)/8, $0x4980000049800000 // theta2Max
+DATA spaceConsts<>+56(SB)/8, $0x4980000049800000 // theta2Max
+DATA spaceConsts<>+64(SB)/8, $0x0d8000000d800000 // rootMin
+DATA spaceConsts<>+72(SB)/8, $0x0d8000000d800000 // rootMin
 DATA spaceConsts<>+80(SB)/8, $0x3f22f9833f22f983 // twoOverPi
 DATA spaceConsts<>+88(SB)/8, $0x3f22f9833f22f983 // twoOverPi
 DATA spaceConsts<>+96(SB)/8, $0x4b4000004b400000 // roundF32
@@ -22,12 +22,12 @@ DATA spaceConsts<>+112(SB)/8, $0x3fc90fdb3fc90fdb // halfPi1
 DATA spaceConsts<>+120(SB)/8, $0x3fc90fdb3fc90fdb // halfPi1
 DATA spaceConsts<>+128(SB)/8, $0xb33bbd2eb33bbd2e // halfPi2
 DATA spaceConsts<>+136(SB)/8, $0xb33bbd2eb33bbd2e // halfPi2
-DATA spaceConsts<>+144(SB)/8, $0xa6f72ceda6f72ced // halfPi3
-DATA spaceConsts<>+152(SB)/8, $0xa6f72ceda6f72ced // halfPi3
-DATA spaceConsts<>+160(SB)/8, $0xb94caa01b94caa01 // sinP2
-DATA spaceConsts<>+168(SB)/8, $0xb94caa01b94caa01 // sinP2
-DATA spaceConsts<>+176(SB)/8, $0x37ccf48837ccf488 // cosP2
-DATA spaceConsts<>+184(SB)/8, $0x37ccf48837ccf488 // cosP2
+DATA spaceConsts<>+144(SB)/8, $0xb94caa01b94caa01 // sinP2
+DATA spaceConsts<>+152(SB)/8, $0xb94caa01b94caa01 // sinP2
+DATA spaceConsts<>+160(SB)/8, $0x37ccf48837ccf488 // cosP2
+DATA spaceConsts<>+168(SB)/8, $0x37ccf48837ccf488 // cosP2
+DATA spaceConsts<>+176(SB)/8, $0x0000000100000001 // oneI
+DATA spaceConsts<>+184(SB)/8, $0x0000000100000001 // oneI
 DATA spaceConsts<>+192(SB)/8, $0x3c0883bc3c0883bc // sinP1
 DATA spaceConsts<>+200(SB)/8, $0x3c0883bc3c0883bc // sinP1
 DATA spaceConsts<>+208(SB)/8, $0xbe2aaaa3be2aaaa3 // sinP0
@@ -38,122 +38,122 @@ DATA spaceConsts<>+240(SB)/8, $0x3d2aaaa53d2aaaa5 // cosP0
 DATA spaceConsts<>+248(SB)/8, $0x3d2aaaa53d2aaaa5 // cosP0
 DATA spaceConsts<>+256(SB)/8, $0xbf000000bf000000 // minusHalf
 DATA spaceConsts<>+264(SB)/8, $0xbf000000bf000000 // minusHalf
-DATA spaceConsts<>+272(SB)/8, $0x0000000100000001 // oneI
-DATA spaceConsts<>+280(SB)/8, $0x0000000100000001 // oneI
-DATA spaceConsts<>+288(SB)/8, $0x3f0000003f000000 // half
-DATA spaceConsts<>+296(SB)/8, $0x3f0000003f000000 // half
-DATA spaceConsts<>+304(SB)/8, $0x0000000200000001 // laneWeights
-DATA spaceConsts<>+312(SB)/8, $0x0000000800000004 // laneWeights
-DATA spaceConsts<>+320(SB)/8, $0x07b0000000000000 // rootMinF64
-DATA spaceConsts<>+328(SB)/8, $0x07b0000000000000 // rootMinF64
-DATA spaceConsts<>+336(SB)/8, $0x3ff0000000000000 // oneF64
-DATA spaceConsts<>+344(SB)/8, $0x3ff0000000000000 // oneF64
-DATA spaceConsts<>+352(SB)/8, $0x8000000000000000 // signF64
-DATA spaceConsts<>+360(SB)/8, $0x8000000000000000 // signF64
-DATA spaceConsts<>+368(SB)/8, $0x4270000000000000 // theta2MaxF64
-DATA spaceConsts<>+376(SB)/8, $0x4270000000000000 // theta2MaxF64
-DATA spaceConsts<>+384(SB)/8, $0x7fffffffffffffff // absF64
-DATA spaceConsts<>+392(SB)/8, $0x7fffffffffffffff // absF64
-DATA spaceConsts<>+400(SB)/8, $0x3fe45f306dc9c883 // twoOverPiF64
-DATA spaceConsts<>+408(SB)/8, $0x3fe45f306dc9c883 // twoOverPiF64
-DATA spaceConsts<>+416(SB)/8, $0x4338000000000000 // roundF64
-DATA spaceConsts<>+424(SB)/8, $0x4338000000000000 // roundF64
-DATA spaceConsts<>+432(SB)/8, $0x3ff921fb54442d18 // halfPi1F64
-DATA spaceConsts<>+440(SB)/8, $0x3ff921fb54442d18 // halfPi1F64
-DATA spaceConsts<>+448(SB)/8, $0x3c91a62633145c07 // halfPi2F64
-DATA spaceConsts<>+456(SB)/8, $0x3c91a62633145c07 // halfPi2F64
-DATA spaceConsts<>+464(SB)/8, $0xb91f1976b7ed8fbc // halfPi3F64
-DATA spaceConsts<>+472(SB)/8, $0xb91f1976b7ed8fbc // halfPi3F64
-DATA spaceConsts<>+480(SB)/8, $0x3de5d8e4bf91f2a2 // sinP5F64
-DATA spaceConsts<>+488(SB)/8, $0x3de5d8e4bf91f2a2 // sinP5F64
-DATA spaceConsts<>+496(SB)/8, $0xbda8fa6ba1a318a8 // cosP5F64
-DATA spaceConsts<>+504(SB)/8, $0xbda8fa6ba1a318a8 // cosP5F64
-DATA spaceConsts<>+512(SB)/8, $0xbe5ae5e54bb64fdd // sinP4F64
-DATA spaceConsts<>+520(SB)/8, $0xbe5ae5e54bb64fdd // sinP4F64
-DATA spaceConsts<>+528(SB)/8, $0x3ec71de355f5b5a0 // sinP3F64
-DATA spaceConsts<>+536(SB)/8, $0x3ec71de355f5b5a0 // sinP3F64
-DATA spaceConsts<>+544(SB)/8, $0xbf2a01a019bf279f // sinP2F64
-DATA spaceConsts<>+552(SB)/8, $0xbf2a01a019bf279f // sinP2F64
-DATA spaceConsts<>+560(SB)/8, $0x3f8111111110f75f // sinP1F64
-DATA spaceConsts<>+568(SB)/8, $0x3f8111111110f75f // sinP1F64
-DATA spaceConsts<>+576(SB)/8, $0xbfc5555555555548 // sinP0F64
-DATA spaceConsts<>+584(SB)/8, $0xbfc5555555555548 // sinP0F64
-DATA spaceConsts<>+592(SB)/8, $0x3e21ee9dc322927c // cosP4F64
-DATA spaceConsts<>+600(SB)/8, $0x3e21ee9dc322927c // cosP4F64
-DATA spaceConsts<>+608(SB)/8, $0xbe927e4f7f2170ba // cosP3F64
-DATA spaceConsts<>+616(SB)/8, $0xbe927e4f7f2170ba // cosP3F64
-DATA spaceConsts<>+624(SB)/8, $0x3efa01a019c8fbfe // cosP2F64
-DATA spaceConsts<>+632(SB)/8, $0x3efa01a019c8fbfe // cosP2F64
-DATA spaceConsts<>+640(SB)/8, $0xbf56c16c16c15019 // cosP1F64
-DATA spaceConsts<>+648(SB)/8, $0xbf56c16c16c15019 // cosP1F64
-DATA spaceConsts<>+656(SB)/8, $0x3fa555555555554b // cosP0F64
-DATA spaceConsts<>+664(SB)/8, $0x3fa555555555554b // cosP0F64
-DATA spaceConsts<>+672(SB)/8, $0xbfe0000000000000 // minusHalfF64
-DATA spaceConsts<>+680(SB)/8, $0xbfe0000000000000 // minusHalfF64
-DATA spaceConsts<>+688(SB)/8, $0x0000000000000001 // oneIF64
-DATA spaceConsts<>+696(SB)/8, $0x0000000000000001 // oneIF64
-DATA spaceConsts<>+704(SB)/8, $0x0000000000000001 // laneWeightsF64
-DATA spaceConsts<>+712(SB)/8, $0x0000000000000002 // laneWeightsF64
-DATA spaceConsts<>+720(SB)/8, $0x42c8000042c80000 // quatMax
-DATA spaceConsts<>+728(SB)/8, $0x42c8000042c80000 // quatMax
-DATA spaceConsts<>+736(SB)/8, $0x2180000021800000 // quatShort
-DATA spaceConsts<>+744(SB)/8, $0x2180000021800000 // quatShort
-DATA spaceConsts<>+752(SB)/8, $0x3a94b43f3a94b43f // atanP9
-DATA spaceConsts<>+760(SB)/8, $0x3a94b43f3a94b43f // atanP9
-DATA spaceConsts<>+768(SB)/8, $0xbbf35076bbf35076 // atanP8
-DATA spaceConsts<>+776(SB)/8, $0xbbf35076bbf35076 // atanP8
-DATA spaceConsts<>+784(SB)/8, $0x3cba98203cba9820 // atanP7
-DATA spaceConsts<>+792(SB)/8, $0x3cba98203cba9820 // atanP7
-DATA spaceConsts<>+800(SB)/8, $0xbd38405dbd38405d // atanP6
-DATA spaceConsts<>+808(SB)/8, $0xbd38405dbd38405d // atanP6
-DATA spaceConsts<>+816(SB)/8, $0x3d8a85003d8a8500 // atanP5
-DATA spaceConsts<>+824(SB)/8, $0x3d8a85003d8a8500 // atanP5
-DATA spaceConsts<>+832(SB)/8, $0xbdb4a9debdb4a9de // atanP4
-DATA spaceConsts<>+840(SB)/8, $0xbdb4a9debdb4a9de // atanP4
-DATA spaceConsts<>+848(SB)/8, $0x3de288b83de288b8 // atanP3
-DATA spaceConsts<>+856(SB)/8, $0x3de288b83de288b8 // atanP3
-DATA spaceConsts<>+864(SB)/8, $0xbe123b10be123b10 // atanP2
-DATA spaceConsts<>+872(SB)/8, $0xbe123b10be123b10 // atanP2
-DATA spaceConsts<>+880(SB)/8, $0x3e4ccc0e3e4ccc0e // atanP1
-DATA spaceConsts<>+888(SB)/8, $0x3e4ccc0e3e4ccc0e // atanP1
-DATA spaceConsts<>+896(SB)/8, $0xbeaaaaa9beaaaaa9 // atanP0
-DATA spaceConsts<>+904(SB)/8, $0xbeaaaaa9beaaaaa9 // atanP0
-DATA spaceConsts<>+912(SB)/8, $0x4059000000000000 // quatMaxF64
-DATA spaceConsts<>+920(SB)/8, $0x4059000000000000 // quatMaxF64
-DATA spaceConsts<>+928(SB)/8, $0x20b0000000000000 // quatShortF64
-DATA spaceConsts<>+936(SB)/8, $0x20b0000000000000 // quatShortF64
-DATA spaceConsts<>+944(SB)/8, $0x3fe0000000000000 // halfF64
-DATA spaceConsts<>+952(SB)/8, $0x3fe0000000000000 // halfF64
-DATA spaceConsts<>+960(SB)/8, $0xbf812192c1e13d4e // atanP12F64
-DATA spaceConsts<>+968(SB)/8, $0xbf812192c1e13d4e // atanP12F64
-DATA spaceConsts<>+976(SB)/8, $0x3c81a62633145c07 // quarterPi2F64
-DATA spaceConsts<>+984(SB)/8, $0x3c81a62633145c07 // quarterPi2F64
-DATA spaceConsts<>+992(SB)/8, $0x3fe921fb54442d18 // quarterPi1F64
-DATA spaceConsts<>+1000(SB)/8, $0x3fe921fb54442d18 // quarterPi1F64
-DATA spaceConsts<>+1008(SB)/8, $0x3f9838d86cc311fc // atanP11F64
-DATA spaceConsts<>+1016(SB)/8, $0x3f9838d86cc311fc // atanP11F64
-DATA spaceConsts<>+1024(SB)/8, $0xbfa3013fbaff5071 // atanP10F64
-DATA spaceConsts<>+1032(SB)/8, $0xbfa3013fbaff5071 // atanP10F64
-DATA spaceConsts<>+1040(SB)/8, $0x3fa77f88eb986065 // atanP9F64
-DATA spaceConsts<>+1048(SB)/8, $0x3fa77f88eb986065 // atanP9F64
-DATA spaceConsts<>+1056(SB)/8, $0xbfaac71cb2732dd4 // atanP8F64
-DATA spaceConsts<>+1064(SB)/8, $0xbfaac71cb2732dd4 // atanP8F64
-DATA spaceConsts<>+1072(SB)/8, $0x3fae182b19c977e2 // atanP7F64
-DATA spaceConsts<>+1080(SB)/8, $0x3fae182b19c977e2 // atanP7F64
-DATA spaceConsts<>+1088(SB)/8, $0xbfb110c6f07aa777 // atanP6F64
-DATA spaceConsts<>+1096(SB)/8, $0xbfb110c6f07aa777 // atanP6F64
-DATA spaceConsts<>+1104(SB)/8, $0x3fb3b136088e4946 // atanP5F64
-DATA spaceConsts<>+1112(SB)/8, $0x3fb3b136088e4946 // atanP5F64
-DATA spaceConsts<>+1120(SB)/8, $0xbfb745d138d72ae6 // atanP4F64
-DATA spaceConsts<>+1128(SB)/8, $0xbfb745d138d72ae6 // atanP4F64
-DATA spaceConsts<>+1136(SB)/8, $0x3fbc71c71aae27a1 // atanP3F64
-DATA spaceConsts<>+1144(SB)/8, $0x3fbc71c71aae27a1 // atanP3F64
-DATA spaceConsts<>+1152(SB)/8, $0xbfc24924924534cb // atanP2F64
-DATA spaceConsts<>+1160(SB)/8, $0xbfc24924924534cb // atanP2F64
-DATA spaceConsts<>+1168(SB)/8, $0x3fc99999999990d4 // atanP1F64
-DATA spaceConsts<>+1176(SB)/8, $0x3fc99999999990d4 // atanP1F64
-DATA spaceConsts<>+1184(SB)/8, $0xbfd5555555555552 // atanP0F64
-DATA spaceConsts<>+1192(SB)/8, $0xbfd5555555555552 // atanP0F64
+DATA spaceConsts<>+272(SB)/8, $0x3f0000003f000000 // half
+DATA spaceConsts<>+280(SB)/8, $0x3f0000003f000000 // half
+DATA spaceConsts<>+288(SB)/8, $0x0000000200000001 // laneWeights
+DATA spaceConsts<>+296(SB)/8, $0x0000000800000004 // laneWeights
+DATA spaceConsts<>+304(SB)/8, $0x3ff0000000000000 // oneF64
+DATA spaceConsts<>+312(SB)/8, $0x3ff0000000000000 // oneF64
+DATA spaceConsts<>+320(SB)/8, $0x8000000000000000 // signF64
+DATA spaceConsts<>+328(SB)/8, $0x8000000000000000 // signF64
+DATA spaceConsts<>+336(SB)/8, $0x4270000000000000 // theta2MaxF64
+DATA spaceConsts<>+344(SB)/8, $0x4270000000000000 // theta2MaxF64
+DATA spaceConsts<>+352(SB)/8, $0x07b0000000000000 // rootMinF64
+DATA spaceConsts<>+360(SB)/8, $0x07b0000000000000 // rootMinF64
+DATA spaceConsts<>+368(SB)/8, $0x3fe45f306dc9c883 // twoOverPiF64
+DATA spaceConsts<>+376(SB)/8, $0x3fe45f306dc9c883 // twoOverPiF64
+DATA spaceConsts<>+384(SB)/8, $0x4338000000000000 // roundF64
+DATA spaceConsts<>+392(SB)/8, $0x4338000000000000 // roundF64
+DATA spaceConsts<>+400(SB)/8, $0x3ff921fb54442d18 // halfPi1F64
+DATA spaceConsts<>+408(SB)/8, $0x3ff921fb54442d18 // halfPi1F64
+DATA spaceConsts<>+416(SB)/8, $0x3c91a62633145c07 // halfPi2F64
+DATA spaceConsts<>+424(SB)/8, $0x3c91a62633145c07 // halfPi2F64
+DATA spaceConsts<>+432(SB)/8, $0x3de5d8e4bf91f2a2 // sinP5F64
+DATA spaceConsts<>+440(SB)/8, $0x3de5d8e4bf91f2a2 // sinP5F64
+DATA spaceConsts<>+448(SB)/8, $0xbda8fa6ba1a318a8 // cosP5F64
+DATA spaceConsts<>+456(SB)/8, $0xbda8fa6ba1a318a8 // cosP5F64
+DATA spaceConsts<>+464(SB)/8, $0x0000000000000001 // oneIF64
+DATA spaceConsts<>+472(SB)/8, $0x0000000000000001 // oneIF64
+DATA spaceConsts<>+480(SB)/8, $0xbe5ae5e54bb64fdd // sinP4F64
+DATA spaceConsts<>+488(SB)/8, $0xbe5ae5e54bb64fdd // sinP4F64
+DATA spaceConsts<>+496(SB)/8, $0x3ec71de355f5b5a0 // sinP3F64
+DATA spaceConsts<>+504(SB)/8, $0x3ec71de355f5b5a0 // sinP3F64
+DATA spaceConsts<>+512(SB)/8, $0xbf2a01a019bf279f // sinP2F64
+DATA spaceConsts<>+520(SB)/8, $0xbf2a01a019bf279f // sinP2F64
+DATA spaceConsts<>+528(SB)/8, $0x3f8111111110f75f // sinP1F64
+DATA spaceConsts<>+536(SB)/8, $0x3f8111111110f75f // sinP1F64
+DATA spaceConsts<>+544(SB)/8, $0xbfc5555555555548 // sinP0F64
+DATA spaceConsts<>+552(SB)/8, $0xbfc5555555555548 // sinP0F64
+DATA spaceConsts<>+560(SB)/8, $0x3e21ee9dc322927c // cosP4F64
+DATA spaceConsts<>+568(SB)/8, $0x3e21ee9dc322927c // cosP4F64
+DATA spaceConsts<>+576(SB)/8, $0xbe927e4f7f2170ba // cosP3F64
+DATA spaceConsts<>+584(SB)/8, $0xbe927e4f7f2170ba // cosP3F64
+DATA spaceConsts<>+592(SB)/8, $0x3efa01a019c8fbfe // cosP2F64
+DATA spaceConsts<>+600(SB)/8, $0x3efa01a019c8fbfe // cosP2F64
+DATA spaceConsts<>+608(SB)/8, $0xbf56c16c16c15019 // cosP1F64
+DATA spaceConsts<>+616(SB)/8, $0xbf56c16c16c15019 // cosP1F64
+DATA spaceConsts<>+624(SB)/8, $0x3fa555555555554b // cosP0F64
+DATA spaceConsts<>+632(SB)/8, $0x3fa555555555554b // cosP0F64
+DATA spaceConsts<>+640(SB)/8, $0xbfe0000000000000 // minusHalfF64
+DATA spaceConsts<>+648(SB)/8, $0xbfe0000000000000 // minusHalfF64
+DATA spaceConsts<>+656(SB)/8, $0x0000000000000001 // laneWeightsF64
+DATA spaceConsts<>+664(SB)/8, $0x0000000000000002 // laneWeightsF64
+DATA spaceConsts<>+672(SB)/8, $0x42c8000042c80000 // quatMax
+DATA spaceConsts<>+680(SB)/8, $0x42c8000042c80000 // quatMax
+DATA spaceConsts<>+688(SB)/8, $0x2180000021800000 // quatShort
+DATA spaceConsts<>+696(SB)/8, $0x2180000021800000 // quatShort
+DATA spaceConsts<>+704(SB)/8, $0x3a94b43f3a94b43f // atanP9
+DATA spaceConsts<>+712(SB)/8, $0x3a94b43f3a94b43f // atanP9
+DATA spaceConsts<>+720(SB)/8, $0xbbf35076bbf35076 // atanP8
+DATA spaceConsts<>+728(SB)/8, $0xbbf35076bbf35076 // atanP8
+DATA spaceConsts<>+736(SB)/8, $0x3cba98203cba9820 // atanP7
+DATA spaceConsts<>+744(SB)/8, $0x3cba98203cba9820 // atanP7
+DATA spaceConsts<>+752(SB)/8, $0xbd38405dbd38405d // atanP6
+DATA spaceConsts<>+760(SB)/8, $0xbd38405dbd38405d // atanP6
+DATA spaceConsts<>+768(SB)/8, $0x3d8a85003d8a8500 // atanP5
+DATA spaceConsts<>+776(SB)/8, $0x3d8a85003d8a8500 // atanP5
+DATA spaceConsts<>+784(SB)/8, $0xbdb4a9debdb4a9de // atanP4
+DATA spaceConsts<>+792(SB)/8, $0xbdb4a9debdb4a9de // atanP4
+DATA spaceConsts<>+800(SB)/8, $0x3de288b83de288b8 // atanP3
+DATA spaceConsts<>+808(SB)/8, $0x3de288b83de288b8 // atanP3
+DATA spaceConsts<>+816(SB)/8, $0xbe123b10be123b10 // atanP2
+DATA spaceConsts<>+824(SB)/8, $0xbe123b10be123b10 // atanP2
+DATA spaceConsts<>+832(SB)/8, $0x3e4ccc0e3e4ccc0e // atanP1
+DATA spaceConsts<>+840(SB)/8, $0x3e4ccc0e3e4ccc0e // atanP1
+DATA spaceConsts<>+848(SB)/8, $0xbeaaaaa9beaaaaa9 // atanP0
+DATA spaceConsts<>+856(SB)/8, $0xbeaaaaa9beaaaaa9 // atanP0
+DATA spaceConsts<>+864(SB)/8, $0x4059000000000000 // quatMaxF64
+DATA spaceConsts<>+872(SB)/8, $0x4059000000000000 // quatMaxF64
+DATA spaceConsts<>+880(SB)/8, $0x7fffffffffffffff // absF64
+DATA spaceConsts<>+888(SB)/8, $0x7fffffffffffffff // absF64
+DATA spaceConsts<>+896(SB)/8, $0x20b0000000000000 // quatShortF64
+DATA spaceConsts<>+904(SB)/8, $0x20b0000000000000 // quatShortF64
+DATA spaceConsts<>+912(SB)/8, $0x3fe0000000000000 // halfF64
+DATA spaceConsts<>+920(SB)/8, $0x3fe0000000000000 // halfF64
+DATA spaceConsts<>+928(SB)/8, $0xbf812192c1e13d4e // atanP12F64
+DATA spaceConsts<>+936(SB)/8, $0xbf812192c1e13d4e // atanP12F64
+DATA spaceConsts<>+944(SB)/8, $0x3c81a62633145c07 // quarterPi2F64
+DATA spaceConsts<>+952(SB)/8, $0x3c81a62633145c07 // quarterPi2F64
+DATA spaceConsts<>+960(SB)/8, $0x3fe921fb54442d18 // quarterPi1F64
+DATA spaceConsts<>+968(SB)/8, $0x3fe921fb54442d18 // quarterPi1F64
+DATA spaceConsts<>+976(SB)/8, $0x3f9838d86cc311fc // atanP11F64
+DATA spaceConsts<>+984(SB)/8, $0x3f9838d86cc311fc // atanP11F64
+DATA spaceConsts<>+992(SB)/8, $0xbfa3013fbaff5071 // atanP10F64
+DATA spaceConsts<>+1000(SB)/8, $0xbfa3013fbaff5071 // atanP10F64
+DATA spaceConsts<>+1008(SB)/8, $0x3fa77f88eb986065 // atanP9F64
+DATA spaceConsts<>+1016(SB)/8, $0x3fa77f88eb986065 // atanP9F64
+DATA spaceConsts<>+1024(SB)/8, $0xbfaac71cb2732dd4 // atanP8F64
+DATA spaceConsts<>+1032(SB)/8, $0xbfaac71cb2732dd4 // atanP8F64
+DATA spaceConsts<>+1040(SB)/8, $0x3fae182b19c977e2 // atanP7F64
+DATA spaceConsts<>+1048(SB)/8, $0x3fae182b19c977e2 // atanP7F64
+DATA spaceConsts<>+1056(SB)/8, $0xbfb110c6f07aa777 // atanP6F64
+DATA spaceConsts<>+1064(SB)/8, $0xbfb110c6f07aa777 // atanP6F64
+DATA spaceConsts<>+1072(SB)/8, $0x3fb3b136088e4946 // atanP5F64
+DATA spaceConsts<>+1080(SB)/8, $0x3fb3b136088e4946 // atanP5F64
+DATA spaceConsts<>+1088(SB)/8, $0xbfb745d138d72ae6 // atanP4F64
+DATA spaceConsts<>+1096(SB)/8, $0xbfb745d138d72ae6 // atanP4F64
+DATA spaceConsts<>+1104(SB)/8, $0x3fbc71c71aae27a1 // atanP3F64
+DATA spaceConsts<>+1112(SB)/8, $0x3fbc71c71aae27a1 // atanP3F64
+DATA spaceConsts<>+1120(SB)/8, $0xbfc24924924534cb // atanP2F64
+DATA spaceConsts<>+1128(SB)/8, $0xbfc24924924534cb // atanP2F64
+DATA spaceConsts<>+1136(SB)/8, $0x3fc99999999990d4 // atanP1F64
+DATA spaceConsts<>+1144(SB)/8, $0x3fc99999999990d4 // atanP1F64
+DATA spaceConsts<>+1152(SB)/8, $0xbfd5555555555552 // atanP0F64
+DATA spaceConsts<>+1160(SB)/8, $0xbfd5555555555552 // atanP0F64
+DATA spaceConsts<>+1168(SB)/8, $0xa6f72ceda6f72ced // halfPi3
+DATA spaceConsts<>+1176(SB)/8, $0xa6f72ceda6f72ced // halfPi3
+DATA spaceConsts<>+1184(SB)/8, $0xb91f1976b7ed8fbc // halfPi3F64
+DATA spaceConsts<>+1192(SB)/8, $0xb91f1976b7ed8fbc // halfPi3F64
 DATA spaceConsts<>+1200(SB)/8, $0x0000000000000000 // zero
 DATA spaceConsts<>+1208(SB)/8, $0x0000000000000000 // zero
 DATA spaceConsts<>+1216(SB)/8, $0x2680000026800000 // theta2Min
@@ -191,7 +191,7 @@ TEXT ·expSO3F32NEON(SB), NOSPLIT, $0-64
 	BLT next
 
 loop:
-	// 136 instructions for 4 matrices, 34 each
+	// 131 instructions for 4 matrices, 32.75 each
 	FMOVQ (R1), F12
 	VAND V0.B16, V12.B16, V13.B16
 	ADD R5, R1, R9
@@ -223,104 +223,99 @@ loop:
 	WORD $0x6ea0fa52 // fneg v18.4s, v18.4s
 	VFMLA V15.S4, V15.S4, V18.S4
 	WORD $0x4e32d694 // fadd v20.4s, v20.4s, v18.4s
-	WORD $0x6e2de48f // fcmge v15.4s, v4.4s, v13.4s
+	WORD $0x6e2de46f // fcmge v15.4s, v3.4s, v13.4s
 	WORD $0x6e2059ef // mvn v15.16b, v15.16b
-	WORD $0x6ea1e5b1 // fcmgt v17.4s, v13.4s, v1.4s
-	VBSL V1.B16, V13.B16, V17.B16
-	WORD $0x6ea1e62d // fcmgt v13.4s, v17.4s, v1.4s
-	VBSL V1.B16, V17.B16, V13.B16
-	WORD $0x6ea1f9ad // fsqrt v13.4s, v13.4s
-	WORD $0x6e2dfc52 // fdiv v18.4s, v2.4s, v13.4s
-	VAND V0.B16, V13.B16, V19.B16
-	VMOV V6.B16, V21.B16
-	VFMLA V5.S4, V19.S4, V21.S4
-	WORD $0x4ea6d6b6 // fsub v22.4s, v21.4s, v6.4s
-	VFMLS V7.S4, V22.S4, V19.S4
-	VFMLS V8.S4, V22.S4, V19.S4
-	VFMLS V9.S4, V22.S4, V19.S4
-	WORD $0x6e33de76 // fmul v22.4s, v19.4s, v19.4s
+	WORD $0x6ea4e5b1 // fcmgt v17.4s, v13.4s, v4.4s
+	VBSL V4.B16, V13.B16, V17.B16
+	WORD $0x6ea1fa2d // fsqrt v13.4s, v17.4s
+	WORD $0x6e2dfc32 // fdiv v18.4s, v1.4s, v13.4s
+	VMOV V6.B16, V19.B16
+	VFMLA V5.S4, V13.S4, V19.S4
+	WORD $0x4ea6d675 // fsub v21.4s, v19.4s, v6.4s
+	VMOV V13.B16, V22.B16
+	VFMLS V7.S4, V21.S4, V22.S4
+	VFMLS V8.S4, V21.S4, V22.S4
+	WORD $0x6e36ded5 // fmul v21.4s, v22.4s, v22.4s
 	FMOVQ 192(R4), F23
-	VFMLA V22.S4, V10.S4, V23.S4
+	VFMLA V21.S4, V9.S4, V23.S4
 	FMOVQ 208(R4), F24
-	VFMLA V22.S4, V23.S4, V24.S4
-	WORD $0x6e38ded8 // fmul v24.4s, v22.4s, v24.4s
-	VFMLA V24.S4, V19.S4, V19.S4
+	VFMLA V21.S4, V23.S4, V24.S4
+	WORD $0x6e38deb8 // fmul v24.4s, v21.4s, v24.4s
+	VFMLA V24.S4, V22.S4, V22.S4
 	FMOVQ 224(R4), F23
-	VFMLA V22.S4, V11.S4, V23.S4
+	VFMLA V21.S4, V10.S4, V23.S4
 	FMOVQ 240(R4), F24
-	VFMLA V22.S4, V23.S4, V24.S4
+	VFMLA V21.S4, V23.S4, V24.S4
 	FMOVQ 256(R4), F23
-	VFMLA V22.S4, V24.S4, V23.S4
-	VMOV V2.B16, V24.B16
-	VFMLA V22.S4, V23.S4, V24.S4
-	VSHL $31, V21.S4, V22.S4
-	WORD $0x4ea0aad6 // cmlt v22.4s, v22.4s, #0
-	VMOV V19.B16, V23.B16
-	VBIT V22.B16, V24.B16, V23.B16
-	VBIT V22.B16, V19.B16, V24.B16
-	VSHL $30, V21.S4, V19.S4
-	FMOVQ 272(R4), F22
-	VADD V22.S4, V21.S4, V21.S4
-	VSHL $30, V21.S4, V21.S4
-	VAND V3.B16, V21.B16, V21.B16
-	VEOR V21.B16, V24.B16, V24.B16
-	VEOR V13.B16, V19.B16, V19.B16
-	VAND V3.B16, V19.B16, V19.B16
-	VEOR V19.B16, V23.B16, V23.B16
+	VFMLA V21.S4, V24.S4, V23.S4
+	VMOV V1.B16, V24.B16
+	VFMLA V21.S4, V23.S4, V24.S4
+	VSHL $31, V19.S4, V21.S4
+	WORD $0x4ea0aab5 // cmlt v21.4s, v21.4s, #0
+	VMOV V22.B16, V23.B16
+	VBIT V21.B16, V24.B16, V23.B16
+	VBIT V21.B16, V22.B16, V24.B16
+	VSHL $30, V19.S4, V21.S4
+	VAND V2.B16, V21.B16, V21.B16
+	VEOR V21.B16, V23.B16, V23.B16
+	VADD V11.S4, V19.S4, V19.S4
+	VSHL $30, V19.S4, V19.S4
+	VAND V2.B16, V19.B16, V19.B16
+	VEOR V19.B16, V24.B16, V24.B16
 	VMOV V17.B16, V19.B16
 	VFMLS V13.S4, V13.S4, V19.S4
 	WORD $0x4e34d673 // fadd v19.4s, v19.4s, v20.4s
-	FMOVQ 288(R4), F21
-	WORD $0x6e35de73 // fmul v19.4s, v19.4s, v21.4s
+	FMOVQ 272(R4), F13
+	WORD $0x6e2dde73 // fmul v19.4s, v19.4s, v13.4s
 	WORD $0x6e32de73 // fmul v19.4s, v19.4s, v18.4s
-	VMOV V23.B16, V21.B16
-	VFMLA V19.S4, V24.S4, V21.S4
+	VMOV V23.B16, V13.B16
+	VFMLA V19.S4, V24.S4, V13.S4
 	VFMLS V19.S4, V23.S4, V24.S4
-	WORD $0x4eb8d453 // fsub v19.4s, v2.4s, v24.4s
-	WORD $0x6e32de52 // fmul v18.4s, v18.4s, v18.4s
-	WORD $0x6e32de76 // fmul v22.4s, v19.4s, v18.4s
+	WORD $0x4eb8d433 // fsub v19.4s, v1.4s, v24.4s
+	WORD $0x6e32de55 // fmul v21.4s, v18.4s, v18.4s
+	WORD $0x6e35de76 // fmul v22.4s, v19.4s, v21.4s
 	VFMLS V22.S4, V17.S4, V19.S4
 	VFMLS V22.S4, V20.S4, V19.S4
-	VFMLA V18.S4, V19.S4, V22.S4
-	WORD $0x6e2dfeb5 // fdiv v21.4s, v21.4s, v13.4s
-	WORD $0x6e2cdead // fmul v13.4s, v21.4s, v12.4s
-	WORD $0x6e2edeb1 // fmul v17.4s, v21.4s, v14.4s
-	WORD $0x6e30deb5 // fmul v21.4s, v21.4s, v16.4s
-	WORD $0x6e2cded2 // fmul v18.4s, v22.4s, v12.4s
-	WORD $0x6e2eded3 // fmul v19.4s, v22.4s, v14.4s
+	VFMLA V21.S4, V19.S4, V22.S4
+	WORD $0x6e32ddad // fmul v13.4s, v13.4s, v18.4s
+	WORD $0x6e2cddb1 // fmul v17.4s, v13.4s, v12.4s
+	WORD $0x6e2eddb2 // fmul v18.4s, v13.4s, v14.4s
+	WORD $0x6e30ddad // fmul v13.4s, v13.4s, v16.4s
+	WORD $0x6e2cded3 // fmul v19.4s, v22.4s, v12.4s
+	WORD $0x6e2eded4 // fmul v20.4s, v22.4s, v14.4s
 	WORD $0x6e30ded6 // fmul v22.4s, v22.4s, v16.4s
-	VMOV V24.B16, V20.B16
-	VFMLA V12.S4, V18.S4, V20.S4
+	VMOV V24.B16, V21.B16
+	VFMLA V12.S4, V19.S4, V21.S4
 	VMOV V24.B16, V12.B16
-	VFMLA V14.S4, V19.S4, V12.S4
+	VFMLA V14.S4, V20.S4, V12.S4
 	VFMLA V16.S4, V22.S4, V24.S4
-	WORD $0x6ea0fab6 // fneg v22.4s, v21.4s
-	VFMLA V14.S4, V18.S4, V22.S4
-	VFMLA V14.S4, V18.S4, V21.S4
-	WORD $0x6ea0fa2e // fneg v14.4s, v17.4s
-	VFMLA V16.S4, V18.S4, V14.S4
-	VFMLA V16.S4, V18.S4, V17.S4
-	WORD $0x6ea0f9b2 // fneg v18.4s, v13.4s
+	WORD $0x6ea0f9b6 // fneg v22.4s, v13.4s
+	VFMLA V14.S4, V19.S4, V22.S4
+	VFMLA V14.S4, V19.S4, V13.S4
+	WORD $0x6ea0fa4e // fneg v14.4s, v18.4s
+	VFMLA V16.S4, V19.S4, V14.S4
 	VFMLA V16.S4, V19.S4, V18.S4
-	VFMLA V16.S4, V19.S4, V13.S4
+	WORD $0x6ea0fa33 // fneg v19.4s, v17.4s
+	VFMLA V16.S4, V20.S4, V19.S4
+	VFMLA V16.S4, V20.S4, V17.S4
 	WORD $0x6eb0a9f0 // umaxv s16, v15.4s
 	FMOVS F16, R9
 	CBNZ R9, hard
-	FMOVQ F20, (R0)
+	FMOVQ F21, (R0)
 	ADD R5, R0, R9
 	FMOVQ F22, (R9)
 	ADD R5<<1, R0, R9
-	FMOVQ F17, (R9)
+	FMOVQ F18, (R9)
 	ADD R6, R0, R9
-	FMOVQ F21, (R9)
+	FMOVQ F13, (R9)
 	ADD R5<<2, R0, R9
 	FMOVQ F12, (R9)
 	ADD R7, R0, R9
-	FMOVQ F18, (R9)
+	FMOVQ F19, (R9)
 	ADD R6<<1, R0, R9
 	FMOVQ F14, (R9)
 	ADD R8, R0, R9
-	FMOVQ F13, (R9)
+	FMOVQ F17, (R9)
 	ADD R5<<3, R0, R9
 	FMOVQ F24, (R9)
 	ADD $16, R0
@@ -390,98 +385,93 @@ loaded3:
 	WORD $0x6ea0fa52 // fneg v18.4s, v18.4s
 	VFMLA V15.S4, V15.S4, V18.S4
 	WORD $0x4e32d694 // fadd v20.4s, v20.4s, v18.4s
-	WORD $0x6e2de48f // fcmge v15.4s, v4.4s, v13.4s
+	WORD $0x6e2de46f // fcmge v15.4s, v3.4s, v13.4s
 	WORD $0x6e2059ef // mvn v15.16b, v15.16b
-	WORD $0x6ea1e5b1 // fcmgt v17.4s, v13.4s, v1.4s
-	VBSL V1.B16, V13.B16, V17.B16
-	WORD $0x6ea1e62d // fcmgt v13.4s, v17.4s, v1.4s
-	VBSL V1.B16, V17.B16, V13.B16
-	WORD $0x6ea1f9ad // fsqrt v13.4s, v13.4s
-	WORD $0x6e2dfc52 // fdiv v18.4s, v2.4s, v13.4s
-	VAND V0.B16, V13.B16, V19.B16
-	VMOV V6.B16, V21.B16
-	VFMLA V5.S4, V19.S4, V21.S4
-	WORD $0x4ea6d6b6 // fsub v22.4s, v21.4s, v6.4s
-	VFMLS V7.S4, V22.S4, V19.S4
-	VFMLS V8.S4, V22.S4, V19.S4
-	VFMLS V9.S4, V22.S4, V19.S4
-	WORD $0x6e33de76 // fmul v22.4s, v19.4s, v19.4s
+	WORD $0x6ea4e5b1 // fcmgt v17.4s, v13.4s, v4.4s
+	VBSL V4.B16, V13.B16, V17.B16
+	WORD $0x6ea1fa2d // fsqrt v13.4s, v17.4s
+	WORD $0x6e2dfc32 // fdiv v18.4s, v1.4s, v13.4s
+	VMOV V6.B16, V19.B16
+	VFMLA V5.S4, V13.S4, V19.S4
+	WORD $0x4ea6d675 // fsub v21.4s, v19.4s, v6.4s
+	VMOV V13.B16, V22.B16
+	VFMLS V7.S4, V21.S4, V22.S4
+	VFMLS V8.S4, V21.S4, V22.S4
+	WORD $0x6e36ded5 // fmul v21.4s, v22.4s, v22.4s
 	FMOVQ 192(R4), F23
-	VFMLA V22.S4, V10.S4, V23.S4
+	VFMLA V21.S4, V9.S4, V23.S4
 	FMOVQ 208(R4), F24
-	VFMLA V22.S4, V23.S4, V24.S4
-	WORD $0x6e38ded8 // fmul v24.4s, v22.4s, v24.4s
-	VFMLA V24.S4, V19.S4, V19.S4
+	VFMLA V21.S4, V23.S4, V24.S4
+	WORD $0x6e38deb8 // fmul v24.4s, v21.4s, v24.4s
+	VFMLA V24.S4, V22.S4, V22.S4
 	FMOVQ 224(R4), F23
-	VFMLA V22.S4, V11.S4, V23.S4
+	VFMLA V21.S4, V10.S4, V23.S4
 	FMOVQ 240(R4), F24
-	VFMLA V22.S4, V23.S4, V24.S4
+	VFMLA V21.S4, V23.S4, V24.S4
 	FMOVQ 256(R4), F23
-	VFMLA V22.S4, V24.S4, V23.S4
-	VMOV V2.B16, V24.B16
-	VFMLA V22.S4, V23.S4, V24.S4
-	VSHL $31, V21.S4, V22.S4
-	WORD $0x4ea0aad6 // cmlt v22.4s, v22.4s, #0
-	VMOV V19.B16, V23.B16
-	VBIT V22.B16, V24.B16, V23.B16
-	VBIT V22.B16, V19.B16, V24.B16
-	VSHL $30, V21.S4, V19.S4
-	FMOVQ 272(R4), F22
-	VADD V22.S4, V21.S4, V21.S4
-	VSHL $30, V21.S4, V21.S4
-	VAND V3.B16, V21.B16, V21.B16
-	VEOR V21.B16, V24.B16, V24.B16
-	VEOR V13.B16, V19.B16, V19.B16
-	VAND V3.B16, V19.B16, V19.B16
-	VEOR V19.B16, V23.B16, V23.B16
+	VFMLA V21.S4, V24.S4, V23.S4
+	VMOV V1.B16, V24.B16
+	VFMLA V21.S4, V23.S4, V24.S4
+	VSHL $31, V19.S4, V21.S4
+	WORD $0x4ea0aab5 // cmlt v21.4s, v21.4s, #0
+	VMOV V22.B16, V23.B16
+	VBIT V21.B16, V24.B16, V23.B16
+	VBIT V21.B16, V22.B16, V24.B16
+	VSHL $30, V19.S4, V21.S4
+	VAND V2.B16, V21.B16, V21.B16
+	VEOR V21.B16, V23.B16, V23.B16
+	VADD V11.S4, V19.S4, V19.S4
+	VSHL $30, V19.S4, V19.S4
+	VAND V2.B16, V19.B16, V19.B16
+	VEOR V19.B16, V24.B16, V24.B16
 	VMOV V17.B16, V19.B16
 	VFMLS V13.S4, V13.S4, V19.S4
 	WORD $0x4e34d673 // fadd v19.4s, v19.4s, v20.4s
-	FMOVQ 288(R4), F21
-	WORD $0x6e35de73 // fmul v19.4s, v19.4s, v21.4s
+	FMOVQ 272(R4), F13
+	WORD $0x6e2dde73 // fmul v19.4s, v19.4s, v13.4s
 	WORD $0x6e32de73 // fmul v19.4s, v19.4s, v18.4s
-	VMOV V23.B16, V21.B16
-	VFMLA V19.S4, V24.S4, V21.S4
+	VMOV V23.B16, V13.B16
+	VFMLA V19.S4, V24.S4, V13.S4
 	VFMLS V19.S4, V23.S4, V24.S4
-	WORD $0x4eb8d453 // fsub v19.4s, v2.4s, v24.4s
-	WORD $0x6e32de52 // fmul v18.4s, v18.4s, v18.4s
-	WORD $0x6e32de76 // fmul v22.4s, v19.4s, v18.4s
+	WORD $0x4eb8d433 // fsub v19.4s, v1.4s, v24.4s
+	WORD $0x6e32de55 // fmul v21.4s, v18.4s, v18.4s
+	WORD $0x6e35de76 // fmul v22.4s, v19.4s, v21.4s
 	VFMLS V22.S4, V17.S4, V19.S4
 	VFMLS V22.S4, V20.S4, V19.S4
-	VFMLA V18.S4, V19.S4, V22.S4
-	WORD $0x6e2dfeb5 // fdiv v21.4s, v21.4s, v13.4s
-	WORD $0x6e2cdead // fmul v13.4s, v21.4s, v12.4s
-	WORD $0x6e2edeb1 // fmul v17.4s, v21.4s, v14.4s
-	WORD $0x6e30deb5 // fmul v21.4s, v21.4s, v16.4s
-	WORD $0x6e2cded2 // fmul v18.4s, v22.4s, v12.4s
-	WORD $0x6e2eded3 // fmul v19.4s, v22.4s, v14.4s
+	VFMLA V21.S4, V19.S4, V22.S4
+	WORD $0x6e32ddad // fmul v13.4s, v13.4s, v18.4s
+	WORD $0x6e2cddb1 // fmul v17.4s, v13.4s, v12.4s
+	WORD $0x6e2eddb2 // fmul v18.4s, v13.4s, v14.4s
+	WORD $0x6e30ddad // fmul v13.4s, v13.4s, v16.4s
+	WORD $0x6e2cded3 // fmul v19.4s, v22.4s, v12.4s
+	WORD $0x6e2eded4 // fmul v20.4s, v22.4s, v14.4s
 	WORD $0x6e30ded6 // fmul v22.4s, v22.4s, v16.4s
-	VMOV V24.B16, V20.B16
-	VFMLA V12.S4, V18.S4, V20.S4
+	VMOV V24.B16, V21.B16
+	VFMLA V12.S4, V19.S4, V21.S4
 	VMOV V24.B16, V12.B16
-	VFMLA V14.S4, V19.S4, V12.S4
+	VFMLA V14.S4, V20.S4, V12.S4
 	VFMLA V16.S4, V22.S4, V24.S4
-	WORD $0x6ea0fab6 // fneg v22.4s, v21.4s
-	VFMLA V14.S4, V18.S4, V22.S4
-	VFMLA V14.S4, V18.S4, V21.S4
-	WORD $0x6ea0fa2e // fneg v14.4s, v17.4s
-	VFMLA V16.S4, V18.S4, V14.S4
-	VFMLA V16.S4, V18.S4, V17.S4
-	WORD $0x6ea0f9b2 // fneg v18.4s, v13.4s
+	WORD $0x6ea0f9b6 // fneg v22.4s, v13.4s
+	VFMLA V14.S4, V19.S4, V22.S4
+	VFMLA V14.S4, V19.S4, V13.S4
+	WORD $0x6ea0fa4e // fneg v14.4s, v18.4s
+	VFMLA V16.S4, V19.S4, V14.S4
 	VFMLA V16.S4, V19.S4, V18.S4
-	VFMLA V16.S4, V19.S4, V13.S4
+	WORD $0x6ea0fa33 // fneg v19.4s, v17.4s
+	VFMLA V16.S4, V20.S4, V19.S4
+	VFMLA V16.S4, V20.S4, V17.S4
 	WORD $0x6eb0a9f0 // umaxv s16, v15.4s
 	FMOVS F16, R9
 	CBNZ R9, hard2
 	MOVD R0, R9
 	TBZ $1, R2, storeOne
-	FMOVD.P F20, 8(R9)
+	FMOVD.P F21, 8(R9)
 	TBZ $0, R2, stored
-	VST1 V20.S[2], (R9)
+	VST1 V21.S[2], (R9)
 	B stored
 
 storeOne:
-	FMOVS F20, (R9)
+	FMOVS F21, (R9)
 
 stored:
 	ADD R5, R0, R9
@@ -497,24 +487,24 @@ storeOne2:
 stored2:
 	ADD R5<<1, R0, R9
 	TBZ $1, R2, storeOne3
-	FMOVD.P F17, 8(R9)
+	FMOVD.P F18, 8(R9)
 	TBZ $0, R2, stored3
-	VST1 V17.S[2], (R9)
+	VST1 V18.S[2], (R9)
 	B stored3
 
 storeOne3:
-	FMOVS F17, (R9)
+	FMOVS F18, (R9)
 
 stored3:
 	ADD R6, R0, R9
 	TBZ $1, R2, storeOne4
-	FMOVD.P F21, 8(R9)
+	FMOVD.P F13, 8(R9)
 	TBZ $0, R2, stored4
-	VST1 V21.S[2], (R9)
+	VST1 V13.S[2], (R9)
 	B stored4
 
 storeOne4:
-	FMOVS F21, (R9)
+	FMOVS F13, (R9)
 
 stored4:
 	ADD R5<<2, R0, R9
@@ -530,13 +520,13 @@ storeOne5:
 stored5:
 	ADD R7, R0, R9
 	TBZ $1, R2, storeOne6
-	FMOVD.P F18, 8(R9)
+	FMOVD.P F19, 8(R9)
 	TBZ $0, R2, stored6
-	VST1 V18.S[2], (R9)
+	VST1 V19.S[2], (R9)
 	B stored6
 
 storeOne6:
-	FMOVS F18, (R9)
+	FMOVS F19, (R9)
 
 stored6:
 	ADD R6<<1, R0, R9
@@ -552,13 +542,13 @@ storeOne7:
 stored7:
 	ADD R8, R0, R9
 	TBZ $1, R2, storeOne8
-	FMOVD.P F13, 8(R9)
+	FMOVD.P F17, 8(R9)
 	TBZ $0, R2, stored8
-	VST1 V13.S[2], (R9)
+	VST1 V17.S[2], (R9)
 	B stored8
 
 storeOne8:
-	FMOVS F13, (R9)
+	FMOVS F17, (R9)
 
 stored8:
 	ADD R5<<3, R0, R9
@@ -582,7 +572,7 @@ done:
 
 hard:
 	FMOVQ (R0), F16
-	VBIF V15.B16, V20.B16, V16.B16
+	VBIF V15.B16, V21.B16, V16.B16
 	FMOVQ F16, (R0)
 	ADD R5, R0, R9
 	FMOVQ (R9), F16
@@ -591,22 +581,22 @@ hard:
 	FMOVQ F16, (R9)
 	ADD R5<<1, R0, R9
 	FMOVQ (R9), F16
-	VBIF V15.B16, V17.B16, V16.B16
+	VBIF V15.B16, V18.B16, V16.B16
 	ADD R5<<1, R0, R9
 	FMOVQ F16, (R9)
 	ADD R6, R0, R9
 	FMOVQ (R9), F16
-	VBIF V15.B16, V21.B16, V16.B16
+	VBIF V15.B16, V13.B16, V16.B16
 	ADD R6, R0, R9
 	FMOVQ F16, (R9)
 	ADD R5<<2, R0, R9
-	FMOVQ (R9), F16
-	VBIF V15.B16, V12.B16, V16.B16
+	FMOVQ (R9), F13
+	VBIF V15.B16, V12.B16, V13.B16
 	ADD R5<<2, R0, R9
-	FMOVQ F16, (R9)
+	FMOVQ F13, (R9)
 	ADD R7, R0, R9
 	FMOVQ (R9), F12
-	VBIF V15.B16, V18.B16, V12.B16
+	VBIF V15.B16, V19.B16, V12.B16
 	ADD R7, R0, R9
 	FMOVQ F12, (R9)
 	ADD R6<<1, R0, R9
@@ -616,7 +606,7 @@ hard:
 	FMOVQ F12, (R9)
 	ADD R8, R0, R9
 	FMOVQ (R9), F12
-	VBIF V15.B16, V13.B16, V12.B16
+	VBIF V15.B16, V17.B16, V12.B16
 	ADD R8, R0, R9
 	FMOVQ F12, (R9)
 	ADD R5<<3, R0, R9
@@ -625,7 +615,7 @@ hard:
 	ADD R5<<3, R0, R9
 	FMOVQ F12, (R9)
 	MOVD ZR, R9
-	FMOVQ 304(R4), F12
+	FMOVQ 288(R4), F12
 	VAND V15.B16, V12.B16, V12.B16
 	WORD $0x4eb1b98d // addv s13, v12.4s
 	FMOVD F13, R10
@@ -651,7 +641,7 @@ loadOne4:
 	FMOVS (R9), F16
 
 loaded4:
-	VBIF V15.B16, V20.B16, V16.B16
+	VBIF V15.B16, V21.B16, V16.B16
 	MOVD R0, R9
 	TBZ $1, R2, storeOne10
 	FMOVD.P F16, 8(R9)
@@ -697,7 +687,7 @@ loadOne6:
 	FMOVS (R9), F16
 
 loaded6:
-	VBIF V15.B16, V17.B16, V16.B16
+	VBIF V15.B16, V18.B16, V16.B16
 	ADD R5<<1, R0, R9
 	TBZ $1, R2, storeOne12
 	FMOVD.P F16, 8(R9)
@@ -720,7 +710,7 @@ loadOne7:
 	FMOVS (R9), F16
 
 loaded7:
-	VBIF V15.B16, V21.B16, V16.B16
+	VBIF V15.B16, V13.B16, V16.B16
 	ADD R6, R0, R9
 	TBZ $1, R2, storeOne13
 	FMOVD.P F16, 8(R9)
@@ -734,25 +724,25 @@ storeOne13:
 stored13:
 	ADD R5<<2, R0, R9
 	TBZ $1, R2, loadOne8
-	FMOVD.P 8(R9), F16
+	FMOVD.P 8(R9), F13
 	TBZ $0, R2, loaded8
-	VLD1 (R9), V16.S[2]
+	VLD1 (R9), V13.S[2]
 	B loaded8
 
 loadOne8:
-	FMOVS (R9), F16
+	FMOVS (R9), F13
 
 loaded8:
-	VBIF V15.B16, V12.B16, V16.B16
+	VBIF V15.B16, V12.B16, V13.B16
 	ADD R5<<2, R0, R9
 	TBZ $1, R2, storeOne14
-	FMOVD.P F16, 8(R9)
+	FMOVD.P F13, 8(R9)
 	TBZ $0, R2, stored14
-	VST1 V16.S[2], (R9)
+	VST1 V13.S[2], (R9)
 	B stored14
 
 storeOne14:
-	FMOVS F16, (R9)
+	FMOVS F13, (R9)
 
 stored14:
 	ADD R7, R0, R9
@@ -766,7 +756,7 @@ loadOne9:
 	FMOVS (R9), F12
 
 loaded9:
-	VBIF V15.B16, V18.B16, V12.B16
+	VBIF V15.B16, V19.B16, V12.B16
 	ADD R7, R0, R9
 	TBZ $1, R2, storeOne15
 	FMOVD.P F12, 8(R9)
@@ -812,7 +802,7 @@ loadOne11:
 	FMOVS (R9), F12
 
 loaded11:
-	VBIF V15.B16, V13.B16, V12.B16
+	VBIF V15.B16, V17.B16, V12.B16
 	ADD R8, R0, R9
 	TBZ $1, R2, storeOne17
 	FMOVD.P F12, 8(R9)
@@ -848,7 +838,7 @@ storeOne18:
 
 stored18:
 	MOVD ZR, R9
-	FMOVQ 304(R4), F12
+	FMOVQ 288(R4), F12
 	VAND V15.B16, V12.B16, V12.B16
 	WORD $0x4eb1b98d // addv s13, v12.4s
 	FMOVD F13, R10
@@ -876,130 +866,124 @@ TEXT ·expSO3F64NEON(SB), NOSPLIT, $0-64
 	ADD R5<<1, R5, R6
 	ADD R5<<1, R6, R7
 	ADD R5<<1, R7, R8
-	FMOVQ 320(R4), F0
-	FMOVQ 336(R4), F1
-	FMOVQ 352(R4), F2
-	FMOVQ 368(R4), F3
-	FMOVQ 384(R4), F4
-	FMOVQ 400(R4), F5
-	FMOVQ 416(R4), F6
-	FMOVQ 432(R4), F7
-	FMOVQ 448(R4), F8
-	FMOVQ 464(R4), F9
-	FMOVQ 480(R4), F10
-	FMOVQ 496(R4), F11
+	FMOVQ 304(R4), F0
+	FMOVQ 320(R4), F1
+	FMOVQ 336(R4), F2
+	FMOVQ 352(R4), F3
+	FMOVQ 368(R4), F4
+	FMOVQ 384(R4), F5
+	FMOVQ 400(R4), F6
+	FMOVQ 416(R4), F7
+	FMOVQ 432(R4), F8
+	FMOVQ 448(R4), F9
+	FMOVQ 464(R4), F10
 	CMP $2, R2
 	BLT next
 
 loop:
-	// 112 instructions for 2 matrices, 56 each
-	FMOVQ (R1), F12
-	WORD $0x6e6cdd8d // fmul v13.2d, v12.2d, v12.2d
+	// 107 instructions for 2 matrices, 53.5 each
+	FMOVQ (R1), F11
+	WORD $0x6e6bdd6c // fmul v12.2d, v11.2d, v11.2d
 	ADD R5, R1, R9
-	FMOVQ (R9), F14
-	VFMLA V14.D2, V14.D2, V13.D2
+	FMOVQ (R9), F13
+	VFMLA V13.D2, V13.D2, V12.D2
 	ADD R5<<1, R1, R9
-	FMOVQ (R9), F15
-	VFMLA V15.D2, V15.D2, V13.D2
-	WORD $0x6e6de470 // fcmge v16.2d, v3.2d, v13.2d
-	WORD $0x6e205a10 // mvn v16.16b, v16.16b
-	WORD $0x6ee0e5b1 // fcmgt v17.2d, v13.2d, v0.2d
-	VBSL V0.B16, V13.B16, V17.B16
-	WORD $0x6ee0e62d // fcmgt v13.2d, v17.2d, v0.2d
-	VBSL V0.B16, V17.B16, V13.B16
-	WORD $0x6ee1f9ad // fsqrt v13.2d, v13.2d
-	WORD $0x6e6dfc32 // fdiv v18.2d, v1.2d, v13.2d
-	VAND V4.B16, V13.B16, V18.B16
-	VMOV V6.B16, V19.B16
-	VFMLA V5.D2, V18.D2, V19.D2
-	WORD $0x4ee6d674 // fsub v20.2d, v19.2d, v6.2d
-	VFMLS V7.D2, V20.D2, V18.D2
-	VFMLS V8.D2, V20.D2, V18.D2
-	VFMLS V9.D2, V20.D2, V18.D2
-	WORD $0x6e72de54 // fmul v20.2d, v18.2d, v18.2d
-	FMOVQ 512(R4), F21
-	VFMLA V20.D2, V10.D2, V21.D2
-	FMOVQ 528(R4), F22
-	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 544(R4), F21
-	VFMLA V20.D2, V22.D2, V21.D2
-	FMOVQ 560(R4), F22
-	VFMLA V20.D2, V21.D2, V22.D2
+	FMOVQ (R9), F14
+	VFMLA V14.D2, V14.D2, V12.D2
+	WORD $0x6e6ce44f // fcmge v15.2d, v2.2d, v12.2d
+	WORD $0x6e2059ef // mvn v15.16b, v15.16b
+	WORD $0x6ee3e590 // fcmgt v16.2d, v12.2d, v3.2d
+	VBSL V3.B16, V12.B16, V16.B16
+	WORD $0x6ee1fa0c // fsqrt v12.2d, v16.2d
+	WORD $0x6e6cfc11 // fdiv v17.2d, v0.2d, v12.2d
+	VMOV V5.B16, V17.B16
+	VFMLA V4.D2, V12.D2, V17.D2
+	WORD $0x4ee5d632 // fsub v18.2d, v17.2d, v5.2d
+	VMOV V12.B16, V19.B16
+	VFMLS V6.D2, V18.D2, V19.D2
+	VFMLS V7.D2, V18.D2, V19.D2
+	WORD $0x6e73de72 // fmul v18.2d, v19.2d, v19.2d
+	FMOVQ 480(R4), F20
+	VFMLA V18.D2, V8.D2, V20.D2
+	FMOVQ 496(R4), F21
+	VFMLA V18.D2, V20.D2, V21.D2
+	FMOVQ 512(R4), F20
+	VFMLA V18.D2, V21.D2, V20.D2
+	FMOVQ 528(R4), F21
+	VFMLA V18.D2, V20.D2, V21.D2
+	FMOVQ 544(R4), F20
+	VFMLA V18.D2, V21.D2, V20.D2
+	WORD $0x6e74de54 // fmul v20.2d, v18.2d, v20.2d
+	VFMLA V20.D2, V19.D2, V19.D2
+	FMOVQ 560(R4), F20
+	VFMLA V18.D2, V9.D2, V20.D2
 	FMOVQ 576(R4), F21
-	VFMLA V20.D2, V22.D2, V21.D2
-	WORD $0x6e75de95 // fmul v21.2d, v20.2d, v21.2d
-	VFMLA V21.D2, V18.D2, V18.D2
-	FMOVQ 592(R4), F21
-	VFMLA V20.D2, V11.D2, V21.D2
-	FMOVQ 608(R4), F22
-	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 624(R4), F21
-	VFMLA V20.D2, V22.D2, V21.D2
-	FMOVQ 640(R4), F22
-	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 656(R4), F21
-	VFMLA V20.D2, V22.D2, V21.D2
-	FMOVQ 672(R4), F22
-	VFMLA V20.D2, V21.D2, V22.D2
-	VMOV V1.B16, V21.B16
-	VFMLA V20.D2, V22.D2, V21.D2
-	VSHL $63, V19.D2, V20.D2
-	WORD $0x4ee0aa94 // cmlt v20.2d, v20.2d, #0
-	VMOV V18.B16, V22.B16
-	VBIT V20.B16, V21.B16, V22.B16
-	VBIT V20.B16, V18.B16, V21.B16
-	FMOVQ 688(R4), F18
-	VADD V18.D2, V19.D2, V20.D2
-	VSHL $62, V20.D2, V20.D2
-	VAND V2.B16, V20.B16, V20.B16
-	VEOR V20.B16, V21.B16, V21.B16
-	VSHL $62, V19.D2, V19.D2
-	VEOR V13.B16, V19.B16, V19.B16
-	VAND V2.B16, V19.B16, V19.B16
-	VEOR V19.B16, V22.B16, V22.B16
-	WORD $0x4ef5d432 // fsub v18.2d, v1.2d, v21.2d
-	WORD $0x6e6dfed6 // fdiv v22.2d, v22.2d, v13.2d
-	WORD $0x6e71fe52 // fdiv v18.2d, v18.2d, v17.2d
-	WORD $0x6e6cdecd // fmul v13.2d, v22.2d, v12.2d
-	WORD $0x6e6eded1 // fmul v17.2d, v22.2d, v14.2d
-	WORD $0x6e6fded6 // fmul v22.2d, v22.2d, v15.2d
-	WORD $0x6e6cde53 // fmul v19.2d, v18.2d, v12.2d
-	WORD $0x6e6ede54 // fmul v20.2d, v18.2d, v14.2d
-	WORD $0x6e6fde52 // fmul v18.2d, v18.2d, v15.2d
-	VMOV V21.B16, V23.B16
-	VFMLA V12.D2, V19.D2, V23.D2
-	VMOV V21.B16, V12.B16
-	VFMLA V14.D2, V20.D2, V12.D2
-	VFMLA V15.D2, V18.D2, V21.D2
-	WORD $0x6ee0fad2 // fneg v18.2d, v22.2d
+	VFMLA V18.D2, V20.D2, V21.D2
+	FMOVQ 592(R4), F20
+	VFMLA V18.D2, V21.D2, V20.D2
+	FMOVQ 608(R4), F21
+	VFMLA V18.D2, V20.D2, V21.D2
+	FMOVQ 624(R4), F20
+	VFMLA V18.D2, V21.D2, V20.D2
+	FMOVQ 640(R4), F21
+	VFMLA V18.D2, V20.D2, V21.D2
+	VMOV V0.B16, V20.B16
+	VFMLA V18.D2, V21.D2, V20.D2
+	VSHL $63, V17.D2, V18.D2
+	WORD $0x4ee0aa52 // cmlt v18.2d, v18.2d, #0
+	VMOV V19.B16, V21.B16
+	VBIT V18.B16, V20.B16, V21.B16
+	VBIT V18.B16, V19.B16, V20.B16
+	VSHL $62, V17.D2, V18.D2
+	VAND V1.B16, V18.B16, V18.B16
+	VEOR V18.B16, V21.B16, V21.B16
+	VADD V10.D2, V17.D2, V17.D2
+	VSHL $62, V17.D2, V17.D2
+	VAND V1.B16, V17.B16, V17.B16
+	VEOR V17.B16, V20.B16, V20.B16
+	WORD $0x4ef4d411 // fsub v17.2d, v0.2d, v20.2d
+	WORD $0x6e6cfeb5 // fdiv v21.2d, v21.2d, v12.2d
+	WORD $0x6e70fe31 // fdiv v17.2d, v17.2d, v16.2d
+	WORD $0x6e6bdeac // fmul v12.2d, v21.2d, v11.2d
+	WORD $0x6e6ddeb0 // fmul v16.2d, v21.2d, v13.2d
+	WORD $0x6e6edeb5 // fmul v21.2d, v21.2d, v14.2d
+	WORD $0x6e6bde32 // fmul v18.2d, v17.2d, v11.2d
+	WORD $0x6e6dde33 // fmul v19.2d, v17.2d, v13.2d
+	WORD $0x6e6ede31 // fmul v17.2d, v17.2d, v14.2d
+	VMOV V20.B16, V22.B16
+	VFMLA V11.D2, V18.D2, V22.D2
+	VMOV V20.B16, V11.B16
+	VFMLA V13.D2, V19.D2, V11.D2
+	VFMLA V14.D2, V17.D2, V20.D2
+	WORD $0x6ee0fab1 // fneg v17.2d, v21.2d
+	VFMLA V13.D2, V18.D2, V17.D2
+	VFMLA V13.D2, V18.D2, V21.D2
+	WORD $0x6ee0fa0d // fneg v13.2d, v16.2d
+	VFMLA V14.D2, V18.D2, V13.D2
+	VFMLA V14.D2, V18.D2, V16.D2
+	WORD $0x6ee0f992 // fneg v18.2d, v12.2d
 	VFMLA V14.D2, V19.D2, V18.D2
-	VFMLA V14.D2, V19.D2, V22.D2
-	WORD $0x6ee0fa2e // fneg v14.2d, v17.2d
-	VFMLA V15.D2, V19.D2, V14.D2
-	VFMLA V15.D2, V19.D2, V17.D2
-	WORD $0x6ee0f9b3 // fneg v19.2d, v13.2d
-	VFMLA V15.D2, V20.D2, V19.D2
-	VFMLA V15.D2, V20.D2, V13.D2
-	WORD $0x6eb0aa0f // umaxv s15, v16.4s
-	FMOVS F15, R9
+	VFMLA V14.D2, V19.D2, V12.D2
+	WORD $0x6eb0a9ee // umaxv s14, v15.4s
+	FMOVS F14, R9
 	CBNZ R9, hard
-	FMOVQ F23, (R0)
+	FMOVQ F22, (R0)
 	ADD R5, R0, R9
-	FMOVQ F18, (R9)
-	ADD R5<<1, R0, R9
 	FMOVQ F17, (R9)
+	ADD R5<<1, R0, R9
+	FMOVQ F16, (R9)
 	ADD R6, R0, R9
-	FMOVQ F22, (R9)
-	ADD R5<<2, R0, R9
-	FMOVQ F12, (R9)
-	ADD R7, R0, R9
-	FMOVQ F19, (R9)
-	ADD R6<<1, R0, R9
-	FMOVQ F14, (R9)
-	ADD R8, R0, R9
-	FMOVQ F13, (R9)
-	ADD R5<<3, R0, R9
 	FMOVQ F21, (R9)
+	ADD R5<<2, R0, R9
+	FMOVQ F11, (R9)
+	ADD R7, R0, R9
+	FMOVQ F18, (R9)
+	ADD R6<<1, R0, R9
+	FMOVQ F13, (R9)
+	ADD R8, R0, R9
+	FMOVQ F12, (R9)
+	ADD R5<<3, R0, R9
+	FMOVQ F20, (R9)
 	ADD $16, R0
 	ADD $16, R1
 	SUB $2, R2
@@ -1009,114 +993,109 @@ loop:
 next:
 	CBZ R2, done
 	MOVD R1, R9
-	FMOVD (R9), F12
-	WORD $0x6e6cdd8d // fmul v13.2d, v12.2d, v12.2d
+	FMOVD (R9), F11
+	WORD $0x6e6bdd6c // fmul v12.2d, v11.2d, v11.2d
 	ADD R5, R1, R9
-	FMOVD (R9), F14
-	VFMLA V14.D2, V14.D2, V13.D2
+	FMOVD (R9), F13
+	VFMLA V13.D2, V13.D2, V12.D2
 	ADD R5<<1, R1, R9
-	FMOVD (R9), F15
-	VFMLA V15.D2, V15.D2, V13.D2
-	WORD $0x6e6de470 // fcmge v16.2d, v3.2d, v13.2d
-	WORD $0x6e205a10 // mvn v16.16b, v16.16b
-	WORD $0x6ee0e5b1 // fcmgt v17.2d, v13.2d, v0.2d
-	VBSL V0.B16, V13.B16, V17.B16
-	WORD $0x6ee0e62d // fcmgt v13.2d, v17.2d, v0.2d
-	VBSL V0.B16, V17.B16, V13.B16
-	WORD $0x6ee1f9ad // fsqrt v13.2d, v13.2d
-	WORD $0x6e6dfc32 // fdiv v18.2d, v1.2d, v13.2d
-	VAND V4.B16, V13.B16, V18.B16
-	VMOV V6.B16, V19.B16
-	VFMLA V5.D2, V18.D2, V19.D2
-	WORD $0x4ee6d674 // fsub v20.2d, v19.2d, v6.2d
-	VFMLS V7.D2, V20.D2, V18.D2
-	VFMLS V8.D2, V20.D2, V18.D2
-	VFMLS V9.D2, V20.D2, V18.D2
-	WORD $0x6e72de54 // fmul v20.2d, v18.2d, v18.2d
-	FMOVQ 512(R4), F21
-	VFMLA V20.D2, V10.D2, V21.D2
-	FMOVQ 528(R4), F22
-	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 544(R4), F21
-	VFMLA V20.D2, V22.D2, V21.D2
-	FMOVQ 560(R4), F22
-	VFMLA V20.D2, V21.D2, V22.D2
+	FMOVD (R9), F14
+	VFMLA V14.D2, V14.D2, V12.D2
+	WORD $0x6e6ce44f // fcmge v15.2d, v2.2d, v12.2d
+	WORD $0x6e2059ef // mvn v15.16b, v15.16b
+	WORD $0x6ee3e590 // fcmgt v16.2d, v12.2d, v3.2d
+	VBSL V3.B16, V12.B16, V16.B16
+	WORD $0x6ee1fa0c // fsqrt v12.2d, v16.2d
+	WORD $0x6e6cfc11 // fdiv v17.2d, v0.2d, v12.2d
+	VMOV V5.B16, V17.B16
+	VFMLA V4.D2, V12.D2, V17.D2
+	WORD $0x4ee5d632 // fsub v18.2d, v17.2d, v5.2d
+	VMOV V12.B16, V19.B16
+	VFMLS V6.D2, V18.D2, V19.D2
+	VFMLS V7.D2, V18.D2, V19.D2
+	WORD $0x6e73de72 // fmul v18.2d, v19.2d, v19.2d
+	FMOVQ 480(R4), F20
+	VFMLA V18.D2, V8.D2, V20.D2
+	FMOVQ 496(R4), F21
+	VFMLA V18.D2, V20.D2, V21.D2
+	FMOVQ 512(R4), F20
+	VFMLA V18.D2, V21.D2, V20.D2
+	FMOVQ 528(R4), F21
+	VFMLA V18.D2, V20.D2, V21.D2
+	FMOVQ 544(R4), F20
+	VFMLA V18.D2, V21.D2, V20.D2
+	WORD $0x6e74de54 // fmul v20.2d, v18.2d, v20.2d
+	VFMLA V20.D2, V19.D2, V19.D2
+	FMOVQ 560(R4), F20
+	VFMLA V18.D2, V9.D2, V20.D2
 	FMOVQ 576(R4), F21
-	VFMLA V20.D2, V22.D2, V21.D2
-	WORD $0x6e75de95 // fmul v21.2d, v20.2d, v21.2d
-	VFMLA V21.D2, V18.D2, V18.D2
-	FMOVQ 592(R4), F21
-	VFMLA V20.D2, V11.D2, V21.D2
-	FMOVQ 608(R4), F22
-	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 624(R4), F21
-	VFMLA V20.D2, V22.D2, V21.D2
-	FMOVQ 640(R4), F22
-	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 656(R4), F21
-	VFMLA V20.D2, V22.D2, V21.D2
-	FMOVQ 672(R4), F22
-	VFMLA V20.D2, V21.D2, V22.D2
-	VMOV V1.B16, V21.B16
-	VFMLA V20.D2, V22.D2, V21.D2
-	VSHL $63, V19.D2, V20.D2
-	WORD $0x4ee0aa94 // cmlt v20.2d, v20.2d, #0
-	VMOV V18.B16, V22.B16
-	VBIT V20.B16, V21.B16, V22.B16
-	VBIT V20.B16, V18.B16, V21.B16
-	FMOVQ 688(R4), F18
-	VADD V18.D2, V19.D2, V20.D2
-	VSHL $62, V20.D2, V20.D2
-	VAND V2.B16, V20.B16, V20.B16
-	VEOR V20.B16, V21.B16, V21.B16
-	VSHL $62, V19.D2, V19.D2
-	VEOR V13.B16, V19.B16, V19.B16
-	VAND V2.B16, V19.B16, V19.B16
-	VEOR V19.B16, V22.B16, V22.B16
-	WORD $0x4ef5d432 // fsub v18.2d, v1.2d, v21.2d
-	WORD $0x6e6dfed6 // fdiv v22.2d, v22.2d, v13.2d
-	WORD $0x6e71fe52 // fdiv v18.2d, v18.2d, v17.2d
-	WORD $0x6e6cdecd // fmul v13.2d, v22.2d, v12.2d
-	WORD $0x6e6eded1 // fmul v17.2d, v22.2d, v14.2d
-	WORD $0x6e6fded6 // fmul v22.2d, v22.2d, v15.2d
-	WORD $0x6e6cde53 // fmul v19.2d, v18.2d, v12.2d
-	WORD $0x6e6ede54 // fmul v20.2d, v18.2d, v14.2d
-	WORD $0x6e6fde52 // fmul v18.2d, v18.2d, v15.2d
-	VMOV V21.B16, V23.B16
-	VFMLA V12.D2, V19.D2, V23.D2
-	VMOV V21.B16, V12.B16
-	VFMLA V14.D2, V20.D2, V12.D2
-	VFMLA V15.D2, V18.D2, V21.D2
-	WORD $0x6ee0fad2 // fneg v18.2d, v22.2d
+	VFMLA V18.D2, V20.D2, V21.D2
+	FMOVQ 592(R4), F20
+	VFMLA V18.D2, V21.D2, V20.D2
+	FMOVQ 608(R4), F21
+	VFMLA V18.D2, V20.D2, V21.D2
+	FMOVQ 624(R4), F20
+	VFMLA V18.D2, V21.D2, V20.D2
+	FMOVQ 640(R4), F21
+	VFMLA V18.D2, V20.D2, V21.D2
+	VMOV V0.B16, V20.B16
+	VFMLA V18.D2, V21.D2, V20.D2
+	VSHL $63, V17.D2, V18.D2
+	WORD $0x4ee0aa52 // cmlt v18.2d, v18.2d, #0
+	VMOV V19.B16, V21.B16
+	VBIT V18.B16, V20.B16, V21.B16
+	VBIT V18.B16, V19.B16, V20.B16
+	VSHL $62, V17.D2, V18.D2
+	VAND V1.B16, V18.B16, V18.B16
+	VEOR V18.B16, V21.B16, V21.B16
+	VADD V10.D2, V17.D2, V17.D2
+	VSHL $62, V17.D2, V17.D2
+	VAND V1.B16, V17.B16, V17.B16
+	VEOR V17.B16, V20.B16, V20.B16
+	WORD $0x4ef4d411 // fsub v17.2d, v0.2d, v20.2d
+	WORD $0x6e6cfeb5 // fdiv v21.2d, v21.2d, v12.2d
+	WORD $0x6e70fe31 // fdiv v17.2d, v17.2d, v16.2d
+	WORD $0x6e6bdeac // fmul v12.2d, v21.2d, v11.2d
+	WORD $0x6e6ddeb0 // fmul v16.2d, v21.2d, v13.2d
+	WORD $0x6e6edeb5 // fmul v21.2d, v21.2d, v14.2d
+	WORD $0x6e6bde32 // fmul v18.2d, v17.2d, v11.2d
+	WORD $0x6e6dde33 // fmul v19.2d, v17.2d, v13.2d
+	WORD $0x6e6ede31 // fmul v17.2d, v17.2d, v14.2d
+	VMOV V20.B16, V22.B16
+	VFMLA V11.D2, V18.D2, V22.D2
+	VMOV V20.B16, V11.B16
+	VFMLA V13.D2, V19.D2, V11.D2
+	VFMLA V14.D2, V17.D2, V20.D2
+	WORD $0x6ee0fab1 // fneg v17.2d, v21.2d
+	VFMLA V13.D2, V18.D2, V17.D2
+	VFMLA V13.D2, V18.D2, V21.D2
+	WORD $0x6ee0fa0d // fneg v13.2d, v16.2d
+	VFMLA V14.D2, V18.D2, V13.D2
+	VFMLA V14.D2, V18.D2, V16.D2
+	WORD $0x6ee0f992 // fneg v18.2d, v12.2d
 	VFMLA V14.D2, V19.D2, V18.D2
-	VFMLA V14.D2, V19.D2, V22.D2
-	WORD $0x6ee0fa2e // fneg v14.2d, v17.2d
-	VFMLA V15.D2, V19.D2, V14.D2
-	VFMLA V15.D2, V19.D2, V17.D2
-	WORD $0x6ee0f9b3 // fneg v19.2d, v13.2d
-	VFMLA V15.D2, V20.D2, V19.D2
-	VFMLA V15.D2, V20.D2, V13.D2
-	WORD $0x6eb0aa0f // umaxv s15, v16.4s
-	FMOVS F15, R9
+	VFMLA V14.D2, V19.D2, V12.D2
+	WORD $0x6eb0a9ee // umaxv s14, v15.4s
+	FMOVS F14, R9
 	CBNZ R9, hard2
 	MOVD R0, R9
-	FMOVD F23, (R9)
-	ADD R5, R0, R9
-	FMOVD F18, (R9)
-	ADD R5<<1, R0, R9
-	FMOVD F17, (R9)
-	ADD R6, R0, R9
 	FMOVD F22, (R9)
-	ADD R5<<2, R0, R9
-	FMOVD F12, (R9)
-	ADD R7, R0, R9
-	FMOVD F19, (R9)
-	ADD R6<<1, R0, R9
-	FMOVD F14, (R9)
-	ADD R8, R0, R9
-	FMOVD F13, (R9)
-	ADD R5<<3, R0, R9
+	ADD R5, R0, R9
+	FMOVD F17, (R9)
+	ADD R5<<1, R0, R9
+	FMOVD F16, (R9)
+	ADD R6, R0, R9
 	FMOVD F21, (R9)
+	ADD R5<<2, R0, R9
+	FMOVD F11, (R9)
+	ADD R7, R0, R9
+	FMOVD F18, (R9)
+	ADD R6<<1, R0, R9
+	FMOVD F13, (R9)
+	ADD R8, R0, R9
+	FMOVD F12, (R9)
+	ADD R5<<3, R0, R9
+	FMOVD F20, (R9)
 
 done:
 	MOVD n+24(FP), R3
@@ -1126,54 +1105,54 @@ done:
 	RET
 
 hard:
-	FMOVQ (R0), F15
-	VBIF V16.B16, V23.B16, V15.B16
-	FMOVQ F15, (R0)
+	FMOVQ (R0), F14
+	VBIF V15.B16, V22.B16, V14.B16
+	FMOVQ F14, (R0)
 	ADD R5, R0, R9
-	FMOVQ (R9), F15
-	VBIF V16.B16, V18.B16, V15.B16
+	FMOVQ (R9), F14
+	VBIF V15.B16, V17.B16, V14.B16
 	ADD R5, R0, R9
-	FMOVQ F15, (R9)
+	FMOVQ F14, (R9)
 	ADD R5<<1, R0, R9
-	FMOVQ (R9), F15
-	VBIF V16.B16, V17.B16, V15.B16
+	FMOVQ (R9), F14
+	VBIF V15.B16, V16.B16, V14.B16
 	ADD R5<<1, R0, R9
-	FMOVQ F15, (R9)
+	FMOVQ F14, (R9)
 	ADD R6, R0, R9
-	FMOVQ (R9), F15
-	VBIF V16.B16, V22.B16, V15.B16
+	FMOVQ (R9), F14
+	VBIF V15.B16, V21.B16, V14.B16
 	ADD R6, R0, R9
-	FMOVQ F15, (R9)
+	FMOVQ F14, (R9)
 	ADD R5<<2, R0, R9
-	FMOVQ (R9), F15
-	VBIF V16.B16, V12.B16, V15.B16
+	FMOVQ (R9), F14
+	VBIF V15.B16, V11.B16, V14.B16
 	ADD R5<<2, R0, R9
-	FMOVQ F15, (R9)
+	FMOVQ F14, (R9)
 	ADD R7, R0, R9
-	FMOVQ (R9), F12
-	VBIF V16.B16, V19.B16, V12.B16
+	FMOVQ (R9), F11
+	VBIF V15.B16, V18.B16, V11.B16
 	ADD R7, R0, R9
-	FMOVQ F12, (R9)
+	FMOVQ F11, (R9)
 	ADD R6<<1, R0, R9
-	FMOVQ (R9), F12
-	VBIF V16.B16, V14.B16, V12.B16
+	FMOVQ (R9), F11
+	VBIF V15.B16, V13.B16, V11.B16
 	ADD R6<<1, R0, R9
-	FMOVQ F12, (R9)
+	FMOVQ F11, (R9)
 	ADD R8, R0, R9
-	FMOVQ (R9), F12
-	VBIF V16.B16, V13.B16, V12.B16
+	FMOVQ (R9), F11
+	VBIF V15.B16, V12.B16, V11.B16
 	ADD R8, R0, R9
-	FMOVQ F12, (R9)
+	FMOVQ F11, (R9)
 	ADD R5<<3, R0, R9
-	FMOVQ (R9), F12
-	VBIF V16.B16, V21.B16, V12.B16
+	FMOVQ (R9), F11
+	VBIF V15.B16, V20.B16, V11.B16
 	ADD R5<<3, R0, R9
-	FMOVQ F12, (R9)
+	FMOVQ F11, (R9)
 	MOVD ZR, R9
-	FMOVQ 704(R4), F12
-	VAND V16.B16, V12.B16, V12.B16
-	WORD $0x5ef1b98d // addp d13, v12.2d
-	FMOVD F13, R10
+	FMOVQ 656(R4), F11
+	VAND V15.B16, V11.B16, V11.B16
+	WORD $0x5ef1b96c // addp d12, v11.2d
+	FMOVD F12, R10
 	ORR R10<<0, R9, R9
 	MOVD n+24(FP), R3
 	MOVD R3, R10
@@ -1186,55 +1165,55 @@ hard:
 
 hard2:
 	MOVD R0, R9
-	FMOVD (R9), F15
-	VBIF V16.B16, V23.B16, V15.B16
+	FMOVD (R9), F14
+	VBIF V15.B16, V22.B16, V14.B16
 	MOVD R0, R9
-	FMOVD F15, (R9)
+	FMOVD F14, (R9)
 	ADD R5, R0, R9
-	FMOVD (R9), F15
-	VBIF V16.B16, V18.B16, V15.B16
+	FMOVD (R9), F14
+	VBIF V15.B16, V17.B16, V14.B16
 	ADD R5, R0, R9
-	FMOVD F15, (R9)
+	FMOVD F14, (R9)
 	ADD R5<<1, R0, R9
-	FMOVD (R9), F15
-	VBIF V16.B16, V17.B16, V15.B16
+	FMOVD (R9), F14
+	VBIF V15.B16, V16.B16, V14.B16
 	ADD R5<<1, R0, R9
-	FMOVD F15, (R9)
+	FMOVD F14, (R9)
 	ADD R6, R0, R9
-	FMOVD (R9), F15
-	VBIF V16.B16, V22.B16, V15.B16
+	FMOVD (R9), F14
+	VBIF V15.B16, V21.B16, V14.B16
 	ADD R6, R0, R9
-	FMOVD F15, (R9)
+	FMOVD F14, (R9)
 	ADD R5<<2, R0, R9
-	FMOVD (R9), F15
-	VBIF V16.B16, V12.B16, V15.B16
+	FMOVD (R9), F14
+	VBIF V15.B16, V11.B16, V14.B16
 	ADD R5<<2, R0, R9
-	FMOVD F15, (R9)
+	FMOVD F14, (R9)
 	ADD R7, R0, R9
-	FMOVD (R9), F12
-	VBIF V16.B16, V19.B16, V12.B16
+	FMOVD (R9), F11
+	VBIF V15.B16, V18.B16, V11.B16
 	ADD R7, R0, R9
-	FMOVD F12, (R9)
+	FMOVD F11, (R9)
 	ADD R6<<1, R0, R9
-	FMOVD (R9), F12
-	VBIF V16.B16, V14.B16, V12.B16
+	FMOVD (R9), F11
+	VBIF V15.B16, V13.B16, V11.B16
 	ADD R6<<1, R0, R9
-	FMOVD F12, (R9)
+	FMOVD F11, (R9)
 	ADD R8, R0, R9
-	FMOVD (R9), F12
-	VBIF V16.B16, V13.B16, V12.B16
+	FMOVD (R9), F11
+	VBIF V15.B16, V12.B16, V11.B16
 	ADD R8, R0, R9
-	FMOVD F12, (R9)
+	FMOVD F11, (R9)
 	ADD R5<<3, R0, R9
-	FMOVD (R9), F12
-	VBIF V16.B16, V21.B16, V12.B16
+	FMOVD (R9), F11
+	VBIF V15.B16, V20.B16, V11.B16
 	ADD R5<<3, R0, R9
-	FMOVD F12, (R9)
+	FMOVD F11, (R9)
 	MOVD ZR, R9
-	FMOVQ 704(R4), F12
-	VAND V16.B16, V12.B16, V12.B16
-	WORD $0x5ef1b98d // addp d13, v12.2d
-	FMOVD F13, R10
+	FMOVQ 656(R4), F11
+	VAND V15.B16, V11.B16, V11.B16
+	WORD $0x5ef1b96c // addp d12, v11.2d
+	FMOVD F12, R10
 	ORR R10<<0, R9, R9
 	MOVD n+24(FP), R3
 	MOVD R3, R10
@@ -1259,137 +1238,140 @@ TEXT ·logSO3F32NEON(SB), NOSPLIT, $0-64
 	ADD R5<<1, R5, R6
 	ADD R5<<1, R6, R7
 	ADD R5<<1, R7, R8
-	FMOVQ 32(R4), F0
-	FMOVQ 48(R4), F1
-	FMOVQ 720(R4), F2
+	FMOVQ 16(R4), F0
+	FMOVQ 32(R4), F1
+	FMOVQ 672(R4), F2
 	FMOVQ (R4), F3
-	FMOVQ 736(R4), F4
-	FMOVQ 752(R4), F5
-	FMOVQ 128(R4), F6
-	FMOVQ 112(R4), F7
+	FMOVQ 688(R4), F4
+	FMOVQ 64(R4), F5
+	FMOVQ 704(R4), F6
+	FMOVQ 128(R4), F7
+	FMOVQ 112(R4), F8
 	CMP $4, R2
 	BLT next
 
 loop:
-	// 123 instructions for 4 matrices, 30.75 each
+	// 125 instructions for 4 matrices, 31.25 each
 	ADD R8, R1, R9
-	FMOVQ (R9), F8
-	ADD R7, R1, R9
 	FMOVQ (R9), F9
-	WORD $0x4ea9d50a // fsub v10.4s, v8.4s, v9.4s
+	ADD R7, R1, R9
+	FMOVQ (R9), F10
+	WORD $0x4eaad52b // fsub v11.4s, v9.4s, v10.4s
 	ADD R5<<1, R1, R9
-	FMOVQ (R9), F11
+	FMOVQ (R9), F12
 	ADD R6<<1, R1, R9
-	FMOVQ (R9), F12
-	WORD $0x4eacd56d // fsub v13.4s, v11.4s, v12.4s
+	FMOVQ (R9), F13
+	WORD $0x4eadd58e // fsub v14.4s, v12.4s, v13.4s
 	ADD R6, R1, R9
-	FMOVQ (R9), F14
-	ADD R5, R1, R9
 	FMOVQ (R9), F15
-	WORD $0x4eafd5d0 // fsub v16.4s, v14.4s, v15.4s
-	WORD $0x4e2ed5ef // fadd v15.4s, v15.4s, v14.4s
-	WORD $0x4e2cd56b // fadd v11.4s, v11.4s, v12.4s
-	WORD $0x4e28d529 // fadd v9.4s, v9.4s, v8.4s
+	ADD R5, R1, R9
+	FMOVQ (R9), F16
+	WORD $0x4eb0d5f1 // fsub v17.4s, v15.4s, v16.4s
+	WORD $0x4e2fd610 // fadd v16.4s, v16.4s, v15.4s
+	WORD $0x4e2dd58c // fadd v12.4s, v12.4s, v13.4s
+	WORD $0x4e29d54a // fadd v10.4s, v10.4s, v9.4s
 	ADD R5<<2, R1, R9
-	FMOVQ (R9), F8
+	FMOVQ (R9), F9
 	ADD R5<<3, R1, R9
-	FMOVQ (R9), F12
-	WORD $0x4e2cd50e // fadd v14.4s, v8.4s, v12.4s
-	WORD $0x4eacd511 // fsub v17.4s, v8.4s, v12.4s
-	FMOVQ (R1), F18
-	WORD $0x4e2ed653 // fadd v19.4s, v18.4s, v14.4s
-	WORD $0x4e33d414 // fadd v20.4s, v0.4s, v19.4s
-	WORD $0x4e32d415 // fadd v21.4s, v0.4s, v18.4s
-	WORD $0x4eaed6b5 // fsub v21.4s, v21.4s, v14.4s
-	WORD $0x4eb2d40e // fsub v14.4s, v0.4s, v18.4s
-	WORD $0x4e31d5d6 // fadd v22.4s, v14.4s, v17.4s
-	WORD $0x4eb1d5ce // fsub v14.4s, v14.4s, v17.4s
-	WORD $0x6e2ce511 // fcmge v17.4s, v8.4s, v12.4s
-	WORD $0x6e205a31 // mvn v17.16b, v17.16b
-	VMOV V13.B16, V23.B16
-	VBIT V17.B16, V16.B16, V23.B16
-	VMOV V15.B16, V24.B16
-	VBIT V17.B16, V11.B16, V24.B16
-	VBIT V17.B16, V9.B16, V22.B16
-	VBIT V17.B16, V14.B16, V9.B16
-	WORD $0x6eace50e // fcmgt v14.4s, v8.4s, v12.4s
-	VBSL V12.B16, V8.B16, V14.B16
-	WORD $0x6e2ee64e // fcmge v14.4s, v18.4s, v14.4s
-	VBIT V14.B16, V10.B16, V23.B16
-	VBIT V14.B16, V21.B16, V24.B16
-	VBIT V14.B16, V15.B16, V22.B16
-	VBIT V14.B16, V11.B16, V9.B16
-	WORD $0x6eace50b // fcmgt v11.4s, v8.4s, v12.4s
-	VBSL V12.B16, V8.B16, V11.B16
-	WORD $0x6eb2e568 // fcmgt v8.4s, v11.4s, v18.4s
-	VBSL V18.B16, V11.B16, V8.B16
-	WORD $0x6e28e668 // fcmge v8.4s, v19.4s, v8.4s
-	VBIT V8.B16, V20.B16, V23.B16
-	VBIT V8.B16, V10.B16, V24.B16
-	VBIT V8.B16, V13.B16, V22.B16
-	VBIT V8.B16, V16.B16, V9.B16
-	WORD $0x6e38df08 // fmul v8.4s, v24.4s, v24.4s
-	VFMLA V22.S4, V22.S4, V8.S4
-	VFMLA V9.S4, V9.S4, V8.S4
-	WORD $0x6e28e44a // fcmge v10.4s, v2.4s, v8.4s
-	WORD $0x6e20594a // mvn v10.16b, v10.16b
-	WORD $0x4e37e6eb // fcmeq v11.4s, v23.4s, v23.4s
+	FMOVQ (R9), F13
+	WORD $0x4e2dd52f // fadd v15.4s, v9.4s, v13.4s
+	WORD $0x4eadd532 // fsub v18.4s, v9.4s, v13.4s
+	FMOVQ (R1), F19
+	WORD $0x4e2fd674 // fadd v20.4s, v19.4s, v15.4s
+	WORD $0x4e34d415 // fadd v21.4s, v0.4s, v20.4s
+	WORD $0x4e33d416 // fadd v22.4s, v0.4s, v19.4s
+	WORD $0x4eafd6d6 // fsub v22.4s, v22.4s, v15.4s
+	WORD $0x4eb3d40f // fsub v15.4s, v0.4s, v19.4s
+	WORD $0x4e32d5f7 // fadd v23.4s, v15.4s, v18.4s
+	WORD $0x4eb2d5ef // fsub v15.4s, v15.4s, v18.4s
+	WORD $0x6e2de532 // fcmge v18.4s, v9.4s, v13.4s
+	WORD $0x6e205a52 // mvn v18.16b, v18.16b
+	VMOV V14.B16, V24.B16
+	VBIT V18.B16, V17.B16, V24.B16
+	VMOV V16.B16, V25.B16
+	VBIT V18.B16, V12.B16, V25.B16
+	VBIT V18.B16, V10.B16, V23.B16
+	VBIT V18.B16, V15.B16, V10.B16
+	WORD $0x6eade52f // fcmgt v15.4s, v9.4s, v13.4s
+	VBSL V13.B16, V9.B16, V15.B16
+	WORD $0x6e2fe66f // fcmge v15.4s, v19.4s, v15.4s
+	VBIT V15.B16, V11.B16, V24.B16
+	VBIT V15.B16, V22.B16, V25.B16
+	VBIT V15.B16, V16.B16, V23.B16
+	VBIT V15.B16, V12.B16, V10.B16
+	WORD $0x6eade52c // fcmgt v12.4s, v9.4s, v13.4s
+	VBSL V13.B16, V9.B16, V12.B16
+	WORD $0x6eb3e589 // fcmgt v9.4s, v12.4s, v19.4s
+	VBSL V19.B16, V12.B16, V9.B16
+	WORD $0x6e29e689 // fcmge v9.4s, v20.4s, v9.4s
+	VBIT V9.B16, V21.B16, V24.B16
+	VBIT V9.B16, V11.B16, V25.B16
+	VBIT V9.B16, V14.B16, V23.B16
+	VBIT V9.B16, V17.B16, V10.B16
+	WORD $0x6e39df29 // fmul v9.4s, v25.4s, v25.4s
+	VFMLA V23.S4, V23.S4, V9.S4
+	VFMLA V10.S4, V10.S4, V9.S4
+	WORD $0x6e29e44b // fcmge v11.4s, v2.4s, v9.4s
 	WORD $0x6e20596b // mvn v11.16b, v11.16b
-	VORR V11.B16, V10.B16, V10.B16
-	VAND V3.B16, V23.B16, V11.B16
-	WORD $0x6ea8e48c // fcmgt v12.4s, v4.4s, v8.4s
-	WORD $0x6ea1f908 // fsqrt v8.4s, v8.4s
-	WORD $0x6eabe50d // fcmgt v13.4s, v8.4s, v11.4s
-	VBSL V8.B16, V11.B16, V13.B16
-	WORD $0x6ea8e56e // fcmgt v14.4s, v11.4s, v8.4s
-	VBSL V8.B16, V11.B16, V14.B16
-	WORD $0x6e2efdad // fdiv v13.4s, v13.4s, v14.4s
-	WORD $0x6e2dddae // fmul v14.4s, v13.4s, v13.4s
-	WORD $0x6e2eddaf // fmul v15.4s, v13.4s, v14.4s
-	FMOVQ 768(R4), F16
-	VFMLA V14.S4, V5.S4, V16.S4
+	WORD $0x4e38e70c // fcmeq v12.4s, v24.4s, v24.4s
+	WORD $0x6e20598c // mvn v12.16b, v12.16b
+	VORR V12.B16, V11.B16, V11.B16
+	VAND V3.B16, V24.B16, V12.B16
+	WORD $0x6ea9e48d // fcmgt v13.4s, v4.4s, v9.4s
+	WORD $0x6ea5e52e // fcmgt v14.4s, v9.4s, v5.4s
+	VBSL V5.B16, V9.B16, V14.B16
+	WORD $0x6ea1f9ce // fsqrt v14.4s, v14.4s
+	WORD $0x6eace5c9 // fcmgt v9.4s, v14.4s, v12.4s
+	VBSL V14.B16, V12.B16, V9.B16
+	WORD $0x6eaee58f // fcmgt v15.4s, v12.4s, v14.4s
+	VBSL V14.B16, V12.B16, V15.B16
+	WORD $0x6e2ffd29 // fdiv v9.4s, v9.4s, v15.4s
+	WORD $0x6e29dd2f // fmul v15.4s, v9.4s, v9.4s
+	WORD $0x6e2fdd30 // fmul v16.4s, v9.4s, v15.4s
+	FMOVQ 720(R4), F17
+	VFMLA V15.S4, V6.S4, V17.S4
+	FMOVQ 736(R4), F18
+	VFMLA V15.S4, V17.S4, V18.S4
+	FMOVQ 752(R4), F17
+	VFMLA V15.S4, V18.S4, V17.S4
+	FMOVQ 768(R4), F18
+	VFMLA V15.S4, V17.S4, V18.S4
 	FMOVQ 784(R4), F17
-	VFMLA V14.S4, V16.S4, V17.S4
-	FMOVQ 800(R4), F16
-	VFMLA V14.S4, V17.S4, V16.S4
+	VFMLA V15.S4, V18.S4, V17.S4
+	FMOVQ 800(R4), F18
+	VFMLA V15.S4, V17.S4, V18.S4
 	FMOVQ 816(R4), F17
-	VFMLA V14.S4, V16.S4, V17.S4
-	FMOVQ 832(R4), F16
-	VFMLA V14.S4, V17.S4, V16.S4
+	VFMLA V15.S4, V18.S4, V17.S4
+	FMOVQ 832(R4), F18
+	VFMLA V15.S4, V17.S4, V18.S4
 	FMOVQ 848(R4), F17
-	VFMLA V14.S4, V16.S4, V17.S4
-	FMOVQ 864(R4), F16
-	VFMLA V14.S4, V17.S4, V16.S4
-	FMOVQ 880(R4), F17
-	VFMLA V14.S4, V16.S4, V17.S4
-	FMOVQ 896(R4), F16
-	VFMLA V14.S4, V17.S4, V16.S4
-	VFMLA V16.S4, V15.S4, V13.S4
-	WORD $0x6eabe50e // fcmgt v14.4s, v8.4s, v11.4s
-	VAND V1.B16, V14.B16, V15.B16
-	VEOR V15.B16, V13.B16, V15.B16
-	VAND V6.B16, V14.B16, V13.B16
-	WORD $0x4e2dd5ed // fadd v13.4s, v15.4s, v13.4s
-	VAND V7.B16, V14.B16, V14.B16
-	WORD $0x4e2ed5ae // fadd v14.4s, v13.4s, v14.4s
-	VBIT V12.B16, V0.B16, V14.B16
-	VBIT V12.B16, V11.B16, V8.B16
-	WORD $0x6e28fdce // fdiv v14.4s, v14.4s, v8.4s
-	WORD $0x6e2bddcb // fmul v11.4s, v14.4s, v11.4s
-	WORD $0x4e2ed5ce // fadd v14.4s, v14.4s, v14.4s
-	VAND V1.B16, V23.B16, V23.B16
-	VEOR V23.B16, V14.B16, V14.B16
-	WORD $0x6e38ddd8 // fmul v24.4s, v14.4s, v24.4s
-	WORD $0x6e36ddd6 // fmul v22.4s, v14.4s, v22.4s
-	WORD $0x6e29ddce // fmul v14.4s, v14.4s, v9.4s
-	WORD $0x6eb0a948 // umaxv s8, v10.4s
-	FMOVS F8, R9
+	VFMLA V15.S4, V18.S4, V17.S4
+	VFMLA V17.S4, V16.S4, V9.S4
+	WORD $0x6eace5cf // fcmgt v15.4s, v14.4s, v12.4s
+	VAND V1.B16, V15.B16, V16.B16
+	VEOR V16.B16, V9.B16, V16.B16
+	VAND V7.B16, V15.B16, V9.B16
+	WORD $0x4e29d609 // fadd v9.4s, v16.4s, v9.4s
+	VAND V8.B16, V15.B16, V15.B16
+	WORD $0x4e2fd52f // fadd v15.4s, v9.4s, v15.4s
+	VBIT V13.B16, V0.B16, V15.B16
+	VBIT V13.B16, V12.B16, V14.B16
+	WORD $0x6e2efdef // fdiv v15.4s, v15.4s, v14.4s
+	WORD $0x6e2cddec // fmul v12.4s, v15.4s, v12.4s
+	WORD $0x4e2fd5ef // fadd v15.4s, v15.4s, v15.4s
+	VAND V1.B16, V24.B16, V24.B16
+	VEOR V24.B16, V15.B16, V15.B16
+	WORD $0x6e39ddf9 // fmul v25.4s, v15.4s, v25.4s
+	WORD $0x6e37ddf7 // fmul v23.4s, v15.4s, v23.4s
+	WORD $0x6e2addef // fmul v15.4s, v15.4s, v10.4s
+	WORD $0x6eb0a969 // umaxv s9, v11.4s
+	FMOVS F9, R9
 	CBNZ R9, hard
-	FMOVQ F24, (R0)
+	FMOVQ F25, (R0)
 	ADD R5, R0, R9
-	FMOVQ F22, (R9)
+	FMOVQ F23, (R9)
 	ADD R5<<1, R0, R9
-	FMOVQ F14, (R9)
+	FMOVQ F15, (R9)
 	ADD $16, R0
 	ADD $16, R1
 	SUB $4, R2
@@ -1400,230 +1382,232 @@ next:
 	CBZ R2, done
 	ADD R8, R1, R9
 	TBZ $1, R2, loadOne
-	FMOVD.P 8(R9), F8
+	FMOVD.P 8(R9), F9
 	TBZ $0, R2, loaded
-	VLD1 (R9), V8.S[2]
+	VLD1 (R9), V9.S[2]
 	B loaded
 
 loadOne:
-	FMOVS (R9), F8
+	FMOVS (R9), F9
 
 loaded:
 	ADD R7, R1, R9
 	TBZ $1, R2, loadOne2
-	FMOVD.P 8(R9), F9
+	FMOVD.P 8(R9), F10
 	TBZ $0, R2, loaded2
-	VLD1 (R9), V9.S[2]
+	VLD1 (R9), V10.S[2]
 	B loaded2
 
 loadOne2:
-	FMOVS (R9), F9
+	FMOVS (R9), F10
 
 loaded2:
-	WORD $0x4ea9d50a // fsub v10.4s, v8.4s, v9.4s
+	WORD $0x4eaad52b // fsub v11.4s, v9.4s, v10.4s
 	ADD R5<<1, R1, R9
 	TBZ $1, R2, loadOne3
-	FMOVD.P 8(R9), F11
+	FMOVD.P 8(R9), F12
 	TBZ $0, R2, loaded3
-	VLD1 (R9), V11.S[2]
+	VLD1 (R9), V12.S[2]
 	B loaded3
 
 loadOne3:
-	FMOVS (R9), F11
+	FMOVS (R9), F12
 
 loaded3:
 	ADD R6<<1, R1, R9
 	TBZ $1, R2, loadOne4
-	FMOVD.P 8(R9), F12
+	FMOVD.P 8(R9), F13
 	TBZ $0, R2, loaded4
-	VLD1 (R9), V12.S[2]
+	VLD1 (R9), V13.S[2]
 	B loaded4
 
 loadOne4:
-	FMOVS (R9), F12
+	FMOVS (R9), F13
 
 loaded4:
-	WORD $0x4eacd56d // fsub v13.4s, v11.4s, v12.4s
+	WORD $0x4eadd58e // fsub v14.4s, v12.4s, v13.4s
 	ADD R6, R1, R9
 	TBZ $1, R2, loadOne5
-	FMOVD.P 8(R9), F14
+	FMOVD.P 8(R9), F15
 	TBZ $0, R2, loaded5
-	VLD1 (R9), V14.S[2]
+	VLD1 (R9), V15.S[2]
 	B loaded5
 
 loadOne5:
-	FMOVS (R9), F14
+	FMOVS (R9), F15
 
 loaded5:
 	ADD R5, R1, R9
 	TBZ $1, R2, loadOne6
-	FMOVD.P 8(R9), F15
+	FMOVD.P 8(R9), F16
 	TBZ $0, R2, loaded6
-	VLD1 (R9), V15.S[2]
+	VLD1 (R9), V16.S[2]
 	B loaded6
 
 loadOne6:
-	FMOVS (R9), F15
+	FMOVS (R9), F16
 
 loaded6:
-	WORD $0x4eafd5d0 // fsub v16.4s, v14.4s, v15.4s
-	WORD $0x4e2ed5ef // fadd v15.4s, v15.4s, v14.4s
-	WORD $0x4e2cd56b // fadd v11.4s, v11.4s, v12.4s
-	WORD $0x4e28d529 // fadd v9.4s, v9.4s, v8.4s
+	WORD $0x4eb0d5f1 // fsub v17.4s, v15.4s, v16.4s
+	WORD $0x4e2fd610 // fadd v16.4s, v16.4s, v15.4s
+	WORD $0x4e2dd58c // fadd v12.4s, v12.4s, v13.4s
+	WORD $0x4e29d54a // fadd v10.4s, v10.4s, v9.4s
 	ADD R5<<2, R1, R9
 	TBZ $1, R2, loadOne7
-	FMOVD.P 8(R9), F8
+	FMOVD.P 8(R9), F9
 	TBZ $0, R2, loaded7
-	VLD1 (R9), V8.S[2]
+	VLD1 (R9), V9.S[2]
 	B loaded7
 
 loadOne7:
-	FMOVS (R9), F8
+	FMOVS (R9), F9
 
 loaded7:
 	ADD R5<<3, R1, R9
 	TBZ $1, R2, loadOne8
-	FMOVD.P 8(R9), F12
+	FMOVD.P 8(R9), F13
 	TBZ $0, R2, loaded8
-	VLD1 (R9), V12.S[2]
+	VLD1 (R9), V13.S[2]
 	B loaded8
 
 loadOne8:
-	FMOVS (R9), F12
+	FMOVS (R9), F13
 
 loaded8:
-	WORD $0x4e2cd50e // fadd v14.4s, v8.4s, v12.4s
-	WORD $0x4eacd511 // fsub v17.4s, v8.4s, v12.4s
+	WORD $0x4e2dd52f // fadd v15.4s, v9.4s, v13.4s
+	WORD $0x4eadd532 // fsub v18.4s, v9.4s, v13.4s
 	MOVD R1, R9
 	TBZ $1, R2, loadOne9
-	FMOVD.P 8(R9), F18
+	FMOVD.P 8(R9), F19
 	TBZ $0, R2, loaded9
-	VLD1 (R9), V18.S[2]
+	VLD1 (R9), V19.S[2]
 	B loaded9
 
 loadOne9:
-	FMOVS (R9), F18
+	FMOVS (R9), F19
 
 loaded9:
-	WORD $0x4e2ed653 // fadd v19.4s, v18.4s, v14.4s
-	WORD $0x4e33d414 // fadd v20.4s, v0.4s, v19.4s
-	WORD $0x4e32d415 // fadd v21.4s, v0.4s, v18.4s
-	WORD $0x4eaed6b5 // fsub v21.4s, v21.4s, v14.4s
-	WORD $0x4eb2d40e // fsub v14.4s, v0.4s, v18.4s
-	WORD $0x4e31d5d6 // fadd v22.4s, v14.4s, v17.4s
-	WORD $0x4eb1d5ce // fsub v14.4s, v14.4s, v17.4s
-	WORD $0x6e2ce511 // fcmge v17.4s, v8.4s, v12.4s
-	WORD $0x6e205a31 // mvn v17.16b, v17.16b
-	VMOV V13.B16, V23.B16
-	VBIT V17.B16, V16.B16, V23.B16
-	VMOV V15.B16, V24.B16
-	VBIT V17.B16, V11.B16, V24.B16
-	VBIT V17.B16, V9.B16, V22.B16
-	VBIT V17.B16, V14.B16, V9.B16
-	WORD $0x6eace50e // fcmgt v14.4s, v8.4s, v12.4s
-	VBSL V12.B16, V8.B16, V14.B16
-	WORD $0x6e2ee64e // fcmge v14.4s, v18.4s, v14.4s
-	VBIT V14.B16, V10.B16, V23.B16
-	VBIT V14.B16, V21.B16, V24.B16
-	VBIT V14.B16, V15.B16, V22.B16
-	VBIT V14.B16, V11.B16, V9.B16
-	WORD $0x6eace50b // fcmgt v11.4s, v8.4s, v12.4s
-	VBSL V12.B16, V8.B16, V11.B16
-	WORD $0x6eb2e568 // fcmgt v8.4s, v11.4s, v18.4s
-	VBSL V18.B16, V11.B16, V8.B16
-	WORD $0x6e28e668 // fcmge v8.4s, v19.4s, v8.4s
-	VBIT V8.B16, V20.B16, V23.B16
-	VBIT V8.B16, V10.B16, V24.B16
-	VBIT V8.B16, V13.B16, V22.B16
-	VBIT V8.B16, V16.B16, V9.B16
-	WORD $0x6e38df08 // fmul v8.4s, v24.4s, v24.4s
-	VFMLA V22.S4, V22.S4, V8.S4
-	VFMLA V9.S4, V9.S4, V8.S4
-	WORD $0x6e28e44a // fcmge v10.4s, v2.4s, v8.4s
-	WORD $0x6e20594a // mvn v10.16b, v10.16b
-	WORD $0x4e37e6eb // fcmeq v11.4s, v23.4s, v23.4s
+	WORD $0x4e2fd674 // fadd v20.4s, v19.4s, v15.4s
+	WORD $0x4e34d415 // fadd v21.4s, v0.4s, v20.4s
+	WORD $0x4e33d416 // fadd v22.4s, v0.4s, v19.4s
+	WORD $0x4eafd6d6 // fsub v22.4s, v22.4s, v15.4s
+	WORD $0x4eb3d40f // fsub v15.4s, v0.4s, v19.4s
+	WORD $0x4e32d5f7 // fadd v23.4s, v15.4s, v18.4s
+	WORD $0x4eb2d5ef // fsub v15.4s, v15.4s, v18.4s
+	WORD $0x6e2de532 // fcmge v18.4s, v9.4s, v13.4s
+	WORD $0x6e205a52 // mvn v18.16b, v18.16b
+	VMOV V14.B16, V24.B16
+	VBIT V18.B16, V17.B16, V24.B16
+	VMOV V16.B16, V25.B16
+	VBIT V18.B16, V12.B16, V25.B16
+	VBIT V18.B16, V10.B16, V23.B16
+	VBIT V18.B16, V15.B16, V10.B16
+	WORD $0x6eade52f // fcmgt v15.4s, v9.4s, v13.4s
+	VBSL V13.B16, V9.B16, V15.B16
+	WORD $0x6e2fe66f // fcmge v15.4s, v19.4s, v15.4s
+	VBIT V15.B16, V11.B16, V24.B16
+	VBIT V15.B16, V22.B16, V25.B16
+	VBIT V15.B16, V16.B16, V23.B16
+	VBIT V15.B16, V12.B16, V10.B16
+	WORD $0x6eade52c // fcmgt v12.4s, v9.4s, v13.4s
+	VBSL V13.B16, V9.B16, V12.B16
+	WORD $0x6eb3e589 // fcmgt v9.4s, v12.4s, v19.4s
+	VBSL V19.B16, V12.B16, V9.B16
+	WORD $0x6e29e689 // fcmge v9.4s, v20.4s, v9.4s
+	VBIT V9.B16, V21.B16, V24.B16
+	VBIT V9.B16, V11.B16, V25.B16
+	VBIT V9.B16, V14.B16, V23.B16
+	VBIT V9.B16, V17.B16, V10.B16
+	WORD $0x6e39df29 // fmul v9.4s, v25.4s, v25.4s
+	VFMLA V23.S4, V23.S4, V9.S4
+	VFMLA V10.S4, V10.S4, V9.S4
+	WORD $0x6e29e44b // fcmge v11.4s, v2.4s, v9.4s
 	WORD $0x6e20596b // mvn v11.16b, v11.16b
-	VORR V11.B16, V10.B16, V10.B16
-	VAND V3.B16, V23.B16, V11.B16
-	WORD $0x6ea8e48c // fcmgt v12.4s, v4.4s, v8.4s
-	WORD $0x6ea1f908 // fsqrt v8.4s, v8.4s
-	WORD $0x6eabe50d // fcmgt v13.4s, v8.4s, v11.4s
-	VBSL V8.B16, V11.B16, V13.B16
-	WORD $0x6ea8e56e // fcmgt v14.4s, v11.4s, v8.4s
-	VBSL V8.B16, V11.B16, V14.B16
-	WORD $0x6e2efdad // fdiv v13.4s, v13.4s, v14.4s
-	WORD $0x6e2dddae // fmul v14.4s, v13.4s, v13.4s
-	WORD $0x6e2eddaf // fmul v15.4s, v13.4s, v14.4s
-	FMOVQ 768(R4), F16
-	VFMLA V14.S4, V5.S4, V16.S4
+	WORD $0x4e38e70c // fcmeq v12.4s, v24.4s, v24.4s
+	WORD $0x6e20598c // mvn v12.16b, v12.16b
+	VORR V12.B16, V11.B16, V11.B16
+	VAND V3.B16, V24.B16, V12.B16
+	WORD $0x6ea9e48d // fcmgt v13.4s, v4.4s, v9.4s
+	WORD $0x6ea5e52e // fcmgt v14.4s, v9.4s, v5.4s
+	VBSL V5.B16, V9.B16, V14.B16
+	WORD $0x6ea1f9ce // fsqrt v14.4s, v14.4s
+	WORD $0x6eace5c9 // fcmgt v9.4s, v14.4s, v12.4s
+	VBSL V14.B16, V12.B16, V9.B16
+	WORD $0x6eaee58f // fcmgt v15.4s, v12.4s, v14.4s
+	VBSL V14.B16, V12.B16, V15.B16
+	WORD $0x6e2ffd29 // fdiv v9.4s, v9.4s, v15.4s
+	WORD $0x6e29dd2f // fmul v15.4s, v9.4s, v9.4s
+	WORD $0x6e2fdd30 // fmul v16.4s, v9.4s, v15.4s
+	FMOVQ 720(R4), F17
+	VFMLA V15.S4, V6.S4, V17.S4
+	FMOVQ 736(R4), F18
+	VFMLA V15.S4, V17.S4, V18.S4
+	FMOVQ 752(R4), F17
+	VFMLA V15.S4, V18.S4, V17.S4
+	FMOVQ 768(R4), F18
+	VFMLA V15.S4, V17.S4, V18.S4
 	FMOVQ 784(R4), F17
-	VFMLA V14.S4, V16.S4, V17.S4
-	FMOVQ 800(R4), F16
-	VFMLA V14.S4, V17.S4, V16.S4
+	VFMLA V15.S4, V18.S4, V17.S4
+	FMOVQ 800(R4), F18
+	VFMLA V15.S4, V17.S4, V18.S4
 	FMOVQ 816(R4), F17
-	VFMLA V14.S4, V16.S4, V17.S4
-	FMOVQ 832(R4), F16
-	VFMLA V14.S4, V17.S4, V16.S4
+	VFMLA V15.S4, V18.S4, V17.S4
+	FMOVQ 832(R4), F18
+	VFMLA V15.S4, V17.S4, V18.S4
 	FMOVQ 848(R4), F17
-	VFMLA V14.S4, V16.S4, V17.S4
-	FMOVQ 864(R4), F16
-	VFMLA V14.S4, V17.S4, V16.S4
-	FMOVQ 880(R4), F17
-	VFMLA V14.S4, V16.S4, V17.S4
-	FMOVQ 896(R4), F16
-	VFMLA V14.S4, V17.S4, V16.S4
-	VFMLA V16.S4, V15.S4, V13.S4
-	WORD $0x6eabe50e // fcmgt v14.4s, v8.4s, v11.4s
-	VAND V1.B16, V14.B16, V15.B16
-	VEOR V15.B16, V13.B16, V15.B16
-	VAND V6.B16, V14.B16, V13.B16
-	WORD $0x4e2dd5ed // fadd v13.4s, v15.4s, v13.4s
-	VAND V7.B16, V14.B16, V14.B16
-	WORD $0x4e2ed5ae // fadd v14.4s, v13.4s, v14.4s
-	VBIT V12.B16, V0.B16, V14.B16
-	VBIT V12.B16, V11.B16, V8.B16
-	WORD $0x6e28fdce // fdiv v14.4s, v14.4s, v8.4s
-	WORD $0x6e2bddcb // fmul v11.4s, v14.4s, v11.4s
-	WORD $0x4e2ed5ce // fadd v14.4s, v14.4s, v14.4s
-	VAND V1.B16, V23.B16, V23.B16
-	VEOR V23.B16, V14.B16, V14.B16
-	WORD $0x6e38ddd8 // fmul v24.4s, v14.4s, v24.4s
-	WORD $0x6e36ddd6 // fmul v22.4s, v14.4s, v22.4s
-	WORD $0x6e29ddce // fmul v14.4s, v14.4s, v9.4s
-	WORD $0x6eb0a948 // umaxv s8, v10.4s
-	FMOVS F8, R9
+	VFMLA V15.S4, V18.S4, V17.S4
+	VFMLA V17.S4, V16.S4, V9.S4
+	WORD $0x6eace5cf // fcmgt v15.4s, v14.4s, v12.4s
+	VAND V1.B16, V15.B16, V16.B16
+	VEOR V16.B16, V9.B16, V16.B16
+	VAND V7.B16, V15.B16, V9.B16
+	WORD $0x4e29d609 // fadd v9.4s, v16.4s, v9.4s
+	VAND V8.B16, V15.B16, V15.B16
+	WORD $0x4e2fd52f // fadd v15.4s, v9.4s, v15.4s
+	VBIT V13.B16, V0.B16, V15.B16
+	VBIT V13.B16, V12.B16, V14.B16
+	WORD $0x6e2efdef // fdiv v15.4s, v15.4s, v14.4s
+	WORD $0x6e2cddec // fmul v12.4s, v15.4s, v12.4s
+	WORD $0x4e2fd5ef // fadd v15.4s, v15.4s, v15.4s
+	VAND V1.B16, V24.B16, V24.B16
+	VEOR V24.B16, V15.B16, V15.B16
+	WORD $0x6e39ddf9 // fmul v25.4s, v15.4s, v25.4s
+	WORD $0x6e37ddf7 // fmul v23.4s, v15.4s, v23.4s
+	WORD $0x6e2addef // fmul v15.4s, v15.4s, v10.4s
+	WORD $0x6eb0a969 // umaxv s9, v11.4s
+	FMOVS F9, R9
 	CBNZ R9, hard2
 	MOVD R0, R9
 	TBZ $1, R2, storeOne
-	FMOVD.P F24, 8(R9)
+	FMOVD.P F25, 8(R9)
 	TBZ $0, R2, stored
-	VST1 V24.S[2], (R9)
+	VST1 V25.S[2], (R9)
 	B stored
 
 storeOne:
-	FMOVS F24, (R9)
+	FMOVS F25, (R9)
 
 stored:
 	ADD R5, R0, R9
 	TBZ $1, R2, storeOne2
-	FMOVD.P F22, 8(R9)
+	FMOVD.P F23, 8(R9)
 	TBZ $0, R2, stored2
-	VST1 V22.S[2], (R9)
+	VST1 V23.S[2], (R9)
 	B stored2
 
 storeOne2:
-	FMOVS F22, (R9)
+	FMOVS F23, (R9)
 
 stored2:
 	ADD R5<<1, R0, R9
 	TBZ $1, R2, storeOne3
-	FMOVD.P F14, 8(R9)
+	FMOVD.P F15, 8(R9)
 	TBZ $0, R2, stored3
-	VST1 V14.S[2], (R9)
+	VST1 V15.S[2], (R9)
 	B stored3
 
 storeOne3:
-	FMOVS F14, (R9)
+	FMOVS F15, (R9)
 
 stored3:
 
@@ -1635,24 +1619,24 @@ done:
 	RET
 
 hard:
-	FMOVQ (R0), F8
-	VBIF V10.B16, V24.B16, V8.B16
-	FMOVQ F8, (R0)
+	FMOVQ (R0), F9
+	VBIF V11.B16, V25.B16, V9.B16
+	FMOVQ F9, (R0)
 	ADD R5, R0, R9
-	FMOVQ (R9), F8
-	VBIF V10.B16, V22.B16, V8.B16
+	FMOVQ (R9), F9
+	VBIF V11.B16, V23.B16, V9.B16
 	ADD R5, R0, R9
-	FMOVQ F8, (R9)
+	FMOVQ F9, (R9)
 	ADD R5<<1, R0, R9
-	FMOVQ (R9), F8
-	VBIF V10.B16, V14.B16, V8.B16
+	FMOVQ (R9), F9
+	VBIF V11.B16, V15.B16, V9.B16
 	ADD R5<<1, R0, R9
-	FMOVQ F8, (R9)
+	FMOVQ F9, (R9)
 	MOVD ZR, R9
-	FMOVQ 304(R4), F8
-	VAND V10.B16, V8.B16, V8.B16
-	WORD $0x4eb1b909 // addv s9, v8.4s
-	FMOVD F9, R10
+	FMOVQ 288(R4), F9
+	VAND V11.B16, V9.B16, V9.B16
+	WORD $0x4eb1b92a // addv s10, v9.4s
+	FMOVD F10, R10
 	ORR R10<<0, R9, R9
 	MOVD n+24(FP), R3
 	MOVD R3, R10
@@ -1666,78 +1650,78 @@ hard:
 hard2:
 	MOVD R0, R9
 	TBZ $1, R2, loadOne10
-	FMOVD.P 8(R9), F8
+	FMOVD.P 8(R9), F9
 	TBZ $0, R2, loaded10
-	VLD1 (R9), V8.S[2]
+	VLD1 (R9), V9.S[2]
 	B loaded10
 
 loadOne10:
-	FMOVS (R9), F8
+	FMOVS (R9), F9
 
 loaded10:
-	VBIF V10.B16, V24.B16, V8.B16
+	VBIF V11.B16, V25.B16, V9.B16
 	MOVD R0, R9
 	TBZ $1, R2, storeOne4
-	FMOVD.P F8, 8(R9)
+	FMOVD.P F9, 8(R9)
 	TBZ $0, R2, stored4
-	VST1 V8.S[2], (R9)
+	VST1 V9.S[2], (R9)
 	B stored4
 
 storeOne4:
-	FMOVS F8, (R9)
+	FMOVS F9, (R9)
 
 stored4:
 	ADD R5, R0, R9
 	TBZ $1, R2, loadOne11
-	FMOVD.P 8(R9), F8
+	FMOVD.P 8(R9), F9
 	TBZ $0, R2, loaded11
-	VLD1 (R9), V8.S[2]
+	VLD1 (R9), V9.S[2]
 	B loaded11
 
 loadOne11:
-	FMOVS (R9), F8
+	FMOVS (R9), F9
 
 loaded11:
-	VBIF V10.B16, V22.B16, V8.B16
+	VBIF V11.B16, V23.B16, V9.B16
 	ADD R5, R0, R9
 	TBZ $1, R2, storeOne5
-	FMOVD.P F8, 8(R9)
+	FMOVD.P F9, 8(R9)
 	TBZ $0, R2, stored5
-	VST1 V8.S[2], (R9)
+	VST1 V9.S[2], (R9)
 	B stored5
 
 storeOne5:
-	FMOVS F8, (R9)
+	FMOVS F9, (R9)
 
 stored5:
 	ADD R5<<1, R0, R9
 	TBZ $1, R2, loadOne12
-	FMOVD.P 8(R9), F8
+	FMOVD.P 8(R9), F9
 	TBZ $0, R2, loaded12
-	VLD1 (R9), V8.S[2]
+	VLD1 (R9), V9.S[2]
 	B loaded12
 
 loadOne12:
-	FMOVS (R9), F8
+	FMOVS (R9), F9
 
 loaded12:
-	VBIF V10.B16, V14.B16, V8.B16
+	VBIF V11.B16, V15.B16, V9.B16
 	ADD R5<<1, R0, R9
 	TBZ $1, R2, storeOne6
-	FMOVD.P F8, 8(R9)
+	FMOVD.P F9, 8(R9)
 	TBZ $0, R2, stored6
-	VST1 V8.S[2], (R9)
+	VST1 V9.S[2], (R9)
 	B stored6
 
 storeOne6:
-	FMOVS F8, (R9)
+	FMOVS F9, (R9)
 
 stored6:
 	MOVD ZR, R9
-	FMOVQ 304(R4), F8
-	VAND V10.B16, V8.B16, V8.B16
-	WORD $0x4eb1b909 // addv s9, v8.4s
-	FMOVD F9, R10
+	FMOVQ 288(R4), F9
+	VAND V11.B16, V9.B16, V9.B16
+	WORD $0x4eb1b92a // addv s10, v9.4s
+	FMOVD F10, R10
 	ORR R10<<0, R9, R9
 	MOVD n+24(FP), R3
 	MOVD R3, R10
@@ -1762,22 +1746,22 @@ TEXT ·logSO3F64NEON(SB), NOSPLIT, $0-64
 	ADD R5<<1, R5, R6
 	ADD R5<<1, R6, R7
 	ADD R5<<1, R7, R8
-	FMOVQ 336(R4), F0
-	FMOVQ 352(R4), F1
-	FMOVQ 912(R4), F2
-	FMOVQ 384(R4), F3
-	FMOVQ 928(R4), F4
-	FMOVQ 944(R4), F5
-	FMOVQ 960(R4), F6
-	FMOVQ 976(R4), F7
-	FMOVQ 992(R4), F8
-	FMOVQ 448(R4), F9
-	FMOVQ 432(R4), F10
+	FMOVQ 304(R4), F0
+	FMOVQ 320(R4), F1
+	FMOVQ 864(R4), F2
+	FMOVQ 880(R4), F3
+	FMOVQ 896(R4), F4
+	FMOVQ 352(R4), F5
+	FMOVQ 912(R4), F6
+	FMOVQ 928(R4), F7
+	FMOVQ 944(R4), F8
+	FMOVQ 960(R4), F9
+	FMOVQ 416(R4), F10
 	CMP $2, R2
 	BLT next
 
 loop:
-	// 139 instructions for 2 matrices, 69.5 each
+	// 142 instructions for 2 matrices, 71 each
 	ADD R8, R1, R9
 	FMOVQ (R9), F11
 	ADD R7, R1, R9
@@ -1844,74 +1828,77 @@ loop:
 	VORR V14.B16, V13.B16, V13.B16
 	VAND V3.B16, V26.B16, V14.B16
 	WORD $0x6eebe48f // fcmgt v15.2d, v4.2d, v11.2d
-	WORD $0x6ee1f96b // fsqrt v11.2d, v11.2d
-	WORD $0x6eeee570 // fcmgt v16.2d, v11.2d, v14.2d
-	VBSL V11.B16, V14.B16, V16.B16
-	WORD $0x6eebe5d1 // fcmgt v17.2d, v14.2d, v11.2d
-	VBSL V11.B16, V14.B16, V17.B16
-	WORD $0x6e65de32 // fmul v18.2d, v17.2d, v5.2d
-	WORD $0x6ef2e612 // fcmgt v18.2d, v16.2d, v18.2d
-	WORD $0x4ef1d613 // fsub v19.2d, v16.2d, v17.2d
-	VBIF V18.B16, V16.B16, V19.B16
-	WORD $0x4e71d610 // fadd v16.2d, v16.2d, v17.2d
-	VBIT V18.B16, V16.B16, V17.B16
+	WORD $0x6ee5e570 // fcmgt v16.2d, v11.2d, v5.2d
+	VBSL V5.B16, V11.B16, V16.B16
+	WORD $0x6ee1fa10 // fsqrt v16.2d, v16.2d
+	WORD $0x6eeee60b // fcmgt v11.2d, v16.2d, v14.2d
+	VBSL V16.B16, V14.B16, V11.B16
+	WORD $0x6ef0e5d1 // fcmgt v17.2d, v14.2d, v16.2d
+	VBSL V16.B16, V14.B16, V17.B16
+	WORD $0x6e66de32 // fmul v18.2d, v17.2d, v6.2d
+	WORD $0x6ef2e572 // fcmgt v18.2d, v11.2d, v18.2d
+	WORD $0x4ef1d573 // fsub v19.2d, v11.2d, v17.2d
+	VBIF V18.B16, V11.B16, V19.B16
+	WORD $0x4e71d56b // fadd v11.2d, v11.2d, v17.2d
+	VBIT V18.B16, V11.B16, V17.B16
 	WORD $0x6e71fe73 // fdiv v19.2d, v19.2d, v17.2d
-	WORD $0x6e73de70 // fmul v16.2d, v19.2d, v19.2d
-	WORD $0x6e70de71 // fmul v17.2d, v19.2d, v16.2d
+	WORD $0x6e73de6b // fmul v11.2d, v19.2d, v19.2d
+	WORD $0x6e6bde71 // fmul v17.2d, v19.2d, v11.2d
+	FMOVQ 976(R4), F20
+	VFMLA V11.D2, V7.D2, V20.D2
+	FMOVQ 992(R4), F21
+	VFMLA V11.D2, V20.D2, V21.D2
 	FMOVQ 1008(R4), F20
-	VFMLA V16.D2, V6.D2, V20.D2
+	VFMLA V11.D2, V21.D2, V20.D2
 	FMOVQ 1024(R4), F21
-	VFMLA V16.D2, V20.D2, V21.D2
+	VFMLA V11.D2, V20.D2, V21.D2
 	FMOVQ 1040(R4), F20
-	VFMLA V16.D2, V21.D2, V20.D2
+	VFMLA V11.D2, V21.D2, V20.D2
 	FMOVQ 1056(R4), F21
-	VFMLA V16.D2, V20.D2, V21.D2
+	VFMLA V11.D2, V20.D2, V21.D2
 	FMOVQ 1072(R4), F20
-	VFMLA V16.D2, V21.D2, V20.D2
+	VFMLA V11.D2, V21.D2, V20.D2
 	FMOVQ 1088(R4), F21
-	VFMLA V16.D2, V20.D2, V21.D2
+	VFMLA V11.D2, V20.D2, V21.D2
 	FMOVQ 1104(R4), F20
-	VFMLA V16.D2, V21.D2, V20.D2
+	VFMLA V11.D2, V21.D2, V20.D2
 	FMOVQ 1120(R4), F21
-	VFMLA V16.D2, V20.D2, V21.D2
+	VFMLA V11.D2, V20.D2, V21.D2
 	FMOVQ 1136(R4), F20
-	VFMLA V16.D2, V21.D2, V20.D2
+	VFMLA V11.D2, V21.D2, V20.D2
 	FMOVQ 1152(R4), F21
-	VFMLA V16.D2, V20.D2, V21.D2
-	FMOVQ 1168(R4), F20
-	VFMLA V16.D2, V21.D2, V20.D2
-	FMOVQ 1184(R4), F21
-	VFMLA V16.D2, V20.D2, V21.D2
+	VFMLA V11.D2, V20.D2, V21.D2
 	VFMLA V21.D2, V17.D2, V19.D2
-	VAND V7.B16, V18.B16, V16.B16
-	WORD $0x4e70d670 // fadd v16.2d, v19.2d, v16.2d
-	VAND V8.B16, V18.B16, V18.B16
-	WORD $0x4e72d612 // fadd v18.2d, v16.2d, v18.2d
-	WORD $0x6eeee570 // fcmgt v16.2d, v11.2d, v14.2d
-	VAND V1.B16, V16.B16, V17.B16
+	VAND V8.B16, V18.B16, V11.B16
+	WORD $0x4e6bd66b // fadd v11.2d, v19.2d, v11.2d
+	VAND V9.B16, V18.B16, V18.B16
+	WORD $0x4e72d572 // fadd v18.2d, v11.2d, v18.2d
+	WORD $0x6eeee60b // fcmgt v11.2d, v16.2d, v14.2d
+	VAND V1.B16, V11.B16, V17.B16
 	VEOR V17.B16, V18.B16, V17.B16
-	VAND V9.B16, V16.B16, V18.B16
+	VAND V10.B16, V11.B16, V18.B16
 	WORD $0x4e72d632 // fadd v18.2d, v17.2d, v18.2d
-	VAND V10.B16, V16.B16, V16.B16
-	WORD $0x4e70d650 // fadd v16.2d, v18.2d, v16.2d
-	VBIT V15.B16, V0.B16, V16.B16
-	VBIT V15.B16, V14.B16, V11.B16
-	WORD $0x6e6bfe10 // fdiv v16.2d, v16.2d, v11.2d
-	WORD $0x6e6ede0e // fmul v14.2d, v16.2d, v14.2d
-	WORD $0x4e70d610 // fadd v16.2d, v16.2d, v16.2d
+	FMOVQ 400(R4), F17
+	VAND V17.B16, V11.B16, V11.B16
+	WORD $0x4e6bd64b // fadd v11.2d, v18.2d, v11.2d
+	VBIT V15.B16, V0.B16, V11.B16
+	VBIT V15.B16, V14.B16, V16.B16
+	WORD $0x6e70fd6b // fdiv v11.2d, v11.2d, v16.2d
+	WORD $0x6e6edd6e // fmul v14.2d, v11.2d, v14.2d
+	WORD $0x4e6bd56b // fadd v11.2d, v11.2d, v11.2d
 	VAND V1.B16, V26.B16, V26.B16
-	VEOR V26.B16, V16.B16, V16.B16
-	WORD $0x6e7bde1b // fmul v27.2d, v16.2d, v27.2d
-	WORD $0x6e79de19 // fmul v25.2d, v16.2d, v25.2d
-	WORD $0x6e6cde10 // fmul v16.2d, v16.2d, v12.2d
-	WORD $0x6eb0a9ab // umaxv s11, v13.4s
-	FMOVS F11, R9
+	VEOR V26.B16, V11.B16, V11.B16
+	WORD $0x6e7bdd7b // fmul v27.2d, v11.2d, v27.2d
+	WORD $0x6e79dd79 // fmul v25.2d, v11.2d, v25.2d
+	WORD $0x6e6cdd6b // fmul v11.2d, v11.2d, v12.2d
+	WORD $0x6eb0a9ac // umaxv s12, v13.4s
+	FMOVS F12, R9
 	CBNZ R9, hard
 	FMOVQ F27, (R0)
 	ADD R5, R0, R9
 	FMOVQ F25, (R9)
 	ADD R5<<1, R0, R9
-	FMOVQ F16, (R9)
+	FMOVQ F11, (R9)
 	ADD $16, R0
 	ADD $16, R1
 	SUB $2, R2
@@ -1987,75 +1974,78 @@ next:
 	VORR V14.B16, V13.B16, V13.B16
 	VAND V3.B16, V26.B16, V14.B16
 	WORD $0x6eebe48f // fcmgt v15.2d, v4.2d, v11.2d
-	WORD $0x6ee1f96b // fsqrt v11.2d, v11.2d
-	WORD $0x6eeee570 // fcmgt v16.2d, v11.2d, v14.2d
-	VBSL V11.B16, V14.B16, V16.B16
-	WORD $0x6eebe5d1 // fcmgt v17.2d, v14.2d, v11.2d
-	VBSL V11.B16, V14.B16, V17.B16
-	WORD $0x6e65de32 // fmul v18.2d, v17.2d, v5.2d
-	WORD $0x6ef2e612 // fcmgt v18.2d, v16.2d, v18.2d
-	WORD $0x4ef1d613 // fsub v19.2d, v16.2d, v17.2d
-	VBIF V18.B16, V16.B16, V19.B16
-	WORD $0x4e71d610 // fadd v16.2d, v16.2d, v17.2d
-	VBIT V18.B16, V16.B16, V17.B16
+	WORD $0x6ee5e570 // fcmgt v16.2d, v11.2d, v5.2d
+	VBSL V5.B16, V11.B16, V16.B16
+	WORD $0x6ee1fa10 // fsqrt v16.2d, v16.2d
+	WORD $0x6eeee60b // fcmgt v11.2d, v16.2d, v14.2d
+	VBSL V16.B16, V14.B16, V11.B16
+	WORD $0x6ef0e5d1 // fcmgt v17.2d, v14.2d, v16.2d
+	VBSL V16.B16, V14.B16, V17.B16
+	WORD $0x6e66de32 // fmul v18.2d, v17.2d, v6.2d
+	WORD $0x6ef2e572 // fcmgt v18.2d, v11.2d, v18.2d
+	WORD $0x4ef1d573 // fsub v19.2d, v11.2d, v17.2d
+	VBIF V18.B16, V11.B16, V19.B16
+	WORD $0x4e71d56b // fadd v11.2d, v11.2d, v17.2d
+	VBIT V18.B16, V11.B16, V17.B16
 	WORD $0x6e71fe73 // fdiv v19.2d, v19.2d, v17.2d
-	WORD $0x6e73de70 // fmul v16.2d, v19.2d, v19.2d
-	WORD $0x6e70de71 // fmul v17.2d, v19.2d, v16.2d
+	WORD $0x6e73de6b // fmul v11.2d, v19.2d, v19.2d
+	WORD $0x6e6bde71 // fmul v17.2d, v19.2d, v11.2d
+	FMOVQ 976(R4), F20
+	VFMLA V11.D2, V7.D2, V20.D2
+	FMOVQ 992(R4), F21
+	VFMLA V11.D2, V20.D2, V21.D2
 	FMOVQ 1008(R4), F20
-	VFMLA V16.D2, V6.D2, V20.D2
+	VFMLA V11.D2, V21.D2, V20.D2
 	FMOVQ 1024(R4), F21
-	VFMLA V16.D2, V20.D2, V21.D2
+	VFMLA V11.D2, V20.D2, V21.D2
 	FMOVQ 1040(R4), F20
-	VFMLA V16.D2, V21.D2, V20.D2
+	VFMLA V11.D2, V21.D2, V20.D2
 	FMOVQ 1056(R4), F21
-	VFMLA V16.D2, V20.D2, V21.D2
+	VFMLA V11.D2, V20.D2, V21.D2
 	FMOVQ 1072(R4), F20
-	VFMLA V16.D2, V21.D2, V20.D2
+	VFMLA V11.D2, V21.D2, V20.D2
 	FMOVQ 1088(R4), F21
-	VFMLA V16.D2, V20.D2, V21.D2
+	VFMLA V11.D2, V20.D2, V21.D2
 	FMOVQ 1104(R4), F20
-	VFMLA V16.D2, V21.D2, V20.D2
+	VFMLA V11.D2, V21.D2, V20.D2
 	FMOVQ 1120(R4), F21
-	VFMLA V16.D2, V20.D2, V21.D2
+	VFMLA V11.D2, V20.D2, V21.D2
 	FMOVQ 1136(R4), F20
-	VFMLA V16.D2, V21.D2, V20.D2
+	VFMLA V11.D2, V21.D2, V20.D2
 	FMOVQ 1152(R4), F21
-	VFMLA V16.D2, V20.D2, V21.D2
-	FMOVQ 1168(R4), F20
-	VFMLA V16.D2, V21.D2, V20.D2
-	FMOVQ 1184(R4), F21
-	VFMLA V16.D2, V20.D2, V21.D2
+	VFMLA V11.D2, V20.D2, V21.D2
 	VFMLA V21.D2, V17.D2, V19.D2
-	VAND V7.B16, V18.B16, V16.B16
-	WORD $0x4e70d670 // fadd v16.2d, v19.2d, v16.2d
-	VAND V8.B16, V18.B16, V18.B16
-	WORD $0x4e72d612 // fadd v18.2d, v16.2d, v18.2d
-	WORD $0x6eeee570 // fcmgt v16.2d, v11.2d, v14.2d
-	VAND V1.B16, V16.B16, V17.B16
+	VAND V8.B16, V18.B16, V11.B16
+	WORD $0x4e6bd66b // fadd v11.2d, v19.2d, v11.2d
+	VAND V9.B16, V18.B16, V18.B16
+	WORD $0x4e72d572 // fadd v18.2d, v11.2d, v18.2d
+	WORD $0x6eeee60b // fcmgt v11.2d, v16.2d, v14.2d
+	VAND V1.B16, V11.B16, V17.B16
 	VEOR V17.B16, V18.B16, V17.B16
-	VAND V9.B16, V16.B16, V18.B16
+	VAND V10.B16, V11.B16, V18.B16
 	WORD $0x4e72d632 // fadd v18.2d, v17.2d, v18.2d
-	VAND V10.B16, V16.B16, V16.B16
-	WORD $0x4e70d650 // fadd v16.2d, v18.2d, v16.2d
-	VBIT V15.B16, V0.B16, V16.B16
-	VBIT V15.B16, V14.B16, V11.B16
-	WORD $0x6e6bfe10 // fdiv v16.2d, v16.2d, v11.2d
-	WORD $0x6e6ede0e // fmul v14.2d, v16.2d, v14.2d
-	WORD $0x4e70d610 // fadd v16.2d, v16.2d, v16.2d
+	FMOVQ 400(R4), F17
+	VAND V17.B16, V11.B16, V11.B16
+	WORD $0x4e6bd64b // fadd v11.2d, v18.2d, v11.2d
+	VBIT V15.B16, V0.B16, V11.B16
+	VBIT V15.B16, V14.B16, V16.B16
+	WORD $0x6e70fd6b // fdiv v11.2d, v11.2d, v16.2d
+	WORD $0x6e6edd6e // fmul v14.2d, v11.2d, v14.2d
+	WORD $0x4e6bd56b // fadd v11.2d, v11.2d, v11.2d
 	VAND V1.B16, V26.B16, V26.B16
-	VEOR V26.B16, V16.B16, V16.B16
-	WORD $0x6e7bde1b // fmul v27.2d, v16.2d, v27.2d
-	WORD $0x6e79de19 // fmul v25.2d, v16.2d, v25.2d
-	WORD $0x6e6cde10 // fmul v16.2d, v16.2d, v12.2d
-	WORD $0x6eb0a9ab // umaxv s11, v13.4s
-	FMOVS F11, R9
+	VEOR V26.B16, V11.B16, V11.B16
+	WORD $0x6e7bdd7b // fmul v27.2d, v11.2d, v27.2d
+	WORD $0x6e79dd79 // fmul v25.2d, v11.2d, v25.2d
+	WORD $0x6e6cdd6b // fmul v11.2d, v11.2d, v12.2d
+	WORD $0x6eb0a9ac // umaxv s12, v13.4s
+	FMOVS F12, R9
 	CBNZ R9, hard2
 	MOVD R0, R9
 	FMOVD F27, (R9)
 	ADD R5, R0, R9
 	FMOVD F25, (R9)
 	ADD R5<<1, R0, R9
-	FMOVD F16, (R9)
+	FMOVD F11, (R9)
 
 done:
 	MOVD n+24(FP), R3
@@ -2065,21 +2055,21 @@ done:
 	RET
 
 hard:
-	FMOVQ (R0), F11
-	VBIF V13.B16, V27.B16, V11.B16
-	FMOVQ F11, (R0)
+	FMOVQ (R0), F12
+	VBIF V13.B16, V27.B16, V12.B16
+	FMOVQ F12, (R0)
 	ADD R5, R0, R9
-	FMOVQ (R9), F11
-	VBIF V13.B16, V25.B16, V11.B16
+	FMOVQ (R9), F12
+	VBIF V13.B16, V25.B16, V12.B16
 	ADD R5, R0, R9
-	FMOVQ F11, (R9)
+	FMOVQ F12, (R9)
 	ADD R5<<1, R0, R9
-	FMOVQ (R9), F11
-	VBIF V13.B16, V16.B16, V11.B16
+	FMOVQ (R9), F12
+	VBIF V13.B16, V11.B16, V12.B16
 	ADD R5<<1, R0, R9
-	FMOVQ F11, (R9)
+	FMOVQ F12, (R9)
 	MOVD ZR, R9
-	FMOVQ 704(R4), F11
+	FMOVQ 656(R4), F11
 	VAND V13.B16, V11.B16, V11.B16
 	WORD $0x5ef1b96c // addp d12, v11.2d
 	FMOVD F12, R10
@@ -2095,22 +2085,22 @@ hard:
 
 hard2:
 	MOVD R0, R9
-	FMOVD (R9), F11
-	VBIF V13.B16, V27.B16, V11.B16
+	FMOVD (R9), F12
+	VBIF V13.B16, V27.B16, V12.B16
 	MOVD R0, R9
-	FMOVD F11, (R9)
+	FMOVD F12, (R9)
 	ADD R5, R0, R9
-	FMOVD (R9), F11
-	VBIF V13.B16, V25.B16, V11.B16
+	FMOVD (R9), F12
+	VBIF V13.B16, V25.B16, V12.B16
 	ADD R5, R0, R9
-	FMOVD F11, (R9)
+	FMOVD F12, (R9)
 	ADD R5<<1, R0, R9
-	FMOVD (R9), F11
-	VBIF V13.B16, V16.B16, V11.B16
+	FMOVD (R9), F12
+	VBIF V13.B16, V11.B16, V12.B16
 	ADD R5<<1, R0, R9
-	FMOVD F11, (R9)
+	FMOVD F12, (R9)
 	MOVD ZR, R9
-	FMOVQ 704(R4), F11
+	FMOVQ 656(R4), F11
 	VAND V13.B16, V11.B16, V11.B16
 	WORD $0x5ef1b96c // addp d12, v11.2d
 	FMOVD F12, R10
@@ -2137,22 +2127,22 @@ TEXT ·composeSO3F32NEON(SB), NOSPLIT, $0-64
 	MOVD stride+32(FP), R6
 	LSL $2, R6
 	FMOVQ (R5), F0
-	FMOVQ 48(R5), F1
-	FMOVQ 288(R5), F2
+	FMOVQ 32(R5), F1
+	FMOVQ 272(R5), F2
 	FMOVQ 112(R5), F3
 	FMOVQ 128(R5), F4
-	FMOVQ 64(R5), F5
+	FMOVQ 48(R5), F5
 	FMOVQ 80(R5), F6
 	FMOVQ 96(R5), F7
-	FMOVQ 144(R5), F8
-	FMOVQ 160(R5), F9
-	FMOVQ 176(R5), F10
-	FMOVQ 272(R5), F11
+	FMOVQ 1168(R5), F8
+	FMOVQ 144(R5), F9
+	FMOVQ 160(R5), F10
+	FMOVQ 176(R5), F11
 	CMP $4, R3
 	BLT next
 
 loop:
-	// 262 instructions for 4 matrices, 65.5 each
+	// 265 instructions for 4 matrices, 66.25 each
 	FMOVQ (R1), F12
 	VAND V0.B16, V12.B16, V13.B16
 	ADD R6, R1, R7
@@ -2208,7 +2198,7 @@ loop:
 	VFMLA V19.S4, V20.S4, V21.S4
 	FMOVQ 256(R5), F20
 	VFMLA V19.S4, V21.S4, V20.S4
-	FMOVQ 32(R5), F21
+	FMOVQ 16(R5), F21
 	VFMLA V19.S4, V20.S4, V21.S4
 	VSHL $31, V18.S4, V19.S4
 	WORD $0x4ea0aa73 // cmlt v19.4s, v19.4s, #0
@@ -2225,7 +2215,7 @@ loop:
 	VEOR V17.B16, V20.B16, V20.B16
 	WORD $0x4ea0d9b1 // fcmeq v17.4s, v13.4s, #0.0
 	WORD $0x6e2dfe94 // fdiv v20.4s, v20.4s, v13.4s
-	FMOVQ 32(R5), F13
+	FMOVQ 16(R5), F13
 	VBIT V17.B16, V13.B16, V20.B16
 	WORD $0x6e22de8d // fmul v13.4s, v20.4s, v2.4s
 	WORD $0x6e2cddac // fmul v12.4s, v13.4s, v12.4s
@@ -2289,7 +2279,7 @@ loop:
 	VFMLA V23.S4, V24.S4, V25.S4
 	FMOVQ 256(R5), F24
 	VFMLA V23.S4, V25.S4, V24.S4
-	FMOVQ 32(R5), F25
+	FMOVQ 16(R5), F25
 	VFMLA V23.S4, V24.S4, V25.S4
 	VSHL $31, V22.S4, V23.S4
 	WORD $0x4ea0aaf7 // cmlt v23.4s, v23.4s, #0
@@ -2306,7 +2296,7 @@ loop:
 	VEOR V19.B16, V24.B16, V24.B16
 	WORD $0x4ea0da33 // fcmeq v19.4s, v17.4s, #0.0
 	WORD $0x6e31ff18 // fdiv v24.4s, v24.4s, v17.4s
-	FMOVQ 32(R5), F17
+	FMOVQ 16(R5), F17
 	VBIT V19.B16, V17.B16, V24.B16
 	WORD $0x6e22df11 // fmul v17.4s, v24.4s, v2.4s
 	WORD $0x6e2dde2d // fmul v13.4s, v17.4s, v13.4s
@@ -2345,7 +2335,7 @@ loop:
 	WORD $0x6e33de6c // fmul v12.4s, v19.4s, v19.4s
 	VFMLA V22.S4, V22.S4, V12.S4
 	VFMLA V21.S4, V21.S4, V12.S4
-	FMOVQ 720(R5), F13
+	FMOVQ 672(R5), F13
 	WORD $0x6e2ce5ae // fcmge v14.4s, v13.4s, v12.4s
 	WORD $0x6e2059ce // mvn v14.16b, v14.16b
 	WORD $0x4e31e62d // fcmeq v13.4s, v17.4s, v17.4s
@@ -2353,54 +2343,57 @@ loop:
 	VORR V13.B16, V14.B16, V14.B16
 	VORR V14.B16, V15.B16, V15.B16
 	VAND V0.B16, V17.B16, V13.B16
-	FMOVQ 736(R5), F14
+	FMOVQ 688(R5), F14
 	WORD $0x6eace5d0 // fcmgt v16.4s, v14.4s, v12.4s
-	WORD $0x6ea1f98c // fsqrt v12.4s, v12.4s
-	WORD $0x6eade58e // fcmgt v14.4s, v12.4s, v13.4s
-	VBSL V12.B16, V13.B16, V14.B16
-	WORD $0x6eace5b2 // fcmgt v18.4s, v13.4s, v12.4s
-	VBSL V12.B16, V13.B16, V18.B16
+	FMOVQ 64(R5), F14
+	WORD $0x6eaee592 // fcmgt v18.4s, v12.4s, v14.4s
+	VBSL V14.B16, V12.B16, V18.B16
+	WORD $0x6ea1fa52 // fsqrt v18.4s, v18.4s
+	WORD $0x6eade64c // fcmgt v12.4s, v18.4s, v13.4s
+	VBSL V18.B16, V13.B16, V12.B16
+	WORD $0x6eb2e5ae // fcmgt v14.4s, v13.4s, v18.4s
+	VBSL V18.B16, V13.B16, V14.B16
+	WORD $0x6e2efd8c // fdiv v12.4s, v12.4s, v14.4s
+	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
+	WORD $0x6e2edd94 // fmul v20.4s, v12.4s, v14.4s
+	FMOVQ 720(R5), F23
+	FMOVQ 704(R5), F24
+	VFMLA V14.S4, V24.S4, V23.S4
+	FMOVQ 736(R5), F24
+	VFMLA V14.S4, V23.S4, V24.S4
+	FMOVQ 752(R5), F23
+	VFMLA V14.S4, V24.S4, V23.S4
+	FMOVQ 768(R5), F24
+	VFMLA V14.S4, V23.S4, V24.S4
+	FMOVQ 784(R5), F23
+	VFMLA V14.S4, V24.S4, V23.S4
+	FMOVQ 800(R5), F24
+	VFMLA V14.S4, V23.S4, V24.S4
+	FMOVQ 816(R5), F23
+	VFMLA V14.S4, V24.S4, V23.S4
+	FMOVQ 832(R5), F24
+	VFMLA V14.S4, V23.S4, V24.S4
+	FMOVQ 848(R5), F23
+	VFMLA V14.S4, V24.S4, V23.S4
+	VFMLA V23.S4, V20.S4, V12.S4
+	WORD $0x6eade64e // fcmgt v14.4s, v18.4s, v13.4s
+	VAND V1.B16, V14.B16, V20.B16
+	VEOR V20.B16, V12.B16, V20.B16
+	VAND V4.B16, V14.B16, V12.B16
+	WORD $0x4e2cd68c // fadd v12.4s, v20.4s, v12.4s
+	VAND V3.B16, V14.B16, V14.B16
+	WORD $0x4e2ed58e // fadd v14.4s, v12.4s, v14.4s
+	FMOVQ 16(R5), F12
+	VBIT V16.B16, V12.B16, V14.B16
+	VBIT V16.B16, V13.B16, V18.B16
 	WORD $0x6e32fdce // fdiv v14.4s, v14.4s, v18.4s
-	WORD $0x6e2eddd2 // fmul v18.4s, v14.4s, v14.4s
-	WORD $0x6e32ddd4 // fmul v20.4s, v14.4s, v18.4s
-	FMOVQ 768(R5), F23
-	FMOVQ 752(R5), F24
-	VFMLA V18.S4, V24.S4, V23.S4
-	FMOVQ 784(R5), F24
-	VFMLA V18.S4, V23.S4, V24.S4
-	FMOVQ 800(R5), F23
-	VFMLA V18.S4, V24.S4, V23.S4
-	FMOVQ 816(R5), F24
-	VFMLA V18.S4, V23.S4, V24.S4
-	FMOVQ 832(R5), F23
-	VFMLA V18.S4, V24.S4, V23.S4
-	FMOVQ 848(R5), F24
-	VFMLA V18.S4, V23.S4, V24.S4
-	FMOVQ 864(R5), F23
-	VFMLA V18.S4, V24.S4, V23.S4
-	FMOVQ 880(R5), F24
-	VFMLA V18.S4, V23.S4, V24.S4
-	FMOVQ 896(R5), F23
-	VFMLA V18.S4, V24.S4, V23.S4
-	VFMLA V23.S4, V20.S4, V14.S4
-	WORD $0x6eade592 // fcmgt v18.4s, v12.4s, v13.4s
-	VAND V1.B16, V18.B16, V20.B16
-	VEOR V20.B16, V14.B16, V20.B16
-	VAND V4.B16, V18.B16, V14.B16
-	WORD $0x4e2ed68e // fadd v14.4s, v20.4s, v14.4s
-	VAND V3.B16, V18.B16, V18.B16
-	WORD $0x4e32d5d2 // fadd v18.4s, v14.4s, v18.4s
-	FMOVQ 32(R5), F14
-	VBIT V16.B16, V14.B16, V18.B16
-	VBIT V16.B16, V13.B16, V12.B16
-	WORD $0x6e2cfe52 // fdiv v18.4s, v18.4s, v12.4s
-	WORD $0x6e2dde4d // fmul v13.4s, v18.4s, v13.4s
-	WORD $0x4e32d652 // fadd v18.4s, v18.4s, v18.4s
+	WORD $0x6e2dddcd // fmul v13.4s, v14.4s, v13.4s
+	WORD $0x4e2ed5ce // fadd v14.4s, v14.4s, v14.4s
 	VAND V1.B16, V17.B16, V17.B16
-	VEOR V17.B16, V18.B16, V18.B16
-	WORD $0x6e33de53 // fmul v19.4s, v18.4s, v19.4s
-	WORD $0x6e36de56 // fmul v22.4s, v18.4s, v22.4s
-	WORD $0x6e35de52 // fmul v18.4s, v18.4s, v21.4s
+	VEOR V17.B16, V14.B16, V14.B16
+	WORD $0x6e33ddd3 // fmul v19.4s, v14.4s, v19.4s
+	WORD $0x6e36ddd6 // fmul v22.4s, v14.4s, v22.4s
+	WORD $0x6e35ddce // fmul v14.4s, v14.4s, v21.4s
 	WORD $0x6eb0a9ec // umaxv s12, v15.4s
 	FMOVS F12, R7
 	CBNZ R7, hard
@@ -2408,7 +2401,7 @@ loop:
 	ADD R6, R0, R7
 	FMOVQ F22, (R7)
 	ADD R6<<1, R0, R7
-	FMOVQ F18, (R7)
+	FMOVQ F14, (R7)
 	ADD $16, R0
 	ADD $16, R1
 	ADD $16, R2
@@ -2501,7 +2494,7 @@ loaded3:
 	VFMLA V19.S4, V20.S4, V21.S4
 	FMOVQ 256(R5), F20
 	VFMLA V19.S4, V21.S4, V20.S4
-	FMOVQ 32(R5), F21
+	FMOVQ 16(R5), F21
 	VFMLA V19.S4, V20.S4, V21.S4
 	VSHL $31, V18.S4, V19.S4
 	WORD $0x4ea0aa73 // cmlt v19.4s, v19.4s, #0
@@ -2518,7 +2511,7 @@ loaded3:
 	VEOR V17.B16, V20.B16, V20.B16
 	WORD $0x4ea0d9b1 // fcmeq v17.4s, v13.4s, #0.0
 	WORD $0x6e2dfe94 // fdiv v20.4s, v20.4s, v13.4s
-	FMOVQ 32(R5), F13
+	FMOVQ 16(R5), F13
 	VBIT V17.B16, V13.B16, V20.B16
 	WORD $0x6e22de8d // fmul v13.4s, v20.4s, v2.4s
 	WORD $0x6e2cddac // fmul v12.4s, v13.4s, v12.4s
@@ -2610,7 +2603,7 @@ loaded6:
 	VFMLA V23.S4, V24.S4, V25.S4
 	FMOVQ 256(R5), F24
 	VFMLA V23.S4, V25.S4, V24.S4
-	FMOVQ 32(R5), F25
+	FMOVQ 16(R5), F25
 	VFMLA V23.S4, V24.S4, V25.S4
 	VSHL $31, V22.S4, V23.S4
 	WORD $0x4ea0aaf7 // cmlt v23.4s, v23.4s, #0
@@ -2627,7 +2620,7 @@ loaded6:
 	VEOR V19.B16, V24.B16, V24.B16
 	WORD $0x4ea0da33 // fcmeq v19.4s, v17.4s, #0.0
 	WORD $0x6e31ff18 // fdiv v24.4s, v24.4s, v17.4s
-	FMOVQ 32(R5), F17
+	FMOVQ 16(R5), F17
 	VBIT V19.B16, V17.B16, V24.B16
 	WORD $0x6e22df11 // fmul v17.4s, v24.4s, v2.4s
 	WORD $0x6e2dde2d // fmul v13.4s, v17.4s, v13.4s
@@ -2666,7 +2659,7 @@ loaded6:
 	WORD $0x6e33de6c // fmul v12.4s, v19.4s, v19.4s
 	VFMLA V22.S4, V22.S4, V12.S4
 	VFMLA V21.S4, V21.S4, V12.S4
-	FMOVQ 720(R5), F13
+	FMOVQ 672(R5), F13
 	WORD $0x6e2ce5ae // fcmge v14.4s, v13.4s, v12.4s
 	WORD $0x6e2059ce // mvn v14.16b, v14.16b
 	WORD $0x4e31e62d // fcmeq v13.4s, v17.4s, v17.4s
@@ -2674,54 +2667,57 @@ loaded6:
 	VORR V13.B16, V14.B16, V14.B16
 	VORR V14.B16, V15.B16, V15.B16
 	VAND V0.B16, V17.B16, V13.B16
-	FMOVQ 736(R5), F14
+	FMOVQ 688(R5), F14
 	WORD $0x6eace5d0 // fcmgt v16.4s, v14.4s, v12.4s
-	WORD $0x6ea1f98c // fsqrt v12.4s, v12.4s
-	WORD $0x6eade58e // fcmgt v14.4s, v12.4s, v13.4s
-	VBSL V12.B16, V13.B16, V14.B16
-	WORD $0x6eace5b2 // fcmgt v18.4s, v13.4s, v12.4s
-	VBSL V12.B16, V13.B16, V18.B16
+	FMOVQ 64(R5), F14
+	WORD $0x6eaee592 // fcmgt v18.4s, v12.4s, v14.4s
+	VBSL V14.B16, V12.B16, V18.B16
+	WORD $0x6ea1fa52 // fsqrt v18.4s, v18.4s
+	WORD $0x6eade64c // fcmgt v12.4s, v18.4s, v13.4s
+	VBSL V18.B16, V13.B16, V12.B16
+	WORD $0x6eb2e5ae // fcmgt v14.4s, v13.4s, v18.4s
+	VBSL V18.B16, V13.B16, V14.B16
+	WORD $0x6e2efd8c // fdiv v12.4s, v12.4s, v14.4s
+	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
+	WORD $0x6e2edd94 // fmul v20.4s, v12.4s, v14.4s
+	FMOVQ 720(R5), F23
+	FMOVQ 704(R5), F24
+	VFMLA V14.S4, V24.S4, V23.S4
+	FMOVQ 736(R5), F24
+	VFMLA V14.S4, V23.S4, V24.S4
+	FMOVQ 752(R5), F23
+	VFMLA V14.S4, V24.S4, V23.S4
+	FMOVQ 768(R5), F24
+	VFMLA V14.S4, V23.S4, V24.S4
+	FMOVQ 784(R5), F23
+	VFMLA V14.S4, V24.S4, V23.S4
+	FMOVQ 800(R5), F24
+	VFMLA V14.S4, V23.S4, V24.S4
+	FMOVQ 816(R5), F23
+	VFMLA V14.S4, V24.S4, V23.S4
+	FMOVQ 832(R5), F24
+	VFMLA V14.S4, V23.S4, V24.S4
+	FMOVQ 848(R5), F23
+	VFMLA V14.S4, V24.S4, V23.S4
+	VFMLA V23.S4, V20.S4, V12.S4
+	WORD $0x6eade64e // fcmgt v14.4s, v18.4s, v13.4s
+	VAND V1.B16, V14.B16, V20.B16
+	VEOR V20.B16, V12.B16, V20.B16
+	VAND V4.B16, V14.B16, V12.B16
+	WORD $0x4e2cd68c // fadd v12.4s, v20.4s, v12.4s
+	VAND V3.B16, V14.B16, V14.B16
+	WORD $0x4e2ed58e // fadd v14.4s, v12.4s, v14.4s
+	FMOVQ 16(R5), F12
+	VBIT V16.B16, V12.B16, V14.B16
+	VBIT V16.B16, V13.B16, V18.B16
 	WORD $0x6e32fdce // fdiv v14.4s, v14.4s, v18.4s
-	WORD $0x6e2eddd2 // fmul v18.4s, v14.4s, v14.4s
-	WORD $0x6e32ddd4 // fmul v20.4s, v14.4s, v18.4s
-	FMOVQ 768(R5), F23
-	FMOVQ 752(R5), F24
-	VFMLA V18.S4, V24.S4, V23.S4
-	FMOVQ 784(R5), F24
-	VFMLA V18.S4, V23.S4, V24.S4
-	FMOVQ 800(R5), F23
-	VFMLA V18.S4, V24.S4, V23.S4
-	FMOVQ 816(R5), F24
-	VFMLA V18.S4, V23.S4, V24.S4
-	FMOVQ 832(R5), F23
-	VFMLA V18.S4, V24.S4, V23.S4
-	FMOVQ 848(R5), F24
-	VFMLA V18.S4, V23.S4, V24.S4
-	FMOVQ 864(R5), F23
-	VFMLA V18.S4, V24.S4, V23.S4
-	FMOVQ 880(R5), F24
-	VFMLA V18.S4, V23.S4, V24.S4
-	FMOVQ 896(R5), F23
-	VFMLA V18.S4, V24.S4, V23.S4
-	VFMLA V23.S4, V20.S4, V14.S4
-	WORD $0x6eade592 // fcmgt v18.4s, v12.4s, v13.4s
-	VAND V1.B16, V18.B16, V20.B16
-	VEOR V20.B16, V14.B16, V20.B16
-	VAND V4.B16, V18.B16, V14.B16
-	WORD $0x4e2ed68e // fadd v14.4s, v20.4s, v14.4s
-	VAND V3.B16, V18.B16, V18.B16
-	WORD $0x4e32d5d2 // fadd v18.4s, v14.4s, v18.4s
-	FMOVQ 32(R5), F14
-	VBIT V16.B16, V14.B16, V18.B16
-	VBIT V16.B16, V13.B16, V12.B16
-	WORD $0x6e2cfe52 // fdiv v18.4s, v18.4s, v12.4s
-	WORD $0x6e2dde4d // fmul v13.4s, v18.4s, v13.4s
-	WORD $0x4e32d652 // fadd v18.4s, v18.4s, v18.4s
+	WORD $0x6e2dddcd // fmul v13.4s, v14.4s, v13.4s
+	WORD $0x4e2ed5ce // fadd v14.4s, v14.4s, v14.4s
 	VAND V1.B16, V17.B16, V17.B16
-	VEOR V17.B16, V18.B16, V18.B16
-	WORD $0x6e33de53 // fmul v19.4s, v18.4s, v19.4s
-	WORD $0x6e36de56 // fmul v22.4s, v18.4s, v22.4s
-	WORD $0x6e35de52 // fmul v18.4s, v18.4s, v21.4s
+	VEOR V17.B16, V14.B16, V14.B16
+	WORD $0x6e33ddd3 // fmul v19.4s, v14.4s, v19.4s
+	WORD $0x6e36ddd6 // fmul v22.4s, v14.4s, v22.4s
+	WORD $0x6e35ddce // fmul v14.4s, v14.4s, v21.4s
 	WORD $0x6eb0a9ec // umaxv s12, v15.4s
 	FMOVS F12, R7
 	CBNZ R7, hard2
@@ -2749,13 +2745,13 @@ storeOne2:
 stored2:
 	ADD R6<<1, R0, R7
 	TBZ $1, R3, storeOne3
-	FMOVD.P F18, 8(R7)
+	FMOVD.P F14, 8(R7)
 	TBZ $0, R3, stored3
-	VST1 V18.S[2], (R7)
+	VST1 V14.S[2], (R7)
 	B stored3
 
 storeOne3:
-	FMOVS F18, (R7)
+	FMOVS F14, (R7)
 
 stored3:
 
@@ -2777,11 +2773,11 @@ hard:
 	FMOVQ F12, (R7)
 	ADD R6<<1, R0, R7
 	FMOVQ (R7), F12
-	VBIF V15.B16, V18.B16, V12.B16
+	VBIF V15.B16, V14.B16, V12.B16
 	ADD R6<<1, R0, R7
 	FMOVQ F12, (R7)
 	MOVD ZR, R7
-	FMOVQ 304(R5), F12
+	FMOVQ 288(R5), F12
 	VAND V15.B16, V12.B16, V12.B16
 	WORD $0x4eb1b98d // addv s13, v12.4s
 	FMOVD F13, R8
@@ -2853,7 +2849,7 @@ loadOne9:
 	FMOVS (R7), F12
 
 loaded9:
-	VBIF V15.B16, V18.B16, V12.B16
+	VBIF V15.B16, V14.B16, V12.B16
 	ADD R6<<1, R0, R7
 	TBZ $1, R3, storeOne6
 	FMOVD.P F12, 8(R7)
@@ -2866,7 +2862,7 @@ storeOne6:
 
 stored6:
 	MOVD ZR, R7
-	FMOVQ 304(R5), F12
+	FMOVQ 288(R5), F12
 	VAND V15.B16, V12.B16, V12.B16
 	WORD $0x4eb1b98d // addv s13, v12.4s
 	FMOVD F13, R8
@@ -2892,23 +2888,23 @@ TEXT ·composeSO3F64NEON(SB), NOSPLIT, $0-64
 	MOVD $spaceConsts<>(SB), R5
 	MOVD stride+32(FP), R6
 	LSL $3, R6
-	FMOVQ 352(R5), F0
-	FMOVQ 944(R5), F1
-	FMOVQ 384(R5), F2
-	FMOVQ 432(R5), F3
-	FMOVQ 448(R5), F4
-	FMOVQ 368(R5), F5
-	FMOVQ 400(R5), F6
-	FMOVQ 416(R5), F7
-	FMOVQ 464(R5), F8
-	FMOVQ 480(R5), F9
-	FMOVQ 496(R5), F10
-	FMOVQ 688(R5), F11
+	FMOVQ 320(R5), F0
+	FMOVQ 912(R5), F1
+	FMOVQ 880(R5), F2
+	FMOVQ 400(R5), F3
+	FMOVQ 416(R5), F4
+	FMOVQ 336(R5), F5
+	FMOVQ 368(R5), F6
+	FMOVQ 384(R5), F7
+	FMOVQ 1184(R5), F8
+	FMOVQ 432(R5), F9
+	FMOVQ 448(R5), F10
+	FMOVQ 464(R5), F11
 	CMP $2, R3
 	BLT next
 
 loop:
-	// 258 instructions for 2 matrices, 129 each
+	// 261 instructions for 2 matrices, 130.5 each
 	FMOVQ (R1), F12
 	WORD $0x6e6cdd8d // fmul v13.2d, v12.2d, v12.2d
 	ADD R6, R1, R7
@@ -2929,31 +2925,31 @@ loop:
 	VFMLS V4.D2, V19.D2, V17.D2
 	VFMLS V8.D2, V19.D2, V17.D2
 	WORD $0x6e71de33 // fmul v19.2d, v17.2d, v17.2d
-	FMOVQ 512(R5), F20
+	FMOVQ 480(R5), F20
 	VFMLA V19.D2, V9.D2, V20.D2
+	FMOVQ 496(R5), F21
+	VFMLA V19.D2, V20.D2, V21.D2
+	FMOVQ 512(R5), F20
+	VFMLA V19.D2, V21.D2, V20.D2
 	FMOVQ 528(R5), F21
 	VFMLA V19.D2, V20.D2, V21.D2
 	FMOVQ 544(R5), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 560(R5), F21
-	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 576(R5), F20
-	VFMLA V19.D2, V21.D2, V20.D2
 	WORD $0x6e74de74 // fmul v20.2d, v19.2d, v20.2d
 	VFMLA V20.D2, V17.D2, V17.D2
-	FMOVQ 592(R5), F20
+	FMOVQ 560(R5), F20
 	VFMLA V19.D2, V10.D2, V20.D2
+	FMOVQ 576(R5), F21
+	VFMLA V19.D2, V20.D2, V21.D2
+	FMOVQ 592(R5), F20
+	VFMLA V19.D2, V21.D2, V20.D2
 	FMOVQ 608(R5), F21
 	VFMLA V19.D2, V20.D2, V21.D2
 	FMOVQ 624(R5), F20
 	VFMLA V19.D2, V21.D2, V20.D2
 	FMOVQ 640(R5), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 656(R5), F20
-	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 672(R5), F21
-	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 336(R5), F20
+	FMOVQ 304(R5), F20
 	VFMLA V19.D2, V21.D2, V20.D2
 	VSHL $63, V18.D2, V19.D2
 	WORD $0x4ee0aa73 // cmlt v19.2d, v19.2d, #0
@@ -2970,7 +2966,7 @@ loop:
 	VEOR V18.B16, V21.B16, V21.B16
 	WORD $0x4ee0d9b1 // fcmeq v17.2d, v13.2d, #0.0
 	WORD $0x6e6dfeb5 // fdiv v21.2d, v21.2d, v13.2d
-	FMOVQ 336(R5), F13
+	FMOVQ 304(R5), F13
 	VBIT V17.B16, V13.B16, V21.B16
 	WORD $0x6e61dead // fmul v13.2d, v21.2d, v1.2d
 	WORD $0x6e6cddac // fmul v12.2d, v13.2d, v12.2d
@@ -2999,31 +2995,31 @@ loop:
 	VFMLS V4.D2, V23.D2, V21.D2
 	VFMLS V8.D2, V23.D2, V21.D2
 	WORD $0x6e75deb7 // fmul v23.2d, v21.2d, v21.2d
-	FMOVQ 512(R5), F24
+	FMOVQ 480(R5), F24
 	VFMLA V23.D2, V9.D2, V24.D2
+	FMOVQ 496(R5), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 512(R5), F24
+	VFMLA V23.D2, V25.D2, V24.D2
 	FMOVQ 528(R5), F25
 	VFMLA V23.D2, V24.D2, V25.D2
 	FMOVQ 544(R5), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 560(R5), F25
-	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 576(R5), F24
-	VFMLA V23.D2, V25.D2, V24.D2
 	WORD $0x6e78def8 // fmul v24.2d, v23.2d, v24.2d
 	VFMLA V24.D2, V21.D2, V21.D2
-	FMOVQ 592(R5), F24
+	FMOVQ 560(R5), F24
 	VFMLA V23.D2, V10.D2, V24.D2
+	FMOVQ 576(R5), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 592(R5), F24
+	VFMLA V23.D2, V25.D2, V24.D2
 	FMOVQ 608(R5), F25
 	VFMLA V23.D2, V24.D2, V25.D2
 	FMOVQ 624(R5), F24
 	VFMLA V23.D2, V25.D2, V24.D2
 	FMOVQ 640(R5), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 656(R5), F24
-	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 672(R5), F25
-	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 336(R5), F24
+	FMOVQ 304(R5), F24
 	VFMLA V23.D2, V25.D2, V24.D2
 	VSHL $63, V22.D2, V23.D2
 	WORD $0x4ee0aaf7 // cmlt v23.2d, v23.2d, #0
@@ -3040,7 +3036,7 @@ loop:
 	VEOR V22.B16, V25.B16, V25.B16
 	WORD $0x4ee0da35 // fcmeq v21.2d, v17.2d, #0.0
 	WORD $0x6e71ff39 // fdiv v25.2d, v25.2d, v17.2d
-	FMOVQ 336(R5), F17
+	FMOVQ 304(R5), F17
 	VBIT V21.B16, V17.B16, V25.B16
 	WORD $0x6e61df31 // fmul v17.2d, v25.2d, v1.2d
 	WORD $0x6e6dde2d // fmul v13.2d, v17.2d, v13.2d
@@ -3079,7 +3075,7 @@ loop:
 	WORD $0x6e75deac // fmul v12.2d, v21.2d, v21.2d
 	VFMLA V22.D2, V22.D2, V12.D2
 	VFMLA V20.D2, V20.D2, V12.D2
-	FMOVQ 912(R5), F13
+	FMOVQ 864(R5), F13
 	WORD $0x6e6ce5ae // fcmge v14.2d, v13.2d, v12.2d
 	WORD $0x6e2059ce // mvn v14.16b, v14.16b
 	WORD $0x4e71e62d // fcmeq v13.2d, v17.2d, v17.2d
@@ -3087,80 +3083,83 @@ loop:
 	VORR V13.B16, V14.B16, V14.B16
 	VORR V14.B16, V16.B16, V16.B16
 	VAND V2.B16, V17.B16, V13.B16
-	FMOVQ 928(R5), F14
+	FMOVQ 896(R5), F14
 	WORD $0x6eece5cf // fcmgt v15.2d, v14.2d, v12.2d
-	WORD $0x6ee1f98c // fsqrt v12.2d, v12.2d
-	WORD $0x6eede58e // fcmgt v14.2d, v12.2d, v13.2d
-	VBSL V12.B16, V13.B16, V14.B16
-	WORD $0x6eece5b2 // fcmgt v18.2d, v13.2d, v12.2d
-	VBSL V12.B16, V13.B16, V18.B16
-	WORD $0x6e61de53 // fmul v19.2d, v18.2d, v1.2d
-	WORD $0x6ef3e5d3 // fcmgt v19.2d, v14.2d, v19.2d
-	WORD $0x4ef2d5d7 // fsub v23.2d, v14.2d, v18.2d
-	VBIF V19.B16, V14.B16, V23.B16
-	WORD $0x4e72d5ce // fadd v14.2d, v14.2d, v18.2d
-	VBIT V19.B16, V14.B16, V18.B16
-	WORD $0x6e72fef7 // fdiv v23.2d, v23.2d, v18.2d
-	WORD $0x6e77deee // fmul v14.2d, v23.2d, v23.2d
-	WORD $0x6e6edef2 // fmul v18.2d, v23.2d, v14.2d
+	FMOVQ 352(R5), F14
+	WORD $0x6eeee592 // fcmgt v18.2d, v12.2d, v14.2d
+	VBSL V14.B16, V12.B16, V18.B16
+	WORD $0x6ee1fa52 // fsqrt v18.2d, v18.2d
+	WORD $0x6eede64c // fcmgt v12.2d, v18.2d, v13.2d
+	VBSL V18.B16, V13.B16, V12.B16
+	WORD $0x6ef2e5ae // fcmgt v14.2d, v13.2d, v18.2d
+	VBSL V18.B16, V13.B16, V14.B16
+	WORD $0x6e61ddd3 // fmul v19.2d, v14.2d, v1.2d
+	WORD $0x6ef3e593 // fcmgt v19.2d, v12.2d, v19.2d
+	WORD $0x4eeed597 // fsub v23.2d, v12.2d, v14.2d
+	VBIF V19.B16, V12.B16, V23.B16
+	WORD $0x4e6ed58c // fadd v12.2d, v12.2d, v14.2d
+	VBIT V19.B16, V12.B16, V14.B16
+	WORD $0x6e6efef7 // fdiv v23.2d, v23.2d, v14.2d
+	WORD $0x6e77deec // fmul v12.2d, v23.2d, v23.2d
+	WORD $0x6e6cdeee // fmul v14.2d, v23.2d, v12.2d
+	FMOVQ 976(R5), F24
+	FMOVQ 928(R5), F25
+	VFMLA V12.D2, V25.D2, V24.D2
+	FMOVQ 992(R5), F25
+	VFMLA V12.D2, V24.D2, V25.D2
 	FMOVQ 1008(R5), F24
-	FMOVQ 960(R5), F25
-	VFMLA V14.D2, V25.D2, V24.D2
+	VFMLA V12.D2, V25.D2, V24.D2
 	FMOVQ 1024(R5), F25
-	VFMLA V14.D2, V24.D2, V25.D2
+	VFMLA V12.D2, V24.D2, V25.D2
 	FMOVQ 1040(R5), F24
-	VFMLA V14.D2, V25.D2, V24.D2
+	VFMLA V12.D2, V25.D2, V24.D2
 	FMOVQ 1056(R5), F25
-	VFMLA V14.D2, V24.D2, V25.D2
+	VFMLA V12.D2, V24.D2, V25.D2
 	FMOVQ 1072(R5), F24
-	VFMLA V14.D2, V25.D2, V24.D2
+	VFMLA V12.D2, V25.D2, V24.D2
 	FMOVQ 1088(R5), F25
-	VFMLA V14.D2, V24.D2, V25.D2
+	VFMLA V12.D2, V24.D2, V25.D2
 	FMOVQ 1104(R5), F24
-	VFMLA V14.D2, V25.D2, V24.D2
+	VFMLA V12.D2, V25.D2, V24.D2
 	FMOVQ 1120(R5), F25
-	VFMLA V14.D2, V24.D2, V25.D2
+	VFMLA V12.D2, V24.D2, V25.D2
 	FMOVQ 1136(R5), F24
-	VFMLA V14.D2, V25.D2, V24.D2
+	VFMLA V12.D2, V25.D2, V24.D2
 	FMOVQ 1152(R5), F25
-	VFMLA V14.D2, V24.D2, V25.D2
-	FMOVQ 1168(R5), F24
-	VFMLA V14.D2, V25.D2, V24.D2
-	FMOVQ 1184(R5), F25
-	VFMLA V14.D2, V24.D2, V25.D2
-	VFMLA V25.D2, V18.D2, V23.D2
-	FMOVQ 976(R5), F18
-	VAND V18.B16, V19.B16, V14.B16
-	WORD $0x4e6ed6ee // fadd v14.2d, v23.2d, v14.2d
-	FMOVQ 992(R5), F18
-	VAND V18.B16, V19.B16, V19.B16
+	VFMLA V12.D2, V24.D2, V25.D2
+	VFMLA V25.D2, V14.D2, V23.D2
+	FMOVQ 944(R5), F14
+	VAND V14.B16, V19.B16, V12.B16
+	WORD $0x4e6cd6ec // fadd v12.2d, v23.2d, v12.2d
+	FMOVQ 960(R5), F14
+	VAND V14.B16, V19.B16, V19.B16
+	WORD $0x4e73d593 // fadd v19.2d, v12.2d, v19.2d
+	WORD $0x6eede64c // fcmgt v12.2d, v18.2d, v13.2d
+	VAND V0.B16, V12.B16, V14.B16
+	VEOR V14.B16, V19.B16, V14.B16
+	VAND V4.B16, V12.B16, V19.B16
 	WORD $0x4e73d5d3 // fadd v19.2d, v14.2d, v19.2d
-	WORD $0x6eede58e // fcmgt v14.2d, v12.2d, v13.2d
-	VAND V0.B16, V14.B16, V18.B16
-	VEOR V18.B16, V19.B16, V18.B16
-	VAND V4.B16, V14.B16, V19.B16
-	WORD $0x4e73d653 // fadd v19.2d, v18.2d, v19.2d
-	VAND V3.B16, V14.B16, V14.B16
-	WORD $0x4e6ed66e // fadd v14.2d, v19.2d, v14.2d
-	FMOVQ 336(R5), F18
-	VBIT V15.B16, V18.B16, V14.B16
-	VBIT V15.B16, V13.B16, V12.B16
-	WORD $0x6e6cfdce // fdiv v14.2d, v14.2d, v12.2d
-	WORD $0x6e6dddcd // fmul v13.2d, v14.2d, v13.2d
-	WORD $0x4e6ed5ce // fadd v14.2d, v14.2d, v14.2d
+	VAND V3.B16, V12.B16, V12.B16
+	WORD $0x4e6cd66c // fadd v12.2d, v19.2d, v12.2d
+	FMOVQ 304(R5), F14
+	VBIT V15.B16, V14.B16, V12.B16
+	VBIT V15.B16, V13.B16, V18.B16
+	WORD $0x6e72fd8c // fdiv v12.2d, v12.2d, v18.2d
+	WORD $0x6e6ddd8d // fmul v13.2d, v12.2d, v13.2d
+	WORD $0x4e6cd58c // fadd v12.2d, v12.2d, v12.2d
 	VAND V0.B16, V17.B16, V17.B16
-	VEOR V17.B16, V14.B16, V14.B16
-	WORD $0x6e75ddd5 // fmul v21.2d, v14.2d, v21.2d
-	WORD $0x6e76ddd6 // fmul v22.2d, v14.2d, v22.2d
-	WORD $0x6e74ddce // fmul v14.2d, v14.2d, v20.2d
-	WORD $0x6eb0aa0c // umaxv s12, v16.4s
-	FMOVS F12, R7
+	VEOR V17.B16, V12.B16, V12.B16
+	WORD $0x6e75dd95 // fmul v21.2d, v12.2d, v21.2d
+	WORD $0x6e76dd96 // fmul v22.2d, v12.2d, v22.2d
+	WORD $0x6e74dd8c // fmul v12.2d, v12.2d, v20.2d
+	WORD $0x6eb0aa0d // umaxv s13, v16.4s
+	FMOVS F13, R7
 	CBNZ R7, hard
 	FMOVQ F21, (R0)
 	ADD R6, R0, R7
 	FMOVQ F22, (R7)
 	ADD R6<<1, R0, R7
-	FMOVQ F14, (R7)
+	FMOVQ F12, (R7)
 	ADD $16, R0
 	ADD $16, R1
 	ADD $16, R2
@@ -3191,31 +3190,31 @@ next:
 	VFMLS V4.D2, V19.D2, V17.D2
 	VFMLS V8.D2, V19.D2, V17.D2
 	WORD $0x6e71de33 // fmul v19.2d, v17.2d, v17.2d
-	FMOVQ 512(R5), F20
+	FMOVQ 480(R5), F20
 	VFMLA V19.D2, V9.D2, V20.D2
+	FMOVQ 496(R5), F21
+	VFMLA V19.D2, V20.D2, V21.D2
+	FMOVQ 512(R5), F20
+	VFMLA V19.D2, V21.D2, V20.D2
 	FMOVQ 528(R5), F21
 	VFMLA V19.D2, V20.D2, V21.D2
 	FMOVQ 544(R5), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 560(R5), F21
-	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 576(R5), F20
-	VFMLA V19.D2, V21.D2, V20.D2
 	WORD $0x6e74de74 // fmul v20.2d, v19.2d, v20.2d
 	VFMLA V20.D2, V17.D2, V17.D2
-	FMOVQ 592(R5), F20
+	FMOVQ 560(R5), F20
 	VFMLA V19.D2, V10.D2, V20.D2
+	FMOVQ 576(R5), F21
+	VFMLA V19.D2, V20.D2, V21.D2
+	FMOVQ 592(R5), F20
+	VFMLA V19.D2, V21.D2, V20.D2
 	FMOVQ 608(R5), F21
 	VFMLA V19.D2, V20.D2, V21.D2
 	FMOVQ 624(R5), F20
 	VFMLA V19.D2, V21.D2, V20.D2
 	FMOVQ 640(R5), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 656(R5), F20
-	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 672(R5), F21
-	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 336(R5), F20
+	FMOVQ 304(R5), F20
 	VFMLA V19.D2, V21.D2, V20.D2
 	VSHL $63, V18.D2, V19.D2
 	WORD $0x4ee0aa73 // cmlt v19.2d, v19.2d, #0
@@ -3232,7 +3231,7 @@ next:
 	VEOR V18.B16, V21.B16, V21.B16
 	WORD $0x4ee0d9b1 // fcmeq v17.2d, v13.2d, #0.0
 	WORD $0x6e6dfeb5 // fdiv v21.2d, v21.2d, v13.2d
-	FMOVQ 336(R5), F13
+	FMOVQ 304(R5), F13
 	VBIT V17.B16, V13.B16, V21.B16
 	WORD $0x6e61dead // fmul v13.2d, v21.2d, v1.2d
 	WORD $0x6e6cddac // fmul v12.2d, v13.2d, v12.2d
@@ -3262,31 +3261,31 @@ next:
 	VFMLS V4.D2, V23.D2, V21.D2
 	VFMLS V8.D2, V23.D2, V21.D2
 	WORD $0x6e75deb7 // fmul v23.2d, v21.2d, v21.2d
-	FMOVQ 512(R5), F24
+	FMOVQ 480(R5), F24
 	VFMLA V23.D2, V9.D2, V24.D2
+	FMOVQ 496(R5), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 512(R5), F24
+	VFMLA V23.D2, V25.D2, V24.D2
 	FMOVQ 528(R5), F25
 	VFMLA V23.D2, V24.D2, V25.D2
 	FMOVQ 544(R5), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 560(R5), F25
-	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 576(R5), F24
-	VFMLA V23.D2, V25.D2, V24.D2
 	WORD $0x6e78def8 // fmul v24.2d, v23.2d, v24.2d
 	VFMLA V24.D2, V21.D2, V21.D2
-	FMOVQ 592(R5), F24
+	FMOVQ 560(R5), F24
 	VFMLA V23.D2, V10.D2, V24.D2
+	FMOVQ 576(R5), F25
+	VFMLA V23.D2, V24.D2, V25.D2
+	FMOVQ 592(R5), F24
+	VFMLA V23.D2, V25.D2, V24.D2
 	FMOVQ 608(R5), F25
 	VFMLA V23.D2, V24.D2, V25.D2
 	FMOVQ 624(R5), F24
 	VFMLA V23.D2, V25.D2, V24.D2
 	FMOVQ 640(R5), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 656(R5), F24
-	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 672(R5), F25
-	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 336(R5), F24
+	FMOVQ 304(R5), F24
 	VFMLA V23.D2, V25.D2, V24.D2
 	VSHL $63, V22.D2, V23.D2
 	WORD $0x4ee0aaf7 // cmlt v23.2d, v23.2d, #0
@@ -3303,7 +3302,7 @@ next:
 	VEOR V22.B16, V25.B16, V25.B16
 	WORD $0x4ee0da35 // fcmeq v21.2d, v17.2d, #0.0
 	WORD $0x6e71ff39 // fdiv v25.2d, v25.2d, v17.2d
-	FMOVQ 336(R5), F17
+	FMOVQ 304(R5), F17
 	VBIT V21.B16, V17.B16, V25.B16
 	WORD $0x6e61df31 // fmul v17.2d, v25.2d, v1.2d
 	WORD $0x6e6dde2d // fmul v13.2d, v17.2d, v13.2d
@@ -3342,7 +3341,7 @@ next:
 	WORD $0x6e75deac // fmul v12.2d, v21.2d, v21.2d
 	VFMLA V22.D2, V22.D2, V12.D2
 	VFMLA V20.D2, V20.D2, V12.D2
-	FMOVQ 912(R5), F13
+	FMOVQ 864(R5), F13
 	WORD $0x6e6ce5ae // fcmge v14.2d, v13.2d, v12.2d
 	WORD $0x6e2059ce // mvn v14.16b, v14.16b
 	WORD $0x4e71e62d // fcmeq v13.2d, v17.2d, v17.2d
@@ -3350,81 +3349,84 @@ next:
 	VORR V13.B16, V14.B16, V14.B16
 	VORR V14.B16, V16.B16, V16.B16
 	VAND V2.B16, V17.B16, V13.B16
-	FMOVQ 928(R5), F14
+	FMOVQ 896(R5), F14
 	WORD $0x6eece5cf // fcmgt v15.2d, v14.2d, v12.2d
-	WORD $0x6ee1f98c // fsqrt v12.2d, v12.2d
-	WORD $0x6eede58e // fcmgt v14.2d, v12.2d, v13.2d
-	VBSL V12.B16, V13.B16, V14.B16
-	WORD $0x6eece5b2 // fcmgt v18.2d, v13.2d, v12.2d
-	VBSL V12.B16, V13.B16, V18.B16
-	WORD $0x6e61de53 // fmul v19.2d, v18.2d, v1.2d
-	WORD $0x6ef3e5d3 // fcmgt v19.2d, v14.2d, v19.2d
-	WORD $0x4ef2d5d7 // fsub v23.2d, v14.2d, v18.2d
-	VBIF V19.B16, V14.B16, V23.B16
-	WORD $0x4e72d5ce // fadd v14.2d, v14.2d, v18.2d
-	VBIT V19.B16, V14.B16, V18.B16
-	WORD $0x6e72fef7 // fdiv v23.2d, v23.2d, v18.2d
-	WORD $0x6e77deee // fmul v14.2d, v23.2d, v23.2d
-	WORD $0x6e6edef2 // fmul v18.2d, v23.2d, v14.2d
+	FMOVQ 352(R5), F14
+	WORD $0x6eeee592 // fcmgt v18.2d, v12.2d, v14.2d
+	VBSL V14.B16, V12.B16, V18.B16
+	WORD $0x6ee1fa52 // fsqrt v18.2d, v18.2d
+	WORD $0x6eede64c // fcmgt v12.2d, v18.2d, v13.2d
+	VBSL V18.B16, V13.B16, V12.B16
+	WORD $0x6ef2e5ae // fcmgt v14.2d, v13.2d, v18.2d
+	VBSL V18.B16, V13.B16, V14.B16
+	WORD $0x6e61ddd3 // fmul v19.2d, v14.2d, v1.2d
+	WORD $0x6ef3e593 // fcmgt v19.2d, v12.2d, v19.2d
+	WORD $0x4eeed597 // fsub v23.2d, v12.2d, v14.2d
+	VBIF V19.B16, V12.B16, V23.B16
+	WORD $0x4e6ed58c // fadd v12.2d, v12.2d, v14.2d
+	VBIT V19.B16, V12.B16, V14.B16
+	WORD $0x6e6efef7 // fdiv v23.2d, v23.2d, v14.2d
+	WORD $0x6e77deec // fmul v12.2d, v23.2d, v23.2d
+	WORD $0x6e6cdeee // fmul v14.2d, v23.2d, v12.2d
+	FMOVQ 976(R5), F24
+	FMOVQ 928(R5), F25
+	VFMLA V12.D2, V25.D2, V24.D2
+	FMOVQ 992(R5), F25
+	VFMLA V12.D2, V24.D2, V25.D2
 	FMOVQ 1008(R5), F24
-	FMOVQ 960(R5), F25
-	VFMLA V14.D2, V25.D2, V24.D2
+	VFMLA V12.D2, V25.D2, V24.D2
 	FMOVQ 1024(R5), F25
-	VFMLA V14.D2, V24.D2, V25.D2
+	VFMLA V12.D2, V24.D2, V25.D2
 	FMOVQ 1040(R5), F24
-	VFMLA V14.D2, V25.D2, V24.D2
+	VFMLA V12.D2, V25.D2, V24.D2
 	FMOVQ 1056(R5), F25
-	VFMLA V14.D2, V24.D2, V25.D2
+	VFMLA V12.D2, V24.D2, V25.D2
 	FMOVQ 1072(R5), F24
-	VFMLA V14.D2, V25.D2, V24.D2
+	VFMLA V12.D2, V25.D2, V24.D2
 	FMOVQ 1088(R5), F25
-	VFMLA V14.D2, V24.D2, V25.D2
+	VFMLA V12.D2, V24.D2, V25.D2
 	FMOVQ 1104(R5), F24
-	VFMLA V14.D2, V25.D2, V24.D2
+	VFMLA V12.D2, V25.D2, V24.D2
 	FMOVQ 1120(R5), F25
-	VFMLA V14.D2, V24.D2, V25.D2
+	VFMLA V12.D2, V24.D2, V25.D2
 	FMOVQ 1136(R5), F24
-	VFMLA V14.D2, V25.D2, V24.D2
+	VFMLA V12.D2, V25.D2, V24.D2
 	FMOVQ 1152(R5), F25
-	VFMLA V14.D2, V24.D2, V25.D2
-	FMOVQ 1168(R5), F24
-	VFMLA V14.D2, V25.D2, V24.D2
-	FMOVQ 1184(R5), F25
-	VFMLA V14.D2, V24.D2, V25.D2
-	VFMLA V25.D2, V18.D2, V23.D2
-	FMOVQ 976(R5), F18
-	VAND V18.B16, V19.B16, V14.B16
-	WORD $0x4e6ed6ee // fadd v14.2d, v23.2d, v14.2d
-	FMOVQ 992(R5), F18
-	VAND V18.B16, V19.B16, V19.B16
+	VFMLA V12.D2, V24.D2, V25.D2
+	VFMLA V25.D2, V14.D2, V23.D2
+	FMOVQ 944(R5), F14
+	VAND V14.B16, V19.B16, V12.B16
+	WORD $0x4e6cd6ec // fadd v12.2d, v23.2d, v12.2d
+	FMOVQ 960(R5), F14
+	VAND V14.B16, V19.B16, V19.B16
+	WORD $0x4e73d593 // fadd v19.2d, v12.2d, v19.2d
+	WORD $0x6eede64c // fcmgt v12.2d, v18.2d, v13.2d
+	VAND V0.B16, V12.B16, V14.B16
+	VEOR V14.B16, V19.B16, V14.B16
+	VAND V4.B16, V12.B16, V19.B16
 	WORD $0x4e73d5d3 // fadd v19.2d, v14.2d, v19.2d
-	WORD $0x6eede58e // fcmgt v14.2d, v12.2d, v13.2d
-	VAND V0.B16, V14.B16, V18.B16
-	VEOR V18.B16, V19.B16, V18.B16
-	VAND V4.B16, V14.B16, V19.B16
-	WORD $0x4e73d653 // fadd v19.2d, v18.2d, v19.2d
-	VAND V3.B16, V14.B16, V14.B16
-	WORD $0x4e6ed66e // fadd v14.2d, v19.2d, v14.2d
-	FMOVQ 336(R5), F18
-	VBIT V15.B16, V18.B16, V14.B16
-	VBIT V15.B16, V13.B16, V12.B16
-	WORD $0x6e6cfdce // fdiv v14.2d, v14.2d, v12.2d
-	WORD $0x6e6dddcd // fmul v13.2d, v14.2d, v13.2d
-	WORD $0x4e6ed5ce // fadd v14.2d, v14.2d, v14.2d
+	VAND V3.B16, V12.B16, V12.B16
+	WORD $0x4e6cd66c // fadd v12.2d, v19.2d, v12.2d
+	FMOVQ 304(R5), F14
+	VBIT V15.B16, V14.B16, V12.B16
+	VBIT V15.B16, V13.B16, V18.B16
+	WORD $0x6e72fd8c // fdiv v12.2d, v12.2d, v18.2d
+	WORD $0x6e6ddd8d // fmul v13.2d, v12.2d, v13.2d
+	WORD $0x4e6cd58c // fadd v12.2d, v12.2d, v12.2d
 	VAND V0.B16, V17.B16, V17.B16
-	VEOR V17.B16, V14.B16, V14.B16
-	WORD $0x6e75ddd5 // fmul v21.2d, v14.2d, v21.2d
-	WORD $0x6e76ddd6 // fmul v22.2d, v14.2d, v22.2d
-	WORD $0x6e74ddce // fmul v14.2d, v14.2d, v20.2d
-	WORD $0x6eb0aa0c // umaxv s12, v16.4s
-	FMOVS F12, R7
+	VEOR V17.B16, V12.B16, V12.B16
+	WORD $0x6e75dd95 // fmul v21.2d, v12.2d, v21.2d
+	WORD $0x6e76dd96 // fmul v22.2d, v12.2d, v22.2d
+	WORD $0x6e74dd8c // fmul v12.2d, v12.2d, v20.2d
+	WORD $0x6eb0aa0d // umaxv s13, v16.4s
+	FMOVS F13, R7
 	CBNZ R7, hard2
 	MOVD R0, R7
 	FMOVD F21, (R7)
 	ADD R6, R0, R7
 	FMOVD F22, (R7)
 	ADD R6<<1, R0, R7
-	FMOVD F14, (R7)
+	FMOVD F12, (R7)
 
 done:
 	MOVD n+24(FP), R4
@@ -3434,21 +3436,21 @@ done:
 	RET
 
 hard:
-	FMOVQ (R0), F12
-	VBIF V16.B16, V21.B16, V12.B16
-	FMOVQ F12, (R0)
+	FMOVQ (R0), F13
+	VBIF V16.B16, V21.B16, V13.B16
+	FMOVQ F13, (R0)
 	ADD R6, R0, R7
-	FMOVQ (R7), F12
-	VBIF V16.B16, V22.B16, V12.B16
+	FMOVQ (R7), F13
+	VBIF V16.B16, V22.B16, V13.B16
 	ADD R6, R0, R7
-	FMOVQ F12, (R7)
+	FMOVQ F13, (R7)
 	ADD R6<<1, R0, R7
-	FMOVQ (R7), F12
-	VBIF V16.B16, V14.B16, V12.B16
+	FMOVQ (R7), F13
+	VBIF V16.B16, V12.B16, V13.B16
 	ADD R6<<1, R0, R7
-	FMOVQ F12, (R7)
+	FMOVQ F13, (R7)
 	MOVD ZR, R7
-	FMOVQ 704(R5), F12
+	FMOVQ 656(R5), F12
 	VAND V16.B16, V12.B16, V12.B16
 	WORD $0x5ef1b98d // addp d13, v12.2d
 	FMOVD F13, R8
@@ -3464,22 +3466,22 @@ hard:
 
 hard2:
 	MOVD R0, R7
-	FMOVD (R7), F12
-	VBIF V16.B16, V21.B16, V12.B16
+	FMOVD (R7), F13
+	VBIF V16.B16, V21.B16, V13.B16
 	MOVD R0, R7
-	FMOVD F12, (R7)
+	FMOVD F13, (R7)
 	ADD R6, R0, R7
-	FMOVD (R7), F12
-	VBIF V16.B16, V22.B16, V12.B16
+	FMOVD (R7), F13
+	VBIF V16.B16, V22.B16, V13.B16
 	ADD R6, R0, R7
-	FMOVD F12, (R7)
+	FMOVD F13, (R7)
 	ADD R6<<1, R0, R7
-	FMOVD (R7), F12
-	VBIF V16.B16, V14.B16, V12.B16
+	FMOVD (R7), F13
+	VBIF V16.B16, V12.B16, V13.B16
 	ADD R6<<1, R0, R7
-	FMOVD F12, (R7)
+	FMOVD F13, (R7)
 	MOVD ZR, R7
-	FMOVQ 704(R5), F12
+	FMOVQ 656(R5), F12
 	VAND V16.B16, V12.B16, V12.B16
 	WORD $0x5ef1b98d // addp d13, v12.2d
 	FMOVD F13, R8
@@ -3494,6 +3496,372 @@ hard2:
 	MOVD R4, at+40(FP)
 	MOVD R8, next+48(FP)
 	MOVD R7, hard+56(FP)
+	RET
+
+// func inverseSO3F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
+TEXT ·inverseSO3F32NEON(SB), NOSPLIT, $0-64
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+24(FP), R2
+	MOVD $spaceConsts<>(SB), R4
+	MOVD stride+32(FP), R5
+	LSL $2, R5
+	ADD R5<<1, R5, R6
+	ADD R5<<1, R6, R7
+	ADD R5<<1, R7, R8
+	CMP $4, R2
+	BLT next
+
+loop:
+	// 39 instructions for 4 matrices, 9.75 each
+	ADD R5, R1, R9
+	FMOVQ (R9), F0
+	ADD R5<<1, R1, R9
+	FMOVQ (R9), F1
+	ADD R7, R1, R9
+	FMOVQ (R9), F2
+	FMOVQ (R1), F3
+	FMOVQ F3, (R0)
+	ADD R6, R1, R9
+	FMOVQ (R9), F3
+	ADD R5, R0, R9
+	FMOVQ F3, (R9)
+	ADD R6<<1, R1, R9
+	FMOVQ (R9), F3
+	ADD R5<<1, R0, R9
+	FMOVQ F3, (R9)
+	ADD R6, R0, R9
+	FMOVQ F0, (R9)
+	ADD R5<<2, R1, R9
+	FMOVQ (R9), F0
+	ADD R5<<2, R0, R9
+	FMOVQ F0, (R9)
+	ADD R8, R1, R9
+	FMOVQ (R9), F0
+	ADD R7, R0, R9
+	FMOVQ F0, (R9)
+	ADD R6<<1, R0, R9
+	FMOVQ F1, (R9)
+	ADD R8, R0, R9
+	FMOVQ F2, (R9)
+	ADD R5<<3, R1, R9
+	FMOVQ (R9), F0
+	ADD R5<<3, R0, R9
+	FMOVQ F0, (R9)
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R2
+	CMP $4, R2
+	BGE loop
+
+next:
+	CBZ R2, done
+	ADD R5, R1, R9
+	TBZ $1, R2, loadOne
+	FMOVD.P 8(R9), F0
+	TBZ $0, R2, loaded
+	VLD1 (R9), V0.S[2]
+	B loaded
+
+loadOne:
+	FMOVS (R9), F0
+
+loaded:
+	ADD R5<<1, R1, R9
+	TBZ $1, R2, loadOne2
+	FMOVD.P 8(R9), F1
+	TBZ $0, R2, loaded2
+	VLD1 (R9), V1.S[2]
+	B loaded2
+
+loadOne2:
+	FMOVS (R9), F1
+
+loaded2:
+	ADD R7, R1, R9
+	TBZ $1, R2, loadOne3
+	FMOVD.P 8(R9), F2
+	TBZ $0, R2, loaded3
+	VLD1 (R9), V2.S[2]
+	B loaded3
+
+loadOne3:
+	FMOVS (R9), F2
+
+loaded3:
+	MOVD R1, R9
+	TBZ $1, R2, loadOne4
+	FMOVD.P 8(R9), F3
+	TBZ $0, R2, loaded4
+	VLD1 (R9), V3.S[2]
+	B loaded4
+
+loadOne4:
+	FMOVS (R9), F3
+
+loaded4:
+	MOVD R0, R9
+	TBZ $1, R2, storeOne
+	FMOVD.P F3, 8(R9)
+	TBZ $0, R2, stored
+	VST1 V3.S[2], (R9)
+	B stored
+
+storeOne:
+	FMOVS F3, (R9)
+
+stored:
+	ADD R6, R1, R9
+	TBZ $1, R2, loadOne5
+	FMOVD.P 8(R9), F3
+	TBZ $0, R2, loaded5
+	VLD1 (R9), V3.S[2]
+	B loaded5
+
+loadOne5:
+	FMOVS (R9), F3
+
+loaded5:
+	ADD R5, R0, R9
+	TBZ $1, R2, storeOne2
+	FMOVD.P F3, 8(R9)
+	TBZ $0, R2, stored2
+	VST1 V3.S[2], (R9)
+	B stored2
+
+storeOne2:
+	FMOVS F3, (R9)
+
+stored2:
+	ADD R6<<1, R1, R9
+	TBZ $1, R2, loadOne6
+	FMOVD.P 8(R9), F3
+	TBZ $0, R2, loaded6
+	VLD1 (R9), V3.S[2]
+	B loaded6
+
+loadOne6:
+	FMOVS (R9), F3
+
+loaded6:
+	ADD R5<<1, R0, R9
+	TBZ $1, R2, storeOne3
+	FMOVD.P F3, 8(R9)
+	TBZ $0, R2, stored3
+	VST1 V3.S[2], (R9)
+	B stored3
+
+storeOne3:
+	FMOVS F3, (R9)
+
+stored3:
+	ADD R6, R0, R9
+	TBZ $1, R2, storeOne4
+	FMOVD.P F0, 8(R9)
+	TBZ $0, R2, stored4
+	VST1 V0.S[2], (R9)
+	B stored4
+
+storeOne4:
+	FMOVS F0, (R9)
+
+stored4:
+	ADD R5<<2, R1, R9
+	TBZ $1, R2, loadOne7
+	FMOVD.P 8(R9), F0
+	TBZ $0, R2, loaded7
+	VLD1 (R9), V0.S[2]
+	B loaded7
+
+loadOne7:
+	FMOVS (R9), F0
+
+loaded7:
+	ADD R5<<2, R0, R9
+	TBZ $1, R2, storeOne5
+	FMOVD.P F0, 8(R9)
+	TBZ $0, R2, stored5
+	VST1 V0.S[2], (R9)
+	B stored5
+
+storeOne5:
+	FMOVS F0, (R9)
+
+stored5:
+	ADD R8, R1, R9
+	TBZ $1, R2, loadOne8
+	FMOVD.P 8(R9), F0
+	TBZ $0, R2, loaded8
+	VLD1 (R9), V0.S[2]
+	B loaded8
+
+loadOne8:
+	FMOVS (R9), F0
+
+loaded8:
+	ADD R7, R0, R9
+	TBZ $1, R2, storeOne6
+	FMOVD.P F0, 8(R9)
+	TBZ $0, R2, stored6
+	VST1 V0.S[2], (R9)
+	B stored6
+
+storeOne6:
+	FMOVS F0, (R9)
+
+stored6:
+	ADD R6<<1, R0, R9
+	TBZ $1, R2, storeOne7
+	FMOVD.P F1, 8(R9)
+	TBZ $0, R2, stored7
+	VST1 V1.S[2], (R9)
+	B stored7
+
+storeOne7:
+	FMOVS F1, (R9)
+
+stored7:
+	ADD R8, R0, R9
+	TBZ $1, R2, storeOne8
+	FMOVD.P F2, 8(R9)
+	TBZ $0, R2, stored8
+	VST1 V2.S[2], (R9)
+	B stored8
+
+storeOne8:
+	FMOVS F2, (R9)
+
+stored8:
+	ADD R5<<3, R1, R9
+	TBZ $1, R2, loadOne9
+	FMOVD.P 8(R9), F0
+	TBZ $0, R2, loaded9
+	VLD1 (R9), V0.S[2]
+	B loaded9
+
+loadOne9:
+	FMOVS (R9), F0
+
+loaded9:
+	ADD R5<<3, R0, R9
+	TBZ $1, R2, storeOne9
+	FMOVD.P F0, 8(R9)
+	TBZ $0, R2, stored9
+	VST1 V0.S[2], (R9)
+	B stored9
+
+storeOne9:
+	FMOVS F0, (R9)
+
+stored9:
+
+done:
+	MOVD n+24(FP), R3
+	MOVD R3, at+40(FP)
+	MOVD R3, next+48(FP)
+	MOVD ZR, hard+56(FP)
+	RET
+
+// func inverseSO3F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
+TEXT ·inverseSO3F64NEON(SB), NOSPLIT, $0-64
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+24(FP), R2
+	MOVD $spaceConsts<>(SB), R4
+	MOVD stride+32(FP), R5
+	LSL $3, R5
+	ADD R5<<1, R5, R6
+	ADD R5<<1, R6, R7
+	ADD R5<<1, R7, R8
+	CMP $2, R2
+	BLT next
+
+loop:
+	// 39 instructions for 2 matrices, 19.5 each
+	ADD R5, R1, R9
+	FMOVQ (R9), F0
+	ADD R5<<1, R1, R9
+	FMOVQ (R9), F1
+	ADD R7, R1, R9
+	FMOVQ (R9), F2
+	FMOVQ (R1), F3
+	FMOVQ F3, (R0)
+	ADD R6, R1, R9
+	FMOVQ (R9), F3
+	ADD R5, R0, R9
+	FMOVQ F3, (R9)
+	ADD R6<<1, R1, R9
+	FMOVQ (R9), F3
+	ADD R5<<1, R0, R9
+	FMOVQ F3, (R9)
+	ADD R6, R0, R9
+	FMOVQ F0, (R9)
+	ADD R5<<2, R1, R9
+	FMOVQ (R9), F0
+	ADD R5<<2, R0, R9
+	FMOVQ F0, (R9)
+	ADD R8, R1, R9
+	FMOVQ (R9), F0
+	ADD R7, R0, R9
+	FMOVQ F0, (R9)
+	ADD R6<<1, R0, R9
+	FMOVQ F1, (R9)
+	ADD R8, R0, R9
+	FMOVQ F2, (R9)
+	ADD R5<<3, R1, R9
+	FMOVQ (R9), F0
+	ADD R5<<3, R0, R9
+	FMOVQ F0, (R9)
+	ADD $16, R0
+	ADD $16, R1
+	SUB $2, R2
+	CMP $2, R2
+	BGE loop
+
+next:
+	CBZ R2, done
+	ADD R5, R1, R9
+	FMOVD (R9), F0
+	ADD R5<<1, R1, R9
+	FMOVD (R9), F1
+	ADD R7, R1, R9
+	FMOVD (R9), F2
+	MOVD R1, R9
+	FMOVD (R9), F3
+	MOVD R0, R9
+	FMOVD F3, (R9)
+	ADD R6, R1, R9
+	FMOVD (R9), F3
+	ADD R5, R0, R9
+	FMOVD F3, (R9)
+	ADD R6<<1, R1, R9
+	FMOVD (R9), F3
+	ADD R5<<1, R0, R9
+	FMOVD F3, (R9)
+	ADD R6, R0, R9
+	FMOVD F0, (R9)
+	ADD R5<<2, R1, R9
+	FMOVD (R9), F0
+	ADD R5<<2, R0, R9
+	FMOVD F0, (R9)
+	ADD R8, R1, R9
+	FMOVD (R9), F0
+	ADD R7, R0, R9
+	FMOVD F0, (R9)
+	ADD R6<<1, R0, R9
+	FMOVD F1, (R9)
+	ADD R8, R0, R9
+	FMOVD F2, (R9)
+	ADD R5<<3, R1, R9
+	FMOVD (R9), F0
+	ADD R5<<3, R0, R9
+	FMOVD F0, (R9)
+
+done:
+	MOVD n+24(FP), R3
+	MOVD R3, at+40(FP)
+	MOVD R3, next+48(FP)
+	MOVD ZR, hard+56(FP)
 	RET
 
 // func actSO3F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
@@ -3862,12 +4230,12 @@ TEXT ·expSE3F32NEON(SB), NOSPLIT, $0-64
 	ADD R5<<1, R7, R8
 	ADD R5<<1, R8, R9
 	ADD R5<<1, R9, R10
-	FMOVQ (R4), F0
-	FMOVQ 32(R4), F1
-	FMOVQ 16(R4), F2
-	FMOVQ 48(R4), F3
-	FMOVQ 1200(R4), F4
-	FMOVQ 1216(R4), F5
+	FMOVQ 16(R4), F0
+	FMOVQ (R4), F1
+	FMOVQ 32(R4), F2
+	FMOVQ 1200(R4), F3
+	FMOVQ 1216(R4), F4
+	FMOVQ 48(R4), F5
 	FMOVQ 64(R4), F6
 	FMOVQ 80(R4), F7
 	FMOVQ 96(R4), F8
@@ -3878,15 +4246,15 @@ TEXT ·expSE3F32NEON(SB), NOSPLIT, $0-64
 	BLT next
 
 loop:
-	// 185 instructions for 4 matrices, 46.25 each
+	// 180 instructions for 4 matrices, 45 each
 	FMOVQ (R1), F12
-	VAND V0.B16, V12.B16, V13.B16
+	VAND V1.B16, V12.B16, V13.B16
 	ADD R5, R1, R11
 	FMOVQ (R11), F14
-	VAND V0.B16, V14.B16, V15.B16
+	VAND V1.B16, V14.B16, V15.B16
 	ADD R5<<1, R1, R11
 	FMOVQ (R11), F16
-	VAND V0.B16, V16.B16, V17.B16
+	VAND V1.B16, V16.B16, V17.B16
 	WORD $0x6eafe5b2 // fcmgt v18.4s, v13.4s, v15.4s
 	VBSL V15.B16, V13.B16, V18.B16
 	WORD $0x6eafe5b3 // fcmgt v19.4s, v13.4s, v15.4s
@@ -3910,67 +4278,62 @@ loop:
 	WORD $0x6ea0fa52 // fneg v18.4s, v18.4s
 	VFMLA V15.S4, V15.S4, V18.S4
 	WORD $0x4e32d694 // fadd v20.4s, v20.4s, v18.4s
-	WORD $0x6e2de4cf // fcmge v15.4s, v6.4s, v13.4s
+	WORD $0x6e2de4af // fcmge v15.4s, v5.4s, v13.4s
 	WORD $0x6e2059ef // mvn v15.16b, v15.16b
-	WORD $0x6ea2e5b1 // fcmgt v17.4s, v13.4s, v2.4s
-	VBSL V2.B16, V13.B16, V17.B16
-	WORD $0x6ea2e62d // fcmgt v13.4s, v17.4s, v2.4s
-	VBSL V2.B16, V17.B16, V13.B16
-	WORD $0x6ea1f9ad // fsqrt v13.4s, v13.4s
-	WORD $0x6e2dfc32 // fdiv v18.4s, v1.4s, v13.4s
-	VAND V0.B16, V13.B16, V19.B16
-	VMOV V8.B16, V21.B16
-	VFMLA V7.S4, V19.S4, V21.S4
-	WORD $0x4ea8d6b6 // fsub v22.4s, v21.4s, v8.4s
-	VFMLS V9.S4, V22.S4, V19.S4
-	VFMLS V10.S4, V22.S4, V19.S4
-	VFMLS V11.S4, V22.S4, V19.S4
-	WORD $0x6e33de76 // fmul v22.4s, v19.4s, v19.4s
+	WORD $0x6ea6e5b1 // fcmgt v17.4s, v13.4s, v6.4s
+	VBSL V6.B16, V13.B16, V17.B16
+	WORD $0x6ea1fa2d // fsqrt v13.4s, v17.4s
+	WORD $0x6e2dfc12 // fdiv v18.4s, v0.4s, v13.4s
+	VMOV V8.B16, V19.B16
+	VFMLA V7.S4, V13.S4, V19.S4
+	WORD $0x4ea8d675 // fsub v21.4s, v19.4s, v8.4s
+	VMOV V13.B16, V22.B16
+	VFMLS V9.S4, V21.S4, V22.S4
+	VFMLS V10.S4, V21.S4, V22.S4
+	WORD $0x6e36ded5 // fmul v21.4s, v22.4s, v22.4s
 	FMOVQ 192(R4), F23
-	FMOVQ 160(R4), F24
-	VFMLA V22.S4, V24.S4, V23.S4
+	VFMLA V21.S4, V11.S4, V23.S4
 	FMOVQ 208(R4), F24
-	VFMLA V22.S4, V23.S4, V24.S4
-	WORD $0x6e38ded8 // fmul v24.4s, v22.4s, v24.4s
-	VFMLA V24.S4, V19.S4, V19.S4
+	VFMLA V21.S4, V23.S4, V24.S4
+	WORD $0x6e38deb8 // fmul v24.4s, v21.4s, v24.4s
+	VFMLA V24.S4, V22.S4, V22.S4
 	FMOVQ 224(R4), F23
-	FMOVQ 176(R4), F24
-	VFMLA V22.S4, V24.S4, V23.S4
+	FMOVQ 160(R4), F24
+	VFMLA V21.S4, V24.S4, V23.S4
 	FMOVQ 240(R4), F24
-	VFMLA V22.S4, V23.S4, V24.S4
+	VFMLA V21.S4, V23.S4, V24.S4
 	FMOVQ 256(R4), F23
-	VFMLA V22.S4, V24.S4, V23.S4
-	VMOV V1.B16, V24.B16
-	VFMLA V22.S4, V23.S4, V24.S4
-	VSHL $31, V21.S4, V22.S4
-	WORD $0x4ea0aad6 // cmlt v22.4s, v22.4s, #0
-	VMOV V19.B16, V23.B16
-	VBIT V22.B16, V24.B16, V23.B16
-	VBIT V22.B16, V19.B16, V24.B16
-	VSHL $30, V21.S4, V19.S4
-	FMOVQ 272(R4), F22
-	VADD V22.S4, V21.S4, V21.S4
-	VSHL $30, V21.S4, V21.S4
-	VAND V3.B16, V21.B16, V21.B16
-	VEOR V21.B16, V24.B16, V24.B16
-	VEOR V13.B16, V19.B16, V19.B16
-	VAND V3.B16, V19.B16, V19.B16
-	VEOR V19.B16, V23.B16, V23.B16
+	VFMLA V21.S4, V24.S4, V23.S4
+	VMOV V0.B16, V24.B16
+	VFMLA V21.S4, V23.S4, V24.S4
+	VSHL $31, V19.S4, V21.S4
+	WORD $0x4ea0aab5 // cmlt v21.4s, v21.4s, #0
+	VMOV V22.B16, V23.B16
+	VBIT V21.B16, V24.B16, V23.B16
+	VBIT V21.B16, V22.B16, V24.B16
+	VSHL $30, V19.S4, V21.S4
+	VAND V2.B16, V21.B16, V21.B16
+	VEOR V21.B16, V23.B16, V23.B16
+	FMOVQ 176(R4), F21
+	VADD V21.S4, V19.S4, V19.S4
+	VSHL $30, V19.S4, V19.S4
+	VAND V2.B16, V19.B16, V19.B16
+	VEOR V19.B16, V24.B16, V24.B16
 	VMOV V17.B16, V19.B16
 	VFMLS V13.S4, V13.S4, V19.S4
 	WORD $0x4e34d673 // fadd v19.4s, v19.4s, v20.4s
-	FMOVQ 288(R4), F21
+	FMOVQ 272(R4), F21
 	WORD $0x6e35de73 // fmul v19.4s, v19.4s, v21.4s
 	WORD $0x6e32de73 // fmul v19.4s, v19.4s, v18.4s
 	VMOV V23.B16, V21.B16
 	VFMLA V19.S4, V24.S4, V21.S4
 	VFMLS V19.S4, V23.S4, V24.S4
-	WORD $0x4eb8d433 // fsub v19.4s, v1.4s, v24.4s
+	WORD $0x4eb8d413 // fsub v19.4s, v0.4s, v24.4s
 	WORD $0x4ea0cb16 // fcmgt v22.4s, v24.4s, #0.0
 	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
-	WORD $0x6ea4e719 // fcmgt v25.4s, v24.4s, v4.4s
-	VBSL V4.B16, V24.B16, V25.B16
-	WORD $0x4e39d439 // fadd v25.4s, v1.4s, v25.4s
+	WORD $0x6ea3e719 // fcmgt v25.4s, v24.4s, v3.4s
+	VBSL V3.B16, V24.B16, V25.B16
+	WORD $0x4e39d419 // fadd v25.4s, v0.4s, v25.4s
 	WORD $0x6e39fef7 // fdiv v23.4s, v23.4s, v25.4s
 	VBIT V22.B16, V23.B16, V19.B16
 	WORD $0x6e32de52 // fmul v18.4s, v18.4s, v18.4s
@@ -3979,12 +4342,12 @@ loop:
 	VFMLS V22.S4, V20.S4, V19.S4
 	VFMLA V18.S4, V19.S4, V22.S4
 	WORD $0x6e2dfeb5 // fdiv v21.4s, v21.4s, v13.4s
-	WORD $0x6eb1e4ad // fcmgt v13.4s, v5.4s, v17.4s
-	WORD $0x4eb5d432 // fsub v18.4s, v1.4s, v21.4s
-	WORD $0x6ea5e633 // fcmgt v19.4s, v17.4s, v5.4s
-	VBSL V5.B16, V17.B16, V19.B16
+	WORD $0x6eb1e48d // fcmgt v13.4s, v4.4s, v17.4s
+	WORD $0x4eb5d412 // fsub v18.4s, v0.4s, v21.4s
+	WORD $0x6ea4e633 // fcmgt v19.4s, v17.4s, v4.4s
+	VBSL V4.B16, V17.B16, V19.B16
 	WORD $0x6e33fe52 // fdiv v18.4s, v18.4s, v19.4s
-	VBIT V13.B16, V4.B16, V18.B16
+	VBIT V13.B16, V3.B16, V18.B16
 	ADD R5<<2, R1, R11
 	FMOVQ (R11), F13
 	WORD $0x6e2dde11 // fmul v17.4s, v16.4s, v13.4s
@@ -4078,7 +4441,7 @@ loadOne:
 	FMOVS (R11), F12
 
 loaded:
-	VAND V0.B16, V12.B16, V13.B16
+	VAND V1.B16, V12.B16, V13.B16
 	ADD R5, R1, R11
 	TBZ $1, R2, loadOne2
 	FMOVD.P 8(R11), F14
@@ -4090,7 +4453,7 @@ loadOne2:
 	FMOVS (R11), F14
 
 loaded2:
-	VAND V0.B16, V14.B16, V15.B16
+	VAND V1.B16, V14.B16, V15.B16
 	ADD R5<<1, R1, R11
 	TBZ $1, R2, loadOne3
 	FMOVD.P 8(R11), F16
@@ -4102,7 +4465,7 @@ loadOne3:
 	FMOVS (R11), F16
 
 loaded3:
-	VAND V0.B16, V16.B16, V17.B16
+	VAND V1.B16, V16.B16, V17.B16
 	WORD $0x6eafe5b2 // fcmgt v18.4s, v13.4s, v15.4s
 	VBSL V15.B16, V13.B16, V18.B16
 	WORD $0x6eafe5b3 // fcmgt v19.4s, v13.4s, v15.4s
@@ -4126,67 +4489,62 @@ loaded3:
 	WORD $0x6ea0fa52 // fneg v18.4s, v18.4s
 	VFMLA V15.S4, V15.S4, V18.S4
 	WORD $0x4e32d694 // fadd v20.4s, v20.4s, v18.4s
-	WORD $0x6e2de4cf // fcmge v15.4s, v6.4s, v13.4s
+	WORD $0x6e2de4af // fcmge v15.4s, v5.4s, v13.4s
 	WORD $0x6e2059ef // mvn v15.16b, v15.16b
-	WORD $0x6ea2e5b1 // fcmgt v17.4s, v13.4s, v2.4s
-	VBSL V2.B16, V13.B16, V17.B16
-	WORD $0x6ea2e62d // fcmgt v13.4s, v17.4s, v2.4s
-	VBSL V2.B16, V17.B16, V13.B16
-	WORD $0x6ea1f9ad // fsqrt v13.4s, v13.4s
-	WORD $0x6e2dfc32 // fdiv v18.4s, v1.4s, v13.4s
-	VAND V0.B16, V13.B16, V19.B16
-	VMOV V8.B16, V21.B16
-	VFMLA V7.S4, V19.S4, V21.S4
-	WORD $0x4ea8d6b6 // fsub v22.4s, v21.4s, v8.4s
-	VFMLS V9.S4, V22.S4, V19.S4
-	VFMLS V10.S4, V22.S4, V19.S4
-	VFMLS V11.S4, V22.S4, V19.S4
-	WORD $0x6e33de76 // fmul v22.4s, v19.4s, v19.4s
+	WORD $0x6ea6e5b1 // fcmgt v17.4s, v13.4s, v6.4s
+	VBSL V6.B16, V13.B16, V17.B16
+	WORD $0x6ea1fa2d // fsqrt v13.4s, v17.4s
+	WORD $0x6e2dfc12 // fdiv v18.4s, v0.4s, v13.4s
+	VMOV V8.B16, V19.B16
+	VFMLA V7.S4, V13.S4, V19.S4
+	WORD $0x4ea8d675 // fsub v21.4s, v19.4s, v8.4s
+	VMOV V13.B16, V22.B16
+	VFMLS V9.S4, V21.S4, V22.S4
+	VFMLS V10.S4, V21.S4, V22.S4
+	WORD $0x6e36ded5 // fmul v21.4s, v22.4s, v22.4s
 	FMOVQ 192(R4), F23
-	FMOVQ 160(R4), F24
-	VFMLA V22.S4, V24.S4, V23.S4
+	VFMLA V21.S4, V11.S4, V23.S4
 	FMOVQ 208(R4), F24
-	VFMLA V22.S4, V23.S4, V24.S4
-	WORD $0x6e38ded8 // fmul v24.4s, v22.4s, v24.4s
-	VFMLA V24.S4, V19.S4, V19.S4
+	VFMLA V21.S4, V23.S4, V24.S4
+	WORD $0x6e38deb8 // fmul v24.4s, v21.4s, v24.4s
+	VFMLA V24.S4, V22.S4, V22.S4
 	FMOVQ 224(R4), F23
-	FMOVQ 176(R4), F24
-	VFMLA V22.S4, V24.S4, V23.S4
+	FMOVQ 160(R4), F24
+	VFMLA V21.S4, V24.S4, V23.S4
 	FMOVQ 240(R4), F24
-	VFMLA V22.S4, V23.S4, V24.S4
+	VFMLA V21.S4, V23.S4, V24.S4
 	FMOVQ 256(R4), F23
-	VFMLA V22.S4, V24.S4, V23.S4
-	VMOV V1.B16, V24.B16
-	VFMLA V22.S4, V23.S4, V24.S4
-	VSHL $31, V21.S4, V22.S4
-	WORD $0x4ea0aad6 // cmlt v22.4s, v22.4s, #0
-	VMOV V19.B16, V23.B16
-	VBIT V22.B16, V24.B16, V23.B16
-	VBIT V22.B16, V19.B16, V24.B16
-	VSHL $30, V21.S4, V19.S4
-	FMOVQ 272(R4), F22
-	VADD V22.S4, V21.S4, V21.S4
-	VSHL $30, V21.S4, V21.S4
-	VAND V3.B16, V21.B16, V21.B16
-	VEOR V21.B16, V24.B16, V24.B16
-	VEOR V13.B16, V19.B16, V19.B16
-	VAND V3.B16, V19.B16, V19.B16
-	VEOR V19.B16, V23.B16, V23.B16
+	VFMLA V21.S4, V24.S4, V23.S4
+	VMOV V0.B16, V24.B16
+	VFMLA V21.S4, V23.S4, V24.S4
+	VSHL $31, V19.S4, V21.S4
+	WORD $0x4ea0aab5 // cmlt v21.4s, v21.4s, #0
+	VMOV V22.B16, V23.B16
+	VBIT V21.B16, V24.B16, V23.B16
+	VBIT V21.B16, V22.B16, V24.B16
+	VSHL $30, V19.S4, V21.S4
+	VAND V2.B16, V21.B16, V21.B16
+	VEOR V21.B16, V23.B16, V23.B16
+	FMOVQ 176(R4), F21
+	VADD V21.S4, V19.S4, V19.S4
+	VSHL $30, V19.S4, V19.S4
+	VAND V2.B16, V19.B16, V19.B16
+	VEOR V19.B16, V24.B16, V24.B16
 	VMOV V17.B16, V19.B16
 	VFMLS V13.S4, V13.S4, V19.S4
 	WORD $0x4e34d673 // fadd v19.4s, v19.4s, v20.4s
-	FMOVQ 288(R4), F21
+	FMOVQ 272(R4), F21
 	WORD $0x6e35de73 // fmul v19.4s, v19.4s, v21.4s
 	WORD $0x6e32de73 // fmul v19.4s, v19.4s, v18.4s
 	VMOV V23.B16, V21.B16
 	VFMLA V19.S4, V24.S4, V21.S4
 	VFMLS V19.S4, V23.S4, V24.S4
-	WORD $0x4eb8d433 // fsub v19.4s, v1.4s, v24.4s
+	WORD $0x4eb8d413 // fsub v19.4s, v0.4s, v24.4s
 	WORD $0x4ea0cb16 // fcmgt v22.4s, v24.4s, #0.0
 	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
-	WORD $0x6ea4e719 // fcmgt v25.4s, v24.4s, v4.4s
-	VBSL V4.B16, V24.B16, V25.B16
-	WORD $0x4e39d439 // fadd v25.4s, v1.4s, v25.4s
+	WORD $0x6ea3e719 // fcmgt v25.4s, v24.4s, v3.4s
+	VBSL V3.B16, V24.B16, V25.B16
+	WORD $0x4e39d419 // fadd v25.4s, v0.4s, v25.4s
 	WORD $0x6e39fef7 // fdiv v23.4s, v23.4s, v25.4s
 	VBIT V22.B16, V23.B16, V19.B16
 	WORD $0x6e32de52 // fmul v18.4s, v18.4s, v18.4s
@@ -4195,12 +4553,12 @@ loaded3:
 	VFMLS V22.S4, V20.S4, V19.S4
 	VFMLA V18.S4, V19.S4, V22.S4
 	WORD $0x6e2dfeb5 // fdiv v21.4s, v21.4s, v13.4s
-	WORD $0x6eb1e4ad // fcmgt v13.4s, v5.4s, v17.4s
-	WORD $0x4eb5d432 // fsub v18.4s, v1.4s, v21.4s
-	WORD $0x6ea5e633 // fcmgt v19.4s, v17.4s, v5.4s
-	VBSL V5.B16, V17.B16, V19.B16
+	WORD $0x6eb1e48d // fcmgt v13.4s, v4.4s, v17.4s
+	WORD $0x4eb5d412 // fsub v18.4s, v0.4s, v21.4s
+	WORD $0x6ea4e633 // fcmgt v19.4s, v17.4s, v4.4s
+	VBSL V4.B16, V17.B16, V19.B16
 	WORD $0x6e33fe52 // fdiv v18.4s, v18.4s, v19.4s
-	VBIT V13.B16, V4.B16, V18.B16
+	VBIT V13.B16, V3.B16, V18.B16
 	ADD R5<<2, R1, R11
 	TBZ $1, R2, loadOne4
 	FMOVD.P 8(R11), F13
@@ -4479,7 +4837,7 @@ hard:
 	ADD R10, R0, R11
 	FMOVQ F12, (R11)
 	MOVD ZR, R11
-	FMOVQ 304(R4), F12
+	FMOVQ 288(R4), F12
 	VAND V15.B16, V12.B16, V12.B16
 	WORD $0x4eb1b98d // addv s13, v12.4s
 	FMOVD F13, R12
@@ -4771,7 +5129,7 @@ storeOne24:
 
 stored24:
 	MOVD ZR, R11
-	FMOVQ 304(R4), F12
+	FMOVQ 288(R4), F12
 	VAND V15.B16, V12.B16, V12.B16
 	WORD $0x4eb1b98d // addv s13, v12.4s
 	FMOVD F13, R12
@@ -4801,23 +5159,23 @@ TEXT ·expSE3F64NEON(SB), NOSPLIT, $0-64
 	ADD R5<<1, R7, R8
 	ADD R5<<1, R8, R9
 	ADD R5<<1, R9, R10
-	FMOVQ 336(R4), F0
+	FMOVQ 304(R4), F0
 	FMOVQ 320(R4), F1
-	FMOVQ 352(R4), F2
-	FMOVQ 1232(R4), F3
-	FMOVQ 1248(R4), F4
-	FMOVQ 368(R4), F5
-	FMOVQ 384(R4), F6
-	FMOVQ 400(R4), F7
-	FMOVQ 416(R4), F8
-	FMOVQ 432(R4), F9
-	FMOVQ 448(R4), F10
-	FMOVQ 464(R4), F11
+	FMOVQ 1232(R4), F2
+	FMOVQ 1248(R4), F3
+	FMOVQ 336(R4), F4
+	FMOVQ 352(R4), F5
+	FMOVQ 368(R4), F6
+	FMOVQ 384(R4), F7
+	FMOVQ 400(R4), F8
+	FMOVQ 416(R4), F9
+	FMOVQ 432(R4), F10
+	FMOVQ 448(R4), F11
 	CMP $2, R2
 	BLT next
 
 loop:
-	// 161 instructions for 2 matrices, 80.5 each
+	// 155 instructions for 2 matrices, 77.5 each
 	FMOVQ (R1), F12
 	WORD $0x6e6cdd8d // fmul v13.2d, v12.2d, v12.2d
 	ADD R5, R1, R11
@@ -4826,80 +5184,74 @@ loop:
 	ADD R5<<1, R1, R11
 	FMOVQ (R11), F15
 	VFMLA V15.D2, V15.D2, V13.D2
-	WORD $0x6e6de4b0 // fcmge v16.2d, v5.2d, v13.2d
+	WORD $0x6e6de490 // fcmge v16.2d, v4.2d, v13.2d
 	WORD $0x6e205a10 // mvn v16.16b, v16.16b
-	WORD $0x6ee1e5b1 // fcmgt v17.2d, v13.2d, v1.2d
-	VBSL V1.B16, V13.B16, V17.B16
-	WORD $0x6ee1e62d // fcmgt v13.2d, v17.2d, v1.2d
-	VBSL V1.B16, V17.B16, V13.B16
-	WORD $0x6ee1f9ad // fsqrt v13.2d, v13.2d
+	WORD $0x6ee5e5b1 // fcmgt v17.2d, v13.2d, v5.2d
+	VBSL V5.B16, V13.B16, V17.B16
+	WORD $0x6ee1fa2d // fsqrt v13.2d, v17.2d
 	WORD $0x6e6dfc12 // fdiv v18.2d, v0.2d, v13.2d
-	VAND V6.B16, V13.B16, V18.B16
-	VMOV V8.B16, V19.B16
-	VFMLA V7.D2, V18.D2, V19.D2
-	WORD $0x4ee8d674 // fsub v20.2d, v19.2d, v8.2d
-	VFMLS V9.D2, V20.D2, V18.D2
-	VFMLS V10.D2, V20.D2, V18.D2
-	VFMLS V11.D2, V20.D2, V18.D2
-	WORD $0x6e72de54 // fmul v20.2d, v18.2d, v18.2d
-	FMOVQ 512(R4), F21
-	FMOVQ 480(R4), F22
-	VFMLA V20.D2, V22.D2, V21.D2
-	FMOVQ 528(R4), F22
-	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 544(R4), F21
-	VFMLA V20.D2, V22.D2, V21.D2
-	FMOVQ 560(R4), F22
-	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 576(R4), F21
-	VFMLA V20.D2, V22.D2, V21.D2
-	WORD $0x6e75de95 // fmul v21.2d, v20.2d, v21.2d
-	VFMLA V21.D2, V18.D2, V18.D2
-	FMOVQ 592(R4), F21
+	VMOV V7.B16, V18.B16
+	VFMLA V6.D2, V13.D2, V18.D2
+	WORD $0x4ee7d653 // fsub v19.2d, v18.2d, v7.2d
+	VMOV V13.B16, V20.B16
+	VFMLS V8.D2, V19.D2, V20.D2
+	VFMLS V9.D2, V19.D2, V20.D2
+	WORD $0x6e74de93 // fmul v19.2d, v20.2d, v20.2d
+	FMOVQ 480(R4), F21
+	VFMLA V19.D2, V10.D2, V21.D2
 	FMOVQ 496(R4), F22
-	VFMLA V20.D2, V22.D2, V21.D2
+	VFMLA V19.D2, V21.D2, V22.D2
+	FMOVQ 512(R4), F21
+	VFMLA V19.D2, V22.D2, V21.D2
+	FMOVQ 528(R4), F22
+	VFMLA V19.D2, V21.D2, V22.D2
+	FMOVQ 544(R4), F21
+	VFMLA V19.D2, V22.D2, V21.D2
+	WORD $0x6e75de75 // fmul v21.2d, v19.2d, v21.2d
+	VFMLA V21.D2, V20.D2, V20.D2
+	FMOVQ 560(R4), F21
+	VFMLA V19.D2, V11.D2, V21.D2
+	FMOVQ 576(R4), F22
+	VFMLA V19.D2, V21.D2, V22.D2
+	FMOVQ 592(R4), F21
+	VFMLA V19.D2, V22.D2, V21.D2
 	FMOVQ 608(R4), F22
-	VFMLA V20.D2, V21.D2, V22.D2
+	VFMLA V19.D2, V21.D2, V22.D2
 	FMOVQ 624(R4), F21
-	VFMLA V20.D2, V22.D2, V21.D2
+	VFMLA V19.D2, V22.D2, V21.D2
 	FMOVQ 640(R4), F22
-	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 656(R4), F21
-	VFMLA V20.D2, V22.D2, V21.D2
-	FMOVQ 672(R4), F22
-	VFMLA V20.D2, V21.D2, V22.D2
+	VFMLA V19.D2, V21.D2, V22.D2
 	VMOV V0.B16, V21.B16
-	VFMLA V20.D2, V22.D2, V21.D2
-	VSHL $63, V19.D2, V20.D2
-	WORD $0x4ee0aa94 // cmlt v20.2d, v20.2d, #0
-	VMOV V18.B16, V22.B16
-	VBIT V20.B16, V21.B16, V22.B16
-	VBIT V20.B16, V18.B16, V21.B16
-	FMOVQ 688(R4), F18
-	VADD V18.D2, V19.D2, V20.D2
-	VSHL $62, V20.D2, V20.D2
-	VAND V2.B16, V20.B16, V20.B16
-	VEOR V20.B16, V21.B16, V21.B16
-	VSHL $62, V19.D2, V19.D2
-	VEOR V13.B16, V19.B16, V19.B16
-	VAND V2.B16, V19.B16, V19.B16
+	VFMLA V19.D2, V22.D2, V21.D2
+	VSHL $63, V18.D2, V19.D2
+	WORD $0x4ee0aa73 // cmlt v19.2d, v19.2d, #0
+	VMOV V20.B16, V22.B16
+	VBIT V19.B16, V21.B16, V22.B16
+	VBIT V19.B16, V20.B16, V21.B16
+	VSHL $62, V18.D2, V19.D2
+	VAND V1.B16, V19.B16, V19.B16
 	VEOR V19.B16, V22.B16, V22.B16
+	FMOVQ 464(R4), F19
+	VADD V19.D2, V18.D2, V18.D2
+	VSHL $62, V18.D2, V18.D2
+	VAND V1.B16, V18.B16, V18.B16
+	VEOR V18.B16, V21.B16, V21.B16
 	WORD $0x4ef5d412 // fsub v18.2d, v0.2d, v21.2d
 	WORD $0x4ee0cab3 // fcmgt v19.2d, v21.2d, #0.0
 	WORD $0x6e76ded4 // fmul v20.2d, v22.2d, v22.2d
-	WORD $0x6ee3e6b7 // fcmgt v23.2d, v21.2d, v3.2d
-	VBSL V3.B16, V21.B16, V23.B16
+	WORD $0x6ee2e6b7 // fcmgt v23.2d, v21.2d, v2.2d
+	VBSL V2.B16, V21.B16, V23.B16
 	WORD $0x4e77d417 // fadd v23.2d, v0.2d, v23.2d
 	WORD $0x6e77fe94 // fdiv v20.2d, v20.2d, v23.2d
 	VBIT V19.B16, V20.B16, V18.B16
 	WORD $0x6e6dfed6 // fdiv v22.2d, v22.2d, v13.2d
 	WORD $0x6e71fe52 // fdiv v18.2d, v18.2d, v17.2d
-	WORD $0x6ef1e48d // fcmgt v13.2d, v4.2d, v17.2d
+	WORD $0x6ef1e46d // fcmgt v13.2d, v3.2d, v17.2d
 	WORD $0x4ef6d413 // fsub v19.2d, v0.2d, v22.2d
-	WORD $0x6ee4e634 // fcmgt v20.2d, v17.2d, v4.2d
-	VBSL V4.B16, V17.B16, V20.B16
+	WORD $0x6ee3e634 // fcmgt v20.2d, v17.2d, v3.2d
+	VBSL V3.B16, V17.B16, V20.B16
 	WORD $0x6e74fe73 // fdiv v19.2d, v19.2d, v20.2d
-	VBIT V13.B16, V3.B16, V19.B16
+	VBIT V13.B16, V2.B16, V19.B16
 	ADD R5<<2, R1, R11
 	FMOVQ (R11), F13
 	WORD $0x6e6dddf1 // fmul v17.2d, v15.2d, v13.2d
@@ -4991,80 +5343,74 @@ next:
 	ADD R5<<1, R1, R11
 	FMOVD (R11), F15
 	VFMLA V15.D2, V15.D2, V13.D2
-	WORD $0x6e6de4b0 // fcmge v16.2d, v5.2d, v13.2d
+	WORD $0x6e6de490 // fcmge v16.2d, v4.2d, v13.2d
 	WORD $0x6e205a10 // mvn v16.16b, v16.16b
-	WORD $0x6ee1e5b1 // fcmgt v17.2d, v13.2d, v1.2d
-	VBSL V1.B16, V13.B16, V17.B16
-	WORD $0x6ee1e62d // fcmgt v13.2d, v17.2d, v1.2d
-	VBSL V1.B16, V17.B16, V13.B16
-	WORD $0x6ee1f9ad // fsqrt v13.2d, v13.2d
+	WORD $0x6ee5e5b1 // fcmgt v17.2d, v13.2d, v5.2d
+	VBSL V5.B16, V13.B16, V17.B16
+	WORD $0x6ee1fa2d // fsqrt v13.2d, v17.2d
 	WORD $0x6e6dfc12 // fdiv v18.2d, v0.2d, v13.2d
-	VAND V6.B16, V13.B16, V18.B16
-	VMOV V8.B16, V19.B16
-	VFMLA V7.D2, V18.D2, V19.D2
-	WORD $0x4ee8d674 // fsub v20.2d, v19.2d, v8.2d
-	VFMLS V9.D2, V20.D2, V18.D2
-	VFMLS V10.D2, V20.D2, V18.D2
-	VFMLS V11.D2, V20.D2, V18.D2
-	WORD $0x6e72de54 // fmul v20.2d, v18.2d, v18.2d
-	FMOVQ 512(R4), F21
-	FMOVQ 480(R4), F22
-	VFMLA V20.D2, V22.D2, V21.D2
-	FMOVQ 528(R4), F22
-	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 544(R4), F21
-	VFMLA V20.D2, V22.D2, V21.D2
-	FMOVQ 560(R4), F22
-	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 576(R4), F21
-	VFMLA V20.D2, V22.D2, V21.D2
-	WORD $0x6e75de95 // fmul v21.2d, v20.2d, v21.2d
-	VFMLA V21.D2, V18.D2, V18.D2
-	FMOVQ 592(R4), F21
+	VMOV V7.B16, V18.B16
+	VFMLA V6.D2, V13.D2, V18.D2
+	WORD $0x4ee7d653 // fsub v19.2d, v18.2d, v7.2d
+	VMOV V13.B16, V20.B16
+	VFMLS V8.D2, V19.D2, V20.D2
+	VFMLS V9.D2, V19.D2, V20.D2
+	WORD $0x6e74de93 // fmul v19.2d, v20.2d, v20.2d
+	FMOVQ 480(R4), F21
+	VFMLA V19.D2, V10.D2, V21.D2
 	FMOVQ 496(R4), F22
-	VFMLA V20.D2, V22.D2, V21.D2
+	VFMLA V19.D2, V21.D2, V22.D2
+	FMOVQ 512(R4), F21
+	VFMLA V19.D2, V22.D2, V21.D2
+	FMOVQ 528(R4), F22
+	VFMLA V19.D2, V21.D2, V22.D2
+	FMOVQ 544(R4), F21
+	VFMLA V19.D2, V22.D2, V21.D2
+	WORD $0x6e75de75 // fmul v21.2d, v19.2d, v21.2d
+	VFMLA V21.D2, V20.D2, V20.D2
+	FMOVQ 560(R4), F21
+	VFMLA V19.D2, V11.D2, V21.D2
+	FMOVQ 576(R4), F22
+	VFMLA V19.D2, V21.D2, V22.D2
+	FMOVQ 592(R4), F21
+	VFMLA V19.D2, V22.D2, V21.D2
 	FMOVQ 608(R4), F22
-	VFMLA V20.D2, V21.D2, V22.D2
+	VFMLA V19.D2, V21.D2, V22.D2
 	FMOVQ 624(R4), F21
-	VFMLA V20.D2, V22.D2, V21.D2
+	VFMLA V19.D2, V22.D2, V21.D2
 	FMOVQ 640(R4), F22
-	VFMLA V20.D2, V21.D2, V22.D2
-	FMOVQ 656(R4), F21
-	VFMLA V20.D2, V22.D2, V21.D2
-	FMOVQ 672(R4), F22
-	VFMLA V20.D2, V21.D2, V22.D2
+	VFMLA V19.D2, V21.D2, V22.D2
 	VMOV V0.B16, V21.B16
-	VFMLA V20.D2, V22.D2, V21.D2
-	VSHL $63, V19.D2, V20.D2
-	WORD $0x4ee0aa94 // cmlt v20.2d, v20.2d, #0
-	VMOV V18.B16, V22.B16
-	VBIT V20.B16, V21.B16, V22.B16
-	VBIT V20.B16, V18.B16, V21.B16
-	FMOVQ 688(R4), F18
-	VADD V18.D2, V19.D2, V20.D2
-	VSHL $62, V20.D2, V20.D2
-	VAND V2.B16, V20.B16, V20.B16
-	VEOR V20.B16, V21.B16, V21.B16
-	VSHL $62, V19.D2, V19.D2
-	VEOR V13.B16, V19.B16, V19.B16
-	VAND V2.B16, V19.B16, V19.B16
+	VFMLA V19.D2, V22.D2, V21.D2
+	VSHL $63, V18.D2, V19.D2
+	WORD $0x4ee0aa73 // cmlt v19.2d, v19.2d, #0
+	VMOV V20.B16, V22.B16
+	VBIT V19.B16, V21.B16, V22.B16
+	VBIT V19.B16, V20.B16, V21.B16
+	VSHL $62, V18.D2, V19.D2
+	VAND V1.B16, V19.B16, V19.B16
 	VEOR V19.B16, V22.B16, V22.B16
+	FMOVQ 464(R4), F19
+	VADD V19.D2, V18.D2, V18.D2
+	VSHL $62, V18.D2, V18.D2
+	VAND V1.B16, V18.B16, V18.B16
+	VEOR V18.B16, V21.B16, V21.B16
 	WORD $0x4ef5d412 // fsub v18.2d, v0.2d, v21.2d
 	WORD $0x4ee0cab3 // fcmgt v19.2d, v21.2d, #0.0
 	WORD $0x6e76ded4 // fmul v20.2d, v22.2d, v22.2d
-	WORD $0x6ee3e6b7 // fcmgt v23.2d, v21.2d, v3.2d
-	VBSL V3.B16, V21.B16, V23.B16
+	WORD $0x6ee2e6b7 // fcmgt v23.2d, v21.2d, v2.2d
+	VBSL V2.B16, V21.B16, V23.B16
 	WORD $0x4e77d417 // fadd v23.2d, v0.2d, v23.2d
 	WORD $0x6e77fe94 // fdiv v20.2d, v20.2d, v23.2d
 	VBIT V19.B16, V20.B16, V18.B16
 	WORD $0x6e6dfed6 // fdiv v22.2d, v22.2d, v13.2d
 	WORD $0x6e71fe52 // fdiv v18.2d, v18.2d, v17.2d
-	WORD $0x6ef1e48d // fcmgt v13.2d, v4.2d, v17.2d
+	WORD $0x6ef1e46d // fcmgt v13.2d, v3.2d, v17.2d
 	WORD $0x4ef6d413 // fsub v19.2d, v0.2d, v22.2d
-	WORD $0x6ee4e634 // fcmgt v20.2d, v17.2d, v4.2d
-	VBSL V4.B16, V17.B16, V20.B16
+	WORD $0x6ee3e634 // fcmgt v20.2d, v17.2d, v3.2d
+	VBSL V3.B16, V17.B16, V20.B16
 	WORD $0x6e74fe73 // fdiv v19.2d, v19.2d, v20.2d
-	VBIT V13.B16, V3.B16, V19.B16
+	VBIT V13.B16, V2.B16, V19.B16
 	ADD R5<<2, R1, R11
 	FMOVD (R11), F13
 	WORD $0x6e6dddf1 // fmul v17.2d, v15.2d, v13.2d
@@ -5208,7 +5554,7 @@ hard:
 	ADD R10, R0, R11
 	FMOVQ F12, (R11)
 	MOVD ZR, R11
-	FMOVQ 704(R4), F12
+	FMOVQ 656(R4), F12
 	VAND V16.B16, V12.B16, V12.B16
 	WORD $0x5ef1b98d // addp d13, v12.2d
 	FMOVD F13, R12
@@ -5284,7 +5630,7 @@ hard2:
 	ADD R10, R0, R11
 	FMOVD F12, (R11)
 	MOVD ZR, R11
-	FMOVQ 704(R4), F12
+	FMOVQ 656(R4), F12
 	VAND V16.B16, V12.B16, V12.B16
 	WORD $0x5ef1b98d // addp d13, v12.2d
 	FMOVD F13, R12
@@ -5314,183 +5660,186 @@ TEXT ·logSE3F32NEON(SB), NOSPLIT, $0-64
 	ADD R5<<1, R7, R8
 	ADD R5<<1, R8, R9
 	ADD R5<<1, R9, R10
-	FMOVQ 32(R4), F0
+	FMOVQ 16(R4), F0
 	FMOVQ 256(R4), F1
-	FMOVQ 48(R4), F2
+	FMOVQ 32(R4), F2
 	FMOVQ 1216(R4), F3
-	FMOVQ 720(R4), F4
+	FMOVQ 672(R4), F4
 	FMOVQ (R4), F5
-	FMOVQ 736(R4), F6
-	FMOVQ 752(R4), F7
-	FMOVQ 128(R4), F8
-	FMOVQ 112(R4), F9
+	FMOVQ 688(R4), F6
+	FMOVQ 64(R4), F7
+	FMOVQ 704(R4), F8
+	FMOVQ 128(R4), F9
+	FMOVQ 112(R4), F10
 	CMP $4, R2
 	BLT next
 
 loop:
-	// 167 instructions for 4 matrices, 41.75 each
+	// 169 instructions for 4 matrices, 42.25 each
 	ADD R9, R1, R11
-	FMOVQ (R11), F10
-	ADD R6<<1, R1, R11
 	FMOVQ (R11), F11
-	WORD $0x4eabd54c // fsub v12.4s, v10.4s, v11.4s
+	ADD R6<<1, R1, R11
+	FMOVQ (R11), F12
+	WORD $0x4eacd56d // fsub v13.4s, v11.4s, v12.4s
 	ADD R5<<1, R1, R11
-	FMOVQ (R11), F13
+	FMOVQ (R11), F14
 	ADD R5<<3, R1, R11
-	FMOVQ (R11), F14
-	WORD $0x4eaed5af // fsub v15.4s, v13.4s, v14.4s
-	ADD R5<<2, R1, R11
-	FMOVQ (R11), F16
-	ADD R5, R1, R11
-	FMOVQ (R11), F17
-	WORD $0x4eb1d612 // fsub v18.4s, v16.4s, v17.4s
-	WORD $0x4e30d631 // fadd v17.4s, v17.4s, v16.4s
-	WORD $0x4e2ed5ad // fadd v13.4s, v13.4s, v14.4s
-	WORD $0x4e2ad56b // fadd v11.4s, v11.4s, v10.4s
-	ADD R7, R1, R11
-	FMOVQ (R11), F10
-	ADD R7<<1, R1, R11
-	FMOVQ (R11), F14
-	WORD $0x4e2ed550 // fadd v16.4s, v10.4s, v14.4s
-	WORD $0x4eaed553 // fsub v19.4s, v10.4s, v14.4s
-	FMOVQ (R1), F20
-	WORD $0x4e30d695 // fadd v21.4s, v20.4s, v16.4s
-	WORD $0x4e35d416 // fadd v22.4s, v0.4s, v21.4s
-	WORD $0x4e34d417 // fadd v23.4s, v0.4s, v20.4s
-	WORD $0x4eb0d6f7 // fsub v23.4s, v23.4s, v16.4s
-	WORD $0x4eb4d410 // fsub v16.4s, v0.4s, v20.4s
-	WORD $0x4e33d618 // fadd v24.4s, v16.4s, v19.4s
-	WORD $0x4eb3d610 // fsub v16.4s, v16.4s, v19.4s
-	WORD $0x6e2ee553 // fcmge v19.4s, v10.4s, v14.4s
-	WORD $0x6e205a73 // mvn v19.16b, v19.16b
-	VMOV V15.B16, V25.B16
-	VBIT V19.B16, V18.B16, V25.B16
-	VMOV V17.B16, V26.B16
-	VBIT V19.B16, V13.B16, V26.B16
-	VBIT V19.B16, V11.B16, V24.B16
-	VBIT V19.B16, V16.B16, V11.B16
-	WORD $0x6eaee550 // fcmgt v16.4s, v10.4s, v14.4s
-	VBSL V14.B16, V10.B16, V16.B16
-	WORD $0x6e30e690 // fcmge v16.4s, v20.4s, v16.4s
-	VBIT V16.B16, V12.B16, V25.B16
-	VBIT V16.B16, V23.B16, V26.B16
-	VBIT V16.B16, V17.B16, V24.B16
-	VBIT V16.B16, V13.B16, V11.B16
-	WORD $0x6eaee54d // fcmgt v13.4s, v10.4s, v14.4s
-	VBSL V14.B16, V10.B16, V13.B16
-	WORD $0x6eb4e5aa // fcmgt v10.4s, v13.4s, v20.4s
-	VBSL V20.B16, V13.B16, V10.B16
-	WORD $0x6e2ae6aa // fcmge v10.4s, v21.4s, v10.4s
-	VBIT V10.B16, V22.B16, V25.B16
-	VBIT V10.B16, V12.B16, V26.B16
-	VBIT V10.B16, V15.B16, V24.B16
-	VBIT V10.B16, V18.B16, V11.B16
-	WORD $0x6e3adf4a // fmul v10.4s, v26.4s, v26.4s
-	VFMLA V24.S4, V24.S4, V10.S4
-	VFMLA V11.S4, V11.S4, V10.S4
-	WORD $0x6e2ae48c // fcmge v12.4s, v4.4s, v10.4s
-	WORD $0x6e20598c // mvn v12.16b, v12.16b
-	WORD $0x4e39e72d // fcmeq v13.4s, v25.4s, v25.4s
-	WORD $0x6e2059ad // mvn v13.16b, v13.16b
-	VORR V13.B16, V12.B16, V12.B16
-	VAND V5.B16, V25.B16, V13.B16
-	WORD $0x6eaae4ce // fcmgt v14.4s, v6.4s, v10.4s
-	WORD $0x6ea1f94a // fsqrt v10.4s, v10.4s
-	WORD $0x6eade54f // fcmgt v15.4s, v10.4s, v13.4s
-	VBSL V10.B16, V13.B16, V15.B16
-	WORD $0x6eaae5b0 // fcmgt v16.4s, v13.4s, v10.4s
-	VBSL V10.B16, V13.B16, V16.B16
-	WORD $0x6e30fdef // fdiv v15.4s, v15.4s, v16.4s
-	WORD $0x6e2fddf0 // fmul v16.4s, v15.4s, v15.4s
-	WORD $0x6e30ddf1 // fmul v17.4s, v15.4s, v16.4s
-	FMOVQ 768(R4), F18
-	VFMLA V16.S4, V7.S4, V18.S4
-	FMOVQ 784(R4), F19
-	VFMLA V16.S4, V18.S4, V19.S4
-	FMOVQ 800(R4), F18
-	VFMLA V16.S4, V19.S4, V18.S4
-	FMOVQ 816(R4), F19
-	VFMLA V16.S4, V18.S4, V19.S4
-	FMOVQ 832(R4), F18
-	VFMLA V16.S4, V19.S4, V18.S4
-	FMOVQ 848(R4), F19
-	VFMLA V16.S4, V18.S4, V19.S4
-	FMOVQ 864(R4), F18
-	VFMLA V16.S4, V19.S4, V18.S4
-	FMOVQ 880(R4), F19
-	VFMLA V16.S4, V18.S4, V19.S4
-	FMOVQ 896(R4), F18
-	VFMLA V16.S4, V19.S4, V18.S4
-	VFMLA V18.S4, V17.S4, V15.S4
-	WORD $0x6eade550 // fcmgt v16.4s, v10.4s, v13.4s
-	VAND V2.B16, V16.B16, V17.B16
-	VEOR V17.B16, V15.B16, V17.B16
-	VAND V8.B16, V16.B16, V15.B16
-	WORD $0x4e2fd62f // fadd v15.4s, v17.4s, v15.4s
-	VAND V9.B16, V16.B16, V16.B16
-	WORD $0x4e30d5f0 // fadd v16.4s, v15.4s, v16.4s
-	VBIT V14.B16, V0.B16, V16.B16
-	VBIT V14.B16, V13.B16, V10.B16
-	WORD $0x6e2afe10 // fdiv v16.4s, v16.4s, v10.4s
-	WORD $0x6e2dde0d // fmul v13.4s, v16.4s, v13.4s
-	WORD $0x4e30d610 // fadd v16.4s, v16.4s, v16.4s
-	VAND V2.B16, V25.B16, V25.B16
-	VEOR V25.B16, V16.B16, V16.B16
-	WORD $0x6e3ade1a // fmul v26.4s, v16.4s, v26.4s
-	WORD $0x6e38de18 // fmul v24.4s, v16.4s, v24.4s
-	WORD $0x6e2bde10 // fmul v16.4s, v16.4s, v11.4s
-	WORD $0x6e3adf4a // fmul v10.4s, v26.4s, v26.4s
-	VFMLA V24.S4, V24.S4, V10.S4
-	VFMLA V16.S4, V16.S4, V10.S4
-	WORD $0x6eaae46b // fcmgt v11.4s, v3.4s, v10.4s
-	WORD $0x4eadd40e // fsub v14.4s, v0.4s, v13.4s
-	WORD $0x6ea3e54f // fcmgt v15.4s, v10.4s, v3.4s
-	VBSL V3.B16, V10.B16, V15.B16
-	WORD $0x6e2ffdce // fdiv v14.4s, v14.4s, v15.4s
-	FMOVQ 1200(R4), F10
-	VBIT V11.B16, V10.B16, V14.B16
-	ADD R8, R1, R11
-	FMOVQ (R11), F10
-	WORD $0x6e2ade0b // fmul v11.4s, v16.4s, v10.4s
-	ADD R10, R1, R11
 	FMOVQ (R11), F15
-	WORD $0x6ea0f96b // fneg v11.4s, v11.4s
-	VFMLA V15.S4, V24.S4, V11.S4
-	WORD $0x6e2fdf51 // fmul v17.4s, v26.4s, v15.4s
-	ADD R6, R1, R11
+	WORD $0x4eafd5d0 // fsub v16.4s, v14.4s, v15.4s
+	ADD R5<<2, R1, R11
+	FMOVQ (R11), F17
+	ADD R5, R1, R11
 	FMOVQ (R11), F18
-	WORD $0x6ea0fa31 // fneg v17.4s, v17.4s
-	VFMLA V18.S4, V16.S4, V17.S4
-	WORD $0x6e32df13 // fmul v19.4s, v24.4s, v18.4s
-	WORD $0x6ea0fa73 // fneg v19.4s, v19.4s
-	VFMLA V10.S4, V26.S4, V19.S4
-	WORD $0x6e32df54 // fmul v20.4s, v26.4s, v18.4s
-	VFMLA V10.S4, V24.S4, V20.S4
-	VFMLA V15.S4, V16.S4, V20.S4
-	WORD $0x6e34ddce // fmul v14.4s, v14.4s, v20.4s
-	WORD $0x6e32ddb2 // fmul v18.4s, v13.4s, v18.4s
-	VFMLA V11.S4, V1.S4, V18.S4
-	VFMLA V26.S4, V14.S4, V18.S4
-	WORD $0x6e2addaa // fmul v10.4s, v13.4s, v10.4s
-	VFMLA V17.S4, V1.S4, V10.S4
-	VFMLA V24.S4, V14.S4, V10.S4
-	WORD $0x6e2fddad // fmul v13.4s, v13.4s, v15.4s
-	VFMLA V19.S4, V1.S4, V13.S4
-	VFMLA V16.S4, V14.S4, V13.S4
-	WORD $0x6eb0a98b // umaxv s11, v12.4s
-	FMOVS F11, R11
+	WORD $0x4eb2d633 // fsub v19.4s, v17.4s, v18.4s
+	WORD $0x4e31d652 // fadd v18.4s, v18.4s, v17.4s
+	WORD $0x4e2fd5ce // fadd v14.4s, v14.4s, v15.4s
+	WORD $0x4e2bd58c // fadd v12.4s, v12.4s, v11.4s
+	ADD R7, R1, R11
+	FMOVQ (R11), F11
+	ADD R7<<1, R1, R11
+	FMOVQ (R11), F15
+	WORD $0x4e2fd571 // fadd v17.4s, v11.4s, v15.4s
+	WORD $0x4eafd574 // fsub v20.4s, v11.4s, v15.4s
+	FMOVQ (R1), F21
+	WORD $0x4e31d6b6 // fadd v22.4s, v21.4s, v17.4s
+	WORD $0x4e36d417 // fadd v23.4s, v0.4s, v22.4s
+	WORD $0x4e35d418 // fadd v24.4s, v0.4s, v21.4s
+	WORD $0x4eb1d718 // fsub v24.4s, v24.4s, v17.4s
+	WORD $0x4eb5d411 // fsub v17.4s, v0.4s, v21.4s
+	WORD $0x4e34d639 // fadd v25.4s, v17.4s, v20.4s
+	WORD $0x4eb4d631 // fsub v17.4s, v17.4s, v20.4s
+	WORD $0x6e2fe574 // fcmge v20.4s, v11.4s, v15.4s
+	WORD $0x6e205a94 // mvn v20.16b, v20.16b
+	VMOV V16.B16, V26.B16
+	VBIT V20.B16, V19.B16, V26.B16
+	VMOV V18.B16, V27.B16
+	VBIT V20.B16, V14.B16, V27.B16
+	VBIT V20.B16, V12.B16, V25.B16
+	VBIT V20.B16, V17.B16, V12.B16
+	WORD $0x6eafe571 // fcmgt v17.4s, v11.4s, v15.4s
+	VBSL V15.B16, V11.B16, V17.B16
+	WORD $0x6e31e6b1 // fcmge v17.4s, v21.4s, v17.4s
+	VBIT V17.B16, V13.B16, V26.B16
+	VBIT V17.B16, V24.B16, V27.B16
+	VBIT V17.B16, V18.B16, V25.B16
+	VBIT V17.B16, V14.B16, V12.B16
+	WORD $0x6eafe56e // fcmgt v14.4s, v11.4s, v15.4s
+	VBSL V15.B16, V11.B16, V14.B16
+	WORD $0x6eb5e5cb // fcmgt v11.4s, v14.4s, v21.4s
+	VBSL V21.B16, V14.B16, V11.B16
+	WORD $0x6e2be6cb // fcmge v11.4s, v22.4s, v11.4s
+	VBIT V11.B16, V23.B16, V26.B16
+	VBIT V11.B16, V13.B16, V27.B16
+	VBIT V11.B16, V16.B16, V25.B16
+	VBIT V11.B16, V19.B16, V12.B16
+	WORD $0x6e3bdf6b // fmul v11.4s, v27.4s, v27.4s
+	VFMLA V25.S4, V25.S4, V11.S4
+	VFMLA V12.S4, V12.S4, V11.S4
+	WORD $0x6e2be48d // fcmge v13.4s, v4.4s, v11.4s
+	WORD $0x6e2059ad // mvn v13.16b, v13.16b
+	WORD $0x4e3ae74e // fcmeq v14.4s, v26.4s, v26.4s
+	WORD $0x6e2059ce // mvn v14.16b, v14.16b
+	VORR V14.B16, V13.B16, V13.B16
+	VAND V5.B16, V26.B16, V14.B16
+	WORD $0x6eabe4cf // fcmgt v15.4s, v6.4s, v11.4s
+	WORD $0x6ea7e570 // fcmgt v16.4s, v11.4s, v7.4s
+	VBSL V7.B16, V11.B16, V16.B16
+	WORD $0x6ea1fa10 // fsqrt v16.4s, v16.4s
+	WORD $0x6eaee60b // fcmgt v11.4s, v16.4s, v14.4s
+	VBSL V16.B16, V14.B16, V11.B16
+	WORD $0x6eb0e5d1 // fcmgt v17.4s, v14.4s, v16.4s
+	VBSL V16.B16, V14.B16, V17.B16
+	WORD $0x6e31fd6b // fdiv v11.4s, v11.4s, v17.4s
+	WORD $0x6e2bdd71 // fmul v17.4s, v11.4s, v11.4s
+	WORD $0x6e31dd72 // fmul v18.4s, v11.4s, v17.4s
+	FMOVQ 720(R4), F19
+	VFMLA V17.S4, V8.S4, V19.S4
+	FMOVQ 736(R4), F20
+	VFMLA V17.S4, V19.S4, V20.S4
+	FMOVQ 752(R4), F19
+	VFMLA V17.S4, V20.S4, V19.S4
+	FMOVQ 768(R4), F20
+	VFMLA V17.S4, V19.S4, V20.S4
+	FMOVQ 784(R4), F19
+	VFMLA V17.S4, V20.S4, V19.S4
+	FMOVQ 800(R4), F20
+	VFMLA V17.S4, V19.S4, V20.S4
+	FMOVQ 816(R4), F19
+	VFMLA V17.S4, V20.S4, V19.S4
+	FMOVQ 832(R4), F20
+	VFMLA V17.S4, V19.S4, V20.S4
+	FMOVQ 848(R4), F19
+	VFMLA V17.S4, V20.S4, V19.S4
+	VFMLA V19.S4, V18.S4, V11.S4
+	WORD $0x6eaee611 // fcmgt v17.4s, v16.4s, v14.4s
+	VAND V2.B16, V17.B16, V18.B16
+	VEOR V18.B16, V11.B16, V18.B16
+	VAND V9.B16, V17.B16, V11.B16
+	WORD $0x4e2bd64b // fadd v11.4s, v18.4s, v11.4s
+	VAND V10.B16, V17.B16, V17.B16
+	WORD $0x4e31d571 // fadd v17.4s, v11.4s, v17.4s
+	VBIT V15.B16, V0.B16, V17.B16
+	VBIT V15.B16, V14.B16, V16.B16
+	WORD $0x6e30fe31 // fdiv v17.4s, v17.4s, v16.4s
+	WORD $0x6e2ede2e // fmul v14.4s, v17.4s, v14.4s
+	WORD $0x4e31d631 // fadd v17.4s, v17.4s, v17.4s
+	VAND V2.B16, V26.B16, V26.B16
+	VEOR V26.B16, V17.B16, V17.B16
+	WORD $0x6e3bde3b // fmul v27.4s, v17.4s, v27.4s
+	WORD $0x6e39de39 // fmul v25.4s, v17.4s, v25.4s
+	WORD $0x6e2cde31 // fmul v17.4s, v17.4s, v12.4s
+	WORD $0x6e3bdf6b // fmul v11.4s, v27.4s, v27.4s
+	VFMLA V25.S4, V25.S4, V11.S4
+	VFMLA V17.S4, V17.S4, V11.S4
+	WORD $0x6eabe46c // fcmgt v12.4s, v3.4s, v11.4s
+	WORD $0x4eaed40f // fsub v15.4s, v0.4s, v14.4s
+	WORD $0x6ea3e570 // fcmgt v16.4s, v11.4s, v3.4s
+	VBSL V3.B16, V11.B16, V16.B16
+	WORD $0x6e30fdef // fdiv v15.4s, v15.4s, v16.4s
+	FMOVQ 1200(R4), F11
+	VBIT V12.B16, V11.B16, V15.B16
+	ADD R8, R1, R11
+	FMOVQ (R11), F11
+	WORD $0x6e2bde2c // fmul v12.4s, v17.4s, v11.4s
+	ADD R10, R1, R11
+	FMOVQ (R11), F16
+	WORD $0x6ea0f98c // fneg v12.4s, v12.4s
+	VFMLA V16.S4, V25.S4, V12.S4
+	WORD $0x6e30df72 // fmul v18.4s, v27.4s, v16.4s
+	ADD R6, R1, R11
+	FMOVQ (R11), F19
+	WORD $0x6ea0fa52 // fneg v18.4s, v18.4s
+	VFMLA V19.S4, V17.S4, V18.S4
+	WORD $0x6e33df34 // fmul v20.4s, v25.4s, v19.4s
+	WORD $0x6ea0fa94 // fneg v20.4s, v20.4s
+	VFMLA V11.S4, V27.S4, V20.S4
+	WORD $0x6e33df75 // fmul v21.4s, v27.4s, v19.4s
+	VFMLA V11.S4, V25.S4, V21.S4
+	VFMLA V16.S4, V17.S4, V21.S4
+	WORD $0x6e35ddef // fmul v15.4s, v15.4s, v21.4s
+	WORD $0x6e33ddd3 // fmul v19.4s, v14.4s, v19.4s
+	VFMLA V12.S4, V1.S4, V19.S4
+	VFMLA V27.S4, V15.S4, V19.S4
+	WORD $0x6e2bddcb // fmul v11.4s, v14.4s, v11.4s
+	VFMLA V18.S4, V1.S4, V11.S4
+	VFMLA V25.S4, V15.S4, V11.S4
+	WORD $0x6e30ddce // fmul v14.4s, v14.4s, v16.4s
+	VFMLA V20.S4, V1.S4, V14.S4
+	VFMLA V17.S4, V15.S4, V14.S4
+	WORD $0x6eb0a9ac // umaxv s12, v13.4s
+	FMOVS F12, R11
 	CBNZ R11, hard
-	FMOVQ F26, (R0)
+	FMOVQ F27, (R0)
 	ADD R5, R0, R11
-	FMOVQ F24, (R11)
+	FMOVQ F25, (R11)
 	ADD R5<<1, R0, R11
-	FMOVQ F16, (R11)
+	FMOVQ F17, (R11)
 	ADD R6, R0, R11
-	FMOVQ F18, (R11)
+	FMOVQ F19, (R11)
 	ADD R5<<2, R0, R11
-	FMOVQ F10, (R11)
+	FMOVQ F11, (R11)
 	ADD R7, R0, R11
-	FMOVQ F13, (R11)
+	FMOVQ F14, (R11)
 	ADD $16, R0
 	ADD $16, R1
 	SUB $4, R2
@@ -5501,328 +5850,330 @@ next:
 	CBZ R2, done
 	ADD R9, R1, R11
 	TBZ $1, R2, loadOne
-	FMOVD.P 8(R11), F10
+	FMOVD.P 8(R11), F11
 	TBZ $0, R2, loaded
-	VLD1 (R11), V10.S[2]
+	VLD1 (R11), V11.S[2]
 	B loaded
 
 loadOne:
-	FMOVS (R11), F10
+	FMOVS (R11), F11
 
 loaded:
 	ADD R6<<1, R1, R11
 	TBZ $1, R2, loadOne2
-	FMOVD.P 8(R11), F11
+	FMOVD.P 8(R11), F12
 	TBZ $0, R2, loaded2
-	VLD1 (R11), V11.S[2]
+	VLD1 (R11), V12.S[2]
 	B loaded2
 
 loadOne2:
-	FMOVS (R11), F11
+	FMOVS (R11), F12
 
 loaded2:
-	WORD $0x4eabd54c // fsub v12.4s, v10.4s, v11.4s
+	WORD $0x4eacd56d // fsub v13.4s, v11.4s, v12.4s
 	ADD R5<<1, R1, R11
 	TBZ $1, R2, loadOne3
-	FMOVD.P 8(R11), F13
+	FMOVD.P 8(R11), F14
 	TBZ $0, R2, loaded3
-	VLD1 (R11), V13.S[2]
+	VLD1 (R11), V14.S[2]
 	B loaded3
 
 loadOne3:
-	FMOVS (R11), F13
+	FMOVS (R11), F14
 
 loaded3:
 	ADD R5<<3, R1, R11
 	TBZ $1, R2, loadOne4
-	FMOVD.P 8(R11), F14
+	FMOVD.P 8(R11), F15
 	TBZ $0, R2, loaded4
-	VLD1 (R11), V14.S[2]
+	VLD1 (R11), V15.S[2]
 	B loaded4
 
 loadOne4:
-	FMOVS (R11), F14
+	FMOVS (R11), F15
 
 loaded4:
-	WORD $0x4eaed5af // fsub v15.4s, v13.4s, v14.4s
+	WORD $0x4eafd5d0 // fsub v16.4s, v14.4s, v15.4s
 	ADD R5<<2, R1, R11
 	TBZ $1, R2, loadOne5
-	FMOVD.P 8(R11), F16
+	FMOVD.P 8(R11), F17
 	TBZ $0, R2, loaded5
-	VLD1 (R11), V16.S[2]
+	VLD1 (R11), V17.S[2]
 	B loaded5
 
 loadOne5:
-	FMOVS (R11), F16
+	FMOVS (R11), F17
 
 loaded5:
 	ADD R5, R1, R11
 	TBZ $1, R2, loadOne6
-	FMOVD.P 8(R11), F17
+	FMOVD.P 8(R11), F18
 	TBZ $0, R2, loaded6
-	VLD1 (R11), V17.S[2]
+	VLD1 (R11), V18.S[2]
 	B loaded6
 
 loadOne6:
-	FMOVS (R11), F17
+	FMOVS (R11), F18
 
 loaded6:
-	WORD $0x4eb1d612 // fsub v18.4s, v16.4s, v17.4s
-	WORD $0x4e30d631 // fadd v17.4s, v17.4s, v16.4s
-	WORD $0x4e2ed5ad // fadd v13.4s, v13.4s, v14.4s
-	WORD $0x4e2ad56b // fadd v11.4s, v11.4s, v10.4s
+	WORD $0x4eb2d633 // fsub v19.4s, v17.4s, v18.4s
+	WORD $0x4e31d652 // fadd v18.4s, v18.4s, v17.4s
+	WORD $0x4e2fd5ce // fadd v14.4s, v14.4s, v15.4s
+	WORD $0x4e2bd58c // fadd v12.4s, v12.4s, v11.4s
 	ADD R7, R1, R11
 	TBZ $1, R2, loadOne7
-	FMOVD.P 8(R11), F10
+	FMOVD.P 8(R11), F11
 	TBZ $0, R2, loaded7
-	VLD1 (R11), V10.S[2]
+	VLD1 (R11), V11.S[2]
 	B loaded7
 
 loadOne7:
-	FMOVS (R11), F10
+	FMOVS (R11), F11
 
 loaded7:
 	ADD R7<<1, R1, R11
 	TBZ $1, R2, loadOne8
-	FMOVD.P 8(R11), F14
+	FMOVD.P 8(R11), F15
 	TBZ $0, R2, loaded8
-	VLD1 (R11), V14.S[2]
+	VLD1 (R11), V15.S[2]
 	B loaded8
 
 loadOne8:
-	FMOVS (R11), F14
+	FMOVS (R11), F15
 
 loaded8:
-	WORD $0x4e2ed550 // fadd v16.4s, v10.4s, v14.4s
-	WORD $0x4eaed553 // fsub v19.4s, v10.4s, v14.4s
+	WORD $0x4e2fd571 // fadd v17.4s, v11.4s, v15.4s
+	WORD $0x4eafd574 // fsub v20.4s, v11.4s, v15.4s
 	MOVD R1, R11
 	TBZ $1, R2, loadOne9
-	FMOVD.P 8(R11), F20
+	FMOVD.P 8(R11), F21
 	TBZ $0, R2, loaded9
-	VLD1 (R11), V20.S[2]
+	VLD1 (R11), V21.S[2]
 	B loaded9
 
 loadOne9:
-	FMOVS (R11), F20
+	FMOVS (R11), F21
 
 loaded9:
-	WORD $0x4e30d695 // fadd v21.4s, v20.4s, v16.4s
-	WORD $0x4e35d416 // fadd v22.4s, v0.4s, v21.4s
-	WORD $0x4e34d417 // fadd v23.4s, v0.4s, v20.4s
-	WORD $0x4eb0d6f7 // fsub v23.4s, v23.4s, v16.4s
-	WORD $0x4eb4d410 // fsub v16.4s, v0.4s, v20.4s
-	WORD $0x4e33d618 // fadd v24.4s, v16.4s, v19.4s
-	WORD $0x4eb3d610 // fsub v16.4s, v16.4s, v19.4s
-	WORD $0x6e2ee553 // fcmge v19.4s, v10.4s, v14.4s
-	WORD $0x6e205a73 // mvn v19.16b, v19.16b
-	VMOV V15.B16, V25.B16
-	VBIT V19.B16, V18.B16, V25.B16
-	VMOV V17.B16, V26.B16
-	VBIT V19.B16, V13.B16, V26.B16
-	VBIT V19.B16, V11.B16, V24.B16
-	VBIT V19.B16, V16.B16, V11.B16
-	WORD $0x6eaee550 // fcmgt v16.4s, v10.4s, v14.4s
-	VBSL V14.B16, V10.B16, V16.B16
-	WORD $0x6e30e690 // fcmge v16.4s, v20.4s, v16.4s
-	VBIT V16.B16, V12.B16, V25.B16
-	VBIT V16.B16, V23.B16, V26.B16
-	VBIT V16.B16, V17.B16, V24.B16
-	VBIT V16.B16, V13.B16, V11.B16
-	WORD $0x6eaee54d // fcmgt v13.4s, v10.4s, v14.4s
-	VBSL V14.B16, V10.B16, V13.B16
-	WORD $0x6eb4e5aa // fcmgt v10.4s, v13.4s, v20.4s
-	VBSL V20.B16, V13.B16, V10.B16
-	WORD $0x6e2ae6aa // fcmge v10.4s, v21.4s, v10.4s
-	VBIT V10.B16, V22.B16, V25.B16
-	VBIT V10.B16, V12.B16, V26.B16
-	VBIT V10.B16, V15.B16, V24.B16
-	VBIT V10.B16, V18.B16, V11.B16
-	WORD $0x6e3adf4a // fmul v10.4s, v26.4s, v26.4s
-	VFMLA V24.S4, V24.S4, V10.S4
-	VFMLA V11.S4, V11.S4, V10.S4
-	WORD $0x6e2ae48c // fcmge v12.4s, v4.4s, v10.4s
-	WORD $0x6e20598c // mvn v12.16b, v12.16b
-	WORD $0x4e39e72d // fcmeq v13.4s, v25.4s, v25.4s
+	WORD $0x4e31d6b6 // fadd v22.4s, v21.4s, v17.4s
+	WORD $0x4e36d417 // fadd v23.4s, v0.4s, v22.4s
+	WORD $0x4e35d418 // fadd v24.4s, v0.4s, v21.4s
+	WORD $0x4eb1d718 // fsub v24.4s, v24.4s, v17.4s
+	WORD $0x4eb5d411 // fsub v17.4s, v0.4s, v21.4s
+	WORD $0x4e34d639 // fadd v25.4s, v17.4s, v20.4s
+	WORD $0x4eb4d631 // fsub v17.4s, v17.4s, v20.4s
+	WORD $0x6e2fe574 // fcmge v20.4s, v11.4s, v15.4s
+	WORD $0x6e205a94 // mvn v20.16b, v20.16b
+	VMOV V16.B16, V26.B16
+	VBIT V20.B16, V19.B16, V26.B16
+	VMOV V18.B16, V27.B16
+	VBIT V20.B16, V14.B16, V27.B16
+	VBIT V20.B16, V12.B16, V25.B16
+	VBIT V20.B16, V17.B16, V12.B16
+	WORD $0x6eafe571 // fcmgt v17.4s, v11.4s, v15.4s
+	VBSL V15.B16, V11.B16, V17.B16
+	WORD $0x6e31e6b1 // fcmge v17.4s, v21.4s, v17.4s
+	VBIT V17.B16, V13.B16, V26.B16
+	VBIT V17.B16, V24.B16, V27.B16
+	VBIT V17.B16, V18.B16, V25.B16
+	VBIT V17.B16, V14.B16, V12.B16
+	WORD $0x6eafe56e // fcmgt v14.4s, v11.4s, v15.4s
+	VBSL V15.B16, V11.B16, V14.B16
+	WORD $0x6eb5e5cb // fcmgt v11.4s, v14.4s, v21.4s
+	VBSL V21.B16, V14.B16, V11.B16
+	WORD $0x6e2be6cb // fcmge v11.4s, v22.4s, v11.4s
+	VBIT V11.B16, V23.B16, V26.B16
+	VBIT V11.B16, V13.B16, V27.B16
+	VBIT V11.B16, V16.B16, V25.B16
+	VBIT V11.B16, V19.B16, V12.B16
+	WORD $0x6e3bdf6b // fmul v11.4s, v27.4s, v27.4s
+	VFMLA V25.S4, V25.S4, V11.S4
+	VFMLA V12.S4, V12.S4, V11.S4
+	WORD $0x6e2be48d // fcmge v13.4s, v4.4s, v11.4s
 	WORD $0x6e2059ad // mvn v13.16b, v13.16b
-	VORR V13.B16, V12.B16, V12.B16
-	VAND V5.B16, V25.B16, V13.B16
-	WORD $0x6eaae4ce // fcmgt v14.4s, v6.4s, v10.4s
-	WORD $0x6ea1f94a // fsqrt v10.4s, v10.4s
-	WORD $0x6eade54f // fcmgt v15.4s, v10.4s, v13.4s
-	VBSL V10.B16, V13.B16, V15.B16
-	WORD $0x6eaae5b0 // fcmgt v16.4s, v13.4s, v10.4s
-	VBSL V10.B16, V13.B16, V16.B16
-	WORD $0x6e30fdef // fdiv v15.4s, v15.4s, v16.4s
-	WORD $0x6e2fddf0 // fmul v16.4s, v15.4s, v15.4s
-	WORD $0x6e30ddf1 // fmul v17.4s, v15.4s, v16.4s
-	FMOVQ 768(R4), F18
-	VFMLA V16.S4, V7.S4, V18.S4
+	WORD $0x4e3ae74e // fcmeq v14.4s, v26.4s, v26.4s
+	WORD $0x6e2059ce // mvn v14.16b, v14.16b
+	VORR V14.B16, V13.B16, V13.B16
+	VAND V5.B16, V26.B16, V14.B16
+	WORD $0x6eabe4cf // fcmgt v15.4s, v6.4s, v11.4s
+	WORD $0x6ea7e570 // fcmgt v16.4s, v11.4s, v7.4s
+	VBSL V7.B16, V11.B16, V16.B16
+	WORD $0x6ea1fa10 // fsqrt v16.4s, v16.4s
+	WORD $0x6eaee60b // fcmgt v11.4s, v16.4s, v14.4s
+	VBSL V16.B16, V14.B16, V11.B16
+	WORD $0x6eb0e5d1 // fcmgt v17.4s, v14.4s, v16.4s
+	VBSL V16.B16, V14.B16, V17.B16
+	WORD $0x6e31fd6b // fdiv v11.4s, v11.4s, v17.4s
+	WORD $0x6e2bdd71 // fmul v17.4s, v11.4s, v11.4s
+	WORD $0x6e31dd72 // fmul v18.4s, v11.4s, v17.4s
+	FMOVQ 720(R4), F19
+	VFMLA V17.S4, V8.S4, V19.S4
+	FMOVQ 736(R4), F20
+	VFMLA V17.S4, V19.S4, V20.S4
+	FMOVQ 752(R4), F19
+	VFMLA V17.S4, V20.S4, V19.S4
+	FMOVQ 768(R4), F20
+	VFMLA V17.S4, V19.S4, V20.S4
 	FMOVQ 784(R4), F19
-	VFMLA V16.S4, V18.S4, V19.S4
-	FMOVQ 800(R4), F18
-	VFMLA V16.S4, V19.S4, V18.S4
+	VFMLA V17.S4, V20.S4, V19.S4
+	FMOVQ 800(R4), F20
+	VFMLA V17.S4, V19.S4, V20.S4
 	FMOVQ 816(R4), F19
-	VFMLA V16.S4, V18.S4, V19.S4
-	FMOVQ 832(R4), F18
-	VFMLA V16.S4, V19.S4, V18.S4
+	VFMLA V17.S4, V20.S4, V19.S4
+	FMOVQ 832(R4), F20
+	VFMLA V17.S4, V19.S4, V20.S4
 	FMOVQ 848(R4), F19
-	VFMLA V16.S4, V18.S4, V19.S4
-	FMOVQ 864(R4), F18
-	VFMLA V16.S4, V19.S4, V18.S4
-	FMOVQ 880(R4), F19
-	VFMLA V16.S4, V18.S4, V19.S4
-	FMOVQ 896(R4), F18
-	VFMLA V16.S4, V19.S4, V18.S4
-	VFMLA V18.S4, V17.S4, V15.S4
-	WORD $0x6eade550 // fcmgt v16.4s, v10.4s, v13.4s
-	VAND V2.B16, V16.B16, V17.B16
-	VEOR V17.B16, V15.B16, V17.B16
-	VAND V8.B16, V16.B16, V15.B16
-	WORD $0x4e2fd62f // fadd v15.4s, v17.4s, v15.4s
-	VAND V9.B16, V16.B16, V16.B16
-	WORD $0x4e30d5f0 // fadd v16.4s, v15.4s, v16.4s
-	VBIT V14.B16, V0.B16, V16.B16
-	VBIT V14.B16, V13.B16, V10.B16
-	WORD $0x6e2afe10 // fdiv v16.4s, v16.4s, v10.4s
-	WORD $0x6e2dde0d // fmul v13.4s, v16.4s, v13.4s
-	WORD $0x4e30d610 // fadd v16.4s, v16.4s, v16.4s
-	VAND V2.B16, V25.B16, V25.B16
-	VEOR V25.B16, V16.B16, V16.B16
-	WORD $0x6e3ade1a // fmul v26.4s, v16.4s, v26.4s
-	WORD $0x6e38de18 // fmul v24.4s, v16.4s, v24.4s
-	WORD $0x6e2bde10 // fmul v16.4s, v16.4s, v11.4s
-	WORD $0x6e3adf4a // fmul v10.4s, v26.4s, v26.4s
-	VFMLA V24.S4, V24.S4, V10.S4
-	VFMLA V16.S4, V16.S4, V10.S4
-	WORD $0x6eaae46b // fcmgt v11.4s, v3.4s, v10.4s
-	WORD $0x4eadd40e // fsub v14.4s, v0.4s, v13.4s
-	WORD $0x6ea3e54f // fcmgt v15.4s, v10.4s, v3.4s
-	VBSL V3.B16, V10.B16, V15.B16
-	WORD $0x6e2ffdce // fdiv v14.4s, v14.4s, v15.4s
-	FMOVQ 1200(R4), F10
-	VBIT V11.B16, V10.B16, V14.B16
+	VFMLA V17.S4, V20.S4, V19.S4
+	VFMLA V19.S4, V18.S4, V11.S4
+	WORD $0x6eaee611 // fcmgt v17.4s, v16.4s, v14.4s
+	VAND V2.B16, V17.B16, V18.B16
+	VEOR V18.B16, V11.B16, V18.B16
+	VAND V9.B16, V17.B16, V11.B16
+	WORD $0x4e2bd64b // fadd v11.4s, v18.4s, v11.4s
+	VAND V10.B16, V17.B16, V17.B16
+	WORD $0x4e31d571 // fadd v17.4s, v11.4s, v17.4s
+	VBIT V15.B16, V0.B16, V17.B16
+	VBIT V15.B16, V14.B16, V16.B16
+	WORD $0x6e30fe31 // fdiv v17.4s, v17.4s, v16.4s
+	WORD $0x6e2ede2e // fmul v14.4s, v17.4s, v14.4s
+	WORD $0x4e31d631 // fadd v17.4s, v17.4s, v17.4s
+	VAND V2.B16, V26.B16, V26.B16
+	VEOR V26.B16, V17.B16, V17.B16
+	WORD $0x6e3bde3b // fmul v27.4s, v17.4s, v27.4s
+	WORD $0x6e39de39 // fmul v25.4s, v17.4s, v25.4s
+	WORD $0x6e2cde31 // fmul v17.4s, v17.4s, v12.4s
+	WORD $0x6e3bdf6b // fmul v11.4s, v27.4s, v27.4s
+	VFMLA V25.S4, V25.S4, V11.S4
+	VFMLA V17.S4, V17.S4, V11.S4
+	WORD $0x6eabe46c // fcmgt v12.4s, v3.4s, v11.4s
+	WORD $0x4eaed40f // fsub v15.4s, v0.4s, v14.4s
+	WORD $0x6ea3e570 // fcmgt v16.4s, v11.4s, v3.4s
+	VBSL V3.B16, V11.B16, V16.B16
+	WORD $0x6e30fdef // fdiv v15.4s, v15.4s, v16.4s
+	FMOVQ 1200(R4), F11
+	VBIT V12.B16, V11.B16, V15.B16
 	ADD R8, R1, R11
 	TBZ $1, R2, loadOne10
-	FMOVD.P 8(R11), F10
+	FMOVD.P 8(R11), F11
 	TBZ $0, R2, loaded10
-	VLD1 (R11), V10.S[2]
+	VLD1 (R11), V11.S[2]
 	B loaded10
 
 loadOne10:
-	FMOVS (R11), F10
+	FMOVS (R11), F11
 
 loaded10:
-	WORD $0x6e2ade0b // fmul v11.4s, v16.4s, v10.4s
+	WORD $0x6e2bde2c // fmul v12.4s, v17.4s, v11.4s
 	ADD R10, R1, R11
 	TBZ $1, R2, loadOne11
-	FMOVD.P 8(R11), F15
+	FMOVD.P 8(R11), F16
 	TBZ $0, R2, loaded11
-	VLD1 (R11), V15.S[2]
+	VLD1 (R11), V16.S[2]
 	B loaded11
 
 loadOne11:
-	FMOVS (R11), F15
+	FMOVS (R11), F16
 
 loaded11:
-	WORD $0x6ea0f96b // fneg v11.4s, v11.4s
-	VFMLA V15.S4, V24.S4, V11.S4
-	WORD $0x6e2fdf51 // fmul v17.4s, v26.4s, v15.4s
+	WORD $0x6ea0f98c // fneg v12.4s, v12.4s
+	VFMLA V16.S4, V25.S4, V12.S4
+	WORD $0x6e30df72 // fmul v18.4s, v27.4s, v16.4s
 	ADD R6, R1, R11
 	TBZ $1, R2, loadOne12
-	FMOVD.P 8(R11), F18
+	FMOVD.P 8(R11), F19
 	TBZ $0, R2, loaded12
-	VLD1 (R11), V18.S[2]
+	VLD1 (R11), V19.S[2]
 	B loaded12
 
 loadOne12:
-	FMOVS (R11), F18
+	FMOVS (R11), F19
 
 loaded12:
-	WORD $0x6ea0fa31 // fneg v17.4s, v17.4s
-	VFMLA V18.S4, V16.S4, V17.S4
-	WORD $0x6e32df13 // fmul v19.4s, v24.4s, v18.4s
-	WORD $0x6ea0fa73 // fneg v19.4s, v19.4s
-	VFMLA V10.S4, V26.S4, V19.S4
-	WORD $0x6e32df54 // fmul v20.4s, v26.4s, v18.4s
-	VFMLA V10.S4, V24.S4, V20.S4
-	VFMLA V15.S4, V16.S4, V20.S4
-	WORD $0x6e34ddce // fmul v14.4s, v14.4s, v20.4s
-	WORD $0x6e32ddb2 // fmul v18.4s, v13.4s, v18.4s
-	VFMLA V11.S4, V1.S4, V18.S4
-	VFMLA V26.S4, V14.S4, V18.S4
-	WORD $0x6e2addaa // fmul v10.4s, v13.4s, v10.4s
-	VFMLA V17.S4, V1.S4, V10.S4
-	VFMLA V24.S4, V14.S4, V10.S4
-	WORD $0x6e2fddad // fmul v13.4s, v13.4s, v15.4s
-	VFMLA V19.S4, V1.S4, V13.S4
-	VFMLA V16.S4, V14.S4, V13.S4
-	WORD $0x6eb0a98b // umaxv s11, v12.4s
-	FMOVS F11, R11
+	WORD $0x6ea0fa52 // fneg v18.4s, v18.4s
+	VFMLA V19.S4, V17.S4, V18.S4
+	WORD $0x6e33df34 // fmul v20.4s, v25.4s, v19.4s
+	WORD $0x6ea0fa94 // fneg v20.4s, v20.4s
+	VFMLA V11.S4, V27.S4, V20.S4
+	WORD $0x6e33df75 // fmul v21.4s, v27.4s, v19.4s
+	VFMLA V11.S4, V25.S4, V21.S4
+	VFMLA V16.S4, V17.S4, V21.S4
+	WORD $0x6e35ddef // fmul v15.4s, v15.4s, v21.4s
+	WORD $0x6e33ddd3 // fmul v19.4s, v14.4s, v19.4s
+	VFMLA V12.S4, V1.S4, V19.S4
+	VFMLA V27.S4, V15.S4, V19.S4
+	WORD $0x6e2bddcb // fmul v11.4s, v14.4s, v11.4s
+	VFMLA V18.S4, V1.S4, V11.S4
+	VFMLA V25.S4, V15.S4, V11.S4
+	WORD $0x6e30ddce // fmul v14.4s, v14.4s, v16.4s
+	VFMLA V20.S4, V1.S4, V14.S4
+	VFMLA V17.S4, V15.S4, V14.S4
+	WORD $0x6eb0a9ac // umaxv s12, v13.4s
+	FMOVS F12, R11
 	CBNZ R11, hard2
 	MOVD R0, R11
 	TBZ $1, R2, storeOne
-	FMOVD.P F26, 8(R11)
+	FMOVD.P F27, 8(R11)
 	TBZ $0, R2, stored
-	VST1 V26.S[2], (R11)
+	VST1 V27.S[2], (R11)
 	B stored
 
 storeOne:
-	FMOVS F26, (R11)
+	FMOVS F27, (R11)
 
 stored:
 	ADD R5, R0, R11
 	TBZ $1, R2, storeOne2
-	FMOVD.P F24, 8(R11)
+	FMOVD.P F25, 8(R11)
 	TBZ $0, R2, stored2
-	VST1 V24.S[2], (R11)
+	VST1 V25.S[2], (R11)
 	B stored2
 
 storeOne2:
-	FMOVS F24, (R11)
+	FMOVS F25, (R11)
 
 stored2:
 	ADD R5<<1, R0, R11
 	TBZ $1, R2, storeOne3
-	FMOVD.P F16, 8(R11)
+	FMOVD.P F17, 8(R11)
 	TBZ $0, R2, stored3
-	VST1 V16.S[2], (R11)
+	VST1 V17.S[2], (R11)
 	B stored3
 
 storeOne3:
-	FMOVS F16, (R11)
+	FMOVS F17, (R11)
 
 stored3:
 	ADD R6, R0, R11
 	TBZ $1, R2, storeOne4
-	FMOVD.P F18, 8(R11)
+	FMOVD.P F19, 8(R11)
 	TBZ $0, R2, stored4
-	VST1 V18.S[2], (R11)
+	VST1 V19.S[2], (R11)
 	B stored4
 
 storeOne4:
-	FMOVS F18, (R11)
+	FMOVS F19, (R11)
 
 stored4:
 	ADD R5<<2, R0, R11
 	TBZ $1, R2, storeOne5
-	FMOVD.P F10, 8(R11)
+	FMOVD.P F11, 8(R11)
 	TBZ $0, R2, stored5
-	VST1 V10.S[2], (R11)
+	VST1 V11.S[2], (R11)
 	B stored5
 
 storeOne5:
-	FMOVS F10, (R11)
+	FMOVS F11, (R11)
 
 stored5:
 	ADD R7, R0, R11
 	TBZ $1, R2, storeOne6
-	FMOVD.P F13, 8(R11)
+	FMOVD.P F14, 8(R11)
 	TBZ $0, R2, stored6
-	VST1 V13.S[2], (R11)
+	VST1 V14.S[2], (R11)
 	B stored6
 
 storeOne6:
-	FMOVS F13, (R11)
+	FMOVS F14, (R11)
 
 stored6:
 
@@ -5834,39 +6185,39 @@ done:
 	RET
 
 hard:
-	FMOVQ (R0), F11
-	VBIF V12.B16, V26.B16, V11.B16
-	FMOVQ F11, (R0)
+	FMOVQ (R0), F12
+	VBIF V13.B16, V27.B16, V12.B16
+	FMOVQ F12, (R0)
 	ADD R5, R0, R11
-	FMOVQ (R11), F11
-	VBIF V12.B16, V24.B16, V11.B16
+	FMOVQ (R11), F12
+	VBIF V13.B16, V25.B16, V12.B16
 	ADD R5, R0, R11
-	FMOVQ F11, (R11)
+	FMOVQ F12, (R11)
 	ADD R5<<1, R0, R11
-	FMOVQ (R11), F11
-	VBIF V12.B16, V16.B16, V11.B16
+	FMOVQ (R11), F12
+	VBIF V13.B16, V17.B16, V12.B16
 	ADD R5<<1, R0, R11
-	FMOVQ F11, (R11)
+	FMOVQ F12, (R11)
 	ADD R6, R0, R11
-	FMOVQ (R11), F11
-	VBIF V12.B16, V18.B16, V11.B16
+	FMOVQ (R11), F12
+	VBIF V13.B16, V19.B16, V12.B16
 	ADD R6, R0, R11
-	FMOVQ F11, (R11)
+	FMOVQ F12, (R11)
 	ADD R5<<2, R0, R11
+	FMOVQ (R11), F12
+	VBIF V13.B16, V11.B16, V12.B16
+	ADD R5<<2, R0, R11
+	FMOVQ F12, (R11)
+	ADD R7, R0, R11
 	FMOVQ (R11), F11
-	VBIF V12.B16, V10.B16, V11.B16
-	ADD R5<<2, R0, R11
+	VBIF V13.B16, V14.B16, V11.B16
+	ADD R7, R0, R11
 	FMOVQ F11, (R11)
-	ADD R7, R0, R11
-	FMOVQ (R11), F10
-	VBIF V12.B16, V13.B16, V10.B16
-	ADD R7, R0, R11
-	FMOVQ F10, (R11)
 	MOVD ZR, R11
-	FMOVQ 304(R4), F10
-	VAND V12.B16, V10.B16, V10.B16
-	WORD $0x4eb1b94b // addv s11, v10.4s
-	FMOVD F11, R12
+	FMOVQ 288(R4), F11
+	VAND V13.B16, V11.B16, V11.B16
+	WORD $0x4eb1b96c // addv s12, v11.4s
+	FMOVD F12, R12
 	ORR R12<<0, R11, R11
 	MOVD n+24(FP), R3
 	MOVD R3, R12
@@ -5880,147 +6231,147 @@ hard:
 hard2:
 	MOVD R0, R11
 	TBZ $1, R2, loadOne13
-	FMOVD.P 8(R11), F11
+	FMOVD.P 8(R11), F12
 	TBZ $0, R2, loaded13
-	VLD1 (R11), V11.S[2]
+	VLD1 (R11), V12.S[2]
 	B loaded13
 
 loadOne13:
-	FMOVS (R11), F11
+	FMOVS (R11), F12
 
 loaded13:
-	VBIF V12.B16, V26.B16, V11.B16
+	VBIF V13.B16, V27.B16, V12.B16
 	MOVD R0, R11
 	TBZ $1, R2, storeOne7
-	FMOVD.P F11, 8(R11)
+	FMOVD.P F12, 8(R11)
 	TBZ $0, R2, stored7
-	VST1 V11.S[2], (R11)
+	VST1 V12.S[2], (R11)
 	B stored7
 
 storeOne7:
-	FMOVS F11, (R11)
+	FMOVS F12, (R11)
 
 stored7:
 	ADD R5, R0, R11
 	TBZ $1, R2, loadOne14
-	FMOVD.P 8(R11), F11
+	FMOVD.P 8(R11), F12
 	TBZ $0, R2, loaded14
-	VLD1 (R11), V11.S[2]
+	VLD1 (R11), V12.S[2]
 	B loaded14
 
 loadOne14:
-	FMOVS (R11), F11
+	FMOVS (R11), F12
 
 loaded14:
-	VBIF V12.B16, V24.B16, V11.B16
+	VBIF V13.B16, V25.B16, V12.B16
 	ADD R5, R0, R11
 	TBZ $1, R2, storeOne8
-	FMOVD.P F11, 8(R11)
+	FMOVD.P F12, 8(R11)
 	TBZ $0, R2, stored8
-	VST1 V11.S[2], (R11)
+	VST1 V12.S[2], (R11)
 	B stored8
 
 storeOne8:
-	FMOVS F11, (R11)
+	FMOVS F12, (R11)
 
 stored8:
 	ADD R5<<1, R0, R11
 	TBZ $1, R2, loadOne15
-	FMOVD.P 8(R11), F11
+	FMOVD.P 8(R11), F12
 	TBZ $0, R2, loaded15
-	VLD1 (R11), V11.S[2]
+	VLD1 (R11), V12.S[2]
 	B loaded15
 
 loadOne15:
-	FMOVS (R11), F11
+	FMOVS (R11), F12
 
 loaded15:
-	VBIF V12.B16, V16.B16, V11.B16
+	VBIF V13.B16, V17.B16, V12.B16
 	ADD R5<<1, R0, R11
 	TBZ $1, R2, storeOne9
-	FMOVD.P F11, 8(R11)
+	FMOVD.P F12, 8(R11)
 	TBZ $0, R2, stored9
-	VST1 V11.S[2], (R11)
+	VST1 V12.S[2], (R11)
 	B stored9
 
 storeOne9:
-	FMOVS F11, (R11)
+	FMOVS F12, (R11)
 
 stored9:
 	ADD R6, R0, R11
 	TBZ $1, R2, loadOne16
-	FMOVD.P 8(R11), F11
+	FMOVD.P 8(R11), F12
 	TBZ $0, R2, loaded16
-	VLD1 (R11), V11.S[2]
+	VLD1 (R11), V12.S[2]
 	B loaded16
 
 loadOne16:
-	FMOVS (R11), F11
+	FMOVS (R11), F12
 
 loaded16:
-	VBIF V12.B16, V18.B16, V11.B16
+	VBIF V13.B16, V19.B16, V12.B16
 	ADD R6, R0, R11
 	TBZ $1, R2, storeOne10
-	FMOVD.P F11, 8(R11)
+	FMOVD.P F12, 8(R11)
 	TBZ $0, R2, stored10
-	VST1 V11.S[2], (R11)
+	VST1 V12.S[2], (R11)
 	B stored10
 
 storeOne10:
-	FMOVS F11, (R11)
+	FMOVS F12, (R11)
 
 stored10:
 	ADD R5<<2, R0, R11
 	TBZ $1, R2, loadOne17
-	FMOVD.P 8(R11), F11
+	FMOVD.P 8(R11), F12
 	TBZ $0, R2, loaded17
-	VLD1 (R11), V11.S[2]
+	VLD1 (R11), V12.S[2]
 	B loaded17
 
 loadOne17:
-	FMOVS (R11), F11
+	FMOVS (R11), F12
 
 loaded17:
-	VBIF V12.B16, V10.B16, V11.B16
+	VBIF V13.B16, V11.B16, V12.B16
 	ADD R5<<2, R0, R11
 	TBZ $1, R2, storeOne11
-	FMOVD.P F11, 8(R11)
+	FMOVD.P F12, 8(R11)
 	TBZ $0, R2, stored11
-	VST1 V11.S[2], (R11)
+	VST1 V12.S[2], (R11)
 	B stored11
 
 storeOne11:
-	FMOVS F11, (R11)
+	FMOVS F12, (R11)
 
 stored11:
 	ADD R7, R0, R11
 	TBZ $1, R2, loadOne18
-	FMOVD.P 8(R11), F10
+	FMOVD.P 8(R11), F11
 	TBZ $0, R2, loaded18
-	VLD1 (R11), V10.S[2]
+	VLD1 (R11), V11.S[2]
 	B loaded18
 
 loadOne18:
-	FMOVS (R11), F10
+	FMOVS (R11), F11
 
 loaded18:
-	VBIF V12.B16, V13.B16, V10.B16
+	VBIF V13.B16, V14.B16, V11.B16
 	ADD R7, R0, R11
 	TBZ $1, R2, storeOne12
-	FMOVD.P F10, 8(R11)
+	FMOVD.P F11, 8(R11)
 	TBZ $0, R2, stored12
-	VST1 V10.S[2], (R11)
+	VST1 V11.S[2], (R11)
 	B stored12
 
 storeOne12:
-	FMOVS F10, (R11)
+	FMOVS F11, (R11)
 
 stored12:
 	MOVD ZR, R11
-	FMOVQ 304(R4), F10
-	VAND V12.B16, V10.B16, V10.B16
-	WORD $0x4eb1b94b // addv s11, v10.4s
-	FMOVD F11, R12
+	FMOVQ 288(R4), F11
+	VAND V13.B16, V11.B16, V11.B16
+	WORD $0x4eb1b96c // addv s12, v11.4s
+	FMOVD F12, R12
 	ORR R12<<0, R11, R11
 	MOVD n+24(FP), R3
 	MOVD R3, R12
@@ -6047,22 +6398,22 @@ TEXT ·logSE3F64NEON(SB), NOSPLIT, $0-64
 	ADD R5<<1, R7, R8
 	ADD R5<<1, R8, R9
 	ADD R5<<1, R9, R10
-	FMOVQ 336(R4), F0
-	FMOVQ 672(R4), F1
-	FMOVQ 352(R4), F2
+	FMOVQ 304(R4), F0
+	FMOVQ 640(R4), F1
+	FMOVQ 320(R4), F2
 	FMOVQ 1248(R4), F3
-	FMOVQ 912(R4), F4
-	FMOVQ 384(R4), F5
-	FMOVQ 928(R4), F6
-	FMOVQ 944(R4), F7
-	FMOVQ 960(R4), F8
-	FMOVQ 976(R4), F9
-	FMOVQ 992(R4), F10
+	FMOVQ 864(R4), F4
+	FMOVQ 880(R4), F5
+	FMOVQ 896(R4), F6
+	FMOVQ 352(R4), F7
+	FMOVQ 912(R4), F8
+	FMOVQ 928(R4), F9
+	FMOVQ 944(R4), F10
 	CMP $2, R2
 	BLT next
 
 loop:
-	// 185 instructions for 2 matrices, 92.5 each
+	// 188 instructions for 2 matrices, 94 each
 	ADD R9, R1, R11
 	FMOVQ (R11), F11
 	ADD R6<<1, R1, R11
@@ -6129,118 +6480,121 @@ loop:
 	VORR V14.B16, V13.B16, V13.B16
 	VAND V5.B16, V26.B16, V14.B16
 	WORD $0x6eebe4cf // fcmgt v15.2d, v6.2d, v11.2d
-	WORD $0x6ee1f96b // fsqrt v11.2d, v11.2d
-	WORD $0x6eeee570 // fcmgt v16.2d, v11.2d, v14.2d
-	VBSL V11.B16, V14.B16, V16.B16
-	WORD $0x6eebe5d1 // fcmgt v17.2d, v14.2d, v11.2d
-	VBSL V11.B16, V14.B16, V17.B16
-	WORD $0x6e67de32 // fmul v18.2d, v17.2d, v7.2d
-	WORD $0x6ef2e612 // fcmgt v18.2d, v16.2d, v18.2d
-	WORD $0x4ef1d613 // fsub v19.2d, v16.2d, v17.2d
-	VBIF V18.B16, V16.B16, V19.B16
-	WORD $0x4e71d610 // fadd v16.2d, v16.2d, v17.2d
-	VBIT V18.B16, V16.B16, V17.B16
+	WORD $0x6ee7e570 // fcmgt v16.2d, v11.2d, v7.2d
+	VBSL V7.B16, V11.B16, V16.B16
+	WORD $0x6ee1fa10 // fsqrt v16.2d, v16.2d
+	WORD $0x6eeee60b // fcmgt v11.2d, v16.2d, v14.2d
+	VBSL V16.B16, V14.B16, V11.B16
+	WORD $0x6ef0e5d1 // fcmgt v17.2d, v14.2d, v16.2d
+	VBSL V16.B16, V14.B16, V17.B16
+	WORD $0x6e68de32 // fmul v18.2d, v17.2d, v8.2d
+	WORD $0x6ef2e572 // fcmgt v18.2d, v11.2d, v18.2d
+	WORD $0x4ef1d573 // fsub v19.2d, v11.2d, v17.2d
+	VBIF V18.B16, V11.B16, V19.B16
+	WORD $0x4e71d56b // fadd v11.2d, v11.2d, v17.2d
+	VBIT V18.B16, V11.B16, V17.B16
 	WORD $0x6e71fe73 // fdiv v19.2d, v19.2d, v17.2d
-	WORD $0x6e73de70 // fmul v16.2d, v19.2d, v19.2d
-	WORD $0x6e70de71 // fmul v17.2d, v19.2d, v16.2d
+	WORD $0x6e73de6b // fmul v11.2d, v19.2d, v19.2d
+	WORD $0x6e6bde71 // fmul v17.2d, v19.2d, v11.2d
+	FMOVQ 976(R4), F20
+	VFMLA V11.D2, V9.D2, V20.D2
+	FMOVQ 992(R4), F21
+	VFMLA V11.D2, V20.D2, V21.D2
 	FMOVQ 1008(R4), F20
-	VFMLA V16.D2, V8.D2, V20.D2
+	VFMLA V11.D2, V21.D2, V20.D2
 	FMOVQ 1024(R4), F21
-	VFMLA V16.D2, V20.D2, V21.D2
+	VFMLA V11.D2, V20.D2, V21.D2
 	FMOVQ 1040(R4), F20
-	VFMLA V16.D2, V21.D2, V20.D2
+	VFMLA V11.D2, V21.D2, V20.D2
 	FMOVQ 1056(R4), F21
-	VFMLA V16.D2, V20.D2, V21.D2
+	VFMLA V11.D2, V20.D2, V21.D2
 	FMOVQ 1072(R4), F20
-	VFMLA V16.D2, V21.D2, V20.D2
+	VFMLA V11.D2, V21.D2, V20.D2
 	FMOVQ 1088(R4), F21
-	VFMLA V16.D2, V20.D2, V21.D2
+	VFMLA V11.D2, V20.D2, V21.D2
 	FMOVQ 1104(R4), F20
-	VFMLA V16.D2, V21.D2, V20.D2
+	VFMLA V11.D2, V21.D2, V20.D2
 	FMOVQ 1120(R4), F21
-	VFMLA V16.D2, V20.D2, V21.D2
+	VFMLA V11.D2, V20.D2, V21.D2
 	FMOVQ 1136(R4), F20
-	VFMLA V16.D2, V21.D2, V20.D2
+	VFMLA V11.D2, V21.D2, V20.D2
 	FMOVQ 1152(R4), F21
-	VFMLA V16.D2, V20.D2, V21.D2
-	FMOVQ 1168(R4), F20
-	VFMLA V16.D2, V21.D2, V20.D2
-	FMOVQ 1184(R4), F21
-	VFMLA V16.D2, V20.D2, V21.D2
+	VFMLA V11.D2, V20.D2, V21.D2
 	VFMLA V21.D2, V17.D2, V19.D2
-	VAND V9.B16, V18.B16, V16.B16
-	WORD $0x4e70d670 // fadd v16.2d, v19.2d, v16.2d
-	VAND V10.B16, V18.B16, V18.B16
-	WORD $0x4e72d612 // fadd v18.2d, v16.2d, v18.2d
-	WORD $0x6eeee570 // fcmgt v16.2d, v11.2d, v14.2d
-	VAND V2.B16, V16.B16, V17.B16
+	VAND V10.B16, V18.B16, V11.B16
+	WORD $0x4e6bd66b // fadd v11.2d, v19.2d, v11.2d
+	FMOVQ 960(R4), F17
+	VAND V17.B16, V18.B16, V18.B16
+	WORD $0x4e72d572 // fadd v18.2d, v11.2d, v18.2d
+	WORD $0x6eeee60b // fcmgt v11.2d, v16.2d, v14.2d
+	VAND V2.B16, V11.B16, V17.B16
 	VEOR V17.B16, V18.B16, V17.B16
-	FMOVQ 448(R4), F19
-	VAND V19.B16, V16.B16, V18.B16
+	FMOVQ 416(R4), F19
+	VAND V19.B16, V11.B16, V18.B16
 	WORD $0x4e72d632 // fadd v18.2d, v17.2d, v18.2d
-	FMOVQ 432(R4), F17
-	VAND V17.B16, V16.B16, V16.B16
-	WORD $0x4e70d650 // fadd v16.2d, v18.2d, v16.2d
-	VBIT V15.B16, V0.B16, V16.B16
-	VBIT V15.B16, V14.B16, V11.B16
-	WORD $0x6e6bfe10 // fdiv v16.2d, v16.2d, v11.2d
-	WORD $0x6e6ede0e // fmul v14.2d, v16.2d, v14.2d
-	WORD $0x4e70d610 // fadd v16.2d, v16.2d, v16.2d
+	FMOVQ 400(R4), F17
+	VAND V17.B16, V11.B16, V11.B16
+	WORD $0x4e6bd64b // fadd v11.2d, v18.2d, v11.2d
+	VBIT V15.B16, V0.B16, V11.B16
+	VBIT V15.B16, V14.B16, V16.B16
+	WORD $0x6e70fd6b // fdiv v11.2d, v11.2d, v16.2d
+	WORD $0x6e6edd6e // fmul v14.2d, v11.2d, v14.2d
+	WORD $0x4e6bd56b // fadd v11.2d, v11.2d, v11.2d
 	VAND V2.B16, V26.B16, V26.B16
-	VEOR V26.B16, V16.B16, V16.B16
-	WORD $0x6e7bde1b // fmul v27.2d, v16.2d, v27.2d
-	WORD $0x6e79de19 // fmul v25.2d, v16.2d, v25.2d
-	WORD $0x6e6cde10 // fmul v16.2d, v16.2d, v12.2d
-	WORD $0x6e7bdf6b // fmul v11.2d, v27.2d, v27.2d
-	VFMLA V25.D2, V25.D2, V11.D2
-	VFMLA V16.D2, V16.D2, V11.D2
-	WORD $0x6eebe46c // fcmgt v12.2d, v3.2d, v11.2d
-	WORD $0x4eeed40f // fsub v15.2d, v0.2d, v14.2d
-	WORD $0x6ee3e571 // fcmgt v17.2d, v11.2d, v3.2d
-	VBSL V3.B16, V11.B16, V17.B16
-	WORD $0x6e71fdef // fdiv v15.2d, v15.2d, v17.2d
-	FMOVQ 1232(R4), F11
-	VBIT V12.B16, V11.B16, V15.B16
+	VEOR V26.B16, V11.B16, V11.B16
+	WORD $0x6e7bdd7b // fmul v27.2d, v11.2d, v27.2d
+	WORD $0x6e79dd79 // fmul v25.2d, v11.2d, v25.2d
+	WORD $0x6e6cdd6b // fmul v11.2d, v11.2d, v12.2d
+	WORD $0x6e7bdf6c // fmul v12.2d, v27.2d, v27.2d
+	VFMLA V25.D2, V25.D2, V12.D2
+	VFMLA V11.D2, V11.D2, V12.D2
+	WORD $0x6eece46f // fcmgt v15.2d, v3.2d, v12.2d
+	WORD $0x4eeed410 // fsub v16.2d, v0.2d, v14.2d
+	WORD $0x6ee3e591 // fcmgt v17.2d, v12.2d, v3.2d
+	VBSL V3.B16, V12.B16, V17.B16
+	WORD $0x6e71fe10 // fdiv v16.2d, v16.2d, v17.2d
+	FMOVQ 1232(R4), F12
+	VBIT V15.B16, V12.B16, V16.B16
 	ADD R8, R1, R11
-	FMOVQ (R11), F11
-	WORD $0x6e6bde0c // fmul v12.2d, v16.2d, v11.2d
+	FMOVQ (R11), F12
+	WORD $0x6e6cdd6f // fmul v15.2d, v11.2d, v12.2d
 	ADD R10, R1, R11
 	FMOVQ (R11), F17
-	WORD $0x6ee0f98c // fneg v12.2d, v12.2d
-	VFMLA V17.D2, V25.D2, V12.D2
+	WORD $0x6ee0f9ef // fneg v15.2d, v15.2d
+	VFMLA V17.D2, V25.D2, V15.D2
 	WORD $0x6e71df72 // fmul v18.2d, v27.2d, v17.2d
 	ADD R6, R1, R11
 	FMOVQ (R11), F19
 	WORD $0x6ee0fa52 // fneg v18.2d, v18.2d
-	VFMLA V19.D2, V16.D2, V18.D2
+	VFMLA V19.D2, V11.D2, V18.D2
 	WORD $0x6e73df34 // fmul v20.2d, v25.2d, v19.2d
 	WORD $0x6ee0fa94 // fneg v20.2d, v20.2d
-	VFMLA V11.D2, V27.D2, V20.D2
+	VFMLA V12.D2, V27.D2, V20.D2
 	WORD $0x6e73df75 // fmul v21.2d, v27.2d, v19.2d
-	VFMLA V11.D2, V25.D2, V21.D2
-	VFMLA V17.D2, V16.D2, V21.D2
-	WORD $0x6e75ddef // fmul v15.2d, v15.2d, v21.2d
+	VFMLA V12.D2, V25.D2, V21.D2
+	VFMLA V17.D2, V11.D2, V21.D2
+	WORD $0x6e75de10 // fmul v16.2d, v16.2d, v21.2d
 	WORD $0x6e73ddd3 // fmul v19.2d, v14.2d, v19.2d
-	VFMLA V12.D2, V1.D2, V19.D2
-	VFMLA V27.D2, V15.D2, V19.D2
-	WORD $0x6e6bddcb // fmul v11.2d, v14.2d, v11.2d
-	VFMLA V18.D2, V1.D2, V11.D2
-	VFMLA V25.D2, V15.D2, V11.D2
+	VFMLA V15.D2, V1.D2, V19.D2
+	VFMLA V27.D2, V16.D2, V19.D2
+	WORD $0x6e6cddcc // fmul v12.2d, v14.2d, v12.2d
+	VFMLA V18.D2, V1.D2, V12.D2
+	VFMLA V25.D2, V16.D2, V12.D2
 	WORD $0x6e71ddce // fmul v14.2d, v14.2d, v17.2d
 	VFMLA V20.D2, V1.D2, V14.D2
-	VFMLA V16.D2, V15.D2, V14.D2
-	WORD $0x6eb0a9ac // umaxv s12, v13.4s
-	FMOVS F12, R11
+	VFMLA V11.D2, V16.D2, V14.D2
+	WORD $0x6eb0a9af // umaxv s15, v13.4s
+	FMOVS F15, R11
 	CBNZ R11, hard
 	FMOVQ F27, (R0)
 	ADD R5, R0, R11
 	FMOVQ F25, (R11)
 	ADD R5<<1, R0, R11
-	FMOVQ F16, (R11)
+	FMOVQ F11, (R11)
 	ADD R6, R0, R11
 	FMOVQ F19, (R11)
 	ADD R5<<2, R0, R11
-	FMOVQ F11, (R11)
+	FMOVQ F12, (R11)
 	ADD R7, R0, R11
 	FMOVQ F14, (R11)
 	ADD $16, R0
@@ -6318,119 +6672,122 @@ next:
 	VORR V14.B16, V13.B16, V13.B16
 	VAND V5.B16, V26.B16, V14.B16
 	WORD $0x6eebe4cf // fcmgt v15.2d, v6.2d, v11.2d
-	WORD $0x6ee1f96b // fsqrt v11.2d, v11.2d
-	WORD $0x6eeee570 // fcmgt v16.2d, v11.2d, v14.2d
-	VBSL V11.B16, V14.B16, V16.B16
-	WORD $0x6eebe5d1 // fcmgt v17.2d, v14.2d, v11.2d
-	VBSL V11.B16, V14.B16, V17.B16
-	WORD $0x6e67de32 // fmul v18.2d, v17.2d, v7.2d
-	WORD $0x6ef2e612 // fcmgt v18.2d, v16.2d, v18.2d
-	WORD $0x4ef1d613 // fsub v19.2d, v16.2d, v17.2d
-	VBIF V18.B16, V16.B16, V19.B16
-	WORD $0x4e71d610 // fadd v16.2d, v16.2d, v17.2d
-	VBIT V18.B16, V16.B16, V17.B16
+	WORD $0x6ee7e570 // fcmgt v16.2d, v11.2d, v7.2d
+	VBSL V7.B16, V11.B16, V16.B16
+	WORD $0x6ee1fa10 // fsqrt v16.2d, v16.2d
+	WORD $0x6eeee60b // fcmgt v11.2d, v16.2d, v14.2d
+	VBSL V16.B16, V14.B16, V11.B16
+	WORD $0x6ef0e5d1 // fcmgt v17.2d, v14.2d, v16.2d
+	VBSL V16.B16, V14.B16, V17.B16
+	WORD $0x6e68de32 // fmul v18.2d, v17.2d, v8.2d
+	WORD $0x6ef2e572 // fcmgt v18.2d, v11.2d, v18.2d
+	WORD $0x4ef1d573 // fsub v19.2d, v11.2d, v17.2d
+	VBIF V18.B16, V11.B16, V19.B16
+	WORD $0x4e71d56b // fadd v11.2d, v11.2d, v17.2d
+	VBIT V18.B16, V11.B16, V17.B16
 	WORD $0x6e71fe73 // fdiv v19.2d, v19.2d, v17.2d
-	WORD $0x6e73de70 // fmul v16.2d, v19.2d, v19.2d
-	WORD $0x6e70de71 // fmul v17.2d, v19.2d, v16.2d
+	WORD $0x6e73de6b // fmul v11.2d, v19.2d, v19.2d
+	WORD $0x6e6bde71 // fmul v17.2d, v19.2d, v11.2d
+	FMOVQ 976(R4), F20
+	VFMLA V11.D2, V9.D2, V20.D2
+	FMOVQ 992(R4), F21
+	VFMLA V11.D2, V20.D2, V21.D2
 	FMOVQ 1008(R4), F20
-	VFMLA V16.D2, V8.D2, V20.D2
+	VFMLA V11.D2, V21.D2, V20.D2
 	FMOVQ 1024(R4), F21
-	VFMLA V16.D2, V20.D2, V21.D2
+	VFMLA V11.D2, V20.D2, V21.D2
 	FMOVQ 1040(R4), F20
-	VFMLA V16.D2, V21.D2, V20.D2
+	VFMLA V11.D2, V21.D2, V20.D2
 	FMOVQ 1056(R4), F21
-	VFMLA V16.D2, V20.D2, V21.D2
+	VFMLA V11.D2, V20.D2, V21.D2
 	FMOVQ 1072(R4), F20
-	VFMLA V16.D2, V21.D2, V20.D2
+	VFMLA V11.D2, V21.D2, V20.D2
 	FMOVQ 1088(R4), F21
-	VFMLA V16.D2, V20.D2, V21.D2
+	VFMLA V11.D2, V20.D2, V21.D2
 	FMOVQ 1104(R4), F20
-	VFMLA V16.D2, V21.D2, V20.D2
+	VFMLA V11.D2, V21.D2, V20.D2
 	FMOVQ 1120(R4), F21
-	VFMLA V16.D2, V20.D2, V21.D2
+	VFMLA V11.D2, V20.D2, V21.D2
 	FMOVQ 1136(R4), F20
-	VFMLA V16.D2, V21.D2, V20.D2
+	VFMLA V11.D2, V21.D2, V20.D2
 	FMOVQ 1152(R4), F21
-	VFMLA V16.D2, V20.D2, V21.D2
-	FMOVQ 1168(R4), F20
-	VFMLA V16.D2, V21.D2, V20.D2
-	FMOVQ 1184(R4), F21
-	VFMLA V16.D2, V20.D2, V21.D2
+	VFMLA V11.D2, V20.D2, V21.D2
 	VFMLA V21.D2, V17.D2, V19.D2
-	VAND V9.B16, V18.B16, V16.B16
-	WORD $0x4e70d670 // fadd v16.2d, v19.2d, v16.2d
-	VAND V10.B16, V18.B16, V18.B16
-	WORD $0x4e72d612 // fadd v18.2d, v16.2d, v18.2d
-	WORD $0x6eeee570 // fcmgt v16.2d, v11.2d, v14.2d
-	VAND V2.B16, V16.B16, V17.B16
+	VAND V10.B16, V18.B16, V11.B16
+	WORD $0x4e6bd66b // fadd v11.2d, v19.2d, v11.2d
+	FMOVQ 960(R4), F17
+	VAND V17.B16, V18.B16, V18.B16
+	WORD $0x4e72d572 // fadd v18.2d, v11.2d, v18.2d
+	WORD $0x6eeee60b // fcmgt v11.2d, v16.2d, v14.2d
+	VAND V2.B16, V11.B16, V17.B16
 	VEOR V17.B16, V18.B16, V17.B16
-	FMOVQ 448(R4), F19
-	VAND V19.B16, V16.B16, V18.B16
+	FMOVQ 416(R4), F19
+	VAND V19.B16, V11.B16, V18.B16
 	WORD $0x4e72d632 // fadd v18.2d, v17.2d, v18.2d
-	FMOVQ 432(R4), F17
-	VAND V17.B16, V16.B16, V16.B16
-	WORD $0x4e70d650 // fadd v16.2d, v18.2d, v16.2d
-	VBIT V15.B16, V0.B16, V16.B16
-	VBIT V15.B16, V14.B16, V11.B16
-	WORD $0x6e6bfe10 // fdiv v16.2d, v16.2d, v11.2d
-	WORD $0x6e6ede0e // fmul v14.2d, v16.2d, v14.2d
-	WORD $0x4e70d610 // fadd v16.2d, v16.2d, v16.2d
+	FMOVQ 400(R4), F17
+	VAND V17.B16, V11.B16, V11.B16
+	WORD $0x4e6bd64b // fadd v11.2d, v18.2d, v11.2d
+	VBIT V15.B16, V0.B16, V11.B16
+	VBIT V15.B16, V14.B16, V16.B16
+	WORD $0x6e70fd6b // fdiv v11.2d, v11.2d, v16.2d
+	WORD $0x6e6edd6e // fmul v14.2d, v11.2d, v14.2d
+	WORD $0x4e6bd56b // fadd v11.2d, v11.2d, v11.2d
 	VAND V2.B16, V26.B16, V26.B16
-	VEOR V26.B16, V16.B16, V16.B16
-	WORD $0x6e7bde1b // fmul v27.2d, v16.2d, v27.2d
-	WORD $0x6e79de19 // fmul v25.2d, v16.2d, v25.2d
-	WORD $0x6e6cde10 // fmul v16.2d, v16.2d, v12.2d
-	WORD $0x6e7bdf6b // fmul v11.2d, v27.2d, v27.2d
-	VFMLA V25.D2, V25.D2, V11.D2
-	VFMLA V16.D2, V16.D2, V11.D2
-	WORD $0x6eebe46c // fcmgt v12.2d, v3.2d, v11.2d
-	WORD $0x4eeed40f // fsub v15.2d, v0.2d, v14.2d
-	WORD $0x6ee3e571 // fcmgt v17.2d, v11.2d, v3.2d
-	VBSL V3.B16, V11.B16, V17.B16
-	WORD $0x6e71fdef // fdiv v15.2d, v15.2d, v17.2d
-	FMOVQ 1232(R4), F11
-	VBIT V12.B16, V11.B16, V15.B16
+	VEOR V26.B16, V11.B16, V11.B16
+	WORD $0x6e7bdd7b // fmul v27.2d, v11.2d, v27.2d
+	WORD $0x6e79dd79 // fmul v25.2d, v11.2d, v25.2d
+	WORD $0x6e6cdd6b // fmul v11.2d, v11.2d, v12.2d
+	WORD $0x6e7bdf6c // fmul v12.2d, v27.2d, v27.2d
+	VFMLA V25.D2, V25.D2, V12.D2
+	VFMLA V11.D2, V11.D2, V12.D2
+	WORD $0x6eece46f // fcmgt v15.2d, v3.2d, v12.2d
+	WORD $0x4eeed410 // fsub v16.2d, v0.2d, v14.2d
+	WORD $0x6ee3e591 // fcmgt v17.2d, v12.2d, v3.2d
+	VBSL V3.B16, V12.B16, V17.B16
+	WORD $0x6e71fe10 // fdiv v16.2d, v16.2d, v17.2d
+	FMOVQ 1232(R4), F12
+	VBIT V15.B16, V12.B16, V16.B16
 	ADD R8, R1, R11
-	FMOVD (R11), F11
-	WORD $0x6e6bde0c // fmul v12.2d, v16.2d, v11.2d
+	FMOVD (R11), F12
+	WORD $0x6e6cdd6f // fmul v15.2d, v11.2d, v12.2d
 	ADD R10, R1, R11
 	FMOVD (R11), F17
-	WORD $0x6ee0f98c // fneg v12.2d, v12.2d
-	VFMLA V17.D2, V25.D2, V12.D2
+	WORD $0x6ee0f9ef // fneg v15.2d, v15.2d
+	VFMLA V17.D2, V25.D2, V15.D2
 	WORD $0x6e71df72 // fmul v18.2d, v27.2d, v17.2d
 	ADD R6, R1, R11
 	FMOVD (R11), F19
 	WORD $0x6ee0fa52 // fneg v18.2d, v18.2d
-	VFMLA V19.D2, V16.D2, V18.D2
+	VFMLA V19.D2, V11.D2, V18.D2
 	WORD $0x6e73df34 // fmul v20.2d, v25.2d, v19.2d
 	WORD $0x6ee0fa94 // fneg v20.2d, v20.2d
-	VFMLA V11.D2, V27.D2, V20.D2
+	VFMLA V12.D2, V27.D2, V20.D2
 	WORD $0x6e73df75 // fmul v21.2d, v27.2d, v19.2d
-	VFMLA V11.D2, V25.D2, V21.D2
-	VFMLA V17.D2, V16.D2, V21.D2
-	WORD $0x6e75ddef // fmul v15.2d, v15.2d, v21.2d
+	VFMLA V12.D2, V25.D2, V21.D2
+	VFMLA V17.D2, V11.D2, V21.D2
+	WORD $0x6e75de10 // fmul v16.2d, v16.2d, v21.2d
 	WORD $0x6e73ddd3 // fmul v19.2d, v14.2d, v19.2d
-	VFMLA V12.D2, V1.D2, V19.D2
-	VFMLA V27.D2, V15.D2, V19.D2
-	WORD $0x6e6bddcb // fmul v11.2d, v14.2d, v11.2d
-	VFMLA V18.D2, V1.D2, V11.D2
-	VFMLA V25.D2, V15.D2, V11.D2
+	VFMLA V15.D2, V1.D2, V19.D2
+	VFMLA V27.D2, V16.D2, V19.D2
+	WORD $0x6e6cddcc // fmul v12.2d, v14.2d, v12.2d
+	VFMLA V18.D2, V1.D2, V12.D2
+	VFMLA V25.D2, V16.D2, V12.D2
 	WORD $0x6e71ddce // fmul v14.2d, v14.2d, v17.2d
 	VFMLA V20.D2, V1.D2, V14.D2
-	VFMLA V16.D2, V15.D2, V14.D2
-	WORD $0x6eb0a9ac // umaxv s12, v13.4s
-	FMOVS F12, R11
+	VFMLA V11.D2, V16.D2, V14.D2
+	WORD $0x6eb0a9af // umaxv s15, v13.4s
+	FMOVS F15, R11
 	CBNZ R11, hard2
 	MOVD R0, R11
 	FMOVD F27, (R11)
 	ADD R5, R0, R11
 	FMOVD F25, (R11)
 	ADD R5<<1, R0, R11
-	FMOVD F16, (R11)
+	FMOVD F11, (R11)
 	ADD R6, R0, R11
 	FMOVD F19, (R11)
 	ADD R5<<2, R0, R11
-	FMOVD F11, (R11)
+	FMOVD F12, (R11)
 	ADD R7, R0, R11
 	FMOVD F14, (R11)
 
@@ -6442,36 +6799,36 @@ done:
 	RET
 
 hard:
-	FMOVQ (R0), F12
-	VBIF V13.B16, V27.B16, V12.B16
-	FMOVQ F12, (R0)
+	FMOVQ (R0), F15
+	VBIF V13.B16, V27.B16, V15.B16
+	FMOVQ F15, (R0)
 	ADD R5, R0, R11
-	FMOVQ (R11), F12
-	VBIF V13.B16, V25.B16, V12.B16
+	FMOVQ (R11), F15
+	VBIF V13.B16, V25.B16, V15.B16
 	ADD R5, R0, R11
-	FMOVQ F12, (R11)
+	FMOVQ F15, (R11)
 	ADD R5<<1, R0, R11
-	FMOVQ (R11), F12
-	VBIF V13.B16, V16.B16, V12.B16
+	FMOVQ (R11), F15
+	VBIF V13.B16, V11.B16, V15.B16
 	ADD R5<<1, R0, R11
-	FMOVQ F12, (R11)
+	FMOVQ F15, (R11)
 	ADD R6, R0, R11
-	FMOVQ (R11), F12
-	VBIF V13.B16, V19.B16, V12.B16
+	FMOVQ (R11), F11
+	VBIF V13.B16, V19.B16, V11.B16
 	ADD R6, R0, R11
-	FMOVQ F12, (R11)
+	FMOVQ F11, (R11)
 	ADD R5<<2, R0, R11
-	FMOVQ (R11), F12
-	VBIF V13.B16, V11.B16, V12.B16
+	FMOVQ (R11), F11
+	VBIF V13.B16, V12.B16, V11.B16
 	ADD R5<<2, R0, R11
-	FMOVQ F12, (R11)
+	FMOVQ F11, (R11)
 	ADD R7, R0, R11
 	FMOVQ (R11), F11
 	VBIF V13.B16, V14.B16, V11.B16
 	ADD R7, R0, R11
 	FMOVQ F11, (R11)
 	MOVD ZR, R11
-	FMOVQ 704(R4), F11
+	FMOVQ 656(R4), F11
 	VAND V13.B16, V11.B16, V11.B16
 	WORD $0x5ef1b96c // addp d12, v11.2d
 	FMOVD F12, R12
@@ -6487,37 +6844,37 @@ hard:
 
 hard2:
 	MOVD R0, R11
-	FMOVD (R11), F12
-	VBIF V13.B16, V27.B16, V12.B16
+	FMOVD (R11), F15
+	VBIF V13.B16, V27.B16, V15.B16
 	MOVD R0, R11
-	FMOVD F12, (R11)
+	FMOVD F15, (R11)
 	ADD R5, R0, R11
-	FMOVD (R11), F12
-	VBIF V13.B16, V25.B16, V12.B16
+	FMOVD (R11), F15
+	VBIF V13.B16, V25.B16, V15.B16
 	ADD R5, R0, R11
-	FMOVD F12, (R11)
+	FMOVD F15, (R11)
 	ADD R5<<1, R0, R11
-	FMOVD (R11), F12
-	VBIF V13.B16, V16.B16, V12.B16
+	FMOVD (R11), F15
+	VBIF V13.B16, V11.B16, V15.B16
 	ADD R5<<1, R0, R11
-	FMOVD F12, (R11)
+	FMOVD F15, (R11)
 	ADD R6, R0, R11
-	FMOVD (R11), F12
-	VBIF V13.B16, V19.B16, V12.B16
+	FMOVD (R11), F11
+	VBIF V13.B16, V19.B16, V11.B16
 	ADD R6, R0, R11
-	FMOVD F12, (R11)
+	FMOVD F11, (R11)
 	ADD R5<<2, R0, R11
-	FMOVD (R11), F12
-	VBIF V13.B16, V11.B16, V12.B16
+	FMOVD (R11), F11
+	VBIF V13.B16, V12.B16, V11.B16
 	ADD R5<<2, R0, R11
-	FMOVD F12, (R11)
+	FMOVD F11, (R11)
 	ADD R7, R0, R11
 	FMOVD (R11), F11
 	VBIF V13.B16, V14.B16, V11.B16
 	ADD R7, R0, R11
 	FMOVD F11, (R11)
 	MOVD ZR, R11
-	FMOVQ 704(R4), F11
+	FMOVQ 656(R4), F11
 	VAND V13.B16, V11.B16, V11.B16
 	WORD $0x5ef1b96c // addp d12, v11.2d
 	FMOVD F12, R12
@@ -6546,13 +6903,13 @@ TEXT ·composeSE3F32NEON(SB), NOSPLIT, $0-64
 	ADD R6<<1, R6, R7
 	ADD R6<<1, R7, R8
 	FMOVQ (R5), F0
-	FMOVQ 48(R5), F1
+	FMOVQ 32(R5), F1
 	FMOVQ 1216(R5), F2
 	CMP $4, R3
 	BLT next
 
 loop:
-	// 430 instructions for 4 matrices, 107.5 each
+	// 433 instructions for 4 matrices, 108.2 each
 	FMOVQ (R1), F3
 	VAND V0.B16, V3.B16, V4.B16
 	ADD R6, R1, R9
@@ -6584,11 +6941,11 @@ loop:
 	WORD $0x6ea0f929 // fneg v9.4s, v9.4s
 	VFMLA V6.S4, V6.S4, V9.S4
 	WORD $0x4e29d56b // fadd v11.4s, v11.4s, v9.4s
-	FMOVQ 64(R5), F6
+	FMOVQ 48(R5), F6
 	WORD $0x6e24e4c8 // fcmge v8.4s, v6.4s, v4.4s
 	WORD $0x6e205908 // mvn v8.16b, v8.16b
 	WORD $0x6ea1f886 // fsqrt v6.4s, v4.4s
-	FMOVQ 288(R5), F9
+	FMOVQ 272(R5), F9
 	WORD $0x6e29dcc6 // fmul v6.4s, v6.4s, v9.4s
 	VAND V0.B16, V6.B16, V9.B16
 	FMOVQ 96(R5), F10
@@ -6600,24 +6957,24 @@ loop:
 	VFMLS V11.S4, V12.S4, V9.S4
 	FMOVQ 128(R5), F11
 	VFMLS V11.S4, V12.S4, V9.S4
-	FMOVQ 144(R5), F11
+	FMOVQ 1168(R5), F11
 	VFMLS V11.S4, V12.S4, V9.S4
 	WORD $0x6e29dd2b // fmul v11.4s, v9.4s, v9.4s
 	FMOVQ 192(R5), F12
-	FMOVQ 160(R5), F13
+	FMOVQ 144(R5), F13
 	VFMLA V11.S4, V13.S4, V12.S4
 	FMOVQ 208(R5), F13
 	VFMLA V11.S4, V12.S4, V13.S4
 	WORD $0x6e2ddd6d // fmul v13.4s, v11.4s, v13.4s
 	VFMLA V13.S4, V9.S4, V9.S4
 	FMOVQ 224(R5), F12
-	FMOVQ 176(R5), F13
+	FMOVQ 160(R5), F13
 	VFMLA V11.S4, V13.S4, V12.S4
 	FMOVQ 240(R5), F13
 	VFMLA V11.S4, V12.S4, V13.S4
 	FMOVQ 256(R5), F12
 	VFMLA V11.S4, V13.S4, V12.S4
-	FMOVQ 32(R5), F13
+	FMOVQ 16(R5), F13
 	VFMLA V11.S4, V12.S4, V13.S4
 	VSHL $31, V10.S4, V11.S4
 	WORD $0x4ea0a96b // cmlt v11.4s, v11.4s, #0
@@ -6625,7 +6982,7 @@ loop:
 	VBIT V11.B16, V13.B16, V12.B16
 	VBIT V11.B16, V9.B16, V13.B16
 	VSHL $30, V10.S4, V9.S4
-	FMOVQ 272(R5), F11
+	FMOVQ 176(R5), F11
 	VADD V11.S4, V10.S4, V10.S4
 	VSHL $30, V10.S4, V10.S4
 	VAND V1.B16, V10.B16, V10.B16
@@ -6635,9 +6992,9 @@ loop:
 	VEOR V9.B16, V12.B16, V12.B16
 	WORD $0x4ea0d8c9 // fcmeq v9.4s, v6.4s, #0.0
 	WORD $0x6e26fd8c // fdiv v12.4s, v12.4s, v6.4s
-	FMOVQ 32(R5), F6
+	FMOVQ 16(R5), F6
 	VBIT V9.B16, V6.B16, V12.B16
-	FMOVQ 288(R5), F6
+	FMOVQ 272(R5), F6
 	WORD $0x6e26dd89 // fmul v9.4s, v12.4s, v6.4s
 	WORD $0x6e23dd26 // fmul v6.4s, v9.4s, v3.4s
 	WORD $0x6e25dd2a // fmul v10.4s, v9.4s, v5.4s
@@ -6645,7 +7002,7 @@ loop:
 	WORD $0x6e2cddae // fmul v14.4s, v13.4s, v12.4s
 	WORD $0x6e2cdd29 // fmul v9.4s, v9.4s, v12.4s
 	WORD $0x6ea4e44c // fcmgt v12.4s, v2.4s, v4.4s
-	FMOVQ 32(R5), F15
+	FMOVQ 16(R5), F15
 	WORD $0x4eaed5f0 // fsub v16.4s, v15.4s, v14.4s
 	WORD $0x6ea2e48f // fcmgt v15.4s, v4.4s, v2.4s
 	VBSL V2.B16, V4.B16, V15.B16
@@ -6711,12 +7068,12 @@ loop:
 	WORD $0x6ea0fa10 // fneg v16.4s, v16.4s
 	VFMLA V9.S4, V9.S4, V16.S4
 	WORD $0x4e30d673 // fadd v19.4s, v19.4s, v16.4s
-	FMOVQ 64(R5), F9
+	FMOVQ 48(R5), F9
 	WORD $0x6e25e52f // fcmge v15.4s, v9.4s, v5.4s
 	WORD $0x6e2059ef // mvn v15.16b, v15.16b
 	VORR V15.B16, V8.B16, V8.B16
 	WORD $0x6ea1f8a9 // fsqrt v9.4s, v5.4s
-	FMOVQ 288(R5), F15
+	FMOVQ 272(R5), F15
 	WORD $0x6e2fdd29 // fmul v9.4s, v9.4s, v15.4s
 	VAND V0.B16, V9.B16, V15.B16
 	FMOVQ 96(R5), F16
@@ -6728,24 +7085,24 @@ loop:
 	VFMLS V17.S4, V19.S4, V15.S4
 	FMOVQ 128(R5), F17
 	VFMLS V17.S4, V19.S4, V15.S4
-	FMOVQ 144(R5), F17
+	FMOVQ 1168(R5), F17
 	VFMLS V17.S4, V19.S4, V15.S4
 	WORD $0x6e2fddf1 // fmul v17.4s, v15.4s, v15.4s
 	FMOVQ 192(R5), F19
-	FMOVQ 160(R5), F20
+	FMOVQ 144(R5), F20
 	VFMLA V17.S4, V20.S4, V19.S4
 	FMOVQ 208(R5), F20
 	VFMLA V17.S4, V19.S4, V20.S4
 	WORD $0x6e34de34 // fmul v20.4s, v17.4s, v20.4s
 	VFMLA V20.S4, V15.S4, V15.S4
 	FMOVQ 224(R5), F19
-	FMOVQ 176(R5), F20
+	FMOVQ 160(R5), F20
 	VFMLA V17.S4, V20.S4, V19.S4
 	FMOVQ 240(R5), F20
 	VFMLA V17.S4, V19.S4, V20.S4
 	FMOVQ 256(R5), F19
 	VFMLA V17.S4, V20.S4, V19.S4
-	FMOVQ 32(R5), F20
+	FMOVQ 16(R5), F20
 	VFMLA V17.S4, V19.S4, V20.S4
 	VSHL $31, V16.S4, V17.S4
 	WORD $0x4ea0aa31 // cmlt v17.4s, v17.4s, #0
@@ -6753,7 +7110,7 @@ loop:
 	VBIT V17.B16, V20.B16, V19.B16
 	VBIT V17.B16, V15.B16, V20.B16
 	VSHL $30, V16.S4, V15.S4
-	FMOVQ 272(R5), F17
+	FMOVQ 176(R5), F17
 	VADD V17.S4, V16.S4, V16.S4
 	VSHL $30, V16.S4, V16.S4
 	VAND V1.B16, V16.B16, V16.B16
@@ -6763,9 +7120,9 @@ loop:
 	VEOR V15.B16, V19.B16, V19.B16
 	WORD $0x4ea0d92f // fcmeq v15.4s, v9.4s, #0.0
 	WORD $0x6e29fe73 // fdiv v19.4s, v19.4s, v9.4s
-	FMOVQ 32(R5), F9
+	FMOVQ 16(R5), F9
 	VBIT V15.B16, V9.B16, V19.B16
-	FMOVQ 288(R5), F9
+	FMOVQ 272(R5), F9
 	WORD $0x6e29de6f // fmul v15.4s, v19.4s, v9.4s
 	WORD $0x6e23dde9 // fmul v9.4s, v15.4s, v3.4s
 	WORD $0x6e27ddf0 // fmul v16.4s, v15.4s, v7.4s
@@ -6773,7 +7130,7 @@ loop:
 	WORD $0x6e33de95 // fmul v21.4s, v20.4s, v19.4s
 	WORD $0x6e33ddef // fmul v15.4s, v15.4s, v19.4s
 	WORD $0x6ea5e453 // fcmgt v19.4s, v2.4s, v5.4s
-	FMOVQ 32(R5), F22
+	FMOVQ 16(R5), F22
 	WORD $0x4eb5d6d7 // fsub v23.4s, v22.4s, v21.4s
 	WORD $0x6ea2e4b6 // fcmgt v22.4s, v5.4s, v2.4s
 	VBSL V2.B16, V5.B16, V22.B16
@@ -6869,7 +7226,7 @@ loop:
 	WORD $0x6e25dca6 // fmul v6.4s, v5.4s, v5.4s
 	VFMLA V7.S4, V7.S4, V6.S4
 	VFMLA V13.S4, V13.S4, V6.S4
-	FMOVQ 720(R5), F9
+	FMOVQ 672(R5), F9
 	WORD $0x6e26e52a // fcmge v10.4s, v9.4s, v6.4s
 	WORD $0x6e20594a // mvn v10.16b, v10.16b
 	WORD $0x4e23e469 // fcmeq v9.4s, v3.4s, v3.4s
@@ -6877,92 +7234,95 @@ loop:
 	VORR V9.B16, V10.B16, V10.B16
 	VORR V10.B16, V8.B16, V8.B16
 	VAND V0.B16, V3.B16, V9.B16
-	FMOVQ 736(R5), F10
+	FMOVQ 688(R5), F10
 	WORD $0x6ea6e54b // fcmgt v11.4s, v10.4s, v6.4s
-	WORD $0x6ea1f8c6 // fsqrt v6.4s, v6.4s
-	WORD $0x6ea9e4ca // fcmgt v10.4s, v6.4s, v9.4s
-	VBSL V6.B16, V9.B16, V10.B16
-	WORD $0x6ea6e52c // fcmgt v12.4s, v9.4s, v6.4s
-	VBSL V6.B16, V9.B16, V12.B16
-	WORD $0x6e2cfd4a // fdiv v10.4s, v10.4s, v12.4s
-	WORD $0x6e2add4c // fmul v12.4s, v10.4s, v10.4s
-	WORD $0x6e2cdd4f // fmul v15.4s, v10.4s, v12.4s
-	FMOVQ 768(R5), F16
-	FMOVQ 752(R5), F17
-	VFMLA V12.S4, V17.S4, V16.S4
-	FMOVQ 784(R5), F17
-	VFMLA V12.S4, V16.S4, V17.S4
-	FMOVQ 800(R5), F16
-	VFMLA V12.S4, V17.S4, V16.S4
-	FMOVQ 816(R5), F17
-	VFMLA V12.S4, V16.S4, V17.S4
-	FMOVQ 832(R5), F16
-	VFMLA V12.S4, V17.S4, V16.S4
-	FMOVQ 848(R5), F17
-	VFMLA V12.S4, V16.S4, V17.S4
-	FMOVQ 864(R5), F16
-	VFMLA V12.S4, V17.S4, V16.S4
-	FMOVQ 880(R5), F17
-	VFMLA V12.S4, V16.S4, V17.S4
-	FMOVQ 896(R5), F16
-	VFMLA V12.S4, V17.S4, V16.S4
-	VFMLA V16.S4, V15.S4, V10.S4
-	WORD $0x6ea9e4cc // fcmgt v12.4s, v6.4s, v9.4s
-	VAND V1.B16, V12.B16, V15.B16
-	VEOR V15.B16, V10.B16, V15.B16
+	FMOVQ 64(R5), F10
+	WORD $0x6eaae4cc // fcmgt v12.4s, v6.4s, v10.4s
+	VBSL V10.B16, V6.B16, V12.B16
+	WORD $0x6ea1f98c // fsqrt v12.4s, v12.4s
+	WORD $0x6ea9e586 // fcmgt v6.4s, v12.4s, v9.4s
+	VBSL V12.B16, V9.B16, V6.B16
+	WORD $0x6eace52a // fcmgt v10.4s, v9.4s, v12.4s
+	VBSL V12.B16, V9.B16, V10.B16
+	WORD $0x6e2afcc6 // fdiv v6.4s, v6.4s, v10.4s
+	WORD $0x6e26dcca // fmul v10.4s, v6.4s, v6.4s
+	WORD $0x6e2adccf // fmul v15.4s, v6.4s, v10.4s
+	FMOVQ 720(R5), F16
+	FMOVQ 704(R5), F17
+	VFMLA V10.S4, V17.S4, V16.S4
+	FMOVQ 736(R5), F17
+	VFMLA V10.S4, V16.S4, V17.S4
+	FMOVQ 752(R5), F16
+	VFMLA V10.S4, V17.S4, V16.S4
+	FMOVQ 768(R5), F17
+	VFMLA V10.S4, V16.S4, V17.S4
+	FMOVQ 784(R5), F16
+	VFMLA V10.S4, V17.S4, V16.S4
+	FMOVQ 800(R5), F17
+	VFMLA V10.S4, V16.S4, V17.S4
+	FMOVQ 816(R5), F16
+	VFMLA V10.S4, V17.S4, V16.S4
+	FMOVQ 832(R5), F17
+	VFMLA V10.S4, V16.S4, V17.S4
+	FMOVQ 848(R5), F16
+	VFMLA V10.S4, V17.S4, V16.S4
+	VFMLA V16.S4, V15.S4, V6.S4
+	WORD $0x6ea9e58a // fcmgt v10.4s, v12.4s, v9.4s
+	VAND V1.B16, V10.B16, V15.B16
+	VEOR V15.B16, V6.B16, V15.B16
 	FMOVQ 128(R5), F16
-	VAND V16.B16, V12.B16, V10.B16
-	WORD $0x4e2ad5ea // fadd v10.4s, v15.4s, v10.4s
+	VAND V16.B16, V10.B16, V6.B16
+	WORD $0x4e26d5e6 // fadd v6.4s, v15.4s, v6.4s
 	FMOVQ 112(R5), F15
-	VAND V15.B16, V12.B16, V12.B16
-	WORD $0x4e2cd54c // fadd v12.4s, v10.4s, v12.4s
-	FMOVQ 32(R5), F10
-	VBIT V11.B16, V10.B16, V12.B16
-	VBIT V11.B16, V9.B16, V6.B16
-	WORD $0x6e26fd8c // fdiv v12.4s, v12.4s, v6.4s
-	WORD $0x6e29dd89 // fmul v9.4s, v12.4s, v9.4s
-	WORD $0x4e2cd58c // fadd v12.4s, v12.4s, v12.4s
+	VAND V15.B16, V10.B16, V10.B16
+	WORD $0x4e2ad4ca // fadd v10.4s, v6.4s, v10.4s
+	FMOVQ 16(R5), F6
+	VBIT V11.B16, V6.B16, V10.B16
+	VBIT V11.B16, V9.B16, V12.B16
+	WORD $0x6e2cfd4a // fdiv v10.4s, v10.4s, v12.4s
+	WORD $0x6e29dd49 // fmul v9.4s, v10.4s, v9.4s
+	WORD $0x4e2ad54a // fadd v10.4s, v10.4s, v10.4s
 	VAND V1.B16, V3.B16, V3.B16
-	VEOR V3.B16, V12.B16, V12.B16
-	WORD $0x6e25dd85 // fmul v5.4s, v12.4s, v5.4s
-	WORD $0x6e27dd87 // fmul v7.4s, v12.4s, v7.4s
-	WORD $0x6e2ddd8c // fmul v12.4s, v12.4s, v13.4s
+	VEOR V3.B16, V10.B16, V10.B16
+	WORD $0x6e25dd45 // fmul v5.4s, v10.4s, v5.4s
+	WORD $0x6e27dd47 // fmul v7.4s, v10.4s, v7.4s
+	WORD $0x6e2ddd4a // fmul v10.4s, v10.4s, v13.4s
 	WORD $0x6e25dca3 // fmul v3.4s, v5.4s, v5.4s
 	VFMLA V7.S4, V7.S4, V3.S4
-	VFMLA V12.S4, V12.S4, V3.S4
+	VFMLA V10.S4, V10.S4, V3.S4
 	WORD $0x6ea3e446 // fcmgt v6.4s, v2.4s, v3.4s
-	FMOVQ 32(R5), F10
-	WORD $0x4ea9d54b // fsub v11.4s, v10.4s, v9.4s
-	WORD $0x6ea2e46a // fcmgt v10.4s, v3.4s, v2.4s
-	VBSL V2.B16, V3.B16, V10.B16
-	WORD $0x6e2afd6b // fdiv v11.4s, v11.4s, v10.4s
+	FMOVQ 16(R5), F11
+	WORD $0x4ea9d56c // fsub v12.4s, v11.4s, v9.4s
+	WORD $0x6ea2e46b // fcmgt v11.4s, v3.4s, v2.4s
+	VBSL V2.B16, V3.B16, V11.B16
+	WORD $0x6e2bfd8c // fdiv v12.4s, v12.4s, v11.4s
 	FMOVQ 1200(R5), F3
-	VBIT V6.B16, V3.B16, V11.B16
-	WORD $0x6e24dd83 // fmul v3.4s, v12.4s, v4.4s
+	VBIT V6.B16, V3.B16, V12.B16
+	WORD $0x6e24dd43 // fmul v3.4s, v10.4s, v4.4s
 	WORD $0x6ea0f863 // fneg v3.4s, v3.4s
 	VFMLA V14.S4, V7.S4, V3.S4
 	WORD $0x6e2edca6 // fmul v6.4s, v5.4s, v14.4s
 	WORD $0x6ea0f8c6 // fneg v6.4s, v6.4s
-	VFMLA V18.S4, V12.S4, V6.S4
-	WORD $0x6e32dcea // fmul v10.4s, v7.4s, v18.4s
-	WORD $0x6ea0f94a // fneg v10.4s, v10.4s
-	VFMLA V4.S4, V5.S4, V10.S4
+	VFMLA V18.S4, V10.S4, V6.S4
+	WORD $0x6e32dceb // fmul v11.4s, v7.4s, v18.4s
+	WORD $0x6ea0f96b // fneg v11.4s, v11.4s
+	VFMLA V4.S4, V5.S4, V11.S4
 	WORD $0x6e32dcad // fmul v13.4s, v5.4s, v18.4s
 	VFMLA V4.S4, V7.S4, V13.S4
-	VFMLA V14.S4, V12.S4, V13.S4
-	WORD $0x6e2ddd6b // fmul v11.4s, v11.4s, v13.4s
+	VFMLA V14.S4, V10.S4, V13.S4
+	WORD $0x6e2ddd8c // fmul v12.4s, v12.4s, v13.4s
 	WORD $0x6e32dd32 // fmul v18.4s, v9.4s, v18.4s
 	FMOVQ 256(R5), F13
 	VFMLA V3.S4, V13.S4, V18.S4
-	VFMLA V5.S4, V11.S4, V18.S4
+	VFMLA V5.S4, V12.S4, V18.S4
 	WORD $0x6e24dd24 // fmul v4.4s, v9.4s, v4.4s
 	FMOVQ 256(R5), F3
 	VFMLA V6.S4, V3.S4, V4.S4
-	VFMLA V7.S4, V11.S4, V4.S4
+	VFMLA V7.S4, V12.S4, V4.S4
 	WORD $0x6e2edd29 // fmul v9.4s, v9.4s, v14.4s
 	FMOVQ 256(R5), F3
-	VFMLA V10.S4, V3.S4, V9.S4
-	VFMLA V12.S4, V11.S4, V9.S4
+	VFMLA V11.S4, V3.S4, V9.S4
+	VFMLA V10.S4, V12.S4, V9.S4
 	WORD $0x6eb0a903 // umaxv s3, v8.4s
 	FMOVS F3, R9
 	CBNZ R9, hard
@@ -6970,7 +7330,7 @@ loop:
 	ADD R6, R0, R9
 	FMOVQ F7, (R9)
 	ADD R6<<1, R0, R9
-	FMOVQ F12, (R9)
+	FMOVQ F10, (R9)
 	ADD R7, R0, R9
 	FMOVQ F18, (R9)
 	ADD R6<<2, R0, R9
@@ -7045,11 +7405,11 @@ loaded3:
 	WORD $0x6ea0f929 // fneg v9.4s, v9.4s
 	VFMLA V6.S4, V6.S4, V9.S4
 	WORD $0x4e29d56b // fadd v11.4s, v11.4s, v9.4s
-	FMOVQ 64(R5), F6
+	FMOVQ 48(R5), F6
 	WORD $0x6e24e4c8 // fcmge v8.4s, v6.4s, v4.4s
 	WORD $0x6e205908 // mvn v8.16b, v8.16b
 	WORD $0x6ea1f886 // fsqrt v6.4s, v4.4s
-	FMOVQ 288(R5), F9
+	FMOVQ 272(R5), F9
 	WORD $0x6e29dcc6 // fmul v6.4s, v6.4s, v9.4s
 	VAND V0.B16, V6.B16, V9.B16
 	FMOVQ 96(R5), F10
@@ -7061,24 +7421,24 @@ loaded3:
 	VFMLS V11.S4, V12.S4, V9.S4
 	FMOVQ 128(R5), F11
 	VFMLS V11.S4, V12.S4, V9.S4
-	FMOVQ 144(R5), F11
+	FMOVQ 1168(R5), F11
 	VFMLS V11.S4, V12.S4, V9.S4
 	WORD $0x6e29dd2b // fmul v11.4s, v9.4s, v9.4s
 	FMOVQ 192(R5), F12
-	FMOVQ 160(R5), F13
+	FMOVQ 144(R5), F13
 	VFMLA V11.S4, V13.S4, V12.S4
 	FMOVQ 208(R5), F13
 	VFMLA V11.S4, V12.S4, V13.S4
 	WORD $0x6e2ddd6d // fmul v13.4s, v11.4s, v13.4s
 	VFMLA V13.S4, V9.S4, V9.S4
 	FMOVQ 224(R5), F12
-	FMOVQ 176(R5), F13
+	FMOVQ 160(R5), F13
 	VFMLA V11.S4, V13.S4, V12.S4
 	FMOVQ 240(R5), F13
 	VFMLA V11.S4, V12.S4, V13.S4
 	FMOVQ 256(R5), F12
 	VFMLA V11.S4, V13.S4, V12.S4
-	FMOVQ 32(R5), F13
+	FMOVQ 16(R5), F13
 	VFMLA V11.S4, V12.S4, V13.S4
 	VSHL $31, V10.S4, V11.S4
 	WORD $0x4ea0a96b // cmlt v11.4s, v11.4s, #0
@@ -7086,7 +7446,7 @@ loaded3:
 	VBIT V11.B16, V13.B16, V12.B16
 	VBIT V11.B16, V9.B16, V13.B16
 	VSHL $30, V10.S4, V9.S4
-	FMOVQ 272(R5), F11
+	FMOVQ 176(R5), F11
 	VADD V11.S4, V10.S4, V10.S4
 	VSHL $30, V10.S4, V10.S4
 	VAND V1.B16, V10.B16, V10.B16
@@ -7096,9 +7456,9 @@ loaded3:
 	VEOR V9.B16, V12.B16, V12.B16
 	WORD $0x4ea0d8c9 // fcmeq v9.4s, v6.4s, #0.0
 	WORD $0x6e26fd8c // fdiv v12.4s, v12.4s, v6.4s
-	FMOVQ 32(R5), F6
+	FMOVQ 16(R5), F6
 	VBIT V9.B16, V6.B16, V12.B16
-	FMOVQ 288(R5), F6
+	FMOVQ 272(R5), F6
 	WORD $0x6e26dd89 // fmul v9.4s, v12.4s, v6.4s
 	WORD $0x6e23dd26 // fmul v6.4s, v9.4s, v3.4s
 	WORD $0x6e25dd2a // fmul v10.4s, v9.4s, v5.4s
@@ -7106,7 +7466,7 @@ loaded3:
 	WORD $0x6e2cddae // fmul v14.4s, v13.4s, v12.4s
 	WORD $0x6e2cdd29 // fmul v9.4s, v9.4s, v12.4s
 	WORD $0x6ea4e44c // fcmgt v12.4s, v2.4s, v4.4s
-	FMOVQ 32(R5), F15
+	FMOVQ 16(R5), F15
 	WORD $0x4eaed5f0 // fsub v16.4s, v15.4s, v14.4s
 	WORD $0x6ea2e48f // fcmgt v15.4s, v4.4s, v2.4s
 	VBSL V2.B16, V4.B16, V15.B16
@@ -7227,12 +7587,12 @@ loaded9:
 	WORD $0x6ea0fa10 // fneg v16.4s, v16.4s
 	VFMLA V9.S4, V9.S4, V16.S4
 	WORD $0x4e30d673 // fadd v19.4s, v19.4s, v16.4s
-	FMOVQ 64(R5), F9
+	FMOVQ 48(R5), F9
 	WORD $0x6e25e52f // fcmge v15.4s, v9.4s, v5.4s
 	WORD $0x6e2059ef // mvn v15.16b, v15.16b
 	VORR V15.B16, V8.B16, V8.B16
 	WORD $0x6ea1f8a9 // fsqrt v9.4s, v5.4s
-	FMOVQ 288(R5), F15
+	FMOVQ 272(R5), F15
 	WORD $0x6e2fdd29 // fmul v9.4s, v9.4s, v15.4s
 	VAND V0.B16, V9.B16, V15.B16
 	FMOVQ 96(R5), F16
@@ -7244,24 +7604,24 @@ loaded9:
 	VFMLS V17.S4, V19.S4, V15.S4
 	FMOVQ 128(R5), F17
 	VFMLS V17.S4, V19.S4, V15.S4
-	FMOVQ 144(R5), F17
+	FMOVQ 1168(R5), F17
 	VFMLS V17.S4, V19.S4, V15.S4
 	WORD $0x6e2fddf1 // fmul v17.4s, v15.4s, v15.4s
 	FMOVQ 192(R5), F19
-	FMOVQ 160(R5), F20
+	FMOVQ 144(R5), F20
 	VFMLA V17.S4, V20.S4, V19.S4
 	FMOVQ 208(R5), F20
 	VFMLA V17.S4, V19.S4, V20.S4
 	WORD $0x6e34de34 // fmul v20.4s, v17.4s, v20.4s
 	VFMLA V20.S4, V15.S4, V15.S4
 	FMOVQ 224(R5), F19
-	FMOVQ 176(R5), F20
+	FMOVQ 160(R5), F20
 	VFMLA V17.S4, V20.S4, V19.S4
 	FMOVQ 240(R5), F20
 	VFMLA V17.S4, V19.S4, V20.S4
 	FMOVQ 256(R5), F19
 	VFMLA V17.S4, V20.S4, V19.S4
-	FMOVQ 32(R5), F20
+	FMOVQ 16(R5), F20
 	VFMLA V17.S4, V19.S4, V20.S4
 	VSHL $31, V16.S4, V17.S4
 	WORD $0x4ea0aa31 // cmlt v17.4s, v17.4s, #0
@@ -7269,7 +7629,7 @@ loaded9:
 	VBIT V17.B16, V20.B16, V19.B16
 	VBIT V17.B16, V15.B16, V20.B16
 	VSHL $30, V16.S4, V15.S4
-	FMOVQ 272(R5), F17
+	FMOVQ 176(R5), F17
 	VADD V17.S4, V16.S4, V16.S4
 	VSHL $30, V16.S4, V16.S4
 	VAND V1.B16, V16.B16, V16.B16
@@ -7279,9 +7639,9 @@ loaded9:
 	VEOR V15.B16, V19.B16, V19.B16
 	WORD $0x4ea0d92f // fcmeq v15.4s, v9.4s, #0.0
 	WORD $0x6e29fe73 // fdiv v19.4s, v19.4s, v9.4s
-	FMOVQ 32(R5), F9
+	FMOVQ 16(R5), F9
 	VBIT V15.B16, V9.B16, V19.B16
-	FMOVQ 288(R5), F9
+	FMOVQ 272(R5), F9
 	WORD $0x6e29de6f // fmul v15.4s, v19.4s, v9.4s
 	WORD $0x6e23dde9 // fmul v9.4s, v15.4s, v3.4s
 	WORD $0x6e27ddf0 // fmul v16.4s, v15.4s, v7.4s
@@ -7289,7 +7649,7 @@ loaded9:
 	WORD $0x6e33de95 // fmul v21.4s, v20.4s, v19.4s
 	WORD $0x6e33ddef // fmul v15.4s, v15.4s, v19.4s
 	WORD $0x6ea5e453 // fcmgt v19.4s, v2.4s, v5.4s
-	FMOVQ 32(R5), F22
+	FMOVQ 16(R5), F22
 	WORD $0x4eb5d6d7 // fsub v23.4s, v22.4s, v21.4s
 	WORD $0x6ea2e4b6 // fcmgt v22.4s, v5.4s, v2.4s
 	VBSL V2.B16, V5.B16, V22.B16
@@ -7412,7 +7772,7 @@ loaded12:
 	WORD $0x6e25dca6 // fmul v6.4s, v5.4s, v5.4s
 	VFMLA V7.S4, V7.S4, V6.S4
 	VFMLA V13.S4, V13.S4, V6.S4
-	FMOVQ 720(R5), F9
+	FMOVQ 672(R5), F9
 	WORD $0x6e26e52a // fcmge v10.4s, v9.4s, v6.4s
 	WORD $0x6e20594a // mvn v10.16b, v10.16b
 	WORD $0x4e23e469 // fcmeq v9.4s, v3.4s, v3.4s
@@ -7420,92 +7780,95 @@ loaded12:
 	VORR V9.B16, V10.B16, V10.B16
 	VORR V10.B16, V8.B16, V8.B16
 	VAND V0.B16, V3.B16, V9.B16
-	FMOVQ 736(R5), F10
+	FMOVQ 688(R5), F10
 	WORD $0x6ea6e54b // fcmgt v11.4s, v10.4s, v6.4s
-	WORD $0x6ea1f8c6 // fsqrt v6.4s, v6.4s
-	WORD $0x6ea9e4ca // fcmgt v10.4s, v6.4s, v9.4s
-	VBSL V6.B16, V9.B16, V10.B16
-	WORD $0x6ea6e52c // fcmgt v12.4s, v9.4s, v6.4s
-	VBSL V6.B16, V9.B16, V12.B16
-	WORD $0x6e2cfd4a // fdiv v10.4s, v10.4s, v12.4s
-	WORD $0x6e2add4c // fmul v12.4s, v10.4s, v10.4s
-	WORD $0x6e2cdd4f // fmul v15.4s, v10.4s, v12.4s
-	FMOVQ 768(R5), F16
-	FMOVQ 752(R5), F17
-	VFMLA V12.S4, V17.S4, V16.S4
-	FMOVQ 784(R5), F17
-	VFMLA V12.S4, V16.S4, V17.S4
-	FMOVQ 800(R5), F16
-	VFMLA V12.S4, V17.S4, V16.S4
-	FMOVQ 816(R5), F17
-	VFMLA V12.S4, V16.S4, V17.S4
-	FMOVQ 832(R5), F16
-	VFMLA V12.S4, V17.S4, V16.S4
-	FMOVQ 848(R5), F17
-	VFMLA V12.S4, V16.S4, V17.S4
-	FMOVQ 864(R5), F16
-	VFMLA V12.S4, V17.S4, V16.S4
-	FMOVQ 880(R5), F17
-	VFMLA V12.S4, V16.S4, V17.S4
-	FMOVQ 896(R5), F16
-	VFMLA V12.S4, V17.S4, V16.S4
-	VFMLA V16.S4, V15.S4, V10.S4
-	WORD $0x6ea9e4cc // fcmgt v12.4s, v6.4s, v9.4s
-	VAND V1.B16, V12.B16, V15.B16
-	VEOR V15.B16, V10.B16, V15.B16
+	FMOVQ 64(R5), F10
+	WORD $0x6eaae4cc // fcmgt v12.4s, v6.4s, v10.4s
+	VBSL V10.B16, V6.B16, V12.B16
+	WORD $0x6ea1f98c // fsqrt v12.4s, v12.4s
+	WORD $0x6ea9e586 // fcmgt v6.4s, v12.4s, v9.4s
+	VBSL V12.B16, V9.B16, V6.B16
+	WORD $0x6eace52a // fcmgt v10.4s, v9.4s, v12.4s
+	VBSL V12.B16, V9.B16, V10.B16
+	WORD $0x6e2afcc6 // fdiv v6.4s, v6.4s, v10.4s
+	WORD $0x6e26dcca // fmul v10.4s, v6.4s, v6.4s
+	WORD $0x6e2adccf // fmul v15.4s, v6.4s, v10.4s
+	FMOVQ 720(R5), F16
+	FMOVQ 704(R5), F17
+	VFMLA V10.S4, V17.S4, V16.S4
+	FMOVQ 736(R5), F17
+	VFMLA V10.S4, V16.S4, V17.S4
+	FMOVQ 752(R5), F16
+	VFMLA V10.S4, V17.S4, V16.S4
+	FMOVQ 768(R5), F17
+	VFMLA V10.S4, V16.S4, V17.S4
+	FMOVQ 784(R5), F16
+	VFMLA V10.S4, V17.S4, V16.S4
+	FMOVQ 800(R5), F17
+	VFMLA V10.S4, V16.S4, V17.S4
+	FMOVQ 816(R5), F16
+	VFMLA V10.S4, V17.S4, V16.S4
+	FMOVQ 832(R5), F17
+	VFMLA V10.S4, V16.S4, V17.S4
+	FMOVQ 848(R5), F16
+	VFMLA V10.S4, V17.S4, V16.S4
+	VFMLA V16.S4, V15.S4, V6.S4
+	WORD $0x6ea9e58a // fcmgt v10.4s, v12.4s, v9.4s
+	VAND V1.B16, V10.B16, V15.B16
+	VEOR V15.B16, V6.B16, V15.B16
 	FMOVQ 128(R5), F16
-	VAND V16.B16, V12.B16, V10.B16
-	WORD $0x4e2ad5ea // fadd v10.4s, v15.4s, v10.4s
+	VAND V16.B16, V10.B16, V6.B16
+	WORD $0x4e26d5e6 // fadd v6.4s, v15.4s, v6.4s
 	FMOVQ 112(R5), F15
-	VAND V15.B16, V12.B16, V12.B16
-	WORD $0x4e2cd54c // fadd v12.4s, v10.4s, v12.4s
-	FMOVQ 32(R5), F10
-	VBIT V11.B16, V10.B16, V12.B16
-	VBIT V11.B16, V9.B16, V6.B16
-	WORD $0x6e26fd8c // fdiv v12.4s, v12.4s, v6.4s
-	WORD $0x6e29dd89 // fmul v9.4s, v12.4s, v9.4s
-	WORD $0x4e2cd58c // fadd v12.4s, v12.4s, v12.4s
+	VAND V15.B16, V10.B16, V10.B16
+	WORD $0x4e2ad4ca // fadd v10.4s, v6.4s, v10.4s
+	FMOVQ 16(R5), F6
+	VBIT V11.B16, V6.B16, V10.B16
+	VBIT V11.B16, V9.B16, V12.B16
+	WORD $0x6e2cfd4a // fdiv v10.4s, v10.4s, v12.4s
+	WORD $0x6e29dd49 // fmul v9.4s, v10.4s, v9.4s
+	WORD $0x4e2ad54a // fadd v10.4s, v10.4s, v10.4s
 	VAND V1.B16, V3.B16, V3.B16
-	VEOR V3.B16, V12.B16, V12.B16
-	WORD $0x6e25dd85 // fmul v5.4s, v12.4s, v5.4s
-	WORD $0x6e27dd87 // fmul v7.4s, v12.4s, v7.4s
-	WORD $0x6e2ddd8c // fmul v12.4s, v12.4s, v13.4s
+	VEOR V3.B16, V10.B16, V10.B16
+	WORD $0x6e25dd45 // fmul v5.4s, v10.4s, v5.4s
+	WORD $0x6e27dd47 // fmul v7.4s, v10.4s, v7.4s
+	WORD $0x6e2ddd4a // fmul v10.4s, v10.4s, v13.4s
 	WORD $0x6e25dca3 // fmul v3.4s, v5.4s, v5.4s
 	VFMLA V7.S4, V7.S4, V3.S4
-	VFMLA V12.S4, V12.S4, V3.S4
+	VFMLA V10.S4, V10.S4, V3.S4
 	WORD $0x6ea3e446 // fcmgt v6.4s, v2.4s, v3.4s
-	FMOVQ 32(R5), F10
-	WORD $0x4ea9d54b // fsub v11.4s, v10.4s, v9.4s
-	WORD $0x6ea2e46a // fcmgt v10.4s, v3.4s, v2.4s
-	VBSL V2.B16, V3.B16, V10.B16
-	WORD $0x6e2afd6b // fdiv v11.4s, v11.4s, v10.4s
+	FMOVQ 16(R5), F11
+	WORD $0x4ea9d56c // fsub v12.4s, v11.4s, v9.4s
+	WORD $0x6ea2e46b // fcmgt v11.4s, v3.4s, v2.4s
+	VBSL V2.B16, V3.B16, V11.B16
+	WORD $0x6e2bfd8c // fdiv v12.4s, v12.4s, v11.4s
 	FMOVQ 1200(R5), F3
-	VBIT V6.B16, V3.B16, V11.B16
-	WORD $0x6e24dd83 // fmul v3.4s, v12.4s, v4.4s
+	VBIT V6.B16, V3.B16, V12.B16
+	WORD $0x6e24dd43 // fmul v3.4s, v10.4s, v4.4s
 	WORD $0x6ea0f863 // fneg v3.4s, v3.4s
 	VFMLA V14.S4, V7.S4, V3.S4
 	WORD $0x6e2edca6 // fmul v6.4s, v5.4s, v14.4s
 	WORD $0x6ea0f8c6 // fneg v6.4s, v6.4s
-	VFMLA V18.S4, V12.S4, V6.S4
-	WORD $0x6e32dcea // fmul v10.4s, v7.4s, v18.4s
-	WORD $0x6ea0f94a // fneg v10.4s, v10.4s
-	VFMLA V4.S4, V5.S4, V10.S4
+	VFMLA V18.S4, V10.S4, V6.S4
+	WORD $0x6e32dceb // fmul v11.4s, v7.4s, v18.4s
+	WORD $0x6ea0f96b // fneg v11.4s, v11.4s
+	VFMLA V4.S4, V5.S4, V11.S4
 	WORD $0x6e32dcad // fmul v13.4s, v5.4s, v18.4s
 	VFMLA V4.S4, V7.S4, V13.S4
-	VFMLA V14.S4, V12.S4, V13.S4
-	WORD $0x6e2ddd6b // fmul v11.4s, v11.4s, v13.4s
+	VFMLA V14.S4, V10.S4, V13.S4
+	WORD $0x6e2ddd8c // fmul v12.4s, v12.4s, v13.4s
 	WORD $0x6e32dd32 // fmul v18.4s, v9.4s, v18.4s
 	FMOVQ 256(R5), F13
 	VFMLA V3.S4, V13.S4, V18.S4
-	VFMLA V5.S4, V11.S4, V18.S4
+	VFMLA V5.S4, V12.S4, V18.S4
 	WORD $0x6e24dd24 // fmul v4.4s, v9.4s, v4.4s
 	FMOVQ 256(R5), F3
 	VFMLA V6.S4, V3.S4, V4.S4
-	VFMLA V7.S4, V11.S4, V4.S4
+	VFMLA V7.S4, V12.S4, V4.S4
 	WORD $0x6e2edd29 // fmul v9.4s, v9.4s, v14.4s
 	FMOVQ 256(R5), F3
-	VFMLA V10.S4, V3.S4, V9.S4
-	VFMLA V12.S4, V11.S4, V9.S4
+	VFMLA V11.S4, V3.S4, V9.S4
+	VFMLA V10.S4, V12.S4, V9.S4
 	WORD $0x6eb0a903 // umaxv s3, v8.4s
 	FMOVS F3, R9
 	CBNZ R9, hard2
@@ -7533,13 +7896,13 @@ storeOne2:
 stored2:
 	ADD R6<<1, R0, R9
 	TBZ $1, R3, storeOne3
-	FMOVD.P F12, 8(R9)
+	FMOVD.P F10, 8(R9)
 	TBZ $0, R3, stored3
-	VST1 V12.S[2], (R9)
+	VST1 V10.S[2], (R9)
 	B stored3
 
 storeOne3:
-	FMOVS F12, (R9)
+	FMOVS F10, (R9)
 
 stored3:
 	ADD R7, R0, R9
@@ -7594,7 +7957,7 @@ hard:
 	FMOVQ F3, (R9)
 	ADD R6<<1, R0, R9
 	FMOVQ (R9), F3
-	VBIF V8.B16, V12.B16, V3.B16
+	VBIF V8.B16, V10.B16, V3.B16
 	ADD R6<<1, R0, R9
 	FMOVQ F3, (R9)
 	ADD R7, R0, R9
@@ -7613,7 +7976,7 @@ hard:
 	ADD R8, R0, R9
 	FMOVQ F3, (R9)
 	MOVD ZR, R9
-	FMOVQ 304(R5), F3
+	FMOVQ 288(R5), F3
 	VAND V8.B16, V3.B16, V3.B16
 	WORD $0x4eb1b864 // addv s4, v3.4s
 	FMOVD F4, R10
@@ -7685,7 +8048,7 @@ loadOne15:
 	FMOVS (R9), F3
 
 loaded15:
-	VBIF V8.B16, V12.B16, V3.B16
+	VBIF V8.B16, V10.B16, V3.B16
 	ADD R6<<1, R0, R9
 	TBZ $1, R3, storeOne9
 	FMOVD.P F3, 8(R9)
@@ -7767,7 +8130,7 @@ storeOne12:
 
 stored12:
 	MOVD ZR, R9
-	FMOVQ 304(R5), F3
+	FMOVQ 288(R5), F3
 	VAND V8.B16, V3.B16, V3.B16
 	WORD $0x4eb1b864 // addv s4, v3.4s
 	FMOVD F4, R10
@@ -7795,14 +8158,14 @@ TEXT ·composeSE3F64NEON(SB), NOSPLIT, $0-64
 	LSL $3, R6
 	ADD R6<<1, R6, R7
 	ADD R6<<1, R7, R8
-	FMOVQ 352(R5), F0
+	FMOVQ 320(R5), F0
 	FMOVQ 1248(R5), F1
-	FMOVQ 944(R5), F2
+	FMOVQ 912(R5), F2
 	CMP $2, R3
 	BLT next
 
 loop:
-	// 425 instructions for 2 matrices, 212.5 each
+	// 428 instructions for 2 matrices, 214 each
 	FMOVQ (R1), F3
 	WORD $0x6e63dc64 // fmul v4.2d, v3.2d, v3.2d
 	ADD R6, R1, R9
@@ -7811,40 +8174,44 @@ loop:
 	ADD R6<<1, R1, R9
 	FMOVQ (R9), F6
 	VFMLA V6.D2, V6.D2, V4.D2
-	FMOVQ 368(R5), F7
+	FMOVQ 336(R5), F7
 	WORD $0x6e64e4e8 // fcmge v8.2d, v7.2d, v4.2d
 	WORD $0x6e205908 // mvn v8.16b, v8.16b
 	WORD $0x6ee1f887 // fsqrt v7.2d, v4.2d
 	WORD $0x6e62dce7 // fmul v7.2d, v7.2d, v2.2d
-	FMOVQ 384(R5), F9
+	FMOVQ 880(R5), F9
 	VAND V9.B16, V7.B16, V10.B16
-	FMOVQ 416(R5), F9
-	FMOVQ 400(R5), F11
+	FMOVQ 384(R5), F9
+	FMOVQ 368(R5), F11
 	VFMLA V11.D2, V10.D2, V9.D2
-	FMOVQ 416(R5), F11
+	FMOVQ 384(R5), F11
 	WORD $0x4eebd52c // fsub v12.2d, v9.2d, v11.2d
-	FMOVQ 432(R5), F11
+	FMOVQ 400(R5), F11
 	VFMLS V11.D2, V12.D2, V10.D2
-	FMOVQ 448(R5), F11
+	FMOVQ 416(R5), F11
 	VFMLS V11.D2, V12.D2, V10.D2
-	FMOVQ 464(R5), F11
+	FMOVQ 1184(R5), F11
 	VFMLS V11.D2, V12.D2, V10.D2
 	WORD $0x6e6add4b // fmul v11.2d, v10.2d, v10.2d
+	FMOVQ 480(R5), F12
+	FMOVQ 432(R5), F13
+	VFMLA V11.D2, V13.D2, V12.D2
+	FMOVQ 496(R5), F13
+	VFMLA V11.D2, V12.D2, V13.D2
 	FMOVQ 512(R5), F12
-	FMOVQ 480(R5), F13
 	VFMLA V11.D2, V13.D2, V12.D2
 	FMOVQ 528(R5), F13
 	VFMLA V11.D2, V12.D2, V13.D2
 	FMOVQ 544(R5), F12
 	VFMLA V11.D2, V13.D2, V12.D2
-	FMOVQ 560(R5), F13
-	VFMLA V11.D2, V12.D2, V13.D2
-	FMOVQ 576(R5), F12
-	VFMLA V11.D2, V13.D2, V12.D2
 	WORD $0x6e6cdd6c // fmul v12.2d, v11.2d, v12.2d
 	VFMLA V12.D2, V10.D2, V10.D2
+	FMOVQ 560(R5), F12
+	FMOVQ 448(R5), F13
+	VFMLA V11.D2, V13.D2, V12.D2
+	FMOVQ 576(R5), F13
+	VFMLA V11.D2, V12.D2, V13.D2
 	FMOVQ 592(R5), F12
-	FMOVQ 496(R5), F13
 	VFMLA V11.D2, V13.D2, V12.D2
 	FMOVQ 608(R5), F13
 	VFMLA V11.D2, V12.D2, V13.D2
@@ -7852,18 +8219,14 @@ loop:
 	VFMLA V11.D2, V13.D2, V12.D2
 	FMOVQ 640(R5), F13
 	VFMLA V11.D2, V12.D2, V13.D2
-	FMOVQ 656(R5), F12
-	VFMLA V11.D2, V13.D2, V12.D2
-	FMOVQ 672(R5), F13
-	VFMLA V11.D2, V12.D2, V13.D2
-	FMOVQ 336(R5), F12
+	FMOVQ 304(R5), F12
 	VFMLA V11.D2, V13.D2, V12.D2
 	VSHL $63, V9.D2, V11.D2
 	WORD $0x4ee0a96b // cmlt v11.2d, v11.2d, #0
 	VMOV V10.B16, V13.B16
 	VBIT V11.B16, V12.B16, V13.B16
 	VBIT V11.B16, V10.B16, V12.B16
-	FMOVQ 688(R5), F10
+	FMOVQ 464(R5), F10
 	VADD V10.D2, V9.D2, V11.D2
 	VSHL $62, V11.D2, V11.D2
 	VAND V0.B16, V11.B16, V11.B16
@@ -7874,7 +8237,7 @@ loop:
 	VEOR V9.B16, V13.B16, V13.B16
 	WORD $0x4ee0d8e9 // fcmeq v9.2d, v7.2d, #0.0
 	WORD $0x6e67fdad // fdiv v13.2d, v13.2d, v7.2d
-	FMOVQ 336(R5), F7
+	FMOVQ 304(R5), F7
 	VBIT V9.B16, V7.B16, V13.B16
 	WORD $0x6e62dda7 // fmul v7.2d, v13.2d, v2.2d
 	WORD $0x6e63dce9 // fmul v9.2d, v7.2d, v3.2d
@@ -7883,7 +8246,7 @@ loop:
 	WORD $0x6e6ddd8e // fmul v14.2d, v12.2d, v13.2d
 	WORD $0x6e6ddce7 // fmul v7.2d, v7.2d, v13.2d
 	WORD $0x6ee4e42d // fcmgt v13.2d, v1.2d, v4.2d
-	FMOVQ 336(R5), F15
+	FMOVQ 304(R5), F15
 	WORD $0x4eeed5f0 // fsub v16.2d, v15.2d, v14.2d
 	WORD $0x6ee1e48f // fcmgt v15.2d, v4.2d, v1.2d
 	VBSL V1.B16, V4.B16, V15.B16
@@ -7926,41 +8289,45 @@ loop:
 	ADD R6<<1, R2, R9
 	FMOVQ (R9), F7
 	VFMLA V7.D2, V7.D2, V5.D2
-	FMOVQ 368(R5), F13
+	FMOVQ 336(R5), F13
 	WORD $0x6e65e5af // fcmge v15.2d, v13.2d, v5.2d
 	WORD $0x6e2059ef // mvn v15.16b, v15.16b
 	VORR V15.B16, V8.B16, V8.B16
 	WORD $0x6ee1f8ad // fsqrt v13.2d, v5.2d
 	WORD $0x6e62ddad // fmul v13.2d, v13.2d, v2.2d
-	FMOVQ 384(R5), F15
+	FMOVQ 880(R5), F15
 	VAND V15.B16, V13.B16, V16.B16
-	FMOVQ 416(R5), F15
-	FMOVQ 400(R5), F17
+	FMOVQ 384(R5), F15
+	FMOVQ 368(R5), F17
 	VFMLA V17.D2, V16.D2, V15.D2
-	FMOVQ 416(R5), F17
+	FMOVQ 384(R5), F17
 	WORD $0x4ef1d5f3 // fsub v19.2d, v15.2d, v17.2d
-	FMOVQ 432(R5), F17
+	FMOVQ 400(R5), F17
 	VFMLS V17.D2, V19.D2, V16.D2
-	FMOVQ 448(R5), F17
+	FMOVQ 416(R5), F17
 	VFMLS V17.D2, V19.D2, V16.D2
-	FMOVQ 464(R5), F17
+	FMOVQ 1184(R5), F17
 	VFMLS V17.D2, V19.D2, V16.D2
 	WORD $0x6e70de11 // fmul v17.2d, v16.2d, v16.2d
+	FMOVQ 480(R5), F19
+	FMOVQ 432(R5), F20
+	VFMLA V17.D2, V20.D2, V19.D2
+	FMOVQ 496(R5), F20
+	VFMLA V17.D2, V19.D2, V20.D2
 	FMOVQ 512(R5), F19
-	FMOVQ 480(R5), F20
 	VFMLA V17.D2, V20.D2, V19.D2
 	FMOVQ 528(R5), F20
 	VFMLA V17.D2, V19.D2, V20.D2
 	FMOVQ 544(R5), F19
 	VFMLA V17.D2, V20.D2, V19.D2
-	FMOVQ 560(R5), F20
-	VFMLA V17.D2, V19.D2, V20.D2
-	FMOVQ 576(R5), F19
-	VFMLA V17.D2, V20.D2, V19.D2
 	WORD $0x6e73de33 // fmul v19.2d, v17.2d, v19.2d
 	VFMLA V19.D2, V16.D2, V16.D2
+	FMOVQ 560(R5), F19
+	FMOVQ 448(R5), F20
+	VFMLA V17.D2, V20.D2, V19.D2
+	FMOVQ 576(R5), F20
+	VFMLA V17.D2, V19.D2, V20.D2
 	FMOVQ 592(R5), F19
-	FMOVQ 496(R5), F20
 	VFMLA V17.D2, V20.D2, V19.D2
 	FMOVQ 608(R5), F20
 	VFMLA V17.D2, V19.D2, V20.D2
@@ -7968,18 +8335,14 @@ loop:
 	VFMLA V17.D2, V20.D2, V19.D2
 	FMOVQ 640(R5), F20
 	VFMLA V17.D2, V19.D2, V20.D2
-	FMOVQ 656(R5), F19
-	VFMLA V17.D2, V20.D2, V19.D2
-	FMOVQ 672(R5), F20
-	VFMLA V17.D2, V19.D2, V20.D2
-	FMOVQ 336(R5), F19
+	FMOVQ 304(R5), F19
 	VFMLA V17.D2, V20.D2, V19.D2
 	VSHL $63, V15.D2, V17.D2
 	WORD $0x4ee0aa31 // cmlt v17.2d, v17.2d, #0
 	VMOV V16.B16, V20.B16
 	VBIT V17.B16, V19.B16, V20.B16
 	VBIT V17.B16, V16.B16, V19.B16
-	FMOVQ 688(R5), F16
+	FMOVQ 464(R5), F16
 	VADD V16.D2, V15.D2, V17.D2
 	VSHL $62, V17.D2, V17.D2
 	VAND V0.B16, V17.B16, V17.B16
@@ -7990,7 +8353,7 @@ loop:
 	VEOR V15.B16, V20.B16, V20.B16
 	WORD $0x4ee0d9af // fcmeq v15.2d, v13.2d, #0.0
 	WORD $0x6e6dfe94 // fdiv v20.2d, v20.2d, v13.2d
-	FMOVQ 336(R5), F13
+	FMOVQ 304(R5), F13
 	VBIT V15.B16, V13.B16, V20.B16
 	WORD $0x6e62de8d // fmul v13.2d, v20.2d, v2.2d
 	WORD $0x6e63ddaf // fmul v15.2d, v13.2d, v3.2d
@@ -7999,7 +8362,7 @@ loop:
 	WORD $0x6e74de75 // fmul v21.2d, v19.2d, v20.2d
 	WORD $0x6e74ddad // fmul v13.2d, v13.2d, v20.2d
 	WORD $0x6ee5e434 // fcmgt v20.2d, v1.2d, v5.2d
-	FMOVQ 336(R5), F22
+	FMOVQ 304(R5), F22
 	WORD $0x4ef5d6d7 // fsub v23.2d, v22.2d, v21.2d
 	WORD $0x6ee1e4b6 // fcmgt v22.2d, v5.2d, v1.2d
 	VBSL V1.B16, V5.B16, V22.B16
@@ -8095,119 +8458,122 @@ loop:
 	WORD $0x6e65dca7 // fmul v7.2d, v5.2d, v5.2d
 	VFMLA V6.D2, V6.D2, V7.D2
 	VFMLA V12.D2, V12.D2, V7.D2
-	FMOVQ 912(R5), F9
+	FMOVQ 864(R5), F9
 	WORD $0x6e67e52a // fcmge v10.2d, v9.2d, v7.2d
 	WORD $0x6e20594a // mvn v10.16b, v10.16b
 	WORD $0x4e63e469 // fcmeq v9.2d, v3.2d, v3.2d
 	WORD $0x6e205929 // mvn v9.16b, v9.16b
 	VORR V9.B16, V10.B16, V10.B16
 	VORR V10.B16, V8.B16, V8.B16
-	FMOVQ 384(R5), F9
+	FMOVQ 880(R5), F9
 	VAND V9.B16, V3.B16, V10.B16
-	FMOVQ 928(R5), F9
+	FMOVQ 896(R5), F9
 	WORD $0x6ee7e52b // fcmgt v11.2d, v9.2d, v7.2d
-	WORD $0x6ee1f8e7 // fsqrt v7.2d, v7.2d
-	WORD $0x6eeae4e9 // fcmgt v9.2d, v7.2d, v10.2d
-	VBSL V7.B16, V10.B16, V9.B16
-	WORD $0x6ee7e54d // fcmgt v13.2d, v10.2d, v7.2d
-	VBSL V7.B16, V10.B16, V13.B16
-	WORD $0x6e62ddaf // fmul v15.2d, v13.2d, v2.2d
-	WORD $0x6eefe52f // fcmgt v15.2d, v9.2d, v15.2d
-	WORD $0x4eedd530 // fsub v16.2d, v9.2d, v13.2d
-	VBIF V15.B16, V9.B16, V16.B16
-	WORD $0x4e6dd529 // fadd v9.2d, v9.2d, v13.2d
-	VBIT V15.B16, V9.B16, V13.B16
-	WORD $0x6e6dfe10 // fdiv v16.2d, v16.2d, v13.2d
-	WORD $0x6e70de09 // fmul v9.2d, v16.2d, v16.2d
-	WORD $0x6e69de0d // fmul v13.2d, v16.2d, v9.2d
+	FMOVQ 352(R5), F9
+	WORD $0x6ee9e4ed // fcmgt v13.2d, v7.2d, v9.2d
+	VBSL V9.B16, V7.B16, V13.B16
+	WORD $0x6ee1f9ad // fsqrt v13.2d, v13.2d
+	WORD $0x6eeae5a7 // fcmgt v7.2d, v13.2d, v10.2d
+	VBSL V13.B16, V10.B16, V7.B16
+	WORD $0x6eede549 // fcmgt v9.2d, v10.2d, v13.2d
+	VBSL V13.B16, V10.B16, V9.B16
+	WORD $0x6e62dd2f // fmul v15.2d, v9.2d, v2.2d
+	WORD $0x6eefe4ef // fcmgt v15.2d, v7.2d, v15.2d
+	WORD $0x4ee9d4f0 // fsub v16.2d, v7.2d, v9.2d
+	VBIF V15.B16, V7.B16, V16.B16
+	WORD $0x4e69d4e7 // fadd v7.2d, v7.2d, v9.2d
+	VBIT V15.B16, V7.B16, V9.B16
+	WORD $0x6e69fe10 // fdiv v16.2d, v16.2d, v9.2d
+	WORD $0x6e70de07 // fmul v7.2d, v16.2d, v16.2d
+	WORD $0x6e67de09 // fmul v9.2d, v16.2d, v7.2d
+	FMOVQ 976(R5), F17
+	FMOVQ 928(R5), F19
+	VFMLA V7.D2, V19.D2, V17.D2
+	FMOVQ 992(R5), F19
+	VFMLA V7.D2, V17.D2, V19.D2
 	FMOVQ 1008(R5), F17
-	FMOVQ 960(R5), F19
-	VFMLA V9.D2, V19.D2, V17.D2
+	VFMLA V7.D2, V19.D2, V17.D2
 	FMOVQ 1024(R5), F19
-	VFMLA V9.D2, V17.D2, V19.D2
+	VFMLA V7.D2, V17.D2, V19.D2
 	FMOVQ 1040(R5), F17
-	VFMLA V9.D2, V19.D2, V17.D2
+	VFMLA V7.D2, V19.D2, V17.D2
 	FMOVQ 1056(R5), F19
-	VFMLA V9.D2, V17.D2, V19.D2
+	VFMLA V7.D2, V17.D2, V19.D2
 	FMOVQ 1072(R5), F17
-	VFMLA V9.D2, V19.D2, V17.D2
+	VFMLA V7.D2, V19.D2, V17.D2
 	FMOVQ 1088(R5), F19
-	VFMLA V9.D2, V17.D2, V19.D2
+	VFMLA V7.D2, V17.D2, V19.D2
 	FMOVQ 1104(R5), F17
-	VFMLA V9.D2, V19.D2, V17.D2
+	VFMLA V7.D2, V19.D2, V17.D2
 	FMOVQ 1120(R5), F19
-	VFMLA V9.D2, V17.D2, V19.D2
+	VFMLA V7.D2, V17.D2, V19.D2
 	FMOVQ 1136(R5), F17
-	VFMLA V9.D2, V19.D2, V17.D2
+	VFMLA V7.D2, V19.D2, V17.D2
 	FMOVQ 1152(R5), F19
-	VFMLA V9.D2, V17.D2, V19.D2
-	FMOVQ 1168(R5), F17
-	VFMLA V9.D2, V19.D2, V17.D2
-	FMOVQ 1184(R5), F19
-	VFMLA V9.D2, V17.D2, V19.D2
-	VFMLA V19.D2, V13.D2, V16.D2
-	FMOVQ 976(R5), F13
-	VAND V13.B16, V15.B16, V9.B16
-	WORD $0x4e69d609 // fadd v9.2d, v16.2d, v9.2d
-	FMOVQ 992(R5), F13
-	VAND V13.B16, V15.B16, V15.B16
+	VFMLA V7.D2, V17.D2, V19.D2
+	VFMLA V19.D2, V9.D2, V16.D2
+	FMOVQ 944(R5), F9
+	VAND V9.B16, V15.B16, V7.B16
+	WORD $0x4e67d607 // fadd v7.2d, v16.2d, v7.2d
+	FMOVQ 960(R5), F9
+	VAND V9.B16, V15.B16, V15.B16
+	WORD $0x4e6fd4ef // fadd v15.2d, v7.2d, v15.2d
+	WORD $0x6eeae5a7 // fcmgt v7.2d, v13.2d, v10.2d
+	VAND V0.B16, V7.B16, V9.B16
+	VEOR V9.B16, V15.B16, V9.B16
+	FMOVQ 416(R5), F16
+	VAND V16.B16, V7.B16, V15.B16
 	WORD $0x4e6fd52f // fadd v15.2d, v9.2d, v15.2d
-	WORD $0x6eeae4e9 // fcmgt v9.2d, v7.2d, v10.2d
-	VAND V0.B16, V9.B16, V13.B16
-	VEOR V13.B16, V15.B16, V13.B16
-	FMOVQ 448(R5), F16
-	VAND V16.B16, V9.B16, V15.B16
-	WORD $0x4e6fd5af // fadd v15.2d, v13.2d, v15.2d
-	FMOVQ 432(R5), F13
-	VAND V13.B16, V9.B16, V9.B16
-	WORD $0x4e69d5e9 // fadd v9.2d, v15.2d, v9.2d
-	FMOVQ 336(R5), F13
-	VBIT V11.B16, V13.B16, V9.B16
-	VBIT V11.B16, V10.B16, V7.B16
-	WORD $0x6e67fd29 // fdiv v9.2d, v9.2d, v7.2d
-	WORD $0x6e6add2a // fmul v10.2d, v9.2d, v10.2d
-	WORD $0x4e69d529 // fadd v9.2d, v9.2d, v9.2d
+	FMOVQ 400(R5), F9
+	VAND V9.B16, V7.B16, V7.B16
+	WORD $0x4e67d5e7 // fadd v7.2d, v15.2d, v7.2d
+	FMOVQ 304(R5), F9
+	VBIT V11.B16, V9.B16, V7.B16
+	VBIT V11.B16, V10.B16, V13.B16
+	WORD $0x6e6dfce7 // fdiv v7.2d, v7.2d, v13.2d
+	WORD $0x6e6adcea // fmul v10.2d, v7.2d, v10.2d
+	WORD $0x4e67d4e7 // fadd v7.2d, v7.2d, v7.2d
 	VAND V0.B16, V3.B16, V3.B16
-	VEOR V3.B16, V9.B16, V9.B16
-	WORD $0x6e65dd25 // fmul v5.2d, v9.2d, v5.2d
-	WORD $0x6e66dd26 // fmul v6.2d, v9.2d, v6.2d
-	WORD $0x6e6cdd29 // fmul v9.2d, v9.2d, v12.2d
+	VEOR V3.B16, V7.B16, V7.B16
+	WORD $0x6e65dce5 // fmul v5.2d, v7.2d, v5.2d
+	WORD $0x6e66dce6 // fmul v6.2d, v7.2d, v6.2d
+	WORD $0x6e6cdce7 // fmul v7.2d, v7.2d, v12.2d
 	WORD $0x6e65dca3 // fmul v3.2d, v5.2d, v5.2d
 	VFMLA V6.D2, V6.D2, V3.D2
-	VFMLA V9.D2, V9.D2, V3.D2
-	WORD $0x6ee3e427 // fcmgt v7.2d, v1.2d, v3.2d
-	FMOVQ 336(R5), F11
+	VFMLA V7.D2, V7.D2, V3.D2
+	WORD $0x6ee3e429 // fcmgt v9.2d, v1.2d, v3.2d
+	FMOVQ 304(R5), F11
 	WORD $0x4eead56c // fsub v12.2d, v11.2d, v10.2d
 	WORD $0x6ee1e46b // fcmgt v11.2d, v3.2d, v1.2d
 	VBSL V1.B16, V3.B16, V11.B16
 	WORD $0x6e6bfd8c // fdiv v12.2d, v12.2d, v11.2d
 	FMOVQ 1232(R5), F3
-	VBIT V7.B16, V3.B16, V12.B16
-	WORD $0x6e64dd23 // fmul v3.2d, v9.2d, v4.2d
+	VBIT V9.B16, V3.B16, V12.B16
+	WORD $0x6e64dce3 // fmul v3.2d, v7.2d, v4.2d
 	WORD $0x6ee0f863 // fneg v3.2d, v3.2d
 	VFMLA V14.D2, V6.D2, V3.D2
-	WORD $0x6e6edca7 // fmul v7.2d, v5.2d, v14.2d
-	WORD $0x6ee0f8e7 // fneg v7.2d, v7.2d
-	VFMLA V18.D2, V9.D2, V7.D2
+	WORD $0x6e6edca9 // fmul v9.2d, v5.2d, v14.2d
+	WORD $0x6ee0f929 // fneg v9.2d, v9.2d
+	VFMLA V18.D2, V7.D2, V9.D2
 	WORD $0x6e72dccb // fmul v11.2d, v6.2d, v18.2d
 	WORD $0x6ee0f96b // fneg v11.2d, v11.2d
 	VFMLA V4.D2, V5.D2, V11.D2
 	WORD $0x6e72dcad // fmul v13.2d, v5.2d, v18.2d
 	VFMLA V4.D2, V6.D2, V13.D2
-	VFMLA V14.D2, V9.D2, V13.D2
+	VFMLA V14.D2, V7.D2, V13.D2
 	WORD $0x6e6ddd8c // fmul v12.2d, v12.2d, v13.2d
 	WORD $0x6e72dd52 // fmul v18.2d, v10.2d, v18.2d
-	FMOVQ 672(R5), F13
+	FMOVQ 640(R5), F13
 	VFMLA V3.D2, V13.D2, V18.D2
 	VFMLA V5.D2, V12.D2, V18.D2
 	WORD $0x6e64dd44 // fmul v4.2d, v10.2d, v4.2d
-	FMOVQ 672(R5), F3
-	VFMLA V7.D2, V3.D2, V4.D2
+	FMOVQ 640(R5), F3
+	VFMLA V9.D2, V3.D2, V4.D2
 	VFMLA V6.D2, V12.D2, V4.D2
 	WORD $0x6e6edd4a // fmul v10.2d, v10.2d, v14.2d
-	FMOVQ 672(R5), F3
+	FMOVQ 640(R5), F3
 	VFMLA V11.D2, V3.D2, V10.D2
-	VFMLA V9.D2, V12.D2, V10.D2
+	VFMLA V7.D2, V12.D2, V10.D2
 	WORD $0x6eb0a903 // umaxv s3, v8.4s
 	FMOVS F3, R9
 	CBNZ R9, hard
@@ -8215,7 +8581,7 @@ loop:
 	ADD R6, R0, R9
 	FMOVQ F6, (R9)
 	ADD R6<<1, R0, R9
-	FMOVQ F9, (R9)
+	FMOVQ F7, (R9)
 	ADD R7, R0, R9
 	FMOVQ F18, (R9)
 	ADD R6<<2, R0, R9
@@ -8240,40 +8606,44 @@ next:
 	ADD R6<<1, R1, R9
 	FMOVD (R9), F6
 	VFMLA V6.D2, V6.D2, V4.D2
-	FMOVQ 368(R5), F7
+	FMOVQ 336(R5), F7
 	WORD $0x6e64e4e8 // fcmge v8.2d, v7.2d, v4.2d
 	WORD $0x6e205908 // mvn v8.16b, v8.16b
 	WORD $0x6ee1f887 // fsqrt v7.2d, v4.2d
 	WORD $0x6e62dce7 // fmul v7.2d, v7.2d, v2.2d
-	FMOVQ 384(R5), F9
+	FMOVQ 880(R5), F9
 	VAND V9.B16, V7.B16, V10.B16
-	FMOVQ 416(R5), F9
-	FMOVQ 400(R5), F11
+	FMOVQ 384(R5), F9
+	FMOVQ 368(R5), F11
 	VFMLA V11.D2, V10.D2, V9.D2
-	FMOVQ 416(R5), F11
+	FMOVQ 384(R5), F11
 	WORD $0x4eebd52c // fsub v12.2d, v9.2d, v11.2d
-	FMOVQ 432(R5), F11
+	FMOVQ 400(R5), F11
 	VFMLS V11.D2, V12.D2, V10.D2
-	FMOVQ 448(R5), F11
+	FMOVQ 416(R5), F11
 	VFMLS V11.D2, V12.D2, V10.D2
-	FMOVQ 464(R5), F11
+	FMOVQ 1184(R5), F11
 	VFMLS V11.D2, V12.D2, V10.D2
 	WORD $0x6e6add4b // fmul v11.2d, v10.2d, v10.2d
+	FMOVQ 480(R5), F12
+	FMOVQ 432(R5), F13
+	VFMLA V11.D2, V13.D2, V12.D2
+	FMOVQ 496(R5), F13
+	VFMLA V11.D2, V12.D2, V13.D2
 	FMOVQ 512(R5), F12
-	FMOVQ 480(R5), F13
 	VFMLA V11.D2, V13.D2, V12.D2
 	FMOVQ 528(R5), F13
 	VFMLA V11.D2, V12.D2, V13.D2
 	FMOVQ 544(R5), F12
 	VFMLA V11.D2, V13.D2, V12.D2
-	FMOVQ 560(R5), F13
-	VFMLA V11.D2, V12.D2, V13.D2
-	FMOVQ 576(R5), F12
-	VFMLA V11.D2, V13.D2, V12.D2
 	WORD $0x6e6cdd6c // fmul v12.2d, v11.2d, v12.2d
 	VFMLA V12.D2, V10.D2, V10.D2
+	FMOVQ 560(R5), F12
+	FMOVQ 448(R5), F13
+	VFMLA V11.D2, V13.D2, V12.D2
+	FMOVQ 576(R5), F13
+	VFMLA V11.D2, V12.D2, V13.D2
 	FMOVQ 592(R5), F12
-	FMOVQ 496(R5), F13
 	VFMLA V11.D2, V13.D2, V12.D2
 	FMOVQ 608(R5), F13
 	VFMLA V11.D2, V12.D2, V13.D2
@@ -8281,18 +8651,14 @@ next:
 	VFMLA V11.D2, V13.D2, V12.D2
 	FMOVQ 640(R5), F13
 	VFMLA V11.D2, V12.D2, V13.D2
-	FMOVQ 656(R5), F12
-	VFMLA V11.D2, V13.D2, V12.D2
-	FMOVQ 672(R5), F13
-	VFMLA V11.D2, V12.D2, V13.D2
-	FMOVQ 336(R5), F12
+	FMOVQ 304(R5), F12
 	VFMLA V11.D2, V13.D2, V12.D2
 	VSHL $63, V9.D2, V11.D2
 	WORD $0x4ee0a96b // cmlt v11.2d, v11.2d, #0
 	VMOV V10.B16, V13.B16
 	VBIT V11.B16, V12.B16, V13.B16
 	VBIT V11.B16, V10.B16, V12.B16
-	FMOVQ 688(R5), F10
+	FMOVQ 464(R5), F10
 	VADD V10.D2, V9.D2, V11.D2
 	VSHL $62, V11.D2, V11.D2
 	VAND V0.B16, V11.B16, V11.B16
@@ -8303,7 +8669,7 @@ next:
 	VEOR V9.B16, V13.B16, V13.B16
 	WORD $0x4ee0d8e9 // fcmeq v9.2d, v7.2d, #0.0
 	WORD $0x6e67fdad // fdiv v13.2d, v13.2d, v7.2d
-	FMOVQ 336(R5), F7
+	FMOVQ 304(R5), F7
 	VBIT V9.B16, V7.B16, V13.B16
 	WORD $0x6e62dda7 // fmul v7.2d, v13.2d, v2.2d
 	WORD $0x6e63dce9 // fmul v9.2d, v7.2d, v3.2d
@@ -8312,7 +8678,7 @@ next:
 	WORD $0x6e6ddd8e // fmul v14.2d, v12.2d, v13.2d
 	WORD $0x6e6ddce7 // fmul v7.2d, v7.2d, v13.2d
 	WORD $0x6ee4e42d // fcmgt v13.2d, v1.2d, v4.2d
-	FMOVQ 336(R5), F15
+	FMOVQ 304(R5), F15
 	WORD $0x4eeed5f0 // fsub v16.2d, v15.2d, v14.2d
 	WORD $0x6ee1e48f // fcmgt v15.2d, v4.2d, v1.2d
 	VBSL V1.B16, V4.B16, V15.B16
@@ -8356,41 +8722,45 @@ next:
 	ADD R6<<1, R2, R9
 	FMOVD (R9), F7
 	VFMLA V7.D2, V7.D2, V5.D2
-	FMOVQ 368(R5), F13
+	FMOVQ 336(R5), F13
 	WORD $0x6e65e5af // fcmge v15.2d, v13.2d, v5.2d
 	WORD $0x6e2059ef // mvn v15.16b, v15.16b
 	VORR V15.B16, V8.B16, V8.B16
 	WORD $0x6ee1f8ad // fsqrt v13.2d, v5.2d
 	WORD $0x6e62ddad // fmul v13.2d, v13.2d, v2.2d
-	FMOVQ 384(R5), F15
+	FMOVQ 880(R5), F15
 	VAND V15.B16, V13.B16, V16.B16
-	FMOVQ 416(R5), F15
-	FMOVQ 400(R5), F17
+	FMOVQ 384(R5), F15
+	FMOVQ 368(R5), F17
 	VFMLA V17.D2, V16.D2, V15.D2
-	FMOVQ 416(R5), F17
+	FMOVQ 384(R5), F17
 	WORD $0x4ef1d5f3 // fsub v19.2d, v15.2d, v17.2d
-	FMOVQ 432(R5), F17
+	FMOVQ 400(R5), F17
 	VFMLS V17.D2, V19.D2, V16.D2
-	FMOVQ 448(R5), F17
+	FMOVQ 416(R5), F17
 	VFMLS V17.D2, V19.D2, V16.D2
-	FMOVQ 464(R5), F17
+	FMOVQ 1184(R5), F17
 	VFMLS V17.D2, V19.D2, V16.D2
 	WORD $0x6e70de11 // fmul v17.2d, v16.2d, v16.2d
+	FMOVQ 480(R5), F19
+	FMOVQ 432(R5), F20
+	VFMLA V17.D2, V20.D2, V19.D2
+	FMOVQ 496(R5), F20
+	VFMLA V17.D2, V19.D2, V20.D2
 	FMOVQ 512(R5), F19
-	FMOVQ 480(R5), F20
 	VFMLA V17.D2, V20.D2, V19.D2
 	FMOVQ 528(R5), F20
 	VFMLA V17.D2, V19.D2, V20.D2
 	FMOVQ 544(R5), F19
 	VFMLA V17.D2, V20.D2, V19.D2
-	FMOVQ 560(R5), F20
-	VFMLA V17.D2, V19.D2, V20.D2
-	FMOVQ 576(R5), F19
-	VFMLA V17.D2, V20.D2, V19.D2
 	WORD $0x6e73de33 // fmul v19.2d, v17.2d, v19.2d
 	VFMLA V19.D2, V16.D2, V16.D2
+	FMOVQ 560(R5), F19
+	FMOVQ 448(R5), F20
+	VFMLA V17.D2, V20.D2, V19.D2
+	FMOVQ 576(R5), F20
+	VFMLA V17.D2, V19.D2, V20.D2
 	FMOVQ 592(R5), F19
-	FMOVQ 496(R5), F20
 	VFMLA V17.D2, V20.D2, V19.D2
 	FMOVQ 608(R5), F20
 	VFMLA V17.D2, V19.D2, V20.D2
@@ -8398,18 +8768,14 @@ next:
 	VFMLA V17.D2, V20.D2, V19.D2
 	FMOVQ 640(R5), F20
 	VFMLA V17.D2, V19.D2, V20.D2
-	FMOVQ 656(R5), F19
-	VFMLA V17.D2, V20.D2, V19.D2
-	FMOVQ 672(R5), F20
-	VFMLA V17.D2, V19.D2, V20.D2
-	FMOVQ 336(R5), F19
+	FMOVQ 304(R5), F19
 	VFMLA V17.D2, V20.D2, V19.D2
 	VSHL $63, V15.D2, V17.D2
 	WORD $0x4ee0aa31 // cmlt v17.2d, v17.2d, #0
 	VMOV V16.B16, V20.B16
 	VBIT V17.B16, V19.B16, V20.B16
 	VBIT V17.B16, V16.B16, V19.B16
-	FMOVQ 688(R5), F16
+	FMOVQ 464(R5), F16
 	VADD V16.D2, V15.D2, V17.D2
 	VSHL $62, V17.D2, V17.D2
 	VAND V0.B16, V17.B16, V17.B16
@@ -8420,7 +8786,7 @@ next:
 	VEOR V15.B16, V20.B16, V20.B16
 	WORD $0x4ee0d9af // fcmeq v15.2d, v13.2d, #0.0
 	WORD $0x6e6dfe94 // fdiv v20.2d, v20.2d, v13.2d
-	FMOVQ 336(R5), F13
+	FMOVQ 304(R5), F13
 	VBIT V15.B16, V13.B16, V20.B16
 	WORD $0x6e62de8d // fmul v13.2d, v20.2d, v2.2d
 	WORD $0x6e63ddaf // fmul v15.2d, v13.2d, v3.2d
@@ -8429,7 +8795,7 @@ next:
 	WORD $0x6e74de75 // fmul v21.2d, v19.2d, v20.2d
 	WORD $0x6e74ddad // fmul v13.2d, v13.2d, v20.2d
 	WORD $0x6ee5e434 // fcmgt v20.2d, v1.2d, v5.2d
-	FMOVQ 336(R5), F22
+	FMOVQ 304(R5), F22
 	WORD $0x4ef5d6d7 // fsub v23.2d, v22.2d, v21.2d
 	WORD $0x6ee1e4b6 // fcmgt v22.2d, v5.2d, v1.2d
 	VBSL V1.B16, V5.B16, V22.B16
@@ -8525,119 +8891,122 @@ next:
 	WORD $0x6e65dca7 // fmul v7.2d, v5.2d, v5.2d
 	VFMLA V6.D2, V6.D2, V7.D2
 	VFMLA V12.D2, V12.D2, V7.D2
-	FMOVQ 912(R5), F9
+	FMOVQ 864(R5), F9
 	WORD $0x6e67e52a // fcmge v10.2d, v9.2d, v7.2d
 	WORD $0x6e20594a // mvn v10.16b, v10.16b
 	WORD $0x4e63e469 // fcmeq v9.2d, v3.2d, v3.2d
 	WORD $0x6e205929 // mvn v9.16b, v9.16b
 	VORR V9.B16, V10.B16, V10.B16
 	VORR V10.B16, V8.B16, V8.B16
-	FMOVQ 384(R5), F9
+	FMOVQ 880(R5), F9
 	VAND V9.B16, V3.B16, V10.B16
-	FMOVQ 928(R5), F9
+	FMOVQ 896(R5), F9
 	WORD $0x6ee7e52b // fcmgt v11.2d, v9.2d, v7.2d
-	WORD $0x6ee1f8e7 // fsqrt v7.2d, v7.2d
-	WORD $0x6eeae4e9 // fcmgt v9.2d, v7.2d, v10.2d
-	VBSL V7.B16, V10.B16, V9.B16
-	WORD $0x6ee7e54d // fcmgt v13.2d, v10.2d, v7.2d
-	VBSL V7.B16, V10.B16, V13.B16
-	WORD $0x6e62ddaf // fmul v15.2d, v13.2d, v2.2d
-	WORD $0x6eefe52f // fcmgt v15.2d, v9.2d, v15.2d
-	WORD $0x4eedd530 // fsub v16.2d, v9.2d, v13.2d
-	VBIF V15.B16, V9.B16, V16.B16
-	WORD $0x4e6dd529 // fadd v9.2d, v9.2d, v13.2d
-	VBIT V15.B16, V9.B16, V13.B16
-	WORD $0x6e6dfe10 // fdiv v16.2d, v16.2d, v13.2d
-	WORD $0x6e70de09 // fmul v9.2d, v16.2d, v16.2d
-	WORD $0x6e69de0d // fmul v13.2d, v16.2d, v9.2d
+	FMOVQ 352(R5), F9
+	WORD $0x6ee9e4ed // fcmgt v13.2d, v7.2d, v9.2d
+	VBSL V9.B16, V7.B16, V13.B16
+	WORD $0x6ee1f9ad // fsqrt v13.2d, v13.2d
+	WORD $0x6eeae5a7 // fcmgt v7.2d, v13.2d, v10.2d
+	VBSL V13.B16, V10.B16, V7.B16
+	WORD $0x6eede549 // fcmgt v9.2d, v10.2d, v13.2d
+	VBSL V13.B16, V10.B16, V9.B16
+	WORD $0x6e62dd2f // fmul v15.2d, v9.2d, v2.2d
+	WORD $0x6eefe4ef // fcmgt v15.2d, v7.2d, v15.2d
+	WORD $0x4ee9d4f0 // fsub v16.2d, v7.2d, v9.2d
+	VBIF V15.B16, V7.B16, V16.B16
+	WORD $0x4e69d4e7 // fadd v7.2d, v7.2d, v9.2d
+	VBIT V15.B16, V7.B16, V9.B16
+	WORD $0x6e69fe10 // fdiv v16.2d, v16.2d, v9.2d
+	WORD $0x6e70de07 // fmul v7.2d, v16.2d, v16.2d
+	WORD $0x6e67de09 // fmul v9.2d, v16.2d, v7.2d
+	FMOVQ 976(R5), F17
+	FMOVQ 928(R5), F19
+	VFMLA V7.D2, V19.D2, V17.D2
+	FMOVQ 992(R5), F19
+	VFMLA V7.D2, V17.D2, V19.D2
 	FMOVQ 1008(R5), F17
-	FMOVQ 960(R5), F19
-	VFMLA V9.D2, V19.D2, V17.D2
+	VFMLA V7.D2, V19.D2, V17.D2
 	FMOVQ 1024(R5), F19
-	VFMLA V9.D2, V17.D2, V19.D2
+	VFMLA V7.D2, V17.D2, V19.D2
 	FMOVQ 1040(R5), F17
-	VFMLA V9.D2, V19.D2, V17.D2
+	VFMLA V7.D2, V19.D2, V17.D2
 	FMOVQ 1056(R5), F19
-	VFMLA V9.D2, V17.D2, V19.D2
+	VFMLA V7.D2, V17.D2, V19.D2
 	FMOVQ 1072(R5), F17
-	VFMLA V9.D2, V19.D2, V17.D2
+	VFMLA V7.D2, V19.D2, V17.D2
 	FMOVQ 1088(R5), F19
-	VFMLA V9.D2, V17.D2, V19.D2
+	VFMLA V7.D2, V17.D2, V19.D2
 	FMOVQ 1104(R5), F17
-	VFMLA V9.D2, V19.D2, V17.D2
+	VFMLA V7.D2, V19.D2, V17.D2
 	FMOVQ 1120(R5), F19
-	VFMLA V9.D2, V17.D2, V19.D2
+	VFMLA V7.D2, V17.D2, V19.D2
 	FMOVQ 1136(R5), F17
-	VFMLA V9.D2, V19.D2, V17.D2
+	VFMLA V7.D2, V19.D2, V17.D2
 	FMOVQ 1152(R5), F19
-	VFMLA V9.D2, V17.D2, V19.D2
-	FMOVQ 1168(R5), F17
-	VFMLA V9.D2, V19.D2, V17.D2
-	FMOVQ 1184(R5), F19
-	VFMLA V9.D2, V17.D2, V19.D2
-	VFMLA V19.D2, V13.D2, V16.D2
-	FMOVQ 976(R5), F13
-	VAND V13.B16, V15.B16, V9.B16
-	WORD $0x4e69d609 // fadd v9.2d, v16.2d, v9.2d
-	FMOVQ 992(R5), F13
-	VAND V13.B16, V15.B16, V15.B16
+	VFMLA V7.D2, V17.D2, V19.D2
+	VFMLA V19.D2, V9.D2, V16.D2
+	FMOVQ 944(R5), F9
+	VAND V9.B16, V15.B16, V7.B16
+	WORD $0x4e67d607 // fadd v7.2d, v16.2d, v7.2d
+	FMOVQ 960(R5), F9
+	VAND V9.B16, V15.B16, V15.B16
+	WORD $0x4e6fd4ef // fadd v15.2d, v7.2d, v15.2d
+	WORD $0x6eeae5a7 // fcmgt v7.2d, v13.2d, v10.2d
+	VAND V0.B16, V7.B16, V9.B16
+	VEOR V9.B16, V15.B16, V9.B16
+	FMOVQ 416(R5), F16
+	VAND V16.B16, V7.B16, V15.B16
 	WORD $0x4e6fd52f // fadd v15.2d, v9.2d, v15.2d
-	WORD $0x6eeae4e9 // fcmgt v9.2d, v7.2d, v10.2d
-	VAND V0.B16, V9.B16, V13.B16
-	VEOR V13.B16, V15.B16, V13.B16
-	FMOVQ 448(R5), F16
-	VAND V16.B16, V9.B16, V15.B16
-	WORD $0x4e6fd5af // fadd v15.2d, v13.2d, v15.2d
-	FMOVQ 432(R5), F13
-	VAND V13.B16, V9.B16, V9.B16
-	WORD $0x4e69d5e9 // fadd v9.2d, v15.2d, v9.2d
-	FMOVQ 336(R5), F13
-	VBIT V11.B16, V13.B16, V9.B16
-	VBIT V11.B16, V10.B16, V7.B16
-	WORD $0x6e67fd29 // fdiv v9.2d, v9.2d, v7.2d
-	WORD $0x6e6add2a // fmul v10.2d, v9.2d, v10.2d
-	WORD $0x4e69d529 // fadd v9.2d, v9.2d, v9.2d
+	FMOVQ 400(R5), F9
+	VAND V9.B16, V7.B16, V7.B16
+	WORD $0x4e67d5e7 // fadd v7.2d, v15.2d, v7.2d
+	FMOVQ 304(R5), F9
+	VBIT V11.B16, V9.B16, V7.B16
+	VBIT V11.B16, V10.B16, V13.B16
+	WORD $0x6e6dfce7 // fdiv v7.2d, v7.2d, v13.2d
+	WORD $0x6e6adcea // fmul v10.2d, v7.2d, v10.2d
+	WORD $0x4e67d4e7 // fadd v7.2d, v7.2d, v7.2d
 	VAND V0.B16, V3.B16, V3.B16
-	VEOR V3.B16, V9.B16, V9.B16
-	WORD $0x6e65dd25 // fmul v5.2d, v9.2d, v5.2d
-	WORD $0x6e66dd26 // fmul v6.2d, v9.2d, v6.2d
-	WORD $0x6e6cdd29 // fmul v9.2d, v9.2d, v12.2d
+	VEOR V3.B16, V7.B16, V7.B16
+	WORD $0x6e65dce5 // fmul v5.2d, v7.2d, v5.2d
+	WORD $0x6e66dce6 // fmul v6.2d, v7.2d, v6.2d
+	WORD $0x6e6cdce7 // fmul v7.2d, v7.2d, v12.2d
 	WORD $0x6e65dca3 // fmul v3.2d, v5.2d, v5.2d
 	VFMLA V6.D2, V6.D2, V3.D2
-	VFMLA V9.D2, V9.D2, V3.D2
-	WORD $0x6ee3e427 // fcmgt v7.2d, v1.2d, v3.2d
-	FMOVQ 336(R5), F11
+	VFMLA V7.D2, V7.D2, V3.D2
+	WORD $0x6ee3e429 // fcmgt v9.2d, v1.2d, v3.2d
+	FMOVQ 304(R5), F11
 	WORD $0x4eead56c // fsub v12.2d, v11.2d, v10.2d
 	WORD $0x6ee1e46b // fcmgt v11.2d, v3.2d, v1.2d
 	VBSL V1.B16, V3.B16, V11.B16
 	WORD $0x6e6bfd8c // fdiv v12.2d, v12.2d, v11.2d
 	FMOVQ 1232(R5), F3
-	VBIT V7.B16, V3.B16, V12.B16
-	WORD $0x6e64dd23 // fmul v3.2d, v9.2d, v4.2d
+	VBIT V9.B16, V3.B16, V12.B16
+	WORD $0x6e64dce3 // fmul v3.2d, v7.2d, v4.2d
 	WORD $0x6ee0f863 // fneg v3.2d, v3.2d
 	VFMLA V14.D2, V6.D2, V3.D2
-	WORD $0x6e6edca7 // fmul v7.2d, v5.2d, v14.2d
-	WORD $0x6ee0f8e7 // fneg v7.2d, v7.2d
-	VFMLA V18.D2, V9.D2, V7.D2
+	WORD $0x6e6edca9 // fmul v9.2d, v5.2d, v14.2d
+	WORD $0x6ee0f929 // fneg v9.2d, v9.2d
+	VFMLA V18.D2, V7.D2, V9.D2
 	WORD $0x6e72dccb // fmul v11.2d, v6.2d, v18.2d
 	WORD $0x6ee0f96b // fneg v11.2d, v11.2d
 	VFMLA V4.D2, V5.D2, V11.D2
 	WORD $0x6e72dcad // fmul v13.2d, v5.2d, v18.2d
 	VFMLA V4.D2, V6.D2, V13.D2
-	VFMLA V14.D2, V9.D2, V13.D2
+	VFMLA V14.D2, V7.D2, V13.D2
 	WORD $0x6e6ddd8c // fmul v12.2d, v12.2d, v13.2d
 	WORD $0x6e72dd52 // fmul v18.2d, v10.2d, v18.2d
-	FMOVQ 672(R5), F13
+	FMOVQ 640(R5), F13
 	VFMLA V3.D2, V13.D2, V18.D2
 	VFMLA V5.D2, V12.D2, V18.D2
 	WORD $0x6e64dd44 // fmul v4.2d, v10.2d, v4.2d
-	FMOVQ 672(R5), F3
-	VFMLA V7.D2, V3.D2, V4.D2
+	FMOVQ 640(R5), F3
+	VFMLA V9.D2, V3.D2, V4.D2
 	VFMLA V6.D2, V12.D2, V4.D2
 	WORD $0x6e6edd4a // fmul v10.2d, v10.2d, v14.2d
-	FMOVQ 672(R5), F3
+	FMOVQ 640(R5), F3
 	VFMLA V11.D2, V3.D2, V10.D2
-	VFMLA V9.D2, V12.D2, V10.D2
+	VFMLA V7.D2, V12.D2, V10.D2
 	WORD $0x6eb0a903 // umaxv s3, v8.4s
 	FMOVS F3, R9
 	CBNZ R9, hard2
@@ -8646,7 +9015,7 @@ next:
 	ADD R6, R0, R9
 	FMOVD F6, (R9)
 	ADD R6<<1, R0, R9
-	FMOVD F9, (R9)
+	FMOVD F7, (R9)
 	ADD R7, R0, R9
 	FMOVD F18, (R9)
 	ADD R6<<2, R0, R9
@@ -8672,7 +9041,7 @@ hard:
 	FMOVQ F3, (R9)
 	ADD R6<<1, R0, R9
 	FMOVQ (R9), F3
-	VBIF V8.B16, V9.B16, V3.B16
+	VBIF V8.B16, V7.B16, V3.B16
 	ADD R6<<1, R0, R9
 	FMOVQ F3, (R9)
 	ADD R7, R0, R9
@@ -8691,7 +9060,7 @@ hard:
 	ADD R8, R0, R9
 	FMOVQ F3, (R9)
 	MOVD ZR, R9
-	FMOVQ 704(R5), F3
+	FMOVQ 656(R5), F3
 	VAND V8.B16, V3.B16, V3.B16
 	WORD $0x5ef1b864 // addp d4, v3.2d
 	FMOVD F4, R10
@@ -8718,7 +9087,7 @@ hard2:
 	FMOVD F3, (R9)
 	ADD R6<<1, R0, R9
 	FMOVD (R9), F3
-	VBIF V8.B16, V9.B16, V3.B16
+	VBIF V8.B16, V7.B16, V3.B16
 	ADD R6<<1, R0, R9
 	FMOVD F3, (R9)
 	ADD R7, R0, R9
@@ -8737,7 +9106,7 @@ hard2:
 	ADD R8, R0, R9
 	FMOVD F3, (R9)
 	MOVD ZR, R9
-	FMOVQ 704(R5), F3
+	FMOVQ 656(R5), F3
 	VAND V8.B16, V3.B16, V3.B16
 	WORD $0x5ef1b864 // addp d4, v3.2d
 	FMOVD F4, R10
@@ -9601,70 +9970,70 @@ TEXT ·inverseSE3F32NEON(SB), NOSPLIT, $0-64
 	ADD R5<<1, R7, R8
 	ADD R5<<1, R8, R9
 	ADD R5<<1, R9, R10
-	FMOVQ 48(R4), F0
+	FMOVQ 32(R4), F0
 	CMP $4, R2
 	BLT next
 
 loop:
 	// 63 instructions for 4 matrices, 15.75 each
-	FMOVQ (R1), F1
-	ADD R6, R1, R11
-	FMOVQ (R11), F2
-	WORD $0x6e22dc23 // fmul v3.4s, v1.4s, v2.4s
-	ADD R5<<2, R1, R11
-	FMOVQ (R11), F4
-	ADD R8, R1, R11
-	FMOVQ (R11), F5
-	VFMLA V5.S4, V4.S4, V3.S4
-	ADD R5<<3, R1, R11
-	FMOVQ (R11), F6
-	ADD R10, R1, R11
-	FMOVQ (R11), F7
-	VFMLA V7.S4, V6.S4, V3.S4
-	VEOR V0.B16, V3.B16, V3.B16
 	ADD R5, R1, R11
-	FMOVQ (R11), F8
-	WORD $0x6e22dd09 // fmul v9.4s, v8.4s, v2.4s
-	ADD R7, R1, R11
-	FMOVQ (R11), F10
-	VFMLA V5.S4, V10.S4, V9.S4
-	ADD R9, R1, R11
-	FMOVQ (R11), F11
-	VFMLA V7.S4, V11.S4, V9.S4
-	VEOR V0.B16, V9.B16, V9.B16
+	FMOVQ (R11), F1
 	ADD R5<<1, R1, R11
-	FMOVQ (R11), F12
-	WORD $0x6e22dd82 // fmul v2.4s, v12.4s, v2.4s
+	FMOVQ (R11), F2
 	ADD R6<<1, R1, R11
-	FMOVQ (R11), F13
-	VFMLA V5.S4, V13.S4, V2.S4
-	ADD R7<<1, R1, R11
+	FMOVQ (R11), F3
+	FMOVQ (R1), F4
+	ADD R6, R1, R11
 	FMOVQ (R11), F5
-	VFMLA V7.S4, V5.S4, V2.S4
-	VEOR V0.B16, V2.B16, V2.B16
-	FMOVQ F1, (R0)
+	WORD $0x6e25dc86 // fmul v6.4s, v4.4s, v5.4s
+	ADD R5<<2, R1, R11
+	FMOVQ (R11), F7
+	ADD R8, R1, R11
+	FMOVQ (R11), F8
+	VFMLA V8.S4, V7.S4, V6.S4
+	ADD R5<<3, R1, R11
+	FMOVQ (R11), F9
+	ADD R10, R1, R11
+	FMOVQ (R11), F10
+	VFMLA V10.S4, V9.S4, V6.S4
+	VEOR V0.B16, V6.B16, V6.B16
+	WORD $0x6e25dc2b // fmul v11.4s, v1.4s, v5.4s
+	ADD R7, R1, R11
+	FMOVQ (R11), F12
+	VFMLA V8.S4, V12.S4, V11.S4
+	ADD R9, R1, R11
+	FMOVQ (R11), F13
+	VFMLA V10.S4, V13.S4, V11.S4
+	VEOR V0.B16, V11.B16, V11.B16
+	WORD $0x6e25dc45 // fmul v5.4s, v2.4s, v5.4s
+	VFMLA V8.S4, V3.S4, V5.S4
+	ADD R7<<1, R1, R11
+	FMOVQ (R11), F8
+	VFMLA V10.S4, V8.S4, V5.S4
+	VEOR V0.B16, V5.B16, V5.B16
+	FMOVQ F4, (R0)
 	ADD R5, R0, R11
-	FMOVQ F4, (R11)
+	FMOVQ F7, (R11)
 	ADD R5<<1, R0, R11
-	FMOVQ F6, (R11)
-	ADD R6, R0, R11
-	FMOVQ F3, (R11)
-	ADD R5<<2, R0, R11
-	FMOVQ F8, (R11)
-	ADD R7, R0, R11
-	FMOVQ F10, (R11)
-	ADD R6<<1, R0, R11
-	FMOVQ F11, (R11)
-	ADD R8, R0, R11
 	FMOVQ F9, (R11)
-	ADD R5<<3, R0, R11
+	ADD R6, R0, R11
+	FMOVQ F6, (R11)
+	ADD R5<<2, R0, R11
+	FMOVQ F1, (R11)
+	ADD R7, R0, R11
 	FMOVQ F12, (R11)
-	ADD R9, R0, R11
+	ADD R6<<1, R0, R11
 	FMOVQ F13, (R11)
-	ADD R7<<1, R0, R11
-	FMOVQ F5, (R11)
-	ADD R10, R0, R11
+	ADD R8, R0, R11
+	FMOVQ F11, (R11)
+	ADD R5<<3, R0, R11
 	FMOVQ F2, (R11)
+	ADD R9, R0, R11
+	FMOVQ F3, (R11)
+	ADD R7<<1, R0, R11
+	FMOVQ F8, (R11)
+	ADD R10, R0, R11
+	FMOVQ F5, (R11)
 	ADD $16, R0
 	ADD $16, R1
 	SUB $4, R2
@@ -9673,7 +10042,7 @@ loop:
 
 next:
 	CBZ R2, done
-	MOVD R1, R11
+	ADD R5, R1, R11
 	TBZ $1, R2, loadOne
 	FMOVD.P 8(R11), F1
 	TBZ $0, R2, loaded
@@ -9684,7 +10053,7 @@ loadOne:
 	FMOVS (R11), F1
 
 loaded:
-	ADD R6, R1, R11
+	ADD R5<<1, R1, R11
 	TBZ $1, R2, loadOne2
 	FMOVD.P 8(R11), F2
 	TBZ $0, R2, loaded2
@@ -9695,42 +10064,41 @@ loadOne2:
 	FMOVS (R11), F2
 
 loaded2:
-	WORD $0x6e22dc23 // fmul v3.4s, v1.4s, v2.4s
-	ADD R5<<2, R1, R11
+	ADD R6<<1, R1, R11
 	TBZ $1, R2, loadOne3
-	FMOVD.P 8(R11), F4
+	FMOVD.P 8(R11), F3
 	TBZ $0, R2, loaded3
-	VLD1 (R11), V4.S[2]
+	VLD1 (R11), V3.S[2]
 	B loaded3
 
 loadOne3:
-	FMOVS (R11), F4
+	FMOVS (R11), F3
 
 loaded3:
-	ADD R8, R1, R11
+	MOVD R1, R11
 	TBZ $1, R2, loadOne4
-	FMOVD.P 8(R11), F5
+	FMOVD.P 8(R11), F4
 	TBZ $0, R2, loaded4
-	VLD1 (R11), V5.S[2]
+	VLD1 (R11), V4.S[2]
 	B loaded4
 
 loadOne4:
-	FMOVS (R11), F5
+	FMOVS (R11), F4
 
 loaded4:
-	VFMLA V5.S4, V4.S4, V3.S4
-	ADD R5<<3, R1, R11
+	ADD R6, R1, R11
 	TBZ $1, R2, loadOne5
-	FMOVD.P 8(R11), F6
+	FMOVD.P 8(R11), F5
 	TBZ $0, R2, loaded5
-	VLD1 (R11), V6.S[2]
+	VLD1 (R11), V5.S[2]
 	B loaded5
 
 loadOne5:
-	FMOVS (R11), F6
+	FMOVS (R11), F5
 
 loaded5:
-	ADD R10, R1, R11
+	WORD $0x6e25dc86 // fmul v6.4s, v4.4s, v5.4s
+	ADD R5<<2, R1, R11
 	TBZ $1, R2, loadOne6
 	FMOVD.P 8(R11), F7
 	TBZ $0, R2, loaded6
@@ -9741,9 +10109,7 @@ loadOne6:
 	FMOVS (R11), F7
 
 loaded6:
-	VFMLA V7.S4, V6.S4, V3.S4
-	VEOR V0.B16, V3.B16, V3.B16
-	ADD R5, R1, R11
+	ADD R8, R1, R11
 	TBZ $1, R2, loadOne7
 	FMOVD.P 8(R11), F8
 	TBZ $0, R2, loaded7
@@ -9754,33 +10120,33 @@ loadOne7:
 	FMOVS (R11), F8
 
 loaded7:
-	WORD $0x6e22dd09 // fmul v9.4s, v8.4s, v2.4s
-	ADD R7, R1, R11
+	VFMLA V8.S4, V7.S4, V6.S4
+	ADD R5<<3, R1, R11
 	TBZ $1, R2, loadOne8
-	FMOVD.P 8(R11), F10
+	FMOVD.P 8(R11), F9
 	TBZ $0, R2, loaded8
-	VLD1 (R11), V10.S[2]
+	VLD1 (R11), V9.S[2]
 	B loaded8
 
 loadOne8:
-	FMOVS (R11), F10
+	FMOVS (R11), F9
 
 loaded8:
-	VFMLA V5.S4, V10.S4, V9.S4
-	ADD R9, R1, R11
+	ADD R10, R1, R11
 	TBZ $1, R2, loadOne9
-	FMOVD.P 8(R11), F11
+	FMOVD.P 8(R11), F10
 	TBZ $0, R2, loaded9
-	VLD1 (R11), V11.S[2]
+	VLD1 (R11), V10.S[2]
 	B loaded9
 
 loadOne9:
-	FMOVS (R11), F11
+	FMOVS (R11), F10
 
 loaded9:
-	VFMLA V7.S4, V11.S4, V9.S4
-	VEOR V0.B16, V9.B16, V9.B16
-	ADD R5<<1, R1, R11
+	VFMLA V10.S4, V9.S4, V6.S4
+	VEOR V0.B16, V6.B16, V6.B16
+	WORD $0x6e25dc2b // fmul v11.4s, v1.4s, v5.4s
+	ADD R7, R1, R11
 	TBZ $1, R2, loadOne10
 	FMOVD.P 8(R11), F12
 	TBZ $0, R2, loaded10
@@ -9791,8 +10157,8 @@ loadOne10:
 	FMOVS (R11), F12
 
 loaded10:
-	WORD $0x6e22dd82 // fmul v2.4s, v12.4s, v2.4s
-	ADD R6<<1, R1, R11
+	VFMLA V8.S4, V12.S4, V11.S4
+	ADD R9, R1, R11
 	TBZ $1, R2, loadOne11
 	FMOVD.P 8(R11), F13
 	TBZ $0, R2, loaded11
@@ -9803,150 +10169,153 @@ loadOne11:
 	FMOVS (R11), F13
 
 loaded11:
-	VFMLA V5.S4, V13.S4, V2.S4
+	VFMLA V10.S4, V13.S4, V11.S4
+	VEOR V0.B16, V11.B16, V11.B16
+	WORD $0x6e25dc45 // fmul v5.4s, v2.4s, v5.4s
+	VFMLA V8.S4, V3.S4, V5.S4
 	ADD R7<<1, R1, R11
 	TBZ $1, R2, loadOne12
-	FMOVD.P 8(R11), F5
+	FMOVD.P 8(R11), F8
 	TBZ $0, R2, loaded12
-	VLD1 (R11), V5.S[2]
+	VLD1 (R11), V8.S[2]
 	B loaded12
 
 loadOne12:
-	FMOVS (R11), F5
+	FMOVS (R11), F8
 
 loaded12:
-	VFMLA V7.S4, V5.S4, V2.S4
-	VEOR V0.B16, V2.B16, V2.B16
+	VFMLA V10.S4, V8.S4, V5.S4
+	VEOR V0.B16, V5.B16, V5.B16
 	MOVD R0, R11
 	TBZ $1, R2, storeOne
-	FMOVD.P F1, 8(R11)
+	FMOVD.P F4, 8(R11)
 	TBZ $0, R2, stored
-	VST1 V1.S[2], (R11)
+	VST1 V4.S[2], (R11)
 	B stored
 
 storeOne:
-	FMOVS F1, (R11)
+	FMOVS F4, (R11)
 
 stored:
 	ADD R5, R0, R11
 	TBZ $1, R2, storeOne2
-	FMOVD.P F4, 8(R11)
+	FMOVD.P F7, 8(R11)
 	TBZ $0, R2, stored2
-	VST1 V4.S[2], (R11)
+	VST1 V7.S[2], (R11)
 	B stored2
 
 storeOne2:
-	FMOVS F4, (R11)
+	FMOVS F7, (R11)
 
 stored2:
 	ADD R5<<1, R0, R11
 	TBZ $1, R2, storeOne3
-	FMOVD.P F6, 8(R11)
+	FMOVD.P F9, 8(R11)
 	TBZ $0, R2, stored3
-	VST1 V6.S[2], (R11)
+	VST1 V9.S[2], (R11)
 	B stored3
 
 storeOne3:
-	FMOVS F6, (R11)
+	FMOVS F9, (R11)
 
 stored3:
 	ADD R6, R0, R11
 	TBZ $1, R2, storeOne4
-	FMOVD.P F3, 8(R11)
+	FMOVD.P F6, 8(R11)
 	TBZ $0, R2, stored4
-	VST1 V3.S[2], (R11)
+	VST1 V6.S[2], (R11)
 	B stored4
 
 storeOne4:
-	FMOVS F3, (R11)
+	FMOVS F6, (R11)
 
 stored4:
 	ADD R5<<2, R0, R11
 	TBZ $1, R2, storeOne5
-	FMOVD.P F8, 8(R11)
+	FMOVD.P F1, 8(R11)
 	TBZ $0, R2, stored5
-	VST1 V8.S[2], (R11)
+	VST1 V1.S[2], (R11)
 	B stored5
 
 storeOne5:
-	FMOVS F8, (R11)
+	FMOVS F1, (R11)
 
 stored5:
 	ADD R7, R0, R11
 	TBZ $1, R2, storeOne6
-	FMOVD.P F10, 8(R11)
+	FMOVD.P F12, 8(R11)
 	TBZ $0, R2, stored6
-	VST1 V10.S[2], (R11)
+	VST1 V12.S[2], (R11)
 	B stored6
 
 storeOne6:
-	FMOVS F10, (R11)
+	FMOVS F12, (R11)
 
 stored6:
 	ADD R6<<1, R0, R11
 	TBZ $1, R2, storeOne7
-	FMOVD.P F11, 8(R11)
+	FMOVD.P F13, 8(R11)
 	TBZ $0, R2, stored7
-	VST1 V11.S[2], (R11)
+	VST1 V13.S[2], (R11)
 	B stored7
 
 storeOne7:
-	FMOVS F11, (R11)
+	FMOVS F13, (R11)
 
 stored7:
 	ADD R8, R0, R11
 	TBZ $1, R2, storeOne8
-	FMOVD.P F9, 8(R11)
+	FMOVD.P F11, 8(R11)
 	TBZ $0, R2, stored8
-	VST1 V9.S[2], (R11)
+	VST1 V11.S[2], (R11)
 	B stored8
 
 storeOne8:
-	FMOVS F9, (R11)
+	FMOVS F11, (R11)
 
 stored8:
 	ADD R5<<3, R0, R11
 	TBZ $1, R2, storeOne9
-	FMOVD.P F12, 8(R11)
+	FMOVD.P F2, 8(R11)
 	TBZ $0, R2, stored9
-	VST1 V12.S[2], (R11)
+	VST1 V2.S[2], (R11)
 	B stored9
 
 storeOne9:
-	FMOVS F12, (R11)
+	FMOVS F2, (R11)
 
 stored9:
 	ADD R9, R0, R11
 	TBZ $1, R2, storeOne10
-	FMOVD.P F13, 8(R11)
+	FMOVD.P F3, 8(R11)
 	TBZ $0, R2, stored10
-	VST1 V13.S[2], (R11)
+	VST1 V3.S[2], (R11)
 	B stored10
 
 storeOne10:
-	FMOVS F13, (R11)
+	FMOVS F3, (R11)
 
 stored10:
 	ADD R7<<1, R0, R11
 	TBZ $1, R2, storeOne11
-	FMOVD.P F5, 8(R11)
+	FMOVD.P F8, 8(R11)
 	TBZ $0, R2, stored11
-	VST1 V5.S[2], (R11)
+	VST1 V8.S[2], (R11)
 	B stored11
 
 storeOne11:
-	FMOVS F5, (R11)
+	FMOVS F8, (R11)
 
 stored11:
 	ADD R10, R0, R11
 	TBZ $1, R2, storeOne12
-	FMOVD.P F2, 8(R11)
+	FMOVD.P F5, 8(R11)
 	TBZ $0, R2, stored12
-	VST1 V2.S[2], (R11)
+	VST1 V5.S[2], (R11)
 	B stored12
 
 storeOne12:
-	FMOVS F2, (R11)
+	FMOVS F5, (R11)
 
 stored12:
 
@@ -9970,70 +10339,70 @@ TEXT ·inverseSE3F64NEON(SB), NOSPLIT, $0-64
 	ADD R5<<1, R7, R8
 	ADD R5<<1, R8, R9
 	ADD R5<<1, R9, R10
-	FMOVQ 352(R4), F0
+	FMOVQ 320(R4), F0
 	CMP $2, R2
 	BLT next
 
 loop:
 	// 63 instructions for 2 matrices, 31.5 each
-	FMOVQ (R1), F1
-	ADD R6, R1, R11
-	FMOVQ (R11), F2
-	WORD $0x6e62dc23 // fmul v3.2d, v1.2d, v2.2d
-	ADD R5<<2, R1, R11
-	FMOVQ (R11), F4
-	ADD R8, R1, R11
-	FMOVQ (R11), F5
-	VFMLA V5.D2, V4.D2, V3.D2
-	ADD R5<<3, R1, R11
-	FMOVQ (R11), F6
-	ADD R10, R1, R11
-	FMOVQ (R11), F7
-	VFMLA V7.D2, V6.D2, V3.D2
-	VEOR V0.B16, V3.B16, V3.B16
 	ADD R5, R1, R11
-	FMOVQ (R11), F8
-	WORD $0x6e62dd09 // fmul v9.2d, v8.2d, v2.2d
-	ADD R7, R1, R11
-	FMOVQ (R11), F10
-	VFMLA V5.D2, V10.D2, V9.D2
-	ADD R9, R1, R11
-	FMOVQ (R11), F11
-	VFMLA V7.D2, V11.D2, V9.D2
-	VEOR V0.B16, V9.B16, V9.B16
+	FMOVQ (R11), F1
 	ADD R5<<1, R1, R11
-	FMOVQ (R11), F12
-	WORD $0x6e62dd82 // fmul v2.2d, v12.2d, v2.2d
+	FMOVQ (R11), F2
 	ADD R6<<1, R1, R11
-	FMOVQ (R11), F13
-	VFMLA V5.D2, V13.D2, V2.D2
-	ADD R7<<1, R1, R11
+	FMOVQ (R11), F3
+	FMOVQ (R1), F4
+	ADD R6, R1, R11
 	FMOVQ (R11), F5
-	VFMLA V7.D2, V5.D2, V2.D2
-	VEOR V0.B16, V2.B16, V2.B16
-	FMOVQ F1, (R0)
+	WORD $0x6e65dc86 // fmul v6.2d, v4.2d, v5.2d
+	ADD R5<<2, R1, R11
+	FMOVQ (R11), F7
+	ADD R8, R1, R11
+	FMOVQ (R11), F8
+	VFMLA V8.D2, V7.D2, V6.D2
+	ADD R5<<3, R1, R11
+	FMOVQ (R11), F9
+	ADD R10, R1, R11
+	FMOVQ (R11), F10
+	VFMLA V10.D2, V9.D2, V6.D2
+	VEOR V0.B16, V6.B16, V6.B16
+	WORD $0x6e65dc2b // fmul v11.2d, v1.2d, v5.2d
+	ADD R7, R1, R11
+	FMOVQ (R11), F12
+	VFMLA V8.D2, V12.D2, V11.D2
+	ADD R9, R1, R11
+	FMOVQ (R11), F13
+	VFMLA V10.D2, V13.D2, V11.D2
+	VEOR V0.B16, V11.B16, V11.B16
+	WORD $0x6e65dc45 // fmul v5.2d, v2.2d, v5.2d
+	VFMLA V8.D2, V3.D2, V5.D2
+	ADD R7<<1, R1, R11
+	FMOVQ (R11), F8
+	VFMLA V10.D2, V8.D2, V5.D2
+	VEOR V0.B16, V5.B16, V5.B16
+	FMOVQ F4, (R0)
 	ADD R5, R0, R11
-	FMOVQ F4, (R11)
+	FMOVQ F7, (R11)
 	ADD R5<<1, R0, R11
-	FMOVQ F6, (R11)
-	ADD R6, R0, R11
-	FMOVQ F3, (R11)
-	ADD R5<<2, R0, R11
-	FMOVQ F8, (R11)
-	ADD R7, R0, R11
-	FMOVQ F10, (R11)
-	ADD R6<<1, R0, R11
-	FMOVQ F11, (R11)
-	ADD R8, R0, R11
 	FMOVQ F9, (R11)
-	ADD R5<<3, R0, R11
+	ADD R6, R0, R11
+	FMOVQ F6, (R11)
+	ADD R5<<2, R0, R11
+	FMOVQ F1, (R11)
+	ADD R7, R0, R11
 	FMOVQ F12, (R11)
-	ADD R9, R0, R11
+	ADD R6<<1, R0, R11
 	FMOVQ F13, (R11)
-	ADD R7<<1, R0, R11
-	FMOVQ F5, (R11)
-	ADD R10, R0, R11
+	ADD R8, R0, R11
+	FMOVQ F11, (R11)
+	ADD R5<<3, R0, R11
 	FMOVQ F2, (R11)
+	ADD R9, R0, R11
+	FMOVQ F3, (R11)
+	ADD R7<<1, R0, R11
+	FMOVQ F8, (R11)
+	ADD R10, R0, R11
+	FMOVQ F5, (R11)
 	ADD $16, R0
 	ADD $16, R1
 	SUB $2, R2
@@ -10042,66 +10411,66 @@ loop:
 
 next:
 	CBZ R2, done
-	MOVD R1, R11
-	FMOVD (R11), F1
-	ADD R6, R1, R11
-	FMOVD (R11), F2
-	WORD $0x6e62dc23 // fmul v3.2d, v1.2d, v2.2d
-	ADD R5<<2, R1, R11
-	FMOVD (R11), F4
-	ADD R8, R1, R11
-	FMOVD (R11), F5
-	VFMLA V5.D2, V4.D2, V3.D2
-	ADD R5<<3, R1, R11
-	FMOVD (R11), F6
-	ADD R10, R1, R11
-	FMOVD (R11), F7
-	VFMLA V7.D2, V6.D2, V3.D2
-	VEOR V0.B16, V3.B16, V3.B16
 	ADD R5, R1, R11
-	FMOVD (R11), F8
-	WORD $0x6e62dd09 // fmul v9.2d, v8.2d, v2.2d
-	ADD R7, R1, R11
-	FMOVD (R11), F10
-	VFMLA V5.D2, V10.D2, V9.D2
-	ADD R9, R1, R11
-	FMOVD (R11), F11
-	VFMLA V7.D2, V11.D2, V9.D2
-	VEOR V0.B16, V9.B16, V9.B16
+	FMOVD (R11), F1
 	ADD R5<<1, R1, R11
-	FMOVD (R11), F12
-	WORD $0x6e62dd82 // fmul v2.2d, v12.2d, v2.2d
+	FMOVD (R11), F2
 	ADD R6<<1, R1, R11
-	FMOVD (R11), F13
-	VFMLA V5.D2, V13.D2, V2.D2
-	ADD R7<<1, R1, R11
+	FMOVD (R11), F3
+	MOVD R1, R11
+	FMOVD (R11), F4
+	ADD R6, R1, R11
 	FMOVD (R11), F5
-	VFMLA V7.D2, V5.D2, V2.D2
-	VEOR V0.B16, V2.B16, V2.B16
+	WORD $0x6e65dc86 // fmul v6.2d, v4.2d, v5.2d
+	ADD R5<<2, R1, R11
+	FMOVD (R11), F7
+	ADD R8, R1, R11
+	FMOVD (R11), F8
+	VFMLA V8.D2, V7.D2, V6.D2
+	ADD R5<<3, R1, R11
+	FMOVD (R11), F9
+	ADD R10, R1, R11
+	FMOVD (R11), F10
+	VFMLA V10.D2, V9.D2, V6.D2
+	VEOR V0.B16, V6.B16, V6.B16
+	WORD $0x6e65dc2b // fmul v11.2d, v1.2d, v5.2d
+	ADD R7, R1, R11
+	FMOVD (R11), F12
+	VFMLA V8.D2, V12.D2, V11.D2
+	ADD R9, R1, R11
+	FMOVD (R11), F13
+	VFMLA V10.D2, V13.D2, V11.D2
+	VEOR V0.B16, V11.B16, V11.B16
+	WORD $0x6e65dc45 // fmul v5.2d, v2.2d, v5.2d
+	VFMLA V8.D2, V3.D2, V5.D2
+	ADD R7<<1, R1, R11
+	FMOVD (R11), F8
+	VFMLA V10.D2, V8.D2, V5.D2
+	VEOR V0.B16, V5.B16, V5.B16
 	MOVD R0, R11
-	FMOVD F1, (R11)
-	ADD R5, R0, R11
 	FMOVD F4, (R11)
+	ADD R5, R0, R11
+	FMOVD F7, (R11)
 	ADD R5<<1, R0, R11
-	FMOVD F6, (R11)
-	ADD R6, R0, R11
-	FMOVD F3, (R11)
-	ADD R5<<2, R0, R11
-	FMOVD F8, (R11)
-	ADD R7, R0, R11
-	FMOVD F10, (R11)
-	ADD R6<<1, R0, R11
-	FMOVD F11, (R11)
-	ADD R8, R0, R11
 	FMOVD F9, (R11)
-	ADD R5<<3, R0, R11
+	ADD R6, R0, R11
+	FMOVD F6, (R11)
+	ADD R5<<2, R0, R11
+	FMOVD F1, (R11)
+	ADD R7, R0, R11
 	FMOVD F12, (R11)
-	ADD R9, R0, R11
+	ADD R6<<1, R0, R11
 	FMOVD F13, (R11)
-	ADD R7<<1, R0, R11
-	FMOVD F5, (R11)
-	ADD R10, R0, R11
+	ADD R8, R0, R11
+	FMOVD F11, (R11)
+	ADD R5<<3, R0, R11
 	FMOVD F2, (R11)
+	ADD R9, R0, R11
+	FMOVD F3, (R11)
+	ADD R7<<1, R0, R11
+	FMOVD F8, (R11)
+	ADD R10, R0, R11
+	FMOVD F5, (R11)
 
 done:
 	MOVD n+24(FP), R3
