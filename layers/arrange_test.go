@@ -125,10 +125,10 @@ func TestShrink(t *testing.T) {
 			require.NoError(t, err)
 			at := points.Group.Distance(n.Poses[3*n.PoseDim : 4*n.PoseDim])
 			for _, r := range []float64{large, large / 2, at, math.Nextafter(at, 9), large / 20, 1e-300, 0, -1} {
+				if r > large {
+					continue // the last representable step above a pair's distance may lie above the larger radius
+				}
 				t.Run(fmt.Sprintf("%s/%s/r=%g", name, kind, r), func(t *testing.T) {
-					if r > large {
-						t.Skip("not smaller")
-					}
 					want, err := neighbor.Ball(points, points, neighbor.Options{Radius: r})
 					require.NoError(t, err)
 					got := Shrink(n, points, points, r)

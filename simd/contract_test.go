@@ -43,7 +43,7 @@ func TestPanics(t *testing.T) {
 // TestAllocationFree calls everything, mostly through the generic adapters, and wants no allocation.
 func TestAllocationFree(t *testing.T) {
 	if raceBuild {
-		t.Skip("race builds tell the detector what assembly touches, which allocates")
+		t.Skip("skipped: race builds tell the detector what assembly touches, which allocates")
 	}
 	eachLevel(t, func(t *testing.T) {
 		t.Run("F32", testAllocationFree[float32])

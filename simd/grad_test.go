@@ -314,7 +314,7 @@ func TestGradPanics(t *testing.T) {
 
 func TestGradAllocationFree(t *testing.T) {
 	if raceBuild {
-		t.Skip("race builds tell the detector what assembly touches, which allocates")
+		t.Skip("skipped: race builds tell the detector what assembly touches, which allocates")
 	}
 	eachLevel(t, func(t *testing.T) {
 		t.Run("F32", testGradAllocationFree[float32])

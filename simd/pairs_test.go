@@ -331,7 +331,7 @@ func TestNear16(t *testing.T) {
 
 func TestPairsAllocateNothing(t *testing.T) {
 	if raceBuild {
-		t.Skip("race builds tell the detector what assembly touches, which allocates")
+		t.Skip("skipped: race builds tell the detector what assembly touches, which allocates")
 	}
 	eachLevel(t, func(t *testing.T) {
 		const n = 200

@@ -163,7 +163,7 @@ func TestEvalErrors(t *testing.T) {
 // ones as on digits of the same shapes, within five standard errors.
 func TestEvalPaper(t *testing.T) {
 	if testing.Short() {
-		t.Skip("skipped: -short; this takes seconds")
+		t.Skip("skipped: -short; this takes seconds (make test runs it)")
 	}
 	for _, c := range []struct {
 		kernel, model string

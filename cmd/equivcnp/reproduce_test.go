@@ -96,7 +96,7 @@ func TestReproduceTable2(t *testing.T) {
 
 func TestReproduceFigures(t *testing.T) {
 	if testing.Short() {
-		t.Skip("skipped: -short; many drawings")
+		t.Skip("skipped: -short; many drawings (make test runs it)")
 	}
 	b := newBench(t)
 	b.save("rbf_cnp.safetensors", cnp.Default(cnp.CNPCurve, "", 1))

@@ -41,7 +41,7 @@ var smallRun = []string{"train", "regression", "--kernel", "matern", "--points-p
 // TestKilled: a run that is killed at random moments, and continued each time, ends with the bits of one that was not.
 func TestKilled(t *testing.T) {
 	if runtime.GOOS == "js" || runtime.GOOS == "wasip1" {
-		t.Skip("no processes here")
+		t.Skip("skipped: no processes to kill on " + runtime.GOOS)
 	}
 	b := newBench(t)
 	b.ok(append(smallRun, "--out", "@whole.safetensors")...)
