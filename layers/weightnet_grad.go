@@ -21,7 +21,9 @@ type WeightNetTape[T Float] struct {
 	rows int
 	norm [3]*BatchNormTape[T] // nil: no normalisation
 
-	// Kept, or nil: the results of the linear maps [rows, c], and the weights. What lies between is computed again from the first,
+	first firstLayer[T]
+
+	// Kept, or nil: the results of the second and third linear map [rows, c], and the weights. What lies between is computed again,
 	// block by block, which takes less time than fetching it from memory.
 	linear  [3][]T
 	weights []T
@@ -32,6 +34,7 @@ type WeightNetTape[T Float] struct {
 func (w *WeightNet[T]) ForwardTape(pose []T, rows int, count []int32, repeat int, mode Mode) *WeightNetTape[T] {
 	checkLen("WeightNet", "pose", len(pose), rows*w.In())
 	t := &WeightNetTape[T]{net: w, pose: pose, rows: rows}
+	t.prepareFirst(count, mode, func(m *moments) *BatchNormTape[T] { return w.Norm[0].tape(m, count, repeat, mode) })
 	t.run(func(i int, parts []moments) {
 		if n := w.Norm[i]; n != nil {
 			m := &moments{}
@@ -46,9 +49,13 @@ func (w *WeightNet[T]) ForwardTape(pose []T, rows int, count []int32, repeat int
 
 func (b *BatchNorm[T]) width() int { return len(b.Weight) }
 
-// run computes all activations. After layer i's linear map, normalise gets the moments of its results by parts, in Train mode.
+// run computes all activations behind the first layer's normalisation. After layer i's linear map, normalise gets the moments of
+// its results by parts, in Train mode.
 func (t *WeightNetTape[T]) run(normalise func(i int, parts []moments), count []int32, mode Mode) {
 	for i, l := range t.net.Linear {
+		if i == 0 {
+			continue
+		}
 		in, out := l.In, l.Out
 		packed := simd.PackTransposed(l.Weight, in, in, out)
 		u := rent[T](t.rows * out)
@@ -75,13 +82,9 @@ func (t *WeightNetTape[T]) run(normalise func(i int, parts []moments), count []i
 	parallel.For(t.rows, rowGrain, func(lo, hi int) { t.activate(t.weights[lo*c:hi*c], 2, lo, hi) })
 }
 
-// input returns rows lo to hi of layer i's input, in scratch but for the poses.
+// input returns rows lo to hi of layer i's input, i > 0, in scratch.
 func (t *WeightNetTape[T]) input(scratch []T, i, lo, hi int) []T {
-	in := t.net.Linear[i].In
-	if i == 0 {
-		return t.pose[lo*in : hi*in]
-	}
-	x := scratch[:(hi-lo)*in]
+	x := scratch[:(hi-lo)*t.net.Linear[i].In]
 	t.activate(x, i-1, lo, hi)
 	return x
 }
@@ -94,6 +97,10 @@ func (t *WeightNetTape[T]) activate(y []T, i, lo, hi int) {
 // normalised returns rows lo to hi of what goes into layer i's swish, in scratch where it is not kept.
 func (t *WeightNetTape[T]) normalised(scratch []T, i, lo, hi int) []T {
 	c := t.net.Linear[i].Out
+	if i == 0 {
+		t.firstNormalised(scratch[:(hi-lo)*c], lo, hi)
+		return scratch[:(hi-lo)*c]
+	}
 	u := t.linear[i][lo*c : hi*c]
 	if t.norm[i] == nil {
 		return u
@@ -132,72 +139,72 @@ func (t *WeightNetTape[T]) drop() {
 // images that share a pose taken together. dw is overwritten. dpose [rows, in] gets the gradient to the poses; nil: not
 // wanted, as positions are data.
 //
-// A normalisation needs sums over all poses before a row's gradient is known. So the poses go by four times, a block at a time:
-// first through the last swish; then three times from a layer's normalisation through its linear map to the swish before.
+// A normalisation needs sums over all poses before a row's gradient is known. So the poses go by three times, a block at a time:
+// first through the last swish; then twice from a layer's normalisation through its linear map to the swish before. What the
+// first layer's parameters get are such sums themselves.
 func (t *WeightNetTape[T]) Backward(dpose, dw []T, g *Grads[T]) {
 	checkLen("WeightNet.Backward", "dw", len(dw), t.rows*t.net.Out())
 	t.Weights()
 	t.backward(2, dpose, dw, g)
 }
 
-// backward is Backward for the layers up to the given one, whose swish dy is the gradient to.
+// backward is Backward for the layers up to the given one, at least the second, whose swish dy is the gradient to.
 func (t *WeightNetTape[T]) backward(last int, dpose, dy []T, g *Grads[T]) {
 	grain := partRows(t.rows, rowGrain)
-	chunks := (t.rows + grain - 1) / grain
-	sums := t.sums(last, chunks)
+	chunks := max(1, (t.rows+grain-1)/grain)
+	sums, center := t.sums(last, chunks), t.center()
 	parallel.For(t.rows, grain, func(lo, hi int) {
-		scratch := rent[T](netBlock * t.net.Linear[last].Out)
+		c := t.net.Linear[last].Out
+		scratch := rent[T](netBlock * c)
 		for at := lo; at < hi; at += netBlock {
 			end := min(at+netBlock, hi)
-			t.swishBack(last, dy, t.normalised(scratch, last, at, end), sums[lo/grain], at, end)
+			t.swishBack(last, dy[at*c:end*c], t.normalised(scratch, last, at, end), sums[lo/grain], at, end)
 		}
 		giveBack(scratch)
 	})
-	for i := last; i >= 0; i-- {
+	for i := last; i > 0; i-- {
 		l := t.net.Linear[i]
 		in, out := l.In, l.Out
 		norm := t.gradient(i, sums, g)
-		dx := dpose
-		if i > 0 {
+		sums = t.sums(i-1, chunks)
+		packed := simd.Pack(l.Weight, in, out, in)
+		// Behind the first layer's swish only the sums are wanted, but for the poses' gradient.
+		var dx []T
+		if i > 1 || dpose != nil {
 			dx = rent[T](t.rows * in)
-			sums = t.sums(i-1, chunks)
-		}
-		var packed *simd.Packed[T]
-		if dx != nil {
-			packed = simd.Pack(l.Weight, in, out, in)
 		}
 		weight := g.Of(l.Weight)
 		parts := make([]T, chunks*len(weight))
 		parallel.For(t.rows, grain, func(lo, hi int) {
-			var scratch, y, z []T
-			if i > 0 {
-				scratch, y = rent[T](netBlock*in), rent[T](netBlock*in)
-			}
+			scratch := rent[T](netBlock * (3*in + out))
+			z, x := scratch[:netBlock*in], scratch[netBlock*in:2*netBlock*in]
+			d, u := scratch[2*netBlock*in:3*netBlock*in], scratch[3*netBlock*in:]
 			for at := lo; at < hi; at += netBlock {
 				end := min(at+netBlock, hi)
+				n := end - at
 				du := dy[at*out : end*out]
 				if norm != nil {
-					norm.rows(du, du, t.linear[i][at*out:end*out], t.norm[i], at)
+					norm.rows(u[:n*out], du, t.linear[i][at*out:end*out], t.norm[i], at)
+					du = u[:n*out]
 				}
-				x := t.pose
-				if i > 0 {
-					z = t.normalised(scratch, i-1, at, end)
-					x = y[:(end-at)*in]
-					simd.Swish(x, z)
-				} else {
-					x = x[at*in : end*in]
-				}
+				z := t.normalised(z, i-1, at, end)
+				simd.Swish(x[:n*in], z)
 				if weight != nil {
-					simd.GemmTN(parts[lo/grain*len(weight):][:len(weight)], in, du, out, x, in, 1, 1, out, in, end-at)
+					simd.GemmTN(parts[lo/grain*len(weight):][:len(weight)], in, du, out, x[:n*in], in, 1, 1, out, in, n)
 				}
+				d := d[:n*in]
 				if dx != nil {
-					simd.GemmPacked(dx[at*in:end*in], in, du, out, packed, nil, simd.ActNone, end-at)
+					d = dx[at*in : end*in]
 				}
-				if i > 0 {
-					t.swishBack(i-1, dx, z, sums[lo/grain], at, end)
+				simd.GemmPacked(d, in, du, out, packed, nil, simd.ActNone, n)
+				if i > 1 {
+					t.swishBack(i-1, d, z, sums[lo/grain], at, end)
+				} else {
+					simd.SwishGrad(d, d, z)
+					t.firstSums(sums[lo/grain], d, center, at, end)
 				}
 			}
-			giveBack(scratch, y)
+			giveBack(scratch)
 		})
 		for at := 0; at < len(parts); at += len(weight) {
 			simd.Add(weight, weight, parts[at:at+len(weight)])
@@ -207,22 +214,42 @@ func (t *WeightNetTape[T]) backward(last int, dpose, dy []T, g *Grads[T]) {
 		}
 		dy = dx
 	}
+	norm := t.firstGradient(total(sums), center, g)
+	if dpose != nil {
+		t.poseGradient(dpose, dy, norm)
+	}
+	giveBack(dy)
 }
 
 // sums returns room for every chunk's sums of the gradient to layer i's normalised values and of its products with the
-// layer's results.
+// layer's results, or, for the first layer, with the poses.
 func (t *WeightNetTape[T]) sums(i, chunks int) [][]float64 {
+	width := 2 * t.net.Linear[i].Out
+	if i == 0 {
+		width = (1 + t.net.In()) * t.net.Linear[0].Out
+	}
 	out := make([][]float64, chunks)
 	for k := range out {
-		out[k] = make([]float64, 2*t.net.Linear[i].Out)
+		out[k] = make([]float64, width)
 	}
 	return out
 }
 
-// swishBack takes rows lo to hi of dy through layer i's swish, given what went into it, and adds to their sums.
-func (t *WeightNetTape[T]) swishBack(i int, dy, z []T, sum []float64, lo, hi int) {
+// total adds up the chunks' sums, in their order.
+func total(chunks [][]float64) []float64 {
+	sums := make([]float64, len(chunks[0]))
+	for _, c := range chunks {
+		for k, v := range c {
+			sums[k] += v
+		}
+	}
+	return sums
+}
+
+// swishBack takes d, rows lo to hi of a gradient, through layer i's swish, i > 0, given what went into it, and adds to their
+// sums.
+func (t *WeightNetTape[T]) swishBack(i int, d, z []T, sum []float64, lo, hi int) {
 	c := t.net.Linear[i].Out
-	d := dy[lo*c : hi*c]
 	simd.SwishGrad(d, d, z)
 	mean, low := zeros[T](c), zeros[T](c)
 	if n := t.norm[i]; n != nil && n.mean != nil {
@@ -237,12 +264,7 @@ func (t *WeightNetTape[T]) swishBack(i int, dy, z []T, sum []float64, lo, hi int
 // A bias in front of a normalisation by the rows' own mean changes nothing: its gradient is 0, exactly.
 func (t *WeightNetTape[T]) gradient(i int, chunks [][]float64, g *Grads[T]) *normGradient[T] {
 	l := t.net.Linear[i]
-	sums := make([]float64, 2*l.Out)
-	for _, c := range chunks {
-		for k, v := range c {
-			sums[k] += v
-		}
-	}
+	sums := total(chunks)
 	bias := g.Of(l.Bias)
 	if t.norm[i] == nil || t.norm[i].mean == nil {
 		addTo(bias, sums[:l.Out])
