@@ -52,8 +52,8 @@ func StorageBytes[T Float](a *Arrangement[T], weights int, s Storage) int64 {
 
 // poseWeights are the convolution weights of an arrangement, or the network that gives them.
 type poseWeights[T Float] struct {
-	net   *folded[T]
-	width int // of a slice
+	net    *folded[T]
+	slices []simd.Dense[T] // the last layer, slice by slice
 	// What is stored, tile after tile and slice after slice, [slices, poses, width]; a pose that several tiles need is in each.
 	// All of a flat arrangement is one tile. starts has the place of each tile.
 	table  []T
@@ -63,12 +63,13 @@ type poseWeights[T Float] struct {
 
 // newPoseWeights evaluates what is to be stored. A flat arrangement stores its few weights in any case, in full precision.
 func newPoseWeights[T Float](a *Arrangement[T], w *WeightNet[T], width int, s Storage) poseWeights[T] {
-	p := poseWeights[T]{net: w.fold(), width: width}
+	p := poseWeights[T]{net: w.fold()}
 	if a.Flat() {
 		p.table = make([]T, a.Poses()*w.Out())
 		p.net.forwardAll(p.table, a.table, a.Poses())
 		return p
 	}
+	p.slices = p.net.columns(width)
 	if s == Evaluated {
 		return p
 	}
@@ -97,37 +98,69 @@ func newPoseWeights[T Float](a *Arrangement[T], w *WeightNet[T], width int, s St
 	return p
 }
 
-// tile returns the weights that tile i needs, [slices, poses, width].
-func (p *poseWeights[T]) tile(a *Arrangement[T], i int, w *workspace[T]) []T {
-	t, n := &a.tiles[i], a.tiles[i].poses()*p.net.out()
-	if p.table != nil {
-		return p.table[p.starts[i]:][:n]
+// tileWeights gives one tile its weights, slice by slice. A slice is good until the next one is asked for.
+type tileWeights[T Float] struct {
+	*poseWeights[T]
+	poses  int
+	stored []T // all slices, if there are any in T
+	half   []simd.BF16
+	hidden []T // [poses, hidden], what the last layer of the network is applied to
+	w      *workspace[T]
+}
+
+// tile returns the weights that tile i needs.
+func (p *poseWeights[T]) tile(a *Arrangement[T], i int, w *workspace[T]) tileWeights[T] {
+	t := &a.tiles[i]
+	v := tileWeights[T]{poseWeights: p, poses: t.poses(), w: w}
+	n := v.poses * p.net.out()
+	switch {
+	case p.table != nil:
+		v.stored = p.table[p.starts[i]:][:n]
+	case p.half != nil:
+		v.half = p.half[p.starts[i]:][:n]
+	default:
+		v.hidden = p.hidden(a, t, w)
 	}
-	dst := sized(&w.weights, n)
-	if p.half != nil {
-		simd.F32FromBF16(any(dst).([]float32), p.half[p.starts[i]:][:n])
+	return v
+}
+
+// slice returns the weights [poses, width] of slice k, which starts at channel lo. They have just been read or made, so that they
+// are in the second-level cache when all rows of the tile pass by.
+func (v *tileWeights[T]) slice(k, lo, width int) []T {
+	from, to := lo*v.poses, (lo+width)*v.poses
+	if v.stored != nil {
+		return v.stored[from:to]
+	}
+	dst := sized(&v.w.weights, to-from)
+	if v.half != nil {
+		simd.F32FromBF16(any(dst).([]float32), v.half[from:to])
 	} else {
-		p.evaluate(dst, a, t, w)
+		simd.DenseSwish(dst, v.hidden, &v.slices[k], v.poses)
 	}
 	return dst
 }
 
-// evaluate runs the WeightNet on a tile's poses.
+// evaluate sets dst [slices, poses, width] to the weights of a tile.
 func (p *poseWeights[T]) evaluate(dst []T, a *Arrangement[T], t *poseTile, w *workspace[T]) {
-	// Rows come in chunks that pass through the first-level cache on their way to the slices.
-	const chunk = 56
-	out, n, fresh, dim := p.net.out(), t.poses(), t.last-t.first, a.dim
-	scratch, rows := sized(&w.net, simd.WeightNetScratch(&p.net.net)), sized(&w.rows, chunk*out)
+	hidden, at, n := p.hidden(a, t, w), 0, t.poses()
+	for k := range p.slices {
+		size := n * p.slices[k].B.N
+		simd.DenseSwish(dst[at:at+size], hidden, &p.slices[k], n)
+		at += size
+	}
+}
+
+// hidden returns what the network's first two layers make of a tile's poses, [poses, hidden].
+func (p *poseWeights[T]) hidden(a *Arrangement[T], t *poseTile, w *workspace[T]) []T {
+	// Rows pass through both layers in chunks that stay in the first-level cache.
+	const chunk = 42
+	fresh, dim := t.last-t.first, a.dim
+	first, second := &p.net.net[0], &p.net.net[1]
+	out := second.B.N
+	x, dst := sized(&w.net, chunk*first.B.N), sized(&w.hidden, t.poses()*out)
 	run := func(at int, poses []T, m int) {
-		if p.width >= out {
-			p.net.forward(dst[at*out:(at+m)*out], poses, m, scratch)
-			return
-		}
-		p.net.forward(rows, poses, m, scratch)
-		for lo, c := 0, 0; lo < out; lo += c {
-			c = min(p.width, out-lo)
-			copyRows(dst[lo*n+at*c:], c, rows[lo:], out, c, m)
-		}
+		simd.DenseSwish(x[:m*first.B.N], poses, first, m)
+		simd.DenseSwish(dst[at*out:(at+m)*out], x[:m*first.B.N], second, m)
 	}
 	for id := t.first; id < t.last; id += chunk {
 		m := min(chunk, t.last-id)
@@ -141,6 +174,7 @@ func (p *poseWeights[T]) evaluate(dst []T, a *Arrangement[T], t *poseTile, w *wo
 		}
 		run(fresh+lo, poses[:m*dim], m)
 	}
+	return dst
 }
 
 // copyRows copies rows of c elements, dstride and sstride apart.
@@ -163,8 +197,9 @@ type Workspace[T Float] struct {
 
 // workspace is one goroutine's part.
 type workspace[T Float] struct {
-	weights          []T // a tile's
-	net, poses, rows []T // what their evaluation needs
+	weights          []T // a slice of a tile's
+	net, poses       []T // what their evaluation needs
+	hidden           []T // what the last layer of the WeightNet is applied to, for the poses of a tile
 	part, sum, dense []T // rows of a slice, and before and after the dense map
 	_                [64]byte
 }
@@ -205,7 +240,7 @@ func (a *Arrangement[T]) Gather(dst, f []T, row int) {
 // each calls consume for runs of rows of every image, in parallel, with the weights that their pose numbers refer to.
 // It returns early, with the context's error, once ctx is done.
 func (a *Arrangement[T]) each(ctx context.Context, p *poseWeights[T], batch int, ws *Workspace[T],
-	consume func(w *workspace[T], weights []T, lo, hi, image, images int)) error {
+	consume func(w *workspace[T], weights *tileWeights[T], lo, hi, image, images int)) error {
 	var stopped atomic.Bool
 	stop := func() bool {
 		if !stopped.Load() && ctx.Err() != nil {
@@ -219,9 +254,10 @@ func (a *Arrangement[T]) each(ctx context.Context, p *poseWeights[T], batch int,
 	}
 	if a.Flat() {
 		chunks := (a.Rows + flatRows - 1) / flatRows
+		all := tileWeights[T]{poseWeights: p, poses: a.Poses(), stored: p.table}
 		parallel.ForWorkers(batch*chunks, 1, n, func(worker, i, _ int) {
 			if lo := i % chunks * flatRows; !stop() {
-				consume(&ws.workers[worker], p.table, lo, min(lo+flatRows, a.Rows), i/chunks, 1)
+				consume(&ws.workers[worker], &all, lo, min(lo+flatRows, a.Rows), i/chunks, 1)
 			}
 		})
 		return ctx.Err()
@@ -231,7 +267,8 @@ func (a *Arrangement[T]) each(ctx context.Context, p *poseWeights[T], batch int,
 			return
 		}
 		t, w := &a.tiles[i], &ws.workers[worker]
-		consume(w, p.tile(a, i, w), t.lo, t.hi, 0, batch)
+		weights := p.tile(a, i, w)
+		consume(w, &weights, t.lo, t.hi, 0, batch)
 	})
 	return ctx.Err()
 }
@@ -297,7 +334,7 @@ func (l *PlannedSeparable[T]) Forward(ctx context.Context, dst, f []T, batch int
 	checkLen("PlannedSeparable", "f", len(f), batch*a.Rows*in)
 	checkLen("PlannedSeparable", "dst", len(dst), batch*a.Rows*out)
 	width := a.width(in)
-	return a.each(ctx, &l.weights, batch, ws, func(w *workspace[T], weights []T, lo, hi, image, images int) {
+	return a.each(ctx, &l.weights, batch, ws, func(w *workspace[T], weights *tileWeights[T], lo, hi, image, images int) {
 		rows := hi - lo
 		sum := sized(&w.sum, images*rows*in)
 		a.depthwise(sum, f[image*a.Rows*in:(image+images)*a.Rows*in], weights, lo, hi, in, width, w)
@@ -323,25 +360,27 @@ func (l *PlannedSeparable[T]) Forward(ctx context.Context, dst, f []T, batch int
 
 // depthwise sets out [images, hi-lo, c] to the mean of weights ⊙ features over the pairs of each row; f and weights are in
 // slices of width channels.
-func (a *Arrangement[T]) depthwise(out, f, weights []T, lo, hi, c, width int, w *workspace[T]) {
+func (a *Arrangement[T]) depthwise(out, f []T, weights *tileWeights[T], lo, hi, c, width int, w *workspace[T]) {
 	if a.grid != nil {
-		simd.DepthwisePlanF32(any(out).([]float32), any(f).([]float32), any(weights).([]float32), a.grid, lo, hi, c, true)
+		all := weights.slice(0, 0, c)
+		simd.DepthwisePlanF32(any(out).([]float32), any(f).([]float32), any(all).([]float32), a.grid, lo, hi, c, true)
 		return
 	}
-	from, to, rows, poses := a.offsets[lo], a.offsets[hi], hi-lo, len(weights)/max(c, 1)
+	from, to, rows := a.offsets[lo], a.offsets[hi], hi-lo
 	offsets, index, pose := a.offsets[lo:hi+1], a.index[from:to], a.pose[from:to]
 	if width >= c {
+		all := weights.slice(0, 0, c)
 		for b := range len(f) / max(1, a.Rows*c) {
-			simd.Depthwise(out[b*rows*c:(b+1)*rows*c], f[b*a.Rows*c:(b+1)*a.Rows*c], weights, offsets, index, pose, c, true)
+			simd.Depthwise(out[b*rows*c:(b+1)*rows*c], f[b*a.Rows*c:(b+1)*a.Rows*c], all, offsets, index, pose, c, true)
 		}
 		return
 	}
 	// A slice of the weights serves all images before the next one.
 	for j, n := 0, 0; j < c; j += n {
 		n = min(width, c-j)
-		part := sized(&w.part, rows*n)
+		part, slice := sized(&w.part, rows*n), weights.slice(j/width, j, n)
 		for b := range len(f) / (a.Rows * c) {
-			simd.Depthwise(part, f[(b*c+j)*a.Rows:][:a.Rows*n], weights[j*poses:][:poses*n], offsets, index, pose, n, true)
+			simd.Depthwise(part, f[(b*c+j)*a.Rows:][:a.Rows*n], slice, offsets, index, pose, n, true)
 			copyRows(out[b*rows*c+j:], c, part, n, n, rows)
 		}
 	}
@@ -397,11 +436,11 @@ func (l *PlannedEmbedding[T]) Forward(ctx context.Context, dst, f []T, batch int
 	mid := l.dense.in / in
 	checkLen("PlannedEmbedding", "f", len(f), batch*a.Rows*in)
 	checkLen("PlannedEmbedding", "dst", len(dst), batch*a.Rows*out)
-	return a.each(ctx, &l.weights, batch, ws, func(w *workspace[T], weights []T, lo, hi, image, images int) {
+	return a.each(ctx, &l.weights, batch, ws, func(w *workspace[T], weights *tileWeights[T], lo, hi, image, images int) {
 		from, to, rows := a.offsets[lo], a.offsets[hi], hi-lo
-		sum := sized(&w.sum, rows*in*mid)
+		sum, all := sized(&w.sum, rows*in*mid), weights.slice(0, 0, mid)
 		for b := image; b < image+images; b++ {
-			simd.PointConv(sum, f[b*a.Rows*in:(b+1)*a.Rows*in], weights, a.offsets[lo:hi+1], a.index[from:to], a.pose[from:to], in, mid)
+			simd.PointConv(sum, f[b*a.Rows*in:(b+1)*a.Rows*in], all, a.offsets[lo:hi+1], a.index[from:to], a.pose[from:to], in, mid)
 			for i := range rows {
 				row := sum[i*in*mid : (i+1)*in*mid]
 				simd.Scale(row, 1/T(a.neighbors(lo+i)), row)

@@ -3,6 +3,7 @@ package layers
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/equivcnp/equivcnp/internal/parallel"
 	"github.com/equivcnp/equivcnp/simd"
@@ -48,13 +49,14 @@ func (w *WeightNet[T]) Params(prefix string) []Param[T] {
 
 // folded is a WeightNet in Eval mode: packed weights with the normalisation folded in. It is immutable.
 type folded[T Float] struct {
-	net [3]simd.Dense[T]
+	net  [3]simd.Dense[T]
+	last []T // the last layer's weight [out, hidden], with the normalisation
 }
 
 func (w *WeightNet[T]) fold() *folded[T] {
 	f := &folded[T]{}
 	for i, l := range w.Linear {
-		weight, bias := l.Weight, l.Bias
+		weight, bias := l.Weight, slices.Clone(l.Bias)
 		if n := w.Norm[i]; n != nil {
 			scale, shift := n.Fold()
 			weight, bias = make([]T, len(l.Weight)), make([]T, l.Out)
@@ -66,8 +68,23 @@ func (w *WeightNet[T]) fold() *folded[T] {
 			}
 		}
 		f.net[i] = simd.Dense[T]{B: simd.PackTransposed(weight, l.In, l.In, l.Out), Bias: bias}
+		f.last = weight
 	}
 	return f
+}
+
+// columns returns the last layer cut into ranges of so many columns.
+func (f *folded[T]) columns(width int) []simd.Dense[T] {
+	in, out, bias := f.net[2].B.K, f.out(), f.net[2].Bias
+	if width >= out {
+		return f.net[2:]
+	}
+	var parts []simd.Dense[T]
+	for lo := 0; lo < out; lo += width {
+		n := min(width, out-lo)
+		parts = append(parts, simd.Dense[T]{B: simd.PackTransposed(f.last[lo*in:(lo+n)*in], in, in, n), Bias: bias[lo : lo+n]})
+	}
+	return parts
 }
 
 // in and out are the widths of a pose and of its weights.

@@ -1,0 +1,19 @@
+//go:build !purego
+
+package simd
+
+func denseSwishF32(dst, x []float32, layer *Dense[float32], rows int) {
+	in, out := layer.B.K, layer.B.N
+	if level == Generic || out == 0 {
+		denseSwishGeneric(dst, x, layer, rows)
+		return
+	}
+	raceRead(x)
+	raceWrite(dst)
+	raceRead(layer.B.data)
+	raceRead(layer.Bias)
+	for lo := 0; lo < rows; lo += weightNetTile {
+		n := min(weightNetTile, rows-lo)
+		gemmPackedBlock(dst[lo*out:], out, x, lo*in, in, layer.B, layer.Bias, stripSwish, n)
+	}
+}
