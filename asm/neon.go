@@ -17,6 +17,7 @@ var neonRegistry = []neonGenerator{
 	{"zbf16", bf16NEON},
 	{"zdepthwise", depthwiseNEON},
 	{"zdepthwiseplan", depthwisePlanNEON},
+	{"zdepthwisepose", depthwisePoseNEON},
 	{"zexp", expNEON},
 	{"zf64math", f64mathNEON},
 	{"zgather", gatherNEON},

@@ -21,6 +21,7 @@ var registry = []generator{
 	{"zgather", gatherAMD64},
 	{"zdepthwise", depthwiseAMD64},
 	{"zdepthwiseplan", depthwisePlanAMD64},
+	{"zdepthwisepose", depthwisePoseAMD64},
 	{"zbf16", bf16AMD64},
 	{"zpointconv", pointConvAMD64},
 	{"zsetconv", setConvAMD64},

@@ -1,0 +1,55 @@
+package main
+
+import "github.com/equivcnp/equivcnp/asm/internal/neon"
+
+// depthwisePoseNEON writes the gradient to the weights of one pose after the other; see depthwisePose, its model for amd64. A pair of
+// one image is 4 multiply-adds, 4 loads of two registers and 2 instructions for the loop, 10 for 16 channels; the first image of a pair
+// adds 7. Registers and pairs are few enough that sums wait for each other: four registers, two multiply-adds apart at most machines.
+func depthwisePoseNEON(file *neon.File) {
+	f := file.Func("depthwisePoseF32NEON", "(dw, dout, f *float32, code *int32, blocks, stride, images, fresh int)",
+		"depthwisePoseF32NEON sets rows of dw, stride bytes apart, to sums over the pairs of blocks, for that many images and 16 channels. A\n"+
+			"block adds to what dw holds if its count & fresh is 0.")
+	dw, dout, feat, code := f.Arg("dw"), f.Arg("dout"), f.Arg("f"), f.Arg("code")
+	blocks, stride, images, fresh := f.Arg("blocks"), f.Arg("stride"), f.Arg("images"), f.Arg("fresh")
+	size, wq, n, count, d, x := f.R(), f.R(), f.R(), f.R(), f.R(), f.R()
+	f.Text("LSL $6, %v, %v", images, size) // bytes of a point
+	row := neonRow{4, 16}
+	sum, a, b := f.V(4), f.V(4), f.V(4)
+
+	block, begin, pair, image, stored, done := f.NewLabel("block"), f.NewLabel("begin"), f.NewLabel("pair"), f.NewLabel("image"), f.NewLabel("stored"), f.NewLabel("done")
+	f.Text("CBZ %v, %s", blocks, done)
+	f.Label(block)
+	f.Text("MOVWU.P 4(%v), %v", code, wq)
+	f.Text("MADD %v, %v, %v, %v", wq, dw, stride, wq)
+	f.Text("MOVWU.P 4(%v), %v", code, n)
+	f.Clear(sum)
+	f.Text("TST %v, %v", fresh, n)
+	f.Text("BNE %s", begin)
+	row.load(f, sum, wq, 0)
+	f.Label(begin)
+	f.Text("AND $0x7fffffff, %v", n)
+	f.Text("CBZ %v, %s", n, stored)
+	f.Label(pair)
+	f.Text("MOVWU.P 4(%v), %v", code, d)
+	f.Text("MOVWU.P 4(%v), %v", code, x)
+	f.Text("MADD %v, %v, %v, %v", d, dout, size, d)
+	f.Text("MADD %v, %v, %v, %v", x, feat, size, x)
+	f.Text("MOVD %v, %v", images, count)
+	f.Counted(image, row.width, "multiply-adds", func() {
+		row.load(f, a, d, 0)
+		row.load(f, b, x, 0)
+		f.Mla(sum, a, b)
+		f.Text("ADD $64, %v", d)
+		f.Text("ADD $64, %v", x)
+		f.Text("SUBS $1, %v", count)
+		f.Text("BNE %s", image)
+	})
+	f.Text("SUBS $1, %v", n)
+	f.Text("BNE %s", pair)
+	f.Label(stored)
+	row.store(f, sum, wq)
+	f.Text("SUBS $1, %v", blocks)
+	f.Text("BNE %s", block)
+	f.Label(done)
+	f.Text("RET")
+}

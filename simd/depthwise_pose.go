@@ -1,0 +1,288 @@
+package simd
+
+import (
+	"fmt"
+	"slices"
+)
+
+// DepthwisePosePlan lists the pairs of a neighbourhood by pose, for the gradient of a depthwise convolution to its weights:
+//
+//	dw[q, j] = Σ_b Σ_k f[b, index[k], j] · dout[b, row of k, j]
+//
+// over the pairs k of pose q and the images b of a batch. It is made once, checks all indices then, and serves every image and every
+// slice of channels; it is only read afterwards, by any number of goroutines. It suits any number of poses: where few stand for many
+// pairs on a grid, DepthwisePlanGradWF32 is faster.
+//
+// Poses are divided into parts. A goroutine takes a part and some channels; its rows and columns of dw are nobody else's.
+type DepthwisePosePlan struct {
+	rows, points, poses int
+	// code has blocks {pose, pairs, then row and point of each}: sums that a row of dw gets. The first of a pose has firstOfPose set
+	// in its number of pairs.
+	code  []int32
+	calls []poseCall
+	parts []posePart
+}
+
+// poseCall is the blocks that a kernel takes at a time: entries at.. of the code.
+type poseCall struct{ at, blocks int }
+
+// posePart is poses lo to hi, by the calls from call on.
+type posePart struct{ lo, hi, call int }
+
+const (
+	// poseLanes is how many channels form a slice, which features are packed in.
+	poseLanes = 16
+	// poseImages is how many images a kernel adds up at a time.
+	poseImages = 4
+	// firstOfPose marks a block that overwrites what a row of dw holds.
+	firstOfPose = -1 << 31
+	// poseCallPairs bounds the pairs and blocks of a call, as maxGather does elsewhere.
+	poseCallPairs = 1 << 13
+	// posePartPairs is about how many pairs a part has. A pose is not divided.
+	posePartPairs = 1 << 16
+	// A pose that occurs all over the rows would send its gather through all features again. Where there are poseSegmentPairs pairs
+	// for each pose and segment of poseSegmentRows rows, a part goes through all its poses segment by segment.
+	poseSegmentRows  = 256
+	poseSegmentPairs = 16
+)
+
+// NewDepthwisePosePlan lists a neighbourhood of that many points and poses, given as in DepthwiseF32. It panics if a length does not
+// match, offsets descend, or an index or pose names no row.
+func NewDepthwisePosePlan(offsets []int, index, pose []int32, points, poses int) *DepthwisePosePlan {
+	const fn = "NewDepthwisePosePlan"
+	checkSize(fn, "points", points)
+	checkSize(fn, "poses", poses)
+	rows := checkCSR(fn, offsets, index, pose)
+	for k := range index {
+		if index[k] < 0 || int(index[k]) >= points {
+			panic(fmt.Sprintf("simd: %s: index[%d] = %d, need 0 to %d", fn, k, index[k], points-1))
+		}
+		if pose[k] < 0 || int(pose[k]) >= poses {
+			panic(fmt.Sprintf("simd: %s: pose[%d] = %d, need 0 to %d", fn, k, pose[k], poses-1))
+		}
+	}
+	// A counting sort by pose, which leaves the pairs of a pose ordered by row.
+	starts := make([]int, poses+1)
+	for _, q := range pose {
+		starts[q+1]++
+	}
+	for q := range poses {
+		starts[q+1] += starts[q]
+	}
+	next, pairs := slices.Clone(starts), make([]posePair, len(index))
+	for i := range rows {
+		for k := offsets[i] - offsets[0]; k < offsets[i+1]-offsets[0]; k++ {
+			pairs[next[pose[k]]] = posePair{int32(i), index[k]}
+			next[pose[k]]++
+		}
+	}
+	p := &DepthwisePosePlan{rows: rows, points: points, poses: poses, code: make([]int32, 0, 2*len(index)+2*poses)}
+	var blocks []poseBlock // of a part
+	for lo := 0; lo < poses; {
+		hi := lo + 1
+		for hi < poses && starts[hi+1]-starts[lo]+hi+1-lo <= posePartPairs {
+			hi++
+		}
+		blocks = segmentPoses(blocks[:0], starts[:hi+1], pairs, lo)
+		p.appendPart(blocks, pairs, lo, hi)
+		lo = hi
+	}
+	return p
+}
+
+// posePair is a pair of one pose.
+type posePair struct{ row, point int32 }
+
+// poseBlock is pairs lo to hi of all, which have the same pose.
+type poseBlock struct {
+	pose          int32
+	first         bool // of its pose
+	segment       int32
+	lo, hi, pairs int
+}
+
+// segmentPoses appends the blocks of poses from lo on: one for each pose, or for each segment that has pairs of it.
+func segmentPoses(blocks []poseBlock, starts []int, pairs []posePair, lo int) []poseBlock {
+	for _, whole := range []bool{false, true} {
+		blocks = blocks[:0]
+		for q := lo; q < len(starts)-1; q++ {
+			b := poseBlock{pose: int32(q), first: true, lo: starts[q], hi: starts[q]}
+			for k := starts[q]; k < starts[q+1]; k++ {
+				segment := pairs[k].row / poseSegmentRows
+				if k == starts[q] {
+					b.segment = segment
+				}
+				if !whole && segment != b.segment || k-b.lo == poseCallPairs {
+					blocks = append(blocks, b)
+					b = poseBlock{pose: int32(q), segment: segment, lo: k}
+				}
+				b.hi = k + 1
+			}
+			blocks = append(blocks, b)
+		}
+		if n := starts[len(starts)-1] - starts[lo]; n >= poseSegmentPairs*len(blocks) {
+			break
+		}
+	}
+	return blocks
+}
+
+// appendPart appends the code of a part.
+func (p *DepthwisePosePlan) appendPart(blocks []poseBlock, pairs []posePair, lo, hi int) {
+	// Blocks of one pose are in the order of their segments, so that its first one stays the first.
+	if len(blocks) > hi-lo {
+		slices.SortStableFunc(blocks, func(a, b poseBlock) int { return int(a.segment - b.segment) })
+	}
+	p.parts = append(p.parts, posePart{lo, hi, len(p.calls)})
+	call, work := poseCall{at: len(p.code)}, 0
+	for _, b := range blocks {
+		n := b.hi - b.lo
+		if work += n + 1; work > poseCallPairs && call.blocks > 0 {
+			p.calls = append(p.calls, call)
+			call, work = poseCall{at: len(p.code)}, n+1
+		}
+		count := int32(n)
+		if b.first {
+			count |= firstOfPose
+		}
+		p.code = append(p.code, b.pose, count)
+		for _, x := range pairs[b.lo:b.hi] {
+			p.code = append(p.code, x.row, x.point)
+		}
+		call.blocks++
+	}
+	p.calls = append(p.calls, call)
+}
+
+// Parts returns the number of parts.
+func (p *DepthwisePosePlan) Parts() int { return len(p.parts) }
+
+// Part returns the poses lo to hi of a part.
+func (p *DepthwisePosePlan) Part(part int) (lo, hi int) { return p.parts[part].lo, p.parts[part].hi }
+
+// callsOf returns the calls of a part.
+func (p *DepthwisePosePlan) callsOf(part int) []poseCall {
+	if part+1 < len(p.parts) {
+		return p.calls[p.parts[part].call:p.parts[part+1].call]
+	}
+	return p.calls[p.parts[part].call:]
+}
+
+// DepthwisePackedLen returns the length of what PackDepthwiseF32 makes of so many images of n rows and c channels. It panics if one
+// is negative.
+func DepthwisePackedLen(images, n, c int) int {
+	const fn = "DepthwisePackedLen"
+	checkSize(fn, "images", images)
+	checkSize(fn, "n", n)
+	checkSize(fn, "c", c)
+	return images * n * poseWidth(c)
+}
+
+// poseWidth returns c rounded up to whole slices.
+func poseWidth(c int) int { return (c + poseLanes - 1) / poseLanes * poseLanes }
+
+// PackDepthwiseF32 packs rows lo to hi of every image for DepthwisePosePlanGradWF32: slices of 16 channels, in which what the images
+// of a batch have at one point stands together. A slice of all points then fits a second-level cache, and one address serves
+// several images.
+//
+//   - Shape: src is [images, n, c], dst has DepthwisePackedLen(images, n, c) entries. Rows may be divided among goroutines.
+//   - Aliasing: dst must not overlap src.
+//   - Errors: panics if a length does not match, a size is negative, or not 0 ≤ lo ≤ hi ≤ n.
+func PackDepthwiseF32(dst, src []float32, images, n, c, lo, hi int) {
+	const fn = "PackDepthwiseF32"
+	checkLen(fn, "dst", len(dst), DepthwisePackedLen(images, n, c))
+	checkLen(fn, "src", len(src), images*n*c)
+	if lo < 0 || hi < lo || hi > n {
+		panic(fmt.Sprintf("simd: %s: rows %d to %d, need a part of 0 to %d", fn, lo, hi, n))
+	}
+	width := poseWidth(c)
+	for b := 0; b < images; {
+		m := imagesAtOnce(images - b)
+		for j := 0; j < c; j += poseLanes {
+			slice := dst[b*n*width+m*n*j:][:m*n*poseLanes]
+			for k := range m {
+				image := src[(b+k)*n*c:][:n*c]
+				if j+poseLanes > c {
+					for i := lo; i < hi; i++ {
+						to := slice[(i*m+k)*poseLanes:][:poseLanes]
+						clear(to[copy(to, image[i*c+j:i*c+c]):])
+					}
+					continue
+				}
+				for i := lo; i < hi; i++ {
+					*(*[poseLanes]float32)(slice[(i*m+k)*poseLanes:]) = *(*[poseLanes]float32)(image[i*c+j:])
+				}
+			}
+		}
+		b += m
+	}
+}
+
+// imagesAtOnce returns how many of so many images a kernel takes: 4, 2 or 1.
+func imagesAtOnce(images int) int {
+	m := poseImages
+	for m > images {
+		m /= 2
+	}
+	return m
+}
+
+// DepthwisePosePlanGradWF32 sets channels from to to of dw, in the rows of one part's poses, to the gradient of a depthwise convolution
+// to its weights, summed over the images of a batch; see DepthwisePosePlan. A pose without pairs gets 0. Parts and slices of channels
+// may be divided among goroutines, and the bits do not depend on how.
+//
+//   - Shape: dw is [poses, c]; dout and f are packed by PackDepthwiseF32, from [images, rows, c] and [images, points, c]. from is a
+//     multiple of 16, and so is to, or it is c.
+//   - Aliasing: dw must not overlap dout or f.
+//   - Errors: panics if a length does not match, a size is negative, or there is no such part or slice.
+//   - Accuracy: at most (n+8)·eps·Σ|terms| from the exact value, n the number of a pose's pairs in all images.
+func DepthwisePosePlanGradWF32(dw, dout, f []float32, plan *DepthwisePosePlan, part, from, to, images, c int) {
+	const fn = "DepthwisePosePlanGradWF32"
+	checkLen(fn, "dout", len(dout), DepthwisePackedLen(images, plan.rows, c))
+	checkLen(fn, "f", len(f), DepthwisePackedLen(images, plan.points, c))
+	checkLen(fn, "dw", len(dw), plan.poses*c)
+	if part < 0 || part >= plan.Parts() {
+		panic(fmt.Sprintf("simd: %s: part %d, need 0 to %d", fn, part, plan.Parts()-1))
+	}
+	if from < 0 || to < from || to > c || from%poseLanes != 0 || to%poseLanes != 0 && to != c {
+		panic(fmt.Sprintf("simd: %s: channels %d to %d, need slices of %d of 0 to %d", fn, from, to, poseLanes, c))
+	}
+	width := poseWidth(c)
+	plan.race(dw, dout, f, part, from, to, c)
+	if images == 0 {
+		for q := plan.parts[part].lo; q < plan.parts[part].hi; q++ {
+			clear(dw[q*c+from : q*c+to])
+		}
+	}
+	for b := 0; b < images; {
+		m := imagesAtOnce(images - b)
+		for j := from; j < to; j += poseLanes {
+			n := m * poseLanes
+			d := dout[b*plan.rows*width+m*plan.rows*j:][:plan.rows*n]
+			x := f[b*plan.points*width+m*plan.points*j:][:plan.points*n]
+			for _, call := range plan.callsOf(part) {
+				depthwisePose(dw[j:], d, x, plan.code[call.at:], call.blocks, m, c, min(poseLanes, to-j), b > 0)
+			}
+		}
+		b += m
+	}
+}
+
+// depthwisePoseGeneric computes blocks of the code for a slice of n channels of m images. With more, what dw holds is added to.
+func depthwisePoseGeneric(dw, dout, f []float32, code []int32, blocks, m, c, n int, more bool) {
+	for range blocks {
+		q, count := int(code[0]), code[1]
+		pairs := code[2:][:2*(count&^firstOfPose)]
+		code = code[2+len(pairs):]
+		to := dw[q*c:][:n]
+		if count < 0 && !more {
+			clear(to)
+		}
+		for ; len(pairs) > 0; pairs = pairs[2:] {
+			d, x := rowOf(dout, pairs[0], m*poseLanes), rowOf(f, pairs[1], m*poseLanes)
+			for b := 0; b < m*poseLanes; b += poseLanes {
+				mulAddGeneric(to, d[b:b+n], x[b:b+n])
+			}
+		}
+	}
+}

@@ -1,0 +1,18 @@
+//go:build !purego
+
+package simd
+
+import "unsafe"
+
+// depthwisePose is depthwisePoseGeneric by the level's kernel, which takes whole slices.
+func depthwisePose(dw, dout, f []float32, code []int32, blocks, m, c, n int, more bool) {
+	if level == Generic || n < poseLanes {
+		depthwisePoseGeneric(dw, dout, f, code, blocks, m, c, n, more)
+		return
+	}
+	fresh := 1 << 31
+	if more {
+		fresh = 0
+	}
+	depthwisePoseF32NEON(&dw[0], unsafe.SliceData(dout), unsafe.SliceData(f), &code[0], blocks, 4*c, m, fresh)
+}
