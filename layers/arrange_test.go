@@ -148,3 +148,40 @@ func TestShrink(t *testing.T) {
 		}
 	}
 }
+
+// TestShrinkDoubt: pairs of one pose that lie on both sides of the radius, in any order, are told apart, and poses keep the order of
+// first use. Merging never takes poses so far together; here they are, to make it happen often.
+func TestShrinkDoubt(t *testing.T) {
+	x := []float64{0, 0, 1, 0, 2 + 3e-9, 0, 3, 0, 4 - 5e-9, 0, 5, 0, 6 + 1e-9, 0}
+	g := group.NewT(2, 0.2)
+	points := group.LiftPoints(g, x, 1, 0)
+	n, err := neighbor.Ball(points, points, neighbor.Options{Radius: 1e3, MergeTolerance: 1e-7})
+	require.NoError(t, err)
+	for d := 1; d < 7; d++ {
+		radius := g.Distance([]float64{float64(d), 0})
+		got, at, seen := Shrink(n, points, points, radius), 0, map[int32]int32{}
+		for i := range n.Queries {
+			index, pose := n.Row(i)
+			for k, j := range index {
+				rel := []float64{x[2*i] - x[2*j], 0}
+				if !(g.Distance(rel) < radius) {
+					continue
+				}
+				if _, ok := seen[pose[k]]; !ok {
+					seen[pose[k]] = int32(len(seen))
+				}
+				require.Equal(t, j, got.Index[at])
+				require.Equal(t, seen[pose[k]], got.Pose[at])
+				at++
+			}
+			require.Equal(t, at, got.Offsets[i+1])
+		}
+		require.Len(t, got.Index, at)
+		require.Equal(t, len(seen), got.NumPoses())
+		count := make([]int32, len(seen))
+		for _, p := range got.Pose {
+			count[p]++
+		}
+		require.Equal(t, count, got.Count)
+	}
+}

@@ -2,7 +2,10 @@ package simd
 
 import (
 	"fmt"
+	"runtime"
 	"slices"
+
+	"github.com/equivcnp/equivcnp/internal/parallel"
 )
 
 // DepthwisePlan is a neighbourhood arranged for many depthwise convolutions. It is made once, checks all indices then, and is
@@ -33,28 +36,49 @@ func NewDepthwisePlan(offsets []int, index, pose []int32, points, poses int) *De
 	checkSize(fn, "points", points)
 	checkSize(fn, "poses", poses)
 	rows := checkCSR(fn, offsets, index, pose)
-	for k := range index {
-		if index[k] < 0 || int(index[k]) >= points {
-			panic(fmt.Sprintf("simd: %s: index[%d] = %d, need 0 to %d", fn, k, index[k], points-1))
-		}
-		if pose[k] < 0 || int(pose[k]) >= poses {
-			panic(fmt.Sprintf("simd: %s: pose[%d] = %d, need 0 to %d", fn, k, pose[k], poses-1))
-		}
-	}
-	p := &DepthwisePlan{points: points, poses: poses, offsets: make([]int, rows+1), index: slices.Clone(index), pose: slices.Clone(pose)}
+	p := &DepthwisePlan{points: points, poses: poses, offsets: make([]int, rows+1), index: make([]int32, len(index)), pose: make([]int32, len(pose))}
 	for i := range p.offsets {
 		p.offsets[i] = offsets[i] - offsets[0]
 	}
-	for i := range rows {
-		sortRow(p.row(i))
-	}
-	b := planBuilder{DepthwisePlan: p, taken: make([]bool, len(index))}
-	for g := range rows / depthwisePlanRows {
-		p.starts = append(p.starts, b.group(g*depthwisePlanRows))
+	// A group is arranged by itself, so goroutines take runs of them. Runs do not depend on how many there are.
+	parts := make([]planPart, (rows+planRun-1)/planRun)
+	builders := make([]planBuilder, runtime.GOMAXPROCS(0))
+	parallel.ForWorkers(rows, planRun, len(builders), func(worker, lo, hi int) {
+		a, z := p.offsets[lo], p.offsets[hi]
+		checkPlanIndex(fn, "index", index[a:z], a, points)
+		checkPlanIndex(fn, "pose", pose[a:z], a, poses)
+		copy(p.index[a:z], index[a:z])
+		copy(p.pose[a:z], pose[a:z])
+		b := &builders[worker]
+		b.DepthwisePlan = p
+		parts[lo/planRun] = b.run(lo, hi)
+	})
+	size := 0
+	for _, part := range parts {
+		size += len(part.code)
 	}
 	// A kernel reads one run ahead, to fetch what it begins with.
-	p.code = slices.Clip(append(p.code, 0, 0))
+	p.code, p.starts = make([]int32, 0, size+2), make([]int, 0, rows/depthwisePlanRows)
+	for _, part := range parts {
+		for _, start := range part.starts {
+			if start >= 0 {
+				start += len(p.code)
+			}
+			p.starts = append(p.starts, start)
+		}
+		p.code = append(p.code, part.code...)
+	}
+	p.code = append(p.code, 0, 0)
 	return p
+}
+
+// checkPlanIndex panics unless all of x, which starts at position base of its argument, are from 0 to n-1.
+func checkPlanIndex(fn, arg string, x []int32, base, n int) {
+	for k, v := range x {
+		if v < 0 || int(v) >= n {
+			panic(fmt.Sprintf("simd: %s: %s[%d] = %d, need 0 to %d", fn, arg, base+k, v, n-1))
+		}
+	}
 }
 
 // Rows returns the number of outputs.
@@ -105,10 +129,21 @@ func hasEqual(x []int32) bool {
 	return false
 }
 
-// planBuilder arranges the groups of a plan. All but taken is scratch for one group.
+// planRun is how many rows a goroutine arranges at a time: some groups, and what is left of the last run.
+const planRun = 16 * depthwisePlanRows
+
+// planPart is what a plan's code and starts become for a run of rows; starts count from the part's own code.
+type planPart struct {
+	code   []int32
+	starts []int
+}
+
+// planBuilder arranges the groups of a plan, for one goroutine. All but part and base is scratch for one group.
 type planBuilder struct {
 	*DepthwisePlan
-	taken []bool // pairs that are part of a step
+	part  planPart
+	base  int    // the first pair of the run
+	taken []bool // the run's pairs that are part of a step
 	// together has the steps of all rows, of each half, of each quarter and of each row alone.
 	together [planHeader][]step
 	runs     [][]step // those of all rows
@@ -117,6 +152,20 @@ type planBuilder struct {
 
 // planHeader is how many numbers the code of a group begins with.
 const planHeader = 2*depthwisePlanRows - 1
+
+// run arranges rows lo to hi.
+func (b *planBuilder) run(lo, hi int) planPart {
+	b.part = planPart{code: make([]int32, 0, (b.offsets[hi]-b.offsets[lo])/4), starts: make([]int, 0, (hi-lo)/depthwisePlanRows)}
+	b.base = b.offsets[lo]
+	b.taken = append(b.taken[:0], make([]bool, b.offsets[hi]-b.base)...)
+	for i := lo; i < hi; i++ {
+		sortRow(b.row(i))
+	}
+	for i := lo; i+depthwisePlanRows <= hi; i += depthwisePlanRows {
+		b.part.starts = append(b.part.starts, b.group(i))
+	}
+	return b.part
+}
 
 // step is what rows do together: the first takes point x, the next x+1, and so on, all with the same pose.
 type step struct{ x, pose int32 }
@@ -143,20 +192,20 @@ func (b *planBuilder) group(i int) int {
 	if pairs := b.offsets[i+depthwisePlanRows] - b.offsets[i]; 3*alone > 2*pairs {
 		return -1
 	}
-	start := len(b.code)
-	b.code = append(b.code, make([]int32, planHeader)...)
+	start := len(b.part.code)
+	b.part.code = append(b.part.code, make([]int32, planHeader)...)
 	b.sortRuns()
-	b.code[start] = int32(len(b.runs))
+	b.part.code[start] = int32(len(b.runs))
 	for _, run := range b.runs {
-		b.code = append(b.code, int32(len(run)), run[0].x)
+		b.part.code = append(b.part.code, int32(len(run)), run[0].x)
 		for _, s := range run {
-			b.code = append(b.code, s.pose)
+			b.part.code = append(b.part.code, s.pose)
 		}
 	}
 	for k, list := range b.together[1:] {
-		b.code[start+1+k] = int32(len(list))
+		b.part.code[start+1+k] = int32(len(list))
 		for _, s := range list {
-			b.code = append(b.code, s.x, s.pose)
+			b.part.code = append(b.part.code, s.x, s.pose)
 		}
 	}
 	for r := range depthwisePlanRows {
@@ -198,20 +247,20 @@ func (b *planBuilder) sortRuns() {
 // steps appends to list those steps of rows lo to hi whose pairs were not taken yet, and takes them. As all rows are ordered, one
 // pass through each is enough.
 func (b *planBuilder) steps(list []step, lo, hi int) []step {
-	index, pose := b.index, b.pose
+	index, pose, base, taken := b.index, b.pose, b.base, b.taken
 	var at [depthwisePlanRows]int // the first pair of each row that is not behind
 	for r := range hi - lo {
 		at[r] = b.offsets[lo+r]
 	}
 	for ; at[0] < b.offsets[lo+1]; at[0]++ {
 		k := at[0]
-		if b.taken[k] {
+		if taken[k-base] {
 			continue
 		}
 		together := true
 		for r := 1; r < hi-lo && together; r++ {
 			x, q, end := int(index[k])+r, pose[k], b.offsets[lo+r+1]
-			for at[r] < end && (b.taken[at[r]] || int(index[at[r]]) < x || int(index[at[r]]) == x && pose[at[r]] < q) {
+			for at[r] < end && (taken[at[r]-base] || int(index[at[r]]) < x || int(index[at[r]]) == x && pose[at[r]] < q) {
 				at[r]++
 			}
 			together = at[r] < end && int(index[at[r]]) == x && pose[at[r]] == q
@@ -221,7 +270,7 @@ func (b *planBuilder) steps(list []step, lo, hi int) []step {
 		}
 		list = append(list, step{index[k], pose[k]})
 		for r := range hi - lo {
-			b.taken[at[r]] = true
+			taken[at[r]-base] = true
 		}
 	}
 	return list

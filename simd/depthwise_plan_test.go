@@ -1,8 +1,10 @@
 package simd
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strconv"
 	"testing"
@@ -217,4 +219,26 @@ func BenchmarkDepthwisePlanF32(b *testing.B) {
 		benchLevels(b, "grid=plane/c="+strconv.Itoa(c), 2*len(index)*c, func() { DepthwisePlanF32(out, f, wide, plan, 0, points, c, true) })
 		benchLevels(b, "grid=plane/grad=w/c="+strconv.Itoa(c), 2*len(index)*c, func() { DepthwisePlanGradWF32(wide, out, f, plan, 0, points, 0, c, c, true) })
 	}
+}
+
+// TestDepthwisePlanThreads: a plan does not depend on how many goroutines make it.
+func TestDepthwisePlanThreads(t *testing.T) {
+	// A 40 x 25 grid with the four nearest neighbours of each point, and the point itself.
+	const w, h = 40, 25
+	offsets, index, pose := []int{0}, []int32(nil), []int32(nil)
+	for i := range w * h {
+		for q, d := range []int{-w, -1, 0, 1, w} {
+			if j := i + d; j >= 0 && j < w*h && (d%w == 0 || j/w == i/w) {
+				index, pose = append(index, int32(j)), append(pose, int32(q))
+			}
+		}
+		offsets = append(offsets, len(index))
+	}
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	want := NewDepthwisePlan(offsets, index, pose, w*h, 5)
+	runtime.GOMAXPROCS(3)
+	require.Equal(t, want, NewDepthwisePlan(offsets, index, pose, w*h, 5))
+	index[len(index)-1] = w * h
+	require.PanicsWithValue(t, fmt.Sprintf("simd: NewDepthwisePlan: index[%d] = %d, need 0 to %d", len(index)-1, w*h, w*h-1),
+		func() { NewDepthwisePlan(offsets, index, pose, w*h, 5) })
 }
