@@ -215,6 +215,9 @@ func (m *EquivCNP[T]) layout(b *Batch[T], lo, hi int, grid []float64, encode fun
 		}
 		blocks = append(blocks, points.Rows())
 	}
+	if m.onLine() {
+		return layers.NewLineGeometry[T](points, mask, blocks, len(grid))
+	}
 	return layers.NewGeometry[T](points, mask, blocks, m.cfg.MaxNeighbors, m.cfg.NeighborSeed)
 }
 

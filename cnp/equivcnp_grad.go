@@ -3,6 +3,7 @@ package cnp
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/equivcnp/equivcnp/layers"
 	"github.com/equivcnp/equivcnp/simd"
@@ -11,10 +12,25 @@ import (
 // Differentiate is Predict, ready for a backward pass: all tasks share one geometry, so that batch normalisation sees every
 // pair of the batch.
 func (m *EquivCNP[T]) Differentiate(ctx context.Context, b *Batch[T], mode layers.Mode) (*Pass[T], error) {
-	dx, dy, lifts := m.cfg.DimX, m.cfg.DimY, m.cfg.Lifts
+	dx, dy := m.cfg.DimX, m.cfg.DimY
 	if err := b.check(dx, dy); err != nil {
 		return nil, err
 	}
+	if m.onLine() && b.B*b.Nt > 0 {
+		if sorted, order := b.byTarget(); !slices.Equal(sorted.XTarget, b.XTarget) {
+			p, err := m.differentiate(ctx, sorted, mode)
+			if err != nil {
+				return nil, err
+			}
+			return p.reordered(order, b.valueMask(dy), dy), nil
+		}
+	}
+	return m.differentiate(ctx, b, mode)
+}
+
+// differentiate is Differentiate for a batch that has been checked, with its targets in the order that suits the geometry.
+func (m *EquivCNP[T]) differentiate(ctx context.Context, b *Batch[T], mode layers.Mode) (*Pass[T], error) {
+	dx, dy, lifts := m.cfg.DimX, m.cfg.DimY, m.cfg.Lifts
 	out := newPrediction[T](b.B * b.Nt * dy)
 	pass := &Pass[T]{Prediction: out, tasks: b.B, mask: b.valueMask(dy), back: func(_, _ []T, _ *layers.Grads[T]) {},
 		stages: func(func(string, []T) bool) {}}

@@ -14,9 +14,10 @@ type Geometry[T Float] struct {
 	// Points are the lifted points; rows of different blocks do not see each other.
 	Points *group.Lifted
 
-	opt neighbor.Options
-	mu  sync.Mutex
-	all []*Pairs[T]
+	opt  neighbor.Options
+	line *lineTasks // nil: none
+	mu   sync.Mutex
+	all  []*Pairs[T]
 }
 
 // A Geometry remembers up to keepPairs neighbourhoods, and as many of the latest as have keepTotal pairs together. In Eval
@@ -66,6 +67,7 @@ type Pairs[T Float] struct {
 	least, most float64
 
 	sorted sortedPairs // for gradients, made on demand
+	line   *lineRows   // of tasks on a line; nil: anything else
 }
 
 // Pairs returns the neighbourhoods of radius r, building them on the first call.
@@ -77,13 +79,8 @@ func (g *Geometry[T]) Pairs(r float64) (*Pairs[T], error) {
 			return p, nil
 		}
 	}
-	n, err := g.ball(r)
+	p, err := g.search(r)
 	if err != nil {
-		return nil, err
-	}
-	p := NewPairs[T](n)
-	p.Radius, p.least, p.most = r, r, r
-	if err := g.widen(p); err != nil {
 		return nil, err
 	}
 	g.all = append(g.all, p)
@@ -96,6 +93,24 @@ func (g *Geometry[T]) Pairs(r float64) (*Pairs[T], error) {
 		}
 	}
 	return p, nil
+}
+
+// search builds the neighbourhoods of radius r.
+func (g *Geometry[T]) search(r float64) (*Pairs[T], error) {
+	if g.line != nil {
+		if n, rows := g.line.pairs(r); n != nil {
+			p := NewPairs[T](n)
+			p.Radius, p.least, p.most, p.line = r, r, r, rows
+			return p, nil
+		}
+	}
+	n, err := g.ball(r)
+	if err != nil {
+		return nil, err
+	}
+	p := NewPairs[T](n)
+	p.Radius, p.least, p.most = r, r, r
+	return p, g.widen(p)
 }
 
 func (g *Geometry[T]) ball(r float64) (*neighbor.Neighborhood, error) {

@@ -46,23 +46,33 @@ func (t *LieConvTape[T]) Backward(df, dout []T, g *Grads[T]) {
 	in, mid := l.In, l.WeightNet.Out()
 	c := in * mid
 	checkLen("LieConv.Backward", "dout", len(dout), t.batch*rows*l.Out)
-	d, douter := rent[T](len(dout)), rent[T](len(t.outer))
-	defer giveBack(d, douter)
-	p.divide(d, dout, t.batch, l.Out)
-	l.Linear.Backward(douter, d, t.outer, t.batch*rows, g)
 	if df != nil {
 		checkLen("LieConv.Backward", "df", len(df), len(t.f))
-		w := t.net.Weights()
-		p.gatherPoints(func(lo, hi int, offsets []int, query, pose []int32) {
-			for b := range t.batch {
-				simd.PointConvGradF(df[(b*rows+lo)*in:(b*rows+hi)*in], douter[b*rows*c:(b+1)*rows*c], w,
-					offsets, query, pose, in, mid)
-			}
+	}
+	d := rent[T](len(dout))
+	defer giveBack(d)
+	p.divide(d, dout, t.batch, l.Out)
+	var dw []T
+	if p.line != nil && t.batch == 1 {
+		l.Linear.Backward(nil, d, t.outer, rows, g)
+		dw = t.lineBackward(df, d)
+	} else {
+		douter := rent[T](len(t.outer))
+		defer giveBack(douter)
+		l.Linear.Backward(douter, d, t.outer, t.batch*rows, g)
+		if df != nil {
+			w := t.net.Weights()
+			p.gatherPoints(func(lo, hi int, offsets []int, query, pose []int32) {
+				for b := range t.batch {
+					simd.PointConvGradF(df[(b*rows+lo)*in:(b*rows+hi)*in], douter[b*rows*c:(b+1)*rows*c], w,
+						offsets, query, pose, in, mid)
+				}
+			})
+		}
+		dw = p.poseGradient(t.batch, mid, func(dw []T, b int, offsets []int, query, point []int32) {
+			simd.PointConvGradW(dw, douter[b*rows*c:(b+1)*rows*c], t.f[b*rows*in:(b+1)*rows*in], offsets, query, point, in, mid)
 		})
 	}
-	dw := p.poseGradient(t.batch, mid, func(dw []T, b int, offsets []int, query, point []int32) {
-		simd.PointConvGradW(dw, douter[b*rows*c:(b+1)*rows*c], t.f[b*rows*in:(b+1)*rows*in], offsets, query, point, in, mid)
-	})
 	t.net.Backward(nil, dw, g)
 	giveBack(dw)
 	t.net.drop() // another Backward would compute it again
