@@ -145,8 +145,6 @@ func TestBallRadius(t *testing.T) {
 
 func TestBallSameBitsForAnyGOMAXPROCS(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
-	defer func(before int) { poseBatch = before }(poseBatch)
-	poseBatch = 1 << 14
 	for _, name := range []string{"T(2)", "R>0xSO(2)"} {
 		l := clouds[5].lifted(parse(t, name, 0), 900, 1)
 		r, err := RadiusForFill(l, 0.1, Options{})
@@ -154,7 +152,7 @@ func TestBallSameBitsForAnyGOMAXPROCS(t *testing.T) {
 		opt := Options{Radius: r, MaxNeighbors: 70, Seed: 9}
 		runtime.GOMAXPROCS(1)
 		want := ball(t, l, l, opt)
-		require.Greater(t, want.Pairs(), poseBatch, "the pose table should take several batches")
+		require.Greater(t, want.Pairs(), 2*shardPairs, "there should be several tables and chunks")
 		for _, procs := range []int{2, 4} {
 			runtime.GOMAXPROCS(procs)
 			requireSame(t, want, ball(t, l, l, opt), name, procs)

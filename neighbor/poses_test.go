@@ -64,14 +64,17 @@ func TestPoseTableBorders(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, tol := range []float64{1, 0x1p-44, 3e-9} {
 		for e := 1; e <= 10; e++ {
-			table := newPoseTable(e, tol, 0)
+			const n = 1500
+			table := newPoseTable(e, e, tol, make([]uint64, n*e))
+			table.reset(0)
 			slow := &Neighborhood{PoseDim: e}
 			pose := make([]float64, e)
-			// The same poses, a batch at a time; each names its pair, and entries are named by the first.
-			batched := newPoseTable(e, tol, 0)
-			var all []float64
-			var want32 []int32
-			for range 1500 {
+			// The same poses as items; each names its pair, and entries are named by the first.
+			entered := newPoseTable(e, e+1, tol, make([]uint64, n*(e+1)))
+			entered.reset(0)
+			var first []int // by entry: its first pose
+			want := make([]int32, n)
+			for k := range n {
 				scale := math.Ldexp(cellWidth*tol, rng.IntN(3)*26) // up to the cells of exactCells and beyond
 				for c := range pose {
 					pose[c] = 0
@@ -80,37 +83,37 @@ func TestPoseTableBorders(t *testing.T) {
 						pose[c] = near + tol*(float64(rng.IntN(9)-4)/4)
 						pose[c] = math.Copysign(pose[c], float64(rng.IntN(2))-0.5)
 					}
+					table.items[k*e+c] = math.Float64bits(pose[c])
+					entered.items[k*(e+1)+c] = math.Float64bits(pose[c])
 				}
-				want := slow.firstWithin(pose, tol)
-				slow.Count[want]++
-				all, want32 = append(all, pose...), append(want32, int32(want))
-				require.Equal(t, want, table.enter(pose, table.hash(pose), 0, 1), "tol %g, pose %v", tol, pose)
-			}
-			counts, poses := make([]int32, table.n), make([]float64, table.n*e)
-			for id := range counts {
-				counts[id] = table.count(id)
-				table.copyPose(poses[id*e:], id)
-			}
-			require.Equal(t, slow.Count, counts)
-			require.Equal(t, slow.Poses, poses)
-
-			hash, pair, ids := make([]uint64, len(want32)), make([]int32, len(want32)), make([]int32, len(want32))
-			first := make(map[int32]int32)
-			for k, id := range want32 {
-				hash[k], pair[k] = batched.hash(all[k*e:(k+1)*e]), int32(k)
-				if _, seen := first[id]; !seen {
-					first[id] = int32(k)
+				entered.items[k*(e+1)+e] = uint64(tagOf(table.hash(pose)))<<32 | uint64(k)
+				if table.inside(pose) {
+					entered.items[k*(e+1)+e] |= insideBit
 				}
-				want32[k] = first[id]
+				id := slow.firstWithin(pose, tol)
+				slow.Count[id]++
+				if id == len(first) {
+					first = append(first, k)
+				}
+				at, _ := table.enter(pose, table.hash(pose), k)
+				require.Equal(t, first[id], at, "tol %g, pose %v", tol, pose)
+				if want[k] = ^int32(at); at == k {
+					want[k] = 0
+				} else {
+					want[at]++
+				}
 			}
-			batched.enterPairs(ids, all, hash, pair)
-			require.Equal(t, want32, ids, "tol %g", tol)
+			require.Equal(t, len(first), table.n)
+			ids := make([]int32, n)
+			require.True(t, entered.enterItems(ids, 0, n/3) && entered.enterItems(ids, n/3, n))
+			require.Equal(t, want, ids, "tol %g", tol)
+			require.Equal(t, len(first), entered.n)
 		}
 	}
 }
 
 func TestPoseTableZeroHasNoSign(t *testing.T) {
-	table := newPoseTable(1, 1e-9, 0)
+	table := newPoseTable(1, 1, 1e-9, nil)
 	negative := math.Copysign(0, -1)
 	require.Equal(t, table.hash([]float64{0}), table.hash([]float64{negative}))
 	require.Equal(t, table.hash([]float64{0}), table.hash([]float64{-1e-12}))
@@ -166,7 +169,7 @@ func TestShardsDoNotShow(t *testing.T) {
 		one := ball(t, l, l, Options{Radius: math.Inf(1)})
 		require.Greater(t, one.Pairs(), shardPairs)
 		many := *one
-		for _, shards := range []int{1, poseShards} {
+		for _, shards := range []int{1, minShards, maxShards} {
 			many.Pose, many.Poses, many.Count = make([]int32, one.Pairs()), nil, nil
 			b := newPoseBuilder(p, &many, p.mergeTolerance(), shards, nil)
 			require.True(t, b.enterAll())
@@ -180,7 +183,7 @@ func TestShardsDoNotShow(t *testing.T) {
 // A pose on the border of two tables' regions makes one table take all, and changes nothing.
 func TestPoseOnARegionsBorder(t *testing.T) {
 	const n, tol = 150, 0x1p-20
-	p0 := newPoseTable(1, tol, 0)
+	p0 := newPoseTable(1, 1, tol, nil)
 	border := 0.5 / (p0.inv * 0x1p-30 * 0.7548776662466927)
 	x := []float64{0, border, border * (1 + 1e-9)}
 	for i := range n {
@@ -194,6 +197,6 @@ func TestPoseOnARegionsBorder(t *testing.T) {
 	require.NoError(t, err)
 	copied := *nb
 	copied.Pose = make([]int32, nb.Pairs())
-	require.False(t, newPoseBuilder(p, &copied, tol, poseShards, nil).enterAll())
+	require.False(t, newPoseBuilder(p, &copied, tol, minShards, nil).enterAll())
 	requireSame(t, oracle(t, l, l, opt), nb)
 }

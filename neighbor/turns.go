@@ -100,8 +100,8 @@ func (p *problem) probeTurn(queries, points *turnIndex, order int, tol float64) 
 
 // turnIndex finds rows by their bounding coordinates.
 type turnIndex struct {
-	table  *poseTable
-	coords []float64 // [rows, dim]: the number of the row's block, and its bounding coordinates
+	table  *poseTable // over the bits of coords
+	coords []float64  // [rows, dim]: the number of the row's block, and its bounding coordinates
 	dim    int
 	axis   int // the coordinate that turns
 	period float64
@@ -111,9 +111,10 @@ type turnIndex struct {
 func newTurnIndex(bounder group.Bounder, axis int, tol float64, l *group.Lifted, mask []bool, blocks []int) *turnIndex {
 	dim := bounder.BoundDim() + 1
 	x := &turnIndex{
-		table: newPoseTable(dim, tol, l.Rows()), coords: make([]float64, l.Rows()*dim), dim: dim,
+		table: newPoseTable(dim, dim, tol, make([]uint64, l.Rows()*dim)), coords: make([]float64, l.Rows()*dim), dim: dim,
 		axis: axis + 1, period: bounder.BoundPeriods()[axis], key: make([]float64, dim),
 	}
+	x.table.reset(l.Rows())
 	block := 0
 	for i := range l.Rows() {
 		for i >= blocks[block+1] {
@@ -130,7 +131,10 @@ func newTurnIndex(bounder group.Bounder, axis int, tol float64, l *group.Lifted,
 			continue
 		}
 		row[0] = float64(block)
-		x.table.enter(row, x.table.hash(row), int32(i), 1)
+		for c, v := range row {
+			x.table.items[i*dim+c] = math.Float64bits(v)
+		}
+		x.table.enter(row, x.table.hash(row), i)
 	}
 	return x
 }
@@ -157,7 +161,7 @@ func (x *turnIndex) turn(i int, part float64) int32 {
 	if id == absent {
 		return -1
 	}
-	return x.table.first(id)
+	return int32(id)
 }
 
 // turnAll returns where all rows are taken.
