@@ -1,7 +1,6 @@
 package neighbor
 
 import (
-	"encoding/binary"
 	"math"
 	"math/rand/v2"
 	"runtime"
@@ -264,45 +263,6 @@ func checkFarthest(t *testing.T, l *group.Lifted, rows, taken []int32) {
 			}
 		}
 	}
-}
-
-// FuzzClouds compares all searches among points of any bits, which are refused if they are not finite.
-func FuzzClouds(f *testing.F) {
-	bits := func(x ...float32) (b []byte) {
-		for _, v := range x {
-			b = binary.LittleEndian.AppendUint32(b, math.Float32bits(v))
-		}
-		return b
-	}
-	f.Add(uint8(2), false, bits(0, 0, 1, 1, 0.5, 2, -3, 1e-7))
-	f.Add(uint8(1), true, bits(3.1, -3.1, 0, 7, 1e9))
-	f.Add(uint8(3), false, bits(1, 1, 1, 1, 1, 1, 1e30, -1e30, 0))
-	f.Add(uint8(2), false, bits(float32(math.NaN()), 0))
-	f.Fuzz(func(t *testing.T, d uint8, periodic bool, data []byte) {
-		dim := 1 + int(d)%maxTreeDim
-		x := make([]float32, min(len(data)/4, 64*dim)/dim*dim)
-		finite := true
-		for i := range x {
-			x[i] = math.Float32frombits(binary.LittleEndian.Uint32(data[4*i:]))
-			finite = finite && x[i]-x[i] == 0
-		}
-		periods := make([]float32, dim)
-		if periodic {
-			periods[0] = 6.25
-		}
-		_, err := NewTree(x, dim, periods)
-		if !finite {
-			require.ErrorIs(t, err, ErrValue)
-			return
-		}
-		cloud := flatCloud[float32]{x, dim, periods}
-		checkBulk(t, "float32", cloud, cloud, rand.New(rand.NewPCG(1, 2)))
-		wide := flatCloud[float64]{make([]float64, len(x)), dim, make([]float64, dim)}
-		for i, v := range x {
-			wide.x[i] = float64(v)
-		}
-		checkBulk(t, "float64", wide, wide, rand.New(rand.NewPCG(1, 2)))
-	})
 }
 
 func TestArrange(t *testing.T) {

@@ -29,7 +29,9 @@ func nearestOracle(t testing.TB, queries, points *group.Lifted, k int, opt Optio
 			for j := p.PointBlocks[b-1]; j < p.PointBlocks[b]; j++ {
 				if counts(p.QueryMask, i) && counts(p.PointMask, j) {
 					p.relativePose(pose, i, j)
-					row = append(row, entry{p.g.Distance(pose), int32(j)})
+					if d := p.g.Distance(pose); !math.IsNaN(d) { // which is nobody's neighbour
+						row = append(row, entry{d, int32(j)})
+					}
 				}
 			}
 			slices.SortFunc(row, func(a, b entry) int { return cmp.Or(cmp.Compare(a.d, b.d), cmp.Compare(a.j, b.j)) })
