@@ -37,6 +37,7 @@ var registry = []generator{
 	{"zwiden", widenAMD64},
 	{"../internal/limits/zlimits", limitsAMD64},
 	{"ztree", treeAMD64},
+	{"zgrid", gridAMD64},
 }
 
 // levels lists the levels that generators write for.

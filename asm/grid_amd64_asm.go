@@ -1,0 +1,131 @@
+package main
+
+import (
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+
+	"github.com/equivcnp/equivcnp/asm/internal/x86"
+)
+
+// The kernels that sort points into the cells of a grid.
+
+func gridAMD64(f *x86.File) {
+	for _, l := range levels {
+		for _, e := range []x86.Elem{x86.F32, x86.F64} {
+			gridExtent(f, l, e)
+			gridCells(f, l, e)
+		}
+	}
+}
+
+// gridExtent takes, lane by lane, the least and the greatest of vectors that are stride apart. Points of dim numbers side by
+// side repeat their axes every dim vectors, so that with a stride of dim vectors each lane stays on one axis, and nothing
+// is shuffled. check gathers 0·x, which is 0 or, from the first number on that is not finite, NaN: minima and maxima
+// let a NaN pass.
+func gridExtent(f *x86.File, l x86.Level, e x86.Elem) {
+	T := e.GoType()
+	t := &treeKernel{f.Func(l, e, "gridExtent"+e.String(), "func(low, high, check, x *"+T+", stride, n int)",
+		"widens the lanes of low and high by n > 0 vectors of x that are stride apart, and adds 0·x to check."), 0}
+	low, high, check, x, n := t.Arg("low"), t.Arg("high"), t.Arg("check"), t.Arg("x"), t.Arg("n")
+	stride := t.bytes(t.Arg("stride"))
+	at := func(p reg.GPVirtual) operand.Mem { return operand.Mem{Base: p} }
+	lo, hi, sum, zero := t.load(at(low), nil), t.load(at(high), nil), t.load(at(check), nil), t.Zero()
+	loop := t.NewLabel("loop")
+	t.Label(loop)
+	v := t.load(at(x), nil)
+	t.inst("VMIN", v, lo, lo)
+	t.inst("VMAX", v, hi, hi)
+	t.inst("VFMADD231", v, zero, sum)
+	t.ADDQ(stride, x)
+	t.DECQ(n)
+	t.JNE(operand.LabelRef(loop))
+	t.inst("VMOVU", lo, at(low))
+	t.inst("VMOVU", hi, at(high))
+	t.inst("VMOVU", sum, at(check))
+	t.End()
+}
+
+// gridCells adds to each point's cell what one axis contributes: width times the number of the cell there. Coordinates are
+// gathered, so that they may lie in any rows. What is no int32 becomes 0x80000000, which without sign is more than last.
+func gridCells(f *x86.File, l x86.Level, e x86.Elem) {
+	T := e.GoType()
+	t := &treeKernel{f.Func(l, e, "gridCells"+e.String(), "func(at *int32, x *"+T+", stride, n int, low, inv "+T+", last, width int32)",
+		"adds width·min(int((x[i·stride] - low)·inv), last) to at[i] for n numbers, with last where there is no such int32."), 0}
+	at, x, stride, n := t.Arg("at"), t.Arg("x"), t.Arg("stride"), t.Arg("n")
+	low, inv := t.BroadcastArg("low"), t.BroadcastArg("inv")
+	spread := func(name string) reg.VecVirtual {
+		r := t.idVec()
+		t.VBROADCASTSS(t.arg(name), r)
+		return r
+	}
+	last, width := spread("last"), spread("width")
+	// The lanes' offsets, in elements: 0, stride, 2·stride, ...
+	lanes := make([]uint64, 16)
+	for i := range lanes {
+		lanes[i] = uint64(i)
+		if e == x86.F64 { // a table of 64-bit numbers: two lanes in each
+			lanes[i] = uint64(2*i) | uint64(2*i+1)<<32
+		}
+	}
+	offset, table := t.idVec(), t.GP64()
+	t.LEAQ(t.Data("gridLanes"+e.String(), lanes...), table)
+	x0 := t.XMM()
+	t.VMOVQ(stride, x0)
+	t.VPBROADCASTD(x0, offset)
+	t.VPMULLD(operand.Mem{Base: table}, offset, offset)
+	// A vector of coordinates takes up stride vectors.
+	t.IMUL3Q(operand.U8(l.Bytes()), stride, stride)
+	floats := map[x86.Elem]string{x86.F32: "PS", x86.F64: "PD"}[e]
+	ones := t.Vec()
+	if l == x86.AVX2 {
+		t.VPCMPEQD(ones, ones, ones)
+	}
+	body := func(tail *tailMasks) {
+		v, from := t.Zero(), operand.Mem{Base: x, Index: offset, Scale: uint8(e.Bytes())}
+		if l == x86.AVX512 { // a gather uses its mask up
+			k := t.K()
+			if tail == nil {
+				t.KXNORW(k, k, k)
+			} else {
+				t.KMOVW(tail.k, k)
+			}
+			t.Inst("VGATHERD"+floats, from, k, v)
+		} else {
+			m := t.Vec()
+			if tail == nil {
+				t.VMOVUPS(ones, m)
+			} else {
+				t.VMOVUPS(tail.elem, m)
+			}
+			t.Inst("VGATHERD"+floats, m, from, v)
+		}
+		t.inst("VSUB", low, v, v)
+		t.inst("VMUL", inv, v, v)
+		k := t.idVec()
+		switch {
+		case e == x86.F32:
+			t.VCVTTPS2DQ(v, k)
+		case l == x86.AVX512:
+			t.VCVTTPD2DQ(v, k)
+		default:
+			t.VCVTTPD2DQY(v, k)
+		}
+		t.VPMINUD(last, k, k)
+		t.VPMULLD(width, k, k)
+		place := operand.Mem{Base: at}
+		t.VPADDD(t.loadIDs(place, tail), k, k)
+		switch {
+		case tail == nil:
+			t.VMOVUPS(k, place)
+		case l == x86.AVX512:
+			t.VMOVDQU32(k, tail.k, place)
+		default:
+			t.VPMASKMOVD(k, tail.id, place)
+		}
+	}
+	t.vectors(n, body, func() {
+		t.ADDQ(stride, x)
+		t.ADDQ(operand.U8(4*t.Lanes()), at)
+	})
+	t.End()
+}
