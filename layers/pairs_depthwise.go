@@ -5,8 +5,8 @@ import (
 	"github.com/equivcnp/equivcnp/simd"
 )
 
-// The depthwise convolution and its gradients over a whole neighbourhood, for training: weights of all poses are at hand. Where
-// few poses stand for many pairs, in float32, all three go by a plan (simd.DepthwisePlan); elsewhere by gatherOrder and by pose.
+// The depthwise convolution and its gradients over a whole neighbourhood, for training. Where
+// few poses stand for many pairs, in float32, all three go by a plan (simd.DepthwisePlan); elsewhere by tiles of rows and by pose.
 
 // planRows is how many rows of a plan a goroutine takes at a time.
 const planRows = 64
@@ -33,28 +33,57 @@ func (p *Pairs[T]) plans() (plan, transposed *simd.DepthwisePlan) {
 	return s.plan, s.transposedPlan
 }
 
-// convolve sets dst [batch, rows, c] to the mean over every row's pairs of w[pose] ⊙ f[index], for f [batch, rows, c] and w
-// [poses, c].
-func (p *Pairs[T]) convolve(dst, f, w []T, batch, c int) {
+// poseSource gives the convolution weights of poses: a WeightNetTape does.
+type poseSource[T Float] interface {
+	Weights() []T                        // all, [poses, c]
+	need()                               // before weightsOf
+	weightsOf(dst []T, poses []int32)    // see WeightNetTape
+	Backward(dpose, dw []T, g *Grads[T]) // likewise
+	BackwardFrom(dpose []T, produce func(dw []T, lo, hi int), g *Grads[T])
+}
+
+// convolve sets dst [batch, rows, c] to the mean over every row's pairs of w[pose] ⊙ f[index], for f [batch, rows, c].
+func (p *Pairs[T]) convolve(dst, f []T, w poseSource[T], batch, c int) {
 	if plan, _ := p.plans(); plan != nil {
-		byPlan(plan, dst, f, w, batch, c, true)
+		byPlan(plan, dst, f, w.Weights(), batch, c, true)
 		return
 	}
-	query, _ := p.orders()
-	gatherBy(query, dst, f, w, batch, c, true)
+	query, _ := p.tiles()
+	convolveTiles(query, dst, f, w, batch, c, true)
 }
 
-// convolveBack sets df [batch, rows, c] to the gradient to the features, given that to the sums, d.
-func (p *Pairs[T]) convolveBack(df, d, w []T, batch, c int) {
-	if _, plan := p.plans(); plan != nil {
-		byPlan(plan, df, d, w, batch, c, false)
+// convolveBack takes the gradient dout [batch, rows, c] to the result of convolve to the features f, df, unless that is nil, and to
+// the weights, on to the parameters of their network.
+func (p *Pairs[T]) convolveBack(df, dout, f []T, w poseSource[T], batch, c int, g *Grads[T]) {
+	d := rent[T](len(dout))
+	defer giveBack(d)
+	p.divide(d, dout, batch, c)
+	if df != nil {
+		if _, plan := p.plans(); plan != nil {
+			byPlan(plan, df, d, w.Weights(), batch, c, false)
+		} else {
+			_, point := p.tiles()
+			convolveTiles(point, df, d, w, batch, c, false)
+		}
+	}
+	if p.NumPoses()*flatRatio > p.Pairs() {
+		w.BackwardFrom(nil, p.listWeights(d, f, batch, c), g)
 		return
 	}
-	_, point := p.orders()
-	gatherBy(point, df, d, w, batch, c, false)
+	var dw []T
+	if plan, _ := p.plans(); plan != nil {
+		dw = p.planWeights(d, f, batch, c)
+	} else {
+		dw = p.poseGradient(batch, c, func(dw []T, b int, offsets []int, query, point []int32) {
+			size := p.Queries * c
+			simd.DepthwiseGradW(dw, d[b*size:(b+1)*size], f[b*size:(b+1)*size], offsets, query, point, c)
+		})
+	}
+	w.Backward(nil, dw, g)
+	giveBack(dw)
 }
 
-// byPlan is gatherBy by a plan, for T float32.
+// byPlan sets dst [batch, rows, c] to the sums or means over every row's pairs of w[pose] ⊙ src[index], for T float32.
 func byPlan[T Float](plan *simd.DepthwisePlan, dst, src, w []T, batch, c int, mean bool) {
 	out, in, weights := any(dst).([]float32), any(src).([]float32), any(w).([]float32)
 	rows := plan.Rows()
@@ -67,16 +96,10 @@ func byPlan[T Float](plan *simd.DepthwisePlan, dst, src, w []T, batch, c int, me
 	})
 }
 
-// convolveWeights returns the gradient [poses, c] to the weights, summed over the batch, given that to the sums, d. The result is
-// rented.
-func (p *Pairs[T]) convolveWeights(d, f []T, batch, c int) []T {
+// planWeights returns the gradient [poses, c] to the weights, summed over the batch, given that to the sums, d, by the plan. The
+// result is rented.
+func (p *Pairs[T]) planWeights(d, f []T, batch, c int) []T {
 	plan, _ := p.plans()
-	if plan == nil {
-		return p.poseGradient(batch, c, func(dw []T, b int, offsets []int, query, point []int32) {
-			rows := p.Queries
-			simd.DepthwiseGradW(dw, d[b*rows*c:(b+1)*rows*c], f[b*rows*c:(b+1)*rows*c], offsets, query, point, c)
-		})
-	}
 	// Every image and slice of channels has sums of its own; they are added in the order of images.
 	rows, poses := p.Queries, p.NumPoses()
 	x, y := any(f).([]float32), any(d).([]float32)

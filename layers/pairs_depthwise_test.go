@@ -50,20 +50,47 @@ func testPairsDepthwise[T Float](t *testing.T) {
 							for j := range c {
 								at, x, q := (b*n+i)*c+j, (b*n+int(index[k]))*c+j, int(pose[k])*c+j
 								out.add(at, float64(w[q])*float64(f[x])/float64(len(index)))
-								df.add(x, float64(w[q])*float64(d[at]))
-								dw.add(q, float64(f[x])*float64(d[at]))
+								df.add(x, float64(w[q])*float64(d[at])/float64(len(index)))
+								dw.add(q, float64(f[x])*float64(d[at])/float64(len(index)))
 							}
 						}
 					}
 				}
 				got := make([]T, len(f))
-				p.convolve(got, f, w, batch, c)
+				table := &tableSource[T]{w: w, c: c}
+				p.convolve(got, f, table, batch, c)
 				checkSums(t, "convolve", got, out)
-				p.convolveBack(got, d, w, batch, c)
+				p.convolveBack(got, d, f, table, batch, c, nil)
 				checkSums(t, "convolveBack", got, df)
-				checkSums(t, "convolveWeights", p.convolveWeights(d, f, batch, c), dw)
+				checkSums(t, "the gradient to the weights", table.dw, dw)
 			})
 		}
+	}
+}
+
+// tableSource gives weights from a table, and keeps the gradient that it gets.
+type tableSource[T Float] struct {
+	w, dw []T
+	c     int
+}
+
+func (s *tableSource[T]) Weights() []T { return s.w }
+func (s *tableSource[T]) need()        {}
+
+func (s *tableSource[T]) weightsOf(dst []T, poses []int32) {
+	for _, q := range poses {
+		dst = dst[copy(dst, s.w[int(q)*s.c:(int(q)+1)*s.c]):]
+	}
+}
+
+func (s *tableSource[T]) Backward(_, dw []T, _ *Grads[T]) { s.dw = append([]T(nil), dw...) }
+
+func (s *tableSource[T]) BackwardFrom(_ []T, produce func(dw []T, lo, hi int), _ *Grads[T]) {
+	s.dw = make([]T, len(s.w))
+	n := len(s.w) / s.c
+	for lo := 0; lo < n; lo += 100 {
+		hi := min(lo+100, n)
+		produce(s.dw[lo*s.c:hi*s.c], lo, hi)
 	}
 }
 

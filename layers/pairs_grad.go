@@ -11,14 +11,17 @@ import (
 // sortedPairs are the pairs of a neighbourhood in the orders that gradients gather in.
 type sortedPairs struct {
 	once     sync.Once
-	byPose   poseRows
-	poseStep int // rows of byPose per chunk
+	rows     poseRows
+	poseStep int // rows per chunk
+
+	poseOnce sync.Once
+	byPose   poseRows // a row for every pose
 
 	pointOnce sync.Once
 	byPoint   *neighbor.Neighborhood
 
-	orderOnce    sync.Once
-	query, point gatherOrder
+	tileOnce     sync.Once
+	query, point rowTiles
 
 	planOnce             sync.Once
 	plan, transposedPlan *simd.DepthwisePlan
@@ -44,15 +47,22 @@ const (
 	segmentPairs   = 16
 )
 
-// sort returns the pairs sorted by pose.
+// sort returns the pairs sorted by pose, and by segment where that pays.
 func (p *Pairs[T]) sort() *sortedPairs {
 	s := &p.sorted
 	s.once.Do(func() {
 		row, rows := p.segmentRows()
-		s.byPose = p.poseRows(row, rows)
+		s.rows = p.poseRows(row, rows)
 		s.poseStep = max(1, rows*chunkPairs/max(1, p.Pairs()))
 	})
 	return s
+}
+
+// byPose returns the pairs sorted by pose, a row for every pose.
+func (p *Pairs[T]) byPose() *poseRows {
+	s := &p.sorted
+	s.poseOnce.Do(func() { s.byPose = p.poseRows(nil, p.NumPoses()) })
+	return &s.byPose
 }
 
 // transposed returns the pairs sorted by point.
@@ -139,7 +149,7 @@ func (p *Pairs[T]) gatherPoints(gather func(lo, hi int, offsets []int, query, po
 // of rows with image b's part. The result is rented.
 func (p *Pairs[T]) poseGradient(batch, c int, gather func(dw []T, b int, offsets []int, query, point []int32)) []T {
 	s := p.sort()
-	r := s.byPose
+	r := s.rows
 	rows := len(r.offsets) - 1
 	dw := rent[T](rows * c)
 	parallel.For(rows, s.poseStep, func(lo, hi int) {
@@ -181,11 +191,7 @@ func (p *Pairs[T]) divide(dst, src []T, batch, c int) {
 	parallel.For(batch*p.Queries, rowGrain, func(lo, hi int) {
 		for r := lo; r < hi; r++ {
 			i := r % p.Queries
-			n := T(max(1, p.Offsets[i+1]-p.Offsets[i]))
-			out := dst[r*c : (r+1)*c]
-			for k, v := range src[r*c : (r+1)*c] {
-				out[k] = v / n
-			}
+			simd.Scale(dst[r*c:(r+1)*c], 1/T(max(1, p.Offsets[i+1]-p.Offsets[i])), src[r*c:(r+1)*c])
 		}
 	})
 }

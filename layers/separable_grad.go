@@ -22,7 +22,7 @@ func (l *DepthwiseLieConv[T]) ForwardTape(dst, f []T, g *Geometry[T], batch int,
 	}
 	t := &DepthwiseLieConvTape[T]{layer: l, pairs: p, batch: batch, f: f}
 	t.net = l.WeightNet.ForwardTape(p.Table, p.NumPoses(), p.Count, batch, mode)
-	p.convolve(dst, f, t.net.Weights(), batch, c)
+	p.convolve(dst, f, t.net, batch, c)
 	t.net.Release()
 	if mode == Train {
 		l.adapt(g, p)
@@ -33,20 +33,12 @@ func (l *DepthwiseLieConv[T]) ForwardTape(dst, f []T, g *Geometry[T], batch int,
 // Backward adds the parameters' gradients to g, given the gradient dout [batch, rows, c] to the result, and sets df
 // [batch, rows, c] to that of the features; a nil df is not wanted.
 func (t *DepthwiseLieConvTape[T]) Backward(df, dout []T, g *Grads[T]) {
-	p, c := t.pairs, t.layer.Channels
+	c := t.layer.Channels
 	checkLen("DepthwiseLieConv.Backward", "dout", len(dout), len(t.f))
 	if df != nil {
 		checkLen("DepthwiseLieConv.Backward", "df", len(df), len(t.f))
 	}
-	d := rent[T](len(dout))
-	defer giveBack(d)
-	p.divide(d, dout, t.batch, c)
-	if df != nil {
-		p.convolveBack(df, d, t.net.Weights(), t.batch, c)
-	}
-	dw := p.convolveWeights(d, t.f, t.batch, c)
-	t.net.Backward(nil, dw, g)
-	giveBack(dw)
+	t.pairs.convolveBack(df, dout, t.f, t.net, t.batch, c, g)
 	t.net.drop() // another Backward would compute it again
 }
 

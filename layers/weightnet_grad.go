@@ -1,13 +1,21 @@
 package layers
 
 import (
+	"math/bits"
+	"runtime"
+	"sync/atomic"
+
 	"github.com/equivcnp/equivcnp/internal/parallel"
 	"github.com/equivcnp/equivcnp/simd"
 )
 
-// keepBytes is the size up to which a WeightNetTape keeps the activations of its forward pass. Beyond it, Backward computes
-// them again: a third more work for memory that no longer grows with the number of layers.
-const keepBytes = 64 << 20
+// keepBytes is how much the tapes of all passes together keep of what their forward passes computed: 4 GiB, 512 MiB where addresses
+// have 32 bits. Beyond it, Backward computes a layer's part again, to the same bits: a third more work for memory that no longer
+// grows with the number of layers.
+var keepBytes = int64(1) << (26 + 3*(bits.UintSize/32)) // a variable for tests
+
+// kept is what tapes keep now, in bytes.
+var kept atomic.Int64
 
 // netBlock is the number of poses that go through all that lies between two sums over all poses at once, while they are in the
 // cache: batch normalisation of one layer, swish, the linear map of the next.
@@ -23,10 +31,13 @@ type WeightNetTape[T Float] struct {
 
 	first firstLayer[T]
 
-	// Kept, or nil: the results of the second and third linear map [rows, c], and the weights. What lies between is computed again,
-	// block by block, which takes less time than fetching it from memory.
+	// Kept, or nil: the results of the second and third linear map [rows, c], and the weights once somebody asked for them. What lies
+	// between is computed again, block by block, which takes less time than fetching it from memory.
 	linear  [3][]T
 	weights []T
+
+	kept      int64 // their bytes, as far as they count
+	forgotten runtime.Cleanup
 }
 
 // ForwardTape returns the convolution weights [rows, out] of the poses [rows, in] in either mode, and what Backward needs.
@@ -77,9 +88,13 @@ func (t *WeightNetTape[T]) run(normalise func(i int, parts []moments), count []i
 		})
 		normalise(i, parts)
 	}
-	c := t.net.Out()
-	t.weights = rent[T](t.rows * c)
-	parallel.For(t.rows, rowGrain, func(lo, hi int) { t.activate(t.weights[lo*c:hi*c], 2, lo, hi) })
+}
+
+// need computes the results of the linear maps again if they were dropped.
+func (t *WeightNetTape[T]) need() {
+	if t.linear[2] == nil {
+		t.run(func(int, []moments) {}, nil, Eval)
+	}
 }
 
 // input returns rows lo to hi of layer i's input, i > 0, in scratch.
@@ -112,27 +127,66 @@ func (t *WeightNetTape[T]) normalised(scratch []T, i, lo, hi int) []T {
 // Weights returns the convolution weights [rows, out].
 func (t *WeightNetTape[T]) Weights() []T {
 	if t.weights == nil {
-		t.run(func(int, []moments) {}, nil, Eval)
+		t.need()
+		c := t.net.Out()
+		t.weights = rent[T](t.rows * c)
+		parallel.For(t.rows, rowGrain, func(lo, hi int) { t.activate(t.weights[lo*c:hi*c], 2, lo, hi) })
 	}
 	return t.weights
 }
 
-// Release drops the activations if they are large; Weights and Backward compute them again, to the same bits.
+// weightsOf sets dst [len(poses), out] to the weights of some poses, in ascending order. need must have been called. It may run
+// concurrently.
+func (t *WeightNetTape[T]) weightsOf(dst []T, poses []int32) {
+	c := t.net.Out()
+	gathered := rent[T](netBlock * c)
+	for lo := 0; lo < len(poses); lo += netBlock {
+		block := poses[lo:min(lo+netBlock, len(poses))]
+		n := len(block)
+		u, y := t.linear[2][int(block[0])*c:], dst[lo*c:(lo+n)*c]
+		if int(block[n-1]-block[0]) == n-1 { // as they ascend, they follow each other
+			u = u[:n*c]
+		} else {
+			for k, q := range block {
+				copy(gathered[k*c:(k+1)*c], t.linear[2][int(q)*c:])
+			}
+			u = gathered[:n*c]
+		}
+		if t.norm[2] != nil {
+			t.net.Norm[2].rows(t.norm[2], y, u)
+			u = y
+		}
+		simd.Swish(y, u)
+	}
+	giveBack(gathered)
+}
+
+// Release drops the activations if those of all tapes together would be too much; Weights and Backward compute them again, to the
+// same bits.
 func (t *WeightNetTape[T]) Release() {
 	n := len(t.weights)
 	for _, u := range t.linear {
 		n += len(u)
 	}
-	if n*sizeof[T]() > keepBytes {
-		t.drop()
+	if n == 0 || t.kept != 0 {
+		return
 	}
+	t.kept = int64(n * sizeof[T]())
+	if kept.Add(t.kept) > keepBytes {
+		t.drop()
+		return
+	}
+	// Whoever forgets a tape without Backward gives back its share, too.
+	t.forgotten = runtime.AddCleanup(t, func(n int64) { kept.Add(-n) }, t.kept)
 }
 
 // drop gives the activations back.
 func (t *WeightNetTape[T]) drop() {
 	giveBack(t.linear[:]...)
 	giveBack(t.weights)
-	t.linear, t.weights = [3][]T{}, nil
+	t.forgotten.Stop()
+	kept.Add(-t.kept)
+	t.linear, t.weights, t.kept = [3][]T{}, nil, 0
 }
 
 // Backward adds the parameters' gradients to g, given the gradient dw [rows, out] to the convolution weights, the pairs and
@@ -144,21 +198,39 @@ func (t *WeightNetTape[T]) drop() {
 // first layer's parameters get are such sums themselves.
 func (t *WeightNetTape[T]) Backward(dpose, dw []T, g *Grads[T]) {
 	checkLen("WeightNet.Backward", "dw", len(dw), t.rows*t.net.Out())
-	t.Weights()
-	t.backward(2, dpose, dw, g)
+	t.backward(2, dpose, dw, nil, g)
 }
 
-// backward is Backward for the layers up to the given one, at least the second, whose swish dy is the gradient to.
-func (t *WeightNetTape[T]) backward(last int, dpose, dy []T, g *Grads[T]) {
+// produceRows is how many poses produce is asked for at a time: their gradients are still in the second-level cache when they go
+// through the last swish.
+const produceRows = 1 << 10
+
+// BackwardFrom is Backward with a gradient that produce writes, poses lo to hi at a time, from several goroutines.
+func (t *WeightNetTape[T]) BackwardFrom(dpose []T, produce func(dw []T, lo, hi int), g *Grads[T]) {
+	dw := rent[T](t.rows * t.net.Out())
+	t.backward(2, dpose, dw, produce, g)
+	giveBack(dw)
+}
+
+// backward is Backward for the layers up to the given one, at least the second, whose swish dy is the gradient to, after produce,
+// if there is one, has written it.
+func (t *WeightNetTape[T]) backward(last int, dpose, dy []T, produce func(dy []T, lo, hi int), g *Grads[T]) {
+	t.need()
 	grain := partRows(t.rows, rowGrain)
 	chunks := max(1, (t.rows+grain-1)/grain)
 	sums, center := t.sums(last, chunks), t.center()
 	parallel.For(t.rows, grain, func(lo, hi int) {
 		c := t.net.Linear[last].Out
 		scratch := rent[T](netBlock * c)
-		for at := lo; at < hi; at += netBlock {
-			end := min(at+netBlock, hi)
-			t.swishBack(last, dy[at*c:end*c], t.normalised(scratch, last, at, end), sums[lo/grain], at, end)
+		for from := lo; from < hi; from += produceRows {
+			to := min(from+produceRows, hi)
+			if produce != nil {
+				produce(dy[from*c:to*c], from, to)
+			}
+			for at := from; at < to; at += netBlock {
+				end := min(at+netBlock, to)
+				t.swishBack(last, dy[at*c:end*c], t.normalised(scratch, last, at, end), sums[lo/grain], at, end)
+			}
 		}
 		giveBack(scratch)
 	})

@@ -1,0 +1,5 @@
+//go:build !linux
+
+package hugepage
+
+func advise[T float32 | float64 | int32]([]T) {}
