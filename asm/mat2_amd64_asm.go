@@ -4,24 +4,50 @@ import "github.com/equivcnp/equivcnp/asm/internal/x86"
 
 // General 2×2 matrices; derivations in linalg's mat2.go. A matrix is m I + N, N = [[δ, b], [c, -δ]], N² = x I.
 
-// taylor names the coefficients 1/(k+2i)!, i = 0, 1, ..., n-1, of cosh √x (k = 0) or sinh √x/√x (k = 1).
-func taylor(b *x86.Block, k, n int) (c []x86.Value) {
-	f := 1.0
-	for i := range n {
-		name := "one"
-		if i > 0 {
-			name = "factorial" + string(rune('a'+k+2*i))
-		}
-		c = append(c, b.Const(name, 1/f))
-		f *= float64((k + 2*i + 1) * (k + 2*i + 2))
+// cosh √y = 1 + y·P(y) and sinh √y/√y = 1 + y·Q(y) for |y| ≤ π²/16, which at negative y are cos and sin: minimax polynomials in
+// absolute terms, 7e-9 and 4e-9 for float32, 1.6e-17 and 7e-18.
+var (
+	coshP = []float64{0x1p-1, 0x1.555556p-5, 0x1.6c1dccp-10, 0x1.a01f22p-16}
+	sinhQ = []float64{0x1.555556p-3, 0x1.111112p-7, 0x1.a01f22p-13, 0x1.71e162p-19}
+
+	coshPF64 = []float64{0x1p-1, 0x1.555555555557fp-5, 0x1.6c16c16c16c26p-10, 0x1.a01a019e64cdfp-16, 0x1.27e4fb76df412p-22,
+		0x1.1eeeadf3e2e13p-29, 0x1.93987fd1bd61fp-37}
+	sinhQF64 = []float64{0x1.5555555555555p-3, 0x1.111111111111bp-7, 0x1.a01a01a01a021p-13, 0x1.71de3a549eb55p-19,
+		0x1.ae64567ec48dcp-26, 0x1.61256f4d9b5f3p-33, 0x1.ae8042e3ca937p-41}
+)
+
+// coshSinh is cosh √x and sinh √x/√x, times twice or, where wide is set, once the latter: for large x, above π²/16,
+//
+//	√x = k·ln2 + ρ:  cosh √x = (2ᵏ(C + ρS) + 2⁻ᵏ(C - ρS))/2,  sinh √x = (2ᵏ(C + ρS) - 2⁻ᵏ(C - ρS))/2
+//
+// without the halves, elsewhere √|x| = k·π/2 + ρ, k quarter turns of (C, ρS), k = 0 in between. C and S are cosh and sinh √y/√y at
+// y = ±ρ², with the sign of x: one pair of polynomials for all of them.
+func coshSinh(b *x86.Block, x x86.Value) (c, s x86.Value, large x86.Mask) {
+	r, inv := root(b, abs(b, x))
+	large = b.Cmp(x86.GT, x, b.Const("largeMin", 0x1.3bd3ccp-1))
+	pick := func(exp, turn string, e32, e64, t32, t64 float64) x86.Value {
+		return b.Select(large, b.Const(exp, byElem(b, e32, e64)), b.Const(turn, byElem(b, t32, t64)))
 	}
-	return c
+	round := byElem(b, b.Const("roundF32", roundF32), b.Const("round", roundF64))
+	z := b.FMA(r, pick("log2e", "twoOverPi", log2e, 0x1.71547652b82fep+0, 0x1.45f306p-1, 0x1.45f306dc9c883p-1), round)
+	k := b.Sub(z, round)
+	rho := b.FNMA(k, pick("ln2Hi", "halfPi1", ln2HiF32, ln2HiF64, halfPi1, halfPi1F64), r)
+	rho = b.FNMA(k, pick("ln2Lo", "halfPi2", ln2LoF32, ln2LoF64, halfPi2, halfPi2F64), rho)
+	y := flipSign(b, b.Mul(rho, rho), x)
+	c = b.FMA(y, b.Horner(y, polynomial(b, "coshP", byElem(b, coshP, coshPF64))...), one(b))
+	s = b.FMA(b.Mul(rho, y), b.Horner(y, polynomial(b, "sinhQ", byElem(b, sinhQ, sinhQF64))...), rho)
+
+	up := pow2(b, z)
+	down := b.SubI(b.AddI(one(b), one(b)), up) // 1/up
+	down = b.Mul(b.Sub(c, s), down)
+	sum := b.Add(c, s)
+	odd, top := b.Bit(z, 0), byElem[uint64](b, 30, 62)
+	cos, sin := b.Select(odd, s, c), b.Select(odd, c, s)
+	cos, sin = flipSign(b, cos, b.Shl(b.AddI(z, b.Bits("oneI", 1)), top)), flipSign(b, sin, b.Shl(z, top))
+	return b.Select(large, b.FMA(sum, up, down), cos), b.Mul(b.Select(large, b.FMS(sum, up, down), sin), inv), large
 }
 
-// exp2x2 is C I + S N with, as x is above 1, below -1 or in between,
-//
-//	C = (e^{m+r} + e^{m-r})/2   e^m cos r     e^m Σ xᵏ/(2k)!
-//	S = (e^{m+r} - e^{m-r})/2r  e^m sin r/r   e^m Σ xᵏ/(2k+1)!     r = √|x|
+// exp2x2 is e^m(C I + S N), C = cosh √x and S = sinh √x/√x.
 func exp2x2(b *x86.Block) {
 	a := load(b, 1, 4)
 	h := half(b)
@@ -29,29 +55,33 @@ func exp2x2(b *x86.Block) {
 	m, delta := b.Add(p, q), b.Sub(p, q)
 	x := sumOfProducts(b, delta, delta, a[1], a[2])
 	b.Hard(b.OrMask(notWithin(b, m, "expHalf", byElem(b, 40.0, 350)), notWithin(b, x, "x2x2Max", byElem(b, 1500.0, 1e5))))
-	r, inv := root(b, abs(b, x))
-	large := b.Cmp(x86.GT, x, one(b))
-	osc := b.Cmp(x86.LT, x, b.Const("minusOne", -1))
-	split := b.Select(large, r, zero(b))
-	e1, e2 := exp(b, b.Add(m, split)), exp(b, b.Sub(m, split))
-	sin, cos := sinCosNear(b, r)
-	terms := byElem(b, 6, 10)
-	c, s := b.Horner(x, taylor(b, 0, terms)...), b.Horner(x, taylor(b, 1, terms)...)
-	c, s = b.Select(osc, cos, c), b.Select(osc, b.Mul(sin, inv), s)
-	c, s = b.Mul(e1, c), b.Mul(e1, s)
-	c = b.Select(large, b.Mul(b.Add(e1, e2), h), c)
-	s = b.Select(large, b.Mul(b.Mul(b.Sub(e1, e2), h), inv), s)
+	c, s, large := coshSinh(b, x)
+	e := exp(b, m)
+	e = b.Mul(e, b.Select(large, h, one(b)))
+	c, s = b.Mul(e, c), b.Mul(e, s)
 	outputs(b, b.FMA(s, delta, c), b.Mul(s, a[1]), b.Mul(s, a[2]), b.FNMA(s, delta, c))
 }
 
 // angleAbove is the angle of (x, y), y ≥ 0.
 func angleAbove(b *x86.Block, y, x x86.Value) x86.Value {
+	if byTable(b) {
+		a, _ := arc(b, y, abs(b, x), &x)
+		return a
+	}
 	return unfold(b, atanQuotient(b, y, abs(b, x)), b.Cmp(x86.LT, x, zero(b)), 2)
 }
 
+// atanh √z/√z = 1 + z·Q(z) for |z| ≤ 1/16: Taylor's series for float32, else a minimax polynomial, 5.8e-18.
+var (
+	atanhQ    = []float64{1. / 3, 1. / 5, 1. / 7, 1. / 9, 1. / 11, 1. / 13}
+	atanhQF64 = []float64{0x1.5555555555557p-2, 0x1.99999999999b3p-3, 0x1.2492492489837p-3, 0x1.c71c71c6e57b5p-4,
+		0x1.745d17d219f80p-4, 0x1.3b13b247e53b0p-4, 0x1.110f88a1414e3p-4, 0x1.e1dd9b186c156p-5, 0x1.b2a7c671c1d57p-5,
+		0x1.89f5c63f4e349p-5}
+)
+
 // log2x2 is ½ log det I + β N with, for z = x/m²,
 //
-//	β = Σ zᵏ/(2k+1)/m              |z| ≤ 1/16, m > 0
+//	β = (atanh √z/√z)/m            |z| ≤ 1/16, m > 0
 //	β = atan2(r, m)/r              x < 0
 //	β = (log(m + r) - ½ log det)/r  x > 0
 //
@@ -70,10 +100,9 @@ func log2x2(b *x86.Block) {
 	det := diffOfProducts(b, a[0], a[3], a[1], a[2])
 	big := b.Max(b.Max(abs(b, a[0]), abs(b, a[1])), b.Max(abs(b, a[2]), abs(b, a[3])))
 	m2 := b.Mul(m, m)
+	// A NaN among the entries may be lost in big, but not in the determinant.
 	b.Hard(b.OrMask(b.Cmp(x86.NLE, big, b.Const("entryMax", byElem(b, 0x1p25, 0x1p200))),
 		b.Cmp(x86.NGE, det, b.Const("detMin", byElem(b, 0x1p-40, 0x1p-400)))))
-	b.Hard(b.Cmp(x86.Unordered, a[0], a[1]))
-	b.Hard(b.Cmp(x86.Unordered, a[2], a[3]))
 	// At m ≤ 0 only a pair of complex eigenvalues, well off the axis, is sure to have a logarithm.
 	wide := b.FMA(m2, b.Const("eighth", 0.125), x)
 	b.Hard(b.Cmp(x86.GT, b.Select(b.Cmp(x86.LE, m, zero(b)), wide, zero(b)), zero(b)))
@@ -82,15 +111,14 @@ func log2x2(b *x86.Block) {
 	logDet := ln(b, det)
 	alpha := b.Mul(logDet, h)
 	r, _ := squareRoot(b, b.Max(abs(b, x), rootMin(b)))
-	z := quotient(b, x, m2)
+	// In float64 the divider has time for these two beside all else; to go without costs four operations each.
+	divide := byElem(b, quotient, func(b *x86.Block, x, y x86.Value) x86.Value { return b.Div(x, y) })
+	z := divide(b, x, m2)
 	short := b.Cmp(x86.LE, abs(b, z), b.Const("sixteenth", 0.0625))
-	var series []x86.Value
-	for k := range byElem(b, 7, 14) {
-		series = append(series, b.Const("odd"+string(rune('a'+k)), 1/float64(2*k+1)))
-	}
+	series := append([]x86.Value{one(b)}, polynomial(b, "atanhQ", byElem(b, atanhQ, atanhQF64))...)
 	num := b.Select(b.Cmp(x86.LT, x, zero(b)), angleAbove(b, r, m), b.Sub(ln(b, b.Add(m, r)), alpha))
 	num = b.Select(short, b.Horner(z, series...), num)
-	beta := quotient(b, num, b.Select(short, m, r))
+	beta := divide(b, num, b.Select(short, m, r))
 	// At negative m no z is short but in hard lanes.
 	d := b.Mul(beta, delta)
 	outputs(b, b.Add(alpha, d), b.Mul(beta, a[1]), b.Mul(beta, a[2]), b.Sub(alpha, d))

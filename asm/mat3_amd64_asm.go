@@ -73,15 +73,11 @@ func exp3x3Scale(b *x86.Block) {
 	round := byElem(b, b.Const("roundF32", roundF32), b.Const("round", roundF64))
 	count = b.Sub(b.Add(count, round), round)
 	scale := scaleDown(b, count)
-	for i := range a {
-		a[i] = b.Mul(a[i], scale)
-	}
-	scale = b.Mul(scale, scale)
-	for i := range sq {
-		sq[i] = b.Mul(sq[i], scale)
-	}
-	c1 := b.Mul(b.Add(b.Add(sq[0], sq[4]), sq[8]), half(b))
-	c0 := det3(b, a)
+	// A = X/2^count stays X·scale, and A² the square of X times its square: only their invariants and, at the end, the factors of
+	// the two are scaled, by powers of two, which rounds nothing.
+	scale2 := b.Mul(scale, scale)
+	c1 := b.Mul(b.Mul(b.Add(b.Add(sq[0], sq[4]), sq[8]), half(b)), scale2)
+	c0 := b.Mul(det3(b, a), b.Mul(scale2, scale))
 	// Y = A·Σ Aᵏ/(k+1)!, the sum as p + qA + rA².
 	d := exp3Degree(b)
 	inv := func(k int) x86.Value {
@@ -96,7 +92,7 @@ func exp3x3Scale(b *x86.Block) {
 	for k := d - 5; k >= 1; k-- {
 		p, q, r = b.FMA(r, c0, inv(k)), b.FMA(r, c1, p), q
 	}
-	p, q, r = b.Mul(r, c0), b.FMA(r, c1, p), q
+	p, q, r = b.Mul(r, c0), b.Mul(b.FMA(r, c1, p), scale), b.Mul(q, scale2)
 	for i := range a {
 		y := b.Mul(r, sq[i])
 		if i%4 == 0 {

@@ -169,6 +169,10 @@ func sinCosLimit(b *x86.Block) float64 { return byElem(b, float64(sinCosMax), si
 
 // atanQuotient is the angle in [0, π/2] of (x, y), both positive or one of them 0; see atan2.
 func atanQuotient(b *x86.Block, y, x x86.Value) x86.Value {
+	if byTable(b) {
+		a, _ := arc(b, y, x, nil)
+		return a
+	}
 	a, _ := atanFolded(b, b.Min(x, y), b.Max(x, y))
 	return unfold(b, a, b.Cmp(x86.GT, y, x), 1)
 }
@@ -193,4 +197,60 @@ func unfold(b *x86.Block, a x86.Value, m x86.Mask, k float64) x86.Value {
 	name := map[float64]string{1: "halfPi", 2: "pi"}[k]
 	a = b.AddIf(m, b.XorIf(m, a, signBit(b)), b.Const(name+"2", k*byElem(b, halfPi2, halfPi2F64)))
 	return b.AddIf(m, a, b.Const(name+"1", k*byElem(b, halfPi1, halfPi1F64)))
+}
+
+// byTable reports whether arc may be used.
+func byTable(b *x86.Block) bool { return b.Level == x86.AVX512 && b.Elem == x86.F64 }
+
+// The tangents of 18° and 36°, and of what lies half-way between 0°, 18° and 36°.
+const (
+	tan18 = 0x1.4cb7bfb4961afp-2
+	tan36 = 0x1.73fd61d9df543p-1
+	tan9  = 0x1.445f0fbb1cf92p-3
+	tan27 = 0x1.04e0850c1dd5cp-1
+)
+
+// arcBase are the angles that arc adds to or subtracts from, each as a sum of two numbers. For φ = 0, atan(tan18) and atan(tan36)
+// these are φ, π/2 - φ, π - φ and π/2 + φ.
+var arcBase = [2][]float64{
+	{
+		0, halfPi1F64, 2 * halfPi1F64, halfPi1F64,
+		0x1.41b2f769cf0e0p-2, 0x1.41b2f769cf0e0p+0, 0x1.69e9565708efcp+1, 0x1.e28c731eb6950p+0,
+		0x1.41b2f769cf0e0p-1, 0x1.e28c731eb6950p-1, 0x1.41b2f769cf0e0p+1, 0x1.197c987c952c4p+1,
+		0, 0, 0, 0,
+	}, {
+		0, halfPi2F64, 2 * halfPi2F64, halfPi2F64,
+		0x1.d8bc97d7aecc2p-56, 0x1.48667a76b41adp-55, 0x1.be95a06c9fcddp-54, 0x1.9091892731737p-54,
+		0x1.3219491508707p-55, 0x1.02ab7d4d83107p-55, 0x1.9bb821d80748ap-54, 0x1.b36f07bbc9f8ap-54,
+		0, 0, 0, 0,
+	},
+}
+
+// arc is the angle in [0, π] of (x, y) for y ≥ 0, given |x| and, unless x ≥ 0, x. With lo and hi the smaller and the larger
+// magnitude and c the nearest of 0, tan 18° and tan 36°,
+//
+//	atan(lo/hi) = atan(c) + atan(t),  t = (lo - c·hi)/(hi + c·lo),  |t| ≤ tan 9°
+//
+// and what the reflections at the diagonal and the axis make of atan(c) stands in a table of 12, so that all that is added is one
+// number of two parts. What is divided by, den, is NaN where y or x is; where it is infinite or so small that c·lo loses digits, a is
+// wrong.
+func arc(b *x86.Block, y, ax x86.Value, x *x86.Value) (a, den x86.Value) {
+	lo, hi := b.Min(ax, y), b.Max(y, ax)
+	from9 := b.Cmp(x86.GT, lo, b.Mul(hi, b.Const("tan9", tan9)))
+	c, i := b.Select(from9, b.Const("tan18", tan18), zero(b)), b.Select(from9, b.Bits("arc4", 4), zero(b))
+	from27 := b.Cmp(x86.GT, lo, b.Mul(hi, b.Const("tan27", tan27)))
+	c, i = b.Select(from27, b.Const("tan36", tan36), c), b.Select(from27, b.Bits("arc8", 8), i)
+	den = b.FMA(c, lo, hi)
+	t := b.Div(b.FNMA(c, hi, lo), den)
+	// i is the place in the table; its top bit says that atan(t) is subtracted.
+	i = b.XorIf(b.Cmp(x86.GT, y, ax), i, b.Bits("arcSteep", 1<<63|1))
+	if x != nil {
+		i = b.XorIf(b.Cmp(x86.LT, *x, zero(b)), i, b.Bits("arcLeft", 1<<63|2))
+	}
+	z := b.Mul(t, t)
+	a = flipSign(b, b.FMA(b.Mul(t, z), b.Horner(z, polynomial(b, "arcP", arcPF64)...), t), i)
+	base := func(name string, k int) x86.Value {
+		return b.Lookup(i, b.Table(name+"RightF64", arcBase[k][:8]), b.Table(name+"LeftF64", arcBase[k][8:]))
+	}
+	return b.Add(b.Add(a, base("arcLow", 1)), base("arcHigh", 0)), den
 }

@@ -11,9 +11,20 @@ func angle(b *x86.Block, x, y x86.Value) x86.Value {
 	y = b.Add(y, zero(b))
 	ax, ay := abs(b, x), abs(b, y)
 	// In this order, a NaN on either side comes through.
-	lo, hi := b.Min(ax, ay), b.Max(ay, ax)
-	a, t := atanFolded(b, lo, hi)
+	if byTable(b) {
+		a, den := arc(b, ay, ax, &x)
+		// Bad are numbers below 2^-900, infinity and NaN of either sign: as integers, counted from 2^-900 on in a circle, the last ones.
+		const least, infinite = 0x07b << 52, 0x7ff << 52
+		v := b.AddI(den, b.Bits("arcFromLeast", 1<<63-least))
+		b.Hard(b.CmpI(x86.GT, v, b.Bits("arcLast", 1<<63+infinite-least-1)))
+		return copySign(b, a, y)
+	}
+	hi := b.Max(ay, ax)
+	a, t := atanFolded(b, b.Min(ax, ay), hi)
 	b.Hard(b.Cmp(x86.Unordered, t, t))
+	if b.Elem == x86.F64 { // what t is divided by may overflow
+		b.Hard(b.Cmp(x86.NLE, hi, b.Const("halfMax", 0x1.fffffffffffffp1022)))
+	}
 	a = unfold(b, a, b.Cmp(x86.GT, ay, ax), 1)
 	return copySign(b, unfold(b, a, b.Cmp(x86.LT, x, zero(b)), 2), y)
 }

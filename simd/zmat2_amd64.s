@@ -43,109 +43,92 @@ loop1:
 	VSQRTPS      Y5, Y5
 	VMOVUPS      one<>+0(SB), Y6
 	VDIVPS       Y5, Y6, Y6
-	VCMPPS       $0x1e, one<>+0(SB), Y4, Y7
-	VCMPPS       $0x11, minusOne<>+0(SB), Y4, Y8
-	VMOVUPS      zero<>+0(SB), Y9
-	VBLENDVPS    Y7, Y5, Y9, Y9
-	VADDPS       Y9, Y2, Y10
-	VMOVUPS      log2e<>+0(SB), Y11
-	VFMADD213PS  roundF32<>+0(SB), Y10, Y11
-	VMOVUPS      Y3, (R8)
-	VSUBPS       roundF32<>+0(SB), Y11, Y3
-	VFNMADD231PS ln2Hi<>+0(SB), Y3, Y10
-	VFNMADD231PS ln2Lo<>+0(SB), Y3, Y10
-	VMOVUPS      expC6<>+0(SB), Y3
-	VFMADD213PS  expC5<>+0(SB), Y10, Y3
-	VFMADD213PS  expC4<>+0(SB), Y10, Y3
-	VFMADD213PS  expC3<>+0(SB), Y10, Y3
-	VFMADD213PS  expC2<>+0(SB), Y10, Y3
-	VMULPS       Y10, Y10, Y12
-	VFMADD231PS  Y3, Y12, Y10
-	VPSLLD       $0x17, Y11, Y11
+	VCMPPS       $0x1e, largeMin<>+0(SB), Y4, Y7
+	VMOVUPS      twoOverPi<>+0(SB), Y8
+	VBLENDVPS    Y7, log2e<>+0(SB), Y8, Y8
+	VFMADD213PS  roundF32<>+0(SB), Y5, Y8
+	VSUBPS       roundF32<>+0(SB), Y8, Y9
+	VMOVUPS      halfPi1<>+0(SB), Y10
+	VBLENDVPS    Y7, ln2Hi<>+0(SB), Y10, Y10
+	VFNMADD231PS Y10, Y9, Y5
+	VMOVUPS      halfPi2<>+0(SB), Y10
+	VBLENDVPS    Y7, ln2Lo<>+0(SB), Y10, Y10
+	VFNMADD231PS Y10, Y9, Y5
+	VMULPS       Y5, Y5, Y9
+	VANDPS       signF32<>+0(SB), Y4, Y4
+	VXORPS       Y4, Y9, Y9
+	VMOVUPS      coshP3<>+0(SB), Y4
+	VFMADD213PS  coshP2<>+0(SB), Y9, Y4
+	VFMADD213PS  coshP1<>+0(SB), Y9, Y4
+	VFMADD213PS  coshP0<>+0(SB), Y9, Y4
+	VFMADD213PS  one<>+0(SB), Y9, Y4
+	VMULPS       Y9, Y5, Y10
+	VMOVUPS      sinhQ3<>+0(SB), Y11
+	VFMADD213PS  sinhQ2<>+0(SB), Y9, Y11
+	VFMADD213PS  sinhQ1<>+0(SB), Y9, Y11
+	VFMADD213PS  sinhQ0<>+0(SB), Y9, Y11
+	VFMADD231PS  Y11, Y10, Y5
+	VPSLLD       $0x17, Y8, Y10
+	VPADDD       one<>+0(SB), Y10, Y10
+	VMOVUPS      one<>+0(SB), Y11
 	VPADDD       one<>+0(SB), Y11, Y11
-	VFMADD231PS  Y11, Y10, Y11
-	VSUBPS       Y9, Y2, Y2
-	VMOVUPS      log2e<>+0(SB), Y9
-	VFMADD213PS  roundF32<>+0(SB), Y2, Y9
-	VSUBPS       roundF32<>+0(SB), Y9, Y10
-	VFNMADD231PS ln2Hi<>+0(SB), Y10, Y2
-	VFNMADD231PS ln2Lo<>+0(SB), Y10, Y2
-	VMOVUPS      expC6<>+0(SB), Y10
-	VFMADD213PS  expC5<>+0(SB), Y2, Y10
-	VFMADD213PS  expC4<>+0(SB), Y2, Y10
-	VFMADD213PS  expC3<>+0(SB), Y2, Y10
-	VFMADD213PS  expC2<>+0(SB), Y2, Y10
-	VMULPS       Y2, Y2, Y12
-	VFMADD231PS  Y10, Y12, Y2
-	VPSLLD       $0x17, Y9, Y9
-	VPADDD       one<>+0(SB), Y9, Y9
-	VFMADD231PS  Y9, Y2, Y9
-	VMOVUPS      twoOverPi<>+0(SB), Y2
-	VFMADD213PS  roundF32<>+0(SB), Y5, Y2
-	VSUBPS       roundF32<>+0(SB), Y2, Y12
-	VFNMADD231PS halfPi1<>+0(SB), Y12, Y5
-	VFNMADD231PS halfPi2<>+0(SB), Y12, Y5
-	VMULPS       Y5, Y5, Y12
-	VMOVUPS      sinP2<>+0(SB), Y10
-	VFMADD213PS  sinP1<>+0(SB), Y12, Y10
-	VFMADD213PS  sinP0<>+0(SB), Y12, Y10
-	VMULPS       Y10, Y12, Y10
-	VFMADD231PS  Y10, Y5, Y5
-	VMOVUPS      cosP2<>+0(SB), Y10
-	VFMADD213PS  cosP1<>+0(SB), Y12, Y10
-	VFMADD213PS  cosP0<>+0(SB), Y12, Y10
-	VFMADD213PS  minusHalf<>+0(SB), Y12, Y10
-	VFMADD213PS  one<>+0(SB), Y12, Y10
-	VPSLLD       $0x1f, Y2, Y12
-	VBLENDVPS    Y12, Y10, Y5, Y3
-	VBLENDVPS    Y12, Y5, Y10, Y10
-	VPSLLD       $0x1e, Y2, Y5
-	VANDPS       signF32<>+0(SB), Y5, Y5
-	VXORPS       Y5, Y3, Y3
-	VPADDD       oneI<>+0(SB), Y2, Y2
-	VPSLLD       $0x1e, Y2, Y2
-	VANDPS       signF32<>+0(SB), Y2, Y2
-	VXORPS       Y2, Y10, Y10
-	VMOVUPS      factorialk<>+0(SB), Y2
-	VFMADD213PS  factoriali<>+0(SB), Y4, Y2
-	VFMADD213PS  factorialg<>+0(SB), Y4, Y2
-	VFMADD213PS  factoriale<>+0(SB), Y4, Y2
-	VFMADD213PS  factorialc<>+0(SB), Y4, Y2
-	VFMADD213PS  one<>+0(SB), Y4, Y2
-	VMOVUPS      factoriall<>+0(SB), Y5
-	VFMADD213PS  factorialj<>+0(SB), Y4, Y5
-	VFMADD213PS  factorialh<>+0(SB), Y4, Y5
-	VFMADD213PS  factorialf<>+0(SB), Y4, Y5
-	VFMADD213PS  factoriald<>+0(SB), Y4, Y5
-	VFMADD213PS  one<>+0(SB), Y4, Y5
-	VBLENDVPS    Y8, Y10, Y2, Y2
-	VMULPS       Y6, Y3, Y3
-	VBLENDVPS    Y8, Y3, Y5, Y5
-	VMULPS       Y2, Y11, Y2
-	VMULPS       Y5, Y11, Y5
-	VADDPS       Y9, Y11, Y3
-	VMULPS       half<>+0(SB), Y3, Y3
-	VBLENDVPS    Y7, Y3, Y2, Y2
-	VSUBPS       Y9, Y11, Y11
-	VMULPS       half<>+0(SB), Y11, Y11
-	VMULPS       Y6, Y11, Y11
-	VBLENDVPS    Y7, Y11, Y5, Y5
-	VMOVAPS      Y2, Y11
-	VFMADD231PS  Y0, Y5, Y11
-	VMULPS       Y1, Y5, Y1
-	VMOVUPS      (CX)(SI*2), Y7
-	VMULPS       Y7, Y5, Y7
-	VFNMADD231PS Y0, Y5, Y2
-	VMOVUPS      (R8), Y5
-	VMOVMSKPS    Y5, R9
+	VPSUBD       Y10, Y11, Y11
+	VSUBPS       Y5, Y4, Y9
+	VMULPS       Y11, Y9, Y9
+	VADDPS       Y5, Y4, Y11
+	VMOVUPS      Y3, (R8)
+	VPSLLD       $0x1f, Y8, Y3
+	VBLENDVPS    Y3, Y5, Y4, Y12
+	VBLENDVPS    Y3, Y4, Y5, Y5
+	VPADDD       oneI<>+0(SB), Y8, Y4
+	VPSLLD       $0x1e, Y4, Y4
+	VANDPS       signF32<>+0(SB), Y4, Y4
+	VXORPS       Y4, Y12, Y12
+	VPSLLD       $0x1e, Y8, Y8
+	VANDPS       signF32<>+0(SB), Y8, Y8
+	VXORPS       Y8, Y5, Y5
+	VMOVAPS      Y9, Y8
+	VFMADD231PS  Y10, Y11, Y8
+	VBLENDVPS    Y7, Y8, Y12, Y12
+	VFMSUB231PS  Y10, Y11, Y9
+	VBLENDVPS    Y7, Y9, Y5, Y5
+	VMULPS       Y6, Y5, Y5
+	VMOVUPS      log2e<>+0(SB), Y6
+	VFMADD213PS  roundF32<>+0(SB), Y2, Y6
+	VSUBPS       roundF32<>+0(SB), Y6, Y9
+	VFNMADD231PS ln2Hi<>+0(SB), Y9, Y2
+	VFNMADD231PS ln2Lo<>+0(SB), Y9, Y2
+	VMOVUPS      expC6<>+0(SB), Y9
+	VFMADD213PS  expC5<>+0(SB), Y2, Y9
+	VFMADD213PS  expC4<>+0(SB), Y2, Y9
+	VFMADD213PS  expC3<>+0(SB), Y2, Y9
+	VFMADD213PS  expC2<>+0(SB), Y2, Y9
+	VMULPS       Y2, Y2, Y11
+	VFMADD231PS  Y9, Y11, Y2
+	VPSLLD       $0x17, Y6, Y6
+	VPADDD       one<>+0(SB), Y6, Y6
+	VFMADD231PS  Y6, Y2, Y6
+	VMOVUPS      one<>+0(SB), Y2
+	VBLENDVPS    Y7, half<>+0(SB), Y2, Y2
+	VMULPS       Y2, Y6, Y6
+	VMULPS       Y12, Y6, Y12
+	VMULPS       Y5, Y6, Y6
+	VMOVAPS      Y12, Y5
+	VFMADD231PS  Y0, Y6, Y5
+	VMULPS       Y1, Y6, Y1
+	VMOVUPS      (CX)(SI*2), Y2
+	VMULPS       Y2, Y6, Y2
+	VFNMADD231PS Y0, Y6, Y12
+	VMOVUPS      (R8), Y6
+	VMOVMSKPS    Y6, R9
 	TESTQ        R9, R9
 	JE           easy4
 	VPCMPEQD     Y0, Y0, Y0
-	VXORPS       Y5, Y0, Y0
-	VMASKMOVPS   Y11, Y0, (AX)
+	VXORPS       Y6, Y0, Y0
+	VMASKMOVPS   Y5, Y0, (AX)
 	VMASKMOVPS   Y1, Y0, (AX)(SI*1)
-	VMASKMOVPS   Y7, Y0, (AX)(SI*2)
-	VMASKMOVPS   Y2, Y0, (AX)(DI*1)
+	VMASKMOVPS   Y2, Y0, (AX)(SI*2)
+	VMASKMOVPS   Y12, Y0, (AX)(DI*1)
 	MOVQ         BX, AX
 	SUBQ         DX, AX
 	MOVQ         AX, CX
@@ -157,10 +140,10 @@ loop1:
 	RET
 
 easy4:
-	VMOVUPS Y11, (AX)
+	VMOVUPS Y5, (AX)
 	VMOVUPS Y1, (AX)(SI*1)
-	VMOVUPS Y7, (AX)(SI*2)
-	VMOVUPS Y2, (AX)(DI*1)
+	VMOVUPS Y2, (AX)(SI*2)
+	VMOVUPS Y12, (AX)(DI*1)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
 	SUBQ    $+8, DX
@@ -174,58 +157,86 @@ next2:
 	MOVQ         DX, R10
 	NEGQ         R10
 	LEAQ         32(R9)(R10*4), R9
+	VMOVUPS      (R9), Y12
+	VMASKMOVPS   (CX), Y12, Y12
+	VMULPS       half<>+0(SB), Y12, Y12
 	VMOVUPS      (R9), Y2
-	VMASKMOVPS   (CX), Y2, Y2
+	VMASKMOVPS   (CX)(DI*1), Y2, Y2
 	VMULPS       half<>+0(SB), Y2, Y2
-	VMOVUPS      (R9), Y7
-	VMASKMOVPS   (CX)(DI*1), Y7, Y7
-	VMULPS       half<>+0(SB), Y7, Y7
-	VADDPS       Y7, Y2, Y1
-	VSUBPS       Y7, Y2, Y2
-	VMOVUPS      (R9), Y7
-	VMASKMOVPS   (CX)(SI*1), Y7, Y7
-	VMOVUPS      (R9), Y11
-	VMASKMOVPS   (CX)(SI*2), Y11, Y11
-	VMULPS       Y11, Y7, Y0
-	VMOVAPS      Y0, Y5
-	VFMSUB231PS  Y11, Y7, Y5
-	VFMADD231PS  Y2, Y2, Y0
-	VADDPS       Y5, Y0, Y0
-	VANDPS       absF32<>+0(SB), Y1, Y5
-	VCMPPS       $0x16, expHalf<>+0(SB), Y5, Y5
-	VANDPS       absF32<>+0(SB), Y0, Y11
-	VCMPPS       $0x16, x2x2Max<>+0(SB), Y11, Y11
-	VORPS        Y5, Y11, Y11
+	VADDPS       Y2, Y12, Y1
+	VSUBPS       Y2, Y12, Y12
+	VMOVUPS      (R9), Y2
+	VMASKMOVPS   (CX)(SI*1), Y2, Y2
+	VMOVUPS      (R9), Y5
+	VMASKMOVPS   (CX)(SI*2), Y5, Y5
+	VMULPS       Y5, Y2, Y0
+	VMOVAPS      Y0, Y6
+	VFMSUB231PS  Y5, Y2, Y6
+	VFMADD231PS  Y12, Y12, Y0
+	VADDPS       Y6, Y0, Y0
+	VANDPS       absF32<>+0(SB), Y1, Y6
+	VCMPPS       $0x16, expHalf<>+0(SB), Y6, Y6
 	VANDPS       absF32<>+0(SB), Y0, Y5
-	VMAXPS       rootMin<>+0(SB), Y5, Y5
-	VSQRTPS      Y5, Y5
-	VMOVUPS      one<>+0(SB), Y6
-	VDIVPS       Y5, Y6, Y6
-	VCMPPS       $0x1e, one<>+0(SB), Y0, Y9
-	VCMPPS       $0x11, minusOne<>+0(SB), Y0, Y3
-	VMOVUPS      zero<>+0(SB), Y8
-	VBLENDVPS    Y9, Y5, Y8, Y8
-	VADDPS       Y8, Y1, Y10
-	VMOVUPS      log2e<>+0(SB), Y4
-	VFMADD213PS  roundF32<>+0(SB), Y10, Y4
-	VMOVUPS      Y11, (R8)
-	VSUBPS       roundF32<>+0(SB), Y4, Y11
-	VFNMADD231PS ln2Hi<>+0(SB), Y11, Y10
-	VFNMADD231PS ln2Lo<>+0(SB), Y11, Y10
-	VMOVUPS      expC6<>+0(SB), Y11
-	VFMADD213PS  expC5<>+0(SB), Y10, Y11
-	VFMADD213PS  expC4<>+0(SB), Y10, Y11
-	VFMADD213PS  expC3<>+0(SB), Y10, Y11
-	VFMADD213PS  expC2<>+0(SB), Y10, Y11
-	VMULPS       Y10, Y10, Y12
-	VFMADD231PS  Y11, Y12, Y10
-	VPSLLD       $0x17, Y4, Y4
+	VCMPPS       $0x16, x2x2Max<>+0(SB), Y5, Y5
+	VORPS        Y6, Y5, Y5
+	VANDPS       absF32<>+0(SB), Y0, Y6
+	VMAXPS       rootMin<>+0(SB), Y6, Y6
+	VSQRTPS      Y6, Y6
+	VMOVUPS      one<>+0(SB), Y7
+	VDIVPS       Y6, Y7, Y7
+	VCMPPS       $0x1e, largeMin<>+0(SB), Y0, Y11
+	VMOVUPS      twoOverPi<>+0(SB), Y9
+	VBLENDVPS    Y11, log2e<>+0(SB), Y9, Y9
+	VFMADD213PS  roundF32<>+0(SB), Y6, Y9
+	VSUBPS       roundF32<>+0(SB), Y9, Y10
+	VMOVUPS      halfPi1<>+0(SB), Y8
+	VBLENDVPS    Y11, ln2Hi<>+0(SB), Y8, Y8
+	VFNMADD231PS Y8, Y10, Y6
+	VMOVUPS      halfPi2<>+0(SB), Y8
+	VBLENDVPS    Y11, ln2Lo<>+0(SB), Y8, Y8
+	VFNMADD231PS Y8, Y10, Y6
+	VMULPS       Y6, Y6, Y10
+	VANDPS       signF32<>+0(SB), Y0, Y0
+	VXORPS       Y0, Y10, Y10
+	VMOVUPS      coshP3<>+0(SB), Y0
+	VFMADD213PS  coshP2<>+0(SB), Y10, Y0
+	VFMADD213PS  coshP1<>+0(SB), Y10, Y0
+	VFMADD213PS  coshP0<>+0(SB), Y10, Y0
+	VFMADD213PS  one<>+0(SB), Y10, Y0
+	VMULPS       Y10, Y6, Y8
+	VMOVUPS      sinhQ3<>+0(SB), Y4
+	VFMADD213PS  sinhQ2<>+0(SB), Y10, Y4
+	VFMADD213PS  sinhQ1<>+0(SB), Y10, Y4
+	VFMADD213PS  sinhQ0<>+0(SB), Y10, Y4
+	VFMADD231PS  Y4, Y8, Y6
+	VPSLLD       $0x17, Y9, Y8
+	VPADDD       one<>+0(SB), Y8, Y8
+	VMOVUPS      one<>+0(SB), Y4
 	VPADDD       one<>+0(SB), Y4, Y4
-	VFMADD231PS  Y4, Y10, Y4
-	VSUBPS       Y8, Y1, Y1
-	VMOVUPS      log2e<>+0(SB), Y8
-	VFMADD213PS  roundF32<>+0(SB), Y1, Y8
-	VSUBPS       roundF32<>+0(SB), Y8, Y10
+	VPSUBD       Y8, Y4, Y4
+	VSUBPS       Y6, Y0, Y10
+	VMULPS       Y4, Y10, Y10
+	VADDPS       Y6, Y0, Y4
+	VMOVUPS      Y5, (R8)
+	VPSLLD       $0x1f, Y9, Y5
+	VBLENDVPS    Y5, Y6, Y0, Y3
+	VBLENDVPS    Y5, Y0, Y6, Y6
+	VPADDD       oneI<>+0(SB), Y9, Y0
+	VPSLLD       $0x1e, Y0, Y0
+	VANDPS       signF32<>+0(SB), Y0, Y0
+	VXORPS       Y0, Y3, Y3
+	VPSLLD       $0x1e, Y9, Y9
+	VANDPS       signF32<>+0(SB), Y9, Y9
+	VXORPS       Y9, Y6, Y6
+	VMOVAPS      Y10, Y9
+	VFMADD231PS  Y8, Y4, Y9
+	VBLENDVPS    Y11, Y9, Y3, Y3
+	VFMSUB231PS  Y8, Y4, Y10
+	VBLENDVPS    Y11, Y10, Y6, Y6
+	VMULPS       Y7, Y6, Y6
+	VMOVUPS      log2e<>+0(SB), Y7
+	VFMADD213PS  roundF32<>+0(SB), Y1, Y7
+	VSUBPS       roundF32<>+0(SB), Y7, Y10
 	VFNMADD231PS ln2Hi<>+0(SB), Y10, Y1
 	VFNMADD231PS ln2Lo<>+0(SB), Y10, Y1
 	VMOVUPS      expC6<>+0(SB), Y10
@@ -233,78 +244,33 @@ next2:
 	VFMADD213PS  expC4<>+0(SB), Y1, Y10
 	VFMADD213PS  expC3<>+0(SB), Y1, Y10
 	VFMADD213PS  expC2<>+0(SB), Y1, Y10
-	VMULPS       Y1, Y1, Y12
-	VFMADD231PS  Y10, Y12, Y1
-	VPSLLD       $0x17, Y8, Y8
-	VPADDD       one<>+0(SB), Y8, Y8
-	VFMADD231PS  Y8, Y1, Y8
-	VMOVUPS      twoOverPi<>+0(SB), Y1
-	VFMADD213PS  roundF32<>+0(SB), Y5, Y1
-	VSUBPS       roundF32<>+0(SB), Y1, Y12
-	VFNMADD231PS halfPi1<>+0(SB), Y12, Y5
-	VFNMADD231PS halfPi2<>+0(SB), Y12, Y5
-	VMULPS       Y5, Y5, Y12
-	VMOVUPS      sinP2<>+0(SB), Y10
-	VFMADD213PS  sinP1<>+0(SB), Y12, Y10
-	VFMADD213PS  sinP0<>+0(SB), Y12, Y10
-	VMULPS       Y10, Y12, Y10
-	VFMADD231PS  Y10, Y5, Y5
-	VMOVUPS      cosP2<>+0(SB), Y10
-	VFMADD213PS  cosP1<>+0(SB), Y12, Y10
-	VFMADD213PS  cosP0<>+0(SB), Y12, Y10
-	VFMADD213PS  minusHalf<>+0(SB), Y12, Y10
-	VFMADD213PS  one<>+0(SB), Y12, Y10
-	VPSLLD       $0x1f, Y1, Y12
-	VBLENDVPS    Y12, Y10, Y5, Y11
-	VBLENDVPS    Y12, Y5, Y10, Y10
-	VPSLLD       $0x1e, Y1, Y5
-	VANDPS       signF32<>+0(SB), Y5, Y5
-	VXORPS       Y5, Y11, Y11
-	VPADDD       oneI<>+0(SB), Y1, Y1
-	VPSLLD       $0x1e, Y1, Y1
-	VANDPS       signF32<>+0(SB), Y1, Y1
-	VXORPS       Y1, Y10, Y10
-	VMOVUPS      factorialk<>+0(SB), Y1
-	VFMADD213PS  factoriali<>+0(SB), Y0, Y1
-	VFMADD213PS  factorialg<>+0(SB), Y0, Y1
-	VFMADD213PS  factoriale<>+0(SB), Y0, Y1
-	VFMADD213PS  factorialc<>+0(SB), Y0, Y1
-	VFMADD213PS  one<>+0(SB), Y0, Y1
-	VMOVUPS      factoriall<>+0(SB), Y5
-	VFMADD213PS  factorialj<>+0(SB), Y0, Y5
-	VFMADD213PS  factorialh<>+0(SB), Y0, Y5
-	VFMADD213PS  factorialf<>+0(SB), Y0, Y5
-	VFMADD213PS  factoriald<>+0(SB), Y0, Y5
-	VFMADD213PS  one<>+0(SB), Y0, Y5
-	VBLENDVPS    Y3, Y10, Y1, Y1
-	VMULPS       Y6, Y11, Y11
-	VBLENDVPS    Y3, Y11, Y5, Y5
-	VMULPS       Y1, Y4, Y1
-	VMULPS       Y5, Y4, Y5
-	VADDPS       Y8, Y4, Y11
-	VMULPS       half<>+0(SB), Y11, Y11
-	VBLENDVPS    Y9, Y11, Y1, Y1
-	VSUBPS       Y8, Y4, Y4
-	VMULPS       half<>+0(SB), Y4, Y4
-	VMULPS       Y6, Y4, Y4
-	VBLENDVPS    Y9, Y4, Y5, Y5
-	VMOVAPS      Y1, Y4
-	VFMADD231PS  Y2, Y5, Y4
-	VMULPS       Y7, Y5, Y7
-	VMOVUPS      (R9), Y9
-	VMASKMOVPS   (CX)(SI*2), Y9, Y9
-	VMULPS       Y9, Y5, Y9
-	VFNMADD231PS Y2, Y5, Y1
-	VMOVUPS      (R8), Y5
-	VANDPS       (R9), Y5, Y5
-	VMOVMSKPS    Y5, CX
+	VMULPS       Y1, Y1, Y4
+	VFMADD231PS  Y10, Y4, Y1
+	VPSLLD       $0x17, Y7, Y7
+	VPADDD       one<>+0(SB), Y7, Y7
+	VFMADD231PS  Y7, Y1, Y7
+	VMOVUPS      one<>+0(SB), Y1
+	VBLENDVPS    Y11, half<>+0(SB), Y1, Y1
+	VMULPS       Y1, Y7, Y7
+	VMULPS       Y3, Y7, Y3
+	VMULPS       Y6, Y7, Y7
+	VMOVAPS      Y3, Y6
+	VFMADD231PS  Y12, Y7, Y6
+	VMULPS       Y2, Y7, Y2
+	VMOVUPS      (R9), Y1
+	VMASKMOVPS   (CX)(SI*2), Y1, Y1
+	VMULPS       Y1, Y7, Y1
+	VFNMADD231PS Y12, Y7, Y3
+	VMOVUPS      (R8), Y7
+	VANDPS       (R9), Y7, Y7
+	VMOVMSKPS    Y7, CX
 	TESTQ        CX, CX
 	JE           easy7
-	VANDNPS      (R9), Y5, Y5
-	VMASKMOVPS   Y4, Y5, (AX)
-	VMASKMOVPS   Y7, Y5, (AX)(SI*1)
-	VMASKMOVPS   Y9, Y5, (AX)(SI*2)
-	VMASKMOVPS   Y1, Y5, (AX)(DI*1)
+	VANDNPS      (R9), Y7, Y7
+	VMASKMOVPS   Y6, Y7, (AX)
+	VMASKMOVPS   Y2, Y7, (AX)(SI*1)
+	VMASKMOVPS   Y1, Y7, (AX)(SI*2)
+	VMASKMOVPS   Y3, Y7, (AX)(DI*1)
 	MOVQ         BX, AX
 	SUBQ         DX, BX
 	MOVQ         BX, at+40(FP)
@@ -314,14 +280,14 @@ next2:
 	RET
 
 easy7:
-	VMOVUPS    (R9), Y5
-	VMASKMOVPS Y4, Y5, (AX)
-	VMOVUPS    (R9), Y5
-	VMASKMOVPS Y7, Y5, (AX)(SI*1)
-	VMOVUPS    (R9), Y5
-	VMASKMOVPS Y9, Y5, (AX)(SI*2)
-	VMOVUPS    (R9), Y5
-	VMASKMOVPS Y1, Y5, (AX)(DI*1)
+	VMOVUPS    (R9), Y7
+	VMASKMOVPS Y6, Y7, (AX)
+	VMOVUPS    (R9), Y7
+	VMASKMOVPS Y2, Y7, (AX)(SI*1)
+	VMOVUPS    (R9), Y7
+	VMASKMOVPS Y1, Y7, (AX)(SI*2)
+	VMOVUPS    (R9), Y7
+	VMASKMOVPS Y3, Y7, (AX)(DI*1)
 
 done5:
 	XORQ AX, AX
@@ -391,25 +357,25 @@ DATA one<>+24(SB)/4, $0x3f800000
 DATA one<>+28(SB)/4, $0x3f800000
 GLOBL one<>(SB), RODATA|NOPTR, $32
 
-DATA minusOne<>+0(SB)/4, $0xbf800000
-DATA minusOne<>+4(SB)/4, $0xbf800000
-DATA minusOne<>+8(SB)/4, $0xbf800000
-DATA minusOne<>+12(SB)/4, $0xbf800000
-DATA minusOne<>+16(SB)/4, $0xbf800000
-DATA minusOne<>+20(SB)/4, $0xbf800000
-DATA minusOne<>+24(SB)/4, $0xbf800000
-DATA minusOne<>+28(SB)/4, $0xbf800000
-GLOBL minusOne<>(SB), RODATA|NOPTR, $32
+DATA largeMin<>+0(SB)/4, $0x3f1de9e6
+DATA largeMin<>+4(SB)/4, $0x3f1de9e6
+DATA largeMin<>+8(SB)/4, $0x3f1de9e6
+DATA largeMin<>+12(SB)/4, $0x3f1de9e6
+DATA largeMin<>+16(SB)/4, $0x3f1de9e6
+DATA largeMin<>+20(SB)/4, $0x3f1de9e6
+DATA largeMin<>+24(SB)/4, $0x3f1de9e6
+DATA largeMin<>+28(SB)/4, $0x3f1de9e6
+GLOBL largeMin<>(SB), RODATA|NOPTR, $32
 
-DATA zero<>+0(SB)/4, $0x00000000
-DATA zero<>+4(SB)/4, $0x00000000
-DATA zero<>+8(SB)/4, $0x00000000
-DATA zero<>+12(SB)/4, $0x00000000
-DATA zero<>+16(SB)/4, $0x00000000
-DATA zero<>+20(SB)/4, $0x00000000
-DATA zero<>+24(SB)/4, $0x00000000
-DATA zero<>+28(SB)/4, $0x00000000
-GLOBL zero<>(SB), RODATA|NOPTR, $32
+DATA twoOverPi<>+0(SB)/4, $0x3f22f983
+DATA twoOverPi<>+4(SB)/4, $0x3f22f983
+DATA twoOverPi<>+8(SB)/4, $0x3f22f983
+DATA twoOverPi<>+12(SB)/4, $0x3f22f983
+DATA twoOverPi<>+16(SB)/4, $0x3f22f983
+DATA twoOverPi<>+20(SB)/4, $0x3f22f983
+DATA twoOverPi<>+24(SB)/4, $0x3f22f983
+DATA twoOverPi<>+28(SB)/4, $0x3f22f983
+GLOBL twoOverPi<>(SB), RODATA|NOPTR, $32
 
 DATA log2e<>+0(SB)/4, $0x3fb8aa3b
 DATA log2e<>+4(SB)/4, $0x3fb8aa3b
@@ -431,6 +397,16 @@ DATA roundF32<>+24(SB)/4, $0x4b400000
 DATA roundF32<>+28(SB)/4, $0x4b400000
 GLOBL roundF32<>(SB), RODATA|NOPTR, $32
 
+DATA halfPi1<>+0(SB)/4, $0x3fc90fdb
+DATA halfPi1<>+4(SB)/4, $0x3fc90fdb
+DATA halfPi1<>+8(SB)/4, $0x3fc90fdb
+DATA halfPi1<>+12(SB)/4, $0x3fc90fdb
+DATA halfPi1<>+16(SB)/4, $0x3fc90fdb
+DATA halfPi1<>+20(SB)/4, $0x3fc90fdb
+DATA halfPi1<>+24(SB)/4, $0x3fc90fdb
+DATA halfPi1<>+28(SB)/4, $0x3fc90fdb
+GLOBL halfPi1<>(SB), RODATA|NOPTR, $32
+
 DATA ln2Hi<>+0(SB)/4, $0x3f317218
 DATA ln2Hi<>+4(SB)/4, $0x3f317218
 DATA ln2Hi<>+8(SB)/4, $0x3f317218
@@ -441,6 +417,16 @@ DATA ln2Hi<>+24(SB)/4, $0x3f317218
 DATA ln2Hi<>+28(SB)/4, $0x3f317218
 GLOBL ln2Hi<>(SB), RODATA|NOPTR, $32
 
+DATA halfPi2<>+0(SB)/4, $0xb33bbd2e
+DATA halfPi2<>+4(SB)/4, $0xb33bbd2e
+DATA halfPi2<>+8(SB)/4, $0xb33bbd2e
+DATA halfPi2<>+12(SB)/4, $0xb33bbd2e
+DATA halfPi2<>+16(SB)/4, $0xb33bbd2e
+DATA halfPi2<>+20(SB)/4, $0xb33bbd2e
+DATA halfPi2<>+24(SB)/4, $0xb33bbd2e
+DATA halfPi2<>+28(SB)/4, $0xb33bbd2e
+GLOBL halfPi2<>(SB), RODATA|NOPTR, $32
+
 DATA ln2Lo<>+0(SB)/4, $0xb102e308
 DATA ln2Lo<>+4(SB)/4, $0xb102e308
 DATA ln2Lo<>+8(SB)/4, $0xb102e308
@@ -450,6 +436,106 @@ DATA ln2Lo<>+20(SB)/4, $0xb102e308
 DATA ln2Lo<>+24(SB)/4, $0xb102e308
 DATA ln2Lo<>+28(SB)/4, $0xb102e308
 GLOBL ln2Lo<>(SB), RODATA|NOPTR, $32
+
+DATA signF32<>+0(SB)/4, $0x80000000
+DATA signF32<>+4(SB)/4, $0x80000000
+DATA signF32<>+8(SB)/4, $0x80000000
+DATA signF32<>+12(SB)/4, $0x80000000
+DATA signF32<>+16(SB)/4, $0x80000000
+DATA signF32<>+20(SB)/4, $0x80000000
+DATA signF32<>+24(SB)/4, $0x80000000
+DATA signF32<>+28(SB)/4, $0x80000000
+GLOBL signF32<>(SB), RODATA|NOPTR, $32
+
+DATA coshP3<>+0(SB)/4, $0x37d00f91
+DATA coshP3<>+4(SB)/4, $0x37d00f91
+DATA coshP3<>+8(SB)/4, $0x37d00f91
+DATA coshP3<>+12(SB)/4, $0x37d00f91
+DATA coshP3<>+16(SB)/4, $0x37d00f91
+DATA coshP3<>+20(SB)/4, $0x37d00f91
+DATA coshP3<>+24(SB)/4, $0x37d00f91
+DATA coshP3<>+28(SB)/4, $0x37d00f91
+GLOBL coshP3<>(SB), RODATA|NOPTR, $32
+
+DATA coshP2<>+0(SB)/4, $0x3ab60ee6
+DATA coshP2<>+4(SB)/4, $0x3ab60ee6
+DATA coshP2<>+8(SB)/4, $0x3ab60ee6
+DATA coshP2<>+12(SB)/4, $0x3ab60ee6
+DATA coshP2<>+16(SB)/4, $0x3ab60ee6
+DATA coshP2<>+20(SB)/4, $0x3ab60ee6
+DATA coshP2<>+24(SB)/4, $0x3ab60ee6
+DATA coshP2<>+28(SB)/4, $0x3ab60ee6
+GLOBL coshP2<>(SB), RODATA|NOPTR, $32
+
+DATA coshP1<>+0(SB)/4, $0x3d2aaaab
+DATA coshP1<>+4(SB)/4, $0x3d2aaaab
+DATA coshP1<>+8(SB)/4, $0x3d2aaaab
+DATA coshP1<>+12(SB)/4, $0x3d2aaaab
+DATA coshP1<>+16(SB)/4, $0x3d2aaaab
+DATA coshP1<>+20(SB)/4, $0x3d2aaaab
+DATA coshP1<>+24(SB)/4, $0x3d2aaaab
+DATA coshP1<>+28(SB)/4, $0x3d2aaaab
+GLOBL coshP1<>(SB), RODATA|NOPTR, $32
+
+DATA coshP0<>+0(SB)/4, $0x3f000000
+DATA coshP0<>+4(SB)/4, $0x3f000000
+DATA coshP0<>+8(SB)/4, $0x3f000000
+DATA coshP0<>+12(SB)/4, $0x3f000000
+DATA coshP0<>+16(SB)/4, $0x3f000000
+DATA coshP0<>+20(SB)/4, $0x3f000000
+DATA coshP0<>+24(SB)/4, $0x3f000000
+DATA coshP0<>+28(SB)/4, $0x3f000000
+GLOBL coshP0<>(SB), RODATA|NOPTR, $32
+
+DATA sinhQ3<>+0(SB)/4, $0x3638f0b1
+DATA sinhQ3<>+4(SB)/4, $0x3638f0b1
+DATA sinhQ3<>+8(SB)/4, $0x3638f0b1
+DATA sinhQ3<>+12(SB)/4, $0x3638f0b1
+DATA sinhQ3<>+16(SB)/4, $0x3638f0b1
+DATA sinhQ3<>+20(SB)/4, $0x3638f0b1
+DATA sinhQ3<>+24(SB)/4, $0x3638f0b1
+DATA sinhQ3<>+28(SB)/4, $0x3638f0b1
+GLOBL sinhQ3<>(SB), RODATA|NOPTR, $32
+
+DATA sinhQ2<>+0(SB)/4, $0x39500f91
+DATA sinhQ2<>+4(SB)/4, $0x39500f91
+DATA sinhQ2<>+8(SB)/4, $0x39500f91
+DATA sinhQ2<>+12(SB)/4, $0x39500f91
+DATA sinhQ2<>+16(SB)/4, $0x39500f91
+DATA sinhQ2<>+20(SB)/4, $0x39500f91
+DATA sinhQ2<>+24(SB)/4, $0x39500f91
+DATA sinhQ2<>+28(SB)/4, $0x39500f91
+GLOBL sinhQ2<>(SB), RODATA|NOPTR, $32
+
+DATA sinhQ1<>+0(SB)/4, $0x3c088889
+DATA sinhQ1<>+4(SB)/4, $0x3c088889
+DATA sinhQ1<>+8(SB)/4, $0x3c088889
+DATA sinhQ1<>+12(SB)/4, $0x3c088889
+DATA sinhQ1<>+16(SB)/4, $0x3c088889
+DATA sinhQ1<>+20(SB)/4, $0x3c088889
+DATA sinhQ1<>+24(SB)/4, $0x3c088889
+DATA sinhQ1<>+28(SB)/4, $0x3c088889
+GLOBL sinhQ1<>(SB), RODATA|NOPTR, $32
+
+DATA sinhQ0<>+0(SB)/4, $0x3e2aaaab
+DATA sinhQ0<>+4(SB)/4, $0x3e2aaaab
+DATA sinhQ0<>+8(SB)/4, $0x3e2aaaab
+DATA sinhQ0<>+12(SB)/4, $0x3e2aaaab
+DATA sinhQ0<>+16(SB)/4, $0x3e2aaaab
+DATA sinhQ0<>+20(SB)/4, $0x3e2aaaab
+DATA sinhQ0<>+24(SB)/4, $0x3e2aaaab
+DATA sinhQ0<>+28(SB)/4, $0x3e2aaaab
+GLOBL sinhQ0<>(SB), RODATA|NOPTR, $32
+
+DATA oneI<>+0(SB)/4, $0x00000001
+DATA oneI<>+4(SB)/4, $0x00000001
+DATA oneI<>+8(SB)/4, $0x00000001
+DATA oneI<>+12(SB)/4, $0x00000001
+DATA oneI<>+16(SB)/4, $0x00000001
+DATA oneI<>+20(SB)/4, $0x00000001
+DATA oneI<>+24(SB)/4, $0x00000001
+DATA oneI<>+28(SB)/4, $0x00000001
+GLOBL oneI<>(SB), RODATA|NOPTR, $32
 
 DATA expC6<>+0(SB)/4, $0x3ab52794
 DATA expC6<>+4(SB)/4, $0x3ab52794
@@ -501,226 +587,6 @@ DATA expC2<>+24(SB)/4, $0x3efffffe
 DATA expC2<>+28(SB)/4, $0x3efffffe
 GLOBL expC2<>(SB), RODATA|NOPTR, $32
 
-DATA twoOverPi<>+0(SB)/4, $0x3f22f983
-DATA twoOverPi<>+4(SB)/4, $0x3f22f983
-DATA twoOverPi<>+8(SB)/4, $0x3f22f983
-DATA twoOverPi<>+12(SB)/4, $0x3f22f983
-DATA twoOverPi<>+16(SB)/4, $0x3f22f983
-DATA twoOverPi<>+20(SB)/4, $0x3f22f983
-DATA twoOverPi<>+24(SB)/4, $0x3f22f983
-DATA twoOverPi<>+28(SB)/4, $0x3f22f983
-GLOBL twoOverPi<>(SB), RODATA|NOPTR, $32
-
-DATA halfPi1<>+0(SB)/4, $0x3fc90fdb
-DATA halfPi1<>+4(SB)/4, $0x3fc90fdb
-DATA halfPi1<>+8(SB)/4, $0x3fc90fdb
-DATA halfPi1<>+12(SB)/4, $0x3fc90fdb
-DATA halfPi1<>+16(SB)/4, $0x3fc90fdb
-DATA halfPi1<>+20(SB)/4, $0x3fc90fdb
-DATA halfPi1<>+24(SB)/4, $0x3fc90fdb
-DATA halfPi1<>+28(SB)/4, $0x3fc90fdb
-GLOBL halfPi1<>(SB), RODATA|NOPTR, $32
-
-DATA halfPi2<>+0(SB)/4, $0xb33bbd2e
-DATA halfPi2<>+4(SB)/4, $0xb33bbd2e
-DATA halfPi2<>+8(SB)/4, $0xb33bbd2e
-DATA halfPi2<>+12(SB)/4, $0xb33bbd2e
-DATA halfPi2<>+16(SB)/4, $0xb33bbd2e
-DATA halfPi2<>+20(SB)/4, $0xb33bbd2e
-DATA halfPi2<>+24(SB)/4, $0xb33bbd2e
-DATA halfPi2<>+28(SB)/4, $0xb33bbd2e
-GLOBL halfPi2<>(SB), RODATA|NOPTR, $32
-
-DATA sinP2<>+0(SB)/4, $0xb94caa01
-DATA sinP2<>+4(SB)/4, $0xb94caa01
-DATA sinP2<>+8(SB)/4, $0xb94caa01
-DATA sinP2<>+12(SB)/4, $0xb94caa01
-DATA sinP2<>+16(SB)/4, $0xb94caa01
-DATA sinP2<>+20(SB)/4, $0xb94caa01
-DATA sinP2<>+24(SB)/4, $0xb94caa01
-DATA sinP2<>+28(SB)/4, $0xb94caa01
-GLOBL sinP2<>(SB), RODATA|NOPTR, $32
-
-DATA sinP1<>+0(SB)/4, $0x3c0883bc
-DATA sinP1<>+4(SB)/4, $0x3c0883bc
-DATA sinP1<>+8(SB)/4, $0x3c0883bc
-DATA sinP1<>+12(SB)/4, $0x3c0883bc
-DATA sinP1<>+16(SB)/4, $0x3c0883bc
-DATA sinP1<>+20(SB)/4, $0x3c0883bc
-DATA sinP1<>+24(SB)/4, $0x3c0883bc
-DATA sinP1<>+28(SB)/4, $0x3c0883bc
-GLOBL sinP1<>(SB), RODATA|NOPTR, $32
-
-DATA sinP0<>+0(SB)/4, $0xbe2aaaa3
-DATA sinP0<>+4(SB)/4, $0xbe2aaaa3
-DATA sinP0<>+8(SB)/4, $0xbe2aaaa3
-DATA sinP0<>+12(SB)/4, $0xbe2aaaa3
-DATA sinP0<>+16(SB)/4, $0xbe2aaaa3
-DATA sinP0<>+20(SB)/4, $0xbe2aaaa3
-DATA sinP0<>+24(SB)/4, $0xbe2aaaa3
-DATA sinP0<>+28(SB)/4, $0xbe2aaaa3
-GLOBL sinP0<>(SB), RODATA|NOPTR, $32
-
-DATA cosP2<>+0(SB)/4, $0x37ccf488
-DATA cosP2<>+4(SB)/4, $0x37ccf488
-DATA cosP2<>+8(SB)/4, $0x37ccf488
-DATA cosP2<>+12(SB)/4, $0x37ccf488
-DATA cosP2<>+16(SB)/4, $0x37ccf488
-DATA cosP2<>+20(SB)/4, $0x37ccf488
-DATA cosP2<>+24(SB)/4, $0x37ccf488
-DATA cosP2<>+28(SB)/4, $0x37ccf488
-GLOBL cosP2<>(SB), RODATA|NOPTR, $32
-
-DATA cosP1<>+0(SB)/4, $0xbab60615
-DATA cosP1<>+4(SB)/4, $0xbab60615
-DATA cosP1<>+8(SB)/4, $0xbab60615
-DATA cosP1<>+12(SB)/4, $0xbab60615
-DATA cosP1<>+16(SB)/4, $0xbab60615
-DATA cosP1<>+20(SB)/4, $0xbab60615
-DATA cosP1<>+24(SB)/4, $0xbab60615
-DATA cosP1<>+28(SB)/4, $0xbab60615
-GLOBL cosP1<>(SB), RODATA|NOPTR, $32
-
-DATA cosP0<>+0(SB)/4, $0x3d2aaaa5
-DATA cosP0<>+4(SB)/4, $0x3d2aaaa5
-DATA cosP0<>+8(SB)/4, $0x3d2aaaa5
-DATA cosP0<>+12(SB)/4, $0x3d2aaaa5
-DATA cosP0<>+16(SB)/4, $0x3d2aaaa5
-DATA cosP0<>+20(SB)/4, $0x3d2aaaa5
-DATA cosP0<>+24(SB)/4, $0x3d2aaaa5
-DATA cosP0<>+28(SB)/4, $0x3d2aaaa5
-GLOBL cosP0<>(SB), RODATA|NOPTR, $32
-
-DATA minusHalf<>+0(SB)/4, $0xbf000000
-DATA minusHalf<>+4(SB)/4, $0xbf000000
-DATA minusHalf<>+8(SB)/4, $0xbf000000
-DATA minusHalf<>+12(SB)/4, $0xbf000000
-DATA minusHalf<>+16(SB)/4, $0xbf000000
-DATA minusHalf<>+20(SB)/4, $0xbf000000
-DATA minusHalf<>+24(SB)/4, $0xbf000000
-DATA minusHalf<>+28(SB)/4, $0xbf000000
-GLOBL minusHalf<>(SB), RODATA|NOPTR, $32
-
-DATA signF32<>+0(SB)/4, $0x80000000
-DATA signF32<>+4(SB)/4, $0x80000000
-DATA signF32<>+8(SB)/4, $0x80000000
-DATA signF32<>+12(SB)/4, $0x80000000
-DATA signF32<>+16(SB)/4, $0x80000000
-DATA signF32<>+20(SB)/4, $0x80000000
-DATA signF32<>+24(SB)/4, $0x80000000
-DATA signF32<>+28(SB)/4, $0x80000000
-GLOBL signF32<>(SB), RODATA|NOPTR, $32
-
-DATA oneI<>+0(SB)/4, $0x00000001
-DATA oneI<>+4(SB)/4, $0x00000001
-DATA oneI<>+8(SB)/4, $0x00000001
-DATA oneI<>+12(SB)/4, $0x00000001
-DATA oneI<>+16(SB)/4, $0x00000001
-DATA oneI<>+20(SB)/4, $0x00000001
-DATA oneI<>+24(SB)/4, $0x00000001
-DATA oneI<>+28(SB)/4, $0x00000001
-GLOBL oneI<>(SB), RODATA|NOPTR, $32
-
-DATA factorialk<>+0(SB)/4, $0x3493f27e
-DATA factorialk<>+4(SB)/4, $0x3493f27e
-DATA factorialk<>+8(SB)/4, $0x3493f27e
-DATA factorialk<>+12(SB)/4, $0x3493f27e
-DATA factorialk<>+16(SB)/4, $0x3493f27e
-DATA factorialk<>+20(SB)/4, $0x3493f27e
-DATA factorialk<>+24(SB)/4, $0x3493f27e
-DATA factorialk<>+28(SB)/4, $0x3493f27e
-GLOBL factorialk<>(SB), RODATA|NOPTR, $32
-
-DATA factoriali<>+0(SB)/4, $0x37d00d01
-DATA factoriali<>+4(SB)/4, $0x37d00d01
-DATA factoriali<>+8(SB)/4, $0x37d00d01
-DATA factoriali<>+12(SB)/4, $0x37d00d01
-DATA factoriali<>+16(SB)/4, $0x37d00d01
-DATA factoriali<>+20(SB)/4, $0x37d00d01
-DATA factoriali<>+24(SB)/4, $0x37d00d01
-DATA factoriali<>+28(SB)/4, $0x37d00d01
-GLOBL factoriali<>(SB), RODATA|NOPTR, $32
-
-DATA factorialg<>+0(SB)/4, $0x3ab60b61
-DATA factorialg<>+4(SB)/4, $0x3ab60b61
-DATA factorialg<>+8(SB)/4, $0x3ab60b61
-DATA factorialg<>+12(SB)/4, $0x3ab60b61
-DATA factorialg<>+16(SB)/4, $0x3ab60b61
-DATA factorialg<>+20(SB)/4, $0x3ab60b61
-DATA factorialg<>+24(SB)/4, $0x3ab60b61
-DATA factorialg<>+28(SB)/4, $0x3ab60b61
-GLOBL factorialg<>(SB), RODATA|NOPTR, $32
-
-DATA factoriale<>+0(SB)/4, $0x3d2aaaab
-DATA factoriale<>+4(SB)/4, $0x3d2aaaab
-DATA factoriale<>+8(SB)/4, $0x3d2aaaab
-DATA factoriale<>+12(SB)/4, $0x3d2aaaab
-DATA factoriale<>+16(SB)/4, $0x3d2aaaab
-DATA factoriale<>+20(SB)/4, $0x3d2aaaab
-DATA factoriale<>+24(SB)/4, $0x3d2aaaab
-DATA factoriale<>+28(SB)/4, $0x3d2aaaab
-GLOBL factoriale<>(SB), RODATA|NOPTR, $32
-
-DATA factorialc<>+0(SB)/4, $0x3f000000
-DATA factorialc<>+4(SB)/4, $0x3f000000
-DATA factorialc<>+8(SB)/4, $0x3f000000
-DATA factorialc<>+12(SB)/4, $0x3f000000
-DATA factorialc<>+16(SB)/4, $0x3f000000
-DATA factorialc<>+20(SB)/4, $0x3f000000
-DATA factorialc<>+24(SB)/4, $0x3f000000
-DATA factorialc<>+28(SB)/4, $0x3f000000
-GLOBL factorialc<>(SB), RODATA|NOPTR, $32
-
-DATA factoriall<>+0(SB)/4, $0x32d7322b
-DATA factoriall<>+4(SB)/4, $0x32d7322b
-DATA factoriall<>+8(SB)/4, $0x32d7322b
-DATA factoriall<>+12(SB)/4, $0x32d7322b
-DATA factoriall<>+16(SB)/4, $0x32d7322b
-DATA factoriall<>+20(SB)/4, $0x32d7322b
-DATA factoriall<>+24(SB)/4, $0x32d7322b
-DATA factoriall<>+28(SB)/4, $0x32d7322b
-GLOBL factoriall<>(SB), RODATA|NOPTR, $32
-
-DATA factorialj<>+0(SB)/4, $0x3638ef1d
-DATA factorialj<>+4(SB)/4, $0x3638ef1d
-DATA factorialj<>+8(SB)/4, $0x3638ef1d
-DATA factorialj<>+12(SB)/4, $0x3638ef1d
-DATA factorialj<>+16(SB)/4, $0x3638ef1d
-DATA factorialj<>+20(SB)/4, $0x3638ef1d
-DATA factorialj<>+24(SB)/4, $0x3638ef1d
-DATA factorialj<>+28(SB)/4, $0x3638ef1d
-GLOBL factorialj<>(SB), RODATA|NOPTR, $32
-
-DATA factorialh<>+0(SB)/4, $0x39500d01
-DATA factorialh<>+4(SB)/4, $0x39500d01
-DATA factorialh<>+8(SB)/4, $0x39500d01
-DATA factorialh<>+12(SB)/4, $0x39500d01
-DATA factorialh<>+16(SB)/4, $0x39500d01
-DATA factorialh<>+20(SB)/4, $0x39500d01
-DATA factorialh<>+24(SB)/4, $0x39500d01
-DATA factorialh<>+28(SB)/4, $0x39500d01
-GLOBL factorialh<>(SB), RODATA|NOPTR, $32
-
-DATA factorialf<>+0(SB)/4, $0x3c088889
-DATA factorialf<>+4(SB)/4, $0x3c088889
-DATA factorialf<>+8(SB)/4, $0x3c088889
-DATA factorialf<>+12(SB)/4, $0x3c088889
-DATA factorialf<>+16(SB)/4, $0x3c088889
-DATA factorialf<>+20(SB)/4, $0x3c088889
-DATA factorialf<>+24(SB)/4, $0x3c088889
-DATA factorialf<>+28(SB)/4, $0x3c088889
-GLOBL factorialf<>(SB), RODATA|NOPTR, $32
-
-DATA factoriald<>+0(SB)/4, $0x3e2aaaab
-DATA factoriald<>+4(SB)/4, $0x3e2aaaab
-DATA factoriald<>+8(SB)/4, $0x3e2aaaab
-DATA factoriald<>+12(SB)/4, $0x3e2aaaab
-DATA factoriald<>+16(SB)/4, $0x3e2aaaab
-DATA factoriald<>+20(SB)/4, $0x3e2aaaab
-DATA factoriald<>+24(SB)/4, $0x3e2aaaab
-DATA factoriald<>+28(SB)/4, $0x3e2aaaab
-GLOBL factoriald<>(SB), RODATA|NOPTR, $32
-
 DATA tailMaskF32<>+0(SB)/4, $0xffffffff
 DATA tailMaskF32<>+4(SB)/4, $0xffffffff
 DATA tailMaskF32<>+8(SB)/4, $0xffffffff
@@ -742,16 +608,16 @@ GLOBL tailMaskF32<>(SB), RODATA|NOPTR, $64
 // func exp2x2F32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, AVX512F, BMI2
 TEXT ·exp2x2F32AVX512(SB), NOSPLIT, $0-64
-	VBROADCASTSS zero<>+0(SB), Z0
-	VBROADCASTSS one<>+0(SB), Z1
-	VBROADCASTSS roundF32<>+0(SB), Z2
-	VBROADCASTSS half<>+0(SB), Z3
-	VBROADCASTSS absF32<>+0(SB), Z4
-	VBROADCASTSS log2e<>+0(SB), Z5
-	VBROADCASTSS ln2Hi<>+0(SB), Z5
-	VBROADCASTSS ln2Lo<>+0(SB), Z6
-	VBROADCASTSS expC6<>+0(SB), Z7
-	VBROADCASTSS expC5<>+0(SB), Z7
+	VBROADCASTSS one<>+0(SB), Z0
+	VBROADCASTSS twoOverPi<>+0(SB), Z1
+	VBROADCASTSS halfPi1<>+0(SB), Z2
+	VBROADCASTSS halfPi2<>+0(SB), Z3
+	VBROADCASTSS half<>+0(SB), Z4
+	VBROADCASTSS roundF32<>+0(SB), Z5
+	VBROADCASTSS absF32<>+0(SB), Z6
+	VBROADCASTSS signF32<>+0(SB), Z7
+	VBROADCASTSS log2e<>+0(SB), Z8
+	VBROADCASTSS ln2Hi<>+0(SB), Z9
 	MOVQ         dst+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+24(FP), DX
@@ -763,128 +629,107 @@ TEXT ·exp2x2F32AVX512(SB), NOSPLIT, $0-64
 	JL           next2
 
 loop1:
-	VMOVUPS           (CX), Z8
-	VMULPS            Z3, Z8, Z8
-	VMOVUPS           (CX)(DI*1), Z9
-	VMULPS            Z3, Z9, Z9
-	VADDPS            Z9, Z8, Z10
-	VSUBPS            Z9, Z8, Z8
-	VMOVUPS           (CX)(SI*1), Z9
-	VMOVUPS           (CX)(SI*2), Z11
-	VMULPS            Z11, Z9, Z12
-	VMOVAPS           Z12, Z13
-	VFMSUB231PS       Z11, Z9, Z13
-	VFMADD231PS       Z8, Z8, Z12
-	VADDPS            Z13, Z12, Z12
-	VPANDD            Z4, Z10, Z13
-	VCMPPS.BCST       $0x16, expHalf<>+0(SB), Z13, K1
-	VPANDD            Z4, Z12, Z13
-	VCMPPS.BCST       $0x16, x2x2Max<>+0(SB), Z13, K2
+	VMOVUPS           (CX), Z10
+	VMULPS            Z4, Z10, Z10
+	VMOVUPS           (CX)(DI*1), Z11
+	VMULPS            Z4, Z11, Z11
+	VADDPS            Z11, Z10, Z12
+	VSUBPS            Z11, Z10, Z10
+	VMOVUPS           (CX)(SI*1), Z11
+	VMOVUPS           (CX)(SI*2), Z13
+	VMULPS            Z13, Z11, Z14
+	VMOVAPS           Z14, Z15
+	VFMSUB231PS       Z13, Z11, Z15
+	VFMADD231PS       Z10, Z10, Z14
+	VADDPS            Z15, Z14, Z14
+	VPANDD            Z6, Z12, Z15
+	VCMPPS.BCST       $0x16, expHalf<>+0(SB), Z15, K1
+	VPANDD            Z6, Z14, Z15
+	VCMPPS.BCST       $0x16, x2x2Max<>+0(SB), Z15, K2
 	KORW              K1, K2, K1
-	VPANDD            Z4, Z12, Z13
-	VMAXPS.BCST       rootMin<>+0(SB), Z13, Z13
-	VRSQRT14PS        Z13, Z14
-	VMULPS            Z3, Z14, Z15
-	VMULPS            Z14, Z13, Z16
-	VFNMADD231PS      Z16, Z16, Z13
-	VFMADD231PS       Z15, Z13, Z16
-	VBROADCASTSS      one<>+0(SB), Z13
-	VFNMADD231PS      Z14, Z16, Z13
-	VFMADD231PS       Z14, Z13, Z14
-	VCMPPS            $0x1e, Z1, Z12, K2
-	VCMPPS.BCST       $0x11, minusOne<>+0(SB), Z12, K3
-	VBLENDMPS         Z16, Z0, K2, Z13
-	VADDPS            Z13, Z10, Z15
-	VBROADCASTSS      log2e<>+0(SB), Z17
-	VFMADD213PS       Z2, Z15, Z17
-	VSUBPS            Z2, Z17, Z17
-	VFNMADD231PS      Z5, Z17, Z15
-	VFNMADD231PS      Z6, Z17, Z15
-	VBROADCASTSS      expC6<>+0(SB), Z18
-	VFMADD213PS       Z7, Z15, Z18
-	VFMADD213PS.BCST  expC4<>+0(SB), Z15, Z18
-	VFMADD213PS.BCST  expC3<>+0(SB), Z15, Z18
-	VFMADD213PS.BCST  expC2<>+0(SB), Z15, Z18
-	VMULPS            Z15, Z15, Z19
-	VFMADD231PS       Z18, Z19, Z15
-	VADDPS            Z1, Z15, Z15
-	VSCALEFPS         Z17, Z15, Z15
-	VSUBPS            Z13, Z10, Z10
-	VBROADCASTSS      log2e<>+0(SB), Z13
-	VFMADD213PS       Z2, Z10, Z13
-	VSUBPS            Z2, Z13, Z13
-	VFNMADD231PS      Z5, Z13, Z10
-	VFNMADD231PS      Z6, Z13, Z10
+	VPANDD            Z6, Z14, Z15
+	VMAXPS.BCST       rootMin<>+0(SB), Z15, Z15
+	VRSQRT14PS        Z15, Z16
+	VMULPS            Z4, Z16, Z17
+	VMULPS            Z16, Z15, Z18
+	VFNMADD231PS      Z18, Z18, Z15
+	VFMADD231PS       Z17, Z15, Z18
+	VBROADCASTSS      one<>+0(SB), Z15
+	VFNMADD231PS      Z16, Z18, Z15
+	VFMADD231PS       Z16, Z15, Z16
+	VCMPPS.BCST       $0x1e, largeMin<>+0(SB), Z14, K2
+	VBLENDMPS         Z8, Z1, K2, Z15
+	VFMADD213PS       Z5, Z18, Z15
+	VSUBPS            Z5, Z15, Z17
+	VBLENDMPS         Z9, Z2, K2, Z19
+	VFNMADD231PS      Z19, Z17, Z18
+	VBLENDMPS.BCST    ln2Lo<>+0(SB), Z3, K2, Z19
+	VFNMADD231PS      Z19, Z17, Z18
+	VMULPS            Z18, Z18, Z17
+	VPTERNLOGD        $0x78, Z7, Z14, Z17
+	VBROADCASTSS      coshP3<>+0(SB), Z14
+	VFMADD213PS.BCST  coshP2<>+0(SB), Z17, Z14
+	VFMADD213PS.BCST  coshP1<>+0(SB), Z17, Z14
+	VFMADD213PS.BCST  coshP0<>+0(SB), Z17, Z14
+	VFMADD213PS       Z0, Z17, Z14
+	VMULPS            Z17, Z18, Z19
+	VBROADCASTSS      sinhQ3<>+0(SB), Z20
+	VFMADD213PS.BCST  sinhQ2<>+0(SB), Z17, Z20
+	VFMADD213PS.BCST  sinhQ1<>+0(SB), Z17, Z20
+	VFMADD213PS.BCST  sinhQ0<>+0(SB), Z17, Z20
+	VFMADD231PS       Z20, Z19, Z18
+	VPSLLD            $0x17, Z15, Z19
+	VPADDD            Z0, Z19, Z19
+	VPADDD            Z0, Z0, Z20
+	VPSUBD            Z19, Z20, Z20
+	VSUBPS            Z18, Z14, Z17
+	VMULPS            Z20, Z17, Z17
+	VADDPS            Z18, Z14, Z20
+	VPTESTMD.BCST     bit0<>+0(SB), Z15, K3
+	VBLENDMPS         Z18, Z14, K3, Z21
+	VBLENDMPS         Z14, Z18, K3, Z18
+	VPADDD.BCST       oneI<>+0(SB), Z15, Z14
+	VPSLLD            $0x1e, Z14, Z14
+	VPTERNLOGD        $0x78, Z7, Z14, Z21
+	VPSLLD            $0x1e, Z15, Z15
+	VPTERNLOGD        $0x78, Z7, Z15, Z18
+	VMOVAPS           Z17, Z15
+	VFMADD231PS       Z19, Z20, Z15
+	VBLENDMPS         Z15, Z21, K2, Z21
+	VFMSUB231PS       Z19, Z20, Z17
+	VBLENDMPS         Z17, Z18, K2, Z18
+	VMULPS            Z16, Z18, Z18
+	VBROADCASTSS      log2e<>+0(SB), Z16
+	VFMADD213PS       Z5, Z12, Z16
+	VSUBPS            Z5, Z16, Z16
+	VFNMADD231PS      Z9, Z16, Z12
+	VFNMADD231PS.BCST ln2Lo<>+0(SB), Z16, Z12
 	VBROADCASTSS      expC6<>+0(SB), Z17
-	VFMADD213PS       Z7, Z10, Z17
-	VFMADD213PS.BCST  expC4<>+0(SB), Z10, Z17
-	VFMADD213PS.BCST  expC3<>+0(SB), Z10, Z17
-	VFMADD213PS.BCST  expC2<>+0(SB), Z10, Z17
-	VMULPS            Z10, Z10, Z19
-	VFMADD231PS       Z17, Z19, Z10
-	VADDPS            Z1, Z10, Z10
-	VSCALEFPS         Z13, Z10, Z10
-	VBROADCASTSS      twoOverPi<>+0(SB), Z13
-	VFMADD213PS       Z2, Z16, Z13
-	VSUBPS            Z2, Z13, Z19
-	VFNMADD231PS.BCST halfPi1<>+0(SB), Z19, Z16
-	VFNMADD231PS.BCST halfPi2<>+0(SB), Z19, Z16
-	VMULPS            Z16, Z16, Z19
-	VBROADCASTSS      sinP2<>+0(SB), Z17
-	VFMADD213PS.BCST  sinP1<>+0(SB), Z19, Z17
-	VFMADD213PS.BCST  sinP0<>+0(SB), Z19, Z17
-	VMULPS            Z17, Z19, Z17
-	VFMADD231PS       Z17, Z16, Z16
-	VBROADCASTSS      cosP2<>+0(SB), Z17
-	VFMADD213PS.BCST  cosP1<>+0(SB), Z19, Z17
-	VFMADD213PS.BCST  cosP0<>+0(SB), Z19, Z17
-	VFMADD213PS.BCST  minusHalf<>+0(SB), Z19, Z17
-	VFMADD213PS       Z1, Z19, Z17
-	VPTESTMD.BCST     bit0<>+0(SB), Z13, K4
-	VBLENDMPS         Z17, Z16, K4, Z19
-	VBLENDMPS         Z16, Z17, K4, Z17
-	VPSLLD            $0x1e, Z13, Z16
-	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z16, Z19
-	VPADDD.BCST       oneI<>+0(SB), Z13, Z13
-	VPSLLD            $0x1e, Z13, Z13
-	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z13, Z17
-	VBROADCASTSS      factorialk<>+0(SB), Z13
-	VFMADD213PS.BCST  factoriali<>+0(SB), Z12, Z13
-	VFMADD213PS.BCST  factorialg<>+0(SB), Z12, Z13
-	VFMADD213PS.BCST  factoriale<>+0(SB), Z12, Z13
-	VFMADD213PS.BCST  factorialc<>+0(SB), Z12, Z13
-	VFMADD213PS       Z1, Z12, Z13
-	VBROADCASTSS      factoriall<>+0(SB), Z16
-	VFMADD213PS.BCST  factorialj<>+0(SB), Z12, Z16
-	VFMADD213PS.BCST  factorialh<>+0(SB), Z12, Z16
-	VFMADD213PS.BCST  factorialf<>+0(SB), Z12, Z16
-	VFMADD213PS.BCST  factoriald<>+0(SB), Z12, Z16
-	VFMADD213PS       Z1, Z12, Z16
-	VBLENDMPS         Z17, Z13, K3, Z13
-	VMULPS            Z14, Z19, Z19
-	VBLENDMPS         Z19, Z16, K3, Z16
-	VMULPS            Z13, Z15, Z13
-	VMULPS            Z16, Z15, Z16
-	VADDPS            Z10, Z15, Z19
-	VMULPS            Z3, Z19, Z19
-	VBLENDMPS         Z19, Z13, K2, Z13
-	VSUBPS            Z10, Z15, Z15
-	VMULPS            Z3, Z15, Z15
-	VMULPS            Z14, Z15, Z15
-	VBLENDMPS         Z15, Z16, K2, Z16
-	VMOVAPS           Z13, Z15
-	VFMADD231PS       Z8, Z16, Z15
-	VMULPS            Z9, Z16, Z9
-	VMULPS            Z11, Z16, Z11
-	VFNMADD231PS      Z8, Z16, Z13
+	VFMADD213PS.BCST  expC5<>+0(SB), Z12, Z17
+	VFMADD213PS.BCST  expC4<>+0(SB), Z12, Z17
+	VFMADD213PS.BCST  expC3<>+0(SB), Z12, Z17
+	VFMADD213PS.BCST  expC2<>+0(SB), Z12, Z17
+	VMULPS            Z12, Z12, Z20
+	VFMADD231PS       Z17, Z20, Z12
+	VADDPS            Z0, Z12, Z12
+	VSCALEFPS         Z16, Z12, Z12
+	VBLENDMPS         Z4, Z0, K2, Z16
+	VMULPS            Z16, Z12, Z12
+	VMULPS            Z21, Z12, Z21
+	VMULPS            Z18, Z12, Z12
+	VMOVAPS           Z21, Z18
+	VFMADD231PS       Z10, Z12, Z18
+	VMULPS            Z11, Z12, Z11
+	VMULPS            Z13, Z12, Z13
+	VFNMADD231PS      Z10, Z12, Z21
 	KMOVW             K1, R8
 	TESTQ             R8, R8
 	JE                easy4
 	KNOTW             K1, K1
-	VMOVUPS           Z15, K1, (AX)
-	VMOVUPS           Z9, K1, (AX)(SI*1)
-	VMOVUPS           Z11, K1, (AX)(SI*2)
-	VMOVUPS           Z13, K1, (AX)(DI*1)
+	VMOVUPS           Z18, K1, (AX)
+	VMOVUPS           Z11, K1, (AX)(SI*1)
+	VMOVUPS           Z13, K1, (AX)(SI*2)
+	VMOVUPS           Z21, K1, (AX)(DI*1)
 	MOVQ              BX, AX
 	SUBQ              DX, AX
 	MOVQ              AX, CX
@@ -896,10 +741,10 @@ loop1:
 	RET
 
 easy4:
-	VMOVUPS Z15, (AX)
-	VMOVUPS Z9, (AX)(SI*1)
-	VMOVUPS Z11, (AX)(SI*2)
-	VMOVUPS Z13, (AX)(DI*1)
+	VMOVUPS Z18, (AX)
+	VMOVUPS Z11, (AX)(SI*1)
+	VMOVUPS Z13, (AX)(SI*2)
+	VMOVUPS Z21, (AX)(DI*1)
 	ADDQ    $+64, AX
 	ADDQ    $+64, CX
 	SUBQ    $+16, DX
@@ -912,129 +757,108 @@ next2:
 	MOVQ              $-1, R8
 	BZHIQ             DX, R8, R8
 	KMOVW             R8, K1
-	VMOVUPS.Z         (CX), K1, Z13
-	VMULPS            Z3, Z13, Z13
-	VMOVUPS.Z         (CX)(DI*1), K1, Z11
-	VMULPS            Z3, Z11, Z11
-	VADDPS            Z11, Z13, Z9
-	VSUBPS            Z11, Z13, Z13
-	VMOVUPS.Z         (CX)(SI*1), K1, Z11
-	VMOVUPS.Z         (CX)(SI*2), K1, Z15
-	VMULPS            Z15, Z11, Z16
-	VMOVAPS           Z16, Z8
-	VFMSUB231PS       Z15, Z11, Z8
-	VFMADD231PS       Z13, Z13, Z16
-	VADDPS            Z8, Z16, Z16
-	VPANDD            Z4, Z9, Z8
-	VCMPPS.BCST       $0x16, expHalf<>+0(SB), Z8, K2
-	VPANDD            Z4, Z16, Z8
-	VCMPPS.BCST       $0x16, x2x2Max<>+0(SB), Z8, K3
+	VMOVUPS.Z         (CX), K1, Z21
+	VMULPS            Z4, Z21, Z21
+	VMOVUPS.Z         (CX)(DI*1), K1, Z13
+	VMULPS            Z4, Z13, Z13
+	VADDPS            Z13, Z21, Z11
+	VSUBPS            Z13, Z21, Z21
+	VMOVUPS.Z         (CX)(SI*1), K1, Z13
+	VMOVUPS.Z         (CX)(SI*2), K1, Z18
+	VMULPS            Z18, Z13, Z12
+	VMOVAPS           Z12, Z10
+	VFMSUB231PS       Z18, Z13, Z10
+	VFMADD231PS       Z21, Z21, Z12
+	VADDPS            Z10, Z12, Z12
+	VPANDD            Z6, Z11, Z10
+	VCMPPS.BCST       $0x16, expHalf<>+0(SB), Z10, K2
+	VPANDD            Z6, Z12, Z10
+	VCMPPS.BCST       $0x16, x2x2Max<>+0(SB), Z10, K3
 	KORW              K2, K3, K2
-	VPANDD            Z4, Z16, Z4
-	VMAXPS.BCST       rootMin<>+0(SB), Z4, Z4
-	VRSQRT14PS        Z4, Z8
-	VMULPS            Z3, Z8, Z14
-	VMULPS            Z8, Z4, Z10
-	VFNMADD231PS      Z10, Z10, Z4
-	VFMADD231PS       Z14, Z4, Z10
-	VBROADCASTSS      one<>+0(SB), Z4
-	VFNMADD231PS      Z8, Z10, Z4
-	VFMADD231PS       Z8, Z4, Z8
-	VCMPPS            $0x1e, Z1, Z16, K3
-	VCMPPS.BCST       $0x11, minusOne<>+0(SB), Z16, K4
-	VBLENDMPS         Z10, Z0, K3, Z0
-	VADDPS            Z0, Z9, Z4
-	VBROADCASTSS      log2e<>+0(SB), Z14
-	VFMADD213PS       Z2, Z4, Z14
-	VSUBPS            Z2, Z14, Z14
-	VFNMADD231PS      Z5, Z14, Z4
-	VFNMADD231PS      Z6, Z14, Z4
-	VBROADCASTSS      expC6<>+0(SB), Z19
-	VFMADD213PS       Z7, Z4, Z19
-	VFMADD213PS.BCST  expC4<>+0(SB), Z4, Z19
-	VFMADD213PS.BCST  expC3<>+0(SB), Z4, Z19
-	VFMADD213PS.BCST  expC2<>+0(SB), Z4, Z19
-	VMULPS            Z4, Z4, Z17
-	VFMADD231PS       Z19, Z17, Z4
-	VADDPS            Z1, Z4, Z4
-	VSCALEFPS         Z14, Z4, Z4
-	VSUBPS            Z0, Z9, Z9
-	VBROADCASTSS      log2e<>+0(SB), Z0
-	VFMADD213PS       Z2, Z9, Z0
-	VSUBPS            Z2, Z0, Z0
-	VFNMADD231PS      Z5, Z0, Z9
-	VFNMADD231PS      Z6, Z0, Z9
-	VBROADCASTSS      expC6<>+0(SB), Z6
-	VFMADD213PS       Z7, Z9, Z6
-	VFMADD213PS.BCST  expC4<>+0(SB), Z9, Z6
-	VFMADD213PS.BCST  expC3<>+0(SB), Z9, Z6
-	VFMADD213PS.BCST  expC2<>+0(SB), Z9, Z6
-	VMULPS            Z9, Z9, Z7
-	VFMADD231PS       Z6, Z7, Z9
-	VADDPS            Z1, Z9, Z9
-	VSCALEFPS         Z0, Z9, Z9
-	VBROADCASTSS      twoOverPi<>+0(SB), Z0
-	VFMADD213PS       Z2, Z10, Z0
-	VSUBPS            Z2, Z0, Z2
-	VFNMADD231PS.BCST halfPi1<>+0(SB), Z2, Z10
-	VFNMADD231PS.BCST halfPi2<>+0(SB), Z2, Z10
-	VMULPS            Z10, Z10, Z2
-	VBROADCASTSS      sinP2<>+0(SB), Z7
-	VFMADD213PS.BCST  sinP1<>+0(SB), Z2, Z7
-	VFMADD213PS.BCST  sinP0<>+0(SB), Z2, Z7
-	VMULPS            Z7, Z2, Z7
-	VFMADD231PS       Z7, Z10, Z10
-	VBROADCASTSS      cosP2<>+0(SB), Z7
-	VFMADD213PS.BCST  cosP1<>+0(SB), Z2, Z7
-	VFMADD213PS.BCST  cosP0<>+0(SB), Z2, Z7
-	VFMADD213PS.BCST  minusHalf<>+0(SB), Z2, Z7
-	VFMADD213PS       Z1, Z2, Z7
-	VPTESTMD.BCST     bit0<>+0(SB), Z0, K5
-	VBLENDMPS         Z7, Z10, K5, Z2
-	VBLENDMPS         Z10, Z7, K5, Z7
-	VPSLLD            $0x1e, Z0, Z10
-	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z10, Z2
-	VPADDD.BCST       oneI<>+0(SB), Z0, Z0
-	VPSLLD            $0x1e, Z0, Z0
-	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z0, Z7
-	VBROADCASTSS      factorialk<>+0(SB), Z0
-	VFMADD213PS.BCST  factoriali<>+0(SB), Z16, Z0
-	VFMADD213PS.BCST  factorialg<>+0(SB), Z16, Z0
-	VFMADD213PS.BCST  factoriale<>+0(SB), Z16, Z0
-	VFMADD213PS.BCST  factorialc<>+0(SB), Z16, Z0
-	VFMADD213PS       Z1, Z16, Z0
-	VBROADCASTSS      factoriall<>+0(SB), Z10
-	VFMADD213PS.BCST  factorialj<>+0(SB), Z16, Z10
-	VFMADD213PS.BCST  factorialh<>+0(SB), Z16, Z10
-	VFMADD213PS.BCST  factorialf<>+0(SB), Z16, Z10
-	VFMADD213PS.BCST  factoriald<>+0(SB), Z16, Z10
-	VFMADD213PS       Z1, Z16, Z10
-	VBLENDMPS         Z7, Z0, K4, Z0
-	VMULPS            Z8, Z2, Z2
-	VBLENDMPS         Z2, Z10, K4, Z10
-	VMULPS            Z0, Z4, Z0
-	VMULPS            Z10, Z4, Z10
-	VADDPS            Z9, Z4, Z2
-	VMULPS            Z3, Z2, Z2
-	VBLENDMPS         Z2, Z0, K3, Z0
-	VSUBPS            Z9, Z4, Z4
-	VMULPS            Z3, Z4, Z4
-	VMULPS            Z8, Z4, Z4
-	VBLENDMPS         Z4, Z10, K3, Z10
-	VMOVAPS           Z0, Z4
-	VFMADD231PS       Z13, Z10, Z4
-	VMULPS            Z11, Z10, Z11
-	VMULPS            Z15, Z10, Z15
-	VFNMADD231PS      Z13, Z10, Z0
+	VPANDD            Z6, Z12, Z6
+	VMAXPS.BCST       rootMin<>+0(SB), Z6, Z6
+	VRSQRT14PS        Z6, Z10
+	VMULPS            Z4, Z10, Z16
+	VMULPS            Z10, Z6, Z20
+	VFNMADD231PS      Z20, Z20, Z6
+	VFMADD231PS       Z16, Z6, Z20
+	VBROADCASTSS      one<>+0(SB), Z6
+	VFNMADD231PS      Z10, Z20, Z6
+	VFMADD231PS       Z10, Z6, Z10
+	VCMPPS.BCST       $0x1e, largeMin<>+0(SB), Z12, K3
+	VBLENDMPS         Z8, Z1, K3, Z1
+	VFMADD213PS       Z5, Z20, Z1
+	VSUBPS            Z5, Z1, Z8
+	VBLENDMPS         Z9, Z2, K3, Z2
+	VFNMADD231PS      Z2, Z8, Z20
+	VBLENDMPS.BCST    ln2Lo<>+0(SB), Z3, K3, Z3
+	VFNMADD231PS      Z3, Z8, Z20
+	VMULPS            Z20, Z20, Z8
+	VPTERNLOGD        $0x78, Z7, Z12, Z8
+	VBROADCASTSS      coshP3<>+0(SB), Z12
+	VFMADD213PS.BCST  coshP2<>+0(SB), Z8, Z12
+	VFMADD213PS.BCST  coshP1<>+0(SB), Z8, Z12
+	VFMADD213PS.BCST  coshP0<>+0(SB), Z8, Z12
+	VFMADD213PS       Z0, Z8, Z12
+	VMULPS            Z8, Z20, Z3
+	VBROADCASTSS      sinhQ3<>+0(SB), Z2
+	VFMADD213PS.BCST  sinhQ2<>+0(SB), Z8, Z2
+	VFMADD213PS.BCST  sinhQ1<>+0(SB), Z8, Z2
+	VFMADD213PS.BCST  sinhQ0<>+0(SB), Z8, Z2
+	VFMADD231PS       Z2, Z3, Z20
+	VPSLLD            $0x17, Z1, Z3
+	VPADDD            Z0, Z3, Z3
+	VPADDD            Z0, Z0, Z2
+	VPSUBD            Z3, Z2, Z2
+	VSUBPS            Z20, Z12, Z8
+	VMULPS            Z2, Z8, Z8
+	VADDPS            Z20, Z12, Z2
+	VPTESTMD.BCST     bit0<>+0(SB), Z1, K4
+	VBLENDMPS         Z20, Z12, K4, Z6
+	VBLENDMPS         Z12, Z20, K4, Z20
+	VPADDD.BCST       oneI<>+0(SB), Z1, Z12
+	VPSLLD            $0x1e, Z12, Z12
+	VPTERNLOGD        $0x78, Z7, Z12, Z6
+	VPSLLD            $0x1e, Z1, Z1
+	VPTERNLOGD        $0x78, Z7, Z1, Z20
+	VMOVAPS           Z8, Z1
+	VFMADD231PS       Z3, Z2, Z1
+	VBLENDMPS         Z1, Z6, K3, Z6
+	VFMSUB231PS       Z3, Z2, Z8
+	VBLENDMPS         Z8, Z20, K3, Z20
+	VMULPS            Z10, Z20, Z20
+	VBROADCASTSS      log2e<>+0(SB), Z10
+	VFMADD213PS       Z5, Z11, Z10
+	VSUBPS            Z5, Z10, Z10
+	VFNMADD231PS      Z9, Z10, Z11
+	VFNMADD231PS.BCST ln2Lo<>+0(SB), Z10, Z11
+	VBROADCASTSS      expC6<>+0(SB), Z9
+	VFMADD213PS.BCST  expC5<>+0(SB), Z11, Z9
+	VFMADD213PS.BCST  expC4<>+0(SB), Z11, Z9
+	VFMADD213PS.BCST  expC3<>+0(SB), Z11, Z9
+	VFMADD213PS.BCST  expC2<>+0(SB), Z11, Z9
+	VMULPS            Z11, Z11, Z5
+	VFMADD231PS       Z9, Z5, Z11
+	VADDPS            Z0, Z11, Z11
+	VSCALEFPS         Z10, Z11, Z11
+	VBLENDMPS         Z4, Z0, K3, Z0
+	VMULPS            Z0, Z11, Z11
+	VMULPS            Z6, Z11, Z6
+	VMULPS            Z20, Z11, Z11
+	VMOVAPS           Z6, Z20
+	VFMADD231PS       Z21, Z11, Z20
+	VMULPS            Z13, Z11, Z13
+	VMULPS            Z18, Z11, Z18
+	VFNMADD231PS      Z21, Z11, Z6
 	KANDW             K1, K2, K2
 	KMOVW             K2, CX
 	TESTQ             CX, CX
 	JE                easy7
 	KANDNW            K1, K2, K1
-	VMOVUPS           Z4, K1, (AX)
-	VMOVUPS           Z11, K1, (AX)(SI*1)
-	VMOVUPS           Z15, K1, (AX)(SI*2)
-	VMOVUPS           Z0, K1, (AX)(DI*1)
+	VMOVUPS           Z20, K1, (AX)
+	VMOVUPS           Z13, K1, (AX)(SI*1)
+	VMOVUPS           Z18, K1, (AX)(SI*2)
+	VMOVUPS           Z6, K1, (AX)(DI*1)
 	MOVQ              BX, AX
 	SUBQ              DX, BX
 	MOVQ              BX, at+40(FP)
@@ -1044,10 +868,10 @@ next2:
 	RET
 
 easy7:
-	VMOVUPS Z4, K1, (AX)
-	VMOVUPS Z11, K1, (AX)(SI*1)
-	VMOVUPS Z15, K1, (AX)(SI*2)
-	VMOVUPS Z0, K1, (AX)(DI*1)
+	VMOVUPS Z20, K1, (AX)
+	VMOVUPS Z13, K1, (AX)(SI*1)
+	VMOVUPS Z18, K1, (AX)(SI*2)
+	VMOVUPS Z6, K1, (AX)(DI*1)
 
 done5:
 	XORQ AX, AX
@@ -1106,133 +930,103 @@ loop1:
 	VSQRTPD      Y5, Y5
 	VMOVUPS      oneF64<>+0(SB), Y6
 	VDIVPD       Y5, Y6, Y6
-	VCMPPD       $0x1e, oneF64<>+0(SB), Y4, Y7
-	VCMPPD       $0x11, minusOneF64<>+0(SB), Y4, Y8
-	VMOVUPS      zeroF64<>+0(SB), Y9
-	VBLENDVPD    Y7, Y5, Y9, Y9
-	VADDPD       Y9, Y2, Y10
-	VMOVUPS      log2eF64<>+0(SB), Y11
-	VFMADD213PD  roundF64<>+0(SB), Y10, Y11
-	VMOVUPS      Y3, (R8)
-	VSUBPD       roundF64<>+0(SB), Y11, Y3
-	VFNMADD231PD ln2HiF64<>+0(SB), Y3, Y10
-	VFNMADD231PD ln2LoF64<>+0(SB), Y3, Y10
-	VMOVUPS      expQ9F64<>+0(SB), Y3
-	VFMADD213PD  expQ8F64<>+0(SB), Y10, Y3
-	VFMADD213PD  expQ7F64<>+0(SB), Y10, Y3
-	VFMADD213PD  expQ6F64<>+0(SB), Y10, Y3
-	VFMADD213PD  expQ5F64<>+0(SB), Y10, Y3
-	VFMADD213PD  expQ4F64<>+0(SB), Y10, Y3
-	VFMADD213PD  expQ3F64<>+0(SB), Y10, Y3
-	VFMADD213PD  expQ2F64<>+0(SB), Y10, Y3
-	VFMADD213PD  expQ1F64<>+0(SB), Y10, Y3
-	VFMADD213PD  expQ0F64<>+0(SB), Y10, Y3
-	VMULPD       Y10, Y10, Y12
-	VFMADD231PD  Y3, Y12, Y10
-	VPSLLQ       $0x34, Y11, Y11
+	VCMPPD       $0x1e, largeMinF64<>+0(SB), Y4, Y7
+	VMOVUPS      twoOverPiF64<>+0(SB), Y8
+	VBLENDVPD    Y7, log2eF64<>+0(SB), Y8, Y8
+	VFMADD213PD  roundF64<>+0(SB), Y5, Y8
+	VSUBPD       roundF64<>+0(SB), Y8, Y9
+	VMOVUPS      halfPi1F64<>+0(SB), Y10
+	VBLENDVPD    Y7, ln2HiF64<>+0(SB), Y10, Y10
+	VFNMADD231PD Y10, Y9, Y5
+	VMOVUPS      halfPi2F64<>+0(SB), Y10
+	VBLENDVPD    Y7, ln2LoF64<>+0(SB), Y10, Y10
+	VFNMADD231PD Y10, Y9, Y5
+	VMULPD       Y5, Y5, Y9
+	VANDPD       signF64<>+0(SB), Y4, Y4
+	VXORPD       Y4, Y9, Y9
+	VMOVUPS      coshP6F64<>+0(SB), Y4
+	VFMADD213PD  coshP5F64<>+0(SB), Y9, Y4
+	VFMADD213PD  coshP4F64<>+0(SB), Y9, Y4
+	VFMADD213PD  coshP3F64<>+0(SB), Y9, Y4
+	VFMADD213PD  coshP2F64<>+0(SB), Y9, Y4
+	VFMADD213PD  coshP1F64<>+0(SB), Y9, Y4
+	VFMADD213PD  coshP0F64<>+0(SB), Y9, Y4
+	VFMADD213PD  oneF64<>+0(SB), Y9, Y4
+	VMULPD       Y9, Y5, Y10
+	VMOVUPS      sinhQ6F64<>+0(SB), Y11
+	VFMADD213PD  sinhQ5F64<>+0(SB), Y9, Y11
+	VFMADD213PD  sinhQ4F64<>+0(SB), Y9, Y11
+	VFMADD213PD  sinhQ3F64<>+0(SB), Y9, Y11
+	VFMADD213PD  sinhQ2F64<>+0(SB), Y9, Y11
+	VFMADD213PD  sinhQ1F64<>+0(SB), Y9, Y11
+	VFMADD213PD  sinhQ0F64<>+0(SB), Y9, Y11
+	VFMADD231PD  Y11, Y10, Y5
+	VPSLLQ       $0x34, Y8, Y10
+	VPADDQ       oneF64<>+0(SB), Y10, Y10
+	VMOVUPS      oneF64<>+0(SB), Y11
 	VPADDQ       oneF64<>+0(SB), Y11, Y11
-	VFMADD231PD  Y11, Y10, Y11
-	VSUBPD       Y9, Y2, Y2
-	VMOVUPS      log2eF64<>+0(SB), Y9
-	VFMADD213PD  roundF64<>+0(SB), Y2, Y9
-	VSUBPD       roundF64<>+0(SB), Y9, Y10
-	VFNMADD231PD ln2HiF64<>+0(SB), Y10, Y2
-	VFNMADD231PD ln2LoF64<>+0(SB), Y10, Y2
-	VMOVUPS      expQ9F64<>+0(SB), Y10
-	VFMADD213PD  expQ8F64<>+0(SB), Y2, Y10
-	VFMADD213PD  expQ7F64<>+0(SB), Y2, Y10
-	VFMADD213PD  expQ6F64<>+0(SB), Y2, Y10
-	VFMADD213PD  expQ5F64<>+0(SB), Y2, Y10
-	VFMADD213PD  expQ4F64<>+0(SB), Y2, Y10
-	VFMADD213PD  expQ3F64<>+0(SB), Y2, Y10
-	VFMADD213PD  expQ2F64<>+0(SB), Y2, Y10
-	VFMADD213PD  expQ1F64<>+0(SB), Y2, Y10
-	VFMADD213PD  expQ0F64<>+0(SB), Y2, Y10
-	VMULPD       Y2, Y2, Y12
-	VFMADD231PD  Y10, Y12, Y2
-	VPSLLQ       $0x34, Y9, Y9
-	VPADDQ       oneF64<>+0(SB), Y9, Y9
-	VFMADD231PD  Y9, Y2, Y9
-	VMOVUPS      twoOverPiF64<>+0(SB), Y2
-	VFMADD213PD  roundF64<>+0(SB), Y5, Y2
-	VSUBPD       roundF64<>+0(SB), Y2, Y12
-	VFNMADD231PD halfPi1F64<>+0(SB), Y12, Y5
-	VFNMADD231PD halfPi2F64<>+0(SB), Y12, Y5
-	VMULPD       Y5, Y5, Y12
-	VMOVUPS      sinP5F64<>+0(SB), Y10
-	VFMADD213PD  sinP4F64<>+0(SB), Y12, Y10
-	VFMADD213PD  sinP3F64<>+0(SB), Y12, Y10
-	VFMADD213PD  sinP2F64<>+0(SB), Y12, Y10
-	VFMADD213PD  sinP1F64<>+0(SB), Y12, Y10
-	VFMADD213PD  sinP0F64<>+0(SB), Y12, Y10
-	VMULPD       Y10, Y12, Y10
-	VFMADD231PD  Y10, Y5, Y5
-	VMOVUPS      cosP5F64<>+0(SB), Y10
-	VFMADD213PD  cosP4F64<>+0(SB), Y12, Y10
-	VFMADD213PD  cosP3F64<>+0(SB), Y12, Y10
-	VFMADD213PD  cosP2F64<>+0(SB), Y12, Y10
-	VFMADD213PD  cosP1F64<>+0(SB), Y12, Y10
-	VFMADD213PD  cosP0F64<>+0(SB), Y12, Y10
-	VFMADD213PD  minusHalfF64<>+0(SB), Y12, Y10
-	VFMADD213PD  oneF64<>+0(SB), Y12, Y10
-	VPSLLQ       $0x3f, Y2, Y12
-	VBLENDVPD    Y12, Y10, Y5, Y3
-	VBLENDVPD    Y12, Y5, Y10, Y10
-	VPSLLQ       $0x3e, Y2, Y5
-	VANDPD       signF64<>+0(SB), Y5, Y5
-	VXORPD       Y5, Y3, Y3
-	VPADDQ       oneIF64<>+0(SB), Y2, Y2
-	VPSLLQ       $0x3e, Y2, Y2
-	VANDPD       signF64<>+0(SB), Y2, Y2
-	VXORPD       Y2, Y10, Y10
-	VMOVUPS      factorialsF64<>+0(SB), Y2
-	VFMADD213PD  factorialqF64<>+0(SB), Y4, Y2
-	VFMADD213PD  factorialoF64<>+0(SB), Y4, Y2
-	VFMADD213PD  factorialmF64<>+0(SB), Y4, Y2
-	VFMADD213PD  factorialkF64<>+0(SB), Y4, Y2
-	VFMADD213PD  factorialiF64<>+0(SB), Y4, Y2
-	VFMADD213PD  factorialgF64<>+0(SB), Y4, Y2
-	VFMADD213PD  factorialeF64<>+0(SB), Y4, Y2
-	VFMADD213PD  factorialcF64<>+0(SB), Y4, Y2
-	VFMADD213PD  oneF64<>+0(SB), Y4, Y2
-	VMOVUPS      factorialtF64<>+0(SB), Y5
-	VFMADD213PD  factorialrF64<>+0(SB), Y4, Y5
-	VFMADD213PD  factorialpF64<>+0(SB), Y4, Y5
-	VFMADD213PD  factorialnF64<>+0(SB), Y4, Y5
-	VFMADD213PD  factoriallF64<>+0(SB), Y4, Y5
-	VFMADD213PD  factorialjF64<>+0(SB), Y4, Y5
-	VFMADD213PD  factorialhF64<>+0(SB), Y4, Y5
-	VFMADD213PD  factorialfF64<>+0(SB), Y4, Y5
-	VFMADD213PD  factorialdF64<>+0(SB), Y4, Y5
-	VFMADD213PD  oneF64<>+0(SB), Y4, Y5
-	VBLENDVPD    Y8, Y10, Y2, Y2
-	VMULPD       Y6, Y3, Y3
-	VBLENDVPD    Y8, Y3, Y5, Y5
-	VMULPD       Y2, Y11, Y2
-	VMULPD       Y5, Y11, Y5
-	VADDPD       Y9, Y11, Y3
-	VMULPD       halfF64<>+0(SB), Y3, Y3
-	VBLENDVPD    Y7, Y3, Y2, Y2
-	VSUBPD       Y9, Y11, Y11
-	VMULPD       halfF64<>+0(SB), Y11, Y11
-	VMULPD       Y6, Y11, Y11
-	VBLENDVPD    Y7, Y11, Y5, Y5
-	VMOVAPS      Y2, Y11
-	VFMADD231PD  Y0, Y5, Y11
-	VMULPD       Y1, Y5, Y1
-	VMOVUPS      (CX)(SI*2), Y7
-	VMULPD       Y7, Y5, Y7
-	VFNMADD231PD Y0, Y5, Y2
-	VMOVUPS      (R8), Y5
-	VMOVMSKPD    Y5, R9
+	VPSUBQ       Y10, Y11, Y11
+	VSUBPD       Y5, Y4, Y9
+	VMULPD       Y11, Y9, Y9
+	VADDPD       Y5, Y4, Y11
+	VMOVUPS      Y3, (R8)
+	VPSLLQ       $0x3f, Y8, Y3
+	VBLENDVPD    Y3, Y5, Y4, Y12
+	VBLENDVPD    Y3, Y4, Y5, Y5
+	VPADDQ       oneIF64<>+0(SB), Y8, Y4
+	VPSLLQ       $0x3e, Y4, Y4
+	VANDPD       signF64<>+0(SB), Y4, Y4
+	VXORPD       Y4, Y12, Y12
+	VPSLLQ       $0x3e, Y8, Y8
+	VANDPD       signF64<>+0(SB), Y8, Y8
+	VXORPD       Y8, Y5, Y5
+	VMOVAPS      Y9, Y8
+	VFMADD231PD  Y10, Y11, Y8
+	VBLENDVPD    Y7, Y8, Y12, Y12
+	VFMSUB231PD  Y10, Y11, Y9
+	VBLENDVPD    Y7, Y9, Y5, Y5
+	VMULPD       Y6, Y5, Y5
+	VMOVUPS      log2eF64<>+0(SB), Y6
+	VFMADD213PD  roundF64<>+0(SB), Y2, Y6
+	VSUBPD       roundF64<>+0(SB), Y6, Y9
+	VFNMADD231PD ln2HiF64<>+0(SB), Y9, Y2
+	VFNMADD231PD ln2LoF64<>+0(SB), Y9, Y2
+	VMOVUPS      expQ9F64<>+0(SB), Y9
+	VFMADD213PD  expQ8F64<>+0(SB), Y2, Y9
+	VFMADD213PD  expQ7F64<>+0(SB), Y2, Y9
+	VFMADD213PD  expQ6F64<>+0(SB), Y2, Y9
+	VFMADD213PD  expQ5F64<>+0(SB), Y2, Y9
+	VFMADD213PD  expQ4F64<>+0(SB), Y2, Y9
+	VFMADD213PD  expQ3F64<>+0(SB), Y2, Y9
+	VFMADD213PD  expQ2F64<>+0(SB), Y2, Y9
+	VFMADD213PD  expQ1F64<>+0(SB), Y2, Y9
+	VFMADD213PD  expQ0F64<>+0(SB), Y2, Y9
+	VMULPD       Y2, Y2, Y11
+	VFMADD231PD  Y9, Y11, Y2
+	VPSLLQ       $0x34, Y6, Y6
+	VPADDQ       oneF64<>+0(SB), Y6, Y6
+	VFMADD231PD  Y6, Y2, Y6
+	VMOVUPS      oneF64<>+0(SB), Y2
+	VBLENDVPD    Y7, halfF64<>+0(SB), Y2, Y2
+	VMULPD       Y2, Y6, Y6
+	VMULPD       Y12, Y6, Y12
+	VMULPD       Y5, Y6, Y6
+	VMOVAPS      Y12, Y5
+	VFMADD231PD  Y0, Y6, Y5
+	VMULPD       Y1, Y6, Y1
+	VMOVUPS      (CX)(SI*2), Y2
+	VMULPD       Y2, Y6, Y2
+	VFNMADD231PD Y0, Y6, Y12
+	VMOVUPS      (R8), Y6
+	VMOVMSKPD    Y6, R9
 	TESTQ        R9, R9
 	JE           easy4
 	VPCMPEQD     Y0, Y0, Y0
-	VXORPD       Y5, Y0, Y0
-	VMASKMOVPD   Y11, Y0, (AX)
+	VXORPD       Y6, Y0, Y0
+	VMASKMOVPD   Y5, Y0, (AX)
 	VMASKMOVPD   Y1, Y0, (AX)(SI*1)
-	VMASKMOVPD   Y7, Y0, (AX)(SI*2)
-	VMASKMOVPD   Y2, Y0, (AX)(DI*1)
+	VMASKMOVPD   Y2, Y0, (AX)(SI*2)
+	VMASKMOVPD   Y12, Y0, (AX)(DI*1)
 	MOVQ         BX, AX
 	SUBQ         DX, AX
 	MOVQ         AX, CX
@@ -1244,10 +1038,10 @@ loop1:
 	RET
 
 easy4:
-	VMOVUPS Y11, (AX)
+	VMOVUPS Y5, (AX)
 	VMOVUPS Y1, (AX)(SI*1)
-	VMOVUPS Y7, (AX)(SI*2)
-	VMOVUPS Y2, (AX)(DI*1)
+	VMOVUPS Y2, (AX)(SI*2)
+	VMOVUPS Y12, (AX)(DI*1)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
 	SUBQ    $+4, DX
@@ -1261,63 +1055,92 @@ next2:
 	MOVQ         DX, R10
 	NEGQ         R10
 	LEAQ         32(R9)(R10*8), R9
+	VMOVUPS      (R9), Y12
+	VMASKMOVPD   (CX), Y12, Y12
+	VMULPD       halfF64<>+0(SB), Y12, Y12
 	VMOVUPS      (R9), Y2
-	VMASKMOVPD   (CX), Y2, Y2
+	VMASKMOVPD   (CX)(DI*1), Y2, Y2
 	VMULPD       halfF64<>+0(SB), Y2, Y2
-	VMOVUPS      (R9), Y7
-	VMASKMOVPD   (CX)(DI*1), Y7, Y7
-	VMULPD       halfF64<>+0(SB), Y7, Y7
-	VADDPD       Y7, Y2, Y1
-	VSUBPD       Y7, Y2, Y2
-	VMOVUPS      (R9), Y7
-	VMASKMOVPD   (CX)(SI*1), Y7, Y7
-	VMOVUPS      (R9), Y11
-	VMASKMOVPD   (CX)(SI*2), Y11, Y11
-	VMULPD       Y11, Y7, Y0
-	VMOVAPS      Y0, Y5
-	VFMSUB231PD  Y11, Y7, Y5
-	VFMADD231PD  Y2, Y2, Y0
-	VADDPD       Y5, Y0, Y0
-	VANDPD       absF64<>+0(SB), Y1, Y5
-	VCMPPD       $0x16, expHalfF64<>+0(SB), Y5, Y5
-	VANDPD       absF64<>+0(SB), Y0, Y11
-	VCMPPD       $0x16, x2x2MaxF64<>+0(SB), Y11, Y11
-	VORPD        Y5, Y11, Y11
+	VADDPD       Y2, Y12, Y1
+	VSUBPD       Y2, Y12, Y12
+	VMOVUPS      (R9), Y2
+	VMASKMOVPD   (CX)(SI*1), Y2, Y2
+	VMOVUPS      (R9), Y5
+	VMASKMOVPD   (CX)(SI*2), Y5, Y5
+	VMULPD       Y5, Y2, Y0
+	VMOVAPS      Y0, Y6
+	VFMSUB231PD  Y5, Y2, Y6
+	VFMADD231PD  Y12, Y12, Y0
+	VADDPD       Y6, Y0, Y0
+	VANDPD       absF64<>+0(SB), Y1, Y6
+	VCMPPD       $0x16, expHalfF64<>+0(SB), Y6, Y6
 	VANDPD       absF64<>+0(SB), Y0, Y5
-	VMAXPD       rootMinF64<>+0(SB), Y5, Y5
-	VSQRTPD      Y5, Y5
-	VMOVUPS      oneF64<>+0(SB), Y6
-	VDIVPD       Y5, Y6, Y6
-	VCMPPD       $0x1e, oneF64<>+0(SB), Y0, Y9
-	VCMPPD       $0x11, minusOneF64<>+0(SB), Y0, Y3
-	VMOVUPS      zeroF64<>+0(SB), Y8
-	VBLENDVPD    Y9, Y5, Y8, Y8
-	VADDPD       Y8, Y1, Y10
-	VMOVUPS      log2eF64<>+0(SB), Y4
-	VFMADD213PD  roundF64<>+0(SB), Y10, Y4
-	VMOVUPS      Y11, (R8)
-	VSUBPD       roundF64<>+0(SB), Y4, Y11
-	VFNMADD231PD ln2HiF64<>+0(SB), Y11, Y10
-	VFNMADD231PD ln2LoF64<>+0(SB), Y11, Y10
-	VMOVUPS      expQ9F64<>+0(SB), Y11
-	VFMADD213PD  expQ8F64<>+0(SB), Y10, Y11
-	VFMADD213PD  expQ7F64<>+0(SB), Y10, Y11
-	VFMADD213PD  expQ6F64<>+0(SB), Y10, Y11
-	VFMADD213PD  expQ5F64<>+0(SB), Y10, Y11
-	VFMADD213PD  expQ4F64<>+0(SB), Y10, Y11
-	VFMADD213PD  expQ3F64<>+0(SB), Y10, Y11
-	VFMADD213PD  expQ2F64<>+0(SB), Y10, Y11
-	VFMADD213PD  expQ1F64<>+0(SB), Y10, Y11
-	VFMADD213PD  expQ0F64<>+0(SB), Y10, Y11
-	VMULPD       Y10, Y10, Y12
-	VFMADD231PD  Y11, Y12, Y10
-	VPSLLQ       $0x34, Y4, Y4
+	VCMPPD       $0x16, x2x2MaxF64<>+0(SB), Y5, Y5
+	VORPD        Y6, Y5, Y5
+	VANDPD       absF64<>+0(SB), Y0, Y6
+	VMAXPD       rootMinF64<>+0(SB), Y6, Y6
+	VSQRTPD      Y6, Y6
+	VMOVUPS      oneF64<>+0(SB), Y7
+	VDIVPD       Y6, Y7, Y7
+	VCMPPD       $0x1e, largeMinF64<>+0(SB), Y0, Y11
+	VMOVUPS      twoOverPiF64<>+0(SB), Y9
+	VBLENDVPD    Y11, log2eF64<>+0(SB), Y9, Y9
+	VFMADD213PD  roundF64<>+0(SB), Y6, Y9
+	VSUBPD       roundF64<>+0(SB), Y9, Y10
+	VMOVUPS      halfPi1F64<>+0(SB), Y8
+	VBLENDVPD    Y11, ln2HiF64<>+0(SB), Y8, Y8
+	VFNMADD231PD Y8, Y10, Y6
+	VMOVUPS      halfPi2F64<>+0(SB), Y8
+	VBLENDVPD    Y11, ln2LoF64<>+0(SB), Y8, Y8
+	VFNMADD231PD Y8, Y10, Y6
+	VMULPD       Y6, Y6, Y10
+	VANDPD       signF64<>+0(SB), Y0, Y0
+	VXORPD       Y0, Y10, Y10
+	VMOVUPS      coshP6F64<>+0(SB), Y0
+	VFMADD213PD  coshP5F64<>+0(SB), Y10, Y0
+	VFMADD213PD  coshP4F64<>+0(SB), Y10, Y0
+	VFMADD213PD  coshP3F64<>+0(SB), Y10, Y0
+	VFMADD213PD  coshP2F64<>+0(SB), Y10, Y0
+	VFMADD213PD  coshP1F64<>+0(SB), Y10, Y0
+	VFMADD213PD  coshP0F64<>+0(SB), Y10, Y0
+	VFMADD213PD  oneF64<>+0(SB), Y10, Y0
+	VMULPD       Y10, Y6, Y8
+	VMOVUPS      sinhQ6F64<>+0(SB), Y4
+	VFMADD213PD  sinhQ5F64<>+0(SB), Y10, Y4
+	VFMADD213PD  sinhQ4F64<>+0(SB), Y10, Y4
+	VFMADD213PD  sinhQ3F64<>+0(SB), Y10, Y4
+	VFMADD213PD  sinhQ2F64<>+0(SB), Y10, Y4
+	VFMADD213PD  sinhQ1F64<>+0(SB), Y10, Y4
+	VFMADD213PD  sinhQ0F64<>+0(SB), Y10, Y4
+	VFMADD231PD  Y4, Y8, Y6
+	VPSLLQ       $0x34, Y9, Y8
+	VPADDQ       oneF64<>+0(SB), Y8, Y8
+	VMOVUPS      oneF64<>+0(SB), Y4
 	VPADDQ       oneF64<>+0(SB), Y4, Y4
-	VFMADD231PD  Y4, Y10, Y4
-	VSUBPD       Y8, Y1, Y1
-	VMOVUPS      log2eF64<>+0(SB), Y8
-	VFMADD213PD  roundF64<>+0(SB), Y1, Y8
-	VSUBPD       roundF64<>+0(SB), Y8, Y10
+	VPSUBQ       Y8, Y4, Y4
+	VSUBPD       Y6, Y0, Y10
+	VMULPD       Y4, Y10, Y10
+	VADDPD       Y6, Y0, Y4
+	VMOVUPS      Y5, (R8)
+	VPSLLQ       $0x3f, Y9, Y5
+	VBLENDVPD    Y5, Y6, Y0, Y3
+	VBLENDVPD    Y5, Y0, Y6, Y6
+	VPADDQ       oneIF64<>+0(SB), Y9, Y0
+	VPSLLQ       $0x3e, Y0, Y0
+	VANDPD       signF64<>+0(SB), Y0, Y0
+	VXORPD       Y0, Y3, Y3
+	VPSLLQ       $0x3e, Y9, Y9
+	VANDPD       signF64<>+0(SB), Y9, Y9
+	VXORPD       Y9, Y6, Y6
+	VMOVAPS      Y10, Y9
+	VFMADD231PD  Y8, Y4, Y9
+	VBLENDVPD    Y11, Y9, Y3, Y3
+	VFMSUB231PD  Y8, Y4, Y10
+	VBLENDVPD    Y11, Y10, Y6, Y6
+	VMULPD       Y7, Y6, Y6
+	VMOVUPS      log2eF64<>+0(SB), Y7
+	VFMADD213PD  roundF64<>+0(SB), Y1, Y7
+	VSUBPD       roundF64<>+0(SB), Y7, Y10
 	VFNMADD231PD ln2HiF64<>+0(SB), Y10, Y1
 	VFNMADD231PD ln2LoF64<>+0(SB), Y10, Y1
 	VMOVUPS      expQ9F64<>+0(SB), Y10
@@ -1330,92 +1153,33 @@ next2:
 	VFMADD213PD  expQ2F64<>+0(SB), Y1, Y10
 	VFMADD213PD  expQ1F64<>+0(SB), Y1, Y10
 	VFMADD213PD  expQ0F64<>+0(SB), Y1, Y10
-	VMULPD       Y1, Y1, Y12
-	VFMADD231PD  Y10, Y12, Y1
-	VPSLLQ       $0x34, Y8, Y8
-	VPADDQ       oneF64<>+0(SB), Y8, Y8
-	VFMADD231PD  Y8, Y1, Y8
-	VMOVUPS      twoOverPiF64<>+0(SB), Y1
-	VFMADD213PD  roundF64<>+0(SB), Y5, Y1
-	VSUBPD       roundF64<>+0(SB), Y1, Y12
-	VFNMADD231PD halfPi1F64<>+0(SB), Y12, Y5
-	VFNMADD231PD halfPi2F64<>+0(SB), Y12, Y5
-	VMULPD       Y5, Y5, Y12
-	VMOVUPS      sinP5F64<>+0(SB), Y10
-	VFMADD213PD  sinP4F64<>+0(SB), Y12, Y10
-	VFMADD213PD  sinP3F64<>+0(SB), Y12, Y10
-	VFMADD213PD  sinP2F64<>+0(SB), Y12, Y10
-	VFMADD213PD  sinP1F64<>+0(SB), Y12, Y10
-	VFMADD213PD  sinP0F64<>+0(SB), Y12, Y10
-	VMULPD       Y10, Y12, Y10
-	VFMADD231PD  Y10, Y5, Y5
-	VMOVUPS      cosP5F64<>+0(SB), Y10
-	VFMADD213PD  cosP4F64<>+0(SB), Y12, Y10
-	VFMADD213PD  cosP3F64<>+0(SB), Y12, Y10
-	VFMADD213PD  cosP2F64<>+0(SB), Y12, Y10
-	VFMADD213PD  cosP1F64<>+0(SB), Y12, Y10
-	VFMADD213PD  cosP0F64<>+0(SB), Y12, Y10
-	VFMADD213PD  minusHalfF64<>+0(SB), Y12, Y10
-	VFMADD213PD  oneF64<>+0(SB), Y12, Y10
-	VPSLLQ       $0x3f, Y1, Y12
-	VBLENDVPD    Y12, Y10, Y5, Y11
-	VBLENDVPD    Y12, Y5, Y10, Y10
-	VPSLLQ       $0x3e, Y1, Y5
-	VANDPD       signF64<>+0(SB), Y5, Y5
-	VXORPD       Y5, Y11, Y11
-	VPADDQ       oneIF64<>+0(SB), Y1, Y1
-	VPSLLQ       $0x3e, Y1, Y1
-	VANDPD       signF64<>+0(SB), Y1, Y1
-	VXORPD       Y1, Y10, Y10
-	VMOVUPS      factorialsF64<>+0(SB), Y1
-	VFMADD213PD  factorialqF64<>+0(SB), Y0, Y1
-	VFMADD213PD  factorialoF64<>+0(SB), Y0, Y1
-	VFMADD213PD  factorialmF64<>+0(SB), Y0, Y1
-	VFMADD213PD  factorialkF64<>+0(SB), Y0, Y1
-	VFMADD213PD  factorialiF64<>+0(SB), Y0, Y1
-	VFMADD213PD  factorialgF64<>+0(SB), Y0, Y1
-	VFMADD213PD  factorialeF64<>+0(SB), Y0, Y1
-	VFMADD213PD  factorialcF64<>+0(SB), Y0, Y1
-	VFMADD213PD  oneF64<>+0(SB), Y0, Y1
-	VMOVUPS      factorialtF64<>+0(SB), Y5
-	VFMADD213PD  factorialrF64<>+0(SB), Y0, Y5
-	VFMADD213PD  factorialpF64<>+0(SB), Y0, Y5
-	VFMADD213PD  factorialnF64<>+0(SB), Y0, Y5
-	VFMADD213PD  factoriallF64<>+0(SB), Y0, Y5
-	VFMADD213PD  factorialjF64<>+0(SB), Y0, Y5
-	VFMADD213PD  factorialhF64<>+0(SB), Y0, Y5
-	VFMADD213PD  factorialfF64<>+0(SB), Y0, Y5
-	VFMADD213PD  factorialdF64<>+0(SB), Y0, Y5
-	VFMADD213PD  oneF64<>+0(SB), Y0, Y5
-	VBLENDVPD    Y3, Y10, Y1, Y1
-	VMULPD       Y6, Y11, Y11
-	VBLENDVPD    Y3, Y11, Y5, Y5
-	VMULPD       Y1, Y4, Y1
-	VMULPD       Y5, Y4, Y5
-	VADDPD       Y8, Y4, Y11
-	VMULPD       halfF64<>+0(SB), Y11, Y11
-	VBLENDVPD    Y9, Y11, Y1, Y1
-	VSUBPD       Y8, Y4, Y4
-	VMULPD       halfF64<>+0(SB), Y4, Y4
-	VMULPD       Y6, Y4, Y4
-	VBLENDVPD    Y9, Y4, Y5, Y5
-	VMOVAPS      Y1, Y4
-	VFMADD231PD  Y2, Y5, Y4
-	VMULPD       Y7, Y5, Y7
-	VMOVUPS      (R9), Y9
-	VMASKMOVPD   (CX)(SI*2), Y9, Y9
-	VMULPD       Y9, Y5, Y9
-	VFNMADD231PD Y2, Y5, Y1
-	VMOVUPS      (R8), Y5
-	VANDPD       (R9), Y5, Y5
-	VMOVMSKPD    Y5, CX
+	VMULPD       Y1, Y1, Y4
+	VFMADD231PD  Y10, Y4, Y1
+	VPSLLQ       $0x34, Y7, Y7
+	VPADDQ       oneF64<>+0(SB), Y7, Y7
+	VFMADD231PD  Y7, Y1, Y7
+	VMOVUPS      oneF64<>+0(SB), Y1
+	VBLENDVPD    Y11, halfF64<>+0(SB), Y1, Y1
+	VMULPD       Y1, Y7, Y7
+	VMULPD       Y3, Y7, Y3
+	VMULPD       Y6, Y7, Y7
+	VMOVAPS      Y3, Y6
+	VFMADD231PD  Y12, Y7, Y6
+	VMULPD       Y2, Y7, Y2
+	VMOVUPS      (R9), Y1
+	VMASKMOVPD   (CX)(SI*2), Y1, Y1
+	VMULPD       Y1, Y7, Y1
+	VFNMADD231PD Y12, Y7, Y3
+	VMOVUPS      (R8), Y7
+	VANDPD       (R9), Y7, Y7
+	VMOVMSKPD    Y7, CX
 	TESTQ        CX, CX
 	JE           easy7
-	VANDNPD      (R9), Y5, Y5
-	VMASKMOVPD   Y4, Y5, (AX)
-	VMASKMOVPD   Y7, Y5, (AX)(SI*1)
-	VMASKMOVPD   Y9, Y5, (AX)(SI*2)
-	VMASKMOVPD   Y1, Y5, (AX)(DI*1)
+	VANDNPD      (R9), Y7, Y7
+	VMASKMOVPD   Y6, Y7, (AX)
+	VMASKMOVPD   Y2, Y7, (AX)(SI*1)
+	VMASKMOVPD   Y1, Y7, (AX)(SI*2)
+	VMASKMOVPD   Y3, Y7, (AX)(DI*1)
 	MOVQ         BX, AX
 	SUBQ         DX, BX
 	MOVQ         BX, at+40(FP)
@@ -1425,14 +1189,14 @@ next2:
 	RET
 
 easy7:
-	VMOVUPS    (R9), Y5
-	VMASKMOVPD Y4, Y5, (AX)
-	VMOVUPS    (R9), Y5
-	VMASKMOVPD Y7, Y5, (AX)(SI*1)
-	VMOVUPS    (R9), Y5
-	VMASKMOVPD Y9, Y5, (AX)(SI*2)
-	VMOVUPS    (R9), Y5
-	VMASKMOVPD Y1, Y5, (AX)(DI*1)
+	VMOVUPS    (R9), Y7
+	VMASKMOVPD Y6, Y7, (AX)
+	VMOVUPS    (R9), Y7
+	VMASKMOVPD Y2, Y7, (AX)(SI*1)
+	VMOVUPS    (R9), Y7
+	VMASKMOVPD Y1, Y7, (AX)(SI*2)
+	VMOVUPS    (R9), Y7
+	VMASKMOVPD Y3, Y7, (AX)(DI*1)
 
 done5:
 	XORQ AX, AX
@@ -1478,17 +1242,17 @@ DATA oneF64<>+16(SB)/8, $0x3ff0000000000000
 DATA oneF64<>+24(SB)/8, $0x3ff0000000000000
 GLOBL oneF64<>(SB), RODATA|NOPTR, $32
 
-DATA minusOneF64<>+0(SB)/8, $0xbff0000000000000
-DATA minusOneF64<>+8(SB)/8, $0xbff0000000000000
-DATA minusOneF64<>+16(SB)/8, $0xbff0000000000000
-DATA minusOneF64<>+24(SB)/8, $0xbff0000000000000
-GLOBL minusOneF64<>(SB), RODATA|NOPTR, $32
+DATA largeMinF64<>+0(SB)/8, $0x3fe3bd3cc0000000
+DATA largeMinF64<>+8(SB)/8, $0x3fe3bd3cc0000000
+DATA largeMinF64<>+16(SB)/8, $0x3fe3bd3cc0000000
+DATA largeMinF64<>+24(SB)/8, $0x3fe3bd3cc0000000
+GLOBL largeMinF64<>(SB), RODATA|NOPTR, $32
 
-DATA zeroF64<>+0(SB)/8, $0x0000000000000000
-DATA zeroF64<>+8(SB)/8, $0x0000000000000000
-DATA zeroF64<>+16(SB)/8, $0x0000000000000000
-DATA zeroF64<>+24(SB)/8, $0x0000000000000000
-GLOBL zeroF64<>(SB), RODATA|NOPTR, $32
+DATA twoOverPiF64<>+0(SB)/8, $0x3fe45f306dc9c883
+DATA twoOverPiF64<>+8(SB)/8, $0x3fe45f306dc9c883
+DATA twoOverPiF64<>+16(SB)/8, $0x3fe45f306dc9c883
+DATA twoOverPiF64<>+24(SB)/8, $0x3fe45f306dc9c883
+GLOBL twoOverPiF64<>(SB), RODATA|NOPTR, $32
 
 DATA log2eF64<>+0(SB)/8, $0x3ff71547652b82fe
 DATA log2eF64<>+8(SB)/8, $0x3ff71547652b82fe
@@ -1502,17 +1266,125 @@ DATA roundF64<>+16(SB)/8, $0x4338000000000000
 DATA roundF64<>+24(SB)/8, $0x4338000000000000
 GLOBL roundF64<>(SB), RODATA|NOPTR, $32
 
+DATA halfPi1F64<>+0(SB)/8, $0x3ff921fb54442d18
+DATA halfPi1F64<>+8(SB)/8, $0x3ff921fb54442d18
+DATA halfPi1F64<>+16(SB)/8, $0x3ff921fb54442d18
+DATA halfPi1F64<>+24(SB)/8, $0x3ff921fb54442d18
+GLOBL halfPi1F64<>(SB), RODATA|NOPTR, $32
+
 DATA ln2HiF64<>+0(SB)/8, $0x3fe62e42fefa39ef
 DATA ln2HiF64<>+8(SB)/8, $0x3fe62e42fefa39ef
 DATA ln2HiF64<>+16(SB)/8, $0x3fe62e42fefa39ef
 DATA ln2HiF64<>+24(SB)/8, $0x3fe62e42fefa39ef
 GLOBL ln2HiF64<>(SB), RODATA|NOPTR, $32
 
+DATA halfPi2F64<>+0(SB)/8, $0x3c91a62633145c07
+DATA halfPi2F64<>+8(SB)/8, $0x3c91a62633145c07
+DATA halfPi2F64<>+16(SB)/8, $0x3c91a62633145c07
+DATA halfPi2F64<>+24(SB)/8, $0x3c91a62633145c07
+GLOBL halfPi2F64<>(SB), RODATA|NOPTR, $32
+
 DATA ln2LoF64<>+0(SB)/8, $0x3c7abc9e3b39803f
 DATA ln2LoF64<>+8(SB)/8, $0x3c7abc9e3b39803f
 DATA ln2LoF64<>+16(SB)/8, $0x3c7abc9e3b39803f
 DATA ln2LoF64<>+24(SB)/8, $0x3c7abc9e3b39803f
 GLOBL ln2LoF64<>(SB), RODATA|NOPTR, $32
+
+DATA signF64<>+0(SB)/8, $0x8000000000000000
+DATA signF64<>+8(SB)/8, $0x8000000000000000
+DATA signF64<>+16(SB)/8, $0x8000000000000000
+DATA signF64<>+24(SB)/8, $0x8000000000000000
+GLOBL signF64<>(SB), RODATA|NOPTR, $32
+
+DATA coshP6F64<>+0(SB)/8, $0x3da93987fd1bd61f
+DATA coshP6F64<>+8(SB)/8, $0x3da93987fd1bd61f
+DATA coshP6F64<>+16(SB)/8, $0x3da93987fd1bd61f
+DATA coshP6F64<>+24(SB)/8, $0x3da93987fd1bd61f
+GLOBL coshP6F64<>(SB), RODATA|NOPTR, $32
+
+DATA coshP5F64<>+0(SB)/8, $0x3e21eeeadf3e2e13
+DATA coshP5F64<>+8(SB)/8, $0x3e21eeeadf3e2e13
+DATA coshP5F64<>+16(SB)/8, $0x3e21eeeadf3e2e13
+DATA coshP5F64<>+24(SB)/8, $0x3e21eeeadf3e2e13
+GLOBL coshP5F64<>(SB), RODATA|NOPTR, $32
+
+DATA coshP4F64<>+0(SB)/8, $0x3e927e4fb76df412
+DATA coshP4F64<>+8(SB)/8, $0x3e927e4fb76df412
+DATA coshP4F64<>+16(SB)/8, $0x3e927e4fb76df412
+DATA coshP4F64<>+24(SB)/8, $0x3e927e4fb76df412
+GLOBL coshP4F64<>(SB), RODATA|NOPTR, $32
+
+DATA coshP3F64<>+0(SB)/8, $0x3efa01a019e64cdf
+DATA coshP3F64<>+8(SB)/8, $0x3efa01a019e64cdf
+DATA coshP3F64<>+16(SB)/8, $0x3efa01a019e64cdf
+DATA coshP3F64<>+24(SB)/8, $0x3efa01a019e64cdf
+GLOBL coshP3F64<>(SB), RODATA|NOPTR, $32
+
+DATA coshP2F64<>+0(SB)/8, $0x3f56c16c16c16c26
+DATA coshP2F64<>+8(SB)/8, $0x3f56c16c16c16c26
+DATA coshP2F64<>+16(SB)/8, $0x3f56c16c16c16c26
+DATA coshP2F64<>+24(SB)/8, $0x3f56c16c16c16c26
+GLOBL coshP2F64<>(SB), RODATA|NOPTR, $32
+
+DATA coshP1F64<>+0(SB)/8, $0x3fa555555555557f
+DATA coshP1F64<>+8(SB)/8, $0x3fa555555555557f
+DATA coshP1F64<>+16(SB)/8, $0x3fa555555555557f
+DATA coshP1F64<>+24(SB)/8, $0x3fa555555555557f
+GLOBL coshP1F64<>(SB), RODATA|NOPTR, $32
+
+DATA coshP0F64<>+0(SB)/8, $0x3fe0000000000000
+DATA coshP0F64<>+8(SB)/8, $0x3fe0000000000000
+DATA coshP0F64<>+16(SB)/8, $0x3fe0000000000000
+DATA coshP0F64<>+24(SB)/8, $0x3fe0000000000000
+GLOBL coshP0F64<>(SB), RODATA|NOPTR, $32
+
+DATA sinhQ6F64<>+0(SB)/8, $0x3d6ae8042e3ca937
+DATA sinhQ6F64<>+8(SB)/8, $0x3d6ae8042e3ca937
+DATA sinhQ6F64<>+16(SB)/8, $0x3d6ae8042e3ca937
+DATA sinhQ6F64<>+24(SB)/8, $0x3d6ae8042e3ca937
+GLOBL sinhQ6F64<>(SB), RODATA|NOPTR, $32
+
+DATA sinhQ5F64<>+0(SB)/8, $0x3de61256f4d9b5f3
+DATA sinhQ5F64<>+8(SB)/8, $0x3de61256f4d9b5f3
+DATA sinhQ5F64<>+16(SB)/8, $0x3de61256f4d9b5f3
+DATA sinhQ5F64<>+24(SB)/8, $0x3de61256f4d9b5f3
+GLOBL sinhQ5F64<>(SB), RODATA|NOPTR, $32
+
+DATA sinhQ4F64<>+0(SB)/8, $0x3e5ae64567ec48dc
+DATA sinhQ4F64<>+8(SB)/8, $0x3e5ae64567ec48dc
+DATA sinhQ4F64<>+16(SB)/8, $0x3e5ae64567ec48dc
+DATA sinhQ4F64<>+24(SB)/8, $0x3e5ae64567ec48dc
+GLOBL sinhQ4F64<>(SB), RODATA|NOPTR, $32
+
+DATA sinhQ3F64<>+0(SB)/8, $0x3ec71de3a549eb55
+DATA sinhQ3F64<>+8(SB)/8, $0x3ec71de3a549eb55
+DATA sinhQ3F64<>+16(SB)/8, $0x3ec71de3a549eb55
+DATA sinhQ3F64<>+24(SB)/8, $0x3ec71de3a549eb55
+GLOBL sinhQ3F64<>(SB), RODATA|NOPTR, $32
+
+DATA sinhQ2F64<>+0(SB)/8, $0x3f2a01a01a01a021
+DATA sinhQ2F64<>+8(SB)/8, $0x3f2a01a01a01a021
+DATA sinhQ2F64<>+16(SB)/8, $0x3f2a01a01a01a021
+DATA sinhQ2F64<>+24(SB)/8, $0x3f2a01a01a01a021
+GLOBL sinhQ2F64<>(SB), RODATA|NOPTR, $32
+
+DATA sinhQ1F64<>+0(SB)/8, $0x3f8111111111111b
+DATA sinhQ1F64<>+8(SB)/8, $0x3f8111111111111b
+DATA sinhQ1F64<>+16(SB)/8, $0x3f8111111111111b
+DATA sinhQ1F64<>+24(SB)/8, $0x3f8111111111111b
+GLOBL sinhQ1F64<>(SB), RODATA|NOPTR, $32
+
+DATA sinhQ0F64<>+0(SB)/8, $0x3fc5555555555555
+DATA sinhQ0F64<>+8(SB)/8, $0x3fc5555555555555
+DATA sinhQ0F64<>+16(SB)/8, $0x3fc5555555555555
+DATA sinhQ0F64<>+24(SB)/8, $0x3fc5555555555555
+GLOBL sinhQ0F64<>(SB), RODATA|NOPTR, $32
+
+DATA oneIF64<>+0(SB)/8, $0x0000000000000001
+DATA oneIF64<>+8(SB)/8, $0x0000000000000001
+DATA oneIF64<>+16(SB)/8, $0x0000000000000001
+DATA oneIF64<>+24(SB)/8, $0x0000000000000001
+GLOBL oneIF64<>(SB), RODATA|NOPTR, $32
 
 DATA expQ9F64<>+0(SB)/8, $0x3e5ada2190d27d9b
 DATA expQ9F64<>+8(SB)/8, $0x3e5ada2190d27d9b
@@ -1574,222 +1446,6 @@ DATA expQ0F64<>+16(SB)/8, $0x3fe000000000000a
 DATA expQ0F64<>+24(SB)/8, $0x3fe000000000000a
 GLOBL expQ0F64<>(SB), RODATA|NOPTR, $32
 
-DATA twoOverPiF64<>+0(SB)/8, $0x3fe45f306dc9c883
-DATA twoOverPiF64<>+8(SB)/8, $0x3fe45f306dc9c883
-DATA twoOverPiF64<>+16(SB)/8, $0x3fe45f306dc9c883
-DATA twoOverPiF64<>+24(SB)/8, $0x3fe45f306dc9c883
-GLOBL twoOverPiF64<>(SB), RODATA|NOPTR, $32
-
-DATA halfPi1F64<>+0(SB)/8, $0x3ff921fb54442d18
-DATA halfPi1F64<>+8(SB)/8, $0x3ff921fb54442d18
-DATA halfPi1F64<>+16(SB)/8, $0x3ff921fb54442d18
-DATA halfPi1F64<>+24(SB)/8, $0x3ff921fb54442d18
-GLOBL halfPi1F64<>(SB), RODATA|NOPTR, $32
-
-DATA halfPi2F64<>+0(SB)/8, $0x3c91a62633145c07
-DATA halfPi2F64<>+8(SB)/8, $0x3c91a62633145c07
-DATA halfPi2F64<>+16(SB)/8, $0x3c91a62633145c07
-DATA halfPi2F64<>+24(SB)/8, $0x3c91a62633145c07
-GLOBL halfPi2F64<>(SB), RODATA|NOPTR, $32
-
-DATA sinP5F64<>+0(SB)/8, $0x3de5d8e4bf91f2a2
-DATA sinP5F64<>+8(SB)/8, $0x3de5d8e4bf91f2a2
-DATA sinP5F64<>+16(SB)/8, $0x3de5d8e4bf91f2a2
-DATA sinP5F64<>+24(SB)/8, $0x3de5d8e4bf91f2a2
-GLOBL sinP5F64<>(SB), RODATA|NOPTR, $32
-
-DATA sinP4F64<>+0(SB)/8, $0xbe5ae5e54bb64fdd
-DATA sinP4F64<>+8(SB)/8, $0xbe5ae5e54bb64fdd
-DATA sinP4F64<>+16(SB)/8, $0xbe5ae5e54bb64fdd
-DATA sinP4F64<>+24(SB)/8, $0xbe5ae5e54bb64fdd
-GLOBL sinP4F64<>(SB), RODATA|NOPTR, $32
-
-DATA sinP3F64<>+0(SB)/8, $0x3ec71de355f5b5a0
-DATA sinP3F64<>+8(SB)/8, $0x3ec71de355f5b5a0
-DATA sinP3F64<>+16(SB)/8, $0x3ec71de355f5b5a0
-DATA sinP3F64<>+24(SB)/8, $0x3ec71de355f5b5a0
-GLOBL sinP3F64<>(SB), RODATA|NOPTR, $32
-
-DATA sinP2F64<>+0(SB)/8, $0xbf2a01a019bf279f
-DATA sinP2F64<>+8(SB)/8, $0xbf2a01a019bf279f
-DATA sinP2F64<>+16(SB)/8, $0xbf2a01a019bf279f
-DATA sinP2F64<>+24(SB)/8, $0xbf2a01a019bf279f
-GLOBL sinP2F64<>(SB), RODATA|NOPTR, $32
-
-DATA sinP1F64<>+0(SB)/8, $0x3f8111111110f75f
-DATA sinP1F64<>+8(SB)/8, $0x3f8111111110f75f
-DATA sinP1F64<>+16(SB)/8, $0x3f8111111110f75f
-DATA sinP1F64<>+24(SB)/8, $0x3f8111111110f75f
-GLOBL sinP1F64<>(SB), RODATA|NOPTR, $32
-
-DATA sinP0F64<>+0(SB)/8, $0xbfc5555555555548
-DATA sinP0F64<>+8(SB)/8, $0xbfc5555555555548
-DATA sinP0F64<>+16(SB)/8, $0xbfc5555555555548
-DATA sinP0F64<>+24(SB)/8, $0xbfc5555555555548
-GLOBL sinP0F64<>(SB), RODATA|NOPTR, $32
-
-DATA cosP5F64<>+0(SB)/8, $0xbda8fa6ba1a318a8
-DATA cosP5F64<>+8(SB)/8, $0xbda8fa6ba1a318a8
-DATA cosP5F64<>+16(SB)/8, $0xbda8fa6ba1a318a8
-DATA cosP5F64<>+24(SB)/8, $0xbda8fa6ba1a318a8
-GLOBL cosP5F64<>(SB), RODATA|NOPTR, $32
-
-DATA cosP4F64<>+0(SB)/8, $0x3e21ee9dc322927c
-DATA cosP4F64<>+8(SB)/8, $0x3e21ee9dc322927c
-DATA cosP4F64<>+16(SB)/8, $0x3e21ee9dc322927c
-DATA cosP4F64<>+24(SB)/8, $0x3e21ee9dc322927c
-GLOBL cosP4F64<>(SB), RODATA|NOPTR, $32
-
-DATA cosP3F64<>+0(SB)/8, $0xbe927e4f7f2170ba
-DATA cosP3F64<>+8(SB)/8, $0xbe927e4f7f2170ba
-DATA cosP3F64<>+16(SB)/8, $0xbe927e4f7f2170ba
-DATA cosP3F64<>+24(SB)/8, $0xbe927e4f7f2170ba
-GLOBL cosP3F64<>(SB), RODATA|NOPTR, $32
-
-DATA cosP2F64<>+0(SB)/8, $0x3efa01a019c8fbfe
-DATA cosP2F64<>+8(SB)/8, $0x3efa01a019c8fbfe
-DATA cosP2F64<>+16(SB)/8, $0x3efa01a019c8fbfe
-DATA cosP2F64<>+24(SB)/8, $0x3efa01a019c8fbfe
-GLOBL cosP2F64<>(SB), RODATA|NOPTR, $32
-
-DATA cosP1F64<>+0(SB)/8, $0xbf56c16c16c15019
-DATA cosP1F64<>+8(SB)/8, $0xbf56c16c16c15019
-DATA cosP1F64<>+16(SB)/8, $0xbf56c16c16c15019
-DATA cosP1F64<>+24(SB)/8, $0xbf56c16c16c15019
-GLOBL cosP1F64<>(SB), RODATA|NOPTR, $32
-
-DATA cosP0F64<>+0(SB)/8, $0x3fa555555555554b
-DATA cosP0F64<>+8(SB)/8, $0x3fa555555555554b
-DATA cosP0F64<>+16(SB)/8, $0x3fa555555555554b
-DATA cosP0F64<>+24(SB)/8, $0x3fa555555555554b
-GLOBL cosP0F64<>(SB), RODATA|NOPTR, $32
-
-DATA minusHalfF64<>+0(SB)/8, $0xbfe0000000000000
-DATA minusHalfF64<>+8(SB)/8, $0xbfe0000000000000
-DATA minusHalfF64<>+16(SB)/8, $0xbfe0000000000000
-DATA minusHalfF64<>+24(SB)/8, $0xbfe0000000000000
-GLOBL minusHalfF64<>(SB), RODATA|NOPTR, $32
-
-DATA signF64<>+0(SB)/8, $0x8000000000000000
-DATA signF64<>+8(SB)/8, $0x8000000000000000
-DATA signF64<>+16(SB)/8, $0x8000000000000000
-DATA signF64<>+24(SB)/8, $0x8000000000000000
-GLOBL signF64<>(SB), RODATA|NOPTR, $32
-
-DATA oneIF64<>+0(SB)/8, $0x0000000000000001
-DATA oneIF64<>+8(SB)/8, $0x0000000000000001
-DATA oneIF64<>+16(SB)/8, $0x0000000000000001
-DATA oneIF64<>+24(SB)/8, $0x0000000000000001
-GLOBL oneIF64<>(SB), RODATA|NOPTR, $32
-
-DATA factorialsF64<>+0(SB)/8, $0x3ca6827863b97d97
-DATA factorialsF64<>+8(SB)/8, $0x3ca6827863b97d97
-DATA factorialsF64<>+16(SB)/8, $0x3ca6827863b97d97
-DATA factorialsF64<>+24(SB)/8, $0x3ca6827863b97d97
-GLOBL factorialsF64<>(SB), RODATA|NOPTR, $32
-
-DATA factorialqF64<>+0(SB)/8, $0x3d2ae7f3e733b81f
-DATA factorialqF64<>+8(SB)/8, $0x3d2ae7f3e733b81f
-DATA factorialqF64<>+16(SB)/8, $0x3d2ae7f3e733b81f
-DATA factorialqF64<>+24(SB)/8, $0x3d2ae7f3e733b81f
-GLOBL factorialqF64<>(SB), RODATA|NOPTR, $32
-
-DATA factorialoF64<>+0(SB)/8, $0x3da93974a8c07c9d
-DATA factorialoF64<>+8(SB)/8, $0x3da93974a8c07c9d
-DATA factorialoF64<>+16(SB)/8, $0x3da93974a8c07c9d
-DATA factorialoF64<>+24(SB)/8, $0x3da93974a8c07c9d
-GLOBL factorialoF64<>(SB), RODATA|NOPTR, $32
-
-DATA factorialmF64<>+0(SB)/8, $0x3e21eed8eff8d898
-DATA factorialmF64<>+8(SB)/8, $0x3e21eed8eff8d898
-DATA factorialmF64<>+16(SB)/8, $0x3e21eed8eff8d898
-DATA factorialmF64<>+24(SB)/8, $0x3e21eed8eff8d898
-GLOBL factorialmF64<>(SB), RODATA|NOPTR, $32
-
-DATA factorialkF64<>+0(SB)/8, $0x3e927e4fb7789f5c
-DATA factorialkF64<>+8(SB)/8, $0x3e927e4fb7789f5c
-DATA factorialkF64<>+16(SB)/8, $0x3e927e4fb7789f5c
-DATA factorialkF64<>+24(SB)/8, $0x3e927e4fb7789f5c
-GLOBL factorialkF64<>(SB), RODATA|NOPTR, $32
-
-DATA factorialiF64<>+0(SB)/8, $0x3efa01a01a01a01a
-DATA factorialiF64<>+8(SB)/8, $0x3efa01a01a01a01a
-DATA factorialiF64<>+16(SB)/8, $0x3efa01a01a01a01a
-DATA factorialiF64<>+24(SB)/8, $0x3efa01a01a01a01a
-GLOBL factorialiF64<>(SB), RODATA|NOPTR, $32
-
-DATA factorialgF64<>+0(SB)/8, $0x3f56c16c16c16c17
-DATA factorialgF64<>+8(SB)/8, $0x3f56c16c16c16c17
-DATA factorialgF64<>+16(SB)/8, $0x3f56c16c16c16c17
-DATA factorialgF64<>+24(SB)/8, $0x3f56c16c16c16c17
-GLOBL factorialgF64<>(SB), RODATA|NOPTR, $32
-
-DATA factorialeF64<>+0(SB)/8, $0x3fa5555555555555
-DATA factorialeF64<>+8(SB)/8, $0x3fa5555555555555
-DATA factorialeF64<>+16(SB)/8, $0x3fa5555555555555
-DATA factorialeF64<>+24(SB)/8, $0x3fa5555555555555
-GLOBL factorialeF64<>(SB), RODATA|NOPTR, $32
-
-DATA factorialcF64<>+0(SB)/8, $0x3fe0000000000000
-DATA factorialcF64<>+8(SB)/8, $0x3fe0000000000000
-DATA factorialcF64<>+16(SB)/8, $0x3fe0000000000000
-DATA factorialcF64<>+24(SB)/8, $0x3fe0000000000000
-GLOBL factorialcF64<>(SB), RODATA|NOPTR, $32
-
-DATA factorialtF64<>+0(SB)/8, $0x3c62f49b46814157
-DATA factorialtF64<>+8(SB)/8, $0x3c62f49b46814157
-DATA factorialtF64<>+16(SB)/8, $0x3c62f49b46814157
-DATA factorialtF64<>+24(SB)/8, $0x3c62f49b46814157
-GLOBL factorialtF64<>(SB), RODATA|NOPTR, $32
-
-DATA factorialrF64<>+0(SB)/8, $0x3ce952c77030ad4a
-DATA factorialrF64<>+8(SB)/8, $0x3ce952c77030ad4a
-DATA factorialrF64<>+16(SB)/8, $0x3ce952c77030ad4a
-DATA factorialrF64<>+24(SB)/8, $0x3ce952c77030ad4a
-GLOBL factorialrF64<>(SB), RODATA|NOPTR, $32
-
-DATA factorialpF64<>+0(SB)/8, $0x3d6ae7f3e733b81f
-DATA factorialpF64<>+8(SB)/8, $0x3d6ae7f3e733b81f
-DATA factorialpF64<>+16(SB)/8, $0x3d6ae7f3e733b81f
-DATA factorialpF64<>+24(SB)/8, $0x3d6ae7f3e733b81f
-GLOBL factorialpF64<>(SB), RODATA|NOPTR, $32
-
-DATA factorialnF64<>+0(SB)/8, $0x3de6124613a86d09
-DATA factorialnF64<>+8(SB)/8, $0x3de6124613a86d09
-DATA factorialnF64<>+16(SB)/8, $0x3de6124613a86d09
-DATA factorialnF64<>+24(SB)/8, $0x3de6124613a86d09
-GLOBL factorialnF64<>(SB), RODATA|NOPTR, $32
-
-DATA factoriallF64<>+0(SB)/8, $0x3e5ae64567f544e4
-DATA factoriallF64<>+8(SB)/8, $0x3e5ae64567f544e4
-DATA factoriallF64<>+16(SB)/8, $0x3e5ae64567f544e4
-DATA factoriallF64<>+24(SB)/8, $0x3e5ae64567f544e4
-GLOBL factoriallF64<>(SB), RODATA|NOPTR, $32
-
-DATA factorialjF64<>+0(SB)/8, $0x3ec71de3a556c734
-DATA factorialjF64<>+8(SB)/8, $0x3ec71de3a556c734
-DATA factorialjF64<>+16(SB)/8, $0x3ec71de3a556c734
-DATA factorialjF64<>+24(SB)/8, $0x3ec71de3a556c734
-GLOBL factorialjF64<>(SB), RODATA|NOPTR, $32
-
-DATA factorialhF64<>+0(SB)/8, $0x3f2a01a01a01a01a
-DATA factorialhF64<>+8(SB)/8, $0x3f2a01a01a01a01a
-DATA factorialhF64<>+16(SB)/8, $0x3f2a01a01a01a01a
-DATA factorialhF64<>+24(SB)/8, $0x3f2a01a01a01a01a
-GLOBL factorialhF64<>(SB), RODATA|NOPTR, $32
-
-DATA factorialfF64<>+0(SB)/8, $0x3f81111111111111
-DATA factorialfF64<>+8(SB)/8, $0x3f81111111111111
-DATA factorialfF64<>+16(SB)/8, $0x3f81111111111111
-DATA factorialfF64<>+24(SB)/8, $0x3f81111111111111
-GLOBL factorialfF64<>(SB), RODATA|NOPTR, $32
-
-DATA factorialdF64<>+0(SB)/8, $0x3fc5555555555555
-DATA factorialdF64<>+8(SB)/8, $0x3fc5555555555555
-DATA factorialdF64<>+16(SB)/8, $0x3fc5555555555555
-DATA factorialdF64<>+24(SB)/8, $0x3fc5555555555555
-GLOBL factorialdF64<>(SB), RODATA|NOPTR, $32
-
 DATA tailMaskF64<>+0(SB)/8, $0xffffffffffffffff
 DATA tailMaskF64<>+8(SB)/8, $0xffffffffffffffff
 DATA tailMaskF64<>+16(SB)/8, $0xffffffffffffffff
@@ -1803,16 +1459,16 @@ GLOBL tailMaskF64<>(SB), RODATA|NOPTR, $64
 // func exp2x2F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, AVX512F, BMI2
 TEXT ·exp2x2F64AVX512(SB), NOSPLIT, $0-64
-	VBROADCASTSD zeroF64<>+0(SB), Z0
-	VBROADCASTSD oneF64<>+0(SB), Z1
-	VBROADCASTSD halfF64<>+0(SB), Z2
-	VBROADCASTSD roundF64<>+0(SB), Z3
-	VBROADCASTSD absF64<>+0(SB), Z4
-	VBROADCASTSD log2eF64<>+0(SB), Z5
-	VBROADCASTSD ln2HiF64<>+0(SB), Z5
-	VBROADCASTSD ln2LoF64<>+0(SB), Z6
-	VBROADCASTSD expQ9F64<>+0(SB), Z7
-	VBROADCASTSD expQ8F64<>+0(SB), Z7
+	VBROADCASTSD oneF64<>+0(SB), Z0
+	VBROADCASTSD twoOverPiF64<>+0(SB), Z1
+	VBROADCASTSD halfPi1F64<>+0(SB), Z2
+	VBROADCASTSD halfPi2F64<>+0(SB), Z3
+	VBROADCASTSD halfF64<>+0(SB), Z4
+	VBROADCASTSD roundF64<>+0(SB), Z5
+	VBROADCASTSD absF64<>+0(SB), Z6
+	VBROADCASTSD signF64<>+0(SB), Z7
+	VBROADCASTSD log2eF64<>+0(SB), Z8
+	VBROADCASTSD ln2HiF64<>+0(SB), Z9
 	MOVQ         dst+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+24(FP), DX
@@ -1824,157 +1480,123 @@ TEXT ·exp2x2F64AVX512(SB), NOSPLIT, $0-64
 	JL           next2
 
 loop1:
-	VMOVUPS           (CX), Z8
-	VMULPD            Z2, Z8, Z8
-	VMOVUPS           (CX)(DI*1), Z9
-	VMULPD            Z2, Z9, Z9
-	VADDPD            Z9, Z8, Z10
-	VSUBPD            Z9, Z8, Z8
-	VMOVUPS           (CX)(SI*1), Z9
-	VMOVUPS           (CX)(SI*2), Z11
-	VMULPD            Z11, Z9, Z12
-	VMOVAPS           Z12, Z13
-	VFMSUB231PD       Z11, Z9, Z13
-	VFMADD231PD       Z8, Z8, Z12
-	VADDPD            Z13, Z12, Z12
-	VPANDQ            Z4, Z10, Z13
-	VCMPPD.BCST       $0x16, expHalfF64<>+0(SB), Z13, K1
-	VPANDQ            Z4, Z12, Z13
-	VCMPPD.BCST       $0x16, x2x2MaxF64<>+0(SB), Z13, K2
+	VMOVUPS           (CX), Z10
+	VMULPD            Z4, Z10, Z10
+	VMOVUPS           (CX)(DI*1), Z11
+	VMULPD            Z4, Z11, Z11
+	VADDPD            Z11, Z10, Z12
+	VSUBPD            Z11, Z10, Z10
+	VMOVUPS           (CX)(SI*1), Z11
+	VMOVUPS           (CX)(SI*2), Z13
+	VMULPD            Z13, Z11, Z14
+	VMOVAPS           Z14, Z15
+	VFMSUB231PD       Z13, Z11, Z15
+	VFMADD231PD       Z10, Z10, Z14
+	VADDPD            Z15, Z14, Z14
+	VPANDQ            Z6, Z12, Z15
+	VCMPPD.BCST       $0x16, expHalfF64<>+0(SB), Z15, K1
+	VPANDQ            Z6, Z14, Z15
+	VCMPPD.BCST       $0x16, x2x2MaxF64<>+0(SB), Z15, K2
 	KORW              K1, K2, K1
-	VPANDQ            Z4, Z12, Z13
-	VMAXPD.BCST       rootMinF64<>+0(SB), Z13, Z13
-	VRSQRT14PD        Z13, Z14
-	VMULPD            Z2, Z14, Z15
-	VMULPD            Z14, Z13, Z14
-	VBROADCASTSD      halfF64<>+0(SB), Z16
-	VFNMADD231PD      Z15, Z14, Z16
-	VFMADD231PD       Z16, Z14, Z14
-	VFMADD231PD       Z16, Z15, Z15
-	VADDPD            Z15, Z15, Z16
-	VFNMADD231PD      Z14, Z14, Z13
-	VFMADD231PD       Z15, Z13, Z14
-	VBROADCASTSD      oneF64<>+0(SB), Z13
-	VFNMADD231PD      Z16, Z14, Z13
-	VFMADD231PD       Z16, Z13, Z16
-	VCMPPD            $0x1e, Z1, Z12, K2
-	VCMPPD.BCST       $0x11, minusOneF64<>+0(SB), Z12, K3
-	VBLENDMPD         Z14, Z0, K2, Z13
-	VADDPD            Z13, Z10, Z15
-	VBROADCASTSD      log2eF64<>+0(SB), Z17
-	VFMADD213PD       Z3, Z15, Z17
-	VSUBPD            Z3, Z17, Z17
-	VFNMADD231PD      Z5, Z17, Z15
-	VFNMADD231PD      Z6, Z17, Z15
-	VBROADCASTSD      expQ9F64<>+0(SB), Z18
-	VFMADD213PD       Z7, Z15, Z18
-	VFMADD213PD.BCST  expQ7F64<>+0(SB), Z15, Z18
-	VFMADD213PD.BCST  expQ6F64<>+0(SB), Z15, Z18
-	VFMADD213PD.BCST  expQ5F64<>+0(SB), Z15, Z18
-	VFMADD213PD.BCST  expQ4F64<>+0(SB), Z15, Z18
-	VFMADD213PD.BCST  expQ3F64<>+0(SB), Z15, Z18
-	VFMADD213PD.BCST  expQ2F64<>+0(SB), Z15, Z18
-	VFMADD213PD.BCST  expQ1F64<>+0(SB), Z15, Z18
-	VFMADD213PD.BCST  expQ0F64<>+0(SB), Z15, Z18
-	VMULPD            Z15, Z15, Z19
-	VFMADD231PD       Z18, Z19, Z15
-	VADDPD            Z1, Z15, Z15
-	VSCALEFPD         Z17, Z15, Z15
-	VSUBPD            Z13, Z10, Z10
-	VBROADCASTSD      log2eF64<>+0(SB), Z13
-	VFMADD213PD       Z3, Z10, Z13
-	VSUBPD            Z3, Z13, Z13
-	VFNMADD231PD      Z5, Z13, Z10
-	VFNMADD231PD      Z6, Z13, Z10
+	VPANDQ            Z6, Z14, Z15
+	VMAXPD.BCST       rootMinF64<>+0(SB), Z15, Z15
+	VRSQRT14PD        Z15, Z16
+	VMULPD            Z4, Z16, Z17
+	VMULPD            Z16, Z15, Z16
+	VBROADCASTSD      halfF64<>+0(SB), Z18
+	VFNMADD231PD      Z17, Z16, Z18
+	VFMADD231PD       Z18, Z16, Z16
+	VFMADD231PD       Z18, Z17, Z17
+	VADDPD            Z17, Z17, Z18
+	VFNMADD231PD      Z16, Z16, Z15
+	VFMADD231PD       Z17, Z15, Z16
+	VBROADCASTSD      oneF64<>+0(SB), Z15
+	VFNMADD231PD      Z18, Z16, Z15
+	VFMADD231PD       Z18, Z15, Z18
+	VCMPPD.BCST       $0x1e, largeMinF64<>+0(SB), Z14, K2
+	VBLENDMPD         Z8, Z1, K2, Z15
+	VFMADD213PD       Z5, Z16, Z15
+	VSUBPD            Z5, Z15, Z17
+	VBLENDMPD         Z9, Z2, K2, Z19
+	VFNMADD231PD      Z19, Z17, Z16
+	VBLENDMPD.BCST    ln2LoF64<>+0(SB), Z3, K2, Z19
+	VFNMADD231PD      Z19, Z17, Z16
+	VMULPD            Z16, Z16, Z17
+	VPTERNLOGQ        $0x78, Z7, Z14, Z17
+	VBROADCASTSD      coshP6F64<>+0(SB), Z14
+	VFMADD213PD.BCST  coshP5F64<>+0(SB), Z17, Z14
+	VFMADD213PD.BCST  coshP4F64<>+0(SB), Z17, Z14
+	VFMADD213PD.BCST  coshP3F64<>+0(SB), Z17, Z14
+	VFMADD213PD.BCST  coshP2F64<>+0(SB), Z17, Z14
+	VFMADD213PD.BCST  coshP1F64<>+0(SB), Z17, Z14
+	VFMADD213PD.BCST  coshP0F64<>+0(SB), Z17, Z14
+	VFMADD213PD       Z0, Z17, Z14
+	VMULPD            Z17, Z16, Z19
+	VBROADCASTSD      sinhQ6F64<>+0(SB), Z20
+	VFMADD213PD.BCST  sinhQ5F64<>+0(SB), Z17, Z20
+	VFMADD213PD.BCST  sinhQ4F64<>+0(SB), Z17, Z20
+	VFMADD213PD.BCST  sinhQ3F64<>+0(SB), Z17, Z20
+	VFMADD213PD.BCST  sinhQ2F64<>+0(SB), Z17, Z20
+	VFMADD213PD.BCST  sinhQ1F64<>+0(SB), Z17, Z20
+	VFMADD213PD.BCST  sinhQ0F64<>+0(SB), Z17, Z20
+	VFMADD231PD       Z20, Z19, Z16
+	VPSLLQ            $0x34, Z15, Z19
+	VPADDQ            Z0, Z19, Z19
+	VPADDQ            Z0, Z0, Z20
+	VPSUBQ            Z19, Z20, Z20
+	VSUBPD            Z16, Z14, Z17
+	VMULPD            Z20, Z17, Z17
+	VADDPD            Z16, Z14, Z20
+	VPTESTMQ.BCST     bit0F64<>+0(SB), Z15, K3
+	VBLENDMPD         Z16, Z14, K3, Z21
+	VBLENDMPD         Z14, Z16, K3, Z16
+	VPADDQ.BCST       oneIF64<>+0(SB), Z15, Z14
+	VPSLLQ            $0x3e, Z14, Z14
+	VPTERNLOGQ        $0x78, Z7, Z14, Z21
+	VPSLLQ            $0x3e, Z15, Z15
+	VPTERNLOGQ        $0x78, Z7, Z15, Z16
+	VMOVAPS           Z17, Z15
+	VFMADD231PD       Z19, Z20, Z15
+	VBLENDMPD         Z15, Z21, K2, Z21
+	VFMSUB231PD       Z19, Z20, Z17
+	VBLENDMPD         Z17, Z16, K2, Z16
+	VMULPD            Z18, Z16, Z16
+	VBROADCASTSD      log2eF64<>+0(SB), Z18
+	VFMADD213PD       Z5, Z12, Z18
+	VSUBPD            Z5, Z18, Z18
+	VFNMADD231PD      Z9, Z18, Z12
+	VFNMADD231PD.BCST ln2LoF64<>+0(SB), Z18, Z12
 	VBROADCASTSD      expQ9F64<>+0(SB), Z17
-	VFMADD213PD       Z7, Z10, Z17
-	VFMADD213PD.BCST  expQ7F64<>+0(SB), Z10, Z17
-	VFMADD213PD.BCST  expQ6F64<>+0(SB), Z10, Z17
-	VFMADD213PD.BCST  expQ5F64<>+0(SB), Z10, Z17
-	VFMADD213PD.BCST  expQ4F64<>+0(SB), Z10, Z17
-	VFMADD213PD.BCST  expQ3F64<>+0(SB), Z10, Z17
-	VFMADD213PD.BCST  expQ2F64<>+0(SB), Z10, Z17
-	VFMADD213PD.BCST  expQ1F64<>+0(SB), Z10, Z17
-	VFMADD213PD.BCST  expQ0F64<>+0(SB), Z10, Z17
-	VMULPD            Z10, Z10, Z19
-	VFMADD231PD       Z17, Z19, Z10
-	VADDPD            Z1, Z10, Z10
-	VSCALEFPD         Z13, Z10, Z10
-	VBROADCASTSD      twoOverPiF64<>+0(SB), Z13
-	VFMADD213PD       Z3, Z14, Z13
-	VSUBPD            Z3, Z13, Z19
-	VFNMADD231PD.BCST halfPi1F64<>+0(SB), Z19, Z14
-	VFNMADD231PD.BCST halfPi2F64<>+0(SB), Z19, Z14
-	VMULPD            Z14, Z14, Z19
-	VBROADCASTSD      sinP5F64<>+0(SB), Z17
-	VFMADD213PD.BCST  sinP4F64<>+0(SB), Z19, Z17
-	VFMADD213PD.BCST  sinP3F64<>+0(SB), Z19, Z17
-	VFMADD213PD.BCST  sinP2F64<>+0(SB), Z19, Z17
-	VFMADD213PD.BCST  sinP1F64<>+0(SB), Z19, Z17
-	VFMADD213PD.BCST  sinP0F64<>+0(SB), Z19, Z17
-	VMULPD            Z17, Z19, Z17
-	VFMADD231PD       Z17, Z14, Z14
-	VBROADCASTSD      cosP5F64<>+0(SB), Z17
-	VFMADD213PD.BCST  cosP4F64<>+0(SB), Z19, Z17
-	VFMADD213PD.BCST  cosP3F64<>+0(SB), Z19, Z17
-	VFMADD213PD.BCST  cosP2F64<>+0(SB), Z19, Z17
-	VFMADD213PD.BCST  cosP1F64<>+0(SB), Z19, Z17
-	VFMADD213PD.BCST  cosP0F64<>+0(SB), Z19, Z17
-	VFMADD213PD.BCST  minusHalfF64<>+0(SB), Z19, Z17
-	VFMADD213PD       Z1, Z19, Z17
-	VPTESTMQ.BCST     bit0F64<>+0(SB), Z13, K4
-	VBLENDMPD         Z17, Z14, K4, Z19
-	VBLENDMPD         Z14, Z17, K4, Z17
-	VPSLLQ            $0x3e, Z13, Z14
-	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z14, Z19
-	VPADDQ.BCST       oneIF64<>+0(SB), Z13, Z13
-	VPSLLQ            $0x3e, Z13, Z13
-	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z13, Z17
-	VBROADCASTSD      factorialsF64<>+0(SB), Z13
-	VFMADD213PD.BCST  factorialqF64<>+0(SB), Z12, Z13
-	VFMADD213PD.BCST  factorialoF64<>+0(SB), Z12, Z13
-	VFMADD213PD.BCST  factorialmF64<>+0(SB), Z12, Z13
-	VFMADD213PD.BCST  factorialkF64<>+0(SB), Z12, Z13
-	VFMADD213PD.BCST  factorialiF64<>+0(SB), Z12, Z13
-	VFMADD213PD.BCST  factorialgF64<>+0(SB), Z12, Z13
-	VFMADD213PD.BCST  factorialeF64<>+0(SB), Z12, Z13
-	VFMADD213PD.BCST  factorialcF64<>+0(SB), Z12, Z13
-	VFMADD213PD       Z1, Z12, Z13
-	VBROADCASTSD      factorialtF64<>+0(SB), Z14
-	VFMADD213PD.BCST  factorialrF64<>+0(SB), Z12, Z14
-	VFMADD213PD.BCST  factorialpF64<>+0(SB), Z12, Z14
-	VFMADD213PD.BCST  factorialnF64<>+0(SB), Z12, Z14
-	VFMADD213PD.BCST  factoriallF64<>+0(SB), Z12, Z14
-	VFMADD213PD.BCST  factorialjF64<>+0(SB), Z12, Z14
-	VFMADD213PD.BCST  factorialhF64<>+0(SB), Z12, Z14
-	VFMADD213PD.BCST  factorialfF64<>+0(SB), Z12, Z14
-	VFMADD213PD.BCST  factorialdF64<>+0(SB), Z12, Z14
-	VFMADD213PD       Z1, Z12, Z14
-	VBLENDMPD         Z17, Z13, K3, Z13
-	VMULPD            Z16, Z19, Z19
-	VBLENDMPD         Z19, Z14, K3, Z14
-	VMULPD            Z13, Z15, Z13
-	VMULPD            Z14, Z15, Z14
-	VADDPD            Z10, Z15, Z19
-	VMULPD            Z2, Z19, Z19
-	VBLENDMPD         Z19, Z13, K2, Z13
-	VSUBPD            Z10, Z15, Z15
-	VMULPD            Z2, Z15, Z15
-	VMULPD            Z16, Z15, Z15
-	VBLENDMPD         Z15, Z14, K2, Z14
-	VMOVAPS           Z13, Z15
-	VFMADD231PD       Z8, Z14, Z15
-	VMULPD            Z9, Z14, Z9
-	VMULPD            Z11, Z14, Z11
-	VFNMADD231PD      Z8, Z14, Z13
+	VFMADD213PD.BCST  expQ8F64<>+0(SB), Z12, Z17
+	VFMADD213PD.BCST  expQ7F64<>+0(SB), Z12, Z17
+	VFMADD213PD.BCST  expQ6F64<>+0(SB), Z12, Z17
+	VFMADD213PD.BCST  expQ5F64<>+0(SB), Z12, Z17
+	VFMADD213PD.BCST  expQ4F64<>+0(SB), Z12, Z17
+	VFMADD213PD.BCST  expQ3F64<>+0(SB), Z12, Z17
+	VFMADD213PD.BCST  expQ2F64<>+0(SB), Z12, Z17
+	VFMADD213PD.BCST  expQ1F64<>+0(SB), Z12, Z17
+	VFMADD213PD.BCST  expQ0F64<>+0(SB), Z12, Z17
+	VMULPD            Z12, Z12, Z20
+	VFMADD231PD       Z17, Z20, Z12
+	VADDPD            Z0, Z12, Z12
+	VSCALEFPD         Z18, Z12, Z12
+	VBLENDMPD         Z4, Z0, K2, Z18
+	VMULPD            Z18, Z12, Z12
+	VMULPD            Z21, Z12, Z21
+	VMULPD            Z16, Z12, Z12
+	VMOVAPS           Z21, Z16
+	VFMADD231PD       Z10, Z12, Z16
+	VMULPD            Z11, Z12, Z11
+	VMULPD            Z13, Z12, Z13
+	VFNMADD231PD      Z10, Z12, Z21
 	KMOVW             K1, R8
 	TESTQ             R8, R8
 	JE                easy4
 	KNOTW             K1, K1
-	VMOVUPD           Z15, K1, (AX)
-	VMOVUPD           Z9, K1, (AX)(SI*1)
-	VMOVUPD           Z11, K1, (AX)(SI*2)
-	VMOVUPD           Z13, K1, (AX)(DI*1)
+	VMOVUPD           Z16, K1, (AX)
+	VMOVUPD           Z11, K1, (AX)(SI*1)
+	VMOVUPD           Z13, K1, (AX)(SI*2)
+	VMOVUPD           Z21, K1, (AX)(DI*1)
 	MOVQ              BX, AX
 	SUBQ              DX, AX
 	MOVQ              AX, CX
@@ -1986,10 +1608,10 @@ loop1:
 	RET
 
 easy4:
-	VMOVUPS Z15, (AX)
-	VMOVUPS Z9, (AX)(SI*1)
-	VMOVUPS Z11, (AX)(SI*2)
-	VMOVUPS Z13, (AX)(DI*1)
+	VMOVUPS Z16, (AX)
+	VMOVUPS Z11, (AX)(SI*1)
+	VMOVUPS Z13, (AX)(SI*2)
+	VMOVUPS Z21, (AX)(DI*1)
 	ADDQ    $+64, AX
 	ADDQ    $+64, CX
 	SUBQ    $+8, DX
@@ -2002,158 +1624,124 @@ next2:
 	MOVQ              $-1, R8
 	BZHIQ             DX, R8, R8
 	KMOVW             R8, K1
-	VMOVUPD.Z         (CX), K1, Z13
-	VMULPD            Z2, Z13, Z13
-	VMOVUPD.Z         (CX)(DI*1), K1, Z11
-	VMULPD            Z2, Z11, Z11
-	VADDPD            Z11, Z13, Z9
-	VSUBPD            Z11, Z13, Z13
-	VMOVUPD.Z         (CX)(SI*1), K1, Z11
-	VMOVUPD.Z         (CX)(SI*2), K1, Z15
-	VMULPD            Z15, Z11, Z14
-	VMOVAPS           Z14, Z8
-	VFMSUB231PD       Z15, Z11, Z8
-	VFMADD231PD       Z13, Z13, Z14
-	VADDPD            Z8, Z14, Z14
-	VPANDQ            Z4, Z9, Z8
-	VCMPPD.BCST       $0x16, expHalfF64<>+0(SB), Z8, K2
-	VPANDQ            Z4, Z14, Z8
-	VCMPPD.BCST       $0x16, x2x2MaxF64<>+0(SB), Z8, K3
+	VMOVUPD.Z         (CX), K1, Z21
+	VMULPD            Z4, Z21, Z21
+	VMOVUPD.Z         (CX)(DI*1), K1, Z13
+	VMULPD            Z4, Z13, Z13
+	VADDPD            Z13, Z21, Z11
+	VSUBPD            Z13, Z21, Z21
+	VMOVUPD.Z         (CX)(SI*1), K1, Z13
+	VMOVUPD.Z         (CX)(SI*2), K1, Z16
+	VMULPD            Z16, Z13, Z12
+	VMOVAPS           Z12, Z10
+	VFMSUB231PD       Z16, Z13, Z10
+	VFMADD231PD       Z21, Z21, Z12
+	VADDPD            Z10, Z12, Z12
+	VPANDQ            Z6, Z11, Z10
+	VCMPPD.BCST       $0x16, expHalfF64<>+0(SB), Z10, K2
+	VPANDQ            Z6, Z12, Z10
+	VCMPPD.BCST       $0x16, x2x2MaxF64<>+0(SB), Z10, K3
 	KORW              K2, K3, K2
-	VPANDQ            Z4, Z14, Z4
-	VMAXPD.BCST       rootMinF64<>+0(SB), Z4, Z4
-	VRSQRT14PD        Z4, Z8
-	VMULPD            Z2, Z8, Z16
-	VMULPD            Z8, Z4, Z8
-	VBROADCASTSD      halfF64<>+0(SB), Z10
-	VFNMADD231PD      Z16, Z8, Z10
-	VFMADD231PD       Z10, Z8, Z8
-	VFMADD231PD       Z10, Z16, Z16
-	VADDPD            Z16, Z16, Z10
-	VFNMADD231PD      Z8, Z8, Z4
-	VFMADD231PD       Z16, Z4, Z8
-	VBROADCASTSD      oneF64<>+0(SB), Z4
-	VFNMADD231PD      Z10, Z8, Z4
-	VFMADD231PD       Z10, Z4, Z10
-	VCMPPD            $0x1e, Z1, Z14, K3
-	VCMPPD.BCST       $0x11, minusOneF64<>+0(SB), Z14, K4
-	VBLENDMPD         Z8, Z0, K3, Z0
-	VADDPD            Z0, Z9, Z4
-	VBROADCASTSD      log2eF64<>+0(SB), Z16
-	VFMADD213PD       Z3, Z4, Z16
-	VSUBPD            Z3, Z16, Z16
-	VFNMADD231PD      Z5, Z16, Z4
-	VFNMADD231PD      Z6, Z16, Z4
-	VBROADCASTSD      expQ9F64<>+0(SB), Z19
-	VFMADD213PD       Z7, Z4, Z19
-	VFMADD213PD.BCST  expQ7F64<>+0(SB), Z4, Z19
-	VFMADD213PD.BCST  expQ6F64<>+0(SB), Z4, Z19
-	VFMADD213PD.BCST  expQ5F64<>+0(SB), Z4, Z19
-	VFMADD213PD.BCST  expQ4F64<>+0(SB), Z4, Z19
-	VFMADD213PD.BCST  expQ3F64<>+0(SB), Z4, Z19
-	VFMADD213PD.BCST  expQ2F64<>+0(SB), Z4, Z19
-	VFMADD213PD.BCST  expQ1F64<>+0(SB), Z4, Z19
-	VFMADD213PD.BCST  expQ0F64<>+0(SB), Z4, Z19
-	VMULPD            Z4, Z4, Z17
-	VFMADD231PD       Z19, Z17, Z4
-	VADDPD            Z1, Z4, Z4
-	VSCALEFPD         Z16, Z4, Z4
-	VSUBPD            Z0, Z9, Z9
-	VBROADCASTSD      log2eF64<>+0(SB), Z0
-	VFMADD213PD       Z3, Z9, Z0
-	VSUBPD            Z3, Z0, Z0
-	VFNMADD231PD      Z5, Z0, Z9
-	VFNMADD231PD      Z6, Z0, Z9
-	VBROADCASTSD      expQ9F64<>+0(SB), Z6
-	VFMADD213PD       Z7, Z9, Z6
-	VFMADD213PD.BCST  expQ7F64<>+0(SB), Z9, Z6
-	VFMADD213PD.BCST  expQ6F64<>+0(SB), Z9, Z6
-	VFMADD213PD.BCST  expQ5F64<>+0(SB), Z9, Z6
-	VFMADD213PD.BCST  expQ4F64<>+0(SB), Z9, Z6
-	VFMADD213PD.BCST  expQ3F64<>+0(SB), Z9, Z6
-	VFMADD213PD.BCST  expQ2F64<>+0(SB), Z9, Z6
-	VFMADD213PD.BCST  expQ1F64<>+0(SB), Z9, Z6
-	VFMADD213PD.BCST  expQ0F64<>+0(SB), Z9, Z6
-	VMULPD            Z9, Z9, Z7
-	VFMADD231PD       Z6, Z7, Z9
-	VADDPD            Z1, Z9, Z9
-	VSCALEFPD         Z0, Z9, Z9
-	VBROADCASTSD      twoOverPiF64<>+0(SB), Z0
-	VFMADD213PD       Z3, Z8, Z0
-	VSUBPD            Z3, Z0, Z3
-	VFNMADD231PD.BCST halfPi1F64<>+0(SB), Z3, Z8
-	VFNMADD231PD.BCST halfPi2F64<>+0(SB), Z3, Z8
-	VMULPD            Z8, Z8, Z3
-	VBROADCASTSD      sinP5F64<>+0(SB), Z7
-	VFMADD213PD.BCST  sinP4F64<>+0(SB), Z3, Z7
-	VFMADD213PD.BCST  sinP3F64<>+0(SB), Z3, Z7
-	VFMADD213PD.BCST  sinP2F64<>+0(SB), Z3, Z7
-	VFMADD213PD.BCST  sinP1F64<>+0(SB), Z3, Z7
-	VFMADD213PD.BCST  sinP0F64<>+0(SB), Z3, Z7
-	VMULPD            Z7, Z3, Z7
-	VFMADD231PD       Z7, Z8, Z8
-	VBROADCASTSD      cosP5F64<>+0(SB), Z7
-	VFMADD213PD.BCST  cosP4F64<>+0(SB), Z3, Z7
-	VFMADD213PD.BCST  cosP3F64<>+0(SB), Z3, Z7
-	VFMADD213PD.BCST  cosP2F64<>+0(SB), Z3, Z7
-	VFMADD213PD.BCST  cosP1F64<>+0(SB), Z3, Z7
-	VFMADD213PD.BCST  cosP0F64<>+0(SB), Z3, Z7
-	VFMADD213PD.BCST  minusHalfF64<>+0(SB), Z3, Z7
-	VFMADD213PD       Z1, Z3, Z7
-	VPTESTMQ.BCST     bit0F64<>+0(SB), Z0, K5
-	VBLENDMPD         Z7, Z8, K5, Z3
-	VBLENDMPD         Z8, Z7, K5, Z7
-	VPSLLQ            $0x3e, Z0, Z8
-	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z8, Z3
-	VPADDQ.BCST       oneIF64<>+0(SB), Z0, Z0
-	VPSLLQ            $0x3e, Z0, Z0
-	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z0, Z7
-	VBROADCASTSD      factorialsF64<>+0(SB), Z0
-	VFMADD213PD.BCST  factorialqF64<>+0(SB), Z14, Z0
-	VFMADD213PD.BCST  factorialoF64<>+0(SB), Z14, Z0
-	VFMADD213PD.BCST  factorialmF64<>+0(SB), Z14, Z0
-	VFMADD213PD.BCST  factorialkF64<>+0(SB), Z14, Z0
-	VFMADD213PD.BCST  factorialiF64<>+0(SB), Z14, Z0
-	VFMADD213PD.BCST  factorialgF64<>+0(SB), Z14, Z0
-	VFMADD213PD.BCST  factorialeF64<>+0(SB), Z14, Z0
-	VFMADD213PD.BCST  factorialcF64<>+0(SB), Z14, Z0
-	VFMADD213PD       Z1, Z14, Z0
-	VBROADCASTSD      factorialtF64<>+0(SB), Z8
-	VFMADD213PD.BCST  factorialrF64<>+0(SB), Z14, Z8
-	VFMADD213PD.BCST  factorialpF64<>+0(SB), Z14, Z8
-	VFMADD213PD.BCST  factorialnF64<>+0(SB), Z14, Z8
-	VFMADD213PD.BCST  factoriallF64<>+0(SB), Z14, Z8
-	VFMADD213PD.BCST  factorialjF64<>+0(SB), Z14, Z8
-	VFMADD213PD.BCST  factorialhF64<>+0(SB), Z14, Z8
-	VFMADD213PD.BCST  factorialfF64<>+0(SB), Z14, Z8
-	VFMADD213PD.BCST  factorialdF64<>+0(SB), Z14, Z8
-	VFMADD213PD       Z1, Z14, Z8
-	VBLENDMPD         Z7, Z0, K4, Z0
-	VMULPD            Z10, Z3, Z3
-	VBLENDMPD         Z3, Z8, K4, Z8
-	VMULPD            Z0, Z4, Z0
-	VMULPD            Z8, Z4, Z8
-	VADDPD            Z9, Z4, Z3
-	VMULPD            Z2, Z3, Z3
-	VBLENDMPD         Z3, Z0, K3, Z0
-	VSUBPD            Z9, Z4, Z4
-	VMULPD            Z2, Z4, Z4
-	VMULPD            Z10, Z4, Z4
-	VBLENDMPD         Z4, Z8, K3, Z8
-	VMOVAPS           Z0, Z4
-	VFMADD231PD       Z13, Z8, Z4
-	VMULPD            Z11, Z8, Z11
-	VMULPD            Z15, Z8, Z15
-	VFNMADD231PD      Z13, Z8, Z0
+	VPANDQ            Z6, Z12, Z6
+	VMAXPD.BCST       rootMinF64<>+0(SB), Z6, Z6
+	VRSQRT14PD        Z6, Z10
+	VMULPD            Z4, Z10, Z18
+	VMULPD            Z10, Z6, Z10
+	VBROADCASTSD      halfF64<>+0(SB), Z20
+	VFNMADD231PD      Z18, Z10, Z20
+	VFMADD231PD       Z20, Z10, Z10
+	VFMADD231PD       Z20, Z18, Z18
+	VADDPD            Z18, Z18, Z20
+	VFNMADD231PD      Z10, Z10, Z6
+	VFMADD231PD       Z18, Z6, Z10
+	VBROADCASTSD      oneF64<>+0(SB), Z6
+	VFNMADD231PD      Z20, Z10, Z6
+	VFMADD231PD       Z20, Z6, Z20
+	VCMPPD.BCST       $0x1e, largeMinF64<>+0(SB), Z12, K3
+	VBLENDMPD         Z8, Z1, K3, Z1
+	VFMADD213PD       Z5, Z10, Z1
+	VSUBPD            Z5, Z1, Z8
+	VBLENDMPD         Z9, Z2, K3, Z2
+	VFNMADD231PD      Z2, Z8, Z10
+	VBLENDMPD.BCST    ln2LoF64<>+0(SB), Z3, K3, Z3
+	VFNMADD231PD      Z3, Z8, Z10
+	VMULPD            Z10, Z10, Z8
+	VPTERNLOGQ        $0x78, Z7, Z12, Z8
+	VBROADCASTSD      coshP6F64<>+0(SB), Z12
+	VFMADD213PD.BCST  coshP5F64<>+0(SB), Z8, Z12
+	VFMADD213PD.BCST  coshP4F64<>+0(SB), Z8, Z12
+	VFMADD213PD.BCST  coshP3F64<>+0(SB), Z8, Z12
+	VFMADD213PD.BCST  coshP2F64<>+0(SB), Z8, Z12
+	VFMADD213PD.BCST  coshP1F64<>+0(SB), Z8, Z12
+	VFMADD213PD.BCST  coshP0F64<>+0(SB), Z8, Z12
+	VFMADD213PD       Z0, Z8, Z12
+	VMULPD            Z8, Z10, Z3
+	VBROADCASTSD      sinhQ6F64<>+0(SB), Z2
+	VFMADD213PD.BCST  sinhQ5F64<>+0(SB), Z8, Z2
+	VFMADD213PD.BCST  sinhQ4F64<>+0(SB), Z8, Z2
+	VFMADD213PD.BCST  sinhQ3F64<>+0(SB), Z8, Z2
+	VFMADD213PD.BCST  sinhQ2F64<>+0(SB), Z8, Z2
+	VFMADD213PD.BCST  sinhQ1F64<>+0(SB), Z8, Z2
+	VFMADD213PD.BCST  sinhQ0F64<>+0(SB), Z8, Z2
+	VFMADD231PD       Z2, Z3, Z10
+	VPSLLQ            $0x34, Z1, Z3
+	VPADDQ            Z0, Z3, Z3
+	VPADDQ            Z0, Z0, Z2
+	VPSUBQ            Z3, Z2, Z2
+	VSUBPD            Z10, Z12, Z8
+	VMULPD            Z2, Z8, Z8
+	VADDPD            Z10, Z12, Z2
+	VPTESTMQ.BCST     bit0F64<>+0(SB), Z1, K4
+	VBLENDMPD         Z10, Z12, K4, Z6
+	VBLENDMPD         Z12, Z10, K4, Z10
+	VPADDQ.BCST       oneIF64<>+0(SB), Z1, Z12
+	VPSLLQ            $0x3e, Z12, Z12
+	VPTERNLOGQ        $0x78, Z7, Z12, Z6
+	VPSLLQ            $0x3e, Z1, Z1
+	VPTERNLOGQ        $0x78, Z7, Z1, Z10
+	VMOVAPS           Z8, Z1
+	VFMADD231PD       Z3, Z2, Z1
+	VBLENDMPD         Z1, Z6, K3, Z6
+	VFMSUB231PD       Z3, Z2, Z8
+	VBLENDMPD         Z8, Z10, K3, Z10
+	VMULPD            Z20, Z10, Z10
+	VBROADCASTSD      log2eF64<>+0(SB), Z20
+	VFMADD213PD       Z5, Z11, Z20
+	VSUBPD            Z5, Z20, Z20
+	VFNMADD231PD      Z9, Z20, Z11
+	VFNMADD231PD.BCST ln2LoF64<>+0(SB), Z20, Z11
+	VBROADCASTSD      expQ9F64<>+0(SB), Z9
+	VFMADD213PD.BCST  expQ8F64<>+0(SB), Z11, Z9
+	VFMADD213PD.BCST  expQ7F64<>+0(SB), Z11, Z9
+	VFMADD213PD.BCST  expQ6F64<>+0(SB), Z11, Z9
+	VFMADD213PD.BCST  expQ5F64<>+0(SB), Z11, Z9
+	VFMADD213PD.BCST  expQ4F64<>+0(SB), Z11, Z9
+	VFMADD213PD.BCST  expQ3F64<>+0(SB), Z11, Z9
+	VFMADD213PD.BCST  expQ2F64<>+0(SB), Z11, Z9
+	VFMADD213PD.BCST  expQ1F64<>+0(SB), Z11, Z9
+	VFMADD213PD.BCST  expQ0F64<>+0(SB), Z11, Z9
+	VMULPD            Z11, Z11, Z5
+	VFMADD231PD       Z9, Z5, Z11
+	VADDPD            Z0, Z11, Z11
+	VSCALEFPD         Z20, Z11, Z11
+	VBLENDMPD         Z4, Z0, K3, Z0
+	VMULPD            Z0, Z11, Z11
+	VMULPD            Z6, Z11, Z6
+	VMULPD            Z10, Z11, Z11
+	VMOVAPS           Z6, Z10
+	VFMADD231PD       Z21, Z11, Z10
+	VMULPD            Z13, Z11, Z13
+	VMULPD            Z16, Z11, Z16
+	VFNMADD231PD      Z21, Z11, Z6
 	KANDW             K1, K2, K2
 	KMOVW             K2, CX
 	TESTQ             CX, CX
 	JE                easy7
 	KANDNW            K1, K2, K1
-	VMOVUPD           Z4, K1, (AX)
-	VMOVUPD           Z11, K1, (AX)(SI*1)
-	VMOVUPD           Z15, K1, (AX)(SI*2)
-	VMOVUPD           Z0, K1, (AX)(DI*1)
+	VMOVUPD           Z10, K1, (AX)
+	VMOVUPD           Z13, K1, (AX)(SI*1)
+	VMOVUPD           Z16, K1, (AX)(SI*2)
+	VMOVUPD           Z6, K1, (AX)(DI*1)
 	MOVQ              BX, AX
 	SUBQ              DX, BX
 	MOVQ              BX, at+40(FP)
@@ -2163,10 +1751,10 @@ next2:
 	RET
 
 easy7:
-	VMOVUPD Z4, K1, (AX)
-	VMOVUPD Z11, K1, (AX)(SI*1)
-	VMOVUPD Z15, K1, (AX)(SI*2)
-	VMOVUPD Z0, K1, (AX)(DI*1)
+	VMOVUPD Z10, K1, (AX)
+	VMOVUPD Z13, K1, (AX)(SI*1)
+	VMOVUPD Z16, K1, (AX)(SI*2)
+	VMOVUPD Z6, K1, (AX)(DI*1)
 
 done5:
 	XORQ AX, AX
@@ -2223,125 +1811,121 @@ loop1:
 	VFNMADD231PS Y7, Y6, Y1
 	VFMSUB231PS  Y2, Y0, Y3
 	VADDPS       Y1, Y3, Y3
-	VANDPS       absF32<>+0(SB), Y0, Y1
-	VANDPS       absF32<>+0(SB), Y6, Y9
-	VMAXPS       Y9, Y1, Y1
-	VANDPS       absF32<>+0(SB), Y7, Y9
-	VANDPS       absF32<>+0(SB), Y2, Y10
-	VMAXPS       Y10, Y9, Y9
-	VMAXPS       Y9, Y1, Y1
-	VMULPS       Y4, Y4, Y9
-	VCMPPS       $0x16, entryMax<>+0(SB), Y1, Y1
-	VCMPPS       $0x19, detMin<>+0(SB), Y3, Y10
-	VORPS        Y1, Y10, Y10
-	VCMPPS       $0x03, Y6, Y0, Y0
-	VORPS        Y10, Y0, Y0
-	VCMPPS       $0x03, Y2, Y7, Y7
-	VORPS        Y0, Y7, Y7
+	VANDPS       absF32<>+0(SB), Y0, Y0
+	VANDPS       absF32<>+0(SB), Y6, Y6
+	VMAXPS       Y6, Y0, Y0
+	VANDPS       absF32<>+0(SB), Y7, Y7
+	VANDPS       absF32<>+0(SB), Y2, Y2
+	VMAXPS       Y2, Y7, Y7
+	VMAXPS       Y7, Y0, Y0
+	VMULPS       Y4, Y4, Y7
+	VCMPPS       $0x16, entryMax<>+0(SB), Y0, Y0
+	VCMPPS       $0x19, detMin<>+0(SB), Y3, Y2
+	VORPS        Y0, Y2, Y2
 	VMOVAPS      Y8, Y0
-	VFMADD231PS  eighth<>+0(SB), Y9, Y0
-	VCMPPS       $0x12, zero<>+0(SB), Y4, Y2
-	VMOVUPS      zero<>+0(SB), Y10
-	VBLENDVPS    Y2, Y0, Y10, Y10
-	VCMPPS       $0x1e, zero<>+0(SB), Y10, Y10
-	VORPS        Y7, Y10, Y10
-	VCMPPS       $0x00, zero<>+0(SB), Y9, Y7
-	VORPS        Y10, Y7, Y7
-	VPSUBD       threeQuarters<>+0(SB), Y3, Y10
-	VANDPS       exponentF32<>+0(SB), Y10, Y10
-	VPSUBD       Y10, Y3, Y3
+	VFMADD231PS  eighth<>+0(SB), Y7, Y0
+	VCMPPS       $0x12, zero<>+0(SB), Y4, Y6
+	VMOVUPS      zero<>+0(SB), Y1
+	VBLENDVPS    Y6, Y0, Y1, Y1
+	VCMPPS       $0x1e, zero<>+0(SB), Y1, Y1
+	VORPS        Y2, Y1, Y1
+	VCMPPS       $0x00, zero<>+0(SB), Y7, Y2
+	VORPS        Y1, Y2, Y2
+	VPSUBD       threeQuarters<>+0(SB), Y3, Y1
+	VANDPS       exponentF32<>+0(SB), Y1, Y1
+	VPSUBD       Y1, Y3, Y3
 	VSUBPS       one<>+0(SB), Y3, Y3
-	VPSRAD       $0x17, Y10, Y10
-	VCVTDQ2PS    Y10, Y10
-	VMULPS       ln2Lo<>+0(SB), Y10, Y0
-	VMULPS       Y3, Y3, Y2
-	VMOVUPS      logQ8<>+0(SB), Y6
-	VFMADD213PS  logQ7<>+0(SB), Y3, Y6
-	VFMADD213PS  logQ6<>+0(SB), Y3, Y6
-	VFMADD213PS  logQ5<>+0(SB), Y3, Y6
-	VFMADD213PS  logQ4<>+0(SB), Y3, Y6
-	VFMADD213PS  logQ3<>+0(SB), Y3, Y6
-	VFMADD213PS  logQ2<>+0(SB), Y3, Y6
-	VFMADD213PS  logQ1<>+0(SB), Y3, Y6
-	VFMADD213PS  logQ0<>+0(SB), Y3, Y6
-	VFMADD231PS  Y6, Y2, Y0
+	VPSRAD       $0x17, Y1, Y1
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       ln2Lo<>+0(SB), Y1, Y0
+	VMULPS       Y3, Y3, Y6
+	VMOVUPS      logQ8<>+0(SB), Y9
+	VFMADD213PS  logQ7<>+0(SB), Y3, Y9
+	VFMADD213PS  logQ6<>+0(SB), Y3, Y9
+	VFMADD213PS  logQ5<>+0(SB), Y3, Y9
+	VFMADD213PS  logQ4<>+0(SB), Y3, Y9
+	VFMADD213PS  logQ3<>+0(SB), Y3, Y9
+	VFMADD213PS  logQ2<>+0(SB), Y3, Y9
+	VFMADD213PS  logQ1<>+0(SB), Y3, Y9
+	VFMADD213PS  logQ0<>+0(SB), Y3, Y9
+	VFMADD231PS  Y9, Y6, Y0
 	VADDPS       Y3, Y0, Y0
-	VFMADD231PS  ln2Hi<>+0(SB), Y10, Y0
+	VFMADD231PS  ln2Hi<>+0(SB), Y1, Y0
 	VMULPS       half<>+0(SB), Y0, Y0
-	VANDPS       absF32<>+0(SB), Y8, Y10
-	VMAXPS       rootMin<>+0(SB), Y10, Y10
-	VSQRTPS      Y10, Y10
-	VDIVPS       Y9, Y8, Y9
-	VANDPS       absF32<>+0(SB), Y9, Y3
+	VANDPS       absF32<>+0(SB), Y8, Y1
+	VMAXPS       rootMin<>+0(SB), Y1, Y1
+	VSQRTPS      Y1, Y1
+	VDIVPS       Y7, Y8, Y7
+	VANDPS       absF32<>+0(SB), Y7, Y3
 	VCMPPS       $0x12, sixteenth<>+0(SB), Y3, Y3
 	VCMPPS       $0x11, zero<>+0(SB), Y8, Y8
-	VANDPS       absF32<>+0(SB), Y4, Y2
-	VMINPS       Y10, Y2, Y6
-	VMAXPS       Y10, Y2, Y1
-	VDIVPS       Y1, Y6, Y6
-	VMULPS       Y6, Y6, Y1
-	VMOVUPS      Y7, (R8)
-	VMULPS       Y1, Y6, Y7
+	VANDPS       absF32<>+0(SB), Y4, Y6
+	VMINPS       Y1, Y6, Y9
+	VMAXPS       Y1, Y6, Y10
+	VDIVPS       Y10, Y9, Y9
+	VMULPS       Y9, Y9, Y10
+	VMOVUPS      Y2, (R8)
+	VMULPS       Y10, Y9, Y2
 	VMOVUPS      atanP9<>+0(SB), Y11
-	VFMADD213PS  atanP8<>+0(SB), Y1, Y11
-	VFMADD213PS  atanP7<>+0(SB), Y1, Y11
-	VFMADD213PS  atanP6<>+0(SB), Y1, Y11
-	VFMADD213PS  atanP5<>+0(SB), Y1, Y11
-	VFMADD213PS  atanP4<>+0(SB), Y1, Y11
-	VFMADD213PS  atanP3<>+0(SB), Y1, Y11
-	VFMADD213PS  atanP2<>+0(SB), Y1, Y11
-	VFMADD213PS  atanP1<>+0(SB), Y1, Y11
-	VFMADD213PS  atanP0<>+0(SB), Y1, Y11
-	VFMADD231PS  Y11, Y7, Y6
-	VCMPPS       $0x1e, Y2, Y10, Y2
-	VANDPS       signF32<>+0(SB), Y2, Y7
-	VXORPS       Y7, Y6, Y6
-	VANDPS       halfPi2<>+0(SB), Y2, Y7
-	VADDPS       Y7, Y6, Y6
-	VANDPS       halfPi1<>+0(SB), Y2, Y2
-	VADDPS       Y2, Y6, Y6
-	VCMPPS       $0x11, zero<>+0(SB), Y4, Y2
-	VANDPS       signF32<>+0(SB), Y2, Y7
-	VXORPS       Y7, Y6, Y6
-	VANDPS       pi2<>+0(SB), Y2, Y7
-	VADDPS       Y7, Y6, Y6
-	VANDPS       pi1<>+0(SB), Y2, Y2
-	VADDPS       Y2, Y6, Y6
-	VADDPS       Y10, Y4, Y2
-	VPSUBD       threeQuarters<>+0(SB), Y2, Y7
-	VANDPS       exponentF32<>+0(SB), Y7, Y7
-	VPSUBD       Y7, Y2, Y2
-	VSUBPS       one<>+0(SB), Y2, Y2
-	VPSRAD       $0x17, Y7, Y7
-	VCVTDQ2PS    Y7, Y7
-	VMULPS       ln2Lo<>+0(SB), Y7, Y11
-	VMULPS       Y2, Y2, Y1
+	VFMADD213PS  atanP8<>+0(SB), Y10, Y11
+	VFMADD213PS  atanP7<>+0(SB), Y10, Y11
+	VFMADD213PS  atanP6<>+0(SB), Y10, Y11
+	VFMADD213PS  atanP5<>+0(SB), Y10, Y11
+	VFMADD213PS  atanP4<>+0(SB), Y10, Y11
+	VFMADD213PS  atanP3<>+0(SB), Y10, Y11
+	VFMADD213PS  atanP2<>+0(SB), Y10, Y11
+	VFMADD213PS  atanP1<>+0(SB), Y10, Y11
+	VFMADD213PS  atanP0<>+0(SB), Y10, Y11
+	VFMADD231PS  Y11, Y2, Y9
+	VCMPPS       $0x1e, Y6, Y1, Y6
+	VANDPS       signF32<>+0(SB), Y6, Y2
+	VXORPS       Y2, Y9, Y9
+	VANDPS       halfPi2<>+0(SB), Y6, Y2
+	VADDPS       Y2, Y9, Y9
+	VANDPS       halfPi1<>+0(SB), Y6, Y6
+	VADDPS       Y6, Y9, Y9
+	VCMPPS       $0x11, zero<>+0(SB), Y4, Y6
+	VANDPS       signF32<>+0(SB), Y6, Y2
+	VXORPS       Y2, Y9, Y9
+	VANDPS       pi2<>+0(SB), Y6, Y2
+	VADDPS       Y2, Y9, Y9
+	VANDPS       pi1<>+0(SB), Y6, Y6
+	VADDPS       Y6, Y9, Y9
+	VADDPS       Y1, Y4, Y6
+	VPSUBD       threeQuarters<>+0(SB), Y6, Y2
+	VANDPS       exponentF32<>+0(SB), Y2, Y2
+	VPSUBD       Y2, Y6, Y6
+	VSUBPS       one<>+0(SB), Y6, Y6
+	VPSRAD       $0x17, Y2, Y2
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       ln2Lo<>+0(SB), Y2, Y11
+	VMULPS       Y6, Y6, Y10
 	VMOVUPS      logQ8<>+0(SB), Y12
-	VFMADD213PS  logQ7<>+0(SB), Y2, Y12
-	VFMADD213PS  logQ6<>+0(SB), Y2, Y12
-	VFMADD213PS  logQ5<>+0(SB), Y2, Y12
-	VFMADD213PS  logQ4<>+0(SB), Y2, Y12
-	VFMADD213PS  logQ3<>+0(SB), Y2, Y12
-	VFMADD213PS  logQ2<>+0(SB), Y2, Y12
-	VFMADD213PS  logQ1<>+0(SB), Y2, Y12
-	VFMADD213PS  logQ0<>+0(SB), Y2, Y12
-	VFMADD231PS  Y12, Y1, Y11
-	VADDPS       Y2, Y11, Y11
-	VFMADD231PS  ln2Hi<>+0(SB), Y7, Y11
+	VFMADD213PS  logQ7<>+0(SB), Y6, Y12
+	VFMADD213PS  logQ6<>+0(SB), Y6, Y12
+	VFMADD213PS  logQ5<>+0(SB), Y6, Y12
+	VFMADD213PS  logQ4<>+0(SB), Y6, Y12
+	VFMADD213PS  logQ3<>+0(SB), Y6, Y12
+	VFMADD213PS  logQ2<>+0(SB), Y6, Y12
+	VFMADD213PS  logQ1<>+0(SB), Y6, Y12
+	VFMADD213PS  logQ0<>+0(SB), Y6, Y12
+	VFMADD231PS  Y12, Y10, Y11
+	VADDPS       Y6, Y11, Y11
+	VFMADD231PS  ln2Hi<>+0(SB), Y2, Y11
 	VSUBPS       Y0, Y11, Y11
-	VBLENDVPS    Y8, Y6, Y11, Y11
-	VMOVUPS      oddg<>+0(SB), Y6
-	VFMADD213PS  oddf<>+0(SB), Y9, Y6
-	VFMADD213PS  odde<>+0(SB), Y9, Y6
-	VFMADD213PS  oddd<>+0(SB), Y9, Y6
-	VFMADD213PS  oddc<>+0(SB), Y9, Y6
-	VFMADD213PS  oddb<>+0(SB), Y9, Y6
-	VFMADD213PS  odda<>+0(SB), Y9, Y6
-	VBLENDVPS    Y3, Y6, Y11, Y11
-	VBLENDVPS    Y3, Y4, Y10, Y10
-	VDIVPS       Y10, Y11, Y11
+	VBLENDVPS    Y8, Y9, Y11, Y11
+	VMOVUPS      atanhQ5<>+0(SB), Y9
+	VFMADD213PS  atanhQ4<>+0(SB), Y7, Y9
+	VFMADD213PS  atanhQ3<>+0(SB), Y7, Y9
+	VFMADD213PS  atanhQ2<>+0(SB), Y7, Y9
+	VFMADD213PS  atanhQ1<>+0(SB), Y7, Y9
+	VFMADD213PS  atanhQ0<>+0(SB), Y7, Y9
+	VFMADD213PS  one<>+0(SB), Y7, Y9
+	VBLENDVPS    Y3, Y9, Y11, Y11
+	VBLENDVPS    Y3, Y4, Y1, Y1
+	VDIVPS       Y1, Y11, Y11
 	VMULPS       Y5, Y11, Y5
-	VADDPS       Y5, Y0, Y10
+	VADDPS       Y5, Y0, Y1
 	VMOVUPS      (CX)(SI*1), Y4
 	VMULPS       Y4, Y11, Y4
 	VMOVUPS      (CX)(SI*2), Y3
@@ -2353,7 +1937,7 @@ loop1:
 	JE           easy4
 	VPCMPEQD     Y3, Y3, Y3
 	VXORPS       Y5, Y3, Y3
-	VMASKMOVPS   Y10, Y3, (AX)
+	VMASKMOVPS   Y1, Y3, (AX)
 	VMASKMOVPS   Y4, Y3, (AX)(SI*1)
 	VMASKMOVPS   Y11, Y3, (AX)(SI*2)
 	VMASKMOVPS   Y0, Y3, (AX)(DI*1)
@@ -2368,7 +1952,7 @@ loop1:
 	RET
 
 easy4:
-	VMOVUPS Y10, (AX)
+	VMOVUPS Y1, (AX)
 	VMOVUPS Y4, (AX)(SI*1)
 	VMOVUPS Y11, (AX)(SI*2)
 	VMOVUPS Y0, (AX)(DI*1)
@@ -2390,155 +1974,151 @@ next2:
 	VMULPS       half<>+0(SB), Y0, Y11
 	VMOVUPS      (R9), Y4
 	VMASKMOVPS   (CX)(DI*1), Y4, Y4
-	VMULPS       half<>+0(SB), Y4, Y10
-	VADDPS       Y10, Y11, Y3
-	VSUBPS       Y10, Y11, Y5
-	VSUBPS       Y11, Y5, Y6
-	VSUBPS       Y6, Y5, Y9
-	VSUBPS       Y9, Y11, Y11
-	VADDPS       Y6, Y10, Y10
-	VSUBPS       Y10, Y11, Y11
-	VADDPS       Y5, Y5, Y10
-	VMOVUPS      (R9), Y6
-	VMASKMOVPS   (CX)(SI*1), Y6, Y6
+	VMULPS       half<>+0(SB), Y4, Y1
+	VADDPS       Y1, Y11, Y3
+	VSUBPS       Y1, Y11, Y5
+	VSUBPS       Y11, Y5, Y9
+	VSUBPS       Y9, Y5, Y7
+	VSUBPS       Y7, Y11, Y11
+	VADDPS       Y9, Y1, Y1
+	VSUBPS       Y1, Y11, Y11
+	VADDPS       Y5, Y5, Y1
 	VMOVUPS      (R9), Y9
-	VMASKMOVPS   (CX)(SI*2), Y9, Y9
-	VMULPS       Y9, Y6, Y8
-	VMOVAPS      Y8, Y7
-	VFMSUB231PS  Y9, Y6, Y7
+	VMASKMOVPS   (CX)(SI*1), Y9, Y9
+	VMOVUPS      (R9), Y7
+	VMASKMOVPS   (CX)(SI*2), Y7, Y7
+	VMULPS       Y7, Y9, Y8
+	VMOVAPS      Y8, Y2
+	VFMSUB231PS  Y7, Y9, Y2
 	VFMADD231PS  Y5, Y5, Y8
-	VADDPS       Y7, Y8, Y8
-	VFMADD231PS  Y11, Y10, Y8
-	VMULPS       Y9, Y6, Y10
-	VMOVAPS      Y10, Y11
-	VFNMADD231PS Y9, Y6, Y11
-	VFMSUB231PS  Y4, Y0, Y10
-	VADDPS       Y11, Y10, Y10
-	VANDPS       absF32<>+0(SB), Y0, Y11
-	VANDPS       absF32<>+0(SB), Y6, Y7
-	VMAXPS       Y7, Y11, Y11
-	VANDPS       absF32<>+0(SB), Y9, Y7
-	VANDPS       absF32<>+0(SB), Y4, Y2
-	VMAXPS       Y2, Y7, Y7
-	VMAXPS       Y7, Y11, Y11
+	VADDPS       Y2, Y8, Y8
+	VFMADD231PS  Y11, Y1, Y8
+	VMULPS       Y7, Y9, Y1
+	VMOVAPS      Y1, Y11
+	VFNMADD231PS Y7, Y9, Y11
+	VFMSUB231PS  Y4, Y0, Y1
+	VADDPS       Y11, Y1, Y1
+	VANDPS       absF32<>+0(SB), Y0, Y0
+	VANDPS       absF32<>+0(SB), Y9, Y9
+	VMAXPS       Y9, Y0, Y0
+	VANDPS       absF32<>+0(SB), Y7, Y7
+	VANDPS       absF32<>+0(SB), Y4, Y4
+	VMAXPS       Y4, Y7, Y7
+	VMAXPS       Y7, Y0, Y0
 	VMULPS       Y3, Y3, Y7
-	VCMPPS       $0x16, entryMax<>+0(SB), Y11, Y11
-	VCMPPS       $0x19, detMin<>+0(SB), Y10, Y2
-	VORPS        Y11, Y2, Y2
-	VCMPPS       $0x03, Y6, Y0, Y0
-	VORPS        Y2, Y0, Y0
-	VCMPPS       $0x03, Y4, Y9, Y9
-	VORPS        Y0, Y9, Y9
+	VCMPPS       $0x16, entryMax<>+0(SB), Y0, Y0
+	VCMPPS       $0x19, detMin<>+0(SB), Y1, Y4
+	VORPS        Y0, Y4, Y4
 	VMOVAPS      Y8, Y0
 	VFMADD231PS  eighth<>+0(SB), Y7, Y0
-	VCMPPS       $0x12, zero<>+0(SB), Y3, Y4
-	VMOVUPS      zero<>+0(SB), Y2
-	VBLENDVPS    Y4, Y0, Y2, Y2
-	VCMPPS       $0x1e, zero<>+0(SB), Y2, Y2
-	VORPS        Y9, Y2, Y2
-	VCMPPS       $0x00, zero<>+0(SB), Y7, Y9
-	VORPS        Y2, Y9, Y9
-	VPSUBD       threeQuarters<>+0(SB), Y10, Y2
-	VANDPS       exponentF32<>+0(SB), Y2, Y2
-	VPSUBD       Y2, Y10, Y10
-	VSUBPS       one<>+0(SB), Y10, Y10
-	VPSRAD       $0x17, Y2, Y2
-	VCVTDQ2PS    Y2, Y2
-	VMULPS       ln2Lo<>+0(SB), Y2, Y0
-	VMULPS       Y10, Y10, Y4
-	VMOVUPS      logQ8<>+0(SB), Y6
-	VFMADD213PS  logQ7<>+0(SB), Y10, Y6
-	VFMADD213PS  logQ6<>+0(SB), Y10, Y6
-	VFMADD213PS  logQ5<>+0(SB), Y10, Y6
-	VFMADD213PS  logQ4<>+0(SB), Y10, Y6
-	VFMADD213PS  logQ3<>+0(SB), Y10, Y6
-	VFMADD213PS  logQ2<>+0(SB), Y10, Y6
-	VFMADD213PS  logQ1<>+0(SB), Y10, Y6
-	VFMADD213PS  logQ0<>+0(SB), Y10, Y6
-	VFMADD231PS  Y6, Y4, Y0
-	VADDPS       Y10, Y0, Y0
-	VFMADD231PS  ln2Hi<>+0(SB), Y2, Y0
+	VCMPPS       $0x12, zero<>+0(SB), Y3, Y9
+	VMOVUPS      zero<>+0(SB), Y11
+	VBLENDVPS    Y9, Y0, Y11, Y11
+	VCMPPS       $0x1e, zero<>+0(SB), Y11, Y11
+	VORPS        Y4, Y11, Y11
+	VCMPPS       $0x00, zero<>+0(SB), Y7, Y4
+	VORPS        Y11, Y4, Y4
+	VPSUBD       threeQuarters<>+0(SB), Y1, Y11
+	VANDPS       exponentF32<>+0(SB), Y11, Y11
+	VPSUBD       Y11, Y1, Y1
+	VSUBPS       one<>+0(SB), Y1, Y1
+	VPSRAD       $0x17, Y11, Y11
+	VCVTDQ2PS    Y11, Y11
+	VMULPS       ln2Lo<>+0(SB), Y11, Y0
+	VMULPS       Y1, Y1, Y9
+	VMOVUPS      logQ8<>+0(SB), Y2
+	VFMADD213PS  logQ7<>+0(SB), Y1, Y2
+	VFMADD213PS  logQ6<>+0(SB), Y1, Y2
+	VFMADD213PS  logQ5<>+0(SB), Y1, Y2
+	VFMADD213PS  logQ4<>+0(SB), Y1, Y2
+	VFMADD213PS  logQ3<>+0(SB), Y1, Y2
+	VFMADD213PS  logQ2<>+0(SB), Y1, Y2
+	VFMADD213PS  logQ1<>+0(SB), Y1, Y2
+	VFMADD213PS  logQ0<>+0(SB), Y1, Y2
+	VFMADD231PS  Y2, Y9, Y0
+	VADDPS       Y1, Y0, Y0
+	VFMADD231PS  ln2Hi<>+0(SB), Y11, Y0
 	VMULPS       half<>+0(SB), Y0, Y0
-	VANDPS       absF32<>+0(SB), Y8, Y2
-	VMAXPS       rootMin<>+0(SB), Y2, Y2
-	VSQRTPS      Y2, Y2
+	VANDPS       absF32<>+0(SB), Y8, Y11
+	VMAXPS       rootMin<>+0(SB), Y11, Y11
+	VSQRTPS      Y11, Y11
 	VDIVPS       Y7, Y8, Y7
-	VANDPS       absF32<>+0(SB), Y7, Y10
-	VCMPPS       $0x12, sixteenth<>+0(SB), Y10, Y10
+	VANDPS       absF32<>+0(SB), Y7, Y1
+	VCMPPS       $0x12, sixteenth<>+0(SB), Y1, Y1
 	VCMPPS       $0x11, zero<>+0(SB), Y8, Y8
-	VANDPS       absF32<>+0(SB), Y3, Y4
-	VMINPS       Y2, Y4, Y6
-	VMAXPS       Y2, Y4, Y11
-	VDIVPS       Y11, Y6, Y6
-	VMULPS       Y6, Y6, Y11
-	VMOVUPS      Y9, (R8)
-	VMULPS       Y11, Y6, Y9
-	VMOVUPS      atanP9<>+0(SB), Y1
-	VFMADD213PS  atanP8<>+0(SB), Y11, Y1
-	VFMADD213PS  atanP7<>+0(SB), Y11, Y1
-	VFMADD213PS  atanP6<>+0(SB), Y11, Y1
-	VFMADD213PS  atanP5<>+0(SB), Y11, Y1
-	VFMADD213PS  atanP4<>+0(SB), Y11, Y1
-	VFMADD213PS  atanP3<>+0(SB), Y11, Y1
-	VFMADD213PS  atanP2<>+0(SB), Y11, Y1
-	VFMADD213PS  atanP1<>+0(SB), Y11, Y1
-	VFMADD213PS  atanP0<>+0(SB), Y11, Y1
-	VFMADD231PS  Y1, Y9, Y6
-	VCMPPS       $0x1e, Y4, Y2, Y4
-	VANDPS       signF32<>+0(SB), Y4, Y9
-	VXORPS       Y9, Y6, Y6
-	VANDPS       halfPi2<>+0(SB), Y4, Y9
-	VADDPS       Y9, Y6, Y6
-	VANDPS       halfPi1<>+0(SB), Y4, Y4
-	VADDPS       Y4, Y6, Y6
-	VCMPPS       $0x11, zero<>+0(SB), Y3, Y4
-	VANDPS       signF32<>+0(SB), Y4, Y9
-	VXORPS       Y9, Y6, Y6
-	VANDPS       pi2<>+0(SB), Y4, Y9
-	VADDPS       Y9, Y6, Y6
-	VANDPS       pi1<>+0(SB), Y4, Y4
-	VADDPS       Y4, Y6, Y6
-	VADDPS       Y2, Y3, Y4
-	VPSUBD       threeQuarters<>+0(SB), Y4, Y9
-	VANDPS       exponentF32<>+0(SB), Y9, Y9
-	VPSUBD       Y9, Y4, Y4
-	VSUBPS       one<>+0(SB), Y4, Y4
-	VPSRAD       $0x17, Y9, Y9
-	VCVTDQ2PS    Y9, Y9
-	VMULPS       ln2Lo<>+0(SB), Y9, Y1
-	VMULPS       Y4, Y4, Y11
+	VANDPS       absF32<>+0(SB), Y3, Y9
+	VMINPS       Y11, Y9, Y2
+	VMAXPS       Y11, Y9, Y6
+	VDIVPS       Y6, Y2, Y2
+	VMULPS       Y2, Y2, Y6
+	VMOVUPS      Y4, (R8)
+	VMULPS       Y6, Y2, Y4
+	VMOVUPS      atanP9<>+0(SB), Y10
+	VFMADD213PS  atanP8<>+0(SB), Y6, Y10
+	VFMADD213PS  atanP7<>+0(SB), Y6, Y10
+	VFMADD213PS  atanP6<>+0(SB), Y6, Y10
+	VFMADD213PS  atanP5<>+0(SB), Y6, Y10
+	VFMADD213PS  atanP4<>+0(SB), Y6, Y10
+	VFMADD213PS  atanP3<>+0(SB), Y6, Y10
+	VFMADD213PS  atanP2<>+0(SB), Y6, Y10
+	VFMADD213PS  atanP1<>+0(SB), Y6, Y10
+	VFMADD213PS  atanP0<>+0(SB), Y6, Y10
+	VFMADD231PS  Y10, Y4, Y2
+	VCMPPS       $0x1e, Y9, Y11, Y9
+	VANDPS       signF32<>+0(SB), Y9, Y4
+	VXORPS       Y4, Y2, Y2
+	VANDPS       halfPi2<>+0(SB), Y9, Y4
+	VADDPS       Y4, Y2, Y2
+	VANDPS       halfPi1<>+0(SB), Y9, Y9
+	VADDPS       Y9, Y2, Y2
+	VCMPPS       $0x11, zero<>+0(SB), Y3, Y9
+	VANDPS       signF32<>+0(SB), Y9, Y4
+	VXORPS       Y4, Y2, Y2
+	VANDPS       pi2<>+0(SB), Y9, Y4
+	VADDPS       Y4, Y2, Y2
+	VANDPS       pi1<>+0(SB), Y9, Y9
+	VADDPS       Y9, Y2, Y2
+	VADDPS       Y11, Y3, Y9
+	VPSUBD       threeQuarters<>+0(SB), Y9, Y4
+	VANDPS       exponentF32<>+0(SB), Y4, Y4
+	VPSUBD       Y4, Y9, Y9
+	VSUBPS       one<>+0(SB), Y9, Y9
+	VPSRAD       $0x17, Y4, Y4
+	VCVTDQ2PS    Y4, Y4
+	VMULPS       ln2Lo<>+0(SB), Y4, Y10
+	VMULPS       Y9, Y9, Y6
 	VMOVUPS      logQ8<>+0(SB), Y12
-	VFMADD213PS  logQ7<>+0(SB), Y4, Y12
-	VFMADD213PS  logQ6<>+0(SB), Y4, Y12
-	VFMADD213PS  logQ5<>+0(SB), Y4, Y12
-	VFMADD213PS  logQ4<>+0(SB), Y4, Y12
-	VFMADD213PS  logQ3<>+0(SB), Y4, Y12
-	VFMADD213PS  logQ2<>+0(SB), Y4, Y12
-	VFMADD213PS  logQ1<>+0(SB), Y4, Y12
-	VFMADD213PS  logQ0<>+0(SB), Y4, Y12
-	VFMADD231PS  Y12, Y11, Y1
-	VADDPS       Y4, Y1, Y1
-	VFMADD231PS  ln2Hi<>+0(SB), Y9, Y1
-	VSUBPS       Y0, Y1, Y1
-	VBLENDVPS    Y8, Y6, Y1, Y1
-	VMOVUPS      oddg<>+0(SB), Y6
-	VFMADD213PS  oddf<>+0(SB), Y7, Y6
-	VFMADD213PS  odde<>+0(SB), Y7, Y6
-	VFMADD213PS  oddd<>+0(SB), Y7, Y6
-	VFMADD213PS  oddc<>+0(SB), Y7, Y6
-	VFMADD213PS  oddb<>+0(SB), Y7, Y6
-	VFMADD213PS  odda<>+0(SB), Y7, Y6
-	VBLENDVPS    Y10, Y6, Y1, Y1
-	VBLENDVPS    Y10, Y3, Y2, Y2
-	VDIVPS       Y2, Y1, Y1
-	VMULPS       Y5, Y1, Y5
-	VADDPS       Y5, Y0, Y2
+	VFMADD213PS  logQ7<>+0(SB), Y9, Y12
+	VFMADD213PS  logQ6<>+0(SB), Y9, Y12
+	VFMADD213PS  logQ5<>+0(SB), Y9, Y12
+	VFMADD213PS  logQ4<>+0(SB), Y9, Y12
+	VFMADD213PS  logQ3<>+0(SB), Y9, Y12
+	VFMADD213PS  logQ2<>+0(SB), Y9, Y12
+	VFMADD213PS  logQ1<>+0(SB), Y9, Y12
+	VFMADD213PS  logQ0<>+0(SB), Y9, Y12
+	VFMADD231PS  Y12, Y6, Y10
+	VADDPS       Y9, Y10, Y10
+	VFMADD231PS  ln2Hi<>+0(SB), Y4, Y10
+	VSUBPS       Y0, Y10, Y10
+	VBLENDVPS    Y8, Y2, Y10, Y10
+	VMOVUPS      atanhQ5<>+0(SB), Y2
+	VFMADD213PS  atanhQ4<>+0(SB), Y7, Y2
+	VFMADD213PS  atanhQ3<>+0(SB), Y7, Y2
+	VFMADD213PS  atanhQ2<>+0(SB), Y7, Y2
+	VFMADD213PS  atanhQ1<>+0(SB), Y7, Y2
+	VFMADD213PS  atanhQ0<>+0(SB), Y7, Y2
+	VFMADD213PS  one<>+0(SB), Y7, Y2
+	VBLENDVPS    Y1, Y2, Y10, Y10
+	VBLENDVPS    Y1, Y3, Y11, Y11
+	VDIVPS       Y11, Y10, Y10
+	VMULPS       Y5, Y10, Y5
+	VADDPS       Y5, Y0, Y11
 	VMOVUPS      (R9), Y3
 	VMASKMOVPS   (CX)(SI*1), Y3, Y3
-	VMULPS       Y3, Y1, Y3
-	VMOVUPS      (R9), Y10
-	VMASKMOVPS   (CX)(SI*2), Y10, Y10
-	VMULPS       Y10, Y1, Y1
+	VMULPS       Y3, Y10, Y3
+	VMOVUPS      (R9), Y1
+	VMASKMOVPS   (CX)(SI*2), Y1, Y1
+	VMULPS       Y1, Y10, Y10
 	VSUBPS       Y5, Y0, Y0
 	VMOVUPS      (R8), Y5
 	VANDPS       (R9), Y5, Y5
@@ -2546,9 +2126,9 @@ next2:
 	TESTQ        CX, CX
 	JE           easy7
 	VANDNPS      (R9), Y5, Y5
-	VMASKMOVPS   Y2, Y5, (AX)
+	VMASKMOVPS   Y11, Y5, (AX)
 	VMASKMOVPS   Y3, Y5, (AX)(SI*1)
-	VMASKMOVPS   Y1, Y5, (AX)(SI*2)
+	VMASKMOVPS   Y10, Y5, (AX)(SI*2)
 	VMASKMOVPS   Y0, Y5, (AX)(DI*1)
 	MOVQ         BX, AX
 	SUBQ         DX, BX
@@ -2560,11 +2140,11 @@ next2:
 
 easy7:
 	VMOVUPS    (R9), Y5
-	VMASKMOVPS Y2, Y5, (AX)
+	VMASKMOVPS Y11, Y5, (AX)
 	VMOVUPS    (R9), Y5
 	VMASKMOVPS Y3, Y5, (AX)(SI*1)
 	VMOVUPS    (R9), Y5
-	VMASKMOVPS Y1, Y5, (AX)(SI*2)
+	VMASKMOVPS Y10, Y5, (AX)(SI*2)
 	VMOVUPS    (R9), Y5
 	VMASKMOVPS Y0, Y5, (AX)(DI*1)
 
@@ -2605,6 +2185,16 @@ DATA eighth<>+20(SB)/4, $0x3e000000
 DATA eighth<>+24(SB)/4, $0x3e000000
 DATA eighth<>+28(SB)/4, $0x3e000000
 GLOBL eighth<>(SB), RODATA|NOPTR, $32
+
+DATA zero<>+0(SB)/4, $0x00000000
+DATA zero<>+4(SB)/4, $0x00000000
+DATA zero<>+8(SB)/4, $0x00000000
+DATA zero<>+12(SB)/4, $0x00000000
+DATA zero<>+16(SB)/4, $0x00000000
+DATA zero<>+20(SB)/4, $0x00000000
+DATA zero<>+24(SB)/4, $0x00000000
+DATA zero<>+28(SB)/4, $0x00000000
+GLOBL zero<>(SB), RODATA|NOPTR, $32
 
 DATA threeQuarters<>+0(SB)/4, $0x3f400000
 DATA threeQuarters<>+4(SB)/4, $0x3f400000
@@ -2846,75 +2436,65 @@ DATA pi1<>+24(SB)/4, $0x40490fdb
 DATA pi1<>+28(SB)/4, $0x40490fdb
 GLOBL pi1<>(SB), RODATA|NOPTR, $32
 
-DATA oddg<>+0(SB)/4, $0x3d9d89d9
-DATA oddg<>+4(SB)/4, $0x3d9d89d9
-DATA oddg<>+8(SB)/4, $0x3d9d89d9
-DATA oddg<>+12(SB)/4, $0x3d9d89d9
-DATA oddg<>+16(SB)/4, $0x3d9d89d9
-DATA oddg<>+20(SB)/4, $0x3d9d89d9
-DATA oddg<>+24(SB)/4, $0x3d9d89d9
-DATA oddg<>+28(SB)/4, $0x3d9d89d9
-GLOBL oddg<>(SB), RODATA|NOPTR, $32
+DATA atanhQ5<>+0(SB)/4, $0x3d9d89d9
+DATA atanhQ5<>+4(SB)/4, $0x3d9d89d9
+DATA atanhQ5<>+8(SB)/4, $0x3d9d89d9
+DATA atanhQ5<>+12(SB)/4, $0x3d9d89d9
+DATA atanhQ5<>+16(SB)/4, $0x3d9d89d9
+DATA atanhQ5<>+20(SB)/4, $0x3d9d89d9
+DATA atanhQ5<>+24(SB)/4, $0x3d9d89d9
+DATA atanhQ5<>+28(SB)/4, $0x3d9d89d9
+GLOBL atanhQ5<>(SB), RODATA|NOPTR, $32
 
-DATA oddf<>+0(SB)/4, $0x3dba2e8c
-DATA oddf<>+4(SB)/4, $0x3dba2e8c
-DATA oddf<>+8(SB)/4, $0x3dba2e8c
-DATA oddf<>+12(SB)/4, $0x3dba2e8c
-DATA oddf<>+16(SB)/4, $0x3dba2e8c
-DATA oddf<>+20(SB)/4, $0x3dba2e8c
-DATA oddf<>+24(SB)/4, $0x3dba2e8c
-DATA oddf<>+28(SB)/4, $0x3dba2e8c
-GLOBL oddf<>(SB), RODATA|NOPTR, $32
+DATA atanhQ4<>+0(SB)/4, $0x3dba2e8c
+DATA atanhQ4<>+4(SB)/4, $0x3dba2e8c
+DATA atanhQ4<>+8(SB)/4, $0x3dba2e8c
+DATA atanhQ4<>+12(SB)/4, $0x3dba2e8c
+DATA atanhQ4<>+16(SB)/4, $0x3dba2e8c
+DATA atanhQ4<>+20(SB)/4, $0x3dba2e8c
+DATA atanhQ4<>+24(SB)/4, $0x3dba2e8c
+DATA atanhQ4<>+28(SB)/4, $0x3dba2e8c
+GLOBL atanhQ4<>(SB), RODATA|NOPTR, $32
 
-DATA odde<>+0(SB)/4, $0x3de38e39
-DATA odde<>+4(SB)/4, $0x3de38e39
-DATA odde<>+8(SB)/4, $0x3de38e39
-DATA odde<>+12(SB)/4, $0x3de38e39
-DATA odde<>+16(SB)/4, $0x3de38e39
-DATA odde<>+20(SB)/4, $0x3de38e39
-DATA odde<>+24(SB)/4, $0x3de38e39
-DATA odde<>+28(SB)/4, $0x3de38e39
-GLOBL odde<>(SB), RODATA|NOPTR, $32
+DATA atanhQ3<>+0(SB)/4, $0x3de38e39
+DATA atanhQ3<>+4(SB)/4, $0x3de38e39
+DATA atanhQ3<>+8(SB)/4, $0x3de38e39
+DATA atanhQ3<>+12(SB)/4, $0x3de38e39
+DATA atanhQ3<>+16(SB)/4, $0x3de38e39
+DATA atanhQ3<>+20(SB)/4, $0x3de38e39
+DATA atanhQ3<>+24(SB)/4, $0x3de38e39
+DATA atanhQ3<>+28(SB)/4, $0x3de38e39
+GLOBL atanhQ3<>(SB), RODATA|NOPTR, $32
 
-DATA oddd<>+0(SB)/4, $0x3e124925
-DATA oddd<>+4(SB)/4, $0x3e124925
-DATA oddd<>+8(SB)/4, $0x3e124925
-DATA oddd<>+12(SB)/4, $0x3e124925
-DATA oddd<>+16(SB)/4, $0x3e124925
-DATA oddd<>+20(SB)/4, $0x3e124925
-DATA oddd<>+24(SB)/4, $0x3e124925
-DATA oddd<>+28(SB)/4, $0x3e124925
-GLOBL oddd<>(SB), RODATA|NOPTR, $32
+DATA atanhQ2<>+0(SB)/4, $0x3e124925
+DATA atanhQ2<>+4(SB)/4, $0x3e124925
+DATA atanhQ2<>+8(SB)/4, $0x3e124925
+DATA atanhQ2<>+12(SB)/4, $0x3e124925
+DATA atanhQ2<>+16(SB)/4, $0x3e124925
+DATA atanhQ2<>+20(SB)/4, $0x3e124925
+DATA atanhQ2<>+24(SB)/4, $0x3e124925
+DATA atanhQ2<>+28(SB)/4, $0x3e124925
+GLOBL atanhQ2<>(SB), RODATA|NOPTR, $32
 
-DATA oddc<>+0(SB)/4, $0x3e4ccccd
-DATA oddc<>+4(SB)/4, $0x3e4ccccd
-DATA oddc<>+8(SB)/4, $0x3e4ccccd
-DATA oddc<>+12(SB)/4, $0x3e4ccccd
-DATA oddc<>+16(SB)/4, $0x3e4ccccd
-DATA oddc<>+20(SB)/4, $0x3e4ccccd
-DATA oddc<>+24(SB)/4, $0x3e4ccccd
-DATA oddc<>+28(SB)/4, $0x3e4ccccd
-GLOBL oddc<>(SB), RODATA|NOPTR, $32
+DATA atanhQ1<>+0(SB)/4, $0x3e4ccccd
+DATA atanhQ1<>+4(SB)/4, $0x3e4ccccd
+DATA atanhQ1<>+8(SB)/4, $0x3e4ccccd
+DATA atanhQ1<>+12(SB)/4, $0x3e4ccccd
+DATA atanhQ1<>+16(SB)/4, $0x3e4ccccd
+DATA atanhQ1<>+20(SB)/4, $0x3e4ccccd
+DATA atanhQ1<>+24(SB)/4, $0x3e4ccccd
+DATA atanhQ1<>+28(SB)/4, $0x3e4ccccd
+GLOBL atanhQ1<>(SB), RODATA|NOPTR, $32
 
-DATA oddb<>+0(SB)/4, $0x3eaaaaab
-DATA oddb<>+4(SB)/4, $0x3eaaaaab
-DATA oddb<>+8(SB)/4, $0x3eaaaaab
-DATA oddb<>+12(SB)/4, $0x3eaaaaab
-DATA oddb<>+16(SB)/4, $0x3eaaaaab
-DATA oddb<>+20(SB)/4, $0x3eaaaaab
-DATA oddb<>+24(SB)/4, $0x3eaaaaab
-DATA oddb<>+28(SB)/4, $0x3eaaaaab
-GLOBL oddb<>(SB), RODATA|NOPTR, $32
-
-DATA odda<>+0(SB)/4, $0x3f800000
-DATA odda<>+4(SB)/4, $0x3f800000
-DATA odda<>+8(SB)/4, $0x3f800000
-DATA odda<>+12(SB)/4, $0x3f800000
-DATA odda<>+16(SB)/4, $0x3f800000
-DATA odda<>+20(SB)/4, $0x3f800000
-DATA odda<>+24(SB)/4, $0x3f800000
-DATA odda<>+28(SB)/4, $0x3f800000
-GLOBL odda<>(SB), RODATA|NOPTR, $32
+DATA atanhQ0<>+0(SB)/4, $0x3eaaaaab
+DATA atanhQ0<>+4(SB)/4, $0x3eaaaaab
+DATA atanhQ0<>+8(SB)/4, $0x3eaaaaab
+DATA atanhQ0<>+12(SB)/4, $0x3eaaaaab
+DATA atanhQ0<>+16(SB)/4, $0x3eaaaaab
+DATA atanhQ0<>+20(SB)/4, $0x3eaaaaab
+DATA atanhQ0<>+24(SB)/4, $0x3eaaaaab
+DATA atanhQ0<>+28(SB)/4, $0x3eaaaaab
+GLOBL atanhQ0<>(SB), RODATA|NOPTR, $32
 
 // func log2x2F32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, AVX512F, BMI2
@@ -2965,69 +2545,65 @@ loop1:
 	VFNMADD231PS     Z16, Z15, Z10
 	VFMSUB231PS      Z11, Z9, Z12
 	VADDPS           Z10, Z12, Z12
-	VPANDD           Z1, Z9, Z10
-	VPANDD           Z1, Z15, Z18
-	VMAXPS           Z18, Z10, Z10
-	VPANDD           Z1, Z16, Z18
-	VPANDD           Z1, Z11, Z19
-	VMAXPS           Z19, Z18, Z18
-	VMAXPS           Z18, Z10, Z10
-	VMULPS           Z13, Z13, Z18
-	VCMPPS.BCST      $0x16, entryMax<>+0(SB), Z10, K1
+	VPANDD           Z1, Z9, Z9
+	VPANDD           Z1, Z15, Z10
+	VMAXPS           Z10, Z9, Z9
+	VPANDD           Z1, Z16, Z10
+	VPANDD           Z1, Z11, Z11
+	VMAXPS           Z11, Z10, Z10
+	VMAXPS           Z10, Z9, Z9
+	VMULPS           Z13, Z13, Z10
+	VCMPPS.BCST      $0x16, entryMax<>+0(SB), Z9, K1
 	VCMPPS.BCST      $0x19, detMin<>+0(SB), Z12, K2
 	KORW             K1, K2, K1
-	VCMPPS           $0x03, Z15, Z9, K2
-	KORW             K1, K2, K1
-	VCMPPS           $0x03, Z11, Z16, K2
-	KORW             K1, K2, K1
-	VMOVAPS          Z17, Z11
-	VFMADD231PS.BCST eighth<>+0(SB), Z18, Z11
+	VMOVAPS          Z17, Z9
+	VFMADD231PS.BCST eighth<>+0(SB), Z10, Z9
 	VCMPPS           $0x12, Z0, Z13, K2
-	VBLENDMPS        Z11, Z0, K2, Z11
-	VCMPPS           $0x1e, Z0, Z11, K2
+	VBLENDMPS        Z9, Z0, K2, Z9
+	VCMPPS           $0x1e, Z0, Z9, K2
 	KORW             K1, K2, K1
-	VCMPPS           $0x00, Z0, Z18, K2
+	VCMPPS           $0x00, Z0, Z10, K2
 	KORW             K1, K2, K1
-	VGETMANTPS       $0x0b, Z12, Z11
-	VSUBPS           Z3, Z11, Z9
+	VGETMANTPS       $0x0b, Z12, Z9
+	VSUBPS           Z3, Z9, Z11
 	VGETEXPPS        Z12, Z12
-	VGETEXPPS        Z11, Z11
-	VSUBPS           Z11, Z12, Z12
-	VMULPS           Z4, Z12, Z11
-	VMULPS           Z9, Z9, Z10
+	VGETEXPPS        Z9, Z9
+	VSUBPS           Z9, Z12, Z12
+	VMULPS           Z4, Z12, Z9
+	VMULPS           Z11, Z11, Z18
 	VBROADCASTSS     logQ8<>+0(SB), Z19
-	VFMADD213PS      Z5, Z9, Z19
-	VFMADD213PS      Z6, Z9, Z19
-	VFMADD213PS      Z7, Z9, Z19
-	VFMADD213PS      Z8, Z9, Z19
-	VFMADD213PS.BCST logQ3<>+0(SB), Z9, Z19
-	VFMADD213PS.BCST logQ2<>+0(SB), Z9, Z19
-	VFMADD213PS.BCST logQ1<>+0(SB), Z9, Z19
-	VFMADD213PS.BCST logQ0<>+0(SB), Z9, Z19
-	VFMADD231PS      Z19, Z10, Z11
-	VADDPS           Z9, Z11, Z11
-	VFMADD231PS.BCST ln2Hi<>+0(SB), Z12, Z11
-	VMULPS           Z2, Z11, Z11
+	VFMADD213PS      Z5, Z11, Z19
+	VFMADD213PS      Z6, Z11, Z19
+	VFMADD213PS      Z7, Z11, Z19
+	VFMADD213PS      Z8, Z11, Z19
+	VFMADD213PS.BCST logQ3<>+0(SB), Z11, Z19
+	VFMADD213PS.BCST logQ2<>+0(SB), Z11, Z19
+	VFMADD213PS.BCST logQ1<>+0(SB), Z11, Z19
+	VFMADD213PS.BCST logQ0<>+0(SB), Z11, Z19
+	VFMADD231PS      Z19, Z18, Z9
+	VADDPS           Z11, Z9, Z9
+	VFMADD231PS.BCST ln2Hi<>+0(SB), Z12, Z9
+	VMULPS           Z2, Z9, Z9
 	VPANDD           Z1, Z17, Z12
 	VMAXPS.BCST      rootMin<>+0(SB), Z12, Z12
-	VRSQRT14PS       Z12, Z9
-	VMULPS           Z2, Z9, Z10
-	VMULPS           Z9, Z12, Z9
-	VFNMADD231PS     Z9, Z9, Z12
-	VFMADD231PS      Z10, Z12, Z9
-	VRCP14PS         Z18, Z12
-	VMULPS           Z12, Z17, Z10
-	VFNMADD213PS     Z17, Z10, Z18
-	VFMADD231PS      Z12, Z18, Z10
-	VPANDD           Z1, Z10, Z18
-	VCMPPS.BCST      $0x12, sixteenth<>+0(SB), Z18, K2
+	VRSQRT14PS       Z12, Z11
+	VMULPS           Z2, Z11, Z18
+	VMULPS           Z11, Z12, Z11
+	VFNMADD231PS     Z11, Z11, Z12
+	VFMADD231PS      Z18, Z12, Z11
+	VRCP14PS         Z10, Z12
+	VMULPS           Z12, Z17, Z18
+	VFNMADD213PS     Z17, Z18, Z10
+	VFMADD231PS      Z12, Z10, Z18
+	VPANDD           Z1, Z18, Z10
+	VCMPPS.BCST      $0x12, sixteenth<>+0(SB), Z10, K2
 	VCMPPS           $0x11, Z0, Z17, K3
 	VPANDD           Z1, Z13, Z17
-	VMINPS           Z9, Z17, Z18
-	VMAXPS           Z9, Z17, Z12
-	VDIVPS           Z12, Z18, Z18
-	VMULPS           Z18, Z18, Z12
-	VMULPS           Z12, Z18, Z19
+	VMINPS           Z11, Z17, Z10
+	VMAXPS           Z11, Z17, Z12
+	VDIVPS           Z12, Z10, Z10
+	VMULPS           Z10, Z10, Z12
+	VMULPS           Z12, Z10, Z19
 	VBROADCASTSS     atanP9<>+0(SB), Z20
 	VFMADD213PS.BCST atanP8<>+0(SB), Z12, Z20
 	VFMADD213PS.BCST atanP7<>+0(SB), Z12, Z20
@@ -3038,16 +2614,16 @@ loop1:
 	VFMADD213PS.BCST atanP2<>+0(SB), Z12, Z20
 	VFMADD213PS.BCST atanP1<>+0(SB), Z12, Z20
 	VFMADD213PS.BCST atanP0<>+0(SB), Z12, Z20
-	VFMADD231PS      Z20, Z19, Z18
-	VCMPPS           $0x1e, Z17, Z9, K4
-	VPXORD.BCST      signF32<>+0(SB), Z18, K4, Z18
-	VADDPS.BCST      halfPi2<>+0(SB), Z18, K4, Z18
-	VADDPS.BCST      halfPi1<>+0(SB), Z18, K4, Z18
+	VFMADD231PS      Z20, Z19, Z10
+	VCMPPS           $0x1e, Z17, Z11, K4
+	VPXORD.BCST      signF32<>+0(SB), Z10, K4, Z10
+	VADDPS.BCST      halfPi2<>+0(SB), Z10, K4, Z10
+	VADDPS.BCST      halfPi1<>+0(SB), Z10, K4, Z10
 	VCMPPS           $0x11, Z0, Z13, K4
-	VPXORD.BCST      signF32<>+0(SB), Z18, K4, Z18
-	VADDPS.BCST      pi2<>+0(SB), Z18, K4, Z18
-	VADDPS.BCST      pi1<>+0(SB), Z18, K4, Z18
-	VADDPS           Z9, Z13, Z17
+	VPXORD.BCST      signF32<>+0(SB), Z10, K4, Z10
+	VADDPS.BCST      pi2<>+0(SB), Z10, K4, Z10
+	VADDPS.BCST      pi1<>+0(SB), Z10, K4, Z10
+	VADDPS           Z11, Z13, Z17
 	VGETMANTPS       $0x0b, Z17, Z19
 	VSUBPS           Z3, Z19, Z20
 	VGETEXPPS        Z17, Z17
@@ -3067,34 +2643,34 @@ loop1:
 	VFMADD231PS      Z21, Z12, Z19
 	VADDPS           Z20, Z19, Z19
 	VFMADD231PS.BCST ln2Hi<>+0(SB), Z17, Z19
-	VSUBPS           Z11, Z19, Z19
-	VBLENDMPS        Z18, Z19, K3, Z19
-	VBROADCASTSS     oddg<>+0(SB), Z18
-	VFMADD213PS.BCST oddf<>+0(SB), Z10, Z18
-	VFMADD213PS.BCST odde<>+0(SB), Z10, Z18
-	VFMADD213PS.BCST oddd<>+0(SB), Z10, Z18
-	VFMADD213PS.BCST oddc<>+0(SB), Z10, Z18
-	VFMADD213PS.BCST oddb<>+0(SB), Z10, Z18
-	VFMADD213PS.BCST odda<>+0(SB), Z10, Z18
-	VBLENDMPS        Z18, Z19, K2, Z19
-	VBLENDMPS        Z13, Z9, K2, Z9
-	VRCP14PS         Z9, Z13
-	VMULPS           Z13, Z19, Z18
-	VFNMADD231PS     Z18, Z9, Z19
-	VFMADD231PS      Z13, Z19, Z18
-	VMULPS           Z14, Z18, Z14
-	VADDPS           Z14, Z11, Z19
-	VMULPS           Z15, Z18, Z15
-	VMULPS           Z16, Z18, Z18
-	VSUBPS           Z14, Z11, Z11
+	VSUBPS           Z9, Z19, Z19
+	VBLENDMPS        Z10, Z19, K3, Z19
+	VBROADCASTSS     atanhQ5<>+0(SB), Z10
+	VFMADD213PS.BCST atanhQ4<>+0(SB), Z18, Z10
+	VFMADD213PS.BCST atanhQ3<>+0(SB), Z18, Z10
+	VFMADD213PS.BCST atanhQ2<>+0(SB), Z18, Z10
+	VFMADD213PS.BCST atanhQ1<>+0(SB), Z18, Z10
+	VFMADD213PS.BCST atanhQ0<>+0(SB), Z18, Z10
+	VFMADD213PS      Z3, Z18, Z10
+	VBLENDMPS        Z10, Z19, K2, Z19
+	VBLENDMPS        Z13, Z11, K2, Z11
+	VRCP14PS         Z11, Z13
+	VMULPS           Z13, Z19, Z10
+	VFNMADD231PS     Z10, Z11, Z19
+	VFMADD231PS      Z13, Z19, Z10
+	VMULPS           Z14, Z10, Z14
+	VADDPS           Z14, Z9, Z19
+	VMULPS           Z15, Z10, Z15
+	VMULPS           Z16, Z10, Z10
+	VSUBPS           Z14, Z9, Z9
 	KMOVW            K1, R8
 	TESTQ            R8, R8
 	JE               easy4
 	KNOTW            K1, K1
 	VMOVUPS          Z19, K1, (AX)
 	VMOVUPS          Z15, K1, (AX)(SI*1)
-	VMOVUPS          Z18, K1, (AX)(SI*2)
-	VMOVUPS          Z11, K1, (AX)(DI*1)
+	VMOVUPS          Z10, K1, (AX)(SI*2)
+	VMOVUPS          Z9, K1, (AX)(DI*1)
 	MOVQ             BX, AX
 	SUBQ             DX, AX
 	MOVQ             AX, CX
@@ -3108,8 +2684,8 @@ loop1:
 easy4:
 	VMOVUPS Z19, (AX)
 	VMOVUPS Z15, (AX)(SI*1)
-	VMOVUPS Z18, (AX)(SI*2)
-	VMOVUPS Z11, (AX)(DI*1)
+	VMOVUPS Z10, (AX)(SI*2)
+	VMOVUPS Z9, (AX)(DI*1)
 	ADDQ    $+64, AX
 	ADDQ    $+64, CX
 	SUBQ    $+16, DX
@@ -3122,153 +2698,149 @@ next2:
 	MOVQ             $-1, R8
 	BZHIQ            DX, R8, R8
 	KMOVW            R8, K1
-	VMOVUPS.Z        (CX), K1, Z11
-	VMULPS           Z2, Z11, Z18
+	VMOVUPS.Z        (CX), K1, Z9
+	VMULPS           Z2, Z9, Z10
 	VMOVUPS.Z        (CX)(DI*1), K1, Z15
 	VMULPS           Z2, Z15, Z19
-	VADDPS           Z19, Z18, Z14
-	VSUBPS           Z19, Z18, Z16
-	VSUBPS           Z18, Z16, Z13
-	VSUBPS           Z13, Z16, Z9
-	VSUBPS           Z9, Z18, Z18
+	VADDPS           Z19, Z10, Z14
+	VSUBPS           Z19, Z10, Z16
+	VSUBPS           Z10, Z16, Z13
+	VSUBPS           Z13, Z16, Z11
+	VSUBPS           Z11, Z10, Z10
 	VADDPS           Z13, Z19, Z19
-	VSUBPS           Z19, Z18, Z18
+	VSUBPS           Z19, Z10, Z10
 	VADDPS           Z16, Z16, Z19
 	VMOVUPS.Z        (CX)(SI*1), K1, Z13
-	VMOVUPS.Z        (CX)(SI*2), K1, Z9
-	VMULPS           Z9, Z13, Z10
-	VMOVAPS          Z10, Z17
-	VFMSUB231PS      Z9, Z13, Z17
-	VFMADD231PS      Z16, Z16, Z10
-	VADDPS           Z17, Z10, Z10
-	VFMADD231PS      Z18, Z19, Z10
-	VMULPS           Z9, Z13, Z19
-	VMOVAPS          Z19, Z18
-	VFNMADD231PS     Z9, Z13, Z18
-	VFMSUB231PS      Z15, Z11, Z19
-	VADDPS           Z18, Z19, Z19
-	VPANDD           Z1, Z11, Z18
-	VPANDD           Z1, Z13, Z17
-	VMAXPS           Z17, Z18, Z18
-	VPANDD           Z1, Z9, Z17
-	VPANDD           Z1, Z15, Z20
-	VMAXPS           Z20, Z17, Z17
-	VMAXPS           Z17, Z18, Z18
-	VMULPS           Z14, Z14, Z17
-	VCMPPS.BCST      $0x16, entryMax<>+0(SB), Z18, K2
+	VMOVUPS.Z        (CX)(SI*2), K1, Z11
+	VMULPS           Z11, Z13, Z18
+	VMOVAPS          Z18, Z17
+	VFMSUB231PS      Z11, Z13, Z17
+	VFMADD231PS      Z16, Z16, Z18
+	VADDPS           Z17, Z18, Z18
+	VFMADD231PS      Z10, Z19, Z18
+	VMULPS           Z11, Z13, Z19
+	VMOVAPS          Z19, Z10
+	VFNMADD231PS     Z11, Z13, Z10
+	VFMSUB231PS      Z15, Z9, Z19
+	VADDPS           Z10, Z19, Z19
+	VPANDD           Z1, Z9, Z9
+	VPANDD           Z1, Z13, Z10
+	VMAXPS           Z10, Z9, Z9
+	VPANDD           Z1, Z11, Z10
+	VPANDD           Z1, Z15, Z15
+	VMAXPS           Z15, Z10, Z10
+	VMAXPS           Z10, Z9, Z9
+	VMULPS           Z14, Z14, Z10
+	VCMPPS.BCST      $0x16, entryMax<>+0(SB), Z9, K2
 	VCMPPS.BCST      $0x19, detMin<>+0(SB), Z19, K3
 	KORW             K2, K3, K2
-	VCMPPS           $0x03, Z13, Z11, K3
-	KORW             K2, K3, K2
-	VCMPPS           $0x03, Z15, Z9, K3
-	KORW             K2, K3, K2
-	VMOVAPS          Z10, Z15
-	VFMADD231PS.BCST eighth<>+0(SB), Z17, Z15
+	VMOVAPS          Z18, Z9
+	VFMADD231PS.BCST eighth<>+0(SB), Z10, Z9
 	VCMPPS           $0x12, Z0, Z14, K3
-	VBLENDMPS        Z15, Z0, K3, Z15
-	VCMPPS           $0x1e, Z0, Z15, K3
+	VBLENDMPS        Z9, Z0, K3, Z9
+	VCMPPS           $0x1e, Z0, Z9, K3
 	KORW             K2, K3, K2
-	VCMPPS           $0x00, Z0, Z17, K3
+	VCMPPS           $0x00, Z0, Z10, K3
 	KORW             K2, K3, K2
-	VGETMANTPS       $0x0b, Z19, Z15
-	VSUBPS           Z3, Z15, Z11
+	VGETMANTPS       $0x0b, Z19, Z9
+	VSUBPS           Z3, Z9, Z15
 	VGETEXPPS        Z19, Z19
-	VGETEXPPS        Z15, Z15
-	VSUBPS           Z15, Z19, Z19
-	VMULPS           Z4, Z19, Z15
-	VMULPS           Z11, Z11, Z18
+	VGETEXPPS        Z9, Z9
+	VSUBPS           Z9, Z19, Z19
+	VMULPS           Z4, Z19, Z9
+	VMULPS           Z15, Z15, Z17
 	VBROADCASTSS     logQ8<>+0(SB), Z20
-	VFMADD213PS      Z5, Z11, Z20
-	VFMADD213PS      Z6, Z11, Z20
-	VFMADD213PS      Z7, Z11, Z20
-	VFMADD213PS      Z8, Z11, Z20
-	VFMADD213PS.BCST logQ3<>+0(SB), Z11, Z20
-	VFMADD213PS.BCST logQ2<>+0(SB), Z11, Z20
-	VFMADD213PS.BCST logQ1<>+0(SB), Z11, Z20
-	VFMADD213PS.BCST logQ0<>+0(SB), Z11, Z20
-	VFMADD231PS      Z20, Z18, Z15
-	VADDPS           Z11, Z15, Z15
-	VFMADD231PS.BCST ln2Hi<>+0(SB), Z19, Z15
-	VMULPS           Z2, Z15, Z15
-	VPANDD           Z1, Z10, Z19
+	VFMADD213PS      Z5, Z15, Z20
+	VFMADD213PS      Z6, Z15, Z20
+	VFMADD213PS      Z7, Z15, Z20
+	VFMADD213PS      Z8, Z15, Z20
+	VFMADD213PS.BCST logQ3<>+0(SB), Z15, Z20
+	VFMADD213PS.BCST logQ2<>+0(SB), Z15, Z20
+	VFMADD213PS.BCST logQ1<>+0(SB), Z15, Z20
+	VFMADD213PS.BCST logQ0<>+0(SB), Z15, Z20
+	VFMADD231PS      Z20, Z17, Z9
+	VADDPS           Z15, Z9, Z9
+	VFMADD231PS.BCST ln2Hi<>+0(SB), Z19, Z9
+	VMULPS           Z2, Z9, Z9
+	VPANDD           Z1, Z18, Z19
 	VMAXPS.BCST      rootMin<>+0(SB), Z19, Z19
-	VRSQRT14PS       Z19, Z11
-	VMULPS           Z2, Z11, Z2
-	VMULPS           Z11, Z19, Z11
-	VFNMADD231PS     Z11, Z11, Z19
-	VFMADD231PS      Z2, Z19, Z11
-	VRCP14PS         Z17, Z19
-	VMULPS           Z19, Z10, Z2
-	VFNMADD213PS     Z10, Z2, Z17
-	VFMADD231PS      Z19, Z17, Z2
-	VPANDD           Z1, Z2, Z17
-	VCMPPS.BCST      $0x12, sixteenth<>+0(SB), Z17, K3
-	VCMPPS           $0x11, Z0, Z10, K4
+	VRSQRT14PS       Z19, Z15
+	VMULPS           Z2, Z15, Z2
+	VMULPS           Z15, Z19, Z15
+	VFNMADD231PS     Z15, Z15, Z19
+	VFMADD231PS      Z2, Z19, Z15
+	VRCP14PS         Z10, Z19
+	VMULPS           Z19, Z18, Z2
+	VFNMADD213PS     Z18, Z2, Z10
+	VFMADD231PS      Z19, Z10, Z2
+	VPANDD           Z1, Z2, Z10
+	VCMPPS.BCST      $0x12, sixteenth<>+0(SB), Z10, K3
+	VCMPPS           $0x11, Z0, Z18, K4
 	VPANDD           Z1, Z14, Z1
-	VMINPS           Z11, Z1, Z10
-	VMAXPS           Z11, Z1, Z17
-	VDIVPS           Z17, Z10, Z10
-	VMULPS           Z10, Z10, Z17
-	VMULPS           Z17, Z10, Z19
-	VBROADCASTSS     atanP9<>+0(SB), Z18
-	VFMADD213PS.BCST atanP8<>+0(SB), Z17, Z18
-	VFMADD213PS.BCST atanP7<>+0(SB), Z17, Z18
-	VFMADD213PS.BCST atanP6<>+0(SB), Z17, Z18
-	VFMADD213PS.BCST atanP5<>+0(SB), Z17, Z18
-	VFMADD213PS.BCST atanP4<>+0(SB), Z17, Z18
-	VFMADD213PS.BCST atanP3<>+0(SB), Z17, Z18
-	VFMADD213PS.BCST atanP2<>+0(SB), Z17, Z18
-	VFMADD213PS.BCST atanP1<>+0(SB), Z17, Z18
-	VFMADD213PS.BCST atanP0<>+0(SB), Z17, Z18
-	VFMADD231PS      Z18, Z19, Z10
-	VCMPPS           $0x1e, Z1, Z11, K5
-	VPXORD.BCST      signF32<>+0(SB), Z10, K5, Z10
-	VADDPS.BCST      halfPi2<>+0(SB), Z10, K5, Z10
-	VADDPS.BCST      halfPi1<>+0(SB), Z10, K5, Z10
+	VMINPS           Z15, Z1, Z18
+	VMAXPS           Z15, Z1, Z10
+	VDIVPS           Z10, Z18, Z18
+	VMULPS           Z18, Z18, Z10
+	VMULPS           Z10, Z18, Z19
+	VBROADCASTSS     atanP9<>+0(SB), Z17
+	VFMADD213PS.BCST atanP8<>+0(SB), Z10, Z17
+	VFMADD213PS.BCST atanP7<>+0(SB), Z10, Z17
+	VFMADD213PS.BCST atanP6<>+0(SB), Z10, Z17
+	VFMADD213PS.BCST atanP5<>+0(SB), Z10, Z17
+	VFMADD213PS.BCST atanP4<>+0(SB), Z10, Z17
+	VFMADD213PS.BCST atanP3<>+0(SB), Z10, Z17
+	VFMADD213PS.BCST atanP2<>+0(SB), Z10, Z17
+	VFMADD213PS.BCST atanP1<>+0(SB), Z10, Z17
+	VFMADD213PS.BCST atanP0<>+0(SB), Z10, Z17
+	VFMADD231PS      Z17, Z19, Z18
+	VCMPPS           $0x1e, Z1, Z15, K5
+	VPXORD.BCST      signF32<>+0(SB), Z18, K5, Z18
+	VADDPS.BCST      halfPi2<>+0(SB), Z18, K5, Z18
+	VADDPS.BCST      halfPi1<>+0(SB), Z18, K5, Z18
 	VCMPPS           $0x11, Z0, Z14, K5
-	VPXORD.BCST      signF32<>+0(SB), Z10, K5, Z10
-	VADDPS.BCST      pi2<>+0(SB), Z10, K5, Z10
-	VADDPS.BCST      pi1<>+0(SB), Z10, K5, Z10
-	VADDPS           Z11, Z14, Z0
+	VPXORD.BCST      signF32<>+0(SB), Z18, K5, Z18
+	VADDPS.BCST      pi2<>+0(SB), Z18, K5, Z18
+	VADDPS.BCST      pi1<>+0(SB), Z18, K5, Z18
+	VADDPS           Z15, Z14, Z0
 	VGETMANTPS       $0x0b, Z0, Z1
-	VSUBPS           Z3, Z1, Z3
+	VSUBPS           Z3, Z1, Z19
 	VGETEXPPS        Z0, Z0
 	VGETEXPPS        Z1, Z1
 	VSUBPS           Z1, Z0, Z0
 	VMULPS           Z4, Z0, Z4
-	VMULPS           Z3, Z3, Z1
-	VBROADCASTSS     logQ8<>+0(SB), Z19
-	VFMADD213PS      Z5, Z3, Z19
-	VFMADD213PS      Z6, Z3, Z19
-	VFMADD213PS      Z7, Z3, Z19
-	VFMADD213PS      Z8, Z3, Z19
-	VFMADD213PS.BCST logQ3<>+0(SB), Z3, Z19
-	VFMADD213PS.BCST logQ2<>+0(SB), Z3, Z19
-	VFMADD213PS.BCST logQ1<>+0(SB), Z3, Z19
-	VFMADD213PS.BCST logQ0<>+0(SB), Z3, Z19
-	VFMADD231PS      Z19, Z1, Z4
-	VADDPS           Z3, Z4, Z4
+	VMULPS           Z19, Z19, Z1
+	VBROADCASTSS     logQ8<>+0(SB), Z17
+	VFMADD213PS      Z5, Z19, Z17
+	VFMADD213PS      Z6, Z19, Z17
+	VFMADD213PS      Z7, Z19, Z17
+	VFMADD213PS      Z8, Z19, Z17
+	VFMADD213PS.BCST logQ3<>+0(SB), Z19, Z17
+	VFMADD213PS.BCST logQ2<>+0(SB), Z19, Z17
+	VFMADD213PS.BCST logQ1<>+0(SB), Z19, Z17
+	VFMADD213PS.BCST logQ0<>+0(SB), Z19, Z17
+	VFMADD231PS      Z17, Z1, Z4
+	VADDPS           Z19, Z4, Z4
 	VFMADD231PS.BCST ln2Hi<>+0(SB), Z0, Z4
-	VSUBPS           Z15, Z4, Z4
-	VBLENDMPS        Z10, Z4, K4, Z4
-	VBROADCASTSS     oddg<>+0(SB), Z10
-	VFMADD213PS.BCST oddf<>+0(SB), Z2, Z10
-	VFMADD213PS.BCST odde<>+0(SB), Z2, Z10
-	VFMADD213PS.BCST oddd<>+0(SB), Z2, Z10
-	VFMADD213PS.BCST oddc<>+0(SB), Z2, Z10
-	VFMADD213PS.BCST oddb<>+0(SB), Z2, Z10
-	VFMADD213PS.BCST odda<>+0(SB), Z2, Z10
-	VBLENDMPS        Z10, Z4, K3, Z4
-	VBLENDMPS        Z14, Z11, K3, Z11
-	VRCP14PS         Z11, Z14
-	VMULPS           Z14, Z4, Z10
-	VFNMADD231PS     Z10, Z11, Z4
-	VFMADD231PS      Z14, Z4, Z10
-	VMULPS           Z16, Z10, Z16
-	VADDPS           Z16, Z15, Z4
-	VMULPS           Z13, Z10, Z13
-	VMULPS           Z9, Z10, Z10
-	VSUBPS           Z16, Z15, Z15
+	VSUBPS           Z9, Z4, Z4
+	VBLENDMPS        Z18, Z4, K4, Z4
+	VBROADCASTSS     atanhQ5<>+0(SB), Z18
+	VFMADD213PS.BCST atanhQ4<>+0(SB), Z2, Z18
+	VFMADD213PS.BCST atanhQ3<>+0(SB), Z2, Z18
+	VFMADD213PS.BCST atanhQ2<>+0(SB), Z2, Z18
+	VFMADD213PS.BCST atanhQ1<>+0(SB), Z2, Z18
+	VFMADD213PS.BCST atanhQ0<>+0(SB), Z2, Z18
+	VFMADD213PS      Z3, Z2, Z18
+	VBLENDMPS        Z18, Z4, K3, Z4
+	VBLENDMPS        Z14, Z15, K3, Z15
+	VRCP14PS         Z15, Z14
+	VMULPS           Z14, Z4, Z18
+	VFNMADD231PS     Z18, Z15, Z4
+	VFMADD231PS      Z14, Z4, Z18
+	VMULPS           Z16, Z18, Z16
+	VADDPS           Z16, Z9, Z4
+	VMULPS           Z13, Z18, Z13
+	VMULPS           Z11, Z18, Z18
+	VSUBPS           Z16, Z9, Z9
 	KANDW            K1, K2, K2
 	KMOVW            K2, CX
 	TESTQ            CX, CX
@@ -3276,8 +2848,8 @@ next2:
 	KANDNW           K1, K2, K1
 	VMOVUPS          Z4, K1, (AX)
 	VMOVUPS          Z13, K1, (AX)(SI*1)
-	VMOVUPS          Z10, K1, (AX)(SI*2)
-	VMOVUPS          Z15, K1, (AX)(DI*1)
+	VMOVUPS          Z18, K1, (AX)(SI*2)
+	VMOVUPS          Z9, K1, (AX)(DI*1)
 	MOVQ             BX, AX
 	SUBQ             DX, BX
 	MOVQ             BX, at+40(FP)
@@ -3289,8 +2861,8 @@ next2:
 easy7:
 	VMOVUPS Z4, K1, (AX)
 	VMOVUPS Z13, K1, (AX)(SI*1)
-	VMOVUPS Z10, K1, (AX)(SI*2)
-	VMOVUPS Z15, K1, (AX)(DI*1)
+	VMOVUPS Z18, K1, (AX)(SI*2)
+	VMOVUPS Z9, K1, (AX)(DI*1)
 
 done5:
 	XORQ AX, AX
@@ -3341,126 +2913,122 @@ loop1:
 	VFNMADD231PD Y7, Y6, Y1
 	VFMSUB231PD  Y2, Y0, Y3
 	VADDPD       Y1, Y3, Y3
-	VANDPD       absF64<>+0(SB), Y0, Y1
-	VANDPD       absF64<>+0(SB), Y6, Y9
-	VMAXPD       Y9, Y1, Y1
-	VANDPD       absF64<>+0(SB), Y7, Y9
-	VANDPD       absF64<>+0(SB), Y2, Y10
-	VMAXPD       Y10, Y9, Y9
-	VMAXPD       Y9, Y1, Y1
-	VMULPD       Y4, Y4, Y9
-	VCMPPD       $0x16, entryMaxF64<>+0(SB), Y1, Y1
-	VCMPPD       $0x19, detMinF64<>+0(SB), Y3, Y10
-	VORPD        Y1, Y10, Y10
-	VCMPPD       $0x03, Y6, Y0, Y0
-	VORPD        Y10, Y0, Y0
-	VCMPPD       $0x03, Y2, Y7, Y7
-	VORPD        Y0, Y7, Y7
+	VANDPD       absF64<>+0(SB), Y0, Y0
+	VANDPD       absF64<>+0(SB), Y6, Y6
+	VMAXPD       Y6, Y0, Y0
+	VANDPD       absF64<>+0(SB), Y7, Y7
+	VANDPD       absF64<>+0(SB), Y2, Y2
+	VMAXPD       Y2, Y7, Y7
+	VMAXPD       Y7, Y0, Y0
+	VMULPD       Y4, Y4, Y7
+	VCMPPD       $0x16, entryMaxF64<>+0(SB), Y0, Y0
+	VCMPPD       $0x19, detMinF64<>+0(SB), Y3, Y2
+	VORPD        Y0, Y2, Y2
 	VMOVAPS      Y8, Y0
-	VFMADD231PD  eighthF64<>+0(SB), Y9, Y0
-	VCMPPD       $0x12, zeroF64<>+0(SB), Y4, Y2
-	VMOVUPS      zeroF64<>+0(SB), Y10
-	VBLENDVPD    Y2, Y0, Y10, Y10
-	VCMPPD       $0x1e, zeroF64<>+0(SB), Y10, Y10
-	VORPD        Y7, Y10, Y10
-	VCMPPD       $0x00, zeroF64<>+0(SB), Y9, Y7
-	VORPD        Y10, Y7, Y7
-	VPADDQ       oneMinusThreeQuartersF64<>+0(SB), Y3, Y10
-	VANDPD       exponentF64<>+0(SB), Y10, Y0
-	VPSRLQ       $0x34, Y10, Y10
-	VORPD        two52F64<>+0(SB), Y10, Y10
-	VSUBPD       two52BiasF64<>+0(SB), Y10, Y10
+	VFMADD231PD  eighthF64<>+0(SB), Y7, Y0
+	VCMPPD       $0x12, zeroF64<>+0(SB), Y4, Y6
+	VMOVUPS      zeroF64<>+0(SB), Y1
+	VBLENDVPD    Y6, Y0, Y1, Y1
+	VCMPPD       $0x1e, zeroF64<>+0(SB), Y1, Y1
+	VORPD        Y2, Y1, Y1
+	VCMPPD       $0x00, zeroF64<>+0(SB), Y7, Y2
+	VORPD        Y1, Y2, Y2
+	VPADDQ       oneMinusThreeQuartersF64<>+0(SB), Y3, Y1
+	VANDPD       exponentF64<>+0(SB), Y1, Y0
+	VPSRLQ       $0x34, Y1, Y1
+	VORPD        two52F64<>+0(SB), Y1, Y1
+	VSUBPD       two52BiasF64<>+0(SB), Y1, Y1
 	VPSUBQ       oneF64<>+0(SB), Y0, Y0
 	VPSUBQ       Y0, Y3, Y3
 	VSUBPD       oneF64<>+0(SB), Y3, Y3
 	VADDPD       twoF64<>+0(SB), Y3, Y0
 	VDIVPD       Y0, Y3, Y0
-	VMULPD       Y0, Y0, Y2
-	VMULPD       Y3, Y3, Y6
-	VMULPD       halfF64<>+0(SB), Y6, Y6
-	VMULPD       ln2LoF64<>+0(SB), Y10, Y1
-	VMOVUPS      Y7, (R8)
-	VMOVUPS      logR7F64<>+0(SB), Y7
-	VFMADD213PD  logR6F64<>+0(SB), Y2, Y7
-	VFMADD213PD  logR5F64<>+0(SB), Y2, Y7
-	VFMADD213PD  logR4F64<>+0(SB), Y2, Y7
-	VFMADD213PD  logR3F64<>+0(SB), Y2, Y7
-	VFMADD213PD  logR2F64<>+0(SB), Y2, Y7
-	VFMADD213PD  logR1F64<>+0(SB), Y2, Y7
-	VFMADD213PD  logR0F64<>+0(SB), Y2, Y7
-	VFMADD213PD  Y6, Y7, Y2
-	VFMADD231PD  Y2, Y0, Y1
-	VSUBPD       Y1, Y6, Y6
-	VSUBPD       Y6, Y3, Y3
-	VFMADD231PD  ln2HiF64<>+0(SB), Y10, Y3
+	VMULPD       Y0, Y0, Y6
+	VMULPD       Y3, Y3, Y9
+	VMULPD       halfF64<>+0(SB), Y9, Y9
+	VMULPD       ln2LoF64<>+0(SB), Y1, Y10
+	VMOVUPS      Y2, (R8)
+	VMOVUPS      logR7F64<>+0(SB), Y2
+	VFMADD213PD  logR6F64<>+0(SB), Y6, Y2
+	VFMADD213PD  logR5F64<>+0(SB), Y6, Y2
+	VFMADD213PD  logR4F64<>+0(SB), Y6, Y2
+	VFMADD213PD  logR3F64<>+0(SB), Y6, Y2
+	VFMADD213PD  logR2F64<>+0(SB), Y6, Y2
+	VFMADD213PD  logR1F64<>+0(SB), Y6, Y2
+	VFMADD213PD  logR0F64<>+0(SB), Y6, Y2
+	VFMADD213PD  Y9, Y2, Y6
+	VFMADD231PD  Y6, Y0, Y10
+	VSUBPD       Y10, Y9, Y9
+	VSUBPD       Y9, Y3, Y3
+	VFMADD231PD  ln2HiF64<>+0(SB), Y1, Y3
 	VMULPD       halfF64<>+0(SB), Y3, Y3
-	VANDPD       absF64<>+0(SB), Y8, Y10
-	VMAXPD       rootMinF64<>+0(SB), Y10, Y10
-	VSQRTPD      Y10, Y10
-	VDIVPD       Y9, Y8, Y9
-	VANDPD       absF64<>+0(SB), Y9, Y6
-	VCMPPD       $0x12, sixteenthF64<>+0(SB), Y6, Y6
+	VANDPD       absF64<>+0(SB), Y8, Y1
+	VMAXPD       rootMinF64<>+0(SB), Y1, Y1
+	VSQRTPD      Y1, Y1
+	VDIVPD       Y7, Y8, Y7
+	VANDPD       absF64<>+0(SB), Y7, Y9
+	VCMPPD       $0x12, sixteenthF64<>+0(SB), Y9, Y9
 	VCMPPD       $0x11, zeroF64<>+0(SB), Y8, Y8
-	VANDPD       absF64<>+0(SB), Y4, Y1
-	VMINPD       Y10, Y1, Y0
-	VMAXPD       Y10, Y1, Y2
-	VMULPD       halfF64<>+0(SB), Y2, Y7
-	VCMPPD       $0x1e, Y7, Y0, Y7
-	VSUBPD       Y2, Y0, Y11
-	VBLENDVPD    Y7, Y11, Y0, Y11
-	VADDPD       Y2, Y0, Y0
-	VBLENDVPD    Y7, Y0, Y2, Y2
-	VDIVPD       Y2, Y11, Y11
-	VMULPD       Y11, Y11, Y2
-	VMULPD       Y2, Y11, Y0
+	VANDPD       absF64<>+0(SB), Y4, Y10
+	VMINPD       Y1, Y10, Y0
+	VMAXPD       Y1, Y10, Y6
+	VMULPD       halfF64<>+0(SB), Y6, Y2
+	VCMPPD       $0x1e, Y2, Y0, Y2
+	VSUBPD       Y6, Y0, Y11
+	VBLENDVPD    Y2, Y11, Y0, Y11
+	VADDPD       Y6, Y0, Y0
+	VBLENDVPD    Y2, Y0, Y6, Y6
+	VDIVPD       Y6, Y11, Y11
+	VMULPD       Y11, Y11, Y6
+	VMULPD       Y6, Y11, Y0
 	VMOVUPS      atanP12F64<>+0(SB), Y12
-	VFMADD213PD  atanP11F64<>+0(SB), Y2, Y12
-	VFMADD213PD  atanP10F64<>+0(SB), Y2, Y12
-	VFMADD213PD  atanP9F64<>+0(SB), Y2, Y12
-	VFMADD213PD  atanP8F64<>+0(SB), Y2, Y12
-	VFMADD213PD  atanP7F64<>+0(SB), Y2, Y12
-	VFMADD213PD  atanP6F64<>+0(SB), Y2, Y12
-	VFMADD213PD  atanP5F64<>+0(SB), Y2, Y12
-	VFMADD213PD  atanP4F64<>+0(SB), Y2, Y12
-	VFMADD213PD  atanP3F64<>+0(SB), Y2, Y12
-	VFMADD213PD  atanP2F64<>+0(SB), Y2, Y12
-	VFMADD213PD  atanP1F64<>+0(SB), Y2, Y12
-	VFMADD213PD  atanP0F64<>+0(SB), Y2, Y12
+	VFMADD213PD  atanP11F64<>+0(SB), Y6, Y12
+	VFMADD213PD  atanP10F64<>+0(SB), Y6, Y12
+	VFMADD213PD  atanP9F64<>+0(SB), Y6, Y12
+	VFMADD213PD  atanP8F64<>+0(SB), Y6, Y12
+	VFMADD213PD  atanP7F64<>+0(SB), Y6, Y12
+	VFMADD213PD  atanP6F64<>+0(SB), Y6, Y12
+	VFMADD213PD  atanP5F64<>+0(SB), Y6, Y12
+	VFMADD213PD  atanP4F64<>+0(SB), Y6, Y12
+	VFMADD213PD  atanP3F64<>+0(SB), Y6, Y12
+	VFMADD213PD  atanP2F64<>+0(SB), Y6, Y12
+	VFMADD213PD  atanP1F64<>+0(SB), Y6, Y12
+	VFMADD213PD  atanP0F64<>+0(SB), Y6, Y12
 	VFMADD231PD  Y12, Y0, Y11
-	VANDPD       quarterPi2F64<>+0(SB), Y7, Y0
+	VANDPD       quarterPi2F64<>+0(SB), Y2, Y0
 	VADDPD       Y0, Y11, Y11
-	VANDPD       quarterPi1F64<>+0(SB), Y7, Y7
-	VADDPD       Y7, Y11, Y11
-	VCMPPD       $0x1e, Y1, Y10, Y1
-	VANDPD       signF64<>+0(SB), Y1, Y7
-	VXORPD       Y7, Y11, Y11
-	VANDPD       halfPi2F64<>+0(SB), Y1, Y7
-	VADDPD       Y7, Y11, Y11
-	VANDPD       halfPi1F64<>+0(SB), Y1, Y1
-	VADDPD       Y1, Y11, Y11
-	VCMPPD       $0x11, zeroF64<>+0(SB), Y4, Y1
-	VANDPD       signF64<>+0(SB), Y1, Y7
-	VXORPD       Y7, Y11, Y11
-	VANDPD       pi2F64<>+0(SB), Y1, Y7
-	VADDPD       Y7, Y11, Y11
-	VANDPD       pi1F64<>+0(SB), Y1, Y1
-	VADDPD       Y1, Y11, Y11
-	VADDPD       Y10, Y4, Y1
-	VPADDQ       oneMinusThreeQuartersF64<>+0(SB), Y1, Y7
-	VANDPD       exponentF64<>+0(SB), Y7, Y0
-	VPSRLQ       $0x34, Y7, Y7
-	VORPD        two52F64<>+0(SB), Y7, Y7
-	VSUBPD       two52BiasF64<>+0(SB), Y7, Y7
+	VANDPD       quarterPi1F64<>+0(SB), Y2, Y2
+	VADDPD       Y2, Y11, Y11
+	VCMPPD       $0x1e, Y10, Y1, Y10
+	VANDPD       signF64<>+0(SB), Y10, Y2
+	VXORPD       Y2, Y11, Y11
+	VANDPD       halfPi2F64<>+0(SB), Y10, Y2
+	VADDPD       Y2, Y11, Y11
+	VANDPD       halfPi1F64<>+0(SB), Y10, Y10
+	VADDPD       Y10, Y11, Y11
+	VCMPPD       $0x11, zeroF64<>+0(SB), Y4, Y10
+	VANDPD       signF64<>+0(SB), Y10, Y2
+	VXORPD       Y2, Y11, Y11
+	VANDPD       pi2F64<>+0(SB), Y10, Y2
+	VADDPD       Y2, Y11, Y11
+	VANDPD       pi1F64<>+0(SB), Y10, Y10
+	VADDPD       Y10, Y11, Y11
+	VADDPD       Y1, Y4, Y10
+	VPADDQ       oneMinusThreeQuartersF64<>+0(SB), Y10, Y2
+	VANDPD       exponentF64<>+0(SB), Y2, Y0
+	VPSRLQ       $0x34, Y2, Y2
+	VORPD        two52F64<>+0(SB), Y2, Y2
+	VSUBPD       two52BiasF64<>+0(SB), Y2, Y2
 	VPSUBQ       oneF64<>+0(SB), Y0, Y0
-	VPSUBQ       Y0, Y1, Y1
-	VSUBPD       oneF64<>+0(SB), Y1, Y1
-	VADDPD       twoF64<>+0(SB), Y1, Y0
-	VDIVPD       Y0, Y1, Y0
+	VPSUBQ       Y0, Y10, Y10
+	VSUBPD       oneF64<>+0(SB), Y10, Y10
+	VADDPD       twoF64<>+0(SB), Y10, Y0
+	VDIVPD       Y0, Y10, Y0
 	VMULPD       Y0, Y0, Y12
-	VMULPD       Y1, Y1, Y2
-	VMULPD       halfF64<>+0(SB), Y2, Y2
+	VMULPD       Y10, Y10, Y6
+	VMULPD       halfF64<>+0(SB), Y6, Y6
 	VMOVUPS      Y5, 32(R8)
-	VMULPD       ln2LoF64<>+0(SB), Y7, Y5
+	VMULPD       ln2LoF64<>+0(SB), Y2, Y5
 	VMOVUPS      Y4, 64(R8)
 	VMOVUPS      logR7F64<>+0(SB), Y4
 	VFMADD213PD  logR6F64<>+0(SB), Y12, Y4
@@ -3470,49 +3038,46 @@ loop1:
 	VFMADD213PD  logR2F64<>+0(SB), Y12, Y4
 	VFMADD213PD  logR1F64<>+0(SB), Y12, Y4
 	VFMADD213PD  logR0F64<>+0(SB), Y12, Y4
-	VFMADD213PD  Y2, Y4, Y12
+	VFMADD213PD  Y6, Y4, Y12
 	VFMADD231PD  Y12, Y0, Y5
-	VSUBPD       Y5, Y2, Y2
-	VSUBPD       Y2, Y1, Y1
-	VFMADD231PD  ln2HiF64<>+0(SB), Y7, Y1
-	VSUBPD       Y3, Y1, Y1
-	VBLENDVPD    Y8, Y11, Y1, Y1
-	VMOVUPS      oddnF64<>+0(SB), Y11
-	VFMADD213PD  oddmF64<>+0(SB), Y9, Y11
-	VFMADD213PD  oddlF64<>+0(SB), Y9, Y11
-	VFMADD213PD  oddkF64<>+0(SB), Y9, Y11
-	VFMADD213PD  oddjF64<>+0(SB), Y9, Y11
-	VFMADD213PD  oddiF64<>+0(SB), Y9, Y11
-	VFMADD213PD  oddhF64<>+0(SB), Y9, Y11
-	VFMADD213PD  oddgF64<>+0(SB), Y9, Y11
-	VFMADD213PD  oddfF64<>+0(SB), Y9, Y11
-	VFMADD213PD  oddeF64<>+0(SB), Y9, Y11
-	VFMADD213PD  odddF64<>+0(SB), Y9, Y11
-	VFMADD213PD  oddcF64<>+0(SB), Y9, Y11
-	VFMADD213PD  oddbF64<>+0(SB), Y9, Y11
-	VFMADD213PD  oddaF64<>+0(SB), Y9, Y11
-	VBLENDVPD    Y6, Y11, Y1, Y1
+	VSUBPD       Y5, Y6, Y6
+	VSUBPD       Y6, Y10, Y10
+	VFMADD231PD  ln2HiF64<>+0(SB), Y2, Y10
+	VSUBPD       Y3, Y10, Y10
+	VBLENDVPD    Y8, Y11, Y10, Y10
+	VMOVUPS      atanhQ9F64<>+0(SB), Y11
+	VFMADD213PD  atanhQ8F64<>+0(SB), Y7, Y11
+	VFMADD213PD  atanhQ7F64<>+0(SB), Y7, Y11
+	VFMADD213PD  atanhQ6F64<>+0(SB), Y7, Y11
+	VFMADD213PD  atanhQ5F64<>+0(SB), Y7, Y11
+	VFMADD213PD  atanhQ4F64<>+0(SB), Y7, Y11
+	VFMADD213PD  atanhQ3F64<>+0(SB), Y7, Y11
+	VFMADD213PD  atanhQ2F64<>+0(SB), Y7, Y11
+	VFMADD213PD  atanhQ1F64<>+0(SB), Y7, Y11
+	VFMADD213PD  atanhQ0F64<>+0(SB), Y7, Y11
+	VFMADD213PD  oneF64<>+0(SB), Y7, Y11
+	VBLENDVPD    Y9, Y11, Y10, Y10
 	VMOVUPS      64(R8), Y11
-	VBLENDVPD    Y6, Y11, Y10, Y10
-	VDIVPD       Y10, Y1, Y1
-	VMOVUPS      32(R8), Y10
-	VMULPD       Y10, Y1, Y10
-	VADDPD       Y10, Y3, Y11
-	VMOVUPS      (CX)(SI*1), Y6
-	VMULPD       Y6, Y1, Y6
-	VMOVUPS      (CX)(SI*2), Y9
-	VMULPD       Y9, Y1, Y1
-	VSUBPD       Y10, Y3, Y3
-	VMOVUPS      (R8), Y10
-	VMOVMSKPD    Y10, R9
+	VBLENDVPD    Y9, Y11, Y1, Y1
+	VDIVPD       Y1, Y10, Y10
+	VMOVUPS      32(R8), Y1
+	VMULPD       Y1, Y10, Y1
+	VADDPD       Y1, Y3, Y11
+	VMOVUPS      (CX)(SI*1), Y9
+	VMULPD       Y9, Y10, Y9
+	VMOVUPS      (CX)(SI*2), Y7
+	VMULPD       Y7, Y10, Y10
+	VSUBPD       Y1, Y3, Y3
+	VMOVUPS      (R8), Y1
+	VMOVMSKPD    Y1, R9
 	TESTQ        R9, R9
 	JE           easy4
-	VPCMPEQD     Y9, Y9, Y9
-	VXORPD       Y10, Y9, Y9
-	VMASKMOVPD   Y11, Y9, (AX)
-	VMASKMOVPD   Y6, Y9, (AX)(SI*1)
-	VMASKMOVPD   Y1, Y9, (AX)(SI*2)
-	VMASKMOVPD   Y3, Y9, (AX)(DI*1)
+	VPCMPEQD     Y7, Y7, Y7
+	VXORPD       Y1, Y7, Y7
+	VMASKMOVPD   Y11, Y7, (AX)
+	VMASKMOVPD   Y9, Y7, (AX)(SI*1)
+	VMASKMOVPD   Y10, Y7, (AX)(SI*2)
+	VMASKMOVPD   Y3, Y7, (AX)(DI*1)
 	MOVQ         BX, AX
 	SUBQ         DX, AX
 	MOVQ         AX, CX
@@ -3525,8 +3090,8 @@ loop1:
 
 easy4:
 	VMOVUPS Y11, (AX)
-	VMOVUPS Y6, (AX)(SI*1)
-	VMOVUPS Y1, (AX)(SI*2)
+	VMOVUPS Y9, (AX)(SI*1)
+	VMOVUPS Y10, (AX)(SI*2)
 	VMOVUPS Y3, (AX)(DI*1)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
@@ -3543,207 +3108,200 @@ next2:
 	LEAQ         32(R9)(R10*8), R9
 	VMOVUPS      (R9), Y3
 	VMASKMOVPD   (CX), Y3, Y3
-	VMULPD       halfF64<>+0(SB), Y3, Y1
-	VMOVUPS      (R9), Y6
-	VMASKMOVPD   (CX)(DI*1), Y6, Y6
-	VMULPD       halfF64<>+0(SB), Y6, Y11
-	VADDPD       Y11, Y1, Y9
-	VSUBPD       Y11, Y1, Y10
-	VSUBPD       Y1, Y10, Y8
-	VSUBPD       Y8, Y10, Y7
-	VSUBPD       Y7, Y1, Y1
+	VMULPD       halfF64<>+0(SB), Y3, Y10
+	VMOVUPS      (R9), Y9
+	VMASKMOVPD   (CX)(DI*1), Y9, Y9
+	VMULPD       halfF64<>+0(SB), Y9, Y11
+	VADDPD       Y11, Y10, Y7
+	VSUBPD       Y11, Y10, Y1
+	VSUBPD       Y10, Y1, Y8
+	VSUBPD       Y8, Y1, Y2
+	VSUBPD       Y2, Y10, Y10
 	VADDPD       Y8, Y11, Y11
-	VSUBPD       Y11, Y1, Y1
-	VADDPD       Y10, Y10, Y11
+	VSUBPD       Y11, Y10, Y10
+	VADDPD       Y1, Y1, Y11
 	VMOVUPS      (R9), Y8
 	VMASKMOVPD   (CX)(SI*1), Y8, Y8
-	VMOVUPS      (R9), Y7
-	VMASKMOVPD   (CX)(SI*2), Y7, Y7
-	VMULPD       Y7, Y8, Y2
-	VMOVAPS      Y2, Y5
-	VFMSUB231PD  Y7, Y8, Y5
-	VFMADD231PD  Y10, Y10, Y2
-	VADDPD       Y5, Y2, Y2
-	VFMADD231PD  Y1, Y11, Y2
-	VMULPD       Y7, Y8, Y11
-	VMOVAPS      Y11, Y1
-	VFNMADD231PD Y7, Y8, Y1
-	VFMSUB231PD  Y6, Y3, Y11
-	VADDPD       Y1, Y11, Y11
-	VANDPD       absF64<>+0(SB), Y3, Y1
-	VANDPD       absF64<>+0(SB), Y8, Y5
-	VMAXPD       Y5, Y1, Y1
-	VANDPD       absF64<>+0(SB), Y7, Y5
-	VANDPD       absF64<>+0(SB), Y6, Y0
-	VMAXPD       Y0, Y5, Y5
-	VMAXPD       Y5, Y1, Y1
-	VMULPD       Y9, Y9, Y5
-	VCMPPD       $0x16, entryMaxF64<>+0(SB), Y1, Y1
-	VCMPPD       $0x19, detMinF64<>+0(SB), Y11, Y0
-	VORPD        Y1, Y0, Y0
-	VCMPPD       $0x03, Y8, Y3, Y3
-	VORPD        Y0, Y3, Y3
-	VCMPPD       $0x03, Y6, Y7, Y7
-	VORPD        Y3, Y7, Y7
-	VMOVAPS      Y2, Y3
-	VFMADD231PD  eighthF64<>+0(SB), Y5, Y3
-	VCMPPD       $0x12, zeroF64<>+0(SB), Y9, Y6
-	VMOVUPS      zeroF64<>+0(SB), Y0
-	VBLENDVPD    Y6, Y3, Y0, Y0
-	VCMPPD       $0x1e, zeroF64<>+0(SB), Y0, Y0
-	VORPD        Y7, Y0, Y0
-	VCMPPD       $0x00, zeroF64<>+0(SB), Y5, Y7
-	VORPD        Y0, Y7, Y7
-	VPADDQ       oneMinusThreeQuartersF64<>+0(SB), Y11, Y0
-	VANDPD       exponentF64<>+0(SB), Y0, Y3
-	VPSRLQ       $0x34, Y0, Y0
-	VORPD        two52F64<>+0(SB), Y0, Y0
-	VSUBPD       two52BiasF64<>+0(SB), Y0, Y0
+	VMOVUPS      (R9), Y2
+	VMASKMOVPD   (CX)(SI*2), Y2, Y2
+	VMULPD       Y2, Y8, Y6
+	VMOVAPS      Y6, Y5
+	VFMSUB231PD  Y2, Y8, Y5
+	VFMADD231PD  Y1, Y1, Y6
+	VADDPD       Y5, Y6, Y6
+	VFMADD231PD  Y10, Y11, Y6
+	VMULPD       Y2, Y8, Y11
+	VMOVAPS      Y11, Y10
+	VFNMADD231PD Y2, Y8, Y10
+	VFMSUB231PD  Y9, Y3, Y11
+	VADDPD       Y10, Y11, Y11
+	VANDPD       absF64<>+0(SB), Y3, Y3
+	VANDPD       absF64<>+0(SB), Y8, Y8
+	VMAXPD       Y8, Y3, Y3
+	VANDPD       absF64<>+0(SB), Y2, Y2
+	VANDPD       absF64<>+0(SB), Y9, Y9
+	VMAXPD       Y9, Y2, Y2
+	VMAXPD       Y2, Y3, Y3
+	VMULPD       Y7, Y7, Y2
+	VCMPPD       $0x16, entryMaxF64<>+0(SB), Y3, Y3
+	VCMPPD       $0x19, detMinF64<>+0(SB), Y11, Y9
+	VORPD        Y3, Y9, Y9
+	VMOVAPS      Y6, Y3
+	VFMADD231PD  eighthF64<>+0(SB), Y2, Y3
+	VCMPPD       $0x12, zeroF64<>+0(SB), Y7, Y8
+	VMOVUPS      zeroF64<>+0(SB), Y10
+	VBLENDVPD    Y8, Y3, Y10, Y10
+	VCMPPD       $0x1e, zeroF64<>+0(SB), Y10, Y10
+	VORPD        Y9, Y10, Y10
+	VCMPPD       $0x00, zeroF64<>+0(SB), Y2, Y9
+	VORPD        Y10, Y9, Y9
+	VPADDQ       oneMinusThreeQuartersF64<>+0(SB), Y11, Y10
+	VANDPD       exponentF64<>+0(SB), Y10, Y3
+	VPSRLQ       $0x34, Y10, Y10
+	VORPD        two52F64<>+0(SB), Y10, Y10
+	VSUBPD       two52BiasF64<>+0(SB), Y10, Y10
 	VPSUBQ       oneF64<>+0(SB), Y3, Y3
 	VPSUBQ       Y3, Y11, Y11
 	VSUBPD       oneF64<>+0(SB), Y11, Y11
 	VADDPD       twoF64<>+0(SB), Y11, Y3
 	VDIVPD       Y3, Y11, Y3
-	VMULPD       Y3, Y3, Y6
-	VMULPD       Y11, Y11, Y8
-	VMULPD       halfF64<>+0(SB), Y8, Y8
-	VMULPD       ln2LoF64<>+0(SB), Y0, Y1
-	VMOVUPS      Y7, (R8)
-	VMOVUPS      logR7F64<>+0(SB), Y7
-	VFMADD213PD  logR6F64<>+0(SB), Y6, Y7
-	VFMADD213PD  logR5F64<>+0(SB), Y6, Y7
-	VFMADD213PD  logR4F64<>+0(SB), Y6, Y7
-	VFMADD213PD  logR3F64<>+0(SB), Y6, Y7
-	VFMADD213PD  logR2F64<>+0(SB), Y6, Y7
-	VFMADD213PD  logR1F64<>+0(SB), Y6, Y7
-	VFMADD213PD  logR0F64<>+0(SB), Y6, Y7
-	VFMADD213PD  Y8, Y7, Y6
-	VFMADD231PD  Y6, Y3, Y1
-	VSUBPD       Y1, Y8, Y8
-	VSUBPD       Y8, Y11, Y11
-	VFMADD231PD  ln2HiF64<>+0(SB), Y0, Y11
-	VMULPD       halfF64<>+0(SB), Y11, Y11
-	VANDPD       absF64<>+0(SB), Y2, Y0
-	VMAXPD       rootMinF64<>+0(SB), Y0, Y0
-	VSQRTPD      Y0, Y0
-	VDIVPD       Y5, Y2, Y5
-	VANDPD       absF64<>+0(SB), Y5, Y8
-	VCMPPD       $0x12, sixteenthF64<>+0(SB), Y8, Y8
-	VCMPPD       $0x11, zeroF64<>+0(SB), Y2, Y2
-	VANDPD       absF64<>+0(SB), Y9, Y1
-	VMINPD       Y0, Y1, Y3
-	VMAXPD       Y0, Y1, Y6
-	VMULPD       halfF64<>+0(SB), Y6, Y7
-	VCMPPD       $0x1e, Y7, Y3, Y7
-	VSUBPD       Y6, Y3, Y12
-	VBLENDVPD    Y7, Y12, Y3, Y12
-	VADDPD       Y6, Y3, Y3
-	VBLENDVPD    Y7, Y3, Y6, Y6
-	VDIVPD       Y6, Y12, Y12
-	VMULPD       Y12, Y12, Y6
-	VMULPD       Y6, Y12, Y3
-	VMOVUPS      atanP12F64<>+0(SB), Y4
-	VFMADD213PD  atanP11F64<>+0(SB), Y6, Y4
-	VFMADD213PD  atanP10F64<>+0(SB), Y6, Y4
-	VFMADD213PD  atanP9F64<>+0(SB), Y6, Y4
-	VFMADD213PD  atanP8F64<>+0(SB), Y6, Y4
-	VFMADD213PD  atanP7F64<>+0(SB), Y6, Y4
-	VFMADD213PD  atanP6F64<>+0(SB), Y6, Y4
-	VFMADD213PD  atanP5F64<>+0(SB), Y6, Y4
-	VFMADD213PD  atanP4F64<>+0(SB), Y6, Y4
-	VFMADD213PD  atanP3F64<>+0(SB), Y6, Y4
-	VFMADD213PD  atanP2F64<>+0(SB), Y6, Y4
-	VFMADD213PD  atanP1F64<>+0(SB), Y6, Y4
-	VFMADD213PD  atanP0F64<>+0(SB), Y6, Y4
-	VFMADD231PD  Y4, Y3, Y12
-	VANDPD       quarterPi2F64<>+0(SB), Y7, Y3
-	VADDPD       Y3, Y12, Y12
-	VANDPD       quarterPi1F64<>+0(SB), Y7, Y7
-	VADDPD       Y7, Y12, Y12
-	VCMPPD       $0x1e, Y1, Y0, Y1
-	VANDPD       signF64<>+0(SB), Y1, Y7
-	VXORPD       Y7, Y12, Y12
-	VANDPD       halfPi2F64<>+0(SB), Y1, Y7
-	VADDPD       Y7, Y12, Y12
-	VANDPD       halfPi1F64<>+0(SB), Y1, Y1
-	VADDPD       Y1, Y12, Y12
-	VCMPPD       $0x11, zeroF64<>+0(SB), Y9, Y1
-	VANDPD       signF64<>+0(SB), Y1, Y7
-	VXORPD       Y7, Y12, Y12
-	VANDPD       pi2F64<>+0(SB), Y1, Y7
-	VADDPD       Y7, Y12, Y12
-	VANDPD       pi1F64<>+0(SB), Y1, Y1
-	VADDPD       Y1, Y12, Y12
-	VADDPD       Y0, Y9, Y1
-	VPADDQ       oneMinusThreeQuartersF64<>+0(SB), Y1, Y7
-	VANDPD       exponentF64<>+0(SB), Y7, Y3
-	VPSRLQ       $0x34, Y7, Y7
-	VORPD        two52F64<>+0(SB), Y7, Y7
-	VSUBPD       two52BiasF64<>+0(SB), Y7, Y7
-	VPSUBQ       oneF64<>+0(SB), Y3, Y3
-	VPSUBQ       Y3, Y1, Y1
-	VSUBPD       oneF64<>+0(SB), Y1, Y1
-	VADDPD       twoF64<>+0(SB), Y1, Y3
-	VDIVPD       Y3, Y1, Y3
-	VMULPD       Y3, Y3, Y4
-	VMULPD       Y1, Y1, Y6
-	VMULPD       halfF64<>+0(SB), Y6, Y6
-	VMOVUPS      Y10, 32(R8)
-	VMULPD       ln2LoF64<>+0(SB), Y7, Y10
-	VMOVUPS      Y9, 64(R8)
+	VMULPD       Y3, Y3, Y8
+	VMULPD       Y11, Y11, Y5
+	VMULPD       halfF64<>+0(SB), Y5, Y5
+	VMULPD       ln2LoF64<>+0(SB), Y10, Y0
+	VMOVUPS      Y9, (R8)
 	VMOVUPS      logR7F64<>+0(SB), Y9
-	VFMADD213PD  logR6F64<>+0(SB), Y4, Y9
-	VFMADD213PD  logR5F64<>+0(SB), Y4, Y9
-	VFMADD213PD  logR4F64<>+0(SB), Y4, Y9
-	VFMADD213PD  logR3F64<>+0(SB), Y4, Y9
-	VFMADD213PD  logR2F64<>+0(SB), Y4, Y9
-	VFMADD213PD  logR1F64<>+0(SB), Y4, Y9
-	VFMADD213PD  logR0F64<>+0(SB), Y4, Y9
-	VFMADD213PD  Y6, Y9, Y4
-	VFMADD231PD  Y4, Y3, Y10
-	VSUBPD       Y10, Y6, Y6
-	VSUBPD       Y6, Y1, Y1
-	VFMADD231PD  ln2HiF64<>+0(SB), Y7, Y1
-	VSUBPD       Y11, Y1, Y1
-	VBLENDVPD    Y2, Y12, Y1, Y1
-	VMOVUPS      oddnF64<>+0(SB), Y12
-	VFMADD213PD  oddmF64<>+0(SB), Y5, Y12
-	VFMADD213PD  oddlF64<>+0(SB), Y5, Y12
-	VFMADD213PD  oddkF64<>+0(SB), Y5, Y12
-	VFMADD213PD  oddjF64<>+0(SB), Y5, Y12
-	VFMADD213PD  oddiF64<>+0(SB), Y5, Y12
-	VFMADD213PD  oddhF64<>+0(SB), Y5, Y12
-	VFMADD213PD  oddgF64<>+0(SB), Y5, Y12
-	VFMADD213PD  oddfF64<>+0(SB), Y5, Y12
-	VFMADD213PD  oddeF64<>+0(SB), Y5, Y12
-	VFMADD213PD  odddF64<>+0(SB), Y5, Y12
-	VFMADD213PD  oddcF64<>+0(SB), Y5, Y12
-	VFMADD213PD  oddbF64<>+0(SB), Y5, Y12
-	VFMADD213PD  oddaF64<>+0(SB), Y5, Y12
-	VBLENDVPD    Y8, Y12, Y1, Y1
+	VFMADD213PD  logR6F64<>+0(SB), Y8, Y9
+	VFMADD213PD  logR5F64<>+0(SB), Y8, Y9
+	VFMADD213PD  logR4F64<>+0(SB), Y8, Y9
+	VFMADD213PD  logR3F64<>+0(SB), Y8, Y9
+	VFMADD213PD  logR2F64<>+0(SB), Y8, Y9
+	VFMADD213PD  logR1F64<>+0(SB), Y8, Y9
+	VFMADD213PD  logR0F64<>+0(SB), Y8, Y9
+	VFMADD213PD  Y5, Y9, Y8
+	VFMADD231PD  Y8, Y3, Y0
+	VSUBPD       Y0, Y5, Y5
+	VSUBPD       Y5, Y11, Y11
+	VFMADD231PD  ln2HiF64<>+0(SB), Y10, Y11
+	VMULPD       halfF64<>+0(SB), Y11, Y11
+	VANDPD       absF64<>+0(SB), Y6, Y10
+	VMAXPD       rootMinF64<>+0(SB), Y10, Y10
+	VSQRTPD      Y10, Y10
+	VDIVPD       Y2, Y6, Y2
+	VANDPD       absF64<>+0(SB), Y2, Y5
+	VCMPPD       $0x12, sixteenthF64<>+0(SB), Y5, Y5
+	VCMPPD       $0x11, zeroF64<>+0(SB), Y6, Y6
+	VANDPD       absF64<>+0(SB), Y7, Y0
+	VMINPD       Y10, Y0, Y3
+	VMAXPD       Y10, Y0, Y8
+	VMULPD       halfF64<>+0(SB), Y8, Y9
+	VCMPPD       $0x1e, Y9, Y3, Y9
+	VSUBPD       Y8, Y3, Y12
+	VBLENDVPD    Y9, Y12, Y3, Y12
+	VADDPD       Y8, Y3, Y3
+	VBLENDVPD    Y9, Y3, Y8, Y8
+	VDIVPD       Y8, Y12, Y12
+	VMULPD       Y12, Y12, Y8
+	VMULPD       Y8, Y12, Y3
+	VMOVUPS      atanP12F64<>+0(SB), Y4
+	VFMADD213PD  atanP11F64<>+0(SB), Y8, Y4
+	VFMADD213PD  atanP10F64<>+0(SB), Y8, Y4
+	VFMADD213PD  atanP9F64<>+0(SB), Y8, Y4
+	VFMADD213PD  atanP8F64<>+0(SB), Y8, Y4
+	VFMADD213PD  atanP7F64<>+0(SB), Y8, Y4
+	VFMADD213PD  atanP6F64<>+0(SB), Y8, Y4
+	VFMADD213PD  atanP5F64<>+0(SB), Y8, Y4
+	VFMADD213PD  atanP4F64<>+0(SB), Y8, Y4
+	VFMADD213PD  atanP3F64<>+0(SB), Y8, Y4
+	VFMADD213PD  atanP2F64<>+0(SB), Y8, Y4
+	VFMADD213PD  atanP1F64<>+0(SB), Y8, Y4
+	VFMADD213PD  atanP0F64<>+0(SB), Y8, Y4
+	VFMADD231PD  Y4, Y3, Y12
+	VANDPD       quarterPi2F64<>+0(SB), Y9, Y3
+	VADDPD       Y3, Y12, Y12
+	VANDPD       quarterPi1F64<>+0(SB), Y9, Y9
+	VADDPD       Y9, Y12, Y12
+	VCMPPD       $0x1e, Y0, Y10, Y0
+	VANDPD       signF64<>+0(SB), Y0, Y9
+	VXORPD       Y9, Y12, Y12
+	VANDPD       halfPi2F64<>+0(SB), Y0, Y9
+	VADDPD       Y9, Y12, Y12
+	VANDPD       halfPi1F64<>+0(SB), Y0, Y0
+	VADDPD       Y0, Y12, Y12
+	VCMPPD       $0x11, zeroF64<>+0(SB), Y7, Y0
+	VANDPD       signF64<>+0(SB), Y0, Y9
+	VXORPD       Y9, Y12, Y12
+	VANDPD       pi2F64<>+0(SB), Y0, Y9
+	VADDPD       Y9, Y12, Y12
+	VANDPD       pi1F64<>+0(SB), Y0, Y0
+	VADDPD       Y0, Y12, Y12
+	VADDPD       Y10, Y7, Y0
+	VPADDQ       oneMinusThreeQuartersF64<>+0(SB), Y0, Y9
+	VANDPD       exponentF64<>+0(SB), Y9, Y3
+	VPSRLQ       $0x34, Y9, Y9
+	VORPD        two52F64<>+0(SB), Y9, Y9
+	VSUBPD       two52BiasF64<>+0(SB), Y9, Y9
+	VPSUBQ       oneF64<>+0(SB), Y3, Y3
+	VPSUBQ       Y3, Y0, Y0
+	VSUBPD       oneF64<>+0(SB), Y0, Y0
+	VADDPD       twoF64<>+0(SB), Y0, Y3
+	VDIVPD       Y3, Y0, Y3
+	VMULPD       Y3, Y3, Y4
+	VMULPD       Y0, Y0, Y8
+	VMULPD       halfF64<>+0(SB), Y8, Y8
+	VMOVUPS      Y1, 32(R8)
+	VMULPD       ln2LoF64<>+0(SB), Y9, Y1
+	VMOVUPS      Y7, 64(R8)
+	VMOVUPS      logR7F64<>+0(SB), Y7
+	VFMADD213PD  logR6F64<>+0(SB), Y4, Y7
+	VFMADD213PD  logR5F64<>+0(SB), Y4, Y7
+	VFMADD213PD  logR4F64<>+0(SB), Y4, Y7
+	VFMADD213PD  logR3F64<>+0(SB), Y4, Y7
+	VFMADD213PD  logR2F64<>+0(SB), Y4, Y7
+	VFMADD213PD  logR1F64<>+0(SB), Y4, Y7
+	VFMADD213PD  logR0F64<>+0(SB), Y4, Y7
+	VFMADD213PD  Y8, Y7, Y4
+	VFMADD231PD  Y4, Y3, Y1
+	VSUBPD       Y1, Y8, Y8
+	VSUBPD       Y8, Y0, Y0
+	VFMADD231PD  ln2HiF64<>+0(SB), Y9, Y0
+	VSUBPD       Y11, Y0, Y0
+	VBLENDVPD    Y6, Y12, Y0, Y0
+	VMOVUPS      atanhQ9F64<>+0(SB), Y12
+	VFMADD213PD  atanhQ8F64<>+0(SB), Y2, Y12
+	VFMADD213PD  atanhQ7F64<>+0(SB), Y2, Y12
+	VFMADD213PD  atanhQ6F64<>+0(SB), Y2, Y12
+	VFMADD213PD  atanhQ5F64<>+0(SB), Y2, Y12
+	VFMADD213PD  atanhQ4F64<>+0(SB), Y2, Y12
+	VFMADD213PD  atanhQ3F64<>+0(SB), Y2, Y12
+	VFMADD213PD  atanhQ2F64<>+0(SB), Y2, Y12
+	VFMADD213PD  atanhQ1F64<>+0(SB), Y2, Y12
+	VFMADD213PD  atanhQ0F64<>+0(SB), Y2, Y12
+	VFMADD213PD  oneF64<>+0(SB), Y2, Y12
+	VBLENDVPD    Y5, Y12, Y0, Y0
 	VMOVUPS      64(R8), Y12
-	VBLENDVPD    Y8, Y12, Y0, Y0
-	VDIVPD       Y0, Y1, Y1
-	VMOVUPS      32(R8), Y0
-	VMULPD       Y0, Y1, Y0
-	VADDPD       Y0, Y11, Y12
-	VMOVUPS      (R9), Y8
-	VMASKMOVPD   (CX)(SI*1), Y8, Y8
-	VMULPD       Y8, Y1, Y8
+	VBLENDVPD    Y5, Y12, Y10, Y10
+	VDIVPD       Y10, Y0, Y0
+	VMOVUPS      32(R8), Y10
+	VMULPD       Y10, Y0, Y10
+	VADDPD       Y10, Y11, Y12
 	VMOVUPS      (R9), Y5
-	VMASKMOVPD   (CX)(SI*2), Y5, Y5
-	VMULPD       Y5, Y1, Y1
-	VSUBPD       Y0, Y11, Y11
-	VMOVUPS      (R8), Y0
-	VANDPD       (R9), Y0, Y0
-	VMOVMSKPD    Y0, CX
+	VMASKMOVPD   (CX)(SI*1), Y5, Y5
+	VMULPD       Y5, Y0, Y5
+	VMOVUPS      (R9), Y2
+	VMASKMOVPD   (CX)(SI*2), Y2, Y2
+	VMULPD       Y2, Y0, Y0
+	VSUBPD       Y10, Y11, Y11
+	VMOVUPS      (R8), Y10
+	VANDPD       (R9), Y10, Y10
+	VMOVMSKPD    Y10, CX
 	TESTQ        CX, CX
 	JE           easy7
-	VANDNPD      (R9), Y0, Y0
-	VMASKMOVPD   Y12, Y0, (AX)
-	VMASKMOVPD   Y8, Y0, (AX)(SI*1)
-	VMASKMOVPD   Y1, Y0, (AX)(SI*2)
-	VMASKMOVPD   Y11, Y0, (AX)(DI*1)
+	VANDNPD      (R9), Y10, Y10
+	VMASKMOVPD   Y12, Y10, (AX)
+	VMASKMOVPD   Y5, Y10, (AX)(SI*1)
+	VMASKMOVPD   Y0, Y10, (AX)(SI*2)
+	VMASKMOVPD   Y11, Y10, (AX)(DI*1)
 	MOVQ         BX, AX
 	SUBQ         DX, BX
 	MOVQ         BX, at+40(FP)
@@ -3753,14 +3311,14 @@ next2:
 	RET
 
 easy7:
-	VMOVUPS    (R9), Y0
-	VMASKMOVPD Y12, Y0, (AX)
-	VMOVUPS    (R9), Y0
-	VMASKMOVPD Y8, Y0, (AX)(SI*1)
-	VMOVUPS    (R9), Y0
-	VMASKMOVPD Y1, Y0, (AX)(SI*2)
-	VMOVUPS    (R9), Y0
-	VMASKMOVPD Y11, Y0, (AX)(DI*1)
+	VMOVUPS    (R9), Y10
+	VMASKMOVPD Y12, Y10, (AX)
+	VMOVUPS    (R9), Y10
+	VMASKMOVPD Y5, Y10, (AX)(SI*1)
+	VMOVUPS    (R9), Y10
+	VMASKMOVPD Y0, Y10, (AX)(SI*2)
+	VMOVUPS    (R9), Y10
+	VMASKMOVPD Y11, Y10, (AX)(DI*1)
 
 done5:
 	XORQ AX, AX
@@ -3787,6 +3345,12 @@ DATA eighthF64<>+8(SB)/8, $0x3fc0000000000000
 DATA eighthF64<>+16(SB)/8, $0x3fc0000000000000
 DATA eighthF64<>+24(SB)/8, $0x3fc0000000000000
 GLOBL eighthF64<>(SB), RODATA|NOPTR, $32
+
+DATA zeroF64<>+0(SB)/8, $0x0000000000000000
+DATA zeroF64<>+8(SB)/8, $0x0000000000000000
+DATA zeroF64<>+16(SB)/8, $0x0000000000000000
+DATA zeroF64<>+24(SB)/8, $0x0000000000000000
+GLOBL zeroF64<>(SB), RODATA|NOPTR, $32
 
 DATA oneMinusThreeQuartersF64<>+0(SB)/8, $0x0008000000000000
 DATA oneMinusThreeQuartersF64<>+8(SB)/8, $0x0008000000000000
@@ -3974,89 +3538,65 @@ DATA pi1F64<>+16(SB)/8, $0x400921fb54442d18
 DATA pi1F64<>+24(SB)/8, $0x400921fb54442d18
 GLOBL pi1F64<>(SB), RODATA|NOPTR, $32
 
-DATA oddnF64<>+0(SB)/8, $0x3fa2f684bda12f68
-DATA oddnF64<>+8(SB)/8, $0x3fa2f684bda12f68
-DATA oddnF64<>+16(SB)/8, $0x3fa2f684bda12f68
-DATA oddnF64<>+24(SB)/8, $0x3fa2f684bda12f68
-GLOBL oddnF64<>(SB), RODATA|NOPTR, $32
+DATA atanhQ9F64<>+0(SB)/8, $0x3fa89f5c63f4e349
+DATA atanhQ9F64<>+8(SB)/8, $0x3fa89f5c63f4e349
+DATA atanhQ9F64<>+16(SB)/8, $0x3fa89f5c63f4e349
+DATA atanhQ9F64<>+24(SB)/8, $0x3fa89f5c63f4e349
+GLOBL atanhQ9F64<>(SB), RODATA|NOPTR, $32
 
-DATA oddmF64<>+0(SB)/8, $0x3fa47ae147ae147b
-DATA oddmF64<>+8(SB)/8, $0x3fa47ae147ae147b
-DATA oddmF64<>+16(SB)/8, $0x3fa47ae147ae147b
-DATA oddmF64<>+24(SB)/8, $0x3fa47ae147ae147b
-GLOBL oddmF64<>(SB), RODATA|NOPTR, $32
+DATA atanhQ8F64<>+0(SB)/8, $0x3fab2a7c671c1d57
+DATA atanhQ8F64<>+8(SB)/8, $0x3fab2a7c671c1d57
+DATA atanhQ8F64<>+16(SB)/8, $0x3fab2a7c671c1d57
+DATA atanhQ8F64<>+24(SB)/8, $0x3fab2a7c671c1d57
+GLOBL atanhQ8F64<>(SB), RODATA|NOPTR, $32
 
-DATA oddlF64<>+0(SB)/8, $0x3fa642c8590b2164
-DATA oddlF64<>+8(SB)/8, $0x3fa642c8590b2164
-DATA oddlF64<>+16(SB)/8, $0x3fa642c8590b2164
-DATA oddlF64<>+24(SB)/8, $0x3fa642c8590b2164
-GLOBL oddlF64<>(SB), RODATA|NOPTR, $32
+DATA atanhQ7F64<>+0(SB)/8, $0x3fae1dd9b186c156
+DATA atanhQ7F64<>+8(SB)/8, $0x3fae1dd9b186c156
+DATA atanhQ7F64<>+16(SB)/8, $0x3fae1dd9b186c156
+DATA atanhQ7F64<>+24(SB)/8, $0x3fae1dd9b186c156
+GLOBL atanhQ7F64<>(SB), RODATA|NOPTR, $32
 
-DATA oddkF64<>+0(SB)/8, $0x3fa8618618618618
-DATA oddkF64<>+8(SB)/8, $0x3fa8618618618618
-DATA oddkF64<>+16(SB)/8, $0x3fa8618618618618
-DATA oddkF64<>+24(SB)/8, $0x3fa8618618618618
-GLOBL oddkF64<>(SB), RODATA|NOPTR, $32
+DATA atanhQ6F64<>+0(SB)/8, $0x3fb110f88a1414e3
+DATA atanhQ6F64<>+8(SB)/8, $0x3fb110f88a1414e3
+DATA atanhQ6F64<>+16(SB)/8, $0x3fb110f88a1414e3
+DATA atanhQ6F64<>+24(SB)/8, $0x3fb110f88a1414e3
+GLOBL atanhQ6F64<>(SB), RODATA|NOPTR, $32
 
-DATA oddjF64<>+0(SB)/8, $0x3faaf286bca1af28
-DATA oddjF64<>+8(SB)/8, $0x3faaf286bca1af28
-DATA oddjF64<>+16(SB)/8, $0x3faaf286bca1af28
-DATA oddjF64<>+24(SB)/8, $0x3faaf286bca1af28
-GLOBL oddjF64<>(SB), RODATA|NOPTR, $32
+DATA atanhQ5F64<>+0(SB)/8, $0x3fb3b13b247e53b0
+DATA atanhQ5F64<>+8(SB)/8, $0x3fb3b13b247e53b0
+DATA atanhQ5F64<>+16(SB)/8, $0x3fb3b13b247e53b0
+DATA atanhQ5F64<>+24(SB)/8, $0x3fb3b13b247e53b0
+GLOBL atanhQ5F64<>(SB), RODATA|NOPTR, $32
 
-DATA oddiF64<>+0(SB)/8, $0x3fae1e1e1e1e1e1e
-DATA oddiF64<>+8(SB)/8, $0x3fae1e1e1e1e1e1e
-DATA oddiF64<>+16(SB)/8, $0x3fae1e1e1e1e1e1e
-DATA oddiF64<>+24(SB)/8, $0x3fae1e1e1e1e1e1e
-GLOBL oddiF64<>(SB), RODATA|NOPTR, $32
+DATA atanhQ4F64<>+0(SB)/8, $0x3fb745d17d219f80
+DATA atanhQ4F64<>+8(SB)/8, $0x3fb745d17d219f80
+DATA atanhQ4F64<>+16(SB)/8, $0x3fb745d17d219f80
+DATA atanhQ4F64<>+24(SB)/8, $0x3fb745d17d219f80
+GLOBL atanhQ4F64<>(SB), RODATA|NOPTR, $32
 
-DATA oddhF64<>+0(SB)/8, $0x3fb1111111111111
-DATA oddhF64<>+8(SB)/8, $0x3fb1111111111111
-DATA oddhF64<>+16(SB)/8, $0x3fb1111111111111
-DATA oddhF64<>+24(SB)/8, $0x3fb1111111111111
-GLOBL oddhF64<>(SB), RODATA|NOPTR, $32
+DATA atanhQ3F64<>+0(SB)/8, $0x3fbc71c71c6e57b5
+DATA atanhQ3F64<>+8(SB)/8, $0x3fbc71c71c6e57b5
+DATA atanhQ3F64<>+16(SB)/8, $0x3fbc71c71c6e57b5
+DATA atanhQ3F64<>+24(SB)/8, $0x3fbc71c71c6e57b5
+GLOBL atanhQ3F64<>(SB), RODATA|NOPTR, $32
 
-DATA oddgF64<>+0(SB)/8, $0x3fb3b13b13b13b14
-DATA oddgF64<>+8(SB)/8, $0x3fb3b13b13b13b14
-DATA oddgF64<>+16(SB)/8, $0x3fb3b13b13b13b14
-DATA oddgF64<>+24(SB)/8, $0x3fb3b13b13b13b14
-GLOBL oddgF64<>(SB), RODATA|NOPTR, $32
+DATA atanhQ2F64<>+0(SB)/8, $0x3fc2492492489837
+DATA atanhQ2F64<>+8(SB)/8, $0x3fc2492492489837
+DATA atanhQ2F64<>+16(SB)/8, $0x3fc2492492489837
+DATA atanhQ2F64<>+24(SB)/8, $0x3fc2492492489837
+GLOBL atanhQ2F64<>(SB), RODATA|NOPTR, $32
 
-DATA oddfF64<>+0(SB)/8, $0x3fb745d1745d1746
-DATA oddfF64<>+8(SB)/8, $0x3fb745d1745d1746
-DATA oddfF64<>+16(SB)/8, $0x3fb745d1745d1746
-DATA oddfF64<>+24(SB)/8, $0x3fb745d1745d1746
-GLOBL oddfF64<>(SB), RODATA|NOPTR, $32
+DATA atanhQ1F64<>+0(SB)/8, $0x3fc99999999999b3
+DATA atanhQ1F64<>+8(SB)/8, $0x3fc99999999999b3
+DATA atanhQ1F64<>+16(SB)/8, $0x3fc99999999999b3
+DATA atanhQ1F64<>+24(SB)/8, $0x3fc99999999999b3
+GLOBL atanhQ1F64<>(SB), RODATA|NOPTR, $32
 
-DATA oddeF64<>+0(SB)/8, $0x3fbc71c71c71c71c
-DATA oddeF64<>+8(SB)/8, $0x3fbc71c71c71c71c
-DATA oddeF64<>+16(SB)/8, $0x3fbc71c71c71c71c
-DATA oddeF64<>+24(SB)/8, $0x3fbc71c71c71c71c
-GLOBL oddeF64<>(SB), RODATA|NOPTR, $32
-
-DATA odddF64<>+0(SB)/8, $0x3fc2492492492492
-DATA odddF64<>+8(SB)/8, $0x3fc2492492492492
-DATA odddF64<>+16(SB)/8, $0x3fc2492492492492
-DATA odddF64<>+24(SB)/8, $0x3fc2492492492492
-GLOBL odddF64<>(SB), RODATA|NOPTR, $32
-
-DATA oddcF64<>+0(SB)/8, $0x3fc999999999999a
-DATA oddcF64<>+8(SB)/8, $0x3fc999999999999a
-DATA oddcF64<>+16(SB)/8, $0x3fc999999999999a
-DATA oddcF64<>+24(SB)/8, $0x3fc999999999999a
-GLOBL oddcF64<>(SB), RODATA|NOPTR, $32
-
-DATA oddbF64<>+0(SB)/8, $0x3fd5555555555555
-DATA oddbF64<>+8(SB)/8, $0x3fd5555555555555
-DATA oddbF64<>+16(SB)/8, $0x3fd5555555555555
-DATA oddbF64<>+24(SB)/8, $0x3fd5555555555555
-GLOBL oddbF64<>(SB), RODATA|NOPTR, $32
-
-DATA oddaF64<>+0(SB)/8, $0x3ff0000000000000
-DATA oddaF64<>+8(SB)/8, $0x3ff0000000000000
-DATA oddaF64<>+16(SB)/8, $0x3ff0000000000000
-DATA oddaF64<>+24(SB)/8, $0x3ff0000000000000
-GLOBL oddaF64<>(SB), RODATA|NOPTR, $32
+DATA atanhQ0F64<>+0(SB)/8, $0x3fd5555555555557
+DATA atanhQ0F64<>+8(SB)/8, $0x3fd5555555555557
+DATA atanhQ0F64<>+16(SB)/8, $0x3fd5555555555557
+DATA atanhQ0F64<>+24(SB)/8, $0x3fd5555555555557
+GLOBL atanhQ0F64<>(SB), RODATA|NOPTR, $32
 
 // func log2x2F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, AVX512F, BMI2
@@ -4107,175 +3647,158 @@ loop1:
 	VFNMADD231PD     Z16, Z15, Z10
 	VFMSUB231PD      Z11, Z9, Z12
 	VADDPD           Z10, Z12, Z12
-	VPANDQ           Z2, Z9, Z10
-	VPANDQ           Z2, Z15, Z18
-	VMAXPD           Z18, Z10, Z10
-	VPANDQ           Z2, Z16, Z18
-	VPANDQ           Z2, Z11, Z19
-	VMAXPD           Z19, Z18, Z18
-	VMAXPD           Z18, Z10, Z10
-	VMULPD           Z13, Z13, Z18
-	VCMPPD.BCST      $0x16, entryMaxF64<>+0(SB), Z10, K1
+	VPANDQ           Z2, Z9, Z9
+	VPANDQ           Z2, Z15, Z10
+	VMAXPD           Z10, Z9, Z9
+	VPANDQ           Z2, Z16, Z10
+	VPANDQ           Z2, Z11, Z11
+	VMAXPD           Z11, Z10, Z10
+	VMAXPD           Z10, Z9, Z9
+	VMULPD           Z13, Z13, Z10
+	VCMPPD.BCST      $0x16, entryMaxF64<>+0(SB), Z9, K1
 	VCMPPD.BCST      $0x19, detMinF64<>+0(SB), Z12, K2
 	KORW             K1, K2, K1
-	VCMPPD           $0x03, Z15, Z9, K2
-	KORW             K1, K2, K1
-	VCMPPD           $0x03, Z11, Z16, K2
-	KORW             K1, K2, K1
-	VMOVAPS          Z17, Z11
-	VFMADD231PD.BCST eighthF64<>+0(SB), Z18, Z11
+	VMOVAPS          Z17, Z9
+	VFMADD231PD.BCST eighthF64<>+0(SB), Z10, Z9
 	VCMPPD           $0x12, Z0, Z13, K2
-	VBLENDMPD        Z11, Z0, K2, Z11
-	VCMPPD           $0x1e, Z0, Z11, K2
+	VBLENDMPD        Z9, Z0, K2, Z9
+	VCMPPD           $0x1e, Z0, Z9, K2
 	KORW             K1, K2, K1
-	VCMPPD           $0x00, Z0, Z18, K2
+	VCMPPD           $0x00, Z0, Z10, K2
 	KORW             K1, K2, K1
-	VGETMANTPD       $0x0b, Z12, Z11
-	VSUBPD           Z3, Z11, Z9
+	VGETMANTPD       $0x0b, Z12, Z9
+	VSUBPD           Z3, Z9, Z11
 	VGETEXPPD        Z12, Z12
-	VGETEXPPD        Z11, Z11
-	VSUBPD           Z11, Z12, Z12
-	VADDPD           Z4, Z9, Z11
-	VDIVPD           Z11, Z9, Z11
-	VMULPD           Z11, Z11, Z10
-	VMULPD           Z9, Z9, Z19
+	VGETEXPPD        Z9, Z9
+	VSUBPD           Z9, Z12, Z12
+	VADDPD           Z4, Z11, Z9
+	VDIVPD           Z9, Z11, Z9
+	VMULPD           Z9, Z9, Z18
+	VMULPD           Z11, Z11, Z19
 	VMULPD           Z1, Z19, Z19
 	VMULPD           Z5, Z12, Z20
 	VBROADCASTSD     logR7F64<>+0(SB), Z21
-	VFMADD213PD      Z6, Z10, Z21
-	VFMADD213PD      Z7, Z10, Z21
-	VFMADD213PD      Z8, Z10, Z21
-	VFMADD213PD.BCST logR3F64<>+0(SB), Z10, Z21
-	VFMADD213PD.BCST logR2F64<>+0(SB), Z10, Z21
-	VFMADD213PD.BCST logR1F64<>+0(SB), Z10, Z21
-	VFMADD213PD.BCST logR0F64<>+0(SB), Z10, Z21
-	VFMADD213PD      Z19, Z21, Z10
-	VFMADD231PD      Z10, Z11, Z20
+	VFMADD213PD      Z6, Z18, Z21
+	VFMADD213PD      Z7, Z18, Z21
+	VFMADD213PD      Z8, Z18, Z21
+	VFMADD213PD.BCST logR3F64<>+0(SB), Z18, Z21
+	VFMADD213PD.BCST logR2F64<>+0(SB), Z18, Z21
+	VFMADD213PD.BCST logR1F64<>+0(SB), Z18, Z21
+	VFMADD213PD.BCST logR0F64<>+0(SB), Z18, Z21
+	VFMADD213PD      Z19, Z21, Z18
+	VFMADD231PD      Z18, Z9, Z20
 	VSUBPD           Z20, Z19, Z19
-	VSUBPD           Z19, Z9, Z9
-	VFMADD231PD.BCST ln2HiF64<>+0(SB), Z12, Z9
-	VMULPD           Z1, Z9, Z9
+	VSUBPD           Z19, Z11, Z11
+	VFMADD231PD.BCST ln2HiF64<>+0(SB), Z12, Z11
+	VMULPD           Z1, Z11, Z11
 	VPANDQ           Z2, Z17, Z12
 	VMAXPD.BCST      rootMinF64<>+0(SB), Z12, Z12
 	VRSQRT14PD       Z12, Z19
 	VMULPD           Z1, Z19, Z20
 	VMULPD           Z19, Z12, Z19
-	VBROADCASTSD     halfF64<>+0(SB), Z11
-	VFNMADD231PD     Z20, Z19, Z11
-	VFMADD231PD      Z11, Z19, Z19
-	VFMADD231PD      Z11, Z20, Z20
-	VADDPD           Z20, Z20, Z11
+	VBROADCASTSD     halfF64<>+0(SB), Z9
+	VFNMADD231PD     Z20, Z19, Z9
+	VFMADD231PD      Z9, Z19, Z19
+	VFMADD231PD      Z9, Z20, Z20
+	VADDPD           Z20, Z20, Z9
 	VFNMADD231PD     Z19, Z19, Z12
 	VFMADD231PD      Z20, Z12, Z19
-	VRCP14PD         Z18, Z12
-	VBROADCASTSD     oneF64<>+0(SB), Z20
-	VFNMADD231PD     Z12, Z18, Z20
-	VFMADD231PD      Z12, Z20, Z12
-	VMULPD           Z12, Z17, Z20
-	VFNMADD213PD     Z17, Z20, Z18
-	VFMADD231PD      Z12, Z18, Z20
-	VPANDQ           Z2, Z20, Z18
-	VCMPPD.BCST      $0x12, sixteenthF64<>+0(SB), Z18, K2
+	VDIVPD           Z10, Z17, Z10
+	VPANDQ           Z2, Z10, Z12
+	VCMPPD.BCST      $0x12, sixteenthF64<>+0(SB), Z12, K2
 	VCMPPD           $0x11, Z0, Z17, K3
 	VPANDQ           Z2, Z13, Z17
-	VMINPD           Z19, Z17, Z18
-	VMAXPD           Z19, Z17, Z12
-	VMULPD           Z1, Z12, Z11
-	VCMPPD           $0x1e, Z11, Z18, K4
-	VSUBPD           Z12, Z18, Z11
-	VBLENDMPD        Z11, Z18, K4, Z11
-	VADDPD           Z12, Z18, Z18
-	VBLENDMPD        Z18, Z12, K4, Z12
-	VDIVPD           Z12, Z11, Z11
-	VMULPD           Z11, Z11, Z12
-	VMULPD           Z12, Z11, Z18
-	VBROADCASTSD     atanP12F64<>+0(SB), Z10
-	VFMADD213PD.BCST atanP11F64<>+0(SB), Z12, Z10
-	VFMADD213PD.BCST atanP10F64<>+0(SB), Z12, Z10
-	VFMADD213PD.BCST atanP9F64<>+0(SB), Z12, Z10
-	VFMADD213PD.BCST atanP8F64<>+0(SB), Z12, Z10
-	VFMADD213PD.BCST atanP7F64<>+0(SB), Z12, Z10
-	VFMADD213PD.BCST atanP6F64<>+0(SB), Z12, Z10
-	VFMADD213PD.BCST atanP5F64<>+0(SB), Z12, Z10
-	VFMADD213PD.BCST atanP4F64<>+0(SB), Z12, Z10
-	VFMADD213PD.BCST atanP3F64<>+0(SB), Z12, Z10
-	VFMADD213PD.BCST atanP2F64<>+0(SB), Z12, Z10
-	VFMADD213PD.BCST atanP1F64<>+0(SB), Z12, Z10
-	VFMADD213PD.BCST atanP0F64<>+0(SB), Z12, Z10
-	VFMADD231PD      Z10, Z18, Z11
-	VADDPD.BCST      quarterPi2F64<>+0(SB), Z11, K4, Z11
-	VADDPD.BCST      quarterPi1F64<>+0(SB), Z11, K4, Z11
+	VMINPD           Z19, Z17, Z12
+	VMAXPD           Z17, Z19, Z20
+	VMULPD.BCST      tan9F64<>+0(SB), Z20, Z9
+	VCMPPD           $0x1e, Z9, Z12, K4
+	VBLENDMPD.BCST   tan18F64<>+0(SB), Z0, K4, Z9
+	VBLENDMPD.BCST   arc4F64<>+0(SB), Z0, K4, Z18
+	VMULPD.BCST      tan27F64<>+0(SB), Z20, Z21
+	VCMPPD           $0x1e, Z21, Z12, K4
+	VBLENDMPD.BCST   tan36F64<>+0(SB), Z9, K4, Z9
+	VBLENDMPD.BCST   arc8F64<>+0(SB), Z18, K4, Z18
+	VMOVAPS          Z20, Z21
+	VFMADD231PD      Z12, Z9, Z21
+	VFNMADD231PD     Z20, Z9, Z12
+	VDIVPD           Z21, Z12, Z12
 	VCMPPD           $0x1e, Z17, Z19, K4
-	VPXORQ.BCST      signF64<>+0(SB), Z11, K4, Z11
-	VADDPD.BCST      halfPi2F64<>+0(SB), Z11, K4, Z11
-	VADDPD.BCST      halfPi1F64<>+0(SB), Z11, K4, Z11
+	VPXORQ.BCST      arcSteepF64<>+0(SB), Z18, K4, Z18
 	VCMPPD           $0x11, Z0, Z13, K4
-	VPXORQ.BCST      signF64<>+0(SB), Z11, K4, Z11
-	VADDPD.BCST      pi2F64<>+0(SB), Z11, K4, Z11
-	VADDPD.BCST      pi1F64<>+0(SB), Z11, K4, Z11
-	VADDPD           Z19, Z13, Z17
-	VGETMANTPD       $0x0b, Z17, Z18
-	VSUBPD           Z3, Z18, Z10
-	VGETEXPPD        Z17, Z17
+	VPXORQ.BCST      arcLeftF64<>+0(SB), Z18, K4, Z18
+	VMULPD           Z12, Z12, Z17
+	VMULPD           Z17, Z12, Z21
+	VBROADCASTSD     arcP5F64<>+0(SB), Z9
+	VFMADD213PD.BCST arcP4F64<>+0(SB), Z17, Z9
+	VFMADD213PD.BCST arcP3F64<>+0(SB), Z17, Z9
+	VFMADD213PD.BCST arcP2F64<>+0(SB), Z17, Z9
+	VFMADD213PD.BCST arcP1F64<>+0(SB), Z17, Z9
+	VFMADD213PD.BCST arcP0F64<>+0(SB), Z17, Z9
+	VFMADD231PD      Z9, Z21, Z12
+	VPTERNLOGQ.BCST  $0x78, signF64<>+0(SB), Z18, Z12
+	VMOVUPS          arcLowRightF64<>+0(SB), Z21
+	VMOVUPS          arcLowLeftF64<>+0(SB), Z9
+	VMOVAPS          Z18, Z17
+	VPERMI2PD        Z9, Z21, Z17
+	VADDPD           Z17, Z12, Z12
+	VMOVUPS          arcHighRightF64<>+0(SB), Z17
+	VMOVUPS          arcHighLeftF64<>+0(SB), Z21
+	VPERMI2PD        Z21, Z17, Z18
+	VADDPD           Z18, Z12, Z12
+	VADDPD           Z19, Z13, Z18
+	VGETMANTPD       $0x0b, Z18, Z17
+	VSUBPD           Z3, Z17, Z21
 	VGETEXPPD        Z18, Z18
-	VSUBPD           Z18, Z17, Z17
-	VADDPD           Z4, Z10, Z18
-	VDIVPD           Z18, Z10, Z18
-	VMULPD           Z18, Z18, Z12
-	VMULPD           Z10, Z10, Z21
-	VMULPD           Z1, Z21, Z21
-	VMULPD           Z5, Z17, Z22
+	VGETEXPPD        Z17, Z17
+	VSUBPD           Z17, Z18, Z18
+	VADDPD           Z4, Z21, Z17
+	VDIVPD           Z17, Z21, Z17
+	VMULPD           Z17, Z17, Z9
+	VMULPD           Z21, Z21, Z20
+	VMULPD           Z1, Z20, Z20
+	VMULPD           Z5, Z18, Z22
 	VBROADCASTSD     logR7F64<>+0(SB), Z23
-	VFMADD213PD      Z6, Z12, Z23
-	VFMADD213PD      Z7, Z12, Z23
-	VFMADD213PD      Z8, Z12, Z23
-	VFMADD213PD.BCST logR3F64<>+0(SB), Z12, Z23
-	VFMADD213PD.BCST logR2F64<>+0(SB), Z12, Z23
-	VFMADD213PD.BCST logR1F64<>+0(SB), Z12, Z23
-	VFMADD213PD.BCST logR0F64<>+0(SB), Z12, Z23
-	VFMADD213PD      Z21, Z23, Z12
-	VFMADD231PD      Z12, Z18, Z22
-	VSUBPD           Z22, Z21, Z21
-	VSUBPD           Z21, Z10, Z10
-	VFMADD231PD.BCST ln2HiF64<>+0(SB), Z17, Z10
-	VSUBPD           Z9, Z10, Z10
-	VBLENDMPD        Z11, Z10, K3, Z10
-	VBROADCASTSD     oddnF64<>+0(SB), Z11
-	VFMADD213PD.BCST oddmF64<>+0(SB), Z20, Z11
-	VFMADD213PD.BCST oddlF64<>+0(SB), Z20, Z11
-	VFMADD213PD.BCST oddkF64<>+0(SB), Z20, Z11
-	VFMADD213PD.BCST oddjF64<>+0(SB), Z20, Z11
-	VFMADD213PD.BCST oddiF64<>+0(SB), Z20, Z11
-	VFMADD213PD.BCST oddhF64<>+0(SB), Z20, Z11
-	VFMADD213PD.BCST oddgF64<>+0(SB), Z20, Z11
-	VFMADD213PD.BCST oddfF64<>+0(SB), Z20, Z11
-	VFMADD213PD.BCST oddeF64<>+0(SB), Z20, Z11
-	VFMADD213PD.BCST odddF64<>+0(SB), Z20, Z11
-	VFMADD213PD.BCST oddcF64<>+0(SB), Z20, Z11
-	VFMADD213PD.BCST oddbF64<>+0(SB), Z20, Z11
-	VFMADD213PD.BCST oddaF64<>+0(SB), Z20, Z11
-	VBLENDMPD        Z11, Z10, K2, Z10
+	VFMADD213PD      Z6, Z9, Z23
+	VFMADD213PD      Z7, Z9, Z23
+	VFMADD213PD      Z8, Z9, Z23
+	VFMADD213PD.BCST logR3F64<>+0(SB), Z9, Z23
+	VFMADD213PD.BCST logR2F64<>+0(SB), Z9, Z23
+	VFMADD213PD.BCST logR1F64<>+0(SB), Z9, Z23
+	VFMADD213PD.BCST logR0F64<>+0(SB), Z9, Z23
+	VFMADD213PD      Z20, Z23, Z9
+	VFMADD231PD      Z9, Z17, Z22
+	VSUBPD           Z22, Z20, Z20
+	VSUBPD           Z20, Z21, Z21
+	VFMADD231PD.BCST ln2HiF64<>+0(SB), Z18, Z21
+	VSUBPD           Z11, Z21, Z21
+	VBLENDMPD        Z12, Z21, K3, Z21
+	VBROADCASTSD     atanhQ9F64<>+0(SB), Z12
+	VFMADD213PD.BCST atanhQ8F64<>+0(SB), Z10, Z12
+	VFMADD213PD.BCST atanhQ7F64<>+0(SB), Z10, Z12
+	VFMADD213PD.BCST atanhQ6F64<>+0(SB), Z10, Z12
+	VFMADD213PD.BCST atanhQ5F64<>+0(SB), Z10, Z12
+	VFMADD213PD.BCST atanhQ4F64<>+0(SB), Z10, Z12
+	VFMADD213PD.BCST atanhQ3F64<>+0(SB), Z10, Z12
+	VFMADD213PD.BCST atanhQ2F64<>+0(SB), Z10, Z12
+	VFMADD213PD.BCST atanhQ1F64<>+0(SB), Z10, Z12
+	VFMADD213PD.BCST atanhQ0F64<>+0(SB), Z10, Z12
+	VFMADD213PD      Z3, Z10, Z12
+	VBLENDMPD        Z12, Z21, K2, Z21
 	VBLENDMPD        Z13, Z19, K2, Z19
-	VRCP14PD         Z19, Z13
-	VBROADCASTSD     oneF64<>+0(SB), Z11
-	VFNMADD231PD     Z13, Z19, Z11
-	VFMADD231PD      Z13, Z11, Z13
-	VMULPD           Z13, Z10, Z11
-	VFNMADD231PD     Z11, Z19, Z10
-	VFMADD231PD      Z13, Z10, Z11
-	VMULPD           Z14, Z11, Z14
-	VADDPD           Z14, Z9, Z10
-	VMULPD           Z15, Z11, Z15
-	VMULPD           Z16, Z11, Z11
-	VSUBPD           Z14, Z9, Z9
+	VDIVPD           Z19, Z21, Z21
+	VMULPD           Z14, Z21, Z14
+	VADDPD           Z14, Z11, Z19
+	VMULPD           Z15, Z21, Z15
+	VMULPD           Z16, Z21, Z21
+	VSUBPD           Z14, Z11, Z11
 	KMOVW            K1, R8
 	TESTQ            R8, R8
 	JE               easy4
 	KNOTW            K1, K1
-	VMOVUPD          Z10, K1, (AX)
+	VMOVUPD          Z19, K1, (AX)
 	VMOVUPD          Z15, K1, (AX)(SI*1)
-	VMOVUPD          Z11, K1, (AX)(SI*2)
-	VMOVUPD          Z9, K1, (AX)(DI*1)
+	VMOVUPD          Z21, K1, (AX)(SI*2)
+	VMOVUPD          Z11, K1, (AX)(DI*1)
 	MOVQ             BX, AX
 	SUBQ             DX, AX
 	MOVQ             AX, CX
@@ -4287,10 +3810,10 @@ loop1:
 	RET
 
 easy4:
-	VMOVUPS Z10, (AX)
+	VMOVUPS Z19, (AX)
 	VMOVUPS Z15, (AX)(SI*1)
-	VMOVUPS Z11, (AX)(SI*2)
-	VMOVUPS Z9, (AX)(DI*1)
+	VMOVUPS Z21, (AX)(SI*2)
+	VMOVUPS Z11, (AX)(DI*1)
 	ADDQ    $+64, AX
 	ADDQ    $+64, CX
 	SUBQ    $+8, DX
@@ -4303,201 +3826,184 @@ next2:
 	MOVQ             $-1, R8
 	BZHIQ            DX, R8, R8
 	KMOVW            R8, K1
-	VMOVUPD.Z        (CX), K1, Z9
-	VMULPD           Z1, Z9, Z11
+	VMOVUPD.Z        (CX), K1, Z11
+	VMULPD           Z1, Z11, Z21
 	VMOVUPD.Z        (CX)(DI*1), K1, Z15
-	VMULPD           Z1, Z15, Z10
-	VADDPD           Z10, Z11, Z14
-	VSUBPD           Z10, Z11, Z16
-	VSUBPD           Z11, Z16, Z13
-	VSUBPD           Z13, Z16, Z19
-	VSUBPD           Z19, Z11, Z11
-	VADDPD           Z13, Z10, Z10
-	VSUBPD           Z10, Z11, Z11
-	VADDPD           Z16, Z16, Z10
+	VMULPD           Z1, Z15, Z19
+	VADDPD           Z19, Z21, Z14
+	VSUBPD           Z19, Z21, Z16
+	VSUBPD           Z21, Z16, Z13
+	VSUBPD           Z13, Z16, Z12
+	VSUBPD           Z12, Z21, Z21
+	VADDPD           Z13, Z19, Z19
+	VSUBPD           Z19, Z21, Z21
+	VADDPD           Z16, Z16, Z19
 	VMOVUPD.Z        (CX)(SI*1), K1, Z13
-	VMOVUPD.Z        (CX)(SI*2), K1, Z19
-	VMULPD           Z19, Z13, Z20
-	VMOVAPS          Z20, Z17
-	VFMSUB231PD      Z19, Z13, Z17
-	VFMADD231PD      Z16, Z16, Z20
-	VADDPD           Z17, Z20, Z20
-	VFMADD231PD      Z11, Z10, Z20
-	VMULPD           Z19, Z13, Z10
-	VMOVAPS          Z10, Z11
-	VFNMADD231PD     Z19, Z13, Z11
-	VFMSUB231PD      Z15, Z9, Z10
-	VADDPD           Z11, Z10, Z10
-	VPANDQ           Z2, Z9, Z11
-	VPANDQ           Z2, Z13, Z17
-	VMAXPD           Z17, Z11, Z11
-	VPANDQ           Z2, Z19, Z17
-	VPANDQ           Z2, Z15, Z21
-	VMAXPD           Z21, Z17, Z17
-	VMAXPD           Z17, Z11, Z11
-	VMULPD           Z14, Z14, Z17
+	VMOVUPD.Z        (CX)(SI*2), K1, Z12
+	VMULPD           Z12, Z13, Z10
+	VMOVAPS          Z10, Z18
+	VFMSUB231PD      Z12, Z13, Z18
+	VFMADD231PD      Z16, Z16, Z10
+	VADDPD           Z18, Z10, Z10
+	VFMADD231PD      Z21, Z19, Z10
+	VMULPD           Z12, Z13, Z19
+	VMOVAPS          Z19, Z21
+	VFNMADD231PD     Z12, Z13, Z21
+	VFMSUB231PD      Z15, Z11, Z19
+	VADDPD           Z21, Z19, Z19
+	VPANDQ           Z2, Z11, Z11
+	VPANDQ           Z2, Z13, Z21
+	VMAXPD           Z21, Z11, Z11
+	VPANDQ           Z2, Z12, Z21
+	VPANDQ           Z2, Z15, Z15
+	VMAXPD           Z15, Z21, Z21
+	VMAXPD           Z21, Z11, Z11
+	VMULPD           Z14, Z14, Z21
 	VCMPPD.BCST      $0x16, entryMaxF64<>+0(SB), Z11, K2
-	VCMPPD.BCST      $0x19, detMinF64<>+0(SB), Z10, K3
+	VCMPPD.BCST      $0x19, detMinF64<>+0(SB), Z19, K3
 	KORW             K2, K3, K2
-	VCMPPD           $0x03, Z13, Z9, K3
-	KORW             K2, K3, K2
-	VCMPPD           $0x03, Z15, Z19, K3
-	KORW             K2, K3, K2
-	VMOVAPS          Z20, Z15
-	VFMADD231PD.BCST eighthF64<>+0(SB), Z17, Z15
+	VMOVAPS          Z10, Z11
+	VFMADD231PD.BCST eighthF64<>+0(SB), Z21, Z11
 	VCMPPD           $0x12, Z0, Z14, K3
-	VBLENDMPD        Z15, Z0, K3, Z15
-	VCMPPD           $0x1e, Z0, Z15, K3
+	VBLENDMPD        Z11, Z0, K3, Z11
+	VCMPPD           $0x1e, Z0, Z11, K3
 	KORW             K2, K3, K2
-	VCMPPD           $0x00, Z0, Z17, K3
+	VCMPPD           $0x00, Z0, Z21, K3
 	KORW             K2, K3, K2
-	VGETMANTPD       $0x0b, Z10, Z15
-	VSUBPD           Z3, Z15, Z9
-	VGETEXPPD        Z10, Z10
-	VGETEXPPD        Z15, Z15
-	VSUBPD           Z15, Z10, Z10
-	VADDPD           Z4, Z9, Z15
-	VDIVPD           Z15, Z9, Z15
-	VMULPD           Z15, Z15, Z11
-	VMULPD           Z9, Z9, Z21
-	VMULPD           Z1, Z21, Z21
-	VMULPD           Z5, Z10, Z22
-	VBROADCASTSD     logR7F64<>+0(SB), Z18
-	VFMADD213PD      Z6, Z11, Z18
-	VFMADD213PD      Z7, Z11, Z18
-	VFMADD213PD      Z8, Z11, Z18
-	VFMADD213PD.BCST logR3F64<>+0(SB), Z11, Z18
-	VFMADD213PD.BCST logR2F64<>+0(SB), Z11, Z18
-	VFMADD213PD.BCST logR1F64<>+0(SB), Z11, Z18
-	VFMADD213PD.BCST logR0F64<>+0(SB), Z11, Z18
-	VFMADD213PD      Z21, Z18, Z11
-	VFMADD231PD      Z11, Z15, Z22
-	VSUBPD           Z22, Z21, Z21
-	VSUBPD           Z21, Z9, Z9
-	VFMADD231PD.BCST ln2HiF64<>+0(SB), Z10, Z9
-	VMULPD           Z1, Z9, Z9
-	VPANDQ           Z2, Z20, Z10
-	VMAXPD.BCST      rootMinF64<>+0(SB), Z10, Z10
-	VRSQRT14PD       Z10, Z21
-	VMULPD           Z1, Z21, Z22
-	VMULPD           Z21, Z10, Z21
-	VBROADCASTSD     halfF64<>+0(SB), Z15
-	VFNMADD231PD     Z22, Z21, Z15
-	VFMADD231PD      Z15, Z21, Z21
-	VFMADD231PD      Z15, Z22, Z22
-	VADDPD           Z22, Z22, Z15
-	VFNMADD231PD     Z21, Z21, Z10
-	VFMADD231PD      Z22, Z10, Z21
-	VRCP14PD         Z17, Z10
-	VBROADCASTSD     oneF64<>+0(SB), Z22
-	VFNMADD231PD     Z10, Z17, Z22
-	VFMADD231PD      Z10, Z22, Z10
-	VMULPD           Z10, Z20, Z22
-	VFNMADD213PD     Z20, Z22, Z17
-	VFMADD231PD      Z10, Z17, Z22
-	VPANDQ           Z2, Z22, Z17
-	VCMPPD.BCST      $0x12, sixteenthF64<>+0(SB), Z17, K3
-	VCMPPD           $0x11, Z0, Z20, K4
-	VPANDQ           Z2, Z14, Z2
-	VMINPD           Z21, Z2, Z20
-	VMAXPD           Z21, Z2, Z17
-	VMULPD           Z1, Z17, Z10
-	VCMPPD           $0x1e, Z10, Z20, K5
-	VSUBPD           Z17, Z20, Z10
-	VBLENDMPD        Z10, Z20, K5, Z10
-	VADDPD           Z17, Z20, Z20
-	VBLENDMPD        Z20, Z17, K5, Z17
-	VDIVPD           Z17, Z10, Z10
-	VMULPD           Z10, Z10, Z17
-	VMULPD           Z17, Z10, Z20
-	VBROADCASTSD     atanP12F64<>+0(SB), Z15
-	VFMADD213PD.BCST atanP11F64<>+0(SB), Z17, Z15
-	VFMADD213PD.BCST atanP10F64<>+0(SB), Z17, Z15
-	VFMADD213PD.BCST atanP9F64<>+0(SB), Z17, Z15
-	VFMADD213PD.BCST atanP8F64<>+0(SB), Z17, Z15
-	VFMADD213PD.BCST atanP7F64<>+0(SB), Z17, Z15
-	VFMADD213PD.BCST atanP6F64<>+0(SB), Z17, Z15
-	VFMADD213PD.BCST atanP5F64<>+0(SB), Z17, Z15
-	VFMADD213PD.BCST atanP4F64<>+0(SB), Z17, Z15
-	VFMADD213PD.BCST atanP3F64<>+0(SB), Z17, Z15
-	VFMADD213PD.BCST atanP2F64<>+0(SB), Z17, Z15
-	VFMADD213PD.BCST atanP1F64<>+0(SB), Z17, Z15
-	VFMADD213PD.BCST atanP0F64<>+0(SB), Z17, Z15
-	VFMADD231PD      Z15, Z20, Z10
-	VADDPD.BCST      quarterPi2F64<>+0(SB), Z10, K5, Z10
-	VADDPD.BCST      quarterPi1F64<>+0(SB), Z10, K5, Z10
-	VCMPPD           $0x1e, Z2, Z21, K5
-	VPXORQ.BCST      signF64<>+0(SB), Z10, K5, Z10
-	VADDPD.BCST      halfPi2F64<>+0(SB), Z10, K5, Z10
-	VADDPD.BCST      halfPi1F64<>+0(SB), Z10, K5, Z10
-	VCMPPD           $0x11, Z0, Z14, K5
-	VPXORQ.BCST      signF64<>+0(SB), Z10, K5, Z10
-	VADDPD.BCST      pi2F64<>+0(SB), Z10, K5, Z10
-	VADDPD.BCST      pi1F64<>+0(SB), Z10, K5, Z10
-	VADDPD           Z21, Z14, Z0
-	VGETMANTPD       $0x0b, Z0, Z2
-	VSUBPD           Z3, Z2, Z3
-	VGETEXPPD        Z0, Z0
-	VGETEXPPD        Z2, Z2
-	VSUBPD           Z2, Z0, Z0
-	VADDPD           Z4, Z3, Z4
-	VDIVPD           Z4, Z3, Z4
-	VMULPD           Z4, Z4, Z2
-	VMULPD           Z3, Z3, Z20
+	VGETMANTPD       $0x0b, Z19, Z11
+	VSUBPD           Z3, Z11, Z15
+	VGETEXPPD        Z19, Z19
+	VGETEXPPD        Z11, Z11
+	VSUBPD           Z11, Z19, Z19
+	VADDPD           Z4, Z15, Z11
+	VDIVPD           Z11, Z15, Z11
+	VMULPD           Z11, Z11, Z18
+	VMULPD           Z15, Z15, Z20
 	VMULPD           Z1, Z20, Z20
-	VMULPD           Z5, Z0, Z5
+	VMULPD           Z5, Z19, Z22
+	VBROADCASTSD     logR7F64<>+0(SB), Z17
+	VFMADD213PD      Z6, Z18, Z17
+	VFMADD213PD      Z7, Z18, Z17
+	VFMADD213PD      Z8, Z18, Z17
+	VFMADD213PD.BCST logR3F64<>+0(SB), Z18, Z17
+	VFMADD213PD.BCST logR2F64<>+0(SB), Z18, Z17
+	VFMADD213PD.BCST logR1F64<>+0(SB), Z18, Z17
+	VFMADD213PD.BCST logR0F64<>+0(SB), Z18, Z17
+	VFMADD213PD      Z20, Z17, Z18
+	VFMADD231PD      Z18, Z11, Z22
+	VSUBPD           Z22, Z20, Z20
+	VSUBPD           Z20, Z15, Z15
+	VFMADD231PD.BCST ln2HiF64<>+0(SB), Z19, Z15
+	VMULPD           Z1, Z15, Z15
+	VPANDQ           Z2, Z10, Z19
+	VMAXPD.BCST      rootMinF64<>+0(SB), Z19, Z19
+	VRSQRT14PD       Z19, Z20
+	VMULPD           Z1, Z20, Z22
+	VMULPD           Z20, Z19, Z20
+	VBROADCASTSD     halfF64<>+0(SB), Z11
+	VFNMADD231PD     Z22, Z20, Z11
+	VFMADD231PD      Z11, Z20, Z20
+	VFMADD231PD      Z11, Z22, Z22
+	VADDPD           Z22, Z22, Z11
+	VFNMADD231PD     Z20, Z20, Z19
+	VFMADD231PD      Z22, Z19, Z20
+	VDIVPD           Z21, Z10, Z21
+	VPANDQ           Z2, Z21, Z19
+	VCMPPD.BCST      $0x12, sixteenthF64<>+0(SB), Z19, K3
+	VCMPPD           $0x11, Z0, Z10, K4
+	VPANDQ           Z2, Z14, Z2
+	VMINPD           Z20, Z2, Z10
+	VMAXPD           Z2, Z20, Z19
+	VMULPD.BCST      tan9F64<>+0(SB), Z19, Z22
+	VCMPPD           $0x1e, Z22, Z10, K5
+	VBLENDMPD.BCST   tan18F64<>+0(SB), Z0, K5, Z22
+	VBLENDMPD.BCST   arc4F64<>+0(SB), Z0, K5, Z11
+	VMULPD.BCST      tan27F64<>+0(SB), Z19, Z18
+	VCMPPD           $0x1e, Z18, Z10, K5
+	VBLENDMPD.BCST   tan36F64<>+0(SB), Z22, K5, Z22
+	VBLENDMPD.BCST   arc8F64<>+0(SB), Z11, K5, Z11
+	VMOVAPS          Z19, Z18
+	VFMADD231PD      Z10, Z22, Z18
+	VFNMADD231PD     Z19, Z22, Z10
+	VDIVPD           Z18, Z10, Z10
+	VCMPPD           $0x1e, Z2, Z20, K5
+	VPXORQ.BCST      arcSteepF64<>+0(SB), Z11, K5, Z11
+	VCMPPD           $0x11, Z0, Z14, K5
+	VPXORQ.BCST      arcLeftF64<>+0(SB), Z11, K5, Z11
+	VMULPD           Z10, Z10, Z0
+	VMULPD           Z0, Z10, Z2
+	VBROADCASTSD     arcP5F64<>+0(SB), Z18
+	VFMADD213PD.BCST arcP4F64<>+0(SB), Z0, Z18
+	VFMADD213PD.BCST arcP3F64<>+0(SB), Z0, Z18
+	VFMADD213PD.BCST arcP2F64<>+0(SB), Z0, Z18
+	VFMADD213PD.BCST arcP1F64<>+0(SB), Z0, Z18
+	VFMADD213PD.BCST arcP0F64<>+0(SB), Z0, Z18
+	VFMADD231PD      Z18, Z2, Z10
+	VPTERNLOGQ.BCST  $0x78, signF64<>+0(SB), Z11, Z10
+	VMOVUPS          arcLowRightF64<>+0(SB), Z2
+	VMOVUPS          arcLowLeftF64<>+0(SB), Z18
+	VMOVAPS          Z11, Z0
+	VPERMI2PD        Z18, Z2, Z0
+	VADDPD           Z0, Z10, Z10
+	VMOVUPS          arcHighRightF64<>+0(SB), Z0
+	VMOVUPS          arcHighLeftF64<>+0(SB), Z2
+	VPERMI2PD        Z2, Z0, Z11
+	VADDPD           Z11, Z10, Z10
+	VADDPD           Z20, Z14, Z11
+	VGETMANTPD       $0x0b, Z11, Z0
+	VSUBPD           Z3, Z0, Z2
+	VGETEXPPD        Z11, Z11
+	VGETEXPPD        Z0, Z0
+	VSUBPD           Z0, Z11, Z11
+	VADDPD           Z4, Z2, Z4
+	VDIVPD           Z4, Z2, Z4
+	VMULPD           Z4, Z4, Z0
+	VMULPD           Z2, Z2, Z18
+	VMULPD           Z1, Z18, Z18
+	VMULPD           Z5, Z11, Z5
 	VBROADCASTSD     logR7F64<>+0(SB), Z1
-	VFMADD213PD      Z6, Z2, Z1
-	VFMADD213PD      Z7, Z2, Z1
-	VFMADD213PD      Z8, Z2, Z1
-	VFMADD213PD.BCST logR3F64<>+0(SB), Z2, Z1
-	VFMADD213PD.BCST logR2F64<>+0(SB), Z2, Z1
-	VFMADD213PD.BCST logR1F64<>+0(SB), Z2, Z1
-	VFMADD213PD.BCST logR0F64<>+0(SB), Z2, Z1
-	VFMADD213PD      Z20, Z1, Z2
-	VFMADD231PD      Z2, Z4, Z5
-	VSUBPD           Z5, Z20, Z20
-	VSUBPD           Z20, Z3, Z3
-	VFMADD231PD.BCST ln2HiF64<>+0(SB), Z0, Z3
-	VSUBPD           Z9, Z3, Z3
-	VBLENDMPD        Z10, Z3, K4, Z3
-	VBROADCASTSD     oddnF64<>+0(SB), Z10
-	VFMADD213PD.BCST oddmF64<>+0(SB), Z22, Z10
-	VFMADD213PD.BCST oddlF64<>+0(SB), Z22, Z10
-	VFMADD213PD.BCST oddkF64<>+0(SB), Z22, Z10
-	VFMADD213PD.BCST oddjF64<>+0(SB), Z22, Z10
-	VFMADD213PD.BCST oddiF64<>+0(SB), Z22, Z10
-	VFMADD213PD.BCST oddhF64<>+0(SB), Z22, Z10
-	VFMADD213PD.BCST oddgF64<>+0(SB), Z22, Z10
-	VFMADD213PD.BCST oddfF64<>+0(SB), Z22, Z10
-	VFMADD213PD.BCST oddeF64<>+0(SB), Z22, Z10
-	VFMADD213PD.BCST odddF64<>+0(SB), Z22, Z10
-	VFMADD213PD.BCST oddcF64<>+0(SB), Z22, Z10
-	VFMADD213PD.BCST oddbF64<>+0(SB), Z22, Z10
-	VFMADD213PD.BCST oddaF64<>+0(SB), Z22, Z10
-	VBLENDMPD        Z10, Z3, K3, Z3
-	VBLENDMPD        Z14, Z21, K3, Z21
-	VRCP14PD         Z21, Z14
-	VBROADCASTSD     oneF64<>+0(SB), Z10
-	VFNMADD231PD     Z14, Z21, Z10
-	VFMADD231PD      Z14, Z10, Z14
-	VMULPD           Z14, Z3, Z10
-	VFNMADD231PD     Z10, Z21, Z3
-	VFMADD231PD      Z14, Z3, Z10
-	VMULPD           Z16, Z10, Z16
-	VADDPD           Z16, Z9, Z3
-	VMULPD           Z13, Z10, Z13
-	VMULPD           Z19, Z10, Z10
-	VSUBPD           Z16, Z9, Z9
+	VFMADD213PD      Z6, Z0, Z1
+	VFMADD213PD      Z7, Z0, Z1
+	VFMADD213PD      Z8, Z0, Z1
+	VFMADD213PD.BCST logR3F64<>+0(SB), Z0, Z1
+	VFMADD213PD.BCST logR2F64<>+0(SB), Z0, Z1
+	VFMADD213PD.BCST logR1F64<>+0(SB), Z0, Z1
+	VFMADD213PD.BCST logR0F64<>+0(SB), Z0, Z1
+	VFMADD213PD      Z18, Z1, Z0
+	VFMADD231PD      Z0, Z4, Z5
+	VSUBPD           Z5, Z18, Z18
+	VSUBPD           Z18, Z2, Z2
+	VFMADD231PD.BCST ln2HiF64<>+0(SB), Z11, Z2
+	VSUBPD           Z15, Z2, Z2
+	VBLENDMPD        Z10, Z2, K4, Z2
+	VBROADCASTSD     atanhQ9F64<>+0(SB), Z10
+	VFMADD213PD.BCST atanhQ8F64<>+0(SB), Z21, Z10
+	VFMADD213PD.BCST atanhQ7F64<>+0(SB), Z21, Z10
+	VFMADD213PD.BCST atanhQ6F64<>+0(SB), Z21, Z10
+	VFMADD213PD.BCST atanhQ5F64<>+0(SB), Z21, Z10
+	VFMADD213PD.BCST atanhQ4F64<>+0(SB), Z21, Z10
+	VFMADD213PD.BCST atanhQ3F64<>+0(SB), Z21, Z10
+	VFMADD213PD.BCST atanhQ2F64<>+0(SB), Z21, Z10
+	VFMADD213PD.BCST atanhQ1F64<>+0(SB), Z21, Z10
+	VFMADD213PD.BCST atanhQ0F64<>+0(SB), Z21, Z10
+	VFMADD213PD      Z3, Z21, Z10
+	VBLENDMPD        Z10, Z2, K3, Z2
+	VBLENDMPD        Z14, Z20, K3, Z20
+	VDIVPD           Z20, Z2, Z2
+	VMULPD           Z16, Z2, Z16
+	VADDPD           Z16, Z15, Z20
+	VMULPD           Z13, Z2, Z13
+	VMULPD           Z12, Z2, Z2
+	VSUBPD           Z16, Z15, Z15
 	KANDW            K1, K2, K2
 	KMOVW            K2, CX
 	TESTQ            CX, CX
 	JE               easy7
 	KANDNW           K1, K2, K1
-	VMOVUPD          Z3, K1, (AX)
+	VMOVUPD          Z20, K1, (AX)
 	VMOVUPD          Z13, K1, (AX)(SI*1)
-	VMOVUPD          Z10, K1, (AX)(SI*2)
-	VMOVUPD          Z9, K1, (AX)(DI*1)
+	VMOVUPD          Z2, K1, (AX)(SI*2)
+	VMOVUPD          Z15, K1, (AX)(DI*1)
 	MOVQ             BX, AX
 	SUBQ             DX, BX
 	MOVQ             BX, at+40(FP)
@@ -4507,10 +4013,10 @@ next2:
 	RET
 
 easy7:
-	VMOVUPD Z3, K1, (AX)
+	VMOVUPD Z20, K1, (AX)
 	VMOVUPD Z13, K1, (AX)(SI*1)
-	VMOVUPD Z10, K1, (AX)(SI*2)
-	VMOVUPD Z9, K1, (AX)(DI*1)
+	VMOVUPD Z2, K1, (AX)(SI*2)
+	VMOVUPD Z15, K1, (AX)(DI*1)
 
 done5:
 	XORQ AX, AX
@@ -4519,6 +4025,130 @@ done5:
 	MOVQ AX, hard+56(FP)
 	VZEROUPPER
 	RET
+
+DATA tan9F64<>+0(SB)/8, $0x3fc445f0fbb1cf92
+DATA tan9F64<>+8(SB)/8, $0x3fc445f0fbb1cf92
+DATA tan9F64<>+16(SB)/8, $0x3fc445f0fbb1cf92
+DATA tan9F64<>+24(SB)/8, $0x3fc445f0fbb1cf92
+GLOBL tan9F64<>(SB), RODATA|NOPTR, $32
+
+DATA tan18F64<>+0(SB)/8, $0x3fd4cb7bfb4961af
+DATA tan18F64<>+8(SB)/8, $0x3fd4cb7bfb4961af
+DATA tan18F64<>+16(SB)/8, $0x3fd4cb7bfb4961af
+DATA tan18F64<>+24(SB)/8, $0x3fd4cb7bfb4961af
+GLOBL tan18F64<>(SB), RODATA|NOPTR, $32
+
+DATA arc4F64<>+0(SB)/8, $0x0000000000000004
+DATA arc4F64<>+8(SB)/8, $0x0000000000000004
+DATA arc4F64<>+16(SB)/8, $0x0000000000000004
+DATA arc4F64<>+24(SB)/8, $0x0000000000000004
+GLOBL arc4F64<>(SB), RODATA|NOPTR, $32
+
+DATA tan27F64<>+0(SB)/8, $0x3fe04e0850c1dd5c
+DATA tan27F64<>+8(SB)/8, $0x3fe04e0850c1dd5c
+DATA tan27F64<>+16(SB)/8, $0x3fe04e0850c1dd5c
+DATA tan27F64<>+24(SB)/8, $0x3fe04e0850c1dd5c
+GLOBL tan27F64<>(SB), RODATA|NOPTR, $32
+
+DATA tan36F64<>+0(SB)/8, $0x3fe73fd61d9df543
+DATA tan36F64<>+8(SB)/8, $0x3fe73fd61d9df543
+DATA tan36F64<>+16(SB)/8, $0x3fe73fd61d9df543
+DATA tan36F64<>+24(SB)/8, $0x3fe73fd61d9df543
+GLOBL tan36F64<>(SB), RODATA|NOPTR, $32
+
+DATA arc8F64<>+0(SB)/8, $0x0000000000000008
+DATA arc8F64<>+8(SB)/8, $0x0000000000000008
+DATA arc8F64<>+16(SB)/8, $0x0000000000000008
+DATA arc8F64<>+24(SB)/8, $0x0000000000000008
+GLOBL arc8F64<>(SB), RODATA|NOPTR, $32
+
+DATA arcSteepF64<>+0(SB)/8, $0x8000000000000001
+DATA arcSteepF64<>+8(SB)/8, $0x8000000000000001
+DATA arcSteepF64<>+16(SB)/8, $0x8000000000000001
+DATA arcSteepF64<>+24(SB)/8, $0x8000000000000001
+GLOBL arcSteepF64<>(SB), RODATA|NOPTR, $32
+
+DATA arcLeftF64<>+0(SB)/8, $0x8000000000000002
+DATA arcLeftF64<>+8(SB)/8, $0x8000000000000002
+DATA arcLeftF64<>+16(SB)/8, $0x8000000000000002
+DATA arcLeftF64<>+24(SB)/8, $0x8000000000000002
+GLOBL arcLeftF64<>(SB), RODATA|NOPTR, $32
+
+DATA arcP5F64<>+0(SB)/8, $0x3fb247bbd43d60bd
+DATA arcP5F64<>+8(SB)/8, $0x3fb247bbd43d60bd
+DATA arcP5F64<>+16(SB)/8, $0x3fb247bbd43d60bd
+DATA arcP5F64<>+24(SB)/8, $0x3fb247bbd43d60bd
+GLOBL arcP5F64<>(SB), RODATA|NOPTR, $32
+
+DATA arcP4F64<>+0(SB)/8, $0xbfb739c2882c0464
+DATA arcP4F64<>+8(SB)/8, $0xbfb739c2882c0464
+DATA arcP4F64<>+16(SB)/8, $0xbfb739c2882c0464
+DATA arcP4F64<>+24(SB)/8, $0xbfb739c2882c0464
+GLOBL arcP4F64<>(SB), RODATA|NOPTR, $32
+
+DATA arcP3F64<>+0(SB)/8, $0x3fbc7194114d98f3
+DATA arcP3F64<>+8(SB)/8, $0x3fbc7194114d98f3
+DATA arcP3F64<>+16(SB)/8, $0x3fbc7194114d98f3
+DATA arcP3F64<>+24(SB)/8, $0x3fbc7194114d98f3
+GLOBL arcP3F64<>(SB), RODATA|NOPTR, $32
+
+DATA arcP2F64<>+0(SB)/8, $0xbfc249245b809f5e
+DATA arcP2F64<>+8(SB)/8, $0xbfc249245b809f5e
+DATA arcP2F64<>+16(SB)/8, $0xbfc249245b809f5e
+DATA arcP2F64<>+24(SB)/8, $0xbfc249245b809f5e
+GLOBL arcP2F64<>(SB), RODATA|NOPTR, $32
+
+DATA arcP1F64<>+0(SB)/8, $0x3fc9999999637610
+DATA arcP1F64<>+8(SB)/8, $0x3fc9999999637610
+DATA arcP1F64<>+16(SB)/8, $0x3fc9999999637610
+DATA arcP1F64<>+24(SB)/8, $0x3fc9999999637610
+GLOBL arcP1F64<>(SB), RODATA|NOPTR, $32
+
+DATA arcP0F64<>+0(SB)/8, $0xbfd5555555554c6c
+DATA arcP0F64<>+8(SB)/8, $0xbfd5555555554c6c
+DATA arcP0F64<>+16(SB)/8, $0xbfd5555555554c6c
+DATA arcP0F64<>+24(SB)/8, $0xbfd5555555554c6c
+GLOBL arcP0F64<>(SB), RODATA|NOPTR, $32
+
+DATA arcLowRightF64<>+0(SB)/8, $0x0000000000000000
+DATA arcLowRightF64<>+8(SB)/8, $0x3c91a62633145c07
+DATA arcLowRightF64<>+16(SB)/8, $0x3ca1a62633145c07
+DATA arcLowRightF64<>+24(SB)/8, $0x3c91a62633145c07
+DATA arcLowRightF64<>+32(SB)/8, $0x3c7d8bc97d7aecc2
+DATA arcLowRightF64<>+40(SB)/8, $0x3c848667a76b41ad
+DATA arcLowRightF64<>+48(SB)/8, $0x3c9be95a06c9fcdd
+DATA arcLowRightF64<>+56(SB)/8, $0x3c99091892731737
+GLOBL arcLowRightF64<>(SB), RODATA|NOPTR, $64
+
+DATA arcLowLeftF64<>+0(SB)/8, $0x3c83219491508707
+DATA arcLowLeftF64<>+8(SB)/8, $0x3c802ab7d4d83107
+DATA arcLowLeftF64<>+16(SB)/8, $0x3c99bb821d80748a
+DATA arcLowLeftF64<>+24(SB)/8, $0x3c9b36f07bbc9f8a
+DATA arcLowLeftF64<>+32(SB)/8, $0x0000000000000000
+DATA arcLowLeftF64<>+40(SB)/8, $0x0000000000000000
+DATA arcLowLeftF64<>+48(SB)/8, $0x0000000000000000
+DATA arcLowLeftF64<>+56(SB)/8, $0x0000000000000000
+GLOBL arcLowLeftF64<>(SB), RODATA|NOPTR, $64
+
+DATA arcHighRightF64<>+0(SB)/8, $0x0000000000000000
+DATA arcHighRightF64<>+8(SB)/8, $0x3ff921fb54442d18
+DATA arcHighRightF64<>+16(SB)/8, $0x400921fb54442d18
+DATA arcHighRightF64<>+24(SB)/8, $0x3ff921fb54442d18
+DATA arcHighRightF64<>+32(SB)/8, $0x3fd41b2f769cf0e0
+DATA arcHighRightF64<>+40(SB)/8, $0x3ff41b2f769cf0e0
+DATA arcHighRightF64<>+48(SB)/8, $0x40069e9565708efc
+DATA arcHighRightF64<>+56(SB)/8, $0x3ffe28c731eb6950
+GLOBL arcHighRightF64<>(SB), RODATA|NOPTR, $64
+
+DATA arcHighLeftF64<>+0(SB)/8, $0x3fe41b2f769cf0e0
+DATA arcHighLeftF64<>+8(SB)/8, $0x3fee28c731eb6950
+DATA arcHighLeftF64<>+16(SB)/8, $0x40041b2f769cf0e0
+DATA arcHighLeftF64<>+24(SB)/8, $0x400197c987c952c4
+DATA arcHighLeftF64<>+32(SB)/8, $0x0000000000000000
+DATA arcHighLeftF64<>+40(SB)/8, $0x0000000000000000
+DATA arcHighLeftF64<>+48(SB)/8, $0x0000000000000000
+DATA arcHighLeftF64<>+56(SB)/8, $0x0000000000000000
+GLOBL arcHighLeftF64<>(SB), RODATA|NOPTR, $64
 
 // func mul2x2F32AVX2(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, FMA3

@@ -4,389 +4,327 @@
 
 #include "textflag.h"
 
-DATA mat2Consts<>+0(SB)/8, $0x3f0000003f000000 // half
-DATA mat2Consts<>+8(SB)/8, $0x3f0000003f000000 // half
-DATA mat2Consts<>+16(SB)/8, $0x3f8000003f800000 // one
-DATA mat2Consts<>+24(SB)/8, $0x3f8000003f800000 // one
-DATA mat2Consts<>+32(SB)/8, $0x7fffffff7fffffff // absF32
-DATA mat2Consts<>+40(SB)/8, $0x7fffffff7fffffff // absF32
-DATA mat2Consts<>+48(SB)/8, $0x4b4000004b400000 // roundF32
-DATA mat2Consts<>+56(SB)/8, $0x4b4000004b400000 // roundF32
-DATA mat2Consts<>+64(SB)/8, $0x3fb8aa3b3fb8aa3b // log2e
-DATA mat2Consts<>+72(SB)/8, $0x3fb8aa3b3fb8aa3b // log2e
-DATA mat2Consts<>+80(SB)/8, $0x3f3172183f317218 // ln2Hi
-DATA mat2Consts<>+88(SB)/8, $0x3f3172183f317218 // ln2Hi
-DATA mat2Consts<>+96(SB)/8, $0xb102e308b102e308 // ln2Lo
-DATA mat2Consts<>+104(SB)/8, $0xb102e308b102e308 // ln2Lo
-DATA mat2Consts<>+112(SB)/8, $0x3ab527943ab52794 // expC6
-DATA mat2Consts<>+120(SB)/8, $0x3ab527943ab52794 // expC6
-DATA mat2Consts<>+128(SB)/8, $0x8000000080000000 // signF32
-DATA mat2Consts<>+136(SB)/8, $0x8000000080000000 // signF32
-DATA mat2Consts<>+144(SB)/8, $0x4220000042200000 // expHalf
-DATA mat2Consts<>+152(SB)/8, $0x4220000042200000 // expHalf
-DATA mat2Consts<>+160(SB)/8, $0x44bb800044bb8000 // x2x2Max
-DATA mat2Consts<>+168(SB)/8, $0x44bb800044bb8000 // x2x2Max
-DATA mat2Consts<>+176(SB)/8, $0x0d8000000d800000 // rootMin
-DATA mat2Consts<>+184(SB)/8, $0x0d8000000d800000 // rootMin
-DATA mat2Consts<>+192(SB)/8, $0xbf800000bf800000 // minusOne
-DATA mat2Consts<>+200(SB)/8, $0xbf800000bf800000 // minusOne
-DATA mat2Consts<>+208(SB)/8, $0x0000000000000000 // zero
-DATA mat2Consts<>+216(SB)/8, $0x0000000000000000 // zero
-DATA mat2Consts<>+224(SB)/8, $0x3c091cc03c091cc0 // expC5
-DATA mat2Consts<>+232(SB)/8, $0x3c091cc03c091cc0 // expC5
-DATA mat2Consts<>+240(SB)/8, $0x3d2aac573d2aac57 // expC4
-DATA mat2Consts<>+248(SB)/8, $0x3d2aac573d2aac57 // expC4
-DATA mat2Consts<>+256(SB)/8, $0x3e2aaa493e2aaa49 // expC3
-DATA mat2Consts<>+264(SB)/8, $0x3e2aaa493e2aaa49 // expC3
-DATA mat2Consts<>+272(SB)/8, $0x3efffffe3efffffe // expC2
-DATA mat2Consts<>+280(SB)/8, $0x3efffffe3efffffe // expC2
-DATA mat2Consts<>+288(SB)/8, $0x3f22f9833f22f983 // twoOverPi
-DATA mat2Consts<>+296(SB)/8, $0x3f22f9833f22f983 // twoOverPi
-DATA mat2Consts<>+304(SB)/8, $0x3fc90fdb3fc90fdb // halfPi1
-DATA mat2Consts<>+312(SB)/8, $0x3fc90fdb3fc90fdb // halfPi1
-DATA mat2Consts<>+320(SB)/8, $0xb33bbd2eb33bbd2e // halfPi2
-DATA mat2Consts<>+328(SB)/8, $0xb33bbd2eb33bbd2e // halfPi2
-DATA mat2Consts<>+336(SB)/8, $0x3c0883bc3c0883bc // sinP1
-DATA mat2Consts<>+344(SB)/8, $0x3c0883bc3c0883bc // sinP1
-DATA mat2Consts<>+352(SB)/8, $0xb94caa01b94caa01 // sinP2
-DATA mat2Consts<>+360(SB)/8, $0xb94caa01b94caa01 // sinP2
-DATA mat2Consts<>+368(SB)/8, $0xbe2aaaa3be2aaaa3 // sinP0
-DATA mat2Consts<>+376(SB)/8, $0xbe2aaaa3be2aaaa3 // sinP0
-DATA mat2Consts<>+384(SB)/8, $0xbab60615bab60615 // cosP1
-DATA mat2Consts<>+392(SB)/8, $0xbab60615bab60615 // cosP1
-DATA mat2Consts<>+400(SB)/8, $0x37ccf48837ccf488 // cosP2
-DATA mat2Consts<>+408(SB)/8, $0x37ccf48837ccf488 // cosP2
-DATA mat2Consts<>+416(SB)/8, $0x3d2aaaa53d2aaaa5 // cosP0
-DATA mat2Consts<>+424(SB)/8, $0x3d2aaaa53d2aaaa5 // cosP0
-DATA mat2Consts<>+432(SB)/8, $0xbf000000bf000000 // minusHalf
-DATA mat2Consts<>+440(SB)/8, $0xbf000000bf000000 // minusHalf
-DATA mat2Consts<>+448(SB)/8, $0x0000000100000001 // oneI
-DATA mat2Consts<>+456(SB)/8, $0x0000000100000001 // oneI
-DATA mat2Consts<>+464(SB)/8, $0x37d00d0137d00d01 // factoriali
-DATA mat2Consts<>+472(SB)/8, $0x37d00d0137d00d01 // factoriali
-DATA mat2Consts<>+480(SB)/8, $0x3493f27e3493f27e // factorialk
-DATA mat2Consts<>+488(SB)/8, $0x3493f27e3493f27e // factorialk
-DATA mat2Consts<>+496(SB)/8, $0x3ab60b613ab60b61 // factorialg
-DATA mat2Consts<>+504(SB)/8, $0x3ab60b613ab60b61 // factorialg
-DATA mat2Consts<>+512(SB)/8, $0x3d2aaaab3d2aaaab // factoriale
-DATA mat2Consts<>+520(SB)/8, $0x3d2aaaab3d2aaaab // factoriale
-DATA mat2Consts<>+528(SB)/8, $0x3f0000003f000000 // factorialc
-DATA mat2Consts<>+536(SB)/8, $0x3f0000003f000000 // factorialc
-DATA mat2Consts<>+544(SB)/8, $0x3638ef1d3638ef1d // factorialj
-DATA mat2Consts<>+552(SB)/8, $0x3638ef1d3638ef1d // factorialj
-DATA mat2Consts<>+560(SB)/8, $0x32d7322b32d7322b // factoriall
-DATA mat2Consts<>+568(SB)/8, $0x32d7322b32d7322b // factoriall
-DATA mat2Consts<>+576(SB)/8, $0x39500d0139500d01 // factorialh
-DATA mat2Consts<>+584(SB)/8, $0x39500d0139500d01 // factorialh
-DATA mat2Consts<>+592(SB)/8, $0x3c0888893c088889 // factorialf
-DATA mat2Consts<>+600(SB)/8, $0x3c0888893c088889 // factorialf
-DATA mat2Consts<>+608(SB)/8, $0x3e2aaaab3e2aaaab // factoriald
-DATA mat2Consts<>+616(SB)/8, $0x3e2aaaab3e2aaaab // factoriald
-DATA mat2Consts<>+624(SB)/8, $0x0000000200000001 // laneWeights
-DATA mat2Consts<>+632(SB)/8, $0x0000000800000004 // laneWeights
-DATA mat2Consts<>+640(SB)/8, $0x3fe0000000000000 // halfF64
-DATA mat2Consts<>+648(SB)/8, $0x3fe0000000000000 // halfF64
-DATA mat2Consts<>+656(SB)/8, $0x3ff0000000000000 // oneF64
-DATA mat2Consts<>+664(SB)/8, $0x3ff0000000000000 // oneF64
-DATA mat2Consts<>+672(SB)/8, $0x7fffffffffffffff // absF64
-DATA mat2Consts<>+680(SB)/8, $0x7fffffffffffffff // absF64
-DATA mat2Consts<>+688(SB)/8, $0x4338000000000000 // roundF64
-DATA mat2Consts<>+696(SB)/8, $0x4338000000000000 // roundF64
-DATA mat2Consts<>+704(SB)/8, $0x3ff71547652b82fe // log2eF64
-DATA mat2Consts<>+712(SB)/8, $0x3ff71547652b82fe // log2eF64
+DATA mat2Consts<>+0(SB)/8, $0x3f8000003f800000 // one
+DATA mat2Consts<>+8(SB)/8, $0x3f8000003f800000 // one
+DATA mat2Consts<>+16(SB)/8, $0x7fffffff7fffffff // absF32
+DATA mat2Consts<>+24(SB)/8, $0x7fffffff7fffffff // absF32
+DATA mat2Consts<>+32(SB)/8, $0x8000000080000000 // signF32
+DATA mat2Consts<>+40(SB)/8, $0x8000000080000000 // signF32
+DATA mat2Consts<>+48(SB)/8, $0x3f0000003f000000 // half
+DATA mat2Consts<>+56(SB)/8, $0x3f0000003f000000 // half
+DATA mat2Consts<>+64(SB)/8, $0x4b4000004b400000 // roundF32
+DATA mat2Consts<>+72(SB)/8, $0x4b4000004b400000 // roundF32
+DATA mat2Consts<>+80(SB)/8, $0x4220000042200000 // expHalf
+DATA mat2Consts<>+88(SB)/8, $0x4220000042200000 // expHalf
+DATA mat2Consts<>+96(SB)/8, $0x44bb800044bb8000 // x2x2Max
+DATA mat2Consts<>+104(SB)/8, $0x44bb800044bb8000 // x2x2Max
+DATA mat2Consts<>+112(SB)/8, $0x0d8000000d800000 // rootMin
+DATA mat2Consts<>+120(SB)/8, $0x0d8000000d800000 // rootMin
+DATA mat2Consts<>+128(SB)/8, $0x3f1de9e63f1de9e6 // largeMin
+DATA mat2Consts<>+136(SB)/8, $0x3f1de9e63f1de9e6 // largeMin
+DATA mat2Consts<>+144(SB)/8, $0x37d00f9137d00f91 // coshP3
+DATA mat2Consts<>+152(SB)/8, $0x37d00f9137d00f91 // coshP3
+DATA mat2Consts<>+160(SB)/8, $0x3638f0b13638f0b1 // sinhQ3
+DATA mat2Consts<>+168(SB)/8, $0x3638f0b13638f0b1 // sinhQ3
+DATA mat2Consts<>+176(SB)/8, $0x0000000100000001 // oneI
+DATA mat2Consts<>+184(SB)/8, $0x0000000100000001 // oneI
+DATA mat2Consts<>+192(SB)/8, $0x3f22f9833f22f983 // twoOverPi
+DATA mat2Consts<>+200(SB)/8, $0x3f22f9833f22f983 // twoOverPi
+DATA mat2Consts<>+208(SB)/8, $0x3fb8aa3b3fb8aa3b // log2e
+DATA mat2Consts<>+216(SB)/8, $0x3fb8aa3b3fb8aa3b // log2e
+DATA mat2Consts<>+224(SB)/8, $0x3fc90fdb3fc90fdb // halfPi1
+DATA mat2Consts<>+232(SB)/8, $0x3fc90fdb3fc90fdb // halfPi1
+DATA mat2Consts<>+240(SB)/8, $0x3f3172183f317218 // ln2Hi
+DATA mat2Consts<>+248(SB)/8, $0x3f3172183f317218 // ln2Hi
+DATA mat2Consts<>+256(SB)/8, $0xb33bbd2eb33bbd2e // halfPi2
+DATA mat2Consts<>+264(SB)/8, $0xb33bbd2eb33bbd2e // halfPi2
+DATA mat2Consts<>+272(SB)/8, $0xb102e308b102e308 // ln2Lo
+DATA mat2Consts<>+280(SB)/8, $0xb102e308b102e308 // ln2Lo
+DATA mat2Consts<>+288(SB)/8, $0x3ab60ee63ab60ee6 // coshP2
+DATA mat2Consts<>+296(SB)/8, $0x3ab60ee63ab60ee6 // coshP2
+DATA mat2Consts<>+304(SB)/8, $0x3d2aaaab3d2aaaab // coshP1
+DATA mat2Consts<>+312(SB)/8, $0x3d2aaaab3d2aaaab // coshP1
+DATA mat2Consts<>+320(SB)/8, $0x3f0000003f000000 // coshP0
+DATA mat2Consts<>+328(SB)/8, $0x3f0000003f000000 // coshP0
+DATA mat2Consts<>+336(SB)/8, $0x39500f9139500f91 // sinhQ2
+DATA mat2Consts<>+344(SB)/8, $0x39500f9139500f91 // sinhQ2
+DATA mat2Consts<>+352(SB)/8, $0x3c0888893c088889 // sinhQ1
+DATA mat2Consts<>+360(SB)/8, $0x3c0888893c088889 // sinhQ1
+DATA mat2Consts<>+368(SB)/8, $0x3e2aaaab3e2aaaab // sinhQ0
+DATA mat2Consts<>+376(SB)/8, $0x3e2aaaab3e2aaaab // sinhQ0
+DATA mat2Consts<>+384(SB)/8, $0x3c091cc03c091cc0 // expC5
+DATA mat2Consts<>+392(SB)/8, $0x3c091cc03c091cc0 // expC5
+DATA mat2Consts<>+400(SB)/8, $0x3ab527943ab52794 // expC6
+DATA mat2Consts<>+408(SB)/8, $0x3ab527943ab52794 // expC6
+DATA mat2Consts<>+416(SB)/8, $0x3d2aac573d2aac57 // expC4
+DATA mat2Consts<>+424(SB)/8, $0x3d2aac573d2aac57 // expC4
+DATA mat2Consts<>+432(SB)/8, $0x3e2aaa493e2aaa49 // expC3
+DATA mat2Consts<>+440(SB)/8, $0x3e2aaa493e2aaa49 // expC3
+DATA mat2Consts<>+448(SB)/8, $0x3efffffe3efffffe // expC2
+DATA mat2Consts<>+456(SB)/8, $0x3efffffe3efffffe // expC2
+DATA mat2Consts<>+464(SB)/8, $0x0000000200000001 // laneWeights
+DATA mat2Consts<>+472(SB)/8, $0x0000000800000004 // laneWeights
+DATA mat2Consts<>+480(SB)/8, $0x3ff0000000000000 // oneF64
+DATA mat2Consts<>+488(SB)/8, $0x3ff0000000000000 // oneF64
+DATA mat2Consts<>+496(SB)/8, $0x7fffffffffffffff // absF64
+DATA mat2Consts<>+504(SB)/8, $0x7fffffffffffffff // absF64
+DATA mat2Consts<>+512(SB)/8, $0x8000000000000000 // signF64
+DATA mat2Consts<>+520(SB)/8, $0x8000000000000000 // signF64
+DATA mat2Consts<>+528(SB)/8, $0x3fe0000000000000 // halfF64
+DATA mat2Consts<>+536(SB)/8, $0x3fe0000000000000 // halfF64
+DATA mat2Consts<>+544(SB)/8, $0x4338000000000000 // roundF64
+DATA mat2Consts<>+552(SB)/8, $0x4338000000000000 // roundF64
+DATA mat2Consts<>+560(SB)/8, $0x4075e00000000000 // expHalfF64
+DATA mat2Consts<>+568(SB)/8, $0x4075e00000000000 // expHalfF64
+DATA mat2Consts<>+576(SB)/8, $0x40f86a0000000000 // x2x2MaxF64
+DATA mat2Consts<>+584(SB)/8, $0x40f86a0000000000 // x2x2MaxF64
+DATA mat2Consts<>+592(SB)/8, $0x07b0000000000000 // rootMinF64
+DATA mat2Consts<>+600(SB)/8, $0x07b0000000000000 // rootMinF64
+DATA mat2Consts<>+608(SB)/8, $0x3fe3bd3cc0000000 // largeMinF64
+DATA mat2Consts<>+616(SB)/8, $0x3fe3bd3cc0000000 // largeMinF64
+DATA mat2Consts<>+624(SB)/8, $0x3da93987fd1bd61f // coshP6F64
+DATA mat2Consts<>+632(SB)/8, $0x3da93987fd1bd61f // coshP6F64
+DATA mat2Consts<>+640(SB)/8, $0x3d6ae8042e3ca937 // sinhQ6F64
+DATA mat2Consts<>+648(SB)/8, $0x3d6ae8042e3ca937 // sinhQ6F64
+DATA mat2Consts<>+656(SB)/8, $0x0000000000000001 // oneIF64
+DATA mat2Consts<>+664(SB)/8, $0x0000000000000001 // oneIF64
+DATA mat2Consts<>+672(SB)/8, $0x3fe45f306dc9c883 // twoOverPiF64
+DATA mat2Consts<>+680(SB)/8, $0x3fe45f306dc9c883 // twoOverPiF64
+DATA mat2Consts<>+688(SB)/8, $0x3ff71547652b82fe // log2eF64
+DATA mat2Consts<>+696(SB)/8, $0x3ff71547652b82fe // log2eF64
+DATA mat2Consts<>+704(SB)/8, $0x3ff921fb54442d18 // halfPi1F64
+DATA mat2Consts<>+712(SB)/8, $0x3ff921fb54442d18 // halfPi1F64
 DATA mat2Consts<>+720(SB)/8, $0x3fe62e42fefa39ef // ln2HiF64
 DATA mat2Consts<>+728(SB)/8, $0x3fe62e42fefa39ef // ln2HiF64
-DATA mat2Consts<>+736(SB)/8, $0x3c7abc9e3b39803f // ln2LoF64
-DATA mat2Consts<>+744(SB)/8, $0x3c7abc9e3b39803f // ln2LoF64
-DATA mat2Consts<>+752(SB)/8, $0x3e5ada2190d27d9b // expQ9F64
-DATA mat2Consts<>+760(SB)/8, $0x3e5ada2190d27d9b // expQ9F64
-DATA mat2Consts<>+768(SB)/8, $0x8000000000000000 // signF64
-DATA mat2Consts<>+776(SB)/8, $0x8000000000000000 // signF64
-DATA mat2Consts<>+784(SB)/8, $0x4075e00000000000 // expHalfF64
-DATA mat2Consts<>+792(SB)/8, $0x4075e00000000000 // expHalfF64
-DATA mat2Consts<>+800(SB)/8, $0x40f86a0000000000 // x2x2MaxF64
-DATA mat2Consts<>+808(SB)/8, $0x40f86a0000000000 // x2x2MaxF64
-DATA mat2Consts<>+816(SB)/8, $0x07b0000000000000 // rootMinF64
-DATA mat2Consts<>+824(SB)/8, $0x07b0000000000000 // rootMinF64
-DATA mat2Consts<>+832(SB)/8, $0xbff0000000000000 // minusOneF64
-DATA mat2Consts<>+840(SB)/8, $0xbff0000000000000 // minusOneF64
-DATA mat2Consts<>+848(SB)/8, $0x0000000000000000 // zeroF64
-DATA mat2Consts<>+856(SB)/8, $0x0000000000000000 // zeroF64
-DATA mat2Consts<>+864(SB)/8, $0x3e928adf206cd716 // expQ8F64
-DATA mat2Consts<>+872(SB)/8, $0x3e928adf206cd716 // expQ8F64
-DATA mat2Consts<>+880(SB)/8, $0x3ec71df0efbb6786 // expQ7F64
-DATA mat2Consts<>+888(SB)/8, $0x3ec71df0efbb6786 // expQ7F64
-DATA mat2Consts<>+896(SB)/8, $0x3efa019996a0b418 // expQ6F64
-DATA mat2Consts<>+904(SB)/8, $0x3efa019996a0b418 // expQ6F64
-DATA mat2Consts<>+912(SB)/8, $0x3f2a01a013499ee6 // expQ5F64
-DATA mat2Consts<>+920(SB)/8, $0x3f2a01a013499ee6 // expQ5F64
-DATA mat2Consts<>+928(SB)/8, $0x3f56c16c18473665 // expQ4F64
-DATA mat2Consts<>+936(SB)/8, $0x3f56c16c18473665 // expQ4F64
-DATA mat2Consts<>+944(SB)/8, $0x3f81111111125c87 // expQ3F64
-DATA mat2Consts<>+952(SB)/8, $0x3f81111111125c87 // expQ3F64
-DATA mat2Consts<>+960(SB)/8, $0x3fa55555555506c8 // expQ2F64
-DATA mat2Consts<>+968(SB)/8, $0x3fa55555555506c8 // expQ2F64
-DATA mat2Consts<>+976(SB)/8, $0x3fc5555555555502 // expQ1F64
-DATA mat2Consts<>+984(SB)/8, $0x3fc5555555555502 // expQ1F64
-DATA mat2Consts<>+992(SB)/8, $0x3fe000000000000a // expQ0F64
-DATA mat2Consts<>+1000(SB)/8, $0x3fe000000000000a // expQ0F64
-DATA mat2Consts<>+1008(SB)/8, $0x3fe45f306dc9c883 // twoOverPiF64
-DATA mat2Consts<>+1016(SB)/8, $0x3fe45f306dc9c883 // twoOverPiF64
-DATA mat2Consts<>+1024(SB)/8, $0x3ff921fb54442d18 // halfPi1F64
-DATA mat2Consts<>+1032(SB)/8, $0x3ff921fb54442d18 // halfPi1F64
-DATA mat2Consts<>+1040(SB)/8, $0x3c91a62633145c07 // halfPi2F64
-DATA mat2Consts<>+1048(SB)/8, $0x3c91a62633145c07 // halfPi2F64
-DATA mat2Consts<>+1056(SB)/8, $0xbe5ae5e54bb64fdd // sinP4F64
-DATA mat2Consts<>+1064(SB)/8, $0xbe5ae5e54bb64fdd // sinP4F64
-DATA mat2Consts<>+1072(SB)/8, $0x3de5d8e4bf91f2a2 // sinP5F64
-DATA mat2Consts<>+1080(SB)/8, $0x3de5d8e4bf91f2a2 // sinP5F64
-DATA mat2Consts<>+1088(SB)/8, $0x3ec71de355f5b5a0 // sinP3F64
-DATA mat2Consts<>+1096(SB)/8, $0x3ec71de355f5b5a0 // sinP3F64
-DATA mat2Consts<>+1104(SB)/8, $0xbf2a01a019bf279f // sinP2F64
-DATA mat2Consts<>+1112(SB)/8, $0xbf2a01a019bf279f // sinP2F64
-DATA mat2Consts<>+1120(SB)/8, $0x3f8111111110f75f // sinP1F64
-DATA mat2Consts<>+1128(SB)/8, $0x3f8111111110f75f // sinP1F64
-DATA mat2Consts<>+1136(SB)/8, $0xbfc5555555555548 // sinP0F64
-DATA mat2Consts<>+1144(SB)/8, $0xbfc5555555555548 // sinP0F64
-DATA mat2Consts<>+1152(SB)/8, $0x3e21ee9dc322927c // cosP4F64
-DATA mat2Consts<>+1160(SB)/8, $0x3e21ee9dc322927c // cosP4F64
-DATA mat2Consts<>+1168(SB)/8, $0xbda8fa6ba1a318a8 // cosP5F64
-DATA mat2Consts<>+1176(SB)/8, $0xbda8fa6ba1a318a8 // cosP5F64
-DATA mat2Consts<>+1184(SB)/8, $0xbe927e4f7f2170ba // cosP3F64
-DATA mat2Consts<>+1192(SB)/8, $0xbe927e4f7f2170ba // cosP3F64
-DATA mat2Consts<>+1200(SB)/8, $0x3efa01a019c8fbfe // cosP2F64
-DATA mat2Consts<>+1208(SB)/8, $0x3efa01a019c8fbfe // cosP2F64
-DATA mat2Consts<>+1216(SB)/8, $0xbf56c16c16c15019 // cosP1F64
-DATA mat2Consts<>+1224(SB)/8, $0xbf56c16c16c15019 // cosP1F64
-DATA mat2Consts<>+1232(SB)/8, $0x3fa555555555554b // cosP0F64
-DATA mat2Consts<>+1240(SB)/8, $0x3fa555555555554b // cosP0F64
-DATA mat2Consts<>+1248(SB)/8, $0xbfe0000000000000 // minusHalfF64
-DATA mat2Consts<>+1256(SB)/8, $0xbfe0000000000000 // minusHalfF64
-DATA mat2Consts<>+1264(SB)/8, $0x0000000000000001 // oneIF64
-DATA mat2Consts<>+1272(SB)/8, $0x0000000000000001 // oneIF64
-DATA mat2Consts<>+1280(SB)/8, $0x3d2ae7f3e733b81f // factorialqF64
-DATA mat2Consts<>+1288(SB)/8, $0x3d2ae7f3e733b81f // factorialqF64
-DATA mat2Consts<>+1296(SB)/8, $0x3ca6827863b97d97 // factorialsF64
-DATA mat2Consts<>+1304(SB)/8, $0x3ca6827863b97d97 // factorialsF64
-DATA mat2Consts<>+1312(SB)/8, $0x3da93974a8c07c9d // factorialoF64
-DATA mat2Consts<>+1320(SB)/8, $0x3da93974a8c07c9d // factorialoF64
-DATA mat2Consts<>+1328(SB)/8, $0x3e21eed8eff8d898 // factorialmF64
-DATA mat2Consts<>+1336(SB)/8, $0x3e21eed8eff8d898 // factorialmF64
-DATA mat2Consts<>+1344(SB)/8, $0x3e927e4fb7789f5c // factorialkF64
-DATA mat2Consts<>+1352(SB)/8, $0x3e927e4fb7789f5c // factorialkF64
-DATA mat2Consts<>+1360(SB)/8, $0x3efa01a01a01a01a // factorialiF64
-DATA mat2Consts<>+1368(SB)/8, $0x3efa01a01a01a01a // factorialiF64
-DATA mat2Consts<>+1376(SB)/8, $0x3f56c16c16c16c17 // factorialgF64
-DATA mat2Consts<>+1384(SB)/8, $0x3f56c16c16c16c17 // factorialgF64
-DATA mat2Consts<>+1392(SB)/8, $0x3fa5555555555555 // factorialeF64
-DATA mat2Consts<>+1400(SB)/8, $0x3fa5555555555555 // factorialeF64
-DATA mat2Consts<>+1408(SB)/8, $0x3fe0000000000000 // factorialcF64
-DATA mat2Consts<>+1416(SB)/8, $0x3fe0000000000000 // factorialcF64
-DATA mat2Consts<>+1424(SB)/8, $0x3ce952c77030ad4a // factorialrF64
-DATA mat2Consts<>+1432(SB)/8, $0x3ce952c77030ad4a // factorialrF64
-DATA mat2Consts<>+1440(SB)/8, $0x3c62f49b46814157 // factorialtF64
-DATA mat2Consts<>+1448(SB)/8, $0x3c62f49b46814157 // factorialtF64
-DATA mat2Consts<>+1456(SB)/8, $0x3d6ae7f3e733b81f // factorialpF64
-DATA mat2Consts<>+1464(SB)/8, $0x3d6ae7f3e733b81f // factorialpF64
-DATA mat2Consts<>+1472(SB)/8, $0x3de6124613a86d09 // factorialnF64
-DATA mat2Consts<>+1480(SB)/8, $0x3de6124613a86d09 // factorialnF64
-DATA mat2Consts<>+1488(SB)/8, $0x3e5ae64567f544e4 // factoriallF64
-DATA mat2Consts<>+1496(SB)/8, $0x3e5ae64567f544e4 // factoriallF64
-DATA mat2Consts<>+1504(SB)/8, $0x3ec71de3a556c734 // factorialjF64
-DATA mat2Consts<>+1512(SB)/8, $0x3ec71de3a556c734 // factorialjF64
-DATA mat2Consts<>+1520(SB)/8, $0x3f2a01a01a01a01a // factorialhF64
-DATA mat2Consts<>+1528(SB)/8, $0x3f2a01a01a01a01a // factorialhF64
-DATA mat2Consts<>+1536(SB)/8, $0x3f81111111111111 // factorialfF64
-DATA mat2Consts<>+1544(SB)/8, $0x3f81111111111111 // factorialfF64
-DATA mat2Consts<>+1552(SB)/8, $0x3fc5555555555555 // factorialdF64
-DATA mat2Consts<>+1560(SB)/8, $0x3fc5555555555555 // factorialdF64
-DATA mat2Consts<>+1568(SB)/8, $0x0000000000000001 // laneWeightsF64
-DATA mat2Consts<>+1576(SB)/8, $0x0000000000000002 // laneWeightsF64
-DATA mat2Consts<>+1584(SB)/8, $0x3f4000003f400000 // threeQuarters
-DATA mat2Consts<>+1592(SB)/8, $0x3f4000003f400000 // threeQuarters
-DATA mat2Consts<>+1600(SB)/8, $0xff800000ff800000 // exponentF32
-DATA mat2Consts<>+1608(SB)/8, $0xff800000ff800000 // exponentF32
-DATA mat2Consts<>+1616(SB)/8, $0xbd3c83bfbd3c83bf // logQ8
-DATA mat2Consts<>+1624(SB)/8, $0xbd3c83bfbd3c83bf // logQ8
-DATA mat2Consts<>+1632(SB)/8, $0x4c0000004c000000 // entryMax
-DATA mat2Consts<>+1640(SB)/8, $0x4c0000004c000000 // entryMax
-DATA mat2Consts<>+1648(SB)/8, $0x2b8000002b800000 // detMin
-DATA mat2Consts<>+1656(SB)/8, $0x2b8000002b800000 // detMin
-DATA mat2Consts<>+1664(SB)/8, $0x3e0000003e000000 // eighth
-DATA mat2Consts<>+1672(SB)/8, $0x3e0000003e000000 // eighth
-DATA mat2Consts<>+1680(SB)/8, $0x3dd8dec33dd8dec3 // logQ7
-DATA mat2Consts<>+1688(SB)/8, $0x3dd8dec33dd8dec3 // logQ7
-DATA mat2Consts<>+1696(SB)/8, $0xbe074121be074121 // logQ6
-DATA mat2Consts<>+1704(SB)/8, $0xbe074121be074121 // logQ6
-DATA mat2Consts<>+1712(SB)/8, $0x3e143a123e143a12 // logQ5
-DATA mat2Consts<>+1720(SB)/8, $0x3e143a123e143a12 // logQ5
-DATA mat2Consts<>+1728(SB)/8, $0xbe2a6b70be2a6b70 // logQ4
-DATA mat2Consts<>+1736(SB)/8, $0xbe2a6b70be2a6b70 // logQ4
-DATA mat2Consts<>+1744(SB)/8, $0x3e4cb3923e4cb392 // logQ3
-DATA mat2Consts<>+1752(SB)/8, $0x3e4cb3923e4cb392 // logQ3
-DATA mat2Consts<>+1760(SB)/8, $0xbe800041be800041 // logQ2
-DATA mat2Consts<>+1768(SB)/8, $0xbe800041be800041 // logQ2
-DATA mat2Consts<>+1776(SB)/8, $0x3eaaaad63eaaaad6 // logQ1
-DATA mat2Consts<>+1784(SB)/8, $0x3eaaaad63eaaaad6 // logQ1
-DATA mat2Consts<>+1792(SB)/8, $0xbf000000bf000000 // logQ0
-DATA mat2Consts<>+1800(SB)/8, $0xbf000000bf000000 // logQ0
-DATA mat2Consts<>+1808(SB)/8, $0x3d8000003d800000 // sixteenth
-DATA mat2Consts<>+1816(SB)/8, $0x3d8000003d800000 // sixteenth
-DATA mat2Consts<>+1824(SB)/8, $0xbbf35076bbf35076 // atanP8
-DATA mat2Consts<>+1832(SB)/8, $0xbbf35076bbf35076 // atanP8
-DATA mat2Consts<>+1840(SB)/8, $0x3a94b43f3a94b43f // atanP9
-DATA mat2Consts<>+1848(SB)/8, $0x3a94b43f3a94b43f // atanP9
-DATA mat2Consts<>+1856(SB)/8, $0x3cba98203cba9820 // atanP7
-DATA mat2Consts<>+1864(SB)/8, $0x3cba98203cba9820 // atanP7
-DATA mat2Consts<>+1872(SB)/8, $0xbd38405dbd38405d // atanP6
-DATA mat2Consts<>+1880(SB)/8, $0xbd38405dbd38405d // atanP6
-DATA mat2Consts<>+1888(SB)/8, $0x3d8a85003d8a8500 // atanP5
-DATA mat2Consts<>+1896(SB)/8, $0x3d8a85003d8a8500 // atanP5
-DATA mat2Consts<>+1904(SB)/8, $0xbdb4a9debdb4a9de // atanP4
-DATA mat2Consts<>+1912(SB)/8, $0xbdb4a9debdb4a9de // atanP4
-DATA mat2Consts<>+1920(SB)/8, $0x3de288b83de288b8 // atanP3
-DATA mat2Consts<>+1928(SB)/8, $0x3de288b83de288b8 // atanP3
-DATA mat2Consts<>+1936(SB)/8, $0xbe123b10be123b10 // atanP2
-DATA mat2Consts<>+1944(SB)/8, $0xbe123b10be123b10 // atanP2
-DATA mat2Consts<>+1952(SB)/8, $0x3e4ccc0e3e4ccc0e // atanP1
-DATA mat2Consts<>+1960(SB)/8, $0x3e4ccc0e3e4ccc0e // atanP1
-DATA mat2Consts<>+1968(SB)/8, $0xbeaaaaa9beaaaaa9 // atanP0
-DATA mat2Consts<>+1976(SB)/8, $0xbeaaaaa9beaaaaa9 // atanP0
-DATA mat2Consts<>+1984(SB)/8, $0xb3bbbd2eb3bbbd2e // pi2
-DATA mat2Consts<>+1992(SB)/8, $0xb3bbbd2eb3bbbd2e // pi2
-DATA mat2Consts<>+2000(SB)/8, $0x40490fdb40490fdb // pi1
-DATA mat2Consts<>+2008(SB)/8, $0x40490fdb40490fdb // pi1
-DATA mat2Consts<>+2016(SB)/8, $0x3dba2e8c3dba2e8c // oddf
-DATA mat2Consts<>+2024(SB)/8, $0x3dba2e8c3dba2e8c // oddf
-DATA mat2Consts<>+2032(SB)/8, $0x3d9d89d93d9d89d9 // oddg
-DATA mat2Consts<>+2040(SB)/8, $0x3d9d89d93d9d89d9 // oddg
-DATA mat2Consts<>+2048(SB)/8, $0x3de38e393de38e39 // odde
-DATA mat2Consts<>+2056(SB)/8, $0x3de38e393de38e39 // odde
-DATA mat2Consts<>+2064(SB)/8, $0x3e1249253e124925 // oddd
-DATA mat2Consts<>+2072(SB)/8, $0x3e1249253e124925 // oddd
-DATA mat2Consts<>+2080(SB)/8, $0x3e4ccccd3e4ccccd // oddc
-DATA mat2Consts<>+2088(SB)/8, $0x3e4ccccd3e4ccccd // oddc
-DATA mat2Consts<>+2096(SB)/8, $0x3eaaaaab3eaaaaab // oddb
-DATA mat2Consts<>+2104(SB)/8, $0x3eaaaaab3eaaaaab // oddb
-DATA mat2Consts<>+2112(SB)/8, $0x3f8000003f800000 // odda
-DATA mat2Consts<>+2120(SB)/8, $0x3f8000003f800000 // odda
-DATA mat2Consts<>+2128(SB)/8, $0x0008000000000000 // oneMinusThreeQuartersF64
-DATA mat2Consts<>+2136(SB)/8, $0x0008000000000000 // oneMinusThreeQuartersF64
-DATA mat2Consts<>+2144(SB)/8, $0x7ff0000000000000 // exponentF64
-DATA mat2Consts<>+2152(SB)/8, $0x7ff0000000000000 // exponentF64
-DATA mat2Consts<>+2160(SB)/8, $0x4330000000000000 // two52F64
-DATA mat2Consts<>+2168(SB)/8, $0x4330000000000000 // two52F64
-DATA mat2Consts<>+2176(SB)/8, $0x43300000000003ff // two52BiasF64
-DATA mat2Consts<>+2184(SB)/8, $0x43300000000003ff // two52BiasF64
-DATA mat2Consts<>+2192(SB)/8, $0x4000000000000000 // twoF64
-DATA mat2Consts<>+2200(SB)/8, $0x4000000000000000 // twoF64
-DATA mat2Consts<>+2208(SB)/8, $0x4c70000000000000 // entryMaxF64
-DATA mat2Consts<>+2216(SB)/8, $0x4c70000000000000 // entryMaxF64
-DATA mat2Consts<>+2224(SB)/8, $0x26f0000000000000 // detMinF64
-DATA mat2Consts<>+2232(SB)/8, $0x26f0000000000000 // detMinF64
-DATA mat2Consts<>+2240(SB)/8, $0x3fc0000000000000 // eighthF64
-DATA mat2Consts<>+2248(SB)/8, $0x3fc0000000000000 // eighthF64
-DATA mat2Consts<>+2256(SB)/8, $0x3fc0dcb113df2af8 // logR6F64
-DATA mat2Consts<>+2264(SB)/8, $0x3fc0dcb113df2af8 // logR6F64
-DATA mat2Consts<>+2272(SB)/8, $0x3fc1b85256ef26d0 // logR7F64
-DATA mat2Consts<>+2280(SB)/8, $0x3fc1b85256ef26d0 // logR7F64
-DATA mat2Consts<>+2288(SB)/8, $0x3fc3b35c87cfc786 // logR5F64
-DATA mat2Consts<>+2296(SB)/8, $0x3fc3b35c87cfc786 // logR5F64
-DATA mat2Consts<>+2304(SB)/8, $0x3fc745c4aa151c20 // logR4F64
-DATA mat2Consts<>+2312(SB)/8, $0x3fc745c4aa151c20 // logR4F64
-DATA mat2Consts<>+2320(SB)/8, $0x3fcc71c7490ab88f // logR3F64
-DATA mat2Consts<>+2328(SB)/8, $0x3fcc71c7490ab88f // logR3F64
-DATA mat2Consts<>+2336(SB)/8, $0x3fd24924921e35d3 // logR2F64
-DATA mat2Consts<>+2344(SB)/8, $0x3fd24924921e35d3 // logR2F64
-DATA mat2Consts<>+2352(SB)/8, $0x3fd999999999c185 // logR1F64
-DATA mat2Consts<>+2360(SB)/8, $0x3fd999999999c185 // logR1F64
-DATA mat2Consts<>+2368(SB)/8, $0x3fe555555555554f // logR0F64
-DATA mat2Consts<>+2376(SB)/8, $0x3fe555555555554f // logR0F64
-DATA mat2Consts<>+2384(SB)/8, $0x3fb0000000000000 // sixteenthF64
-DATA mat2Consts<>+2392(SB)/8, $0x3fb0000000000000 // sixteenthF64
-DATA mat2Consts<>+2400(SB)/8, $0x3f9838d86cc311fc // atanP11F64
-DATA mat2Consts<>+2408(SB)/8, $0x3f9838d86cc311fc // atanP11F64
-DATA mat2Consts<>+2416(SB)/8, $0xbf812192c1e13d4e // atanP12F64
-DATA mat2Consts<>+2424(SB)/8, $0xbf812192c1e13d4e // atanP12F64
-DATA mat2Consts<>+2432(SB)/8, $0xbfa3013fbaff5071 // atanP10F64
-DATA mat2Consts<>+2440(SB)/8, $0xbfa3013fbaff5071 // atanP10F64
-DATA mat2Consts<>+2448(SB)/8, $0x3fa77f88eb986065 // atanP9F64
-DATA mat2Consts<>+2456(SB)/8, $0x3fa77f88eb986065 // atanP9F64
-DATA mat2Consts<>+2464(SB)/8, $0xbfaac71cb2732dd4 // atanP8F64
-DATA mat2Consts<>+2472(SB)/8, $0xbfaac71cb2732dd4 // atanP8F64
-DATA mat2Consts<>+2480(SB)/8, $0x3fae182b19c977e2 // atanP7F64
-DATA mat2Consts<>+2488(SB)/8, $0x3fae182b19c977e2 // atanP7F64
-DATA mat2Consts<>+2496(SB)/8, $0xbfb110c6f07aa777 // atanP6F64
-DATA mat2Consts<>+2504(SB)/8, $0xbfb110c6f07aa777 // atanP6F64
-DATA mat2Consts<>+2512(SB)/8, $0x3fb3b136088e4946 // atanP5F64
-DATA mat2Consts<>+2520(SB)/8, $0x3fb3b136088e4946 // atanP5F64
-DATA mat2Consts<>+2528(SB)/8, $0xbfb745d138d72ae6 // atanP4F64
-DATA mat2Consts<>+2536(SB)/8, $0xbfb745d138d72ae6 // atanP4F64
-DATA mat2Consts<>+2544(SB)/8, $0x3fbc71c71aae27a1 // atanP3F64
-DATA mat2Consts<>+2552(SB)/8, $0x3fbc71c71aae27a1 // atanP3F64
-DATA mat2Consts<>+2560(SB)/8, $0xbfc24924924534cb // atanP2F64
-DATA mat2Consts<>+2568(SB)/8, $0xbfc24924924534cb // atanP2F64
-DATA mat2Consts<>+2576(SB)/8, $0x3fc99999999990d4 // atanP1F64
-DATA mat2Consts<>+2584(SB)/8, $0x3fc99999999990d4 // atanP1F64
-DATA mat2Consts<>+2592(SB)/8, $0xbfd5555555555552 // atanP0F64
-DATA mat2Consts<>+2600(SB)/8, $0xbfd5555555555552 // atanP0F64
-DATA mat2Consts<>+2608(SB)/8, $0x3c81a62633145c07 // quarterPi2F64
-DATA mat2Consts<>+2616(SB)/8, $0x3c81a62633145c07 // quarterPi2F64
-DATA mat2Consts<>+2624(SB)/8, $0x3fe921fb54442d18 // quarterPi1F64
-DATA mat2Consts<>+2632(SB)/8, $0x3fe921fb54442d18 // quarterPi1F64
-DATA mat2Consts<>+2640(SB)/8, $0x3ca1a62633145c07 // pi2F64
-DATA mat2Consts<>+2648(SB)/8, $0x3ca1a62633145c07 // pi2F64
-DATA mat2Consts<>+2656(SB)/8, $0x400921fb54442d18 // pi1F64
-DATA mat2Consts<>+2664(SB)/8, $0x400921fb54442d18 // pi1F64
-DATA mat2Consts<>+2672(SB)/8, $0x3fa47ae147ae147b // oddmF64
-DATA mat2Consts<>+2680(SB)/8, $0x3fa47ae147ae147b // oddmF64
-DATA mat2Consts<>+2688(SB)/8, $0x3fa2f684bda12f68 // oddnF64
-DATA mat2Consts<>+2696(SB)/8, $0x3fa2f684bda12f68 // oddnF64
-DATA mat2Consts<>+2704(SB)/8, $0x3fa642c8590b2164 // oddlF64
-DATA mat2Consts<>+2712(SB)/8, $0x3fa642c8590b2164 // oddlF64
-DATA mat2Consts<>+2720(SB)/8, $0x3fa8618618618618 // oddkF64
-DATA mat2Consts<>+2728(SB)/8, $0x3fa8618618618618 // oddkF64
-DATA mat2Consts<>+2736(SB)/8, $0x3faaf286bca1af28 // oddjF64
-DATA mat2Consts<>+2744(SB)/8, $0x3faaf286bca1af28 // oddjF64
-DATA mat2Consts<>+2752(SB)/8, $0x3fae1e1e1e1e1e1e // oddiF64
-DATA mat2Consts<>+2760(SB)/8, $0x3fae1e1e1e1e1e1e // oddiF64
-DATA mat2Consts<>+2768(SB)/8, $0x3fb1111111111111 // oddhF64
-DATA mat2Consts<>+2776(SB)/8, $0x3fb1111111111111 // oddhF64
-DATA mat2Consts<>+2784(SB)/8, $0x3fb3b13b13b13b14 // oddgF64
-DATA mat2Consts<>+2792(SB)/8, $0x3fb3b13b13b13b14 // oddgF64
-DATA mat2Consts<>+2800(SB)/8, $0x3fb745d1745d1746 // oddfF64
-DATA mat2Consts<>+2808(SB)/8, $0x3fb745d1745d1746 // oddfF64
-DATA mat2Consts<>+2816(SB)/8, $0x3fbc71c71c71c71c // oddeF64
-DATA mat2Consts<>+2824(SB)/8, $0x3fbc71c71c71c71c // oddeF64
-DATA mat2Consts<>+2832(SB)/8, $0x3fc2492492492492 // odddF64
-DATA mat2Consts<>+2840(SB)/8, $0x3fc2492492492492 // odddF64
-DATA mat2Consts<>+2848(SB)/8, $0x3fc999999999999a // oddcF64
-DATA mat2Consts<>+2856(SB)/8, $0x3fc999999999999a // oddcF64
-DATA mat2Consts<>+2864(SB)/8, $0x3fd5555555555555 // oddbF64
-DATA mat2Consts<>+2872(SB)/8, $0x3fd5555555555555 // oddbF64
-DATA mat2Consts<>+2880(SB)/8, $0x3ff0000000000000 // oddaF64
-DATA mat2Consts<>+2888(SB)/8, $0x3ff0000000000000 // oddaF64
-DATA mat2Consts<>+2896(SB)/8, $0x4e8000004e800000 // squareMax
-DATA mat2Consts<>+2904(SB)/8, $0x4e8000004e800000 // squareMax
-DATA mat2Consts<>+2912(SB)/8, $0x3080000030800000 // squareMin
-DATA mat2Consts<>+2920(SB)/8, $0x3080000030800000 // squareMin
-DATA mat2Consts<>+2928(SB)/8, $0x2180000021800000 // inverseMin
-DATA mat2Consts<>+2936(SB)/8, $0x2180000021800000 // inverseMin
-DATA mat2Consts<>+2944(SB)/8, $0x4f90000000000000 // squareMaxF64
-DATA mat2Consts<>+2952(SB)/8, $0x4f90000000000000 // squareMaxF64
-DATA mat2Consts<>+2960(SB)/8, $0x3050000000000000 // squareMinF64
-DATA mat2Consts<>+2968(SB)/8, $0x3050000000000000 // squareMinF64
-DATA mat2Consts<>+2976(SB)/8, $0x20b0000000000000 // inverseMinF64
-DATA mat2Consts<>+2984(SB)/8, $0x20b0000000000000 // inverseMinF64
-DATA mat2Consts<>+2992(SB)/8, $0x7b8000007b800000 // squareSumMax
-DATA mat2Consts<>+3000(SB)/8, $0x7b8000007b800000 // squareSumMax
-DATA mat2Consts<>+3008(SB)/8, $0x1280000012800000 // squareSumMin
-DATA mat2Consts<>+3016(SB)/8, $0x1280000012800000 // squareSumMin
-DATA mat2Consts<>+3024(SB)/8, $0x7fb0000000000000 // squareSumMaxF64
-DATA mat2Consts<>+3032(SB)/8, $0x7fb0000000000000 // squareSumMaxF64
-DATA mat2Consts<>+3040(SB)/8, $0x07b0000000000000 // squareSumMinF64
-DATA mat2Consts<>+3048(SB)/8, $0x07b0000000000000 // squareSumMinF64
-GLOBL mat2Consts<>(SB), RODATA|NOPTR, $3056
+DATA mat2Consts<>+736(SB)/8, $0x3c91a62633145c07 // halfPi2F64
+DATA mat2Consts<>+744(SB)/8, $0x3c91a62633145c07 // halfPi2F64
+DATA mat2Consts<>+752(SB)/8, $0x3c7abc9e3b39803f // ln2LoF64
+DATA mat2Consts<>+760(SB)/8, $0x3c7abc9e3b39803f // ln2LoF64
+DATA mat2Consts<>+768(SB)/8, $0x3e21eeeadf3e2e13 // coshP5F64
+DATA mat2Consts<>+776(SB)/8, $0x3e21eeeadf3e2e13 // coshP5F64
+DATA mat2Consts<>+784(SB)/8, $0x3e927e4fb76df412 // coshP4F64
+DATA mat2Consts<>+792(SB)/8, $0x3e927e4fb76df412 // coshP4F64
+DATA mat2Consts<>+800(SB)/8, $0x3efa01a019e64cdf // coshP3F64
+DATA mat2Consts<>+808(SB)/8, $0x3efa01a019e64cdf // coshP3F64
+DATA mat2Consts<>+816(SB)/8, $0x3f56c16c16c16c26 // coshP2F64
+DATA mat2Consts<>+824(SB)/8, $0x3f56c16c16c16c26 // coshP2F64
+DATA mat2Consts<>+832(SB)/8, $0x3fa555555555557f // coshP1F64
+DATA mat2Consts<>+840(SB)/8, $0x3fa555555555557f // coshP1F64
+DATA mat2Consts<>+848(SB)/8, $0x3fe0000000000000 // coshP0F64
+DATA mat2Consts<>+856(SB)/8, $0x3fe0000000000000 // coshP0F64
+DATA mat2Consts<>+864(SB)/8, $0x3de61256f4d9b5f3 // sinhQ5F64
+DATA mat2Consts<>+872(SB)/8, $0x3de61256f4d9b5f3 // sinhQ5F64
+DATA mat2Consts<>+880(SB)/8, $0x3e5ae64567ec48dc // sinhQ4F64
+DATA mat2Consts<>+888(SB)/8, $0x3e5ae64567ec48dc // sinhQ4F64
+DATA mat2Consts<>+896(SB)/8, $0x3ec71de3a549eb55 // sinhQ3F64
+DATA mat2Consts<>+904(SB)/8, $0x3ec71de3a549eb55 // sinhQ3F64
+DATA mat2Consts<>+912(SB)/8, $0x3f2a01a01a01a021 // sinhQ2F64
+DATA mat2Consts<>+920(SB)/8, $0x3f2a01a01a01a021 // sinhQ2F64
+DATA mat2Consts<>+928(SB)/8, $0x3f8111111111111b // sinhQ1F64
+DATA mat2Consts<>+936(SB)/8, $0x3f8111111111111b // sinhQ1F64
+DATA mat2Consts<>+944(SB)/8, $0x3fc5555555555555 // sinhQ0F64
+DATA mat2Consts<>+952(SB)/8, $0x3fc5555555555555 // sinhQ0F64
+DATA mat2Consts<>+960(SB)/8, $0x3e928adf206cd716 // expQ8F64
+DATA mat2Consts<>+968(SB)/8, $0x3e928adf206cd716 // expQ8F64
+DATA mat2Consts<>+976(SB)/8, $0x3e5ada2190d27d9b // expQ9F64
+DATA mat2Consts<>+984(SB)/8, $0x3e5ada2190d27d9b // expQ9F64
+DATA mat2Consts<>+992(SB)/8, $0x3ec71df0efbb6786 // expQ7F64
+DATA mat2Consts<>+1000(SB)/8, $0x3ec71df0efbb6786 // expQ7F64
+DATA mat2Consts<>+1008(SB)/8, $0x3efa019996a0b418 // expQ6F64
+DATA mat2Consts<>+1016(SB)/8, $0x3efa019996a0b418 // expQ6F64
+DATA mat2Consts<>+1024(SB)/8, $0x3f2a01a013499ee6 // expQ5F64
+DATA mat2Consts<>+1032(SB)/8, $0x3f2a01a013499ee6 // expQ5F64
+DATA mat2Consts<>+1040(SB)/8, $0x3f56c16c18473665 // expQ4F64
+DATA mat2Consts<>+1048(SB)/8, $0x3f56c16c18473665 // expQ4F64
+DATA mat2Consts<>+1056(SB)/8, $0x3f81111111125c87 // expQ3F64
+DATA mat2Consts<>+1064(SB)/8, $0x3f81111111125c87 // expQ3F64
+DATA mat2Consts<>+1072(SB)/8, $0x3fa55555555506c8 // expQ2F64
+DATA mat2Consts<>+1080(SB)/8, $0x3fa55555555506c8 // expQ2F64
+DATA mat2Consts<>+1088(SB)/8, $0x3fc5555555555502 // expQ1F64
+DATA mat2Consts<>+1096(SB)/8, $0x3fc5555555555502 // expQ1F64
+DATA mat2Consts<>+1104(SB)/8, $0x3fe000000000000a // expQ0F64
+DATA mat2Consts<>+1112(SB)/8, $0x3fe000000000000a // expQ0F64
+DATA mat2Consts<>+1120(SB)/8, $0x0000000000000001 // laneWeightsF64
+DATA mat2Consts<>+1128(SB)/8, $0x0000000000000002 // laneWeightsF64
+DATA mat2Consts<>+1136(SB)/8, $0x0000000000000000 // zero
+DATA mat2Consts<>+1144(SB)/8, $0x0000000000000000 // zero
+DATA mat2Consts<>+1152(SB)/8, $0x3f4000003f400000 // threeQuarters
+DATA mat2Consts<>+1160(SB)/8, $0x3f4000003f400000 // threeQuarters
+DATA mat2Consts<>+1168(SB)/8, $0xff800000ff800000 // exponentF32
+DATA mat2Consts<>+1176(SB)/8, $0xff800000ff800000 // exponentF32
+DATA mat2Consts<>+1184(SB)/8, $0xbd3c83bfbd3c83bf // logQ8
+DATA mat2Consts<>+1192(SB)/8, $0xbd3c83bfbd3c83bf // logQ8
+DATA mat2Consts<>+1200(SB)/8, $0x4c0000004c000000 // entryMax
+DATA mat2Consts<>+1208(SB)/8, $0x4c0000004c000000 // entryMax
+DATA mat2Consts<>+1216(SB)/8, $0x2b8000002b800000 // detMin
+DATA mat2Consts<>+1224(SB)/8, $0x2b8000002b800000 // detMin
+DATA mat2Consts<>+1232(SB)/8, $0x3e0000003e000000 // eighth
+DATA mat2Consts<>+1240(SB)/8, $0x3e0000003e000000 // eighth
+DATA mat2Consts<>+1248(SB)/8, $0x3dd8dec33dd8dec3 // logQ7
+DATA mat2Consts<>+1256(SB)/8, $0x3dd8dec33dd8dec3 // logQ7
+DATA mat2Consts<>+1264(SB)/8, $0xbe074121be074121 // logQ6
+DATA mat2Consts<>+1272(SB)/8, $0xbe074121be074121 // logQ6
+DATA mat2Consts<>+1280(SB)/8, $0x3e143a123e143a12 // logQ5
+DATA mat2Consts<>+1288(SB)/8, $0x3e143a123e143a12 // logQ5
+DATA mat2Consts<>+1296(SB)/8, $0xbe2a6b70be2a6b70 // logQ4
+DATA mat2Consts<>+1304(SB)/8, $0xbe2a6b70be2a6b70 // logQ4
+DATA mat2Consts<>+1312(SB)/8, $0x3e4cb3923e4cb392 // logQ3
+DATA mat2Consts<>+1320(SB)/8, $0x3e4cb3923e4cb392 // logQ3
+DATA mat2Consts<>+1328(SB)/8, $0xbe800041be800041 // logQ2
+DATA mat2Consts<>+1336(SB)/8, $0xbe800041be800041 // logQ2
+DATA mat2Consts<>+1344(SB)/8, $0x3eaaaad63eaaaad6 // logQ1
+DATA mat2Consts<>+1352(SB)/8, $0x3eaaaad63eaaaad6 // logQ1
+DATA mat2Consts<>+1360(SB)/8, $0xbf000000bf000000 // logQ0
+DATA mat2Consts<>+1368(SB)/8, $0xbf000000bf000000 // logQ0
+DATA mat2Consts<>+1376(SB)/8, $0x3d8000003d800000 // sixteenth
+DATA mat2Consts<>+1384(SB)/8, $0x3d8000003d800000 // sixteenth
+DATA mat2Consts<>+1392(SB)/8, $0xbbf35076bbf35076 // atanP8
+DATA mat2Consts<>+1400(SB)/8, $0xbbf35076bbf35076 // atanP8
+DATA mat2Consts<>+1408(SB)/8, $0x3a94b43f3a94b43f // atanP9
+DATA mat2Consts<>+1416(SB)/8, $0x3a94b43f3a94b43f // atanP9
+DATA mat2Consts<>+1424(SB)/8, $0x3cba98203cba9820 // atanP7
+DATA mat2Consts<>+1432(SB)/8, $0x3cba98203cba9820 // atanP7
+DATA mat2Consts<>+1440(SB)/8, $0xbd38405dbd38405d // atanP6
+DATA mat2Consts<>+1448(SB)/8, $0xbd38405dbd38405d // atanP6
+DATA mat2Consts<>+1456(SB)/8, $0x3d8a85003d8a8500 // atanP5
+DATA mat2Consts<>+1464(SB)/8, $0x3d8a85003d8a8500 // atanP5
+DATA mat2Consts<>+1472(SB)/8, $0xbdb4a9debdb4a9de // atanP4
+DATA mat2Consts<>+1480(SB)/8, $0xbdb4a9debdb4a9de // atanP4
+DATA mat2Consts<>+1488(SB)/8, $0x3de288b83de288b8 // atanP3
+DATA mat2Consts<>+1496(SB)/8, $0x3de288b83de288b8 // atanP3
+DATA mat2Consts<>+1504(SB)/8, $0xbe123b10be123b10 // atanP2
+DATA mat2Consts<>+1512(SB)/8, $0xbe123b10be123b10 // atanP2
+DATA mat2Consts<>+1520(SB)/8, $0x3e4ccc0e3e4ccc0e // atanP1
+DATA mat2Consts<>+1528(SB)/8, $0x3e4ccc0e3e4ccc0e // atanP1
+DATA mat2Consts<>+1536(SB)/8, $0xbeaaaaa9beaaaaa9 // atanP0
+DATA mat2Consts<>+1544(SB)/8, $0xbeaaaaa9beaaaaa9 // atanP0
+DATA mat2Consts<>+1552(SB)/8, $0xb3bbbd2eb3bbbd2e // pi2
+DATA mat2Consts<>+1560(SB)/8, $0xb3bbbd2eb3bbbd2e // pi2
+DATA mat2Consts<>+1568(SB)/8, $0x40490fdb40490fdb // pi1
+DATA mat2Consts<>+1576(SB)/8, $0x40490fdb40490fdb // pi1
+DATA mat2Consts<>+1584(SB)/8, $0x3dba2e8c3dba2e8c // atanhQ4
+DATA mat2Consts<>+1592(SB)/8, $0x3dba2e8c3dba2e8c // atanhQ4
+DATA mat2Consts<>+1600(SB)/8, $0x3d9d89d93d9d89d9 // atanhQ5
+DATA mat2Consts<>+1608(SB)/8, $0x3d9d89d93d9d89d9 // atanhQ5
+DATA mat2Consts<>+1616(SB)/8, $0x3de38e393de38e39 // atanhQ3
+DATA mat2Consts<>+1624(SB)/8, $0x3de38e393de38e39 // atanhQ3
+DATA mat2Consts<>+1632(SB)/8, $0x3e1249253e124925 // atanhQ2
+DATA mat2Consts<>+1640(SB)/8, $0x3e1249253e124925 // atanhQ2
+DATA mat2Consts<>+1648(SB)/8, $0x3e4ccccd3e4ccccd // atanhQ1
+DATA mat2Consts<>+1656(SB)/8, $0x3e4ccccd3e4ccccd // atanhQ1
+DATA mat2Consts<>+1664(SB)/8, $0x3eaaaaab3eaaaaab // atanhQ0
+DATA mat2Consts<>+1672(SB)/8, $0x3eaaaaab3eaaaaab // atanhQ0
+DATA mat2Consts<>+1680(SB)/8, $0x0000000000000000 // zeroF64
+DATA mat2Consts<>+1688(SB)/8, $0x0000000000000000 // zeroF64
+DATA mat2Consts<>+1696(SB)/8, $0x0008000000000000 // oneMinusThreeQuartersF64
+DATA mat2Consts<>+1704(SB)/8, $0x0008000000000000 // oneMinusThreeQuartersF64
+DATA mat2Consts<>+1712(SB)/8, $0x7ff0000000000000 // exponentF64
+DATA mat2Consts<>+1720(SB)/8, $0x7ff0000000000000 // exponentF64
+DATA mat2Consts<>+1728(SB)/8, $0x4330000000000000 // two52F64
+DATA mat2Consts<>+1736(SB)/8, $0x4330000000000000 // two52F64
+DATA mat2Consts<>+1744(SB)/8, $0x43300000000003ff // two52BiasF64
+DATA mat2Consts<>+1752(SB)/8, $0x43300000000003ff // two52BiasF64
+DATA mat2Consts<>+1760(SB)/8, $0x4000000000000000 // twoF64
+DATA mat2Consts<>+1768(SB)/8, $0x4000000000000000 // twoF64
+DATA mat2Consts<>+1776(SB)/8, $0x4c70000000000000 // entryMaxF64
+DATA mat2Consts<>+1784(SB)/8, $0x4c70000000000000 // entryMaxF64
+DATA mat2Consts<>+1792(SB)/8, $0x26f0000000000000 // detMinF64
+DATA mat2Consts<>+1800(SB)/8, $0x26f0000000000000 // detMinF64
+DATA mat2Consts<>+1808(SB)/8, $0x3fc0000000000000 // eighthF64
+DATA mat2Consts<>+1816(SB)/8, $0x3fc0000000000000 // eighthF64
+DATA mat2Consts<>+1824(SB)/8, $0x3fc0dcb113df2af8 // logR6F64
+DATA mat2Consts<>+1832(SB)/8, $0x3fc0dcb113df2af8 // logR6F64
+DATA mat2Consts<>+1840(SB)/8, $0x3fc1b85256ef26d0 // logR7F64
+DATA mat2Consts<>+1848(SB)/8, $0x3fc1b85256ef26d0 // logR7F64
+DATA mat2Consts<>+1856(SB)/8, $0x3fc3b35c87cfc786 // logR5F64
+DATA mat2Consts<>+1864(SB)/8, $0x3fc3b35c87cfc786 // logR5F64
+DATA mat2Consts<>+1872(SB)/8, $0x3fc745c4aa151c20 // logR4F64
+DATA mat2Consts<>+1880(SB)/8, $0x3fc745c4aa151c20 // logR4F64
+DATA mat2Consts<>+1888(SB)/8, $0x3fcc71c7490ab88f // logR3F64
+DATA mat2Consts<>+1896(SB)/8, $0x3fcc71c7490ab88f // logR3F64
+DATA mat2Consts<>+1904(SB)/8, $0x3fd24924921e35d3 // logR2F64
+DATA mat2Consts<>+1912(SB)/8, $0x3fd24924921e35d3 // logR2F64
+DATA mat2Consts<>+1920(SB)/8, $0x3fd999999999c185 // logR1F64
+DATA mat2Consts<>+1928(SB)/8, $0x3fd999999999c185 // logR1F64
+DATA mat2Consts<>+1936(SB)/8, $0x3fe555555555554f // logR0F64
+DATA mat2Consts<>+1944(SB)/8, $0x3fe555555555554f // logR0F64
+DATA mat2Consts<>+1952(SB)/8, $0x3fb0000000000000 // sixteenthF64
+DATA mat2Consts<>+1960(SB)/8, $0x3fb0000000000000 // sixteenthF64
+DATA mat2Consts<>+1968(SB)/8, $0x3f9838d86cc311fc // atanP11F64
+DATA mat2Consts<>+1976(SB)/8, $0x3f9838d86cc311fc // atanP11F64
+DATA mat2Consts<>+1984(SB)/8, $0xbf812192c1e13d4e // atanP12F64
+DATA mat2Consts<>+1992(SB)/8, $0xbf812192c1e13d4e // atanP12F64
+DATA mat2Consts<>+2000(SB)/8, $0xbfa3013fbaff5071 // atanP10F64
+DATA mat2Consts<>+2008(SB)/8, $0xbfa3013fbaff5071 // atanP10F64
+DATA mat2Consts<>+2016(SB)/8, $0x3fa77f88eb986065 // atanP9F64
+DATA mat2Consts<>+2024(SB)/8, $0x3fa77f88eb986065 // atanP9F64
+DATA mat2Consts<>+2032(SB)/8, $0xbfaac71cb2732dd4 // atanP8F64
+DATA mat2Consts<>+2040(SB)/8, $0xbfaac71cb2732dd4 // atanP8F64
+DATA mat2Consts<>+2048(SB)/8, $0x3fae182b19c977e2 // atanP7F64
+DATA mat2Consts<>+2056(SB)/8, $0x3fae182b19c977e2 // atanP7F64
+DATA mat2Consts<>+2064(SB)/8, $0xbfb110c6f07aa777 // atanP6F64
+DATA mat2Consts<>+2072(SB)/8, $0xbfb110c6f07aa777 // atanP6F64
+DATA mat2Consts<>+2080(SB)/8, $0x3fb3b136088e4946 // atanP5F64
+DATA mat2Consts<>+2088(SB)/8, $0x3fb3b136088e4946 // atanP5F64
+DATA mat2Consts<>+2096(SB)/8, $0xbfb745d138d72ae6 // atanP4F64
+DATA mat2Consts<>+2104(SB)/8, $0xbfb745d138d72ae6 // atanP4F64
+DATA mat2Consts<>+2112(SB)/8, $0x3fbc71c71aae27a1 // atanP3F64
+DATA mat2Consts<>+2120(SB)/8, $0x3fbc71c71aae27a1 // atanP3F64
+DATA mat2Consts<>+2128(SB)/8, $0xbfc24924924534cb // atanP2F64
+DATA mat2Consts<>+2136(SB)/8, $0xbfc24924924534cb // atanP2F64
+DATA mat2Consts<>+2144(SB)/8, $0x3fc99999999990d4 // atanP1F64
+DATA mat2Consts<>+2152(SB)/8, $0x3fc99999999990d4 // atanP1F64
+DATA mat2Consts<>+2160(SB)/8, $0xbfd5555555555552 // atanP0F64
+DATA mat2Consts<>+2168(SB)/8, $0xbfd5555555555552 // atanP0F64
+DATA mat2Consts<>+2176(SB)/8, $0x3c81a62633145c07 // quarterPi2F64
+DATA mat2Consts<>+2184(SB)/8, $0x3c81a62633145c07 // quarterPi2F64
+DATA mat2Consts<>+2192(SB)/8, $0x3fe921fb54442d18 // quarterPi1F64
+DATA mat2Consts<>+2200(SB)/8, $0x3fe921fb54442d18 // quarterPi1F64
+DATA mat2Consts<>+2208(SB)/8, $0x3ca1a62633145c07 // pi2F64
+DATA mat2Consts<>+2216(SB)/8, $0x3ca1a62633145c07 // pi2F64
+DATA mat2Consts<>+2224(SB)/8, $0x400921fb54442d18 // pi1F64
+DATA mat2Consts<>+2232(SB)/8, $0x400921fb54442d18 // pi1F64
+DATA mat2Consts<>+2240(SB)/8, $0x3fab2a7c671c1d57 // atanhQ8F64
+DATA mat2Consts<>+2248(SB)/8, $0x3fab2a7c671c1d57 // atanhQ8F64
+DATA mat2Consts<>+2256(SB)/8, $0x3fa89f5c63f4e349 // atanhQ9F64
+DATA mat2Consts<>+2264(SB)/8, $0x3fa89f5c63f4e349 // atanhQ9F64
+DATA mat2Consts<>+2272(SB)/8, $0x3fae1dd9b186c156 // atanhQ7F64
+DATA mat2Consts<>+2280(SB)/8, $0x3fae1dd9b186c156 // atanhQ7F64
+DATA mat2Consts<>+2288(SB)/8, $0x3fb110f88a1414e3 // atanhQ6F64
+DATA mat2Consts<>+2296(SB)/8, $0x3fb110f88a1414e3 // atanhQ6F64
+DATA mat2Consts<>+2304(SB)/8, $0x3fb3b13b247e53b0 // atanhQ5F64
+DATA mat2Consts<>+2312(SB)/8, $0x3fb3b13b247e53b0 // atanhQ5F64
+DATA mat2Consts<>+2320(SB)/8, $0x3fb745d17d219f80 // atanhQ4F64
+DATA mat2Consts<>+2328(SB)/8, $0x3fb745d17d219f80 // atanhQ4F64
+DATA mat2Consts<>+2336(SB)/8, $0x3fbc71c71c6e57b5 // atanhQ3F64
+DATA mat2Consts<>+2344(SB)/8, $0x3fbc71c71c6e57b5 // atanhQ3F64
+DATA mat2Consts<>+2352(SB)/8, $0x3fc2492492489837 // atanhQ2F64
+DATA mat2Consts<>+2360(SB)/8, $0x3fc2492492489837 // atanhQ2F64
+DATA mat2Consts<>+2368(SB)/8, $0x3fc99999999999b3 // atanhQ1F64
+DATA mat2Consts<>+2376(SB)/8, $0x3fc99999999999b3 // atanhQ1F64
+DATA mat2Consts<>+2384(SB)/8, $0x3fd5555555555557 // atanhQ0F64
+DATA mat2Consts<>+2392(SB)/8, $0x3fd5555555555557 // atanhQ0F64
+DATA mat2Consts<>+2400(SB)/8, $0x4e8000004e800000 // squareMax
+DATA mat2Consts<>+2408(SB)/8, $0x4e8000004e800000 // squareMax
+DATA mat2Consts<>+2416(SB)/8, $0x3080000030800000 // squareMin
+DATA mat2Consts<>+2424(SB)/8, $0x3080000030800000 // squareMin
+DATA mat2Consts<>+2432(SB)/8, $0x2180000021800000 // inverseMin
+DATA mat2Consts<>+2440(SB)/8, $0x2180000021800000 // inverseMin
+DATA mat2Consts<>+2448(SB)/8, $0x4f90000000000000 // squareMaxF64
+DATA mat2Consts<>+2456(SB)/8, $0x4f90000000000000 // squareMaxF64
+DATA mat2Consts<>+2464(SB)/8, $0x3050000000000000 // squareMinF64
+DATA mat2Consts<>+2472(SB)/8, $0x3050000000000000 // squareMinF64
+DATA mat2Consts<>+2480(SB)/8, $0x20b0000000000000 // inverseMinF64
+DATA mat2Consts<>+2488(SB)/8, $0x20b0000000000000 // inverseMinF64
+DATA mat2Consts<>+2496(SB)/8, $0x7b8000007b800000 // squareSumMax
+DATA mat2Consts<>+2504(SB)/8, $0x7b8000007b800000 // squareSumMax
+DATA mat2Consts<>+2512(SB)/8, $0x1280000012800000 // squareSumMin
+DATA mat2Consts<>+2520(SB)/8, $0x1280000012800000 // squareSumMin
+DATA mat2Consts<>+2528(SB)/8, $0x7fb0000000000000 // squareSumMaxF64
+DATA mat2Consts<>+2536(SB)/8, $0x7fb0000000000000 // squareSumMaxF64
+DATA mat2Consts<>+2544(SB)/8, $0x07b0000000000000 // squareSumMinF64
+DATA mat2Consts<>+2552(SB)/8, $0x07b0000000000000 // squareSumMinF64
+GLOBL mat2Consts<>(SB), RODATA|NOPTR, $2560
 
 // func exp2x2F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
 TEXT ·exp2x2F32NEON(SB), NOSPLIT, $0-64
@@ -413,12 +351,12 @@ TEXT ·exp2x2F32NEON(SB), NOSPLIT, $0-64
 	BLT next
 
 loop:
-	// 163 instructions for 4 matrices, 40.75 each
+	// 134 instructions for 4 matrices, 33.5 each
 	FMOVQ (R1), F12
-	WORD $0x6e20dd8c // fmul v12.4s, v12.4s, v0.4s
+	WORD $0x6e23dd8c // fmul v12.4s, v12.4s, v3.4s
 	ADD R6, R1, R7
 	FMOVQ (R7), F13
-	WORD $0x6e20ddad // fmul v13.4s, v13.4s, v0.4s
+	WORD $0x6e23ddad // fmul v13.4s, v13.4s, v3.4s
 	WORD $0x4e2dd58e // fadd v14.4s, v12.4s, v13.4s
 	WORD $0x4eadd58c // fsub v12.4s, v12.4s, v13.4s
 	ADD R5, R1, R7
@@ -430,148 +368,119 @@ loop:
 	VFMLA V15.S4, V13.S4, V17.S4
 	VFMLA V12.S4, V12.S4, V16.S4
 	WORD $0x4e31d610 // fadd v16.4s, v16.4s, v17.4s
-	VAND V2.B16, V14.B16, V17.B16
-	WORD $0x6e31e531 // fcmge v17.4s, v9.4s, v17.4s
+	VAND V1.B16, V14.B16, V17.B16
+	WORD $0x6e31e4b1 // fcmge v17.4s, v5.4s, v17.4s
 	WORD $0x6e205a31 // mvn v17.16b, v17.16b
-	VAND V2.B16, V16.B16, V18.B16
-	WORD $0x6e32e552 // fcmge v18.4s, v10.4s, v18.4s
+	VAND V1.B16, V16.B16, V18.B16
+	WORD $0x6e32e4d2 // fcmge v18.4s, v6.4s, v18.4s
 	WORD $0x6e205a52 // mvn v18.16b, v18.16b
 	VORR V18.B16, V17.B16, V17.B16
-	VAND V2.B16, V16.B16, V18.B16
-	WORD $0x6eabe653 // fcmgt v19.4s, v18.4s, v11.4s
-	VBSL V11.B16, V18.B16, V19.B16
+	VAND V1.B16, V16.B16, V18.B16
+	WORD $0x6ea7e653 // fcmgt v19.4s, v18.4s, v7.4s
+	VBSL V7.B16, V18.B16, V19.B16
 	WORD $0x6ea1fa73 // fsqrt v19.4s, v19.4s
-	WORD $0x6e33fc32 // fdiv v18.4s, v1.4s, v19.4s
-	WORD $0x6ea1e614 // fcmgt v20.4s, v16.4s, v1.4s
+	WORD $0x6e33fc12 // fdiv v18.4s, v0.4s, v19.4s
+	WORD $0x6ea8e614 // fcmgt v20.4s, v16.4s, v8.4s
 	FMOVQ 192(R4), F21
-	WORD $0x6eb0e6b6 // fcmgt v22.4s, v21.4s, v16.4s
-	FMOVQ 208(R4), F21
-	VBIT V20.B16, V19.B16, V21.B16
-	WORD $0x4e35d5d7 // fadd v23.4s, v14.4s, v21.4s
-	VMOV V3.B16, V24.B16
-	VFMLA V4.S4, V23.S4, V24.S4
-	WORD $0x4ea3d719 // fsub v25.4s, v24.4s, v3.4s
-	VFMLS V5.S4, V25.S4, V23.S4
-	VFMLS V6.S4, V25.S4, V23.S4
-	FMOVQ 224(R4), F25
-	VFMLA V23.S4, V7.S4, V25.S4
-	FMOVQ 240(R4), F26
-	VFMLA V23.S4, V25.S4, V26.S4
-	FMOVQ 256(R4), F25
-	VFMLA V23.S4, V26.S4, V25.S4
-	FMOVQ 272(R4), F26
-	VFMLA V23.S4, V25.S4, V26.S4
-	WORD $0x6e37def9 // fmul v25.4s, v23.4s, v23.4s
-	VFMLA V26.S4, V25.S4, V23.S4
-	VSHL $23, V24.S4, V24.S4
-	VADD V1.S4, V24.S4, V24.S4
-	VFMLA V24.S4, V23.S4, V24.S4
-	WORD $0x4eb5d5ce // fsub v14.4s, v14.4s, v21.4s
-	VMOV V3.B16, V21.B16
-	VFMLA V4.S4, V14.S4, V21.S4
-	WORD $0x4ea3d6b7 // fsub v23.4s, v21.4s, v3.4s
-	VFMLS V5.S4, V23.S4, V14.S4
-	VFMLS V6.S4, V23.S4, V14.S4
+	FMOVQ 208(R4), F22
+	VBIT V20.B16, V22.B16, V21.B16
+	VMOV V4.B16, V22.B16
+	VFMLA V21.S4, V19.S4, V22.S4
+	WORD $0x4ea4d6d5 // fsub v21.4s, v22.4s, v4.4s
 	FMOVQ 224(R4), F23
-	VFMLA V14.S4, V7.S4, V23.S4
-	FMOVQ 240(R4), F25
-	VFMLA V14.S4, V23.S4, V25.S4
+	FMOVQ 240(R4), F24
+	VBIT V20.B16, V24.B16, V23.B16
+	VFMLS V23.S4, V21.S4, V19.S4
 	FMOVQ 256(R4), F23
-	VFMLA V14.S4, V25.S4, V23.S4
-	FMOVQ 272(R4), F25
-	VFMLA V14.S4, V23.S4, V25.S4
-	WORD $0x6e2eddd7 // fmul v23.4s, v14.4s, v14.4s
-	VFMLA V25.S4, V23.S4, V14.S4
-	VSHL $23, V21.S4, V21.S4
-	VADD V1.S4, V21.S4, V21.S4
-	VFMLA V21.S4, V14.S4, V21.S4
-	VMOV V3.B16, V14.B16
-	FMOVQ 288(R4), F23
-	VFMLA V23.S4, V19.S4, V14.S4
-	WORD $0x4ea3d5d7 // fsub v23.4s, v14.4s, v3.4s
-	FMOVQ 304(R4), F25
-	VFMLS V25.S4, V23.S4, V19.S4
-	FMOVQ 320(R4), F25
-	VFMLS V25.S4, V23.S4, V19.S4
-	WORD $0x6e33de77 // fmul v23.4s, v19.4s, v19.4s
-	FMOVQ 336(R4), F25
-	FMOVQ 352(R4), F26
-	VFMLA V23.S4, V26.S4, V25.S4
-	FMOVQ 368(R4), F26
-	VFMLA V23.S4, V25.S4, V26.S4
-	WORD $0x6e3adefa // fmul v26.4s, v23.4s, v26.4s
-	VFMLA V26.S4, V19.S4, V19.S4
-	FMOVQ 384(R4), F25
-	FMOVQ 400(R4), F26
-	VFMLA V23.S4, V26.S4, V25.S4
-	FMOVQ 416(R4), F26
-	VFMLA V23.S4, V25.S4, V26.S4
-	FMOVQ 432(R4), F25
-	VFMLA V23.S4, V26.S4, V25.S4
-	VMOV V1.B16, V26.B16
-	VFMLA V23.S4, V25.S4, V26.S4
-	VSHL $31, V14.S4, V23.S4
-	WORD $0x4ea0aaf7 // cmlt v23.4s, v23.4s, #0
-	VMOV V19.B16, V25.B16
-	VBIT V23.B16, V26.B16, V25.B16
-	VBIT V23.B16, V19.B16, V26.B16
-	VSHL $30, V14.S4, V19.S4
-	VAND V8.B16, V19.B16, V19.B16
-	VEOR V19.B16, V25.B16, V25.B16
-	FMOVQ 448(R4), F19
-	VADD V19.S4, V14.S4, V14.S4
-	VSHL $30, V14.S4, V14.S4
-	VAND V8.B16, V14.B16, V14.B16
-	VEOR V14.B16, V26.B16, V26.B16
-	FMOVQ 464(R4), F14
-	FMOVQ 480(R4), F19
-	VFMLA V16.S4, V19.S4, V14.S4
-	FMOVQ 496(R4), F19
-	VFMLA V16.S4, V14.S4, V19.S4
-	FMOVQ 512(R4), F14
-	VFMLA V16.S4, V19.S4, V14.S4
-	FMOVQ 528(R4), F19
-	VFMLA V16.S4, V14.S4, V19.S4
-	VMOV V1.B16, V14.B16
-	VFMLA V16.S4, V19.S4, V14.S4
-	FMOVQ 544(R4), F19
-	FMOVQ 560(R4), F23
-	VFMLA V16.S4, V23.S4, V19.S4
-	FMOVQ 576(R4), F23
-	VFMLA V16.S4, V19.S4, V23.S4
-	FMOVQ 592(R4), F19
-	VFMLA V16.S4, V23.S4, V19.S4
-	FMOVQ 608(R4), F23
-	VFMLA V16.S4, V19.S4, V23.S4
-	VMOV V1.B16, V19.B16
-	VFMLA V16.S4, V23.S4, V19.S4
-	VBIT V22.B16, V26.B16, V14.B16
-	WORD $0x6e32df39 // fmul v25.4s, v25.4s, v18.4s
-	VBIT V22.B16, V25.B16, V19.B16
-	WORD $0x6e2edf0e // fmul v14.4s, v24.4s, v14.4s
-	WORD $0x6e33df13 // fmul v19.4s, v24.4s, v19.4s
-	WORD $0x4e35d710 // fadd v16.4s, v24.4s, v21.4s
-	WORD $0x6e20de10 // fmul v16.4s, v16.4s, v0.4s
-	VBIT V20.B16, V16.B16, V14.B16
-	WORD $0x4eb5d718 // fsub v24.4s, v24.4s, v21.4s
-	WORD $0x6e20df18 // fmul v24.4s, v24.4s, v0.4s
-	WORD $0x6e32df18 // fmul v24.4s, v24.4s, v18.4s
+	FMOVQ 272(R4), F24
+	VBIT V20.B16, V24.B16, V23.B16
+	VFMLS V23.S4, V21.S4, V19.S4
+	WORD $0x6e33de75 // fmul v21.4s, v19.4s, v19.4s
+	VAND V2.B16, V16.B16, V16.B16
+	VEOR V16.B16, V21.B16, V21.B16
+	FMOVQ 288(R4), F16
+	VFMLA V21.S4, V9.S4, V16.S4
+	FMOVQ 304(R4), F23
+	VFMLA V21.S4, V16.S4, V23.S4
+	FMOVQ 320(R4), F16
+	VFMLA V21.S4, V23.S4, V16.S4
+	VMOV V0.B16, V23.B16
+	VFMLA V16.S4, V21.S4, V23.S4
+	WORD $0x6e35de70 // fmul v16.4s, v19.4s, v21.4s
+	FMOVQ 336(R4), F24
+	VFMLA V21.S4, V10.S4, V24.S4
+	FMOVQ 352(R4), F25
+	VFMLA V21.S4, V24.S4, V25.S4
+	FMOVQ 368(R4), F24
+	VFMLA V21.S4, V25.S4, V24.S4
+	VFMLA V24.S4, V16.S4, V19.S4
+	VSHL $23, V22.S4, V16.S4
+	VADD V0.S4, V16.S4, V16.S4
+	VADD V0.S4, V0.S4, V21.S4
+	VSUB V16.S4, V21.S4, V21.S4
+	WORD $0x4eb3d6f8 // fsub v24.4s, v23.4s, v19.4s
+	WORD $0x6e35df18 // fmul v24.4s, v24.4s, v21.4s
+	WORD $0x4e33d6f5 // fadd v21.4s, v23.4s, v19.4s
+	VSHL $31, V22.S4, V25.S4
+	WORD $0x4ea0ab39 // cmlt v25.4s, v25.4s, #0
+	VMOV V23.B16, V26.B16
+	VBIT V25.B16, V19.B16, V26.B16
+	VBIT V25.B16, V23.B16, V19.B16
+	VADD V11.S4, V22.S4, V23.S4
+	VSHL $30, V23.S4, V23.S4
+	VAND V2.B16, V23.B16, V23.B16
+	VEOR V23.B16, V26.B16, V26.B16
+	VSHL $30, V22.S4, V22.S4
+	VAND V2.B16, V22.B16, V22.B16
+	VEOR V22.B16, V19.B16, V19.B16
+	VMOV V24.B16, V22.B16
+	VFMLA V16.S4, V21.S4, V22.S4
+	VBIT V20.B16, V22.B16, V26.B16
+	WORD $0x6ea0fb18 // fneg v24.4s, v24.4s
+	VFMLA V16.S4, V21.S4, V24.S4
 	VBIT V20.B16, V24.B16, V19.B16
-	VMOV V14.B16, V16.B16
-	VFMLA V12.S4, V19.S4, V16.S4
-	WORD $0x6e2dde6d // fmul v13.4s, v19.4s, v13.4s
-	WORD $0x6e2fde6f // fmul v15.4s, v19.4s, v15.4s
-	VFMLS V12.S4, V19.S4, V14.S4
+	WORD $0x6e32de73 // fmul v19.4s, v19.4s, v18.4s
+	VMOV V4.B16, V16.B16
+	FMOVQ 208(R4), F18
+	VFMLA V18.S4, V14.S4, V16.S4
+	WORD $0x4ea4d612 // fsub v18.4s, v16.4s, v4.4s
+	FMOVQ 240(R4), F21
+	VFMLS V21.S4, V18.S4, V14.S4
+	FMOVQ 272(R4), F21
+	VFMLS V21.S4, V18.S4, V14.S4
+	FMOVQ 384(R4), F18
+	FMOVQ 400(R4), F21
+	VFMLA V14.S4, V21.S4, V18.S4
+	FMOVQ 416(R4), F21
+	VFMLA V14.S4, V18.S4, V21.S4
+	FMOVQ 432(R4), F18
+	VFMLA V14.S4, V21.S4, V18.S4
+	FMOVQ 448(R4), F21
+	VFMLA V14.S4, V18.S4, V21.S4
+	WORD $0x6e2eddd2 // fmul v18.4s, v14.4s, v14.4s
+	VFMLA V21.S4, V18.S4, V14.S4
+	VSHL $23, V16.S4, V16.S4
+	VADD V0.S4, V16.S4, V16.S4
+	VFMLA V16.S4, V14.S4, V16.S4
+	VBSL V0.B16, V3.B16, V20.B16
+	WORD $0x6e34de10 // fmul v16.4s, v16.4s, v20.4s
+	WORD $0x6e3ade1a // fmul v26.4s, v16.4s, v26.4s
+	WORD $0x6e33de10 // fmul v16.4s, v16.4s, v19.4s
+	VMOV V26.B16, V14.B16
+	VFMLA V12.S4, V16.S4, V14.S4
+	WORD $0x6e2dde0d // fmul v13.4s, v16.4s, v13.4s
+	WORD $0x6e2fde0f // fmul v15.4s, v16.4s, v15.4s
+	VFMLS V12.S4, V16.S4, V26.S4
 	WORD $0x6eb0aa2c // umaxv s12, v17.4s
 	FMOVS F12, R7
 	CBNZ R7, hard
-	FMOVQ F16, (R0)
+	FMOVQ F14, (R0)
 	ADD R5, R0, R7
 	FMOVQ F13, (R7)
 	ADD R5<<1, R0, R7
 	FMOVQ F15, (R7)
 	ADD R6, R0, R7
-	FMOVQ F14, (R7)
+	FMOVQ F26, (R7)
 	ADD $16, R0
 	ADD $16, R1
 	SUB $4, R2
@@ -591,7 +500,7 @@ loadOne:
 	FMOVS (R7), F12
 
 loaded:
-	WORD $0x6e20dd8c // fmul v12.4s, v12.4s, v0.4s
+	WORD $0x6e23dd8c // fmul v12.4s, v12.4s, v3.4s
 	ADD R6, R1, R7
 	TBZ $1, R2, loadOne2
 	FMOVD.P 8(R7), F13
@@ -603,7 +512,7 @@ loadOne2:
 	FMOVS (R7), F13
 
 loaded2:
-	WORD $0x6e20ddad // fmul v13.4s, v13.4s, v0.4s
+	WORD $0x6e23ddad // fmul v13.4s, v13.4s, v3.4s
 	WORD $0x4e2dd58e // fadd v14.4s, v12.4s, v13.4s
 	WORD $0x4eadd58c // fsub v12.4s, v12.4s, v13.4s
 	ADD R5, R1, R7
@@ -633,150 +542,121 @@ loaded4:
 	VFMLA V15.S4, V13.S4, V17.S4
 	VFMLA V12.S4, V12.S4, V16.S4
 	WORD $0x4e31d610 // fadd v16.4s, v16.4s, v17.4s
-	VAND V2.B16, V14.B16, V17.B16
-	WORD $0x6e31e531 // fcmge v17.4s, v9.4s, v17.4s
+	VAND V1.B16, V14.B16, V17.B16
+	WORD $0x6e31e4b1 // fcmge v17.4s, v5.4s, v17.4s
 	WORD $0x6e205a31 // mvn v17.16b, v17.16b
-	VAND V2.B16, V16.B16, V18.B16
-	WORD $0x6e32e552 // fcmge v18.4s, v10.4s, v18.4s
+	VAND V1.B16, V16.B16, V18.B16
+	WORD $0x6e32e4d2 // fcmge v18.4s, v6.4s, v18.4s
 	WORD $0x6e205a52 // mvn v18.16b, v18.16b
 	VORR V18.B16, V17.B16, V17.B16
-	VAND V2.B16, V16.B16, V18.B16
-	WORD $0x6eabe653 // fcmgt v19.4s, v18.4s, v11.4s
-	VBSL V11.B16, V18.B16, V19.B16
+	VAND V1.B16, V16.B16, V18.B16
+	WORD $0x6ea7e653 // fcmgt v19.4s, v18.4s, v7.4s
+	VBSL V7.B16, V18.B16, V19.B16
 	WORD $0x6ea1fa73 // fsqrt v19.4s, v19.4s
-	WORD $0x6e33fc32 // fdiv v18.4s, v1.4s, v19.4s
-	WORD $0x6ea1e614 // fcmgt v20.4s, v16.4s, v1.4s
+	WORD $0x6e33fc12 // fdiv v18.4s, v0.4s, v19.4s
+	WORD $0x6ea8e614 // fcmgt v20.4s, v16.4s, v8.4s
 	FMOVQ 192(R4), F21
-	WORD $0x6eb0e6b6 // fcmgt v22.4s, v21.4s, v16.4s
-	FMOVQ 208(R4), F21
-	VBIT V20.B16, V19.B16, V21.B16
-	WORD $0x4e35d5d7 // fadd v23.4s, v14.4s, v21.4s
-	VMOV V3.B16, V24.B16
-	VFMLA V4.S4, V23.S4, V24.S4
-	WORD $0x4ea3d719 // fsub v25.4s, v24.4s, v3.4s
-	VFMLS V5.S4, V25.S4, V23.S4
-	VFMLS V6.S4, V25.S4, V23.S4
-	FMOVQ 224(R4), F25
-	VFMLA V23.S4, V7.S4, V25.S4
-	FMOVQ 240(R4), F26
-	VFMLA V23.S4, V25.S4, V26.S4
-	FMOVQ 256(R4), F25
-	VFMLA V23.S4, V26.S4, V25.S4
-	FMOVQ 272(R4), F26
-	VFMLA V23.S4, V25.S4, V26.S4
-	WORD $0x6e37def9 // fmul v25.4s, v23.4s, v23.4s
-	VFMLA V26.S4, V25.S4, V23.S4
-	VSHL $23, V24.S4, V24.S4
-	VADD V1.S4, V24.S4, V24.S4
-	VFMLA V24.S4, V23.S4, V24.S4
-	WORD $0x4eb5d5ce // fsub v14.4s, v14.4s, v21.4s
-	VMOV V3.B16, V21.B16
-	VFMLA V4.S4, V14.S4, V21.S4
-	WORD $0x4ea3d6b7 // fsub v23.4s, v21.4s, v3.4s
-	VFMLS V5.S4, V23.S4, V14.S4
-	VFMLS V6.S4, V23.S4, V14.S4
+	FMOVQ 208(R4), F22
+	VBIT V20.B16, V22.B16, V21.B16
+	VMOV V4.B16, V22.B16
+	VFMLA V21.S4, V19.S4, V22.S4
+	WORD $0x4ea4d6d5 // fsub v21.4s, v22.4s, v4.4s
 	FMOVQ 224(R4), F23
-	VFMLA V14.S4, V7.S4, V23.S4
-	FMOVQ 240(R4), F25
-	VFMLA V14.S4, V23.S4, V25.S4
+	FMOVQ 240(R4), F24
+	VBIT V20.B16, V24.B16, V23.B16
+	VFMLS V23.S4, V21.S4, V19.S4
 	FMOVQ 256(R4), F23
-	VFMLA V14.S4, V25.S4, V23.S4
-	FMOVQ 272(R4), F25
-	VFMLA V14.S4, V23.S4, V25.S4
-	WORD $0x6e2eddd7 // fmul v23.4s, v14.4s, v14.4s
-	VFMLA V25.S4, V23.S4, V14.S4
-	VSHL $23, V21.S4, V21.S4
-	VADD V1.S4, V21.S4, V21.S4
-	VFMLA V21.S4, V14.S4, V21.S4
-	VMOV V3.B16, V14.B16
-	FMOVQ 288(R4), F23
-	VFMLA V23.S4, V19.S4, V14.S4
-	WORD $0x4ea3d5d7 // fsub v23.4s, v14.4s, v3.4s
-	FMOVQ 304(R4), F25
-	VFMLS V25.S4, V23.S4, V19.S4
-	FMOVQ 320(R4), F25
-	VFMLS V25.S4, V23.S4, V19.S4
-	WORD $0x6e33de77 // fmul v23.4s, v19.4s, v19.4s
-	FMOVQ 336(R4), F25
-	FMOVQ 352(R4), F26
-	VFMLA V23.S4, V26.S4, V25.S4
-	FMOVQ 368(R4), F26
-	VFMLA V23.S4, V25.S4, V26.S4
-	WORD $0x6e3adefa // fmul v26.4s, v23.4s, v26.4s
-	VFMLA V26.S4, V19.S4, V19.S4
-	FMOVQ 384(R4), F25
-	FMOVQ 400(R4), F26
-	VFMLA V23.S4, V26.S4, V25.S4
-	FMOVQ 416(R4), F26
-	VFMLA V23.S4, V25.S4, V26.S4
-	FMOVQ 432(R4), F25
-	VFMLA V23.S4, V26.S4, V25.S4
-	VMOV V1.B16, V26.B16
-	VFMLA V23.S4, V25.S4, V26.S4
-	VSHL $31, V14.S4, V23.S4
-	WORD $0x4ea0aaf7 // cmlt v23.4s, v23.4s, #0
-	VMOV V19.B16, V25.B16
-	VBIT V23.B16, V26.B16, V25.B16
-	VBIT V23.B16, V19.B16, V26.B16
-	VSHL $30, V14.S4, V19.S4
-	VAND V8.B16, V19.B16, V19.B16
-	VEOR V19.B16, V25.B16, V25.B16
-	FMOVQ 448(R4), F19
-	VADD V19.S4, V14.S4, V14.S4
-	VSHL $30, V14.S4, V14.S4
-	VAND V8.B16, V14.B16, V14.B16
-	VEOR V14.B16, V26.B16, V26.B16
-	FMOVQ 464(R4), F14
-	FMOVQ 480(R4), F19
-	VFMLA V16.S4, V19.S4, V14.S4
-	FMOVQ 496(R4), F19
-	VFMLA V16.S4, V14.S4, V19.S4
-	FMOVQ 512(R4), F14
-	VFMLA V16.S4, V19.S4, V14.S4
-	FMOVQ 528(R4), F19
-	VFMLA V16.S4, V14.S4, V19.S4
-	VMOV V1.B16, V14.B16
-	VFMLA V16.S4, V19.S4, V14.S4
-	FMOVQ 544(R4), F19
-	FMOVQ 560(R4), F23
-	VFMLA V16.S4, V23.S4, V19.S4
-	FMOVQ 576(R4), F23
-	VFMLA V16.S4, V19.S4, V23.S4
-	FMOVQ 592(R4), F19
-	VFMLA V16.S4, V23.S4, V19.S4
-	FMOVQ 608(R4), F23
-	VFMLA V16.S4, V19.S4, V23.S4
-	VMOV V1.B16, V19.B16
-	VFMLA V16.S4, V23.S4, V19.S4
-	VBIT V22.B16, V26.B16, V14.B16
-	WORD $0x6e32df39 // fmul v25.4s, v25.4s, v18.4s
-	VBIT V22.B16, V25.B16, V19.B16
-	WORD $0x6e2edf0e // fmul v14.4s, v24.4s, v14.4s
-	WORD $0x6e33df13 // fmul v19.4s, v24.4s, v19.4s
-	WORD $0x4e35d710 // fadd v16.4s, v24.4s, v21.4s
-	WORD $0x6e20de10 // fmul v16.4s, v16.4s, v0.4s
-	VBIT V20.B16, V16.B16, V14.B16
-	WORD $0x4eb5d718 // fsub v24.4s, v24.4s, v21.4s
-	WORD $0x6e20df18 // fmul v24.4s, v24.4s, v0.4s
-	WORD $0x6e32df18 // fmul v24.4s, v24.4s, v18.4s
+	FMOVQ 272(R4), F24
+	VBIT V20.B16, V24.B16, V23.B16
+	VFMLS V23.S4, V21.S4, V19.S4
+	WORD $0x6e33de75 // fmul v21.4s, v19.4s, v19.4s
+	VAND V2.B16, V16.B16, V16.B16
+	VEOR V16.B16, V21.B16, V21.B16
+	FMOVQ 288(R4), F16
+	VFMLA V21.S4, V9.S4, V16.S4
+	FMOVQ 304(R4), F23
+	VFMLA V21.S4, V16.S4, V23.S4
+	FMOVQ 320(R4), F16
+	VFMLA V21.S4, V23.S4, V16.S4
+	VMOV V0.B16, V23.B16
+	VFMLA V16.S4, V21.S4, V23.S4
+	WORD $0x6e35de70 // fmul v16.4s, v19.4s, v21.4s
+	FMOVQ 336(R4), F24
+	VFMLA V21.S4, V10.S4, V24.S4
+	FMOVQ 352(R4), F25
+	VFMLA V21.S4, V24.S4, V25.S4
+	FMOVQ 368(R4), F24
+	VFMLA V21.S4, V25.S4, V24.S4
+	VFMLA V24.S4, V16.S4, V19.S4
+	VSHL $23, V22.S4, V16.S4
+	VADD V0.S4, V16.S4, V16.S4
+	VADD V0.S4, V0.S4, V21.S4
+	VSUB V16.S4, V21.S4, V21.S4
+	WORD $0x4eb3d6f8 // fsub v24.4s, v23.4s, v19.4s
+	WORD $0x6e35df18 // fmul v24.4s, v24.4s, v21.4s
+	WORD $0x4e33d6f5 // fadd v21.4s, v23.4s, v19.4s
+	VSHL $31, V22.S4, V25.S4
+	WORD $0x4ea0ab39 // cmlt v25.4s, v25.4s, #0
+	VMOV V23.B16, V26.B16
+	VBIT V25.B16, V19.B16, V26.B16
+	VBIT V25.B16, V23.B16, V19.B16
+	VADD V11.S4, V22.S4, V23.S4
+	VSHL $30, V23.S4, V23.S4
+	VAND V2.B16, V23.B16, V23.B16
+	VEOR V23.B16, V26.B16, V26.B16
+	VSHL $30, V22.S4, V22.S4
+	VAND V2.B16, V22.B16, V22.B16
+	VEOR V22.B16, V19.B16, V19.B16
+	VMOV V24.B16, V22.B16
+	VFMLA V16.S4, V21.S4, V22.S4
+	VBIT V20.B16, V22.B16, V26.B16
+	WORD $0x6ea0fb18 // fneg v24.4s, v24.4s
+	VFMLA V16.S4, V21.S4, V24.S4
 	VBIT V20.B16, V24.B16, V19.B16
-	VMOV V14.B16, V16.B16
-	VFMLA V12.S4, V19.S4, V16.S4
-	WORD $0x6e2dde6d // fmul v13.4s, v19.4s, v13.4s
-	WORD $0x6e2fde6f // fmul v15.4s, v19.4s, v15.4s
-	VFMLS V12.S4, V19.S4, V14.S4
+	WORD $0x6e32de73 // fmul v19.4s, v19.4s, v18.4s
+	VMOV V4.B16, V16.B16
+	FMOVQ 208(R4), F18
+	VFMLA V18.S4, V14.S4, V16.S4
+	WORD $0x4ea4d612 // fsub v18.4s, v16.4s, v4.4s
+	FMOVQ 240(R4), F21
+	VFMLS V21.S4, V18.S4, V14.S4
+	FMOVQ 272(R4), F21
+	VFMLS V21.S4, V18.S4, V14.S4
+	FMOVQ 384(R4), F18
+	FMOVQ 400(R4), F21
+	VFMLA V14.S4, V21.S4, V18.S4
+	FMOVQ 416(R4), F21
+	VFMLA V14.S4, V18.S4, V21.S4
+	FMOVQ 432(R4), F18
+	VFMLA V14.S4, V21.S4, V18.S4
+	FMOVQ 448(R4), F21
+	VFMLA V14.S4, V18.S4, V21.S4
+	WORD $0x6e2eddd2 // fmul v18.4s, v14.4s, v14.4s
+	VFMLA V21.S4, V18.S4, V14.S4
+	VSHL $23, V16.S4, V16.S4
+	VADD V0.S4, V16.S4, V16.S4
+	VFMLA V16.S4, V14.S4, V16.S4
+	VBSL V0.B16, V3.B16, V20.B16
+	WORD $0x6e34de10 // fmul v16.4s, v16.4s, v20.4s
+	WORD $0x6e3ade1a // fmul v26.4s, v16.4s, v26.4s
+	WORD $0x6e33de10 // fmul v16.4s, v16.4s, v19.4s
+	VMOV V26.B16, V14.B16
+	VFMLA V12.S4, V16.S4, V14.S4
+	WORD $0x6e2dde0d // fmul v13.4s, v16.4s, v13.4s
+	WORD $0x6e2fde0f // fmul v15.4s, v16.4s, v15.4s
+	VFMLS V12.S4, V16.S4, V26.S4
 	WORD $0x6eb0aa2c // umaxv s12, v17.4s
 	FMOVS F12, R7
 	CBNZ R7, hard2
 	MOVD R0, R7
 	TBZ $1, R2, storeOne
-	FMOVD.P F16, 8(R7)
+	FMOVD.P F14, 8(R7)
 	TBZ $0, R2, stored
-	VST1 V16.S[2], (R7)
+	VST1 V14.S[2], (R7)
 	B stored
 
 storeOne:
-	FMOVS F16, (R7)
+	FMOVS F14, (R7)
 
 stored:
 	ADD R5, R0, R7
@@ -803,13 +683,13 @@ storeOne3:
 stored3:
 	ADD R6, R0, R7
 	TBZ $1, R2, storeOne4
-	FMOVD.P F14, 8(R7)
+	FMOVD.P F26, 8(R7)
 	TBZ $0, R2, stored4
-	VST1 V14.S[2], (R7)
+	VST1 V26.S[2], (R7)
 	B stored4
 
 storeOne4:
-	FMOVS F14, (R7)
+	FMOVS F26, (R7)
 
 stored4:
 
@@ -822,7 +702,7 @@ done:
 
 hard:
 	FMOVQ (R0), F12
-	VBIF V17.B16, V16.B16, V12.B16
+	VBIF V17.B16, V14.B16, V12.B16
 	FMOVQ F12, (R0)
 	ADD R5, R0, R7
 	FMOVQ (R7), F12
@@ -836,11 +716,11 @@ hard:
 	FMOVQ F12, (R7)
 	ADD R6, R0, R7
 	FMOVQ (R7), F12
-	VBIF V17.B16, V14.B16, V12.B16
+	VBIF V17.B16, V26.B16, V12.B16
 	ADD R6, R0, R7
 	FMOVQ F12, (R7)
 	MOVD ZR, R7
-	FMOVQ 624(R4), F12
+	FMOVQ 464(R4), F12
 	VAND V17.B16, V12.B16, V12.B16
 	WORD $0x4eb1b98d // addv s13, v12.4s
 	FMOVD F13, R8
@@ -866,7 +746,7 @@ loadOne5:
 	FMOVS (R7), F12
 
 loaded5:
-	VBIF V17.B16, V16.B16, V12.B16
+	VBIF V17.B16, V14.B16, V12.B16
 	MOVD R0, R7
 	TBZ $1, R2, storeOne5
 	FMOVD.P F12, 8(R7)
@@ -935,7 +815,7 @@ loadOne8:
 	FMOVS (R7), F12
 
 loaded8:
-	VBIF V17.B16, V14.B16, V12.B16
+	VBIF V17.B16, V26.B16, V12.B16
 	ADD R6, R0, R7
 	TBZ $1, R2, storeOne8
 	FMOVD.P F12, 8(R7)
@@ -948,7 +828,7 @@ storeOne8:
 
 stored8:
 	MOVD ZR, R7
-	FMOVQ 624(R4), F12
+	FMOVQ 464(R4), F12
 	VAND V17.B16, V12.B16, V12.B16
 	WORD $0x4eb1b98d // addv s13, v12.4s
 	FMOVD F13, R8
@@ -974,28 +854,28 @@ TEXT ·exp2x2F64NEON(SB), NOSPLIT, $0-64
 	MOVD stride+32(FP), R5
 	LSL $3, R5
 	ADD R5<<1, R5, R6
-	FMOVQ 640(R4), F0
-	FMOVQ 656(R4), F1
-	FMOVQ 672(R4), F2
-	FMOVQ 688(R4), F3
-	FMOVQ 704(R4), F4
-	FMOVQ 720(R4), F5
-	FMOVQ 736(R4), F6
-	FMOVQ 752(R4), F7
-	FMOVQ 768(R4), F8
-	FMOVQ 784(R4), F9
-	FMOVQ 800(R4), F10
-	FMOVQ 816(R4), F11
+	FMOVQ 480(R4), F0
+	FMOVQ 496(R4), F1
+	FMOVQ 512(R4), F2
+	FMOVQ 528(R4), F3
+	FMOVQ 544(R4), F4
+	FMOVQ 560(R4), F5
+	FMOVQ 576(R4), F6
+	FMOVQ 592(R4), F7
+	FMOVQ 608(R4), F8
+	FMOVQ 624(R4), F9
+	FMOVQ 640(R4), F10
+	FMOVQ 656(R4), F11
 	CMP $2, R2
 	BLT next
 
 loop:
-	// 211 instructions for 2 matrices, 105.5 each
+	// 156 instructions for 2 matrices, 78 each
 	FMOVQ (R1), F12
-	WORD $0x6e60dd8c // fmul v12.2d, v12.2d, v0.2d
+	WORD $0x6e63dd8c // fmul v12.2d, v12.2d, v3.2d
 	ADD R6, R1, R7
 	FMOVQ (R7), F13
-	WORD $0x6e60ddad // fmul v13.2d, v13.2d, v0.2d
+	WORD $0x6e63ddad // fmul v13.2d, v13.2d, v3.2d
 	WORD $0x4e6dd58e // fadd v14.2d, v12.2d, v13.2d
 	WORD $0x4eedd58c // fsub v12.2d, v12.2d, v13.2d
 	ADD R5, R1, R7
@@ -1007,196 +887,141 @@ loop:
 	VFMLA V15.D2, V13.D2, V17.D2
 	VFMLA V12.D2, V12.D2, V16.D2
 	WORD $0x4e71d610 // fadd v16.2d, v16.2d, v17.2d
-	VAND V2.B16, V14.B16, V17.B16
-	WORD $0x6e71e531 // fcmge v17.2d, v9.2d, v17.2d
+	VAND V1.B16, V14.B16, V17.B16
+	WORD $0x6e71e4b1 // fcmge v17.2d, v5.2d, v17.2d
 	WORD $0x6e205a31 // mvn v17.16b, v17.16b
-	VAND V2.B16, V16.B16, V18.B16
-	WORD $0x6e72e552 // fcmge v18.2d, v10.2d, v18.2d
+	VAND V1.B16, V16.B16, V18.B16
+	WORD $0x6e72e4d2 // fcmge v18.2d, v6.2d, v18.2d
 	WORD $0x6e205a52 // mvn v18.16b, v18.16b
 	VORR V18.B16, V17.B16, V17.B16
-	VAND V2.B16, V16.B16, V18.B16
-	WORD $0x6eebe653 // fcmgt v19.2d, v18.2d, v11.2d
-	VBSL V11.B16, V18.B16, V19.B16
+	VAND V1.B16, V16.B16, V18.B16
+	WORD $0x6ee7e653 // fcmgt v19.2d, v18.2d, v7.2d
+	VBSL V7.B16, V18.B16, V19.B16
 	WORD $0x6ee1fa73 // fsqrt v19.2d, v19.2d
-	WORD $0x6e73fc32 // fdiv v18.2d, v1.2d, v19.2d
-	WORD $0x6ee1e614 // fcmgt v20.2d, v16.2d, v1.2d
-	FMOVQ 832(R4), F21
-	WORD $0x6ef0e6b6 // fcmgt v22.2d, v21.2d, v16.2d
-	FMOVQ 848(R4), F21
-	VBIT V20.B16, V19.B16, V21.B16
-	WORD $0x4e75d5d7 // fadd v23.2d, v14.2d, v21.2d
-	VMOV V3.B16, V24.B16
-	VFMLA V4.D2, V23.D2, V24.D2
-	WORD $0x4ee3d719 // fsub v25.2d, v24.2d, v3.2d
-	VFMLS V5.D2, V25.D2, V23.D2
-	VFMLS V6.D2, V25.D2, V23.D2
-	FMOVQ 864(R4), F25
-	VFMLA V23.D2, V7.D2, V25.D2
-	FMOVQ 880(R4), F26
-	VFMLA V23.D2, V25.D2, V26.D2
-	FMOVQ 896(R4), F25
-	VFMLA V23.D2, V26.D2, V25.D2
-	FMOVQ 912(R4), F26
-	VFMLA V23.D2, V25.D2, V26.D2
-	FMOVQ 928(R4), F25
-	VFMLA V23.D2, V26.D2, V25.D2
-	FMOVQ 944(R4), F26
-	VFMLA V23.D2, V25.D2, V26.D2
-	FMOVQ 960(R4), F25
-	VFMLA V23.D2, V26.D2, V25.D2
-	FMOVQ 976(R4), F26
-	VFMLA V23.D2, V25.D2, V26.D2
-	FMOVQ 992(R4), F25
-	VFMLA V23.D2, V26.D2, V25.D2
-	WORD $0x6e77defa // fmul v26.2d, v23.2d, v23.2d
-	VFMLA V25.D2, V26.D2, V23.D2
-	VSHL $52, V24.D2, V24.D2
-	VADD V1.D2, V24.D2, V24.D2
-	VFMLA V24.D2, V23.D2, V24.D2
-	WORD $0x4ef5d5ce // fsub v14.2d, v14.2d, v21.2d
-	VMOV V3.B16, V21.B16
-	VFMLA V4.D2, V14.D2, V21.D2
-	WORD $0x4ee3d6b7 // fsub v23.2d, v21.2d, v3.2d
-	VFMLS V5.D2, V23.D2, V14.D2
-	VFMLS V6.D2, V23.D2, V14.D2
-	FMOVQ 864(R4), F23
-	VFMLA V14.D2, V7.D2, V23.D2
+	WORD $0x6e73fc12 // fdiv v18.2d, v0.2d, v19.2d
+	WORD $0x6ee8e614 // fcmgt v20.2d, v16.2d, v8.2d
+	FMOVQ 672(R4), F21
+	FMOVQ 688(R4), F22
+	VBIT V20.B16, V22.B16, V21.B16
+	VMOV V4.B16, V22.B16
+	VFMLA V21.D2, V19.D2, V22.D2
+	WORD $0x4ee4d6d5 // fsub v21.2d, v22.2d, v4.2d
+	FMOVQ 704(R4), F23
+	FMOVQ 720(R4), F24
+	VBIT V20.B16, V24.B16, V23.B16
+	VFMLS V23.D2, V21.D2, V19.D2
+	FMOVQ 736(R4), F23
+	FMOVQ 752(R4), F24
+	VBIT V20.B16, V24.B16, V23.B16
+	VFMLS V23.D2, V21.D2, V19.D2
+	WORD $0x6e73de75 // fmul v21.2d, v19.2d, v19.2d
+	VAND V2.B16, V16.B16, V16.B16
+	VEOR V16.B16, V21.B16, V21.B16
+	FMOVQ 768(R4), F16
+	VFMLA V21.D2, V9.D2, V16.D2
+	FMOVQ 784(R4), F23
+	VFMLA V21.D2, V16.D2, V23.D2
+	FMOVQ 800(R4), F16
+	VFMLA V21.D2, V23.D2, V16.D2
+	FMOVQ 816(R4), F23
+	VFMLA V21.D2, V16.D2, V23.D2
+	FMOVQ 832(R4), F16
+	VFMLA V21.D2, V23.D2, V16.D2
+	FMOVQ 848(R4), F23
+	VFMLA V21.D2, V16.D2, V23.D2
+	VMOV V0.B16, V16.B16
+	VFMLA V23.D2, V21.D2, V16.D2
+	WORD $0x6e75de77 // fmul v23.2d, v19.2d, v21.2d
+	FMOVQ 864(R4), F24
+	VFMLA V21.D2, V10.D2, V24.D2
 	FMOVQ 880(R4), F25
-	VFMLA V14.D2, V23.D2, V25.D2
-	FMOVQ 896(R4), F23
-	VFMLA V14.D2, V25.D2, V23.D2
+	VFMLA V21.D2, V24.D2, V25.D2
+	FMOVQ 896(R4), F24
+	VFMLA V21.D2, V25.D2, V24.D2
 	FMOVQ 912(R4), F25
-	VFMLA V14.D2, V23.D2, V25.D2
-	FMOVQ 928(R4), F23
-	VFMLA V14.D2, V25.D2, V23.D2
+	VFMLA V21.D2, V24.D2, V25.D2
+	FMOVQ 928(R4), F24
+	VFMLA V21.D2, V25.D2, V24.D2
 	FMOVQ 944(R4), F25
-	VFMLA V14.D2, V23.D2, V25.D2
-	FMOVQ 960(R4), F23
-	VFMLA V14.D2, V25.D2, V23.D2
-	FMOVQ 976(R4), F25
-	VFMLA V14.D2, V23.D2, V25.D2
-	FMOVQ 992(R4), F23
-	VFMLA V14.D2, V25.D2, V23.D2
-	WORD $0x6e6eddd9 // fmul v25.2d, v14.2d, v14.2d
-	VFMLA V23.D2, V25.D2, V14.D2
-	VSHL $52, V21.D2, V21.D2
-	VADD V1.D2, V21.D2, V21.D2
-	VFMLA V21.D2, V14.D2, V21.D2
-	VMOV V3.B16, V14.B16
-	FMOVQ 1008(R4), F23
-	VFMLA V23.D2, V19.D2, V14.D2
-	WORD $0x4ee3d5d7 // fsub v23.2d, v14.2d, v3.2d
-	FMOVQ 1024(R4), F25
-	VFMLS V25.D2, V23.D2, V19.D2
-	FMOVQ 1040(R4), F25
-	VFMLS V25.D2, V23.D2, V19.D2
-	WORD $0x6e73de77 // fmul v23.2d, v19.2d, v19.2d
-	FMOVQ 1056(R4), F25
-	FMOVQ 1072(R4), F26
-	VFMLA V23.D2, V26.D2, V25.D2
-	FMOVQ 1088(R4), F26
-	VFMLA V23.D2, V25.D2, V26.D2
-	FMOVQ 1104(R4), F25
-	VFMLA V23.D2, V26.D2, V25.D2
-	FMOVQ 1120(R4), F26
-	VFMLA V23.D2, V25.D2, V26.D2
-	FMOVQ 1136(R4), F25
-	VFMLA V23.D2, V26.D2, V25.D2
-	WORD $0x6e79def9 // fmul v25.2d, v23.2d, v25.2d
-	VFMLA V25.D2, V19.D2, V19.D2
-	FMOVQ 1152(R4), F25
-	FMOVQ 1168(R4), F26
-	VFMLA V23.D2, V26.D2, V25.D2
-	FMOVQ 1184(R4), F26
-	VFMLA V23.D2, V25.D2, V26.D2
-	FMOVQ 1200(R4), F25
-	VFMLA V23.D2, V26.D2, V25.D2
-	FMOVQ 1216(R4), F26
-	VFMLA V23.D2, V25.D2, V26.D2
-	FMOVQ 1232(R4), F25
-	VFMLA V23.D2, V26.D2, V25.D2
-	FMOVQ 1248(R4), F26
-	VFMLA V23.D2, V25.D2, V26.D2
-	VMOV V1.B16, V25.B16
-	VFMLA V23.D2, V26.D2, V25.D2
-	VSHL $63, V14.D2, V23.D2
-	WORD $0x4ee0aaf7 // cmlt v23.2d, v23.2d, #0
-	VMOV V19.B16, V26.B16
-	VBIT V23.B16, V25.B16, V26.B16
-	VBIT V23.B16, V19.B16, V25.B16
-	VSHL $62, V14.D2, V19.D2
-	VAND V8.B16, V19.B16, V19.B16
-	VEOR V19.B16, V26.B16, V26.B16
-	FMOVQ 1264(R4), F19
-	VADD V19.D2, V14.D2, V14.D2
-	VSHL $62, V14.D2, V14.D2
-	VAND V8.B16, V14.B16, V14.B16
-	VEOR V14.B16, V25.B16, V25.B16
-	FMOVQ 1280(R4), F14
-	FMOVQ 1296(R4), F19
-	VFMLA V16.D2, V19.D2, V14.D2
-	FMOVQ 1312(R4), F19
-	VFMLA V16.D2, V14.D2, V19.D2
-	FMOVQ 1328(R4), F14
-	VFMLA V16.D2, V19.D2, V14.D2
-	FMOVQ 1344(R4), F19
-	VFMLA V16.D2, V14.D2, V19.D2
-	FMOVQ 1360(R4), F14
-	VFMLA V16.D2, V19.D2, V14.D2
-	FMOVQ 1376(R4), F19
-	VFMLA V16.D2, V14.D2, V19.D2
-	FMOVQ 1392(R4), F14
-	VFMLA V16.D2, V19.D2, V14.D2
-	FMOVQ 1408(R4), F19
-	VFMLA V16.D2, V14.D2, V19.D2
-	VMOV V1.B16, V14.B16
-	VFMLA V16.D2, V19.D2, V14.D2
-	FMOVQ 1424(R4), F19
-	FMOVQ 1440(R4), F23
-	VFMLA V16.D2, V23.D2, V19.D2
-	FMOVQ 1456(R4), F23
-	VFMLA V16.D2, V19.D2, V23.D2
-	FMOVQ 1472(R4), F19
-	VFMLA V16.D2, V23.D2, V19.D2
-	FMOVQ 1488(R4), F23
-	VFMLA V16.D2, V19.D2, V23.D2
-	FMOVQ 1504(R4), F19
-	VFMLA V16.D2, V23.D2, V19.D2
-	FMOVQ 1520(R4), F23
-	VFMLA V16.D2, V19.D2, V23.D2
-	FMOVQ 1536(R4), F19
-	VFMLA V16.D2, V23.D2, V19.D2
-	FMOVQ 1552(R4), F23
-	VFMLA V16.D2, V19.D2, V23.D2
-	VMOV V1.B16, V19.B16
-	VFMLA V16.D2, V23.D2, V19.D2
-	VBIT V22.B16, V25.B16, V14.B16
-	WORD $0x6e72df5a // fmul v26.2d, v26.2d, v18.2d
-	VBIT V22.B16, V26.B16, V19.B16
-	WORD $0x6e6edf0e // fmul v14.2d, v24.2d, v14.2d
-	WORD $0x6e73df13 // fmul v19.2d, v24.2d, v19.2d
-	WORD $0x4e75d710 // fadd v16.2d, v24.2d, v21.2d
-	WORD $0x6e60de10 // fmul v16.2d, v16.2d, v0.2d
-	VBIT V20.B16, V16.B16, V14.B16
-	WORD $0x4ef5d718 // fsub v24.2d, v24.2d, v21.2d
-	WORD $0x6e60df18 // fmul v24.2d, v24.2d, v0.2d
-	WORD $0x6e72df18 // fmul v24.2d, v24.2d, v18.2d
+	VFMLA V21.D2, V24.D2, V25.D2
+	VFMLA V25.D2, V23.D2, V19.D2
+	VSHL $52, V22.D2, V21.D2
+	VADD V0.D2, V21.D2, V21.D2
+	VADD V0.D2, V0.D2, V23.D2
+	VSUB V21.D2, V23.D2, V23.D2
+	WORD $0x4ef3d618 // fsub v24.2d, v16.2d, v19.2d
+	WORD $0x6e77df18 // fmul v24.2d, v24.2d, v23.2d
+	WORD $0x4e73d617 // fadd v23.2d, v16.2d, v19.2d
+	VSHL $63, V22.D2, V25.D2
+	WORD $0x4ee0ab39 // cmlt v25.2d, v25.2d, #0
+	VMOV V16.B16, V26.B16
+	VBIT V25.B16, V19.B16, V26.B16
+	VBIT V25.B16, V16.B16, V19.B16
+	VADD V11.D2, V22.D2, V16.D2
+	VSHL $62, V16.D2, V16.D2
+	VAND V2.B16, V16.B16, V16.B16
+	VEOR V16.B16, V26.B16, V26.B16
+	VSHL $62, V22.D2, V22.D2
+	VAND V2.B16, V22.B16, V22.B16
+	VEOR V22.B16, V19.B16, V19.B16
+	VMOV V24.B16, V16.B16
+	VFMLA V21.D2, V23.D2, V16.D2
+	VBIT V20.B16, V16.B16, V26.B16
+	WORD $0x6ee0fb18 // fneg v24.2d, v24.2d
+	VFMLA V21.D2, V23.D2, V24.D2
 	VBIT V20.B16, V24.B16, V19.B16
-	VMOV V14.B16, V16.B16
-	VFMLA V12.D2, V19.D2, V16.D2
-	WORD $0x6e6dde6d // fmul v13.2d, v19.2d, v13.2d
-	WORD $0x6e6fde6f // fmul v15.2d, v19.2d, v15.2d
-	VFMLS V12.D2, V19.D2, V14.D2
+	WORD $0x6e72de73 // fmul v19.2d, v19.2d, v18.2d
+	VMOV V4.B16, V16.B16
+	FMOVQ 688(R4), F18
+	VFMLA V18.D2, V14.D2, V16.D2
+	WORD $0x4ee4d612 // fsub v18.2d, v16.2d, v4.2d
+	FMOVQ 720(R4), F21
+	VFMLS V21.D2, V18.D2, V14.D2
+	FMOVQ 752(R4), F21
+	VFMLS V21.D2, V18.D2, V14.D2
+	FMOVQ 960(R4), F18
+	FMOVQ 976(R4), F21
+	VFMLA V14.D2, V21.D2, V18.D2
+	FMOVQ 992(R4), F21
+	VFMLA V14.D2, V18.D2, V21.D2
+	FMOVQ 1008(R4), F18
+	VFMLA V14.D2, V21.D2, V18.D2
+	FMOVQ 1024(R4), F21
+	VFMLA V14.D2, V18.D2, V21.D2
+	FMOVQ 1040(R4), F18
+	VFMLA V14.D2, V21.D2, V18.D2
+	FMOVQ 1056(R4), F21
+	VFMLA V14.D2, V18.D2, V21.D2
+	FMOVQ 1072(R4), F18
+	VFMLA V14.D2, V21.D2, V18.D2
+	FMOVQ 1088(R4), F21
+	VFMLA V14.D2, V18.D2, V21.D2
+	FMOVQ 1104(R4), F18
+	VFMLA V14.D2, V21.D2, V18.D2
+	WORD $0x6e6eddd5 // fmul v21.2d, v14.2d, v14.2d
+	VFMLA V18.D2, V21.D2, V14.D2
+	VSHL $52, V16.D2, V16.D2
+	VADD V0.D2, V16.D2, V16.D2
+	VFMLA V16.D2, V14.D2, V16.D2
+	VBSL V0.B16, V3.B16, V20.B16
+	WORD $0x6e74de10 // fmul v16.2d, v16.2d, v20.2d
+	WORD $0x6e7ade1a // fmul v26.2d, v16.2d, v26.2d
+	WORD $0x6e73de10 // fmul v16.2d, v16.2d, v19.2d
+	VMOV V26.B16, V14.B16
+	VFMLA V12.D2, V16.D2, V14.D2
+	WORD $0x6e6dde0d // fmul v13.2d, v16.2d, v13.2d
+	WORD $0x6e6fde0f // fmul v15.2d, v16.2d, v15.2d
+	VFMLS V12.D2, V16.D2, V26.D2
 	WORD $0x6eb0aa2c // umaxv s12, v17.4s
 	FMOVS F12, R7
 	CBNZ R7, hard
-	FMOVQ F16, (R0)
+	FMOVQ F14, (R0)
 	ADD R5, R0, R7
 	FMOVQ F13, (R7)
 	ADD R5<<1, R0, R7
 	FMOVQ F15, (R7)
 	ADD R6, R0, R7
-	FMOVQ F14, (R7)
+	FMOVQ F26, (R7)
 	ADD $16, R0
 	ADD $16, R1
 	SUB $2, R2
@@ -1207,10 +1032,10 @@ next:
 	CBZ R2, done
 	MOVD R1, R7
 	FMOVD (R7), F12
-	WORD $0x6e60dd8c // fmul v12.2d, v12.2d, v0.2d
+	WORD $0x6e63dd8c // fmul v12.2d, v12.2d, v3.2d
 	ADD R6, R1, R7
 	FMOVD (R7), F13
-	WORD $0x6e60ddad // fmul v13.2d, v13.2d, v0.2d
+	WORD $0x6e63ddad // fmul v13.2d, v13.2d, v3.2d
 	WORD $0x4e6dd58e // fadd v14.2d, v12.2d, v13.2d
 	WORD $0x4eedd58c // fsub v12.2d, v12.2d, v13.2d
 	ADD R5, R1, R7
@@ -1222,197 +1047,142 @@ next:
 	VFMLA V15.D2, V13.D2, V17.D2
 	VFMLA V12.D2, V12.D2, V16.D2
 	WORD $0x4e71d610 // fadd v16.2d, v16.2d, v17.2d
-	VAND V2.B16, V14.B16, V17.B16
-	WORD $0x6e71e531 // fcmge v17.2d, v9.2d, v17.2d
+	VAND V1.B16, V14.B16, V17.B16
+	WORD $0x6e71e4b1 // fcmge v17.2d, v5.2d, v17.2d
 	WORD $0x6e205a31 // mvn v17.16b, v17.16b
-	VAND V2.B16, V16.B16, V18.B16
-	WORD $0x6e72e552 // fcmge v18.2d, v10.2d, v18.2d
+	VAND V1.B16, V16.B16, V18.B16
+	WORD $0x6e72e4d2 // fcmge v18.2d, v6.2d, v18.2d
 	WORD $0x6e205a52 // mvn v18.16b, v18.16b
 	VORR V18.B16, V17.B16, V17.B16
-	VAND V2.B16, V16.B16, V18.B16
-	WORD $0x6eebe653 // fcmgt v19.2d, v18.2d, v11.2d
-	VBSL V11.B16, V18.B16, V19.B16
+	VAND V1.B16, V16.B16, V18.B16
+	WORD $0x6ee7e653 // fcmgt v19.2d, v18.2d, v7.2d
+	VBSL V7.B16, V18.B16, V19.B16
 	WORD $0x6ee1fa73 // fsqrt v19.2d, v19.2d
-	WORD $0x6e73fc32 // fdiv v18.2d, v1.2d, v19.2d
-	WORD $0x6ee1e614 // fcmgt v20.2d, v16.2d, v1.2d
-	FMOVQ 832(R4), F21
-	WORD $0x6ef0e6b6 // fcmgt v22.2d, v21.2d, v16.2d
-	FMOVQ 848(R4), F21
-	VBIT V20.B16, V19.B16, V21.B16
-	WORD $0x4e75d5d7 // fadd v23.2d, v14.2d, v21.2d
-	VMOV V3.B16, V24.B16
-	VFMLA V4.D2, V23.D2, V24.D2
-	WORD $0x4ee3d719 // fsub v25.2d, v24.2d, v3.2d
-	VFMLS V5.D2, V25.D2, V23.D2
-	VFMLS V6.D2, V25.D2, V23.D2
-	FMOVQ 864(R4), F25
-	VFMLA V23.D2, V7.D2, V25.D2
-	FMOVQ 880(R4), F26
-	VFMLA V23.D2, V25.D2, V26.D2
-	FMOVQ 896(R4), F25
-	VFMLA V23.D2, V26.D2, V25.D2
-	FMOVQ 912(R4), F26
-	VFMLA V23.D2, V25.D2, V26.D2
-	FMOVQ 928(R4), F25
-	VFMLA V23.D2, V26.D2, V25.D2
-	FMOVQ 944(R4), F26
-	VFMLA V23.D2, V25.D2, V26.D2
-	FMOVQ 960(R4), F25
-	VFMLA V23.D2, V26.D2, V25.D2
-	FMOVQ 976(R4), F26
-	VFMLA V23.D2, V25.D2, V26.D2
-	FMOVQ 992(R4), F25
-	VFMLA V23.D2, V26.D2, V25.D2
-	WORD $0x6e77defa // fmul v26.2d, v23.2d, v23.2d
-	VFMLA V25.D2, V26.D2, V23.D2
-	VSHL $52, V24.D2, V24.D2
-	VADD V1.D2, V24.D2, V24.D2
-	VFMLA V24.D2, V23.D2, V24.D2
-	WORD $0x4ef5d5ce // fsub v14.2d, v14.2d, v21.2d
-	VMOV V3.B16, V21.B16
-	VFMLA V4.D2, V14.D2, V21.D2
-	WORD $0x4ee3d6b7 // fsub v23.2d, v21.2d, v3.2d
-	VFMLS V5.D2, V23.D2, V14.D2
-	VFMLS V6.D2, V23.D2, V14.D2
-	FMOVQ 864(R4), F23
-	VFMLA V14.D2, V7.D2, V23.D2
+	WORD $0x6e73fc12 // fdiv v18.2d, v0.2d, v19.2d
+	WORD $0x6ee8e614 // fcmgt v20.2d, v16.2d, v8.2d
+	FMOVQ 672(R4), F21
+	FMOVQ 688(R4), F22
+	VBIT V20.B16, V22.B16, V21.B16
+	VMOV V4.B16, V22.B16
+	VFMLA V21.D2, V19.D2, V22.D2
+	WORD $0x4ee4d6d5 // fsub v21.2d, v22.2d, v4.2d
+	FMOVQ 704(R4), F23
+	FMOVQ 720(R4), F24
+	VBIT V20.B16, V24.B16, V23.B16
+	VFMLS V23.D2, V21.D2, V19.D2
+	FMOVQ 736(R4), F23
+	FMOVQ 752(R4), F24
+	VBIT V20.B16, V24.B16, V23.B16
+	VFMLS V23.D2, V21.D2, V19.D2
+	WORD $0x6e73de75 // fmul v21.2d, v19.2d, v19.2d
+	VAND V2.B16, V16.B16, V16.B16
+	VEOR V16.B16, V21.B16, V21.B16
+	FMOVQ 768(R4), F16
+	VFMLA V21.D2, V9.D2, V16.D2
+	FMOVQ 784(R4), F23
+	VFMLA V21.D2, V16.D2, V23.D2
+	FMOVQ 800(R4), F16
+	VFMLA V21.D2, V23.D2, V16.D2
+	FMOVQ 816(R4), F23
+	VFMLA V21.D2, V16.D2, V23.D2
+	FMOVQ 832(R4), F16
+	VFMLA V21.D2, V23.D2, V16.D2
+	FMOVQ 848(R4), F23
+	VFMLA V21.D2, V16.D2, V23.D2
+	VMOV V0.B16, V16.B16
+	VFMLA V23.D2, V21.D2, V16.D2
+	WORD $0x6e75de77 // fmul v23.2d, v19.2d, v21.2d
+	FMOVQ 864(R4), F24
+	VFMLA V21.D2, V10.D2, V24.D2
 	FMOVQ 880(R4), F25
-	VFMLA V14.D2, V23.D2, V25.D2
-	FMOVQ 896(R4), F23
-	VFMLA V14.D2, V25.D2, V23.D2
+	VFMLA V21.D2, V24.D2, V25.D2
+	FMOVQ 896(R4), F24
+	VFMLA V21.D2, V25.D2, V24.D2
 	FMOVQ 912(R4), F25
-	VFMLA V14.D2, V23.D2, V25.D2
-	FMOVQ 928(R4), F23
-	VFMLA V14.D2, V25.D2, V23.D2
+	VFMLA V21.D2, V24.D2, V25.D2
+	FMOVQ 928(R4), F24
+	VFMLA V21.D2, V25.D2, V24.D2
 	FMOVQ 944(R4), F25
-	VFMLA V14.D2, V23.D2, V25.D2
-	FMOVQ 960(R4), F23
-	VFMLA V14.D2, V25.D2, V23.D2
-	FMOVQ 976(R4), F25
-	VFMLA V14.D2, V23.D2, V25.D2
-	FMOVQ 992(R4), F23
-	VFMLA V14.D2, V25.D2, V23.D2
-	WORD $0x6e6eddd9 // fmul v25.2d, v14.2d, v14.2d
-	VFMLA V23.D2, V25.D2, V14.D2
-	VSHL $52, V21.D2, V21.D2
-	VADD V1.D2, V21.D2, V21.D2
-	VFMLA V21.D2, V14.D2, V21.D2
-	VMOV V3.B16, V14.B16
-	FMOVQ 1008(R4), F23
-	VFMLA V23.D2, V19.D2, V14.D2
-	WORD $0x4ee3d5d7 // fsub v23.2d, v14.2d, v3.2d
-	FMOVQ 1024(R4), F25
-	VFMLS V25.D2, V23.D2, V19.D2
-	FMOVQ 1040(R4), F25
-	VFMLS V25.D2, V23.D2, V19.D2
-	WORD $0x6e73de77 // fmul v23.2d, v19.2d, v19.2d
-	FMOVQ 1056(R4), F25
-	FMOVQ 1072(R4), F26
-	VFMLA V23.D2, V26.D2, V25.D2
-	FMOVQ 1088(R4), F26
-	VFMLA V23.D2, V25.D2, V26.D2
-	FMOVQ 1104(R4), F25
-	VFMLA V23.D2, V26.D2, V25.D2
-	FMOVQ 1120(R4), F26
-	VFMLA V23.D2, V25.D2, V26.D2
-	FMOVQ 1136(R4), F25
-	VFMLA V23.D2, V26.D2, V25.D2
-	WORD $0x6e79def9 // fmul v25.2d, v23.2d, v25.2d
-	VFMLA V25.D2, V19.D2, V19.D2
-	FMOVQ 1152(R4), F25
-	FMOVQ 1168(R4), F26
-	VFMLA V23.D2, V26.D2, V25.D2
-	FMOVQ 1184(R4), F26
-	VFMLA V23.D2, V25.D2, V26.D2
-	FMOVQ 1200(R4), F25
-	VFMLA V23.D2, V26.D2, V25.D2
-	FMOVQ 1216(R4), F26
-	VFMLA V23.D2, V25.D2, V26.D2
-	FMOVQ 1232(R4), F25
-	VFMLA V23.D2, V26.D2, V25.D2
-	FMOVQ 1248(R4), F26
-	VFMLA V23.D2, V25.D2, V26.D2
-	VMOV V1.B16, V25.B16
-	VFMLA V23.D2, V26.D2, V25.D2
-	VSHL $63, V14.D2, V23.D2
-	WORD $0x4ee0aaf7 // cmlt v23.2d, v23.2d, #0
-	VMOV V19.B16, V26.B16
-	VBIT V23.B16, V25.B16, V26.B16
-	VBIT V23.B16, V19.B16, V25.B16
-	VSHL $62, V14.D2, V19.D2
-	VAND V8.B16, V19.B16, V19.B16
-	VEOR V19.B16, V26.B16, V26.B16
-	FMOVQ 1264(R4), F19
-	VADD V19.D2, V14.D2, V14.D2
-	VSHL $62, V14.D2, V14.D2
-	VAND V8.B16, V14.B16, V14.B16
-	VEOR V14.B16, V25.B16, V25.B16
-	FMOVQ 1280(R4), F14
-	FMOVQ 1296(R4), F19
-	VFMLA V16.D2, V19.D2, V14.D2
-	FMOVQ 1312(R4), F19
-	VFMLA V16.D2, V14.D2, V19.D2
-	FMOVQ 1328(R4), F14
-	VFMLA V16.D2, V19.D2, V14.D2
-	FMOVQ 1344(R4), F19
-	VFMLA V16.D2, V14.D2, V19.D2
-	FMOVQ 1360(R4), F14
-	VFMLA V16.D2, V19.D2, V14.D2
-	FMOVQ 1376(R4), F19
-	VFMLA V16.D2, V14.D2, V19.D2
-	FMOVQ 1392(R4), F14
-	VFMLA V16.D2, V19.D2, V14.D2
-	FMOVQ 1408(R4), F19
-	VFMLA V16.D2, V14.D2, V19.D2
-	VMOV V1.B16, V14.B16
-	VFMLA V16.D2, V19.D2, V14.D2
-	FMOVQ 1424(R4), F19
-	FMOVQ 1440(R4), F23
-	VFMLA V16.D2, V23.D2, V19.D2
-	FMOVQ 1456(R4), F23
-	VFMLA V16.D2, V19.D2, V23.D2
-	FMOVQ 1472(R4), F19
-	VFMLA V16.D2, V23.D2, V19.D2
-	FMOVQ 1488(R4), F23
-	VFMLA V16.D2, V19.D2, V23.D2
-	FMOVQ 1504(R4), F19
-	VFMLA V16.D2, V23.D2, V19.D2
-	FMOVQ 1520(R4), F23
-	VFMLA V16.D2, V19.D2, V23.D2
-	FMOVQ 1536(R4), F19
-	VFMLA V16.D2, V23.D2, V19.D2
-	FMOVQ 1552(R4), F23
-	VFMLA V16.D2, V19.D2, V23.D2
-	VMOV V1.B16, V19.B16
-	VFMLA V16.D2, V23.D2, V19.D2
-	VBIT V22.B16, V25.B16, V14.B16
-	WORD $0x6e72df5a // fmul v26.2d, v26.2d, v18.2d
-	VBIT V22.B16, V26.B16, V19.B16
-	WORD $0x6e6edf0e // fmul v14.2d, v24.2d, v14.2d
-	WORD $0x6e73df13 // fmul v19.2d, v24.2d, v19.2d
-	WORD $0x4e75d710 // fadd v16.2d, v24.2d, v21.2d
-	WORD $0x6e60de10 // fmul v16.2d, v16.2d, v0.2d
-	VBIT V20.B16, V16.B16, V14.B16
-	WORD $0x4ef5d718 // fsub v24.2d, v24.2d, v21.2d
-	WORD $0x6e60df18 // fmul v24.2d, v24.2d, v0.2d
-	WORD $0x6e72df18 // fmul v24.2d, v24.2d, v18.2d
+	VFMLA V21.D2, V24.D2, V25.D2
+	VFMLA V25.D2, V23.D2, V19.D2
+	VSHL $52, V22.D2, V21.D2
+	VADD V0.D2, V21.D2, V21.D2
+	VADD V0.D2, V0.D2, V23.D2
+	VSUB V21.D2, V23.D2, V23.D2
+	WORD $0x4ef3d618 // fsub v24.2d, v16.2d, v19.2d
+	WORD $0x6e77df18 // fmul v24.2d, v24.2d, v23.2d
+	WORD $0x4e73d617 // fadd v23.2d, v16.2d, v19.2d
+	VSHL $63, V22.D2, V25.D2
+	WORD $0x4ee0ab39 // cmlt v25.2d, v25.2d, #0
+	VMOV V16.B16, V26.B16
+	VBIT V25.B16, V19.B16, V26.B16
+	VBIT V25.B16, V16.B16, V19.B16
+	VADD V11.D2, V22.D2, V16.D2
+	VSHL $62, V16.D2, V16.D2
+	VAND V2.B16, V16.B16, V16.B16
+	VEOR V16.B16, V26.B16, V26.B16
+	VSHL $62, V22.D2, V22.D2
+	VAND V2.B16, V22.B16, V22.B16
+	VEOR V22.B16, V19.B16, V19.B16
+	VMOV V24.B16, V16.B16
+	VFMLA V21.D2, V23.D2, V16.D2
+	VBIT V20.B16, V16.B16, V26.B16
+	WORD $0x6ee0fb18 // fneg v24.2d, v24.2d
+	VFMLA V21.D2, V23.D2, V24.D2
 	VBIT V20.B16, V24.B16, V19.B16
-	VMOV V14.B16, V16.B16
-	VFMLA V12.D2, V19.D2, V16.D2
-	WORD $0x6e6dde6d // fmul v13.2d, v19.2d, v13.2d
-	WORD $0x6e6fde6f // fmul v15.2d, v19.2d, v15.2d
-	VFMLS V12.D2, V19.D2, V14.D2
+	WORD $0x6e72de73 // fmul v19.2d, v19.2d, v18.2d
+	VMOV V4.B16, V16.B16
+	FMOVQ 688(R4), F18
+	VFMLA V18.D2, V14.D2, V16.D2
+	WORD $0x4ee4d612 // fsub v18.2d, v16.2d, v4.2d
+	FMOVQ 720(R4), F21
+	VFMLS V21.D2, V18.D2, V14.D2
+	FMOVQ 752(R4), F21
+	VFMLS V21.D2, V18.D2, V14.D2
+	FMOVQ 960(R4), F18
+	FMOVQ 976(R4), F21
+	VFMLA V14.D2, V21.D2, V18.D2
+	FMOVQ 992(R4), F21
+	VFMLA V14.D2, V18.D2, V21.D2
+	FMOVQ 1008(R4), F18
+	VFMLA V14.D2, V21.D2, V18.D2
+	FMOVQ 1024(R4), F21
+	VFMLA V14.D2, V18.D2, V21.D2
+	FMOVQ 1040(R4), F18
+	VFMLA V14.D2, V21.D2, V18.D2
+	FMOVQ 1056(R4), F21
+	VFMLA V14.D2, V18.D2, V21.D2
+	FMOVQ 1072(R4), F18
+	VFMLA V14.D2, V21.D2, V18.D2
+	FMOVQ 1088(R4), F21
+	VFMLA V14.D2, V18.D2, V21.D2
+	FMOVQ 1104(R4), F18
+	VFMLA V14.D2, V21.D2, V18.D2
+	WORD $0x6e6eddd5 // fmul v21.2d, v14.2d, v14.2d
+	VFMLA V18.D2, V21.D2, V14.D2
+	VSHL $52, V16.D2, V16.D2
+	VADD V0.D2, V16.D2, V16.D2
+	VFMLA V16.D2, V14.D2, V16.D2
+	VBSL V0.B16, V3.B16, V20.B16
+	WORD $0x6e74de10 // fmul v16.2d, v16.2d, v20.2d
+	WORD $0x6e7ade1a // fmul v26.2d, v16.2d, v26.2d
+	WORD $0x6e73de10 // fmul v16.2d, v16.2d, v19.2d
+	VMOV V26.B16, V14.B16
+	VFMLA V12.D2, V16.D2, V14.D2
+	WORD $0x6e6dde0d // fmul v13.2d, v16.2d, v13.2d
+	WORD $0x6e6fde0f // fmul v15.2d, v16.2d, v15.2d
+	VFMLS V12.D2, V16.D2, V26.D2
 	WORD $0x6eb0aa2c // umaxv s12, v17.4s
 	FMOVS F12, R7
 	CBNZ R7, hard2
 	MOVD R0, R7
-	FMOVD F16, (R7)
+	FMOVD F14, (R7)
 	ADD R5, R0, R7
 	FMOVD F13, (R7)
 	ADD R5<<1, R0, R7
 	FMOVD F15, (R7)
 	ADD R6, R0, R7
-	FMOVD F14, (R7)
+	FMOVD F26, (R7)
 
 done:
 	MOVD n+24(FP), R3
@@ -1423,7 +1193,7 @@ done:
 
 hard:
 	FMOVQ (R0), F12
-	VBIF V17.B16, V16.B16, V12.B16
+	VBIF V17.B16, V14.B16, V12.B16
 	FMOVQ F12, (R0)
 	ADD R5, R0, R7
 	FMOVQ (R7), F12
@@ -1437,11 +1207,11 @@ hard:
 	FMOVQ F12, (R7)
 	ADD R6, R0, R7
 	FMOVQ (R7), F12
-	VBIF V17.B16, V14.B16, V12.B16
+	VBIF V17.B16, V26.B16, V12.B16
 	ADD R6, R0, R7
 	FMOVQ F12, (R7)
 	MOVD ZR, R7
-	FMOVQ 1568(R4), F12
+	FMOVQ 1120(R4), F12
 	VAND V17.B16, V12.B16, V12.B16
 	WORD $0x5ef1b98d // addp d13, v12.2d
 	FMOVD F13, R8
@@ -1458,7 +1228,7 @@ hard:
 hard2:
 	MOVD R0, R7
 	FMOVD (R7), F12
-	VBIF V17.B16, V16.B16, V12.B16
+	VBIF V17.B16, V14.B16, V12.B16
 	MOVD R0, R7
 	FMOVD F12, (R7)
 	ADD R5, R0, R7
@@ -1473,11 +1243,11 @@ hard2:
 	FMOVD F12, (R7)
 	ADD R6, R0, R7
 	FMOVD (R7), F12
-	VBIF V17.B16, V14.B16, V12.B16
+	VBIF V17.B16, V26.B16, V12.B16
 	ADD R6, R0, R7
 	FMOVD F12, (R7)
 	MOVD ZR, R7
-	FMOVQ 1568(R4), F12
+	FMOVQ 1120(R4), F12
 	VAND V17.B16, V12.B16, V12.B16
 	WORD $0x5ef1b98d // addp d13, v12.2d
 	FMOVD F13, R8
@@ -1503,23 +1273,23 @@ TEXT ·log2x2F32NEON(SB), NOSPLIT, $0-64
 	MOVD stride+32(FP), R5
 	LSL $2, R5
 	ADD R5<<1, R5, R6
-	FMOVQ 32(R4), F0
-	FMOVQ 208(R4), F1
-	FMOVQ (R4), F2
-	FMOVQ 1584(R4), F3
-	FMOVQ 1600(R4), F4
-	FMOVQ 16(R4), F5
-	FMOVQ 96(R4), F6
-	FMOVQ 1616(R4), F7
-	FMOVQ 80(R4), F8
-	FMOVQ 128(R4), F9
-	FMOVQ 1632(R4), F10
-	FMOVQ 1648(R4), F11
+	FMOVQ 16(R4), F0
+	FMOVQ 1136(R4), F1
+	FMOVQ 48(R4), F2
+	FMOVQ 1152(R4), F3
+	FMOVQ 1168(R4), F4
+	FMOVQ (R4), F5
+	FMOVQ 272(R4), F6
+	FMOVQ 1184(R4), F7
+	FMOVQ 240(R4), F8
+	FMOVQ 32(R4), F9
+	FMOVQ 1200(R4), F10
+	FMOVQ 1216(R4), F11
 	CMP $4, R2
 	BLT next
 
 loop:
-	// 214 instructions for 4 matrices, 53.5 each
+	// 204 instructions for 4 matrices, 51 each
 	FMOVQ (R1), F12
 	WORD $0x6e22dd8d // fmul v13.4s, v12.4s, v2.4s
 	ADD R6, R1, R7
@@ -1549,186 +1319,176 @@ loop:
 	WORD $0x6ea0f9ad // fneg v13.4s, v13.4s
 	VFMLA V14.S4, V12.S4, V13.S4
 	WORD $0x4e2fd5ad // fadd v13.4s, v13.4s, v15.4s
-	VAND V0.B16, V12.B16, V15.B16
-	VAND V0.B16, V18.B16, V21.B16
-	WORD $0x6eb5e5f6 // fcmgt v22.4s, v15.4s, v21.4s
-	VBSL V21.B16, V15.B16, V22.B16
-	VAND V0.B16, V19.B16, V15.B16
-	VAND V0.B16, V14.B16, V21.B16
-	WORD $0x6eb5e5f7 // fcmgt v23.4s, v15.4s, v21.4s
-	VBSL V21.B16, V15.B16, V23.B16
-	WORD $0x6eb7e6cf // fcmgt v15.4s, v22.4s, v23.4s
-	VBSL V23.B16, V22.B16, V15.B16
-	WORD $0x6e30de15 // fmul v21.4s, v16.4s, v16.4s
-	WORD $0x6e2fe54f // fcmge v15.4s, v10.4s, v15.4s
-	WORD $0x6e2059ef // mvn v15.16b, v15.16b
-	WORD $0x6e2be5b6 // fcmge v22.4s, v13.4s, v11.4s
-	WORD $0x6e205ad6 // mvn v22.16b, v22.16b
-	VORR V22.B16, V15.B16, V15.B16
-	WORD $0x4e2ce596 // fcmeq v22.4s, v12.4s, v12.4s
-	WORD $0x4e32e657 // fcmeq v23.4s, v18.4s, v18.4s
-	VAND V23.B16, V22.B16, V22.B16
-	WORD $0x6e205ad6 // mvn v22.16b, v22.16b
-	VORR V22.B16, V15.B16, V15.B16
-	WORD $0x4e33e66c // fcmeq v12.4s, v19.4s, v19.4s
-	WORD $0x4e2ee5d6 // fcmeq v22.4s, v14.4s, v14.4s
-	VAND V22.B16, V12.B16, V12.B16
+	VAND V0.B16, V12.B16, V12.B16
+	VAND V0.B16, V18.B16, V15.B16
+	WORD $0x6eafe595 // fcmgt v21.4s, v12.4s, v15.4s
+	VBSL V15.B16, V12.B16, V21.B16
+	VAND V0.B16, V19.B16, V12.B16
+	VAND V0.B16, V14.B16, V14.B16
+	WORD $0x6eaee58f // fcmgt v15.4s, v12.4s, v14.4s
+	VBSL V14.B16, V12.B16, V15.B16
+	WORD $0x6eafe6ac // fcmgt v12.4s, v21.4s, v15.4s
+	VBSL V15.B16, V21.B16, V12.B16
+	WORD $0x6e30de0e // fmul v14.4s, v16.4s, v16.4s
+	WORD $0x6e2ce54c // fcmge v12.4s, v10.4s, v12.4s
 	WORD $0x6e20598c // mvn v12.16b, v12.16b
-	VORR V12.B16, V15.B16, V15.B16
-	VMOV V20.B16, V12.B16
-	FMOVQ 1664(R4), F14
-	VFMLA V14.S4, V21.S4, V12.S4
-	WORD $0x6ea0da0e // fcmle v14.4s, v16.4s, #0.0
-	VBIF V14.B16, V1.B16, V12.B16
-	WORD $0x4ea0c98c // fcmgt v12.4s, v12.4s, #0.0
-	VORR V12.B16, V15.B16, V15.B16
-	WORD $0x4ea0daac // fcmeq v12.4s, v21.4s, #0.0
-	VORR V12.B16, V15.B16, V15.B16
-	VSUB V3.S4, V13.S4, V12.S4
-	VAND V4.B16, V12.B16, V12.B16
-	VSUB V12.S4, V13.S4, V13.S4
+	WORD $0x6e2be5af // fcmge v15.4s, v13.4s, v11.4s
+	WORD $0x6e2059ef // mvn v15.16b, v15.16b
+	VORR V15.B16, V12.B16, V12.B16
+	VMOV V20.B16, V15.B16
+	FMOVQ 1232(R4), F21
+	VFMLA V21.S4, V14.S4, V15.S4
+	WORD $0x6ea0da15 // fcmle v21.4s, v16.4s, #0.0
+	VBIF V21.B16, V1.B16, V15.B16
+	WORD $0x4ea0c9ef // fcmgt v15.4s, v15.4s, #0.0
+	VORR V15.B16, V12.B16, V12.B16
+	WORD $0x4ea0d9cf // fcmeq v15.4s, v14.4s, #0.0
+	VORR V15.B16, V12.B16, V12.B16
+	VSUB V3.S4, V13.S4, V15.S4
+	VAND V4.B16, V15.B16, V15.B16
+	VSUB V15.S4, V13.S4, V13.S4
 	WORD $0x4ea5d5ad // fsub v13.4s, v13.4s, v5.4s
-	WORD $0x4f29058c // sshr v12.4s, v12.4s, #23
-	WORD $0x4e21d98c // scvtf v12.4s, v12.4s
-	WORD $0x6e26dd8e // fmul v14.4s, v12.4s, v6.4s
+	WORD $0x4f2905ef // sshr v15.4s, v15.4s, #23
+	WORD $0x4e21d9ef // scvtf v15.4s, v15.4s
+	WORD $0x6e26ddf5 // fmul v21.4s, v15.4s, v6.4s
 	WORD $0x6e2dddb6 // fmul v22.4s, v13.4s, v13.4s
-	FMOVQ 1680(R4), F23
+	FMOVQ 1248(R4), F23
 	VFMLA V13.S4, V7.S4, V23.S4
-	FMOVQ 1696(R4), F24
+	FMOVQ 1264(R4), F24
 	VFMLA V13.S4, V23.S4, V24.S4
-	FMOVQ 1712(R4), F23
+	FMOVQ 1280(R4), F23
 	VFMLA V13.S4, V24.S4, V23.S4
-	FMOVQ 1728(R4), F24
+	FMOVQ 1296(R4), F24
 	VFMLA V13.S4, V23.S4, V24.S4
-	FMOVQ 1744(R4), F23
+	FMOVQ 1312(R4), F23
 	VFMLA V13.S4, V24.S4, V23.S4
-	FMOVQ 1760(R4), F24
+	FMOVQ 1328(R4), F24
 	VFMLA V13.S4, V23.S4, V24.S4
-	FMOVQ 1776(R4), F23
+	FMOVQ 1344(R4), F23
 	VFMLA V13.S4, V24.S4, V23.S4
-	FMOVQ 1792(R4), F24
+	FMOVQ 1360(R4), F24
 	VFMLA V13.S4, V23.S4, V24.S4
-	VFMLA V24.S4, V22.S4, V14.S4
-	WORD $0x4e2dd5ce // fadd v14.4s, v14.4s, v13.4s
-	VFMLA V8.S4, V12.S4, V14.S4
-	WORD $0x6e22ddce // fmul v14.4s, v14.4s, v2.4s
-	VAND V0.B16, V20.B16, V12.B16
-	FMOVQ 176(R4), F13
-	WORD $0x6eade596 // fcmgt v22.4s, v12.4s, v13.4s
-	VBSL V13.B16, V12.B16, V22.B16
+	VFMLA V24.S4, V22.S4, V21.S4
+	WORD $0x4e2dd6b5 // fadd v21.4s, v21.4s, v13.4s
+	VFMLA V8.S4, V15.S4, V21.S4
+	WORD $0x6e22deb5 // fmul v21.4s, v21.4s, v2.4s
+	VAND V0.B16, V20.B16, V13.B16
+	FMOVQ 112(R4), F15
+	WORD $0x6eafe5b6 // fcmgt v22.4s, v13.4s, v15.4s
+	VBSL V15.B16, V13.B16, V22.B16
 	WORD $0x6ea1fad6 // fsqrt v22.4s, v22.4s
-	WORD $0x6e35fe95 // fdiv v21.4s, v20.4s, v21.4s
-	VAND V0.B16, V21.B16, V12.B16
-	FMOVQ 1808(R4), F13
-	WORD $0x6e2ce5ac // fcmge v12.4s, v13.4s, v12.4s
+	WORD $0x6e2efe8e // fdiv v14.4s, v20.4s, v14.4s
+	VAND V0.B16, V14.B16, V13.B16
+	FMOVQ 1376(R4), F15
+	WORD $0x6e2de5ed // fcmge v13.4s, v15.4s, v13.4s
 	WORD $0x4ea0ea94 // fcmlt v20.4s, v20.4s, #0.0
-	VAND V0.B16, V16.B16, V13.B16
-	WORD $0x6eade6d7 // fcmgt v23.4s, v22.4s, v13.4s
-	VBSL V22.B16, V13.B16, V23.B16
-	WORD $0x6eb6e5b8 // fcmgt v24.4s, v13.4s, v22.4s
-	VBSL V22.B16, V13.B16, V24.B16
+	VAND V0.B16, V16.B16, V15.B16
+	WORD $0x6eafe6d7 // fcmgt v23.4s, v22.4s, v15.4s
+	VBSL V22.B16, V15.B16, V23.B16
+	WORD $0x6eb6e5f8 // fcmgt v24.4s, v15.4s, v22.4s
+	VBSL V22.B16, V15.B16, V24.B16
 	WORD $0x6e38fef7 // fdiv v23.4s, v23.4s, v24.4s
 	WORD $0x6e37def8 // fmul v24.4s, v23.4s, v23.4s
 	WORD $0x6e38def9 // fmul v25.4s, v23.4s, v24.4s
-	FMOVQ 1824(R4), F26
-	FMOVQ 1840(R4), F27
+	FMOVQ 1392(R4), F26
+	FMOVQ 1408(R4), F27
 	VFMLA V24.S4, V27.S4, V26.S4
-	FMOVQ 1856(R4), F27
+	FMOVQ 1424(R4), F27
 	VFMLA V24.S4, V26.S4, V27.S4
-	FMOVQ 1872(R4), F26
+	FMOVQ 1440(R4), F26
 	VFMLA V24.S4, V27.S4, V26.S4
-	FMOVQ 1888(R4), F27
+	FMOVQ 1456(R4), F27
 	VFMLA V24.S4, V26.S4, V27.S4
-	FMOVQ 1904(R4), F26
+	FMOVQ 1472(R4), F26
 	VFMLA V24.S4, V27.S4, V26.S4
-	FMOVQ 1920(R4), F27
+	FMOVQ 1488(R4), F27
 	VFMLA V24.S4, V26.S4, V27.S4
-	FMOVQ 1936(R4), F26
+	FMOVQ 1504(R4), F26
 	VFMLA V24.S4, V27.S4, V26.S4
-	FMOVQ 1952(R4), F27
+	FMOVQ 1520(R4), F27
 	VFMLA V24.S4, V26.S4, V27.S4
-	FMOVQ 1968(R4), F26
+	FMOVQ 1536(R4), F26
 	VFMLA V24.S4, V27.S4, V26.S4
 	VFMLA V26.S4, V25.S4, V23.S4
-	WORD $0x6eade6cd // fcmgt v13.4s, v22.4s, v13.4s
-	VAND V9.B16, V13.B16, V24.B16
+	WORD $0x6eafe6cf // fcmgt v15.4s, v22.4s, v15.4s
+	VAND V9.B16, V15.B16, V24.B16
 	VEOR V24.B16, V23.B16, V24.B16
-	FMOVQ 320(R4), F25
-	VAND V25.B16, V13.B16, V23.B16
+	FMOVQ 256(R4), F25
+	VAND V25.B16, V15.B16, V23.B16
 	WORD $0x4e37d717 // fadd v23.4s, v24.4s, v23.4s
-	FMOVQ 304(R4), F24
-	VAND V24.B16, V13.B16, V13.B16
-	WORD $0x4e2dd6ed // fadd v13.4s, v23.4s, v13.4s
+	FMOVQ 224(R4), F24
+	VAND V24.B16, V15.B16, V15.B16
+	WORD $0x4e2fd6ef // fadd v15.4s, v23.4s, v15.4s
 	WORD $0x4ea0ea17 // fcmlt v23.4s, v16.4s, #0.0
 	VAND V9.B16, V23.B16, V24.B16
-	VEOR V24.B16, V13.B16, V24.B16
-	FMOVQ 1984(R4), F25
-	VAND V25.B16, V23.B16, V13.B16
-	WORD $0x4e2dd70d // fadd v13.4s, v24.4s, v13.4s
-	FMOVQ 2000(R4), F24
+	VEOR V24.B16, V15.B16, V24.B16
+	FMOVQ 1552(R4), F25
+	VAND V25.B16, V23.B16, V15.B16
+	WORD $0x4e2fd70f // fadd v15.4s, v24.4s, v15.4s
+	FMOVQ 1568(R4), F24
 	VAND V24.B16, V23.B16, V23.B16
-	WORD $0x4e37d5b7 // fadd v23.4s, v13.4s, v23.4s
-	WORD $0x4e36d60d // fadd v13.4s, v16.4s, v22.4s
-	VSUB V3.S4, V13.S4, V24.S4
+	WORD $0x4e37d5f7 // fadd v23.4s, v15.4s, v23.4s
+	WORD $0x4e36d60f // fadd v15.4s, v16.4s, v22.4s
+	VSUB V3.S4, V15.S4, V24.S4
 	VAND V4.B16, V24.B16, V24.B16
-	VSUB V24.S4, V13.S4, V13.S4
-	WORD $0x4ea5d5ad // fsub v13.4s, v13.4s, v5.4s
+	VSUB V24.S4, V15.S4, V15.S4
+	WORD $0x4ea5d5ef // fsub v15.4s, v15.4s, v5.4s
 	WORD $0x4f290718 // sshr v24.4s, v24.4s, #23
 	WORD $0x4e21db18 // scvtf v24.4s, v24.4s
 	WORD $0x6e26df19 // fmul v25.4s, v24.4s, v6.4s
-	WORD $0x6e2dddba // fmul v26.4s, v13.4s, v13.4s
-	FMOVQ 1680(R4), F27
-	VFMLA V13.S4, V7.S4, V27.S4
-	FMOVQ 1696(R4), F28
-	VFMLA V13.S4, V27.S4, V28.S4
-	FMOVQ 1712(R4), F27
-	VFMLA V13.S4, V28.S4, V27.S4
-	FMOVQ 1728(R4), F28
-	VFMLA V13.S4, V27.S4, V28.S4
-	FMOVQ 1744(R4), F27
-	VFMLA V13.S4, V28.S4, V27.S4
-	FMOVQ 1760(R4), F28
-	VFMLA V13.S4, V27.S4, V28.S4
-	FMOVQ 1776(R4), F27
-	VFMLA V13.S4, V28.S4, V27.S4
-	FMOVQ 1792(R4), F28
-	VFMLA V13.S4, V27.S4, V28.S4
+	WORD $0x6e2fddfa // fmul v26.4s, v15.4s, v15.4s
+	FMOVQ 1248(R4), F27
+	VFMLA V15.S4, V7.S4, V27.S4
+	FMOVQ 1264(R4), F28
+	VFMLA V15.S4, V27.S4, V28.S4
+	FMOVQ 1280(R4), F27
+	VFMLA V15.S4, V28.S4, V27.S4
+	FMOVQ 1296(R4), F28
+	VFMLA V15.S4, V27.S4, V28.S4
+	FMOVQ 1312(R4), F27
+	VFMLA V15.S4, V28.S4, V27.S4
+	FMOVQ 1328(R4), F28
+	VFMLA V15.S4, V27.S4, V28.S4
+	FMOVQ 1344(R4), F27
+	VFMLA V15.S4, V28.S4, V27.S4
+	FMOVQ 1360(R4), F28
+	VFMLA V15.S4, V27.S4, V28.S4
 	VFMLA V28.S4, V26.S4, V25.S4
-	WORD $0x4e2dd739 // fadd v25.4s, v25.4s, v13.4s
+	WORD $0x4e2fd739 // fadd v25.4s, v25.4s, v15.4s
 	VFMLA V8.S4, V24.S4, V25.S4
-	WORD $0x4eaed739 // fsub v25.4s, v25.4s, v14.4s
+	WORD $0x4eb5d739 // fsub v25.4s, v25.4s, v21.4s
 	VBIT V20.B16, V23.B16, V25.B16
-	FMOVQ 2016(R4), F13
-	FMOVQ 2032(R4), F20
-	VFMLA V21.S4, V20.S4, V13.S4
-	FMOVQ 2048(R4), F20
-	VFMLA V21.S4, V13.S4, V20.S4
-	FMOVQ 2064(R4), F13
-	VFMLA V21.S4, V20.S4, V13.S4
-	FMOVQ 2080(R4), F20
-	VFMLA V21.S4, V13.S4, V20.S4
-	FMOVQ 2096(R4), F13
-	VFMLA V21.S4, V20.S4, V13.S4
-	FMOVQ 2112(R4), F20
-	VFMLA V21.S4, V13.S4, V20.S4
-	VBIT V12.B16, V20.B16, V25.B16
-	VBIT V12.B16, V16.B16, V22.B16
+	FMOVQ 1584(R4), F15
+	FMOVQ 1600(R4), F20
+	VFMLA V14.S4, V20.S4, V15.S4
+	FMOVQ 1616(R4), F20
+	VFMLA V14.S4, V15.S4, V20.S4
+	FMOVQ 1632(R4), F15
+	VFMLA V14.S4, V20.S4, V15.S4
+	FMOVQ 1648(R4), F20
+	VFMLA V14.S4, V15.S4, V20.S4
+	FMOVQ 1664(R4), F15
+	VFMLA V14.S4, V20.S4, V15.S4
+	VMOV V5.B16, V20.B16
+	VFMLA V14.S4, V15.S4, V20.S4
+	VBIT V13.B16, V20.B16, V25.B16
+	VBIT V13.B16, V16.B16, V22.B16
 	WORD $0x6e36ff39 // fdiv v25.4s, v25.4s, v22.4s
 	WORD $0x6e31df31 // fmul v17.4s, v25.4s, v17.4s
-	WORD $0x4e31d5cc // fadd v12.4s, v14.4s, v17.4s
+	WORD $0x4e31d6ad // fadd v13.4s, v21.4s, v17.4s
 	WORD $0x6e32df32 // fmul v18.4s, v25.4s, v18.4s
 	WORD $0x6e33df39 // fmul v25.4s, v25.4s, v19.4s
-	WORD $0x4eb1d5ce // fsub v14.4s, v14.4s, v17.4s
-	WORD $0x6eb0a9ed // umaxv s13, v15.4s
-	FMOVS F13, R7
+	WORD $0x4eb1d6b5 // fsub v21.4s, v21.4s, v17.4s
+	WORD $0x6eb0a98e // umaxv s14, v12.4s
+	FMOVS F14, R7
 	CBNZ R7, hard
-	FMOVQ F12, (R0)
+	FMOVQ F13, (R0)
 	ADD R5, R0, R7
 	FMOVQ F18, (R7)
 	ADD R5<<1, R0, R7
 	FMOVQ F25, (R7)
 	ADD R6, R0, R7
-	FMOVQ F14, (R7)
+	FMOVQ F21, (R7)
 	ADD $16, R0
 	ADD $16, R1
 	SUB $4, R2
@@ -1803,188 +1563,178 @@ loaded4:
 	WORD $0x6ea0f9ad // fneg v13.4s, v13.4s
 	VFMLA V14.S4, V12.S4, V13.S4
 	WORD $0x4e2fd5ad // fadd v13.4s, v13.4s, v15.4s
-	VAND V0.B16, V12.B16, V15.B16
-	VAND V0.B16, V18.B16, V21.B16
-	WORD $0x6eb5e5f6 // fcmgt v22.4s, v15.4s, v21.4s
-	VBSL V21.B16, V15.B16, V22.B16
-	VAND V0.B16, V19.B16, V15.B16
-	VAND V0.B16, V14.B16, V21.B16
-	WORD $0x6eb5e5f7 // fcmgt v23.4s, v15.4s, v21.4s
-	VBSL V21.B16, V15.B16, V23.B16
-	WORD $0x6eb7e6cf // fcmgt v15.4s, v22.4s, v23.4s
-	VBSL V23.B16, V22.B16, V15.B16
-	WORD $0x6e30de15 // fmul v21.4s, v16.4s, v16.4s
-	WORD $0x6e2fe54f // fcmge v15.4s, v10.4s, v15.4s
-	WORD $0x6e2059ef // mvn v15.16b, v15.16b
-	WORD $0x6e2be5b6 // fcmge v22.4s, v13.4s, v11.4s
-	WORD $0x6e205ad6 // mvn v22.16b, v22.16b
-	VORR V22.B16, V15.B16, V15.B16
-	WORD $0x4e2ce596 // fcmeq v22.4s, v12.4s, v12.4s
-	WORD $0x4e32e657 // fcmeq v23.4s, v18.4s, v18.4s
-	VAND V23.B16, V22.B16, V22.B16
-	WORD $0x6e205ad6 // mvn v22.16b, v22.16b
-	VORR V22.B16, V15.B16, V15.B16
-	WORD $0x4e33e66c // fcmeq v12.4s, v19.4s, v19.4s
-	WORD $0x4e2ee5d6 // fcmeq v22.4s, v14.4s, v14.4s
-	VAND V22.B16, V12.B16, V12.B16
+	VAND V0.B16, V12.B16, V12.B16
+	VAND V0.B16, V18.B16, V15.B16
+	WORD $0x6eafe595 // fcmgt v21.4s, v12.4s, v15.4s
+	VBSL V15.B16, V12.B16, V21.B16
+	VAND V0.B16, V19.B16, V12.B16
+	VAND V0.B16, V14.B16, V14.B16
+	WORD $0x6eaee58f // fcmgt v15.4s, v12.4s, v14.4s
+	VBSL V14.B16, V12.B16, V15.B16
+	WORD $0x6eafe6ac // fcmgt v12.4s, v21.4s, v15.4s
+	VBSL V15.B16, V21.B16, V12.B16
+	WORD $0x6e30de0e // fmul v14.4s, v16.4s, v16.4s
+	WORD $0x6e2ce54c // fcmge v12.4s, v10.4s, v12.4s
 	WORD $0x6e20598c // mvn v12.16b, v12.16b
-	VORR V12.B16, V15.B16, V15.B16
-	VMOV V20.B16, V12.B16
-	FMOVQ 1664(R4), F14
-	VFMLA V14.S4, V21.S4, V12.S4
-	WORD $0x6ea0da0e // fcmle v14.4s, v16.4s, #0.0
-	VBIF V14.B16, V1.B16, V12.B16
-	WORD $0x4ea0c98c // fcmgt v12.4s, v12.4s, #0.0
-	VORR V12.B16, V15.B16, V15.B16
-	WORD $0x4ea0daac // fcmeq v12.4s, v21.4s, #0.0
-	VORR V12.B16, V15.B16, V15.B16
-	VSUB V3.S4, V13.S4, V12.S4
-	VAND V4.B16, V12.B16, V12.B16
-	VSUB V12.S4, V13.S4, V13.S4
+	WORD $0x6e2be5af // fcmge v15.4s, v13.4s, v11.4s
+	WORD $0x6e2059ef // mvn v15.16b, v15.16b
+	VORR V15.B16, V12.B16, V12.B16
+	VMOV V20.B16, V15.B16
+	FMOVQ 1232(R4), F21
+	VFMLA V21.S4, V14.S4, V15.S4
+	WORD $0x6ea0da15 // fcmle v21.4s, v16.4s, #0.0
+	VBIF V21.B16, V1.B16, V15.B16
+	WORD $0x4ea0c9ef // fcmgt v15.4s, v15.4s, #0.0
+	VORR V15.B16, V12.B16, V12.B16
+	WORD $0x4ea0d9cf // fcmeq v15.4s, v14.4s, #0.0
+	VORR V15.B16, V12.B16, V12.B16
+	VSUB V3.S4, V13.S4, V15.S4
+	VAND V4.B16, V15.B16, V15.B16
+	VSUB V15.S4, V13.S4, V13.S4
 	WORD $0x4ea5d5ad // fsub v13.4s, v13.4s, v5.4s
-	WORD $0x4f29058c // sshr v12.4s, v12.4s, #23
-	WORD $0x4e21d98c // scvtf v12.4s, v12.4s
-	WORD $0x6e26dd8e // fmul v14.4s, v12.4s, v6.4s
+	WORD $0x4f2905ef // sshr v15.4s, v15.4s, #23
+	WORD $0x4e21d9ef // scvtf v15.4s, v15.4s
+	WORD $0x6e26ddf5 // fmul v21.4s, v15.4s, v6.4s
 	WORD $0x6e2dddb6 // fmul v22.4s, v13.4s, v13.4s
-	FMOVQ 1680(R4), F23
+	FMOVQ 1248(R4), F23
 	VFMLA V13.S4, V7.S4, V23.S4
-	FMOVQ 1696(R4), F24
+	FMOVQ 1264(R4), F24
 	VFMLA V13.S4, V23.S4, V24.S4
-	FMOVQ 1712(R4), F23
+	FMOVQ 1280(R4), F23
 	VFMLA V13.S4, V24.S4, V23.S4
-	FMOVQ 1728(R4), F24
+	FMOVQ 1296(R4), F24
 	VFMLA V13.S4, V23.S4, V24.S4
-	FMOVQ 1744(R4), F23
+	FMOVQ 1312(R4), F23
 	VFMLA V13.S4, V24.S4, V23.S4
-	FMOVQ 1760(R4), F24
+	FMOVQ 1328(R4), F24
 	VFMLA V13.S4, V23.S4, V24.S4
-	FMOVQ 1776(R4), F23
+	FMOVQ 1344(R4), F23
 	VFMLA V13.S4, V24.S4, V23.S4
-	FMOVQ 1792(R4), F24
+	FMOVQ 1360(R4), F24
 	VFMLA V13.S4, V23.S4, V24.S4
-	VFMLA V24.S4, V22.S4, V14.S4
-	WORD $0x4e2dd5ce // fadd v14.4s, v14.4s, v13.4s
-	VFMLA V8.S4, V12.S4, V14.S4
-	WORD $0x6e22ddce // fmul v14.4s, v14.4s, v2.4s
-	VAND V0.B16, V20.B16, V12.B16
-	FMOVQ 176(R4), F13
-	WORD $0x6eade596 // fcmgt v22.4s, v12.4s, v13.4s
-	VBSL V13.B16, V12.B16, V22.B16
+	VFMLA V24.S4, V22.S4, V21.S4
+	WORD $0x4e2dd6b5 // fadd v21.4s, v21.4s, v13.4s
+	VFMLA V8.S4, V15.S4, V21.S4
+	WORD $0x6e22deb5 // fmul v21.4s, v21.4s, v2.4s
+	VAND V0.B16, V20.B16, V13.B16
+	FMOVQ 112(R4), F15
+	WORD $0x6eafe5b6 // fcmgt v22.4s, v13.4s, v15.4s
+	VBSL V15.B16, V13.B16, V22.B16
 	WORD $0x6ea1fad6 // fsqrt v22.4s, v22.4s
-	WORD $0x6e35fe95 // fdiv v21.4s, v20.4s, v21.4s
-	VAND V0.B16, V21.B16, V12.B16
-	FMOVQ 1808(R4), F13
-	WORD $0x6e2ce5ac // fcmge v12.4s, v13.4s, v12.4s
+	WORD $0x6e2efe8e // fdiv v14.4s, v20.4s, v14.4s
+	VAND V0.B16, V14.B16, V13.B16
+	FMOVQ 1376(R4), F15
+	WORD $0x6e2de5ed // fcmge v13.4s, v15.4s, v13.4s
 	WORD $0x4ea0ea94 // fcmlt v20.4s, v20.4s, #0.0
-	VAND V0.B16, V16.B16, V13.B16
-	WORD $0x6eade6d7 // fcmgt v23.4s, v22.4s, v13.4s
-	VBSL V22.B16, V13.B16, V23.B16
-	WORD $0x6eb6e5b8 // fcmgt v24.4s, v13.4s, v22.4s
-	VBSL V22.B16, V13.B16, V24.B16
+	VAND V0.B16, V16.B16, V15.B16
+	WORD $0x6eafe6d7 // fcmgt v23.4s, v22.4s, v15.4s
+	VBSL V22.B16, V15.B16, V23.B16
+	WORD $0x6eb6e5f8 // fcmgt v24.4s, v15.4s, v22.4s
+	VBSL V22.B16, V15.B16, V24.B16
 	WORD $0x6e38fef7 // fdiv v23.4s, v23.4s, v24.4s
 	WORD $0x6e37def8 // fmul v24.4s, v23.4s, v23.4s
 	WORD $0x6e38def9 // fmul v25.4s, v23.4s, v24.4s
-	FMOVQ 1824(R4), F26
-	FMOVQ 1840(R4), F27
+	FMOVQ 1392(R4), F26
+	FMOVQ 1408(R4), F27
 	VFMLA V24.S4, V27.S4, V26.S4
-	FMOVQ 1856(R4), F27
+	FMOVQ 1424(R4), F27
 	VFMLA V24.S4, V26.S4, V27.S4
-	FMOVQ 1872(R4), F26
+	FMOVQ 1440(R4), F26
 	VFMLA V24.S4, V27.S4, V26.S4
-	FMOVQ 1888(R4), F27
+	FMOVQ 1456(R4), F27
 	VFMLA V24.S4, V26.S4, V27.S4
-	FMOVQ 1904(R4), F26
+	FMOVQ 1472(R4), F26
 	VFMLA V24.S4, V27.S4, V26.S4
-	FMOVQ 1920(R4), F27
+	FMOVQ 1488(R4), F27
 	VFMLA V24.S4, V26.S4, V27.S4
-	FMOVQ 1936(R4), F26
+	FMOVQ 1504(R4), F26
 	VFMLA V24.S4, V27.S4, V26.S4
-	FMOVQ 1952(R4), F27
+	FMOVQ 1520(R4), F27
 	VFMLA V24.S4, V26.S4, V27.S4
-	FMOVQ 1968(R4), F26
+	FMOVQ 1536(R4), F26
 	VFMLA V24.S4, V27.S4, V26.S4
 	VFMLA V26.S4, V25.S4, V23.S4
-	WORD $0x6eade6cd // fcmgt v13.4s, v22.4s, v13.4s
-	VAND V9.B16, V13.B16, V24.B16
+	WORD $0x6eafe6cf // fcmgt v15.4s, v22.4s, v15.4s
+	VAND V9.B16, V15.B16, V24.B16
 	VEOR V24.B16, V23.B16, V24.B16
-	FMOVQ 320(R4), F25
-	VAND V25.B16, V13.B16, V23.B16
+	FMOVQ 256(R4), F25
+	VAND V25.B16, V15.B16, V23.B16
 	WORD $0x4e37d717 // fadd v23.4s, v24.4s, v23.4s
-	FMOVQ 304(R4), F24
-	VAND V24.B16, V13.B16, V13.B16
-	WORD $0x4e2dd6ed // fadd v13.4s, v23.4s, v13.4s
+	FMOVQ 224(R4), F24
+	VAND V24.B16, V15.B16, V15.B16
+	WORD $0x4e2fd6ef // fadd v15.4s, v23.4s, v15.4s
 	WORD $0x4ea0ea17 // fcmlt v23.4s, v16.4s, #0.0
 	VAND V9.B16, V23.B16, V24.B16
-	VEOR V24.B16, V13.B16, V24.B16
-	FMOVQ 1984(R4), F25
-	VAND V25.B16, V23.B16, V13.B16
-	WORD $0x4e2dd70d // fadd v13.4s, v24.4s, v13.4s
-	FMOVQ 2000(R4), F24
+	VEOR V24.B16, V15.B16, V24.B16
+	FMOVQ 1552(R4), F25
+	VAND V25.B16, V23.B16, V15.B16
+	WORD $0x4e2fd70f // fadd v15.4s, v24.4s, v15.4s
+	FMOVQ 1568(R4), F24
 	VAND V24.B16, V23.B16, V23.B16
-	WORD $0x4e37d5b7 // fadd v23.4s, v13.4s, v23.4s
-	WORD $0x4e36d60d // fadd v13.4s, v16.4s, v22.4s
-	VSUB V3.S4, V13.S4, V24.S4
+	WORD $0x4e37d5f7 // fadd v23.4s, v15.4s, v23.4s
+	WORD $0x4e36d60f // fadd v15.4s, v16.4s, v22.4s
+	VSUB V3.S4, V15.S4, V24.S4
 	VAND V4.B16, V24.B16, V24.B16
-	VSUB V24.S4, V13.S4, V13.S4
-	WORD $0x4ea5d5ad // fsub v13.4s, v13.4s, v5.4s
+	VSUB V24.S4, V15.S4, V15.S4
+	WORD $0x4ea5d5ef // fsub v15.4s, v15.4s, v5.4s
 	WORD $0x4f290718 // sshr v24.4s, v24.4s, #23
 	WORD $0x4e21db18 // scvtf v24.4s, v24.4s
 	WORD $0x6e26df19 // fmul v25.4s, v24.4s, v6.4s
-	WORD $0x6e2dddba // fmul v26.4s, v13.4s, v13.4s
-	FMOVQ 1680(R4), F27
-	VFMLA V13.S4, V7.S4, V27.S4
-	FMOVQ 1696(R4), F28
-	VFMLA V13.S4, V27.S4, V28.S4
-	FMOVQ 1712(R4), F27
-	VFMLA V13.S4, V28.S4, V27.S4
-	FMOVQ 1728(R4), F28
-	VFMLA V13.S4, V27.S4, V28.S4
-	FMOVQ 1744(R4), F27
-	VFMLA V13.S4, V28.S4, V27.S4
-	FMOVQ 1760(R4), F28
-	VFMLA V13.S4, V27.S4, V28.S4
-	FMOVQ 1776(R4), F27
-	VFMLA V13.S4, V28.S4, V27.S4
-	FMOVQ 1792(R4), F28
-	VFMLA V13.S4, V27.S4, V28.S4
+	WORD $0x6e2fddfa // fmul v26.4s, v15.4s, v15.4s
+	FMOVQ 1248(R4), F27
+	VFMLA V15.S4, V7.S4, V27.S4
+	FMOVQ 1264(R4), F28
+	VFMLA V15.S4, V27.S4, V28.S4
+	FMOVQ 1280(R4), F27
+	VFMLA V15.S4, V28.S4, V27.S4
+	FMOVQ 1296(R4), F28
+	VFMLA V15.S4, V27.S4, V28.S4
+	FMOVQ 1312(R4), F27
+	VFMLA V15.S4, V28.S4, V27.S4
+	FMOVQ 1328(R4), F28
+	VFMLA V15.S4, V27.S4, V28.S4
+	FMOVQ 1344(R4), F27
+	VFMLA V15.S4, V28.S4, V27.S4
+	FMOVQ 1360(R4), F28
+	VFMLA V15.S4, V27.S4, V28.S4
 	VFMLA V28.S4, V26.S4, V25.S4
-	WORD $0x4e2dd739 // fadd v25.4s, v25.4s, v13.4s
+	WORD $0x4e2fd739 // fadd v25.4s, v25.4s, v15.4s
 	VFMLA V8.S4, V24.S4, V25.S4
-	WORD $0x4eaed739 // fsub v25.4s, v25.4s, v14.4s
+	WORD $0x4eb5d739 // fsub v25.4s, v25.4s, v21.4s
 	VBIT V20.B16, V23.B16, V25.B16
-	FMOVQ 2016(R4), F13
-	FMOVQ 2032(R4), F20
-	VFMLA V21.S4, V20.S4, V13.S4
-	FMOVQ 2048(R4), F20
-	VFMLA V21.S4, V13.S4, V20.S4
-	FMOVQ 2064(R4), F13
-	VFMLA V21.S4, V20.S4, V13.S4
-	FMOVQ 2080(R4), F20
-	VFMLA V21.S4, V13.S4, V20.S4
-	FMOVQ 2096(R4), F13
-	VFMLA V21.S4, V20.S4, V13.S4
-	FMOVQ 2112(R4), F20
-	VFMLA V21.S4, V13.S4, V20.S4
-	VBIT V12.B16, V20.B16, V25.B16
-	VBIT V12.B16, V16.B16, V22.B16
+	FMOVQ 1584(R4), F15
+	FMOVQ 1600(R4), F20
+	VFMLA V14.S4, V20.S4, V15.S4
+	FMOVQ 1616(R4), F20
+	VFMLA V14.S4, V15.S4, V20.S4
+	FMOVQ 1632(R4), F15
+	VFMLA V14.S4, V20.S4, V15.S4
+	FMOVQ 1648(R4), F20
+	VFMLA V14.S4, V15.S4, V20.S4
+	FMOVQ 1664(R4), F15
+	VFMLA V14.S4, V20.S4, V15.S4
+	VMOV V5.B16, V20.B16
+	VFMLA V14.S4, V15.S4, V20.S4
+	VBIT V13.B16, V20.B16, V25.B16
+	VBIT V13.B16, V16.B16, V22.B16
 	WORD $0x6e36ff39 // fdiv v25.4s, v25.4s, v22.4s
 	WORD $0x6e31df31 // fmul v17.4s, v25.4s, v17.4s
-	WORD $0x4e31d5cc // fadd v12.4s, v14.4s, v17.4s
+	WORD $0x4e31d6ad // fadd v13.4s, v21.4s, v17.4s
 	WORD $0x6e32df32 // fmul v18.4s, v25.4s, v18.4s
 	WORD $0x6e33df39 // fmul v25.4s, v25.4s, v19.4s
-	WORD $0x4eb1d5ce // fsub v14.4s, v14.4s, v17.4s
-	WORD $0x6eb0a9ed // umaxv s13, v15.4s
-	FMOVS F13, R7
+	WORD $0x4eb1d6b5 // fsub v21.4s, v21.4s, v17.4s
+	WORD $0x6eb0a98e // umaxv s14, v12.4s
+	FMOVS F14, R7
 	CBNZ R7, hard2
 	MOVD R0, R7
 	TBZ $1, R2, storeOne
-	FMOVD.P F12, 8(R7)
+	FMOVD.P F13, 8(R7)
 	TBZ $0, R2, stored
-	VST1 V12.S[2], (R7)
+	VST1 V13.S[2], (R7)
 	B stored
 
 storeOne:
-	FMOVS F12, (R7)
+	FMOVS F13, (R7)
 
 stored:
 	ADD R5, R0, R7
@@ -2011,13 +1761,13 @@ storeOne3:
 stored3:
 	ADD R6, R0, R7
 	TBZ $1, R2, storeOne4
-	FMOVD.P F14, 8(R7)
+	FMOVD.P F21, 8(R7)
 	TBZ $0, R2, stored4
-	VST1 V14.S[2], (R7)
+	VST1 V21.S[2], (R7)
 	B stored4
 
 storeOne4:
-	FMOVS F14, (R7)
+	FMOVS F21, (R7)
 
 stored4:
 
@@ -2029,29 +1779,29 @@ done:
 	RET
 
 hard:
-	FMOVQ (R0), F13
-	VBIF V15.B16, V12.B16, V13.B16
-	FMOVQ F13, (R0)
+	FMOVQ (R0), F14
+	VBIF V12.B16, V13.B16, V14.B16
+	FMOVQ F14, (R0)
 	ADD R5, R0, R7
-	FMOVQ (R7), F12
-	VBIF V15.B16, V18.B16, V12.B16
+	FMOVQ (R7), F13
+	VBIF V12.B16, V18.B16, V13.B16
 	ADD R5, R0, R7
-	FMOVQ F12, (R7)
+	FMOVQ F13, (R7)
 	ADD R5<<1, R0, R7
-	FMOVQ (R7), F12
-	VBIF V15.B16, V25.B16, V12.B16
+	FMOVQ (R7), F13
+	VBIF V12.B16, V25.B16, V13.B16
 	ADD R5<<1, R0, R7
-	FMOVQ F12, (R7)
+	FMOVQ F13, (R7)
 	ADD R6, R0, R7
-	FMOVQ (R7), F12
-	VBIF V15.B16, V14.B16, V12.B16
+	FMOVQ (R7), F13
+	VBIF V12.B16, V21.B16, V13.B16
 	ADD R6, R0, R7
-	FMOVQ F12, (R7)
+	FMOVQ F13, (R7)
 	MOVD ZR, R7
-	FMOVQ 624(R4), F12
-	VAND V15.B16, V12.B16, V12.B16
-	WORD $0x4eb1b98d // addv s13, v12.4s
-	FMOVD F13, R8
+	FMOVQ 464(R4), F13
+	VAND V12.B16, V13.B16, V13.B16
+	WORD $0x4eb1b9ae // addv s14, v13.4s
+	FMOVD F14, R8
 	ORR R8<<0, R7, R7
 	MOVD n+24(FP), R3
 	MOVD R3, R8
@@ -2065,101 +1815,101 @@ hard:
 hard2:
 	MOVD R0, R7
 	TBZ $1, R2, loadOne5
-	FMOVD.P 8(R7), F13
+	FMOVD.P 8(R7), F14
 	TBZ $0, R2, loaded5
-	VLD1 (R7), V13.S[2]
+	VLD1 (R7), V14.S[2]
 	B loaded5
 
 loadOne5:
-	FMOVS (R7), F13
+	FMOVS (R7), F14
 
 loaded5:
-	VBIF V15.B16, V12.B16, V13.B16
+	VBIF V12.B16, V13.B16, V14.B16
 	MOVD R0, R7
 	TBZ $1, R2, storeOne5
-	FMOVD.P F13, 8(R7)
+	FMOVD.P F14, 8(R7)
 	TBZ $0, R2, stored5
-	VST1 V13.S[2], (R7)
+	VST1 V14.S[2], (R7)
 	B stored5
 
 storeOne5:
-	FMOVS F13, (R7)
+	FMOVS F14, (R7)
 
 stored5:
 	ADD R5, R0, R7
 	TBZ $1, R2, loadOne6
-	FMOVD.P 8(R7), F12
+	FMOVD.P 8(R7), F13
 	TBZ $0, R2, loaded6
-	VLD1 (R7), V12.S[2]
+	VLD1 (R7), V13.S[2]
 	B loaded6
 
 loadOne6:
-	FMOVS (R7), F12
+	FMOVS (R7), F13
 
 loaded6:
-	VBIF V15.B16, V18.B16, V12.B16
+	VBIF V12.B16, V18.B16, V13.B16
 	ADD R5, R0, R7
 	TBZ $1, R2, storeOne6
-	FMOVD.P F12, 8(R7)
+	FMOVD.P F13, 8(R7)
 	TBZ $0, R2, stored6
-	VST1 V12.S[2], (R7)
+	VST1 V13.S[2], (R7)
 	B stored6
 
 storeOne6:
-	FMOVS F12, (R7)
+	FMOVS F13, (R7)
 
 stored6:
 	ADD R5<<1, R0, R7
 	TBZ $1, R2, loadOne7
-	FMOVD.P 8(R7), F12
+	FMOVD.P 8(R7), F13
 	TBZ $0, R2, loaded7
-	VLD1 (R7), V12.S[2]
+	VLD1 (R7), V13.S[2]
 	B loaded7
 
 loadOne7:
-	FMOVS (R7), F12
+	FMOVS (R7), F13
 
 loaded7:
-	VBIF V15.B16, V25.B16, V12.B16
+	VBIF V12.B16, V25.B16, V13.B16
 	ADD R5<<1, R0, R7
 	TBZ $1, R2, storeOne7
-	FMOVD.P F12, 8(R7)
+	FMOVD.P F13, 8(R7)
 	TBZ $0, R2, stored7
-	VST1 V12.S[2], (R7)
+	VST1 V13.S[2], (R7)
 	B stored7
 
 storeOne7:
-	FMOVS F12, (R7)
+	FMOVS F13, (R7)
 
 stored7:
 	ADD R6, R0, R7
 	TBZ $1, R2, loadOne8
-	FMOVD.P 8(R7), F12
+	FMOVD.P 8(R7), F13
 	TBZ $0, R2, loaded8
-	VLD1 (R7), V12.S[2]
+	VLD1 (R7), V13.S[2]
 	B loaded8
 
 loadOne8:
-	FMOVS (R7), F12
+	FMOVS (R7), F13
 
 loaded8:
-	VBIF V15.B16, V14.B16, V12.B16
+	VBIF V12.B16, V21.B16, V13.B16
 	ADD R6, R0, R7
 	TBZ $1, R2, storeOne8
-	FMOVD.P F12, 8(R7)
+	FMOVD.P F13, 8(R7)
 	TBZ $0, R2, stored8
-	VST1 V12.S[2], (R7)
+	VST1 V13.S[2], (R7)
 	B stored8
 
 storeOne8:
-	FMOVS F12, (R7)
+	FMOVS F13, (R7)
 
 stored8:
 	MOVD ZR, R7
-	FMOVQ 624(R4), F12
-	VAND V15.B16, V12.B16, V12.B16
-	WORD $0x4eb1b98d // addv s13, v12.4s
-	FMOVD F13, R8
+	FMOVQ 464(R4), F13
+	VAND V12.B16, V13.B16, V13.B16
+	WORD $0x4eb1b9ae // addv s14, v13.4s
+	FMOVD F14, R8
 	ORR R8<<0, R7, R7
 	MOVD n+24(FP), R3
 	MOVD R3, R8
@@ -2182,21 +1932,21 @@ TEXT ·log2x2F64NEON(SB), NOSPLIT, $0-64
 	MOVD stride+32(FP), R5
 	LSL $3, R5
 	ADD R5<<1, R5, R6
-	FMOVQ 672(R4), F0
-	FMOVQ 640(R4), F1
-	FMOVQ 848(R4), F2
-	FMOVQ 656(R4), F3
-	FMOVQ 2128(R4), F4
-	FMOVQ 2144(R4), F5
-	FMOVQ 2160(R4), F6
-	FMOVQ 2176(R4), F7
-	FMOVQ 2192(R4), F8
-	FMOVQ 736(R4), F9
+	FMOVQ 496(R4), F0
+	FMOVQ 528(R4), F1
+	FMOVQ 1680(R4), F2
+	FMOVQ 480(R4), F3
+	FMOVQ 1696(R4), F4
+	FMOVQ 1712(R4), F5
+	FMOVQ 1728(R4), F6
+	FMOVQ 1744(R4), F7
+	FMOVQ 1760(R4), F8
+	FMOVQ 752(R4), F9
 	CMP $2, R2
 	BLT next
 
 loop:
-	// 268 instructions for 2 matrices, 134 each
+	// 252 instructions for 2 matrices, 126 each
 	FMOVQ (R1), F10
 	WORD $0x6e61dd4b // fmul v11.2d, v10.2d, v1.2d
 	ADD R6, R1, R7
@@ -2226,95 +1976,85 @@ loop:
 	WORD $0x6ee0f96b // fneg v11.2d, v11.2d
 	VFMLA V12.D2, V10.D2, V11.D2
 	WORD $0x4e6dd56b // fadd v11.2d, v11.2d, v13.2d
-	VAND V0.B16, V10.B16, V13.B16
-	VAND V0.B16, V16.B16, V19.B16
-	WORD $0x6ef3e5b4 // fcmgt v20.2d, v13.2d, v19.2d
-	VBSL V19.B16, V13.B16, V20.B16
-	VAND V0.B16, V17.B16, V13.B16
-	VAND V0.B16, V12.B16, V19.B16
-	WORD $0x6ef3e5b5 // fcmgt v21.2d, v13.2d, v19.2d
-	VBSL V19.B16, V13.B16, V21.B16
-	WORD $0x6ef5e68d // fcmgt v13.2d, v20.2d, v21.2d
-	VBSL V21.B16, V20.B16, V13.B16
-	WORD $0x6e6eddd3 // fmul v19.2d, v14.2d, v14.2d
-	FMOVQ 2208(R4), F20
-	WORD $0x6e6de68d // fcmge v13.2d, v20.2d, v13.2d
-	WORD $0x6e2059ad // mvn v13.16b, v13.16b
-	FMOVQ 2224(R4), F20
-	WORD $0x6e74e575 // fcmge v21.2d, v11.2d, v20.2d
-	WORD $0x6e205ab5 // mvn v21.16b, v21.16b
-	VORR V21.B16, V13.B16, V13.B16
-	WORD $0x4e6ae554 // fcmeq v20.2d, v10.2d, v10.2d
-	WORD $0x4e70e615 // fcmeq v21.2d, v16.2d, v16.2d
-	VAND V21.B16, V20.B16, V20.B16
-	WORD $0x6e205a94 // mvn v20.16b, v20.16b
-	VORR V20.B16, V13.B16, V13.B16
-	WORD $0x4e71e62a // fcmeq v10.2d, v17.2d, v17.2d
-	WORD $0x4e6ce594 // fcmeq v20.2d, v12.2d, v12.2d
-	VAND V20.B16, V10.B16, V10.B16
+	VAND V0.B16, V10.B16, V10.B16
+	VAND V0.B16, V16.B16, V13.B16
+	WORD $0x6eede553 // fcmgt v19.2d, v10.2d, v13.2d
+	VBSL V13.B16, V10.B16, V19.B16
+	VAND V0.B16, V17.B16, V10.B16
+	VAND V0.B16, V12.B16, V12.B16
+	WORD $0x6eece54d // fcmgt v13.2d, v10.2d, v12.2d
+	VBSL V12.B16, V10.B16, V13.B16
+	WORD $0x6eede66a // fcmgt v10.2d, v19.2d, v13.2d
+	VBSL V13.B16, V19.B16, V10.B16
+	WORD $0x6e6eddcc // fmul v12.2d, v14.2d, v14.2d
+	FMOVQ 1776(R4), F13
+	WORD $0x6e6ae5aa // fcmge v10.2d, v13.2d, v10.2d
 	WORD $0x6e20594a // mvn v10.16b, v10.16b
-	VORR V10.B16, V13.B16, V13.B16
-	VMOV V18.B16, V10.B16
-	FMOVQ 2240(R4), F12
-	VFMLA V12.D2, V19.D2, V10.D2
-	WORD $0x6ee0d9cc // fcmle v12.2d, v14.2d, #0.0
-	VBIF V12.B16, V2.B16, V10.B16
-	WORD $0x4ee0c94a // fcmgt v10.2d, v10.2d, #0.0
-	VORR V10.B16, V13.B16, V13.B16
-	WORD $0x4ee0da6a // fcmeq v10.2d, v19.2d, #0.0
-	VORR V10.B16, V13.B16, V13.B16
-	VADD V4.D2, V11.D2, V10.D2
-	VAND V5.B16, V10.B16, V12.B16
-	VUSHR $52, V10.D2, V10.D2
-	VORR V6.B16, V10.B16, V10.B16
-	WORD $0x4ee7d54a // fsub v10.2d, v10.2d, v7.2d
-	VSUB V3.D2, V12.D2, V12.D2
-	VSUB V12.D2, V11.D2, V11.D2
+	FMOVQ 1792(R4), F13
+	WORD $0x6e6de573 // fcmge v19.2d, v11.2d, v13.2d
+	WORD $0x6e205a73 // mvn v19.16b, v19.16b
+	VORR V19.B16, V10.B16, V10.B16
+	VMOV V18.B16, V13.B16
+	FMOVQ 1808(R4), F19
+	VFMLA V19.D2, V12.D2, V13.D2
+	WORD $0x6ee0d9d3 // fcmle v19.2d, v14.2d, #0.0
+	VBIF V19.B16, V2.B16, V13.B16
+	WORD $0x4ee0c9ad // fcmgt v13.2d, v13.2d, #0.0
+	VORR V13.B16, V10.B16, V10.B16
+	WORD $0x4ee0d98d // fcmeq v13.2d, v12.2d, #0.0
+	VORR V13.B16, V10.B16, V10.B16
+	VADD V4.D2, V11.D2, V13.D2
+	VAND V5.B16, V13.B16, V19.B16
+	VUSHR $52, V13.D2, V13.D2
+	VORR V6.B16, V13.B16, V13.B16
+	WORD $0x4ee7d5ad // fsub v13.2d, v13.2d, v7.2d
+	VSUB V3.D2, V19.D2, V19.D2
+	VSUB V19.D2, V11.D2, V11.D2
 	WORD $0x4ee3d56b // fsub v11.2d, v11.2d, v3.2d
-	WORD $0x4e68d56c // fadd v12.2d, v11.2d, v8.2d
-	WORD $0x6e6cfd6c // fdiv v12.2d, v11.2d, v12.2d
-	WORD $0x6e6cdd94 // fmul v20.2d, v12.2d, v12.2d
+	WORD $0x4e68d573 // fadd v19.2d, v11.2d, v8.2d
+	WORD $0x6e73fd73 // fdiv v19.2d, v11.2d, v19.2d
+	WORD $0x6e73de74 // fmul v20.2d, v19.2d, v19.2d
 	WORD $0x6e6bdd75 // fmul v21.2d, v11.2d, v11.2d
 	WORD $0x6e61deb5 // fmul v21.2d, v21.2d, v1.2d
-	WORD $0x6e69dd56 // fmul v22.2d, v10.2d, v9.2d
-	FMOVQ 2256(R4), F23
-	FMOVQ 2272(R4), F24
+	WORD $0x6e69ddb6 // fmul v22.2d, v13.2d, v9.2d
+	FMOVQ 1824(R4), F23
+	FMOVQ 1840(R4), F24
 	VFMLA V20.D2, V24.D2, V23.D2
-	FMOVQ 2288(R4), F24
+	FMOVQ 1856(R4), F24
 	VFMLA V20.D2, V23.D2, V24.D2
-	FMOVQ 2304(R4), F23
+	FMOVQ 1872(R4), F23
 	VFMLA V20.D2, V24.D2, V23.D2
-	FMOVQ 2320(R4), F24
+	FMOVQ 1888(R4), F24
 	VFMLA V20.D2, V23.D2, V24.D2
-	FMOVQ 2336(R4), F23
+	FMOVQ 1904(R4), F23
 	VFMLA V20.D2, V24.D2, V23.D2
-	FMOVQ 2352(R4), F24
+	FMOVQ 1920(R4), F24
 	VFMLA V20.D2, V23.D2, V24.D2
-	FMOVQ 2368(R4), F23
+	FMOVQ 1936(R4), F23
 	VFMLA V20.D2, V24.D2, V23.D2
 	VMOV V21.B16, V24.B16
 	VFMLA V23.D2, V20.D2, V24.D2
-	VFMLA V24.D2, V12.D2, V22.D2
+	VFMLA V24.D2, V19.D2, V22.D2
 	WORD $0x4ef6d6b5 // fsub v21.2d, v21.2d, v22.2d
 	WORD $0x4ef5d56b // fsub v11.2d, v11.2d, v21.2d
-	FMOVQ 720(R4), F12
-	VFMLA V12.D2, V10.D2, V11.D2
+	FMOVQ 720(R4), F19
+	VFMLA V19.D2, V13.D2, V11.D2
 	WORD $0x6e61dd6b // fmul v11.2d, v11.2d, v1.2d
-	VAND V0.B16, V18.B16, V10.B16
-	FMOVQ 816(R4), F12
-	WORD $0x6eece554 // fcmgt v20.2d, v10.2d, v12.2d
-	VBSL V12.B16, V10.B16, V20.B16
+	VAND V0.B16, V18.B16, V13.B16
+	FMOVQ 592(R4), F19
+	WORD $0x6ef3e5b4 // fcmgt v20.2d, v13.2d, v19.2d
+	VBSL V19.B16, V13.B16, V20.B16
 	WORD $0x6ee1fa94 // fsqrt v20.2d, v20.2d
-	WORD $0x6e73fe53 // fdiv v19.2d, v18.2d, v19.2d
-	VAND V0.B16, V19.B16, V10.B16
-	FMOVQ 2384(R4), F12
-	WORD $0x6e6ae58a // fcmge v10.2d, v12.2d, v10.2d
+	WORD $0x6e6cfe4c // fdiv v12.2d, v18.2d, v12.2d
+	VAND V0.B16, V12.B16, V13.B16
+	FMOVQ 1952(R4), F19
+	WORD $0x6e6de66d // fcmge v13.2d, v19.2d, v13.2d
 	WORD $0x4ee0ea52 // fcmlt v18.2d, v18.2d, #0.0
-	VAND V0.B16, V14.B16, V12.B16
-	WORD $0x6eece695 // fcmgt v21.2d, v20.2d, v12.2d
-	VBSL V20.B16, V12.B16, V21.B16
-	WORD $0x6ef4e596 // fcmgt v22.2d, v12.2d, v20.2d
-	VBSL V20.B16, V12.B16, V22.B16
+	VAND V0.B16, V14.B16, V19.B16
+	WORD $0x6ef3e695 // fcmgt v21.2d, v20.2d, v19.2d
+	VBSL V20.B16, V19.B16, V21.B16
+	WORD $0x6ef4e676 // fcmgt v22.2d, v19.2d, v20.2d
+	VBSL V20.B16, V19.B16, V22.B16
 	WORD $0x6e61ded7 // fmul v23.2d, v22.2d, v1.2d
 	WORD $0x6ef7e6b7 // fcmgt v23.2d, v21.2d, v23.2d
 	WORD $0x4ef6d6b8 // fsub v24.2d, v21.2d, v22.2d
@@ -2324,140 +2064,134 @@ loop:
 	WORD $0x6e76ff18 // fdiv v24.2d, v24.2d, v22.2d
 	WORD $0x6e78df15 // fmul v21.2d, v24.2d, v24.2d
 	WORD $0x6e75df16 // fmul v22.2d, v24.2d, v21.2d
-	FMOVQ 2400(R4), F25
-	FMOVQ 2416(R4), F26
+	FMOVQ 1968(R4), F25
+	FMOVQ 1984(R4), F26
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 2432(R4), F26
+	FMOVQ 2000(R4), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 2448(R4), F25
+	FMOVQ 2016(R4), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 2464(R4), F26
+	FMOVQ 2032(R4), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 2480(R4), F25
+	FMOVQ 2048(R4), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 2496(R4), F26
+	FMOVQ 2064(R4), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 2512(R4), F25
+	FMOVQ 2080(R4), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 2528(R4), F26
+	FMOVQ 2096(R4), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 2544(R4), F25
+	FMOVQ 2112(R4), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 2560(R4), F26
+	FMOVQ 2128(R4), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 2576(R4), F25
+	FMOVQ 2144(R4), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 2592(R4), F26
+	FMOVQ 2160(R4), F26
 	VFMLA V21.D2, V25.D2, V26.D2
 	VFMLA V26.D2, V22.D2, V24.D2
-	FMOVQ 2608(R4), F22
+	FMOVQ 2176(R4), F22
 	VAND V22.B16, V23.B16, V21.B16
 	WORD $0x4e75d715 // fadd v21.2d, v24.2d, v21.2d
-	FMOVQ 2624(R4), F22
+	FMOVQ 2192(R4), F22
 	VAND V22.B16, V23.B16, V23.B16
 	WORD $0x4e77d6b7 // fadd v23.2d, v21.2d, v23.2d
-	WORD $0x6eece68c // fcmgt v12.2d, v20.2d, v12.2d
-	FMOVQ 768(R4), F22
-	VAND V22.B16, V12.B16, V21.B16
+	WORD $0x6ef3e693 // fcmgt v19.2d, v20.2d, v19.2d
+	FMOVQ 512(R4), F22
+	VAND V22.B16, V19.B16, V21.B16
 	VEOR V21.B16, V23.B16, V21.B16
-	FMOVQ 1040(R4), F23
-	VAND V23.B16, V12.B16, V22.B16
+	FMOVQ 736(R4), F23
+	VAND V23.B16, V19.B16, V22.B16
 	WORD $0x4e76d6b6 // fadd v22.2d, v21.2d, v22.2d
-	FMOVQ 1024(R4), F21
-	VAND V21.B16, V12.B16, V12.B16
-	WORD $0x4e6cd6cc // fadd v12.2d, v22.2d, v12.2d
+	FMOVQ 704(R4), F21
+	VAND V21.B16, V19.B16, V19.B16
+	WORD $0x4e73d6d3 // fadd v19.2d, v22.2d, v19.2d
 	WORD $0x4ee0e9d5 // fcmlt v21.2d, v14.2d, #0.0
-	FMOVQ 768(R4), F23
+	FMOVQ 512(R4), F23
 	VAND V23.B16, V21.B16, V22.B16
-	VEOR V22.B16, V12.B16, V22.B16
-	FMOVQ 2640(R4), F23
-	VAND V23.B16, V21.B16, V12.B16
-	WORD $0x4e6cd6cc // fadd v12.2d, v22.2d, v12.2d
-	FMOVQ 2656(R4), F22
+	VEOR V22.B16, V19.B16, V22.B16
+	FMOVQ 2208(R4), F23
+	VAND V23.B16, V21.B16, V19.B16
+	WORD $0x4e73d6d3 // fadd v19.2d, v22.2d, v19.2d
+	FMOVQ 2224(R4), F22
 	VAND V22.B16, V21.B16, V21.B16
-	WORD $0x4e75d595 // fadd v21.2d, v12.2d, v21.2d
-	WORD $0x4e74d5cc // fadd v12.2d, v14.2d, v20.2d
-	VADD V4.D2, V12.D2, V22.D2
+	WORD $0x4e75d675 // fadd v21.2d, v19.2d, v21.2d
+	WORD $0x4e74d5d3 // fadd v19.2d, v14.2d, v20.2d
+	VADD V4.D2, V19.D2, V22.D2
 	VAND V5.B16, V22.B16, V23.B16
 	VUSHR $52, V22.D2, V22.D2
 	VORR V6.B16, V22.B16, V22.B16
 	WORD $0x4ee7d6d6 // fsub v22.2d, v22.2d, v7.2d
 	VSUB V3.D2, V23.D2, V23.D2
-	VSUB V23.D2, V12.D2, V12.D2
-	WORD $0x4ee3d58c // fsub v12.2d, v12.2d, v3.2d
-	WORD $0x4e68d597 // fadd v23.2d, v12.2d, v8.2d
-	WORD $0x6e77fd97 // fdiv v23.2d, v12.2d, v23.2d
+	VSUB V23.D2, V19.D2, V19.D2
+	WORD $0x4ee3d673 // fsub v19.2d, v19.2d, v3.2d
+	WORD $0x4e68d677 // fadd v23.2d, v19.2d, v8.2d
+	WORD $0x6e77fe77 // fdiv v23.2d, v19.2d, v23.2d
 	WORD $0x6e77def8 // fmul v24.2d, v23.2d, v23.2d
-	WORD $0x6e6cdd99 // fmul v25.2d, v12.2d, v12.2d
+	WORD $0x6e73de79 // fmul v25.2d, v19.2d, v19.2d
 	WORD $0x6e61df39 // fmul v25.2d, v25.2d, v1.2d
 	WORD $0x6e69deda // fmul v26.2d, v22.2d, v9.2d
-	FMOVQ 2256(R4), F27
-	FMOVQ 2272(R4), F28
+	FMOVQ 1824(R4), F27
+	FMOVQ 1840(R4), F28
 	VFMLA V24.D2, V28.D2, V27.D2
-	FMOVQ 2288(R4), F28
+	FMOVQ 1856(R4), F28
 	VFMLA V24.D2, V27.D2, V28.D2
-	FMOVQ 2304(R4), F27
+	FMOVQ 1872(R4), F27
 	VFMLA V24.D2, V28.D2, V27.D2
-	FMOVQ 2320(R4), F28
+	FMOVQ 1888(R4), F28
 	VFMLA V24.D2, V27.D2, V28.D2
-	FMOVQ 2336(R4), F27
+	FMOVQ 1904(R4), F27
 	VFMLA V24.D2, V28.D2, V27.D2
-	FMOVQ 2352(R4), F28
+	FMOVQ 1920(R4), F28
 	VFMLA V24.D2, V27.D2, V28.D2
-	FMOVQ 2368(R4), F27
+	FMOVQ 1936(R4), F27
 	VFMLA V24.D2, V28.D2, V27.D2
 	VMOV V25.B16, V28.B16
 	VFMLA V27.D2, V24.D2, V28.D2
 	VFMLA V28.D2, V23.D2, V26.D2
 	WORD $0x4efad739 // fsub v25.2d, v25.2d, v26.2d
-	WORD $0x4ef9d58c // fsub v12.2d, v12.2d, v25.2d
+	WORD $0x4ef9d673 // fsub v19.2d, v19.2d, v25.2d
 	FMOVQ 720(R4), F23
-	VFMLA V23.D2, V22.D2, V12.D2
-	WORD $0x4eebd58c // fsub v12.2d, v12.2d, v11.2d
-	VBIT V18.B16, V21.B16, V12.B16
-	FMOVQ 2672(R4), F18
-	FMOVQ 2688(R4), F21
-	VFMLA V19.D2, V21.D2, V18.D2
-	FMOVQ 2704(R4), F21
-	VFMLA V19.D2, V18.D2, V21.D2
-	FMOVQ 2720(R4), F18
-	VFMLA V19.D2, V21.D2, V18.D2
-	FMOVQ 2736(R4), F21
-	VFMLA V19.D2, V18.D2, V21.D2
-	FMOVQ 2752(R4), F18
-	VFMLA V19.D2, V21.D2, V18.D2
-	FMOVQ 2768(R4), F21
-	VFMLA V19.D2, V18.D2, V21.D2
-	FMOVQ 2784(R4), F18
-	VFMLA V19.D2, V21.D2, V18.D2
-	FMOVQ 2800(R4), F21
-	VFMLA V19.D2, V18.D2, V21.D2
-	FMOVQ 2816(R4), F18
-	VFMLA V19.D2, V21.D2, V18.D2
-	FMOVQ 2832(R4), F21
-	VFMLA V19.D2, V18.D2, V21.D2
-	FMOVQ 2848(R4), F18
-	VFMLA V19.D2, V21.D2, V18.D2
-	FMOVQ 2864(R4), F21
-	VFMLA V19.D2, V18.D2, V21.D2
-	FMOVQ 2880(R4), F18
-	VFMLA V19.D2, V21.D2, V18.D2
-	VBIT V10.B16, V18.B16, V12.B16
-	VBIT V10.B16, V14.B16, V20.B16
-	WORD $0x6e74fd8c // fdiv v12.2d, v12.2d, v20.2d
-	WORD $0x6e6fdd8f // fmul v15.2d, v12.2d, v15.2d
-	WORD $0x4e6fd56a // fadd v10.2d, v11.2d, v15.2d
-	WORD $0x6e70dd90 // fmul v16.2d, v12.2d, v16.2d
-	WORD $0x6e71dd8c // fmul v12.2d, v12.2d, v17.2d
+	VFMLA V23.D2, V22.D2, V19.D2
+	WORD $0x4eebd673 // fsub v19.2d, v19.2d, v11.2d
+	VBIT V18.B16, V21.B16, V19.B16
+	FMOVQ 2240(R4), F18
+	FMOVQ 2256(R4), F21
+	VFMLA V12.D2, V21.D2, V18.D2
+	FMOVQ 2272(R4), F21
+	VFMLA V12.D2, V18.D2, V21.D2
+	FMOVQ 2288(R4), F18
+	VFMLA V12.D2, V21.D2, V18.D2
+	FMOVQ 2304(R4), F21
+	VFMLA V12.D2, V18.D2, V21.D2
+	FMOVQ 2320(R4), F18
+	VFMLA V12.D2, V21.D2, V18.D2
+	FMOVQ 2336(R4), F21
+	VFMLA V12.D2, V18.D2, V21.D2
+	FMOVQ 2352(R4), F18
+	VFMLA V12.D2, V21.D2, V18.D2
+	FMOVQ 2368(R4), F21
+	VFMLA V12.D2, V18.D2, V21.D2
+	FMOVQ 2384(R4), F18
+	VFMLA V12.D2, V21.D2, V18.D2
+	VMOV V3.B16, V21.B16
+	VFMLA V12.D2, V18.D2, V21.D2
+	VBIT V13.B16, V21.B16, V19.B16
+	VBIT V13.B16, V14.B16, V20.B16
+	WORD $0x6e74fe73 // fdiv v19.2d, v19.2d, v20.2d
+	WORD $0x6e6fde6f // fmul v15.2d, v19.2d, v15.2d
+	WORD $0x4e6fd56c // fadd v12.2d, v11.2d, v15.2d
+	WORD $0x6e70de70 // fmul v16.2d, v19.2d, v16.2d
+	WORD $0x6e71de73 // fmul v19.2d, v19.2d, v17.2d
 	WORD $0x4eefd56b // fsub v11.2d, v11.2d, v15.2d
-	WORD $0x6eb0a9ae // umaxv s14, v13.4s
-	FMOVS F14, R7
+	WORD $0x6eb0a94d // umaxv s13, v10.4s
+	FMOVS F13, R7
 	CBNZ R7, hard
-	FMOVQ F10, (R0)
+	FMOVQ F12, (R0)
 	ADD R5, R0, R7
 	FMOVQ F16, (R7)
 	ADD R5<<1, R0, R7
-	FMOVQ F12, (R7)
+	FMOVQ F19, (R7)
 	ADD R6, R0, R7
 	FMOVQ F11, (R7)
 	ADD $16, R0
@@ -2498,95 +2232,85 @@ next:
 	WORD $0x6ee0f96b // fneg v11.2d, v11.2d
 	VFMLA V12.D2, V10.D2, V11.D2
 	WORD $0x4e6dd56b // fadd v11.2d, v11.2d, v13.2d
-	VAND V0.B16, V10.B16, V13.B16
-	VAND V0.B16, V16.B16, V19.B16
-	WORD $0x6ef3e5b4 // fcmgt v20.2d, v13.2d, v19.2d
-	VBSL V19.B16, V13.B16, V20.B16
-	VAND V0.B16, V17.B16, V13.B16
-	VAND V0.B16, V12.B16, V19.B16
-	WORD $0x6ef3e5b5 // fcmgt v21.2d, v13.2d, v19.2d
-	VBSL V19.B16, V13.B16, V21.B16
-	WORD $0x6ef5e68d // fcmgt v13.2d, v20.2d, v21.2d
-	VBSL V21.B16, V20.B16, V13.B16
-	WORD $0x6e6eddd3 // fmul v19.2d, v14.2d, v14.2d
-	FMOVQ 2208(R4), F20
-	WORD $0x6e6de68d // fcmge v13.2d, v20.2d, v13.2d
-	WORD $0x6e2059ad // mvn v13.16b, v13.16b
-	FMOVQ 2224(R4), F20
-	WORD $0x6e74e575 // fcmge v21.2d, v11.2d, v20.2d
-	WORD $0x6e205ab5 // mvn v21.16b, v21.16b
-	VORR V21.B16, V13.B16, V13.B16
-	WORD $0x4e6ae554 // fcmeq v20.2d, v10.2d, v10.2d
-	WORD $0x4e70e615 // fcmeq v21.2d, v16.2d, v16.2d
-	VAND V21.B16, V20.B16, V20.B16
-	WORD $0x6e205a94 // mvn v20.16b, v20.16b
-	VORR V20.B16, V13.B16, V13.B16
-	WORD $0x4e71e62a // fcmeq v10.2d, v17.2d, v17.2d
-	WORD $0x4e6ce594 // fcmeq v20.2d, v12.2d, v12.2d
-	VAND V20.B16, V10.B16, V10.B16
+	VAND V0.B16, V10.B16, V10.B16
+	VAND V0.B16, V16.B16, V13.B16
+	WORD $0x6eede553 // fcmgt v19.2d, v10.2d, v13.2d
+	VBSL V13.B16, V10.B16, V19.B16
+	VAND V0.B16, V17.B16, V10.B16
+	VAND V0.B16, V12.B16, V12.B16
+	WORD $0x6eece54d // fcmgt v13.2d, v10.2d, v12.2d
+	VBSL V12.B16, V10.B16, V13.B16
+	WORD $0x6eede66a // fcmgt v10.2d, v19.2d, v13.2d
+	VBSL V13.B16, V19.B16, V10.B16
+	WORD $0x6e6eddcc // fmul v12.2d, v14.2d, v14.2d
+	FMOVQ 1776(R4), F13
+	WORD $0x6e6ae5aa // fcmge v10.2d, v13.2d, v10.2d
 	WORD $0x6e20594a // mvn v10.16b, v10.16b
-	VORR V10.B16, V13.B16, V13.B16
-	VMOV V18.B16, V10.B16
-	FMOVQ 2240(R4), F12
-	VFMLA V12.D2, V19.D2, V10.D2
-	WORD $0x6ee0d9cc // fcmle v12.2d, v14.2d, #0.0
-	VBIF V12.B16, V2.B16, V10.B16
-	WORD $0x4ee0c94a // fcmgt v10.2d, v10.2d, #0.0
-	VORR V10.B16, V13.B16, V13.B16
-	WORD $0x4ee0da6a // fcmeq v10.2d, v19.2d, #0.0
-	VORR V10.B16, V13.B16, V13.B16
-	VADD V4.D2, V11.D2, V10.D2
-	VAND V5.B16, V10.B16, V12.B16
-	VUSHR $52, V10.D2, V10.D2
-	VORR V6.B16, V10.B16, V10.B16
-	WORD $0x4ee7d54a // fsub v10.2d, v10.2d, v7.2d
-	VSUB V3.D2, V12.D2, V12.D2
-	VSUB V12.D2, V11.D2, V11.D2
+	FMOVQ 1792(R4), F13
+	WORD $0x6e6de573 // fcmge v19.2d, v11.2d, v13.2d
+	WORD $0x6e205a73 // mvn v19.16b, v19.16b
+	VORR V19.B16, V10.B16, V10.B16
+	VMOV V18.B16, V13.B16
+	FMOVQ 1808(R4), F19
+	VFMLA V19.D2, V12.D2, V13.D2
+	WORD $0x6ee0d9d3 // fcmle v19.2d, v14.2d, #0.0
+	VBIF V19.B16, V2.B16, V13.B16
+	WORD $0x4ee0c9ad // fcmgt v13.2d, v13.2d, #0.0
+	VORR V13.B16, V10.B16, V10.B16
+	WORD $0x4ee0d98d // fcmeq v13.2d, v12.2d, #0.0
+	VORR V13.B16, V10.B16, V10.B16
+	VADD V4.D2, V11.D2, V13.D2
+	VAND V5.B16, V13.B16, V19.B16
+	VUSHR $52, V13.D2, V13.D2
+	VORR V6.B16, V13.B16, V13.B16
+	WORD $0x4ee7d5ad // fsub v13.2d, v13.2d, v7.2d
+	VSUB V3.D2, V19.D2, V19.D2
+	VSUB V19.D2, V11.D2, V11.D2
 	WORD $0x4ee3d56b // fsub v11.2d, v11.2d, v3.2d
-	WORD $0x4e68d56c // fadd v12.2d, v11.2d, v8.2d
-	WORD $0x6e6cfd6c // fdiv v12.2d, v11.2d, v12.2d
-	WORD $0x6e6cdd94 // fmul v20.2d, v12.2d, v12.2d
+	WORD $0x4e68d573 // fadd v19.2d, v11.2d, v8.2d
+	WORD $0x6e73fd73 // fdiv v19.2d, v11.2d, v19.2d
+	WORD $0x6e73de74 // fmul v20.2d, v19.2d, v19.2d
 	WORD $0x6e6bdd75 // fmul v21.2d, v11.2d, v11.2d
 	WORD $0x6e61deb5 // fmul v21.2d, v21.2d, v1.2d
-	WORD $0x6e69dd56 // fmul v22.2d, v10.2d, v9.2d
-	FMOVQ 2256(R4), F23
-	FMOVQ 2272(R4), F24
+	WORD $0x6e69ddb6 // fmul v22.2d, v13.2d, v9.2d
+	FMOVQ 1824(R4), F23
+	FMOVQ 1840(R4), F24
 	VFMLA V20.D2, V24.D2, V23.D2
-	FMOVQ 2288(R4), F24
+	FMOVQ 1856(R4), F24
 	VFMLA V20.D2, V23.D2, V24.D2
-	FMOVQ 2304(R4), F23
+	FMOVQ 1872(R4), F23
 	VFMLA V20.D2, V24.D2, V23.D2
-	FMOVQ 2320(R4), F24
+	FMOVQ 1888(R4), F24
 	VFMLA V20.D2, V23.D2, V24.D2
-	FMOVQ 2336(R4), F23
+	FMOVQ 1904(R4), F23
 	VFMLA V20.D2, V24.D2, V23.D2
-	FMOVQ 2352(R4), F24
+	FMOVQ 1920(R4), F24
 	VFMLA V20.D2, V23.D2, V24.D2
-	FMOVQ 2368(R4), F23
+	FMOVQ 1936(R4), F23
 	VFMLA V20.D2, V24.D2, V23.D2
 	VMOV V21.B16, V24.B16
 	VFMLA V23.D2, V20.D2, V24.D2
-	VFMLA V24.D2, V12.D2, V22.D2
+	VFMLA V24.D2, V19.D2, V22.D2
 	WORD $0x4ef6d6b5 // fsub v21.2d, v21.2d, v22.2d
 	WORD $0x4ef5d56b // fsub v11.2d, v11.2d, v21.2d
-	FMOVQ 720(R4), F12
-	VFMLA V12.D2, V10.D2, V11.D2
+	FMOVQ 720(R4), F19
+	VFMLA V19.D2, V13.D2, V11.D2
 	WORD $0x6e61dd6b // fmul v11.2d, v11.2d, v1.2d
-	VAND V0.B16, V18.B16, V10.B16
-	FMOVQ 816(R4), F12
-	WORD $0x6eece554 // fcmgt v20.2d, v10.2d, v12.2d
-	VBSL V12.B16, V10.B16, V20.B16
+	VAND V0.B16, V18.B16, V13.B16
+	FMOVQ 592(R4), F19
+	WORD $0x6ef3e5b4 // fcmgt v20.2d, v13.2d, v19.2d
+	VBSL V19.B16, V13.B16, V20.B16
 	WORD $0x6ee1fa94 // fsqrt v20.2d, v20.2d
-	WORD $0x6e73fe53 // fdiv v19.2d, v18.2d, v19.2d
-	VAND V0.B16, V19.B16, V10.B16
-	FMOVQ 2384(R4), F12
-	WORD $0x6e6ae58a // fcmge v10.2d, v12.2d, v10.2d
+	WORD $0x6e6cfe4c // fdiv v12.2d, v18.2d, v12.2d
+	VAND V0.B16, V12.B16, V13.B16
+	FMOVQ 1952(R4), F19
+	WORD $0x6e6de66d // fcmge v13.2d, v19.2d, v13.2d
 	WORD $0x4ee0ea52 // fcmlt v18.2d, v18.2d, #0.0
-	VAND V0.B16, V14.B16, V12.B16
-	WORD $0x6eece695 // fcmgt v21.2d, v20.2d, v12.2d
-	VBSL V20.B16, V12.B16, V21.B16
-	WORD $0x6ef4e596 // fcmgt v22.2d, v12.2d, v20.2d
-	VBSL V20.B16, V12.B16, V22.B16
+	VAND V0.B16, V14.B16, V19.B16
+	WORD $0x6ef3e695 // fcmgt v21.2d, v20.2d, v19.2d
+	VBSL V20.B16, V19.B16, V21.B16
+	WORD $0x6ef4e676 // fcmgt v22.2d, v19.2d, v20.2d
+	VBSL V20.B16, V19.B16, V22.B16
 	WORD $0x6e61ded7 // fmul v23.2d, v22.2d, v1.2d
 	WORD $0x6ef7e6b7 // fcmgt v23.2d, v21.2d, v23.2d
 	WORD $0x4ef6d6b8 // fsub v24.2d, v21.2d, v22.2d
@@ -2596,141 +2320,135 @@ next:
 	WORD $0x6e76ff18 // fdiv v24.2d, v24.2d, v22.2d
 	WORD $0x6e78df15 // fmul v21.2d, v24.2d, v24.2d
 	WORD $0x6e75df16 // fmul v22.2d, v24.2d, v21.2d
-	FMOVQ 2400(R4), F25
-	FMOVQ 2416(R4), F26
+	FMOVQ 1968(R4), F25
+	FMOVQ 1984(R4), F26
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 2432(R4), F26
+	FMOVQ 2000(R4), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 2448(R4), F25
+	FMOVQ 2016(R4), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 2464(R4), F26
+	FMOVQ 2032(R4), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 2480(R4), F25
+	FMOVQ 2048(R4), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 2496(R4), F26
+	FMOVQ 2064(R4), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 2512(R4), F25
+	FMOVQ 2080(R4), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 2528(R4), F26
+	FMOVQ 2096(R4), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 2544(R4), F25
+	FMOVQ 2112(R4), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 2560(R4), F26
+	FMOVQ 2128(R4), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 2576(R4), F25
+	FMOVQ 2144(R4), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 2592(R4), F26
+	FMOVQ 2160(R4), F26
 	VFMLA V21.D2, V25.D2, V26.D2
 	VFMLA V26.D2, V22.D2, V24.D2
-	FMOVQ 2608(R4), F22
+	FMOVQ 2176(R4), F22
 	VAND V22.B16, V23.B16, V21.B16
 	WORD $0x4e75d715 // fadd v21.2d, v24.2d, v21.2d
-	FMOVQ 2624(R4), F22
+	FMOVQ 2192(R4), F22
 	VAND V22.B16, V23.B16, V23.B16
 	WORD $0x4e77d6b7 // fadd v23.2d, v21.2d, v23.2d
-	WORD $0x6eece68c // fcmgt v12.2d, v20.2d, v12.2d
-	FMOVQ 768(R4), F22
-	VAND V22.B16, V12.B16, V21.B16
+	WORD $0x6ef3e693 // fcmgt v19.2d, v20.2d, v19.2d
+	FMOVQ 512(R4), F22
+	VAND V22.B16, V19.B16, V21.B16
 	VEOR V21.B16, V23.B16, V21.B16
-	FMOVQ 1040(R4), F23
-	VAND V23.B16, V12.B16, V22.B16
+	FMOVQ 736(R4), F23
+	VAND V23.B16, V19.B16, V22.B16
 	WORD $0x4e76d6b6 // fadd v22.2d, v21.2d, v22.2d
-	FMOVQ 1024(R4), F21
-	VAND V21.B16, V12.B16, V12.B16
-	WORD $0x4e6cd6cc // fadd v12.2d, v22.2d, v12.2d
+	FMOVQ 704(R4), F21
+	VAND V21.B16, V19.B16, V19.B16
+	WORD $0x4e73d6d3 // fadd v19.2d, v22.2d, v19.2d
 	WORD $0x4ee0e9d5 // fcmlt v21.2d, v14.2d, #0.0
-	FMOVQ 768(R4), F23
+	FMOVQ 512(R4), F23
 	VAND V23.B16, V21.B16, V22.B16
-	VEOR V22.B16, V12.B16, V22.B16
-	FMOVQ 2640(R4), F23
-	VAND V23.B16, V21.B16, V12.B16
-	WORD $0x4e6cd6cc // fadd v12.2d, v22.2d, v12.2d
-	FMOVQ 2656(R4), F22
+	VEOR V22.B16, V19.B16, V22.B16
+	FMOVQ 2208(R4), F23
+	VAND V23.B16, V21.B16, V19.B16
+	WORD $0x4e73d6d3 // fadd v19.2d, v22.2d, v19.2d
+	FMOVQ 2224(R4), F22
 	VAND V22.B16, V21.B16, V21.B16
-	WORD $0x4e75d595 // fadd v21.2d, v12.2d, v21.2d
-	WORD $0x4e74d5cc // fadd v12.2d, v14.2d, v20.2d
-	VADD V4.D2, V12.D2, V22.D2
+	WORD $0x4e75d675 // fadd v21.2d, v19.2d, v21.2d
+	WORD $0x4e74d5d3 // fadd v19.2d, v14.2d, v20.2d
+	VADD V4.D2, V19.D2, V22.D2
 	VAND V5.B16, V22.B16, V23.B16
 	VUSHR $52, V22.D2, V22.D2
 	VORR V6.B16, V22.B16, V22.B16
 	WORD $0x4ee7d6d6 // fsub v22.2d, v22.2d, v7.2d
 	VSUB V3.D2, V23.D2, V23.D2
-	VSUB V23.D2, V12.D2, V12.D2
-	WORD $0x4ee3d58c // fsub v12.2d, v12.2d, v3.2d
-	WORD $0x4e68d597 // fadd v23.2d, v12.2d, v8.2d
-	WORD $0x6e77fd97 // fdiv v23.2d, v12.2d, v23.2d
+	VSUB V23.D2, V19.D2, V19.D2
+	WORD $0x4ee3d673 // fsub v19.2d, v19.2d, v3.2d
+	WORD $0x4e68d677 // fadd v23.2d, v19.2d, v8.2d
+	WORD $0x6e77fe77 // fdiv v23.2d, v19.2d, v23.2d
 	WORD $0x6e77def8 // fmul v24.2d, v23.2d, v23.2d
-	WORD $0x6e6cdd99 // fmul v25.2d, v12.2d, v12.2d
+	WORD $0x6e73de79 // fmul v25.2d, v19.2d, v19.2d
 	WORD $0x6e61df39 // fmul v25.2d, v25.2d, v1.2d
 	WORD $0x6e69deda // fmul v26.2d, v22.2d, v9.2d
-	FMOVQ 2256(R4), F27
-	FMOVQ 2272(R4), F28
+	FMOVQ 1824(R4), F27
+	FMOVQ 1840(R4), F28
 	VFMLA V24.D2, V28.D2, V27.D2
-	FMOVQ 2288(R4), F28
+	FMOVQ 1856(R4), F28
 	VFMLA V24.D2, V27.D2, V28.D2
-	FMOVQ 2304(R4), F27
+	FMOVQ 1872(R4), F27
 	VFMLA V24.D2, V28.D2, V27.D2
-	FMOVQ 2320(R4), F28
+	FMOVQ 1888(R4), F28
 	VFMLA V24.D2, V27.D2, V28.D2
-	FMOVQ 2336(R4), F27
+	FMOVQ 1904(R4), F27
 	VFMLA V24.D2, V28.D2, V27.D2
-	FMOVQ 2352(R4), F28
+	FMOVQ 1920(R4), F28
 	VFMLA V24.D2, V27.D2, V28.D2
-	FMOVQ 2368(R4), F27
+	FMOVQ 1936(R4), F27
 	VFMLA V24.D2, V28.D2, V27.D2
 	VMOV V25.B16, V28.B16
 	VFMLA V27.D2, V24.D2, V28.D2
 	VFMLA V28.D2, V23.D2, V26.D2
 	WORD $0x4efad739 // fsub v25.2d, v25.2d, v26.2d
-	WORD $0x4ef9d58c // fsub v12.2d, v12.2d, v25.2d
+	WORD $0x4ef9d673 // fsub v19.2d, v19.2d, v25.2d
 	FMOVQ 720(R4), F23
-	VFMLA V23.D2, V22.D2, V12.D2
-	WORD $0x4eebd58c // fsub v12.2d, v12.2d, v11.2d
-	VBIT V18.B16, V21.B16, V12.B16
-	FMOVQ 2672(R4), F18
-	FMOVQ 2688(R4), F21
-	VFMLA V19.D2, V21.D2, V18.D2
-	FMOVQ 2704(R4), F21
-	VFMLA V19.D2, V18.D2, V21.D2
-	FMOVQ 2720(R4), F18
-	VFMLA V19.D2, V21.D2, V18.D2
-	FMOVQ 2736(R4), F21
-	VFMLA V19.D2, V18.D2, V21.D2
-	FMOVQ 2752(R4), F18
-	VFMLA V19.D2, V21.D2, V18.D2
-	FMOVQ 2768(R4), F21
-	VFMLA V19.D2, V18.D2, V21.D2
-	FMOVQ 2784(R4), F18
-	VFMLA V19.D2, V21.D2, V18.D2
-	FMOVQ 2800(R4), F21
-	VFMLA V19.D2, V18.D2, V21.D2
-	FMOVQ 2816(R4), F18
-	VFMLA V19.D2, V21.D2, V18.D2
-	FMOVQ 2832(R4), F21
-	VFMLA V19.D2, V18.D2, V21.D2
-	FMOVQ 2848(R4), F18
-	VFMLA V19.D2, V21.D2, V18.D2
-	FMOVQ 2864(R4), F21
-	VFMLA V19.D2, V18.D2, V21.D2
-	FMOVQ 2880(R4), F18
-	VFMLA V19.D2, V21.D2, V18.D2
-	VBIT V10.B16, V18.B16, V12.B16
-	VBIT V10.B16, V14.B16, V20.B16
-	WORD $0x6e74fd8c // fdiv v12.2d, v12.2d, v20.2d
-	WORD $0x6e6fdd8f // fmul v15.2d, v12.2d, v15.2d
-	WORD $0x4e6fd56a // fadd v10.2d, v11.2d, v15.2d
-	WORD $0x6e70dd90 // fmul v16.2d, v12.2d, v16.2d
-	WORD $0x6e71dd8c // fmul v12.2d, v12.2d, v17.2d
+	VFMLA V23.D2, V22.D2, V19.D2
+	WORD $0x4eebd673 // fsub v19.2d, v19.2d, v11.2d
+	VBIT V18.B16, V21.B16, V19.B16
+	FMOVQ 2240(R4), F18
+	FMOVQ 2256(R4), F21
+	VFMLA V12.D2, V21.D2, V18.D2
+	FMOVQ 2272(R4), F21
+	VFMLA V12.D2, V18.D2, V21.D2
+	FMOVQ 2288(R4), F18
+	VFMLA V12.D2, V21.D2, V18.D2
+	FMOVQ 2304(R4), F21
+	VFMLA V12.D2, V18.D2, V21.D2
+	FMOVQ 2320(R4), F18
+	VFMLA V12.D2, V21.D2, V18.D2
+	FMOVQ 2336(R4), F21
+	VFMLA V12.D2, V18.D2, V21.D2
+	FMOVQ 2352(R4), F18
+	VFMLA V12.D2, V21.D2, V18.D2
+	FMOVQ 2368(R4), F21
+	VFMLA V12.D2, V18.D2, V21.D2
+	FMOVQ 2384(R4), F18
+	VFMLA V12.D2, V21.D2, V18.D2
+	VMOV V3.B16, V21.B16
+	VFMLA V12.D2, V18.D2, V21.D2
+	VBIT V13.B16, V21.B16, V19.B16
+	VBIT V13.B16, V14.B16, V20.B16
+	WORD $0x6e74fe73 // fdiv v19.2d, v19.2d, v20.2d
+	WORD $0x6e6fde6f // fmul v15.2d, v19.2d, v15.2d
+	WORD $0x4e6fd56c // fadd v12.2d, v11.2d, v15.2d
+	WORD $0x6e70de70 // fmul v16.2d, v19.2d, v16.2d
+	WORD $0x6e71de73 // fmul v19.2d, v19.2d, v17.2d
 	WORD $0x4eefd56b // fsub v11.2d, v11.2d, v15.2d
-	WORD $0x6eb0a9ae // umaxv s14, v13.4s
-	FMOVS F14, R7
+	WORD $0x6eb0a94d // umaxv s13, v10.4s
+	FMOVS F13, R7
 	CBNZ R7, hard2
 	MOVD R0, R7
-	FMOVD F10, (R7)
+	FMOVD F12, (R7)
 	ADD R5, R0, R7
 	FMOVD F16, (R7)
 	ADD R5<<1, R0, R7
-	FMOVD F12, (R7)
+	FMOVD F19, (R7)
 	ADD R6, R0, R7
 	FMOVD F11, (R7)
 
@@ -2742,29 +2460,29 @@ done:
 	RET
 
 hard:
-	FMOVQ (R0), F14
-	VBIF V13.B16, V10.B16, V14.B16
-	FMOVQ F14, (R0)
+	FMOVQ (R0), F13
+	VBIF V10.B16, V12.B16, V13.B16
+	FMOVQ F13, (R0)
 	ADD R5, R0, R7
-	FMOVQ (R7), F10
-	VBIF V13.B16, V16.B16, V10.B16
+	FMOVQ (R7), F12
+	VBIF V10.B16, V16.B16, V12.B16
 	ADD R5, R0, R7
-	FMOVQ F10, (R7)
+	FMOVQ F12, (R7)
 	ADD R5<<1, R0, R7
-	FMOVQ (R7), F10
-	VBIF V13.B16, V12.B16, V10.B16
+	FMOVQ (R7), F12
+	VBIF V10.B16, V19.B16, V12.B16
 	ADD R5<<1, R0, R7
-	FMOVQ F10, (R7)
+	FMOVQ F12, (R7)
 	ADD R6, R0, R7
-	FMOVQ (R7), F10
-	VBIF V13.B16, V11.B16, V10.B16
+	FMOVQ (R7), F12
+	VBIF V10.B16, V11.B16, V12.B16
 	ADD R6, R0, R7
-	FMOVQ F10, (R7)
+	FMOVQ F12, (R7)
 	MOVD ZR, R7
-	FMOVQ 1568(R4), F10
-	VAND V13.B16, V10.B16, V10.B16
-	WORD $0x5ef1b94b // addp d11, v10.2d
-	FMOVD F11, R8
+	FMOVQ 1120(R4), F11
+	VAND V10.B16, V11.B16, V11.B16
+	WORD $0x5ef1b96c // addp d12, v11.2d
+	FMOVD F12, R8
 	ORR R8<<0, R7, R7
 	MOVD n+24(FP), R3
 	MOVD R3, R8
@@ -2777,30 +2495,30 @@ hard:
 
 hard2:
 	MOVD R0, R7
-	FMOVD (R7), F14
-	VBIF V13.B16, V10.B16, V14.B16
+	FMOVD (R7), F13
+	VBIF V10.B16, V12.B16, V13.B16
 	MOVD R0, R7
-	FMOVD F14, (R7)
+	FMOVD F13, (R7)
 	ADD R5, R0, R7
-	FMOVD (R7), F10
-	VBIF V13.B16, V16.B16, V10.B16
+	FMOVD (R7), F12
+	VBIF V10.B16, V16.B16, V12.B16
 	ADD R5, R0, R7
-	FMOVD F10, (R7)
+	FMOVD F12, (R7)
 	ADD R5<<1, R0, R7
-	FMOVD (R7), F10
-	VBIF V13.B16, V12.B16, V10.B16
+	FMOVD (R7), F12
+	VBIF V10.B16, V19.B16, V12.B16
 	ADD R5<<1, R0, R7
-	FMOVD F10, (R7)
+	FMOVD F12, (R7)
 	ADD R6, R0, R7
-	FMOVD (R7), F10
-	VBIF V13.B16, V11.B16, V10.B16
+	FMOVD (R7), F12
+	VBIF V10.B16, V11.B16, V12.B16
 	ADD R6, R0, R7
-	FMOVD F10, (R7)
+	FMOVD F12, (R7)
 	MOVD ZR, R7
-	FMOVQ 1568(R4), F10
-	VAND V13.B16, V10.B16, V10.B16
-	WORD $0x5ef1b94b // addp d11, v10.2d
-	FMOVD F11, R8
+	FMOVQ 1120(R4), F11
+	VAND V10.B16, V11.B16, V11.B16
+	WORD $0x5ef1b96c // addp d12, v11.2d
+	FMOVD F12, R8
 	ORR R8<<0, R7, R7
 	MOVD n+24(FP), R3
 	MOVD R3, R8
@@ -3165,12 +2883,12 @@ TEXT ·inverse2x2F32NEON(SB), NOSPLIT, $0-64
 	MOVD stride+32(FP), R5
 	LSL $2, R5
 	ADD R5<<1, R5, R6
-	FMOVQ 32(R4), F0
-	FMOVQ 208(R4), F1
-	FMOVQ 128(R4), F2
-	FMOVQ 2896(R4), F3
-	FMOVQ 2912(R4), F4
-	FMOVQ 2928(R4), F5
+	FMOVQ 16(R4), F0
+	FMOVQ 1136(R4), F1
+	FMOVQ 32(R4), F2
+	FMOVQ 2400(R4), F3
+	FMOVQ 2416(R4), F4
+	FMOVQ 2432(R4), F5
 	CMP $4, R2
 	BLT next
 
@@ -3396,7 +3114,7 @@ hard:
 	ADD R6, R0, R7
 	FMOVQ F7, (R7)
 	MOVD ZR, R7
-	FMOVQ 624(R4), F6
+	FMOVQ 464(R4), F6
 	VAND V11.B16, V6.B16, V6.B16
 	WORD $0x4eb1b8c7 // addv s7, v6.4s
 	FMOVD F7, R8
@@ -3504,7 +3222,7 @@ storeOne8:
 
 stored8:
 	MOVD ZR, R7
-	FMOVQ 624(R4), F6
+	FMOVQ 464(R4), F6
 	VAND V11.B16, V6.B16, V6.B16
 	WORD $0x4eb1b8c7 // addv s7, v6.4s
 	FMOVD F7, R8
@@ -3530,12 +3248,12 @@ TEXT ·inverse2x2F64NEON(SB), NOSPLIT, $0-64
 	MOVD stride+32(FP), R5
 	LSL $3, R5
 	ADD R5<<1, R5, R6
-	FMOVQ 672(R4), F0
-	FMOVQ 848(R4), F1
-	FMOVQ 768(R4), F2
-	FMOVQ 2944(R4), F3
-	FMOVQ 2960(R4), F4
-	FMOVQ 2976(R4), F5
+	FMOVQ 496(R4), F0
+	FMOVQ 1680(R4), F1
+	FMOVQ 512(R4), F2
+	FMOVQ 2448(R4), F3
+	FMOVQ 2464(R4), F4
+	FMOVQ 2480(R4), F5
 	CMP $2, R2
 	BLT next
 
@@ -3689,7 +3407,7 @@ hard:
 	ADD R6, R0, R7
 	FMOVQ F7, (R7)
 	MOVD ZR, R7
-	FMOVQ 1568(R4), F6
+	FMOVQ 1120(R4), F6
 	VAND V11.B16, V6.B16, V6.B16
 	WORD $0x5ef1b8c7 // addp d7, v6.2d
 	FMOVD F7, R8
@@ -3725,7 +3443,7 @@ hard2:
 	ADD R6, R0, R7
 	FMOVD F7, (R7)
 	MOVD ZR, R7
-	FMOVQ 1568(R4), F6
+	FMOVQ 1120(R4), F6
 	VAND V11.B16, V6.B16, V6.B16
 	WORD $0x5ef1b8c7 // addp d7, v6.2d
 	FMOVD F7, R8
@@ -3916,8 +3634,8 @@ TEXT ·frobenius2x2F32NEON(SB), NOSPLIT, $0-64
 	MOVD stride+32(FP), R5
 	LSL $2, R5
 	ADD R5<<1, R5, R6
-	FMOVQ 2992(R4), F0
-	FMOVQ 3008(R4), F1
+	FMOVQ 2496(R4), F0
+	FMOVQ 2512(R4), F1
 	CMP $4, R2
 	BLT next
 
@@ -4033,7 +3751,7 @@ hard:
 	VBIF V3.B16, V2.B16, V4.B16
 	FMOVQ F4, (R0)
 	MOVD ZR, R7
-	FMOVQ 624(R4), F2
+	FMOVQ 464(R4), F2
 	VAND V3.B16, V2.B16, V2.B16
 	WORD $0x4eb1b844 // addv s4, v2.4s
 	FMOVD F4, R8
@@ -4072,7 +3790,7 @@ storeOne2:
 
 stored2:
 	MOVD ZR, R7
-	FMOVQ 624(R4), F2
+	FMOVQ 464(R4), F2
 	VAND V3.B16, V2.B16, V2.B16
 	WORD $0x4eb1b844 // addv s4, v2.4s
 	FMOVD F4, R8
@@ -4098,8 +3816,8 @@ TEXT ·frobenius2x2F64NEON(SB), NOSPLIT, $0-64
 	MOVD stride+32(FP), R5
 	LSL $3, R5
 	ADD R5<<1, R5, R6
-	FMOVQ 3024(R4), F0
-	FMOVQ 3040(R4), F1
+	FMOVQ 2528(R4), F0
+	FMOVQ 2544(R4), F1
 	CMP $2, R2
 	BLT next
 
@@ -4170,7 +3888,7 @@ hard:
 	VBIF V3.B16, V2.B16, V4.B16
 	FMOVQ F4, (R0)
 	MOVD ZR, R7
-	FMOVQ 1568(R4), F2
+	FMOVQ 1120(R4), F2
 	VAND V3.B16, V2.B16, V2.B16
 	WORD $0x5ef1b844 // addp d4, v2.2d
 	FMOVD F4, R8
@@ -4191,7 +3909,7 @@ hard2:
 	MOVD R0, R7
 	FMOVD F4, (R7)
 	MOVD ZR, R7
-	FMOVQ 1568(R4), F2
+	FMOVQ 1120(R4), F2
 	VAND V3.B16, V2.B16, V2.B16
 	WORD $0x5ef1b844 // addp d4, v2.2d
 	FMOVD F4, R8

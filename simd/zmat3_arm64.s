@@ -4,10 +4,10 @@
 
 #include "textflag.h"
 
-DATA mat3Consts<>+0(SB)/8, $0x7fffffff7fffffff // absF32
-DATA mat3Consts<>+8(SB)/8, $0x7fffffff7fffffff // absF32
-DATA mat3Consts<>+16(SB)/8, $0x3eaaaaab3eaaaaab // third
-DATA mat3Consts<>+24(SB)/8, $0x3eaaaaab3eaaaaab // third
+DATA mat3Consts<>+0(SB)/8, $0x3eaaaaab3eaaaaab // third
+DATA mat3Consts<>+8(SB)/8, $0x3eaaaaab3eaaaaab // third
+DATA mat3Consts<>+16(SB)/8, $0x7fffffff7fffffff // absF32
+DATA mat3Consts<>+24(SB)/8, $0x7fffffff7fffffff // absF32
 DATA mat3Consts<>+32(SB)/8, $0x453b8000453b8000 // norm2Max
 DATA mat3Consts<>+40(SB)/8, $0x453b8000453b8000 // norm2Max
 DATA mat3Consts<>+48(SB)/8, $0x4220000042200000 // meanMax
@@ -74,10 +74,10 @@ DATA mat3Consts<>+528(SB)/8, $0x3efffffe3efffffe // expC2
 DATA mat3Consts<>+536(SB)/8, $0x3efffffe3efffffe // expC2
 DATA mat3Consts<>+544(SB)/8, $0x0000000200000001 // laneWeights
 DATA mat3Consts<>+552(SB)/8, $0x0000000800000004 // laneWeights
-DATA mat3Consts<>+560(SB)/8, $0x7fffffffffffffff // absF64
-DATA mat3Consts<>+568(SB)/8, $0x7fffffffffffffff // absF64
-DATA mat3Consts<>+576(SB)/8, $0x3fd5555555555555 // thirdF64
-DATA mat3Consts<>+584(SB)/8, $0x3fd5555555555555 // thirdF64
+DATA mat3Consts<>+560(SB)/8, $0x3fd5555555555555 // thirdF64
+DATA mat3Consts<>+568(SB)/8, $0x3fd5555555555555 // thirdF64
+DATA mat3Consts<>+576(SB)/8, $0x7fffffffffffffff // absF64
+DATA mat3Consts<>+584(SB)/8, $0x7fffffffffffffff // absF64
 DATA mat3Consts<>+592(SB)/8, $0x410e848000000000 // norm2MaxF64
 DATA mat3Consts<>+600(SB)/8, $0x410e848000000000 // norm2MaxF64
 DATA mat3Consts<>+608(SB)/8, $0x4075e00000000000 // meanMaxF64
@@ -203,7 +203,7 @@ DATA mat3Consts<>+1560(SB)/8, $0x0000000000000000 // zeroF64
 GLOBL mat3Consts<>(SB), RODATA|NOPTR, $1568
 
 // func exp3x3F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
-TEXT ·exp3x3F32NEON(SB), 0, $200-64
+TEXT ·exp3x3F32NEON(SB), 0, $216-64
 	MOVD dst+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD n+24(FP), R2
@@ -213,375 +213,373 @@ TEXT ·exp3x3F32NEON(SB), 0, $200-64
 	ADD R5<<1, R5, R6
 	ADD R5<<1, R6, R7
 	ADD R5<<1, R7, R8
-	FMOVQ (R4), F0
 	CMP $4, R2
 	BLT next
 
 loop:
-	// 366 instructions for 4 matrices, 91.5 each
-	FMOVQ (R1), F1
+	// 365 instructions for 4 matrices, 91.25 each
+	FMOVQ (R1), F0
 	ADD R5<<2, R1, R9
-	FMOVQ (R9), F2
-	WORD $0x4e22d423 // fadd v3.4s, v1.4s, v2.4s
+	FMOVQ (R9), F1
+	WORD $0x4e21d402 // fadd v2.4s, v0.4s, v1.4s
 	ADD R5<<3, R1, R9
-	FMOVQ (R9), F4
-	WORD $0x4e24d463 // fadd v3.4s, v3.4s, v4.4s
-	FMOVQ 16(R4), F5
-	WORD $0x6e25dc63 // fmul v3.4s, v3.4s, v5.4s
-	WORD $0x4ea3d421 // fsub v1.4s, v1.4s, v3.4s
-	WORD $0x4ea3d442 // fsub v2.4s, v2.4s, v3.4s
-	WORD $0x4ea3d484 // fsub v4.4s, v4.4s, v3.4s
-	WORD $0x6e21dc25 // fmul v5.4s, v1.4s, v1.4s
+	FMOVQ (R9), F3
+	WORD $0x4e23d442 // fadd v2.4s, v2.4s, v3.4s
+	FMOVQ (R4), F4
+	WORD $0x6e24dc42 // fmul v2.4s, v2.4s, v4.4s
+	WORD $0x4ea2d400 // fsub v0.4s, v0.4s, v2.4s
+	WORD $0x4ea2d421 // fsub v1.4s, v1.4s, v2.4s
+	WORD $0x4ea2d463 // fsub v3.4s, v3.4s, v2.4s
+	WORD $0x6e20dc04 // fmul v4.4s, v0.4s, v0.4s
 	ADD R5, R1, R9
-	FMOVQ (R9), F6
+	FMOVQ (R9), F5
 	ADD R6, R1, R9
-	FMOVQ (R9), F7
-	VFMLA V7.S4, V6.S4, V5.S4
+	FMOVQ (R9), F6
+	VFMLA V6.S4, V5.S4, V4.S4
 	ADD R5<<1, R1, R9
-	FMOVQ (R9), F8
+	FMOVQ (R9), F7
 	ADD R6<<1, R1, R9
-	FMOVQ (R9), F9
-	VFMLA V9.S4, V8.S4, V5.S4
-	WORD $0x6e26dc2a // fmul v10.4s, v1.4s, v6.4s
-	VFMLA V2.S4, V6.S4, V10.S4
+	FMOVQ (R9), F8
+	VFMLA V8.S4, V7.S4, V4.S4
+	WORD $0x6e25dc09 // fmul v9.4s, v0.4s, v5.4s
+	VFMLA V1.S4, V5.S4, V9.S4
 	ADD R8, R1, R9
-	FMOVQ (R9), F11
-	VFMLA V11.S4, V8.S4, V10.S4
-	WORD $0x6e28dc2c // fmul v12.4s, v1.4s, v8.4s
+	FMOVQ (R9), F10
+	VFMLA V10.S4, V7.S4, V9.S4
+	WORD $0x6e27dc0b // fmul v11.4s, v0.4s, v7.4s
 	ADD R7, R1, R9
-	FMOVQ (R9), F13
-	VFMLA V13.S4, V6.S4, V12.S4
-	VFMLA V4.S4, V8.S4, V12.S4
-	WORD $0x6e21dcee // fmul v14.4s, v7.4s, v1.4s
-	VFMLA V7.S4, V2.S4, V14.S4
-	VFMLA V9.S4, V13.S4, V14.S4
-	WORD $0x6e26dcef // fmul v15.4s, v7.4s, v6.4s
-	VFMLA V2.S4, V2.S4, V15.S4
-	VFMLA V11.S4, V13.S4, V15.S4
-	WORD $0x6e28dcf0 // fmul v16.4s, v7.4s, v8.4s
-	VFMLA V13.S4, V2.S4, V16.S4
-	VFMLA V4.S4, V13.S4, V16.S4
-	WORD $0x6e21dd31 // fmul v17.4s, v9.4s, v1.4s
-	VFMLA V7.S4, V11.S4, V17.S4
-	VFMLA V9.S4, V4.S4, V17.S4
-	WORD $0x6e26dd32 // fmul v18.4s, v9.4s, v6.4s
-	VFMLA V2.S4, V11.S4, V18.S4
-	VFMLA V11.S4, V4.S4, V18.S4
-	WORD $0x6e28dd33 // fmul v19.4s, v9.4s, v8.4s
-	VFMLA V13.S4, V11.S4, V19.S4
-	VFMLA V4.S4, V4.S4, V19.S4
-	VAND V0.B16, V5.B16, V20.B16
-	VAND V0.B16, V14.B16, V21.B16
+	FMOVQ (R9), F12
+	VFMLA V12.S4, V5.S4, V11.S4
+	VFMLA V3.S4, V7.S4, V11.S4
+	WORD $0x6e20dccd // fmul v13.4s, v6.4s, v0.4s
+	VFMLA V6.S4, V1.S4, V13.S4
+	VFMLA V8.S4, V12.S4, V13.S4
+	WORD $0x6e25dcce // fmul v14.4s, v6.4s, v5.4s
+	VFMLA V1.S4, V1.S4, V14.S4
+	VFMLA V10.S4, V12.S4, V14.S4
+	WORD $0x6e27dccf // fmul v15.4s, v6.4s, v7.4s
+	VFMLA V12.S4, V1.S4, V15.S4
+	VFMLA V3.S4, V12.S4, V15.S4
+	WORD $0x6e20dd10 // fmul v16.4s, v8.4s, v0.4s
+	VFMLA V6.S4, V10.S4, V16.S4
+	VFMLA V8.S4, V3.S4, V16.S4
+	WORD $0x6e25dd11 // fmul v17.4s, v8.4s, v5.4s
+	VFMLA V1.S4, V10.S4, V17.S4
+	VFMLA V10.S4, V3.S4, V17.S4
+	WORD $0x6e27dd12 // fmul v18.4s, v8.4s, v7.4s
+	VFMLA V12.S4, V10.S4, V18.S4
+	VFMLA V3.S4, V3.S4, V18.S4
+	FMOVQ 16(R4), F19
+	VAND V19.B16, V4.B16, V20.B16
+	FMOVQ 16(R4), F19
+	VAND V19.B16, V13.B16, V21.B16
 	WORD $0x4e35d694 // fadd v20.4s, v20.4s, v21.4s
-	VAND V0.B16, V17.B16, V21.B16
+	FMOVQ 16(R4), F19
+	VAND V19.B16, V16.B16, V21.B16
 	WORD $0x4e35d694 // fadd v20.4s, v20.4s, v21.4s
-	VAND V0.B16, V10.B16, V21.B16
-	VAND V0.B16, V15.B16, V22.B16
+	FMOVQ 16(R4), F19
+	VAND V19.B16, V9.B16, V21.B16
+	FMOVQ 16(R4), F19
+	VAND V19.B16, V14.B16, V22.B16
 	WORD $0x4e36d6b5 // fadd v21.4s, v21.4s, v22.4s
-	VAND V0.B16, V18.B16, V22.B16
+	FMOVQ 16(R4), F19
+	VAND V19.B16, V17.B16, V22.B16
 	WORD $0x4e36d6b5 // fadd v21.4s, v21.4s, v22.4s
-	WORD $0x6eb5e696 // fcmgt v22.4s, v20.4s, v21.4s
+	WORD $0x6eb5e693 // fcmgt v19.4s, v20.4s, v21.4s
+	VBSL V21.B16, V20.B16, V19.B16
+	FMOVQ 16(R4), F20
+	VAND V20.B16, V11.B16, V21.B16
+	FMOVQ 16(R4), F20
+	VAND V20.B16, V15.B16, V22.B16
+	WORD $0x4e36d6b5 // fadd v21.4s, v21.4s, v22.4s
+	FMOVQ 16(R4), F20
+	VAND V20.B16, V18.B16, V22.B16
+	WORD $0x4e36d6b5 // fadd v21.4s, v21.4s, v22.4s
+	WORD $0x6eb5e674 // fcmgt v20.4s, v19.4s, v21.4s
+	VBSL V21.B16, V19.B16, V20.B16
+	FMOVQ 32(R4), F19
+	WORD $0x6e34e675 // fcmge v21.4s, v19.4s, v20.4s
+	WORD $0x6e205ab5 // mvn v21.16b, v21.16b
+	FMOVQ 16(R4), F19
+	VAND V19.B16, V2.B16, V22.B16
+	FMOVQ 48(R4), F19
+	WORD $0x6e36e676 // fcmge v22.4s, v19.4s, v22.4s
+	WORD $0x6e205ad6 // mvn v22.16b, v22.16b
+	VORR V22.B16, V21.B16, V21.B16
+	FMOVQ 64(R4), F19
+	FMOVQ 80(R4), F22
+	VBIT V21.B16, V22.B16, V19.B16
+	FMOVQ 32(R4), F21
+	WORD $0x6eb4e6b6 // fcmgt v22.4s, v21.4s, v20.4s
 	VBSL V21.B16, V20.B16, V22.B16
-	VAND V0.B16, V12.B16, V20.B16
-	VAND V0.B16, V16.B16, V21.B16
-	WORD $0x4e35d694 // fadd v20.4s, v20.4s, v21.4s
-	VAND V0.B16, V19.B16, V21.B16
-	WORD $0x4e35d694 // fadd v20.4s, v20.4s, v21.4s
+	FMOVQ 96(R4), F20
 	WORD $0x6eb4e6d5 // fcmgt v21.4s, v22.4s, v20.4s
 	VBSL V20.B16, V22.B16, V21.B16
-	FMOVQ 32(R4), F20
-	WORD $0x6e35e696 // fcmge v22.4s, v20.4s, v21.4s
-	WORD $0x6e205ad6 // mvn v22.16b, v22.16b
-	VAND V0.B16, V3.B16, V20.B16
-	FMOVQ 48(R4), F23
-	WORD $0x6e34e6f4 // fcmge v20.4s, v23.4s, v20.4s
-	WORD $0x6e205a94 // mvn v20.16b, v20.16b
-	VORR V20.B16, V22.B16, V22.B16
-	FMOVQ 64(R4), F20
-	FMOVQ 80(R4), F23
-	VBIT V22.B16, V23.B16, V20.B16
-	FMOVQ 32(R4), F22
-	WORD $0x6eb5e6d7 // fcmgt v23.4s, v22.4s, v21.4s
-	VBSL V22.B16, V21.B16, V23.B16
+	VUSHR $23, V21.S4, V21.S4
+	WORD $0x4e21dab5 // scvtf v21.4s, v21.4s
+	FMOVQ 112(R4), F20
+	WORD $0x4eb4d6b5 // fsub v21.4s, v21.4s, v20.4s
+	FMOVQ 128(R4), F20
+	FMOVQ 144(R4), F22
+	VFMLA V22.S4, V21.S4, V20.S4
+	FMOVQ 160(R4), F21
+	WORD $0x4e35d694 // fadd v20.4s, v20.4s, v21.4s
+	FMOVQ 160(R4), F21
+	WORD $0x4eb5d694 // fsub v20.4s, v20.4s, v21.4s
+	FMOVQ 160(R4), F21
+	WORD $0x4eb4d6b6 // fsub v22.4s, v21.4s, v20.4s
+	VSHL $23, V22.S4, V22.S4
 	FMOVQ 96(R4), F21
-	WORD $0x6eb5e6f6 // fcmgt v22.4s, v23.4s, v21.4s
-	VBSL V21.B16, V23.B16, V22.B16
-	VUSHR $23, V22.S4, V22.S4
-	WORD $0x4e21dad6 // scvtf v22.4s, v22.4s
-	FMOVQ 112(R4), F21
-	WORD $0x4eb5d6d6 // fsub v22.4s, v22.4s, v21.4s
-	FMOVQ 128(R4), F21
-	FMOVQ 144(R4), F23
-	VFMLA V23.S4, V22.S4, V21.S4
-	FMOVQ 160(R4), F22
-	WORD $0x4e36d6b5 // fadd v21.4s, v21.4s, v22.4s
-	FMOVQ 160(R4), F22
-	WORD $0x4eb6d6b5 // fsub v21.4s, v21.4s, v22.4s
-	FMOVQ 160(R4), F22
-	WORD $0x4eb5d6d7 // fsub v23.4s, v22.4s, v21.4s
-	VSHL $23, V23.S4, V23.S4
-	FMOVQ 96(R4), F22
-	VADD V22.S4, V23.S4, V23.S4
-	WORD $0x6e37dc21 // fmul v1.4s, v1.4s, v23.4s
-	WORD $0x6e37dcc6 // fmul v6.4s, v6.4s, v23.4s
-	WORD $0x6e37dd08 // fmul v8.4s, v8.4s, v23.4s
-	WORD $0x6e37dce7 // fmul v7.4s, v7.4s, v23.4s
-	WORD $0x6e37dc42 // fmul v2.4s, v2.4s, v23.4s
-	WORD $0x6e37ddad // fmul v13.4s, v13.4s, v23.4s
-	WORD $0x6e37dd29 // fmul v9.4s, v9.4s, v23.4s
-	WORD $0x6e37dd6b // fmul v11.4s, v11.4s, v23.4s
-	WORD $0x6e37dc84 // fmul v4.4s, v4.4s, v23.4s
-	WORD $0x6e37def7 // fmul v23.4s, v23.4s, v23.4s
-	WORD $0x6e37dca5 // fmul v5.4s, v5.4s, v23.4s
-	WORD $0x6e37dd4a // fmul v10.4s, v10.4s, v23.4s
-	WORD $0x6e37dd8c // fmul v12.4s, v12.4s, v23.4s
-	WORD $0x6e37ddce // fmul v14.4s, v14.4s, v23.4s
-	WORD $0x6e37ddef // fmul v15.4s, v15.4s, v23.4s
-	WORD $0x6e37de10 // fmul v16.4s, v16.4s, v23.4s
-	WORD $0x6e37de31 // fmul v17.4s, v17.4s, v23.4s
-	WORD $0x6e37de52 // fmul v18.4s, v18.4s, v23.4s
-	WORD $0x6e37de73 // fmul v19.4s, v19.4s, v23.4s
-	WORD $0x4e2fd4b6 // fadd v22.4s, v5.4s, v15.4s
-	WORD $0x4e33d6d6 // fadd v22.4s, v22.4s, v19.4s
-	FMOVQ 144(R4), F23
-	WORD $0x6e37ded6 // fmul v22.4s, v22.4s, v23.4s
-	WORD $0x6e29dc57 // fmul v23.4s, v2.4s, v9.4s
-	VMOV V23.B16, V24.B16
-	VFMLS V9.S4, V2.S4, V24.S4
-	WORD $0x6ea0faf7 // fneg v23.4s, v23.4s
-	VFMLA V11.S4, V7.S4, V23.S4
-	WORD $0x4e38d6f7 // fadd v23.4s, v23.4s, v24.4s
-	WORD $0x6e2bddb8 // fmul v24.4s, v13.4s, v11.4s
+	VADD V21.S4, V22.S4, V22.S4
+	WORD $0x6e36ded5 // fmul v21.4s, v22.4s, v22.4s
+	WORD $0x4e2ed497 // fadd v23.4s, v4.4s, v14.4s
+	WORD $0x4e32d6f7 // fadd v23.4s, v23.4s, v18.4s
+	FMOVQ 144(R4), F24
+	WORD $0x6e38def7 // fmul v23.4s, v23.4s, v24.4s
+	WORD $0x6e35def7 // fmul v23.4s, v23.4s, v21.4s
+	WORD $0x6e28dc38 // fmul v24.4s, v1.4s, v8.4s
 	VMOV V24.B16, V25.B16
-	VFMLS V11.S4, V13.S4, V25.S4
+	VFMLS V8.S4, V1.S4, V25.S4
 	WORD $0x6ea0fb18 // fneg v24.4s, v24.4s
-	VFMLA V4.S4, V2.S4, V24.S4
+	VFMLA V10.S4, V6.S4, V24.S4
 	WORD $0x4e39d718 // fadd v24.4s, v24.4s, v25.4s
-	WORD $0x6e29ddb9 // fmul v25.4s, v13.4s, v9.4s
+	WORD $0x6e2add99 // fmul v25.4s, v12.4s, v10.4s
 	VMOV V25.B16, V26.B16
-	VFMLS V9.S4, V13.S4, V26.S4
+	VFMLS V10.S4, V12.S4, V26.S4
 	WORD $0x6ea0fb39 // fneg v25.4s, v25.4s
-	VFMLA V4.S4, V7.S4, V25.S4
+	VFMLA V3.S4, V1.S4, V25.S4
 	WORD $0x4e3ad739 // fadd v25.4s, v25.4s, v26.4s
-	WORD $0x6e39dcd9 // fmul v25.4s, v6.4s, v25.4s
-	WORD $0x6ea0fb39 // fneg v25.4s, v25.4s
-	VFMLA V24.S4, V1.S4, V25.S4
-	VFMLA V23.S4, V8.S4, V25.S4
-	FMOVQ 176(R4), F23
-	FMOVQ 192(R4), F24
-	VFMLA V25.S4, V24.S4, V23.S4
-	FMOVQ 208(R4), F24
-	FMOVQ 192(R4), F26
-	VFMLA V22.S4, V26.S4, V24.S4
-	FMOVQ 224(R4), F26
-	FMOVQ 240(R4), F27
-	VFMLA V25.S4, V27.S4, V26.S4
-	FMOVQ 240(R4), F27
-	VFMLA V22.S4, V27.S4, V23.S4
-	FMOVQ 256(R4), F27
-	VFMLA V25.S4, V24.S4, V27.S4
-	VFMLA V22.S4, V24.S4, V26.S4
-	FMOVQ 272(R4), F24
-	VFMLA V25.S4, V23.S4, V24.S4
-	VFMLA V22.S4, V23.S4, V27.S4
-	FMOVQ 288(R4), F23
-	VFMLA V25.S4, V26.S4, V23.S4
-	VFMLA V22.S4, V26.S4, V24.S4
-	FMOVQ 304(R4), F26
-	VFMLA V25.S4, V27.S4, V26.S4
-	VFMLA V22.S4, V27.S4, V23.S4
-	FMOVQ 320(R4), F27
-	VFMLA V25.S4, V24.S4, V27.S4
-	VFMLA V22.S4, V24.S4, V26.S4
-	FMOVQ 336(R4), F24
-	VFMLA V25.S4, V23.S4, V24.S4
-	VFMLA V22.S4, V23.S4, V27.S4
-	FMOVQ 352(R4), F23
-	VFMLA V25.S4, V26.S4, V23.S4
-	VFMLA V22.S4, V26.S4, V24.S4
-	FMOVQ 368(R4), F26
-	VFMLA V25.S4, V27.S4, V26.S4
-	VFMLA V22.S4, V27.S4, V23.S4
-	FMOVQ 384(R4), F27
-	VFMLA V25.S4, V24.S4, V27.S4
-	VFMLA V22.S4, V24.S4, V26.S4
-	WORD $0x6e39def9 // fmul v25.4s, v23.4s, v25.4s
-	VFMLA V22.S4, V23.S4, V27.S4
-	WORD $0x6e25df45 // fmul v5.4s, v26.4s, v5.4s
-	WORD $0x4e39d4a5 // fadd v5.4s, v5.4s, v25.4s
-	VFMLA V1.S4, V27.S4, V5.S4
-	WORD $0x6e2adf4a // fmul v10.4s, v26.4s, v10.4s
-	VFMLA V6.S4, V27.S4, V10.S4
-	WORD $0x6e2cdf4c // fmul v12.4s, v26.4s, v12.4s
-	VFMLA V8.S4, V27.S4, V12.S4
-	WORD $0x6e2edf4e // fmul v14.4s, v26.4s, v14.4s
-	VFMLA V7.S4, V27.S4, V14.S4
-	WORD $0x6e2fdf4f // fmul v15.4s, v26.4s, v15.4s
-	WORD $0x4e39d5ef // fadd v15.4s, v15.4s, v25.4s
-	VFMLA V2.S4, V27.S4, V15.S4
-	WORD $0x6e30df50 // fmul v16.4s, v26.4s, v16.4s
-	VFMLA V13.S4, V27.S4, V16.S4
-	WORD $0x6e31df51 // fmul v17.4s, v26.4s, v17.4s
-	VFMLA V9.S4, V27.S4, V17.S4
-	WORD $0x6e32df52 // fmul v18.4s, v26.4s, v18.4s
-	VFMLA V11.S4, V27.S4, V18.S4
-	WORD $0x6e33df5a // fmul v26.4s, v26.4s, v19.4s
-	WORD $0x4e39d75a // fadd v26.4s, v26.4s, v25.4s
-	VFMLA V4.S4, V27.S4, V26.S4
-	FMOVQ F20, 192(RSP)
-	FMOVQ F5, 16(RSP)
-	FMOVQ F10, 32(RSP)
-	FMOVQ F12, 48(RSP)
-	FMOVQ F14, 64(RSP)
-	FMOVQ F15, 80(RSP)
-	FMOVQ F16, 96(RSP)
-	FMOVQ F17, 112(RSP)
-	FMOVQ F18, 128(RSP)
-	FMOVQ F26, 144(RSP)
-	FMOVQ F21, 160(RSP)
-	FMOVQ F3, 176(RSP)
+	WORD $0x6e28dd9a // fmul v26.4s, v12.4s, v8.4s
+	VMOV V26.B16, V27.B16
+	VFMLS V8.S4, V12.S4, V27.S4
+	WORD $0x6ea0fb5a // fneg v26.4s, v26.4s
+	VFMLA V3.S4, V6.S4, V26.S4
+	WORD $0x4e3bd75a // fadd v26.4s, v26.4s, v27.4s
+	WORD $0x6e3adcba // fmul v26.4s, v5.4s, v26.4s
+	WORD $0x6ea0fb5a // fneg v26.4s, v26.4s
+	VFMLA V25.S4, V0.S4, V26.S4
+	VFMLA V24.S4, V7.S4, V26.S4
+	WORD $0x6e36deb8 // fmul v24.4s, v21.4s, v22.4s
+	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
+	FMOVQ 176(R4), F24
+	FMOVQ 192(R4), F25
+	VFMLA V26.S4, V25.S4, V24.S4
+	FMOVQ 208(R4), F25
+	FMOVQ 192(R4), F27
+	VFMLA V23.S4, V27.S4, V25.S4
+	FMOVQ 224(R4), F27
+	FMOVQ 240(R4), F28
+	VFMLA V26.S4, V28.S4, V27.S4
+	FMOVQ 240(R4), F28
+	VFMLA V23.S4, V28.S4, V24.S4
+	FMOVQ F2, 208(RSP)
+	FMOVQ 256(R4), F2
+	VFMLA V26.S4, V25.S4, V2.S4
+	VFMLA V23.S4, V25.S4, V27.S4
+	FMOVQ 272(R4), F25
+	VFMLA V26.S4, V24.S4, V25.S4
+	VFMLA V23.S4, V24.S4, V2.S4
+	FMOVQ 288(R4), F24
+	VFMLA V26.S4, V27.S4, V24.S4
+	VFMLA V23.S4, V27.S4, V25.S4
+	FMOVQ 304(R4), F27
+	VFMLA V26.S4, V2.S4, V27.S4
+	VFMLA V23.S4, V2.S4, V24.S4
+	FMOVQ 320(R4), F2
+	VFMLA V26.S4, V25.S4, V2.S4
+	VFMLA V23.S4, V25.S4, V27.S4
+	FMOVQ 336(R4), F25
+	VFMLA V26.S4, V24.S4, V25.S4
+	VFMLA V23.S4, V24.S4, V2.S4
+	FMOVQ 352(R4), F24
+	VFMLA V26.S4, V27.S4, V24.S4
+	VFMLA V23.S4, V27.S4, V25.S4
+	FMOVQ 368(R4), F27
+	VFMLA V26.S4, V2.S4, V27.S4
+	VFMLA V23.S4, V2.S4, V24.S4
+	FMOVQ 384(R4), F2
+	VFMLA V26.S4, V25.S4, V2.S4
+	VFMLA V23.S4, V25.S4, V27.S4
+	WORD $0x6e3adf1a // fmul v26.4s, v24.4s, v26.4s
+	VFMLA V23.S4, V24.S4, V2.S4
+	WORD $0x6e36dc42 // fmul v2.4s, v2.4s, v22.4s
+	WORD $0x6e35df7b // fmul v27.4s, v27.4s, v21.4s
+	WORD $0x6e24df64 // fmul v4.4s, v27.4s, v4.4s
+	WORD $0x4e3ad484 // fadd v4.4s, v4.4s, v26.4s
+	VFMLA V0.S4, V2.S4, V4.S4
+	WORD $0x6e29df69 // fmul v9.4s, v27.4s, v9.4s
+	VFMLA V5.S4, V2.S4, V9.S4
+	WORD $0x6e2bdf6b // fmul v11.4s, v27.4s, v11.4s
+	VFMLA V7.S4, V2.S4, V11.S4
+	WORD $0x6e2ddf6d // fmul v13.4s, v27.4s, v13.4s
+	VFMLA V6.S4, V2.S4, V13.S4
+	WORD $0x6e2edf6e // fmul v14.4s, v27.4s, v14.4s
+	WORD $0x4e3ad5ce // fadd v14.4s, v14.4s, v26.4s
+	VFMLA V1.S4, V2.S4, V14.S4
+	WORD $0x6e2fdf6f // fmul v15.4s, v27.4s, v15.4s
+	VFMLA V12.S4, V2.S4, V15.S4
+	WORD $0x6e30df70 // fmul v16.4s, v27.4s, v16.4s
+	VFMLA V8.S4, V2.S4, V16.S4
+	WORD $0x6e31df71 // fmul v17.4s, v27.4s, v17.4s
+	VFMLA V10.S4, V2.S4, V17.S4
+	WORD $0x6e32df7b // fmul v27.4s, v27.4s, v18.4s
+	WORD $0x4e3ad77b // fadd v27.4s, v27.4s, v26.4s
+	VFMLA V3.S4, V2.S4, V27.S4
+	FMOVQ F19, 192(RSP)
+	FMOVQ F4, 16(RSP)
+	FMOVQ F9, 32(RSP)
+	FMOVQ F11, 48(RSP)
+	FMOVQ F13, 64(RSP)
+	FMOVQ F14, 80(RSP)
+	FMOVQ F15, 96(RSP)
+	FMOVQ F16, 112(RSP)
+	FMOVQ F17, 128(RSP)
+	FMOVQ F27, 144(RSP)
+	FMOVQ F20, 160(RSP)
+	FMOVQ 208(RSP), F0
+	FMOVQ F0, 176(RSP)
 
 stage2:
-	FMOVQ 160(RSP), F1
-	WORD $0x4ea0c822 // fcmgt v2.4s, v1.4s, #0.0
-	FMOVQ 16(RSP), F3
-	FMOVQ 400(R4), F4
-	WORD $0x4e24d465 // fadd v5.4s, v3.4s, v4.4s
-	FMOVQ 80(RSP), F4
-	FMOVQ 400(R4), F6
-	WORD $0x4e26d487 // fadd v7.4s, v4.4s, v6.4s
-	FMOVQ 144(RSP), F6
-	FMOVQ 400(R4), F8
-	WORD $0x4e28d4c9 // fadd v9.4s, v6.4s, v8.4s
-	WORD $0x6e25dc68 // fmul v8.4s, v3.4s, v5.4s
-	FMOVQ 32(RSP), F10
-	FMOVQ 64(RSP), F11
-	VFMLA V11.S4, V10.S4, V8.S4
-	FMOVQ 48(RSP), F12
-	FMOVQ 112(RSP), F13
-	VFMLA V13.S4, V12.S4, V8.S4
-	WORD $0x6e2adc6e // fmul v14.4s, v3.4s, v10.4s
-	VFMLA V7.S4, V10.S4, V14.S4
-	FMOVQ 128(RSP), F15
-	VFMLA V15.S4, V12.S4, V14.S4
-	WORD $0x6e2cdc70 // fmul v16.4s, v3.4s, v12.4s
-	FMOVQ 96(RSP), F17
-	VFMLA V17.S4, V10.S4, V16.S4
-	VFMLA V9.S4, V12.S4, V16.S4
-	WORD $0x6e25dd72 // fmul v18.4s, v11.4s, v5.4s
-	VFMLA V11.S4, V4.S4, V18.S4
-	VFMLA V13.S4, V17.S4, V18.S4
-	WORD $0x6e2add73 // fmul v19.4s, v11.4s, v10.4s
-	VFMLA V7.S4, V4.S4, V19.S4
-	VFMLA V15.S4, V17.S4, V19.S4
-	WORD $0x6e2cdd74 // fmul v20.4s, v11.4s, v12.4s
-	VFMLA V17.S4, V4.S4, V20.S4
-	VFMLA V9.S4, V17.S4, V20.S4
-	WORD $0x6e25dda5 // fmul v5.4s, v13.4s, v5.4s
-	VFMLA V11.S4, V15.S4, V5.S4
-	VFMLA V13.S4, V6.S4, V5.S4
-	WORD $0x6e2addb5 // fmul v21.4s, v13.4s, v10.4s
-	VFMLA V7.S4, V15.S4, V21.S4
-	VFMLA V15.S4, V6.S4, V21.S4
-	WORD $0x6e2cdda7 // fmul v7.4s, v13.4s, v12.4s
-	VFMLA V17.S4, V15.S4, V7.S4
-	VFMLA V9.S4, V6.S4, V7.S4
-	VBIT V2.B16, V8.B16, V3.B16
-	VBIT V2.B16, V14.B16, V10.B16
-	VBIT V2.B16, V16.B16, V12.B16
-	VBIT V2.B16, V18.B16, V11.B16
-	VBIT V2.B16, V19.B16, V4.B16
-	VBIT V2.B16, V20.B16, V17.B16
-	VBIT V2.B16, V5.B16, V13.B16
-	VBIT V2.B16, V21.B16, V15.B16
-	VBIT V2.B16, V7.B16, V6.B16
-	FMOVQ 96(R4), F2
-	WORD $0x4ea2d421 // fsub v1.4s, v1.4s, v2.4s
-	WORD $0x4ea0c822 // fcmgt v2.4s, v1.4s, #0.0
-	WORD $0x6eb0a845 // umaxv s5, v2.4s
-	FMOVS F5, R9
-	FMOVQ F3, 16(RSP)
-	FMOVQ F10, 32(RSP)
-	FMOVQ F12, 48(RSP)
-	FMOVQ F11, 64(RSP)
-	FMOVQ F4, 80(RSP)
-	FMOVQ F17, 96(RSP)
-	FMOVQ F13, 112(RSP)
-	FMOVQ F15, 128(RSP)
-	FMOVQ F6, 144(RSP)
-	FMOVQ F1, 160(RSP)
-	CBNZ R9, stage2
-	FMOVQ 192(RSP), F1
-	WORD $0x4ea0a821 // cmlt v1.4s, v1.4s, #0
-	FMOVQ 176(RSP), F2
-	FMOVQ 160(R4), F3
-	FMOVQ 416(R4), F4
-	VFMLA V4.S4, V2.S4, V3.S4
-	FMOVQ 160(R4), F4
-	WORD $0x4ea4d465 // fsub v5.4s, v3.4s, v4.4s
-	FMOVQ 432(R4), F4
-	VFMLS V4.S4, V5.S4, V2.S4
-	FMOVQ 448(R4), F4
-	VFMLS V4.S4, V5.S4, V2.S4
-	FMOVQ 464(R4), F4
-	FMOVQ 480(R4), F5
-	VFMLA V2.S4, V5.S4, V4.S4
-	FMOVQ 496(R4), F5
-	VFMLA V2.S4, V4.S4, V5.S4
-	FMOVQ 512(R4), F4
-	VFMLA V2.S4, V5.S4, V4.S4
-	FMOVQ 528(R4), F5
-	VFMLA V2.S4, V4.S4, V5.S4
-	WORD $0x6e22dc44 // fmul v4.4s, v2.4s, v2.4s
-	VFMLA V5.S4, V4.S4, V2.S4
-	VSHL $23, V3.S4, V3.S4
-	FMOVQ 96(R4), F4
-	VADD V4.S4, V3.S4, V3.S4
-	VFMLA V3.S4, V2.S4, V3.S4
+	FMOVQ 160(RSP), F0
+	WORD $0x4ea0c801 // fcmgt v1.4s, v0.4s, #0.0
 	FMOVQ 16(RSP), F2
-	FMOVQ 96(R4), F4
-	WORD $0x4e24d442 // fadd v2.4s, v2.4s, v4.4s
-	WORD $0x6e22dc62 // fmul v2.4s, v3.4s, v2.4s
-	FMOVQ 32(RSP), F4
-	WORD $0x6e24dc64 // fmul v4.4s, v3.4s, v4.4s
-	FMOVQ 48(RSP), F5
-	WORD $0x6e25dc65 // fmul v5.4s, v3.4s, v5.4s
-	FMOVQ 64(RSP), F6
-	WORD $0x6e26dc66 // fmul v6.4s, v3.4s, v6.4s
-	FMOVQ 80(RSP), F7
-	FMOVQ 96(R4), F8
-	WORD $0x4e28d4e7 // fadd v7.4s, v7.4s, v8.4s
-	WORD $0x6e27dc67 // fmul v7.4s, v3.4s, v7.4s
-	FMOVQ 96(RSP), F8
-	WORD $0x6e28dc68 // fmul v8.4s, v3.4s, v8.4s
-	FMOVQ 112(RSP), F9
-	WORD $0x6e29dc69 // fmul v9.4s, v3.4s, v9.4s
-	FMOVQ 128(RSP), F10
-	WORD $0x6e2adc6a // fmul v10.4s, v3.4s, v10.4s
-	FMOVQ 144(RSP), F11
-	FMOVQ 96(R4), F12
-	WORD $0x4e2cd56b // fadd v11.4s, v11.4s, v12.4s
-	WORD $0x6e2bdc63 // fmul v3.4s, v3.4s, v11.4s
-	WORD $0x6eb0a82b // umaxv s11, v1.4s
-	FMOVS F11, R9
+	FMOVQ 400(R4), F3
+	WORD $0x4e23d444 // fadd v4.4s, v2.4s, v3.4s
+	FMOVQ 80(RSP), F3
+	FMOVQ 400(R4), F5
+	WORD $0x4e25d466 // fadd v6.4s, v3.4s, v5.4s
+	FMOVQ 144(RSP), F5
+	FMOVQ 400(R4), F7
+	WORD $0x4e27d4a8 // fadd v8.4s, v5.4s, v7.4s
+	WORD $0x6e24dc47 // fmul v7.4s, v2.4s, v4.4s
+	FMOVQ 32(RSP), F9
+	FMOVQ 64(RSP), F10
+	VFMLA V10.S4, V9.S4, V7.S4
+	FMOVQ 48(RSP), F11
+	FMOVQ 112(RSP), F12
+	VFMLA V12.S4, V11.S4, V7.S4
+	WORD $0x6e29dc4d // fmul v13.4s, v2.4s, v9.4s
+	VFMLA V6.S4, V9.S4, V13.S4
+	FMOVQ 128(RSP), F14
+	VFMLA V14.S4, V11.S4, V13.S4
+	WORD $0x6e2bdc4f // fmul v15.4s, v2.4s, v11.4s
+	FMOVQ 96(RSP), F16
+	VFMLA V16.S4, V9.S4, V15.S4
+	VFMLA V8.S4, V11.S4, V15.S4
+	WORD $0x6e24dd51 // fmul v17.4s, v10.4s, v4.4s
+	VFMLA V10.S4, V3.S4, V17.S4
+	VFMLA V12.S4, V16.S4, V17.S4
+	WORD $0x6e29dd52 // fmul v18.4s, v10.4s, v9.4s
+	VFMLA V6.S4, V3.S4, V18.S4
+	VFMLA V14.S4, V16.S4, V18.S4
+	WORD $0x6e2bdd53 // fmul v19.4s, v10.4s, v11.4s
+	VFMLA V16.S4, V3.S4, V19.S4
+	VFMLA V8.S4, V16.S4, V19.S4
+	WORD $0x6e24dd84 // fmul v4.4s, v12.4s, v4.4s
+	VFMLA V10.S4, V14.S4, V4.S4
+	VFMLA V12.S4, V5.S4, V4.S4
+	WORD $0x6e29dd94 // fmul v20.4s, v12.4s, v9.4s
+	VFMLA V6.S4, V14.S4, V20.S4
+	VFMLA V14.S4, V5.S4, V20.S4
+	WORD $0x6e2bdd86 // fmul v6.4s, v12.4s, v11.4s
+	VFMLA V16.S4, V14.S4, V6.S4
+	VFMLA V8.S4, V5.S4, V6.S4
+	VBIT V1.B16, V7.B16, V2.B16
+	VBIT V1.B16, V13.B16, V9.B16
+	VBIT V1.B16, V15.B16, V11.B16
+	VBIT V1.B16, V17.B16, V10.B16
+	VBIT V1.B16, V18.B16, V3.B16
+	VBIT V1.B16, V19.B16, V16.B16
+	VBIT V1.B16, V4.B16, V12.B16
+	VBIT V1.B16, V20.B16, V14.B16
+	VBIT V1.B16, V6.B16, V5.B16
+	FMOVQ 96(R4), F1
+	WORD $0x4ea1d400 // fsub v0.4s, v0.4s, v1.4s
+	WORD $0x4ea0c801 // fcmgt v1.4s, v0.4s, #0.0
+	WORD $0x6eb0a824 // umaxv s4, v1.4s
+	FMOVS F4, R9
+	FMOVQ F2, 16(RSP)
+	FMOVQ F9, 32(RSP)
+	FMOVQ F11, 48(RSP)
+	FMOVQ F10, 64(RSP)
+	FMOVQ F3, 80(RSP)
+	FMOVQ F16, 96(RSP)
+	FMOVQ F12, 112(RSP)
+	FMOVQ F14, 128(RSP)
+	FMOVQ F5, 144(RSP)
+	FMOVQ F0, 160(RSP)
+	CBNZ R9, stage2
+	FMOVQ 192(RSP), F0
+	WORD $0x4ea0a800 // cmlt v0.4s, v0.4s, #0
+	FMOVQ 176(RSP), F1
+	FMOVQ 160(R4), F2
+	FMOVQ 416(R4), F3
+	VFMLA V3.S4, V1.S4, V2.S4
+	FMOVQ 160(R4), F3
+	WORD $0x4ea3d444 // fsub v4.4s, v2.4s, v3.4s
+	FMOVQ 432(R4), F3
+	VFMLS V3.S4, V4.S4, V1.S4
+	FMOVQ 448(R4), F3
+	VFMLS V3.S4, V4.S4, V1.S4
+	FMOVQ 464(R4), F3
+	FMOVQ 480(R4), F4
+	VFMLA V1.S4, V4.S4, V3.S4
+	FMOVQ 496(R4), F4
+	VFMLA V1.S4, V3.S4, V4.S4
+	FMOVQ 512(R4), F3
+	VFMLA V1.S4, V4.S4, V3.S4
+	FMOVQ 528(R4), F4
+	VFMLA V1.S4, V3.S4, V4.S4
+	WORD $0x6e21dc23 // fmul v3.4s, v1.4s, v1.4s
+	VFMLA V4.S4, V3.S4, V1.S4
+	VSHL $23, V2.S4, V2.S4
+	FMOVQ 96(R4), F3
+	VADD V3.S4, V2.S4, V2.S4
+	VFMLA V2.S4, V1.S4, V2.S4
+	FMOVQ 16(RSP), F1
+	FMOVQ 96(R4), F3
+	WORD $0x4e23d421 // fadd v1.4s, v1.4s, v3.4s
+	WORD $0x6e21dc41 // fmul v1.4s, v2.4s, v1.4s
+	FMOVQ 32(RSP), F3
+	WORD $0x6e23dc43 // fmul v3.4s, v2.4s, v3.4s
+	FMOVQ 48(RSP), F4
+	WORD $0x6e24dc44 // fmul v4.4s, v2.4s, v4.4s
+	FMOVQ 64(RSP), F5
+	WORD $0x6e25dc45 // fmul v5.4s, v2.4s, v5.4s
+	FMOVQ 80(RSP), F6
+	FMOVQ 96(R4), F7
+	WORD $0x4e27d4c6 // fadd v6.4s, v6.4s, v7.4s
+	WORD $0x6e26dc46 // fmul v6.4s, v2.4s, v6.4s
+	FMOVQ 96(RSP), F7
+	WORD $0x6e27dc47 // fmul v7.4s, v2.4s, v7.4s
+	FMOVQ 112(RSP), F8
+	WORD $0x6e28dc48 // fmul v8.4s, v2.4s, v8.4s
+	FMOVQ 128(RSP), F9
+	WORD $0x6e29dc49 // fmul v9.4s, v2.4s, v9.4s
+	FMOVQ 144(RSP), F10
+	FMOVQ 96(R4), F11
+	WORD $0x4e2bd54a // fadd v10.4s, v10.4s, v11.4s
+	WORD $0x6e2adc42 // fmul v2.4s, v2.4s, v10.4s
+	WORD $0x6eb0a80a // umaxv s10, v0.4s
+	FMOVS F10, R9
 	CBNZ R9, hard
-	FMOVQ F2, (R0)
+	FMOVQ F1, (R0)
 	ADD R5, R0, R9
-	FMOVQ F4, (R9)
-	ADD R5<<1, R0, R9
-	FMOVQ F5, (R9)
-	ADD R6, R0, R9
-	FMOVQ F6, (R9)
-	ADD R5<<2, R0, R9
-	FMOVQ F7, (R9)
-	ADD R7, R0, R9
-	FMOVQ F8, (R9)
-	ADD R6<<1, R0, R9
-	FMOVQ F9, (R9)
-	ADD R8, R0, R9
-	FMOVQ F10, (R9)
-	ADD R5<<3, R0, R9
 	FMOVQ F3, (R9)
+	ADD R5<<1, R0, R9
+	FMOVQ F4, (R9)
+	ADD R6, R0, R9
+	FMOVQ F5, (R9)
+	ADD R5<<2, R0, R9
+	FMOVQ F6, (R9)
+	ADD R7, R0, R9
+	FMOVQ F7, (R9)
+	ADD R6<<1, R0, R9
+	FMOVQ F8, (R9)
+	ADD R8, R0, R9
+	FMOVQ F9, (R9)
+	ADD R5<<3, R0, R9
+	FMOVQ F2, (R9)
 	ADD $16, R0
 	ADD $16, R1
 	SUB $4, R2
@@ -592,529 +590,528 @@ next:
 	CBZ R2, done
 	MOVD R1, R9
 	TBZ $1, R2, loadOne
-	FMOVD.P 8(R9), F1
+	FMOVD.P 8(R9), F0
 	TBZ $0, R2, loaded
-	VLD1 (R9), V1.S[2]
+	VLD1 (R9), V0.S[2]
 	B loaded
 
 loadOne:
-	FMOVS (R9), F1
+	FMOVS (R9), F0
 
 loaded:
 	ADD R5<<2, R1, R9
 	TBZ $1, R2, loadOne2
-	FMOVD.P 8(R9), F2
+	FMOVD.P 8(R9), F1
 	TBZ $0, R2, loaded2
-	VLD1 (R9), V2.S[2]
+	VLD1 (R9), V1.S[2]
 	B loaded2
 
 loadOne2:
-	FMOVS (R9), F2
+	FMOVS (R9), F1
 
 loaded2:
-	WORD $0x4e22d423 // fadd v3.4s, v1.4s, v2.4s
+	WORD $0x4e21d402 // fadd v2.4s, v0.4s, v1.4s
 	ADD R5<<3, R1, R9
 	TBZ $1, R2, loadOne3
-	FMOVD.P 8(R9), F4
+	FMOVD.P 8(R9), F3
 	TBZ $0, R2, loaded3
-	VLD1 (R9), V4.S[2]
+	VLD1 (R9), V3.S[2]
 	B loaded3
 
 loadOne3:
-	FMOVS (R9), F4
+	FMOVS (R9), F3
 
 loaded3:
-	WORD $0x4e24d463 // fadd v3.4s, v3.4s, v4.4s
-	FMOVQ 16(R4), F5
-	WORD $0x6e25dc63 // fmul v3.4s, v3.4s, v5.4s
-	WORD $0x4ea3d421 // fsub v1.4s, v1.4s, v3.4s
-	WORD $0x4ea3d442 // fsub v2.4s, v2.4s, v3.4s
-	WORD $0x4ea3d484 // fsub v4.4s, v4.4s, v3.4s
-	WORD $0x6e21dc25 // fmul v5.4s, v1.4s, v1.4s
+	WORD $0x4e23d442 // fadd v2.4s, v2.4s, v3.4s
+	FMOVQ (R4), F4
+	WORD $0x6e24dc42 // fmul v2.4s, v2.4s, v4.4s
+	WORD $0x4ea2d400 // fsub v0.4s, v0.4s, v2.4s
+	WORD $0x4ea2d421 // fsub v1.4s, v1.4s, v2.4s
+	WORD $0x4ea2d463 // fsub v3.4s, v3.4s, v2.4s
+	WORD $0x6e20dc04 // fmul v4.4s, v0.4s, v0.4s
 	ADD R5, R1, R9
 	TBZ $1, R2, loadOne4
-	FMOVD.P 8(R9), F6
+	FMOVD.P 8(R9), F5
 	TBZ $0, R2, loaded4
-	VLD1 (R9), V6.S[2]
+	VLD1 (R9), V5.S[2]
 	B loaded4
 
 loadOne4:
-	FMOVS (R9), F6
+	FMOVS (R9), F5
 
 loaded4:
 	ADD R6, R1, R9
 	TBZ $1, R2, loadOne5
-	FMOVD.P 8(R9), F7
+	FMOVD.P 8(R9), F6
 	TBZ $0, R2, loaded5
-	VLD1 (R9), V7.S[2]
+	VLD1 (R9), V6.S[2]
 	B loaded5
 
 loadOne5:
-	FMOVS (R9), F7
+	FMOVS (R9), F6
 
 loaded5:
-	VFMLA V7.S4, V6.S4, V5.S4
+	VFMLA V6.S4, V5.S4, V4.S4
 	ADD R5<<1, R1, R9
 	TBZ $1, R2, loadOne6
-	FMOVD.P 8(R9), F8
+	FMOVD.P 8(R9), F7
 	TBZ $0, R2, loaded6
-	VLD1 (R9), V8.S[2]
+	VLD1 (R9), V7.S[2]
 	B loaded6
 
 loadOne6:
-	FMOVS (R9), F8
+	FMOVS (R9), F7
 
 loaded6:
 	ADD R6<<1, R1, R9
 	TBZ $1, R2, loadOne7
-	FMOVD.P 8(R9), F9
+	FMOVD.P 8(R9), F8
 	TBZ $0, R2, loaded7
-	VLD1 (R9), V9.S[2]
+	VLD1 (R9), V8.S[2]
 	B loaded7
 
 loadOne7:
-	FMOVS (R9), F9
+	FMOVS (R9), F8
 
 loaded7:
-	VFMLA V9.S4, V8.S4, V5.S4
-	WORD $0x6e26dc2a // fmul v10.4s, v1.4s, v6.4s
-	VFMLA V2.S4, V6.S4, V10.S4
+	VFMLA V8.S4, V7.S4, V4.S4
+	WORD $0x6e25dc09 // fmul v9.4s, v0.4s, v5.4s
+	VFMLA V1.S4, V5.S4, V9.S4
 	ADD R8, R1, R9
 	TBZ $1, R2, loadOne8
-	FMOVD.P 8(R9), F11
+	FMOVD.P 8(R9), F10
 	TBZ $0, R2, loaded8
-	VLD1 (R9), V11.S[2]
+	VLD1 (R9), V10.S[2]
 	B loaded8
 
 loadOne8:
-	FMOVS (R9), F11
+	FMOVS (R9), F10
 
 loaded8:
-	VFMLA V11.S4, V8.S4, V10.S4
-	WORD $0x6e28dc2c // fmul v12.4s, v1.4s, v8.4s
+	VFMLA V10.S4, V7.S4, V9.S4
+	WORD $0x6e27dc0b // fmul v11.4s, v0.4s, v7.4s
 	ADD R7, R1, R9
 	TBZ $1, R2, loadOne9
-	FMOVD.P 8(R9), F13
+	FMOVD.P 8(R9), F12
 	TBZ $0, R2, loaded9
-	VLD1 (R9), V13.S[2]
+	VLD1 (R9), V12.S[2]
 	B loaded9
 
 loadOne9:
-	FMOVS (R9), F13
+	FMOVS (R9), F12
 
 loaded9:
-	VFMLA V13.S4, V6.S4, V12.S4
-	VFMLA V4.S4, V8.S4, V12.S4
-	WORD $0x6e21dcee // fmul v14.4s, v7.4s, v1.4s
-	VFMLA V7.S4, V2.S4, V14.S4
-	VFMLA V9.S4, V13.S4, V14.S4
-	WORD $0x6e26dcef // fmul v15.4s, v7.4s, v6.4s
-	VFMLA V2.S4, V2.S4, V15.S4
-	VFMLA V11.S4, V13.S4, V15.S4
-	WORD $0x6e28dcf0 // fmul v16.4s, v7.4s, v8.4s
-	VFMLA V13.S4, V2.S4, V16.S4
-	VFMLA V4.S4, V13.S4, V16.S4
-	WORD $0x6e21dd31 // fmul v17.4s, v9.4s, v1.4s
-	VFMLA V7.S4, V11.S4, V17.S4
-	VFMLA V9.S4, V4.S4, V17.S4
-	WORD $0x6e26dd32 // fmul v18.4s, v9.4s, v6.4s
-	VFMLA V2.S4, V11.S4, V18.S4
-	VFMLA V11.S4, V4.S4, V18.S4
-	WORD $0x6e28dd33 // fmul v19.4s, v9.4s, v8.4s
-	VFMLA V13.S4, V11.S4, V19.S4
-	VFMLA V4.S4, V4.S4, V19.S4
-	VAND V0.B16, V5.B16, V20.B16
-	VAND V0.B16, V14.B16, V21.B16
+	VFMLA V12.S4, V5.S4, V11.S4
+	VFMLA V3.S4, V7.S4, V11.S4
+	WORD $0x6e20dccd // fmul v13.4s, v6.4s, v0.4s
+	VFMLA V6.S4, V1.S4, V13.S4
+	VFMLA V8.S4, V12.S4, V13.S4
+	WORD $0x6e25dcce // fmul v14.4s, v6.4s, v5.4s
+	VFMLA V1.S4, V1.S4, V14.S4
+	VFMLA V10.S4, V12.S4, V14.S4
+	WORD $0x6e27dccf // fmul v15.4s, v6.4s, v7.4s
+	VFMLA V12.S4, V1.S4, V15.S4
+	VFMLA V3.S4, V12.S4, V15.S4
+	WORD $0x6e20dd10 // fmul v16.4s, v8.4s, v0.4s
+	VFMLA V6.S4, V10.S4, V16.S4
+	VFMLA V8.S4, V3.S4, V16.S4
+	WORD $0x6e25dd11 // fmul v17.4s, v8.4s, v5.4s
+	VFMLA V1.S4, V10.S4, V17.S4
+	VFMLA V10.S4, V3.S4, V17.S4
+	WORD $0x6e27dd12 // fmul v18.4s, v8.4s, v7.4s
+	VFMLA V12.S4, V10.S4, V18.S4
+	VFMLA V3.S4, V3.S4, V18.S4
+	FMOVQ 16(R4), F19
+	VAND V19.B16, V4.B16, V20.B16
+	FMOVQ 16(R4), F19
+	VAND V19.B16, V13.B16, V21.B16
 	WORD $0x4e35d694 // fadd v20.4s, v20.4s, v21.4s
-	VAND V0.B16, V17.B16, V21.B16
+	FMOVQ 16(R4), F19
+	VAND V19.B16, V16.B16, V21.B16
 	WORD $0x4e35d694 // fadd v20.4s, v20.4s, v21.4s
-	VAND V0.B16, V10.B16, V21.B16
-	VAND V0.B16, V15.B16, V22.B16
+	FMOVQ 16(R4), F19
+	VAND V19.B16, V9.B16, V21.B16
+	FMOVQ 16(R4), F19
+	VAND V19.B16, V14.B16, V22.B16
 	WORD $0x4e36d6b5 // fadd v21.4s, v21.4s, v22.4s
-	VAND V0.B16, V18.B16, V22.B16
+	FMOVQ 16(R4), F19
+	VAND V19.B16, V17.B16, V22.B16
 	WORD $0x4e36d6b5 // fadd v21.4s, v21.4s, v22.4s
-	WORD $0x6eb5e696 // fcmgt v22.4s, v20.4s, v21.4s
+	WORD $0x6eb5e693 // fcmgt v19.4s, v20.4s, v21.4s
+	VBSL V21.B16, V20.B16, V19.B16
+	FMOVQ 16(R4), F20
+	VAND V20.B16, V11.B16, V21.B16
+	FMOVQ 16(R4), F20
+	VAND V20.B16, V15.B16, V22.B16
+	WORD $0x4e36d6b5 // fadd v21.4s, v21.4s, v22.4s
+	FMOVQ 16(R4), F20
+	VAND V20.B16, V18.B16, V22.B16
+	WORD $0x4e36d6b5 // fadd v21.4s, v21.4s, v22.4s
+	WORD $0x6eb5e674 // fcmgt v20.4s, v19.4s, v21.4s
+	VBSL V21.B16, V19.B16, V20.B16
+	FMOVQ 32(R4), F19
+	WORD $0x6e34e675 // fcmge v21.4s, v19.4s, v20.4s
+	WORD $0x6e205ab5 // mvn v21.16b, v21.16b
+	FMOVQ 16(R4), F19
+	VAND V19.B16, V2.B16, V22.B16
+	FMOVQ 48(R4), F19
+	WORD $0x6e36e676 // fcmge v22.4s, v19.4s, v22.4s
+	WORD $0x6e205ad6 // mvn v22.16b, v22.16b
+	VORR V22.B16, V21.B16, V21.B16
+	FMOVQ 64(R4), F19
+	FMOVQ 80(R4), F22
+	VBIT V21.B16, V22.B16, V19.B16
+	FMOVQ 32(R4), F21
+	WORD $0x6eb4e6b6 // fcmgt v22.4s, v21.4s, v20.4s
 	VBSL V21.B16, V20.B16, V22.B16
-	VAND V0.B16, V12.B16, V20.B16
-	VAND V0.B16, V16.B16, V21.B16
-	WORD $0x4e35d694 // fadd v20.4s, v20.4s, v21.4s
-	VAND V0.B16, V19.B16, V21.B16
-	WORD $0x4e35d694 // fadd v20.4s, v20.4s, v21.4s
+	FMOVQ 96(R4), F20
 	WORD $0x6eb4e6d5 // fcmgt v21.4s, v22.4s, v20.4s
 	VBSL V20.B16, V22.B16, V21.B16
-	FMOVQ 32(R4), F20
-	WORD $0x6e35e696 // fcmge v22.4s, v20.4s, v21.4s
-	WORD $0x6e205ad6 // mvn v22.16b, v22.16b
-	VAND V0.B16, V3.B16, V20.B16
-	FMOVQ 48(R4), F23
-	WORD $0x6e34e6f4 // fcmge v20.4s, v23.4s, v20.4s
-	WORD $0x6e205a94 // mvn v20.16b, v20.16b
-	VORR V20.B16, V22.B16, V22.B16
-	FMOVQ 64(R4), F20
-	FMOVQ 80(R4), F23
-	VBIT V22.B16, V23.B16, V20.B16
-	FMOVQ 32(R4), F22
-	WORD $0x6eb5e6d7 // fcmgt v23.4s, v22.4s, v21.4s
-	VBSL V22.B16, V21.B16, V23.B16
+	VUSHR $23, V21.S4, V21.S4
+	WORD $0x4e21dab5 // scvtf v21.4s, v21.4s
+	FMOVQ 112(R4), F20
+	WORD $0x4eb4d6b5 // fsub v21.4s, v21.4s, v20.4s
+	FMOVQ 128(R4), F20
+	FMOVQ 144(R4), F22
+	VFMLA V22.S4, V21.S4, V20.S4
+	FMOVQ 160(R4), F21
+	WORD $0x4e35d694 // fadd v20.4s, v20.4s, v21.4s
+	FMOVQ 160(R4), F21
+	WORD $0x4eb5d694 // fsub v20.4s, v20.4s, v21.4s
+	FMOVQ 160(R4), F21
+	WORD $0x4eb4d6b6 // fsub v22.4s, v21.4s, v20.4s
+	VSHL $23, V22.S4, V22.S4
 	FMOVQ 96(R4), F21
-	WORD $0x6eb5e6f6 // fcmgt v22.4s, v23.4s, v21.4s
-	VBSL V21.B16, V23.B16, V22.B16
-	VUSHR $23, V22.S4, V22.S4
-	WORD $0x4e21dad6 // scvtf v22.4s, v22.4s
-	FMOVQ 112(R4), F21
-	WORD $0x4eb5d6d6 // fsub v22.4s, v22.4s, v21.4s
-	FMOVQ 128(R4), F21
-	FMOVQ 144(R4), F23
-	VFMLA V23.S4, V22.S4, V21.S4
-	FMOVQ 160(R4), F22
-	WORD $0x4e36d6b5 // fadd v21.4s, v21.4s, v22.4s
-	FMOVQ 160(R4), F22
-	WORD $0x4eb6d6b5 // fsub v21.4s, v21.4s, v22.4s
-	FMOVQ 160(R4), F22
-	WORD $0x4eb5d6d7 // fsub v23.4s, v22.4s, v21.4s
-	VSHL $23, V23.S4, V23.S4
-	FMOVQ 96(R4), F22
-	VADD V22.S4, V23.S4, V23.S4
-	WORD $0x6e37dc21 // fmul v1.4s, v1.4s, v23.4s
-	WORD $0x6e37dcc6 // fmul v6.4s, v6.4s, v23.4s
-	WORD $0x6e37dd08 // fmul v8.4s, v8.4s, v23.4s
-	WORD $0x6e37dce7 // fmul v7.4s, v7.4s, v23.4s
-	WORD $0x6e37dc42 // fmul v2.4s, v2.4s, v23.4s
-	WORD $0x6e37ddad // fmul v13.4s, v13.4s, v23.4s
-	WORD $0x6e37dd29 // fmul v9.4s, v9.4s, v23.4s
-	WORD $0x6e37dd6b // fmul v11.4s, v11.4s, v23.4s
-	WORD $0x6e37dc84 // fmul v4.4s, v4.4s, v23.4s
-	WORD $0x6e37def7 // fmul v23.4s, v23.4s, v23.4s
-	WORD $0x6e37dca5 // fmul v5.4s, v5.4s, v23.4s
-	WORD $0x6e37dd4a // fmul v10.4s, v10.4s, v23.4s
-	WORD $0x6e37dd8c // fmul v12.4s, v12.4s, v23.4s
-	WORD $0x6e37ddce // fmul v14.4s, v14.4s, v23.4s
-	WORD $0x6e37ddef // fmul v15.4s, v15.4s, v23.4s
-	WORD $0x6e37de10 // fmul v16.4s, v16.4s, v23.4s
-	WORD $0x6e37de31 // fmul v17.4s, v17.4s, v23.4s
-	WORD $0x6e37de52 // fmul v18.4s, v18.4s, v23.4s
-	WORD $0x6e37de73 // fmul v19.4s, v19.4s, v23.4s
-	WORD $0x4e2fd4b6 // fadd v22.4s, v5.4s, v15.4s
-	WORD $0x4e33d6d6 // fadd v22.4s, v22.4s, v19.4s
-	FMOVQ 144(R4), F23
-	WORD $0x6e37ded6 // fmul v22.4s, v22.4s, v23.4s
-	WORD $0x6e29dc57 // fmul v23.4s, v2.4s, v9.4s
-	VMOV V23.B16, V24.B16
-	VFMLS V9.S4, V2.S4, V24.S4
-	WORD $0x6ea0faf7 // fneg v23.4s, v23.4s
-	VFMLA V11.S4, V7.S4, V23.S4
-	WORD $0x4e38d6f7 // fadd v23.4s, v23.4s, v24.4s
-	WORD $0x6e2bddb8 // fmul v24.4s, v13.4s, v11.4s
+	VADD V21.S4, V22.S4, V22.S4
+	WORD $0x6e36ded5 // fmul v21.4s, v22.4s, v22.4s
+	WORD $0x4e2ed497 // fadd v23.4s, v4.4s, v14.4s
+	WORD $0x4e32d6f7 // fadd v23.4s, v23.4s, v18.4s
+	FMOVQ 144(R4), F24
+	WORD $0x6e38def7 // fmul v23.4s, v23.4s, v24.4s
+	WORD $0x6e35def7 // fmul v23.4s, v23.4s, v21.4s
+	WORD $0x6e28dc38 // fmul v24.4s, v1.4s, v8.4s
 	VMOV V24.B16, V25.B16
-	VFMLS V11.S4, V13.S4, V25.S4
+	VFMLS V8.S4, V1.S4, V25.S4
 	WORD $0x6ea0fb18 // fneg v24.4s, v24.4s
-	VFMLA V4.S4, V2.S4, V24.S4
+	VFMLA V10.S4, V6.S4, V24.S4
 	WORD $0x4e39d718 // fadd v24.4s, v24.4s, v25.4s
-	WORD $0x6e29ddb9 // fmul v25.4s, v13.4s, v9.4s
+	WORD $0x6e2add99 // fmul v25.4s, v12.4s, v10.4s
 	VMOV V25.B16, V26.B16
-	VFMLS V9.S4, V13.S4, V26.S4
+	VFMLS V10.S4, V12.S4, V26.S4
 	WORD $0x6ea0fb39 // fneg v25.4s, v25.4s
-	VFMLA V4.S4, V7.S4, V25.S4
+	VFMLA V3.S4, V1.S4, V25.S4
 	WORD $0x4e3ad739 // fadd v25.4s, v25.4s, v26.4s
-	WORD $0x6e39dcd9 // fmul v25.4s, v6.4s, v25.4s
-	WORD $0x6ea0fb39 // fneg v25.4s, v25.4s
-	VFMLA V24.S4, V1.S4, V25.S4
-	VFMLA V23.S4, V8.S4, V25.S4
-	FMOVQ 176(R4), F23
-	FMOVQ 192(R4), F24
-	VFMLA V25.S4, V24.S4, V23.S4
-	FMOVQ 208(R4), F24
-	FMOVQ 192(R4), F26
-	VFMLA V22.S4, V26.S4, V24.S4
-	FMOVQ 224(R4), F26
-	FMOVQ 240(R4), F27
-	VFMLA V25.S4, V27.S4, V26.S4
-	FMOVQ 240(R4), F27
-	VFMLA V22.S4, V27.S4, V23.S4
-	FMOVQ 256(R4), F27
-	VFMLA V25.S4, V24.S4, V27.S4
-	VFMLA V22.S4, V24.S4, V26.S4
-	FMOVQ 272(R4), F24
-	VFMLA V25.S4, V23.S4, V24.S4
-	VFMLA V22.S4, V23.S4, V27.S4
-	FMOVQ 288(R4), F23
-	VFMLA V25.S4, V26.S4, V23.S4
-	VFMLA V22.S4, V26.S4, V24.S4
-	FMOVQ 304(R4), F26
-	VFMLA V25.S4, V27.S4, V26.S4
-	VFMLA V22.S4, V27.S4, V23.S4
-	FMOVQ 320(R4), F27
-	VFMLA V25.S4, V24.S4, V27.S4
-	VFMLA V22.S4, V24.S4, V26.S4
-	FMOVQ 336(R4), F24
-	VFMLA V25.S4, V23.S4, V24.S4
-	VFMLA V22.S4, V23.S4, V27.S4
-	FMOVQ 352(R4), F23
-	VFMLA V25.S4, V26.S4, V23.S4
-	VFMLA V22.S4, V26.S4, V24.S4
-	FMOVQ 368(R4), F26
-	VFMLA V25.S4, V27.S4, V26.S4
-	VFMLA V22.S4, V27.S4, V23.S4
-	FMOVQ 384(R4), F27
-	VFMLA V25.S4, V24.S4, V27.S4
-	VFMLA V22.S4, V24.S4, V26.S4
-	WORD $0x6e39def9 // fmul v25.4s, v23.4s, v25.4s
-	VFMLA V22.S4, V23.S4, V27.S4
-	WORD $0x6e25df45 // fmul v5.4s, v26.4s, v5.4s
-	WORD $0x4e39d4a5 // fadd v5.4s, v5.4s, v25.4s
-	VFMLA V1.S4, V27.S4, V5.S4
-	WORD $0x6e2adf4a // fmul v10.4s, v26.4s, v10.4s
-	VFMLA V6.S4, V27.S4, V10.S4
-	WORD $0x6e2cdf4c // fmul v12.4s, v26.4s, v12.4s
-	VFMLA V8.S4, V27.S4, V12.S4
-	WORD $0x6e2edf4e // fmul v14.4s, v26.4s, v14.4s
-	VFMLA V7.S4, V27.S4, V14.S4
-	WORD $0x6e2fdf4f // fmul v15.4s, v26.4s, v15.4s
-	WORD $0x4e39d5ef // fadd v15.4s, v15.4s, v25.4s
-	VFMLA V2.S4, V27.S4, V15.S4
-	WORD $0x6e30df50 // fmul v16.4s, v26.4s, v16.4s
-	VFMLA V13.S4, V27.S4, V16.S4
-	WORD $0x6e31df51 // fmul v17.4s, v26.4s, v17.4s
-	VFMLA V9.S4, V27.S4, V17.S4
-	WORD $0x6e32df52 // fmul v18.4s, v26.4s, v18.4s
-	VFMLA V11.S4, V27.S4, V18.S4
-	WORD $0x6e33df5a // fmul v26.4s, v26.4s, v19.4s
-	WORD $0x4e39d75a // fadd v26.4s, v26.4s, v25.4s
-	VFMLA V4.S4, V27.S4, V26.S4
-	FMOVQ F20, 192(RSP)
-	FMOVQ F5, 16(RSP)
-	FMOVQ F10, 32(RSP)
-	FMOVQ F12, 48(RSP)
-	FMOVQ F14, 64(RSP)
-	FMOVQ F15, 80(RSP)
-	FMOVQ F16, 96(RSP)
-	FMOVQ F17, 112(RSP)
-	FMOVQ F18, 128(RSP)
-	FMOVQ F26, 144(RSP)
-	FMOVQ F21, 160(RSP)
-	FMOVQ F3, 176(RSP)
+	WORD $0x6e28dd9a // fmul v26.4s, v12.4s, v8.4s
+	VMOV V26.B16, V27.B16
+	VFMLS V8.S4, V12.S4, V27.S4
+	WORD $0x6ea0fb5a // fneg v26.4s, v26.4s
+	VFMLA V3.S4, V6.S4, V26.S4
+	WORD $0x4e3bd75a // fadd v26.4s, v26.4s, v27.4s
+	WORD $0x6e3adcba // fmul v26.4s, v5.4s, v26.4s
+	WORD $0x6ea0fb5a // fneg v26.4s, v26.4s
+	VFMLA V25.S4, V0.S4, V26.S4
+	VFMLA V24.S4, V7.S4, V26.S4
+	WORD $0x6e36deb8 // fmul v24.4s, v21.4s, v22.4s
+	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
+	FMOVQ 176(R4), F24
+	FMOVQ 192(R4), F25
+	VFMLA V26.S4, V25.S4, V24.S4
+	FMOVQ 208(R4), F25
+	FMOVQ 192(R4), F27
+	VFMLA V23.S4, V27.S4, V25.S4
+	FMOVQ 224(R4), F27
+	FMOVQ 240(R4), F28
+	VFMLA V26.S4, V28.S4, V27.S4
+	FMOVQ 240(R4), F28
+	VFMLA V23.S4, V28.S4, V24.S4
+	FMOVQ F2, 208(RSP)
+	FMOVQ 256(R4), F2
+	VFMLA V26.S4, V25.S4, V2.S4
+	VFMLA V23.S4, V25.S4, V27.S4
+	FMOVQ 272(R4), F25
+	VFMLA V26.S4, V24.S4, V25.S4
+	VFMLA V23.S4, V24.S4, V2.S4
+	FMOVQ 288(R4), F24
+	VFMLA V26.S4, V27.S4, V24.S4
+	VFMLA V23.S4, V27.S4, V25.S4
+	FMOVQ 304(R4), F27
+	VFMLA V26.S4, V2.S4, V27.S4
+	VFMLA V23.S4, V2.S4, V24.S4
+	FMOVQ 320(R4), F2
+	VFMLA V26.S4, V25.S4, V2.S4
+	VFMLA V23.S4, V25.S4, V27.S4
+	FMOVQ 336(R4), F25
+	VFMLA V26.S4, V24.S4, V25.S4
+	VFMLA V23.S4, V24.S4, V2.S4
+	FMOVQ 352(R4), F24
+	VFMLA V26.S4, V27.S4, V24.S4
+	VFMLA V23.S4, V27.S4, V25.S4
+	FMOVQ 368(R4), F27
+	VFMLA V26.S4, V2.S4, V27.S4
+	VFMLA V23.S4, V2.S4, V24.S4
+	FMOVQ 384(R4), F2
+	VFMLA V26.S4, V25.S4, V2.S4
+	VFMLA V23.S4, V25.S4, V27.S4
+	WORD $0x6e3adf1a // fmul v26.4s, v24.4s, v26.4s
+	VFMLA V23.S4, V24.S4, V2.S4
+	WORD $0x6e36dc42 // fmul v2.4s, v2.4s, v22.4s
+	WORD $0x6e35df7b // fmul v27.4s, v27.4s, v21.4s
+	WORD $0x6e24df64 // fmul v4.4s, v27.4s, v4.4s
+	WORD $0x4e3ad484 // fadd v4.4s, v4.4s, v26.4s
+	VFMLA V0.S4, V2.S4, V4.S4
+	WORD $0x6e29df69 // fmul v9.4s, v27.4s, v9.4s
+	VFMLA V5.S4, V2.S4, V9.S4
+	WORD $0x6e2bdf6b // fmul v11.4s, v27.4s, v11.4s
+	VFMLA V7.S4, V2.S4, V11.S4
+	WORD $0x6e2ddf6d // fmul v13.4s, v27.4s, v13.4s
+	VFMLA V6.S4, V2.S4, V13.S4
+	WORD $0x6e2edf6e // fmul v14.4s, v27.4s, v14.4s
+	WORD $0x4e3ad5ce // fadd v14.4s, v14.4s, v26.4s
+	VFMLA V1.S4, V2.S4, V14.S4
+	WORD $0x6e2fdf6f // fmul v15.4s, v27.4s, v15.4s
+	VFMLA V12.S4, V2.S4, V15.S4
+	WORD $0x6e30df70 // fmul v16.4s, v27.4s, v16.4s
+	VFMLA V8.S4, V2.S4, V16.S4
+	WORD $0x6e31df71 // fmul v17.4s, v27.4s, v17.4s
+	VFMLA V10.S4, V2.S4, V17.S4
+	WORD $0x6e32df7b // fmul v27.4s, v27.4s, v18.4s
+	WORD $0x4e3ad77b // fadd v27.4s, v27.4s, v26.4s
+	VFMLA V3.S4, V2.S4, V27.S4
+	FMOVQ F19, 192(RSP)
+	FMOVQ F4, 16(RSP)
+	FMOVQ F9, 32(RSP)
+	FMOVQ F11, 48(RSP)
+	FMOVQ F13, 64(RSP)
+	FMOVQ F14, 80(RSP)
+	FMOVQ F15, 96(RSP)
+	FMOVQ F16, 112(RSP)
+	FMOVQ F17, 128(RSP)
+	FMOVQ F27, 144(RSP)
+	FMOVQ F20, 160(RSP)
+	FMOVQ 208(RSP), F0
+	FMOVQ F0, 176(RSP)
 
 stage5:
-	FMOVQ 160(RSP), F1
-	WORD $0x4ea0c822 // fcmgt v2.4s, v1.4s, #0.0
-	FMOVQ 16(RSP), F3
-	FMOVQ 400(R4), F4
-	WORD $0x4e24d465 // fadd v5.4s, v3.4s, v4.4s
-	FMOVQ 80(RSP), F4
-	FMOVQ 400(R4), F6
-	WORD $0x4e26d487 // fadd v7.4s, v4.4s, v6.4s
-	FMOVQ 144(RSP), F6
-	FMOVQ 400(R4), F8
-	WORD $0x4e28d4c9 // fadd v9.4s, v6.4s, v8.4s
-	WORD $0x6e25dc68 // fmul v8.4s, v3.4s, v5.4s
-	FMOVQ 32(RSP), F10
-	FMOVQ 64(RSP), F11
-	VFMLA V11.S4, V10.S4, V8.S4
-	FMOVQ 48(RSP), F12
-	FMOVQ 112(RSP), F13
-	VFMLA V13.S4, V12.S4, V8.S4
-	WORD $0x6e2adc6e // fmul v14.4s, v3.4s, v10.4s
-	VFMLA V7.S4, V10.S4, V14.S4
-	FMOVQ 128(RSP), F15
-	VFMLA V15.S4, V12.S4, V14.S4
-	WORD $0x6e2cdc70 // fmul v16.4s, v3.4s, v12.4s
-	FMOVQ 96(RSP), F17
-	VFMLA V17.S4, V10.S4, V16.S4
-	VFMLA V9.S4, V12.S4, V16.S4
-	WORD $0x6e25dd72 // fmul v18.4s, v11.4s, v5.4s
-	VFMLA V11.S4, V4.S4, V18.S4
-	VFMLA V13.S4, V17.S4, V18.S4
-	WORD $0x6e2add73 // fmul v19.4s, v11.4s, v10.4s
-	VFMLA V7.S4, V4.S4, V19.S4
-	VFMLA V15.S4, V17.S4, V19.S4
-	WORD $0x6e2cdd74 // fmul v20.4s, v11.4s, v12.4s
-	VFMLA V17.S4, V4.S4, V20.S4
-	VFMLA V9.S4, V17.S4, V20.S4
-	WORD $0x6e25dda5 // fmul v5.4s, v13.4s, v5.4s
-	VFMLA V11.S4, V15.S4, V5.S4
-	VFMLA V13.S4, V6.S4, V5.S4
-	WORD $0x6e2addb5 // fmul v21.4s, v13.4s, v10.4s
-	VFMLA V7.S4, V15.S4, V21.S4
-	VFMLA V15.S4, V6.S4, V21.S4
-	WORD $0x6e2cdda7 // fmul v7.4s, v13.4s, v12.4s
-	VFMLA V17.S4, V15.S4, V7.S4
-	VFMLA V9.S4, V6.S4, V7.S4
-	VBIT V2.B16, V8.B16, V3.B16
-	VBIT V2.B16, V14.B16, V10.B16
-	VBIT V2.B16, V16.B16, V12.B16
-	VBIT V2.B16, V18.B16, V11.B16
-	VBIT V2.B16, V19.B16, V4.B16
-	VBIT V2.B16, V20.B16, V17.B16
-	VBIT V2.B16, V5.B16, V13.B16
-	VBIT V2.B16, V21.B16, V15.B16
-	VBIT V2.B16, V7.B16, V6.B16
-	FMOVQ 96(R4), F2
-	WORD $0x4ea2d421 // fsub v1.4s, v1.4s, v2.4s
-	WORD $0x4ea0c822 // fcmgt v2.4s, v1.4s, #0.0
-	WORD $0x6eb0a845 // umaxv s5, v2.4s
-	FMOVS F5, R9
-	FMOVQ F3, 16(RSP)
-	FMOVQ F10, 32(RSP)
-	FMOVQ F12, 48(RSP)
-	FMOVQ F11, 64(RSP)
-	FMOVQ F4, 80(RSP)
-	FMOVQ F17, 96(RSP)
-	FMOVQ F13, 112(RSP)
-	FMOVQ F15, 128(RSP)
-	FMOVQ F6, 144(RSP)
-	FMOVQ F1, 160(RSP)
-	CBNZ R9, stage5
-	FMOVQ 192(RSP), F1
-	WORD $0x4ea0a821 // cmlt v1.4s, v1.4s, #0
-	FMOVQ 176(RSP), F2
-	FMOVQ 160(R4), F3
-	FMOVQ 416(R4), F4
-	VFMLA V4.S4, V2.S4, V3.S4
-	FMOVQ 160(R4), F4
-	WORD $0x4ea4d465 // fsub v5.4s, v3.4s, v4.4s
-	FMOVQ 432(R4), F4
-	VFMLS V4.S4, V5.S4, V2.S4
-	FMOVQ 448(R4), F4
-	VFMLS V4.S4, V5.S4, V2.S4
-	FMOVQ 464(R4), F4
-	FMOVQ 480(R4), F5
-	VFMLA V2.S4, V5.S4, V4.S4
-	FMOVQ 496(R4), F5
-	VFMLA V2.S4, V4.S4, V5.S4
-	FMOVQ 512(R4), F4
-	VFMLA V2.S4, V5.S4, V4.S4
-	FMOVQ 528(R4), F5
-	VFMLA V2.S4, V4.S4, V5.S4
-	WORD $0x6e22dc44 // fmul v4.4s, v2.4s, v2.4s
-	VFMLA V5.S4, V4.S4, V2.S4
-	VSHL $23, V3.S4, V3.S4
-	FMOVQ 96(R4), F4
-	VADD V4.S4, V3.S4, V3.S4
-	VFMLA V3.S4, V2.S4, V3.S4
+	FMOVQ 160(RSP), F0
+	WORD $0x4ea0c801 // fcmgt v1.4s, v0.4s, #0.0
 	FMOVQ 16(RSP), F2
-	FMOVQ 96(R4), F4
-	WORD $0x4e24d442 // fadd v2.4s, v2.4s, v4.4s
-	WORD $0x6e22dc62 // fmul v2.4s, v3.4s, v2.4s
-	FMOVQ 32(RSP), F4
-	WORD $0x6e24dc64 // fmul v4.4s, v3.4s, v4.4s
-	FMOVQ 48(RSP), F5
-	WORD $0x6e25dc65 // fmul v5.4s, v3.4s, v5.4s
-	FMOVQ 64(RSP), F6
-	WORD $0x6e26dc66 // fmul v6.4s, v3.4s, v6.4s
-	FMOVQ 80(RSP), F7
-	FMOVQ 96(R4), F8
-	WORD $0x4e28d4e7 // fadd v7.4s, v7.4s, v8.4s
-	WORD $0x6e27dc67 // fmul v7.4s, v3.4s, v7.4s
-	FMOVQ 96(RSP), F8
-	WORD $0x6e28dc68 // fmul v8.4s, v3.4s, v8.4s
-	FMOVQ 112(RSP), F9
-	WORD $0x6e29dc69 // fmul v9.4s, v3.4s, v9.4s
-	FMOVQ 128(RSP), F10
-	WORD $0x6e2adc6a // fmul v10.4s, v3.4s, v10.4s
-	FMOVQ 144(RSP), F11
-	FMOVQ 96(R4), F12
-	WORD $0x4e2cd56b // fadd v11.4s, v11.4s, v12.4s
-	WORD $0x6e2bdc63 // fmul v3.4s, v3.4s, v11.4s
-	WORD $0x6eb0a82b // umaxv s11, v1.4s
-	FMOVS F11, R9
+	FMOVQ 400(R4), F3
+	WORD $0x4e23d444 // fadd v4.4s, v2.4s, v3.4s
+	FMOVQ 80(RSP), F3
+	FMOVQ 400(R4), F5
+	WORD $0x4e25d466 // fadd v6.4s, v3.4s, v5.4s
+	FMOVQ 144(RSP), F5
+	FMOVQ 400(R4), F7
+	WORD $0x4e27d4a8 // fadd v8.4s, v5.4s, v7.4s
+	WORD $0x6e24dc47 // fmul v7.4s, v2.4s, v4.4s
+	FMOVQ 32(RSP), F9
+	FMOVQ 64(RSP), F10
+	VFMLA V10.S4, V9.S4, V7.S4
+	FMOVQ 48(RSP), F11
+	FMOVQ 112(RSP), F12
+	VFMLA V12.S4, V11.S4, V7.S4
+	WORD $0x6e29dc4d // fmul v13.4s, v2.4s, v9.4s
+	VFMLA V6.S4, V9.S4, V13.S4
+	FMOVQ 128(RSP), F14
+	VFMLA V14.S4, V11.S4, V13.S4
+	WORD $0x6e2bdc4f // fmul v15.4s, v2.4s, v11.4s
+	FMOVQ 96(RSP), F16
+	VFMLA V16.S4, V9.S4, V15.S4
+	VFMLA V8.S4, V11.S4, V15.S4
+	WORD $0x6e24dd51 // fmul v17.4s, v10.4s, v4.4s
+	VFMLA V10.S4, V3.S4, V17.S4
+	VFMLA V12.S4, V16.S4, V17.S4
+	WORD $0x6e29dd52 // fmul v18.4s, v10.4s, v9.4s
+	VFMLA V6.S4, V3.S4, V18.S4
+	VFMLA V14.S4, V16.S4, V18.S4
+	WORD $0x6e2bdd53 // fmul v19.4s, v10.4s, v11.4s
+	VFMLA V16.S4, V3.S4, V19.S4
+	VFMLA V8.S4, V16.S4, V19.S4
+	WORD $0x6e24dd84 // fmul v4.4s, v12.4s, v4.4s
+	VFMLA V10.S4, V14.S4, V4.S4
+	VFMLA V12.S4, V5.S4, V4.S4
+	WORD $0x6e29dd94 // fmul v20.4s, v12.4s, v9.4s
+	VFMLA V6.S4, V14.S4, V20.S4
+	VFMLA V14.S4, V5.S4, V20.S4
+	WORD $0x6e2bdd86 // fmul v6.4s, v12.4s, v11.4s
+	VFMLA V16.S4, V14.S4, V6.S4
+	VFMLA V8.S4, V5.S4, V6.S4
+	VBIT V1.B16, V7.B16, V2.B16
+	VBIT V1.B16, V13.B16, V9.B16
+	VBIT V1.B16, V15.B16, V11.B16
+	VBIT V1.B16, V17.B16, V10.B16
+	VBIT V1.B16, V18.B16, V3.B16
+	VBIT V1.B16, V19.B16, V16.B16
+	VBIT V1.B16, V4.B16, V12.B16
+	VBIT V1.B16, V20.B16, V14.B16
+	VBIT V1.B16, V6.B16, V5.B16
+	FMOVQ 96(R4), F1
+	WORD $0x4ea1d400 // fsub v0.4s, v0.4s, v1.4s
+	WORD $0x4ea0c801 // fcmgt v1.4s, v0.4s, #0.0
+	WORD $0x6eb0a824 // umaxv s4, v1.4s
+	FMOVS F4, R9
+	FMOVQ F2, 16(RSP)
+	FMOVQ F9, 32(RSP)
+	FMOVQ F11, 48(RSP)
+	FMOVQ F10, 64(RSP)
+	FMOVQ F3, 80(RSP)
+	FMOVQ F16, 96(RSP)
+	FMOVQ F12, 112(RSP)
+	FMOVQ F14, 128(RSP)
+	FMOVQ F5, 144(RSP)
+	FMOVQ F0, 160(RSP)
+	CBNZ R9, stage5
+	FMOVQ 192(RSP), F0
+	WORD $0x4ea0a800 // cmlt v0.4s, v0.4s, #0
+	FMOVQ 176(RSP), F1
+	FMOVQ 160(R4), F2
+	FMOVQ 416(R4), F3
+	VFMLA V3.S4, V1.S4, V2.S4
+	FMOVQ 160(R4), F3
+	WORD $0x4ea3d444 // fsub v4.4s, v2.4s, v3.4s
+	FMOVQ 432(R4), F3
+	VFMLS V3.S4, V4.S4, V1.S4
+	FMOVQ 448(R4), F3
+	VFMLS V3.S4, V4.S4, V1.S4
+	FMOVQ 464(R4), F3
+	FMOVQ 480(R4), F4
+	VFMLA V1.S4, V4.S4, V3.S4
+	FMOVQ 496(R4), F4
+	VFMLA V1.S4, V3.S4, V4.S4
+	FMOVQ 512(R4), F3
+	VFMLA V1.S4, V4.S4, V3.S4
+	FMOVQ 528(R4), F4
+	VFMLA V1.S4, V3.S4, V4.S4
+	WORD $0x6e21dc23 // fmul v3.4s, v1.4s, v1.4s
+	VFMLA V4.S4, V3.S4, V1.S4
+	VSHL $23, V2.S4, V2.S4
+	FMOVQ 96(R4), F3
+	VADD V3.S4, V2.S4, V2.S4
+	VFMLA V2.S4, V1.S4, V2.S4
+	FMOVQ 16(RSP), F1
+	FMOVQ 96(R4), F3
+	WORD $0x4e23d421 // fadd v1.4s, v1.4s, v3.4s
+	WORD $0x6e21dc41 // fmul v1.4s, v2.4s, v1.4s
+	FMOVQ 32(RSP), F3
+	WORD $0x6e23dc43 // fmul v3.4s, v2.4s, v3.4s
+	FMOVQ 48(RSP), F4
+	WORD $0x6e24dc44 // fmul v4.4s, v2.4s, v4.4s
+	FMOVQ 64(RSP), F5
+	WORD $0x6e25dc45 // fmul v5.4s, v2.4s, v5.4s
+	FMOVQ 80(RSP), F6
+	FMOVQ 96(R4), F7
+	WORD $0x4e27d4c6 // fadd v6.4s, v6.4s, v7.4s
+	WORD $0x6e26dc46 // fmul v6.4s, v2.4s, v6.4s
+	FMOVQ 96(RSP), F7
+	WORD $0x6e27dc47 // fmul v7.4s, v2.4s, v7.4s
+	FMOVQ 112(RSP), F8
+	WORD $0x6e28dc48 // fmul v8.4s, v2.4s, v8.4s
+	FMOVQ 128(RSP), F9
+	WORD $0x6e29dc49 // fmul v9.4s, v2.4s, v9.4s
+	FMOVQ 144(RSP), F10
+	FMOVQ 96(R4), F11
+	WORD $0x4e2bd54a // fadd v10.4s, v10.4s, v11.4s
+	WORD $0x6e2adc42 // fmul v2.4s, v2.4s, v10.4s
+	WORD $0x6eb0a80a // umaxv s10, v0.4s
+	FMOVS F10, R9
 	CBNZ R9, hard2
 	MOVD R0, R9
 	TBZ $1, R2, storeOne
-	FMOVD.P F2, 8(R9)
+	FMOVD.P F1, 8(R9)
 	TBZ $0, R2, stored
-	VST1 V2.S[2], (R9)
+	VST1 V1.S[2], (R9)
 	B stored
 
 storeOne:
-	FMOVS F2, (R9)
+	FMOVS F1, (R9)
 
 stored:
 	ADD R5, R0, R9
 	TBZ $1, R2, storeOne2
-	FMOVD.P F4, 8(R9)
+	FMOVD.P F3, 8(R9)
 	TBZ $0, R2, stored2
-	VST1 V4.S[2], (R9)
+	VST1 V3.S[2], (R9)
 	B stored2
 
 storeOne2:
-	FMOVS F4, (R9)
+	FMOVS F3, (R9)
 
 stored2:
 	ADD R5<<1, R0, R9
 	TBZ $1, R2, storeOne3
-	FMOVD.P F5, 8(R9)
+	FMOVD.P F4, 8(R9)
 	TBZ $0, R2, stored3
-	VST1 V5.S[2], (R9)
+	VST1 V4.S[2], (R9)
 	B stored3
 
 storeOne3:
-	FMOVS F5, (R9)
+	FMOVS F4, (R9)
 
 stored3:
 	ADD R6, R0, R9
 	TBZ $1, R2, storeOne4
-	FMOVD.P F6, 8(R9)
+	FMOVD.P F5, 8(R9)
 	TBZ $0, R2, stored4
-	VST1 V6.S[2], (R9)
+	VST1 V5.S[2], (R9)
 	B stored4
 
 storeOne4:
-	FMOVS F6, (R9)
+	FMOVS F5, (R9)
 
 stored4:
 	ADD R5<<2, R0, R9
 	TBZ $1, R2, storeOne5
-	FMOVD.P F7, 8(R9)
+	FMOVD.P F6, 8(R9)
 	TBZ $0, R2, stored5
-	VST1 V7.S[2], (R9)
+	VST1 V6.S[2], (R9)
 	B stored5
 
 storeOne5:
-	FMOVS F7, (R9)
+	FMOVS F6, (R9)
 
 stored5:
 	ADD R7, R0, R9
 	TBZ $1, R2, storeOne6
-	FMOVD.P F8, 8(R9)
+	FMOVD.P F7, 8(R9)
 	TBZ $0, R2, stored6
-	VST1 V8.S[2], (R9)
+	VST1 V7.S[2], (R9)
 	B stored6
 
 storeOne6:
-	FMOVS F8, (R9)
+	FMOVS F7, (R9)
 
 stored6:
 	ADD R6<<1, R0, R9
 	TBZ $1, R2, storeOne7
-	FMOVD.P F9, 8(R9)
+	FMOVD.P F8, 8(R9)
 	TBZ $0, R2, stored7
-	VST1 V9.S[2], (R9)
+	VST1 V8.S[2], (R9)
 	B stored7
 
 storeOne7:
-	FMOVS F9, (R9)
+	FMOVS F8, (R9)
 
 stored7:
 	ADD R8, R0, R9
 	TBZ $1, R2, storeOne8
-	FMOVD.P F10, 8(R9)
+	FMOVD.P F9, 8(R9)
 	TBZ $0, R2, stored8
-	VST1 V10.S[2], (R9)
+	VST1 V9.S[2], (R9)
 	B stored8
 
 storeOne8:
-	FMOVS F10, (R9)
+	FMOVS F9, (R9)
 
 stored8:
 	ADD R5<<3, R0, R9
 	TBZ $1, R2, storeOne9
-	FMOVD.P F3, 8(R9)
+	FMOVD.P F2, 8(R9)
 	TBZ $0, R2, stored9
-	VST1 V3.S[2], (R9)
+	VST1 V2.S[2], (R9)
 	B stored9
 
 storeOne9:
-	FMOVS F3, (R9)
+	FMOVS F2, (R9)
 
 stored9:
 
@@ -1126,54 +1123,54 @@ done:
 	RET
 
 hard:
-	FMOVQ (R0), F11
-	VBIF V1.B16, V2.B16, V11.B16
-	FMOVQ F11, (R0)
+	FMOVQ (R0), F10
+	VBIF V0.B16, V1.B16, V10.B16
+	FMOVQ F10, (R0)
 	ADD R5, R0, R9
-	FMOVQ (R9), F2
-	VBIF V1.B16, V4.B16, V2.B16
+	FMOVQ (R9), F1
+	VBIF V0.B16, V3.B16, V1.B16
 	ADD R5, R0, R9
-	FMOVQ F2, (R9)
+	FMOVQ F1, (R9)
 	ADD R5<<1, R0, R9
-	FMOVQ (R9), F2
-	VBIF V1.B16, V5.B16, V2.B16
+	FMOVQ (R9), F1
+	VBIF V0.B16, V4.B16, V1.B16
 	ADD R5<<1, R0, R9
-	FMOVQ F2, (R9)
+	FMOVQ F1, (R9)
 	ADD R6, R0, R9
-	FMOVQ (R9), F2
-	VBIF V1.B16, V6.B16, V2.B16
+	FMOVQ (R9), F1
+	VBIF V0.B16, V5.B16, V1.B16
 	ADD R6, R0, R9
-	FMOVQ F2, (R9)
+	FMOVQ F1, (R9)
 	ADD R5<<2, R0, R9
-	FMOVQ (R9), F2
-	VBIF V1.B16, V7.B16, V2.B16
+	FMOVQ (R9), F1
+	VBIF V0.B16, V6.B16, V1.B16
 	ADD R5<<2, R0, R9
-	FMOVQ F2, (R9)
+	FMOVQ F1, (R9)
 	ADD R7, R0, R9
-	FMOVQ (R9), F2
-	VBIF V1.B16, V8.B16, V2.B16
+	FMOVQ (R9), F1
+	VBIF V0.B16, V7.B16, V1.B16
 	ADD R7, R0, R9
-	FMOVQ F2, (R9)
+	FMOVQ F1, (R9)
 	ADD R6<<1, R0, R9
-	FMOVQ (R9), F2
-	VBIF V1.B16, V9.B16, V2.B16
+	FMOVQ (R9), F1
+	VBIF V0.B16, V8.B16, V1.B16
 	ADD R6<<1, R0, R9
-	FMOVQ F2, (R9)
+	FMOVQ F1, (R9)
 	ADD R8, R0, R9
-	FMOVQ (R9), F2
-	VBIF V1.B16, V10.B16, V2.B16
+	FMOVQ (R9), F1
+	VBIF V0.B16, V9.B16, V1.B16
 	ADD R8, R0, R9
-	FMOVQ F2, (R9)
+	FMOVQ F1, (R9)
 	ADD R5<<3, R0, R9
-	FMOVQ (R9), F2
-	VBIF V1.B16, V3.B16, V2.B16
+	FMOVQ (R9), F1
+	VBIF V0.B16, V2.B16, V1.B16
 	ADD R5<<3, R0, R9
-	FMOVQ F2, (R9)
+	FMOVQ F1, (R9)
 	MOVD ZR, R9
-	FMOVQ 544(R4), F2
-	VAND V1.B16, V2.B16, V2.B16
-	WORD $0x4eb1b843 // addv s3, v2.4s
-	FMOVD F3, R10
+	FMOVQ 544(R4), F1
+	VAND V0.B16, V1.B16, V1.B16
+	WORD $0x4eb1b822 // addv s2, v1.4s
+	FMOVD F2, R10
 	ORR R10<<0, R9, R9
 	MOVD n+24(FP), R3
 	MOVD R3, R10
@@ -1187,216 +1184,216 @@ hard:
 hard2:
 	MOVD R0, R9
 	TBZ $1, R2, loadOne10
-	FMOVD.P 8(R9), F11
+	FMOVD.P 8(R9), F10
 	TBZ $0, R2, loaded10
-	VLD1 (R9), V11.S[2]
+	VLD1 (R9), V10.S[2]
 	B loaded10
 
 loadOne10:
-	FMOVS (R9), F11
+	FMOVS (R9), F10
 
 loaded10:
-	VBIF V1.B16, V2.B16, V11.B16
+	VBIF V0.B16, V1.B16, V10.B16
 	MOVD R0, R9
 	TBZ $1, R2, storeOne10
-	FMOVD.P F11, 8(R9)
+	FMOVD.P F10, 8(R9)
 	TBZ $0, R2, stored10
-	VST1 V11.S[2], (R9)
+	VST1 V10.S[2], (R9)
 	B stored10
 
 storeOne10:
-	FMOVS F11, (R9)
+	FMOVS F10, (R9)
 
 stored10:
 	ADD R5, R0, R9
 	TBZ $1, R2, loadOne11
-	FMOVD.P 8(R9), F2
+	FMOVD.P 8(R9), F1
 	TBZ $0, R2, loaded11
-	VLD1 (R9), V2.S[2]
+	VLD1 (R9), V1.S[2]
 	B loaded11
 
 loadOne11:
-	FMOVS (R9), F2
+	FMOVS (R9), F1
 
 loaded11:
-	VBIF V1.B16, V4.B16, V2.B16
+	VBIF V0.B16, V3.B16, V1.B16
 	ADD R5, R0, R9
 	TBZ $1, R2, storeOne11
-	FMOVD.P F2, 8(R9)
+	FMOVD.P F1, 8(R9)
 	TBZ $0, R2, stored11
-	VST1 V2.S[2], (R9)
+	VST1 V1.S[2], (R9)
 	B stored11
 
 storeOne11:
-	FMOVS F2, (R9)
+	FMOVS F1, (R9)
 
 stored11:
 	ADD R5<<1, R0, R9
 	TBZ $1, R2, loadOne12
-	FMOVD.P 8(R9), F2
+	FMOVD.P 8(R9), F1
 	TBZ $0, R2, loaded12
-	VLD1 (R9), V2.S[2]
+	VLD1 (R9), V1.S[2]
 	B loaded12
 
 loadOne12:
-	FMOVS (R9), F2
+	FMOVS (R9), F1
 
 loaded12:
-	VBIF V1.B16, V5.B16, V2.B16
+	VBIF V0.B16, V4.B16, V1.B16
 	ADD R5<<1, R0, R9
 	TBZ $1, R2, storeOne12
-	FMOVD.P F2, 8(R9)
+	FMOVD.P F1, 8(R9)
 	TBZ $0, R2, stored12
-	VST1 V2.S[2], (R9)
+	VST1 V1.S[2], (R9)
 	B stored12
 
 storeOne12:
-	FMOVS F2, (R9)
+	FMOVS F1, (R9)
 
 stored12:
 	ADD R6, R0, R9
 	TBZ $1, R2, loadOne13
-	FMOVD.P 8(R9), F2
+	FMOVD.P 8(R9), F1
 	TBZ $0, R2, loaded13
-	VLD1 (R9), V2.S[2]
+	VLD1 (R9), V1.S[2]
 	B loaded13
 
 loadOne13:
-	FMOVS (R9), F2
+	FMOVS (R9), F1
 
 loaded13:
-	VBIF V1.B16, V6.B16, V2.B16
+	VBIF V0.B16, V5.B16, V1.B16
 	ADD R6, R0, R9
 	TBZ $1, R2, storeOne13
-	FMOVD.P F2, 8(R9)
+	FMOVD.P F1, 8(R9)
 	TBZ $0, R2, stored13
-	VST1 V2.S[2], (R9)
+	VST1 V1.S[2], (R9)
 	B stored13
 
 storeOne13:
-	FMOVS F2, (R9)
+	FMOVS F1, (R9)
 
 stored13:
 	ADD R5<<2, R0, R9
 	TBZ $1, R2, loadOne14
-	FMOVD.P 8(R9), F2
+	FMOVD.P 8(R9), F1
 	TBZ $0, R2, loaded14
-	VLD1 (R9), V2.S[2]
+	VLD1 (R9), V1.S[2]
 	B loaded14
 
 loadOne14:
-	FMOVS (R9), F2
+	FMOVS (R9), F1
 
 loaded14:
-	VBIF V1.B16, V7.B16, V2.B16
+	VBIF V0.B16, V6.B16, V1.B16
 	ADD R5<<2, R0, R9
 	TBZ $1, R2, storeOne14
-	FMOVD.P F2, 8(R9)
+	FMOVD.P F1, 8(R9)
 	TBZ $0, R2, stored14
-	VST1 V2.S[2], (R9)
+	VST1 V1.S[2], (R9)
 	B stored14
 
 storeOne14:
-	FMOVS F2, (R9)
+	FMOVS F1, (R9)
 
 stored14:
 	ADD R7, R0, R9
 	TBZ $1, R2, loadOne15
-	FMOVD.P 8(R9), F2
+	FMOVD.P 8(R9), F1
 	TBZ $0, R2, loaded15
-	VLD1 (R9), V2.S[2]
+	VLD1 (R9), V1.S[2]
 	B loaded15
 
 loadOne15:
-	FMOVS (R9), F2
+	FMOVS (R9), F1
 
 loaded15:
-	VBIF V1.B16, V8.B16, V2.B16
+	VBIF V0.B16, V7.B16, V1.B16
 	ADD R7, R0, R9
 	TBZ $1, R2, storeOne15
-	FMOVD.P F2, 8(R9)
+	FMOVD.P F1, 8(R9)
 	TBZ $0, R2, stored15
-	VST1 V2.S[2], (R9)
+	VST1 V1.S[2], (R9)
 	B stored15
 
 storeOne15:
-	FMOVS F2, (R9)
+	FMOVS F1, (R9)
 
 stored15:
 	ADD R6<<1, R0, R9
 	TBZ $1, R2, loadOne16
-	FMOVD.P 8(R9), F2
+	FMOVD.P 8(R9), F1
 	TBZ $0, R2, loaded16
-	VLD1 (R9), V2.S[2]
+	VLD1 (R9), V1.S[2]
 	B loaded16
 
 loadOne16:
-	FMOVS (R9), F2
+	FMOVS (R9), F1
 
 loaded16:
-	VBIF V1.B16, V9.B16, V2.B16
+	VBIF V0.B16, V8.B16, V1.B16
 	ADD R6<<1, R0, R9
 	TBZ $1, R2, storeOne16
-	FMOVD.P F2, 8(R9)
+	FMOVD.P F1, 8(R9)
 	TBZ $0, R2, stored16
-	VST1 V2.S[2], (R9)
+	VST1 V1.S[2], (R9)
 	B stored16
 
 storeOne16:
-	FMOVS F2, (R9)
+	FMOVS F1, (R9)
 
 stored16:
 	ADD R8, R0, R9
 	TBZ $1, R2, loadOne17
-	FMOVD.P 8(R9), F2
+	FMOVD.P 8(R9), F1
 	TBZ $0, R2, loaded17
-	VLD1 (R9), V2.S[2]
+	VLD1 (R9), V1.S[2]
 	B loaded17
 
 loadOne17:
-	FMOVS (R9), F2
+	FMOVS (R9), F1
 
 loaded17:
-	VBIF V1.B16, V10.B16, V2.B16
+	VBIF V0.B16, V9.B16, V1.B16
 	ADD R8, R0, R9
 	TBZ $1, R2, storeOne17
-	FMOVD.P F2, 8(R9)
+	FMOVD.P F1, 8(R9)
 	TBZ $0, R2, stored17
-	VST1 V2.S[2], (R9)
+	VST1 V1.S[2], (R9)
 	B stored17
 
 storeOne17:
-	FMOVS F2, (R9)
+	FMOVS F1, (R9)
 
 stored17:
 	ADD R5<<3, R0, R9
 	TBZ $1, R2, loadOne18
-	FMOVD.P 8(R9), F2
+	FMOVD.P 8(R9), F1
 	TBZ $0, R2, loaded18
-	VLD1 (R9), V2.S[2]
+	VLD1 (R9), V1.S[2]
 	B loaded18
 
 loadOne18:
-	FMOVS (R9), F2
+	FMOVS (R9), F1
 
 loaded18:
-	VBIF V1.B16, V3.B16, V2.B16
+	VBIF V0.B16, V2.B16, V1.B16
 	ADD R5<<3, R0, R9
 	TBZ $1, R2, storeOne18
-	FMOVD.P F2, 8(R9)
+	FMOVD.P F1, 8(R9)
 	TBZ $0, R2, stored18
-	VST1 V2.S[2], (R9)
+	VST1 V1.S[2], (R9)
 	B stored18
 
 storeOne18:
-	FMOVS F2, (R9)
+	FMOVS F1, (R9)
 
 stored18:
 	MOVD ZR, R9
-	FMOVQ 544(R4), F2
-	VAND V1.B16, V2.B16, V2.B16
-	WORD $0x4eb1b843 // addv s3, v2.4s
-	FMOVD F3, R10
+	FMOVQ 544(R4), F1
+	VAND V0.B16, V1.B16, V1.B16
+	WORD $0x4eb1b822 // addv s2, v1.4s
+	FMOVD F2, R10
 	ORR R10<<0, R9, R9
 	MOVD n+24(FP), R3
 	MOVD R3, R10
@@ -1411,7 +1408,7 @@ stored18:
 	RET
 
 // func exp3x3F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
-TEXT ·exp3x3F64NEON(SB), 0, $200-64
+TEXT ·exp3x3F64NEON(SB), 0, $216-64
 	MOVD dst+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD n+24(FP), R2
@@ -1421,410 +1418,408 @@ TEXT ·exp3x3F64NEON(SB), 0, $200-64
 	ADD R5<<1, R5, R6
 	ADD R5<<1, R6, R7
 	ADD R5<<1, R7, R8
-	FMOVQ 560(R4), F0
 	CMP $2, R2
 	BLT next
 
 loop:
-	// 401 instructions for 2 matrices, 200.5 each
-	FMOVQ (R1), F1
+	// 400 instructions for 2 matrices, 200 each
+	FMOVQ (R1), F0
 	ADD R5<<2, R1, R9
-	FMOVQ (R9), F2
-	WORD $0x4e62d423 // fadd v3.2d, v1.2d, v2.2d
+	FMOVQ (R9), F1
+	WORD $0x4e61d402 // fadd v2.2d, v0.2d, v1.2d
 	ADD R5<<3, R1, R9
-	FMOVQ (R9), F4
-	WORD $0x4e64d463 // fadd v3.2d, v3.2d, v4.2d
-	FMOVQ 576(R4), F5
-	WORD $0x6e65dc63 // fmul v3.2d, v3.2d, v5.2d
-	WORD $0x4ee3d421 // fsub v1.2d, v1.2d, v3.2d
-	WORD $0x4ee3d442 // fsub v2.2d, v2.2d, v3.2d
-	WORD $0x4ee3d484 // fsub v4.2d, v4.2d, v3.2d
-	WORD $0x6e61dc25 // fmul v5.2d, v1.2d, v1.2d
+	FMOVQ (R9), F3
+	WORD $0x4e63d442 // fadd v2.2d, v2.2d, v3.2d
+	FMOVQ 560(R4), F4
+	WORD $0x6e64dc42 // fmul v2.2d, v2.2d, v4.2d
+	WORD $0x4ee2d400 // fsub v0.2d, v0.2d, v2.2d
+	WORD $0x4ee2d421 // fsub v1.2d, v1.2d, v2.2d
+	WORD $0x4ee2d463 // fsub v3.2d, v3.2d, v2.2d
+	WORD $0x6e60dc04 // fmul v4.2d, v0.2d, v0.2d
 	ADD R5, R1, R9
-	FMOVQ (R9), F6
+	FMOVQ (R9), F5
 	ADD R6, R1, R9
-	FMOVQ (R9), F7
-	VFMLA V7.D2, V6.D2, V5.D2
+	FMOVQ (R9), F6
+	VFMLA V6.D2, V5.D2, V4.D2
 	ADD R5<<1, R1, R9
-	FMOVQ (R9), F8
+	FMOVQ (R9), F7
 	ADD R6<<1, R1, R9
-	FMOVQ (R9), F9
-	VFMLA V9.D2, V8.D2, V5.D2
-	WORD $0x6e66dc2a // fmul v10.2d, v1.2d, v6.2d
-	VFMLA V2.D2, V6.D2, V10.D2
+	FMOVQ (R9), F8
+	VFMLA V8.D2, V7.D2, V4.D2
+	WORD $0x6e65dc09 // fmul v9.2d, v0.2d, v5.2d
+	VFMLA V1.D2, V5.D2, V9.D2
 	ADD R8, R1, R9
-	FMOVQ (R9), F11
-	VFMLA V11.D2, V8.D2, V10.D2
-	WORD $0x6e68dc2c // fmul v12.2d, v1.2d, v8.2d
+	FMOVQ (R9), F10
+	VFMLA V10.D2, V7.D2, V9.D2
+	WORD $0x6e67dc0b // fmul v11.2d, v0.2d, v7.2d
 	ADD R7, R1, R9
-	FMOVQ (R9), F13
-	VFMLA V13.D2, V6.D2, V12.D2
-	VFMLA V4.D2, V8.D2, V12.D2
-	WORD $0x6e61dcee // fmul v14.2d, v7.2d, v1.2d
-	VFMLA V7.D2, V2.D2, V14.D2
-	VFMLA V9.D2, V13.D2, V14.D2
-	WORD $0x6e66dcef // fmul v15.2d, v7.2d, v6.2d
-	VFMLA V2.D2, V2.D2, V15.D2
-	VFMLA V11.D2, V13.D2, V15.D2
-	WORD $0x6e68dcf0 // fmul v16.2d, v7.2d, v8.2d
-	VFMLA V13.D2, V2.D2, V16.D2
-	VFMLA V4.D2, V13.D2, V16.D2
-	WORD $0x6e61dd31 // fmul v17.2d, v9.2d, v1.2d
-	VFMLA V7.D2, V11.D2, V17.D2
-	VFMLA V9.D2, V4.D2, V17.D2
-	WORD $0x6e66dd32 // fmul v18.2d, v9.2d, v6.2d
-	VFMLA V2.D2, V11.D2, V18.D2
-	VFMLA V11.D2, V4.D2, V18.D2
-	WORD $0x6e68dd33 // fmul v19.2d, v9.2d, v8.2d
-	VFMLA V13.D2, V11.D2, V19.D2
-	VFMLA V4.D2, V4.D2, V19.D2
-	VAND V0.B16, V5.B16, V20.B16
-	VAND V0.B16, V14.B16, V21.B16
+	FMOVQ (R9), F12
+	VFMLA V12.D2, V5.D2, V11.D2
+	VFMLA V3.D2, V7.D2, V11.D2
+	WORD $0x6e60dccd // fmul v13.2d, v6.2d, v0.2d
+	VFMLA V6.D2, V1.D2, V13.D2
+	VFMLA V8.D2, V12.D2, V13.D2
+	WORD $0x6e65dcce // fmul v14.2d, v6.2d, v5.2d
+	VFMLA V1.D2, V1.D2, V14.D2
+	VFMLA V10.D2, V12.D2, V14.D2
+	WORD $0x6e67dccf // fmul v15.2d, v6.2d, v7.2d
+	VFMLA V12.D2, V1.D2, V15.D2
+	VFMLA V3.D2, V12.D2, V15.D2
+	WORD $0x6e60dd10 // fmul v16.2d, v8.2d, v0.2d
+	VFMLA V6.D2, V10.D2, V16.D2
+	VFMLA V8.D2, V3.D2, V16.D2
+	WORD $0x6e65dd11 // fmul v17.2d, v8.2d, v5.2d
+	VFMLA V1.D2, V10.D2, V17.D2
+	VFMLA V10.D2, V3.D2, V17.D2
+	WORD $0x6e67dd12 // fmul v18.2d, v8.2d, v7.2d
+	VFMLA V12.D2, V10.D2, V18.D2
+	VFMLA V3.D2, V3.D2, V18.D2
+	FMOVQ 576(R4), F19
+	VAND V19.B16, V4.B16, V20.B16
+	FMOVQ 576(R4), F19
+	VAND V19.B16, V13.B16, V21.B16
 	WORD $0x4e75d694 // fadd v20.2d, v20.2d, v21.2d
-	VAND V0.B16, V17.B16, V21.B16
+	FMOVQ 576(R4), F19
+	VAND V19.B16, V16.B16, V21.B16
 	WORD $0x4e75d694 // fadd v20.2d, v20.2d, v21.2d
-	VAND V0.B16, V10.B16, V21.B16
-	VAND V0.B16, V15.B16, V22.B16
+	FMOVQ 576(R4), F19
+	VAND V19.B16, V9.B16, V21.B16
+	FMOVQ 576(R4), F19
+	VAND V19.B16, V14.B16, V22.B16
 	WORD $0x4e76d6b5 // fadd v21.2d, v21.2d, v22.2d
-	VAND V0.B16, V18.B16, V22.B16
+	FMOVQ 576(R4), F19
+	VAND V19.B16, V17.B16, V22.B16
 	WORD $0x4e76d6b5 // fadd v21.2d, v21.2d, v22.2d
-	WORD $0x6ef5e696 // fcmgt v22.2d, v20.2d, v21.2d
+	WORD $0x6ef5e693 // fcmgt v19.2d, v20.2d, v21.2d
+	VBSL V21.B16, V20.B16, V19.B16
+	FMOVQ 576(R4), F20
+	VAND V20.B16, V11.B16, V21.B16
+	FMOVQ 576(R4), F20
+	VAND V20.B16, V15.B16, V22.B16
+	WORD $0x4e76d6b5 // fadd v21.2d, v21.2d, v22.2d
+	FMOVQ 576(R4), F20
+	VAND V20.B16, V18.B16, V22.B16
+	WORD $0x4e76d6b5 // fadd v21.2d, v21.2d, v22.2d
+	WORD $0x6ef5e674 // fcmgt v20.2d, v19.2d, v21.2d
+	VBSL V21.B16, V19.B16, V20.B16
+	FMOVQ 592(R4), F19
+	WORD $0x6e74e675 // fcmge v21.2d, v19.2d, v20.2d
+	WORD $0x6e205ab5 // mvn v21.16b, v21.16b
+	FMOVQ 576(R4), F19
+	VAND V19.B16, V2.B16, V22.B16
+	FMOVQ 608(R4), F19
+	WORD $0x6e76e676 // fcmge v22.2d, v19.2d, v22.2d
+	WORD $0x6e205ad6 // mvn v22.16b, v22.16b
+	VORR V22.B16, V21.B16, V21.B16
+	FMOVQ 624(R4), F19
+	FMOVQ 640(R4), F22
+	VBIT V21.B16, V22.B16, V19.B16
+	FMOVQ 592(R4), F21
+	WORD $0x6ef4e6b6 // fcmgt v22.2d, v21.2d, v20.2d
 	VBSL V21.B16, V20.B16, V22.B16
-	VAND V0.B16, V12.B16, V20.B16
-	VAND V0.B16, V16.B16, V21.B16
-	WORD $0x4e75d694 // fadd v20.2d, v20.2d, v21.2d
-	VAND V0.B16, V19.B16, V21.B16
-	WORD $0x4e75d694 // fadd v20.2d, v20.2d, v21.2d
+	FMOVQ 656(R4), F20
 	WORD $0x6ef4e6d5 // fcmgt v21.2d, v22.2d, v20.2d
 	VBSL V20.B16, V22.B16, V21.B16
-	FMOVQ 592(R4), F20
-	WORD $0x6e75e696 // fcmge v22.2d, v20.2d, v21.2d
-	WORD $0x6e205ad6 // mvn v22.16b, v22.16b
-	VAND V0.B16, V3.B16, V20.B16
-	FMOVQ 608(R4), F23
-	WORD $0x6e74e6f4 // fcmge v20.2d, v23.2d, v20.2d
-	WORD $0x6e205a94 // mvn v20.16b, v20.16b
-	VORR V20.B16, V22.B16, V22.B16
-	FMOVQ 624(R4), F20
-	FMOVQ 640(R4), F23
-	VBIT V22.B16, V23.B16, V20.B16
-	FMOVQ 592(R4), F22
-	WORD $0x6ef5e6d7 // fcmgt v23.2d, v22.2d, v21.2d
-	VBSL V22.B16, V21.B16, V23.B16
+	VUSHR $52, V21.D2, V21.D2
+	FMOVQ 672(R4), F20
+	VORR V20.B16, V21.B16, V21.B16
+	FMOVQ 688(R4), F20
+	WORD $0x4ef4d6b5 // fsub v21.2d, v21.2d, v20.2d
+	FMOVQ 704(R4), F20
+	FMOVQ 720(R4), F22
+	VFMLA V22.D2, V21.D2, V20.D2
+	FMOVQ 736(R4), F21
+	WORD $0x4e75d694 // fadd v20.2d, v20.2d, v21.2d
+	FMOVQ 736(R4), F21
+	WORD $0x4ef5d694 // fsub v20.2d, v20.2d, v21.2d
+	FMOVQ 736(R4), F21
+	WORD $0x4ef4d6b6 // fsub v22.2d, v21.2d, v20.2d
+	VSHL $52, V22.D2, V22.D2
 	FMOVQ 656(R4), F21
-	WORD $0x6ef5e6f6 // fcmgt v22.2d, v23.2d, v21.2d
-	VBSL V21.B16, V23.B16, V22.B16
-	VUSHR $52, V22.D2, V22.D2
-	FMOVQ 672(R4), F21
-	VORR V21.B16, V22.B16, V22.B16
-	FMOVQ 688(R4), F21
-	WORD $0x4ef5d6d6 // fsub v22.2d, v22.2d, v21.2d
-	FMOVQ 704(R4), F21
-	FMOVQ 720(R4), F23
-	VFMLA V23.D2, V22.D2, V21.D2
-	FMOVQ 736(R4), F22
-	WORD $0x4e76d6b5 // fadd v21.2d, v21.2d, v22.2d
-	FMOVQ 736(R4), F22
-	WORD $0x4ef6d6b5 // fsub v21.2d, v21.2d, v22.2d
-	FMOVQ 736(R4), F22
-	WORD $0x4ef5d6d7 // fsub v23.2d, v22.2d, v21.2d
-	VSHL $52, V23.D2, V23.D2
-	FMOVQ 656(R4), F22
-	VADD V22.D2, V23.D2, V23.D2
-	WORD $0x6e77dc21 // fmul v1.2d, v1.2d, v23.2d
-	WORD $0x6e77dcc6 // fmul v6.2d, v6.2d, v23.2d
-	WORD $0x6e77dd08 // fmul v8.2d, v8.2d, v23.2d
-	WORD $0x6e77dce7 // fmul v7.2d, v7.2d, v23.2d
-	WORD $0x6e77dc42 // fmul v2.2d, v2.2d, v23.2d
-	WORD $0x6e77ddad // fmul v13.2d, v13.2d, v23.2d
-	WORD $0x6e77dd29 // fmul v9.2d, v9.2d, v23.2d
-	WORD $0x6e77dd6b // fmul v11.2d, v11.2d, v23.2d
-	WORD $0x6e77dc84 // fmul v4.2d, v4.2d, v23.2d
-	WORD $0x6e77def7 // fmul v23.2d, v23.2d, v23.2d
-	WORD $0x6e77dca5 // fmul v5.2d, v5.2d, v23.2d
-	WORD $0x6e77dd4a // fmul v10.2d, v10.2d, v23.2d
-	WORD $0x6e77dd8c // fmul v12.2d, v12.2d, v23.2d
-	WORD $0x6e77ddce // fmul v14.2d, v14.2d, v23.2d
-	WORD $0x6e77ddef // fmul v15.2d, v15.2d, v23.2d
-	WORD $0x6e77de10 // fmul v16.2d, v16.2d, v23.2d
-	WORD $0x6e77de31 // fmul v17.2d, v17.2d, v23.2d
-	WORD $0x6e77de52 // fmul v18.2d, v18.2d, v23.2d
-	WORD $0x6e77de73 // fmul v19.2d, v19.2d, v23.2d
-	WORD $0x4e6fd4b6 // fadd v22.2d, v5.2d, v15.2d
-	WORD $0x4e73d6d6 // fadd v22.2d, v22.2d, v19.2d
-	FMOVQ 720(R4), F23
-	WORD $0x6e77ded6 // fmul v22.2d, v22.2d, v23.2d
-	WORD $0x6e69dc57 // fmul v23.2d, v2.2d, v9.2d
-	VMOV V23.B16, V24.B16
-	VFMLS V9.D2, V2.D2, V24.D2
-	WORD $0x6ee0faf7 // fneg v23.2d, v23.2d
-	VFMLA V11.D2, V7.D2, V23.D2
-	WORD $0x4e78d6f7 // fadd v23.2d, v23.2d, v24.2d
-	WORD $0x6e6bddb8 // fmul v24.2d, v13.2d, v11.2d
+	VADD V21.D2, V22.D2, V22.D2
+	WORD $0x6e76ded5 // fmul v21.2d, v22.2d, v22.2d
+	WORD $0x4e6ed497 // fadd v23.2d, v4.2d, v14.2d
+	WORD $0x4e72d6f7 // fadd v23.2d, v23.2d, v18.2d
+	FMOVQ 720(R4), F24
+	WORD $0x6e78def7 // fmul v23.2d, v23.2d, v24.2d
+	WORD $0x6e75def7 // fmul v23.2d, v23.2d, v21.2d
+	WORD $0x6e68dc38 // fmul v24.2d, v1.2d, v8.2d
 	VMOV V24.B16, V25.B16
-	VFMLS V11.D2, V13.D2, V25.D2
+	VFMLS V8.D2, V1.D2, V25.D2
 	WORD $0x6ee0fb18 // fneg v24.2d, v24.2d
-	VFMLA V4.D2, V2.D2, V24.D2
+	VFMLA V10.D2, V6.D2, V24.D2
 	WORD $0x4e79d718 // fadd v24.2d, v24.2d, v25.2d
-	WORD $0x6e69ddb9 // fmul v25.2d, v13.2d, v9.2d
+	WORD $0x6e6add99 // fmul v25.2d, v12.2d, v10.2d
 	VMOV V25.B16, V26.B16
-	VFMLS V9.D2, V13.D2, V26.D2
+	VFMLS V10.D2, V12.D2, V26.D2
 	WORD $0x6ee0fb39 // fneg v25.2d, v25.2d
-	VFMLA V4.D2, V7.D2, V25.D2
+	VFMLA V3.D2, V1.D2, V25.D2
 	WORD $0x4e7ad739 // fadd v25.2d, v25.2d, v26.2d
-	WORD $0x6e79dcd9 // fmul v25.2d, v6.2d, v25.2d
-	WORD $0x6ee0fb39 // fneg v25.2d, v25.2d
-	VFMLA V24.D2, V1.D2, V25.D2
-	VFMLA V23.D2, V8.D2, V25.D2
-	FMOVQ 752(R4), F23
-	FMOVQ 768(R4), F24
-	VFMLA V25.D2, V24.D2, V23.D2
-	FMOVQ 784(R4), F24
-	FMOVQ 768(R4), F26
-	VFMLA V22.D2, V26.D2, V24.D2
-	FMOVQ 800(R4), F26
-	FMOVQ 816(R4), F27
-	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 816(R4), F27
-	VFMLA V22.D2, V27.D2, V23.D2
-	FMOVQ 832(R4), F27
-	VFMLA V25.D2, V24.D2, V27.D2
-	VFMLA V22.D2, V24.D2, V26.D2
-	FMOVQ 848(R4), F24
-	VFMLA V25.D2, V23.D2, V24.D2
-	VFMLA V22.D2, V23.D2, V27.D2
-	FMOVQ 864(R4), F23
-	VFMLA V25.D2, V26.D2, V23.D2
-	VFMLA V22.D2, V26.D2, V24.D2
-	FMOVQ 880(R4), F26
-	VFMLA V25.D2, V27.D2, V26.D2
-	VFMLA V22.D2, V27.D2, V23.D2
-	FMOVQ 896(R4), F27
-	VFMLA V25.D2, V24.D2, V27.D2
-	VFMLA V22.D2, V24.D2, V26.D2
-	FMOVQ 912(R4), F24
-	VFMLA V25.D2, V23.D2, V24.D2
-	VFMLA V22.D2, V23.D2, V27.D2
-	FMOVQ 928(R4), F23
-	VFMLA V25.D2, V26.D2, V23.D2
-	VFMLA V22.D2, V26.D2, V24.D2
-	FMOVQ 944(R4), F26
-	VFMLA V25.D2, V27.D2, V26.D2
-	VFMLA V22.D2, V27.D2, V23.D2
-	FMOVQ 960(R4), F27
-	VFMLA V25.D2, V24.D2, V27.D2
-	VFMLA V22.D2, V24.D2, V26.D2
-	FMOVQ 976(R4), F24
-	VFMLA V25.D2, V23.D2, V24.D2
-	VFMLA V22.D2, V23.D2, V27.D2
-	FMOVQ 992(R4), F23
-	VFMLA V25.D2, V26.D2, V23.D2
-	VFMLA V22.D2, V26.D2, V24.D2
-	FMOVQ 1008(R4), F26
-	VFMLA V25.D2, V27.D2, V26.D2
-	VFMLA V22.D2, V27.D2, V23.D2
-	FMOVQ 1024(R4), F27
-	VFMLA V25.D2, V24.D2, V27.D2
-	VFMLA V22.D2, V24.D2, V26.D2
-	FMOVQ 1040(R4), F24
-	VFMLA V25.D2, V23.D2, V24.D2
-	VFMLA V22.D2, V23.D2, V27.D2
-	FMOVQ 1056(R4), F23
-	VFMLA V25.D2, V26.D2, V23.D2
-	VFMLA V22.D2, V26.D2, V24.D2
-	FMOVQ 1072(R4), F26
-	VFMLA V25.D2, V27.D2, V26.D2
-	VFMLA V22.D2, V27.D2, V23.D2
-	FMOVQ 1088(R4), F27
-	VFMLA V25.D2, V24.D2, V27.D2
-	VFMLA V22.D2, V24.D2, V26.D2
-	WORD $0x6e79def9 // fmul v25.2d, v23.2d, v25.2d
-	VFMLA V22.D2, V23.D2, V27.D2
-	WORD $0x6e65df45 // fmul v5.2d, v26.2d, v5.2d
-	WORD $0x4e79d4a5 // fadd v5.2d, v5.2d, v25.2d
-	VFMLA V1.D2, V27.D2, V5.D2
-	WORD $0x6e6adf4a // fmul v10.2d, v26.2d, v10.2d
-	VFMLA V6.D2, V27.D2, V10.D2
-	WORD $0x6e6cdf4c // fmul v12.2d, v26.2d, v12.2d
-	VFMLA V8.D2, V27.D2, V12.D2
-	WORD $0x6e6edf4e // fmul v14.2d, v26.2d, v14.2d
-	VFMLA V7.D2, V27.D2, V14.D2
-	WORD $0x6e6fdf4f // fmul v15.2d, v26.2d, v15.2d
-	WORD $0x4e79d5ef // fadd v15.2d, v15.2d, v25.2d
-	VFMLA V2.D2, V27.D2, V15.D2
-	WORD $0x6e70df50 // fmul v16.2d, v26.2d, v16.2d
-	VFMLA V13.D2, V27.D2, V16.D2
-	WORD $0x6e71df51 // fmul v17.2d, v26.2d, v17.2d
-	VFMLA V9.D2, V27.D2, V17.D2
-	WORD $0x6e72df52 // fmul v18.2d, v26.2d, v18.2d
-	VFMLA V11.D2, V27.D2, V18.D2
-	WORD $0x6e73df5a // fmul v26.2d, v26.2d, v19.2d
-	WORD $0x4e79d75a // fadd v26.2d, v26.2d, v25.2d
-	VFMLA V4.D2, V27.D2, V26.D2
-	FMOVQ F20, 192(RSP)
-	FMOVQ F5, 16(RSP)
-	FMOVQ F10, 32(RSP)
-	FMOVQ F12, 48(RSP)
-	FMOVQ F14, 64(RSP)
-	FMOVQ F15, 80(RSP)
-	FMOVQ F16, 96(RSP)
-	FMOVQ F17, 112(RSP)
-	FMOVQ F18, 128(RSP)
-	FMOVQ F26, 144(RSP)
-	FMOVQ F21, 160(RSP)
-	FMOVQ F3, 176(RSP)
+	WORD $0x6e68dd9a // fmul v26.2d, v12.2d, v8.2d
+	VMOV V26.B16, V27.B16
+	VFMLS V8.D2, V12.D2, V27.D2
+	WORD $0x6ee0fb5a // fneg v26.2d, v26.2d
+	VFMLA V3.D2, V6.D2, V26.D2
+	WORD $0x4e7bd75a // fadd v26.2d, v26.2d, v27.2d
+	WORD $0x6e7adcba // fmul v26.2d, v5.2d, v26.2d
+	WORD $0x6ee0fb5a // fneg v26.2d, v26.2d
+	VFMLA V25.D2, V0.D2, V26.D2
+	VFMLA V24.D2, V7.D2, V26.D2
+	WORD $0x6e76deb8 // fmul v24.2d, v21.2d, v22.2d
+	WORD $0x6e78df5a // fmul v26.2d, v26.2d, v24.2d
+	FMOVQ 752(R4), F24
+	FMOVQ 768(R4), F25
+	VFMLA V26.D2, V25.D2, V24.D2
+	FMOVQ 784(R4), F25
+	FMOVQ 768(R4), F27
+	VFMLA V23.D2, V27.D2, V25.D2
+	FMOVQ 800(R4), F27
+	FMOVQ 816(R4), F28
+	VFMLA V26.D2, V28.D2, V27.D2
+	FMOVQ 816(R4), F28
+	VFMLA V23.D2, V28.D2, V24.D2
+	FMOVQ F2, 208(RSP)
+	FMOVQ 832(R4), F2
+	VFMLA V26.D2, V25.D2, V2.D2
+	VFMLA V23.D2, V25.D2, V27.D2
+	FMOVQ 848(R4), F25
+	VFMLA V26.D2, V24.D2, V25.D2
+	VFMLA V23.D2, V24.D2, V2.D2
+	FMOVQ 864(R4), F24
+	VFMLA V26.D2, V27.D2, V24.D2
+	VFMLA V23.D2, V27.D2, V25.D2
+	FMOVQ 880(R4), F27
+	VFMLA V26.D2, V2.D2, V27.D2
+	VFMLA V23.D2, V2.D2, V24.D2
+	FMOVQ 896(R4), F2
+	VFMLA V26.D2, V25.D2, V2.D2
+	VFMLA V23.D2, V25.D2, V27.D2
+	FMOVQ 912(R4), F25
+	VFMLA V26.D2, V24.D2, V25.D2
+	VFMLA V23.D2, V24.D2, V2.D2
+	FMOVQ 928(R4), F24
+	VFMLA V26.D2, V27.D2, V24.D2
+	VFMLA V23.D2, V27.D2, V25.D2
+	FMOVQ 944(R4), F27
+	VFMLA V26.D2, V2.D2, V27.D2
+	VFMLA V23.D2, V2.D2, V24.D2
+	FMOVQ 960(R4), F2
+	VFMLA V26.D2, V25.D2, V2.D2
+	VFMLA V23.D2, V25.D2, V27.D2
+	FMOVQ 976(R4), F25
+	VFMLA V26.D2, V24.D2, V25.D2
+	VFMLA V23.D2, V24.D2, V2.D2
+	FMOVQ 992(R4), F24
+	VFMLA V26.D2, V27.D2, V24.D2
+	VFMLA V23.D2, V27.D2, V25.D2
+	FMOVQ 1008(R4), F27
+	VFMLA V26.D2, V2.D2, V27.D2
+	VFMLA V23.D2, V2.D2, V24.D2
+	FMOVQ 1024(R4), F2
+	VFMLA V26.D2, V25.D2, V2.D2
+	VFMLA V23.D2, V25.D2, V27.D2
+	FMOVQ 1040(R4), F25
+	VFMLA V26.D2, V24.D2, V25.D2
+	VFMLA V23.D2, V24.D2, V2.D2
+	FMOVQ 1056(R4), F24
+	VFMLA V26.D2, V27.D2, V24.D2
+	VFMLA V23.D2, V27.D2, V25.D2
+	FMOVQ 1072(R4), F27
+	VFMLA V26.D2, V2.D2, V27.D2
+	VFMLA V23.D2, V2.D2, V24.D2
+	FMOVQ 1088(R4), F2
+	VFMLA V26.D2, V25.D2, V2.D2
+	VFMLA V23.D2, V25.D2, V27.D2
+	WORD $0x6e7adf1a // fmul v26.2d, v24.2d, v26.2d
+	VFMLA V23.D2, V24.D2, V2.D2
+	WORD $0x6e76dc42 // fmul v2.2d, v2.2d, v22.2d
+	WORD $0x6e75df7b // fmul v27.2d, v27.2d, v21.2d
+	WORD $0x6e64df64 // fmul v4.2d, v27.2d, v4.2d
+	WORD $0x4e7ad484 // fadd v4.2d, v4.2d, v26.2d
+	VFMLA V0.D2, V2.D2, V4.D2
+	WORD $0x6e69df69 // fmul v9.2d, v27.2d, v9.2d
+	VFMLA V5.D2, V2.D2, V9.D2
+	WORD $0x6e6bdf6b // fmul v11.2d, v27.2d, v11.2d
+	VFMLA V7.D2, V2.D2, V11.D2
+	WORD $0x6e6ddf6d // fmul v13.2d, v27.2d, v13.2d
+	VFMLA V6.D2, V2.D2, V13.D2
+	WORD $0x6e6edf6e // fmul v14.2d, v27.2d, v14.2d
+	WORD $0x4e7ad5ce // fadd v14.2d, v14.2d, v26.2d
+	VFMLA V1.D2, V2.D2, V14.D2
+	WORD $0x6e6fdf6f // fmul v15.2d, v27.2d, v15.2d
+	VFMLA V12.D2, V2.D2, V15.D2
+	WORD $0x6e70df70 // fmul v16.2d, v27.2d, v16.2d
+	VFMLA V8.D2, V2.D2, V16.D2
+	WORD $0x6e71df71 // fmul v17.2d, v27.2d, v17.2d
+	VFMLA V10.D2, V2.D2, V17.D2
+	WORD $0x6e72df7b // fmul v27.2d, v27.2d, v18.2d
+	WORD $0x4e7ad77b // fadd v27.2d, v27.2d, v26.2d
+	VFMLA V3.D2, V2.D2, V27.D2
+	FMOVQ F19, 192(RSP)
+	FMOVQ F4, 16(RSP)
+	FMOVQ F9, 32(RSP)
+	FMOVQ F11, 48(RSP)
+	FMOVQ F13, 64(RSP)
+	FMOVQ F14, 80(RSP)
+	FMOVQ F15, 96(RSP)
+	FMOVQ F16, 112(RSP)
+	FMOVQ F17, 128(RSP)
+	FMOVQ F27, 144(RSP)
+	FMOVQ F20, 160(RSP)
+	FMOVQ 208(RSP), F0
+	FMOVQ F0, 176(RSP)
 
 stage2:
-	FMOVQ 160(RSP), F1
-	WORD $0x4ee0c822 // fcmgt v2.2d, v1.2d, #0.0
-	FMOVQ 16(RSP), F3
-	FMOVQ 1104(R4), F4
-	WORD $0x4e64d465 // fadd v5.2d, v3.2d, v4.2d
-	FMOVQ 80(RSP), F4
-	FMOVQ 1104(R4), F6
-	WORD $0x4e66d487 // fadd v7.2d, v4.2d, v6.2d
-	FMOVQ 144(RSP), F6
-	FMOVQ 1104(R4), F8
-	WORD $0x4e68d4c9 // fadd v9.2d, v6.2d, v8.2d
-	WORD $0x6e65dc68 // fmul v8.2d, v3.2d, v5.2d
-	FMOVQ 32(RSP), F10
-	FMOVQ 64(RSP), F11
-	VFMLA V11.D2, V10.D2, V8.D2
-	FMOVQ 48(RSP), F12
-	FMOVQ 112(RSP), F13
-	VFMLA V13.D2, V12.D2, V8.D2
-	WORD $0x6e6adc6e // fmul v14.2d, v3.2d, v10.2d
-	VFMLA V7.D2, V10.D2, V14.D2
-	FMOVQ 128(RSP), F15
-	VFMLA V15.D2, V12.D2, V14.D2
-	WORD $0x6e6cdc70 // fmul v16.2d, v3.2d, v12.2d
-	FMOVQ 96(RSP), F17
-	VFMLA V17.D2, V10.D2, V16.D2
-	VFMLA V9.D2, V12.D2, V16.D2
-	WORD $0x6e65dd72 // fmul v18.2d, v11.2d, v5.2d
-	VFMLA V11.D2, V4.D2, V18.D2
-	VFMLA V13.D2, V17.D2, V18.D2
-	WORD $0x6e6add73 // fmul v19.2d, v11.2d, v10.2d
-	VFMLA V7.D2, V4.D2, V19.D2
-	VFMLA V15.D2, V17.D2, V19.D2
-	WORD $0x6e6cdd74 // fmul v20.2d, v11.2d, v12.2d
-	VFMLA V17.D2, V4.D2, V20.D2
-	VFMLA V9.D2, V17.D2, V20.D2
-	WORD $0x6e65dda5 // fmul v5.2d, v13.2d, v5.2d
-	VFMLA V11.D2, V15.D2, V5.D2
-	VFMLA V13.D2, V6.D2, V5.D2
-	WORD $0x6e6addb5 // fmul v21.2d, v13.2d, v10.2d
-	VFMLA V7.D2, V15.D2, V21.D2
-	VFMLA V15.D2, V6.D2, V21.D2
-	WORD $0x6e6cdda7 // fmul v7.2d, v13.2d, v12.2d
-	VFMLA V17.D2, V15.D2, V7.D2
-	VFMLA V9.D2, V6.D2, V7.D2
-	VBIT V2.B16, V8.B16, V3.B16
-	VBIT V2.B16, V14.B16, V10.B16
-	VBIT V2.B16, V16.B16, V12.B16
-	VBIT V2.B16, V18.B16, V11.B16
-	VBIT V2.B16, V19.B16, V4.B16
-	VBIT V2.B16, V20.B16, V17.B16
-	VBIT V2.B16, V5.B16, V13.B16
-	VBIT V2.B16, V21.B16, V15.B16
-	VBIT V2.B16, V7.B16, V6.B16
-	FMOVQ 656(R4), F2
-	WORD $0x4ee2d421 // fsub v1.2d, v1.2d, v2.2d
-	WORD $0x4ee0c822 // fcmgt v2.2d, v1.2d, #0.0
-	WORD $0x6eb0a845 // umaxv s5, v2.4s
-	FMOVS F5, R9
-	FMOVQ F3, 16(RSP)
-	FMOVQ F10, 32(RSP)
-	FMOVQ F12, 48(RSP)
-	FMOVQ F11, 64(RSP)
-	FMOVQ F4, 80(RSP)
-	FMOVQ F17, 96(RSP)
-	FMOVQ F13, 112(RSP)
-	FMOVQ F15, 128(RSP)
-	FMOVQ F6, 144(RSP)
-	FMOVQ F1, 160(RSP)
-	CBNZ R9, stage2
-	FMOVQ 192(RSP), F1
-	WORD $0x4ee0a821 // cmlt v1.2d, v1.2d, #0
-	FMOVQ 176(RSP), F2
-	FMOVQ 736(R4), F3
-	FMOVQ 1120(R4), F4
-	VFMLA V4.D2, V2.D2, V3.D2
-	FMOVQ 736(R4), F4
-	WORD $0x4ee4d465 // fsub v5.2d, v3.2d, v4.2d
-	FMOVQ 1136(R4), F4
-	VFMLS V4.D2, V5.D2, V2.D2
-	FMOVQ 1152(R4), F4
-	VFMLS V4.D2, V5.D2, V2.D2
-	FMOVQ 1168(R4), F4
-	FMOVQ 1184(R4), F5
-	VFMLA V2.D2, V5.D2, V4.D2
-	FMOVQ 1200(R4), F5
-	VFMLA V2.D2, V4.D2, V5.D2
-	FMOVQ 1216(R4), F4
-	VFMLA V2.D2, V5.D2, V4.D2
-	FMOVQ 1232(R4), F5
-	VFMLA V2.D2, V4.D2, V5.D2
-	FMOVQ 1248(R4), F4
-	VFMLA V2.D2, V5.D2, V4.D2
-	FMOVQ 1264(R4), F5
-	VFMLA V2.D2, V4.D2, V5.D2
-	FMOVQ 1280(R4), F4
-	VFMLA V2.D2, V5.D2, V4.D2
-	FMOVQ 1296(R4), F5
-	VFMLA V2.D2, V4.D2, V5.D2
-	FMOVQ 1312(R4), F4
-	VFMLA V2.D2, V5.D2, V4.D2
-	WORD $0x6e62dc45 // fmul v5.2d, v2.2d, v2.2d
-	VFMLA V4.D2, V5.D2, V2.D2
-	VSHL $52, V3.D2, V3.D2
-	FMOVQ 656(R4), F4
-	VADD V4.D2, V3.D2, V3.D2
-	VFMLA V3.D2, V2.D2, V3.D2
+	FMOVQ 160(RSP), F0
+	WORD $0x4ee0c801 // fcmgt v1.2d, v0.2d, #0.0
 	FMOVQ 16(RSP), F2
-	FMOVQ 656(R4), F4
-	WORD $0x4e64d442 // fadd v2.2d, v2.2d, v4.2d
-	WORD $0x6e62dc62 // fmul v2.2d, v3.2d, v2.2d
-	FMOVQ 32(RSP), F4
-	WORD $0x6e64dc64 // fmul v4.2d, v3.2d, v4.2d
-	FMOVQ 48(RSP), F5
-	WORD $0x6e65dc65 // fmul v5.2d, v3.2d, v5.2d
-	FMOVQ 64(RSP), F6
-	WORD $0x6e66dc66 // fmul v6.2d, v3.2d, v6.2d
-	FMOVQ 80(RSP), F7
-	FMOVQ 656(R4), F8
-	WORD $0x4e68d4e7 // fadd v7.2d, v7.2d, v8.2d
-	WORD $0x6e67dc67 // fmul v7.2d, v3.2d, v7.2d
-	FMOVQ 96(RSP), F8
-	WORD $0x6e68dc68 // fmul v8.2d, v3.2d, v8.2d
-	FMOVQ 112(RSP), F9
-	WORD $0x6e69dc69 // fmul v9.2d, v3.2d, v9.2d
-	FMOVQ 128(RSP), F10
-	WORD $0x6e6adc6a // fmul v10.2d, v3.2d, v10.2d
-	FMOVQ 144(RSP), F11
-	FMOVQ 656(R4), F12
-	WORD $0x4e6cd56b // fadd v11.2d, v11.2d, v12.2d
-	WORD $0x6e6bdc63 // fmul v3.2d, v3.2d, v11.2d
-	WORD $0x6eb0a82b // umaxv s11, v1.4s
-	FMOVS F11, R9
+	FMOVQ 1104(R4), F3
+	WORD $0x4e63d444 // fadd v4.2d, v2.2d, v3.2d
+	FMOVQ 80(RSP), F3
+	FMOVQ 1104(R4), F5
+	WORD $0x4e65d466 // fadd v6.2d, v3.2d, v5.2d
+	FMOVQ 144(RSP), F5
+	FMOVQ 1104(R4), F7
+	WORD $0x4e67d4a8 // fadd v8.2d, v5.2d, v7.2d
+	WORD $0x6e64dc47 // fmul v7.2d, v2.2d, v4.2d
+	FMOVQ 32(RSP), F9
+	FMOVQ 64(RSP), F10
+	VFMLA V10.D2, V9.D2, V7.D2
+	FMOVQ 48(RSP), F11
+	FMOVQ 112(RSP), F12
+	VFMLA V12.D2, V11.D2, V7.D2
+	WORD $0x6e69dc4d // fmul v13.2d, v2.2d, v9.2d
+	VFMLA V6.D2, V9.D2, V13.D2
+	FMOVQ 128(RSP), F14
+	VFMLA V14.D2, V11.D2, V13.D2
+	WORD $0x6e6bdc4f // fmul v15.2d, v2.2d, v11.2d
+	FMOVQ 96(RSP), F16
+	VFMLA V16.D2, V9.D2, V15.D2
+	VFMLA V8.D2, V11.D2, V15.D2
+	WORD $0x6e64dd51 // fmul v17.2d, v10.2d, v4.2d
+	VFMLA V10.D2, V3.D2, V17.D2
+	VFMLA V12.D2, V16.D2, V17.D2
+	WORD $0x6e69dd52 // fmul v18.2d, v10.2d, v9.2d
+	VFMLA V6.D2, V3.D2, V18.D2
+	VFMLA V14.D2, V16.D2, V18.D2
+	WORD $0x6e6bdd53 // fmul v19.2d, v10.2d, v11.2d
+	VFMLA V16.D2, V3.D2, V19.D2
+	VFMLA V8.D2, V16.D2, V19.D2
+	WORD $0x6e64dd84 // fmul v4.2d, v12.2d, v4.2d
+	VFMLA V10.D2, V14.D2, V4.D2
+	VFMLA V12.D2, V5.D2, V4.D2
+	WORD $0x6e69dd94 // fmul v20.2d, v12.2d, v9.2d
+	VFMLA V6.D2, V14.D2, V20.D2
+	VFMLA V14.D2, V5.D2, V20.D2
+	WORD $0x6e6bdd86 // fmul v6.2d, v12.2d, v11.2d
+	VFMLA V16.D2, V14.D2, V6.D2
+	VFMLA V8.D2, V5.D2, V6.D2
+	VBIT V1.B16, V7.B16, V2.B16
+	VBIT V1.B16, V13.B16, V9.B16
+	VBIT V1.B16, V15.B16, V11.B16
+	VBIT V1.B16, V17.B16, V10.B16
+	VBIT V1.B16, V18.B16, V3.B16
+	VBIT V1.B16, V19.B16, V16.B16
+	VBIT V1.B16, V4.B16, V12.B16
+	VBIT V1.B16, V20.B16, V14.B16
+	VBIT V1.B16, V6.B16, V5.B16
+	FMOVQ 656(R4), F1
+	WORD $0x4ee1d400 // fsub v0.2d, v0.2d, v1.2d
+	WORD $0x4ee0c801 // fcmgt v1.2d, v0.2d, #0.0
+	WORD $0x6eb0a824 // umaxv s4, v1.4s
+	FMOVS F4, R9
+	FMOVQ F2, 16(RSP)
+	FMOVQ F9, 32(RSP)
+	FMOVQ F11, 48(RSP)
+	FMOVQ F10, 64(RSP)
+	FMOVQ F3, 80(RSP)
+	FMOVQ F16, 96(RSP)
+	FMOVQ F12, 112(RSP)
+	FMOVQ F14, 128(RSP)
+	FMOVQ F5, 144(RSP)
+	FMOVQ F0, 160(RSP)
+	CBNZ R9, stage2
+	FMOVQ 192(RSP), F0
+	WORD $0x4ee0a800 // cmlt v0.2d, v0.2d, #0
+	FMOVQ 176(RSP), F1
+	FMOVQ 736(R4), F2
+	FMOVQ 1120(R4), F3
+	VFMLA V3.D2, V1.D2, V2.D2
+	FMOVQ 736(R4), F3
+	WORD $0x4ee3d444 // fsub v4.2d, v2.2d, v3.2d
+	FMOVQ 1136(R4), F3
+	VFMLS V3.D2, V4.D2, V1.D2
+	FMOVQ 1152(R4), F3
+	VFMLS V3.D2, V4.D2, V1.D2
+	FMOVQ 1168(R4), F3
+	FMOVQ 1184(R4), F4
+	VFMLA V1.D2, V4.D2, V3.D2
+	FMOVQ 1200(R4), F4
+	VFMLA V1.D2, V3.D2, V4.D2
+	FMOVQ 1216(R4), F3
+	VFMLA V1.D2, V4.D2, V3.D2
+	FMOVQ 1232(R4), F4
+	VFMLA V1.D2, V3.D2, V4.D2
+	FMOVQ 1248(R4), F3
+	VFMLA V1.D2, V4.D2, V3.D2
+	FMOVQ 1264(R4), F4
+	VFMLA V1.D2, V3.D2, V4.D2
+	FMOVQ 1280(R4), F3
+	VFMLA V1.D2, V4.D2, V3.D2
+	FMOVQ 1296(R4), F4
+	VFMLA V1.D2, V3.D2, V4.D2
+	FMOVQ 1312(R4), F3
+	VFMLA V1.D2, V4.D2, V3.D2
+	WORD $0x6e61dc24 // fmul v4.2d, v1.2d, v1.2d
+	VFMLA V3.D2, V4.D2, V1.D2
+	VSHL $52, V2.D2, V2.D2
+	FMOVQ 656(R4), F3
+	VADD V3.D2, V2.D2, V2.D2
+	VFMLA V2.D2, V1.D2, V2.D2
+	FMOVQ 16(RSP), F1
+	FMOVQ 656(R4), F3
+	WORD $0x4e63d421 // fadd v1.2d, v1.2d, v3.2d
+	WORD $0x6e61dc41 // fmul v1.2d, v2.2d, v1.2d
+	FMOVQ 32(RSP), F3
+	WORD $0x6e63dc43 // fmul v3.2d, v2.2d, v3.2d
+	FMOVQ 48(RSP), F4
+	WORD $0x6e64dc44 // fmul v4.2d, v2.2d, v4.2d
+	FMOVQ 64(RSP), F5
+	WORD $0x6e65dc45 // fmul v5.2d, v2.2d, v5.2d
+	FMOVQ 80(RSP), F6
+	FMOVQ 656(R4), F7
+	WORD $0x4e67d4c6 // fadd v6.2d, v6.2d, v7.2d
+	WORD $0x6e66dc46 // fmul v6.2d, v2.2d, v6.2d
+	FMOVQ 96(RSP), F7
+	WORD $0x6e67dc47 // fmul v7.2d, v2.2d, v7.2d
+	FMOVQ 112(RSP), F8
+	WORD $0x6e68dc48 // fmul v8.2d, v2.2d, v8.2d
+	FMOVQ 128(RSP), F9
+	WORD $0x6e69dc49 // fmul v9.2d, v2.2d, v9.2d
+	FMOVQ 144(RSP), F10
+	FMOVQ 656(R4), F11
+	WORD $0x4e6bd54a // fadd v10.2d, v10.2d, v11.2d
+	WORD $0x6e6adc42 // fmul v2.2d, v2.2d, v10.2d
+	WORD $0x6eb0a80a // umaxv s10, v0.4s
+	FMOVS F10, R9
 	CBNZ R9, hard
-	FMOVQ F2, (R0)
+	FMOVQ F1, (R0)
 	ADD R5, R0, R9
-	FMOVQ F4, (R9)
-	ADD R5<<1, R0, R9
-	FMOVQ F5, (R9)
-	ADD R6, R0, R9
-	FMOVQ F6, (R9)
-	ADD R5<<2, R0, R9
-	FMOVQ F7, (R9)
-	ADD R7, R0, R9
-	FMOVQ F8, (R9)
-	ADD R6<<1, R0, R9
-	FMOVQ F9, (R9)
-	ADD R8, R0, R9
-	FMOVQ F10, (R9)
-	ADD R5<<3, R0, R9
 	FMOVQ F3, (R9)
+	ADD R5<<1, R0, R9
+	FMOVQ F4, (R9)
+	ADD R6, R0, R9
+	FMOVQ F5, (R9)
+	ADD R5<<2, R0, R9
+	FMOVQ F6, (R9)
+	ADD R7, R0, R9
+	FMOVQ F7, (R9)
+	ADD R6<<1, R0, R9
+	FMOVQ F8, (R9)
+	ADD R8, R0, R9
+	FMOVQ F9, (R9)
+	ADD R5<<3, R0, R9
+	FMOVQ F2, (R9)
 	ADD $16, R0
 	ADD $16, R1
 	SUB $2, R2
@@ -1834,405 +1829,404 @@ stage2:
 next:
 	CBZ R2, done
 	MOVD R1, R9
-	FMOVD (R9), F1
+	FMOVD (R9), F0
 	ADD R5<<2, R1, R9
-	FMOVD (R9), F2
-	WORD $0x4e62d423 // fadd v3.2d, v1.2d, v2.2d
+	FMOVD (R9), F1
+	WORD $0x4e61d402 // fadd v2.2d, v0.2d, v1.2d
 	ADD R5<<3, R1, R9
-	FMOVD (R9), F4
-	WORD $0x4e64d463 // fadd v3.2d, v3.2d, v4.2d
-	FMOVQ 576(R4), F5
-	WORD $0x6e65dc63 // fmul v3.2d, v3.2d, v5.2d
-	WORD $0x4ee3d421 // fsub v1.2d, v1.2d, v3.2d
-	WORD $0x4ee3d442 // fsub v2.2d, v2.2d, v3.2d
-	WORD $0x4ee3d484 // fsub v4.2d, v4.2d, v3.2d
-	WORD $0x6e61dc25 // fmul v5.2d, v1.2d, v1.2d
+	FMOVD (R9), F3
+	WORD $0x4e63d442 // fadd v2.2d, v2.2d, v3.2d
+	FMOVQ 560(R4), F4
+	WORD $0x6e64dc42 // fmul v2.2d, v2.2d, v4.2d
+	WORD $0x4ee2d400 // fsub v0.2d, v0.2d, v2.2d
+	WORD $0x4ee2d421 // fsub v1.2d, v1.2d, v2.2d
+	WORD $0x4ee2d463 // fsub v3.2d, v3.2d, v2.2d
+	WORD $0x6e60dc04 // fmul v4.2d, v0.2d, v0.2d
 	ADD R5, R1, R9
-	FMOVD (R9), F6
+	FMOVD (R9), F5
 	ADD R6, R1, R9
-	FMOVD (R9), F7
-	VFMLA V7.D2, V6.D2, V5.D2
+	FMOVD (R9), F6
+	VFMLA V6.D2, V5.D2, V4.D2
 	ADD R5<<1, R1, R9
-	FMOVD (R9), F8
+	FMOVD (R9), F7
 	ADD R6<<1, R1, R9
-	FMOVD (R9), F9
-	VFMLA V9.D2, V8.D2, V5.D2
-	WORD $0x6e66dc2a // fmul v10.2d, v1.2d, v6.2d
-	VFMLA V2.D2, V6.D2, V10.D2
+	FMOVD (R9), F8
+	VFMLA V8.D2, V7.D2, V4.D2
+	WORD $0x6e65dc09 // fmul v9.2d, v0.2d, v5.2d
+	VFMLA V1.D2, V5.D2, V9.D2
 	ADD R8, R1, R9
-	FMOVD (R9), F11
-	VFMLA V11.D2, V8.D2, V10.D2
-	WORD $0x6e68dc2c // fmul v12.2d, v1.2d, v8.2d
+	FMOVD (R9), F10
+	VFMLA V10.D2, V7.D2, V9.D2
+	WORD $0x6e67dc0b // fmul v11.2d, v0.2d, v7.2d
 	ADD R7, R1, R9
-	FMOVD (R9), F13
-	VFMLA V13.D2, V6.D2, V12.D2
-	VFMLA V4.D2, V8.D2, V12.D2
-	WORD $0x6e61dcee // fmul v14.2d, v7.2d, v1.2d
-	VFMLA V7.D2, V2.D2, V14.D2
-	VFMLA V9.D2, V13.D2, V14.D2
-	WORD $0x6e66dcef // fmul v15.2d, v7.2d, v6.2d
-	VFMLA V2.D2, V2.D2, V15.D2
-	VFMLA V11.D2, V13.D2, V15.D2
-	WORD $0x6e68dcf0 // fmul v16.2d, v7.2d, v8.2d
-	VFMLA V13.D2, V2.D2, V16.D2
-	VFMLA V4.D2, V13.D2, V16.D2
-	WORD $0x6e61dd31 // fmul v17.2d, v9.2d, v1.2d
-	VFMLA V7.D2, V11.D2, V17.D2
-	VFMLA V9.D2, V4.D2, V17.D2
-	WORD $0x6e66dd32 // fmul v18.2d, v9.2d, v6.2d
-	VFMLA V2.D2, V11.D2, V18.D2
-	VFMLA V11.D2, V4.D2, V18.D2
-	WORD $0x6e68dd33 // fmul v19.2d, v9.2d, v8.2d
-	VFMLA V13.D2, V11.D2, V19.D2
-	VFMLA V4.D2, V4.D2, V19.D2
-	VAND V0.B16, V5.B16, V20.B16
-	VAND V0.B16, V14.B16, V21.B16
+	FMOVD (R9), F12
+	VFMLA V12.D2, V5.D2, V11.D2
+	VFMLA V3.D2, V7.D2, V11.D2
+	WORD $0x6e60dccd // fmul v13.2d, v6.2d, v0.2d
+	VFMLA V6.D2, V1.D2, V13.D2
+	VFMLA V8.D2, V12.D2, V13.D2
+	WORD $0x6e65dcce // fmul v14.2d, v6.2d, v5.2d
+	VFMLA V1.D2, V1.D2, V14.D2
+	VFMLA V10.D2, V12.D2, V14.D2
+	WORD $0x6e67dccf // fmul v15.2d, v6.2d, v7.2d
+	VFMLA V12.D2, V1.D2, V15.D2
+	VFMLA V3.D2, V12.D2, V15.D2
+	WORD $0x6e60dd10 // fmul v16.2d, v8.2d, v0.2d
+	VFMLA V6.D2, V10.D2, V16.D2
+	VFMLA V8.D2, V3.D2, V16.D2
+	WORD $0x6e65dd11 // fmul v17.2d, v8.2d, v5.2d
+	VFMLA V1.D2, V10.D2, V17.D2
+	VFMLA V10.D2, V3.D2, V17.D2
+	WORD $0x6e67dd12 // fmul v18.2d, v8.2d, v7.2d
+	VFMLA V12.D2, V10.D2, V18.D2
+	VFMLA V3.D2, V3.D2, V18.D2
+	FMOVQ 576(R4), F19
+	VAND V19.B16, V4.B16, V20.B16
+	FMOVQ 576(R4), F19
+	VAND V19.B16, V13.B16, V21.B16
 	WORD $0x4e75d694 // fadd v20.2d, v20.2d, v21.2d
-	VAND V0.B16, V17.B16, V21.B16
+	FMOVQ 576(R4), F19
+	VAND V19.B16, V16.B16, V21.B16
 	WORD $0x4e75d694 // fadd v20.2d, v20.2d, v21.2d
-	VAND V0.B16, V10.B16, V21.B16
-	VAND V0.B16, V15.B16, V22.B16
+	FMOVQ 576(R4), F19
+	VAND V19.B16, V9.B16, V21.B16
+	FMOVQ 576(R4), F19
+	VAND V19.B16, V14.B16, V22.B16
 	WORD $0x4e76d6b5 // fadd v21.2d, v21.2d, v22.2d
-	VAND V0.B16, V18.B16, V22.B16
+	FMOVQ 576(R4), F19
+	VAND V19.B16, V17.B16, V22.B16
 	WORD $0x4e76d6b5 // fadd v21.2d, v21.2d, v22.2d
-	WORD $0x6ef5e696 // fcmgt v22.2d, v20.2d, v21.2d
+	WORD $0x6ef5e693 // fcmgt v19.2d, v20.2d, v21.2d
+	VBSL V21.B16, V20.B16, V19.B16
+	FMOVQ 576(R4), F20
+	VAND V20.B16, V11.B16, V21.B16
+	FMOVQ 576(R4), F20
+	VAND V20.B16, V15.B16, V22.B16
+	WORD $0x4e76d6b5 // fadd v21.2d, v21.2d, v22.2d
+	FMOVQ 576(R4), F20
+	VAND V20.B16, V18.B16, V22.B16
+	WORD $0x4e76d6b5 // fadd v21.2d, v21.2d, v22.2d
+	WORD $0x6ef5e674 // fcmgt v20.2d, v19.2d, v21.2d
+	VBSL V21.B16, V19.B16, V20.B16
+	FMOVQ 592(R4), F19
+	WORD $0x6e74e675 // fcmge v21.2d, v19.2d, v20.2d
+	WORD $0x6e205ab5 // mvn v21.16b, v21.16b
+	FMOVQ 576(R4), F19
+	VAND V19.B16, V2.B16, V22.B16
+	FMOVQ 608(R4), F19
+	WORD $0x6e76e676 // fcmge v22.2d, v19.2d, v22.2d
+	WORD $0x6e205ad6 // mvn v22.16b, v22.16b
+	VORR V22.B16, V21.B16, V21.B16
+	FMOVQ 624(R4), F19
+	FMOVQ 640(R4), F22
+	VBIT V21.B16, V22.B16, V19.B16
+	FMOVQ 592(R4), F21
+	WORD $0x6ef4e6b6 // fcmgt v22.2d, v21.2d, v20.2d
 	VBSL V21.B16, V20.B16, V22.B16
-	VAND V0.B16, V12.B16, V20.B16
-	VAND V0.B16, V16.B16, V21.B16
-	WORD $0x4e75d694 // fadd v20.2d, v20.2d, v21.2d
-	VAND V0.B16, V19.B16, V21.B16
-	WORD $0x4e75d694 // fadd v20.2d, v20.2d, v21.2d
+	FMOVQ 656(R4), F20
 	WORD $0x6ef4e6d5 // fcmgt v21.2d, v22.2d, v20.2d
 	VBSL V20.B16, V22.B16, V21.B16
-	FMOVQ 592(R4), F20
-	WORD $0x6e75e696 // fcmge v22.2d, v20.2d, v21.2d
-	WORD $0x6e205ad6 // mvn v22.16b, v22.16b
-	VAND V0.B16, V3.B16, V20.B16
-	FMOVQ 608(R4), F23
-	WORD $0x6e74e6f4 // fcmge v20.2d, v23.2d, v20.2d
-	WORD $0x6e205a94 // mvn v20.16b, v20.16b
-	VORR V20.B16, V22.B16, V22.B16
-	FMOVQ 624(R4), F20
-	FMOVQ 640(R4), F23
-	VBIT V22.B16, V23.B16, V20.B16
-	FMOVQ 592(R4), F22
-	WORD $0x6ef5e6d7 // fcmgt v23.2d, v22.2d, v21.2d
-	VBSL V22.B16, V21.B16, V23.B16
+	VUSHR $52, V21.D2, V21.D2
+	FMOVQ 672(R4), F20
+	VORR V20.B16, V21.B16, V21.B16
+	FMOVQ 688(R4), F20
+	WORD $0x4ef4d6b5 // fsub v21.2d, v21.2d, v20.2d
+	FMOVQ 704(R4), F20
+	FMOVQ 720(R4), F22
+	VFMLA V22.D2, V21.D2, V20.D2
+	FMOVQ 736(R4), F21
+	WORD $0x4e75d694 // fadd v20.2d, v20.2d, v21.2d
+	FMOVQ 736(R4), F21
+	WORD $0x4ef5d694 // fsub v20.2d, v20.2d, v21.2d
+	FMOVQ 736(R4), F21
+	WORD $0x4ef4d6b6 // fsub v22.2d, v21.2d, v20.2d
+	VSHL $52, V22.D2, V22.D2
 	FMOVQ 656(R4), F21
-	WORD $0x6ef5e6f6 // fcmgt v22.2d, v23.2d, v21.2d
-	VBSL V21.B16, V23.B16, V22.B16
-	VUSHR $52, V22.D2, V22.D2
-	FMOVQ 672(R4), F21
-	VORR V21.B16, V22.B16, V22.B16
-	FMOVQ 688(R4), F21
-	WORD $0x4ef5d6d6 // fsub v22.2d, v22.2d, v21.2d
-	FMOVQ 704(R4), F21
-	FMOVQ 720(R4), F23
-	VFMLA V23.D2, V22.D2, V21.D2
-	FMOVQ 736(R4), F22
-	WORD $0x4e76d6b5 // fadd v21.2d, v21.2d, v22.2d
-	FMOVQ 736(R4), F22
-	WORD $0x4ef6d6b5 // fsub v21.2d, v21.2d, v22.2d
-	FMOVQ 736(R4), F22
-	WORD $0x4ef5d6d7 // fsub v23.2d, v22.2d, v21.2d
-	VSHL $52, V23.D2, V23.D2
-	FMOVQ 656(R4), F22
-	VADD V22.D2, V23.D2, V23.D2
-	WORD $0x6e77dc21 // fmul v1.2d, v1.2d, v23.2d
-	WORD $0x6e77dcc6 // fmul v6.2d, v6.2d, v23.2d
-	WORD $0x6e77dd08 // fmul v8.2d, v8.2d, v23.2d
-	WORD $0x6e77dce7 // fmul v7.2d, v7.2d, v23.2d
-	WORD $0x6e77dc42 // fmul v2.2d, v2.2d, v23.2d
-	WORD $0x6e77ddad // fmul v13.2d, v13.2d, v23.2d
-	WORD $0x6e77dd29 // fmul v9.2d, v9.2d, v23.2d
-	WORD $0x6e77dd6b // fmul v11.2d, v11.2d, v23.2d
-	WORD $0x6e77dc84 // fmul v4.2d, v4.2d, v23.2d
-	WORD $0x6e77def7 // fmul v23.2d, v23.2d, v23.2d
-	WORD $0x6e77dca5 // fmul v5.2d, v5.2d, v23.2d
-	WORD $0x6e77dd4a // fmul v10.2d, v10.2d, v23.2d
-	WORD $0x6e77dd8c // fmul v12.2d, v12.2d, v23.2d
-	WORD $0x6e77ddce // fmul v14.2d, v14.2d, v23.2d
-	WORD $0x6e77ddef // fmul v15.2d, v15.2d, v23.2d
-	WORD $0x6e77de10 // fmul v16.2d, v16.2d, v23.2d
-	WORD $0x6e77de31 // fmul v17.2d, v17.2d, v23.2d
-	WORD $0x6e77de52 // fmul v18.2d, v18.2d, v23.2d
-	WORD $0x6e77de73 // fmul v19.2d, v19.2d, v23.2d
-	WORD $0x4e6fd4b6 // fadd v22.2d, v5.2d, v15.2d
-	WORD $0x4e73d6d6 // fadd v22.2d, v22.2d, v19.2d
-	FMOVQ 720(R4), F23
-	WORD $0x6e77ded6 // fmul v22.2d, v22.2d, v23.2d
-	WORD $0x6e69dc57 // fmul v23.2d, v2.2d, v9.2d
-	VMOV V23.B16, V24.B16
-	VFMLS V9.D2, V2.D2, V24.D2
-	WORD $0x6ee0faf7 // fneg v23.2d, v23.2d
-	VFMLA V11.D2, V7.D2, V23.D2
-	WORD $0x4e78d6f7 // fadd v23.2d, v23.2d, v24.2d
-	WORD $0x6e6bddb8 // fmul v24.2d, v13.2d, v11.2d
+	VADD V21.D2, V22.D2, V22.D2
+	WORD $0x6e76ded5 // fmul v21.2d, v22.2d, v22.2d
+	WORD $0x4e6ed497 // fadd v23.2d, v4.2d, v14.2d
+	WORD $0x4e72d6f7 // fadd v23.2d, v23.2d, v18.2d
+	FMOVQ 720(R4), F24
+	WORD $0x6e78def7 // fmul v23.2d, v23.2d, v24.2d
+	WORD $0x6e75def7 // fmul v23.2d, v23.2d, v21.2d
+	WORD $0x6e68dc38 // fmul v24.2d, v1.2d, v8.2d
 	VMOV V24.B16, V25.B16
-	VFMLS V11.D2, V13.D2, V25.D2
+	VFMLS V8.D2, V1.D2, V25.D2
 	WORD $0x6ee0fb18 // fneg v24.2d, v24.2d
-	VFMLA V4.D2, V2.D2, V24.D2
+	VFMLA V10.D2, V6.D2, V24.D2
 	WORD $0x4e79d718 // fadd v24.2d, v24.2d, v25.2d
-	WORD $0x6e69ddb9 // fmul v25.2d, v13.2d, v9.2d
+	WORD $0x6e6add99 // fmul v25.2d, v12.2d, v10.2d
 	VMOV V25.B16, V26.B16
-	VFMLS V9.D2, V13.D2, V26.D2
+	VFMLS V10.D2, V12.D2, V26.D2
 	WORD $0x6ee0fb39 // fneg v25.2d, v25.2d
-	VFMLA V4.D2, V7.D2, V25.D2
+	VFMLA V3.D2, V1.D2, V25.D2
 	WORD $0x4e7ad739 // fadd v25.2d, v25.2d, v26.2d
-	WORD $0x6e79dcd9 // fmul v25.2d, v6.2d, v25.2d
-	WORD $0x6ee0fb39 // fneg v25.2d, v25.2d
-	VFMLA V24.D2, V1.D2, V25.D2
-	VFMLA V23.D2, V8.D2, V25.D2
-	FMOVQ 752(R4), F23
-	FMOVQ 768(R4), F24
-	VFMLA V25.D2, V24.D2, V23.D2
-	FMOVQ 784(R4), F24
-	FMOVQ 768(R4), F26
-	VFMLA V22.D2, V26.D2, V24.D2
-	FMOVQ 800(R4), F26
-	FMOVQ 816(R4), F27
-	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 816(R4), F27
-	VFMLA V22.D2, V27.D2, V23.D2
-	FMOVQ 832(R4), F27
-	VFMLA V25.D2, V24.D2, V27.D2
-	VFMLA V22.D2, V24.D2, V26.D2
-	FMOVQ 848(R4), F24
-	VFMLA V25.D2, V23.D2, V24.D2
-	VFMLA V22.D2, V23.D2, V27.D2
-	FMOVQ 864(R4), F23
-	VFMLA V25.D2, V26.D2, V23.D2
-	VFMLA V22.D2, V26.D2, V24.D2
-	FMOVQ 880(R4), F26
-	VFMLA V25.D2, V27.D2, V26.D2
-	VFMLA V22.D2, V27.D2, V23.D2
-	FMOVQ 896(R4), F27
-	VFMLA V25.D2, V24.D2, V27.D2
-	VFMLA V22.D2, V24.D2, V26.D2
-	FMOVQ 912(R4), F24
-	VFMLA V25.D2, V23.D2, V24.D2
-	VFMLA V22.D2, V23.D2, V27.D2
-	FMOVQ 928(R4), F23
-	VFMLA V25.D2, V26.D2, V23.D2
-	VFMLA V22.D2, V26.D2, V24.D2
-	FMOVQ 944(R4), F26
-	VFMLA V25.D2, V27.D2, V26.D2
-	VFMLA V22.D2, V27.D2, V23.D2
-	FMOVQ 960(R4), F27
-	VFMLA V25.D2, V24.D2, V27.D2
-	VFMLA V22.D2, V24.D2, V26.D2
-	FMOVQ 976(R4), F24
-	VFMLA V25.D2, V23.D2, V24.D2
-	VFMLA V22.D2, V23.D2, V27.D2
-	FMOVQ 992(R4), F23
-	VFMLA V25.D2, V26.D2, V23.D2
-	VFMLA V22.D2, V26.D2, V24.D2
-	FMOVQ 1008(R4), F26
-	VFMLA V25.D2, V27.D2, V26.D2
-	VFMLA V22.D2, V27.D2, V23.D2
-	FMOVQ 1024(R4), F27
-	VFMLA V25.D2, V24.D2, V27.D2
-	VFMLA V22.D2, V24.D2, V26.D2
-	FMOVQ 1040(R4), F24
-	VFMLA V25.D2, V23.D2, V24.D2
-	VFMLA V22.D2, V23.D2, V27.D2
-	FMOVQ 1056(R4), F23
-	VFMLA V25.D2, V26.D2, V23.D2
-	VFMLA V22.D2, V26.D2, V24.D2
-	FMOVQ 1072(R4), F26
-	VFMLA V25.D2, V27.D2, V26.D2
-	VFMLA V22.D2, V27.D2, V23.D2
-	FMOVQ 1088(R4), F27
-	VFMLA V25.D2, V24.D2, V27.D2
-	VFMLA V22.D2, V24.D2, V26.D2
-	WORD $0x6e79def9 // fmul v25.2d, v23.2d, v25.2d
-	VFMLA V22.D2, V23.D2, V27.D2
-	WORD $0x6e65df45 // fmul v5.2d, v26.2d, v5.2d
-	WORD $0x4e79d4a5 // fadd v5.2d, v5.2d, v25.2d
-	VFMLA V1.D2, V27.D2, V5.D2
-	WORD $0x6e6adf4a // fmul v10.2d, v26.2d, v10.2d
-	VFMLA V6.D2, V27.D2, V10.D2
-	WORD $0x6e6cdf4c // fmul v12.2d, v26.2d, v12.2d
-	VFMLA V8.D2, V27.D2, V12.D2
-	WORD $0x6e6edf4e // fmul v14.2d, v26.2d, v14.2d
-	VFMLA V7.D2, V27.D2, V14.D2
-	WORD $0x6e6fdf4f // fmul v15.2d, v26.2d, v15.2d
-	WORD $0x4e79d5ef // fadd v15.2d, v15.2d, v25.2d
-	VFMLA V2.D2, V27.D2, V15.D2
-	WORD $0x6e70df50 // fmul v16.2d, v26.2d, v16.2d
-	VFMLA V13.D2, V27.D2, V16.D2
-	WORD $0x6e71df51 // fmul v17.2d, v26.2d, v17.2d
-	VFMLA V9.D2, V27.D2, V17.D2
-	WORD $0x6e72df52 // fmul v18.2d, v26.2d, v18.2d
-	VFMLA V11.D2, V27.D2, V18.D2
-	WORD $0x6e73df5a // fmul v26.2d, v26.2d, v19.2d
-	WORD $0x4e79d75a // fadd v26.2d, v26.2d, v25.2d
-	VFMLA V4.D2, V27.D2, V26.D2
-	FMOVQ F20, 192(RSP)
-	FMOVQ F5, 16(RSP)
-	FMOVQ F10, 32(RSP)
-	FMOVQ F12, 48(RSP)
-	FMOVQ F14, 64(RSP)
-	FMOVQ F15, 80(RSP)
-	FMOVQ F16, 96(RSP)
-	FMOVQ F17, 112(RSP)
-	FMOVQ F18, 128(RSP)
-	FMOVQ F26, 144(RSP)
-	FMOVQ F21, 160(RSP)
-	FMOVQ F3, 176(RSP)
+	WORD $0x6e68dd9a // fmul v26.2d, v12.2d, v8.2d
+	VMOV V26.B16, V27.B16
+	VFMLS V8.D2, V12.D2, V27.D2
+	WORD $0x6ee0fb5a // fneg v26.2d, v26.2d
+	VFMLA V3.D2, V6.D2, V26.D2
+	WORD $0x4e7bd75a // fadd v26.2d, v26.2d, v27.2d
+	WORD $0x6e7adcba // fmul v26.2d, v5.2d, v26.2d
+	WORD $0x6ee0fb5a // fneg v26.2d, v26.2d
+	VFMLA V25.D2, V0.D2, V26.D2
+	VFMLA V24.D2, V7.D2, V26.D2
+	WORD $0x6e76deb8 // fmul v24.2d, v21.2d, v22.2d
+	WORD $0x6e78df5a // fmul v26.2d, v26.2d, v24.2d
+	FMOVQ 752(R4), F24
+	FMOVQ 768(R4), F25
+	VFMLA V26.D2, V25.D2, V24.D2
+	FMOVQ 784(R4), F25
+	FMOVQ 768(R4), F27
+	VFMLA V23.D2, V27.D2, V25.D2
+	FMOVQ 800(R4), F27
+	FMOVQ 816(R4), F28
+	VFMLA V26.D2, V28.D2, V27.D2
+	FMOVQ 816(R4), F28
+	VFMLA V23.D2, V28.D2, V24.D2
+	FMOVQ F2, 208(RSP)
+	FMOVQ 832(R4), F2
+	VFMLA V26.D2, V25.D2, V2.D2
+	VFMLA V23.D2, V25.D2, V27.D2
+	FMOVQ 848(R4), F25
+	VFMLA V26.D2, V24.D2, V25.D2
+	VFMLA V23.D2, V24.D2, V2.D2
+	FMOVQ 864(R4), F24
+	VFMLA V26.D2, V27.D2, V24.D2
+	VFMLA V23.D2, V27.D2, V25.D2
+	FMOVQ 880(R4), F27
+	VFMLA V26.D2, V2.D2, V27.D2
+	VFMLA V23.D2, V2.D2, V24.D2
+	FMOVQ 896(R4), F2
+	VFMLA V26.D2, V25.D2, V2.D2
+	VFMLA V23.D2, V25.D2, V27.D2
+	FMOVQ 912(R4), F25
+	VFMLA V26.D2, V24.D2, V25.D2
+	VFMLA V23.D2, V24.D2, V2.D2
+	FMOVQ 928(R4), F24
+	VFMLA V26.D2, V27.D2, V24.D2
+	VFMLA V23.D2, V27.D2, V25.D2
+	FMOVQ 944(R4), F27
+	VFMLA V26.D2, V2.D2, V27.D2
+	VFMLA V23.D2, V2.D2, V24.D2
+	FMOVQ 960(R4), F2
+	VFMLA V26.D2, V25.D2, V2.D2
+	VFMLA V23.D2, V25.D2, V27.D2
+	FMOVQ 976(R4), F25
+	VFMLA V26.D2, V24.D2, V25.D2
+	VFMLA V23.D2, V24.D2, V2.D2
+	FMOVQ 992(R4), F24
+	VFMLA V26.D2, V27.D2, V24.D2
+	VFMLA V23.D2, V27.D2, V25.D2
+	FMOVQ 1008(R4), F27
+	VFMLA V26.D2, V2.D2, V27.D2
+	VFMLA V23.D2, V2.D2, V24.D2
+	FMOVQ 1024(R4), F2
+	VFMLA V26.D2, V25.D2, V2.D2
+	VFMLA V23.D2, V25.D2, V27.D2
+	FMOVQ 1040(R4), F25
+	VFMLA V26.D2, V24.D2, V25.D2
+	VFMLA V23.D2, V24.D2, V2.D2
+	FMOVQ 1056(R4), F24
+	VFMLA V26.D2, V27.D2, V24.D2
+	VFMLA V23.D2, V27.D2, V25.D2
+	FMOVQ 1072(R4), F27
+	VFMLA V26.D2, V2.D2, V27.D2
+	VFMLA V23.D2, V2.D2, V24.D2
+	FMOVQ 1088(R4), F2
+	VFMLA V26.D2, V25.D2, V2.D2
+	VFMLA V23.D2, V25.D2, V27.D2
+	WORD $0x6e7adf1a // fmul v26.2d, v24.2d, v26.2d
+	VFMLA V23.D2, V24.D2, V2.D2
+	WORD $0x6e76dc42 // fmul v2.2d, v2.2d, v22.2d
+	WORD $0x6e75df7b // fmul v27.2d, v27.2d, v21.2d
+	WORD $0x6e64df64 // fmul v4.2d, v27.2d, v4.2d
+	WORD $0x4e7ad484 // fadd v4.2d, v4.2d, v26.2d
+	VFMLA V0.D2, V2.D2, V4.D2
+	WORD $0x6e69df69 // fmul v9.2d, v27.2d, v9.2d
+	VFMLA V5.D2, V2.D2, V9.D2
+	WORD $0x6e6bdf6b // fmul v11.2d, v27.2d, v11.2d
+	VFMLA V7.D2, V2.D2, V11.D2
+	WORD $0x6e6ddf6d // fmul v13.2d, v27.2d, v13.2d
+	VFMLA V6.D2, V2.D2, V13.D2
+	WORD $0x6e6edf6e // fmul v14.2d, v27.2d, v14.2d
+	WORD $0x4e7ad5ce // fadd v14.2d, v14.2d, v26.2d
+	VFMLA V1.D2, V2.D2, V14.D2
+	WORD $0x6e6fdf6f // fmul v15.2d, v27.2d, v15.2d
+	VFMLA V12.D2, V2.D2, V15.D2
+	WORD $0x6e70df70 // fmul v16.2d, v27.2d, v16.2d
+	VFMLA V8.D2, V2.D2, V16.D2
+	WORD $0x6e71df71 // fmul v17.2d, v27.2d, v17.2d
+	VFMLA V10.D2, V2.D2, V17.D2
+	WORD $0x6e72df7b // fmul v27.2d, v27.2d, v18.2d
+	WORD $0x4e7ad77b // fadd v27.2d, v27.2d, v26.2d
+	VFMLA V3.D2, V2.D2, V27.D2
+	FMOVQ F19, 192(RSP)
+	FMOVQ F4, 16(RSP)
+	FMOVQ F9, 32(RSP)
+	FMOVQ F11, 48(RSP)
+	FMOVQ F13, 64(RSP)
+	FMOVQ F14, 80(RSP)
+	FMOVQ F15, 96(RSP)
+	FMOVQ F16, 112(RSP)
+	FMOVQ F17, 128(RSP)
+	FMOVQ F27, 144(RSP)
+	FMOVQ F20, 160(RSP)
+	FMOVQ 208(RSP), F0
+	FMOVQ F0, 176(RSP)
 
 stage5:
-	FMOVQ 160(RSP), F1
-	WORD $0x4ee0c822 // fcmgt v2.2d, v1.2d, #0.0
-	FMOVQ 16(RSP), F3
-	FMOVQ 1104(R4), F4
-	WORD $0x4e64d465 // fadd v5.2d, v3.2d, v4.2d
-	FMOVQ 80(RSP), F4
-	FMOVQ 1104(R4), F6
-	WORD $0x4e66d487 // fadd v7.2d, v4.2d, v6.2d
-	FMOVQ 144(RSP), F6
-	FMOVQ 1104(R4), F8
-	WORD $0x4e68d4c9 // fadd v9.2d, v6.2d, v8.2d
-	WORD $0x6e65dc68 // fmul v8.2d, v3.2d, v5.2d
-	FMOVQ 32(RSP), F10
-	FMOVQ 64(RSP), F11
-	VFMLA V11.D2, V10.D2, V8.D2
-	FMOVQ 48(RSP), F12
-	FMOVQ 112(RSP), F13
-	VFMLA V13.D2, V12.D2, V8.D2
-	WORD $0x6e6adc6e // fmul v14.2d, v3.2d, v10.2d
-	VFMLA V7.D2, V10.D2, V14.D2
-	FMOVQ 128(RSP), F15
-	VFMLA V15.D2, V12.D2, V14.D2
-	WORD $0x6e6cdc70 // fmul v16.2d, v3.2d, v12.2d
-	FMOVQ 96(RSP), F17
-	VFMLA V17.D2, V10.D2, V16.D2
-	VFMLA V9.D2, V12.D2, V16.D2
-	WORD $0x6e65dd72 // fmul v18.2d, v11.2d, v5.2d
-	VFMLA V11.D2, V4.D2, V18.D2
-	VFMLA V13.D2, V17.D2, V18.D2
-	WORD $0x6e6add73 // fmul v19.2d, v11.2d, v10.2d
-	VFMLA V7.D2, V4.D2, V19.D2
-	VFMLA V15.D2, V17.D2, V19.D2
-	WORD $0x6e6cdd74 // fmul v20.2d, v11.2d, v12.2d
-	VFMLA V17.D2, V4.D2, V20.D2
-	VFMLA V9.D2, V17.D2, V20.D2
-	WORD $0x6e65dda5 // fmul v5.2d, v13.2d, v5.2d
-	VFMLA V11.D2, V15.D2, V5.D2
-	VFMLA V13.D2, V6.D2, V5.D2
-	WORD $0x6e6addb5 // fmul v21.2d, v13.2d, v10.2d
-	VFMLA V7.D2, V15.D2, V21.D2
-	VFMLA V15.D2, V6.D2, V21.D2
-	WORD $0x6e6cdda7 // fmul v7.2d, v13.2d, v12.2d
-	VFMLA V17.D2, V15.D2, V7.D2
-	VFMLA V9.D2, V6.D2, V7.D2
-	VBIT V2.B16, V8.B16, V3.B16
-	VBIT V2.B16, V14.B16, V10.B16
-	VBIT V2.B16, V16.B16, V12.B16
-	VBIT V2.B16, V18.B16, V11.B16
-	VBIT V2.B16, V19.B16, V4.B16
-	VBIT V2.B16, V20.B16, V17.B16
-	VBIT V2.B16, V5.B16, V13.B16
-	VBIT V2.B16, V21.B16, V15.B16
-	VBIT V2.B16, V7.B16, V6.B16
-	FMOVQ 656(R4), F2
-	WORD $0x4ee2d421 // fsub v1.2d, v1.2d, v2.2d
-	WORD $0x4ee0c822 // fcmgt v2.2d, v1.2d, #0.0
-	WORD $0x6eb0a845 // umaxv s5, v2.4s
-	FMOVS F5, R9
-	FMOVQ F3, 16(RSP)
-	FMOVQ F10, 32(RSP)
-	FMOVQ F12, 48(RSP)
-	FMOVQ F11, 64(RSP)
-	FMOVQ F4, 80(RSP)
-	FMOVQ F17, 96(RSP)
-	FMOVQ F13, 112(RSP)
-	FMOVQ F15, 128(RSP)
-	FMOVQ F6, 144(RSP)
-	FMOVQ F1, 160(RSP)
-	CBNZ R9, stage5
-	FMOVQ 192(RSP), F1
-	WORD $0x4ee0a821 // cmlt v1.2d, v1.2d, #0
-	FMOVQ 176(RSP), F2
-	FMOVQ 736(R4), F3
-	FMOVQ 1120(R4), F4
-	VFMLA V4.D2, V2.D2, V3.D2
-	FMOVQ 736(R4), F4
-	WORD $0x4ee4d465 // fsub v5.2d, v3.2d, v4.2d
-	FMOVQ 1136(R4), F4
-	VFMLS V4.D2, V5.D2, V2.D2
-	FMOVQ 1152(R4), F4
-	VFMLS V4.D2, V5.D2, V2.D2
-	FMOVQ 1168(R4), F4
-	FMOVQ 1184(R4), F5
-	VFMLA V2.D2, V5.D2, V4.D2
-	FMOVQ 1200(R4), F5
-	VFMLA V2.D2, V4.D2, V5.D2
-	FMOVQ 1216(R4), F4
-	VFMLA V2.D2, V5.D2, V4.D2
-	FMOVQ 1232(R4), F5
-	VFMLA V2.D2, V4.D2, V5.D2
-	FMOVQ 1248(R4), F4
-	VFMLA V2.D2, V5.D2, V4.D2
-	FMOVQ 1264(R4), F5
-	VFMLA V2.D2, V4.D2, V5.D2
-	FMOVQ 1280(R4), F4
-	VFMLA V2.D2, V5.D2, V4.D2
-	FMOVQ 1296(R4), F5
-	VFMLA V2.D2, V4.D2, V5.D2
-	FMOVQ 1312(R4), F4
-	VFMLA V2.D2, V5.D2, V4.D2
-	WORD $0x6e62dc45 // fmul v5.2d, v2.2d, v2.2d
-	VFMLA V4.D2, V5.D2, V2.D2
-	VSHL $52, V3.D2, V3.D2
-	FMOVQ 656(R4), F4
-	VADD V4.D2, V3.D2, V3.D2
-	VFMLA V3.D2, V2.D2, V3.D2
+	FMOVQ 160(RSP), F0
+	WORD $0x4ee0c801 // fcmgt v1.2d, v0.2d, #0.0
 	FMOVQ 16(RSP), F2
-	FMOVQ 656(R4), F4
-	WORD $0x4e64d442 // fadd v2.2d, v2.2d, v4.2d
-	WORD $0x6e62dc62 // fmul v2.2d, v3.2d, v2.2d
-	FMOVQ 32(RSP), F4
-	WORD $0x6e64dc64 // fmul v4.2d, v3.2d, v4.2d
-	FMOVQ 48(RSP), F5
-	WORD $0x6e65dc65 // fmul v5.2d, v3.2d, v5.2d
-	FMOVQ 64(RSP), F6
-	WORD $0x6e66dc66 // fmul v6.2d, v3.2d, v6.2d
-	FMOVQ 80(RSP), F7
-	FMOVQ 656(R4), F8
-	WORD $0x4e68d4e7 // fadd v7.2d, v7.2d, v8.2d
-	WORD $0x6e67dc67 // fmul v7.2d, v3.2d, v7.2d
-	FMOVQ 96(RSP), F8
-	WORD $0x6e68dc68 // fmul v8.2d, v3.2d, v8.2d
-	FMOVQ 112(RSP), F9
-	WORD $0x6e69dc69 // fmul v9.2d, v3.2d, v9.2d
-	FMOVQ 128(RSP), F10
-	WORD $0x6e6adc6a // fmul v10.2d, v3.2d, v10.2d
-	FMOVQ 144(RSP), F11
-	FMOVQ 656(R4), F12
-	WORD $0x4e6cd56b // fadd v11.2d, v11.2d, v12.2d
-	WORD $0x6e6bdc63 // fmul v3.2d, v3.2d, v11.2d
-	WORD $0x6eb0a82b // umaxv s11, v1.4s
-	FMOVS F11, R9
+	FMOVQ 1104(R4), F3
+	WORD $0x4e63d444 // fadd v4.2d, v2.2d, v3.2d
+	FMOVQ 80(RSP), F3
+	FMOVQ 1104(R4), F5
+	WORD $0x4e65d466 // fadd v6.2d, v3.2d, v5.2d
+	FMOVQ 144(RSP), F5
+	FMOVQ 1104(R4), F7
+	WORD $0x4e67d4a8 // fadd v8.2d, v5.2d, v7.2d
+	WORD $0x6e64dc47 // fmul v7.2d, v2.2d, v4.2d
+	FMOVQ 32(RSP), F9
+	FMOVQ 64(RSP), F10
+	VFMLA V10.D2, V9.D2, V7.D2
+	FMOVQ 48(RSP), F11
+	FMOVQ 112(RSP), F12
+	VFMLA V12.D2, V11.D2, V7.D2
+	WORD $0x6e69dc4d // fmul v13.2d, v2.2d, v9.2d
+	VFMLA V6.D2, V9.D2, V13.D2
+	FMOVQ 128(RSP), F14
+	VFMLA V14.D2, V11.D2, V13.D2
+	WORD $0x6e6bdc4f // fmul v15.2d, v2.2d, v11.2d
+	FMOVQ 96(RSP), F16
+	VFMLA V16.D2, V9.D2, V15.D2
+	VFMLA V8.D2, V11.D2, V15.D2
+	WORD $0x6e64dd51 // fmul v17.2d, v10.2d, v4.2d
+	VFMLA V10.D2, V3.D2, V17.D2
+	VFMLA V12.D2, V16.D2, V17.D2
+	WORD $0x6e69dd52 // fmul v18.2d, v10.2d, v9.2d
+	VFMLA V6.D2, V3.D2, V18.D2
+	VFMLA V14.D2, V16.D2, V18.D2
+	WORD $0x6e6bdd53 // fmul v19.2d, v10.2d, v11.2d
+	VFMLA V16.D2, V3.D2, V19.D2
+	VFMLA V8.D2, V16.D2, V19.D2
+	WORD $0x6e64dd84 // fmul v4.2d, v12.2d, v4.2d
+	VFMLA V10.D2, V14.D2, V4.D2
+	VFMLA V12.D2, V5.D2, V4.D2
+	WORD $0x6e69dd94 // fmul v20.2d, v12.2d, v9.2d
+	VFMLA V6.D2, V14.D2, V20.D2
+	VFMLA V14.D2, V5.D2, V20.D2
+	WORD $0x6e6bdd86 // fmul v6.2d, v12.2d, v11.2d
+	VFMLA V16.D2, V14.D2, V6.D2
+	VFMLA V8.D2, V5.D2, V6.D2
+	VBIT V1.B16, V7.B16, V2.B16
+	VBIT V1.B16, V13.B16, V9.B16
+	VBIT V1.B16, V15.B16, V11.B16
+	VBIT V1.B16, V17.B16, V10.B16
+	VBIT V1.B16, V18.B16, V3.B16
+	VBIT V1.B16, V19.B16, V16.B16
+	VBIT V1.B16, V4.B16, V12.B16
+	VBIT V1.B16, V20.B16, V14.B16
+	VBIT V1.B16, V6.B16, V5.B16
+	FMOVQ 656(R4), F1
+	WORD $0x4ee1d400 // fsub v0.2d, v0.2d, v1.2d
+	WORD $0x4ee0c801 // fcmgt v1.2d, v0.2d, #0.0
+	WORD $0x6eb0a824 // umaxv s4, v1.4s
+	FMOVS F4, R9
+	FMOVQ F2, 16(RSP)
+	FMOVQ F9, 32(RSP)
+	FMOVQ F11, 48(RSP)
+	FMOVQ F10, 64(RSP)
+	FMOVQ F3, 80(RSP)
+	FMOVQ F16, 96(RSP)
+	FMOVQ F12, 112(RSP)
+	FMOVQ F14, 128(RSP)
+	FMOVQ F5, 144(RSP)
+	FMOVQ F0, 160(RSP)
+	CBNZ R9, stage5
+	FMOVQ 192(RSP), F0
+	WORD $0x4ee0a800 // cmlt v0.2d, v0.2d, #0
+	FMOVQ 176(RSP), F1
+	FMOVQ 736(R4), F2
+	FMOVQ 1120(R4), F3
+	VFMLA V3.D2, V1.D2, V2.D2
+	FMOVQ 736(R4), F3
+	WORD $0x4ee3d444 // fsub v4.2d, v2.2d, v3.2d
+	FMOVQ 1136(R4), F3
+	VFMLS V3.D2, V4.D2, V1.D2
+	FMOVQ 1152(R4), F3
+	VFMLS V3.D2, V4.D2, V1.D2
+	FMOVQ 1168(R4), F3
+	FMOVQ 1184(R4), F4
+	VFMLA V1.D2, V4.D2, V3.D2
+	FMOVQ 1200(R4), F4
+	VFMLA V1.D2, V3.D2, V4.D2
+	FMOVQ 1216(R4), F3
+	VFMLA V1.D2, V4.D2, V3.D2
+	FMOVQ 1232(R4), F4
+	VFMLA V1.D2, V3.D2, V4.D2
+	FMOVQ 1248(R4), F3
+	VFMLA V1.D2, V4.D2, V3.D2
+	FMOVQ 1264(R4), F4
+	VFMLA V1.D2, V3.D2, V4.D2
+	FMOVQ 1280(R4), F3
+	VFMLA V1.D2, V4.D2, V3.D2
+	FMOVQ 1296(R4), F4
+	VFMLA V1.D2, V3.D2, V4.D2
+	FMOVQ 1312(R4), F3
+	VFMLA V1.D2, V4.D2, V3.D2
+	WORD $0x6e61dc24 // fmul v4.2d, v1.2d, v1.2d
+	VFMLA V3.D2, V4.D2, V1.D2
+	VSHL $52, V2.D2, V2.D2
+	FMOVQ 656(R4), F3
+	VADD V3.D2, V2.D2, V2.D2
+	VFMLA V2.D2, V1.D2, V2.D2
+	FMOVQ 16(RSP), F1
+	FMOVQ 656(R4), F3
+	WORD $0x4e63d421 // fadd v1.2d, v1.2d, v3.2d
+	WORD $0x6e61dc41 // fmul v1.2d, v2.2d, v1.2d
+	FMOVQ 32(RSP), F3
+	WORD $0x6e63dc43 // fmul v3.2d, v2.2d, v3.2d
+	FMOVQ 48(RSP), F4
+	WORD $0x6e64dc44 // fmul v4.2d, v2.2d, v4.2d
+	FMOVQ 64(RSP), F5
+	WORD $0x6e65dc45 // fmul v5.2d, v2.2d, v5.2d
+	FMOVQ 80(RSP), F6
+	FMOVQ 656(R4), F7
+	WORD $0x4e67d4c6 // fadd v6.2d, v6.2d, v7.2d
+	WORD $0x6e66dc46 // fmul v6.2d, v2.2d, v6.2d
+	FMOVQ 96(RSP), F7
+	WORD $0x6e67dc47 // fmul v7.2d, v2.2d, v7.2d
+	FMOVQ 112(RSP), F8
+	WORD $0x6e68dc48 // fmul v8.2d, v2.2d, v8.2d
+	FMOVQ 128(RSP), F9
+	WORD $0x6e69dc49 // fmul v9.2d, v2.2d, v9.2d
+	FMOVQ 144(RSP), F10
+	FMOVQ 656(R4), F11
+	WORD $0x4e6bd54a // fadd v10.2d, v10.2d, v11.2d
+	WORD $0x6e6adc42 // fmul v2.2d, v2.2d, v10.2d
+	WORD $0x6eb0a80a // umaxv s10, v0.4s
+	FMOVS F10, R9
 	CBNZ R9, hard2
 	MOVD R0, R9
-	FMOVD F2, (R9)
+	FMOVD F1, (R9)
 	ADD R5, R0, R9
-	FMOVD F4, (R9)
-	ADD R5<<1, R0, R9
-	FMOVD F5, (R9)
-	ADD R6, R0, R9
-	FMOVD F6, (R9)
-	ADD R5<<2, R0, R9
-	FMOVD F7, (R9)
-	ADD R7, R0, R9
-	FMOVD F8, (R9)
-	ADD R6<<1, R0, R9
-	FMOVD F9, (R9)
-	ADD R8, R0, R9
-	FMOVD F10, (R9)
-	ADD R5<<3, R0, R9
 	FMOVD F3, (R9)
+	ADD R5<<1, R0, R9
+	FMOVD F4, (R9)
+	ADD R6, R0, R9
+	FMOVD F5, (R9)
+	ADD R5<<2, R0, R9
+	FMOVD F6, (R9)
+	ADD R7, R0, R9
+	FMOVD F7, (R9)
+	ADD R6<<1, R0, R9
+	FMOVD F8, (R9)
+	ADD R8, R0, R9
+	FMOVD F9, (R9)
+	ADD R5<<3, R0, R9
+	FMOVD F2, (R9)
 
 done:
 	MOVD n+24(FP), R3
@@ -2242,54 +2236,54 @@ done:
 	RET
 
 hard:
-	FMOVQ (R0), F11
-	VBIF V1.B16, V2.B16, V11.B16
-	FMOVQ F11, (R0)
+	FMOVQ (R0), F10
+	VBIF V0.B16, V1.B16, V10.B16
+	FMOVQ F10, (R0)
 	ADD R5, R0, R9
-	FMOVQ (R9), F2
-	VBIF V1.B16, V4.B16, V2.B16
+	FMOVQ (R9), F1
+	VBIF V0.B16, V3.B16, V1.B16
 	ADD R5, R0, R9
-	FMOVQ F2, (R9)
+	FMOVQ F1, (R9)
 	ADD R5<<1, R0, R9
-	FMOVQ (R9), F2
-	VBIF V1.B16, V5.B16, V2.B16
+	FMOVQ (R9), F1
+	VBIF V0.B16, V4.B16, V1.B16
 	ADD R5<<1, R0, R9
-	FMOVQ F2, (R9)
+	FMOVQ F1, (R9)
 	ADD R6, R0, R9
-	FMOVQ (R9), F2
-	VBIF V1.B16, V6.B16, V2.B16
+	FMOVQ (R9), F1
+	VBIF V0.B16, V5.B16, V1.B16
 	ADD R6, R0, R9
-	FMOVQ F2, (R9)
+	FMOVQ F1, (R9)
 	ADD R5<<2, R0, R9
-	FMOVQ (R9), F2
-	VBIF V1.B16, V7.B16, V2.B16
+	FMOVQ (R9), F1
+	VBIF V0.B16, V6.B16, V1.B16
 	ADD R5<<2, R0, R9
-	FMOVQ F2, (R9)
+	FMOVQ F1, (R9)
 	ADD R7, R0, R9
-	FMOVQ (R9), F2
-	VBIF V1.B16, V8.B16, V2.B16
+	FMOVQ (R9), F1
+	VBIF V0.B16, V7.B16, V1.B16
 	ADD R7, R0, R9
-	FMOVQ F2, (R9)
+	FMOVQ F1, (R9)
 	ADD R6<<1, R0, R9
-	FMOVQ (R9), F2
-	VBIF V1.B16, V9.B16, V2.B16
+	FMOVQ (R9), F1
+	VBIF V0.B16, V8.B16, V1.B16
 	ADD R6<<1, R0, R9
-	FMOVQ F2, (R9)
+	FMOVQ F1, (R9)
 	ADD R8, R0, R9
-	FMOVQ (R9), F2
-	VBIF V1.B16, V10.B16, V2.B16
+	FMOVQ (R9), F1
+	VBIF V0.B16, V9.B16, V1.B16
 	ADD R8, R0, R9
-	FMOVQ F2, (R9)
+	FMOVQ F1, (R9)
 	ADD R5<<3, R0, R9
-	FMOVQ (R9), F2
-	VBIF V1.B16, V3.B16, V2.B16
+	FMOVQ (R9), F1
+	VBIF V0.B16, V2.B16, V1.B16
 	ADD R5<<3, R0, R9
-	FMOVQ F2, (R9)
+	FMOVQ F1, (R9)
 	MOVD ZR, R9
-	FMOVQ 1328(R4), F2
-	VAND V1.B16, V2.B16, V2.B16
-	WORD $0x5ef1b843 // addp d3, v2.2d
-	FMOVD F3, R10
+	FMOVQ 1328(R4), F1
+	VAND V0.B16, V1.B16, V1.B16
+	WORD $0x5ef1b822 // addp d2, v1.2d
+	FMOVD F2, R10
 	ORR R10<<0, R9, R9
 	MOVD n+24(FP), R3
 	MOVD R3, R10
@@ -2302,55 +2296,55 @@ hard:
 
 hard2:
 	MOVD R0, R9
-	FMOVD (R9), F11
-	VBIF V1.B16, V2.B16, V11.B16
+	FMOVD (R9), F10
+	VBIF V0.B16, V1.B16, V10.B16
 	MOVD R0, R9
-	FMOVD F11, (R9)
+	FMOVD F10, (R9)
 	ADD R5, R0, R9
-	FMOVD (R9), F2
-	VBIF V1.B16, V4.B16, V2.B16
+	FMOVD (R9), F1
+	VBIF V0.B16, V3.B16, V1.B16
 	ADD R5, R0, R9
-	FMOVD F2, (R9)
+	FMOVD F1, (R9)
 	ADD R5<<1, R0, R9
-	FMOVD (R9), F2
-	VBIF V1.B16, V5.B16, V2.B16
+	FMOVD (R9), F1
+	VBIF V0.B16, V4.B16, V1.B16
 	ADD R5<<1, R0, R9
-	FMOVD F2, (R9)
+	FMOVD F1, (R9)
 	ADD R6, R0, R9
-	FMOVD (R9), F2
-	VBIF V1.B16, V6.B16, V2.B16
+	FMOVD (R9), F1
+	VBIF V0.B16, V5.B16, V1.B16
 	ADD R6, R0, R9
-	FMOVD F2, (R9)
+	FMOVD F1, (R9)
 	ADD R5<<2, R0, R9
-	FMOVD (R9), F2
-	VBIF V1.B16, V7.B16, V2.B16
+	FMOVD (R9), F1
+	VBIF V0.B16, V6.B16, V1.B16
 	ADD R5<<2, R0, R9
-	FMOVD F2, (R9)
+	FMOVD F1, (R9)
 	ADD R7, R0, R9
-	FMOVD (R9), F2
-	VBIF V1.B16, V8.B16, V2.B16
+	FMOVD (R9), F1
+	VBIF V0.B16, V7.B16, V1.B16
 	ADD R7, R0, R9
-	FMOVD F2, (R9)
+	FMOVD F1, (R9)
 	ADD R6<<1, R0, R9
-	FMOVD (R9), F2
-	VBIF V1.B16, V9.B16, V2.B16
+	FMOVD (R9), F1
+	VBIF V0.B16, V8.B16, V1.B16
 	ADD R6<<1, R0, R9
-	FMOVD F2, (R9)
+	FMOVD F1, (R9)
 	ADD R8, R0, R9
-	FMOVD (R9), F2
-	VBIF V1.B16, V10.B16, V2.B16
+	FMOVD (R9), F1
+	VBIF V0.B16, V9.B16, V1.B16
 	ADD R8, R0, R9
-	FMOVD F2, (R9)
+	FMOVD F1, (R9)
 	ADD R5<<3, R0, R9
-	FMOVD (R9), F2
-	VBIF V1.B16, V3.B16, V2.B16
+	FMOVD (R9), F1
+	VBIF V0.B16, V2.B16, V1.B16
 	ADD R5<<3, R0, R9
-	FMOVD F2, (R9)
+	FMOVD F1, (R9)
 	MOVD ZR, R9
-	FMOVQ 1328(R4), F2
-	VAND V1.B16, V2.B16, V2.B16
-	WORD $0x5ef1b843 // addp d3, v2.2d
-	FMOVD F3, R10
+	FMOVQ 1328(R4), F1
+	VAND V0.B16, V1.B16, V1.B16
+	WORD $0x5ef1b822 // addp d2, v1.2d
+	FMOVD F2, R10
 	ORR R10<<0, R9, R9
 	MOVD n+24(FP), R3
 	MOVD R3, R10
@@ -3004,7 +2998,7 @@ TEXT ·inverse3x3F32NEON(SB), NOSPLIT, $0-64
 	ADD R5<<1, R5, R6
 	ADD R5<<1, R6, R7
 	ADD R5<<1, R7, R8
-	FMOVQ (R4), F0
+	FMOVQ 16(R4), F0
 	FMOVQ 1344(R4), F1
 	FMOVQ 1360(R4), F2
 	FMOVQ 1376(R4), F3
@@ -3904,7 +3898,7 @@ TEXT ·inverse3x3F64NEON(SB), NOSPLIT, $0-64
 	ADD R5<<1, R5, R6
 	ADD R5<<1, R6, R7
 	ADD R5<<1, R7, R8
-	FMOVQ 560(R4), F0
+	FMOVQ 576(R4), F0
 	FMOVQ 1392(R4), F1
 	FMOVQ 1408(R4), F2
 	FMOVQ 1424(R4), F3
@@ -4480,7 +4474,7 @@ TEXT ·det3x3F32NEON(SB), NOSPLIT, $0-64
 	ADD R5<<1, R5, R6
 	ADD R5<<1, R6, R7
 	ADD R5<<1, R7, R8
-	FMOVQ (R4), F0
+	FMOVQ 16(R4), F0
 	FMOVQ 1344(R4), F1
 	FMOVQ 1360(R4), F2
 	FMOVQ 1376(R4), F3
@@ -4959,7 +4953,7 @@ TEXT ·det3x3F64NEON(SB), NOSPLIT, $0-64
 	ADD R5<<1, R5, R6
 	ADD R5<<1, R6, R7
 	ADD R5<<1, R7, R8
-	FMOVQ 560(R4), F0
+	FMOVQ 576(R4), F0
 	FMOVQ 1392(R4), F1
 	FMOVQ 1408(R4), F2
 	FMOVQ 1424(R4), F3

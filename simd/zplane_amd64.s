@@ -1184,23 +1184,23 @@ loop1:
 	VMOVUPS     (CX), Y1
 	VANDPS      absF32<>+0(SB), Y1, Y2
 	VANDPS      absF32<>+0(SB), Y0, Y3
-	VMINPS      Y3, Y2, Y4
-	VMAXPS      Y2, Y3, Y5
-	VDIVPS      Y5, Y4, Y4
-	VMULPS      Y4, Y4, Y5
-	VMULPS      Y5, Y4, Y6
+	VMAXPS      Y2, Y3, Y4
+	VMINPS      Y3, Y2, Y5
+	VDIVPS      Y4, Y5, Y5
+	VMULPS      Y5, Y5, Y4
+	VMULPS      Y4, Y5, Y6
 	VMOVUPS     atanP9<>+0(SB), Y7
-	VFMADD213PS atanP8<>+0(SB), Y5, Y7
-	VFMADD213PS atanP7<>+0(SB), Y5, Y7
-	VFMADD213PS atanP6<>+0(SB), Y5, Y7
-	VFMADD213PS atanP5<>+0(SB), Y5, Y7
-	VFMADD213PS atanP4<>+0(SB), Y5, Y7
-	VFMADD213PS atanP3<>+0(SB), Y5, Y7
-	VFMADD213PS atanP2<>+0(SB), Y5, Y7
-	VFMADD213PS atanP1<>+0(SB), Y5, Y7
-	VFMADD213PS atanP0<>+0(SB), Y5, Y7
-	VFMADD213PS Y4, Y7, Y6
-	VCMPPS      $0x03, Y4, Y4, Y4
+	VFMADD213PS atanP8<>+0(SB), Y4, Y7
+	VFMADD213PS atanP7<>+0(SB), Y4, Y7
+	VFMADD213PS atanP6<>+0(SB), Y4, Y7
+	VFMADD213PS atanP5<>+0(SB), Y4, Y7
+	VFMADD213PS atanP4<>+0(SB), Y4, Y7
+	VFMADD213PS atanP3<>+0(SB), Y4, Y7
+	VFMADD213PS atanP2<>+0(SB), Y4, Y7
+	VFMADD213PS atanP1<>+0(SB), Y4, Y7
+	VFMADD213PS atanP0<>+0(SB), Y4, Y7
+	VFMADD213PS Y5, Y7, Y6
+	VCMPPS      $0x03, Y5, Y5, Y5
 	VCMPPS      $0x1e, Y2, Y3, Y3
 	VANDPS      signF32<>+0(SB), Y3, Y2
 	VXORPS      Y2, Y6, Y6
@@ -1217,11 +1217,11 @@ loop1:
 	VADDPS      Y1, Y6, Y6
 	VANDPS      signF32<>+0(SB), Y0, Y0
 	VORPS       Y6, Y0, Y0
-	VMOVMSKPS   Y4, DI
+	VMOVMSKPS   Y5, DI
 	TESTQ       DI, DI
 	JE          easy4
 	VPCMPEQD    Y6, Y6, Y6
-	VXORPS      Y4, Y6, Y6
+	VXORPS      Y5, Y6, Y6
 	VMASKMOVPS  Y0, Y6, (AX)
 	MOVQ        BX, AX
 	SUBQ        DX, AX
@@ -1253,30 +1253,30 @@ next2:
 	VADDPS      zero<>+0(SB), Y0, Y0
 	VMOVUPS     (DI), Y6
 	VMASKMOVPS  (CX), Y6, Y6
-	VANDPS      absF32<>+0(SB), Y6, Y4
+	VANDPS      absF32<>+0(SB), Y6, Y5
 	VANDPS      absF32<>+0(SB), Y0, Y1
-	VMINPS      Y1, Y4, Y3
-	VMAXPS      Y4, Y1, Y2
-	VDIVPS      Y2, Y3, Y3
-	VMULPS      Y3, Y3, Y2
-	VMULPS      Y2, Y3, Y7
-	VMOVUPS     atanP9<>+0(SB), Y5
-	VFMADD213PS atanP8<>+0(SB), Y2, Y5
-	VFMADD213PS atanP7<>+0(SB), Y2, Y5
-	VFMADD213PS atanP6<>+0(SB), Y2, Y5
-	VFMADD213PS atanP5<>+0(SB), Y2, Y5
-	VFMADD213PS atanP4<>+0(SB), Y2, Y5
-	VFMADD213PS atanP3<>+0(SB), Y2, Y5
-	VFMADD213PS atanP2<>+0(SB), Y2, Y5
-	VFMADD213PS atanP1<>+0(SB), Y2, Y5
-	VFMADD213PS atanP0<>+0(SB), Y2, Y5
-	VFMADD213PS Y3, Y5, Y7
-	VCMPPS      $0x03, Y3, Y3, Y3
-	VCMPPS      $0x1e, Y4, Y1, Y1
-	VANDPS      signF32<>+0(SB), Y1, Y4
-	VXORPS      Y4, Y7, Y7
-	VANDPS      halfPi2<>+0(SB), Y1, Y4
-	VADDPS      Y4, Y7, Y7
+	VMAXPS      Y5, Y1, Y3
+	VMINPS      Y1, Y5, Y2
+	VDIVPS      Y3, Y2, Y2
+	VMULPS      Y2, Y2, Y3
+	VMULPS      Y3, Y2, Y7
+	VMOVUPS     atanP9<>+0(SB), Y4
+	VFMADD213PS atanP8<>+0(SB), Y3, Y4
+	VFMADD213PS atanP7<>+0(SB), Y3, Y4
+	VFMADD213PS atanP6<>+0(SB), Y3, Y4
+	VFMADD213PS atanP5<>+0(SB), Y3, Y4
+	VFMADD213PS atanP4<>+0(SB), Y3, Y4
+	VFMADD213PS atanP3<>+0(SB), Y3, Y4
+	VFMADD213PS atanP2<>+0(SB), Y3, Y4
+	VFMADD213PS atanP1<>+0(SB), Y3, Y4
+	VFMADD213PS atanP0<>+0(SB), Y3, Y4
+	VFMADD213PS Y2, Y4, Y7
+	VCMPPS      $0x03, Y2, Y2, Y2
+	VCMPPS      $0x1e, Y5, Y1, Y1
+	VANDPS      signF32<>+0(SB), Y1, Y5
+	VXORPS      Y5, Y7, Y7
+	VANDPS      halfPi2<>+0(SB), Y1, Y5
+	VADDPS      Y5, Y7, Y7
 	VANDPS      halfPi1<>+0(SB), Y1, Y1
 	VADDPS      Y1, Y7, Y7
 	VCMPPS      $0x11, zero<>+0(SB), Y6, Y6
@@ -1288,12 +1288,12 @@ next2:
 	VADDPS      Y6, Y7, Y7
 	VANDPS      signF32<>+0(SB), Y0, Y0
 	VORPS       Y7, Y0, Y0
-	VANDPS      (DI), Y3, Y3
-	VMOVMSKPS   Y3, CX
+	VANDPS      (DI), Y2, Y2
+	VMOVMSKPS   Y2, CX
 	TESTQ       CX, CX
 	JE          easy7
-	VANDNPS     (DI), Y3, Y3
-	VMASKMOVPS  Y0, Y3, (AX)
+	VANDNPS     (DI), Y2, Y2
+	VMASKMOVPS  Y0, Y2, (AX)
 	MOVQ        BX, AX
 	SUBQ        DX, BX
 	MOVQ        BX, at+40(FP)
@@ -1303,8 +1303,8 @@ next2:
 	RET
 
 easy7:
-	VMOVUPS    (DI), Y3
-	VMASKMOVPS Y0, Y3, (AX)
+	VMOVUPS    (DI), Y2
+	VMASKMOVPS Y0, Y2, (AX)
 
 done5:
 	XORQ AX, AX
@@ -1477,40 +1477,40 @@ loop1:
 	VPANDD           Z2, Z12, Z14
 	VPANDD           Z2, Z9, Z15
 	VPANDD           Z2, Z10, Z16
-	VMINPS           Z15, Z13, Z17
-	VMINPS           Z16, Z14, Z18
-	VMAXPS           Z13, Z15, Z19
-	VMAXPS           Z14, Z16, Z20
-	VDIVPS           Z19, Z17, Z17
-	VDIVPS           Z20, Z18, Z18
-	VMULPS           Z17, Z17, Z20
-	VMULPS           Z18, Z18, Z19
-	VMULPS           Z20, Z17, Z21
-	VMULPS           Z19, Z18, Z22
+	VMAXPS           Z13, Z15, Z17
+	VMAXPS           Z14, Z16, Z18
+	VMINPS           Z15, Z13, Z19
+	VMINPS           Z16, Z14, Z20
+	VDIVPS           Z17, Z19, Z19
+	VDIVPS           Z18, Z20, Z20
+	VMULPS           Z19, Z19, Z18
+	VMULPS           Z20, Z20, Z17
+	VMULPS           Z18, Z19, Z21
+	VMULPS           Z17, Z20, Z22
 	VBROADCASTSS     atanP9<>+0(SB), Z23
-	VFMADD213PS      Z3, Z20, Z23
+	VFMADD213PS      Z3, Z18, Z23
 	VBROADCASTSS     atanP9<>+0(SB), Z24
-	VFMADD213PS      Z3, Z19, Z24
-	VFMADD213PS      Z4, Z20, Z23
-	VFMADD213PS      Z4, Z19, Z24
-	VFMADD213PS      Z5, Z20, Z23
-	VFMADD213PS      Z5, Z19, Z24
-	VFMADD213PS      Z6, Z20, Z23
-	VFMADD213PS      Z6, Z19, Z24
-	VFMADD213PS      Z7, Z20, Z23
-	VFMADD213PS      Z7, Z19, Z24
-	VFMADD213PS      Z8, Z20, Z23
-	VFMADD213PS      Z8, Z19, Z24
-	VFMADD213PS.BCST atanP2<>+0(SB), Z20, Z23
-	VFMADD213PS.BCST atanP2<>+0(SB), Z19, Z24
-	VFMADD213PS.BCST atanP1<>+0(SB), Z20, Z23
-	VFMADD213PS.BCST atanP1<>+0(SB), Z19, Z24
-	VFMADD213PS.BCST atanP0<>+0(SB), Z20, Z23
-	VFMADD213PS.BCST atanP0<>+0(SB), Z19, Z24
-	VFMADD213PS      Z17, Z23, Z21
-	VFMADD213PS      Z18, Z24, Z22
-	VCMPPS           $0x03, Z17, Z17, K1
-	VCMPPS           $0x03, Z18, Z18, K2
+	VFMADD213PS      Z3, Z17, Z24
+	VFMADD213PS      Z4, Z18, Z23
+	VFMADD213PS      Z4, Z17, Z24
+	VFMADD213PS      Z5, Z18, Z23
+	VFMADD213PS      Z5, Z17, Z24
+	VFMADD213PS      Z6, Z18, Z23
+	VFMADD213PS      Z6, Z17, Z24
+	VFMADD213PS      Z7, Z18, Z23
+	VFMADD213PS      Z7, Z17, Z24
+	VFMADD213PS      Z8, Z18, Z23
+	VFMADD213PS      Z8, Z17, Z24
+	VFMADD213PS.BCST atanP2<>+0(SB), Z18, Z23
+	VFMADD213PS.BCST atanP2<>+0(SB), Z17, Z24
+	VFMADD213PS.BCST atanP1<>+0(SB), Z18, Z23
+	VFMADD213PS.BCST atanP1<>+0(SB), Z17, Z24
+	VFMADD213PS.BCST atanP0<>+0(SB), Z18, Z23
+	VFMADD213PS.BCST atanP0<>+0(SB), Z17, Z24
+	VFMADD213PS      Z19, Z23, Z21
+	VFMADD213PS      Z20, Z24, Z22
+	VCMPPS           $0x03, Z19, Z19, K1
+	VCMPPS           $0x03, Z20, Z20, K2
 	VCMPPS           $0x1e, Z13, Z15, K3
 	VCMPPS           $0x1e, Z14, Z16, K4
 	VPXORD           Z0, Z21, K3, Z21
@@ -1568,23 +1568,23 @@ loop5:
 	VMOVUPS          (CX), Z21
 	VPANDD           Z2, Z21, Z10
 	VPANDD           Z2, Z22, Z9
-	VMINPS           Z9, Z10, Z12
-	VMAXPS           Z10, Z9, Z11
-	VDIVPS           Z11, Z12, Z12
-	VMULPS           Z12, Z12, Z11
-	VMULPS           Z11, Z12, Z16
+	VMAXPS           Z10, Z9, Z12
+	VMINPS           Z9, Z10, Z11
+	VDIVPS           Z12, Z11, Z11
+	VMULPS           Z11, Z11, Z12
+	VMULPS           Z12, Z11, Z16
 	VBROADCASTSS     atanP9<>+0(SB), Z14
-	VFMADD213PS      Z3, Z11, Z14
-	VFMADD213PS      Z4, Z11, Z14
-	VFMADD213PS      Z5, Z11, Z14
-	VFMADD213PS      Z6, Z11, Z14
-	VFMADD213PS      Z7, Z11, Z14
-	VFMADD213PS      Z8, Z11, Z14
-	VFMADD213PS.BCST atanP2<>+0(SB), Z11, Z14
-	VFMADD213PS.BCST atanP1<>+0(SB), Z11, Z14
-	VFMADD213PS.BCST atanP0<>+0(SB), Z11, Z14
-	VFMADD213PS      Z12, Z14, Z16
-	VCMPPS           $0x03, Z12, Z12, K1
+	VFMADD213PS      Z3, Z12, Z14
+	VFMADD213PS      Z4, Z12, Z14
+	VFMADD213PS      Z5, Z12, Z14
+	VFMADD213PS      Z6, Z12, Z14
+	VFMADD213PS      Z7, Z12, Z14
+	VFMADD213PS      Z8, Z12, Z14
+	VFMADD213PS.BCST atanP2<>+0(SB), Z12, Z14
+	VFMADD213PS.BCST atanP1<>+0(SB), Z12, Z14
+	VFMADD213PS.BCST atanP0<>+0(SB), Z12, Z14
+	VFMADD213PS      Z11, Z14, Z16
+	VCMPPS           $0x03, Z11, Z11, K1
 	VCMPPS           $0x1e, Z10, Z9, K2
 	VPXORD           Z0, Z16, K2, Z16
 	VADDPS.BCST      halfPi2<>+0(SB), Z16, K2, Z16
@@ -1628,38 +1628,38 @@ next6:
 	VMOVUPS.Z        (CX), K1, Z22
 	VPANDD           Z2, Z22, Z21
 	VPANDD           Z2, Z16, Z2
-	VMINPS           Z2, Z21, Z9
-	VMAXPS           Z21, Z2, Z10
-	VDIVPS           Z10, Z9, Z9
-	VMULPS           Z9, Z9, Z10
-	VMULPS           Z10, Z9, Z12
+	VMAXPS           Z21, Z2, Z9
+	VMINPS           Z2, Z21, Z10
+	VDIVPS           Z9, Z10, Z10
+	VMULPS           Z10, Z10, Z9
+	VMULPS           Z9, Z10, Z11
 	VBROADCASTSS     atanP9<>+0(SB), Z14
-	VFMADD213PS      Z3, Z10, Z14
-	VFMADD213PS      Z4, Z10, Z14
-	VFMADD213PS      Z5, Z10, Z14
-	VFMADD213PS      Z6, Z10, Z14
-	VFMADD213PS      Z7, Z10, Z14
-	VFMADD213PS      Z8, Z10, Z14
-	VFMADD213PS.BCST atanP2<>+0(SB), Z10, Z14
-	VFMADD213PS.BCST atanP1<>+0(SB), Z10, Z14
-	VFMADD213PS.BCST atanP0<>+0(SB), Z10, Z14
-	VFMADD213PS      Z9, Z14, Z12
-	VCMPPS           $0x03, Z9, Z9, K2
+	VFMADD213PS      Z3, Z9, Z14
+	VFMADD213PS      Z4, Z9, Z14
+	VFMADD213PS      Z5, Z9, Z14
+	VFMADD213PS      Z6, Z9, Z14
+	VFMADD213PS      Z7, Z9, Z14
+	VFMADD213PS      Z8, Z9, Z14
+	VFMADD213PS.BCST atanP2<>+0(SB), Z9, Z14
+	VFMADD213PS.BCST atanP1<>+0(SB), Z9, Z14
+	VFMADD213PS.BCST atanP0<>+0(SB), Z9, Z14
+	VFMADD213PS      Z10, Z14, Z11
+	VCMPPS           $0x03, Z10, Z10, K2
 	VCMPPS           $0x1e, Z21, Z2, K3
-	VPXORD           Z0, Z12, K3, Z12
-	VADDPS.BCST      halfPi2<>+0(SB), Z12, K3, Z12
-	VADDPS.BCST      halfPi1<>+0(SB), Z12, K3, Z12
+	VPXORD           Z0, Z11, K3, Z11
+	VADDPS.BCST      halfPi2<>+0(SB), Z11, K3, Z11
+	VADDPS.BCST      halfPi1<>+0(SB), Z11, K3, Z11
 	VCMPPS           $0x11, Z1, Z22, K3
-	VPXORD           Z0, Z12, K3, Z12
-	VADDPS.BCST      pi2<>+0(SB), Z12, K3, Z12
-	VADDPS.BCST      pi1<>+0(SB), Z12, K3, Z12
-	VPTERNLOGD       $0xd8, Z0, Z16, Z12
+	VPXORD           Z0, Z11, K3, Z11
+	VADDPS.BCST      pi2<>+0(SB), Z11, K3, Z11
+	VADDPS.BCST      pi1<>+0(SB), Z11, K3, Z11
+	VPTERNLOGD       $0xd8, Z0, Z16, Z11
 	KANDW            K1, K2, K2
 	KMOVW            K2, CX
 	TESTQ            CX, CX
 	JE               easy11
 	KANDNW           K1, K2, K1
-	VMOVUPS          Z12, K1, (AX)
+	VMOVUPS          Z11, K1, (AX)
 	MOVQ             BX, AX
 	SUBQ             DX, BX
 	MOVQ             BX, at+40(FP)
@@ -1669,7 +1669,7 @@ next6:
 	RET
 
 easy11:
-	VMOVUPS Z12, K1, (AX)
+	VMOVUPS Z11, K1, (AX)
 
 done9:
 	XORQ AX, AX
@@ -1697,58 +1697,60 @@ loop1:
 	VMOVUPS     (CX), Y1
 	VANDPD      absF64<>+0(SB), Y1, Y2
 	VANDPD      absF64<>+0(SB), Y0, Y3
-	VMINPD      Y3, Y2, Y4
-	VMAXPD      Y2, Y3, Y5
-	VMULPD      halfF64<>+0(SB), Y5, Y6
-	VCMPPD      $0x1e, Y6, Y4, Y6
-	VSUBPD      Y5, Y4, Y7
-	VBLENDVPD   Y6, Y7, Y4, Y7
-	VADDPD      Y5, Y4, Y4
-	VBLENDVPD   Y6, Y4, Y5, Y5
+	VMAXPD      Y2, Y3, Y4
+	VMINPD      Y3, Y2, Y5
+	VMULPD      halfF64<>+0(SB), Y4, Y6
+	VCMPPD      $0x1e, Y6, Y5, Y6
+	VSUBPD      Y4, Y5, Y7
+	VBLENDVPD   Y6, Y7, Y5, Y7
+	VADDPD      Y4, Y5, Y5
+	VBLENDVPD   Y6, Y5, Y4, Y5
 	VDIVPD      Y5, Y7, Y7
 	VMULPD      Y7, Y7, Y5
-	VMULPD      Y5, Y7, Y4
-	VMOVUPS     atanP12F64<>+0(SB), Y8
-	VFMADD213PD atanP11F64<>+0(SB), Y5, Y8
-	VFMADD213PD atanP10F64<>+0(SB), Y5, Y8
-	VFMADD213PD atanP9F64<>+0(SB), Y5, Y8
-	VFMADD213PD atanP8F64<>+0(SB), Y5, Y8
-	VFMADD213PD atanP7F64<>+0(SB), Y5, Y8
-	VFMADD213PD atanP6F64<>+0(SB), Y5, Y8
-	VFMADD213PD atanP5F64<>+0(SB), Y5, Y8
-	VFMADD213PD atanP4F64<>+0(SB), Y5, Y8
-	VFMADD213PD atanP3F64<>+0(SB), Y5, Y8
-	VFMADD213PD atanP2F64<>+0(SB), Y5, Y8
-	VFMADD213PD atanP1F64<>+0(SB), Y5, Y8
-	VFMADD213PD atanP0F64<>+0(SB), Y5, Y8
-	VFMADD213PD Y7, Y8, Y4
-	VANDPD      quarterPi2F64<>+0(SB), Y6, Y8
-	VADDPD      Y8, Y4, Y4
+	VMULPD      Y5, Y7, Y8
+	VMOVUPS     atanP12F64<>+0(SB), Y9
+	VFMADD213PD atanP11F64<>+0(SB), Y5, Y9
+	VFMADD213PD atanP10F64<>+0(SB), Y5, Y9
+	VFMADD213PD atanP9F64<>+0(SB), Y5, Y9
+	VFMADD213PD atanP8F64<>+0(SB), Y5, Y9
+	VFMADD213PD atanP7F64<>+0(SB), Y5, Y9
+	VFMADD213PD atanP6F64<>+0(SB), Y5, Y9
+	VFMADD213PD atanP5F64<>+0(SB), Y5, Y9
+	VFMADD213PD atanP4F64<>+0(SB), Y5, Y9
+	VFMADD213PD atanP3F64<>+0(SB), Y5, Y9
+	VFMADD213PD atanP2F64<>+0(SB), Y5, Y9
+	VFMADD213PD atanP1F64<>+0(SB), Y5, Y9
+	VFMADD213PD atanP0F64<>+0(SB), Y5, Y9
+	VFMADD213PD Y7, Y9, Y8
+	VANDPD      quarterPi2F64<>+0(SB), Y6, Y9
+	VADDPD      Y9, Y8, Y8
 	VANDPD      quarterPi1F64<>+0(SB), Y6, Y6
-	VADDPD      Y6, Y4, Y4
+	VADDPD      Y6, Y8, Y8
 	VCMPPD      $0x03, Y7, Y7, Y7
+	VCMPPD      $0x16, halfMaxF64<>+0(SB), Y4, Y4
+	VORPD       Y7, Y4, Y4
 	VCMPPD      $0x1e, Y2, Y3, Y3
 	VANDPD      signF64<>+0(SB), Y3, Y2
-	VXORPD      Y2, Y4, Y4
+	VXORPD      Y2, Y8, Y8
 	VANDPD      halfPi2F64<>+0(SB), Y3, Y2
-	VADDPD      Y2, Y4, Y4
+	VADDPD      Y2, Y8, Y8
 	VANDPD      halfPi1F64<>+0(SB), Y3, Y3
-	VADDPD      Y3, Y4, Y4
+	VADDPD      Y3, Y8, Y8
 	VCMPPD      $0x11, zeroF64<>+0(SB), Y1, Y1
 	VANDPD      signF64<>+0(SB), Y1, Y3
-	VXORPD      Y3, Y4, Y4
+	VXORPD      Y3, Y8, Y8
 	VANDPD      pi2F64<>+0(SB), Y1, Y3
-	VADDPD      Y3, Y4, Y4
+	VADDPD      Y3, Y8, Y8
 	VANDPD      pi1F64<>+0(SB), Y1, Y1
-	VADDPD      Y1, Y4, Y4
+	VADDPD      Y1, Y8, Y8
 	VANDPD      signF64<>+0(SB), Y0, Y0
-	VORPD       Y4, Y0, Y0
-	VMOVMSKPD   Y7, DI
+	VORPD       Y8, Y0, Y0
+	VMOVMSKPD   Y4, DI
 	TESTQ       DI, DI
 	JE          easy4
-	VPCMPEQD    Y4, Y4, Y4
-	VXORPD      Y7, Y4, Y4
-	VMASKMOVPD  Y0, Y4, (AX)
+	VPCMPEQD    Y8, Y8, Y8
+	VXORPD      Y4, Y8, Y8
+	VMASKMOVPD  Y0, Y8, (AX)
 	MOVQ        BX, AX
 	SUBQ        DX, AX
 	MOVQ        AX, CX
@@ -1777,21 +1779,21 @@ next2:
 	VMOVUPS     (DI), Y0
 	VMASKMOVPD  (CX)(SI*1), Y0, Y0
 	VADDPD      zeroF64<>+0(SB), Y0, Y0
-	VMOVUPS     (DI), Y4
-	VMASKMOVPD  (CX), Y4, Y4
-	VANDPD      absF64<>+0(SB), Y4, Y7
+	VMOVUPS     (DI), Y8
+	VMASKMOVPD  (CX), Y8, Y8
+	VANDPD      absF64<>+0(SB), Y8, Y4
 	VANDPD      absF64<>+0(SB), Y0, Y1
-	VMINPD      Y1, Y7, Y3
-	VMAXPD      Y7, Y1, Y2
-	VMULPD      halfF64<>+0(SB), Y2, Y6
-	VCMPPD      $0x1e, Y6, Y3, Y6
-	VSUBPD      Y2, Y3, Y8
-	VBLENDVPD   Y6, Y8, Y3, Y8
-	VADDPD      Y2, Y3, Y3
-	VBLENDVPD   Y6, Y3, Y2, Y2
-	VDIVPD      Y2, Y8, Y8
-	VMULPD      Y8, Y8, Y2
-	VMULPD      Y2, Y8, Y3
+	VMAXPD      Y4, Y1, Y3
+	VMINPD      Y1, Y4, Y2
+	VMULPD      halfF64<>+0(SB), Y3, Y7
+	VCMPPD      $0x1e, Y7, Y2, Y7
+	VSUBPD      Y3, Y2, Y6
+	VBLENDVPD   Y7, Y6, Y2, Y6
+	VADDPD      Y3, Y2, Y2
+	VBLENDVPD   Y7, Y2, Y3, Y2
+	VDIVPD      Y2, Y6, Y6
+	VMULPD      Y6, Y6, Y2
+	VMULPD      Y2, Y6, Y9
 	VMOVUPS     atanP12F64<>+0(SB), Y5
 	VFMADD213PD atanP11F64<>+0(SB), Y2, Y5
 	VFMADD213PD atanP10F64<>+0(SB), Y2, Y5
@@ -1805,34 +1807,36 @@ next2:
 	VFMADD213PD atanP2F64<>+0(SB), Y2, Y5
 	VFMADD213PD atanP1F64<>+0(SB), Y2, Y5
 	VFMADD213PD atanP0F64<>+0(SB), Y2, Y5
-	VFMADD213PD Y8, Y5, Y3
-	VANDPD      quarterPi2F64<>+0(SB), Y6, Y5
-	VADDPD      Y5, Y3, Y3
-	VANDPD      quarterPi1F64<>+0(SB), Y6, Y6
-	VADDPD      Y6, Y3, Y3
-	VCMPPD      $0x03, Y8, Y8, Y8
-	VCMPPD      $0x1e, Y7, Y1, Y1
-	VANDPD      signF64<>+0(SB), Y1, Y7
-	VXORPD      Y7, Y3, Y3
-	VANDPD      halfPi2F64<>+0(SB), Y1, Y7
-	VADDPD      Y7, Y3, Y3
+	VFMADD213PD Y6, Y5, Y9
+	VANDPD      quarterPi2F64<>+0(SB), Y7, Y5
+	VADDPD      Y5, Y9, Y9
+	VANDPD      quarterPi1F64<>+0(SB), Y7, Y7
+	VADDPD      Y7, Y9, Y9
+	VCMPPD      $0x03, Y6, Y6, Y6
+	VCMPPD      $0x16, halfMaxF64<>+0(SB), Y3, Y3
+	VORPD       Y6, Y3, Y3
+	VCMPPD      $0x1e, Y4, Y1, Y1
+	VANDPD      signF64<>+0(SB), Y1, Y4
+	VXORPD      Y4, Y9, Y9
+	VANDPD      halfPi2F64<>+0(SB), Y1, Y4
+	VADDPD      Y4, Y9, Y9
 	VANDPD      halfPi1F64<>+0(SB), Y1, Y1
-	VADDPD      Y1, Y3, Y3
-	VCMPPD      $0x11, zeroF64<>+0(SB), Y4, Y4
-	VANDPD      signF64<>+0(SB), Y4, Y1
-	VXORPD      Y1, Y3, Y3
-	VANDPD      pi2F64<>+0(SB), Y4, Y1
-	VADDPD      Y1, Y3, Y3
-	VANDPD      pi1F64<>+0(SB), Y4, Y4
-	VADDPD      Y4, Y3, Y3
+	VADDPD      Y1, Y9, Y9
+	VCMPPD      $0x11, zeroF64<>+0(SB), Y8, Y8
+	VANDPD      signF64<>+0(SB), Y8, Y1
+	VXORPD      Y1, Y9, Y9
+	VANDPD      pi2F64<>+0(SB), Y8, Y1
+	VADDPD      Y1, Y9, Y9
+	VANDPD      pi1F64<>+0(SB), Y8, Y8
+	VADDPD      Y8, Y9, Y9
 	VANDPD      signF64<>+0(SB), Y0, Y0
-	VORPD       Y3, Y0, Y0
-	VANDPD      (DI), Y8, Y8
-	VMOVMSKPD   Y8, CX
+	VORPD       Y9, Y0, Y0
+	VANDPD      (DI), Y3, Y3
+	VMOVMSKPD   Y3, CX
 	TESTQ       CX, CX
 	JE          easy7
-	VANDNPD     (DI), Y8, Y8
-	VMASKMOVPD  Y0, Y8, (AX)
+	VANDNPD     (DI), Y3, Y3
+	VMASKMOVPD  Y0, Y3, (AX)
 	MOVQ        BX, AX
 	SUBQ        DX, BX
 	MOVQ        BX, at+40(FP)
@@ -1842,8 +1846,8 @@ next2:
 	RET
 
 easy7:
-	VMOVUPS    (DI), Y8
-	VMASKMOVPD Y0, Y8, (AX)
+	VMOVUPS    (DI), Y3
+	VMASKMOVPD Y0, Y3, (AX)
 
 done5:
 	XORQ AX, AX
@@ -1955,6 +1959,12 @@ DATA quarterPi1F64<>+16(SB)/8, $0x3fe921fb54442d18
 DATA quarterPi1F64<>+24(SB)/8, $0x3fe921fb54442d18
 GLOBL quarterPi1F64<>(SB), RODATA|NOPTR, $32
 
+DATA halfMaxF64<>+0(SB)/8, $0x7fdfffffffffffff
+DATA halfMaxF64<>+8(SB)/8, $0x7fdfffffffffffff
+DATA halfMaxF64<>+16(SB)/8, $0x7fdfffffffffffff
+DATA halfMaxF64<>+24(SB)/8, $0x7fdfffffffffffff
+GLOBL halfMaxF64<>(SB), RODATA|NOPTR, $32
+
 DATA pi2F64<>+0(SB)/8, $0x3ca1a62633145c07
 DATA pi2F64<>+8(SB)/8, $0x3ca1a62633145c07
 DATA pi2F64<>+16(SB)/8, $0x3ca1a62633145c07
@@ -1970,16 +1980,16 @@ GLOBL pi1F64<>(SB), RODATA|NOPTR, $32
 // func logSO2F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, AVX512F, BMI2
 TEXT ·logSO2F64AVX512(SB), NOSPLIT, $0-64
-	VBROADCASTSD signF64<>+0(SB), Z0
-	VBROADCASTSD zeroF64<>+0(SB), Z1
-	VBROADCASTSD absF64<>+0(SB), Z2
-	VBROADCASTSD halfF64<>+0(SB), Z3
-	VBROADCASTSD atanP12F64<>+0(SB), Z4
-	VBROADCASTSD atanP11F64<>+0(SB), Z4
-	VBROADCASTSD atanP10F64<>+0(SB), Z5
-	VBROADCASTSD atanP9F64<>+0(SB), Z6
-	VBROADCASTSD atanP8F64<>+0(SB), Z7
-	VBROADCASTSD atanP7F64<>+0(SB), Z8
+	VBROADCASTSD zeroF64<>+0(SB), Z0
+	VBROADCASTSD absF64<>+0(SB), Z1
+	VBROADCASTSD signF64<>+0(SB), Z2
+	VBROADCASTSD tan9F64<>+0(SB), Z3
+	VBROADCASTSD tan18F64<>+0(SB), Z4
+	VBROADCASTSD arc4F64<>+0(SB), Z5
+	VBROADCASTSD tan27F64<>+0(SB), Z6
+	VBROADCASTSD tan36F64<>+0(SB), Z7
+	VBROADCASTSD arc8F64<>+0(SB), Z8
+	VBROADCASTSD arcSteepF64<>+0(SB), Z9
 	MOVQ         dst+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+24(FP), DX
@@ -1990,90 +2000,96 @@ TEXT ·logSO2F64AVX512(SB), NOSPLIT, $0-64
 	JL           next2
 
 loop1:
-	VMOVUPS          (CX)(SI*1), Z9
-	VMOVUPS          64(CX)(SI*1), Z10
-	VADDPD           Z1, Z9, Z9
-	VADDPD           Z1, Z10, Z10
-	VMOVUPS          (CX), Z11
-	VMOVUPS          64(CX), Z12
-	VPANDQ           Z2, Z11, Z13
-	VPANDQ           Z2, Z12, Z14
-	VPANDQ           Z2, Z9, Z15
-	VPANDQ           Z2, Z10, Z16
-	VMINPD           Z15, Z13, Z17
+	VMOVUPS          (CX)(SI*1), Z10
+	VMOVUPS          64(CX)(SI*1), Z11
+	VADDPD           Z0, Z10, Z10
+	VADDPD           Z0, Z11, Z11
+	VMOVUPS          (CX), Z12
+	VMOVUPS          64(CX), Z13
+	VPANDQ           Z1, Z12, Z14
+	VPANDQ           Z1, Z13, Z15
+	VPANDQ           Z1, Z10, Z16
+	VPANDQ           Z1, Z11, Z17
 	VMINPD           Z16, Z14, Z18
-	VMAXPD           Z13, Z15, Z19
+	VMINPD           Z17, Z15, Z19
 	VMAXPD           Z14, Z16, Z20
-	VMULPD           Z3, Z19, Z21
+	VMAXPD           Z15, Z17, Z21
 	VMULPD           Z3, Z20, Z22
-	VCMPPD           $0x1e, Z21, Z17, K1
-	VCMPPD           $0x1e, Z22, Z18, K2
-	VSUBPD           Z19, Z17, Z22
-	VSUBPD           Z20, Z18, Z21
-	VBLENDMPD        Z22, Z17, K1, Z22
-	VBLENDMPD        Z21, Z18, K2, Z21
-	VADDPD           Z19, Z17, Z17
-	VADDPD           Z20, Z18, Z18
-	VBLENDMPD        Z17, Z19, K1, Z19
-	VBLENDMPD        Z18, Z20, K2, Z20
-	VDIVPD           Z19, Z22, Z22
-	VDIVPD           Z20, Z21, Z21
-	VMULPD           Z22, Z22, Z20
-	VMULPD           Z21, Z21, Z19
-	VMULPD           Z20, Z22, Z18
-	VMULPD           Z19, Z21, Z17
-	VBROADCASTSD     atanP12F64<>+0(SB), Z23
-	VFMADD213PD      Z4, Z20, Z23
-	VBROADCASTSD     atanP12F64<>+0(SB), Z24
-	VFMADD213PD      Z4, Z19, Z24
-	VFMADD213PD      Z5, Z20, Z23
-	VFMADD213PD      Z5, Z19, Z24
-	VFMADD213PD      Z6, Z20, Z23
-	VFMADD213PD      Z6, Z19, Z24
-	VFMADD213PD      Z7, Z20, Z23
-	VFMADD213PD      Z7, Z19, Z24
-	VFMADD213PD      Z8, Z20, Z23
-	VFMADD213PD      Z8, Z19, Z24
-	VFMADD213PD.BCST atanP6F64<>+0(SB), Z20, Z23
-	VFMADD213PD.BCST atanP6F64<>+0(SB), Z19, Z24
-	VFMADD213PD.BCST atanP5F64<>+0(SB), Z20, Z23
-	VFMADD213PD.BCST atanP5F64<>+0(SB), Z19, Z24
-	VFMADD213PD.BCST atanP4F64<>+0(SB), Z20, Z23
-	VFMADD213PD.BCST atanP4F64<>+0(SB), Z19, Z24
-	VFMADD213PD.BCST atanP3F64<>+0(SB), Z20, Z23
-	VFMADD213PD.BCST atanP3F64<>+0(SB), Z19, Z24
-	VFMADD213PD.BCST atanP2F64<>+0(SB), Z20, Z23
-	VFMADD213PD.BCST atanP2F64<>+0(SB), Z19, Z24
-	VFMADD213PD.BCST atanP1F64<>+0(SB), Z20, Z23
-	VFMADD213PD.BCST atanP1F64<>+0(SB), Z19, Z24
-	VFMADD213PD.BCST atanP0F64<>+0(SB), Z20, Z23
-	VFMADD213PD.BCST atanP0F64<>+0(SB), Z19, Z24
-	VFMADD213PD      Z22, Z23, Z18
-	VFMADD213PD      Z21, Z24, Z17
-	VADDPD.BCST      quarterPi2F64<>+0(SB), Z18, K1, Z18
-	VADDPD.BCST      quarterPi2F64<>+0(SB), Z17, K2, Z17
-	VADDPD.BCST      quarterPi1F64<>+0(SB), Z18, K1, Z18
-	VADDPD.BCST      quarterPi1F64<>+0(SB), Z17, K2, Z17
-	VCMPPD           $0x03, Z22, Z22, K1
-	VCMPPD           $0x03, Z21, Z21, K2
-	VCMPPD           $0x1e, Z13, Z15, K3
-	VCMPPD           $0x1e, Z14, Z16, K4
-	VPXORQ           Z0, Z18, K3, Z18
-	VPXORQ           Z0, Z17, K4, Z17
-	VADDPD.BCST      halfPi2F64<>+0(SB), Z18, K3, Z18
-	VADDPD.BCST      halfPi2F64<>+0(SB), Z17, K4, Z17
-	VADDPD.BCST      halfPi1F64<>+0(SB), Z18, K3, Z18
-	VADDPD.BCST      halfPi1F64<>+0(SB), Z17, K4, Z17
-	VCMPPD           $0x11, Z1, Z11, K3
-	VCMPPD           $0x11, Z1, Z12, K4
-	VPXORQ           Z0, Z18, K3, Z18
-	VPXORQ           Z0, Z17, K4, Z17
-	VADDPD.BCST      pi2F64<>+0(SB), Z18, K3, Z18
-	VADDPD.BCST      pi2F64<>+0(SB), Z17, K4, Z17
-	VADDPD.BCST      pi1F64<>+0(SB), Z18, K3, Z18
-	VADDPD.BCST      pi1F64<>+0(SB), Z17, K4, Z17
-	VPTERNLOGQ       $0xd8, Z0, Z9, Z18
-	VPTERNLOGQ       $0xd8, Z0, Z10, Z17
+	VMULPD           Z3, Z21, Z23
+	VCMPPD           $0x1e, Z22, Z18, K1
+	VCMPPD           $0x1e, Z23, Z19, K2
+	VBLENDMPD        Z4, Z0, K1, Z23
+	VBLENDMPD        Z4, Z0, K2, Z22
+	VBLENDMPD        Z5, Z0, K1, Z24
+	VBLENDMPD        Z5, Z0, K2, Z25
+	VMULPD           Z6, Z20, Z26
+	VMULPD           Z6, Z21, Z27
+	VCMPPD           $0x1e, Z26, Z18, K1
+	VCMPPD           $0x1e, Z27, Z19, K2
+	VBLENDMPD        Z7, Z23, K1, Z23
+	VBLENDMPD        Z7, Z22, K2, Z22
+	VBLENDMPD        Z8, Z24, K1, Z24
+	VBLENDMPD        Z8, Z25, K2, Z25
+	VMOVAPS          Z20, Z27
+	VFMADD231PD      Z18, Z23, Z27
+	VMOVAPS          Z21, Z26
+	VFMADD231PD      Z19, Z22, Z26
+	VFNMADD231PD     Z20, Z23, Z18
+	VFNMADD231PD     Z21, Z22, Z19
+	VDIVPD           Z27, Z18, Z18
+	VDIVPD           Z26, Z19, Z19
+	VCMPPD           $0x1e, Z14, Z16, K1
+	VCMPPD           $0x1e, Z15, Z17, K2
+	VPXORQ           Z9, Z24, K1, Z24
+	VPXORQ           Z9, Z25, K2, Z25
+	VCMPPD           $0x11, Z0, Z12, K1
+	VCMPPD           $0x11, Z0, Z13, K2
+	VPXORQ.BCST      arcLeftF64<>+0(SB), Z24, K1, Z24
+	VPXORQ.BCST      arcLeftF64<>+0(SB), Z25, K2, Z25
+	VMULPD           Z18, Z18, Z13
+	VMULPD           Z19, Z19, Z12
+	VMULPD           Z13, Z18, Z17
+	VMULPD           Z12, Z19, Z15
+	VBROADCASTSD     arcP5F64<>+0(SB), Z16
+	VFMADD213PD.BCST arcP4F64<>+0(SB), Z13, Z16
+	VBROADCASTSD     arcP5F64<>+0(SB), Z14
+	VFMADD213PD.BCST arcP4F64<>+0(SB), Z12, Z14
+	VFMADD213PD.BCST arcP3F64<>+0(SB), Z13, Z16
+	VFMADD213PD.BCST arcP3F64<>+0(SB), Z12, Z14
+	VFMADD213PD.BCST arcP2F64<>+0(SB), Z13, Z16
+	VFMADD213PD.BCST arcP2F64<>+0(SB), Z12, Z14
+	VFMADD213PD.BCST arcP1F64<>+0(SB), Z13, Z16
+	VFMADD213PD.BCST arcP1F64<>+0(SB), Z12, Z14
+	VFMADD213PD.BCST arcP0F64<>+0(SB), Z13, Z16
+	VFMADD213PD.BCST arcP0F64<>+0(SB), Z12, Z14
+	VFMADD231PD      Z16, Z17, Z18
+	VFMADD231PD      Z14, Z15, Z19
+	VPTERNLOGQ       $0x78, Z2, Z24, Z18
+	VPTERNLOGQ       $0x78, Z2, Z25, Z19
+	VMOVUPS          arcLowRightF64<>+0(SB), Z15
+	VMOVUPS          arcLowLeftF64<>+0(SB), Z14
+	VMOVAPS          Z24, Z17
+	VPERMI2PD        Z14, Z15, Z17
+	VMOVUPS          arcLowRightF64<>+0(SB), Z15
+	VMOVUPS          arcLowLeftF64<>+0(SB), Z14
+	VMOVAPS          Z25, Z16
+	VPERMI2PD        Z14, Z15, Z16
+	VADDPD           Z17, Z18, Z18
+	VADDPD           Z16, Z19, Z19
+	VMOVUPS          arcHighRightF64<>+0(SB), Z16
+	VMOVUPS          arcHighLeftF64<>+0(SB), Z17
+	VPERMI2PD        Z17, Z16, Z24
+	VMOVUPS          arcHighRightF64<>+0(SB), Z16
+	VMOVUPS          arcHighLeftF64<>+0(SB), Z17
+	VPERMI2PD        Z17, Z16, Z25
+	VADDPD           Z24, Z18, Z18
+	VADDPD           Z25, Z19, Z19
+	VPADDQ.BCST      arcFromLeastF64<>+0(SB), Z27, Z27
+	VPADDQ.BCST      arcFromLeastF64<>+0(SB), Z26, Z26
+	VPCMPGTQ.BCST    arcLastF64<>+0(SB), Z27, K1
+	VPCMPGTQ.BCST    arcLastF64<>+0(SB), Z26, K2
+	VPTERNLOGQ       $0xd8, Z2, Z10, Z18
+	VPTERNLOGQ       $0xd8, Z2, Z11, Z19
 	KMOVW            K1, DI
 	KMOVW            K2, R8
 	SHLQ             $0x08, R8
@@ -2083,7 +2099,7 @@ loop1:
 	KNOTW            K1, K1
 	KNOTW            K2, K2
 	VMOVUPD          Z18, K1, (AX)
-	VMOVUPD          Z17, K2, 64(AX)
+	VMOVUPD          Z19, K2, 64(AX)
 	MOVQ             BX, AX
 	SUBQ             DX, AX
 	MOVQ             AX, CX
@@ -2096,7 +2112,7 @@ loop1:
 
 easy4:
 	VMOVUPS Z18, (AX)
-	VMOVUPS Z17, 64(AX)
+	VMOVUPS Z19, 64(AX)
 	ADDQ    $+128, AX
 	ADDQ    $+128, CX
 	SUBQ    $+16, DX
@@ -2108,53 +2124,56 @@ next2:
 	JL   next6
 
 loop5:
-	VMOVUPS          (CX)(SI*1), Z17
-	VADDPD           Z1, Z17, Z17
+	VMOVUPS          (CX)(SI*1), Z19
+	VADDPD           Z0, Z19, Z19
 	VMOVUPS          (CX), Z18
-	VPANDQ           Z2, Z18, Z10
-	VPANDQ           Z2, Z17, Z9
-	VMINPD           Z9, Z10, Z12
-	VMAXPD           Z10, Z9, Z11
-	VMULPD           Z3, Z11, Z16
-	VCMPPD           $0x1e, Z16, Z12, K1
-	VSUBPD           Z11, Z12, Z16
-	VBLENDMPD        Z16, Z12, K1, Z16
-	VADDPD           Z11, Z12, Z12
-	VBLENDMPD        Z12, Z11, K1, Z11
-	VDIVPD           Z11, Z16, Z16
-	VMULPD           Z16, Z16, Z11
-	VMULPD           Z11, Z16, Z12
-	VBROADCASTSD     atanP12F64<>+0(SB), Z14
-	VFMADD213PD      Z4, Z11, Z14
-	VFMADD213PD      Z5, Z11, Z14
-	VFMADD213PD      Z6, Z11, Z14
-	VFMADD213PD      Z7, Z11, Z14
-	VFMADD213PD      Z8, Z11, Z14
-	VFMADD213PD.BCST atanP6F64<>+0(SB), Z11, Z14
-	VFMADD213PD.BCST atanP5F64<>+0(SB), Z11, Z14
-	VFMADD213PD.BCST atanP4F64<>+0(SB), Z11, Z14
-	VFMADD213PD.BCST atanP3F64<>+0(SB), Z11, Z14
-	VFMADD213PD.BCST atanP2F64<>+0(SB), Z11, Z14
-	VFMADD213PD.BCST atanP1F64<>+0(SB), Z11, Z14
-	VFMADD213PD.BCST atanP0F64<>+0(SB), Z11, Z14
-	VFMADD213PD      Z16, Z14, Z12
-	VADDPD.BCST      quarterPi2F64<>+0(SB), Z12, K1, Z12
-	VADDPD.BCST      quarterPi1F64<>+0(SB), Z12, K1, Z12
-	VCMPPD           $0x03, Z16, Z16, K1
-	VCMPPD           $0x1e, Z10, Z9, K2
-	VPXORQ           Z0, Z12, K2, Z12
-	VADDPD.BCST      halfPi2F64<>+0(SB), Z12, K2, Z12
-	VADDPD.BCST      halfPi1F64<>+0(SB), Z12, K2, Z12
-	VCMPPD           $0x11, Z1, Z18, K2
-	VPXORQ           Z0, Z12, K2, Z12
-	VADDPD.BCST      pi2F64<>+0(SB), Z12, K2, Z12
-	VADDPD.BCST      pi1F64<>+0(SB), Z12, K2, Z12
-	VPTERNLOGQ       $0xd8, Z0, Z17, Z12
+	VPANDQ           Z1, Z18, Z11
+	VPANDQ           Z1, Z19, Z10
+	VMINPD           Z10, Z11, Z26
+	VMAXPD           Z11, Z10, Z27
+	VMULPD           Z3, Z27, Z25
+	VCMPPD           $0x1e, Z25, Z26, K1
+	VBLENDMPD        Z4, Z0, K1, Z25
+	VBLENDMPD        Z5, Z0, K1, Z24
+	VMULPD           Z6, Z27, Z16
+	VCMPPD           $0x1e, Z16, Z26, K1
+	VBLENDMPD        Z7, Z25, K1, Z25
+	VBLENDMPD        Z8, Z24, K1, Z24
+	VMOVAPS          Z27, Z16
+	VFMADD231PD      Z26, Z25, Z16
+	VFNMADD231PD     Z27, Z25, Z26
+	VDIVPD           Z16, Z26, Z26
+	VCMPPD           $0x1e, Z11, Z10, K1
+	VPXORQ           Z9, Z24, K1, Z24
+	VCMPPD           $0x11, Z0, Z18, K1
+	VPXORQ.BCST      arcLeftF64<>+0(SB), Z24, K1, Z24
+	VMULPD           Z26, Z26, Z18
+	VMULPD           Z18, Z26, Z10
+	VBROADCASTSD     arcP5F64<>+0(SB), Z11
+	VFMADD213PD.BCST arcP4F64<>+0(SB), Z18, Z11
+	VFMADD213PD.BCST arcP3F64<>+0(SB), Z18, Z11
+	VFMADD213PD.BCST arcP2F64<>+0(SB), Z18, Z11
+	VFMADD213PD.BCST arcP1F64<>+0(SB), Z18, Z11
+	VFMADD213PD.BCST arcP0F64<>+0(SB), Z18, Z11
+	VFMADD231PD      Z11, Z10, Z26
+	VPTERNLOGQ       $0x78, Z2, Z24, Z26
+	VMOVUPS          arcLowRightF64<>+0(SB), Z10
+	VMOVUPS          arcLowLeftF64<>+0(SB), Z11
+	VMOVAPS          Z24, Z18
+	VPERMI2PD        Z11, Z10, Z18
+	VADDPD           Z18, Z26, Z26
+	VMOVUPS          arcHighRightF64<>+0(SB), Z18
+	VMOVUPS          arcHighLeftF64<>+0(SB), Z10
+	VPERMI2PD        Z10, Z18, Z24
+	VADDPD           Z24, Z26, Z26
+	VPADDQ.BCST      arcFromLeastF64<>+0(SB), Z16, Z16
+	VPCMPGTQ.BCST    arcLastF64<>+0(SB), Z16, K1
+	VPTERNLOGQ       $0xd8, Z2, Z19, Z26
 	KMOVW            K1, DI
 	TESTQ            DI, DI
 	JE               easy8
 	KNOTW            K1, K1
-	VMOVUPD          Z12, K1, (AX)
+	VMOVUPD          Z26, K1, (AX)
 	MOVQ             BX, AX
 	SUBQ             DX, AX
 	MOVQ             AX, CX
@@ -2166,7 +2185,7 @@ loop5:
 	RET
 
 easy8:
-	VMOVUPS Z12, (AX)
+	VMOVUPS Z26, (AX)
 	ADDQ    $+64, AX
 	ADDQ    $+64, CX
 	SUBQ    $+8, DX
@@ -2179,54 +2198,57 @@ next6:
 	MOVQ             $-1, DI
 	BZHIQ            DX, DI, DI
 	KMOVW            DI, K1
-	VMOVUPD.Z        (CX)(SI*1), K1, Z12
-	VADDPD           Z1, Z12, Z12
-	VMOVUPD.Z        (CX), K1, Z17
-	VPANDQ           Z2, Z17, Z18
-	VPANDQ           Z2, Z12, Z2
-	VMINPD           Z2, Z18, Z9
-	VMAXPD           Z18, Z2, Z10
-	VMULPD           Z3, Z10, Z3
-	VCMPPD           $0x1e, Z3, Z9, K2
-	VSUBPD           Z10, Z9, Z3
-	VBLENDMPD        Z3, Z9, K2, Z3
-	VADDPD           Z10, Z9, Z9
-	VBLENDMPD        Z9, Z10, K2, Z10
-	VDIVPD           Z10, Z3, Z3
-	VMULPD           Z3, Z3, Z10
-	VMULPD           Z10, Z3, Z9
-	VBROADCASTSD     atanP12F64<>+0(SB), Z16
-	VFMADD213PD      Z4, Z10, Z16
-	VFMADD213PD      Z5, Z10, Z16
-	VFMADD213PD      Z6, Z10, Z16
-	VFMADD213PD      Z7, Z10, Z16
-	VFMADD213PD      Z8, Z10, Z16
-	VFMADD213PD.BCST atanP6F64<>+0(SB), Z10, Z16
-	VFMADD213PD.BCST atanP5F64<>+0(SB), Z10, Z16
-	VFMADD213PD.BCST atanP4F64<>+0(SB), Z10, Z16
-	VFMADD213PD.BCST atanP3F64<>+0(SB), Z10, Z16
-	VFMADD213PD.BCST atanP2F64<>+0(SB), Z10, Z16
-	VFMADD213PD.BCST atanP1F64<>+0(SB), Z10, Z16
-	VFMADD213PD.BCST atanP0F64<>+0(SB), Z10, Z16
-	VFMADD213PD      Z3, Z16, Z9
-	VADDPD.BCST      quarterPi2F64<>+0(SB), Z9, K2, Z9
-	VADDPD.BCST      quarterPi1F64<>+0(SB), Z9, K2, Z9
-	VCMPPD           $0x03, Z3, Z3, K2
-	VCMPPD           $0x1e, Z18, Z2, K3
-	VPXORQ           Z0, Z9, K3, Z9
-	VADDPD.BCST      halfPi2F64<>+0(SB), Z9, K3, Z9
-	VADDPD.BCST      halfPi1F64<>+0(SB), Z9, K3, Z9
-	VCMPPD           $0x11, Z1, Z17, K3
-	VPXORQ           Z0, Z9, K3, Z9
-	VADDPD.BCST      pi2F64<>+0(SB), Z9, K3, Z9
-	VADDPD.BCST      pi1F64<>+0(SB), Z9, K3, Z9
-	VPTERNLOGQ       $0xd8, Z0, Z12, Z9
+	VMOVUPD.Z        (CX)(SI*1), K1, Z26
+	VADDPD           Z0, Z26, Z26
+	VMOVUPD.Z        (CX), K1, Z19
+	VPANDQ           Z1, Z19, Z16
+	VPANDQ           Z1, Z26, Z1
+	VMINPD           Z1, Z16, Z24
+	VMAXPD           Z16, Z1, Z18
+	VMULPD           Z3, Z18, Z3
+	VCMPPD           $0x1e, Z3, Z24, K2
+	VBLENDMPD        Z4, Z0, K2, Z4
+	VBLENDMPD        Z5, Z0, K2, Z5
+	VMULPD           Z6, Z18, Z6
+	VCMPPD           $0x1e, Z6, Z24, K2
+	VBLENDMPD        Z7, Z4, K2, Z4
+	VBLENDMPD        Z8, Z5, K2, Z5
+	VMOVAPS          Z18, Z8
+	VFMADD231PD      Z24, Z4, Z8
+	VFNMADD231PD     Z18, Z4, Z24
+	VDIVPD           Z8, Z24, Z24
+	VCMPPD           $0x1e, Z16, Z1, K2
+	VPXORQ           Z9, Z5, K2, Z5
+	VCMPPD           $0x11, Z0, Z19, K2
+	VPXORQ.BCST      arcLeftF64<>+0(SB), Z5, K2, Z5
+	VMULPD           Z24, Z24, Z19
+	VMULPD           Z19, Z24, Z0
+	VBROADCASTSD     arcP5F64<>+0(SB), Z9
+	VFMADD213PD.BCST arcP4F64<>+0(SB), Z19, Z9
+	VFMADD213PD.BCST arcP3F64<>+0(SB), Z19, Z9
+	VFMADD213PD.BCST arcP2F64<>+0(SB), Z19, Z9
+	VFMADD213PD.BCST arcP1F64<>+0(SB), Z19, Z9
+	VFMADD213PD.BCST arcP0F64<>+0(SB), Z19, Z9
+	VFMADD231PD      Z9, Z0, Z24
+	VPTERNLOGQ       $0x78, Z2, Z5, Z24
+	VMOVUPS          arcLowRightF64<>+0(SB), Z0
+	VMOVUPS          arcLowLeftF64<>+0(SB), Z9
+	VMOVAPS          Z5, Z19
+	VPERMI2PD        Z9, Z0, Z19
+	VADDPD           Z19, Z24, Z24
+	VMOVUPS          arcHighRightF64<>+0(SB), Z19
+	VMOVUPS          arcHighLeftF64<>+0(SB), Z0
+	VPERMI2PD        Z0, Z19, Z5
+	VADDPD           Z5, Z24, Z24
+	VPADDQ.BCST      arcFromLeastF64<>+0(SB), Z8, Z8
+	VPCMPGTQ.BCST    arcLastF64<>+0(SB), Z8, K2
+	VPTERNLOGQ       $0xd8, Z2, Z26, Z24
 	KANDW            K1, K2, K2
 	KMOVW            K2, CX
 	TESTQ            CX, CX
 	JE               easy11
 	KANDNW           K1, K2, K1
-	VMOVUPD          Z9, K1, (AX)
+	VMOVUPD          Z24, K1, (AX)
 	MOVQ             BX, AX
 	SUBQ             DX, BX
 	MOVQ             BX, at+40(FP)
@@ -2236,7 +2258,7 @@ next6:
 	RET
 
 easy11:
-	VMOVUPD Z9, K1, (AX)
+	VMOVUPD Z24, K1, (AX)
 
 done9:
 	XORQ AX, AX
@@ -2245,6 +2267,142 @@ done9:
 	MOVQ AX, hard+56(FP)
 	VZEROUPPER
 	RET
+
+DATA tan9F64<>+0(SB)/8, $0x3fc445f0fbb1cf92
+DATA tan9F64<>+8(SB)/8, $0x3fc445f0fbb1cf92
+DATA tan9F64<>+16(SB)/8, $0x3fc445f0fbb1cf92
+DATA tan9F64<>+24(SB)/8, $0x3fc445f0fbb1cf92
+GLOBL tan9F64<>(SB), RODATA|NOPTR, $32
+
+DATA tan18F64<>+0(SB)/8, $0x3fd4cb7bfb4961af
+DATA tan18F64<>+8(SB)/8, $0x3fd4cb7bfb4961af
+DATA tan18F64<>+16(SB)/8, $0x3fd4cb7bfb4961af
+DATA tan18F64<>+24(SB)/8, $0x3fd4cb7bfb4961af
+GLOBL tan18F64<>(SB), RODATA|NOPTR, $32
+
+DATA arc4F64<>+0(SB)/8, $0x0000000000000004
+DATA arc4F64<>+8(SB)/8, $0x0000000000000004
+DATA arc4F64<>+16(SB)/8, $0x0000000000000004
+DATA arc4F64<>+24(SB)/8, $0x0000000000000004
+GLOBL arc4F64<>(SB), RODATA|NOPTR, $32
+
+DATA tan27F64<>+0(SB)/8, $0x3fe04e0850c1dd5c
+DATA tan27F64<>+8(SB)/8, $0x3fe04e0850c1dd5c
+DATA tan27F64<>+16(SB)/8, $0x3fe04e0850c1dd5c
+DATA tan27F64<>+24(SB)/8, $0x3fe04e0850c1dd5c
+GLOBL tan27F64<>(SB), RODATA|NOPTR, $32
+
+DATA tan36F64<>+0(SB)/8, $0x3fe73fd61d9df543
+DATA tan36F64<>+8(SB)/8, $0x3fe73fd61d9df543
+DATA tan36F64<>+16(SB)/8, $0x3fe73fd61d9df543
+DATA tan36F64<>+24(SB)/8, $0x3fe73fd61d9df543
+GLOBL tan36F64<>(SB), RODATA|NOPTR, $32
+
+DATA arc8F64<>+0(SB)/8, $0x0000000000000008
+DATA arc8F64<>+8(SB)/8, $0x0000000000000008
+DATA arc8F64<>+16(SB)/8, $0x0000000000000008
+DATA arc8F64<>+24(SB)/8, $0x0000000000000008
+GLOBL arc8F64<>(SB), RODATA|NOPTR, $32
+
+DATA arcSteepF64<>+0(SB)/8, $0x8000000000000001
+DATA arcSteepF64<>+8(SB)/8, $0x8000000000000001
+DATA arcSteepF64<>+16(SB)/8, $0x8000000000000001
+DATA arcSteepF64<>+24(SB)/8, $0x8000000000000001
+GLOBL arcSteepF64<>(SB), RODATA|NOPTR, $32
+
+DATA arcLeftF64<>+0(SB)/8, $0x8000000000000002
+DATA arcLeftF64<>+8(SB)/8, $0x8000000000000002
+DATA arcLeftF64<>+16(SB)/8, $0x8000000000000002
+DATA arcLeftF64<>+24(SB)/8, $0x8000000000000002
+GLOBL arcLeftF64<>(SB), RODATA|NOPTR, $32
+
+DATA arcP5F64<>+0(SB)/8, $0x3fb247bbd43d60bd
+DATA arcP5F64<>+8(SB)/8, $0x3fb247bbd43d60bd
+DATA arcP5F64<>+16(SB)/8, $0x3fb247bbd43d60bd
+DATA arcP5F64<>+24(SB)/8, $0x3fb247bbd43d60bd
+GLOBL arcP5F64<>(SB), RODATA|NOPTR, $32
+
+DATA arcP4F64<>+0(SB)/8, $0xbfb739c2882c0464
+DATA arcP4F64<>+8(SB)/8, $0xbfb739c2882c0464
+DATA arcP4F64<>+16(SB)/8, $0xbfb739c2882c0464
+DATA arcP4F64<>+24(SB)/8, $0xbfb739c2882c0464
+GLOBL arcP4F64<>(SB), RODATA|NOPTR, $32
+
+DATA arcP3F64<>+0(SB)/8, $0x3fbc7194114d98f3
+DATA arcP3F64<>+8(SB)/8, $0x3fbc7194114d98f3
+DATA arcP3F64<>+16(SB)/8, $0x3fbc7194114d98f3
+DATA arcP3F64<>+24(SB)/8, $0x3fbc7194114d98f3
+GLOBL arcP3F64<>(SB), RODATA|NOPTR, $32
+
+DATA arcP2F64<>+0(SB)/8, $0xbfc249245b809f5e
+DATA arcP2F64<>+8(SB)/8, $0xbfc249245b809f5e
+DATA arcP2F64<>+16(SB)/8, $0xbfc249245b809f5e
+DATA arcP2F64<>+24(SB)/8, $0xbfc249245b809f5e
+GLOBL arcP2F64<>(SB), RODATA|NOPTR, $32
+
+DATA arcP1F64<>+0(SB)/8, $0x3fc9999999637610
+DATA arcP1F64<>+8(SB)/8, $0x3fc9999999637610
+DATA arcP1F64<>+16(SB)/8, $0x3fc9999999637610
+DATA arcP1F64<>+24(SB)/8, $0x3fc9999999637610
+GLOBL arcP1F64<>(SB), RODATA|NOPTR, $32
+
+DATA arcP0F64<>+0(SB)/8, $0xbfd5555555554c6c
+DATA arcP0F64<>+8(SB)/8, $0xbfd5555555554c6c
+DATA arcP0F64<>+16(SB)/8, $0xbfd5555555554c6c
+DATA arcP0F64<>+24(SB)/8, $0xbfd5555555554c6c
+GLOBL arcP0F64<>(SB), RODATA|NOPTR, $32
+
+DATA arcLowRightF64<>+0(SB)/8, $0x0000000000000000
+DATA arcLowRightF64<>+8(SB)/8, $0x3c91a62633145c07
+DATA arcLowRightF64<>+16(SB)/8, $0x3ca1a62633145c07
+DATA arcLowRightF64<>+24(SB)/8, $0x3c91a62633145c07
+DATA arcLowRightF64<>+32(SB)/8, $0x3c7d8bc97d7aecc2
+DATA arcLowRightF64<>+40(SB)/8, $0x3c848667a76b41ad
+DATA arcLowRightF64<>+48(SB)/8, $0x3c9be95a06c9fcdd
+DATA arcLowRightF64<>+56(SB)/8, $0x3c99091892731737
+GLOBL arcLowRightF64<>(SB), RODATA|NOPTR, $64
+
+DATA arcLowLeftF64<>+0(SB)/8, $0x3c83219491508707
+DATA arcLowLeftF64<>+8(SB)/8, $0x3c802ab7d4d83107
+DATA arcLowLeftF64<>+16(SB)/8, $0x3c99bb821d80748a
+DATA arcLowLeftF64<>+24(SB)/8, $0x3c9b36f07bbc9f8a
+DATA arcLowLeftF64<>+32(SB)/8, $0x0000000000000000
+DATA arcLowLeftF64<>+40(SB)/8, $0x0000000000000000
+DATA arcLowLeftF64<>+48(SB)/8, $0x0000000000000000
+DATA arcLowLeftF64<>+56(SB)/8, $0x0000000000000000
+GLOBL arcLowLeftF64<>(SB), RODATA|NOPTR, $64
+
+DATA arcHighRightF64<>+0(SB)/8, $0x0000000000000000
+DATA arcHighRightF64<>+8(SB)/8, $0x3ff921fb54442d18
+DATA arcHighRightF64<>+16(SB)/8, $0x400921fb54442d18
+DATA arcHighRightF64<>+24(SB)/8, $0x3ff921fb54442d18
+DATA arcHighRightF64<>+32(SB)/8, $0x3fd41b2f769cf0e0
+DATA arcHighRightF64<>+40(SB)/8, $0x3ff41b2f769cf0e0
+DATA arcHighRightF64<>+48(SB)/8, $0x40069e9565708efc
+DATA arcHighRightF64<>+56(SB)/8, $0x3ffe28c731eb6950
+GLOBL arcHighRightF64<>(SB), RODATA|NOPTR, $64
+
+DATA arcHighLeftF64<>+0(SB)/8, $0x3fe41b2f769cf0e0
+DATA arcHighLeftF64<>+8(SB)/8, $0x3fee28c731eb6950
+DATA arcHighLeftF64<>+16(SB)/8, $0x40041b2f769cf0e0
+DATA arcHighLeftF64<>+24(SB)/8, $0x400197c987c952c4
+DATA arcHighLeftF64<>+32(SB)/8, $0x0000000000000000
+DATA arcHighLeftF64<>+40(SB)/8, $0x0000000000000000
+DATA arcHighLeftF64<>+48(SB)/8, $0x0000000000000000
+DATA arcHighLeftF64<>+56(SB)/8, $0x0000000000000000
+GLOBL arcHighLeftF64<>(SB), RODATA|NOPTR, $64
+
+DATA arcFromLeastF64<>+0(SB)/8, $0x7850000000000000
+DATA arcFromLeastF64<>+8(SB)/8, $0x7850000000000000
+DATA arcFromLeastF64<>+16(SB)/8, $0x7850000000000000
+DATA arcFromLeastF64<>+24(SB)/8, $0x7850000000000000
+GLOBL arcFromLeastF64<>(SB), RODATA|NOPTR, $32
+
+DATA arcLastF64<>+0(SB)/8, $0xf83fffffffffffff
+DATA arcLastF64<>+8(SB)/8, $0xf83fffffffffffff
+DATA arcLastF64<>+16(SB)/8, $0xf83fffffffffffff
+DATA arcLastF64<>+24(SB)/8, $0xf83fffffffffffff
+GLOBL arcLastF64<>(SB), RODATA|NOPTR, $32
 
 // func mulSO2F32AVX2(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, FMA3
@@ -4164,24 +4322,24 @@ loop1:
 	VADDPS      zero<>+0(SB), Y2, Y2
 	VANDPS      absF32<>+0(SB), Y0, Y5
 	VANDPS      absF32<>+0(SB), Y2, Y6
-	VMINPS      Y6, Y5, Y8
-	VMAXPS      Y5, Y6, Y4
-	VDIVPS      Y4, Y8, Y8
-	VMULPS      Y8, Y8, Y4
-	VMULPS      Y4, Y8, Y3
+	VMAXPS      Y5, Y6, Y8
+	VMINPS      Y6, Y5, Y4
+	VDIVPS      Y8, Y4, Y4
+	VMULPS      Y4, Y4, Y8
+	VMULPS      Y8, Y4, Y3
 	VMOVUPS     atanP9<>+0(SB), Y9
-	VFMADD213PS atanP8<>+0(SB), Y4, Y9
-	VFMADD213PS atanP7<>+0(SB), Y4, Y9
-	VFMADD213PS atanP6<>+0(SB), Y4, Y9
-	VFMADD213PS atanP5<>+0(SB), Y4, Y9
-	VFMADD213PS atanP4<>+0(SB), Y4, Y9
-	VFMADD213PS atanP3<>+0(SB), Y4, Y9
-	VFMADD213PS atanP2<>+0(SB), Y4, Y9
-	VFMADD213PS atanP1<>+0(SB), Y4, Y9
-	VFMADD213PS atanP0<>+0(SB), Y4, Y9
-	VFMADD213PS Y8, Y9, Y3
-	VCMPPS      $0x03, Y8, Y8, Y8
-	VORPS       Y1, Y8, Y8
+	VFMADD213PS atanP8<>+0(SB), Y8, Y9
+	VFMADD213PS atanP7<>+0(SB), Y8, Y9
+	VFMADD213PS atanP6<>+0(SB), Y8, Y9
+	VFMADD213PS atanP5<>+0(SB), Y8, Y9
+	VFMADD213PS atanP4<>+0(SB), Y8, Y9
+	VFMADD213PS atanP3<>+0(SB), Y8, Y9
+	VFMADD213PS atanP2<>+0(SB), Y8, Y9
+	VFMADD213PS atanP1<>+0(SB), Y8, Y9
+	VFMADD213PS atanP0<>+0(SB), Y8, Y9
+	VFMADD213PS Y4, Y9, Y3
+	VCMPPS      $0x03, Y4, Y4, Y4
+	VORPS       Y1, Y4, Y4
 	VCMPPS      $0x1e, Y5, Y6, Y6
 	VANDPS      signF32<>+0(SB), Y6, Y5
 	VXORPS      Y5, Y3, Y3
@@ -4198,11 +4356,11 @@ loop1:
 	VADDPS      Y0, Y3, Y3
 	VANDPS      signF32<>+0(SB), Y2, Y2
 	VORPS       Y3, Y2, Y2
-	VMOVMSKPS   Y8, DI
+	VMOVMSKPS   Y4, DI
 	TESTQ       DI, DI
 	JE          easy4
 	VPCMPEQD    Y3, Y3, Y3
-	VXORPS      Y8, Y3, Y3
+	VXORPS      Y4, Y3, Y3
 	VMASKMOVPS  Y7, Y3, (AX)
 	VMASKMOVPS  Y2, Y3, (AX)(SI*1)
 	MOVQ        BX, AX
@@ -4236,25 +4394,25 @@ next2:
 	VANDPS      absF32<>+0(SB), Y2, Y7
 	VMOVUPS     (DI), Y3
 	VMASKMOVPS  (CX)(SI*1), Y3, Y3
-	VANDPS      absF32<>+0(SB), Y3, Y8
-	VMAXPS      Y8, Y7, Y7
-	VCMPPS      $0x03, Y3, Y2, Y8
+	VANDPS      absF32<>+0(SB), Y3, Y4
+	VMAXPS      Y4, Y7, Y7
+	VCMPPS      $0x03, Y3, Y2, Y4
 	VCMPPS      $0x16, radiusMax<>+0(SB), Y7, Y0
 	VCMPPS      $0x19, radiusMin<>+0(SB), Y7, Y7
 	VORPS       Y0, Y7, Y7
-	VORPS       Y8, Y7, Y7
-	VANDPS      absF32<>+0(SB), Y2, Y8
+	VORPS       Y4, Y7, Y7
+	VANDPS      absF32<>+0(SB), Y2, Y4
 	VANDPS      absF32<>+0(SB), Y3, Y0
-	VMAXPS      Y0, Y8, Y8
+	VMAXPS      Y0, Y4, Y4
 	VANDPS      absF32<>+0(SB), Y2, Y0
 	VANDPS      absF32<>+0(SB), Y3, Y6
 	VMINPS      Y6, Y0, Y0
-	VMULPS      Y8, Y8, Y6
+	VMULPS      Y4, Y4, Y6
 	VMULPS      Y0, Y0, Y5
 	VADDPS      Y5, Y6, Y1
 	VSUBPS      Y6, Y1, Y9
 	VSUBPS      Y9, Y5, Y9
-	VFMSUB231PS Y8, Y8, Y6
+	VFMSUB231PS Y4, Y4, Y6
 	VFMSUB231PS Y0, Y0, Y5
 	VADDPS      Y5, Y6, Y6
 	VADDPS      Y6, Y9, Y9
@@ -4284,47 +4442,47 @@ next2:
 	VADDPS      zero<>+0(SB), Y3, Y3
 	VANDPS      absF32<>+0(SB), Y2, Y6
 	VANDPS      absF32<>+0(SB), Y3, Y5
-	VMINPS      Y5, Y6, Y9
-	VMAXPS      Y6, Y5, Y0
-	VDIVPS      Y0, Y9, Y9
-	VMULPS      Y9, Y9, Y0
-	VMULPS      Y0, Y9, Y8
-	VMOVUPS     atanP9<>+0(SB), Y4
-	VFMADD213PS atanP8<>+0(SB), Y0, Y4
-	VFMADD213PS atanP7<>+0(SB), Y0, Y4
-	VFMADD213PS atanP6<>+0(SB), Y0, Y4
-	VFMADD213PS atanP5<>+0(SB), Y0, Y4
-	VFMADD213PS atanP4<>+0(SB), Y0, Y4
-	VFMADD213PS atanP3<>+0(SB), Y0, Y4
-	VFMADD213PS atanP2<>+0(SB), Y0, Y4
-	VFMADD213PS atanP1<>+0(SB), Y0, Y4
-	VFMADD213PS atanP0<>+0(SB), Y0, Y4
-	VFMADD213PS Y9, Y4, Y8
-	VCMPPS      $0x03, Y9, Y9, Y9
-	VORPS       Y7, Y9, Y9
+	VMAXPS      Y6, Y5, Y9
+	VMINPS      Y5, Y6, Y0
+	VDIVPS      Y9, Y0, Y0
+	VMULPS      Y0, Y0, Y9
+	VMULPS      Y9, Y0, Y4
+	VMOVUPS     atanP9<>+0(SB), Y8
+	VFMADD213PS atanP8<>+0(SB), Y9, Y8
+	VFMADD213PS atanP7<>+0(SB), Y9, Y8
+	VFMADD213PS atanP6<>+0(SB), Y9, Y8
+	VFMADD213PS atanP5<>+0(SB), Y9, Y8
+	VFMADD213PS atanP4<>+0(SB), Y9, Y8
+	VFMADD213PS atanP3<>+0(SB), Y9, Y8
+	VFMADD213PS atanP2<>+0(SB), Y9, Y8
+	VFMADD213PS atanP1<>+0(SB), Y9, Y8
+	VFMADD213PS atanP0<>+0(SB), Y9, Y8
+	VFMADD213PS Y0, Y8, Y4
+	VCMPPS      $0x03, Y0, Y0, Y0
+	VORPS       Y7, Y0, Y0
 	VCMPPS      $0x1e, Y6, Y5, Y5
 	VANDPS      signF32<>+0(SB), Y5, Y6
-	VXORPS      Y6, Y8, Y8
+	VXORPS      Y6, Y4, Y4
 	VANDPS      halfPi2<>+0(SB), Y5, Y6
-	VADDPS      Y6, Y8, Y8
+	VADDPS      Y6, Y4, Y4
 	VANDPS      halfPi1<>+0(SB), Y5, Y5
-	VADDPS      Y5, Y8, Y8
+	VADDPS      Y5, Y4, Y4
 	VCMPPS      $0x11, zero<>+0(SB), Y2, Y2
 	VANDPS      signF32<>+0(SB), Y2, Y5
-	VXORPS      Y5, Y8, Y8
+	VXORPS      Y5, Y4, Y4
 	VANDPS      pi2<>+0(SB), Y2, Y5
-	VADDPS      Y5, Y8, Y8
+	VADDPS      Y5, Y4, Y4
 	VANDPS      pi1<>+0(SB), Y2, Y2
-	VADDPS      Y2, Y8, Y8
+	VADDPS      Y2, Y4, Y4
 	VANDPS      signF32<>+0(SB), Y3, Y3
-	VORPS       Y8, Y3, Y3
-	VANDPS      (DI), Y9, Y9
-	VMOVMSKPS   Y9, CX
+	VORPS       Y4, Y3, Y3
+	VANDPS      (DI), Y0, Y0
+	VMOVMSKPS   Y0, CX
 	TESTQ       CX, CX
 	JE          easy7
-	VANDNPS     (DI), Y9, Y9
-	VMASKMOVPS  Y1, Y9, (AX)
-	VMASKMOVPS  Y3, Y9, (AX)(SI*1)
+	VANDNPS     (DI), Y0, Y0
+	VMASKMOVPS  Y1, Y0, (AX)
+	VMASKMOVPS  Y3, Y0, (AX)(SI*1)
 	MOVQ        BX, AX
 	SUBQ        DX, BX
 	MOVQ        BX, at+40(FP)
@@ -4334,10 +4492,10 @@ next2:
 	RET
 
 easy7:
-	VMOVUPS    (DI), Y9
-	VMASKMOVPS Y1, Y9, (AX)
-	VMOVUPS    (DI), Y9
-	VMASKMOVPS Y3, Y9, (AX)(SI*1)
+	VMOVUPS    (DI), Y0
+	VMASKMOVPS Y1, Y0, (AX)
+	VMOVUPS    (DI), Y0
+	VMASKMOVPS Y3, Y0, (AX)(SI*1)
 
 done5:
 	XORQ AX, AX
@@ -4563,23 +4721,23 @@ loop1:
 	VADDPS           Z2, Z11, Z11
 	VPANDD           Z0, Z9, Z12
 	VPANDD           Z0, Z11, Z14
-	VMINPS           Z14, Z12, Z10
-	VMAXPS           Z12, Z14, Z13
-	VDIVPS           Z13, Z10, Z10
-	VMULPS           Z10, Z10, Z13
-	VMULPS           Z13, Z10, Z15
+	VMAXPS           Z12, Z14, Z10
+	VMINPS           Z14, Z12, Z13
+	VDIVPS           Z10, Z13, Z13
+	VMULPS           Z13, Z13, Z10
+	VMULPS           Z10, Z13, Z15
 	VBROADCASTSS     atanP9<>+0(SB), Z17
-	VFMADD213PS.BCST atanP8<>+0(SB), Z13, Z17
-	VFMADD213PS.BCST atanP7<>+0(SB), Z13, Z17
-	VFMADD213PS.BCST atanP6<>+0(SB), Z13, Z17
-	VFMADD213PS.BCST atanP5<>+0(SB), Z13, Z17
-	VFMADD213PS.BCST atanP4<>+0(SB), Z13, Z17
-	VFMADD213PS.BCST atanP3<>+0(SB), Z13, Z17
-	VFMADD213PS.BCST atanP2<>+0(SB), Z13, Z17
-	VFMADD213PS.BCST atanP1<>+0(SB), Z13, Z17
-	VFMADD213PS.BCST atanP0<>+0(SB), Z13, Z17
-	VFMADD213PS      Z10, Z17, Z15
-	VCMPPS           $0x03, Z10, Z10, K2
+	VFMADD213PS.BCST atanP8<>+0(SB), Z10, Z17
+	VFMADD213PS.BCST atanP7<>+0(SB), Z10, Z17
+	VFMADD213PS.BCST atanP6<>+0(SB), Z10, Z17
+	VFMADD213PS.BCST atanP5<>+0(SB), Z10, Z17
+	VFMADD213PS.BCST atanP4<>+0(SB), Z10, Z17
+	VFMADD213PS.BCST atanP3<>+0(SB), Z10, Z17
+	VFMADD213PS.BCST atanP2<>+0(SB), Z10, Z17
+	VFMADD213PS.BCST atanP1<>+0(SB), Z10, Z17
+	VFMADD213PS.BCST atanP0<>+0(SB), Z10, Z17
+	VFMADD213PS      Z13, Z17, Z15
+	VCMPPS           $0x03, Z13, Z13, K2
 	KORW             K1, K2, K1
 	VCMPPS           $0x1e, Z12, Z14, K2
 	VPXORD           Z1, Z15, K2, Z15
@@ -4674,23 +4832,23 @@ next2:
 	VADDPS           Z2, Z11, Z11
 	VPANDD           Z0, Z15, Z9
 	VPANDD           Z0, Z11, Z0
-	VMINPS           Z0, Z9, Z5
-	VMAXPS           Z9, Z0, Z4
-	VDIVPS           Z4, Z5, Z5
-	VMULPS           Z5, Z5, Z4
-	VMULPS           Z4, Z5, Z12
+	VMAXPS           Z9, Z0, Z5
+	VMINPS           Z0, Z9, Z4
+	VDIVPS           Z5, Z4, Z4
+	VMULPS           Z4, Z4, Z5
+	VMULPS           Z5, Z4, Z12
 	VBROADCASTSS     atanP9<>+0(SB), Z8
-	VFMADD213PS.BCST atanP8<>+0(SB), Z4, Z8
-	VFMADD213PS.BCST atanP7<>+0(SB), Z4, Z8
-	VFMADD213PS.BCST atanP6<>+0(SB), Z4, Z8
-	VFMADD213PS.BCST atanP5<>+0(SB), Z4, Z8
-	VFMADD213PS.BCST atanP4<>+0(SB), Z4, Z8
-	VFMADD213PS.BCST atanP3<>+0(SB), Z4, Z8
-	VFMADD213PS.BCST atanP2<>+0(SB), Z4, Z8
-	VFMADD213PS.BCST atanP1<>+0(SB), Z4, Z8
-	VFMADD213PS.BCST atanP0<>+0(SB), Z4, Z8
-	VFMADD213PS      Z5, Z8, Z12
-	VCMPPS           $0x03, Z5, Z5, K3
+	VFMADD213PS.BCST atanP8<>+0(SB), Z5, Z8
+	VFMADD213PS.BCST atanP7<>+0(SB), Z5, Z8
+	VFMADD213PS.BCST atanP6<>+0(SB), Z5, Z8
+	VFMADD213PS.BCST atanP5<>+0(SB), Z5, Z8
+	VFMADD213PS.BCST atanP4<>+0(SB), Z5, Z8
+	VFMADD213PS.BCST atanP3<>+0(SB), Z5, Z8
+	VFMADD213PS.BCST atanP2<>+0(SB), Z5, Z8
+	VFMADD213PS.BCST atanP1<>+0(SB), Z5, Z8
+	VFMADD213PS.BCST atanP0<>+0(SB), Z5, Z8
+	VFMADD213PS      Z4, Z8, Z12
+	VCMPPS           $0x03, Z4, Z4, K3
 	KORW             K2, K3, K2
 	VCMPPS           $0x1e, Z9, Z0, K3
 	VPXORD           Z1, Z12, K3, Z12
@@ -4799,60 +4957,62 @@ loop1:
 	VADDPD      zeroF64<>+0(SB), Y2, Y2
 	VANDPD      absF64<>+0(SB), Y0, Y5
 	VANDPD      absF64<>+0(SB), Y2, Y3
-	VMINPD      Y3, Y5, Y9
-	VMAXPD      Y5, Y3, Y7
-	VMULPD      halfF64<>+0(SB), Y7, Y4
-	VCMPPD      $0x1e, Y4, Y9, Y4
-	VSUBPD      Y7, Y9, Y8
-	VBLENDVPD   Y4, Y8, Y9, Y8
-	VADDPD      Y7, Y9, Y9
-	VBLENDVPD   Y4, Y9, Y7, Y7
+	VMAXPD      Y5, Y3, Y9
+	VMINPD      Y3, Y5, Y7
+	VMULPD      halfF64<>+0(SB), Y9, Y4
+	VCMPPD      $0x1e, Y4, Y7, Y4
+	VSUBPD      Y9, Y7, Y8
+	VBLENDVPD   Y4, Y8, Y7, Y8
+	VADDPD      Y9, Y7, Y7
+	VBLENDVPD   Y4, Y7, Y9, Y7
 	VDIVPD      Y7, Y8, Y8
 	VMULPD      Y8, Y8, Y7
-	VMULPD      Y7, Y8, Y9
-	VMOVUPS     atanP12F64<>+0(SB), Y10
-	VFMADD213PD atanP11F64<>+0(SB), Y7, Y10
-	VFMADD213PD atanP10F64<>+0(SB), Y7, Y10
-	VFMADD213PD atanP9F64<>+0(SB), Y7, Y10
-	VFMADD213PD atanP8F64<>+0(SB), Y7, Y10
-	VFMADD213PD atanP7F64<>+0(SB), Y7, Y10
-	VFMADD213PD atanP6F64<>+0(SB), Y7, Y10
-	VFMADD213PD atanP5F64<>+0(SB), Y7, Y10
-	VFMADD213PD atanP4F64<>+0(SB), Y7, Y10
-	VFMADD213PD atanP3F64<>+0(SB), Y7, Y10
-	VFMADD213PD atanP2F64<>+0(SB), Y7, Y10
-	VFMADD213PD atanP1F64<>+0(SB), Y7, Y10
-	VFMADD213PD atanP0F64<>+0(SB), Y7, Y10
-	VFMADD213PD Y8, Y10, Y9
-	VANDPD      quarterPi2F64<>+0(SB), Y4, Y10
-	VADDPD      Y10, Y9, Y9
+	VMULPD      Y7, Y8, Y10
+	VMOVUPS     atanP12F64<>+0(SB), Y11
+	VFMADD213PD atanP11F64<>+0(SB), Y7, Y11
+	VFMADD213PD atanP10F64<>+0(SB), Y7, Y11
+	VFMADD213PD atanP9F64<>+0(SB), Y7, Y11
+	VFMADD213PD atanP8F64<>+0(SB), Y7, Y11
+	VFMADD213PD atanP7F64<>+0(SB), Y7, Y11
+	VFMADD213PD atanP6F64<>+0(SB), Y7, Y11
+	VFMADD213PD atanP5F64<>+0(SB), Y7, Y11
+	VFMADD213PD atanP4F64<>+0(SB), Y7, Y11
+	VFMADD213PD atanP3F64<>+0(SB), Y7, Y11
+	VFMADD213PD atanP2F64<>+0(SB), Y7, Y11
+	VFMADD213PD atanP1F64<>+0(SB), Y7, Y11
+	VFMADD213PD atanP0F64<>+0(SB), Y7, Y11
+	VFMADD213PD Y8, Y11, Y10
+	VANDPD      quarterPi2F64<>+0(SB), Y4, Y11
+	VADDPD      Y11, Y10, Y10
 	VANDPD      quarterPi1F64<>+0(SB), Y4, Y4
-	VADDPD      Y4, Y9, Y9
+	VADDPD      Y4, Y10, Y10
 	VCMPPD      $0x03, Y8, Y8, Y8
 	VORPD       Y1, Y8, Y8
+	VCMPPD      $0x16, halfMaxF64<>+0(SB), Y9, Y9
+	VORPD       Y8, Y9, Y9
 	VCMPPD      $0x1e, Y5, Y3, Y3
 	VANDPD      signF64<>+0(SB), Y3, Y5
-	VXORPD      Y5, Y9, Y9
+	VXORPD      Y5, Y10, Y10
 	VANDPD      halfPi2F64<>+0(SB), Y3, Y5
-	VADDPD      Y5, Y9, Y9
+	VADDPD      Y5, Y10, Y10
 	VANDPD      halfPi1F64<>+0(SB), Y3, Y3
-	VADDPD      Y3, Y9, Y9
+	VADDPD      Y3, Y10, Y10
 	VCMPPD      $0x11, zeroF64<>+0(SB), Y0, Y0
 	VANDPD      signF64<>+0(SB), Y0, Y3
-	VXORPD      Y3, Y9, Y9
+	VXORPD      Y3, Y10, Y10
 	VANDPD      pi2F64<>+0(SB), Y0, Y3
-	VADDPD      Y3, Y9, Y9
+	VADDPD      Y3, Y10, Y10
 	VANDPD      pi1F64<>+0(SB), Y0, Y0
-	VADDPD      Y0, Y9, Y9
+	VADDPD      Y0, Y10, Y10
 	VANDPD      signF64<>+0(SB), Y2, Y2
-	VORPD       Y9, Y2, Y2
-	VMOVMSKPD   Y8, DI
+	VORPD       Y10, Y2, Y2
+	VMOVMSKPD   Y9, DI
 	TESTQ       DI, DI
 	JE          easy4
-	VPCMPEQD    Y9, Y9, Y9
-	VXORPD      Y8, Y9, Y9
-	VMASKMOVPD  Y6, Y9, (AX)
-	VMASKMOVPD  Y2, Y9, (AX)(SI*1)
+	VPCMPEQD    Y10, Y10, Y10
+	VXORPD      Y9, Y10, Y10
+	VMASKMOVPD  Y6, Y10, (AX)
+	VMASKMOVPD  Y2, Y10, (AX)(SI*1)
 	MOVQ        BX, AX
 	SUBQ        DX, AX
 	MOVQ        AX, CX
@@ -4882,117 +5042,119 @@ next2:
 	VMOVUPS     (DI), Y2
 	VMASKMOVPD  (CX), Y2, Y2
 	VANDPD      absF64<>+0(SB), Y2, Y6
-	VMOVUPS     (DI), Y9
-	VMASKMOVPD  (CX)(SI*1), Y9, Y9
-	VANDPD      absF64<>+0(SB), Y9, Y8
-	VMAXPD      Y8, Y6, Y6
-	VCMPPD      $0x03, Y9, Y2, Y8
+	VMOVUPS     (DI), Y10
+	VMASKMOVPD  (CX)(SI*1), Y10, Y10
+	VANDPD      absF64<>+0(SB), Y10, Y9
+	VMAXPD      Y9, Y6, Y6
+	VCMPPD      $0x03, Y10, Y2, Y9
 	VCMPPD      $0x16, radiusMaxF64<>+0(SB), Y6, Y0
 	VCMPPD      $0x19, radiusMinF64<>+0(SB), Y6, Y6
 	VORPD       Y0, Y6, Y6
-	VORPD       Y8, Y6, Y6
-	VANDPD      absF64<>+0(SB), Y2, Y8
-	VANDPD      absF64<>+0(SB), Y9, Y0
-	VMAXPD      Y0, Y8, Y8
+	VORPD       Y9, Y6, Y6
+	VANDPD      absF64<>+0(SB), Y2, Y9
+	VANDPD      absF64<>+0(SB), Y10, Y0
+	VMAXPD      Y0, Y9, Y9
 	VANDPD      absF64<>+0(SB), Y2, Y0
-	VANDPD      absF64<>+0(SB), Y9, Y3
+	VANDPD      absF64<>+0(SB), Y10, Y3
 	VMINPD      Y3, Y0, Y0
-	VMULPD      Y8, Y8, Y3
+	VMULPD      Y9, Y9, Y3
 	VMULPD      Y0, Y0, Y5
-	VADDPD      Y5, Y3, Y1
-	VSUBPD      Y3, Y1, Y4
-	VSUBPD      Y4, Y5, Y4
-	VFMSUB231PD Y8, Y8, Y3
+	VADDPD      Y5, Y3, Y8
+	VSUBPD      Y3, Y8, Y1
+	VSUBPD      Y1, Y5, Y1
+	VFMSUB231PD Y9, Y9, Y3
 	VFMSUB231PD Y0, Y0, Y5
 	VADDPD      Y5, Y3, Y3
-	VADDPD      Y3, Y4, Y4
-	VPADDQ      oneMinusThreeQuartersF64<>+0(SB), Y1, Y3
+	VADDPD      Y3, Y1, Y1
+	VPADDQ      oneMinusThreeQuartersF64<>+0(SB), Y8, Y3
 	VANDPD      exponentF64<>+0(SB), Y3, Y5
 	VPSRLQ      $0x34, Y3, Y3
 	VORPD       two52F64<>+0(SB), Y3, Y3
 	VSUBPD      two52BiasF64<>+0(SB), Y3, Y3
 	VPSUBQ      oneF64<>+0(SB), Y5, Y5
-	VPSUBQ      Y5, Y1, Y5
+	VPSUBQ      Y5, Y8, Y5
 	VSUBPD      oneF64<>+0(SB), Y5, Y5
-	VDIVPD      Y1, Y4, Y4
-	VADDPD      twoF64<>+0(SB), Y5, Y1
-	VDIVPD      Y1, Y5, Y1
-	VMULPD      Y1, Y1, Y0
-	VMULPD      Y5, Y5, Y8
-	VMULPD      halfF64<>+0(SB), Y8, Y8
-	VMULPD      ln2LoF64<>+0(SB), Y3, Y10
-	VADDPD      Y4, Y10, Y10
-	VMOVUPS     logR7F64<>+0(SB), Y4
-	VFMADD213PD logR6F64<>+0(SB), Y0, Y4
-	VFMADD213PD logR5F64<>+0(SB), Y0, Y4
-	VFMADD213PD logR4F64<>+0(SB), Y0, Y4
-	VFMADD213PD logR3F64<>+0(SB), Y0, Y4
-	VFMADD213PD logR2F64<>+0(SB), Y0, Y4
-	VFMADD213PD logR1F64<>+0(SB), Y0, Y4
-	VFMADD213PD logR0F64<>+0(SB), Y0, Y4
-	VFMADD213PD Y8, Y4, Y0
-	VFMADD231PD Y0, Y1, Y10
-	VSUBPD      Y10, Y8, Y8
-	VSUBPD      Y8, Y5, Y5
+	VDIVPD      Y8, Y1, Y1
+	VADDPD      twoF64<>+0(SB), Y5, Y8
+	VDIVPD      Y8, Y5, Y8
+	VMULPD      Y8, Y8, Y0
+	VMULPD      Y5, Y5, Y9
+	VMULPD      halfF64<>+0(SB), Y9, Y9
+	VMULPD      ln2LoF64<>+0(SB), Y3, Y4
+	VADDPD      Y1, Y4, Y4
+	VMOVUPS     logR7F64<>+0(SB), Y1
+	VFMADD213PD logR6F64<>+0(SB), Y0, Y1
+	VFMADD213PD logR5F64<>+0(SB), Y0, Y1
+	VFMADD213PD logR4F64<>+0(SB), Y0, Y1
+	VFMADD213PD logR3F64<>+0(SB), Y0, Y1
+	VFMADD213PD logR2F64<>+0(SB), Y0, Y1
+	VFMADD213PD logR1F64<>+0(SB), Y0, Y1
+	VFMADD213PD logR0F64<>+0(SB), Y0, Y1
+	VFMADD213PD Y9, Y1, Y0
+	VFMADD231PD Y0, Y8, Y4
+	VSUBPD      Y4, Y9, Y9
+	VSUBPD      Y9, Y5, Y5
 	VFMADD231PD ln2HiF64<>+0(SB), Y3, Y5
 	VMULPD      halfF64<>+0(SB), Y5, Y5
-	VADDPD      zeroF64<>+0(SB), Y9, Y9
+	VADDPD      zeroF64<>+0(SB), Y10, Y10
 	VANDPD      absF64<>+0(SB), Y2, Y3
-	VANDPD      absF64<>+0(SB), Y9, Y8
-	VMINPD      Y8, Y3, Y10
-	VMAXPD      Y3, Y8, Y1
-	VMULPD      halfF64<>+0(SB), Y1, Y0
-	VCMPPD      $0x1e, Y0, Y10, Y0
-	VSUBPD      Y1, Y10, Y4
-	VBLENDVPD   Y0, Y4, Y10, Y4
-	VADDPD      Y1, Y10, Y10
-	VBLENDVPD   Y0, Y10, Y1, Y1
-	VDIVPD      Y1, Y4, Y4
-	VMULPD      Y4, Y4, Y1
-	VMULPD      Y1, Y4, Y10
+	VANDPD      absF64<>+0(SB), Y10, Y9
+	VMAXPD      Y3, Y9, Y4
+	VMINPD      Y9, Y3, Y8
+	VMULPD      halfF64<>+0(SB), Y4, Y0
+	VCMPPD      $0x1e, Y0, Y8, Y0
+	VSUBPD      Y4, Y8, Y1
+	VBLENDVPD   Y0, Y1, Y8, Y1
+	VADDPD      Y4, Y8, Y8
+	VBLENDVPD   Y0, Y8, Y4, Y8
+	VDIVPD      Y8, Y1, Y1
+	VMULPD      Y1, Y1, Y8
+	VMULPD      Y8, Y1, Y11
 	VMOVUPS     atanP12F64<>+0(SB), Y7
-	VFMADD213PD atanP11F64<>+0(SB), Y1, Y7
-	VFMADD213PD atanP10F64<>+0(SB), Y1, Y7
-	VFMADD213PD atanP9F64<>+0(SB), Y1, Y7
-	VFMADD213PD atanP8F64<>+0(SB), Y1, Y7
-	VFMADD213PD atanP7F64<>+0(SB), Y1, Y7
-	VFMADD213PD atanP6F64<>+0(SB), Y1, Y7
-	VFMADD213PD atanP5F64<>+0(SB), Y1, Y7
-	VFMADD213PD atanP4F64<>+0(SB), Y1, Y7
-	VFMADD213PD atanP3F64<>+0(SB), Y1, Y7
-	VFMADD213PD atanP2F64<>+0(SB), Y1, Y7
-	VFMADD213PD atanP1F64<>+0(SB), Y1, Y7
-	VFMADD213PD atanP0F64<>+0(SB), Y1, Y7
-	VFMADD213PD Y4, Y7, Y10
+	VFMADD213PD atanP11F64<>+0(SB), Y8, Y7
+	VFMADD213PD atanP10F64<>+0(SB), Y8, Y7
+	VFMADD213PD atanP9F64<>+0(SB), Y8, Y7
+	VFMADD213PD atanP8F64<>+0(SB), Y8, Y7
+	VFMADD213PD atanP7F64<>+0(SB), Y8, Y7
+	VFMADD213PD atanP6F64<>+0(SB), Y8, Y7
+	VFMADD213PD atanP5F64<>+0(SB), Y8, Y7
+	VFMADD213PD atanP4F64<>+0(SB), Y8, Y7
+	VFMADD213PD atanP3F64<>+0(SB), Y8, Y7
+	VFMADD213PD atanP2F64<>+0(SB), Y8, Y7
+	VFMADD213PD atanP1F64<>+0(SB), Y8, Y7
+	VFMADD213PD atanP0F64<>+0(SB), Y8, Y7
+	VFMADD213PD Y1, Y7, Y11
 	VANDPD      quarterPi2F64<>+0(SB), Y0, Y7
-	VADDPD      Y7, Y10, Y10
+	VADDPD      Y7, Y11, Y11
 	VANDPD      quarterPi1F64<>+0(SB), Y0, Y0
-	VADDPD      Y0, Y10, Y10
-	VCMPPD      $0x03, Y4, Y4, Y4
-	VORPD       Y6, Y4, Y4
-	VCMPPD      $0x1e, Y3, Y8, Y8
-	VANDPD      signF64<>+0(SB), Y8, Y3
-	VXORPD      Y3, Y10, Y10
-	VANDPD      halfPi2F64<>+0(SB), Y8, Y3
-	VADDPD      Y3, Y10, Y10
-	VANDPD      halfPi1F64<>+0(SB), Y8, Y8
-	VADDPD      Y8, Y10, Y10
+	VADDPD      Y0, Y11, Y11
+	VCMPPD      $0x03, Y1, Y1, Y1
+	VORPD       Y6, Y1, Y1
+	VCMPPD      $0x16, halfMaxF64<>+0(SB), Y4, Y4
+	VORPD       Y1, Y4, Y4
+	VCMPPD      $0x1e, Y3, Y9, Y9
+	VANDPD      signF64<>+0(SB), Y9, Y3
+	VXORPD      Y3, Y11, Y11
+	VANDPD      halfPi2F64<>+0(SB), Y9, Y3
+	VADDPD      Y3, Y11, Y11
+	VANDPD      halfPi1F64<>+0(SB), Y9, Y9
+	VADDPD      Y9, Y11, Y11
 	VCMPPD      $0x11, zeroF64<>+0(SB), Y2, Y2
-	VANDPD      signF64<>+0(SB), Y2, Y8
-	VXORPD      Y8, Y10, Y10
-	VANDPD      pi2F64<>+0(SB), Y2, Y8
-	VADDPD      Y8, Y10, Y10
+	VANDPD      signF64<>+0(SB), Y2, Y9
+	VXORPD      Y9, Y11, Y11
+	VANDPD      pi2F64<>+0(SB), Y2, Y9
+	VADDPD      Y9, Y11, Y11
 	VANDPD      pi1F64<>+0(SB), Y2, Y2
-	VADDPD      Y2, Y10, Y10
-	VANDPD      signF64<>+0(SB), Y9, Y9
-	VORPD       Y10, Y9, Y9
+	VADDPD      Y2, Y11, Y11
+	VANDPD      signF64<>+0(SB), Y10, Y10
+	VORPD       Y11, Y10, Y10
 	VANDPD      (DI), Y4, Y4
 	VMOVMSKPD   Y4, CX
 	TESTQ       CX, CX
 	JE          easy7
 	VANDNPD     (DI), Y4, Y4
 	VMASKMOVPD  Y5, Y4, (AX)
-	VMASKMOVPD  Y9, Y4, (AX)(SI*1)
+	VMASKMOVPD  Y10, Y4, (AX)(SI*1)
 	MOVQ        BX, AX
 	SUBQ        DX, BX
 	MOVQ        BX, at+40(FP)
@@ -5005,7 +5167,7 @@ easy7:
 	VMOVUPS    (DI), Y4
 	VMASKMOVPD Y5, Y4, (AX)
 	VMOVUPS    (DI), Y4
-	VMASKMOVPD Y9, Y4, (AX)(SI*1)
+	VMASKMOVPD Y10, Y4, (AX)(SI*1)
 
 done5:
 	XORQ AX, AX
@@ -5108,11 +5270,11 @@ GLOBL logR0F64<>(SB), RODATA|NOPTR, $32
 // func logRxSO2F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, AVX512F, BMI2
 TEXT ·logRxSO2F64AVX512(SB), NOSPLIT, $0-64
-	VBROADCASTSD absF64<>+0(SB), Z0
-	VBROADCASTSD halfF64<>+0(SB), Z1
-	VBROADCASTSD signF64<>+0(SB), Z2
-	VBROADCASTSD oneF64<>+0(SB), Z3
-	VBROADCASTSD zeroF64<>+0(SB), Z4
+	VBROADCASTSD zeroF64<>+0(SB), Z0
+	VBROADCASTSD absF64<>+0(SB), Z1
+	VBROADCASTSD oneF64<>+0(SB), Z2
+	VBROADCASTSD halfF64<>+0(SB), Z3
+	VBROADCASTSD signF64<>+0(SB), Z4
 	VBROADCASTSD radiusMaxF64<>+0(SB), Z5
 	VBROADCASTSD radiusMinF64<>+0(SB), Z6
 	VBROADCASTSD twoF64<>+0(SB), Z7
@@ -5129,20 +5291,20 @@ TEXT ·logRxSO2F64AVX512(SB), NOSPLIT, $0-64
 
 loop1:
 	VMOVUPS          (CX), Z9
-	VPANDQ           Z0, Z9, Z10
+	VPANDQ           Z1, Z9, Z10
 	VMOVUPS          (CX)(SI*1), Z11
-	VPANDQ           Z0, Z11, Z12
+	VPANDQ           Z1, Z11, Z12
 	VMAXPD           Z12, Z10, Z10
 	VCMPPD           $0x03, Z11, Z9, K1
 	VCMPPD           $0x16, Z5, Z10, K2
 	VCMPPD           $0x19, Z6, Z10, K3
 	KORW             K2, K3, K2
 	KORW             K1, K2, K1
-	VPANDQ           Z0, Z9, Z10
-	VPANDQ           Z0, Z11, Z12
+	VPANDQ           Z1, Z9, Z10
+	VPANDQ           Z1, Z11, Z12
 	VMAXPD           Z12, Z10, Z10
-	VPANDQ           Z0, Z9, Z12
-	VPANDQ           Z0, Z11, Z13
+	VPANDQ           Z1, Z9, Z12
+	VPANDQ           Z1, Z11, Z13
 	VMINPD           Z13, Z12, Z12
 	VMULPD           Z10, Z10, Z13
 	VMULPD           Z12, Z12, Z14
@@ -5154,7 +5316,7 @@ loop1:
 	VADDPD           Z14, Z13, Z13
 	VADDPD           Z13, Z16, Z16
 	VGETMANTPD       $0x0b, Z15, Z13
-	VSUBPD           Z3, Z13, Z14
+	VSUBPD           Z2, Z13, Z14
 	VGETEXPPD        Z15, Z12
 	VGETEXPPD        Z13, Z13
 	VSUBPD           Z13, Z12, Z12
@@ -5169,7 +5331,7 @@ loop1:
 	VDIVPD           Z16, Z14, Z16
 	VMULPD           Z16, Z16, Z13
 	VMULPD           Z14, Z14, Z15
-	VMULPD           Z1, Z15, Z15
+	VMULPD           Z3, Z15, Z15
 	VMULPD           Z8, Z12, Z17
 	VADDPD           Z10, Z17, Z17
 	VBROADCASTSD     logR7F64<>+0(SB), Z10
@@ -5185,48 +5347,51 @@ loop1:
 	VSUBPD           Z17, Z15, Z15
 	VSUBPD           Z15, Z14, Z14
 	VFMADD231PD.BCST ln2HiF64<>+0(SB), Z12, Z14
-	VMULPD           Z1, Z14, Z14
-	VADDPD           Z4, Z11, Z11
-	VPANDQ           Z0, Z9, Z12
-	VPANDQ           Z0, Z11, Z15
+	VMULPD           Z3, Z14, Z14
+	VADDPD           Z0, Z11, Z11
+	VPANDQ           Z1, Z9, Z12
+	VPANDQ           Z1, Z11, Z15
 	VMINPD           Z15, Z12, Z17
 	VMAXPD           Z12, Z15, Z16
-	VMULPD           Z1, Z16, Z13
+	VMULPD.BCST      tan9F64<>+0(SB), Z16, Z13
 	VCMPPD           $0x1e, Z13, Z17, K2
-	VSUBPD           Z16, Z17, Z13
-	VBLENDMPD        Z13, Z17, K2, Z13
-	VADDPD           Z16, Z17, Z17
-	VBLENDMPD        Z17, Z16, K2, Z16
-	VDIVPD           Z16, Z13, Z13
-	VMULPD           Z13, Z13, Z16
-	VMULPD           Z16, Z13, Z17
-	VBROADCASTSD     atanP12F64<>+0(SB), Z10
-	VFMADD213PD.BCST atanP11F64<>+0(SB), Z16, Z10
-	VFMADD213PD.BCST atanP10F64<>+0(SB), Z16, Z10
-	VFMADD213PD.BCST atanP9F64<>+0(SB), Z16, Z10
-	VFMADD213PD.BCST atanP8F64<>+0(SB), Z16, Z10
-	VFMADD213PD.BCST atanP7F64<>+0(SB), Z16, Z10
-	VFMADD213PD.BCST atanP6F64<>+0(SB), Z16, Z10
-	VFMADD213PD.BCST atanP5F64<>+0(SB), Z16, Z10
-	VFMADD213PD.BCST atanP4F64<>+0(SB), Z16, Z10
-	VFMADD213PD.BCST atanP3F64<>+0(SB), Z16, Z10
-	VFMADD213PD.BCST atanP2F64<>+0(SB), Z16, Z10
-	VFMADD213PD.BCST atanP1F64<>+0(SB), Z16, Z10
-	VFMADD213PD.BCST atanP0F64<>+0(SB), Z16, Z10
-	VFMADD213PD      Z13, Z10, Z17
-	VADDPD.BCST      quarterPi2F64<>+0(SB), Z17, K2, Z17
-	VADDPD.BCST      quarterPi1F64<>+0(SB), Z17, K2, Z17
-	VCMPPD           $0x03, Z13, Z13, K2
-	KORW             K1, K2, K1
+	VBLENDMPD.BCST   tan18F64<>+0(SB), Z0, K2, Z13
+	VBLENDMPD.BCST   arc4F64<>+0(SB), Z0, K2, Z10
+	VMULPD.BCST      tan27F64<>+0(SB), Z16, Z18
+	VCMPPD           $0x1e, Z18, Z17, K2
+	VBLENDMPD.BCST   tan36F64<>+0(SB), Z13, K2, Z13
+	VBLENDMPD.BCST   arc8F64<>+0(SB), Z10, K2, Z10
+	VMOVAPS          Z16, Z18
+	VFMADD231PD      Z17, Z13, Z18
+	VFNMADD231PD     Z16, Z13, Z17
+	VDIVPD           Z18, Z17, Z17
 	VCMPPD           $0x1e, Z12, Z15, K2
-	VPXORQ           Z2, Z17, K2, Z17
-	VADDPD.BCST      halfPi2F64<>+0(SB), Z17, K2, Z17
-	VADDPD.BCST      halfPi1F64<>+0(SB), Z17, K2, Z17
-	VCMPPD           $0x11, Z4, Z9, K2
-	VPXORQ           Z2, Z17, K2, Z17
-	VADDPD.BCST      pi2F64<>+0(SB), Z17, K2, Z17
-	VADDPD.BCST      pi1F64<>+0(SB), Z17, K2, Z17
-	VPTERNLOGQ       $0xd8, Z2, Z11, Z17
+	VPXORQ.BCST      arcSteepF64<>+0(SB), Z10, K2, Z10
+	VCMPPD           $0x11, Z0, Z9, K2
+	VPXORQ.BCST      arcLeftF64<>+0(SB), Z10, K2, Z10
+	VMULPD           Z17, Z17, Z9
+	VMULPD           Z9, Z17, Z15
+	VBROADCASTSD     arcP5F64<>+0(SB), Z12
+	VFMADD213PD.BCST arcP4F64<>+0(SB), Z9, Z12
+	VFMADD213PD.BCST arcP3F64<>+0(SB), Z9, Z12
+	VFMADD213PD.BCST arcP2F64<>+0(SB), Z9, Z12
+	VFMADD213PD.BCST arcP1F64<>+0(SB), Z9, Z12
+	VFMADD213PD.BCST arcP0F64<>+0(SB), Z9, Z12
+	VFMADD231PD      Z12, Z15, Z17
+	VPTERNLOGQ       $0x78, Z4, Z10, Z17
+	VMOVUPS          arcLowRightF64<>+0(SB), Z15
+	VMOVUPS          arcLowLeftF64<>+0(SB), Z12
+	VMOVAPS          Z10, Z9
+	VPERMI2PD        Z12, Z15, Z9
+	VADDPD           Z9, Z17, Z17
+	VMOVUPS          arcHighRightF64<>+0(SB), Z9
+	VMOVUPS          arcHighLeftF64<>+0(SB), Z15
+	VPERMI2PD        Z15, Z9, Z10
+	VADDPD           Z10, Z17, Z17
+	VPADDQ.BCST      arcFromLeastF64<>+0(SB), Z18, Z18
+	VPCMPGTQ.BCST    arcLastF64<>+0(SB), Z18, K2
+	KORW             K1, K2, K1
+	VPTERNLOGQ       $0xd8, Z4, Z11, Z17
 	KMOVW            K1, DI
 	TESTQ            DI, DI
 	JE               easy4
@@ -5259,111 +5424,114 @@ next2:
 	BZHIQ            DX, DI, DI
 	KMOVW            DI, K1
 	VMOVUPD.Z        (CX), K1, Z17
-	VPANDQ           Z0, Z17, Z14
+	VPANDQ           Z1, Z17, Z14
 	VMOVUPD.Z        (CX)(SI*1), K1, Z11
-	VPANDQ           Z0, Z11, Z9
-	VMAXPD           Z9, Z14, Z14
+	VPANDQ           Z1, Z11, Z18
+	VMAXPD           Z18, Z14, Z14
 	VCMPPD           $0x03, Z11, Z17, K2
 	VCMPPD           $0x16, Z5, Z14, K3
 	VCMPPD           $0x19, Z6, Z14, K4
 	KORW             K3, K4, K3
 	KORW             K2, K3, K2
-	VPANDQ           Z0, Z17, Z14
-	VPANDQ           Z0, Z11, Z6
+	VPANDQ           Z1, Z17, Z14
+	VPANDQ           Z1, Z11, Z6
 	VMAXPD           Z6, Z14, Z14
-	VPANDQ           Z0, Z17, Z6
-	VPANDQ           Z0, Z11, Z5
+	VPANDQ           Z1, Z17, Z6
+	VPANDQ           Z1, Z11, Z5
 	VMINPD           Z5, Z6, Z6
 	VMULPD           Z14, Z14, Z5
-	VMULPD           Z6, Z6, Z9
-	VADDPD           Z9, Z5, Z15
-	VSUBPD           Z5, Z15, Z12
-	VSUBPD           Z12, Z9, Z12
+	VMULPD           Z6, Z6, Z18
+	VADDPD           Z18, Z5, Z10
+	VSUBPD           Z5, Z10, Z9
+	VSUBPD           Z9, Z18, Z9
 	VFMSUB231PD      Z14, Z14, Z5
-	VFMSUB231PD      Z6, Z6, Z9
-	VADDPD           Z9, Z5, Z5
-	VADDPD           Z5, Z12, Z12
-	VGETMANTPD       $0x0b, Z15, Z5
-	VSUBPD           Z3, Z5, Z3
-	VGETEXPPD        Z15, Z9
+	VFMSUB231PD      Z6, Z6, Z18
+	VADDPD           Z18, Z5, Z5
+	VADDPD           Z5, Z9, Z9
+	VGETMANTPD       $0x0b, Z10, Z5
+	VSUBPD           Z2, Z5, Z2
+	VGETEXPPD        Z10, Z18
 	VGETEXPPD        Z5, Z5
-	VSUBPD           Z5, Z9, Z9
-	VRCP14PD         Z15, Z5
+	VSUBPD           Z5, Z18, Z18
+	VRCP14PD         Z10, Z5
 	VBROADCASTSD     oneF64<>+0(SB), Z6
-	VFNMADD231PD     Z5, Z15, Z6
+	VFNMADD231PD     Z5, Z10, Z6
 	VFMADD231PD      Z5, Z6, Z5
-	VMULPD           Z5, Z12, Z6
-	VFNMADD231PD     Z6, Z15, Z12
-	VFMADD231PD      Z5, Z12, Z6
-	VADDPD           Z7, Z3, Z7
-	VDIVPD           Z7, Z3, Z7
-	VMULPD           Z7, Z7, Z12
-	VMULPD           Z3, Z3, Z5
-	VMULPD           Z1, Z5, Z5
-	VMULPD           Z8, Z9, Z8
+	VMULPD           Z5, Z9, Z6
+	VFNMADD231PD     Z6, Z10, Z9
+	VFMADD231PD      Z5, Z9, Z6
+	VADDPD           Z7, Z2, Z7
+	VDIVPD           Z7, Z2, Z7
+	VMULPD           Z7, Z7, Z9
+	VMULPD           Z2, Z2, Z5
+	VMULPD           Z3, Z5, Z5
+	VMULPD           Z8, Z18, Z8
 	VADDPD           Z6, Z8, Z8
 	VBROADCASTSD     logR7F64<>+0(SB), Z6
-	VFMADD213PD.BCST logR6F64<>+0(SB), Z12, Z6
-	VFMADD213PD.BCST logR5F64<>+0(SB), Z12, Z6
-	VFMADD213PD.BCST logR4F64<>+0(SB), Z12, Z6
-	VFMADD213PD.BCST logR3F64<>+0(SB), Z12, Z6
-	VFMADD213PD.BCST logR2F64<>+0(SB), Z12, Z6
-	VFMADD213PD.BCST logR1F64<>+0(SB), Z12, Z6
-	VFMADD213PD.BCST logR0F64<>+0(SB), Z12, Z6
-	VFMADD213PD      Z5, Z6, Z12
-	VFMADD231PD      Z12, Z7, Z8
+	VFMADD213PD.BCST logR6F64<>+0(SB), Z9, Z6
+	VFMADD213PD.BCST logR5F64<>+0(SB), Z9, Z6
+	VFMADD213PD.BCST logR4F64<>+0(SB), Z9, Z6
+	VFMADD213PD.BCST logR3F64<>+0(SB), Z9, Z6
+	VFMADD213PD.BCST logR2F64<>+0(SB), Z9, Z6
+	VFMADD213PD.BCST logR1F64<>+0(SB), Z9, Z6
+	VFMADD213PD.BCST logR0F64<>+0(SB), Z9, Z6
+	VFMADD213PD      Z5, Z6, Z9
+	VFMADD231PD      Z9, Z7, Z8
 	VSUBPD           Z8, Z5, Z5
-	VSUBPD           Z5, Z3, Z3
-	VFMADD231PD.BCST ln2HiF64<>+0(SB), Z9, Z3
-	VMULPD           Z1, Z3, Z3
-	VADDPD           Z4, Z11, Z11
-	VPANDQ           Z0, Z17, Z9
-	VPANDQ           Z0, Z11, Z0
-	VMINPD           Z0, Z9, Z5
-	VMAXPD           Z9, Z0, Z8
-	VMULPD           Z1, Z8, Z1
-	VCMPPD           $0x1e, Z1, Z5, K3
-	VSUBPD           Z8, Z5, Z1
-	VBLENDMPD        Z1, Z5, K3, Z1
-	VADDPD           Z8, Z5, Z5
-	VBLENDMPD        Z5, Z8, K3, Z8
-	VDIVPD           Z8, Z1, Z1
-	VMULPD           Z1, Z1, Z8
-	VMULPD           Z8, Z1, Z5
-	VBROADCASTSD     atanP12F64<>+0(SB), Z7
-	VFMADD213PD.BCST atanP11F64<>+0(SB), Z8, Z7
-	VFMADD213PD.BCST atanP10F64<>+0(SB), Z8, Z7
-	VFMADD213PD.BCST atanP9F64<>+0(SB), Z8, Z7
-	VFMADD213PD.BCST atanP8F64<>+0(SB), Z8, Z7
-	VFMADD213PD.BCST atanP7F64<>+0(SB), Z8, Z7
-	VFMADD213PD.BCST atanP6F64<>+0(SB), Z8, Z7
-	VFMADD213PD.BCST atanP5F64<>+0(SB), Z8, Z7
-	VFMADD213PD.BCST atanP4F64<>+0(SB), Z8, Z7
-	VFMADD213PD.BCST atanP3F64<>+0(SB), Z8, Z7
-	VFMADD213PD.BCST atanP2F64<>+0(SB), Z8, Z7
-	VFMADD213PD.BCST atanP1F64<>+0(SB), Z8, Z7
-	VFMADD213PD.BCST atanP0F64<>+0(SB), Z8, Z7
-	VFMADD213PD      Z1, Z7, Z5
-	VADDPD.BCST      quarterPi2F64<>+0(SB), Z5, K3, Z5
-	VADDPD.BCST      quarterPi1F64<>+0(SB), Z5, K3, Z5
-	VCMPPD           $0x03, Z1, Z1, K3
+	VSUBPD           Z5, Z2, Z2
+	VFMADD231PD.BCST ln2HiF64<>+0(SB), Z18, Z2
+	VMULPD           Z3, Z2, Z2
+	VADDPD           Z0, Z11, Z11
+	VPANDQ           Z1, Z17, Z3
+	VPANDQ           Z1, Z11, Z1
+	VMINPD           Z1, Z3, Z18
+	VMAXPD           Z3, Z1, Z5
+	VMULPD.BCST      tan9F64<>+0(SB), Z5, Z8
+	VCMPPD           $0x1e, Z8, Z18, K3
+	VBLENDMPD.BCST   tan18F64<>+0(SB), Z0, K3, Z8
+	VBLENDMPD.BCST   arc4F64<>+0(SB), Z0, K3, Z7
+	VMULPD.BCST      tan27F64<>+0(SB), Z5, Z9
+	VCMPPD           $0x1e, Z9, Z18, K3
+	VBLENDMPD.BCST   tan36F64<>+0(SB), Z8, K3, Z8
+	VBLENDMPD.BCST   arc8F64<>+0(SB), Z7, K3, Z7
+	VMOVAPS          Z5, Z9
+	VFMADD231PD      Z18, Z8, Z9
+	VFNMADD231PD     Z5, Z8, Z18
+	VDIVPD           Z9, Z18, Z18
+	VCMPPD           $0x1e, Z3, Z1, K3
+	VPXORQ.BCST      arcSteepF64<>+0(SB), Z7, K3, Z7
+	VCMPPD           $0x11, Z0, Z17, K3
+	VPXORQ.BCST      arcLeftF64<>+0(SB), Z7, K3, Z7
+	VMULPD           Z18, Z18, Z17
+	VMULPD           Z17, Z18, Z0
+	VBROADCASTSD     arcP5F64<>+0(SB), Z1
+	VFMADD213PD.BCST arcP4F64<>+0(SB), Z17, Z1
+	VFMADD213PD.BCST arcP3F64<>+0(SB), Z17, Z1
+	VFMADD213PD.BCST arcP2F64<>+0(SB), Z17, Z1
+	VFMADD213PD.BCST arcP1F64<>+0(SB), Z17, Z1
+	VFMADD213PD.BCST arcP0F64<>+0(SB), Z17, Z1
+	VFMADD231PD      Z1, Z0, Z18
+	VPTERNLOGQ       $0x78, Z4, Z7, Z18
+	VMOVUPS          arcLowRightF64<>+0(SB), Z0
+	VMOVUPS          arcLowLeftF64<>+0(SB), Z1
+	VMOVAPS          Z7, Z17
+	VPERMI2PD        Z1, Z0, Z17
+	VADDPD           Z17, Z18, Z18
+	VMOVUPS          arcHighRightF64<>+0(SB), Z17
+	VMOVUPS          arcHighLeftF64<>+0(SB), Z0
+	VPERMI2PD        Z0, Z17, Z7
+	VADDPD           Z7, Z18, Z18
+	VPADDQ.BCST      arcFromLeastF64<>+0(SB), Z9, Z9
+	VPCMPGTQ.BCST    arcLastF64<>+0(SB), Z9, K3
 	KORW             K2, K3, K2
-	VCMPPD           $0x1e, Z9, Z0, K3
-	VPXORQ           Z2, Z5, K3, Z5
-	VADDPD.BCST      halfPi2F64<>+0(SB), Z5, K3, Z5
-	VADDPD.BCST      halfPi1F64<>+0(SB), Z5, K3, Z5
-	VCMPPD           $0x11, Z4, Z17, K3
-	VPXORQ           Z2, Z5, K3, Z5
-	VADDPD.BCST      pi2F64<>+0(SB), Z5, K3, Z5
-	VADDPD.BCST      pi1F64<>+0(SB), Z5, K3, Z5
-	VPTERNLOGQ       $0xd8, Z2, Z11, Z5
+	VPTERNLOGQ       $0xd8, Z4, Z11, Z18
 	KANDW            K1, K2, K2
 	KMOVW            K2, CX
 	TESTQ            CX, CX
 	JE               easy7
 	KANDNW           K1, K2, K1
-	VMOVUPD          Z3, K1, (AX)
-	VMOVUPD          Z5, K1, (AX)(SI*1)
+	VMOVUPD          Z2, K1, (AX)
+	VMOVUPD          Z18, K1, (AX)(SI*1)
 	MOVQ             BX, AX
 	SUBQ             DX, BX
 	MOVQ             BX, at+40(FP)
@@ -5373,8 +5541,8 @@ next2:
 	RET
 
 easy7:
-	VMOVUPD Z3, K1, (AX)
-	VMOVUPD Z5, K1, (AX)(SI*1)
+	VMOVUPD Z2, K1, (AX)
+	VMOVUPD Z18, K1, (AX)(SI*1)
 
 done5:
 	XORQ AX, AX
@@ -7349,23 +7517,23 @@ loop1:
 	VMOVUPS     (CX), Y2
 	VANDPS      absF32<>+0(SB), Y2, Y3
 	VANDPS      absF32<>+0(SB), Y1, Y4
-	VMINPS      Y4, Y3, Y5
-	VMAXPS      Y3, Y4, Y6
-	VDIVPS      Y6, Y5, Y5
-	VMULPS      Y5, Y5, Y6
-	VMULPS      Y6, Y5, Y7
+	VMAXPS      Y3, Y4, Y5
+	VMINPS      Y4, Y3, Y6
+	VDIVPS      Y5, Y6, Y6
+	VMULPS      Y6, Y6, Y5
+	VMULPS      Y5, Y6, Y7
 	VMOVUPS     atanP9<>+0(SB), Y8
-	VFMADD213PS atanP8<>+0(SB), Y6, Y8
-	VFMADD213PS atanP7<>+0(SB), Y6, Y8
-	VFMADD213PS atanP6<>+0(SB), Y6, Y8
-	VFMADD213PS atanP5<>+0(SB), Y6, Y8
-	VFMADD213PS atanP4<>+0(SB), Y6, Y8
-	VFMADD213PS atanP3<>+0(SB), Y6, Y8
-	VFMADD213PS atanP2<>+0(SB), Y6, Y8
-	VFMADD213PS atanP1<>+0(SB), Y6, Y8
-	VFMADD213PS atanP0<>+0(SB), Y6, Y8
-	VFMADD213PS Y5, Y8, Y7
-	VCMPPS      $0x03, Y5, Y5, Y5
+	VFMADD213PS atanP8<>+0(SB), Y5, Y8
+	VFMADD213PS atanP7<>+0(SB), Y5, Y8
+	VFMADD213PS atanP6<>+0(SB), Y5, Y8
+	VFMADD213PS atanP5<>+0(SB), Y5, Y8
+	VFMADD213PS atanP4<>+0(SB), Y5, Y8
+	VFMADD213PS atanP3<>+0(SB), Y5, Y8
+	VFMADD213PS atanP2<>+0(SB), Y5, Y8
+	VFMADD213PS atanP1<>+0(SB), Y5, Y8
+	VFMADD213PS atanP0<>+0(SB), Y5, Y8
+	VFMADD213PS Y6, Y8, Y7
+	VCMPPS      $0x03, Y6, Y6, Y6
 	VCMPPS      $0x1e, Y3, Y4, Y4
 	VANDPS      signF32<>+0(SB), Y4, Y3
 	VXORPS      Y3, Y7, Y7
@@ -7400,11 +7568,11 @@ loop1:
 	VFMADD231PS Y4, Y3, Y8
 	VMULPS      Y4, Y7, Y7
 	VFMSUB231PS Y0, Y3, Y7
-	VMOVMSKPS   Y5, R8
+	VMOVMSKPS   Y6, R8
 	TESTQ       R8, R8
 	JE          easy4
 	VPCMPEQD    Y3, Y3, Y3
-	VXORPS      Y5, Y3, Y3
+	VXORPS      Y6, Y3, Y3
 	VMASKMOVPS  Y1, Y3, (AX)
 	VMASKMOVPS  Y8, Y3, (AX)(SI*1)
 	VMASKMOVPS  Y7, Y3, (AX)(SI*2)
@@ -7441,47 +7609,47 @@ next2:
 	VMOVUPS     (R8), Y1
 	VMASKMOVPS  (CX), Y1, Y1
 	VANDPS      absF32<>+0(SB), Y1, Y3
-	VANDPS      absF32<>+0(SB), Y8, Y5
-	VMINPS      Y5, Y3, Y0
-	VMAXPS      Y3, Y5, Y4
-	VDIVPS      Y4, Y0, Y0
-	VMULPS      Y0, Y0, Y4
-	VMULPS      Y4, Y0, Y2
-	VMOVUPS     atanP9<>+0(SB), Y6
-	VFMADD213PS atanP8<>+0(SB), Y4, Y6
-	VFMADD213PS atanP7<>+0(SB), Y4, Y6
-	VFMADD213PS atanP6<>+0(SB), Y4, Y6
-	VFMADD213PS atanP5<>+0(SB), Y4, Y6
-	VFMADD213PS atanP4<>+0(SB), Y4, Y6
-	VFMADD213PS atanP3<>+0(SB), Y4, Y6
-	VFMADD213PS atanP2<>+0(SB), Y4, Y6
-	VFMADD213PS atanP1<>+0(SB), Y4, Y6
-	VFMADD213PS atanP0<>+0(SB), Y4, Y6
-	VFMADD213PS Y0, Y6, Y2
-	VCMPPS      $0x03, Y0, Y0, Y0
-	VCMPPS      $0x1e, Y3, Y5, Y5
-	VANDPS      signF32<>+0(SB), Y5, Y3
+	VANDPS      absF32<>+0(SB), Y8, Y6
+	VMAXPS      Y3, Y6, Y0
+	VMINPS      Y6, Y3, Y4
+	VDIVPS      Y0, Y4, Y4
+	VMULPS      Y4, Y4, Y0
+	VMULPS      Y0, Y4, Y2
+	VMOVUPS     atanP9<>+0(SB), Y5
+	VFMADD213PS atanP8<>+0(SB), Y0, Y5
+	VFMADD213PS atanP7<>+0(SB), Y0, Y5
+	VFMADD213PS atanP6<>+0(SB), Y0, Y5
+	VFMADD213PS atanP5<>+0(SB), Y0, Y5
+	VFMADD213PS atanP4<>+0(SB), Y0, Y5
+	VFMADD213PS atanP3<>+0(SB), Y0, Y5
+	VFMADD213PS atanP2<>+0(SB), Y0, Y5
+	VFMADD213PS atanP1<>+0(SB), Y0, Y5
+	VFMADD213PS atanP0<>+0(SB), Y0, Y5
+	VFMADD213PS Y4, Y5, Y2
+	VCMPPS      $0x03, Y4, Y4, Y4
+	VCMPPS      $0x1e, Y3, Y6, Y6
+	VANDPS      signF32<>+0(SB), Y6, Y3
 	VXORPS      Y3, Y2, Y2
-	VANDPS      halfPi2<>+0(SB), Y5, Y3
+	VANDPS      halfPi2<>+0(SB), Y6, Y3
 	VADDPS      Y3, Y2, Y2
-	VANDPS      halfPi1<>+0(SB), Y5, Y5
-	VADDPS      Y5, Y2, Y2
-	VCMPPS      $0x11, zero<>+0(SB), Y1, Y5
-	VANDPS      signF32<>+0(SB), Y5, Y3
+	VANDPS      halfPi1<>+0(SB), Y6, Y6
+	VADDPS      Y6, Y2, Y2
+	VCMPPS      $0x11, zero<>+0(SB), Y1, Y6
+	VANDPS      signF32<>+0(SB), Y6, Y3
 	VXORPS      Y3, Y2, Y2
-	VANDPS      pi2<>+0(SB), Y5, Y3
+	VANDPS      pi2<>+0(SB), Y6, Y3
 	VADDPS      Y3, Y2, Y2
-	VANDPS      pi1<>+0(SB), Y5, Y5
-	VADDPS      Y5, Y2, Y2
+	VANDPS      pi1<>+0(SB), Y6, Y6
+	VADDPS      Y6, Y2, Y2
 	VANDPS      signF32<>+0(SB), Y8, Y8
 	VORPS       Y2, Y8, Y8
 	VMULPS      half<>+0(SB), Y8, Y2
-	VCMPPS      $0x11, zero<>+0(SB), Y1, Y5
+	VCMPPS      $0x11, zero<>+0(SB), Y1, Y6
 	VADDPS      one<>+0(SB), Y1, Y3
-	VBLENDVPS   Y5, Y7, Y3, Y3
-	VMOVUPS     one<>+0(SB), Y6
-	VSUBPS      Y1, Y6, Y6
-	VBLENDVPS   Y5, Y6, Y7, Y7
+	VBLENDVPS   Y6, Y7, Y3, Y3
+	VMOVUPS     one<>+0(SB), Y5
+	VSUBPS      Y1, Y5, Y5
+	VBLENDVPS   Y6, Y5, Y7, Y7
 	VMULPS      Y3, Y2, Y3
 	VDIVPS      Y7, Y3, Y3
 	VANDPS      absF32<>+0(SB), Y7, Y7
@@ -7489,20 +7657,20 @@ next2:
 	VBLENDVPS   Y7, one<>+0(SB), Y3, Y3
 	VMOVUPS     (R8), Y7
 	VMASKMOVPS  (CX)(DI*1), Y7, Y7
-	VMULPS      Y7, Y2, Y6
-	VMOVUPS     (R8), Y5
-	VMASKMOVPS  (CX)(SI*2), Y5, Y5
-	VFMADD231PS Y5, Y3, Y6
-	VMULPS      Y5, Y2, Y2
+	VMULPS      Y7, Y2, Y5
+	VMOVUPS     (R8), Y6
+	VMASKMOVPS  (CX)(SI*2), Y6, Y6
+	VFMADD231PS Y6, Y3, Y5
+	VMULPS      Y6, Y2, Y2
 	VFMSUB231PS Y7, Y3, Y2
-	VANDPS      (R8), Y0, Y0
-	VMOVMSKPS   Y0, CX
+	VANDPS      (R8), Y4, Y4
+	VMOVMSKPS   Y4, CX
 	TESTQ       CX, CX
 	JE          easy7
-	VANDNPS     (R8), Y0, Y0
-	VMASKMOVPS  Y8, Y0, (AX)
-	VMASKMOVPS  Y6, Y0, (AX)(SI*1)
-	VMASKMOVPS  Y2, Y0, (AX)(SI*2)
+	VANDNPS     (R8), Y4, Y4
+	VMASKMOVPS  Y8, Y4, (AX)
+	VMASKMOVPS  Y5, Y4, (AX)(SI*1)
+	VMASKMOVPS  Y2, Y4, (AX)(SI*2)
 	MOVQ        BX, AX
 	SUBQ        DX, BX
 	MOVQ        BX, at+40(FP)
@@ -7512,12 +7680,12 @@ next2:
 	RET
 
 easy7:
-	VMOVUPS    (R8), Y0
-	VMASKMOVPS Y8, Y0, (AX)
-	VMOVUPS    (R8), Y0
-	VMASKMOVPS Y6, Y0, (AX)(SI*1)
-	VMOVUPS    (R8), Y0
-	VMASKMOVPS Y2, Y0, (AX)(SI*2)
+	VMOVUPS    (R8), Y4
+	VMASKMOVPS Y8, Y4, (AX)
+	VMOVUPS    (R8), Y4
+	VMASKMOVPS Y5, Y4, (AX)(SI*1)
+	VMOVUPS    (R8), Y4
+	VMASKMOVPS Y2, Y4, (AX)(SI*2)
 
 done5:
 	XORQ AX, AX
@@ -7571,40 +7739,40 @@ loop1:
 	VPANDD           Z2, Z14, Z16
 	VPANDD           Z2, Z11, Z17
 	VPANDD           Z2, Z12, Z18
-	VMINPS           Z17, Z15, Z19
-	VMINPS           Z18, Z16, Z20
-	VMAXPS           Z15, Z17, Z21
-	VMAXPS           Z16, Z18, Z22
-	VDIVPS           Z21, Z19, Z19
-	VDIVPS           Z22, Z20, Z20
-	VMULPS           Z19, Z19, Z22
-	VMULPS           Z20, Z20, Z21
-	VMULPS           Z22, Z19, Z23
-	VMULPS           Z21, Z20, Z24
+	VMAXPS           Z15, Z17, Z19
+	VMAXPS           Z16, Z18, Z20
+	VMINPS           Z17, Z15, Z21
+	VMINPS           Z18, Z16, Z22
+	VDIVPS           Z19, Z21, Z21
+	VDIVPS           Z20, Z22, Z22
+	VMULPS           Z21, Z21, Z20
+	VMULPS           Z22, Z22, Z19
+	VMULPS           Z20, Z21, Z23
+	VMULPS           Z19, Z22, Z24
 	VBROADCASTSS     atanP9<>+0(SB), Z25
-	VFMADD213PS      Z4, Z22, Z25
+	VFMADD213PS      Z4, Z20, Z25
 	VBROADCASTSS     atanP9<>+0(SB), Z26
-	VFMADD213PS      Z4, Z21, Z26
-	VFMADD213PS      Z5, Z22, Z25
-	VFMADD213PS      Z5, Z21, Z26
-	VFMADD213PS      Z6, Z22, Z25
-	VFMADD213PS      Z6, Z21, Z26
-	VFMADD213PS      Z7, Z22, Z25
-	VFMADD213PS      Z7, Z21, Z26
-	VFMADD213PS      Z8, Z22, Z25
-	VFMADD213PS      Z8, Z21, Z26
-	VFMADD213PS.BCST atanP3<>+0(SB), Z22, Z25
-	VFMADD213PS.BCST atanP3<>+0(SB), Z21, Z26
-	VFMADD213PS.BCST atanP2<>+0(SB), Z22, Z25
-	VFMADD213PS.BCST atanP2<>+0(SB), Z21, Z26
-	VFMADD213PS.BCST atanP1<>+0(SB), Z22, Z25
-	VFMADD213PS.BCST atanP1<>+0(SB), Z21, Z26
-	VFMADD213PS.BCST atanP0<>+0(SB), Z22, Z25
-	VFMADD213PS.BCST atanP0<>+0(SB), Z21, Z26
-	VFMADD213PS      Z19, Z25, Z23
-	VFMADD213PS      Z20, Z26, Z24
-	VCMPPS           $0x03, Z19, Z19, K1
-	VCMPPS           $0x03, Z20, Z20, K2
+	VFMADD213PS      Z4, Z19, Z26
+	VFMADD213PS      Z5, Z20, Z25
+	VFMADD213PS      Z5, Z19, Z26
+	VFMADD213PS      Z6, Z20, Z25
+	VFMADD213PS      Z6, Z19, Z26
+	VFMADD213PS      Z7, Z20, Z25
+	VFMADD213PS      Z7, Z19, Z26
+	VFMADD213PS      Z8, Z20, Z25
+	VFMADD213PS      Z8, Z19, Z26
+	VFMADD213PS.BCST atanP3<>+0(SB), Z20, Z25
+	VFMADD213PS.BCST atanP3<>+0(SB), Z19, Z26
+	VFMADD213PS.BCST atanP2<>+0(SB), Z20, Z25
+	VFMADD213PS.BCST atanP2<>+0(SB), Z19, Z26
+	VFMADD213PS.BCST atanP1<>+0(SB), Z20, Z25
+	VFMADD213PS.BCST atanP1<>+0(SB), Z19, Z26
+	VFMADD213PS.BCST atanP0<>+0(SB), Z20, Z25
+	VFMADD213PS.BCST atanP0<>+0(SB), Z19, Z26
+	VFMADD213PS      Z21, Z25, Z23
+	VFMADD213PS      Z22, Z26, Z24
+	VCMPPS           $0x03, Z21, Z21, K1
+	VCMPPS           $0x03, Z22, Z22, K2
 	VCMPPS           $0x1e, Z15, Z17, K3
 	VCMPPS           $0x1e, Z16, Z18, K4
 	VPXORD           Z3, Z23, K3, Z23
@@ -7710,23 +7878,23 @@ loop5:
 	VMOVUPS          (CX), Z13
 	VPANDD           Z2, Z13, Z16
 	VPANDD           Z2, Z12, Z24
-	VMINPS           Z24, Z16, Z23
-	VMAXPS           Z16, Z24, Z15
-	VDIVPS           Z15, Z23, Z23
-	VMULPS           Z23, Z23, Z15
-	VMULPS           Z15, Z23, Z9
+	VMAXPS           Z16, Z24, Z23
+	VMINPS           Z24, Z16, Z15
+	VDIVPS           Z23, Z15, Z15
+	VMULPS           Z15, Z15, Z23
+	VMULPS           Z23, Z15, Z9
 	VBROADCASTSS     atanP9<>+0(SB), Z17
-	VFMADD213PS      Z4, Z15, Z17
-	VFMADD213PS      Z5, Z15, Z17
-	VFMADD213PS      Z6, Z15, Z17
-	VFMADD213PS      Z7, Z15, Z17
-	VFMADD213PS      Z8, Z15, Z17
-	VFMADD213PS.BCST atanP3<>+0(SB), Z15, Z17
-	VFMADD213PS.BCST atanP2<>+0(SB), Z15, Z17
-	VFMADD213PS.BCST atanP1<>+0(SB), Z15, Z17
-	VFMADD213PS.BCST atanP0<>+0(SB), Z15, Z17
-	VFMADD213PS      Z23, Z17, Z9
-	VCMPPS           $0x03, Z23, Z23, K1
+	VFMADD213PS      Z4, Z23, Z17
+	VFMADD213PS      Z5, Z23, Z17
+	VFMADD213PS      Z6, Z23, Z17
+	VFMADD213PS      Z7, Z23, Z17
+	VFMADD213PS      Z8, Z23, Z17
+	VFMADD213PS.BCST atanP3<>+0(SB), Z23, Z17
+	VFMADD213PS.BCST atanP2<>+0(SB), Z23, Z17
+	VFMADD213PS.BCST atanP1<>+0(SB), Z23, Z17
+	VFMADD213PS.BCST atanP0<>+0(SB), Z23, Z17
+	VFMADD213PS      Z15, Z17, Z9
+	VCMPPS           $0x03, Z15, Z15, K1
 	VCMPPS           $0x1e, Z16, Z24, K2
 	VPXORD           Z3, Z9, K2, Z9
 	VADDPS.BCST      halfPi2<>+0(SB), Z9, K2, Z9
@@ -7794,23 +7962,23 @@ next6:
 	VMOVUPS.Z        (CX), K1, Z9
 	VPANDD           Z2, Z9, Z16
 	VPANDD           Z2, Z24, Z11
-	VMINPS           Z11, Z16, Z13
-	VMAXPS           Z16, Z11, Z23
-	VDIVPS           Z23, Z13, Z13
-	VMULPS           Z13, Z13, Z23
-	VMULPS           Z23, Z13, Z17
-	VBROADCASTSS     atanP9<>+0(SB), Z15
-	VFMADD213PS      Z4, Z23, Z15
-	VFMADD213PS      Z5, Z23, Z15
-	VFMADD213PS      Z6, Z23, Z15
-	VFMADD213PS      Z7, Z23, Z15
-	VFMADD213PS      Z8, Z23, Z15
-	VFMADD213PS.BCST atanP3<>+0(SB), Z23, Z15
-	VFMADD213PS.BCST atanP2<>+0(SB), Z23, Z15
-	VFMADD213PS.BCST atanP1<>+0(SB), Z23, Z15
-	VFMADD213PS.BCST atanP0<>+0(SB), Z23, Z15
-	VFMADD213PS      Z13, Z15, Z17
-	VCMPPS           $0x03, Z13, Z13, K2
+	VMAXPS           Z16, Z11, Z13
+	VMINPS           Z11, Z16, Z15
+	VDIVPS           Z13, Z15, Z15
+	VMULPS           Z15, Z15, Z13
+	VMULPS           Z13, Z15, Z17
+	VBROADCASTSS     atanP9<>+0(SB), Z23
+	VFMADD213PS      Z4, Z13, Z23
+	VFMADD213PS      Z5, Z13, Z23
+	VFMADD213PS      Z6, Z13, Z23
+	VFMADD213PS      Z7, Z13, Z23
+	VFMADD213PS      Z8, Z13, Z23
+	VFMADD213PS.BCST atanP3<>+0(SB), Z13, Z23
+	VFMADD213PS.BCST atanP2<>+0(SB), Z13, Z23
+	VFMADD213PS.BCST atanP1<>+0(SB), Z13, Z23
+	VFMADD213PS.BCST atanP0<>+0(SB), Z13, Z23
+	VFMADD213PS      Z15, Z23, Z17
+	VCMPPS           $0x03, Z15, Z15, K2
 	VCMPPS           $0x1e, Z16, Z11, K3
 	VPXORD           Z3, Z17, K3, Z17
 	VADDPS.BCST      halfPi2<>+0(SB), Z17, K3, Z17
@@ -7888,78 +8056,80 @@ loop1:
 	VMOVUPS     (CX), Y2
 	VANDPD      absF64<>+0(SB), Y2, Y3
 	VANDPD      absF64<>+0(SB), Y1, Y4
-	VMINPD      Y4, Y3, Y5
-	VMAXPD      Y3, Y4, Y6
-	VMULPD      halfF64<>+0(SB), Y6, Y7
-	VCMPPD      $0x1e, Y7, Y5, Y7
-	VSUBPD      Y6, Y5, Y8
-	VBLENDVPD   Y7, Y8, Y5, Y8
-	VADDPD      Y6, Y5, Y5
-	VBLENDVPD   Y7, Y5, Y6, Y6
+	VMAXPD      Y3, Y4, Y5
+	VMINPD      Y4, Y3, Y6
+	VMULPD      halfF64<>+0(SB), Y5, Y7
+	VCMPPD      $0x1e, Y7, Y6, Y7
+	VSUBPD      Y5, Y6, Y8
+	VBLENDVPD   Y7, Y8, Y6, Y8
+	VADDPD      Y5, Y6, Y6
+	VBLENDVPD   Y7, Y6, Y5, Y6
 	VDIVPD      Y6, Y8, Y8
 	VMULPD      Y8, Y8, Y6
-	VMULPD      Y6, Y8, Y5
-	VMOVUPS     atanP12F64<>+0(SB), Y9
-	VFMADD213PD atanP11F64<>+0(SB), Y6, Y9
-	VFMADD213PD atanP10F64<>+0(SB), Y6, Y9
-	VFMADD213PD atanP9F64<>+0(SB), Y6, Y9
-	VFMADD213PD atanP8F64<>+0(SB), Y6, Y9
-	VFMADD213PD atanP7F64<>+0(SB), Y6, Y9
-	VFMADD213PD atanP6F64<>+0(SB), Y6, Y9
-	VFMADD213PD atanP5F64<>+0(SB), Y6, Y9
-	VFMADD213PD atanP4F64<>+0(SB), Y6, Y9
-	VFMADD213PD atanP3F64<>+0(SB), Y6, Y9
-	VFMADD213PD atanP2F64<>+0(SB), Y6, Y9
-	VFMADD213PD atanP1F64<>+0(SB), Y6, Y9
-	VFMADD213PD atanP0F64<>+0(SB), Y6, Y9
-	VFMADD213PD Y8, Y9, Y5
-	VANDPD      quarterPi2F64<>+0(SB), Y7, Y9
-	VADDPD      Y9, Y5, Y5
+	VMULPD      Y6, Y8, Y9
+	VMOVUPS     atanP12F64<>+0(SB), Y10
+	VFMADD213PD atanP11F64<>+0(SB), Y6, Y10
+	VFMADD213PD atanP10F64<>+0(SB), Y6, Y10
+	VFMADD213PD atanP9F64<>+0(SB), Y6, Y10
+	VFMADD213PD atanP8F64<>+0(SB), Y6, Y10
+	VFMADD213PD atanP7F64<>+0(SB), Y6, Y10
+	VFMADD213PD atanP6F64<>+0(SB), Y6, Y10
+	VFMADD213PD atanP5F64<>+0(SB), Y6, Y10
+	VFMADD213PD atanP4F64<>+0(SB), Y6, Y10
+	VFMADD213PD atanP3F64<>+0(SB), Y6, Y10
+	VFMADD213PD atanP2F64<>+0(SB), Y6, Y10
+	VFMADD213PD atanP1F64<>+0(SB), Y6, Y10
+	VFMADD213PD atanP0F64<>+0(SB), Y6, Y10
+	VFMADD213PD Y8, Y10, Y9
+	VANDPD      quarterPi2F64<>+0(SB), Y7, Y10
+	VADDPD      Y10, Y9, Y9
 	VANDPD      quarterPi1F64<>+0(SB), Y7, Y7
-	VADDPD      Y7, Y5, Y5
+	VADDPD      Y7, Y9, Y9
 	VCMPPD      $0x03, Y8, Y8, Y8
+	VCMPPD      $0x16, halfMaxF64<>+0(SB), Y5, Y5
+	VORPD       Y8, Y5, Y5
 	VCMPPD      $0x1e, Y3, Y4, Y4
 	VANDPD      signF64<>+0(SB), Y4, Y3
-	VXORPD      Y3, Y5, Y5
+	VXORPD      Y3, Y9, Y9
 	VANDPD      halfPi2F64<>+0(SB), Y4, Y3
-	VADDPD      Y3, Y5, Y5
+	VADDPD      Y3, Y9, Y9
 	VANDPD      halfPi1F64<>+0(SB), Y4, Y4
-	VADDPD      Y4, Y5, Y5
+	VADDPD      Y4, Y9, Y9
 	VCMPPD      $0x11, zeroF64<>+0(SB), Y2, Y4
 	VANDPD      signF64<>+0(SB), Y4, Y3
-	VXORPD      Y3, Y5, Y5
+	VXORPD      Y3, Y9, Y9
 	VANDPD      pi2F64<>+0(SB), Y4, Y3
-	VADDPD      Y3, Y5, Y5
+	VADDPD      Y3, Y9, Y9
 	VANDPD      pi1F64<>+0(SB), Y4, Y4
-	VADDPD      Y4, Y5, Y5
+	VADDPD      Y4, Y9, Y9
 	VANDPD      signF64<>+0(SB), Y1, Y1
-	VORPD       Y5, Y1, Y1
-	VMULPD      halfF64<>+0(SB), Y1, Y5
+	VORPD       Y9, Y1, Y1
+	VMULPD      halfF64<>+0(SB), Y1, Y9
 	VCMPPD      $0x11, zeroF64<>+0(SB), Y2, Y4
 	VADDPD      oneF64<>+0(SB), Y2, Y3
 	VBLENDVPD   Y4, Y0, Y3, Y3
-	VMOVUPS     oneF64<>+0(SB), Y7
-	VSUBPD      Y2, Y7, Y7
-	VBLENDVPD   Y4, Y7, Y0, Y0
-	VMULPD      Y3, Y5, Y3
+	VMOVUPS     oneF64<>+0(SB), Y8
+	VSUBPD      Y2, Y8, Y8
+	VBLENDVPD   Y4, Y8, Y0, Y0
+	VMULPD      Y3, Y9, Y3
 	VDIVPD      Y0, Y3, Y3
 	VANDPD      absF64<>+0(SB), Y0, Y0
 	VCMPPD      $0x11, sineMinF64<>+0(SB), Y0, Y0
 	VBLENDVPD   Y0, oneF64<>+0(SB), Y3, Y3
 	VMOVUPS     (CX)(DI*1), Y0
-	VMULPD      Y0, Y5, Y7
+	VMULPD      Y0, Y9, Y8
 	VMOVUPS     (CX)(SI*2), Y4
-	VFMADD231PD Y4, Y3, Y7
-	VMULPD      Y4, Y5, Y5
-	VFMSUB231PD Y0, Y3, Y5
-	VMOVMSKPD   Y8, R8
+	VFMADD231PD Y4, Y3, Y8
+	VMULPD      Y4, Y9, Y9
+	VFMSUB231PD Y0, Y3, Y9
+	VMOVMSKPD   Y5, R8
 	TESTQ       R8, R8
 	JE          easy4
 	VPCMPEQD    Y3, Y3, Y3
-	VXORPD      Y8, Y3, Y3
+	VXORPD      Y5, Y3, Y3
 	VMASKMOVPD  Y1, Y3, (AX)
-	VMASKMOVPD  Y7, Y3, (AX)(SI*1)
-	VMASKMOVPD  Y5, Y3, (AX)(SI*2)
+	VMASKMOVPD  Y8, Y3, (AX)(SI*1)
+	VMASKMOVPD  Y9, Y3, (AX)(SI*2)
 	MOVQ        BX, AX
 	SUBQ        DX, AX
 	MOVQ        AX, CX
@@ -7972,8 +8142,8 @@ loop1:
 
 easy4:
 	VMOVUPS Y1, (AX)
-	VMOVUPS Y7, (AX)(SI*1)
-	VMOVUPS Y5, (AX)(SI*2)
+	VMOVUPS Y8, (AX)(SI*1)
+	VMOVUPS Y9, (AX)(SI*2)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
 	SUBQ    $+4, DX
@@ -7987,24 +8157,24 @@ next2:
 	MOVQ        DX, R9
 	NEGQ        R9
 	LEAQ        32(R8)(R9*8), R8
-	VMOVUPS     (R8), Y5
-	VMASKMOVPD  (CX)(SI*1), Y5, Y5
-	VADDPD      zeroF64<>+0(SB), Y5, Y7
+	VMOVUPS     (R8), Y9
+	VMASKMOVPD  (CX)(SI*1), Y9, Y9
+	VADDPD      zeroF64<>+0(SB), Y9, Y8
 	VMOVUPS     (R8), Y1
 	VMASKMOVPD  (CX), Y1, Y1
 	VANDPD      absF64<>+0(SB), Y1, Y3
-	VANDPD      absF64<>+0(SB), Y7, Y8
-	VMINPD      Y8, Y3, Y0
-	VMAXPD      Y3, Y8, Y4
-	VMULPD      halfF64<>+0(SB), Y4, Y2
-	VCMPPD      $0x1e, Y2, Y0, Y2
-	VSUBPD      Y4, Y0, Y9
-	VBLENDVPD   Y2, Y9, Y0, Y9
-	VADDPD      Y4, Y0, Y0
-	VBLENDVPD   Y2, Y0, Y4, Y4
-	VDIVPD      Y4, Y9, Y9
-	VMULPD      Y9, Y9, Y4
-	VMULPD      Y4, Y9, Y0
+	VANDPD      absF64<>+0(SB), Y8, Y5
+	VMAXPD      Y3, Y5, Y0
+	VMINPD      Y5, Y3, Y4
+	VMULPD      halfF64<>+0(SB), Y0, Y2
+	VCMPPD      $0x1e, Y2, Y4, Y2
+	VSUBPD      Y0, Y4, Y7
+	VBLENDVPD   Y2, Y7, Y4, Y7
+	VADDPD      Y0, Y4, Y4
+	VBLENDVPD   Y2, Y4, Y0, Y4
+	VDIVPD      Y4, Y7, Y7
+	VMULPD      Y7, Y7, Y4
+	VMULPD      Y4, Y7, Y10
 	VMOVUPS     atanP12F64<>+0(SB), Y6
 	VFMADD213PD atanP11F64<>+0(SB), Y4, Y6
 	VFMADD213PD atanP10F64<>+0(SB), Y4, Y6
@@ -8018,56 +8188,58 @@ next2:
 	VFMADD213PD atanP2F64<>+0(SB), Y4, Y6
 	VFMADD213PD atanP1F64<>+0(SB), Y4, Y6
 	VFMADD213PD atanP0F64<>+0(SB), Y4, Y6
-	VFMADD213PD Y9, Y6, Y0
+	VFMADD213PD Y7, Y6, Y10
 	VANDPD      quarterPi2F64<>+0(SB), Y2, Y6
-	VADDPD      Y6, Y0, Y0
+	VADDPD      Y6, Y10, Y10
 	VANDPD      quarterPi1F64<>+0(SB), Y2, Y2
-	VADDPD      Y2, Y0, Y0
-	VCMPPD      $0x03, Y9, Y9, Y9
-	VCMPPD      $0x1e, Y3, Y8, Y8
-	VANDPD      signF64<>+0(SB), Y8, Y3
-	VXORPD      Y3, Y0, Y0
-	VANDPD      halfPi2F64<>+0(SB), Y8, Y3
-	VADDPD      Y3, Y0, Y0
-	VANDPD      halfPi1F64<>+0(SB), Y8, Y8
-	VADDPD      Y8, Y0, Y0
-	VCMPPD      $0x11, zeroF64<>+0(SB), Y1, Y8
-	VANDPD      signF64<>+0(SB), Y8, Y3
-	VXORPD      Y3, Y0, Y0
-	VANDPD      pi2F64<>+0(SB), Y8, Y3
-	VADDPD      Y3, Y0, Y0
-	VANDPD      pi1F64<>+0(SB), Y8, Y8
-	VADDPD      Y8, Y0, Y0
-	VANDPD      signF64<>+0(SB), Y7, Y7
-	VORPD       Y0, Y7, Y7
-	VMULPD      halfF64<>+0(SB), Y7, Y0
-	VCMPPD      $0x11, zeroF64<>+0(SB), Y1, Y8
+	VADDPD      Y2, Y10, Y10
+	VCMPPD      $0x03, Y7, Y7, Y7
+	VCMPPD      $0x16, halfMaxF64<>+0(SB), Y0, Y0
+	VORPD       Y7, Y0, Y0
+	VCMPPD      $0x1e, Y3, Y5, Y5
+	VANDPD      signF64<>+0(SB), Y5, Y3
+	VXORPD      Y3, Y10, Y10
+	VANDPD      halfPi2F64<>+0(SB), Y5, Y3
+	VADDPD      Y3, Y10, Y10
+	VANDPD      halfPi1F64<>+0(SB), Y5, Y5
+	VADDPD      Y5, Y10, Y10
+	VCMPPD      $0x11, zeroF64<>+0(SB), Y1, Y5
+	VANDPD      signF64<>+0(SB), Y5, Y3
+	VXORPD      Y3, Y10, Y10
+	VANDPD      pi2F64<>+0(SB), Y5, Y3
+	VADDPD      Y3, Y10, Y10
+	VANDPD      pi1F64<>+0(SB), Y5, Y5
+	VADDPD      Y5, Y10, Y10
+	VANDPD      signF64<>+0(SB), Y8, Y8
+	VORPD       Y10, Y8, Y8
+	VMULPD      halfF64<>+0(SB), Y8, Y10
+	VCMPPD      $0x11, zeroF64<>+0(SB), Y1, Y5
 	VADDPD      oneF64<>+0(SB), Y1, Y3
-	VBLENDVPD   Y8, Y5, Y3, Y3
-	VMOVUPS     oneF64<>+0(SB), Y2
-	VSUBPD      Y1, Y2, Y2
-	VBLENDVPD   Y8, Y2, Y5, Y5
-	VMULPD      Y3, Y0, Y3
-	VDIVPD      Y5, Y3, Y3
-	VANDPD      absF64<>+0(SB), Y5, Y5
-	VCMPPD      $0x11, sineMinF64<>+0(SB), Y5, Y5
-	VBLENDVPD   Y5, oneF64<>+0(SB), Y3, Y3
+	VBLENDVPD   Y5, Y9, Y3, Y3
+	VMOVUPS     oneF64<>+0(SB), Y7
+	VSUBPD      Y1, Y7, Y7
+	VBLENDVPD   Y5, Y7, Y9, Y9
+	VMULPD      Y3, Y10, Y3
+	VDIVPD      Y9, Y3, Y3
+	VANDPD      absF64<>+0(SB), Y9, Y9
+	VCMPPD      $0x11, sineMinF64<>+0(SB), Y9, Y9
+	VBLENDVPD   Y9, oneF64<>+0(SB), Y3, Y3
+	VMOVUPS     (R8), Y9
+	VMASKMOVPD  (CX)(DI*1), Y9, Y9
+	VMULPD      Y9, Y10, Y7
 	VMOVUPS     (R8), Y5
-	VMASKMOVPD  (CX)(DI*1), Y5, Y5
-	VMULPD      Y5, Y0, Y2
-	VMOVUPS     (R8), Y8
-	VMASKMOVPD  (CX)(SI*2), Y8, Y8
-	VFMADD231PD Y8, Y3, Y2
-	VMULPD      Y8, Y0, Y0
-	VFMSUB231PD Y5, Y3, Y0
-	VANDPD      (R8), Y9, Y9
-	VMOVMSKPD   Y9, CX
+	VMASKMOVPD  (CX)(SI*2), Y5, Y5
+	VFMADD231PD Y5, Y3, Y7
+	VMULPD      Y5, Y10, Y10
+	VFMSUB231PD Y9, Y3, Y10
+	VANDPD      (R8), Y0, Y0
+	VMOVMSKPD   Y0, CX
 	TESTQ       CX, CX
 	JE          easy7
-	VANDNPD     (R8), Y9, Y9
-	VMASKMOVPD  Y7, Y9, (AX)
-	VMASKMOVPD  Y2, Y9, (AX)(SI*1)
-	VMASKMOVPD  Y0, Y9, (AX)(SI*2)
+	VANDNPD     (R8), Y0, Y0
+	VMASKMOVPD  Y8, Y0, (AX)
+	VMASKMOVPD  Y7, Y0, (AX)(SI*1)
+	VMASKMOVPD  Y10, Y0, (AX)(SI*2)
 	MOVQ        BX, AX
 	SUBQ        DX, BX
 	MOVQ        BX, at+40(FP)
@@ -8077,12 +8249,12 @@ next2:
 	RET
 
 easy7:
-	VMOVUPS    (R8), Y9
-	VMASKMOVPD Y7, Y9, (AX)
-	VMOVUPS    (R8), Y9
-	VMASKMOVPD Y2, Y9, (AX)(SI*1)
-	VMOVUPS    (R8), Y9
-	VMASKMOVPD Y0, Y9, (AX)(SI*2)
+	VMOVUPS    (R8), Y0
+	VMASKMOVPD Y8, Y0, (AX)
+	VMOVUPS    (R8), Y0
+	VMASKMOVPD Y7, Y0, (AX)(SI*1)
+	VMOVUPS    (R8), Y0
+	VMASKMOVPD Y10, Y0, (AX)(SI*2)
 
 done5:
 	XORQ AX, AX
@@ -8101,16 +8273,16 @@ GLOBL sineMinF64<>(SB), RODATA|NOPTR, $32
 // func logSE2F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, AVX512F, BMI2
 TEXT ·logSE2F64AVX512(SB), NOSPLIT, $0-64
-	VBROADCASTSD oneF64<>+0(SB), Z0
-	VBROADCASTSD zeroF64<>+0(SB), Z1
+	VBROADCASTSD zeroF64<>+0(SB), Z0
+	VBROADCASTSD oneF64<>+0(SB), Z1
 	VBROADCASTSD absF64<>+0(SB), Z2
 	VBROADCASTSD signF64<>+0(SB), Z3
-	VBROADCASTSD halfF64<>+0(SB), Z4
-	VBROADCASTSD atanP12F64<>+0(SB), Z5
-	VBROADCASTSD atanP11F64<>+0(SB), Z5
-	VBROADCASTSD atanP10F64<>+0(SB), Z6
-	VBROADCASTSD atanP9F64<>+0(SB), Z7
-	VBROADCASTSD atanP8F64<>+0(SB), Z8
+	VBROADCASTSD tan9F64<>+0(SB), Z4
+	VBROADCASTSD tan18F64<>+0(SB), Z5
+	VBROADCASTSD arc4F64<>+0(SB), Z6
+	VBROADCASTSD tan27F64<>+0(SB), Z7
+	VBROADCASTSD tan36F64<>+0(SB), Z8
+	VBROADCASTSD arc8F64<>+0(SB), Z9
 	MOVQ         dst+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+24(FP), DX
@@ -8122,136 +8294,142 @@ TEXT ·logSE2F64AVX512(SB), NOSPLIT, $0-64
 	JL           next2
 
 loop1:
-	VMOVUPS          (CX)(SI*1), Z9
-	VMOVUPS          64(CX)(SI*1), Z10
-	VADDPD           Z1, Z9, Z11
-	VADDPD           Z1, Z10, Z12
-	VMOVUPS          (CX), Z13
-	VMOVUPS          64(CX), Z14
-	VPANDQ           Z2, Z13, Z15
+	VMOVUPS          (CX)(SI*1), Z10
+	VMOVUPS          64(CX)(SI*1), Z11
+	VADDPD           Z0, Z10, Z12
+	VADDPD           Z0, Z11, Z13
+	VMOVUPS          (CX), Z14
+	VMOVUPS          64(CX), Z15
 	VPANDQ           Z2, Z14, Z16
-	VPANDQ           Z2, Z11, Z17
+	VPANDQ           Z2, Z15, Z17
 	VPANDQ           Z2, Z12, Z18
-	VMINPD           Z17, Z15, Z19
+	VPANDQ           Z2, Z13, Z19
 	VMINPD           Z18, Z16, Z20
-	VMAXPD           Z15, Z17, Z21
+	VMINPD           Z19, Z17, Z21
 	VMAXPD           Z16, Z18, Z22
-	VMULPD           Z4, Z21, Z23
+	VMAXPD           Z17, Z19, Z23
 	VMULPD           Z4, Z22, Z24
-	VCMPPD           $0x1e, Z23, Z19, K1
-	VCMPPD           $0x1e, Z24, Z20, K2
-	VSUBPD           Z21, Z19, Z24
-	VSUBPD           Z22, Z20, Z23
-	VBLENDMPD        Z24, Z19, K1, Z24
-	VBLENDMPD        Z23, Z20, K2, Z23
-	VADDPD           Z21, Z19, Z19
-	VADDPD           Z22, Z20, Z20
-	VBLENDMPD        Z19, Z21, K1, Z21
-	VBLENDMPD        Z20, Z22, K2, Z22
-	VDIVPD           Z21, Z24, Z24
-	VDIVPD           Z22, Z23, Z23
-	VMULPD           Z24, Z24, Z22
-	VMULPD           Z23, Z23, Z21
-	VMULPD           Z22, Z24, Z20
-	VMULPD           Z21, Z23, Z19
-	VBROADCASTSD     atanP12F64<>+0(SB), Z25
-	VFMADD213PD      Z5, Z22, Z25
-	VBROADCASTSD     atanP12F64<>+0(SB), Z26
-	VFMADD213PD      Z5, Z21, Z26
-	VFMADD213PD      Z6, Z22, Z25
-	VFMADD213PD      Z6, Z21, Z26
-	VFMADD213PD      Z7, Z22, Z25
-	VFMADD213PD      Z7, Z21, Z26
-	VFMADD213PD      Z8, Z22, Z25
-	VFMADD213PD      Z8, Z21, Z26
-	VFMADD213PD.BCST atanP7F64<>+0(SB), Z22, Z25
-	VFMADD213PD.BCST atanP7F64<>+0(SB), Z21, Z26
-	VFMADD213PD.BCST atanP6F64<>+0(SB), Z22, Z25
-	VFMADD213PD.BCST atanP6F64<>+0(SB), Z21, Z26
-	VFMADD213PD.BCST atanP5F64<>+0(SB), Z22, Z25
-	VFMADD213PD.BCST atanP5F64<>+0(SB), Z21, Z26
-	VFMADD213PD.BCST atanP4F64<>+0(SB), Z22, Z25
-	VFMADD213PD.BCST atanP4F64<>+0(SB), Z21, Z26
-	VFMADD213PD.BCST atanP3F64<>+0(SB), Z22, Z25
-	VFMADD213PD.BCST atanP3F64<>+0(SB), Z21, Z26
-	VFMADD213PD.BCST atanP2F64<>+0(SB), Z22, Z25
-	VFMADD213PD.BCST atanP2F64<>+0(SB), Z21, Z26
-	VFMADD213PD.BCST atanP1F64<>+0(SB), Z22, Z25
-	VFMADD213PD.BCST atanP1F64<>+0(SB), Z21, Z26
-	VFMADD213PD.BCST atanP0F64<>+0(SB), Z22, Z25
-	VFMADD213PD.BCST atanP0F64<>+0(SB), Z21, Z26
-	VFMADD213PD      Z24, Z25, Z20
-	VFMADD213PD      Z23, Z26, Z19
-	VADDPD.BCST      quarterPi2F64<>+0(SB), Z20, K1, Z20
-	VADDPD.BCST      quarterPi2F64<>+0(SB), Z19, K2, Z19
-	VADDPD.BCST      quarterPi1F64<>+0(SB), Z20, K1, Z20
-	VADDPD.BCST      quarterPi1F64<>+0(SB), Z19, K2, Z19
-	VCMPPD           $0x03, Z24, Z24, K1
-	VCMPPD           $0x03, Z23, Z23, K2
-	VCMPPD           $0x1e, Z15, Z17, K3
-	VCMPPD           $0x1e, Z16, Z18, K4
-	VPXORQ           Z3, Z20, K3, Z20
-	VPXORQ           Z3, Z19, K4, Z19
-	VADDPD.BCST      halfPi2F64<>+0(SB), Z20, K3, Z20
-	VADDPD.BCST      halfPi2F64<>+0(SB), Z19, K4, Z19
-	VADDPD.BCST      halfPi1F64<>+0(SB), Z20, K3, Z20
-	VADDPD.BCST      halfPi1F64<>+0(SB), Z19, K4, Z19
-	VCMPPD           $0x11, Z1, Z13, K3
-	VCMPPD           $0x11, Z1, Z14, K4
-	VPXORQ           Z3, Z20, K3, Z20
-	VPXORQ           Z3, Z19, K4, Z19
-	VADDPD.BCST      pi2F64<>+0(SB), Z20, K3, Z20
-	VADDPD.BCST      pi2F64<>+0(SB), Z19, K4, Z19
-	VADDPD.BCST      pi1F64<>+0(SB), Z20, K3, Z20
-	VADDPD.BCST      pi1F64<>+0(SB), Z19, K4, Z19
-	VPTERNLOGQ       $0xd8, Z3, Z11, Z20
-	VPTERNLOGQ       $0xd8, Z3, Z12, Z19
-	VMULPD           Z4, Z20, Z12
-	VMULPD           Z4, Z19, Z11
-	VCMPPD           $0x11, Z1, Z13, K3
-	VCMPPD           $0x11, Z1, Z14, K4
-	VADDPD           Z0, Z13, Z18
-	VADDPD           Z0, Z14, Z16
-	VBLENDMPD        Z9, Z18, K3, Z18
-	VBLENDMPD        Z10, Z16, K4, Z16
-	VSUBPD           Z13, Z0, Z13
-	VSUBPD           Z14, Z0, Z14
-	VBLENDMPD        Z13, Z9, K3, Z9
-	VBLENDMPD        Z14, Z10, K4, Z10
-	VMULPD           Z18, Z12, Z18
-	VMULPD           Z16, Z11, Z16
-	VRCP14PD         Z9, Z14
-	VRCP14PD         Z10, Z13
-	VBROADCASTSD     oneF64<>+0(SB), Z17
-	VFNMADD231PD     Z14, Z9, Z17
-	VBROADCASTSD     oneF64<>+0(SB), Z15
-	VFNMADD231PD     Z13, Z10, Z15
-	VFMADD231PD      Z14, Z17, Z14
-	VFMADD231PD      Z13, Z15, Z13
-	VMULPD           Z14, Z18, Z15
-	VMULPD           Z13, Z16, Z17
-	VFNMADD231PD     Z15, Z9, Z18
-	VFNMADD231PD     Z17, Z10, Z16
-	VFMADD231PD      Z14, Z18, Z15
-	VFMADD231PD      Z13, Z16, Z17
-	VPANDQ           Z2, Z9, Z9
+	VMULPD           Z4, Z23, Z25
+	VCMPPD           $0x1e, Z24, Z20, K1
+	VCMPPD           $0x1e, Z25, Z21, K2
+	VBLENDMPD        Z5, Z0, K1, Z25
+	VBLENDMPD        Z5, Z0, K2, Z24
+	VBLENDMPD        Z6, Z0, K1, Z26
+	VBLENDMPD        Z6, Z0, K2, Z27
+	VMULPD           Z7, Z22, Z28
+	VMULPD           Z7, Z23, Z29
+	VCMPPD           $0x1e, Z28, Z20, K1
+	VCMPPD           $0x1e, Z29, Z21, K2
+	VBLENDMPD        Z8, Z25, K1, Z25
+	VBLENDMPD        Z8, Z24, K2, Z24
+	VBLENDMPD        Z9, Z26, K1, Z26
+	VBLENDMPD        Z9, Z27, K2, Z27
+	VMOVAPS          Z22, Z29
+	VFMADD231PD      Z20, Z25, Z29
+	VMOVAPS          Z23, Z28
+	VFMADD231PD      Z21, Z24, Z28
+	VFNMADD231PD     Z22, Z25, Z20
+	VFNMADD231PD     Z23, Z24, Z21
+	VDIVPD           Z29, Z20, Z20
+	VDIVPD           Z28, Z21, Z21
+	VCMPPD           $0x1e, Z16, Z18, K1
+	VCMPPD           $0x1e, Z17, Z19, K2
+	VPXORQ.BCST      arcSteepF64<>+0(SB), Z26, K1, Z26
+	VPXORQ.BCST      arcSteepF64<>+0(SB), Z27, K2, Z27
+	VCMPPD           $0x11, Z0, Z14, K1
+	VCMPPD           $0x11, Z0, Z15, K2
+	VPXORQ.BCST      arcLeftF64<>+0(SB), Z26, K1, Z26
+	VPXORQ.BCST      arcLeftF64<>+0(SB), Z27, K2, Z27
+	VMULPD           Z20, Z20, Z19
+	VMULPD           Z21, Z21, Z17
+	VMULPD           Z19, Z20, Z18
+	VMULPD           Z17, Z21, Z16
+	VBROADCASTSD     arcP5F64<>+0(SB), Z24
+	VFMADD213PD.BCST arcP4F64<>+0(SB), Z19, Z24
+	VBROADCASTSD     arcP5F64<>+0(SB), Z23
+	VFMADD213PD.BCST arcP4F64<>+0(SB), Z17, Z23
+	VFMADD213PD.BCST arcP3F64<>+0(SB), Z19, Z24
+	VFMADD213PD.BCST arcP3F64<>+0(SB), Z17, Z23
+	VFMADD213PD.BCST arcP2F64<>+0(SB), Z19, Z24
+	VFMADD213PD.BCST arcP2F64<>+0(SB), Z17, Z23
+	VFMADD213PD.BCST arcP1F64<>+0(SB), Z19, Z24
+	VFMADD213PD.BCST arcP1F64<>+0(SB), Z17, Z23
+	VFMADD213PD.BCST arcP0F64<>+0(SB), Z19, Z24
+	VFMADD213PD.BCST arcP0F64<>+0(SB), Z17, Z23
+	VFMADD231PD      Z24, Z18, Z20
+	VFMADD231PD      Z23, Z16, Z21
+	VPTERNLOGQ       $0x78, Z3, Z26, Z20
+	VPTERNLOGQ       $0x78, Z3, Z27, Z21
+	VMOVUPS          arcLowRightF64<>+0(SB), Z16
+	VMOVUPS          arcLowLeftF64<>+0(SB), Z23
+	VMOVAPS          Z26, Z18
+	VPERMI2PD        Z23, Z16, Z18
+	VMOVUPS          arcLowRightF64<>+0(SB), Z16
+	VMOVUPS          arcLowLeftF64<>+0(SB), Z23
+	VMOVAPS          Z27, Z24
+	VPERMI2PD        Z23, Z16, Z24
+	VADDPD           Z18, Z20, Z20
+	VADDPD           Z24, Z21, Z21
+	VMOVUPS          arcHighRightF64<>+0(SB), Z24
+	VMOVUPS          arcHighLeftF64<>+0(SB), Z18
+	VPERMI2PD        Z18, Z24, Z26
+	VMOVUPS          arcHighRightF64<>+0(SB), Z24
+	VMOVUPS          arcHighLeftF64<>+0(SB), Z18
+	VPERMI2PD        Z18, Z24, Z27
+	VADDPD           Z26, Z20, Z20
+	VADDPD           Z27, Z21, Z21
+	VPADDQ.BCST      arcFromLeastF64<>+0(SB), Z29, Z29
+	VPADDQ.BCST      arcFromLeastF64<>+0(SB), Z28, Z28
+	VPCMPGTQ.BCST    arcLastF64<>+0(SB), Z29, K1
+	VPCMPGTQ.BCST    arcLastF64<>+0(SB), Z28, K2
+	VPTERNLOGQ       $0xd8, Z3, Z12, Z20
+	VPTERNLOGQ       $0xd8, Z3, Z13, Z21
+	VMULPD.BCST      halfF64<>+0(SB), Z20, Z13
+	VMULPD.BCST      halfF64<>+0(SB), Z21, Z12
+	VCMPPD           $0x11, Z0, Z14, K3
+	VCMPPD           $0x11, Z0, Z15, K4
+	VADDPD           Z1, Z14, Z28
+	VADDPD           Z1, Z15, Z29
+	VBLENDMPD        Z10, Z28, K3, Z28
+	VBLENDMPD        Z11, Z29, K4, Z29
+	VSUBPD           Z14, Z1, Z14
+	VSUBPD           Z15, Z1, Z15
+	VBLENDMPD        Z14, Z10, K3, Z10
+	VBLENDMPD        Z15, Z11, K4, Z11
+	VMULPD           Z28, Z13, Z28
+	VMULPD           Z29, Z12, Z29
+	VRCP14PD         Z10, Z15
+	VRCP14PD         Z11, Z14
+	VBROADCASTSD     oneF64<>+0(SB), Z27
+	VFNMADD231PD     Z15, Z10, Z27
+	VBROADCASTSD     oneF64<>+0(SB), Z26
+	VFNMADD231PD     Z14, Z11, Z26
+	VFMADD231PD      Z15, Z27, Z15
+	VFMADD231PD      Z14, Z26, Z14
+	VMULPD           Z15, Z28, Z26
+	VMULPD           Z14, Z29, Z27
+	VFNMADD231PD     Z26, Z10, Z28
+	VFNMADD231PD     Z27, Z11, Z29
+	VFMADD231PD      Z15, Z28, Z26
+	VFMADD231PD      Z14, Z29, Z27
 	VPANDQ           Z2, Z10, Z10
-	VCMPPD.BCST      $0x11, sineMinF64<>+0(SB), Z9, K3
-	VCMPPD.BCST      $0x11, sineMinF64<>+0(SB), Z10, K4
-	VBLENDMPD        Z0, Z15, K3, Z15
-	VBLENDMPD        Z0, Z17, K4, Z17
-	VMOVUPS          (CX)(DI*1), Z10
-	VMOVUPS          64(CX)(DI*1), Z9
-	VMULPD           Z10, Z12, Z16
-	VMULPD           Z9, Z11, Z13
-	VMOVUPS          (CX)(SI*2), Z18
-	VMOVUPS          64(CX)(SI*2), Z14
-	VFMADD231PD      Z18, Z15, Z16
-	VFMADD231PD      Z14, Z17, Z13
-	VMULPD           Z18, Z12, Z12
-	VMULPD           Z14, Z11, Z11
-	VFMSUB231PD      Z10, Z15, Z12
-	VFMSUB231PD      Z9, Z17, Z11
+	VPANDQ           Z2, Z11, Z11
+	VCMPPD.BCST      $0x11, sineMinF64<>+0(SB), Z10, K3
+	VCMPPD.BCST      $0x11, sineMinF64<>+0(SB), Z11, K4
+	VBLENDMPD        Z1, Z26, K3, Z26
+	VBLENDMPD        Z1, Z27, K4, Z27
+	VMOVUPS          (CX)(DI*1), Z11
+	VMOVUPS          64(CX)(DI*1), Z10
+	VMULPD           Z11, Z13, Z29
+	VMULPD           Z10, Z12, Z14
+	VMOVUPS          (CX)(SI*2), Z28
+	VMOVUPS          64(CX)(SI*2), Z15
+	VFMADD231PD      Z28, Z26, Z29
+	VFMADD231PD      Z15, Z27, Z14
+	VMULPD           Z28, Z13, Z13
+	VMULPD           Z15, Z12, Z12
+	VFMSUB231PD      Z11, Z26, Z13
+	VFMSUB231PD      Z10, Z27, Z12
 	KMOVW            K1, R8
 	KMOVW            K2, R9
 	SHLQ             $0x08, R9
@@ -8261,11 +8439,11 @@ loop1:
 	KNOTW            K1, K1
 	KNOTW            K2, K2
 	VMOVUPD          Z20, K1, (AX)
-	VMOVUPD          Z19, K2, 64(AX)
-	VMOVUPD          Z16, K1, (AX)(SI*1)
-	VMOVUPD          Z13, K2, 64(AX)(SI*1)
-	VMOVUPD          Z12, K1, (AX)(SI*2)
-	VMOVUPD          Z11, K2, 64(AX)(SI*2)
+	VMOVUPD          Z21, K2, 64(AX)
+	VMOVUPD          Z29, K1, (AX)(SI*1)
+	VMOVUPD          Z14, K2, 64(AX)(SI*1)
+	VMOVUPD          Z13, K1, (AX)(SI*2)
+	VMOVUPD          Z12, K2, 64(AX)(SI*2)
 	MOVQ             BX, AX
 	SUBQ             DX, AX
 	MOVQ             AX, CX
@@ -8278,11 +8456,11 @@ loop1:
 
 easy4:
 	VMOVUPS Z20, (AX)
-	VMOVUPS Z19, 64(AX)
-	VMOVUPS Z16, (AX)(SI*1)
-	VMOVUPS Z13, 64(AX)(SI*1)
-	VMOVUPS Z12, (AX)(SI*2)
-	VMOVUPS Z11, 64(AX)(SI*2)
+	VMOVUPS Z21, 64(AX)
+	VMOVUPS Z29, (AX)(SI*1)
+	VMOVUPS Z14, 64(AX)(SI*1)
+	VMOVUPS Z13, (AX)(SI*2)
+	VMOVUPS Z12, 64(AX)(SI*2)
 	ADDQ    $+128, AX
 	ADDQ    $+128, CX
 	SUBQ    $+16, DX
@@ -8294,78 +8472,81 @@ next2:
 	JL   next6
 
 loop5:
-	VMOVUPS          (CX)(SI*1), Z11
-	VADDPD           Z1, Z11, Z12
-	VMOVUPS          (CX), Z13
-	VPANDQ           Z2, Z13, Z16
-	VPANDQ           Z2, Z12, Z19
-	VMINPD           Z19, Z16, Z20
-	VMAXPD           Z16, Z19, Z17
-	VMULPD           Z4, Z17, Z9
-	VCMPPD           $0x1e, Z9, Z20, K1
-	VSUBPD           Z17, Z20, Z9
-	VBLENDMPD        Z9, Z20, K1, Z9
-	VADDPD           Z17, Z20, Z20
-	VBLENDMPD        Z20, Z17, K1, Z17
-	VDIVPD           Z17, Z9, Z9
-	VMULPD           Z9, Z9, Z17
-	VMULPD           Z17, Z9, Z20
-	VBROADCASTSD     atanP12F64<>+0(SB), Z15
-	VFMADD213PD      Z5, Z17, Z15
-	VFMADD213PD      Z6, Z17, Z15
-	VFMADD213PD      Z7, Z17, Z15
-	VFMADD213PD      Z8, Z17, Z15
-	VFMADD213PD.BCST atanP7F64<>+0(SB), Z17, Z15
-	VFMADD213PD.BCST atanP6F64<>+0(SB), Z17, Z15
-	VFMADD213PD.BCST atanP5F64<>+0(SB), Z17, Z15
-	VFMADD213PD.BCST atanP4F64<>+0(SB), Z17, Z15
-	VFMADD213PD.BCST atanP3F64<>+0(SB), Z17, Z15
-	VFMADD213PD.BCST atanP2F64<>+0(SB), Z17, Z15
-	VFMADD213PD.BCST atanP1F64<>+0(SB), Z17, Z15
-	VFMADD213PD.BCST atanP0F64<>+0(SB), Z17, Z15
-	VFMADD213PD      Z9, Z15, Z20
-	VADDPD.BCST      quarterPi2F64<>+0(SB), Z20, K1, Z20
-	VADDPD.BCST      quarterPi1F64<>+0(SB), Z20, K1, Z20
-	VCMPPD           $0x03, Z9, Z9, K1
-	VCMPPD           $0x1e, Z16, Z19, K2
-	VPXORQ           Z3, Z20, K2, Z20
-	VADDPD.BCST      halfPi2F64<>+0(SB), Z20, K2, Z20
-	VADDPD.BCST      halfPi1F64<>+0(SB), Z20, K2, Z20
-	VCMPPD           $0x11, Z1, Z13, K2
-	VPXORQ           Z3, Z20, K2, Z20
-	VADDPD.BCST      pi2F64<>+0(SB), Z20, K2, Z20
-	VADDPD.BCST      pi1F64<>+0(SB), Z20, K2, Z20
-	VPTERNLOGQ       $0xd8, Z3, Z12, Z20
-	VMULPD           Z4, Z20, Z12
-	VCMPPD           $0x11, Z1, Z13, K2
-	VADDPD           Z0, Z13, Z19
-	VBLENDMPD        Z11, Z19, K2, Z19
-	VSUBPD           Z13, Z0, Z13
-	VBLENDMPD        Z13, Z11, K2, Z11
-	VMULPD           Z19, Z12, Z19
-	VRCP14PD         Z11, Z13
-	VBROADCASTSD     oneF64<>+0(SB), Z16
-	VFNMADD231PD     Z13, Z11, Z16
-	VFMADD231PD      Z13, Z16, Z13
-	VMULPD           Z13, Z19, Z16
-	VFNMADD231PD     Z16, Z11, Z19
-	VFMADD231PD      Z13, Z19, Z16
-	VPANDQ           Z2, Z11, Z11
-	VCMPPD.BCST      $0x11, sineMinF64<>+0(SB), Z11, K2
-	VBLENDMPD        Z0, Z16, K2, Z16
-	VMOVUPS          (CX)(DI*1), Z11
-	VMULPD           Z11, Z12, Z19
-	VMOVUPS          (CX)(SI*2), Z13
-	VFMADD231PD      Z13, Z16, Z19
-	VMULPD           Z13, Z12, Z12
-	VFMSUB231PD      Z11, Z16, Z12
+	VMOVUPS          (CX)(SI*1), Z12
+	VADDPD           Z0, Z12, Z13
+	VMOVUPS          (CX), Z14
+	VPANDQ           Z2, Z14, Z29
+	VPANDQ           Z2, Z13, Z21
+	VMINPD           Z21, Z29, Z20
+	VMAXPD           Z29, Z21, Z27
+	VMULPD           Z4, Z27, Z10
+	VCMPPD           $0x1e, Z10, Z20, K1
+	VBLENDMPD        Z5, Z0, K1, Z10
+	VBLENDMPD        Z6, Z0, K1, Z26
+	VMULPD           Z7, Z27, Z11
+	VCMPPD           $0x1e, Z11, Z20, K1
+	VBLENDMPD        Z8, Z10, K1, Z10
+	VBLENDMPD        Z9, Z26, K1, Z26
+	VMOVAPS          Z27, Z11
+	VFMADD231PD      Z20, Z10, Z11
+	VFNMADD231PD     Z27, Z10, Z20
+	VDIVPD           Z11, Z20, Z20
+	VCMPPD           $0x1e, Z29, Z21, K1
+	VPXORQ.BCST      arcSteepF64<>+0(SB), Z26, K1, Z26
+	VCMPPD           $0x11, Z0, Z14, K1
+	VPXORQ.BCST      arcLeftF64<>+0(SB), Z26, K1, Z26
+	VMULPD           Z20, Z20, Z21
+	VMULPD           Z21, Z20, Z29
+	VBROADCASTSD     arcP5F64<>+0(SB), Z10
+	VFMADD213PD.BCST arcP4F64<>+0(SB), Z21, Z10
+	VFMADD213PD.BCST arcP3F64<>+0(SB), Z21, Z10
+	VFMADD213PD.BCST arcP2F64<>+0(SB), Z21, Z10
+	VFMADD213PD.BCST arcP1F64<>+0(SB), Z21, Z10
+	VFMADD213PD.BCST arcP0F64<>+0(SB), Z21, Z10
+	VFMADD231PD      Z10, Z29, Z20
+	VPTERNLOGQ       $0x78, Z3, Z26, Z20
+	VMOVUPS          arcLowRightF64<>+0(SB), Z29
+	VMOVUPS          arcLowLeftF64<>+0(SB), Z10
+	VMOVAPS          Z26, Z21
+	VPERMI2PD        Z10, Z29, Z21
+	VADDPD           Z21, Z20, Z20
+	VMOVUPS          arcHighRightF64<>+0(SB), Z21
+	VMOVUPS          arcHighLeftF64<>+0(SB), Z29
+	VPERMI2PD        Z29, Z21, Z26
+	VADDPD           Z26, Z20, Z20
+	VPADDQ.BCST      arcFromLeastF64<>+0(SB), Z11, Z11
+	VPCMPGTQ.BCST    arcLastF64<>+0(SB), Z11, K1
+	VPTERNLOGQ       $0xd8, Z3, Z13, Z20
+	VMULPD.BCST      halfF64<>+0(SB), Z20, Z13
+	VCMPPD           $0x11, Z0, Z14, K2
+	VADDPD           Z1, Z14, Z11
+	VBLENDMPD        Z12, Z11, K2, Z11
+	VSUBPD           Z14, Z1, Z14
+	VBLENDMPD        Z14, Z12, K2, Z12
+	VMULPD           Z11, Z13, Z11
+	VRCP14PD         Z12, Z14
+	VBROADCASTSD     oneF64<>+0(SB), Z26
+	VFNMADD231PD     Z14, Z12, Z26
+	VFMADD231PD      Z14, Z26, Z14
+	VMULPD           Z14, Z11, Z26
+	VFNMADD231PD     Z26, Z12, Z11
+	VFMADD231PD      Z14, Z11, Z26
+	VPANDQ           Z2, Z12, Z12
+	VCMPPD.BCST      $0x11, sineMinF64<>+0(SB), Z12, K2
+	VBLENDMPD        Z1, Z26, K2, Z26
+	VMOVUPS          (CX)(DI*1), Z12
+	VMULPD           Z12, Z13, Z11
+	VMOVUPS          (CX)(SI*2), Z14
+	VFMADD231PD      Z14, Z26, Z11
+	VMULPD           Z14, Z13, Z13
+	VFMSUB231PD      Z12, Z26, Z13
 	KMOVW            K1, R8
 	TESTQ            R8, R8
 	JE               easy8
 	KNOTW            K1, K1
 	VMOVUPD          Z20, K1, (AX)
-	VMOVUPD          Z19, K1, (AX)(SI*1)
-	VMOVUPD          Z12, K1, (AX)(SI*2)
+	VMOVUPD          Z11, K1, (AX)(SI*1)
+	VMOVUPD          Z13, K1, (AX)(SI*2)
 	MOVQ             BX, AX
 	SUBQ             DX, AX
 	MOVQ             AX, CX
@@ -8378,8 +8559,8 @@ loop5:
 
 easy8:
 	VMOVUPS Z20, (AX)
-	VMOVUPS Z19, (AX)(SI*1)
-	VMOVUPS Z12, (AX)(SI*2)
+	VMOVUPS Z11, (AX)(SI*1)
+	VMOVUPS Z13, (AX)(SI*2)
 	ADDQ    $+64, AX
 	ADDQ    $+64, CX
 	SUBQ    $+8, DX
@@ -8392,79 +8573,82 @@ next6:
 	MOVQ             $-1, R8
 	BZHIQ            DX, R8, R8
 	KMOVW            R8, K1
-	VMOVUPD.Z        (CX)(SI*1), K1, Z12
-	VADDPD           Z1, Z12, Z19
+	VMOVUPD.Z        (CX)(SI*1), K1, Z13
+	VADDPD           Z0, Z13, Z11
 	VMOVUPD.Z        (CX), K1, Z20
-	VPANDQ           Z2, Z20, Z16
-	VPANDQ           Z2, Z19, Z11
-	VMINPD           Z11, Z16, Z13
-	VMAXPD           Z16, Z11, Z9
-	VMULPD           Z4, Z9, Z15
-	VCMPPD           $0x1e, Z15, Z13, K2
-	VSUBPD           Z9, Z13, Z15
-	VBLENDMPD        Z15, Z13, K2, Z15
-	VADDPD           Z9, Z13, Z13
-	VBLENDMPD        Z13, Z9, K2, Z9
-	VDIVPD           Z9, Z15, Z15
-	VMULPD           Z15, Z15, Z9
-	VMULPD           Z9, Z15, Z13
-	VBROADCASTSD     atanP12F64<>+0(SB), Z17
-	VFMADD213PD      Z5, Z9, Z17
-	VFMADD213PD      Z6, Z9, Z17
-	VFMADD213PD      Z7, Z9, Z17
-	VFMADD213PD      Z8, Z9, Z17
-	VFMADD213PD.BCST atanP7F64<>+0(SB), Z9, Z17
-	VFMADD213PD.BCST atanP6F64<>+0(SB), Z9, Z17
-	VFMADD213PD.BCST atanP5F64<>+0(SB), Z9, Z17
-	VFMADD213PD.BCST atanP4F64<>+0(SB), Z9, Z17
-	VFMADD213PD.BCST atanP3F64<>+0(SB), Z9, Z17
-	VFMADD213PD.BCST atanP2F64<>+0(SB), Z9, Z17
-	VFMADD213PD.BCST atanP1F64<>+0(SB), Z9, Z17
-	VFMADD213PD.BCST atanP0F64<>+0(SB), Z9, Z17
-	VFMADD213PD      Z15, Z17, Z13
-	VADDPD.BCST      quarterPi2F64<>+0(SB), Z13, K2, Z13
-	VADDPD.BCST      quarterPi1F64<>+0(SB), Z13, K2, Z13
-	VCMPPD           $0x03, Z15, Z15, K2
-	VCMPPD           $0x1e, Z16, Z11, K3
-	VPXORQ           Z3, Z13, K3, Z13
-	VADDPD.BCST      halfPi2F64<>+0(SB), Z13, K3, Z13
-	VADDPD.BCST      halfPi1F64<>+0(SB), Z13, K3, Z13
-	VCMPPD           $0x11, Z1, Z20, K3
-	VPXORQ           Z3, Z13, K3, Z13
-	VADDPD.BCST      pi2F64<>+0(SB), Z13, K3, Z13
-	VADDPD.BCST      pi1F64<>+0(SB), Z13, K3, Z13
-	VPTERNLOGQ       $0xd8, Z3, Z19, Z13
-	VMULPD           Z4, Z13, Z4
-	VCMPPD           $0x11, Z1, Z20, K3
-	VADDPD           Z0, Z20, Z1
-	VBLENDMPD        Z12, Z1, K3, Z1
-	VSUBPD           Z20, Z0, Z20
-	VBLENDMPD        Z20, Z12, K3, Z12
-	VMULPD           Z1, Z4, Z1
-	VRCP14PD         Z12, Z20
-	VBROADCASTSD     oneF64<>+0(SB), Z19
-	VFNMADD231PD     Z20, Z12, Z19
-	VFMADD231PD      Z20, Z19, Z20
-	VMULPD           Z20, Z1, Z19
-	VFNMADD231PD     Z19, Z12, Z1
-	VFMADD231PD      Z20, Z1, Z19
-	VPANDQ           Z2, Z12, Z12
-	VCMPPD.BCST      $0x11, sineMinF64<>+0(SB), Z12, K3
-	VBLENDMPD        Z0, Z19, K3, Z19
-	VMOVUPD.Z        (CX)(DI*1), K1, Z0
-	VMULPD           Z0, Z4, Z12
+	VPANDQ           Z2, Z20, Z26
+	VPANDQ           Z2, Z11, Z12
+	VMINPD           Z12, Z26, Z14
+	VMAXPD           Z26, Z12, Z21
+	VMULPD           Z4, Z21, Z4
+	VCMPPD           $0x1e, Z4, Z14, K2
+	VBLENDMPD        Z5, Z0, K2, Z5
+	VBLENDMPD        Z6, Z0, K2, Z6
+	VMULPD           Z7, Z21, Z7
+	VCMPPD           $0x1e, Z7, Z14, K2
+	VBLENDMPD        Z8, Z5, K2, Z5
+	VBLENDMPD        Z9, Z6, K2, Z6
+	VMOVAPS          Z21, Z9
+	VFMADD231PD      Z14, Z5, Z9
+	VFNMADD231PD     Z21, Z5, Z14
+	VDIVPD           Z9, Z14, Z14
+	VCMPPD           $0x1e, Z26, Z12, K2
+	VPXORQ.BCST      arcSteepF64<>+0(SB), Z6, K2, Z6
+	VCMPPD           $0x11, Z0, Z20, K2
+	VPXORQ.BCST      arcLeftF64<>+0(SB), Z6, K2, Z6
+	VMULPD           Z14, Z14, Z12
+	VMULPD           Z12, Z14, Z26
+	VBROADCASTSD     arcP5F64<>+0(SB), Z5
+	VFMADD213PD.BCST arcP4F64<>+0(SB), Z12, Z5
+	VFMADD213PD.BCST arcP3F64<>+0(SB), Z12, Z5
+	VFMADD213PD.BCST arcP2F64<>+0(SB), Z12, Z5
+	VFMADD213PD.BCST arcP1F64<>+0(SB), Z12, Z5
+	VFMADD213PD.BCST arcP0F64<>+0(SB), Z12, Z5
+	VFMADD231PD      Z5, Z26, Z14
+	VPTERNLOGQ       $0x78, Z3, Z6, Z14
+	VMOVUPS          arcLowRightF64<>+0(SB), Z26
+	VMOVUPS          arcLowLeftF64<>+0(SB), Z5
+	VMOVAPS          Z6, Z12
+	VPERMI2PD        Z5, Z26, Z12
+	VADDPD           Z12, Z14, Z14
+	VMOVUPS          arcHighRightF64<>+0(SB), Z12
+	VMOVUPS          arcHighLeftF64<>+0(SB), Z26
+	VPERMI2PD        Z26, Z12, Z6
+	VADDPD           Z6, Z14, Z14
+	VPADDQ.BCST      arcFromLeastF64<>+0(SB), Z9, Z9
+	VPCMPGTQ.BCST    arcLastF64<>+0(SB), Z9, K2
+	VPTERNLOGQ       $0xd8, Z3, Z11, Z14
+	VMULPD.BCST      halfF64<>+0(SB), Z14, Z11
+	VCMPPD           $0x11, Z0, Z20, K3
+	VADDPD           Z1, Z20, Z0
+	VBLENDMPD        Z13, Z0, K3, Z0
+	VSUBPD           Z20, Z1, Z20
+	VBLENDMPD        Z20, Z13, K3, Z13
+	VMULPD           Z0, Z11, Z0
+	VRCP14PD         Z13, Z20
+	VBROADCASTSD     oneF64<>+0(SB), Z3
+	VFNMADD231PD     Z20, Z13, Z3
+	VFMADD231PD      Z20, Z3, Z20
+	VMULPD           Z20, Z0, Z3
+	VFNMADD231PD     Z3, Z13, Z0
+	VFMADD231PD      Z20, Z0, Z3
+	VPANDQ           Z2, Z13, Z13
+	VCMPPD.BCST      $0x11, sineMinF64<>+0(SB), Z13, K3
+	VBLENDMPD        Z1, Z3, K3, Z3
+	VMOVUPD.Z        (CX)(DI*1), K1, Z1
+	VMULPD           Z1, Z11, Z13
 	VMOVUPD.Z        (CX)(SI*2), K1, Z2
-	VFMADD231PD      Z2, Z19, Z12
-	VMULPD           Z2, Z4, Z4
-	VFMSUB231PD      Z0, Z19, Z4
+	VFMADD231PD      Z2, Z3, Z13
+	VMULPD           Z2, Z11, Z11
+	VFMSUB231PD      Z1, Z3, Z11
 	KANDW            K1, K2, K2
 	KMOVW            K2, CX
 	TESTQ            CX, CX
 	JE               easy11
 	KANDNW           K1, K2, K1
-	VMOVUPD          Z13, K1, (AX)
-	VMOVUPD          Z12, K1, (AX)(SI*1)
-	VMOVUPD          Z4, K1, (AX)(SI*2)
+	VMOVUPD          Z14, K1, (AX)
+	VMOVUPD          Z13, K1, (AX)(SI*1)
+	VMOVUPD          Z11, K1, (AX)(SI*2)
 	MOVQ             BX, AX
 	SUBQ             DX, BX
 	MOVQ             BX, at+40(FP)
@@ -8474,9 +8658,9 @@ next6:
 	RET
 
 easy11:
-	VMOVUPD Z13, K1, (AX)
-	VMOVUPD Z12, K1, (AX)(SI*1)
-	VMOVUPD Z4, K1, (AX)(SI*2)
+	VMOVUPD Z14, K1, (AX)
+	VMOVUPD Z13, K1, (AX)(SI*1)
+	VMOVUPD Z11, K1, (AX)(SI*2)
 
 done9:
 	XORQ AX, AX
@@ -12937,23 +13121,23 @@ loop1:
 	VADDPS       zero<>+0(SB), Y2, Y4
 	VANDPS       absF32<>+0(SB), Y0, Y5
 	VANDPS       absF32<>+0(SB), Y4, Y7
-	VMINPS       Y7, Y5, Y3
-	VMAXPS       Y5, Y7, Y1
-	VDIVPS       Y1, Y3, Y3
-	VMULPS       Y3, Y3, Y1
-	VMULPS       Y1, Y3, Y8
+	VMAXPS       Y5, Y7, Y3
+	VMINPS       Y7, Y5, Y1
+	VDIVPS       Y3, Y1, Y1
+	VMULPS       Y1, Y1, Y3
+	VMULPS       Y3, Y1, Y8
 	VMOVUPS      atanP9<>+0(SB), Y9
-	VFMADD213PS  atanP8<>+0(SB), Y1, Y9
-	VFMADD213PS  atanP7<>+0(SB), Y1, Y9
-	VFMADD213PS  atanP6<>+0(SB), Y1, Y9
-	VFMADD213PS  atanP5<>+0(SB), Y1, Y9
-	VFMADD213PS  atanP4<>+0(SB), Y1, Y9
-	VFMADD213PS  atanP3<>+0(SB), Y1, Y9
-	VFMADD213PS  atanP2<>+0(SB), Y1, Y9
-	VFMADD213PS  atanP1<>+0(SB), Y1, Y9
-	VFMADD213PS  atanP0<>+0(SB), Y1, Y9
-	VFMADD213PS  Y3, Y9, Y8
-	VCMPPS       $0x03, Y3, Y3, Y3
+	VFMADD213PS  atanP8<>+0(SB), Y3, Y9
+	VFMADD213PS  atanP7<>+0(SB), Y3, Y9
+	VFMADD213PS  atanP6<>+0(SB), Y3, Y9
+	VFMADD213PS  atanP5<>+0(SB), Y3, Y9
+	VFMADD213PS  atanP4<>+0(SB), Y3, Y9
+	VFMADD213PS  atanP3<>+0(SB), Y3, Y9
+	VFMADD213PS  atanP2<>+0(SB), Y3, Y9
+	VFMADD213PS  atanP1<>+0(SB), Y3, Y9
+	VFMADD213PS  atanP0<>+0(SB), Y3, Y9
+	VFMADD213PS  Y1, Y9, Y8
+	VCMPPS       $0x03, Y1, Y1, Y1
 	VCMPPS       $0x1e, Y5, Y7, Y7
 	VANDPS       signF32<>+0(SB), Y7, Y5
 	VXORPS       Y5, Y8, Y8
@@ -12981,18 +13165,18 @@ loop1:
 	VANDPS       absF32<>+0(SB), Y6, Y7
 	VCMPPS       $0x16, zetaLimit<>+0(SB), Y7, Y7
 	VORPS        Y8, Y7, Y7
-	VORPS        Y3, Y7, Y7
+	VORPS        Y1, Y7, Y7
 	VSUBPS       one<>+0(SB), Y0, Y0
-	VANDPS       absF32<>+0(SB), Y6, Y3
+	VANDPS       absF32<>+0(SB), Y6, Y1
 	VANDPS       absF32<>+0(SB), Y4, Y8
-	VMAXPS       Y8, Y3, Y3
-	VCMPPS       $0x11, smallZeta<>+0(SB), Y3, Y3
+	VMAXPS       Y8, Y1, Y1
+	VCMPPS       $0x11, smallZeta<>+0(SB), Y1, Y1
 	VMULPS       Y2, Y2, Y8
 	VMOVAPS      Y8, Y5
 	VFMSUB231PS  Y2, Y2, Y5
 	VFMADD231PS  Y0, Y0, Y8
 	VADDPS       Y5, Y8, Y8
-	VBLENDVPS    Y3, one<>+0(SB), Y8, Y8
+	VBLENDVPS    Y1, one<>+0(SB), Y8, Y8
 	VMULPS       Y2, Y4, Y5
 	VMOVAPS      Y5, Y9
 	VFMSUB231PS  Y2, Y4, Y9
@@ -13013,15 +13197,15 @@ loop1:
 	VMULPS       Y4, Y8, Y8
 	VMULPS       minusHalf<>+0(SB), Y4, Y0
 	VFMADD231PS  twelfth<>+0(SB), Y8, Y0
-	VBLENDVPS    Y3, Y2, Y5, Y5
-	VBLENDVPS    Y3, Y0, Y9, Y9
+	VBLENDVPS    Y1, Y2, Y5, Y5
+	VBLENDVPS    Y1, Y0, Y9, Y9
 	VMOVUPS      (CX)(DI*1), Y0
-	VMULPS       Y0, Y9, Y3
-	VMOVAPS      Y3, Y2
+	VMULPS       Y0, Y9, Y1
+	VMOVAPS      Y1, Y2
 	VFNMADD231PS Y0, Y9, Y2
 	VMOVUPS      (CX)(SI*2), Y8
-	VFMSUB231PS  Y8, Y5, Y3
-	VADDPS       Y2, Y3, Y3
+	VFMSUB231PS  Y8, Y5, Y1
+	VADDPS       Y2, Y1, Y1
 	VMULPS       Y0, Y5, Y2
 	VFMSUB213PS  Y2, Y0, Y5
 	VFMADD231PS  Y8, Y9, Y2
@@ -13033,7 +13217,7 @@ loop1:
 	VXORPS       Y7, Y5, Y5
 	VMASKMOVPS   Y6, Y5, (AX)
 	VMASKMOVPS   Y4, Y5, (AX)(SI*1)
-	VMASKMOVPS   Y3, Y5, (AX)(SI*2)
+	VMASKMOVPS   Y1, Y5, (AX)(SI*2)
 	VMASKMOVPS   Y2, Y5, (AX)(DI*1)
 	MOVQ         BX, AX
 	SUBQ         DX, AX
@@ -13048,7 +13232,7 @@ loop1:
 easy4:
 	VMOVUPS Y6, (AX)
 	VMOVUPS Y4, (AX)(SI*1)
-	VMOVUPS Y3, (AX)(SI*2)
+	VMOVUPS Y1, (AX)(SI*2)
 	VMOVUPS Y2, (AX)(DI*1)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
@@ -13065,20 +13249,20 @@ next2:
 	LEAQ         32(R8)(R9*4), R8
 	VMOVUPS      (R8), Y2
 	VMASKMOVPS   (CX), Y2, Y2
-	VANDPS       absF32<>+0(SB), Y2, Y3
+	VANDPS       absF32<>+0(SB), Y2, Y1
 	VMOVUPS      (R8), Y4
 	VMASKMOVPS   (CX)(SI*1), Y4, Y4
 	VANDPS       absF32<>+0(SB), Y4, Y6
-	VMAXPS       Y6, Y3, Y3
+	VMAXPS       Y6, Y1, Y1
 	VANDPS       absF32<>+0(SB), Y2, Y6
 	VANDPS       absF32<>+0(SB), Y4, Y5
 	VMINPS       Y5, Y6, Y6
-	VMULPS       Y3, Y3, Y5
+	VMULPS       Y1, Y1, Y5
 	VMULPS       Y6, Y6, Y7
 	VADDPS       Y7, Y5, Y9
 	VSUBPS       Y5, Y9, Y8
 	VSUBPS       Y8, Y7, Y8
-	VFMSUB231PS  Y3, Y3, Y5
+	VFMSUB231PS  Y1, Y1, Y5
 	VFMSUB231PS  Y6, Y6, Y7
 	VADDPS       Y7, Y5, Y5
 	VADDPS       Y5, Y8, Y8
@@ -13108,23 +13292,23 @@ next2:
 	VADDPS       zero<>+0(SB), Y4, Y5
 	VANDPS       absF32<>+0(SB), Y2, Y7
 	VANDPS       absF32<>+0(SB), Y5, Y8
-	VMINPS       Y8, Y7, Y6
-	VMAXPS       Y7, Y8, Y3
-	VDIVPS       Y3, Y6, Y6
-	VMULPS       Y6, Y6, Y3
-	VMULPS       Y3, Y6, Y0
-	VMOVUPS      atanP9<>+0(SB), Y1
-	VFMADD213PS  atanP8<>+0(SB), Y3, Y1
-	VFMADD213PS  atanP7<>+0(SB), Y3, Y1
-	VFMADD213PS  atanP6<>+0(SB), Y3, Y1
-	VFMADD213PS  atanP5<>+0(SB), Y3, Y1
-	VFMADD213PS  atanP4<>+0(SB), Y3, Y1
-	VFMADD213PS  atanP3<>+0(SB), Y3, Y1
-	VFMADD213PS  atanP2<>+0(SB), Y3, Y1
-	VFMADD213PS  atanP1<>+0(SB), Y3, Y1
-	VFMADD213PS  atanP0<>+0(SB), Y3, Y1
-	VFMADD213PS  Y6, Y1, Y0
-	VCMPPS       $0x03, Y6, Y6, Y6
+	VMAXPS       Y7, Y8, Y6
+	VMINPS       Y8, Y7, Y1
+	VDIVPS       Y6, Y1, Y1
+	VMULPS       Y1, Y1, Y6
+	VMULPS       Y6, Y1, Y0
+	VMOVUPS      atanP9<>+0(SB), Y3
+	VFMADD213PS  atanP8<>+0(SB), Y6, Y3
+	VFMADD213PS  atanP7<>+0(SB), Y6, Y3
+	VFMADD213PS  atanP6<>+0(SB), Y6, Y3
+	VFMADD213PS  atanP5<>+0(SB), Y6, Y3
+	VFMADD213PS  atanP4<>+0(SB), Y6, Y3
+	VFMADD213PS  atanP3<>+0(SB), Y6, Y3
+	VFMADD213PS  atanP2<>+0(SB), Y6, Y3
+	VFMADD213PS  atanP1<>+0(SB), Y6, Y3
+	VFMADD213PS  atanP0<>+0(SB), Y6, Y3
+	VFMADD213PS  Y1, Y3, Y0
+	VCMPPS       $0x03, Y1, Y1, Y1
 	VCMPPS       $0x1e, Y7, Y8, Y8
 	VANDPS       signF32<>+0(SB), Y8, Y7
 	VXORPS       Y7, Y0, Y0
@@ -13152,29 +13336,29 @@ next2:
 	VANDPS       absF32<>+0(SB), Y9, Y8
 	VCMPPS       $0x16, zetaLimit<>+0(SB), Y8, Y8
 	VORPS        Y0, Y8, Y8
-	VORPS        Y6, Y8, Y8
+	VORPS        Y1, Y8, Y8
 	VSUBPS       one<>+0(SB), Y2, Y2
-	VANDPS       absF32<>+0(SB), Y9, Y6
+	VANDPS       absF32<>+0(SB), Y9, Y1
 	VANDPS       absF32<>+0(SB), Y5, Y0
-	VMAXPS       Y0, Y6, Y6
-	VCMPPS       $0x11, smallZeta<>+0(SB), Y6, Y6
+	VMAXPS       Y0, Y1, Y1
+	VCMPPS       $0x11, smallZeta<>+0(SB), Y1, Y1
 	VMULPS       Y4, Y4, Y0
 	VMOVAPS      Y0, Y7
 	VFMSUB231PS  Y4, Y4, Y7
 	VFMADD231PS  Y2, Y2, Y0
 	VADDPS       Y7, Y0, Y0
-	VBLENDVPS    Y6, one<>+0(SB), Y0, Y0
+	VBLENDVPS    Y1, one<>+0(SB), Y0, Y0
 	VMULPS       Y4, Y5, Y7
-	VMOVAPS      Y7, Y1
-	VFMSUB231PS  Y4, Y5, Y1
+	VMOVAPS      Y7, Y3
+	VFMSUB231PS  Y4, Y5, Y3
 	VFMADD231PS  Y2, Y9, Y7
-	VADDPS       Y1, Y7, Y7
+	VADDPS       Y3, Y7, Y7
 	VDIVPS       Y0, Y7, Y7
-	VMULPS       Y4, Y9, Y1
-	VFNMADD213PS Y1, Y9, Y4
-	VFMSUB231PS  Y2, Y5, Y1
-	VADDPS       Y4, Y1, Y1
-	VDIVPS       Y0, Y1, Y1
+	VMULPS       Y4, Y9, Y3
+	VFNMADD213PS Y3, Y9, Y4
+	VFMSUB231PS  Y2, Y5, Y3
+	VADDPS       Y4, Y3, Y3
+	VDIVPS       Y0, Y3, Y3
 	VMULPS       Y5, Y5, Y0
 	VFMSUB231PS  Y9, Y9, Y0
 	VMOVUPS      minusHalf<>+0(SB), Y4
@@ -13184,20 +13368,20 @@ next2:
 	VMULPS       Y5, Y0, Y0
 	VMULPS       minusHalf<>+0(SB), Y5, Y2
 	VFMADD231PS  twelfth<>+0(SB), Y0, Y2
-	VBLENDVPS    Y6, Y4, Y7, Y7
-	VBLENDVPS    Y6, Y2, Y1, Y1
+	VBLENDVPS    Y1, Y4, Y7, Y7
+	VBLENDVPS    Y1, Y2, Y3, Y3
 	VMOVUPS      (R8), Y2
 	VMASKMOVPS   (CX)(DI*1), Y2, Y2
-	VMULPS       Y2, Y1, Y6
-	VMOVAPS      Y6, Y4
-	VFNMADD231PS Y2, Y1, Y4
+	VMULPS       Y2, Y3, Y1
+	VMOVAPS      Y1, Y4
+	VFNMADD231PS Y2, Y3, Y4
 	VMOVUPS      (R8), Y0
 	VMASKMOVPS   (CX)(SI*2), Y0, Y0
-	VFMSUB231PS  Y0, Y7, Y6
-	VADDPS       Y4, Y6, Y6
+	VFMSUB231PS  Y0, Y7, Y1
+	VADDPS       Y4, Y1, Y1
 	VMULPS       Y2, Y7, Y4
 	VFMSUB213PS  Y4, Y2, Y7
-	VFMADD231PS  Y0, Y1, Y4
+	VFMADD231PS  Y0, Y3, Y4
 	VADDPS       Y7, Y4, Y4
 	VANDPS       (R8), Y8, Y8
 	VMOVMSKPS    Y8, CX
@@ -13206,7 +13390,7 @@ next2:
 	VANDNPS      (R8), Y8, Y8
 	VMASKMOVPS   Y9, Y8, (AX)
 	VMASKMOVPS   Y5, Y8, (AX)(SI*1)
-	VMASKMOVPS   Y6, Y8, (AX)(SI*2)
+	VMASKMOVPS   Y1, Y8, (AX)(SI*2)
 	VMASKMOVPS   Y4, Y8, (AX)(DI*1)
 	MOVQ         BX, AX
 	SUBQ         DX, BX
@@ -13222,7 +13406,7 @@ easy7:
 	VMOVUPS    (R8), Y8
 	VMASKMOVPS Y5, Y8, (AX)(SI*1)
 	VMOVUPS    (R8), Y8
-	VMASKMOVPS Y6, Y8, (AX)(SI*2)
+	VMASKMOVPS Y1, Y8, (AX)(SI*2)
 	VMOVUPS    (R8), Y8
 	VMASKMOVPS Y4, Y8, (AX)(DI*1)
 
@@ -13313,23 +13497,23 @@ loop1:
 	VADDPS           Z3, Z11, Z12
 	VPANDD           Z0, Z9, Z14
 	VPANDD           Z0, Z12, Z10
-	VMINPS           Z10, Z14, Z13
-	VMAXPS           Z14, Z10, Z15
-	VDIVPS           Z15, Z13, Z13
-	VMULPS           Z13, Z13, Z15
-	VMULPS           Z15, Z13, Z17
+	VMAXPS           Z14, Z10, Z13
+	VMINPS           Z10, Z14, Z15
+	VDIVPS           Z13, Z15, Z15
+	VMULPS           Z15, Z15, Z13
+	VMULPS           Z13, Z15, Z17
 	VBROADCASTSS     atanP9<>+0(SB), Z18
-	VFMADD213PS.BCST atanP8<>+0(SB), Z15, Z18
-	VFMADD213PS.BCST atanP7<>+0(SB), Z15, Z18
-	VFMADD213PS.BCST atanP6<>+0(SB), Z15, Z18
-	VFMADD213PS.BCST atanP5<>+0(SB), Z15, Z18
-	VFMADD213PS.BCST atanP4<>+0(SB), Z15, Z18
-	VFMADD213PS.BCST atanP3<>+0(SB), Z15, Z18
-	VFMADD213PS.BCST atanP2<>+0(SB), Z15, Z18
-	VFMADD213PS.BCST atanP1<>+0(SB), Z15, Z18
-	VFMADD213PS.BCST atanP0<>+0(SB), Z15, Z18
-	VFMADD213PS      Z13, Z18, Z17
-	VCMPPS           $0x03, Z13, Z13, K1
+	VFMADD213PS.BCST atanP8<>+0(SB), Z13, Z18
+	VFMADD213PS.BCST atanP7<>+0(SB), Z13, Z18
+	VFMADD213PS.BCST atanP6<>+0(SB), Z13, Z18
+	VFMADD213PS.BCST atanP5<>+0(SB), Z13, Z18
+	VFMADD213PS.BCST atanP4<>+0(SB), Z13, Z18
+	VFMADD213PS.BCST atanP3<>+0(SB), Z13, Z18
+	VFMADD213PS.BCST atanP2<>+0(SB), Z13, Z18
+	VFMADD213PS.BCST atanP1<>+0(SB), Z13, Z18
+	VFMADD213PS.BCST atanP0<>+0(SB), Z13, Z18
+	VFMADD213PS      Z15, Z18, Z17
+	VCMPPS           $0x03, Z15, Z15, K1
 	VCMPPS           $0x1e, Z14, Z10, K2
 	VPXORD           Z2, Z17, K2, Z17
 	VADDPS.BCST      halfPi2<>+0(SB), Z17, K2, Z17
@@ -13388,12 +13572,12 @@ loop1:
 	VMULPS           Z9, Z14, Z11
 	VMOVAPS          Z11, Z12
 	VFNMADD231PS     Z9, Z14, Z12
-	VMOVUPS          (CX)(SI*2), Z13
-	VFMSUB231PS      Z13, Z10, Z11
+	VMOVUPS          (CX)(SI*2), Z15
+	VFMSUB231PS      Z15, Z10, Z11
 	VADDPS           Z12, Z11, Z11
 	VMULPS           Z9, Z10, Z12
 	VFMSUB213PS      Z12, Z9, Z10
-	VFMADD231PS      Z13, Z14, Z12
+	VFMADD231PS      Z15, Z14, Z12
 	VADDPS           Z10, Z12, Z12
 	KMOVW            K1, R8
 	TESTQ            R8, R8
@@ -13440,21 +13624,21 @@ next2:
 	VMINPS           Z10, Z16, Z16
 	VMULPS           Z11, Z11, Z10
 	VMULPS           Z16, Z16, Z14
-	VADDPS           Z14, Z10, Z13
-	VSUBPS           Z10, Z13, Z9
+	VADDPS           Z14, Z10, Z15
+	VSUBPS           Z10, Z15, Z9
 	VSUBPS           Z9, Z14, Z9
 	VFMSUB231PS      Z11, Z11, Z10
 	VFMSUB231PS      Z16, Z16, Z14
 	VADDPS           Z14, Z10, Z10
 	VADDPS           Z10, Z9, Z9
-	VGETMANTPS       $0x0b, Z13, Z10
+	VGETMANTPS       $0x0b, Z15, Z10
 	VSUBPS           Z1, Z10, Z14
-	VGETEXPPS        Z13, Z16
+	VGETEXPPS        Z15, Z16
 	VGETEXPPS        Z10, Z10
 	VSUBPS           Z10, Z16, Z16
-	VRCP14PS         Z13, Z10
+	VRCP14PS         Z15, Z10
 	VMULPS           Z10, Z9, Z11
-	VFNMADD231PS     Z11, Z13, Z9
+	VFNMADD231PS     Z11, Z15, Z9
 	VFMADD231PS      Z10, Z9, Z11
 	VMULPS           Z6, Z16, Z6
 	VADDPS           Z11, Z6, Z6
@@ -13475,23 +13659,23 @@ next2:
 	VADDPS           Z3, Z17, Z16
 	VPANDD           Z0, Z12, Z14
 	VPANDD           Z0, Z16, Z11
-	VMINPS           Z11, Z14, Z9
-	VMAXPS           Z14, Z11, Z8
-	VDIVPS           Z8, Z9, Z9
-	VMULPS           Z9, Z9, Z8
-	VMULPS           Z8, Z9, Z7
+	VMAXPS           Z14, Z11, Z9
+	VMINPS           Z11, Z14, Z8
+	VDIVPS           Z9, Z8, Z8
+	VMULPS           Z8, Z8, Z9
+	VMULPS           Z9, Z8, Z7
 	VBROADCASTSS     atanP9<>+0(SB), Z10
-	VFMADD213PS.BCST atanP8<>+0(SB), Z8, Z10
-	VFMADD213PS.BCST atanP7<>+0(SB), Z8, Z10
-	VFMADD213PS.BCST atanP6<>+0(SB), Z8, Z10
-	VFMADD213PS.BCST atanP5<>+0(SB), Z8, Z10
-	VFMADD213PS.BCST atanP4<>+0(SB), Z8, Z10
-	VFMADD213PS.BCST atanP3<>+0(SB), Z8, Z10
-	VFMADD213PS.BCST atanP2<>+0(SB), Z8, Z10
-	VFMADD213PS.BCST atanP1<>+0(SB), Z8, Z10
-	VFMADD213PS.BCST atanP0<>+0(SB), Z8, Z10
-	VFMADD213PS      Z9, Z10, Z7
-	VCMPPS           $0x03, Z9, Z9, K2
+	VFMADD213PS.BCST atanP8<>+0(SB), Z9, Z10
+	VFMADD213PS.BCST atanP7<>+0(SB), Z9, Z10
+	VFMADD213PS.BCST atanP6<>+0(SB), Z9, Z10
+	VFMADD213PS.BCST atanP5<>+0(SB), Z9, Z10
+	VFMADD213PS.BCST atanP4<>+0(SB), Z9, Z10
+	VFMADD213PS.BCST atanP3<>+0(SB), Z9, Z10
+	VFMADD213PS.BCST atanP2<>+0(SB), Z9, Z10
+	VFMADD213PS.BCST atanP1<>+0(SB), Z9, Z10
+	VFMADD213PS.BCST atanP0<>+0(SB), Z9, Z10
+	VFMADD213PS      Z8, Z10, Z7
+	VCMPPS           $0x03, Z8, Z8, K2
 	VCMPPS           $0x1e, Z14, Z11, K3
 	VPXORD           Z2, Z7, K3, Z7
 	VADDPS.BCST      halfPi2<>+0(SB), Z7, K3, Z7
@@ -13652,107 +13836,109 @@ loop1:
 	VADDPD       zeroF64<>+0(SB), Y2, Y4
 	VANDPD       absF64<>+0(SB), Y0, Y1
 	VANDPD       absF64<>+0(SB), Y4, Y8
-	VMINPD       Y8, Y1, Y6
-	VMAXPD       Y1, Y8, Y3
-	VMULPD       halfF64<>+0(SB), Y3, Y7
-	VCMPPD       $0x1e, Y7, Y6, Y7
-	VSUBPD       Y3, Y6, Y9
-	VBLENDVPD    Y7, Y9, Y6, Y9
-	VADDPD       Y3, Y6, Y6
-	VBLENDVPD    Y7, Y6, Y3, Y3
+	VMAXPD       Y1, Y8, Y6
+	VMINPD       Y8, Y1, Y3
+	VMULPD       halfF64<>+0(SB), Y6, Y7
+	VCMPPD       $0x1e, Y7, Y3, Y7
+	VSUBPD       Y6, Y3, Y9
+	VBLENDVPD    Y7, Y9, Y3, Y9
+	VADDPD       Y6, Y3, Y3
+	VBLENDVPD    Y7, Y3, Y6, Y3
 	VDIVPD       Y3, Y9, Y9
 	VMULPD       Y9, Y9, Y3
-	VMULPD       Y3, Y9, Y6
-	VMOVUPS      atanP12F64<>+0(SB), Y10
-	VFMADD213PD  atanP11F64<>+0(SB), Y3, Y10
-	VFMADD213PD  atanP10F64<>+0(SB), Y3, Y10
-	VFMADD213PD  atanP9F64<>+0(SB), Y3, Y10
-	VFMADD213PD  atanP8F64<>+0(SB), Y3, Y10
-	VFMADD213PD  atanP7F64<>+0(SB), Y3, Y10
-	VFMADD213PD  atanP6F64<>+0(SB), Y3, Y10
-	VFMADD213PD  atanP5F64<>+0(SB), Y3, Y10
-	VFMADD213PD  atanP4F64<>+0(SB), Y3, Y10
-	VFMADD213PD  atanP3F64<>+0(SB), Y3, Y10
-	VFMADD213PD  atanP2F64<>+0(SB), Y3, Y10
-	VFMADD213PD  atanP1F64<>+0(SB), Y3, Y10
-	VFMADD213PD  atanP0F64<>+0(SB), Y3, Y10
-	VFMADD213PD  Y9, Y10, Y6
-	VANDPD       quarterPi2F64<>+0(SB), Y7, Y10
-	VADDPD       Y10, Y6, Y6
+	VMULPD       Y3, Y9, Y10
+	VMOVUPS      atanP12F64<>+0(SB), Y11
+	VFMADD213PD  atanP11F64<>+0(SB), Y3, Y11
+	VFMADD213PD  atanP10F64<>+0(SB), Y3, Y11
+	VFMADD213PD  atanP9F64<>+0(SB), Y3, Y11
+	VFMADD213PD  atanP8F64<>+0(SB), Y3, Y11
+	VFMADD213PD  atanP7F64<>+0(SB), Y3, Y11
+	VFMADD213PD  atanP6F64<>+0(SB), Y3, Y11
+	VFMADD213PD  atanP5F64<>+0(SB), Y3, Y11
+	VFMADD213PD  atanP4F64<>+0(SB), Y3, Y11
+	VFMADD213PD  atanP3F64<>+0(SB), Y3, Y11
+	VFMADD213PD  atanP2F64<>+0(SB), Y3, Y11
+	VFMADD213PD  atanP1F64<>+0(SB), Y3, Y11
+	VFMADD213PD  atanP0F64<>+0(SB), Y3, Y11
+	VFMADD213PD  Y9, Y11, Y10
+	VANDPD       quarterPi2F64<>+0(SB), Y7, Y11
+	VADDPD       Y11, Y10, Y10
 	VANDPD       quarterPi1F64<>+0(SB), Y7, Y7
-	VADDPD       Y7, Y6, Y6
+	VADDPD       Y7, Y10, Y10
 	VCMPPD       $0x03, Y9, Y9, Y9
+	VCMPPD       $0x16, halfMaxF64<>+0(SB), Y6, Y6
+	VORPD        Y9, Y6, Y6
 	VCMPPD       $0x1e, Y1, Y8, Y8
 	VANDPD       signF64<>+0(SB), Y8, Y1
-	VXORPD       Y1, Y6, Y6
+	VXORPD       Y1, Y10, Y10
 	VANDPD       halfPi2F64<>+0(SB), Y8, Y1
-	VADDPD       Y1, Y6, Y6
+	VADDPD       Y1, Y10, Y10
 	VANDPD       halfPi1F64<>+0(SB), Y8, Y8
-	VADDPD       Y8, Y6, Y6
+	VADDPD       Y8, Y10, Y10
 	VCMPPD       $0x11, zeroF64<>+0(SB), Y0, Y8
 	VANDPD       signF64<>+0(SB), Y8, Y1
-	VXORPD       Y1, Y6, Y6
+	VXORPD       Y1, Y10, Y10
 	VANDPD       pi2F64<>+0(SB), Y8, Y1
-	VADDPD       Y1, Y6, Y6
+	VADDPD       Y1, Y10, Y10
 	VANDPD       pi1F64<>+0(SB), Y8, Y8
-	VADDPD       Y8, Y6, Y6
+	VADDPD       Y8, Y10, Y10
 	VANDPD       signF64<>+0(SB), Y4, Y4
-	VORPD        Y6, Y4, Y4
-	VANDPD       absF64<>+0(SB), Y0, Y6
+	VORPD        Y10, Y4, Y4
+	VANDPD       absF64<>+0(SB), Y0, Y10
 	VANDPD       absF64<>+0(SB), Y2, Y8
-	VMAXPD       Y8, Y6, Y6
+	VMAXPD       Y8, Y10, Y10
 	VCMPPD       $0x03, Y2, Y0, Y8
-	VCMPPD       $0x16, radiusMaxF64<>+0(SB), Y6, Y1
-	VCMPPD       $0x19, radiusMinF64<>+0(SB), Y6, Y6
-	VORPD        Y1, Y6, Y6
-	VORPD        Y8, Y6, Y6
+	VCMPPD       $0x16, radiusMaxF64<>+0(SB), Y10, Y1
+	VCMPPD       $0x19, radiusMinF64<>+0(SB), Y10, Y10
+	VORPD        Y1, Y10, Y10
+	VORPD        Y8, Y10, Y10
 	VANDPD       absF64<>+0(SB), Y5, Y8
 	VCMPPD       $0x16, zetaLimitF64<>+0(SB), Y8, Y8
+	VORPD        Y10, Y8, Y8
 	VORPD        Y6, Y8, Y8
-	VORPD        Y9, Y8, Y8
 	VSUBPD       oneF64<>+0(SB), Y0, Y0
-	VANDPD       absF64<>+0(SB), Y5, Y9
-	VANDPD       absF64<>+0(SB), Y4, Y6
-	VMAXPD       Y6, Y9, Y9
-	VCMPPD       $0x11, smallZetaF64<>+0(SB), Y9, Y9
-	VMULPD       Y2, Y2, Y6
-	VMOVAPS      Y6, Y1
+	VANDPD       absF64<>+0(SB), Y5, Y6
+	VANDPD       absF64<>+0(SB), Y4, Y10
+	VMAXPD       Y10, Y6, Y6
+	VCMPPD       $0x11, smallZetaF64<>+0(SB), Y6, Y6
+	VMULPD       Y2, Y2, Y10
+	VMOVAPS      Y10, Y1
 	VFMSUB231PD  Y2, Y2, Y1
-	VFMADD231PD  Y0, Y0, Y6
-	VADDPD       Y1, Y6, Y6
-	VBLENDVPD    Y9, oneF64<>+0(SB), Y6, Y6
+	VFMADD231PD  Y0, Y0, Y10
+	VADDPD       Y1, Y10, Y10
+	VBLENDVPD    Y6, oneF64<>+0(SB), Y10, Y10
 	VMULPD       Y2, Y4, Y1
-	VMOVAPS      Y1, Y7
-	VFMSUB231PD  Y2, Y4, Y7
+	VMOVAPS      Y1, Y9
+	VFMSUB231PD  Y2, Y4, Y9
 	VFMADD231PD  Y0, Y5, Y1
-	VADDPD       Y7, Y1, Y1
-	VDIVPD       Y6, Y1, Y1
-	VMULPD       Y2, Y5, Y7
-	VFNMADD213PD Y7, Y5, Y2
-	VFMSUB231PD  Y0, Y4, Y7
-	VADDPD       Y2, Y7, Y7
-	VDIVPD       Y6, Y7, Y7
-	VMULPD       Y4, Y4, Y6
-	VFMSUB231PD  Y5, Y5, Y6
+	VADDPD       Y9, Y1, Y1
+	VDIVPD       Y10, Y1, Y1
+	VMULPD       Y2, Y5, Y9
+	VFNMADD213PD Y9, Y5, Y2
+	VFMSUB231PD  Y0, Y4, Y9
+	VADDPD       Y2, Y9, Y9
+	VDIVPD       Y10, Y9, Y9
+	VMULPD       Y4, Y4, Y10
+	VFMSUB231PD  Y5, Y5, Y10
 	VMOVUPS      minusHalfF64<>+0(SB), Y2
 	VFMADD213PD  oneF64<>+0(SB), Y5, Y2
-	VFMADD231PD  twelfthF64<>+0(SB), Y6, Y2
-	VADDPD       Y5, Y5, Y6
-	VMULPD       Y4, Y6, Y6
+	VFMADD231PD  twelfthF64<>+0(SB), Y10, Y2
+	VADDPD       Y5, Y5, Y10
+	VMULPD       Y4, Y10, Y10
 	VMULPD       minusHalfF64<>+0(SB), Y4, Y0
-	VFMADD231PD  twelfthF64<>+0(SB), Y6, Y0
-	VBLENDVPD    Y9, Y2, Y1, Y1
-	VBLENDVPD    Y9, Y0, Y7, Y7
+	VFMADD231PD  twelfthF64<>+0(SB), Y10, Y0
+	VBLENDVPD    Y6, Y2, Y1, Y1
+	VBLENDVPD    Y6, Y0, Y9, Y9
 	VMOVUPS      (CX)(DI*1), Y0
-	VMULPD       Y0, Y7, Y9
-	VMOVAPS      Y9, Y2
-	VFNMADD231PD Y0, Y7, Y2
-	VMOVUPS      (CX)(SI*2), Y6
-	VFMSUB231PD  Y6, Y1, Y9
-	VADDPD       Y2, Y9, Y9
+	VMULPD       Y0, Y9, Y6
+	VMOVAPS      Y6, Y2
+	VFNMADD231PD Y0, Y9, Y2
+	VMOVUPS      (CX)(SI*2), Y10
+	VFMSUB231PD  Y10, Y1, Y6
+	VADDPD       Y2, Y6, Y6
 	VMULPD       Y0, Y1, Y2
 	VFMSUB213PD  Y2, Y0, Y1
-	VFMADD231PD  Y6, Y7, Y2
+	VFMADD231PD  Y10, Y9, Y2
 	VADDPD       Y1, Y2, Y2
 	VMOVMSKPD    Y8, R8
 	TESTQ        R8, R8
@@ -13761,7 +13947,7 @@ loop1:
 	VXORPD       Y8, Y1, Y1
 	VMASKMOVPD   Y5, Y1, (AX)
 	VMASKMOVPD   Y4, Y1, (AX)(SI*1)
-	VMASKMOVPD   Y9, Y1, (AX)(SI*2)
+	VMASKMOVPD   Y6, Y1, (AX)(SI*2)
 	VMASKMOVPD   Y2, Y1, (AX)(DI*1)
 	MOVQ         BX, AX
 	SUBQ         DX, AX
@@ -13776,7 +13962,7 @@ loop1:
 easy4:
 	VMOVUPS Y5, (AX)
 	VMOVUPS Y4, (AX)(SI*1)
-	VMOVUPS Y9, (AX)(SI*2)
+	VMOVUPS Y6, (AX)(SI*2)
 	VMOVUPS Y2, (AX)(DI*1)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
@@ -13793,67 +13979,67 @@ next2:
 	LEAQ         32(R8)(R9*8), R8
 	VMOVUPS      (R8), Y2
 	VMASKMOVPD   (CX), Y2, Y2
-	VANDPD       absF64<>+0(SB), Y2, Y9
+	VANDPD       absF64<>+0(SB), Y2, Y6
 	VMOVUPS      (R8), Y4
 	VMASKMOVPD   (CX)(SI*1), Y4, Y4
 	VANDPD       absF64<>+0(SB), Y4, Y5
-	VMAXPD       Y5, Y9, Y9
+	VMAXPD       Y5, Y6, Y6
 	VANDPD       absF64<>+0(SB), Y2, Y5
 	VANDPD       absF64<>+0(SB), Y4, Y1
 	VMINPD       Y1, Y5, Y5
-	VMULPD       Y9, Y9, Y1
+	VMULPD       Y6, Y6, Y1
 	VMULPD       Y5, Y5, Y8
-	VADDPD       Y8, Y1, Y7
-	VSUBPD       Y1, Y7, Y6
-	VSUBPD       Y6, Y8, Y6
-	VFMSUB231PD  Y9, Y9, Y1
+	VADDPD       Y8, Y1, Y9
+	VSUBPD       Y1, Y9, Y10
+	VSUBPD       Y10, Y8, Y10
+	VFMSUB231PD  Y6, Y6, Y1
 	VFMSUB231PD  Y5, Y5, Y8
 	VADDPD       Y8, Y1, Y1
-	VADDPD       Y1, Y6, Y6
-	VPADDQ       oneMinusThreeQuartersF64<>+0(SB), Y7, Y1
+	VADDPD       Y1, Y10, Y10
+	VPADDQ       oneMinusThreeQuartersF64<>+0(SB), Y9, Y1
 	VANDPD       exponentF64<>+0(SB), Y1, Y8
 	VPSRLQ       $0x34, Y1, Y1
 	VORPD        two52F64<>+0(SB), Y1, Y1
 	VSUBPD       two52BiasF64<>+0(SB), Y1, Y1
 	VPSUBQ       oneF64<>+0(SB), Y8, Y8
-	VPSUBQ       Y8, Y7, Y8
+	VPSUBQ       Y8, Y9, Y8
 	VSUBPD       oneF64<>+0(SB), Y8, Y8
-	VDIVPD       Y7, Y6, Y6
-	VADDPD       twoF64<>+0(SB), Y8, Y7
-	VDIVPD       Y7, Y8, Y7
-	VMULPD       Y7, Y7, Y5
-	VMULPD       Y8, Y8, Y9
-	VMULPD       halfF64<>+0(SB), Y9, Y9
+	VDIVPD       Y9, Y10, Y10
+	VADDPD       twoF64<>+0(SB), Y8, Y9
+	VDIVPD       Y9, Y8, Y9
+	VMULPD       Y9, Y9, Y5
+	VMULPD       Y8, Y8, Y6
+	VMULPD       halfF64<>+0(SB), Y6, Y6
 	VMULPD       ln2LoF64<>+0(SB), Y1, Y0
-	VADDPD       Y6, Y0, Y0
-	VMOVUPS      logR7F64<>+0(SB), Y6
-	VFMADD213PD  logR6F64<>+0(SB), Y5, Y6
-	VFMADD213PD  logR5F64<>+0(SB), Y5, Y6
-	VFMADD213PD  logR4F64<>+0(SB), Y5, Y6
-	VFMADD213PD  logR3F64<>+0(SB), Y5, Y6
-	VFMADD213PD  logR2F64<>+0(SB), Y5, Y6
-	VFMADD213PD  logR1F64<>+0(SB), Y5, Y6
-	VFMADD213PD  logR0F64<>+0(SB), Y5, Y6
-	VFMADD213PD  Y9, Y6, Y5
-	VFMADD231PD  Y5, Y7, Y0
-	VSUBPD       Y0, Y9, Y9
-	VSUBPD       Y9, Y8, Y8
+	VADDPD       Y10, Y0, Y0
+	VMOVUPS      logR7F64<>+0(SB), Y10
+	VFMADD213PD  logR6F64<>+0(SB), Y5, Y10
+	VFMADD213PD  logR5F64<>+0(SB), Y5, Y10
+	VFMADD213PD  logR4F64<>+0(SB), Y5, Y10
+	VFMADD213PD  logR3F64<>+0(SB), Y5, Y10
+	VFMADD213PD  logR2F64<>+0(SB), Y5, Y10
+	VFMADD213PD  logR1F64<>+0(SB), Y5, Y10
+	VFMADD213PD  logR0F64<>+0(SB), Y5, Y10
+	VFMADD213PD  Y6, Y10, Y5
+	VFMADD231PD  Y5, Y9, Y0
+	VSUBPD       Y0, Y6, Y6
+	VSUBPD       Y6, Y8, Y8
 	VFMADD231PD  ln2HiF64<>+0(SB), Y1, Y8
 	VMULPD       halfF64<>+0(SB), Y8, Y8
 	VADDPD       zeroF64<>+0(SB), Y4, Y1
-	VANDPD       absF64<>+0(SB), Y2, Y9
+	VANDPD       absF64<>+0(SB), Y2, Y6
 	VANDPD       absF64<>+0(SB), Y1, Y0
-	VMINPD       Y0, Y9, Y7
-	VMAXPD       Y9, Y0, Y5
-	VMULPD       halfF64<>+0(SB), Y5, Y6
-	VCMPPD       $0x1e, Y6, Y7, Y6
-	VSUBPD       Y5, Y7, Y10
-	VBLENDVPD    Y6, Y10, Y7, Y10
-	VADDPD       Y5, Y7, Y7
-	VBLENDVPD    Y6, Y7, Y5, Y5
-	VDIVPD       Y5, Y10, Y10
-	VMULPD       Y10, Y10, Y5
-	VMULPD       Y5, Y10, Y7
+	VMAXPD       Y6, Y0, Y9
+	VMINPD       Y0, Y6, Y5
+	VMULPD       halfF64<>+0(SB), Y9, Y10
+	VCMPPD       $0x1e, Y10, Y5, Y10
+	VSUBPD       Y9, Y5, Y7
+	VBLENDVPD    Y10, Y7, Y5, Y7
+	VADDPD       Y9, Y5, Y5
+	VBLENDVPD    Y10, Y5, Y9, Y5
+	VDIVPD       Y5, Y7, Y7
+	VMULPD       Y7, Y7, Y5
+	VMULPD       Y5, Y7, Y11
 	VMOVUPS      atanP12F64<>+0(SB), Y3
 	VFMADD213PD  atanP11F64<>+0(SB), Y5, Y3
 	VFMADD213PD  atanP10F64<>+0(SB), Y5, Y3
@@ -13867,86 +14053,88 @@ next2:
 	VFMADD213PD  atanP2F64<>+0(SB), Y5, Y3
 	VFMADD213PD  atanP1F64<>+0(SB), Y5, Y3
 	VFMADD213PD  atanP0F64<>+0(SB), Y5, Y3
-	VFMADD213PD  Y10, Y3, Y7
-	VANDPD       quarterPi2F64<>+0(SB), Y6, Y3
-	VADDPD       Y3, Y7, Y7
-	VANDPD       quarterPi1F64<>+0(SB), Y6, Y6
-	VADDPD       Y6, Y7, Y7
-	VCMPPD       $0x03, Y10, Y10, Y10
-	VCMPPD       $0x1e, Y9, Y0, Y0
-	VANDPD       signF64<>+0(SB), Y0, Y9
-	VXORPD       Y9, Y7, Y7
-	VANDPD       halfPi2F64<>+0(SB), Y0, Y9
-	VADDPD       Y9, Y7, Y7
+	VFMADD213PD  Y7, Y3, Y11
+	VANDPD       quarterPi2F64<>+0(SB), Y10, Y3
+	VADDPD       Y3, Y11, Y11
+	VANDPD       quarterPi1F64<>+0(SB), Y10, Y10
+	VADDPD       Y10, Y11, Y11
+	VCMPPD       $0x03, Y7, Y7, Y7
+	VCMPPD       $0x16, halfMaxF64<>+0(SB), Y9, Y9
+	VORPD        Y7, Y9, Y9
+	VCMPPD       $0x1e, Y6, Y0, Y0
+	VANDPD       signF64<>+0(SB), Y0, Y6
+	VXORPD       Y6, Y11, Y11
+	VANDPD       halfPi2F64<>+0(SB), Y0, Y6
+	VADDPD       Y6, Y11, Y11
 	VANDPD       halfPi1F64<>+0(SB), Y0, Y0
-	VADDPD       Y0, Y7, Y7
+	VADDPD       Y0, Y11, Y11
 	VCMPPD       $0x11, zeroF64<>+0(SB), Y2, Y0
-	VANDPD       signF64<>+0(SB), Y0, Y9
-	VXORPD       Y9, Y7, Y7
-	VANDPD       pi2F64<>+0(SB), Y0, Y9
-	VADDPD       Y9, Y7, Y7
+	VANDPD       signF64<>+0(SB), Y0, Y6
+	VXORPD       Y6, Y11, Y11
+	VANDPD       pi2F64<>+0(SB), Y0, Y6
+	VADDPD       Y6, Y11, Y11
 	VANDPD       pi1F64<>+0(SB), Y0, Y0
-	VADDPD       Y0, Y7, Y7
+	VADDPD       Y0, Y11, Y11
 	VANDPD       signF64<>+0(SB), Y1, Y1
-	VORPD        Y7, Y1, Y1
-	VANDPD       absF64<>+0(SB), Y2, Y7
+	VORPD        Y11, Y1, Y1
+	VANDPD       absF64<>+0(SB), Y2, Y11
 	VANDPD       absF64<>+0(SB), Y4, Y0
-	VMAXPD       Y0, Y7, Y7
+	VMAXPD       Y0, Y11, Y11
 	VCMPPD       $0x03, Y4, Y2, Y0
-	VCMPPD       $0x16, radiusMaxF64<>+0(SB), Y7, Y9
-	VCMPPD       $0x19, radiusMinF64<>+0(SB), Y7, Y7
-	VORPD        Y9, Y7, Y7
-	VORPD        Y0, Y7, Y7
+	VCMPPD       $0x16, radiusMaxF64<>+0(SB), Y11, Y6
+	VCMPPD       $0x19, radiusMinF64<>+0(SB), Y11, Y11
+	VORPD        Y6, Y11, Y11
+	VORPD        Y0, Y11, Y11
 	VANDPD       absF64<>+0(SB), Y8, Y0
 	VCMPPD       $0x16, zetaLimitF64<>+0(SB), Y0, Y0
-	VORPD        Y7, Y0, Y0
-	VORPD        Y10, Y0, Y0
+	VORPD        Y11, Y0, Y0
+	VORPD        Y9, Y0, Y0
 	VSUBPD       oneF64<>+0(SB), Y2, Y2
-	VANDPD       absF64<>+0(SB), Y8, Y10
-	VANDPD       absF64<>+0(SB), Y1, Y7
-	VMAXPD       Y7, Y10, Y10
-	VCMPPD       $0x11, smallZetaF64<>+0(SB), Y10, Y10
-	VMULPD       Y4, Y4, Y7
-	VMOVAPS      Y7, Y9
-	VFMSUB231PD  Y4, Y4, Y9
-	VFMADD231PD  Y2, Y2, Y7
-	VADDPD       Y9, Y7, Y7
-	VBLENDVPD    Y10, oneF64<>+0(SB), Y7, Y7
-	VMULPD       Y4, Y1, Y9
-	VMOVAPS      Y9, Y6
-	VFMSUB231PD  Y4, Y1, Y6
-	VFMADD231PD  Y2, Y8, Y9
-	VADDPD       Y6, Y9, Y9
-	VDIVPD       Y7, Y9, Y9
-	VMULPD       Y4, Y8, Y6
-	VFNMADD213PD Y6, Y8, Y4
-	VFMSUB231PD  Y2, Y1, Y6
-	VADDPD       Y4, Y6, Y6
-	VDIVPD       Y7, Y6, Y6
-	VMULPD       Y1, Y1, Y7
-	VFMSUB231PD  Y8, Y8, Y7
+	VANDPD       absF64<>+0(SB), Y8, Y9
+	VANDPD       absF64<>+0(SB), Y1, Y11
+	VMAXPD       Y11, Y9, Y9
+	VCMPPD       $0x11, smallZetaF64<>+0(SB), Y9, Y9
+	VMULPD       Y4, Y4, Y11
+	VMOVAPS      Y11, Y6
+	VFMSUB231PD  Y4, Y4, Y6
+	VFMADD231PD  Y2, Y2, Y11
+	VADDPD       Y6, Y11, Y11
+	VBLENDVPD    Y9, oneF64<>+0(SB), Y11, Y11
+	VMULPD       Y4, Y1, Y6
+	VMOVAPS      Y6, Y7
+	VFMSUB231PD  Y4, Y1, Y7
+	VFMADD231PD  Y2, Y8, Y6
+	VADDPD       Y7, Y6, Y6
+	VDIVPD       Y11, Y6, Y6
+	VMULPD       Y4, Y8, Y7
+	VFNMADD213PD Y7, Y8, Y4
+	VFMSUB231PD  Y2, Y1, Y7
+	VADDPD       Y4, Y7, Y7
+	VDIVPD       Y11, Y7, Y7
+	VMULPD       Y1, Y1, Y11
+	VFMSUB231PD  Y8, Y8, Y11
 	VMOVUPS      minusHalfF64<>+0(SB), Y4
 	VFMADD213PD  oneF64<>+0(SB), Y8, Y4
-	VFMADD231PD  twelfthF64<>+0(SB), Y7, Y4
-	VADDPD       Y8, Y8, Y7
-	VMULPD       Y1, Y7, Y7
+	VFMADD231PD  twelfthF64<>+0(SB), Y11, Y4
+	VADDPD       Y8, Y8, Y11
+	VMULPD       Y1, Y11, Y11
 	VMULPD       minusHalfF64<>+0(SB), Y1, Y2
-	VFMADD231PD  twelfthF64<>+0(SB), Y7, Y2
-	VBLENDVPD    Y10, Y4, Y9, Y9
-	VBLENDVPD    Y10, Y2, Y6, Y6
+	VFMADD231PD  twelfthF64<>+0(SB), Y11, Y2
+	VBLENDVPD    Y9, Y4, Y6, Y6
+	VBLENDVPD    Y9, Y2, Y7, Y7
 	VMOVUPS      (R8), Y2
 	VMASKMOVPD   (CX)(DI*1), Y2, Y2
-	VMULPD       Y2, Y6, Y10
-	VMOVAPS      Y10, Y4
-	VFNMADD231PD Y2, Y6, Y4
-	VMOVUPS      (R8), Y7
-	VMASKMOVPD   (CX)(SI*2), Y7, Y7
-	VFMSUB231PD  Y7, Y9, Y10
-	VADDPD       Y4, Y10, Y10
-	VMULPD       Y2, Y9, Y4
-	VFMSUB213PD  Y4, Y2, Y9
-	VFMADD231PD  Y7, Y6, Y4
-	VADDPD       Y9, Y4, Y4
+	VMULPD       Y2, Y7, Y9
+	VMOVAPS      Y9, Y4
+	VFNMADD231PD Y2, Y7, Y4
+	VMOVUPS      (R8), Y11
+	VMASKMOVPD   (CX)(SI*2), Y11, Y11
+	VFMSUB231PD  Y11, Y6, Y9
+	VADDPD       Y4, Y9, Y9
+	VMULPD       Y2, Y6, Y4
+	VFMSUB213PD  Y4, Y2, Y6
+	VFMADD231PD  Y11, Y7, Y4
+	VADDPD       Y6, Y4, Y4
 	VANDPD       (R8), Y0, Y0
 	VMOVMSKPD    Y0, CX
 	TESTQ        CX, CX
@@ -13954,7 +14142,7 @@ next2:
 	VANDNPD      (R8), Y0, Y0
 	VMASKMOVPD   Y8, Y0, (AX)
 	VMASKMOVPD   Y1, Y0, (AX)(SI*1)
-	VMASKMOVPD   Y10, Y0, (AX)(SI*2)
+	VMASKMOVPD   Y9, Y0, (AX)(SI*2)
 	VMASKMOVPD   Y4, Y0, (AX)(DI*1)
 	MOVQ         BX, AX
 	SUBQ         DX, BX
@@ -13970,7 +14158,7 @@ easy7:
 	VMOVUPS    (R8), Y0
 	VMASKMOVPD Y1, Y0, (AX)(SI*1)
 	VMOVUPS    (R8), Y0
-	VMASKMOVPD Y10, Y0, (AX)(SI*2)
+	VMASKMOVPD Y9, Y0, (AX)(SI*2)
 	VMOVUPS    (R8), Y0
 	VMASKMOVPD Y4, Y0, (AX)(DI*1)
 
@@ -13991,11 +14179,11 @@ GLOBL twelfthF64<>(SB), RODATA|NOPTR, $32
 // func logSim2F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, AVX512F, BMI2
 TEXT ·logSim2F64AVX512(SB), NOSPLIT, $0-64
-	VBROADCASTSD absF64<>+0(SB), Z0
-	VBROADCASTSD oneF64<>+0(SB), Z1
-	VBROADCASTSD halfF64<>+0(SB), Z2
-	VBROADCASTSD signF64<>+0(SB), Z3
-	VBROADCASTSD zeroF64<>+0(SB), Z4
+	VBROADCASTSD zeroF64<>+0(SB), Z0
+	VBROADCASTSD absF64<>+0(SB), Z1
+	VBROADCASTSD oneF64<>+0(SB), Z2
+	VBROADCASTSD halfF64<>+0(SB), Z3
+	VBROADCASTSD signF64<>+0(SB), Z4
 	VBROADCASTSD minusHalfF64<>+0(SB), Z5
 	VBROADCASTSD twelfthF64<>+0(SB), Z6
 	VBROADCASTSD twoF64<>+0(SB), Z7
@@ -14013,12 +14201,12 @@ TEXT ·logSim2F64AVX512(SB), NOSPLIT, $0-64
 
 loop1:
 	VMOVUPS          (CX), Z9
-	VPANDQ           Z0, Z9, Z10
+	VPANDQ           Z1, Z9, Z10
 	VMOVUPS          (CX)(SI*1), Z11
-	VPANDQ           Z0, Z11, Z12
+	VPANDQ           Z1, Z11, Z12
 	VMAXPD           Z12, Z10, Z10
-	VPANDQ           Z0, Z9, Z12
-	VPANDQ           Z0, Z11, Z13
+	VPANDQ           Z1, Z9, Z12
+	VPANDQ           Z1, Z11, Z13
 	VMINPD           Z13, Z12, Z12
 	VMULPD           Z10, Z10, Z13
 	VMULPD           Z12, Z12, Z14
@@ -14030,7 +14218,7 @@ loop1:
 	VADDPD           Z14, Z13, Z13
 	VADDPD           Z13, Z16, Z16
 	VGETMANTPD       $0x0b, Z15, Z13
-	VSUBPD           Z1, Z13, Z14
+	VSUBPD           Z2, Z13, Z14
 	VGETEXPPD        Z15, Z12
 	VGETEXPPD        Z13, Z13
 	VSUBPD           Z13, Z12, Z12
@@ -14045,7 +14233,7 @@ loop1:
 	VDIVPD           Z16, Z14, Z16
 	VMULPD           Z16, Z16, Z13
 	VMULPD           Z14, Z14, Z15
-	VMULPD           Z2, Z15, Z15
+	VMULPD           Z3, Z15, Z15
 	VMULPD           Z8, Z12, Z17
 	VADDPD           Z10, Z17, Z17
 	VBROADCASTSD     logR7F64<>+0(SB), Z10
@@ -14061,103 +14249,106 @@ loop1:
 	VSUBPD           Z17, Z15, Z15
 	VSUBPD           Z15, Z14, Z14
 	VFMADD231PD.BCST ln2HiF64<>+0(SB), Z12, Z14
-	VMULPD           Z2, Z14, Z14
-	VADDPD           Z4, Z11, Z12
-	VPANDQ           Z0, Z9, Z15
-	VPANDQ           Z0, Z12, Z17
+	VMULPD           Z3, Z14, Z14
+	VADDPD           Z0, Z11, Z12
+	VPANDQ           Z1, Z9, Z15
+	VPANDQ           Z1, Z12, Z17
 	VMINPD           Z17, Z15, Z16
 	VMAXPD           Z15, Z17, Z13
-	VMULPD           Z2, Z13, Z10
+	VMULPD.BCST      tan9F64<>+0(SB), Z13, Z10
 	VCMPPD           $0x1e, Z10, Z16, K1
-	VSUBPD           Z13, Z16, Z10
-	VBLENDMPD        Z10, Z16, K1, Z10
-	VADDPD           Z13, Z16, Z16
-	VBLENDMPD        Z16, Z13, K1, Z13
-	VDIVPD           Z13, Z10, Z10
-	VMULPD           Z10, Z10, Z13
-	VMULPD           Z13, Z10, Z16
-	VBROADCASTSD     atanP12F64<>+0(SB), Z18
-	VFMADD213PD.BCST atanP11F64<>+0(SB), Z13, Z18
-	VFMADD213PD.BCST atanP10F64<>+0(SB), Z13, Z18
-	VFMADD213PD.BCST atanP9F64<>+0(SB), Z13, Z18
-	VFMADD213PD.BCST atanP8F64<>+0(SB), Z13, Z18
-	VFMADD213PD.BCST atanP7F64<>+0(SB), Z13, Z18
-	VFMADD213PD.BCST atanP6F64<>+0(SB), Z13, Z18
-	VFMADD213PD.BCST atanP5F64<>+0(SB), Z13, Z18
-	VFMADD213PD.BCST atanP4F64<>+0(SB), Z13, Z18
-	VFMADD213PD.BCST atanP3F64<>+0(SB), Z13, Z18
-	VFMADD213PD.BCST atanP2F64<>+0(SB), Z13, Z18
-	VFMADD213PD.BCST atanP1F64<>+0(SB), Z13, Z18
-	VFMADD213PD.BCST atanP0F64<>+0(SB), Z13, Z18
-	VFMADD213PD      Z10, Z18, Z16
-	VADDPD.BCST      quarterPi2F64<>+0(SB), Z16, K1, Z16
-	VADDPD.BCST      quarterPi1F64<>+0(SB), Z16, K1, Z16
-	VCMPPD           $0x03, Z10, Z10, K1
-	VCMPPD           $0x1e, Z15, Z17, K2
-	VPXORQ           Z3, Z16, K2, Z16
-	VADDPD.BCST      halfPi2F64<>+0(SB), Z16, K2, Z16
-	VADDPD.BCST      halfPi1F64<>+0(SB), Z16, K2, Z16
-	VCMPPD           $0x11, Z4, Z9, K2
-	VPXORQ           Z3, Z16, K2, Z16
-	VADDPD.BCST      pi2F64<>+0(SB), Z16, K2, Z16
-	VADDPD.BCST      pi1F64<>+0(SB), Z16, K2, Z16
-	VPTERNLOGQ       $0xd8, Z3, Z12, Z16
-	VPANDQ           Z0, Z9, Z12
-	VPANDQ           Z0, Z11, Z17
-	VMAXPD           Z17, Z12, Z12
+	VBLENDMPD.BCST   tan18F64<>+0(SB), Z0, K1, Z10
+	VBLENDMPD.BCST   arc4F64<>+0(SB), Z0, K1, Z18
+	VMULPD.BCST      tan27F64<>+0(SB), Z13, Z19
+	VCMPPD           $0x1e, Z19, Z16, K1
+	VBLENDMPD.BCST   tan36F64<>+0(SB), Z10, K1, Z10
+	VBLENDMPD.BCST   arc8F64<>+0(SB), Z18, K1, Z18
+	VMOVAPS          Z13, Z19
+	VFMADD231PD      Z16, Z10, Z19
+	VFNMADD231PD     Z13, Z10, Z16
+	VDIVPD           Z19, Z16, Z16
+	VCMPPD           $0x1e, Z15, Z17, K1
+	VPXORQ.BCST      arcSteepF64<>+0(SB), Z18, K1, Z18
+	VCMPPD           $0x11, Z0, Z9, K1
+	VPXORQ.BCST      arcLeftF64<>+0(SB), Z18, K1, Z18
+	VMULPD           Z16, Z16, Z17
+	VMULPD           Z17, Z16, Z15
+	VBROADCASTSD     arcP5F64<>+0(SB), Z10
+	VFMADD213PD.BCST arcP4F64<>+0(SB), Z17, Z10
+	VFMADD213PD.BCST arcP3F64<>+0(SB), Z17, Z10
+	VFMADD213PD.BCST arcP2F64<>+0(SB), Z17, Z10
+	VFMADD213PD.BCST arcP1F64<>+0(SB), Z17, Z10
+	VFMADD213PD.BCST arcP0F64<>+0(SB), Z17, Z10
+	VFMADD231PD      Z10, Z15, Z16
+	VPTERNLOGQ       $0x78, Z4, Z18, Z16
+	VMOVUPS          arcLowRightF64<>+0(SB), Z15
+	VMOVUPS          arcLowLeftF64<>+0(SB), Z10
+	VMOVAPS          Z18, Z17
+	VPERMI2PD        Z10, Z15, Z17
+	VADDPD           Z17, Z16, Z16
+	VMOVUPS          arcHighRightF64<>+0(SB), Z17
+	VMOVUPS          arcHighLeftF64<>+0(SB), Z15
+	VPERMI2PD        Z15, Z17, Z18
+	VADDPD           Z18, Z16, Z16
+	VPADDQ.BCST      arcFromLeastF64<>+0(SB), Z19, Z19
+	VPCMPGTQ.BCST    arcLastF64<>+0(SB), Z19, K1
+	VPTERNLOGQ       $0xd8, Z4, Z12, Z16
+	VPANDQ           Z1, Z9, Z12
+	VPANDQ           Z1, Z11, Z19
+	VMAXPD           Z19, Z12, Z12
 	VCMPPD           $0x03, Z11, Z9, K2
 	VCMPPD.BCST      $0x16, radiusMaxF64<>+0(SB), Z12, K3
 	VCMPPD.BCST      $0x19, radiusMinF64<>+0(SB), Z12, K4
 	KORW             K3, K4, K3
 	KORW             K2, K3, K2
-	VPANDQ           Z0, Z14, Z12
+	VPANDQ           Z1, Z14, Z12
 	VCMPPD.BCST      $0x16, zetaLimitF64<>+0(SB), Z12, K3
 	KORW             K2, K3, K2
 	KORW             K1, K2, K1
-	VSUBPD           Z1, Z9, Z9
-	VPANDQ           Z0, Z14, Z12
-	VPANDQ           Z0, Z16, Z17
-	VMAXPD           Z17, Z12, Z12
+	VSUBPD           Z2, Z9, Z9
+	VPANDQ           Z1, Z14, Z12
+	VPANDQ           Z1, Z16, Z19
+	VMAXPD           Z19, Z12, Z12
 	VCMPPD.BCST      $0x11, smallZetaF64<>+0(SB), Z12, K2
 	VMULPD           Z11, Z11, Z12
-	VMOVAPS          Z12, Z17
-	VFMSUB231PD      Z11, Z11, Z17
+	VMOVAPS          Z12, Z19
+	VFMSUB231PD      Z11, Z11, Z19
 	VFMADD231PD      Z9, Z9, Z12
-	VADDPD           Z17, Z12, Z12
-	VBLENDMPD        Z1, Z12, K2, Z12
-	VMULPD           Z11, Z16, Z17
-	VMOVAPS          Z17, Z15
-	VFMSUB231PD      Z11, Z16, Z15
-	VFMADD231PD      Z9, Z14, Z17
-	VADDPD           Z15, Z17, Z17
-	VDIVPD           Z12, Z17, Z17
-	VMULPD           Z11, Z14, Z15
-	VFNMADD213PD     Z15, Z14, Z11
-	VFMSUB231PD      Z9, Z16, Z15
-	VADDPD           Z11, Z15, Z15
-	VDIVPD           Z12, Z15, Z15
+	VADDPD           Z19, Z12, Z12
+	VBLENDMPD        Z2, Z12, K2, Z12
+	VMULPD           Z11, Z16, Z19
+	VMOVAPS          Z19, Z18
+	VFMSUB231PD      Z11, Z16, Z18
+	VFMADD231PD      Z9, Z14, Z19
+	VADDPD           Z18, Z19, Z19
+	VDIVPD           Z12, Z19, Z19
+	VMULPD           Z11, Z14, Z18
+	VFNMADD213PD     Z18, Z14, Z11
+	VFMSUB231PD      Z9, Z16, Z18
+	VADDPD           Z11, Z18, Z18
+	VDIVPD           Z12, Z18, Z18
 	VMULPD           Z16, Z16, Z12
 	VFMSUB231PD      Z14, Z14, Z12
 	VBROADCASTSD     minusHalfF64<>+0(SB), Z11
-	VFMADD213PD      Z1, Z14, Z11
+	VFMADD213PD      Z2, Z14, Z11
 	VFMADD231PD      Z6, Z12, Z11
 	VADDPD           Z14, Z14, Z12
 	VMULPD           Z16, Z12, Z12
 	VMULPD           Z5, Z16, Z9
 	VFMADD231PD      Z6, Z12, Z9
-	VBLENDMPD        Z11, Z17, K2, Z17
-	VBLENDMPD        Z9, Z15, K2, Z15
+	VBLENDMPD        Z11, Z19, K2, Z19
+	VBLENDMPD        Z9, Z18, K2, Z18
 	VMOVUPS          (CX)(DI*1), Z9
-	VMULPD           Z9, Z15, Z11
+	VMULPD           Z9, Z18, Z11
 	VMOVAPS          Z11, Z12
-	VFNMADD231PD     Z9, Z15, Z12
-	VMOVUPS          (CX)(SI*2), Z10
-	VFMSUB231PD      Z10, Z17, Z11
+	VFNMADD231PD     Z9, Z18, Z12
+	VMOVUPS          (CX)(SI*2), Z17
+	VFMSUB231PD      Z17, Z19, Z11
 	VADDPD           Z12, Z11, Z11
-	VMULPD           Z9, Z17, Z12
-	VFMSUB213PD      Z12, Z9, Z17
-	VFMADD231PD      Z10, Z15, Z12
-	VADDPD           Z17, Z12, Z12
+	VMULPD           Z9, Z19, Z12
+	VFMSUB213PD      Z12, Z9, Z19
+	VFMADD231PD      Z17, Z18, Z12
+	VADDPD           Z19, Z12, Z12
 	KMOVW            K1, R8
 	TESTQ            R8, R8
 	JE               easy4
@@ -14194,39 +14385,39 @@ next2:
 	BZHIQ            DX, R8, R8
 	KMOVW            R8, K1
 	VMOVUPD.Z        (CX), K1, Z12
-	VPANDQ           Z0, Z12, Z11
+	VPANDQ           Z1, Z12, Z11
 	VMOVUPD.Z        (CX)(SI*1), K1, Z16
-	VPANDQ           Z0, Z16, Z14
+	VPANDQ           Z1, Z16, Z14
 	VMAXPD           Z14, Z11, Z11
-	VPANDQ           Z0, Z12, Z14
-	VPANDQ           Z0, Z16, Z17
-	VMINPD           Z17, Z14, Z14
-	VMULPD           Z11, Z11, Z17
-	VMULPD           Z14, Z14, Z15
-	VADDPD           Z15, Z17, Z10
-	VSUBPD           Z17, Z10, Z9
-	VSUBPD           Z9, Z15, Z9
-	VFMSUB231PD      Z11, Z11, Z17
-	VFMSUB231PD      Z14, Z14, Z15
-	VADDPD           Z15, Z17, Z17
-	VADDPD           Z17, Z9, Z9
-	VGETMANTPD       $0x0b, Z10, Z17
-	VSUBPD           Z1, Z17, Z15
-	VGETEXPPD        Z10, Z14
-	VGETEXPPD        Z17, Z17
-	VSUBPD           Z17, Z14, Z14
-	VRCP14PD         Z10, Z17
+	VPANDQ           Z1, Z12, Z14
+	VPANDQ           Z1, Z16, Z19
+	VMINPD           Z19, Z14, Z14
+	VMULPD           Z11, Z11, Z19
+	VMULPD           Z14, Z14, Z18
+	VADDPD           Z18, Z19, Z17
+	VSUBPD           Z19, Z17, Z9
+	VSUBPD           Z9, Z18, Z9
+	VFMSUB231PD      Z11, Z11, Z19
+	VFMSUB231PD      Z14, Z14, Z18
+	VADDPD           Z18, Z19, Z19
+	VADDPD           Z19, Z9, Z9
+	VGETMANTPD       $0x0b, Z17, Z19
+	VSUBPD           Z2, Z19, Z18
+	VGETEXPPD        Z17, Z14
+	VGETEXPPD        Z19, Z19
+	VSUBPD           Z19, Z14, Z14
+	VRCP14PD         Z17, Z19
 	VBROADCASTSD     oneF64<>+0(SB), Z11
-	VFNMADD231PD     Z17, Z10, Z11
-	VFMADD231PD      Z17, Z11, Z17
-	VMULPD           Z17, Z9, Z11
-	VFNMADD231PD     Z11, Z10, Z9
-	VFMADD231PD      Z17, Z9, Z11
-	VADDPD           Z7, Z15, Z7
-	VDIVPD           Z7, Z15, Z7
+	VFNMADD231PD     Z19, Z17, Z11
+	VFMADD231PD      Z19, Z11, Z19
+	VMULPD           Z19, Z9, Z11
+	VFNMADD231PD     Z11, Z17, Z9
+	VFMADD231PD      Z19, Z9, Z11
+	VADDPD           Z7, Z18, Z7
+	VDIVPD           Z7, Z18, Z7
 	VMULPD           Z7, Z7, Z9
-	VMULPD           Z15, Z15, Z17
-	VMULPD           Z2, Z17, Z17
+	VMULPD           Z18, Z18, Z19
+	VMULPD           Z3, Z19, Z19
 	VMULPD           Z8, Z14, Z8
 	VADDPD           Z11, Z8, Z8
 	VBROADCASTSD     logR7F64<>+0(SB), Z11
@@ -14237,117 +14428,120 @@ next2:
 	VFMADD213PD.BCST logR2F64<>+0(SB), Z9, Z11
 	VFMADD213PD.BCST logR1F64<>+0(SB), Z9, Z11
 	VFMADD213PD.BCST logR0F64<>+0(SB), Z9, Z11
-	VFMADD213PD      Z17, Z11, Z9
+	VFMADD213PD      Z19, Z11, Z9
 	VFMADD231PD      Z9, Z7, Z8
-	VSUBPD           Z8, Z17, Z17
-	VSUBPD           Z17, Z15, Z15
-	VFMADD231PD.BCST ln2HiF64<>+0(SB), Z14, Z15
-	VMULPD           Z2, Z15, Z15
-	VADDPD           Z4, Z16, Z14
-	VPANDQ           Z0, Z12, Z17
-	VPANDQ           Z0, Z14, Z8
-	VMINPD           Z8, Z17, Z7
-	VMAXPD           Z17, Z8, Z9
-	VMULPD           Z2, Z9, Z2
-	VCMPPD           $0x1e, Z2, Z7, K2
-	VSUBPD           Z9, Z7, Z2
-	VBLENDMPD        Z2, Z7, K2, Z2
-	VADDPD           Z9, Z7, Z7
-	VBLENDMPD        Z7, Z9, K2, Z9
-	VDIVPD           Z9, Z2, Z2
-	VMULPD           Z2, Z2, Z9
-	VMULPD           Z9, Z2, Z7
-	VBROADCASTSD     atanP12F64<>+0(SB), Z11
-	VFMADD213PD.BCST atanP11F64<>+0(SB), Z9, Z11
-	VFMADD213PD.BCST atanP10F64<>+0(SB), Z9, Z11
-	VFMADD213PD.BCST atanP9F64<>+0(SB), Z9, Z11
-	VFMADD213PD.BCST atanP8F64<>+0(SB), Z9, Z11
-	VFMADD213PD.BCST atanP7F64<>+0(SB), Z9, Z11
-	VFMADD213PD.BCST atanP6F64<>+0(SB), Z9, Z11
-	VFMADD213PD.BCST atanP5F64<>+0(SB), Z9, Z11
-	VFMADD213PD.BCST atanP4F64<>+0(SB), Z9, Z11
-	VFMADD213PD.BCST atanP3F64<>+0(SB), Z9, Z11
-	VFMADD213PD.BCST atanP2F64<>+0(SB), Z9, Z11
-	VFMADD213PD.BCST atanP1F64<>+0(SB), Z9, Z11
-	VFMADD213PD.BCST atanP0F64<>+0(SB), Z9, Z11
-	VFMADD213PD      Z2, Z11, Z7
-	VADDPD.BCST      quarterPi2F64<>+0(SB), Z7, K2, Z7
-	VADDPD.BCST      quarterPi1F64<>+0(SB), Z7, K2, Z7
-	VCMPPD           $0x03, Z2, Z2, K2
-	VCMPPD           $0x1e, Z17, Z8, K3
-	VPXORQ           Z3, Z7, K3, Z7
-	VADDPD.BCST      halfPi2F64<>+0(SB), Z7, K3, Z7
-	VADDPD.BCST      halfPi1F64<>+0(SB), Z7, K3, Z7
-	VCMPPD           $0x11, Z4, Z12, K3
-	VPXORQ           Z3, Z7, K3, Z7
-	VADDPD.BCST      pi2F64<>+0(SB), Z7, K3, Z7
-	VADDPD.BCST      pi1F64<>+0(SB), Z7, K3, Z7
-	VPTERNLOGQ       $0xd8, Z3, Z14, Z7
-	VPANDQ           Z0, Z12, Z14
-	VPANDQ           Z0, Z16, Z3
-	VMAXPD           Z3, Z14, Z14
+	VSUBPD           Z8, Z19, Z19
+	VSUBPD           Z19, Z18, Z18
+	VFMADD231PD.BCST ln2HiF64<>+0(SB), Z14, Z18
+	VMULPD           Z3, Z18, Z18
+	VADDPD           Z0, Z16, Z3
+	VPANDQ           Z1, Z12, Z14
+	VPANDQ           Z1, Z3, Z19
+	VMINPD           Z19, Z14, Z8
+	VMAXPD           Z14, Z19, Z7
+	VMULPD.BCST      tan9F64<>+0(SB), Z7, Z9
+	VCMPPD           $0x1e, Z9, Z8, K2
+	VBLENDMPD.BCST   tan18F64<>+0(SB), Z0, K2, Z9
+	VBLENDMPD.BCST   arc4F64<>+0(SB), Z0, K2, Z11
+	VMULPD.BCST      tan27F64<>+0(SB), Z7, Z17
+	VCMPPD           $0x1e, Z17, Z8, K2
+	VBLENDMPD.BCST   tan36F64<>+0(SB), Z9, K2, Z9
+	VBLENDMPD.BCST   arc8F64<>+0(SB), Z11, K2, Z11
+	VMOVAPS          Z7, Z17
+	VFMADD231PD      Z8, Z9, Z17
+	VFNMADD231PD     Z7, Z9, Z8
+	VDIVPD           Z17, Z8, Z8
+	VCMPPD           $0x1e, Z14, Z19, K2
+	VPXORQ.BCST      arcSteepF64<>+0(SB), Z11, K2, Z11
+	VCMPPD           $0x11, Z0, Z12, K2
+	VPXORQ.BCST      arcLeftF64<>+0(SB), Z11, K2, Z11
+	VMULPD           Z8, Z8, Z0
+	VMULPD           Z0, Z8, Z19
+	VBROADCASTSD     arcP5F64<>+0(SB), Z14
+	VFMADD213PD.BCST arcP4F64<>+0(SB), Z0, Z14
+	VFMADD213PD.BCST arcP3F64<>+0(SB), Z0, Z14
+	VFMADD213PD.BCST arcP2F64<>+0(SB), Z0, Z14
+	VFMADD213PD.BCST arcP1F64<>+0(SB), Z0, Z14
+	VFMADD213PD.BCST arcP0F64<>+0(SB), Z0, Z14
+	VFMADD231PD      Z14, Z19, Z8
+	VPTERNLOGQ       $0x78, Z4, Z11, Z8
+	VMOVUPS          arcLowRightF64<>+0(SB), Z19
+	VMOVUPS          arcLowLeftF64<>+0(SB), Z14
+	VMOVAPS          Z11, Z0
+	VPERMI2PD        Z14, Z19, Z0
+	VADDPD           Z0, Z8, Z8
+	VMOVUPS          arcHighRightF64<>+0(SB), Z0
+	VMOVUPS          arcHighLeftF64<>+0(SB), Z19
+	VPERMI2PD        Z19, Z0, Z11
+	VADDPD           Z11, Z8, Z8
+	VPADDQ.BCST      arcFromLeastF64<>+0(SB), Z17, Z17
+	VPCMPGTQ.BCST    arcLastF64<>+0(SB), Z17, K2
+	VPTERNLOGQ       $0xd8, Z4, Z3, Z8
+	VPANDQ           Z1, Z12, Z3
+	VPANDQ           Z1, Z16, Z4
+	VMAXPD           Z4, Z3, Z3
 	VCMPPD           $0x03, Z16, Z12, K3
-	VCMPPD.BCST      $0x16, radiusMaxF64<>+0(SB), Z14, K4
-	VCMPPD.BCST      $0x19, radiusMinF64<>+0(SB), Z14, K5
+	VCMPPD.BCST      $0x16, radiusMaxF64<>+0(SB), Z3, K4
+	VCMPPD.BCST      $0x19, radiusMinF64<>+0(SB), Z3, K5
 	KORW             K4, K5, K4
 	KORW             K3, K4, K3
-	VPANDQ           Z0, Z15, Z14
-	VCMPPD.BCST      $0x16, zetaLimitF64<>+0(SB), Z14, K4
+	VPANDQ           Z1, Z18, Z3
+	VCMPPD.BCST      $0x16, zetaLimitF64<>+0(SB), Z3, K4
 	KORW             K3, K4, K3
 	KORW             K2, K3, K2
-	VSUBPD           Z1, Z12, Z12
-	VPANDQ           Z0, Z15, Z14
-	VPANDQ           Z0, Z7, Z0
-	VMAXPD           Z0, Z14, Z14
-	VCMPPD.BCST      $0x11, smallZetaF64<>+0(SB), Z14, K3
-	VMULPD           Z16, Z16, Z14
-	VMOVAPS          Z14, Z0
-	VFMSUB231PD      Z16, Z16, Z0
-	VFMADD231PD      Z12, Z12, Z14
-	VADDPD           Z0, Z14, Z14
-	VBLENDMPD        Z1, Z14, K3, Z14
-	VMULPD           Z16, Z7, Z0
-	VMOVAPS          Z0, Z3
-	VFMSUB231PD      Z16, Z7, Z3
-	VFMADD231PD      Z12, Z15, Z0
-	VADDPD           Z3, Z0, Z0
-	VDIVPD           Z14, Z0, Z0
-	VMULPD           Z16, Z15, Z3
-	VFNMADD213PD     Z3, Z15, Z16
-	VFMSUB231PD      Z12, Z7, Z3
-	VADDPD           Z16, Z3, Z3
-	VDIVPD           Z14, Z3, Z3
-	VMULPD           Z7, Z7, Z14
-	VFMSUB231PD      Z15, Z15, Z14
+	VSUBPD           Z2, Z12, Z12
+	VPANDQ           Z1, Z18, Z3
+	VPANDQ           Z1, Z8, Z1
+	VMAXPD           Z1, Z3, Z3
+	VCMPPD.BCST      $0x11, smallZetaF64<>+0(SB), Z3, K3
+	VMULPD           Z16, Z16, Z3
+	VMOVAPS          Z3, Z1
+	VFMSUB231PD      Z16, Z16, Z1
+	VFMADD231PD      Z12, Z12, Z3
+	VADDPD           Z1, Z3, Z3
+	VBLENDMPD        Z2, Z3, K3, Z3
+	VMULPD           Z16, Z8, Z1
+	VMOVAPS          Z1, Z4
+	VFMSUB231PD      Z16, Z8, Z4
+	VFMADD231PD      Z12, Z18, Z1
+	VADDPD           Z4, Z1, Z1
+	VDIVPD           Z3, Z1, Z1
+	VMULPD           Z16, Z18, Z4
+	VFNMADD213PD     Z4, Z18, Z16
+	VFMSUB231PD      Z12, Z8, Z4
+	VADDPD           Z16, Z4, Z4
+	VDIVPD           Z3, Z4, Z4
+	VMULPD           Z8, Z8, Z3
+	VFMSUB231PD      Z18, Z18, Z3
 	VBROADCASTSD     minusHalfF64<>+0(SB), Z16
-	VFMADD213PD      Z1, Z15, Z16
-	VFMADD231PD      Z6, Z14, Z16
-	VADDPD           Z15, Z15, Z14
-	VMULPD           Z7, Z14, Z14
-	VMULPD           Z5, Z7, Z5
-	VFMADD231PD      Z6, Z14, Z5
-	VBLENDMPD        Z16, Z0, K3, Z0
-	VBLENDMPD        Z5, Z3, K3, Z3
+	VFMADD213PD      Z2, Z18, Z16
+	VFMADD231PD      Z6, Z3, Z16
+	VADDPD           Z18, Z18, Z3
+	VMULPD           Z8, Z3, Z3
+	VMULPD           Z5, Z8, Z5
+	VFMADD231PD      Z6, Z3, Z5
+	VBLENDMPD        Z16, Z1, K3, Z1
+	VBLENDMPD        Z5, Z4, K3, Z4
 	VMOVUPD.Z        (CX)(DI*1), K1, Z5
-	VMULPD           Z5, Z3, Z16
-	VMOVAPS          Z16, Z14
-	VFNMADD231PD     Z5, Z3, Z14
+	VMULPD           Z5, Z4, Z16
+	VMOVAPS          Z16, Z3
+	VFNMADD231PD     Z5, Z4, Z3
 	VMOVUPD.Z        (CX)(SI*2), K1, Z6
-	VFMSUB231PD      Z6, Z0, Z16
-	VADDPD           Z14, Z16, Z16
-	VMULPD           Z5, Z0, Z14
-	VFMSUB213PD      Z14, Z5, Z0
-	VFMADD231PD      Z6, Z3, Z14
-	VADDPD           Z0, Z14, Z14
+	VFMSUB231PD      Z6, Z1, Z16
+	VADDPD           Z3, Z16, Z16
+	VMULPD           Z5, Z1, Z3
+	VFMSUB213PD      Z3, Z5, Z1
+	VFMADD231PD      Z6, Z4, Z3
+	VADDPD           Z1, Z3, Z3
 	KANDW            K1, K2, K2
 	KMOVW            K2, CX
 	TESTQ            CX, CX
 	JE               easy7
 	KANDNW           K1, K2, K1
-	VMOVUPD          Z15, K1, (AX)
-	VMOVUPD          Z7, K1, (AX)(SI*1)
+	VMOVUPD          Z18, K1, (AX)
+	VMOVUPD          Z8, K1, (AX)(SI*1)
 	VMOVUPD          Z16, K1, (AX)(SI*2)
-	VMOVUPD          Z14, K1, (AX)(DI*1)
+	VMOVUPD          Z3, K1, (AX)(DI*1)
 	MOVQ             BX, AX
 	SUBQ             DX, BX
 	MOVQ             BX, at+40(FP)
@@ -14357,10 +14551,10 @@ next2:
 	RET
 
 easy7:
-	VMOVUPD Z15, K1, (AX)
-	VMOVUPD Z7, K1, (AX)(SI*1)
+	VMOVUPD Z18, K1, (AX)
+	VMOVUPD Z8, K1, (AX)(SI*1)
 	VMOVUPD Z16, K1, (AX)(SI*2)
-	VMOVUPD Z14, K1, (AX)(DI*1)
+	VMOVUPD Z3, K1, (AX)(DI*1)
 
 done5:
 	XORQ AX, AX

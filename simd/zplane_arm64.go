@@ -19,7 +19,7 @@ func expSO2F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64
 //go:noescape
 func logSO2F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
 
-// logSO2F64NEON writes the angles of n elements (cos θ, sin θ). It takes 35.5 instructions each.
+// logSO2F64NEON writes the angles of n elements (cos θ, sin θ). It takes 37.8 instructions each.
 //
 //go:noescape
 func logSO2F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
@@ -69,7 +69,7 @@ func expRxSO2F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint
 //go:noescape
 func logRxSO2F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
 
-// logRxSO2F64NEON writes (log r, θ) of n elements r(cos θ, sin θ). It takes 79.5 instructions each.
+// logRxSO2F64NEON writes (log r, θ) of n elements r(cos θ, sin θ). It takes 81.5 instructions each.
 //
 //go:noescape
 func logRxSO2F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
@@ -109,7 +109,7 @@ func expSE2F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64
 //go:noescape
 func logSE2F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
 
-// logSE2F64NEON writes the coordinates of n motions of the plane. It takes 46.5 instructions each.
+// logSE2F64NEON writes the coordinates of n motions of the plane. It takes 48.8 instructions each.
 //
 //go:noescape
 func logSE2F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
@@ -169,7 +169,7 @@ func expSim2F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint6
 //go:noescape
 func logSim2F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
 
-// logSim2F64NEON writes the coordinates of n similarities. It takes 112 instructions each.
+// logSim2F64NEON writes the coordinates of n similarities. It takes 114 instructions each.
 //
 //go:noescape
 func logSim2F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)

@@ -124,8 +124,8 @@ DATA planeConsts<>+928(SB)/8, $0x3c81a62633145c07 // quarterPi2F64
 DATA planeConsts<>+936(SB)/8, $0x3c81a62633145c07 // quarterPi2F64
 DATA planeConsts<>+944(SB)/8, $0x3fe921fb54442d18 // quarterPi1F64
 DATA planeConsts<>+952(SB)/8, $0x3fe921fb54442d18 // quarterPi1F64
-DATA planeConsts<>+960(SB)/8, $0x3ca1a62633145c07 // pi2F64
-DATA planeConsts<>+968(SB)/8, $0x3ca1a62633145c07 // pi2F64
+DATA planeConsts<>+960(SB)/8, $0x7fdfffffffffffff // halfMaxF64
+DATA planeConsts<>+968(SB)/8, $0x7fdfffffffffffff // halfMaxF64
 DATA planeConsts<>+976(SB)/8, $0x3f9838d86cc311fc // atanP11F64
 DATA planeConsts<>+984(SB)/8, $0x3f9838d86cc311fc // atanP11F64
 DATA planeConsts<>+992(SB)/8, $0xbfa3013fbaff5071 // atanP10F64
@@ -150,147 +150,149 @@ DATA planeConsts<>+1136(SB)/8, $0x3fc99999999990d4 // atanP1F64
 DATA planeConsts<>+1144(SB)/8, $0x3fc99999999990d4 // atanP1F64
 DATA planeConsts<>+1152(SB)/8, $0xbfd5555555555552 // atanP0F64
 DATA planeConsts<>+1160(SB)/8, $0xbfd5555555555552 // atanP0F64
-DATA planeConsts<>+1168(SB)/8, $0x400921fb54442d18 // pi1F64
-DATA planeConsts<>+1176(SB)/8, $0x400921fb54442d18 // pi1F64
-DATA planeConsts<>+1184(SB)/8, $0x4116cbdc4116cbdc // threePi
-DATA planeConsts<>+1192(SB)/8, $0x4116cbdc4116cbdc // threePi
-DATA planeConsts<>+1200(SB)/8, $0x40c90fdb40c90fdb // twoPi1
-DATA planeConsts<>+1208(SB)/8, $0x40c90fdb40c90fdb // twoPi1
-DATA planeConsts<>+1216(SB)/8, $0xb43bbd2eb43bbd2e // twoPi2
-DATA planeConsts<>+1224(SB)/8, $0xb43bbd2eb43bbd2e // twoPi2
-DATA planeConsts<>+1232(SB)/8, $0x4022d97b7414a4d3 // threePiF64
-DATA planeConsts<>+1240(SB)/8, $0x4022d97b7414a4d3 // threePiF64
-DATA planeConsts<>+1248(SB)/8, $0x401921fb54442d18 // twoPi1F64
-DATA planeConsts<>+1256(SB)/8, $0x401921fb54442d18 // twoPi1F64
-DATA planeConsts<>+1264(SB)/8, $0x42a0000042a00000 // expLimit
-DATA planeConsts<>+1272(SB)/8, $0x42a0000042a00000 // expLimit
-DATA planeConsts<>+1280(SB)/8, $0x3fb8aa3b3fb8aa3b // log2e
-DATA planeConsts<>+1288(SB)/8, $0x3fb8aa3b3fb8aa3b // log2e
-DATA planeConsts<>+1296(SB)/8, $0x3f3172183f317218 // ln2Hi
-DATA planeConsts<>+1304(SB)/8, $0x3f3172183f317218 // ln2Hi
-DATA planeConsts<>+1312(SB)/8, $0xb102e308b102e308 // ln2Lo
-DATA planeConsts<>+1320(SB)/8, $0xb102e308b102e308 // ln2Lo
-DATA planeConsts<>+1328(SB)/8, $0x3ab527943ab52794 // expC6
-DATA planeConsts<>+1336(SB)/8, $0x3ab527943ab52794 // expC6
-DATA planeConsts<>+1344(SB)/8, $0x3c091cc03c091cc0 // expC5
-DATA planeConsts<>+1352(SB)/8, $0x3c091cc03c091cc0 // expC5
-DATA planeConsts<>+1360(SB)/8, $0x3d2aac573d2aac57 // expC4
-DATA planeConsts<>+1368(SB)/8, $0x3d2aac573d2aac57 // expC4
-DATA planeConsts<>+1376(SB)/8, $0x3e2aaa493e2aaa49 // expC3
-DATA planeConsts<>+1384(SB)/8, $0x3e2aaa493e2aaa49 // expC3
-DATA planeConsts<>+1392(SB)/8, $0x3efffffe3efffffe // expC2
-DATA planeConsts<>+1400(SB)/8, $0x3efffffe3efffffe // expC2
-DATA planeConsts<>+1408(SB)/8, $0x4085e00000000000 // expLimitF64
-DATA planeConsts<>+1416(SB)/8, $0x4085e00000000000 // expLimitF64
-DATA planeConsts<>+1424(SB)/8, $0x3ff71547652b82fe // log2eF64
-DATA planeConsts<>+1432(SB)/8, $0x3ff71547652b82fe // log2eF64
-DATA planeConsts<>+1440(SB)/8, $0x3fe62e42fefa39ef // ln2HiF64
-DATA planeConsts<>+1448(SB)/8, $0x3fe62e42fefa39ef // ln2HiF64
-DATA planeConsts<>+1456(SB)/8, $0x3c7abc9e3b39803f // ln2LoF64
-DATA planeConsts<>+1464(SB)/8, $0x3c7abc9e3b39803f // ln2LoF64
-DATA planeConsts<>+1472(SB)/8, $0x3e5ada2190d27d9b // expQ9F64
-DATA planeConsts<>+1480(SB)/8, $0x3e5ada2190d27d9b // expQ9F64
-DATA planeConsts<>+1488(SB)/8, $0x3e928adf206cd716 // expQ8F64
-DATA planeConsts<>+1496(SB)/8, $0x3e928adf206cd716 // expQ8F64
-DATA planeConsts<>+1504(SB)/8, $0x3ec71df0efbb6786 // expQ7F64
-DATA planeConsts<>+1512(SB)/8, $0x3ec71df0efbb6786 // expQ7F64
-DATA planeConsts<>+1520(SB)/8, $0x3efa019996a0b418 // expQ6F64
-DATA planeConsts<>+1528(SB)/8, $0x3efa019996a0b418 // expQ6F64
-DATA planeConsts<>+1536(SB)/8, $0x3f2a01a013499ee6 // expQ5F64
-DATA planeConsts<>+1544(SB)/8, $0x3f2a01a013499ee6 // expQ5F64
-DATA planeConsts<>+1552(SB)/8, $0x3f56c16c18473665 // expQ4F64
-DATA planeConsts<>+1560(SB)/8, $0x3f56c16c18473665 // expQ4F64
-DATA planeConsts<>+1568(SB)/8, $0x3f81111111125c87 // expQ3F64
-DATA planeConsts<>+1576(SB)/8, $0x3f81111111125c87 // expQ3F64
-DATA planeConsts<>+1584(SB)/8, $0x3fa55555555506c8 // expQ2F64
-DATA planeConsts<>+1592(SB)/8, $0x3fa55555555506c8 // expQ2F64
-DATA planeConsts<>+1600(SB)/8, $0x3fc5555555555502 // expQ1F64
-DATA planeConsts<>+1608(SB)/8, $0x3fc5555555555502 // expQ1F64
-DATA planeConsts<>+1616(SB)/8, $0x3fe000000000000a // expQ0F64
-DATA planeConsts<>+1624(SB)/8, $0x3fe000000000000a // expQ0F64
-DATA planeConsts<>+1632(SB)/8, $0x5880000058800000 // radiusMax
-DATA planeConsts<>+1640(SB)/8, $0x5880000058800000 // radiusMax
-DATA planeConsts<>+1648(SB)/8, $0x2680000026800000 // radiusMin
-DATA planeConsts<>+1656(SB)/8, $0x2680000026800000 // radiusMin
-DATA planeConsts<>+1664(SB)/8, $0x3f4000003f400000 // threeQuarters
-DATA planeConsts<>+1672(SB)/8, $0x3f4000003f400000 // threeQuarters
-DATA planeConsts<>+1680(SB)/8, $0xff800000ff800000 // exponentF32
-DATA planeConsts<>+1688(SB)/8, $0xff800000ff800000 // exponentF32
-DATA planeConsts<>+1696(SB)/8, $0xbd3c83bfbd3c83bf // logQ8
-DATA planeConsts<>+1704(SB)/8, $0xbd3c83bfbd3c83bf // logQ8
-DATA planeConsts<>+1712(SB)/8, $0x3f0000003f000000 // half
-DATA planeConsts<>+1720(SB)/8, $0x3f0000003f000000 // half
-DATA planeConsts<>+1728(SB)/8, $0x3dd8dec33dd8dec3 // logQ7
-DATA planeConsts<>+1736(SB)/8, $0x3dd8dec33dd8dec3 // logQ7
-DATA planeConsts<>+1744(SB)/8, $0xbe074121be074121 // logQ6
-DATA planeConsts<>+1752(SB)/8, $0xbe074121be074121 // logQ6
-DATA planeConsts<>+1760(SB)/8, $0x3e143a123e143a12 // logQ5
-DATA planeConsts<>+1768(SB)/8, $0x3e143a123e143a12 // logQ5
-DATA planeConsts<>+1776(SB)/8, $0xbe2a6b70be2a6b70 // logQ4
-DATA planeConsts<>+1784(SB)/8, $0xbe2a6b70be2a6b70 // logQ4
-DATA planeConsts<>+1792(SB)/8, $0x3e4cb3923e4cb392 // logQ3
-DATA planeConsts<>+1800(SB)/8, $0x3e4cb3923e4cb392 // logQ3
-DATA planeConsts<>+1808(SB)/8, $0xbe800041be800041 // logQ2
-DATA planeConsts<>+1816(SB)/8, $0xbe800041be800041 // logQ2
-DATA planeConsts<>+1824(SB)/8, $0x3eaaaad63eaaaad6 // logQ1
-DATA planeConsts<>+1832(SB)/8, $0x3eaaaad63eaaaad6 // logQ1
-DATA planeConsts<>+1840(SB)/8, $0xbf000000bf000000 // logQ0
-DATA planeConsts<>+1848(SB)/8, $0xbf000000bf000000 // logQ0
-DATA planeConsts<>+1856(SB)/8, $0x58f0000000000000 // radiusMaxF64
-DATA planeConsts<>+1864(SB)/8, $0x58f0000000000000 // radiusMaxF64
-DATA planeConsts<>+1872(SB)/8, $0x26f0000000000000 // radiusMinF64
-DATA planeConsts<>+1880(SB)/8, $0x26f0000000000000 // radiusMinF64
-DATA planeConsts<>+1888(SB)/8, $0x0008000000000000 // oneMinusThreeQuartersF64
-DATA planeConsts<>+1896(SB)/8, $0x0008000000000000 // oneMinusThreeQuartersF64
-DATA planeConsts<>+1904(SB)/8, $0x7ff0000000000000 // exponentF64
-DATA planeConsts<>+1912(SB)/8, $0x7ff0000000000000 // exponentF64
-DATA planeConsts<>+1920(SB)/8, $0x4330000000000000 // two52F64
-DATA planeConsts<>+1928(SB)/8, $0x4330000000000000 // two52F64
-DATA planeConsts<>+1936(SB)/8, $0x43300000000003ff // two52BiasF64
-DATA planeConsts<>+1944(SB)/8, $0x43300000000003ff // two52BiasF64
-DATA planeConsts<>+1952(SB)/8, $0x4000000000000000 // twoF64
-DATA planeConsts<>+1960(SB)/8, $0x4000000000000000 // twoF64
-DATA planeConsts<>+1968(SB)/8, $0x3fc0dcb113df2af8 // logR6F64
-DATA planeConsts<>+1976(SB)/8, $0x3fc0dcb113df2af8 // logR6F64
-DATA planeConsts<>+1984(SB)/8, $0x3fc1b85256ef26d0 // logR7F64
-DATA planeConsts<>+1992(SB)/8, $0x3fc1b85256ef26d0 // logR7F64
-DATA planeConsts<>+2000(SB)/8, $0x3fc3b35c87cfc786 // logR5F64
-DATA planeConsts<>+2008(SB)/8, $0x3fc3b35c87cfc786 // logR5F64
-DATA planeConsts<>+2016(SB)/8, $0x3fc745c4aa151c20 // logR4F64
-DATA planeConsts<>+2024(SB)/8, $0x3fc745c4aa151c20 // logR4F64
-DATA planeConsts<>+2032(SB)/8, $0x3fcc71c7490ab88f // logR3F64
-DATA planeConsts<>+2040(SB)/8, $0x3fcc71c7490ab88f // logR3F64
-DATA planeConsts<>+2048(SB)/8, $0x3fd24924921e35d3 // logR2F64
-DATA planeConsts<>+2056(SB)/8, $0x3fd24924921e35d3 // logR2F64
-DATA planeConsts<>+2064(SB)/8, $0x3fd999999999c185 // logR1F64
-DATA planeConsts<>+2072(SB)/8, $0x3fd999999999c185 // logR1F64
-DATA planeConsts<>+2080(SB)/8, $0x3fe555555555554f // logR0F64
-DATA planeConsts<>+2088(SB)/8, $0x3fe555555555554f // logR0F64
-DATA planeConsts<>+2096(SB)/8, $0x3080000030800000 // sineMin
-DATA planeConsts<>+2104(SB)/8, $0x3080000030800000 // sineMin
-DATA planeConsts<>+2112(SB)/8, $0x20b0000000000000 // sineMinF64
-DATA planeConsts<>+2120(SB)/8, $0x20b0000000000000 // sineMinF64
-DATA planeConsts<>+2128(SB)/8, $0x4220000042200000 // zetaLimit
-DATA planeConsts<>+2136(SB)/8, $0x4220000042200000 // zetaLimit
-DATA planeConsts<>+2144(SB)/8, $0x3b0000003b000000 // smallZeta
-DATA planeConsts<>+2152(SB)/8, $0x3b0000003b000000 // smallZeta
-DATA planeConsts<>+2160(SB)/8, $0x3e2aaaab3e2aaaab // sixth
-DATA planeConsts<>+2168(SB)/8, $0x3e2aaaab3e2aaaab // sixth
-DATA planeConsts<>+2176(SB)/8, $0x3d2aaaab3d2aaaab // twentyFourth
-DATA planeConsts<>+2184(SB)/8, $0x3d2aaaab3d2aaaab // twentyFourth
-DATA planeConsts<>+2192(SB)/8, $0x4072c00000000000 // zetaLimitF64
-DATA planeConsts<>+2200(SB)/8, $0x4072c00000000000 // zetaLimitF64
-DATA planeConsts<>+2208(SB)/8, $0x3ee0000000000000 // smallZetaF64
-DATA planeConsts<>+2216(SB)/8, $0x3ee0000000000000 // smallZetaF64
-DATA planeConsts<>+2224(SB)/8, $0x3fc5555555555555 // sixthF64
-DATA planeConsts<>+2232(SB)/8, $0x3fc5555555555555 // sixthF64
-DATA planeConsts<>+2240(SB)/8, $0x3fa5555555555555 // twentyFourthF64
-DATA planeConsts<>+2248(SB)/8, $0x3fa5555555555555 // twentyFourthF64
-DATA planeConsts<>+2256(SB)/8, $0x3daaaaab3daaaaab // twelfth
-DATA planeConsts<>+2264(SB)/8, $0x3daaaaab3daaaaab // twelfth
-DATA planeConsts<>+2272(SB)/8, $0x3fb5555555555555 // twelfthF64
-DATA planeConsts<>+2280(SB)/8, $0x3fb5555555555555 // twelfthF64
-GLOBL planeConsts<>(SB), RODATA|NOPTR, $2288
+DATA planeConsts<>+1168(SB)/8, $0x3ca1a62633145c07 // pi2F64
+DATA planeConsts<>+1176(SB)/8, $0x3ca1a62633145c07 // pi2F64
+DATA planeConsts<>+1184(SB)/8, $0x400921fb54442d18 // pi1F64
+DATA planeConsts<>+1192(SB)/8, $0x400921fb54442d18 // pi1F64
+DATA planeConsts<>+1200(SB)/8, $0x4116cbdc4116cbdc // threePi
+DATA planeConsts<>+1208(SB)/8, $0x4116cbdc4116cbdc // threePi
+DATA planeConsts<>+1216(SB)/8, $0x40c90fdb40c90fdb // twoPi1
+DATA planeConsts<>+1224(SB)/8, $0x40c90fdb40c90fdb // twoPi1
+DATA planeConsts<>+1232(SB)/8, $0xb43bbd2eb43bbd2e // twoPi2
+DATA planeConsts<>+1240(SB)/8, $0xb43bbd2eb43bbd2e // twoPi2
+DATA planeConsts<>+1248(SB)/8, $0x4022d97b7414a4d3 // threePiF64
+DATA planeConsts<>+1256(SB)/8, $0x4022d97b7414a4d3 // threePiF64
+DATA planeConsts<>+1264(SB)/8, $0x401921fb54442d18 // twoPi1F64
+DATA planeConsts<>+1272(SB)/8, $0x401921fb54442d18 // twoPi1F64
+DATA planeConsts<>+1280(SB)/8, $0x42a0000042a00000 // expLimit
+DATA planeConsts<>+1288(SB)/8, $0x42a0000042a00000 // expLimit
+DATA planeConsts<>+1296(SB)/8, $0x3fb8aa3b3fb8aa3b // log2e
+DATA planeConsts<>+1304(SB)/8, $0x3fb8aa3b3fb8aa3b // log2e
+DATA planeConsts<>+1312(SB)/8, $0x3f3172183f317218 // ln2Hi
+DATA planeConsts<>+1320(SB)/8, $0x3f3172183f317218 // ln2Hi
+DATA planeConsts<>+1328(SB)/8, $0xb102e308b102e308 // ln2Lo
+DATA planeConsts<>+1336(SB)/8, $0xb102e308b102e308 // ln2Lo
+DATA planeConsts<>+1344(SB)/8, $0x3ab527943ab52794 // expC6
+DATA planeConsts<>+1352(SB)/8, $0x3ab527943ab52794 // expC6
+DATA planeConsts<>+1360(SB)/8, $0x3c091cc03c091cc0 // expC5
+DATA planeConsts<>+1368(SB)/8, $0x3c091cc03c091cc0 // expC5
+DATA planeConsts<>+1376(SB)/8, $0x3d2aac573d2aac57 // expC4
+DATA planeConsts<>+1384(SB)/8, $0x3d2aac573d2aac57 // expC4
+DATA planeConsts<>+1392(SB)/8, $0x3e2aaa493e2aaa49 // expC3
+DATA planeConsts<>+1400(SB)/8, $0x3e2aaa493e2aaa49 // expC3
+DATA planeConsts<>+1408(SB)/8, $0x3efffffe3efffffe // expC2
+DATA planeConsts<>+1416(SB)/8, $0x3efffffe3efffffe // expC2
+DATA planeConsts<>+1424(SB)/8, $0x4085e00000000000 // expLimitF64
+DATA planeConsts<>+1432(SB)/8, $0x4085e00000000000 // expLimitF64
+DATA planeConsts<>+1440(SB)/8, $0x3ff71547652b82fe // log2eF64
+DATA planeConsts<>+1448(SB)/8, $0x3ff71547652b82fe // log2eF64
+DATA planeConsts<>+1456(SB)/8, $0x3fe62e42fefa39ef // ln2HiF64
+DATA planeConsts<>+1464(SB)/8, $0x3fe62e42fefa39ef // ln2HiF64
+DATA planeConsts<>+1472(SB)/8, $0x3c7abc9e3b39803f // ln2LoF64
+DATA planeConsts<>+1480(SB)/8, $0x3c7abc9e3b39803f // ln2LoF64
+DATA planeConsts<>+1488(SB)/8, $0x3e5ada2190d27d9b // expQ9F64
+DATA planeConsts<>+1496(SB)/8, $0x3e5ada2190d27d9b // expQ9F64
+DATA planeConsts<>+1504(SB)/8, $0x3e928adf206cd716 // expQ8F64
+DATA planeConsts<>+1512(SB)/8, $0x3e928adf206cd716 // expQ8F64
+DATA planeConsts<>+1520(SB)/8, $0x3ec71df0efbb6786 // expQ7F64
+DATA planeConsts<>+1528(SB)/8, $0x3ec71df0efbb6786 // expQ7F64
+DATA planeConsts<>+1536(SB)/8, $0x3efa019996a0b418 // expQ6F64
+DATA planeConsts<>+1544(SB)/8, $0x3efa019996a0b418 // expQ6F64
+DATA planeConsts<>+1552(SB)/8, $0x3f2a01a013499ee6 // expQ5F64
+DATA planeConsts<>+1560(SB)/8, $0x3f2a01a013499ee6 // expQ5F64
+DATA planeConsts<>+1568(SB)/8, $0x3f56c16c18473665 // expQ4F64
+DATA planeConsts<>+1576(SB)/8, $0x3f56c16c18473665 // expQ4F64
+DATA planeConsts<>+1584(SB)/8, $0x3f81111111125c87 // expQ3F64
+DATA planeConsts<>+1592(SB)/8, $0x3f81111111125c87 // expQ3F64
+DATA planeConsts<>+1600(SB)/8, $0x3fa55555555506c8 // expQ2F64
+DATA planeConsts<>+1608(SB)/8, $0x3fa55555555506c8 // expQ2F64
+DATA planeConsts<>+1616(SB)/8, $0x3fc5555555555502 // expQ1F64
+DATA planeConsts<>+1624(SB)/8, $0x3fc5555555555502 // expQ1F64
+DATA planeConsts<>+1632(SB)/8, $0x3fe000000000000a // expQ0F64
+DATA planeConsts<>+1640(SB)/8, $0x3fe000000000000a // expQ0F64
+DATA planeConsts<>+1648(SB)/8, $0x5880000058800000 // radiusMax
+DATA planeConsts<>+1656(SB)/8, $0x5880000058800000 // radiusMax
+DATA planeConsts<>+1664(SB)/8, $0x2680000026800000 // radiusMin
+DATA planeConsts<>+1672(SB)/8, $0x2680000026800000 // radiusMin
+DATA planeConsts<>+1680(SB)/8, $0x3f4000003f400000 // threeQuarters
+DATA planeConsts<>+1688(SB)/8, $0x3f4000003f400000 // threeQuarters
+DATA planeConsts<>+1696(SB)/8, $0xff800000ff800000 // exponentF32
+DATA planeConsts<>+1704(SB)/8, $0xff800000ff800000 // exponentF32
+DATA planeConsts<>+1712(SB)/8, $0xbd3c83bfbd3c83bf // logQ8
+DATA planeConsts<>+1720(SB)/8, $0xbd3c83bfbd3c83bf // logQ8
+DATA planeConsts<>+1728(SB)/8, $0x3f0000003f000000 // half
+DATA planeConsts<>+1736(SB)/8, $0x3f0000003f000000 // half
+DATA planeConsts<>+1744(SB)/8, $0x3dd8dec33dd8dec3 // logQ7
+DATA planeConsts<>+1752(SB)/8, $0x3dd8dec33dd8dec3 // logQ7
+DATA planeConsts<>+1760(SB)/8, $0xbe074121be074121 // logQ6
+DATA planeConsts<>+1768(SB)/8, $0xbe074121be074121 // logQ6
+DATA planeConsts<>+1776(SB)/8, $0x3e143a123e143a12 // logQ5
+DATA planeConsts<>+1784(SB)/8, $0x3e143a123e143a12 // logQ5
+DATA planeConsts<>+1792(SB)/8, $0xbe2a6b70be2a6b70 // logQ4
+DATA planeConsts<>+1800(SB)/8, $0xbe2a6b70be2a6b70 // logQ4
+DATA planeConsts<>+1808(SB)/8, $0x3e4cb3923e4cb392 // logQ3
+DATA planeConsts<>+1816(SB)/8, $0x3e4cb3923e4cb392 // logQ3
+DATA planeConsts<>+1824(SB)/8, $0xbe800041be800041 // logQ2
+DATA planeConsts<>+1832(SB)/8, $0xbe800041be800041 // logQ2
+DATA planeConsts<>+1840(SB)/8, $0x3eaaaad63eaaaad6 // logQ1
+DATA planeConsts<>+1848(SB)/8, $0x3eaaaad63eaaaad6 // logQ1
+DATA planeConsts<>+1856(SB)/8, $0xbf000000bf000000 // logQ0
+DATA planeConsts<>+1864(SB)/8, $0xbf000000bf000000 // logQ0
+DATA planeConsts<>+1872(SB)/8, $0x58f0000000000000 // radiusMaxF64
+DATA planeConsts<>+1880(SB)/8, $0x58f0000000000000 // radiusMaxF64
+DATA planeConsts<>+1888(SB)/8, $0x26f0000000000000 // radiusMinF64
+DATA planeConsts<>+1896(SB)/8, $0x26f0000000000000 // radiusMinF64
+DATA planeConsts<>+1904(SB)/8, $0x0008000000000000 // oneMinusThreeQuartersF64
+DATA planeConsts<>+1912(SB)/8, $0x0008000000000000 // oneMinusThreeQuartersF64
+DATA planeConsts<>+1920(SB)/8, $0x7ff0000000000000 // exponentF64
+DATA planeConsts<>+1928(SB)/8, $0x7ff0000000000000 // exponentF64
+DATA planeConsts<>+1936(SB)/8, $0x4330000000000000 // two52F64
+DATA planeConsts<>+1944(SB)/8, $0x4330000000000000 // two52F64
+DATA planeConsts<>+1952(SB)/8, $0x43300000000003ff // two52BiasF64
+DATA planeConsts<>+1960(SB)/8, $0x43300000000003ff // two52BiasF64
+DATA planeConsts<>+1968(SB)/8, $0x4000000000000000 // twoF64
+DATA planeConsts<>+1976(SB)/8, $0x4000000000000000 // twoF64
+DATA planeConsts<>+1984(SB)/8, $0x3fc0dcb113df2af8 // logR6F64
+DATA planeConsts<>+1992(SB)/8, $0x3fc0dcb113df2af8 // logR6F64
+DATA planeConsts<>+2000(SB)/8, $0x3fc1b85256ef26d0 // logR7F64
+DATA planeConsts<>+2008(SB)/8, $0x3fc1b85256ef26d0 // logR7F64
+DATA planeConsts<>+2016(SB)/8, $0x3fc3b35c87cfc786 // logR5F64
+DATA planeConsts<>+2024(SB)/8, $0x3fc3b35c87cfc786 // logR5F64
+DATA planeConsts<>+2032(SB)/8, $0x3fc745c4aa151c20 // logR4F64
+DATA planeConsts<>+2040(SB)/8, $0x3fc745c4aa151c20 // logR4F64
+DATA planeConsts<>+2048(SB)/8, $0x3fcc71c7490ab88f // logR3F64
+DATA planeConsts<>+2056(SB)/8, $0x3fcc71c7490ab88f // logR3F64
+DATA planeConsts<>+2064(SB)/8, $0x3fd24924921e35d3 // logR2F64
+DATA planeConsts<>+2072(SB)/8, $0x3fd24924921e35d3 // logR2F64
+DATA planeConsts<>+2080(SB)/8, $0x3fd999999999c185 // logR1F64
+DATA planeConsts<>+2088(SB)/8, $0x3fd999999999c185 // logR1F64
+DATA planeConsts<>+2096(SB)/8, $0x3fe555555555554f // logR0F64
+DATA planeConsts<>+2104(SB)/8, $0x3fe555555555554f // logR0F64
+DATA planeConsts<>+2112(SB)/8, $0x3080000030800000 // sineMin
+DATA planeConsts<>+2120(SB)/8, $0x3080000030800000 // sineMin
+DATA planeConsts<>+2128(SB)/8, $0x20b0000000000000 // sineMinF64
+DATA planeConsts<>+2136(SB)/8, $0x20b0000000000000 // sineMinF64
+DATA planeConsts<>+2144(SB)/8, $0x4220000042200000 // zetaLimit
+DATA planeConsts<>+2152(SB)/8, $0x4220000042200000 // zetaLimit
+DATA planeConsts<>+2160(SB)/8, $0x3b0000003b000000 // smallZeta
+DATA planeConsts<>+2168(SB)/8, $0x3b0000003b000000 // smallZeta
+DATA planeConsts<>+2176(SB)/8, $0x3e2aaaab3e2aaaab // sixth
+DATA planeConsts<>+2184(SB)/8, $0x3e2aaaab3e2aaaab // sixth
+DATA planeConsts<>+2192(SB)/8, $0x3d2aaaab3d2aaaab // twentyFourth
+DATA planeConsts<>+2200(SB)/8, $0x3d2aaaab3d2aaaab // twentyFourth
+DATA planeConsts<>+2208(SB)/8, $0x4072c00000000000 // zetaLimitF64
+DATA planeConsts<>+2216(SB)/8, $0x4072c00000000000 // zetaLimitF64
+DATA planeConsts<>+2224(SB)/8, $0x3ee0000000000000 // smallZetaF64
+DATA planeConsts<>+2232(SB)/8, $0x3ee0000000000000 // smallZetaF64
+DATA planeConsts<>+2240(SB)/8, $0x3fc5555555555555 // sixthF64
+DATA planeConsts<>+2248(SB)/8, $0x3fc5555555555555 // sixthF64
+DATA planeConsts<>+2256(SB)/8, $0x3fa5555555555555 // twentyFourthF64
+DATA planeConsts<>+2264(SB)/8, $0x3fa5555555555555 // twentyFourthF64
+DATA planeConsts<>+2272(SB)/8, $0x3daaaaab3daaaaab // twelfth
+DATA planeConsts<>+2280(SB)/8, $0x3daaaaab3daaaaab // twelfth
+DATA planeConsts<>+2288(SB)/8, $0x3fb5555555555555 // twelfthF64
+DATA planeConsts<>+2296(SB)/8, $0x3fb5555555555555 // twelfthF64
+GLOBL planeConsts<>(SB), RODATA|NOPTR, $2304
 
 // func expSO2F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
 TEXT ·expSO2F32NEON(SB), NOSPLIT, $0-64
@@ -1058,67 +1060,67 @@ loop:
 	VAND V2.B16, V8.B16, V14.B16
 	VAND V2.B16, V9.B16, V15.B16
 	WORD $0x6eace5d0 // fcmgt v16.4s, v14.4s, v12.4s
-	VBSL V14.B16, V12.B16, V16.B16
+	VBSL V12.B16, V14.B16, V16.B16
 	WORD $0x6eade5f1 // fcmgt v17.4s, v15.4s, v13.4s
-	VBSL V15.B16, V13.B16, V17.B16
+	VBSL V13.B16, V15.B16, V17.B16
 	WORD $0x6eace5d2 // fcmgt v18.4s, v14.4s, v12.4s
-	VBSL V12.B16, V14.B16, V18.B16
+	VBSL V14.B16, V12.B16, V18.B16
 	WORD $0x6eade5f3 // fcmgt v19.4s, v15.4s, v13.4s
-	VBSL V13.B16, V15.B16, V19.B16
-	WORD $0x6e32fe10 // fdiv v16.4s, v16.4s, v18.4s
-	WORD $0x6e33fe31 // fdiv v17.4s, v17.4s, v19.4s
-	WORD $0x6e30de12 // fmul v18.4s, v16.4s, v16.4s
-	WORD $0x6e31de33 // fmul v19.4s, v17.4s, v17.4s
-	WORD $0x6e32de14 // fmul v20.4s, v16.4s, v18.4s
-	WORD $0x6e33de35 // fmul v21.4s, v17.4s, v19.4s
+	VBSL V15.B16, V13.B16, V19.B16
+	WORD $0x6e30fe52 // fdiv v18.4s, v18.4s, v16.4s
+	WORD $0x6e31fe73 // fdiv v19.4s, v19.4s, v17.4s
+	WORD $0x6e32de50 // fmul v16.4s, v18.4s, v18.4s
+	WORD $0x6e33de71 // fmul v17.4s, v19.4s, v19.4s
+	WORD $0x6e30de54 // fmul v20.4s, v18.4s, v16.4s
+	WORD $0x6e31de75 // fmul v21.4s, v19.4s, v17.4s
 	FMOVQ 736(R4), F22
-	VFMLA V18.S4, V3.S4, V22.S4
+	VFMLA V16.S4, V3.S4, V22.S4
 	FMOVQ 736(R4), F23
-	VFMLA V19.S4, V3.S4, V23.S4
+	VFMLA V17.S4, V3.S4, V23.S4
 	FMOVQ 752(R4), F24
-	VFMLA V18.S4, V22.S4, V24.S4
+	VFMLA V16.S4, V22.S4, V24.S4
 	FMOVQ 752(R4), F22
-	VFMLA V19.S4, V23.S4, V22.S4
+	VFMLA V17.S4, V23.S4, V22.S4
 	FMOVQ 768(R4), F23
-	VFMLA V18.S4, V24.S4, V23.S4
+	VFMLA V16.S4, V24.S4, V23.S4
 	FMOVQ 768(R4), F24
-	VFMLA V19.S4, V22.S4, V24.S4
+	VFMLA V17.S4, V22.S4, V24.S4
 	FMOVQ 784(R4), F22
-	VFMLA V18.S4, V23.S4, V22.S4
+	VFMLA V16.S4, V23.S4, V22.S4
 	FMOVQ 784(R4), F23
-	VFMLA V19.S4, V24.S4, V23.S4
+	VFMLA V17.S4, V24.S4, V23.S4
 	FMOVQ 800(R4), F24
-	VFMLA V18.S4, V22.S4, V24.S4
+	VFMLA V16.S4, V22.S4, V24.S4
 	FMOVQ 800(R4), F22
-	VFMLA V19.S4, V23.S4, V22.S4
+	VFMLA V17.S4, V23.S4, V22.S4
 	FMOVQ 816(R4), F23
-	VFMLA V18.S4, V24.S4, V23.S4
+	VFMLA V16.S4, V24.S4, V23.S4
 	FMOVQ 816(R4), F24
-	VFMLA V19.S4, V22.S4, V24.S4
+	VFMLA V17.S4, V22.S4, V24.S4
 	FMOVQ 832(R4), F22
-	VFMLA V18.S4, V23.S4, V22.S4
+	VFMLA V16.S4, V23.S4, V22.S4
 	FMOVQ 832(R4), F23
-	VFMLA V19.S4, V24.S4, V23.S4
+	VFMLA V17.S4, V24.S4, V23.S4
 	FMOVQ 848(R4), F24
-	VFMLA V18.S4, V22.S4, V24.S4
+	VFMLA V16.S4, V22.S4, V24.S4
 	FMOVQ 848(R4), F22
-	VFMLA V19.S4, V23.S4, V22.S4
+	VFMLA V17.S4, V23.S4, V22.S4
 	FMOVQ 864(R4), F23
-	VFMLA V18.S4, V24.S4, V23.S4
-	FMOVQ 864(R4), F18
-	VFMLA V19.S4, V22.S4, V18.S4
-	VMOV V16.B16, V19.B16
-	VFMLA V23.S4, V20.S4, V19.S4
-	VMOV V17.B16, V20.B16
-	VFMLA V18.S4, V21.S4, V20.S4
-	WORD $0x4e30e612 // fcmeq v18.4s, v16.4s, v16.4s
-	WORD $0x6e205a52 // mvn v18.16b, v18.16b
-	WORD $0x4e31e630 // fcmeq v16.4s, v17.4s, v17.4s
+	VFMLA V16.S4, V24.S4, V23.S4
+	FMOVQ 864(R4), F16
+	VFMLA V17.S4, V22.S4, V16.S4
+	VMOV V18.B16, V17.B16
+	VFMLA V23.S4, V20.S4, V17.S4
+	VMOV V19.B16, V20.B16
+	VFMLA V16.S4, V21.S4, V20.S4
+	WORD $0x4e32e650 // fcmeq v16.4s, v18.4s, v18.4s
 	WORD $0x6e205a10 // mvn v16.16b, v16.16b
+	WORD $0x4e33e672 // fcmeq v18.4s, v19.4s, v19.4s
+	WORD $0x6e205a52 // mvn v18.16b, v18.16b
 	WORD $0x6eace5ce // fcmgt v14.4s, v14.4s, v12.4s
 	WORD $0x6eade5ef // fcmgt v15.4s, v15.4s, v13.4s
 	VAND V0.B16, V14.B16, V12.B16
-	VEOR V12.B16, V19.B16, V12.B16
+	VEOR V12.B16, V17.B16, V12.B16
 	VAND V0.B16, V15.B16, V13.B16
 	VEOR V13.B16, V20.B16, V13.B16
 	VAND V4.B16, V14.B16, V17.B16
@@ -1147,7 +1149,7 @@ loop:
 	VAND V0.B16, V9.B16, V9.B16
 	VORR V10.B16, V8.B16, V8.B16
 	VORR V11.B16, V9.B16, V9.B16
-	VORR V16.B16, V18.B16, V10.B16
+	VORR V18.B16, V16.B16, V10.B16
 	WORD $0x6eb0a94a // umaxv s10, v10.4s
 	FMOVS F10, R6
 	CBNZ R6, hard
@@ -1171,37 +1173,37 @@ loop2:
 	VAND V2.B16, V9.B16, V10.B16
 	VAND V2.B16, V8.B16, V11.B16
 	WORD $0x6eaae56c // fcmgt v12.4s, v11.4s, v10.4s
-	VBSL V11.B16, V10.B16, V12.B16
+	VBSL V10.B16, V11.B16, V12.B16
 	WORD $0x6eaae56d // fcmgt v13.4s, v11.4s, v10.4s
-	VBSL V10.B16, V11.B16, V13.B16
-	WORD $0x6e2dfd8c // fdiv v12.4s, v12.4s, v13.4s
-	WORD $0x6e2cdd8d // fmul v13.4s, v12.4s, v12.4s
-	WORD $0x6e2ddd8e // fmul v14.4s, v12.4s, v13.4s
+	VBSL V11.B16, V10.B16, V13.B16
+	WORD $0x6e2cfdad // fdiv v13.4s, v13.4s, v12.4s
+	WORD $0x6e2dddac // fmul v12.4s, v13.4s, v13.4s
+	WORD $0x6e2cddae // fmul v14.4s, v13.4s, v12.4s
 	FMOVQ 736(R4), F15
-	VFMLA V13.S4, V3.S4, V15.S4
+	VFMLA V12.S4, V3.S4, V15.S4
 	FMOVQ 752(R4), F16
-	VFMLA V13.S4, V15.S4, V16.S4
+	VFMLA V12.S4, V15.S4, V16.S4
 	FMOVQ 768(R4), F15
-	VFMLA V13.S4, V16.S4, V15.S4
+	VFMLA V12.S4, V16.S4, V15.S4
 	FMOVQ 784(R4), F16
-	VFMLA V13.S4, V15.S4, V16.S4
+	VFMLA V12.S4, V15.S4, V16.S4
 	FMOVQ 800(R4), F15
-	VFMLA V13.S4, V16.S4, V15.S4
+	VFMLA V12.S4, V16.S4, V15.S4
 	FMOVQ 816(R4), F16
-	VFMLA V13.S4, V15.S4, V16.S4
+	VFMLA V12.S4, V15.S4, V16.S4
 	FMOVQ 832(R4), F15
-	VFMLA V13.S4, V16.S4, V15.S4
+	VFMLA V12.S4, V16.S4, V15.S4
 	FMOVQ 848(R4), F16
-	VFMLA V13.S4, V15.S4, V16.S4
+	VFMLA V12.S4, V15.S4, V16.S4
 	FMOVQ 864(R4), F15
-	VFMLA V13.S4, V16.S4, V15.S4
-	VMOV V12.B16, V13.B16
-	VFMLA V15.S4, V14.S4, V13.S4
-	WORD $0x4e2ce58e // fcmeq v14.4s, v12.4s, v12.4s
+	VFMLA V12.S4, V16.S4, V15.S4
+	VMOV V13.B16, V12.B16
+	VFMLA V15.S4, V14.S4, V12.S4
+	WORD $0x4e2de5ae // fcmeq v14.4s, v13.4s, v13.4s
 	WORD $0x6e2059ce // mvn v14.16b, v14.16b
 	WORD $0x6eaae56b // fcmgt v11.4s, v11.4s, v10.4s
 	VAND V0.B16, V11.B16, V10.B16
-	VEOR V10.B16, V13.B16, V10.B16
+	VEOR V10.B16, V12.B16, V10.B16
 	VAND V4.B16, V11.B16, V12.B16
 	WORD $0x4e2cd54c // fadd v12.4s, v10.4s, v12.4s
 	VAND V5.B16, V11.B16, V11.B16
@@ -1253,37 +1255,37 @@ loaded2:
 	VAND V2.B16, V9.B16, V10.B16
 	VAND V2.B16, V8.B16, V11.B16
 	WORD $0x6eaae56c // fcmgt v12.4s, v11.4s, v10.4s
-	VBSL V11.B16, V10.B16, V12.B16
+	VBSL V10.B16, V11.B16, V12.B16
 	WORD $0x6eaae56d // fcmgt v13.4s, v11.4s, v10.4s
-	VBSL V10.B16, V11.B16, V13.B16
-	WORD $0x6e2dfd8c // fdiv v12.4s, v12.4s, v13.4s
-	WORD $0x6e2cdd8d // fmul v13.4s, v12.4s, v12.4s
-	WORD $0x6e2ddd8e // fmul v14.4s, v12.4s, v13.4s
+	VBSL V11.B16, V10.B16, V13.B16
+	WORD $0x6e2cfdad // fdiv v13.4s, v13.4s, v12.4s
+	WORD $0x6e2dddac // fmul v12.4s, v13.4s, v13.4s
+	WORD $0x6e2cddae // fmul v14.4s, v13.4s, v12.4s
 	FMOVQ 736(R4), F15
-	VFMLA V13.S4, V3.S4, V15.S4
+	VFMLA V12.S4, V3.S4, V15.S4
 	FMOVQ 752(R4), F16
-	VFMLA V13.S4, V15.S4, V16.S4
+	VFMLA V12.S4, V15.S4, V16.S4
 	FMOVQ 768(R4), F15
-	VFMLA V13.S4, V16.S4, V15.S4
+	VFMLA V12.S4, V16.S4, V15.S4
 	FMOVQ 784(R4), F16
-	VFMLA V13.S4, V15.S4, V16.S4
+	VFMLA V12.S4, V15.S4, V16.S4
 	FMOVQ 800(R4), F15
-	VFMLA V13.S4, V16.S4, V15.S4
+	VFMLA V12.S4, V16.S4, V15.S4
 	FMOVQ 816(R4), F16
-	VFMLA V13.S4, V15.S4, V16.S4
+	VFMLA V12.S4, V15.S4, V16.S4
 	FMOVQ 832(R4), F15
-	VFMLA V13.S4, V16.S4, V15.S4
+	VFMLA V12.S4, V16.S4, V15.S4
 	FMOVQ 848(R4), F16
-	VFMLA V13.S4, V15.S4, V16.S4
+	VFMLA V12.S4, V15.S4, V16.S4
 	FMOVQ 864(R4), F15
-	VFMLA V13.S4, V16.S4, V15.S4
-	VMOV V12.B16, V13.B16
-	VFMLA V15.S4, V14.S4, V13.S4
-	WORD $0x4e2ce58e // fcmeq v14.4s, v12.4s, v12.4s
+	VFMLA V12.S4, V16.S4, V15.S4
+	VMOV V13.B16, V12.B16
+	VFMLA V15.S4, V14.S4, V12.S4
+	WORD $0x4e2de5ae // fcmeq v14.4s, v13.4s, v13.4s
 	WORD $0x6e2059ce // mvn v14.16b, v14.16b
 	WORD $0x6eaae56b // fcmgt v11.4s, v11.4s, v10.4s
 	VAND V0.B16, V11.B16, V10.B16
-	VEOR V10.B16, V13.B16, V10.B16
+	VEOR V10.B16, V12.B16, V10.B16
 	VAND V4.B16, V11.B16, V12.B16
 	WORD $0x4e2cd54c // fadd v12.4s, v10.4s, v12.4s
 	VAND V5.B16, V11.B16, V11.B16
@@ -1321,17 +1323,17 @@ done:
 
 hard:
 	FLDPQ (R0), (F10, F11)
-	VBIF V18.B16, V8.B16, V10.B16
-	VBIF V16.B16, V9.B16, V11.B16
+	VBIF V16.B16, V8.B16, V10.B16
+	VBIF V18.B16, V9.B16, V11.B16
 	FSTPQ (F10, F11), (R0)
 	MOVD ZR, R6
 	FMOVQ 272(R4), F8
-	VAND V18.B16, V8.B16, V8.B16
+	VAND V16.B16, V8.B16, V8.B16
 	WORD $0x4eb1b909 // addv s9, v8.4s
 	FMOVD F9, R7
 	ORR R7<<0, R6, R6
 	FMOVQ 272(R4), F8
-	VAND V16.B16, V8.B16, V8.B16
+	VAND V18.B16, V8.B16, V8.B16
 	WORD $0x4eb1b909 // addv s9, v8.4s
 	FMOVD F9, R7
 	ORR R7<<4, R6, R6
@@ -1420,49 +1422,47 @@ TEXT ·logSO2F64NEON(SB), NOSPLIT, $0-64
 	FMOVQ 912(R4), F4
 	FMOVQ 928(R4), F5
 	FMOVQ 944(R4), F6
-	FMOVQ 384(R4), F7
-	FMOVQ 368(R4), F8
-	FMOVQ 960(R4), F9
+	FMOVQ 960(R4), F7
 	CMP $4, R2
 	BLT next
 
 loop:
-	// 142 instructions for 4 matrices, 35.5 each
+	// 151 instructions for 4 matrices, 37.75 each
 	ADD R5, R1, R6
-	FLDPQ (R6), (F10, F11)
-	WORD $0x4e61d54a // fadd v10.2d, v10.2d, v1.2d
-	WORD $0x4e61d56b // fadd v11.2d, v11.2d, v1.2d
-	FLDPQ (R1), (F12, F13)
-	VAND V2.B16, V12.B16, V14.B16
-	VAND V2.B16, V13.B16, V15.B16
-	VAND V2.B16, V10.B16, V16.B16
-	VAND V2.B16, V11.B16, V17.B16
-	WORD $0x6eeee612 // fcmgt v18.2d, v16.2d, v14.2d
-	VBSL V16.B16, V14.B16, V18.B16
-	WORD $0x6eefe633 // fcmgt v19.2d, v17.2d, v15.2d
-	VBSL V17.B16, V15.B16, V19.B16
-	WORD $0x6eeee614 // fcmgt v20.2d, v16.2d, v14.2d
-	VBSL V14.B16, V16.B16, V20.B16
-	WORD $0x6eefe635 // fcmgt v21.2d, v17.2d, v15.2d
-	VBSL V15.B16, V17.B16, V21.B16
-	WORD $0x6e63de96 // fmul v22.2d, v20.2d, v3.2d
-	WORD $0x6e63deb7 // fmul v23.2d, v21.2d, v3.2d
-	WORD $0x6ef6e656 // fcmgt v22.2d, v18.2d, v22.2d
-	WORD $0x6ef7e677 // fcmgt v23.2d, v19.2d, v23.2d
-	WORD $0x4ef4d658 // fsub v24.2d, v18.2d, v20.2d
-	WORD $0x4ef5d679 // fsub v25.2d, v19.2d, v21.2d
-	VBIF V22.B16, V18.B16, V24.B16
-	VBIF V23.B16, V19.B16, V25.B16
-	WORD $0x4e74d652 // fadd v18.2d, v18.2d, v20.2d
-	WORD $0x4e75d673 // fadd v19.2d, v19.2d, v21.2d
-	VBIT V22.B16, V18.B16, V20.B16
-	VBIT V23.B16, V19.B16, V21.B16
-	WORD $0x6e74ff18 // fdiv v24.2d, v24.2d, v20.2d
-	WORD $0x6e75ff39 // fdiv v25.2d, v25.2d, v21.2d
-	WORD $0x6e78df12 // fmul v18.2d, v24.2d, v24.2d
-	WORD $0x6e79df33 // fmul v19.2d, v25.2d, v25.2d
-	WORD $0x6e72df14 // fmul v20.2d, v24.2d, v18.2d
-	WORD $0x6e73df35 // fmul v21.2d, v25.2d, v19.2d
+	FLDPQ (R6), (F8, F9)
+	WORD $0x4e61d508 // fadd v8.2d, v8.2d, v1.2d
+	WORD $0x4e61d529 // fadd v9.2d, v9.2d, v1.2d
+	FLDPQ (R1), (F10, F11)
+	VAND V2.B16, V10.B16, V12.B16
+	VAND V2.B16, V11.B16, V13.B16
+	VAND V2.B16, V8.B16, V14.B16
+	VAND V2.B16, V9.B16, V15.B16
+	WORD $0x6eece5d0 // fcmgt v16.2d, v14.2d, v12.2d
+	VBSL V12.B16, V14.B16, V16.B16
+	WORD $0x6eede5f1 // fcmgt v17.2d, v15.2d, v13.2d
+	VBSL V13.B16, V15.B16, V17.B16
+	WORD $0x6eece5d2 // fcmgt v18.2d, v14.2d, v12.2d
+	VBSL V14.B16, V12.B16, V18.B16
+	WORD $0x6eede5f3 // fcmgt v19.2d, v15.2d, v13.2d
+	VBSL V15.B16, V13.B16, V19.B16
+	WORD $0x6e63de14 // fmul v20.2d, v16.2d, v3.2d
+	WORD $0x6e63de35 // fmul v21.2d, v17.2d, v3.2d
+	WORD $0x6ef4e654 // fcmgt v20.2d, v18.2d, v20.2d
+	WORD $0x6ef5e675 // fcmgt v21.2d, v19.2d, v21.2d
+	WORD $0x4ef0d656 // fsub v22.2d, v18.2d, v16.2d
+	WORD $0x4ef1d677 // fsub v23.2d, v19.2d, v17.2d
+	VBIF V20.B16, V18.B16, V22.B16
+	VBIF V21.B16, V19.B16, V23.B16
+	WORD $0x4e70d652 // fadd v18.2d, v18.2d, v16.2d
+	WORD $0x4e71d673 // fadd v19.2d, v19.2d, v17.2d
+	VBIF V20.B16, V16.B16, V18.B16
+	VBIF V21.B16, V17.B16, V19.B16
+	WORD $0x6e72fed6 // fdiv v22.2d, v22.2d, v18.2d
+	WORD $0x6e73fef7 // fdiv v23.2d, v23.2d, v19.2d
+	WORD $0x6e76ded2 // fmul v18.2d, v22.2d, v22.2d
+	WORD $0x6e77def3 // fmul v19.2d, v23.2d, v23.2d
+	WORD $0x6e72ded8 // fmul v24.2d, v22.2d, v18.2d
+	WORD $0x6e73def9 // fmul v25.2d, v23.2d, v19.2d
 	FMOVQ 976(R4), F26
 	VFMLA V18.D2, V4.D2, V26.D2
 	FMOVQ 976(R4), F27
@@ -1511,60 +1511,69 @@ loop:
 	VFMLA V18.D2, V28.D2, V27.D2
 	FMOVQ 1152(R4), F18
 	VFMLA V19.D2, V26.D2, V18.D2
-	VMOV V24.B16, V19.B16
-	VFMLA V27.D2, V20.D2, V19.D2
-	VMOV V25.B16, V20.B16
-	VFMLA V18.D2, V21.D2, V20.D2
-	VAND V5.B16, V22.B16, V18.B16
+	VMOV V22.B16, V19.B16
+	VFMLA V27.D2, V24.D2, V19.D2
+	VMOV V23.B16, V24.B16
+	VFMLA V18.D2, V25.D2, V24.D2
+	VAND V5.B16, V20.B16, V18.B16
 	WORD $0x4e72d672 // fadd v18.2d, v19.2d, v18.2d
-	VAND V5.B16, V23.B16, V19.B16
-	WORD $0x4e73d693 // fadd v19.2d, v20.2d, v19.2d
-	VAND V6.B16, V22.B16, V22.B16
-	WORD $0x4e76d656 // fadd v22.2d, v18.2d, v22.2d
-	VAND V6.B16, V23.B16, V23.B16
-	WORD $0x4e77d677 // fadd v23.2d, v19.2d, v23.2d
-	WORD $0x4e78e712 // fcmeq v18.2d, v24.2d, v24.2d
+	VAND V5.B16, V21.B16, V19.B16
+	WORD $0x4e73d713 // fadd v19.2d, v24.2d, v19.2d
+	VAND V6.B16, V20.B16, V20.B16
+	WORD $0x4e74d654 // fadd v20.2d, v18.2d, v20.2d
+	VAND V6.B16, V21.B16, V21.B16
+	WORD $0x4e75d675 // fadd v21.2d, v19.2d, v21.2d
+	WORD $0x4e76e6d2 // fcmeq v18.2d, v22.2d, v22.2d
 	WORD $0x6e205a52 // mvn v18.16b, v18.16b
-	WORD $0x4e79e733 // fcmeq v19.2d, v25.2d, v25.2d
+	WORD $0x4e77e6f3 // fcmeq v19.2d, v23.2d, v23.2d
 	WORD $0x6e205a73 // mvn v19.16b, v19.16b
-	WORD $0x6eeee610 // fcmgt v16.2d, v16.2d, v14.2d
-	WORD $0x6eefe631 // fcmgt v17.2d, v17.2d, v15.2d
-	VAND V0.B16, V16.B16, V14.B16
-	VEOR V14.B16, V22.B16, V14.B16
-	VAND V0.B16, V17.B16, V15.B16
-	VEOR V15.B16, V23.B16, V15.B16
-	VAND V7.B16, V16.B16, V20.B16
-	WORD $0x4e74d5d4 // fadd v20.2d, v14.2d, v20.2d
-	VAND V7.B16, V17.B16, V14.B16
-	WORD $0x4e6ed5ee // fadd v14.2d, v15.2d, v14.2d
-	VAND V8.B16, V16.B16, V16.B16
-	WORD $0x4e70d690 // fadd v16.2d, v20.2d, v16.2d
-	VAND V8.B16, V17.B16, V17.B16
-	WORD $0x4e71d5d1 // fadd v17.2d, v14.2d, v17.2d
-	WORD $0x4ee0e98c // fcmlt v12.2d, v12.2d, #0.0
-	WORD $0x4ee0e9ad // fcmlt v13.2d, v13.2d, #0.0
-	VAND V0.B16, V12.B16, V14.B16
-	VEOR V14.B16, V16.B16, V14.B16
-	VAND V0.B16, V13.B16, V15.B16
-	VEOR V15.B16, V17.B16, V15.B16
-	VAND V9.B16, V12.B16, V16.B16
-	WORD $0x4e70d5d0 // fadd v16.2d, v14.2d, v16.2d
-	VAND V9.B16, V13.B16, V14.B16
-	WORD $0x4e6ed5ee // fadd v14.2d, v15.2d, v14.2d
+	WORD $0x6e70e4f0 // fcmge v16.2d, v7.2d, v16.2d
+	WORD $0x6e205a10 // mvn v16.16b, v16.16b
+	WORD $0x6e71e4f1 // fcmge v17.2d, v7.2d, v17.2d
+	WORD $0x6e205a31 // mvn v17.16b, v17.16b
+	VORR V16.B16, V18.B16, V18.B16
+	VORR V17.B16, V19.B16, V19.B16
+	WORD $0x6eece5ce // fcmgt v14.2d, v14.2d, v12.2d
+	WORD $0x6eede5ef // fcmgt v15.2d, v15.2d, v13.2d
+	VAND V0.B16, V14.B16, V12.B16
+	VEOR V12.B16, V20.B16, V12.B16
+	VAND V0.B16, V15.B16, V13.B16
+	VEOR V13.B16, V21.B16, V13.B16
+	FMOVQ 384(R4), F17
+	VAND V17.B16, V14.B16, V16.B16
+	WORD $0x4e70d590 // fadd v16.2d, v12.2d, v16.2d
+	VAND V17.B16, V15.B16, V12.B16
+	WORD $0x4e6cd5ac // fadd v12.2d, v13.2d, v12.2d
+	FMOVQ 368(R4), F13
+	VAND V13.B16, V14.B16, V14.B16
+	WORD $0x4e6ed60e // fadd v14.2d, v16.2d, v14.2d
+	VAND V13.B16, V15.B16, V15.B16
+	WORD $0x4e6fd58f // fadd v15.2d, v12.2d, v15.2d
+	WORD $0x4ee0e94a // fcmlt v10.2d, v10.2d, #0.0
+	WORD $0x4ee0e96b // fcmlt v11.2d, v11.2d, #0.0
+	VAND V0.B16, V10.B16, V12.B16
+	VEOR V12.B16, V14.B16, V12.B16
+	VAND V0.B16, V11.B16, V13.B16
+	VEOR V13.B16, V15.B16, V13.B16
 	FMOVQ 1168(R4), F15
-	VAND V15.B16, V12.B16, V12.B16
-	WORD $0x4e6cd60c // fadd v12.2d, v16.2d, v12.2d
-	VAND V15.B16, V13.B16, V13.B16
-	WORD $0x4e6dd5cd // fadd v13.2d, v14.2d, v13.2d
-	VAND V0.B16, V10.B16, V10.B16
-	VAND V0.B16, V11.B16, V11.B16
-	VORR V12.B16, V10.B16, V10.B16
-	VORR V13.B16, V11.B16, V11.B16
-	VORR V19.B16, V18.B16, V12.B16
-	WORD $0x6eb0a98c // umaxv s12, v12.4s
-	FMOVS F12, R6
+	VAND V15.B16, V10.B16, V14.B16
+	WORD $0x4e6ed58e // fadd v14.2d, v12.2d, v14.2d
+	VAND V15.B16, V11.B16, V12.B16
+	WORD $0x4e6cd5ac // fadd v12.2d, v13.2d, v12.2d
+	FMOVQ 1184(R4), F13
+	VAND V13.B16, V10.B16, V10.B16
+	WORD $0x4e6ad5ca // fadd v10.2d, v14.2d, v10.2d
+	VAND V13.B16, V11.B16, V11.B16
+	WORD $0x4e6bd58b // fadd v11.2d, v12.2d, v11.2d
+	VAND V0.B16, V8.B16, V8.B16
+	VAND V0.B16, V9.B16, V9.B16
+	VORR V10.B16, V8.B16, V8.B16
+	VORR V11.B16, V9.B16, V9.B16
+	VORR V19.B16, V18.B16, V10.B16
+	WORD $0x6eb0a94a // umaxv s10, v10.4s
+	FMOVS F10, R6
 	CBNZ R6, hard
-	FSTPQ (F10, F11), (R0)
+	FSTPQ (F8, F9), (R0)
 	ADD $32, R0
 	ADD $32, R1
 	SUB $4, R2
@@ -1576,79 +1585,85 @@ next:
 	BLT next2
 
 loop2:
-	// 77 instructions for 2 matrices, 38.5 each
+	// 83 instructions for 2 matrices, 41.5 each
 	ADD R5, R1, R6
-	FMOVQ (R6), F10
-	WORD $0x4e61d54a // fadd v10.2d, v10.2d, v1.2d
-	FMOVQ (R1), F11
-	VAND V2.B16, V11.B16, V12.B16
-	VAND V2.B16, V10.B16, V13.B16
-	WORD $0x6eece5ae // fcmgt v14.2d, v13.2d, v12.2d
-	VBSL V13.B16, V12.B16, V14.B16
-	WORD $0x6eece5af // fcmgt v15.2d, v13.2d, v12.2d
-	VBSL V12.B16, V13.B16, V15.B16
-	WORD $0x6e63ddf0 // fmul v16.2d, v15.2d, v3.2d
-	WORD $0x6ef0e5d0 // fcmgt v16.2d, v14.2d, v16.2d
-	WORD $0x4eefd5d1 // fsub v17.2d, v14.2d, v15.2d
-	VBIF V16.B16, V14.B16, V17.B16
-	WORD $0x4e6fd5ce // fadd v14.2d, v14.2d, v15.2d
-	VBIT V16.B16, V14.B16, V15.B16
-	WORD $0x6e6ffe31 // fdiv v17.2d, v17.2d, v15.2d
-	WORD $0x6e71de2e // fmul v14.2d, v17.2d, v17.2d
-	WORD $0x6e6ede2f // fmul v15.2d, v17.2d, v14.2d
-	FMOVQ 976(R4), F18
-	VFMLA V14.D2, V4.D2, V18.D2
-	FMOVQ 992(R4), F19
-	VFMLA V14.D2, V18.D2, V19.D2
-	FMOVQ 1008(R4), F18
-	VFMLA V14.D2, V19.D2, V18.D2
-	FMOVQ 1024(R4), F19
-	VFMLA V14.D2, V18.D2, V19.D2
-	FMOVQ 1040(R4), F18
-	VFMLA V14.D2, V19.D2, V18.D2
-	FMOVQ 1056(R4), F19
-	VFMLA V14.D2, V18.D2, V19.D2
-	FMOVQ 1072(R4), F18
-	VFMLA V14.D2, V19.D2, V18.D2
-	FMOVQ 1088(R4), F19
-	VFMLA V14.D2, V18.D2, V19.D2
-	FMOVQ 1104(R4), F18
-	VFMLA V14.D2, V19.D2, V18.D2
-	FMOVQ 1120(R4), F19
-	VFMLA V14.D2, V18.D2, V19.D2
-	FMOVQ 1136(R4), F18
-	VFMLA V14.D2, V19.D2, V18.D2
-	FMOVQ 1152(R4), F19
-	VFMLA V14.D2, V18.D2, V19.D2
-	VMOV V17.B16, V14.B16
-	VFMLA V19.D2, V15.D2, V14.D2
-	VAND V5.B16, V16.B16, V15.B16
-	WORD $0x4e6fd5cf // fadd v15.2d, v14.2d, v15.2d
-	VAND V6.B16, V16.B16, V16.B16
-	WORD $0x4e70d5f0 // fadd v16.2d, v15.2d, v16.2d
-	WORD $0x4e71e62e // fcmeq v14.2d, v17.2d, v17.2d
-	WORD $0x6e2059ce // mvn v14.16b, v14.16b
-	WORD $0x6eece5ad // fcmgt v13.2d, v13.2d, v12.2d
-	VAND V0.B16, V13.B16, V12.B16
-	VEOR V12.B16, V16.B16, V12.B16
-	VAND V7.B16, V13.B16, V15.B16
-	WORD $0x4e6fd58f // fadd v15.2d, v12.2d, v15.2d
-	VAND V8.B16, V13.B16, V13.B16
-	WORD $0x4e6dd5ed // fadd v13.2d, v15.2d, v13.2d
-	WORD $0x4ee0e96b // fcmlt v11.2d, v11.2d, #0.0
-	VAND V0.B16, V11.B16, V12.B16
-	VEOR V12.B16, V13.B16, V12.B16
-	VAND V9.B16, V11.B16, V13.B16
-	WORD $0x4e6dd58d // fadd v13.2d, v12.2d, v13.2d
+	FMOVQ (R6), F8
+	WORD $0x4e61d508 // fadd v8.2d, v8.2d, v1.2d
+	FMOVQ (R1), F9
+	VAND V2.B16, V9.B16, V10.B16
+	VAND V2.B16, V8.B16, V11.B16
+	WORD $0x6eeae56c // fcmgt v12.2d, v11.2d, v10.2d
+	VBSL V10.B16, V11.B16, V12.B16
+	WORD $0x6eeae56d // fcmgt v13.2d, v11.2d, v10.2d
+	VBSL V11.B16, V10.B16, V13.B16
+	WORD $0x6e63dd8e // fmul v14.2d, v12.2d, v3.2d
+	WORD $0x6eeee5ae // fcmgt v14.2d, v13.2d, v14.2d
+	WORD $0x4eecd5af // fsub v15.2d, v13.2d, v12.2d
+	VBIF V14.B16, V13.B16, V15.B16
+	WORD $0x4e6cd5ad // fadd v13.2d, v13.2d, v12.2d
+	VBIF V14.B16, V12.B16, V13.B16
+	WORD $0x6e6dfdef // fdiv v15.2d, v15.2d, v13.2d
+	WORD $0x6e6fdded // fmul v13.2d, v15.2d, v15.2d
+	WORD $0x6e6dddf0 // fmul v16.2d, v15.2d, v13.2d
+	FMOVQ 976(R4), F17
+	VFMLA V13.D2, V4.D2, V17.D2
+	FMOVQ 992(R4), F18
+	VFMLA V13.D2, V17.D2, V18.D2
+	FMOVQ 1008(R4), F17
+	VFMLA V13.D2, V18.D2, V17.D2
+	FMOVQ 1024(R4), F18
+	VFMLA V13.D2, V17.D2, V18.D2
+	FMOVQ 1040(R4), F17
+	VFMLA V13.D2, V18.D2, V17.D2
+	FMOVQ 1056(R4), F18
+	VFMLA V13.D2, V17.D2, V18.D2
+	FMOVQ 1072(R4), F17
+	VFMLA V13.D2, V18.D2, V17.D2
+	FMOVQ 1088(R4), F18
+	VFMLA V13.D2, V17.D2, V18.D2
+	FMOVQ 1104(R4), F17
+	VFMLA V13.D2, V18.D2, V17.D2
+	FMOVQ 1120(R4), F18
+	VFMLA V13.D2, V17.D2, V18.D2
+	FMOVQ 1136(R4), F17
+	VFMLA V13.D2, V18.D2, V17.D2
+	FMOVQ 1152(R4), F18
+	VFMLA V13.D2, V17.D2, V18.D2
+	VMOV V15.B16, V13.B16
+	VFMLA V18.D2, V16.D2, V13.D2
+	VAND V5.B16, V14.B16, V16.B16
+	WORD $0x4e70d5b0 // fadd v16.2d, v13.2d, v16.2d
+	VAND V6.B16, V14.B16, V14.B16
+	WORD $0x4e6ed60e // fadd v14.2d, v16.2d, v14.2d
+	WORD $0x4e6fe5ed // fcmeq v13.2d, v15.2d, v15.2d
+	WORD $0x6e2059ad // mvn v13.16b, v13.16b
+	WORD $0x6e6ce4ec // fcmge v12.2d, v7.2d, v12.2d
+	WORD $0x6e20598c // mvn v12.16b, v12.16b
+	VORR V12.B16, V13.B16, V13.B16
+	WORD $0x6eeae56b // fcmgt v11.2d, v11.2d, v10.2d
+	VAND V0.B16, V11.B16, V10.B16
+	VEOR V10.B16, V14.B16, V10.B16
+	FMOVQ 384(R4), F14
+	VAND V14.B16, V11.B16, V12.B16
+	WORD $0x4e6cd54c // fadd v12.2d, v10.2d, v12.2d
+	FMOVQ 368(R4), F10
+	VAND V10.B16, V11.B16, V11.B16
+	WORD $0x4e6bd58b // fadd v11.2d, v12.2d, v11.2d
+	WORD $0x4ee0e929 // fcmlt v9.2d, v9.2d, #0.0
+	VAND V0.B16, V9.B16, V10.B16
+	VEOR V10.B16, V11.B16, V10.B16
 	FMOVQ 1168(R4), F12
-	VAND V12.B16, V11.B16, V11.B16
-	WORD $0x4e6bd5ab // fadd v11.2d, v13.2d, v11.2d
-	VAND V0.B16, V10.B16, V10.B16
-	VORR V11.B16, V10.B16, V10.B16
-	WORD $0x6eb0a9cb // umaxv s11, v14.4s
-	FMOVS F11, R6
+	VAND V12.B16, V9.B16, V11.B16
+	WORD $0x4e6bd54b // fadd v11.2d, v10.2d, v11.2d
+	FMOVQ 1184(R4), F10
+	VAND V10.B16, V9.B16, V9.B16
+	WORD $0x4e69d569 // fadd v9.2d, v11.2d, v9.2d
+	VAND V0.B16, V8.B16, V8.B16
+	VORR V9.B16, V8.B16, V8.B16
+	WORD $0x6eb0a9a9 // umaxv s9, v13.4s
+	FMOVS F9, R6
 	CBNZ R6, hard2
-	FMOVQ F10, (R0)
+	FMOVQ F8, (R0)
 	ADD $16, R0
 	ADD $16, R1
 	SUB $2, R2
@@ -1658,79 +1673,85 @@ loop2:
 next2:
 	CBZ R2, done
 	ADD R5, R1, R6
-	FMOVD (R6), F10
-	WORD $0x4e61d54a // fadd v10.2d, v10.2d, v1.2d
+	FMOVD (R6), F8
+	WORD $0x4e61d508 // fadd v8.2d, v8.2d, v1.2d
 	MOVD R1, R6
-	FMOVD (R6), F11
-	VAND V2.B16, V11.B16, V12.B16
-	VAND V2.B16, V10.B16, V13.B16
-	WORD $0x6eece5ae // fcmgt v14.2d, v13.2d, v12.2d
-	VBSL V13.B16, V12.B16, V14.B16
-	WORD $0x6eece5af // fcmgt v15.2d, v13.2d, v12.2d
-	VBSL V12.B16, V13.B16, V15.B16
-	WORD $0x6e63ddf0 // fmul v16.2d, v15.2d, v3.2d
-	WORD $0x6ef0e5d0 // fcmgt v16.2d, v14.2d, v16.2d
-	WORD $0x4eefd5d1 // fsub v17.2d, v14.2d, v15.2d
-	VBIF V16.B16, V14.B16, V17.B16
-	WORD $0x4e6fd5ce // fadd v14.2d, v14.2d, v15.2d
-	VBIT V16.B16, V14.B16, V15.B16
-	WORD $0x6e6ffe31 // fdiv v17.2d, v17.2d, v15.2d
-	WORD $0x6e71de2e // fmul v14.2d, v17.2d, v17.2d
-	WORD $0x6e6ede2f // fmul v15.2d, v17.2d, v14.2d
-	FMOVQ 976(R4), F18
-	VFMLA V14.D2, V4.D2, V18.D2
-	FMOVQ 992(R4), F19
-	VFMLA V14.D2, V18.D2, V19.D2
-	FMOVQ 1008(R4), F18
-	VFMLA V14.D2, V19.D2, V18.D2
-	FMOVQ 1024(R4), F19
-	VFMLA V14.D2, V18.D2, V19.D2
-	FMOVQ 1040(R4), F18
-	VFMLA V14.D2, V19.D2, V18.D2
-	FMOVQ 1056(R4), F19
-	VFMLA V14.D2, V18.D2, V19.D2
-	FMOVQ 1072(R4), F18
-	VFMLA V14.D2, V19.D2, V18.D2
-	FMOVQ 1088(R4), F19
-	VFMLA V14.D2, V18.D2, V19.D2
-	FMOVQ 1104(R4), F18
-	VFMLA V14.D2, V19.D2, V18.D2
-	FMOVQ 1120(R4), F19
-	VFMLA V14.D2, V18.D2, V19.D2
-	FMOVQ 1136(R4), F18
-	VFMLA V14.D2, V19.D2, V18.D2
-	FMOVQ 1152(R4), F19
-	VFMLA V14.D2, V18.D2, V19.D2
-	VMOV V17.B16, V14.B16
-	VFMLA V19.D2, V15.D2, V14.D2
-	VAND V5.B16, V16.B16, V15.B16
-	WORD $0x4e6fd5cf // fadd v15.2d, v14.2d, v15.2d
-	VAND V6.B16, V16.B16, V16.B16
-	WORD $0x4e70d5f0 // fadd v16.2d, v15.2d, v16.2d
-	WORD $0x4e71e62e // fcmeq v14.2d, v17.2d, v17.2d
-	WORD $0x6e2059ce // mvn v14.16b, v14.16b
-	WORD $0x6eece5ad // fcmgt v13.2d, v13.2d, v12.2d
-	VAND V0.B16, V13.B16, V12.B16
-	VEOR V12.B16, V16.B16, V12.B16
-	VAND V7.B16, V13.B16, V15.B16
-	WORD $0x4e6fd58f // fadd v15.2d, v12.2d, v15.2d
-	VAND V8.B16, V13.B16, V13.B16
-	WORD $0x4e6dd5ed // fadd v13.2d, v15.2d, v13.2d
-	WORD $0x4ee0e96b // fcmlt v11.2d, v11.2d, #0.0
-	VAND V0.B16, V11.B16, V12.B16
-	VEOR V12.B16, V13.B16, V12.B16
-	VAND V9.B16, V11.B16, V13.B16
-	WORD $0x4e6dd58d // fadd v13.2d, v12.2d, v13.2d
+	FMOVD (R6), F9
+	VAND V2.B16, V9.B16, V10.B16
+	VAND V2.B16, V8.B16, V11.B16
+	WORD $0x6eeae56c // fcmgt v12.2d, v11.2d, v10.2d
+	VBSL V10.B16, V11.B16, V12.B16
+	WORD $0x6eeae56d // fcmgt v13.2d, v11.2d, v10.2d
+	VBSL V11.B16, V10.B16, V13.B16
+	WORD $0x6e63dd8e // fmul v14.2d, v12.2d, v3.2d
+	WORD $0x6eeee5ae // fcmgt v14.2d, v13.2d, v14.2d
+	WORD $0x4eecd5af // fsub v15.2d, v13.2d, v12.2d
+	VBIF V14.B16, V13.B16, V15.B16
+	WORD $0x4e6cd5ad // fadd v13.2d, v13.2d, v12.2d
+	VBIF V14.B16, V12.B16, V13.B16
+	WORD $0x6e6dfdef // fdiv v15.2d, v15.2d, v13.2d
+	WORD $0x6e6fdded // fmul v13.2d, v15.2d, v15.2d
+	WORD $0x6e6dddf0 // fmul v16.2d, v15.2d, v13.2d
+	FMOVQ 976(R4), F17
+	VFMLA V13.D2, V4.D2, V17.D2
+	FMOVQ 992(R4), F18
+	VFMLA V13.D2, V17.D2, V18.D2
+	FMOVQ 1008(R4), F17
+	VFMLA V13.D2, V18.D2, V17.D2
+	FMOVQ 1024(R4), F18
+	VFMLA V13.D2, V17.D2, V18.D2
+	FMOVQ 1040(R4), F17
+	VFMLA V13.D2, V18.D2, V17.D2
+	FMOVQ 1056(R4), F18
+	VFMLA V13.D2, V17.D2, V18.D2
+	FMOVQ 1072(R4), F17
+	VFMLA V13.D2, V18.D2, V17.D2
+	FMOVQ 1088(R4), F18
+	VFMLA V13.D2, V17.D2, V18.D2
+	FMOVQ 1104(R4), F17
+	VFMLA V13.D2, V18.D2, V17.D2
+	FMOVQ 1120(R4), F18
+	VFMLA V13.D2, V17.D2, V18.D2
+	FMOVQ 1136(R4), F17
+	VFMLA V13.D2, V18.D2, V17.D2
+	FMOVQ 1152(R4), F18
+	VFMLA V13.D2, V17.D2, V18.D2
+	VMOV V15.B16, V13.B16
+	VFMLA V18.D2, V16.D2, V13.D2
+	VAND V5.B16, V14.B16, V16.B16
+	WORD $0x4e70d5b0 // fadd v16.2d, v13.2d, v16.2d
+	VAND V6.B16, V14.B16, V14.B16
+	WORD $0x4e6ed60e // fadd v14.2d, v16.2d, v14.2d
+	WORD $0x4e6fe5ed // fcmeq v13.2d, v15.2d, v15.2d
+	WORD $0x6e2059ad // mvn v13.16b, v13.16b
+	WORD $0x6e6ce4ec // fcmge v12.2d, v7.2d, v12.2d
+	WORD $0x6e20598c // mvn v12.16b, v12.16b
+	VORR V12.B16, V13.B16, V13.B16
+	WORD $0x6eeae56b // fcmgt v11.2d, v11.2d, v10.2d
+	VAND V0.B16, V11.B16, V10.B16
+	VEOR V10.B16, V14.B16, V10.B16
+	FMOVQ 384(R4), F14
+	VAND V14.B16, V11.B16, V12.B16
+	WORD $0x4e6cd54c // fadd v12.2d, v10.2d, v12.2d
+	FMOVQ 368(R4), F10
+	VAND V10.B16, V11.B16, V11.B16
+	WORD $0x4e6bd58b // fadd v11.2d, v12.2d, v11.2d
+	WORD $0x4ee0e929 // fcmlt v9.2d, v9.2d, #0.0
+	VAND V0.B16, V9.B16, V10.B16
+	VEOR V10.B16, V11.B16, V10.B16
 	FMOVQ 1168(R4), F12
-	VAND V12.B16, V11.B16, V11.B16
-	WORD $0x4e6bd5ab // fadd v11.2d, v13.2d, v11.2d
-	VAND V0.B16, V10.B16, V10.B16
-	VORR V11.B16, V10.B16, V10.B16
-	WORD $0x6eb0a9cb // umaxv s11, v14.4s
-	FMOVS F11, R6
+	VAND V12.B16, V9.B16, V11.B16
+	WORD $0x4e6bd54b // fadd v11.2d, v10.2d, v11.2d
+	FMOVQ 1184(R4), F10
+	VAND V10.B16, V9.B16, V9.B16
+	WORD $0x4e69d569 // fadd v9.2d, v11.2d, v9.2d
+	VAND V0.B16, V8.B16, V8.B16
+	VORR V9.B16, V8.B16, V8.B16
+	WORD $0x6eb0a9a9 // umaxv s9, v13.4s
+	FMOVS F9, R6
 	CBNZ R6, hard3
 	MOVD R0, R6
-	FMOVD F10, (R6)
+	FMOVD F8, (R6)
 
 done:
 	MOVD n+24(FP), R3
@@ -1740,20 +1761,20 @@ done:
 	RET
 
 hard:
-	FLDPQ (R0), (F12, F13)
-	VBIF V18.B16, V10.B16, V12.B16
-	VBIF V19.B16, V11.B16, V13.B16
-	FSTPQ (F12, F13), (R0)
+	FLDPQ (R0), (F10, F11)
+	VBIF V18.B16, V8.B16, V10.B16
+	VBIF V19.B16, V9.B16, V11.B16
+	FSTPQ (F10, F11), (R0)
 	MOVD ZR, R6
-	FMOVQ 656(R4), F10
-	VAND V18.B16, V10.B16, V10.B16
-	WORD $0x5ef1b94b // addp d11, v10.2d
-	FMOVD F11, R7
+	FMOVQ 656(R4), F8
+	VAND V18.B16, V8.B16, V8.B16
+	WORD $0x5ef1b909 // addp d9, v8.2d
+	FMOVD F9, R7
 	ORR R7<<0, R6, R6
-	FMOVQ 656(R4), F10
-	VAND V19.B16, V10.B16, V10.B16
-	WORD $0x5ef1b94b // addp d11, v10.2d
-	FMOVD F11, R7
+	FMOVQ 656(R4), F8
+	VAND V19.B16, V8.B16, V8.B16
+	WORD $0x5ef1b909 // addp d9, v8.2d
+	FMOVD F9, R7
 	ORR R7<<2, R6, R6
 	MOVD n+24(FP), R3
 	MOVD R3, R7
@@ -1765,14 +1786,14 @@ hard:
 	RET
 
 hard2:
-	FMOVQ (R0), F11
-	VBIF V14.B16, V10.B16, V11.B16
-	FMOVQ F11, (R0)
+	FMOVQ (R0), F9
+	VBIF V13.B16, V8.B16, V9.B16
+	FMOVQ F9, (R0)
 	MOVD ZR, R6
-	FMOVQ 656(R4), F10
-	VAND V14.B16, V10.B16, V10.B16
-	WORD $0x5ef1b94b // addp d11, v10.2d
-	FMOVD F11, R7
+	FMOVQ 656(R4), F8
+	VAND V13.B16, V8.B16, V8.B16
+	WORD $0x5ef1b909 // addp d9, v8.2d
+	FMOVD F9, R7
 	ORR R7<<0, R6, R6
 	MOVD n+24(FP), R3
 	MOVD R3, R7
@@ -1785,15 +1806,15 @@ hard2:
 
 hard3:
 	MOVD R0, R6
-	FMOVD (R6), F11
-	VBIF V14.B16, V10.B16, V11.B16
+	FMOVD (R6), F9
+	VBIF V13.B16, V8.B16, V9.B16
 	MOVD R0, R6
-	FMOVD F11, (R6)
+	FMOVD F9, (R6)
 	MOVD ZR, R6
-	FMOVQ 656(R4), F10
-	VAND V14.B16, V10.B16, V10.B16
-	WORD $0x5ef1b94b // addp d11, v10.2d
-	FMOVD F11, R7
+	FMOVQ 656(R4), F8
+	VAND V13.B16, V8.B16, V8.B16
+	WORD $0x5ef1b909 // addp d9, v8.2d
+	FMOVD F9, R7
 	ORR R7<<0, R6, R6
 	MOVD n+24(FP), R3
 	MOVD R3, R7
@@ -2018,10 +2039,10 @@ TEXT ·composeSO2F32NEON(SB), NOSPLIT, $0-64
 	MOVD $planeConsts<>(SB), R5
 	FMOVQ (R5), F0
 	FMOVQ 16(R5), F1
-	FMOVQ 1184(R5), F2
+	FMOVQ 1200(R5), F2
 	FMOVQ 720(R5), F3
-	FMOVQ 1200(R5), F4
-	FMOVQ 1216(R5), F5
+	FMOVQ 1216(R5), F4
+	FMOVQ 1232(R5), F5
 	CMP $4, R3
 	BLT next
 
@@ -2193,10 +2214,10 @@ TEXT ·composeSO2F64NEON(SB), NOSPLIT, $0-64
 	MOVD n+24(FP), R3
 	MOVD $planeConsts<>(SB), R5
 	FMOVQ 288(R5), F0
-	FMOVQ 1232(R5), F1
-	FMOVQ 1168(R5), F2
+	FMOVQ 1248(R5), F1
+	FMOVQ 1184(R5), F2
 	FMOVQ 304(R5), F3
-	FMOVQ 1248(R5), F4
+	FMOVQ 1264(R5), F4
 	CMP $2, R3
 	BLT next
 
@@ -2436,12 +2457,12 @@ TEXT ·expRxSO2F32NEON(SB), NOSPLIT, $0-64
 	FMOVQ (R4), F0
 	FMOVQ 64(R4), F1
 	FMOVQ 16(R4), F2
-	FMOVQ 1264(R4), F3
+	FMOVQ 1280(R4), F3
 	FMOVQ 32(R4), F4
-	FMOVQ 1280(R4), F5
-	FMOVQ 1296(R4), F6
-	FMOVQ 1312(R4), F7
-	FMOVQ 1328(R4), F8
+	FMOVQ 1296(R4), F5
+	FMOVQ 1312(R4), F6
+	FMOVQ 1328(R4), F7
+	FMOVQ 1344(R4), F8
 	FMOVQ 256(R4), F9
 	FMOVQ 48(R4), F10
 	FMOVQ 80(R4), F11
@@ -2465,13 +2486,13 @@ loop:
 	WORD $0x4ea1d5f0 // fsub v16.4s, v15.4s, v1.4s
 	VFMLS V6.S4, V16.S4, V12.S4
 	VFMLS V7.S4, V16.S4, V12.S4
-	FMOVQ 1344(R4), F16
+	FMOVQ 1360(R4), F16
 	VFMLA V12.S4, V8.S4, V16.S4
-	FMOVQ 1360(R4), F17
+	FMOVQ 1376(R4), F17
 	VFMLA V12.S4, V16.S4, V17.S4
-	FMOVQ 1376(R4), F16
+	FMOVQ 1392(R4), F16
 	VFMLA V12.S4, V17.S4, V16.S4
-	FMOVQ 1392(R4), F17
+	FMOVQ 1408(R4), F17
 	VFMLA V12.S4, V16.S4, V17.S4
 	WORD $0x6e2cdd90 // fmul v16.4s, v12.4s, v12.4s
 	VFMLA V17.S4, V16.S4, V12.S4
@@ -2568,13 +2589,13 @@ loaded2:
 	WORD $0x4ea1d5f0 // fsub v16.4s, v15.4s, v1.4s
 	VFMLS V6.S4, V16.S4, V12.S4
 	VFMLS V7.S4, V16.S4, V12.S4
-	FMOVQ 1344(R4), F16
+	FMOVQ 1360(R4), F16
 	VFMLA V12.S4, V8.S4, V16.S4
-	FMOVQ 1360(R4), F17
+	FMOVQ 1376(R4), F17
 	VFMLA V12.S4, V16.S4, V17.S4
-	FMOVQ 1376(R4), F16
+	FMOVQ 1392(R4), F16
 	VFMLA V12.S4, V17.S4, V16.S4
-	FMOVQ 1392(R4), F17
+	FMOVQ 1408(R4), F17
 	VFMLA V12.S4, V16.S4, V17.S4
 	WORD $0x6e2cdd90 // fmul v16.4s, v12.4s, v12.4s
 	VFMLA V17.S4, V16.S4, V12.S4
@@ -2756,12 +2777,12 @@ TEXT ·expRxSO2F64NEON(SB), NOSPLIT, $0-64
 	FMOVQ 288(R4), F0
 	FMOVQ 352(R4), F1
 	FMOVQ 304(R4), F2
-	FMOVQ 1408(R4), F3
+	FMOVQ 1424(R4), F3
 	FMOVQ 320(R4), F4
-	FMOVQ 1424(R4), F5
-	FMOVQ 1440(R4), F6
-	FMOVQ 1456(R4), F7
-	FMOVQ 1472(R4), F8
+	FMOVQ 1440(R4), F5
+	FMOVQ 1456(R4), F6
+	FMOVQ 1472(R4), F7
+	FMOVQ 1488(R4), F8
 	FMOVQ 640(R4), F9
 	FMOVQ 336(R4), F10
 	FMOVQ 368(R4), F11
@@ -2785,23 +2806,23 @@ loop:
 	WORD $0x4ee1d5f0 // fsub v16.2d, v15.2d, v1.2d
 	VFMLS V6.D2, V16.D2, V12.D2
 	VFMLS V7.D2, V16.D2, V12.D2
-	FMOVQ 1488(R4), F16
+	FMOVQ 1504(R4), F16
 	VFMLA V12.D2, V8.D2, V16.D2
-	FMOVQ 1504(R4), F17
+	FMOVQ 1520(R4), F17
 	VFMLA V12.D2, V16.D2, V17.D2
-	FMOVQ 1520(R4), F16
+	FMOVQ 1536(R4), F16
 	VFMLA V12.D2, V17.D2, V16.D2
-	FMOVQ 1536(R4), F17
+	FMOVQ 1552(R4), F17
 	VFMLA V12.D2, V16.D2, V17.D2
-	FMOVQ 1552(R4), F16
+	FMOVQ 1568(R4), F16
 	VFMLA V12.D2, V17.D2, V16.D2
-	FMOVQ 1568(R4), F17
+	FMOVQ 1584(R4), F17
 	VFMLA V12.D2, V16.D2, V17.D2
-	FMOVQ 1584(R4), F16
+	FMOVQ 1600(R4), F16
 	VFMLA V12.D2, V17.D2, V16.D2
-	FMOVQ 1600(R4), F17
+	FMOVQ 1616(R4), F17
 	VFMLA V12.D2, V16.D2, V17.D2
-	FMOVQ 1616(R4), F16
+	FMOVQ 1632(R4), F16
 	VFMLA V12.D2, V17.D2, V16.D2
 	WORD $0x6e6cdd91 // fmul v17.2d, v12.2d, v12.2d
 	VFMLA V16.D2, V17.D2, V12.D2
@@ -2892,23 +2913,23 @@ next:
 	WORD $0x4ee1d5f0 // fsub v16.2d, v15.2d, v1.2d
 	VFMLS V6.D2, V16.D2, V12.D2
 	VFMLS V7.D2, V16.D2, V12.D2
-	FMOVQ 1488(R4), F16
+	FMOVQ 1504(R4), F16
 	VFMLA V12.D2, V8.D2, V16.D2
-	FMOVQ 1504(R4), F17
+	FMOVQ 1520(R4), F17
 	VFMLA V12.D2, V16.D2, V17.D2
-	FMOVQ 1520(R4), F16
+	FMOVQ 1536(R4), F16
 	VFMLA V12.D2, V17.D2, V16.D2
-	FMOVQ 1536(R4), F17
+	FMOVQ 1552(R4), F17
 	VFMLA V12.D2, V16.D2, V17.D2
-	FMOVQ 1552(R4), F16
+	FMOVQ 1568(R4), F16
 	VFMLA V12.D2, V17.D2, V16.D2
-	FMOVQ 1568(R4), F17
+	FMOVQ 1584(R4), F17
 	VFMLA V12.D2, V16.D2, V17.D2
-	FMOVQ 1584(R4), F16
+	FMOVQ 1600(R4), F16
 	VFMLA V12.D2, V17.D2, V16.D2
-	FMOVQ 1600(R4), F17
+	FMOVQ 1616(R4), F17
 	VFMLA V12.D2, V16.D2, V17.D2
-	FMOVQ 1616(R4), F16
+	FMOVQ 1632(R4), F16
 	VFMLA V12.D2, V17.D2, V16.D2
 	WORD $0x6e6cdd91 // fmul v17.2d, v12.2d, v12.2d
 	VFMLA V16.D2, V17.D2, V12.D2
@@ -3048,15 +3069,15 @@ TEXT ·logRxSO2F32NEON(SB), NOSPLIT, $0-64
 	FMOVQ (R4), F0
 	FMOVQ 16(R4), F1
 	FMOVQ 672(R4), F2
-	FMOVQ 1632(R4), F3
-	FMOVQ 1648(R4), F4
-	FMOVQ 1664(R4), F5
-	FMOVQ 1680(R4), F6
+	FMOVQ 1648(R4), F3
+	FMOVQ 1664(R4), F4
+	FMOVQ 1680(R4), F5
+	FMOVQ 1696(R4), F6
 	FMOVQ 256(R4), F7
-	FMOVQ 1312(R4), F8
-	FMOVQ 1696(R4), F9
-	FMOVQ 1296(R4), F10
-	FMOVQ 1712(R4), F11
+	FMOVQ 1328(R4), F8
+	FMOVQ 1712(R4), F9
+	FMOVQ 1312(R4), F10
+	FMOVQ 1728(R4), F11
 	CMP $4, R2
 	BLT next
 
@@ -3108,21 +3129,21 @@ loop:
 	WORD $0x6e28ddf1 // fmul v17.4s, v15.4s, v8.4s
 	WORD $0x4e34d631 // fadd v17.4s, v17.4s, v20.4s
 	WORD $0x6e30de12 // fmul v18.4s, v16.4s, v16.4s
-	FMOVQ 1728(R4), F19
+	FMOVQ 1744(R4), F19
 	VFMLA V16.S4, V9.S4, V19.S4
-	FMOVQ 1744(R4), F20
+	FMOVQ 1760(R4), F20
 	VFMLA V16.S4, V19.S4, V20.S4
-	FMOVQ 1760(R4), F19
+	FMOVQ 1776(R4), F19
 	VFMLA V16.S4, V20.S4, V19.S4
-	FMOVQ 1776(R4), F20
+	FMOVQ 1792(R4), F20
 	VFMLA V16.S4, V19.S4, V20.S4
-	FMOVQ 1792(R4), F19
+	FMOVQ 1808(R4), F19
 	VFMLA V16.S4, V20.S4, V19.S4
-	FMOVQ 1808(R4), F20
+	FMOVQ 1824(R4), F20
 	VFMLA V16.S4, V19.S4, V20.S4
-	FMOVQ 1824(R4), F19
+	FMOVQ 1840(R4), F19
 	VFMLA V16.S4, V20.S4, V19.S4
-	FMOVQ 1840(R4), F20
+	FMOVQ 1856(R4), F20
 	VFMLA V16.S4, V19.S4, V20.S4
 	VFMLA V20.S4, V18.S4, V17.S4
 	WORD $0x4e30d631 // fadd v17.4s, v17.4s, v16.4s
@@ -3132,39 +3153,39 @@ loop:
 	VAND V0.B16, V12.B16, V15.B16
 	VAND V0.B16, V14.B16, V16.B16
 	WORD $0x6eafe612 // fcmgt v18.4s, v16.4s, v15.4s
-	VBSL V16.B16, V15.B16, V18.B16
+	VBSL V15.B16, V16.B16, V18.B16
 	WORD $0x6eafe613 // fcmgt v19.4s, v16.4s, v15.4s
-	VBSL V15.B16, V16.B16, V19.B16
-	WORD $0x6e33fe52 // fdiv v18.4s, v18.4s, v19.4s
-	WORD $0x6e32de53 // fmul v19.4s, v18.4s, v18.4s
-	WORD $0x6e33de54 // fmul v20.4s, v18.4s, v19.4s
+	VBSL V16.B16, V15.B16, V19.B16
+	WORD $0x6e32fe73 // fdiv v19.4s, v19.4s, v18.4s
+	WORD $0x6e33de72 // fmul v18.4s, v19.4s, v19.4s
+	WORD $0x6e32de74 // fmul v20.4s, v19.4s, v18.4s
 	FMOVQ 736(R4), F21
 	FMOVQ 688(R4), F22
-	VFMLA V19.S4, V22.S4, V21.S4
+	VFMLA V18.S4, V22.S4, V21.S4
 	FMOVQ 752(R4), F22
-	VFMLA V19.S4, V21.S4, V22.S4
+	VFMLA V18.S4, V21.S4, V22.S4
 	FMOVQ 768(R4), F21
-	VFMLA V19.S4, V22.S4, V21.S4
+	VFMLA V18.S4, V22.S4, V21.S4
 	FMOVQ 784(R4), F22
-	VFMLA V19.S4, V21.S4, V22.S4
+	VFMLA V18.S4, V21.S4, V22.S4
 	FMOVQ 800(R4), F21
-	VFMLA V19.S4, V22.S4, V21.S4
+	VFMLA V18.S4, V22.S4, V21.S4
 	FMOVQ 816(R4), F22
-	VFMLA V19.S4, V21.S4, V22.S4
+	VFMLA V18.S4, V21.S4, V22.S4
 	FMOVQ 832(R4), F21
-	VFMLA V19.S4, V22.S4, V21.S4
+	VFMLA V18.S4, V22.S4, V21.S4
 	FMOVQ 848(R4), F22
-	VFMLA V19.S4, V21.S4, V22.S4
+	VFMLA V18.S4, V21.S4, V22.S4
 	FMOVQ 864(R4), F21
-	VFMLA V19.S4, V22.S4, V21.S4
-	VMOV V18.B16, V19.B16
-	VFMLA V21.S4, V20.S4, V19.S4
-	WORD $0x4e32e654 // fcmeq v20.4s, v18.4s, v18.4s
+	VFMLA V18.S4, V22.S4, V21.S4
+	VMOV V19.B16, V18.B16
+	VFMLA V21.S4, V20.S4, V18.S4
+	WORD $0x4e33e674 // fcmeq v20.4s, v19.4s, v19.4s
 	WORD $0x6e205a94 // mvn v20.16b, v20.16b
 	VORR V20.B16, V13.B16, V13.B16
 	WORD $0x6eafe610 // fcmgt v16.4s, v16.4s, v15.4s
 	VAND V1.B16, V16.B16, V15.B16
-	VEOR V15.B16, V19.B16, V15.B16
+	VEOR V15.B16, V18.B16, V15.B16
 	FMOVQ 96(R4), F19
 	VAND V19.B16, V16.B16, V18.B16
 	WORD $0x4e32d5f2 // fadd v18.4s, v15.4s, v18.4s
@@ -3261,21 +3282,21 @@ loaded2:
 	WORD $0x6e28ddf1 // fmul v17.4s, v15.4s, v8.4s
 	WORD $0x4e34d631 // fadd v17.4s, v17.4s, v20.4s
 	WORD $0x6e30de12 // fmul v18.4s, v16.4s, v16.4s
-	FMOVQ 1728(R4), F19
+	FMOVQ 1744(R4), F19
 	VFMLA V16.S4, V9.S4, V19.S4
-	FMOVQ 1744(R4), F20
+	FMOVQ 1760(R4), F20
 	VFMLA V16.S4, V19.S4, V20.S4
-	FMOVQ 1760(R4), F19
+	FMOVQ 1776(R4), F19
 	VFMLA V16.S4, V20.S4, V19.S4
-	FMOVQ 1776(R4), F20
+	FMOVQ 1792(R4), F20
 	VFMLA V16.S4, V19.S4, V20.S4
-	FMOVQ 1792(R4), F19
+	FMOVQ 1808(R4), F19
 	VFMLA V16.S4, V20.S4, V19.S4
-	FMOVQ 1808(R4), F20
+	FMOVQ 1824(R4), F20
 	VFMLA V16.S4, V19.S4, V20.S4
-	FMOVQ 1824(R4), F19
+	FMOVQ 1840(R4), F19
 	VFMLA V16.S4, V20.S4, V19.S4
-	FMOVQ 1840(R4), F20
+	FMOVQ 1856(R4), F20
 	VFMLA V16.S4, V19.S4, V20.S4
 	VFMLA V20.S4, V18.S4, V17.S4
 	WORD $0x4e30d631 // fadd v17.4s, v17.4s, v16.4s
@@ -3285,39 +3306,39 @@ loaded2:
 	VAND V0.B16, V12.B16, V15.B16
 	VAND V0.B16, V14.B16, V16.B16
 	WORD $0x6eafe612 // fcmgt v18.4s, v16.4s, v15.4s
-	VBSL V16.B16, V15.B16, V18.B16
+	VBSL V15.B16, V16.B16, V18.B16
 	WORD $0x6eafe613 // fcmgt v19.4s, v16.4s, v15.4s
-	VBSL V15.B16, V16.B16, V19.B16
-	WORD $0x6e33fe52 // fdiv v18.4s, v18.4s, v19.4s
-	WORD $0x6e32de53 // fmul v19.4s, v18.4s, v18.4s
-	WORD $0x6e33de54 // fmul v20.4s, v18.4s, v19.4s
+	VBSL V16.B16, V15.B16, V19.B16
+	WORD $0x6e32fe73 // fdiv v19.4s, v19.4s, v18.4s
+	WORD $0x6e33de72 // fmul v18.4s, v19.4s, v19.4s
+	WORD $0x6e32de74 // fmul v20.4s, v19.4s, v18.4s
 	FMOVQ 736(R4), F21
 	FMOVQ 688(R4), F22
-	VFMLA V19.S4, V22.S4, V21.S4
+	VFMLA V18.S4, V22.S4, V21.S4
 	FMOVQ 752(R4), F22
-	VFMLA V19.S4, V21.S4, V22.S4
+	VFMLA V18.S4, V21.S4, V22.S4
 	FMOVQ 768(R4), F21
-	VFMLA V19.S4, V22.S4, V21.S4
+	VFMLA V18.S4, V22.S4, V21.S4
 	FMOVQ 784(R4), F22
-	VFMLA V19.S4, V21.S4, V22.S4
+	VFMLA V18.S4, V21.S4, V22.S4
 	FMOVQ 800(R4), F21
-	VFMLA V19.S4, V22.S4, V21.S4
+	VFMLA V18.S4, V22.S4, V21.S4
 	FMOVQ 816(R4), F22
-	VFMLA V19.S4, V21.S4, V22.S4
+	VFMLA V18.S4, V21.S4, V22.S4
 	FMOVQ 832(R4), F21
-	VFMLA V19.S4, V22.S4, V21.S4
+	VFMLA V18.S4, V22.S4, V21.S4
 	FMOVQ 848(R4), F22
-	VFMLA V19.S4, V21.S4, V22.S4
+	VFMLA V18.S4, V21.S4, V22.S4
 	FMOVQ 864(R4), F21
-	VFMLA V19.S4, V22.S4, V21.S4
-	VMOV V18.B16, V19.B16
-	VFMLA V21.S4, V20.S4, V19.S4
-	WORD $0x4e32e654 // fcmeq v20.4s, v18.4s, v18.4s
+	VFMLA V18.S4, V22.S4, V21.S4
+	VMOV V19.B16, V18.B16
+	VFMLA V21.S4, V20.S4, V18.S4
+	WORD $0x4e33e674 // fcmeq v20.4s, v19.4s, v19.4s
 	WORD $0x6e205a94 // mvn v20.16b, v20.16b
 	VORR V20.B16, V13.B16, V13.B16
 	WORD $0x6eafe610 // fcmgt v16.4s, v16.4s, v15.4s
 	VAND V1.B16, V16.B16, V15.B16
-	VEOR V15.B16, V19.B16, V15.B16
+	VEOR V15.B16, V18.B16, V15.B16
 	FMOVQ 96(R4), F19
 	VAND V19.B16, V16.B16, V18.B16
 	WORD $0x4e32d5f2 // fadd v18.4s, v15.4s, v18.4s
@@ -3470,18 +3491,18 @@ TEXT ·logRxSO2F64NEON(SB), NOSPLIT, $0-64
 	FMOVQ 304(R4), F2
 	FMOVQ 640(R4), F3
 	FMOVQ 880(R4), F4
-	FMOVQ 1856(R4), F5
-	FMOVQ 1872(R4), F6
-	FMOVQ 1888(R4), F7
-	FMOVQ 1904(R4), F8
-	FMOVQ 1920(R4), F9
-	FMOVQ 1936(R4), F10
-	FMOVQ 1952(R4), F11
+	FMOVQ 1872(R4), F5
+	FMOVQ 1888(R4), F6
+	FMOVQ 1904(R4), F7
+	FMOVQ 1920(R4), F8
+	FMOVQ 1936(R4), F9
+	FMOVQ 1952(R4), F10
+	FMOVQ 1968(R4), F11
 	CMP $2, R2
 	BLT next
 
 loop:
-	// 159 instructions for 2 matrices, 79.5 each
+	// 163 instructions for 2 matrices, 81.5 each
 	FMOVQ (R1), F12
 	VAND V0.B16, V12.B16, V13.B16
 	ADD R5, R1, R6
@@ -3532,82 +3553,86 @@ loop:
 	WORD $0x6e71de32 // fmul v18.2d, v17.2d, v17.2d
 	WORD $0x6e70de13 // fmul v19.2d, v16.2d, v16.2d
 	WORD $0x6e61de73 // fmul v19.2d, v19.2d, v1.2d
-	FMOVQ 1456(R4), F21
+	FMOVQ 1472(R4), F21
 	WORD $0x6e75ddf6 // fmul v22.2d, v15.2d, v21.2d
 	WORD $0x4e74d6d6 // fadd v22.2d, v22.2d, v20.2d
-	FMOVQ 1968(R4), F20
-	FMOVQ 1984(R4), F21
-	VFMLA V18.D2, V21.D2, V20.D2
+	FMOVQ 1984(R4), F20
 	FMOVQ 2000(R4), F21
-	VFMLA V18.D2, V20.D2, V21.D2
-	FMOVQ 2016(R4), F20
 	VFMLA V18.D2, V21.D2, V20.D2
-	FMOVQ 2032(R4), F21
+	FMOVQ 2016(R4), F21
 	VFMLA V18.D2, V20.D2, V21.D2
-	FMOVQ 2048(R4), F20
+	FMOVQ 2032(R4), F20
 	VFMLA V18.D2, V21.D2, V20.D2
-	FMOVQ 2064(R4), F21
+	FMOVQ 2048(R4), F21
 	VFMLA V18.D2, V20.D2, V21.D2
-	FMOVQ 2080(R4), F20
+	FMOVQ 2064(R4), F20
+	VFMLA V18.D2, V21.D2, V20.D2
+	FMOVQ 2080(R4), F21
+	VFMLA V18.D2, V20.D2, V21.D2
+	FMOVQ 2096(R4), F20
 	VFMLA V18.D2, V21.D2, V20.D2
 	VMOV V19.B16, V21.B16
 	VFMLA V20.D2, V18.D2, V21.D2
 	VFMLA V21.D2, V17.D2, V22.D2
 	WORD $0x4ef6d673 // fsub v19.2d, v19.2d, v22.2d
 	WORD $0x4ef3d610 // fsub v16.2d, v16.2d, v19.2d
-	FMOVQ 1440(R4), F17
+	FMOVQ 1456(R4), F17
 	VFMLA V17.D2, V15.D2, V16.D2
 	WORD $0x6e61de10 // fmul v16.2d, v16.2d, v1.2d
 	WORD $0x4e64d5ce // fadd v14.2d, v14.2d, v4.2d
 	VAND V0.B16, V12.B16, V15.B16
 	VAND V0.B16, V14.B16, V17.B16
 	WORD $0x6eefe632 // fcmgt v18.2d, v17.2d, v15.2d
-	VBSL V17.B16, V15.B16, V18.B16
+	VBSL V15.B16, V17.B16, V18.B16
 	WORD $0x6eefe633 // fcmgt v19.2d, v17.2d, v15.2d
-	VBSL V15.B16, V17.B16, V19.B16
-	WORD $0x6e61de74 // fmul v20.2d, v19.2d, v1.2d
-	WORD $0x6ef4e654 // fcmgt v20.2d, v18.2d, v20.2d
-	WORD $0x4ef3d655 // fsub v21.2d, v18.2d, v19.2d
-	VBIF V20.B16, V18.B16, V21.B16
-	WORD $0x4e73d652 // fadd v18.2d, v18.2d, v19.2d
-	VBIT V20.B16, V18.B16, V19.B16
+	VBSL V17.B16, V15.B16, V19.B16
+	WORD $0x6e61de54 // fmul v20.2d, v18.2d, v1.2d
+	WORD $0x6ef4e674 // fcmgt v20.2d, v19.2d, v20.2d
+	WORD $0x4ef2d675 // fsub v21.2d, v19.2d, v18.2d
+	VBIF V20.B16, V19.B16, V21.B16
+	WORD $0x4e72d673 // fadd v19.2d, v19.2d, v18.2d
+	VBIF V20.B16, V18.B16, V19.B16
 	WORD $0x6e73feb5 // fdiv v21.2d, v21.2d, v19.2d
-	WORD $0x6e75deb2 // fmul v18.2d, v21.2d, v21.2d
-	WORD $0x6e72deb3 // fmul v19.2d, v21.2d, v18.2d
-	FMOVQ 976(R4), F22
-	FMOVQ 912(R4), F23
-	VFMLA V18.D2, V23.D2, V22.D2
-	FMOVQ 992(R4), F23
-	VFMLA V18.D2, V22.D2, V23.D2
-	FMOVQ 1008(R4), F22
-	VFMLA V18.D2, V23.D2, V22.D2
-	FMOVQ 1024(R4), F23
-	VFMLA V18.D2, V22.D2, V23.D2
-	FMOVQ 1040(R4), F22
-	VFMLA V18.D2, V23.D2, V22.D2
-	FMOVQ 1056(R4), F23
-	VFMLA V18.D2, V22.D2, V23.D2
-	FMOVQ 1072(R4), F22
-	VFMLA V18.D2, V23.D2, V22.D2
-	FMOVQ 1088(R4), F23
-	VFMLA V18.D2, V22.D2, V23.D2
-	FMOVQ 1104(R4), F22
-	VFMLA V18.D2, V23.D2, V22.D2
-	FMOVQ 1120(R4), F23
-	VFMLA V18.D2, V22.D2, V23.D2
-	FMOVQ 1136(R4), F22
-	VFMLA V18.D2, V23.D2, V22.D2
-	FMOVQ 1152(R4), F23
-	VFMLA V18.D2, V22.D2, V23.D2
-	VMOV V21.B16, V18.B16
-	VFMLA V23.D2, V19.D2, V18.D2
-	FMOVQ 928(R4), F22
-	VAND V22.B16, V20.B16, V19.B16
-	WORD $0x4e73d653 // fadd v19.2d, v18.2d, v19.2d
-	FMOVQ 944(R4), F18
-	VAND V18.B16, V20.B16, V20.B16
-	WORD $0x4e74d674 // fadd v20.2d, v19.2d, v20.2d
-	WORD $0x4e75e6b2 // fcmeq v18.2d, v21.2d, v21.2d
+	WORD $0x6e75deb3 // fmul v19.2d, v21.2d, v21.2d
+	WORD $0x6e73deb6 // fmul v22.2d, v21.2d, v19.2d
+	FMOVQ 976(R4), F23
+	FMOVQ 912(R4), F24
+	VFMLA V19.D2, V24.D2, V23.D2
+	FMOVQ 992(R4), F24
+	VFMLA V19.D2, V23.D2, V24.D2
+	FMOVQ 1008(R4), F23
+	VFMLA V19.D2, V24.D2, V23.D2
+	FMOVQ 1024(R4), F24
+	VFMLA V19.D2, V23.D2, V24.D2
+	FMOVQ 1040(R4), F23
+	VFMLA V19.D2, V24.D2, V23.D2
+	FMOVQ 1056(R4), F24
+	VFMLA V19.D2, V23.D2, V24.D2
+	FMOVQ 1072(R4), F23
+	VFMLA V19.D2, V24.D2, V23.D2
+	FMOVQ 1088(R4), F24
+	VFMLA V19.D2, V23.D2, V24.D2
+	FMOVQ 1104(R4), F23
+	VFMLA V19.D2, V24.D2, V23.D2
+	FMOVQ 1120(R4), F24
+	VFMLA V19.D2, V23.D2, V24.D2
+	FMOVQ 1136(R4), F23
+	VFMLA V19.D2, V24.D2, V23.D2
+	FMOVQ 1152(R4), F24
+	VFMLA V19.D2, V23.D2, V24.D2
+	VMOV V21.B16, V19.B16
+	VFMLA V24.D2, V22.D2, V19.D2
+	FMOVQ 928(R4), F23
+	VAND V23.B16, V20.B16, V22.B16
+	WORD $0x4e76d676 // fadd v22.2d, v19.2d, v22.2d
+	FMOVQ 944(R4), F19
+	VAND V19.B16, V20.B16, V20.B16
+	WORD $0x4e74d6d4 // fadd v20.2d, v22.2d, v20.2d
+	WORD $0x4e75e6b3 // fcmeq v19.2d, v21.2d, v21.2d
+	WORD $0x6e205a73 // mvn v19.16b, v19.16b
+	VORR V19.B16, V13.B16, V13.B16
+	FMOVQ 960(R4), F19
+	WORD $0x6e72e672 // fcmge v18.2d, v19.2d, v18.2d
 	WORD $0x6e205a52 // mvn v18.16b, v18.16b
 	VORR V18.B16, V13.B16, V13.B16
 	WORD $0x6eefe631 // fcmgt v17.2d, v17.2d, v15.2d
@@ -3622,10 +3647,10 @@ loop:
 	WORD $0x4ee0e98c // fcmlt v12.2d, v12.2d, #0.0
 	VAND V2.B16, V12.B16, V15.B16
 	VEOR V15.B16, V17.B16, V15.B16
-	FMOVQ 960(R4), F18
+	FMOVQ 1168(R4), F18
 	VAND V18.B16, V12.B16, V17.B16
 	WORD $0x4e71d5f1 // fadd v17.2d, v15.2d, v17.2d
-	FMOVQ 1168(R4), F15
+	FMOVQ 1184(R4), F15
 	VAND V15.B16, V12.B16, V12.B16
 	WORD $0x4e6cd62c // fadd v12.2d, v17.2d, v12.2d
 	VAND V2.B16, V14.B16, V14.B16
@@ -3695,82 +3720,86 @@ next:
 	WORD $0x6e71de32 // fmul v18.2d, v17.2d, v17.2d
 	WORD $0x6e70de13 // fmul v19.2d, v16.2d, v16.2d
 	WORD $0x6e61de73 // fmul v19.2d, v19.2d, v1.2d
-	FMOVQ 1456(R4), F21
+	FMOVQ 1472(R4), F21
 	WORD $0x6e75ddf6 // fmul v22.2d, v15.2d, v21.2d
 	WORD $0x4e74d6d6 // fadd v22.2d, v22.2d, v20.2d
-	FMOVQ 1968(R4), F20
-	FMOVQ 1984(R4), F21
-	VFMLA V18.D2, V21.D2, V20.D2
+	FMOVQ 1984(R4), F20
 	FMOVQ 2000(R4), F21
-	VFMLA V18.D2, V20.D2, V21.D2
-	FMOVQ 2016(R4), F20
 	VFMLA V18.D2, V21.D2, V20.D2
-	FMOVQ 2032(R4), F21
+	FMOVQ 2016(R4), F21
 	VFMLA V18.D2, V20.D2, V21.D2
-	FMOVQ 2048(R4), F20
+	FMOVQ 2032(R4), F20
 	VFMLA V18.D2, V21.D2, V20.D2
-	FMOVQ 2064(R4), F21
+	FMOVQ 2048(R4), F21
 	VFMLA V18.D2, V20.D2, V21.D2
-	FMOVQ 2080(R4), F20
+	FMOVQ 2064(R4), F20
+	VFMLA V18.D2, V21.D2, V20.D2
+	FMOVQ 2080(R4), F21
+	VFMLA V18.D2, V20.D2, V21.D2
+	FMOVQ 2096(R4), F20
 	VFMLA V18.D2, V21.D2, V20.D2
 	VMOV V19.B16, V21.B16
 	VFMLA V20.D2, V18.D2, V21.D2
 	VFMLA V21.D2, V17.D2, V22.D2
 	WORD $0x4ef6d673 // fsub v19.2d, v19.2d, v22.2d
 	WORD $0x4ef3d610 // fsub v16.2d, v16.2d, v19.2d
-	FMOVQ 1440(R4), F17
+	FMOVQ 1456(R4), F17
 	VFMLA V17.D2, V15.D2, V16.D2
 	WORD $0x6e61de10 // fmul v16.2d, v16.2d, v1.2d
 	WORD $0x4e64d5ce // fadd v14.2d, v14.2d, v4.2d
 	VAND V0.B16, V12.B16, V15.B16
 	VAND V0.B16, V14.B16, V17.B16
 	WORD $0x6eefe632 // fcmgt v18.2d, v17.2d, v15.2d
-	VBSL V17.B16, V15.B16, V18.B16
+	VBSL V15.B16, V17.B16, V18.B16
 	WORD $0x6eefe633 // fcmgt v19.2d, v17.2d, v15.2d
-	VBSL V15.B16, V17.B16, V19.B16
-	WORD $0x6e61de74 // fmul v20.2d, v19.2d, v1.2d
-	WORD $0x6ef4e654 // fcmgt v20.2d, v18.2d, v20.2d
-	WORD $0x4ef3d655 // fsub v21.2d, v18.2d, v19.2d
-	VBIF V20.B16, V18.B16, V21.B16
-	WORD $0x4e73d652 // fadd v18.2d, v18.2d, v19.2d
-	VBIT V20.B16, V18.B16, V19.B16
+	VBSL V17.B16, V15.B16, V19.B16
+	WORD $0x6e61de54 // fmul v20.2d, v18.2d, v1.2d
+	WORD $0x6ef4e674 // fcmgt v20.2d, v19.2d, v20.2d
+	WORD $0x4ef2d675 // fsub v21.2d, v19.2d, v18.2d
+	VBIF V20.B16, V19.B16, V21.B16
+	WORD $0x4e72d673 // fadd v19.2d, v19.2d, v18.2d
+	VBIF V20.B16, V18.B16, V19.B16
 	WORD $0x6e73feb5 // fdiv v21.2d, v21.2d, v19.2d
-	WORD $0x6e75deb2 // fmul v18.2d, v21.2d, v21.2d
-	WORD $0x6e72deb3 // fmul v19.2d, v21.2d, v18.2d
-	FMOVQ 976(R4), F22
-	FMOVQ 912(R4), F23
-	VFMLA V18.D2, V23.D2, V22.D2
-	FMOVQ 992(R4), F23
-	VFMLA V18.D2, V22.D2, V23.D2
-	FMOVQ 1008(R4), F22
-	VFMLA V18.D2, V23.D2, V22.D2
-	FMOVQ 1024(R4), F23
-	VFMLA V18.D2, V22.D2, V23.D2
-	FMOVQ 1040(R4), F22
-	VFMLA V18.D2, V23.D2, V22.D2
-	FMOVQ 1056(R4), F23
-	VFMLA V18.D2, V22.D2, V23.D2
-	FMOVQ 1072(R4), F22
-	VFMLA V18.D2, V23.D2, V22.D2
-	FMOVQ 1088(R4), F23
-	VFMLA V18.D2, V22.D2, V23.D2
-	FMOVQ 1104(R4), F22
-	VFMLA V18.D2, V23.D2, V22.D2
-	FMOVQ 1120(R4), F23
-	VFMLA V18.D2, V22.D2, V23.D2
-	FMOVQ 1136(R4), F22
-	VFMLA V18.D2, V23.D2, V22.D2
-	FMOVQ 1152(R4), F23
-	VFMLA V18.D2, V22.D2, V23.D2
-	VMOV V21.B16, V18.B16
-	VFMLA V23.D2, V19.D2, V18.D2
-	FMOVQ 928(R4), F22
-	VAND V22.B16, V20.B16, V19.B16
-	WORD $0x4e73d653 // fadd v19.2d, v18.2d, v19.2d
-	FMOVQ 944(R4), F18
-	VAND V18.B16, V20.B16, V20.B16
-	WORD $0x4e74d674 // fadd v20.2d, v19.2d, v20.2d
-	WORD $0x4e75e6b2 // fcmeq v18.2d, v21.2d, v21.2d
+	WORD $0x6e75deb3 // fmul v19.2d, v21.2d, v21.2d
+	WORD $0x6e73deb6 // fmul v22.2d, v21.2d, v19.2d
+	FMOVQ 976(R4), F23
+	FMOVQ 912(R4), F24
+	VFMLA V19.D2, V24.D2, V23.D2
+	FMOVQ 992(R4), F24
+	VFMLA V19.D2, V23.D2, V24.D2
+	FMOVQ 1008(R4), F23
+	VFMLA V19.D2, V24.D2, V23.D2
+	FMOVQ 1024(R4), F24
+	VFMLA V19.D2, V23.D2, V24.D2
+	FMOVQ 1040(R4), F23
+	VFMLA V19.D2, V24.D2, V23.D2
+	FMOVQ 1056(R4), F24
+	VFMLA V19.D2, V23.D2, V24.D2
+	FMOVQ 1072(R4), F23
+	VFMLA V19.D2, V24.D2, V23.D2
+	FMOVQ 1088(R4), F24
+	VFMLA V19.D2, V23.D2, V24.D2
+	FMOVQ 1104(R4), F23
+	VFMLA V19.D2, V24.D2, V23.D2
+	FMOVQ 1120(R4), F24
+	VFMLA V19.D2, V23.D2, V24.D2
+	FMOVQ 1136(R4), F23
+	VFMLA V19.D2, V24.D2, V23.D2
+	FMOVQ 1152(R4), F24
+	VFMLA V19.D2, V23.D2, V24.D2
+	VMOV V21.B16, V19.B16
+	VFMLA V24.D2, V22.D2, V19.D2
+	FMOVQ 928(R4), F23
+	VAND V23.B16, V20.B16, V22.B16
+	WORD $0x4e76d676 // fadd v22.2d, v19.2d, v22.2d
+	FMOVQ 944(R4), F19
+	VAND V19.B16, V20.B16, V20.B16
+	WORD $0x4e74d6d4 // fadd v20.2d, v22.2d, v20.2d
+	WORD $0x4e75e6b3 // fcmeq v19.2d, v21.2d, v21.2d
+	WORD $0x6e205a73 // mvn v19.16b, v19.16b
+	VORR V19.B16, V13.B16, V13.B16
+	FMOVQ 960(R4), F19
+	WORD $0x6e72e672 // fcmge v18.2d, v19.2d, v18.2d
 	WORD $0x6e205a52 // mvn v18.16b, v18.16b
 	VORR V18.B16, V13.B16, V13.B16
 	WORD $0x6eefe631 // fcmgt v17.2d, v17.2d, v15.2d
@@ -3785,10 +3814,10 @@ next:
 	WORD $0x4ee0e98c // fcmlt v12.2d, v12.2d, #0.0
 	VAND V2.B16, V12.B16, V15.B16
 	VEOR V15.B16, V17.B16, V15.B16
-	FMOVQ 960(R4), F18
+	FMOVQ 1168(R4), F18
 	VAND V18.B16, V12.B16, V17.B16
 	WORD $0x4e71d5f1 // fadd v17.2d, v15.2d, v17.2d
-	FMOVQ 1168(R4), F15
+	FMOVQ 1184(R4), F15
 	VAND V15.B16, V12.B16, V12.B16
 	WORD $0x4e6cd62c // fadd v12.2d, v17.2d, v12.2d
 	VAND V2.B16, V14.B16, V14.B16
@@ -3872,10 +3901,10 @@ TEXT ·composeRxSO2F32NEON(SB), NOSPLIT, $0-64
 	LSL $2, R6
 	FMOVQ (R5), F0
 	FMOVQ 16(R5), F1
-	FMOVQ 1184(R5), F2
+	FMOVQ 1200(R5), F2
 	FMOVQ 720(R5), F3
-	FMOVQ 1200(R5), F4
-	FMOVQ 1216(R5), F5
+	FMOVQ 1216(R5), F4
+	FMOVQ 1232(R5), F5
 	CMP $4, R3
 	BLT next
 
@@ -4118,10 +4147,10 @@ TEXT ·composeRxSO2F64NEON(SB), NOSPLIT, $0-64
 	MOVD stride+32(FP), R6
 	LSL $3, R6
 	FMOVQ 288(R5), F0
-	FMOVQ 1232(R5), F1
-	FMOVQ 1168(R5), F2
+	FMOVQ 1248(R5), F1
+	FMOVQ 1184(R5), F2
 	FMOVQ 304(R5), F3
-	FMOVQ 1248(R5), F4
+	FMOVQ 1264(R5), F4
 	CMP $2, R3
 	BLT next
 
@@ -4255,8 +4284,8 @@ TEXT ·inverseRxSO2F32NEON(SB), NOSPLIT, $0-64
 	MOVD stride+32(FP), R5
 	LSL $2, R5
 	FMOVQ (R4), F0
-	FMOVQ 1632(R4), F1
-	FMOVQ 1648(R4), F2
+	FMOVQ 1648(R4), F1
+	FMOVQ 1664(R4), F2
 	FMOVQ 16(R4), F3
 	CMP $4, R2
 	BLT next
@@ -4477,8 +4506,8 @@ TEXT ·inverseRxSO2F64NEON(SB), NOSPLIT, $0-64
 	MOVD stride+32(FP), R5
 	LSL $3, R5
 	FMOVQ 288(R4), F0
-	FMOVQ 1856(R4), F1
-	FMOVQ 1872(R4), F2
+	FMOVQ 1872(R4), F1
+	FMOVQ 1888(R4), F2
 	FMOVQ 304(R4), F3
 	CMP $2, R2
 	BLT next
@@ -4630,7 +4659,7 @@ TEXT ·expSE2F32NEON(SB), NOSPLIT, $0-64
 	FMOVQ (R4), F0
 	FMOVQ 16(R4), F1
 	FMOVQ 32(R4), F2
-	FMOVQ 1712(R4), F3
+	FMOVQ 1728(R4), F3
 	FMOVQ 48(R4), F4
 	FMOVQ 64(R4), F5
 	FMOVQ 80(R4), F6
@@ -5693,7 +5722,7 @@ TEXT ·logSE2F32NEON(SB), NOSPLIT, $0-64
 	FMOVQ 80(R4), F6
 	FMOVQ 704(R4), F7
 	FMOVQ 720(R4), F8
-	FMOVQ 1712(R4), F9
+	FMOVQ 1728(R4), F9
 	CMP $8, R2
 	BLT next
 
@@ -5709,67 +5738,67 @@ loop:
 	VAND V1.B16, V12.B16, V18.B16
 	VAND V1.B16, V13.B16, V19.B16
 	WORD $0x6eb0e654 // fcmgt v20.4s, v18.4s, v16.4s
-	VBSL V18.B16, V16.B16, V20.B16
+	VBSL V16.B16, V18.B16, V20.B16
 	WORD $0x6eb1e675 // fcmgt v21.4s, v19.4s, v17.4s
-	VBSL V19.B16, V17.B16, V21.B16
+	VBSL V17.B16, V19.B16, V21.B16
 	WORD $0x6eb0e656 // fcmgt v22.4s, v18.4s, v16.4s
-	VBSL V16.B16, V18.B16, V22.B16
+	VBSL V18.B16, V16.B16, V22.B16
 	WORD $0x6eb1e677 // fcmgt v23.4s, v19.4s, v17.4s
-	VBSL V17.B16, V19.B16, V23.B16
-	WORD $0x6e36fe94 // fdiv v20.4s, v20.4s, v22.4s
-	WORD $0x6e37feb5 // fdiv v21.4s, v21.4s, v23.4s
-	WORD $0x6e34de96 // fmul v22.4s, v20.4s, v20.4s
-	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
-	WORD $0x6e36de98 // fmul v24.4s, v20.4s, v22.4s
-	WORD $0x6e37deb9 // fmul v25.4s, v21.4s, v23.4s
+	VBSL V19.B16, V17.B16, V23.B16
+	WORD $0x6e34fed6 // fdiv v22.4s, v22.4s, v20.4s
+	WORD $0x6e35fef7 // fdiv v23.4s, v23.4s, v21.4s
+	WORD $0x6e36ded4 // fmul v20.4s, v22.4s, v22.4s
+	WORD $0x6e37def5 // fmul v21.4s, v23.4s, v23.4s
+	WORD $0x6e34ded8 // fmul v24.4s, v22.4s, v20.4s
+	WORD $0x6e35def9 // fmul v25.4s, v23.4s, v21.4s
 	FMOVQ 736(R4), F26
-	VFMLA V22.S4, V4.S4, V26.S4
+	VFMLA V20.S4, V4.S4, V26.S4
 	FMOVQ 736(R4), F27
-	VFMLA V23.S4, V4.S4, V27.S4
+	VFMLA V21.S4, V4.S4, V27.S4
 	FMOVQ 752(R4), F28
-	VFMLA V22.S4, V26.S4, V28.S4
+	VFMLA V20.S4, V26.S4, V28.S4
 	FMOVQ 752(R4), F26
-	VFMLA V23.S4, V27.S4, V26.S4
+	VFMLA V21.S4, V27.S4, V26.S4
 	FMOVQ 768(R4), F27
-	VFMLA V22.S4, V28.S4, V27.S4
+	VFMLA V20.S4, V28.S4, V27.S4
 	FMOVQ 768(R4), F28
-	VFMLA V23.S4, V26.S4, V28.S4
+	VFMLA V21.S4, V26.S4, V28.S4
 	FMOVQ 784(R4), F26
-	VFMLA V22.S4, V27.S4, V26.S4
+	VFMLA V20.S4, V27.S4, V26.S4
 	FMOVQ 784(R4), F27
-	VFMLA V23.S4, V28.S4, V27.S4
+	VFMLA V21.S4, V28.S4, V27.S4
 	FMOVQ 800(R4), F28
-	VFMLA V22.S4, V26.S4, V28.S4
+	VFMLA V20.S4, V26.S4, V28.S4
 	FMOVQ 800(R4), F26
-	VFMLA V23.S4, V27.S4, V26.S4
+	VFMLA V21.S4, V27.S4, V26.S4
 	FMOVQ 816(R4), F27
-	VFMLA V22.S4, V28.S4, V27.S4
+	VFMLA V20.S4, V28.S4, V27.S4
 	FMOVQ 816(R4), F28
-	VFMLA V23.S4, V26.S4, V28.S4
+	VFMLA V21.S4, V26.S4, V28.S4
 	FMOVQ 832(R4), F26
-	VFMLA V22.S4, V27.S4, V26.S4
+	VFMLA V20.S4, V27.S4, V26.S4
 	FMOVQ 832(R4), F27
-	VFMLA V23.S4, V28.S4, V27.S4
+	VFMLA V21.S4, V28.S4, V27.S4
 	FMOVQ 848(R4), F28
-	VFMLA V22.S4, V26.S4, V28.S4
+	VFMLA V20.S4, V26.S4, V28.S4
 	FMOVQ 848(R4), F26
-	VFMLA V23.S4, V27.S4, V26.S4
+	VFMLA V21.S4, V27.S4, V26.S4
 	FMOVQ 864(R4), F27
-	VFMLA V22.S4, V28.S4, V27.S4
-	FMOVQ 864(R4), F22
-	VFMLA V23.S4, V26.S4, V22.S4
-	VMOV V20.B16, V23.B16
-	VFMLA V27.S4, V24.S4, V23.S4
-	VMOV V21.B16, V24.B16
-	VFMLA V22.S4, V25.S4, V24.S4
-	WORD $0x4e34e696 // fcmeq v22.4s, v20.4s, v20.4s
-	WORD $0x6e205ad6 // mvn v22.16b, v22.16b
-	WORD $0x4e35e6b4 // fcmeq v20.4s, v21.4s, v21.4s
+	VFMLA V20.S4, V28.S4, V27.S4
+	FMOVQ 864(R4), F20
+	VFMLA V21.S4, V26.S4, V20.S4
+	VMOV V22.B16, V21.B16
+	VFMLA V27.S4, V24.S4, V21.S4
+	VMOV V23.B16, V24.B16
+	VFMLA V20.S4, V25.S4, V24.S4
+	WORD $0x4e36e6d4 // fcmeq v20.4s, v22.4s, v22.4s
 	WORD $0x6e205a94 // mvn v20.16b, v20.16b
+	WORD $0x4e37e6f6 // fcmeq v22.4s, v23.4s, v23.4s
+	WORD $0x6e205ad6 // mvn v22.16b, v22.16b
 	WORD $0x6eb0e652 // fcmgt v18.4s, v18.4s, v16.4s
 	WORD $0x6eb1e673 // fcmgt v19.4s, v19.4s, v17.4s
 	VAND V2.B16, V18.B16, V16.B16
-	VEOR V16.B16, V23.B16, V16.B16
+	VEOR V16.B16, V21.B16, V16.B16
 	VAND V2.B16, V19.B16, V17.B16
 	VEOR V17.B16, V24.B16, V17.B16
 	VAND V5.B16, V18.B16, V21.B16
@@ -5816,7 +5845,7 @@ loop:
 	WORD $0x6e2bfef7 // fdiv v23.4s, v23.4s, v11.4s
 	VAND V1.B16, V10.B16, V10.B16
 	VAND V1.B16, V11.B16, V11.B16
-	FMOVQ 2096(R4), F14
+	FMOVQ 2112(R4), F14
 	WORD $0x6eaae5ca // fcmgt v10.4s, v14.4s, v10.4s
 	WORD $0x6eabe5cb // fcmgt v11.4s, v14.4s, v11.4s
 	VBIT V10.B16, V3.B16, V21.B16
@@ -5835,7 +5864,7 @@ loop:
 	VFMLA V10.S4, V21.S4, V16.S4
 	WORD $0x6ea0fa31 // fneg v17.4s, v17.4s
 	VFMLA V11.S4, V23.S4, V17.S4
-	VORR V20.B16, V22.B16, V10.B16
+	VORR V22.B16, V20.B16, V10.B16
 	WORD $0x6eb0a94a // umaxv s10, v10.4s
 	FMOVS F10, R7
 	CBNZ R7, hard
@@ -5863,37 +5892,37 @@ loop2:
 	VAND V1.B16, V12.B16, V13.B16
 	VAND V1.B16, V11.B16, V14.B16
 	WORD $0x6eade5cf // fcmgt v15.4s, v14.4s, v13.4s
-	VBSL V14.B16, V13.B16, V15.B16
+	VBSL V13.B16, V14.B16, V15.B16
 	WORD $0x6eade5d0 // fcmgt v16.4s, v14.4s, v13.4s
-	VBSL V13.B16, V14.B16, V16.B16
-	WORD $0x6e30fdef // fdiv v15.4s, v15.4s, v16.4s
-	WORD $0x6e2fddf0 // fmul v16.4s, v15.4s, v15.4s
-	WORD $0x6e30ddf1 // fmul v17.4s, v15.4s, v16.4s
+	VBSL V14.B16, V13.B16, V16.B16
+	WORD $0x6e2ffe10 // fdiv v16.4s, v16.4s, v15.4s
+	WORD $0x6e30de0f // fmul v15.4s, v16.4s, v16.4s
+	WORD $0x6e2fde11 // fmul v17.4s, v16.4s, v15.4s
 	FMOVQ 736(R4), F18
-	VFMLA V16.S4, V4.S4, V18.S4
+	VFMLA V15.S4, V4.S4, V18.S4
 	FMOVQ 752(R4), F19
-	VFMLA V16.S4, V18.S4, V19.S4
+	VFMLA V15.S4, V18.S4, V19.S4
 	FMOVQ 768(R4), F18
-	VFMLA V16.S4, V19.S4, V18.S4
+	VFMLA V15.S4, V19.S4, V18.S4
 	FMOVQ 784(R4), F19
-	VFMLA V16.S4, V18.S4, V19.S4
+	VFMLA V15.S4, V18.S4, V19.S4
 	FMOVQ 800(R4), F18
-	VFMLA V16.S4, V19.S4, V18.S4
+	VFMLA V15.S4, V19.S4, V18.S4
 	FMOVQ 816(R4), F19
-	VFMLA V16.S4, V18.S4, V19.S4
+	VFMLA V15.S4, V18.S4, V19.S4
 	FMOVQ 832(R4), F18
-	VFMLA V16.S4, V19.S4, V18.S4
+	VFMLA V15.S4, V19.S4, V18.S4
 	FMOVQ 848(R4), F19
-	VFMLA V16.S4, V18.S4, V19.S4
+	VFMLA V15.S4, V18.S4, V19.S4
 	FMOVQ 864(R4), F18
-	VFMLA V16.S4, V19.S4, V18.S4
-	VMOV V15.B16, V16.B16
-	VFMLA V18.S4, V17.S4, V16.S4
-	WORD $0x4e2fe5f1 // fcmeq v17.4s, v15.4s, v15.4s
+	VFMLA V15.S4, V19.S4, V18.S4
+	VMOV V16.B16, V15.B16
+	VFMLA V18.S4, V17.S4, V15.S4
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
 	WORD $0x6e205a31 // mvn v17.16b, v17.16b
 	WORD $0x6eade5ce // fcmgt v14.4s, v14.4s, v13.4s
 	VAND V2.B16, V14.B16, V13.B16
-	VEOR V13.B16, V16.B16, V13.B16
+	VEOR V13.B16, V15.B16, V13.B16
 	VAND V5.B16, V14.B16, V15.B16
 	WORD $0x4e2fd5af // fadd v15.4s, v13.4s, v15.4s
 	VAND V6.B16, V14.B16, V14.B16
@@ -5916,7 +5945,7 @@ loop2:
 	WORD $0x6e2fddaf // fmul v15.4s, v13.4s, v15.4s
 	WORD $0x6e2afdef // fdiv v15.4s, v15.4s, v10.4s
 	VAND V1.B16, V10.B16, V10.B16
-	FMOVQ 2096(R4), F12
+	FMOVQ 2112(R4), F12
 	WORD $0x6eaae58a // fcmgt v10.4s, v12.4s, v10.4s
 	VBIT V10.B16, V3.B16, V15.B16
 	ADD R6, R1, R7
@@ -5970,37 +5999,37 @@ loaded2:
 	VAND V1.B16, V12.B16, V13.B16
 	VAND V1.B16, V11.B16, V14.B16
 	WORD $0x6eade5cf // fcmgt v15.4s, v14.4s, v13.4s
-	VBSL V14.B16, V13.B16, V15.B16
+	VBSL V13.B16, V14.B16, V15.B16
 	WORD $0x6eade5d0 // fcmgt v16.4s, v14.4s, v13.4s
-	VBSL V13.B16, V14.B16, V16.B16
-	WORD $0x6e30fdef // fdiv v15.4s, v15.4s, v16.4s
-	WORD $0x6e2fddf0 // fmul v16.4s, v15.4s, v15.4s
-	WORD $0x6e30ddf1 // fmul v17.4s, v15.4s, v16.4s
+	VBSL V14.B16, V13.B16, V16.B16
+	WORD $0x6e2ffe10 // fdiv v16.4s, v16.4s, v15.4s
+	WORD $0x6e30de0f // fmul v15.4s, v16.4s, v16.4s
+	WORD $0x6e2fde11 // fmul v17.4s, v16.4s, v15.4s
 	FMOVQ 736(R4), F18
-	VFMLA V16.S4, V4.S4, V18.S4
+	VFMLA V15.S4, V4.S4, V18.S4
 	FMOVQ 752(R4), F19
-	VFMLA V16.S4, V18.S4, V19.S4
+	VFMLA V15.S4, V18.S4, V19.S4
 	FMOVQ 768(R4), F18
-	VFMLA V16.S4, V19.S4, V18.S4
+	VFMLA V15.S4, V19.S4, V18.S4
 	FMOVQ 784(R4), F19
-	VFMLA V16.S4, V18.S4, V19.S4
+	VFMLA V15.S4, V18.S4, V19.S4
 	FMOVQ 800(R4), F18
-	VFMLA V16.S4, V19.S4, V18.S4
+	VFMLA V15.S4, V19.S4, V18.S4
 	FMOVQ 816(R4), F19
-	VFMLA V16.S4, V18.S4, V19.S4
+	VFMLA V15.S4, V18.S4, V19.S4
 	FMOVQ 832(R4), F18
-	VFMLA V16.S4, V19.S4, V18.S4
+	VFMLA V15.S4, V19.S4, V18.S4
 	FMOVQ 848(R4), F19
-	VFMLA V16.S4, V18.S4, V19.S4
+	VFMLA V15.S4, V18.S4, V19.S4
 	FMOVQ 864(R4), F18
-	VFMLA V16.S4, V19.S4, V18.S4
-	VMOV V15.B16, V16.B16
-	VFMLA V18.S4, V17.S4, V16.S4
-	WORD $0x4e2fe5f1 // fcmeq v17.4s, v15.4s, v15.4s
+	VFMLA V15.S4, V19.S4, V18.S4
+	VMOV V16.B16, V15.B16
+	VFMLA V18.S4, V17.S4, V15.S4
+	WORD $0x4e30e611 // fcmeq v17.4s, v16.4s, v16.4s
 	WORD $0x6e205a31 // mvn v17.16b, v17.16b
 	WORD $0x6eade5ce // fcmgt v14.4s, v14.4s, v13.4s
 	VAND V2.B16, V14.B16, V13.B16
-	VEOR V13.B16, V16.B16, V13.B16
+	VEOR V13.B16, V15.B16, V13.B16
 	VAND V5.B16, V14.B16, V15.B16
 	WORD $0x4e2fd5af // fadd v15.4s, v13.4s, v15.4s
 	VAND V6.B16, V14.B16, V14.B16
@@ -6023,7 +6052,7 @@ loaded2:
 	WORD $0x6e2fddaf // fmul v15.4s, v13.4s, v15.4s
 	WORD $0x6e2afdef // fdiv v15.4s, v15.4s, v10.4s
 	VAND V1.B16, V10.B16, V10.B16
-	FMOVQ 2096(R4), F12
+	FMOVQ 2112(R4), F12
 	WORD $0x6eaae58a // fcmgt v10.4s, v12.4s, v10.4s
 	VBIT V10.B16, V3.B16, V15.B16
 	ADD R6, R1, R7
@@ -6099,29 +6128,29 @@ done:
 
 hard:
 	FLDPQ (R0), (F10, F11)
-	VBIF V22.B16, V12.B16, V10.B16
-	VBIF V20.B16, V13.B16, V11.B16
+	VBIF V20.B16, V12.B16, V10.B16
+	VBIF V22.B16, V13.B16, V11.B16
 	FSTPQ (F10, F11), (R0)
 	ADD R5, R0, R7
 	FLDPQ (R7), (F10, F11)
-	VBIF V22.B16, V14.B16, V10.B16
-	VBIF V20.B16, V15.B16, V11.B16
+	VBIF V20.B16, V14.B16, V10.B16
+	VBIF V22.B16, V15.B16, V11.B16
 	ADD R5, R0, R7
 	FSTPQ (F10, F11), (R7)
 	ADD R5<<1, R0, R7
 	FLDPQ (R7), (F10, F11)
-	VBIF V22.B16, V16.B16, V10.B16
-	VBIF V20.B16, V17.B16, V11.B16
+	VBIF V20.B16, V16.B16, V10.B16
+	VBIF V22.B16, V17.B16, V11.B16
 	ADD R5<<1, R0, R7
 	FSTPQ (F10, F11), (R7)
 	MOVD ZR, R7
 	FMOVQ 272(R4), F10
-	VAND V22.B16, V10.B16, V10.B16
+	VAND V20.B16, V10.B16, V10.B16
 	WORD $0x4eb1b94b // addv s11, v10.4s
 	FMOVD F11, R8
 	ORR R8<<0, R7, R7
 	FMOVQ 272(R4), F10
-	VAND V20.B16, V10.B16, V10.B16
+	VAND V22.B16, V10.B16, V10.B16
 	WORD $0x4eb1b94b // addv s11, v10.4s
 	FMOVD F11, R8
 	ORR R8<<4, R7, R7
@@ -6266,48 +6295,46 @@ TEXT ·logSE2F64NEON(SB), NOSPLIT, $0-64
 	FMOVQ 896(R4), F3
 	FMOVQ 640(R4), F4
 	FMOVQ 912(R4), F5
-	FMOVQ 928(R4), F6
-	FMOVQ 944(R4), F7
 	CMP $4, R2
 	BLT next
 
 loop:
-	// 186 instructions for 4 matrices, 46.5 each
+	// 195 instructions for 4 matrices, 48.75 each
 	ADD R5, R1, R7
-	FLDPQ (R7), (F8, F9)
-	WORD $0x4e60d50a // fadd v10.2d, v8.2d, v0.2d
-	WORD $0x4e60d52b // fadd v11.2d, v9.2d, v0.2d
-	FLDPQ (R1), (F12, F13)
-	VAND V1.B16, V12.B16, V14.B16
-	VAND V1.B16, V13.B16, V15.B16
-	VAND V1.B16, V10.B16, V16.B16
-	VAND V1.B16, V11.B16, V17.B16
-	WORD $0x6eeee612 // fcmgt v18.2d, v16.2d, v14.2d
-	VBSL V16.B16, V14.B16, V18.B16
-	WORD $0x6eefe633 // fcmgt v19.2d, v17.2d, v15.2d
-	VBSL V17.B16, V15.B16, V19.B16
-	WORD $0x6eeee614 // fcmgt v20.2d, v16.2d, v14.2d
-	VBSL V14.B16, V16.B16, V20.B16
-	WORD $0x6eefe635 // fcmgt v21.2d, v17.2d, v15.2d
-	VBSL V15.B16, V17.B16, V21.B16
-	WORD $0x6e63de96 // fmul v22.2d, v20.2d, v3.2d
-	WORD $0x6e63deb7 // fmul v23.2d, v21.2d, v3.2d
-	WORD $0x6ef6e656 // fcmgt v22.2d, v18.2d, v22.2d
-	WORD $0x6ef7e677 // fcmgt v23.2d, v19.2d, v23.2d
-	WORD $0x4ef4d658 // fsub v24.2d, v18.2d, v20.2d
-	WORD $0x4ef5d679 // fsub v25.2d, v19.2d, v21.2d
-	VBIF V22.B16, V18.B16, V24.B16
-	VBIF V23.B16, V19.B16, V25.B16
-	WORD $0x4e74d652 // fadd v18.2d, v18.2d, v20.2d
-	WORD $0x4e75d673 // fadd v19.2d, v19.2d, v21.2d
-	VBIT V22.B16, V18.B16, V20.B16
-	VBIT V23.B16, V19.B16, V21.B16
-	WORD $0x6e74ff18 // fdiv v24.2d, v24.2d, v20.2d
-	WORD $0x6e75ff39 // fdiv v25.2d, v25.2d, v21.2d
-	WORD $0x6e78df12 // fmul v18.2d, v24.2d, v24.2d
-	WORD $0x6e79df33 // fmul v19.2d, v25.2d, v25.2d
-	WORD $0x6e72df14 // fmul v20.2d, v24.2d, v18.2d
-	WORD $0x6e73df35 // fmul v21.2d, v25.2d, v19.2d
+	FLDPQ (R7), (F6, F7)
+	WORD $0x4e60d4c8 // fadd v8.2d, v6.2d, v0.2d
+	WORD $0x4e60d4e9 // fadd v9.2d, v7.2d, v0.2d
+	FLDPQ (R1), (F10, F11)
+	VAND V1.B16, V10.B16, V12.B16
+	VAND V1.B16, V11.B16, V13.B16
+	VAND V1.B16, V8.B16, V14.B16
+	VAND V1.B16, V9.B16, V15.B16
+	WORD $0x6eece5d0 // fcmgt v16.2d, v14.2d, v12.2d
+	VBSL V12.B16, V14.B16, V16.B16
+	WORD $0x6eede5f1 // fcmgt v17.2d, v15.2d, v13.2d
+	VBSL V13.B16, V15.B16, V17.B16
+	WORD $0x6eece5d2 // fcmgt v18.2d, v14.2d, v12.2d
+	VBSL V14.B16, V12.B16, V18.B16
+	WORD $0x6eede5f3 // fcmgt v19.2d, v15.2d, v13.2d
+	VBSL V15.B16, V13.B16, V19.B16
+	WORD $0x6e63de14 // fmul v20.2d, v16.2d, v3.2d
+	WORD $0x6e63de35 // fmul v21.2d, v17.2d, v3.2d
+	WORD $0x6ef4e654 // fcmgt v20.2d, v18.2d, v20.2d
+	WORD $0x6ef5e675 // fcmgt v21.2d, v19.2d, v21.2d
+	WORD $0x4ef0d656 // fsub v22.2d, v18.2d, v16.2d
+	WORD $0x4ef1d677 // fsub v23.2d, v19.2d, v17.2d
+	VBIF V20.B16, V18.B16, V22.B16
+	VBIF V21.B16, V19.B16, V23.B16
+	WORD $0x4e70d652 // fadd v18.2d, v18.2d, v16.2d
+	WORD $0x4e71d673 // fadd v19.2d, v19.2d, v17.2d
+	VBIF V20.B16, V16.B16, V18.B16
+	VBIF V21.B16, V17.B16, V19.B16
+	WORD $0x6e72fed6 // fdiv v22.2d, v22.2d, v18.2d
+	WORD $0x6e73fef7 // fdiv v23.2d, v23.2d, v19.2d
+	WORD $0x6e76ded2 // fmul v18.2d, v22.2d, v22.2d
+	WORD $0x6e77def3 // fmul v19.2d, v23.2d, v23.2d
+	WORD $0x6e72ded8 // fmul v24.2d, v22.2d, v18.2d
+	WORD $0x6e73def9 // fmul v25.2d, v23.2d, v19.2d
 	FMOVQ 976(R4), F26
 	VFMLA V18.D2, V5.D2, V26.D2
 	FMOVQ 976(R4), F27
@@ -6356,104 +6383,113 @@ loop:
 	VFMLA V18.D2, V28.D2, V27.D2
 	FMOVQ 1152(R4), F18
 	VFMLA V19.D2, V26.D2, V18.D2
-	VMOV V24.B16, V19.B16
-	VFMLA V27.D2, V20.D2, V19.D2
-	VMOV V25.B16, V20.B16
-	VFMLA V18.D2, V21.D2, V20.D2
-	VAND V6.B16, V22.B16, V18.B16
+	VMOV V22.B16, V19.B16
+	VFMLA V27.D2, V24.D2, V19.D2
+	VMOV V23.B16, V24.B16
+	VFMLA V18.D2, V25.D2, V24.D2
+	FMOVQ 928(R4), F25
+	VAND V25.B16, V20.B16, V18.B16
 	WORD $0x4e72d672 // fadd v18.2d, v19.2d, v18.2d
-	VAND V6.B16, V23.B16, V19.B16
-	WORD $0x4e73d693 // fadd v19.2d, v20.2d, v19.2d
-	VAND V7.B16, V22.B16, V22.B16
-	WORD $0x4e76d656 // fadd v22.2d, v18.2d, v22.2d
-	VAND V7.B16, V23.B16, V23.B16
-	WORD $0x4e77d677 // fadd v23.2d, v19.2d, v23.2d
-	WORD $0x4e78e712 // fcmeq v18.2d, v24.2d, v24.2d
+	VAND V25.B16, V21.B16, V19.B16
+	WORD $0x4e73d713 // fadd v19.2d, v24.2d, v19.2d
+	FMOVQ 944(R4), F24
+	VAND V24.B16, V20.B16, V20.B16
+	WORD $0x4e74d654 // fadd v20.2d, v18.2d, v20.2d
+	VAND V24.B16, V21.B16, V21.B16
+	WORD $0x4e75d675 // fadd v21.2d, v19.2d, v21.2d
+	WORD $0x4e76e6d2 // fcmeq v18.2d, v22.2d, v22.2d
 	WORD $0x6e205a52 // mvn v18.16b, v18.16b
-	WORD $0x4e79e733 // fcmeq v19.2d, v25.2d, v25.2d
+	WORD $0x4e77e6f3 // fcmeq v19.2d, v23.2d, v23.2d
 	WORD $0x6e205a73 // mvn v19.16b, v19.16b
-	WORD $0x6eeee610 // fcmgt v16.2d, v16.2d, v14.2d
-	WORD $0x6eefe631 // fcmgt v17.2d, v17.2d, v15.2d
-	VAND V2.B16, V16.B16, V14.B16
-	VEOR V14.B16, V22.B16, V14.B16
-	VAND V2.B16, V17.B16, V15.B16
-	VEOR V15.B16, V23.B16, V15.B16
-	FMOVQ 384(R4), F21
-	VAND V21.B16, V16.B16, V20.B16
-	WORD $0x4e74d5d4 // fadd v20.2d, v14.2d, v20.2d
-	VAND V21.B16, V17.B16, V14.B16
-	WORD $0x4e6ed5ee // fadd v14.2d, v15.2d, v14.2d
-	FMOVQ 368(R4), F15
-	VAND V15.B16, V16.B16, V16.B16
-	WORD $0x4e70d690 // fadd v16.2d, v20.2d, v16.2d
-	VAND V15.B16, V17.B16, V17.B16
-	WORD $0x4e71d5d1 // fadd v17.2d, v14.2d, v17.2d
-	WORD $0x4ee0e98e // fcmlt v14.2d, v12.2d, #0.0
-	WORD $0x4ee0e9af // fcmlt v15.2d, v13.2d, #0.0
-	VAND V2.B16, V14.B16, V20.B16
-	VEOR V20.B16, V16.B16, V20.B16
-	VAND V2.B16, V15.B16, V16.B16
-	VEOR V16.B16, V17.B16, V16.B16
-	FMOVQ 960(R4), F21
-	VAND V21.B16, V14.B16, V17.B16
-	WORD $0x4e71d691 // fadd v17.2d, v20.2d, v17.2d
-	VAND V21.B16, V15.B16, V20.B16
-	WORD $0x4e74d614 // fadd v20.2d, v16.2d, v20.2d
-	FMOVQ 1168(R4), F16
-	VAND V16.B16, V14.B16, V14.B16
-	WORD $0x4e6ed62e // fadd v14.2d, v17.2d, v14.2d
-	VAND V16.B16, V15.B16, V15.B16
-	WORD $0x4e6fd68f // fadd v15.2d, v20.2d, v15.2d
-	VAND V2.B16, V10.B16, V10.B16
-	VAND V2.B16, V11.B16, V11.B16
-	VORR V14.B16, V10.B16, V10.B16
-	VORR V15.B16, V11.B16, V11.B16
-	WORD $0x6e63dd4e // fmul v14.2d, v10.2d, v3.2d
-	WORD $0x6e63dd6f // fmul v15.2d, v11.2d, v3.2d
-	WORD $0x4ee0e990 // fcmlt v16.2d, v12.2d, #0.0
-	WORD $0x4ee0e9b1 // fcmlt v17.2d, v13.2d, #0.0
-	WORD $0x4e64d594 // fadd v20.2d, v12.2d, v4.2d
-	WORD $0x4e64d5b5 // fadd v21.2d, v13.2d, v4.2d
-	VBIT V16.B16, V8.B16, V20.B16
-	VBIT V17.B16, V9.B16, V21.B16
-	WORD $0x4eecd48c // fsub v12.2d, v4.2d, v12.2d
-	WORD $0x4eedd48d // fsub v13.2d, v4.2d, v13.2d
-	VBIT V16.B16, V12.B16, V8.B16
-	VBIT V17.B16, V13.B16, V9.B16
-	WORD $0x6e74ddd4 // fmul v20.2d, v14.2d, v20.2d
-	WORD $0x6e75ddf5 // fmul v21.2d, v15.2d, v21.2d
-	WORD $0x6e68fe94 // fdiv v20.2d, v20.2d, v8.2d
-	WORD $0x6e69feb5 // fdiv v21.2d, v21.2d, v9.2d
-	VAND V1.B16, V8.B16, V8.B16
-	VAND V1.B16, V9.B16, V9.B16
-	FMOVQ 2112(R4), F12
-	WORD $0x6ee8e588 // fcmgt v8.2d, v12.2d, v8.2d
-	WORD $0x6ee9e589 // fcmgt v9.2d, v12.2d, v9.2d
-	VBIT V8.B16, V4.B16, V20.B16
-	VBIT V9.B16, V4.B16, V21.B16
+	FMOVQ 960(R4), F22
+	WORD $0x6e70e6d0 // fcmge v16.2d, v22.2d, v16.2d
+	WORD $0x6e205a10 // mvn v16.16b, v16.16b
+	WORD $0x6e71e6d1 // fcmge v17.2d, v22.2d, v17.2d
+	WORD $0x6e205a31 // mvn v17.16b, v17.16b
+	VORR V16.B16, V18.B16, V18.B16
+	VORR V17.B16, V19.B16, V19.B16
+	WORD $0x6eece5ce // fcmgt v14.2d, v14.2d, v12.2d
+	WORD $0x6eede5ef // fcmgt v15.2d, v15.2d, v13.2d
+	VAND V2.B16, V14.B16, V12.B16
+	VEOR V12.B16, V20.B16, V12.B16
+	VAND V2.B16, V15.B16, V13.B16
+	VEOR V13.B16, V21.B16, V13.B16
+	FMOVQ 384(R4), F17
+	VAND V17.B16, V14.B16, V16.B16
+	WORD $0x4e70d590 // fadd v16.2d, v12.2d, v16.2d
+	VAND V17.B16, V15.B16, V12.B16
+	WORD $0x4e6cd5ac // fadd v12.2d, v13.2d, v12.2d
+	FMOVQ 368(R4), F13
+	VAND V13.B16, V14.B16, V14.B16
+	WORD $0x4e6ed60e // fadd v14.2d, v16.2d, v14.2d
+	VAND V13.B16, V15.B16, V15.B16
+	WORD $0x4e6fd58f // fadd v15.2d, v12.2d, v15.2d
+	WORD $0x4ee0e94c // fcmlt v12.2d, v10.2d, #0.0
+	WORD $0x4ee0e96d // fcmlt v13.2d, v11.2d, #0.0
+	VAND V2.B16, V12.B16, V16.B16
+	VEOR V16.B16, V14.B16, V16.B16
+	VAND V2.B16, V13.B16, V14.B16
+	VEOR V14.B16, V15.B16, V14.B16
+	FMOVQ 1168(R4), F17
+	VAND V17.B16, V12.B16, V15.B16
+	WORD $0x4e6fd60f // fadd v15.2d, v16.2d, v15.2d
+	VAND V17.B16, V13.B16, V16.B16
+	WORD $0x4e70d5d0 // fadd v16.2d, v14.2d, v16.2d
+	FMOVQ 1184(R4), F14
+	VAND V14.B16, V12.B16, V12.B16
+	WORD $0x4e6cd5ec // fadd v12.2d, v15.2d, v12.2d
+	VAND V14.B16, V13.B16, V13.B16
+	WORD $0x4e6dd60d // fadd v13.2d, v16.2d, v13.2d
+	VAND V2.B16, V8.B16, V8.B16
+	VAND V2.B16, V9.B16, V9.B16
+	VORR V12.B16, V8.B16, V8.B16
+	VORR V13.B16, V9.B16, V9.B16
+	WORD $0x6e63dd0c // fmul v12.2d, v8.2d, v3.2d
+	WORD $0x6e63dd2d // fmul v13.2d, v9.2d, v3.2d
+	WORD $0x4ee0e94e // fcmlt v14.2d, v10.2d, #0.0
+	WORD $0x4ee0e96f // fcmlt v15.2d, v11.2d, #0.0
+	WORD $0x4e64d550 // fadd v16.2d, v10.2d, v4.2d
+	WORD $0x4e64d571 // fadd v17.2d, v11.2d, v4.2d
+	VBIT V14.B16, V6.B16, V16.B16
+	VBIT V15.B16, V7.B16, V17.B16
+	WORD $0x4eead48a // fsub v10.2d, v4.2d, v10.2d
+	WORD $0x4eebd48b // fsub v11.2d, v4.2d, v11.2d
+	VBIT V14.B16, V10.B16, V6.B16
+	VBIT V15.B16, V11.B16, V7.B16
+	WORD $0x6e70dd90 // fmul v16.2d, v12.2d, v16.2d
+	WORD $0x6e71ddb1 // fmul v17.2d, v13.2d, v17.2d
+	WORD $0x6e66fe10 // fdiv v16.2d, v16.2d, v6.2d
+	WORD $0x6e67fe31 // fdiv v17.2d, v17.2d, v7.2d
+	VAND V1.B16, V6.B16, V6.B16
+	VAND V1.B16, V7.B16, V7.B16
+	FMOVQ 2128(R4), F10
+	WORD $0x6ee6e546 // fcmgt v6.2d, v10.2d, v6.2d
+	WORD $0x6ee7e547 // fcmgt v7.2d, v10.2d, v7.2d
+	VBIT V6.B16, V4.B16, V16.B16
+	VBIT V7.B16, V4.B16, V17.B16
 	ADD R6, R1, R7
-	FLDPQ (R7), (F8, F9)
-	WORD $0x6e68ddcc // fmul v12.2d, v14.2d, v8.2d
-	WORD $0x6e69dded // fmul v13.2d, v15.2d, v9.2d
+	FLDPQ (R7), (F6, F7)
+	WORD $0x6e66dd8a // fmul v10.2d, v12.2d, v6.2d
+	WORD $0x6e67ddab // fmul v11.2d, v13.2d, v7.2d
 	ADD R5<<1, R1, R7
-	FLDPQ (R7), (F16, F17)
-	VFMLA V16.D2, V20.D2, V12.D2
-	VFMLA V17.D2, V21.D2, V13.D2
-	WORD $0x6e70ddce // fmul v14.2d, v14.2d, v16.2d
-	WORD $0x6e71ddef // fmul v15.2d, v15.2d, v17.2d
-	WORD $0x6ee0f9ce // fneg v14.2d, v14.2d
-	VFMLA V8.D2, V20.D2, V14.D2
-	WORD $0x6ee0f9ef // fneg v15.2d, v15.2d
-	VFMLA V9.D2, V21.D2, V15.D2
-	VORR V19.B16, V18.B16, V8.B16
-	WORD $0x6eb0a908 // umaxv s8, v8.4s
-	FMOVS F8, R7
+	FLDPQ (R7), (F14, F15)
+	VFMLA V14.D2, V16.D2, V10.D2
+	VFMLA V15.D2, V17.D2, V11.D2
+	WORD $0x6e6edd8c // fmul v12.2d, v12.2d, v14.2d
+	WORD $0x6e6fddad // fmul v13.2d, v13.2d, v15.2d
+	WORD $0x6ee0f98c // fneg v12.2d, v12.2d
+	VFMLA V6.D2, V16.D2, V12.D2
+	WORD $0x6ee0f9ad // fneg v13.2d, v13.2d
+	VFMLA V7.D2, V17.D2, V13.D2
+	VORR V19.B16, V18.B16, V6.B16
+	WORD $0x6eb0a8c6 // umaxv s6, v6.4s
+	FMOVS F6, R7
 	CBNZ R7, hard
-	FSTPQ (F10, F11), (R0)
+	FSTPQ (F8, F9), (R0)
 	ADD R5, R0, R7
-	FSTPQ (F12, F13), (R7)
+	FSTPQ (F10, F11), (R7)
 	ADD R5<<1, R0, R7
-	FSTPQ (F14, F15), (R7)
+	FSTPQ (F12, F13), (R7)
 	ADD $32, R0
 	ADD $32, R1
 	SUB $4, R2
@@ -6465,107 +6501,113 @@ next:
 	BLT next2
 
 loop2:
-	// 105 instructions for 2 matrices, 52.5 each
+	// 111 instructions for 2 matrices, 55.5 each
 	ADD R5, R1, R7
-	FMOVQ (R7), F8
-	WORD $0x4e60d509 // fadd v9.2d, v8.2d, v0.2d
-	FMOVQ (R1), F10
-	VAND V1.B16, V10.B16, V11.B16
-	VAND V1.B16, V9.B16, V12.B16
-	WORD $0x6eebe58d // fcmgt v13.2d, v12.2d, v11.2d
-	VBSL V12.B16, V11.B16, V13.B16
-	WORD $0x6eebe58e // fcmgt v14.2d, v12.2d, v11.2d
-	VBSL V11.B16, V12.B16, V14.B16
-	WORD $0x6e63ddcf // fmul v15.2d, v14.2d, v3.2d
-	WORD $0x6eefe5af // fcmgt v15.2d, v13.2d, v15.2d
-	WORD $0x4eeed5b0 // fsub v16.2d, v13.2d, v14.2d
-	VBIF V15.B16, V13.B16, V16.B16
-	WORD $0x4e6ed5ad // fadd v13.2d, v13.2d, v14.2d
-	VBIT V15.B16, V13.B16, V14.B16
-	WORD $0x6e6efe10 // fdiv v16.2d, v16.2d, v14.2d
-	WORD $0x6e70de0d // fmul v13.2d, v16.2d, v16.2d
-	WORD $0x6e6dde0e // fmul v14.2d, v16.2d, v13.2d
-	FMOVQ 976(R4), F17
-	VFMLA V13.D2, V5.D2, V17.D2
-	FMOVQ 992(R4), F18
-	VFMLA V13.D2, V17.D2, V18.D2
-	FMOVQ 1008(R4), F17
-	VFMLA V13.D2, V18.D2, V17.D2
-	FMOVQ 1024(R4), F18
-	VFMLA V13.D2, V17.D2, V18.D2
-	FMOVQ 1040(R4), F17
-	VFMLA V13.D2, V18.D2, V17.D2
-	FMOVQ 1056(R4), F18
-	VFMLA V13.D2, V17.D2, V18.D2
-	FMOVQ 1072(R4), F17
-	VFMLA V13.D2, V18.D2, V17.D2
-	FMOVQ 1088(R4), F18
-	VFMLA V13.D2, V17.D2, V18.D2
-	FMOVQ 1104(R4), F17
-	VFMLA V13.D2, V18.D2, V17.D2
-	FMOVQ 1120(R4), F18
-	VFMLA V13.D2, V17.D2, V18.D2
-	FMOVQ 1136(R4), F17
-	VFMLA V13.D2, V18.D2, V17.D2
-	FMOVQ 1152(R4), F18
-	VFMLA V13.D2, V17.D2, V18.D2
-	VMOV V16.B16, V13.B16
-	VFMLA V18.D2, V14.D2, V13.D2
-	VAND V6.B16, V15.B16, V14.B16
-	WORD $0x4e6ed5ae // fadd v14.2d, v13.2d, v14.2d
-	VAND V7.B16, V15.B16, V15.B16
-	WORD $0x4e6fd5cf // fadd v15.2d, v14.2d, v15.2d
-	WORD $0x4e70e60d // fcmeq v13.2d, v16.2d, v16.2d
-	WORD $0x6e2059ad // mvn v13.16b, v13.16b
-	WORD $0x6eebe58c // fcmgt v12.2d, v12.2d, v11.2d
-	VAND V2.B16, V12.B16, V11.B16
-	VEOR V11.B16, V15.B16, V11.B16
-	FMOVQ 384(R4), F15
-	VAND V15.B16, V12.B16, V14.B16
-	WORD $0x4e6ed56e // fadd v14.2d, v11.2d, v14.2d
-	FMOVQ 368(R4), F11
-	VAND V11.B16, V12.B16, V12.B16
-	WORD $0x4e6cd5cc // fadd v12.2d, v14.2d, v12.2d
-	WORD $0x4ee0e94b // fcmlt v11.2d, v10.2d, #0.0
-	VAND V2.B16, V11.B16, V14.B16
-	VEOR V14.B16, V12.B16, V14.B16
-	FMOVQ 960(R4), F15
-	VAND V15.B16, V11.B16, V12.B16
-	WORD $0x4e6cd5cc // fadd v12.2d, v14.2d, v12.2d
-	FMOVQ 1168(R4), F14
-	VAND V14.B16, V11.B16, V11.B16
-	WORD $0x4e6bd58b // fadd v11.2d, v12.2d, v11.2d
-	VAND V2.B16, V9.B16, V9.B16
-	VORR V11.B16, V9.B16, V9.B16
-	WORD $0x6e63dd2b // fmul v11.2d, v9.2d, v3.2d
-	WORD $0x4ee0e94c // fcmlt v12.2d, v10.2d, #0.0
-	WORD $0x4e64d54e // fadd v14.2d, v10.2d, v4.2d
-	VBIT V12.B16, V8.B16, V14.B16
-	WORD $0x4eead48a // fsub v10.2d, v4.2d, v10.2d
-	VBIT V12.B16, V10.B16, V8.B16
-	WORD $0x6e6edd6e // fmul v14.2d, v11.2d, v14.2d
-	WORD $0x6e68fdce // fdiv v14.2d, v14.2d, v8.2d
-	VAND V1.B16, V8.B16, V8.B16
-	FMOVQ 2112(R4), F10
-	WORD $0x6ee8e548 // fcmgt v8.2d, v10.2d, v8.2d
-	VBIT V8.B16, V4.B16, V14.B16
+	FMOVQ (R7), F6
+	WORD $0x4e60d4c7 // fadd v7.2d, v6.2d, v0.2d
+	FMOVQ (R1), F8
+	VAND V1.B16, V8.B16, V9.B16
+	VAND V1.B16, V7.B16, V10.B16
+	WORD $0x6ee9e54b // fcmgt v11.2d, v10.2d, v9.2d
+	VBSL V9.B16, V10.B16, V11.B16
+	WORD $0x6ee9e54c // fcmgt v12.2d, v10.2d, v9.2d
+	VBSL V10.B16, V9.B16, V12.B16
+	WORD $0x6e63dd6d // fmul v13.2d, v11.2d, v3.2d
+	WORD $0x6eede58d // fcmgt v13.2d, v12.2d, v13.2d
+	WORD $0x4eebd58e // fsub v14.2d, v12.2d, v11.2d
+	VBIF V13.B16, V12.B16, V14.B16
+	WORD $0x4e6bd58c // fadd v12.2d, v12.2d, v11.2d
+	VBIF V13.B16, V11.B16, V12.B16
+	WORD $0x6e6cfdce // fdiv v14.2d, v14.2d, v12.2d
+	WORD $0x6e6eddcc // fmul v12.2d, v14.2d, v14.2d
+	WORD $0x6e6cddcf // fmul v15.2d, v14.2d, v12.2d
+	FMOVQ 976(R4), F16
+	VFMLA V12.D2, V5.D2, V16.D2
+	FMOVQ 992(R4), F17
+	VFMLA V12.D2, V16.D2, V17.D2
+	FMOVQ 1008(R4), F16
+	VFMLA V12.D2, V17.D2, V16.D2
+	FMOVQ 1024(R4), F17
+	VFMLA V12.D2, V16.D2, V17.D2
+	FMOVQ 1040(R4), F16
+	VFMLA V12.D2, V17.D2, V16.D2
+	FMOVQ 1056(R4), F17
+	VFMLA V12.D2, V16.D2, V17.D2
+	FMOVQ 1072(R4), F16
+	VFMLA V12.D2, V17.D2, V16.D2
+	FMOVQ 1088(R4), F17
+	VFMLA V12.D2, V16.D2, V17.D2
+	FMOVQ 1104(R4), F16
+	VFMLA V12.D2, V17.D2, V16.D2
+	FMOVQ 1120(R4), F17
+	VFMLA V12.D2, V16.D2, V17.D2
+	FMOVQ 1136(R4), F16
+	VFMLA V12.D2, V17.D2, V16.D2
+	FMOVQ 1152(R4), F17
+	VFMLA V12.D2, V16.D2, V17.D2
+	VMOV V14.B16, V12.B16
+	VFMLA V17.D2, V15.D2, V12.D2
+	FMOVQ 928(R4), F16
+	VAND V16.B16, V13.B16, V15.B16
+	WORD $0x4e6fd58f // fadd v15.2d, v12.2d, v15.2d
+	FMOVQ 944(R4), F12
+	VAND V12.B16, V13.B16, V13.B16
+	WORD $0x4e6dd5ed // fadd v13.2d, v15.2d, v13.2d
+	WORD $0x4e6ee5cc // fcmeq v12.2d, v14.2d, v14.2d
+	WORD $0x6e20598c // mvn v12.16b, v12.16b
+	FMOVQ 960(R4), F14
+	WORD $0x6e6be5cb // fcmge v11.2d, v14.2d, v11.2d
+	WORD $0x6e20596b // mvn v11.16b, v11.16b
+	VORR V11.B16, V12.B16, V12.B16
+	WORD $0x6ee9e54a // fcmgt v10.2d, v10.2d, v9.2d
+	VAND V2.B16, V10.B16, V9.B16
+	VEOR V9.B16, V13.B16, V9.B16
+	FMOVQ 384(R4), F13
+	VAND V13.B16, V10.B16, V11.B16
+	WORD $0x4e6bd52b // fadd v11.2d, v9.2d, v11.2d
+	FMOVQ 368(R4), F9
+	VAND V9.B16, V10.B16, V10.B16
+	WORD $0x4e6ad56a // fadd v10.2d, v11.2d, v10.2d
+	WORD $0x4ee0e909 // fcmlt v9.2d, v8.2d, #0.0
+	VAND V2.B16, V9.B16, V11.B16
+	VEOR V11.B16, V10.B16, V11.B16
+	FMOVQ 1168(R4), F13
+	VAND V13.B16, V9.B16, V10.B16
+	WORD $0x4e6ad56a // fadd v10.2d, v11.2d, v10.2d
+	FMOVQ 1184(R4), F11
+	VAND V11.B16, V9.B16, V9.B16
+	WORD $0x4e69d549 // fadd v9.2d, v10.2d, v9.2d
+	VAND V2.B16, V7.B16, V7.B16
+	VORR V9.B16, V7.B16, V7.B16
+	WORD $0x6e63dce9 // fmul v9.2d, v7.2d, v3.2d
+	WORD $0x4ee0e90a // fcmlt v10.2d, v8.2d, #0.0
+	WORD $0x4e64d50b // fadd v11.2d, v8.2d, v4.2d
+	VBIT V10.B16, V6.B16, V11.B16
+	WORD $0x4ee8d488 // fsub v8.2d, v4.2d, v8.2d
+	VBIT V10.B16, V8.B16, V6.B16
+	WORD $0x6e6bdd2b // fmul v11.2d, v9.2d, v11.2d
+	WORD $0x6e66fd6b // fdiv v11.2d, v11.2d, v6.2d
+	VAND V1.B16, V6.B16, V6.B16
+	FMOVQ 2128(R4), F8
+	WORD $0x6ee6e506 // fcmgt v6.2d, v8.2d, v6.2d
+	VBIT V6.B16, V4.B16, V11.B16
 	ADD R6, R1, R7
-	FMOVQ (R7), F8
-	WORD $0x6e68dd6a // fmul v10.2d, v11.2d, v8.2d
+	FMOVQ (R7), F6
+	WORD $0x6e66dd28 // fmul v8.2d, v9.2d, v6.2d
 	ADD R5<<1, R1, R7
-	FMOVQ (R7), F12
-	VFMLA V12.D2, V14.D2, V10.D2
-	WORD $0x6e6cdd6b // fmul v11.2d, v11.2d, v12.2d
-	WORD $0x6ee0f96b // fneg v11.2d, v11.2d
-	VFMLA V8.D2, V14.D2, V11.D2
-	WORD $0x6eb0a9a8 // umaxv s8, v13.4s
-	FMOVS F8, R7
+	FMOVQ (R7), F10
+	VFMLA V10.D2, V11.D2, V8.D2
+	WORD $0x6e6add29 // fmul v9.2d, v9.2d, v10.2d
+	WORD $0x6ee0f929 // fneg v9.2d, v9.2d
+	VFMLA V6.D2, V11.D2, V9.D2
+	WORD $0x6eb0a986 // umaxv s6, v12.4s
+	FMOVS F6, R7
 	CBNZ R7, hard2
-	FMOVQ F9, (R0)
+	FMOVQ F7, (R0)
 	ADD R5, R0, R7
-	FMOVQ F10, (R7)
+	FMOVQ F8, (R7)
 	ADD R5<<1, R0, R7
-	FMOVQ F11, (R7)
+	FMOVQ F9, (R7)
 	ADD $16, R0
 	ADD $16, R1
 	SUB $2, R2
@@ -6575,107 +6617,113 @@ loop2:
 next2:
 	CBZ R2, done
 	ADD R5, R1, R7
-	FMOVD (R7), F8
-	WORD $0x4e60d509 // fadd v9.2d, v8.2d, v0.2d
+	FMOVD (R7), F6
+	WORD $0x4e60d4c7 // fadd v7.2d, v6.2d, v0.2d
 	MOVD R1, R7
-	FMOVD (R7), F10
-	VAND V1.B16, V10.B16, V11.B16
-	VAND V1.B16, V9.B16, V12.B16
-	WORD $0x6eebe58d // fcmgt v13.2d, v12.2d, v11.2d
-	VBSL V12.B16, V11.B16, V13.B16
-	WORD $0x6eebe58e // fcmgt v14.2d, v12.2d, v11.2d
-	VBSL V11.B16, V12.B16, V14.B16
-	WORD $0x6e63ddcf // fmul v15.2d, v14.2d, v3.2d
-	WORD $0x6eefe5af // fcmgt v15.2d, v13.2d, v15.2d
-	WORD $0x4eeed5b0 // fsub v16.2d, v13.2d, v14.2d
-	VBIF V15.B16, V13.B16, V16.B16
-	WORD $0x4e6ed5ad // fadd v13.2d, v13.2d, v14.2d
-	VBIT V15.B16, V13.B16, V14.B16
-	WORD $0x6e6efe10 // fdiv v16.2d, v16.2d, v14.2d
-	WORD $0x6e70de0d // fmul v13.2d, v16.2d, v16.2d
-	WORD $0x6e6dde0e // fmul v14.2d, v16.2d, v13.2d
-	FMOVQ 976(R4), F17
-	VFMLA V13.D2, V5.D2, V17.D2
-	FMOVQ 992(R4), F18
-	VFMLA V13.D2, V17.D2, V18.D2
-	FMOVQ 1008(R4), F17
-	VFMLA V13.D2, V18.D2, V17.D2
-	FMOVQ 1024(R4), F18
-	VFMLA V13.D2, V17.D2, V18.D2
-	FMOVQ 1040(R4), F17
-	VFMLA V13.D2, V18.D2, V17.D2
-	FMOVQ 1056(R4), F18
-	VFMLA V13.D2, V17.D2, V18.D2
-	FMOVQ 1072(R4), F17
-	VFMLA V13.D2, V18.D2, V17.D2
-	FMOVQ 1088(R4), F18
-	VFMLA V13.D2, V17.D2, V18.D2
-	FMOVQ 1104(R4), F17
-	VFMLA V13.D2, V18.D2, V17.D2
-	FMOVQ 1120(R4), F18
-	VFMLA V13.D2, V17.D2, V18.D2
-	FMOVQ 1136(R4), F17
-	VFMLA V13.D2, V18.D2, V17.D2
-	FMOVQ 1152(R4), F18
-	VFMLA V13.D2, V17.D2, V18.D2
-	VMOV V16.B16, V13.B16
-	VFMLA V18.D2, V14.D2, V13.D2
-	VAND V6.B16, V15.B16, V14.B16
-	WORD $0x4e6ed5ae // fadd v14.2d, v13.2d, v14.2d
-	VAND V7.B16, V15.B16, V15.B16
-	WORD $0x4e6fd5cf // fadd v15.2d, v14.2d, v15.2d
-	WORD $0x4e70e60d // fcmeq v13.2d, v16.2d, v16.2d
-	WORD $0x6e2059ad // mvn v13.16b, v13.16b
-	WORD $0x6eebe58c // fcmgt v12.2d, v12.2d, v11.2d
-	VAND V2.B16, V12.B16, V11.B16
-	VEOR V11.B16, V15.B16, V11.B16
-	FMOVQ 384(R4), F15
-	VAND V15.B16, V12.B16, V14.B16
-	WORD $0x4e6ed56e // fadd v14.2d, v11.2d, v14.2d
-	FMOVQ 368(R4), F11
-	VAND V11.B16, V12.B16, V12.B16
-	WORD $0x4e6cd5cc // fadd v12.2d, v14.2d, v12.2d
-	WORD $0x4ee0e94b // fcmlt v11.2d, v10.2d, #0.0
-	VAND V2.B16, V11.B16, V14.B16
-	VEOR V14.B16, V12.B16, V14.B16
-	FMOVQ 960(R4), F15
-	VAND V15.B16, V11.B16, V12.B16
-	WORD $0x4e6cd5cc // fadd v12.2d, v14.2d, v12.2d
-	FMOVQ 1168(R4), F14
-	VAND V14.B16, V11.B16, V11.B16
-	WORD $0x4e6bd58b // fadd v11.2d, v12.2d, v11.2d
-	VAND V2.B16, V9.B16, V9.B16
-	VORR V11.B16, V9.B16, V9.B16
-	WORD $0x6e63dd2b // fmul v11.2d, v9.2d, v3.2d
-	WORD $0x4ee0e94c // fcmlt v12.2d, v10.2d, #0.0
-	WORD $0x4e64d54e // fadd v14.2d, v10.2d, v4.2d
-	VBIT V12.B16, V8.B16, V14.B16
-	WORD $0x4eead48a // fsub v10.2d, v4.2d, v10.2d
-	VBIT V12.B16, V10.B16, V8.B16
-	WORD $0x6e6edd6e // fmul v14.2d, v11.2d, v14.2d
-	WORD $0x6e68fdce // fdiv v14.2d, v14.2d, v8.2d
-	VAND V1.B16, V8.B16, V8.B16
-	FMOVQ 2112(R4), F10
-	WORD $0x6ee8e548 // fcmgt v8.2d, v10.2d, v8.2d
-	VBIT V8.B16, V4.B16, V14.B16
-	ADD R6, R1, R7
 	FMOVD (R7), F8
-	WORD $0x6e68dd6a // fmul v10.2d, v11.2d, v8.2d
+	VAND V1.B16, V8.B16, V9.B16
+	VAND V1.B16, V7.B16, V10.B16
+	WORD $0x6ee9e54b // fcmgt v11.2d, v10.2d, v9.2d
+	VBSL V9.B16, V10.B16, V11.B16
+	WORD $0x6ee9e54c // fcmgt v12.2d, v10.2d, v9.2d
+	VBSL V10.B16, V9.B16, V12.B16
+	WORD $0x6e63dd6d // fmul v13.2d, v11.2d, v3.2d
+	WORD $0x6eede58d // fcmgt v13.2d, v12.2d, v13.2d
+	WORD $0x4eebd58e // fsub v14.2d, v12.2d, v11.2d
+	VBIF V13.B16, V12.B16, V14.B16
+	WORD $0x4e6bd58c // fadd v12.2d, v12.2d, v11.2d
+	VBIF V13.B16, V11.B16, V12.B16
+	WORD $0x6e6cfdce // fdiv v14.2d, v14.2d, v12.2d
+	WORD $0x6e6eddcc // fmul v12.2d, v14.2d, v14.2d
+	WORD $0x6e6cddcf // fmul v15.2d, v14.2d, v12.2d
+	FMOVQ 976(R4), F16
+	VFMLA V12.D2, V5.D2, V16.D2
+	FMOVQ 992(R4), F17
+	VFMLA V12.D2, V16.D2, V17.D2
+	FMOVQ 1008(R4), F16
+	VFMLA V12.D2, V17.D2, V16.D2
+	FMOVQ 1024(R4), F17
+	VFMLA V12.D2, V16.D2, V17.D2
+	FMOVQ 1040(R4), F16
+	VFMLA V12.D2, V17.D2, V16.D2
+	FMOVQ 1056(R4), F17
+	VFMLA V12.D2, V16.D2, V17.D2
+	FMOVQ 1072(R4), F16
+	VFMLA V12.D2, V17.D2, V16.D2
+	FMOVQ 1088(R4), F17
+	VFMLA V12.D2, V16.D2, V17.D2
+	FMOVQ 1104(R4), F16
+	VFMLA V12.D2, V17.D2, V16.D2
+	FMOVQ 1120(R4), F17
+	VFMLA V12.D2, V16.D2, V17.D2
+	FMOVQ 1136(R4), F16
+	VFMLA V12.D2, V17.D2, V16.D2
+	FMOVQ 1152(R4), F17
+	VFMLA V12.D2, V16.D2, V17.D2
+	VMOV V14.B16, V12.B16
+	VFMLA V17.D2, V15.D2, V12.D2
+	FMOVQ 928(R4), F16
+	VAND V16.B16, V13.B16, V15.B16
+	WORD $0x4e6fd58f // fadd v15.2d, v12.2d, v15.2d
+	FMOVQ 944(R4), F12
+	VAND V12.B16, V13.B16, V13.B16
+	WORD $0x4e6dd5ed // fadd v13.2d, v15.2d, v13.2d
+	WORD $0x4e6ee5cc // fcmeq v12.2d, v14.2d, v14.2d
+	WORD $0x6e20598c // mvn v12.16b, v12.16b
+	FMOVQ 960(R4), F14
+	WORD $0x6e6be5cb // fcmge v11.2d, v14.2d, v11.2d
+	WORD $0x6e20596b // mvn v11.16b, v11.16b
+	VORR V11.B16, V12.B16, V12.B16
+	WORD $0x6ee9e54a // fcmgt v10.2d, v10.2d, v9.2d
+	VAND V2.B16, V10.B16, V9.B16
+	VEOR V9.B16, V13.B16, V9.B16
+	FMOVQ 384(R4), F13
+	VAND V13.B16, V10.B16, V11.B16
+	WORD $0x4e6bd52b // fadd v11.2d, v9.2d, v11.2d
+	FMOVQ 368(R4), F9
+	VAND V9.B16, V10.B16, V10.B16
+	WORD $0x4e6ad56a // fadd v10.2d, v11.2d, v10.2d
+	WORD $0x4ee0e909 // fcmlt v9.2d, v8.2d, #0.0
+	VAND V2.B16, V9.B16, V11.B16
+	VEOR V11.B16, V10.B16, V11.B16
+	FMOVQ 1168(R4), F13
+	VAND V13.B16, V9.B16, V10.B16
+	WORD $0x4e6ad56a // fadd v10.2d, v11.2d, v10.2d
+	FMOVQ 1184(R4), F11
+	VAND V11.B16, V9.B16, V9.B16
+	WORD $0x4e69d549 // fadd v9.2d, v10.2d, v9.2d
+	VAND V2.B16, V7.B16, V7.B16
+	VORR V9.B16, V7.B16, V7.B16
+	WORD $0x6e63dce9 // fmul v9.2d, v7.2d, v3.2d
+	WORD $0x4ee0e90a // fcmlt v10.2d, v8.2d, #0.0
+	WORD $0x4e64d50b // fadd v11.2d, v8.2d, v4.2d
+	VBIT V10.B16, V6.B16, V11.B16
+	WORD $0x4ee8d488 // fsub v8.2d, v4.2d, v8.2d
+	VBIT V10.B16, V8.B16, V6.B16
+	WORD $0x6e6bdd2b // fmul v11.2d, v9.2d, v11.2d
+	WORD $0x6e66fd6b // fdiv v11.2d, v11.2d, v6.2d
+	VAND V1.B16, V6.B16, V6.B16
+	FMOVQ 2128(R4), F8
+	WORD $0x6ee6e506 // fcmgt v6.2d, v8.2d, v6.2d
+	VBIT V6.B16, V4.B16, V11.B16
+	ADD R6, R1, R7
+	FMOVD (R7), F6
+	WORD $0x6e66dd28 // fmul v8.2d, v9.2d, v6.2d
 	ADD R5<<1, R1, R7
-	FMOVD (R7), F12
-	VFMLA V12.D2, V14.D2, V10.D2
-	WORD $0x6e6cdd6b // fmul v11.2d, v11.2d, v12.2d
-	WORD $0x6ee0f96b // fneg v11.2d, v11.2d
-	VFMLA V8.D2, V14.D2, V11.D2
-	WORD $0x6eb0a9a8 // umaxv s8, v13.4s
-	FMOVS F8, R7
+	FMOVD (R7), F10
+	VFMLA V10.D2, V11.D2, V8.D2
+	WORD $0x6e6add29 // fmul v9.2d, v9.2d, v10.2d
+	WORD $0x6ee0f929 // fneg v9.2d, v9.2d
+	VFMLA V6.D2, V11.D2, V9.D2
+	WORD $0x6eb0a986 // umaxv s6, v12.4s
+	FMOVS F6, R7
 	CBNZ R7, hard3
 	MOVD R0, R7
-	FMOVD F9, (R7)
+	FMOVD F7, (R7)
 	ADD R5, R0, R7
-	FMOVD F10, (R7)
+	FMOVD F8, (R7)
 	ADD R5<<1, R0, R7
-	FMOVD F11, (R7)
+	FMOVD F9, (R7)
 
 done:
 	MOVD n+24(FP), R3
@@ -6685,32 +6733,32 @@ done:
 	RET
 
 hard:
-	FLDPQ (R0), (F8, F9)
-	VBIF V18.B16, V10.B16, V8.B16
-	VBIF V19.B16, V11.B16, V9.B16
-	FSTPQ (F8, F9), (R0)
+	FLDPQ (R0), (F6, F7)
+	VBIF V18.B16, V8.B16, V6.B16
+	VBIF V19.B16, V9.B16, V7.B16
+	FSTPQ (F6, F7), (R0)
 	ADD R5, R0, R7
-	FLDPQ (R7), (F8, F9)
-	VBIF V18.B16, V12.B16, V8.B16
-	VBIF V19.B16, V13.B16, V9.B16
+	FLDPQ (R7), (F6, F7)
+	VBIF V18.B16, V10.B16, V6.B16
+	VBIF V19.B16, V11.B16, V7.B16
 	ADD R5, R0, R7
-	FSTPQ (F8, F9), (R7)
+	FSTPQ (F6, F7), (R7)
 	ADD R5<<1, R0, R7
-	FLDPQ (R7), (F8, F9)
-	VBIF V18.B16, V14.B16, V8.B16
-	VBIF V19.B16, V15.B16, V9.B16
+	FLDPQ (R7), (F6, F7)
+	VBIF V18.B16, V12.B16, V6.B16
+	VBIF V19.B16, V13.B16, V7.B16
 	ADD R5<<1, R0, R7
-	FSTPQ (F8, F9), (R7)
+	FSTPQ (F6, F7), (R7)
 	MOVD ZR, R7
-	FMOVQ 656(R4), F8
-	VAND V18.B16, V8.B16, V8.B16
-	WORD $0x5ef1b909 // addp d9, v8.2d
-	FMOVD F9, R8
+	FMOVQ 656(R4), F6
+	VAND V18.B16, V6.B16, V6.B16
+	WORD $0x5ef1b8c7 // addp d7, v6.2d
+	FMOVD F7, R8
 	ORR R8<<0, R7, R7
-	FMOVQ 656(R4), F8
-	VAND V19.B16, V8.B16, V8.B16
-	WORD $0x5ef1b909 // addp d9, v8.2d
-	FMOVD F9, R8
+	FMOVQ 656(R4), F6
+	VAND V19.B16, V6.B16, V6.B16
+	WORD $0x5ef1b8c7 // addp d7, v6.2d
+	FMOVD F7, R8
 	ORR R8<<2, R7, R7
 	MOVD n+24(FP), R3
 	MOVD R3, R8
@@ -6722,24 +6770,24 @@ hard:
 	RET
 
 hard2:
-	FMOVQ (R0), F8
-	VBIF V13.B16, V9.B16, V8.B16
-	FMOVQ F8, (R0)
+	FMOVQ (R0), F6
+	VBIF V12.B16, V7.B16, V6.B16
+	FMOVQ F6, (R0)
 	ADD R5, R0, R7
-	FMOVQ (R7), F8
-	VBIF V13.B16, V10.B16, V8.B16
+	FMOVQ (R7), F6
+	VBIF V12.B16, V8.B16, V6.B16
 	ADD R5, R0, R7
-	FMOVQ F8, (R7)
+	FMOVQ F6, (R7)
 	ADD R5<<1, R0, R7
-	FMOVQ (R7), F8
-	VBIF V13.B16, V11.B16, V8.B16
+	FMOVQ (R7), F6
+	VBIF V12.B16, V9.B16, V6.B16
 	ADD R5<<1, R0, R7
-	FMOVQ F8, (R7)
+	FMOVQ F6, (R7)
 	MOVD ZR, R7
-	FMOVQ 656(R4), F8
-	VAND V13.B16, V8.B16, V8.B16
-	WORD $0x5ef1b909 // addp d9, v8.2d
-	FMOVD F9, R8
+	FMOVQ 656(R4), F6
+	VAND V12.B16, V6.B16, V6.B16
+	WORD $0x5ef1b8c7 // addp d7, v6.2d
+	FMOVD F7, R8
 	ORR R8<<0, R7, R7
 	MOVD n+24(FP), R3
 	MOVD R3, R8
@@ -6752,25 +6800,25 @@ hard2:
 
 hard3:
 	MOVD R0, R7
-	FMOVD (R7), F8
-	VBIF V13.B16, V9.B16, V8.B16
+	FMOVD (R7), F6
+	VBIF V12.B16, V7.B16, V6.B16
 	MOVD R0, R7
-	FMOVD F8, (R7)
+	FMOVD F6, (R7)
 	ADD R5, R0, R7
-	FMOVD (R7), F8
-	VBIF V13.B16, V10.B16, V8.B16
+	FMOVD (R7), F6
+	VBIF V12.B16, V8.B16, V6.B16
 	ADD R5, R0, R7
-	FMOVD F8, (R7)
+	FMOVD F6, (R7)
 	ADD R5<<1, R0, R7
-	FMOVD (R7), F8
-	VBIF V13.B16, V11.B16, V8.B16
+	FMOVD (R7), F6
+	VBIF V12.B16, V9.B16, V6.B16
 	ADD R5<<1, R0, R7
-	FMOVD F8, (R7)
+	FMOVD F6, (R7)
 	MOVD ZR, R7
-	FMOVQ 656(R4), F8
-	VAND V13.B16, V8.B16, V8.B16
-	WORD $0x5ef1b909 // addp d9, v8.2d
-	FMOVD F9, R8
+	FMOVQ 656(R4), F6
+	VAND V12.B16, V6.B16, V6.B16
+	WORD $0x5ef1b8c7 // addp d7, v6.2d
+	FMOVD F7, R8
 	ORR R8<<0, R7, R7
 	MOVD n+24(FP), R3
 	MOVD R3, R8
@@ -6795,7 +6843,7 @@ TEXT ·composeSE2F32NEON(SB), NOSPLIT, $0-64
 	LSL $2, R6
 	FMOVQ 16(R5), F0
 	FMOVQ (R5), F1
-	FMOVQ 1712(R5), F2
+	FMOVQ 1728(R5), F2
 	FMOVQ 48(R5), F3
 	FMOVQ 64(R5), F4
 	FMOVQ 80(R5), F5
@@ -6814,7 +6862,7 @@ loop:
 	FMOVQ (R2), F13
 	WORD $0x4e2dd58e // fadd v14.4s, v12.4s, v13.4s
 	VAND V1.B16, V14.B16, V15.B16
-	FMOVQ 1184(R5), F16
+	FMOVQ 1200(R5), F16
 	WORD $0x6e2fe60f // fcmge v15.4s, v16.4s, v15.4s
 	WORD $0x6e2059ef // mvn v15.16b, v15.16b
 	VAND V1.B16, V14.B16, V16.B16
@@ -6826,10 +6874,10 @@ loop:
 	WORD $0x4eb1d5b1 // fsub v17.4s, v13.4s, v17.4s
 	WORD $0x4e31d652 // fadd v18.4s, v18.4s, v17.4s
 	VAND V0.B16, V14.B16, V17.B16
-	FMOVQ 1200(R5), F19
+	FMOVQ 1216(R5), F19
 	VORR V19.B16, V17.B16, V17.B16
 	VAND V0.B16, V14.B16, V19.B16
-	FMOVQ 1216(R5), F20
+	FMOVQ 1232(R5), F20
 	VEOR V19.B16, V20.B16, V19.B16
 	WORD $0x4eb1d5d1 // fsub v17.4s, v14.4s, v17.4s
 	WORD $0x4eb3d652 // fsub v18.4s, v18.4s, v19.4s
@@ -7048,7 +7096,7 @@ loadOne2:
 loaded2:
 	WORD $0x4e2dd58e // fadd v14.4s, v12.4s, v13.4s
 	VAND V1.B16, V14.B16, V15.B16
-	FMOVQ 1184(R5), F16
+	FMOVQ 1200(R5), F16
 	WORD $0x6e2fe60f // fcmge v15.4s, v16.4s, v15.4s
 	WORD $0x6e2059ef // mvn v15.16b, v15.16b
 	VAND V1.B16, V14.B16, V16.B16
@@ -7060,10 +7108,10 @@ loaded2:
 	WORD $0x4eb1d5b1 // fsub v17.4s, v13.4s, v17.4s
 	WORD $0x4e31d652 // fadd v18.4s, v18.4s, v17.4s
 	VAND V0.B16, V14.B16, V17.B16
-	FMOVQ 1200(R5), F19
+	FMOVQ 1216(R5), F19
 	VORR V19.B16, V17.B16, V17.B16
 	VAND V0.B16, V14.B16, V19.B16
-	FMOVQ 1216(R5), F20
+	FMOVQ 1232(R5), F20
 	VEOR V19.B16, V20.B16, V19.B16
 	WORD $0x4eb1d5d1 // fsub v17.4s, v14.4s, v17.4s
 	WORD $0x4eb3d652 // fsub v18.4s, v18.4s, v19.4s
@@ -7468,14 +7516,14 @@ loop:
 	FMOVQ (R2), F13
 	WORD $0x4e6dd58e // fadd v14.2d, v12.2d, v13.2d
 	VAND V1.B16, V14.B16, V15.B16
-	FMOVQ 1232(R5), F16
+	FMOVQ 1248(R5), F16
 	WORD $0x6e6fe60f // fcmge v15.2d, v16.2d, v15.2d
 	WORD $0x6e2059ef // mvn v15.16b, v15.16b
 	VAND V1.B16, V14.B16, V16.B16
-	FMOVQ 1168(R5), F17
+	FMOVQ 1184(R5), F17
 	WORD $0x6ef1e610 // fcmgt v16.2d, v16.2d, v17.2d
 	VAND V0.B16, V14.B16, V17.B16
-	FMOVQ 1248(R5), F18
+	FMOVQ 1264(R5), F18
 	VORR V18.B16, V17.B16, V17.B16
 	WORD $0x4ef1d5d1 // fsub v17.2d, v14.2d, v17.2d
 	VBIT V16.B16, V17.B16, V14.B16
@@ -7710,14 +7758,14 @@ next:
 	FMOVD (R7), F13
 	WORD $0x4e6dd58e // fadd v14.2d, v12.2d, v13.2d
 	VAND V1.B16, V14.B16, V15.B16
-	FMOVQ 1232(R5), F16
+	FMOVQ 1248(R5), F16
 	WORD $0x6e6fe60f // fcmge v15.2d, v16.2d, v15.2d
 	WORD $0x6e2059ef // mvn v15.16b, v15.16b
 	VAND V1.B16, V14.B16, V16.B16
-	FMOVQ 1168(R5), F17
+	FMOVQ 1184(R5), F17
 	WORD $0x6ef1e610 // fcmgt v16.2d, v16.2d, v17.2d
 	VAND V0.B16, V14.B16, V17.B16
-	FMOVQ 1248(R5), F18
+	FMOVQ 1264(R5), F18
 	VORR V18.B16, V17.B16, V17.B16
 	WORD $0x4ef1d5d1 // fsub v17.2d, v14.2d, v17.2d
 	VBIT V16.B16, V17.B16, V14.B16
@@ -8875,10 +8923,10 @@ TEXT ·expSim2F32NEON(SB), NOSPLIT, $0-64
 	FMOVQ (R4), F0
 	FMOVQ 256(R4), F1
 	FMOVQ 64(R4), F2
-	FMOVQ 1712(R4), F3
+	FMOVQ 1728(R4), F3
 	FMOVQ 16(R4), F4
-	FMOVQ 1296(R4), F5
-	FMOVQ 1312(R4), F6
+	FMOVQ 1312(R4), F5
+	FMOVQ 1328(R4), F6
 	FMOVQ 48(R4), F7
 	FMOVQ 80(R4), F8
 	FMOVQ 96(R4), F9
@@ -8891,7 +8939,7 @@ loop:
 	// 216 instructions for 4 matrices, 54 each
 	FMOVQ (R1), F12
 	VAND V0.B16, V12.B16, V13.B16
-	FMOVQ 2128(R4), F14
+	FMOVQ 2144(R4), F14
 	WORD $0x6e2de5cd // fcmge v13.4s, v14.4s, v13.4s
 	WORD $0x6e2059ad // mvn v13.16b, v13.16b
 	ADD R5, R1, R7
@@ -8902,20 +8950,20 @@ loop:
 	WORD $0x6e2059ef // mvn v15.16b, v15.16b
 	VORR V15.B16, V13.B16, V13.B16
 	VMOV V2.B16, V15.B16
-	FMOVQ 1280(R4), F16
+	FMOVQ 1296(R4), F16
 	VFMLA V16.S4, V12.S4, V15.S4
 	WORD $0x4ea2d5ef // fsub v15.4s, v15.4s, v2.4s
 	VMOV V12.B16, V16.B16
 	VFMLS V5.S4, V15.S4, V16.S4
 	VFMLS V6.S4, V15.S4, V16.S4
-	FMOVQ 1344(R4), F17
-	FMOVQ 1328(R4), F18
+	FMOVQ 1360(R4), F17
+	FMOVQ 1344(R4), F18
 	VFMLA V16.S4, V18.S4, V17.S4
-	FMOVQ 1360(R4), F18
+	FMOVQ 1376(R4), F18
 	VFMLA V16.S4, V17.S4, V18.S4
-	FMOVQ 1376(R4), F17
+	FMOVQ 1392(R4), F17
 	VFMLA V16.S4, V18.S4, V17.S4
-	FMOVQ 1392(R4), F18
+	FMOVQ 1408(R4), F18
 	VFMLA V16.S4, V17.S4, V18.S4
 	VMOV V2.B16, V17.B16
 	VFMLA V3.S4, V15.S4, V17.S4
@@ -9035,7 +9083,7 @@ loop:
 	VAND V0.B16, V14.B16, V18.B16
 	WORD $0x6eb2e613 // fcmgt v19.4s, v16.4s, v18.4s
 	VBSL V18.B16, V16.B16, V19.B16
-	FMOVQ 2144(R4), F16
+	FMOVQ 2160(R4), F16
 	WORD $0x6eb3e613 // fcmgt v19.4s, v16.4s, v19.4s
 	WORD $0x6e2eddd0 // fmul v16.4s, v14.4s, v14.4s
 	WORD $0x6ea0fa12 // fneg v18.4s, v16.4s
@@ -9056,10 +9104,10 @@ loop:
 	VFMLA V12.S4, V17.S4, V20.S4
 	WORD $0x4e35d694 // fadd v20.4s, v20.4s, v21.4s
 	WORD $0x6e30fe94 // fdiv v20.4s, v20.4s, v16.4s
-	FMOVQ 2160(R4), F16
-	FMOVQ 2176(R4), F21
+	FMOVQ 2176(R4), F16
+	FMOVQ 2192(R4), F21
 	VFMLA V21.S4, V12.S4, V16.S4
-	FMOVQ 2176(R4), F21
+	FMOVQ 2192(R4), F21
 	WORD $0x6e35ddd6 // fmul v22.4s, v14.4s, v21.4s
 	WORD $0x6e2eded5 // fmul v21.4s, v22.4s, v14.4s
 	WORD $0x6ea0fab5 // fneg v21.4s, v21.4s
@@ -9120,7 +9168,7 @@ loadOne:
 
 loaded:
 	VAND V0.B16, V12.B16, V13.B16
-	FMOVQ 2128(R4), F14
+	FMOVQ 2144(R4), F14
 	WORD $0x6e2de5cd // fcmge v13.4s, v14.4s, v13.4s
 	WORD $0x6e2059ad // mvn v13.16b, v13.16b
 	ADD R5, R1, R7
@@ -9140,20 +9188,20 @@ loaded2:
 	WORD $0x6e2059ef // mvn v15.16b, v15.16b
 	VORR V15.B16, V13.B16, V13.B16
 	VMOV V2.B16, V15.B16
-	FMOVQ 1280(R4), F16
+	FMOVQ 1296(R4), F16
 	VFMLA V16.S4, V12.S4, V15.S4
 	WORD $0x4ea2d5ef // fsub v15.4s, v15.4s, v2.4s
 	VMOV V12.B16, V16.B16
 	VFMLS V5.S4, V15.S4, V16.S4
 	VFMLS V6.S4, V15.S4, V16.S4
-	FMOVQ 1344(R4), F17
-	FMOVQ 1328(R4), F18
+	FMOVQ 1360(R4), F17
+	FMOVQ 1344(R4), F18
 	VFMLA V16.S4, V18.S4, V17.S4
-	FMOVQ 1360(R4), F18
+	FMOVQ 1376(R4), F18
 	VFMLA V16.S4, V17.S4, V18.S4
-	FMOVQ 1376(R4), F17
+	FMOVQ 1392(R4), F17
 	VFMLA V16.S4, V18.S4, V17.S4
-	FMOVQ 1392(R4), F18
+	FMOVQ 1408(R4), F18
 	VFMLA V16.S4, V17.S4, V18.S4
 	VMOV V2.B16, V17.B16
 	VFMLA V3.S4, V15.S4, V17.S4
@@ -9273,7 +9321,7 @@ loaded2:
 	VAND V0.B16, V14.B16, V18.B16
 	WORD $0x6eb2e613 // fcmgt v19.4s, v16.4s, v18.4s
 	VBSL V18.B16, V16.B16, V19.B16
-	FMOVQ 2144(R4), F16
+	FMOVQ 2160(R4), F16
 	WORD $0x6eb3e613 // fcmgt v19.4s, v16.4s, v19.4s
 	WORD $0x6e2eddd0 // fmul v16.4s, v14.4s, v14.4s
 	WORD $0x6ea0fa12 // fneg v18.4s, v16.4s
@@ -9294,10 +9342,10 @@ loaded2:
 	VFMLA V12.S4, V17.S4, V20.S4
 	WORD $0x4e35d694 // fadd v20.4s, v20.4s, v21.4s
 	WORD $0x6e30fe94 // fdiv v20.4s, v20.4s, v16.4s
-	FMOVQ 2160(R4), F16
-	FMOVQ 2176(R4), F21
+	FMOVQ 2176(R4), F16
+	FMOVQ 2192(R4), F21
 	VFMLA V21.S4, V12.S4, V16.S4
-	FMOVQ 2176(R4), F21
+	FMOVQ 2192(R4), F21
 	WORD $0x6e35ddd6 // fmul v22.4s, v14.4s, v21.4s
 	WORD $0x6e2eded5 // fmul v21.4s, v22.4s, v14.4s
 	WORD $0x6ea0fab5 // fneg v21.4s, v21.4s
@@ -9574,7 +9622,7 @@ loop:
 	// 239 instructions for 2 matrices, 119.5 each
 	FMOVQ (R1), F12
 	VAND V0.B16, V12.B16, V13.B16
-	FMOVQ 2192(R4), F14
+	FMOVQ 2208(R4), F14
 	WORD $0x6e6de5cd // fcmge v13.2d, v14.2d, v13.2d
 	WORD $0x6e2059ad // mvn v13.16b, v13.16b
 	ADD R5, R1, R7
@@ -9585,32 +9633,32 @@ loop:
 	WORD $0x6e2059ef // mvn v15.16b, v15.16b
 	VORR V15.B16, V13.B16, V13.B16
 	VMOV V2.B16, V15.B16
-	FMOVQ 1424(R4), F16
+	FMOVQ 1440(R4), F16
 	VFMLA V16.D2, V12.D2, V15.D2
 	WORD $0x4ee2d5ef // fsub v15.2d, v15.2d, v2.2d
 	VMOV V12.B16, V16.B16
-	FMOVQ 1440(R4), F17
-	VFMLS V17.D2, V15.D2, V16.D2
 	FMOVQ 1456(R4), F17
 	VFMLS V17.D2, V15.D2, V16.D2
-	FMOVQ 1488(R4), F17
-	FMOVQ 1472(R4), F18
+	FMOVQ 1472(R4), F17
+	VFMLS V17.D2, V15.D2, V16.D2
+	FMOVQ 1504(R4), F17
+	FMOVQ 1488(R4), F18
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 1504(R4), F18
+	FMOVQ 1520(R4), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 1520(R4), F17
+	FMOVQ 1536(R4), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 1536(R4), F18
+	FMOVQ 1552(R4), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 1552(R4), F17
+	FMOVQ 1568(R4), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 1568(R4), F18
+	FMOVQ 1584(R4), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 1584(R4), F17
+	FMOVQ 1600(R4), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 1600(R4), F18
+	FMOVQ 1616(R4), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 1616(R4), F17
+	FMOVQ 1632(R4), F17
 	VFMLA V16.D2, V18.D2, V17.D2
 	VMOV V2.B16, V18.B16
 	VFMLA V3.D2, V15.D2, V18.D2
@@ -9741,7 +9789,7 @@ loop:
 	VAND V0.B16, V14.B16, V17.B16
 	WORD $0x6ef1e613 // fcmgt v19.2d, v16.2d, v17.2d
 	VBSL V17.B16, V16.B16, V19.B16
-	FMOVQ 2208(R4), F16
+	FMOVQ 2224(R4), F16
 	WORD $0x6ef3e613 // fcmgt v19.2d, v16.2d, v19.2d
 	WORD $0x6e6eddd0 // fmul v16.2d, v14.2d, v14.2d
 	WORD $0x6ee0fa11 // fneg v17.2d, v16.2d
@@ -9762,10 +9810,10 @@ loop:
 	VFMLA V12.D2, V18.D2, V21.D2
 	WORD $0x4e76d6b5 // fadd v21.2d, v21.2d, v22.2d
 	WORD $0x6e70feb5 // fdiv v21.2d, v21.2d, v16.2d
-	FMOVQ 2224(R4), F16
-	FMOVQ 2240(R4), F20
+	FMOVQ 2240(R4), F16
+	FMOVQ 2256(R4), F20
 	VFMLA V20.D2, V12.D2, V16.D2
-	FMOVQ 2240(R4), F20
+	FMOVQ 2256(R4), F20
 	WORD $0x6e74ddd6 // fmul v22.2d, v14.2d, v20.2d
 	WORD $0x6e6eded4 // fmul v20.2d, v22.2d, v14.2d
 	WORD $0x6ee0fa94 // fneg v20.2d, v20.2d
@@ -9817,7 +9865,7 @@ next:
 	MOVD R1, R7
 	FMOVD (R7), F12
 	VAND V0.B16, V12.B16, V13.B16
-	FMOVQ 2192(R4), F14
+	FMOVQ 2208(R4), F14
 	WORD $0x6e6de5cd // fcmge v13.2d, v14.2d, v13.2d
 	WORD $0x6e2059ad // mvn v13.16b, v13.16b
 	ADD R5, R1, R7
@@ -9828,32 +9876,32 @@ next:
 	WORD $0x6e2059ef // mvn v15.16b, v15.16b
 	VORR V15.B16, V13.B16, V13.B16
 	VMOV V2.B16, V15.B16
-	FMOVQ 1424(R4), F16
+	FMOVQ 1440(R4), F16
 	VFMLA V16.D2, V12.D2, V15.D2
 	WORD $0x4ee2d5ef // fsub v15.2d, v15.2d, v2.2d
 	VMOV V12.B16, V16.B16
-	FMOVQ 1440(R4), F17
-	VFMLS V17.D2, V15.D2, V16.D2
 	FMOVQ 1456(R4), F17
 	VFMLS V17.D2, V15.D2, V16.D2
-	FMOVQ 1488(R4), F17
-	FMOVQ 1472(R4), F18
+	FMOVQ 1472(R4), F17
+	VFMLS V17.D2, V15.D2, V16.D2
+	FMOVQ 1504(R4), F17
+	FMOVQ 1488(R4), F18
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 1504(R4), F18
+	FMOVQ 1520(R4), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 1520(R4), F17
+	FMOVQ 1536(R4), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 1536(R4), F18
+	FMOVQ 1552(R4), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 1552(R4), F17
+	FMOVQ 1568(R4), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 1568(R4), F18
+	FMOVQ 1584(R4), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 1584(R4), F17
+	FMOVQ 1600(R4), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 1600(R4), F18
+	FMOVQ 1616(R4), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 1616(R4), F17
+	FMOVQ 1632(R4), F17
 	VFMLA V16.D2, V18.D2, V17.D2
 	VMOV V2.B16, V18.B16
 	VFMLA V3.D2, V15.D2, V18.D2
@@ -9984,7 +10032,7 @@ next:
 	VAND V0.B16, V14.B16, V17.B16
 	WORD $0x6ef1e613 // fcmgt v19.2d, v16.2d, v17.2d
 	VBSL V17.B16, V16.B16, V19.B16
-	FMOVQ 2208(R4), F16
+	FMOVQ 2224(R4), F16
 	WORD $0x6ef3e613 // fcmgt v19.2d, v16.2d, v19.2d
 	WORD $0x6e6eddd0 // fmul v16.2d, v14.2d, v14.2d
 	WORD $0x6ee0fa11 // fneg v17.2d, v16.2d
@@ -10005,10 +10053,10 @@ next:
 	VFMLA V12.D2, V18.D2, V21.D2
 	WORD $0x4e76d6b5 // fadd v21.2d, v21.2d, v22.2d
 	WORD $0x6e70feb5 // fdiv v21.2d, v21.2d, v16.2d
-	FMOVQ 2224(R4), F16
-	FMOVQ 2240(R4), F20
+	FMOVQ 2240(R4), F16
+	FMOVQ 2256(R4), F20
 	VFMLA V20.D2, V12.D2, V16.D2
-	FMOVQ 2240(R4), F20
+	FMOVQ 2256(R4), F20
 	WORD $0x6e74ddd6 // fmul v22.2d, v14.2d, v20.2d
 	WORD $0x6e6eded4 // fmul v20.2d, v22.2d, v14.2d
 	WORD $0x6ee0fa94 // fneg v20.2d, v20.2d
@@ -10145,13 +10193,13 @@ TEXT ·logSim2F32NEON(SB), NOSPLIT, $0-64
 	FMOVQ 256(R4), F2
 	FMOVQ 672(R4), F3
 	FMOVQ 240(R4), F4
-	FMOVQ 2256(R4), F5
-	FMOVQ 1664(R4), F6
-	FMOVQ 1680(R4), F7
-	FMOVQ 1312(R4), F8
-	FMOVQ 1696(R4), F9
-	FMOVQ 1296(R4), F10
-	FMOVQ 1712(R4), F11
+	FMOVQ 2272(R4), F5
+	FMOVQ 1680(R4), F6
+	FMOVQ 1696(R4), F7
+	FMOVQ 1328(R4), F8
+	FMOVQ 1712(R4), F9
+	FMOVQ 1312(R4), F10
+	FMOVQ 1728(R4), F11
 	CMP $4, R2
 	BLT next
 
@@ -10189,21 +10237,21 @@ loop:
 	WORD $0x6e28ddb0 // fmul v16.4s, v13.4s, v8.4s
 	WORD $0x4e33d610 // fadd v16.4s, v16.4s, v19.4s
 	WORD $0x6e2fddf1 // fmul v17.4s, v15.4s, v15.4s
-	FMOVQ 1728(R4), F18
+	FMOVQ 1744(R4), F18
 	VFMLA V15.S4, V9.S4, V18.S4
-	FMOVQ 1744(R4), F19
+	FMOVQ 1760(R4), F19
 	VFMLA V15.S4, V18.S4, V19.S4
-	FMOVQ 1760(R4), F18
+	FMOVQ 1776(R4), F18
 	VFMLA V15.S4, V19.S4, V18.S4
-	FMOVQ 1776(R4), F19
+	FMOVQ 1792(R4), F19
 	VFMLA V15.S4, V18.S4, V19.S4
-	FMOVQ 1792(R4), F18
+	FMOVQ 1808(R4), F18
 	VFMLA V15.S4, V19.S4, V18.S4
-	FMOVQ 1808(R4), F19
+	FMOVQ 1824(R4), F19
 	VFMLA V15.S4, V18.S4, V19.S4
-	FMOVQ 1824(R4), F18
+	FMOVQ 1840(R4), F18
 	VFMLA V15.S4, V19.S4, V18.S4
-	FMOVQ 1840(R4), F19
+	FMOVQ 1856(R4), F19
 	VFMLA V15.S4, V18.S4, V19.S4
 	VFMLA V19.S4, V17.S4, V16.S4
 	WORD $0x4e2fd610 // fadd v16.4s, v16.4s, v15.4s
@@ -10213,38 +10261,38 @@ loop:
 	VAND V0.B16, V12.B16, V15.B16
 	VAND V0.B16, V13.B16, V17.B16
 	WORD $0x6eafe632 // fcmgt v18.4s, v17.4s, v15.4s
-	VBSL V17.B16, V15.B16, V18.B16
+	VBSL V15.B16, V17.B16, V18.B16
 	WORD $0x6eafe633 // fcmgt v19.4s, v17.4s, v15.4s
-	VBSL V15.B16, V17.B16, V19.B16
-	WORD $0x6e33fe52 // fdiv v18.4s, v18.4s, v19.4s
-	WORD $0x6e32de53 // fmul v19.4s, v18.4s, v18.4s
-	WORD $0x6e33de54 // fmul v20.4s, v18.4s, v19.4s
+	VBSL V17.B16, V15.B16, V19.B16
+	WORD $0x6e32fe73 // fdiv v19.4s, v19.4s, v18.4s
+	WORD $0x6e33de72 // fmul v18.4s, v19.4s, v19.4s
+	WORD $0x6e32de74 // fmul v20.4s, v19.4s, v18.4s
 	FMOVQ 736(R4), F21
 	FMOVQ 688(R4), F22
-	VFMLA V19.S4, V22.S4, V21.S4
+	VFMLA V18.S4, V22.S4, V21.S4
 	FMOVQ 752(R4), F22
-	VFMLA V19.S4, V21.S4, V22.S4
+	VFMLA V18.S4, V21.S4, V22.S4
 	FMOVQ 768(R4), F21
-	VFMLA V19.S4, V22.S4, V21.S4
+	VFMLA V18.S4, V22.S4, V21.S4
 	FMOVQ 784(R4), F22
-	VFMLA V19.S4, V21.S4, V22.S4
+	VFMLA V18.S4, V21.S4, V22.S4
 	FMOVQ 800(R4), F21
-	VFMLA V19.S4, V22.S4, V21.S4
+	VFMLA V18.S4, V22.S4, V21.S4
 	FMOVQ 816(R4), F22
-	VFMLA V19.S4, V21.S4, V22.S4
+	VFMLA V18.S4, V21.S4, V22.S4
 	FMOVQ 832(R4), F21
-	VFMLA V19.S4, V22.S4, V21.S4
+	VFMLA V18.S4, V22.S4, V21.S4
 	FMOVQ 848(R4), F22
-	VFMLA V19.S4, V21.S4, V22.S4
+	VFMLA V18.S4, V21.S4, V22.S4
 	FMOVQ 864(R4), F21
-	VFMLA V19.S4, V22.S4, V21.S4
-	VMOV V18.B16, V19.B16
-	VFMLA V21.S4, V20.S4, V19.S4
-	WORD $0x4e32e654 // fcmeq v20.4s, v18.4s, v18.4s
+	VFMLA V18.S4, V22.S4, V21.S4
+	VMOV V19.B16, V18.B16
+	VFMLA V21.S4, V20.S4, V18.S4
+	WORD $0x4e33e674 // fcmeq v20.4s, v19.4s, v19.4s
 	WORD $0x6e205a94 // mvn v20.16b, v20.16b
 	WORD $0x6eafe631 // fcmgt v17.4s, v17.4s, v15.4s
 	VAND V1.B16, V17.B16, V15.B16
-	VEOR V15.B16, V19.B16, V15.B16
+	VEOR V15.B16, V18.B16, V15.B16
 	FMOVQ 96(R4), F19
 	VAND V19.B16, V17.B16, V18.B16
 	WORD $0x4e32d5f2 // fadd v18.4s, v15.4s, v18.4s
@@ -10270,16 +10318,16 @@ loop:
 	WORD $0x4e2ee5d1 // fcmeq v17.4s, v14.4s, v14.4s
 	VAND V17.B16, V15.B16, V15.B16
 	WORD $0x6e2059ef // mvn v15.16b, v15.16b
-	FMOVQ 1632(R4), F17
+	FMOVQ 1648(R4), F17
 	WORD $0x6e32e633 // fcmge v19.4s, v17.4s, v18.4s
 	WORD $0x6e205a73 // mvn v19.16b, v19.16b
-	FMOVQ 1648(R4), F17
+	FMOVQ 1664(R4), F17
 	WORD $0x6e31e652 // fcmge v18.4s, v18.4s, v17.4s
 	WORD $0x6e205a52 // mvn v18.16b, v18.16b
 	VORR V18.B16, V19.B16, V19.B16
 	VORR V19.B16, V15.B16, V15.B16
 	VAND V0.B16, V16.B16, V17.B16
-	FMOVQ 2128(R4), F18
+	FMOVQ 2144(R4), F18
 	WORD $0x6e31e651 // fcmge v17.4s, v18.4s, v17.4s
 	WORD $0x6e205a31 // mvn v17.16b, v17.16b
 	VORR V17.B16, V15.B16, V15.B16
@@ -10289,7 +10337,7 @@ loop:
 	VAND V0.B16, V13.B16, V17.B16
 	WORD $0x6eb1e5f2 // fcmgt v18.4s, v15.4s, v17.4s
 	VBSL V17.B16, V15.B16, V18.B16
-	FMOVQ 2144(R4), F15
+	FMOVQ 2160(R4), F15
 	WORD $0x6eb2e5f2 // fcmgt v18.4s, v15.4s, v18.4s
 	WORD $0x6e2eddcf // fmul v15.4s, v14.4s, v14.4s
 	WORD $0x6ea0f9f1 // fneg v17.4s, v15.4s
@@ -10406,21 +10454,21 @@ loaded2:
 	WORD $0x6e28ddb0 // fmul v16.4s, v13.4s, v8.4s
 	WORD $0x4e33d610 // fadd v16.4s, v16.4s, v19.4s
 	WORD $0x6e2fddf1 // fmul v17.4s, v15.4s, v15.4s
-	FMOVQ 1728(R4), F18
+	FMOVQ 1744(R4), F18
 	VFMLA V15.S4, V9.S4, V18.S4
-	FMOVQ 1744(R4), F19
+	FMOVQ 1760(R4), F19
 	VFMLA V15.S4, V18.S4, V19.S4
-	FMOVQ 1760(R4), F18
+	FMOVQ 1776(R4), F18
 	VFMLA V15.S4, V19.S4, V18.S4
-	FMOVQ 1776(R4), F19
+	FMOVQ 1792(R4), F19
 	VFMLA V15.S4, V18.S4, V19.S4
-	FMOVQ 1792(R4), F18
+	FMOVQ 1808(R4), F18
 	VFMLA V15.S4, V19.S4, V18.S4
-	FMOVQ 1808(R4), F19
+	FMOVQ 1824(R4), F19
 	VFMLA V15.S4, V18.S4, V19.S4
-	FMOVQ 1824(R4), F18
+	FMOVQ 1840(R4), F18
 	VFMLA V15.S4, V19.S4, V18.S4
-	FMOVQ 1840(R4), F19
+	FMOVQ 1856(R4), F19
 	VFMLA V15.S4, V18.S4, V19.S4
 	VFMLA V19.S4, V17.S4, V16.S4
 	WORD $0x4e2fd610 // fadd v16.4s, v16.4s, v15.4s
@@ -10430,38 +10478,38 @@ loaded2:
 	VAND V0.B16, V12.B16, V15.B16
 	VAND V0.B16, V13.B16, V17.B16
 	WORD $0x6eafe632 // fcmgt v18.4s, v17.4s, v15.4s
-	VBSL V17.B16, V15.B16, V18.B16
+	VBSL V15.B16, V17.B16, V18.B16
 	WORD $0x6eafe633 // fcmgt v19.4s, v17.4s, v15.4s
-	VBSL V15.B16, V17.B16, V19.B16
-	WORD $0x6e33fe52 // fdiv v18.4s, v18.4s, v19.4s
-	WORD $0x6e32de53 // fmul v19.4s, v18.4s, v18.4s
-	WORD $0x6e33de54 // fmul v20.4s, v18.4s, v19.4s
+	VBSL V17.B16, V15.B16, V19.B16
+	WORD $0x6e32fe73 // fdiv v19.4s, v19.4s, v18.4s
+	WORD $0x6e33de72 // fmul v18.4s, v19.4s, v19.4s
+	WORD $0x6e32de74 // fmul v20.4s, v19.4s, v18.4s
 	FMOVQ 736(R4), F21
 	FMOVQ 688(R4), F22
-	VFMLA V19.S4, V22.S4, V21.S4
+	VFMLA V18.S4, V22.S4, V21.S4
 	FMOVQ 752(R4), F22
-	VFMLA V19.S4, V21.S4, V22.S4
+	VFMLA V18.S4, V21.S4, V22.S4
 	FMOVQ 768(R4), F21
-	VFMLA V19.S4, V22.S4, V21.S4
+	VFMLA V18.S4, V22.S4, V21.S4
 	FMOVQ 784(R4), F22
-	VFMLA V19.S4, V21.S4, V22.S4
+	VFMLA V18.S4, V21.S4, V22.S4
 	FMOVQ 800(R4), F21
-	VFMLA V19.S4, V22.S4, V21.S4
+	VFMLA V18.S4, V22.S4, V21.S4
 	FMOVQ 816(R4), F22
-	VFMLA V19.S4, V21.S4, V22.S4
+	VFMLA V18.S4, V21.S4, V22.S4
 	FMOVQ 832(R4), F21
-	VFMLA V19.S4, V22.S4, V21.S4
+	VFMLA V18.S4, V22.S4, V21.S4
 	FMOVQ 848(R4), F22
-	VFMLA V19.S4, V21.S4, V22.S4
+	VFMLA V18.S4, V21.S4, V22.S4
 	FMOVQ 864(R4), F21
-	VFMLA V19.S4, V22.S4, V21.S4
-	VMOV V18.B16, V19.B16
-	VFMLA V21.S4, V20.S4, V19.S4
-	WORD $0x4e32e654 // fcmeq v20.4s, v18.4s, v18.4s
+	VFMLA V18.S4, V22.S4, V21.S4
+	VMOV V19.B16, V18.B16
+	VFMLA V21.S4, V20.S4, V18.S4
+	WORD $0x4e33e674 // fcmeq v20.4s, v19.4s, v19.4s
 	WORD $0x6e205a94 // mvn v20.16b, v20.16b
 	WORD $0x6eafe631 // fcmgt v17.4s, v17.4s, v15.4s
 	VAND V1.B16, V17.B16, V15.B16
-	VEOR V15.B16, V19.B16, V15.B16
+	VEOR V15.B16, V18.B16, V15.B16
 	FMOVQ 96(R4), F19
 	VAND V19.B16, V17.B16, V18.B16
 	WORD $0x4e32d5f2 // fadd v18.4s, v15.4s, v18.4s
@@ -10487,16 +10535,16 @@ loaded2:
 	WORD $0x4e2ee5d1 // fcmeq v17.4s, v14.4s, v14.4s
 	VAND V17.B16, V15.B16, V15.B16
 	WORD $0x6e2059ef // mvn v15.16b, v15.16b
-	FMOVQ 1632(R4), F17
+	FMOVQ 1648(R4), F17
 	WORD $0x6e32e633 // fcmge v19.4s, v17.4s, v18.4s
 	WORD $0x6e205a73 // mvn v19.16b, v19.16b
-	FMOVQ 1648(R4), F17
+	FMOVQ 1664(R4), F17
 	WORD $0x6e31e652 // fcmge v18.4s, v18.4s, v17.4s
 	WORD $0x6e205a52 // mvn v18.16b, v18.16b
 	VORR V18.B16, V19.B16, V19.B16
 	VORR V19.B16, V15.B16, V15.B16
 	VAND V0.B16, V16.B16, V17.B16
-	FMOVQ 2128(R4), F18
+	FMOVQ 2144(R4), F18
 	WORD $0x6e31e651 // fcmge v17.4s, v18.4s, v17.4s
 	WORD $0x6e205a31 // mvn v17.16b, v17.16b
 	VORR V17.B16, V15.B16, V15.B16
@@ -10506,7 +10554,7 @@ loaded2:
 	VAND V0.B16, V13.B16, V17.B16
 	WORD $0x6eb1e5f2 // fcmgt v18.4s, v15.4s, v17.4s
 	VBSL V17.B16, V15.B16, V18.B16
-	FMOVQ 2144(R4), F15
+	FMOVQ 2160(R4), F15
 	WORD $0x6eb2e5f2 // fcmgt v18.4s, v15.4s, v18.4s
 	WORD $0x6e2eddcf // fmul v15.4s, v14.4s, v14.4s
 	WORD $0x6ea0f9f1 // fneg v17.4s, v15.4s
@@ -10787,17 +10835,17 @@ TEXT ·logSim2F64NEON(SB), NOSPLIT, $0-64
 	FMOVQ 304(R4), F3
 	FMOVQ 880(R4), F4
 	FMOVQ 624(R4), F5
-	FMOVQ 2272(R4), F6
-	FMOVQ 1888(R4), F7
-	FMOVQ 1904(R4), F8
-	FMOVQ 1920(R4), F9
-	FMOVQ 1936(R4), F10
-	FMOVQ 1952(R4), F11
+	FMOVQ 2288(R4), F6
+	FMOVQ 1904(R4), F7
+	FMOVQ 1920(R4), F8
+	FMOVQ 1936(R4), F9
+	FMOVQ 1952(R4), F10
+	FMOVQ 1968(R4), F11
 	CMP $2, R2
 	BLT next
 
 loop:
-	// 223 instructions for 2 matrices, 111.5 each
+	// 227 instructions for 2 matrices, 113.5 each
 	FMOVQ (R1), F12
 	VAND V0.B16, V12.B16, V13.B16
 	ADD R5, R1, R7
@@ -10834,138 +10882,142 @@ loop:
 	WORD $0x6e70de11 // fmul v17.2d, v16.2d, v16.2d
 	WORD $0x6e6fddf2 // fmul v18.2d, v15.2d, v15.2d
 	WORD $0x6e62de52 // fmul v18.2d, v18.2d, v2.2d
-	FMOVQ 1456(R4), F20
+	FMOVQ 1472(R4), F20
 	WORD $0x6e74ddb5 // fmul v21.2d, v13.2d, v20.2d
 	WORD $0x4e73d6b5 // fadd v21.2d, v21.2d, v19.2d
-	FMOVQ 1968(R4), F19
-	FMOVQ 1984(R4), F20
-	VFMLA V17.D2, V20.D2, V19.D2
+	FMOVQ 1984(R4), F19
 	FMOVQ 2000(R4), F20
-	VFMLA V17.D2, V19.D2, V20.D2
-	FMOVQ 2016(R4), F19
 	VFMLA V17.D2, V20.D2, V19.D2
-	FMOVQ 2032(R4), F20
+	FMOVQ 2016(R4), F20
 	VFMLA V17.D2, V19.D2, V20.D2
-	FMOVQ 2048(R4), F19
+	FMOVQ 2032(R4), F19
 	VFMLA V17.D2, V20.D2, V19.D2
-	FMOVQ 2064(R4), F20
+	FMOVQ 2048(R4), F20
 	VFMLA V17.D2, V19.D2, V20.D2
-	FMOVQ 2080(R4), F19
+	FMOVQ 2064(R4), F19
+	VFMLA V17.D2, V20.D2, V19.D2
+	FMOVQ 2080(R4), F20
+	VFMLA V17.D2, V19.D2, V20.D2
+	FMOVQ 2096(R4), F19
 	VFMLA V17.D2, V20.D2, V19.D2
 	VMOV V18.B16, V20.B16
 	VFMLA V19.D2, V17.D2, V20.D2
 	VFMLA V20.D2, V16.D2, V21.D2
 	WORD $0x4ef5d652 // fsub v18.2d, v18.2d, v21.2d
 	WORD $0x4ef2d5ef // fsub v15.2d, v15.2d, v18.2d
-	FMOVQ 1440(R4), F16
+	FMOVQ 1456(R4), F16
 	VFMLA V16.D2, V13.D2, V15.D2
 	WORD $0x6e62ddef // fmul v15.2d, v15.2d, v2.2d
 	WORD $0x4e64d5cd // fadd v13.2d, v14.2d, v4.2d
 	VAND V0.B16, V12.B16, V16.B16
 	VAND V0.B16, V13.B16, V17.B16
 	WORD $0x6ef0e632 // fcmgt v18.2d, v17.2d, v16.2d
-	VBSL V17.B16, V16.B16, V18.B16
+	VBSL V16.B16, V17.B16, V18.B16
 	WORD $0x6ef0e633 // fcmgt v19.2d, v17.2d, v16.2d
-	VBSL V16.B16, V17.B16, V19.B16
-	WORD $0x6e62de74 // fmul v20.2d, v19.2d, v2.2d
-	WORD $0x6ef4e654 // fcmgt v20.2d, v18.2d, v20.2d
-	WORD $0x4ef3d655 // fsub v21.2d, v18.2d, v19.2d
-	VBIF V20.B16, V18.B16, V21.B16
-	WORD $0x4e73d652 // fadd v18.2d, v18.2d, v19.2d
-	VBIT V20.B16, V18.B16, V19.B16
+	VBSL V17.B16, V16.B16, V19.B16
+	WORD $0x6e62de54 // fmul v20.2d, v18.2d, v2.2d
+	WORD $0x6ef4e674 // fcmgt v20.2d, v19.2d, v20.2d
+	WORD $0x4ef2d675 // fsub v21.2d, v19.2d, v18.2d
+	VBIF V20.B16, V19.B16, V21.B16
+	WORD $0x4e72d673 // fadd v19.2d, v19.2d, v18.2d
+	VBIF V20.B16, V18.B16, V19.B16
 	WORD $0x6e73feb5 // fdiv v21.2d, v21.2d, v19.2d
-	WORD $0x6e75deb2 // fmul v18.2d, v21.2d, v21.2d
-	WORD $0x6e72deb3 // fmul v19.2d, v21.2d, v18.2d
-	FMOVQ 976(R4), F22
-	FMOVQ 912(R4), F23
-	VFMLA V18.D2, V23.D2, V22.D2
-	FMOVQ 992(R4), F23
-	VFMLA V18.D2, V22.D2, V23.D2
-	FMOVQ 1008(R4), F22
-	VFMLA V18.D2, V23.D2, V22.D2
-	FMOVQ 1024(R4), F23
-	VFMLA V18.D2, V22.D2, V23.D2
-	FMOVQ 1040(R4), F22
-	VFMLA V18.D2, V23.D2, V22.D2
-	FMOVQ 1056(R4), F23
-	VFMLA V18.D2, V22.D2, V23.D2
-	FMOVQ 1072(R4), F22
-	VFMLA V18.D2, V23.D2, V22.D2
-	FMOVQ 1088(R4), F23
-	VFMLA V18.D2, V22.D2, V23.D2
-	FMOVQ 1104(R4), F22
-	VFMLA V18.D2, V23.D2, V22.D2
-	FMOVQ 1120(R4), F23
-	VFMLA V18.D2, V22.D2, V23.D2
-	FMOVQ 1136(R4), F22
-	VFMLA V18.D2, V23.D2, V22.D2
-	FMOVQ 1152(R4), F23
-	VFMLA V18.D2, V22.D2, V23.D2
-	VMOV V21.B16, V18.B16
-	VFMLA V23.D2, V19.D2, V18.D2
-	FMOVQ 928(R4), F22
-	VAND V22.B16, V20.B16, V19.B16
-	WORD $0x4e73d653 // fadd v19.2d, v18.2d, v19.2d
-	FMOVQ 944(R4), F18
-	VAND V18.B16, V20.B16, V20.B16
-	WORD $0x4e74d674 // fadd v20.2d, v19.2d, v20.2d
-	WORD $0x4e75e6b2 // fcmeq v18.2d, v21.2d, v21.2d
+	WORD $0x6e75deb3 // fmul v19.2d, v21.2d, v21.2d
+	WORD $0x6e73deb6 // fmul v22.2d, v21.2d, v19.2d
+	FMOVQ 976(R4), F23
+	FMOVQ 912(R4), F24
+	VFMLA V19.D2, V24.D2, V23.D2
+	FMOVQ 992(R4), F24
+	VFMLA V19.D2, V23.D2, V24.D2
+	FMOVQ 1008(R4), F23
+	VFMLA V19.D2, V24.D2, V23.D2
+	FMOVQ 1024(R4), F24
+	VFMLA V19.D2, V23.D2, V24.D2
+	FMOVQ 1040(R4), F23
+	VFMLA V19.D2, V24.D2, V23.D2
+	FMOVQ 1056(R4), F24
+	VFMLA V19.D2, V23.D2, V24.D2
+	FMOVQ 1072(R4), F23
+	VFMLA V19.D2, V24.D2, V23.D2
+	FMOVQ 1088(R4), F24
+	VFMLA V19.D2, V23.D2, V24.D2
+	FMOVQ 1104(R4), F23
+	VFMLA V19.D2, V24.D2, V23.D2
+	FMOVQ 1120(R4), F24
+	VFMLA V19.D2, V23.D2, V24.D2
+	FMOVQ 1136(R4), F23
+	VFMLA V19.D2, V24.D2, V23.D2
+	FMOVQ 1152(R4), F24
+	VFMLA V19.D2, V23.D2, V24.D2
+	VMOV V21.B16, V19.B16
+	VFMLA V24.D2, V22.D2, V19.D2
+	FMOVQ 928(R4), F23
+	VAND V23.B16, V20.B16, V22.B16
+	WORD $0x4e76d676 // fadd v22.2d, v19.2d, v22.2d
+	FMOVQ 944(R4), F19
+	VAND V19.B16, V20.B16, V20.B16
+	WORD $0x4e74d6d4 // fadd v20.2d, v22.2d, v20.2d
+	WORD $0x4e75e6b3 // fcmeq v19.2d, v21.2d, v21.2d
+	WORD $0x6e205a73 // mvn v19.16b, v19.16b
+	FMOVQ 960(R4), F21
+	WORD $0x6e72e6b2 // fcmge v18.2d, v21.2d, v18.2d
 	WORD $0x6e205a52 // mvn v18.16b, v18.16b
+	VORR V18.B16, V19.B16, V19.B16
 	WORD $0x6ef0e631 // fcmgt v17.2d, v17.2d, v16.2d
 	VAND V3.B16, V17.B16, V16.B16
 	VEOR V16.B16, V20.B16, V16.B16
 	FMOVQ 384(R4), F20
-	VAND V20.B16, V17.B16, V19.B16
-	WORD $0x4e73d613 // fadd v19.2d, v16.2d, v19.2d
+	VAND V20.B16, V17.B16, V18.B16
+	WORD $0x4e72d612 // fadd v18.2d, v16.2d, v18.2d
 	FMOVQ 368(R4), F16
 	VAND V16.B16, V17.B16, V17.B16
-	WORD $0x4e71d671 // fadd v17.2d, v19.2d, v17.2d
+	WORD $0x4e71d651 // fadd v17.2d, v18.2d, v17.2d
 	WORD $0x4ee0e990 // fcmlt v16.2d, v12.2d, #0.0
-	VAND V3.B16, V16.B16, V19.B16
-	VEOR V19.B16, V17.B16, V19.B16
-	FMOVQ 960(R4), F20
+	VAND V3.B16, V16.B16, V18.B16
+	VEOR V18.B16, V17.B16, V18.B16
+	FMOVQ 1168(R4), F20
 	VAND V20.B16, V16.B16, V17.B16
-	WORD $0x4e71d671 // fadd v17.2d, v19.2d, v17.2d
-	FMOVQ 1168(R4), F19
-	VAND V19.B16, V16.B16, V16.B16
+	WORD $0x4e71d651 // fadd v17.2d, v18.2d, v17.2d
+	FMOVQ 1184(R4), F18
+	VAND V18.B16, V16.B16, V16.B16
 	WORD $0x4e70d630 // fadd v16.2d, v17.2d, v16.2d
 	VAND V3.B16, V13.B16, V13.B16
 	VORR V16.B16, V13.B16, V13.B16
 	VAND V0.B16, V12.B16, V16.B16
 	VAND V0.B16, V14.B16, V17.B16
-	WORD $0x6ef1e613 // fcmgt v19.2d, v16.2d, v17.2d
-	VBSL V17.B16, V16.B16, V19.B16
+	WORD $0x6ef1e612 // fcmgt v18.2d, v16.2d, v17.2d
+	VBSL V17.B16, V16.B16, V18.B16
 	WORD $0x4e6ce590 // fcmeq v16.2d, v12.2d, v12.2d
 	WORD $0x4e6ee5d1 // fcmeq v17.2d, v14.2d, v14.2d
 	VAND V17.B16, V16.B16, V16.B16
 	WORD $0x6e205a10 // mvn v16.16b, v16.16b
-	FMOVQ 1856(R4), F17
-	WORD $0x6e73e634 // fcmge v20.2d, v17.2d, v19.2d
-	WORD $0x6e205a94 // mvn v20.16b, v20.16b
 	FMOVQ 1872(R4), F17
-	WORD $0x6e71e673 // fcmge v19.2d, v19.2d, v17.2d
-	WORD $0x6e205a73 // mvn v19.16b, v19.16b
-	VORR V19.B16, V20.B16, V20.B16
+	WORD $0x6e72e634 // fcmge v20.2d, v17.2d, v18.2d
+	WORD $0x6e205a94 // mvn v20.16b, v20.16b
+	FMOVQ 1888(R4), F17
+	WORD $0x6e71e652 // fcmge v18.2d, v18.2d, v17.2d
+	WORD $0x6e205a52 // mvn v18.16b, v18.16b
+	VORR V18.B16, V20.B16, V20.B16
 	VORR V20.B16, V16.B16, V16.B16
 	VAND V0.B16, V15.B16, V17.B16
-	FMOVQ 2192(R4), F19
-	WORD $0x6e71e671 // fcmge v17.2d, v19.2d, v17.2d
+	FMOVQ 2208(R4), F18
+	WORD $0x6e71e651 // fcmge v17.2d, v18.2d, v17.2d
 	WORD $0x6e205a31 // mvn v17.16b, v17.16b
 	VORR V17.B16, V16.B16, V16.B16
-	VORR V16.B16, V18.B16, V18.B16
+	VORR V16.B16, V19.B16, V19.B16
 	WORD $0x4ee1d58c // fsub v12.2d, v12.2d, v1.2d
 	VAND V0.B16, V15.B16, V16.B16
 	VAND V0.B16, V13.B16, V17.B16
-	WORD $0x6ef1e613 // fcmgt v19.2d, v16.2d, v17.2d
-	VBSL V17.B16, V16.B16, V19.B16
-	FMOVQ 2208(R4), F16
-	WORD $0x6ef3e613 // fcmgt v19.2d, v16.2d, v19.2d
+	WORD $0x6ef1e612 // fcmgt v18.2d, v16.2d, v17.2d
+	VBSL V17.B16, V16.B16, V18.B16
+	FMOVQ 2224(R4), F16
+	WORD $0x6ef2e612 // fcmgt v18.2d, v16.2d, v18.2d
 	WORD $0x6e6eddd0 // fmul v16.2d, v14.2d, v14.2d
 	WORD $0x6ee0fa11 // fneg v17.2d, v16.2d
 	VFMLA V14.D2, V14.D2, V17.D2
 	VFMLA V12.D2, V12.D2, V16.D2
 	WORD $0x4e71d610 // fadd v16.2d, v16.2d, v17.2d
-	VBIT V19.B16, V1.B16, V16.B16
+	VBIT V18.B16, V1.B16, V16.B16
 	WORD $0x6e6eddb1 // fmul v17.2d, v13.2d, v14.2d
 	WORD $0x6ee0fa34 // fneg v20.2d, v17.2d
 	VFMLA V14.D2, V13.D2, V20.D2
@@ -10989,24 +11041,24 @@ loop:
 	WORD $0x6e6ddd8c // fmul v12.2d, v12.2d, v13.2d
 	WORD $0x6e65ddb0 // fmul v16.2d, v13.2d, v5.2d
 	VFMLA V6.D2, V12.D2, V16.D2
-	VBIT V19.B16, V14.B16, V17.B16
-	VBIT V19.B16, V16.B16, V20.B16
+	VBIT V18.B16, V14.B16, V17.B16
+	VBIT V18.B16, V16.B16, V20.B16
 	ADD R6, R1, R7
 	FMOVQ (R7), F12
 	WORD $0x6e6cde8e // fmul v14.2d, v20.2d, v12.2d
 	VMOV V14.B16, V16.B16
 	VFMLS V12.D2, V20.D2, V16.D2
 	ADD R5<<1, R1, R7
-	FMOVQ (R7), F19
+	FMOVQ (R7), F18
 	WORD $0x6ee0f9ce // fneg v14.2d, v14.2d
-	VFMLA V19.D2, V17.D2, V14.D2
+	VFMLA V18.D2, V17.D2, V14.D2
 	WORD $0x4e70d5ce // fadd v14.2d, v14.2d, v16.2d
 	WORD $0x6e6cde30 // fmul v16.2d, v17.2d, v12.2d
 	WORD $0x6ee0fa15 // fneg v21.2d, v16.2d
 	VFMLA V12.D2, V17.D2, V21.D2
-	VFMLA V19.D2, V20.D2, V16.D2
+	VFMLA V18.D2, V20.D2, V16.D2
 	WORD $0x4e75d610 // fadd v16.2d, v16.2d, v21.2d
-	WORD $0x6eb0aa4c // umaxv s12, v18.4s
+	WORD $0x6eb0aa6c // umaxv s12, v19.4s
 	FMOVS F12, R7
 	CBNZ R7, hard
 	FMOVQ F15, (R0)
@@ -11061,138 +11113,142 @@ next:
 	WORD $0x6e70de11 // fmul v17.2d, v16.2d, v16.2d
 	WORD $0x6e6fddf2 // fmul v18.2d, v15.2d, v15.2d
 	WORD $0x6e62de52 // fmul v18.2d, v18.2d, v2.2d
-	FMOVQ 1456(R4), F20
+	FMOVQ 1472(R4), F20
 	WORD $0x6e74ddb5 // fmul v21.2d, v13.2d, v20.2d
 	WORD $0x4e73d6b5 // fadd v21.2d, v21.2d, v19.2d
-	FMOVQ 1968(R4), F19
-	FMOVQ 1984(R4), F20
-	VFMLA V17.D2, V20.D2, V19.D2
+	FMOVQ 1984(R4), F19
 	FMOVQ 2000(R4), F20
-	VFMLA V17.D2, V19.D2, V20.D2
-	FMOVQ 2016(R4), F19
 	VFMLA V17.D2, V20.D2, V19.D2
-	FMOVQ 2032(R4), F20
+	FMOVQ 2016(R4), F20
 	VFMLA V17.D2, V19.D2, V20.D2
-	FMOVQ 2048(R4), F19
+	FMOVQ 2032(R4), F19
 	VFMLA V17.D2, V20.D2, V19.D2
-	FMOVQ 2064(R4), F20
+	FMOVQ 2048(R4), F20
 	VFMLA V17.D2, V19.D2, V20.D2
-	FMOVQ 2080(R4), F19
+	FMOVQ 2064(R4), F19
+	VFMLA V17.D2, V20.D2, V19.D2
+	FMOVQ 2080(R4), F20
+	VFMLA V17.D2, V19.D2, V20.D2
+	FMOVQ 2096(R4), F19
 	VFMLA V17.D2, V20.D2, V19.D2
 	VMOV V18.B16, V20.B16
 	VFMLA V19.D2, V17.D2, V20.D2
 	VFMLA V20.D2, V16.D2, V21.D2
 	WORD $0x4ef5d652 // fsub v18.2d, v18.2d, v21.2d
 	WORD $0x4ef2d5ef // fsub v15.2d, v15.2d, v18.2d
-	FMOVQ 1440(R4), F16
+	FMOVQ 1456(R4), F16
 	VFMLA V16.D2, V13.D2, V15.D2
 	WORD $0x6e62ddef // fmul v15.2d, v15.2d, v2.2d
 	WORD $0x4e64d5cd // fadd v13.2d, v14.2d, v4.2d
 	VAND V0.B16, V12.B16, V16.B16
 	VAND V0.B16, V13.B16, V17.B16
 	WORD $0x6ef0e632 // fcmgt v18.2d, v17.2d, v16.2d
-	VBSL V17.B16, V16.B16, V18.B16
+	VBSL V16.B16, V17.B16, V18.B16
 	WORD $0x6ef0e633 // fcmgt v19.2d, v17.2d, v16.2d
-	VBSL V16.B16, V17.B16, V19.B16
-	WORD $0x6e62de74 // fmul v20.2d, v19.2d, v2.2d
-	WORD $0x6ef4e654 // fcmgt v20.2d, v18.2d, v20.2d
-	WORD $0x4ef3d655 // fsub v21.2d, v18.2d, v19.2d
-	VBIF V20.B16, V18.B16, V21.B16
-	WORD $0x4e73d652 // fadd v18.2d, v18.2d, v19.2d
-	VBIT V20.B16, V18.B16, V19.B16
+	VBSL V17.B16, V16.B16, V19.B16
+	WORD $0x6e62de54 // fmul v20.2d, v18.2d, v2.2d
+	WORD $0x6ef4e674 // fcmgt v20.2d, v19.2d, v20.2d
+	WORD $0x4ef2d675 // fsub v21.2d, v19.2d, v18.2d
+	VBIF V20.B16, V19.B16, V21.B16
+	WORD $0x4e72d673 // fadd v19.2d, v19.2d, v18.2d
+	VBIF V20.B16, V18.B16, V19.B16
 	WORD $0x6e73feb5 // fdiv v21.2d, v21.2d, v19.2d
-	WORD $0x6e75deb2 // fmul v18.2d, v21.2d, v21.2d
-	WORD $0x6e72deb3 // fmul v19.2d, v21.2d, v18.2d
-	FMOVQ 976(R4), F22
-	FMOVQ 912(R4), F23
-	VFMLA V18.D2, V23.D2, V22.D2
-	FMOVQ 992(R4), F23
-	VFMLA V18.D2, V22.D2, V23.D2
-	FMOVQ 1008(R4), F22
-	VFMLA V18.D2, V23.D2, V22.D2
-	FMOVQ 1024(R4), F23
-	VFMLA V18.D2, V22.D2, V23.D2
-	FMOVQ 1040(R4), F22
-	VFMLA V18.D2, V23.D2, V22.D2
-	FMOVQ 1056(R4), F23
-	VFMLA V18.D2, V22.D2, V23.D2
-	FMOVQ 1072(R4), F22
-	VFMLA V18.D2, V23.D2, V22.D2
-	FMOVQ 1088(R4), F23
-	VFMLA V18.D2, V22.D2, V23.D2
-	FMOVQ 1104(R4), F22
-	VFMLA V18.D2, V23.D2, V22.D2
-	FMOVQ 1120(R4), F23
-	VFMLA V18.D2, V22.D2, V23.D2
-	FMOVQ 1136(R4), F22
-	VFMLA V18.D2, V23.D2, V22.D2
-	FMOVQ 1152(R4), F23
-	VFMLA V18.D2, V22.D2, V23.D2
-	VMOV V21.B16, V18.B16
-	VFMLA V23.D2, V19.D2, V18.D2
-	FMOVQ 928(R4), F22
-	VAND V22.B16, V20.B16, V19.B16
-	WORD $0x4e73d653 // fadd v19.2d, v18.2d, v19.2d
-	FMOVQ 944(R4), F18
-	VAND V18.B16, V20.B16, V20.B16
-	WORD $0x4e74d674 // fadd v20.2d, v19.2d, v20.2d
-	WORD $0x4e75e6b2 // fcmeq v18.2d, v21.2d, v21.2d
+	WORD $0x6e75deb3 // fmul v19.2d, v21.2d, v21.2d
+	WORD $0x6e73deb6 // fmul v22.2d, v21.2d, v19.2d
+	FMOVQ 976(R4), F23
+	FMOVQ 912(R4), F24
+	VFMLA V19.D2, V24.D2, V23.D2
+	FMOVQ 992(R4), F24
+	VFMLA V19.D2, V23.D2, V24.D2
+	FMOVQ 1008(R4), F23
+	VFMLA V19.D2, V24.D2, V23.D2
+	FMOVQ 1024(R4), F24
+	VFMLA V19.D2, V23.D2, V24.D2
+	FMOVQ 1040(R4), F23
+	VFMLA V19.D2, V24.D2, V23.D2
+	FMOVQ 1056(R4), F24
+	VFMLA V19.D2, V23.D2, V24.D2
+	FMOVQ 1072(R4), F23
+	VFMLA V19.D2, V24.D2, V23.D2
+	FMOVQ 1088(R4), F24
+	VFMLA V19.D2, V23.D2, V24.D2
+	FMOVQ 1104(R4), F23
+	VFMLA V19.D2, V24.D2, V23.D2
+	FMOVQ 1120(R4), F24
+	VFMLA V19.D2, V23.D2, V24.D2
+	FMOVQ 1136(R4), F23
+	VFMLA V19.D2, V24.D2, V23.D2
+	FMOVQ 1152(R4), F24
+	VFMLA V19.D2, V23.D2, V24.D2
+	VMOV V21.B16, V19.B16
+	VFMLA V24.D2, V22.D2, V19.D2
+	FMOVQ 928(R4), F23
+	VAND V23.B16, V20.B16, V22.B16
+	WORD $0x4e76d676 // fadd v22.2d, v19.2d, v22.2d
+	FMOVQ 944(R4), F19
+	VAND V19.B16, V20.B16, V20.B16
+	WORD $0x4e74d6d4 // fadd v20.2d, v22.2d, v20.2d
+	WORD $0x4e75e6b3 // fcmeq v19.2d, v21.2d, v21.2d
+	WORD $0x6e205a73 // mvn v19.16b, v19.16b
+	FMOVQ 960(R4), F21
+	WORD $0x6e72e6b2 // fcmge v18.2d, v21.2d, v18.2d
 	WORD $0x6e205a52 // mvn v18.16b, v18.16b
+	VORR V18.B16, V19.B16, V19.B16
 	WORD $0x6ef0e631 // fcmgt v17.2d, v17.2d, v16.2d
 	VAND V3.B16, V17.B16, V16.B16
 	VEOR V16.B16, V20.B16, V16.B16
 	FMOVQ 384(R4), F20
-	VAND V20.B16, V17.B16, V19.B16
-	WORD $0x4e73d613 // fadd v19.2d, v16.2d, v19.2d
+	VAND V20.B16, V17.B16, V18.B16
+	WORD $0x4e72d612 // fadd v18.2d, v16.2d, v18.2d
 	FMOVQ 368(R4), F16
 	VAND V16.B16, V17.B16, V17.B16
-	WORD $0x4e71d671 // fadd v17.2d, v19.2d, v17.2d
+	WORD $0x4e71d651 // fadd v17.2d, v18.2d, v17.2d
 	WORD $0x4ee0e990 // fcmlt v16.2d, v12.2d, #0.0
-	VAND V3.B16, V16.B16, V19.B16
-	VEOR V19.B16, V17.B16, V19.B16
-	FMOVQ 960(R4), F20
+	VAND V3.B16, V16.B16, V18.B16
+	VEOR V18.B16, V17.B16, V18.B16
+	FMOVQ 1168(R4), F20
 	VAND V20.B16, V16.B16, V17.B16
-	WORD $0x4e71d671 // fadd v17.2d, v19.2d, v17.2d
-	FMOVQ 1168(R4), F19
-	VAND V19.B16, V16.B16, V16.B16
+	WORD $0x4e71d651 // fadd v17.2d, v18.2d, v17.2d
+	FMOVQ 1184(R4), F18
+	VAND V18.B16, V16.B16, V16.B16
 	WORD $0x4e70d630 // fadd v16.2d, v17.2d, v16.2d
 	VAND V3.B16, V13.B16, V13.B16
 	VORR V16.B16, V13.B16, V13.B16
 	VAND V0.B16, V12.B16, V16.B16
 	VAND V0.B16, V14.B16, V17.B16
-	WORD $0x6ef1e613 // fcmgt v19.2d, v16.2d, v17.2d
-	VBSL V17.B16, V16.B16, V19.B16
+	WORD $0x6ef1e612 // fcmgt v18.2d, v16.2d, v17.2d
+	VBSL V17.B16, V16.B16, V18.B16
 	WORD $0x4e6ce590 // fcmeq v16.2d, v12.2d, v12.2d
 	WORD $0x4e6ee5d1 // fcmeq v17.2d, v14.2d, v14.2d
 	VAND V17.B16, V16.B16, V16.B16
 	WORD $0x6e205a10 // mvn v16.16b, v16.16b
-	FMOVQ 1856(R4), F17
-	WORD $0x6e73e634 // fcmge v20.2d, v17.2d, v19.2d
-	WORD $0x6e205a94 // mvn v20.16b, v20.16b
 	FMOVQ 1872(R4), F17
-	WORD $0x6e71e673 // fcmge v19.2d, v19.2d, v17.2d
-	WORD $0x6e205a73 // mvn v19.16b, v19.16b
-	VORR V19.B16, V20.B16, V20.B16
+	WORD $0x6e72e634 // fcmge v20.2d, v17.2d, v18.2d
+	WORD $0x6e205a94 // mvn v20.16b, v20.16b
+	FMOVQ 1888(R4), F17
+	WORD $0x6e71e652 // fcmge v18.2d, v18.2d, v17.2d
+	WORD $0x6e205a52 // mvn v18.16b, v18.16b
+	VORR V18.B16, V20.B16, V20.B16
 	VORR V20.B16, V16.B16, V16.B16
 	VAND V0.B16, V15.B16, V17.B16
-	FMOVQ 2192(R4), F19
-	WORD $0x6e71e671 // fcmge v17.2d, v19.2d, v17.2d
+	FMOVQ 2208(R4), F18
+	WORD $0x6e71e651 // fcmge v17.2d, v18.2d, v17.2d
 	WORD $0x6e205a31 // mvn v17.16b, v17.16b
 	VORR V17.B16, V16.B16, V16.B16
-	VORR V16.B16, V18.B16, V18.B16
+	VORR V16.B16, V19.B16, V19.B16
 	WORD $0x4ee1d58c // fsub v12.2d, v12.2d, v1.2d
 	VAND V0.B16, V15.B16, V16.B16
 	VAND V0.B16, V13.B16, V17.B16
-	WORD $0x6ef1e613 // fcmgt v19.2d, v16.2d, v17.2d
-	VBSL V17.B16, V16.B16, V19.B16
-	FMOVQ 2208(R4), F16
-	WORD $0x6ef3e613 // fcmgt v19.2d, v16.2d, v19.2d
+	WORD $0x6ef1e612 // fcmgt v18.2d, v16.2d, v17.2d
+	VBSL V17.B16, V16.B16, V18.B16
+	FMOVQ 2224(R4), F16
+	WORD $0x6ef2e612 // fcmgt v18.2d, v16.2d, v18.2d
 	WORD $0x6e6eddd0 // fmul v16.2d, v14.2d, v14.2d
 	WORD $0x6ee0fa11 // fneg v17.2d, v16.2d
 	VFMLA V14.D2, V14.D2, V17.D2
 	VFMLA V12.D2, V12.D2, V16.D2
 	WORD $0x4e71d610 // fadd v16.2d, v16.2d, v17.2d
-	VBIT V19.B16, V1.B16, V16.B16
+	VBIT V18.B16, V1.B16, V16.B16
 	WORD $0x6e6eddb1 // fmul v17.2d, v13.2d, v14.2d
 	WORD $0x6ee0fa34 // fneg v20.2d, v17.2d
 	VFMLA V14.D2, V13.D2, V20.D2
@@ -11216,24 +11272,24 @@ next:
 	WORD $0x6e6ddd8c // fmul v12.2d, v12.2d, v13.2d
 	WORD $0x6e65ddb0 // fmul v16.2d, v13.2d, v5.2d
 	VFMLA V6.D2, V12.D2, V16.D2
-	VBIT V19.B16, V14.B16, V17.B16
-	VBIT V19.B16, V16.B16, V20.B16
+	VBIT V18.B16, V14.B16, V17.B16
+	VBIT V18.B16, V16.B16, V20.B16
 	ADD R6, R1, R7
 	FMOVD (R7), F12
 	WORD $0x6e6cde8e // fmul v14.2d, v20.2d, v12.2d
 	VMOV V14.B16, V16.B16
 	VFMLS V12.D2, V20.D2, V16.D2
 	ADD R5<<1, R1, R7
-	FMOVD (R7), F19
+	FMOVD (R7), F18
 	WORD $0x6ee0f9ce // fneg v14.2d, v14.2d
-	VFMLA V19.D2, V17.D2, V14.D2
+	VFMLA V18.D2, V17.D2, V14.D2
 	WORD $0x4e70d5ce // fadd v14.2d, v14.2d, v16.2d
 	WORD $0x6e6cde30 // fmul v16.2d, v17.2d, v12.2d
 	WORD $0x6ee0fa15 // fneg v21.2d, v16.2d
 	VFMLA V12.D2, V17.D2, V21.D2
-	VFMLA V19.D2, V20.D2, V16.D2
+	VFMLA V18.D2, V20.D2, V16.D2
 	WORD $0x4e75d610 // fadd v16.2d, v16.2d, v21.2d
-	WORD $0x6eb0aa4c // umaxv s12, v18.4s
+	WORD $0x6eb0aa6c // umaxv s12, v19.4s
 	FMOVS F12, R7
 	CBNZ R7, hard2
 	MOVD R0, R7
@@ -11254,26 +11310,26 @@ done:
 
 hard:
 	FMOVQ (R0), F12
-	VBIF V18.B16, V15.B16, V12.B16
+	VBIF V19.B16, V15.B16, V12.B16
 	FMOVQ F12, (R0)
 	ADD R5, R0, R7
 	FMOVQ (R7), F12
-	VBIF V18.B16, V13.B16, V12.B16
+	VBIF V19.B16, V13.B16, V12.B16
 	ADD R5, R0, R7
 	FMOVQ F12, (R7)
 	ADD R5<<1, R0, R7
 	FMOVQ (R7), F12
-	VBIF V18.B16, V14.B16, V12.B16
+	VBIF V19.B16, V14.B16, V12.B16
 	ADD R5<<1, R0, R7
 	FMOVQ F12, (R7)
 	ADD R6, R0, R7
 	FMOVQ (R7), F12
-	VBIF V18.B16, V16.B16, V12.B16
+	VBIF V19.B16, V16.B16, V12.B16
 	ADD R6, R0, R7
 	FMOVQ F12, (R7)
 	MOVD ZR, R7
 	FMOVQ 656(R4), F12
-	VAND V18.B16, V12.B16, V12.B16
+	VAND V19.B16, V12.B16, V12.B16
 	WORD $0x5ef1b98d // addp d13, v12.2d
 	FMOVD F13, R8
 	ORR R8<<0, R7, R7
@@ -11289,27 +11345,27 @@ hard:
 hard2:
 	MOVD R0, R7
 	FMOVD (R7), F12
-	VBIF V18.B16, V15.B16, V12.B16
+	VBIF V19.B16, V15.B16, V12.B16
 	MOVD R0, R7
 	FMOVD F12, (R7)
 	ADD R5, R0, R7
 	FMOVD (R7), F12
-	VBIF V18.B16, V13.B16, V12.B16
+	VBIF V19.B16, V13.B16, V12.B16
 	ADD R5, R0, R7
 	FMOVD F12, (R7)
 	ADD R5<<1, R0, R7
 	FMOVD (R7), F12
-	VBIF V18.B16, V14.B16, V12.B16
+	VBIF V19.B16, V14.B16, V12.B16
 	ADD R5<<1, R0, R7
 	FMOVD F12, (R7)
 	ADD R6, R0, R7
 	FMOVD (R7), F12
-	VBIF V18.B16, V16.B16, V12.B16
+	VBIF V19.B16, V16.B16, V12.B16
 	ADD R6, R0, R7
 	FMOVD F12, (R7)
 	MOVD ZR, R7
 	FMOVQ 656(R4), F12
-	VAND V18.B16, V12.B16, V12.B16
+	VAND V19.B16, V12.B16, V12.B16
 	WORD $0x5ef1b98d // addp d13, v12.2d
 	FMOVD F13, R8
 	ORR R8<<0, R7, R7
@@ -11339,9 +11395,9 @@ TEXT ·composeSim2F32NEON(SB), NOSPLIT, $0-64
 	FMOVQ 256(R5), F1
 	FMOVQ 64(R5), F2
 	FMOVQ 16(R5), F3
-	FMOVQ 1712(R5), F4
-	FMOVQ 1296(R5), F5
-	FMOVQ 1312(R5), F6
+	FMOVQ 1728(R5), F4
+	FMOVQ 1312(R5), F5
+	FMOVQ 1328(R5), F6
 	FMOVQ 48(R5), F7
 	FMOVQ 80(R5), F8
 	FMOVQ 96(R5), F9
@@ -11359,7 +11415,7 @@ loop:
 	FMOVQ (R8), F14
 	WORD $0x4e2ed5af // fadd v15.4s, v13.4s, v14.4s
 	VAND V0.B16, V15.B16, V16.B16
-	FMOVQ 1184(R5), F17
+	FMOVQ 1200(R5), F17
 	WORD $0x6e30e630 // fcmge v16.4s, v17.4s, v16.4s
 	WORD $0x6e205a10 // mvn v16.16b, v16.16b
 	VAND V0.B16, V15.B16, V17.B16
@@ -11371,17 +11427,17 @@ loop:
 	WORD $0x4eb2d5d2 // fsub v18.4s, v14.4s, v18.4s
 	WORD $0x4e32d673 // fadd v19.4s, v19.4s, v18.4s
 	VAND V3.B16, V15.B16, V18.B16
-	FMOVQ 1200(R5), F20
+	FMOVQ 1216(R5), F20
 	VORR V20.B16, V18.B16, V18.B16
 	VAND V3.B16, V15.B16, V20.B16
-	FMOVQ 1216(R5), F21
+	FMOVQ 1232(R5), F21
 	VEOR V20.B16, V21.B16, V20.B16
 	WORD $0x4eb2d5f2 // fsub v18.4s, v15.4s, v18.4s
 	WORD $0x4eb4d673 // fsub v19.4s, v19.4s, v20.4s
 	WORD $0x4e33d652 // fadd v18.4s, v18.4s, v19.4s
 	VBIT V17.B16, V18.B16, V15.B16
 	VAND V0.B16, V12.B16, V17.B16
-	FMOVQ 2128(R5), F18
+	FMOVQ 2144(R5), F18
 	WORD $0x6e31e651 // fcmge v17.4s, v18.4s, v17.4s
 	WORD $0x6e205a31 // mvn v17.16b, v17.16b
 	VAND V0.B16, V15.B16, V18.B16
@@ -11390,7 +11446,7 @@ loop:
 	WORD $0x6e205a52 // mvn v18.16b, v18.16b
 	VORR V18.B16, V17.B16, V17.B16
 	VAND V0.B16, V10.B16, V18.B16
-	FMOVQ 2128(R5), F19
+	FMOVQ 2144(R5), F19
 	WORD $0x6e32e672 // fcmge v18.4s, v19.4s, v18.4s
 	WORD $0x6e205a52 // mvn v18.16b, v18.16b
 	VAND V0.B16, V13.B16, V19.B16
@@ -11399,7 +11455,7 @@ loop:
 	WORD $0x6e205a73 // mvn v19.16b, v19.16b
 	VORR V19.B16, V18.B16, V18.B16
 	VAND V0.B16, V11.B16, V19.B16
-	FMOVQ 2128(R5), F20
+	FMOVQ 2144(R5), F20
 	WORD $0x6e33e693 // fcmge v19.4s, v20.4s, v19.4s
 	WORD $0x6e205a73 // mvn v19.16b, v19.16b
 	VAND V0.B16, V14.B16, V20.B16
@@ -11411,20 +11467,20 @@ loop:
 	VORR V18.B16, V17.B16, V17.B16
 	VORR V17.B16, V16.B16, V16.B16
 	VMOV V2.B16, V17.B16
-	FMOVQ 1280(R5), F18
+	FMOVQ 1296(R5), F18
 	VFMLA V18.S4, V10.S4, V17.S4
 	WORD $0x4ea2d631 // fsub v17.4s, v17.4s, v2.4s
 	VMOV V10.B16, V18.B16
 	VFMLS V5.S4, V17.S4, V18.S4
 	VFMLS V6.S4, V17.S4, V18.S4
-	FMOVQ 1344(R5), F19
-	FMOVQ 1328(R5), F20
+	FMOVQ 1360(R5), F19
+	FMOVQ 1344(R5), F20
 	VFMLA V18.S4, V20.S4, V19.S4
-	FMOVQ 1360(R5), F20
+	FMOVQ 1376(R5), F20
 	VFMLA V18.S4, V19.S4, V20.S4
-	FMOVQ 1376(R5), F19
+	FMOVQ 1392(R5), F19
 	VFMLA V18.S4, V20.S4, V19.S4
-	FMOVQ 1392(R5), F20
+	FMOVQ 1408(R5), F20
 	VFMLA V18.S4, V19.S4, V20.S4
 	VMOV V2.B16, V19.B16
 	VFMLA V4.S4, V17.S4, V19.S4
@@ -11548,7 +11604,7 @@ loop:
 	VAND V0.B16, V13.B16, V20.B16
 	WORD $0x6eb4e655 // fcmgt v21.4s, v18.4s, v20.4s
 	VBSL V20.B16, V18.B16, V21.B16
-	FMOVQ 2144(R5), F18
+	FMOVQ 2160(R5), F18
 	WORD $0x6eb5e655 // fcmgt v21.4s, v18.4s, v21.4s
 	WORD $0x6e2dddb2 // fmul v18.4s, v13.4s, v13.4s
 	WORD $0x6ea0fa54 // fneg v20.4s, v18.4s
@@ -11569,10 +11625,10 @@ loop:
 	VFMLA V10.S4, V19.S4, V22.S4
 	WORD $0x4e37d6d6 // fadd v22.4s, v22.4s, v23.4s
 	WORD $0x6e32fed6 // fdiv v22.4s, v22.4s, v18.4s
-	FMOVQ 2160(R5), F18
-	FMOVQ 2176(R5), F23
+	FMOVQ 2176(R5), F18
+	FMOVQ 2192(R5), F23
 	VFMLA V23.S4, V10.S4, V18.S4
-	FMOVQ 2176(R5), F23
+	FMOVQ 2192(R5), F23
 	WORD $0x6e37ddb8 // fmul v24.4s, v13.4s, v23.4s
 	WORD $0x6e2ddf17 // fmul v23.4s, v24.4s, v13.4s
 	WORD $0x6ea0faf7 // fneg v23.4s, v23.4s
@@ -11604,20 +11660,20 @@ loop:
 	VFMLA V21.S4, V22.S4, V18.S4
 	WORD $0x4e37d652 // fadd v18.4s, v18.4s, v23.4s
 	VMOV V2.B16, V10.B16
-	FMOVQ 1280(R5), F20
+	FMOVQ 1296(R5), F20
 	VFMLA V20.S4, V11.S4, V10.S4
 	WORD $0x4ea2d54a // fsub v10.4s, v10.4s, v2.4s
 	VMOV V11.B16, V20.B16
 	VFMLS V5.S4, V10.S4, V20.S4
 	VFMLS V6.S4, V10.S4, V20.S4
-	FMOVQ 1344(R5), F21
-	FMOVQ 1328(R5), F22
+	FMOVQ 1360(R5), F21
+	FMOVQ 1344(R5), F22
 	VFMLA V20.S4, V22.S4, V21.S4
-	FMOVQ 1360(R5), F22
+	FMOVQ 1376(R5), F22
 	VFMLA V20.S4, V21.S4, V22.S4
-	FMOVQ 1376(R5), F21
+	FMOVQ 1392(R5), F21
 	VFMLA V20.S4, V22.S4, V21.S4
-	FMOVQ 1392(R5), F22
+	FMOVQ 1408(R5), F22
 	VFMLA V20.S4, V21.S4, V22.S4
 	VMOV V2.B16, V21.B16
 	VFMLA V4.S4, V10.S4, V21.S4
@@ -11741,7 +11797,7 @@ loop:
 	VAND V0.B16, V14.B16, V20.B16
 	WORD $0x6eb4e556 // fcmgt v22.4s, v10.4s, v20.4s
 	VBSL V20.B16, V10.B16, V22.B16
-	FMOVQ 2144(R5), F10
+	FMOVQ 2160(R5), F10
 	WORD $0x6eb6e556 // fcmgt v22.4s, v10.4s, v22.4s
 	WORD $0x6e2eddca // fmul v10.4s, v14.4s, v14.4s
 	WORD $0x6ea0f954 // fneg v20.4s, v10.4s
@@ -11762,10 +11818,10 @@ loop:
 	VFMLA V11.S4, V21.S4, V23.S4
 	WORD $0x4e38d6f7 // fadd v23.4s, v23.4s, v24.4s
 	WORD $0x6e2afef7 // fdiv v23.4s, v23.4s, v10.4s
-	FMOVQ 2160(R5), F10
-	FMOVQ 2176(R5), F21
+	FMOVQ 2176(R5), F10
+	FMOVQ 2192(R5), F21
 	VFMLA V21.S4, V11.S4, V10.S4
-	FMOVQ 2176(R5), F21
+	FMOVQ 2192(R5), F21
 	WORD $0x6e35ddd8 // fmul v24.4s, v14.4s, v21.4s
 	WORD $0x6e2edf15 // fmul v21.4s, v24.4s, v14.4s
 	WORD $0x6ea0fab5 // fneg v21.4s, v21.4s
@@ -11808,20 +11864,20 @@ loop:
 	VFMLA V11.S4, V19.S4, V20.S4
 	WORD $0x4e35d694 // fadd v20.4s, v20.4s, v21.4s
 	VMOV V2.B16, V11.B16
-	FMOVQ 1280(R5), F14
+	FMOVQ 1296(R5), F14
 	VFMLA V14.S4, V12.S4, V11.S4
 	WORD $0x4ea2d56b // fsub v11.4s, v11.4s, v2.4s
 	VMOV V12.B16, V14.B16
 	VFMLS V5.S4, V11.S4, V14.S4
 	VFMLS V6.S4, V11.S4, V14.S4
-	FMOVQ 1344(R5), F17
-	FMOVQ 1328(R5), F19
+	FMOVQ 1360(R5), F17
+	FMOVQ 1344(R5), F19
 	VFMLA V14.S4, V19.S4, V17.S4
-	FMOVQ 1360(R5), F19
+	FMOVQ 1376(R5), F19
 	VFMLA V14.S4, V17.S4, V19.S4
-	FMOVQ 1376(R5), F17
+	FMOVQ 1392(R5), F17
 	VFMLA V14.S4, V19.S4, V17.S4
-	FMOVQ 1392(R5), F19
+	FMOVQ 1408(R5), F19
 	VFMLA V14.S4, V17.S4, V19.S4
 	VMOV V2.B16, V17.B16
 	VFMLA V4.S4, V11.S4, V17.S4
@@ -11947,7 +12003,7 @@ loop:
 	VAND V0.B16, V15.B16, V11.B16
 	WORD $0x6eabe54e // fcmgt v14.4s, v10.4s, v11.4s
 	VBSL V11.B16, V10.B16, V14.B16
-	FMOVQ 2144(R5), F10
+	FMOVQ 2160(R5), F10
 	WORD $0x6eaee54e // fcmgt v14.4s, v10.4s, v14.4s
 	WORD $0x6e31de2a // fmul v10.4s, v17.4s, v17.4s
 	WORD $0x6ea0f94b // fneg v11.4s, v10.4s
@@ -11974,13 +12030,13 @@ loop:
 	VMOV V1.B16, V17.B16
 	FMOVQ 240(R5), F20
 	VFMLA V20.S4, V12.S4, V17.S4
-	FMOVQ 2256(R5), F20
+	FMOVQ 2272(R5), F20
 	VFMLA V20.S4, V10.S4, V17.S4
 	WORD $0x4e2cd58a // fadd v10.4s, v12.4s, v12.4s
 	WORD $0x6e2fdd4a // fmul v10.4s, v10.4s, v15.4s
 	FMOVQ 240(R5), F20
 	WORD $0x6e34ddf5 // fmul v21.4s, v15.4s, v20.4s
-	FMOVQ 2256(R5), F20
+	FMOVQ 2272(R5), F20
 	VFMLA V20.S4, V10.S4, V21.S4
 	VBIT V14.B16, V17.B16, V11.B16
 	VBIT V14.B16, V21.B16, V19.B16
@@ -12061,7 +12117,7 @@ loadOne4:
 loaded4:
 	WORD $0x4e2ed5af // fadd v15.4s, v13.4s, v14.4s
 	VAND V0.B16, V15.B16, V16.B16
-	FMOVQ 1184(R5), F17
+	FMOVQ 1200(R5), F17
 	WORD $0x6e30e630 // fcmge v16.4s, v17.4s, v16.4s
 	WORD $0x6e205a10 // mvn v16.16b, v16.16b
 	VAND V0.B16, V15.B16, V17.B16
@@ -12073,17 +12129,17 @@ loaded4:
 	WORD $0x4eb2d5d2 // fsub v18.4s, v14.4s, v18.4s
 	WORD $0x4e32d673 // fadd v19.4s, v19.4s, v18.4s
 	VAND V3.B16, V15.B16, V18.B16
-	FMOVQ 1200(R5), F20
+	FMOVQ 1216(R5), F20
 	VORR V20.B16, V18.B16, V18.B16
 	VAND V3.B16, V15.B16, V20.B16
-	FMOVQ 1216(R5), F21
+	FMOVQ 1232(R5), F21
 	VEOR V20.B16, V21.B16, V20.B16
 	WORD $0x4eb2d5f2 // fsub v18.4s, v15.4s, v18.4s
 	WORD $0x4eb4d673 // fsub v19.4s, v19.4s, v20.4s
 	WORD $0x4e33d652 // fadd v18.4s, v18.4s, v19.4s
 	VBIT V17.B16, V18.B16, V15.B16
 	VAND V0.B16, V12.B16, V17.B16
-	FMOVQ 2128(R5), F18
+	FMOVQ 2144(R5), F18
 	WORD $0x6e31e651 // fcmge v17.4s, v18.4s, v17.4s
 	WORD $0x6e205a31 // mvn v17.16b, v17.16b
 	VAND V0.B16, V15.B16, V18.B16
@@ -12092,7 +12148,7 @@ loaded4:
 	WORD $0x6e205a52 // mvn v18.16b, v18.16b
 	VORR V18.B16, V17.B16, V17.B16
 	VAND V0.B16, V10.B16, V18.B16
-	FMOVQ 2128(R5), F19
+	FMOVQ 2144(R5), F19
 	WORD $0x6e32e672 // fcmge v18.4s, v19.4s, v18.4s
 	WORD $0x6e205a52 // mvn v18.16b, v18.16b
 	VAND V0.B16, V13.B16, V19.B16
@@ -12101,7 +12157,7 @@ loaded4:
 	WORD $0x6e205a73 // mvn v19.16b, v19.16b
 	VORR V19.B16, V18.B16, V18.B16
 	VAND V0.B16, V11.B16, V19.B16
-	FMOVQ 2128(R5), F20
+	FMOVQ 2144(R5), F20
 	WORD $0x6e33e693 // fcmge v19.4s, v20.4s, v19.4s
 	WORD $0x6e205a73 // mvn v19.16b, v19.16b
 	VAND V0.B16, V14.B16, V20.B16
@@ -12113,20 +12169,20 @@ loaded4:
 	VORR V18.B16, V17.B16, V17.B16
 	VORR V17.B16, V16.B16, V16.B16
 	VMOV V2.B16, V17.B16
-	FMOVQ 1280(R5), F18
+	FMOVQ 1296(R5), F18
 	VFMLA V18.S4, V10.S4, V17.S4
 	WORD $0x4ea2d631 // fsub v17.4s, v17.4s, v2.4s
 	VMOV V10.B16, V18.B16
 	VFMLS V5.S4, V17.S4, V18.S4
 	VFMLS V6.S4, V17.S4, V18.S4
-	FMOVQ 1344(R5), F19
-	FMOVQ 1328(R5), F20
+	FMOVQ 1360(R5), F19
+	FMOVQ 1344(R5), F20
 	VFMLA V18.S4, V20.S4, V19.S4
-	FMOVQ 1360(R5), F20
+	FMOVQ 1376(R5), F20
 	VFMLA V18.S4, V19.S4, V20.S4
-	FMOVQ 1376(R5), F19
+	FMOVQ 1392(R5), F19
 	VFMLA V18.S4, V20.S4, V19.S4
-	FMOVQ 1392(R5), F20
+	FMOVQ 1408(R5), F20
 	VFMLA V18.S4, V19.S4, V20.S4
 	VMOV V2.B16, V19.B16
 	VFMLA V4.S4, V17.S4, V19.S4
@@ -12250,7 +12306,7 @@ loaded4:
 	VAND V0.B16, V13.B16, V20.B16
 	WORD $0x6eb4e655 // fcmgt v21.4s, v18.4s, v20.4s
 	VBSL V20.B16, V18.B16, V21.B16
-	FMOVQ 2144(R5), F18
+	FMOVQ 2160(R5), F18
 	WORD $0x6eb5e655 // fcmgt v21.4s, v18.4s, v21.4s
 	WORD $0x6e2dddb2 // fmul v18.4s, v13.4s, v13.4s
 	WORD $0x6ea0fa54 // fneg v20.4s, v18.4s
@@ -12271,10 +12327,10 @@ loaded4:
 	VFMLA V10.S4, V19.S4, V22.S4
 	WORD $0x4e37d6d6 // fadd v22.4s, v22.4s, v23.4s
 	WORD $0x6e32fed6 // fdiv v22.4s, v22.4s, v18.4s
-	FMOVQ 2160(R5), F18
-	FMOVQ 2176(R5), F23
+	FMOVQ 2176(R5), F18
+	FMOVQ 2192(R5), F23
 	VFMLA V23.S4, V10.S4, V18.S4
-	FMOVQ 2176(R5), F23
+	FMOVQ 2192(R5), F23
 	WORD $0x6e37ddb8 // fmul v24.4s, v13.4s, v23.4s
 	WORD $0x6e2ddf17 // fmul v23.4s, v24.4s, v13.4s
 	WORD $0x6ea0faf7 // fneg v23.4s, v23.4s
@@ -12324,20 +12380,20 @@ loaded6:
 	VFMLA V21.S4, V22.S4, V18.S4
 	WORD $0x4e37d652 // fadd v18.4s, v18.4s, v23.4s
 	VMOV V2.B16, V10.B16
-	FMOVQ 1280(R5), F20
+	FMOVQ 1296(R5), F20
 	VFMLA V20.S4, V11.S4, V10.S4
 	WORD $0x4ea2d54a // fsub v10.4s, v10.4s, v2.4s
 	VMOV V11.B16, V20.B16
 	VFMLS V5.S4, V10.S4, V20.S4
 	VFMLS V6.S4, V10.S4, V20.S4
-	FMOVQ 1344(R5), F21
-	FMOVQ 1328(R5), F22
+	FMOVQ 1360(R5), F21
+	FMOVQ 1344(R5), F22
 	VFMLA V20.S4, V22.S4, V21.S4
-	FMOVQ 1360(R5), F22
+	FMOVQ 1376(R5), F22
 	VFMLA V20.S4, V21.S4, V22.S4
-	FMOVQ 1376(R5), F21
+	FMOVQ 1392(R5), F21
 	VFMLA V20.S4, V22.S4, V21.S4
-	FMOVQ 1392(R5), F22
+	FMOVQ 1408(R5), F22
 	VFMLA V20.S4, V21.S4, V22.S4
 	VMOV V2.B16, V21.B16
 	VFMLA V4.S4, V10.S4, V21.S4
@@ -12461,7 +12517,7 @@ loaded6:
 	VAND V0.B16, V14.B16, V20.B16
 	WORD $0x6eb4e556 // fcmgt v22.4s, v10.4s, v20.4s
 	VBSL V20.B16, V10.B16, V22.B16
-	FMOVQ 2144(R5), F10
+	FMOVQ 2160(R5), F10
 	WORD $0x6eb6e556 // fcmgt v22.4s, v10.4s, v22.4s
 	WORD $0x6e2eddca // fmul v10.4s, v14.4s, v14.4s
 	WORD $0x6ea0f954 // fneg v20.4s, v10.4s
@@ -12482,10 +12538,10 @@ loaded6:
 	VFMLA V11.S4, V21.S4, V23.S4
 	WORD $0x4e38d6f7 // fadd v23.4s, v23.4s, v24.4s
 	WORD $0x6e2afef7 // fdiv v23.4s, v23.4s, v10.4s
-	FMOVQ 2160(R5), F10
-	FMOVQ 2176(R5), F21
+	FMOVQ 2176(R5), F10
+	FMOVQ 2192(R5), F21
 	VFMLA V21.S4, V11.S4, V10.S4
-	FMOVQ 2176(R5), F21
+	FMOVQ 2192(R5), F21
 	WORD $0x6e35ddd8 // fmul v24.4s, v14.4s, v21.4s
 	WORD $0x6e2edf15 // fmul v21.4s, v24.4s, v14.4s
 	WORD $0x6ea0fab5 // fneg v21.4s, v21.4s
@@ -12546,20 +12602,20 @@ loaded8:
 	VFMLA V11.S4, V19.S4, V20.S4
 	WORD $0x4e35d694 // fadd v20.4s, v20.4s, v21.4s
 	VMOV V2.B16, V11.B16
-	FMOVQ 1280(R5), F14
+	FMOVQ 1296(R5), F14
 	VFMLA V14.S4, V12.S4, V11.S4
 	WORD $0x4ea2d56b // fsub v11.4s, v11.4s, v2.4s
 	VMOV V12.B16, V14.B16
 	VFMLS V5.S4, V11.S4, V14.S4
 	VFMLS V6.S4, V11.S4, V14.S4
-	FMOVQ 1344(R5), F17
-	FMOVQ 1328(R5), F19
+	FMOVQ 1360(R5), F17
+	FMOVQ 1344(R5), F19
 	VFMLA V14.S4, V19.S4, V17.S4
-	FMOVQ 1360(R5), F19
+	FMOVQ 1376(R5), F19
 	VFMLA V14.S4, V17.S4, V19.S4
-	FMOVQ 1376(R5), F17
+	FMOVQ 1392(R5), F17
 	VFMLA V14.S4, V19.S4, V17.S4
-	FMOVQ 1392(R5), F19
+	FMOVQ 1408(R5), F19
 	VFMLA V14.S4, V17.S4, V19.S4
 	VMOV V2.B16, V17.B16
 	VFMLA V4.S4, V11.S4, V17.S4
@@ -12685,7 +12741,7 @@ loaded8:
 	VAND V0.B16, V15.B16, V11.B16
 	WORD $0x6eabe54e // fcmgt v14.4s, v10.4s, v11.4s
 	VBSL V11.B16, V10.B16, V14.B16
-	FMOVQ 2144(R5), F10
+	FMOVQ 2160(R5), F10
 	WORD $0x6eaee54e // fcmgt v14.4s, v10.4s, v14.4s
 	WORD $0x6e31de2a // fmul v10.4s, v17.4s, v17.4s
 	WORD $0x6ea0f94b // fneg v11.4s, v10.4s
@@ -12712,13 +12768,13 @@ loaded8:
 	VMOV V1.B16, V17.B16
 	FMOVQ 240(R5), F20
 	VFMLA V20.S4, V12.S4, V17.S4
-	FMOVQ 2256(R5), F20
+	FMOVQ 2272(R5), F20
 	VFMLA V20.S4, V10.S4, V17.S4
 	WORD $0x4e2cd58a // fadd v10.4s, v12.4s, v12.4s
 	WORD $0x6e2fdd4a // fmul v10.4s, v10.4s, v15.4s
 	FMOVQ 240(R5), F20
 	WORD $0x6e34ddf5 // fmul v21.4s, v15.4s, v20.4s
-	FMOVQ 2256(R5), F20
+	FMOVQ 2272(R5), F20
 	VFMLA V20.S4, V10.S4, V21.S4
 	VBIT V14.B16, V17.B16, V11.B16
 	VBIT V14.B16, V21.B16, V19.B16
@@ -12967,19 +13023,19 @@ loop:
 	FMOVQ (R8), F14
 	WORD $0x4e6ed5af // fadd v15.2d, v13.2d, v14.2d
 	VAND V0.B16, V15.B16, V16.B16
-	FMOVQ 1232(R5), F17
+	FMOVQ 1248(R5), F17
 	WORD $0x6e70e630 // fcmge v16.2d, v17.2d, v16.2d
 	WORD $0x6e205a10 // mvn v16.16b, v16.16b
 	VAND V0.B16, V15.B16, V17.B16
-	FMOVQ 1168(R5), F18
+	FMOVQ 1184(R5), F18
 	WORD $0x6ef2e631 // fcmgt v17.2d, v17.2d, v18.2d
 	VAND V3.B16, V15.B16, V18.B16
-	FMOVQ 1248(R5), F19
+	FMOVQ 1264(R5), F19
 	VORR V19.B16, V18.B16, V18.B16
 	WORD $0x4ef2d5f2 // fsub v18.2d, v15.2d, v18.2d
 	VBIT V17.B16, V18.B16, V15.B16
 	VAND V0.B16, V12.B16, V17.B16
-	FMOVQ 2192(R5), F18
+	FMOVQ 2208(R5), F18
 	WORD $0x6e71e651 // fcmge v17.2d, v18.2d, v17.2d
 	WORD $0x6e205a31 // mvn v17.16b, v17.16b
 	VAND V0.B16, V15.B16, V18.B16
@@ -12988,7 +13044,7 @@ loop:
 	WORD $0x6e205a52 // mvn v18.16b, v18.16b
 	VORR V18.B16, V17.B16, V17.B16
 	VAND V0.B16, V10.B16, V18.B16
-	FMOVQ 2192(R5), F19
+	FMOVQ 2208(R5), F19
 	WORD $0x6e72e672 // fcmge v18.2d, v19.2d, v18.2d
 	WORD $0x6e205a52 // mvn v18.16b, v18.16b
 	VAND V0.B16, V13.B16, V19.B16
@@ -12997,7 +13053,7 @@ loop:
 	WORD $0x6e205a73 // mvn v19.16b, v19.16b
 	VORR V19.B16, V18.B16, V18.B16
 	VAND V0.B16, V11.B16, V19.B16
-	FMOVQ 2192(R5), F20
+	FMOVQ 2208(R5), F20
 	WORD $0x6e73e693 // fcmge v19.2d, v20.2d, v19.2d
 	WORD $0x6e205a73 // mvn v19.16b, v19.16b
 	VAND V0.B16, V14.B16, V20.B16
@@ -13009,32 +13065,32 @@ loop:
 	VORR V18.B16, V17.B16, V17.B16
 	VORR V17.B16, V16.B16, V16.B16
 	VMOV V2.B16, V17.B16
-	FMOVQ 1424(R5), F18
+	FMOVQ 1440(R5), F18
 	VFMLA V18.D2, V10.D2, V17.D2
 	WORD $0x4ee2d631 // fsub v17.2d, v17.2d, v2.2d
 	VMOV V10.B16, V18.B16
-	FMOVQ 1440(R5), F19
-	VFMLS V19.D2, V17.D2, V18.D2
 	FMOVQ 1456(R5), F19
 	VFMLS V19.D2, V17.D2, V18.D2
-	FMOVQ 1488(R5), F19
-	FMOVQ 1472(R5), F20
+	FMOVQ 1472(R5), F19
+	VFMLS V19.D2, V17.D2, V18.D2
+	FMOVQ 1504(R5), F19
+	FMOVQ 1488(R5), F20
 	VFMLA V18.D2, V20.D2, V19.D2
-	FMOVQ 1504(R5), F20
+	FMOVQ 1520(R5), F20
 	VFMLA V18.D2, V19.D2, V20.D2
-	FMOVQ 1520(R5), F19
+	FMOVQ 1536(R5), F19
 	VFMLA V18.D2, V20.D2, V19.D2
-	FMOVQ 1536(R5), F20
+	FMOVQ 1552(R5), F20
 	VFMLA V18.D2, V19.D2, V20.D2
-	FMOVQ 1552(R5), F19
+	FMOVQ 1568(R5), F19
 	VFMLA V18.D2, V20.D2, V19.D2
-	FMOVQ 1568(R5), F20
+	FMOVQ 1584(R5), F20
 	VFMLA V18.D2, V19.D2, V20.D2
-	FMOVQ 1584(R5), F19
+	FMOVQ 1600(R5), F19
 	VFMLA V18.D2, V20.D2, V19.D2
-	FMOVQ 1600(R5), F20
+	FMOVQ 1616(R5), F20
 	VFMLA V18.D2, V19.D2, V20.D2
-	FMOVQ 1616(R5), F19
+	FMOVQ 1632(R5), F19
 	VFMLA V18.D2, V20.D2, V19.D2
 	VMOV V2.B16, V20.B16
 	VFMLA V4.D2, V17.D2, V20.D2
@@ -13169,7 +13225,7 @@ loop:
 	VAND V0.B16, V13.B16, V19.B16
 	WORD $0x6ef3e655 // fcmgt v21.2d, v18.2d, v19.2d
 	VBSL V19.B16, V18.B16, V21.B16
-	FMOVQ 2208(R5), F18
+	FMOVQ 2224(R5), F18
 	WORD $0x6ef5e655 // fcmgt v21.2d, v18.2d, v21.2d
 	WORD $0x6e6dddb2 // fmul v18.2d, v13.2d, v13.2d
 	WORD $0x6ee0fa53 // fneg v19.2d, v18.2d
@@ -13190,10 +13246,10 @@ loop:
 	VFMLA V10.D2, V20.D2, V23.D2
 	WORD $0x4e78d6f7 // fadd v23.2d, v23.2d, v24.2d
 	WORD $0x6e72fef7 // fdiv v23.2d, v23.2d, v18.2d
-	FMOVQ 2224(R5), F18
-	FMOVQ 2240(R5), F22
+	FMOVQ 2240(R5), F18
+	FMOVQ 2256(R5), F22
 	VFMLA V22.D2, V10.D2, V18.D2
-	FMOVQ 2240(R5), F22
+	FMOVQ 2256(R5), F22
 	WORD $0x6e76ddb8 // fmul v24.2d, v13.2d, v22.2d
 	WORD $0x6e6ddf16 // fmul v22.2d, v24.2d, v13.2d
 	WORD $0x6ee0fad6 // fneg v22.2d, v22.2d
@@ -13225,32 +13281,32 @@ loop:
 	VFMLA V21.D2, V23.D2, V18.D2
 	WORD $0x4e76d652 // fadd v18.2d, v18.2d, v22.2d
 	VMOV V2.B16, V10.B16
-	FMOVQ 1424(R5), F19
+	FMOVQ 1440(R5), F19
 	VFMLA V19.D2, V11.D2, V10.D2
 	WORD $0x4ee2d54a // fsub v10.2d, v10.2d, v2.2d
 	VMOV V11.B16, V19.B16
-	FMOVQ 1440(R5), F21
-	VFMLS V21.D2, V10.D2, V19.D2
 	FMOVQ 1456(R5), F21
 	VFMLS V21.D2, V10.D2, V19.D2
-	FMOVQ 1488(R5), F21
-	FMOVQ 1472(R5), F22
+	FMOVQ 1472(R5), F21
+	VFMLS V21.D2, V10.D2, V19.D2
+	FMOVQ 1504(R5), F21
+	FMOVQ 1488(R5), F22
 	VFMLA V19.D2, V22.D2, V21.D2
-	FMOVQ 1504(R5), F22
+	FMOVQ 1520(R5), F22
 	VFMLA V19.D2, V21.D2, V22.D2
-	FMOVQ 1520(R5), F21
+	FMOVQ 1536(R5), F21
 	VFMLA V19.D2, V22.D2, V21.D2
-	FMOVQ 1536(R5), F22
+	FMOVQ 1552(R5), F22
 	VFMLA V19.D2, V21.D2, V22.D2
-	FMOVQ 1552(R5), F21
+	FMOVQ 1568(R5), F21
 	VFMLA V19.D2, V22.D2, V21.D2
-	FMOVQ 1568(R5), F22
+	FMOVQ 1584(R5), F22
 	VFMLA V19.D2, V21.D2, V22.D2
-	FMOVQ 1584(R5), F21
+	FMOVQ 1600(R5), F21
 	VFMLA V19.D2, V22.D2, V21.D2
-	FMOVQ 1600(R5), F22
+	FMOVQ 1616(R5), F22
 	VFMLA V19.D2, V21.D2, V22.D2
-	FMOVQ 1616(R5), F21
+	FMOVQ 1632(R5), F21
 	VFMLA V19.D2, V22.D2, V21.D2
 	VMOV V2.B16, V22.B16
 	VFMLA V4.D2, V10.D2, V22.D2
@@ -13385,7 +13441,7 @@ loop:
 	VAND V0.B16, V14.B16, V19.B16
 	WORD $0x6ef3e555 // fcmgt v21.2d, v10.2d, v19.2d
 	VBSL V19.B16, V10.B16, V21.B16
-	FMOVQ 2208(R5), F10
+	FMOVQ 2224(R5), F10
 	WORD $0x6ef5e555 // fcmgt v21.2d, v10.2d, v21.2d
 	WORD $0x6e6eddca // fmul v10.2d, v14.2d, v14.2d
 	WORD $0x6ee0f953 // fneg v19.2d, v10.2d
@@ -13406,10 +13462,10 @@ loop:
 	VFMLA V11.D2, V22.D2, V23.D2
 	WORD $0x4e79d6f7 // fadd v23.2d, v23.2d, v25.2d
 	WORD $0x6e6afef7 // fdiv v23.2d, v23.2d, v10.2d
-	FMOVQ 2224(R5), F10
-	FMOVQ 2240(R5), F22
+	FMOVQ 2240(R5), F10
+	FMOVQ 2256(R5), F22
 	VFMLA V22.D2, V11.D2, V10.D2
-	FMOVQ 2240(R5), F22
+	FMOVQ 2256(R5), F22
 	WORD $0x6e76ddd8 // fmul v24.2d, v14.2d, v22.2d
 	WORD $0x6e6edf16 // fmul v22.2d, v24.2d, v14.2d
 	WORD $0x6ee0fad6 // fneg v22.2d, v22.2d
@@ -13452,32 +13508,32 @@ loop:
 	VFMLA V11.D2, V20.D2, V19.D2
 	WORD $0x4e75d673 // fadd v19.2d, v19.2d, v21.2d
 	VMOV V2.B16, V11.B16
-	FMOVQ 1424(R5), F14
+	FMOVQ 1440(R5), F14
 	VFMLA V14.D2, V12.D2, V11.D2
 	WORD $0x4ee2d56b // fsub v11.2d, v11.2d, v2.2d
 	VMOV V12.B16, V14.B16
-	FMOVQ 1440(R5), F17
-	VFMLS V17.D2, V11.D2, V14.D2
 	FMOVQ 1456(R5), F17
 	VFMLS V17.D2, V11.D2, V14.D2
-	FMOVQ 1488(R5), F17
-	FMOVQ 1472(R5), F20
+	FMOVQ 1472(R5), F17
+	VFMLS V17.D2, V11.D2, V14.D2
+	FMOVQ 1504(R5), F17
+	FMOVQ 1488(R5), F20
 	VFMLA V14.D2, V20.D2, V17.D2
-	FMOVQ 1504(R5), F20
+	FMOVQ 1520(R5), F20
 	VFMLA V14.D2, V17.D2, V20.D2
-	FMOVQ 1520(R5), F17
+	FMOVQ 1536(R5), F17
 	VFMLA V14.D2, V20.D2, V17.D2
-	FMOVQ 1536(R5), F20
+	FMOVQ 1552(R5), F20
 	VFMLA V14.D2, V17.D2, V20.D2
-	FMOVQ 1552(R5), F17
+	FMOVQ 1568(R5), F17
 	VFMLA V14.D2, V20.D2, V17.D2
-	FMOVQ 1568(R5), F20
+	FMOVQ 1584(R5), F20
 	VFMLA V14.D2, V17.D2, V20.D2
-	FMOVQ 1584(R5), F17
+	FMOVQ 1600(R5), F17
 	VFMLA V14.D2, V20.D2, V17.D2
-	FMOVQ 1600(R5), F20
+	FMOVQ 1616(R5), F20
 	VFMLA V14.D2, V17.D2, V20.D2
-	FMOVQ 1616(R5), F17
+	FMOVQ 1632(R5), F17
 	VFMLA V14.D2, V20.D2, V17.D2
 	VMOV V2.B16, V20.B16
 	VFMLA V4.D2, V11.D2, V20.D2
@@ -13614,7 +13670,7 @@ loop:
 	VAND V0.B16, V15.B16, V11.B16
 	WORD $0x6eebe54e // fcmgt v14.2d, v10.2d, v11.2d
 	VBSL V11.B16, V10.B16, V14.B16
-	FMOVQ 2208(R5), F10
+	FMOVQ 2224(R5), F10
 	WORD $0x6eeee54e // fcmgt v14.2d, v10.2d, v14.2d
 	WORD $0x6e74de8a // fmul v10.2d, v20.2d, v20.2d
 	WORD $0x6ee0f94b // fneg v11.2d, v10.2d
@@ -13641,13 +13697,13 @@ loop:
 	VMOV V1.B16, V19.B16
 	FMOVQ 624(R5), F20
 	VFMLA V20.D2, V12.D2, V19.D2
-	FMOVQ 2272(R5), F20
+	FMOVQ 2288(R5), F20
 	VFMLA V20.D2, V10.D2, V19.D2
 	WORD $0x4e6cd58a // fadd v10.2d, v12.2d, v12.2d
 	WORD $0x6e6fdd4a // fmul v10.2d, v10.2d, v15.2d
 	FMOVQ 624(R5), F20
 	WORD $0x6e74ddf5 // fmul v21.2d, v15.2d, v20.2d
-	FMOVQ 2272(R5), F20
+	FMOVQ 2288(R5), F20
 	VFMLA V20.D2, V10.D2, V21.D2
 	VBIT V14.B16, V19.B16, V11.B16
 	VBIT V14.B16, V21.B16, V17.B16
@@ -13692,19 +13748,19 @@ next:
 	FMOVD (R8), F14
 	WORD $0x4e6ed5af // fadd v15.2d, v13.2d, v14.2d
 	VAND V0.B16, V15.B16, V16.B16
-	FMOVQ 1232(R5), F17
+	FMOVQ 1248(R5), F17
 	WORD $0x6e70e630 // fcmge v16.2d, v17.2d, v16.2d
 	WORD $0x6e205a10 // mvn v16.16b, v16.16b
 	VAND V0.B16, V15.B16, V17.B16
-	FMOVQ 1168(R5), F18
+	FMOVQ 1184(R5), F18
 	WORD $0x6ef2e631 // fcmgt v17.2d, v17.2d, v18.2d
 	VAND V3.B16, V15.B16, V18.B16
-	FMOVQ 1248(R5), F19
+	FMOVQ 1264(R5), F19
 	VORR V19.B16, V18.B16, V18.B16
 	WORD $0x4ef2d5f2 // fsub v18.2d, v15.2d, v18.2d
 	VBIT V17.B16, V18.B16, V15.B16
 	VAND V0.B16, V12.B16, V17.B16
-	FMOVQ 2192(R5), F18
+	FMOVQ 2208(R5), F18
 	WORD $0x6e71e651 // fcmge v17.2d, v18.2d, v17.2d
 	WORD $0x6e205a31 // mvn v17.16b, v17.16b
 	VAND V0.B16, V15.B16, V18.B16
@@ -13713,7 +13769,7 @@ next:
 	WORD $0x6e205a52 // mvn v18.16b, v18.16b
 	VORR V18.B16, V17.B16, V17.B16
 	VAND V0.B16, V10.B16, V18.B16
-	FMOVQ 2192(R5), F19
+	FMOVQ 2208(R5), F19
 	WORD $0x6e72e672 // fcmge v18.2d, v19.2d, v18.2d
 	WORD $0x6e205a52 // mvn v18.16b, v18.16b
 	VAND V0.B16, V13.B16, V19.B16
@@ -13722,7 +13778,7 @@ next:
 	WORD $0x6e205a73 // mvn v19.16b, v19.16b
 	VORR V19.B16, V18.B16, V18.B16
 	VAND V0.B16, V11.B16, V19.B16
-	FMOVQ 2192(R5), F20
+	FMOVQ 2208(R5), F20
 	WORD $0x6e73e693 // fcmge v19.2d, v20.2d, v19.2d
 	WORD $0x6e205a73 // mvn v19.16b, v19.16b
 	VAND V0.B16, V14.B16, V20.B16
@@ -13734,32 +13790,32 @@ next:
 	VORR V18.B16, V17.B16, V17.B16
 	VORR V17.B16, V16.B16, V16.B16
 	VMOV V2.B16, V17.B16
-	FMOVQ 1424(R5), F18
+	FMOVQ 1440(R5), F18
 	VFMLA V18.D2, V10.D2, V17.D2
 	WORD $0x4ee2d631 // fsub v17.2d, v17.2d, v2.2d
 	VMOV V10.B16, V18.B16
-	FMOVQ 1440(R5), F19
-	VFMLS V19.D2, V17.D2, V18.D2
 	FMOVQ 1456(R5), F19
 	VFMLS V19.D2, V17.D2, V18.D2
-	FMOVQ 1488(R5), F19
-	FMOVQ 1472(R5), F20
+	FMOVQ 1472(R5), F19
+	VFMLS V19.D2, V17.D2, V18.D2
+	FMOVQ 1504(R5), F19
+	FMOVQ 1488(R5), F20
 	VFMLA V18.D2, V20.D2, V19.D2
-	FMOVQ 1504(R5), F20
+	FMOVQ 1520(R5), F20
 	VFMLA V18.D2, V19.D2, V20.D2
-	FMOVQ 1520(R5), F19
+	FMOVQ 1536(R5), F19
 	VFMLA V18.D2, V20.D2, V19.D2
-	FMOVQ 1536(R5), F20
+	FMOVQ 1552(R5), F20
 	VFMLA V18.D2, V19.D2, V20.D2
-	FMOVQ 1552(R5), F19
+	FMOVQ 1568(R5), F19
 	VFMLA V18.D2, V20.D2, V19.D2
-	FMOVQ 1568(R5), F20
+	FMOVQ 1584(R5), F20
 	VFMLA V18.D2, V19.D2, V20.D2
-	FMOVQ 1584(R5), F19
+	FMOVQ 1600(R5), F19
 	VFMLA V18.D2, V20.D2, V19.D2
-	FMOVQ 1600(R5), F20
+	FMOVQ 1616(R5), F20
 	VFMLA V18.D2, V19.D2, V20.D2
-	FMOVQ 1616(R5), F19
+	FMOVQ 1632(R5), F19
 	VFMLA V18.D2, V20.D2, V19.D2
 	VMOV V2.B16, V20.B16
 	VFMLA V4.D2, V17.D2, V20.D2
@@ -13894,7 +13950,7 @@ next:
 	VAND V0.B16, V13.B16, V19.B16
 	WORD $0x6ef3e655 // fcmgt v21.2d, v18.2d, v19.2d
 	VBSL V19.B16, V18.B16, V21.B16
-	FMOVQ 2208(R5), F18
+	FMOVQ 2224(R5), F18
 	WORD $0x6ef5e655 // fcmgt v21.2d, v18.2d, v21.2d
 	WORD $0x6e6dddb2 // fmul v18.2d, v13.2d, v13.2d
 	WORD $0x6ee0fa53 // fneg v19.2d, v18.2d
@@ -13915,10 +13971,10 @@ next:
 	VFMLA V10.D2, V20.D2, V23.D2
 	WORD $0x4e78d6f7 // fadd v23.2d, v23.2d, v24.2d
 	WORD $0x6e72fef7 // fdiv v23.2d, v23.2d, v18.2d
-	FMOVQ 2224(R5), F18
-	FMOVQ 2240(R5), F22
+	FMOVQ 2240(R5), F18
+	FMOVQ 2256(R5), F22
 	VFMLA V22.D2, V10.D2, V18.D2
-	FMOVQ 2240(R5), F22
+	FMOVQ 2256(R5), F22
 	WORD $0x6e76ddb8 // fmul v24.2d, v13.2d, v22.2d
 	WORD $0x6e6ddf16 // fmul v22.2d, v24.2d, v13.2d
 	WORD $0x6ee0fad6 // fneg v22.2d, v22.2d
@@ -13950,32 +14006,32 @@ next:
 	VFMLA V21.D2, V23.D2, V18.D2
 	WORD $0x4e76d652 // fadd v18.2d, v18.2d, v22.2d
 	VMOV V2.B16, V10.B16
-	FMOVQ 1424(R5), F19
+	FMOVQ 1440(R5), F19
 	VFMLA V19.D2, V11.D2, V10.D2
 	WORD $0x4ee2d54a // fsub v10.2d, v10.2d, v2.2d
 	VMOV V11.B16, V19.B16
-	FMOVQ 1440(R5), F21
-	VFMLS V21.D2, V10.D2, V19.D2
 	FMOVQ 1456(R5), F21
 	VFMLS V21.D2, V10.D2, V19.D2
-	FMOVQ 1488(R5), F21
-	FMOVQ 1472(R5), F22
+	FMOVQ 1472(R5), F21
+	VFMLS V21.D2, V10.D2, V19.D2
+	FMOVQ 1504(R5), F21
+	FMOVQ 1488(R5), F22
 	VFMLA V19.D2, V22.D2, V21.D2
-	FMOVQ 1504(R5), F22
+	FMOVQ 1520(R5), F22
 	VFMLA V19.D2, V21.D2, V22.D2
-	FMOVQ 1520(R5), F21
+	FMOVQ 1536(R5), F21
 	VFMLA V19.D2, V22.D2, V21.D2
-	FMOVQ 1536(R5), F22
+	FMOVQ 1552(R5), F22
 	VFMLA V19.D2, V21.D2, V22.D2
-	FMOVQ 1552(R5), F21
+	FMOVQ 1568(R5), F21
 	VFMLA V19.D2, V22.D2, V21.D2
-	FMOVQ 1568(R5), F22
+	FMOVQ 1584(R5), F22
 	VFMLA V19.D2, V21.D2, V22.D2
-	FMOVQ 1584(R5), F21
+	FMOVQ 1600(R5), F21
 	VFMLA V19.D2, V22.D2, V21.D2
-	FMOVQ 1600(R5), F22
+	FMOVQ 1616(R5), F22
 	VFMLA V19.D2, V21.D2, V22.D2
-	FMOVQ 1616(R5), F21
+	FMOVQ 1632(R5), F21
 	VFMLA V19.D2, V22.D2, V21.D2
 	VMOV V2.B16, V22.B16
 	VFMLA V4.D2, V10.D2, V22.D2
@@ -14110,7 +14166,7 @@ next:
 	VAND V0.B16, V14.B16, V19.B16
 	WORD $0x6ef3e555 // fcmgt v21.2d, v10.2d, v19.2d
 	VBSL V19.B16, V10.B16, V21.B16
-	FMOVQ 2208(R5), F10
+	FMOVQ 2224(R5), F10
 	WORD $0x6ef5e555 // fcmgt v21.2d, v10.2d, v21.2d
 	WORD $0x6e6eddca // fmul v10.2d, v14.2d, v14.2d
 	WORD $0x6ee0f953 // fneg v19.2d, v10.2d
@@ -14131,10 +14187,10 @@ next:
 	VFMLA V11.D2, V22.D2, V23.D2
 	WORD $0x4e79d6f7 // fadd v23.2d, v23.2d, v25.2d
 	WORD $0x6e6afef7 // fdiv v23.2d, v23.2d, v10.2d
-	FMOVQ 2224(R5), F10
-	FMOVQ 2240(R5), F22
+	FMOVQ 2240(R5), F10
+	FMOVQ 2256(R5), F22
 	VFMLA V22.D2, V11.D2, V10.D2
-	FMOVQ 2240(R5), F22
+	FMOVQ 2256(R5), F22
 	WORD $0x6e76ddd8 // fmul v24.2d, v14.2d, v22.2d
 	WORD $0x6e6edf16 // fmul v22.2d, v24.2d, v14.2d
 	WORD $0x6ee0fad6 // fneg v22.2d, v22.2d
@@ -14177,32 +14233,32 @@ next:
 	VFMLA V11.D2, V20.D2, V19.D2
 	WORD $0x4e75d673 // fadd v19.2d, v19.2d, v21.2d
 	VMOV V2.B16, V11.B16
-	FMOVQ 1424(R5), F14
+	FMOVQ 1440(R5), F14
 	VFMLA V14.D2, V12.D2, V11.D2
 	WORD $0x4ee2d56b // fsub v11.2d, v11.2d, v2.2d
 	VMOV V12.B16, V14.B16
-	FMOVQ 1440(R5), F17
-	VFMLS V17.D2, V11.D2, V14.D2
 	FMOVQ 1456(R5), F17
 	VFMLS V17.D2, V11.D2, V14.D2
-	FMOVQ 1488(R5), F17
-	FMOVQ 1472(R5), F20
+	FMOVQ 1472(R5), F17
+	VFMLS V17.D2, V11.D2, V14.D2
+	FMOVQ 1504(R5), F17
+	FMOVQ 1488(R5), F20
 	VFMLA V14.D2, V20.D2, V17.D2
-	FMOVQ 1504(R5), F20
+	FMOVQ 1520(R5), F20
 	VFMLA V14.D2, V17.D2, V20.D2
-	FMOVQ 1520(R5), F17
+	FMOVQ 1536(R5), F17
 	VFMLA V14.D2, V20.D2, V17.D2
-	FMOVQ 1536(R5), F20
+	FMOVQ 1552(R5), F20
 	VFMLA V14.D2, V17.D2, V20.D2
-	FMOVQ 1552(R5), F17
+	FMOVQ 1568(R5), F17
 	VFMLA V14.D2, V20.D2, V17.D2
-	FMOVQ 1568(R5), F20
+	FMOVQ 1584(R5), F20
 	VFMLA V14.D2, V17.D2, V20.D2
-	FMOVQ 1584(R5), F17
+	FMOVQ 1600(R5), F17
 	VFMLA V14.D2, V20.D2, V17.D2
-	FMOVQ 1600(R5), F20
+	FMOVQ 1616(R5), F20
 	VFMLA V14.D2, V17.D2, V20.D2
-	FMOVQ 1616(R5), F17
+	FMOVQ 1632(R5), F17
 	VFMLA V14.D2, V20.D2, V17.D2
 	VMOV V2.B16, V20.B16
 	VFMLA V4.D2, V11.D2, V20.D2
@@ -14339,7 +14395,7 @@ next:
 	VAND V0.B16, V15.B16, V11.B16
 	WORD $0x6eebe54e // fcmgt v14.2d, v10.2d, v11.2d
 	VBSL V11.B16, V10.B16, V14.B16
-	FMOVQ 2208(R5), F10
+	FMOVQ 2224(R5), F10
 	WORD $0x6eeee54e // fcmgt v14.2d, v10.2d, v14.2d
 	WORD $0x6e74de8a // fmul v10.2d, v20.2d, v20.2d
 	WORD $0x6ee0f94b // fneg v11.2d, v10.2d
@@ -14366,13 +14422,13 @@ next:
 	VMOV V1.B16, V19.B16
 	FMOVQ 624(R5), F20
 	VFMLA V20.D2, V12.D2, V19.D2
-	FMOVQ 2272(R5), F20
+	FMOVQ 2288(R5), F20
 	VFMLA V20.D2, V10.D2, V19.D2
 	WORD $0x4e6cd58a // fadd v10.2d, v12.2d, v12.2d
 	WORD $0x6e6fdd4a // fmul v10.2d, v10.2d, v15.2d
 	FMOVQ 624(R5), F20
 	WORD $0x6e74ddf5 // fmul v21.2d, v15.2d, v20.2d
-	FMOVQ 2272(R5), F20
+	FMOVQ 2288(R5), F20
 	VFMLA V20.D2, V10.D2, V21.D2
 	VBIT V14.B16, V19.B16, V11.B16
 	VBIT V14.B16, V21.B16, V17.B16
@@ -14490,8 +14546,8 @@ TEXT ·inverseSim2F32NEON(SB), NOSPLIT, $0-64
 	ADD R5<<1, R5, R6
 	FMOVQ 16(R4), F0
 	FMOVQ (R4), F1
-	FMOVQ 1632(R4), F2
-	FMOVQ 1648(R4), F3
+	FMOVQ 1648(R4), F2
+	FMOVQ 1664(R4), F3
 	CMP $4, R2
 	BLT next
 
@@ -14847,8 +14903,8 @@ TEXT ·inverseSim2F64NEON(SB), NOSPLIT, $0-64
 	ADD R5<<1, R5, R6
 	FMOVQ 304(R4), F0
 	FMOVQ 288(R4), F1
-	FMOVQ 1856(R4), F2
-	FMOVQ 1872(R4), F3
+	FMOVQ 1872(R4), F2
+	FMOVQ 1888(R4), F3
 	CMP $2, R2
 	BLT next
 
