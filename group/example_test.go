@@ -2,6 +2,7 @@ package group_test
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/equivcnp/equivcnp/group"
 )
@@ -61,6 +62,33 @@ func ExampleNewMatrix() {
 	// Output: [1 2 2] 0.5
 }
 
+// Maps of space that turn about the z axis and stretch along it: 3×3 matrices, with the distance from the axis for an orbit.
+func ExampleNewMatrix3() {
+	screw := group.NewMatrix3("turn and stretch", [][9]float64{{0, -1, 0, 1, 0, 0, 0, 0, 0}, {8: 1}}, 1, func(a, q, x []float64) {
+		a[0], a[1], q[0] = math.Atan2(x[1], x[0]), math.Log(x[2]), math.Hypot(x[0], x[1])
+	}, 0.5)
+	l := group.LiftPoints(screw, []float64{3, 0, 1, 0, 4, math.E}, 1, 0)
+	ai, qi := l.Row(1)
+	aj, qj := l.Row(0)
+	pose := make([]float64, group.PoseDim(screw))
+	screw.RelativePose(pose, ai, qi, aj, qj)
+	fmt.Printf("%.4f\n", pose)
+	// Output: [1.5708 1.0000 4.0000 3.0000]
+}
+
+// Evenly spread samples of the stabiliser: three lifts of a point on the x axis, turned by thirds of a circle about it.
+func ExampleLiftPointsUniform() {
+	l := group.LiftPointsUniform(group.NewSO3(0), []float64{2, 0, 0}, 3)
+	for i := range l.Rows() {
+		a, q := l.Row(i)
+		fmt.Printf("%.4f %.0f\n", a, q)
+	}
+	// Output:
+	// [0.0000 0.0000 0.0000] [2]
+	// [2.0944 0.0000 0.0000] [2]
+	// [-2.0944 0.0000 0.0000] [2]
+}
+
 // The points within a radius of a query.
 func ExampleFinder() {
 	g := group.NewRxSO2(0)
@@ -83,7 +111,7 @@ func ExampleParse() {
 	// SO(2) 0.3 3 <nil>
 	// R>0xSO(2) 0.3 2 <nil>
 	// SE(2) 0.2 3 <nil>
-	// group: unknown group "E(8)", the choices are T(n), SO(2), R>0xSO(2), SE(2), R>0(n), R>0xSqueeze, SO(3), SE(3), trivial(n)
+	// group: unknown group "E(8)", the choices are T(n), SO(2), R>0xSO(2), SE(2), R>0(n), R>0xSqueeze, SO(3), SE(3), Squeeze, trivial(n), T(n) along c, (G) x (H)
 }
 
 func ExampleCandidates() {

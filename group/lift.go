@@ -33,6 +33,29 @@ func LiftPoints(g Group, x []float64, k int, seed uint64) *Lifted {
 	return l
 }
 
+// UniformLifter is a group whose stabiliser samples can be spread evenly instead of drawn.
+type UniformLifter interface {
+	Group
+	// LiftUniform is Lift with k samples of the stabiliser that depend on nothing but k and are spread evenly.
+	LiftUniform(a, q, x []float64, k int)
+}
+
+// LiftPointsUniform is LiftPoints with evenly spread stabiliser samples, the same for every point: no draw, and a smaller error of
+// the mean over the samples. Groups that cannot spread theirs are lifted by LiftPoints with seed 0. It panics as LiftPoints.
+func LiftPointsUniform(g Group, x []float64, k int) *Lifted {
+	u, ok := g.(UniformLifter)
+	d := g.PointDim()
+	if !ok || d == 0 || len(x)%d != 0 || k < 1 {
+		return LiftPoints(g, x, k, 0)
+	}
+	n, ga, qa := len(x)/d, g.AlgebraDim(), g.OrbitDim()
+	l := &Lifted{Group: g, N: n, K: k, A: make([]float64, n*k*ga), Q: make([]float64, n*k*qa)}
+	for i := range n {
+		u.LiftUniform(l.A[i*k*ga:(i+1)*k*ga], l.Q[i*k*qa:(i+1)*k*qa], x[i*d:(i+1)*d], k)
+	}
+	return l
+}
+
 // Rows is the number of lifted points, N·K.
 func (l *Lifted) Rows() int { return l.N * l.K }
 

@@ -8,34 +8,56 @@ import (
 	"github.com/equivcnp/equivcnp/linalg"
 )
 
-// Matrix is a user's own group of invertible real 2×2 matrices, acting on the plane by x -> M·x and described by a basis of
-// its Lie algebra: a holds the coordinates of log M in that basis. Relative poses are logarithms of general matrices, so
-// nothing else about the group needs to be known; without a bound its balls are found by comparing all pairs.
+// Matrix is a user's own group of invertible real 2×2 or 3×3 matrices, acting on the plane or on space by x -> M·x and described
+// by a basis of its Lie algebra: a holds the coordinates of log M in that basis. Relative poses are logarithms of general
+// matrices, so nothing else about the group needs to be known; without a bound its balls are found by comparing all pairs.
 //
 //	distance = α·|coordinates of the logarithm| + (1-α)·|q_i - q_j|
 //
 // A relative pose whose matrix has no real logarithm (an eigenvalue on the negative real axis) is NaN, which is at no
 // distance below any radius.
+//
+// Affine maps of the plane are 3×3 matrices that keep the last coordinate of (x, y, 1).
 type Matrix struct {
 	weights
 	name  string
-	basis [][4]float64 // row by row
-	dual  [][4]float64 // the coordinates of A are its entrywise products with these, summed
+	d     int         // the matrices are d×d
+	basis [][]float64 // row by row
+	dual  [][]float64 // the coordinates of A are its entrywise products with these, summed
 	orbit int
 	lift  func(a, q, x []float64)
 }
 
-// NewMatrix returns the group whose Lie algebra the matrices of basis span (row by row, linearly independent, closed under
-// commutators), with orbit orbit coordinates. lift writes the algebra coordinates of an element that takes the orbit's
+// NewMatrix returns the group of 2×2 matrices whose Lie algebra those of basis span (row by row, linearly independent, closed
+// under commutators), with orbit orbit coordinates. lift writes the algebra coordinates of an element that takes the orbit's
 // origin to x, and the orbit's coordinates. It panics if basis has not one to four independent matrices, orbit is not in
 // [0, 64], lift is nil, or alpha not in (0, 1); alpha = 0 means 0.2.
 func NewMatrix(name string, basis [][4]float64, orbit int, lift func(a, q, x []float64), alpha float64) *Matrix {
-	if len(basis) < 1 || len(basis) > 4 || orbit < 0 || orbit > maxDim || lift == nil {
-		panic(fmt.Sprintf("group: NewMatrix: %d basis matrices, need 1 to 4; orbit = %d, need 0 to %d; lift must not be nil", len(basis), orbit, maxDim))
+	var rows [][]float64
+	for _, b := range basis {
+		rows = append(rows, b[:])
 	}
-	g := &Matrix{newWeights("NewMatrix", alpha, defaultAlpha), name, append([][4]float64(nil), basis...), nil, orbit, lift}
+	return newMatrix("NewMatrix", name, 2, rows, orbit, lift, alpha)
+}
+
+// NewMatrix3 is NewMatrix for 3×3 matrices, one to nine of them, and points of space.
+func NewMatrix3(name string, basis [][9]float64, orbit int, lift func(a, q, x []float64), alpha float64) *Matrix {
+	var rows [][]float64
+	for _, b := range basis {
+		rows = append(rows, b[:])
+	}
+	return newMatrix("NewMatrix3", name, 3, rows, orbit, lift, alpha)
+}
+
+// newMatrix keeps the basis, which is a copy.
+func newMatrix(caller, name string, d int, basis [][]float64, orbit int, lift func(a, q, x []float64), alpha float64) *Matrix {
+	if len(basis) < 1 || len(basis) > d*d || orbit < 0 || orbit > maxDim || lift == nil {
+		panic(fmt.Sprintf("group: %s: %d basis matrices, need 1 to %d; orbit = %d, need 0 to %d; lift must not be nil",
+			caller, len(basis), d*d, orbit, maxDim))
+	}
+	g := &Matrix{newWeights(caller, alpha, defaultAlpha), name, d, basis, nil, orbit, lift}
 	if !g.invert() {
-		panic("group: NewMatrix: the basis is not linearly independent")
+		panic("group: " + caller + ": the basis is not linearly independent")
 	}
 	return g
 }
@@ -43,16 +65,16 @@ func NewMatrix(name string, basis [][4]float64, orbit int, lift func(a, q, x []f
 // invert computes the dual basis: rows of (B Bᵀ)⁻¹ B, B the basis with one matrix a row, by Gauss-Jordan elimination with
 // pivots.
 func (g *Matrix) invert() bool {
-	k := len(g.basis)
+	k, entries := len(g.basis), g.d*g.d
 	m := make([][]float64, k) // B Bᵀ beside B
 	for i := range m {
-		m[i] = make([]float64, k+4)
+		m[i] = make([]float64, k+entries)
 		for j := range k {
-			for e := range 4 {
+			for e := range entries {
 				m[i][j] += g.basis[i][e] * g.basis[j][e]
 			}
 		}
-		copy(m[i][k:], g.basis[i][:])
+		copy(m[i][k:], g.basis[i])
 	}
 	for c := range k {
 		p := c
@@ -80,10 +102,11 @@ func (g *Matrix) invert() bool {
 		}
 	}
 	for c := range k {
-		g.dual = append(g.dual, [4]float64{})
-		for e := range 4 {
-			g.dual[c][e] = m[c][k+e] / m[c][c]
+		row := make([]float64, entries)
+		for e := range row {
+			row[e] = m[c][k+e] / m[c][c]
 		}
+		g.dual = append(g.dual, row)
 	}
 	return true
 }
@@ -91,8 +114,8 @@ func (g *Matrix) invert() bool {
 // Name is the name that the group was made with.
 func (g *Matrix) Name() string { return g.name }
 
-// PointDim is 2.
-func (g *Matrix) PointDim() int { return 2 }
+// PointDim is 2 or 3, the size of the matrices.
+func (g *Matrix) PointDim() int { return g.d }
 
 // AlgebraDim is the number of basis matrices.
 func (g *Matrix) AlgebraDim() int { return len(g.basis) }
@@ -107,28 +130,43 @@ func (g *Matrix) MaxLifts() int { return 1 }
 func (g *Matrix) Lift(a, q, x []float64, k int, _ *rand.Rand) {
 	d := len(g.basis)
 	for l := range k {
-		g.lift(a[l*d:(l+1)*d], q[l*g.orbit:(l+1)*g.orbit], x[:2])
+		g.lift(a[l*d:(l+1)*d], q[l*g.orbit:(l+1)*g.orbit], x[:g.d])
 	}
 }
 
-// hat is the matrix with these coordinates, times s.
-func (g *Matrix) hat(a []float64, s float64) (m [4]float64) {
+// exp is exp(s·A) row by row, A the matrix with coordinates a; of 2×2 matrices the first four entries.
+func (g *Matrix) exp(a []float64, s float64) (m [9]float64) {
 	for c, b := range g.basis {
 		for e, v := range b {
 			m[e] += s * a[c] * v
 		}
 	}
+	if g.d == 2 {
+		linalg.Exp2x2((*[4]float64)(m[:]), (*[4]float64)(m[:]))
+	} else {
+		linalg.Exp3x3(&m, &m)
+	}
 	return m
 }
 
 // log writes the coordinates of log(x·y), NaN if there is none.
-func (g *Matrix) log(dst []float64, x, y *[4]float64) {
-	var m [4]float64
-	linalg.Mul2x2(&m, x, y)
-	ok := linalg.Log2x2(&m, &m)
+func (g *Matrix) log(dst []float64, x, y *[9]float64) {
+	var m [9]float64
+	var ok bool
+	if g.d == 2 {
+		p := (*[4]float64)(m[:])
+		linalg.Mul2x2(p, (*[4]float64)(x[:]), (*[4]float64)(y[:]))
+		ok = linalg.Log2x2(p, p)
+	} else {
+		linalg.Mul3x3(&m, x, y)
+		ok = linalg.Log3x3(&m, &m)
+	}
 	for c, d := range g.dual {
 		if dst[c] = math.NaN(); ok {
-			dst[c] = d[0]*m[0] + d[1]*m[1] + d[2]*m[2] + d[3]*m[3]
+			dst[c] = 0
+			for e, v := range d {
+				dst[c] += v * m[e]
+			}
 		}
 	}
 }
@@ -136,9 +174,7 @@ func (g *Matrix) log(dst []float64, x, y *[4]float64) {
 // RelativePose writes the coordinates of log(u_j⁻¹ u_i), and q_i, q_j.
 func (g *Matrix) RelativePose(pose, ai, qi, aj, qj []float64) {
 	d := len(g.basis)
-	x, y := g.hat(aj, -1), g.hat(ai, 1)
-	linalg.Exp2x2(&x, &x)
-	linalg.Exp2x2(&y, &y)
+	x, y := g.exp(aj, -1), g.exp(ai, 1)
 	g.log(pose[:d], &x, &y)
 	copy(pose[d:d+g.orbit], qi[:g.orbit])
 	copy(pose[d+g.orbit:d+2*g.orbit], qj[:g.orbit])
@@ -152,16 +188,19 @@ func (g *Matrix) Distance(pose []float64) float64 {
 
 // Act writes exp(a)·x.
 func (g *Matrix) Act(dst, a, x []float64) {
-	m := g.hat(a, 1)
-	linalg.Exp2x2(&m, &m)
-	dst[0], dst[1] = m[0]*x[0]+m[1]*x[1], m[2]*x[0]+m[3]*x[1]
+	m := g.exp(a, 1)
+	var y [3]float64
+	for i := range g.d {
+		for c := range g.d {
+			y[i] += m[g.d*i+c] * x[c]
+		}
+	}
+	copy(dst[:g.d], y[:])
 }
 
 // Compose writes the coordinates of log(exp(a)·exp(b)), NaN if there is none.
 func (g *Matrix) Compose(dst, a, b []float64) {
-	x, y := g.hat(a, 1), g.hat(b, 1)
-	linalg.Exp2x2(&x, &x)
-	linalg.Exp2x2(&y, &y)
+	x, y := g.exp(a, 1), g.exp(b, 1)
 	g.log(dst[:len(g.basis)], &x, &y)
 }
 

@@ -69,6 +69,38 @@ func TestMatrixCoordinates(t *testing.T) {
 	require.Panics(t, func() { NewMatrix("x", nil, 0, func(_, _, _ []float64) {}, 0) })
 }
 
+// Rotations of space described by their Lie algebra, in 3×3 matrices: poses, products and action of the closed form.
+func TestMatrix3AgainstClosedForm(t *testing.T) {
+	own := NewMatrix3("turns", [][9]float64{{0, 0, 0, 0, 0, -1, 0, 1, 0}, {0, 0, 1, 0, 0, 0, -1, 0, 0}, {0, -1, 0, 1, 0, 0, 0, 0, 0}}, 1,
+		func(a, q, x []float64) { q[0] = liftSO3((*[3]float64)(a), (*[3]float64)(x), 0) }, 0)
+	closed := NewSO3(0)
+	require.Equal(t, []int{3, 3, 1, 5}, []int{own.PointDim(), own.AlgebraDim(), own.OrbitDim(), PoseDim(own)})
+	rng := rand.New(rand.NewPCG(5, 9))
+	for range 200 {
+		x := []float64{rng.NormFloat64(), rng.NormFloat64(), rng.NormFloat64(), rng.NormFloat64(), rng.NormFloat64(), rng.NormFloat64()}
+		l := LiftPoints(own, x, 1, 0)
+		ai, qi := l.Row(0)
+		aj, qj := l.Row(1)
+		want := poseOf(closed, ai, qi, aj, qj)
+		if linalg.Norm(want[:3]) > 3.1 { // near a half turn the general logarithm ends
+			continue
+		}
+		requireNear(t, want, poseOf(own, ai, qi, aj, qj), 1e-12, "pose")
+		require.InDelta(t, closed.Distance(want), own.Distance(want), 1e-15)
+		p, q := make([]float64, 3), make([]float64, 3)
+		closed.Act(p, ai, x[3:])
+		own.Act(q, ai, x[3:])
+		requireNear(t, p, q, 1e-14, "action")
+		own.Compose(p, aj, poseOf(own, ai, qi, aj, qj)[:3])
+		requireNear(t, ai, p, 1e-11, "a_j·(a_j⁻¹ a_i)")
+	}
+	half := make([]float64, 5)
+	own.RelativePose(half, []float64{math.Pi, 0, 0}, []float64{1}, []float64{0, 0, 0}, []float64{1})
+	require.False(t, own.Distance(half) < 3.14*0.2-1e-9) // ±π, or none
+	require.Panics(t, func() { NewMatrix3("x", make([][9]float64, 10), 0, func(_, _, _ []float64) {}, 0) })
+	require.Panics(t, func() { NewMatrix3("x", [][9]float64{{1}, {1}}, 0, func(_, _, _ []float64) {}, 0) })
+}
+
 // Without a bound, a finder compares all pairs and finds the same.
 func TestFinderOfMatrixGroup(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 9))

@@ -17,21 +17,24 @@ type family struct {
 	// pointDim is the dimension of the points, 0 where it is n.
 	pointDim int
 	make     func(n int, alpha float64) Group
+	// recent groups came after the checkpoints that do not say their group: no candidates.
+	recent bool
 }
 
 var anyDim = []int{1, 2, 3}
 
 // families lists the groups in the order of documentation; Candidates keeps it.
 var families = []family{
-	{regexp.MustCompile(`^t(\d+)$`), "T(n)", anyDim, 0, func(n int, alpha float64) Group { return NewT(n, alpha) }},
-	{regexp.MustCompile(`^so2$`), "SO(2)", nil, 2, func(_ int, alpha float64) Group { return NewSO2(alpha) }},
-	{regexp.MustCompile(`^rx?so2$`), "R>0xSO(2)", nil, 2, func(_ int, alpha float64) Group { return NewRxSO2(alpha) }},
-	{regexp.MustCompile(`^se2$`), "SE(2)", nil, 2, func(_ int, alpha float64) Group { return NewSE2(alpha) }},
-	{regexp.MustCompile(`^rx?(\d+)$`), "R>0(n)", anyDim, 0, func(n int, alpha float64) Group { return NewRx(n, alpha) }},
-	{regexp.MustCompile(`^rx?sq(?:ueeze)?$`), "R>0xSqueeze", nil, 2, func(_ int, alpha float64) Group { return NewRxSq(alpha) }},
-	{regexp.MustCompile(`^so3$`), "SO(3)", nil, 3, func(_ int, alpha float64) Group { return NewSO3(alpha) }},
-	{regexp.MustCompile(`^se3$`), "SE(3)", nil, 3, func(_ int, alpha float64) Group { return NewSE3(alpha) }},
-	{regexp.MustCompile(`^trivial(\d+)$`), "trivial(n)", anyDim, 0, func(n int, alpha float64) Group { return NewTrivial(n, alpha) }},
+	{regexp.MustCompile(`^t(\d+)$`), "T(n)", anyDim, 0, func(n int, alpha float64) Group { return NewT(n, alpha) }, false},
+	{regexp.MustCompile(`^so2$`), "SO(2)", nil, 2, func(_ int, alpha float64) Group { return NewSO2(alpha) }, false},
+	{regexp.MustCompile(`^rx?so2$`), "R>0xSO(2)", nil, 2, func(_ int, alpha float64) Group { return NewRxSO2(alpha) }, false},
+	{regexp.MustCompile(`^se2$`), "SE(2)", nil, 2, func(_ int, alpha float64) Group { return NewSE2(alpha) }, false},
+	{regexp.MustCompile(`^rx?(\d+)$`), "R>0(n)", anyDim, 0, func(n int, alpha float64) Group { return NewRx(n, alpha) }, false},
+	{regexp.MustCompile(`^rx?sq(?:ueeze)?$`), "R>0xSqueeze", nil, 2, func(_ int, alpha float64) Group { return NewRxSq(alpha) }, false},
+	{regexp.MustCompile(`^so3$`), "SO(3)", nil, 3, func(_ int, alpha float64) Group { return NewSO3(alpha) }, false},
+	{regexp.MustCompile(`^se3$`), "SE(3)", nil, 3, func(_ int, alpha float64) Group { return NewSE3(alpha) }, false},
+	{regexp.MustCompile(`^sq(?:ueeze)?$`), "Squeeze", nil, 2, func(_ int, alpha float64) Group { return NewSqueeze(alpha) }, true},
+	{regexp.MustCompile(`^trivial(\d+)$`), "trivial(n)", anyDim, 0, func(n int, alpha float64) Group { return NewTrivial(n, alpha) }, false},
 }
 
 // fold removes what does not tell two names apart: case, spaces, brackets, separators and the ways to write "positive".
@@ -40,8 +43,11 @@ var fold = strings.NewReplacer(">0", "", "×", "x", " ", "", "\t", "", "(", "", 
 // Parse returns the group with this name; case, spaces, brackets and the sign of the product do not matter, so
 // "R>0xSO(2)", "R>0 × SO(2)" and "RxSO2" are one. "Rx" alone is R>0(2). The error of an unknown name lists the choices.
 //
-// alpha is the weight of the distance's first part, 0 for the group's default (0.3 for SO(2) and R>0xSO(2), otherwise
-// 0.2); an alpha outside (0, 1) is an error.
+// "T(n) along c" are the translations of R^n along coordinate c, and "(G) x (H)" or "(G, alpha 0.3) x (H, alpha 0.2)" is a product,
+// whose parts may be products: all that Name returns but for groups made by NewMatrix and NewMatrix3.
+//
+// alpha is the weight of the distance's first part, 0 for the group's default (0.3 for SO(2) and R>0xSO(2), 0.5 for
+// products, otherwise 0.2); an alpha outside (0, 1) is an error.
 func Parse(name string, alpha float64) (Group, error) {
 	if alpha != 0 && !goodAlpha(alpha) {
 		return nil, fmt.Errorf("group: alpha = %g, need 0 < alpha < 1, or 0 for the group's default", alpha)
@@ -64,11 +70,100 @@ func Parse(name string, alpha float64) (Group, error) {
 		}
 		return f.make(n, alpha), nil
 	}
+	if m := axisPattern.FindStringSubmatch(key); m != nil {
+		n, err := strconv.Atoi(m[1])
+		axis, err2 := strconv.Atoi(m[2])
+		if err != nil || err2 != nil || n < 2 || n > maxDim || axis >= n {
+			return nil, fmt.Errorf("group: %q, need n from 2 to %d and a coordinate from 0 to n-1", clip(name), maxDim)
+		}
+		return NewAxis(n, axis, alpha), nil
+	}
+	if g, h, ok := factors(name); ok {
+		return parseProduct(g, h, alpha)
+	}
 	var choices []string
 	for _, f := range families {
 		choices = append(choices, f.example)
 	}
-	return nil, fmt.Errorf("group: unknown group %q, the choices are %s", clip(name), strings.Join(choices, ", "))
+	return nil, fmt.Errorf("group: unknown group %q, the choices are %s, T(n) along c, (G) x (H)", clip(name), strings.Join(choices, ", "))
+}
+
+var axisPattern = regexp.MustCompile(`^t(\d+)along(\d+)$`)
+
+// longestName bounds what Parse looks at, and with it how deep products nest.
+const longestName = 500
+
+// factors splits "(G) x (H)" at the brackets that match.
+func factors(name string) (g, h string, ok bool) {
+	name = strings.TrimSpace(name)
+	if len(name) > longestName || !strings.HasPrefix(name, "(") || !strings.HasSuffix(name, ")") {
+		return "", "", false
+	}
+	depth := 0
+	for i, c := range name {
+		switch c {
+		case '(':
+			depth++
+		case ')':
+			depth--
+		}
+		if depth > 0 {
+			continue
+		}
+		rest := strings.TrimSpace(name[i+1:])
+		for _, times := range []string{"x", "X", "×", "*"} {
+			if second, found := strings.CutPrefix(rest, times); found {
+				second = strings.TrimSpace(second)
+				if enclosed(second) {
+					return name[1:i], second[1 : len(second)-1], true
+				}
+			}
+		}
+		return "", "", false
+	}
+	return "", "", false
+}
+
+// enclosed reports whether the first bracket of s is closed by its last character.
+func enclosed(s string) bool {
+	depth := 0
+	for i, c := range s {
+		switch c {
+		case '(':
+			depth++
+		case ')':
+			depth--
+		}
+		if depth == 0 {
+			return i > 0 && i == len(s)-1
+		}
+	}
+	return false
+}
+
+var alphaPattern = regexp.MustCompile(`(?i)^(.*\S)\s*,\s*alpha\s+([-+.\w]+)\s*$`)
+
+// parseProduct parses both parts, each a name with or without its alpha.
+func parseProduct(first, second string, alpha float64) (Group, error) {
+	var parts [2]Group
+	for i, name := range []string{first, second} {
+		weight := 0.0
+		if m := alphaPattern.FindStringSubmatch(name); m != nil {
+			var err error
+			if weight, err = strconv.ParseFloat(m[2], 64); err != nil || !goodAlpha(weight) {
+				return nil, fmt.Errorf("group: alpha of %q, need 0 < alpha < 1", clip(name))
+			}
+			name = m[1]
+		}
+		var err error
+		if parts[i], err = Parse(name, weight); err != nil {
+			return nil, err
+		}
+	}
+	if d := parts[0].PointDim() + parts[1].PointDim(); d > maxDim {
+		return nil, fmt.Errorf("group: a product on points of %d coordinates, need at most %d", d, maxDim)
+	}
+	return NewProduct(parts[0], parts[1], alpha), nil
 }
 
 // clip keeps error messages short.
@@ -79,7 +174,8 @@ func clip(s string) string {
 	return s
 }
 
-// Names lists the canonical names that Parse accepts, of the groups that come in any dimension those for n = 1, 2, 3.
+// Names lists canonical names that Parse accepts: of the groups that come in any dimension those for n = 1, 2, 3, but no
+// translations along an axis and no products.
 func Names() []string {
 	var names []string
 	for _, f := range families {
@@ -101,7 +197,7 @@ func Candidates(poseDim, pointDim int) []string {
 	}
 	var names []string
 	for _, f := range families {
-		if f.pointDim != 0 && f.pointDim != pointDim {
+		if f.recent || (f.pointDim != 0 && f.pointDim != pointDim) {
 			continue
 		}
 		if g := f.make(pointDim, 0); PoseDim(g) == poseDim {

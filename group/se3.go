@@ -1,6 +1,7 @@
 package group
 
 import (
+	"math"
 	"math/rand/v2"
 
 	"github.com/equivcnp/equivcnp/linalg"
@@ -46,6 +47,26 @@ func (g *SE3) Lift(a, _, x []float64, k int, rng *rand.Rand) {
 		}
 		liftSE3((*[6]float64)(a[6*l:6*l+6]), (*[3]float64)(x), n.Unit())
 	}
+}
+
+// LiftUniform writes the motions whose rotations are the k points of a super-Fibonacci spiral, which cover SO(3) evenly (M. Alexa,
+// Super-Fibonacci Spirals: Fast, Low-Discrepancy Sampling of SO(3), CVPR 2022).
+func (g *SE3) LiftUniform(a, _, x []float64, k int) {
+	for l := range k {
+		liftSE3((*[6]float64)(a[6*l:6*l+6]), (*[3]float64)(x), spiral(l, k))
+	}
+}
+
+// spiral is point l of k on the spiral: two circles, of radii √t and √(1-t), turned at rates whose ratio and multiples are badly
+// approximated by fractions. The second number is the positive root of ψ⁴ = ψ + 4.
+func spiral(l, k int) linalg.Quat {
+	const phi, psi = math.Sqrt2, 1.533751168755204288118041
+	s := float64(l) + 0.5
+	t := s / float64(k)
+	r, rest := math.Sqrt(t), math.Sqrt(1-t)
+	sa, ca := math.Sincos(2 * math.Pi * s / phi)
+	sb, cb := math.Sincos(2 * math.Pi * s / psi)
+	return linalg.Quat{rest * cb, r * sa, r * ca, rest * sb}.Unit()
 }
 
 // liftSE3 writes the motion with rotation q that takes the origin to x.

@@ -48,6 +48,13 @@ func (g *SO3) Lift(a, q, x []float64, k int, rng *rand.Rand) {
 	}
 }
 
+// LiftUniform writes the k rotations at the stabiliser angles 2πl/k, l = 0 .. k-1: the first is the shortest.
+func (g *SO3) LiftUniform(a, q, x []float64, k int) {
+	for l := range k {
+		q[l] = liftSO3((*[3]float64)(a[3*l:3*l+3]), (*[3]float64)(x), linalg.WrapAngle(2*math.Pi*(float64(l)/float64(k))))
+	}
+}
+
 // liftSO3 writes the rotation vector of the shortest rotation from the x axis to x after the rotation by phi about the
 // x axis, and returns |x|.
 func liftSO3(a, x *[3]float64, phi float64) (r float64) {
