@@ -243,6 +243,25 @@ func sigmoidGradF32(b *x86.Block, dy, y x86.Value) x86.Value {
 	return b.Mul(dy, b.Mul(y, b.Sub(b.Const("one", 1), y)))
 }
 
+// softplusGradF32 is dy·(1 - exp(-y)) for |y| ≤ sigmoidMax, beyond which y counts as the limit. With exp(-y) = (1 + p)·2^k,
+//
+//	1 - exp(-y) = (1 - 2^k) - p·2^k
+//
+// in which nothing cancels for y ≥ 0: near 0, k = 0 and -p is all there is; else 1 - 2^k is exact or rounds to 1.
+func softplusGradF32(b *x86.Block, dy, y x86.Value) x86.Value {
+	y = clampF32(b, y, -sigmoidMax, sigmoidMax)
+	round, one := b.Const("roundBiasedF32", roundF32+127), b.Const("one", 1)
+	z := b.FMA(y, b.Const("minusLog2e", -log2e), round)
+	k := b.Sub(z, round)
+	s := b.FMA(k, b.Const("ln2Hi", ln2HiF32), y)
+	s = b.FMA(k, b.Const("ln2Lo", ln2LoF32), s)
+	q := b.Horner(s, b.Const("expC2", expC2), b.Const("minusExpC3", -expC3), b.Const("expC4", expC4), b.Const("minusExpC5", -expC5),
+		b.Const("expC6", expC6))
+	minusP := b.FNMA(b.Mul(s, s), q, s)
+	t := b.Shl(z, 23) // 2^k
+	return b.Mul(dy, b.FMA(minusP, t, b.Sub(one, t)))
+}
+
 func activationAMD64(f *x86.File) {
 	for _, c := range []struct {
 		name, doc string
@@ -251,6 +270,7 @@ func activationAMD64(f *x86.File) {
 		{"swishGradF32", "sets dx[i] = dy[i]·swish'(x[i]) for i < n.", swishGradF32},
 		{"reluGradF32", "sets dx[i] = dy[i] where x[i] is above 0 or NaN, and 0 elsewhere, for i < n.", reluGradF32},
 		{"sigmoidGradF32", "sets dx[i] = dy[i]·(x[i]·(1 - x[i])) for i < n.", sigmoidGradF32},
+		{"softplusGradF32", "sets dx[i] = dy[i]·(1 - exp(-x[i])) for i < n.", softplusGradF32},
 	} {
 		map2F32(f, c.name, "func(dx, dy, x *float32, n int)", c.doc, [2]string{"dy", "x"}, map[x86.Level]int{x86.AVX2: 1, x86.AVX512: 2}, c.body)
 	}

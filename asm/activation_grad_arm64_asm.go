@@ -6,6 +6,7 @@ import "github.com/equivcnp/equivcnp/asm/internal/neon"
 // their instructions per element.
 func activationGradNEON(file *neon.File) {
 	swishGradNEON(file)
+	softplusGradNEON(file)
 	one := file.Func("sigmoidGradF32NEON", "(dx, dy, y *float32, n int)", "sigmoidGradF32NEON sets dx[i] = dy[i]·(y[i]·(1 - y[i])) for n elements.")
 	k := one.Consts(neon.Float(1, ""))
 	unit := one.Splats(k...)[0]
@@ -24,6 +25,26 @@ func activationGradNEON(file *neon.File) {
 		f.And(d, d, dy)
 		f.EQ(number, y, y)
 		f.InsertNot(d, dy, number)
+		return d
+	})
+}
+
+// softplusGradNEON writes dy·((1 - 2^k) - p·2^k) with exp(-y) = (1 + p)·2^k and y within ±sigmoidMax.
+func softplusGradNEON(file *neon.File) {
+	f := file.Func("softplusGradF32NEON", "(dx, dy, y *float32, n int)", "softplusGradF32NEON sets dx[i] = dy[i]·(1 - exp(-y[i])) for n elements.")
+	k := f.Consts(append(neonExpConsts(true), neon.Float(-sigmoidMax, ""), neon.Float(sigmoidMax, ""), neon.Float(1, ""))...)
+	e, s := newNEONExp(true, k), f.Splats(k[8:]...)
+	least, most, one := s[0], s[1], s[2]
+	gradLoop(f, "y", 2, func(dy, y neon.Vec) neon.Vec {
+		f.Max(y, y, least)
+		f.Min(y, y, most)
+		t := e.reduce(f, y) // y is -p now
+		d := f.V(len(y))
+		f.Shl(t, t, 23)
+		f.AddInt(t, t, one)
+		f.Sub(d, one, t)
+		f.Mla(d, y, t)
+		f.Mul(d, dy, d)
 		return d
 	})
 }

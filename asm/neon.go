@@ -13,6 +13,7 @@ type neonGenerator struct {
 var neonRegistry = []neonGenerator{
 	{"zactivation", activationNEON},
 	{"zactivationgrad", activationGradNEON},
+	{"zadam", adamNEON},
 	{"zaxpy", axpyNEON},
 	{"zbf16", bf16NEON},
 	{"zdepthwise", depthwiseNEON},

@@ -46,3 +46,18 @@ func sigmoidGradF32(dx, dy, y []float32) {
 		dx, dy, y = dx[n:], dy[n:], y[n:]
 	}
 }
+
+func softplusGradF32(dx, dy, y []float32) {
+	if level == Generic {
+		softplusGradF32Generic(dx, dy, y)
+		return
+	}
+	raceRead(dy)
+	raceRead(y)
+	raceWrite(dx)
+	for len(y) > 0 {
+		n := min(len(y), maxPiece)
+		softplusGradF32NEON(&dx[0], &dy[0], &y[0], n)
+		dx, dy, y = dx[n:], dy[n:], y[n:]
+	}
+}

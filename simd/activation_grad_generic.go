@@ -56,9 +56,27 @@ func sigmoidGradGeneric[T Float](dx, dy, y []T) {
 	}
 }
 
-func softplusGradGeneric[T Float](dx, dy, y []T) {
+// softplusGradMaxF32 bounds y: there 1 - exp(-y) is 1, and exp(y) still finite.
+const softplusGradMaxF32 = 87
+
+// softplusGradF32Generic takes exp(-y) = (1 + p)·2^n apart:
+//
+//	1 - exp(-y) = (1 - 2^n) - p·2^n
+//
+// For y near 0, n = 0 and all that is left is -p, which has a relative error of an ULP; else 1 - 2^n is at least a half, and exact
+// or 1. So nothing cancels.
+func softplusGradF32Generic(dx, dy, y []float32) {
 	dx, dy = dx[:len(y)], dy[:len(y)]
 	for i, v := range y {
-		dx[i] = dy[i] * T(-math.Expm1(-float64(v)))
+		p, n := expReduceF32(-max(-softplusGradMaxF32, min(softplusGradMaxF32, v)))
+		t := pow2F32(n)
+		dx[i] = dy[i] * ((1 - t) - float32(p*t))
+	}
+}
+
+func softplusGradF64Generic(dx, dy, y []float64) {
+	dx, dy = dx[:len(y)], dy[:len(y)]
+	for i, v := range y {
+		dx[i] = dy[i] * -math.Expm1(-v)
 	}
 }

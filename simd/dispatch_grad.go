@@ -8,8 +8,7 @@ func reluGradF64(dx, dy, x []float64) { reluGradGeneric(dx, dy, x) }
 
 func sigmoidGradF64(dx, dy, x []float64) { sigmoidGradGeneric(dx, dy, x) }
 
-func softplusGradF32(dx, dy, x []float32) { softplusGradGeneric(dx, dy, x) }
-func softplusGradF64(dx, dy, x []float64) { softplusGradGeneric(dx, dy, x) }
+func softplusGradF64(dx, dy, x []float64) { softplusGradF64Generic(dx, dy, x) }
 
 func adamF64(p, m, v, g []float64, step, beta1, beta2, root, eps float64) {
 	adamGeneric(p, m, v, g, step, beta1, beta2, root, eps)

@@ -34,6 +34,16 @@ func sigmoidGradF32AVX2(dx *float32, dy *float32, x *float32, n int)
 //go:noescape
 func sigmoidGradF32AVX512(dx *float32, dy *float32, x *float32, n int)
 
+// softplusGradF32AVX2 sets dx[i] = dy[i]·(1 - exp(-x[i])) for i < n.
+//
+//go:noescape
+func softplusGradF32AVX2(dx *float32, dy *float32, x *float32, n int)
+
+// softplusGradF32AVX512 sets dx[i] = dy[i]·(1 - exp(-x[i])) for i < n.
+//
+//go:noescape
+func softplusGradF32AVX512(dx *float32, dy *float32, x *float32, n int)
+
 // sigmoidF32AVX2 sets dst[i] = 1/(1 + exp(-x[i])) for i < n.
 //
 //go:noescape

@@ -678,6 +678,216 @@ done6:
 	VZEROUPPER
 	RET
 
+// func softplusGradF32AVX2(dx *float32, dy *float32, x *float32, n int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·softplusGradF32AVX2(SB), NOSPLIT, $0-32
+	MOVQ dx+0(FP), AX
+	MOVQ dy+8(FP), CX
+	MOVQ x+16(FP), DX
+	MOVQ n+24(FP), BX
+	XORQ SI, SI
+	SUBQ $+8, BX
+	JL   next3
+
+loop2:
+	VMOVUPS      (CX)(SI*4), Y0
+	VMOVUPS      (DX)(SI*4), Y1
+	VMOVUPS      c87<>+0(SB), Y2
+	VMINPS       Y1, Y2, Y1
+	VMOVUPS      cm87<>+0(SB), Y2
+	VMAXPS       Y1, Y2, Y1
+	VMOVUPS      minusLog2e<>+0(SB), Y2
+	VFMADD213PS  roundBiasedF32<>+0(SB), Y1, Y2
+	VSUBPS       roundBiasedF32<>+0(SB), Y2, Y3
+	VFMADD231PS  ln2Hi<>+0(SB), Y3, Y1
+	VFMADD231PS  ln2Lo<>+0(SB), Y3, Y1
+	VMOVUPS      expC6<>+0(SB), Y3
+	VFMADD213PS  minusExpC5<>+0(SB), Y1, Y3
+	VFMADD213PS  expC4<>+0(SB), Y1, Y3
+	VFMADD213PS  minusExpC3<>+0(SB), Y1, Y3
+	VFMADD213PS  expC2<>+0(SB), Y1, Y3
+	VMULPS       Y1, Y1, Y4
+	VFNMADD231PS Y3, Y4, Y1
+	VPSLLD       $0x17, Y2, Y2
+	VMOVUPS      one<>+0(SB), Y3
+	VSUBPS       Y2, Y3, Y3
+	VFMADD231PS  Y2, Y1, Y3
+	VMULPS       Y3, Y0, Y0
+	VMOVUPS      Y0, (AX)(SI*4)
+	ADDQ         $+8, SI
+	SUBQ         $+8, BX
+	JGE          loop2
+
+next3:
+	ADDQ         $+8, BX
+	TESTQ        BX, BX
+	JE           done4
+	LEAQ         tailMaskF32<>+0(SB), DI
+	NEGQ         BX
+	VMOVUPS      32(DI)(BX*4), Y0
+	VMASKMOVPS   (CX)(SI*4), Y0, Y1
+	VMASKMOVPS   (DX)(SI*4), Y0, Y2
+	VMOVUPS      c87<>+0(SB), Y3
+	VMINPS       Y2, Y3, Y2
+	VMOVUPS      cm87<>+0(SB), Y3
+	VMAXPS       Y2, Y3, Y2
+	VMOVUPS      minusLog2e<>+0(SB), Y3
+	VFMADD213PS  roundBiasedF32<>+0(SB), Y2, Y3
+	VSUBPS       roundBiasedF32<>+0(SB), Y3, Y4
+	VFMADD231PS  ln2Hi<>+0(SB), Y4, Y2
+	VFMADD231PS  ln2Lo<>+0(SB), Y4, Y2
+	VMOVUPS      expC6<>+0(SB), Y4
+	VFMADD213PS  minusExpC5<>+0(SB), Y2, Y4
+	VFMADD213PS  expC4<>+0(SB), Y2, Y4
+	VFMADD213PS  minusExpC3<>+0(SB), Y2, Y4
+	VFMADD213PS  expC2<>+0(SB), Y2, Y4
+	VMULPS       Y2, Y2, Y5
+	VFNMADD231PS Y4, Y5, Y2
+	VPSLLD       $0x17, Y3, Y3
+	VMOVUPS      one<>+0(SB), Y4
+	VSUBPS       Y3, Y4, Y4
+	VFMADD231PS  Y3, Y2, Y4
+	VMULPS       Y4, Y1, Y1
+	VMASKMOVPS   Y1, Y0, (AX)(SI*4)
+
+done4:
+	VZEROUPPER
+	RET
+
+// func softplusGradF32AVX512(dx *float32, dy *float32, x *float32, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·softplusGradF32AVX512(SB), NOSPLIT, $0-32
+	MOVQ         dx+0(FP), AX
+	MOVQ         dy+8(FP), CX
+	MOVQ         x+16(FP), DX
+	MOVQ         n+24(FP), BX
+	VBROADCASTSS c87<>+0(SB), Z0
+	VBROADCASTSS cm87<>+0(SB), Z1
+	VBROADCASTSS one<>+0(SB), Z2
+	VBROADCASTSS roundBiasedF32<>+0(SB), Z3
+	VBROADCASTSS minusLog2e<>+0(SB), Z4
+	VBROADCASTSS ln2Hi<>+0(SB), Z4
+	VBROADCASTSS ln2Lo<>+0(SB), Z5
+	VBROADCASTSS expC6<>+0(SB), Z6
+	VBROADCASTSS minusExpC5<>+0(SB), Z6
+	VBROADCASTSS expC4<>+0(SB), Z7
+	VBROADCASTSS minusExpC3<>+0(SB), Z8
+	VBROADCASTSS expC2<>+0(SB), Z9
+	XORQ         SI, SI
+	SUBQ         $+32, BX
+	JL           next3
+
+loop2:
+	VMOVUPS      (CX)(SI*4), Z10
+	VMOVUPS      64(CX)(SI*4), Z11
+	VMOVUPS      (DX)(SI*4), Z12
+	VMOVUPS      64(DX)(SI*4), Z13
+	VMINPS       Z12, Z0, Z12
+	VMINPS       Z13, Z0, Z13
+	VMAXPS       Z12, Z1, Z12
+	VMAXPS       Z13, Z1, Z13
+	VBROADCASTSS minusLog2e<>+0(SB), Z14
+	VFMADD213PS  Z3, Z12, Z14
+	VBROADCASTSS minusLog2e<>+0(SB), Z15
+	VFMADD213PS  Z3, Z13, Z15
+	VSUBPS       Z3, Z14, Z16
+	VSUBPS       Z3, Z15, Z17
+	VFMADD231PS  Z4, Z16, Z12
+	VFMADD231PS  Z4, Z17, Z13
+	VFMADD231PS  Z5, Z16, Z12
+	VFMADD231PS  Z5, Z17, Z13
+	VBROADCASTSS expC6<>+0(SB), Z16
+	VFMADD213PS  Z6, Z12, Z16
+	VBROADCASTSS expC6<>+0(SB), Z17
+	VFMADD213PS  Z6, Z13, Z17
+	VFMADD213PS  Z7, Z12, Z16
+	VFMADD213PS  Z7, Z13, Z17
+	VFMADD213PS  Z8, Z12, Z16
+	VFMADD213PS  Z8, Z13, Z17
+	VFMADD213PS  Z9, Z12, Z16
+	VFMADD213PS  Z9, Z13, Z17
+	VMULPS       Z12, Z12, Z18
+	VMULPS       Z13, Z13, Z19
+	VFNMADD231PS Z16, Z18, Z12
+	VFNMADD231PS Z17, Z19, Z13
+	VPSLLD       $0x17, Z14, Z14
+	VPSLLD       $0x17, Z15, Z15
+	VSUBPS       Z14, Z2, Z16
+	VSUBPS       Z15, Z2, Z17
+	VFMADD231PS  Z14, Z12, Z16
+	VFMADD231PS  Z15, Z13, Z17
+	VMULPS       Z16, Z10, Z10
+	VMULPS       Z17, Z11, Z11
+	VMOVUPS      Z10, (AX)(SI*4)
+	VMOVUPS      Z11, 64(AX)(SI*4)
+	ADDQ         $+32, SI
+	SUBQ         $+32, BX
+	JGE          loop2
+
+next3:
+	ADDQ $+32, BX
+	SUBQ $+16, BX
+	JL   next5
+
+loop4:
+	VMOVUPS      (CX)(SI*4), Z10
+	VMOVUPS      (DX)(SI*4), Z11
+	VMINPS       Z11, Z0, Z11
+	VMAXPS       Z11, Z1, Z11
+	VBROADCASTSS minusLog2e<>+0(SB), Z12
+	VFMADD213PS  Z3, Z11, Z12
+	VSUBPS       Z3, Z12, Z13
+	VFMADD231PS  Z4, Z13, Z11
+	VFMADD231PS  Z5, Z13, Z11
+	VBROADCASTSS expC6<>+0(SB), Z13
+	VFMADD213PS  Z6, Z11, Z13
+	VFMADD213PS  Z7, Z11, Z13
+	VFMADD213PS  Z8, Z11, Z13
+	VFMADD213PS  Z9, Z11, Z13
+	VMULPS       Z11, Z11, Z14
+	VFNMADD231PS Z13, Z14, Z11
+	VPSLLD       $0x17, Z12, Z12
+	VSUBPS       Z12, Z2, Z13
+	VFMADD231PS  Z12, Z11, Z13
+	VMULPS       Z13, Z10, Z10
+	VMOVUPS      Z10, (AX)(SI*4)
+	ADDQ         $+16, SI
+	SUBQ         $+16, BX
+	JGE          loop4
+
+next5:
+	ADDQ         $+16, BX
+	TESTQ        BX, BX
+	JE           done6
+	MOVQ         $-1, DI
+	BZHIQ        BX, DI, DI
+	KMOVW        DI, K1
+	VMOVUPS.Z    (CX)(SI*4), K1, Z10
+	VMOVUPS.Z    (DX)(SI*4), K1, Z11
+	VMINPS       Z11, Z0, Z0
+	VMAXPS       Z0, Z1, Z0
+	VBROADCASTSS minusLog2e<>+0(SB), Z1
+	VFMADD213PS  Z3, Z0, Z1
+	VSUBPS       Z3, Z1, Z3
+	VFMADD231PS  Z4, Z3, Z0
+	VFMADD231PS  Z5, Z3, Z0
+	VBROADCASTSS expC6<>+0(SB), Z3
+	VFMADD213PS  Z6, Z0, Z3
+	VFMADD213PS  Z7, Z0, Z3
+	VFMADD213PS  Z8, Z0, Z3
+	VFMADD213PS  Z9, Z0, Z3
+	VMULPS       Z0, Z0, Z4
+	VFNMADD231PS Z3, Z4, Z0
+	VPSLLD       $0x17, Z1, Z1
+	VSUBPS       Z1, Z2, Z2
+	VFMADD231PS  Z1, Z0, Z2
+	VMULPS       Z2, Z10, Z0
+	VMOVUPS      Z0, K1, (AX)(SI*4)
+
+done6:
+	VZEROUPPER
+	RET
+
 // func sigmoidF32AVX2(dst *float32, x *float32, n int)
 // Requires: AVX, AVX2, FMA3
 TEXT ·sigmoidF32AVX2(SB), NOSPLIT, $0-24

@@ -9,6 +9,11 @@ package simd
 //go:noescape
 func swishGradF32NEON(dx, dy, x *float32, n int)
 
+// softplusGradF32NEON sets dx[i] = dy[i]·(1 - exp(-y[i])) for n elements.
+//
+//go:noescape
+func softplusGradF32NEON(dx, dy, y *float32, n int)
+
 // sigmoidGradF32NEON sets dx[i] = dy[i]·(y[i]·(1 - y[i])) for n elements.
 //
 //go:noescape

@@ -18,6 +18,20 @@ DATA swishGradF32NEONConst<>+40(SB)/4, $0x3f800000 // 0x1p+00
 DATA swishGradF32NEONConst<>+44(SB)/4, $0x00000000 // unused
 GLOBL swishGradF32NEONConst<>(SB), RODATA|NOPTR, $48
 
+DATA softplusGradF32NEONConst<>+0(SB)/4, $0xbfb8aa3b // -0x1.715476p+00 ±1/ln2
+DATA softplusGradF32NEONConst<>+4(SB)/4, $0xbf318000 // -0x1.63p-01 ±ln2, upper 9 bits
+DATA softplusGradF32NEONConst<>+8(SB)/4, $0x395e8083 // 0x1.bd0106p-13 ±ln2, the rest
+DATA softplusGradF32NEONConst<>+12(SB)/4, $0x3efffffe // 0x1.fffffcp-02 c2
+DATA softplusGradF32NEONConst<>+16(SB)/4, $0xbe2aaa49 // -0x1.555492p-03 ±c3
+DATA softplusGradF32NEONConst<>+20(SB)/4, $0x3d2aac57 // 0x1.5558aep-05 c4
+DATA softplusGradF32NEONConst<>+24(SB)/4, $0xbc091cc0 // -0x1.12398p-07 ±c5
+DATA softplusGradF32NEONConst<>+28(SB)/4, $0x3ab52794 // 0x1.6a4f28p-10 c6
+DATA softplusGradF32NEONConst<>+32(SB)/4, $0xc2ae0000 // -0x1.5cp+06
+DATA softplusGradF32NEONConst<>+36(SB)/4, $0x42ae0000 // 0x1.5cp+06
+DATA softplusGradF32NEONConst<>+40(SB)/4, $0x3f800000 // 0x1p+00
+DATA softplusGradF32NEONConst<>+44(SB)/4, $0x00000000 // unused
+GLOBL softplusGradF32NEONConst<>(SB), RODATA|NOPTR, $48
+
 DATA sigmoidGradF32NEONConst<>+0(SB)/4, $0x3f800000 // 0x1p+00
 DATA sigmoidGradF32NEONConst<>+4(SB)/4, $0x00000000 // unused
 DATA sigmoidGradF32NEONConst<>+8(SB)/4, $0x00000000 // unused
@@ -179,6 +193,143 @@ partOut:
 
 storeOne:
 	FMOVS F10, (R0)
+
+stored:
+
+done:
+	RET
+
+// func softplusGradF32NEON(dx, dy, y *float32, n int)
+TEXT ·softplusGradF32NEON(SB), NOSPLIT, $0-32
+	MOVD $softplusGradF32NEONConst<>(SB), R0
+	FMOVQ 0(R0), F0
+	FMOVQ 16(R0), F1
+	FMOVQ 32(R0), F2
+	VDUP V2.S[0], V3.S4
+	VDUP V2.S[1], V4.S4
+	VDUP V2.S[2], V5.S4
+	MOVD dx+0(FP), R0
+	MOVD dy+8(FP), R1
+	MOVD y+16(FP), R2
+	MOVD n+24(FP), R3
+	CMP $8, R3
+	BLT rest
+
+loop:
+	// 46 instructions for 8 elements, 5.75 each
+	FLDPQ.P 32(R1), (F6, F7)
+	FLDPQ.P 32(R2), (F8, F9)
+	WORD $0x4e23f508 // fmax v8.4s, v8.4s, v3.4s
+	WORD $0x4e23f529 // fmax v9.4s, v9.4s, v3.4s
+	WORD $0x4ea4f508 // fmin v8.4s, v8.4s, v4.4s
+	WORD $0x4ea4f529 // fmin v9.4s, v9.4s, v4.4s
+	WORD $0x4f80910c // fmul v12.4s, v8.4s, v0.s[0]
+	WORD $0x4f80912d // fmul v13.4s, v9.4s, v0.s[0]
+	WORD $0x4e21a98a // fcvtns v10.4s, v12.4s
+	WORD $0x4e21a9ab // fcvtns v11.4s, v13.4s
+	WORD $0x4e21d94c // scvtf v12.4s, v10.4s
+	WORD $0x4e21d96d // scvtf v13.4s, v11.4s
+	WORD $0x4fa05188 // fmls v8.4s, v12.4s, v0.s[1]
+	WORD $0x4fa051a9 // fmls v9.4s, v13.4s, v0.s[1]
+	WORD $0x4f805988 // fmls v8.4s, v12.4s, v0.s[2]
+	WORD $0x4f8059a9 // fmls v9.4s, v13.4s, v0.s[2]
+	WORD $0x6e28dd10 // fmul v16.4s, v8.4s, v8.4s
+	WORD $0x6e29dd31 // fmul v17.4s, v9.4s, v9.4s
+	VDUP V1.S[1], V12.S4
+	VDUP V1.S[1], V13.S4
+	WORD $0x4f81190c // fmla v12.4s, v8.4s, v1.s[2]
+	WORD $0x4f81192d // fmla v13.4s, v9.4s, v1.s[2]
+	WORD $0x4fa11a0c // fmla v12.4s, v16.4s, v1.s[3]
+	WORD $0x4fa11a2d // fmla v13.4s, v17.4s, v1.s[3]
+	VDUP V0.S[3], V14.S4
+	VDUP V0.S[3], V15.S4
+	WORD $0x4f81110e // fmla v14.4s, v8.4s, v1.s[0]
+	WORD $0x4f81112f // fmla v15.4s, v9.4s, v1.s[0]
+	VFMLA V12.S4, V16.S4, V14.S4
+	VFMLA V13.S4, V17.S4, V15.S4
+	VFMLS V14.S4, V16.S4, V8.S4
+	VFMLS V15.S4, V17.S4, V9.S4
+	VSHL $23, V10.S4, V10.S4
+	VSHL $23, V11.S4, V11.S4
+	VADD V5.S4, V10.S4, V10.S4
+	VADD V5.S4, V11.S4, V11.S4
+	WORD $0x4eaad4ac // fsub v12.4s, v5.4s, v10.4s
+	WORD $0x4eabd4ad // fsub v13.4s, v5.4s, v11.4s
+	VFMLA V10.S4, V8.S4, V12.S4
+	VFMLA V11.S4, V9.S4, V13.S4
+	WORD $0x6e2cdccc // fmul v12.4s, v6.4s, v12.4s
+	WORD $0x6e2ddced // fmul v13.4s, v7.4s, v13.4s
+	FSTPQ.P (F12, F13), 32(R0)
+	SUB $8, R3
+	CMP $8, R3
+	BGE loop
+
+rest:
+	CBZ R3, done
+	CMP $4, R3
+	BLT partIn
+	FMOVQ.P 16(R1), F6
+	FMOVQ.P 16(R2), F7
+
+compute:
+	WORD $0x4e23f4e7 // fmax v7.4s, v7.4s, v3.4s
+	WORD $0x4ea4f4e7 // fmin v7.4s, v7.4s, v4.4s
+	WORD $0x4f8090e9 // fmul v9.4s, v7.4s, v0.s[0]
+	WORD $0x4e21a928 // fcvtns v8.4s, v9.4s
+	WORD $0x4e21d909 // scvtf v9.4s, v8.4s
+	WORD $0x4fa05127 // fmls v7.4s, v9.4s, v0.s[1]
+	WORD $0x4f805927 // fmls v7.4s, v9.4s, v0.s[2]
+	WORD $0x6e27dceb // fmul v11.4s, v7.4s, v7.4s
+	VDUP V1.S[1], V9.S4
+	WORD $0x4f8118e9 // fmla v9.4s, v7.4s, v1.s[2]
+	WORD $0x4fa11969 // fmla v9.4s, v11.4s, v1.s[3]
+	VDUP V0.S[3], V10.S4
+	WORD $0x4f8110ea // fmla v10.4s, v7.4s, v1.s[0]
+	VFMLA V9.S4, V11.S4, V10.S4
+	VFMLS V10.S4, V11.S4, V7.S4
+	VSHL $23, V8.S4, V8.S4
+	VADD V5.S4, V8.S4, V8.S4
+	WORD $0x4ea8d4a9 // fsub v9.4s, v5.4s, v8.4s
+	VFMLA V8.S4, V7.S4, V9.S4
+	WORD $0x6e29dcc9 // fmul v9.4s, v6.4s, v9.4s
+	CMP $4, R3
+	BLT partOut
+	FMOVQ.P F9, 16(R0)
+	SUB $4, R3
+	B rest
+
+partIn:
+	TBZ $1, R3, loadOne
+	FMOVD.P 8(R1), F6
+	TBZ $0, R3, loaded
+	VLD1 (R1), V6.S[2]
+	B loaded
+
+loadOne:
+	FMOVS (R1), F6
+
+loaded:
+	TBZ $1, R3, loadOne2
+	FMOVD.P 8(R2), F7
+	TBZ $0, R3, loaded2
+	VLD1 (R2), V7.S[2]
+	B loaded2
+
+loadOne2:
+	FMOVS (R2), F7
+
+loaded2:
+	B compute
+
+partOut:
+	TBZ $1, R3, storeOne
+	FMOVD.P F9, 8(R0)
+	TBZ $0, R3, stored
+	VST1 V9.S[2], (R0)
+	B stored
+
+storeOne:
+	FMOVS F9, (R0)
 
 stored:
 
