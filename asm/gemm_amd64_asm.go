@@ -22,15 +22,16 @@ import (
 //	              vectors  rows   registers: sums + B + A   loads per FMA
 //	AVX-512          4       6        24 + 4 + 2             10/24
 //	                 2      14        28 + 2 + 2             16/28
-//	                 1      18        18 + 1 + 2             19/18
+//	                 1      27        27 + 1                 28/27
 //	AVX2             2       6        12 + 2 + 2              8/12
 //	                 1      10        10 + 1 + 2             11/10
 //
-// The machine does two FMA a cycle, two loads of a vector and three of a repeated element, so tiles are bound by FMA alone. An
-// FMA that repeats its operand in memory would save an instruction, but with an indexed address it takes 0.86 cycles instead
-// of half a one. High tiles, of which nearly all of a strip consists, take eight steps per round; meanwhile they fetch the rows
-// of A of the next tile, as if those followed each other without gaps: waiting for them costs a tenth where A comes from the
-// second-level cache. Fetching the rows of C before they are written has been tried, and made it slower.
+// The machine does two FMA a cycle, two loads of a vector and three of a repeated element, so tiles are bound by FMA alone, but
+// for those of one vector, whose loads take as long: they are as high as addresses reach, and have the FMA repeat its operand in
+// memory, an instruction less. High tiles, of which nearly all of a strip consists, take eight steps per round; meanwhile those of
+// two and four vectors fetch the rows of A of the next tile, as if those followed each other without gaps: waiting for them costs a
+// tenth where A comes from the second-level cache. In tiles of one vector a fetch would cost what it saves, a load. Fetching
+// the rows of C before they are written has been tried, and made it slower.
 //
 // Four cycles of latency on two
 // ports need 8 sums at least, which all but the lowest tiles have. If the rows of a strip are no multiple of the tile's,
@@ -64,15 +65,19 @@ type gemmTile struct {
 	maskPtr  operand.Mem // AVX2: the mask of the last vector
 }
 
-// The registers. A tile has up to six pointers into A, then into C, each for three rows: p, p + step, p + 2·step.
+// The registers. A tile has up to three pointers into A, then into C, each for nine rows: an address takes 1, 2, 4 or 8 times a
+// register, and with the multiples 3, 5 and 7 of the step in registers these are all rows from p to p + 8·step.
 var (
-	gemmRow     = []reg.GPPhysical{reg.RAX, reg.RBX, reg.RCX, reg.RSI, reg.RDI, reg.R8}
+	gemmRow     = []reg.GPPhysical{reg.RAX, reg.RBX, reg.RCX}
+	gemmStep3   = reg.RSI // three, five and seven times the step of what gemmRow points into
+	gemmStep5   = reg.R8
+	gemmStep7   = reg.RDI
 	gemmRows    = reg.RDX // rows of the tile
 	gemmStepA   = reg.R9  // bytes from row to row of A, or from p to p+1 if A is transposed
 	gemmB       = reg.R10
 	gemmStepB   = reg.R11
-	gemmStepB3  = reg.R15 // three times gemmStepB
-	gemmB2      = reg.RDI // the other panel of B for four vectors, whose tiles need two pointers into A
+	gemmStepB3  = reg.R15   // three times gemmStepB
+	gemmB2      = gemmStep7 // the other panel of B for four vectors, whose tiles are too low to need that
 	gemmK       = reg.R12
 	gemmC       = reg.R13 // C at the tile
 	gemmStepC   = reg.R14
@@ -88,7 +93,7 @@ func (g *gemmTile) maxRows(vectors int) int {
 	case g.Level == x86.AVX512 && vectors == 2:
 		return 14
 	case g.Level == x86.AVX512:
-		return 18
+		return 27
 	case vectors == 2:
 		return 6
 	}
@@ -126,19 +131,32 @@ func (g *gemmTile) arg(name string) operand.Mem {
 	return p.Addr
 }
 
-// at returns the address of a row of the tile: one of three that share a pointer.
+// gemmReach is how many rows share a pointer.
+const gemmReach = 9
+
+// at returns the address of a row of the tile.
 func at(row int, step reg.Register, disp int) operand.Mem {
-	m := operand.Mem{Base: gemmRow[row/3], Disp: disp}
-	if row%3 > 0 {
-		m.Index, m.Scale = step, uint8(row%3)
+	m := operand.Mem{Base: gemmRow[row/gemmReach], Disp: disp}
+	if r := row % gemmReach; r > 0 {
+		m.Index = [gemmReach]reg.Register{nil, step, step, gemmStep3, step, gemmStep5, gemmStep3, gemmStep7, step}[r]
+		m.Scale = [gemmReach]uint8{0, 1, 2, 1, 4, 1, 2, 1, 8}[r]
 	}
 	return m
 }
 
-// pointers sets the pointers of a tile that starts at the first of them.
+// pointers sets the pointers of a tile that starts at the first of them, and the multiples of the step.
 func (g *gemmTile) pointers(rows int, step reg.Register) {
-	for i := 1; 3*i < rows; i++ {
-		g.LEAQ(operand.Mem{Base: gemmRow[i-1], Index: step, Scale: 2}, gemmRow[i])
+	if rows > 3 {
+		g.LEAQ(operand.Mem{Base: step, Index: step, Scale: 2}, gemmStep3)
+	}
+	if rows > 5 {
+		g.LEAQ(operand.Mem{Base: step, Index: step, Scale: 4}, gemmStep5)
+	}
+	if rows > 7 {
+		g.LEAQ(operand.Mem{Base: gemmStep3, Index: step, Scale: 4}, gemmStep7)
+	}
+	for i := 1; gemmReach*i < rows; i++ {
+		g.LEAQ(operand.Mem{Base: gemmRow[i-1], Index: step, Scale: 8}, gemmRow[i])
 		g.ADDQ(step, gemmRow[i])
 	}
 }
@@ -239,6 +257,10 @@ func (g *gemmTile) step(rows, vectors, ahead, aheadB int) {
 		if g.transposed {
 			a = ahead3(gemmRow[0], gemmStepA, aheadB, 4*r)
 		}
+		if vectors == 1 && g.Level == x86.AVX512 {
+			g.VFMADD231PS_BCST(a, g.rowB(0), g.sum(r, 0, 1))
+			continue
+		}
 		g.VBROADCASTSS(a, g.elemA(r))
 		for v := range vectors {
 			g.VFMADD231PS(g.rowB(v), g.elemA(r), g.sum(r, v, vectors))
@@ -259,7 +281,7 @@ func ahead3(base, step reg.Register, rows, disp int) operand.Mem {
 func (g *gemmTile) steps(rows, vectors, n int) {
 	for i := range n {
 		g.step(rows, vectors, i, i%3)
-		if n == gemmRound && !g.transposed && cacheLine*i < 4*n*rows {
+		if n == gemmRound && !g.transposed && vectors > 1 && cacheLine*i < 4*n*rows {
 			g.PREFETCHT0(operand.Mem{Base: gemmAhead, Disp: cacheLine * i})
 		}
 		// Three steps further, or one or two at the end.
@@ -285,10 +307,10 @@ func (g *gemmTile) steps(rows, vectors, n int) {
 	if g.transposed {
 		return
 	}
-	for i := 0; 3*i < rows; i++ {
+	for i := 0; gemmReach*i < rows; i++ {
 		g.ADDQ(operand.I32(4*n), gemmRow[i])
 	}
-	if n == gemmRound {
+	if n == gemmRound && vectors > 1 {
 		g.ADDQ(operand.I32(4*n*rows), gemmAhead)
 	}
 }

@@ -25,7 +25,7 @@ func gemmCases() []kernelCase {
 			a, b, c := rng.floats(m*k, 1), rng.floats(k*n, 1), make([]float32, m*n)
 			packed := simd.Pack(b, n, k, n)
 			return timed{
-				func() { simd.GemmPacked(c, n, a, k, packed, nil, simd.ActNone, m) },
+				func() { simd.GemmPackedF32(c, n, a, k, packed, nil, simd.ActNone, m) },
 				func() {
 					blas32.Gemm(blas.NoTrans, blas.NoTrans, 1, general(m, k, a), general(k, n, b), 0, general(m, n, c))
 				},

@@ -1,6 +1,9 @@
 package simd
 
-import "fmt"
+import (
+	"fmt"
+	"math/bits"
+)
 
 // checkLen panics unless the argument has exactly the length needed. It is small enough to be inlined, and the message
 // is built out of line.
@@ -18,23 +21,33 @@ func panicLen(fn, arg string, got, need int) {
 // checkSize panics if a size is negative.
 func checkSize(fn, arg string, size int) {
 	if size < 0 {
-		panic(fmt.Sprintf("simd: %s: %s = %d, need at least 0", fn, arg, size))
+		panicSize(fn, arg, size)
 	}
+}
+
+//go:noinline
+func panicSize(fn, arg string, size int) {
+	panic(fmt.Sprintf("simd: %s: %s = %d, need at least 0", fn, arg, size))
 }
 
 // checkMatrix panics unless a slice of the given length holds a row-major matrix [rows, cols] whose rows start ld
 // elements apart. The last row need not be followed by its padding. A matrix without elements needs none.
 func checkMatrix(fn, arg string, length, rows, cols, ld int) {
 	if ld < cols {
-		panic(fmt.Sprintf("simd: %s: ld%s = %d, need at least %d", fn, arg, ld, cols))
+		panicStride(fn, arg, ld, cols)
 	}
 	if rows == 0 || cols == 0 {
 		return
 	}
-	// Compared by division, as (rows-1)*ld may overflow.
-	if length < cols || (rows > 1 && (length-cols)/ld < rows-1) {
-		panic(fmt.Sprintf("simd: %s: len(%s) = %d, need %d", fn, arg, length, uint64(rows-1)*uint64(ld)+uint64(cols)))
+	// (rows-1)·ld may be larger than an int. A product of a small matrix must not wait for a division.
+	if high, low := bits.Mul64(uint64(rows-1), uint64(ld)); high != 0 || length < cols || low > uint64(length-cols) {
+		panic(fmt.Sprintf("simd: %s: len(%s) = %d, need %d", fn, arg, length, low+uint64(cols)))
 	}
+}
+
+//go:noinline
+func panicStride(fn, arg string, ld, cols int) {
+	panic(fmt.Sprintf("simd: %s: ld%s = %d, need at least %d", fn, arg, ld, cols))
 }
 
 // checkRows panics unless a slice of the given length holds whole rows of c elements each, and returns how many.
