@@ -37,6 +37,7 @@ type poseTile struct {
 	lo, hi      int
 	first, last int
 	older       []int32
+	checked     *simd.DepthwiseRows // for depthwise convolutions in float32
 }
 
 // poses is the number of weights rows that a tile needs.
@@ -131,6 +132,13 @@ func Arrange[T Float](n *neighbor.Neighborhood, order []int32, flat, depthwise b
 		a.arrangeFlat(n, order, depthwise)
 	} else {
 		a.arrangeTiles(n, order)
+		if floatSize[T]() == 4 && depthwise {
+			parallel.For(len(a.tiles), 1, func(i, _ int) {
+				t := &a.tiles[i]
+				from, to := a.offsets[t.lo], a.offsets[t.hi]
+				t.checked = simd.NewDepthwiseRows(a.offsets[t.lo:t.hi+1], a.index[from:to], a.pose[from:to], a.Rows, t.poses())
+			})
+		}
 	}
 	return a
 }

@@ -101,17 +101,18 @@ func newPoseWeights[T Float](a *Arrangement[T], w *WeightNet[T], width int, s St
 // tileWeights gives one tile its weights, slice by slice. A slice is good until the next one is asked for.
 type tileWeights[T Float] struct {
 	*poseWeights[T]
-	poses  int
-	stored []T // all slices, if there are any in T
-	half   []simd.BF16
-	hidden []T // [poses, hidden], what the last layer of the network is applied to
-	w      *workspace[T]
+	poses   int
+	checked *simd.DepthwiseRows // the tile's rows, for a depthwise convolution in float32
+	stored  []T                 // all slices, if there are any in T
+	half    []simd.BF16
+	hidden  []T // [poses, hidden], what the last layer of the network is applied to
+	w       *workspace[T]
 }
 
 // tile returns the weights that tile i needs.
 func (p *poseWeights[T]) tile(a *Arrangement[T], i int, w *workspace[T]) tileWeights[T] {
 	t := &a.tiles[i]
-	v := tileWeights[T]{poseWeights: p, poses: t.poses(), w: w}
+	v := tileWeights[T]{poseWeights: p, poses: t.poses(), checked: t.checked, w: w}
 	n := v.poses * p.net.out()
 	switch {
 	case p.table != nil:
@@ -375,12 +376,18 @@ func (a *Arrangement[T]) depthwise(out, f []T, weights *tileWeights[T], lo, hi, 
 		}
 		return
 	}
+	checked := weights.checked
 	// A slice of the weights serves all images before the next one.
 	for j, n := 0, 0; j < c; j += n {
 		n = min(width, c-j)
 		part, slice := sized(&w.part, rows*n), weights.slice(j/width, j, n)
 		for b := range len(f) / (a.Rows * c) {
-			simd.Depthwise(part, f[(b*c+j)*a.Rows:][:a.Rows*n], slice, offsets, index, pose, n, true)
+			x := f[(b*c+j)*a.Rows:][:a.Rows*n]
+			if checked != nil {
+				simd.DepthwiseRowsF32(any(part).([]float32), any(x).([]float32), any(slice).([]float32), checked, n, true)
+			} else {
+				simd.Depthwise(part, x, slice, offsets, index, pose, n, true)
+			}
 			copyRows(out[b*rows*c+j:], c, part, n, n, rows)
 		}
 	}

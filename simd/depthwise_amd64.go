@@ -28,15 +28,25 @@ type depthwiseRun struct {
 	stride, wsize int // of a row of f and out in bytes, of an element of w
 	mean          int
 	lanes         int
+	checked       *DepthwiseRows // what has been found out about the indices before, if anything
 }
 
 func depthwiseF32(out, f, w []float32, offsets []int, index, pose []int32, c int, mean bool) {
+	depthwisePairsF32(out, f, w, offsets, index, pose, nil, c, mean)
+}
+
+func depthwiseRowsF32(out, f, w []float32, p *DepthwiseRows, c int, mean bool) {
+	depthwisePairsF32(out, f, w, p.offsets, p.index, p.pose, p, c, mean)
+}
+
+// depthwisePairsF32 trusts the indices if they are those of checked, which may be nil.
+func depthwisePairsF32(out, f, w []float32, offsets []int, index, pose []int32, checked *DepthwiseRows, c int, mean bool) {
 	if level == Generic || c == 0 {
 		depthwiseGeneric(out, f, w, offsets, index, pose, c, mean)
 		return
 	}
 	raceRead(w)
-	d := depthwiseRun{kind: depthwisePlain, w: unsafe.Pointer(first(w)), wsize: 4}
+	d := depthwiseRun{kind: depthwisePlain, w: unsafe.Pointer(first(w)), wsize: 4, checked: checked}
 	// Beyond the second-level cache, rows of w in no order the machine can guess are worth fetching ahead. Within it the
 	// extra instructions cost a tenth.
 	if len(w)*4 > cpu.DataCaches().L2 {
@@ -94,17 +104,29 @@ func (d *depthwiseRun) run(fn, indexName, poseName string, out, f []float32, pos
 	for lo := 0; lo < len(offsets)-1; {
 		hi := gatherChunk(offsets, lo, c)
 		a, b := offsets[lo]-offsets[0], offsets[hi]-offsets[0]
-		checkIndex(fn, indexName, index[a:b], a, len(f)/c)
-		checkIndex(fn, poseName, pose[a:b], a, poses)
-		d.chunk(out[lo*c:hi*c], offsets[lo:hi+1], index[a:b], pose[a:b])
+		var same []bool
+		if d.checked != nil {
+			same = d.checked.same[lo:hi]
+		} else {
+			checkIndex(fn, indexName, index[a:b], a, len(f)/c)
+			checkIndex(fn, poseName, pose[a:b], a, poses)
+		}
+		d.chunk(out[lo*c:hi*c], offsets[lo:hi+1], index[a:b], pose[a:b], same)
 		lo = hi
 	}
 }
 
-// chunk computes rows together where neighbours have the same poses, and one by one elsewhere.
-func (d *depthwiseRun) chunk(out []float32, offsets []int, index, pose []int32) {
+// chunk computes rows together where neighbours have the same poses, and one by one elsewhere. known says of every row whether it
+// has those of the row before; if nil, that is found out.
+func (d *depthwiseRun) chunk(out []float32, offsets []int, index, pose []int32, known []bool) {
 	rows := len(offsets) - 1
 	list := func(i int) []int32 { return pose[offsets[i]-offsets[0] : offsets[i+1]-offsets[0]] }
+	alike := func(i, j int) bool { // j follows rows that are like i
+		if known != nil {
+			return known[j]
+		}
+		return len(list(i)) > 0 && sameIndices(list(i), list(j))
+	}
 	single := 0 // rows up to here are done
 	if d.kind == depthwisePlain {
 		group := 4
@@ -113,7 +135,7 @@ func (d *depthwiseRun) chunk(out []float32, offsets []int, index, pose []int32) 
 		}
 		for i := 0; i+group <= rows; {
 			same := 1
-			for same < group && len(list(i)) > 0 && sameIndices(list(i), list(i+same)) {
+			for same < group && alike(i, i+same) {
 				same++
 			}
 			if same == group {

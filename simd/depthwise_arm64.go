@@ -9,6 +9,19 @@ func depthwiseF32(out, f, w []float32, offsets []int, index, pose []int32, c int
 	}
 	checkIndex("DepthwiseF32", "index", index, 0, len(f)/c)
 	checkIndex("DepthwiseF32", "pose", pose, 0, len(w)/c)
+	depthwiseCheckedF32(out, f, w, offsets, index, pose, c, mean)
+}
+
+func depthwiseRowsF32(out, f, w []float32, p *DepthwiseRows, c int, mean bool) {
+	if level == Generic || c == 0 {
+		depthwiseGeneric(out, f, w, p.offsets, p.index, p.pose, c, mean)
+		return
+	}
+	depthwiseCheckedF32(out, f, w, p.offsets, p.index, p.pose, c, mean)
+}
+
+// depthwiseCheckedF32 follows indices without looking.
+func depthwiseCheckedF32(out, f, w []float32, offsets []int, index, pose []int32, c int, mean bool) {
 	raceRead(f)
 	raceRead(w)
 	raceRead(index)

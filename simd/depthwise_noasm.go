@@ -6,6 +6,10 @@ func depthwiseF32(out, f, w []float32, offsets []int, index, pose []int32, c int
 	depthwiseGeneric(out, f, w, offsets, index, pose, c, mean)
 }
 
+func depthwiseRowsF32(out, f, w []float32, p *DepthwiseRows, c int, mean bool) {
+	depthwiseGeneric(out, f, w, p.offsets, p.index, p.pose, c, mean)
+}
+
 func depthwiseScaledF32(_ string, out, f, w []float32, offsets []int, index, pose []int32, scale []float32, c int) {
 	depthwiseScaledGeneric(out, f, w, offsets, index, pose, scale, c)
 }
