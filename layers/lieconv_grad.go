@@ -8,28 +8,22 @@ type LieConvTape[T Float] struct {
 	pairs *Pairs[T]
 	batch int
 	f     []T // [batch, rows, in]
-	outer []T // [batch, rows, in·mid]: the sums of outer products
+	outer []T // [batch, rows, in·mid]: the sums of outer products, rented; nil after a Backward
 	net   *WeightNetTape[T]
 }
 
 // ForwardTape is Forward, in either mode, and returns what Backward needs. f must stay unchanged until then.
 func (l *LieConv[T]) ForwardTape(dst, f []T, g *Geometry[T], batch int, mode Mode) (*LieConvTape[T], error) {
-	rows, mid := g.Rows(), l.WeightNet.Out()
+	rows := g.Rows()
 	checkLen("LieConv", "f", len(f), batch*rows*l.In)
 	checkLen("LieConv", "dst", len(dst), batch*rows*l.Out)
 	p, err := g.Pairs(l.Radius())
 	if err != nil {
 		return nil, err
 	}
-	t := &LieConvTape[T]{layer: l, pairs: p, batch: batch, f: f, outer: make([]T, batch*rows*l.In*mid)}
+	t := &LieConvTape[T]{layer: l, pairs: p, batch: batch, f: f}
 	t.net = l.WeightNet.ForwardTape(p.Table, p.NumPoses(), p.Count, batch, mode)
-	c := l.In * mid
-	sweepTable(p, t.net.Weights(), func(_ int, ti *tile[T]) {
-		for b := range batch {
-			simd.PointConv(t.outer[(b*rows+ti.lo)*c:][:ti.n*c], f[b*rows*l.In:(b+1)*rows*l.In], ti.weights,
-				ti.offsets, ti.index, ti.pose, l.In, mid)
-		}
-	})
+	t.multiply()
 	t.net.Release()
 	l.Linear.Forward(dst, t.outer, batch*rows, simd.ActNone)
 	p.divide(dst, dst, batch, l.Out)
@@ -37,6 +31,19 @@ func (l *LieConv[T]) ForwardTape(dst, f []T, g *Geometry[T], batch int, mode Mod
 		l.adapt(g, p)
 	}
 	return t, nil
+}
+
+// multiply computes the sums of outer products.
+func (t *LieConvTape[T]) multiply() {
+	in, mid, rows := t.layer.In, t.layer.WeightNet.Out(), t.pairs.Queries
+	c := in * mid
+	t.outer = rent[T](t.batch * rows * c)
+	sweepTable(t.pairs, t.net.Weights(), func(_ int, ti *tile[T]) {
+		for b := range t.batch {
+			simd.PointConv(t.outer[(b*rows+ti.lo)*c:][:ti.n*c], t.f[b*rows*in:(b+1)*rows*in], ti.weights,
+				ti.offsets, ti.index, ti.pose, in, mid)
+		}
+	})
 }
 
 // Backward adds the parameters' gradients to g, given the gradient dout [batch, rows, out] to the result, and sets df
@@ -48,6 +55,9 @@ func (t *LieConvTape[T]) Backward(df, dout []T, g *Grads[T]) {
 	checkLen("LieConv.Backward", "dout", len(dout), t.batch*rows*l.Out)
 	if df != nil {
 		checkLen("LieConv.Backward", "df", len(df), len(t.f))
+	}
+	if t.outer == nil {
+		t.multiply()
 	}
 	d := rent[T](len(dout))
 	defer giveBack(d)
@@ -75,5 +85,8 @@ func (t *LieConvTape[T]) Backward(df, dout []T, g *Grads[T]) {
 	}
 	t.net.Backward(nil, dw, g)
 	giveBack(dw)
-	t.net.drop() // another Backward would compute it again
+	// Another Backward would compute these again.
+	t.net.drop()
+	giveBack(t.outer)
+	t.outer = nil
 }

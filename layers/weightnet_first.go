@@ -42,6 +42,19 @@ func momentsOfPoses[T Float](pose []T, count []int32, e int) *poseMoments {
 		start[k] = float64(v)
 	}
 	sums := sumRows(rows, momentGrain, 1+e+e*e, func(sum []float64, lo, hi int) {
+		if e == 1 && count != nil {
+			var w, first, second float64
+			for i, v := range pose[lo:hi] {
+				if n := float64(count[lo+i]); n != 0 {
+					d := float64(v) - start[0]
+					w += n
+					first += n * d
+					second += n * d * d
+				}
+			}
+			sum[0], sum[1], sum[2] = w, first, second
+			return
+		}
 		d := make([]float64, e)
 		for i := lo; i < hi; i++ {
 			w := 1.0
