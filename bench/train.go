@@ -20,9 +20,10 @@ import (
 )
 
 // trainCases are the training steps that issue and reference speak of: curves of 50 context points and 50 targets in
-// batches of 16, and images of 64 x 64 pixels and 128 channels in batches of 4.
+// batches of 16, and images of 64 x 64 pixels and 128 channels in batches of 4; x4 are four lifts for each pixel.
 var trainCases = []string{
 	"curve/rbf", "curve/matern", "curve/periodic", "image/T(2)", "image/SE(2)", "image/RxSO(2)", "image/SO(2)",
+	"image/SE(2)x4",
 }
 
 // curveFills are the paper's neighbourhoods of its 1D models, in lattice points of 64.
@@ -112,7 +113,12 @@ func timeStep(r *report, name string, times int, prof string) error {
 			return model.(cnp.TrainableRegressor[float32]).Differentiate(context.Background(), b, layers.Train)
 		}
 	case "image":
-		if model, err = cnp.New[float32](cnp.Default(cnp.EquivCNPImage, which, 1), 1); err != nil {
+		which, lifts, many := strings.Cut(which, "x4")
+		c := cnp.Default(cnp.EquivCNPImage, which, 1)
+		if many && lifts == "" {
+			c.Lifts = 4
+		}
+		if model, err = cnp.New[float32](c, 1); err != nil {
 			return err
 		}
 		const side = 64

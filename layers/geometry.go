@@ -20,9 +20,11 @@ type Geometry[T Float] struct {
 	all  []*Pairs[T]
 }
 
-// A Geometry remembers up to keepPairs neighbourhoods, and as many of the latest as have keepTotal pairs together. In Eval
-// mode a model has as many as distinct radii; in training the radii of images move on with every step.
+// A Geometry remembers up to keepPairs neighbourhoods, and as many of the latest as have keepTotal pairs together, keepLeast of them
+// in any case: an image model in training has so many radii in a step. In Eval mode a model has as many as distinct radii; in
+// training the radii of images move on with every step.
 const (
+	keepLeast = 3
 	keepPairs = 16
 	keepTotal = 1 << 22
 )
@@ -66,6 +68,7 @@ type Pairs[T Float] struct {
 	// Every radius in (least, most] gives these very pairs.
 	least, most float64
 
+	lifts  int         // per point; 0: unknown
 	sorted sortedPairs // for gradients, made on demand
 	line   *lineRows   // of tasks on a line; nil: anything else
 }
@@ -87,7 +90,7 @@ func (g *Geometry[T]) Pairs(r float64) (*Pairs[T], error) {
 	total := 0
 	for i := len(g.all) - 1; i >= 0; i-- {
 		total += g.all[i].Pairs()
-		if len(g.all)-i > keepPairs || (total > keepTotal && i < len(g.all)-1) {
+		if len(g.all)-i > keepPairs || (total > keepTotal && len(g.all)-i > keepLeast) {
 			g.all = slices.Clone(g.all[i+1:])
 			break
 		}
@@ -109,7 +112,7 @@ func (g *Geometry[T]) search(r float64) (*Pairs[T], error) {
 		return nil, err
 	}
 	p := NewPairs[T](n)
-	p.Radius, p.least, p.most = r, r, r
+	p.Radius, p.least, p.most, p.lifts = r, r, r, g.Points.K
 	return p, g.widen(p)
 }
 

@@ -2,11 +2,15 @@ package layers
 
 import (
 	"github.com/equivcnp/equivcnp/internal/parallel"
+	"github.com/equivcnp/equivcnp/neighbor"
 	"github.com/equivcnp/equivcnp/simd"
 )
 
-// The depthwise convolution and its gradients over a whole neighbourhood, for training. Where
-// few poses stand for many pairs, in float32, all three go by a plan (simd.DepthwisePlan); elsewhere by tiles of rows and by pose.
+// The depthwise convolution and its gradients over a whole neighbourhood, for training. Where few poses stand for many pairs, in
+// float32, all three go by a plan (simd.DepthwisePlan); elsewhere by tiles of rows and by pose.
+//
+// A plan gains from rows that follow each other and see the same poses at points that follow each other. Lifts of one point do not,
+// but neighbouring points of a grid in the same lift do: where points have several lifts, the plans' rows and points go lift by lift.
 
 // planRows is how many rows of a plan a goroutine takes at a time.
 const planRows = 64
@@ -23,14 +27,68 @@ func (p *Pairs[T]) plans() (plan, transposed *simd.DepthwisePlan) {
 	s.planOnce.Do(func() {
 		parallel.For(2, 1, func(k, _ int) {
 			if k == 0 {
-				s.plan = simd.NewDepthwisePlan(p.Offsets, p.Index, p.Pose, p.Queries, p.NumPoses())
+				s.plan = p.newPlan(p.Neighborhood)
 			} else {
-				t := p.transposed()
-				s.transposedPlan = simd.NewDepthwisePlan(t.Offsets, t.Index, t.Pose, p.Queries, p.NumPoses())
+				s.transposedPlan = p.newPlan(p.transposed())
 			}
 		})
 	})
 	return s.plan, s.transposedPlan
+}
+
+// newPlan returns the plan of n, which has as many rows as points, lift by lift.
+func (p *Pairs[T]) newPlan(n *neighbor.Neighborhood) *simd.DepthwisePlan {
+	if p.lifts <= 1 {
+		return simd.NewDepthwisePlan(n.Offsets, n.Index, n.Pose, n.Queries, n.NumPoses())
+	}
+	offsets, index, pose := make([]int, n.Queries+1), make([]int32, n.Pairs()), make([]int32, n.Pairs())
+	for row := range n.Queries {
+		offsets[p.byLift(row)+1] = n.Offsets[row+1] - n.Offsets[row]
+	}
+	for i := range n.Queries {
+		offsets[i+1] += offsets[i]
+	}
+	parallel.For(n.Queries, rowGrain, func(lo, hi int) {
+		for row := lo; row < hi; row++ {
+			from, poses := n.Row(row)
+			at := offsets[p.byLift(row)]
+			copy(pose[at:], poses)
+			for k, x := range from {
+				index[at+k] = int32(p.byLift(int(x)))
+			}
+		}
+	})
+	return simd.NewDepthwisePlan(offsets, index, pose, n.Queries, n.NumPoses())
+}
+
+// byLift is where a row stands when rows go lift by lift.
+func (p *Pairs[T]) byLift(row int) int { return row%p.lifts*(p.Queries/p.lifts) + row/p.lifts }
+
+// liftsApart returns x [batch, rows, c] with rows lift by lift, rented, or x itself where points have one lift. giveBackLifts takes it
+// back.
+func (p *Pairs[T]) liftsApart(x []T, batch, c int) []T {
+	if p.lifts <= 1 {
+		return x
+	}
+	y := rent[T](len(x))
+	p.eachLift(batch, func(row, at int) { copy(y[at*c:(at+1)*c], x[row*c:(row+1)*c]) })
+	return y
+}
+
+// giveBackLifts gives back what liftsApart rented.
+func (p *Pairs[T]) giveBackLifts(y []T) {
+	if p.lifts > 1 {
+		giveBack(y)
+	}
+}
+
+// eachLift calls f for the rows of all images, with their places when rows go lift by lift.
+func (p *Pairs[T]) eachLift(batch int, f func(row, at int)) {
+	parallel.For(batch*p.Queries, rowGrain, func(lo, hi int) {
+		for row := lo; row < hi; row++ {
+			f(row, row-row%p.Queries+p.byLift(row%p.Queries))
+		}
+	})
 }
 
 // poseSource gives the convolution weights of poses: a WeightNetTape does.
@@ -45,7 +103,7 @@ type poseSource[T Float] interface {
 // convolve sets dst [batch, rows, c] to the mean over every row's pairs of w[pose] ⊙ f[index], for f [batch, rows, c].
 func (p *Pairs[T]) convolve(dst, f []T, w poseSource[T], batch, c int) {
 	if plan, _ := p.plans(); plan != nil {
-		byPlan(plan, dst, f, w.Weights(), batch, c, true)
+		p.byPlan(plan, dst, f, w.Weights(), batch, c, true)
 		return
 	}
 	query, _ := p.tiles()
@@ -60,7 +118,7 @@ func (p *Pairs[T]) convolveBack(df, dout, f []T, w poseSource[T], batch, c int, 
 	p.divide(d, dout, batch, c)
 	if df != nil {
 		if _, plan := p.plans(); plan != nil {
-			byPlan(plan, df, d, w.Weights(), batch, c, false)
+			p.byPlan(plan, df, d, w.Weights(), batch, c, false)
 		} else {
 			_, point := p.tiles()
 			convolveTiles(point, df, d, w, batch, c, false)
@@ -84,8 +142,12 @@ func (p *Pairs[T]) convolveBack(df, dout, f []T, w poseSource[T], batch, c int, 
 }
 
 // byPlan sets dst [batch, rows, c] to the sums or means over every row's pairs of w[pose] ⊙ src[index], for T float32.
-func byPlan[T Float](plan *simd.DepthwisePlan, dst, src, w []T, batch, c int, mean bool) {
-	out, in, weights := any(dst).([]float32), any(src).([]float32), any(w).([]float32)
+func (p *Pairs[T]) byPlan(plan *simd.DepthwisePlan, dst, src, w []T, batch, c int, mean bool) {
+	x, y := p.liftsApart(src, batch, c), dst
+	if p.lifts > 1 {
+		y = rent[T](len(dst))
+	}
+	out, in, weights := any(y).([]float32), any(x).([]float32), any(w).([]float32)
 	rows := plan.Rows()
 	steps := (rows + planRows - 1) / planRows
 	parallel.For(batch*steps, 1, func(k, _ int) {
@@ -94,6 +156,11 @@ func byPlan[T Float](plan *simd.DepthwisePlan, dst, src, w []T, batch, c int, me
 		image := in[b*rows*c : (b+1)*rows*c]
 		simd.DepthwisePlanF32(out[(b*rows+lo)*c:(b*rows+hi)*c], image, weights, plan, lo, hi, c, mean)
 	})
+	if p.lifts > 1 {
+		p.eachLift(batch, func(row, at int) { copy(dst[row*c:(row+1)*c], y[at*c:(at+1)*c]) })
+	}
+	p.giveBackLifts(x)
+	p.giveBackLifts(y)
 }
 
 // planWeights returns the gradient [poses, c] to the weights, summed over the batch, given that to the sums, d, by the plan. The
@@ -102,6 +169,9 @@ func (p *Pairs[T]) planWeights(d, f []T, batch, c int) []T {
 	plan, _ := p.plans()
 	// Every image and slice of channels has sums of its own; they are added in the order of images.
 	rows, poses := p.Queries, p.NumPoses()
+	f, d = p.liftsApart(f, batch, c), p.liftsApart(d, batch, c)
+	defer p.giveBackLifts(f)
+	defer p.giveBackLifts(d)
 	x, y := any(f).([]float32), any(d).([]float32)
 	parts := rent[float32](batch * poses * c)
 	shares := (c + planChannels - 1) / planChannels

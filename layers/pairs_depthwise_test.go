@@ -27,15 +27,16 @@ func testPairsDepthwise[T Float](t *testing.T) {
 	}
 	for _, tt := range []struct {
 		group  string
+		lifts  int
 		radius float64
 		flat   bool
-	}{{"T(2)", 0.8, true}, {"RxSO(2)", 0.3, false}} {
+	}{{"T(2)", 1, 0.8, true}, {"RxSO(2)", 1, 0.3, false}, {"SE(2)", 4, 1.9, true}} {
 		g, err := group.Parse(tt.group, 0)
 		require.NoError(t, err)
-		points := group.LiftPoints(g, grid, 1, 0)
+		points := group.LiftPoints(g, grid, tt.lifts, 0)
 		p, err := NewGeometry[T](points, nil, nil, 0, 0).Pairs(tt.radius)
 		require.NoError(t, err)
-		require.Equal(t, tt.flat, Flat(p.Neighborhood), "the case is meant to test the other order")
+		require.Equal(t, tt.flat, Flat(p.Neighborhood), "the case is meant to test the other order: %d pairs, %d poses", p.Pairs(), p.NumPoses())
 		for _, c := range []int{1, 33} {
 			t.Run(fmt.Sprintf("%s/%g/c=%d", tt.group, tt.radius, c), func(t *testing.T) {
 				n := p.Queries
