@@ -55,6 +55,7 @@ func main() {
 			write(*dir, f)
 		}
 	}
+	write(*dir, renderNEONCounts())
 }
 
 // write leaves a file alone that is right already, so that the Go command need not rebuild.

@@ -24,6 +24,7 @@ TEXT ·adamF32NEON(SB), NOSPLIT, $0-48
 	MOVD n+40(FP), R7
 
 rest:
+	// 54 instructions for 4 elements, 13.5 each
 	CBZ R7, done
 	CMP $4, R7
 	BLT partIn

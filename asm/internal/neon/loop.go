@@ -48,33 +48,40 @@ func (f *Func) Each(l Loop) {
 			f.Text("BGE %s", loop)
 		})
 	}
-	f.Label(rest)
-	f.Text("CBZ %v, %s", l.N, done)
 	var in, out []Vec
-	f.group(l, 1, func(x []Vec) {
-		in = x
-		if !l.Whole {
-			f.Text("CMP $%d, %v", lanes, l.N)
-			f.Text("BLT %s", partIn)
-		}
-		for i := range in {
-			f.Text("FMOVQ.P 16(%v), F%d", l.In[i], in[i][0])
-		}
-		if !l.Whole {
-			f.Label(compute)
-		}
-	}, func(x []Vec) {
-		out = x
-		if !l.Whole {
-			f.Text("CMP $%d, %v", lanes, l.N)
-			f.Text("BLT %s", partOut)
-		}
-		for i := range out {
-			f.Text("FMOVQ.P F%d, 16(%v)", out[i][0], l.Out[i])
-		}
-		f.Text("SUB $%d, %v", lanes, l.N)
-		f.Text("B %s", rest)
-	})
+	single := func() {
+		f.Text("CBZ %v, %s", l.N, done)
+		f.group(l, 1, func(x []Vec) {
+			in = x
+			if !l.Whole {
+				f.Text("CMP $%d, %v", lanes, l.N)
+				f.Text("BLT %s", partIn)
+			}
+			for i := range in {
+				f.Text("FMOVQ.P 16(%v), F%d", l.In[i], in[i][0])
+			}
+			if !l.Whole {
+				f.Label(compute)
+			}
+		}, func(x []Vec) {
+			out = x
+			if !l.Whole {
+				f.Text("CMP $%d, %v", lanes, l.N)
+				f.Text("BLT %s", partOut)
+			}
+			for i := range out {
+				f.Text("FMOVQ.P F%d, 16(%v)", out[i][0], l.Out[i])
+			}
+			f.Text("SUB $%d, %v", lanes, l.N)
+			f.Text("B %s", rest)
+		})
+	}
+	if l.Unroll > 1 {
+		f.Label(rest)
+		single()
+	} else {
+		f.Counted(rest, lanes, "elements", single)
+	}
 	if l.Whole {
 		f.Label(done)
 		return
