@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/equivcnp/equivcnp/group"
 	"github.com/equivcnp/equivcnp/internal/cpu"
@@ -27,11 +28,19 @@ const (
 	BFloat16 Precision = "bfloat16"
 )
 
+// defaultMemory is what a plan and its calls may take where nobody says: with the program itself, and what the garbage collector
+// has not taken back, a process then stays below 1 GB. budgetImages is how many images of a call count.
+const (
+	defaultMemory = 9e8
+	budgetImages  = 16
+)
+
 // PlanOptions say what a plan may spend.
 type PlanOptions struct {
-	// Memory bounds, in bytes, the convolution weights that a plan keeps. What does not fit is computed anew in every call,
-	// for all images of the call at once: the more images, the less it costs. 0 is a quarter of the machine's memory,
-	// a negative number keeps nothing.
+	// Memory bounds, in bytes, what a plan keeps and what a call of up to 16 images needs beside it. Convolution weights that
+	// do not fit are computed anew in every call, for all its images at once: the more images, the less it costs. 0 is 900 MB
+	// or, if that is less, a quarter of the machine's memory; a negative number keeps no weights. Neighbourhoods and a
+	// call's features are there in any case, even if they are more than Memory.
 	Memory int64
 	// Precision of the kept weights; empty is Float32.
 	Precision Precision
@@ -94,6 +103,9 @@ type ImagePlan[T Float] struct {
 	last      *layers.PlannedLinear[T]
 
 	info PlanInfo
+	// idle is the memory of a call, kept for good for the next one; what calls at the same time need is in the pool, from which
+	// the garbage collector takes it.
+	idle atomic.Pointer[imageRun[T]]
 	pool sync.Pool // *imageRun[T]
 }
 
@@ -107,6 +119,7 @@ type PlanInfo struct {
 	Evaluated   int   // layers whose weights are computed in every call
 	WeightBytes int64 // kept weights
 	Bytes       int64 // weights and neighbourhoods
+	CallBytes   int64 // what a call of 16 images needs beside them, without its input and output
 	// Multiply-adds of one image, and of the WeightNets of one call (0 where all weights are kept).
 	ImageOps, CallOps float64
 }
@@ -147,7 +160,7 @@ func (m *ImageEquivCNP[T]) Plan(ctx context.Context, g Geometry, opt PlanOptions
 		return nil, fmt.Errorf("%w: precision %q is neither %q nor %q", ErrConfig, opt.Precision, Float32, BFloat16)
 	}
 	if opt.Memory == 0 {
-		opt.Memory = cpu.Memory() / 4
+		opt.Memory = min(defaultMemory, cpu.Memory()/4)
 	}
 	points := group.LiftPoints(m.group, g.Points, m.cfg.Lifts, m.cfg.LiftSeed)
 	queries, all := points, g.Points
@@ -221,7 +234,12 @@ func (p *ImagePlan[T]) compile(ctx context.Context, m *ImageEquivCNP[T], queries
 	}
 
 	// Weights are stored first where they save the most work per byte: the embedding's, which are few per pose.
-	left := max(opt.Memory, 0)
+	for _, a := range arranged {
+		p.info.Bytes += a.Bytes()
+		p.info.CallBytes = max(p.info.CallBytes, int64(workers())*a.CallBytes(width, min(budgetImages, p.chunk())))
+	}
+	p.info.CallBytes += int64(min(budgetImages, p.chunk())) * p.imageBytes()
+	left := max(opt.Memory-p.info.Bytes-p.info.CallBytes, 0)
 	kind := layers.Stored
 	if opt.Precision == BFloat16 {
 		kind = layers.StoredBF16
@@ -255,9 +273,7 @@ func (p *ImagePlan[T]) compile(ctx context.Context, m *ImageEquivCNP[T], queries
 	}
 	p.last = m.last.Plan()
 	p.info.ImageOps += float64(p.outputs() * width * 2 * m.cfg.DimY)
-	p.info.Rows, p.info.Bytes = p.rows, p.info.WeightBytes
-	for _, a := range arranged {
-		p.info.Bytes += a.Bytes()
-	}
+	p.info.Rows = p.rows
+	p.info.Bytes += p.info.WeightBytes
 	return nil
 }

@@ -12,9 +12,8 @@ import (
 // keepPlans bounds the pixel grids whose plans a model remembers for Complete.
 const keepPlans = 4
 
-// implicitMemory bounds the weights that such a plan keeps, in bytes: a caller who asked for one completion did not ask for
-// a gigabyte.
-const implicitMemory = 64 << 20
+// implicitMemory bounds such a plan and its calls, in bytes: a caller who asked for one completion did not ask for a gigabyte.
+const implicitMemory = 160 << 20
 
 // planCache holds the plans of the recent grids. A plan is made once, however many calls wait for it.
 type planCache[T Float] struct {

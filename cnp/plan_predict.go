@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"unsafe"
 
 	"github.com/equivcnp/equivcnp/internal/parallel"
 	"github.com/equivcnp/equivcnp/layers"
@@ -22,6 +23,15 @@ type imageRun[T Float] struct {
 
 // readBuffers hold some rows on their way from features to the prediction.
 type readBuffers[T Float] struct{ lift, features, out []T }
+
+// bytes is the size of it.
+func (r *imageRun[T]) bytes() int64 {
+	n := cap(r.input) + cap(r.h) + cap(r.y)
+	for _, b := range r.read {
+		n += cap(b.lift) + cap(b.features) + cap(b.out)
+	}
+	return int64(n)*int64(unsafe.Sizeof(T(0))) + r.ws.Bytes()
+}
 
 // resize returns a slice with n elements, x itself if it is large enough. What it holds is undefined.
 func resize[T any](x []T, n int) []T {
@@ -48,13 +58,9 @@ func (p *ImagePlan[T]) Predict(ctx context.Context, dst *Prediction[T], im *Imag
 		return fmt.Errorf("%w: the prediction has room for %d means and %d standard deviations, %d images need %d of each",
 			ErrShape, len(dst.Mean), len(dst.Std), im.B, want)
 	}
-	run, _ := p.pool.Get().(*imageRun[T])
-	if run == nil {
-		run = &imageRun[T]{}
-	}
-	defer p.pool.Put(run)
-	size := 2 * p.rows * p.cfg.Channels[0] * 4
-	chunk := max(1, min(im.B, runBytes/size))
+	run := p.rent()
+	defer p.giveBack(run)
+	chunk := max(1, min(im.B, p.chunk()))
 	report, steps := progress(ctx), 1+len(p.conv)
 	total := (im.B + chunk - 1) / chunk * steps
 	for lo := 0; lo < im.B; lo += chunk {
@@ -66,6 +72,32 @@ func (p *ImagePlan[T]) Predict(ctx context.Context, dst *Prediction[T], im *Imag
 	report(total, total)
 	return nil
 }
+
+// rent returns the memory of a call.
+func (p *ImagePlan[T]) rent() *imageRun[T] {
+	if run := p.idle.Swap(nil); run != nil {
+		return run
+	}
+	if run, ok := p.pool.Get().(*imageRun[T]); ok {
+		return run
+	}
+	return &imageRun[T]{}
+}
+
+func (p *ImagePlan[T]) giveBack(run *imageRun[T]) {
+	if !p.idle.CompareAndSwap(nil, run) {
+		p.pool.Put(run)
+	}
+}
+
+// imageBytes is what one image of a call needs: its input and two sets of features.
+func (p *ImagePlan[T]) imageBytes() int64 {
+	values := 2*p.cfg.Channels[0] + 2*p.cfg.DimY*p.cfg.Multiplicity
+	return int64(p.rows) * int64(values) * int64(unsafe.Sizeof(T(0)))
+}
+
+// chunk is how many images are predicted together at most.
+func (p *ImagePlan[T]) chunk() int { return int(max(1, runBytes/p.imageBytes())) }
 
 // images predicts images lo to hi.
 func (p *ImagePlan[T]) images(ctx context.Context, run *imageRun[T], dst *Prediction[T], im *Images[T], lo, hi int, step func(int)) error {

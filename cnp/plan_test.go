@@ -128,7 +128,7 @@ func TestPlanGolden(t *testing.T) {
 			mean, _ := g.F64("mean_f64")
 			std, _ := g.F64("std_f64")
 			for name, opt := range map[string]PlanOptions{
-				"evaluated": {Memory: -1}, "two layers": {Memory: 320 << 20}, "bfloat16": {Memory: 320 << 20, Precision: BFloat16},
+				"evaluated": {Memory: -1}, "one layer": {Memory: 320 << 20}, "bfloat16": {Memory: 320 << 20, Precision: BFloat16},
 			} {
 				if name != "bfloat16" && (grp == "T2" || grp == "SE2") {
 					continue // flat plans are all the same
@@ -325,23 +325,65 @@ func TestPlanCacheFollowsState(t *testing.T) {
 	require.Equal(t, 2+2*keepPlans, m.plans.entries[keepPlans-1].h)
 }
 
-// TestPlanSteadyState: after the first call only the hand-over to goroutines allocates.
+// TestPlanSteadyState: after the first call only the hand-over to goroutines allocates, some small objects for each layer, however
+// many images there are and whatever the collector does.
 func TestPlanSteadyState(t *testing.T) {
-	m, im := planModel[float32](t, "SO(2)", 1), planImages[float32](4, 2, 16, 16, 9)
-	p, err := m.Plan(context.Background(), Grid(16, 16), PlanOptions{Memory: -1})
-	require.NoError(t, err)
-	out := newPrediction[float32](im.B * p.Values())
-	call := func() { require.NoError(t, p.Predict(context.Background(), out, im)) }
-	call()
-	var a, b runtime.MemStats
-	const calls = 8
-	runtime.ReadMemStats(&a)
-	for range calls {
-		call()
+	for _, name := range []string{"T(2)", "SO(2)"} {
+		m, im := planModel[float32](t, name, 1), planImages[float32](4, 2, 16, 16, 9)
+		for kind, opt := range storages {
+			for threads, most := range map[int]uint64{1: 6, 2: 12} {
+				t.Run(fmt.Sprintf("%s/%s/threads=%d", name, kind, threads), func(t *testing.T) {
+					defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(threads))
+					p, err := m.Plan(context.Background(), Grid(16, 16), opt)
+					require.NoError(t, err)
+					out := newPrediction[float32](im.B * p.Values())
+					call := func() { require.NoError(t, p.Predict(context.Background(), out, im)) }
+					call()
+					call() // by now every goroutine has met its largest tile
+					var a, b runtime.MemStats
+					const calls = 4
+					runtime.GC()
+					runtime.GC() // pools are empty
+					runtime.ReadMemStats(&a)
+					for range calls {
+						call()
+					}
+					runtime.ReadMemStats(&b)
+					steps := uint64(3 + len(p.conv))   // input, embedding, layers, output
+					if threads == 1 || p.Info().Flat { // which tiles a goroutine meets is chance
+						require.LessOrEqual(t, (b.Mallocs-a.Mallocs)/calls, most*steps, "objects per call")
+						require.LessOrEqual(t, (b.TotalAlloc-a.TotalAlloc)/calls, 128*most*steps, "bytes per call")
+					}
+				})
+			}
+		}
 	}
-	runtime.ReadMemStats(&b)
-	// One set of features would be 4·256·41·4 bytes. The collector may have emptied the pool once.
-	require.Less(t, (b.TotalAlloc-a.TotalAlloc)/calls, uint64(4*256*41*4), "bytes per call")
+}
+
+// TestPlanMemory: the budget covers weights, neighbourhoods and the memory of a call of 16 images, whose account is true.
+func TestPlanMemory(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	for _, name := range []string{"T(2)", "SO(2)"} {
+		m := planModel[float32](t, name, 1)
+		p, err := m.Plan(context.Background(), Grid(16, 16), PlanOptions{Memory: -1})
+		require.NoError(t, err)
+		im := planImages[float32](16, 2, 16, 16, 9)
+		require.NoError(t, p.Predict(context.Background(), newPrediction[float32](im.B*p.Values()), im))
+		used := p.idle.Load().bytes()
+		require.InDelta(t, float64(used), float64(p.Info().CallBytes), 0.25*float64(used), name)
+		if p.Info().Flat {
+			continue
+		}
+		least := p.Info().Bytes + p.Info().CallBytes
+		for _, more := range []int64{0, 1 << 18, 1 << 30} {
+			p, err := m.Plan(context.Background(), Grid(16, 16), PlanOptions{Memory: least + more})
+			require.NoError(t, err)
+			info := p.Info()
+			require.LessOrEqual(t, info.Bytes+info.CallBytes, least+more)
+			require.Equal(t, more == 1<<30, info.Evaluated == 0)
+			require.Equal(t, more == 0, info.Stored == 0, "%d", more)
+		}
+	}
 }
 
 func TestPlanRefuses(t *testing.T) {

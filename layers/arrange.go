@@ -173,6 +173,21 @@ func (a *Arrangement[T]) Bytes() int64 {
 	return size
 }
 
+// CallBytes is about what one goroutine needs while it computes a layer of that many channels for so many images at once: with
+// tiles, a slice of one's weights, the hidden channels of the WeightNets that they come from (as many as a slice has, in the
+// paper's models), and its rows' sums before and after the dense map.
+func (a *Arrangement[T]) CallBytes(channels, images int) int64 {
+	rows, weights := flatRows, 0
+	if !a.Flat() {
+		rows, weights = 0, 2*a.most*a.width(channels)
+		for i := range a.tiles {
+			rows = max(rows, a.tiles[i].hi-a.tiles[i].lo)
+		}
+		rows *= images + 1
+	}
+	return int64(weights+(rows+rows/8)*channels) * int64(floatSize[T]())
+}
+
 // neighbors is how many pairs row i has, at least 1: what a mean divides by.
 func (a *Arrangement[T]) neighbors(i int) int { return max(1, a.offsets[i+1]-a.offsets[i]) }
 

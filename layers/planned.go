@@ -196,6 +196,18 @@ type Workspace[T Float] struct {
 	workers []workspace[T]
 }
 
+// Bytes is the size of it.
+func (w *Workspace[T]) Bytes() int64 {
+	n := 0
+	for i := range w.workers {
+		p := &w.workers[i]
+		for _, b := range [][]T{p.weights, p.net, p.poses, p.hidden, p.part, p.sum, p.dense} {
+			n += cap(b)
+		}
+	}
+	return int64(n) * int64(floatSize[T]())
+}
+
 // workspace is one goroutine's part.
 type workspace[T Float] struct {
 	weights          []T // a slice of a tile's

@@ -22,8 +22,8 @@ type planFlags struct {
 func (p *planFlags) register(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.IntVar(&p.batch, "batch", 0, "images at a time, for image models; 0 takes as many as fit 256 MB of features")
-	f.StringVar(&p.memory, "memory", "", "memory for stored convolution weights of an image model, 800M or 2G for example; "+
-		"what does not fit is computed anew for every batch (default 64M)")
+	f.StringVar(&p.memory, "memory", "", "memory for the plan of an image model and a batch of 16 on its way through it, 800M or 2G for example; "+
+		"convolution weights that do not fit are computed anew for every batch (default 160M)")
 	f.StringVar(&p.precision, "precision", string(cnp.Float32), "of stored weights: float32, or bfloat16 for half the memory")
 	must(cmd.RegisterFlagCompletionFunc("precision",
 		cobra.FixedCompletions([]string{string(cnp.Float32), string(cnp.BFloat16)}, cobra.ShellCompDirectiveNoFileComp)))
@@ -31,7 +31,7 @@ func (p *planFlags) register(cmd *cobra.Command) {
 
 // options checks the flags.
 func (p *planFlags) options() (cnp.PlanOptions, error) {
-	opt := cnp.PlanOptions{Memory: 64 << 20, Precision: cnp.Precision(p.precision)}
+	opt := cnp.PlanOptions{Memory: 160 << 20, Precision: cnp.Precision(p.precision)}
 	if p.batch < 0 {
 		return opt, usagef("--batch %d: need 0 or more", p.batch)
 	}
