@@ -2,6 +2,7 @@ package group
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/equivcnp/equivcnp/linalg"
 )
@@ -55,7 +56,11 @@ func (g *SO2) RelativePoses(dst, ai, qi, a, q []float64, index []int32) {
 	th, r := ai[0], qi[0]
 	for k, j := range index {
 		d := dst[3*k:][:3]
-		d[0], d[1], d[2] = relativeAngle(th-a[j]), r, q[j]
+		angle := th - a[j]
+		if !(math.Abs(angle) <= halfTurn) {
+			angle = relativeAngle(angle)
+		}
+		d[0], d[1], d[2] = angle, r, q[j]
 	}
 }
 
@@ -65,7 +70,11 @@ func (g *RxSO2) RelativePoses(dst, ai, _, a, _ []float64, index []int32) {
 	for k, j := range index {
 		aj := a[2*int(j):][:2]
 		d := dst[2*k:][:2]
-		d[0], d[1] = l-aj[0], relativeAngle(th-aj[1])
+		angle := th - aj[1]
+		if !(math.Abs(angle) <= halfTurn) {
+			angle = relativeAngle(angle)
+		}
+		d[0], d[1] = l-aj[0], angle
 	}
 }
 

@@ -43,6 +43,7 @@ type knownPoses struct {
 type knownWork struct {
 	poses        []float64
 	guess        []int32
+	before       []int32 // Pose of the row before, among those of the goroutine
 	count, first []int32 // by known pose: its members, and the first pair among them
 }
 
@@ -118,41 +119,53 @@ func (k *knownPoses) assign(w *knownWork, p *problem, nb *Neighborhood, i int) (
 	w.poses = p.row(w.poses, nb, i)
 	lo := nb.Offsets[i]
 	ids := nb.Pose[lo:nb.Offsets[i+1]]
-	inv, shift, guess := k.table.inv, k.shift&63, w.guess
+	// On a lattice the next query has the same poses in the same order, but at the edges.
+	var before []int32
+	if len(w.before) == len(ids) {
+		before = w.before
+	}
+	w.before = ids
+	count, guess := w.count, w.guess
 	for n := range ids {
 		pose := w.poses[n*e : (n+1)*e]
-		var slot uint64
-		var id int32
-		near := true
-		if len(pose) == 2 {
-			h := math.Float64bits(float64(pose[0]*inv)+roundMagic)*hashFactors[0] +
-				math.Float64bits(float64(pose[1]*inv)+roundMagic)*hashFactors[1]
-			slot = mixShort(h) >> shift
-			id = guess[slot]
-			known := k.poses[2*int(id):][:2]
-			near = math.Abs(pose[0]-known[0]) <= reach && math.Abs(pose[1]-known[1]) <= reach
-		} else {
-			slot = k.slot(pose)
-			id = guess[slot]
-			near = within(k.poses[int(id)*e:], pose, reach)
+		id, near := int32(-1), false
+		if n < len(before) {
+			if id = before[n]; id >= 0 {
+				near = k.near(pose, id, reach)
+			}
 		}
 		if !near {
-			if id, ok = k.find(pose); !ok {
-				return 0, false
+			slot := k.slot(pose)
+			id = guess[slot]
+			if !k.near(pose, id, reach) {
+				if id, ok = k.find(pose); !ok {
+					return 0, false
+				}
+				if id < 0 {
+					ids[n] = -1
+					outsiders++
+					continue
+				}
+				guess[slot] = id // the next pose there is likely to be this one
 			}
-			if id < 0 {
-				ids[n] = -1
-				outsiders++
-				continue
-			}
-			guess[slot] = id // the next pose there is likely to be this one
 		}
 		ids[n] = id
-		if w.count[id]++; w.count[id] == 1 {
+		if count[id]++; count[id] == 1 {
 			w.first[id] = int32(lo + n)
 		}
 	}
 	return outsiders, true
+}
+
+// near reports whether a pose is within reach of known pose id.
+func (k *knownPoses) near(pose []float64, id int32, reach float64) bool {
+	known := k.poses[int(id)*k.e:]
+	for c, x := range pose {
+		if !(math.Abs(x-known[c]) <= reach) {
+			return false
+		}
+	}
+	return true
 }
 
 // knownPairs has pairs follow the first one of the same known pose, and returns, ascending, the outsiders, which are to be

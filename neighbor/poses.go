@@ -70,11 +70,14 @@ func (p *problem) leadingPairs(nb *Neighborhood, tol float64) []int32 {
 	if t == nil {
 		return nil
 	}
-	following := t.follow(p, nb, tol)
-	if following < nb.Pairs()/8 {
+	following, all := t.follow(p, nb, tol), 0
+	for _, n := range following {
+		all += int(n)
+	}
+	if all < nb.Pairs()/8 {
 		return nil
 	}
-	return leadersOnly(nb.Pose, nb.Pairs()-following)
+	return leadersOnly(nb, following, all)
 }
 
 // buildTables fills Pose, Poses and Count through so many tables. With pairs not nil only those are entered, and the others

@@ -154,6 +154,9 @@ func (t *poseTable) enterItems(ids []int32, from, to int) bool {
 			t.key[c] = math.Float64frombits(item[c])
 		}
 		id, alone := t.enter(t.key, uint64(tag)<<32, at)
+		if id == at && alone {
+			continue // without a look at ids, which are in no cache
+		}
 		followers := ids[pair]
 		if followers > 0 && (!alone || !t.within(id, t.key, enterReach*t.tol)) {
 			clear = false

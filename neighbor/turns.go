@@ -3,7 +3,6 @@ package neighbor
 import (
 	"math"
 	"runtime"
-	"sync/atomic"
 
 	"github.com/equivcnp/equivcnp/group"
 	"github.com/equivcnp/equivcnp/internal/parallel"
@@ -81,11 +80,12 @@ func (p *problem) findTurns(tol float64) *turns {
 func (p *problem) probeTurn(queries, points *turnIndex, order int, tol float64) bool {
 	e := group.PoseDim(p.g)
 	pose, turned := make([]float64, e), make([]float64, e)
+	key := make([]float64, queries.dim)
 	part, good := 1/float64(order), 0
 	for s := range turnProbes {
 		i := s * queries.rows() / turnProbes
 		j := (2*s + 1) % turnProbes * points.rows() / turnProbes
-		ti, tj := queries.turn(i, part), points.turn(j, part)
+		ti, tj := queries.turn(key, i, part), points.turn(key, j, part)
 		if ti < 0 || tj < 0 {
 			continue
 		}
@@ -105,14 +105,13 @@ type turnIndex struct {
 	dim    int
 	axis   int // the coordinate that turns
 	period float64
-	key    []float64
 }
 
 func newTurnIndex(bounder group.Bounder, axis int, tol float64, l *group.Lifted, mask []bool, blocks []int) *turnIndex {
 	dim := bounder.BoundDim() + 1
 	x := &turnIndex{
 		table: newPoseTable(dim, dim, tol, make([]uint64, l.Rows()*dim)), coords: make([]float64, l.Rows()*dim), dim: dim,
-		axis: axis + 1, period: bounder.BoundPeriods()[axis], key: make([]float64, dim),
+		axis: axis + 1, period: bounder.BoundPeriods()[axis],
 	}
 	x.table.reset(l.Rows())
 	block := 0
@@ -141,22 +140,22 @@ func newTurnIndex(bounder group.Bounder, axis int, tol float64, l *group.Lifted,
 
 func (x *turnIndex) rows() int { return len(x.coords) / x.dim }
 
-// turn returns the row that a turn by part of a full one takes row i to, or -1.
-func (x *turnIndex) turn(i int, part float64) int32 {
+// turn returns the row that a turn by part of a full one takes row i to, or -1. key [dim] is scratch.
+func (x *turnIndex) turn(key []float64, i int, part float64) int32 {
 	row := x.coords[i*x.dim : (i+1)*x.dim]
 	if row[0] != row[0] {
 		return -1
 	}
-	copy(x.key, row)
+	copy(key, row)
 	angle := row[x.axis] + part*x.period
 	if angle > x.period/2 {
 		angle -= x.period
 	}
-	x.key[x.axis] = angle
-	id, _ := x.table.search(x.key, x.table.hash(x.key))
+	key[x.axis] = angle
+	id, _ := x.table.search(key, x.table.hash(key))
 	if id == absent && math.Abs(angle) > 0.49*x.period { // half a period may stand as either end
-		x.key[x.axis] = angle - math.Copysign(x.period, angle)
-		id, _ = x.table.search(x.key, x.table.hash(x.key))
+		key[x.axis] = angle - math.Copysign(x.period, angle)
+		id, _ = x.table.search(key, x.table.hash(key))
 	}
 	if id == absent {
 		return -1
@@ -167,9 +166,12 @@ func (x *turnIndex) turn(i int, part float64) int32 {
 // turnAll returns where all rows are taken.
 func (x *turnIndex) turnAll(part float64) []int32 {
 	to := make([]int32, x.rows())
-	for i := range to {
-		to[i] = x.turn(i, part)
-	}
+	parallel.For(len(to), 512, func(lo, hi int) {
+		key := make([]float64, x.dim)
+		for i := lo; i < hi; i++ {
+			to[i] = x.turn(key, i, part)
+		}
+	})
 	return to
 }
 
@@ -193,20 +195,22 @@ func (t *turns) leaders() (leader []int32, by []uint8) {
 
 // turnWork is scratch of one goroutine.
 type turnWork struct {
-	place       []int32 // by row of points: where it may stand in the leader's row
+	// place says, by row of points, where it may stand in the leader's row, counted from base; what is less is of another query.
+	place       []int32
+	base        int32
 	lead, poses []float64
 }
 
 // follow sets Pose of each pair that follows to the complement of its leader, and of each other pair to the number of its
-// followers. It returns how many follow.
-func (t *turns) follow(p *problem, nb *Neighborhood, tol float64) int {
+// followers. It returns how many pairs of each query follow.
+func (t *turns) follow(p *problem, nb *Neighborhood, tol float64) []int32 {
 	leader, by := t.leaders()
 	work := make([]turnWork, runtime.GOMAXPROCS(0))
-	var total atomic.Int64
+	following := make([]int32, nb.Queries)
 	parallel.ForWorkers(nb.Queries, 16, len(work), func(worker, lo, hi int) {
-		w, n := &work[worker], 0
+		w := &work[worker]
 		if w.place == nil {
-			w.place = make([]int32, nb.Points)
+			w.place, w.base = make([]int32, nb.Points), 1
 		}
 		for i := lo; i < hi; i++ {
 			if by[i] != 0 || nb.Offsets[i] == nb.Offsets[i+1] {
@@ -219,13 +223,12 @@ func (t *turns) follow(p *problem, nb *Neighborhood, tol float64) int {
 						lead = p.row(w.lead, nb, i)
 						w.lead = lead
 					}
-					n += w.followRow(p, nb, i, f, t.point[k], turnReach*tol)
+					following[f] = int32(w.followRow(p, nb, i, f, t.point[k], turnReach*tol))
 				}
 			}
 		}
-		total.Add(int64(n))
 	})
-	return int(total.Load())
+	return following
 }
 
 // row returns the poses of row i, in dst if there is room.
@@ -247,26 +250,39 @@ func (w *turnWork) followRow(p *problem, nb *Neighborhood, i, f int, turn []int3
 	lo := nb.Offsets[i]
 	lead, row := nb.Index[lo:nb.Offsets[i+1]], nb.Index[nb.Offsets[f]:nb.Offsets[f+1]]
 	count, pose := nb.Pose[lo:nb.Offsets[i+1]], nb.Pose[nb.Offsets[f]:nb.Offsets[f+1]]
+	if int(w.base) > math.MaxInt32-len(lead) {
+		clear(w.place)
+		w.base = 1
+	}
+	base, place := w.base, w.place
+	w.base += int32(len(lead))
 	for k, j := range lead {
 		if to := turn[j]; to >= 0 {
-			w.place[to] = int32(k)
+			place[to] = base + int32(k)
 		}
 	}
 	w.poses = p.row(w.poses, nb, f)
 	n := 0
-	for k, j := range row {
-		// A place may be of another query's.
-		at := int(w.place[j])
-		if at >= len(lead) || turn[lead[at]] != j {
+	for k, j := range row[:len(pose)] {
+		at := int(place[j] - base)
+		if uint(at) >= uint(len(count)) {
 			continue
 		}
-		if e == 2 {
+		switch e {
+		case 2:
 			a, b := w.poses[2*k:][:2], w.lead[2*at:][:2]
 			if !(math.Abs(a[0]-b[0]) <= tol && math.Abs(a[1]-b[1]) <= tol) {
 				continue
 			}
-		} else if !within(w.poses[k*e:(k+1)*e], w.lead[at*e:(at+1)*e], tol) {
-			continue
+		case 3:
+			a, b := w.poses[3*k:][:3], w.lead[3*at:][:3]
+			if !(math.Abs(a[0]-b[0]) <= tol && math.Abs(a[1]-b[1]) <= tol && math.Abs(a[2]-b[2]) <= tol) {
+				continue
+			}
+		default:
+			if !within(w.poses[k*e:(k+1)*e], w.lead[at*e:(at+1)*e], tol) {
+				continue
+			}
 		}
 		pose[k] = ^int32(lo + at)
 		count[at]++
@@ -275,27 +291,30 @@ func (w *turnWork) followRow(p *problem, nb *Neighborhood, i, f int, turn []int3
 	return n
 }
 
-// leadersOnly returns the pairs that follow none, ascending.
-func leadersOnly(pose []int32, n int) []int32 {
-	out := make([]int32, n)
-	chunks := (len(pose) + poseGrain - 1) / poseGrain
-	start := make([]int, chunks+1)
-	parallel.For(len(pose), poseGrain, func(lo, hi int) {
-		n := 0
-		for _, v := range pose[lo:hi] {
-			n += int(^uint32(v) >> 31)
+// leadersOnly returns the pairs that follow none, ascending. following says how many pairs of each query follow, all together.
+func leadersOnly(nb *Neighborhood, following []int32, all int) []int32 {
+	out := make([]int32, nb.Pairs()-all)
+	const grain = 64
+	start := make([]int, (nb.Queries+grain-1)/grain)
+	n := 0
+	for i, f := range following {
+		if i%grain == 0 {
+			start[i/grain] = n
 		}
-		start[lo/poseGrain+1] = n
-	})
-	for c := range chunks {
-		start[c+1] += start[c]
+		n += nb.Offsets[i+1] - nb.Offsets[i] - int(f)
 	}
-	parallel.For(len(pose), poseGrain, func(lo, hi int) {
-		at := start[lo/poseGrain]
-		for k, v := range pose[lo:hi] {
-			if v >= 0 {
-				out[at] = int32(lo + k)
-				at++
+	parallel.For(nb.Queries, grain, func(lo, hi int) {
+		at := start[lo/grain]
+		for i := lo; i < hi; i++ {
+			first, end := nb.Offsets[i], nb.Offsets[i+1]
+			if int(following[i]) == end-first {
+				continue
+			}
+			for k, v := range nb.Pose[first:end] {
+				if v >= 0 {
+					out[at] = int32(first + k)
+					at++
+				}
 			}
 		}
 	})
