@@ -21,6 +21,7 @@ test: ## all tests
 race: ## the concurrent packages under the race detector
 	$(GO) test -race -short ./internal/... ./simd ./group ./neighbor ./layers
 	$(GO) test -race -short -run '^Test(Equiv|Chunks|Images|Cancel|Valid)' ./cnp
+	$(GO) test -race -short -run '^Test(SameBits|CheckpointEvery|AdamBits|Source|ImageSource|Equivariance|Meter)$$' ./cnp/train ./cnp/task ./cnp/eval
 
 purego: ## without assembly
 	$(GO) test -tags purego ./simd ./linalg ./layers

@@ -463,6 +463,53 @@ func TestGradientBits(t *testing.T) {
 	require.Equal(t, want[:len(want)-1], got[:len(got)-1])
 }
 
+// TestGradientOrders: the same bits for any number of goroutines, and whether activations are kept or computed again, in every order
+// that a convolution may go in: by a plan, by a plan lift by lift, by tiles.
+func TestGradientOrders(t *testing.T) {
+	const side, c, batch = 12, 20, 2
+	var grid []float64
+	for i := range side * side {
+		grid = append(grid, float64(i/side)-5.5, float64(i%side)-5.5)
+	}
+	defer func(n int64) { keepBytes = n }(keepBytes)
+	for _, tt := range []struct {
+		group  string
+		lifts  int
+		radius float64
+		flat   bool
+	}{{"T(2)", 1, 0.8, true}, {"SE(2)", 4, 1.9, true}, {"RxSO(2)", 1, 0.3, false}} {
+		t.Run(fmt.Sprintf("%sx%d", tt.group, tt.lifts), func(t *testing.T) {
+			rng := rand.New(rand.NewPCG(31, 1))
+			g, err := group.Parse(tt.group, 0)
+			require.NoError(t, err)
+			points := group.LiftPoints(g, grid, tt.lifts, 0)
+			cfg := LieConvConfig{PoseDim: group.PoseDim(g), Hidden: 8, BatchNorm: true, Radius: tt.radius}
+			block := NewResidualBlock[float32](c, cfg, rng)
+			f, dout := normals[float32](rng, batch*points.Rows()*c), normals[float32](rng, batch*points.Rows()*c)
+			run := func(procs int, keep int64) [][]float32 {
+				defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
+				keepBytes = keep
+				geo := NewGeometry[float32](points, nil, nil, 0, 0)
+				p, err := geo.Pairs(block.Conv[0].Depthwise.Radius())
+				require.NoError(t, err)
+				require.Equal(t, tt.flat, Flat(p.Neighborhood), "%d pairs, %d poses", p.Pairs(), p.NumPoses())
+				y, df, g := make([]float32, len(f)), make([]float32, len(f)), NewGrads(block.Params(""))
+				tape, err := block.ForwardTape(y, f, geo, batch, Train)
+				require.NoError(t, err)
+				net := tape.conv[0].depthwise.net
+				require.Equal(t, keep > 0, net.kept > 0 && net.linear[2] != nil)
+				tape.Backward(df, dout, g)
+				require.Zero(t, net.kept)
+				require.Nil(t, net.linear[2])
+				return append(g.Data, y, df)
+			}
+			want := run(1, 1<<30)
+			require.Equal(t, want, run(4, 1<<30))
+			require.Equal(t, want, run(4, 0))
+		})
+	}
+}
+
 func TestGrads(t *testing.T) {
 	rng := rand.New(rand.NewPCG(29, 1))
 	l := NewLinear[float64](2, 3, rng)
