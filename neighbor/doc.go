@@ -38,4 +38,6 @@
 //
 // Where rotations of a group take the points to themselves, as quarter turns do with an image, most pairs repeat the pose of
 // an earlier one. Those take over its entry without a look-up, once their own pose has been compared; the table is the same.
+// Where a few rows show nearly all poses, as on a lattice under translations, each pair is compared with a guess among these;
+// pairs that are near none are entered into tables. A guess costs or saves time and decides nothing.
 package neighbor

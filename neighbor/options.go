@@ -40,8 +40,8 @@ func (m Method) String() string {
 }
 
 // DefaultMaxPairs is the limit on pairs where Options.MaxPairs is 0: four times what a 128 × 128 image has at the paper's
-// radius. That many pairs take about 0.5 GB where few poses are distinct, and while their table grows at most about 6 GB
-// where all are.
+// radius. That many pairs take about 0.5 GB where few rows show all poses, and at most about 4 GB, with poses of two
+// numbers, while tables are filled with all of them.
 const DefaultMaxPairs = 1 << 26
 
 // DefaultMergeUnits is the factor of the default merging tolerance; see Options.MergeTolerance.
