@@ -75,7 +75,7 @@ func depthwiseCases() []kernelCase {
 				if own {
 					w = rng.floats(gatherPairs*c, 1)
 				}
-				out := make([]float32, n*c)
+				out := onHugePages[float32](n * c)
 				return timed{ours: func() { simd.Depthwise(out, f, w, g.offsets, g.index, g.pose, c, false) }}
 			}})
 		}
@@ -85,13 +85,13 @@ func depthwiseCases() []kernelCase {
 			rng := peerSeed
 			f, w := rng.floats(n*c, 1), rng.floats(j*c, 1)
 			g := newGathered(&rng, true, false)
-			plan, out := simd.NewDepthwisePlan(g.offsets, g.index, g.pose, n, j), make([]float32, n*c)
+			plan, out := simd.NewDepthwisePlan(g.offsets, g.index, g.pose, n, j), onHugePages[float32](n*c)
 			return timed{ours: func() { simd.DepthwisePlanF32(out, f, w, plan, 0, n, c, false) }}
 		}},
 		kernelCase{"depthwise/own_w/ours_bf16/local", []metric{gflops(flop), gbps(2 * gatherPairs * c)},
 			work{flop: flop, bytes: 2 * gatherPairs * c, footprint: 2 * gatherPairs * c}, func() timed {
 				rng := peerSeed
-				f, w := rng.floats(n*c, 1), make([]simd.BF16, gatherPairs*c)
+				f, w := rng.floats(n*c, 1), onHugePages[simd.BF16](gatherPairs*c)
 				g := newGathered(&rng, true, true)
 				row := make([]float32, c)
 				for k := 0; k < len(w); k += c {
@@ -100,14 +100,14 @@ func depthwiseCases() []kernelCase {
 					}
 					simd.BF16FromF32(w[k:k+c], row)
 				}
-				out := make([]float32, n*c)
+				out := onHugePages[float32](n * c)
 				return timed{ours: func() { simd.DepthwiseBF16F32(out, f, w, g.offsets, g.index, g.pose, c, false) }}
 			}},
 		kernelCase{"depthwise_grad_f/shared_w/ours/local", []metric{gflops(flop)}, work{flop: flop}, func() timed {
 			rng := peerSeed
 			dout, w := rng.floats(n*c, 1), rng.floats(j*c, 1)
 			g := newGathered(&rng, true, false) // the transpose of a periodic grid is another one
-			df := make([]float32, n*c)
+			df := onHugePages[float32](n * c)
 			return timed{ours: func() { simd.DepthwiseGradFF32(df, dout, w, g.offsets, g.index, g.pose, nil, c) }}
 		}},
 		kernelCase{"depthwise_grad_w/shared_w/ours/local", []metric{gflops(flop)}, work{flop: flop}, func() timed {
@@ -115,14 +115,14 @@ func depthwiseCases() []kernelCase {
 			dout, f := rng.floats(n*c, 1), rng.floats(n*c, 1)
 			g := newGathered(&rng, true, false)
 			offsets, row, index := g.byPose()
-			dw := make([]float32, j*c)
+			dw := onHugePages[float32](j * c)
 			return timed{ours: func() { simd.DepthwiseGradWF32(dw, dout, f, offsets, row, index, nil, c) }}
 		}},
 		kernelCase{"depthwise_grad_w/shared_w/ours_plan/local", []metric{gflops(flop)}, work{flop: flop}, func() timed {
 			rng := peerSeed
 			dout, f := rng.floats(n*c, 1), rng.floats(n*c, 1)
 			g := newGathered(&rng, true, false)
-			plan, dw := simd.NewDepthwisePlan(g.offsets, g.index, g.pose, n, j), make([]float32, j*c)
+			plan, dw := simd.NewDepthwisePlan(g.offsets, g.index, g.pose, n, j), onHugePages[float32](j*c)
 			return timed{ours: func() { simd.DepthwisePlanGradWF32(dw, dout, f, plan, 0, n, 0, c, c, false) }}
 		}})
 }

@@ -47,7 +47,7 @@ func limitsOf(l simd.Level) *machine {
 	} {
 		r.bytes = max(512, r.bytes&^511)
 		if len(readBuffer) < r.bytes {
-			readBuffer = make([]byte, r.bytes)
+			readBuffer = onHugePages[byte](r.bytes)
 			for i := range readBuffer { // pages that nobody wrote are all the same one
 				readBuffer[i] = byte(i)
 			}

@@ -29,7 +29,7 @@ func (s *splitmix) float() float32 {
 
 // floats draws n numbers, times scale.
 func (s *splitmix) floats(n int, scale float32) []float32 {
-	x := make([]float32, n)
+	x := onHugePages[float32](n)
 	for i := range x {
 		x[i] = s.float() * scale
 	}
