@@ -18,8 +18,6 @@ const (
 	// two panels must stay in the first-level cache.
 	gemmWide      = 2 * stripF32
 	gemmWideDepth = 64
-	// gemmDepth bounds the columns of A that one call takes, and with them its duration: tens of microseconds.
-	gemmDepth = 2048
 )
 
 // The bits of the mode of gemmStripF32 and gemmStripTNF32, as in their generator.

@@ -44,9 +44,9 @@ func gemmPackedF32(c []float32, ldc int, a []float32, lda int, b *Packed[float32
 
 // gemmPackedBlock computes C = A·B + bias for m rows, of which A starts at a[at], with what mode asks for done to the sums.
 func gemmPackedBlock(c []float32, ldc int, a []float32, at, lda int, b *Packed[float32], bias []float32, mode, m int) {
-	columns := stripColumns()
-	for p := 0; p == 0 || p < b.K; p += gemmDepth {
-		now, k := mode, min(gemmDepth, b.K-p)
+	columns, depth := stripColumns(), panelDepth(b.K)
+	for p := 0; p == 0 || p < b.K; p += depth {
+		now, k := mode, min(depth, b.K-p)
 		if p+k < b.K {
 			now = 0 // not the last part of the sum
 		}

@@ -16,9 +16,9 @@ func weightNetF32(dst, pose []float32, net *[3]Dense[float32], rows int, scratch
 		raceRead(net[i].B.data)
 		raceRead(net[i].Bias)
 	}
-	x, y := scratch, scratch[weightNetTile*h0:]
-	for lo := 0; lo < rows; lo += weightNetTile {
-		n := min(weightNetTile, rows-lo)
+	x, y, tile := scratch, scratch[weightNetTile*h0:], weightNetRows(h0, h1, out)
+	for lo := 0; lo < rows; lo += tile {
+		n := min(tile, rows-lo)
 		gemmPackedBlock(x, h0, pose, lo*in, in, net[0].B, net[0].Bias, stripSwish, n)
 		gemmPackedBlock(y, h1, x, 0, h0, net[1].B, net[1].Bias, stripSwish, n)
 		gemmPackedBlock(dst[lo*out:], out, y, 0, h1, net[2].B, net[2].Bias, stripSwish, n)
