@@ -37,6 +37,7 @@ var neonRegistry = []neonGenerator{
 	{mat2Ops.file, mat2Ops.writeNEON},
 	{mat3Ops.file, mat3Ops.writeNEON},
 	{mat3LogOps.file, mat3LogOps.writeNEON},
+	{"zwiden", widenNEON},
 	{"../internal/limits/zlimits", limitsNEON},
 }
 

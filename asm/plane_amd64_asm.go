@@ -163,6 +163,49 @@ func logSE2(b *x86.Block) {
 	outputs(b, th, x, y)
 }
 
+// The quotients by θ in the Jacobians of SE(2), for |θ| below 1 as θ times a series in θ²:
+//
+//	(1 - sin θ/θ)/θ = θ/3! - θ³/5! + θ⁵/7! - ...
+//	(1 - h cot h)/θ = Σ |B₂ₖ|·θ²ᵏ⁻¹/(2k)!,  h = θ/2, Bernoulli's numbers B
+var (
+	sincRest = []float64{1. / 6, -1. / 120, 1. / 5040, -1. / 362880, 1. / 39916800, -1. / 6227020800, 1. / 1307674368000,
+		-1. / 355687428096000, 1. / 121645100408832000}
+	halfCotRest = []float64{1. / 12, 1. / 720, 1. / 30240, 1. / 1209600, 1. / 47900160, 691. / 1307674368000, 1. / 74724249600,
+		3617. / 10670622842880000, 43867. / 5109094217170944000, 174611. / 802857662698291200000}
+)
+
+// restOver is (1 - x)/θ, which is θ·Σ c[k]·θ²ᵏ.
+func restOver(b *x86.Block, x, th x86.Value, name string, c []float64) x86.Value {
+	series := b.Mul(th, b.Horner(b.Mul(th, th), polynomial(b, name, c)...))
+	return b.Select(b.Cmp(x86.LT, abs(b, th), one(b)), series, quotient(b, b.Sub(one(b), x), th))
+}
+
+// leftJacobianSE2 is V(θ) and, in the first column, (1, ψ·(t_y - i t_x)), ψ = (sin h/h)²/2 + i(1 - sin θ/θ)/θ.
+func leftJacobianSE2(b *x86.Block) {
+	a := load(b, 1, 3)
+	b.Hard(notWithin(b, a[0], "limit", sinCosLimit(b)))
+	sin, cos, sinc := halfTurn(b, a[0])
+	vr, vi := b.Mul(cos, sinc), b.Mul(sin, sinc)
+	re := b.Mul(b.Mul(sinc, sinc), half(b))
+	im := restOver(b, vr, a[0], "sincRest", sincRest[:byElem(b, 5, 9)])
+	outputs(b, one(b), zero(b), zero(b), sumOfProducts(b, re, a[2], im, a[1]), vr, neg(b, vi), diffOfProducts(b, im, a[2], re, a[1]), vi, vr)
+}
+
+// leftJacobianInvSE2 is 1/V(θ) = h cot h - ih and, in the first column, -(t_y - i t_x)(1/2 - ig), g = (1 - h cot h)/θ.
+func leftJacobianInvSE2(b *x86.Block) {
+	a := load(b, 1, 3)
+	b.Hard(notWithin(b, a[0], "limit", sinCosLimit(b)))
+	_, cos, sinc := halfTurn(b, a[0])
+	h, vr := b.Mul(a[0], half(b)), quotient(b, cos, sinc)
+	g := restOver(b, vr, a[0], "halfCotRest", halfCotRest[:byElem(b, 5, 10)])
+	outputs(b, one(b), zero(b), zero(b), diffOfProducts(b, g, a[1], half(b), a[2]), vr, h, sumOfProducts(b, g, a[2], half(b), a[1]), neg(b, h), vr)
+}
+
+func adjointSE2(b *x86.Block) {
+	e := load(b, 1, 4)
+	outputs(b, one(b), zero(b), zero(b), e[3], e[0], neg(b, e[1]), neg(b, e[2]), e[1], e[0])
+}
+
 // wrapAngle is the sum of two angles, taken into [-π, π], if it is within 3π.
 func wrapSum(b *x86.Block, x, y x86.Value) (th x86.Value, far x86.Mask) {
 	th = b.Add(x, y)
@@ -339,6 +382,10 @@ var planeOps = matrixFile{"zplane", []matrixOp{
 	{name: "ComposeSE2", doc: "writes log(exp(a)·exp(b)) of n pairs of coordinate vectors.", pinned: pinSome, stages: []func(*x86.Block){composeSE2}},
 	{name: "MulPlane", doc: "writes the products of n pairs of similarities.", stages: []func(*x86.Block){mulPlane}},
 	{name: "InverseSE2", doc: "writes the inverses of n motions.", stages: []func(*x86.Block){inverseSE2}},
+	{name: "LeftJacobianSE2", doc: "writes the left Jacobians at n coordinate vectors.", pinned: pinSome, stages: []func(*x86.Block){leftJacobianSE2}},
+	{name: "LeftJacobianInvSE2", doc: "writes the inverses of the left Jacobians at n coordinate vectors.", pinned: pinSome,
+		stages: []func(*x86.Block){leftJacobianInvSE2}},
+	{name: "AdjointSE2", doc: "writes the adjoint matrices of n motions.", stages: []func(*x86.Block){adjointSE2}},
 	{name: "ActPlane", doc: "writes n points moved by as many similarities.", stages: []func(*x86.Block){actPlane}},
 	{name: "ExpSim2", doc: "writes the similarities exp(log r, θ, t) of n coordinate vectors.", pinned: pinSome, stages: []func(*x86.Block){expSim2}},
 	{name: "LogSim2", doc: "writes the coordinates of n similarities.", pinned: pinSome, stages: []func(*x86.Block){logSim2}},

@@ -96,6 +96,23 @@ func expSO3(b *x86.Block) {
 	outputs(b, m[:]...)
 }
 
+// leftJacobianSO3 is V(w) = αI + β·hat(w) + γ·wwᵀ, as rodrigues has it.
+func leftJacobianSO3(b *x86.Block) {
+	w := vec3(load(b, 1, 3))
+	alpha, beta, _, th2 := coefficients(b, w, true)
+	m := rodrigues(b, w, beta, gammaSE3(b, th2, alpha), alpha)
+	outputs(b, m[:]...)
+}
+
+// leftJacobianInvSO3 is V(w)⁻¹ = h cot h·I - hat(w)/2 + δ·wwᵀ, δ = (1 - h cot h)/θ².
+func leftJacobianInvSO3(b *x86.Block) {
+	w := vec3(load(b, 1, 3))
+	th2, cos, sinc := halfCoefficients(b, w)
+	hcot := quotient(b, cos, sinc)
+	m := rodrigues(b, w, b.Const("minusHalf", -0.5), gammaSE3(b, th2, hcot), hcot)
+	outputs(b, m[:]...)
+}
+
 // longQuat is a quaternion (w, x, y, z) of length 2 to 4 in the direction of the rotation m: of the four ways to read it the one
 // with the largest divisor.
 func longQuat(b *x86.Block, m [9]x86.Value) (w x86.Value, v vec3) {
@@ -285,6 +302,9 @@ func actSE3(b *x86.Block) {
 var spaceOps = matrixFile{"zspace", []matrixOp{
 	{name: "ExpSO3", doc: "writes the rotation matrices of n rotation vectors.", pinned: pinSome, stages: []func(*x86.Block){expSO3}},
 	{name: "LogSO3", doc: "writes the rotation vectors of n rotation matrices.", pinned: pinSome, stages: []func(*x86.Block){logSO3}},
+	{name: "LeftJacobianSO3", doc: "writes the left Jacobians at n rotation vectors.", pinned: pinSome, stages: []func(*x86.Block){leftJacobianSO3}},
+	{name: "LeftJacobianInvSO3", doc: "writes the inverses of the left Jacobians at n rotation vectors.", pinned: pinSome,
+		stages: []func(*x86.Block){leftJacobianInvSO3}},
 	{name: "ComposeSO3", doc: "writes log(exp(a)·exp(b)) of n pairs of rotation vectors.", pinned: pinSome, stages: []func(*x86.Block){composeSO3}},
 	{name: "InverseSO3", doc: "writes the transposes of n matrices.", stages: []func(*x86.Block){inverseSO3}},
 	{name: "ActSO3", doc: "writes n vectors turned by as many matrices.", stages: []func(*x86.Block){actSO3}},

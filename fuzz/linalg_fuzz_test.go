@@ -194,31 +194,33 @@ type closed struct {
 	compose, mul   func(dst, a, b []float64, n int)
 	act            func(dst, e, x []float64, n int)
 	jacobian, jinv func(dst, a []float64, n int)
+	adjoint        func(dst, e []float64, n int)
 }
 
 var closedGroups = []closed{
 	{"SO2", 1, 2, 2, 1, false, linalg.ExpSO2F64, linalg.LogSO2F64, linalg.InverseSO2F64,
 		linalg.ComposeSO2F64, linalg.MulSO2F64, linalg.ActSO2F64,
-		linalg.LeftJacobianSO2F64, linalg.LeftJacobianInvSO2F64},
+		linalg.LeftJacobianSO2F64, linalg.LeftJacobianInvSO2F64, linalg.AdjointSO2F64},
 	{"RxSO2", 2, 2, 2, 1, true, linalg.ExpRxSO2F64, linalg.LogRxSO2F64, linalg.InverseRxSO2F64,
 		linalg.ComposeRxSO2F64, linalg.MulRxSO2F64, linalg.ActRxSO2F64,
-		linalg.LeftJacobianRxSO2F64, linalg.LeftJacobianInvRxSO2F64},
+		linalg.LeftJacobianRxSO2F64, linalg.LeftJacobianInvRxSO2F64, linalg.AdjointRxSO2F64},
 	{"SE2", 3, 4, 2, 1, false, linalg.ExpSE2F64, linalg.LogSE2F64, linalg.InverseSE2F64,
 		linalg.ComposeSE2F64, linalg.MulSE2F64, linalg.ActSE2F64,
-		linalg.LeftJacobianSE2F64, linalg.LeftJacobianInvSE2F64},
+		linalg.LeftJacobianSE2F64, linalg.LeftJacobianInvSE2F64, linalg.AdjointSE2F64},
 	{"Sim2", 4, 4, 2, 1, true, linalg.ExpSim2F64, linalg.LogSim2F64, linalg.InverseSim2F64,
 		linalg.ComposeSim2F64, linalg.MulSim2F64, linalg.ActSim2F64,
-		linalg.LeftJacobianSim2F64, linalg.LeftJacobianInvSim2F64},
+		linalg.LeftJacobianSim2F64, linalg.LeftJacobianInvSim2F64, linalg.AdjointSim2F64},
 	{"SO3", 3, 9, 3, 3, false, linalg.ExpSO3F64, linalg.LogSO3F64, linalg.InverseSO3F64,
 		linalg.ComposeSO3F64, linalg.MulSO3F64, linalg.ActSO3F64,
-		linalg.LeftJacobianSO3F64, linalg.LeftJacobianInvSO3F64},
+		linalg.LeftJacobianSO3F64, linalg.LeftJacobianInvSO3F64, linalg.AdjointSO3F64},
 	{"SE3", 6, 12, 3, 3, false, linalg.ExpSE3F64, linalg.LogSE3F64, linalg.InverseSE3F64,
 		linalg.ComposeSE3F64, linalg.MulSE3F64, linalg.ActSE3F64,
-		linalg.LeftJacobianSE3F64, linalg.LeftJacobianInvSE3F64},
+		linalg.LeftJacobianSE3F64, linalg.LeftJacobianInvSE3F64, linalg.AdjointSE3F64},
 }
 
-// FuzzClosedForms checks the laws of every group: log(exp(a)) = a inside the injectivity radius, exp(compose(a, b)) =
-// exp(a)·exp(b), exp(-a) = exp(a)⁻¹, (ef)x = e(fx), J·J⁻¹ = I; and that whatever the bits, nothing panics.
+// FuzzClosedForms checks the laws of every group: log(exp(a)) = a inside the injectivity radius, exp(log(e)) = e, exp(compose(a, b)) =
+// exp(a)·exp(b), exp(-a) = exp(a)⁻¹, (ef)g = e(fg), (ef)x = e(fx), e·exp(b)·e⁻¹ = exp(Ad(e)·b), exp(a + d) = exp(J·d)·exp(a) to first
+// order, J·J⁻¹ = I; with coordinates of ten decades, and that whatever the bits, nothing panics.
 func FuzzClosedForms(f *testing.F) {
 	for _, b := range seeds64() {
 		f.Add(b)
@@ -242,8 +244,14 @@ func checkClosedForms(t *testing.T, b []byte) {
 
 		// Angles within ±3.1 (1.7 for each of three), log r within ±3, translations up to 100.
 		x, y := tame(raw[:c.g], 100), tame(raw[c.g:2*c.g], 100)
-		for _, w := range [][]float64{x, y} {
+		for i, w := range [][]float64{x, y} {
+			// Ten decades of small coordinates, and those that are as large as they may be.
+			scale := 1.0
+			if len(b) > i {
+				scale = math.Pow(10, -float64(b[i]%11))
+			}
 			for k := range w {
+				w[k] *= scale
 				switch {
 				case c.angles == 3 && k < 3:
 					w[k] = math.Remainder(w[k], 3.4)
@@ -261,6 +269,12 @@ func checkClosedForms(t *testing.T, b []byte) {
 		if !(distance(u, x) <= 1e-12*(1+norm(e))) {
 			t.Fatalf("%s: log(exp(%v)) = %v", c.name, x, u)
 		}
+		c.exp(m, u, 1)
+		if !(distance(m, e) <= 1e-12*(1+norm(e))) {
+			t.Fatalf("%s: exp(log(e)) = %v, e = %v = exp(%v)", c.name, m, e, x)
+		}
+		checkAdjoint(t, &c, x, y, e, h, size)
+		checkDifferences(t, &c, x, y, e)
 		c.compose(u, x, y, 1)
 		c.mul(m, e, h, 1)
 		k := make([]float64, c.k)
@@ -299,5 +313,66 @@ func checkClosedForms(t *testing.T, b []byte) {
 				}
 			}
 		}
+	}
+}
+
+// checkAdjoint compares (eh)e⁻¹ and e(he⁻¹), for e = exp(x) and h = exp(y), with exp(Ad(e)·y).
+func checkAdjoint(t *testing.T, c *closed, x, y, e, h []float64, size float64) {
+	inv, left, right, moved := make([]float64, c.k), make([]float64, c.k), make([]float64, c.k), make([]float64, c.k)
+	c.inv(inv, e, 1)
+	c.mul(left, e, h, 1)
+	c.mul(left, left, inv, 1)
+	c.mul(right, h, inv, 1)
+	c.mul(right, e, right, 1)
+	size *= 1 + norm(inv)
+	if !(distance(left, right) <= 1e-12*size) {
+		t.Fatalf("%s: (eh)e⁻¹ = %v, e(he⁻¹) = %v, of %v and %v", c.name, left, right, x, y)
+	}
+	ad, z := make([]float64, c.g*c.g), make([]float64, c.g)
+	c.adjoint(ad, e, 1)
+	for i := range z {
+		for j, v := range y {
+			z[i] += ad[c.g*i+j] * v
+		}
+	}
+	c.exp(moved, z, 1)
+	if !(distance(left, moved) <= 1e-11*size*(1+norm(ad))*(1+norm(z))) {
+		t.Fatalf("%s: ehe⁻¹ = %v, exp(Ad(e)·y) = %v, of %v and %v", c.name, left, moved, x, y)
+	}
+}
+
+// checkDifferences compares the central difference of exp at x in direction d with that of s -> exp(s·J·d)·exp(x) at 0.
+func checkDifferences(t *testing.T, c *closed, x, y, e []float64) {
+	const step = 1e-5
+	n := norm(y)
+	if !(n > 1e-290) {
+		return // no direction, or one with few digits
+	}
+	j, jd := make([]float64, c.g*c.g), make([]float64, c.g)
+	c.jacobian(j, x, 1)
+	for i := range jd {
+		for k, v := range y {
+			jd[i] += j[c.g*i+k] * (v / n)
+		}
+	}
+	var want, got [2][]float64
+	for side, s := range []float64{step, -step} {
+		a, b := make([]float64, c.g), make([]float64, c.g)
+		for i := range a {
+			a[i], b[i] = x[i]+s*y[i]/n, s*jd[i]
+		}
+		want[side], got[side] = make([]float64, c.k), make([]float64, c.k)
+		c.exp(want[side], a, 1)
+		c.exp(got[side], b, 1)
+		c.mul(got[side], got[side], e, 1)
+	}
+	d, f := make([]float64, c.k), make([]float64, c.k)
+	for i := range d {
+		d[i], f[i] = (want[0][i]-want[1][i])/(2*step), (got[0][i]-got[1][i])/(2*step)
+	}
+	// Rounding of the exponentials over the step, and its square times third derivatives.
+	size := (1 + norm(e)) * (1 + norm(jd)) * (1 + norm(x))
+	if !(distance(d, f) <= 1e-8*size*(1+norm(jd))*(1+norm(jd))) {
+		t.Fatalf("%s: derivative of exp at %v along %v is %v, by the Jacobian %v", c.name, x, y, d, f)
 	}
 }

@@ -28,8 +28,8 @@
 //     and float32 matrices are computed in float64 and rounded once. At AVX2, AVX-512 and NEON (simd.CurrentLevel) the kernels of
 //     package simd compute many at a time, float32 in float32 but for the logarithm of 3×3 matrices: other last bits, the
 //     same bounds. What is rare there (enormous angles, entries near the ends of the range, matrices that may have no
-//     logarithm, NaN) goes through the portable functions, at their speed; so do, at every level, Hat, Vee, Adjoint, the
-//     Jacobians and the Frechet derivatives. Nothing is allocated.
+//     logarithm, NaN) goes through the portable functions, at their speed; so do, at every level, Hat and Vee, the
+//     6×6 and 4×4 adjoints and Jacobians of SE(3) and Sim(2), and the Frechet derivatives. Nothing is allocated.
 //
 // # Accuracy
 //

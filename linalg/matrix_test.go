@@ -303,3 +303,19 @@ func TestJacobianDifferences(t *testing.T) {
 		}
 	}
 }
+
+// Vee undoes Hat, for every group. (The authors' pair for SE(2) does not.)
+func TestVeeUndoesHat(t *testing.T) {
+	a := []float64{0.3, -1.25, 7, 1e-300, -1e300, 2}
+	vee := map[string]func(a, m []float64){
+		"SO2": func(a, m []float64) { VeeSO2F64(a, m, 1) }, "RxSO2": func(a, m []float64) { VeeRxSO2F64(a, m, 1) },
+		"SE2": func(a, m []float64) { VeeSE2F64(a, m, 1) }, "Sim2": func(a, m []float64) { VeeSim2F64(a, m, 1) },
+		"SO3": func(a, m []float64) { VeeSO3F64(a, m, 1) }, "SE3": func(a, m []float64) { VeeSE3F64(a, m, 1) },
+	}
+	for _, c := range compactGroups {
+		m, back := make([]float64, c.n*c.n), make([]float64, c.g)
+		c.hat(m, a[:c.g])
+		vee[c.name](back, m)
+		require.Equal(t, a[:c.g], back, c.name)
+	}
+}

@@ -151,42 +151,54 @@ func VeeSE2F64(dst, m []float64, n int) {
 func AdjointSE2F32(dst, e []float32, n int) {
 	checkBatch("AdjointSE2F32", "dst", len(dst), 9, n)
 	checkBatch("AdjointSE2F32", "e", len(e), 4, n)
-	adjointSE2Generic(dst, e, n)
+	for r := (simd.Matrices{Op: simd.OpAdjointSE2, N: n}); r.NextF32(dst, e, nil); {
+		adjointSE2Generic(dst, e, n, r.From, r.To)
+	}
 }
 
 // AdjointSE2F64 is AdjointSE2F32 for float64.
 func AdjointSE2F64(dst, e []float64, n int) {
 	checkBatch("AdjointSE2F64", "dst", len(dst), 9, n)
 	checkBatch("AdjointSE2F64", "e", len(e), 4, n)
-	adjointSE2Generic(dst, e, n)
+	for r := (simd.Matrices{Op: simd.OpAdjointSE2, N: n}); r.NextF64(dst, e, nil); {
+		adjointSE2Generic(dst, e, n, r.From, r.To)
+	}
 }
 
 // LeftJacobianSE2F32 writes the left Jacobians of the exponential at n coordinate vectors: dst [9, n], a [3, n].
 func LeftJacobianSE2F32(dst, a []float32, n int) {
 	checkBatch("LeftJacobianSE2F32", "dst", len(dst), 9, n)
 	checkBatch("LeftJacobianSE2F32", "a", len(a), 3, n)
-	leftJacobianSE2Generic(dst, a, n)
+	for r := (simd.Matrices{Op: simd.OpLeftJacobianSE2, N: n}); r.NextF32(dst, a, nil); {
+		leftJacobianSE2Generic(dst, a, n, r.From, r.To)
+	}
 }
 
 // LeftJacobianSE2F64 is LeftJacobianSE2F32 for float64.
 func LeftJacobianSE2F64(dst, a []float64, n int) {
 	checkBatch("LeftJacobianSE2F64", "dst", len(dst), 9, n)
 	checkBatch("LeftJacobianSE2F64", "a", len(a), 3, n)
-	leftJacobianSE2Generic(dst, a, n)
+	for r := (simd.Matrices{Op: simd.OpLeftJacobianSE2, N: n}); r.NextF64(dst, a, nil); {
+		leftJacobianSE2Generic(dst, a, n, r.From, r.To)
+	}
 }
 
 // LeftJacobianInvSE2F32 writes the inverses of the left Jacobians: dst [9, n], a [3, n].
 func LeftJacobianInvSE2F32(dst, a []float32, n int) {
 	checkBatch("LeftJacobianInvSE2F32", "dst", len(dst), 9, n)
 	checkBatch("LeftJacobianInvSE2F32", "a", len(a), 3, n)
-	leftJacobianInvSE2Generic(dst, a, n)
+	for r := (simd.Matrices{Op: simd.OpLeftJacobianInvSE2, N: n}); r.NextF32(dst, a, nil); {
+		leftJacobianInvSE2Generic(dst, a, n, r.From, r.To)
+	}
 }
 
 // LeftJacobianInvSE2F64 is LeftJacobianInvSE2F32 for float64.
 func LeftJacobianInvSE2F64(dst, a []float64, n int) {
 	checkBatch("LeftJacobianInvSE2F64", "dst", len(dst), 9, n)
 	checkBatch("LeftJacobianInvSE2F64", "a", len(a), 3, n)
-	leftJacobianInvSE2Generic(dst, a, n)
+	for r := (simd.Matrices{Op: simd.OpLeftJacobianInvSE2, N: n}); r.NextF64(dst, a, nil); {
+		leftJacobianInvSE2Generic(dst, a, n, r.From, r.To)
+	}
 }
 
 func expSE2Generic[T Float](dst, a []T, n, from, to int) {
@@ -269,30 +281,30 @@ func veeSE2Generic[T Float](dst, m []T, n int) {
 	}
 }
 
-func adjointSE2Generic[T Float](dst, e []T, n int) {
+func adjointSE2Generic[T Float](dst, e []T, n, from, to int) {
 	var x [4]float64
 	var y [9]float64
-	for i := range n {
+	for i := from; i < to; i++ {
 		load(x[:], e, n, i)
 		adjointSE2(&y, &x)
 		store(dst, y[:], n, i)
 	}
 }
 
-func leftJacobianSE2Generic[T Float](dst, a []T, n int) {
+func leftJacobianSE2Generic[T Float](dst, a []T, n, from, to int) {
 	var x [3]float64
 	var y [9]float64
-	for i := range n {
+	for i := from; i < to; i++ {
 		load(x[:], a, n, i)
 		LeftJacobianSE2(&y, &x)
 		store(dst, y[:], n, i)
 	}
 }
 
-func leftJacobianInvSE2Generic[T Float](dst, a []T, n int) {
+func leftJacobianInvSE2Generic[T Float](dst, a []T, n, from, to int) {
 	var x [3]float64
 	var y [9]float64
-	for i := range n {
+	for i := from; i < to; i++ {
 		load(x[:], a, n, i)
 		LeftJacobianInvSE2(&y, &x)
 		store(dst, y[:], n, i)

@@ -165,28 +165,36 @@ func AdjointSO3F64(dst, e []float64, n int) {
 func LeftJacobianSO3F32(dst, a []float32, n int) {
 	checkBatch("LeftJacobianSO3F32", "dst", len(dst), 9, n)
 	checkBatch("LeftJacobianSO3F32", "a", len(a), 3, n)
-	leftJacobianSO3Generic(dst, a, n)
+	for r := (simd.Matrices{Op: simd.OpLeftJacobianSO3, N: n}); r.NextF32(dst, a, nil); {
+		leftJacobianSO3Generic(dst, a, n, r.From, r.To)
+	}
 }
 
 // LeftJacobianSO3F64 is LeftJacobianSO3F32 for float64.
 func LeftJacobianSO3F64(dst, a []float64, n int) {
 	checkBatch("LeftJacobianSO3F64", "dst", len(dst), 9, n)
 	checkBatch("LeftJacobianSO3F64", "a", len(a), 3, n)
-	leftJacobianSO3Generic(dst, a, n)
+	for r := (simd.Matrices{Op: simd.OpLeftJacobianSO3, N: n}); r.NextF64(dst, a, nil); {
+		leftJacobianSO3Generic(dst, a, n, r.From, r.To)
+	}
 }
 
 // LeftJacobianInvSO3F32 writes the inverses of the left Jacobians: dst [9, n], a [3, n].
 func LeftJacobianInvSO3F32(dst, a []float32, n int) {
 	checkBatch("LeftJacobianInvSO3F32", "dst", len(dst), 9, n)
 	checkBatch("LeftJacobianInvSO3F32", "a", len(a), 3, n)
-	leftJacobianInvSO3Generic(dst, a, n)
+	for r := (simd.Matrices{Op: simd.OpLeftJacobianInvSO3, N: n}); r.NextF32(dst, a, nil); {
+		leftJacobianInvSO3Generic(dst, a, n, r.From, r.To)
+	}
 }
 
 // LeftJacobianInvSO3F64 is LeftJacobianInvSO3F32 for float64.
 func LeftJacobianInvSO3F64(dst, a []float64, n int) {
 	checkBatch("LeftJacobianInvSO3F64", "dst", len(dst), 9, n)
 	checkBatch("LeftJacobianInvSO3F64", "a", len(a), 3, n)
-	leftJacobianInvSO3Generic(dst, a, n)
+	for r := (simd.Matrices{Op: simd.OpLeftJacobianInvSO3, N: n}); r.NextF64(dst, a, nil); {
+		leftJacobianInvSO3Generic(dst, a, n, r.From, r.To)
+	}
 }
 
 func expSO3Generic[T Float](dst, a []T, n, from, to int) {
@@ -278,20 +286,20 @@ func adjointSO3Generic[T Float](dst, e []T, n int) {
 	}
 }
 
-func leftJacobianSO3Generic[T Float](dst, a []T, n int) {
+func leftJacobianSO3Generic[T Float](dst, a []T, n, from, to int) {
 	var x [3]float64
 	var y [9]float64
-	for i := range n {
+	for i := from; i < to; i++ {
 		load(x[:], a, n, i)
 		LeftJacobianSO3(&y, &x)
 		store(dst, y[:], n, i)
 	}
 }
 
-func leftJacobianInvSO3Generic[T Float](dst, a []T, n int) {
+func leftJacobianInvSO3Generic[T Float](dst, a []T, n, from, to int) {
 	var x [3]float64
 	var y [9]float64
-	for i := range n {
+	for i := from; i < to; i++ {
 		load(x[:], a, n, i)
 		LeftJacobianInvSO3(&y, &x)
 		store(dst, y[:], n, i)

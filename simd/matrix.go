@@ -52,6 +52,11 @@ const (
 	OpComposeSim2
 	OpInverseSO2
 	OpInverseSO3
+	OpLeftJacobianSO3
+	OpLeftJacobianInvSO3
+	OpLeftJacobianSE2
+	OpLeftJacobianInvSE2
+	OpAdjointSE2
 )
 
 // Matrices is a run over a batch of N small matrices in structure-of-arrays form: entry e of matrix i stands at a[e·N+i]. The

@@ -2,6 +2,8 @@
 
 package simd
 
+import "math/bits"
+
 // matrixLevelF32 calls the kernel of an operation; next is -1 if there is none.
 func matrixLevelF32(op MatrixOp, dst, a, b *float32, n, stride int) (at, next int, hard uint64) {
 	return matrixF32NEON(op, dst, a, b, n, stride)
@@ -19,22 +21,31 @@ func log3x3Short(dst, a *float64, n, stride int) (at, next int, hard uint64) {
 
 // widen3x3 sets dst[64e+i] = src[stride·e+i] for the nine entries e of those matrices i whose bit is set in lanes.
 func widen3x3(dst *[9 * 64]float64, src []float32, stride int, lanes uint64) {
+	n := fullBytes(lanes)
 	for e := range 9 {
-		for i := range 64 {
-			if lanes>>i&1 != 0 {
-				dst[64*e+i] = float64(src[stride*e+i])
-			}
+		if n > 0 {
+			widenF32NEON(&dst[64*e], &src[stride*e], n)
+		}
+		for rest := lanes &^ (1<<n - 1); rest != 0; rest &= rest - 1 {
+			i := bits.TrailingZeros64(rest)
+			dst[64*e+i] = float64(src[stride*e+i])
 		}
 	}
 }
 
 // narrow3x3 is the way back.
 func narrow3x3(dst []float32, src *[9 * 64]float64, stride int, lanes uint64) {
+	n := fullBytes(lanes)
 	for e := range 9 {
-		for i := range 64 {
-			if lanes>>i&1 != 0 {
-				dst[stride*e+i] = float32(src[64*e+i])
-			}
+		if n > 0 {
+			narrowF64NEON(&dst[stride*e], &src[64*e], n)
+		}
+		for rest := lanes &^ (1<<n - 1); rest != 0; rest &= rest - 1 {
+			i := bits.TrailingZeros64(rest)
+			dst[stride*e+i] = float32(src[64*e+i])
 		}
 	}
 }
+
+// fullBytes is how many of the lowest bits are set without a gap, rounded down to a multiple of 8.
+func fullBytes(lanes uint64) int { return bits.TrailingZeros64(^lanes) &^ 7 }

@@ -35,6 +35,12 @@ func matrixF32AVX2(op MatrixOp, dst, a, b *float32, n, stride int) (at, next int
 		return mulPlaneF32AVX2(dst, a, b, n, stride)
 	case OpInverseSE2:
 		return inverseSE2F32AVX2(dst, a, b, n, stride)
+	case OpLeftJacobianSE2:
+		return leftJacobianSE2F32AVX2(dst, a, b, n, stride)
+	case OpLeftJacobianInvSE2:
+		return leftJacobianInvSE2F32AVX2(dst, a, b, n, stride)
+	case OpAdjointSE2:
+		return adjointSE2F32AVX2(dst, a, b, n, stride)
 	case OpActPlane:
 		return actPlaneF32AVX2(dst, a, b, n, stride)
 	case OpExpSim2:
@@ -49,6 +55,10 @@ func matrixF32AVX2(op MatrixOp, dst, a, b *float32, n, stride int) (at, next int
 		return expSO3F32AVX2(dst, a, b, n, stride)
 	case OpLogSO3:
 		return logSO3F32AVX2(dst, a, b, n, stride)
+	case OpLeftJacobianSO3:
+		return leftJacobianSO3F32AVX2(dst, a, b, n, stride)
+	case OpLeftJacobianInvSO3:
+		return leftJacobianInvSO3F32AVX2(dst, a, b, n, stride)
 	case OpComposeSO3:
 		return composeSO3F32AVX2(dst, a, b, n, stride)
 	case OpInverseSO3:
@@ -128,6 +138,12 @@ func matrixF32AVX512(op MatrixOp, dst, a, b *float32, n, stride int) (at, next i
 		return mulPlaneF32AVX512(dst, a, b, n, stride)
 	case OpInverseSE2:
 		return inverseSE2F32AVX512(dst, a, b, n, stride)
+	case OpLeftJacobianSE2:
+		return leftJacobianSE2F32AVX512(dst, a, b, n, stride)
+	case OpLeftJacobianInvSE2:
+		return leftJacobianInvSE2F32AVX512(dst, a, b, n, stride)
+	case OpAdjointSE2:
+		return adjointSE2F32AVX512(dst, a, b, n, stride)
 	case OpActPlane:
 		return actPlaneF32AVX512(dst, a, b, n, stride)
 	case OpExpSim2:
@@ -142,6 +158,10 @@ func matrixF32AVX512(op MatrixOp, dst, a, b *float32, n, stride int) (at, next i
 		return expSO3F32AVX512(dst, a, b, n, stride)
 	case OpLogSO3:
 		return logSO3F32AVX512(dst, a, b, n, stride)
+	case OpLeftJacobianSO3:
+		return leftJacobianSO3F32AVX512(dst, a, b, n, stride)
+	case OpLeftJacobianInvSO3:
+		return leftJacobianInvSO3F32AVX512(dst, a, b, n, stride)
 	case OpComposeSO3:
 		return composeSO3F32AVX512(dst, a, b, n, stride)
 	case OpInverseSO3:
@@ -221,6 +241,12 @@ func matrixF64AVX2(op MatrixOp, dst, a, b *float64, n, stride int) (at, next int
 		return mulPlaneF64AVX2(dst, a, b, n, stride)
 	case OpInverseSE2:
 		return inverseSE2F64AVX2(dst, a, b, n, stride)
+	case OpLeftJacobianSE2:
+		return leftJacobianSE2F64AVX2(dst, a, b, n, stride)
+	case OpLeftJacobianInvSE2:
+		return leftJacobianInvSE2F64AVX2(dst, a, b, n, stride)
+	case OpAdjointSE2:
+		return adjointSE2F64AVX2(dst, a, b, n, stride)
 	case OpActPlane:
 		return actPlaneF64AVX2(dst, a, b, n, stride)
 	case OpExpSim2:
@@ -235,6 +261,10 @@ func matrixF64AVX2(op MatrixOp, dst, a, b *float64, n, stride int) (at, next int
 		return expSO3F64AVX2(dst, a, b, n, stride)
 	case OpLogSO3:
 		return logSO3F64AVX2(dst, a, b, n, stride)
+	case OpLeftJacobianSO3:
+		return leftJacobianSO3F64AVX2(dst, a, b, n, stride)
+	case OpLeftJacobianInvSO3:
+		return leftJacobianInvSO3F64AVX2(dst, a, b, n, stride)
 	case OpComposeSO3:
 		return composeSO3F64AVX2(dst, a, b, n, stride)
 	case OpInverseSO3:
@@ -316,6 +346,12 @@ func matrixF64AVX512(op MatrixOp, dst, a, b *float64, n, stride int) (at, next i
 		return mulPlaneF64AVX512(dst, a, b, n, stride)
 	case OpInverseSE2:
 		return inverseSE2F64AVX512(dst, a, b, n, stride)
+	case OpLeftJacobianSE2:
+		return leftJacobianSE2F64AVX512(dst, a, b, n, stride)
+	case OpLeftJacobianInvSE2:
+		return leftJacobianInvSE2F64AVX512(dst, a, b, n, stride)
+	case OpAdjointSE2:
+		return adjointSE2F64AVX512(dst, a, b, n, stride)
 	case OpActPlane:
 		return actPlaneF64AVX512(dst, a, b, n, stride)
 	case OpExpSim2:
@@ -330,6 +366,10 @@ func matrixF64AVX512(op MatrixOp, dst, a, b *float64, n, stride int) (at, next i
 		return expSO3F64AVX512(dst, a, b, n, stride)
 	case OpLogSO3:
 		return logSO3F64AVX512(dst, a, b, n, stride)
+	case OpLeftJacobianSO3:
+		return leftJacobianSO3F64AVX512(dst, a, b, n, stride)
+	case OpLeftJacobianInvSO3:
+		return leftJacobianInvSO3F64AVX512(dst, a, b, n, stride)
 	case OpComposeSO3:
 		return composeSO3F64AVX512(dst, a, b, n, stride)
 	case OpInverseSO3:

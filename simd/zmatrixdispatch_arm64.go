@@ -35,6 +35,12 @@ func matrixF32NEON(op MatrixOp, dst, a, b *float32, n, stride int) (at, next int
 		return mulPlaneF32NEON(dst, a, b, n, stride)
 	case OpInverseSE2:
 		return inverseSE2F32NEON(dst, a, b, n, stride)
+	case OpLeftJacobianSE2:
+		return leftJacobianSE2F32NEON(dst, a, b, n, stride)
+	case OpLeftJacobianInvSE2:
+		return leftJacobianInvSE2F32NEON(dst, a, b, n, stride)
+	case OpAdjointSE2:
+		return adjointSE2F32NEON(dst, a, b, n, stride)
 	case OpActPlane:
 		return actPlaneF32NEON(dst, a, b, n, stride)
 	case OpExpSim2:
@@ -49,6 +55,10 @@ func matrixF32NEON(op MatrixOp, dst, a, b *float32, n, stride int) (at, next int
 		return expSO3F32NEON(dst, a, b, n, stride)
 	case OpLogSO3:
 		return logSO3F32NEON(dst, a, b, n, stride)
+	case OpLeftJacobianSO3:
+		return leftJacobianSO3F32NEON(dst, a, b, n, stride)
+	case OpLeftJacobianInvSO3:
+		return leftJacobianInvSO3F32NEON(dst, a, b, n, stride)
 	case OpComposeSO3:
 		return composeSO3F32NEON(dst, a, b, n, stride)
 	case OpInverseSO3:
@@ -128,6 +138,12 @@ func matrixF64NEON(op MatrixOp, dst, a, b *float64, n, stride int) (at, next int
 		return mulPlaneF64NEON(dst, a, b, n, stride)
 	case OpInverseSE2:
 		return inverseSE2F64NEON(dst, a, b, n, stride)
+	case OpLeftJacobianSE2:
+		return leftJacobianSE2F64NEON(dst, a, b, n, stride)
+	case OpLeftJacobianInvSE2:
+		return leftJacobianInvSE2F64NEON(dst, a, b, n, stride)
+	case OpAdjointSE2:
+		return adjointSE2F64NEON(dst, a, b, n, stride)
 	case OpActPlane:
 		return actPlaneF64NEON(dst, a, b, n, stride)
 	case OpExpSim2:
@@ -142,6 +158,10 @@ func matrixF64NEON(op MatrixOp, dst, a, b *float64, n, stride int) (at, next int
 		return expSO3F64NEON(dst, a, b, n, stride)
 	case OpLogSO3:
 		return logSO3F64NEON(dst, a, b, n, stride)
+	case OpLeftJacobianSO3:
+		return leftJacobianSO3F64NEON(dst, a, b, n, stride)
+	case OpLeftJacobianInvSO3:
+		return leftJacobianInvSO3F64NEON(dst, a, b, n, stride)
 	case OpComposeSO3:
 		return composeSO3F64NEON(dst, a, b, n, stride)
 	case OpInverseSO3:

@@ -284,6 +284,66 @@ func inverseSE2F64AVX2(dst *float64, a *float64, b *float64, n int, stride int) 
 //go:noescape
 func inverseSE2F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
 
+// leftJacobianSE2F32AVX2 writes the left Jacobians at n coordinate vectors.
+//
+//go:noescape
+func leftJacobianSE2F32AVX2(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
+
+// leftJacobianSE2F32AVX512 writes the left Jacobians at n coordinate vectors.
+//
+//go:noescape
+func leftJacobianSE2F32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
+
+// leftJacobianSE2F64AVX2 writes the left Jacobians at n coordinate vectors.
+//
+//go:noescape
+func leftJacobianSE2F64AVX2(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
+
+// leftJacobianSE2F64AVX512 writes the left Jacobians at n coordinate vectors.
+//
+//go:noescape
+func leftJacobianSE2F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
+
+// leftJacobianInvSE2F32AVX2 writes the inverses of the left Jacobians at n coordinate vectors.
+//
+//go:noescape
+func leftJacobianInvSE2F32AVX2(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
+
+// leftJacobianInvSE2F32AVX512 writes the inverses of the left Jacobians at n coordinate vectors.
+//
+//go:noescape
+func leftJacobianInvSE2F32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
+
+// leftJacobianInvSE2F64AVX2 writes the inverses of the left Jacobians at n coordinate vectors.
+//
+//go:noescape
+func leftJacobianInvSE2F64AVX2(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
+
+// leftJacobianInvSE2F64AVX512 writes the inverses of the left Jacobians at n coordinate vectors.
+//
+//go:noescape
+func leftJacobianInvSE2F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
+
+// adjointSE2F32AVX2 writes the adjoint matrices of n motions.
+//
+//go:noescape
+func adjointSE2F32AVX2(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
+
+// adjointSE2F32AVX512 writes the adjoint matrices of n motions.
+//
+//go:noescape
+func adjointSE2F32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
+
+// adjointSE2F64AVX2 writes the adjoint matrices of n motions.
+//
+//go:noescape
+func adjointSE2F64AVX2(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
+
+// adjointSE2F64AVX512 writes the adjoint matrices of n motions.
+//
+//go:noescape
+func adjointSE2F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
+
 // actPlaneF32AVX2 writes n points moved by as many similarities.
 //
 //go:noescape

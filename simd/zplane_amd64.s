@@ -11044,6 +11044,2668 @@ done4:
 	VZEROUPPER
 	RET
 
+// func leftJacobianSE2F32AVX2(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
+// Requires: AVX, AVX2, FMA3
+TEXT ·leftJacobianSE2F32AVX2(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ n+24(FP), DX
+	MOVQ stride+32(FP), SI
+	SHLQ $0x02, SI
+	LEAQ (SI)(SI*2), DI
+	LEAQ (DI)(SI*2), R8
+	LEAQ (R8)(SI*2), R9
+	MOVQ DX, BX
+	SUBQ $+8, DX
+	JL   next2
+
+loop1:
+	VMOVUPS      (CX), Y0
+	VANDPS       absF32<>+0(SB), Y0, Y1
+	VCMPPS       $0x16, limit<>+0(SB), Y1, Y1
+	VMULPS       half<>+0(SB), Y0, Y2
+	VANDPS       absF32<>+0(SB), Y2, Y3
+	VMOVUPS      twoOverPi<>+0(SB), Y4
+	VFMADD213PS  roundF32<>+0(SB), Y3, Y4
+	VSUBPS       roundF32<>+0(SB), Y4, Y5
+	VFNMADD231PS halfPi1<>+0(SB), Y5, Y3
+	VFNMADD231PS halfPi2<>+0(SB), Y5, Y3
+	VFNMADD231PS halfPi3<>+0(SB), Y5, Y3
+	VMULPS       Y3, Y3, Y5
+	VMOVUPS      sinP2<>+0(SB), Y6
+	VFMADD213PS  sinP1<>+0(SB), Y5, Y6
+	VFMADD213PS  sinP0<>+0(SB), Y5, Y6
+	VMULPS       Y6, Y5, Y6
+	VFMADD231PS  Y6, Y3, Y3
+	VMOVUPS      cosP2<>+0(SB), Y6
+	VFMADD213PS  cosP1<>+0(SB), Y5, Y6
+	VFMADD213PS  cosP0<>+0(SB), Y5, Y6
+	VFMADD213PS  minusHalf<>+0(SB), Y5, Y6
+	VFMADD213PS  one<>+0(SB), Y5, Y6
+	VPSLLD       $0x1f, Y4, Y5
+	VBLENDVPS    Y5, Y6, Y3, Y7
+	VBLENDVPS    Y5, Y3, Y6, Y6
+	VPSLLD       $0x1e, Y4, Y3
+	VPADDD       oneI<>+0(SB), Y4, Y4
+	VPSLLD       $0x1e, Y4, Y4
+	VANDPS       signF32<>+0(SB), Y4, Y4
+	VXORPS       Y4, Y6, Y6
+	VXORPS       Y2, Y3, Y3
+	VANDPS       signF32<>+0(SB), Y3, Y3
+	VXORPS       Y3, Y7, Y7
+	VCMPPS       $0x00, zero<>+0(SB), Y2, Y3
+	VDIVPS       Y2, Y7, Y2
+	VBLENDVPS    Y3, one<>+0(SB), Y2, Y2
+	VMULPS       Y2, Y6, Y6
+	VMULPS       Y2, Y7, Y7
+	VMULPS       Y2, Y2, Y2
+	VMULPS       half<>+0(SB), Y2, Y2
+	VMULPS       Y0, Y0, Y3
+	VMOVUPS      sincRest4<>+0(SB), Y4
+	VFMADD213PS  sincRest3<>+0(SB), Y3, Y4
+	VFMADD213PS  sincRest2<>+0(SB), Y3, Y4
+	VFMADD213PS  sincRest1<>+0(SB), Y3, Y4
+	VFMADD213PS  sincRest0<>+0(SB), Y3, Y4
+	VMULPS       Y4, Y0, Y4
+	VANDPS       absF32<>+0(SB), Y0, Y3
+	VCMPPS       $0x11, one<>+0(SB), Y3, Y3
+	VMOVUPS      one<>+0(SB), Y5
+	VSUBPS       Y6, Y5, Y5
+	VDIVPS       Y0, Y5, Y5
+	VBLENDVPS    Y3, Y4, Y5, Y5
+	VMOVUPS      (CX)(SI*1), Y4
+	VMULPS       Y4, Y5, Y3
+	VMOVAPS      Y3, Y0
+	VFMSUB231PS  Y4, Y5, Y0
+	VMOVUPS      (CX)(SI*2), Y8
+	VFMADD231PS  Y8, Y2, Y3
+	VADDPS       Y0, Y3, Y3
+	VXORPS       signF32<>+0(SB), Y7, Y0
+	VMULPS       Y4, Y2, Y9
+	VFNMADD213PS Y9, Y4, Y2
+	VFMSUB231PS  Y8, Y5, Y9
+	VADDPS       Y2, Y9, Y9
+	VMOVMSKPS    Y1, R10
+	TESTQ        R10, R10
+	JE           easy4
+	VPCMPEQD     Y2, Y2, Y2
+	VXORPS       Y1, Y2, Y2
+	VMOVUPS      one<>+0(SB), Y1
+	VMASKMOVPS   Y1, Y2, (AX)
+	VMOVUPS      zero<>+0(SB), Y1
+	VMASKMOVPS   Y1, Y2, (AX)(SI*1)
+	VMOVUPS      zero<>+0(SB), Y1
+	VMASKMOVPS   Y1, Y2, (AX)(SI*2)
+	VMASKMOVPS   Y3, Y2, (AX)(DI*1)
+	VMASKMOVPS   Y6, Y2, (AX)(SI*4)
+	VMASKMOVPS   Y0, Y2, (AX)(R8*1)
+	VMASKMOVPS   Y9, Y2, (AX)(DI*2)
+	VMASKMOVPS   Y7, Y2, (AX)(R9*1)
+	VMASKMOVPS   Y6, Y2, (AX)(SI*8)
+	MOVQ         BX, AX
+	SUBQ         DX, AX
+	MOVQ         AX, CX
+	SUBQ         $+8, CX
+	MOVQ         CX, at+40(FP)
+	MOVQ         AX, next+48(FP)
+	MOVQ         R10, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy4:
+	VMOVUPS one<>+0(SB), Y2
+	VMOVUPS Y2, (AX)
+	VMOVUPS zero<>+0(SB), Y2
+	VMOVUPS Y2, (AX)(SI*1)
+	VMOVUPS zero<>+0(SB), Y2
+	VMOVUPS Y2, (AX)(SI*2)
+	VMOVUPS Y3, (AX)(DI*1)
+	VMOVUPS Y6, (AX)(SI*4)
+	VMOVUPS Y0, (AX)(R8*1)
+	VMOVUPS Y9, (AX)(DI*2)
+	VMOVUPS Y7, (AX)(R9*1)
+	VMOVUPS Y6, (AX)(SI*8)
+	ADDQ    $+32, AX
+	ADDQ    $+32, CX
+	SUBQ    $+8, DX
+	JGE     loop1
+
+next2:
+	ADDQ         $+8, DX
+	TESTQ        DX, DX
+	JE           done5
+	LEAQ         tailMaskF32<>+0(SB), R10
+	MOVQ         DX, R11
+	NEGQ         R11
+	LEAQ         32(R10)(R11*4), R10
+	VMOVUPS      (R10), Y6
+	VMASKMOVPS   (CX), Y6, Y6
+	VANDPS       absF32<>+0(SB), Y6, Y7
+	VCMPPS       $0x16, limit<>+0(SB), Y7, Y7
+	VMULPS       half<>+0(SB), Y6, Y9
+	VANDPS       absF32<>+0(SB), Y9, Y0
+	VMOVUPS      twoOverPi<>+0(SB), Y3
+	VFMADD213PS  roundF32<>+0(SB), Y0, Y3
+	VSUBPS       roundF32<>+0(SB), Y3, Y2
+	VFNMADD231PS halfPi1<>+0(SB), Y2, Y0
+	VFNMADD231PS halfPi2<>+0(SB), Y2, Y0
+	VFNMADD231PS halfPi3<>+0(SB), Y2, Y0
+	VMULPS       Y0, Y0, Y2
+	VMOVUPS      sinP2<>+0(SB), Y1
+	VFMADD213PS  sinP1<>+0(SB), Y2, Y1
+	VFMADD213PS  sinP0<>+0(SB), Y2, Y1
+	VMULPS       Y1, Y2, Y1
+	VFMADD231PS  Y1, Y0, Y0
+	VMOVUPS      cosP2<>+0(SB), Y1
+	VFMADD213PS  cosP1<>+0(SB), Y2, Y1
+	VFMADD213PS  cosP0<>+0(SB), Y2, Y1
+	VFMADD213PS  minusHalf<>+0(SB), Y2, Y1
+	VFMADD213PS  one<>+0(SB), Y2, Y1
+	VPSLLD       $0x1f, Y3, Y2
+	VBLENDVPS    Y2, Y1, Y0, Y5
+	VBLENDVPS    Y2, Y0, Y1, Y1
+	VPSLLD       $0x1e, Y3, Y0
+	VPADDD       oneI<>+0(SB), Y3, Y3
+	VPSLLD       $0x1e, Y3, Y3
+	VANDPS       signF32<>+0(SB), Y3, Y3
+	VXORPS       Y3, Y1, Y1
+	VXORPS       Y9, Y0, Y0
+	VANDPS       signF32<>+0(SB), Y0, Y0
+	VXORPS       Y0, Y5, Y5
+	VCMPPS       $0x00, zero<>+0(SB), Y9, Y0
+	VDIVPS       Y9, Y5, Y9
+	VBLENDVPS    Y0, one<>+0(SB), Y9, Y9
+	VMULPS       Y9, Y1, Y1
+	VMULPS       Y9, Y5, Y5
+	VMULPS       Y9, Y9, Y9
+	VMULPS       half<>+0(SB), Y9, Y9
+	VMULPS       Y6, Y6, Y0
+	VMOVUPS      sincRest4<>+0(SB), Y3
+	VFMADD213PS  sincRest3<>+0(SB), Y0, Y3
+	VFMADD213PS  sincRest2<>+0(SB), Y0, Y3
+	VFMADD213PS  sincRest1<>+0(SB), Y0, Y3
+	VFMADD213PS  sincRest0<>+0(SB), Y0, Y3
+	VMULPS       Y3, Y6, Y3
+	VANDPS       absF32<>+0(SB), Y6, Y0
+	VCMPPS       $0x11, one<>+0(SB), Y0, Y0
+	VMOVUPS      one<>+0(SB), Y2
+	VSUBPS       Y1, Y2, Y2
+	VDIVPS       Y6, Y2, Y2
+	VBLENDVPS    Y0, Y3, Y2, Y2
+	VMOVUPS      (R10), Y3
+	VMASKMOVPS   (CX)(SI*1), Y3, Y3
+	VMULPS       Y3, Y2, Y0
+	VMOVAPS      Y0, Y6
+	VFMSUB231PS  Y3, Y2, Y6
+	VMOVUPS      (R10), Y8
+	VMASKMOVPS   (CX)(SI*2), Y8, Y8
+	VFMADD231PS  Y8, Y9, Y0
+	VADDPS       Y6, Y0, Y0
+	VXORPS       signF32<>+0(SB), Y5, Y6
+	VMULPS       Y3, Y9, Y4
+	VFNMADD213PS Y4, Y3, Y9
+	VFMSUB231PS  Y8, Y2, Y4
+	VADDPS       Y9, Y4, Y4
+	VANDPS       (R10), Y7, Y7
+	VMOVMSKPS    Y7, CX
+	TESTQ        CX, CX
+	JE           easy7
+	VANDNPS      (R10), Y7, Y7
+	VMOVUPS      one<>+0(SB), Y9
+	VMASKMOVPS   Y9, Y7, (AX)
+	VMOVUPS      zero<>+0(SB), Y9
+	VMASKMOVPS   Y9, Y7, (AX)(SI*1)
+	VMOVUPS      zero<>+0(SB), Y9
+	VMASKMOVPS   Y9, Y7, (AX)(SI*2)
+	VMASKMOVPS   Y0, Y7, (AX)(DI*1)
+	VMASKMOVPS   Y1, Y7, (AX)(SI*4)
+	VMASKMOVPS   Y6, Y7, (AX)(R8*1)
+	VMASKMOVPS   Y4, Y7, (AX)(DI*2)
+	VMASKMOVPS   Y5, Y7, (AX)(R9*1)
+	VMASKMOVPS   Y1, Y7, (AX)(SI*8)
+	MOVQ         BX, AX
+	SUBQ         DX, BX
+	MOVQ         BX, at+40(FP)
+	MOVQ         AX, next+48(FP)
+	MOVQ         CX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy7:
+	VMOVUPS    one<>+0(SB), Y7
+	VMOVUPS    (R10), Y9
+	VMASKMOVPS Y7, Y9, (AX)
+	VMOVUPS    zero<>+0(SB), Y9
+	VMOVUPS    (R10), Y7
+	VMASKMOVPS Y9, Y7, (AX)(SI*1)
+	VMOVUPS    zero<>+0(SB), Y7
+	VMOVUPS    (R10), Y9
+	VMASKMOVPS Y7, Y9, (AX)(SI*2)
+	VMOVUPS    (R10), Y9
+	VMASKMOVPS Y0, Y9, (AX)(DI*1)
+	VMOVUPS    (R10), Y9
+	VMASKMOVPS Y1, Y9, (AX)(SI*4)
+	VMOVUPS    (R10), Y9
+	VMASKMOVPS Y6, Y9, (AX)(R8*1)
+	VMOVUPS    (R10), Y9
+	VMASKMOVPS Y4, Y9, (AX)(DI*2)
+	VMOVUPS    (R10), Y9
+	VMASKMOVPS Y5, Y9, (AX)(R9*1)
+	VMOVUPS    (R10), Y9
+	VMASKMOVPS Y1, Y9, (AX)(SI*8)
+
+done5:
+	XORQ AX, AX
+	MOVQ BX, at+40(FP)
+	MOVQ BX, next+48(FP)
+	MOVQ AX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+DATA sincRest4<>+0(SB)/4, $0x32d7322b
+DATA sincRest4<>+4(SB)/4, $0x32d7322b
+DATA sincRest4<>+8(SB)/4, $0x32d7322b
+DATA sincRest4<>+12(SB)/4, $0x32d7322b
+DATA sincRest4<>+16(SB)/4, $0x32d7322b
+DATA sincRest4<>+20(SB)/4, $0x32d7322b
+DATA sincRest4<>+24(SB)/4, $0x32d7322b
+DATA sincRest4<>+28(SB)/4, $0x32d7322b
+GLOBL sincRest4<>(SB), RODATA|NOPTR, $32
+
+DATA sincRest3<>+0(SB)/4, $0xb638ef1d
+DATA sincRest3<>+4(SB)/4, $0xb638ef1d
+DATA sincRest3<>+8(SB)/4, $0xb638ef1d
+DATA sincRest3<>+12(SB)/4, $0xb638ef1d
+DATA sincRest3<>+16(SB)/4, $0xb638ef1d
+DATA sincRest3<>+20(SB)/4, $0xb638ef1d
+DATA sincRest3<>+24(SB)/4, $0xb638ef1d
+DATA sincRest3<>+28(SB)/4, $0xb638ef1d
+GLOBL sincRest3<>(SB), RODATA|NOPTR, $32
+
+DATA sincRest2<>+0(SB)/4, $0x39500d01
+DATA sincRest2<>+4(SB)/4, $0x39500d01
+DATA sincRest2<>+8(SB)/4, $0x39500d01
+DATA sincRest2<>+12(SB)/4, $0x39500d01
+DATA sincRest2<>+16(SB)/4, $0x39500d01
+DATA sincRest2<>+20(SB)/4, $0x39500d01
+DATA sincRest2<>+24(SB)/4, $0x39500d01
+DATA sincRest2<>+28(SB)/4, $0x39500d01
+GLOBL sincRest2<>(SB), RODATA|NOPTR, $32
+
+DATA sincRest1<>+0(SB)/4, $0xbc088889
+DATA sincRest1<>+4(SB)/4, $0xbc088889
+DATA sincRest1<>+8(SB)/4, $0xbc088889
+DATA sincRest1<>+12(SB)/4, $0xbc088889
+DATA sincRest1<>+16(SB)/4, $0xbc088889
+DATA sincRest1<>+20(SB)/4, $0xbc088889
+DATA sincRest1<>+24(SB)/4, $0xbc088889
+DATA sincRest1<>+28(SB)/4, $0xbc088889
+GLOBL sincRest1<>(SB), RODATA|NOPTR, $32
+
+DATA sincRest0<>+0(SB)/4, $0x3e2aaaab
+DATA sincRest0<>+4(SB)/4, $0x3e2aaaab
+DATA sincRest0<>+8(SB)/4, $0x3e2aaaab
+DATA sincRest0<>+12(SB)/4, $0x3e2aaaab
+DATA sincRest0<>+16(SB)/4, $0x3e2aaaab
+DATA sincRest0<>+20(SB)/4, $0x3e2aaaab
+DATA sincRest0<>+24(SB)/4, $0x3e2aaaab
+DATA sincRest0<>+28(SB)/4, $0x3e2aaaab
+GLOBL sincRest0<>(SB), RODATA|NOPTR, $32
+
+// func leftJacobianSE2F32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·leftJacobianSE2F32AVX512(SB), NOSPLIT, $0-64
+	VBROADCASTSS one<>+0(SB), Z0
+	VBROADCASTSS signF32<>+0(SB), Z1
+	VBROADCASTSS absF32<>+0(SB), Z2
+	VBROADCASTSS half<>+0(SB), Z3
+	VBROADCASTSS roundF32<>+0(SB), Z4
+	VBROADCASTSS limit<>+0(SB), Z5
+	VBROADCASTSS twoOverPi<>+0(SB), Z6
+	VBROADCASTSS halfPi1<>+0(SB), Z6
+	VBROADCASTSS halfPi2<>+0(SB), Z7
+	VBROADCASTSS halfPi3<>+0(SB), Z8
+	MOVQ         dst+0(FP), AX
+	MOVQ         a+8(FP), CX
+	MOVQ         n+24(FP), DX
+	MOVQ         stride+32(FP), SI
+	SHLQ         $0x02, SI
+	LEAQ         (SI)(SI*2), DI
+	LEAQ         (DI)(SI*2), R8
+	LEAQ         (R8)(SI*2), R9
+	MOVQ         DX, BX
+	SUBQ         $+16, DX
+	JL           next2
+
+loop1:
+	VMOVUPS          (CX), Z9
+	VPANDD           Z2, Z9, Z10
+	VCMPPS           $0x16, Z5, Z10, K1
+	VMULPS           Z3, Z9, Z10
+	VBROADCASTSS     twoOverPi<>+0(SB), Z11
+	VFMADD213PS      Z4, Z10, Z11
+	VSUBPS           Z4, Z11, Z12
+	VMOVAPS          Z10, Z13
+	VFNMADD231PS     Z6, Z12, Z13
+	VFNMADD231PS     Z7, Z12, Z13
+	VFNMADD231PS     Z8, Z12, Z13
+	VMULPS           Z13, Z13, Z12
+	VBROADCASTSS     sinP2<>+0(SB), Z14
+	VFMADD213PS.BCST sinP1<>+0(SB), Z12, Z14
+	VFMADD213PS.BCST sinP0<>+0(SB), Z12, Z14
+	VMULPS           Z14, Z12, Z14
+	VFMADD231PS      Z14, Z13, Z13
+	VBROADCASTSS     cosP2<>+0(SB), Z14
+	VFMADD213PS.BCST cosP1<>+0(SB), Z12, Z14
+	VFMADD213PS.BCST cosP0<>+0(SB), Z12, Z14
+	VFMADD213PS.BCST minusHalf<>+0(SB), Z12, Z14
+	VFMADD213PS      Z0, Z12, Z14
+	VPTESTMD.BCST    bit0<>+0(SB), Z11, K2
+	VBLENDMPS        Z14, Z13, K2, Z12
+	VBLENDMPS        Z13, Z14, K2, Z14
+	VPSLLD           $0x1e, Z11, Z13
+	VPADDD.BCST      oneI<>+0(SB), Z11, Z11
+	VPSLLD           $0x1e, Z11, Z11
+	VPTERNLOGD       $0x78, Z1, Z11, Z14
+	VPTERNLOGD       $0x78, Z1, Z13, Z12
+	VFIXUPIMMPS.BCST $0x00, zeroStays<>+0(SB), Z10, Z12
+	VCMPPS.BCST      $0x00, zero<>+0(SB), Z10, K2
+	VDIVPS           Z10, Z12, Z10
+	VBLENDMPS        Z0, Z10, K2, Z10
+	VMULPS           Z10, Z14, Z14
+	VMULPS           Z10, Z12, Z12
+	VMULPS           Z10, Z10, Z10
+	VMULPS           Z3, Z10, Z10
+	VMULPS           Z9, Z9, Z13
+	VBROADCASTSS     sincRest4<>+0(SB), Z11
+	VFMADD213PS.BCST sincRest3<>+0(SB), Z13, Z11
+	VFMADD213PS.BCST sincRest2<>+0(SB), Z13, Z11
+	VFMADD213PS.BCST sincRest1<>+0(SB), Z13, Z11
+	VFMADD213PS.BCST sincRest0<>+0(SB), Z13, Z11
+	VMULPS           Z11, Z9, Z11
+	VPANDD           Z2, Z9, Z13
+	VCMPPS           $0x11, Z0, Z13, K2
+	VSUBPS           Z14, Z0, Z13
+	VRCP14PS         Z9, Z15
+	VMULPS           Z15, Z13, Z16
+	VFNMADD231PS     Z16, Z9, Z13
+	VFMADD231PS      Z15, Z13, Z16
+	VBLENDMPS        Z11, Z16, K2, Z16
+	VMOVUPS          (CX)(SI*1), Z11
+	VMULPS           Z11, Z16, Z13
+	VMOVAPS          Z13, Z15
+	VFMSUB231PS      Z11, Z16, Z15
+	VMOVUPS          (CX)(SI*2), Z9
+	VFMADD231PS      Z9, Z10, Z13
+	VADDPS           Z15, Z13, Z13
+	VPXORD           Z1, Z12, Z15
+	VMULPS           Z11, Z10, Z17
+	VFNMADD213PS     Z17, Z11, Z10
+	VFMSUB231PS      Z9, Z16, Z17
+	VADDPS           Z10, Z17, Z17
+	KMOVW            K1, R10
+	TESTQ            R10, R10
+	JE               easy4
+	KNOTW            K1, K1
+	VMOVUPS          Z0, K1, (AX)
+	VBROADCASTSS     zero<>+0(SB), Z10
+	VMOVUPS          Z10, K1, (AX)(SI*1)
+	VBROADCASTSS     zero<>+0(SB), Z10
+	VMOVUPS          Z10, K1, (AX)(SI*2)
+	VMOVUPS          Z13, K1, (AX)(DI*1)
+	VMOVUPS          Z14, K1, (AX)(SI*4)
+	VMOVUPS          Z15, K1, (AX)(R8*1)
+	VMOVUPS          Z17, K1, (AX)(DI*2)
+	VMOVUPS          Z12, K1, (AX)(R9*1)
+	VMOVUPS          Z14, K1, (AX)(SI*8)
+	MOVQ             BX, AX
+	SUBQ             DX, AX
+	MOVQ             AX, CX
+	SUBQ             $+16, CX
+	MOVQ             CX, at+40(FP)
+	MOVQ             AX, next+48(FP)
+	MOVQ             R10, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy4:
+	VMOVUPS      Z0, (AX)
+	VBROADCASTSS zero<>+0(SB), Z10
+	VMOVUPS      Z10, (AX)(SI*1)
+	VBROADCASTSS zero<>+0(SB), Z10
+	VMOVUPS      Z10, (AX)(SI*2)
+	VMOVUPS      Z13, (AX)(DI*1)
+	VMOVUPS      Z14, (AX)(SI*4)
+	VMOVUPS      Z15, (AX)(R8*1)
+	VMOVUPS      Z17, (AX)(DI*2)
+	VMOVUPS      Z12, (AX)(R9*1)
+	VMOVUPS      Z14, (AX)(SI*8)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	SUBQ         $+16, DX
+	JGE          loop1
+
+next2:
+	ADDQ             $+16, DX
+	TESTQ            DX, DX
+	JE               done5
+	MOVQ             $-1, R10
+	BZHIQ            DX, R10, R10
+	KMOVW            R10, K1
+	VMOVUPS.Z        (CX), K1, Z14
+	VPANDD           Z2, Z14, Z12
+	VCMPPS           $0x16, Z5, Z12, K2
+	VMULPS           Z3, Z14, Z12
+	VBROADCASTSS     twoOverPi<>+0(SB), Z5
+	VFMADD213PS      Z4, Z12, Z5
+	VSUBPS           Z4, Z5, Z4
+	VMOVAPS          Z12, Z17
+	VFNMADD231PS     Z6, Z4, Z17
+	VFNMADD231PS     Z7, Z4, Z17
+	VFNMADD231PS     Z8, Z4, Z17
+	VMULPS           Z17, Z17, Z4
+	VBROADCASTSS     sinP2<>+0(SB), Z8
+	VFMADD213PS.BCST sinP1<>+0(SB), Z4, Z8
+	VFMADD213PS.BCST sinP0<>+0(SB), Z4, Z8
+	VMULPS           Z8, Z4, Z8
+	VFMADD231PS      Z8, Z17, Z17
+	VBROADCASTSS     cosP2<>+0(SB), Z8
+	VFMADD213PS.BCST cosP1<>+0(SB), Z4, Z8
+	VFMADD213PS.BCST cosP0<>+0(SB), Z4, Z8
+	VFMADD213PS.BCST minusHalf<>+0(SB), Z4, Z8
+	VFMADD213PS      Z0, Z4, Z8
+	VPTESTMD.BCST    bit0<>+0(SB), Z5, K3
+	VBLENDMPS        Z8, Z17, K3, Z4
+	VBLENDMPS        Z17, Z8, K3, Z8
+	VPSLLD           $0x1e, Z5, Z17
+	VPADDD.BCST      oneI<>+0(SB), Z5, Z5
+	VPSLLD           $0x1e, Z5, Z5
+	VPTERNLOGD       $0x78, Z1, Z5, Z8
+	VPTERNLOGD       $0x78, Z1, Z17, Z4
+	VFIXUPIMMPS.BCST $0x00, zeroStays<>+0(SB), Z12, Z4
+	VCMPPS.BCST      $0x00, zero<>+0(SB), Z12, K3
+	VDIVPS           Z12, Z4, Z12
+	VBLENDMPS        Z0, Z12, K3, Z12
+	VMULPS           Z12, Z8, Z8
+	VMULPS           Z12, Z4, Z4
+	VMULPS           Z12, Z12, Z12
+	VMULPS           Z3, Z12, Z12
+	VMULPS           Z14, Z14, Z3
+	VBROADCASTSS     sincRest4<>+0(SB), Z17
+	VFMADD213PS.BCST sincRest3<>+0(SB), Z3, Z17
+	VFMADD213PS.BCST sincRest2<>+0(SB), Z3, Z17
+	VFMADD213PS.BCST sincRest1<>+0(SB), Z3, Z17
+	VFMADD213PS.BCST sincRest0<>+0(SB), Z3, Z17
+	VMULPS           Z17, Z14, Z17
+	VPANDD           Z2, Z14, Z2
+	VCMPPS           $0x11, Z0, Z2, K3
+	VSUBPS           Z8, Z0, Z2
+	VRCP14PS         Z14, Z3
+	VMULPS           Z3, Z2, Z5
+	VFNMADD231PS     Z5, Z14, Z2
+	VFMADD231PS      Z3, Z2, Z5
+	VBLENDMPS        Z17, Z5, K3, Z5
+	VMOVUPS.Z        (CX)(SI*1), K1, Z17
+	VMULPS           Z17, Z5, Z2
+	VMOVAPS          Z2, Z3
+	VFMSUB231PS      Z17, Z5, Z3
+	VMOVUPS.Z        (CX)(SI*2), K1, Z14
+	VFMADD231PS      Z14, Z12, Z2
+	VADDPS           Z3, Z2, Z2
+	VPXORD           Z1, Z4, Z1
+	VMULPS           Z17, Z12, Z3
+	VFNMADD213PS     Z3, Z17, Z12
+	VFMSUB231PS      Z14, Z5, Z3
+	VADDPS           Z12, Z3, Z3
+	KANDW            K1, K2, K2
+	KMOVW            K2, CX
+	TESTQ            CX, CX
+	JE               easy7
+	KANDNW           K1, K2, K1
+	VMOVUPS          Z0, K1, (AX)
+	VBROADCASTSS     zero<>+0(SB), Z12
+	VMOVUPS          Z12, K1, (AX)(SI*1)
+	VBROADCASTSS     zero<>+0(SB), Z12
+	VMOVUPS          Z12, K1, (AX)(SI*2)
+	VMOVUPS          Z2, K1, (AX)(DI*1)
+	VMOVUPS          Z8, K1, (AX)(SI*4)
+	VMOVUPS          Z1, K1, (AX)(R8*1)
+	VMOVUPS          Z3, K1, (AX)(DI*2)
+	VMOVUPS          Z4, K1, (AX)(R9*1)
+	VMOVUPS          Z8, K1, (AX)(SI*8)
+	MOVQ             BX, AX
+	SUBQ             DX, BX
+	MOVQ             BX, at+40(FP)
+	MOVQ             AX, next+48(FP)
+	MOVQ             CX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy7:
+	VMOVUPS      Z0, K1, (AX)
+	VBROADCASTSS zero<>+0(SB), Z0
+	VMOVUPS      Z0, K1, (AX)(SI*1)
+	VBROADCASTSS zero<>+0(SB), Z0
+	VMOVUPS      Z0, K1, (AX)(SI*2)
+	VMOVUPS      Z2, K1, (AX)(DI*1)
+	VMOVUPS      Z8, K1, (AX)(SI*4)
+	VMOVUPS      Z1, K1, (AX)(R8*1)
+	VMOVUPS      Z3, K1, (AX)(DI*2)
+	VMOVUPS      Z4, K1, (AX)(R9*1)
+	VMOVUPS      Z8, K1, (AX)(SI*8)
+
+done5:
+	XORQ AX, AX
+	MOVQ BX, at+40(FP)
+	MOVQ BX, next+48(FP)
+	MOVQ AX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+// func leftJacobianSE2F64AVX2(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
+// Requires: AVX, AVX2, FMA3
+TEXT ·leftJacobianSE2F64AVX2(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ n+24(FP), DX
+	MOVQ stride+32(FP), SI
+	SHLQ $0x03, SI
+	LEAQ (SI)(SI*2), DI
+	LEAQ (DI)(SI*2), R8
+	LEAQ (R8)(SI*2), R9
+	MOVQ DX, BX
+	SUBQ $+4, DX
+	JL   next2
+
+loop1:
+	VMOVUPS      (CX), Y0
+	VANDPD       absF64<>+0(SB), Y0, Y1
+	VCMPPD       $0x16, limitF64<>+0(SB), Y1, Y1
+	VMULPD       halfF64<>+0(SB), Y0, Y2
+	VANDPD       absF64<>+0(SB), Y2, Y3
+	VMOVUPS      twoOverPiF64<>+0(SB), Y4
+	VFMADD213PD  roundF64<>+0(SB), Y3, Y4
+	VSUBPD       roundF64<>+0(SB), Y4, Y5
+	VFNMADD231PD halfPi1F64<>+0(SB), Y5, Y3
+	VFNMADD231PD halfPi2F64<>+0(SB), Y5, Y3
+	VFNMADD231PD halfPi3F64<>+0(SB), Y5, Y3
+	VMULPD       Y3, Y3, Y5
+	VMOVUPS      sinP5F64<>+0(SB), Y6
+	VFMADD213PD  sinP4F64<>+0(SB), Y5, Y6
+	VFMADD213PD  sinP3F64<>+0(SB), Y5, Y6
+	VFMADD213PD  sinP2F64<>+0(SB), Y5, Y6
+	VFMADD213PD  sinP1F64<>+0(SB), Y5, Y6
+	VFMADD213PD  sinP0F64<>+0(SB), Y5, Y6
+	VMULPD       Y6, Y5, Y6
+	VFMADD231PD  Y6, Y3, Y3
+	VMOVUPS      cosP5F64<>+0(SB), Y6
+	VFMADD213PD  cosP4F64<>+0(SB), Y5, Y6
+	VFMADD213PD  cosP3F64<>+0(SB), Y5, Y6
+	VFMADD213PD  cosP2F64<>+0(SB), Y5, Y6
+	VFMADD213PD  cosP1F64<>+0(SB), Y5, Y6
+	VFMADD213PD  cosP0F64<>+0(SB), Y5, Y6
+	VFMADD213PD  minusHalfF64<>+0(SB), Y5, Y6
+	VFMADD213PD  oneF64<>+0(SB), Y5, Y6
+	VPSLLQ       $0x3f, Y4, Y5
+	VBLENDVPD    Y5, Y6, Y3, Y7
+	VBLENDVPD    Y5, Y3, Y6, Y6
+	VPADDQ       oneIF64<>+0(SB), Y4, Y3
+	VPSLLQ       $0x3e, Y3, Y3
+	VANDPD       signF64<>+0(SB), Y3, Y3
+	VXORPD       Y3, Y6, Y6
+	VPSLLQ       $0x3e, Y4, Y4
+	VXORPD       Y2, Y4, Y4
+	VANDPD       signF64<>+0(SB), Y4, Y4
+	VXORPD       Y4, Y7, Y7
+	VCMPPD       $0x00, zeroF64<>+0(SB), Y2, Y4
+	VDIVPD       Y2, Y7, Y2
+	VBLENDVPD    Y4, oneF64<>+0(SB), Y2, Y2
+	VMULPD       Y2, Y6, Y6
+	VMULPD       Y2, Y7, Y7
+	VMULPD       Y2, Y2, Y2
+	VMULPD       halfF64<>+0(SB), Y2, Y2
+	VMULPD       Y0, Y0, Y4
+	VMOVUPS      sincRest8F64<>+0(SB), Y3
+	VFMADD213PD  sincRest7F64<>+0(SB), Y4, Y3
+	VFMADD213PD  sincRest6F64<>+0(SB), Y4, Y3
+	VFMADD213PD  sincRest5F64<>+0(SB), Y4, Y3
+	VFMADD213PD  sincRest4F64<>+0(SB), Y4, Y3
+	VFMADD213PD  sincRest3F64<>+0(SB), Y4, Y3
+	VFMADD213PD  sincRest2F64<>+0(SB), Y4, Y3
+	VFMADD213PD  sincRest1F64<>+0(SB), Y4, Y3
+	VFMADD213PD  sincRest0F64<>+0(SB), Y4, Y3
+	VMULPD       Y3, Y0, Y3
+	VANDPD       absF64<>+0(SB), Y0, Y4
+	VCMPPD       $0x11, oneF64<>+0(SB), Y4, Y4
+	VMOVUPS      oneF64<>+0(SB), Y5
+	VSUBPD       Y6, Y5, Y5
+	VDIVPD       Y0, Y5, Y5
+	VBLENDVPD    Y4, Y3, Y5, Y5
+	VMOVUPS      (CX)(SI*1), Y3
+	VMULPD       Y3, Y5, Y4
+	VMOVAPS      Y4, Y0
+	VFMSUB231PD  Y3, Y5, Y0
+	VMOVUPS      (CX)(SI*2), Y8
+	VFMADD231PD  Y8, Y2, Y4
+	VADDPD       Y0, Y4, Y4
+	VXORPD       signF64<>+0(SB), Y7, Y0
+	VMULPD       Y3, Y2, Y9
+	VFNMADD213PD Y9, Y3, Y2
+	VFMSUB231PD  Y8, Y5, Y9
+	VADDPD       Y2, Y9, Y9
+	VMOVMSKPD    Y1, R10
+	TESTQ        R10, R10
+	JE           easy4
+	VPCMPEQD     Y2, Y2, Y2
+	VXORPD       Y1, Y2, Y2
+	VMOVUPS      oneF64<>+0(SB), Y1
+	VMASKMOVPD   Y1, Y2, (AX)
+	VMOVUPS      zeroF64<>+0(SB), Y1
+	VMASKMOVPD   Y1, Y2, (AX)(SI*1)
+	VMOVUPS      zeroF64<>+0(SB), Y1
+	VMASKMOVPD   Y1, Y2, (AX)(SI*2)
+	VMASKMOVPD   Y4, Y2, (AX)(DI*1)
+	VMASKMOVPD   Y6, Y2, (AX)(SI*4)
+	VMASKMOVPD   Y0, Y2, (AX)(R8*1)
+	VMASKMOVPD   Y9, Y2, (AX)(DI*2)
+	VMASKMOVPD   Y7, Y2, (AX)(R9*1)
+	VMASKMOVPD   Y6, Y2, (AX)(SI*8)
+	MOVQ         BX, AX
+	SUBQ         DX, AX
+	MOVQ         AX, CX
+	SUBQ         $+4, CX
+	MOVQ         CX, at+40(FP)
+	MOVQ         AX, next+48(FP)
+	MOVQ         R10, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy4:
+	VMOVUPS oneF64<>+0(SB), Y2
+	VMOVUPS Y2, (AX)
+	VMOVUPS zeroF64<>+0(SB), Y2
+	VMOVUPS Y2, (AX)(SI*1)
+	VMOVUPS zeroF64<>+0(SB), Y2
+	VMOVUPS Y2, (AX)(SI*2)
+	VMOVUPS Y4, (AX)(DI*1)
+	VMOVUPS Y6, (AX)(SI*4)
+	VMOVUPS Y0, (AX)(R8*1)
+	VMOVUPS Y9, (AX)(DI*2)
+	VMOVUPS Y7, (AX)(R9*1)
+	VMOVUPS Y6, (AX)(SI*8)
+	ADDQ    $+32, AX
+	ADDQ    $+32, CX
+	SUBQ    $+4, DX
+	JGE     loop1
+
+next2:
+	ADDQ         $+4, DX
+	TESTQ        DX, DX
+	JE           done5
+	LEAQ         tailMaskF64<>+0(SB), R10
+	MOVQ         DX, R11
+	NEGQ         R11
+	LEAQ         32(R10)(R11*8), R10
+	VMOVUPS      (R10), Y6
+	VMASKMOVPD   (CX), Y6, Y6
+	VANDPD       absF64<>+0(SB), Y6, Y7
+	VCMPPD       $0x16, limitF64<>+0(SB), Y7, Y7
+	VMULPD       halfF64<>+0(SB), Y6, Y9
+	VANDPD       absF64<>+0(SB), Y9, Y0
+	VMOVUPS      twoOverPiF64<>+0(SB), Y4
+	VFMADD213PD  roundF64<>+0(SB), Y0, Y4
+	VSUBPD       roundF64<>+0(SB), Y4, Y2
+	VFNMADD231PD halfPi1F64<>+0(SB), Y2, Y0
+	VFNMADD231PD halfPi2F64<>+0(SB), Y2, Y0
+	VFNMADD231PD halfPi3F64<>+0(SB), Y2, Y0
+	VMULPD       Y0, Y0, Y2
+	VMOVUPS      sinP5F64<>+0(SB), Y1
+	VFMADD213PD  sinP4F64<>+0(SB), Y2, Y1
+	VFMADD213PD  sinP3F64<>+0(SB), Y2, Y1
+	VFMADD213PD  sinP2F64<>+0(SB), Y2, Y1
+	VFMADD213PD  sinP1F64<>+0(SB), Y2, Y1
+	VFMADD213PD  sinP0F64<>+0(SB), Y2, Y1
+	VMULPD       Y1, Y2, Y1
+	VFMADD231PD  Y1, Y0, Y0
+	VMOVUPS      cosP5F64<>+0(SB), Y1
+	VFMADD213PD  cosP4F64<>+0(SB), Y2, Y1
+	VFMADD213PD  cosP3F64<>+0(SB), Y2, Y1
+	VFMADD213PD  cosP2F64<>+0(SB), Y2, Y1
+	VFMADD213PD  cosP1F64<>+0(SB), Y2, Y1
+	VFMADD213PD  cosP0F64<>+0(SB), Y2, Y1
+	VFMADD213PD  minusHalfF64<>+0(SB), Y2, Y1
+	VFMADD213PD  oneF64<>+0(SB), Y2, Y1
+	VPSLLQ       $0x3f, Y4, Y2
+	VBLENDVPD    Y2, Y1, Y0, Y5
+	VBLENDVPD    Y2, Y0, Y1, Y1
+	VPADDQ       oneIF64<>+0(SB), Y4, Y0
+	VPSLLQ       $0x3e, Y0, Y0
+	VANDPD       signF64<>+0(SB), Y0, Y0
+	VXORPD       Y0, Y1, Y1
+	VPSLLQ       $0x3e, Y4, Y4
+	VXORPD       Y9, Y4, Y4
+	VANDPD       signF64<>+0(SB), Y4, Y4
+	VXORPD       Y4, Y5, Y5
+	VCMPPD       $0x00, zeroF64<>+0(SB), Y9, Y4
+	VDIVPD       Y9, Y5, Y9
+	VBLENDVPD    Y4, oneF64<>+0(SB), Y9, Y9
+	VMULPD       Y9, Y1, Y1
+	VMULPD       Y9, Y5, Y5
+	VMULPD       Y9, Y9, Y9
+	VMULPD       halfF64<>+0(SB), Y9, Y9
+	VMULPD       Y6, Y6, Y4
+	VMOVUPS      sincRest8F64<>+0(SB), Y0
+	VFMADD213PD  sincRest7F64<>+0(SB), Y4, Y0
+	VFMADD213PD  sincRest6F64<>+0(SB), Y4, Y0
+	VFMADD213PD  sincRest5F64<>+0(SB), Y4, Y0
+	VFMADD213PD  sincRest4F64<>+0(SB), Y4, Y0
+	VFMADD213PD  sincRest3F64<>+0(SB), Y4, Y0
+	VFMADD213PD  sincRest2F64<>+0(SB), Y4, Y0
+	VFMADD213PD  sincRest1F64<>+0(SB), Y4, Y0
+	VFMADD213PD  sincRest0F64<>+0(SB), Y4, Y0
+	VMULPD       Y0, Y6, Y0
+	VANDPD       absF64<>+0(SB), Y6, Y4
+	VCMPPD       $0x11, oneF64<>+0(SB), Y4, Y4
+	VMOVUPS      oneF64<>+0(SB), Y2
+	VSUBPD       Y1, Y2, Y2
+	VDIVPD       Y6, Y2, Y2
+	VBLENDVPD    Y4, Y0, Y2, Y2
+	VMOVUPS      (R10), Y0
+	VMASKMOVPD   (CX)(SI*1), Y0, Y0
+	VMULPD       Y0, Y2, Y4
+	VMOVAPS      Y4, Y6
+	VFMSUB231PD  Y0, Y2, Y6
+	VMOVUPS      (R10), Y8
+	VMASKMOVPD   (CX)(SI*2), Y8, Y8
+	VFMADD231PD  Y8, Y9, Y4
+	VADDPD       Y6, Y4, Y4
+	VXORPD       signF64<>+0(SB), Y5, Y6
+	VMULPD       Y0, Y9, Y3
+	VFNMADD213PD Y3, Y0, Y9
+	VFMSUB231PD  Y8, Y2, Y3
+	VADDPD       Y9, Y3, Y3
+	VANDPD       (R10), Y7, Y7
+	VMOVMSKPD    Y7, CX
+	TESTQ        CX, CX
+	JE           easy7
+	VANDNPD      (R10), Y7, Y7
+	VMOVUPS      oneF64<>+0(SB), Y9
+	VMASKMOVPD   Y9, Y7, (AX)
+	VMOVUPS      zeroF64<>+0(SB), Y9
+	VMASKMOVPD   Y9, Y7, (AX)(SI*1)
+	VMOVUPS      zeroF64<>+0(SB), Y9
+	VMASKMOVPD   Y9, Y7, (AX)(SI*2)
+	VMASKMOVPD   Y4, Y7, (AX)(DI*1)
+	VMASKMOVPD   Y1, Y7, (AX)(SI*4)
+	VMASKMOVPD   Y6, Y7, (AX)(R8*1)
+	VMASKMOVPD   Y3, Y7, (AX)(DI*2)
+	VMASKMOVPD   Y5, Y7, (AX)(R9*1)
+	VMASKMOVPD   Y1, Y7, (AX)(SI*8)
+	MOVQ         BX, AX
+	SUBQ         DX, BX
+	MOVQ         BX, at+40(FP)
+	MOVQ         AX, next+48(FP)
+	MOVQ         CX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy7:
+	VMOVUPS    oneF64<>+0(SB), Y7
+	VMOVUPS    (R10), Y9
+	VMASKMOVPD Y7, Y9, (AX)
+	VMOVUPS    zeroF64<>+0(SB), Y9
+	VMOVUPS    (R10), Y7
+	VMASKMOVPD Y9, Y7, (AX)(SI*1)
+	VMOVUPS    zeroF64<>+0(SB), Y7
+	VMOVUPS    (R10), Y9
+	VMASKMOVPD Y7, Y9, (AX)(SI*2)
+	VMOVUPS    (R10), Y9
+	VMASKMOVPD Y4, Y9, (AX)(DI*1)
+	VMOVUPS    (R10), Y9
+	VMASKMOVPD Y1, Y9, (AX)(SI*4)
+	VMOVUPS    (R10), Y9
+	VMASKMOVPD Y6, Y9, (AX)(R8*1)
+	VMOVUPS    (R10), Y9
+	VMASKMOVPD Y3, Y9, (AX)(DI*2)
+	VMOVUPS    (R10), Y9
+	VMASKMOVPD Y5, Y9, (AX)(R9*1)
+	VMOVUPS    (R10), Y9
+	VMASKMOVPD Y1, Y9, (AX)(SI*8)
+
+done5:
+	XORQ AX, AX
+	MOVQ BX, at+40(FP)
+	MOVQ BX, next+48(FP)
+	MOVQ AX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+DATA sincRest8F64<>+0(SB)/8, $0x3c62f49b46814157
+DATA sincRest8F64<>+8(SB)/8, $0x3c62f49b46814157
+DATA sincRest8F64<>+16(SB)/8, $0x3c62f49b46814157
+DATA sincRest8F64<>+24(SB)/8, $0x3c62f49b46814157
+GLOBL sincRest8F64<>(SB), RODATA|NOPTR, $32
+
+DATA sincRest7F64<>+0(SB)/8, $0xbce952c77030ad4a
+DATA sincRest7F64<>+8(SB)/8, $0xbce952c77030ad4a
+DATA sincRest7F64<>+16(SB)/8, $0xbce952c77030ad4a
+DATA sincRest7F64<>+24(SB)/8, $0xbce952c77030ad4a
+GLOBL sincRest7F64<>(SB), RODATA|NOPTR, $32
+
+DATA sincRest6F64<>+0(SB)/8, $0x3d6ae7f3e733b81f
+DATA sincRest6F64<>+8(SB)/8, $0x3d6ae7f3e733b81f
+DATA sincRest6F64<>+16(SB)/8, $0x3d6ae7f3e733b81f
+DATA sincRest6F64<>+24(SB)/8, $0x3d6ae7f3e733b81f
+GLOBL sincRest6F64<>(SB), RODATA|NOPTR, $32
+
+DATA sincRest5F64<>+0(SB)/8, $0xbde6124613a86d09
+DATA sincRest5F64<>+8(SB)/8, $0xbde6124613a86d09
+DATA sincRest5F64<>+16(SB)/8, $0xbde6124613a86d09
+DATA sincRest5F64<>+24(SB)/8, $0xbde6124613a86d09
+GLOBL sincRest5F64<>(SB), RODATA|NOPTR, $32
+
+DATA sincRest4F64<>+0(SB)/8, $0x3e5ae64567f544e4
+DATA sincRest4F64<>+8(SB)/8, $0x3e5ae64567f544e4
+DATA sincRest4F64<>+16(SB)/8, $0x3e5ae64567f544e4
+DATA sincRest4F64<>+24(SB)/8, $0x3e5ae64567f544e4
+GLOBL sincRest4F64<>(SB), RODATA|NOPTR, $32
+
+DATA sincRest3F64<>+0(SB)/8, $0xbec71de3a556c734
+DATA sincRest3F64<>+8(SB)/8, $0xbec71de3a556c734
+DATA sincRest3F64<>+16(SB)/8, $0xbec71de3a556c734
+DATA sincRest3F64<>+24(SB)/8, $0xbec71de3a556c734
+GLOBL sincRest3F64<>(SB), RODATA|NOPTR, $32
+
+DATA sincRest2F64<>+0(SB)/8, $0x3f2a01a01a01a01a
+DATA sincRest2F64<>+8(SB)/8, $0x3f2a01a01a01a01a
+DATA sincRest2F64<>+16(SB)/8, $0x3f2a01a01a01a01a
+DATA sincRest2F64<>+24(SB)/8, $0x3f2a01a01a01a01a
+GLOBL sincRest2F64<>(SB), RODATA|NOPTR, $32
+
+DATA sincRest1F64<>+0(SB)/8, $0xbf81111111111111
+DATA sincRest1F64<>+8(SB)/8, $0xbf81111111111111
+DATA sincRest1F64<>+16(SB)/8, $0xbf81111111111111
+DATA sincRest1F64<>+24(SB)/8, $0xbf81111111111111
+GLOBL sincRest1F64<>(SB), RODATA|NOPTR, $32
+
+DATA sincRest0F64<>+0(SB)/8, $0x3fc5555555555555
+DATA sincRest0F64<>+8(SB)/8, $0x3fc5555555555555
+DATA sincRest0F64<>+16(SB)/8, $0x3fc5555555555555
+DATA sincRest0F64<>+24(SB)/8, $0x3fc5555555555555
+GLOBL sincRest0F64<>(SB), RODATA|NOPTR, $32
+
+// func leftJacobianSE2F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·leftJacobianSE2F64AVX512(SB), NOSPLIT, $0-64
+	VBROADCASTSD oneF64<>+0(SB), Z0
+	VBROADCASTSD signF64<>+0(SB), Z1
+	VBROADCASTSD absF64<>+0(SB), Z2
+	VBROADCASTSD halfF64<>+0(SB), Z3
+	VBROADCASTSD roundF64<>+0(SB), Z4
+	VBROADCASTSD limitF64<>+0(SB), Z5
+	VBROADCASTSD twoOverPiF64<>+0(SB), Z6
+	VBROADCASTSD halfPi1F64<>+0(SB), Z6
+	VBROADCASTSD halfPi2F64<>+0(SB), Z7
+	VBROADCASTSD halfPi3F64<>+0(SB), Z8
+	MOVQ         dst+0(FP), AX
+	MOVQ         a+8(FP), CX
+	MOVQ         n+24(FP), DX
+	MOVQ         stride+32(FP), SI
+	SHLQ         $0x03, SI
+	LEAQ         (SI)(SI*2), DI
+	LEAQ         (DI)(SI*2), R8
+	LEAQ         (R8)(SI*2), R9
+	MOVQ         DX, BX
+	SUBQ         $+8, DX
+	JL           next2
+
+loop1:
+	VMOVUPS          (CX), Z9
+	VPANDQ           Z2, Z9, Z10
+	VCMPPD           $0x16, Z5, Z10, K1
+	VMULPD           Z3, Z9, Z10
+	VBROADCASTSD     twoOverPiF64<>+0(SB), Z11
+	VFMADD213PD      Z4, Z10, Z11
+	VSUBPD           Z4, Z11, Z12
+	VMOVAPS          Z10, Z13
+	VFNMADD231PD     Z6, Z12, Z13
+	VFNMADD231PD     Z7, Z12, Z13
+	VFNMADD231PD     Z8, Z12, Z13
+	VMULPD           Z13, Z13, Z12
+	VBROADCASTSD     sinP5F64<>+0(SB), Z14
+	VFMADD213PD.BCST sinP4F64<>+0(SB), Z12, Z14
+	VFMADD213PD.BCST sinP3F64<>+0(SB), Z12, Z14
+	VFMADD213PD.BCST sinP2F64<>+0(SB), Z12, Z14
+	VFMADD213PD.BCST sinP1F64<>+0(SB), Z12, Z14
+	VFMADD213PD.BCST sinP0F64<>+0(SB), Z12, Z14
+	VMULPD           Z14, Z12, Z14
+	VFMADD231PD      Z14, Z13, Z13
+	VBROADCASTSD     cosP5F64<>+0(SB), Z14
+	VFMADD213PD.BCST cosP4F64<>+0(SB), Z12, Z14
+	VFMADD213PD.BCST cosP3F64<>+0(SB), Z12, Z14
+	VFMADD213PD.BCST cosP2F64<>+0(SB), Z12, Z14
+	VFMADD213PD.BCST cosP1F64<>+0(SB), Z12, Z14
+	VFMADD213PD.BCST cosP0F64<>+0(SB), Z12, Z14
+	VFMADD213PD.BCST minusHalfF64<>+0(SB), Z12, Z14
+	VFMADD213PD      Z0, Z12, Z14
+	VPTESTMQ.BCST    bit0F64<>+0(SB), Z11, K2
+	VBLENDMPD        Z14, Z13, K2, Z12
+	VBLENDMPD        Z13, Z14, K2, Z14
+	VPADDQ.BCST      oneIF64<>+0(SB), Z11, Z13
+	VPSLLQ           $0x3e, Z13, Z13
+	VPTERNLOGQ       $0x78, Z1, Z13, Z14
+	VPSLLQ           $0x3e, Z11, Z11
+	VPTERNLOGQ       $0x78, Z1, Z11, Z12
+	VFIXUPIMMPD.BCST $0x00, zeroStaysF64<>+0(SB), Z10, Z12
+	VCMPPD.BCST      $0x00, zeroF64<>+0(SB), Z10, K2
+	VDIVPD           Z10, Z12, Z10
+	VBLENDMPD        Z0, Z10, K2, Z10
+	VMULPD           Z10, Z14, Z14
+	VMULPD           Z10, Z12, Z12
+	VMULPD           Z10, Z10, Z10
+	VMULPD           Z3, Z10, Z10
+	VMULPD           Z9, Z9, Z11
+	VBROADCASTSD     sincRest8F64<>+0(SB), Z13
+	VFMADD213PD.BCST sincRest7F64<>+0(SB), Z11, Z13
+	VFMADD213PD.BCST sincRest6F64<>+0(SB), Z11, Z13
+	VFMADD213PD.BCST sincRest5F64<>+0(SB), Z11, Z13
+	VFMADD213PD.BCST sincRest4F64<>+0(SB), Z11, Z13
+	VFMADD213PD.BCST sincRest3F64<>+0(SB), Z11, Z13
+	VFMADD213PD.BCST sincRest2F64<>+0(SB), Z11, Z13
+	VFMADD213PD.BCST sincRest1F64<>+0(SB), Z11, Z13
+	VFMADD213PD.BCST sincRest0F64<>+0(SB), Z11, Z13
+	VMULPD           Z13, Z9, Z13
+	VPANDQ           Z2, Z9, Z11
+	VCMPPD           $0x11, Z0, Z11, K2
+	VSUBPD           Z14, Z0, Z11
+	VRCP14PD         Z9, Z15
+	VBROADCASTSD     oneF64<>+0(SB), Z16
+	VFNMADD231PD     Z15, Z9, Z16
+	VFMADD231PD      Z15, Z16, Z15
+	VMULPD           Z15, Z11, Z16
+	VFNMADD231PD     Z16, Z9, Z11
+	VFMADD231PD      Z15, Z11, Z16
+	VBLENDMPD        Z13, Z16, K2, Z16
+	VMOVUPS          (CX)(SI*1), Z13
+	VMULPD           Z13, Z16, Z11
+	VMOVAPS          Z11, Z15
+	VFMSUB231PD      Z13, Z16, Z15
+	VMOVUPS          (CX)(SI*2), Z9
+	VFMADD231PD      Z9, Z10, Z11
+	VADDPD           Z15, Z11, Z11
+	VPXORQ           Z1, Z12, Z15
+	VMULPD           Z13, Z10, Z17
+	VFNMADD213PD     Z17, Z13, Z10
+	VFMSUB231PD      Z9, Z16, Z17
+	VADDPD           Z10, Z17, Z17
+	KMOVW            K1, R10
+	TESTQ            R10, R10
+	JE               easy4
+	KNOTW            K1, K1
+	VMOVUPD          Z0, K1, (AX)
+	VBROADCASTSD     zeroF64<>+0(SB), Z10
+	VMOVUPD          Z10, K1, (AX)(SI*1)
+	VBROADCASTSD     zeroF64<>+0(SB), Z10
+	VMOVUPD          Z10, K1, (AX)(SI*2)
+	VMOVUPD          Z11, K1, (AX)(DI*1)
+	VMOVUPD          Z14, K1, (AX)(SI*4)
+	VMOVUPD          Z15, K1, (AX)(R8*1)
+	VMOVUPD          Z17, K1, (AX)(DI*2)
+	VMOVUPD          Z12, K1, (AX)(R9*1)
+	VMOVUPD          Z14, K1, (AX)(SI*8)
+	MOVQ             BX, AX
+	SUBQ             DX, AX
+	MOVQ             AX, CX
+	SUBQ             $+8, CX
+	MOVQ             CX, at+40(FP)
+	MOVQ             AX, next+48(FP)
+	MOVQ             R10, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy4:
+	VMOVUPS      Z0, (AX)
+	VBROADCASTSD zeroF64<>+0(SB), Z10
+	VMOVUPS      Z10, (AX)(SI*1)
+	VBROADCASTSD zeroF64<>+0(SB), Z10
+	VMOVUPS      Z10, (AX)(SI*2)
+	VMOVUPS      Z11, (AX)(DI*1)
+	VMOVUPS      Z14, (AX)(SI*4)
+	VMOVUPS      Z15, (AX)(R8*1)
+	VMOVUPS      Z17, (AX)(DI*2)
+	VMOVUPS      Z12, (AX)(R9*1)
+	VMOVUPS      Z14, (AX)(SI*8)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	SUBQ         $+8, DX
+	JGE          loop1
+
+next2:
+	ADDQ             $+8, DX
+	TESTQ            DX, DX
+	JE               done5
+	MOVQ             $-1, R10
+	BZHIQ            DX, R10, R10
+	KMOVW            R10, K1
+	VMOVUPD.Z        (CX), K1, Z14
+	VPANDQ           Z2, Z14, Z12
+	VCMPPD           $0x16, Z5, Z12, K2
+	VMULPD           Z3, Z14, Z12
+	VBROADCASTSD     twoOverPiF64<>+0(SB), Z5
+	VFMADD213PD      Z4, Z12, Z5
+	VSUBPD           Z4, Z5, Z4
+	VMOVAPS          Z12, Z17
+	VFNMADD231PD     Z6, Z4, Z17
+	VFNMADD231PD     Z7, Z4, Z17
+	VFNMADD231PD     Z8, Z4, Z17
+	VMULPD           Z17, Z17, Z4
+	VBROADCASTSD     sinP5F64<>+0(SB), Z8
+	VFMADD213PD.BCST sinP4F64<>+0(SB), Z4, Z8
+	VFMADD213PD.BCST sinP3F64<>+0(SB), Z4, Z8
+	VFMADD213PD.BCST sinP2F64<>+0(SB), Z4, Z8
+	VFMADD213PD.BCST sinP1F64<>+0(SB), Z4, Z8
+	VFMADD213PD.BCST sinP0F64<>+0(SB), Z4, Z8
+	VMULPD           Z8, Z4, Z8
+	VFMADD231PD      Z8, Z17, Z17
+	VBROADCASTSD     cosP5F64<>+0(SB), Z8
+	VFMADD213PD.BCST cosP4F64<>+0(SB), Z4, Z8
+	VFMADD213PD.BCST cosP3F64<>+0(SB), Z4, Z8
+	VFMADD213PD.BCST cosP2F64<>+0(SB), Z4, Z8
+	VFMADD213PD.BCST cosP1F64<>+0(SB), Z4, Z8
+	VFMADD213PD.BCST cosP0F64<>+0(SB), Z4, Z8
+	VFMADD213PD.BCST minusHalfF64<>+0(SB), Z4, Z8
+	VFMADD213PD      Z0, Z4, Z8
+	VPTESTMQ.BCST    bit0F64<>+0(SB), Z5, K3
+	VBLENDMPD        Z8, Z17, K3, Z4
+	VBLENDMPD        Z17, Z8, K3, Z8
+	VPADDQ.BCST      oneIF64<>+0(SB), Z5, Z17
+	VPSLLQ           $0x3e, Z17, Z17
+	VPTERNLOGQ       $0x78, Z1, Z17, Z8
+	VPSLLQ           $0x3e, Z5, Z5
+	VPTERNLOGQ       $0x78, Z1, Z5, Z4
+	VFIXUPIMMPD.BCST $0x00, zeroStaysF64<>+0(SB), Z12, Z4
+	VCMPPD.BCST      $0x00, zeroF64<>+0(SB), Z12, K3
+	VDIVPD           Z12, Z4, Z12
+	VBLENDMPD        Z0, Z12, K3, Z12
+	VMULPD           Z12, Z8, Z8
+	VMULPD           Z12, Z4, Z4
+	VMULPD           Z12, Z12, Z12
+	VMULPD           Z3, Z12, Z12
+	VMULPD           Z14, Z14, Z3
+	VBROADCASTSD     sincRest8F64<>+0(SB), Z5
+	VFMADD213PD.BCST sincRest7F64<>+0(SB), Z3, Z5
+	VFMADD213PD.BCST sincRest6F64<>+0(SB), Z3, Z5
+	VFMADD213PD.BCST sincRest5F64<>+0(SB), Z3, Z5
+	VFMADD213PD.BCST sincRest4F64<>+0(SB), Z3, Z5
+	VFMADD213PD.BCST sincRest3F64<>+0(SB), Z3, Z5
+	VFMADD213PD.BCST sincRest2F64<>+0(SB), Z3, Z5
+	VFMADD213PD.BCST sincRest1F64<>+0(SB), Z3, Z5
+	VFMADD213PD.BCST sincRest0F64<>+0(SB), Z3, Z5
+	VMULPD           Z5, Z14, Z5
+	VPANDQ           Z2, Z14, Z2
+	VCMPPD           $0x11, Z0, Z2, K3
+	VSUBPD           Z8, Z0, Z2
+	VRCP14PD         Z14, Z3
+	VBROADCASTSD     oneF64<>+0(SB), Z17
+	VFNMADD231PD     Z3, Z14, Z17
+	VFMADD231PD      Z3, Z17, Z3
+	VMULPD           Z3, Z2, Z17
+	VFNMADD231PD     Z17, Z14, Z2
+	VFMADD231PD      Z3, Z2, Z17
+	VBLENDMPD        Z5, Z17, K3, Z17
+	VMOVUPD.Z        (CX)(SI*1), K1, Z5
+	VMULPD           Z5, Z17, Z2
+	VMOVAPS          Z2, Z3
+	VFMSUB231PD      Z5, Z17, Z3
+	VMOVUPD.Z        (CX)(SI*2), K1, Z14
+	VFMADD231PD      Z14, Z12, Z2
+	VADDPD           Z3, Z2, Z2
+	VPXORQ           Z1, Z4, Z1
+	VMULPD           Z5, Z12, Z3
+	VFNMADD213PD     Z3, Z5, Z12
+	VFMSUB231PD      Z14, Z17, Z3
+	VADDPD           Z12, Z3, Z3
+	KANDW            K1, K2, K2
+	KMOVW            K2, CX
+	TESTQ            CX, CX
+	JE               easy7
+	KANDNW           K1, K2, K1
+	VMOVUPD          Z0, K1, (AX)
+	VBROADCASTSD     zeroF64<>+0(SB), Z12
+	VMOVUPD          Z12, K1, (AX)(SI*1)
+	VBROADCASTSD     zeroF64<>+0(SB), Z12
+	VMOVUPD          Z12, K1, (AX)(SI*2)
+	VMOVUPD          Z2, K1, (AX)(DI*1)
+	VMOVUPD          Z8, K1, (AX)(SI*4)
+	VMOVUPD          Z1, K1, (AX)(R8*1)
+	VMOVUPD          Z3, K1, (AX)(DI*2)
+	VMOVUPD          Z4, K1, (AX)(R9*1)
+	VMOVUPD          Z8, K1, (AX)(SI*8)
+	MOVQ             BX, AX
+	SUBQ             DX, BX
+	MOVQ             BX, at+40(FP)
+	MOVQ             AX, next+48(FP)
+	MOVQ             CX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy7:
+	VMOVUPD      Z0, K1, (AX)
+	VBROADCASTSD zeroF64<>+0(SB), Z0
+	VMOVUPD      Z0, K1, (AX)(SI*1)
+	VBROADCASTSD zeroF64<>+0(SB), Z0
+	VMOVUPD      Z0, K1, (AX)(SI*2)
+	VMOVUPD      Z2, K1, (AX)(DI*1)
+	VMOVUPD      Z8, K1, (AX)(SI*4)
+	VMOVUPD      Z1, K1, (AX)(R8*1)
+	VMOVUPD      Z3, K1, (AX)(DI*2)
+	VMOVUPD      Z4, K1, (AX)(R9*1)
+	VMOVUPD      Z8, K1, (AX)(SI*8)
+
+done5:
+	XORQ AX, AX
+	MOVQ BX, at+40(FP)
+	MOVQ BX, next+48(FP)
+	MOVQ AX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+// func leftJacobianInvSE2F32AVX2(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
+// Requires: AVX, AVX2, FMA3
+TEXT ·leftJacobianInvSE2F32AVX2(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ n+24(FP), DX
+	MOVQ stride+32(FP), SI
+	SHLQ $0x02, SI
+	LEAQ (SI)(SI*2), DI
+	LEAQ (DI)(SI*2), R8
+	LEAQ (R8)(SI*2), R9
+	MOVQ DX, BX
+	SUBQ $+8, DX
+	JL   next2
+
+loop1:
+	VMOVUPS      (CX), Y0
+	VANDPS       absF32<>+0(SB), Y0, Y1
+	VCMPPS       $0x16, limit<>+0(SB), Y1, Y1
+	VMULPS       half<>+0(SB), Y0, Y2
+	VANDPS       absF32<>+0(SB), Y2, Y3
+	VMOVUPS      twoOverPi<>+0(SB), Y4
+	VFMADD213PS  roundF32<>+0(SB), Y3, Y4
+	VSUBPS       roundF32<>+0(SB), Y4, Y5
+	VFNMADD231PS halfPi1<>+0(SB), Y5, Y3
+	VFNMADD231PS halfPi2<>+0(SB), Y5, Y3
+	VFNMADD231PS halfPi3<>+0(SB), Y5, Y3
+	VMULPS       Y3, Y3, Y5
+	VMOVUPS      sinP2<>+0(SB), Y6
+	VFMADD213PS  sinP1<>+0(SB), Y5, Y6
+	VFMADD213PS  sinP0<>+0(SB), Y5, Y6
+	VMULPS       Y6, Y5, Y6
+	VFMADD231PS  Y6, Y3, Y3
+	VMOVUPS      cosP2<>+0(SB), Y6
+	VFMADD213PS  cosP1<>+0(SB), Y5, Y6
+	VFMADD213PS  cosP0<>+0(SB), Y5, Y6
+	VFMADD213PS  minusHalf<>+0(SB), Y5, Y6
+	VFMADD213PS  one<>+0(SB), Y5, Y6
+	VPSLLD       $0x1f, Y4, Y5
+	VBLENDVPS    Y5, Y6, Y3, Y7
+	VBLENDVPS    Y5, Y3, Y6, Y6
+	VPSLLD       $0x1e, Y4, Y3
+	VPADDD       oneI<>+0(SB), Y4, Y4
+	VPSLLD       $0x1e, Y4, Y4
+	VANDPS       signF32<>+0(SB), Y4, Y4
+	VXORPS       Y4, Y6, Y6
+	VXORPS       Y2, Y3, Y3
+	VANDPS       signF32<>+0(SB), Y3, Y3
+	VXORPS       Y3, Y7, Y7
+	VCMPPS       $0x00, zero<>+0(SB), Y2, Y3
+	VDIVPS       Y2, Y7, Y7
+	VBLENDVPS    Y3, one<>+0(SB), Y7, Y7
+	VMULPS       half<>+0(SB), Y0, Y3
+	VDIVPS       Y7, Y6, Y6
+	VMULPS       Y0, Y0, Y7
+	VMOVUPS      halfCotRest4<>+0(SB), Y2
+	VFMADD213PS  halfCotRest3<>+0(SB), Y7, Y2
+	VFMADD213PS  halfCotRest2<>+0(SB), Y7, Y2
+	VFMADD213PS  halfCotRest1<>+0(SB), Y7, Y2
+	VFMADD213PS  halfCotRest0<>+0(SB), Y7, Y2
+	VMULPS       Y2, Y0, Y2
+	VANDPS       absF32<>+0(SB), Y0, Y7
+	VCMPPS       $0x11, one<>+0(SB), Y7, Y7
+	VMOVUPS      one<>+0(SB), Y4
+	VSUBPS       Y6, Y4, Y4
+	VDIVPS       Y0, Y4, Y4
+	VBLENDVPS    Y7, Y2, Y4, Y4
+	VMOVUPS      (CX)(SI*2), Y2
+	VMULPS       half<>+0(SB), Y2, Y7
+	VMOVAPS      Y7, Y0
+	VFNMADD231PS half<>+0(SB), Y2, Y0
+	VMOVUPS      (CX)(SI*1), Y5
+	VFMSUB231PS  Y5, Y4, Y7
+	VADDPS       Y0, Y7, Y7
+	VMULPS       half<>+0(SB), Y5, Y0
+	VFMSUB132PS  half<>+0(SB), Y0, Y5
+	VFMADD231PS  Y2, Y4, Y0
+	VADDPS       Y5, Y0, Y0
+	VXORPS       signF32<>+0(SB), Y3, Y5
+	VMOVMSKPS    Y1, R10
+	TESTQ        R10, R10
+	JE           easy4
+	VPCMPEQD     Y4, Y4, Y4
+	VXORPS       Y1, Y4, Y4
+	VMOVUPS      one<>+0(SB), Y1
+	VMASKMOVPS   Y1, Y4, (AX)
+	VMOVUPS      zero<>+0(SB), Y1
+	VMASKMOVPS   Y1, Y4, (AX)(SI*1)
+	VMOVUPS      zero<>+0(SB), Y1
+	VMASKMOVPS   Y1, Y4, (AX)(SI*2)
+	VMASKMOVPS   Y7, Y4, (AX)(DI*1)
+	VMASKMOVPS   Y6, Y4, (AX)(SI*4)
+	VMASKMOVPS   Y3, Y4, (AX)(R8*1)
+	VMASKMOVPS   Y0, Y4, (AX)(DI*2)
+	VMASKMOVPS   Y5, Y4, (AX)(R9*1)
+	VMASKMOVPS   Y6, Y4, (AX)(SI*8)
+	MOVQ         BX, AX
+	SUBQ         DX, AX
+	MOVQ         AX, CX
+	SUBQ         $+8, CX
+	MOVQ         CX, at+40(FP)
+	MOVQ         AX, next+48(FP)
+	MOVQ         R10, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy4:
+	VMOVUPS one<>+0(SB), Y4
+	VMOVUPS Y4, (AX)
+	VMOVUPS zero<>+0(SB), Y4
+	VMOVUPS Y4, (AX)(SI*1)
+	VMOVUPS zero<>+0(SB), Y4
+	VMOVUPS Y4, (AX)(SI*2)
+	VMOVUPS Y7, (AX)(DI*1)
+	VMOVUPS Y6, (AX)(SI*4)
+	VMOVUPS Y3, (AX)(R8*1)
+	VMOVUPS Y0, (AX)(DI*2)
+	VMOVUPS Y5, (AX)(R9*1)
+	VMOVUPS Y6, (AX)(SI*8)
+	ADDQ    $+32, AX
+	ADDQ    $+32, CX
+	SUBQ    $+8, DX
+	JGE     loop1
+
+next2:
+	ADDQ         $+8, DX
+	TESTQ        DX, DX
+	JE           done5
+	LEAQ         tailMaskF32<>+0(SB), R10
+	MOVQ         DX, R11
+	NEGQ         R11
+	LEAQ         32(R10)(R11*4), R10
+	VMOVUPS      (R10), Y6
+	VMASKMOVPS   (CX), Y6, Y6
+	VANDPS       absF32<>+0(SB), Y6, Y5
+	VCMPPS       $0x16, limit<>+0(SB), Y5, Y5
+	VMULPS       half<>+0(SB), Y6, Y0
+	VANDPS       absF32<>+0(SB), Y0, Y3
+	VMOVUPS      twoOverPi<>+0(SB), Y7
+	VFMADD213PS  roundF32<>+0(SB), Y3, Y7
+	VSUBPS       roundF32<>+0(SB), Y7, Y4
+	VFNMADD231PS halfPi1<>+0(SB), Y4, Y3
+	VFNMADD231PS halfPi2<>+0(SB), Y4, Y3
+	VFNMADD231PS halfPi3<>+0(SB), Y4, Y3
+	VMULPS       Y3, Y3, Y4
+	VMOVUPS      sinP2<>+0(SB), Y1
+	VFMADD213PS  sinP1<>+0(SB), Y4, Y1
+	VFMADD213PS  sinP0<>+0(SB), Y4, Y1
+	VMULPS       Y1, Y4, Y1
+	VFMADD231PS  Y1, Y3, Y3
+	VMOVUPS      cosP2<>+0(SB), Y1
+	VFMADD213PS  cosP1<>+0(SB), Y4, Y1
+	VFMADD213PS  cosP0<>+0(SB), Y4, Y1
+	VFMADD213PS  minusHalf<>+0(SB), Y4, Y1
+	VFMADD213PS  one<>+0(SB), Y4, Y1
+	VPSLLD       $0x1f, Y7, Y4
+	VBLENDVPS    Y4, Y1, Y3, Y2
+	VBLENDVPS    Y4, Y3, Y1, Y1
+	VPSLLD       $0x1e, Y7, Y3
+	VPADDD       oneI<>+0(SB), Y7, Y7
+	VPSLLD       $0x1e, Y7, Y7
+	VANDPS       signF32<>+0(SB), Y7, Y7
+	VXORPS       Y7, Y1, Y1
+	VXORPS       Y0, Y3, Y3
+	VANDPS       signF32<>+0(SB), Y3, Y3
+	VXORPS       Y3, Y2, Y2
+	VCMPPS       $0x00, zero<>+0(SB), Y0, Y3
+	VDIVPS       Y0, Y2, Y2
+	VBLENDVPS    Y3, one<>+0(SB), Y2, Y2
+	VMULPS       half<>+0(SB), Y6, Y3
+	VDIVPS       Y2, Y1, Y1
+	VMULPS       Y6, Y6, Y2
+	VMOVUPS      halfCotRest4<>+0(SB), Y0
+	VFMADD213PS  halfCotRest3<>+0(SB), Y2, Y0
+	VFMADD213PS  halfCotRest2<>+0(SB), Y2, Y0
+	VFMADD213PS  halfCotRest1<>+0(SB), Y2, Y0
+	VFMADD213PS  halfCotRest0<>+0(SB), Y2, Y0
+	VMULPS       Y0, Y6, Y0
+	VANDPS       absF32<>+0(SB), Y6, Y2
+	VCMPPS       $0x11, one<>+0(SB), Y2, Y2
+	VMOVUPS      one<>+0(SB), Y7
+	VSUBPS       Y1, Y7, Y7
+	VDIVPS       Y6, Y7, Y7
+	VBLENDVPS    Y2, Y0, Y7, Y7
+	VMOVUPS      (R10), Y0
+	VMASKMOVPS   (CX)(SI*2), Y0, Y0
+	VMULPS       half<>+0(SB), Y0, Y2
+	VMOVAPS      Y2, Y6
+	VFNMADD231PS half<>+0(SB), Y0, Y6
+	VMOVUPS      (R10), Y4
+	VMASKMOVPS   (CX)(SI*1), Y4, Y4
+	VFMSUB231PS  Y4, Y7, Y2
+	VADDPS       Y6, Y2, Y2
+	VMULPS       half<>+0(SB), Y4, Y6
+	VFMSUB132PS  half<>+0(SB), Y6, Y4
+	VFMADD231PS  Y0, Y7, Y6
+	VADDPS       Y4, Y6, Y6
+	VXORPS       signF32<>+0(SB), Y3, Y4
+	VANDPS       (R10), Y5, Y5
+	VMOVMSKPS    Y5, CX
+	TESTQ        CX, CX
+	JE           easy7
+	VANDNPS      (R10), Y5, Y5
+	VMOVUPS      one<>+0(SB), Y7
+	VMASKMOVPS   Y7, Y5, (AX)
+	VMOVUPS      zero<>+0(SB), Y7
+	VMASKMOVPS   Y7, Y5, (AX)(SI*1)
+	VMOVUPS      zero<>+0(SB), Y7
+	VMASKMOVPS   Y7, Y5, (AX)(SI*2)
+	VMASKMOVPS   Y2, Y5, (AX)(DI*1)
+	VMASKMOVPS   Y1, Y5, (AX)(SI*4)
+	VMASKMOVPS   Y3, Y5, (AX)(R8*1)
+	VMASKMOVPS   Y6, Y5, (AX)(DI*2)
+	VMASKMOVPS   Y4, Y5, (AX)(R9*1)
+	VMASKMOVPS   Y1, Y5, (AX)(SI*8)
+	MOVQ         BX, AX
+	SUBQ         DX, BX
+	MOVQ         BX, at+40(FP)
+	MOVQ         AX, next+48(FP)
+	MOVQ         CX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy7:
+	VMOVUPS    one<>+0(SB), Y5
+	VMOVUPS    (R10), Y7
+	VMASKMOVPS Y5, Y7, (AX)
+	VMOVUPS    zero<>+0(SB), Y7
+	VMOVUPS    (R10), Y5
+	VMASKMOVPS Y7, Y5, (AX)(SI*1)
+	VMOVUPS    zero<>+0(SB), Y5
+	VMOVUPS    (R10), Y7
+	VMASKMOVPS Y5, Y7, (AX)(SI*2)
+	VMOVUPS    (R10), Y7
+	VMASKMOVPS Y2, Y7, (AX)(DI*1)
+	VMOVUPS    (R10), Y7
+	VMASKMOVPS Y1, Y7, (AX)(SI*4)
+	VMOVUPS    (R10), Y7
+	VMASKMOVPS Y3, Y7, (AX)(R8*1)
+	VMOVUPS    (R10), Y7
+	VMASKMOVPS Y6, Y7, (AX)(DI*2)
+	VMOVUPS    (R10), Y7
+	VMASKMOVPS Y4, Y7, (AX)(R9*1)
+	VMOVUPS    (R10), Y7
+	VMASKMOVPS Y1, Y7, (AX)(SI*8)
+
+done5:
+	XORQ AX, AX
+	MOVQ BX, at+40(FP)
+	MOVQ BX, next+48(FP)
+	MOVQ AX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+DATA halfCotRest4<>+0(SB)/4, $0x32b35479
+DATA halfCotRest4<>+4(SB)/4, $0x32b35479
+DATA halfCotRest4<>+8(SB)/4, $0x32b35479
+DATA halfCotRest4<>+12(SB)/4, $0x32b35479
+DATA halfCotRest4<>+16(SB)/4, $0x32b35479
+DATA halfCotRest4<>+20(SB)/4, $0x32b35479
+DATA halfCotRest4<>+24(SB)/4, $0x32b35479
+DATA halfCotRest4<>+28(SB)/4, $0x32b35479
+GLOBL halfCotRest4<>(SB), RODATA|NOPTR, $32
+
+DATA halfCotRest3<>+0(SB)/4, $0x355debbd
+DATA halfCotRest3<>+4(SB)/4, $0x355debbd
+DATA halfCotRest3<>+8(SB)/4, $0x355debbd
+DATA halfCotRest3<>+12(SB)/4, $0x355debbd
+DATA halfCotRest3<>+16(SB)/4, $0x355debbd
+DATA halfCotRest3<>+20(SB)/4, $0x355debbd
+DATA halfCotRest3<>+24(SB)/4, $0x355debbd
+DATA halfCotRest3<>+28(SB)/4, $0x355debbd
+GLOBL halfCotRest3<>(SB), RODATA|NOPTR, $32
+
+DATA halfCotRest2<>+0(SB)/4, $0x380ab356
+DATA halfCotRest2<>+4(SB)/4, $0x380ab356
+DATA halfCotRest2<>+8(SB)/4, $0x380ab356
+DATA halfCotRest2<>+12(SB)/4, $0x380ab356
+DATA halfCotRest2<>+16(SB)/4, $0x380ab356
+DATA halfCotRest2<>+20(SB)/4, $0x380ab356
+DATA halfCotRest2<>+24(SB)/4, $0x380ab356
+DATA halfCotRest2<>+28(SB)/4, $0x380ab356
+GLOBL halfCotRest2<>(SB), RODATA|NOPTR, $32
+
+DATA halfCotRest1<>+0(SB)/4, $0x3ab60b61
+DATA halfCotRest1<>+4(SB)/4, $0x3ab60b61
+DATA halfCotRest1<>+8(SB)/4, $0x3ab60b61
+DATA halfCotRest1<>+12(SB)/4, $0x3ab60b61
+DATA halfCotRest1<>+16(SB)/4, $0x3ab60b61
+DATA halfCotRest1<>+20(SB)/4, $0x3ab60b61
+DATA halfCotRest1<>+24(SB)/4, $0x3ab60b61
+DATA halfCotRest1<>+28(SB)/4, $0x3ab60b61
+GLOBL halfCotRest1<>(SB), RODATA|NOPTR, $32
+
+DATA halfCotRest0<>+0(SB)/4, $0x3daaaaab
+DATA halfCotRest0<>+4(SB)/4, $0x3daaaaab
+DATA halfCotRest0<>+8(SB)/4, $0x3daaaaab
+DATA halfCotRest0<>+12(SB)/4, $0x3daaaaab
+DATA halfCotRest0<>+16(SB)/4, $0x3daaaaab
+DATA halfCotRest0<>+20(SB)/4, $0x3daaaaab
+DATA halfCotRest0<>+24(SB)/4, $0x3daaaaab
+DATA halfCotRest0<>+28(SB)/4, $0x3daaaaab
+GLOBL halfCotRest0<>(SB), RODATA|NOPTR, $32
+
+// func leftJacobianInvSE2F32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·leftJacobianInvSE2F32AVX512(SB), NOSPLIT, $0-64
+	VBROADCASTSS one<>+0(SB), Z0
+	VBROADCASTSS half<>+0(SB), Z1
+	VBROADCASTSS signF32<>+0(SB), Z2
+	VBROADCASTSS absF32<>+0(SB), Z3
+	VBROADCASTSS roundF32<>+0(SB), Z4
+	VBROADCASTSS limit<>+0(SB), Z5
+	VBROADCASTSS twoOverPi<>+0(SB), Z6
+	VBROADCASTSS halfPi1<>+0(SB), Z6
+	VBROADCASTSS halfPi2<>+0(SB), Z7
+	VBROADCASTSS halfPi3<>+0(SB), Z8
+	MOVQ         dst+0(FP), AX
+	MOVQ         a+8(FP), CX
+	MOVQ         n+24(FP), DX
+	MOVQ         stride+32(FP), SI
+	SHLQ         $0x02, SI
+	LEAQ         (SI)(SI*2), DI
+	LEAQ         (DI)(SI*2), R8
+	LEAQ         (R8)(SI*2), R9
+	MOVQ         DX, BX
+	SUBQ         $+16, DX
+	JL           next2
+
+loop1:
+	VMOVUPS          (CX), Z9
+	VPANDD           Z3, Z9, Z10
+	VCMPPS           $0x16, Z5, Z10, K1
+	VMULPS           Z1, Z9, Z10
+	VBROADCASTSS     twoOverPi<>+0(SB), Z11
+	VFMADD213PS      Z4, Z10, Z11
+	VSUBPS           Z4, Z11, Z12
+	VMOVAPS          Z10, Z13
+	VFNMADD231PS     Z6, Z12, Z13
+	VFNMADD231PS     Z7, Z12, Z13
+	VFNMADD231PS     Z8, Z12, Z13
+	VMULPS           Z13, Z13, Z12
+	VBROADCASTSS     sinP2<>+0(SB), Z14
+	VFMADD213PS.BCST sinP1<>+0(SB), Z12, Z14
+	VFMADD213PS.BCST sinP0<>+0(SB), Z12, Z14
+	VMULPS           Z14, Z12, Z14
+	VFMADD231PS      Z14, Z13, Z13
+	VBROADCASTSS     cosP2<>+0(SB), Z14
+	VFMADD213PS.BCST cosP1<>+0(SB), Z12, Z14
+	VFMADD213PS.BCST cosP0<>+0(SB), Z12, Z14
+	VFMADD213PS.BCST minusHalf<>+0(SB), Z12, Z14
+	VFMADD213PS      Z0, Z12, Z14
+	VPTESTMD.BCST    bit0<>+0(SB), Z11, K2
+	VBLENDMPS        Z14, Z13, K2, Z12
+	VBLENDMPS        Z13, Z14, K2, Z14
+	VPSLLD           $0x1e, Z11, Z13
+	VPADDD.BCST      oneI<>+0(SB), Z11, Z11
+	VPSLLD           $0x1e, Z11, Z11
+	VPTERNLOGD       $0x78, Z2, Z11, Z14
+	VPTERNLOGD       $0x78, Z2, Z13, Z12
+	VFIXUPIMMPS.BCST $0x00, zeroStays<>+0(SB), Z10, Z12
+	VCMPPS.BCST      $0x00, zero<>+0(SB), Z10, K2
+	VDIVPS           Z10, Z12, Z12
+	VBLENDMPS        Z0, Z12, K2, Z12
+	VMULPS           Z1, Z9, Z10
+	VRCP14PS         Z12, Z13
+	VMULPS           Z13, Z14, Z11
+	VFNMADD231PS     Z11, Z12, Z14
+	VFMADD231PS      Z13, Z14, Z11
+	VMULPS           Z9, Z9, Z14
+	VBROADCASTSS     halfCotRest4<>+0(SB), Z13
+	VFMADD213PS.BCST halfCotRest3<>+0(SB), Z14, Z13
+	VFMADD213PS.BCST halfCotRest2<>+0(SB), Z14, Z13
+	VFMADD213PS.BCST halfCotRest1<>+0(SB), Z14, Z13
+	VFMADD213PS.BCST halfCotRest0<>+0(SB), Z14, Z13
+	VMULPS           Z13, Z9, Z13
+	VPANDD           Z3, Z9, Z14
+	VCMPPS           $0x11, Z0, Z14, K2
+	VSUBPS           Z11, Z0, Z14
+	VRCP14PS         Z9, Z12
+	VMULPS           Z12, Z14, Z15
+	VFNMADD231PS     Z15, Z9, Z14
+	VFMADD231PS      Z12, Z14, Z15
+	VBLENDMPS        Z13, Z15, K2, Z15
+	VMOVUPS          (CX)(SI*2), Z13
+	VMULPS           Z1, Z13, Z14
+	VMOVAPS          Z14, Z12
+	VFNMADD231PS     Z1, Z13, Z12
+	VMOVUPS          (CX)(SI*1), Z9
+	VFMSUB231PS      Z9, Z15, Z14
+	VADDPS           Z12, Z14, Z14
+	VMULPS           Z1, Z9, Z12
+	VFMSUB132PS      Z1, Z12, Z9
+	VFMADD231PS      Z13, Z15, Z12
+	VADDPS           Z9, Z12, Z12
+	VPXORD           Z2, Z10, Z9
+	KMOVW            K1, R10
+	TESTQ            R10, R10
+	JE               easy4
+	KNOTW            K1, K1
+	VMOVUPS          Z0, K1, (AX)
+	VBROADCASTSS     zero<>+0(SB), Z15
+	VMOVUPS          Z15, K1, (AX)(SI*1)
+	VBROADCASTSS     zero<>+0(SB), Z15
+	VMOVUPS          Z15, K1, (AX)(SI*2)
+	VMOVUPS          Z14, K1, (AX)(DI*1)
+	VMOVUPS          Z11, K1, (AX)(SI*4)
+	VMOVUPS          Z10, K1, (AX)(R8*1)
+	VMOVUPS          Z12, K1, (AX)(DI*2)
+	VMOVUPS          Z9, K1, (AX)(R9*1)
+	VMOVUPS          Z11, K1, (AX)(SI*8)
+	MOVQ             BX, AX
+	SUBQ             DX, AX
+	MOVQ             AX, CX
+	SUBQ             $+16, CX
+	MOVQ             CX, at+40(FP)
+	MOVQ             AX, next+48(FP)
+	MOVQ             R10, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy4:
+	VMOVUPS      Z0, (AX)
+	VBROADCASTSS zero<>+0(SB), Z15
+	VMOVUPS      Z15, (AX)(SI*1)
+	VBROADCASTSS zero<>+0(SB), Z15
+	VMOVUPS      Z15, (AX)(SI*2)
+	VMOVUPS      Z14, (AX)(DI*1)
+	VMOVUPS      Z11, (AX)(SI*4)
+	VMOVUPS      Z10, (AX)(R8*1)
+	VMOVUPS      Z12, (AX)(DI*2)
+	VMOVUPS      Z9, (AX)(R9*1)
+	VMOVUPS      Z11, (AX)(SI*8)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	SUBQ         $+16, DX
+	JGE          loop1
+
+next2:
+	ADDQ             $+16, DX
+	TESTQ            DX, DX
+	JE               done5
+	MOVQ             $-1, R10
+	BZHIQ            DX, R10, R10
+	KMOVW            R10, K1
+	VMOVUPS.Z        (CX), K1, Z11
+	VPANDD           Z3, Z11, Z9
+	VCMPPS           $0x16, Z5, Z9, K2
+	VMULPS           Z1, Z11, Z9
+	VBROADCASTSS     twoOverPi<>+0(SB), Z5
+	VFMADD213PS      Z4, Z9, Z5
+	VSUBPS           Z4, Z5, Z4
+	VMOVAPS          Z9, Z12
+	VFNMADD231PS     Z6, Z4, Z12
+	VFNMADD231PS     Z7, Z4, Z12
+	VFNMADD231PS     Z8, Z4, Z12
+	VMULPS           Z12, Z12, Z4
+	VBROADCASTSS     sinP2<>+0(SB), Z8
+	VFMADD213PS.BCST sinP1<>+0(SB), Z4, Z8
+	VFMADD213PS.BCST sinP0<>+0(SB), Z4, Z8
+	VMULPS           Z8, Z4, Z8
+	VFMADD231PS      Z8, Z12, Z12
+	VBROADCASTSS     cosP2<>+0(SB), Z8
+	VFMADD213PS.BCST cosP1<>+0(SB), Z4, Z8
+	VFMADD213PS.BCST cosP0<>+0(SB), Z4, Z8
+	VFMADD213PS.BCST minusHalf<>+0(SB), Z4, Z8
+	VFMADD213PS      Z0, Z4, Z8
+	VPTESTMD.BCST    bit0<>+0(SB), Z5, K3
+	VBLENDMPS        Z8, Z12, K3, Z4
+	VBLENDMPS        Z12, Z8, K3, Z8
+	VPSLLD           $0x1e, Z5, Z12
+	VPADDD.BCST      oneI<>+0(SB), Z5, Z5
+	VPSLLD           $0x1e, Z5, Z5
+	VPTERNLOGD       $0x78, Z2, Z5, Z8
+	VPTERNLOGD       $0x78, Z2, Z12, Z4
+	VFIXUPIMMPS.BCST $0x00, zeroStays<>+0(SB), Z9, Z4
+	VCMPPS.BCST      $0x00, zero<>+0(SB), Z9, K3
+	VDIVPS           Z9, Z4, Z4
+	VBLENDMPS        Z0, Z4, K3, Z4
+	VMULPS           Z1, Z11, Z9
+	VRCP14PS         Z4, Z12
+	VMULPS           Z12, Z8, Z5
+	VFNMADD231PS     Z5, Z4, Z8
+	VFMADD231PS      Z12, Z8, Z5
+	VMULPS           Z11, Z11, Z8
+	VBROADCASTSS     halfCotRest4<>+0(SB), Z12
+	VFMADD213PS.BCST halfCotRest3<>+0(SB), Z8, Z12
+	VFMADD213PS.BCST halfCotRest2<>+0(SB), Z8, Z12
+	VFMADD213PS.BCST halfCotRest1<>+0(SB), Z8, Z12
+	VFMADD213PS.BCST halfCotRest0<>+0(SB), Z8, Z12
+	VMULPS           Z12, Z11, Z12
+	VPANDD           Z3, Z11, Z3
+	VCMPPS           $0x11, Z0, Z3, K3
+	VSUBPS           Z5, Z0, Z3
+	VRCP14PS         Z11, Z8
+	VMULPS           Z8, Z3, Z4
+	VFNMADD231PS     Z4, Z11, Z3
+	VFMADD231PS      Z8, Z3, Z4
+	VBLENDMPS        Z12, Z4, K3, Z4
+	VMOVUPS.Z        (CX)(SI*2), K1, Z12
+	VMULPS           Z1, Z12, Z3
+	VMOVAPS          Z3, Z8
+	VFNMADD231PS     Z1, Z12, Z8
+	VMOVUPS.Z        (CX)(SI*1), K1, Z11
+	VFMSUB231PS      Z11, Z4, Z3
+	VADDPS           Z8, Z3, Z3
+	VMULPS           Z1, Z11, Z8
+	VFMSUB132PS      Z1, Z8, Z11
+	VFMADD231PS      Z12, Z4, Z8
+	VADDPS           Z11, Z8, Z8
+	VPXORD           Z2, Z9, Z2
+	KANDW            K1, K2, K2
+	KMOVW            K2, CX
+	TESTQ            CX, CX
+	JE               easy7
+	KANDNW           K1, K2, K1
+	VMOVUPS          Z0, K1, (AX)
+	VBROADCASTSS     zero<>+0(SB), Z11
+	VMOVUPS          Z11, K1, (AX)(SI*1)
+	VBROADCASTSS     zero<>+0(SB), Z11
+	VMOVUPS          Z11, K1, (AX)(SI*2)
+	VMOVUPS          Z3, K1, (AX)(DI*1)
+	VMOVUPS          Z5, K1, (AX)(SI*4)
+	VMOVUPS          Z9, K1, (AX)(R8*1)
+	VMOVUPS          Z8, K1, (AX)(DI*2)
+	VMOVUPS          Z2, K1, (AX)(R9*1)
+	VMOVUPS          Z5, K1, (AX)(SI*8)
+	MOVQ             BX, AX
+	SUBQ             DX, BX
+	MOVQ             BX, at+40(FP)
+	MOVQ             AX, next+48(FP)
+	MOVQ             CX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy7:
+	VMOVUPS      Z0, K1, (AX)
+	VBROADCASTSS zero<>+0(SB), Z0
+	VMOVUPS      Z0, K1, (AX)(SI*1)
+	VBROADCASTSS zero<>+0(SB), Z0
+	VMOVUPS      Z0, K1, (AX)(SI*2)
+	VMOVUPS      Z3, K1, (AX)(DI*1)
+	VMOVUPS      Z5, K1, (AX)(SI*4)
+	VMOVUPS      Z9, K1, (AX)(R8*1)
+	VMOVUPS      Z8, K1, (AX)(DI*2)
+	VMOVUPS      Z2, K1, (AX)(R9*1)
+	VMOVUPS      Z5, K1, (AX)(SI*8)
+
+done5:
+	XORQ AX, AX
+	MOVQ BX, at+40(FP)
+	MOVQ BX, next+48(FP)
+	MOVQ AX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+// func leftJacobianInvSE2F64AVX2(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
+// Requires: AVX, AVX2, FMA3
+TEXT ·leftJacobianInvSE2F64AVX2(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ n+24(FP), DX
+	MOVQ stride+32(FP), SI
+	SHLQ $0x03, SI
+	LEAQ (SI)(SI*2), DI
+	LEAQ (DI)(SI*2), R8
+	LEAQ (R8)(SI*2), R9
+	MOVQ DX, BX
+	SUBQ $+4, DX
+	JL   next2
+
+loop1:
+	VMOVUPS      (CX), Y0
+	VANDPD       absF64<>+0(SB), Y0, Y1
+	VCMPPD       $0x16, limitF64<>+0(SB), Y1, Y1
+	VMULPD       halfF64<>+0(SB), Y0, Y2
+	VANDPD       absF64<>+0(SB), Y2, Y3
+	VMOVUPS      twoOverPiF64<>+0(SB), Y4
+	VFMADD213PD  roundF64<>+0(SB), Y3, Y4
+	VSUBPD       roundF64<>+0(SB), Y4, Y5
+	VFNMADD231PD halfPi1F64<>+0(SB), Y5, Y3
+	VFNMADD231PD halfPi2F64<>+0(SB), Y5, Y3
+	VFNMADD231PD halfPi3F64<>+0(SB), Y5, Y3
+	VMULPD       Y3, Y3, Y5
+	VMOVUPS      sinP5F64<>+0(SB), Y6
+	VFMADD213PD  sinP4F64<>+0(SB), Y5, Y6
+	VFMADD213PD  sinP3F64<>+0(SB), Y5, Y6
+	VFMADD213PD  sinP2F64<>+0(SB), Y5, Y6
+	VFMADD213PD  sinP1F64<>+0(SB), Y5, Y6
+	VFMADD213PD  sinP0F64<>+0(SB), Y5, Y6
+	VMULPD       Y6, Y5, Y6
+	VFMADD231PD  Y6, Y3, Y3
+	VMOVUPS      cosP5F64<>+0(SB), Y6
+	VFMADD213PD  cosP4F64<>+0(SB), Y5, Y6
+	VFMADD213PD  cosP3F64<>+0(SB), Y5, Y6
+	VFMADD213PD  cosP2F64<>+0(SB), Y5, Y6
+	VFMADD213PD  cosP1F64<>+0(SB), Y5, Y6
+	VFMADD213PD  cosP0F64<>+0(SB), Y5, Y6
+	VFMADD213PD  minusHalfF64<>+0(SB), Y5, Y6
+	VFMADD213PD  oneF64<>+0(SB), Y5, Y6
+	VPSLLQ       $0x3f, Y4, Y5
+	VBLENDVPD    Y5, Y6, Y3, Y7
+	VBLENDVPD    Y5, Y3, Y6, Y6
+	VPADDQ       oneIF64<>+0(SB), Y4, Y3
+	VPSLLQ       $0x3e, Y3, Y3
+	VANDPD       signF64<>+0(SB), Y3, Y3
+	VXORPD       Y3, Y6, Y6
+	VPSLLQ       $0x3e, Y4, Y4
+	VXORPD       Y2, Y4, Y4
+	VANDPD       signF64<>+0(SB), Y4, Y4
+	VXORPD       Y4, Y7, Y7
+	VCMPPD       $0x00, zeroF64<>+0(SB), Y2, Y4
+	VDIVPD       Y2, Y7, Y7
+	VBLENDVPD    Y4, oneF64<>+0(SB), Y7, Y7
+	VMULPD       halfF64<>+0(SB), Y0, Y4
+	VDIVPD       Y7, Y6, Y6
+	VMULPD       Y0, Y0, Y7
+	VMOVUPS      halfCotRest9F64<>+0(SB), Y2
+	VFMADD213PD  halfCotRest8F64<>+0(SB), Y7, Y2
+	VFMADD213PD  halfCotRest7F64<>+0(SB), Y7, Y2
+	VFMADD213PD  halfCotRest6F64<>+0(SB), Y7, Y2
+	VFMADD213PD  halfCotRest5F64<>+0(SB), Y7, Y2
+	VFMADD213PD  halfCotRest4F64<>+0(SB), Y7, Y2
+	VFMADD213PD  halfCotRest3F64<>+0(SB), Y7, Y2
+	VFMADD213PD  halfCotRest2F64<>+0(SB), Y7, Y2
+	VFMADD213PD  halfCotRest1F64<>+0(SB), Y7, Y2
+	VFMADD213PD  halfCotRest0F64<>+0(SB), Y7, Y2
+	VMULPD       Y2, Y0, Y2
+	VANDPD       absF64<>+0(SB), Y0, Y7
+	VCMPPD       $0x11, oneF64<>+0(SB), Y7, Y7
+	VMOVUPS      oneF64<>+0(SB), Y3
+	VSUBPD       Y6, Y3, Y3
+	VDIVPD       Y0, Y3, Y3
+	VBLENDVPD    Y7, Y2, Y3, Y3
+	VMOVUPS      (CX)(SI*2), Y2
+	VMULPD       halfF64<>+0(SB), Y2, Y7
+	VMOVAPS      Y7, Y0
+	VFNMADD231PD halfF64<>+0(SB), Y2, Y0
+	VMOVUPS      (CX)(SI*1), Y5
+	VFMSUB231PD  Y5, Y3, Y7
+	VADDPD       Y0, Y7, Y7
+	VMULPD       halfF64<>+0(SB), Y5, Y0
+	VFMSUB132PD  halfF64<>+0(SB), Y0, Y5
+	VFMADD231PD  Y2, Y3, Y0
+	VADDPD       Y5, Y0, Y0
+	VXORPD       signF64<>+0(SB), Y4, Y5
+	VMOVMSKPD    Y1, R10
+	TESTQ        R10, R10
+	JE           easy4
+	VPCMPEQD     Y3, Y3, Y3
+	VXORPD       Y1, Y3, Y3
+	VMOVUPS      oneF64<>+0(SB), Y1
+	VMASKMOVPD   Y1, Y3, (AX)
+	VMOVUPS      zeroF64<>+0(SB), Y1
+	VMASKMOVPD   Y1, Y3, (AX)(SI*1)
+	VMOVUPS      zeroF64<>+0(SB), Y1
+	VMASKMOVPD   Y1, Y3, (AX)(SI*2)
+	VMASKMOVPD   Y7, Y3, (AX)(DI*1)
+	VMASKMOVPD   Y6, Y3, (AX)(SI*4)
+	VMASKMOVPD   Y4, Y3, (AX)(R8*1)
+	VMASKMOVPD   Y0, Y3, (AX)(DI*2)
+	VMASKMOVPD   Y5, Y3, (AX)(R9*1)
+	VMASKMOVPD   Y6, Y3, (AX)(SI*8)
+	MOVQ         BX, AX
+	SUBQ         DX, AX
+	MOVQ         AX, CX
+	SUBQ         $+4, CX
+	MOVQ         CX, at+40(FP)
+	MOVQ         AX, next+48(FP)
+	MOVQ         R10, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy4:
+	VMOVUPS oneF64<>+0(SB), Y3
+	VMOVUPS Y3, (AX)
+	VMOVUPS zeroF64<>+0(SB), Y3
+	VMOVUPS Y3, (AX)(SI*1)
+	VMOVUPS zeroF64<>+0(SB), Y3
+	VMOVUPS Y3, (AX)(SI*2)
+	VMOVUPS Y7, (AX)(DI*1)
+	VMOVUPS Y6, (AX)(SI*4)
+	VMOVUPS Y4, (AX)(R8*1)
+	VMOVUPS Y0, (AX)(DI*2)
+	VMOVUPS Y5, (AX)(R9*1)
+	VMOVUPS Y6, (AX)(SI*8)
+	ADDQ    $+32, AX
+	ADDQ    $+32, CX
+	SUBQ    $+4, DX
+	JGE     loop1
+
+next2:
+	ADDQ         $+4, DX
+	TESTQ        DX, DX
+	JE           done5
+	LEAQ         tailMaskF64<>+0(SB), R10
+	MOVQ         DX, R11
+	NEGQ         R11
+	LEAQ         32(R10)(R11*8), R10
+	VMOVUPS      (R10), Y6
+	VMASKMOVPD   (CX), Y6, Y6
+	VANDPD       absF64<>+0(SB), Y6, Y5
+	VCMPPD       $0x16, limitF64<>+0(SB), Y5, Y5
+	VMULPD       halfF64<>+0(SB), Y6, Y0
+	VANDPD       absF64<>+0(SB), Y0, Y4
+	VMOVUPS      twoOverPiF64<>+0(SB), Y7
+	VFMADD213PD  roundF64<>+0(SB), Y4, Y7
+	VSUBPD       roundF64<>+0(SB), Y7, Y3
+	VFNMADD231PD halfPi1F64<>+0(SB), Y3, Y4
+	VFNMADD231PD halfPi2F64<>+0(SB), Y3, Y4
+	VFNMADD231PD halfPi3F64<>+0(SB), Y3, Y4
+	VMULPD       Y4, Y4, Y3
+	VMOVUPS      sinP5F64<>+0(SB), Y1
+	VFMADD213PD  sinP4F64<>+0(SB), Y3, Y1
+	VFMADD213PD  sinP3F64<>+0(SB), Y3, Y1
+	VFMADD213PD  sinP2F64<>+0(SB), Y3, Y1
+	VFMADD213PD  sinP1F64<>+0(SB), Y3, Y1
+	VFMADD213PD  sinP0F64<>+0(SB), Y3, Y1
+	VMULPD       Y1, Y3, Y1
+	VFMADD231PD  Y1, Y4, Y4
+	VMOVUPS      cosP5F64<>+0(SB), Y1
+	VFMADD213PD  cosP4F64<>+0(SB), Y3, Y1
+	VFMADD213PD  cosP3F64<>+0(SB), Y3, Y1
+	VFMADD213PD  cosP2F64<>+0(SB), Y3, Y1
+	VFMADD213PD  cosP1F64<>+0(SB), Y3, Y1
+	VFMADD213PD  cosP0F64<>+0(SB), Y3, Y1
+	VFMADD213PD  minusHalfF64<>+0(SB), Y3, Y1
+	VFMADD213PD  oneF64<>+0(SB), Y3, Y1
+	VPSLLQ       $0x3f, Y7, Y3
+	VBLENDVPD    Y3, Y1, Y4, Y2
+	VBLENDVPD    Y3, Y4, Y1, Y1
+	VPADDQ       oneIF64<>+0(SB), Y7, Y4
+	VPSLLQ       $0x3e, Y4, Y4
+	VANDPD       signF64<>+0(SB), Y4, Y4
+	VXORPD       Y4, Y1, Y1
+	VPSLLQ       $0x3e, Y7, Y7
+	VXORPD       Y0, Y7, Y7
+	VANDPD       signF64<>+0(SB), Y7, Y7
+	VXORPD       Y7, Y2, Y2
+	VCMPPD       $0x00, zeroF64<>+0(SB), Y0, Y7
+	VDIVPD       Y0, Y2, Y2
+	VBLENDVPD    Y7, oneF64<>+0(SB), Y2, Y2
+	VMULPD       halfF64<>+0(SB), Y6, Y7
+	VDIVPD       Y2, Y1, Y1
+	VMULPD       Y6, Y6, Y2
+	VMOVUPS      halfCotRest9F64<>+0(SB), Y0
+	VFMADD213PD  halfCotRest8F64<>+0(SB), Y2, Y0
+	VFMADD213PD  halfCotRest7F64<>+0(SB), Y2, Y0
+	VFMADD213PD  halfCotRest6F64<>+0(SB), Y2, Y0
+	VFMADD213PD  halfCotRest5F64<>+0(SB), Y2, Y0
+	VFMADD213PD  halfCotRest4F64<>+0(SB), Y2, Y0
+	VFMADD213PD  halfCotRest3F64<>+0(SB), Y2, Y0
+	VFMADD213PD  halfCotRest2F64<>+0(SB), Y2, Y0
+	VFMADD213PD  halfCotRest1F64<>+0(SB), Y2, Y0
+	VFMADD213PD  halfCotRest0F64<>+0(SB), Y2, Y0
+	VMULPD       Y0, Y6, Y0
+	VANDPD       absF64<>+0(SB), Y6, Y2
+	VCMPPD       $0x11, oneF64<>+0(SB), Y2, Y2
+	VMOVUPS      oneF64<>+0(SB), Y4
+	VSUBPD       Y1, Y4, Y4
+	VDIVPD       Y6, Y4, Y4
+	VBLENDVPD    Y2, Y0, Y4, Y4
+	VMOVUPS      (R10), Y0
+	VMASKMOVPD   (CX)(SI*2), Y0, Y0
+	VMULPD       halfF64<>+0(SB), Y0, Y2
+	VMOVAPS      Y2, Y6
+	VFNMADD231PD halfF64<>+0(SB), Y0, Y6
+	VMOVUPS      (R10), Y3
+	VMASKMOVPD   (CX)(SI*1), Y3, Y3
+	VFMSUB231PD  Y3, Y4, Y2
+	VADDPD       Y6, Y2, Y2
+	VMULPD       halfF64<>+0(SB), Y3, Y6
+	VFMSUB132PD  halfF64<>+0(SB), Y6, Y3
+	VFMADD231PD  Y0, Y4, Y6
+	VADDPD       Y3, Y6, Y6
+	VXORPD       signF64<>+0(SB), Y7, Y3
+	VANDPD       (R10), Y5, Y5
+	VMOVMSKPD    Y5, CX
+	TESTQ        CX, CX
+	JE           easy7
+	VANDNPD      (R10), Y5, Y5
+	VMOVUPS      oneF64<>+0(SB), Y4
+	VMASKMOVPD   Y4, Y5, (AX)
+	VMOVUPS      zeroF64<>+0(SB), Y4
+	VMASKMOVPD   Y4, Y5, (AX)(SI*1)
+	VMOVUPS      zeroF64<>+0(SB), Y4
+	VMASKMOVPD   Y4, Y5, (AX)(SI*2)
+	VMASKMOVPD   Y2, Y5, (AX)(DI*1)
+	VMASKMOVPD   Y1, Y5, (AX)(SI*4)
+	VMASKMOVPD   Y7, Y5, (AX)(R8*1)
+	VMASKMOVPD   Y6, Y5, (AX)(DI*2)
+	VMASKMOVPD   Y3, Y5, (AX)(R9*1)
+	VMASKMOVPD   Y1, Y5, (AX)(SI*8)
+	MOVQ         BX, AX
+	SUBQ         DX, BX
+	MOVQ         BX, at+40(FP)
+	MOVQ         AX, next+48(FP)
+	MOVQ         CX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy7:
+	VMOVUPS    oneF64<>+0(SB), Y5
+	VMOVUPS    (R10), Y4
+	VMASKMOVPD Y5, Y4, (AX)
+	VMOVUPS    zeroF64<>+0(SB), Y4
+	VMOVUPS    (R10), Y5
+	VMASKMOVPD Y4, Y5, (AX)(SI*1)
+	VMOVUPS    zeroF64<>+0(SB), Y5
+	VMOVUPS    (R10), Y4
+	VMASKMOVPD Y5, Y4, (AX)(SI*2)
+	VMOVUPS    (R10), Y4
+	VMASKMOVPD Y2, Y4, (AX)(DI*1)
+	VMOVUPS    (R10), Y4
+	VMASKMOVPD Y1, Y4, (AX)(SI*4)
+	VMOVUPS    (R10), Y4
+	VMASKMOVPD Y7, Y4, (AX)(R8*1)
+	VMOVUPS    (R10), Y4
+	VMASKMOVPD Y6, Y4, (AX)(DI*2)
+	VMOVUPS    (R10), Y4
+	VMASKMOVPD Y3, Y4, (AX)(R9*1)
+	VMOVUPS    (R10), Y4
+	VMASKMOVPD Y1, Y4, (AX)(SI*8)
+
+done5:
+	XORQ AX, AX
+	MOVQ BX, at+40(FP)
+	MOVQ BX, next+48(FP)
+	MOVQ AX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+DATA halfCotRest9F64<>+0(SB)/8, $0x3caf57d968caacf1
+DATA halfCotRest9F64<>+8(SB)/8, $0x3caf57d968caacf1
+DATA halfCotRest9F64<>+16(SB)/8, $0x3caf57d968caacf1
+DATA halfCotRest9F64<>+24(SB)/8, $0x3caf57d968caacf1
+GLOBL halfCotRest9F64<>(SB), RODATA|NOPTR, $32
+
+DATA halfCotRest8F64<>+0(SB)/8, $0x3d0355871d652e9e
+DATA halfCotRest8F64<>+8(SB)/8, $0x3d0355871d652e9e
+DATA halfCotRest8F64<>+16(SB)/8, $0x3d0355871d652e9e
+DATA halfCotRest8F64<>+24(SB)/8, $0x3d0355871d652e9e
+GLOBL halfCotRest8F64<>(SB), RODATA|NOPTR, $32
+
+DATA halfCotRest7F64<>+0(SB)/8, $0x3d57da4e1f79955c
+DATA halfCotRest7F64<>+8(SB)/8, $0x3d57da4e1f79955c
+DATA halfCotRest7F64<>+16(SB)/8, $0x3d57da4e1f79955c
+DATA halfCotRest7F64<>+24(SB)/8, $0x3d57da4e1f79955c
+GLOBL halfCotRest7F64<>(SB), RODATA|NOPTR, $32
+
+DATA halfCotRest6F64<>+0(SB)/8, $0x3dad6db2c4e09162
+DATA halfCotRest6F64<>+8(SB)/8, $0x3dad6db2c4e09162
+DATA halfCotRest6F64<>+16(SB)/8, $0x3dad6db2c4e09162
+DATA halfCotRest6F64<>+24(SB)/8, $0x3dad6db2c4e09162
+GLOBL halfCotRest6F64<>(SB), RODATA|NOPTR, $32
+
+DATA halfCotRest5F64<>+0(SB)/8, $0x3e022805d644267f
+DATA halfCotRest5F64<>+8(SB)/8, $0x3e022805d644267f
+DATA halfCotRest5F64<>+16(SB)/8, $0x3e022805d644267f
+DATA halfCotRest5F64<>+24(SB)/8, $0x3e022805d644267f
+GLOBL halfCotRest5F64<>(SB), RODATA|NOPTR, $32
+
+DATA halfCotRest4F64<>+0(SB)/8, $0x3e566a8f2bf70ebe
+DATA halfCotRest4F64<>+8(SB)/8, $0x3e566a8f2bf70ebe
+DATA halfCotRest4F64<>+16(SB)/8, $0x3e566a8f2bf70ebe
+DATA halfCotRest4F64<>+24(SB)/8, $0x3e566a8f2bf70ebe
+GLOBL halfCotRest4F64<>(SB), RODATA|NOPTR, $32
+
+DATA halfCotRest3F64<>+0(SB)/8, $0x3eabbd779334ef0b
+DATA halfCotRest3F64<>+8(SB)/8, $0x3eabbd779334ef0b
+DATA halfCotRest3F64<>+16(SB)/8, $0x3eabbd779334ef0b
+DATA halfCotRest3F64<>+24(SB)/8, $0x3eabbd779334ef0b
+GLOBL halfCotRest3F64<>(SB), RODATA|NOPTR, $32
+
+DATA halfCotRest2F64<>+0(SB)/8, $0x3f01566abc011567
+DATA halfCotRest2F64<>+8(SB)/8, $0x3f01566abc011567
+DATA halfCotRest2F64<>+16(SB)/8, $0x3f01566abc011567
+DATA halfCotRest2F64<>+24(SB)/8, $0x3f01566abc011567
+GLOBL halfCotRest2F64<>(SB), RODATA|NOPTR, $32
+
+DATA halfCotRest1F64<>+0(SB)/8, $0x3f56c16c16c16c17
+DATA halfCotRest1F64<>+8(SB)/8, $0x3f56c16c16c16c17
+DATA halfCotRest1F64<>+16(SB)/8, $0x3f56c16c16c16c17
+DATA halfCotRest1F64<>+24(SB)/8, $0x3f56c16c16c16c17
+GLOBL halfCotRest1F64<>(SB), RODATA|NOPTR, $32
+
+DATA halfCotRest0F64<>+0(SB)/8, $0x3fb5555555555555
+DATA halfCotRest0F64<>+8(SB)/8, $0x3fb5555555555555
+DATA halfCotRest0F64<>+16(SB)/8, $0x3fb5555555555555
+DATA halfCotRest0F64<>+24(SB)/8, $0x3fb5555555555555
+GLOBL halfCotRest0F64<>(SB), RODATA|NOPTR, $32
+
+// func leftJacobianInvSE2F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·leftJacobianInvSE2F64AVX512(SB), NOSPLIT, $0-64
+	VBROADCASTSD oneF64<>+0(SB), Z0
+	VBROADCASTSD halfF64<>+0(SB), Z1
+	VBROADCASTSD signF64<>+0(SB), Z2
+	VBROADCASTSD absF64<>+0(SB), Z3
+	VBROADCASTSD roundF64<>+0(SB), Z4
+	VBROADCASTSD limitF64<>+0(SB), Z5
+	VBROADCASTSD twoOverPiF64<>+0(SB), Z6
+	VBROADCASTSD halfPi1F64<>+0(SB), Z6
+	VBROADCASTSD halfPi2F64<>+0(SB), Z7
+	VBROADCASTSD halfPi3F64<>+0(SB), Z8
+	MOVQ         dst+0(FP), AX
+	MOVQ         a+8(FP), CX
+	MOVQ         n+24(FP), DX
+	MOVQ         stride+32(FP), SI
+	SHLQ         $0x03, SI
+	LEAQ         (SI)(SI*2), DI
+	LEAQ         (DI)(SI*2), R8
+	LEAQ         (R8)(SI*2), R9
+	MOVQ         DX, BX
+	SUBQ         $+8, DX
+	JL           next2
+
+loop1:
+	VMOVUPS          (CX), Z9
+	VPANDQ           Z3, Z9, Z10
+	VCMPPD           $0x16, Z5, Z10, K1
+	VMULPD           Z1, Z9, Z10
+	VBROADCASTSD     twoOverPiF64<>+0(SB), Z11
+	VFMADD213PD      Z4, Z10, Z11
+	VSUBPD           Z4, Z11, Z12
+	VMOVAPS          Z10, Z13
+	VFNMADD231PD     Z6, Z12, Z13
+	VFNMADD231PD     Z7, Z12, Z13
+	VFNMADD231PD     Z8, Z12, Z13
+	VMULPD           Z13, Z13, Z12
+	VBROADCASTSD     sinP5F64<>+0(SB), Z14
+	VFMADD213PD.BCST sinP4F64<>+0(SB), Z12, Z14
+	VFMADD213PD.BCST sinP3F64<>+0(SB), Z12, Z14
+	VFMADD213PD.BCST sinP2F64<>+0(SB), Z12, Z14
+	VFMADD213PD.BCST sinP1F64<>+0(SB), Z12, Z14
+	VFMADD213PD.BCST sinP0F64<>+0(SB), Z12, Z14
+	VMULPD           Z14, Z12, Z14
+	VFMADD231PD      Z14, Z13, Z13
+	VBROADCASTSD     cosP5F64<>+0(SB), Z14
+	VFMADD213PD.BCST cosP4F64<>+0(SB), Z12, Z14
+	VFMADD213PD.BCST cosP3F64<>+0(SB), Z12, Z14
+	VFMADD213PD.BCST cosP2F64<>+0(SB), Z12, Z14
+	VFMADD213PD.BCST cosP1F64<>+0(SB), Z12, Z14
+	VFMADD213PD.BCST cosP0F64<>+0(SB), Z12, Z14
+	VFMADD213PD.BCST minusHalfF64<>+0(SB), Z12, Z14
+	VFMADD213PD      Z0, Z12, Z14
+	VPTESTMQ.BCST    bit0F64<>+0(SB), Z11, K2
+	VBLENDMPD        Z14, Z13, K2, Z12
+	VBLENDMPD        Z13, Z14, K2, Z14
+	VPADDQ.BCST      oneIF64<>+0(SB), Z11, Z13
+	VPSLLQ           $0x3e, Z13, Z13
+	VPTERNLOGQ       $0x78, Z2, Z13, Z14
+	VPSLLQ           $0x3e, Z11, Z11
+	VPTERNLOGQ       $0x78, Z2, Z11, Z12
+	VFIXUPIMMPD.BCST $0x00, zeroStaysF64<>+0(SB), Z10, Z12
+	VCMPPD.BCST      $0x00, zeroF64<>+0(SB), Z10, K2
+	VDIVPD           Z10, Z12, Z12
+	VBLENDMPD        Z0, Z12, K2, Z12
+	VMULPD           Z1, Z9, Z10
+	VRCP14PD         Z12, Z11
+	VBROADCASTSD     oneF64<>+0(SB), Z13
+	VFNMADD231PD     Z11, Z12, Z13
+	VFMADD231PD      Z11, Z13, Z11
+	VMULPD           Z11, Z14, Z13
+	VFNMADD231PD     Z13, Z12, Z14
+	VFMADD231PD      Z11, Z14, Z13
+	VMULPD           Z9, Z9, Z14
+	VBROADCASTSD     halfCotRest9F64<>+0(SB), Z11
+	VFMADD213PD.BCST halfCotRest8F64<>+0(SB), Z14, Z11
+	VFMADD213PD.BCST halfCotRest7F64<>+0(SB), Z14, Z11
+	VFMADD213PD.BCST halfCotRest6F64<>+0(SB), Z14, Z11
+	VFMADD213PD.BCST halfCotRest5F64<>+0(SB), Z14, Z11
+	VFMADD213PD.BCST halfCotRest4F64<>+0(SB), Z14, Z11
+	VFMADD213PD.BCST halfCotRest3F64<>+0(SB), Z14, Z11
+	VFMADD213PD.BCST halfCotRest2F64<>+0(SB), Z14, Z11
+	VFMADD213PD.BCST halfCotRest1F64<>+0(SB), Z14, Z11
+	VFMADD213PD.BCST halfCotRest0F64<>+0(SB), Z14, Z11
+	VMULPD           Z11, Z9, Z11
+	VPANDQ           Z3, Z9, Z14
+	VCMPPD           $0x11, Z0, Z14, K2
+	VSUBPD           Z13, Z0, Z14
+	VRCP14PD         Z9, Z12
+	VBROADCASTSD     oneF64<>+0(SB), Z15
+	VFNMADD231PD     Z12, Z9, Z15
+	VFMADD231PD      Z12, Z15, Z12
+	VMULPD           Z12, Z14, Z15
+	VFNMADD231PD     Z15, Z9, Z14
+	VFMADD231PD      Z12, Z14, Z15
+	VBLENDMPD        Z11, Z15, K2, Z15
+	VMOVUPS          (CX)(SI*2), Z11
+	VMULPD           Z1, Z11, Z14
+	VMOVAPS          Z14, Z12
+	VFNMADD231PD     Z1, Z11, Z12
+	VMOVUPS          (CX)(SI*1), Z9
+	VFMSUB231PD      Z9, Z15, Z14
+	VADDPD           Z12, Z14, Z14
+	VMULPD           Z1, Z9, Z12
+	VFMSUB132PD      Z1, Z12, Z9
+	VFMADD231PD      Z11, Z15, Z12
+	VADDPD           Z9, Z12, Z12
+	VPXORQ           Z2, Z10, Z9
+	KMOVW            K1, R10
+	TESTQ            R10, R10
+	JE               easy4
+	KNOTW            K1, K1
+	VMOVUPD          Z0, K1, (AX)
+	VBROADCASTSD     zeroF64<>+0(SB), Z15
+	VMOVUPD          Z15, K1, (AX)(SI*1)
+	VBROADCASTSD     zeroF64<>+0(SB), Z15
+	VMOVUPD          Z15, K1, (AX)(SI*2)
+	VMOVUPD          Z14, K1, (AX)(DI*1)
+	VMOVUPD          Z13, K1, (AX)(SI*4)
+	VMOVUPD          Z10, K1, (AX)(R8*1)
+	VMOVUPD          Z12, K1, (AX)(DI*2)
+	VMOVUPD          Z9, K1, (AX)(R9*1)
+	VMOVUPD          Z13, K1, (AX)(SI*8)
+	MOVQ             BX, AX
+	SUBQ             DX, AX
+	MOVQ             AX, CX
+	SUBQ             $+8, CX
+	MOVQ             CX, at+40(FP)
+	MOVQ             AX, next+48(FP)
+	MOVQ             R10, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy4:
+	VMOVUPS      Z0, (AX)
+	VBROADCASTSD zeroF64<>+0(SB), Z15
+	VMOVUPS      Z15, (AX)(SI*1)
+	VBROADCASTSD zeroF64<>+0(SB), Z15
+	VMOVUPS      Z15, (AX)(SI*2)
+	VMOVUPS      Z14, (AX)(DI*1)
+	VMOVUPS      Z13, (AX)(SI*4)
+	VMOVUPS      Z10, (AX)(R8*1)
+	VMOVUPS      Z12, (AX)(DI*2)
+	VMOVUPS      Z9, (AX)(R9*1)
+	VMOVUPS      Z13, (AX)(SI*8)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	SUBQ         $+8, DX
+	JGE          loop1
+
+next2:
+	ADDQ             $+8, DX
+	TESTQ            DX, DX
+	JE               done5
+	MOVQ             $-1, R10
+	BZHIQ            DX, R10, R10
+	KMOVW            R10, K1
+	VMOVUPD.Z        (CX), K1, Z13
+	VPANDQ           Z3, Z13, Z9
+	VCMPPD           $0x16, Z5, Z9, K2
+	VMULPD           Z1, Z13, Z9
+	VBROADCASTSD     twoOverPiF64<>+0(SB), Z5
+	VFMADD213PD      Z4, Z9, Z5
+	VSUBPD           Z4, Z5, Z4
+	VMOVAPS          Z9, Z12
+	VFNMADD231PD     Z6, Z4, Z12
+	VFNMADD231PD     Z7, Z4, Z12
+	VFNMADD231PD     Z8, Z4, Z12
+	VMULPD           Z12, Z12, Z4
+	VBROADCASTSD     sinP5F64<>+0(SB), Z8
+	VFMADD213PD.BCST sinP4F64<>+0(SB), Z4, Z8
+	VFMADD213PD.BCST sinP3F64<>+0(SB), Z4, Z8
+	VFMADD213PD.BCST sinP2F64<>+0(SB), Z4, Z8
+	VFMADD213PD.BCST sinP1F64<>+0(SB), Z4, Z8
+	VFMADD213PD.BCST sinP0F64<>+0(SB), Z4, Z8
+	VMULPD           Z8, Z4, Z8
+	VFMADD231PD      Z8, Z12, Z12
+	VBROADCASTSD     cosP5F64<>+0(SB), Z8
+	VFMADD213PD.BCST cosP4F64<>+0(SB), Z4, Z8
+	VFMADD213PD.BCST cosP3F64<>+0(SB), Z4, Z8
+	VFMADD213PD.BCST cosP2F64<>+0(SB), Z4, Z8
+	VFMADD213PD.BCST cosP1F64<>+0(SB), Z4, Z8
+	VFMADD213PD.BCST cosP0F64<>+0(SB), Z4, Z8
+	VFMADD213PD.BCST minusHalfF64<>+0(SB), Z4, Z8
+	VFMADD213PD      Z0, Z4, Z8
+	VPTESTMQ.BCST    bit0F64<>+0(SB), Z5, K3
+	VBLENDMPD        Z8, Z12, K3, Z4
+	VBLENDMPD        Z12, Z8, K3, Z8
+	VPADDQ.BCST      oneIF64<>+0(SB), Z5, Z12
+	VPSLLQ           $0x3e, Z12, Z12
+	VPTERNLOGQ       $0x78, Z2, Z12, Z8
+	VPSLLQ           $0x3e, Z5, Z5
+	VPTERNLOGQ       $0x78, Z2, Z5, Z4
+	VFIXUPIMMPD.BCST $0x00, zeroStaysF64<>+0(SB), Z9, Z4
+	VCMPPD.BCST      $0x00, zeroF64<>+0(SB), Z9, K3
+	VDIVPD           Z9, Z4, Z4
+	VBLENDMPD        Z0, Z4, K3, Z4
+	VMULPD           Z1, Z13, Z9
+	VRCP14PD         Z4, Z5
+	VBROADCASTSD     oneF64<>+0(SB), Z12
+	VFNMADD231PD     Z5, Z4, Z12
+	VFMADD231PD      Z5, Z12, Z5
+	VMULPD           Z5, Z8, Z12
+	VFNMADD231PD     Z12, Z4, Z8
+	VFMADD231PD      Z5, Z8, Z12
+	VMULPD           Z13, Z13, Z8
+	VBROADCASTSD     halfCotRest9F64<>+0(SB), Z5
+	VFMADD213PD.BCST halfCotRest8F64<>+0(SB), Z8, Z5
+	VFMADD213PD.BCST halfCotRest7F64<>+0(SB), Z8, Z5
+	VFMADD213PD.BCST halfCotRest6F64<>+0(SB), Z8, Z5
+	VFMADD213PD.BCST halfCotRest5F64<>+0(SB), Z8, Z5
+	VFMADD213PD.BCST halfCotRest4F64<>+0(SB), Z8, Z5
+	VFMADD213PD.BCST halfCotRest3F64<>+0(SB), Z8, Z5
+	VFMADD213PD.BCST halfCotRest2F64<>+0(SB), Z8, Z5
+	VFMADD213PD.BCST halfCotRest1F64<>+0(SB), Z8, Z5
+	VFMADD213PD.BCST halfCotRest0F64<>+0(SB), Z8, Z5
+	VMULPD           Z5, Z13, Z5
+	VPANDQ           Z3, Z13, Z3
+	VCMPPD           $0x11, Z0, Z3, K3
+	VSUBPD           Z12, Z0, Z3
+	VRCP14PD         Z13, Z8
+	VBROADCASTSD     oneF64<>+0(SB), Z4
+	VFNMADD231PD     Z8, Z13, Z4
+	VFMADD231PD      Z8, Z4, Z8
+	VMULPD           Z8, Z3, Z4
+	VFNMADD231PD     Z4, Z13, Z3
+	VFMADD231PD      Z8, Z3, Z4
+	VBLENDMPD        Z5, Z4, K3, Z4
+	VMOVUPD.Z        (CX)(SI*2), K1, Z5
+	VMULPD           Z1, Z5, Z3
+	VMOVAPS          Z3, Z8
+	VFNMADD231PD     Z1, Z5, Z8
+	VMOVUPD.Z        (CX)(SI*1), K1, Z13
+	VFMSUB231PD      Z13, Z4, Z3
+	VADDPD           Z8, Z3, Z3
+	VMULPD           Z1, Z13, Z8
+	VFMSUB132PD      Z1, Z8, Z13
+	VFMADD231PD      Z5, Z4, Z8
+	VADDPD           Z13, Z8, Z8
+	VPXORQ           Z2, Z9, Z2
+	KANDW            K1, K2, K2
+	KMOVW            K2, CX
+	TESTQ            CX, CX
+	JE               easy7
+	KANDNW           K1, K2, K1
+	VMOVUPD          Z0, K1, (AX)
+	VBROADCASTSD     zeroF64<>+0(SB), Z13
+	VMOVUPD          Z13, K1, (AX)(SI*1)
+	VBROADCASTSD     zeroF64<>+0(SB), Z13
+	VMOVUPD          Z13, K1, (AX)(SI*2)
+	VMOVUPD          Z3, K1, (AX)(DI*1)
+	VMOVUPD          Z12, K1, (AX)(SI*4)
+	VMOVUPD          Z9, K1, (AX)(R8*1)
+	VMOVUPD          Z8, K1, (AX)(DI*2)
+	VMOVUPD          Z2, K1, (AX)(R9*1)
+	VMOVUPD          Z12, K1, (AX)(SI*8)
+	MOVQ             BX, AX
+	SUBQ             DX, BX
+	MOVQ             BX, at+40(FP)
+	MOVQ             AX, next+48(FP)
+	MOVQ             CX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy7:
+	VMOVUPD      Z0, K1, (AX)
+	VBROADCASTSD zeroF64<>+0(SB), Z0
+	VMOVUPD      Z0, K1, (AX)(SI*1)
+	VBROADCASTSD zeroF64<>+0(SB), Z0
+	VMOVUPD      Z0, K1, (AX)(SI*2)
+	VMOVUPD      Z3, K1, (AX)(DI*1)
+	VMOVUPD      Z12, K1, (AX)(SI*4)
+	VMOVUPD      Z9, K1, (AX)(R8*1)
+	VMOVUPD      Z8, K1, (AX)(DI*2)
+	VMOVUPD      Z2, K1, (AX)(R9*1)
+	VMOVUPD      Z12, K1, (AX)(SI*8)
+
+done5:
+	XORQ AX, AX
+	MOVQ BX, at+40(FP)
+	MOVQ BX, next+48(FP)
+	MOVQ AX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+// func adjointSE2F32AVX2(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
+// Requires: AVX
+TEXT ·adjointSE2F32AVX2(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ n+24(FP), DX
+	MOVQ stride+32(FP), SI
+	SHLQ $0x02, SI
+	LEAQ (SI)(SI*2), DI
+	LEAQ (DI)(SI*2), R8
+	LEAQ (R8)(SI*2), R9
+	MOVQ DX, BX
+	SUBQ $+8, DX
+	JL   next2
+
+loop1:
+	VMOVUPS (CX), Y0
+	VMOVUPS (CX)(SI*1), Y1
+	VXORPS  signF32<>+0(SB), Y1, Y2
+	VMOVUPS (CX)(SI*2), Y3
+	VXORPS  signF32<>+0(SB), Y3, Y3
+	VMOVUPS one<>+0(SB), Y4
+	VMOVUPS Y4, (AX)
+	VMOVUPS zero<>+0(SB), Y4
+	VMOVUPS Y4, (AX)(SI*1)
+	VMOVUPS zero<>+0(SB), Y4
+	VMOVUPS Y4, (AX)(SI*2)
+	VMOVUPS (CX)(DI*1), Y4
+	VMOVUPS Y4, (AX)(DI*1)
+	VMOVUPS Y0, (AX)(SI*4)
+	VMOVUPS Y2, (AX)(R8*1)
+	VMOVUPS Y3, (AX)(DI*2)
+	VMOVUPS Y1, (AX)(R9*1)
+	VMOVUPS Y0, (AX)(SI*8)
+	ADDQ    $+32, AX
+	ADDQ    $+32, CX
+	SUBQ    $+8, DX
+	JGE     loop1
+
+next2:
+	ADDQ       $+8, DX
+	TESTQ      DX, DX
+	JE         done4
+	LEAQ       tailMaskF32<>+0(SB), R10
+	NEGQ       DX
+	LEAQ       32(R10)(DX*4), R10
+	VMOVUPS    (R10), Y0
+	VMASKMOVPS (CX), Y0, Y0
+	VMOVUPS    (R10), Y1
+	VMASKMOVPS (CX)(SI*1), Y1, Y1
+	VXORPS     signF32<>+0(SB), Y1, Y3
+	VMOVUPS    (R10), Y2
+	VMASKMOVPS (CX)(SI*2), Y2, Y2
+	VXORPS     signF32<>+0(SB), Y2, Y2
+	VMOVUPS    one<>+0(SB), Y4
+	VMOVUPS    (R10), Y5
+	VMASKMOVPS Y4, Y5, (AX)
+	VMOVUPS    zero<>+0(SB), Y5
+	VMOVUPS    (R10), Y4
+	VMASKMOVPS Y5, Y4, (AX)(SI*1)
+	VMOVUPS    zero<>+0(SB), Y4
+	VMOVUPS    (R10), Y5
+	VMASKMOVPS Y4, Y5, (AX)(SI*2)
+	VMOVUPS    (R10), Y5
+	VMASKMOVPS (CX)(DI*1), Y5, Y5
+	VMOVUPS    (R10), Y4
+	VMASKMOVPS Y5, Y4, (AX)(DI*1)
+	VMOVUPS    (R10), Y4
+	VMASKMOVPS Y0, Y4, (AX)(SI*4)
+	VMOVUPS    (R10), Y4
+	VMASKMOVPS Y3, Y4, (AX)(R8*1)
+	VMOVUPS    (R10), Y4
+	VMASKMOVPS Y2, Y4, (AX)(DI*2)
+	VMOVUPS    (R10), Y4
+	VMASKMOVPS Y1, Y4, (AX)(R9*1)
+	VMOVUPS    (R10), Y4
+	VMASKMOVPS Y0, Y4, (AX)(SI*8)
+
+done4:
+	XORQ AX, AX
+	MOVQ BX, at+40(FP)
+	MOVQ BX, next+48(FP)
+	MOVQ AX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+// func adjointSE2F32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·adjointSE2F32AVX512(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ n+24(FP), DX
+	MOVQ stride+32(FP), SI
+	SHLQ $0x02, SI
+	LEAQ (SI)(SI*2), DI
+	LEAQ (DI)(SI*2), R8
+	LEAQ (R8)(SI*2), R9
+	MOVQ DX, BX
+	SUBQ $+16, DX
+	JL   next2
+
+loop1:
+	VMOVUPS      (CX), Z0
+	VMOVUPS      (CX)(SI*1), Z1
+	VPXORD.BCST  signF32<>+0(SB), Z1, Z2
+	VMOVUPS      (CX)(SI*2), Z3
+	VPXORD.BCST  signF32<>+0(SB), Z3, Z3
+	VBROADCASTSS one<>+0(SB), Z4
+	VMOVUPS      Z4, (AX)
+	VBROADCASTSS zero<>+0(SB), Z4
+	VMOVUPS      Z4, (AX)(SI*1)
+	VBROADCASTSS zero<>+0(SB), Z4
+	VMOVUPS      Z4, (AX)(SI*2)
+	VMOVUPS      (CX)(DI*1), Z4
+	VMOVUPS      Z4, (AX)(DI*1)
+	VMOVUPS      Z0, (AX)(SI*4)
+	VMOVUPS      Z2, (AX)(R8*1)
+	VMOVUPS      Z3, (AX)(DI*2)
+	VMOVUPS      Z1, (AX)(R9*1)
+	VMOVUPS      Z0, (AX)(SI*8)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	SUBQ         $+16, DX
+	JGE          loop1
+
+next2:
+	ADDQ         $+16, DX
+	TESTQ        DX, DX
+	JE           done4
+	MOVQ         $-1, R10
+	BZHIQ        DX, R10, R10
+	KMOVW        R10, K1
+	VMOVUPS.Z    (CX), K1, Z0
+	VMOVUPS.Z    (CX)(SI*1), K1, Z1
+	VPXORD.BCST  signF32<>+0(SB), Z1, Z3
+	VMOVUPS.Z    (CX)(SI*2), K1, Z2
+	VPXORD.BCST  signF32<>+0(SB), Z2, Z2
+	VBROADCASTSS one<>+0(SB), Z4
+	VMOVUPS      Z4, K1, (AX)
+	VBROADCASTSS zero<>+0(SB), Z4
+	VMOVUPS      Z4, K1, (AX)(SI*1)
+	VBROADCASTSS zero<>+0(SB), Z4
+	VMOVUPS      Z4, K1, (AX)(SI*2)
+	VMOVUPS.Z    (CX)(DI*1), K1, Z4
+	VMOVUPS      Z4, K1, (AX)(DI*1)
+	VMOVUPS      Z0, K1, (AX)(SI*4)
+	VMOVUPS      Z3, K1, (AX)(R8*1)
+	VMOVUPS      Z2, K1, (AX)(DI*2)
+	VMOVUPS      Z1, K1, (AX)(R9*1)
+	VMOVUPS      Z0, K1, (AX)(SI*8)
+
+done4:
+	XORQ AX, AX
+	MOVQ BX, at+40(FP)
+	MOVQ BX, next+48(FP)
+	MOVQ AX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+// func adjointSE2F64AVX2(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
+// Requires: AVX
+TEXT ·adjointSE2F64AVX2(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ n+24(FP), DX
+	MOVQ stride+32(FP), SI
+	SHLQ $0x03, SI
+	LEAQ (SI)(SI*2), DI
+	LEAQ (DI)(SI*2), R8
+	LEAQ (R8)(SI*2), R9
+	MOVQ DX, BX
+	SUBQ $+4, DX
+	JL   next2
+
+loop1:
+	VMOVUPS (CX), Y0
+	VMOVUPS (CX)(SI*1), Y1
+	VXORPD  signF64<>+0(SB), Y1, Y2
+	VMOVUPS (CX)(SI*2), Y3
+	VXORPD  signF64<>+0(SB), Y3, Y3
+	VMOVUPS oneF64<>+0(SB), Y4
+	VMOVUPS Y4, (AX)
+	VMOVUPS zeroF64<>+0(SB), Y4
+	VMOVUPS Y4, (AX)(SI*1)
+	VMOVUPS zeroF64<>+0(SB), Y4
+	VMOVUPS Y4, (AX)(SI*2)
+	VMOVUPS (CX)(DI*1), Y4
+	VMOVUPS Y4, (AX)(DI*1)
+	VMOVUPS Y0, (AX)(SI*4)
+	VMOVUPS Y2, (AX)(R8*1)
+	VMOVUPS Y3, (AX)(DI*2)
+	VMOVUPS Y1, (AX)(R9*1)
+	VMOVUPS Y0, (AX)(SI*8)
+	ADDQ    $+32, AX
+	ADDQ    $+32, CX
+	SUBQ    $+4, DX
+	JGE     loop1
+
+next2:
+	ADDQ       $+4, DX
+	TESTQ      DX, DX
+	JE         done4
+	LEAQ       tailMaskF64<>+0(SB), R10
+	NEGQ       DX
+	LEAQ       32(R10)(DX*8), R10
+	VMOVUPS    (R10), Y0
+	VMASKMOVPD (CX), Y0, Y0
+	VMOVUPS    (R10), Y1
+	VMASKMOVPD (CX)(SI*1), Y1, Y1
+	VXORPD     signF64<>+0(SB), Y1, Y3
+	VMOVUPS    (R10), Y2
+	VMASKMOVPD (CX)(SI*2), Y2, Y2
+	VXORPD     signF64<>+0(SB), Y2, Y2
+	VMOVUPS    oneF64<>+0(SB), Y4
+	VMOVUPS    (R10), Y5
+	VMASKMOVPD Y4, Y5, (AX)
+	VMOVUPS    zeroF64<>+0(SB), Y5
+	VMOVUPS    (R10), Y4
+	VMASKMOVPD Y5, Y4, (AX)(SI*1)
+	VMOVUPS    zeroF64<>+0(SB), Y4
+	VMOVUPS    (R10), Y5
+	VMASKMOVPD Y4, Y5, (AX)(SI*2)
+	VMOVUPS    (R10), Y5
+	VMASKMOVPD (CX)(DI*1), Y5, Y5
+	VMOVUPS    (R10), Y4
+	VMASKMOVPD Y5, Y4, (AX)(DI*1)
+	VMOVUPS    (R10), Y4
+	VMASKMOVPD Y0, Y4, (AX)(SI*4)
+	VMOVUPS    (R10), Y4
+	VMASKMOVPD Y3, Y4, (AX)(R8*1)
+	VMOVUPS    (R10), Y4
+	VMASKMOVPD Y2, Y4, (AX)(DI*2)
+	VMOVUPS    (R10), Y4
+	VMASKMOVPD Y1, Y4, (AX)(R9*1)
+	VMOVUPS    (R10), Y4
+	VMASKMOVPD Y0, Y4, (AX)(SI*8)
+
+done4:
+	XORQ AX, AX
+	MOVQ BX, at+40(FP)
+	MOVQ BX, next+48(FP)
+	MOVQ AX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+// func adjointSE2F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·adjointSE2F64AVX512(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ n+24(FP), DX
+	MOVQ stride+32(FP), SI
+	SHLQ $0x03, SI
+	LEAQ (SI)(SI*2), DI
+	LEAQ (DI)(SI*2), R8
+	LEAQ (R8)(SI*2), R9
+	MOVQ DX, BX
+	SUBQ $+8, DX
+	JL   next2
+
+loop1:
+	VMOVUPS      (CX), Z0
+	VMOVUPS      (CX)(SI*1), Z1
+	VPXORQ.BCST  signF64<>+0(SB), Z1, Z2
+	VMOVUPS      (CX)(SI*2), Z3
+	VPXORQ.BCST  signF64<>+0(SB), Z3, Z3
+	VBROADCASTSD oneF64<>+0(SB), Z4
+	VMOVUPS      Z4, (AX)
+	VBROADCASTSD zeroF64<>+0(SB), Z4
+	VMOVUPS      Z4, (AX)(SI*1)
+	VBROADCASTSD zeroF64<>+0(SB), Z4
+	VMOVUPS      Z4, (AX)(SI*2)
+	VMOVUPS      (CX)(DI*1), Z4
+	VMOVUPS      Z4, (AX)(DI*1)
+	VMOVUPS      Z0, (AX)(SI*4)
+	VMOVUPS      Z2, (AX)(R8*1)
+	VMOVUPS      Z3, (AX)(DI*2)
+	VMOVUPS      Z1, (AX)(R9*1)
+	VMOVUPS      Z0, (AX)(SI*8)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	SUBQ         $+8, DX
+	JGE          loop1
+
+next2:
+	ADDQ         $+8, DX
+	TESTQ        DX, DX
+	JE           done4
+	MOVQ         $-1, R10
+	BZHIQ        DX, R10, R10
+	KMOVW        R10, K1
+	VMOVUPD.Z    (CX), K1, Z0
+	VMOVUPD.Z    (CX)(SI*1), K1, Z1
+	VPXORQ.BCST  signF64<>+0(SB), Z1, Z3
+	VMOVUPD.Z    (CX)(SI*2), K1, Z2
+	VPXORQ.BCST  signF64<>+0(SB), Z2, Z2
+	VBROADCASTSD oneF64<>+0(SB), Z4
+	VMOVUPD      Z4, K1, (AX)
+	VBROADCASTSD zeroF64<>+0(SB), Z4
+	VMOVUPD      Z4, K1, (AX)(SI*1)
+	VBROADCASTSD zeroF64<>+0(SB), Z4
+	VMOVUPD      Z4, K1, (AX)(SI*2)
+	VMOVUPD.Z    (CX)(DI*1), K1, Z4
+	VMOVUPD      Z4, K1, (AX)(DI*1)
+	VMOVUPD      Z0, K1, (AX)(SI*4)
+	VMOVUPD      Z3, K1, (AX)(R8*1)
+	VMOVUPD      Z2, K1, (AX)(DI*2)
+	VMOVUPD      Z1, K1, (AX)(R9*1)
+	VMOVUPD      Z0, K1, (AX)(SI*8)
+
+done4:
+	XORQ AX, AX
+	MOVQ BX, at+40(FP)
+	MOVQ BX, next+48(FP)
+	MOVQ AX, hard+56(FP)
+	VZEROUPPER
+	RET
+
 // func actPlaneF32AVX2(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, FMA3
 TEXT ·actPlaneF32AVX2(SB), NOSPLIT, $0-64

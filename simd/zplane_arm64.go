@@ -144,6 +144,36 @@ func inverseSE2F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard ui
 //go:noescape
 func inverseSE2F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
 
+// leftJacobianSE2F32NEON writes the left Jacobians at n coordinate vectors. It takes 27 instructions each.
+//
+//go:noescape
+func leftJacobianSE2F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
+
+// leftJacobianSE2F64NEON writes the left Jacobians at n coordinate vectors. It takes 64 instructions each.
+//
+//go:noescape
+func leftJacobianSE2F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
+
+// leftJacobianInvSE2F32NEON writes the inverses of the left Jacobians at n coordinate vectors. It takes 26.5 instructions each.
+//
+//go:noescape
+func leftJacobianInvSE2F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
+
+// leftJacobianInvSE2F64NEON writes the inverses of the left Jacobians at n coordinate vectors. It takes 64 instructions each.
+//
+//go:noescape
+func leftJacobianInvSE2F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
+
+// adjointSE2F32NEON writes the adjoint matrices of n motions. It takes 8.5 instructions each.
+//
+//go:noescape
+func adjointSE2F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
+
+// adjointSE2F64NEON writes the adjoint matrices of n motions. It takes 17 instructions each.
+//
+//go:noescape
+func adjointSE2F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
+
 // actPlaneF32NEON writes n points moved by as many similarities. It takes 8 instructions each.
 //
 //go:noescape

@@ -272,27 +272,85 @@ DATA planeConsts<>+2112(SB)/8, $0x3080000030800000 // sineMin
 DATA planeConsts<>+2120(SB)/8, $0x3080000030800000 // sineMin
 DATA planeConsts<>+2128(SB)/8, $0x20b0000000000000 // sineMinF64
 DATA planeConsts<>+2136(SB)/8, $0x20b0000000000000 // sineMinF64
-DATA planeConsts<>+2144(SB)/8, $0x4220000042200000 // zetaLimit
-DATA planeConsts<>+2152(SB)/8, $0x4220000042200000 // zetaLimit
-DATA planeConsts<>+2160(SB)/8, $0x3b0000003b000000 // smallZeta
-DATA planeConsts<>+2168(SB)/8, $0x3b0000003b000000 // smallZeta
-DATA planeConsts<>+2176(SB)/8, $0x3e2aaaab3e2aaaab // sixth
-DATA planeConsts<>+2184(SB)/8, $0x3e2aaaab3e2aaaab // sixth
-DATA planeConsts<>+2192(SB)/8, $0x3d2aaaab3d2aaaab // twentyFourth
-DATA planeConsts<>+2200(SB)/8, $0x3d2aaaab3d2aaaab // twentyFourth
-DATA planeConsts<>+2208(SB)/8, $0x4072c00000000000 // zetaLimitF64
-DATA planeConsts<>+2216(SB)/8, $0x4072c00000000000 // zetaLimitF64
-DATA planeConsts<>+2224(SB)/8, $0x3ee0000000000000 // smallZetaF64
-DATA planeConsts<>+2232(SB)/8, $0x3ee0000000000000 // smallZetaF64
-DATA planeConsts<>+2240(SB)/8, $0x3fc5555555555555 // sixthF64
-DATA planeConsts<>+2248(SB)/8, $0x3fc5555555555555 // sixthF64
-DATA planeConsts<>+2256(SB)/8, $0x3fa5555555555555 // twentyFourthF64
-DATA planeConsts<>+2264(SB)/8, $0x3fa5555555555555 // twentyFourthF64
-DATA planeConsts<>+2272(SB)/8, $0x3daaaaab3daaaaab // twelfth
-DATA planeConsts<>+2280(SB)/8, $0x3daaaaab3daaaaab // twelfth
-DATA planeConsts<>+2288(SB)/8, $0x3fb5555555555555 // twelfthF64
-DATA planeConsts<>+2296(SB)/8, $0x3fb5555555555555 // twelfthF64
-GLOBL planeConsts<>(SB), RODATA|NOPTR, $2304
+DATA planeConsts<>+2144(SB)/8, $0xb638ef1db638ef1d // sincRest3
+DATA planeConsts<>+2152(SB)/8, $0xb638ef1db638ef1d // sincRest3
+DATA planeConsts<>+2160(SB)/8, $0x32d7322b32d7322b // sincRest4
+DATA planeConsts<>+2168(SB)/8, $0x32d7322b32d7322b // sincRest4
+DATA planeConsts<>+2176(SB)/8, $0x39500d0139500d01 // sincRest2
+DATA planeConsts<>+2184(SB)/8, $0x39500d0139500d01 // sincRest2
+DATA planeConsts<>+2192(SB)/8, $0xbc088889bc088889 // sincRest1
+DATA planeConsts<>+2200(SB)/8, $0xbc088889bc088889 // sincRest1
+DATA planeConsts<>+2208(SB)/8, $0x3e2aaaab3e2aaaab // sincRest0
+DATA planeConsts<>+2216(SB)/8, $0x3e2aaaab3e2aaaab // sincRest0
+DATA planeConsts<>+2224(SB)/8, $0xbce952c77030ad4a // sincRest7F64
+DATA planeConsts<>+2232(SB)/8, $0xbce952c77030ad4a // sincRest7F64
+DATA planeConsts<>+2240(SB)/8, $0x3c62f49b46814157 // sincRest8F64
+DATA planeConsts<>+2248(SB)/8, $0x3c62f49b46814157 // sincRest8F64
+DATA planeConsts<>+2256(SB)/8, $0x3d6ae7f3e733b81f // sincRest6F64
+DATA planeConsts<>+2264(SB)/8, $0x3d6ae7f3e733b81f // sincRest6F64
+DATA planeConsts<>+2272(SB)/8, $0xbde6124613a86d09 // sincRest5F64
+DATA planeConsts<>+2280(SB)/8, $0xbde6124613a86d09 // sincRest5F64
+DATA planeConsts<>+2288(SB)/8, $0x3e5ae64567f544e4 // sincRest4F64
+DATA planeConsts<>+2296(SB)/8, $0x3e5ae64567f544e4 // sincRest4F64
+DATA planeConsts<>+2304(SB)/8, $0xbec71de3a556c734 // sincRest3F64
+DATA planeConsts<>+2312(SB)/8, $0xbec71de3a556c734 // sincRest3F64
+DATA planeConsts<>+2320(SB)/8, $0x3f2a01a01a01a01a // sincRest2F64
+DATA planeConsts<>+2328(SB)/8, $0x3f2a01a01a01a01a // sincRest2F64
+DATA planeConsts<>+2336(SB)/8, $0xbf81111111111111 // sincRest1F64
+DATA planeConsts<>+2344(SB)/8, $0xbf81111111111111 // sincRest1F64
+DATA planeConsts<>+2352(SB)/8, $0x3fc5555555555555 // sincRest0F64
+DATA planeConsts<>+2360(SB)/8, $0x3fc5555555555555 // sincRest0F64
+DATA planeConsts<>+2368(SB)/8, $0x355debbd355debbd // halfCotRest3
+DATA planeConsts<>+2376(SB)/8, $0x355debbd355debbd // halfCotRest3
+DATA planeConsts<>+2384(SB)/8, $0x32b3547932b35479 // halfCotRest4
+DATA planeConsts<>+2392(SB)/8, $0x32b3547932b35479 // halfCotRest4
+DATA planeConsts<>+2400(SB)/8, $0x380ab356380ab356 // halfCotRest2
+DATA planeConsts<>+2408(SB)/8, $0x380ab356380ab356 // halfCotRest2
+DATA planeConsts<>+2416(SB)/8, $0x3ab60b613ab60b61 // halfCotRest1
+DATA planeConsts<>+2424(SB)/8, $0x3ab60b613ab60b61 // halfCotRest1
+DATA planeConsts<>+2432(SB)/8, $0x3daaaaab3daaaaab // halfCotRest0
+DATA planeConsts<>+2440(SB)/8, $0x3daaaaab3daaaaab // halfCotRest0
+DATA planeConsts<>+2448(SB)/8, $0x3d0355871d652e9e // halfCotRest8F64
+DATA planeConsts<>+2456(SB)/8, $0x3d0355871d652e9e // halfCotRest8F64
+DATA planeConsts<>+2464(SB)/8, $0x3caf57d968caacf1 // halfCotRest9F64
+DATA planeConsts<>+2472(SB)/8, $0x3caf57d968caacf1 // halfCotRest9F64
+DATA planeConsts<>+2480(SB)/8, $0x3d57da4e1f79955c // halfCotRest7F64
+DATA planeConsts<>+2488(SB)/8, $0x3d57da4e1f79955c // halfCotRest7F64
+DATA planeConsts<>+2496(SB)/8, $0x3dad6db2c4e09162 // halfCotRest6F64
+DATA planeConsts<>+2504(SB)/8, $0x3dad6db2c4e09162 // halfCotRest6F64
+DATA planeConsts<>+2512(SB)/8, $0x3e022805d644267f // halfCotRest5F64
+DATA planeConsts<>+2520(SB)/8, $0x3e022805d644267f // halfCotRest5F64
+DATA planeConsts<>+2528(SB)/8, $0x3e566a8f2bf70ebe // halfCotRest4F64
+DATA planeConsts<>+2536(SB)/8, $0x3e566a8f2bf70ebe // halfCotRest4F64
+DATA planeConsts<>+2544(SB)/8, $0x3eabbd779334ef0b // halfCotRest3F64
+DATA planeConsts<>+2552(SB)/8, $0x3eabbd779334ef0b // halfCotRest3F64
+DATA planeConsts<>+2560(SB)/8, $0x3f01566abc011567 // halfCotRest2F64
+DATA planeConsts<>+2568(SB)/8, $0x3f01566abc011567 // halfCotRest2F64
+DATA planeConsts<>+2576(SB)/8, $0x3f56c16c16c16c17 // halfCotRest1F64
+DATA planeConsts<>+2584(SB)/8, $0x3f56c16c16c16c17 // halfCotRest1F64
+DATA planeConsts<>+2592(SB)/8, $0x3fb5555555555555 // halfCotRest0F64
+DATA planeConsts<>+2600(SB)/8, $0x3fb5555555555555 // halfCotRest0F64
+DATA planeConsts<>+2608(SB)/8, $0x4220000042200000 // zetaLimit
+DATA planeConsts<>+2616(SB)/8, $0x4220000042200000 // zetaLimit
+DATA planeConsts<>+2624(SB)/8, $0x3b0000003b000000 // smallZeta
+DATA planeConsts<>+2632(SB)/8, $0x3b0000003b000000 // smallZeta
+DATA planeConsts<>+2640(SB)/8, $0x3e2aaaab3e2aaaab // sixth
+DATA planeConsts<>+2648(SB)/8, $0x3e2aaaab3e2aaaab // sixth
+DATA planeConsts<>+2656(SB)/8, $0x3d2aaaab3d2aaaab // twentyFourth
+DATA planeConsts<>+2664(SB)/8, $0x3d2aaaab3d2aaaab // twentyFourth
+DATA planeConsts<>+2672(SB)/8, $0x4072c00000000000 // zetaLimitF64
+DATA planeConsts<>+2680(SB)/8, $0x4072c00000000000 // zetaLimitF64
+DATA planeConsts<>+2688(SB)/8, $0x3ee0000000000000 // smallZetaF64
+DATA planeConsts<>+2696(SB)/8, $0x3ee0000000000000 // smallZetaF64
+DATA planeConsts<>+2704(SB)/8, $0x3fc5555555555555 // sixthF64
+DATA planeConsts<>+2712(SB)/8, $0x3fc5555555555555 // sixthF64
+DATA planeConsts<>+2720(SB)/8, $0x3fa5555555555555 // twentyFourthF64
+DATA planeConsts<>+2728(SB)/8, $0x3fa5555555555555 // twentyFourthF64
+DATA planeConsts<>+2736(SB)/8, $0x3daaaaab3daaaaab // twelfth
+DATA planeConsts<>+2744(SB)/8, $0x3daaaaab3daaaaab // twelfth
+DATA planeConsts<>+2752(SB)/8, $0x3fb5555555555555 // twelfthF64
+DATA planeConsts<>+2760(SB)/8, $0x3fb5555555555555 // twelfthF64
+GLOBL planeConsts<>(SB), RODATA|NOPTR, $2768
 
 // func expSO2F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
 TEXT ·expSO2F32NEON(SB), NOSPLIT, $0-64
@@ -8665,6 +8723,2449 @@ done:
 	MOVD ZR, hard+56(FP)
 	RET
 
+// func leftJacobianSE2F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
+TEXT ·leftJacobianSE2F32NEON(SB), NOSPLIT, $0-64
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+24(FP), R2
+	MOVD $planeConsts<>(SB), R4
+	MOVD stride+32(FP), R5
+	LSL $2, R5
+	ADD R5<<1, R5, R6
+	ADD R5<<1, R6, R7
+	ADD R5<<1, R7, R8
+	FMOVQ (R4), F0
+	FMOVQ 16(R4), F1
+	FMOVQ 1728(R4), F2
+	FMOVQ 256(R4), F3
+	FMOVQ 32(R4), F4
+	FMOVQ 48(R4), F5
+	FMOVQ 64(R4), F6
+	FMOVQ 80(R4), F7
+	FMOVQ 96(R4), F8
+	FMOVQ 112(R4), F9
+	FMOVQ 128(R4), F10
+	FMOVQ 144(R4), F11
+	CMP $4, R2
+	BLT next
+
+loop:
+	// 108 instructions for 4 matrices, 27 each
+	FMOVQ (R1), F12
+	VAND V0.B16, V12.B16, V13.B16
+	WORD $0x6e2de48d // fcmge v13.4s, v4.4s, v13.4s
+	WORD $0x6e2059ad // mvn v13.16b, v13.16b
+	WORD $0x6e22dd8e // fmul v14.4s, v12.4s, v2.4s
+	VAND V0.B16, V14.B16, V15.B16
+	VMOV V6.B16, V16.B16
+	VFMLA V5.S4, V15.S4, V16.S4
+	WORD $0x4ea6d611 // fsub v17.4s, v16.4s, v6.4s
+	VFMLS V7.S4, V17.S4, V15.S4
+	VFMLS V8.S4, V17.S4, V15.S4
+	VFMLS V9.S4, V17.S4, V15.S4
+	WORD $0x6e2fddf1 // fmul v17.4s, v15.4s, v15.4s
+	FMOVQ 176(R4), F18
+	VFMLA V17.S4, V10.S4, V18.S4
+	FMOVQ 192(R4), F19
+	VFMLA V17.S4, V18.S4, V19.S4
+	WORD $0x6e33de33 // fmul v19.4s, v17.4s, v19.4s
+	VFMLA V19.S4, V15.S4, V15.S4
+	FMOVQ 208(R4), F18
+	VFMLA V17.S4, V11.S4, V18.S4
+	FMOVQ 224(R4), F19
+	VFMLA V17.S4, V18.S4, V19.S4
+	FMOVQ 240(R4), F18
+	VFMLA V17.S4, V19.S4, V18.S4
+	VMOV V3.B16, V19.B16
+	VFMLA V17.S4, V18.S4, V19.S4
+	VSHL $31, V16.S4, V17.S4
+	WORD $0x4ea0aa31 // cmlt v17.4s, v17.4s, #0
+	VMOV V15.B16, V18.B16
+	VBIT V17.B16, V19.B16, V18.B16
+	VBIT V17.B16, V15.B16, V19.B16
+	VSHL $30, V16.S4, V15.S4
+	FMOVQ 160(R4), F17
+	VADD V17.S4, V16.S4, V16.S4
+	VSHL $30, V16.S4, V16.S4
+	VAND V1.B16, V16.B16, V16.B16
+	VEOR V16.B16, V19.B16, V19.B16
+	VEOR V14.B16, V15.B16, V15.B16
+	VAND V1.B16, V15.B16, V15.B16
+	VEOR V15.B16, V18.B16, V18.B16
+	WORD $0x4ea0d9cf // fcmeq v15.4s, v14.4s, #0.0
+	WORD $0x6e2efe4e // fdiv v14.4s, v18.4s, v14.4s
+	VBIT V15.B16, V3.B16, V14.B16
+	WORD $0x6e2ede73 // fmul v19.4s, v19.4s, v14.4s
+	WORD $0x6e2ede52 // fmul v18.4s, v18.4s, v14.4s
+	WORD $0x6e2eddce // fmul v14.4s, v14.4s, v14.4s
+	WORD $0x6e22ddce // fmul v14.4s, v14.4s, v2.4s
+	WORD $0x6e2cdd8f // fmul v15.4s, v12.4s, v12.4s
+	FMOVQ 2144(R4), F16
+	FMOVQ 2160(R4), F17
+	VFMLA V15.S4, V17.S4, V16.S4
+	FMOVQ 2176(R4), F17
+	VFMLA V15.S4, V16.S4, V17.S4
+	FMOVQ 2192(R4), F16
+	VFMLA V15.S4, V17.S4, V16.S4
+	FMOVQ 2208(R4), F17
+	VFMLA V15.S4, V16.S4, V17.S4
+	WORD $0x6e31dd91 // fmul v17.4s, v12.4s, v17.4s
+	VAND V0.B16, V12.B16, V15.B16
+	WORD $0x6eafe46f // fcmgt v15.4s, v3.4s, v15.4s
+	WORD $0x4eb3d470 // fsub v16.4s, v3.4s, v19.4s
+	WORD $0x6e2cfe10 // fdiv v16.4s, v16.4s, v12.4s
+	VBIT V15.B16, V17.B16, V16.B16
+	ADD R5, R1, R9
+	FMOVQ (R9), F12
+	WORD $0x6e2cde0f // fmul v15.4s, v16.4s, v12.4s
+	WORD $0x6ea0f9f1 // fneg v17.4s, v15.4s
+	VFMLA V12.S4, V16.S4, V17.S4
+	ADD R5<<1, R1, R9
+	FMOVQ (R9), F20
+	VFMLA V20.S4, V14.S4, V15.S4
+	WORD $0x4e31d5ef // fadd v15.4s, v15.4s, v17.4s
+	VEOR V1.B16, V18.B16, V17.B16
+	WORD $0x6e2cddd5 // fmul v21.4s, v14.4s, v12.4s
+	VMOV V21.B16, V22.B16
+	VFMLS V12.S4, V14.S4, V22.S4
+	WORD $0x6ea0fab5 // fneg v21.4s, v21.4s
+	VFMLA V20.S4, V16.S4, V21.S4
+	WORD $0x4e36d6b5 // fadd v21.4s, v21.4s, v22.4s
+	WORD $0x6eb0a9ac // umaxv s12, v13.4s
+	FMOVS F12, R9
+	CBNZ R9, hard
+	VMOV V3.B16, V12.B16
+	FMOVQ F12, (R0)
+	FMOVQ 672(R4), F12
+	ADD R5, R0, R9
+	FMOVQ F12, (R9)
+	FMOVQ 672(R4), F12
+	ADD R5<<1, R0, R9
+	FMOVQ F12, (R9)
+	ADD R6, R0, R9
+	FMOVQ F15, (R9)
+	ADD R5<<2, R0, R9
+	FMOVQ F19, (R9)
+	ADD R7, R0, R9
+	FMOVQ F17, (R9)
+	ADD R6<<1, R0, R9
+	FMOVQ F21, (R9)
+	ADD R8, R0, R9
+	FMOVQ F18, (R9)
+	ADD R5<<3, R0, R9
+	FMOVQ F19, (R9)
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R2
+	CMP $4, R2
+	BGE loop
+
+next:
+	CBZ R2, done
+	MOVD R1, R9
+	TBZ $1, R2, loadOne
+	FMOVD.P 8(R9), F12
+	TBZ $0, R2, loaded
+	VLD1 (R9), V12.S[2]
+	B loaded
+
+loadOne:
+	FMOVS (R9), F12
+
+loaded:
+	VAND V0.B16, V12.B16, V13.B16
+	WORD $0x6e2de48d // fcmge v13.4s, v4.4s, v13.4s
+	WORD $0x6e2059ad // mvn v13.16b, v13.16b
+	WORD $0x6e22dd8e // fmul v14.4s, v12.4s, v2.4s
+	VAND V0.B16, V14.B16, V15.B16
+	VMOV V6.B16, V16.B16
+	VFMLA V5.S4, V15.S4, V16.S4
+	WORD $0x4ea6d611 // fsub v17.4s, v16.4s, v6.4s
+	VFMLS V7.S4, V17.S4, V15.S4
+	VFMLS V8.S4, V17.S4, V15.S4
+	VFMLS V9.S4, V17.S4, V15.S4
+	WORD $0x6e2fddf1 // fmul v17.4s, v15.4s, v15.4s
+	FMOVQ 176(R4), F18
+	VFMLA V17.S4, V10.S4, V18.S4
+	FMOVQ 192(R4), F19
+	VFMLA V17.S4, V18.S4, V19.S4
+	WORD $0x6e33de33 // fmul v19.4s, v17.4s, v19.4s
+	VFMLA V19.S4, V15.S4, V15.S4
+	FMOVQ 208(R4), F18
+	VFMLA V17.S4, V11.S4, V18.S4
+	FMOVQ 224(R4), F19
+	VFMLA V17.S4, V18.S4, V19.S4
+	FMOVQ 240(R4), F18
+	VFMLA V17.S4, V19.S4, V18.S4
+	VMOV V3.B16, V19.B16
+	VFMLA V17.S4, V18.S4, V19.S4
+	VSHL $31, V16.S4, V17.S4
+	WORD $0x4ea0aa31 // cmlt v17.4s, v17.4s, #0
+	VMOV V15.B16, V18.B16
+	VBIT V17.B16, V19.B16, V18.B16
+	VBIT V17.B16, V15.B16, V19.B16
+	VSHL $30, V16.S4, V15.S4
+	FMOVQ 160(R4), F17
+	VADD V17.S4, V16.S4, V16.S4
+	VSHL $30, V16.S4, V16.S4
+	VAND V1.B16, V16.B16, V16.B16
+	VEOR V16.B16, V19.B16, V19.B16
+	VEOR V14.B16, V15.B16, V15.B16
+	VAND V1.B16, V15.B16, V15.B16
+	VEOR V15.B16, V18.B16, V18.B16
+	WORD $0x4ea0d9cf // fcmeq v15.4s, v14.4s, #0.0
+	WORD $0x6e2efe4e // fdiv v14.4s, v18.4s, v14.4s
+	VBIT V15.B16, V3.B16, V14.B16
+	WORD $0x6e2ede73 // fmul v19.4s, v19.4s, v14.4s
+	WORD $0x6e2ede52 // fmul v18.4s, v18.4s, v14.4s
+	WORD $0x6e2eddce // fmul v14.4s, v14.4s, v14.4s
+	WORD $0x6e22ddce // fmul v14.4s, v14.4s, v2.4s
+	WORD $0x6e2cdd8f // fmul v15.4s, v12.4s, v12.4s
+	FMOVQ 2144(R4), F16
+	FMOVQ 2160(R4), F17
+	VFMLA V15.S4, V17.S4, V16.S4
+	FMOVQ 2176(R4), F17
+	VFMLA V15.S4, V16.S4, V17.S4
+	FMOVQ 2192(R4), F16
+	VFMLA V15.S4, V17.S4, V16.S4
+	FMOVQ 2208(R4), F17
+	VFMLA V15.S4, V16.S4, V17.S4
+	WORD $0x6e31dd91 // fmul v17.4s, v12.4s, v17.4s
+	VAND V0.B16, V12.B16, V15.B16
+	WORD $0x6eafe46f // fcmgt v15.4s, v3.4s, v15.4s
+	WORD $0x4eb3d470 // fsub v16.4s, v3.4s, v19.4s
+	WORD $0x6e2cfe10 // fdiv v16.4s, v16.4s, v12.4s
+	VBIT V15.B16, V17.B16, V16.B16
+	ADD R5, R1, R9
+	TBZ $1, R2, loadOne2
+	FMOVD.P 8(R9), F12
+	TBZ $0, R2, loaded2
+	VLD1 (R9), V12.S[2]
+	B loaded2
+
+loadOne2:
+	FMOVS (R9), F12
+
+loaded2:
+	WORD $0x6e2cde0f // fmul v15.4s, v16.4s, v12.4s
+	WORD $0x6ea0f9f1 // fneg v17.4s, v15.4s
+	VFMLA V12.S4, V16.S4, V17.S4
+	ADD R5<<1, R1, R9
+	TBZ $1, R2, loadOne3
+	FMOVD.P 8(R9), F20
+	TBZ $0, R2, loaded3
+	VLD1 (R9), V20.S[2]
+	B loaded3
+
+loadOne3:
+	FMOVS (R9), F20
+
+loaded3:
+	VFMLA V20.S4, V14.S4, V15.S4
+	WORD $0x4e31d5ef // fadd v15.4s, v15.4s, v17.4s
+	VEOR V1.B16, V18.B16, V17.B16
+	WORD $0x6e2cddd5 // fmul v21.4s, v14.4s, v12.4s
+	VMOV V21.B16, V22.B16
+	VFMLS V12.S4, V14.S4, V22.S4
+	WORD $0x6ea0fab5 // fneg v21.4s, v21.4s
+	VFMLA V20.S4, V16.S4, V21.S4
+	WORD $0x4e36d6b5 // fadd v21.4s, v21.4s, v22.4s
+	WORD $0x6eb0a9ac // umaxv s12, v13.4s
+	FMOVS F12, R9
+	CBNZ R9, hard2
+	VMOV V3.B16, V12.B16
+	MOVD R0, R9
+	TBZ $1, R2, storeOne
+	FMOVD.P F12, 8(R9)
+	TBZ $0, R2, stored
+	VST1 V12.S[2], (R9)
+	B stored
+
+storeOne:
+	FMOVS F12, (R9)
+
+stored:
+	FMOVQ 672(R4), F12
+	ADD R5, R0, R9
+	TBZ $1, R2, storeOne2
+	FMOVD.P F12, 8(R9)
+	TBZ $0, R2, stored2
+	VST1 V12.S[2], (R9)
+	B stored2
+
+storeOne2:
+	FMOVS F12, (R9)
+
+stored2:
+	FMOVQ 672(R4), F12
+	ADD R5<<1, R0, R9
+	TBZ $1, R2, storeOne3
+	FMOVD.P F12, 8(R9)
+	TBZ $0, R2, stored3
+	VST1 V12.S[2], (R9)
+	B stored3
+
+storeOne3:
+	FMOVS F12, (R9)
+
+stored3:
+	ADD R6, R0, R9
+	TBZ $1, R2, storeOne4
+	FMOVD.P F15, 8(R9)
+	TBZ $0, R2, stored4
+	VST1 V15.S[2], (R9)
+	B stored4
+
+storeOne4:
+	FMOVS F15, (R9)
+
+stored4:
+	ADD R5<<2, R0, R9
+	TBZ $1, R2, storeOne5
+	FMOVD.P F19, 8(R9)
+	TBZ $0, R2, stored5
+	VST1 V19.S[2], (R9)
+	B stored5
+
+storeOne5:
+	FMOVS F19, (R9)
+
+stored5:
+	ADD R7, R0, R9
+	TBZ $1, R2, storeOne6
+	FMOVD.P F17, 8(R9)
+	TBZ $0, R2, stored6
+	VST1 V17.S[2], (R9)
+	B stored6
+
+storeOne6:
+	FMOVS F17, (R9)
+
+stored6:
+	ADD R6<<1, R0, R9
+	TBZ $1, R2, storeOne7
+	FMOVD.P F21, 8(R9)
+	TBZ $0, R2, stored7
+	VST1 V21.S[2], (R9)
+	B stored7
+
+storeOne7:
+	FMOVS F21, (R9)
+
+stored7:
+	ADD R8, R0, R9
+	TBZ $1, R2, storeOne8
+	FMOVD.P F18, 8(R9)
+	TBZ $0, R2, stored8
+	VST1 V18.S[2], (R9)
+	B stored8
+
+storeOne8:
+	FMOVS F18, (R9)
+
+stored8:
+	ADD R5<<3, R0, R9
+	TBZ $1, R2, storeOne9
+	FMOVD.P F19, 8(R9)
+	TBZ $0, R2, stored9
+	VST1 V19.S[2], (R9)
+	B stored9
+
+storeOne9:
+	FMOVS F19, (R9)
+
+stored9:
+
+done:
+	MOVD n+24(FP), R3
+	MOVD R3, at+40(FP)
+	MOVD R3, next+48(FP)
+	MOVD ZR, hard+56(FP)
+	RET
+
+hard:
+	VMOV V3.B16, V12.B16
+	FMOVQ (R0), F14
+	VBIF V13.B16, V12.B16, V14.B16
+	FMOVQ F14, (R0)
+	FMOVQ 672(R4), F12
+	ADD R5, R0, R9
+	FMOVQ (R9), F14
+	VBIF V13.B16, V12.B16, V14.B16
+	ADD R5, R0, R9
+	FMOVQ F14, (R9)
+	FMOVQ 672(R4), F12
+	ADD R5<<1, R0, R9
+	FMOVQ (R9), F14
+	VBIF V13.B16, V12.B16, V14.B16
+	ADD R5<<1, R0, R9
+	FMOVQ F14, (R9)
+	ADD R6, R0, R9
+	FMOVQ (R9), F12
+	VBIF V13.B16, V15.B16, V12.B16
+	ADD R6, R0, R9
+	FMOVQ F12, (R9)
+	ADD R5<<2, R0, R9
+	FMOVQ (R9), F12
+	VBIF V13.B16, V19.B16, V12.B16
+	ADD R5<<2, R0, R9
+	FMOVQ F12, (R9)
+	ADD R7, R0, R9
+	FMOVQ (R9), F12
+	VBIF V13.B16, V17.B16, V12.B16
+	ADD R7, R0, R9
+	FMOVQ F12, (R9)
+	ADD R6<<1, R0, R9
+	FMOVQ (R9), F12
+	VBIF V13.B16, V21.B16, V12.B16
+	ADD R6<<1, R0, R9
+	FMOVQ F12, (R9)
+	ADD R8, R0, R9
+	FMOVQ (R9), F12
+	VBIF V13.B16, V18.B16, V12.B16
+	ADD R8, R0, R9
+	FMOVQ F12, (R9)
+	ADD R5<<3, R0, R9
+	FMOVQ (R9), F12
+	VBIF V13.B16, V19.B16, V12.B16
+	ADD R5<<3, R0, R9
+	FMOVQ F12, (R9)
+	MOVD ZR, R9
+	FMOVQ 272(R4), F12
+	VAND V13.B16, V12.B16, V12.B16
+	WORD $0x4eb1b98e // addv s14, v12.4s
+	FMOVD F14, R10
+	ORR R10<<0, R9, R9
+	MOVD n+24(FP), R3
+	MOVD R3, R10
+	SUB R2, R3, R3
+	ADD $4, R3, R10
+	MOVD R3, at+40(FP)
+	MOVD R10, next+48(FP)
+	MOVD R9, hard+56(FP)
+	RET
+
+hard2:
+	VMOV V3.B16, V12.B16
+	MOVD R0, R9
+	TBZ $1, R2, loadOne4
+	FMOVD.P 8(R9), F14
+	TBZ $0, R2, loaded4
+	VLD1 (R9), V14.S[2]
+	B loaded4
+
+loadOne4:
+	FMOVS (R9), F14
+
+loaded4:
+	VBIF V13.B16, V12.B16, V14.B16
+	MOVD R0, R9
+	TBZ $1, R2, storeOne10
+	FMOVD.P F14, 8(R9)
+	TBZ $0, R2, stored10
+	VST1 V14.S[2], (R9)
+	B stored10
+
+storeOne10:
+	FMOVS F14, (R9)
+
+stored10:
+	FMOVQ 672(R4), F12
+	ADD R5, R0, R9
+	TBZ $1, R2, loadOne5
+	FMOVD.P 8(R9), F14
+	TBZ $0, R2, loaded5
+	VLD1 (R9), V14.S[2]
+	B loaded5
+
+loadOne5:
+	FMOVS (R9), F14
+
+loaded5:
+	VBIF V13.B16, V12.B16, V14.B16
+	ADD R5, R0, R9
+	TBZ $1, R2, storeOne11
+	FMOVD.P F14, 8(R9)
+	TBZ $0, R2, stored11
+	VST1 V14.S[2], (R9)
+	B stored11
+
+storeOne11:
+	FMOVS F14, (R9)
+
+stored11:
+	FMOVQ 672(R4), F12
+	ADD R5<<1, R0, R9
+	TBZ $1, R2, loadOne6
+	FMOVD.P 8(R9), F14
+	TBZ $0, R2, loaded6
+	VLD1 (R9), V14.S[2]
+	B loaded6
+
+loadOne6:
+	FMOVS (R9), F14
+
+loaded6:
+	VBIF V13.B16, V12.B16, V14.B16
+	ADD R5<<1, R0, R9
+	TBZ $1, R2, storeOne12
+	FMOVD.P F14, 8(R9)
+	TBZ $0, R2, stored12
+	VST1 V14.S[2], (R9)
+	B stored12
+
+storeOne12:
+	FMOVS F14, (R9)
+
+stored12:
+	ADD R6, R0, R9
+	TBZ $1, R2, loadOne7
+	FMOVD.P 8(R9), F12
+	TBZ $0, R2, loaded7
+	VLD1 (R9), V12.S[2]
+	B loaded7
+
+loadOne7:
+	FMOVS (R9), F12
+
+loaded7:
+	VBIF V13.B16, V15.B16, V12.B16
+	ADD R6, R0, R9
+	TBZ $1, R2, storeOne13
+	FMOVD.P F12, 8(R9)
+	TBZ $0, R2, stored13
+	VST1 V12.S[2], (R9)
+	B stored13
+
+storeOne13:
+	FMOVS F12, (R9)
+
+stored13:
+	ADD R5<<2, R0, R9
+	TBZ $1, R2, loadOne8
+	FMOVD.P 8(R9), F12
+	TBZ $0, R2, loaded8
+	VLD1 (R9), V12.S[2]
+	B loaded8
+
+loadOne8:
+	FMOVS (R9), F12
+
+loaded8:
+	VBIF V13.B16, V19.B16, V12.B16
+	ADD R5<<2, R0, R9
+	TBZ $1, R2, storeOne14
+	FMOVD.P F12, 8(R9)
+	TBZ $0, R2, stored14
+	VST1 V12.S[2], (R9)
+	B stored14
+
+storeOne14:
+	FMOVS F12, (R9)
+
+stored14:
+	ADD R7, R0, R9
+	TBZ $1, R2, loadOne9
+	FMOVD.P 8(R9), F12
+	TBZ $0, R2, loaded9
+	VLD1 (R9), V12.S[2]
+	B loaded9
+
+loadOne9:
+	FMOVS (R9), F12
+
+loaded9:
+	VBIF V13.B16, V17.B16, V12.B16
+	ADD R7, R0, R9
+	TBZ $1, R2, storeOne15
+	FMOVD.P F12, 8(R9)
+	TBZ $0, R2, stored15
+	VST1 V12.S[2], (R9)
+	B stored15
+
+storeOne15:
+	FMOVS F12, (R9)
+
+stored15:
+	ADD R6<<1, R0, R9
+	TBZ $1, R2, loadOne10
+	FMOVD.P 8(R9), F12
+	TBZ $0, R2, loaded10
+	VLD1 (R9), V12.S[2]
+	B loaded10
+
+loadOne10:
+	FMOVS (R9), F12
+
+loaded10:
+	VBIF V13.B16, V21.B16, V12.B16
+	ADD R6<<1, R0, R9
+	TBZ $1, R2, storeOne16
+	FMOVD.P F12, 8(R9)
+	TBZ $0, R2, stored16
+	VST1 V12.S[2], (R9)
+	B stored16
+
+storeOne16:
+	FMOVS F12, (R9)
+
+stored16:
+	ADD R8, R0, R9
+	TBZ $1, R2, loadOne11
+	FMOVD.P 8(R9), F12
+	TBZ $0, R2, loaded11
+	VLD1 (R9), V12.S[2]
+	B loaded11
+
+loadOne11:
+	FMOVS (R9), F12
+
+loaded11:
+	VBIF V13.B16, V18.B16, V12.B16
+	ADD R8, R0, R9
+	TBZ $1, R2, storeOne17
+	FMOVD.P F12, 8(R9)
+	TBZ $0, R2, stored17
+	VST1 V12.S[2], (R9)
+	B stored17
+
+storeOne17:
+	FMOVS F12, (R9)
+
+stored17:
+	ADD R5<<3, R0, R9
+	TBZ $1, R2, loadOne12
+	FMOVD.P 8(R9), F12
+	TBZ $0, R2, loaded12
+	VLD1 (R9), V12.S[2]
+	B loaded12
+
+loadOne12:
+	FMOVS (R9), F12
+
+loaded12:
+	VBIF V13.B16, V19.B16, V12.B16
+	ADD R5<<3, R0, R9
+	TBZ $1, R2, storeOne18
+	FMOVD.P F12, 8(R9)
+	TBZ $0, R2, stored18
+	VST1 V12.S[2], (R9)
+	B stored18
+
+storeOne18:
+	FMOVS F12, (R9)
+
+stored18:
+	MOVD ZR, R9
+	FMOVQ 272(R4), F12
+	VAND V13.B16, V12.B16, V12.B16
+	WORD $0x4eb1b98e // addv s14, v12.4s
+	FMOVD F14, R10
+	ORR R10<<0, R9, R9
+	MOVD n+24(FP), R3
+	MOVD R3, R10
+	SUB R2, R3, R3
+	MOVD $1, R11
+	LSL R2, R11, R11
+	SUB $1, R11
+	AND R11, R9, R9
+	MOVD R3, at+40(FP)
+	MOVD R10, next+48(FP)
+	MOVD R9, hard+56(FP)
+	RET
+
+// func leftJacobianSE2F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
+TEXT ·leftJacobianSE2F64NEON(SB), NOSPLIT, $0-64
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+24(FP), R2
+	MOVD $planeConsts<>(SB), R4
+	MOVD stride+32(FP), R5
+	LSL $3, R5
+	ADD R5<<1, R5, R6
+	ADD R5<<1, R6, R7
+	ADD R5<<1, R7, R8
+	FMOVQ 288(R4), F0
+	FMOVQ 304(R4), F1
+	FMOVQ 896(R4), F2
+	FMOVQ 640(R4), F3
+	FMOVQ 320(R4), F4
+	FMOVQ 336(R4), F5
+	FMOVQ 352(R4), F6
+	FMOVQ 368(R4), F7
+	FMOVQ 384(R4), F8
+	FMOVQ 400(R4), F9
+	FMOVQ 416(R4), F10
+	FMOVQ 432(R4), F11
+	CMP $2, R2
+	BLT next
+
+loop:
+	// 128 instructions for 2 matrices, 64 each
+	FMOVQ (R1), F12
+	VAND V0.B16, V12.B16, V13.B16
+	WORD $0x6e6de48d // fcmge v13.2d, v4.2d, v13.2d
+	WORD $0x6e2059ad // mvn v13.16b, v13.16b
+	WORD $0x6e62dd8e // fmul v14.2d, v12.2d, v2.2d
+	VAND V0.B16, V14.B16, V15.B16
+	VMOV V6.B16, V16.B16
+	VFMLA V5.D2, V15.D2, V16.D2
+	WORD $0x4ee6d611 // fsub v17.2d, v16.2d, v6.2d
+	VFMLS V7.D2, V17.D2, V15.D2
+	VFMLS V8.D2, V17.D2, V15.D2
+	VFMLS V9.D2, V17.D2, V15.D2
+	WORD $0x6e6fddf1 // fmul v17.2d, v15.2d, v15.2d
+	FMOVQ 464(R4), F18
+	VFMLA V17.D2, V10.D2, V18.D2
+	FMOVQ 480(R4), F19
+	VFMLA V17.D2, V18.D2, V19.D2
+	FMOVQ 496(R4), F18
+	VFMLA V17.D2, V19.D2, V18.D2
+	FMOVQ 512(R4), F19
+	VFMLA V17.D2, V18.D2, V19.D2
+	FMOVQ 528(R4), F18
+	VFMLA V17.D2, V19.D2, V18.D2
+	WORD $0x6e72de32 // fmul v18.2d, v17.2d, v18.2d
+	VFMLA V18.D2, V15.D2, V15.D2
+	FMOVQ 544(R4), F18
+	VFMLA V17.D2, V11.D2, V18.D2
+	FMOVQ 560(R4), F19
+	VFMLA V17.D2, V18.D2, V19.D2
+	FMOVQ 576(R4), F18
+	VFMLA V17.D2, V19.D2, V18.D2
+	FMOVQ 592(R4), F19
+	VFMLA V17.D2, V18.D2, V19.D2
+	FMOVQ 608(R4), F18
+	VFMLA V17.D2, V19.D2, V18.D2
+	FMOVQ 624(R4), F19
+	VFMLA V17.D2, V18.D2, V19.D2
+	VMOV V3.B16, V18.B16
+	VFMLA V17.D2, V19.D2, V18.D2
+	VSHL $63, V16.D2, V17.D2
+	WORD $0x4ee0aa31 // cmlt v17.2d, v17.2d, #0
+	VMOV V15.B16, V19.B16
+	VBIT V17.B16, V18.B16, V19.B16
+	VBIT V17.B16, V15.B16, V18.B16
+	FMOVQ 448(R4), F15
+	VADD V15.D2, V16.D2, V17.D2
+	VSHL $62, V17.D2, V17.D2
+	VAND V1.B16, V17.B16, V17.B16
+	VEOR V17.B16, V18.B16, V18.B16
+	VSHL $62, V16.D2, V16.D2
+	VEOR V14.B16, V16.B16, V16.B16
+	VAND V1.B16, V16.B16, V16.B16
+	VEOR V16.B16, V19.B16, V19.B16
+	WORD $0x4ee0d9cf // fcmeq v15.2d, v14.2d, #0.0
+	WORD $0x6e6efe6e // fdiv v14.2d, v19.2d, v14.2d
+	VBIT V15.B16, V3.B16, V14.B16
+	WORD $0x6e6ede52 // fmul v18.2d, v18.2d, v14.2d
+	WORD $0x6e6ede73 // fmul v19.2d, v19.2d, v14.2d
+	WORD $0x6e6eddce // fmul v14.2d, v14.2d, v14.2d
+	WORD $0x6e62ddce // fmul v14.2d, v14.2d, v2.2d
+	WORD $0x6e6cdd8f // fmul v15.2d, v12.2d, v12.2d
+	FMOVQ 2224(R4), F16
+	FMOVQ 2240(R4), F17
+	VFMLA V15.D2, V17.D2, V16.D2
+	FMOVQ 2256(R4), F17
+	VFMLA V15.D2, V16.D2, V17.D2
+	FMOVQ 2272(R4), F16
+	VFMLA V15.D2, V17.D2, V16.D2
+	FMOVQ 2288(R4), F17
+	VFMLA V15.D2, V16.D2, V17.D2
+	FMOVQ 2304(R4), F16
+	VFMLA V15.D2, V17.D2, V16.D2
+	FMOVQ 2320(R4), F17
+	VFMLA V15.D2, V16.D2, V17.D2
+	FMOVQ 2336(R4), F16
+	VFMLA V15.D2, V17.D2, V16.D2
+	FMOVQ 2352(R4), F17
+	VFMLA V15.D2, V16.D2, V17.D2
+	WORD $0x6e71dd91 // fmul v17.2d, v12.2d, v17.2d
+	VAND V0.B16, V12.B16, V15.B16
+	WORD $0x6eefe46f // fcmgt v15.2d, v3.2d, v15.2d
+	WORD $0x4ef2d470 // fsub v16.2d, v3.2d, v18.2d
+	WORD $0x6e6cfe10 // fdiv v16.2d, v16.2d, v12.2d
+	VBIT V15.B16, V17.B16, V16.B16
+	ADD R5, R1, R9
+	FMOVQ (R9), F12
+	WORD $0x6e6cde0f // fmul v15.2d, v16.2d, v12.2d
+	WORD $0x6ee0f9f1 // fneg v17.2d, v15.2d
+	VFMLA V12.D2, V16.D2, V17.D2
+	ADD R5<<1, R1, R9
+	FMOVQ (R9), F20
+	VFMLA V20.D2, V14.D2, V15.D2
+	WORD $0x4e71d5ef // fadd v15.2d, v15.2d, v17.2d
+	VEOR V1.B16, V19.B16, V17.B16
+	WORD $0x6e6cddd5 // fmul v21.2d, v14.2d, v12.2d
+	VMOV V21.B16, V22.B16
+	VFMLS V12.D2, V14.D2, V22.D2
+	WORD $0x6ee0fab5 // fneg v21.2d, v21.2d
+	VFMLA V20.D2, V16.D2, V21.D2
+	WORD $0x4e76d6b5 // fadd v21.2d, v21.2d, v22.2d
+	WORD $0x6eb0a9ac // umaxv s12, v13.4s
+	FMOVS F12, R9
+	CBNZ R9, hard
+	VMOV V3.B16, V12.B16
+	FMOVQ F12, (R0)
+	FMOVQ 880(R4), F12
+	ADD R5, R0, R9
+	FMOVQ F12, (R9)
+	FMOVQ 880(R4), F12
+	ADD R5<<1, R0, R9
+	FMOVQ F12, (R9)
+	ADD R6, R0, R9
+	FMOVQ F15, (R9)
+	ADD R5<<2, R0, R9
+	FMOVQ F18, (R9)
+	ADD R7, R0, R9
+	FMOVQ F17, (R9)
+	ADD R6<<1, R0, R9
+	FMOVQ F21, (R9)
+	ADD R8, R0, R9
+	FMOVQ F19, (R9)
+	ADD R5<<3, R0, R9
+	FMOVQ F18, (R9)
+	ADD $16, R0
+	ADD $16, R1
+	SUB $2, R2
+	CMP $2, R2
+	BGE loop
+
+next:
+	CBZ R2, done
+	MOVD R1, R9
+	FMOVD (R9), F12
+	VAND V0.B16, V12.B16, V13.B16
+	WORD $0x6e6de48d // fcmge v13.2d, v4.2d, v13.2d
+	WORD $0x6e2059ad // mvn v13.16b, v13.16b
+	WORD $0x6e62dd8e // fmul v14.2d, v12.2d, v2.2d
+	VAND V0.B16, V14.B16, V15.B16
+	VMOV V6.B16, V16.B16
+	VFMLA V5.D2, V15.D2, V16.D2
+	WORD $0x4ee6d611 // fsub v17.2d, v16.2d, v6.2d
+	VFMLS V7.D2, V17.D2, V15.D2
+	VFMLS V8.D2, V17.D2, V15.D2
+	VFMLS V9.D2, V17.D2, V15.D2
+	WORD $0x6e6fddf1 // fmul v17.2d, v15.2d, v15.2d
+	FMOVQ 464(R4), F18
+	VFMLA V17.D2, V10.D2, V18.D2
+	FMOVQ 480(R4), F19
+	VFMLA V17.D2, V18.D2, V19.D2
+	FMOVQ 496(R4), F18
+	VFMLA V17.D2, V19.D2, V18.D2
+	FMOVQ 512(R4), F19
+	VFMLA V17.D2, V18.D2, V19.D2
+	FMOVQ 528(R4), F18
+	VFMLA V17.D2, V19.D2, V18.D2
+	WORD $0x6e72de32 // fmul v18.2d, v17.2d, v18.2d
+	VFMLA V18.D2, V15.D2, V15.D2
+	FMOVQ 544(R4), F18
+	VFMLA V17.D2, V11.D2, V18.D2
+	FMOVQ 560(R4), F19
+	VFMLA V17.D2, V18.D2, V19.D2
+	FMOVQ 576(R4), F18
+	VFMLA V17.D2, V19.D2, V18.D2
+	FMOVQ 592(R4), F19
+	VFMLA V17.D2, V18.D2, V19.D2
+	FMOVQ 608(R4), F18
+	VFMLA V17.D2, V19.D2, V18.D2
+	FMOVQ 624(R4), F19
+	VFMLA V17.D2, V18.D2, V19.D2
+	VMOV V3.B16, V18.B16
+	VFMLA V17.D2, V19.D2, V18.D2
+	VSHL $63, V16.D2, V17.D2
+	WORD $0x4ee0aa31 // cmlt v17.2d, v17.2d, #0
+	VMOV V15.B16, V19.B16
+	VBIT V17.B16, V18.B16, V19.B16
+	VBIT V17.B16, V15.B16, V18.B16
+	FMOVQ 448(R4), F15
+	VADD V15.D2, V16.D2, V17.D2
+	VSHL $62, V17.D2, V17.D2
+	VAND V1.B16, V17.B16, V17.B16
+	VEOR V17.B16, V18.B16, V18.B16
+	VSHL $62, V16.D2, V16.D2
+	VEOR V14.B16, V16.B16, V16.B16
+	VAND V1.B16, V16.B16, V16.B16
+	VEOR V16.B16, V19.B16, V19.B16
+	WORD $0x4ee0d9cf // fcmeq v15.2d, v14.2d, #0.0
+	WORD $0x6e6efe6e // fdiv v14.2d, v19.2d, v14.2d
+	VBIT V15.B16, V3.B16, V14.B16
+	WORD $0x6e6ede52 // fmul v18.2d, v18.2d, v14.2d
+	WORD $0x6e6ede73 // fmul v19.2d, v19.2d, v14.2d
+	WORD $0x6e6eddce // fmul v14.2d, v14.2d, v14.2d
+	WORD $0x6e62ddce // fmul v14.2d, v14.2d, v2.2d
+	WORD $0x6e6cdd8f // fmul v15.2d, v12.2d, v12.2d
+	FMOVQ 2224(R4), F16
+	FMOVQ 2240(R4), F17
+	VFMLA V15.D2, V17.D2, V16.D2
+	FMOVQ 2256(R4), F17
+	VFMLA V15.D2, V16.D2, V17.D2
+	FMOVQ 2272(R4), F16
+	VFMLA V15.D2, V17.D2, V16.D2
+	FMOVQ 2288(R4), F17
+	VFMLA V15.D2, V16.D2, V17.D2
+	FMOVQ 2304(R4), F16
+	VFMLA V15.D2, V17.D2, V16.D2
+	FMOVQ 2320(R4), F17
+	VFMLA V15.D2, V16.D2, V17.D2
+	FMOVQ 2336(R4), F16
+	VFMLA V15.D2, V17.D2, V16.D2
+	FMOVQ 2352(R4), F17
+	VFMLA V15.D2, V16.D2, V17.D2
+	WORD $0x6e71dd91 // fmul v17.2d, v12.2d, v17.2d
+	VAND V0.B16, V12.B16, V15.B16
+	WORD $0x6eefe46f // fcmgt v15.2d, v3.2d, v15.2d
+	WORD $0x4ef2d470 // fsub v16.2d, v3.2d, v18.2d
+	WORD $0x6e6cfe10 // fdiv v16.2d, v16.2d, v12.2d
+	VBIT V15.B16, V17.B16, V16.B16
+	ADD R5, R1, R9
+	FMOVD (R9), F12
+	WORD $0x6e6cde0f // fmul v15.2d, v16.2d, v12.2d
+	WORD $0x6ee0f9f1 // fneg v17.2d, v15.2d
+	VFMLA V12.D2, V16.D2, V17.D2
+	ADD R5<<1, R1, R9
+	FMOVD (R9), F20
+	VFMLA V20.D2, V14.D2, V15.D2
+	WORD $0x4e71d5ef // fadd v15.2d, v15.2d, v17.2d
+	VEOR V1.B16, V19.B16, V17.B16
+	WORD $0x6e6cddd5 // fmul v21.2d, v14.2d, v12.2d
+	VMOV V21.B16, V22.B16
+	VFMLS V12.D2, V14.D2, V22.D2
+	WORD $0x6ee0fab5 // fneg v21.2d, v21.2d
+	VFMLA V20.D2, V16.D2, V21.D2
+	WORD $0x4e76d6b5 // fadd v21.2d, v21.2d, v22.2d
+	WORD $0x6eb0a9ac // umaxv s12, v13.4s
+	FMOVS F12, R9
+	CBNZ R9, hard2
+	VMOV V3.B16, V12.B16
+	MOVD R0, R9
+	FMOVD F12, (R9)
+	FMOVQ 880(R4), F12
+	ADD R5, R0, R9
+	FMOVD F12, (R9)
+	FMOVQ 880(R4), F12
+	ADD R5<<1, R0, R9
+	FMOVD F12, (R9)
+	ADD R6, R0, R9
+	FMOVD F15, (R9)
+	ADD R5<<2, R0, R9
+	FMOVD F18, (R9)
+	ADD R7, R0, R9
+	FMOVD F17, (R9)
+	ADD R6<<1, R0, R9
+	FMOVD F21, (R9)
+	ADD R8, R0, R9
+	FMOVD F19, (R9)
+	ADD R5<<3, R0, R9
+	FMOVD F18, (R9)
+
+done:
+	MOVD n+24(FP), R3
+	MOVD R3, at+40(FP)
+	MOVD R3, next+48(FP)
+	MOVD ZR, hard+56(FP)
+	RET
+
+hard:
+	VMOV V3.B16, V12.B16
+	FMOVQ (R0), F14
+	VBIF V13.B16, V12.B16, V14.B16
+	FMOVQ F14, (R0)
+	FMOVQ 880(R4), F12
+	ADD R5, R0, R9
+	FMOVQ (R9), F14
+	VBIF V13.B16, V12.B16, V14.B16
+	ADD R5, R0, R9
+	FMOVQ F14, (R9)
+	FMOVQ 880(R4), F12
+	ADD R5<<1, R0, R9
+	FMOVQ (R9), F14
+	VBIF V13.B16, V12.B16, V14.B16
+	ADD R5<<1, R0, R9
+	FMOVQ F14, (R9)
+	ADD R6, R0, R9
+	FMOVQ (R9), F12
+	VBIF V13.B16, V15.B16, V12.B16
+	ADD R6, R0, R9
+	FMOVQ F12, (R9)
+	ADD R5<<2, R0, R9
+	FMOVQ (R9), F12
+	VBIF V13.B16, V18.B16, V12.B16
+	ADD R5<<2, R0, R9
+	FMOVQ F12, (R9)
+	ADD R7, R0, R9
+	FMOVQ (R9), F12
+	VBIF V13.B16, V17.B16, V12.B16
+	ADD R7, R0, R9
+	FMOVQ F12, (R9)
+	ADD R6<<1, R0, R9
+	FMOVQ (R9), F12
+	VBIF V13.B16, V21.B16, V12.B16
+	ADD R6<<1, R0, R9
+	FMOVQ F12, (R9)
+	ADD R8, R0, R9
+	FMOVQ (R9), F12
+	VBIF V13.B16, V19.B16, V12.B16
+	ADD R8, R0, R9
+	FMOVQ F12, (R9)
+	ADD R5<<3, R0, R9
+	FMOVQ (R9), F12
+	VBIF V13.B16, V18.B16, V12.B16
+	ADD R5<<3, R0, R9
+	FMOVQ F12, (R9)
+	MOVD ZR, R9
+	FMOVQ 656(R4), F12
+	VAND V13.B16, V12.B16, V12.B16
+	WORD $0x5ef1b98e // addp d14, v12.2d
+	FMOVD F14, R10
+	ORR R10<<0, R9, R9
+	MOVD n+24(FP), R3
+	MOVD R3, R10
+	SUB R2, R3, R3
+	ADD $2, R3, R10
+	MOVD R3, at+40(FP)
+	MOVD R10, next+48(FP)
+	MOVD R9, hard+56(FP)
+	RET
+
+hard2:
+	VMOV V3.B16, V12.B16
+	MOVD R0, R9
+	FMOVD (R9), F14
+	VBIF V13.B16, V12.B16, V14.B16
+	MOVD R0, R9
+	FMOVD F14, (R9)
+	FMOVQ 880(R4), F12
+	ADD R5, R0, R9
+	FMOVD (R9), F14
+	VBIF V13.B16, V12.B16, V14.B16
+	ADD R5, R0, R9
+	FMOVD F14, (R9)
+	FMOVQ 880(R4), F12
+	ADD R5<<1, R0, R9
+	FMOVD (R9), F14
+	VBIF V13.B16, V12.B16, V14.B16
+	ADD R5<<1, R0, R9
+	FMOVD F14, (R9)
+	ADD R6, R0, R9
+	FMOVD (R9), F12
+	VBIF V13.B16, V15.B16, V12.B16
+	ADD R6, R0, R9
+	FMOVD F12, (R9)
+	ADD R5<<2, R0, R9
+	FMOVD (R9), F12
+	VBIF V13.B16, V18.B16, V12.B16
+	ADD R5<<2, R0, R9
+	FMOVD F12, (R9)
+	ADD R7, R0, R9
+	FMOVD (R9), F12
+	VBIF V13.B16, V17.B16, V12.B16
+	ADD R7, R0, R9
+	FMOVD F12, (R9)
+	ADD R6<<1, R0, R9
+	FMOVD (R9), F12
+	VBIF V13.B16, V21.B16, V12.B16
+	ADD R6<<1, R0, R9
+	FMOVD F12, (R9)
+	ADD R8, R0, R9
+	FMOVD (R9), F12
+	VBIF V13.B16, V19.B16, V12.B16
+	ADD R8, R0, R9
+	FMOVD F12, (R9)
+	ADD R5<<3, R0, R9
+	FMOVD (R9), F12
+	VBIF V13.B16, V18.B16, V12.B16
+	ADD R5<<3, R0, R9
+	FMOVD F12, (R9)
+	MOVD ZR, R9
+	FMOVQ 656(R4), F12
+	VAND V13.B16, V12.B16, V12.B16
+	WORD $0x5ef1b98e // addp d14, v12.2d
+	FMOVD F14, R10
+	ORR R10<<0, R9, R9
+	MOVD n+24(FP), R3
+	MOVD R3, R10
+	SUB R2, R3, R3
+	MOVD $1, R11
+	LSL R2, R11, R11
+	SUB $1, R11
+	AND R11, R9, R9
+	MOVD R3, at+40(FP)
+	MOVD R10, next+48(FP)
+	MOVD R9, hard+56(FP)
+	RET
+
+// func leftJacobianInvSE2F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
+TEXT ·leftJacobianInvSE2F32NEON(SB), NOSPLIT, $0-64
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+24(FP), R2
+	MOVD $planeConsts<>(SB), R4
+	MOVD stride+32(FP), R5
+	LSL $2, R5
+	ADD R5<<1, R5, R6
+	ADD R5<<1, R6, R7
+	ADD R5<<1, R7, R8
+	FMOVQ 1728(R4), F0
+	FMOVQ (R4), F1
+	FMOVQ 16(R4), F2
+	FMOVQ 256(R4), F3
+	FMOVQ 32(R4), F4
+	FMOVQ 48(R4), F5
+	FMOVQ 64(R4), F6
+	FMOVQ 80(R4), F7
+	FMOVQ 96(R4), F8
+	FMOVQ 112(R4), F9
+	FMOVQ 128(R4), F10
+	FMOVQ 144(R4), F11
+	CMP $4, R2
+	BLT next
+
+loop:
+	// 106 instructions for 4 matrices, 26.5 each
+	FMOVQ (R1), F12
+	VAND V1.B16, V12.B16, V13.B16
+	WORD $0x6e2de48d // fcmge v13.4s, v4.4s, v13.4s
+	WORD $0x6e2059ad // mvn v13.16b, v13.16b
+	WORD $0x6e20dd8e // fmul v14.4s, v12.4s, v0.4s
+	VAND V1.B16, V14.B16, V15.B16
+	VMOV V6.B16, V16.B16
+	VFMLA V5.S4, V15.S4, V16.S4
+	WORD $0x4ea6d611 // fsub v17.4s, v16.4s, v6.4s
+	VFMLS V7.S4, V17.S4, V15.S4
+	VFMLS V8.S4, V17.S4, V15.S4
+	VFMLS V9.S4, V17.S4, V15.S4
+	WORD $0x6e2fddf1 // fmul v17.4s, v15.4s, v15.4s
+	FMOVQ 176(R4), F18
+	VFMLA V17.S4, V10.S4, V18.S4
+	FMOVQ 192(R4), F19
+	VFMLA V17.S4, V18.S4, V19.S4
+	WORD $0x6e33de33 // fmul v19.4s, v17.4s, v19.4s
+	VFMLA V19.S4, V15.S4, V15.S4
+	FMOVQ 208(R4), F18
+	VFMLA V17.S4, V11.S4, V18.S4
+	FMOVQ 224(R4), F19
+	VFMLA V17.S4, V18.S4, V19.S4
+	FMOVQ 240(R4), F18
+	VFMLA V17.S4, V19.S4, V18.S4
+	VMOV V3.B16, V19.B16
+	VFMLA V17.S4, V18.S4, V19.S4
+	VSHL $31, V16.S4, V17.S4
+	WORD $0x4ea0aa31 // cmlt v17.4s, v17.4s, #0
+	VMOV V15.B16, V18.B16
+	VBIT V17.B16, V19.B16, V18.B16
+	VBIT V17.B16, V15.B16, V19.B16
+	VSHL $30, V16.S4, V15.S4
+	FMOVQ 160(R4), F17
+	VADD V17.S4, V16.S4, V16.S4
+	VSHL $30, V16.S4, V16.S4
+	VAND V2.B16, V16.B16, V16.B16
+	VEOR V16.B16, V19.B16, V19.B16
+	VEOR V14.B16, V15.B16, V15.B16
+	VAND V2.B16, V15.B16, V15.B16
+	VEOR V15.B16, V18.B16, V18.B16
+	WORD $0x4ea0d9cf // fcmeq v15.4s, v14.4s, #0.0
+	WORD $0x6e2efe52 // fdiv v18.4s, v18.4s, v14.4s
+	VBIT V15.B16, V3.B16, V18.B16
+	WORD $0x6e20dd8e // fmul v14.4s, v12.4s, v0.4s
+	WORD $0x6e32fe73 // fdiv v19.4s, v19.4s, v18.4s
+	WORD $0x6e2cdd8f // fmul v15.4s, v12.4s, v12.4s
+	FMOVQ 2368(R4), F16
+	FMOVQ 2384(R4), F17
+	VFMLA V15.S4, V17.S4, V16.S4
+	FMOVQ 2400(R4), F17
+	VFMLA V15.S4, V16.S4, V17.S4
+	FMOVQ 2416(R4), F16
+	VFMLA V15.S4, V17.S4, V16.S4
+	FMOVQ 2432(R4), F17
+	VFMLA V15.S4, V16.S4, V17.S4
+	WORD $0x6e31dd91 // fmul v17.4s, v12.4s, v17.4s
+	VAND V1.B16, V12.B16, V15.B16
+	WORD $0x6eafe46f // fcmgt v15.4s, v3.4s, v15.4s
+	WORD $0x4eb3d470 // fsub v16.4s, v3.4s, v19.4s
+	WORD $0x6e2cfe10 // fdiv v16.4s, v16.4s, v12.4s
+	VBIT V15.B16, V17.B16, V16.B16
+	ADD R5<<1, R1, R9
+	FMOVQ (R9), F12
+	WORD $0x6e2cdc0f // fmul v15.4s, v0.4s, v12.4s
+	VMOV V15.B16, V17.B16
+	VFMLS V12.S4, V0.S4, V17.S4
+	ADD R5, R1, R9
+	FMOVQ (R9), F18
+	WORD $0x6ea0f9ef // fneg v15.4s, v15.4s
+	VFMLA V18.S4, V16.S4, V15.S4
+	WORD $0x4e31d5ef // fadd v15.4s, v15.4s, v17.4s
+	WORD $0x6e32dc11 // fmul v17.4s, v0.4s, v18.4s
+	WORD $0x6ea0fa34 // fneg v20.4s, v17.4s
+	VFMLA V18.S4, V0.S4, V20.S4
+	VFMLA V12.S4, V16.S4, V17.S4
+	WORD $0x4e34d631 // fadd v17.4s, v17.4s, v20.4s
+	VEOR V2.B16, V14.B16, V12.B16
+	WORD $0x6eb0a9b0 // umaxv s16, v13.4s
+	FMOVS F16, R9
+	CBNZ R9, hard
+	VMOV V3.B16, V13.B16
+	FMOVQ F13, (R0)
+	FMOVQ 672(R4), F13
+	ADD R5, R0, R9
+	FMOVQ F13, (R9)
+	FMOVQ 672(R4), F13
+	ADD R5<<1, R0, R9
+	FMOVQ F13, (R9)
+	ADD R6, R0, R9
+	FMOVQ F15, (R9)
+	ADD R5<<2, R0, R9
+	FMOVQ F19, (R9)
+	ADD R7, R0, R9
+	FMOVQ F14, (R9)
+	ADD R6<<1, R0, R9
+	FMOVQ F17, (R9)
+	ADD R8, R0, R9
+	FMOVQ F12, (R9)
+	ADD R5<<3, R0, R9
+	FMOVQ F19, (R9)
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R2
+	CMP $4, R2
+	BGE loop
+
+next:
+	CBZ R2, done
+	MOVD R1, R9
+	TBZ $1, R2, loadOne
+	FMOVD.P 8(R9), F12
+	TBZ $0, R2, loaded
+	VLD1 (R9), V12.S[2]
+	B loaded
+
+loadOne:
+	FMOVS (R9), F12
+
+loaded:
+	VAND V1.B16, V12.B16, V13.B16
+	WORD $0x6e2de48d // fcmge v13.4s, v4.4s, v13.4s
+	WORD $0x6e2059ad // mvn v13.16b, v13.16b
+	WORD $0x6e20dd8e // fmul v14.4s, v12.4s, v0.4s
+	VAND V1.B16, V14.B16, V15.B16
+	VMOV V6.B16, V16.B16
+	VFMLA V5.S4, V15.S4, V16.S4
+	WORD $0x4ea6d611 // fsub v17.4s, v16.4s, v6.4s
+	VFMLS V7.S4, V17.S4, V15.S4
+	VFMLS V8.S4, V17.S4, V15.S4
+	VFMLS V9.S4, V17.S4, V15.S4
+	WORD $0x6e2fddf1 // fmul v17.4s, v15.4s, v15.4s
+	FMOVQ 176(R4), F18
+	VFMLA V17.S4, V10.S4, V18.S4
+	FMOVQ 192(R4), F19
+	VFMLA V17.S4, V18.S4, V19.S4
+	WORD $0x6e33de33 // fmul v19.4s, v17.4s, v19.4s
+	VFMLA V19.S4, V15.S4, V15.S4
+	FMOVQ 208(R4), F18
+	VFMLA V17.S4, V11.S4, V18.S4
+	FMOVQ 224(R4), F19
+	VFMLA V17.S4, V18.S4, V19.S4
+	FMOVQ 240(R4), F18
+	VFMLA V17.S4, V19.S4, V18.S4
+	VMOV V3.B16, V19.B16
+	VFMLA V17.S4, V18.S4, V19.S4
+	VSHL $31, V16.S4, V17.S4
+	WORD $0x4ea0aa31 // cmlt v17.4s, v17.4s, #0
+	VMOV V15.B16, V18.B16
+	VBIT V17.B16, V19.B16, V18.B16
+	VBIT V17.B16, V15.B16, V19.B16
+	VSHL $30, V16.S4, V15.S4
+	FMOVQ 160(R4), F17
+	VADD V17.S4, V16.S4, V16.S4
+	VSHL $30, V16.S4, V16.S4
+	VAND V2.B16, V16.B16, V16.B16
+	VEOR V16.B16, V19.B16, V19.B16
+	VEOR V14.B16, V15.B16, V15.B16
+	VAND V2.B16, V15.B16, V15.B16
+	VEOR V15.B16, V18.B16, V18.B16
+	WORD $0x4ea0d9cf // fcmeq v15.4s, v14.4s, #0.0
+	WORD $0x6e2efe52 // fdiv v18.4s, v18.4s, v14.4s
+	VBIT V15.B16, V3.B16, V18.B16
+	WORD $0x6e20dd8e // fmul v14.4s, v12.4s, v0.4s
+	WORD $0x6e32fe73 // fdiv v19.4s, v19.4s, v18.4s
+	WORD $0x6e2cdd8f // fmul v15.4s, v12.4s, v12.4s
+	FMOVQ 2368(R4), F16
+	FMOVQ 2384(R4), F17
+	VFMLA V15.S4, V17.S4, V16.S4
+	FMOVQ 2400(R4), F17
+	VFMLA V15.S4, V16.S4, V17.S4
+	FMOVQ 2416(R4), F16
+	VFMLA V15.S4, V17.S4, V16.S4
+	FMOVQ 2432(R4), F17
+	VFMLA V15.S4, V16.S4, V17.S4
+	WORD $0x6e31dd91 // fmul v17.4s, v12.4s, v17.4s
+	VAND V1.B16, V12.B16, V15.B16
+	WORD $0x6eafe46f // fcmgt v15.4s, v3.4s, v15.4s
+	WORD $0x4eb3d470 // fsub v16.4s, v3.4s, v19.4s
+	WORD $0x6e2cfe10 // fdiv v16.4s, v16.4s, v12.4s
+	VBIT V15.B16, V17.B16, V16.B16
+	ADD R5<<1, R1, R9
+	TBZ $1, R2, loadOne2
+	FMOVD.P 8(R9), F12
+	TBZ $0, R2, loaded2
+	VLD1 (R9), V12.S[2]
+	B loaded2
+
+loadOne2:
+	FMOVS (R9), F12
+
+loaded2:
+	WORD $0x6e2cdc0f // fmul v15.4s, v0.4s, v12.4s
+	VMOV V15.B16, V17.B16
+	VFMLS V12.S4, V0.S4, V17.S4
+	ADD R5, R1, R9
+	TBZ $1, R2, loadOne3
+	FMOVD.P 8(R9), F18
+	TBZ $0, R2, loaded3
+	VLD1 (R9), V18.S[2]
+	B loaded3
+
+loadOne3:
+	FMOVS (R9), F18
+
+loaded3:
+	WORD $0x6ea0f9ef // fneg v15.4s, v15.4s
+	VFMLA V18.S4, V16.S4, V15.S4
+	WORD $0x4e31d5ef // fadd v15.4s, v15.4s, v17.4s
+	WORD $0x6e32dc11 // fmul v17.4s, v0.4s, v18.4s
+	WORD $0x6ea0fa34 // fneg v20.4s, v17.4s
+	VFMLA V18.S4, V0.S4, V20.S4
+	VFMLA V12.S4, V16.S4, V17.S4
+	WORD $0x4e34d631 // fadd v17.4s, v17.4s, v20.4s
+	VEOR V2.B16, V14.B16, V12.B16
+	WORD $0x6eb0a9b0 // umaxv s16, v13.4s
+	FMOVS F16, R9
+	CBNZ R9, hard2
+	VMOV V3.B16, V13.B16
+	MOVD R0, R9
+	TBZ $1, R2, storeOne
+	FMOVD.P F13, 8(R9)
+	TBZ $0, R2, stored
+	VST1 V13.S[2], (R9)
+	B stored
+
+storeOne:
+	FMOVS F13, (R9)
+
+stored:
+	FMOVQ 672(R4), F13
+	ADD R5, R0, R9
+	TBZ $1, R2, storeOne2
+	FMOVD.P F13, 8(R9)
+	TBZ $0, R2, stored2
+	VST1 V13.S[2], (R9)
+	B stored2
+
+storeOne2:
+	FMOVS F13, (R9)
+
+stored2:
+	FMOVQ 672(R4), F13
+	ADD R5<<1, R0, R9
+	TBZ $1, R2, storeOne3
+	FMOVD.P F13, 8(R9)
+	TBZ $0, R2, stored3
+	VST1 V13.S[2], (R9)
+	B stored3
+
+storeOne3:
+	FMOVS F13, (R9)
+
+stored3:
+	ADD R6, R0, R9
+	TBZ $1, R2, storeOne4
+	FMOVD.P F15, 8(R9)
+	TBZ $0, R2, stored4
+	VST1 V15.S[2], (R9)
+	B stored4
+
+storeOne4:
+	FMOVS F15, (R9)
+
+stored4:
+	ADD R5<<2, R0, R9
+	TBZ $1, R2, storeOne5
+	FMOVD.P F19, 8(R9)
+	TBZ $0, R2, stored5
+	VST1 V19.S[2], (R9)
+	B stored5
+
+storeOne5:
+	FMOVS F19, (R9)
+
+stored5:
+	ADD R7, R0, R9
+	TBZ $1, R2, storeOne6
+	FMOVD.P F14, 8(R9)
+	TBZ $0, R2, stored6
+	VST1 V14.S[2], (R9)
+	B stored6
+
+storeOne6:
+	FMOVS F14, (R9)
+
+stored6:
+	ADD R6<<1, R0, R9
+	TBZ $1, R2, storeOne7
+	FMOVD.P F17, 8(R9)
+	TBZ $0, R2, stored7
+	VST1 V17.S[2], (R9)
+	B stored7
+
+storeOne7:
+	FMOVS F17, (R9)
+
+stored7:
+	ADD R8, R0, R9
+	TBZ $1, R2, storeOne8
+	FMOVD.P F12, 8(R9)
+	TBZ $0, R2, stored8
+	VST1 V12.S[2], (R9)
+	B stored8
+
+storeOne8:
+	FMOVS F12, (R9)
+
+stored8:
+	ADD R5<<3, R0, R9
+	TBZ $1, R2, storeOne9
+	FMOVD.P F19, 8(R9)
+	TBZ $0, R2, stored9
+	VST1 V19.S[2], (R9)
+	B stored9
+
+storeOne9:
+	FMOVS F19, (R9)
+
+stored9:
+
+done:
+	MOVD n+24(FP), R3
+	MOVD R3, at+40(FP)
+	MOVD R3, next+48(FP)
+	MOVD ZR, hard+56(FP)
+	RET
+
+hard:
+	VMOV V3.B16, V16.B16
+	FMOVQ (R0), F18
+	VBIF V13.B16, V16.B16, V18.B16
+	FMOVQ F18, (R0)
+	FMOVQ 672(R4), F16
+	ADD R5, R0, R9
+	FMOVQ (R9), F18
+	VBIF V13.B16, V16.B16, V18.B16
+	ADD R5, R0, R9
+	FMOVQ F18, (R9)
+	FMOVQ 672(R4), F16
+	ADD R5<<1, R0, R9
+	FMOVQ (R9), F18
+	VBIF V13.B16, V16.B16, V18.B16
+	ADD R5<<1, R0, R9
+	FMOVQ F18, (R9)
+	ADD R6, R0, R9
+	FMOVQ (R9), F16
+	VBIF V13.B16, V15.B16, V16.B16
+	ADD R6, R0, R9
+	FMOVQ F16, (R9)
+	ADD R5<<2, R0, R9
+	FMOVQ (R9), F15
+	VBIF V13.B16, V19.B16, V15.B16
+	ADD R5<<2, R0, R9
+	FMOVQ F15, (R9)
+	ADD R7, R0, R9
+	FMOVQ (R9), F15
+	VBIF V13.B16, V14.B16, V15.B16
+	ADD R7, R0, R9
+	FMOVQ F15, (R9)
+	ADD R6<<1, R0, R9
+	FMOVQ (R9), F14
+	VBIF V13.B16, V17.B16, V14.B16
+	ADD R6<<1, R0, R9
+	FMOVQ F14, (R9)
+	ADD R8, R0, R9
+	FMOVQ (R9), F14
+	VBIF V13.B16, V12.B16, V14.B16
+	ADD R8, R0, R9
+	FMOVQ F14, (R9)
+	ADD R5<<3, R0, R9
+	FMOVQ (R9), F12
+	VBIF V13.B16, V19.B16, V12.B16
+	ADD R5<<3, R0, R9
+	FMOVQ F12, (R9)
+	MOVD ZR, R9
+	FMOVQ 272(R4), F12
+	VAND V13.B16, V12.B16, V12.B16
+	WORD $0x4eb1b98e // addv s14, v12.4s
+	FMOVD F14, R10
+	ORR R10<<0, R9, R9
+	MOVD n+24(FP), R3
+	MOVD R3, R10
+	SUB R2, R3, R3
+	ADD $4, R3, R10
+	MOVD R3, at+40(FP)
+	MOVD R10, next+48(FP)
+	MOVD R9, hard+56(FP)
+	RET
+
+hard2:
+	VMOV V3.B16, V16.B16
+	MOVD R0, R9
+	TBZ $1, R2, loadOne4
+	FMOVD.P 8(R9), F18
+	TBZ $0, R2, loaded4
+	VLD1 (R9), V18.S[2]
+	B loaded4
+
+loadOne4:
+	FMOVS (R9), F18
+
+loaded4:
+	VBIF V13.B16, V16.B16, V18.B16
+	MOVD R0, R9
+	TBZ $1, R2, storeOne10
+	FMOVD.P F18, 8(R9)
+	TBZ $0, R2, stored10
+	VST1 V18.S[2], (R9)
+	B stored10
+
+storeOne10:
+	FMOVS F18, (R9)
+
+stored10:
+	FMOVQ 672(R4), F16
+	ADD R5, R0, R9
+	TBZ $1, R2, loadOne5
+	FMOVD.P 8(R9), F18
+	TBZ $0, R2, loaded5
+	VLD1 (R9), V18.S[2]
+	B loaded5
+
+loadOne5:
+	FMOVS (R9), F18
+
+loaded5:
+	VBIF V13.B16, V16.B16, V18.B16
+	ADD R5, R0, R9
+	TBZ $1, R2, storeOne11
+	FMOVD.P F18, 8(R9)
+	TBZ $0, R2, stored11
+	VST1 V18.S[2], (R9)
+	B stored11
+
+storeOne11:
+	FMOVS F18, (R9)
+
+stored11:
+	FMOVQ 672(R4), F16
+	ADD R5<<1, R0, R9
+	TBZ $1, R2, loadOne6
+	FMOVD.P 8(R9), F18
+	TBZ $0, R2, loaded6
+	VLD1 (R9), V18.S[2]
+	B loaded6
+
+loadOne6:
+	FMOVS (R9), F18
+
+loaded6:
+	VBIF V13.B16, V16.B16, V18.B16
+	ADD R5<<1, R0, R9
+	TBZ $1, R2, storeOne12
+	FMOVD.P F18, 8(R9)
+	TBZ $0, R2, stored12
+	VST1 V18.S[2], (R9)
+	B stored12
+
+storeOne12:
+	FMOVS F18, (R9)
+
+stored12:
+	ADD R6, R0, R9
+	TBZ $1, R2, loadOne7
+	FMOVD.P 8(R9), F16
+	TBZ $0, R2, loaded7
+	VLD1 (R9), V16.S[2]
+	B loaded7
+
+loadOne7:
+	FMOVS (R9), F16
+
+loaded7:
+	VBIF V13.B16, V15.B16, V16.B16
+	ADD R6, R0, R9
+	TBZ $1, R2, storeOne13
+	FMOVD.P F16, 8(R9)
+	TBZ $0, R2, stored13
+	VST1 V16.S[2], (R9)
+	B stored13
+
+storeOne13:
+	FMOVS F16, (R9)
+
+stored13:
+	ADD R5<<2, R0, R9
+	TBZ $1, R2, loadOne8
+	FMOVD.P 8(R9), F15
+	TBZ $0, R2, loaded8
+	VLD1 (R9), V15.S[2]
+	B loaded8
+
+loadOne8:
+	FMOVS (R9), F15
+
+loaded8:
+	VBIF V13.B16, V19.B16, V15.B16
+	ADD R5<<2, R0, R9
+	TBZ $1, R2, storeOne14
+	FMOVD.P F15, 8(R9)
+	TBZ $0, R2, stored14
+	VST1 V15.S[2], (R9)
+	B stored14
+
+storeOne14:
+	FMOVS F15, (R9)
+
+stored14:
+	ADD R7, R0, R9
+	TBZ $1, R2, loadOne9
+	FMOVD.P 8(R9), F15
+	TBZ $0, R2, loaded9
+	VLD1 (R9), V15.S[2]
+	B loaded9
+
+loadOne9:
+	FMOVS (R9), F15
+
+loaded9:
+	VBIF V13.B16, V14.B16, V15.B16
+	ADD R7, R0, R9
+	TBZ $1, R2, storeOne15
+	FMOVD.P F15, 8(R9)
+	TBZ $0, R2, stored15
+	VST1 V15.S[2], (R9)
+	B stored15
+
+storeOne15:
+	FMOVS F15, (R9)
+
+stored15:
+	ADD R6<<1, R0, R9
+	TBZ $1, R2, loadOne10
+	FMOVD.P 8(R9), F14
+	TBZ $0, R2, loaded10
+	VLD1 (R9), V14.S[2]
+	B loaded10
+
+loadOne10:
+	FMOVS (R9), F14
+
+loaded10:
+	VBIF V13.B16, V17.B16, V14.B16
+	ADD R6<<1, R0, R9
+	TBZ $1, R2, storeOne16
+	FMOVD.P F14, 8(R9)
+	TBZ $0, R2, stored16
+	VST1 V14.S[2], (R9)
+	B stored16
+
+storeOne16:
+	FMOVS F14, (R9)
+
+stored16:
+	ADD R8, R0, R9
+	TBZ $1, R2, loadOne11
+	FMOVD.P 8(R9), F14
+	TBZ $0, R2, loaded11
+	VLD1 (R9), V14.S[2]
+	B loaded11
+
+loadOne11:
+	FMOVS (R9), F14
+
+loaded11:
+	VBIF V13.B16, V12.B16, V14.B16
+	ADD R8, R0, R9
+	TBZ $1, R2, storeOne17
+	FMOVD.P F14, 8(R9)
+	TBZ $0, R2, stored17
+	VST1 V14.S[2], (R9)
+	B stored17
+
+storeOne17:
+	FMOVS F14, (R9)
+
+stored17:
+	ADD R5<<3, R0, R9
+	TBZ $1, R2, loadOne12
+	FMOVD.P 8(R9), F12
+	TBZ $0, R2, loaded12
+	VLD1 (R9), V12.S[2]
+	B loaded12
+
+loadOne12:
+	FMOVS (R9), F12
+
+loaded12:
+	VBIF V13.B16, V19.B16, V12.B16
+	ADD R5<<3, R0, R9
+	TBZ $1, R2, storeOne18
+	FMOVD.P F12, 8(R9)
+	TBZ $0, R2, stored18
+	VST1 V12.S[2], (R9)
+	B stored18
+
+storeOne18:
+	FMOVS F12, (R9)
+
+stored18:
+	MOVD ZR, R9
+	FMOVQ 272(R4), F12
+	VAND V13.B16, V12.B16, V12.B16
+	WORD $0x4eb1b98e // addv s14, v12.4s
+	FMOVD F14, R10
+	ORR R10<<0, R9, R9
+	MOVD n+24(FP), R3
+	MOVD R3, R10
+	SUB R2, R3, R3
+	MOVD $1, R11
+	LSL R2, R11, R11
+	SUB $1, R11
+	AND R11, R9, R9
+	MOVD R3, at+40(FP)
+	MOVD R10, next+48(FP)
+	MOVD R9, hard+56(FP)
+	RET
+
+// func leftJacobianInvSE2F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
+TEXT ·leftJacobianInvSE2F64NEON(SB), NOSPLIT, $0-64
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+24(FP), R2
+	MOVD $planeConsts<>(SB), R4
+	MOVD stride+32(FP), R5
+	LSL $3, R5
+	ADD R5<<1, R5, R6
+	ADD R5<<1, R6, R7
+	ADD R5<<1, R7, R8
+	FMOVQ 896(R4), F0
+	FMOVQ 288(R4), F1
+	FMOVQ 304(R4), F2
+	FMOVQ 640(R4), F3
+	FMOVQ 320(R4), F4
+	FMOVQ 336(R4), F5
+	FMOVQ 352(R4), F6
+	FMOVQ 368(R4), F7
+	FMOVQ 384(R4), F8
+	FMOVQ 400(R4), F9
+	FMOVQ 416(R4), F10
+	FMOVQ 432(R4), F11
+	CMP $2, R2
+	BLT next
+
+loop:
+	// 128 instructions for 2 matrices, 64 each
+	FMOVQ (R1), F12
+	VAND V1.B16, V12.B16, V13.B16
+	WORD $0x6e6de48d // fcmge v13.2d, v4.2d, v13.2d
+	WORD $0x6e2059ad // mvn v13.16b, v13.16b
+	WORD $0x6e60dd8e // fmul v14.2d, v12.2d, v0.2d
+	VAND V1.B16, V14.B16, V15.B16
+	VMOV V6.B16, V16.B16
+	VFMLA V5.D2, V15.D2, V16.D2
+	WORD $0x4ee6d611 // fsub v17.2d, v16.2d, v6.2d
+	VFMLS V7.D2, V17.D2, V15.D2
+	VFMLS V8.D2, V17.D2, V15.D2
+	VFMLS V9.D2, V17.D2, V15.D2
+	WORD $0x6e6fddf1 // fmul v17.2d, v15.2d, v15.2d
+	FMOVQ 464(R4), F18
+	VFMLA V17.D2, V10.D2, V18.D2
+	FMOVQ 480(R4), F19
+	VFMLA V17.D2, V18.D2, V19.D2
+	FMOVQ 496(R4), F18
+	VFMLA V17.D2, V19.D2, V18.D2
+	FMOVQ 512(R4), F19
+	VFMLA V17.D2, V18.D2, V19.D2
+	FMOVQ 528(R4), F18
+	VFMLA V17.D2, V19.D2, V18.D2
+	WORD $0x6e72de32 // fmul v18.2d, v17.2d, v18.2d
+	VFMLA V18.D2, V15.D2, V15.D2
+	FMOVQ 544(R4), F18
+	VFMLA V17.D2, V11.D2, V18.D2
+	FMOVQ 560(R4), F19
+	VFMLA V17.D2, V18.D2, V19.D2
+	FMOVQ 576(R4), F18
+	VFMLA V17.D2, V19.D2, V18.D2
+	FMOVQ 592(R4), F19
+	VFMLA V17.D2, V18.D2, V19.D2
+	FMOVQ 608(R4), F18
+	VFMLA V17.D2, V19.D2, V18.D2
+	FMOVQ 624(R4), F19
+	VFMLA V17.D2, V18.D2, V19.D2
+	VMOV V3.B16, V18.B16
+	VFMLA V17.D2, V19.D2, V18.D2
+	VSHL $63, V16.D2, V17.D2
+	WORD $0x4ee0aa31 // cmlt v17.2d, v17.2d, #0
+	VMOV V15.B16, V19.B16
+	VBIT V17.B16, V18.B16, V19.B16
+	VBIT V17.B16, V15.B16, V18.B16
+	FMOVQ 448(R4), F15
+	VADD V15.D2, V16.D2, V17.D2
+	VSHL $62, V17.D2, V17.D2
+	VAND V2.B16, V17.B16, V17.B16
+	VEOR V17.B16, V18.B16, V18.B16
+	VSHL $62, V16.D2, V16.D2
+	VEOR V14.B16, V16.B16, V16.B16
+	VAND V2.B16, V16.B16, V16.B16
+	VEOR V16.B16, V19.B16, V19.B16
+	WORD $0x4ee0d9cf // fcmeq v15.2d, v14.2d, #0.0
+	WORD $0x6e6efe73 // fdiv v19.2d, v19.2d, v14.2d
+	VBIT V15.B16, V3.B16, V19.B16
+	WORD $0x6e60dd8e // fmul v14.2d, v12.2d, v0.2d
+	WORD $0x6e73fe52 // fdiv v18.2d, v18.2d, v19.2d
+	WORD $0x6e6cdd8f // fmul v15.2d, v12.2d, v12.2d
+	FMOVQ 2448(R4), F16
+	FMOVQ 2464(R4), F17
+	VFMLA V15.D2, V17.D2, V16.D2
+	FMOVQ 2480(R4), F17
+	VFMLA V15.D2, V16.D2, V17.D2
+	FMOVQ 2496(R4), F16
+	VFMLA V15.D2, V17.D2, V16.D2
+	FMOVQ 2512(R4), F17
+	VFMLA V15.D2, V16.D2, V17.D2
+	FMOVQ 2528(R4), F16
+	VFMLA V15.D2, V17.D2, V16.D2
+	FMOVQ 2544(R4), F17
+	VFMLA V15.D2, V16.D2, V17.D2
+	FMOVQ 2560(R4), F16
+	VFMLA V15.D2, V17.D2, V16.D2
+	FMOVQ 2576(R4), F17
+	VFMLA V15.D2, V16.D2, V17.D2
+	FMOVQ 2592(R4), F16
+	VFMLA V15.D2, V17.D2, V16.D2
+	WORD $0x6e70dd90 // fmul v16.2d, v12.2d, v16.2d
+	VAND V1.B16, V12.B16, V15.B16
+	WORD $0x6eefe46f // fcmgt v15.2d, v3.2d, v15.2d
+	WORD $0x4ef2d471 // fsub v17.2d, v3.2d, v18.2d
+	WORD $0x6e6cfe31 // fdiv v17.2d, v17.2d, v12.2d
+	VBIT V15.B16, V16.B16, V17.B16
+	ADD R5<<1, R1, R9
+	FMOVQ (R9), F12
+	WORD $0x6e6cdc0f // fmul v15.2d, v0.2d, v12.2d
+	VMOV V15.B16, V16.B16
+	VFMLS V12.D2, V0.D2, V16.D2
+	ADD R5, R1, R9
+	FMOVQ (R9), F19
+	WORD $0x6ee0f9ef // fneg v15.2d, v15.2d
+	VFMLA V19.D2, V17.D2, V15.D2
+	WORD $0x4e70d5ef // fadd v15.2d, v15.2d, v16.2d
+	WORD $0x6e73dc10 // fmul v16.2d, v0.2d, v19.2d
+	WORD $0x6ee0fa14 // fneg v20.2d, v16.2d
+	VFMLA V19.D2, V0.D2, V20.D2
+	VFMLA V12.D2, V17.D2, V16.D2
+	WORD $0x4e74d610 // fadd v16.2d, v16.2d, v20.2d
+	VEOR V2.B16, V14.B16, V12.B16
+	WORD $0x6eb0a9b1 // umaxv s17, v13.4s
+	FMOVS F17, R9
+	CBNZ R9, hard
+	VMOV V3.B16, V13.B16
+	FMOVQ F13, (R0)
+	FMOVQ 880(R4), F13
+	ADD R5, R0, R9
+	FMOVQ F13, (R9)
+	FMOVQ 880(R4), F13
+	ADD R5<<1, R0, R9
+	FMOVQ F13, (R9)
+	ADD R6, R0, R9
+	FMOVQ F15, (R9)
+	ADD R5<<2, R0, R9
+	FMOVQ F18, (R9)
+	ADD R7, R0, R9
+	FMOVQ F14, (R9)
+	ADD R6<<1, R0, R9
+	FMOVQ F16, (R9)
+	ADD R8, R0, R9
+	FMOVQ F12, (R9)
+	ADD R5<<3, R0, R9
+	FMOVQ F18, (R9)
+	ADD $16, R0
+	ADD $16, R1
+	SUB $2, R2
+	CMP $2, R2
+	BGE loop
+
+next:
+	CBZ R2, done
+	MOVD R1, R9
+	FMOVD (R9), F12
+	VAND V1.B16, V12.B16, V13.B16
+	WORD $0x6e6de48d // fcmge v13.2d, v4.2d, v13.2d
+	WORD $0x6e2059ad // mvn v13.16b, v13.16b
+	WORD $0x6e60dd8e // fmul v14.2d, v12.2d, v0.2d
+	VAND V1.B16, V14.B16, V15.B16
+	VMOV V6.B16, V16.B16
+	VFMLA V5.D2, V15.D2, V16.D2
+	WORD $0x4ee6d611 // fsub v17.2d, v16.2d, v6.2d
+	VFMLS V7.D2, V17.D2, V15.D2
+	VFMLS V8.D2, V17.D2, V15.D2
+	VFMLS V9.D2, V17.D2, V15.D2
+	WORD $0x6e6fddf1 // fmul v17.2d, v15.2d, v15.2d
+	FMOVQ 464(R4), F18
+	VFMLA V17.D2, V10.D2, V18.D2
+	FMOVQ 480(R4), F19
+	VFMLA V17.D2, V18.D2, V19.D2
+	FMOVQ 496(R4), F18
+	VFMLA V17.D2, V19.D2, V18.D2
+	FMOVQ 512(R4), F19
+	VFMLA V17.D2, V18.D2, V19.D2
+	FMOVQ 528(R4), F18
+	VFMLA V17.D2, V19.D2, V18.D2
+	WORD $0x6e72de32 // fmul v18.2d, v17.2d, v18.2d
+	VFMLA V18.D2, V15.D2, V15.D2
+	FMOVQ 544(R4), F18
+	VFMLA V17.D2, V11.D2, V18.D2
+	FMOVQ 560(R4), F19
+	VFMLA V17.D2, V18.D2, V19.D2
+	FMOVQ 576(R4), F18
+	VFMLA V17.D2, V19.D2, V18.D2
+	FMOVQ 592(R4), F19
+	VFMLA V17.D2, V18.D2, V19.D2
+	FMOVQ 608(R4), F18
+	VFMLA V17.D2, V19.D2, V18.D2
+	FMOVQ 624(R4), F19
+	VFMLA V17.D2, V18.D2, V19.D2
+	VMOV V3.B16, V18.B16
+	VFMLA V17.D2, V19.D2, V18.D2
+	VSHL $63, V16.D2, V17.D2
+	WORD $0x4ee0aa31 // cmlt v17.2d, v17.2d, #0
+	VMOV V15.B16, V19.B16
+	VBIT V17.B16, V18.B16, V19.B16
+	VBIT V17.B16, V15.B16, V18.B16
+	FMOVQ 448(R4), F15
+	VADD V15.D2, V16.D2, V17.D2
+	VSHL $62, V17.D2, V17.D2
+	VAND V2.B16, V17.B16, V17.B16
+	VEOR V17.B16, V18.B16, V18.B16
+	VSHL $62, V16.D2, V16.D2
+	VEOR V14.B16, V16.B16, V16.B16
+	VAND V2.B16, V16.B16, V16.B16
+	VEOR V16.B16, V19.B16, V19.B16
+	WORD $0x4ee0d9cf // fcmeq v15.2d, v14.2d, #0.0
+	WORD $0x6e6efe73 // fdiv v19.2d, v19.2d, v14.2d
+	VBIT V15.B16, V3.B16, V19.B16
+	WORD $0x6e60dd8e // fmul v14.2d, v12.2d, v0.2d
+	WORD $0x6e73fe52 // fdiv v18.2d, v18.2d, v19.2d
+	WORD $0x6e6cdd8f // fmul v15.2d, v12.2d, v12.2d
+	FMOVQ 2448(R4), F16
+	FMOVQ 2464(R4), F17
+	VFMLA V15.D2, V17.D2, V16.D2
+	FMOVQ 2480(R4), F17
+	VFMLA V15.D2, V16.D2, V17.D2
+	FMOVQ 2496(R4), F16
+	VFMLA V15.D2, V17.D2, V16.D2
+	FMOVQ 2512(R4), F17
+	VFMLA V15.D2, V16.D2, V17.D2
+	FMOVQ 2528(R4), F16
+	VFMLA V15.D2, V17.D2, V16.D2
+	FMOVQ 2544(R4), F17
+	VFMLA V15.D2, V16.D2, V17.D2
+	FMOVQ 2560(R4), F16
+	VFMLA V15.D2, V17.D2, V16.D2
+	FMOVQ 2576(R4), F17
+	VFMLA V15.D2, V16.D2, V17.D2
+	FMOVQ 2592(R4), F16
+	VFMLA V15.D2, V17.D2, V16.D2
+	WORD $0x6e70dd90 // fmul v16.2d, v12.2d, v16.2d
+	VAND V1.B16, V12.B16, V15.B16
+	WORD $0x6eefe46f // fcmgt v15.2d, v3.2d, v15.2d
+	WORD $0x4ef2d471 // fsub v17.2d, v3.2d, v18.2d
+	WORD $0x6e6cfe31 // fdiv v17.2d, v17.2d, v12.2d
+	VBIT V15.B16, V16.B16, V17.B16
+	ADD R5<<1, R1, R9
+	FMOVD (R9), F12
+	WORD $0x6e6cdc0f // fmul v15.2d, v0.2d, v12.2d
+	VMOV V15.B16, V16.B16
+	VFMLS V12.D2, V0.D2, V16.D2
+	ADD R5, R1, R9
+	FMOVD (R9), F19
+	WORD $0x6ee0f9ef // fneg v15.2d, v15.2d
+	VFMLA V19.D2, V17.D2, V15.D2
+	WORD $0x4e70d5ef // fadd v15.2d, v15.2d, v16.2d
+	WORD $0x6e73dc10 // fmul v16.2d, v0.2d, v19.2d
+	WORD $0x6ee0fa14 // fneg v20.2d, v16.2d
+	VFMLA V19.D2, V0.D2, V20.D2
+	VFMLA V12.D2, V17.D2, V16.D2
+	WORD $0x4e74d610 // fadd v16.2d, v16.2d, v20.2d
+	VEOR V2.B16, V14.B16, V12.B16
+	WORD $0x6eb0a9b1 // umaxv s17, v13.4s
+	FMOVS F17, R9
+	CBNZ R9, hard2
+	VMOV V3.B16, V13.B16
+	MOVD R0, R9
+	FMOVD F13, (R9)
+	FMOVQ 880(R4), F13
+	ADD R5, R0, R9
+	FMOVD F13, (R9)
+	FMOVQ 880(R4), F13
+	ADD R5<<1, R0, R9
+	FMOVD F13, (R9)
+	ADD R6, R0, R9
+	FMOVD F15, (R9)
+	ADD R5<<2, R0, R9
+	FMOVD F18, (R9)
+	ADD R7, R0, R9
+	FMOVD F14, (R9)
+	ADD R6<<1, R0, R9
+	FMOVD F16, (R9)
+	ADD R8, R0, R9
+	FMOVD F12, (R9)
+	ADD R5<<3, R0, R9
+	FMOVD F18, (R9)
+
+done:
+	MOVD n+24(FP), R3
+	MOVD R3, at+40(FP)
+	MOVD R3, next+48(FP)
+	MOVD ZR, hard+56(FP)
+	RET
+
+hard:
+	VMOV V3.B16, V17.B16
+	FMOVQ (R0), F19
+	VBIF V13.B16, V17.B16, V19.B16
+	FMOVQ F19, (R0)
+	FMOVQ 880(R4), F17
+	ADD R5, R0, R9
+	FMOVQ (R9), F19
+	VBIF V13.B16, V17.B16, V19.B16
+	ADD R5, R0, R9
+	FMOVQ F19, (R9)
+	FMOVQ 880(R4), F17
+	ADD R5<<1, R0, R9
+	FMOVQ (R9), F19
+	VBIF V13.B16, V17.B16, V19.B16
+	ADD R5<<1, R0, R9
+	FMOVQ F19, (R9)
+	ADD R6, R0, R9
+	FMOVQ (R9), F17
+	VBIF V13.B16, V15.B16, V17.B16
+	ADD R6, R0, R9
+	FMOVQ F17, (R9)
+	ADD R5<<2, R0, R9
+	FMOVQ (R9), F15
+	VBIF V13.B16, V18.B16, V15.B16
+	ADD R5<<2, R0, R9
+	FMOVQ F15, (R9)
+	ADD R7, R0, R9
+	FMOVQ (R9), F15
+	VBIF V13.B16, V14.B16, V15.B16
+	ADD R7, R0, R9
+	FMOVQ F15, (R9)
+	ADD R6<<1, R0, R9
+	FMOVQ (R9), F14
+	VBIF V13.B16, V16.B16, V14.B16
+	ADD R6<<1, R0, R9
+	FMOVQ F14, (R9)
+	ADD R8, R0, R9
+	FMOVQ (R9), F14
+	VBIF V13.B16, V12.B16, V14.B16
+	ADD R8, R0, R9
+	FMOVQ F14, (R9)
+	ADD R5<<3, R0, R9
+	FMOVQ (R9), F12
+	VBIF V13.B16, V18.B16, V12.B16
+	ADD R5<<3, R0, R9
+	FMOVQ F12, (R9)
+	MOVD ZR, R9
+	FMOVQ 656(R4), F12
+	VAND V13.B16, V12.B16, V12.B16
+	WORD $0x5ef1b98e // addp d14, v12.2d
+	FMOVD F14, R10
+	ORR R10<<0, R9, R9
+	MOVD n+24(FP), R3
+	MOVD R3, R10
+	SUB R2, R3, R3
+	ADD $2, R3, R10
+	MOVD R3, at+40(FP)
+	MOVD R10, next+48(FP)
+	MOVD R9, hard+56(FP)
+	RET
+
+hard2:
+	VMOV V3.B16, V17.B16
+	MOVD R0, R9
+	FMOVD (R9), F19
+	VBIF V13.B16, V17.B16, V19.B16
+	MOVD R0, R9
+	FMOVD F19, (R9)
+	FMOVQ 880(R4), F17
+	ADD R5, R0, R9
+	FMOVD (R9), F19
+	VBIF V13.B16, V17.B16, V19.B16
+	ADD R5, R0, R9
+	FMOVD F19, (R9)
+	FMOVQ 880(R4), F17
+	ADD R5<<1, R0, R9
+	FMOVD (R9), F19
+	VBIF V13.B16, V17.B16, V19.B16
+	ADD R5<<1, R0, R9
+	FMOVD F19, (R9)
+	ADD R6, R0, R9
+	FMOVD (R9), F17
+	VBIF V13.B16, V15.B16, V17.B16
+	ADD R6, R0, R9
+	FMOVD F17, (R9)
+	ADD R5<<2, R0, R9
+	FMOVD (R9), F15
+	VBIF V13.B16, V18.B16, V15.B16
+	ADD R5<<2, R0, R9
+	FMOVD F15, (R9)
+	ADD R7, R0, R9
+	FMOVD (R9), F15
+	VBIF V13.B16, V14.B16, V15.B16
+	ADD R7, R0, R9
+	FMOVD F15, (R9)
+	ADD R6<<1, R0, R9
+	FMOVD (R9), F14
+	VBIF V13.B16, V16.B16, V14.B16
+	ADD R6<<1, R0, R9
+	FMOVD F14, (R9)
+	ADD R8, R0, R9
+	FMOVD (R9), F14
+	VBIF V13.B16, V12.B16, V14.B16
+	ADD R8, R0, R9
+	FMOVD F14, (R9)
+	ADD R5<<3, R0, R9
+	FMOVD (R9), F12
+	VBIF V13.B16, V18.B16, V12.B16
+	ADD R5<<3, R0, R9
+	FMOVD F12, (R9)
+	MOVD ZR, R9
+	FMOVQ 656(R4), F12
+	VAND V13.B16, V12.B16, V12.B16
+	WORD $0x5ef1b98e // addp d14, v12.2d
+	FMOVD F14, R10
+	ORR R10<<0, R9, R9
+	MOVD n+24(FP), R3
+	MOVD R3, R10
+	SUB R2, R3, R3
+	MOVD $1, R11
+	LSL R2, R11, R11
+	SUB $1, R11
+	AND R11, R9, R9
+	MOVD R3, at+40(FP)
+	MOVD R10, next+48(FP)
+	MOVD R9, hard+56(FP)
+	RET
+
+// func adjointSE2F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
+TEXT ·adjointSE2F32NEON(SB), NOSPLIT, $0-64
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+24(FP), R2
+	MOVD $planeConsts<>(SB), R4
+	MOVD stride+32(FP), R5
+	LSL $2, R5
+	ADD R5<<1, R5, R6
+	ADD R5<<1, R6, R7
+	ADD R5<<1, R7, R8
+	FMOVQ 16(R4), F0
+	CMP $4, R2
+	BLT next
+
+loop:
+	// 34 instructions for 4 matrices, 8.5 each
+	FMOVQ (R1), F1
+	ADD R5, R1, R9
+	FMOVQ (R9), F2
+	VEOR V0.B16, V2.B16, V3.B16
+	ADD R5<<1, R1, R9
+	FMOVQ (R9), F4
+	VEOR V0.B16, V4.B16, V4.B16
+	FMOVQ 256(R4), F5
+	FMOVQ F5, (R0)
+	FMOVQ 672(R4), F5
+	ADD R5, R0, R9
+	FMOVQ F5, (R9)
+	FMOVQ 672(R4), F5
+	ADD R5<<1, R0, R9
+	FMOVQ F5, (R9)
+	ADD R6, R1, R9
+	FMOVQ (R9), F5
+	ADD R6, R0, R9
+	FMOVQ F5, (R9)
+	ADD R5<<2, R0, R9
+	FMOVQ F1, (R9)
+	ADD R7, R0, R9
+	FMOVQ F3, (R9)
+	ADD R6<<1, R0, R9
+	FMOVQ F4, (R9)
+	ADD R8, R0, R9
+	FMOVQ F2, (R9)
+	ADD R5<<3, R0, R9
+	FMOVQ F1, (R9)
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R2
+	CMP $4, R2
+	BGE loop
+
+next:
+	CBZ R2, done
+	MOVD R1, R9
+	TBZ $1, R2, loadOne
+	FMOVD.P 8(R9), F1
+	TBZ $0, R2, loaded
+	VLD1 (R9), V1.S[2]
+	B loaded
+
+loadOne:
+	FMOVS (R9), F1
+
+loaded:
+	ADD R5, R1, R9
+	TBZ $1, R2, loadOne2
+	FMOVD.P 8(R9), F2
+	TBZ $0, R2, loaded2
+	VLD1 (R9), V2.S[2]
+	B loaded2
+
+loadOne2:
+	FMOVS (R9), F2
+
+loaded2:
+	VEOR V0.B16, V2.B16, V3.B16
+	ADD R5<<1, R1, R9
+	TBZ $1, R2, loadOne3
+	FMOVD.P 8(R9), F4
+	TBZ $0, R2, loaded3
+	VLD1 (R9), V4.S[2]
+	B loaded3
+
+loadOne3:
+	FMOVS (R9), F4
+
+loaded3:
+	VEOR V0.B16, V4.B16, V4.B16
+	FMOVQ 256(R4), F5
+	MOVD R0, R9
+	TBZ $1, R2, storeOne
+	FMOVD.P F5, 8(R9)
+	TBZ $0, R2, stored
+	VST1 V5.S[2], (R9)
+	B stored
+
+storeOne:
+	FMOVS F5, (R9)
+
+stored:
+	FMOVQ 672(R4), F5
+	ADD R5, R0, R9
+	TBZ $1, R2, storeOne2
+	FMOVD.P F5, 8(R9)
+	TBZ $0, R2, stored2
+	VST1 V5.S[2], (R9)
+	B stored2
+
+storeOne2:
+	FMOVS F5, (R9)
+
+stored2:
+	FMOVQ 672(R4), F5
+	ADD R5<<1, R0, R9
+	TBZ $1, R2, storeOne3
+	FMOVD.P F5, 8(R9)
+	TBZ $0, R2, stored3
+	VST1 V5.S[2], (R9)
+	B stored3
+
+storeOne3:
+	FMOVS F5, (R9)
+
+stored3:
+	ADD R6, R1, R9
+	TBZ $1, R2, loadOne4
+	FMOVD.P 8(R9), F5
+	TBZ $0, R2, loaded4
+	VLD1 (R9), V5.S[2]
+	B loaded4
+
+loadOne4:
+	FMOVS (R9), F5
+
+loaded4:
+	ADD R6, R0, R9
+	TBZ $1, R2, storeOne4
+	FMOVD.P F5, 8(R9)
+	TBZ $0, R2, stored4
+	VST1 V5.S[2], (R9)
+	B stored4
+
+storeOne4:
+	FMOVS F5, (R9)
+
+stored4:
+	ADD R5<<2, R0, R9
+	TBZ $1, R2, storeOne5
+	FMOVD.P F1, 8(R9)
+	TBZ $0, R2, stored5
+	VST1 V1.S[2], (R9)
+	B stored5
+
+storeOne5:
+	FMOVS F1, (R9)
+
+stored5:
+	ADD R7, R0, R9
+	TBZ $1, R2, storeOne6
+	FMOVD.P F3, 8(R9)
+	TBZ $0, R2, stored6
+	VST1 V3.S[2], (R9)
+	B stored6
+
+storeOne6:
+	FMOVS F3, (R9)
+
+stored6:
+	ADD R6<<1, R0, R9
+	TBZ $1, R2, storeOne7
+	FMOVD.P F4, 8(R9)
+	TBZ $0, R2, stored7
+	VST1 V4.S[2], (R9)
+	B stored7
+
+storeOne7:
+	FMOVS F4, (R9)
+
+stored7:
+	ADD R8, R0, R9
+	TBZ $1, R2, storeOne8
+	FMOVD.P F2, 8(R9)
+	TBZ $0, R2, stored8
+	VST1 V2.S[2], (R9)
+	B stored8
+
+storeOne8:
+	FMOVS F2, (R9)
+
+stored8:
+	ADD R5<<3, R0, R9
+	TBZ $1, R2, storeOne9
+	FMOVD.P F1, 8(R9)
+	TBZ $0, R2, stored9
+	VST1 V1.S[2], (R9)
+	B stored9
+
+storeOne9:
+	FMOVS F1, (R9)
+
+stored9:
+
+done:
+	MOVD n+24(FP), R3
+	MOVD R3, at+40(FP)
+	MOVD R3, next+48(FP)
+	MOVD ZR, hard+56(FP)
+	RET
+
+// func adjointSE2F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
+TEXT ·adjointSE2F64NEON(SB), NOSPLIT, $0-64
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+24(FP), R2
+	MOVD $planeConsts<>(SB), R4
+	MOVD stride+32(FP), R5
+	LSL $3, R5
+	ADD R5<<1, R5, R6
+	ADD R5<<1, R6, R7
+	ADD R5<<1, R7, R8
+	FMOVQ 304(R4), F0
+	CMP $2, R2
+	BLT next
+
+loop:
+	// 34 instructions for 2 matrices, 17 each
+	FMOVQ (R1), F1
+	ADD R5, R1, R9
+	FMOVQ (R9), F2
+	VEOR V0.B16, V2.B16, V3.B16
+	ADD R5<<1, R1, R9
+	FMOVQ (R9), F4
+	VEOR V0.B16, V4.B16, V4.B16
+	FMOVQ 640(R4), F5
+	FMOVQ F5, (R0)
+	FMOVQ 880(R4), F5
+	ADD R5, R0, R9
+	FMOVQ F5, (R9)
+	FMOVQ 880(R4), F5
+	ADD R5<<1, R0, R9
+	FMOVQ F5, (R9)
+	ADD R6, R1, R9
+	FMOVQ (R9), F5
+	ADD R6, R0, R9
+	FMOVQ F5, (R9)
+	ADD R5<<2, R0, R9
+	FMOVQ F1, (R9)
+	ADD R7, R0, R9
+	FMOVQ F3, (R9)
+	ADD R6<<1, R0, R9
+	FMOVQ F4, (R9)
+	ADD R8, R0, R9
+	FMOVQ F2, (R9)
+	ADD R5<<3, R0, R9
+	FMOVQ F1, (R9)
+	ADD $16, R0
+	ADD $16, R1
+	SUB $2, R2
+	CMP $2, R2
+	BGE loop
+
+next:
+	CBZ R2, done
+	MOVD R1, R9
+	FMOVD (R9), F1
+	ADD R5, R1, R9
+	FMOVD (R9), F2
+	VEOR V0.B16, V2.B16, V3.B16
+	ADD R5<<1, R1, R9
+	FMOVD (R9), F4
+	VEOR V0.B16, V4.B16, V4.B16
+	FMOVQ 640(R4), F5
+	MOVD R0, R9
+	FMOVD F5, (R9)
+	FMOVQ 880(R4), F5
+	ADD R5, R0, R9
+	FMOVD F5, (R9)
+	FMOVQ 880(R4), F5
+	ADD R5<<1, R0, R9
+	FMOVD F5, (R9)
+	ADD R6, R1, R9
+	FMOVD (R9), F5
+	ADD R6, R0, R9
+	FMOVD F5, (R9)
+	ADD R5<<2, R0, R9
+	FMOVD F1, (R9)
+	ADD R7, R0, R9
+	FMOVD F3, (R9)
+	ADD R6<<1, R0, R9
+	FMOVD F4, (R9)
+	ADD R8, R0, R9
+	FMOVD F2, (R9)
+	ADD R5<<3, R0, R9
+	FMOVD F1, (R9)
+
+done:
+	MOVD n+24(FP), R3
+	MOVD R3, at+40(FP)
+	MOVD R3, next+48(FP)
+	MOVD ZR, hard+56(FP)
+	RET
+
 // func actPlaneF32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
 TEXT ·actPlaneF32NEON(SB), NOSPLIT, $0-64
 	MOVD dst+0(FP), R0
@@ -8939,7 +11440,7 @@ loop:
 	// 216 instructions for 4 matrices, 54 each
 	FMOVQ (R1), F12
 	VAND V0.B16, V12.B16, V13.B16
-	FMOVQ 2144(R4), F14
+	FMOVQ 2608(R4), F14
 	WORD $0x6e2de5cd // fcmge v13.4s, v14.4s, v13.4s
 	WORD $0x6e2059ad // mvn v13.16b, v13.16b
 	ADD R5, R1, R7
@@ -9083,7 +11584,7 @@ loop:
 	VAND V0.B16, V14.B16, V18.B16
 	WORD $0x6eb2e613 // fcmgt v19.4s, v16.4s, v18.4s
 	VBSL V18.B16, V16.B16, V19.B16
-	FMOVQ 2160(R4), F16
+	FMOVQ 2624(R4), F16
 	WORD $0x6eb3e613 // fcmgt v19.4s, v16.4s, v19.4s
 	WORD $0x6e2eddd0 // fmul v16.4s, v14.4s, v14.4s
 	WORD $0x6ea0fa12 // fneg v18.4s, v16.4s
@@ -9104,10 +11605,10 @@ loop:
 	VFMLA V12.S4, V17.S4, V20.S4
 	WORD $0x4e35d694 // fadd v20.4s, v20.4s, v21.4s
 	WORD $0x6e30fe94 // fdiv v20.4s, v20.4s, v16.4s
-	FMOVQ 2176(R4), F16
-	FMOVQ 2192(R4), F21
+	FMOVQ 2640(R4), F16
+	FMOVQ 2656(R4), F21
 	VFMLA V21.S4, V12.S4, V16.S4
-	FMOVQ 2192(R4), F21
+	FMOVQ 2656(R4), F21
 	WORD $0x6e35ddd6 // fmul v22.4s, v14.4s, v21.4s
 	WORD $0x6e2eded5 // fmul v21.4s, v22.4s, v14.4s
 	WORD $0x6ea0fab5 // fneg v21.4s, v21.4s
@@ -9168,7 +11669,7 @@ loadOne:
 
 loaded:
 	VAND V0.B16, V12.B16, V13.B16
-	FMOVQ 2144(R4), F14
+	FMOVQ 2608(R4), F14
 	WORD $0x6e2de5cd // fcmge v13.4s, v14.4s, v13.4s
 	WORD $0x6e2059ad // mvn v13.16b, v13.16b
 	ADD R5, R1, R7
@@ -9321,7 +11822,7 @@ loaded2:
 	VAND V0.B16, V14.B16, V18.B16
 	WORD $0x6eb2e613 // fcmgt v19.4s, v16.4s, v18.4s
 	VBSL V18.B16, V16.B16, V19.B16
-	FMOVQ 2160(R4), F16
+	FMOVQ 2624(R4), F16
 	WORD $0x6eb3e613 // fcmgt v19.4s, v16.4s, v19.4s
 	WORD $0x6e2eddd0 // fmul v16.4s, v14.4s, v14.4s
 	WORD $0x6ea0fa12 // fneg v18.4s, v16.4s
@@ -9342,10 +11843,10 @@ loaded2:
 	VFMLA V12.S4, V17.S4, V20.S4
 	WORD $0x4e35d694 // fadd v20.4s, v20.4s, v21.4s
 	WORD $0x6e30fe94 // fdiv v20.4s, v20.4s, v16.4s
-	FMOVQ 2176(R4), F16
-	FMOVQ 2192(R4), F21
+	FMOVQ 2640(R4), F16
+	FMOVQ 2656(R4), F21
 	VFMLA V21.S4, V12.S4, V16.S4
-	FMOVQ 2192(R4), F21
+	FMOVQ 2656(R4), F21
 	WORD $0x6e35ddd6 // fmul v22.4s, v14.4s, v21.4s
 	WORD $0x6e2eded5 // fmul v21.4s, v22.4s, v14.4s
 	WORD $0x6ea0fab5 // fneg v21.4s, v21.4s
@@ -9622,7 +12123,7 @@ loop:
 	// 239 instructions for 2 matrices, 119.5 each
 	FMOVQ (R1), F12
 	VAND V0.B16, V12.B16, V13.B16
-	FMOVQ 2208(R4), F14
+	FMOVQ 2672(R4), F14
 	WORD $0x6e6de5cd // fcmge v13.2d, v14.2d, v13.2d
 	WORD $0x6e2059ad // mvn v13.16b, v13.16b
 	ADD R5, R1, R7
@@ -9789,7 +12290,7 @@ loop:
 	VAND V0.B16, V14.B16, V17.B16
 	WORD $0x6ef1e613 // fcmgt v19.2d, v16.2d, v17.2d
 	VBSL V17.B16, V16.B16, V19.B16
-	FMOVQ 2224(R4), F16
+	FMOVQ 2688(R4), F16
 	WORD $0x6ef3e613 // fcmgt v19.2d, v16.2d, v19.2d
 	WORD $0x6e6eddd0 // fmul v16.2d, v14.2d, v14.2d
 	WORD $0x6ee0fa11 // fneg v17.2d, v16.2d
@@ -9810,10 +12311,10 @@ loop:
 	VFMLA V12.D2, V18.D2, V21.D2
 	WORD $0x4e76d6b5 // fadd v21.2d, v21.2d, v22.2d
 	WORD $0x6e70feb5 // fdiv v21.2d, v21.2d, v16.2d
-	FMOVQ 2240(R4), F16
-	FMOVQ 2256(R4), F20
+	FMOVQ 2704(R4), F16
+	FMOVQ 2720(R4), F20
 	VFMLA V20.D2, V12.D2, V16.D2
-	FMOVQ 2256(R4), F20
+	FMOVQ 2720(R4), F20
 	WORD $0x6e74ddd6 // fmul v22.2d, v14.2d, v20.2d
 	WORD $0x6e6eded4 // fmul v20.2d, v22.2d, v14.2d
 	WORD $0x6ee0fa94 // fneg v20.2d, v20.2d
@@ -9865,7 +12366,7 @@ next:
 	MOVD R1, R7
 	FMOVD (R7), F12
 	VAND V0.B16, V12.B16, V13.B16
-	FMOVQ 2208(R4), F14
+	FMOVQ 2672(R4), F14
 	WORD $0x6e6de5cd // fcmge v13.2d, v14.2d, v13.2d
 	WORD $0x6e2059ad // mvn v13.16b, v13.16b
 	ADD R5, R1, R7
@@ -10032,7 +12533,7 @@ next:
 	VAND V0.B16, V14.B16, V17.B16
 	WORD $0x6ef1e613 // fcmgt v19.2d, v16.2d, v17.2d
 	VBSL V17.B16, V16.B16, V19.B16
-	FMOVQ 2224(R4), F16
+	FMOVQ 2688(R4), F16
 	WORD $0x6ef3e613 // fcmgt v19.2d, v16.2d, v19.2d
 	WORD $0x6e6eddd0 // fmul v16.2d, v14.2d, v14.2d
 	WORD $0x6ee0fa11 // fneg v17.2d, v16.2d
@@ -10053,10 +12554,10 @@ next:
 	VFMLA V12.D2, V18.D2, V21.D2
 	WORD $0x4e76d6b5 // fadd v21.2d, v21.2d, v22.2d
 	WORD $0x6e70feb5 // fdiv v21.2d, v21.2d, v16.2d
-	FMOVQ 2240(R4), F16
-	FMOVQ 2256(R4), F20
+	FMOVQ 2704(R4), F16
+	FMOVQ 2720(R4), F20
 	VFMLA V20.D2, V12.D2, V16.D2
-	FMOVQ 2256(R4), F20
+	FMOVQ 2720(R4), F20
 	WORD $0x6e74ddd6 // fmul v22.2d, v14.2d, v20.2d
 	WORD $0x6e6eded4 // fmul v20.2d, v22.2d, v14.2d
 	WORD $0x6ee0fa94 // fneg v20.2d, v20.2d
@@ -10193,7 +12694,7 @@ TEXT ·logSim2F32NEON(SB), NOSPLIT, $0-64
 	FMOVQ 256(R4), F2
 	FMOVQ 672(R4), F3
 	FMOVQ 240(R4), F4
-	FMOVQ 2272(R4), F5
+	FMOVQ 2736(R4), F5
 	FMOVQ 1680(R4), F6
 	FMOVQ 1696(R4), F7
 	FMOVQ 1328(R4), F8
@@ -10327,7 +12828,7 @@ loop:
 	VORR V18.B16, V19.B16, V19.B16
 	VORR V19.B16, V15.B16, V15.B16
 	VAND V0.B16, V16.B16, V17.B16
-	FMOVQ 2144(R4), F18
+	FMOVQ 2608(R4), F18
 	WORD $0x6e31e651 // fcmge v17.4s, v18.4s, v17.4s
 	WORD $0x6e205a31 // mvn v17.16b, v17.16b
 	VORR V17.B16, V15.B16, V15.B16
@@ -10337,7 +12838,7 @@ loop:
 	VAND V0.B16, V13.B16, V17.B16
 	WORD $0x6eb1e5f2 // fcmgt v18.4s, v15.4s, v17.4s
 	VBSL V17.B16, V15.B16, V18.B16
-	FMOVQ 2160(R4), F15
+	FMOVQ 2624(R4), F15
 	WORD $0x6eb2e5f2 // fcmgt v18.4s, v15.4s, v18.4s
 	WORD $0x6e2eddcf // fmul v15.4s, v14.4s, v14.4s
 	WORD $0x6ea0f9f1 // fneg v17.4s, v15.4s
@@ -10544,7 +13045,7 @@ loaded2:
 	VORR V18.B16, V19.B16, V19.B16
 	VORR V19.B16, V15.B16, V15.B16
 	VAND V0.B16, V16.B16, V17.B16
-	FMOVQ 2144(R4), F18
+	FMOVQ 2608(R4), F18
 	WORD $0x6e31e651 // fcmge v17.4s, v18.4s, v17.4s
 	WORD $0x6e205a31 // mvn v17.16b, v17.16b
 	VORR V17.B16, V15.B16, V15.B16
@@ -10554,7 +13055,7 @@ loaded2:
 	VAND V0.B16, V13.B16, V17.B16
 	WORD $0x6eb1e5f2 // fcmgt v18.4s, v15.4s, v17.4s
 	VBSL V17.B16, V15.B16, V18.B16
-	FMOVQ 2160(R4), F15
+	FMOVQ 2624(R4), F15
 	WORD $0x6eb2e5f2 // fcmgt v18.4s, v15.4s, v18.4s
 	WORD $0x6e2eddcf // fmul v15.4s, v14.4s, v14.4s
 	WORD $0x6ea0f9f1 // fneg v17.4s, v15.4s
@@ -10835,7 +13336,7 @@ TEXT ·logSim2F64NEON(SB), NOSPLIT, $0-64
 	FMOVQ 304(R4), F3
 	FMOVQ 880(R4), F4
 	FMOVQ 624(R4), F5
-	FMOVQ 2288(R4), F6
+	FMOVQ 2752(R4), F6
 	FMOVQ 1904(R4), F7
 	FMOVQ 1920(R4), F8
 	FMOVQ 1936(R4), F9
@@ -11000,7 +13501,7 @@ loop:
 	VORR V18.B16, V20.B16, V20.B16
 	VORR V20.B16, V16.B16, V16.B16
 	VAND V0.B16, V15.B16, V17.B16
-	FMOVQ 2208(R4), F18
+	FMOVQ 2672(R4), F18
 	WORD $0x6e71e651 // fcmge v17.2d, v18.2d, v17.2d
 	WORD $0x6e205a31 // mvn v17.16b, v17.16b
 	VORR V17.B16, V16.B16, V16.B16
@@ -11010,7 +13511,7 @@ loop:
 	VAND V0.B16, V13.B16, V17.B16
 	WORD $0x6ef1e612 // fcmgt v18.2d, v16.2d, v17.2d
 	VBSL V17.B16, V16.B16, V18.B16
-	FMOVQ 2224(R4), F16
+	FMOVQ 2688(R4), F16
 	WORD $0x6ef2e612 // fcmgt v18.2d, v16.2d, v18.2d
 	WORD $0x6e6eddd0 // fmul v16.2d, v14.2d, v14.2d
 	WORD $0x6ee0fa11 // fneg v17.2d, v16.2d
@@ -11231,7 +13732,7 @@ next:
 	VORR V18.B16, V20.B16, V20.B16
 	VORR V20.B16, V16.B16, V16.B16
 	VAND V0.B16, V15.B16, V17.B16
-	FMOVQ 2208(R4), F18
+	FMOVQ 2672(R4), F18
 	WORD $0x6e71e651 // fcmge v17.2d, v18.2d, v17.2d
 	WORD $0x6e205a31 // mvn v17.16b, v17.16b
 	VORR V17.B16, V16.B16, V16.B16
@@ -11241,7 +13742,7 @@ next:
 	VAND V0.B16, V13.B16, V17.B16
 	WORD $0x6ef1e612 // fcmgt v18.2d, v16.2d, v17.2d
 	VBSL V17.B16, V16.B16, V18.B16
-	FMOVQ 2224(R4), F16
+	FMOVQ 2688(R4), F16
 	WORD $0x6ef2e612 // fcmgt v18.2d, v16.2d, v18.2d
 	WORD $0x6e6eddd0 // fmul v16.2d, v14.2d, v14.2d
 	WORD $0x6ee0fa11 // fneg v17.2d, v16.2d
@@ -11437,7 +13938,7 @@ loop:
 	WORD $0x4e33d652 // fadd v18.4s, v18.4s, v19.4s
 	VBIT V17.B16, V18.B16, V15.B16
 	VAND V0.B16, V12.B16, V17.B16
-	FMOVQ 2144(R5), F18
+	FMOVQ 2608(R5), F18
 	WORD $0x6e31e651 // fcmge v17.4s, v18.4s, v17.4s
 	WORD $0x6e205a31 // mvn v17.16b, v17.16b
 	VAND V0.B16, V15.B16, V18.B16
@@ -11446,7 +13947,7 @@ loop:
 	WORD $0x6e205a52 // mvn v18.16b, v18.16b
 	VORR V18.B16, V17.B16, V17.B16
 	VAND V0.B16, V10.B16, V18.B16
-	FMOVQ 2144(R5), F19
+	FMOVQ 2608(R5), F19
 	WORD $0x6e32e672 // fcmge v18.4s, v19.4s, v18.4s
 	WORD $0x6e205a52 // mvn v18.16b, v18.16b
 	VAND V0.B16, V13.B16, V19.B16
@@ -11455,7 +13956,7 @@ loop:
 	WORD $0x6e205a73 // mvn v19.16b, v19.16b
 	VORR V19.B16, V18.B16, V18.B16
 	VAND V0.B16, V11.B16, V19.B16
-	FMOVQ 2144(R5), F20
+	FMOVQ 2608(R5), F20
 	WORD $0x6e33e693 // fcmge v19.4s, v20.4s, v19.4s
 	WORD $0x6e205a73 // mvn v19.16b, v19.16b
 	VAND V0.B16, V14.B16, V20.B16
@@ -11604,7 +14105,7 @@ loop:
 	VAND V0.B16, V13.B16, V20.B16
 	WORD $0x6eb4e655 // fcmgt v21.4s, v18.4s, v20.4s
 	VBSL V20.B16, V18.B16, V21.B16
-	FMOVQ 2160(R5), F18
+	FMOVQ 2624(R5), F18
 	WORD $0x6eb5e655 // fcmgt v21.4s, v18.4s, v21.4s
 	WORD $0x6e2dddb2 // fmul v18.4s, v13.4s, v13.4s
 	WORD $0x6ea0fa54 // fneg v20.4s, v18.4s
@@ -11625,10 +14126,10 @@ loop:
 	VFMLA V10.S4, V19.S4, V22.S4
 	WORD $0x4e37d6d6 // fadd v22.4s, v22.4s, v23.4s
 	WORD $0x6e32fed6 // fdiv v22.4s, v22.4s, v18.4s
-	FMOVQ 2176(R5), F18
-	FMOVQ 2192(R5), F23
+	FMOVQ 2640(R5), F18
+	FMOVQ 2656(R5), F23
 	VFMLA V23.S4, V10.S4, V18.S4
-	FMOVQ 2192(R5), F23
+	FMOVQ 2656(R5), F23
 	WORD $0x6e37ddb8 // fmul v24.4s, v13.4s, v23.4s
 	WORD $0x6e2ddf17 // fmul v23.4s, v24.4s, v13.4s
 	WORD $0x6ea0faf7 // fneg v23.4s, v23.4s
@@ -11797,7 +14298,7 @@ loop:
 	VAND V0.B16, V14.B16, V20.B16
 	WORD $0x6eb4e556 // fcmgt v22.4s, v10.4s, v20.4s
 	VBSL V20.B16, V10.B16, V22.B16
-	FMOVQ 2160(R5), F10
+	FMOVQ 2624(R5), F10
 	WORD $0x6eb6e556 // fcmgt v22.4s, v10.4s, v22.4s
 	WORD $0x6e2eddca // fmul v10.4s, v14.4s, v14.4s
 	WORD $0x6ea0f954 // fneg v20.4s, v10.4s
@@ -11818,10 +14319,10 @@ loop:
 	VFMLA V11.S4, V21.S4, V23.S4
 	WORD $0x4e38d6f7 // fadd v23.4s, v23.4s, v24.4s
 	WORD $0x6e2afef7 // fdiv v23.4s, v23.4s, v10.4s
-	FMOVQ 2176(R5), F10
-	FMOVQ 2192(R5), F21
+	FMOVQ 2640(R5), F10
+	FMOVQ 2656(R5), F21
 	VFMLA V21.S4, V11.S4, V10.S4
-	FMOVQ 2192(R5), F21
+	FMOVQ 2656(R5), F21
 	WORD $0x6e35ddd8 // fmul v24.4s, v14.4s, v21.4s
 	WORD $0x6e2edf15 // fmul v21.4s, v24.4s, v14.4s
 	WORD $0x6ea0fab5 // fneg v21.4s, v21.4s
@@ -12003,7 +14504,7 @@ loop:
 	VAND V0.B16, V15.B16, V11.B16
 	WORD $0x6eabe54e // fcmgt v14.4s, v10.4s, v11.4s
 	VBSL V11.B16, V10.B16, V14.B16
-	FMOVQ 2160(R5), F10
+	FMOVQ 2624(R5), F10
 	WORD $0x6eaee54e // fcmgt v14.4s, v10.4s, v14.4s
 	WORD $0x6e31de2a // fmul v10.4s, v17.4s, v17.4s
 	WORD $0x6ea0f94b // fneg v11.4s, v10.4s
@@ -12030,13 +14531,13 @@ loop:
 	VMOV V1.B16, V17.B16
 	FMOVQ 240(R5), F20
 	VFMLA V20.S4, V12.S4, V17.S4
-	FMOVQ 2272(R5), F20
+	FMOVQ 2736(R5), F20
 	VFMLA V20.S4, V10.S4, V17.S4
 	WORD $0x4e2cd58a // fadd v10.4s, v12.4s, v12.4s
 	WORD $0x6e2fdd4a // fmul v10.4s, v10.4s, v15.4s
 	FMOVQ 240(R5), F20
 	WORD $0x6e34ddf5 // fmul v21.4s, v15.4s, v20.4s
-	FMOVQ 2272(R5), F20
+	FMOVQ 2736(R5), F20
 	VFMLA V20.S4, V10.S4, V21.S4
 	VBIT V14.B16, V17.B16, V11.B16
 	VBIT V14.B16, V21.B16, V19.B16
@@ -12139,7 +14640,7 @@ loaded4:
 	WORD $0x4e33d652 // fadd v18.4s, v18.4s, v19.4s
 	VBIT V17.B16, V18.B16, V15.B16
 	VAND V0.B16, V12.B16, V17.B16
-	FMOVQ 2144(R5), F18
+	FMOVQ 2608(R5), F18
 	WORD $0x6e31e651 // fcmge v17.4s, v18.4s, v17.4s
 	WORD $0x6e205a31 // mvn v17.16b, v17.16b
 	VAND V0.B16, V15.B16, V18.B16
@@ -12148,7 +14649,7 @@ loaded4:
 	WORD $0x6e205a52 // mvn v18.16b, v18.16b
 	VORR V18.B16, V17.B16, V17.B16
 	VAND V0.B16, V10.B16, V18.B16
-	FMOVQ 2144(R5), F19
+	FMOVQ 2608(R5), F19
 	WORD $0x6e32e672 // fcmge v18.4s, v19.4s, v18.4s
 	WORD $0x6e205a52 // mvn v18.16b, v18.16b
 	VAND V0.B16, V13.B16, V19.B16
@@ -12157,7 +14658,7 @@ loaded4:
 	WORD $0x6e205a73 // mvn v19.16b, v19.16b
 	VORR V19.B16, V18.B16, V18.B16
 	VAND V0.B16, V11.B16, V19.B16
-	FMOVQ 2144(R5), F20
+	FMOVQ 2608(R5), F20
 	WORD $0x6e33e693 // fcmge v19.4s, v20.4s, v19.4s
 	WORD $0x6e205a73 // mvn v19.16b, v19.16b
 	VAND V0.B16, V14.B16, V20.B16
@@ -12306,7 +14807,7 @@ loaded4:
 	VAND V0.B16, V13.B16, V20.B16
 	WORD $0x6eb4e655 // fcmgt v21.4s, v18.4s, v20.4s
 	VBSL V20.B16, V18.B16, V21.B16
-	FMOVQ 2160(R5), F18
+	FMOVQ 2624(R5), F18
 	WORD $0x6eb5e655 // fcmgt v21.4s, v18.4s, v21.4s
 	WORD $0x6e2dddb2 // fmul v18.4s, v13.4s, v13.4s
 	WORD $0x6ea0fa54 // fneg v20.4s, v18.4s
@@ -12327,10 +14828,10 @@ loaded4:
 	VFMLA V10.S4, V19.S4, V22.S4
 	WORD $0x4e37d6d6 // fadd v22.4s, v22.4s, v23.4s
 	WORD $0x6e32fed6 // fdiv v22.4s, v22.4s, v18.4s
-	FMOVQ 2176(R5), F18
-	FMOVQ 2192(R5), F23
+	FMOVQ 2640(R5), F18
+	FMOVQ 2656(R5), F23
 	VFMLA V23.S4, V10.S4, V18.S4
-	FMOVQ 2192(R5), F23
+	FMOVQ 2656(R5), F23
 	WORD $0x6e37ddb8 // fmul v24.4s, v13.4s, v23.4s
 	WORD $0x6e2ddf17 // fmul v23.4s, v24.4s, v13.4s
 	WORD $0x6ea0faf7 // fneg v23.4s, v23.4s
@@ -12517,7 +15018,7 @@ loaded6:
 	VAND V0.B16, V14.B16, V20.B16
 	WORD $0x6eb4e556 // fcmgt v22.4s, v10.4s, v20.4s
 	VBSL V20.B16, V10.B16, V22.B16
-	FMOVQ 2160(R5), F10
+	FMOVQ 2624(R5), F10
 	WORD $0x6eb6e556 // fcmgt v22.4s, v10.4s, v22.4s
 	WORD $0x6e2eddca // fmul v10.4s, v14.4s, v14.4s
 	WORD $0x6ea0f954 // fneg v20.4s, v10.4s
@@ -12538,10 +15039,10 @@ loaded6:
 	VFMLA V11.S4, V21.S4, V23.S4
 	WORD $0x4e38d6f7 // fadd v23.4s, v23.4s, v24.4s
 	WORD $0x6e2afef7 // fdiv v23.4s, v23.4s, v10.4s
-	FMOVQ 2176(R5), F10
-	FMOVQ 2192(R5), F21
+	FMOVQ 2640(R5), F10
+	FMOVQ 2656(R5), F21
 	VFMLA V21.S4, V11.S4, V10.S4
-	FMOVQ 2192(R5), F21
+	FMOVQ 2656(R5), F21
 	WORD $0x6e35ddd8 // fmul v24.4s, v14.4s, v21.4s
 	WORD $0x6e2edf15 // fmul v21.4s, v24.4s, v14.4s
 	WORD $0x6ea0fab5 // fneg v21.4s, v21.4s
@@ -12741,7 +15242,7 @@ loaded8:
 	VAND V0.B16, V15.B16, V11.B16
 	WORD $0x6eabe54e // fcmgt v14.4s, v10.4s, v11.4s
 	VBSL V11.B16, V10.B16, V14.B16
-	FMOVQ 2160(R5), F10
+	FMOVQ 2624(R5), F10
 	WORD $0x6eaee54e // fcmgt v14.4s, v10.4s, v14.4s
 	WORD $0x6e31de2a // fmul v10.4s, v17.4s, v17.4s
 	WORD $0x6ea0f94b // fneg v11.4s, v10.4s
@@ -12768,13 +15269,13 @@ loaded8:
 	VMOV V1.B16, V17.B16
 	FMOVQ 240(R5), F20
 	VFMLA V20.S4, V12.S4, V17.S4
-	FMOVQ 2272(R5), F20
+	FMOVQ 2736(R5), F20
 	VFMLA V20.S4, V10.S4, V17.S4
 	WORD $0x4e2cd58a // fadd v10.4s, v12.4s, v12.4s
 	WORD $0x6e2fdd4a // fmul v10.4s, v10.4s, v15.4s
 	FMOVQ 240(R5), F20
 	WORD $0x6e34ddf5 // fmul v21.4s, v15.4s, v20.4s
-	FMOVQ 2272(R5), F20
+	FMOVQ 2736(R5), F20
 	VFMLA V20.S4, V10.S4, V21.S4
 	VBIT V14.B16, V17.B16, V11.B16
 	VBIT V14.B16, V21.B16, V19.B16
@@ -13035,7 +15536,7 @@ loop:
 	WORD $0x4ef2d5f2 // fsub v18.2d, v15.2d, v18.2d
 	VBIT V17.B16, V18.B16, V15.B16
 	VAND V0.B16, V12.B16, V17.B16
-	FMOVQ 2208(R5), F18
+	FMOVQ 2672(R5), F18
 	WORD $0x6e71e651 // fcmge v17.2d, v18.2d, v17.2d
 	WORD $0x6e205a31 // mvn v17.16b, v17.16b
 	VAND V0.B16, V15.B16, V18.B16
@@ -13044,7 +15545,7 @@ loop:
 	WORD $0x6e205a52 // mvn v18.16b, v18.16b
 	VORR V18.B16, V17.B16, V17.B16
 	VAND V0.B16, V10.B16, V18.B16
-	FMOVQ 2208(R5), F19
+	FMOVQ 2672(R5), F19
 	WORD $0x6e72e672 // fcmge v18.2d, v19.2d, v18.2d
 	WORD $0x6e205a52 // mvn v18.16b, v18.16b
 	VAND V0.B16, V13.B16, V19.B16
@@ -13053,7 +15554,7 @@ loop:
 	WORD $0x6e205a73 // mvn v19.16b, v19.16b
 	VORR V19.B16, V18.B16, V18.B16
 	VAND V0.B16, V11.B16, V19.B16
-	FMOVQ 2208(R5), F20
+	FMOVQ 2672(R5), F20
 	WORD $0x6e73e693 // fcmge v19.2d, v20.2d, v19.2d
 	WORD $0x6e205a73 // mvn v19.16b, v19.16b
 	VAND V0.B16, V14.B16, V20.B16
@@ -13225,7 +15726,7 @@ loop:
 	VAND V0.B16, V13.B16, V19.B16
 	WORD $0x6ef3e655 // fcmgt v21.2d, v18.2d, v19.2d
 	VBSL V19.B16, V18.B16, V21.B16
-	FMOVQ 2224(R5), F18
+	FMOVQ 2688(R5), F18
 	WORD $0x6ef5e655 // fcmgt v21.2d, v18.2d, v21.2d
 	WORD $0x6e6dddb2 // fmul v18.2d, v13.2d, v13.2d
 	WORD $0x6ee0fa53 // fneg v19.2d, v18.2d
@@ -13246,10 +15747,10 @@ loop:
 	VFMLA V10.D2, V20.D2, V23.D2
 	WORD $0x4e78d6f7 // fadd v23.2d, v23.2d, v24.2d
 	WORD $0x6e72fef7 // fdiv v23.2d, v23.2d, v18.2d
-	FMOVQ 2240(R5), F18
-	FMOVQ 2256(R5), F22
+	FMOVQ 2704(R5), F18
+	FMOVQ 2720(R5), F22
 	VFMLA V22.D2, V10.D2, V18.D2
-	FMOVQ 2256(R5), F22
+	FMOVQ 2720(R5), F22
 	WORD $0x6e76ddb8 // fmul v24.2d, v13.2d, v22.2d
 	WORD $0x6e6ddf16 // fmul v22.2d, v24.2d, v13.2d
 	WORD $0x6ee0fad6 // fneg v22.2d, v22.2d
@@ -13441,7 +15942,7 @@ loop:
 	VAND V0.B16, V14.B16, V19.B16
 	WORD $0x6ef3e555 // fcmgt v21.2d, v10.2d, v19.2d
 	VBSL V19.B16, V10.B16, V21.B16
-	FMOVQ 2224(R5), F10
+	FMOVQ 2688(R5), F10
 	WORD $0x6ef5e555 // fcmgt v21.2d, v10.2d, v21.2d
 	WORD $0x6e6eddca // fmul v10.2d, v14.2d, v14.2d
 	WORD $0x6ee0f953 // fneg v19.2d, v10.2d
@@ -13462,10 +15963,10 @@ loop:
 	VFMLA V11.D2, V22.D2, V23.D2
 	WORD $0x4e79d6f7 // fadd v23.2d, v23.2d, v25.2d
 	WORD $0x6e6afef7 // fdiv v23.2d, v23.2d, v10.2d
-	FMOVQ 2240(R5), F10
-	FMOVQ 2256(R5), F22
+	FMOVQ 2704(R5), F10
+	FMOVQ 2720(R5), F22
 	VFMLA V22.D2, V11.D2, V10.D2
-	FMOVQ 2256(R5), F22
+	FMOVQ 2720(R5), F22
 	WORD $0x6e76ddd8 // fmul v24.2d, v14.2d, v22.2d
 	WORD $0x6e6edf16 // fmul v22.2d, v24.2d, v14.2d
 	WORD $0x6ee0fad6 // fneg v22.2d, v22.2d
@@ -13670,7 +16171,7 @@ loop:
 	VAND V0.B16, V15.B16, V11.B16
 	WORD $0x6eebe54e // fcmgt v14.2d, v10.2d, v11.2d
 	VBSL V11.B16, V10.B16, V14.B16
-	FMOVQ 2224(R5), F10
+	FMOVQ 2688(R5), F10
 	WORD $0x6eeee54e // fcmgt v14.2d, v10.2d, v14.2d
 	WORD $0x6e74de8a // fmul v10.2d, v20.2d, v20.2d
 	WORD $0x6ee0f94b // fneg v11.2d, v10.2d
@@ -13697,13 +16198,13 @@ loop:
 	VMOV V1.B16, V19.B16
 	FMOVQ 624(R5), F20
 	VFMLA V20.D2, V12.D2, V19.D2
-	FMOVQ 2288(R5), F20
+	FMOVQ 2752(R5), F20
 	VFMLA V20.D2, V10.D2, V19.D2
 	WORD $0x4e6cd58a // fadd v10.2d, v12.2d, v12.2d
 	WORD $0x6e6fdd4a // fmul v10.2d, v10.2d, v15.2d
 	FMOVQ 624(R5), F20
 	WORD $0x6e74ddf5 // fmul v21.2d, v15.2d, v20.2d
-	FMOVQ 2288(R5), F20
+	FMOVQ 2752(R5), F20
 	VFMLA V20.D2, V10.D2, V21.D2
 	VBIT V14.B16, V19.B16, V11.B16
 	VBIT V14.B16, V21.B16, V17.B16
@@ -13760,7 +16261,7 @@ next:
 	WORD $0x4ef2d5f2 // fsub v18.2d, v15.2d, v18.2d
 	VBIT V17.B16, V18.B16, V15.B16
 	VAND V0.B16, V12.B16, V17.B16
-	FMOVQ 2208(R5), F18
+	FMOVQ 2672(R5), F18
 	WORD $0x6e71e651 // fcmge v17.2d, v18.2d, v17.2d
 	WORD $0x6e205a31 // mvn v17.16b, v17.16b
 	VAND V0.B16, V15.B16, V18.B16
@@ -13769,7 +16270,7 @@ next:
 	WORD $0x6e205a52 // mvn v18.16b, v18.16b
 	VORR V18.B16, V17.B16, V17.B16
 	VAND V0.B16, V10.B16, V18.B16
-	FMOVQ 2208(R5), F19
+	FMOVQ 2672(R5), F19
 	WORD $0x6e72e672 // fcmge v18.2d, v19.2d, v18.2d
 	WORD $0x6e205a52 // mvn v18.16b, v18.16b
 	VAND V0.B16, V13.B16, V19.B16
@@ -13778,7 +16279,7 @@ next:
 	WORD $0x6e205a73 // mvn v19.16b, v19.16b
 	VORR V19.B16, V18.B16, V18.B16
 	VAND V0.B16, V11.B16, V19.B16
-	FMOVQ 2208(R5), F20
+	FMOVQ 2672(R5), F20
 	WORD $0x6e73e693 // fcmge v19.2d, v20.2d, v19.2d
 	WORD $0x6e205a73 // mvn v19.16b, v19.16b
 	VAND V0.B16, V14.B16, V20.B16
@@ -13950,7 +16451,7 @@ next:
 	VAND V0.B16, V13.B16, V19.B16
 	WORD $0x6ef3e655 // fcmgt v21.2d, v18.2d, v19.2d
 	VBSL V19.B16, V18.B16, V21.B16
-	FMOVQ 2224(R5), F18
+	FMOVQ 2688(R5), F18
 	WORD $0x6ef5e655 // fcmgt v21.2d, v18.2d, v21.2d
 	WORD $0x6e6dddb2 // fmul v18.2d, v13.2d, v13.2d
 	WORD $0x6ee0fa53 // fneg v19.2d, v18.2d
@@ -13971,10 +16472,10 @@ next:
 	VFMLA V10.D2, V20.D2, V23.D2
 	WORD $0x4e78d6f7 // fadd v23.2d, v23.2d, v24.2d
 	WORD $0x6e72fef7 // fdiv v23.2d, v23.2d, v18.2d
-	FMOVQ 2240(R5), F18
-	FMOVQ 2256(R5), F22
+	FMOVQ 2704(R5), F18
+	FMOVQ 2720(R5), F22
 	VFMLA V22.D2, V10.D2, V18.D2
-	FMOVQ 2256(R5), F22
+	FMOVQ 2720(R5), F22
 	WORD $0x6e76ddb8 // fmul v24.2d, v13.2d, v22.2d
 	WORD $0x6e6ddf16 // fmul v22.2d, v24.2d, v13.2d
 	WORD $0x6ee0fad6 // fneg v22.2d, v22.2d
@@ -14166,7 +16667,7 @@ next:
 	VAND V0.B16, V14.B16, V19.B16
 	WORD $0x6ef3e555 // fcmgt v21.2d, v10.2d, v19.2d
 	VBSL V19.B16, V10.B16, V21.B16
-	FMOVQ 2224(R5), F10
+	FMOVQ 2688(R5), F10
 	WORD $0x6ef5e555 // fcmgt v21.2d, v10.2d, v21.2d
 	WORD $0x6e6eddca // fmul v10.2d, v14.2d, v14.2d
 	WORD $0x6ee0f953 // fneg v19.2d, v10.2d
@@ -14187,10 +16688,10 @@ next:
 	VFMLA V11.D2, V22.D2, V23.D2
 	WORD $0x4e79d6f7 // fadd v23.2d, v23.2d, v25.2d
 	WORD $0x6e6afef7 // fdiv v23.2d, v23.2d, v10.2d
-	FMOVQ 2240(R5), F10
-	FMOVQ 2256(R5), F22
+	FMOVQ 2704(R5), F10
+	FMOVQ 2720(R5), F22
 	VFMLA V22.D2, V11.D2, V10.D2
-	FMOVQ 2256(R5), F22
+	FMOVQ 2720(R5), F22
 	WORD $0x6e76ddd8 // fmul v24.2d, v14.2d, v22.2d
 	WORD $0x6e6edf16 // fmul v22.2d, v24.2d, v14.2d
 	WORD $0x6ee0fad6 // fneg v22.2d, v22.2d
@@ -14395,7 +16896,7 @@ next:
 	VAND V0.B16, V15.B16, V11.B16
 	WORD $0x6eebe54e // fcmgt v14.2d, v10.2d, v11.2d
 	VBSL V11.B16, V10.B16, V14.B16
-	FMOVQ 2224(R5), F10
+	FMOVQ 2688(R5), F10
 	WORD $0x6eeee54e // fcmgt v14.2d, v10.2d, v14.2d
 	WORD $0x6e74de8a // fmul v10.2d, v20.2d, v20.2d
 	WORD $0x6ee0f94b // fneg v11.2d, v10.2d
@@ -14422,13 +16923,13 @@ next:
 	VMOV V1.B16, V19.B16
 	FMOVQ 624(R5), F20
 	VFMLA V20.D2, V12.D2, V19.D2
-	FMOVQ 2288(R5), F20
+	FMOVQ 2752(R5), F20
 	VFMLA V20.D2, V10.D2, V19.D2
 	WORD $0x4e6cd58a // fadd v10.2d, v12.2d, v12.2d
 	WORD $0x6e6fdd4a // fmul v10.2d, v10.2d, v15.2d
 	FMOVQ 624(R5), F20
 	WORD $0x6e74ddf5 // fmul v21.2d, v15.2d, v20.2d
-	FMOVQ 2288(R5), F20
+	FMOVQ 2752(R5), F20
 	VFMLA V20.D2, V10.D2, V21.D2
 	VBIT V14.B16, V19.B16, V11.B16
 	VBIT V14.B16, V21.B16, V17.B16

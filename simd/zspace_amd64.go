@@ -44,6 +44,46 @@ func logSO3F64AVX2(dst *float64, a *float64, b *float64, n int, stride int) (at 
 //go:noescape
 func logSO3F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
 
+// leftJacobianSO3F32AVX2 writes the left Jacobians at n rotation vectors.
+//
+//go:noescape
+func leftJacobianSO3F32AVX2(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
+
+// leftJacobianSO3F32AVX512 writes the left Jacobians at n rotation vectors.
+//
+//go:noescape
+func leftJacobianSO3F32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
+
+// leftJacobianSO3F64AVX2 writes the left Jacobians at n rotation vectors.
+//
+//go:noescape
+func leftJacobianSO3F64AVX2(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
+
+// leftJacobianSO3F64AVX512 writes the left Jacobians at n rotation vectors.
+//
+//go:noescape
+func leftJacobianSO3F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
+
+// leftJacobianInvSO3F32AVX2 writes the inverses of the left Jacobians at n rotation vectors.
+//
+//go:noescape
+func leftJacobianInvSO3F32AVX2(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
+
+// leftJacobianInvSO3F32AVX512 writes the inverses of the left Jacobians at n rotation vectors.
+//
+//go:noescape
+func leftJacobianInvSO3F32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
+
+// leftJacobianInvSO3F64AVX2 writes the inverses of the left Jacobians at n rotation vectors.
+//
+//go:noescape
+func leftJacobianInvSO3F64AVX2(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
+
+// leftJacobianInvSO3F64AVX512 writes the inverses of the left Jacobians at n rotation vectors.
+//
+//go:noescape
+func leftJacobianInvSO3F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
+
 // composeSO3F32AVX2 writes log(exp(a)·exp(b)) of n pairs of rotation vectors.
 //
 //go:noescape

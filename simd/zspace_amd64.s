@@ -3012,6 +3012,2428 @@ DATA arcHighLeftF64<>+48(SB)/8, $0x0000000000000000
 DATA arcHighLeftF64<>+56(SB)/8, $0x0000000000000000
 GLOBL arcHighLeftF64<>(SB), RODATA|NOPTR, $64
 
+// func leftJacobianSO3F32AVX2(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
+// Requires: AVX, AVX2, FMA3
+TEXT ·leftJacobianSO3F32AVX2(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ n+24(FP), DX
+	MOVQ stride+32(FP), SI
+	SHLQ $0x02, SI
+	LEAQ (SI)(SI*2), DI
+	LEAQ (DI)(SI*2), R8
+	LEAQ (R8)(SI*2), R9
+	MOVQ DX, BX
+	SUBQ $+8, DX
+	JL   next2
+
+loop1:
+	VMOVUPS      (CX), Y0
+	VANDPS       absF32<>+0(SB), Y0, Y1
+	VMOVUPS      (CX)(SI*1), Y2
+	VANDPS       absF32<>+0(SB), Y2, Y3
+	VMOVUPS      (CX)(SI*2), Y4
+	VANDPS       absF32<>+0(SB), Y4, Y5
+	VMAXPS       Y3, Y1, Y6
+	VMINPS       Y1, Y3, Y3
+	VMAXPS       Y5, Y6, Y1
+	VMINPS       Y6, Y5, Y5
+	VMULPS       Y1, Y1, Y6
+	VMOVAPS      Y6, Y7
+	VFMADD231PS  Y3, Y3, Y7
+	VFMSUB213PS  Y6, Y1, Y1
+	VSUBPS       Y6, Y7, Y6
+	VFMSUB231PS  Y3, Y3, Y6
+	VADDPS       Y6, Y1, Y1
+	VMOVAPS      Y7, Y6
+	VFMADD231PS  Y5, Y5, Y6
+	VSUBPS       Y7, Y6, Y7
+	VFMSUB231PS  Y5, Y5, Y7
+	VADDPS       Y7, Y1, Y1
+	VCMPPS       $0x16, theta2Max<>+0(SB), Y6, Y7
+	VMAXPS       rootMin<>+0(SB), Y6, Y6
+	VSQRTPS      Y6, Y5
+	VMOVUPS      one<>+0(SB), Y3
+	VDIVPS       Y5, Y3, Y3
+	VMOVUPS      twoOverPi<>+0(SB), Y8
+	VFMADD213PS  roundF32<>+0(SB), Y5, Y8
+	VSUBPS       roundF32<>+0(SB), Y8, Y9
+	VMOVAPS      Y5, Y10
+	VFNMADD231PS halfPi1<>+0(SB), Y9, Y10
+	VFNMADD231PS halfPi2<>+0(SB), Y9, Y10
+	VMULPS       Y10, Y10, Y9
+	VMOVUPS      sinP2<>+0(SB), Y11
+	VFMADD213PS  sinP1<>+0(SB), Y9, Y11
+	VFMADD213PS  sinP0<>+0(SB), Y9, Y11
+	VMULPS       Y11, Y9, Y11
+	VFMADD231PS  Y11, Y10, Y10
+	VMOVUPS      cosP2<>+0(SB), Y11
+	VFMADD213PS  cosP1<>+0(SB), Y9, Y11
+	VFMADD213PS  cosP0<>+0(SB), Y9, Y11
+	VFMADD213PS  minusHalf<>+0(SB), Y9, Y11
+	VFMADD213PS  one<>+0(SB), Y9, Y11
+	VPSLLD       $0x1f, Y8, Y9
+	VBLENDVPS    Y9, Y11, Y10, Y12
+	VBLENDVPS    Y9, Y10, Y11, Y11
+	VPSLLD       $0x1e, Y8, Y10
+	VANDPS       signF32<>+0(SB), Y10, Y10
+	VXORPS       Y10, Y12, Y12
+	VPADDD       oneI<>+0(SB), Y8, Y8
+	VPSLLD       $0x1e, Y8, Y8
+	VANDPS       signF32<>+0(SB), Y8, Y8
+	VXORPS       Y8, Y11, Y11
+	VMOVAPS      Y6, Y8
+	VFNMADD231PS Y5, Y5, Y8
+	VADDPS       Y1, Y8, Y8
+	VMULPS       half<>+0(SB), Y8, Y8
+	VMULPS       Y3, Y8, Y8
+	VMOVAPS      Y12, Y10
+	VFMADD231PS  Y8, Y11, Y10
+	VFNMADD231PS Y8, Y12, Y11
+	VMOVUPS      one<>+0(SB), Y12
+	VSUBPS       Y11, Y12, Y12
+	VCMPPS       $0x1e, zero<>+0(SB), Y11, Y8
+	VMULPS       Y10, Y10, Y9
+	VMAXPS       zero<>+0(SB), Y11, Y11
+	VADDPS       one<>+0(SB), Y11, Y11
+	VDIVPS       Y11, Y9, Y9
+	VBLENDVPS    Y8, Y9, Y12, Y12
+	VMULPS       Y3, Y3, Y3
+	VMULPS       Y3, Y12, Y9
+	VFNMADD231PS Y9, Y6, Y12
+	VFNMADD231PS Y9, Y1, Y12
+	VFMADD231PS  Y3, Y12, Y9
+	VDIVPS       Y5, Y10, Y10
+	VCMPPS       $0x11, theta2Min<>+0(SB), Y6, Y5
+	VMOVUPS      one<>+0(SB), Y12
+	VSUBPS       Y10, Y12, Y12
+	VMAXPS       theta2Min<>+0(SB), Y6, Y6
+	VDIVPS       Y6, Y12, Y12
+	VBLENDVPS    Y5, zero<>+0(SB), Y12, Y12
+	VMULPS       Y0, Y9, Y5
+	VMULPS       Y2, Y9, Y6
+	VMULPS       Y4, Y9, Y9
+	VMULPS       Y0, Y12, Y3
+	VMULPS       Y2, Y12, Y1
+	VMULPS       Y4, Y12, Y12
+	VFMADD213PS  Y10, Y3, Y0
+	VMOVAPS      Y10, Y8
+	VFMADD231PS  Y2, Y1, Y8
+	VFMADD231PS  Y4, Y12, Y10
+	VMOVAPS      Y9, Y12
+	VFMSUB231PS  Y2, Y3, Y12
+	VFMADD231PS  Y2, Y3, Y9
+	VMOVAPS      Y6, Y2
+	VFMSUB231PS  Y4, Y3, Y2
+	VFMADD231PS  Y4, Y3, Y6
+	VMOVAPS      Y5, Y3
+	VFMSUB231PS  Y4, Y1, Y3
+	VFMADD231PS  Y4, Y1, Y5
+	VMOVMSKPS    Y7, R10
+	TESTQ        R10, R10
+	JE           easy4
+	VPCMPEQD     Y1, Y1, Y1
+	VXORPS       Y7, Y1, Y1
+	VMASKMOVPS   Y0, Y1, (AX)
+	VMASKMOVPS   Y12, Y1, (AX)(SI*1)
+	VMASKMOVPS   Y6, Y1, (AX)(SI*2)
+	VMASKMOVPS   Y9, Y1, (AX)(DI*1)
+	VMASKMOVPS   Y8, Y1, (AX)(SI*4)
+	VMASKMOVPS   Y3, Y1, (AX)(R8*1)
+	VMASKMOVPS   Y2, Y1, (AX)(DI*2)
+	VMASKMOVPS   Y5, Y1, (AX)(R9*1)
+	VMASKMOVPS   Y10, Y1, (AX)(SI*8)
+	MOVQ         BX, AX
+	SUBQ         DX, AX
+	MOVQ         AX, CX
+	SUBQ         $+8, CX
+	MOVQ         CX, at+40(FP)
+	MOVQ         AX, next+48(FP)
+	MOVQ         R10, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy4:
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y12, (AX)(SI*1)
+	VMOVUPS Y6, (AX)(SI*2)
+	VMOVUPS Y9, (AX)(DI*1)
+	VMOVUPS Y8, (AX)(SI*4)
+	VMOVUPS Y3, (AX)(R8*1)
+	VMOVUPS Y2, (AX)(DI*2)
+	VMOVUPS Y5, (AX)(R9*1)
+	VMOVUPS Y10, (AX)(SI*8)
+	ADDQ    $+32, AX
+	ADDQ    $+32, CX
+	SUBQ    $+8, DX
+	JGE     loop1
+
+next2:
+	ADDQ         $+8, DX
+	TESTQ        DX, DX
+	JE           done5
+	LEAQ         tailMaskF32<>+0(SB), R10
+	MOVQ         DX, R11
+	NEGQ         R11
+	LEAQ         32(R10)(R11*4), R10
+	VMOVUPS      (R10), Y10
+	VMASKMOVPS   (CX), Y10, Y10
+	VANDPS       absF32<>+0(SB), Y10, Y5
+	VMOVUPS      (R10), Y2
+	VMASKMOVPS   (CX)(SI*1), Y2, Y2
+	VANDPS       absF32<>+0(SB), Y2, Y3
+	VMOVUPS      (R10), Y8
+	VMASKMOVPS   (CX)(SI*2), Y8, Y8
+	VANDPS       absF32<>+0(SB), Y8, Y9
+	VMAXPS       Y3, Y5, Y6
+	VMINPS       Y5, Y3, Y3
+	VMAXPS       Y9, Y6, Y5
+	VMINPS       Y6, Y9, Y9
+	VMULPS       Y5, Y5, Y6
+	VMOVAPS      Y6, Y12
+	VFMADD231PS  Y3, Y3, Y12
+	VFMSUB213PS  Y6, Y5, Y5
+	VSUBPS       Y6, Y12, Y6
+	VFMSUB231PS  Y3, Y3, Y6
+	VADDPS       Y6, Y5, Y5
+	VMOVAPS      Y12, Y6
+	VFMADD231PS  Y9, Y9, Y6
+	VSUBPS       Y12, Y6, Y12
+	VFMSUB231PS  Y9, Y9, Y12
+	VADDPS       Y12, Y5, Y5
+	VCMPPS       $0x16, theta2Max<>+0(SB), Y6, Y12
+	VMAXPS       rootMin<>+0(SB), Y6, Y6
+	VSQRTPS      Y6, Y9
+	VMOVUPS      one<>+0(SB), Y3
+	VDIVPS       Y9, Y3, Y3
+	VMOVUPS      twoOverPi<>+0(SB), Y0
+	VFMADD213PS  roundF32<>+0(SB), Y9, Y0
+	VSUBPS       roundF32<>+0(SB), Y0, Y1
+	VMOVAPS      Y9, Y7
+	VFNMADD231PS halfPi1<>+0(SB), Y1, Y7
+	VFNMADD231PS halfPi2<>+0(SB), Y1, Y7
+	VMULPS       Y7, Y7, Y1
+	VMOVUPS      sinP2<>+0(SB), Y4
+	VFMADD213PS  sinP1<>+0(SB), Y1, Y4
+	VFMADD213PS  sinP0<>+0(SB), Y1, Y4
+	VMULPS       Y4, Y1, Y4
+	VFMADD231PS  Y4, Y7, Y7
+	VMOVUPS      cosP2<>+0(SB), Y4
+	VFMADD213PS  cosP1<>+0(SB), Y1, Y4
+	VFMADD213PS  cosP0<>+0(SB), Y1, Y4
+	VFMADD213PS  minusHalf<>+0(SB), Y1, Y4
+	VFMADD213PS  one<>+0(SB), Y1, Y4
+	VPSLLD       $0x1f, Y0, Y1
+	VBLENDVPS    Y1, Y4, Y7, Y11
+	VBLENDVPS    Y1, Y7, Y4, Y4
+	VPSLLD       $0x1e, Y0, Y7
+	VANDPS       signF32<>+0(SB), Y7, Y7
+	VXORPS       Y7, Y11, Y11
+	VPADDD       oneI<>+0(SB), Y0, Y0
+	VPSLLD       $0x1e, Y0, Y0
+	VANDPS       signF32<>+0(SB), Y0, Y0
+	VXORPS       Y0, Y4, Y4
+	VMOVAPS      Y6, Y0
+	VFNMADD231PS Y9, Y9, Y0
+	VADDPS       Y5, Y0, Y0
+	VMULPS       half<>+0(SB), Y0, Y0
+	VMULPS       Y3, Y0, Y0
+	VMOVAPS      Y11, Y7
+	VFMADD231PS  Y0, Y4, Y7
+	VFNMADD231PS Y0, Y11, Y4
+	VMOVUPS      one<>+0(SB), Y11
+	VSUBPS       Y4, Y11, Y11
+	VCMPPS       $0x1e, zero<>+0(SB), Y4, Y0
+	VMULPS       Y7, Y7, Y1
+	VMAXPS       zero<>+0(SB), Y4, Y4
+	VADDPS       one<>+0(SB), Y4, Y4
+	VDIVPS       Y4, Y1, Y1
+	VBLENDVPS    Y0, Y1, Y11, Y11
+	VMULPS       Y3, Y3, Y3
+	VMULPS       Y3, Y11, Y1
+	VFNMADD231PS Y1, Y6, Y11
+	VFNMADD231PS Y1, Y5, Y11
+	VFMADD231PS  Y3, Y11, Y1
+	VDIVPS       Y9, Y7, Y7
+	VCMPPS       $0x11, theta2Min<>+0(SB), Y6, Y9
+	VMOVUPS      one<>+0(SB), Y11
+	VSUBPS       Y7, Y11, Y11
+	VMAXPS       theta2Min<>+0(SB), Y6, Y6
+	VDIVPS       Y6, Y11, Y11
+	VBLENDVPS    Y9, zero<>+0(SB), Y11, Y11
+	VMULPS       Y10, Y1, Y9
+	VMULPS       Y2, Y1, Y6
+	VMULPS       Y8, Y1, Y1
+	VMULPS       Y10, Y11, Y3
+	VMULPS       Y2, Y11, Y5
+	VMULPS       Y8, Y11, Y11
+	VFMADD213PS  Y7, Y3, Y10
+	VMOVAPS      Y7, Y0
+	VFMADD231PS  Y2, Y5, Y0
+	VFMADD231PS  Y8, Y11, Y7
+	VMOVAPS      Y1, Y11
+	VFMSUB231PS  Y2, Y3, Y11
+	VFMADD231PS  Y2, Y3, Y1
+	VMOVAPS      Y6, Y2
+	VFMSUB231PS  Y8, Y3, Y2
+	VFMADD231PS  Y8, Y3, Y6
+	VMOVAPS      Y9, Y3
+	VFMSUB231PS  Y8, Y5, Y3
+	VFMADD231PS  Y8, Y5, Y9
+	VANDPS       (R10), Y12, Y12
+	VMOVMSKPS    Y12, CX
+	TESTQ        CX, CX
+	JE           easy7
+	VANDNPS      (R10), Y12, Y12
+	VMASKMOVPS   Y10, Y12, (AX)
+	VMASKMOVPS   Y11, Y12, (AX)(SI*1)
+	VMASKMOVPS   Y6, Y12, (AX)(SI*2)
+	VMASKMOVPS   Y1, Y12, (AX)(DI*1)
+	VMASKMOVPS   Y0, Y12, (AX)(SI*4)
+	VMASKMOVPS   Y3, Y12, (AX)(R8*1)
+	VMASKMOVPS   Y2, Y12, (AX)(DI*2)
+	VMASKMOVPS   Y9, Y12, (AX)(R9*1)
+	VMASKMOVPS   Y7, Y12, (AX)(SI*8)
+	MOVQ         BX, AX
+	SUBQ         DX, BX
+	MOVQ         BX, at+40(FP)
+	MOVQ         AX, next+48(FP)
+	MOVQ         CX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy7:
+	VMOVUPS    (R10), Y12
+	VMASKMOVPS Y10, Y12, (AX)
+	VMOVUPS    (R10), Y12
+	VMASKMOVPS Y11, Y12, (AX)(SI*1)
+	VMOVUPS    (R10), Y12
+	VMASKMOVPS Y6, Y12, (AX)(SI*2)
+	VMOVUPS    (R10), Y12
+	VMASKMOVPS Y1, Y12, (AX)(DI*1)
+	VMOVUPS    (R10), Y12
+	VMASKMOVPS Y0, Y12, (AX)(SI*4)
+	VMOVUPS    (R10), Y12
+	VMASKMOVPS Y3, Y12, (AX)(R8*1)
+	VMOVUPS    (R10), Y12
+	VMASKMOVPS Y2, Y12, (AX)(DI*2)
+	VMOVUPS    (R10), Y12
+	VMASKMOVPS Y9, Y12, (AX)(R9*1)
+	VMOVUPS    (R10), Y12
+	VMASKMOVPS Y7, Y12, (AX)(SI*8)
+
+done5:
+	XORQ AX, AX
+	MOVQ BX, at+40(FP)
+	MOVQ BX, next+48(FP)
+	MOVQ AX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+DATA zero<>+0(SB)/4, $0x00000000
+DATA zero<>+4(SB)/4, $0x00000000
+DATA zero<>+8(SB)/4, $0x00000000
+DATA zero<>+12(SB)/4, $0x00000000
+DATA zero<>+16(SB)/4, $0x00000000
+DATA zero<>+20(SB)/4, $0x00000000
+DATA zero<>+24(SB)/4, $0x00000000
+DATA zero<>+28(SB)/4, $0x00000000
+GLOBL zero<>(SB), RODATA|NOPTR, $32
+
+DATA theta2Min<>+0(SB)/4, $0x26800000
+DATA theta2Min<>+4(SB)/4, $0x26800000
+DATA theta2Min<>+8(SB)/4, $0x26800000
+DATA theta2Min<>+12(SB)/4, $0x26800000
+DATA theta2Min<>+16(SB)/4, $0x26800000
+DATA theta2Min<>+20(SB)/4, $0x26800000
+DATA theta2Min<>+24(SB)/4, $0x26800000
+DATA theta2Min<>+28(SB)/4, $0x26800000
+GLOBL theta2Min<>(SB), RODATA|NOPTR, $32
+
+// func leftJacobianSO3F32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·leftJacobianSO3F32AVX512(SB), NOSPLIT, $0-64
+	VBROADCASTSS one<>+0(SB), Z0
+	VBROADCASTSS absF32<>+0(SB), Z1
+	VBROADCASTSS zero<>+0(SB), Z2
+	VBROADCASTSS half<>+0(SB), Z3
+	VBROADCASTSS roundF32<>+0(SB), Z4
+	VBROADCASTSS signF32<>+0(SB), Z5
+	VBROADCASTSS theta2Min<>+0(SB), Z6
+	VBROADCASTSS theta2Max<>+0(SB), Z7
+	VBROADCASTSS rootMin<>+0(SB), Z8
+	VBROADCASTSS twoOverPi<>+0(SB), Z9
+	MOVQ         dst+0(FP), AX
+	MOVQ         a+8(FP), CX
+	MOVQ         n+24(FP), DX
+	MOVQ         stride+32(FP), SI
+	SHLQ         $0x02, SI
+	LEAQ         (SI)(SI*2), DI
+	LEAQ         (DI)(SI*2), R8
+	LEAQ         (R8)(SI*2), R9
+	MOVQ         DX, BX
+	SUBQ         $+16, DX
+	JL           next2
+
+loop1:
+	VMOVUPS           (CX), Z9
+	VPANDD            Z1, Z9, Z10
+	VMOVUPS           (CX)(SI*1), Z11
+	VPANDD            Z1, Z11, Z12
+	VMOVUPS           (CX)(SI*2), Z13
+	VPANDD            Z1, Z13, Z14
+	VMAXPS            Z12, Z10, Z15
+	VMINPS            Z10, Z12, Z12
+	VMAXPS            Z14, Z15, Z10
+	VMINPS            Z15, Z14, Z14
+	VMULPS            Z10, Z10, Z15
+	VMOVAPS           Z15, Z16
+	VFMADD231PS       Z12, Z12, Z16
+	VFMSUB213PS       Z15, Z10, Z10
+	VSUBPS            Z15, Z16, Z15
+	VFMSUB231PS       Z12, Z12, Z15
+	VADDPS            Z15, Z10, Z10
+	VMOVAPS           Z16, Z15
+	VFMADD231PS       Z14, Z14, Z15
+	VSUBPS            Z16, Z15, Z16
+	VFMSUB231PS       Z14, Z14, Z16
+	VADDPS            Z16, Z10, Z10
+	VCMPPS            $0x16, Z7, Z15, K1
+	VMAXPS            Z8, Z15, Z15
+	VRSQRT14PS        Z15, Z16
+	VMULPS            Z3, Z16, Z14
+	VMULPS            Z16, Z15, Z12
+	VMOVAPS           Z15, Z17
+	VFNMADD231PS      Z12, Z12, Z17
+	VFMADD231PS       Z14, Z17, Z12
+	VBROADCASTSS      one<>+0(SB), Z17
+	VFNMADD231PS      Z16, Z12, Z17
+	VFMADD231PS       Z16, Z17, Z16
+	VBROADCASTSS      twoOverPi<>+0(SB), Z17
+	VFMADD213PS       Z4, Z12, Z17
+	VSUBPS            Z4, Z17, Z14
+	VMOVAPS           Z12, Z18
+	VFNMADD231PS.BCST halfPi1<>+0(SB), Z14, Z18
+	VFNMADD231PS.BCST halfPi2<>+0(SB), Z14, Z18
+	VMULPS            Z18, Z18, Z14
+	VBROADCASTSS      sinP2<>+0(SB), Z19
+	VFMADD213PS.BCST  sinP1<>+0(SB), Z14, Z19
+	VFMADD213PS.BCST  sinP0<>+0(SB), Z14, Z19
+	VMULPS            Z19, Z14, Z19
+	VFMADD231PS       Z19, Z18, Z18
+	VBROADCASTSS      cosP2<>+0(SB), Z19
+	VFMADD213PS.BCST  cosP1<>+0(SB), Z14, Z19
+	VFMADD213PS.BCST  cosP0<>+0(SB), Z14, Z19
+	VFMADD213PS.BCST  minusHalf<>+0(SB), Z14, Z19
+	VFMADD213PS       Z0, Z14, Z19
+	VPTESTMD.BCST     bit0<>+0(SB), Z17, K2
+	VBLENDMPS         Z19, Z18, K2, Z14
+	VBLENDMPS         Z18, Z19, K2, Z19
+	VPSLLD            $0x1e, Z17, Z18
+	VPTERNLOGD        $0x78, Z5, Z18, Z14
+	VPADDD.BCST       oneI<>+0(SB), Z17, Z17
+	VPSLLD            $0x1e, Z17, Z17
+	VPTERNLOGD        $0x78, Z5, Z17, Z19
+	VMOVAPS           Z15, Z17
+	VFNMADD231PS      Z12, Z12, Z17
+	VADDPS            Z10, Z17, Z17
+	VMULPS            Z3, Z17, Z17
+	VMULPS            Z16, Z17, Z17
+	VMOVAPS           Z14, Z18
+	VFMADD231PS       Z17, Z19, Z18
+	VFNMADD231PS      Z17, Z14, Z19
+	VSUBPS            Z19, Z0, Z14
+	VCMPPS            $0x1e, Z2, Z19, K2
+	VMULPS            Z18, Z18, Z17
+	VMAXPS            Z2, Z19, Z19
+	VADDPS            Z0, Z19, Z19
+	VRCP14PS          Z19, Z20
+	VMULPS            Z20, Z17, Z21
+	VFNMADD231PS      Z21, Z19, Z17
+	VFMADD231PS       Z20, Z17, Z21
+	VBLENDMPS         Z21, Z14, K2, Z14
+	VMULPS            Z16, Z16, Z16
+	VMULPS            Z16, Z14, Z21
+	VFNMADD231PS      Z21, Z15, Z14
+	VFNMADD231PS      Z21, Z10, Z14
+	VFMADD231PS       Z16, Z14, Z21
+	VRCP14PS          Z12, Z14
+	VMULPS            Z14, Z18, Z16
+	VFNMADD231PS      Z16, Z12, Z18
+	VFMADD231PS       Z14, Z18, Z16
+	VCMPPS            $0x11, Z6, Z15, K2
+	VSUBPS            Z16, Z0, Z18
+	VMAXPS            Z6, Z15, Z15
+	VRCP14PS          Z15, Z14
+	VMULPS            Z14, Z18, Z12
+	VFNMADD231PS      Z12, Z15, Z18
+	VFMADD231PS       Z14, Z18, Z12
+	VBLENDMPS         Z2, Z12, K2, Z12
+	VMULPS            Z9, Z21, Z18
+	VMULPS            Z11, Z21, Z14
+	VMULPS            Z13, Z21, Z21
+	VMULPS            Z9, Z12, Z15
+	VMULPS            Z11, Z12, Z10
+	VMULPS            Z13, Z12, Z12
+	VFMADD213PS       Z16, Z15, Z9
+	VMOVAPS           Z16, Z17
+	VFMADD231PS       Z11, Z10, Z17
+	VFMADD231PS       Z13, Z12, Z16
+	VMOVAPS           Z21, Z12
+	VFMSUB231PS       Z11, Z15, Z12
+	VFMADD231PS       Z11, Z15, Z21
+	VMOVAPS           Z14, Z11
+	VFMSUB231PS       Z13, Z15, Z11
+	VFMADD231PS       Z13, Z15, Z14
+	VMOVAPS           Z18, Z15
+	VFMSUB231PS       Z13, Z10, Z15
+	VFMADD231PS       Z13, Z10, Z18
+	KMOVW             K1, R10
+	TESTQ             R10, R10
+	JE                easy4
+	KNOTW             K1, K1
+	VMOVUPS           Z9, K1, (AX)
+	VMOVUPS           Z12, K1, (AX)(SI*1)
+	VMOVUPS           Z14, K1, (AX)(SI*2)
+	VMOVUPS           Z21, K1, (AX)(DI*1)
+	VMOVUPS           Z17, K1, (AX)(SI*4)
+	VMOVUPS           Z15, K1, (AX)(R8*1)
+	VMOVUPS           Z11, K1, (AX)(DI*2)
+	VMOVUPS           Z18, K1, (AX)(R9*1)
+	VMOVUPS           Z16, K1, (AX)(SI*8)
+	MOVQ              BX, AX
+	SUBQ              DX, AX
+	MOVQ              AX, CX
+	SUBQ              $+16, CX
+	MOVQ              CX, at+40(FP)
+	MOVQ              AX, next+48(FP)
+	MOVQ              R10, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy4:
+	VMOVUPS Z9, (AX)
+	VMOVUPS Z12, (AX)(SI*1)
+	VMOVUPS Z14, (AX)(SI*2)
+	VMOVUPS Z21, (AX)(DI*1)
+	VMOVUPS Z17, (AX)(SI*4)
+	VMOVUPS Z15, (AX)(R8*1)
+	VMOVUPS Z11, (AX)(DI*2)
+	VMOVUPS Z18, (AX)(R9*1)
+	VMOVUPS Z16, (AX)(SI*8)
+	ADDQ    $+64, AX
+	ADDQ    $+64, CX
+	SUBQ    $+16, DX
+	JGE     loop1
+
+next2:
+	ADDQ              $+16, DX
+	TESTQ             DX, DX
+	JE                done5
+	MOVQ              $-1, R10
+	BZHIQ             DX, R10, R10
+	KMOVW             R10, K1
+	VMOVUPS.Z         (CX), K1, Z16
+	VPANDD            Z1, Z16, Z18
+	VMOVUPS.Z         (CX)(SI*1), K1, Z11
+	VPANDD            Z1, Z11, Z15
+	VMOVUPS.Z         (CX)(SI*2), K1, Z17
+	VPANDD            Z1, Z17, Z1
+	VMAXPS            Z15, Z18, Z21
+	VMINPS            Z18, Z15, Z15
+	VMAXPS            Z1, Z21, Z18
+	VMINPS            Z21, Z1, Z1
+	VMULPS            Z18, Z18, Z21
+	VMOVAPS           Z21, Z14
+	VFMADD231PS       Z15, Z15, Z14
+	VFMSUB213PS       Z21, Z18, Z18
+	VSUBPS            Z21, Z14, Z21
+	VFMSUB231PS       Z15, Z15, Z21
+	VADDPS            Z21, Z18, Z18
+	VMOVAPS           Z14, Z21
+	VFMADD231PS       Z1, Z1, Z21
+	VSUBPS            Z14, Z21, Z14
+	VFMSUB231PS       Z1, Z1, Z14
+	VADDPS            Z14, Z18, Z18
+	VCMPPS            $0x16, Z7, Z21, K2
+	VMAXPS            Z8, Z21, Z21
+	VRSQRT14PS        Z21, Z8
+	VMULPS            Z3, Z8, Z7
+	VMULPS            Z8, Z21, Z14
+	VMOVAPS           Z21, Z1
+	VFNMADD231PS      Z14, Z14, Z1
+	VFMADD231PS       Z7, Z1, Z14
+	VBROADCASTSS      one<>+0(SB), Z1
+	VFNMADD231PS      Z8, Z14, Z1
+	VFMADD231PS       Z8, Z1, Z8
+	VBROADCASTSS      twoOverPi<>+0(SB), Z1
+	VFMADD213PS       Z4, Z14, Z1
+	VSUBPS            Z4, Z1, Z4
+	VMOVAPS           Z14, Z7
+	VFNMADD231PS.BCST halfPi1<>+0(SB), Z4, Z7
+	VFNMADD231PS.BCST halfPi2<>+0(SB), Z4, Z7
+	VMULPS            Z7, Z7, Z4
+	VBROADCASTSS      sinP2<>+0(SB), Z15
+	VFMADD213PS.BCST  sinP1<>+0(SB), Z4, Z15
+	VFMADD213PS.BCST  sinP0<>+0(SB), Z4, Z15
+	VMULPS            Z15, Z4, Z15
+	VFMADD231PS       Z15, Z7, Z7
+	VBROADCASTSS      cosP2<>+0(SB), Z15
+	VFMADD213PS.BCST  cosP1<>+0(SB), Z4, Z15
+	VFMADD213PS.BCST  cosP0<>+0(SB), Z4, Z15
+	VFMADD213PS.BCST  minusHalf<>+0(SB), Z4, Z15
+	VFMADD213PS       Z0, Z4, Z15
+	VPTESTMD.BCST     bit0<>+0(SB), Z1, K3
+	VBLENDMPS         Z15, Z7, K3, Z4
+	VBLENDMPS         Z7, Z15, K3, Z15
+	VPSLLD            $0x1e, Z1, Z7
+	VPTERNLOGD        $0x78, Z5, Z7, Z4
+	VPADDD.BCST       oneI<>+0(SB), Z1, Z1
+	VPSLLD            $0x1e, Z1, Z1
+	VPTERNLOGD        $0x78, Z5, Z1, Z15
+	VMOVAPS           Z21, Z1
+	VFNMADD231PS      Z14, Z14, Z1
+	VADDPS            Z18, Z1, Z1
+	VMULPS            Z3, Z1, Z1
+	VMULPS            Z8, Z1, Z1
+	VMOVAPS           Z4, Z3
+	VFMADD231PS       Z1, Z15, Z3
+	VFNMADD231PS      Z1, Z4, Z15
+	VSUBPS            Z15, Z0, Z4
+	VCMPPS            $0x1e, Z2, Z15, K3
+	VMULPS            Z3, Z3, Z1
+	VMAXPS            Z2, Z15, Z15
+	VADDPS            Z0, Z15, Z15
+	VRCP14PS          Z15, Z5
+	VMULPS            Z5, Z1, Z7
+	VFNMADD231PS      Z7, Z15, Z1
+	VFMADD231PS       Z5, Z1, Z7
+	VBLENDMPS         Z7, Z4, K3, Z4
+	VMULPS            Z8, Z8, Z8
+	VMULPS            Z8, Z4, Z7
+	VFNMADD231PS      Z7, Z21, Z4
+	VFNMADD231PS      Z7, Z18, Z4
+	VFMADD231PS       Z8, Z4, Z7
+	VRCP14PS          Z14, Z4
+	VMULPS            Z4, Z3, Z8
+	VFNMADD231PS      Z8, Z14, Z3
+	VFMADD231PS       Z4, Z3, Z8
+	VCMPPS            $0x11, Z6, Z21, K3
+	VSUBPS            Z8, Z0, Z0
+	VMAXPS            Z6, Z21, Z21
+	VRCP14PS          Z21, Z6
+	VMULPS            Z6, Z0, Z3
+	VFNMADD231PS      Z3, Z21, Z0
+	VFMADD231PS       Z6, Z0, Z3
+	VBLENDMPS         Z2, Z3, K3, Z3
+	VMULPS            Z16, Z7, Z2
+	VMULPS            Z11, Z7, Z0
+	VMULPS            Z17, Z7, Z7
+	VMULPS            Z16, Z3, Z6
+	VMULPS            Z11, Z3, Z21
+	VMULPS            Z17, Z3, Z3
+	VFMADD213PS       Z8, Z6, Z16
+	VMOVAPS           Z8, Z4
+	VFMADD231PS       Z11, Z21, Z4
+	VFMADD231PS       Z17, Z3, Z8
+	VMOVAPS           Z7, Z3
+	VFMSUB231PS       Z11, Z6, Z3
+	VFMADD231PS       Z11, Z6, Z7
+	VMOVAPS           Z0, Z11
+	VFMSUB231PS       Z17, Z6, Z11
+	VFMADD231PS       Z17, Z6, Z0
+	VMOVAPS           Z2, Z6
+	VFMSUB231PS       Z17, Z21, Z6
+	VFMADD231PS       Z17, Z21, Z2
+	KANDW             K1, K2, K2
+	KMOVW             K2, CX
+	TESTQ             CX, CX
+	JE                easy7
+	KANDNW            K1, K2, K1
+	VMOVUPS           Z16, K1, (AX)
+	VMOVUPS           Z3, K1, (AX)(SI*1)
+	VMOVUPS           Z0, K1, (AX)(SI*2)
+	VMOVUPS           Z7, K1, (AX)(DI*1)
+	VMOVUPS           Z4, K1, (AX)(SI*4)
+	VMOVUPS           Z6, K1, (AX)(R8*1)
+	VMOVUPS           Z11, K1, (AX)(DI*2)
+	VMOVUPS           Z2, K1, (AX)(R9*1)
+	VMOVUPS           Z8, K1, (AX)(SI*8)
+	MOVQ              BX, AX
+	SUBQ              DX, BX
+	MOVQ              BX, at+40(FP)
+	MOVQ              AX, next+48(FP)
+	MOVQ              CX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy7:
+	VMOVUPS Z16, K1, (AX)
+	VMOVUPS Z3, K1, (AX)(SI*1)
+	VMOVUPS Z0, K1, (AX)(SI*2)
+	VMOVUPS Z7, K1, (AX)(DI*1)
+	VMOVUPS Z4, K1, (AX)(SI*4)
+	VMOVUPS Z6, K1, (AX)(R8*1)
+	VMOVUPS Z11, K1, (AX)(DI*2)
+	VMOVUPS Z2, K1, (AX)(R9*1)
+	VMOVUPS Z8, K1, (AX)(SI*8)
+
+done5:
+	XORQ AX, AX
+	MOVQ BX, at+40(FP)
+	MOVQ BX, next+48(FP)
+	MOVQ AX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+// func leftJacobianSO3F64AVX2(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
+// Requires: AVX, AVX2, FMA3
+TEXT ·leftJacobianSO3F64AVX2(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ n+24(FP), DX
+	MOVQ stride+32(FP), SI
+	SHLQ $0x03, SI
+	LEAQ (SI)(SI*2), DI
+	LEAQ (DI)(SI*2), R8
+	LEAQ (R8)(SI*2), R9
+	MOVQ DX, BX
+	SUBQ $+4, DX
+	JL   next2
+
+loop1:
+	VMOVUPS      (CX), Y0
+	VMULPD       Y0, Y0, Y1
+	VMOVUPS      (CX)(SI*1), Y2
+	VFMADD231PD  Y2, Y2, Y1
+	VMOVUPS      (CX)(SI*2), Y3
+	VFMADD231PD  Y3, Y3, Y1
+	VCMPPD       $0x16, theta2MaxF64<>+0(SB), Y1, Y4
+	VMAXPD       rootMinF64<>+0(SB), Y1, Y1
+	VSQRTPD      Y1, Y5
+	VMOVUPS      oneF64<>+0(SB), Y6
+	VDIVPD       Y5, Y6, Y6
+	VMOVUPS      twoOverPiF64<>+0(SB), Y6
+	VFMADD213PD  roundF64<>+0(SB), Y5, Y6
+	VSUBPD       roundF64<>+0(SB), Y6, Y7
+	VMOVAPS      Y5, Y8
+	VFNMADD231PD halfPi1F64<>+0(SB), Y7, Y8
+	VFNMADD231PD halfPi2F64<>+0(SB), Y7, Y8
+	VMULPD       Y8, Y8, Y7
+	VMOVUPS      sinP5F64<>+0(SB), Y9
+	VFMADD213PD  sinP4F64<>+0(SB), Y7, Y9
+	VFMADD213PD  sinP3F64<>+0(SB), Y7, Y9
+	VFMADD213PD  sinP2F64<>+0(SB), Y7, Y9
+	VFMADD213PD  sinP1F64<>+0(SB), Y7, Y9
+	VFMADD213PD  sinP0F64<>+0(SB), Y7, Y9
+	VMULPD       Y9, Y7, Y9
+	VFMADD231PD  Y9, Y8, Y8
+	VMOVUPS      cosP5F64<>+0(SB), Y9
+	VFMADD213PD  cosP4F64<>+0(SB), Y7, Y9
+	VFMADD213PD  cosP3F64<>+0(SB), Y7, Y9
+	VFMADD213PD  cosP2F64<>+0(SB), Y7, Y9
+	VFMADD213PD  cosP1F64<>+0(SB), Y7, Y9
+	VFMADD213PD  cosP0F64<>+0(SB), Y7, Y9
+	VFMADD213PD  minusHalfF64<>+0(SB), Y7, Y9
+	VFMADD213PD  oneF64<>+0(SB), Y7, Y9
+	VPSLLQ       $0x3f, Y6, Y7
+	VBLENDVPD    Y7, Y9, Y8, Y10
+	VBLENDVPD    Y7, Y8, Y9, Y9
+	VPSLLQ       $0x3e, Y6, Y8
+	VANDPD       signF64<>+0(SB), Y8, Y8
+	VXORPD       Y8, Y10, Y10
+	VPADDQ       oneIF64<>+0(SB), Y6, Y6
+	VPSLLQ       $0x3e, Y6, Y6
+	VANDPD       signF64<>+0(SB), Y6, Y6
+	VXORPD       Y6, Y9, Y9
+	VMOVUPS      oneF64<>+0(SB), Y6
+	VSUBPD       Y9, Y6, Y6
+	VCMPPD       $0x1e, zeroF64<>+0(SB), Y9, Y8
+	VMULPD       Y10, Y10, Y7
+	VMAXPD       zeroF64<>+0(SB), Y9, Y9
+	VADDPD       oneF64<>+0(SB), Y9, Y9
+	VDIVPD       Y9, Y7, Y7
+	VBLENDVPD    Y8, Y7, Y6, Y6
+	VDIVPD       Y5, Y10, Y10
+	VDIVPD       Y1, Y6, Y6
+	VCMPPD       $0x11, theta2MinF64<>+0(SB), Y1, Y5
+	VMOVUPS      oneF64<>+0(SB), Y7
+	VSUBPD       Y10, Y7, Y7
+	VMAXPD       theta2MinF64<>+0(SB), Y1, Y1
+	VDIVPD       Y1, Y7, Y7
+	VBLENDVPD    Y5, zeroF64<>+0(SB), Y7, Y7
+	VMULPD       Y0, Y6, Y5
+	VMULPD       Y2, Y6, Y1
+	VMULPD       Y3, Y6, Y6
+	VMULPD       Y0, Y7, Y8
+	VMULPD       Y2, Y7, Y9
+	VMULPD       Y3, Y7, Y7
+	VFMADD213PD  Y10, Y8, Y0
+	VMOVAPS      Y10, Y11
+	VFMADD231PD  Y2, Y9, Y11
+	VFMADD231PD  Y3, Y7, Y10
+	VMOVAPS      Y6, Y7
+	VFMSUB231PD  Y2, Y8, Y7
+	VFMADD231PD  Y2, Y8, Y6
+	VMOVAPS      Y1, Y2
+	VFMSUB231PD  Y3, Y8, Y2
+	VFMADD231PD  Y3, Y8, Y1
+	VMOVAPS      Y5, Y8
+	VFMSUB231PD  Y3, Y9, Y8
+	VFMADD231PD  Y3, Y9, Y5
+	VMOVMSKPD    Y4, R10
+	TESTQ        R10, R10
+	JE           easy4
+	VPCMPEQD     Y9, Y9, Y9
+	VXORPD       Y4, Y9, Y9
+	VMASKMOVPD   Y0, Y9, (AX)
+	VMASKMOVPD   Y7, Y9, (AX)(SI*1)
+	VMASKMOVPD   Y1, Y9, (AX)(SI*2)
+	VMASKMOVPD   Y6, Y9, (AX)(DI*1)
+	VMASKMOVPD   Y11, Y9, (AX)(SI*4)
+	VMASKMOVPD   Y8, Y9, (AX)(R8*1)
+	VMASKMOVPD   Y2, Y9, (AX)(DI*2)
+	VMASKMOVPD   Y5, Y9, (AX)(R9*1)
+	VMASKMOVPD   Y10, Y9, (AX)(SI*8)
+	MOVQ         BX, AX
+	SUBQ         DX, AX
+	MOVQ         AX, CX
+	SUBQ         $+4, CX
+	MOVQ         CX, at+40(FP)
+	MOVQ         AX, next+48(FP)
+	MOVQ         R10, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy4:
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y7, (AX)(SI*1)
+	VMOVUPS Y1, (AX)(SI*2)
+	VMOVUPS Y6, (AX)(DI*1)
+	VMOVUPS Y11, (AX)(SI*4)
+	VMOVUPS Y8, (AX)(R8*1)
+	VMOVUPS Y2, (AX)(DI*2)
+	VMOVUPS Y5, (AX)(R9*1)
+	VMOVUPS Y10, (AX)(SI*8)
+	ADDQ    $+32, AX
+	ADDQ    $+32, CX
+	SUBQ    $+4, DX
+	JGE     loop1
+
+next2:
+	ADDQ         $+4, DX
+	TESTQ        DX, DX
+	JE           done5
+	LEAQ         tailMaskF64<>+0(SB), R10
+	MOVQ         DX, R11
+	NEGQ         R11
+	LEAQ         32(R10)(R11*8), R10
+	VMOVUPS      (R10), Y10
+	VMASKMOVPD   (CX), Y10, Y10
+	VMULPD       Y10, Y10, Y5
+	VMOVUPS      (R10), Y2
+	VMASKMOVPD   (CX)(SI*1), Y2, Y2
+	VFMADD231PD  Y2, Y2, Y5
+	VMOVUPS      (R10), Y8
+	VMASKMOVPD   (CX)(SI*2), Y8, Y8
+	VFMADD231PD  Y8, Y8, Y5
+	VCMPPD       $0x16, theta2MaxF64<>+0(SB), Y5, Y11
+	VMAXPD       rootMinF64<>+0(SB), Y5, Y5
+	VSQRTPD      Y5, Y6
+	VMOVUPS      oneF64<>+0(SB), Y1
+	VDIVPD       Y6, Y1, Y1
+	VMOVUPS      twoOverPiF64<>+0(SB), Y1
+	VFMADD213PD  roundF64<>+0(SB), Y6, Y1
+	VSUBPD       roundF64<>+0(SB), Y1, Y7
+	VMOVAPS      Y6, Y0
+	VFNMADD231PD halfPi1F64<>+0(SB), Y7, Y0
+	VFNMADD231PD halfPi2F64<>+0(SB), Y7, Y0
+	VMULPD       Y0, Y0, Y7
+	VMOVUPS      sinP5F64<>+0(SB), Y9
+	VFMADD213PD  sinP4F64<>+0(SB), Y7, Y9
+	VFMADD213PD  sinP3F64<>+0(SB), Y7, Y9
+	VFMADD213PD  sinP2F64<>+0(SB), Y7, Y9
+	VFMADD213PD  sinP1F64<>+0(SB), Y7, Y9
+	VFMADD213PD  sinP0F64<>+0(SB), Y7, Y9
+	VMULPD       Y9, Y7, Y9
+	VFMADD231PD  Y9, Y0, Y0
+	VMOVUPS      cosP5F64<>+0(SB), Y9
+	VFMADD213PD  cosP4F64<>+0(SB), Y7, Y9
+	VFMADD213PD  cosP3F64<>+0(SB), Y7, Y9
+	VFMADD213PD  cosP2F64<>+0(SB), Y7, Y9
+	VFMADD213PD  cosP1F64<>+0(SB), Y7, Y9
+	VFMADD213PD  cosP0F64<>+0(SB), Y7, Y9
+	VFMADD213PD  minusHalfF64<>+0(SB), Y7, Y9
+	VFMADD213PD  oneF64<>+0(SB), Y7, Y9
+	VPSLLQ       $0x3f, Y1, Y7
+	VBLENDVPD    Y7, Y9, Y0, Y4
+	VBLENDVPD    Y7, Y0, Y9, Y9
+	VPSLLQ       $0x3e, Y1, Y0
+	VANDPD       signF64<>+0(SB), Y0, Y0
+	VXORPD       Y0, Y4, Y4
+	VPADDQ       oneIF64<>+0(SB), Y1, Y1
+	VPSLLQ       $0x3e, Y1, Y1
+	VANDPD       signF64<>+0(SB), Y1, Y1
+	VXORPD       Y1, Y9, Y9
+	VMOVUPS      oneF64<>+0(SB), Y1
+	VSUBPD       Y9, Y1, Y1
+	VCMPPD       $0x1e, zeroF64<>+0(SB), Y9, Y0
+	VMULPD       Y4, Y4, Y7
+	VMAXPD       zeroF64<>+0(SB), Y9, Y9
+	VADDPD       oneF64<>+0(SB), Y9, Y9
+	VDIVPD       Y9, Y7, Y7
+	VBLENDVPD    Y0, Y7, Y1, Y1
+	VDIVPD       Y6, Y4, Y4
+	VDIVPD       Y5, Y1, Y1
+	VCMPPD       $0x11, theta2MinF64<>+0(SB), Y5, Y6
+	VMOVUPS      oneF64<>+0(SB), Y7
+	VSUBPD       Y4, Y7, Y7
+	VMAXPD       theta2MinF64<>+0(SB), Y5, Y5
+	VDIVPD       Y5, Y7, Y7
+	VBLENDVPD    Y6, zeroF64<>+0(SB), Y7, Y7
+	VMULPD       Y10, Y1, Y6
+	VMULPD       Y2, Y1, Y5
+	VMULPD       Y8, Y1, Y1
+	VMULPD       Y10, Y7, Y0
+	VMULPD       Y2, Y7, Y9
+	VMULPD       Y8, Y7, Y7
+	VFMADD213PD  Y4, Y0, Y10
+	VMOVAPS      Y4, Y3
+	VFMADD231PD  Y2, Y9, Y3
+	VFMADD231PD  Y8, Y7, Y4
+	VMOVAPS      Y1, Y7
+	VFMSUB231PD  Y2, Y0, Y7
+	VFMADD231PD  Y2, Y0, Y1
+	VMOVAPS      Y5, Y2
+	VFMSUB231PD  Y8, Y0, Y2
+	VFMADD231PD  Y8, Y0, Y5
+	VMOVAPS      Y6, Y0
+	VFMSUB231PD  Y8, Y9, Y0
+	VFMADD231PD  Y8, Y9, Y6
+	VANDPD       (R10), Y11, Y11
+	VMOVMSKPD    Y11, CX
+	TESTQ        CX, CX
+	JE           easy7
+	VANDNPD      (R10), Y11, Y11
+	VMASKMOVPD   Y10, Y11, (AX)
+	VMASKMOVPD   Y7, Y11, (AX)(SI*1)
+	VMASKMOVPD   Y5, Y11, (AX)(SI*2)
+	VMASKMOVPD   Y1, Y11, (AX)(DI*1)
+	VMASKMOVPD   Y3, Y11, (AX)(SI*4)
+	VMASKMOVPD   Y0, Y11, (AX)(R8*1)
+	VMASKMOVPD   Y2, Y11, (AX)(DI*2)
+	VMASKMOVPD   Y6, Y11, (AX)(R9*1)
+	VMASKMOVPD   Y4, Y11, (AX)(SI*8)
+	MOVQ         BX, AX
+	SUBQ         DX, BX
+	MOVQ         BX, at+40(FP)
+	MOVQ         AX, next+48(FP)
+	MOVQ         CX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy7:
+	VMOVUPS    (R10), Y11
+	VMASKMOVPD Y10, Y11, (AX)
+	VMOVUPS    (R10), Y11
+	VMASKMOVPD Y7, Y11, (AX)(SI*1)
+	VMOVUPS    (R10), Y11
+	VMASKMOVPD Y5, Y11, (AX)(SI*2)
+	VMOVUPS    (R10), Y11
+	VMASKMOVPD Y1, Y11, (AX)(DI*1)
+	VMOVUPS    (R10), Y11
+	VMASKMOVPD Y3, Y11, (AX)(SI*4)
+	VMOVUPS    (R10), Y11
+	VMASKMOVPD Y0, Y11, (AX)(R8*1)
+	VMOVUPS    (R10), Y11
+	VMASKMOVPD Y2, Y11, (AX)(DI*2)
+	VMOVUPS    (R10), Y11
+	VMASKMOVPD Y6, Y11, (AX)(R9*1)
+	VMOVUPS    (R10), Y11
+	VMASKMOVPD Y4, Y11, (AX)(SI*8)
+
+done5:
+	XORQ AX, AX
+	MOVQ BX, at+40(FP)
+	MOVQ BX, next+48(FP)
+	MOVQ AX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+DATA theta2MinF64<>+0(SB)/8, $0x3930000000000000
+DATA theta2MinF64<>+8(SB)/8, $0x3930000000000000
+DATA theta2MinF64<>+16(SB)/8, $0x3930000000000000
+DATA theta2MinF64<>+24(SB)/8, $0x3930000000000000
+GLOBL theta2MinF64<>(SB), RODATA|NOPTR, $32
+
+// func leftJacobianSO3F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·leftJacobianSO3F64AVX512(SB), NOSPLIT, $0-64
+	VBROADCASTSD oneF64<>+0(SB), Z0
+	VBROADCASTSD zeroF64<>+0(SB), Z1
+	VBROADCASTSD halfF64<>+0(SB), Z2
+	VBROADCASTSD roundF64<>+0(SB), Z3
+	VBROADCASTSD signF64<>+0(SB), Z4
+	VBROADCASTSD theta2MinF64<>+0(SB), Z5
+	VBROADCASTSD theta2MaxF64<>+0(SB), Z6
+	VBROADCASTSD rootMinF64<>+0(SB), Z7
+	VBROADCASTSD twoOverPiF64<>+0(SB), Z8
+	VBROADCASTSD halfPi1F64<>+0(SB), Z8
+	MOVQ         dst+0(FP), AX
+	MOVQ         a+8(FP), CX
+	MOVQ         n+24(FP), DX
+	MOVQ         stride+32(FP), SI
+	SHLQ         $0x03, SI
+	LEAQ         (SI)(SI*2), DI
+	LEAQ         (DI)(SI*2), R8
+	LEAQ         (R8)(SI*2), R9
+	MOVQ         DX, BX
+	SUBQ         $+8, DX
+	JL           next2
+
+loop1:
+	VMOVUPS           (CX), Z9
+	VMULPD            Z9, Z9, Z10
+	VMOVUPS           (CX)(SI*1), Z11
+	VFMADD231PD       Z11, Z11, Z10
+	VMOVUPS           (CX)(SI*2), Z12
+	VFMADD231PD       Z12, Z12, Z10
+	VCMPPD            $0x16, Z6, Z10, K1
+	VMAXPD            Z7, Z10, Z10
+	VRSQRT14PD        Z10, Z13
+	VMULPD            Z2, Z13, Z14
+	VMULPD            Z13, Z10, Z13
+	VBROADCASTSD      halfF64<>+0(SB), Z15
+	VFNMADD231PD      Z14, Z13, Z15
+	VFMADD231PD       Z15, Z13, Z13
+	VFMADD231PD       Z15, Z14, Z14
+	VADDPD            Z14, Z14, Z15
+	VMOVAPS           Z10, Z16
+	VFNMADD231PD      Z13, Z13, Z16
+	VFMADD231PD       Z14, Z16, Z13
+	VBROADCASTSD      oneF64<>+0(SB), Z16
+	VFNMADD231PD      Z15, Z13, Z16
+	VFMADD231PD       Z15, Z16, Z15
+	VBROADCASTSD      twoOverPiF64<>+0(SB), Z16
+	VFMADD213PD       Z3, Z13, Z16
+	VSUBPD            Z3, Z16, Z15
+	VMOVAPS           Z13, Z14
+	VFNMADD231PD      Z8, Z15, Z14
+	VFNMADD231PD.BCST halfPi2F64<>+0(SB), Z15, Z14
+	VMULPD            Z14, Z14, Z15
+	VBROADCASTSD      sinP5F64<>+0(SB), Z17
+	VFMADD213PD.BCST  sinP4F64<>+0(SB), Z15, Z17
+	VFMADD213PD.BCST  sinP3F64<>+0(SB), Z15, Z17
+	VFMADD213PD.BCST  sinP2F64<>+0(SB), Z15, Z17
+	VFMADD213PD.BCST  sinP1F64<>+0(SB), Z15, Z17
+	VFMADD213PD.BCST  sinP0F64<>+0(SB), Z15, Z17
+	VMULPD            Z17, Z15, Z17
+	VFMADD231PD       Z17, Z14, Z14
+	VBROADCASTSD      cosP5F64<>+0(SB), Z17
+	VFMADD213PD.BCST  cosP4F64<>+0(SB), Z15, Z17
+	VFMADD213PD.BCST  cosP3F64<>+0(SB), Z15, Z17
+	VFMADD213PD.BCST  cosP2F64<>+0(SB), Z15, Z17
+	VFMADD213PD.BCST  cosP1F64<>+0(SB), Z15, Z17
+	VFMADD213PD.BCST  cosP0F64<>+0(SB), Z15, Z17
+	VFMADD213PD.BCST  minusHalfF64<>+0(SB), Z15, Z17
+	VFMADD213PD       Z0, Z15, Z17
+	VPTESTMQ.BCST     bit0F64<>+0(SB), Z16, K2
+	VBLENDMPD         Z17, Z14, K2, Z15
+	VBLENDMPD         Z14, Z17, K2, Z17
+	VPSLLQ            $0x3e, Z16, Z14
+	VPTERNLOGQ        $0x78, Z4, Z14, Z15
+	VPADDQ.BCST       oneIF64<>+0(SB), Z16, Z16
+	VPSLLQ            $0x3e, Z16, Z16
+	VPTERNLOGQ        $0x78, Z4, Z16, Z17
+	VSUBPD            Z17, Z0, Z16
+	VCMPPD            $0x1e, Z1, Z17, K2
+	VMULPD            Z15, Z15, Z14
+	VMAXPD            Z1, Z17, Z17
+	VADDPD            Z0, Z17, Z17
+	VRCP14PD          Z17, Z18
+	VBROADCASTSD      oneF64<>+0(SB), Z19
+	VFNMADD231PD      Z18, Z17, Z19
+	VFMADD231PD       Z18, Z19, Z18
+	VMULPD            Z18, Z14, Z19
+	VFNMADD231PD      Z19, Z17, Z14
+	VFMADD231PD       Z18, Z14, Z19
+	VBLENDMPD         Z19, Z16, K2, Z16
+	VRCP14PD          Z13, Z19
+	VBROADCASTSD      oneF64<>+0(SB), Z14
+	VFNMADD231PD      Z19, Z13, Z14
+	VFMADD231PD       Z19, Z14, Z19
+	VMULPD            Z19, Z15, Z14
+	VFNMADD231PD      Z14, Z13, Z15
+	VFMADD231PD       Z19, Z15, Z14
+	VRCP14PD          Z10, Z15
+	VBROADCASTSD      oneF64<>+0(SB), Z19
+	VFNMADD231PD      Z15, Z10, Z19
+	VFMADD231PD       Z15, Z19, Z15
+	VMULPD            Z15, Z16, Z19
+	VFNMADD231PD      Z19, Z10, Z16
+	VFMADD231PD       Z15, Z16, Z19
+	VCMPPD            $0x11, Z5, Z10, K2
+	VSUBPD            Z14, Z0, Z16
+	VMAXPD            Z5, Z10, Z10
+	VRCP14PD          Z10, Z15
+	VBROADCASTSD      oneF64<>+0(SB), Z13
+	VFNMADD231PD      Z15, Z10, Z13
+	VFMADD231PD       Z15, Z13, Z15
+	VMULPD            Z15, Z16, Z13
+	VFNMADD231PD      Z13, Z10, Z16
+	VFMADD231PD       Z15, Z16, Z13
+	VBLENDMPD         Z1, Z13, K2, Z13
+	VMULPD            Z9, Z19, Z16
+	VMULPD            Z11, Z19, Z15
+	VMULPD            Z12, Z19, Z19
+	VMULPD            Z9, Z13, Z10
+	VMULPD            Z11, Z13, Z18
+	VMULPD            Z12, Z13, Z13
+	VFMADD213PD       Z14, Z10, Z9
+	VMOVAPS           Z14, Z17
+	VFMADD231PD       Z11, Z18, Z17
+	VFMADD231PD       Z12, Z13, Z14
+	VMOVAPS           Z19, Z13
+	VFMSUB231PD       Z11, Z10, Z13
+	VFMADD231PD       Z11, Z10, Z19
+	VMOVAPS           Z15, Z11
+	VFMSUB231PD       Z12, Z10, Z11
+	VFMADD231PD       Z12, Z10, Z15
+	VMOVAPS           Z16, Z10
+	VFMSUB231PD       Z12, Z18, Z10
+	VFMADD231PD       Z12, Z18, Z16
+	KMOVW             K1, R10
+	TESTQ             R10, R10
+	JE                easy4
+	KNOTW             K1, K1
+	VMOVUPD           Z9, K1, (AX)
+	VMOVUPD           Z13, K1, (AX)(SI*1)
+	VMOVUPD           Z15, K1, (AX)(SI*2)
+	VMOVUPD           Z19, K1, (AX)(DI*1)
+	VMOVUPD           Z17, K1, (AX)(SI*4)
+	VMOVUPD           Z10, K1, (AX)(R8*1)
+	VMOVUPD           Z11, K1, (AX)(DI*2)
+	VMOVUPD           Z16, K1, (AX)(R9*1)
+	VMOVUPD           Z14, K1, (AX)(SI*8)
+	MOVQ              BX, AX
+	SUBQ              DX, AX
+	MOVQ              AX, CX
+	SUBQ              $+8, CX
+	MOVQ              CX, at+40(FP)
+	MOVQ              AX, next+48(FP)
+	MOVQ              R10, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy4:
+	VMOVUPS Z9, (AX)
+	VMOVUPS Z13, (AX)(SI*1)
+	VMOVUPS Z15, (AX)(SI*2)
+	VMOVUPS Z19, (AX)(DI*1)
+	VMOVUPS Z17, (AX)(SI*4)
+	VMOVUPS Z10, (AX)(R8*1)
+	VMOVUPS Z11, (AX)(DI*2)
+	VMOVUPS Z16, (AX)(R9*1)
+	VMOVUPS Z14, (AX)(SI*8)
+	ADDQ    $+64, AX
+	ADDQ    $+64, CX
+	SUBQ    $+8, DX
+	JGE     loop1
+
+next2:
+	ADDQ              $+8, DX
+	TESTQ             DX, DX
+	JE                done5
+	MOVQ              $-1, R10
+	BZHIQ             DX, R10, R10
+	KMOVW             R10, K1
+	VMOVUPD.Z         (CX), K1, Z14
+	VMULPD            Z14, Z14, Z16
+	VMOVUPD.Z         (CX)(SI*1), K1, Z11
+	VFMADD231PD       Z11, Z11, Z16
+	VMOVUPD.Z         (CX)(SI*2), K1, Z10
+	VFMADD231PD       Z10, Z10, Z16
+	VCMPPD            $0x16, Z6, Z16, K2
+	VMAXPD            Z7, Z16, Z16
+	VRSQRT14PD        Z16, Z7
+	VMULPD            Z2, Z7, Z2
+	VMULPD            Z7, Z16, Z7
+	VBROADCASTSD      halfF64<>+0(SB), Z6
+	VFNMADD231PD      Z2, Z7, Z6
+	VFMADD231PD       Z6, Z7, Z7
+	VFMADD231PD       Z6, Z2, Z2
+	VADDPD            Z2, Z2, Z6
+	VMOVAPS           Z16, Z17
+	VFNMADD231PD      Z7, Z7, Z17
+	VFMADD231PD       Z2, Z17, Z7
+	VBROADCASTSD      oneF64<>+0(SB), Z17
+	VFNMADD231PD      Z6, Z7, Z17
+	VFMADD231PD       Z6, Z17, Z6
+	VBROADCASTSD      twoOverPiF64<>+0(SB), Z17
+	VFMADD213PD       Z3, Z7, Z17
+	VSUBPD            Z3, Z17, Z3
+	VMOVAPS           Z7, Z6
+	VFNMADD231PD      Z8, Z3, Z6
+	VFNMADD231PD.BCST halfPi2F64<>+0(SB), Z3, Z6
+	VMULPD            Z6, Z6, Z3
+	VBROADCASTSD      sinP5F64<>+0(SB), Z8
+	VFMADD213PD.BCST  sinP4F64<>+0(SB), Z3, Z8
+	VFMADD213PD.BCST  sinP3F64<>+0(SB), Z3, Z8
+	VFMADD213PD.BCST  sinP2F64<>+0(SB), Z3, Z8
+	VFMADD213PD.BCST  sinP1F64<>+0(SB), Z3, Z8
+	VFMADD213PD.BCST  sinP0F64<>+0(SB), Z3, Z8
+	VMULPD            Z8, Z3, Z8
+	VFMADD231PD       Z8, Z6, Z6
+	VBROADCASTSD      cosP5F64<>+0(SB), Z8
+	VFMADD213PD.BCST  cosP4F64<>+0(SB), Z3, Z8
+	VFMADD213PD.BCST  cosP3F64<>+0(SB), Z3, Z8
+	VFMADD213PD.BCST  cosP2F64<>+0(SB), Z3, Z8
+	VFMADD213PD.BCST  cosP1F64<>+0(SB), Z3, Z8
+	VFMADD213PD.BCST  cosP0F64<>+0(SB), Z3, Z8
+	VFMADD213PD.BCST  minusHalfF64<>+0(SB), Z3, Z8
+	VFMADD213PD       Z0, Z3, Z8
+	VPTESTMQ.BCST     bit0F64<>+0(SB), Z17, K3
+	VBLENDMPD         Z8, Z6, K3, Z3
+	VBLENDMPD         Z6, Z8, K3, Z8
+	VPSLLQ            $0x3e, Z17, Z6
+	VPTERNLOGQ        $0x78, Z4, Z6, Z3
+	VPADDQ.BCST       oneIF64<>+0(SB), Z17, Z17
+	VPSLLQ            $0x3e, Z17, Z17
+	VPTERNLOGQ        $0x78, Z4, Z17, Z8
+	VSUBPD            Z8, Z0, Z17
+	VCMPPD            $0x1e, Z1, Z8, K3
+	VMULPD            Z3, Z3, Z4
+	VMAXPD            Z1, Z8, Z8
+	VADDPD            Z0, Z8, Z8
+	VRCP14PD          Z8, Z6
+	VBROADCASTSD      oneF64<>+0(SB), Z2
+	VFNMADD231PD      Z6, Z8, Z2
+	VFMADD231PD       Z6, Z2, Z6
+	VMULPD            Z6, Z4, Z2
+	VFNMADD231PD      Z2, Z8, Z4
+	VFMADD231PD       Z6, Z4, Z2
+	VBLENDMPD         Z2, Z17, K3, Z17
+	VRCP14PD          Z7, Z2
+	VBROADCASTSD      oneF64<>+0(SB), Z4
+	VFNMADD231PD      Z2, Z7, Z4
+	VFMADD231PD       Z2, Z4, Z2
+	VMULPD            Z2, Z3, Z4
+	VFNMADD231PD      Z4, Z7, Z3
+	VFMADD231PD       Z2, Z3, Z4
+	VRCP14PD          Z16, Z3
+	VBROADCASTSD      oneF64<>+0(SB), Z2
+	VFNMADD231PD      Z3, Z16, Z2
+	VFMADD231PD       Z3, Z2, Z3
+	VMULPD            Z3, Z17, Z2
+	VFNMADD231PD      Z2, Z16, Z17
+	VFMADD231PD       Z3, Z17, Z2
+	VCMPPD            $0x11, Z5, Z16, K3
+	VSUBPD            Z4, Z0, Z0
+	VMAXPD            Z5, Z16, Z16
+	VRCP14PD          Z16, Z5
+	VBROADCASTSD      oneF64<>+0(SB), Z17
+	VFNMADD231PD      Z5, Z16, Z17
+	VFMADD231PD       Z5, Z17, Z5
+	VMULPD            Z5, Z0, Z17
+	VFNMADD231PD      Z17, Z16, Z0
+	VFMADD231PD       Z5, Z0, Z17
+	VBLENDMPD         Z1, Z17, K3, Z17
+	VMULPD            Z14, Z2, Z1
+	VMULPD            Z11, Z2, Z0
+	VMULPD            Z10, Z2, Z2
+	VMULPD            Z14, Z17, Z5
+	VMULPD            Z11, Z17, Z16
+	VMULPD            Z10, Z17, Z17
+	VFMADD213PD       Z4, Z5, Z14
+	VMOVAPS           Z4, Z3
+	VFMADD231PD       Z11, Z16, Z3
+	VFMADD231PD       Z10, Z17, Z4
+	VMOVAPS           Z2, Z17
+	VFMSUB231PD       Z11, Z5, Z17
+	VFMADD231PD       Z11, Z5, Z2
+	VMOVAPS           Z0, Z11
+	VFMSUB231PD       Z10, Z5, Z11
+	VFMADD231PD       Z10, Z5, Z0
+	VMOVAPS           Z1, Z5
+	VFMSUB231PD       Z10, Z16, Z5
+	VFMADD231PD       Z10, Z16, Z1
+	KANDW             K1, K2, K2
+	KMOVW             K2, CX
+	TESTQ             CX, CX
+	JE                easy7
+	KANDNW            K1, K2, K1
+	VMOVUPD           Z14, K1, (AX)
+	VMOVUPD           Z17, K1, (AX)(SI*1)
+	VMOVUPD           Z0, K1, (AX)(SI*2)
+	VMOVUPD           Z2, K1, (AX)(DI*1)
+	VMOVUPD           Z3, K1, (AX)(SI*4)
+	VMOVUPD           Z5, K1, (AX)(R8*1)
+	VMOVUPD           Z11, K1, (AX)(DI*2)
+	VMOVUPD           Z1, K1, (AX)(R9*1)
+	VMOVUPD           Z4, K1, (AX)(SI*8)
+	MOVQ              BX, AX
+	SUBQ              DX, BX
+	MOVQ              BX, at+40(FP)
+	MOVQ              AX, next+48(FP)
+	MOVQ              CX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy7:
+	VMOVUPD Z14, K1, (AX)
+	VMOVUPD Z17, K1, (AX)(SI*1)
+	VMOVUPD Z0, K1, (AX)(SI*2)
+	VMOVUPD Z2, K1, (AX)(DI*1)
+	VMOVUPD Z3, K1, (AX)(SI*4)
+	VMOVUPD Z5, K1, (AX)(R8*1)
+	VMOVUPD Z11, K1, (AX)(DI*2)
+	VMOVUPD Z1, K1, (AX)(R9*1)
+	VMOVUPD Z4, K1, (AX)(SI*8)
+
+done5:
+	XORQ AX, AX
+	MOVQ BX, at+40(FP)
+	MOVQ BX, next+48(FP)
+	MOVQ AX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+// func leftJacobianInvSO3F32AVX2(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
+// Requires: AVX, AVX2, FMA3
+TEXT ·leftJacobianInvSO3F32AVX2(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ n+24(FP), DX
+	MOVQ stride+32(FP), SI
+	SHLQ $0x02, SI
+	LEAQ (SI)(SI*2), DI
+	LEAQ (DI)(SI*2), R8
+	LEAQ (R8)(SI*2), R9
+	MOVQ DX, BX
+	SUBQ $+8, DX
+	JL   next2
+
+loop1:
+	VMOVUPS      (CX), Y0
+	VANDPS       absF32<>+0(SB), Y0, Y1
+	VMOVUPS      (CX)(SI*1), Y2
+	VANDPS       absF32<>+0(SB), Y2, Y3
+	VMOVUPS      (CX)(SI*2), Y4
+	VANDPS       absF32<>+0(SB), Y4, Y5
+	VMAXPS       Y3, Y1, Y6
+	VMINPS       Y1, Y3, Y3
+	VMAXPS       Y5, Y6, Y1
+	VMINPS       Y6, Y5, Y5
+	VMULPS       Y1, Y1, Y6
+	VMOVAPS      Y6, Y7
+	VFMADD231PS  Y3, Y3, Y7
+	VFMSUB213PS  Y6, Y1, Y1
+	VSUBPS       Y6, Y7, Y6
+	VFMSUB231PS  Y3, Y3, Y6
+	VADDPS       Y6, Y1, Y1
+	VMOVAPS      Y7, Y6
+	VFMADD231PS  Y5, Y5, Y6
+	VSUBPS       Y7, Y6, Y7
+	VFMSUB231PS  Y5, Y5, Y7
+	VADDPS       Y7, Y1, Y1
+	VCMPPS       $0x16, theta2Max<>+0(SB), Y6, Y1
+	VSQRTPS      Y6, Y7
+	VMULPS       half<>+0(SB), Y7, Y7
+	VANDPS       absF32<>+0(SB), Y7, Y5
+	VMOVUPS      twoOverPi<>+0(SB), Y3
+	VFMADD213PS  roundF32<>+0(SB), Y5, Y3
+	VSUBPS       roundF32<>+0(SB), Y3, Y8
+	VFNMADD231PS halfPi1<>+0(SB), Y8, Y5
+	VFNMADD231PS halfPi2<>+0(SB), Y8, Y5
+	VFNMADD231PS halfPi3<>+0(SB), Y8, Y5
+	VMULPS       Y5, Y5, Y8
+	VMOVUPS      sinP2<>+0(SB), Y9
+	VFMADD213PS  sinP1<>+0(SB), Y8, Y9
+	VFMADD213PS  sinP0<>+0(SB), Y8, Y9
+	VMULPS       Y9, Y8, Y9
+	VFMADD231PS  Y9, Y5, Y5
+	VMOVUPS      cosP2<>+0(SB), Y9
+	VFMADD213PS  cosP1<>+0(SB), Y8, Y9
+	VFMADD213PS  cosP0<>+0(SB), Y8, Y9
+	VFMADD213PS  minusHalf<>+0(SB), Y8, Y9
+	VFMADD213PS  one<>+0(SB), Y8, Y9
+	VPSLLD       $0x1f, Y3, Y8
+	VBLENDVPS    Y8, Y9, Y5, Y10
+	VBLENDVPS    Y8, Y5, Y9, Y9
+	VPSLLD       $0x1e, Y3, Y5
+	VPADDD       oneI<>+0(SB), Y3, Y3
+	VPSLLD       $0x1e, Y3, Y3
+	VANDPS       signF32<>+0(SB), Y3, Y3
+	VXORPS       Y3, Y9, Y9
+	VXORPS       Y7, Y5, Y5
+	VANDPS       signF32<>+0(SB), Y5, Y5
+	VXORPS       Y5, Y10, Y10
+	VCMPPS       $0x00, zero<>+0(SB), Y7, Y5
+	VDIVPS       Y7, Y10, Y10
+	VBLENDVPS    Y5, one<>+0(SB), Y10, Y10
+	VDIVPS       Y10, Y9, Y9
+	VCMPPS       $0x11, theta2Min<>+0(SB), Y6, Y10
+	VMOVUPS      one<>+0(SB), Y5
+	VSUBPS       Y9, Y5, Y5
+	VMAXPS       theta2Min<>+0(SB), Y6, Y6
+	VDIVPS       Y6, Y5, Y5
+	VBLENDVPS    Y10, zero<>+0(SB), Y5, Y5
+	VMULPS       minusHalf<>+0(SB), Y0, Y10
+	VMULPS       minusHalf<>+0(SB), Y2, Y6
+	VMULPS       minusHalf<>+0(SB), Y4, Y7
+	VMULPS       Y0, Y5, Y3
+	VMULPS       Y2, Y5, Y8
+	VMULPS       Y4, Y5, Y5
+	VFMADD213PS  Y9, Y3, Y0
+	VMOVAPS      Y9, Y11
+	VFMADD231PS  Y2, Y8, Y11
+	VFMADD231PS  Y4, Y5, Y9
+	VMOVAPS      Y7, Y5
+	VFMSUB231PS  Y2, Y3, Y5
+	VFMADD231PS  Y2, Y3, Y7
+	VMOVAPS      Y6, Y2
+	VFMSUB231PS  Y4, Y3, Y2
+	VFMADD231PS  Y4, Y3, Y6
+	VMOVAPS      Y10, Y3
+	VFMSUB231PS  Y4, Y8, Y3
+	VFMADD231PS  Y4, Y8, Y10
+	VMOVMSKPS    Y1, R10
+	TESTQ        R10, R10
+	JE           easy4
+	VPCMPEQD     Y8, Y8, Y8
+	VXORPS       Y1, Y8, Y8
+	VMASKMOVPS   Y0, Y8, (AX)
+	VMASKMOVPS   Y5, Y8, (AX)(SI*1)
+	VMASKMOVPS   Y6, Y8, (AX)(SI*2)
+	VMASKMOVPS   Y7, Y8, (AX)(DI*1)
+	VMASKMOVPS   Y11, Y8, (AX)(SI*4)
+	VMASKMOVPS   Y3, Y8, (AX)(R8*1)
+	VMASKMOVPS   Y2, Y8, (AX)(DI*2)
+	VMASKMOVPS   Y10, Y8, (AX)(R9*1)
+	VMASKMOVPS   Y9, Y8, (AX)(SI*8)
+	MOVQ         BX, AX
+	SUBQ         DX, AX
+	MOVQ         AX, CX
+	SUBQ         $+8, CX
+	MOVQ         CX, at+40(FP)
+	MOVQ         AX, next+48(FP)
+	MOVQ         R10, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy4:
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y5, (AX)(SI*1)
+	VMOVUPS Y6, (AX)(SI*2)
+	VMOVUPS Y7, (AX)(DI*1)
+	VMOVUPS Y11, (AX)(SI*4)
+	VMOVUPS Y3, (AX)(R8*1)
+	VMOVUPS Y2, (AX)(DI*2)
+	VMOVUPS Y10, (AX)(R9*1)
+	VMOVUPS Y9, (AX)(SI*8)
+	ADDQ    $+32, AX
+	ADDQ    $+32, CX
+	SUBQ    $+8, DX
+	JGE     loop1
+
+next2:
+	ADDQ         $+8, DX
+	TESTQ        DX, DX
+	JE           done5
+	LEAQ         tailMaskF32<>+0(SB), R10
+	MOVQ         DX, R11
+	NEGQ         R11
+	LEAQ         32(R10)(R11*4), R10
+	VMOVUPS      (R10), Y9
+	VMASKMOVPS   (CX), Y9, Y9
+	VANDPS       absF32<>+0(SB), Y9, Y10
+	VMOVUPS      (R10), Y2
+	VMASKMOVPS   (CX)(SI*1), Y2, Y2
+	VANDPS       absF32<>+0(SB), Y2, Y3
+	VMOVUPS      (R10), Y11
+	VMASKMOVPS   (CX)(SI*2), Y11, Y11
+	VANDPS       absF32<>+0(SB), Y11, Y7
+	VMAXPS       Y3, Y10, Y6
+	VMINPS       Y10, Y3, Y3
+	VMAXPS       Y7, Y6, Y10
+	VMINPS       Y6, Y7, Y7
+	VMULPS       Y10, Y10, Y6
+	VMOVAPS      Y6, Y5
+	VFMADD231PS  Y3, Y3, Y5
+	VFMSUB213PS  Y6, Y10, Y10
+	VSUBPS       Y6, Y5, Y6
+	VFMSUB231PS  Y3, Y3, Y6
+	VADDPS       Y6, Y10, Y10
+	VMOVAPS      Y5, Y6
+	VFMADD231PS  Y7, Y7, Y6
+	VSUBPS       Y5, Y6, Y5
+	VFMSUB231PS  Y7, Y7, Y5
+	VADDPS       Y5, Y10, Y10
+	VCMPPS       $0x16, theta2Max<>+0(SB), Y6, Y10
+	VSQRTPS      Y6, Y5
+	VMULPS       half<>+0(SB), Y5, Y5
+	VANDPS       absF32<>+0(SB), Y5, Y7
+	VMOVUPS      twoOverPi<>+0(SB), Y3
+	VFMADD213PS  roundF32<>+0(SB), Y7, Y3
+	VSUBPS       roundF32<>+0(SB), Y3, Y0
+	VFNMADD231PS halfPi1<>+0(SB), Y0, Y7
+	VFNMADD231PS halfPi2<>+0(SB), Y0, Y7
+	VFNMADD231PS halfPi3<>+0(SB), Y0, Y7
+	VMULPS       Y7, Y7, Y0
+	VMOVUPS      sinP2<>+0(SB), Y8
+	VFMADD213PS  sinP1<>+0(SB), Y0, Y8
+	VFMADD213PS  sinP0<>+0(SB), Y0, Y8
+	VMULPS       Y8, Y0, Y8
+	VFMADD231PS  Y8, Y7, Y7
+	VMOVUPS      cosP2<>+0(SB), Y8
+	VFMADD213PS  cosP1<>+0(SB), Y0, Y8
+	VFMADD213PS  cosP0<>+0(SB), Y0, Y8
+	VFMADD213PS  minusHalf<>+0(SB), Y0, Y8
+	VFMADD213PS  one<>+0(SB), Y0, Y8
+	VPSLLD       $0x1f, Y3, Y0
+	VBLENDVPS    Y0, Y8, Y7, Y1
+	VBLENDVPS    Y0, Y7, Y8, Y8
+	VPSLLD       $0x1e, Y3, Y7
+	VPADDD       oneI<>+0(SB), Y3, Y3
+	VPSLLD       $0x1e, Y3, Y3
+	VANDPS       signF32<>+0(SB), Y3, Y3
+	VXORPS       Y3, Y8, Y8
+	VXORPS       Y5, Y7, Y7
+	VANDPS       signF32<>+0(SB), Y7, Y7
+	VXORPS       Y7, Y1, Y1
+	VCMPPS       $0x00, zero<>+0(SB), Y5, Y7
+	VDIVPS       Y5, Y1, Y1
+	VBLENDVPS    Y7, one<>+0(SB), Y1, Y1
+	VDIVPS       Y1, Y8, Y8
+	VCMPPS       $0x11, theta2Min<>+0(SB), Y6, Y1
+	VMOVUPS      one<>+0(SB), Y7
+	VSUBPS       Y8, Y7, Y7
+	VMAXPS       theta2Min<>+0(SB), Y6, Y6
+	VDIVPS       Y6, Y7, Y7
+	VBLENDVPS    Y1, zero<>+0(SB), Y7, Y7
+	VMULPS       minusHalf<>+0(SB), Y9, Y1
+	VMULPS       minusHalf<>+0(SB), Y2, Y6
+	VMULPS       minusHalf<>+0(SB), Y11, Y5
+	VMULPS       Y9, Y7, Y3
+	VMULPS       Y2, Y7, Y0
+	VMULPS       Y11, Y7, Y7
+	VFMADD213PS  Y8, Y3, Y9
+	VMOVAPS      Y8, Y4
+	VFMADD231PS  Y2, Y0, Y4
+	VFMADD231PS  Y11, Y7, Y8
+	VMOVAPS      Y5, Y7
+	VFMSUB231PS  Y2, Y3, Y7
+	VFMADD231PS  Y2, Y3, Y5
+	VMOVAPS      Y6, Y2
+	VFMSUB231PS  Y11, Y3, Y2
+	VFMADD231PS  Y11, Y3, Y6
+	VMOVAPS      Y1, Y3
+	VFMSUB231PS  Y11, Y0, Y3
+	VFMADD231PS  Y11, Y0, Y1
+	VANDPS       (R10), Y10, Y10
+	VMOVMSKPS    Y10, CX
+	TESTQ        CX, CX
+	JE           easy7
+	VANDNPS      (R10), Y10, Y10
+	VMASKMOVPS   Y9, Y10, (AX)
+	VMASKMOVPS   Y7, Y10, (AX)(SI*1)
+	VMASKMOVPS   Y6, Y10, (AX)(SI*2)
+	VMASKMOVPS   Y5, Y10, (AX)(DI*1)
+	VMASKMOVPS   Y4, Y10, (AX)(SI*4)
+	VMASKMOVPS   Y3, Y10, (AX)(R8*1)
+	VMASKMOVPS   Y2, Y10, (AX)(DI*2)
+	VMASKMOVPS   Y1, Y10, (AX)(R9*1)
+	VMASKMOVPS   Y8, Y10, (AX)(SI*8)
+	MOVQ         BX, AX
+	SUBQ         DX, BX
+	MOVQ         BX, at+40(FP)
+	MOVQ         AX, next+48(FP)
+	MOVQ         CX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy7:
+	VMOVUPS    (R10), Y10
+	VMASKMOVPS Y9, Y10, (AX)
+	VMOVUPS    (R10), Y10
+	VMASKMOVPS Y7, Y10, (AX)(SI*1)
+	VMOVUPS    (R10), Y10
+	VMASKMOVPS Y6, Y10, (AX)(SI*2)
+	VMOVUPS    (R10), Y10
+	VMASKMOVPS Y5, Y10, (AX)(DI*1)
+	VMOVUPS    (R10), Y10
+	VMASKMOVPS Y4, Y10, (AX)(SI*4)
+	VMOVUPS    (R10), Y10
+	VMASKMOVPS Y3, Y10, (AX)(R8*1)
+	VMOVUPS    (R10), Y10
+	VMASKMOVPS Y2, Y10, (AX)(DI*2)
+	VMOVUPS    (R10), Y10
+	VMASKMOVPS Y1, Y10, (AX)(R9*1)
+	VMOVUPS    (R10), Y10
+	VMASKMOVPS Y8, Y10, (AX)(SI*8)
+
+done5:
+	XORQ AX, AX
+	MOVQ BX, at+40(FP)
+	MOVQ BX, next+48(FP)
+	MOVQ AX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+DATA halfPi3<>+0(SB)/4, $0xa6f72ced
+DATA halfPi3<>+4(SB)/4, $0xa6f72ced
+DATA halfPi3<>+8(SB)/4, $0xa6f72ced
+DATA halfPi3<>+12(SB)/4, $0xa6f72ced
+DATA halfPi3<>+16(SB)/4, $0xa6f72ced
+DATA halfPi3<>+20(SB)/4, $0xa6f72ced
+DATA halfPi3<>+24(SB)/4, $0xa6f72ced
+DATA halfPi3<>+28(SB)/4, $0xa6f72ced
+GLOBL halfPi3<>(SB), RODATA|NOPTR, $32
+
+// func leftJacobianInvSO3F32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·leftJacobianInvSO3F32AVX512(SB), NOSPLIT, $0-64
+	VBROADCASTSS one<>+0(SB), Z0
+	VBROADCASTSS minusHalf<>+0(SB), Z1
+	VBROADCASTSS absF32<>+0(SB), Z2
+	VBROADCASTSS roundF32<>+0(SB), Z3
+	VBROADCASTSS signF32<>+0(SB), Z4
+	VBROADCASTSS zero<>+0(SB), Z5
+	VBROADCASTSS theta2Min<>+0(SB), Z6
+	VBROADCASTSS theta2Max<>+0(SB), Z7
+	VBROADCASTSS half<>+0(SB), Z8
+	VBROADCASTSS twoOverPi<>+0(SB), Z9
+	MOVQ         dst+0(FP), AX
+	MOVQ         a+8(FP), CX
+	MOVQ         n+24(FP), DX
+	MOVQ         stride+32(FP), SI
+	SHLQ         $0x02, SI
+	LEAQ         (SI)(SI*2), DI
+	LEAQ         (DI)(SI*2), R8
+	LEAQ         (R8)(SI*2), R9
+	MOVQ         DX, BX
+	SUBQ         $+16, DX
+	JL           next2
+
+loop1:
+	VMOVUPS           (CX), Z9
+	VPANDD            Z2, Z9, Z10
+	VMOVUPS           (CX)(SI*1), Z11
+	VPANDD            Z2, Z11, Z12
+	VMOVUPS           (CX)(SI*2), Z13
+	VPANDD            Z2, Z13, Z14
+	VMAXPS            Z12, Z10, Z15
+	VMINPS            Z10, Z12, Z12
+	VMAXPS            Z14, Z15, Z10
+	VMINPS            Z15, Z14, Z14
+	VMULPS            Z10, Z10, Z15
+	VMOVAPS           Z15, Z16
+	VFMADD231PS       Z12, Z12, Z16
+	VFMSUB213PS       Z15, Z10, Z10
+	VSUBPS            Z15, Z16, Z15
+	VFMSUB231PS       Z12, Z12, Z15
+	VADDPS            Z15, Z10, Z10
+	VMOVAPS           Z16, Z15
+	VFMADD231PS       Z14, Z14, Z15
+	VSUBPS            Z16, Z15, Z16
+	VFMSUB231PS       Z14, Z14, Z16
+	VADDPS            Z16, Z10, Z10
+	VCMPPS            $0x16, Z7, Z15, K1
+	VSQRTPS           Z15, Z10
+	VMULPS            Z8, Z10, Z10
+	VBROADCASTSS      twoOverPi<>+0(SB), Z16
+	VFMADD213PS       Z3, Z10, Z16
+	VSUBPS            Z3, Z16, Z14
+	VMOVAPS           Z10, Z12
+	VFNMADD231PS.BCST halfPi1<>+0(SB), Z14, Z12
+	VFNMADD231PS.BCST halfPi2<>+0(SB), Z14, Z12
+	VFNMADD231PS.BCST halfPi3<>+0(SB), Z14, Z12
+	VMULPS            Z12, Z12, Z14
+	VBROADCASTSS      sinP2<>+0(SB), Z17
+	VFMADD213PS.BCST  sinP1<>+0(SB), Z14, Z17
+	VFMADD213PS.BCST  sinP0<>+0(SB), Z14, Z17
+	VMULPS            Z17, Z14, Z17
+	VFMADD231PS       Z17, Z12, Z12
+	VBROADCASTSS      cosP2<>+0(SB), Z17
+	VFMADD213PS.BCST  cosP1<>+0(SB), Z14, Z17
+	VFMADD213PS.BCST  cosP0<>+0(SB), Z14, Z17
+	VFMADD213PS       Z1, Z14, Z17
+	VFMADD213PS       Z0, Z14, Z17
+	VPTESTMD.BCST     bit0<>+0(SB), Z16, K2
+	VBLENDMPS         Z17, Z12, K2, Z14
+	VBLENDMPS         Z12, Z17, K2, Z17
+	VPSLLD            $0x1e, Z16, Z12
+	VPADDD.BCST       oneI<>+0(SB), Z16, Z16
+	VPSLLD            $0x1e, Z16, Z16
+	VPTERNLOGD        $0x78, Z4, Z16, Z17
+	VPTERNLOGD        $0x78, Z4, Z12, Z14
+	VFIXUPIMMPS.BCST  $0x00, zeroStays<>+0(SB), Z10, Z14
+	VCMPPS            $0x00, Z5, Z10, K2
+	VDIVPS            Z10, Z14, Z14
+	VBLENDMPS         Z0, Z14, K2, Z14
+	VRCP14PS          Z14, Z10
+	VMULPS            Z10, Z17, Z12
+	VFNMADD231PS      Z12, Z14, Z17
+	VFMADD231PS       Z10, Z17, Z12
+	VCMPPS            $0x11, Z6, Z15, K2
+	VSUBPS            Z12, Z0, Z17
+	VMAXPS            Z6, Z15, Z15
+	VRCP14PS          Z15, Z10
+	VMULPS            Z10, Z17, Z14
+	VFNMADD231PS      Z14, Z15, Z17
+	VFMADD231PS       Z10, Z17, Z14
+	VBLENDMPS         Z5, Z14, K2, Z14
+	VMULPS            Z1, Z9, Z17
+	VMULPS            Z1, Z11, Z10
+	VMULPS            Z1, Z13, Z15
+	VMULPS            Z9, Z14, Z16
+	VMULPS            Z11, Z14, Z18
+	VMULPS            Z13, Z14, Z14
+	VFMADD213PS       Z12, Z16, Z9
+	VMOVAPS           Z12, Z19
+	VFMADD231PS       Z11, Z18, Z19
+	VFMADD231PS       Z13, Z14, Z12
+	VMOVAPS           Z15, Z14
+	VFMSUB231PS       Z11, Z16, Z14
+	VFMADD231PS       Z11, Z16, Z15
+	VMOVAPS           Z10, Z11
+	VFMSUB231PS       Z13, Z16, Z11
+	VFMADD231PS       Z13, Z16, Z10
+	VMOVAPS           Z17, Z16
+	VFMSUB231PS       Z13, Z18, Z16
+	VFMADD231PS       Z13, Z18, Z17
+	KMOVW             K1, R10
+	TESTQ             R10, R10
+	JE                easy4
+	KNOTW             K1, K1
+	VMOVUPS           Z9, K1, (AX)
+	VMOVUPS           Z14, K1, (AX)(SI*1)
+	VMOVUPS           Z10, K1, (AX)(SI*2)
+	VMOVUPS           Z15, K1, (AX)(DI*1)
+	VMOVUPS           Z19, K1, (AX)(SI*4)
+	VMOVUPS           Z16, K1, (AX)(R8*1)
+	VMOVUPS           Z11, K1, (AX)(DI*2)
+	VMOVUPS           Z17, K1, (AX)(R9*1)
+	VMOVUPS           Z12, K1, (AX)(SI*8)
+	MOVQ              BX, AX
+	SUBQ              DX, AX
+	MOVQ              AX, CX
+	SUBQ              $+16, CX
+	MOVQ              CX, at+40(FP)
+	MOVQ              AX, next+48(FP)
+	MOVQ              R10, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy4:
+	VMOVUPS Z9, (AX)
+	VMOVUPS Z14, (AX)(SI*1)
+	VMOVUPS Z10, (AX)(SI*2)
+	VMOVUPS Z15, (AX)(DI*1)
+	VMOVUPS Z19, (AX)(SI*4)
+	VMOVUPS Z16, (AX)(R8*1)
+	VMOVUPS Z11, (AX)(DI*2)
+	VMOVUPS Z17, (AX)(R9*1)
+	VMOVUPS Z12, (AX)(SI*8)
+	ADDQ    $+64, AX
+	ADDQ    $+64, CX
+	SUBQ    $+16, DX
+	JGE     loop1
+
+next2:
+	ADDQ              $+16, DX
+	TESTQ             DX, DX
+	JE                done5
+	MOVQ              $-1, R10
+	BZHIQ             DX, R10, R10
+	KMOVW             R10, K1
+	VMOVUPS.Z         (CX), K1, Z12
+	VPANDD            Z2, Z12, Z17
+	VMOVUPS.Z         (CX)(SI*1), K1, Z11
+	VPANDD            Z2, Z11, Z16
+	VMOVUPS.Z         (CX)(SI*2), K1, Z19
+	VPANDD            Z2, Z19, Z2
+	VMAXPS            Z16, Z17, Z15
+	VMINPS            Z17, Z16, Z16
+	VMAXPS            Z2, Z15, Z17
+	VMINPS            Z15, Z2, Z2
+	VMULPS            Z17, Z17, Z15
+	VMOVAPS           Z15, Z10
+	VFMADD231PS       Z16, Z16, Z10
+	VFMSUB213PS       Z15, Z17, Z17
+	VSUBPS            Z15, Z10, Z15
+	VFMSUB231PS       Z16, Z16, Z15
+	VADDPS            Z15, Z17, Z17
+	VMOVAPS           Z10, Z15
+	VFMADD231PS       Z2, Z2, Z15
+	VSUBPS            Z10, Z15, Z10
+	VFMSUB231PS       Z2, Z2, Z10
+	VADDPS            Z10, Z17, Z17
+	VCMPPS            $0x16, Z7, Z15, K2
+	VSQRTPS           Z15, Z7
+	VMULPS            Z8, Z7, Z7
+	VBROADCASTSS      twoOverPi<>+0(SB), Z8
+	VFMADD213PS       Z3, Z7, Z8
+	VSUBPS            Z3, Z8, Z3
+	VMOVAPS           Z7, Z17
+	VFNMADD231PS.BCST halfPi1<>+0(SB), Z3, Z17
+	VFNMADD231PS.BCST halfPi2<>+0(SB), Z3, Z17
+	VFNMADD231PS.BCST halfPi3<>+0(SB), Z3, Z17
+	VMULPS            Z17, Z17, Z3
+	VBROADCASTSS      sinP2<>+0(SB), Z10
+	VFMADD213PS.BCST  sinP1<>+0(SB), Z3, Z10
+	VFMADD213PS.BCST  sinP0<>+0(SB), Z3, Z10
+	VMULPS            Z10, Z3, Z10
+	VFMADD231PS       Z10, Z17, Z17
+	VBROADCASTSS      cosP2<>+0(SB), Z10
+	VFMADD213PS.BCST  cosP1<>+0(SB), Z3, Z10
+	VFMADD213PS.BCST  cosP0<>+0(SB), Z3, Z10
+	VFMADD213PS       Z1, Z3, Z10
+	VFMADD213PS       Z0, Z3, Z10
+	VPTESTMD.BCST     bit0<>+0(SB), Z8, K3
+	VBLENDMPS         Z10, Z17, K3, Z3
+	VBLENDMPS         Z17, Z10, K3, Z10
+	VPSLLD            $0x1e, Z8, Z17
+	VPADDD.BCST       oneI<>+0(SB), Z8, Z8
+	VPSLLD            $0x1e, Z8, Z8
+	VPTERNLOGD        $0x78, Z4, Z8, Z10
+	VPTERNLOGD        $0x78, Z4, Z17, Z3
+	VFIXUPIMMPS.BCST  $0x00, zeroStays<>+0(SB), Z7, Z3
+	VCMPPS            $0x00, Z5, Z7, K3
+	VDIVPS            Z7, Z3, Z3
+	VBLENDMPS         Z0, Z3, K3, Z3
+	VRCP14PS          Z3, Z7
+	VMULPS            Z7, Z10, Z17
+	VFNMADD231PS      Z17, Z3, Z10
+	VFMADD231PS       Z7, Z10, Z17
+	VCMPPS            $0x11, Z6, Z15, K3
+	VSUBPS            Z17, Z0, Z0
+	VMAXPS            Z6, Z15, Z15
+	VRCP14PS          Z15, Z6
+	VMULPS            Z6, Z0, Z10
+	VFNMADD231PS      Z10, Z15, Z0
+	VFMADD231PS       Z6, Z0, Z10
+	VBLENDMPS         Z5, Z10, K3, Z10
+	VMULPS            Z1, Z12, Z5
+	VMULPS            Z1, Z11, Z0
+	VMULPS            Z1, Z19, Z1
+	VMULPS            Z12, Z10, Z6
+	VMULPS            Z11, Z10, Z15
+	VMULPS            Z19, Z10, Z10
+	VFMADD213PS       Z17, Z6, Z12
+	VMOVAPS           Z17, Z7
+	VFMADD231PS       Z11, Z15, Z7
+	VFMADD231PS       Z19, Z10, Z17
+	VMOVAPS           Z1, Z10
+	VFMSUB231PS       Z11, Z6, Z10
+	VFMADD231PS       Z11, Z6, Z1
+	VMOVAPS           Z0, Z11
+	VFMSUB231PS       Z19, Z6, Z11
+	VFMADD231PS       Z19, Z6, Z0
+	VMOVAPS           Z5, Z6
+	VFMSUB231PS       Z19, Z15, Z6
+	VFMADD231PS       Z19, Z15, Z5
+	KANDW             K1, K2, K2
+	KMOVW             K2, CX
+	TESTQ             CX, CX
+	JE                easy7
+	KANDNW            K1, K2, K1
+	VMOVUPS           Z12, K1, (AX)
+	VMOVUPS           Z10, K1, (AX)(SI*1)
+	VMOVUPS           Z0, K1, (AX)(SI*2)
+	VMOVUPS           Z1, K1, (AX)(DI*1)
+	VMOVUPS           Z7, K1, (AX)(SI*4)
+	VMOVUPS           Z6, K1, (AX)(R8*1)
+	VMOVUPS           Z11, K1, (AX)(DI*2)
+	VMOVUPS           Z5, K1, (AX)(R9*1)
+	VMOVUPS           Z17, K1, (AX)(SI*8)
+	MOVQ              BX, AX
+	SUBQ              DX, BX
+	MOVQ              BX, at+40(FP)
+	MOVQ              AX, next+48(FP)
+	MOVQ              CX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy7:
+	VMOVUPS Z12, K1, (AX)
+	VMOVUPS Z10, K1, (AX)(SI*1)
+	VMOVUPS Z0, K1, (AX)(SI*2)
+	VMOVUPS Z1, K1, (AX)(DI*1)
+	VMOVUPS Z7, K1, (AX)(SI*4)
+	VMOVUPS Z6, K1, (AX)(R8*1)
+	VMOVUPS Z11, K1, (AX)(DI*2)
+	VMOVUPS Z5, K1, (AX)(R9*1)
+	VMOVUPS Z17, K1, (AX)(SI*8)
+
+done5:
+	XORQ AX, AX
+	MOVQ BX, at+40(FP)
+	MOVQ BX, next+48(FP)
+	MOVQ AX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+DATA zeroStays<>+0(SB)/4, $0x00000122
+DATA zeroStays<>+4(SB)/4, $0x00000122
+DATA zeroStays<>+8(SB)/4, $0x00000122
+DATA zeroStays<>+12(SB)/4, $0x00000122
+DATA zeroStays<>+16(SB)/4, $0x00000122
+DATA zeroStays<>+20(SB)/4, $0x00000122
+DATA zeroStays<>+24(SB)/4, $0x00000122
+DATA zeroStays<>+28(SB)/4, $0x00000122
+GLOBL zeroStays<>(SB), RODATA|NOPTR, $32
+
+// func leftJacobianInvSO3F64AVX2(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
+// Requires: AVX, AVX2, FMA3
+TEXT ·leftJacobianInvSO3F64AVX2(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ n+24(FP), DX
+	MOVQ stride+32(FP), SI
+	SHLQ $0x03, SI
+	LEAQ (SI)(SI*2), DI
+	LEAQ (DI)(SI*2), R8
+	LEAQ (R8)(SI*2), R9
+	MOVQ DX, BX
+	SUBQ $+4, DX
+	JL   next2
+
+loop1:
+	VMOVUPS      (CX), Y0
+	VMULPD       Y0, Y0, Y1
+	VMOVUPS      (CX)(SI*1), Y2
+	VFMADD231PD  Y2, Y2, Y1
+	VMOVUPS      (CX)(SI*2), Y3
+	VFMADD231PD  Y3, Y3, Y1
+	VCMPPD       $0x16, theta2MaxF64<>+0(SB), Y1, Y4
+	VSQRTPD      Y1, Y5
+	VMULPD       halfF64<>+0(SB), Y5, Y5
+	VANDPD       absF64<>+0(SB), Y5, Y6
+	VMOVUPS      twoOverPiF64<>+0(SB), Y7
+	VFMADD213PD  roundF64<>+0(SB), Y6, Y7
+	VSUBPD       roundF64<>+0(SB), Y7, Y8
+	VFNMADD231PD halfPi1F64<>+0(SB), Y8, Y6
+	VFNMADD231PD halfPi2F64<>+0(SB), Y8, Y6
+	VFNMADD231PD halfPi3F64<>+0(SB), Y8, Y6
+	VMULPD       Y6, Y6, Y8
+	VMOVUPS      sinP5F64<>+0(SB), Y9
+	VFMADD213PD  sinP4F64<>+0(SB), Y8, Y9
+	VFMADD213PD  sinP3F64<>+0(SB), Y8, Y9
+	VFMADD213PD  sinP2F64<>+0(SB), Y8, Y9
+	VFMADD213PD  sinP1F64<>+0(SB), Y8, Y9
+	VFMADD213PD  sinP0F64<>+0(SB), Y8, Y9
+	VMULPD       Y9, Y8, Y9
+	VFMADD231PD  Y9, Y6, Y6
+	VMOVUPS      cosP5F64<>+0(SB), Y9
+	VFMADD213PD  cosP4F64<>+0(SB), Y8, Y9
+	VFMADD213PD  cosP3F64<>+0(SB), Y8, Y9
+	VFMADD213PD  cosP2F64<>+0(SB), Y8, Y9
+	VFMADD213PD  cosP1F64<>+0(SB), Y8, Y9
+	VFMADD213PD  cosP0F64<>+0(SB), Y8, Y9
+	VFMADD213PD  minusHalfF64<>+0(SB), Y8, Y9
+	VFMADD213PD  oneF64<>+0(SB), Y8, Y9
+	VPSLLQ       $0x3f, Y7, Y8
+	VBLENDVPD    Y8, Y9, Y6, Y10
+	VBLENDVPD    Y8, Y6, Y9, Y9
+	VPADDQ       oneIF64<>+0(SB), Y7, Y6
+	VPSLLQ       $0x3e, Y6, Y6
+	VANDPD       signF64<>+0(SB), Y6, Y6
+	VXORPD       Y6, Y9, Y9
+	VPSLLQ       $0x3e, Y7, Y7
+	VXORPD       Y5, Y7, Y7
+	VANDPD       signF64<>+0(SB), Y7, Y7
+	VXORPD       Y7, Y10, Y10
+	VCMPPD       $0x00, zeroF64<>+0(SB), Y5, Y7
+	VDIVPD       Y5, Y10, Y10
+	VBLENDVPD    Y7, oneF64<>+0(SB), Y10, Y10
+	VDIVPD       Y10, Y9, Y9
+	VCMPPD       $0x11, theta2MinF64<>+0(SB), Y1, Y10
+	VMOVUPS      oneF64<>+0(SB), Y7
+	VSUBPD       Y9, Y7, Y7
+	VMAXPD       theta2MinF64<>+0(SB), Y1, Y1
+	VDIVPD       Y1, Y7, Y7
+	VBLENDVPD    Y10, zeroF64<>+0(SB), Y7, Y7
+	VMULPD       minusHalfF64<>+0(SB), Y0, Y10
+	VMULPD       minusHalfF64<>+0(SB), Y2, Y1
+	VMULPD       minusHalfF64<>+0(SB), Y3, Y5
+	VMULPD       Y0, Y7, Y6
+	VMULPD       Y2, Y7, Y8
+	VMULPD       Y3, Y7, Y7
+	VFMADD213PD  Y9, Y6, Y0
+	VMOVAPS      Y9, Y11
+	VFMADD231PD  Y2, Y8, Y11
+	VFMADD231PD  Y3, Y7, Y9
+	VMOVAPS      Y5, Y7
+	VFMSUB231PD  Y2, Y6, Y7
+	VFMADD231PD  Y2, Y6, Y5
+	VMOVAPS      Y1, Y2
+	VFMSUB231PD  Y3, Y6, Y2
+	VFMADD231PD  Y3, Y6, Y1
+	VMOVAPS      Y10, Y6
+	VFMSUB231PD  Y3, Y8, Y6
+	VFMADD231PD  Y3, Y8, Y10
+	VMOVMSKPD    Y4, R10
+	TESTQ        R10, R10
+	JE           easy4
+	VPCMPEQD     Y8, Y8, Y8
+	VXORPD       Y4, Y8, Y8
+	VMASKMOVPD   Y0, Y8, (AX)
+	VMASKMOVPD   Y7, Y8, (AX)(SI*1)
+	VMASKMOVPD   Y1, Y8, (AX)(SI*2)
+	VMASKMOVPD   Y5, Y8, (AX)(DI*1)
+	VMASKMOVPD   Y11, Y8, (AX)(SI*4)
+	VMASKMOVPD   Y6, Y8, (AX)(R8*1)
+	VMASKMOVPD   Y2, Y8, (AX)(DI*2)
+	VMASKMOVPD   Y10, Y8, (AX)(R9*1)
+	VMASKMOVPD   Y9, Y8, (AX)(SI*8)
+	MOVQ         BX, AX
+	SUBQ         DX, AX
+	MOVQ         AX, CX
+	SUBQ         $+4, CX
+	MOVQ         CX, at+40(FP)
+	MOVQ         AX, next+48(FP)
+	MOVQ         R10, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy4:
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y7, (AX)(SI*1)
+	VMOVUPS Y1, (AX)(SI*2)
+	VMOVUPS Y5, (AX)(DI*1)
+	VMOVUPS Y11, (AX)(SI*4)
+	VMOVUPS Y6, (AX)(R8*1)
+	VMOVUPS Y2, (AX)(DI*2)
+	VMOVUPS Y10, (AX)(R9*1)
+	VMOVUPS Y9, (AX)(SI*8)
+	ADDQ    $+32, AX
+	ADDQ    $+32, CX
+	SUBQ    $+4, DX
+	JGE     loop1
+
+next2:
+	ADDQ         $+4, DX
+	TESTQ        DX, DX
+	JE           done5
+	LEAQ         tailMaskF64<>+0(SB), R10
+	MOVQ         DX, R11
+	NEGQ         R11
+	LEAQ         32(R10)(R11*8), R10
+	VMOVUPS      (R10), Y9
+	VMASKMOVPD   (CX), Y9, Y9
+	VMULPD       Y9, Y9, Y10
+	VMOVUPS      (R10), Y2
+	VMASKMOVPD   (CX)(SI*1), Y2, Y2
+	VFMADD231PD  Y2, Y2, Y10
+	VMOVUPS      (R10), Y6
+	VMASKMOVPD   (CX)(SI*2), Y6, Y6
+	VFMADD231PD  Y6, Y6, Y10
+	VCMPPD       $0x16, theta2MaxF64<>+0(SB), Y10, Y11
+	VSQRTPD      Y10, Y5
+	VMULPD       halfF64<>+0(SB), Y5, Y5
+	VANDPD       absF64<>+0(SB), Y5, Y1
+	VMOVUPS      twoOverPiF64<>+0(SB), Y7
+	VFMADD213PD  roundF64<>+0(SB), Y1, Y7
+	VSUBPD       roundF64<>+0(SB), Y7, Y0
+	VFNMADD231PD halfPi1F64<>+0(SB), Y0, Y1
+	VFNMADD231PD halfPi2F64<>+0(SB), Y0, Y1
+	VFNMADD231PD halfPi3F64<>+0(SB), Y0, Y1
+	VMULPD       Y1, Y1, Y0
+	VMOVUPS      sinP5F64<>+0(SB), Y8
+	VFMADD213PD  sinP4F64<>+0(SB), Y0, Y8
+	VFMADD213PD  sinP3F64<>+0(SB), Y0, Y8
+	VFMADD213PD  sinP2F64<>+0(SB), Y0, Y8
+	VFMADD213PD  sinP1F64<>+0(SB), Y0, Y8
+	VFMADD213PD  sinP0F64<>+0(SB), Y0, Y8
+	VMULPD       Y8, Y0, Y8
+	VFMADD231PD  Y8, Y1, Y1
+	VMOVUPS      cosP5F64<>+0(SB), Y8
+	VFMADD213PD  cosP4F64<>+0(SB), Y0, Y8
+	VFMADD213PD  cosP3F64<>+0(SB), Y0, Y8
+	VFMADD213PD  cosP2F64<>+0(SB), Y0, Y8
+	VFMADD213PD  cosP1F64<>+0(SB), Y0, Y8
+	VFMADD213PD  cosP0F64<>+0(SB), Y0, Y8
+	VFMADD213PD  minusHalfF64<>+0(SB), Y0, Y8
+	VFMADD213PD  oneF64<>+0(SB), Y0, Y8
+	VPSLLQ       $0x3f, Y7, Y0
+	VBLENDVPD    Y0, Y8, Y1, Y4
+	VBLENDVPD    Y0, Y1, Y8, Y8
+	VPADDQ       oneIF64<>+0(SB), Y7, Y1
+	VPSLLQ       $0x3e, Y1, Y1
+	VANDPD       signF64<>+0(SB), Y1, Y1
+	VXORPD       Y1, Y8, Y8
+	VPSLLQ       $0x3e, Y7, Y7
+	VXORPD       Y5, Y7, Y7
+	VANDPD       signF64<>+0(SB), Y7, Y7
+	VXORPD       Y7, Y4, Y4
+	VCMPPD       $0x00, zeroF64<>+0(SB), Y5, Y7
+	VDIVPD       Y5, Y4, Y4
+	VBLENDVPD    Y7, oneF64<>+0(SB), Y4, Y4
+	VDIVPD       Y4, Y8, Y8
+	VCMPPD       $0x11, theta2MinF64<>+0(SB), Y10, Y4
+	VMOVUPS      oneF64<>+0(SB), Y7
+	VSUBPD       Y8, Y7, Y7
+	VMAXPD       theta2MinF64<>+0(SB), Y10, Y10
+	VDIVPD       Y10, Y7, Y7
+	VBLENDVPD    Y4, zeroF64<>+0(SB), Y7, Y7
+	VMULPD       minusHalfF64<>+0(SB), Y9, Y4
+	VMULPD       minusHalfF64<>+0(SB), Y2, Y10
+	VMULPD       minusHalfF64<>+0(SB), Y6, Y5
+	VMULPD       Y9, Y7, Y1
+	VMULPD       Y2, Y7, Y0
+	VMULPD       Y6, Y7, Y7
+	VFMADD213PD  Y8, Y1, Y9
+	VMOVAPS      Y8, Y3
+	VFMADD231PD  Y2, Y0, Y3
+	VFMADD231PD  Y6, Y7, Y8
+	VMOVAPS      Y5, Y7
+	VFMSUB231PD  Y2, Y1, Y7
+	VFMADD231PD  Y2, Y1, Y5
+	VMOVAPS      Y10, Y2
+	VFMSUB231PD  Y6, Y1, Y2
+	VFMADD231PD  Y6, Y1, Y10
+	VMOVAPS      Y4, Y1
+	VFMSUB231PD  Y6, Y0, Y1
+	VFMADD231PD  Y6, Y0, Y4
+	VANDPD       (R10), Y11, Y11
+	VMOVMSKPD    Y11, CX
+	TESTQ        CX, CX
+	JE           easy7
+	VANDNPD      (R10), Y11, Y11
+	VMASKMOVPD   Y9, Y11, (AX)
+	VMASKMOVPD   Y7, Y11, (AX)(SI*1)
+	VMASKMOVPD   Y10, Y11, (AX)(SI*2)
+	VMASKMOVPD   Y5, Y11, (AX)(DI*1)
+	VMASKMOVPD   Y3, Y11, (AX)(SI*4)
+	VMASKMOVPD   Y1, Y11, (AX)(R8*1)
+	VMASKMOVPD   Y2, Y11, (AX)(DI*2)
+	VMASKMOVPD   Y4, Y11, (AX)(R9*1)
+	VMASKMOVPD   Y8, Y11, (AX)(SI*8)
+	MOVQ         BX, AX
+	SUBQ         DX, BX
+	MOVQ         BX, at+40(FP)
+	MOVQ         AX, next+48(FP)
+	MOVQ         CX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy7:
+	VMOVUPS    (R10), Y11
+	VMASKMOVPD Y9, Y11, (AX)
+	VMOVUPS    (R10), Y11
+	VMASKMOVPD Y7, Y11, (AX)(SI*1)
+	VMOVUPS    (R10), Y11
+	VMASKMOVPD Y10, Y11, (AX)(SI*2)
+	VMOVUPS    (R10), Y11
+	VMASKMOVPD Y5, Y11, (AX)(DI*1)
+	VMOVUPS    (R10), Y11
+	VMASKMOVPD Y3, Y11, (AX)(SI*4)
+	VMOVUPS    (R10), Y11
+	VMASKMOVPD Y1, Y11, (AX)(R8*1)
+	VMOVUPS    (R10), Y11
+	VMASKMOVPD Y2, Y11, (AX)(DI*2)
+	VMOVUPS    (R10), Y11
+	VMASKMOVPD Y4, Y11, (AX)(R9*1)
+	VMOVUPS    (R10), Y11
+	VMASKMOVPD Y8, Y11, (AX)(SI*8)
+
+done5:
+	XORQ AX, AX
+	MOVQ BX, at+40(FP)
+	MOVQ BX, next+48(FP)
+	MOVQ AX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+DATA halfPi3F64<>+0(SB)/8, $0xb91f1976b7ed8fbc
+DATA halfPi3F64<>+8(SB)/8, $0xb91f1976b7ed8fbc
+DATA halfPi3F64<>+16(SB)/8, $0xb91f1976b7ed8fbc
+DATA halfPi3F64<>+24(SB)/8, $0xb91f1976b7ed8fbc
+GLOBL halfPi3F64<>(SB), RODATA|NOPTR, $32
+
+// func leftJacobianInvSO3F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·leftJacobianInvSO3F64AVX512(SB), NOSPLIT, $0-64
+	VBROADCASTSD oneF64<>+0(SB), Z0
+	VBROADCASTSD minusHalfF64<>+0(SB), Z1
+	VBROADCASTSD roundF64<>+0(SB), Z2
+	VBROADCASTSD signF64<>+0(SB), Z3
+	VBROADCASTSD zeroF64<>+0(SB), Z4
+	VBROADCASTSD theta2MinF64<>+0(SB), Z5
+	VBROADCASTSD theta2MaxF64<>+0(SB), Z6
+	VBROADCASTSD halfF64<>+0(SB), Z7
+	VBROADCASTSD twoOverPiF64<>+0(SB), Z8
+	VBROADCASTSD halfPi1F64<>+0(SB), Z8
+	MOVQ         dst+0(FP), AX
+	MOVQ         a+8(FP), CX
+	MOVQ         n+24(FP), DX
+	MOVQ         stride+32(FP), SI
+	SHLQ         $0x03, SI
+	LEAQ         (SI)(SI*2), DI
+	LEAQ         (DI)(SI*2), R8
+	LEAQ         (R8)(SI*2), R9
+	MOVQ         DX, BX
+	SUBQ         $+8, DX
+	JL           next2
+
+loop1:
+	VMOVUPS           (CX), Z9
+	VMULPD            Z9, Z9, Z10
+	VMOVUPS           (CX)(SI*1), Z11
+	VFMADD231PD       Z11, Z11, Z10
+	VMOVUPS           (CX)(SI*2), Z12
+	VFMADD231PD       Z12, Z12, Z10
+	VCMPPD            $0x16, Z6, Z10, K1
+	VSQRTPD           Z10, Z13
+	VMULPD            Z7, Z13, Z13
+	VBROADCASTSD      twoOverPiF64<>+0(SB), Z14
+	VFMADD213PD       Z2, Z13, Z14
+	VSUBPD            Z2, Z14, Z15
+	VMOVAPS           Z13, Z16
+	VFNMADD231PD      Z8, Z15, Z16
+	VFNMADD231PD.BCST halfPi2F64<>+0(SB), Z15, Z16
+	VFNMADD231PD.BCST halfPi3F64<>+0(SB), Z15, Z16
+	VMULPD            Z16, Z16, Z15
+	VBROADCASTSD      sinP5F64<>+0(SB), Z17
+	VFMADD213PD.BCST  sinP4F64<>+0(SB), Z15, Z17
+	VFMADD213PD.BCST  sinP3F64<>+0(SB), Z15, Z17
+	VFMADD213PD.BCST  sinP2F64<>+0(SB), Z15, Z17
+	VFMADD213PD.BCST  sinP1F64<>+0(SB), Z15, Z17
+	VFMADD213PD.BCST  sinP0F64<>+0(SB), Z15, Z17
+	VMULPD            Z17, Z15, Z17
+	VFMADD231PD       Z17, Z16, Z16
+	VBROADCASTSD      cosP5F64<>+0(SB), Z17
+	VFMADD213PD.BCST  cosP4F64<>+0(SB), Z15, Z17
+	VFMADD213PD.BCST  cosP3F64<>+0(SB), Z15, Z17
+	VFMADD213PD.BCST  cosP2F64<>+0(SB), Z15, Z17
+	VFMADD213PD.BCST  cosP1F64<>+0(SB), Z15, Z17
+	VFMADD213PD.BCST  cosP0F64<>+0(SB), Z15, Z17
+	VFMADD213PD       Z1, Z15, Z17
+	VFMADD213PD       Z0, Z15, Z17
+	VPTESTMQ.BCST     bit0F64<>+0(SB), Z14, K2
+	VBLENDMPD         Z17, Z16, K2, Z15
+	VBLENDMPD         Z16, Z17, K2, Z17
+	VPADDQ.BCST       oneIF64<>+0(SB), Z14, Z16
+	VPSLLQ            $0x3e, Z16, Z16
+	VPTERNLOGQ        $0x78, Z3, Z16, Z17
+	VPSLLQ            $0x3e, Z14, Z14
+	VPTERNLOGQ        $0x78, Z3, Z14, Z15
+	VFIXUPIMMPD.BCST  $0x00, zeroStaysF64<>+0(SB), Z13, Z15
+	VCMPPD            $0x00, Z4, Z13, K2
+	VDIVPD            Z13, Z15, Z15
+	VBLENDMPD         Z0, Z15, K2, Z15
+	VRCP14PD          Z15, Z13
+	VBROADCASTSD      oneF64<>+0(SB), Z14
+	VFNMADD231PD      Z13, Z15, Z14
+	VFMADD231PD       Z13, Z14, Z13
+	VMULPD            Z13, Z17, Z14
+	VFNMADD231PD      Z14, Z15, Z17
+	VFMADD231PD       Z13, Z17, Z14
+	VCMPPD            $0x11, Z5, Z10, K2
+	VSUBPD            Z14, Z0, Z17
+	VMAXPD            Z5, Z10, Z10
+	VRCP14PD          Z10, Z13
+	VBROADCASTSD      oneF64<>+0(SB), Z15
+	VFNMADD231PD      Z13, Z10, Z15
+	VFMADD231PD       Z13, Z15, Z13
+	VMULPD            Z13, Z17, Z15
+	VFNMADD231PD      Z15, Z10, Z17
+	VFMADD231PD       Z13, Z17, Z15
+	VBLENDMPD         Z4, Z15, K2, Z15
+	VMULPD            Z1, Z9, Z17
+	VMULPD            Z1, Z11, Z13
+	VMULPD            Z1, Z12, Z10
+	VMULPD            Z9, Z15, Z16
+	VMULPD            Z11, Z15, Z18
+	VMULPD            Z12, Z15, Z15
+	VFMADD213PD       Z14, Z16, Z9
+	VMOVAPS           Z14, Z19
+	VFMADD231PD       Z11, Z18, Z19
+	VFMADD231PD       Z12, Z15, Z14
+	VMOVAPS           Z10, Z15
+	VFMSUB231PD       Z11, Z16, Z15
+	VFMADD231PD       Z11, Z16, Z10
+	VMOVAPS           Z13, Z11
+	VFMSUB231PD       Z12, Z16, Z11
+	VFMADD231PD       Z12, Z16, Z13
+	VMOVAPS           Z17, Z16
+	VFMSUB231PD       Z12, Z18, Z16
+	VFMADD231PD       Z12, Z18, Z17
+	KMOVW             K1, R10
+	TESTQ             R10, R10
+	JE                easy4
+	KNOTW             K1, K1
+	VMOVUPD           Z9, K1, (AX)
+	VMOVUPD           Z15, K1, (AX)(SI*1)
+	VMOVUPD           Z13, K1, (AX)(SI*2)
+	VMOVUPD           Z10, K1, (AX)(DI*1)
+	VMOVUPD           Z19, K1, (AX)(SI*4)
+	VMOVUPD           Z16, K1, (AX)(R8*1)
+	VMOVUPD           Z11, K1, (AX)(DI*2)
+	VMOVUPD           Z17, K1, (AX)(R9*1)
+	VMOVUPD           Z14, K1, (AX)(SI*8)
+	MOVQ              BX, AX
+	SUBQ              DX, AX
+	MOVQ              AX, CX
+	SUBQ              $+8, CX
+	MOVQ              CX, at+40(FP)
+	MOVQ              AX, next+48(FP)
+	MOVQ              R10, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy4:
+	VMOVUPS Z9, (AX)
+	VMOVUPS Z15, (AX)(SI*1)
+	VMOVUPS Z13, (AX)(SI*2)
+	VMOVUPS Z10, (AX)(DI*1)
+	VMOVUPS Z19, (AX)(SI*4)
+	VMOVUPS Z16, (AX)(R8*1)
+	VMOVUPS Z11, (AX)(DI*2)
+	VMOVUPS Z17, (AX)(R9*1)
+	VMOVUPS Z14, (AX)(SI*8)
+	ADDQ    $+64, AX
+	ADDQ    $+64, CX
+	SUBQ    $+8, DX
+	JGE     loop1
+
+next2:
+	ADDQ              $+8, DX
+	TESTQ             DX, DX
+	JE                done5
+	MOVQ              $-1, R10
+	BZHIQ             DX, R10, R10
+	KMOVW             R10, K1
+	VMOVUPD.Z         (CX), K1, Z14
+	VMULPD            Z14, Z14, Z17
+	VMOVUPD.Z         (CX)(SI*1), K1, Z11
+	VFMADD231PD       Z11, Z11, Z17
+	VMOVUPD.Z         (CX)(SI*2), K1, Z16
+	VFMADD231PD       Z16, Z16, Z17
+	VCMPPD            $0x16, Z6, Z17, K2
+	VSQRTPD           Z17, Z6
+	VMULPD            Z7, Z6, Z6
+	VBROADCASTSD      twoOverPiF64<>+0(SB), Z7
+	VFMADD213PD       Z2, Z6, Z7
+	VSUBPD            Z2, Z7, Z2
+	VMOVAPS           Z6, Z19
+	VFNMADD231PD      Z8, Z2, Z19
+	VFNMADD231PD.BCST halfPi2F64<>+0(SB), Z2, Z19
+	VFNMADD231PD.BCST halfPi3F64<>+0(SB), Z2, Z19
+	VMULPD            Z19, Z19, Z2
+	VBROADCASTSD      sinP5F64<>+0(SB), Z8
+	VFMADD213PD.BCST  sinP4F64<>+0(SB), Z2, Z8
+	VFMADD213PD.BCST  sinP3F64<>+0(SB), Z2, Z8
+	VFMADD213PD.BCST  sinP2F64<>+0(SB), Z2, Z8
+	VFMADD213PD.BCST  sinP1F64<>+0(SB), Z2, Z8
+	VFMADD213PD.BCST  sinP0F64<>+0(SB), Z2, Z8
+	VMULPD            Z8, Z2, Z8
+	VFMADD231PD       Z8, Z19, Z19
+	VBROADCASTSD      cosP5F64<>+0(SB), Z8
+	VFMADD213PD.BCST  cosP4F64<>+0(SB), Z2, Z8
+	VFMADD213PD.BCST  cosP3F64<>+0(SB), Z2, Z8
+	VFMADD213PD.BCST  cosP2F64<>+0(SB), Z2, Z8
+	VFMADD213PD.BCST  cosP1F64<>+0(SB), Z2, Z8
+	VFMADD213PD.BCST  cosP0F64<>+0(SB), Z2, Z8
+	VFMADD213PD       Z1, Z2, Z8
+	VFMADD213PD       Z0, Z2, Z8
+	VPTESTMQ.BCST     bit0F64<>+0(SB), Z7, K3
+	VBLENDMPD         Z8, Z19, K3, Z2
+	VBLENDMPD         Z19, Z8, K3, Z8
+	VPADDQ.BCST       oneIF64<>+0(SB), Z7, Z19
+	VPSLLQ            $0x3e, Z19, Z19
+	VPTERNLOGQ        $0x78, Z3, Z19, Z8
+	VPSLLQ            $0x3e, Z7, Z7
+	VPTERNLOGQ        $0x78, Z3, Z7, Z2
+	VFIXUPIMMPD.BCST  $0x00, zeroStaysF64<>+0(SB), Z6, Z2
+	VCMPPD            $0x00, Z4, Z6, K3
+	VDIVPD            Z6, Z2, Z2
+	VBLENDMPD         Z0, Z2, K3, Z2
+	VRCP14PD          Z2, Z6
+	VBROADCASTSD      oneF64<>+0(SB), Z7
+	VFNMADD231PD      Z6, Z2, Z7
+	VFMADD231PD       Z6, Z7, Z6
+	VMULPD            Z6, Z8, Z7
+	VFNMADD231PD      Z7, Z2, Z8
+	VFMADD231PD       Z6, Z8, Z7
+	VCMPPD            $0x11, Z5, Z17, K3
+	VSUBPD            Z7, Z0, Z0
+	VMAXPD            Z5, Z17, Z17
+	VRCP14PD          Z17, Z5
+	VBROADCASTSD      oneF64<>+0(SB), Z8
+	VFNMADD231PD      Z5, Z17, Z8
+	VFMADD231PD       Z5, Z8, Z5
+	VMULPD            Z5, Z0, Z8
+	VFNMADD231PD      Z8, Z17, Z0
+	VFMADD231PD       Z5, Z0, Z8
+	VBLENDMPD         Z4, Z8, K3, Z8
+	VMULPD            Z1, Z14, Z4
+	VMULPD            Z1, Z11, Z0
+	VMULPD            Z1, Z16, Z1
+	VMULPD            Z14, Z8, Z5
+	VMULPD            Z11, Z8, Z17
+	VMULPD            Z16, Z8, Z8
+	VFMADD213PD       Z7, Z5, Z14
+	VMOVAPS           Z7, Z6
+	VFMADD231PD       Z11, Z17, Z6
+	VFMADD231PD       Z16, Z8, Z7
+	VMOVAPS           Z1, Z8
+	VFMSUB231PD       Z11, Z5, Z8
+	VFMADD231PD       Z11, Z5, Z1
+	VMOVAPS           Z0, Z11
+	VFMSUB231PD       Z16, Z5, Z11
+	VFMADD231PD       Z16, Z5, Z0
+	VMOVAPS           Z4, Z5
+	VFMSUB231PD       Z16, Z17, Z5
+	VFMADD231PD       Z16, Z17, Z4
+	KANDW             K1, K2, K2
+	KMOVW             K2, CX
+	TESTQ             CX, CX
+	JE                easy7
+	KANDNW            K1, K2, K1
+	VMOVUPD           Z14, K1, (AX)
+	VMOVUPD           Z8, K1, (AX)(SI*1)
+	VMOVUPD           Z0, K1, (AX)(SI*2)
+	VMOVUPD           Z1, K1, (AX)(DI*1)
+	VMOVUPD           Z6, K1, (AX)(SI*4)
+	VMOVUPD           Z5, K1, (AX)(R8*1)
+	VMOVUPD           Z11, K1, (AX)(DI*2)
+	VMOVUPD           Z4, K1, (AX)(R9*1)
+	VMOVUPD           Z7, K1, (AX)(SI*8)
+	MOVQ              BX, AX
+	SUBQ              DX, BX
+	MOVQ              BX, at+40(FP)
+	MOVQ              AX, next+48(FP)
+	MOVQ              CX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy7:
+	VMOVUPD Z14, K1, (AX)
+	VMOVUPD Z8, K1, (AX)(SI*1)
+	VMOVUPD Z0, K1, (AX)(SI*2)
+	VMOVUPD Z1, K1, (AX)(DI*1)
+	VMOVUPD Z6, K1, (AX)(SI*4)
+	VMOVUPD Z5, K1, (AX)(R8*1)
+	VMOVUPD Z11, K1, (AX)(DI*2)
+	VMOVUPD Z4, K1, (AX)(R9*1)
+	VMOVUPD Z7, K1, (AX)(SI*8)
+
+done5:
+	XORQ AX, AX
+	MOVQ BX, at+40(FP)
+	MOVQ BX, next+48(FP)
+	MOVQ AX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+DATA zeroStaysF64<>+0(SB)/8, $0x0000000000000122
+DATA zeroStaysF64<>+8(SB)/8, $0x0000000000000122
+DATA zeroStaysF64<>+16(SB)/8, $0x0000000000000122
+DATA zeroStaysF64<>+24(SB)/8, $0x0000000000000122
+GLOBL zeroStaysF64<>(SB), RODATA|NOPTR, $32
+
 // func composeSO3F32AVX2(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, AVX2, FMA3
 TEXT ·composeSO3F32AVX2(SB), $64-64
@@ -3505,26 +5927,6 @@ done5:
 	VZEROUPPER
 	RET
 
-DATA halfPi3<>+0(SB)/4, $0xa6f72ced
-DATA halfPi3<>+4(SB)/4, $0xa6f72ced
-DATA halfPi3<>+8(SB)/4, $0xa6f72ced
-DATA halfPi3<>+12(SB)/4, $0xa6f72ced
-DATA halfPi3<>+16(SB)/4, $0xa6f72ced
-DATA halfPi3<>+20(SB)/4, $0xa6f72ced
-DATA halfPi3<>+24(SB)/4, $0xa6f72ced
-DATA halfPi3<>+28(SB)/4, $0xa6f72ced
-GLOBL halfPi3<>(SB), RODATA|NOPTR, $32
-
-DATA zero<>+0(SB)/4, $0x00000000
-DATA zero<>+4(SB)/4, $0x00000000
-DATA zero<>+8(SB)/4, $0x00000000
-DATA zero<>+12(SB)/4, $0x00000000
-DATA zero<>+16(SB)/4, $0x00000000
-DATA zero<>+20(SB)/4, $0x00000000
-DATA zero<>+24(SB)/4, $0x00000000
-DATA zero<>+28(SB)/4, $0x00000000
-GLOBL zero<>(SB), RODATA|NOPTR, $32
-
 // func composeSO3F32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, AVX512F, BMI2
 TEXT ·composeSO3F32AVX512(SB), NOSPLIT, $0-64
@@ -4017,16 +6419,6 @@ done5:
 	VZEROUPPER
 	RET
 
-DATA zeroStays<>+0(SB)/4, $0x00000122
-DATA zeroStays<>+4(SB)/4, $0x00000122
-DATA zeroStays<>+8(SB)/4, $0x00000122
-DATA zeroStays<>+12(SB)/4, $0x00000122
-DATA zeroStays<>+16(SB)/4, $0x00000122
-DATA zeroStays<>+20(SB)/4, $0x00000122
-DATA zeroStays<>+24(SB)/4, $0x00000122
-DATA zeroStays<>+28(SB)/4, $0x00000122
-GLOBL zeroStays<>(SB), RODATA|NOPTR, $32
-
 // func composeSO3F64AVX2(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, AVX2, FMA3
 TEXT ·composeSO3F64AVX2(SB), $64-64
@@ -4505,12 +6897,6 @@ done5:
 	MOVQ AX, hard+56(FP)
 	VZEROUPPER
 	RET
-
-DATA halfPi3F64<>+0(SB)/8, $0xb91f1976b7ed8fbc
-DATA halfPi3F64<>+8(SB)/8, $0xb91f1976b7ed8fbc
-DATA halfPi3F64<>+16(SB)/8, $0xb91f1976b7ed8fbc
-DATA halfPi3F64<>+24(SB)/8, $0xb91f1976b7ed8fbc
-GLOBL halfPi3F64<>(SB), RODATA|NOPTR, $32
 
 // func composeSO3F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, AVX512F, BMI2
@@ -5001,12 +7387,6 @@ done5:
 	MOVQ AX, hard+56(FP)
 	VZEROUPPER
 	RET
-
-DATA zeroStaysF64<>+0(SB)/8, $0x0000000000000122
-DATA zeroStaysF64<>+8(SB)/8, $0x0000000000000122
-DATA zeroStaysF64<>+16(SB)/8, $0x0000000000000122
-DATA zeroStaysF64<>+24(SB)/8, $0x0000000000000122
-GLOBL zeroStaysF64<>(SB), RODATA|NOPTR, $32
 
 // func inverseSO3F32AVX2(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX
@@ -6112,16 +8492,6 @@ done5:
 	VZEROUPPER
 	RET
 
-DATA theta2Min<>+0(SB)/4, $0x26800000
-DATA theta2Min<>+4(SB)/4, $0x26800000
-DATA theta2Min<>+8(SB)/4, $0x26800000
-DATA theta2Min<>+12(SB)/4, $0x26800000
-DATA theta2Min<>+16(SB)/4, $0x26800000
-DATA theta2Min<>+20(SB)/4, $0x26800000
-DATA theta2Min<>+24(SB)/4, $0x26800000
-DATA theta2Min<>+28(SB)/4, $0x26800000
-GLOBL theta2Min<>(SB), RODATA|NOPTR, $32
-
 // func expSE3F32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, AVX512F, BMI2
 TEXT ·expSE3F32AVX512(SB), NOSPLIT, $0-64
@@ -6869,12 +9239,6 @@ done5:
 	MOVQ AX, hard+56(FP)
 	VZEROUPPER
 	RET
-
-DATA theta2MinF64<>+0(SB)/8, $0x3930000000000000
-DATA theta2MinF64<>+8(SB)/8, $0x3930000000000000
-DATA theta2MinF64<>+16(SB)/8, $0x3930000000000000
-DATA theta2MinF64<>+24(SB)/8, $0x3930000000000000
-GLOBL theta2MinF64<>(SB), RODATA|NOPTR, $32
 
 // func expSE3F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, AVX512F, BMI2

@@ -24,6 +24,26 @@ func logSO3F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64
 //go:noescape
 func logSO3F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
 
+// leftJacobianSO3F32NEON writes the left Jacobians at n rotation vectors. It takes 36.5 instructions each.
+//
+//go:noescape
+func leftJacobianSO3F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
+
+// leftJacobianSO3F64NEON writes the left Jacobians at n rotation vectors. It takes 60.5 instructions each.
+//
+//go:noescape
+func leftJacobianSO3F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
+
+// leftJacobianInvSO3F32NEON writes the inverses of the left Jacobians at n rotation vectors. It takes 32.5 instructions each.
+//
+//go:noescape
+func leftJacobianInvSO3F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
+
+// leftJacobianInvSO3F64NEON writes the inverses of the left Jacobians at n rotation vectors. It takes 59.5 instructions each.
+//
+//go:noescape
+func leftJacobianInvSO3F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
+
 // composeSO3F32NEON writes log(exp(a)·exp(b)) of n pairs of rotation vectors. It takes 66.2 instructions each.
 //
 //go:noescape

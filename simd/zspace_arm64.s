@@ -150,18 +150,18 @@ DATA spaceConsts<>+1136(SB)/8, $0x3fc99999999990d4 // atanP1F64
 DATA spaceConsts<>+1144(SB)/8, $0x3fc99999999990d4 // atanP1F64
 DATA spaceConsts<>+1152(SB)/8, $0xbfd5555555555552 // atanP0F64
 DATA spaceConsts<>+1160(SB)/8, $0xbfd5555555555552 // atanP0F64
-DATA spaceConsts<>+1168(SB)/8, $0xa6f72ceda6f72ced // halfPi3
-DATA spaceConsts<>+1176(SB)/8, $0xa6f72ceda6f72ced // halfPi3
-DATA spaceConsts<>+1184(SB)/8, $0xb91f1976b7ed8fbc // halfPi3F64
-DATA spaceConsts<>+1192(SB)/8, $0xb91f1976b7ed8fbc // halfPi3F64
-DATA spaceConsts<>+1200(SB)/8, $0x0000000000000000 // zero
-DATA spaceConsts<>+1208(SB)/8, $0x0000000000000000 // zero
-DATA spaceConsts<>+1216(SB)/8, $0x2680000026800000 // theta2Min
-DATA spaceConsts<>+1224(SB)/8, $0x2680000026800000 // theta2Min
-DATA spaceConsts<>+1232(SB)/8, $0x0000000000000000 // zeroF64
-DATA spaceConsts<>+1240(SB)/8, $0x0000000000000000 // zeroF64
-DATA spaceConsts<>+1248(SB)/8, $0x3930000000000000 // theta2MinF64
-DATA spaceConsts<>+1256(SB)/8, $0x3930000000000000 // theta2MinF64
+DATA spaceConsts<>+1168(SB)/8, $0x0000000000000000 // zero
+DATA spaceConsts<>+1176(SB)/8, $0x0000000000000000 // zero
+DATA spaceConsts<>+1184(SB)/8, $0x2680000026800000 // theta2Min
+DATA spaceConsts<>+1192(SB)/8, $0x2680000026800000 // theta2Min
+DATA spaceConsts<>+1200(SB)/8, $0x0000000000000000 // zeroF64
+DATA spaceConsts<>+1208(SB)/8, $0x0000000000000000 // zeroF64
+DATA spaceConsts<>+1216(SB)/8, $0x3930000000000000 // theta2MinF64
+DATA spaceConsts<>+1224(SB)/8, $0x3930000000000000 // theta2MinF64
+DATA spaceConsts<>+1232(SB)/8, $0xa6f72ceda6f72ced // halfPi3
+DATA spaceConsts<>+1240(SB)/8, $0xa6f72ceda6f72ced // halfPi3
+DATA spaceConsts<>+1248(SB)/8, $0xb91f1976b7ed8fbc // halfPi3F64
+DATA spaceConsts<>+1256(SB)/8, $0xb91f1976b7ed8fbc // halfPi3F64
 GLOBL spaceConsts<>(SB), RODATA|NOPTR, $1264
 
 // func expSO3F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
@@ -2117,6 +2117,2214 @@ hard2:
 	MOVD R9, hard+56(FP)
 	RET
 
+// func leftJacobianSO3F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
+TEXT ·leftJacobianSO3F32NEON(SB), NOSPLIT, $0-64
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+24(FP), R2
+	MOVD $spaceConsts<>(SB), R4
+	MOVD stride+32(FP), R5
+	LSL $2, R5
+	ADD R5<<1, R5, R6
+	ADD R5<<1, R6, R7
+	ADD R5<<1, R7, R8
+	FMOVQ 16(R4), F0
+	FMOVQ (R4), F1
+	FMOVQ 32(R4), F2
+	FMOVQ 1168(R4), F3
+	FMOVQ 1184(R4), F4
+	FMOVQ 48(R4), F5
+	FMOVQ 64(R4), F6
+	FMOVQ 80(R4), F7
+	FMOVQ 96(R4), F8
+	FMOVQ 112(R4), F9
+	FMOVQ 128(R4), F10
+	FMOVQ 144(R4), F11
+	CMP $4, R2
+	BLT next
+
+loop:
+	// 146 instructions for 4 matrices, 36.5 each
+	FMOVQ (R1), F12
+	VAND V1.B16, V12.B16, V13.B16
+	ADD R5, R1, R9
+	FMOVQ (R9), F14
+	VAND V1.B16, V14.B16, V15.B16
+	ADD R5<<1, R1, R9
+	FMOVQ (R9), F16
+	VAND V1.B16, V16.B16, V17.B16
+	WORD $0x6eafe5b2 // fcmgt v18.4s, v13.4s, v15.4s
+	VBSL V15.B16, V13.B16, V18.B16
+	WORD $0x6eafe5b3 // fcmgt v19.4s, v13.4s, v15.4s
+	VBSL V13.B16, V15.B16, V19.B16
+	WORD $0x6eb1e64d // fcmgt v13.4s, v18.4s, v17.4s
+	VBSL V17.B16, V18.B16, V13.B16
+	WORD $0x6eb1e64f // fcmgt v15.4s, v18.4s, v17.4s
+	VBSL V18.B16, V17.B16, V15.B16
+	WORD $0x6e2dddb1 // fmul v17.4s, v13.4s, v13.4s
+	VMOV V17.B16, V18.B16
+	VFMLA V19.S4, V19.S4, V18.S4
+	WORD $0x6ea0fa34 // fneg v20.4s, v17.4s
+	VFMLA V13.S4, V13.S4, V20.S4
+	WORD $0x4eb1d651 // fsub v17.4s, v18.4s, v17.4s
+	WORD $0x6ea0fa31 // fneg v17.4s, v17.4s
+	VFMLA V19.S4, V19.S4, V17.S4
+	WORD $0x4e31d694 // fadd v20.4s, v20.4s, v17.4s
+	VMOV V18.B16, V13.B16
+	VFMLA V15.S4, V15.S4, V13.S4
+	WORD $0x4eb2d5b2 // fsub v18.4s, v13.4s, v18.4s
+	WORD $0x6ea0fa52 // fneg v18.4s, v18.4s
+	VFMLA V15.S4, V15.S4, V18.S4
+	WORD $0x4e32d694 // fadd v20.4s, v20.4s, v18.4s
+	WORD $0x6e2de4af // fcmge v15.4s, v5.4s, v13.4s
+	WORD $0x6e2059ef // mvn v15.16b, v15.16b
+	WORD $0x6ea6e5b1 // fcmgt v17.4s, v13.4s, v6.4s
+	VBSL V6.B16, V13.B16, V17.B16
+	WORD $0x6ea1fa2d // fsqrt v13.4s, v17.4s
+	WORD $0x6e2dfc12 // fdiv v18.4s, v0.4s, v13.4s
+	VMOV V8.B16, V19.B16
+	VFMLA V7.S4, V13.S4, V19.S4
+	WORD $0x4ea8d675 // fsub v21.4s, v19.4s, v8.4s
+	VMOV V13.B16, V22.B16
+	VFMLS V9.S4, V21.S4, V22.S4
+	VFMLS V10.S4, V21.S4, V22.S4
+	WORD $0x6e36ded5 // fmul v21.4s, v22.4s, v22.4s
+	FMOVQ 192(R4), F23
+	VFMLA V21.S4, V11.S4, V23.S4
+	FMOVQ 208(R4), F24
+	VFMLA V21.S4, V23.S4, V24.S4
+	WORD $0x6e38deb8 // fmul v24.4s, v21.4s, v24.4s
+	VFMLA V24.S4, V22.S4, V22.S4
+	FMOVQ 224(R4), F23
+	FMOVQ 160(R4), F24
+	VFMLA V21.S4, V24.S4, V23.S4
+	FMOVQ 240(R4), F24
+	VFMLA V21.S4, V23.S4, V24.S4
+	FMOVQ 256(R4), F23
+	VFMLA V21.S4, V24.S4, V23.S4
+	VMOV V0.B16, V24.B16
+	VFMLA V21.S4, V23.S4, V24.S4
+	VSHL $31, V19.S4, V21.S4
+	WORD $0x4ea0aab5 // cmlt v21.4s, v21.4s, #0
+	VMOV V22.B16, V23.B16
+	VBIT V21.B16, V24.B16, V23.B16
+	VBIT V21.B16, V22.B16, V24.B16
+	VSHL $30, V19.S4, V21.S4
+	VAND V2.B16, V21.B16, V21.B16
+	VEOR V21.B16, V23.B16, V23.B16
+	FMOVQ 176(R4), F21
+	VADD V21.S4, V19.S4, V19.S4
+	VSHL $30, V19.S4, V19.S4
+	VAND V2.B16, V19.B16, V19.B16
+	VEOR V19.B16, V24.B16, V24.B16
+	VMOV V17.B16, V19.B16
+	VFMLS V13.S4, V13.S4, V19.S4
+	WORD $0x4e34d673 // fadd v19.4s, v19.4s, v20.4s
+	FMOVQ 272(R4), F21
+	WORD $0x6e35de73 // fmul v19.4s, v19.4s, v21.4s
+	WORD $0x6e32de73 // fmul v19.4s, v19.4s, v18.4s
+	VMOV V23.B16, V21.B16
+	VFMLA V19.S4, V24.S4, V21.S4
+	VFMLS V19.S4, V23.S4, V24.S4
+	WORD $0x4eb8d413 // fsub v19.4s, v0.4s, v24.4s
+	WORD $0x4ea0cb16 // fcmgt v22.4s, v24.4s, #0.0
+	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
+	WORD $0x6ea3e719 // fcmgt v25.4s, v24.4s, v3.4s
+	VBSL V3.B16, V24.B16, V25.B16
+	WORD $0x4e39d419 // fadd v25.4s, v0.4s, v25.4s
+	WORD $0x6e39fef7 // fdiv v23.4s, v23.4s, v25.4s
+	VBIT V22.B16, V23.B16, V19.B16
+	WORD $0x6e32de52 // fmul v18.4s, v18.4s, v18.4s
+	WORD $0x6e32de76 // fmul v22.4s, v19.4s, v18.4s
+	VFMLS V22.S4, V17.S4, V19.S4
+	VFMLS V22.S4, V20.S4, V19.S4
+	VFMLA V18.S4, V19.S4, V22.S4
+	WORD $0x6e2dfeb5 // fdiv v21.4s, v21.4s, v13.4s
+	WORD $0x6eb1e48d // fcmgt v13.4s, v4.4s, v17.4s
+	WORD $0x4eb5d412 // fsub v18.4s, v0.4s, v21.4s
+	WORD $0x6ea4e633 // fcmgt v19.4s, v17.4s, v4.4s
+	VBSL V4.B16, V17.B16, V19.B16
+	WORD $0x6e33fe52 // fdiv v18.4s, v18.4s, v19.4s
+	VBIT V13.B16, V3.B16, V18.B16
+	WORD $0x6e2cdecd // fmul v13.4s, v22.4s, v12.4s
+	WORD $0x6e2eded1 // fmul v17.4s, v22.4s, v14.4s
+	WORD $0x6e30ded6 // fmul v22.4s, v22.4s, v16.4s
+	WORD $0x6e2cde53 // fmul v19.4s, v18.4s, v12.4s
+	WORD $0x6e2ede54 // fmul v20.4s, v18.4s, v14.4s
+	WORD $0x6e30de52 // fmul v18.4s, v18.4s, v16.4s
+	VMOV V21.B16, V23.B16
+	VFMLA V12.S4, V19.S4, V23.S4
+	VMOV V21.B16, V12.B16
+	VFMLA V14.S4, V20.S4, V12.S4
+	VFMLA V16.S4, V18.S4, V21.S4
+	WORD $0x6ea0fad2 // fneg v18.4s, v22.4s
+	VFMLA V14.S4, V19.S4, V18.S4
+	VFMLA V14.S4, V19.S4, V22.S4
+	WORD $0x6ea0fa2e // fneg v14.4s, v17.4s
+	VFMLA V16.S4, V19.S4, V14.S4
+	VFMLA V16.S4, V19.S4, V17.S4
+	WORD $0x6ea0f9b3 // fneg v19.4s, v13.4s
+	VFMLA V16.S4, V20.S4, V19.S4
+	VFMLA V16.S4, V20.S4, V13.S4
+	WORD $0x6eb0a9f0 // umaxv s16, v15.4s
+	FMOVS F16, R9
+	CBNZ R9, hard
+	FMOVQ F23, (R0)
+	ADD R5, R0, R9
+	FMOVQ F18, (R9)
+	ADD R5<<1, R0, R9
+	FMOVQ F17, (R9)
+	ADD R6, R0, R9
+	FMOVQ F22, (R9)
+	ADD R5<<2, R0, R9
+	FMOVQ F12, (R9)
+	ADD R7, R0, R9
+	FMOVQ F19, (R9)
+	ADD R6<<1, R0, R9
+	FMOVQ F14, (R9)
+	ADD R8, R0, R9
+	FMOVQ F13, (R9)
+	ADD R5<<3, R0, R9
+	FMOVQ F21, (R9)
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R2
+	CMP $4, R2
+	BGE loop
+
+next:
+	CBZ R2, done
+	MOVD R1, R9
+	TBZ $1, R2, loadOne
+	FMOVD.P 8(R9), F12
+	TBZ $0, R2, loaded
+	VLD1 (R9), V12.S[2]
+	B loaded
+
+loadOne:
+	FMOVS (R9), F12
+
+loaded:
+	VAND V1.B16, V12.B16, V13.B16
+	ADD R5, R1, R9
+	TBZ $1, R2, loadOne2
+	FMOVD.P 8(R9), F14
+	TBZ $0, R2, loaded2
+	VLD1 (R9), V14.S[2]
+	B loaded2
+
+loadOne2:
+	FMOVS (R9), F14
+
+loaded2:
+	VAND V1.B16, V14.B16, V15.B16
+	ADD R5<<1, R1, R9
+	TBZ $1, R2, loadOne3
+	FMOVD.P 8(R9), F16
+	TBZ $0, R2, loaded3
+	VLD1 (R9), V16.S[2]
+	B loaded3
+
+loadOne3:
+	FMOVS (R9), F16
+
+loaded3:
+	VAND V1.B16, V16.B16, V17.B16
+	WORD $0x6eafe5b2 // fcmgt v18.4s, v13.4s, v15.4s
+	VBSL V15.B16, V13.B16, V18.B16
+	WORD $0x6eafe5b3 // fcmgt v19.4s, v13.4s, v15.4s
+	VBSL V13.B16, V15.B16, V19.B16
+	WORD $0x6eb1e64d // fcmgt v13.4s, v18.4s, v17.4s
+	VBSL V17.B16, V18.B16, V13.B16
+	WORD $0x6eb1e64f // fcmgt v15.4s, v18.4s, v17.4s
+	VBSL V18.B16, V17.B16, V15.B16
+	WORD $0x6e2dddb1 // fmul v17.4s, v13.4s, v13.4s
+	VMOV V17.B16, V18.B16
+	VFMLA V19.S4, V19.S4, V18.S4
+	WORD $0x6ea0fa34 // fneg v20.4s, v17.4s
+	VFMLA V13.S4, V13.S4, V20.S4
+	WORD $0x4eb1d651 // fsub v17.4s, v18.4s, v17.4s
+	WORD $0x6ea0fa31 // fneg v17.4s, v17.4s
+	VFMLA V19.S4, V19.S4, V17.S4
+	WORD $0x4e31d694 // fadd v20.4s, v20.4s, v17.4s
+	VMOV V18.B16, V13.B16
+	VFMLA V15.S4, V15.S4, V13.S4
+	WORD $0x4eb2d5b2 // fsub v18.4s, v13.4s, v18.4s
+	WORD $0x6ea0fa52 // fneg v18.4s, v18.4s
+	VFMLA V15.S4, V15.S4, V18.S4
+	WORD $0x4e32d694 // fadd v20.4s, v20.4s, v18.4s
+	WORD $0x6e2de4af // fcmge v15.4s, v5.4s, v13.4s
+	WORD $0x6e2059ef // mvn v15.16b, v15.16b
+	WORD $0x6ea6e5b1 // fcmgt v17.4s, v13.4s, v6.4s
+	VBSL V6.B16, V13.B16, V17.B16
+	WORD $0x6ea1fa2d // fsqrt v13.4s, v17.4s
+	WORD $0x6e2dfc12 // fdiv v18.4s, v0.4s, v13.4s
+	VMOV V8.B16, V19.B16
+	VFMLA V7.S4, V13.S4, V19.S4
+	WORD $0x4ea8d675 // fsub v21.4s, v19.4s, v8.4s
+	VMOV V13.B16, V22.B16
+	VFMLS V9.S4, V21.S4, V22.S4
+	VFMLS V10.S4, V21.S4, V22.S4
+	WORD $0x6e36ded5 // fmul v21.4s, v22.4s, v22.4s
+	FMOVQ 192(R4), F23
+	VFMLA V21.S4, V11.S4, V23.S4
+	FMOVQ 208(R4), F24
+	VFMLA V21.S4, V23.S4, V24.S4
+	WORD $0x6e38deb8 // fmul v24.4s, v21.4s, v24.4s
+	VFMLA V24.S4, V22.S4, V22.S4
+	FMOVQ 224(R4), F23
+	FMOVQ 160(R4), F24
+	VFMLA V21.S4, V24.S4, V23.S4
+	FMOVQ 240(R4), F24
+	VFMLA V21.S4, V23.S4, V24.S4
+	FMOVQ 256(R4), F23
+	VFMLA V21.S4, V24.S4, V23.S4
+	VMOV V0.B16, V24.B16
+	VFMLA V21.S4, V23.S4, V24.S4
+	VSHL $31, V19.S4, V21.S4
+	WORD $0x4ea0aab5 // cmlt v21.4s, v21.4s, #0
+	VMOV V22.B16, V23.B16
+	VBIT V21.B16, V24.B16, V23.B16
+	VBIT V21.B16, V22.B16, V24.B16
+	VSHL $30, V19.S4, V21.S4
+	VAND V2.B16, V21.B16, V21.B16
+	VEOR V21.B16, V23.B16, V23.B16
+	FMOVQ 176(R4), F21
+	VADD V21.S4, V19.S4, V19.S4
+	VSHL $30, V19.S4, V19.S4
+	VAND V2.B16, V19.B16, V19.B16
+	VEOR V19.B16, V24.B16, V24.B16
+	VMOV V17.B16, V19.B16
+	VFMLS V13.S4, V13.S4, V19.S4
+	WORD $0x4e34d673 // fadd v19.4s, v19.4s, v20.4s
+	FMOVQ 272(R4), F21
+	WORD $0x6e35de73 // fmul v19.4s, v19.4s, v21.4s
+	WORD $0x6e32de73 // fmul v19.4s, v19.4s, v18.4s
+	VMOV V23.B16, V21.B16
+	VFMLA V19.S4, V24.S4, V21.S4
+	VFMLS V19.S4, V23.S4, V24.S4
+	WORD $0x4eb8d413 // fsub v19.4s, v0.4s, v24.4s
+	WORD $0x4ea0cb16 // fcmgt v22.4s, v24.4s, #0.0
+	WORD $0x6e35deb7 // fmul v23.4s, v21.4s, v21.4s
+	WORD $0x6ea3e719 // fcmgt v25.4s, v24.4s, v3.4s
+	VBSL V3.B16, V24.B16, V25.B16
+	WORD $0x4e39d419 // fadd v25.4s, v0.4s, v25.4s
+	WORD $0x6e39fef7 // fdiv v23.4s, v23.4s, v25.4s
+	VBIT V22.B16, V23.B16, V19.B16
+	WORD $0x6e32de52 // fmul v18.4s, v18.4s, v18.4s
+	WORD $0x6e32de76 // fmul v22.4s, v19.4s, v18.4s
+	VFMLS V22.S4, V17.S4, V19.S4
+	VFMLS V22.S4, V20.S4, V19.S4
+	VFMLA V18.S4, V19.S4, V22.S4
+	WORD $0x6e2dfeb5 // fdiv v21.4s, v21.4s, v13.4s
+	WORD $0x6eb1e48d // fcmgt v13.4s, v4.4s, v17.4s
+	WORD $0x4eb5d412 // fsub v18.4s, v0.4s, v21.4s
+	WORD $0x6ea4e633 // fcmgt v19.4s, v17.4s, v4.4s
+	VBSL V4.B16, V17.B16, V19.B16
+	WORD $0x6e33fe52 // fdiv v18.4s, v18.4s, v19.4s
+	VBIT V13.B16, V3.B16, V18.B16
+	WORD $0x6e2cdecd // fmul v13.4s, v22.4s, v12.4s
+	WORD $0x6e2eded1 // fmul v17.4s, v22.4s, v14.4s
+	WORD $0x6e30ded6 // fmul v22.4s, v22.4s, v16.4s
+	WORD $0x6e2cde53 // fmul v19.4s, v18.4s, v12.4s
+	WORD $0x6e2ede54 // fmul v20.4s, v18.4s, v14.4s
+	WORD $0x6e30de52 // fmul v18.4s, v18.4s, v16.4s
+	VMOV V21.B16, V23.B16
+	VFMLA V12.S4, V19.S4, V23.S4
+	VMOV V21.B16, V12.B16
+	VFMLA V14.S4, V20.S4, V12.S4
+	VFMLA V16.S4, V18.S4, V21.S4
+	WORD $0x6ea0fad2 // fneg v18.4s, v22.4s
+	VFMLA V14.S4, V19.S4, V18.S4
+	VFMLA V14.S4, V19.S4, V22.S4
+	WORD $0x6ea0fa2e // fneg v14.4s, v17.4s
+	VFMLA V16.S4, V19.S4, V14.S4
+	VFMLA V16.S4, V19.S4, V17.S4
+	WORD $0x6ea0f9b3 // fneg v19.4s, v13.4s
+	VFMLA V16.S4, V20.S4, V19.S4
+	VFMLA V16.S4, V20.S4, V13.S4
+	WORD $0x6eb0a9f0 // umaxv s16, v15.4s
+	FMOVS F16, R9
+	CBNZ R9, hard2
+	MOVD R0, R9
+	TBZ $1, R2, storeOne
+	FMOVD.P F23, 8(R9)
+	TBZ $0, R2, stored
+	VST1 V23.S[2], (R9)
+	B stored
+
+storeOne:
+	FMOVS F23, (R9)
+
+stored:
+	ADD R5, R0, R9
+	TBZ $1, R2, storeOne2
+	FMOVD.P F18, 8(R9)
+	TBZ $0, R2, stored2
+	VST1 V18.S[2], (R9)
+	B stored2
+
+storeOne2:
+	FMOVS F18, (R9)
+
+stored2:
+	ADD R5<<1, R0, R9
+	TBZ $1, R2, storeOne3
+	FMOVD.P F17, 8(R9)
+	TBZ $0, R2, stored3
+	VST1 V17.S[2], (R9)
+	B stored3
+
+storeOne3:
+	FMOVS F17, (R9)
+
+stored3:
+	ADD R6, R0, R9
+	TBZ $1, R2, storeOne4
+	FMOVD.P F22, 8(R9)
+	TBZ $0, R2, stored4
+	VST1 V22.S[2], (R9)
+	B stored4
+
+storeOne4:
+	FMOVS F22, (R9)
+
+stored4:
+	ADD R5<<2, R0, R9
+	TBZ $1, R2, storeOne5
+	FMOVD.P F12, 8(R9)
+	TBZ $0, R2, stored5
+	VST1 V12.S[2], (R9)
+	B stored5
+
+storeOne5:
+	FMOVS F12, (R9)
+
+stored5:
+	ADD R7, R0, R9
+	TBZ $1, R2, storeOne6
+	FMOVD.P F19, 8(R9)
+	TBZ $0, R2, stored6
+	VST1 V19.S[2], (R9)
+	B stored6
+
+storeOne6:
+	FMOVS F19, (R9)
+
+stored6:
+	ADD R6<<1, R0, R9
+	TBZ $1, R2, storeOne7
+	FMOVD.P F14, 8(R9)
+	TBZ $0, R2, stored7
+	VST1 V14.S[2], (R9)
+	B stored7
+
+storeOne7:
+	FMOVS F14, (R9)
+
+stored7:
+	ADD R8, R0, R9
+	TBZ $1, R2, storeOne8
+	FMOVD.P F13, 8(R9)
+	TBZ $0, R2, stored8
+	VST1 V13.S[2], (R9)
+	B stored8
+
+storeOne8:
+	FMOVS F13, (R9)
+
+stored8:
+	ADD R5<<3, R0, R9
+	TBZ $1, R2, storeOne9
+	FMOVD.P F21, 8(R9)
+	TBZ $0, R2, stored9
+	VST1 V21.S[2], (R9)
+	B stored9
+
+storeOne9:
+	FMOVS F21, (R9)
+
+stored9:
+
+done:
+	MOVD n+24(FP), R3
+	MOVD R3, at+40(FP)
+	MOVD R3, next+48(FP)
+	MOVD ZR, hard+56(FP)
+	RET
+
+hard:
+	FMOVQ (R0), F16
+	VBIF V15.B16, V23.B16, V16.B16
+	FMOVQ F16, (R0)
+	ADD R5, R0, R9
+	FMOVQ (R9), F16
+	VBIF V15.B16, V18.B16, V16.B16
+	ADD R5, R0, R9
+	FMOVQ F16, (R9)
+	ADD R5<<1, R0, R9
+	FMOVQ (R9), F16
+	VBIF V15.B16, V17.B16, V16.B16
+	ADD R5<<1, R0, R9
+	FMOVQ F16, (R9)
+	ADD R6, R0, R9
+	FMOVQ (R9), F16
+	VBIF V15.B16, V22.B16, V16.B16
+	ADD R6, R0, R9
+	FMOVQ F16, (R9)
+	ADD R5<<2, R0, R9
+	FMOVQ (R9), F16
+	VBIF V15.B16, V12.B16, V16.B16
+	ADD R5<<2, R0, R9
+	FMOVQ F16, (R9)
+	ADD R7, R0, R9
+	FMOVQ (R9), F12
+	VBIF V15.B16, V19.B16, V12.B16
+	ADD R7, R0, R9
+	FMOVQ F12, (R9)
+	ADD R6<<1, R0, R9
+	FMOVQ (R9), F12
+	VBIF V15.B16, V14.B16, V12.B16
+	ADD R6<<1, R0, R9
+	FMOVQ F12, (R9)
+	ADD R8, R0, R9
+	FMOVQ (R9), F12
+	VBIF V15.B16, V13.B16, V12.B16
+	ADD R8, R0, R9
+	FMOVQ F12, (R9)
+	ADD R5<<3, R0, R9
+	FMOVQ (R9), F12
+	VBIF V15.B16, V21.B16, V12.B16
+	ADD R5<<3, R0, R9
+	FMOVQ F12, (R9)
+	MOVD ZR, R9
+	FMOVQ 288(R4), F12
+	VAND V15.B16, V12.B16, V12.B16
+	WORD $0x4eb1b98d // addv s13, v12.4s
+	FMOVD F13, R10
+	ORR R10<<0, R9, R9
+	MOVD n+24(FP), R3
+	MOVD R3, R10
+	SUB R2, R3, R3
+	ADD $4, R3, R10
+	MOVD R3, at+40(FP)
+	MOVD R10, next+48(FP)
+	MOVD R9, hard+56(FP)
+	RET
+
+hard2:
+	MOVD R0, R9
+	TBZ $1, R2, loadOne4
+	FMOVD.P 8(R9), F16
+	TBZ $0, R2, loaded4
+	VLD1 (R9), V16.S[2]
+	B loaded4
+
+loadOne4:
+	FMOVS (R9), F16
+
+loaded4:
+	VBIF V15.B16, V23.B16, V16.B16
+	MOVD R0, R9
+	TBZ $1, R2, storeOne10
+	FMOVD.P F16, 8(R9)
+	TBZ $0, R2, stored10
+	VST1 V16.S[2], (R9)
+	B stored10
+
+storeOne10:
+	FMOVS F16, (R9)
+
+stored10:
+	ADD R5, R0, R9
+	TBZ $1, R2, loadOne5
+	FMOVD.P 8(R9), F16
+	TBZ $0, R2, loaded5
+	VLD1 (R9), V16.S[2]
+	B loaded5
+
+loadOne5:
+	FMOVS (R9), F16
+
+loaded5:
+	VBIF V15.B16, V18.B16, V16.B16
+	ADD R5, R0, R9
+	TBZ $1, R2, storeOne11
+	FMOVD.P F16, 8(R9)
+	TBZ $0, R2, stored11
+	VST1 V16.S[2], (R9)
+	B stored11
+
+storeOne11:
+	FMOVS F16, (R9)
+
+stored11:
+	ADD R5<<1, R0, R9
+	TBZ $1, R2, loadOne6
+	FMOVD.P 8(R9), F16
+	TBZ $0, R2, loaded6
+	VLD1 (R9), V16.S[2]
+	B loaded6
+
+loadOne6:
+	FMOVS (R9), F16
+
+loaded6:
+	VBIF V15.B16, V17.B16, V16.B16
+	ADD R5<<1, R0, R9
+	TBZ $1, R2, storeOne12
+	FMOVD.P F16, 8(R9)
+	TBZ $0, R2, stored12
+	VST1 V16.S[2], (R9)
+	B stored12
+
+storeOne12:
+	FMOVS F16, (R9)
+
+stored12:
+	ADD R6, R0, R9
+	TBZ $1, R2, loadOne7
+	FMOVD.P 8(R9), F16
+	TBZ $0, R2, loaded7
+	VLD1 (R9), V16.S[2]
+	B loaded7
+
+loadOne7:
+	FMOVS (R9), F16
+
+loaded7:
+	VBIF V15.B16, V22.B16, V16.B16
+	ADD R6, R0, R9
+	TBZ $1, R2, storeOne13
+	FMOVD.P F16, 8(R9)
+	TBZ $0, R2, stored13
+	VST1 V16.S[2], (R9)
+	B stored13
+
+storeOne13:
+	FMOVS F16, (R9)
+
+stored13:
+	ADD R5<<2, R0, R9
+	TBZ $1, R2, loadOne8
+	FMOVD.P 8(R9), F16
+	TBZ $0, R2, loaded8
+	VLD1 (R9), V16.S[2]
+	B loaded8
+
+loadOne8:
+	FMOVS (R9), F16
+
+loaded8:
+	VBIF V15.B16, V12.B16, V16.B16
+	ADD R5<<2, R0, R9
+	TBZ $1, R2, storeOne14
+	FMOVD.P F16, 8(R9)
+	TBZ $0, R2, stored14
+	VST1 V16.S[2], (R9)
+	B stored14
+
+storeOne14:
+	FMOVS F16, (R9)
+
+stored14:
+	ADD R7, R0, R9
+	TBZ $1, R2, loadOne9
+	FMOVD.P 8(R9), F12
+	TBZ $0, R2, loaded9
+	VLD1 (R9), V12.S[2]
+	B loaded9
+
+loadOne9:
+	FMOVS (R9), F12
+
+loaded9:
+	VBIF V15.B16, V19.B16, V12.B16
+	ADD R7, R0, R9
+	TBZ $1, R2, storeOne15
+	FMOVD.P F12, 8(R9)
+	TBZ $0, R2, stored15
+	VST1 V12.S[2], (R9)
+	B stored15
+
+storeOne15:
+	FMOVS F12, (R9)
+
+stored15:
+	ADD R6<<1, R0, R9
+	TBZ $1, R2, loadOne10
+	FMOVD.P 8(R9), F12
+	TBZ $0, R2, loaded10
+	VLD1 (R9), V12.S[2]
+	B loaded10
+
+loadOne10:
+	FMOVS (R9), F12
+
+loaded10:
+	VBIF V15.B16, V14.B16, V12.B16
+	ADD R6<<1, R0, R9
+	TBZ $1, R2, storeOne16
+	FMOVD.P F12, 8(R9)
+	TBZ $0, R2, stored16
+	VST1 V12.S[2], (R9)
+	B stored16
+
+storeOne16:
+	FMOVS F12, (R9)
+
+stored16:
+	ADD R8, R0, R9
+	TBZ $1, R2, loadOne11
+	FMOVD.P 8(R9), F12
+	TBZ $0, R2, loaded11
+	VLD1 (R9), V12.S[2]
+	B loaded11
+
+loadOne11:
+	FMOVS (R9), F12
+
+loaded11:
+	VBIF V15.B16, V13.B16, V12.B16
+	ADD R8, R0, R9
+	TBZ $1, R2, storeOne17
+	FMOVD.P F12, 8(R9)
+	TBZ $0, R2, stored17
+	VST1 V12.S[2], (R9)
+	B stored17
+
+storeOne17:
+	FMOVS F12, (R9)
+
+stored17:
+	ADD R5<<3, R0, R9
+	TBZ $1, R2, loadOne12
+	FMOVD.P 8(R9), F12
+	TBZ $0, R2, loaded12
+	VLD1 (R9), V12.S[2]
+	B loaded12
+
+loadOne12:
+	FMOVS (R9), F12
+
+loaded12:
+	VBIF V15.B16, V21.B16, V12.B16
+	ADD R5<<3, R0, R9
+	TBZ $1, R2, storeOne18
+	FMOVD.P F12, 8(R9)
+	TBZ $0, R2, stored18
+	VST1 V12.S[2], (R9)
+	B stored18
+
+storeOne18:
+	FMOVS F12, (R9)
+
+stored18:
+	MOVD ZR, R9
+	FMOVQ 288(R4), F12
+	VAND V15.B16, V12.B16, V12.B16
+	WORD $0x4eb1b98d // addv s13, v12.4s
+	FMOVD F13, R10
+	ORR R10<<0, R9, R9
+	MOVD n+24(FP), R3
+	MOVD R3, R10
+	SUB R2, R3, R3
+	MOVD $1, R11
+	LSL R2, R11, R11
+	SUB $1, R11
+	AND R11, R9, R9
+	MOVD R3, at+40(FP)
+	MOVD R10, next+48(FP)
+	MOVD R9, hard+56(FP)
+	RET
+
+// func leftJacobianSO3F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
+TEXT ·leftJacobianSO3F64NEON(SB), NOSPLIT, $0-64
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+24(FP), R2
+	MOVD $spaceConsts<>(SB), R4
+	MOVD stride+32(FP), R5
+	LSL $3, R5
+	ADD R5<<1, R5, R6
+	ADD R5<<1, R6, R7
+	ADD R5<<1, R7, R8
+	FMOVQ 304(R4), F0
+	FMOVQ 320(R4), F1
+	FMOVQ 1200(R4), F2
+	FMOVQ 1216(R4), F3
+	FMOVQ 336(R4), F4
+	FMOVQ 352(R4), F5
+	FMOVQ 368(R4), F6
+	FMOVQ 384(R4), F7
+	FMOVQ 400(R4), F8
+	FMOVQ 416(R4), F9
+	FMOVQ 432(R4), F10
+	FMOVQ 448(R4), F11
+	CMP $2, R2
+	BLT next
+
+loop:
+	// 121 instructions for 2 matrices, 60.5 each
+	FMOVQ (R1), F12
+	WORD $0x6e6cdd8d // fmul v13.2d, v12.2d, v12.2d
+	ADD R5, R1, R9
+	FMOVQ (R9), F14
+	VFMLA V14.D2, V14.D2, V13.D2
+	ADD R5<<1, R1, R9
+	FMOVQ (R9), F15
+	VFMLA V15.D2, V15.D2, V13.D2
+	WORD $0x6e6de490 // fcmge v16.2d, v4.2d, v13.2d
+	WORD $0x6e205a10 // mvn v16.16b, v16.16b
+	WORD $0x6ee5e5b1 // fcmgt v17.2d, v13.2d, v5.2d
+	VBSL V5.B16, V13.B16, V17.B16
+	WORD $0x6ee1fa2d // fsqrt v13.2d, v17.2d
+	WORD $0x6e6dfc12 // fdiv v18.2d, v0.2d, v13.2d
+	VMOV V7.B16, V18.B16
+	VFMLA V6.D2, V13.D2, V18.D2
+	WORD $0x4ee7d653 // fsub v19.2d, v18.2d, v7.2d
+	VMOV V13.B16, V20.B16
+	VFMLS V8.D2, V19.D2, V20.D2
+	VFMLS V9.D2, V19.D2, V20.D2
+	WORD $0x6e74de93 // fmul v19.2d, v20.2d, v20.2d
+	FMOVQ 480(R4), F21
+	VFMLA V19.D2, V10.D2, V21.D2
+	FMOVQ 496(R4), F22
+	VFMLA V19.D2, V21.D2, V22.D2
+	FMOVQ 512(R4), F21
+	VFMLA V19.D2, V22.D2, V21.D2
+	FMOVQ 528(R4), F22
+	VFMLA V19.D2, V21.D2, V22.D2
+	FMOVQ 544(R4), F21
+	VFMLA V19.D2, V22.D2, V21.D2
+	WORD $0x6e75de75 // fmul v21.2d, v19.2d, v21.2d
+	VFMLA V21.D2, V20.D2, V20.D2
+	FMOVQ 560(R4), F21
+	VFMLA V19.D2, V11.D2, V21.D2
+	FMOVQ 576(R4), F22
+	VFMLA V19.D2, V21.D2, V22.D2
+	FMOVQ 592(R4), F21
+	VFMLA V19.D2, V22.D2, V21.D2
+	FMOVQ 608(R4), F22
+	VFMLA V19.D2, V21.D2, V22.D2
+	FMOVQ 624(R4), F21
+	VFMLA V19.D2, V22.D2, V21.D2
+	FMOVQ 640(R4), F22
+	VFMLA V19.D2, V21.D2, V22.D2
+	VMOV V0.B16, V21.B16
+	VFMLA V19.D2, V22.D2, V21.D2
+	VSHL $63, V18.D2, V19.D2
+	WORD $0x4ee0aa73 // cmlt v19.2d, v19.2d, #0
+	VMOV V20.B16, V22.B16
+	VBIT V19.B16, V21.B16, V22.B16
+	VBIT V19.B16, V20.B16, V21.B16
+	VSHL $62, V18.D2, V19.D2
+	VAND V1.B16, V19.B16, V19.B16
+	VEOR V19.B16, V22.B16, V22.B16
+	FMOVQ 464(R4), F19
+	VADD V19.D2, V18.D2, V18.D2
+	VSHL $62, V18.D2, V18.D2
+	VAND V1.B16, V18.B16, V18.B16
+	VEOR V18.B16, V21.B16, V21.B16
+	WORD $0x4ef5d412 // fsub v18.2d, v0.2d, v21.2d
+	WORD $0x4ee0cab3 // fcmgt v19.2d, v21.2d, #0.0
+	WORD $0x6e76ded4 // fmul v20.2d, v22.2d, v22.2d
+	WORD $0x6ee2e6b7 // fcmgt v23.2d, v21.2d, v2.2d
+	VBSL V2.B16, V21.B16, V23.B16
+	WORD $0x4e77d417 // fadd v23.2d, v0.2d, v23.2d
+	WORD $0x6e77fe94 // fdiv v20.2d, v20.2d, v23.2d
+	VBIT V19.B16, V20.B16, V18.B16
+	WORD $0x6e6dfed6 // fdiv v22.2d, v22.2d, v13.2d
+	WORD $0x6e71fe52 // fdiv v18.2d, v18.2d, v17.2d
+	WORD $0x6ef1e46d // fcmgt v13.2d, v3.2d, v17.2d
+	WORD $0x4ef6d413 // fsub v19.2d, v0.2d, v22.2d
+	WORD $0x6ee3e634 // fcmgt v20.2d, v17.2d, v3.2d
+	VBSL V3.B16, V17.B16, V20.B16
+	WORD $0x6e74fe73 // fdiv v19.2d, v19.2d, v20.2d
+	VBIT V13.B16, V2.B16, V19.B16
+	WORD $0x6e6cde4d // fmul v13.2d, v18.2d, v12.2d
+	WORD $0x6e6ede51 // fmul v17.2d, v18.2d, v14.2d
+	WORD $0x6e6fde52 // fmul v18.2d, v18.2d, v15.2d
+	WORD $0x6e6cde74 // fmul v20.2d, v19.2d, v12.2d
+	WORD $0x6e6ede75 // fmul v21.2d, v19.2d, v14.2d
+	WORD $0x6e6fde73 // fmul v19.2d, v19.2d, v15.2d
+	VMOV V22.B16, V23.B16
+	VFMLA V12.D2, V20.D2, V23.D2
+	VMOV V22.B16, V12.B16
+	VFMLA V14.D2, V21.D2, V12.D2
+	VFMLA V15.D2, V19.D2, V22.D2
+	WORD $0x6ee0fa53 // fneg v19.2d, v18.2d
+	VFMLA V14.D2, V20.D2, V19.D2
+	VFMLA V14.D2, V20.D2, V18.D2
+	WORD $0x6ee0fa2e // fneg v14.2d, v17.2d
+	VFMLA V15.D2, V20.D2, V14.D2
+	VFMLA V15.D2, V20.D2, V17.D2
+	WORD $0x6ee0f9b4 // fneg v20.2d, v13.2d
+	VFMLA V15.D2, V21.D2, V20.D2
+	VFMLA V15.D2, V21.D2, V13.D2
+	WORD $0x6eb0aa0f // umaxv s15, v16.4s
+	FMOVS F15, R9
+	CBNZ R9, hard
+	FMOVQ F23, (R0)
+	ADD R5, R0, R9
+	FMOVQ F19, (R9)
+	ADD R5<<1, R0, R9
+	FMOVQ F17, (R9)
+	ADD R6, R0, R9
+	FMOVQ F18, (R9)
+	ADD R5<<2, R0, R9
+	FMOVQ F12, (R9)
+	ADD R7, R0, R9
+	FMOVQ F20, (R9)
+	ADD R6<<1, R0, R9
+	FMOVQ F14, (R9)
+	ADD R8, R0, R9
+	FMOVQ F13, (R9)
+	ADD R5<<3, R0, R9
+	FMOVQ F22, (R9)
+	ADD $16, R0
+	ADD $16, R1
+	SUB $2, R2
+	CMP $2, R2
+	BGE loop
+
+next:
+	CBZ R2, done
+	MOVD R1, R9
+	FMOVD (R9), F12
+	WORD $0x6e6cdd8d // fmul v13.2d, v12.2d, v12.2d
+	ADD R5, R1, R9
+	FMOVD (R9), F14
+	VFMLA V14.D2, V14.D2, V13.D2
+	ADD R5<<1, R1, R9
+	FMOVD (R9), F15
+	VFMLA V15.D2, V15.D2, V13.D2
+	WORD $0x6e6de490 // fcmge v16.2d, v4.2d, v13.2d
+	WORD $0x6e205a10 // mvn v16.16b, v16.16b
+	WORD $0x6ee5e5b1 // fcmgt v17.2d, v13.2d, v5.2d
+	VBSL V5.B16, V13.B16, V17.B16
+	WORD $0x6ee1fa2d // fsqrt v13.2d, v17.2d
+	WORD $0x6e6dfc12 // fdiv v18.2d, v0.2d, v13.2d
+	VMOV V7.B16, V18.B16
+	VFMLA V6.D2, V13.D2, V18.D2
+	WORD $0x4ee7d653 // fsub v19.2d, v18.2d, v7.2d
+	VMOV V13.B16, V20.B16
+	VFMLS V8.D2, V19.D2, V20.D2
+	VFMLS V9.D2, V19.D2, V20.D2
+	WORD $0x6e74de93 // fmul v19.2d, v20.2d, v20.2d
+	FMOVQ 480(R4), F21
+	VFMLA V19.D2, V10.D2, V21.D2
+	FMOVQ 496(R4), F22
+	VFMLA V19.D2, V21.D2, V22.D2
+	FMOVQ 512(R4), F21
+	VFMLA V19.D2, V22.D2, V21.D2
+	FMOVQ 528(R4), F22
+	VFMLA V19.D2, V21.D2, V22.D2
+	FMOVQ 544(R4), F21
+	VFMLA V19.D2, V22.D2, V21.D2
+	WORD $0x6e75de75 // fmul v21.2d, v19.2d, v21.2d
+	VFMLA V21.D2, V20.D2, V20.D2
+	FMOVQ 560(R4), F21
+	VFMLA V19.D2, V11.D2, V21.D2
+	FMOVQ 576(R4), F22
+	VFMLA V19.D2, V21.D2, V22.D2
+	FMOVQ 592(R4), F21
+	VFMLA V19.D2, V22.D2, V21.D2
+	FMOVQ 608(R4), F22
+	VFMLA V19.D2, V21.D2, V22.D2
+	FMOVQ 624(R4), F21
+	VFMLA V19.D2, V22.D2, V21.D2
+	FMOVQ 640(R4), F22
+	VFMLA V19.D2, V21.D2, V22.D2
+	VMOV V0.B16, V21.B16
+	VFMLA V19.D2, V22.D2, V21.D2
+	VSHL $63, V18.D2, V19.D2
+	WORD $0x4ee0aa73 // cmlt v19.2d, v19.2d, #0
+	VMOV V20.B16, V22.B16
+	VBIT V19.B16, V21.B16, V22.B16
+	VBIT V19.B16, V20.B16, V21.B16
+	VSHL $62, V18.D2, V19.D2
+	VAND V1.B16, V19.B16, V19.B16
+	VEOR V19.B16, V22.B16, V22.B16
+	FMOVQ 464(R4), F19
+	VADD V19.D2, V18.D2, V18.D2
+	VSHL $62, V18.D2, V18.D2
+	VAND V1.B16, V18.B16, V18.B16
+	VEOR V18.B16, V21.B16, V21.B16
+	WORD $0x4ef5d412 // fsub v18.2d, v0.2d, v21.2d
+	WORD $0x4ee0cab3 // fcmgt v19.2d, v21.2d, #0.0
+	WORD $0x6e76ded4 // fmul v20.2d, v22.2d, v22.2d
+	WORD $0x6ee2e6b7 // fcmgt v23.2d, v21.2d, v2.2d
+	VBSL V2.B16, V21.B16, V23.B16
+	WORD $0x4e77d417 // fadd v23.2d, v0.2d, v23.2d
+	WORD $0x6e77fe94 // fdiv v20.2d, v20.2d, v23.2d
+	VBIT V19.B16, V20.B16, V18.B16
+	WORD $0x6e6dfed6 // fdiv v22.2d, v22.2d, v13.2d
+	WORD $0x6e71fe52 // fdiv v18.2d, v18.2d, v17.2d
+	WORD $0x6ef1e46d // fcmgt v13.2d, v3.2d, v17.2d
+	WORD $0x4ef6d413 // fsub v19.2d, v0.2d, v22.2d
+	WORD $0x6ee3e634 // fcmgt v20.2d, v17.2d, v3.2d
+	VBSL V3.B16, V17.B16, V20.B16
+	WORD $0x6e74fe73 // fdiv v19.2d, v19.2d, v20.2d
+	VBIT V13.B16, V2.B16, V19.B16
+	WORD $0x6e6cde4d // fmul v13.2d, v18.2d, v12.2d
+	WORD $0x6e6ede51 // fmul v17.2d, v18.2d, v14.2d
+	WORD $0x6e6fde52 // fmul v18.2d, v18.2d, v15.2d
+	WORD $0x6e6cde74 // fmul v20.2d, v19.2d, v12.2d
+	WORD $0x6e6ede75 // fmul v21.2d, v19.2d, v14.2d
+	WORD $0x6e6fde73 // fmul v19.2d, v19.2d, v15.2d
+	VMOV V22.B16, V23.B16
+	VFMLA V12.D2, V20.D2, V23.D2
+	VMOV V22.B16, V12.B16
+	VFMLA V14.D2, V21.D2, V12.D2
+	VFMLA V15.D2, V19.D2, V22.D2
+	WORD $0x6ee0fa53 // fneg v19.2d, v18.2d
+	VFMLA V14.D2, V20.D2, V19.D2
+	VFMLA V14.D2, V20.D2, V18.D2
+	WORD $0x6ee0fa2e // fneg v14.2d, v17.2d
+	VFMLA V15.D2, V20.D2, V14.D2
+	VFMLA V15.D2, V20.D2, V17.D2
+	WORD $0x6ee0f9b4 // fneg v20.2d, v13.2d
+	VFMLA V15.D2, V21.D2, V20.D2
+	VFMLA V15.D2, V21.D2, V13.D2
+	WORD $0x6eb0aa0f // umaxv s15, v16.4s
+	FMOVS F15, R9
+	CBNZ R9, hard2
+	MOVD R0, R9
+	FMOVD F23, (R9)
+	ADD R5, R0, R9
+	FMOVD F19, (R9)
+	ADD R5<<1, R0, R9
+	FMOVD F17, (R9)
+	ADD R6, R0, R9
+	FMOVD F18, (R9)
+	ADD R5<<2, R0, R9
+	FMOVD F12, (R9)
+	ADD R7, R0, R9
+	FMOVD F20, (R9)
+	ADD R6<<1, R0, R9
+	FMOVD F14, (R9)
+	ADD R8, R0, R9
+	FMOVD F13, (R9)
+	ADD R5<<3, R0, R9
+	FMOVD F22, (R9)
+
+done:
+	MOVD n+24(FP), R3
+	MOVD R3, at+40(FP)
+	MOVD R3, next+48(FP)
+	MOVD ZR, hard+56(FP)
+	RET
+
+hard:
+	FMOVQ (R0), F15
+	VBIF V16.B16, V23.B16, V15.B16
+	FMOVQ F15, (R0)
+	ADD R5, R0, R9
+	FMOVQ (R9), F15
+	VBIF V16.B16, V19.B16, V15.B16
+	ADD R5, R0, R9
+	FMOVQ F15, (R9)
+	ADD R5<<1, R0, R9
+	FMOVQ (R9), F15
+	VBIF V16.B16, V17.B16, V15.B16
+	ADD R5<<1, R0, R9
+	FMOVQ F15, (R9)
+	ADD R6, R0, R9
+	FMOVQ (R9), F15
+	VBIF V16.B16, V18.B16, V15.B16
+	ADD R6, R0, R9
+	FMOVQ F15, (R9)
+	ADD R5<<2, R0, R9
+	FMOVQ (R9), F15
+	VBIF V16.B16, V12.B16, V15.B16
+	ADD R5<<2, R0, R9
+	FMOVQ F15, (R9)
+	ADD R7, R0, R9
+	FMOVQ (R9), F12
+	VBIF V16.B16, V20.B16, V12.B16
+	ADD R7, R0, R9
+	FMOVQ F12, (R9)
+	ADD R6<<1, R0, R9
+	FMOVQ (R9), F12
+	VBIF V16.B16, V14.B16, V12.B16
+	ADD R6<<1, R0, R9
+	FMOVQ F12, (R9)
+	ADD R8, R0, R9
+	FMOVQ (R9), F12
+	VBIF V16.B16, V13.B16, V12.B16
+	ADD R8, R0, R9
+	FMOVQ F12, (R9)
+	ADD R5<<3, R0, R9
+	FMOVQ (R9), F12
+	VBIF V16.B16, V22.B16, V12.B16
+	ADD R5<<3, R0, R9
+	FMOVQ F12, (R9)
+	MOVD ZR, R9
+	FMOVQ 656(R4), F12
+	VAND V16.B16, V12.B16, V12.B16
+	WORD $0x5ef1b98d // addp d13, v12.2d
+	FMOVD F13, R10
+	ORR R10<<0, R9, R9
+	MOVD n+24(FP), R3
+	MOVD R3, R10
+	SUB R2, R3, R3
+	ADD $2, R3, R10
+	MOVD R3, at+40(FP)
+	MOVD R10, next+48(FP)
+	MOVD R9, hard+56(FP)
+	RET
+
+hard2:
+	MOVD R0, R9
+	FMOVD (R9), F15
+	VBIF V16.B16, V23.B16, V15.B16
+	MOVD R0, R9
+	FMOVD F15, (R9)
+	ADD R5, R0, R9
+	FMOVD (R9), F15
+	VBIF V16.B16, V19.B16, V15.B16
+	ADD R5, R0, R9
+	FMOVD F15, (R9)
+	ADD R5<<1, R0, R9
+	FMOVD (R9), F15
+	VBIF V16.B16, V17.B16, V15.B16
+	ADD R5<<1, R0, R9
+	FMOVD F15, (R9)
+	ADD R6, R0, R9
+	FMOVD (R9), F15
+	VBIF V16.B16, V18.B16, V15.B16
+	ADD R6, R0, R9
+	FMOVD F15, (R9)
+	ADD R5<<2, R0, R9
+	FMOVD (R9), F15
+	VBIF V16.B16, V12.B16, V15.B16
+	ADD R5<<2, R0, R9
+	FMOVD F15, (R9)
+	ADD R7, R0, R9
+	FMOVD (R9), F12
+	VBIF V16.B16, V20.B16, V12.B16
+	ADD R7, R0, R9
+	FMOVD F12, (R9)
+	ADD R6<<1, R0, R9
+	FMOVD (R9), F12
+	VBIF V16.B16, V14.B16, V12.B16
+	ADD R6<<1, R0, R9
+	FMOVD F12, (R9)
+	ADD R8, R0, R9
+	FMOVD (R9), F12
+	VBIF V16.B16, V13.B16, V12.B16
+	ADD R8, R0, R9
+	FMOVD F12, (R9)
+	ADD R5<<3, R0, R9
+	FMOVD (R9), F12
+	VBIF V16.B16, V22.B16, V12.B16
+	ADD R5<<3, R0, R9
+	FMOVD F12, (R9)
+	MOVD ZR, R9
+	FMOVQ 656(R4), F12
+	VAND V16.B16, V12.B16, V12.B16
+	WORD $0x5ef1b98d // addp d13, v12.2d
+	FMOVD F13, R10
+	ORR R10<<0, R9, R9
+	MOVD n+24(FP), R3
+	MOVD R3, R10
+	SUB R2, R3, R3
+	MOVD $1, R11
+	LSL R2, R11, R11
+	SUB $1, R11
+	AND R11, R9, R9
+	MOVD R3, at+40(FP)
+	MOVD R10, next+48(FP)
+	MOVD R9, hard+56(FP)
+	RET
+
+// func leftJacobianInvSO3F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
+TEXT ·leftJacobianInvSO3F32NEON(SB), NOSPLIT, $0-64
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+24(FP), R2
+	MOVD $spaceConsts<>(SB), R4
+	MOVD stride+32(FP), R5
+	LSL $2, R5
+	ADD R5<<1, R5, R6
+	ADD R5<<1, R6, R7
+	ADD R5<<1, R7, R8
+	FMOVQ (R4), F0
+	FMOVQ 256(R4), F1
+	FMOVQ 32(R4), F2
+	FMOVQ 1184(R4), F3
+	FMOVQ 48(R4), F4
+	FMOVQ 272(R4), F5
+	FMOVQ 80(R4), F6
+	FMOVQ 96(R4), F7
+	FMOVQ 112(R4), F8
+	FMOVQ 128(R4), F9
+	FMOVQ 1232(R4), F10
+	FMOVQ 144(R4), F11
+	CMP $4, R2
+	BLT next
+
+loop:
+	// 130 instructions for 4 matrices, 32.5 each
+	FMOVQ (R1), F12
+	VAND V0.B16, V12.B16, V13.B16
+	ADD R5, R1, R9
+	FMOVQ (R9), F14
+	VAND V0.B16, V14.B16, V15.B16
+	ADD R5<<1, R1, R9
+	FMOVQ (R9), F16
+	VAND V0.B16, V16.B16, V17.B16
+	WORD $0x6eafe5b2 // fcmgt v18.4s, v13.4s, v15.4s
+	VBSL V15.B16, V13.B16, V18.B16
+	WORD $0x6eafe5b3 // fcmgt v19.4s, v13.4s, v15.4s
+	VBSL V13.B16, V15.B16, V19.B16
+	WORD $0x6eb1e64d // fcmgt v13.4s, v18.4s, v17.4s
+	VBSL V17.B16, V18.B16, V13.B16
+	WORD $0x6eb1e64f // fcmgt v15.4s, v18.4s, v17.4s
+	VBSL V18.B16, V17.B16, V15.B16
+	WORD $0x6e2dddb1 // fmul v17.4s, v13.4s, v13.4s
+	VMOV V17.B16, V18.B16
+	VFMLA V19.S4, V19.S4, V18.S4
+	WORD $0x6ea0fa34 // fneg v20.4s, v17.4s
+	VFMLA V13.S4, V13.S4, V20.S4
+	WORD $0x4eb1d651 // fsub v17.4s, v18.4s, v17.4s
+	WORD $0x6ea0fa31 // fneg v17.4s, v17.4s
+	VFMLA V19.S4, V19.S4, V17.S4
+	WORD $0x4e31d694 // fadd v20.4s, v20.4s, v17.4s
+	VMOV V18.B16, V13.B16
+	VFMLA V15.S4, V15.S4, V13.S4
+	WORD $0x4eb2d5b2 // fsub v18.4s, v13.4s, v18.4s
+	WORD $0x6ea0fa52 // fneg v18.4s, v18.4s
+	VFMLA V15.S4, V15.S4, V18.S4
+	WORD $0x4e32d694 // fadd v20.4s, v20.4s, v18.4s
+	WORD $0x6e2de48f // fcmge v15.4s, v4.4s, v13.4s
+	WORD $0x6e2059ef // mvn v15.16b, v15.16b
+	WORD $0x6ea1f9b1 // fsqrt v17.4s, v13.4s
+	WORD $0x6e25de31 // fmul v17.4s, v17.4s, v5.4s
+	VAND V0.B16, V17.B16, V18.B16
+	VMOV V7.B16, V19.B16
+	VFMLA V6.S4, V18.S4, V19.S4
+	WORD $0x4ea7d674 // fsub v20.4s, v19.4s, v7.4s
+	VFMLS V8.S4, V20.S4, V18.S4
+	VFMLS V9.S4, V20.S4, V18.S4
+	VFMLS V10.S4, V20.S4, V18.S4
+	WORD $0x6e32de54 // fmul v20.4s, v18.4s, v18.4s
+	FMOVQ 192(R4), F21
+	VFMLA V20.S4, V11.S4, V21.S4
+	FMOVQ 208(R4), F22
+	VFMLA V20.S4, V21.S4, V22.S4
+	WORD $0x6e36de96 // fmul v22.4s, v20.4s, v22.4s
+	VFMLA V22.S4, V18.S4, V18.S4
+	FMOVQ 224(R4), F21
+	FMOVQ 160(R4), F22
+	VFMLA V20.S4, V22.S4, V21.S4
+	FMOVQ 240(R4), F22
+	VFMLA V20.S4, V21.S4, V22.S4
+	VMOV V1.B16, V21.B16
+	VFMLA V20.S4, V22.S4, V21.S4
+	FMOVQ 16(R4), F22
+	VFMLA V20.S4, V21.S4, V22.S4
+	VSHL $31, V19.S4, V20.S4
+	WORD $0x4ea0aa94 // cmlt v20.4s, v20.4s, #0
+	VMOV V18.B16, V21.B16
+	VBIT V20.B16, V22.B16, V21.B16
+	VBIT V20.B16, V18.B16, V22.B16
+	VSHL $30, V19.S4, V18.S4
+	FMOVQ 176(R4), F20
+	VADD V20.S4, V19.S4, V19.S4
+	VSHL $30, V19.S4, V19.S4
+	VAND V2.B16, V19.B16, V19.B16
+	VEOR V19.B16, V22.B16, V22.B16
+	VEOR V17.B16, V18.B16, V18.B16
+	VAND V2.B16, V18.B16, V18.B16
+	VEOR V18.B16, V21.B16, V21.B16
+	WORD $0x4ea0da32 // fcmeq v18.4s, v17.4s, #0.0
+	WORD $0x6e31feb5 // fdiv v21.4s, v21.4s, v17.4s
+	FMOVQ 16(R4), F17
+	VBIT V18.B16, V17.B16, V21.B16
+	WORD $0x6e35fed6 // fdiv v22.4s, v22.4s, v21.4s
+	WORD $0x6eade471 // fcmgt v17.4s, v3.4s, v13.4s
+	FMOVQ 16(R4), F18
+	WORD $0x4eb6d653 // fsub v19.4s, v18.4s, v22.4s
+	WORD $0x6ea3e5b2 // fcmgt v18.4s, v13.4s, v3.4s
+	VBSL V3.B16, V13.B16, V18.B16
+	WORD $0x6e32fe73 // fdiv v19.4s, v19.4s, v18.4s
+	FMOVQ 1168(R4), F13
+	VBIT V17.B16, V13.B16, V19.B16
+	WORD $0x6e2cdc2d // fmul v13.4s, v1.4s, v12.4s
+	WORD $0x6e2edc31 // fmul v17.4s, v1.4s, v14.4s
+	WORD $0x6e30dc32 // fmul v18.4s, v1.4s, v16.4s
+	WORD $0x6e2cde74 // fmul v20.4s, v19.4s, v12.4s
+	WORD $0x6e2ede75 // fmul v21.4s, v19.4s, v14.4s
+	WORD $0x6e30de73 // fmul v19.4s, v19.4s, v16.4s
+	VMOV V22.B16, V23.B16
+	VFMLA V12.S4, V20.S4, V23.S4
+	VMOV V22.B16, V12.B16
+	VFMLA V14.S4, V21.S4, V12.S4
+	VFMLA V16.S4, V19.S4, V22.S4
+	WORD $0x6ea0fa53 // fneg v19.4s, v18.4s
+	VFMLA V14.S4, V20.S4, V19.S4
+	VFMLA V14.S4, V20.S4, V18.S4
+	WORD $0x6ea0fa2e // fneg v14.4s, v17.4s
+	VFMLA V16.S4, V20.S4, V14.S4
+	VFMLA V16.S4, V20.S4, V17.S4
+	WORD $0x6ea0f9b4 // fneg v20.4s, v13.4s
+	VFMLA V16.S4, V21.S4, V20.S4
+	VFMLA V16.S4, V21.S4, V13.S4
+	WORD $0x6eb0a9f0 // umaxv s16, v15.4s
+	FMOVS F16, R9
+	CBNZ R9, hard
+	FMOVQ F23, (R0)
+	ADD R5, R0, R9
+	FMOVQ F19, (R9)
+	ADD R5<<1, R0, R9
+	FMOVQ F17, (R9)
+	ADD R6, R0, R9
+	FMOVQ F18, (R9)
+	ADD R5<<2, R0, R9
+	FMOVQ F12, (R9)
+	ADD R7, R0, R9
+	FMOVQ F20, (R9)
+	ADD R6<<1, R0, R9
+	FMOVQ F14, (R9)
+	ADD R8, R0, R9
+	FMOVQ F13, (R9)
+	ADD R5<<3, R0, R9
+	FMOVQ F22, (R9)
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R2
+	CMP $4, R2
+	BGE loop
+
+next:
+	CBZ R2, done
+	MOVD R1, R9
+	TBZ $1, R2, loadOne
+	FMOVD.P 8(R9), F12
+	TBZ $0, R2, loaded
+	VLD1 (R9), V12.S[2]
+	B loaded
+
+loadOne:
+	FMOVS (R9), F12
+
+loaded:
+	VAND V0.B16, V12.B16, V13.B16
+	ADD R5, R1, R9
+	TBZ $1, R2, loadOne2
+	FMOVD.P 8(R9), F14
+	TBZ $0, R2, loaded2
+	VLD1 (R9), V14.S[2]
+	B loaded2
+
+loadOne2:
+	FMOVS (R9), F14
+
+loaded2:
+	VAND V0.B16, V14.B16, V15.B16
+	ADD R5<<1, R1, R9
+	TBZ $1, R2, loadOne3
+	FMOVD.P 8(R9), F16
+	TBZ $0, R2, loaded3
+	VLD1 (R9), V16.S[2]
+	B loaded3
+
+loadOne3:
+	FMOVS (R9), F16
+
+loaded3:
+	VAND V0.B16, V16.B16, V17.B16
+	WORD $0x6eafe5b2 // fcmgt v18.4s, v13.4s, v15.4s
+	VBSL V15.B16, V13.B16, V18.B16
+	WORD $0x6eafe5b3 // fcmgt v19.4s, v13.4s, v15.4s
+	VBSL V13.B16, V15.B16, V19.B16
+	WORD $0x6eb1e64d // fcmgt v13.4s, v18.4s, v17.4s
+	VBSL V17.B16, V18.B16, V13.B16
+	WORD $0x6eb1e64f // fcmgt v15.4s, v18.4s, v17.4s
+	VBSL V18.B16, V17.B16, V15.B16
+	WORD $0x6e2dddb1 // fmul v17.4s, v13.4s, v13.4s
+	VMOV V17.B16, V18.B16
+	VFMLA V19.S4, V19.S4, V18.S4
+	WORD $0x6ea0fa34 // fneg v20.4s, v17.4s
+	VFMLA V13.S4, V13.S4, V20.S4
+	WORD $0x4eb1d651 // fsub v17.4s, v18.4s, v17.4s
+	WORD $0x6ea0fa31 // fneg v17.4s, v17.4s
+	VFMLA V19.S4, V19.S4, V17.S4
+	WORD $0x4e31d694 // fadd v20.4s, v20.4s, v17.4s
+	VMOV V18.B16, V13.B16
+	VFMLA V15.S4, V15.S4, V13.S4
+	WORD $0x4eb2d5b2 // fsub v18.4s, v13.4s, v18.4s
+	WORD $0x6ea0fa52 // fneg v18.4s, v18.4s
+	VFMLA V15.S4, V15.S4, V18.S4
+	WORD $0x4e32d694 // fadd v20.4s, v20.4s, v18.4s
+	WORD $0x6e2de48f // fcmge v15.4s, v4.4s, v13.4s
+	WORD $0x6e2059ef // mvn v15.16b, v15.16b
+	WORD $0x6ea1f9b1 // fsqrt v17.4s, v13.4s
+	WORD $0x6e25de31 // fmul v17.4s, v17.4s, v5.4s
+	VAND V0.B16, V17.B16, V18.B16
+	VMOV V7.B16, V19.B16
+	VFMLA V6.S4, V18.S4, V19.S4
+	WORD $0x4ea7d674 // fsub v20.4s, v19.4s, v7.4s
+	VFMLS V8.S4, V20.S4, V18.S4
+	VFMLS V9.S4, V20.S4, V18.S4
+	VFMLS V10.S4, V20.S4, V18.S4
+	WORD $0x6e32de54 // fmul v20.4s, v18.4s, v18.4s
+	FMOVQ 192(R4), F21
+	VFMLA V20.S4, V11.S4, V21.S4
+	FMOVQ 208(R4), F22
+	VFMLA V20.S4, V21.S4, V22.S4
+	WORD $0x6e36de96 // fmul v22.4s, v20.4s, v22.4s
+	VFMLA V22.S4, V18.S4, V18.S4
+	FMOVQ 224(R4), F21
+	FMOVQ 160(R4), F22
+	VFMLA V20.S4, V22.S4, V21.S4
+	FMOVQ 240(R4), F22
+	VFMLA V20.S4, V21.S4, V22.S4
+	VMOV V1.B16, V21.B16
+	VFMLA V20.S4, V22.S4, V21.S4
+	FMOVQ 16(R4), F22
+	VFMLA V20.S4, V21.S4, V22.S4
+	VSHL $31, V19.S4, V20.S4
+	WORD $0x4ea0aa94 // cmlt v20.4s, v20.4s, #0
+	VMOV V18.B16, V21.B16
+	VBIT V20.B16, V22.B16, V21.B16
+	VBIT V20.B16, V18.B16, V22.B16
+	VSHL $30, V19.S4, V18.S4
+	FMOVQ 176(R4), F20
+	VADD V20.S4, V19.S4, V19.S4
+	VSHL $30, V19.S4, V19.S4
+	VAND V2.B16, V19.B16, V19.B16
+	VEOR V19.B16, V22.B16, V22.B16
+	VEOR V17.B16, V18.B16, V18.B16
+	VAND V2.B16, V18.B16, V18.B16
+	VEOR V18.B16, V21.B16, V21.B16
+	WORD $0x4ea0da32 // fcmeq v18.4s, v17.4s, #0.0
+	WORD $0x6e31feb5 // fdiv v21.4s, v21.4s, v17.4s
+	FMOVQ 16(R4), F17
+	VBIT V18.B16, V17.B16, V21.B16
+	WORD $0x6e35fed6 // fdiv v22.4s, v22.4s, v21.4s
+	WORD $0x6eade471 // fcmgt v17.4s, v3.4s, v13.4s
+	FMOVQ 16(R4), F18
+	WORD $0x4eb6d653 // fsub v19.4s, v18.4s, v22.4s
+	WORD $0x6ea3e5b2 // fcmgt v18.4s, v13.4s, v3.4s
+	VBSL V3.B16, V13.B16, V18.B16
+	WORD $0x6e32fe73 // fdiv v19.4s, v19.4s, v18.4s
+	FMOVQ 1168(R4), F13
+	VBIT V17.B16, V13.B16, V19.B16
+	WORD $0x6e2cdc2d // fmul v13.4s, v1.4s, v12.4s
+	WORD $0x6e2edc31 // fmul v17.4s, v1.4s, v14.4s
+	WORD $0x6e30dc32 // fmul v18.4s, v1.4s, v16.4s
+	WORD $0x6e2cde74 // fmul v20.4s, v19.4s, v12.4s
+	WORD $0x6e2ede75 // fmul v21.4s, v19.4s, v14.4s
+	WORD $0x6e30de73 // fmul v19.4s, v19.4s, v16.4s
+	VMOV V22.B16, V23.B16
+	VFMLA V12.S4, V20.S4, V23.S4
+	VMOV V22.B16, V12.B16
+	VFMLA V14.S4, V21.S4, V12.S4
+	VFMLA V16.S4, V19.S4, V22.S4
+	WORD $0x6ea0fa53 // fneg v19.4s, v18.4s
+	VFMLA V14.S4, V20.S4, V19.S4
+	VFMLA V14.S4, V20.S4, V18.S4
+	WORD $0x6ea0fa2e // fneg v14.4s, v17.4s
+	VFMLA V16.S4, V20.S4, V14.S4
+	VFMLA V16.S4, V20.S4, V17.S4
+	WORD $0x6ea0f9b4 // fneg v20.4s, v13.4s
+	VFMLA V16.S4, V21.S4, V20.S4
+	VFMLA V16.S4, V21.S4, V13.S4
+	WORD $0x6eb0a9f0 // umaxv s16, v15.4s
+	FMOVS F16, R9
+	CBNZ R9, hard2
+	MOVD R0, R9
+	TBZ $1, R2, storeOne
+	FMOVD.P F23, 8(R9)
+	TBZ $0, R2, stored
+	VST1 V23.S[2], (R9)
+	B stored
+
+storeOne:
+	FMOVS F23, (R9)
+
+stored:
+	ADD R5, R0, R9
+	TBZ $1, R2, storeOne2
+	FMOVD.P F19, 8(R9)
+	TBZ $0, R2, stored2
+	VST1 V19.S[2], (R9)
+	B stored2
+
+storeOne2:
+	FMOVS F19, (R9)
+
+stored2:
+	ADD R5<<1, R0, R9
+	TBZ $1, R2, storeOne3
+	FMOVD.P F17, 8(R9)
+	TBZ $0, R2, stored3
+	VST1 V17.S[2], (R9)
+	B stored3
+
+storeOne3:
+	FMOVS F17, (R9)
+
+stored3:
+	ADD R6, R0, R9
+	TBZ $1, R2, storeOne4
+	FMOVD.P F18, 8(R9)
+	TBZ $0, R2, stored4
+	VST1 V18.S[2], (R9)
+	B stored4
+
+storeOne4:
+	FMOVS F18, (R9)
+
+stored4:
+	ADD R5<<2, R0, R9
+	TBZ $1, R2, storeOne5
+	FMOVD.P F12, 8(R9)
+	TBZ $0, R2, stored5
+	VST1 V12.S[2], (R9)
+	B stored5
+
+storeOne5:
+	FMOVS F12, (R9)
+
+stored5:
+	ADD R7, R0, R9
+	TBZ $1, R2, storeOne6
+	FMOVD.P F20, 8(R9)
+	TBZ $0, R2, stored6
+	VST1 V20.S[2], (R9)
+	B stored6
+
+storeOne6:
+	FMOVS F20, (R9)
+
+stored6:
+	ADD R6<<1, R0, R9
+	TBZ $1, R2, storeOne7
+	FMOVD.P F14, 8(R9)
+	TBZ $0, R2, stored7
+	VST1 V14.S[2], (R9)
+	B stored7
+
+storeOne7:
+	FMOVS F14, (R9)
+
+stored7:
+	ADD R8, R0, R9
+	TBZ $1, R2, storeOne8
+	FMOVD.P F13, 8(R9)
+	TBZ $0, R2, stored8
+	VST1 V13.S[2], (R9)
+	B stored8
+
+storeOne8:
+	FMOVS F13, (R9)
+
+stored8:
+	ADD R5<<3, R0, R9
+	TBZ $1, R2, storeOne9
+	FMOVD.P F22, 8(R9)
+	TBZ $0, R2, stored9
+	VST1 V22.S[2], (R9)
+	B stored9
+
+storeOne9:
+	FMOVS F22, (R9)
+
+stored9:
+
+done:
+	MOVD n+24(FP), R3
+	MOVD R3, at+40(FP)
+	MOVD R3, next+48(FP)
+	MOVD ZR, hard+56(FP)
+	RET
+
+hard:
+	FMOVQ (R0), F16
+	VBIF V15.B16, V23.B16, V16.B16
+	FMOVQ F16, (R0)
+	ADD R5, R0, R9
+	FMOVQ (R9), F16
+	VBIF V15.B16, V19.B16, V16.B16
+	ADD R5, R0, R9
+	FMOVQ F16, (R9)
+	ADD R5<<1, R0, R9
+	FMOVQ (R9), F16
+	VBIF V15.B16, V17.B16, V16.B16
+	ADD R5<<1, R0, R9
+	FMOVQ F16, (R9)
+	ADD R6, R0, R9
+	FMOVQ (R9), F16
+	VBIF V15.B16, V18.B16, V16.B16
+	ADD R6, R0, R9
+	FMOVQ F16, (R9)
+	ADD R5<<2, R0, R9
+	FMOVQ (R9), F16
+	VBIF V15.B16, V12.B16, V16.B16
+	ADD R5<<2, R0, R9
+	FMOVQ F16, (R9)
+	ADD R7, R0, R9
+	FMOVQ (R9), F12
+	VBIF V15.B16, V20.B16, V12.B16
+	ADD R7, R0, R9
+	FMOVQ F12, (R9)
+	ADD R6<<1, R0, R9
+	FMOVQ (R9), F12
+	VBIF V15.B16, V14.B16, V12.B16
+	ADD R6<<1, R0, R9
+	FMOVQ F12, (R9)
+	ADD R8, R0, R9
+	FMOVQ (R9), F12
+	VBIF V15.B16, V13.B16, V12.B16
+	ADD R8, R0, R9
+	FMOVQ F12, (R9)
+	ADD R5<<3, R0, R9
+	FMOVQ (R9), F12
+	VBIF V15.B16, V22.B16, V12.B16
+	ADD R5<<3, R0, R9
+	FMOVQ F12, (R9)
+	MOVD ZR, R9
+	FMOVQ 288(R4), F12
+	VAND V15.B16, V12.B16, V12.B16
+	WORD $0x4eb1b98d // addv s13, v12.4s
+	FMOVD F13, R10
+	ORR R10<<0, R9, R9
+	MOVD n+24(FP), R3
+	MOVD R3, R10
+	SUB R2, R3, R3
+	ADD $4, R3, R10
+	MOVD R3, at+40(FP)
+	MOVD R10, next+48(FP)
+	MOVD R9, hard+56(FP)
+	RET
+
+hard2:
+	MOVD R0, R9
+	TBZ $1, R2, loadOne4
+	FMOVD.P 8(R9), F16
+	TBZ $0, R2, loaded4
+	VLD1 (R9), V16.S[2]
+	B loaded4
+
+loadOne4:
+	FMOVS (R9), F16
+
+loaded4:
+	VBIF V15.B16, V23.B16, V16.B16
+	MOVD R0, R9
+	TBZ $1, R2, storeOne10
+	FMOVD.P F16, 8(R9)
+	TBZ $0, R2, stored10
+	VST1 V16.S[2], (R9)
+	B stored10
+
+storeOne10:
+	FMOVS F16, (R9)
+
+stored10:
+	ADD R5, R0, R9
+	TBZ $1, R2, loadOne5
+	FMOVD.P 8(R9), F16
+	TBZ $0, R2, loaded5
+	VLD1 (R9), V16.S[2]
+	B loaded5
+
+loadOne5:
+	FMOVS (R9), F16
+
+loaded5:
+	VBIF V15.B16, V19.B16, V16.B16
+	ADD R5, R0, R9
+	TBZ $1, R2, storeOne11
+	FMOVD.P F16, 8(R9)
+	TBZ $0, R2, stored11
+	VST1 V16.S[2], (R9)
+	B stored11
+
+storeOne11:
+	FMOVS F16, (R9)
+
+stored11:
+	ADD R5<<1, R0, R9
+	TBZ $1, R2, loadOne6
+	FMOVD.P 8(R9), F16
+	TBZ $0, R2, loaded6
+	VLD1 (R9), V16.S[2]
+	B loaded6
+
+loadOne6:
+	FMOVS (R9), F16
+
+loaded6:
+	VBIF V15.B16, V17.B16, V16.B16
+	ADD R5<<1, R0, R9
+	TBZ $1, R2, storeOne12
+	FMOVD.P F16, 8(R9)
+	TBZ $0, R2, stored12
+	VST1 V16.S[2], (R9)
+	B stored12
+
+storeOne12:
+	FMOVS F16, (R9)
+
+stored12:
+	ADD R6, R0, R9
+	TBZ $1, R2, loadOne7
+	FMOVD.P 8(R9), F16
+	TBZ $0, R2, loaded7
+	VLD1 (R9), V16.S[2]
+	B loaded7
+
+loadOne7:
+	FMOVS (R9), F16
+
+loaded7:
+	VBIF V15.B16, V18.B16, V16.B16
+	ADD R6, R0, R9
+	TBZ $1, R2, storeOne13
+	FMOVD.P F16, 8(R9)
+	TBZ $0, R2, stored13
+	VST1 V16.S[2], (R9)
+	B stored13
+
+storeOne13:
+	FMOVS F16, (R9)
+
+stored13:
+	ADD R5<<2, R0, R9
+	TBZ $1, R2, loadOne8
+	FMOVD.P 8(R9), F16
+	TBZ $0, R2, loaded8
+	VLD1 (R9), V16.S[2]
+	B loaded8
+
+loadOne8:
+	FMOVS (R9), F16
+
+loaded8:
+	VBIF V15.B16, V12.B16, V16.B16
+	ADD R5<<2, R0, R9
+	TBZ $1, R2, storeOne14
+	FMOVD.P F16, 8(R9)
+	TBZ $0, R2, stored14
+	VST1 V16.S[2], (R9)
+	B stored14
+
+storeOne14:
+	FMOVS F16, (R9)
+
+stored14:
+	ADD R7, R0, R9
+	TBZ $1, R2, loadOne9
+	FMOVD.P 8(R9), F12
+	TBZ $0, R2, loaded9
+	VLD1 (R9), V12.S[2]
+	B loaded9
+
+loadOne9:
+	FMOVS (R9), F12
+
+loaded9:
+	VBIF V15.B16, V20.B16, V12.B16
+	ADD R7, R0, R9
+	TBZ $1, R2, storeOne15
+	FMOVD.P F12, 8(R9)
+	TBZ $0, R2, stored15
+	VST1 V12.S[2], (R9)
+	B stored15
+
+storeOne15:
+	FMOVS F12, (R9)
+
+stored15:
+	ADD R6<<1, R0, R9
+	TBZ $1, R2, loadOne10
+	FMOVD.P 8(R9), F12
+	TBZ $0, R2, loaded10
+	VLD1 (R9), V12.S[2]
+	B loaded10
+
+loadOne10:
+	FMOVS (R9), F12
+
+loaded10:
+	VBIF V15.B16, V14.B16, V12.B16
+	ADD R6<<1, R0, R9
+	TBZ $1, R2, storeOne16
+	FMOVD.P F12, 8(R9)
+	TBZ $0, R2, stored16
+	VST1 V12.S[2], (R9)
+	B stored16
+
+storeOne16:
+	FMOVS F12, (R9)
+
+stored16:
+	ADD R8, R0, R9
+	TBZ $1, R2, loadOne11
+	FMOVD.P 8(R9), F12
+	TBZ $0, R2, loaded11
+	VLD1 (R9), V12.S[2]
+	B loaded11
+
+loadOne11:
+	FMOVS (R9), F12
+
+loaded11:
+	VBIF V15.B16, V13.B16, V12.B16
+	ADD R8, R0, R9
+	TBZ $1, R2, storeOne17
+	FMOVD.P F12, 8(R9)
+	TBZ $0, R2, stored17
+	VST1 V12.S[2], (R9)
+	B stored17
+
+storeOne17:
+	FMOVS F12, (R9)
+
+stored17:
+	ADD R5<<3, R0, R9
+	TBZ $1, R2, loadOne12
+	FMOVD.P 8(R9), F12
+	TBZ $0, R2, loaded12
+	VLD1 (R9), V12.S[2]
+	B loaded12
+
+loadOne12:
+	FMOVS (R9), F12
+
+loaded12:
+	VBIF V15.B16, V22.B16, V12.B16
+	ADD R5<<3, R0, R9
+	TBZ $1, R2, storeOne18
+	FMOVD.P F12, 8(R9)
+	TBZ $0, R2, stored18
+	VST1 V12.S[2], (R9)
+	B stored18
+
+storeOne18:
+	FMOVS F12, (R9)
+
+stored18:
+	MOVD ZR, R9
+	FMOVQ 288(R4), F12
+	VAND V15.B16, V12.B16, V12.B16
+	WORD $0x4eb1b98d // addv s13, v12.4s
+	FMOVD F13, R10
+	ORR R10<<0, R9, R9
+	MOVD n+24(FP), R3
+	MOVD R3, R10
+	SUB R2, R3, R3
+	MOVD $1, R11
+	LSL R2, R11, R11
+	SUB $1, R11
+	AND R11, R9, R9
+	MOVD R3, at+40(FP)
+	MOVD R10, next+48(FP)
+	MOVD R9, hard+56(FP)
+	RET
+
+// func leftJacobianInvSO3F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
+TEXT ·leftJacobianInvSO3F64NEON(SB), NOSPLIT, $0-64
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+24(FP), R2
+	MOVD $spaceConsts<>(SB), R4
+	MOVD stride+32(FP), R5
+	LSL $3, R5
+	ADD R5<<1, R5, R6
+	ADD R5<<1, R6, R7
+	ADD R5<<1, R7, R8
+	FMOVQ 640(R4), F0
+	FMOVQ 320(R4), F1
+	FMOVQ 1216(R4), F2
+	FMOVQ 336(R4), F3
+	FMOVQ 912(R4), F4
+	FMOVQ 880(R4), F5
+	FMOVQ 368(R4), F6
+	FMOVQ 384(R4), F7
+	FMOVQ 400(R4), F8
+	FMOVQ 416(R4), F9
+	FMOVQ 1248(R4), F10
+	FMOVQ 432(R4), F11
+	CMP $2, R2
+	BLT next
+
+loop:
+	// 119 instructions for 2 matrices, 59.5 each
+	FMOVQ (R1), F12
+	WORD $0x6e6cdd8d // fmul v13.2d, v12.2d, v12.2d
+	ADD R5, R1, R9
+	FMOVQ (R9), F14
+	VFMLA V14.D2, V14.D2, V13.D2
+	ADD R5<<1, R1, R9
+	FMOVQ (R9), F15
+	VFMLA V15.D2, V15.D2, V13.D2
+	WORD $0x6e6de470 // fcmge v16.2d, v3.2d, v13.2d
+	WORD $0x6e205a10 // mvn v16.16b, v16.16b
+	WORD $0x6ee1f9b1 // fsqrt v17.2d, v13.2d
+	WORD $0x6e64de31 // fmul v17.2d, v17.2d, v4.2d
+	VAND V5.B16, V17.B16, V18.B16
+	VMOV V7.B16, V19.B16
+	VFMLA V6.D2, V18.D2, V19.D2
+	WORD $0x4ee7d674 // fsub v20.2d, v19.2d, v7.2d
+	VFMLS V8.D2, V20.D2, V18.D2
+	VFMLS V9.D2, V20.D2, V18.D2
+	VFMLS V10.D2, V20.D2, V18.D2
+	WORD $0x6e72de54 // fmul v20.2d, v18.2d, v18.2d
+	FMOVQ 480(R4), F21
+	VFMLA V20.D2, V11.D2, V21.D2
+	FMOVQ 496(R4), F22
+	VFMLA V20.D2, V21.D2, V22.D2
+	FMOVQ 512(R4), F21
+	VFMLA V20.D2, V22.D2, V21.D2
+	FMOVQ 528(R4), F22
+	VFMLA V20.D2, V21.D2, V22.D2
+	FMOVQ 544(R4), F21
+	VFMLA V20.D2, V22.D2, V21.D2
+	WORD $0x6e75de95 // fmul v21.2d, v20.2d, v21.2d
+	VFMLA V21.D2, V18.D2, V18.D2
+	FMOVQ 560(R4), F21
+	FMOVQ 448(R4), F22
+	VFMLA V20.D2, V22.D2, V21.D2
+	FMOVQ 576(R4), F22
+	VFMLA V20.D2, V21.D2, V22.D2
+	FMOVQ 592(R4), F21
+	VFMLA V20.D2, V22.D2, V21.D2
+	FMOVQ 608(R4), F22
+	VFMLA V20.D2, V21.D2, V22.D2
+	FMOVQ 624(R4), F21
+	VFMLA V20.D2, V22.D2, V21.D2
+	VMOV V0.B16, V22.B16
+	VFMLA V20.D2, V21.D2, V22.D2
+	FMOVQ 304(R4), F21
+	VFMLA V20.D2, V22.D2, V21.D2
+	VSHL $63, V19.D2, V20.D2
+	WORD $0x4ee0aa94 // cmlt v20.2d, v20.2d, #0
+	VMOV V18.B16, V22.B16
+	VBIT V20.B16, V21.B16, V22.B16
+	VBIT V20.B16, V18.B16, V21.B16
+	FMOVQ 464(R4), F18
+	VADD V18.D2, V19.D2, V20.D2
+	VSHL $62, V20.D2, V20.D2
+	VAND V1.B16, V20.B16, V20.B16
+	VEOR V20.B16, V21.B16, V21.B16
+	VSHL $62, V19.D2, V19.D2
+	VEOR V17.B16, V19.B16, V19.B16
+	VAND V1.B16, V19.B16, V19.B16
+	VEOR V19.B16, V22.B16, V22.B16
+	WORD $0x4ee0da32 // fcmeq v18.2d, v17.2d, #0.0
+	WORD $0x6e71fed6 // fdiv v22.2d, v22.2d, v17.2d
+	FMOVQ 304(R4), F17
+	VBIT V18.B16, V17.B16, V22.B16
+	WORD $0x6e76feb5 // fdiv v21.2d, v21.2d, v22.2d
+	WORD $0x6eede451 // fcmgt v17.2d, v2.2d, v13.2d
+	FMOVQ 304(R4), F18
+	WORD $0x4ef5d653 // fsub v19.2d, v18.2d, v21.2d
+	WORD $0x6ee2e5b2 // fcmgt v18.2d, v13.2d, v2.2d
+	VBSL V2.B16, V13.B16, V18.B16
+	WORD $0x6e72fe73 // fdiv v19.2d, v19.2d, v18.2d
+	FMOVQ 1200(R4), F13
+	VBIT V17.B16, V13.B16, V19.B16
+	WORD $0x6e6cdc0d // fmul v13.2d, v0.2d, v12.2d
+	WORD $0x6e6edc11 // fmul v17.2d, v0.2d, v14.2d
+	WORD $0x6e6fdc12 // fmul v18.2d, v0.2d, v15.2d
+	WORD $0x6e6cde74 // fmul v20.2d, v19.2d, v12.2d
+	WORD $0x6e6ede76 // fmul v22.2d, v19.2d, v14.2d
+	WORD $0x6e6fde73 // fmul v19.2d, v19.2d, v15.2d
+	VMOV V21.B16, V23.B16
+	VFMLA V12.D2, V20.D2, V23.D2
+	VMOV V21.B16, V12.B16
+	VFMLA V14.D2, V22.D2, V12.D2
+	VFMLA V15.D2, V19.D2, V21.D2
+	WORD $0x6ee0fa53 // fneg v19.2d, v18.2d
+	VFMLA V14.D2, V20.D2, V19.D2
+	VFMLA V14.D2, V20.D2, V18.D2
+	WORD $0x6ee0fa2e // fneg v14.2d, v17.2d
+	VFMLA V15.D2, V20.D2, V14.D2
+	VFMLA V15.D2, V20.D2, V17.D2
+	WORD $0x6ee0f9b4 // fneg v20.2d, v13.2d
+	VFMLA V15.D2, V22.D2, V20.D2
+	VFMLA V15.D2, V22.D2, V13.D2
+	WORD $0x6eb0aa0f // umaxv s15, v16.4s
+	FMOVS F15, R9
+	CBNZ R9, hard
+	FMOVQ F23, (R0)
+	ADD R5, R0, R9
+	FMOVQ F19, (R9)
+	ADD R5<<1, R0, R9
+	FMOVQ F17, (R9)
+	ADD R6, R0, R9
+	FMOVQ F18, (R9)
+	ADD R5<<2, R0, R9
+	FMOVQ F12, (R9)
+	ADD R7, R0, R9
+	FMOVQ F20, (R9)
+	ADD R6<<1, R0, R9
+	FMOVQ F14, (R9)
+	ADD R8, R0, R9
+	FMOVQ F13, (R9)
+	ADD R5<<3, R0, R9
+	FMOVQ F21, (R9)
+	ADD $16, R0
+	ADD $16, R1
+	SUB $2, R2
+	CMP $2, R2
+	BGE loop
+
+next:
+	CBZ R2, done
+	MOVD R1, R9
+	FMOVD (R9), F12
+	WORD $0x6e6cdd8d // fmul v13.2d, v12.2d, v12.2d
+	ADD R5, R1, R9
+	FMOVD (R9), F14
+	VFMLA V14.D2, V14.D2, V13.D2
+	ADD R5<<1, R1, R9
+	FMOVD (R9), F15
+	VFMLA V15.D2, V15.D2, V13.D2
+	WORD $0x6e6de470 // fcmge v16.2d, v3.2d, v13.2d
+	WORD $0x6e205a10 // mvn v16.16b, v16.16b
+	WORD $0x6ee1f9b1 // fsqrt v17.2d, v13.2d
+	WORD $0x6e64de31 // fmul v17.2d, v17.2d, v4.2d
+	VAND V5.B16, V17.B16, V18.B16
+	VMOV V7.B16, V19.B16
+	VFMLA V6.D2, V18.D2, V19.D2
+	WORD $0x4ee7d674 // fsub v20.2d, v19.2d, v7.2d
+	VFMLS V8.D2, V20.D2, V18.D2
+	VFMLS V9.D2, V20.D2, V18.D2
+	VFMLS V10.D2, V20.D2, V18.D2
+	WORD $0x6e72de54 // fmul v20.2d, v18.2d, v18.2d
+	FMOVQ 480(R4), F21
+	VFMLA V20.D2, V11.D2, V21.D2
+	FMOVQ 496(R4), F22
+	VFMLA V20.D2, V21.D2, V22.D2
+	FMOVQ 512(R4), F21
+	VFMLA V20.D2, V22.D2, V21.D2
+	FMOVQ 528(R4), F22
+	VFMLA V20.D2, V21.D2, V22.D2
+	FMOVQ 544(R4), F21
+	VFMLA V20.D2, V22.D2, V21.D2
+	WORD $0x6e75de95 // fmul v21.2d, v20.2d, v21.2d
+	VFMLA V21.D2, V18.D2, V18.D2
+	FMOVQ 560(R4), F21
+	FMOVQ 448(R4), F22
+	VFMLA V20.D2, V22.D2, V21.D2
+	FMOVQ 576(R4), F22
+	VFMLA V20.D2, V21.D2, V22.D2
+	FMOVQ 592(R4), F21
+	VFMLA V20.D2, V22.D2, V21.D2
+	FMOVQ 608(R4), F22
+	VFMLA V20.D2, V21.D2, V22.D2
+	FMOVQ 624(R4), F21
+	VFMLA V20.D2, V22.D2, V21.D2
+	VMOV V0.B16, V22.B16
+	VFMLA V20.D2, V21.D2, V22.D2
+	FMOVQ 304(R4), F21
+	VFMLA V20.D2, V22.D2, V21.D2
+	VSHL $63, V19.D2, V20.D2
+	WORD $0x4ee0aa94 // cmlt v20.2d, v20.2d, #0
+	VMOV V18.B16, V22.B16
+	VBIT V20.B16, V21.B16, V22.B16
+	VBIT V20.B16, V18.B16, V21.B16
+	FMOVQ 464(R4), F18
+	VADD V18.D2, V19.D2, V20.D2
+	VSHL $62, V20.D2, V20.D2
+	VAND V1.B16, V20.B16, V20.B16
+	VEOR V20.B16, V21.B16, V21.B16
+	VSHL $62, V19.D2, V19.D2
+	VEOR V17.B16, V19.B16, V19.B16
+	VAND V1.B16, V19.B16, V19.B16
+	VEOR V19.B16, V22.B16, V22.B16
+	WORD $0x4ee0da32 // fcmeq v18.2d, v17.2d, #0.0
+	WORD $0x6e71fed6 // fdiv v22.2d, v22.2d, v17.2d
+	FMOVQ 304(R4), F17
+	VBIT V18.B16, V17.B16, V22.B16
+	WORD $0x6e76feb5 // fdiv v21.2d, v21.2d, v22.2d
+	WORD $0x6eede451 // fcmgt v17.2d, v2.2d, v13.2d
+	FMOVQ 304(R4), F18
+	WORD $0x4ef5d653 // fsub v19.2d, v18.2d, v21.2d
+	WORD $0x6ee2e5b2 // fcmgt v18.2d, v13.2d, v2.2d
+	VBSL V2.B16, V13.B16, V18.B16
+	WORD $0x6e72fe73 // fdiv v19.2d, v19.2d, v18.2d
+	FMOVQ 1200(R4), F13
+	VBIT V17.B16, V13.B16, V19.B16
+	WORD $0x6e6cdc0d // fmul v13.2d, v0.2d, v12.2d
+	WORD $0x6e6edc11 // fmul v17.2d, v0.2d, v14.2d
+	WORD $0x6e6fdc12 // fmul v18.2d, v0.2d, v15.2d
+	WORD $0x6e6cde74 // fmul v20.2d, v19.2d, v12.2d
+	WORD $0x6e6ede76 // fmul v22.2d, v19.2d, v14.2d
+	WORD $0x6e6fde73 // fmul v19.2d, v19.2d, v15.2d
+	VMOV V21.B16, V23.B16
+	VFMLA V12.D2, V20.D2, V23.D2
+	VMOV V21.B16, V12.B16
+	VFMLA V14.D2, V22.D2, V12.D2
+	VFMLA V15.D2, V19.D2, V21.D2
+	WORD $0x6ee0fa53 // fneg v19.2d, v18.2d
+	VFMLA V14.D2, V20.D2, V19.D2
+	VFMLA V14.D2, V20.D2, V18.D2
+	WORD $0x6ee0fa2e // fneg v14.2d, v17.2d
+	VFMLA V15.D2, V20.D2, V14.D2
+	VFMLA V15.D2, V20.D2, V17.D2
+	WORD $0x6ee0f9b4 // fneg v20.2d, v13.2d
+	VFMLA V15.D2, V22.D2, V20.D2
+	VFMLA V15.D2, V22.D2, V13.D2
+	WORD $0x6eb0aa0f // umaxv s15, v16.4s
+	FMOVS F15, R9
+	CBNZ R9, hard2
+	MOVD R0, R9
+	FMOVD F23, (R9)
+	ADD R5, R0, R9
+	FMOVD F19, (R9)
+	ADD R5<<1, R0, R9
+	FMOVD F17, (R9)
+	ADD R6, R0, R9
+	FMOVD F18, (R9)
+	ADD R5<<2, R0, R9
+	FMOVD F12, (R9)
+	ADD R7, R0, R9
+	FMOVD F20, (R9)
+	ADD R6<<1, R0, R9
+	FMOVD F14, (R9)
+	ADD R8, R0, R9
+	FMOVD F13, (R9)
+	ADD R5<<3, R0, R9
+	FMOVD F21, (R9)
+
+done:
+	MOVD n+24(FP), R3
+	MOVD R3, at+40(FP)
+	MOVD R3, next+48(FP)
+	MOVD ZR, hard+56(FP)
+	RET
+
+hard:
+	FMOVQ (R0), F15
+	VBIF V16.B16, V23.B16, V15.B16
+	FMOVQ F15, (R0)
+	ADD R5, R0, R9
+	FMOVQ (R9), F15
+	VBIF V16.B16, V19.B16, V15.B16
+	ADD R5, R0, R9
+	FMOVQ F15, (R9)
+	ADD R5<<1, R0, R9
+	FMOVQ (R9), F15
+	VBIF V16.B16, V17.B16, V15.B16
+	ADD R5<<1, R0, R9
+	FMOVQ F15, (R9)
+	ADD R6, R0, R9
+	FMOVQ (R9), F15
+	VBIF V16.B16, V18.B16, V15.B16
+	ADD R6, R0, R9
+	FMOVQ F15, (R9)
+	ADD R5<<2, R0, R9
+	FMOVQ (R9), F15
+	VBIF V16.B16, V12.B16, V15.B16
+	ADD R5<<2, R0, R9
+	FMOVQ F15, (R9)
+	ADD R7, R0, R9
+	FMOVQ (R9), F12
+	VBIF V16.B16, V20.B16, V12.B16
+	ADD R7, R0, R9
+	FMOVQ F12, (R9)
+	ADD R6<<1, R0, R9
+	FMOVQ (R9), F12
+	VBIF V16.B16, V14.B16, V12.B16
+	ADD R6<<1, R0, R9
+	FMOVQ F12, (R9)
+	ADD R8, R0, R9
+	FMOVQ (R9), F12
+	VBIF V16.B16, V13.B16, V12.B16
+	ADD R8, R0, R9
+	FMOVQ F12, (R9)
+	ADD R5<<3, R0, R9
+	FMOVQ (R9), F12
+	VBIF V16.B16, V21.B16, V12.B16
+	ADD R5<<3, R0, R9
+	FMOVQ F12, (R9)
+	MOVD ZR, R9
+	FMOVQ 656(R4), F12
+	VAND V16.B16, V12.B16, V12.B16
+	WORD $0x5ef1b98d // addp d13, v12.2d
+	FMOVD F13, R10
+	ORR R10<<0, R9, R9
+	MOVD n+24(FP), R3
+	MOVD R3, R10
+	SUB R2, R3, R3
+	ADD $2, R3, R10
+	MOVD R3, at+40(FP)
+	MOVD R10, next+48(FP)
+	MOVD R9, hard+56(FP)
+	RET
+
+hard2:
+	MOVD R0, R9
+	FMOVD (R9), F15
+	VBIF V16.B16, V23.B16, V15.B16
+	MOVD R0, R9
+	FMOVD F15, (R9)
+	ADD R5, R0, R9
+	FMOVD (R9), F15
+	VBIF V16.B16, V19.B16, V15.B16
+	ADD R5, R0, R9
+	FMOVD F15, (R9)
+	ADD R5<<1, R0, R9
+	FMOVD (R9), F15
+	VBIF V16.B16, V17.B16, V15.B16
+	ADD R5<<1, R0, R9
+	FMOVD F15, (R9)
+	ADD R6, R0, R9
+	FMOVD (R9), F15
+	VBIF V16.B16, V18.B16, V15.B16
+	ADD R6, R0, R9
+	FMOVD F15, (R9)
+	ADD R5<<2, R0, R9
+	FMOVD (R9), F15
+	VBIF V16.B16, V12.B16, V15.B16
+	ADD R5<<2, R0, R9
+	FMOVD F15, (R9)
+	ADD R7, R0, R9
+	FMOVD (R9), F12
+	VBIF V16.B16, V20.B16, V12.B16
+	ADD R7, R0, R9
+	FMOVD F12, (R9)
+	ADD R6<<1, R0, R9
+	FMOVD (R9), F12
+	VBIF V16.B16, V14.B16, V12.B16
+	ADD R6<<1, R0, R9
+	FMOVD F12, (R9)
+	ADD R8, R0, R9
+	FMOVD (R9), F12
+	VBIF V16.B16, V13.B16, V12.B16
+	ADD R8, R0, R9
+	FMOVD F12, (R9)
+	ADD R5<<3, R0, R9
+	FMOVD (R9), F12
+	VBIF V16.B16, V21.B16, V12.B16
+	ADD R5<<3, R0, R9
+	FMOVD F12, (R9)
+	MOVD ZR, R9
+	FMOVQ 656(R4), F12
+	VAND V16.B16, V12.B16, V12.B16
+	WORD $0x5ef1b98d // addp d13, v12.2d
+	FMOVD F13, R10
+	ORR R10<<0, R9, R9
+	MOVD n+24(FP), R3
+	MOVD R3, R10
+	SUB R2, R3, R3
+	MOVD $1, R11
+	LSL R2, R11, R11
+	SUB $1, R11
+	AND R11, R9, R9
+	MOVD R3, at+40(FP)
+	MOVD R10, next+48(FP)
+	MOVD R9, hard+56(FP)
+	RET
+
 // func composeSO3F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
 TEXT ·composeSO3F32NEON(SB), NOSPLIT, $0-64
 	MOVD dst+0(FP), R0
@@ -2134,7 +4342,7 @@ TEXT ·composeSO3F32NEON(SB), NOSPLIT, $0-64
 	FMOVQ 48(R5), F5
 	FMOVQ 80(R5), F6
 	FMOVQ 96(R5), F7
-	FMOVQ 1168(R5), F8
+	FMOVQ 1232(R5), F8
 	FMOVQ 144(R5), F9
 	FMOVQ 160(R5), F10
 	FMOVQ 176(R5), F11
@@ -2896,7 +5104,7 @@ TEXT ·composeSO3F64NEON(SB), NOSPLIT, $0-64
 	FMOVQ 336(R5), F5
 	FMOVQ 368(R5), F6
 	FMOVQ 384(R5), F7
-	FMOVQ 1184(R5), F8
+	FMOVQ 1248(R5), F8
 	FMOVQ 432(R5), F9
 	FMOVQ 448(R5), F10
 	FMOVQ 464(R5), F11
@@ -4233,8 +6441,8 @@ TEXT ·expSE3F32NEON(SB), NOSPLIT, $0-64
 	FMOVQ 16(R4), F0
 	FMOVQ (R4), F1
 	FMOVQ 32(R4), F2
-	FMOVQ 1200(R4), F3
-	FMOVQ 1216(R4), F4
+	FMOVQ 1168(R4), F3
+	FMOVQ 1184(R4), F4
 	FMOVQ 48(R4), F5
 	FMOVQ 64(R4), F6
 	FMOVQ 80(R4), F7
@@ -5161,8 +7369,8 @@ TEXT ·expSE3F64NEON(SB), NOSPLIT, $0-64
 	ADD R5<<1, R9, R10
 	FMOVQ 304(R4), F0
 	FMOVQ 320(R4), F1
-	FMOVQ 1232(R4), F2
-	FMOVQ 1248(R4), F3
+	FMOVQ 1200(R4), F2
+	FMOVQ 1216(R4), F3
 	FMOVQ 336(R4), F4
 	FMOVQ 352(R4), F5
 	FMOVQ 368(R4), F6
@@ -5663,7 +7871,7 @@ TEXT ·logSE3F32NEON(SB), NOSPLIT, $0-64
 	FMOVQ 16(R4), F0
 	FMOVQ 256(R4), F1
 	FMOVQ 32(R4), F2
-	FMOVQ 1216(R4), F3
+	FMOVQ 1184(R4), F3
 	FMOVQ 672(R4), F4
 	FMOVQ (R4), F5
 	FMOVQ 688(R4), F6
@@ -5796,7 +8004,7 @@ loop:
 	WORD $0x6ea3e570 // fcmgt v16.4s, v11.4s, v3.4s
 	VBSL V3.B16, V11.B16, V16.B16
 	WORD $0x6e30fdef // fdiv v15.4s, v15.4s, v16.4s
-	FMOVQ 1200(R4), F11
+	FMOVQ 1168(R4), F11
 	VBIT V12.B16, V11.B16, V15.B16
 	ADD R8, R1, R11
 	FMOVQ (R11), F11
@@ -6050,7 +8258,7 @@ loaded9:
 	WORD $0x6ea3e570 // fcmgt v16.4s, v11.4s, v3.4s
 	VBSL V3.B16, V11.B16, V16.B16
 	WORD $0x6e30fdef // fdiv v15.4s, v15.4s, v16.4s
-	FMOVQ 1200(R4), F11
+	FMOVQ 1168(R4), F11
 	VBIT V12.B16, V11.B16, V15.B16
 	ADD R8, R1, R11
 	TBZ $1, R2, loadOne10
@@ -6401,7 +8609,7 @@ TEXT ·logSE3F64NEON(SB), NOSPLIT, $0-64
 	FMOVQ 304(R4), F0
 	FMOVQ 640(R4), F1
 	FMOVQ 320(R4), F2
-	FMOVQ 1248(R4), F3
+	FMOVQ 1216(R4), F3
 	FMOVQ 864(R4), F4
 	FMOVQ 880(R4), F5
 	FMOVQ 896(R4), F6
@@ -6553,7 +8761,7 @@ loop:
 	WORD $0x6ee3e591 // fcmgt v17.2d, v12.2d, v3.2d
 	VBSL V3.B16, V12.B16, V17.B16
 	WORD $0x6e71fe10 // fdiv v16.2d, v16.2d, v17.2d
-	FMOVQ 1232(R4), F12
+	FMOVQ 1200(R4), F12
 	VBIT V15.B16, V12.B16, V16.B16
 	ADD R8, R1, R11
 	FMOVQ (R11), F12
@@ -6745,7 +8953,7 @@ next:
 	WORD $0x6ee3e591 // fcmgt v17.2d, v12.2d, v3.2d
 	VBSL V3.B16, V12.B16, V17.B16
 	WORD $0x6e71fe10 // fdiv v16.2d, v16.2d, v17.2d
-	FMOVQ 1232(R4), F12
+	FMOVQ 1200(R4), F12
 	VBIT V15.B16, V12.B16, V16.B16
 	ADD R8, R1, R11
 	FMOVD (R11), F12
@@ -6904,7 +9112,7 @@ TEXT ·composeSE3F32NEON(SB), NOSPLIT, $0-64
 	ADD R6<<1, R7, R8
 	FMOVQ (R5), F0
 	FMOVQ 32(R5), F1
-	FMOVQ 1216(R5), F2
+	FMOVQ 1184(R5), F2
 	CMP $4, R3
 	BLT next
 
@@ -6957,7 +9165,7 @@ loop:
 	VFMLS V11.S4, V12.S4, V9.S4
 	FMOVQ 128(R5), F11
 	VFMLS V11.S4, V12.S4, V9.S4
-	FMOVQ 1168(R5), F11
+	FMOVQ 1232(R5), F11
 	VFMLS V11.S4, V12.S4, V9.S4
 	WORD $0x6e29dd2b // fmul v11.4s, v9.4s, v9.4s
 	FMOVQ 192(R5), F12
@@ -7007,7 +9215,7 @@ loop:
 	WORD $0x6ea2e48f // fcmgt v15.4s, v4.4s, v2.4s
 	VBSL V2.B16, V4.B16, V15.B16
 	WORD $0x6e2ffe10 // fdiv v16.4s, v16.4s, v15.4s
-	FMOVQ 1200(R5), F4
+	FMOVQ 1168(R5), F4
 	VBIT V12.B16, V4.B16, V16.B16
 	ADD R6<<2, R1, R9
 	FMOVQ (R9), F4
@@ -7085,7 +9293,7 @@ loop:
 	VFMLS V17.S4, V19.S4, V15.S4
 	FMOVQ 128(R5), F17
 	VFMLS V17.S4, V19.S4, V15.S4
-	FMOVQ 1168(R5), F17
+	FMOVQ 1232(R5), F17
 	VFMLS V17.S4, V19.S4, V15.S4
 	WORD $0x6e2fddf1 // fmul v17.4s, v15.4s, v15.4s
 	FMOVQ 192(R5), F19
@@ -7135,7 +9343,7 @@ loop:
 	WORD $0x6ea2e4b6 // fcmgt v22.4s, v5.4s, v2.4s
 	VBSL V2.B16, V5.B16, V22.B16
 	WORD $0x6e36fef7 // fdiv v23.4s, v23.4s, v22.4s
-	FMOVQ 1200(R5), F5
+	FMOVQ 1168(R5), F5
 	VBIT V19.B16, V5.B16, V23.B16
 	ADD R6<<2, R2, R9
 	FMOVQ (R9), F5
@@ -7296,7 +9504,7 @@ loop:
 	WORD $0x6ea2e46b // fcmgt v11.4s, v3.4s, v2.4s
 	VBSL V2.B16, V3.B16, V11.B16
 	WORD $0x6e2bfd8c // fdiv v12.4s, v12.4s, v11.4s
-	FMOVQ 1200(R5), F3
+	FMOVQ 1168(R5), F3
 	VBIT V6.B16, V3.B16, V12.B16
 	WORD $0x6e24dd43 // fmul v3.4s, v10.4s, v4.4s
 	WORD $0x6ea0f863 // fneg v3.4s, v3.4s
@@ -7421,7 +9629,7 @@ loaded3:
 	VFMLS V11.S4, V12.S4, V9.S4
 	FMOVQ 128(R5), F11
 	VFMLS V11.S4, V12.S4, V9.S4
-	FMOVQ 1168(R5), F11
+	FMOVQ 1232(R5), F11
 	VFMLS V11.S4, V12.S4, V9.S4
 	WORD $0x6e29dd2b // fmul v11.4s, v9.4s, v9.4s
 	FMOVQ 192(R5), F12
@@ -7471,7 +9679,7 @@ loaded3:
 	WORD $0x6ea2e48f // fcmgt v15.4s, v4.4s, v2.4s
 	VBSL V2.B16, V4.B16, V15.B16
 	WORD $0x6e2ffe10 // fdiv v16.4s, v16.4s, v15.4s
-	FMOVQ 1200(R5), F4
+	FMOVQ 1168(R5), F4
 	VBIT V12.B16, V4.B16, V16.B16
 	ADD R6<<2, R1, R9
 	TBZ $1, R3, loadOne4
@@ -7604,7 +9812,7 @@ loaded9:
 	VFMLS V17.S4, V19.S4, V15.S4
 	FMOVQ 128(R5), F17
 	VFMLS V17.S4, V19.S4, V15.S4
-	FMOVQ 1168(R5), F17
+	FMOVQ 1232(R5), F17
 	VFMLS V17.S4, V19.S4, V15.S4
 	WORD $0x6e2fddf1 // fmul v17.4s, v15.4s, v15.4s
 	FMOVQ 192(R5), F19
@@ -7654,7 +9862,7 @@ loaded9:
 	WORD $0x6ea2e4b6 // fcmgt v22.4s, v5.4s, v2.4s
 	VBSL V2.B16, V5.B16, V22.B16
 	WORD $0x6e36fef7 // fdiv v23.4s, v23.4s, v22.4s
-	FMOVQ 1200(R5), F5
+	FMOVQ 1168(R5), F5
 	VBIT V19.B16, V5.B16, V23.B16
 	ADD R6<<2, R2, R9
 	TBZ $1, R3, loadOne10
@@ -7842,7 +10050,7 @@ loaded12:
 	WORD $0x6ea2e46b // fcmgt v11.4s, v3.4s, v2.4s
 	VBSL V2.B16, V3.B16, V11.B16
 	WORD $0x6e2bfd8c // fdiv v12.4s, v12.4s, v11.4s
-	FMOVQ 1200(R5), F3
+	FMOVQ 1168(R5), F3
 	VBIT V6.B16, V3.B16, V12.B16
 	WORD $0x6e24dd43 // fmul v3.4s, v10.4s, v4.4s
 	WORD $0x6ea0f863 // fneg v3.4s, v3.4s
@@ -8159,7 +10367,7 @@ TEXT ·composeSE3F64NEON(SB), NOSPLIT, $0-64
 	ADD R6<<1, R6, R7
 	ADD R6<<1, R7, R8
 	FMOVQ 320(R5), F0
-	FMOVQ 1248(R5), F1
+	FMOVQ 1216(R5), F1
 	FMOVQ 912(R5), F2
 	CMP $2, R3
 	BLT next
@@ -8190,7 +10398,7 @@ loop:
 	VFMLS V11.D2, V12.D2, V10.D2
 	FMOVQ 416(R5), F11
 	VFMLS V11.D2, V12.D2, V10.D2
-	FMOVQ 1184(R5), F11
+	FMOVQ 1248(R5), F11
 	VFMLS V11.D2, V12.D2, V10.D2
 	WORD $0x6e6add4b // fmul v11.2d, v10.2d, v10.2d
 	FMOVQ 480(R5), F12
@@ -8251,7 +10459,7 @@ loop:
 	WORD $0x6ee1e48f // fcmgt v15.2d, v4.2d, v1.2d
 	VBSL V1.B16, V4.B16, V15.B16
 	WORD $0x6e6ffe10 // fdiv v16.2d, v16.2d, v15.2d
-	FMOVQ 1232(R5), F4
+	FMOVQ 1200(R5), F4
 	VBIT V13.B16, V4.B16, V16.B16
 	ADD R6<<2, R1, R9
 	FMOVQ (R9), F4
@@ -8306,7 +10514,7 @@ loop:
 	VFMLS V17.D2, V19.D2, V16.D2
 	FMOVQ 416(R5), F17
 	VFMLS V17.D2, V19.D2, V16.D2
-	FMOVQ 1184(R5), F17
+	FMOVQ 1248(R5), F17
 	VFMLS V17.D2, V19.D2, V16.D2
 	WORD $0x6e70de11 // fmul v17.2d, v16.2d, v16.2d
 	FMOVQ 480(R5), F19
@@ -8367,7 +10575,7 @@ loop:
 	WORD $0x6ee1e4b6 // fcmgt v22.2d, v5.2d, v1.2d
 	VBSL V1.B16, V5.B16, V22.B16
 	WORD $0x6e76fef7 // fdiv v23.2d, v23.2d, v22.2d
-	FMOVQ 1232(R5), F5
+	FMOVQ 1200(R5), F5
 	VBIT V20.B16, V5.B16, V23.B16
 	ADD R6<<2, R2, R9
 	FMOVQ (R9), F5
@@ -8547,7 +10755,7 @@ loop:
 	WORD $0x6ee1e46b // fcmgt v11.2d, v3.2d, v1.2d
 	VBSL V1.B16, V3.B16, V11.B16
 	WORD $0x6e6bfd8c // fdiv v12.2d, v12.2d, v11.2d
-	FMOVQ 1232(R5), F3
+	FMOVQ 1200(R5), F3
 	VBIT V9.B16, V3.B16, V12.B16
 	WORD $0x6e64dce3 // fmul v3.2d, v7.2d, v4.2d
 	WORD $0x6ee0f863 // fneg v3.2d, v3.2d
@@ -8622,7 +10830,7 @@ next:
 	VFMLS V11.D2, V12.D2, V10.D2
 	FMOVQ 416(R5), F11
 	VFMLS V11.D2, V12.D2, V10.D2
-	FMOVQ 1184(R5), F11
+	FMOVQ 1248(R5), F11
 	VFMLS V11.D2, V12.D2, V10.D2
 	WORD $0x6e6add4b // fmul v11.2d, v10.2d, v10.2d
 	FMOVQ 480(R5), F12
@@ -8683,7 +10891,7 @@ next:
 	WORD $0x6ee1e48f // fcmgt v15.2d, v4.2d, v1.2d
 	VBSL V1.B16, V4.B16, V15.B16
 	WORD $0x6e6ffe10 // fdiv v16.2d, v16.2d, v15.2d
-	FMOVQ 1232(R5), F4
+	FMOVQ 1200(R5), F4
 	VBIT V13.B16, V4.B16, V16.B16
 	ADD R6<<2, R1, R9
 	FMOVD (R9), F4
@@ -8739,7 +10947,7 @@ next:
 	VFMLS V17.D2, V19.D2, V16.D2
 	FMOVQ 416(R5), F17
 	VFMLS V17.D2, V19.D2, V16.D2
-	FMOVQ 1184(R5), F17
+	FMOVQ 1248(R5), F17
 	VFMLS V17.D2, V19.D2, V16.D2
 	WORD $0x6e70de11 // fmul v17.2d, v16.2d, v16.2d
 	FMOVQ 480(R5), F19
@@ -8800,7 +11008,7 @@ next:
 	WORD $0x6ee1e4b6 // fcmgt v22.2d, v5.2d, v1.2d
 	VBSL V1.B16, V5.B16, V22.B16
 	WORD $0x6e76fef7 // fdiv v23.2d, v23.2d, v22.2d
-	FMOVQ 1232(R5), F5
+	FMOVQ 1200(R5), F5
 	VBIT V20.B16, V5.B16, V23.B16
 	ADD R6<<2, R2, R9
 	FMOVD (R9), F5
@@ -8980,7 +11188,7 @@ next:
 	WORD $0x6ee1e46b // fcmgt v11.2d, v3.2d, v1.2d
 	VBSL V1.B16, V3.B16, V11.B16
 	WORD $0x6e6bfd8c // fdiv v12.2d, v12.2d, v11.2d
-	FMOVQ 1232(R5), F3
+	FMOVQ 1200(R5), F3
 	VBIT V9.B16, V3.B16, V12.B16
 	WORD $0x6e64dce3 // fmul v3.2d, v7.2d, v4.2d
 	WORD $0x6ee0f863 // fneg v3.2d, v3.2d
