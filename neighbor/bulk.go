@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"sync"
 	"sync/atomic"
 
 	"github.com/equivcnp/equivcnp/internal/parallel"
@@ -26,10 +27,11 @@ type Cloud[T Float] interface {
 	Dim() int
 
 	points() stored[T]
-	// chunks is the number of pieces that a cloud of queries is cut into for goroutines. chunkBox writes the box around
-	// such a piece, and groups calls f with the stored positions of its groups of queries and the box around each; reach is
-	// how far the queries look.
+	// chunks is the number of pieces that a cloud of queries is cut into for goroutines. chunkSpan gives the stored
+	// positions of such a piece, chunkBox writes the box around it, and groups calls f with the stored positions of its
+	// groups of queries and the box around each; reach is how far the queries look.
 	chunks() int
+	chunkSpan(chunk int) (lo, hi int)
 	chunkBox(chunk int, box []T)
 	groups(chunk int, reach T, f func(lo, hi int, box []T))
 	// enter prepares for the queries in a box, and candidates sets from and to of r to runs of stored positions that hold
@@ -82,6 +84,8 @@ func (t *KDTree[T]) chunks() int {
 	return 1 << t.chunkLevel()
 }
 
+func (t *KDTree[T]) chunkSpan(chunk int) (lo, hi int) { return t.span(t.chunkLevel(), chunk) }
+
 func (t *KDTree[T]) chunkBox(chunk int, box []T) {
 	copy(box, t.nodeBox(1<<t.chunkLevel()-1+chunk))
 }
@@ -118,8 +122,8 @@ func (t *KDTree[T]) enter(r *region[T], box []T, radius2 T) {
 		}
 	}
 	n := len(r.nodes)
-	if n+simd.TreeSlack > r.ld {
-		r.ld = n + n/2 + simd.TreeSlack
+	if n+simd.TreeSlack > r.ld || len(r.boxes) < 2*t.dim*r.ld {
+		r.ld = max(r.ld, n+n/2+simd.TreeSlack)
 		r.boxes, r.lo, r.hi = make([]T, 2*t.dim*r.ld), make([]int32, r.ld), make([]int32, r.ld)
 		r.from, r.to = make([]int32, r.ld), make([]int32, r.ld)
 	}
@@ -199,9 +203,7 @@ type bulk[T Float] struct {
 
 // enter prepares for a chunk of queries.
 func (w *bulk[T]) enter(p, queries Cloud[T], chunk int, radius2 T) {
-	if w.box == nil {
-		w.box = make([]T, 2*p.Dim())
-	}
+	w.box = resize(w.box, 2*p.Dim())
 	queries.chunkBox(chunk, w.box)
 	p.enter(&w.region, w.box, radius2)
 }
@@ -214,10 +216,7 @@ func (w *bulk[T]) gather(c Cloud[T], p *stored[T], box []T, radius2 T, ascending
 	for k, lo := range w.from {
 		total += int(w.to[k] - lo)
 	}
-	if need := total + simd.TreeSlack; need > w.room {
-		w.room = need + need/2
-		w.coord, w.dist2, w.id = make([]T, p.dim*w.room), make([]T, w.room), make([]int32, w.room)
-	}
+	w.makeRoom(total, p.dim)
 	m := 0
 	if p.period == nil {
 		m = simd.TreeFilter(w.coord, w.room, w.dist2, w.id, p.coord, p.n, p.index, w.from, w.to, box, radius2)
@@ -234,6 +233,14 @@ func (w *bulk[T]) gather(c Cloud[T], p *stored[T], box []T, radius2 T, ascending
 		w.sort(m, p.dim)
 	}
 	return m
+}
+
+// makeRoom makes room for that many candidates.
+func (w *bulk[T]) makeRoom(m, dim int) {
+	if need := m + simd.TreeSlack; need > w.room || len(w.coord) < dim*w.room {
+		w.room = max(w.room, need+need/2)
+		w.coord, w.dist2, w.id = make([]T, dim*w.room), make([]T, w.room), make([]int32, w.room)
+	}
 }
 
 // sort puts the m candidates in ascending order of their numbers.
@@ -393,27 +400,74 @@ func checkClouds[T Float](op string, p, queries Cloud[T], radius2 T) error {
 }
 
 func eachBall[T Float](p, queries Cloud[T], radius2 T, opt BulkOptions, f func(worker int, b *Batch[T])) {
+	scanBalls(p, queries, radius2, opt, scansAll[T](p.Len(), opt.Ascending), f)
+}
+
+// scanBalls is EachBall in one of two ways, which find the same in the same order: looking around, or at all points.
+func scanBalls[T Float](p, queries Cloud[T], radius2 T, opt BulkOptions, all bool, f func(worker int, b *Batch[T])) {
 	pts, qs := p.points(), queries.points()
 	workers := opt.workers()
-	scratches, batches := make([]bulk[T], workers), make([]Batch[T], workers)
+	batches := make([]Batch[T], workers)
+	eachGroup(p, queries, radius2, opt.Ascending, all, workers, func(worker int, w *bulk[T], lo, hi, m int) {
+		out := &batches[worker]
+		for s := step(m); lo < hi; lo += s {
+			mid := min(lo+s, hi)
+			w.scan(&qs, lo, mid, m, w.limit, pts.period)
+			found := w.end[mid-lo-1]
+			*out = Batch[T]{qs.index[lo:mid], w.end, w.index[:found], w.found[:found]}
+			f(worker, out)
+		}
+	})
+}
+
+// eachGroup calls f with the queries, group by group, at stored positions lo .. hi-1, when w holds the m points that can be
+// near any of them: every point, if all.
+func eachGroup[T Float](p, queries Cloud[T], radius2 T, ascending, all bool, workers int, f func(worker int, w *bulk[T], lo, hi, m int)) {
+	pts := p.points()
+	pool := bulkPool[T]()
+	scratches := make([]*bulk[T], workers)
 	reach := T(math.Sqrt(max(float64(radius2), 0)))
 	parallel.ForWorkers(queries.chunks(), 1, workers, func(worker, chunk, _ int) {
-		w, out := &scratches[worker], &batches[worker]
-		if w.limit == nil {
-			w.limit = []T{radius2}
+		w := scratches[worker]
+		if w == nil {
+			w = pool.Get().(*bulk[T])
+			scratches[worker] = w
+			w.limit = append(w.limit[:0], radius2)
+			if all {
+				w.gatherAll(&pts, ascending)
+			}
+		}
+		if all {
+			for lo, end := queries.chunkSpan(chunk); lo < end; lo += flatGroup {
+				f(worker, w, lo, min(lo+flatGroup, end), pts.n)
+			}
+			return
 		}
 		w.enter(p, queries, chunk, radius2)
 		queries.groups(chunk, reach, func(lo, hi int, box []T) {
-			m := w.gather(p, &pts, box, radius2, opt.Ascending)
-			for s := step(m); lo < hi; lo += s {
-				mid := min(lo+s, hi)
-				w.scan(&qs, lo, mid, m, w.limit, pts.period)
-				found := w.end[mid-lo-1]
-				*out = Batch[T]{qs.index[lo:mid], w.end, w.index[:found], w.found[:found]}
-				f(worker, out)
-			}
+			f(worker, w, lo, hi, w.gather(p, &pts, box, radius2, ascending))
 		})
 	})
+	for _, w := range scratches {
+		if w != nil {
+			pool.Put(w)
+		}
+	}
+}
+
+// Scratch memory is kept for the next search: for few points, making it takes longer than the search.
+var bulkPoolF32, bulkPoolF64 sync.Pool
+
+func init() {
+	bulkPoolF32.New = func() any { return new(bulk[float32]) }
+	bulkPoolF64.New = func() any { return new(bulk[float64]) }
+}
+
+func bulkPool[T Float]() *sync.Pool {
+	if _, ok := any(T(0)).(float32); ok {
+		return &bulkPoolF32
+	}
+	return &bulkPoolF64
 }
 
 // BallCounts returns, for every point of queries, how many points of p EachBall finds.
@@ -427,24 +481,18 @@ func BallCounts[T Float](p, queries Cloud[T], radius2 T, opt BulkOptions) ([]int
 }
 
 func ballCounts[T Float](p, queries Cloud[T], radius2 T, opt BulkOptions, count []int32) {
+	countBalls(p, queries, radius2, opt, scansAll[T](p.Len(), false), count)
+}
+
+// countBalls is scanBalls for BallCounts.
+func countBalls[T Float](p, queries Cloud[T], radius2 T, opt BulkOptions, all bool, count []int32) {
 	pts, qs := p.points(), queries.points()
-	workers := opt.workers()
-	scratches := make([]bulk[T], workers)
-	reach := T(math.Sqrt(max(float64(radius2), 0)))
-	parallel.ForWorkers(queries.chunks(), 1, workers, func(worker, chunk, _ int) {
-		w := &scratches[worker]
-		if w.limit == nil {
-			w.limit = []T{radius2}
+	eachGroup(p, queries, radius2, false, all, opt.workers(), func(_ int, w *bulk[T], lo, hi, m int) {
+		w.grow(hi - lo)
+		simd.TreeCount(w.end, qs.coord[lo:], qs.n, w.coord, w.room, m, w.limit, pts.period, qs.dim)
+		for i, c := range w.end {
+			count[qs.index[lo+i]] = c
 		}
-		w.enter(p, queries, chunk, radius2)
-		queries.groups(chunk, reach, func(lo, hi int, box []T) {
-			m := w.gather(p, &pts, box, radius2, false)
-			w.grow(hi - lo)
-			simd.TreeCount(w.end, qs.coord[lo:], qs.n, w.coord, w.room, m, w.limit, pts.period, qs.dim)
-			for i, c := range w.end {
-				count[qs.index[lo+i]] = c
-			}
-		})
 	})
 }
 

@@ -138,3 +138,76 @@ func BenchmarkGrid(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkFewQueries asks for the balls around a tenth of the points: about one query stands in a cell.
+func BenchmarkFewQueries(b *testing.B) {
+	const n, m = 1000000, 100000
+	for _, dim := range []int{2, 3} {
+		x := uniform[float32](n, dim)
+		for _, nb := range []float64{30, 270} {
+			r2 := float32(benchRadius2(dim, n, nb))
+			r := float32(math.Sqrt(float64(r2)))
+			b.Run(fmt.Sprintf("dim=%d/n=%d/nb=%g", dim, n, nb), func(b *testing.B) {
+				g, err := NewGrid(x, dim, r)
+				if err != nil {
+					b.Fatal(err)
+				}
+				q, err := NewGrid(x[:m*dim], dim, r)
+				if err != nil {
+					b.Fatal(err)
+				}
+				for b.Loop() {
+					if err := EachBall(g, q, r2, BulkOptions{Workers: 1}, func(int, *Batch[float32]) {}); err != nil {
+						b.Fatal(err)
+					}
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/m, "ns/query")
+			})
+		}
+	}
+}
+
+// BenchmarkFlat compares a scan of all points with a look-up in a tree and in a grid, around the size up to which the former
+// is used.
+func BenchmarkFlat(b *testing.B) {
+	for _, dim := range []int{2, 3} {
+		for _, n := range []int{64, 128, 256, 512, 1024} {
+			x := uniform[float32](n, dim)
+			for _, nb := range []float64{8, 30, 0.5 * float64(n)} {
+				r2 := float32(benchRadius2(dim, n, nb))
+				tree, err := NewTree(x, dim, nil)
+				if err != nil {
+					b.Fatal(err)
+				}
+				grid, err := NewGrid(x, dim, float32(math.Sqrt(float64(r2))))
+				if err != nil {
+					b.Fatal(err)
+				}
+				for _, c := range []struct {
+					name string
+					p    Cloud[float32]
+					flat bool
+				}{{"flat", grid, true}, {"grid", grid, false}, {"tree", tree, false}} {
+					for _, ascending := range []bool{false, true} {
+						b.Run(fmt.Sprintf("op=count/dim=%d/n=%d/nb=%g/asc=%v/by=%s", dim, n, nb, ascending, c.name), func(b *testing.B) {
+							if ascending {
+								b.Skip()
+							}
+							count := make([]int32, n)
+							for b.Loop() {
+								countBalls(c.p, c.p, r2, BulkOptions{Workers: 1}, c.flat, count)
+							}
+							b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/query")
+						})
+						b.Run(fmt.Sprintf("op=find/dim=%d/n=%d/nb=%g/asc=%v/by=%s", dim, n, nb, ascending, c.name), func(b *testing.B) {
+							for b.Loop() {
+								scanBalls(c.p, c.p, r2, BulkOptions{Workers: 1, Ascending: ascending}, c.flat, func(int, *Batch[float32]) {})
+							}
+							b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/query")
+						})
+					}
+				}
+			}
+		}
+	}
+}

@@ -159,6 +159,65 @@ func checkBulk[T Float](t *testing.T, name string, points, others flatCloud[T], 
 	}
 }
 
+// TestFlatAgainstGroups holds the scan of all points to find what looking around finds, in the same order, for the
+// sizes around which one takes the other's place, any axes and periods; scratch memory goes from one to the next.
+func TestFlatAgainstGroups(t *testing.T) {
+	eachSIMDLevel(t, func(t *testing.T) {
+		for dim := 1; dim <= maxTreeDim; dim++ {
+			for _, n := range []int{1, 31, 64, 65, 127, 256, 257} {
+				if testing.Short() && (dim+n)%3 != 0 {
+					continue
+				}
+				checkFlat[float32](t, dim, n)
+				checkFlat[float64](t, dim, n)
+			}
+		}
+	})
+}
+
+func checkFlat[T Float](t *testing.T, dim, n int) {
+	t.Helper()
+	x := uniform[T](n, dim)
+	periods := make([]T, dim)
+	periods[dim-1] = 0.75
+	tree, err := NewTree(x, dim, nil)
+	require.NoError(t, err)
+	periodic, err := NewTree(x, dim, periods)
+	require.NoError(t, err)
+	clouds := []Cloud[T]{tree, periodic}
+	if dim <= maxGridDim {
+		grid, err := NewGrid(x, dim, 0.2)
+		require.NoError(t, err)
+		clouds = append(clouds, grid)
+	}
+	for ci, c := range clouds {
+		for _, r2 := range []T{0, 0.02, 0.1, T(dim), T(math.Inf(1))} {
+			var index [2][][]int32
+			var dist2 [2][][]T
+			var count [2][]int32
+			for _, opt := range []BulkOptions{{Workers: 1}, {Workers: 1, Ascending: true}} {
+				for way := range 2 {
+					index[way], dist2[way], count[way] = make([][]int32, n), make([][]T, n), make([]int32, n)
+					scanBalls(c, c, r2, opt, way == 1, func(_ int, b *Batch[T]) {
+						for i, q := range b.Query {
+							found, d := b.Row(i)
+							index[way][q], dist2[way][q] = slices.Clone(found), slices.Clone(d)
+						}
+					})
+					countBalls(c, c, r2, opt, way == 1, count[way])
+				}
+				name := fmt.Sprintf("%T dim=%d n=%d cloud=%d r2=%g ascending=%v", r2, dim, n, ci, r2, opt.Ascending)
+				require.Equal(t, index[0], index[1], name)
+				require.Equal(t, dist2[0], dist2[1], name)
+				require.Equal(t, count[0], count[1], name)
+				for i, found := range index[1] {
+					require.Len(t, found, int(count[1][i]), name)
+				}
+			}
+		}
+	}
+}
+
 func checkBalls[T Float](t *testing.T, name string, p, q Cloud[T], r2 T, opt BulkOptions, wantIndex [][]int32, wantDist [][]T) {
 	t.Helper()
 	rows, err := Balls(p, q, r2, opt)

@@ -12,6 +12,8 @@ const (
 	maxGridDim = 3
 	// gridGroup is how many queries are answered together, as far as cells allow.
 	gridGroup = 16
+	// gridFew is how many queries make a group worth its fixed cost, some 100 ns.
+	gridFew = 6
 	// gridBlock is how many points find their cells at a time: cells and coordinates stay in the first-level cache.
 	gridBlock = 1024
 )
@@ -279,9 +281,13 @@ func (g *Grid[T]) chunk(k int) (lo, hi int) {
 	return k * c, min((k+1)*c, len(g.start)-1)
 }
 
-func (g *Grid[T]) chunkBox(chunk int, box []T) {
+func (g *Grid[T]) chunkSpan(chunk int) (lo, hi int) {
 	a, b := g.chunk(chunk)
-	if lo, hi := int(g.start[a]), int(g.start[b]); lo < hi {
+	return int(g.start[a]), int(g.start[b])
+}
+
+func (g *Grid[T]) chunkBox(chunk int, box []T) {
+	if lo, hi := g.chunkSpan(chunk); lo < hi {
 		g.boxAround(lo, hi, box)
 	}
 }
@@ -293,16 +299,20 @@ func (g *Grid[T]) boxAround(lo, hi int, box []T) {
 	}
 }
 
-// groups takes cells along a row until they hold enough points or reach too far, and divides what is more.
+// groups takes cells along a row until they hold enough points or reach too far, and divides what is more. Few queries may
+// reach farther: what a group costs whatever its size is then more than looking at points that are near some of them only.
 func (g *Grid[T]) groups(chunk int, reach T, f func(lo, hi int, box []T)) {
 	first, end := g.chunk(chunk)
 	var box [2 * maxGridDim]T
-	far := 1 + int(min(2*float64(reach)/g.edge, 1<<20))
+	near, far := 1+int(min(2*float64(reach)/g.edge, 1<<20)), 1+int(min(6*float64(reach)/g.edge, 1<<20))
 	for a := first; a < end; {
 		rowEnd := min((a/g.cells[0]+1)*g.cells[0], end, a+far)
 		lo := int(g.start[a])
 		b := a + 1
-		for b < rowEnd && int(g.start[b])-lo < gridGroup {
+		for b < rowEnd {
+			if held := int(g.start[b]) - lo; held >= gridGroup || b-a >= near && held >= gridFew {
+				break
+			}
 			b++
 		}
 		for hi := int(g.start[b]); lo < hi; {
@@ -342,14 +352,17 @@ func (g *Grid[T]) candidates(r *region[T], box []T, radius2 T) {
 			if g.dim > 1 {
 				gy = g.rowGap(1, y, box)
 			}
-			w2 := reach*reach - gy*gy - gz*gz
-			if w2 < 0 {
-				continue
+			a, b := first[0], last[0]
+			if gy+gz > 0 { // the ball is narrower there
+				w2 := reach*reach - gy*gy - gz*gz
+				if w2 < 0 {
+					continue
+				}
+				w := math.Sqrt(w2) + g.slack
+				a, b = g.cell(0, T(float64(box[0])-w)-T(g.slack)), g.cell(0, T(float64(box[1])+w)+T(g.slack))
 			}
-			w := math.Sqrt(w2) + g.slack
 			row := g.cells[0] * (y + g.cells[1]*z)
-			from := g.start[row+g.cell(0, T(float64(box[0])-w)-T(g.slack))]
-			to := g.start[row+g.cell(0, T(float64(box[1])+w)+T(g.slack))+1]
+			from, to := g.start[row+a], g.start[row+b+1]
 			if from < to {
 				r.from, r.to = append(r.from, from), append(r.to, to)
 			}
