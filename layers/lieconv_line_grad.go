@@ -12,8 +12,33 @@ const lineTile = 16
 // linePad is a multiple of the channels for which products with a row's matrix read it where it lies.
 const linePad = 16
 
-// lineRunPoints bounds the points of one product, for the same reason.
-const lineRunPoints = 48
+// lineProducts are the matrix products of a tile's runs of neighbours.
+type lineProducts struct {
+	shared, own []simd.Run // to the weights of poses that tasks share, and to those of one pair
+	points      []simd.Run // to the features
+}
+
+// collect lists the products of rows whose task's points begin at base; the first `lattice` rows, none if negative, are lattice
+// points. A row's matrix has the row's number in the tile.
+func (l *lineProducts) collect(rows [][2]lineRun, base, lattice int) {
+	l.shared, l.own, l.points = l.shared[:0], l.own[:0], l.points[:0]
+	for i := range rows {
+		for side := range rows[i] {
+			run := &rows[i][side]
+			n, point, pose := int(run.n), int(run.point)-base, int(run.pose)
+			if n == 0 {
+				continue
+			}
+			weights := simd.Run{C: pose, A: point, B: i, N: n}
+			if side == 0 && i < lattice {
+				l.shared = append(l.shared, weights)
+			} else {
+				l.own = append(l.own, weights)
+			}
+			l.points = append(l.points, simd.Run{C: point, A: pose, B: i, N: n})
+		}
+	}
+}
 
 // lineBackward sets df [rows, in], if it is not nil, to the gradient to the features, given d [rows, out], that to the linear map's
 // result, and returns that to the weights [poses, mid], rented. As in a run of neighbours points and poses follow each other, both
@@ -50,37 +75,22 @@ func (t *LieConvTape[T]) lineBackward(df, d []T) []T {
 		room := rent[T](lineTile*(c+mid*wide) + tasks.size*wide)
 		defer giveBack(room)
 		plain, turned, sum := room[:lineTile*c], room[lineTile*c:lineTile*(c+mid*wide)], room[lineTile*(c+mid*wide):]
+		var products lineProducts
 		for task := lo; task < hi; task++ {
 			base, end := task*tasks.size, (task+1)*tasks.size
-			part := parts[task*lattice : (task+1)*lattice]
+			part, f := parts[task*lattice:(task+1)*lattice], t.f[base*in:end*in]
 			if df != nil {
 				clear(sum)
 			}
 			for at := base; at < end; at += lineTile {
 				n := min(lineTile, end-at)
+				products.collect(p.line.runs[at:at+n], base, base+tasks.lattice-at)
 				simd.GemmPacked(plain[:n*c], c, d[at*out:(at+n)*out], out, packed, nil, simd.ActNone, n)
+				simd.GemmRuns(part, f, plain[:n*c], products.shared, 1, mid, in)
+				simd.GemmRuns(dw, f, plain[:n*c], products.own, 0, mid, in)
 				if df != nil {
 					simd.GemmPacked(turned[:n*mid*wide], mid*wide, d[at*out:(at+n)*out], out, transposed, nil, simd.ActNone, n)
-				}
-				for i := range n {
-					for side, run := range p.line.runs[at+i] {
-						dst, add := dw, T(0)
-						if side == 0 && at+i < base+tasks.lattice {
-							dst, add = part, 1
-						}
-						for run.n > 0 {
-							k := min(int(run.n), lineRunPoints)
-							point, pose := int(run.point), int(run.pose)
-							simd.Gemm(dst[pose*mid:(pose+k)*mid], mid, t.f[point*in:(point+k)*in], in, plain[i*c:(i+1)*c], mid,
-								1, add, k, mid, in)
-							if df != nil {
-								to := sum[(point-base)*wide:][:k*wide]
-								simd.Gemm(to, wide, w[pose*mid:(pose+k)*mid], mid, turned[i*mid*wide:(i+1)*mid*wide], wide,
-									1, 1, k, wide, mid)
-							}
-							run.point, run.pose, run.n = run.point+int32(k), run.pose+int32(k), run.n-int32(k)
-						}
-					}
+					simd.GemmRuns(sum, w, turned[:n*mid*wide], products.points, 1, wide, mid)
 				}
 			}
 			if df != nil {

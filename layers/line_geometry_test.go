@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -110,7 +111,7 @@ func TestLineConv(t *testing.T) {
 	rng := rand.New(rand.NewPCG(61, 2))
 	points, mask, blocks := lineTestPoints(rng, 3, 70, 20, 22)
 	for _, s := range []struct{ in, mid, out int }{{8, 16, 16}, {32, 16, 5}, {3, 5, 2}} {
-		for _, r := range []float64{0.06, 2} { // few neighbours, and more than one product takes
+		for _, r := range []float64{0.06, 2} { // few neighbours, and all of a task
 			t.Run(fmt.Sprintf("in=%d/mid=%d/r=%g", s.in, s.mid, r), func(t *testing.T) {
 				cfg := LieConvConfig{PoseDim: 1, Hidden: 6, Mid: s.mid, BatchNorm: true, Radius: r, Fill: 0.2}
 				l := NewLieConv[float64](s.in, s.out, cfg, rng)
@@ -138,4 +139,39 @@ func TestLineConv(t *testing.T) {
 			})
 		}
 	}
+}
+
+// TestLineConvBits: on the line, too, any number of goroutines gives the same bits, and padding that holds NaN changes nothing.
+func TestLineConvBits(t *testing.T) {
+	rng := rand.New(rand.NewPCG(61, 3))
+	points, mask, blocks := lineTestPoints(rng, 5, 70, 20, 22)
+	cfg := LieConvConfig{PoseDim: 1, Hidden: 8, Mid: 16, BatchNorm: true, Radius: 0.1}
+	const c = 8
+	l := NewLieConv[float32](c, c, cfg, rng)
+	f, dout := normals[float32](rng, points.Rows()*c), normals[float32](rng, points.Rows()*c)
+	for i, ok := range mask {
+		if !ok {
+			clear(dout[i*c : (i+1)*c])
+		}
+	}
+	run := func(procs int) [][]float32 {
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
+		g := NewLineGeometry[float32](points, mask, blocks, 70)
+		require.NotNil(t, g.line)
+		out, df, grads := make([]float32, len(f)), normals[float32](rng, len(f)), NewGrads(l.Params(""))
+		tape, err := l.ForwardTape(out, f, g, 1, Train)
+		require.NoError(t, err)
+		tape.Backward(df, dout, grads)
+		return append(grads.Data, out, df)
+	}
+	want := run(1)
+	for _, procs := range []int{2, 3} {
+		require.Equal(t, want, run(procs), "GOMAXPROCS=%d", procs)
+	}
+	for i, ok := range mask {
+		if !ok {
+			f[i*c+3] = float32(math.NaN())
+		}
+	}
+	require.Equal(t, want, run(2), "NaN in padding")
 }

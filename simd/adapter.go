@@ -173,6 +173,18 @@ func Gemm[T Float](c []T, ldc int, a []T, lda int, b []T, ldb int, alpha, beta T
 	}
 }
 
+// GemmRuns computes many products of a few rows each; see GemmRunsF32.
+func GemmRuns[T Float](c, a, b []T, runs []Run, beta T, n, k int) {
+	switch c := any(c).(type) {
+	case []float32:
+		GemmRunsF32(c, any(a).([]float32), any(b).([]float32), runs, float32(beta), n, k)
+	case []float64:
+		GemmRunsF64(c, any(a).([]float64), any(b).([]float64), runs, float64(beta), n, k)
+	default:
+		unreachable("GemmRuns")
+	}
+}
+
 // GemmTN computes C = alpha·Aᵀ·B + beta·C with A given as [k, m]; see GemmTNF32.
 func GemmTN[T Float](c []T, ldc int, a []T, lda int, b []T, ldb int, alpha, beta T, m, n, k int) {
 	switch c := any(c).(type) {

@@ -1,0 +1,29 @@
+//go:build !purego
+
+package simd
+
+// gemmRunsF32 calls the strips' kernel with nothing in between, for all shapes whose columns fill vectors: there B is read where it
+// lies, and products of a few rows take less time than finding out how to compute them.
+func gemmRunsF32(c, a, b []float32, runs []Run, beta float32, n, k int) {
+	columns := stripColumns()
+	if level == Generic || n == 0 || k == 0 || k > gemmDepth || n%(columns/2) != 0 || (beta != 0 && beta != 1) {
+		gemmRunsGeneric(gemmF32, c, a, b, runs, beta, n, k)
+		return
+	}
+	mode := 0
+	if beta == 1 {
+		mode = stripAccumulate
+	}
+	for i := range runs {
+		r := &runs[i]
+		if raceEnabled && r.N > 0 {
+			gemmRace(c[r.C*n:], n, r.N, n, a[r.A*k:], k, r.N, k, b[r.B*k*n:], n, k, n)
+		}
+		for at := 0; at < r.N; at += gemmStripRows {
+			m := min(gemmStripRows, r.N-at)
+			for s := 0; s < n; s += columns {
+				gemmStrip(&c[(r.C+at)*n+s], n, &a[(r.A+at)*k], k, &b[r.B*k*n+s], n, nil, m, k, min(columns, n-s), mode)
+			}
+		}
+	}
+}

@@ -1,0 +1,7 @@
+//go:build purego || !amd64
+
+package simd
+
+func gemmRunsF32(c, a, b []float32, runs []Run, beta float32, n, k int) {
+	gemmRunsGeneric(gemmF32, c, a, b, runs, beta, n, k)
+}
