@@ -1,6 +1,7 @@
 package neighbor
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"runtime"
@@ -302,4 +303,26 @@ func TestArrange(t *testing.T) {
 	assert.ErrorIs(t, err, ErrShape)
 	_, err = Arrange([]float32{float32(math.Inf(1)), 0}, 2, 1, nil)
 	assert.ErrorIs(t, err, ErrValue)
+}
+
+// TestCloudsRefuseOnEveryAxis: one number that is not finite, wherever it stands, is an error that names its place.
+func TestCloudsRefuseOnEveryAxis(t *testing.T) {
+	const n = 70 // vectors, and a rest
+	for dim := 1; dim <= maxTreeDim; dim++ {
+		x := uniform[float32](n, dim)
+		for _, bad := range []float32{float32(math.Inf(1)), float32(math.Inf(-1)), float32(math.NaN())} {
+			for at := 0; at < len(x); at += 13 {
+				was := x[at]
+				x[at] = bad
+				want := fmt.Sprintf("point %d, coordinate %d = %g", at/dim, at%dim, bad)
+				_, err := NewTree(x, dim, nil)
+				require.ErrorIs(t, err, ErrValue)
+				require.ErrorContains(t, err, want)
+				_, err = Arrange(x, dim, 0.3, nil)
+				require.ErrorIs(t, err, ErrValue)
+				require.ErrorContains(t, err, want)
+				x[at] = was
+			}
+		}
+	}
 }
