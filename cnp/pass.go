@@ -72,9 +72,16 @@ func (p *Pass[T]) Backward(dMean, dStd []T, g *layers.Grads[T]) {
 
 // Objective changes the loss of Pass.Gradient. The zero value is the authors'.
 type Objective struct {
-	// Noise is added to the standard deviations in quadrature: the likelihood is that of values seen with so much noise. A
-	// noise that falls during training keeps the model from buying likelihood with small deviations around poor means.
+	// Noise is the standard deviation of a noise in the true values: the loss is the mean over all such noises, in closed
+	// form. Standard deviations then learn not to fall below it. A noise that falls during training keeps the model from
+	// buying likelihood with small deviations around poor means, of which one outlier would outweigh all other values.
 	Noise float64
+	// Beta weighs the gradient of every value by std^(2·Beta); the loss that is
+	// reported stays the likelihood. 0 is the likelihood's own gradient, in which the values that are predicted best count
+	// most and one outlier among them outweighs all the rest; at 1 the means learn as from the squared error. The optimum of
+	// every single value is the same for all. (Seitzer et al., On the pitfalls of heteroscedastic uncertainty estimation
+	// with probabilistic neural networks, ICLR 2022.) From 0 to 1.
+	Beta float64
 	// Tasks replaces B, the number that the sum is divided by; 0 keeps the pass's own. A step of several passes gives the
 	// number of tasks of them all.
 	Tasks int
@@ -87,13 +94,16 @@ func (p *Pass[T]) Gradient(y []T, g *layers.Grads[T]) (loss float64, err error) 
 
 // GradientOf returns the loss of the pass for the true values y, laid out as Mean is,
 //
-//	loss = -1/B · Σ log N(y; mean, std² + noise²),
+//	loss = -1/B · Σ (log N(y; mean, std²) - noise²/(2 std²)),
 //
 // the sum over everything that counts divided by the number of tasks or images, as the authors take it; its gradients are
 // added to g. Values of y at padded targets are not read.
 func (p *Pass[T]) GradientOf(o Objective, y []T, g *layers.Grads[T]) (loss float64, err error) {
 	if len(y) != len(p.Mean) {
 		return 0, fmt.Errorf("%w: y has %d values, the prediction %d", ErrShape, len(y), len(p.Mean))
+	}
+	if !(o.Beta >= 0 && o.Beta <= 1) {
+		return 0, fmt.Errorf("%w: beta = %v, need 0 to 1", ErrValue, o.Beta)
 	}
 	for i, v := range y {
 		if f := float64(v); math.IsNaN(f-f) && (p.mask == nil || p.mask[i]) {
@@ -104,27 +114,28 @@ func (p *Pass[T]) GradientOf(o Objective, y []T, g *layers.Grads[T]) (loss float
 	if o.Tasks == 0 {
 		o.Tasks = max(1, p.tasks)
 	}
-	loss = gaussianLoss(dMean, dStd, p.Mean, p.Std, y, p.mask, 1/float64(o.Tasks), o.Noise)
+	loss = gaussianLoss(dMean, dStd, p.Mean, p.Std, y, p.mask, 1/float64(o.Tasks), o)
 	p.Backward(dMean, dStd, g)
 	return loss, nil
 }
 
-// gaussianLoss returns -scale · Σ log N(y; mean, s²) with s² = std² + noise², and writes its gradients: with
-// z = (y - mean)/s,
+// gaussianLoss returns -scale · Σ log N(y + ε; mean, std²), the mean over ε of deviation o.Noise, and writes its gradients: with
+// z = (y - mean)/std and q = z² + (noise/std)²,
 //
-//	dMean = -scale·z/s,  dStd = scale·(1 - z²)/s · std/s.
-func gaussianLoss[T Float](dMean, dStd, mean, std, y []T, mask []bool, scale, noise float64) float64 {
+//	loss = scale · Σ (q/2 + log std + log(2π)/2),  dMean = -scale·z/std · std^2β,  dStd = scale·(1 - q)/std · std^2β.
+func gaussianLoss[T Float](dMean, dStd, mean, std, y []T, mask []bool, scale float64, o Objective) float64 {
 	sum := 0.0
 	for i := range y {
 		if mask == nil || mask[i] {
-			sd := float64(std[i])
-			s := sd
-			if noise != 0 {
-				s = math.Sqrt(sd*sd + noise*noise)
+			s := float64(std[i])
+			z, e := (float64(y[i])-float64(mean[i]))/s, o.Noise/s
+			q := z*z + e*e
+			sum += 0.5*q + math.Log(s) + 0.5*math.Log(2*math.Pi)
+			g := scale / s
+			if o.Beta != 0 {
+				g *= math.Pow(s, 2*o.Beta)
 			}
-			z := (float64(y[i]) - float64(mean[i])) / s
-			sum += 0.5*z*z + math.Log(s) + 0.5*math.Log(2*math.Pi)
-			dMean[i], dStd[i] = T(-scale*z/s), T(scale*(1-z*z)/s*(sd/s))
+			dMean[i], dStd[i] = T(-g*z), T(g*(1-q))
 		}
 	}
 	return scale * sum

@@ -11,8 +11,8 @@ import (
 	"github.com/equivcnp/equivcnp/layers"
 )
 
-// TestObjective: the loss with noise is the likelihood of that variance, its gradients are its derivatives, and Tasks
-// divides it.
+// TestObjective: the loss with noise is the mean over values seen with noise, its gradients are its derivatives, a weight
+// changes these alone, and Tasks divides it.
 func TestObjective(t *testing.T) {
 	rng := testkit.Rand(90)
 	const n, noise, scale, h = 7, 0.3, 0.25, 1e-6
@@ -21,17 +21,22 @@ func TestObjective(t *testing.T) {
 		std[i] = 0.05 + rng.Float64()
 	}
 	mask := []bool{true, true, false, true, true, true, true}
-	wide := make([]float64, n)
-	for i, s := range std {
-		wide[i] = math.Hypot(s, noise)
-	}
 	loss := func() float64 {
-		return gaussianLoss(make([]float64, n), make([]float64, n), mean, std, y, mask, scale, noise)
+		return gaussianLoss(make([]float64, n), make([]float64, n), mean, std, y, mask, scale, Objective{Noise: noise})
 	}
-	ll, _ := LogLikelihood(mean, wide, y, mask)
-	require.InDelta(t, -scale*ll, loss(), 1e-12)
+	// The mean of a quadratic over a noise is its mean over the noise at +1 and -1 deviations.
+	mean2 := 0.0
+	for _, e := range []float64{-noise, noise} {
+		seen := make([]float64, n)
+		for i, v := range y {
+			seen[i] = v + e
+		}
+		ll, _ := LogLikelihood(mean, std, seen, mask)
+		mean2 -= scale * ll / 2
+	}
+	require.InDelta(t, mean2, loss(), 1e-12)
 	dMean, dStd := make([]float64, n), make([]float64, n)
-	gaussianLoss(dMean, dStd, mean, std, y, mask, scale, noise)
+	gaussianLoss(dMean, dStd, mean, std, y, mask, scale, Objective{Noise: noise})
 	for i := range n {
 		for _, k := range []struct{ at, got *float64 }{{&mean[i], &dMean[i]}, {&std[i], &dStd[i]}} {
 			keep := *k.at
@@ -40,8 +45,16 @@ func TestObjective(t *testing.T) {
 			*k.at = keep - h
 			down := loss()
 			*k.at = keep
-			require.InDelta(t, (up-down)/(2*h), *k.got, 1e-7, "value %d", i)
+			require.InDelta(t, (up-down)/(2*h), *k.got, 1e-8*(1+math.Abs(*k.got)), "value %d", i)
 		}
+	}
+	// A weight changes the gradients by s^2β, not the loss.
+	const beta = 0.5
+	m2, s2 := make([]float64, n), make([]float64, n)
+	require.Equal(t, loss(), gaussianLoss(m2, s2, mean, std, y, mask, scale, Objective{Noise: noise, Beta: beta}))
+	for i, s := range std {
+		require.InDelta(t, dMean[i]*s, m2[i], 1e-12, "value %d", i)
+		require.InDelta(t, dStd[i]*s, s2[i], 1e-12, "value %d", i)
 	}
 
 	m, err := New[float64](Default(CNPCurve, "", 1), 1)
@@ -55,5 +68,9 @@ func TestObjective(t *testing.T) {
 	wider, err := p.GradientOf(Objective{Tasks: 8}, []float64{1, 2, 3, 4}, g)
 	require.NoError(t, err)
 	require.InDelta(t, own/4, wider, 1e-12)
+	for _, beta := range []float64{-0.1, 1.1, math.NaN()} {
+		_, err = p.GradientOf(Objective{Beta: beta}, []float64{1, 2, 3, 4}, g)
+		require.ErrorIs(t, err, ErrValue)
+	}
 	require.Empty(t, p.NotFinite())
 }

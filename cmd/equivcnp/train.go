@@ -32,7 +32,8 @@ type trainFlags struct {
 	stair             int
 	factor            float64
 	clip, decay       float64
-	noise             float64
+	noise, lastNoise  float64
+	beta              float64
 	evalEvery         int
 	evalTasks         int
 	patience          int
@@ -110,7 +111,9 @@ func (f *trainFlags) register(a *app, cmd *cobra.Command, steps, batch int, nois
 	fl.Float64Var(&f.factor, "factor", 0, "what is left of the rate after the cosine (default 0.01) or a drop (default 0.1)")
 	fl.Float64Var(&f.clip, "clip", d.Adam.ClipNorm, "largest norm of a step's gradients; 0: no limit")
 	fl.Float64Var(&f.decay, "weight-decay", 0, "decoupled weight decay (AdamW)")
-	fl.Float64Var(&f.noise, "noise", noise, "noise added to the standard deviations; falls to 0.01 over two thirds of the steps; 0: none")
+	fl.Float64Var(&f.noise, "noise", noise, "deviation of a noise that the true values are taken to have; falls to --last-noise over two thirds of the steps; 0: none")
+	fl.Float64Var(&f.lastNoise, "last-noise", 0.01, "what --noise falls to: the least standard deviation that is learned")
+	fl.Float64Var(&f.beta, "beta", 0, "weigh a value's gradient by its deviation to the power of twice this: 0, the likelihood, to 1, the squared error")
 	fl.IntVar(&f.evalEvery, "eval-every", d.EvalEvery, "steps between two scores; 0: none")
 	fl.IntVar(&f.evalTasks, "eval-tasks", d.EvalTasks, "tasks of a score")
 	fl.IntVar(&f.patience, "patience", 0, "stop after so many scores that were no better, and write the best model; 0: never")
@@ -121,9 +124,6 @@ func (f *trainFlags) register(a *app, cmd *cobra.Command, steps, batch int, nois
 	must(cmd.MarkFlagFilename("out", "safetensors"))
 	cmd.MarkFlagsMutuallyExclusive("resume", "overwrite")
 }
-
-// lastNoise is where --noise falls to.
-const lastNoise = 0.01
 
 // run turns the flags into a run's configuration.
 func (f *trainFlags) run(changed func(string) bool) (train.Config, error) {
@@ -152,8 +152,9 @@ func (f *trainFlags) run(changed func(string) bool) (train.Config, error) {
 	if changed("factor") && s.Kind != train.Constant {
 		s.Factor = f.factor
 	}
+	c.Beta = f.beta
 	if f.noise != 0 {
-		c.Noise = train.Noise{From: f.noise, To: min(f.noise, lastNoise), Steps: f.steps * 2 / 3}
+		c.Noise = train.Noise{From: f.noise, To: min(f.noise, f.lastNoise), Steps: f.steps * 2 / 3}
 	}
 	if err := c.Validate(); err != nil {
 		return c, usageError{err}

@@ -35,9 +35,9 @@ func (a *app) trainImageCommand() *cobra.Command {
 of PNG and JPEG images of one size, or a file of MNIST or its variations (IDX or .amat, plain or
 gzipped; nothing is downloaded).
 
-Each image shows a part of its pixels, uniform between --min-rate and --max-rate. The standard
-deviations get a noise of --noise in quadrature that falls to 0.01 over two thirds of the steps:
-without it the means stay poor.`,
+Each image shows a part of its pixels, uniform between --min-rate and --max-rate. The true values
+are taken to have a noise of --noise, which falls to --last-noise over two thirds of the steps:
+without it the means stay poor and the deviations too small.`,
 		Example: `  equivcnp train image --group T2 --digits --out t2.safetensors
 
   # SE(2) acts only with several lifts per point.

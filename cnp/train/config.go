@@ -19,6 +19,8 @@ type Config struct {
 	Seed  uint64     `json:"seed"`
 	Adam  AdamConfig `json:"adam"`
 	Noise Noise      `json:"noise,omitzero"`
+	// Beta weighs the gradients of the values, see cnp.Objective.
+	Beta float64 `json:"beta,omitempty"`
 
 	// What follows changes when a run looks at itself, not where it goes.
 
@@ -62,15 +64,18 @@ func (c Config) Validate() error {
 	if c.Patience > 0 && c.EvalEvery == 0 {
 		return fmt.Errorf("train: patience = %d without eval_every", c.Patience)
 	}
+	if !(c.Beta >= 0 && c.Beta <= 1) {
+		return fmt.Errorf("train: beta = %v, need 0 to 1", c.Beta)
+	}
 	if err := c.Noise.Validate(); err != nil {
 		return err
 	}
 	return c.Adam.Validate()
 }
 
-// Noise is a standard deviation that is added to the model's in quadrature (cnp.Objective) and falls geometrically from From
-// to To over the first Steps steps; then it is gone. A model whose standard deviations may shrink at once learns them from
-// the pixels that are easy, and its means stay poor. The zero value is none.
+// Noise is that of the true values (cnp.Objective): it falls geometrically from From to To over the first Steps steps and
+// stays there. A model whose standard deviations may shrink at once learns them from the values that are easy, and its means
+// stay poor; one whose deviations may shrink without end is surprised without end by its first error. The zero value is none.
 type Noise struct {
 	From  float64 `json:"from,omitempty"`
 	To    float64 `json:"to,omitempty"`
@@ -94,7 +99,7 @@ func (n Noise) Validate() error {
 // At returns the noise of step t, counted from 0.
 func (n Noise) At(t int) float64 {
 	if t >= n.Steps {
-		return 0
+		return n.To
 	}
 	return n.From * math.Pow(n.To/n.From, float64(t)/float64(n.Steps))
 }

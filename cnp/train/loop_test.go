@@ -357,6 +357,7 @@ func TestConfigs(t *testing.T) {
 		"eval_every = 4 without":        func(c *Config) { c.EvalTasks = 0 },
 		"noise from 0.1 to 0.2":         func(c *Config) { c.Noise = Noise{0.1, 0.2, 3} },
 		"noise from NaN":                func(c *Config) { c.Noise = Noise{math.NaN(), 0.2, 3} },
+		"beta = 1.5":                    func(c *Config) { c.Beta = 1.5 },
 		"rate = -1":                     func(c *Config) { c.Adam.Rate = -1 },
 		"checkpoint_every = 2147483648": func(c *Config) { n := int64(1) << 31; c.CheckpointEvery = int(n) },
 	} {
@@ -386,7 +387,8 @@ func TestNoise(t *testing.T) {
 	n := Noise{From: 0.4, To: 0.1, Steps: 4}
 	require.InDelta(t, 0.4, n.At(0), 1e-15)
 	require.InDelta(t, 0.2, n.At(2), 1e-15)
-	require.Zero(t, n.At(4))
+	require.Equal(t, 0.1, n.At(4))
+	require.Equal(t, 0.1, n.At(5))
 	require.Zero(t, Noise{}.At(0))
 	require.Equal(t, Noise{0.3, 0.01, 66}, DefaultNoise(100))
 }
