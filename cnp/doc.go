@@ -15,8 +15,8 @@
 // An image plan stores the convolution weights of every pose as far as PlanOptions.Memory allows, and evaluates the others in
 // every call, tile by tile, for all images of the call at once. Under translations the weights are few and always stored; on
 // 64 x 64 pixels all those of the paper's rotation groups are 1.1 GB, or half of it in bfloat16; the default keeps what fits into
-// 900 MB with all else. Stored or evaluated, alone or in a
-// batch, on one thread or many, an image gets the same bits.
+// 900 MB with all else. Stored or evaluated, alone or in a batch, on one thread or many, an image gets the same bits. A plan keeps
+// one call's memory for the next, so that calls allocate nothing; goroutines last as long as the call that needs them.
 //
 // # Training
 //

@@ -115,8 +115,8 @@ type PlanInfo struct {
 	Pairs       int   // of a residual layer
 	Poses       int   // distinct ones among them
 	Flat        bool  // one small table of weights serves all rows
-	Stored      int   // layers whose weights are kept
-	Evaluated   int   // layers whose weights are computed in every call
+	Stored      int   // layers that keep all their weights
+	Evaluated   int   // layers of which some weights, or all, are computed in every call
 	WeightBytes int64 // kept weights
 	Bytes       int64 // weights and neighbourhoods
 	CallBytes   int64 // what a call of 16 images needs beside them, without its input and output
@@ -240,32 +240,40 @@ func (p *ImagePlan[T]) compile(ctx context.Context, m *ImageEquivCNP[T], queries
 	}
 	p.info.CallBytes += int64(min(budgetImages, p.chunk())) * p.imageBytes()
 	left := max(opt.Memory-p.info.Bytes-p.info.CallBytes, 0)
-	kind := layers.Stored
-	if opt.Precision == BFloat16 {
-		kind = layers.StoredBF16
-	}
-	storage := func(a *layers.Arrangement[T], net *layers.WeightNet[T]) layers.Storage {
-		size := layers.StorageBytes(a, net.Out(), kind)
-		if !a.Flat() && size > left {
+	half := opt.Precision == BFloat16
+	// planned counts what a layer keeps.
+	planned := func(a *layers.Arrangement[T], kept layers.Kept, net *layers.WeightNet[T]) {
+		p.info.WeightBytes += kept.Bytes
+		p.info.CallOps += float64(kept.Evaluations) * net.MulAdds()
+		if kept.Evaluations == 0 {
+			p.info.Stored++
+		} else {
 			p.info.Evaluated++
-			p.info.CallOps += float64(a.Evaluations()) * net.MulAdds()
-			return layers.Evaluated
 		}
-		left -= size
-		p.info.Stored++
-		p.info.WeightBytes += size
-		return kind
+		if !a.Flat() {
+			left -= kept.Bytes
+		}
 	}
-	p.embedding = m.psi.PlanEmbedding(embed, storage(embed, m.psi.WeightNet), 2, m.first)
+	p.embedding = m.psi.PlanEmbedding(embed, storage(left, layers.StorageBytes(embed, m.psi.WeightNet.Out(), half), half), 2, m.first)
+	planned(embed, p.embedding.Kept(), m.psi.WeightNet)
 	rows := float64(p.rows)
 	p.info.ImageOps = float64(embed.Pairs()*2*m.psi.Linear.In) + rows*float64(2*m.psi.Linear.In*width)
+	all := int64(0)
+	for _, block := range m.blocks {
+		for _, conv := range block.Conv {
+			all += layers.StorageBytes(arranged[conv.Depthwise.Radius()], width, half)
+		}
+	}
+	keep := storage(left, all, half)
 	for _, block := range m.blocks {
 		for _, conv := range block.Conv {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
 			a := arranged[conv.Depthwise.Radius()]
-			p.conv = append(p.conv, conv.Plan(a, storage(a, conv.Depthwise.WeightNet)))
+			layer := conv.Plan(a, keep)
+			planned(a, layer.Kept(), conv.Depthwise.WeightNet)
+			p.conv = append(p.conv, layer)
 			p.layout = a
 			p.info.ImageOps += float64(a.Pairs()*width) + rows*float64(width*width)
 			p.info.Pairs, p.info.Poses, p.info.Flat = a.Pairs(), a.Poses(), a.Flat()
@@ -276,4 +284,9 @@ func (p *ImagePlan[T]) compile(ctx context.Context, m *ImageEquivCNP[T], queries
 	p.info.Rows = p.rows
 	p.info.Bytes += p.info.WeightBytes
 	return nil
+}
+
+// storage is the share of so many bytes of weights that a budget has room for.
+func storage(left, all int64, half bool) layers.Storage {
+	return layers.Storage{Share: min(1, float64(left)/float64(max(all, 1))), BF16: half}
 }

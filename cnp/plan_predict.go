@@ -19,6 +19,15 @@ type imageRun[T Float] struct {
 	input, h, y []T
 	ws          layers.Workspace[T]
 	read        []readBuffers[T] // one per goroutine
+
+	// The images of the call that are on their way, and the methods that goroutines run for them, bound once: handing them over
+	// allocates nothing.
+	plan      *ImagePlan[T]
+	dst       *Prediction[T]
+	im        *Images[T]
+	lo        int
+	embedRows func(worker, lo, hi int)
+	readRows  func(worker, chunk, _ int)
 }
 
 // readBuffers hold some rows on their way from features to the prediction.
@@ -81,10 +90,13 @@ func (p *ImagePlan[T]) rent() *imageRun[T] {
 	if run, ok := p.pool.Get().(*imageRun[T]); ok {
 		return run
 	}
-	return &imageRun[T]{}
+	run := &imageRun[T]{plan: p}
+	run.embedRows, run.readRows = run.embedSome, run.readSome
+	return run
 }
 
 func (p *ImagePlan[T]) giveBack(run *imageRun[T]) {
+	run.dst, run.im = nil, nil // they belong to the caller
 	if !p.idle.CompareAndSwap(nil, run) {
 		p.pool.Put(run)
 	}
@@ -105,10 +117,11 @@ func (p *ImagePlan[T]) images(ctx context.Context, run *imageRun[T], dst *Predic
 	in := 2 * p.cfg.DimY * p.cfg.Multiplicity
 	run.input = resize(run.input, b*p.rows*in)
 	run.h, run.y = resize(run.h, b*p.rows*width), resize(run.y, b*p.rows*width)
+	run.dst, run.im, run.lo = dst, im, lo
 
 	// Encoder, and the linear map that mixes density and signal.
 	step(0)
-	p.embed(run.input, im, lo, hi)
+	parallel.ForWorkers(b*p.n, 1<<12, workers(), run.embedRows)
 	if err := p.embedding.Forward(ctx, run.h, run.input, b, &run.ws); err != nil {
 		return err
 	}
@@ -123,7 +136,11 @@ func (p *ImagePlan[T]) images(ctx context.Context, run *imageRun[T], dst *Predic
 			return err
 		}
 	}
-	p.read(run, dst, lo, hi)
+	threads := workers()
+	for len(run.read) < threads {
+		run.read = append(run.read, readBuffers[T]{make([]T, width), make([]T, readGrain*width), make([]T, readGrain*2*p.cfg.DimY)})
+	}
+	parallel.ForWorkers(b*p.readChunks(), 1, threads, run.readRows)
 	return ctx.Err()
 }
 
@@ -136,80 +153,77 @@ func (p *ImagePlan[T]) row(i, lift int) int {
 	return r
 }
 
-// embed sets dst [b, rows, 2, K, c] to density (the mask) and signal (the observed values' powers) at the points. Unobserved
-// values are never read. Targets stay as they are: nobody reads them.
-func (p *ImagePlan[T]) embed(dst []T, im *Images[T], lo, hi int) {
+// embedSome sets input [b, rows, 2, K, c] to density (the mask) and signal (the observed values' powers) at points from to to
+// of all images. Unobserved values are never read. Targets stay as they are: nobody reads them.
+func (r *imageRun[T]) embedSome(_, from, to int) {
+	p, im := r.plan, r.im
 	n, c := p.n, im.C*p.cfg.Multiplicity
-	parallel.For((hi-lo)*n, 1<<12, func(from, to int) {
-		for i := from; i < to; i++ {
-			b, pixel := i/n, i%n
-			for l := range p.k {
-				row := dst[(b*p.rows+p.row(pixel, l))*2*c:][:2*c]
-				if !im.Mask[(lo+b)*n+pixel] {
-					clear(row)
-					continue
-				}
-				for ch := range im.C {
-					v, power := im.Pixels[((lo+b)*im.C+ch)*n+pixel], T(1)
-					for k := range p.cfg.Multiplicity {
-						power *= v
-						row[k*im.C+ch], row[c+k*im.C+ch] = 1, power
-					}
+	for i := from; i < to; i++ {
+		b, pixel := i/n, i%n
+		for l := range p.k {
+			row := r.input[(b*p.rows+p.row(pixel, l))*2*c:][:2*c]
+			if !im.Mask[(r.lo+b)*n+pixel] {
+				clear(row)
+				continue
+			}
+			for ch := range im.C {
+				v, power := im.Pixels[((r.lo+b)*im.C+ch)*n+pixel], T(1)
+				for k := range p.cfg.Multiplicity {
+					power *= v
+					row[k*im.C+ch], row[c+k*im.C+ch] = 1, power
 				}
 			}
 		}
-	})
+	}
 }
 
-// read maps the features of the wanted rows to mean and standard deviation.
-func (p *ImagePlan[T]) read(run *imageRun[T], dst *Prediction[T], lo, hi int) {
-	const grain = 256
+// readGrain is how many places are read at a time.
+const readGrain = 256
+
+func (p *ImagePlan[T]) readChunks() int { return (p.outputs() + readGrain - 1) / readGrain }
+
+// readSome maps the features of some wanted rows of an image to mean and standard deviation.
+func (r *imageRun[T]) readSome(worker, i, _ int) {
+	p, buf := r.plan, &r.read[worker]
 	width, c, outs, first := p.cfg.Channels[0], p.cfg.DimY, p.outputs(), 0
 	if p.m > 0 {
 		first = p.n
 	}
-	chunks, threads := (outs+grain-1)/grain, workers()
-	for len(run.read) < threads {
-		run.read = append(run.read, readBuffers[T]{make([]T, width), make([]T, grain*width), make([]T, grain*2*c)})
+	b, from := i/p.readChunks(), i%p.readChunks()*readGrain
+	to := min(from+readGrain, outs)
+	y := buf.out[:(to-from)*2*c]
+	h := r.h[b*p.rows*width : (b+1)*p.rows*width]
+	if p.layout.Flat() && p.rank == nil && p.k == 1 {
+		p.last.Forward(y, h[(first+from)*width:(first+to)*width], to-from)
+	} else {
+		// The mean of a point's lifts.
+		row, mean := buf.lift, buf.features[:(to-from)*width]
+		for t := from; t < to; t++ {
+			m := mean[(t-from)*width:][:width]
+			p.layout.Gather(m, h, p.row(first+t, 0))
+			for l := 1; l < p.k; l++ {
+				p.layout.Gather(row, h, p.row(first+t, l))
+				simd.Add(m, m, row)
+			}
+			if p.k > 1 {
+				simd.Scale(m, 1/T(p.k), m)
+			}
+		}
+		p.last.Forward(y, mean, to-from)
 	}
-	parallel.ForWorkers((hi-lo)*chunks, 1, threads, func(worker, i, _ int) {
-		b, from := i/chunks, i%chunks*grain
-		to := min(from+grain, outs)
-		buf := &run.read[worker]
-		y := buf.out[:(to-from)*2*c]
-		h := run.h[b*p.rows*width : (b+1)*p.rows*width]
-		if p.layout.Flat() && p.rank == nil && p.k == 1 {
-			p.last.Forward(y, h[(first+from)*width:(first+to)*width], to-from)
-		} else {
-			// The mean of a point's lifts.
-			row, mean := buf.lift, buf.features[:(to-from)*width]
-			for t := from; t < to; t++ {
-				m := mean[(t-from)*width:][:width]
-				p.layout.Gather(m, h, p.row(first+t, 0))
-				for l := 1; l < p.k; l++ {
-					p.layout.Gather(row, h, p.row(first+t, l))
-					simd.Add(m, m, row)
-				}
-				if p.k > 1 {
-					simd.Scale(m, 1/T(p.k), m)
-				}
-			}
-			p.last.Forward(y, mean, to-from)
+	for ch := range c {
+		at := ((r.lo+b)*c+ch)*outs + from
+		mean, spread := r.dst.Mean[at:at+to-from], r.dst.Std[at:at+to-from]
+		for t := range mean {
+			mean[t], spread[t] = y[t*2*c+ch], y[t*2*c+c+ch]
 		}
-		for ch := range c {
-			at := ((lo+b)*c+ch)*outs + from
-			mean, spread := dst.Mean[at:at+to-from], dst.Std[at:at+to-from]
-			for t := range mean {
-				mean[t], spread[t] = y[t*2*c+ch], y[t*2*c+c+ch]
+		simd.Softplus(spread, spread)
+		for t, v := range spread {
+			v = max(v, T(p.cfg.Floor))
+			if p.cfg.Output == OutputVariance {
+				v = T(math.Sqrt(float64(v)))
 			}
-			simd.Softplus(spread, spread)
-			for t, v := range spread {
-				v = max(v, T(p.cfg.Floor))
-				if p.cfg.Output == OutputVariance {
-					v = T(math.Sqrt(float64(v)))
-				}
-				spread[t] = v
-			}
+			spread[t] = v
 		}
-	})
+	}
 }

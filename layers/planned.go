@@ -8,46 +8,30 @@ import (
 	"github.com/equivcnp/equivcnp/simd"
 )
 
-// Storage says how a planned layer gets the convolution weights of its poses.
-type Storage int
-
-// The kinds of storage.
-const (
-	// Evaluated weights are computed tile by tile in every call and forgotten.
-	Evaluated Storage = iota
-	// Stored weights are computed once and kept.
-	Stored
-	// StoredBF16 weights are kept rounded to bfloat16, in half the memory (float32 only; float64 is stored as it is). A
-	// weight then differs by a part in 2⁸ at most, half a part on average; sums remain float32.
-	StoredBF16
-)
-
-// String returns the kind's name.
-func (s Storage) String() string {
-	switch s {
-	case Evaluated:
-		return "evaluated"
-	case Stored:
-		return "stored"
-	case StoredBF16:
-		return "bfloat16"
-	}
-	return "unknown"
+// Storage says how much of its poses' convolution weights a planned layer keeps, and how. What it does not keep is computed tile
+// by tile in every call and forgotten.
+type Storage struct {
+	// Share is how much is kept, from 0 to 1. The tiles that are kept lie evenly among the others: while one core waits for
+	// weights from memory, another one is likely to compute some.
+	Share float64
+	// BF16 keeps weights rounded to bfloat16, in half the memory (float32 only; float64 is stored as it is). A weight then
+	// differs by a part in 2⁸ at most, half a part on average; sums remain float32.
+	BF16 bool
 }
 
-// StorageBytes is the memory that a layer with that many weights per pose keeps under an arrangement.
-func StorageBytes[T Float](a *Arrangement[T], weights int, s Storage) int64 {
+// StorageBytes is the memory that a layer with that many weights per pose needs to keep all of them under an arrangement.
+func StorageBytes[T Float](a *Arrangement[T], weights int, bf16 bool) int64 {
 	n := int64(a.Evaluations()) * int64(weights)
-	switch {
-	case a.Flat() || s == Stored:
-		return n * int64(floatSize[T]())
-	case s == StoredBF16:
-		if floatSize[T]() == 8 {
-			return n * 8
-		}
+	if bf16 && !a.Flat() && floatSize[T]() == 4 {
 		return n * 2
 	}
-	return 0
+	return n * int64(floatSize[T]())
+}
+
+// Kept says what a planned layer keeps.
+type Kept struct {
+	Bytes       int64 // of stored weights
+	Evaluations int   // runs of the WeightNet in every call
 }
 
 // poseWeights are the convolution weights of an arrangement, or the network that gives them.
@@ -55,7 +39,7 @@ type poseWeights[T Float] struct {
 	net    *folded[T]
 	slices []simd.Dense[T] // the last layer, slice by slice
 	// What is stored, tile after tile and slice after slice, [slices, poses, width]; a pose that several tiles need is in each.
-	// All of a flat arrangement is one tile. starts has the place of each tile.
+	// All of a flat arrangement is one tile. starts has the place of each tile, or -1 where it is not stored.
 	table  []T
 	half   []simd.BF16
 	starts []int
@@ -70,15 +54,16 @@ func newPoseWeights[T Float](a *Arrangement[T], w *WeightNet[T], width int, s St
 		return p
 	}
 	p.slices = p.net.columns(width)
-	if s == Evaluated {
-		return p
-	}
-	total := 0
+	total, passed := 0, 0.0
 	for i := range a.tiles {
-		p.starts = append(p.starts, total)
-		total += a.tiles[i].poses() * w.Out()
+		start, size := -1, a.tiles[i].poses()*w.Out()
+		if passed += float64(size); float64(total+size) <= s.Share*passed {
+			start = total
+			total += size
+		}
+		p.starts = append(p.starts, start)
 	}
-	if half := s == StoredBF16 && floatSize[T]() == 4; half {
+	if s.BF16 && floatSize[T]() == 4 {
 		p.half = make([]simd.BF16, total)
 	} else {
 		p.table = make([]T, total)
@@ -86,6 +71,9 @@ func newPoseWeights[T Float](a *Arrangement[T], w *WeightNet[T], width int, s St
 	spaces := make([]workspace[T], workers())
 	parallel.ForWorkers(len(a.tiles), 1, len(spaces), func(worker, i, _ int) {
 		t, ws := &a.tiles[i], &spaces[worker]
+		if p.starts[i] < 0 {
+			return
+		}
 		lo, hi := p.starts[i], p.starts[i]+a.tiles[i].poses()*w.Out()
 		if p.half == nil {
 			p.evaluate(p.table[lo:hi], a, t, ws)
@@ -114,15 +102,26 @@ func (p *poseWeights[T]) tile(a *Arrangement[T], i int, w *workspace[T]) tileWei
 	t := &a.tiles[i]
 	v := tileWeights[T]{poseWeights: p, poses: t.poses(), checked: t.checked, w: w}
 	n := v.poses * p.net.out()
-	switch {
-	case p.table != nil:
-		v.stored = p.table[p.starts[i]:][:n]
-	case p.half != nil:
-		v.half = p.half[p.starts[i]:][:n]
-	default:
+	switch start := p.starts[i]; {
+	case start < 0:
 		v.hidden = p.hidden(a, t, w)
+	case p.half != nil:
+		v.half = p.half[start:][:n]
+	default:
+		v.stored = p.table[start:][:n]
 	}
 	return v
+}
+
+// kept says what is stored.
+func (p *poseWeights[T]) kept(a *Arrangement[T]) Kept {
+	k := Kept{Bytes: int64(len(p.table)*floatSize[T]() + 2*len(p.half))}
+	for i, start := range p.starts {
+		if start < 0 {
+			k.Evaluations += a.tiles[i].poses()
+		}
+	}
+	return k
 }
 
 // slice returns the weights [poses, width] of slice k, which starts at channel lo. They have just been read or made, so that they
@@ -194,6 +193,7 @@ func copyRows[T Float](dst []T, dstride int, src []T, sstride, c, rows int) {
 // Workspace is the scratch memory of planned layers. It grows to what they need and is for one call at a time.
 type Workspace[T Float] struct {
 	workers []workspace[T]
+	pass    *pass[T] // the current one
 }
 
 // Bytes is the size of it.
@@ -214,6 +214,7 @@ type workspace[T Float] struct {
 	net, poses       []T // what their evaluation needs
 	hidden           []T // what the last layer of the WeightNet is applied to, for the poses of a tile
 	part, sum, dense []T // rows of a slice, and before and after the dense map
+	tile             tileWeights[T]
 	_                [64]byte
 }
 
@@ -250,40 +251,80 @@ func (a *Arrangement[T]) Gather(dst, f []T, row int) {
 	}
 }
 
-// each calls consume for runs of rows of every image, in parallel, with the weights that their pose numbers refer to.
-// It returns early, with the context's error, once ctx is done.
-func (a *Arrangement[T]) each(ctx context.Context, p *poseWeights[T], batch int, ws *Workspace[T],
-	consume func(w *workspace[T], weights *tileWeights[T], lo, hi, image, images int)) error {
-	var stopped atomic.Bool
-	stop := func() bool {
-		if !stopped.Load() && ctx.Err() != nil {
-			stopped.Store(true)
-		}
-		return stopped.Load()
+// rowLayer is a layer that computes runs of rows.
+type rowLayer[T Float] interface {
+	// rows computes rows lo to hi of some images of the pass with the weights that their pose numbers refer to.
+	rows(s *pass[T], w *workspace[T], weights *tileWeights[T], lo, hi, image, images int)
+}
+
+// pass is one call of a layer's Forward: dst [batch, rows, out] from f [batch, rows, in], or with add dst + that.
+type pass[T Float] struct {
+	a       *Arrangement[T]
+	weights *poseWeights[T]
+	layer   rowLayer[T]
+	dst, f  []T
+	add     bool
+	batch   int
+	ctx     context.Context
+	stopped atomic.Bool
+	all     tileWeights[T]
+	ws      *Workspace[T]
+	// The methods flat and tile, bound once: goroutines are handed them without allocating.
+	runFlat, runTile func(worker, i, _ int)
+}
+
+// each computes a layer in parallel, for runs of rows of every image. It returns early, with the context's error, once ctx is done.
+func (a *Arrangement[T]) each(ctx context.Context, weights *poseWeights[T], layer rowLayer[T], dst, f []T, batch int, add bool, ws *Workspace[T]) error {
+	s := ws.pass
+	if s == nil {
+		s = &pass[T]{}
+		s.runFlat, s.runTile = s.flat, s.tile
+		ws.pass = s
 	}
+	s.a, s.weights, s.layer, s.dst, s.f, s.add, s.batch, s.ctx, s.ws = a, weights, layer, dst, f, add, batch, ctx, ws
+	s.stopped.Store(false)
 	n := workers()
 	for len(ws.workers) < n {
 		ws.workers = append(ws.workers, workspace[T]{})
 	}
 	if a.Flat() {
-		chunks := (a.Rows + flatRows - 1) / flatRows
-		all := tileWeights[T]{poseWeights: p, poses: a.Poses(), stored: p.table}
-		parallel.ForWorkers(batch*chunks, 1, n, func(worker, i, _ int) {
-			if lo := i % chunks * flatRows; !stop() {
-				consume(&ws.workers[worker], &all, lo, min(lo+flatRows, a.Rows), i/chunks, 1)
-			}
-		})
-		return ctx.Err()
+		s.all = tileWeights[T]{poseWeights: weights, poses: a.Poses(), stored: weights.table}
+		parallel.ForWorkers(batch*a.flatChunks(), 1, n, s.runFlat)
+	} else {
+		parallel.ForWorkers(len(a.tiles), 1, n, s.runTile)
 	}
-	parallel.ForWorkers(len(a.tiles), 1, n, func(worker, i, _ int) {
-		if stop() {
-			return
-		}
-		t, w := &a.tiles[i], &ws.workers[worker]
-		weights := p.tile(a, i, w)
-		consume(w, &weights, t.lo, t.hi, 0, batch)
-	})
+	s.layer, s.dst, s.f, s.ctx = nil, nil, nil, nil // they belong to the caller
 	return ctx.Err()
+}
+
+// stop reports whether the context is done.
+func (s *pass[T]) stop() bool {
+	if !s.stopped.Load() && s.ctx.Err() != nil {
+		s.stopped.Store(true)
+	}
+	return s.stopped.Load()
+}
+
+func (a *Arrangement[T]) flatChunks() int { return (a.Rows + flatRows - 1) / flatRows }
+
+// flat computes a run of rows of one image.
+func (s *pass[T]) flat(worker, i, _ int) {
+	if s.stop() {
+		return
+	}
+	chunks := s.a.flatChunks()
+	lo := i % chunks * flatRows
+	s.layer.rows(s, &s.ws.workers[worker], &s.all, lo, min(lo+flatRows, s.a.Rows), i/chunks, 1)
+}
+
+// tile computes a tile of all images.
+func (s *pass[T]) tile(worker, i, _ int) {
+	if s.stop() {
+		return
+	}
+	t, w := &s.a.tiles[i], &s.ws.workers[worker]
+	w.tile = s.weights.tile(s.a, i, w)
+	s.layer.rows(s, w, &w.tile, t.lo, t.hi, 0, s.batch)
 }
 
 // denseSlices is a linear map whose results are stored slice by slice.
@@ -339,6 +380,9 @@ func (l *SeparableLieConv[T]) Plan(a *Arrangement[T], s Storage) *PlannedSeparab
 	}
 }
 
+// Kept says what the layer keeps.
+func (l *PlannedSeparable[T]) Kept() Kept { return l.weights.kept(l.a) }
+
 // Forward sets dst [batch, rows, out] to the convolution of f [batch, rows, in] with ReLU, or with add adds it to what dst
 // holds and then takes the ReLU: the two halves of a residual block. Both are stored as the arrangement wants it. dst and f
 // must not overlap.
@@ -346,29 +390,30 @@ func (l *PlannedSeparable[T]) Forward(ctx context.Context, dst, f []T, batch int
 	a, in, out := l.a, l.dense.in, l.dense.out
 	checkLen("PlannedSeparable", "f", len(f), batch*a.Rows*in)
 	checkLen("PlannedSeparable", "dst", len(dst), batch*a.Rows*out)
-	width := a.width(in)
-	return a.each(ctx, &l.weights, batch, ws, func(w *workspace[T], weights *tileWeights[T], lo, hi, image, images int) {
-		rows := hi - lo
-		sum := sized(&w.sum, images*rows*in)
-		a.depthwise(sum, f[image*a.Rows*in:(image+images)*a.Rows*in], weights, lo, hi, in, width, w)
-		for b := range images {
-			to := dst[(image+b)*a.Rows*out:][:a.Rows*out]
-			x := sum[b*rows*in : (b+1)*rows*in]
-			at := func(l, n, c, width int) []T { return to[c*a.Rows+(lo+l)*width:][:n*width] }
-			if !add {
-				l.dense.forward(x, rows, simd.ActReLU, at)
-				continue
-			}
-			y := sized(&w.dense, rows*out)
-			l.dense.forward(x, rows, simd.ActNone, func(l, n, c, width int) []T { return y[c*rows+l*width:][:n*width] })
-			for c := 0; c < out; c += l.dense.width {
-				n := min(l.dense.width, out-c)
-				h := at(0, rows, c, n)
-				simd.Add(h, h, y[c*rows:][:rows*n])
-				simd.ReLU(h, h)
-			}
+	return a.each(ctx, &l.weights, l, dst, f, batch, add, ws)
+}
+
+func (l *PlannedSeparable[T]) rows(s *pass[T], w *workspace[T], weights *tileWeights[T], lo, hi, image, images int) {
+	a, in, out, rows := l.a, l.dense.in, l.dense.out, hi-lo
+	sum := sized(&w.sum, images*rows*in)
+	a.depthwise(sum, s.f[image*a.Rows*in:(image+images)*a.Rows*in], weights, lo, hi, in, a.width(in), w)
+	for b := range images {
+		to := s.dst[(image+b)*a.Rows*out:][:a.Rows*out]
+		x := sum[b*rows*in : (b+1)*rows*in]
+		at := func(l, n, c, width int) []T { return to[c*a.Rows+(lo+l)*width:][:n*width] }
+		if !s.add {
+			l.dense.forward(x, rows, simd.ActReLU, at)
+			continue
 		}
-	})
+		y := sized(&w.dense, rows*out)
+		l.dense.forward(x, rows, simd.ActNone, func(l, n, c, width int) []T { return y[c*rows+l*width:][:n*width] })
+		for c := 0; c < out; c += l.dense.width {
+			n := min(l.dense.width, out-c)
+			h := at(0, rows, c, n)
+			simd.Add(h, h, y[c*rows:][:rows*n])
+			simd.ReLU(h, h)
+		}
+	}
 }
 
 // depthwise sets out [images, hi-lo, c] to the mean of weights ⊙ features over the pairs of each row; f and weights are in
@@ -449,31 +494,37 @@ func (l *LieConv[T]) PlanEmbedding(a *Arrangement[T], s Storage, sets int, next 
 	}
 }
 
+// Kept says what the layer keeps.
+func (l *PlannedEmbedding[T]) Kept() Kept { return l.weights.kept(l.a) }
+
 // Forward sets dst [batch, rows, out], stored as the arrangement wants it, for features f [batch, rows, sets·in].
 func (l *PlannedEmbedding[T]) Forward(ctx context.Context, dst, f []T, batch int, ws *Workspace[T]) error {
 	a, in, out := l.a, l.channels, l.dense.out
-	mid := l.dense.in / in
 	checkLen("PlannedEmbedding", "f", len(f), batch*a.Rows*in)
 	checkLen("PlannedEmbedding", "dst", len(dst), batch*a.Rows*out)
-	return a.each(ctx, &l.weights, batch, ws, func(w *workspace[T], weights *tileWeights[T], lo, hi, image, images int) {
-		from, to, rows := a.offsets[lo], a.offsets[hi], hi-lo
-		sum, all := sized(&w.sum, rows*in*mid), weights.slice(0, 0, mid)
-		for b := image; b < image+images; b++ {
-			simd.PointConv(sum, f[b*a.Rows*in:(b+1)*a.Rows*in], all, a.offsets[lo:hi+1], a.index[from:to], a.pose[from:to], in, mid)
-			for i := range rows {
-				row := sum[i*in*mid : (i+1)*in*mid]
-				simd.Scale(row, 1/T(a.neighbors(lo+i)), row)
-			}
-			y := dst[b*a.Rows*out : (b+1)*a.Rows*out]
-			l.dense.forward(sum, rows, simd.ActNone, func(l, n, c, width int) []T { return y[c*a.Rows+(lo+l)*width:][:n*width] })
-			for c := 0; c < out; c += l.dense.width {
-				n := min(l.dense.width, out-c)
-				for i := lo; i < hi; i++ {
-					simd.Axpy(y[c*a.Rows+i*n:][:n], 1/T(a.neighbors(i)), l.shift[c:c+n])
-				}
+	return a.each(ctx, &l.weights, l, dst, f, batch, false, ws)
+}
+
+func (l *PlannedEmbedding[T]) rows(s *pass[T], w *workspace[T], weights *tileWeights[T], lo, hi, image, images int) {
+	a, in, out := l.a, l.channels, l.dense.out
+	mid := l.dense.in / in
+	from, to, rows := a.offsets[lo], a.offsets[hi], hi-lo
+	sum, all := sized(&w.sum, rows*in*mid), weights.slice(0, 0, mid)
+	for b := image; b < image+images; b++ {
+		simd.PointConv(sum, s.f[b*a.Rows*in:(b+1)*a.Rows*in], all, a.offsets[lo:hi+1], a.index[from:to], a.pose[from:to], in, mid)
+		for i := range rows {
+			row := sum[i*in*mid : (i+1)*in*mid]
+			simd.Scale(row, 1/T(a.neighbors(lo+i)), row)
+		}
+		y := s.dst[b*a.Rows*out : (b+1)*a.Rows*out]
+		l.dense.forward(sum, rows, simd.ActNone, func(l, n, c, width int) []T { return y[c*a.Rows+(lo+l)*width:][:n*width] })
+		for c := 0; c < out; c += l.dense.width {
+			n := min(l.dense.width, out-c)
+			for i := lo; i < hi; i++ {
+				simd.Axpy(y[c*a.Rows+i*n:][:n], 1/T(a.neighbors(i)), l.shift[c:c+n])
 			}
 		}
-	})
+	}
 }
 
 // PlannedLinear is a Linear with packed weights.
