@@ -40,6 +40,9 @@ import (
 //
 // The strip of four vectors is for low k, where C is what most memory is moved for: it writes 256 bytes of a row at once.
 //
+// Whole strips of two and four vectors can be stored past the caches. A tile of four vectors that is to go through swish waits in a small
+// buffer until then, so that C is only written.
+//
 // The strip of A is read where it lies: its rows are `lda` apart ("N"), or it is given transposed and its columns are ("T").
 
 // Bits of the argument mode.
@@ -47,6 +50,7 @@ const (
 	gemmAccumulate = 1 << 0 // start from C instead of bias
 	gemmReLU       = 1 << 1
 	gemmSwish      = 1 << 2
+	gemmStream     = 1 << 3 // store past the caches, where C begins on a cache line and its rows do
 )
 
 // gemmRound is how many steps a round of a high tile takes.
@@ -335,6 +339,34 @@ func (g *gemmTile) finish(rows, vectors int) {
 	g.MOVQ(g.arg("ldc"), gemmStepC)
 	g.SHLQ(operand.I8(2), gemmStepC)
 	g.MOVQ(gemmC, gemmRow[0])
+	stored := g.NewLabel("stored")
+	if g.streams(vectors) {
+		cached := g.NewLabel("cached")
+		g.TESTQ(operand.I32(gemmStream), g.arg("mode"))
+		g.JE(operand.LabelRef(cached))
+		if vectors == 4 {
+			// What swish visits once more goes to the buffer.
+			straight := g.NewLabel("straight")
+			g.TESTQ(operand.I32(gemmSwish), g.arg("mode"))
+			g.JE(operand.LabelRef(straight))
+			g.MOVQ(g.arg("tile"), gemmRow[0])
+			for r := range rows {
+				for v := range vectors {
+					g.VMOVUPS(g.sum(r, v, vectors), operand.Mem{Base: gemmRow[0], Disp: (r*vectors + v) * size})
+				}
+			}
+			g.JMP(operand.LabelRef(stored))
+			g.Label(straight)
+		}
+		g.pointers(rows, gemmStepC)
+		for r := range rows {
+			for v := range vectors {
+				g.VMOVNTPS(g.sum(r, v, vectors), at(r, gemmStepC, v*size))
+			}
+		}
+		g.JMP(operand.LabelRef(stored))
+		g.Label(cached)
+	}
 	g.pointers(rows, gemmStepC)
 	g.wholeOrNot(vectors, func(whole bool) {
 		mask := g.mask(g.elemA(0), whole)
@@ -345,6 +377,12 @@ func (g *gemmTile) finish(rows, vectors int) {
 			g.storeLast(g.sum(r, last, vectors), mask, at(r, gemmStepC, last*size))
 		}
 	})
+	g.Label(stored)
+}
+
+// streams reports whether tiles so wide can be stored past the caches: they fill whole lines.
+func (g *gemmTile) streams(vectors int) bool {
+	return g.Level == x86.AVX512 && vectors > 1 && !g.transposed
 }
 
 // wholeOrNot writes code for rows that end in a whole vector, and for others unless there are four vectors. What a masked move has
@@ -480,6 +518,14 @@ func (g *gemmTile) activate(vectors int) {
 		many = 4 / vectors
 		g.Pin(b, 12)
 	}
+	if vectors == 4 {
+		cached := g.NewLabel("cached")
+		g.TESTQ(operand.I32(gemmStream), g.arg("mode"))
+		g.JE(operand.LabelRef(cached))
+		g.streamSwish(b, vectors)
+		g.JMP(operand.LabelRef(skip))
+		g.Label(cached)
+	}
 	g.wholeOrNot(vectors, func(whole bool) {
 		mask := g.mask(g.vec(15), whole)
 		g.MOVQ(gemmC, gemmRow[0])
@@ -498,6 +544,30 @@ func (g *gemmTile) activate(vectors int) {
 	})
 	g.Unpin()
 	g.Label(skip)
+}
+
+// streamSwish applies the block to the rows of the tile in the buffer, and stores them past the caches.
+func (g *gemmTile) streamSwish(b *x86.Block, vectors int) {
+	size := g.Level.Bytes()
+	loop := g.NewLabel("stream")
+	g.MOVQ(g.arg("tile"), gemmRow[0])
+	g.MOVQ(gemmC, gemmRow[1])
+	g.MOVQ(gemmRows, gemmK)
+	g.Label(loop)
+	x := make([][]reg.VecVirtual, 2)
+	for v := range vectors {
+		r := g.Vec()
+		g.VMOVUPS(operand.Mem{Base: gemmRow[0], Disp: v * size}, r)
+		x[v%2] = append(x[v%2], r)
+	}
+	y := g.Emit(b, x, nil)
+	for v := range vectors {
+		g.VMOVNTPS(y[v%2][v/2], operand.Mem{Base: gemmRow[1], Disp: v * size})
+	}
+	g.ADDQ(operand.I32(vectors*size), gemmRow[0])
+	g.ADDQ(gemmStepC, gemmRow[1])
+	g.DECQ(gemmK)
+	g.JNE(operand.LabelRef(loop))
 }
 
 // swishRows applies the block to so many rows of C, from gemmRow[0] on, and moves that to the next.
@@ -645,8 +715,8 @@ func gemmStripAMD64(f *x86.File, l x86.Level, transposed bool) {
 
 // gemmWideAMD64 writes the kernel for four vectors.
 func gemmWideAMD64(f *x86.File) {
-	g := newGemmTile(f, x86.AVX512, false, "gemmWideF32", "func(c *float32, ldc int, a *float32, lda int, b *float32, ldb, panel int, bias *float32, m, k, mode int)",
-		"computes a strip of C [m, 64] from A [m, k] and two panels of B, each [k, 32], that are panel elements apart.")
+	g := newGemmTile(f, x86.AVX512, false, "gemmWideF32", "func(c *float32, ldc int, a *float32, lda int, b *float32, ldb, panel int, bias, tile *float32, m, k, mode int)",
+		"computes a strip of C [m, 64] from A [m, k] and two panels of B, each [k, 32], that are panel elements apart. To stream it after swish takes tile, of 384 elements.")
 	done := g.NewLabel("done")
 	g.strip(4, done)
 	g.Label(done)
@@ -678,4 +748,8 @@ func gemmAMD64(f *x86.File) {
 		gemmStripAMD64(f, l, true)
 	}
 	gemmWideAMD64(f)
+
+	fence := f.Func(x86.AVX512, x86.F32, "storeFence", "func()", "waits until stores past the caches are seen by every core.")
+	fence.SFENCE()
+	fence.End()
 }

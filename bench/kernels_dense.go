@@ -17,10 +17,15 @@ func gemmCases() []kernelCase {
 	general := func(rows, cols int, x []float32) blas32.General {
 		return blas32.General{Rows: rows, Cols: cols, Stride: cols, Data: x}
 	}
-	for _, s := range [][3]int{{4096, 128, 128}, {4096, 128, 256}, {1024, 32, 32}, {8192, 32, 32}, {8192, 128, 32}, {273, 128, 32}, {16, 16, 50}, {50, 16, 25}} {
+	for _, s := range [][3]int{{4096, 128, 128}, {4096, 128, 256}, {1024, 32, 32}, {8192, 32, 32}, {8192, 128, 32}, {273, 128, 32}, {16, 16, 50}, {50, 16, 25},
+		{250000, 32, 2}, {250000, 32, 3}, {250000, 32, 4}, {250000, 32, 5}, {250000, 32, 6}, {250000, 32, 32}, {250000, 128, 32}} {
 		m, n, k := s[0], s[1], s[2]
 		flop := 2 * m * n * k
-		cases = append(cases, kernelCase{fmt.Sprintf("gemm/ours/%dx%dx%d", m, n, k), []metric{gflops(flop)}, work{flop: flop}, func() timed {
+		must := work{flop: flop}
+		if size := 4 * (m*k + k*n + m*n); size > 16<<20 { // of what is smaller, the caches keep much from call to call
+			must.bytes, must.footprint = size, size
+		}
+		cases = append(cases, kernelCase{fmt.Sprintf("gemm/ours/%dx%dx%d", m, n, k), []metric{gflops(flop)}, must, func() timed {
 			rng := peerSeed
 			a, b, c := rng.floats(m*k, 1), rng.floats(k*n, 1), make([]float32, m*n)
 			packed := simd.Pack(b, n, k, n)

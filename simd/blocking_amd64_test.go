@@ -3,6 +3,7 @@
 package simd
 
 import (
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -59,4 +60,64 @@ func TestPanelDepth(t *testing.T) {
 	require.Equal(t, 256, panelDepth(256))
 	require.Equal(t, 200, panelDepth(600))
 	require.Equal(t, 42, weightNetRows(32, 32, 128))
+}
+
+// TestStreamed stores everything that has whole lines past the caches, up to an unreadable page and beside numbers that must stay,
+// and wants the bits of what goes through them.
+func TestStreamed(t *testing.T) {
+	own := streamFrom
+	defer func() { streamFrom = own }()
+	rng := testkit.Rand(78)
+	// both calls compute into a slice that ends on a page, as many elements before its end as shift says.
+	both := func(t *testing.T, size, shift int, compute func(dst []float32), what string, args ...any) {
+		var results [2][]float32
+		for i, from := range []int{math.MaxInt, 0} {
+			streamFrom = from
+			results[i] = testkit.AtEnd[float32](t, size+shift)
+			for q := range results[i] {
+				results[i][q] = 7
+			}
+			compute(results[i][:size])
+		}
+		require.True(t, testkit.SameBits(results[0], results[1]), append([]any{what}, args...)...)
+	}
+	eachLevel(t, func(t *testing.T) {
+		for _, s := range [][4]int{{1010, 32, 32, 6}, {61, 64, 64, 3}, {13, 64, 80, 64}, {6, 96, 96, 65}, {40, 128, 128, 9}, {29, 160, 160, 400}, {35, 64, 65, 5}} {
+			m, n, ldc, k := s[0], s[1], s[2], s[3]
+			a, bias := testkit.Normal[float32](rng, m*k), testkit.Normal[float32](rng, n)
+			b := Pack(testkit.Normal[float32](rng, k*n), n, k, n)
+			for _, act := range []Activation{ActNone, ActReLU, ActTanh} {
+				for _, shift := range []int{0, 1, 16} {
+					both(t, m*ldc, shift, func(c []float32) { GemmPackedF32(c, ldc, a, k, b, bias, act, m) }, "%v, %v, shift %d", s, act, shift)
+				}
+			}
+		}
+		for _, widths := range [][4]int{{2, 32, 32, 128}, {3, 12, 64, 64}, {3, 7, 32, 64}, {4, 16, 65, 64}, {2, 32, 32, 96}} {
+			net, _ := weightNetOf[float32](rng, widths, true)
+			scratch := make([]float32, WeightNetScratch(&net))
+			for _, rows := range []int{1, 5, 6, 7, 13, weightNetTile, weightNetTile + 1, 95} {
+				pose := testkit.Normal[float32](rng, rows*widths[0])
+				for _, shift := range []int{0, 1} {
+					both(t, rows*widths[3], shift, func(w []float32) { WeightNetF32(w, pose, &net, rows, scratch) }, "%v, %d rows, shift %d", widths, rows, shift)
+				}
+			}
+		}
+	})
+}
+
+// TestStreams: results of whole lines stream from the set size on, with AVX-512.
+func TestStreams(t *testing.T) {
+	own := streamFrom
+	defer func() { streamFrom = own }()
+	streamFrom = 64 << 10
+	c := alignedSlice[float32](32 << 10)
+	eachLevel(t, func(t *testing.T) {
+		with := level == AVX512
+		require.Equal(t, with, streams(c, 32, 512))
+		require.Equal(t, with, streams(c, 16<<10, 1))
+		require.False(t, streams(c, 32, 511), "too small")
+		require.False(t, streams(c, 40, 600), "rows begin within lines")
+		require.False(t, streams(c[1:], 32, 600), "begins within a line")
+		require.False(t, streams(nil, 32, 0))
+	})
 }

@@ -18,6 +18,8 @@ const (
 	// two panels must stay in the first-level cache.
 	gemmWide      = 2 * stripF32
 	gemmWideDepth = 64
+	// gemmWideTile is the size of a tile of these strips, which waits beside C if it is streamed after swish.
+	gemmWideTile = 6 * gemmWide
 )
 
 // The bits of the mode of gemmStripF32 and gemmStripTNF32, as in their generator.
@@ -25,6 +27,8 @@ const (
 	stripAccumulate = 1 << iota // add to C; otherwise to the bias, or to 0 if it is nil
 	stripReLU
 	stripSwish // gemmStripF32 only: x/(1 + exp(-x)) as WeightNetF32 documents it
+	// stripStream stores whole strips past the caches; see streams. With stripSwish, gemmWideF32AVX512 only, which then needs a tile.
+	stripStream
 )
 
 // stripColumns returns the widest strip of the current level, which is not Generic.

@@ -26,6 +26,10 @@ func gemmPackedF32(c []float32, ldc int, a []float32, lda int, b *Packed[float32
 		gemmStrip(&c[0], ldc, &a[0], lda, &b.data[0], stripF32, start, m, b.K, b.N, mode)
 		return
 	}
+	stream := (mode != 0 || act == ActNone) && b.N%stripF32 == 0 && streams(c, ldc, m) && b.K <= panelDepth(b.K)
+	if stream {
+		mode |= stripStream
+	}
 	for i := 0; i < m; i += rows {
 		mb := min(rows, m-i)
 		gemmPackedBlock(c[i*ldc:], ldc, a, i*lda, lda, b, bias, mode, mb)
@@ -40,10 +44,19 @@ func gemmPackedF32(c []float32, ldc int, a []float32, lda int, b *Packed[float32
 			activate(c[q*ldc:][:b.N], act)
 		}
 	}
+	if stream {
+		storeFenceAVX512()
+	}
 }
 
 // gemmPackedBlock computes C = A·B + bias for m rows, of which A starts at a[at], with what mode asks for done to the sums.
 func gemmPackedBlock(c []float32, ldc int, a []float32, at, lda int, b *Packed[float32], bias []float32, mode, m int) {
+	gemmPackedBlockBy(nil, c, ldc, a, at, lda, b, bias, mode, m)
+}
+
+// gemmPackedBlockBy is gemmPackedBlock by way of a tile of gemmWideTile elements, for stripSwish with stripStream. It wants the sums in one part and
+// columns that fill wide strips then.
+func gemmPackedBlockBy(tile *float32, c []float32, ldc int, a []float32, at, lda int, b *Packed[float32], bias []float32, mode, m int) {
 	columns, depth := stripColumns(), panelDepth(b.K)
 	for p := 0; p == 0 || p < b.K; p += depth {
 		now, k := mode, min(depth, b.K-p)
@@ -62,7 +75,7 @@ func gemmPackedBlock(c []float32, ldc int, a []float32, at, lda int, b *Packed[f
 			panel := j / stripF32 * stripF32
 			right := firstElement(b.data, panel*b.K+p*stripF32+j-panel, k)
 			if w = gemmWide; level == AVX512 && k <= gemmWideDepth && b.N-j >= w {
-				gemmWideF32AVX512(&c[j], ldc, rows, lda, right, stripF32, stripF32*b.K, start, m, k, now)
+				gemmWideF32AVX512(&c[j], ldc, rows, lda, right, stripF32, stripF32*b.K, start, tile, m, k, now)
 				continue
 			}
 			w = min(columns, b.N-j)

@@ -12,8 +12,9 @@ func denseSwishF32(dst, x []float32, layer *Dense[float32], rows int) {
 	raceWrite(dst)
 	raceRead(layer.B.data)
 	raceRead(layer.Bias)
-	for lo := 0; lo < rows; lo += weightNetTile {
-		n := min(weightNetTile, rows-lo)
+	tile := cachedRows(in*min(out, stripF32), in+out)
+	for lo := 0; lo < rows; lo += tile {
+		n := min(tile, rows-lo)
 		gemmPackedBlock(dst[lo*out:], out, x, lo*in, in, layer.B, layer.Bias, stripSwish, n)
 	}
 }

@@ -24,7 +24,12 @@ func gemmStripF32AVX512(c *float32, ldc int, a *float32, lda int, b *float32, ld
 //go:noescape
 func gemmStripTNF32AVX512(c *float32, ldc int, a *float32, lda int, b *float32, ldb int, bias *float32, m int, k int, n int, mode int)
 
-// gemmWideF32AVX512 computes a strip of C [m, 64] from A [m, k] and two panels of B, each [k, 32], that are panel elements apart.
+// gemmWideF32AVX512 computes a strip of C [m, 64] from A [m, k] and two panels of B, each [k, 32], that are panel elements apart. To stream it after swish takes tile, of 384 elements.
 //
 //go:noescape
-func gemmWideF32AVX512(c *float32, ldc int, a *float32, lda int, b *float32, ldb int, panel int, bias *float32, m int, k int, mode int)
+func gemmWideF32AVX512(c *float32, ldc int, a *float32, lda int, b *float32, ldb int, panel int, bias *float32, tile *float32, m int, k int, mode int)
+
+// storeFenceAVX512 waits until stores past the caches are seen by every core.
+//
+//go:noescape
+func storeFenceAVX512()

@@ -135,51 +135,51 @@ linear19:
 	SHLQ    $+2, R14
 	MOVQ    R13, AX
 	CMPQ    n+72(FP), $+16
-	JL      part20
+	JL      part21
 	VMOVUPS Y0, (AX)
 	VMOVUPS Y1, 32(AX)
-	JMP     whole21
+	JMP     whole22
 
-part20:
+part21:
 	MOVQ       16(SP), R12
 	VMOVUPS    (R12), Y14
 	VMOVUPS    Y0, (AX)
 	VMASKMOVPS Y1, Y14, 32(AX)
 
-whole21:
+whole22:
 	JMP tileEnd7
 
 above10:
 	MOVQ       16(SP), R12
 	VMOVUPS    (R12), Y14
 	TESTQ      $+1, mode+80(FP)
-	JE         fresh22
+	JE         fresh23
 	MOVQ       R13, AX
 	VMOVUPS    (AX), Y0
 	VMASKMOVPS 32(AX), Y14, Y1
 	VMOVUPS    (AX)(R14*1), Y2
 	VMASKMOVPS 32(AX)(R14*1), Y14, Y3
-	JMP        started25
+	JMP        started26
 
-fresh22:
+fresh23:
 	MOVQ       bias+48(FP), AX
 	TESTQ      AX, AX
-	JE         zero23
+	JE         zero24
 	VMOVUPS    (AX), Y13
 	VMASKMOVPS 32(AX), Y14, Y12
-	JMP        spread24
+	JMP        spread25
 
-zero23:
+zero24:
 	VXORPS Y13, Y13, Y13
 	VXORPS Y12, Y12, Y12
 
-spread24:
+spread25:
 	VMOVAPS Y13, Y0
 	VMOVAPS Y12, Y1
 	VMOVAPS Y13, Y2
 	VMOVAPS Y12, Y3
 
-started25:
+started26:
 	MOVQ    (SP), AX
 	MOVQ    b+32(FP), R10
 	MOVQ    k+64(FP), R12
@@ -187,10 +187,10 @@ started25:
 	IMULQ   DX, R14
 	ADDQ    AX, R14
 	SUBQ    $+2, R12
-	JL      rest27
+	JL      rest28
 	PCALIGN $0x40
 
-loop26:
+loop27:
 	VMOVUPS      (R10), Y13
 	VMOVUPS      32(R10), Y12
 	VBROADCASTSS (AX), Y14
@@ -210,14 +210,14 @@ loop26:
 	LEAQ         (R10)(R11*2), R10
 	ADDQ         $+8, AX
 	SUBQ         $+2, R12
-	JGE          loop26
+	JGE          loop27
 
-rest27:
+rest28:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest29
+	JL   rest30
 
-loop28:
+loop29:
 	VMOVUPS      (R10), Y13
 	VMOVUPS      32(R10), Y12
 	VBROADCASTSS (AX), Y14
@@ -229,12 +229,12 @@ loop28:
 	LEAQ         (R10)(R11*1), R10
 	ADDQ         $+4, AX
 	SUBQ         $+1, R12
-	JGE          loop28
+	JGE          loop29
 
-rest29:
+rest30:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear30
+	JE     linear31
 	VXORPS Y13, Y13, Y13
 	VMAXPS Y0, Y13, Y0
 	VADDPS Y13, Y0, Y0
@@ -245,19 +245,19 @@ rest29:
 	VMAXPS Y3, Y13, Y3
 	VADDPS Y13, Y3, Y3
 
-linear30:
+linear31:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $+2, R14
 	MOVQ    R13, AX
 	CMPQ    n+72(FP), $+16
-	JL      part31
+	JL      part33
 	VMOVUPS Y0, (AX)
 	VMOVUPS Y1, 32(AX)
 	VMOVUPS Y2, (AX)(R14*1)
 	VMOVUPS Y3, 32(AX)(R14*1)
-	JMP     whole32
+	JMP     whole34
 
-part31:
+part33:
 	MOVQ       16(SP), R12
 	VMOVUPS    (R12), Y14
 	VMOVUPS    Y0, (AX)
@@ -265,14 +265,14 @@ part31:
 	VMOVUPS    Y2, (AX)(R14*1)
 	VMASKMOVPS Y3, Y14, 32(AX)(R14*1)
 
-whole32:
+whole34:
 	JMP tileEnd7
 
 above9:
 	MOVQ       16(SP), R12
 	VMOVUPS    (R12), Y14
 	TESTQ      $+1, mode+80(FP)
-	JE         fresh33
+	JE         fresh35
 	MOVQ       R13, AX
 	VMOVUPS    (AX), Y0
 	VMASKMOVPS 32(AX), Y14, Y1
@@ -280,21 +280,21 @@ above9:
 	VMASKMOVPS 32(AX)(R14*1), Y14, Y3
 	VMOVUPS    (AX)(R14*2), Y4
 	VMASKMOVPS 32(AX)(R14*2), Y14, Y5
-	JMP        started36
+	JMP        started38
 
-fresh33:
+fresh35:
 	MOVQ       bias+48(FP), AX
 	TESTQ      AX, AX
-	JE         zero34
+	JE         zero36
 	VMOVUPS    (AX), Y13
 	VMASKMOVPS 32(AX), Y14, Y12
-	JMP        spread35
+	JMP        spread37
 
-zero34:
+zero36:
 	VXORPS Y13, Y13, Y13
 	VXORPS Y12, Y12, Y12
 
-spread35:
+spread37:
 	VMOVAPS Y13, Y0
 	VMOVAPS Y12, Y1
 	VMOVAPS Y13, Y2
@@ -302,7 +302,7 @@ spread35:
 	VMOVAPS Y13, Y4
 	VMOVAPS Y12, Y5
 
-started36:
+started38:
 	MOVQ    (SP), AX
 	MOVQ    b+32(FP), R10
 	MOVQ    k+64(FP), R12
@@ -310,10 +310,10 @@ started36:
 	IMULQ   DX, R14
 	ADDQ    AX, R14
 	SUBQ    $+8, R12
-	JL      rest38
+	JL      rest40
 	PCALIGN $0x40
 
-loop37:
+loop39:
 	VMOVUPS      (R10), Y13
 	VMOVUPS      32(R10), Y12
 	VBROADCASTSS (AX), Y14
@@ -410,14 +410,14 @@ loop37:
 	ADDQ         $+32, AX
 	ADDQ         $+96, R14
 	SUBQ         $+8, R12
-	JGE          loop37
+	JGE          loop39
 
-rest38:
+rest40:
 	ADDQ $+8, R12
 	SUBQ $+2, R12
-	JL   rest40
+	JL   rest42
 
-loop39:
+loop41:
 	VMOVUPS      (R10), Y13
 	VMOVUPS      32(R10), Y12
 	VBROADCASTSS (AX), Y14
@@ -443,14 +443,14 @@ loop39:
 	LEAQ         (R10)(R11*2), R10
 	ADDQ         $+8, AX
 	SUBQ         $+2, R12
-	JGE          loop39
+	JGE          loop41
 
-rest40:
+rest42:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest42
+	JL   rest44
 
-loop41:
+loop43:
 	VMOVUPS      (R10), Y13
 	VMOVUPS      32(R10), Y12
 	VBROADCASTSS (AX), Y14
@@ -465,12 +465,12 @@ loop41:
 	LEAQ         (R10)(R11*1), R10
 	ADDQ         $+4, AX
 	SUBQ         $+1, R12
-	JGE          loop41
+	JGE          loop43
 
-rest42:
+rest44:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear43
+	JE     linear45
 	VXORPS Y13, Y13, Y13
 	VMAXPS Y0, Y13, Y0
 	VADDPS Y13, Y0, Y0
@@ -485,21 +485,21 @@ rest42:
 	VMAXPS Y5, Y13, Y5
 	VADDPS Y13, Y5, Y5
 
-linear43:
+linear45:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $+2, R14
 	MOVQ    R13, AX
 	CMPQ    n+72(FP), $+16
-	JL      part44
+	JL      part47
 	VMOVUPS Y0, (AX)
 	VMOVUPS Y1, 32(AX)
 	VMOVUPS Y2, (AX)(R14*1)
 	VMOVUPS Y3, 32(AX)(R14*1)
 	VMOVUPS Y4, (AX)(R14*2)
 	VMOVUPS Y5, 32(AX)(R14*2)
-	JMP     whole45
+	JMP     whole48
 
-part44:
+part47:
 	MOVQ       16(SP), R12
 	VMOVUPS    (R12), Y14
 	VMOVUPS    Y0, (AX)
@@ -509,18 +509,18 @@ part44:
 	VMOVUPS    Y4, (AX)(R14*2)
 	VMASKMOVPS Y5, Y14, 32(AX)(R14*2)
 
-whole45:
+whole48:
 	JMP tileEnd7
 
 above8:
 	CMPQ       DX, $+5
-	JG         above46
+	JG         above49
 	CMPQ       DX, $+4
-	JG         above47
+	JG         above50
 	MOVQ       16(SP), R12
 	VMOVUPS    (R12), Y14
 	TESTQ      $+1, mode+80(FP)
-	JE         fresh48
+	JE         fresh51
 	MOVQ       R13, AX
 	LEAQ       (R14)(R14*2), SI
 	VMOVUPS    (AX), Y0
@@ -531,21 +531,21 @@ above8:
 	VMASKMOVPS 32(AX)(R14*2), Y14, Y5
 	VMOVUPS    (AX)(SI*1), Y6
 	VMASKMOVPS 32(AX)(SI*1), Y14, Y7
-	JMP        started51
+	JMP        started54
 
-fresh48:
+fresh51:
 	MOVQ       bias+48(FP), AX
 	TESTQ      AX, AX
-	JE         zero49
+	JE         zero52
 	VMOVUPS    (AX), Y13
 	VMASKMOVPS 32(AX), Y14, Y12
-	JMP        spread50
+	JMP        spread53
 
-zero49:
+zero52:
 	VXORPS Y13, Y13, Y13
 	VXORPS Y12, Y12, Y12
 
-spread50:
+spread53:
 	VMOVAPS Y13, Y0
 	VMOVAPS Y12, Y1
 	VMOVAPS Y13, Y2
@@ -555,7 +555,7 @@ spread50:
 	VMOVAPS Y13, Y6
 	VMOVAPS Y12, Y7
 
-started51:
+started54:
 	MOVQ    (SP), AX
 	LEAQ    (R9)(R9*2), SI
 	MOVQ    b+32(FP), R10
@@ -564,10 +564,10 @@ started51:
 	IMULQ   DX, R14
 	ADDQ    AX, R14
 	SUBQ    $+8, R12
-	JL      rest53
+	JL      rest56
 	PCALIGN $0x40
 
-loop52:
+loop55:
 	VMOVUPS      (R10), Y13
 	VMOVUPS      32(R10), Y12
 	VBROADCASTSS (AX), Y14
@@ -688,14 +688,14 @@ loop52:
 	ADDQ         $+32, AX
 	ADDQ         $+128, R14
 	SUBQ         $+8, R12
-	JGE          loop52
+	JGE          loop55
 
-rest53:
+rest56:
 	ADDQ $+8, R12
 	SUBQ $+2, R12
-	JL   rest55
+	JL   rest58
 
-loop54:
+loop57:
 	VMOVUPS      (R10), Y13
 	VMOVUPS      32(R10), Y12
 	VBROADCASTSS (AX), Y14
@@ -727,14 +727,14 @@ loop54:
 	LEAQ         (R10)(R11*2), R10
 	ADDQ         $+8, AX
 	SUBQ         $+2, R12
-	JGE          loop54
+	JGE          loop57
 
-rest55:
+rest58:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest57
+	JL   rest60
 
-loop56:
+loop59:
 	VMOVUPS      (R10), Y13
 	VMOVUPS      32(R10), Y12
 	VBROADCASTSS (AX), Y14
@@ -752,12 +752,12 @@ loop56:
 	LEAQ         (R10)(R11*1), R10
 	ADDQ         $+4, AX
 	SUBQ         $+1, R12
-	JGE          loop56
+	JGE          loop59
 
-rest57:
+rest60:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear58
+	JE     linear61
 	VXORPS Y13, Y13, Y13
 	VMAXPS Y0, Y13, Y0
 	VADDPS Y13, Y0, Y0
@@ -776,13 +776,13 @@ rest57:
 	VMAXPS Y7, Y13, Y7
 	VADDPS Y13, Y7, Y7
 
-linear58:
+linear61:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $+2, R14
 	MOVQ    R13, AX
 	LEAQ    (R14)(R14*2), SI
 	CMPQ    n+72(FP), $+16
-	JL      part59
+	JL      part63
 	VMOVUPS Y0, (AX)
 	VMOVUPS Y1, 32(AX)
 	VMOVUPS Y2, (AX)(R14*1)
@@ -791,9 +791,9 @@ linear58:
 	VMOVUPS Y5, 32(AX)(R14*2)
 	VMOVUPS Y6, (AX)(SI*1)
 	VMOVUPS Y7, 32(AX)(SI*1)
-	JMP     whole60
+	JMP     whole64
 
-part59:
+part63:
 	MOVQ       16(SP), R12
 	VMOVUPS    (R12), Y14
 	VMOVUPS    Y0, (AX)
@@ -805,14 +805,14 @@ part59:
 	VMOVUPS    Y6, (AX)(SI*1)
 	VMASKMOVPS Y7, Y14, 32(AX)(SI*1)
 
-whole60:
+whole64:
 	JMP tileEnd7
 
-above47:
+above50:
 	MOVQ       16(SP), R12
 	VMOVUPS    (R12), Y14
 	TESTQ      $+1, mode+80(FP)
-	JE         fresh61
+	JE         fresh65
 	MOVQ       R13, AX
 	LEAQ       (R14)(R14*2), SI
 	VMOVUPS    (AX), Y0
@@ -825,21 +825,21 @@ above47:
 	VMASKMOVPS 32(AX)(SI*1), Y14, Y7
 	VMOVUPS    (AX)(R14*4), Y8
 	VMASKMOVPS 32(AX)(R14*4), Y14, Y9
-	JMP        started64
+	JMP        started68
 
-fresh61:
+fresh65:
 	MOVQ       bias+48(FP), AX
 	TESTQ      AX, AX
-	JE         zero62
+	JE         zero66
 	VMOVUPS    (AX), Y13
 	VMASKMOVPS 32(AX), Y14, Y12
-	JMP        spread63
+	JMP        spread67
 
-zero62:
+zero66:
 	VXORPS Y13, Y13, Y13
 	VXORPS Y12, Y12, Y12
 
-spread63:
+spread67:
 	VMOVAPS Y13, Y0
 	VMOVAPS Y12, Y1
 	VMOVAPS Y13, Y2
@@ -851,7 +851,7 @@ spread63:
 	VMOVAPS Y13, Y8
 	VMOVAPS Y12, Y9
 
-started64:
+started68:
 	MOVQ    (SP), AX
 	LEAQ    (R9)(R9*2), SI
 	MOVQ    b+32(FP), R10
@@ -860,10 +860,10 @@ started64:
 	IMULQ   DX, R14
 	ADDQ    AX, R14
 	SUBQ    $+8, R12
-	JL      rest66
+	JL      rest70
 	PCALIGN $0x40
 
-loop65:
+loop69:
 	VMOVUPS      (R10), Y13
 	VMOVUPS      32(R10), Y12
 	VBROADCASTSS (AX), Y14
@@ -1009,14 +1009,14 @@ loop65:
 	ADDQ         $+32, AX
 	ADDQ         $+160, R14
 	SUBQ         $+8, R12
-	JGE          loop65
+	JGE          loop69
 
-rest66:
+rest70:
 	ADDQ $+8, R12
 	SUBQ $+2, R12
-	JL   rest68
+	JL   rest72
 
-loop67:
+loop71:
 	VMOVUPS      (R10), Y13
 	VMOVUPS      32(R10), Y12
 	VBROADCASTSS (AX), Y14
@@ -1054,14 +1054,14 @@ loop67:
 	LEAQ         (R10)(R11*2), R10
 	ADDQ         $+8, AX
 	SUBQ         $+2, R12
-	JGE          loop67
+	JGE          loop71
 
-rest68:
+rest72:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest70
+	JL   rest74
 
-loop69:
+loop73:
 	VMOVUPS      (R10), Y13
 	VMOVUPS      32(R10), Y12
 	VBROADCASTSS (AX), Y14
@@ -1082,12 +1082,12 @@ loop69:
 	LEAQ         (R10)(R11*1), R10
 	ADDQ         $+4, AX
 	SUBQ         $+1, R12
-	JGE          loop69
+	JGE          loop73
 
-rest70:
+rest74:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear71
+	JE     linear75
 	VXORPS Y13, Y13, Y13
 	VMAXPS Y0, Y13, Y0
 	VADDPS Y13, Y0, Y0
@@ -1110,13 +1110,13 @@ rest70:
 	VMAXPS Y9, Y13, Y9
 	VADDPS Y13, Y9, Y9
 
-linear71:
+linear75:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $+2, R14
 	MOVQ    R13, AX
 	LEAQ    (R14)(R14*2), SI
 	CMPQ    n+72(FP), $+16
-	JL      part72
+	JL      part77
 	VMOVUPS Y0, (AX)
 	VMOVUPS Y1, 32(AX)
 	VMOVUPS Y2, (AX)(R14*1)
@@ -1127,9 +1127,9 @@ linear71:
 	VMOVUPS Y7, 32(AX)(SI*1)
 	VMOVUPS Y8, (AX)(R14*4)
 	VMOVUPS Y9, 32(AX)(R14*4)
-	JMP     whole73
+	JMP     whole78
 
-part72:
+part77:
 	MOVQ       16(SP), R12
 	VMOVUPS    (R12), Y14
 	VMOVUPS    Y0, (AX)
@@ -1143,14 +1143,14 @@ part72:
 	VMOVUPS    Y8, (AX)(R14*4)
 	VMASKMOVPS Y9, Y14, 32(AX)(R14*4)
 
-whole73:
+whole78:
 	JMP tileEnd7
 
-above46:
+above49:
 	MOVQ       16(SP), R12
 	VMOVUPS    (R12), Y14
 	TESTQ      $+1, mode+80(FP)
-	JE         fresh74
+	JE         fresh79
 	MOVQ       R13, AX
 	LEAQ       (R14)(R14*2), SI
 	LEAQ       (R14)(R14*4), R8
@@ -1166,21 +1166,21 @@ above46:
 	VMASKMOVPS 32(AX)(R14*4), Y14, Y9
 	VMOVUPS    (AX)(R8*1), Y10
 	VMASKMOVPS 32(AX)(R8*1), Y14, Y11
-	JMP        started77
+	JMP        started82
 
-fresh74:
+fresh79:
 	MOVQ       bias+48(FP), AX
 	TESTQ      AX, AX
-	JE         zero75
+	JE         zero80
 	VMOVUPS    (AX), Y13
 	VMASKMOVPS 32(AX), Y14, Y12
-	JMP        spread76
+	JMP        spread81
 
-zero75:
+zero80:
 	VXORPS Y13, Y13, Y13
 	VXORPS Y12, Y12, Y12
 
-spread76:
+spread81:
 	VMOVAPS Y13, Y0
 	VMOVAPS Y12, Y1
 	VMOVAPS Y13, Y2
@@ -1194,7 +1194,7 @@ spread76:
 	VMOVAPS Y13, Y10
 	VMOVAPS Y12, Y11
 
-started77:
+started82:
 	MOVQ    (SP), AX
 	LEAQ    (R9)(R9*2), SI
 	LEAQ    (R9)(R9*4), R8
@@ -1204,10 +1204,10 @@ started77:
 	IMULQ   DX, R14
 	ADDQ    AX, R14
 	SUBQ    $+8, R12
-	JL      rest79
+	JL      rest84
 	PCALIGN $0x40
 
-loop78:
+loop83:
 	VMOVUPS      (R10), Y13
 	VMOVUPS      32(R10), Y12
 	VBROADCASTSS (AX), Y14
@@ -1377,14 +1377,14 @@ loop78:
 	ADDQ         $+32, AX
 	ADDQ         $+192, R14
 	SUBQ         $+8, R12
-	JGE          loop78
+	JGE          loop83
 
-rest79:
+rest84:
 	ADDQ $+8, R12
 	SUBQ $+2, R12
-	JL   rest81
+	JL   rest86
 
-loop80:
+loop85:
 	VMOVUPS      (R10), Y13
 	VMOVUPS      32(R10), Y12
 	VBROADCASTSS (AX), Y14
@@ -1428,14 +1428,14 @@ loop80:
 	LEAQ         (R10)(R11*2), R10
 	ADDQ         $+8, AX
 	SUBQ         $+2, R12
-	JGE          loop80
+	JGE          loop85
 
-rest81:
+rest86:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest83
+	JL   rest88
 
-loop82:
+loop87:
 	VMOVUPS      (R10), Y13
 	VMOVUPS      32(R10), Y12
 	VBROADCASTSS (AX), Y14
@@ -1459,12 +1459,12 @@ loop82:
 	LEAQ         (R10)(R11*1), R10
 	ADDQ         $+4, AX
 	SUBQ         $+1, R12
-	JGE          loop82
+	JGE          loop87
 
-rest83:
+rest88:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear84
+	JE     linear89
 	VXORPS Y13, Y13, Y13
 	VMAXPS Y0, Y13, Y0
 	VADDPS Y13, Y0, Y0
@@ -1491,14 +1491,14 @@ rest83:
 	VMAXPS Y11, Y13, Y11
 	VADDPS Y13, Y11, Y11
 
-linear84:
+linear89:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $+2, R14
 	MOVQ    R13, AX
 	LEAQ    (R14)(R14*2), SI
 	LEAQ    (R14)(R14*4), R8
 	CMPQ    n+72(FP), $+16
-	JL      part85
+	JL      part91
 	VMOVUPS Y0, (AX)
 	VMOVUPS Y1, 32(AX)
 	VMOVUPS Y2, (AX)(R14*1)
@@ -1511,9 +1511,9 @@ linear84:
 	VMOVUPS Y9, 32(AX)(R14*4)
 	VMOVUPS Y10, (AX)(R8*1)
 	VMOVUPS Y11, 32(AX)(R8*1)
-	JMP     whole86
+	JMP     whole92
 
-part85:
+part91:
 	MOVQ       16(SP), R12
 	VMOVUPS    (R12), Y14
 	VMOVUPS    Y0, (AX)
@@ -1529,18 +1529,18 @@ part85:
 	VMOVUPS    Y10, (AX)(R8*1)
 	VMASKMOVPS Y11, Y14, 32(AX)(R8*1)
 
-whole86:
+whole92:
 tileEnd7:
 	TESTQ $+4, mode+80(FP)
-	JE    noSwish87
+	JE    noSwish93
 	CMPQ  n+72(FP), $+16
-	JL    part88
+	JL    part94
 	MOVQ  R13, AX
 	MOVQ  DX, R12
 	SUBQ  $+1, R12
-	JL    rest91
+	JL    rest97
 
-swish90:
+swish96:
 	VMOVUPS     (AX), Y0
 	VMOVUPS     32(AX), Y1
 	VMOVUPS     swishMin<>+0(SB), Y2
@@ -1586,21 +1586,21 @@ swish90:
 	VMOVUPS     Y1, 32(AX)
 	LEAQ        (AX)(R14*1), AX
 	SUBQ        $+1, R12
-	JGE         swish90
+	JGE         swish96
 
-rest91:
+rest97:
 	ADDQ $+1, R12
-	JMP  whole89
+	JMP  whole95
 
-part88:
+part94:
 	MOVQ    16(SP), R12
 	VMOVUPS (R12), Y15
 	MOVQ    R13, AX
 	MOVQ    DX, R12
 	SUBQ    $+1, R12
-	JL      rest93
+	JL      rest99
 
-swish92:
+swish98:
 	VMOVUPS     (AX), Y0
 	VMASKMOVPS  32(AX), Y15, Y1
 	VMOVUPS     swishMin<>+0(SB), Y2
@@ -1646,13 +1646,13 @@ swish92:
 	VMASKMOVPS  Y1, Y15, 32(AX)
 	LEAQ        (AX)(R14*1), AX
 	SUBQ        $+1, R12
-	JGE         swish92
+	JGE         swish98
 
-rest93:
+rest99:
 	ADDQ $+1, R12
 
-whole89:
-noSwish87:
+whole95:
+noSwish93:
 	SUBQ  DX, 8(SP)
 	JE    done1
 	MOVQ  DX, R12
@@ -1663,50 +1663,50 @@ noSwish87:
 	JMP   tile4
 
 one2:
-tile94:
+tile100:
 	MOVQ 8(SP), DX
 	CMPQ DX, $+10
-	JLE  chosen96
+	JLE  chosen102
 	CMPQ DX, $+20
-	JLE  share95
+	JLE  share101
 	MOVQ $+10, DX
-	JMP  chosen96
+	JMP  chosen102
 
-share95:
+share101:
 	INCQ DX
 	SHRQ $+1, DX
 
-chosen96:
+chosen102:
 	CMPQ       DX, $+5
-	JG         above98
+	JG         above104
 	CMPQ       DX, $+3
-	JG         above99
+	JG         above105
 	CMPQ       DX, $+2
-	JG         above100
+	JG         above106
 	CMPQ       DX, $+1
-	JG         above101
+	JG         above107
 	MOVQ       16(SP), R12
 	VMOVUPS    (R12), Y14
 	TESTQ      $+1, mode+80(FP)
-	JE         fresh102
+	JE         fresh108
 	MOVQ       R13, AX
 	VMASKMOVPS (AX), Y14, Y0
-	JMP        started105
+	JMP        started111
 
-fresh102:
+fresh108:
 	MOVQ       bias+48(FP), AX
 	TESTQ      AX, AX
-	JE         zero103
+	JE         zero109
 	VMASKMOVPS (AX), Y14, Y13
-	JMP        spread104
+	JMP        spread110
 
-zero103:
+zero109:
 	VXORPS Y13, Y13, Y13
 
-spread104:
+spread110:
 	VMOVAPS Y13, Y0
 
-started105:
+started111:
 	MOVQ    (SP), AX
 	MOVQ    b+32(FP), R10
 	MOVQ    k+64(FP), R12
@@ -1714,10 +1714,10 @@ started105:
 	IMULQ   DX, R14
 	ADDQ    AX, R14
 	SUBQ    $+2, R12
-	JL      rest107
+	JL      rest113
 	PCALIGN $0x40
 
-loop106:
+loop112:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
 	VFMADD231PS  Y13, Y14, Y0
@@ -1727,72 +1727,72 @@ loop106:
 	LEAQ         (R10)(R11*2), R10
 	ADDQ         $+8, AX
 	SUBQ         $+2, R12
-	JGE          loop106
+	JGE          loop112
 
-rest107:
+rest113:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest109
+	JL   rest115
 
-loop108:
+loop114:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
 	VFMADD231PS  Y13, Y14, Y0
 	LEAQ         (R10)(R11*1), R10
 	ADDQ         $+4, AX
 	SUBQ         $+1, R12
-	JGE          loop108
+	JGE          loop114
 
-rest109:
+rest115:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear110
+	JE     linear116
 	VXORPS Y13, Y13, Y13
 	VMAXPS Y0, Y13, Y0
 	VADDPS Y13, Y0, Y0
 
-linear110:
+linear116:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $+2, R14
 	MOVQ    R13, AX
 	CMPQ    n+72(FP), $+8
-	JL      part111
+	JL      part118
 	VMOVUPS Y0, (AX)
-	JMP     whole112
+	JMP     whole119
 
-part111:
+part118:
 	MOVQ       16(SP), R12
 	VMOVUPS    (R12), Y14
 	VMASKMOVPS Y0, Y14, (AX)
 
-whole112:
-	JMP tileEnd97
+whole119:
+	JMP tileEnd103
 
-above101:
+above107:
 	MOVQ       16(SP), R12
 	VMOVUPS    (R12), Y14
 	TESTQ      $+1, mode+80(FP)
-	JE         fresh113
+	JE         fresh120
 	MOVQ       R13, AX
 	VMASKMOVPS (AX), Y14, Y0
 	VMASKMOVPS (AX)(R14*1), Y14, Y1
-	JMP        started116
+	JMP        started123
 
-fresh113:
+fresh120:
 	MOVQ       bias+48(FP), AX
 	TESTQ      AX, AX
-	JE         zero114
+	JE         zero121
 	VMASKMOVPS (AX), Y14, Y13
-	JMP        spread115
+	JMP        spread122
 
-zero114:
+zero121:
 	VXORPS Y13, Y13, Y13
 
-spread115:
+spread122:
 	VMOVAPS Y13, Y0
 	VMOVAPS Y13, Y1
 
-started116:
+started123:
 	MOVQ    (SP), AX
 	MOVQ    b+32(FP), R10
 	MOVQ    k+64(FP), R12
@@ -1800,10 +1800,10 @@ started116:
 	IMULQ   DX, R14
 	ADDQ    AX, R14
 	SUBQ    $+2, R12
-	JL      rest118
+	JL      rest125
 	PCALIGN $0x40
 
-loop117:
+loop124:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
 	VFMADD231PS  Y13, Y14, Y0
@@ -1817,14 +1817,14 @@ loop117:
 	LEAQ         (R10)(R11*2), R10
 	ADDQ         $+8, AX
 	SUBQ         $+2, R12
-	JGE          loop117
+	JGE          loop124
 
-rest118:
+rest125:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest120
+	JL   rest127
 
-loop119:
+loop126:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
 	VFMADD231PS  Y13, Y14, Y0
@@ -1833,64 +1833,64 @@ loop119:
 	LEAQ         (R10)(R11*1), R10
 	ADDQ         $+4, AX
 	SUBQ         $+1, R12
-	JGE          loop119
+	JGE          loop126
 
-rest120:
+rest127:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear121
+	JE     linear128
 	VXORPS Y13, Y13, Y13
 	VMAXPS Y0, Y13, Y0
 	VADDPS Y13, Y0, Y0
 	VMAXPS Y1, Y13, Y1
 	VADDPS Y13, Y1, Y1
 
-linear121:
+linear128:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $+2, R14
 	MOVQ    R13, AX
 	CMPQ    n+72(FP), $+8
-	JL      part122
+	JL      part130
 	VMOVUPS Y0, (AX)
 	VMOVUPS Y1, (AX)(R14*1)
-	JMP     whole123
+	JMP     whole131
 
-part122:
+part130:
 	MOVQ       16(SP), R12
 	VMOVUPS    (R12), Y14
 	VMASKMOVPS Y0, Y14, (AX)
 	VMASKMOVPS Y1, Y14, (AX)(R14*1)
 
-whole123:
-	JMP tileEnd97
+whole131:
+	JMP tileEnd103
 
-above100:
+above106:
 	MOVQ       16(SP), R12
 	VMOVUPS    (R12), Y14
 	TESTQ      $+1, mode+80(FP)
-	JE         fresh124
+	JE         fresh132
 	MOVQ       R13, AX
 	VMASKMOVPS (AX), Y14, Y0
 	VMASKMOVPS (AX)(R14*1), Y14, Y1
 	VMASKMOVPS (AX)(R14*2), Y14, Y2
-	JMP        started127
+	JMP        started135
 
-fresh124:
+fresh132:
 	MOVQ       bias+48(FP), AX
 	TESTQ      AX, AX
-	JE         zero125
+	JE         zero133
 	VMASKMOVPS (AX), Y14, Y13
-	JMP        spread126
+	JMP        spread134
 
-zero125:
+zero133:
 	VXORPS Y13, Y13, Y13
 
-spread126:
+spread134:
 	VMOVAPS Y13, Y0
 	VMOVAPS Y13, Y1
 	VMOVAPS Y13, Y2
 
-started127:
+started135:
 	MOVQ    (SP), AX
 	MOVQ    b+32(FP), R10
 	MOVQ    k+64(FP), R12
@@ -1898,10 +1898,10 @@ started127:
 	IMULQ   DX, R14
 	ADDQ    AX, R14
 	SUBQ    $+2, R12
-	JL      rest129
+	JL      rest137
 	PCALIGN $0x40
 
-loop128:
+loop136:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
 	VFMADD231PS  Y13, Y14, Y0
@@ -1919,14 +1919,14 @@ loop128:
 	LEAQ         (R10)(R11*2), R10
 	ADDQ         $+8, AX
 	SUBQ         $+2, R12
-	JGE          loop128
+	JGE          loop136
 
-rest129:
+rest137:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest131
+	JL   rest139
 
-loop130:
+loop138:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
 	VFMADD231PS  Y13, Y14, Y0
@@ -1937,12 +1937,12 @@ loop130:
 	LEAQ         (R10)(R11*1), R10
 	ADDQ         $+4, AX
 	SUBQ         $+1, R12
-	JGE          loop130
+	JGE          loop138
 
-rest131:
+rest139:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear132
+	JE     linear140
 	VXORPS Y13, Y13, Y13
 	VMAXPS Y0, Y13, Y0
 	VADDPS Y13, Y0, Y0
@@ -1951,59 +1951,59 @@ rest131:
 	VMAXPS Y2, Y13, Y2
 	VADDPS Y13, Y2, Y2
 
-linear132:
+linear140:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $+2, R14
 	MOVQ    R13, AX
 	CMPQ    n+72(FP), $+8
-	JL      part133
+	JL      part142
 	VMOVUPS Y0, (AX)
 	VMOVUPS Y1, (AX)(R14*1)
 	VMOVUPS Y2, (AX)(R14*2)
-	JMP     whole134
+	JMP     whole143
 
-part133:
+part142:
 	MOVQ       16(SP), R12
 	VMOVUPS    (R12), Y14
 	VMASKMOVPS Y0, Y14, (AX)
 	VMASKMOVPS Y1, Y14, (AX)(R14*1)
 	VMASKMOVPS Y2, Y14, (AX)(R14*2)
 
-whole134:
-	JMP tileEnd97
+whole143:
+	JMP tileEnd103
 
-above99:
+above105:
 	CMPQ       DX, $+4
-	JG         above135
+	JG         above144
 	MOVQ       16(SP), R12
 	VMOVUPS    (R12), Y14
 	TESTQ      $+1, mode+80(FP)
-	JE         fresh136
+	JE         fresh145
 	MOVQ       R13, AX
 	LEAQ       (R14)(R14*2), SI
 	VMASKMOVPS (AX), Y14, Y0
 	VMASKMOVPS (AX)(R14*1), Y14, Y1
 	VMASKMOVPS (AX)(R14*2), Y14, Y2
 	VMASKMOVPS (AX)(SI*1), Y14, Y3
-	JMP        started139
+	JMP        started148
 
-fresh136:
+fresh145:
 	MOVQ       bias+48(FP), AX
 	TESTQ      AX, AX
-	JE         zero137
+	JE         zero146
 	VMASKMOVPS (AX), Y14, Y13
-	JMP        spread138
+	JMP        spread147
 
-zero137:
+zero146:
 	VXORPS Y13, Y13, Y13
 
-spread138:
+spread147:
 	VMOVAPS Y13, Y0
 	VMOVAPS Y13, Y1
 	VMOVAPS Y13, Y2
 	VMOVAPS Y13, Y3
 
-started139:
+started148:
 	MOVQ    (SP), AX
 	LEAQ    (R9)(R9*2), SI
 	MOVQ    b+32(FP), R10
@@ -2012,10 +2012,10 @@ started139:
 	IMULQ   DX, R14
 	ADDQ    AX, R14
 	SUBQ    $+2, R12
-	JL      rest141
+	JL      rest150
 	PCALIGN $0x40
 
-loop140:
+loop149:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
 	VFMADD231PS  Y13, Y14, Y0
@@ -2037,14 +2037,14 @@ loop140:
 	LEAQ         (R10)(R11*2), R10
 	ADDQ         $+8, AX
 	SUBQ         $+2, R12
-	JGE          loop140
+	JGE          loop149
 
-rest141:
+rest150:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest143
+	JL   rest152
 
-loop142:
+loop151:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
 	VFMADD231PS  Y13, Y14, Y0
@@ -2057,12 +2057,12 @@ loop142:
 	LEAQ         (R10)(R11*1), R10
 	ADDQ         $+4, AX
 	SUBQ         $+1, R12
-	JGE          loop142
+	JGE          loop151
 
-rest143:
+rest152:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear144
+	JE     linear153
 	VXORPS Y13, Y13, Y13
 	VMAXPS Y0, Y13, Y0
 	VADDPS Y13, Y0, Y0
@@ -2073,20 +2073,20 @@ rest143:
 	VMAXPS Y3, Y13, Y3
 	VADDPS Y13, Y3, Y3
 
-linear144:
+linear153:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $+2, R14
 	MOVQ    R13, AX
 	LEAQ    (R14)(R14*2), SI
 	CMPQ    n+72(FP), $+8
-	JL      part145
+	JL      part155
 	VMOVUPS Y0, (AX)
 	VMOVUPS Y1, (AX)(R14*1)
 	VMOVUPS Y2, (AX)(R14*2)
 	VMOVUPS Y3, (AX)(SI*1)
-	JMP     whole146
+	JMP     whole156
 
-part145:
+part155:
 	MOVQ       16(SP), R12
 	VMOVUPS    (R12), Y14
 	VMASKMOVPS Y0, Y14, (AX)
@@ -2094,14 +2094,14 @@ part145:
 	VMASKMOVPS Y2, Y14, (AX)(R14*2)
 	VMASKMOVPS Y3, Y14, (AX)(SI*1)
 
-whole146:
-	JMP tileEnd97
+whole156:
+	JMP tileEnd103
 
-above135:
+above144:
 	MOVQ       16(SP), R12
 	VMOVUPS    (R12), Y14
 	TESTQ      $+1, mode+80(FP)
-	JE         fresh147
+	JE         fresh157
 	MOVQ       R13, AX
 	LEAQ       (R14)(R14*2), SI
 	VMASKMOVPS (AX), Y14, Y0
@@ -2109,26 +2109,26 @@ above135:
 	VMASKMOVPS (AX)(R14*2), Y14, Y2
 	VMASKMOVPS (AX)(SI*1), Y14, Y3
 	VMASKMOVPS (AX)(R14*4), Y14, Y4
-	JMP        started150
+	JMP        started160
 
-fresh147:
+fresh157:
 	MOVQ       bias+48(FP), AX
 	TESTQ      AX, AX
-	JE         zero148
+	JE         zero158
 	VMASKMOVPS (AX), Y14, Y13
-	JMP        spread149
+	JMP        spread159
 
-zero148:
+zero158:
 	VXORPS Y13, Y13, Y13
 
-spread149:
+spread159:
 	VMOVAPS Y13, Y0
 	VMOVAPS Y13, Y1
 	VMOVAPS Y13, Y2
 	VMOVAPS Y13, Y3
 	VMOVAPS Y13, Y4
 
-started150:
+started160:
 	MOVQ    (SP), AX
 	LEAQ    (R9)(R9*2), SI
 	MOVQ    b+32(FP), R10
@@ -2137,10 +2137,10 @@ started150:
 	IMULQ   DX, R14
 	ADDQ    AX, R14
 	SUBQ    $+8, R12
-	JL      rest152
+	JL      rest162
 	PCALIGN $0x40
 
-loop151:
+loop161:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
 	VFMADD231PS  Y13, Y14, Y0
@@ -2234,14 +2234,14 @@ loop151:
 	LEAQ         (R10)(R11*2), R10
 	ADDQ         $+32, AX
 	SUBQ         $+8, R12
-	JGE          loop151
+	JGE          loop161
 
-rest152:
+rest162:
 	ADDQ $+8, R12
 	SUBQ $+2, R12
-	JL   rest154
+	JL   rest164
 
-loop153:
+loop163:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
 	VFMADD231PS  Y13, Y14, Y0
@@ -2267,14 +2267,14 @@ loop153:
 	LEAQ         (R10)(R11*2), R10
 	ADDQ         $+8, AX
 	SUBQ         $+2, R12
-	JGE          loop153
+	JGE          loop163
 
-rest154:
+rest164:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest156
+	JL   rest166
 
-loop155:
+loop165:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
 	VFMADD231PS  Y13, Y14, Y0
@@ -2289,12 +2289,12 @@ loop155:
 	LEAQ         (R10)(R11*1), R10
 	ADDQ         $+4, AX
 	SUBQ         $+1, R12
-	JGE          loop155
+	JGE          loop165
 
-rest156:
+rest166:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear157
+	JE     linear167
 	VXORPS Y13, Y13, Y13
 	VMAXPS Y0, Y13, Y0
 	VADDPS Y13, Y0, Y0
@@ -2307,21 +2307,21 @@ rest156:
 	VMAXPS Y4, Y13, Y4
 	VADDPS Y13, Y4, Y4
 
-linear157:
+linear167:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $+2, R14
 	MOVQ    R13, AX
 	LEAQ    (R14)(R14*2), SI
 	CMPQ    n+72(FP), $+8
-	JL      part158
+	JL      part169
 	VMOVUPS Y0, (AX)
 	VMOVUPS Y1, (AX)(R14*1)
 	VMOVUPS Y2, (AX)(R14*2)
 	VMOVUPS Y3, (AX)(SI*1)
 	VMOVUPS Y4, (AX)(R14*4)
-	JMP     whole159
+	JMP     whole170
 
-part158:
+part169:
 	MOVQ       16(SP), R12
 	VMOVUPS    (R12), Y14
 	VMASKMOVPS Y0, Y14, (AX)
@@ -2330,20 +2330,20 @@ part158:
 	VMASKMOVPS Y3, Y14, (AX)(SI*1)
 	VMASKMOVPS Y4, Y14, (AX)(R14*4)
 
-whole159:
-	JMP tileEnd97
+whole170:
+	JMP tileEnd103
 
-above98:
+above104:
 	CMPQ       DX, $+8
-	JG         above160
+	JG         above171
 	CMPQ       DX, $+7
-	JG         above161
+	JG         above172
 	CMPQ       DX, $+6
-	JG         above162
+	JG         above173
 	MOVQ       16(SP), R12
 	VMOVUPS    (R12), Y14
 	TESTQ      $+1, mode+80(FP)
-	JE         fresh163
+	JE         fresh174
 	MOVQ       R13, AX
 	LEAQ       (R14)(R14*2), SI
 	LEAQ       (R14)(R14*4), R8
@@ -2353,19 +2353,19 @@ above98:
 	VMASKMOVPS (AX)(SI*1), Y14, Y3
 	VMASKMOVPS (AX)(R14*4), Y14, Y4
 	VMASKMOVPS (AX)(R8*1), Y14, Y5
-	JMP        started166
+	JMP        started177
 
-fresh163:
+fresh174:
 	MOVQ       bias+48(FP), AX
 	TESTQ      AX, AX
-	JE         zero164
+	JE         zero175
 	VMASKMOVPS (AX), Y14, Y13
-	JMP        spread165
+	JMP        spread176
 
-zero164:
+zero175:
 	VXORPS Y13, Y13, Y13
 
-spread165:
+spread176:
 	VMOVAPS Y13, Y0
 	VMOVAPS Y13, Y1
 	VMOVAPS Y13, Y2
@@ -2373,7 +2373,7 @@ spread165:
 	VMOVAPS Y13, Y4
 	VMOVAPS Y13, Y5
 
-started166:
+started177:
 	MOVQ    (SP), AX
 	LEAQ    (R9)(R9*2), SI
 	LEAQ    (R9)(R9*4), R8
@@ -2383,10 +2383,10 @@ started166:
 	IMULQ   DX, R14
 	ADDQ    AX, R14
 	SUBQ    $+8, R12
-	JL      rest168
+	JL      rest179
 	PCALIGN $0x40
 
-loop167:
+loop178:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
 	VFMADD231PS  Y13, Y14, Y0
@@ -2496,14 +2496,14 @@ loop167:
 	LEAQ         (R10)(R11*2), R10
 	ADDQ         $+32, AX
 	SUBQ         $+8, R12
-	JGE          loop167
+	JGE          loop178
 
-rest168:
+rest179:
 	ADDQ $+8, R12
 	SUBQ $+2, R12
-	JL   rest170
+	JL   rest181
 
-loop169:
+loop180:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
 	VFMADD231PS  Y13, Y14, Y0
@@ -2533,14 +2533,14 @@ loop169:
 	LEAQ         (R10)(R11*2), R10
 	ADDQ         $+8, AX
 	SUBQ         $+2, R12
-	JGE          loop169
+	JGE          loop180
 
-rest170:
+rest181:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest172
+	JL   rest183
 
-loop171:
+loop182:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
 	VFMADD231PS  Y13, Y14, Y0
@@ -2557,12 +2557,12 @@ loop171:
 	LEAQ         (R10)(R11*1), R10
 	ADDQ         $+4, AX
 	SUBQ         $+1, R12
-	JGE          loop171
+	JGE          loop182
 
-rest172:
+rest183:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear173
+	JE     linear184
 	VXORPS Y13, Y13, Y13
 	VMAXPS Y0, Y13, Y0
 	VADDPS Y13, Y0, Y0
@@ -2577,23 +2577,23 @@ rest172:
 	VMAXPS Y5, Y13, Y5
 	VADDPS Y13, Y5, Y5
 
-linear173:
+linear184:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $+2, R14
 	MOVQ    R13, AX
 	LEAQ    (R14)(R14*2), SI
 	LEAQ    (R14)(R14*4), R8
 	CMPQ    n+72(FP), $+8
-	JL      part174
+	JL      part186
 	VMOVUPS Y0, (AX)
 	VMOVUPS Y1, (AX)(R14*1)
 	VMOVUPS Y2, (AX)(R14*2)
 	VMOVUPS Y3, (AX)(SI*1)
 	VMOVUPS Y4, (AX)(R14*4)
 	VMOVUPS Y5, (AX)(R8*1)
-	JMP     whole175
+	JMP     whole187
 
-part174:
+part186:
 	MOVQ       16(SP), R12
 	VMOVUPS    (R12), Y14
 	VMASKMOVPS Y0, Y14, (AX)
@@ -2603,14 +2603,14 @@ part174:
 	VMASKMOVPS Y4, Y14, (AX)(R14*4)
 	VMASKMOVPS Y5, Y14, (AX)(R8*1)
 
-whole175:
-	JMP tileEnd97
+whole187:
+	JMP tileEnd103
 
-above162:
+above173:
 	MOVQ       16(SP), R12
 	VMOVUPS    (R12), Y14
 	TESTQ      $+1, mode+80(FP)
-	JE         fresh176
+	JE         fresh188
 	MOVQ       R13, AX
 	LEAQ       (R14)(R14*2), SI
 	LEAQ       (R14)(R14*4), R8
@@ -2621,19 +2621,19 @@ above162:
 	VMASKMOVPS (AX)(R14*4), Y14, Y4
 	VMASKMOVPS (AX)(R8*1), Y14, Y5
 	VMASKMOVPS (AX)(SI*2), Y14, Y6
-	JMP        started179
+	JMP        started191
 
-fresh176:
+fresh188:
 	MOVQ       bias+48(FP), AX
 	TESTQ      AX, AX
-	JE         zero177
+	JE         zero189
 	VMASKMOVPS (AX), Y14, Y13
-	JMP        spread178
+	JMP        spread190
 
-zero177:
+zero189:
 	VXORPS Y13, Y13, Y13
 
-spread178:
+spread190:
 	VMOVAPS Y13, Y0
 	VMOVAPS Y13, Y1
 	VMOVAPS Y13, Y2
@@ -2642,7 +2642,7 @@ spread178:
 	VMOVAPS Y13, Y5
 	VMOVAPS Y13, Y6
 
-started179:
+started191:
 	MOVQ    (SP), AX
 	LEAQ    (R9)(R9*2), SI
 	LEAQ    (R9)(R9*4), R8
@@ -2652,10 +2652,10 @@ started179:
 	IMULQ   DX, R14
 	ADDQ    AX, R14
 	SUBQ    $+8, R12
-	JL      rest181
+	JL      rest193
 	PCALIGN $0x40
 
-loop180:
+loop192:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
 	VFMADD231PS  Y13, Y14, Y0
@@ -2781,14 +2781,14 @@ loop180:
 	LEAQ         (R10)(R11*2), R10
 	ADDQ         $+32, AX
 	SUBQ         $+8, R12
-	JGE          loop180
+	JGE          loop192
 
-rest181:
+rest193:
 	ADDQ $+8, R12
 	SUBQ $+2, R12
-	JL   rest183
+	JL   rest195
 
-loop182:
+loop194:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
 	VFMADD231PS  Y13, Y14, Y0
@@ -2822,14 +2822,14 @@ loop182:
 	LEAQ         (R10)(R11*2), R10
 	ADDQ         $+8, AX
 	SUBQ         $+2, R12
-	JGE          loop182
+	JGE          loop194
 
-rest183:
+rest195:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest185
+	JL   rest197
 
-loop184:
+loop196:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
 	VFMADD231PS  Y13, Y14, Y0
@@ -2848,12 +2848,12 @@ loop184:
 	LEAQ         (R10)(R11*1), R10
 	ADDQ         $+4, AX
 	SUBQ         $+1, R12
-	JGE          loop184
+	JGE          loop196
 
-rest185:
+rest197:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear186
+	JE     linear198
 	VXORPS Y13, Y13, Y13
 	VMAXPS Y0, Y13, Y0
 	VADDPS Y13, Y0, Y0
@@ -2870,14 +2870,14 @@ rest185:
 	VMAXPS Y6, Y13, Y6
 	VADDPS Y13, Y6, Y6
 
-linear186:
+linear198:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $+2, R14
 	MOVQ    R13, AX
 	LEAQ    (R14)(R14*2), SI
 	LEAQ    (R14)(R14*4), R8
 	CMPQ    n+72(FP), $+8
-	JL      part187
+	JL      part200
 	VMOVUPS Y0, (AX)
 	VMOVUPS Y1, (AX)(R14*1)
 	VMOVUPS Y2, (AX)(R14*2)
@@ -2885,9 +2885,9 @@ linear186:
 	VMOVUPS Y4, (AX)(R14*4)
 	VMOVUPS Y5, (AX)(R8*1)
 	VMOVUPS Y6, (AX)(SI*2)
-	JMP     whole188
+	JMP     whole201
 
-part187:
+part200:
 	MOVQ       16(SP), R12
 	VMOVUPS    (R12), Y14
 	VMASKMOVPS Y0, Y14, (AX)
@@ -2898,14 +2898,14 @@ part187:
 	VMASKMOVPS Y5, Y14, (AX)(R8*1)
 	VMASKMOVPS Y6, Y14, (AX)(SI*2)
 
-whole188:
-	JMP tileEnd97
+whole201:
+	JMP tileEnd103
 
-above161:
+above172:
 	MOVQ       16(SP), R12
 	VMOVUPS    (R12), Y14
 	TESTQ      $+1, mode+80(FP)
-	JE         fresh189
+	JE         fresh202
 	MOVQ       R13, AX
 	LEAQ       (R14)(R14*2), SI
 	LEAQ       (R14)(R14*4), R8
@@ -2918,19 +2918,19 @@ above161:
 	VMASKMOVPS (AX)(R8*1), Y14, Y5
 	VMASKMOVPS (AX)(SI*2), Y14, Y6
 	VMASKMOVPS (AX)(DI*1), Y14, Y7
-	JMP        started192
+	JMP        started205
 
-fresh189:
+fresh202:
 	MOVQ       bias+48(FP), AX
 	TESTQ      AX, AX
-	JE         zero190
+	JE         zero203
 	VMASKMOVPS (AX), Y14, Y13
-	JMP        spread191
+	JMP        spread204
 
-zero190:
+zero203:
 	VXORPS Y13, Y13, Y13
 
-spread191:
+spread204:
 	VMOVAPS Y13, Y0
 	VMOVAPS Y13, Y1
 	VMOVAPS Y13, Y2
@@ -2940,7 +2940,7 @@ spread191:
 	VMOVAPS Y13, Y6
 	VMOVAPS Y13, Y7
 
-started192:
+started205:
 	MOVQ    (SP), AX
 	LEAQ    (R9)(R9*2), SI
 	LEAQ    (R9)(R9*4), R8
@@ -2951,10 +2951,10 @@ started192:
 	IMULQ   DX, R14
 	ADDQ    AX, R14
 	SUBQ    $+8, R12
-	JL      rest194
+	JL      rest207
 	PCALIGN $0x40
 
-loop193:
+loop206:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
 	VFMADD231PS  Y13, Y14, Y0
@@ -3096,14 +3096,14 @@ loop193:
 	LEAQ         (R10)(R11*2), R10
 	ADDQ         $+32, AX
 	SUBQ         $+8, R12
-	JGE          loop193
+	JGE          loop206
 
-rest194:
+rest207:
 	ADDQ $+8, R12
 	SUBQ $+2, R12
-	JL   rest196
+	JL   rest209
 
-loop195:
+loop208:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
 	VFMADD231PS  Y13, Y14, Y0
@@ -3141,14 +3141,14 @@ loop195:
 	LEAQ         (R10)(R11*2), R10
 	ADDQ         $+8, AX
 	SUBQ         $+2, R12
-	JGE          loop195
+	JGE          loop208
 
-rest196:
+rest209:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest198
+	JL   rest211
 
-loop197:
+loop210:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
 	VFMADD231PS  Y13, Y14, Y0
@@ -3169,12 +3169,12 @@ loop197:
 	LEAQ         (R10)(R11*1), R10
 	ADDQ         $+4, AX
 	SUBQ         $+1, R12
-	JGE          loop197
+	JGE          loop210
 
-rest198:
+rest211:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear199
+	JE     linear212
 	VXORPS Y13, Y13, Y13
 	VMAXPS Y0, Y13, Y0
 	VADDPS Y13, Y0, Y0
@@ -3193,7 +3193,7 @@ rest198:
 	VMAXPS Y7, Y13, Y7
 	VADDPS Y13, Y7, Y7
 
-linear199:
+linear212:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $+2, R14
 	MOVQ    R13, AX
@@ -3201,7 +3201,7 @@ linear199:
 	LEAQ    (R14)(R14*4), R8
 	LEAQ    (SI)(R14*4), DI
 	CMPQ    n+72(FP), $+8
-	JL      part200
+	JL      part214
 	VMOVUPS Y0, (AX)
 	VMOVUPS Y1, (AX)(R14*1)
 	VMOVUPS Y2, (AX)(R14*2)
@@ -3210,9 +3210,9 @@ linear199:
 	VMOVUPS Y5, (AX)(R8*1)
 	VMOVUPS Y6, (AX)(SI*2)
 	VMOVUPS Y7, (AX)(DI*1)
-	JMP     whole201
+	JMP     whole215
 
-part200:
+part214:
 	MOVQ       16(SP), R12
 	VMOVUPS    (R12), Y14
 	VMASKMOVPS Y0, Y14, (AX)
@@ -3224,16 +3224,16 @@ part200:
 	VMASKMOVPS Y6, Y14, (AX)(SI*2)
 	VMASKMOVPS Y7, Y14, (AX)(DI*1)
 
-whole201:
-	JMP tileEnd97
+whole215:
+	JMP tileEnd103
 
-above160:
+above171:
 	CMPQ       DX, $+9
-	JG         above202
+	JG         above216
 	MOVQ       16(SP), R12
 	VMOVUPS    (R12), Y14
 	TESTQ      $+1, mode+80(FP)
-	JE         fresh203
+	JE         fresh217
 	MOVQ       R13, AX
 	LEAQ       (R14)(R14*2), SI
 	LEAQ       (R14)(R14*4), R8
@@ -3247,19 +3247,19 @@ above160:
 	VMASKMOVPS (AX)(SI*2), Y14, Y6
 	VMASKMOVPS (AX)(DI*1), Y14, Y7
 	VMASKMOVPS (AX)(R14*8), Y14, Y8
-	JMP        started206
+	JMP        started220
 
-fresh203:
+fresh217:
 	MOVQ       bias+48(FP), AX
 	TESTQ      AX, AX
-	JE         zero204
+	JE         zero218
 	VMASKMOVPS (AX), Y14, Y13
-	JMP        spread205
+	JMP        spread219
 
-zero204:
+zero218:
 	VXORPS Y13, Y13, Y13
 
-spread205:
+spread219:
 	VMOVAPS Y13, Y0
 	VMOVAPS Y13, Y1
 	VMOVAPS Y13, Y2
@@ -3270,7 +3270,7 @@ spread205:
 	VMOVAPS Y13, Y7
 	VMOVAPS Y13, Y8
 
-started206:
+started220:
 	MOVQ    (SP), AX
 	LEAQ    (R9)(R9*2), SI
 	LEAQ    (R9)(R9*4), R8
@@ -3281,10 +3281,10 @@ started206:
 	IMULQ   DX, R14
 	ADDQ    AX, R14
 	SUBQ    $+8, R12
-	JL      rest208
+	JL      rest222
 	PCALIGN $0x40
 
-loop207:
+loop221:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
 	VFMADD231PS  Y13, Y14, Y0
@@ -3442,14 +3442,14 @@ loop207:
 	LEAQ         (R10)(R11*2), R10
 	ADDQ         $+32, AX
 	SUBQ         $+8, R12
-	JGE          loop207
+	JGE          loop221
 
-rest208:
+rest222:
 	ADDQ $+8, R12
 	SUBQ $+2, R12
-	JL   rest210
+	JL   rest224
 
-loop209:
+loop223:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
 	VFMADD231PS  Y13, Y14, Y0
@@ -3491,14 +3491,14 @@ loop209:
 	LEAQ         (R10)(R11*2), R10
 	ADDQ         $+8, AX
 	SUBQ         $+2, R12
-	JGE          loop209
+	JGE          loop223
 
-rest210:
+rest224:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest212
+	JL   rest226
 
-loop211:
+loop225:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
 	VFMADD231PS  Y13, Y14, Y0
@@ -3521,12 +3521,12 @@ loop211:
 	LEAQ         (R10)(R11*1), R10
 	ADDQ         $+4, AX
 	SUBQ         $+1, R12
-	JGE          loop211
+	JGE          loop225
 
-rest212:
+rest226:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear213
+	JE     linear227
 	VXORPS Y13, Y13, Y13
 	VMAXPS Y0, Y13, Y0
 	VADDPS Y13, Y0, Y0
@@ -3547,7 +3547,7 @@ rest212:
 	VMAXPS Y8, Y13, Y8
 	VADDPS Y13, Y8, Y8
 
-linear213:
+linear227:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $+2, R14
 	MOVQ    R13, AX
@@ -3555,7 +3555,7 @@ linear213:
 	LEAQ    (R14)(R14*4), R8
 	LEAQ    (SI)(R14*4), DI
 	CMPQ    n+72(FP), $+8
-	JL      part214
+	JL      part229
 	VMOVUPS Y0, (AX)
 	VMOVUPS Y1, (AX)(R14*1)
 	VMOVUPS Y2, (AX)(R14*2)
@@ -3565,9 +3565,9 @@ linear213:
 	VMOVUPS Y6, (AX)(SI*2)
 	VMOVUPS Y7, (AX)(DI*1)
 	VMOVUPS Y8, (AX)(R14*8)
-	JMP     whole215
+	JMP     whole230
 
-part214:
+part229:
 	MOVQ       16(SP), R12
 	VMOVUPS    (R12), Y14
 	VMASKMOVPS Y0, Y14, (AX)
@@ -3580,14 +3580,14 @@ part214:
 	VMASKMOVPS Y7, Y14, (AX)(DI*1)
 	VMASKMOVPS Y8, Y14, (AX)(R14*8)
 
-whole215:
-	JMP tileEnd97
+whole230:
+	JMP tileEnd103
 
-above202:
+above216:
 	MOVQ       16(SP), R12
 	VMOVUPS    (R12), Y14
 	TESTQ      $+1, mode+80(FP)
-	JE         fresh216
+	JE         fresh231
 	MOVQ       R13, AX
 	LEAQ       (R14)(R14*2), SI
 	LEAQ       (R14)(R14*4), R8
@@ -3604,19 +3604,19 @@ above202:
 	VMASKMOVPS (AX)(DI*1), Y14, Y7
 	VMASKMOVPS (AX)(R14*8), Y14, Y8
 	VMASKMOVPS (BX), Y14, Y9
-	JMP        started219
+	JMP        started234
 
-fresh216:
+fresh231:
 	MOVQ       bias+48(FP), AX
 	TESTQ      AX, AX
-	JE         zero217
+	JE         zero232
 	VMASKMOVPS (AX), Y14, Y13
-	JMP        spread218
+	JMP        spread233
 
-zero217:
+zero232:
 	VXORPS Y13, Y13, Y13
 
-spread218:
+spread233:
 	VMOVAPS Y13, Y0
 	VMOVAPS Y13, Y1
 	VMOVAPS Y13, Y2
@@ -3628,7 +3628,7 @@ spread218:
 	VMOVAPS Y13, Y8
 	VMOVAPS Y13, Y9
 
-started219:
+started234:
 	MOVQ    (SP), AX
 	LEAQ    (R9)(R9*2), SI
 	LEAQ    (R9)(R9*4), R8
@@ -3641,10 +3641,10 @@ started219:
 	IMULQ   DX, R14
 	ADDQ    AX, R14
 	SUBQ    $+8, R12
-	JL      rest221
+	JL      rest236
 	PCALIGN $0x40
 
-loop220:
+loop235:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
 	VFMADD231PS  Y13, Y14, Y0
@@ -3819,14 +3819,14 @@ loop220:
 	ADDQ         $+32, AX
 	ADDQ         $+32, BX
 	SUBQ         $+8, R12
-	JGE          loop220
+	JGE          loop235
 
-rest221:
+rest236:
 	ADDQ $+8, R12
 	SUBQ $+2, R12
-	JL   rest223
+	JL   rest238
 
-loop222:
+loop237:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
 	VFMADD231PS  Y13, Y14, Y0
@@ -3873,14 +3873,14 @@ loop222:
 	ADDQ         $+8, AX
 	ADDQ         $+8, BX
 	SUBQ         $+2, R12
-	JGE          loop222
+	JGE          loop237
 
-rest223:
+rest238:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest225
+	JL   rest240
 
-loop224:
+loop239:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
 	VFMADD231PS  Y13, Y14, Y0
@@ -3906,12 +3906,12 @@ loop224:
 	ADDQ         $+4, AX
 	ADDQ         $+4, BX
 	SUBQ         $+1, R12
-	JGE          loop224
+	JGE          loop239
 
-rest225:
+rest240:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear226
+	JE     linear241
 	VXORPS Y13, Y13, Y13
 	VMAXPS Y0, Y13, Y0
 	VADDPS Y13, Y0, Y0
@@ -3934,7 +3934,7 @@ rest225:
 	VMAXPS Y9, Y13, Y9
 	VADDPS Y13, Y9, Y9
 
-linear226:
+linear241:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $+2, R14
 	MOVQ    R13, AX
@@ -3944,7 +3944,7 @@ linear226:
 	LEAQ    (AX)(R14*8), BX
 	ADDQ    R14, BX
 	CMPQ    n+72(FP), $+8
-	JL      part227
+	JL      part243
 	VMOVUPS Y0, (AX)
 	VMOVUPS Y1, (AX)(R14*1)
 	VMOVUPS Y2, (AX)(R14*2)
@@ -3955,9 +3955,9 @@ linear226:
 	VMOVUPS Y7, (AX)(DI*1)
 	VMOVUPS Y8, (AX)(R14*8)
 	VMOVUPS Y9, (BX)
-	JMP     whole228
+	JMP     whole244
 
-part227:
+part243:
 	MOVQ       16(SP), R12
 	VMOVUPS    (R12), Y14
 	VMASKMOVPS Y0, Y14, (AX)
@@ -3971,18 +3971,18 @@ part227:
 	VMASKMOVPS Y8, Y14, (AX)(R14*8)
 	VMASKMOVPS Y9, Y14, (BX)
 
-whole228:
-tileEnd97:
+whole244:
+tileEnd103:
 	TESTQ $+4, mode+80(FP)
-	JE    noSwish229
+	JE    noSwish245
 	CMPQ  n+72(FP), $+8
-	JL    part230
+	JL    part246
 	MOVQ  R13, AX
 	MOVQ  DX, R12
 	SUBQ  $+1, R12
-	JL    rest233
+	JL    rest249
 
-swish232:
+swish248:
 	VMOVUPS     (AX), Y0
 	VMOVUPS     swishMin<>+0(SB), Y1
 	VMAXPS      Y0, Y1, Y0
@@ -4004,21 +4004,21 @@ swish232:
 	VMOVUPS     Y0, (AX)
 	LEAQ        (AX)(R14*1), AX
 	SUBQ        $+1, R12
-	JGE         swish232
+	JGE         swish248
 
-rest233:
+rest249:
 	ADDQ $+1, R12
-	JMP  whole231
+	JMP  whole247
 
-part230:
+part246:
 	MOVQ    16(SP), R12
 	VMOVUPS (R12), Y15
 	MOVQ    R13, AX
 	MOVQ    DX, R12
 	SUBQ    $+1, R12
-	JL      rest235
+	JL      rest251
 
-swish234:
+swish250:
 	VMASKMOVPS  (AX), Y15, Y0
 	VMOVUPS     swishMin<>+0(SB), Y1
 	VMAXPS      Y0, Y1, Y0
@@ -4040,13 +4040,13 @@ swish234:
 	VMASKMOVPS  Y0, Y15, (AX)
 	LEAQ        (AX)(R14*1), AX
 	SUBQ        $+1, R12
-	JGE         swish234
+	JGE         swish250
 
-rest235:
+rest251:
 	ADDQ $+1, R12
 
-whole231:
-noSwish229:
+whole247:
+noSwish245:
 	SUBQ  DX, 8(SP)
 	JE    done1
 	MOVQ  DX, R12
@@ -4054,7 +4054,7 @@ noSwish229:
 	ADDQ  R12, (SP)
 	IMULQ R14, DX
 	ADDQ  DX, R13
-	JMP   tile94
+	JMP   tile100
 
 done1:
 	VZEROUPPER
@@ -4316,59 +4316,59 @@ linear19:
 	SHLQ    $+2, R14
 	MOVQ    R13, AX
 	CMPQ    n+72(FP), $+16
-	JL      part20
+	JL      part21
 	VMOVUPS Y0, (AX)
 	VMOVUPS Y1, 32(AX)
-	JMP     whole21
+	JMP     whole22
 
-part20:
+part21:
 	MOVQ       16(SP), R12
 	VMOVUPS    (R12), Y14
 	VMOVUPS    Y0, (AX)
 	VMASKMOVPS Y1, Y14, 32(AX)
 
-whole21:
+whole22:
 	JMP tileEnd7
 
 above10:
 	MOVQ       16(SP), R12
 	VMOVUPS    (R12), Y14
 	TESTQ      $+1, mode+80(FP)
-	JE         fresh22
+	JE         fresh23
 	MOVQ       R13, AX
 	VMOVUPS    (AX), Y0
 	VMASKMOVPS 32(AX), Y14, Y1
 	VMOVUPS    (AX)(R14*1), Y2
 	VMASKMOVPS 32(AX)(R14*1), Y14, Y3
-	JMP        started25
+	JMP        started26
 
-fresh22:
+fresh23:
 	MOVQ       bias+48(FP), AX
 	TESTQ      AX, AX
-	JE         zero23
+	JE         zero24
 	VMOVUPS    (AX), Y13
 	VMASKMOVPS 32(AX), Y14, Y12
-	JMP        spread24
+	JMP        spread25
 
-zero23:
+zero24:
 	VXORPS Y13, Y13, Y13
 	VXORPS Y12, Y12, Y12
 
-spread24:
+spread25:
 	VMOVAPS Y13, Y0
 	VMOVAPS Y12, Y1
 	VMOVAPS Y13, Y2
 	VMOVAPS Y12, Y3
 
-started25:
+started26:
 	MOVQ    (SP), AX
 	MOVQ    b+32(FP), R10
 	MOVQ    k+64(FP), R12
 	SUBQ    $+2, R12
-	JL      rest27
+	JL      rest28
 	PCALIGN $0x40
 
-loop26:
+loop27:
 	VMOVUPS      (R10), Y13
 	VMOVUPS      32(R10), Y12
 	VBROADCASTSS (AX), Y14
@@ -4388,14 +4388,14 @@ loop26:
 	LEAQ         (R10)(R11*2), R10
 	LEAQ         (AX)(R9*2), AX
 	SUBQ         $+2, R12
-	JGE          loop26
+	JGE          loop27
 
-rest27:
+rest28:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest29
+	JL   rest30
 
-loop28:
+loop29:
 	VMOVUPS      (R10), Y13
 	VMOVUPS      32(R10), Y12
 	VBROADCASTSS (AX), Y14
@@ -4407,12 +4407,12 @@ loop28:
 	LEAQ         (R10)(R11*1), R10
 	LEAQ         (AX)(R9*1), AX
 	SUBQ         $+1, R12
-	JGE          loop28
+	JGE          loop29
 
-rest29:
+rest30:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear30
+	JE     linear31
 	VXORPS Y13, Y13, Y13
 	VMAXPS Y0, Y13, Y0
 	VADDPS Y13, Y0, Y0
@@ -4423,19 +4423,19 @@ rest29:
 	VMAXPS Y3, Y13, Y3
 	VADDPS Y13, Y3, Y3
 
-linear30:
+linear31:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $+2, R14
 	MOVQ    R13, AX
 	CMPQ    n+72(FP), $+16
-	JL      part31
+	JL      part33
 	VMOVUPS Y0, (AX)
 	VMOVUPS Y1, 32(AX)
 	VMOVUPS Y2, (AX)(R14*1)
 	VMOVUPS Y3, 32(AX)(R14*1)
-	JMP     whole32
+	JMP     whole34
 
-part31:
+part33:
 	MOVQ       16(SP), R12
 	VMOVUPS    (R12), Y14
 	VMOVUPS    Y0, (AX)
@@ -4443,14 +4443,14 @@ part31:
 	VMOVUPS    Y2, (AX)(R14*1)
 	VMASKMOVPS Y3, Y14, 32(AX)(R14*1)
 
-whole32:
+whole34:
 	JMP tileEnd7
 
 above9:
 	MOVQ       16(SP), R12
 	VMOVUPS    (R12), Y14
 	TESTQ      $+1, mode+80(FP)
-	JE         fresh33
+	JE         fresh35
 	MOVQ       R13, AX
 	VMOVUPS    (AX), Y0
 	VMASKMOVPS 32(AX), Y14, Y1
@@ -4458,21 +4458,21 @@ above9:
 	VMASKMOVPS 32(AX)(R14*1), Y14, Y3
 	VMOVUPS    (AX)(R14*2), Y4
 	VMASKMOVPS 32(AX)(R14*2), Y14, Y5
-	JMP        started36
+	JMP        started38
 
-fresh33:
+fresh35:
 	MOVQ       bias+48(FP), AX
 	TESTQ      AX, AX
-	JE         zero34
+	JE         zero36
 	VMOVUPS    (AX), Y13
 	VMASKMOVPS 32(AX), Y14, Y12
-	JMP        spread35
+	JMP        spread37
 
-zero34:
+zero36:
 	VXORPS Y13, Y13, Y13
 	VXORPS Y12, Y12, Y12
 
-spread35:
+spread37:
 	VMOVAPS Y13, Y0
 	VMOVAPS Y12, Y1
 	VMOVAPS Y13, Y2
@@ -4480,118 +4480,13 @@ spread35:
 	VMOVAPS Y13, Y4
 	VMOVAPS Y12, Y5
 
-started36:
+started38:
 	MOVQ    (SP), AX
 	MOVQ    b+32(FP), R10
 	MOVQ    k+64(FP), R12
 	SUBQ    $+8, R12
-	JL      rest38
+	JL      rest40
 	PCALIGN $0x40
-
-loop37:
-	VMOVUPS      (R10), Y13
-	VMOVUPS      32(R10), Y12
-	VBROADCASTSS (AX), Y14
-	VFMADD231PS  Y13, Y14, Y0
-	VFMADD231PS  Y12, Y14, Y1
-	VBROADCASTSS 4(AX), Y15
-	VFMADD231PS  Y13, Y15, Y2
-	VFMADD231PS  Y12, Y15, Y3
-	VBROADCASTSS 8(AX), Y14
-	VFMADD231PS  Y13, Y14, Y4
-	VFMADD231PS  Y12, Y14, Y5
-	VMOVUPS      (R10)(R11*1), Y13
-	VMOVUPS      32(R10)(R11*1), Y12
-	VBROADCASTSS (AX)(R9*1), Y14
-	VFMADD231PS  Y13, Y14, Y0
-	VFMADD231PS  Y12, Y14, Y1
-	VBROADCASTSS 4(AX)(R9*1), Y15
-	VFMADD231PS  Y13, Y15, Y2
-	VFMADD231PS  Y12, Y15, Y3
-	VBROADCASTSS 8(AX)(R9*1), Y14
-	VFMADD231PS  Y13, Y14, Y4
-	VFMADD231PS  Y12, Y14, Y5
-	VMOVUPS      (R10)(R11*2), Y13
-	VMOVUPS      32(R10)(R11*2), Y12
-	VBROADCASTSS (AX)(R9*2), Y14
-	VFMADD231PS  Y13, Y14, Y0
-	VFMADD231PS  Y12, Y14, Y1
-	VBROADCASTSS 4(AX)(R9*2), Y15
-	VFMADD231PS  Y13, Y15, Y2
-	VFMADD231PS  Y12, Y15, Y3
-	VBROADCASTSS 8(AX)(R9*2), Y14
-	VFMADD231PS  Y13, Y14, Y4
-	VFMADD231PS  Y12, Y14, Y5
-	ADDQ         R15, R10
-	LEAQ         (AX)(R9*2), AX
-	ADDQ         R9, AX
-	VMOVUPS      (R10), Y13
-	VMOVUPS      32(R10), Y12
-	VBROADCASTSS (AX), Y14
-	VFMADD231PS  Y13, Y14, Y0
-	VFMADD231PS  Y12, Y14, Y1
-	VBROADCASTSS 4(AX), Y15
-	VFMADD231PS  Y13, Y15, Y2
-	VFMADD231PS  Y12, Y15, Y3
-	VBROADCASTSS 8(AX), Y14
-	VFMADD231PS  Y13, Y14, Y4
-	VFMADD231PS  Y12, Y14, Y5
-	VMOVUPS      (R10)(R11*1), Y13
-	VMOVUPS      32(R10)(R11*1), Y12
-	VBROADCASTSS (AX)(R9*1), Y14
-	VFMADD231PS  Y13, Y14, Y0
-	VFMADD231PS  Y12, Y14, Y1
-	VBROADCASTSS 4(AX)(R9*1), Y15
-	VFMADD231PS  Y13, Y15, Y2
-	VFMADD231PS  Y12, Y15, Y3
-	VBROADCASTSS 8(AX)(R9*1), Y14
-	VFMADD231PS  Y13, Y14, Y4
-	VFMADD231PS  Y12, Y14, Y5
-	VMOVUPS      (R10)(R11*2), Y13
-	VMOVUPS      32(R10)(R11*2), Y12
-	VBROADCASTSS (AX)(R9*2), Y14
-	VFMADD231PS  Y13, Y14, Y0
-	VFMADD231PS  Y12, Y14, Y1
-	VBROADCASTSS 4(AX)(R9*2), Y15
-	VFMADD231PS  Y13, Y15, Y2
-	VFMADD231PS  Y12, Y15, Y3
-	VBROADCASTSS 8(AX)(R9*2), Y14
-	VFMADD231PS  Y13, Y14, Y4
-	VFMADD231PS  Y12, Y14, Y5
-	ADDQ         R15, R10
-	LEAQ         (AX)(R9*2), AX
-	ADDQ         R9, AX
-	VMOVUPS      (R10), Y13
-	VMOVUPS      32(R10), Y12
-	VBROADCASTSS (AX), Y14
-	VFMADD231PS  Y13, Y14, Y0
-	VFMADD231PS  Y12, Y14, Y1
-	VBROADCASTSS 4(AX), Y15
-	VFMADD231PS  Y13, Y15, Y2
-	VFMADD231PS  Y12, Y15, Y3
-	VBROADCASTSS 8(AX), Y14
-	VFMADD231PS  Y13, Y14, Y4
-	VFMADD231PS  Y12, Y14, Y5
-	VMOVUPS      (R10)(R11*1), Y13
-	VMOVUPS      32(R10)(R11*1), Y12
-	VBROADCASTSS (AX)(R9*1), Y14
-	VFMADD231PS  Y13, Y14, Y0
-	VFMADD231PS  Y12, Y14, Y1
-	VBROADCASTSS 4(AX)(R9*1), Y15
-	VFMADD231PS  Y13, Y15, Y2
-	VFMADD231PS  Y12, Y15, Y3
-	VBROADCASTSS 8(AX)(R9*1), Y14
-	VFMADD231PS  Y13, Y14, Y4
-	VFMADD231PS  Y12, Y14, Y5
-	LEAQ         (R10)(R11*2), R10
-	LEAQ         (AX)(R9*2), AX
-	SUBQ         $+8, R12
-	JGE          loop37
-
-rest38:
-	ADDQ $+8, R12
-	SUBQ $+2, R12
-	JL   rest40
 
 loop39:
 	VMOVUPS      (R10), Y13
@@ -4616,14 +4511,86 @@ loop39:
 	VBROADCASTSS 8(AX)(R9*1), Y14
 	VFMADD231PS  Y13, Y14, Y4
 	VFMADD231PS  Y12, Y14, Y5
+	VMOVUPS      (R10)(R11*2), Y13
+	VMOVUPS      32(R10)(R11*2), Y12
+	VBROADCASTSS (AX)(R9*2), Y14
+	VFMADD231PS  Y13, Y14, Y0
+	VFMADD231PS  Y12, Y14, Y1
+	VBROADCASTSS 4(AX)(R9*2), Y15
+	VFMADD231PS  Y13, Y15, Y2
+	VFMADD231PS  Y12, Y15, Y3
+	VBROADCASTSS 8(AX)(R9*2), Y14
+	VFMADD231PS  Y13, Y14, Y4
+	VFMADD231PS  Y12, Y14, Y5
+	ADDQ         R15, R10
+	LEAQ         (AX)(R9*2), AX
+	ADDQ         R9, AX
+	VMOVUPS      (R10), Y13
+	VMOVUPS      32(R10), Y12
+	VBROADCASTSS (AX), Y14
+	VFMADD231PS  Y13, Y14, Y0
+	VFMADD231PS  Y12, Y14, Y1
+	VBROADCASTSS 4(AX), Y15
+	VFMADD231PS  Y13, Y15, Y2
+	VFMADD231PS  Y12, Y15, Y3
+	VBROADCASTSS 8(AX), Y14
+	VFMADD231PS  Y13, Y14, Y4
+	VFMADD231PS  Y12, Y14, Y5
+	VMOVUPS      (R10)(R11*1), Y13
+	VMOVUPS      32(R10)(R11*1), Y12
+	VBROADCASTSS (AX)(R9*1), Y14
+	VFMADD231PS  Y13, Y14, Y0
+	VFMADD231PS  Y12, Y14, Y1
+	VBROADCASTSS 4(AX)(R9*1), Y15
+	VFMADD231PS  Y13, Y15, Y2
+	VFMADD231PS  Y12, Y15, Y3
+	VBROADCASTSS 8(AX)(R9*1), Y14
+	VFMADD231PS  Y13, Y14, Y4
+	VFMADD231PS  Y12, Y14, Y5
+	VMOVUPS      (R10)(R11*2), Y13
+	VMOVUPS      32(R10)(R11*2), Y12
+	VBROADCASTSS (AX)(R9*2), Y14
+	VFMADD231PS  Y13, Y14, Y0
+	VFMADD231PS  Y12, Y14, Y1
+	VBROADCASTSS 4(AX)(R9*2), Y15
+	VFMADD231PS  Y13, Y15, Y2
+	VFMADD231PS  Y12, Y15, Y3
+	VBROADCASTSS 8(AX)(R9*2), Y14
+	VFMADD231PS  Y13, Y14, Y4
+	VFMADD231PS  Y12, Y14, Y5
+	ADDQ         R15, R10
+	LEAQ         (AX)(R9*2), AX
+	ADDQ         R9, AX
+	VMOVUPS      (R10), Y13
+	VMOVUPS      32(R10), Y12
+	VBROADCASTSS (AX), Y14
+	VFMADD231PS  Y13, Y14, Y0
+	VFMADD231PS  Y12, Y14, Y1
+	VBROADCASTSS 4(AX), Y15
+	VFMADD231PS  Y13, Y15, Y2
+	VFMADD231PS  Y12, Y15, Y3
+	VBROADCASTSS 8(AX), Y14
+	VFMADD231PS  Y13, Y14, Y4
+	VFMADD231PS  Y12, Y14, Y5
+	VMOVUPS      (R10)(R11*1), Y13
+	VMOVUPS      32(R10)(R11*1), Y12
+	VBROADCASTSS (AX)(R9*1), Y14
+	VFMADD231PS  Y13, Y14, Y0
+	VFMADD231PS  Y12, Y14, Y1
+	VBROADCASTSS 4(AX)(R9*1), Y15
+	VFMADD231PS  Y13, Y15, Y2
+	VFMADD231PS  Y12, Y15, Y3
+	VBROADCASTSS 8(AX)(R9*1), Y14
+	VFMADD231PS  Y13, Y14, Y4
+	VFMADD231PS  Y12, Y14, Y5
 	LEAQ         (R10)(R11*2), R10
 	LEAQ         (AX)(R9*2), AX
-	SUBQ         $+2, R12
+	SUBQ         $+8, R12
 	JGE          loop39
 
 rest40:
-	ADDQ $+2, R12
-	SUBQ $+1, R12
+	ADDQ $+8, R12
+	SUBQ $+2, R12
 	JL   rest42
 
 loop41:
@@ -4638,15 +4605,48 @@ loop41:
 	VBROADCASTSS 8(AX), Y14
 	VFMADD231PS  Y13, Y14, Y4
 	VFMADD231PS  Y12, Y14, Y5
-	LEAQ         (R10)(R11*1), R10
-	LEAQ         (AX)(R9*1), AX
-	SUBQ         $+1, R12
+	VMOVUPS      (R10)(R11*1), Y13
+	VMOVUPS      32(R10)(R11*1), Y12
+	VBROADCASTSS (AX)(R9*1), Y14
+	VFMADD231PS  Y13, Y14, Y0
+	VFMADD231PS  Y12, Y14, Y1
+	VBROADCASTSS 4(AX)(R9*1), Y15
+	VFMADD231PS  Y13, Y15, Y2
+	VFMADD231PS  Y12, Y15, Y3
+	VBROADCASTSS 8(AX)(R9*1), Y14
+	VFMADD231PS  Y13, Y14, Y4
+	VFMADD231PS  Y12, Y14, Y5
+	LEAQ         (R10)(R11*2), R10
+	LEAQ         (AX)(R9*2), AX
+	SUBQ         $+2, R12
 	JGE          loop41
 
 rest42:
+	ADDQ $+2, R12
+	SUBQ $+1, R12
+	JL   rest44
+
+loop43:
+	VMOVUPS      (R10), Y13
+	VMOVUPS      32(R10), Y12
+	VBROADCASTSS (AX), Y14
+	VFMADD231PS  Y13, Y14, Y0
+	VFMADD231PS  Y12, Y14, Y1
+	VBROADCASTSS 4(AX), Y15
+	VFMADD231PS  Y13, Y15, Y2
+	VFMADD231PS  Y12, Y15, Y3
+	VBROADCASTSS 8(AX), Y14
+	VFMADD231PS  Y13, Y14, Y4
+	VFMADD231PS  Y12, Y14, Y5
+	LEAQ         (R10)(R11*1), R10
+	LEAQ         (AX)(R9*1), AX
+	SUBQ         $+1, R12
+	JGE          loop43
+
+rest44:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear43
+	JE     linear45
 	VXORPS Y13, Y13, Y13
 	VMAXPS Y0, Y13, Y0
 	VADDPS Y13, Y0, Y0
@@ -4661,21 +4661,21 @@ rest42:
 	VMAXPS Y5, Y13, Y5
 	VADDPS Y13, Y5, Y5
 
-linear43:
+linear45:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $+2, R14
 	MOVQ    R13, AX
 	CMPQ    n+72(FP), $+16
-	JL      part44
+	JL      part47
 	VMOVUPS Y0, (AX)
 	VMOVUPS Y1, 32(AX)
 	VMOVUPS Y2, (AX)(R14*1)
 	VMOVUPS Y3, 32(AX)(R14*1)
 	VMOVUPS Y4, (AX)(R14*2)
 	VMOVUPS Y5, 32(AX)(R14*2)
-	JMP     whole45
+	JMP     whole48
 
-part44:
+part47:
 	MOVQ       16(SP), R12
 	VMOVUPS    (R12), Y14
 	VMOVUPS    Y0, (AX)
@@ -4685,18 +4685,18 @@ part44:
 	VMOVUPS    Y4, (AX)(R14*2)
 	VMASKMOVPS Y5, Y14, 32(AX)(R14*2)
 
-whole45:
+whole48:
 	JMP tileEnd7
 
 above8:
 	CMPQ       DX, $+5
-	JG         above46
+	JG         above49
 	CMPQ       DX, $+4
-	JG         above47
+	JG         above50
 	MOVQ       16(SP), R12
 	VMOVUPS    (R12), Y14
 	TESTQ      $+1, mode+80(FP)
-	JE         fresh48
+	JE         fresh51
 	MOVQ       R13, AX
 	LEAQ       (R14)(R14*2), SI
 	VMOVUPS    (AX), Y0
@@ -4707,21 +4707,21 @@ above8:
 	VMASKMOVPS 32(AX)(R14*2), Y14, Y5
 	VMOVUPS    (AX)(SI*1), Y6
 	VMASKMOVPS 32(AX)(SI*1), Y14, Y7
-	JMP        started51
+	JMP        started54
 
-fresh48:
+fresh51:
 	MOVQ       bias+48(FP), AX
 	TESTQ      AX, AX
-	JE         zero49
+	JE         zero52
 	VMOVUPS    (AX), Y13
 	VMASKMOVPS 32(AX), Y14, Y12
-	JMP        spread50
+	JMP        spread53
 
-zero49:
+zero52:
 	VXORPS Y13, Y13, Y13
 	VXORPS Y12, Y12, Y12
 
-spread50:
+spread53:
 	VMOVAPS Y13, Y0
 	VMOVAPS Y12, Y1
 	VMOVAPS Y13, Y2
@@ -4731,15 +4731,15 @@ spread50:
 	VMOVAPS Y13, Y6
 	VMOVAPS Y12, Y7
 
-started51:
+started54:
 	MOVQ    (SP), AX
 	MOVQ    b+32(FP), R10
 	MOVQ    k+64(FP), R12
 	SUBQ    $+8, R12
-	JL      rest53
+	JL      rest56
 	PCALIGN $0x40
 
-loop52:
+loop55:
 	VMOVUPS      (R10), Y13
 	VMOVUPS      32(R10), Y12
 	VBROADCASTSS (AX), Y14
@@ -4861,14 +4861,14 @@ loop52:
 	LEAQ         (R10)(R11*2), R10
 	LEAQ         (AX)(R9*2), AX
 	SUBQ         $+8, R12
-	JGE          loop52
+	JGE          loop55
 
-rest53:
+rest56:
 	ADDQ $+8, R12
 	SUBQ $+2, R12
-	JL   rest55
+	JL   rest58
 
-loop54:
+loop57:
 	VMOVUPS      (R10), Y13
 	VMOVUPS      32(R10), Y12
 	VBROADCASTSS (AX), Y14
@@ -4900,14 +4900,14 @@ loop54:
 	LEAQ         (R10)(R11*2), R10
 	LEAQ         (AX)(R9*2), AX
 	SUBQ         $+2, R12
-	JGE          loop54
+	JGE          loop57
 
-rest55:
+rest58:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest57
+	JL   rest60
 
-loop56:
+loop59:
 	VMOVUPS      (R10), Y13
 	VMOVUPS      32(R10), Y12
 	VBROADCASTSS (AX), Y14
@@ -4925,12 +4925,12 @@ loop56:
 	LEAQ         (R10)(R11*1), R10
 	LEAQ         (AX)(R9*1), AX
 	SUBQ         $+1, R12
-	JGE          loop56
+	JGE          loop59
 
-rest57:
+rest60:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear58
+	JE     linear61
 	VXORPS Y13, Y13, Y13
 	VMAXPS Y0, Y13, Y0
 	VADDPS Y13, Y0, Y0
@@ -4949,13 +4949,13 @@ rest57:
 	VMAXPS Y7, Y13, Y7
 	VADDPS Y13, Y7, Y7
 
-linear58:
+linear61:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $+2, R14
 	MOVQ    R13, AX
 	LEAQ    (R14)(R14*2), SI
 	CMPQ    n+72(FP), $+16
-	JL      part59
+	JL      part63
 	VMOVUPS Y0, (AX)
 	VMOVUPS Y1, 32(AX)
 	VMOVUPS Y2, (AX)(R14*1)
@@ -4964,9 +4964,9 @@ linear58:
 	VMOVUPS Y5, 32(AX)(R14*2)
 	VMOVUPS Y6, (AX)(SI*1)
 	VMOVUPS Y7, 32(AX)(SI*1)
-	JMP     whole60
+	JMP     whole64
 
-part59:
+part63:
 	MOVQ       16(SP), R12
 	VMOVUPS    (R12), Y14
 	VMOVUPS    Y0, (AX)
@@ -4978,14 +4978,14 @@ part59:
 	VMOVUPS    Y6, (AX)(SI*1)
 	VMASKMOVPS Y7, Y14, 32(AX)(SI*1)
 
-whole60:
+whole64:
 	JMP tileEnd7
 
-above47:
+above50:
 	MOVQ       16(SP), R12
 	VMOVUPS    (R12), Y14
 	TESTQ      $+1, mode+80(FP)
-	JE         fresh61
+	JE         fresh65
 	MOVQ       R13, AX
 	LEAQ       (R14)(R14*2), SI
 	VMOVUPS    (AX), Y0
@@ -4998,21 +4998,21 @@ above47:
 	VMASKMOVPS 32(AX)(SI*1), Y14, Y7
 	VMOVUPS    (AX)(R14*4), Y8
 	VMASKMOVPS 32(AX)(R14*4), Y14, Y9
-	JMP        started64
+	JMP        started68
 
-fresh61:
+fresh65:
 	MOVQ       bias+48(FP), AX
 	TESTQ      AX, AX
-	JE         zero62
+	JE         zero66
 	VMOVUPS    (AX), Y13
 	VMASKMOVPS 32(AX), Y14, Y12
-	JMP        spread63
+	JMP        spread67
 
-zero62:
+zero66:
 	VXORPS Y13, Y13, Y13
 	VXORPS Y12, Y12, Y12
 
-spread63:
+spread67:
 	VMOVAPS Y13, Y0
 	VMOVAPS Y12, Y1
 	VMOVAPS Y13, Y2
@@ -5024,211 +5024,13 @@ spread63:
 	VMOVAPS Y13, Y8
 	VMOVAPS Y12, Y9
 
-started64:
+started68:
 	MOVQ    (SP), AX
 	MOVQ    b+32(FP), R10
 	MOVQ    k+64(FP), R12
 	SUBQ    $+8, R12
-	JL      rest66
+	JL      rest70
 	PCALIGN $0x40
-
-loop65:
-	VMOVUPS      (R10), Y13
-	VMOVUPS      32(R10), Y12
-	VBROADCASTSS (AX), Y14
-	VFMADD231PS  Y13, Y14, Y0
-	VFMADD231PS  Y12, Y14, Y1
-	VBROADCASTSS 4(AX), Y15
-	VFMADD231PS  Y13, Y15, Y2
-	VFMADD231PS  Y12, Y15, Y3
-	VBROADCASTSS 8(AX), Y14
-	VFMADD231PS  Y13, Y14, Y4
-	VFMADD231PS  Y12, Y14, Y5
-	VBROADCASTSS 12(AX), Y15
-	VFMADD231PS  Y13, Y15, Y6
-	VFMADD231PS  Y12, Y15, Y7
-	VBROADCASTSS 16(AX), Y14
-	VFMADD231PS  Y13, Y14, Y8
-	VFMADD231PS  Y12, Y14, Y9
-	VMOVUPS      (R10)(R11*1), Y13
-	VMOVUPS      32(R10)(R11*1), Y12
-	VBROADCASTSS (AX)(R9*1), Y14
-	VFMADD231PS  Y13, Y14, Y0
-	VFMADD231PS  Y12, Y14, Y1
-	VBROADCASTSS 4(AX)(R9*1), Y15
-	VFMADD231PS  Y13, Y15, Y2
-	VFMADD231PS  Y12, Y15, Y3
-	VBROADCASTSS 8(AX)(R9*1), Y14
-	VFMADD231PS  Y13, Y14, Y4
-	VFMADD231PS  Y12, Y14, Y5
-	VBROADCASTSS 12(AX)(R9*1), Y15
-	VFMADD231PS  Y13, Y15, Y6
-	VFMADD231PS  Y12, Y15, Y7
-	VBROADCASTSS 16(AX)(R9*1), Y14
-	VFMADD231PS  Y13, Y14, Y8
-	VFMADD231PS  Y12, Y14, Y9
-	VMOVUPS      (R10)(R11*2), Y13
-	VMOVUPS      32(R10)(R11*2), Y12
-	VBROADCASTSS (AX)(R9*2), Y14
-	VFMADD231PS  Y13, Y14, Y0
-	VFMADD231PS  Y12, Y14, Y1
-	VBROADCASTSS 4(AX)(R9*2), Y15
-	VFMADD231PS  Y13, Y15, Y2
-	VFMADD231PS  Y12, Y15, Y3
-	VBROADCASTSS 8(AX)(R9*2), Y14
-	VFMADD231PS  Y13, Y14, Y4
-	VFMADD231PS  Y12, Y14, Y5
-	VBROADCASTSS 12(AX)(R9*2), Y15
-	VFMADD231PS  Y13, Y15, Y6
-	VFMADD231PS  Y12, Y15, Y7
-	VBROADCASTSS 16(AX)(R9*2), Y14
-	VFMADD231PS  Y13, Y14, Y8
-	VFMADD231PS  Y12, Y14, Y9
-	ADDQ         R15, R10
-	LEAQ         (AX)(R9*2), AX
-	ADDQ         R9, AX
-	VMOVUPS      (R10), Y13
-	VMOVUPS      32(R10), Y12
-	VBROADCASTSS (AX), Y14
-	VFMADD231PS  Y13, Y14, Y0
-	VFMADD231PS  Y12, Y14, Y1
-	VBROADCASTSS 4(AX), Y15
-	VFMADD231PS  Y13, Y15, Y2
-	VFMADD231PS  Y12, Y15, Y3
-	VBROADCASTSS 8(AX), Y14
-	VFMADD231PS  Y13, Y14, Y4
-	VFMADD231PS  Y12, Y14, Y5
-	VBROADCASTSS 12(AX), Y15
-	VFMADD231PS  Y13, Y15, Y6
-	VFMADD231PS  Y12, Y15, Y7
-	VBROADCASTSS 16(AX), Y14
-	VFMADD231PS  Y13, Y14, Y8
-	VFMADD231PS  Y12, Y14, Y9
-	VMOVUPS      (R10)(R11*1), Y13
-	VMOVUPS      32(R10)(R11*1), Y12
-	VBROADCASTSS (AX)(R9*1), Y14
-	VFMADD231PS  Y13, Y14, Y0
-	VFMADD231PS  Y12, Y14, Y1
-	VBROADCASTSS 4(AX)(R9*1), Y15
-	VFMADD231PS  Y13, Y15, Y2
-	VFMADD231PS  Y12, Y15, Y3
-	VBROADCASTSS 8(AX)(R9*1), Y14
-	VFMADD231PS  Y13, Y14, Y4
-	VFMADD231PS  Y12, Y14, Y5
-	VBROADCASTSS 12(AX)(R9*1), Y15
-	VFMADD231PS  Y13, Y15, Y6
-	VFMADD231PS  Y12, Y15, Y7
-	VBROADCASTSS 16(AX)(R9*1), Y14
-	VFMADD231PS  Y13, Y14, Y8
-	VFMADD231PS  Y12, Y14, Y9
-	VMOVUPS      (R10)(R11*2), Y13
-	VMOVUPS      32(R10)(R11*2), Y12
-	VBROADCASTSS (AX)(R9*2), Y14
-	VFMADD231PS  Y13, Y14, Y0
-	VFMADD231PS  Y12, Y14, Y1
-	VBROADCASTSS 4(AX)(R9*2), Y15
-	VFMADD231PS  Y13, Y15, Y2
-	VFMADD231PS  Y12, Y15, Y3
-	VBROADCASTSS 8(AX)(R9*2), Y14
-	VFMADD231PS  Y13, Y14, Y4
-	VFMADD231PS  Y12, Y14, Y5
-	VBROADCASTSS 12(AX)(R9*2), Y15
-	VFMADD231PS  Y13, Y15, Y6
-	VFMADD231PS  Y12, Y15, Y7
-	VBROADCASTSS 16(AX)(R9*2), Y14
-	VFMADD231PS  Y13, Y14, Y8
-	VFMADD231PS  Y12, Y14, Y9
-	ADDQ         R15, R10
-	LEAQ         (AX)(R9*2), AX
-	ADDQ         R9, AX
-	VMOVUPS      (R10), Y13
-	VMOVUPS      32(R10), Y12
-	VBROADCASTSS (AX), Y14
-	VFMADD231PS  Y13, Y14, Y0
-	VFMADD231PS  Y12, Y14, Y1
-	VBROADCASTSS 4(AX), Y15
-	VFMADD231PS  Y13, Y15, Y2
-	VFMADD231PS  Y12, Y15, Y3
-	VBROADCASTSS 8(AX), Y14
-	VFMADD231PS  Y13, Y14, Y4
-	VFMADD231PS  Y12, Y14, Y5
-	VBROADCASTSS 12(AX), Y15
-	VFMADD231PS  Y13, Y15, Y6
-	VFMADD231PS  Y12, Y15, Y7
-	VBROADCASTSS 16(AX), Y14
-	VFMADD231PS  Y13, Y14, Y8
-	VFMADD231PS  Y12, Y14, Y9
-	VMOVUPS      (R10)(R11*1), Y13
-	VMOVUPS      32(R10)(R11*1), Y12
-	VBROADCASTSS (AX)(R9*1), Y14
-	VFMADD231PS  Y13, Y14, Y0
-	VFMADD231PS  Y12, Y14, Y1
-	VBROADCASTSS 4(AX)(R9*1), Y15
-	VFMADD231PS  Y13, Y15, Y2
-	VFMADD231PS  Y12, Y15, Y3
-	VBROADCASTSS 8(AX)(R9*1), Y14
-	VFMADD231PS  Y13, Y14, Y4
-	VFMADD231PS  Y12, Y14, Y5
-	VBROADCASTSS 12(AX)(R9*1), Y15
-	VFMADD231PS  Y13, Y15, Y6
-	VFMADD231PS  Y12, Y15, Y7
-	VBROADCASTSS 16(AX)(R9*1), Y14
-	VFMADD231PS  Y13, Y14, Y8
-	VFMADD231PS  Y12, Y14, Y9
-	LEAQ         (R10)(R11*2), R10
-	LEAQ         (AX)(R9*2), AX
-	SUBQ         $+8, R12
-	JGE          loop65
-
-rest66:
-	ADDQ $+8, R12
-	SUBQ $+2, R12
-	JL   rest68
-
-loop67:
-	VMOVUPS      (R10), Y13
-	VMOVUPS      32(R10), Y12
-	VBROADCASTSS (AX), Y14
-	VFMADD231PS  Y13, Y14, Y0
-	VFMADD231PS  Y12, Y14, Y1
-	VBROADCASTSS 4(AX), Y15
-	VFMADD231PS  Y13, Y15, Y2
-	VFMADD231PS  Y12, Y15, Y3
-	VBROADCASTSS 8(AX), Y14
-	VFMADD231PS  Y13, Y14, Y4
-	VFMADD231PS  Y12, Y14, Y5
-	VBROADCASTSS 12(AX), Y15
-	VFMADD231PS  Y13, Y15, Y6
-	VFMADD231PS  Y12, Y15, Y7
-	VBROADCASTSS 16(AX), Y14
-	VFMADD231PS  Y13, Y14, Y8
-	VFMADD231PS  Y12, Y14, Y9
-	VMOVUPS      (R10)(R11*1), Y13
-	VMOVUPS      32(R10)(R11*1), Y12
-	VBROADCASTSS (AX)(R9*1), Y14
-	VFMADD231PS  Y13, Y14, Y0
-	VFMADD231PS  Y12, Y14, Y1
-	VBROADCASTSS 4(AX)(R9*1), Y15
-	VFMADD231PS  Y13, Y15, Y2
-	VFMADD231PS  Y12, Y15, Y3
-	VBROADCASTSS 8(AX)(R9*1), Y14
-	VFMADD231PS  Y13, Y14, Y4
-	VFMADD231PS  Y12, Y14, Y5
-	VBROADCASTSS 12(AX)(R9*1), Y15
-	VFMADD231PS  Y13, Y15, Y6
-	VFMADD231PS  Y12, Y15, Y7
-	VBROADCASTSS 16(AX)(R9*1), Y14
-	VFMADD231PS  Y13, Y14, Y8
-	VFMADD231PS  Y12, Y14, Y9
-	LEAQ         (R10)(R11*2), R10
-	LEAQ         (AX)(R9*2), AX
-	SUBQ         $+2, R12
-	JGE          loop67
-
-rest68:
-	ADDQ $+2, R12
-	SUBQ $+1, R12
-	JL   rest70
 
 loop69:
 	VMOVUPS      (R10), Y13
@@ -5248,15 +5050,213 @@ loop69:
 	VBROADCASTSS 16(AX), Y14
 	VFMADD231PS  Y13, Y14, Y8
 	VFMADD231PS  Y12, Y14, Y9
-	LEAQ         (R10)(R11*1), R10
-	LEAQ         (AX)(R9*1), AX
-	SUBQ         $+1, R12
+	VMOVUPS      (R10)(R11*1), Y13
+	VMOVUPS      32(R10)(R11*1), Y12
+	VBROADCASTSS (AX)(R9*1), Y14
+	VFMADD231PS  Y13, Y14, Y0
+	VFMADD231PS  Y12, Y14, Y1
+	VBROADCASTSS 4(AX)(R9*1), Y15
+	VFMADD231PS  Y13, Y15, Y2
+	VFMADD231PS  Y12, Y15, Y3
+	VBROADCASTSS 8(AX)(R9*1), Y14
+	VFMADD231PS  Y13, Y14, Y4
+	VFMADD231PS  Y12, Y14, Y5
+	VBROADCASTSS 12(AX)(R9*1), Y15
+	VFMADD231PS  Y13, Y15, Y6
+	VFMADD231PS  Y12, Y15, Y7
+	VBROADCASTSS 16(AX)(R9*1), Y14
+	VFMADD231PS  Y13, Y14, Y8
+	VFMADD231PS  Y12, Y14, Y9
+	VMOVUPS      (R10)(R11*2), Y13
+	VMOVUPS      32(R10)(R11*2), Y12
+	VBROADCASTSS (AX)(R9*2), Y14
+	VFMADD231PS  Y13, Y14, Y0
+	VFMADD231PS  Y12, Y14, Y1
+	VBROADCASTSS 4(AX)(R9*2), Y15
+	VFMADD231PS  Y13, Y15, Y2
+	VFMADD231PS  Y12, Y15, Y3
+	VBROADCASTSS 8(AX)(R9*2), Y14
+	VFMADD231PS  Y13, Y14, Y4
+	VFMADD231PS  Y12, Y14, Y5
+	VBROADCASTSS 12(AX)(R9*2), Y15
+	VFMADD231PS  Y13, Y15, Y6
+	VFMADD231PS  Y12, Y15, Y7
+	VBROADCASTSS 16(AX)(R9*2), Y14
+	VFMADD231PS  Y13, Y14, Y8
+	VFMADD231PS  Y12, Y14, Y9
+	ADDQ         R15, R10
+	LEAQ         (AX)(R9*2), AX
+	ADDQ         R9, AX
+	VMOVUPS      (R10), Y13
+	VMOVUPS      32(R10), Y12
+	VBROADCASTSS (AX), Y14
+	VFMADD231PS  Y13, Y14, Y0
+	VFMADD231PS  Y12, Y14, Y1
+	VBROADCASTSS 4(AX), Y15
+	VFMADD231PS  Y13, Y15, Y2
+	VFMADD231PS  Y12, Y15, Y3
+	VBROADCASTSS 8(AX), Y14
+	VFMADD231PS  Y13, Y14, Y4
+	VFMADD231PS  Y12, Y14, Y5
+	VBROADCASTSS 12(AX), Y15
+	VFMADD231PS  Y13, Y15, Y6
+	VFMADD231PS  Y12, Y15, Y7
+	VBROADCASTSS 16(AX), Y14
+	VFMADD231PS  Y13, Y14, Y8
+	VFMADD231PS  Y12, Y14, Y9
+	VMOVUPS      (R10)(R11*1), Y13
+	VMOVUPS      32(R10)(R11*1), Y12
+	VBROADCASTSS (AX)(R9*1), Y14
+	VFMADD231PS  Y13, Y14, Y0
+	VFMADD231PS  Y12, Y14, Y1
+	VBROADCASTSS 4(AX)(R9*1), Y15
+	VFMADD231PS  Y13, Y15, Y2
+	VFMADD231PS  Y12, Y15, Y3
+	VBROADCASTSS 8(AX)(R9*1), Y14
+	VFMADD231PS  Y13, Y14, Y4
+	VFMADD231PS  Y12, Y14, Y5
+	VBROADCASTSS 12(AX)(R9*1), Y15
+	VFMADD231PS  Y13, Y15, Y6
+	VFMADD231PS  Y12, Y15, Y7
+	VBROADCASTSS 16(AX)(R9*1), Y14
+	VFMADD231PS  Y13, Y14, Y8
+	VFMADD231PS  Y12, Y14, Y9
+	VMOVUPS      (R10)(R11*2), Y13
+	VMOVUPS      32(R10)(R11*2), Y12
+	VBROADCASTSS (AX)(R9*2), Y14
+	VFMADD231PS  Y13, Y14, Y0
+	VFMADD231PS  Y12, Y14, Y1
+	VBROADCASTSS 4(AX)(R9*2), Y15
+	VFMADD231PS  Y13, Y15, Y2
+	VFMADD231PS  Y12, Y15, Y3
+	VBROADCASTSS 8(AX)(R9*2), Y14
+	VFMADD231PS  Y13, Y14, Y4
+	VFMADD231PS  Y12, Y14, Y5
+	VBROADCASTSS 12(AX)(R9*2), Y15
+	VFMADD231PS  Y13, Y15, Y6
+	VFMADD231PS  Y12, Y15, Y7
+	VBROADCASTSS 16(AX)(R9*2), Y14
+	VFMADD231PS  Y13, Y14, Y8
+	VFMADD231PS  Y12, Y14, Y9
+	ADDQ         R15, R10
+	LEAQ         (AX)(R9*2), AX
+	ADDQ         R9, AX
+	VMOVUPS      (R10), Y13
+	VMOVUPS      32(R10), Y12
+	VBROADCASTSS (AX), Y14
+	VFMADD231PS  Y13, Y14, Y0
+	VFMADD231PS  Y12, Y14, Y1
+	VBROADCASTSS 4(AX), Y15
+	VFMADD231PS  Y13, Y15, Y2
+	VFMADD231PS  Y12, Y15, Y3
+	VBROADCASTSS 8(AX), Y14
+	VFMADD231PS  Y13, Y14, Y4
+	VFMADD231PS  Y12, Y14, Y5
+	VBROADCASTSS 12(AX), Y15
+	VFMADD231PS  Y13, Y15, Y6
+	VFMADD231PS  Y12, Y15, Y7
+	VBROADCASTSS 16(AX), Y14
+	VFMADD231PS  Y13, Y14, Y8
+	VFMADD231PS  Y12, Y14, Y9
+	VMOVUPS      (R10)(R11*1), Y13
+	VMOVUPS      32(R10)(R11*1), Y12
+	VBROADCASTSS (AX)(R9*1), Y14
+	VFMADD231PS  Y13, Y14, Y0
+	VFMADD231PS  Y12, Y14, Y1
+	VBROADCASTSS 4(AX)(R9*1), Y15
+	VFMADD231PS  Y13, Y15, Y2
+	VFMADD231PS  Y12, Y15, Y3
+	VBROADCASTSS 8(AX)(R9*1), Y14
+	VFMADD231PS  Y13, Y14, Y4
+	VFMADD231PS  Y12, Y14, Y5
+	VBROADCASTSS 12(AX)(R9*1), Y15
+	VFMADD231PS  Y13, Y15, Y6
+	VFMADD231PS  Y12, Y15, Y7
+	VBROADCASTSS 16(AX)(R9*1), Y14
+	VFMADD231PS  Y13, Y14, Y8
+	VFMADD231PS  Y12, Y14, Y9
+	LEAQ         (R10)(R11*2), R10
+	LEAQ         (AX)(R9*2), AX
+	SUBQ         $+8, R12
 	JGE          loop69
 
 rest70:
+	ADDQ $+8, R12
+	SUBQ $+2, R12
+	JL   rest72
+
+loop71:
+	VMOVUPS      (R10), Y13
+	VMOVUPS      32(R10), Y12
+	VBROADCASTSS (AX), Y14
+	VFMADD231PS  Y13, Y14, Y0
+	VFMADD231PS  Y12, Y14, Y1
+	VBROADCASTSS 4(AX), Y15
+	VFMADD231PS  Y13, Y15, Y2
+	VFMADD231PS  Y12, Y15, Y3
+	VBROADCASTSS 8(AX), Y14
+	VFMADD231PS  Y13, Y14, Y4
+	VFMADD231PS  Y12, Y14, Y5
+	VBROADCASTSS 12(AX), Y15
+	VFMADD231PS  Y13, Y15, Y6
+	VFMADD231PS  Y12, Y15, Y7
+	VBROADCASTSS 16(AX), Y14
+	VFMADD231PS  Y13, Y14, Y8
+	VFMADD231PS  Y12, Y14, Y9
+	VMOVUPS      (R10)(R11*1), Y13
+	VMOVUPS      32(R10)(R11*1), Y12
+	VBROADCASTSS (AX)(R9*1), Y14
+	VFMADD231PS  Y13, Y14, Y0
+	VFMADD231PS  Y12, Y14, Y1
+	VBROADCASTSS 4(AX)(R9*1), Y15
+	VFMADD231PS  Y13, Y15, Y2
+	VFMADD231PS  Y12, Y15, Y3
+	VBROADCASTSS 8(AX)(R9*1), Y14
+	VFMADD231PS  Y13, Y14, Y4
+	VFMADD231PS  Y12, Y14, Y5
+	VBROADCASTSS 12(AX)(R9*1), Y15
+	VFMADD231PS  Y13, Y15, Y6
+	VFMADD231PS  Y12, Y15, Y7
+	VBROADCASTSS 16(AX)(R9*1), Y14
+	VFMADD231PS  Y13, Y14, Y8
+	VFMADD231PS  Y12, Y14, Y9
+	LEAQ         (R10)(R11*2), R10
+	LEAQ         (AX)(R9*2), AX
+	SUBQ         $+2, R12
+	JGE          loop71
+
+rest72:
+	ADDQ $+2, R12
+	SUBQ $+1, R12
+	JL   rest74
+
+loop73:
+	VMOVUPS      (R10), Y13
+	VMOVUPS      32(R10), Y12
+	VBROADCASTSS (AX), Y14
+	VFMADD231PS  Y13, Y14, Y0
+	VFMADD231PS  Y12, Y14, Y1
+	VBROADCASTSS 4(AX), Y15
+	VFMADD231PS  Y13, Y15, Y2
+	VFMADD231PS  Y12, Y15, Y3
+	VBROADCASTSS 8(AX), Y14
+	VFMADD231PS  Y13, Y14, Y4
+	VFMADD231PS  Y12, Y14, Y5
+	VBROADCASTSS 12(AX), Y15
+	VFMADD231PS  Y13, Y15, Y6
+	VFMADD231PS  Y12, Y15, Y7
+	VBROADCASTSS 16(AX), Y14
+	VFMADD231PS  Y13, Y14, Y8
+	VFMADD231PS  Y12, Y14, Y9
+	LEAQ         (R10)(R11*1), R10
+	LEAQ         (AX)(R9*1), AX
+	SUBQ         $+1, R12
+	JGE          loop73
+
+rest74:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear71
+	JE     linear75
 	VXORPS Y13, Y13, Y13
 	VMAXPS Y0, Y13, Y0
 	VADDPS Y13, Y0, Y0
@@ -5279,13 +5279,13 @@ rest70:
 	VMAXPS Y9, Y13, Y9
 	VADDPS Y13, Y9, Y9
 
-linear71:
+linear75:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $+2, R14
 	MOVQ    R13, AX
 	LEAQ    (R14)(R14*2), SI
 	CMPQ    n+72(FP), $+16
-	JL      part72
+	JL      part77
 	VMOVUPS Y0, (AX)
 	VMOVUPS Y1, 32(AX)
 	VMOVUPS Y2, (AX)(R14*1)
@@ -5296,9 +5296,9 @@ linear71:
 	VMOVUPS Y7, 32(AX)(SI*1)
 	VMOVUPS Y8, (AX)(R14*4)
 	VMOVUPS Y9, 32(AX)(R14*4)
-	JMP     whole73
+	JMP     whole78
 
-part72:
+part77:
 	MOVQ       16(SP), R12
 	VMOVUPS    (R12), Y14
 	VMOVUPS    Y0, (AX)
@@ -5312,14 +5312,14 @@ part72:
 	VMOVUPS    Y8, (AX)(R14*4)
 	VMASKMOVPS Y9, Y14, 32(AX)(R14*4)
 
-whole73:
+whole78:
 	JMP tileEnd7
 
-above46:
+above49:
 	MOVQ       16(SP), R12
 	VMOVUPS    (R12), Y14
 	TESTQ      $+1, mode+80(FP)
-	JE         fresh74
+	JE         fresh79
 	MOVQ       R13, AX
 	LEAQ       (R14)(R14*2), SI
 	LEAQ       (R14)(R14*4), R8
@@ -5335,21 +5335,21 @@ above46:
 	VMASKMOVPS 32(AX)(R14*4), Y14, Y9
 	VMOVUPS    (AX)(R8*1), Y10
 	VMASKMOVPS 32(AX)(R8*1), Y14, Y11
-	JMP        started77
+	JMP        started82
 
-fresh74:
+fresh79:
 	MOVQ       bias+48(FP), AX
 	TESTQ      AX, AX
-	JE         zero75
+	JE         zero80
 	VMOVUPS    (AX), Y13
 	VMASKMOVPS 32(AX), Y14, Y12
-	JMP        spread76
+	JMP        spread81
 
-zero75:
+zero80:
 	VXORPS Y13, Y13, Y13
 	VXORPS Y12, Y12, Y12
 
-spread76:
+spread81:
 	VMOVAPS Y13, Y0
 	VMOVAPS Y12, Y1
 	VMOVAPS Y13, Y2
@@ -5363,15 +5363,15 @@ spread76:
 	VMOVAPS Y13, Y10
 	VMOVAPS Y12, Y11
 
-started77:
+started82:
 	MOVQ    (SP), AX
 	MOVQ    b+32(FP), R10
 	MOVQ    k+64(FP), R12
 	SUBQ    $+8, R12
-	JL      rest79
+	JL      rest84
 	PCALIGN $0x40
 
-loop78:
+loop83:
 	VMOVUPS      (R10), Y13
 	VMOVUPS      32(R10), Y12
 	VBROADCASTSS (AX), Y14
@@ -5541,14 +5541,14 @@ loop78:
 	LEAQ         (R10)(R11*2), R10
 	LEAQ         (AX)(R9*2), AX
 	SUBQ         $+8, R12
-	JGE          loop78
+	JGE          loop83
 
-rest79:
+rest84:
 	ADDQ $+8, R12
 	SUBQ $+2, R12
-	JL   rest81
+	JL   rest86
 
-loop80:
+loop85:
 	VMOVUPS      (R10), Y13
 	VMOVUPS      32(R10), Y12
 	VBROADCASTSS (AX), Y14
@@ -5592,14 +5592,14 @@ loop80:
 	LEAQ         (R10)(R11*2), R10
 	LEAQ         (AX)(R9*2), AX
 	SUBQ         $+2, R12
-	JGE          loop80
+	JGE          loop85
 
-rest81:
+rest86:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest83
+	JL   rest88
 
-loop82:
+loop87:
 	VMOVUPS      (R10), Y13
 	VMOVUPS      32(R10), Y12
 	VBROADCASTSS (AX), Y14
@@ -5623,12 +5623,12 @@ loop82:
 	LEAQ         (R10)(R11*1), R10
 	LEAQ         (AX)(R9*1), AX
 	SUBQ         $+1, R12
-	JGE          loop82
+	JGE          loop87
 
-rest83:
+rest88:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear84
+	JE     linear89
 	VXORPS Y13, Y13, Y13
 	VMAXPS Y0, Y13, Y0
 	VADDPS Y13, Y0, Y0
@@ -5655,14 +5655,14 @@ rest83:
 	VMAXPS Y11, Y13, Y11
 	VADDPS Y13, Y11, Y11
 
-linear84:
+linear89:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $+2, R14
 	MOVQ    R13, AX
 	LEAQ    (R14)(R14*2), SI
 	LEAQ    (R14)(R14*4), R8
 	CMPQ    n+72(FP), $+16
-	JL      part85
+	JL      part91
 	VMOVUPS Y0, (AX)
 	VMOVUPS Y1, 32(AX)
 	VMOVUPS Y2, (AX)(R14*1)
@@ -5675,9 +5675,9 @@ linear84:
 	VMOVUPS Y9, 32(AX)(R14*4)
 	VMOVUPS Y10, (AX)(R8*1)
 	VMOVUPS Y11, 32(AX)(R8*1)
-	JMP     whole86
+	JMP     whole92
 
-part85:
+part91:
 	MOVQ       16(SP), R12
 	VMOVUPS    (R12), Y14
 	VMOVUPS    Y0, (AX)
@@ -5693,7 +5693,7 @@ part85:
 	VMOVUPS    Y10, (AX)(R8*1)
 	VMASKMOVPS Y11, Y14, 32(AX)(R8*1)
 
-whole86:
+whole92:
 tileEnd7:
 	SUBQ  DX, 8(SP)
 	JE    done1
@@ -5705,58 +5705,58 @@ tileEnd7:
 	JMP   tile4
 
 one2:
-tile87:
+tile93:
 	MOVQ 8(SP), DX
 	CMPQ DX, $+10
-	JLE  chosen89
+	JLE  chosen95
 	CMPQ DX, $+20
-	JLE  share88
+	JLE  share94
 	MOVQ $+10, DX
-	JMP  chosen89
+	JMP  chosen95
 
-share88:
+share94:
 	INCQ DX
 	SHRQ $+1, DX
 
-chosen89:
+chosen95:
 	CMPQ       DX, $+5
-	JG         above91
+	JG         above97
 	CMPQ       DX, $+3
-	JG         above92
+	JG         above98
 	CMPQ       DX, $+2
-	JG         above93
+	JG         above99
 	CMPQ       DX, $+1
-	JG         above94
+	JG         above100
 	MOVQ       16(SP), R12
 	VMOVUPS    (R12), Y14
 	TESTQ      $+1, mode+80(FP)
-	JE         fresh95
+	JE         fresh101
 	MOVQ       R13, AX
 	VMASKMOVPS (AX), Y14, Y0
-	JMP        started98
+	JMP        started104
 
-fresh95:
+fresh101:
 	MOVQ       bias+48(FP), AX
 	TESTQ      AX, AX
-	JE         zero96
+	JE         zero102
 	VMASKMOVPS (AX), Y14, Y13
-	JMP        spread97
+	JMP        spread103
 
-zero96:
+zero102:
 	VXORPS Y13, Y13, Y13
 
-spread97:
+spread103:
 	VMOVAPS Y13, Y0
 
-started98:
+started104:
 	MOVQ    (SP), AX
 	MOVQ    b+32(FP), R10
 	MOVQ    k+64(FP), R12
 	SUBQ    $+2, R12
-	JL      rest100
+	JL      rest106
 	PCALIGN $0x40
 
-loop99:
+loop105:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
 	VFMADD231PS  Y13, Y14, Y0
@@ -5766,80 +5766,80 @@ loop99:
 	LEAQ         (R10)(R11*2), R10
 	LEAQ         (AX)(R9*2), AX
 	SUBQ         $+2, R12
-	JGE          loop99
+	JGE          loop105
 
-rest100:
+rest106:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest102
+	JL   rest108
 
-loop101:
+loop107:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
 	VFMADD231PS  Y13, Y14, Y0
 	LEAQ         (R10)(R11*1), R10
 	LEAQ         (AX)(R9*1), AX
 	SUBQ         $+1, R12
-	JGE          loop101
+	JGE          loop107
 
-rest102:
+rest108:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear103
+	JE     linear109
 	VXORPS Y13, Y13, Y13
 	VMAXPS Y0, Y13, Y0
 	VADDPS Y13, Y0, Y0
 
-linear103:
+linear109:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $+2, R14
 	MOVQ    R13, AX
 	CMPQ    n+72(FP), $+8
-	JL      part104
+	JL      part111
 	VMOVUPS Y0, (AX)
-	JMP     whole105
+	JMP     whole112
 
-part104:
+part111:
 	MOVQ       16(SP), R12
 	VMOVUPS    (R12), Y14
 	VMASKMOVPS Y0, Y14, (AX)
 
-whole105:
-	JMP tileEnd90
+whole112:
+	JMP tileEnd96
 
-above94:
+above100:
 	MOVQ       16(SP), R12
 	VMOVUPS    (R12), Y14
 	TESTQ      $+1, mode+80(FP)
-	JE         fresh106
+	JE         fresh113
 	MOVQ       R13, AX
 	VMASKMOVPS (AX), Y14, Y0
 	VMASKMOVPS (AX)(R14*1), Y14, Y1
-	JMP        started109
+	JMP        started116
 
-fresh106:
+fresh113:
 	MOVQ       bias+48(FP), AX
 	TESTQ      AX, AX
-	JE         zero107
+	JE         zero114
 	VMASKMOVPS (AX), Y14, Y13
-	JMP        spread108
+	JMP        spread115
 
-zero107:
+zero114:
 	VXORPS Y13, Y13, Y13
 
-spread108:
+spread115:
 	VMOVAPS Y13, Y0
 	VMOVAPS Y13, Y1
 
-started109:
+started116:
 	MOVQ    (SP), AX
 	MOVQ    b+32(FP), R10
 	MOVQ    k+64(FP), R12
 	SUBQ    $+2, R12
-	JL      rest111
+	JL      rest118
 	PCALIGN $0x40
 
-loop110:
+loop117:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
 	VFMADD231PS  Y13, Y14, Y0
@@ -5853,14 +5853,14 @@ loop110:
 	LEAQ         (R10)(R11*2), R10
 	LEAQ         (AX)(R9*2), AX
 	SUBQ         $+2, R12
-	JGE          loop110
+	JGE          loop117
 
-rest111:
+rest118:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest113
+	JL   rest120
 
-loop112:
+loop119:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
 	VFMADD231PS  Y13, Y14, Y0
@@ -5869,72 +5869,72 @@ loop112:
 	LEAQ         (R10)(R11*1), R10
 	LEAQ         (AX)(R9*1), AX
 	SUBQ         $+1, R12
-	JGE          loop112
+	JGE          loop119
 
-rest113:
+rest120:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear114
+	JE     linear121
 	VXORPS Y13, Y13, Y13
 	VMAXPS Y0, Y13, Y0
 	VADDPS Y13, Y0, Y0
 	VMAXPS Y1, Y13, Y1
 	VADDPS Y13, Y1, Y1
 
-linear114:
+linear121:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $+2, R14
 	MOVQ    R13, AX
 	CMPQ    n+72(FP), $+8
-	JL      part115
+	JL      part123
 	VMOVUPS Y0, (AX)
 	VMOVUPS Y1, (AX)(R14*1)
-	JMP     whole116
+	JMP     whole124
 
-part115:
+part123:
 	MOVQ       16(SP), R12
 	VMOVUPS    (R12), Y14
 	VMASKMOVPS Y0, Y14, (AX)
 	VMASKMOVPS Y1, Y14, (AX)(R14*1)
 
-whole116:
-	JMP tileEnd90
+whole124:
+	JMP tileEnd96
 
-above93:
+above99:
 	MOVQ       16(SP), R12
 	VMOVUPS    (R12), Y14
 	TESTQ      $+1, mode+80(FP)
-	JE         fresh117
+	JE         fresh125
 	MOVQ       R13, AX
 	VMASKMOVPS (AX), Y14, Y0
 	VMASKMOVPS (AX)(R14*1), Y14, Y1
 	VMASKMOVPS (AX)(R14*2), Y14, Y2
-	JMP        started120
+	JMP        started128
 
-fresh117:
+fresh125:
 	MOVQ       bias+48(FP), AX
 	TESTQ      AX, AX
-	JE         zero118
+	JE         zero126
 	VMASKMOVPS (AX), Y14, Y13
-	JMP        spread119
+	JMP        spread127
 
-zero118:
+zero126:
 	VXORPS Y13, Y13, Y13
 
-spread119:
+spread127:
 	VMOVAPS Y13, Y0
 	VMOVAPS Y13, Y1
 	VMOVAPS Y13, Y2
 
-started120:
+started128:
 	MOVQ    (SP), AX
 	MOVQ    b+32(FP), R10
 	MOVQ    k+64(FP), R12
 	SUBQ    $+2, R12
-	JL      rest122
+	JL      rest130
 	PCALIGN $0x40
 
-loop121:
+loop129:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
 	VFMADD231PS  Y13, Y14, Y0
@@ -5952,14 +5952,14 @@ loop121:
 	LEAQ         (R10)(R11*2), R10
 	LEAQ         (AX)(R9*2), AX
 	SUBQ         $+2, R12
-	JGE          loop121
+	JGE          loop129
 
-rest122:
+rest130:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest124
+	JL   rest132
 
-loop123:
+loop131:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
 	VFMADD231PS  Y13, Y14, Y0
@@ -5970,12 +5970,12 @@ loop123:
 	LEAQ         (R10)(R11*1), R10
 	LEAQ         (AX)(R9*1), AX
 	SUBQ         $+1, R12
-	JGE          loop123
+	JGE          loop131
 
-rest124:
+rest132:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear125
+	JE     linear133
 	VXORPS Y13, Y13, Y13
 	VMAXPS Y0, Y13, Y0
 	VADDPS Y13, Y0, Y0
@@ -5984,67 +5984,67 @@ rest124:
 	VMAXPS Y2, Y13, Y2
 	VADDPS Y13, Y2, Y2
 
-linear125:
+linear133:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $+2, R14
 	MOVQ    R13, AX
 	CMPQ    n+72(FP), $+8
-	JL      part126
+	JL      part135
 	VMOVUPS Y0, (AX)
 	VMOVUPS Y1, (AX)(R14*1)
 	VMOVUPS Y2, (AX)(R14*2)
-	JMP     whole127
+	JMP     whole136
 
-part126:
+part135:
 	MOVQ       16(SP), R12
 	VMOVUPS    (R12), Y14
 	VMASKMOVPS Y0, Y14, (AX)
 	VMASKMOVPS Y1, Y14, (AX)(R14*1)
 	VMASKMOVPS Y2, Y14, (AX)(R14*2)
 
-whole127:
-	JMP tileEnd90
+whole136:
+	JMP tileEnd96
 
-above92:
+above98:
 	CMPQ       DX, $+4
-	JG         above128
+	JG         above137
 	MOVQ       16(SP), R12
 	VMOVUPS    (R12), Y14
 	TESTQ      $+1, mode+80(FP)
-	JE         fresh129
+	JE         fresh138
 	MOVQ       R13, AX
 	LEAQ       (R14)(R14*2), SI
 	VMASKMOVPS (AX), Y14, Y0
 	VMASKMOVPS (AX)(R14*1), Y14, Y1
 	VMASKMOVPS (AX)(R14*2), Y14, Y2
 	VMASKMOVPS (AX)(SI*1), Y14, Y3
-	JMP        started132
+	JMP        started141
 
-fresh129:
+fresh138:
 	MOVQ       bias+48(FP), AX
 	TESTQ      AX, AX
-	JE         zero130
+	JE         zero139
 	VMASKMOVPS (AX), Y14, Y13
-	JMP        spread131
+	JMP        spread140
 
-zero130:
+zero139:
 	VXORPS Y13, Y13, Y13
 
-spread131:
+spread140:
 	VMOVAPS Y13, Y0
 	VMOVAPS Y13, Y1
 	VMOVAPS Y13, Y2
 	VMOVAPS Y13, Y3
 
-started132:
+started141:
 	MOVQ    (SP), AX
 	MOVQ    b+32(FP), R10
 	MOVQ    k+64(FP), R12
 	SUBQ    $+2, R12
-	JL      rest134
+	JL      rest143
 	PCALIGN $0x40
 
-loop133:
+loop142:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
 	VFMADD231PS  Y13, Y14, Y0
@@ -6066,104 +6066,12 @@ loop133:
 	LEAQ         (R10)(R11*2), R10
 	LEAQ         (AX)(R9*2), AX
 	SUBQ         $+2, R12
-	JGE          loop133
+	JGE          loop142
 
-rest134:
+rest143:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest136
-
-loop135:
-	VMOVUPS      (R10), Y13
-	VBROADCASTSS (AX), Y14
-	VFMADD231PS  Y13, Y14, Y0
-	VBROADCASTSS 4(AX), Y15
-	VFMADD231PS  Y13, Y15, Y1
-	VBROADCASTSS 8(AX), Y14
-	VFMADD231PS  Y13, Y14, Y2
-	VBROADCASTSS 12(AX), Y15
-	VFMADD231PS  Y13, Y15, Y3
-	LEAQ         (R10)(R11*1), R10
-	LEAQ         (AX)(R9*1), AX
-	SUBQ         $+1, R12
-	JGE          loop135
-
-rest136:
-	ADDQ   $+1, R12
-	TESTQ  $+2, mode+80(FP)
-	JE     linear137
-	VXORPS Y13, Y13, Y13
-	VMAXPS Y0, Y13, Y0
-	VADDPS Y13, Y0, Y0
-	VMAXPS Y1, Y13, Y1
-	VADDPS Y13, Y1, Y1
-	VMAXPS Y2, Y13, Y2
-	VADDPS Y13, Y2, Y2
-	VMAXPS Y3, Y13, Y3
-	VADDPS Y13, Y3, Y3
-
-linear137:
-	MOVQ    ldc+8(FP), R14
-	SHLQ    $+2, R14
-	MOVQ    R13, AX
-	LEAQ    (R14)(R14*2), SI
-	CMPQ    n+72(FP), $+8
-	JL      part138
-	VMOVUPS Y0, (AX)
-	VMOVUPS Y1, (AX)(R14*1)
-	VMOVUPS Y2, (AX)(R14*2)
-	VMOVUPS Y3, (AX)(SI*1)
-	JMP     whole139
-
-part138:
-	MOVQ       16(SP), R12
-	VMOVUPS    (R12), Y14
-	VMASKMOVPS Y0, Y14, (AX)
-	VMASKMOVPS Y1, Y14, (AX)(R14*1)
-	VMASKMOVPS Y2, Y14, (AX)(R14*2)
-	VMASKMOVPS Y3, Y14, (AX)(SI*1)
-
-whole139:
-	JMP tileEnd90
-
-above128:
-	MOVQ       16(SP), R12
-	VMOVUPS    (R12), Y14
-	TESTQ      $+1, mode+80(FP)
-	JE         fresh140
-	MOVQ       R13, AX
-	LEAQ       (R14)(R14*2), SI
-	VMASKMOVPS (AX), Y14, Y0
-	VMASKMOVPS (AX)(R14*1), Y14, Y1
-	VMASKMOVPS (AX)(R14*2), Y14, Y2
-	VMASKMOVPS (AX)(SI*1), Y14, Y3
-	VMASKMOVPS (AX)(R14*4), Y14, Y4
-	JMP        started143
-
-fresh140:
-	MOVQ       bias+48(FP), AX
-	TESTQ      AX, AX
-	JE         zero141
-	VMASKMOVPS (AX), Y14, Y13
-	JMP        spread142
-
-zero141:
-	VXORPS Y13, Y13, Y13
-
-spread142:
-	VMOVAPS Y13, Y0
-	VMOVAPS Y13, Y1
-	VMOVAPS Y13, Y2
-	VMOVAPS Y13, Y3
-	VMOVAPS Y13, Y4
-
-started143:
-	MOVQ    (SP), AX
-	MOVQ    b+32(FP), R10
-	MOVQ    k+64(FP), R12
-	SUBQ    $+8, R12
-	JL      rest145
-	PCALIGN $0x40
+	JL   rest145
 
 loop144:
 	VMOVUPS      (R10), Y13
@@ -6175,102 +6083,194 @@ loop144:
 	VFMADD231PS  Y13, Y14, Y2
 	VBROADCASTSS 12(AX), Y15
 	VFMADD231PS  Y13, Y15, Y3
-	VBROADCASTSS 16(AX), Y14
-	VFMADD231PS  Y13, Y14, Y4
-	VMOVUPS      (R10)(R11*1), Y13
-	VBROADCASTSS (AX)(R9*1), Y14
-	VFMADD231PS  Y13, Y14, Y0
-	VBROADCASTSS 4(AX)(R9*1), Y15
-	VFMADD231PS  Y13, Y15, Y1
-	VBROADCASTSS 8(AX)(R9*1), Y14
-	VFMADD231PS  Y13, Y14, Y2
-	VBROADCASTSS 12(AX)(R9*1), Y15
-	VFMADD231PS  Y13, Y15, Y3
-	VBROADCASTSS 16(AX)(R9*1), Y14
-	VFMADD231PS  Y13, Y14, Y4
-	VMOVUPS      (R10)(R11*2), Y13
-	VBROADCASTSS (AX)(R9*2), Y14
-	VFMADD231PS  Y13, Y14, Y0
-	VBROADCASTSS 4(AX)(R9*2), Y15
-	VFMADD231PS  Y13, Y15, Y1
-	VBROADCASTSS 8(AX)(R9*2), Y14
-	VFMADD231PS  Y13, Y14, Y2
-	VBROADCASTSS 12(AX)(R9*2), Y15
-	VFMADD231PS  Y13, Y15, Y3
-	VBROADCASTSS 16(AX)(R9*2), Y14
-	VFMADD231PS  Y13, Y14, Y4
-	ADDQ         R15, R10
-	LEAQ         (AX)(R9*2), AX
-	ADDQ         R9, AX
-	VMOVUPS      (R10), Y13
-	VBROADCASTSS (AX), Y14
-	VFMADD231PS  Y13, Y14, Y0
-	VBROADCASTSS 4(AX), Y15
-	VFMADD231PS  Y13, Y15, Y1
-	VBROADCASTSS 8(AX), Y14
-	VFMADD231PS  Y13, Y14, Y2
-	VBROADCASTSS 12(AX), Y15
-	VFMADD231PS  Y13, Y15, Y3
-	VBROADCASTSS 16(AX), Y14
-	VFMADD231PS  Y13, Y14, Y4
-	VMOVUPS      (R10)(R11*1), Y13
-	VBROADCASTSS (AX)(R9*1), Y14
-	VFMADD231PS  Y13, Y14, Y0
-	VBROADCASTSS 4(AX)(R9*1), Y15
-	VFMADD231PS  Y13, Y15, Y1
-	VBROADCASTSS 8(AX)(R9*1), Y14
-	VFMADD231PS  Y13, Y14, Y2
-	VBROADCASTSS 12(AX)(R9*1), Y15
-	VFMADD231PS  Y13, Y15, Y3
-	VBROADCASTSS 16(AX)(R9*1), Y14
-	VFMADD231PS  Y13, Y14, Y4
-	VMOVUPS      (R10)(R11*2), Y13
-	VBROADCASTSS (AX)(R9*2), Y14
-	VFMADD231PS  Y13, Y14, Y0
-	VBROADCASTSS 4(AX)(R9*2), Y15
-	VFMADD231PS  Y13, Y15, Y1
-	VBROADCASTSS 8(AX)(R9*2), Y14
-	VFMADD231PS  Y13, Y14, Y2
-	VBROADCASTSS 12(AX)(R9*2), Y15
-	VFMADD231PS  Y13, Y15, Y3
-	VBROADCASTSS 16(AX)(R9*2), Y14
-	VFMADD231PS  Y13, Y14, Y4
-	ADDQ         R15, R10
-	LEAQ         (AX)(R9*2), AX
-	ADDQ         R9, AX
-	VMOVUPS      (R10), Y13
-	VBROADCASTSS (AX), Y14
-	VFMADD231PS  Y13, Y14, Y0
-	VBROADCASTSS 4(AX), Y15
-	VFMADD231PS  Y13, Y15, Y1
-	VBROADCASTSS 8(AX), Y14
-	VFMADD231PS  Y13, Y14, Y2
-	VBROADCASTSS 12(AX), Y15
-	VFMADD231PS  Y13, Y15, Y3
-	VBROADCASTSS 16(AX), Y14
-	VFMADD231PS  Y13, Y14, Y4
-	VMOVUPS      (R10)(R11*1), Y13
-	VBROADCASTSS (AX)(R9*1), Y14
-	VFMADD231PS  Y13, Y14, Y0
-	VBROADCASTSS 4(AX)(R9*1), Y15
-	VFMADD231PS  Y13, Y15, Y1
-	VBROADCASTSS 8(AX)(R9*1), Y14
-	VFMADD231PS  Y13, Y14, Y2
-	VBROADCASTSS 12(AX)(R9*1), Y15
-	VFMADD231PS  Y13, Y15, Y3
-	VBROADCASTSS 16(AX)(R9*1), Y14
-	VFMADD231PS  Y13, Y14, Y4
-	LEAQ         (R10)(R11*2), R10
-	LEAQ         (AX)(R9*2), AX
-	SUBQ         $+8, R12
+	LEAQ         (R10)(R11*1), R10
+	LEAQ         (AX)(R9*1), AX
+	SUBQ         $+1, R12
 	JGE          loop144
 
 rest145:
+	ADDQ   $+1, R12
+	TESTQ  $+2, mode+80(FP)
+	JE     linear146
+	VXORPS Y13, Y13, Y13
+	VMAXPS Y0, Y13, Y0
+	VADDPS Y13, Y0, Y0
+	VMAXPS Y1, Y13, Y1
+	VADDPS Y13, Y1, Y1
+	VMAXPS Y2, Y13, Y2
+	VADDPS Y13, Y2, Y2
+	VMAXPS Y3, Y13, Y3
+	VADDPS Y13, Y3, Y3
+
+linear146:
+	MOVQ    ldc+8(FP), R14
+	SHLQ    $+2, R14
+	MOVQ    R13, AX
+	LEAQ    (R14)(R14*2), SI
+	CMPQ    n+72(FP), $+8
+	JL      part148
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y1, (AX)(R14*1)
+	VMOVUPS Y2, (AX)(R14*2)
+	VMOVUPS Y3, (AX)(SI*1)
+	JMP     whole149
+
+part148:
+	MOVQ       16(SP), R12
+	VMOVUPS    (R12), Y14
+	VMASKMOVPS Y0, Y14, (AX)
+	VMASKMOVPS Y1, Y14, (AX)(R14*1)
+	VMASKMOVPS Y2, Y14, (AX)(R14*2)
+	VMASKMOVPS Y3, Y14, (AX)(SI*1)
+
+whole149:
+	JMP tileEnd96
+
+above137:
+	MOVQ       16(SP), R12
+	VMOVUPS    (R12), Y14
+	TESTQ      $+1, mode+80(FP)
+	JE         fresh150
+	MOVQ       R13, AX
+	LEAQ       (R14)(R14*2), SI
+	VMASKMOVPS (AX), Y14, Y0
+	VMASKMOVPS (AX)(R14*1), Y14, Y1
+	VMASKMOVPS (AX)(R14*2), Y14, Y2
+	VMASKMOVPS (AX)(SI*1), Y14, Y3
+	VMASKMOVPS (AX)(R14*4), Y14, Y4
+	JMP        started153
+
+fresh150:
+	MOVQ       bias+48(FP), AX
+	TESTQ      AX, AX
+	JE         zero151
+	VMASKMOVPS (AX), Y14, Y13
+	JMP        spread152
+
+zero151:
+	VXORPS Y13, Y13, Y13
+
+spread152:
+	VMOVAPS Y13, Y0
+	VMOVAPS Y13, Y1
+	VMOVAPS Y13, Y2
+	VMOVAPS Y13, Y3
+	VMOVAPS Y13, Y4
+
+started153:
+	MOVQ    (SP), AX
+	MOVQ    b+32(FP), R10
+	MOVQ    k+64(FP), R12
+	SUBQ    $+8, R12
+	JL      rest155
+	PCALIGN $0x40
+
+loop154:
+	VMOVUPS      (R10), Y13
+	VBROADCASTSS (AX), Y14
+	VFMADD231PS  Y13, Y14, Y0
+	VBROADCASTSS 4(AX), Y15
+	VFMADD231PS  Y13, Y15, Y1
+	VBROADCASTSS 8(AX), Y14
+	VFMADD231PS  Y13, Y14, Y2
+	VBROADCASTSS 12(AX), Y15
+	VFMADD231PS  Y13, Y15, Y3
+	VBROADCASTSS 16(AX), Y14
+	VFMADD231PS  Y13, Y14, Y4
+	VMOVUPS      (R10)(R11*1), Y13
+	VBROADCASTSS (AX)(R9*1), Y14
+	VFMADD231PS  Y13, Y14, Y0
+	VBROADCASTSS 4(AX)(R9*1), Y15
+	VFMADD231PS  Y13, Y15, Y1
+	VBROADCASTSS 8(AX)(R9*1), Y14
+	VFMADD231PS  Y13, Y14, Y2
+	VBROADCASTSS 12(AX)(R9*1), Y15
+	VFMADD231PS  Y13, Y15, Y3
+	VBROADCASTSS 16(AX)(R9*1), Y14
+	VFMADD231PS  Y13, Y14, Y4
+	VMOVUPS      (R10)(R11*2), Y13
+	VBROADCASTSS (AX)(R9*2), Y14
+	VFMADD231PS  Y13, Y14, Y0
+	VBROADCASTSS 4(AX)(R9*2), Y15
+	VFMADD231PS  Y13, Y15, Y1
+	VBROADCASTSS 8(AX)(R9*2), Y14
+	VFMADD231PS  Y13, Y14, Y2
+	VBROADCASTSS 12(AX)(R9*2), Y15
+	VFMADD231PS  Y13, Y15, Y3
+	VBROADCASTSS 16(AX)(R9*2), Y14
+	VFMADD231PS  Y13, Y14, Y4
+	ADDQ         R15, R10
+	LEAQ         (AX)(R9*2), AX
+	ADDQ         R9, AX
+	VMOVUPS      (R10), Y13
+	VBROADCASTSS (AX), Y14
+	VFMADD231PS  Y13, Y14, Y0
+	VBROADCASTSS 4(AX), Y15
+	VFMADD231PS  Y13, Y15, Y1
+	VBROADCASTSS 8(AX), Y14
+	VFMADD231PS  Y13, Y14, Y2
+	VBROADCASTSS 12(AX), Y15
+	VFMADD231PS  Y13, Y15, Y3
+	VBROADCASTSS 16(AX), Y14
+	VFMADD231PS  Y13, Y14, Y4
+	VMOVUPS      (R10)(R11*1), Y13
+	VBROADCASTSS (AX)(R9*1), Y14
+	VFMADD231PS  Y13, Y14, Y0
+	VBROADCASTSS 4(AX)(R9*1), Y15
+	VFMADD231PS  Y13, Y15, Y1
+	VBROADCASTSS 8(AX)(R9*1), Y14
+	VFMADD231PS  Y13, Y14, Y2
+	VBROADCASTSS 12(AX)(R9*1), Y15
+	VFMADD231PS  Y13, Y15, Y3
+	VBROADCASTSS 16(AX)(R9*1), Y14
+	VFMADD231PS  Y13, Y14, Y4
+	VMOVUPS      (R10)(R11*2), Y13
+	VBROADCASTSS (AX)(R9*2), Y14
+	VFMADD231PS  Y13, Y14, Y0
+	VBROADCASTSS 4(AX)(R9*2), Y15
+	VFMADD231PS  Y13, Y15, Y1
+	VBROADCASTSS 8(AX)(R9*2), Y14
+	VFMADD231PS  Y13, Y14, Y2
+	VBROADCASTSS 12(AX)(R9*2), Y15
+	VFMADD231PS  Y13, Y15, Y3
+	VBROADCASTSS 16(AX)(R9*2), Y14
+	VFMADD231PS  Y13, Y14, Y4
+	ADDQ         R15, R10
+	LEAQ         (AX)(R9*2), AX
+	ADDQ         R9, AX
+	VMOVUPS      (R10), Y13
+	VBROADCASTSS (AX), Y14
+	VFMADD231PS  Y13, Y14, Y0
+	VBROADCASTSS 4(AX), Y15
+	VFMADD231PS  Y13, Y15, Y1
+	VBROADCASTSS 8(AX), Y14
+	VFMADD231PS  Y13, Y14, Y2
+	VBROADCASTSS 12(AX), Y15
+	VFMADD231PS  Y13, Y15, Y3
+	VBROADCASTSS 16(AX), Y14
+	VFMADD231PS  Y13, Y14, Y4
+	VMOVUPS      (R10)(R11*1), Y13
+	VBROADCASTSS (AX)(R9*1), Y14
+	VFMADD231PS  Y13, Y14, Y0
+	VBROADCASTSS 4(AX)(R9*1), Y15
+	VFMADD231PS  Y13, Y15, Y1
+	VBROADCASTSS 8(AX)(R9*1), Y14
+	VFMADD231PS  Y13, Y14, Y2
+	VBROADCASTSS 12(AX)(R9*1), Y15
+	VFMADD231PS  Y13, Y15, Y3
+	VBROADCASTSS 16(AX)(R9*1), Y14
+	VFMADD231PS  Y13, Y14, Y4
+	LEAQ         (R10)(R11*2), R10
+	LEAQ         (AX)(R9*2), AX
+	SUBQ         $+8, R12
+	JGE          loop154
+
+rest155:
 	ADDQ $+8, R12
 	SUBQ $+2, R12
-	JL   rest147
+	JL   rest157
 
-loop146:
+loop156:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
 	VFMADD231PS  Y13, Y14, Y0
@@ -6296,14 +6296,14 @@ loop146:
 	LEAQ         (R10)(R11*2), R10
 	LEAQ         (AX)(R9*2), AX
 	SUBQ         $+2, R12
-	JGE          loop146
+	JGE          loop156
 
-rest147:
+rest157:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest149
+	JL   rest159
 
-loop148:
+loop158:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
 	VFMADD231PS  Y13, Y14, Y0
@@ -6318,12 +6318,12 @@ loop148:
 	LEAQ         (R10)(R11*1), R10
 	LEAQ         (AX)(R9*1), AX
 	SUBQ         $+1, R12
-	JGE          loop148
+	JGE          loop158
 
-rest149:
+rest159:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear150
+	JE     linear160
 	VXORPS Y13, Y13, Y13
 	VMAXPS Y0, Y13, Y0
 	VADDPS Y13, Y0, Y0
@@ -6336,21 +6336,21 @@ rest149:
 	VMAXPS Y4, Y13, Y4
 	VADDPS Y13, Y4, Y4
 
-linear150:
+linear160:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $+2, R14
 	MOVQ    R13, AX
 	LEAQ    (R14)(R14*2), SI
 	CMPQ    n+72(FP), $+8
-	JL      part151
+	JL      part162
 	VMOVUPS Y0, (AX)
 	VMOVUPS Y1, (AX)(R14*1)
 	VMOVUPS Y2, (AX)(R14*2)
 	VMOVUPS Y3, (AX)(SI*1)
 	VMOVUPS Y4, (AX)(R14*4)
-	JMP     whole152
+	JMP     whole163
 
-part151:
+part162:
 	MOVQ       16(SP), R12
 	VMOVUPS    (R12), Y14
 	VMASKMOVPS Y0, Y14, (AX)
@@ -6359,20 +6359,20 @@ part151:
 	VMASKMOVPS Y3, Y14, (AX)(SI*1)
 	VMASKMOVPS Y4, Y14, (AX)(R14*4)
 
-whole152:
-	JMP tileEnd90
+whole163:
+	JMP tileEnd96
 
-above91:
+above97:
 	CMPQ       DX, $+8
-	JG         above153
+	JG         above164
 	CMPQ       DX, $+7
-	JG         above154
+	JG         above165
 	CMPQ       DX, $+6
-	JG         above155
+	JG         above166
 	MOVQ       16(SP), R12
 	VMOVUPS    (R12), Y14
 	TESTQ      $+1, mode+80(FP)
-	JE         fresh156
+	JE         fresh167
 	MOVQ       R13, AX
 	LEAQ       (R14)(R14*2), SI
 	LEAQ       (R14)(R14*4), R8
@@ -6382,19 +6382,19 @@ above91:
 	VMASKMOVPS (AX)(SI*1), Y14, Y3
 	VMASKMOVPS (AX)(R14*4), Y14, Y4
 	VMASKMOVPS (AX)(R8*1), Y14, Y5
-	JMP        started159
+	JMP        started170
 
-fresh156:
+fresh167:
 	MOVQ       bias+48(FP), AX
 	TESTQ      AX, AX
-	JE         zero157
+	JE         zero168
 	VMASKMOVPS (AX), Y14, Y13
-	JMP        spread158
+	JMP        spread169
 
-zero157:
+zero168:
 	VXORPS Y13, Y13, Y13
 
-spread158:
+spread169:
 	VMOVAPS Y13, Y0
 	VMOVAPS Y13, Y1
 	VMOVAPS Y13, Y2
@@ -6402,15 +6402,15 @@ spread158:
 	VMOVAPS Y13, Y4
 	VMOVAPS Y13, Y5
 
-started159:
+started170:
 	MOVQ    (SP), AX
 	MOVQ    b+32(FP), R10
 	MOVQ    k+64(FP), R12
 	SUBQ    $+8, R12
-	JL      rest161
+	JL      rest172
 	PCALIGN $0x40
 
-loop160:
+loop171:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
 	VFMADD231PS  Y13, Y14, Y0
@@ -6524,159 +6524,12 @@ loop160:
 	LEAQ         (R10)(R11*2), R10
 	LEAQ         (AX)(R9*2), AX
 	SUBQ         $+8, R12
-	JGE          loop160
+	JGE          loop171
 
-rest161:
+rest172:
 	ADDQ $+8, R12
 	SUBQ $+2, R12
-	JL   rest163
-
-loop162:
-	VMOVUPS      (R10), Y13
-	VBROADCASTSS (AX), Y14
-	VFMADD231PS  Y13, Y14, Y0
-	VBROADCASTSS 4(AX), Y15
-	VFMADD231PS  Y13, Y15, Y1
-	VBROADCASTSS 8(AX), Y14
-	VFMADD231PS  Y13, Y14, Y2
-	VBROADCASTSS 12(AX), Y15
-	VFMADD231PS  Y13, Y15, Y3
-	VBROADCASTSS 16(AX), Y14
-	VFMADD231PS  Y13, Y14, Y4
-	VBROADCASTSS 20(AX), Y15
-	VFMADD231PS  Y13, Y15, Y5
-	VMOVUPS      (R10)(R11*1), Y13
-	VBROADCASTSS (AX)(R9*1), Y14
-	VFMADD231PS  Y13, Y14, Y0
-	VBROADCASTSS 4(AX)(R9*1), Y15
-	VFMADD231PS  Y13, Y15, Y1
-	VBROADCASTSS 8(AX)(R9*1), Y14
-	VFMADD231PS  Y13, Y14, Y2
-	VBROADCASTSS 12(AX)(R9*1), Y15
-	VFMADD231PS  Y13, Y15, Y3
-	VBROADCASTSS 16(AX)(R9*1), Y14
-	VFMADD231PS  Y13, Y14, Y4
-	VBROADCASTSS 20(AX)(R9*1), Y15
-	VFMADD231PS  Y13, Y15, Y5
-	LEAQ         (R10)(R11*2), R10
-	LEAQ         (AX)(R9*2), AX
-	SUBQ         $+2, R12
-	JGE          loop162
-
-rest163:
-	ADDQ $+2, R12
-	SUBQ $+1, R12
-	JL   rest165
-
-loop164:
-	VMOVUPS      (R10), Y13
-	VBROADCASTSS (AX), Y14
-	VFMADD231PS  Y13, Y14, Y0
-	VBROADCASTSS 4(AX), Y15
-	VFMADD231PS  Y13, Y15, Y1
-	VBROADCASTSS 8(AX), Y14
-	VFMADD231PS  Y13, Y14, Y2
-	VBROADCASTSS 12(AX), Y15
-	VFMADD231PS  Y13, Y15, Y3
-	VBROADCASTSS 16(AX), Y14
-	VFMADD231PS  Y13, Y14, Y4
-	VBROADCASTSS 20(AX), Y15
-	VFMADD231PS  Y13, Y15, Y5
-	LEAQ         (R10)(R11*1), R10
-	LEAQ         (AX)(R9*1), AX
-	SUBQ         $+1, R12
-	JGE          loop164
-
-rest165:
-	ADDQ   $+1, R12
-	TESTQ  $+2, mode+80(FP)
-	JE     linear166
-	VXORPS Y13, Y13, Y13
-	VMAXPS Y0, Y13, Y0
-	VADDPS Y13, Y0, Y0
-	VMAXPS Y1, Y13, Y1
-	VADDPS Y13, Y1, Y1
-	VMAXPS Y2, Y13, Y2
-	VADDPS Y13, Y2, Y2
-	VMAXPS Y3, Y13, Y3
-	VADDPS Y13, Y3, Y3
-	VMAXPS Y4, Y13, Y4
-	VADDPS Y13, Y4, Y4
-	VMAXPS Y5, Y13, Y5
-	VADDPS Y13, Y5, Y5
-
-linear166:
-	MOVQ    ldc+8(FP), R14
-	SHLQ    $+2, R14
-	MOVQ    R13, AX
-	LEAQ    (R14)(R14*2), SI
-	LEAQ    (R14)(R14*4), R8
-	CMPQ    n+72(FP), $+8
-	JL      part167
-	VMOVUPS Y0, (AX)
-	VMOVUPS Y1, (AX)(R14*1)
-	VMOVUPS Y2, (AX)(R14*2)
-	VMOVUPS Y3, (AX)(SI*1)
-	VMOVUPS Y4, (AX)(R14*4)
-	VMOVUPS Y5, (AX)(R8*1)
-	JMP     whole168
-
-part167:
-	MOVQ       16(SP), R12
-	VMOVUPS    (R12), Y14
-	VMASKMOVPS Y0, Y14, (AX)
-	VMASKMOVPS Y1, Y14, (AX)(R14*1)
-	VMASKMOVPS Y2, Y14, (AX)(R14*2)
-	VMASKMOVPS Y3, Y14, (AX)(SI*1)
-	VMASKMOVPS Y4, Y14, (AX)(R14*4)
-	VMASKMOVPS Y5, Y14, (AX)(R8*1)
-
-whole168:
-	JMP tileEnd90
-
-above155:
-	MOVQ       16(SP), R12
-	VMOVUPS    (R12), Y14
-	TESTQ      $+1, mode+80(FP)
-	JE         fresh169
-	MOVQ       R13, AX
-	LEAQ       (R14)(R14*2), SI
-	LEAQ       (R14)(R14*4), R8
-	VMASKMOVPS (AX), Y14, Y0
-	VMASKMOVPS (AX)(R14*1), Y14, Y1
-	VMASKMOVPS (AX)(R14*2), Y14, Y2
-	VMASKMOVPS (AX)(SI*1), Y14, Y3
-	VMASKMOVPS (AX)(R14*4), Y14, Y4
-	VMASKMOVPS (AX)(R8*1), Y14, Y5
-	VMASKMOVPS (AX)(SI*2), Y14, Y6
-	JMP        started172
-
-fresh169:
-	MOVQ       bias+48(FP), AX
-	TESTQ      AX, AX
-	JE         zero170
-	VMASKMOVPS (AX), Y14, Y13
-	JMP        spread171
-
-zero170:
-	VXORPS Y13, Y13, Y13
-
-spread171:
-	VMOVAPS Y13, Y0
-	VMOVAPS Y13, Y1
-	VMOVAPS Y13, Y2
-	VMOVAPS Y13, Y3
-	VMOVAPS Y13, Y4
-	VMOVAPS Y13, Y5
-	VMOVAPS Y13, Y6
-
-started172:
-	MOVQ    (SP), AX
-	MOVQ    b+32(FP), R10
-	MOVQ    k+64(FP), R12
-	SUBQ    $+8, R12
-	JL      rest174
-	PCALIGN $0x40
+	JL   rest174
 
 loop173:
 	VMOVUPS      (R10), Y13
@@ -6692,8 +6545,6 @@ loop173:
 	VFMADD231PS  Y13, Y14, Y4
 	VBROADCASTSS 20(AX), Y15
 	VFMADD231PS  Y13, Y15, Y5
-	VBROADCASTSS 24(AX), Y14
-	VFMADD231PS  Y13, Y14, Y6
 	VMOVUPS      (R10)(R11*1), Y13
 	VBROADCASTSS (AX)(R9*1), Y14
 	VFMADD231PS  Y13, Y14, Y0
@@ -6707,112 +6558,14 @@ loop173:
 	VFMADD231PS  Y13, Y14, Y4
 	VBROADCASTSS 20(AX)(R9*1), Y15
 	VFMADD231PS  Y13, Y15, Y5
-	VBROADCASTSS 24(AX)(R9*1), Y14
-	VFMADD231PS  Y13, Y14, Y6
-	VMOVUPS      (R10)(R11*2), Y13
-	VBROADCASTSS (AX)(R9*2), Y14
-	VFMADD231PS  Y13, Y14, Y0
-	VBROADCASTSS 4(AX)(R9*2), Y15
-	VFMADD231PS  Y13, Y15, Y1
-	VBROADCASTSS 8(AX)(R9*2), Y14
-	VFMADD231PS  Y13, Y14, Y2
-	VBROADCASTSS 12(AX)(R9*2), Y15
-	VFMADD231PS  Y13, Y15, Y3
-	VBROADCASTSS 16(AX)(R9*2), Y14
-	VFMADD231PS  Y13, Y14, Y4
-	VBROADCASTSS 20(AX)(R9*2), Y15
-	VFMADD231PS  Y13, Y15, Y5
-	VBROADCASTSS 24(AX)(R9*2), Y14
-	VFMADD231PS  Y13, Y14, Y6
-	ADDQ         R15, R10
-	LEAQ         (AX)(R9*2), AX
-	ADDQ         R9, AX
-	VMOVUPS      (R10), Y13
-	VBROADCASTSS (AX), Y14
-	VFMADD231PS  Y13, Y14, Y0
-	VBROADCASTSS 4(AX), Y15
-	VFMADD231PS  Y13, Y15, Y1
-	VBROADCASTSS 8(AX), Y14
-	VFMADD231PS  Y13, Y14, Y2
-	VBROADCASTSS 12(AX), Y15
-	VFMADD231PS  Y13, Y15, Y3
-	VBROADCASTSS 16(AX), Y14
-	VFMADD231PS  Y13, Y14, Y4
-	VBROADCASTSS 20(AX), Y15
-	VFMADD231PS  Y13, Y15, Y5
-	VBROADCASTSS 24(AX), Y14
-	VFMADD231PS  Y13, Y14, Y6
-	VMOVUPS      (R10)(R11*1), Y13
-	VBROADCASTSS (AX)(R9*1), Y14
-	VFMADD231PS  Y13, Y14, Y0
-	VBROADCASTSS 4(AX)(R9*1), Y15
-	VFMADD231PS  Y13, Y15, Y1
-	VBROADCASTSS 8(AX)(R9*1), Y14
-	VFMADD231PS  Y13, Y14, Y2
-	VBROADCASTSS 12(AX)(R9*1), Y15
-	VFMADD231PS  Y13, Y15, Y3
-	VBROADCASTSS 16(AX)(R9*1), Y14
-	VFMADD231PS  Y13, Y14, Y4
-	VBROADCASTSS 20(AX)(R9*1), Y15
-	VFMADD231PS  Y13, Y15, Y5
-	VBROADCASTSS 24(AX)(R9*1), Y14
-	VFMADD231PS  Y13, Y14, Y6
-	VMOVUPS      (R10)(R11*2), Y13
-	VBROADCASTSS (AX)(R9*2), Y14
-	VFMADD231PS  Y13, Y14, Y0
-	VBROADCASTSS 4(AX)(R9*2), Y15
-	VFMADD231PS  Y13, Y15, Y1
-	VBROADCASTSS 8(AX)(R9*2), Y14
-	VFMADD231PS  Y13, Y14, Y2
-	VBROADCASTSS 12(AX)(R9*2), Y15
-	VFMADD231PS  Y13, Y15, Y3
-	VBROADCASTSS 16(AX)(R9*2), Y14
-	VFMADD231PS  Y13, Y14, Y4
-	VBROADCASTSS 20(AX)(R9*2), Y15
-	VFMADD231PS  Y13, Y15, Y5
-	VBROADCASTSS 24(AX)(R9*2), Y14
-	VFMADD231PS  Y13, Y14, Y6
-	ADDQ         R15, R10
-	LEAQ         (AX)(R9*2), AX
-	ADDQ         R9, AX
-	VMOVUPS      (R10), Y13
-	VBROADCASTSS (AX), Y14
-	VFMADD231PS  Y13, Y14, Y0
-	VBROADCASTSS 4(AX), Y15
-	VFMADD231PS  Y13, Y15, Y1
-	VBROADCASTSS 8(AX), Y14
-	VFMADD231PS  Y13, Y14, Y2
-	VBROADCASTSS 12(AX), Y15
-	VFMADD231PS  Y13, Y15, Y3
-	VBROADCASTSS 16(AX), Y14
-	VFMADD231PS  Y13, Y14, Y4
-	VBROADCASTSS 20(AX), Y15
-	VFMADD231PS  Y13, Y15, Y5
-	VBROADCASTSS 24(AX), Y14
-	VFMADD231PS  Y13, Y14, Y6
-	VMOVUPS      (R10)(R11*1), Y13
-	VBROADCASTSS (AX)(R9*1), Y14
-	VFMADD231PS  Y13, Y14, Y0
-	VBROADCASTSS 4(AX)(R9*1), Y15
-	VFMADD231PS  Y13, Y15, Y1
-	VBROADCASTSS 8(AX)(R9*1), Y14
-	VFMADD231PS  Y13, Y14, Y2
-	VBROADCASTSS 12(AX)(R9*1), Y15
-	VFMADD231PS  Y13, Y15, Y3
-	VBROADCASTSS 16(AX)(R9*1), Y14
-	VFMADD231PS  Y13, Y14, Y4
-	VBROADCASTSS 20(AX)(R9*1), Y15
-	VFMADD231PS  Y13, Y15, Y5
-	VBROADCASTSS 24(AX)(R9*1), Y14
-	VFMADD231PS  Y13, Y14, Y6
 	LEAQ         (R10)(R11*2), R10
 	LEAQ         (AX)(R9*2), AX
-	SUBQ         $+8, R12
+	SUBQ         $+2, R12
 	JGE          loop173
 
 rest174:
-	ADDQ $+8, R12
-	SUBQ $+2, R12
+	ADDQ $+2, R12
+	SUBQ $+1, R12
 	JL   rest176
 
 loop175:
@@ -6829,6 +6582,253 @@ loop175:
 	VFMADD231PS  Y13, Y14, Y4
 	VBROADCASTSS 20(AX), Y15
 	VFMADD231PS  Y13, Y15, Y5
+	LEAQ         (R10)(R11*1), R10
+	LEAQ         (AX)(R9*1), AX
+	SUBQ         $+1, R12
+	JGE          loop175
+
+rest176:
+	ADDQ   $+1, R12
+	TESTQ  $+2, mode+80(FP)
+	JE     linear177
+	VXORPS Y13, Y13, Y13
+	VMAXPS Y0, Y13, Y0
+	VADDPS Y13, Y0, Y0
+	VMAXPS Y1, Y13, Y1
+	VADDPS Y13, Y1, Y1
+	VMAXPS Y2, Y13, Y2
+	VADDPS Y13, Y2, Y2
+	VMAXPS Y3, Y13, Y3
+	VADDPS Y13, Y3, Y3
+	VMAXPS Y4, Y13, Y4
+	VADDPS Y13, Y4, Y4
+	VMAXPS Y5, Y13, Y5
+	VADDPS Y13, Y5, Y5
+
+linear177:
+	MOVQ    ldc+8(FP), R14
+	SHLQ    $+2, R14
+	MOVQ    R13, AX
+	LEAQ    (R14)(R14*2), SI
+	LEAQ    (R14)(R14*4), R8
+	CMPQ    n+72(FP), $+8
+	JL      part179
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y1, (AX)(R14*1)
+	VMOVUPS Y2, (AX)(R14*2)
+	VMOVUPS Y3, (AX)(SI*1)
+	VMOVUPS Y4, (AX)(R14*4)
+	VMOVUPS Y5, (AX)(R8*1)
+	JMP     whole180
+
+part179:
+	MOVQ       16(SP), R12
+	VMOVUPS    (R12), Y14
+	VMASKMOVPS Y0, Y14, (AX)
+	VMASKMOVPS Y1, Y14, (AX)(R14*1)
+	VMASKMOVPS Y2, Y14, (AX)(R14*2)
+	VMASKMOVPS Y3, Y14, (AX)(SI*1)
+	VMASKMOVPS Y4, Y14, (AX)(R14*4)
+	VMASKMOVPS Y5, Y14, (AX)(R8*1)
+
+whole180:
+	JMP tileEnd96
+
+above166:
+	MOVQ       16(SP), R12
+	VMOVUPS    (R12), Y14
+	TESTQ      $+1, mode+80(FP)
+	JE         fresh181
+	MOVQ       R13, AX
+	LEAQ       (R14)(R14*2), SI
+	LEAQ       (R14)(R14*4), R8
+	VMASKMOVPS (AX), Y14, Y0
+	VMASKMOVPS (AX)(R14*1), Y14, Y1
+	VMASKMOVPS (AX)(R14*2), Y14, Y2
+	VMASKMOVPS (AX)(SI*1), Y14, Y3
+	VMASKMOVPS (AX)(R14*4), Y14, Y4
+	VMASKMOVPS (AX)(R8*1), Y14, Y5
+	VMASKMOVPS (AX)(SI*2), Y14, Y6
+	JMP        started184
+
+fresh181:
+	MOVQ       bias+48(FP), AX
+	TESTQ      AX, AX
+	JE         zero182
+	VMASKMOVPS (AX), Y14, Y13
+	JMP        spread183
+
+zero182:
+	VXORPS Y13, Y13, Y13
+
+spread183:
+	VMOVAPS Y13, Y0
+	VMOVAPS Y13, Y1
+	VMOVAPS Y13, Y2
+	VMOVAPS Y13, Y3
+	VMOVAPS Y13, Y4
+	VMOVAPS Y13, Y5
+	VMOVAPS Y13, Y6
+
+started184:
+	MOVQ    (SP), AX
+	MOVQ    b+32(FP), R10
+	MOVQ    k+64(FP), R12
+	SUBQ    $+8, R12
+	JL      rest186
+	PCALIGN $0x40
+
+loop185:
+	VMOVUPS      (R10), Y13
+	VBROADCASTSS (AX), Y14
+	VFMADD231PS  Y13, Y14, Y0
+	VBROADCASTSS 4(AX), Y15
+	VFMADD231PS  Y13, Y15, Y1
+	VBROADCASTSS 8(AX), Y14
+	VFMADD231PS  Y13, Y14, Y2
+	VBROADCASTSS 12(AX), Y15
+	VFMADD231PS  Y13, Y15, Y3
+	VBROADCASTSS 16(AX), Y14
+	VFMADD231PS  Y13, Y14, Y4
+	VBROADCASTSS 20(AX), Y15
+	VFMADD231PS  Y13, Y15, Y5
+	VBROADCASTSS 24(AX), Y14
+	VFMADD231PS  Y13, Y14, Y6
+	VMOVUPS      (R10)(R11*1), Y13
+	VBROADCASTSS (AX)(R9*1), Y14
+	VFMADD231PS  Y13, Y14, Y0
+	VBROADCASTSS 4(AX)(R9*1), Y15
+	VFMADD231PS  Y13, Y15, Y1
+	VBROADCASTSS 8(AX)(R9*1), Y14
+	VFMADD231PS  Y13, Y14, Y2
+	VBROADCASTSS 12(AX)(R9*1), Y15
+	VFMADD231PS  Y13, Y15, Y3
+	VBROADCASTSS 16(AX)(R9*1), Y14
+	VFMADD231PS  Y13, Y14, Y4
+	VBROADCASTSS 20(AX)(R9*1), Y15
+	VFMADD231PS  Y13, Y15, Y5
+	VBROADCASTSS 24(AX)(R9*1), Y14
+	VFMADD231PS  Y13, Y14, Y6
+	VMOVUPS      (R10)(R11*2), Y13
+	VBROADCASTSS (AX)(R9*2), Y14
+	VFMADD231PS  Y13, Y14, Y0
+	VBROADCASTSS 4(AX)(R9*2), Y15
+	VFMADD231PS  Y13, Y15, Y1
+	VBROADCASTSS 8(AX)(R9*2), Y14
+	VFMADD231PS  Y13, Y14, Y2
+	VBROADCASTSS 12(AX)(R9*2), Y15
+	VFMADD231PS  Y13, Y15, Y3
+	VBROADCASTSS 16(AX)(R9*2), Y14
+	VFMADD231PS  Y13, Y14, Y4
+	VBROADCASTSS 20(AX)(R9*2), Y15
+	VFMADD231PS  Y13, Y15, Y5
+	VBROADCASTSS 24(AX)(R9*2), Y14
+	VFMADD231PS  Y13, Y14, Y6
+	ADDQ         R15, R10
+	LEAQ         (AX)(R9*2), AX
+	ADDQ         R9, AX
+	VMOVUPS      (R10), Y13
+	VBROADCASTSS (AX), Y14
+	VFMADD231PS  Y13, Y14, Y0
+	VBROADCASTSS 4(AX), Y15
+	VFMADD231PS  Y13, Y15, Y1
+	VBROADCASTSS 8(AX), Y14
+	VFMADD231PS  Y13, Y14, Y2
+	VBROADCASTSS 12(AX), Y15
+	VFMADD231PS  Y13, Y15, Y3
+	VBROADCASTSS 16(AX), Y14
+	VFMADD231PS  Y13, Y14, Y4
+	VBROADCASTSS 20(AX), Y15
+	VFMADD231PS  Y13, Y15, Y5
+	VBROADCASTSS 24(AX), Y14
+	VFMADD231PS  Y13, Y14, Y6
+	VMOVUPS      (R10)(R11*1), Y13
+	VBROADCASTSS (AX)(R9*1), Y14
+	VFMADD231PS  Y13, Y14, Y0
+	VBROADCASTSS 4(AX)(R9*1), Y15
+	VFMADD231PS  Y13, Y15, Y1
+	VBROADCASTSS 8(AX)(R9*1), Y14
+	VFMADD231PS  Y13, Y14, Y2
+	VBROADCASTSS 12(AX)(R9*1), Y15
+	VFMADD231PS  Y13, Y15, Y3
+	VBROADCASTSS 16(AX)(R9*1), Y14
+	VFMADD231PS  Y13, Y14, Y4
+	VBROADCASTSS 20(AX)(R9*1), Y15
+	VFMADD231PS  Y13, Y15, Y5
+	VBROADCASTSS 24(AX)(R9*1), Y14
+	VFMADD231PS  Y13, Y14, Y6
+	VMOVUPS      (R10)(R11*2), Y13
+	VBROADCASTSS (AX)(R9*2), Y14
+	VFMADD231PS  Y13, Y14, Y0
+	VBROADCASTSS 4(AX)(R9*2), Y15
+	VFMADD231PS  Y13, Y15, Y1
+	VBROADCASTSS 8(AX)(R9*2), Y14
+	VFMADD231PS  Y13, Y14, Y2
+	VBROADCASTSS 12(AX)(R9*2), Y15
+	VFMADD231PS  Y13, Y15, Y3
+	VBROADCASTSS 16(AX)(R9*2), Y14
+	VFMADD231PS  Y13, Y14, Y4
+	VBROADCASTSS 20(AX)(R9*2), Y15
+	VFMADD231PS  Y13, Y15, Y5
+	VBROADCASTSS 24(AX)(R9*2), Y14
+	VFMADD231PS  Y13, Y14, Y6
+	ADDQ         R15, R10
+	LEAQ         (AX)(R9*2), AX
+	ADDQ         R9, AX
+	VMOVUPS      (R10), Y13
+	VBROADCASTSS (AX), Y14
+	VFMADD231PS  Y13, Y14, Y0
+	VBROADCASTSS 4(AX), Y15
+	VFMADD231PS  Y13, Y15, Y1
+	VBROADCASTSS 8(AX), Y14
+	VFMADD231PS  Y13, Y14, Y2
+	VBROADCASTSS 12(AX), Y15
+	VFMADD231PS  Y13, Y15, Y3
+	VBROADCASTSS 16(AX), Y14
+	VFMADD231PS  Y13, Y14, Y4
+	VBROADCASTSS 20(AX), Y15
+	VFMADD231PS  Y13, Y15, Y5
+	VBROADCASTSS 24(AX), Y14
+	VFMADD231PS  Y13, Y14, Y6
+	VMOVUPS      (R10)(R11*1), Y13
+	VBROADCASTSS (AX)(R9*1), Y14
+	VFMADD231PS  Y13, Y14, Y0
+	VBROADCASTSS 4(AX)(R9*1), Y15
+	VFMADD231PS  Y13, Y15, Y1
+	VBROADCASTSS 8(AX)(R9*1), Y14
+	VFMADD231PS  Y13, Y14, Y2
+	VBROADCASTSS 12(AX)(R9*1), Y15
+	VFMADD231PS  Y13, Y15, Y3
+	VBROADCASTSS 16(AX)(R9*1), Y14
+	VFMADD231PS  Y13, Y14, Y4
+	VBROADCASTSS 20(AX)(R9*1), Y15
+	VFMADD231PS  Y13, Y15, Y5
+	VBROADCASTSS 24(AX)(R9*1), Y14
+	VFMADD231PS  Y13, Y14, Y6
+	LEAQ         (R10)(R11*2), R10
+	LEAQ         (AX)(R9*2), AX
+	SUBQ         $+8, R12
+	JGE          loop185
+
+rest186:
+	ADDQ $+8, R12
+	SUBQ $+2, R12
+	JL   rest188
+
+loop187:
+	VMOVUPS      (R10), Y13
+	VBROADCASTSS (AX), Y14
+	VFMADD231PS  Y13, Y14, Y0
+	VBROADCASTSS 4(AX), Y15
+	VFMADD231PS  Y13, Y15, Y1
+	VBROADCASTSS 8(AX), Y14
+	VFMADD231PS  Y13, Y14, Y2
+	VBROADCASTSS 12(AX), Y15
+	VFMADD231PS  Y13, Y15, Y3
+	VBROADCASTSS 16(AX), Y14
+	VFMADD231PS  Y13, Y14, Y4
+	VBROADCASTSS 20(AX), Y15
+	VFMADD231PS  Y13, Y15, Y5
 	VBROADCASTSS 24(AX), Y14
 	VFMADD231PS  Y13, Y14, Y6
 	VMOVUPS      (R10)(R11*1), Y13
@@ -6849,14 +6849,14 @@ loop175:
 	LEAQ         (R10)(R11*2), R10
 	LEAQ         (AX)(R9*2), AX
 	SUBQ         $+2, R12
-	JGE          loop175
+	JGE          loop187
 
-rest176:
+rest188:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest178
+	JL   rest190
 
-loop177:
+loop189:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
 	VFMADD231PS  Y13, Y14, Y0
@@ -6875,12 +6875,12 @@ loop177:
 	LEAQ         (R10)(R11*1), R10
 	LEAQ         (AX)(R9*1), AX
 	SUBQ         $+1, R12
-	JGE          loop177
+	JGE          loop189
 
-rest178:
+rest190:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear179
+	JE     linear191
 	VXORPS Y13, Y13, Y13
 	VMAXPS Y0, Y13, Y0
 	VADDPS Y13, Y0, Y0
@@ -6897,14 +6897,14 @@ rest178:
 	VMAXPS Y6, Y13, Y6
 	VADDPS Y13, Y6, Y6
 
-linear179:
+linear191:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $+2, R14
 	MOVQ    R13, AX
 	LEAQ    (R14)(R14*2), SI
 	LEAQ    (R14)(R14*4), R8
 	CMPQ    n+72(FP), $+8
-	JL      part180
+	JL      part193
 	VMOVUPS Y0, (AX)
 	VMOVUPS Y1, (AX)(R14*1)
 	VMOVUPS Y2, (AX)(R14*2)
@@ -6912,9 +6912,9 @@ linear179:
 	VMOVUPS Y4, (AX)(R14*4)
 	VMOVUPS Y5, (AX)(R8*1)
 	VMOVUPS Y6, (AX)(SI*2)
-	JMP     whole181
+	JMP     whole194
 
-part180:
+part193:
 	MOVQ       16(SP), R12
 	VMOVUPS    (R12), Y14
 	VMASKMOVPS Y0, Y14, (AX)
@@ -6925,14 +6925,14 @@ part180:
 	VMASKMOVPS Y5, Y14, (AX)(R8*1)
 	VMASKMOVPS Y6, Y14, (AX)(SI*2)
 
-whole181:
-	JMP tileEnd90
+whole194:
+	JMP tileEnd96
 
-above154:
+above165:
 	MOVQ       16(SP), R12
 	VMOVUPS    (R12), Y14
 	TESTQ      $+1, mode+80(FP)
-	JE         fresh182
+	JE         fresh195
 	MOVQ       R13, AX
 	LEAQ       (R14)(R14*2), SI
 	LEAQ       (R14)(R14*4), R8
@@ -6945,19 +6945,19 @@ above154:
 	VMASKMOVPS (AX)(R8*1), Y14, Y5
 	VMASKMOVPS (AX)(SI*2), Y14, Y6
 	VMASKMOVPS (AX)(DI*1), Y14, Y7
-	JMP        started185
+	JMP        started198
 
-fresh182:
+fresh195:
 	MOVQ       bias+48(FP), AX
 	TESTQ      AX, AX
-	JE         zero183
+	JE         zero196
 	VMASKMOVPS (AX), Y14, Y13
-	JMP        spread184
+	JMP        spread197
 
-zero183:
+zero196:
 	VXORPS Y13, Y13, Y13
 
-spread184:
+spread197:
 	VMOVAPS Y13, Y0
 	VMOVAPS Y13, Y1
 	VMOVAPS Y13, Y2
@@ -6967,15 +6967,15 @@ spread184:
 	VMOVAPS Y13, Y6
 	VMOVAPS Y13, Y7
 
-started185:
+started198:
 	MOVQ    (SP), AX
 	MOVQ    b+32(FP), R10
 	MOVQ    k+64(FP), R12
 	SUBQ    $+8, R12
-	JL      rest187
+	JL      rest200
 	PCALIGN $0x40
 
-loop186:
+loop199:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
 	VFMADD231PS  Y13, Y14, Y0
@@ -7121,14 +7121,14 @@ loop186:
 	LEAQ         (R10)(R11*2), R10
 	LEAQ         (AX)(R9*2), AX
 	SUBQ         $+8, R12
-	JGE          loop186
+	JGE          loop199
 
-rest187:
+rest200:
 	ADDQ $+8, R12
 	SUBQ $+2, R12
-	JL   rest189
+	JL   rest202
 
-loop188:
+loop201:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
 	VFMADD231PS  Y13, Y14, Y0
@@ -7166,14 +7166,14 @@ loop188:
 	LEAQ         (R10)(R11*2), R10
 	LEAQ         (AX)(R9*2), AX
 	SUBQ         $+2, R12
-	JGE          loop188
+	JGE          loop201
 
-rest189:
+rest202:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest191
+	JL   rest204
 
-loop190:
+loop203:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
 	VFMADD231PS  Y13, Y14, Y0
@@ -7194,12 +7194,12 @@ loop190:
 	LEAQ         (R10)(R11*1), R10
 	LEAQ         (AX)(R9*1), AX
 	SUBQ         $+1, R12
-	JGE          loop190
+	JGE          loop203
 
-rest191:
+rest204:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear192
+	JE     linear205
 	VXORPS Y13, Y13, Y13
 	VMAXPS Y0, Y13, Y0
 	VADDPS Y13, Y0, Y0
@@ -7218,7 +7218,7 @@ rest191:
 	VMAXPS Y7, Y13, Y7
 	VADDPS Y13, Y7, Y7
 
-linear192:
+linear205:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $+2, R14
 	MOVQ    R13, AX
@@ -7226,7 +7226,7 @@ linear192:
 	LEAQ    (R14)(R14*4), R8
 	LEAQ    (SI)(R14*4), DI
 	CMPQ    n+72(FP), $+8
-	JL      part193
+	JL      part207
 	VMOVUPS Y0, (AX)
 	VMOVUPS Y1, (AX)(R14*1)
 	VMOVUPS Y2, (AX)(R14*2)
@@ -7235,9 +7235,9 @@ linear192:
 	VMOVUPS Y5, (AX)(R8*1)
 	VMOVUPS Y6, (AX)(SI*2)
 	VMOVUPS Y7, (AX)(DI*1)
-	JMP     whole194
+	JMP     whole208
 
-part193:
+part207:
 	MOVQ       16(SP), R12
 	VMOVUPS    (R12), Y14
 	VMASKMOVPS Y0, Y14, (AX)
@@ -7249,16 +7249,16 @@ part193:
 	VMASKMOVPS Y6, Y14, (AX)(SI*2)
 	VMASKMOVPS Y7, Y14, (AX)(DI*1)
 
-whole194:
-	JMP tileEnd90
+whole208:
+	JMP tileEnd96
 
-above153:
+above164:
 	CMPQ       DX, $+9
-	JG         above195
+	JG         above209
 	MOVQ       16(SP), R12
 	VMOVUPS    (R12), Y14
 	TESTQ      $+1, mode+80(FP)
-	JE         fresh196
+	JE         fresh210
 	MOVQ       R13, AX
 	LEAQ       (R14)(R14*2), SI
 	LEAQ       (R14)(R14*4), R8
@@ -7272,19 +7272,19 @@ above153:
 	VMASKMOVPS (AX)(SI*2), Y14, Y6
 	VMASKMOVPS (AX)(DI*1), Y14, Y7
 	VMASKMOVPS (AX)(R14*8), Y14, Y8
-	JMP        started199
+	JMP        started213
 
-fresh196:
+fresh210:
 	MOVQ       bias+48(FP), AX
 	TESTQ      AX, AX
-	JE         zero197
+	JE         zero211
 	VMASKMOVPS (AX), Y14, Y13
-	JMP        spread198
+	JMP        spread212
 
-zero197:
+zero211:
 	VXORPS Y13, Y13, Y13
 
-spread198:
+spread212:
 	VMOVAPS Y13, Y0
 	VMOVAPS Y13, Y1
 	VMOVAPS Y13, Y2
@@ -7295,15 +7295,15 @@ spread198:
 	VMOVAPS Y13, Y7
 	VMOVAPS Y13, Y8
 
-started199:
+started213:
 	MOVQ    (SP), AX
 	MOVQ    b+32(FP), R10
 	MOVQ    k+64(FP), R12
 	SUBQ    $+8, R12
-	JL      rest201
+	JL      rest215
 	PCALIGN $0x40
 
-loop200:
+loop214:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
 	VFMADD231PS  Y13, Y14, Y0
@@ -7465,14 +7465,14 @@ loop200:
 	LEAQ         (R10)(R11*2), R10
 	LEAQ         (AX)(R9*2), AX
 	SUBQ         $+8, R12
-	JGE          loop200
+	JGE          loop214
 
-rest201:
+rest215:
 	ADDQ $+8, R12
 	SUBQ $+2, R12
-	JL   rest203
+	JL   rest217
 
-loop202:
+loop216:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
 	VFMADD231PS  Y13, Y14, Y0
@@ -7514,14 +7514,14 @@ loop202:
 	LEAQ         (R10)(R11*2), R10
 	LEAQ         (AX)(R9*2), AX
 	SUBQ         $+2, R12
-	JGE          loop202
+	JGE          loop216
 
-rest203:
+rest217:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest205
+	JL   rest219
 
-loop204:
+loop218:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
 	VFMADD231PS  Y13, Y14, Y0
@@ -7544,12 +7544,12 @@ loop204:
 	LEAQ         (R10)(R11*1), R10
 	LEAQ         (AX)(R9*1), AX
 	SUBQ         $+1, R12
-	JGE          loop204
+	JGE          loop218
 
-rest205:
+rest219:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear206
+	JE     linear220
 	VXORPS Y13, Y13, Y13
 	VMAXPS Y0, Y13, Y0
 	VADDPS Y13, Y0, Y0
@@ -7570,7 +7570,7 @@ rest205:
 	VMAXPS Y8, Y13, Y8
 	VADDPS Y13, Y8, Y8
 
-linear206:
+linear220:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $+2, R14
 	MOVQ    R13, AX
@@ -7578,7 +7578,7 @@ linear206:
 	LEAQ    (R14)(R14*4), R8
 	LEAQ    (SI)(R14*4), DI
 	CMPQ    n+72(FP), $+8
-	JL      part207
+	JL      part222
 	VMOVUPS Y0, (AX)
 	VMOVUPS Y1, (AX)(R14*1)
 	VMOVUPS Y2, (AX)(R14*2)
@@ -7588,9 +7588,9 @@ linear206:
 	VMOVUPS Y6, (AX)(SI*2)
 	VMOVUPS Y7, (AX)(DI*1)
 	VMOVUPS Y8, (AX)(R14*8)
-	JMP     whole208
+	JMP     whole223
 
-part207:
+part222:
 	MOVQ       16(SP), R12
 	VMOVUPS    (R12), Y14
 	VMASKMOVPS Y0, Y14, (AX)
@@ -7603,14 +7603,14 @@ part207:
 	VMASKMOVPS Y7, Y14, (AX)(DI*1)
 	VMASKMOVPS Y8, Y14, (AX)(R14*8)
 
-whole208:
-	JMP tileEnd90
+whole223:
+	JMP tileEnd96
 
-above195:
+above209:
 	MOVQ       16(SP), R12
 	VMOVUPS    (R12), Y14
 	TESTQ      $+1, mode+80(FP)
-	JE         fresh209
+	JE         fresh224
 	MOVQ       R13, AX
 	LEAQ       (R14)(R14*2), SI
 	LEAQ       (R14)(R14*4), R8
@@ -7627,19 +7627,19 @@ above195:
 	VMASKMOVPS (AX)(DI*1), Y14, Y7
 	VMASKMOVPS (AX)(R14*8), Y14, Y8
 	VMASKMOVPS (BX), Y14, Y9
-	JMP        started212
+	JMP        started227
 
-fresh209:
+fresh224:
 	MOVQ       bias+48(FP), AX
 	TESTQ      AX, AX
-	JE         zero210
+	JE         zero225
 	VMASKMOVPS (AX), Y14, Y13
-	JMP        spread211
+	JMP        spread226
 
-zero210:
+zero225:
 	VXORPS Y13, Y13, Y13
 
-spread211:
+spread226:
 	VMOVAPS Y13, Y0
 	VMOVAPS Y13, Y1
 	VMOVAPS Y13, Y2
@@ -7651,15 +7651,15 @@ spread211:
 	VMOVAPS Y13, Y8
 	VMOVAPS Y13, Y9
 
-started212:
+started227:
 	MOVQ    (SP), AX
 	MOVQ    b+32(FP), R10
 	MOVQ    k+64(FP), R12
 	SUBQ    $+8, R12
-	JL      rest214
+	JL      rest229
 	PCALIGN $0x40
 
-loop213:
+loop228:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
 	VFMADD231PS  Y13, Y14, Y0
@@ -7837,14 +7837,14 @@ loop213:
 	LEAQ         (R10)(R11*2), R10
 	LEAQ         (AX)(R9*2), AX
 	SUBQ         $+8, R12
-	JGE          loop213
+	JGE          loop228
 
-rest214:
+rest229:
 	ADDQ $+8, R12
 	SUBQ $+2, R12
-	JL   rest216
+	JL   rest231
 
-loop215:
+loop230:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
 	VFMADD231PS  Y13, Y14, Y0
@@ -7890,14 +7890,14 @@ loop215:
 	LEAQ         (R10)(R11*2), R10
 	LEAQ         (AX)(R9*2), AX
 	SUBQ         $+2, R12
-	JGE          loop215
+	JGE          loop230
 
-rest216:
+rest231:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest218
+	JL   rest233
 
-loop217:
+loop232:
 	VMOVUPS      (R10), Y13
 	VBROADCASTSS (AX), Y14
 	VFMADD231PS  Y13, Y14, Y0
@@ -7922,12 +7922,12 @@ loop217:
 	LEAQ         (R10)(R11*1), R10
 	LEAQ         (AX)(R9*1), AX
 	SUBQ         $+1, R12
-	JGE          loop217
+	JGE          loop232
 
-rest218:
+rest233:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear219
+	JE     linear234
 	VXORPS Y13, Y13, Y13
 	VMAXPS Y0, Y13, Y0
 	VADDPS Y13, Y0, Y0
@@ -7950,7 +7950,7 @@ rest218:
 	VMAXPS Y9, Y13, Y9
 	VADDPS Y13, Y9, Y9
 
-linear219:
+linear234:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $+2, R14
 	MOVQ    R13, AX
@@ -7960,7 +7960,7 @@ linear219:
 	LEAQ    (AX)(R14*8), BX
 	ADDQ    R14, BX
 	CMPQ    n+72(FP), $+8
-	JL      part220
+	JL      part236
 	VMOVUPS Y0, (AX)
 	VMOVUPS Y1, (AX)(R14*1)
 	VMOVUPS Y2, (AX)(R14*2)
@@ -7971,9 +7971,9 @@ linear219:
 	VMOVUPS Y7, (AX)(DI*1)
 	VMOVUPS Y8, (AX)(R14*8)
 	VMOVUPS Y9, (BX)
-	JMP     whole221
+	JMP     whole237
 
-part220:
+part236:
 	MOVQ       16(SP), R12
 	VMOVUPS    (R12), Y14
 	VMASKMOVPS Y0, Y14, (AX)
@@ -7987,8 +7987,8 @@ part220:
 	VMASKMOVPS Y8, Y14, (AX)(R14*8)
 	VMASKMOVPS Y9, Y14, (BX)
 
-whole221:
-tileEnd90:
+whole237:
+tileEnd96:
 	SUBQ  DX, 8(SP)
 	JE    done1
 	MOVQ  DX, R12
@@ -7996,7 +7996,7 @@ tileEnd90:
 	ADDQ  R12, (SP)
 	IMULQ R14, DX
 	ADDQ  DX, R13
-	JMP   tile87
+	JMP   tile93
 
 done1:
 	VZEROUPPER
@@ -8128,51 +8128,59 @@ rest19:
 	VADDPS Z29, Z1, Z1
 
 linear20:
-	MOVQ    ldc+8(FP), R14
-	SHLQ    $+2, R14
-	MOVQ    R13, AX
+	MOVQ     ldc+8(FP), R14
+	SHLQ     $+2, R14
+	MOVQ     R13, AX
+	TESTQ    $+8, mode+80(FP)
+	JE       cached22
+	VMOVNTPS Z0, (AX)
+	VMOVNTPS Z1, 64(AX)
+	JMP      stored21
+
+cached22:
 	CMPQ    n+72(FP), $+32
-	JL      part21
+	JL      part23
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, 64(AX)
-	JMP     whole22
+	JMP     whole24
 
-part21:
+part23:
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, K1, 64(AX)
 
-whole22:
+whole24:
+stored21:
 	JMP tileEnd7
 
 above11:
 	TESTQ     $+1, mode+80(FP)
-	JE        fresh23
+	JE        fresh25
 	MOVQ      R13, AX
 	VMOVUPS   (AX), Z0
 	VMOVUPS.Z 64(AX), K1, Z1
 	VMOVUPS   (AX)(R14*1), Z2
 	VMOVUPS.Z 64(AX)(R14*1), K1, Z3
-	JMP       started26
+	JMP       started28
 
-fresh23:
+fresh25:
 	MOVQ      bias+48(FP), AX
 	TESTQ     AX, AX
-	JE        zero24
+	JE        zero26
 	VMOVUPS   (AX), Z29
 	VMOVUPS.Z 64(AX), K1, Z28
-	JMP       spread25
+	JMP       spread27
 
-zero24:
+zero26:
 	VPXORD Z29, Z29, Z29
 	VPXORD Z28, Z28, Z28
 
-spread25:
+spread27:
 	VMOVAPS Z29, Z0
 	VMOVAPS Z28, Z1
 	VMOVAPS Z29, Z2
 	VMOVAPS Z28, Z3
 
-started26:
+started28:
 	MOVQ    (SP), AX
 	MOVQ    b+32(FP), R10
 	MOVQ    k+64(FP), R12
@@ -8180,10 +8188,10 @@ started26:
 	IMULQ   DX, R14
 	ADDQ    AX, R14
 	SUBQ    $+2, R12
-	JL      rest28
+	JL      rest30
 	PCALIGN $0x40
 
-loop27:
+loop29:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
 	VBROADCASTSS (AX), Z30
@@ -8203,14 +8211,14 @@ loop27:
 	LEAQ         (R10)(R11*2), R10
 	ADDQ         $+8, AX
 	SUBQ         $+2, R12
-	JGE          loop27
+	JGE          loop29
 
-rest28:
+rest30:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest30
+	JL   rest32
 
-loop29:
+loop31:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
 	VBROADCASTSS (AX), Z30
@@ -8222,12 +8230,12 @@ loop29:
 	LEAQ         (R10)(R11*1), R10
 	ADDQ         $+4, AX
 	SUBQ         $+1, R12
-	JGE          loop29
+	JGE          loop31
 
-rest30:
+rest32:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear31
+	JE     linear33
 	VPXORD Z29, Z29, Z29
 	VMAXPS Z0, Z29, Z0
 	VADDPS Z29, Z0, Z0
@@ -8238,32 +8246,42 @@ rest30:
 	VMAXPS Z3, Z29, Z3
 	VADDPS Z29, Z3, Z3
 
-linear31:
-	MOVQ    ldc+8(FP), R14
-	SHLQ    $+2, R14
-	MOVQ    R13, AX
+linear33:
+	MOVQ     ldc+8(FP), R14
+	SHLQ     $+2, R14
+	MOVQ     R13, AX
+	TESTQ    $+8, mode+80(FP)
+	JE       cached35
+	VMOVNTPS Z0, (AX)
+	VMOVNTPS Z1, 64(AX)
+	VMOVNTPS Z2, (AX)(R14*1)
+	VMOVNTPS Z3, 64(AX)(R14*1)
+	JMP      stored34
+
+cached35:
 	CMPQ    n+72(FP), $+32
-	JL      part32
+	JL      part36
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, 64(AX)
 	VMOVUPS Z2, (AX)(R14*1)
 	VMOVUPS Z3, 64(AX)(R14*1)
-	JMP     whole33
+	JMP     whole37
 
-part32:
+part36:
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, K1, 64(AX)
 	VMOVUPS Z2, (AX)(R14*1)
 	VMOVUPS Z3, K1, 64(AX)(R14*1)
 
-whole33:
+whole37:
+stored34:
 	JMP tileEnd7
 
 above10:
 	CMPQ      DX, $+3
-	JG        above34
+	JG        above38
 	TESTQ     $+1, mode+80(FP)
-	JE        fresh35
+	JE        fresh39
 	MOVQ      R13, AX
 	VMOVUPS   (AX), Z0
 	VMOVUPS.Z 64(AX), K1, Z1
@@ -8271,21 +8289,21 @@ above10:
 	VMOVUPS.Z 64(AX)(R14*1), K1, Z3
 	VMOVUPS   (AX)(R14*2), Z4
 	VMOVUPS.Z 64(AX)(R14*2), K1, Z5
-	JMP       started38
+	JMP       started42
 
-fresh35:
+fresh39:
 	MOVQ      bias+48(FP), AX
 	TESTQ     AX, AX
-	JE        zero36
+	JE        zero40
 	VMOVUPS   (AX), Z29
 	VMOVUPS.Z 64(AX), K1, Z28
-	JMP       spread37
+	JMP       spread41
 
-zero36:
+zero40:
 	VPXORD Z29, Z29, Z29
 	VPXORD Z28, Z28, Z28
 
-spread37:
+spread41:
 	VMOVAPS Z29, Z0
 	VMOVAPS Z28, Z1
 	VMOVAPS Z29, Z2
@@ -8293,7 +8311,7 @@ spread37:
 	VMOVAPS Z29, Z4
 	VMOVAPS Z28, Z5
 
-started38:
+started42:
 	MOVQ    (SP), AX
 	MOVQ    b+32(FP), R10
 	MOVQ    k+64(FP), R12
@@ -8301,10 +8319,10 @@ started38:
 	IMULQ   DX, R14
 	ADDQ    AX, R14
 	SUBQ    $+2, R12
-	JL      rest40
+	JL      rest44
 	PCALIGN $0x40
 
-loop39:
+loop43:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
 	VBROADCASTSS (AX), Z30
@@ -8330,14 +8348,14 @@ loop39:
 	LEAQ         (R10)(R11*2), R10
 	ADDQ         $+8, AX
 	SUBQ         $+2, R12
-	JGE          loop39
+	JGE          loop43
 
-rest40:
+rest44:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest42
+	JL   rest46
 
-loop41:
+loop45:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
 	VBROADCASTSS (AX), Z30
@@ -8352,12 +8370,12 @@ loop41:
 	LEAQ         (R10)(R11*1), R10
 	ADDQ         $+4, AX
 	SUBQ         $+1, R12
-	JGE          loop41
+	JGE          loop45
 
-rest42:
+rest46:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear43
+	JE     linear47
 	VPXORD Z29, Z29, Z29
 	VMAXPS Z0, Z29, Z0
 	VADDPS Z29, Z0, Z0
@@ -8372,21 +8390,32 @@ rest42:
 	VMAXPS Z5, Z29, Z5
 	VADDPS Z29, Z5, Z5
 
-linear43:
-	MOVQ    ldc+8(FP), R14
-	SHLQ    $+2, R14
-	MOVQ    R13, AX
+linear47:
+	MOVQ     ldc+8(FP), R14
+	SHLQ     $+2, R14
+	MOVQ     R13, AX
+	TESTQ    $+8, mode+80(FP)
+	JE       cached49
+	VMOVNTPS Z0, (AX)
+	VMOVNTPS Z1, 64(AX)
+	VMOVNTPS Z2, (AX)(R14*1)
+	VMOVNTPS Z3, 64(AX)(R14*1)
+	VMOVNTPS Z4, (AX)(R14*2)
+	VMOVNTPS Z5, 64(AX)(R14*2)
+	JMP      stored48
+
+cached49:
 	CMPQ    n+72(FP), $+32
-	JL      part44
+	JL      part50
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, 64(AX)
 	VMOVUPS Z2, (AX)(R14*1)
 	VMOVUPS Z3, 64(AX)(R14*1)
 	VMOVUPS Z4, (AX)(R14*2)
 	VMOVUPS Z5, 64(AX)(R14*2)
-	JMP     whole45
+	JMP     whole51
 
-part44:
+part50:
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, K1, 64(AX)
 	VMOVUPS Z2, (AX)(R14*1)
@@ -8394,12 +8423,13 @@ part44:
 	VMOVUPS Z4, (AX)(R14*2)
 	VMOVUPS Z5, K1, 64(AX)(R14*2)
 
-whole45:
+whole51:
+stored48:
 	JMP tileEnd7
 
-above34:
+above38:
 	TESTQ     $+1, mode+80(FP)
-	JE        fresh46
+	JE        fresh52
 	MOVQ      R13, AX
 	LEAQ      (R14)(R14*2), SI
 	VMOVUPS   (AX), Z0
@@ -8410,21 +8440,21 @@ above34:
 	VMOVUPS.Z 64(AX)(R14*2), K1, Z5
 	VMOVUPS   (AX)(SI*1), Z6
 	VMOVUPS.Z 64(AX)(SI*1), K1, Z7
-	JMP       started49
+	JMP       started55
 
-fresh46:
+fresh52:
 	MOVQ      bias+48(FP), AX
 	TESTQ     AX, AX
-	JE        zero47
+	JE        zero53
 	VMOVUPS   (AX), Z29
 	VMOVUPS.Z 64(AX), K1, Z28
-	JMP       spread48
+	JMP       spread54
 
-zero47:
+zero53:
 	VPXORD Z29, Z29, Z29
 	VPXORD Z28, Z28, Z28
 
-spread48:
+spread54:
 	VMOVAPS Z29, Z0
 	VMOVAPS Z28, Z1
 	VMOVAPS Z29, Z2
@@ -8434,7 +8464,7 @@ spread48:
 	VMOVAPS Z29, Z6
 	VMOVAPS Z28, Z7
 
-started49:
+started55:
 	MOVQ    (SP), AX
 	LEAQ    (R9)(R9*2), SI
 	MOVQ    b+32(FP), R10
@@ -8443,10 +8473,10 @@ started49:
 	IMULQ   DX, R14
 	ADDQ    AX, R14
 	SUBQ    $+2, R12
-	JL      rest51
+	JL      rest57
 	PCALIGN $0x40
 
-loop50:
+loop56:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
 	VBROADCASTSS (AX), Z30
@@ -8478,14 +8508,14 @@ loop50:
 	LEAQ         (R10)(R11*2), R10
 	ADDQ         $+8, AX
 	SUBQ         $+2, R12
-	JGE          loop50
+	JGE          loop56
 
-rest51:
+rest57:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest53
+	JL   rest59
 
-loop52:
+loop58:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
 	VBROADCASTSS (AX), Z30
@@ -8503,12 +8533,12 @@ loop52:
 	LEAQ         (R10)(R11*1), R10
 	ADDQ         $+4, AX
 	SUBQ         $+1, R12
-	JGE          loop52
+	JGE          loop58
 
-rest53:
+rest59:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear54
+	JE     linear60
 	VPXORD Z29, Z29, Z29
 	VMAXPS Z0, Z29, Z0
 	VADDPS Z29, Z0, Z0
@@ -8527,13 +8557,27 @@ rest53:
 	VMAXPS Z7, Z29, Z7
 	VADDPS Z29, Z7, Z7
 
-linear54:
-	MOVQ    ldc+8(FP), R14
-	SHLQ    $+2, R14
-	MOVQ    R13, AX
+linear60:
+	MOVQ     ldc+8(FP), R14
+	SHLQ     $+2, R14
+	MOVQ     R13, AX
+	TESTQ    $+8, mode+80(FP)
+	JE       cached62
+	LEAQ     (R14)(R14*2), SI
+	VMOVNTPS Z0, (AX)
+	VMOVNTPS Z1, 64(AX)
+	VMOVNTPS Z2, (AX)(R14*1)
+	VMOVNTPS Z3, 64(AX)(R14*1)
+	VMOVNTPS Z4, (AX)(R14*2)
+	VMOVNTPS Z5, 64(AX)(R14*2)
+	VMOVNTPS Z6, (AX)(SI*1)
+	VMOVNTPS Z7, 64(AX)(SI*1)
+	JMP      stored61
+
+cached62:
 	LEAQ    (R14)(R14*2), SI
 	CMPQ    n+72(FP), $+32
-	JL      part55
+	JL      part63
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, 64(AX)
 	VMOVUPS Z2, (AX)(R14*1)
@@ -8542,9 +8586,9 @@ linear54:
 	VMOVUPS Z5, 64(AX)(R14*2)
 	VMOVUPS Z6, (AX)(SI*1)
 	VMOVUPS Z7, 64(AX)(SI*1)
-	JMP     whole56
+	JMP     whole64
 
-part55:
+part63:
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, K1, 64(AX)
 	VMOVUPS Z2, (AX)(R14*1)
@@ -8554,16 +8598,17 @@ part55:
 	VMOVUPS Z6, (AX)(SI*1)
 	VMOVUPS Z7, K1, 64(AX)(SI*1)
 
-whole56:
+whole64:
+stored61:
 	JMP tileEnd7
 
 above9:
 	CMPQ      DX, $+6
-	JG        above57
+	JG        above65
 	CMPQ      DX, $+5
-	JG        above58
+	JG        above66
 	TESTQ     $+1, mode+80(FP)
-	JE        fresh59
+	JE        fresh67
 	MOVQ      R13, AX
 	LEAQ      (R14)(R14*2), SI
 	VMOVUPS   (AX), Z0
@@ -8576,21 +8621,21 @@ above9:
 	VMOVUPS.Z 64(AX)(SI*1), K1, Z7
 	VMOVUPS   (AX)(R14*4), Z8
 	VMOVUPS.Z 64(AX)(R14*4), K1, Z9
-	JMP       started62
+	JMP       started70
 
-fresh59:
+fresh67:
 	MOVQ      bias+48(FP), AX
 	TESTQ     AX, AX
-	JE        zero60
+	JE        zero68
 	VMOVUPS   (AX), Z29
 	VMOVUPS.Z 64(AX), K1, Z28
-	JMP       spread61
+	JMP       spread69
 
-zero60:
+zero68:
 	VPXORD Z29, Z29, Z29
 	VPXORD Z28, Z28, Z28
 
-spread61:
+spread69:
 	VMOVAPS Z29, Z0
 	VMOVAPS Z28, Z1
 	VMOVAPS Z29, Z2
@@ -8602,7 +8647,7 @@ spread61:
 	VMOVAPS Z29, Z8
 	VMOVAPS Z28, Z9
 
-started62:
+started70:
 	MOVQ    (SP), AX
 	LEAQ    (R9)(R9*2), SI
 	MOVQ    b+32(FP), R10
@@ -8611,10 +8656,10 @@ started62:
 	IMULQ   DX, R14
 	ADDQ    AX, R14
 	SUBQ    $+2, R12
-	JL      rest64
+	JL      rest72
 	PCALIGN $0x40
 
-loop63:
+loop71:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
 	VBROADCASTSS (AX), Z30
@@ -8652,14 +8697,14 @@ loop63:
 	LEAQ         (R10)(R11*2), R10
 	ADDQ         $+8, AX
 	SUBQ         $+2, R12
-	JGE          loop63
+	JGE          loop71
 
-rest64:
+rest72:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest66
+	JL   rest74
 
-loop65:
+loop73:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
 	VBROADCASTSS (AX), Z30
@@ -8680,12 +8725,12 @@ loop65:
 	LEAQ         (R10)(R11*1), R10
 	ADDQ         $+4, AX
 	SUBQ         $+1, R12
-	JGE          loop65
+	JGE          loop73
 
-rest66:
+rest74:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear67
+	JE     linear75
 	VPXORD Z29, Z29, Z29
 	VMAXPS Z0, Z29, Z0
 	VADDPS Z29, Z0, Z0
@@ -8708,13 +8753,29 @@ rest66:
 	VMAXPS Z9, Z29, Z9
 	VADDPS Z29, Z9, Z9
 
-linear67:
-	MOVQ    ldc+8(FP), R14
-	SHLQ    $+2, R14
-	MOVQ    R13, AX
+linear75:
+	MOVQ     ldc+8(FP), R14
+	SHLQ     $+2, R14
+	MOVQ     R13, AX
+	TESTQ    $+8, mode+80(FP)
+	JE       cached77
+	LEAQ     (R14)(R14*2), SI
+	VMOVNTPS Z0, (AX)
+	VMOVNTPS Z1, 64(AX)
+	VMOVNTPS Z2, (AX)(R14*1)
+	VMOVNTPS Z3, 64(AX)(R14*1)
+	VMOVNTPS Z4, (AX)(R14*2)
+	VMOVNTPS Z5, 64(AX)(R14*2)
+	VMOVNTPS Z6, (AX)(SI*1)
+	VMOVNTPS Z7, 64(AX)(SI*1)
+	VMOVNTPS Z8, (AX)(R14*4)
+	VMOVNTPS Z9, 64(AX)(R14*4)
+	JMP      stored76
+
+cached77:
 	LEAQ    (R14)(R14*2), SI
 	CMPQ    n+72(FP), $+32
-	JL      part68
+	JL      part78
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, 64(AX)
 	VMOVUPS Z2, (AX)(R14*1)
@@ -8725,9 +8786,9 @@ linear67:
 	VMOVUPS Z7, 64(AX)(SI*1)
 	VMOVUPS Z8, (AX)(R14*4)
 	VMOVUPS Z9, 64(AX)(R14*4)
-	JMP     whole69
+	JMP     whole79
 
-part68:
+part78:
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, K1, 64(AX)
 	VMOVUPS Z2, (AX)(R14*1)
@@ -8739,12 +8800,13 @@ part68:
 	VMOVUPS Z8, (AX)(R14*4)
 	VMOVUPS Z9, K1, 64(AX)(R14*4)
 
-whole69:
+whole79:
+stored76:
 	JMP tileEnd7
 
-above58:
+above66:
 	TESTQ     $+1, mode+80(FP)
-	JE        fresh70
+	JE        fresh80
 	MOVQ      R13, AX
 	LEAQ      (R14)(R14*2), SI
 	LEAQ      (R14)(R14*4), R8
@@ -8760,21 +8822,21 @@ above58:
 	VMOVUPS.Z 64(AX)(R14*4), K1, Z9
 	VMOVUPS   (AX)(R8*1), Z10
 	VMOVUPS.Z 64(AX)(R8*1), K1, Z11
-	JMP       started73
+	JMP       started83
 
-fresh70:
+fresh80:
 	MOVQ      bias+48(FP), AX
 	TESTQ     AX, AX
-	JE        zero71
+	JE        zero81
 	VMOVUPS   (AX), Z29
 	VMOVUPS.Z 64(AX), K1, Z28
-	JMP       spread72
+	JMP       spread82
 
-zero71:
+zero81:
 	VPXORD Z29, Z29, Z29
 	VPXORD Z28, Z28, Z28
 
-spread72:
+spread82:
 	VMOVAPS Z29, Z0
 	VMOVAPS Z28, Z1
 	VMOVAPS Z29, Z2
@@ -8788,7 +8850,7 @@ spread72:
 	VMOVAPS Z29, Z10
 	VMOVAPS Z28, Z11
 
-started73:
+started83:
 	MOVQ    (SP), AX
 	LEAQ    (R9)(R9*2), SI
 	LEAQ    (R9)(R9*4), R8
@@ -8798,10 +8860,10 @@ started73:
 	IMULQ   DX, R14
 	ADDQ    AX, R14
 	SUBQ    $+2, R12
-	JL      rest75
+	JL      rest85
 	PCALIGN $0x40
 
-loop74:
+loop84:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
 	VBROADCASTSS (AX), Z30
@@ -8845,14 +8907,14 @@ loop74:
 	LEAQ         (R10)(R11*2), R10
 	ADDQ         $+8, AX
 	SUBQ         $+2, R12
-	JGE          loop74
+	JGE          loop84
 
-rest75:
+rest85:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest77
+	JL   rest87
 
-loop76:
+loop86:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
 	VBROADCASTSS (AX), Z30
@@ -8876,12 +8938,12 @@ loop76:
 	LEAQ         (R10)(R11*1), R10
 	ADDQ         $+4, AX
 	SUBQ         $+1, R12
-	JGE          loop76
+	JGE          loop86
 
-rest77:
+rest87:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear78
+	JE     linear88
 	VPXORD Z29, Z29, Z29
 	VMAXPS Z0, Z29, Z0
 	VADDPS Z29, Z0, Z0
@@ -8908,14 +8970,33 @@ rest77:
 	VMAXPS Z11, Z29, Z11
 	VADDPS Z29, Z11, Z11
 
-linear78:
-	MOVQ    ldc+8(FP), R14
-	SHLQ    $+2, R14
-	MOVQ    R13, AX
+linear88:
+	MOVQ     ldc+8(FP), R14
+	SHLQ     $+2, R14
+	MOVQ     R13, AX
+	TESTQ    $+8, mode+80(FP)
+	JE       cached90
+	LEAQ     (R14)(R14*2), SI
+	LEAQ     (R14)(R14*4), R8
+	VMOVNTPS Z0, (AX)
+	VMOVNTPS Z1, 64(AX)
+	VMOVNTPS Z2, (AX)(R14*1)
+	VMOVNTPS Z3, 64(AX)(R14*1)
+	VMOVNTPS Z4, (AX)(R14*2)
+	VMOVNTPS Z5, 64(AX)(R14*2)
+	VMOVNTPS Z6, (AX)(SI*1)
+	VMOVNTPS Z7, 64(AX)(SI*1)
+	VMOVNTPS Z8, (AX)(R14*4)
+	VMOVNTPS Z9, 64(AX)(R14*4)
+	VMOVNTPS Z10, (AX)(R8*1)
+	VMOVNTPS Z11, 64(AX)(R8*1)
+	JMP      stored89
+
+cached90:
 	LEAQ    (R14)(R14*2), SI
 	LEAQ    (R14)(R14*4), R8
 	CMPQ    n+72(FP), $+32
-	JL      part79
+	JL      part91
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, 64(AX)
 	VMOVUPS Z2, (AX)(R14*1)
@@ -8928,9 +9009,9 @@ linear78:
 	VMOVUPS Z9, 64(AX)(R14*4)
 	VMOVUPS Z10, (AX)(R8*1)
 	VMOVUPS Z11, 64(AX)(R8*1)
-	JMP     whole80
+	JMP     whole92
 
-part79:
+part91:
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, K1, 64(AX)
 	VMOVUPS Z2, (AX)(R14*1)
@@ -8944,12 +9025,13 @@ part79:
 	VMOVUPS Z10, (AX)(R8*1)
 	VMOVUPS Z11, K1, 64(AX)(R8*1)
 
-whole80:
+whole92:
+stored89:
 	JMP tileEnd7
 
-above57:
+above65:
 	TESTQ     $+1, mode+80(FP)
-	JE        fresh81
+	JE        fresh93
 	MOVQ      R13, AX
 	LEAQ      (R14)(R14*2), SI
 	LEAQ      (R14)(R14*4), R8
@@ -8967,21 +9049,21 @@ above57:
 	VMOVUPS.Z 64(AX)(R8*1), K1, Z11
 	VMOVUPS   (AX)(SI*2), Z12
 	VMOVUPS.Z 64(AX)(SI*2), K1, Z13
-	JMP       started84
+	JMP       started96
 
-fresh81:
+fresh93:
 	MOVQ      bias+48(FP), AX
 	TESTQ     AX, AX
-	JE        zero82
+	JE        zero94
 	VMOVUPS   (AX), Z29
 	VMOVUPS.Z 64(AX), K1, Z28
-	JMP       spread83
+	JMP       spread95
 
-zero82:
+zero94:
 	VPXORD Z29, Z29, Z29
 	VPXORD Z28, Z28, Z28
 
-spread83:
+spread95:
 	VMOVAPS Z29, Z0
 	VMOVAPS Z28, Z1
 	VMOVAPS Z29, Z2
@@ -8997,7 +9079,7 @@ spread83:
 	VMOVAPS Z29, Z12
 	VMOVAPS Z28, Z13
 
-started84:
+started96:
 	MOVQ    (SP), AX
 	LEAQ    (R9)(R9*2), SI
 	LEAQ    (R9)(R9*4), R8
@@ -9007,10 +9089,10 @@ started84:
 	IMULQ   DX, R14
 	ADDQ    AX, R14
 	SUBQ    $+8, R12
-	JL      rest86
+	JL      rest98
 	PCALIGN $0x40
 
-loop85:
+loop97:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
 	VBROADCASTSS (AX), Z30
@@ -9205,14 +9287,14 @@ loop85:
 	ADDQ         $+32, AX
 	ADDQ         $+224, R14
 	SUBQ         $+8, R12
-	JGE          loop85
+	JGE          loop97
 
-rest86:
+rest98:
 	ADDQ $+8, R12
 	SUBQ $+2, R12
-	JL   rest88
+	JL   rest100
 
-loop87:
+loop99:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
 	VBROADCASTSS (AX), Z30
@@ -9262,14 +9344,14 @@ loop87:
 	LEAQ         (R10)(R11*2), R10
 	ADDQ         $+8, AX
 	SUBQ         $+2, R12
-	JGE          loop87
+	JGE          loop99
 
-rest88:
+rest100:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest90
+	JL   rest102
 
-loop89:
+loop101:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
 	VBROADCASTSS (AX), Z30
@@ -9296,12 +9378,12 @@ loop89:
 	LEAQ         (R10)(R11*1), R10
 	ADDQ         $+4, AX
 	SUBQ         $+1, R12
-	JGE          loop89
+	JGE          loop101
 
-rest90:
+rest102:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear91
+	JE     linear103
 	VPXORD Z29, Z29, Z29
 	VMAXPS Z0, Z29, Z0
 	VADDPS Z29, Z0, Z0
@@ -9332,14 +9414,35 @@ rest90:
 	VMAXPS Z13, Z29, Z13
 	VADDPS Z29, Z13, Z13
 
-linear91:
-	MOVQ    ldc+8(FP), R14
-	SHLQ    $+2, R14
-	MOVQ    R13, AX
+linear103:
+	MOVQ     ldc+8(FP), R14
+	SHLQ     $+2, R14
+	MOVQ     R13, AX
+	TESTQ    $+8, mode+80(FP)
+	JE       cached105
+	LEAQ     (R14)(R14*2), SI
+	LEAQ     (R14)(R14*4), R8
+	VMOVNTPS Z0, (AX)
+	VMOVNTPS Z1, 64(AX)
+	VMOVNTPS Z2, (AX)(R14*1)
+	VMOVNTPS Z3, 64(AX)(R14*1)
+	VMOVNTPS Z4, (AX)(R14*2)
+	VMOVNTPS Z5, 64(AX)(R14*2)
+	VMOVNTPS Z6, (AX)(SI*1)
+	VMOVNTPS Z7, 64(AX)(SI*1)
+	VMOVNTPS Z8, (AX)(R14*4)
+	VMOVNTPS Z9, 64(AX)(R14*4)
+	VMOVNTPS Z10, (AX)(R8*1)
+	VMOVNTPS Z11, 64(AX)(R8*1)
+	VMOVNTPS Z12, (AX)(SI*2)
+	VMOVNTPS Z13, 64(AX)(SI*2)
+	JMP      stored104
+
+cached105:
 	LEAQ    (R14)(R14*2), SI
 	LEAQ    (R14)(R14*4), R8
 	CMPQ    n+72(FP), $+32
-	JL      part92
+	JL      part106
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, 64(AX)
 	VMOVUPS Z2, (AX)(R14*1)
@@ -9354,9 +9457,9 @@ linear91:
 	VMOVUPS Z11, 64(AX)(R8*1)
 	VMOVUPS Z12, (AX)(SI*2)
 	VMOVUPS Z13, 64(AX)(SI*2)
-	JMP     whole93
+	JMP     whole107
 
-part92:
+part106:
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, K1, 64(AX)
 	VMOVUPS Z2, (AX)(R14*1)
@@ -9372,18 +9475,19 @@ part92:
 	VMOVUPS Z12, (AX)(SI*2)
 	VMOVUPS Z13, K1, 64(AX)(SI*2)
 
-whole93:
+whole107:
+stored104:
 	JMP tileEnd7
 
 above8:
 	CMPQ      DX, $+11
-	JG        above94
+	JG        above108
 	CMPQ      DX, $+9
-	JG        above95
+	JG        above109
 	CMPQ      DX, $+8
-	JG        above96
+	JG        above110
 	TESTQ     $+1, mode+80(FP)
-	JE        fresh97
+	JE        fresh111
 	MOVQ      R13, AX
 	LEAQ      (R14)(R14*2), SI
 	LEAQ      (R14)(R14*4), R8
@@ -9404,21 +9508,21 @@ above8:
 	VMOVUPS.Z 64(AX)(SI*2), K1, Z13
 	VMOVUPS   (AX)(DI*1), Z14
 	VMOVUPS.Z 64(AX)(DI*1), K1, Z15
-	JMP       started100
+	JMP       started114
 
-fresh97:
+fresh111:
 	MOVQ      bias+48(FP), AX
 	TESTQ     AX, AX
-	JE        zero98
+	JE        zero112
 	VMOVUPS   (AX), Z29
 	VMOVUPS.Z 64(AX), K1, Z28
-	JMP       spread99
+	JMP       spread113
 
-zero98:
+zero112:
 	VPXORD Z29, Z29, Z29
 	VPXORD Z28, Z28, Z28
 
-spread99:
+spread113:
 	VMOVAPS Z29, Z0
 	VMOVAPS Z28, Z1
 	VMOVAPS Z29, Z2
@@ -9436,7 +9540,7 @@ spread99:
 	VMOVAPS Z29, Z14
 	VMOVAPS Z28, Z15
 
-started100:
+started114:
 	MOVQ    (SP), AX
 	LEAQ    (R9)(R9*2), SI
 	LEAQ    (R9)(R9*4), R8
@@ -9447,10 +9551,10 @@ started100:
 	IMULQ   DX, R14
 	ADDQ    AX, R14
 	SUBQ    $+8, R12
-	JL      rest102
+	JL      rest116
 	PCALIGN $0x40
 
-loop101:
+loop115:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
 	VBROADCASTSS (AX), Z30
@@ -9669,14 +9773,14 @@ loop101:
 	ADDQ         $+32, AX
 	ADDQ         $+256, R14
 	SUBQ         $+8, R12
-	JGE          loop101
+	JGE          loop115
 
-rest102:
+rest116:
 	ADDQ $+8, R12
 	SUBQ $+2, R12
-	JL   rest104
+	JL   rest118
 
-loop103:
+loop117:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
 	VBROADCASTSS (AX), Z30
@@ -9732,14 +9836,14 @@ loop103:
 	LEAQ         (R10)(R11*2), R10
 	ADDQ         $+8, AX
 	SUBQ         $+2, R12
-	JGE          loop103
+	JGE          loop117
 
-rest104:
+rest118:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest106
+	JL   rest120
 
-loop105:
+loop119:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
 	VBROADCASTSS (AX), Z30
@@ -9769,12 +9873,12 @@ loop105:
 	LEAQ         (R10)(R11*1), R10
 	ADDQ         $+4, AX
 	SUBQ         $+1, R12
-	JGE          loop105
+	JGE          loop119
 
-rest106:
+rest120:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear107
+	JE     linear121
 	VPXORD Z29, Z29, Z29
 	VMAXPS Z0, Z29, Z0
 	VADDPS Z29, Z0, Z0
@@ -9809,15 +9913,39 @@ rest106:
 	VMAXPS Z15, Z29, Z15
 	VADDPS Z29, Z15, Z15
 
-linear107:
-	MOVQ    ldc+8(FP), R14
-	SHLQ    $+2, R14
-	MOVQ    R13, AX
+linear121:
+	MOVQ     ldc+8(FP), R14
+	SHLQ     $+2, R14
+	MOVQ     R13, AX
+	TESTQ    $+8, mode+80(FP)
+	JE       cached123
+	LEAQ     (R14)(R14*2), SI
+	LEAQ     (R14)(R14*4), R8
+	LEAQ     (SI)(R14*4), DI
+	VMOVNTPS Z0, (AX)
+	VMOVNTPS Z1, 64(AX)
+	VMOVNTPS Z2, (AX)(R14*1)
+	VMOVNTPS Z3, 64(AX)(R14*1)
+	VMOVNTPS Z4, (AX)(R14*2)
+	VMOVNTPS Z5, 64(AX)(R14*2)
+	VMOVNTPS Z6, (AX)(SI*1)
+	VMOVNTPS Z7, 64(AX)(SI*1)
+	VMOVNTPS Z8, (AX)(R14*4)
+	VMOVNTPS Z9, 64(AX)(R14*4)
+	VMOVNTPS Z10, (AX)(R8*1)
+	VMOVNTPS Z11, 64(AX)(R8*1)
+	VMOVNTPS Z12, (AX)(SI*2)
+	VMOVNTPS Z13, 64(AX)(SI*2)
+	VMOVNTPS Z14, (AX)(DI*1)
+	VMOVNTPS Z15, 64(AX)(DI*1)
+	JMP      stored122
+
+cached123:
 	LEAQ    (R14)(R14*2), SI
 	LEAQ    (R14)(R14*4), R8
 	LEAQ    (SI)(R14*4), DI
 	CMPQ    n+72(FP), $+32
-	JL      part108
+	JL      part124
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, 64(AX)
 	VMOVUPS Z2, (AX)(R14*1)
@@ -9834,9 +9962,9 @@ linear107:
 	VMOVUPS Z13, 64(AX)(SI*2)
 	VMOVUPS Z14, (AX)(DI*1)
 	VMOVUPS Z15, 64(AX)(DI*1)
-	JMP     whole109
+	JMP     whole125
 
-part108:
+part124:
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, K1, 64(AX)
 	VMOVUPS Z2, (AX)(R14*1)
@@ -9854,12 +9982,13 @@ part108:
 	VMOVUPS Z14, (AX)(DI*1)
 	VMOVUPS Z15, K1, 64(AX)(DI*1)
 
-whole109:
+whole125:
+stored122:
 	JMP tileEnd7
 
-above96:
+above110:
 	TESTQ     $+1, mode+80(FP)
-	JE        fresh110
+	JE        fresh126
 	MOVQ      R13, AX
 	LEAQ      (R14)(R14*2), SI
 	LEAQ      (R14)(R14*4), R8
@@ -9882,21 +10011,21 @@ above96:
 	VMOVUPS.Z 64(AX)(DI*1), K1, Z15
 	VMOVUPS   (AX)(R14*8), Z16
 	VMOVUPS.Z 64(AX)(R14*8), K1, Z17
-	JMP       started113
+	JMP       started129
 
-fresh110:
+fresh126:
 	MOVQ      bias+48(FP), AX
 	TESTQ     AX, AX
-	JE        zero111
+	JE        zero127
 	VMOVUPS   (AX), Z29
 	VMOVUPS.Z 64(AX), K1, Z28
-	JMP       spread112
+	JMP       spread128
 
-zero111:
+zero127:
 	VPXORD Z29, Z29, Z29
 	VPXORD Z28, Z28, Z28
 
-spread112:
+spread128:
 	VMOVAPS Z29, Z0
 	VMOVAPS Z28, Z1
 	VMOVAPS Z29, Z2
@@ -9916,7 +10045,7 @@ spread112:
 	VMOVAPS Z29, Z16
 	VMOVAPS Z28, Z17
 
-started113:
+started129:
 	MOVQ    (SP), AX
 	LEAQ    (R9)(R9*2), SI
 	LEAQ    (R9)(R9*4), R8
@@ -9927,10 +10056,10 @@ started113:
 	IMULQ   DX, R14
 	ADDQ    AX, R14
 	SUBQ    $+8, R12
-	JL      rest115
+	JL      rest131
 	PCALIGN $0x40
 
-loop114:
+loop130:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
 	VBROADCASTSS (AX), Z30
@@ -10174,14 +10303,14 @@ loop114:
 	ADDQ         $+32, AX
 	ADDQ         $+288, R14
 	SUBQ         $+8, R12
-	JGE          loop114
+	JGE          loop130
 
-rest115:
+rest131:
 	ADDQ $+8, R12
 	SUBQ $+2, R12
-	JL   rest117
+	JL   rest133
 
-loop116:
+loop132:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
 	VBROADCASTSS (AX), Z30
@@ -10243,14 +10372,14 @@ loop116:
 	LEAQ         (R10)(R11*2), R10
 	ADDQ         $+8, AX
 	SUBQ         $+2, R12
-	JGE          loop116
+	JGE          loop132
 
-rest117:
+rest133:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest119
+	JL   rest135
 
-loop118:
+loop134:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
 	VBROADCASTSS (AX), Z30
@@ -10283,12 +10412,12 @@ loop118:
 	LEAQ         (R10)(R11*1), R10
 	ADDQ         $+4, AX
 	SUBQ         $+1, R12
-	JGE          loop118
+	JGE          loop134
 
-rest119:
+rest135:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear120
+	JE     linear136
 	VPXORD Z29, Z29, Z29
 	VMAXPS Z0, Z29, Z0
 	VADDPS Z29, Z0, Z0
@@ -10327,15 +10456,41 @@ rest119:
 	VMAXPS Z17, Z29, Z17
 	VADDPS Z29, Z17, Z17
 
-linear120:
-	MOVQ    ldc+8(FP), R14
-	SHLQ    $+2, R14
-	MOVQ    R13, AX
+linear136:
+	MOVQ     ldc+8(FP), R14
+	SHLQ     $+2, R14
+	MOVQ     R13, AX
+	TESTQ    $+8, mode+80(FP)
+	JE       cached138
+	LEAQ     (R14)(R14*2), SI
+	LEAQ     (R14)(R14*4), R8
+	LEAQ     (SI)(R14*4), DI
+	VMOVNTPS Z0, (AX)
+	VMOVNTPS Z1, 64(AX)
+	VMOVNTPS Z2, (AX)(R14*1)
+	VMOVNTPS Z3, 64(AX)(R14*1)
+	VMOVNTPS Z4, (AX)(R14*2)
+	VMOVNTPS Z5, 64(AX)(R14*2)
+	VMOVNTPS Z6, (AX)(SI*1)
+	VMOVNTPS Z7, 64(AX)(SI*1)
+	VMOVNTPS Z8, (AX)(R14*4)
+	VMOVNTPS Z9, 64(AX)(R14*4)
+	VMOVNTPS Z10, (AX)(R8*1)
+	VMOVNTPS Z11, 64(AX)(R8*1)
+	VMOVNTPS Z12, (AX)(SI*2)
+	VMOVNTPS Z13, 64(AX)(SI*2)
+	VMOVNTPS Z14, (AX)(DI*1)
+	VMOVNTPS Z15, 64(AX)(DI*1)
+	VMOVNTPS Z16, (AX)(R14*8)
+	VMOVNTPS Z17, 64(AX)(R14*8)
+	JMP      stored137
+
+cached138:
 	LEAQ    (R14)(R14*2), SI
 	LEAQ    (R14)(R14*4), R8
 	LEAQ    (SI)(R14*4), DI
 	CMPQ    n+72(FP), $+32
-	JL      part121
+	JL      part139
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, 64(AX)
 	VMOVUPS Z2, (AX)(R14*1)
@@ -10354,9 +10509,9 @@ linear120:
 	VMOVUPS Z15, 64(AX)(DI*1)
 	VMOVUPS Z16, (AX)(R14*8)
 	VMOVUPS Z17, 64(AX)(R14*8)
-	JMP     whole122
+	JMP     whole140
 
-part121:
+part139:
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, K1, 64(AX)
 	VMOVUPS Z2, (AX)(R14*1)
@@ -10376,14 +10531,15 @@ part121:
 	VMOVUPS Z16, (AX)(R14*8)
 	VMOVUPS Z17, K1, 64(AX)(R14*8)
 
-whole122:
+whole140:
+stored137:
 	JMP tileEnd7
 
-above95:
+above109:
 	CMPQ      DX, $+10
-	JG        above123
+	JG        above141
 	TESTQ     $+1, mode+80(FP)
-	JE        fresh124
+	JE        fresh142
 	MOVQ      R13, AX
 	LEAQ      (R14)(R14*2), SI
 	LEAQ      (R14)(R14*4), R8
@@ -10410,21 +10566,21 @@ above95:
 	VMOVUPS.Z 64(AX)(R14*8), K1, Z17
 	VMOVUPS   (BX), Z18
 	VMOVUPS.Z 64(BX), K1, Z19
-	JMP       started127
+	JMP       started145
 
-fresh124:
+fresh142:
 	MOVQ      bias+48(FP), AX
 	TESTQ     AX, AX
-	JE        zero125
+	JE        zero143
 	VMOVUPS   (AX), Z29
 	VMOVUPS.Z 64(AX), K1, Z28
-	JMP       spread126
+	JMP       spread144
 
-zero125:
+zero143:
 	VPXORD Z29, Z29, Z29
 	VPXORD Z28, Z28, Z28
 
-spread126:
+spread144:
 	VMOVAPS Z29, Z0
 	VMOVAPS Z28, Z1
 	VMOVAPS Z29, Z2
@@ -10446,7 +10602,7 @@ spread126:
 	VMOVAPS Z29, Z18
 	VMOVAPS Z28, Z19
 
-started127:
+started145:
 	MOVQ    (SP), AX
 	LEAQ    (R9)(R9*2), SI
 	LEAQ    (R9)(R9*4), R8
@@ -10459,10 +10615,10 @@ started127:
 	IMULQ   DX, R14
 	ADDQ    AX, R14
 	SUBQ    $+8, R12
-	JL      rest129
+	JL      rest147
 	PCALIGN $0x40
 
-loop128:
+loop146:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
 	VBROADCASTSS (AX), Z30
@@ -10731,14 +10887,14 @@ loop128:
 	ADDQ         $+32, BX
 	ADDQ         $+320, R14
 	SUBQ         $+8, R12
-	JGE          loop128
+	JGE          loop146
 
-rest129:
+rest147:
 	ADDQ $+8, R12
 	SUBQ $+2, R12
-	JL   rest131
+	JL   rest149
 
-loop130:
+loop148:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
 	VBROADCASTSS (AX), Z30
@@ -10807,14 +10963,14 @@ loop130:
 	ADDQ         $+8, AX
 	ADDQ         $+8, BX
 	SUBQ         $+2, R12
-	JGE          loop130
+	JGE          loop148
 
-rest131:
+rest149:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest133
+	JL   rest151
 
-loop132:
+loop150:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
 	VBROADCASTSS (AX), Z30
@@ -10851,12 +11007,12 @@ loop132:
 	ADDQ         $+4, AX
 	ADDQ         $+4, BX
 	SUBQ         $+1, R12
-	JGE          loop132
+	JGE          loop150
 
-rest133:
+rest151:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear134
+	JE     linear152
 	VPXORD Z29, Z29, Z29
 	VMAXPS Z0, Z29, Z0
 	VADDPS Z29, Z0, Z0
@@ -10899,17 +11055,47 @@ rest133:
 	VMAXPS Z19, Z29, Z19
 	VADDPS Z29, Z19, Z19
 
-linear134:
-	MOVQ    ldc+8(FP), R14
-	SHLQ    $+2, R14
-	MOVQ    R13, AX
+linear152:
+	MOVQ     ldc+8(FP), R14
+	SHLQ     $+2, R14
+	MOVQ     R13, AX
+	TESTQ    $+8, mode+80(FP)
+	JE       cached154
+	LEAQ     (R14)(R14*2), SI
+	LEAQ     (R14)(R14*4), R8
+	LEAQ     (SI)(R14*4), DI
+	LEAQ     (AX)(R14*8), BX
+	ADDQ     R14, BX
+	VMOVNTPS Z0, (AX)
+	VMOVNTPS Z1, 64(AX)
+	VMOVNTPS Z2, (AX)(R14*1)
+	VMOVNTPS Z3, 64(AX)(R14*1)
+	VMOVNTPS Z4, (AX)(R14*2)
+	VMOVNTPS Z5, 64(AX)(R14*2)
+	VMOVNTPS Z6, (AX)(SI*1)
+	VMOVNTPS Z7, 64(AX)(SI*1)
+	VMOVNTPS Z8, (AX)(R14*4)
+	VMOVNTPS Z9, 64(AX)(R14*4)
+	VMOVNTPS Z10, (AX)(R8*1)
+	VMOVNTPS Z11, 64(AX)(R8*1)
+	VMOVNTPS Z12, (AX)(SI*2)
+	VMOVNTPS Z13, 64(AX)(SI*2)
+	VMOVNTPS Z14, (AX)(DI*1)
+	VMOVNTPS Z15, 64(AX)(DI*1)
+	VMOVNTPS Z16, (AX)(R14*8)
+	VMOVNTPS Z17, 64(AX)(R14*8)
+	VMOVNTPS Z18, (BX)
+	VMOVNTPS Z19, 64(BX)
+	JMP      stored153
+
+cached154:
 	LEAQ    (R14)(R14*2), SI
 	LEAQ    (R14)(R14*4), R8
 	LEAQ    (SI)(R14*4), DI
 	LEAQ    (AX)(R14*8), BX
 	ADDQ    R14, BX
 	CMPQ    n+72(FP), $+32
-	JL      part135
+	JL      part155
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, 64(AX)
 	VMOVUPS Z2, (AX)(R14*1)
@@ -10930,9 +11116,9 @@ linear134:
 	VMOVUPS Z17, 64(AX)(R14*8)
 	VMOVUPS Z18, (BX)
 	VMOVUPS Z19, 64(BX)
-	JMP     whole136
+	JMP     whole156
 
-part135:
+part155:
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, K1, 64(AX)
 	VMOVUPS Z2, (AX)(R14*1)
@@ -10954,12 +11140,13 @@ part135:
 	VMOVUPS Z18, (BX)
 	VMOVUPS Z19, K1, 64(BX)
 
-whole136:
+whole156:
+stored153:
 	JMP tileEnd7
 
-above123:
+above141:
 	TESTQ     $+1, mode+80(FP)
-	JE        fresh137
+	JE        fresh157
 	MOVQ      R13, AX
 	LEAQ      (R14)(R14*2), SI
 	LEAQ      (R14)(R14*4), R8
@@ -10988,21 +11175,21 @@ above123:
 	VMOVUPS.Z 64(BX), K1, Z19
 	VMOVUPS   (BX)(R14*1), Z20
 	VMOVUPS.Z 64(BX)(R14*1), K1, Z21
-	JMP       started140
+	JMP       started160
 
-fresh137:
+fresh157:
 	MOVQ      bias+48(FP), AX
 	TESTQ     AX, AX
-	JE        zero138
+	JE        zero158
 	VMOVUPS   (AX), Z29
 	VMOVUPS.Z 64(AX), K1, Z28
-	JMP       spread139
+	JMP       spread159
 
-zero138:
+zero158:
 	VPXORD Z29, Z29, Z29
 	VPXORD Z28, Z28, Z28
 
-spread139:
+spread159:
 	VMOVAPS Z29, Z0
 	VMOVAPS Z28, Z1
 	VMOVAPS Z29, Z2
@@ -11026,7 +11213,7 @@ spread139:
 	VMOVAPS Z29, Z20
 	VMOVAPS Z28, Z21
 
-started140:
+started160:
 	MOVQ    (SP), AX
 	LEAQ    (R9)(R9*2), SI
 	LEAQ    (R9)(R9*4), R8
@@ -11039,10 +11226,10 @@ started140:
 	IMULQ   DX, R14
 	ADDQ    AX, R14
 	SUBQ    $+8, R12
-	JL      rest142
+	JL      rest162
 	PCALIGN $0x40
 
-loop141:
+loop161:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
 	VBROADCASTSS (AX), Z30
@@ -11336,14 +11523,14 @@ loop141:
 	ADDQ         $+32, BX
 	ADDQ         $+352, R14
 	SUBQ         $+8, R12
-	JGE          loop141
+	JGE          loop161
 
-rest142:
+rest162:
 	ADDQ $+8, R12
 	SUBQ $+2, R12
-	JL   rest144
+	JL   rest164
 
-loop143:
+loop163:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
 	VBROADCASTSS (AX), Z30
@@ -11418,14 +11605,14 @@ loop143:
 	ADDQ         $+8, AX
 	ADDQ         $+8, BX
 	SUBQ         $+2, R12
-	JGE          loop143
+	JGE          loop163
 
-rest144:
+rest164:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest146
+	JL   rest166
 
-loop145:
+loop165:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
 	VBROADCASTSS (AX), Z30
@@ -11465,12 +11652,12 @@ loop145:
 	ADDQ         $+4, AX
 	ADDQ         $+4, BX
 	SUBQ         $+1, R12
-	JGE          loop145
+	JGE          loop165
 
-rest146:
+rest166:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear147
+	JE     linear167
 	VPXORD Z29, Z29, Z29
 	VMAXPS Z0, Z29, Z0
 	VADDPS Z29, Z0, Z0
@@ -11517,17 +11704,49 @@ rest146:
 	VMAXPS Z21, Z29, Z21
 	VADDPS Z29, Z21, Z21
 
-linear147:
-	MOVQ    ldc+8(FP), R14
-	SHLQ    $+2, R14
-	MOVQ    R13, AX
+linear167:
+	MOVQ     ldc+8(FP), R14
+	SHLQ     $+2, R14
+	MOVQ     R13, AX
+	TESTQ    $+8, mode+80(FP)
+	JE       cached169
+	LEAQ     (R14)(R14*2), SI
+	LEAQ     (R14)(R14*4), R8
+	LEAQ     (SI)(R14*4), DI
+	LEAQ     (AX)(R14*8), BX
+	ADDQ     R14, BX
+	VMOVNTPS Z0, (AX)
+	VMOVNTPS Z1, 64(AX)
+	VMOVNTPS Z2, (AX)(R14*1)
+	VMOVNTPS Z3, 64(AX)(R14*1)
+	VMOVNTPS Z4, (AX)(R14*2)
+	VMOVNTPS Z5, 64(AX)(R14*2)
+	VMOVNTPS Z6, (AX)(SI*1)
+	VMOVNTPS Z7, 64(AX)(SI*1)
+	VMOVNTPS Z8, (AX)(R14*4)
+	VMOVNTPS Z9, 64(AX)(R14*4)
+	VMOVNTPS Z10, (AX)(R8*1)
+	VMOVNTPS Z11, 64(AX)(R8*1)
+	VMOVNTPS Z12, (AX)(SI*2)
+	VMOVNTPS Z13, 64(AX)(SI*2)
+	VMOVNTPS Z14, (AX)(DI*1)
+	VMOVNTPS Z15, 64(AX)(DI*1)
+	VMOVNTPS Z16, (AX)(R14*8)
+	VMOVNTPS Z17, 64(AX)(R14*8)
+	VMOVNTPS Z18, (BX)
+	VMOVNTPS Z19, 64(BX)
+	VMOVNTPS Z20, (BX)(R14*1)
+	VMOVNTPS Z21, 64(BX)(R14*1)
+	JMP      stored168
+
+cached169:
 	LEAQ    (R14)(R14*2), SI
 	LEAQ    (R14)(R14*4), R8
 	LEAQ    (SI)(R14*4), DI
 	LEAQ    (AX)(R14*8), BX
 	ADDQ    R14, BX
 	CMPQ    n+72(FP), $+32
-	JL      part148
+	JL      part170
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, 64(AX)
 	VMOVUPS Z2, (AX)(R14*1)
@@ -11550,9 +11769,9 @@ linear147:
 	VMOVUPS Z19, 64(BX)
 	VMOVUPS Z20, (BX)(R14*1)
 	VMOVUPS Z21, 64(BX)(R14*1)
-	JMP     whole149
+	JMP     whole171
 
-part148:
+part170:
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, K1, 64(AX)
 	VMOVUPS Z2, (AX)(R14*1)
@@ -11576,16 +11795,17 @@ part148:
 	VMOVUPS Z20, (BX)(R14*1)
 	VMOVUPS Z21, K1, 64(BX)(R14*1)
 
-whole149:
+whole171:
+stored168:
 	JMP tileEnd7
 
-above94:
+above108:
 	CMPQ      DX, $+13
-	JG        above150
+	JG        above172
 	CMPQ      DX, $+12
-	JG        above151
+	JG        above173
 	TESTQ     $+1, mode+80(FP)
-	JE        fresh152
+	JE        fresh174
 	MOVQ      R13, AX
 	LEAQ      (R14)(R14*2), SI
 	LEAQ      (R14)(R14*4), R8
@@ -11616,21 +11836,21 @@ above94:
 	VMOVUPS.Z 64(BX)(R14*1), K1, Z21
 	VMOVUPS   (BX)(R14*2), Z22
 	VMOVUPS.Z 64(BX)(R14*2), K1, Z23
-	JMP       started155
+	JMP       started177
 
-fresh152:
+fresh174:
 	MOVQ      bias+48(FP), AX
 	TESTQ     AX, AX
-	JE        zero153
+	JE        zero175
 	VMOVUPS   (AX), Z29
 	VMOVUPS.Z 64(AX), K1, Z28
-	JMP       spread154
+	JMP       spread176
 
-zero153:
+zero175:
 	VPXORD Z29, Z29, Z29
 	VPXORD Z28, Z28, Z28
 
-spread154:
+spread176:
 	VMOVAPS Z29, Z0
 	VMOVAPS Z28, Z1
 	VMOVAPS Z29, Z2
@@ -11656,7 +11876,7 @@ spread154:
 	VMOVAPS Z29, Z22
 	VMOVAPS Z28, Z23
 
-started155:
+started177:
 	MOVQ    (SP), AX
 	LEAQ    (R9)(R9*2), SI
 	LEAQ    (R9)(R9*4), R8
@@ -11669,10 +11889,10 @@ started155:
 	IMULQ   DX, R14
 	ADDQ    AX, R14
 	SUBQ    $+8, R12
-	JL      rest157
+	JL      rest179
 	PCALIGN $0x40
 
-loop156:
+loop178:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
 	VBROADCASTSS (AX), Z30
@@ -11990,14 +12210,14 @@ loop156:
 	ADDQ         $+32, BX
 	ADDQ         $+384, R14
 	SUBQ         $+8, R12
-	JGE          loop156
+	JGE          loop178
 
-rest157:
+rest179:
 	ADDQ $+8, R12
 	SUBQ $+2, R12
-	JL   rest159
+	JL   rest181
 
-loop158:
+loop180:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
 	VBROADCASTSS (AX), Z30
@@ -12078,14 +12298,14 @@ loop158:
 	ADDQ         $+8, AX
 	ADDQ         $+8, BX
 	SUBQ         $+2, R12
-	JGE          loop158
+	JGE          loop180
 
-rest159:
+rest181:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest161
+	JL   rest183
 
-loop160:
+loop182:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
 	VBROADCASTSS (AX), Z30
@@ -12128,12 +12348,12 @@ loop160:
 	ADDQ         $+4, AX
 	ADDQ         $+4, BX
 	SUBQ         $+1, R12
-	JGE          loop160
+	JGE          loop182
 
-rest161:
+rest183:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear162
+	JE     linear184
 	VPXORD Z29, Z29, Z29
 	VMAXPS Z0, Z29, Z0
 	VADDPS Z29, Z0, Z0
@@ -12184,17 +12404,51 @@ rest161:
 	VMAXPS Z23, Z29, Z23
 	VADDPS Z29, Z23, Z23
 
-linear162:
-	MOVQ    ldc+8(FP), R14
-	SHLQ    $+2, R14
-	MOVQ    R13, AX
+linear184:
+	MOVQ     ldc+8(FP), R14
+	SHLQ     $+2, R14
+	MOVQ     R13, AX
+	TESTQ    $+8, mode+80(FP)
+	JE       cached186
+	LEAQ     (R14)(R14*2), SI
+	LEAQ     (R14)(R14*4), R8
+	LEAQ     (SI)(R14*4), DI
+	LEAQ     (AX)(R14*8), BX
+	ADDQ     R14, BX
+	VMOVNTPS Z0, (AX)
+	VMOVNTPS Z1, 64(AX)
+	VMOVNTPS Z2, (AX)(R14*1)
+	VMOVNTPS Z3, 64(AX)(R14*1)
+	VMOVNTPS Z4, (AX)(R14*2)
+	VMOVNTPS Z5, 64(AX)(R14*2)
+	VMOVNTPS Z6, (AX)(SI*1)
+	VMOVNTPS Z7, 64(AX)(SI*1)
+	VMOVNTPS Z8, (AX)(R14*4)
+	VMOVNTPS Z9, 64(AX)(R14*4)
+	VMOVNTPS Z10, (AX)(R8*1)
+	VMOVNTPS Z11, 64(AX)(R8*1)
+	VMOVNTPS Z12, (AX)(SI*2)
+	VMOVNTPS Z13, 64(AX)(SI*2)
+	VMOVNTPS Z14, (AX)(DI*1)
+	VMOVNTPS Z15, 64(AX)(DI*1)
+	VMOVNTPS Z16, (AX)(R14*8)
+	VMOVNTPS Z17, 64(AX)(R14*8)
+	VMOVNTPS Z18, (BX)
+	VMOVNTPS Z19, 64(BX)
+	VMOVNTPS Z20, (BX)(R14*1)
+	VMOVNTPS Z21, 64(BX)(R14*1)
+	VMOVNTPS Z22, (BX)(R14*2)
+	VMOVNTPS Z23, 64(BX)(R14*2)
+	JMP      stored185
+
+cached186:
 	LEAQ    (R14)(R14*2), SI
 	LEAQ    (R14)(R14*4), R8
 	LEAQ    (SI)(R14*4), DI
 	LEAQ    (AX)(R14*8), BX
 	ADDQ    R14, BX
 	CMPQ    n+72(FP), $+32
-	JL      part163
+	JL      part187
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, 64(AX)
 	VMOVUPS Z2, (AX)(R14*1)
@@ -12219,9 +12473,9 @@ linear162:
 	VMOVUPS Z21, 64(BX)(R14*1)
 	VMOVUPS Z22, (BX)(R14*2)
 	VMOVUPS Z23, 64(BX)(R14*2)
-	JMP     whole164
+	JMP     whole188
 
-part163:
+part187:
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, K1, 64(AX)
 	VMOVUPS Z2, (AX)(R14*1)
@@ -12247,12 +12501,13 @@ part163:
 	VMOVUPS Z22, (BX)(R14*2)
 	VMOVUPS Z23, K1, 64(BX)(R14*2)
 
-whole164:
+whole188:
+stored185:
 	JMP tileEnd7
 
-above151:
+above173:
 	TESTQ     $+1, mode+80(FP)
-	JE        fresh165
+	JE        fresh189
 	MOVQ      R13, AX
 	LEAQ      (R14)(R14*2), SI
 	LEAQ      (R14)(R14*4), R8
@@ -12285,21 +12540,21 @@ above151:
 	VMOVUPS.Z 64(BX)(R14*2), K1, Z23
 	VMOVUPS   (BX)(SI*1), Z24
 	VMOVUPS.Z 64(BX)(SI*1), K1, Z25
-	JMP       started168
+	JMP       started192
 
-fresh165:
+fresh189:
 	MOVQ      bias+48(FP), AX
 	TESTQ     AX, AX
-	JE        zero166
+	JE        zero190
 	VMOVUPS   (AX), Z29
 	VMOVUPS.Z 64(AX), K1, Z28
-	JMP       spread167
+	JMP       spread191
 
-zero166:
+zero190:
 	VPXORD Z29, Z29, Z29
 	VPXORD Z28, Z28, Z28
 
-spread167:
+spread191:
 	VMOVAPS Z29, Z0
 	VMOVAPS Z28, Z1
 	VMOVAPS Z29, Z2
@@ -12327,7 +12582,7 @@ spread167:
 	VMOVAPS Z29, Z24
 	VMOVAPS Z28, Z25
 
-started168:
+started192:
 	MOVQ    (SP), AX
 	LEAQ    (R9)(R9*2), SI
 	LEAQ    (R9)(R9*4), R8
@@ -12340,10 +12595,10 @@ started168:
 	IMULQ   DX, R14
 	ADDQ    AX, R14
 	SUBQ    $+8, R12
-	JL      rest170
+	JL      rest194
 	PCALIGN $0x40
 
-loop169:
+loop193:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
 	VBROADCASTSS (AX), Z30
@@ -12686,14 +12941,14 @@ loop169:
 	ADDQ         $+32, BX
 	ADDQ         $+416, R14
 	SUBQ         $+8, R12
-	JGE          loop169
+	JGE          loop193
 
-rest170:
+rest194:
 	ADDQ $+8, R12
 	SUBQ $+2, R12
-	JL   rest172
+	JL   rest196
 
-loop171:
+loop195:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
 	VBROADCASTSS (AX), Z30
@@ -12780,14 +13035,14 @@ loop171:
 	ADDQ         $+8, AX
 	ADDQ         $+8, BX
 	SUBQ         $+2, R12
-	JGE          loop171
+	JGE          loop195
 
-rest172:
+rest196:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest174
+	JL   rest198
 
-loop173:
+loop197:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
 	VBROADCASTSS (AX), Z30
@@ -12833,12 +13088,12 @@ loop173:
 	ADDQ         $+4, AX
 	ADDQ         $+4, BX
 	SUBQ         $+1, R12
-	JGE          loop173
+	JGE          loop197
 
-rest174:
+rest198:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear175
+	JE     linear199
 	VPXORD Z29, Z29, Z29
 	VMAXPS Z0, Z29, Z0
 	VADDPS Z29, Z0, Z0
@@ -12893,17 +13148,53 @@ rest174:
 	VMAXPS Z25, Z29, Z25
 	VADDPS Z29, Z25, Z25
 
-linear175:
-	MOVQ    ldc+8(FP), R14
-	SHLQ    $+2, R14
-	MOVQ    R13, AX
+linear199:
+	MOVQ     ldc+8(FP), R14
+	SHLQ     $+2, R14
+	MOVQ     R13, AX
+	TESTQ    $+8, mode+80(FP)
+	JE       cached201
+	LEAQ     (R14)(R14*2), SI
+	LEAQ     (R14)(R14*4), R8
+	LEAQ     (SI)(R14*4), DI
+	LEAQ     (AX)(R14*8), BX
+	ADDQ     R14, BX
+	VMOVNTPS Z0, (AX)
+	VMOVNTPS Z1, 64(AX)
+	VMOVNTPS Z2, (AX)(R14*1)
+	VMOVNTPS Z3, 64(AX)(R14*1)
+	VMOVNTPS Z4, (AX)(R14*2)
+	VMOVNTPS Z5, 64(AX)(R14*2)
+	VMOVNTPS Z6, (AX)(SI*1)
+	VMOVNTPS Z7, 64(AX)(SI*1)
+	VMOVNTPS Z8, (AX)(R14*4)
+	VMOVNTPS Z9, 64(AX)(R14*4)
+	VMOVNTPS Z10, (AX)(R8*1)
+	VMOVNTPS Z11, 64(AX)(R8*1)
+	VMOVNTPS Z12, (AX)(SI*2)
+	VMOVNTPS Z13, 64(AX)(SI*2)
+	VMOVNTPS Z14, (AX)(DI*1)
+	VMOVNTPS Z15, 64(AX)(DI*1)
+	VMOVNTPS Z16, (AX)(R14*8)
+	VMOVNTPS Z17, 64(AX)(R14*8)
+	VMOVNTPS Z18, (BX)
+	VMOVNTPS Z19, 64(BX)
+	VMOVNTPS Z20, (BX)(R14*1)
+	VMOVNTPS Z21, 64(BX)(R14*1)
+	VMOVNTPS Z22, (BX)(R14*2)
+	VMOVNTPS Z23, 64(BX)(R14*2)
+	VMOVNTPS Z24, (BX)(SI*1)
+	VMOVNTPS Z25, 64(BX)(SI*1)
+	JMP      stored200
+
+cached201:
 	LEAQ    (R14)(R14*2), SI
 	LEAQ    (R14)(R14*4), R8
 	LEAQ    (SI)(R14*4), DI
 	LEAQ    (AX)(R14*8), BX
 	ADDQ    R14, BX
 	CMPQ    n+72(FP), $+32
-	JL      part176
+	JL      part202
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, 64(AX)
 	VMOVUPS Z2, (AX)(R14*1)
@@ -12930,9 +13221,9 @@ linear175:
 	VMOVUPS Z23, 64(BX)(R14*2)
 	VMOVUPS Z24, (BX)(SI*1)
 	VMOVUPS Z25, 64(BX)(SI*1)
-	JMP     whole177
+	JMP     whole203
 
-part176:
+part202:
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, K1, 64(AX)
 	VMOVUPS Z2, (AX)(R14*1)
@@ -12960,12 +13251,13 @@ part176:
 	VMOVUPS Z24, (BX)(SI*1)
 	VMOVUPS Z25, K1, 64(BX)(SI*1)
 
-whole177:
+whole203:
+stored200:
 	JMP tileEnd7
 
-above150:
+above172:
 	TESTQ     $+1, mode+80(FP)
-	JE        fresh178
+	JE        fresh204
 	MOVQ      R13, AX
 	LEAQ      (R14)(R14*2), SI
 	LEAQ      (R14)(R14*4), R8
@@ -13000,21 +13292,21 @@ above150:
 	VMOVUPS.Z 64(BX)(SI*1), K1, Z25
 	VMOVUPS   (BX)(R14*4), Z26
 	VMOVUPS.Z 64(BX)(R14*4), K1, Z27
-	JMP       started181
+	JMP       started207
 
-fresh178:
+fresh204:
 	MOVQ      bias+48(FP), AX
 	TESTQ     AX, AX
-	JE        zero179
+	JE        zero205
 	VMOVUPS   (AX), Z29
 	VMOVUPS.Z 64(AX), K1, Z28
-	JMP       spread180
+	JMP       spread206
 
-zero179:
+zero205:
 	VPXORD Z29, Z29, Z29
 	VPXORD Z28, Z28, Z28
 
-spread180:
+spread206:
 	VMOVAPS Z29, Z0
 	VMOVAPS Z28, Z1
 	VMOVAPS Z29, Z2
@@ -13044,7 +13336,7 @@ spread180:
 	VMOVAPS Z29, Z26
 	VMOVAPS Z28, Z27
 
-started181:
+started207:
 	MOVQ    (SP), AX
 	LEAQ    (R9)(R9*2), SI
 	LEAQ    (R9)(R9*4), R8
@@ -13057,10 +13349,10 @@ started181:
 	IMULQ   DX, R14
 	ADDQ    AX, R14
 	SUBQ    $+8, R12
-	JL      rest183
+	JL      rest209
 	PCALIGN $0x40
 
-loop182:
+loop208:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
 	VBROADCASTSS (AX), Z30
@@ -13427,14 +13719,14 @@ loop182:
 	ADDQ         $+32, BX
 	ADDQ         $+448, R14
 	SUBQ         $+8, R12
-	JGE          loop182
+	JGE          loop208
 
-rest183:
+rest209:
 	ADDQ $+8, R12
 	SUBQ $+2, R12
-	JL   rest185
+	JL   rest211
 
-loop184:
+loop210:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
 	VBROADCASTSS (AX), Z30
@@ -13527,14 +13819,14 @@ loop184:
 	ADDQ         $+8, AX
 	ADDQ         $+8, BX
 	SUBQ         $+2, R12
-	JGE          loop184
+	JGE          loop210
 
-rest185:
+rest211:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest187
+	JL   rest213
 
-loop186:
+loop212:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
 	VBROADCASTSS (AX), Z30
@@ -13583,12 +13875,12 @@ loop186:
 	ADDQ         $+4, AX
 	ADDQ         $+4, BX
 	SUBQ         $+1, R12
-	JGE          loop186
+	JGE          loop212
 
-rest187:
+rest213:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear188
+	JE     linear214
 	VPXORD Z29, Z29, Z29
 	VMAXPS Z0, Z29, Z0
 	VADDPS Z29, Z0, Z0
@@ -13647,17 +13939,55 @@ rest187:
 	VMAXPS Z27, Z29, Z27
 	VADDPS Z29, Z27, Z27
 
-linear188:
-	MOVQ    ldc+8(FP), R14
-	SHLQ    $+2, R14
-	MOVQ    R13, AX
+linear214:
+	MOVQ     ldc+8(FP), R14
+	SHLQ     $+2, R14
+	MOVQ     R13, AX
+	TESTQ    $+8, mode+80(FP)
+	JE       cached216
+	LEAQ     (R14)(R14*2), SI
+	LEAQ     (R14)(R14*4), R8
+	LEAQ     (SI)(R14*4), DI
+	LEAQ     (AX)(R14*8), BX
+	ADDQ     R14, BX
+	VMOVNTPS Z0, (AX)
+	VMOVNTPS Z1, 64(AX)
+	VMOVNTPS Z2, (AX)(R14*1)
+	VMOVNTPS Z3, 64(AX)(R14*1)
+	VMOVNTPS Z4, (AX)(R14*2)
+	VMOVNTPS Z5, 64(AX)(R14*2)
+	VMOVNTPS Z6, (AX)(SI*1)
+	VMOVNTPS Z7, 64(AX)(SI*1)
+	VMOVNTPS Z8, (AX)(R14*4)
+	VMOVNTPS Z9, 64(AX)(R14*4)
+	VMOVNTPS Z10, (AX)(R8*1)
+	VMOVNTPS Z11, 64(AX)(R8*1)
+	VMOVNTPS Z12, (AX)(SI*2)
+	VMOVNTPS Z13, 64(AX)(SI*2)
+	VMOVNTPS Z14, (AX)(DI*1)
+	VMOVNTPS Z15, 64(AX)(DI*1)
+	VMOVNTPS Z16, (AX)(R14*8)
+	VMOVNTPS Z17, 64(AX)(R14*8)
+	VMOVNTPS Z18, (BX)
+	VMOVNTPS Z19, 64(BX)
+	VMOVNTPS Z20, (BX)(R14*1)
+	VMOVNTPS Z21, 64(BX)(R14*1)
+	VMOVNTPS Z22, (BX)(R14*2)
+	VMOVNTPS Z23, 64(BX)(R14*2)
+	VMOVNTPS Z24, (BX)(SI*1)
+	VMOVNTPS Z25, 64(BX)(SI*1)
+	VMOVNTPS Z26, (BX)(R14*4)
+	VMOVNTPS Z27, 64(BX)(R14*4)
+	JMP      stored215
+
+cached216:
 	LEAQ    (R14)(R14*2), SI
 	LEAQ    (R14)(R14*4), R8
 	LEAQ    (SI)(R14*4), DI
 	LEAQ    (AX)(R14*8), BX
 	ADDQ    R14, BX
 	CMPQ    n+72(FP), $+32
-	JL      part189
+	JL      part217
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, 64(AX)
 	VMOVUPS Z2, (AX)(R14*1)
@@ -13686,9 +14016,9 @@ linear188:
 	VMOVUPS Z25, 64(BX)(SI*1)
 	VMOVUPS Z26, (BX)(R14*4)
 	VMOVUPS Z27, 64(BX)(R14*4)
-	JMP     whole190
+	JMP     whole218
 
-part189:
+part217:
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, K1, 64(AX)
 	VMOVUPS Z2, (AX)(R14*1)
@@ -13718,10 +14048,11 @@ part189:
 	VMOVUPS Z26, (BX)(R14*4)
 	VMOVUPS Z27, K1, 64(BX)(R14*4)
 
-whole190:
+whole218:
+stored215:
 tileEnd7:
 	TESTQ        $+4, mode+80(FP)
-	JE           noSwish191
+	JE           noSwish219
 	VBROADCASTSS one<>+0(SB), Z0
 	VBROADCASTSS swishMin<>+0(SB), Z1
 	VBROADCASTSS minusLog2e<>+0(SB), Z2
@@ -13732,13 +14063,13 @@ tileEnd7:
 	VBROADCASTSS exp2Step1<>+0(SB), Z6
 	VBROADCASTSS exp2Step0<>+0(SB), Z7
 	CMPQ         n+72(FP), $+32
-	JL           part192
+	JL           part220
 	MOVQ         R13, AX
 	MOVQ         DX, R12
 	SUBQ         $+2, R12
-	JL           rest195
+	JL           rest223
 
-swish194:
+swish222:
 	VMOVUPS       (AX), Z8
 	VMOVUPS       64(AX), Z9
 	VMOVUPS       (AX)(R14*1), Z10
@@ -13801,14 +14132,14 @@ swish194:
 	VMOVUPS       Z11, 64(AX)(R14*1)
 	LEAQ          (AX)(R14*2), AX
 	SUBQ          $+2, R12
-	JGE           swish194
+	JGE           swish222
 
-rest195:
+rest223:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest197
+	JL   rest225
 
-swish196:
+swish224:
 	VMOVUPS       (AX), Z8
 	VMOVUPS       64(AX), Z9
 	VMAXPS        Z8, Z1, Z8
@@ -13841,19 +14172,19 @@ swish196:
 	VMOVUPS       Z9, 64(AX)
 	LEAQ          (AX)(R14*1), AX
 	SUBQ          $+1, R12
-	JGE           swish196
+	JGE           swish224
 
-rest197:
+rest225:
 	ADDQ $+1, R12
-	JMP  whole193
+	JMP  whole221
 
-part192:
+part220:
 	MOVQ R13, AX
 	MOVQ DX, R12
 	SUBQ $+2, R12
-	JL   rest199
+	JL   rest227
 
-swish198:
+swish226:
 	VMOVUPS       (AX), Z8
 	VMOVUPS.Z     64(AX), K1, Z9
 	VMOVUPS       (AX)(R14*1), Z10
@@ -13916,14 +14247,14 @@ swish198:
 	VMOVUPS       Z11, K1, 64(AX)(R14*1)
 	LEAQ          (AX)(R14*2), AX
 	SUBQ          $+2, R12
-	JGE           swish198
+	JGE           swish226
 
-rest199:
+rest227:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest201
+	JL   rest229
 
-swish200:
+swish228:
 	VMOVUPS       (AX), Z8
 	VMOVUPS.Z     64(AX), K1, Z9
 	VMAXPS        Z8, Z1, Z8
@@ -13956,13 +14287,13 @@ swish200:
 	VMOVUPS       Z9, K1, 64(AX)
 	LEAQ          (AX)(R14*1), AX
 	SUBQ          $+1, R12
-	JGE           swish200
+	JGE           swish228
 
-rest201:
+rest229:
 	ADDQ $+1, R12
 
-whole193:
-noSwish191:
+whole221:
+noSwish219:
 	SUBQ  DX, 8(SP)
 	JE    done1
 	MOVQ  DX, R12
@@ -13973,50 +14304,50 @@ noSwish191:
 	JMP   tile4
 
 one2:
-tile202:
+tile230:
 	MOVQ 8(SP), DX
 	CMPQ DX, $+27
-	JLE  chosen204
+	JLE  chosen232
 	CMPQ DX, $+54
-	JLE  share203
+	JLE  share231
 	MOVQ $+27, DX
-	JMP  chosen204
+	JMP  chosen232
 
-share203:
+share231:
 	INCQ DX
 	SHRQ $+1, DX
 
-chosen204:
+chosen232:
 	CMPQ      DX, $+14
-	JG        above206
+	JG        above234
 	CMPQ      DX, $+7
-	JG        above207
+	JG        above235
 	CMPQ      DX, $+4
-	JG        above208
+	JG        above236
 	CMPQ      DX, $+2
-	JG        above209
+	JG        above237
 	CMPQ      DX, $+1
-	JG        above210
+	JG        above238
 	TESTQ     $+1, mode+80(FP)
-	JE        fresh211
+	JE        fresh239
 	MOVQ      R13, AX
 	VMOVUPS.Z (AX), K1, Z0
-	JMP       started214
+	JMP       started242
 
-fresh211:
+fresh239:
 	MOVQ      bias+48(FP), AX
 	TESTQ     AX, AX
-	JE        zero212
+	JE        zero240
 	VMOVUPS.Z (AX), K1, Z29
-	JMP       spread213
+	JMP       spread241
 
-zero212:
+zero240:
 	VPXORD Z29, Z29, Z29
 
-spread213:
+spread241:
 	VMOVAPS Z29, Z0
 
-started214:
+started242:
 	MOVQ    (SP), AX
 	MOVQ    b+32(FP), R10
 	MOVQ    k+64(FP), R12
@@ -14024,10 +14355,10 @@ started214:
 	IMULQ   DX, R14
 	ADDQ    AX, R14
 	SUBQ    $+2, R12
-	JL      rest216
+	JL      rest244
 	PCALIGN $0x40
 
-loop215:
+loop243:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VMOVUPS          (R10)(R11*1), Z29
@@ -14035,67 +14366,67 @@ loop215:
 	LEAQ             (R10)(R11*2), R10
 	ADDQ             $+8, AX
 	SUBQ             $+2, R12
-	JGE              loop215
+	JGE              loop243
 
-rest216:
+rest244:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest218
+	JL   rest246
 
-loop217:
+loop245:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	LEAQ             (R10)(R11*1), R10
 	ADDQ             $+4, AX
 	SUBQ             $+1, R12
-	JGE              loop217
+	JGE              loop245
 
-rest218:
+rest246:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear219
+	JE     linear247
 	VPXORD Z29, Z29, Z29
 	VMAXPS Z0, Z29, Z0
 	VADDPS Z29, Z0, Z0
 
-linear219:
+linear247:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $+2, R14
 	MOVQ    R13, AX
 	CMPQ    n+72(FP), $+16
-	JL      part220
+	JL      part249
 	VMOVUPS Z0, (AX)
-	JMP     whole221
+	JMP     whole250
 
-part220:
+part249:
 	VMOVUPS Z0, K1, (AX)
 
-whole221:
-	JMP tileEnd205
+whole250:
+	JMP tileEnd233
 
-above210:
+above238:
 	TESTQ     $+1, mode+80(FP)
-	JE        fresh222
+	JE        fresh251
 	MOVQ      R13, AX
 	VMOVUPS.Z (AX), K1, Z0
 	VMOVUPS.Z (AX)(R14*1), K1, Z1
-	JMP       started225
+	JMP       started254
 
-fresh222:
+fresh251:
 	MOVQ      bias+48(FP), AX
 	TESTQ     AX, AX
-	JE        zero223
+	JE        zero252
 	VMOVUPS.Z (AX), K1, Z29
-	JMP       spread224
+	JMP       spread253
 
-zero223:
+zero252:
 	VPXORD Z29, Z29, Z29
 
-spread224:
+spread253:
 	VMOVAPS Z29, Z0
 	VMOVAPS Z29, Z1
 
-started225:
+started254:
 	MOVQ    (SP), AX
 	MOVQ    b+32(FP), R10
 	MOVQ    k+64(FP), R12
@@ -14103,10 +14434,10 @@ started225:
 	IMULQ   DX, R14
 	ADDQ    AX, R14
 	SUBQ    $+2, R12
-	JL      rest227
+	JL      rest256
 	PCALIGN $0x40
 
-loop226:
+loop255:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -14116,76 +14447,76 @@ loop226:
 	LEAQ             (R10)(R11*2), R10
 	ADDQ             $+8, AX
 	SUBQ             $+2, R12
-	JGE              loop226
+	JGE              loop255
 
-rest227:
+rest256:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest229
+	JL   rest258
 
-loop228:
+loop257:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
 	LEAQ             (R10)(R11*1), R10
 	ADDQ             $+4, AX
 	SUBQ             $+1, R12
-	JGE              loop228
+	JGE              loop257
 
-rest229:
+rest258:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear230
+	JE     linear259
 	VPXORD Z29, Z29, Z29
 	VMAXPS Z0, Z29, Z0
 	VADDPS Z29, Z0, Z0
 	VMAXPS Z1, Z29, Z1
 	VADDPS Z29, Z1, Z1
 
-linear230:
+linear259:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $+2, R14
 	MOVQ    R13, AX
 	CMPQ    n+72(FP), $+16
-	JL      part231
+	JL      part261
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, (AX)(R14*1)
-	JMP     whole232
+	JMP     whole262
 
-part231:
+part261:
 	VMOVUPS Z0, K1, (AX)
 	VMOVUPS Z1, K1, (AX)(R14*1)
 
-whole232:
-	JMP tileEnd205
+whole262:
+	JMP tileEnd233
 
-above209:
+above237:
 	CMPQ      DX, $+3
-	JG        above233
+	JG        above263
 	TESTQ     $+1, mode+80(FP)
-	JE        fresh234
+	JE        fresh264
 	MOVQ      R13, AX
 	VMOVUPS.Z (AX), K1, Z0
 	VMOVUPS.Z (AX)(R14*1), K1, Z1
 	VMOVUPS.Z (AX)(R14*2), K1, Z2
-	JMP       started237
+	JMP       started267
 
-fresh234:
+fresh264:
 	MOVQ      bias+48(FP), AX
 	TESTQ     AX, AX
-	JE        zero235
+	JE        zero265
 	VMOVUPS.Z (AX), K1, Z29
-	JMP       spread236
+	JMP       spread266
 
-zero235:
+zero265:
 	VPXORD Z29, Z29, Z29
 
-spread236:
+spread266:
 	VMOVAPS Z29, Z0
 	VMOVAPS Z29, Z1
 	VMOVAPS Z29, Z2
 
-started237:
+started267:
 	MOVQ    (SP), AX
 	MOVQ    b+32(FP), R10
 	MOVQ    k+64(FP), R12
@@ -14193,10 +14524,10 @@ started237:
 	IMULQ   DX, R14
 	ADDQ    AX, R14
 	SUBQ    $+2, R12
-	JL      rest239
+	JL      rest269
 	PCALIGN $0x40
 
-loop238:
+loop268:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -14208,14 +14539,14 @@ loop238:
 	LEAQ             (R10)(R11*2), R10
 	ADDQ             $+8, AX
 	SUBQ             $+2, R12
-	JGE              loop238
+	JGE              loop268
 
-rest239:
+rest269:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest241
+	JL   rest271
 
-loop240:
+loop270:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -14223,12 +14554,12 @@ loop240:
 	LEAQ             (R10)(R11*1), R10
 	ADDQ             $+4, AX
 	SUBQ             $+1, R12
-	JGE              loop240
+	JGE              loop270
 
-rest241:
+rest271:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear242
+	JE     linear272
 	VPXORD Z29, Z29, Z29
 	VMAXPS Z0, Z29, Z0
 	VADDPS Z29, Z0, Z0
@@ -14237,53 +14568,53 @@ rest241:
 	VMAXPS Z2, Z29, Z2
 	VADDPS Z29, Z2, Z2
 
-linear242:
+linear272:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $+2, R14
 	MOVQ    R13, AX
 	CMPQ    n+72(FP), $+16
-	JL      part243
+	JL      part274
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, (AX)(R14*1)
 	VMOVUPS Z2, (AX)(R14*2)
-	JMP     whole244
+	JMP     whole275
 
-part243:
+part274:
 	VMOVUPS Z0, K1, (AX)
 	VMOVUPS Z1, K1, (AX)(R14*1)
 	VMOVUPS Z2, K1, (AX)(R14*2)
 
-whole244:
-	JMP tileEnd205
+whole275:
+	JMP tileEnd233
 
-above233:
+above263:
 	TESTQ     $+1, mode+80(FP)
-	JE        fresh245
+	JE        fresh276
 	MOVQ      R13, AX
 	LEAQ      (R14)(R14*2), SI
 	VMOVUPS.Z (AX), K1, Z0
 	VMOVUPS.Z (AX)(R14*1), K1, Z1
 	VMOVUPS.Z (AX)(R14*2), K1, Z2
 	VMOVUPS.Z (AX)(SI*1), K1, Z3
-	JMP       started248
+	JMP       started279
 
-fresh245:
+fresh276:
 	MOVQ      bias+48(FP), AX
 	TESTQ     AX, AX
-	JE        zero246
+	JE        zero277
 	VMOVUPS.Z (AX), K1, Z29
-	JMP       spread247
+	JMP       spread278
 
-zero246:
+zero277:
 	VPXORD Z29, Z29, Z29
 
-spread247:
+spread278:
 	VMOVAPS Z29, Z0
 	VMOVAPS Z29, Z1
 	VMOVAPS Z29, Z2
 	VMOVAPS Z29, Z3
 
-started248:
+started279:
 	MOVQ    (SP), AX
 	LEAQ    (R9)(R9*2), SI
 	MOVQ    b+32(FP), R10
@@ -14292,10 +14623,10 @@ started248:
 	IMULQ   DX, R14
 	ADDQ    AX, R14
 	SUBQ    $+2, R12
-	JL      rest250
+	JL      rest281
 	PCALIGN $0x40
 
-loop249:
+loop280:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -14309,14 +14640,14 @@ loop249:
 	LEAQ             (R10)(R11*2), R10
 	ADDQ             $+8, AX
 	SUBQ             $+2, R12
-	JGE              loop249
+	JGE              loop280
 
-rest250:
+rest281:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest252
+	JL   rest283
 
-loop251:
+loop282:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -14325,12 +14656,12 @@ loop251:
 	LEAQ             (R10)(R11*1), R10
 	ADDQ             $+4, AX
 	SUBQ             $+1, R12
-	JGE              loop251
+	JGE              loop282
 
-rest252:
+rest283:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear253
+	JE     linear284
 	VPXORD Z29, Z29, Z29
 	VMAXPS Z0, Z29, Z0
 	VADDPS Z29, Z0, Z0
@@ -14341,35 +14672,35 @@ rest252:
 	VMAXPS Z3, Z29, Z3
 	VADDPS Z29, Z3, Z3
 
-linear253:
+linear284:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $+2, R14
 	MOVQ    R13, AX
 	LEAQ    (R14)(R14*2), SI
 	CMPQ    n+72(FP), $+16
-	JL      part254
+	JL      part286
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, (AX)(R14*1)
 	VMOVUPS Z2, (AX)(R14*2)
 	VMOVUPS Z3, (AX)(SI*1)
-	JMP     whole255
+	JMP     whole287
 
-part254:
+part286:
 	VMOVUPS Z0, K1, (AX)
 	VMOVUPS Z1, K1, (AX)(R14*1)
 	VMOVUPS Z2, K1, (AX)(R14*2)
 	VMOVUPS Z3, K1, (AX)(SI*1)
 
-whole255:
-	JMP tileEnd205
+whole287:
+	JMP tileEnd233
 
-above208:
+above236:
 	CMPQ      DX, $+6
-	JG        above256
+	JG        above288
 	CMPQ      DX, $+5
-	JG        above257
+	JG        above289
 	TESTQ     $+1, mode+80(FP)
-	JE        fresh258
+	JE        fresh290
 	MOVQ      R13, AX
 	LEAQ      (R14)(R14*2), SI
 	VMOVUPS.Z (AX), K1, Z0
@@ -14377,26 +14708,26 @@ above208:
 	VMOVUPS.Z (AX)(R14*2), K1, Z2
 	VMOVUPS.Z (AX)(SI*1), K1, Z3
 	VMOVUPS.Z (AX)(R14*4), K1, Z4
-	JMP       started261
+	JMP       started293
 
-fresh258:
+fresh290:
 	MOVQ      bias+48(FP), AX
 	TESTQ     AX, AX
-	JE        zero259
+	JE        zero291
 	VMOVUPS.Z (AX), K1, Z29
-	JMP       spread260
+	JMP       spread292
 
-zero259:
+zero291:
 	VPXORD Z29, Z29, Z29
 
-spread260:
+spread292:
 	VMOVAPS Z29, Z0
 	VMOVAPS Z29, Z1
 	VMOVAPS Z29, Z2
 	VMOVAPS Z29, Z3
 	VMOVAPS Z29, Z4
 
-started261:
+started293:
 	MOVQ    (SP), AX
 	LEAQ    (R9)(R9*2), SI
 	MOVQ    b+32(FP), R10
@@ -14405,10 +14736,10 @@ started261:
 	IMULQ   DX, R14
 	ADDQ    AX, R14
 	SUBQ    $+2, R12
-	JL      rest263
+	JL      rest295
 	PCALIGN $0x40
 
-loop262:
+loop294:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -14424,14 +14755,14 @@ loop262:
 	LEAQ             (R10)(R11*2), R10
 	ADDQ             $+8, AX
 	SUBQ             $+2, R12
-	JGE              loop262
+	JGE              loop294
 
-rest263:
+rest295:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest265
+	JL   rest297
 
-loop264:
+loop296:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -14441,12 +14772,12 @@ loop264:
 	LEAQ             (R10)(R11*1), R10
 	ADDQ             $+4, AX
 	SUBQ             $+1, R12
-	JGE              loop264
+	JGE              loop296
 
-rest265:
+rest297:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear266
+	JE     linear298
 	VPXORD Z29, Z29, Z29
 	VMAXPS Z0, Z29, Z0
 	VADDPS Z29, Z0, Z0
@@ -14459,33 +14790,33 @@ rest265:
 	VMAXPS Z4, Z29, Z4
 	VADDPS Z29, Z4, Z4
 
-linear266:
+linear298:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $+2, R14
 	MOVQ    R13, AX
 	LEAQ    (R14)(R14*2), SI
 	CMPQ    n+72(FP), $+16
-	JL      part267
+	JL      part300
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, (AX)(R14*1)
 	VMOVUPS Z2, (AX)(R14*2)
 	VMOVUPS Z3, (AX)(SI*1)
 	VMOVUPS Z4, (AX)(R14*4)
-	JMP     whole268
+	JMP     whole301
 
-part267:
+part300:
 	VMOVUPS Z0, K1, (AX)
 	VMOVUPS Z1, K1, (AX)(R14*1)
 	VMOVUPS Z2, K1, (AX)(R14*2)
 	VMOVUPS Z3, K1, (AX)(SI*1)
 	VMOVUPS Z4, K1, (AX)(R14*4)
 
-whole268:
-	JMP tileEnd205
+whole301:
+	JMP tileEnd233
 
-above257:
+above289:
 	TESTQ     $+1, mode+80(FP)
-	JE        fresh269
+	JE        fresh302
 	MOVQ      R13, AX
 	LEAQ      (R14)(R14*2), SI
 	LEAQ      (R14)(R14*4), R8
@@ -14495,19 +14826,19 @@ above257:
 	VMOVUPS.Z (AX)(SI*1), K1, Z3
 	VMOVUPS.Z (AX)(R14*4), K1, Z4
 	VMOVUPS.Z (AX)(R8*1), K1, Z5
-	JMP       started272
+	JMP       started305
 
-fresh269:
+fresh302:
 	MOVQ      bias+48(FP), AX
 	TESTQ     AX, AX
-	JE        zero270
+	JE        zero303
 	VMOVUPS.Z (AX), K1, Z29
-	JMP       spread271
+	JMP       spread304
 
-zero270:
+zero303:
 	VPXORD Z29, Z29, Z29
 
-spread271:
+spread304:
 	VMOVAPS Z29, Z0
 	VMOVAPS Z29, Z1
 	VMOVAPS Z29, Z2
@@ -14515,7 +14846,7 @@ spread271:
 	VMOVAPS Z29, Z4
 	VMOVAPS Z29, Z5
 
-started272:
+started305:
 	MOVQ    (SP), AX
 	LEAQ    (R9)(R9*2), SI
 	LEAQ    (R9)(R9*4), R8
@@ -14525,10 +14856,10 @@ started272:
 	IMULQ   DX, R14
 	ADDQ    AX, R14
 	SUBQ    $+2, R12
-	JL      rest274
+	JL      rest307
 	PCALIGN $0x40
 
-loop273:
+loop306:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -14546,14 +14877,14 @@ loop273:
 	LEAQ             (R10)(R11*2), R10
 	ADDQ             $+8, AX
 	SUBQ             $+2, R12
-	JGE              loop273
+	JGE              loop306
 
-rest274:
+rest307:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest276
+	JL   rest309
 
-loop275:
+loop308:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -14564,12 +14895,12 @@ loop275:
 	LEAQ             (R10)(R11*1), R10
 	ADDQ             $+4, AX
 	SUBQ             $+1, R12
-	JGE              loop275
+	JGE              loop308
 
-rest276:
+rest309:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear277
+	JE     linear310
 	VPXORD Z29, Z29, Z29
 	VMAXPS Z0, Z29, Z0
 	VADDPS Z29, Z0, Z0
@@ -14584,23 +14915,23 @@ rest276:
 	VMAXPS Z5, Z29, Z5
 	VADDPS Z29, Z5, Z5
 
-linear277:
+linear310:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $+2, R14
 	MOVQ    R13, AX
 	LEAQ    (R14)(R14*2), SI
 	LEAQ    (R14)(R14*4), R8
 	CMPQ    n+72(FP), $+16
-	JL      part278
+	JL      part312
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, (AX)(R14*1)
 	VMOVUPS Z2, (AX)(R14*2)
 	VMOVUPS Z3, (AX)(SI*1)
 	VMOVUPS Z4, (AX)(R14*4)
 	VMOVUPS Z5, (AX)(R8*1)
-	JMP     whole279
+	JMP     whole313
 
-part278:
+part312:
 	VMOVUPS Z0, K1, (AX)
 	VMOVUPS Z1, K1, (AX)(R14*1)
 	VMOVUPS Z2, K1, (AX)(R14*2)
@@ -14608,12 +14939,12 @@ part278:
 	VMOVUPS Z4, K1, (AX)(R14*4)
 	VMOVUPS Z5, K1, (AX)(R8*1)
 
-whole279:
-	JMP tileEnd205
+whole313:
+	JMP tileEnd233
 
-above256:
+above288:
 	TESTQ     $+1, mode+80(FP)
-	JE        fresh280
+	JE        fresh314
 	MOVQ      R13, AX
 	LEAQ      (R14)(R14*2), SI
 	LEAQ      (R14)(R14*4), R8
@@ -14624,19 +14955,19 @@ above256:
 	VMOVUPS.Z (AX)(R14*4), K1, Z4
 	VMOVUPS.Z (AX)(R8*1), K1, Z5
 	VMOVUPS.Z (AX)(SI*2), K1, Z6
-	JMP       started283
+	JMP       started317
 
-fresh280:
+fresh314:
 	MOVQ      bias+48(FP), AX
 	TESTQ     AX, AX
-	JE        zero281
+	JE        zero315
 	VMOVUPS.Z (AX), K1, Z29
-	JMP       spread282
+	JMP       spread316
 
-zero281:
+zero315:
 	VPXORD Z29, Z29, Z29
 
-spread282:
+spread316:
 	VMOVAPS Z29, Z0
 	VMOVAPS Z29, Z1
 	VMOVAPS Z29, Z2
@@ -14645,7 +14976,7 @@ spread282:
 	VMOVAPS Z29, Z5
 	VMOVAPS Z29, Z6
 
-started283:
+started317:
 	MOVQ    (SP), AX
 	LEAQ    (R9)(R9*2), SI
 	LEAQ    (R9)(R9*4), R8
@@ -14655,10 +14986,10 @@ started283:
 	IMULQ   DX, R14
 	ADDQ    AX, R14
 	SUBQ    $+2, R12
-	JL      rest285
+	JL      rest319
 	PCALIGN $0x40
 
-loop284:
+loop318:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -14678,14 +15009,14 @@ loop284:
 	LEAQ             (R10)(R11*2), R10
 	ADDQ             $+8, AX
 	SUBQ             $+2, R12
-	JGE              loop284
+	JGE              loop318
 
-rest285:
+rest319:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest287
+	JL   rest321
 
-loop286:
+loop320:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -14697,12 +15028,12 @@ loop286:
 	LEAQ             (R10)(R11*1), R10
 	ADDQ             $+4, AX
 	SUBQ             $+1, R12
-	JGE              loop286
+	JGE              loop320
 
-rest287:
+rest321:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear288
+	JE     linear322
 	VPXORD Z29, Z29, Z29
 	VMAXPS Z0, Z29, Z0
 	VADDPS Z29, Z0, Z0
@@ -14719,14 +15050,14 @@ rest287:
 	VMAXPS Z6, Z29, Z6
 	VADDPS Z29, Z6, Z6
 
-linear288:
+linear322:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $+2, R14
 	MOVQ    R13, AX
 	LEAQ    (R14)(R14*2), SI
 	LEAQ    (R14)(R14*4), R8
 	CMPQ    n+72(FP), $+16
-	JL      part289
+	JL      part324
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, (AX)(R14*1)
 	VMOVUPS Z2, (AX)(R14*2)
@@ -14734,9 +15065,9 @@ linear288:
 	VMOVUPS Z4, (AX)(R14*4)
 	VMOVUPS Z5, (AX)(R8*1)
 	VMOVUPS Z6, (AX)(SI*2)
-	JMP     whole290
+	JMP     whole325
 
-part289:
+part324:
 	VMOVUPS Z0, K1, (AX)
 	VMOVUPS Z1, K1, (AX)(R14*1)
 	VMOVUPS Z2, K1, (AX)(R14*2)
@@ -14745,18 +15076,18 @@ part289:
 	VMOVUPS Z5, K1, (AX)(R8*1)
 	VMOVUPS Z6, K1, (AX)(SI*2)
 
-whole290:
-	JMP tileEnd205
+whole325:
+	JMP tileEnd233
 
-above207:
+above235:
 	CMPQ      DX, $+11
-	JG        above291
+	JG        above326
 	CMPQ      DX, $+9
-	JG        above292
+	JG        above327
 	CMPQ      DX, $+8
-	JG        above293
+	JG        above328
 	TESTQ     $+1, mode+80(FP)
-	JE        fresh294
+	JE        fresh329
 	MOVQ      R13, AX
 	LEAQ      (R14)(R14*2), SI
 	LEAQ      (R14)(R14*4), R8
@@ -14769,19 +15100,19 @@ above207:
 	VMOVUPS.Z (AX)(R8*1), K1, Z5
 	VMOVUPS.Z (AX)(SI*2), K1, Z6
 	VMOVUPS.Z (AX)(DI*1), K1, Z7
-	JMP       started297
+	JMP       started332
 
-fresh294:
+fresh329:
 	MOVQ      bias+48(FP), AX
 	TESTQ     AX, AX
-	JE        zero295
+	JE        zero330
 	VMOVUPS.Z (AX), K1, Z29
-	JMP       spread296
+	JMP       spread331
 
-zero295:
+zero330:
 	VPXORD Z29, Z29, Z29
 
-spread296:
+spread331:
 	VMOVAPS Z29, Z0
 	VMOVAPS Z29, Z1
 	VMOVAPS Z29, Z2
@@ -14791,7 +15122,7 @@ spread296:
 	VMOVAPS Z29, Z6
 	VMOVAPS Z29, Z7
 
-started297:
+started332:
 	MOVQ    (SP), AX
 	LEAQ    (R9)(R9*2), SI
 	LEAQ    (R9)(R9*4), R8
@@ -14802,10 +15133,10 @@ started297:
 	IMULQ   DX, R14
 	ADDQ    AX, R14
 	SUBQ    $+2, R12
-	JL      rest299
+	JL      rest334
 	PCALIGN $0x40
 
-loop298:
+loop333:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -14827,14 +15158,14 @@ loop298:
 	LEAQ             (R10)(R11*2), R10
 	ADDQ             $+8, AX
 	SUBQ             $+2, R12
-	JGE              loop298
+	JGE              loop333
 
-rest299:
+rest334:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest301
+	JL   rest336
 
-loop300:
+loop335:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -14847,12 +15178,12 @@ loop300:
 	LEAQ             (R10)(R11*1), R10
 	ADDQ             $+4, AX
 	SUBQ             $+1, R12
-	JGE              loop300
+	JGE              loop335
 
-rest301:
+rest336:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear302
+	JE     linear337
 	VPXORD Z29, Z29, Z29
 	VMAXPS Z0, Z29, Z0
 	VADDPS Z29, Z0, Z0
@@ -14871,7 +15202,7 @@ rest301:
 	VMAXPS Z7, Z29, Z7
 	VADDPS Z29, Z7, Z7
 
-linear302:
+linear337:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $+2, R14
 	MOVQ    R13, AX
@@ -14879,7 +15210,7 @@ linear302:
 	LEAQ    (R14)(R14*4), R8
 	LEAQ    (SI)(R14*4), DI
 	CMPQ    n+72(FP), $+16
-	JL      part303
+	JL      part339
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, (AX)(R14*1)
 	VMOVUPS Z2, (AX)(R14*2)
@@ -14888,9 +15219,9 @@ linear302:
 	VMOVUPS Z5, (AX)(R8*1)
 	VMOVUPS Z6, (AX)(SI*2)
 	VMOVUPS Z7, (AX)(DI*1)
-	JMP     whole304
+	JMP     whole340
 
-part303:
+part339:
 	VMOVUPS Z0, K1, (AX)
 	VMOVUPS Z1, K1, (AX)(R14*1)
 	VMOVUPS Z2, K1, (AX)(R14*2)
@@ -14900,12 +15231,12 @@ part303:
 	VMOVUPS Z6, K1, (AX)(SI*2)
 	VMOVUPS Z7, K1, (AX)(DI*1)
 
-whole304:
-	JMP tileEnd205
+whole340:
+	JMP tileEnd233
 
-above293:
+above328:
 	TESTQ     $+1, mode+80(FP)
-	JE        fresh305
+	JE        fresh341
 	MOVQ      R13, AX
 	LEAQ      (R14)(R14*2), SI
 	LEAQ      (R14)(R14*4), R8
@@ -14919,19 +15250,19 @@ above293:
 	VMOVUPS.Z (AX)(SI*2), K1, Z6
 	VMOVUPS.Z (AX)(DI*1), K1, Z7
 	VMOVUPS.Z (AX)(R14*8), K1, Z8
-	JMP       started308
+	JMP       started344
 
-fresh305:
+fresh341:
 	MOVQ      bias+48(FP), AX
 	TESTQ     AX, AX
-	JE        zero306
+	JE        zero342
 	VMOVUPS.Z (AX), K1, Z29
-	JMP       spread307
+	JMP       spread343
 
-zero306:
+zero342:
 	VPXORD Z29, Z29, Z29
 
-spread307:
+spread343:
 	VMOVAPS Z29, Z0
 	VMOVAPS Z29, Z1
 	VMOVAPS Z29, Z2
@@ -14942,7 +15273,7 @@ spread307:
 	VMOVAPS Z29, Z7
 	VMOVAPS Z29, Z8
 
-started308:
+started344:
 	MOVQ    (SP), AX
 	LEAQ    (R9)(R9*2), SI
 	LEAQ    (R9)(R9*4), R8
@@ -14953,10 +15284,10 @@ started308:
 	IMULQ   DX, R14
 	ADDQ    AX, R14
 	SUBQ    $+2, R12
-	JL      rest310
+	JL      rest346
 	PCALIGN $0x40
 
-loop309:
+loop345:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -14980,14 +15311,14 @@ loop309:
 	LEAQ             (R10)(R11*2), R10
 	ADDQ             $+8, AX
 	SUBQ             $+2, R12
-	JGE              loop309
+	JGE              loop345
 
-rest310:
+rest346:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest312
+	JL   rest348
 
-loop311:
+loop347:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -15001,12 +15332,12 @@ loop311:
 	LEAQ             (R10)(R11*1), R10
 	ADDQ             $+4, AX
 	SUBQ             $+1, R12
-	JGE              loop311
+	JGE              loop347
 
-rest312:
+rest348:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear313
+	JE     linear349
 	VPXORD Z29, Z29, Z29
 	VMAXPS Z0, Z29, Z0
 	VADDPS Z29, Z0, Z0
@@ -15027,7 +15358,7 @@ rest312:
 	VMAXPS Z8, Z29, Z8
 	VADDPS Z29, Z8, Z8
 
-linear313:
+linear349:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $+2, R14
 	MOVQ    R13, AX
@@ -15035,7 +15366,7 @@ linear313:
 	LEAQ    (R14)(R14*4), R8
 	LEAQ    (SI)(R14*4), DI
 	CMPQ    n+72(FP), $+16
-	JL      part314
+	JL      part351
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, (AX)(R14*1)
 	VMOVUPS Z2, (AX)(R14*2)
@@ -15045,9 +15376,9 @@ linear313:
 	VMOVUPS Z6, (AX)(SI*2)
 	VMOVUPS Z7, (AX)(DI*1)
 	VMOVUPS Z8, (AX)(R14*8)
-	JMP     whole315
+	JMP     whole352
 
-part314:
+part351:
 	VMOVUPS Z0, K1, (AX)
 	VMOVUPS Z1, K1, (AX)(R14*1)
 	VMOVUPS Z2, K1, (AX)(R14*2)
@@ -15058,14 +15389,14 @@ part314:
 	VMOVUPS Z7, K1, (AX)(DI*1)
 	VMOVUPS Z8, K1, (AX)(R14*8)
 
-whole315:
-	JMP tileEnd205
+whole352:
+	JMP tileEnd233
 
-above292:
+above327:
 	CMPQ      DX, $+10
-	JG        above316
+	JG        above353
 	TESTQ     $+1, mode+80(FP)
-	JE        fresh317
+	JE        fresh354
 	MOVQ      R13, AX
 	LEAQ      (R14)(R14*2), SI
 	LEAQ      (R14)(R14*4), R8
@@ -15082,19 +15413,19 @@ above292:
 	VMOVUPS.Z (AX)(DI*1), K1, Z7
 	VMOVUPS.Z (AX)(R14*8), K1, Z8
 	VMOVUPS.Z (BX), K1, Z9
-	JMP       started320
+	JMP       started357
 
-fresh317:
+fresh354:
 	MOVQ      bias+48(FP), AX
 	TESTQ     AX, AX
-	JE        zero318
+	JE        zero355
 	VMOVUPS.Z (AX), K1, Z29
-	JMP       spread319
+	JMP       spread356
 
-zero318:
+zero355:
 	VPXORD Z29, Z29, Z29
 
-spread319:
+spread356:
 	VMOVAPS Z29, Z0
 	VMOVAPS Z29, Z1
 	VMOVAPS Z29, Z2
@@ -15106,7 +15437,7 @@ spread319:
 	VMOVAPS Z29, Z8
 	VMOVAPS Z29, Z9
 
-started320:
+started357:
 	MOVQ    (SP), AX
 	LEAQ    (R9)(R9*2), SI
 	LEAQ    (R9)(R9*4), R8
@@ -15119,10 +15450,10 @@ started320:
 	IMULQ   DX, R14
 	ADDQ    AX, R14
 	SUBQ    $+2, R12
-	JL      rest322
+	JL      rest359
 	PCALIGN $0x40
 
-loop321:
+loop358:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -15149,14 +15480,14 @@ loop321:
 	ADDQ             $+8, AX
 	ADDQ             $+8, BX
 	SUBQ             $+2, R12
-	JGE              loop321
+	JGE              loop358
 
-rest322:
+rest359:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest324
+	JL   rest361
 
-loop323:
+loop360:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -15172,12 +15503,12 @@ loop323:
 	ADDQ             $+4, AX
 	ADDQ             $+4, BX
 	SUBQ             $+1, R12
-	JGE              loop323
+	JGE              loop360
 
-rest324:
+rest361:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear325
+	JE     linear362
 	VPXORD Z29, Z29, Z29
 	VMAXPS Z0, Z29, Z0
 	VADDPS Z29, Z0, Z0
@@ -15200,7 +15531,7 @@ rest324:
 	VMAXPS Z9, Z29, Z9
 	VADDPS Z29, Z9, Z9
 
-linear325:
+linear362:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $+2, R14
 	MOVQ    R13, AX
@@ -15210,7 +15541,7 @@ linear325:
 	LEAQ    (AX)(R14*8), BX
 	ADDQ    R14, BX
 	CMPQ    n+72(FP), $+16
-	JL      part326
+	JL      part364
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, (AX)(R14*1)
 	VMOVUPS Z2, (AX)(R14*2)
@@ -15221,9 +15552,9 @@ linear325:
 	VMOVUPS Z7, (AX)(DI*1)
 	VMOVUPS Z8, (AX)(R14*8)
 	VMOVUPS Z9, (BX)
-	JMP     whole327
+	JMP     whole365
 
-part326:
+part364:
 	VMOVUPS Z0, K1, (AX)
 	VMOVUPS Z1, K1, (AX)(R14*1)
 	VMOVUPS Z2, K1, (AX)(R14*2)
@@ -15235,12 +15566,12 @@ part326:
 	VMOVUPS Z8, K1, (AX)(R14*8)
 	VMOVUPS Z9, K1, (BX)
 
-whole327:
-	JMP tileEnd205
+whole365:
+	JMP tileEnd233
 
-above316:
+above353:
 	TESTQ     $+1, mode+80(FP)
-	JE        fresh328
+	JE        fresh366
 	MOVQ      R13, AX
 	LEAQ      (R14)(R14*2), SI
 	LEAQ      (R14)(R14*4), R8
@@ -15258,19 +15589,19 @@ above316:
 	VMOVUPS.Z (AX)(R14*8), K1, Z8
 	VMOVUPS.Z (BX), K1, Z9
 	VMOVUPS.Z (BX)(R14*1), K1, Z10
-	JMP       started331
+	JMP       started369
 
-fresh328:
+fresh366:
 	MOVQ      bias+48(FP), AX
 	TESTQ     AX, AX
-	JE        zero329
+	JE        zero367
 	VMOVUPS.Z (AX), K1, Z29
-	JMP       spread330
+	JMP       spread368
 
-zero329:
+zero367:
 	VPXORD Z29, Z29, Z29
 
-spread330:
+spread368:
 	VMOVAPS Z29, Z0
 	VMOVAPS Z29, Z1
 	VMOVAPS Z29, Z2
@@ -15283,7 +15614,7 @@ spread330:
 	VMOVAPS Z29, Z9
 	VMOVAPS Z29, Z10
 
-started331:
+started369:
 	MOVQ    (SP), AX
 	LEAQ    (R9)(R9*2), SI
 	LEAQ    (R9)(R9*4), R8
@@ -15296,10 +15627,10 @@ started331:
 	IMULQ   DX, R14
 	ADDQ    AX, R14
 	SUBQ    $+2, R12
-	JL      rest333
+	JL      rest371
 	PCALIGN $0x40
 
-loop332:
+loop370:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -15328,14 +15659,14 @@ loop332:
 	ADDQ             $+8, AX
 	ADDQ             $+8, BX
 	SUBQ             $+2, R12
-	JGE              loop332
+	JGE              loop370
 
-rest333:
+rest371:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest335
+	JL   rest373
 
-loop334:
+loop372:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -15352,12 +15683,12 @@ loop334:
 	ADDQ             $+4, AX
 	ADDQ             $+4, BX
 	SUBQ             $+1, R12
-	JGE              loop334
+	JGE              loop372
 
-rest335:
+rest373:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear336
+	JE     linear374
 	VPXORD Z29, Z29, Z29
 	VMAXPS Z0, Z29, Z0
 	VADDPS Z29, Z0, Z0
@@ -15382,7 +15713,7 @@ rest335:
 	VMAXPS Z10, Z29, Z10
 	VADDPS Z29, Z10, Z10
 
-linear336:
+linear374:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $+2, R14
 	MOVQ    R13, AX
@@ -15392,7 +15723,7 @@ linear336:
 	LEAQ    (AX)(R14*8), BX
 	ADDQ    R14, BX
 	CMPQ    n+72(FP), $+16
-	JL      part337
+	JL      part376
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, (AX)(R14*1)
 	VMOVUPS Z2, (AX)(R14*2)
@@ -15404,9 +15735,9 @@ linear336:
 	VMOVUPS Z8, (AX)(R14*8)
 	VMOVUPS Z9, (BX)
 	VMOVUPS Z10, (BX)(R14*1)
-	JMP     whole338
+	JMP     whole377
 
-part337:
+part376:
 	VMOVUPS Z0, K1, (AX)
 	VMOVUPS Z1, K1, (AX)(R14*1)
 	VMOVUPS Z2, K1, (AX)(R14*2)
@@ -15419,16 +15750,16 @@ part337:
 	VMOVUPS Z9, K1, (BX)
 	VMOVUPS Z10, K1, (BX)(R14*1)
 
-whole338:
-	JMP tileEnd205
+whole377:
+	JMP tileEnd233
 
-above291:
+above326:
 	CMPQ      DX, $+13
-	JG        above339
+	JG        above378
 	CMPQ      DX, $+12
-	JG        above340
+	JG        above379
 	TESTQ     $+1, mode+80(FP)
-	JE        fresh341
+	JE        fresh380
 	MOVQ      R13, AX
 	LEAQ      (R14)(R14*2), SI
 	LEAQ      (R14)(R14*4), R8
@@ -15447,19 +15778,19 @@ above291:
 	VMOVUPS.Z (BX), K1, Z9
 	VMOVUPS.Z (BX)(R14*1), K1, Z10
 	VMOVUPS.Z (BX)(R14*2), K1, Z11
-	JMP       started344
+	JMP       started383
 
-fresh341:
+fresh380:
 	MOVQ      bias+48(FP), AX
 	TESTQ     AX, AX
-	JE        zero342
+	JE        zero381
 	VMOVUPS.Z (AX), K1, Z29
-	JMP       spread343
+	JMP       spread382
 
-zero342:
+zero381:
 	VPXORD Z29, Z29, Z29
 
-spread343:
+spread382:
 	VMOVAPS Z29, Z0
 	VMOVAPS Z29, Z1
 	VMOVAPS Z29, Z2
@@ -15473,7 +15804,7 @@ spread343:
 	VMOVAPS Z29, Z10
 	VMOVAPS Z29, Z11
 
-started344:
+started383:
 	MOVQ    (SP), AX
 	LEAQ    (R9)(R9*2), SI
 	LEAQ    (R9)(R9*4), R8
@@ -15486,10 +15817,10 @@ started344:
 	IMULQ   DX, R14
 	ADDQ    AX, R14
 	SUBQ    $+2, R12
-	JL      rest346
+	JL      rest385
 	PCALIGN $0x40
 
-loop345:
+loop384:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -15520,14 +15851,14 @@ loop345:
 	ADDQ             $+8, AX
 	ADDQ             $+8, BX
 	SUBQ             $+2, R12
-	JGE              loop345
+	JGE              loop384
 
-rest346:
+rest385:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest348
+	JL   rest387
 
-loop347:
+loop386:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -15545,12 +15876,12 @@ loop347:
 	ADDQ             $+4, AX
 	ADDQ             $+4, BX
 	SUBQ             $+1, R12
-	JGE              loop347
+	JGE              loop386
 
-rest348:
+rest387:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear349
+	JE     linear388
 	VPXORD Z29, Z29, Z29
 	VMAXPS Z0, Z29, Z0
 	VADDPS Z29, Z0, Z0
@@ -15577,7 +15908,7 @@ rest348:
 	VMAXPS Z11, Z29, Z11
 	VADDPS Z29, Z11, Z11
 
-linear349:
+linear388:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $+2, R14
 	MOVQ    R13, AX
@@ -15587,7 +15918,7 @@ linear349:
 	LEAQ    (AX)(R14*8), BX
 	ADDQ    R14, BX
 	CMPQ    n+72(FP), $+16
-	JL      part350
+	JL      part390
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, (AX)(R14*1)
 	VMOVUPS Z2, (AX)(R14*2)
@@ -15600,9 +15931,9 @@ linear349:
 	VMOVUPS Z9, (BX)
 	VMOVUPS Z10, (BX)(R14*1)
 	VMOVUPS Z11, (BX)(R14*2)
-	JMP     whole351
+	JMP     whole391
 
-part350:
+part390:
 	VMOVUPS Z0, K1, (AX)
 	VMOVUPS Z1, K1, (AX)(R14*1)
 	VMOVUPS Z2, K1, (AX)(R14*2)
@@ -15616,12 +15947,12 @@ part350:
 	VMOVUPS Z10, K1, (BX)(R14*1)
 	VMOVUPS Z11, K1, (BX)(R14*2)
 
-whole351:
-	JMP tileEnd205
+whole391:
+	JMP tileEnd233
 
-above340:
+above379:
 	TESTQ     $+1, mode+80(FP)
-	JE        fresh352
+	JE        fresh392
 	MOVQ      R13, AX
 	LEAQ      (R14)(R14*2), SI
 	LEAQ      (R14)(R14*4), R8
@@ -15641,19 +15972,19 @@ above340:
 	VMOVUPS.Z (BX)(R14*1), K1, Z10
 	VMOVUPS.Z (BX)(R14*2), K1, Z11
 	VMOVUPS.Z (BX)(SI*1), K1, Z12
-	JMP       started355
+	JMP       started395
 
-fresh352:
+fresh392:
 	MOVQ      bias+48(FP), AX
 	TESTQ     AX, AX
-	JE        zero353
+	JE        zero393
 	VMOVUPS.Z (AX), K1, Z29
-	JMP       spread354
+	JMP       spread394
 
-zero353:
+zero393:
 	VPXORD Z29, Z29, Z29
 
-spread354:
+spread394:
 	VMOVAPS Z29, Z0
 	VMOVAPS Z29, Z1
 	VMOVAPS Z29, Z2
@@ -15668,7 +15999,7 @@ spread354:
 	VMOVAPS Z29, Z11
 	VMOVAPS Z29, Z12
 
-started355:
+started395:
 	MOVQ    (SP), AX
 	LEAQ    (R9)(R9*2), SI
 	LEAQ    (R9)(R9*4), R8
@@ -15681,10 +16012,10 @@ started355:
 	IMULQ   DX, R14
 	ADDQ    AX, R14
 	SUBQ    $+2, R12
-	JL      rest357
+	JL      rest397
 	PCALIGN $0x40
 
-loop356:
+loop396:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -15717,14 +16048,14 @@ loop356:
 	ADDQ             $+8, AX
 	ADDQ             $+8, BX
 	SUBQ             $+2, R12
-	JGE              loop356
+	JGE              loop396
 
-rest357:
+rest397:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest359
+	JL   rest399
 
-loop358:
+loop398:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -15743,12 +16074,12 @@ loop358:
 	ADDQ             $+4, AX
 	ADDQ             $+4, BX
 	SUBQ             $+1, R12
-	JGE              loop358
+	JGE              loop398
 
-rest359:
+rest399:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear360
+	JE     linear400
 	VPXORD Z29, Z29, Z29
 	VMAXPS Z0, Z29, Z0
 	VADDPS Z29, Z0, Z0
@@ -15777,7 +16108,7 @@ rest359:
 	VMAXPS Z12, Z29, Z12
 	VADDPS Z29, Z12, Z12
 
-linear360:
+linear400:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $+2, R14
 	MOVQ    R13, AX
@@ -15787,7 +16118,7 @@ linear360:
 	LEAQ    (AX)(R14*8), BX
 	ADDQ    R14, BX
 	CMPQ    n+72(FP), $+16
-	JL      part361
+	JL      part402
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, (AX)(R14*1)
 	VMOVUPS Z2, (AX)(R14*2)
@@ -15801,9 +16132,9 @@ linear360:
 	VMOVUPS Z10, (BX)(R14*1)
 	VMOVUPS Z11, (BX)(R14*2)
 	VMOVUPS Z12, (BX)(SI*1)
-	JMP     whole362
+	JMP     whole403
 
-part361:
+part402:
 	VMOVUPS Z0, K1, (AX)
 	VMOVUPS Z1, K1, (AX)(R14*1)
 	VMOVUPS Z2, K1, (AX)(R14*2)
@@ -15818,12 +16149,12 @@ part361:
 	VMOVUPS Z11, K1, (BX)(R14*2)
 	VMOVUPS Z12, K1, (BX)(SI*1)
 
-whole362:
-	JMP tileEnd205
+whole403:
+	JMP tileEnd233
 
-above339:
+above378:
 	TESTQ     $+1, mode+80(FP)
-	JE        fresh363
+	JE        fresh404
 	MOVQ      R13, AX
 	LEAQ      (R14)(R14*2), SI
 	LEAQ      (R14)(R14*4), R8
@@ -15844,19 +16175,19 @@ above339:
 	VMOVUPS.Z (BX)(R14*2), K1, Z11
 	VMOVUPS.Z (BX)(SI*1), K1, Z12
 	VMOVUPS.Z (BX)(R14*4), K1, Z13
-	JMP       started366
+	JMP       started407
 
-fresh363:
+fresh404:
 	MOVQ      bias+48(FP), AX
 	TESTQ     AX, AX
-	JE        zero364
+	JE        zero405
 	VMOVUPS.Z (AX), K1, Z29
-	JMP       spread365
+	JMP       spread406
 
-zero364:
+zero405:
 	VPXORD Z29, Z29, Z29
 
-spread365:
+spread406:
 	VMOVAPS Z29, Z0
 	VMOVAPS Z29, Z1
 	VMOVAPS Z29, Z2
@@ -15872,7 +16203,7 @@ spread365:
 	VMOVAPS Z29, Z12
 	VMOVAPS Z29, Z13
 
-started366:
+started407:
 	MOVQ    (SP), AX
 	LEAQ    (R9)(R9*2), SI
 	LEAQ    (R9)(R9*4), R8
@@ -15885,10 +16216,10 @@ started366:
 	IMULQ   DX, R14
 	ADDQ    AX, R14
 	SUBQ    $+8, R12
-	JL      rest368
+	JL      rest409
 	PCALIGN $0x40
 
-loop367:
+loop408:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -16015,14 +16346,14 @@ loop367:
 	ADDQ             $+32, AX
 	ADDQ             $+32, BX
 	SUBQ             $+8, R12
-	JGE              loop367
+	JGE              loop408
 
-rest368:
+rest409:
 	ADDQ $+8, R12
 	SUBQ $+2, R12
-	JL   rest370
+	JL   rest411
 
-loop369:
+loop410:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -16057,14 +16388,14 @@ loop369:
 	ADDQ             $+8, AX
 	ADDQ             $+8, BX
 	SUBQ             $+2, R12
-	JGE              loop369
+	JGE              loop410
 
-rest370:
+rest411:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest372
+	JL   rest413
 
-loop371:
+loop412:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -16084,12 +16415,12 @@ loop371:
 	ADDQ             $+4, AX
 	ADDQ             $+4, BX
 	SUBQ             $+1, R12
-	JGE              loop371
+	JGE              loop412
 
-rest372:
+rest413:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear373
+	JE     linear414
 	VPXORD Z29, Z29, Z29
 	VMAXPS Z0, Z29, Z0
 	VADDPS Z29, Z0, Z0
@@ -16120,7 +16451,7 @@ rest372:
 	VMAXPS Z13, Z29, Z13
 	VADDPS Z29, Z13, Z13
 
-linear373:
+linear414:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $+2, R14
 	MOVQ    R13, AX
@@ -16130,7 +16461,7 @@ linear373:
 	LEAQ    (AX)(R14*8), BX
 	ADDQ    R14, BX
 	CMPQ    n+72(FP), $+16
-	JL      part374
+	JL      part416
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, (AX)(R14*1)
 	VMOVUPS Z2, (AX)(R14*2)
@@ -16145,9 +16476,9 @@ linear373:
 	VMOVUPS Z11, (BX)(R14*2)
 	VMOVUPS Z12, (BX)(SI*1)
 	VMOVUPS Z13, (BX)(R14*4)
-	JMP     whole375
+	JMP     whole417
 
-part374:
+part416:
 	VMOVUPS Z0, K1, (AX)
 	VMOVUPS Z1, K1, (AX)(R14*1)
 	VMOVUPS Z2, K1, (AX)(R14*2)
@@ -16163,20 +16494,20 @@ part374:
 	VMOVUPS Z12, K1, (BX)(SI*1)
 	VMOVUPS Z13, K1, (BX)(R14*4)
 
-whole375:
-	JMP tileEnd205
+whole417:
+	JMP tileEnd233
 
-above206:
+above234:
 	CMPQ      DX, $+21
-	JG        above376
+	JG        above418
 	CMPQ      DX, $+18
-	JG        above377
+	JG        above419
 	CMPQ      DX, $+16
-	JG        above378
+	JG        above420
 	CMPQ      DX, $+15
-	JG        above379
+	JG        above421
 	TESTQ     $+1, mode+80(FP)
-	JE        fresh380
+	JE        fresh422
 	MOVQ      R13, AX
 	LEAQ      (R14)(R14*2), SI
 	LEAQ      (R14)(R14*4), R8
@@ -16198,19 +16529,19 @@ above206:
 	VMOVUPS.Z (BX)(SI*1), K1, Z12
 	VMOVUPS.Z (BX)(R14*4), K1, Z13
 	VMOVUPS.Z (BX)(R8*1), K1, Z14
-	JMP       started383
+	JMP       started425
 
-fresh380:
+fresh422:
 	MOVQ      bias+48(FP), AX
 	TESTQ     AX, AX
-	JE        zero381
+	JE        zero423
 	VMOVUPS.Z (AX), K1, Z29
-	JMP       spread382
+	JMP       spread424
 
-zero381:
+zero423:
 	VPXORD Z29, Z29, Z29
 
-spread382:
+spread424:
 	VMOVAPS Z29, Z0
 	VMOVAPS Z29, Z1
 	VMOVAPS Z29, Z2
@@ -16227,7 +16558,7 @@ spread382:
 	VMOVAPS Z29, Z13
 	VMOVAPS Z29, Z14
 
-started383:
+started425:
 	MOVQ    (SP), AX
 	LEAQ    (R9)(R9*2), SI
 	LEAQ    (R9)(R9*4), R8
@@ -16240,10 +16571,10 @@ started383:
 	IMULQ   DX, R14
 	ADDQ    AX, R14
 	SUBQ    $+8, R12
-	JL      rest385
+	JL      rest427
 	PCALIGN $0x40
 
-loop384:
+loop426:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -16378,14 +16709,14 @@ loop384:
 	ADDQ             $+32, AX
 	ADDQ             $+32, BX
 	SUBQ             $+8, R12
-	JGE              loop384
+	JGE              loop426
 
-rest385:
+rest427:
 	ADDQ $+8, R12
 	SUBQ $+2, R12
-	JL   rest387
+	JL   rest429
 
-loop386:
+loop428:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -16422,14 +16753,14 @@ loop386:
 	ADDQ             $+8, AX
 	ADDQ             $+8, BX
 	SUBQ             $+2, R12
-	JGE              loop386
+	JGE              loop428
 
-rest387:
+rest429:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest389
+	JL   rest431
 
-loop388:
+loop430:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -16450,12 +16781,12 @@ loop388:
 	ADDQ             $+4, AX
 	ADDQ             $+4, BX
 	SUBQ             $+1, R12
-	JGE              loop388
+	JGE              loop430
 
-rest389:
+rest431:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear390
+	JE     linear432
 	VPXORD Z29, Z29, Z29
 	VMAXPS Z0, Z29, Z0
 	VADDPS Z29, Z0, Z0
@@ -16488,7 +16819,7 @@ rest389:
 	VMAXPS Z14, Z29, Z14
 	VADDPS Z29, Z14, Z14
 
-linear390:
+linear432:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $+2, R14
 	MOVQ    R13, AX
@@ -16498,7 +16829,7 @@ linear390:
 	LEAQ    (AX)(R14*8), BX
 	ADDQ    R14, BX
 	CMPQ    n+72(FP), $+16
-	JL      part391
+	JL      part434
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, (AX)(R14*1)
 	VMOVUPS Z2, (AX)(R14*2)
@@ -16514,9 +16845,9 @@ linear390:
 	VMOVUPS Z12, (BX)(SI*1)
 	VMOVUPS Z13, (BX)(R14*4)
 	VMOVUPS Z14, (BX)(R8*1)
-	JMP     whole392
+	JMP     whole435
 
-part391:
+part434:
 	VMOVUPS Z0, K1, (AX)
 	VMOVUPS Z1, K1, (AX)(R14*1)
 	VMOVUPS Z2, K1, (AX)(R14*2)
@@ -16533,12 +16864,12 @@ part391:
 	VMOVUPS Z13, K1, (BX)(R14*4)
 	VMOVUPS Z14, K1, (BX)(R8*1)
 
-whole392:
-	JMP tileEnd205
+whole435:
+	JMP tileEnd233
 
-above379:
+above421:
 	TESTQ     $+1, mode+80(FP)
-	JE        fresh393
+	JE        fresh436
 	MOVQ      R13, AX
 	LEAQ      (R14)(R14*2), SI
 	LEAQ      (R14)(R14*4), R8
@@ -16561,19 +16892,19 @@ above379:
 	VMOVUPS.Z (BX)(R14*4), K1, Z13
 	VMOVUPS.Z (BX)(R8*1), K1, Z14
 	VMOVUPS.Z (BX)(SI*2), K1, Z15
-	JMP       started396
+	JMP       started439
 
-fresh393:
+fresh436:
 	MOVQ      bias+48(FP), AX
 	TESTQ     AX, AX
-	JE        zero394
+	JE        zero437
 	VMOVUPS.Z (AX), K1, Z29
-	JMP       spread395
+	JMP       spread438
 
-zero394:
+zero437:
 	VPXORD Z29, Z29, Z29
 
-spread395:
+spread438:
 	VMOVAPS Z29, Z0
 	VMOVAPS Z29, Z1
 	VMOVAPS Z29, Z2
@@ -16591,7 +16922,7 @@ spread395:
 	VMOVAPS Z29, Z14
 	VMOVAPS Z29, Z15
 
-started396:
+started439:
 	MOVQ    (SP), AX
 	LEAQ    (R9)(R9*2), SI
 	LEAQ    (R9)(R9*4), R8
@@ -16604,10 +16935,10 @@ started396:
 	IMULQ   DX, R14
 	ADDQ    AX, R14
 	SUBQ    $+8, R12
-	JL      rest398
+	JL      rest441
 	PCALIGN $0x40
 
-loop397:
+loop440:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -16750,14 +17081,14 @@ loop397:
 	ADDQ             $+32, AX
 	ADDQ             $+32, BX
 	SUBQ             $+8, R12
-	JGE              loop397
+	JGE              loop440
 
-rest398:
+rest441:
 	ADDQ $+8, R12
 	SUBQ $+2, R12
-	JL   rest400
+	JL   rest443
 
-loop399:
+loop442:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -16796,14 +17127,14 @@ loop399:
 	ADDQ             $+8, AX
 	ADDQ             $+8, BX
 	SUBQ             $+2, R12
-	JGE              loop399
+	JGE              loop442
 
-rest400:
+rest443:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest402
+	JL   rest445
 
-loop401:
+loop444:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -16825,12 +17156,12 @@ loop401:
 	ADDQ             $+4, AX
 	ADDQ             $+4, BX
 	SUBQ             $+1, R12
-	JGE              loop401
+	JGE              loop444
 
-rest402:
+rest445:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear403
+	JE     linear446
 	VPXORD Z29, Z29, Z29
 	VMAXPS Z0, Z29, Z0
 	VADDPS Z29, Z0, Z0
@@ -16865,7 +17196,7 @@ rest402:
 	VMAXPS Z15, Z29, Z15
 	VADDPS Z29, Z15, Z15
 
-linear403:
+linear446:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $+2, R14
 	MOVQ    R13, AX
@@ -16875,7 +17206,7 @@ linear403:
 	LEAQ    (AX)(R14*8), BX
 	ADDQ    R14, BX
 	CMPQ    n+72(FP), $+16
-	JL      part404
+	JL      part448
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, (AX)(R14*1)
 	VMOVUPS Z2, (AX)(R14*2)
@@ -16892,9 +17223,9 @@ linear403:
 	VMOVUPS Z13, (BX)(R14*4)
 	VMOVUPS Z14, (BX)(R8*1)
 	VMOVUPS Z15, (BX)(SI*2)
-	JMP     whole405
+	JMP     whole449
 
-part404:
+part448:
 	VMOVUPS Z0, K1, (AX)
 	VMOVUPS Z1, K1, (AX)(R14*1)
 	VMOVUPS Z2, K1, (AX)(R14*2)
@@ -16912,14 +17243,14 @@ part404:
 	VMOVUPS Z14, K1, (BX)(R8*1)
 	VMOVUPS Z15, K1, (BX)(SI*2)
 
-whole405:
-	JMP tileEnd205
+whole449:
+	JMP tileEnd233
 
-above378:
+above420:
 	CMPQ      DX, $+17
-	JG        above406
+	JG        above450
 	TESTQ     $+1, mode+80(FP)
-	JE        fresh407
+	JE        fresh451
 	MOVQ      R13, AX
 	LEAQ      (R14)(R14*2), SI
 	LEAQ      (R14)(R14*4), R8
@@ -16943,19 +17274,19 @@ above378:
 	VMOVUPS.Z (BX)(R8*1), K1, Z14
 	VMOVUPS.Z (BX)(SI*2), K1, Z15
 	VMOVUPS.Z (BX)(DI*1), K1, Z16
-	JMP       started410
+	JMP       started454
 
-fresh407:
+fresh451:
 	MOVQ      bias+48(FP), AX
 	TESTQ     AX, AX
-	JE        zero408
+	JE        zero452
 	VMOVUPS.Z (AX), K1, Z29
-	JMP       spread409
+	JMP       spread453
 
-zero408:
+zero452:
 	VPXORD Z29, Z29, Z29
 
-spread409:
+spread453:
 	VMOVAPS Z29, Z0
 	VMOVAPS Z29, Z1
 	VMOVAPS Z29, Z2
@@ -16974,7 +17305,7 @@ spread409:
 	VMOVAPS Z29, Z15
 	VMOVAPS Z29, Z16
 
-started410:
+started454:
 	MOVQ    (SP), AX
 	LEAQ    (R9)(R9*2), SI
 	LEAQ    (R9)(R9*4), R8
@@ -16987,10 +17318,10 @@ started410:
 	IMULQ   DX, R14
 	ADDQ    AX, R14
 	SUBQ    $+8, R12
-	JL      rest412
+	JL      rest456
 	PCALIGN $0x40
 
-loop411:
+loop455:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -17141,14 +17472,14 @@ loop411:
 	ADDQ             $+32, AX
 	ADDQ             $+32, BX
 	SUBQ             $+8, R12
-	JGE              loop411
+	JGE              loop455
 
-rest412:
+rest456:
 	ADDQ $+8, R12
 	SUBQ $+2, R12
-	JL   rest414
+	JL   rest458
 
-loop413:
+loop457:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -17189,14 +17520,14 @@ loop413:
 	ADDQ             $+8, AX
 	ADDQ             $+8, BX
 	SUBQ             $+2, R12
-	JGE              loop413
+	JGE              loop457
 
-rest414:
+rest458:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest416
+	JL   rest460
 
-loop415:
+loop459:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -17219,12 +17550,12 @@ loop415:
 	ADDQ             $+4, AX
 	ADDQ             $+4, BX
 	SUBQ             $+1, R12
-	JGE              loop415
+	JGE              loop459
 
-rest416:
+rest460:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear417
+	JE     linear461
 	VPXORD Z29, Z29, Z29
 	VMAXPS Z0, Z29, Z0
 	VADDPS Z29, Z0, Z0
@@ -17261,7 +17592,7 @@ rest416:
 	VMAXPS Z16, Z29, Z16
 	VADDPS Z29, Z16, Z16
 
-linear417:
+linear461:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $+2, R14
 	MOVQ    R13, AX
@@ -17271,7 +17602,7 @@ linear417:
 	LEAQ    (AX)(R14*8), BX
 	ADDQ    R14, BX
 	CMPQ    n+72(FP), $+16
-	JL      part418
+	JL      part463
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, (AX)(R14*1)
 	VMOVUPS Z2, (AX)(R14*2)
@@ -17289,9 +17620,9 @@ linear417:
 	VMOVUPS Z14, (BX)(R8*1)
 	VMOVUPS Z15, (BX)(SI*2)
 	VMOVUPS Z16, (BX)(DI*1)
-	JMP     whole419
+	JMP     whole464
 
-part418:
+part463:
 	VMOVUPS Z0, K1, (AX)
 	VMOVUPS Z1, K1, (AX)(R14*1)
 	VMOVUPS Z2, K1, (AX)(R14*2)
@@ -17310,12 +17641,12 @@ part418:
 	VMOVUPS Z15, K1, (BX)(SI*2)
 	VMOVUPS Z16, K1, (BX)(DI*1)
 
-whole419:
-	JMP tileEnd205
+whole464:
+	JMP tileEnd233
 
-above406:
+above450:
 	TESTQ     $+1, mode+80(FP)
-	JE        fresh420
+	JE        fresh465
 	MOVQ      R13, AX
 	LEAQ      (R14)(R14*2), SI
 	LEAQ      (R14)(R14*4), R8
@@ -17340,19 +17671,19 @@ above406:
 	VMOVUPS.Z (BX)(SI*2), K1, Z15
 	VMOVUPS.Z (BX)(DI*1), K1, Z16
 	VMOVUPS.Z (BX)(R14*8), K1, Z17
-	JMP       started423
+	JMP       started468
 
-fresh420:
+fresh465:
 	MOVQ      bias+48(FP), AX
 	TESTQ     AX, AX
-	JE        zero421
+	JE        zero466
 	VMOVUPS.Z (AX), K1, Z29
-	JMP       spread422
+	JMP       spread467
 
-zero421:
+zero466:
 	VPXORD Z29, Z29, Z29
 
-spread422:
+spread467:
 	VMOVAPS Z29, Z0
 	VMOVAPS Z29, Z1
 	VMOVAPS Z29, Z2
@@ -17372,7 +17703,7 @@ spread422:
 	VMOVAPS Z29, Z16
 	VMOVAPS Z29, Z17
 
-started423:
+started468:
 	MOVQ    (SP), AX
 	LEAQ    (R9)(R9*2), SI
 	LEAQ    (R9)(R9*4), R8
@@ -17385,10 +17716,10 @@ started423:
 	IMULQ   DX, R14
 	ADDQ    AX, R14
 	SUBQ    $+8, R12
-	JL      rest425
+	JL      rest470
 	PCALIGN $0x40
 
-loop424:
+loop469:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -17547,14 +17878,14 @@ loop424:
 	ADDQ             $+32, AX
 	ADDQ             $+32, BX
 	SUBQ             $+8, R12
-	JGE              loop424
+	JGE              loop469
 
-rest425:
+rest470:
 	ADDQ $+8, R12
 	SUBQ $+2, R12
-	JL   rest427
+	JL   rest472
 
-loop426:
+loop471:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -17597,14 +17928,14 @@ loop426:
 	ADDQ             $+8, AX
 	ADDQ             $+8, BX
 	SUBQ             $+2, R12
-	JGE              loop426
+	JGE              loop471
 
-rest427:
+rest472:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest429
+	JL   rest474
 
-loop428:
+loop473:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -17628,12 +17959,12 @@ loop428:
 	ADDQ             $+4, AX
 	ADDQ             $+4, BX
 	SUBQ             $+1, R12
-	JGE              loop428
+	JGE              loop473
 
-rest429:
+rest474:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear430
+	JE     linear475
 	VPXORD Z29, Z29, Z29
 	VMAXPS Z0, Z29, Z0
 	VADDPS Z29, Z0, Z0
@@ -17672,7 +18003,7 @@ rest429:
 	VMAXPS Z17, Z29, Z17
 	VADDPS Z29, Z17, Z17
 
-linear430:
+linear475:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $+2, R14
 	MOVQ    R13, AX
@@ -17682,7 +18013,7 @@ linear430:
 	LEAQ    (AX)(R14*8), BX
 	ADDQ    R14, BX
 	CMPQ    n+72(FP), $+16
-	JL      part431
+	JL      part477
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, (AX)(R14*1)
 	VMOVUPS Z2, (AX)(R14*2)
@@ -17701,9 +18032,9 @@ linear430:
 	VMOVUPS Z15, (BX)(SI*2)
 	VMOVUPS Z16, (BX)(DI*1)
 	VMOVUPS Z17, (BX)(R14*8)
-	JMP     whole432
+	JMP     whole478
 
-part431:
+part477:
 	VMOVUPS Z0, K1, (AX)
 	VMOVUPS Z1, K1, (AX)(R14*1)
 	VMOVUPS Z2, K1, (AX)(R14*2)
@@ -17723,16 +18054,16 @@ part431:
 	VMOVUPS Z16, K1, (BX)(DI*1)
 	VMOVUPS Z17, K1, (BX)(R14*8)
 
-whole432:
-	JMP tileEnd205
+whole478:
+	JMP tileEnd233
 
-above377:
+above419:
 	CMPQ      DX, $+20
-	JG        above433
+	JG        above479
 	CMPQ      DX, $+19
-	JG        above434
+	JG        above480
 	TESTQ     $+1, mode+80(FP)
-	JE        fresh435
+	JE        fresh481
 	MOVQ      R13, AX
 	LEAQ      (R14)(R14*2), SI
 	LEAQ      (R14)(R14*4), R8
@@ -17760,19 +18091,19 @@ above377:
 	VMOVUPS.Z (BX)(DI*1), K1, Z16
 	VMOVUPS.Z (BX)(R14*8), K1, Z17
 	VMOVUPS.Z (CX), K1, Z18
-	JMP       started438
+	JMP       started484
 
-fresh435:
+fresh481:
 	MOVQ      bias+48(FP), AX
 	TESTQ     AX, AX
-	JE        zero436
+	JE        zero482
 	VMOVUPS.Z (AX), K1, Z29
-	JMP       spread437
+	JMP       spread483
 
-zero436:
+zero482:
 	VPXORD Z29, Z29, Z29
 
-spread437:
+spread483:
 	VMOVAPS Z29, Z0
 	VMOVAPS Z29, Z1
 	VMOVAPS Z29, Z2
@@ -17793,7 +18124,7 @@ spread437:
 	VMOVAPS Z29, Z17
 	VMOVAPS Z29, Z18
 
-started438:
+started484:
 	MOVQ    (SP), AX
 	LEAQ    (R9)(R9*2), SI
 	LEAQ    (R9)(R9*4), R8
@@ -17808,10 +18139,10 @@ started438:
 	IMULQ   DX, R14
 	ADDQ    AX, R14
 	SUBQ    $+8, R12
-	JL      rest440
+	JL      rest486
 	PCALIGN $0x40
 
-loop439:
+loop485:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -17979,14 +18310,14 @@ loop439:
 	ADDQ             $+32, BX
 	ADDQ             $+32, CX
 	SUBQ             $+8, R12
-	JGE              loop439
+	JGE              loop485
 
-rest440:
+rest486:
 	ADDQ $+8, R12
 	SUBQ $+2, R12
-	JL   rest442
+	JL   rest488
 
-loop441:
+loop487:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -18032,14 +18363,14 @@ loop441:
 	ADDQ             $+8, BX
 	ADDQ             $+8, CX
 	SUBQ             $+2, R12
-	JGE              loop441
+	JGE              loop487
 
-rest442:
+rest488:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest444
+	JL   rest490
 
-loop443:
+loop489:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -18065,12 +18396,12 @@ loop443:
 	ADDQ             $+4, BX
 	ADDQ             $+4, CX
 	SUBQ             $+1, R12
-	JGE              loop443
+	JGE              loop489
 
-rest444:
+rest490:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear445
+	JE     linear491
 	VPXORD Z29, Z29, Z29
 	VMAXPS Z0, Z29, Z0
 	VADDPS Z29, Z0, Z0
@@ -18111,7 +18442,7 @@ rest444:
 	VMAXPS Z18, Z29, Z18
 	VADDPS Z29, Z18, Z18
 
-linear445:
+linear491:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $+2, R14
 	MOVQ    R13, AX
@@ -18123,7 +18454,7 @@ linear445:
 	LEAQ    (BX)(R14*8), CX
 	ADDQ    R14, CX
 	CMPQ    n+72(FP), $+16
-	JL      part446
+	JL      part493
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, (AX)(R14*1)
 	VMOVUPS Z2, (AX)(R14*2)
@@ -18143,9 +18474,9 @@ linear445:
 	VMOVUPS Z16, (BX)(DI*1)
 	VMOVUPS Z17, (BX)(R14*8)
 	VMOVUPS Z18, (CX)
-	JMP     whole447
+	JMP     whole494
 
-part446:
+part493:
 	VMOVUPS Z0, K1, (AX)
 	VMOVUPS Z1, K1, (AX)(R14*1)
 	VMOVUPS Z2, K1, (AX)(R14*2)
@@ -18166,12 +18497,12 @@ part446:
 	VMOVUPS Z17, K1, (BX)(R14*8)
 	VMOVUPS Z18, K1, (CX)
 
-whole447:
-	JMP tileEnd205
+whole494:
+	JMP tileEnd233
 
-above434:
+above480:
 	TESTQ     $+1, mode+80(FP)
-	JE        fresh448
+	JE        fresh495
 	MOVQ      R13, AX
 	LEAQ      (R14)(R14*2), SI
 	LEAQ      (R14)(R14*4), R8
@@ -18200,19 +18531,19 @@ above434:
 	VMOVUPS.Z (BX)(R14*8), K1, Z17
 	VMOVUPS.Z (CX), K1, Z18
 	VMOVUPS.Z (CX)(R14*1), K1, Z19
-	JMP       started451
+	JMP       started498
 
-fresh448:
+fresh495:
 	MOVQ      bias+48(FP), AX
 	TESTQ     AX, AX
-	JE        zero449
+	JE        zero496
 	VMOVUPS.Z (AX), K1, Z29
-	JMP       spread450
+	JMP       spread497
 
-zero449:
+zero496:
 	VPXORD Z29, Z29, Z29
 
-spread450:
+spread497:
 	VMOVAPS Z29, Z0
 	VMOVAPS Z29, Z1
 	VMOVAPS Z29, Z2
@@ -18234,7 +18565,7 @@ spread450:
 	VMOVAPS Z29, Z18
 	VMOVAPS Z29, Z19
 
-started451:
+started498:
 	MOVQ    (SP), AX
 	LEAQ    (R9)(R9*2), SI
 	LEAQ    (R9)(R9*4), R8
@@ -18249,10 +18580,10 @@ started451:
 	IMULQ   DX, R14
 	ADDQ    AX, R14
 	SUBQ    $+8, R12
-	JL      rest453
+	JL      rest500
 	PCALIGN $0x40
 
-loop452:
+loop499:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -18428,14 +18759,14 @@ loop452:
 	ADDQ             $+32, BX
 	ADDQ             $+32, CX
 	SUBQ             $+8, R12
-	JGE              loop452
+	JGE              loop499
 
-rest453:
+rest500:
 	ADDQ $+8, R12
 	SUBQ $+2, R12
-	JL   rest455
+	JL   rest502
 
-loop454:
+loop501:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -18483,14 +18814,14 @@ loop454:
 	ADDQ             $+8, BX
 	ADDQ             $+8, CX
 	SUBQ             $+2, R12
-	JGE              loop454
+	JGE              loop501
 
-rest455:
+rest502:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest457
+	JL   rest504
 
-loop456:
+loop503:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -18517,12 +18848,12 @@ loop456:
 	ADDQ             $+4, BX
 	ADDQ             $+4, CX
 	SUBQ             $+1, R12
-	JGE              loop456
+	JGE              loop503
 
-rest457:
+rest504:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear458
+	JE     linear505
 	VPXORD Z29, Z29, Z29
 	VMAXPS Z0, Z29, Z0
 	VADDPS Z29, Z0, Z0
@@ -18565,7 +18896,7 @@ rest457:
 	VMAXPS Z19, Z29, Z19
 	VADDPS Z29, Z19, Z19
 
-linear458:
+linear505:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $+2, R14
 	MOVQ    R13, AX
@@ -18577,7 +18908,7 @@ linear458:
 	LEAQ    (BX)(R14*8), CX
 	ADDQ    R14, CX
 	CMPQ    n+72(FP), $+16
-	JL      part459
+	JL      part507
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, (AX)(R14*1)
 	VMOVUPS Z2, (AX)(R14*2)
@@ -18598,9 +18929,9 @@ linear458:
 	VMOVUPS Z17, (BX)(R14*8)
 	VMOVUPS Z18, (CX)
 	VMOVUPS Z19, (CX)(R14*1)
-	JMP     whole460
+	JMP     whole508
 
-part459:
+part507:
 	VMOVUPS Z0, K1, (AX)
 	VMOVUPS Z1, K1, (AX)(R14*1)
 	VMOVUPS Z2, K1, (AX)(R14*2)
@@ -18622,12 +18953,12 @@ part459:
 	VMOVUPS Z18, K1, (CX)
 	VMOVUPS Z19, K1, (CX)(R14*1)
 
-whole460:
-	JMP tileEnd205
+whole508:
+	JMP tileEnd233
 
-above433:
+above479:
 	TESTQ     $+1, mode+80(FP)
-	JE        fresh461
+	JE        fresh509
 	MOVQ      R13, AX
 	LEAQ      (R14)(R14*2), SI
 	LEAQ      (R14)(R14*4), R8
@@ -18657,19 +18988,19 @@ above433:
 	VMOVUPS.Z (CX), K1, Z18
 	VMOVUPS.Z (CX)(R14*1), K1, Z19
 	VMOVUPS.Z (CX)(R14*2), K1, Z20
-	JMP       started464
+	JMP       started512
 
-fresh461:
+fresh509:
 	MOVQ      bias+48(FP), AX
 	TESTQ     AX, AX
-	JE        zero462
+	JE        zero510
 	VMOVUPS.Z (AX), K1, Z29
-	JMP       spread463
+	JMP       spread511
 
-zero462:
+zero510:
 	VPXORD Z29, Z29, Z29
 
-spread463:
+spread511:
 	VMOVAPS Z29, Z0
 	VMOVAPS Z29, Z1
 	VMOVAPS Z29, Z2
@@ -18692,7 +19023,7 @@ spread463:
 	VMOVAPS Z29, Z19
 	VMOVAPS Z29, Z20
 
-started464:
+started512:
 	MOVQ    (SP), AX
 	LEAQ    (R9)(R9*2), SI
 	LEAQ    (R9)(R9*4), R8
@@ -18707,10 +19038,10 @@ started464:
 	IMULQ   DX, R14
 	ADDQ    AX, R14
 	SUBQ    $+8, R12
-	JL      rest466
+	JL      rest514
 	PCALIGN $0x40
 
-loop465:
+loop513:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -18894,14 +19225,14 @@ loop465:
 	ADDQ             $+32, BX
 	ADDQ             $+32, CX
 	SUBQ             $+8, R12
-	JGE              loop465
+	JGE              loop513
 
-rest466:
+rest514:
 	ADDQ $+8, R12
 	SUBQ $+2, R12
-	JL   rest468
+	JL   rest516
 
-loop467:
+loop515:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -18951,14 +19282,14 @@ loop467:
 	ADDQ             $+8, BX
 	ADDQ             $+8, CX
 	SUBQ             $+2, R12
-	JGE              loop467
+	JGE              loop515
 
-rest468:
+rest516:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest470
+	JL   rest518
 
-loop469:
+loop517:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -18986,12 +19317,12 @@ loop469:
 	ADDQ             $+4, BX
 	ADDQ             $+4, CX
 	SUBQ             $+1, R12
-	JGE              loop469
+	JGE              loop517
 
-rest470:
+rest518:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear471
+	JE     linear519
 	VPXORD Z29, Z29, Z29
 	VMAXPS Z0, Z29, Z0
 	VADDPS Z29, Z0, Z0
@@ -19036,7 +19367,7 @@ rest470:
 	VMAXPS Z20, Z29, Z20
 	VADDPS Z29, Z20, Z20
 
-linear471:
+linear519:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $+2, R14
 	MOVQ    R13, AX
@@ -19048,7 +19379,7 @@ linear471:
 	LEAQ    (BX)(R14*8), CX
 	ADDQ    R14, CX
 	CMPQ    n+72(FP), $+16
-	JL      part472
+	JL      part521
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, (AX)(R14*1)
 	VMOVUPS Z2, (AX)(R14*2)
@@ -19070,9 +19401,9 @@ linear471:
 	VMOVUPS Z18, (CX)
 	VMOVUPS Z19, (CX)(R14*1)
 	VMOVUPS Z20, (CX)(R14*2)
-	JMP     whole473
+	JMP     whole522
 
-part472:
+part521:
 	VMOVUPS Z0, K1, (AX)
 	VMOVUPS Z1, K1, (AX)(R14*1)
 	VMOVUPS Z2, K1, (AX)(R14*2)
@@ -19095,18 +19426,18 @@ part472:
 	VMOVUPS Z19, K1, (CX)(R14*1)
 	VMOVUPS Z20, K1, (CX)(R14*2)
 
-whole473:
-	JMP tileEnd205
+whole522:
+	JMP tileEnd233
 
-above376:
+above418:
 	CMPQ      DX, $+24
-	JG        above474
+	JG        above523
 	CMPQ      DX, $+23
-	JG        above475
+	JG        above524
 	CMPQ      DX, $+22
-	JG        above476
+	JG        above525
 	TESTQ     $+1, mode+80(FP)
-	JE        fresh477
+	JE        fresh526
 	MOVQ      R13, AX
 	LEAQ      (R14)(R14*2), SI
 	LEAQ      (R14)(R14*4), R8
@@ -19137,19 +19468,19 @@ above376:
 	VMOVUPS.Z (CX)(R14*1), K1, Z19
 	VMOVUPS.Z (CX)(R14*2), K1, Z20
 	VMOVUPS.Z (CX)(SI*1), K1, Z21
-	JMP       started480
+	JMP       started529
 
-fresh477:
+fresh526:
 	MOVQ      bias+48(FP), AX
 	TESTQ     AX, AX
-	JE        zero478
+	JE        zero527
 	VMOVUPS.Z (AX), K1, Z29
-	JMP       spread479
+	JMP       spread528
 
-zero478:
+zero527:
 	VPXORD Z29, Z29, Z29
 
-spread479:
+spread528:
 	VMOVAPS Z29, Z0
 	VMOVAPS Z29, Z1
 	VMOVAPS Z29, Z2
@@ -19173,7 +19504,7 @@ spread479:
 	VMOVAPS Z29, Z20
 	VMOVAPS Z29, Z21
 
-started480:
+started529:
 	MOVQ    (SP), AX
 	LEAQ    (R9)(R9*2), SI
 	LEAQ    (R9)(R9*4), R8
@@ -19188,10 +19519,10 @@ started480:
 	IMULQ   DX, R14
 	ADDQ    AX, R14
 	SUBQ    $+8, R12
-	JL      rest482
+	JL      rest531
 	PCALIGN $0x40
 
-loop481:
+loop530:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -19383,14 +19714,14 @@ loop481:
 	ADDQ             $+32, BX
 	ADDQ             $+32, CX
 	SUBQ             $+8, R12
-	JGE              loop481
+	JGE              loop530
 
-rest482:
+rest531:
 	ADDQ $+8, R12
 	SUBQ $+2, R12
-	JL   rest484
+	JL   rest533
 
-loop483:
+loop532:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -19442,14 +19773,14 @@ loop483:
 	ADDQ             $+8, BX
 	ADDQ             $+8, CX
 	SUBQ             $+2, R12
-	JGE              loop483
+	JGE              loop532
 
-rest484:
+rest533:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest486
+	JL   rest535
 
-loop485:
+loop534:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -19478,12 +19809,12 @@ loop485:
 	ADDQ             $+4, BX
 	ADDQ             $+4, CX
 	SUBQ             $+1, R12
-	JGE              loop485
+	JGE              loop534
 
-rest486:
+rest535:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear487
+	JE     linear536
 	VPXORD Z29, Z29, Z29
 	VMAXPS Z0, Z29, Z0
 	VADDPS Z29, Z0, Z0
@@ -19530,7 +19861,7 @@ rest486:
 	VMAXPS Z21, Z29, Z21
 	VADDPS Z29, Z21, Z21
 
-linear487:
+linear536:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $+2, R14
 	MOVQ    R13, AX
@@ -19542,7 +19873,7 @@ linear487:
 	LEAQ    (BX)(R14*8), CX
 	ADDQ    R14, CX
 	CMPQ    n+72(FP), $+16
-	JL      part488
+	JL      part538
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, (AX)(R14*1)
 	VMOVUPS Z2, (AX)(R14*2)
@@ -19565,9 +19896,9 @@ linear487:
 	VMOVUPS Z19, (CX)(R14*1)
 	VMOVUPS Z20, (CX)(R14*2)
 	VMOVUPS Z21, (CX)(SI*1)
-	JMP     whole489
+	JMP     whole539
 
-part488:
+part538:
 	VMOVUPS Z0, K1, (AX)
 	VMOVUPS Z1, K1, (AX)(R14*1)
 	VMOVUPS Z2, K1, (AX)(R14*2)
@@ -19591,12 +19922,12 @@ part488:
 	VMOVUPS Z20, K1, (CX)(R14*2)
 	VMOVUPS Z21, K1, (CX)(SI*1)
 
-whole489:
-	JMP tileEnd205
+whole539:
+	JMP tileEnd233
 
-above476:
+above525:
 	TESTQ     $+1, mode+80(FP)
-	JE        fresh490
+	JE        fresh540
 	MOVQ      R13, AX
 	LEAQ      (R14)(R14*2), SI
 	LEAQ      (R14)(R14*4), R8
@@ -19628,19 +19959,19 @@ above476:
 	VMOVUPS.Z (CX)(R14*2), K1, Z20
 	VMOVUPS.Z (CX)(SI*1), K1, Z21
 	VMOVUPS.Z (CX)(R14*4), K1, Z22
-	JMP       started493
+	JMP       started543
 
-fresh490:
+fresh540:
 	MOVQ      bias+48(FP), AX
 	TESTQ     AX, AX
-	JE        zero491
+	JE        zero541
 	VMOVUPS.Z (AX), K1, Z29
-	JMP       spread492
+	JMP       spread542
 
-zero491:
+zero541:
 	VPXORD Z29, Z29, Z29
 
-spread492:
+spread542:
 	VMOVAPS Z29, Z0
 	VMOVAPS Z29, Z1
 	VMOVAPS Z29, Z2
@@ -19665,7 +19996,7 @@ spread492:
 	VMOVAPS Z29, Z21
 	VMOVAPS Z29, Z22
 
-started493:
+started543:
 	MOVQ    (SP), AX
 	LEAQ    (R9)(R9*2), SI
 	LEAQ    (R9)(R9*4), R8
@@ -19680,10 +20011,10 @@ started493:
 	IMULQ   DX, R14
 	ADDQ    AX, R14
 	SUBQ    $+8, R12
-	JL      rest495
+	JL      rest545
 	PCALIGN $0x40
 
-loop494:
+loop544:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -19883,14 +20214,14 @@ loop494:
 	ADDQ             $+32, BX
 	ADDQ             $+32, CX
 	SUBQ             $+8, R12
-	JGE              loop494
+	JGE              loop544
 
-rest495:
+rest545:
 	ADDQ $+8, R12
 	SUBQ $+2, R12
-	JL   rest497
+	JL   rest547
 
-loop496:
+loop546:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -19944,14 +20275,14 @@ loop496:
 	ADDQ             $+8, BX
 	ADDQ             $+8, CX
 	SUBQ             $+2, R12
-	JGE              loop496
+	JGE              loop546
 
-rest497:
+rest547:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest499
+	JL   rest549
 
-loop498:
+loop548:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -19981,12 +20312,12 @@ loop498:
 	ADDQ             $+4, BX
 	ADDQ             $+4, CX
 	SUBQ             $+1, R12
-	JGE              loop498
+	JGE              loop548
 
-rest499:
+rest549:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear500
+	JE     linear550
 	VPXORD Z29, Z29, Z29
 	VMAXPS Z0, Z29, Z0
 	VADDPS Z29, Z0, Z0
@@ -20035,7 +20366,7 @@ rest499:
 	VMAXPS Z22, Z29, Z22
 	VADDPS Z29, Z22, Z22
 
-linear500:
+linear550:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $+2, R14
 	MOVQ    R13, AX
@@ -20047,7 +20378,7 @@ linear500:
 	LEAQ    (BX)(R14*8), CX
 	ADDQ    R14, CX
 	CMPQ    n+72(FP), $+16
-	JL      part501
+	JL      part552
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, (AX)(R14*1)
 	VMOVUPS Z2, (AX)(R14*2)
@@ -20071,9 +20402,9 @@ linear500:
 	VMOVUPS Z20, (CX)(R14*2)
 	VMOVUPS Z21, (CX)(SI*1)
 	VMOVUPS Z22, (CX)(R14*4)
-	JMP     whole502
+	JMP     whole553
 
-part501:
+part552:
 	VMOVUPS Z0, K1, (AX)
 	VMOVUPS Z1, K1, (AX)(R14*1)
 	VMOVUPS Z2, K1, (AX)(R14*2)
@@ -20098,12 +20429,12 @@ part501:
 	VMOVUPS Z21, K1, (CX)(SI*1)
 	VMOVUPS Z22, K1, (CX)(R14*4)
 
-whole502:
-	JMP tileEnd205
+whole553:
+	JMP tileEnd233
 
-above475:
+above524:
 	TESTQ     $+1, mode+80(FP)
-	JE        fresh503
+	JE        fresh554
 	MOVQ      R13, AX
 	LEAQ      (R14)(R14*2), SI
 	LEAQ      (R14)(R14*4), R8
@@ -20136,19 +20467,19 @@ above475:
 	VMOVUPS.Z (CX)(SI*1), K1, Z21
 	VMOVUPS.Z (CX)(R14*4), K1, Z22
 	VMOVUPS.Z (CX)(R8*1), K1, Z23
-	JMP       started506
+	JMP       started557
 
-fresh503:
+fresh554:
 	MOVQ      bias+48(FP), AX
 	TESTQ     AX, AX
-	JE        zero504
+	JE        zero555
 	VMOVUPS.Z (AX), K1, Z29
-	JMP       spread505
+	JMP       spread556
 
-zero504:
+zero555:
 	VPXORD Z29, Z29, Z29
 
-spread505:
+spread556:
 	VMOVAPS Z29, Z0
 	VMOVAPS Z29, Z1
 	VMOVAPS Z29, Z2
@@ -20174,7 +20505,7 @@ spread505:
 	VMOVAPS Z29, Z22
 	VMOVAPS Z29, Z23
 
-started506:
+started557:
 	MOVQ    (SP), AX
 	LEAQ    (R9)(R9*2), SI
 	LEAQ    (R9)(R9*4), R8
@@ -20189,10 +20520,10 @@ started506:
 	IMULQ   DX, R14
 	ADDQ    AX, R14
 	SUBQ    $+8, R12
-	JL      rest508
+	JL      rest559
 	PCALIGN $0x40
 
-loop507:
+loop558:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -20400,14 +20731,14 @@ loop507:
 	ADDQ             $+32, BX
 	ADDQ             $+32, CX
 	SUBQ             $+8, R12
-	JGE              loop507
+	JGE              loop558
 
-rest508:
+rest559:
 	ADDQ $+8, R12
 	SUBQ $+2, R12
-	JL   rest510
+	JL   rest561
 
-loop509:
+loop560:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -20463,14 +20794,14 @@ loop509:
 	ADDQ             $+8, BX
 	ADDQ             $+8, CX
 	SUBQ             $+2, R12
-	JGE              loop509
+	JGE              loop560
 
-rest510:
+rest561:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest512
+	JL   rest563
 
-loop511:
+loop562:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -20501,12 +20832,12 @@ loop511:
 	ADDQ             $+4, BX
 	ADDQ             $+4, CX
 	SUBQ             $+1, R12
-	JGE              loop511
+	JGE              loop562
 
-rest512:
+rest563:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear513
+	JE     linear564
 	VPXORD Z29, Z29, Z29
 	VMAXPS Z0, Z29, Z0
 	VADDPS Z29, Z0, Z0
@@ -20557,7 +20888,7 @@ rest512:
 	VMAXPS Z23, Z29, Z23
 	VADDPS Z29, Z23, Z23
 
-linear513:
+linear564:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $+2, R14
 	MOVQ    R13, AX
@@ -20569,7 +20900,7 @@ linear513:
 	LEAQ    (BX)(R14*8), CX
 	ADDQ    R14, CX
 	CMPQ    n+72(FP), $+16
-	JL      part514
+	JL      part566
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, (AX)(R14*1)
 	VMOVUPS Z2, (AX)(R14*2)
@@ -20594,9 +20925,9 @@ linear513:
 	VMOVUPS Z21, (CX)(SI*1)
 	VMOVUPS Z22, (CX)(R14*4)
 	VMOVUPS Z23, (CX)(R8*1)
-	JMP     whole515
+	JMP     whole567
 
-part514:
+part566:
 	VMOVUPS Z0, K1, (AX)
 	VMOVUPS Z1, K1, (AX)(R14*1)
 	VMOVUPS Z2, K1, (AX)(R14*2)
@@ -20622,16 +20953,16 @@ part514:
 	VMOVUPS Z22, K1, (CX)(R14*4)
 	VMOVUPS Z23, K1, (CX)(R8*1)
 
-whole515:
-	JMP tileEnd205
+whole567:
+	JMP tileEnd233
 
-above474:
+above523:
 	CMPQ      DX, $+26
-	JG        above516
+	JG        above568
 	CMPQ      DX, $+25
-	JG        above517
+	JG        above569
 	TESTQ     $+1, mode+80(FP)
-	JE        fresh518
+	JE        fresh570
 	MOVQ      R13, AX
 	LEAQ      (R14)(R14*2), SI
 	LEAQ      (R14)(R14*4), R8
@@ -20665,19 +20996,19 @@ above474:
 	VMOVUPS.Z (CX)(R14*4), K1, Z22
 	VMOVUPS.Z (CX)(R8*1), K1, Z23
 	VMOVUPS.Z (CX)(SI*2), K1, Z24
-	JMP       started521
+	JMP       started573
 
-fresh518:
+fresh570:
 	MOVQ      bias+48(FP), AX
 	TESTQ     AX, AX
-	JE        zero519
+	JE        zero571
 	VMOVUPS.Z (AX), K1, Z29
-	JMP       spread520
+	JMP       spread572
 
-zero519:
+zero571:
 	VPXORD Z29, Z29, Z29
 
-spread520:
+spread572:
 	VMOVAPS Z29, Z0
 	VMOVAPS Z29, Z1
 	VMOVAPS Z29, Z2
@@ -20704,7 +21035,7 @@ spread520:
 	VMOVAPS Z29, Z23
 	VMOVAPS Z29, Z24
 
-started521:
+started573:
 	MOVQ    (SP), AX
 	LEAQ    (R9)(R9*2), SI
 	LEAQ    (R9)(R9*4), R8
@@ -20719,10 +21050,10 @@ started521:
 	IMULQ   DX, R14
 	ADDQ    AX, R14
 	SUBQ    $+8, R12
-	JL      rest523
+	JL      rest575
 	PCALIGN $0x40
 
-loop522:
+loop574:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -20938,14 +21269,14 @@ loop522:
 	ADDQ             $+32, BX
 	ADDQ             $+32, CX
 	SUBQ             $+8, R12
-	JGE              loop522
+	JGE              loop574
 
-rest523:
+rest575:
 	ADDQ $+8, R12
 	SUBQ $+2, R12
-	JL   rest525
+	JL   rest577
 
-loop524:
+loop576:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -21003,14 +21334,14 @@ loop524:
 	ADDQ             $+8, BX
 	ADDQ             $+8, CX
 	SUBQ             $+2, R12
-	JGE              loop524
+	JGE              loop576
 
-rest525:
+rest577:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest527
+	JL   rest579
 
-loop526:
+loop578:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -21042,12 +21373,12 @@ loop526:
 	ADDQ             $+4, BX
 	ADDQ             $+4, CX
 	SUBQ             $+1, R12
-	JGE              loop526
+	JGE              loop578
 
-rest527:
+rest579:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear528
+	JE     linear580
 	VPXORD Z29, Z29, Z29
 	VMAXPS Z0, Z29, Z0
 	VADDPS Z29, Z0, Z0
@@ -21100,7 +21431,7 @@ rest527:
 	VMAXPS Z24, Z29, Z24
 	VADDPS Z29, Z24, Z24
 
-linear528:
+linear580:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $+2, R14
 	MOVQ    R13, AX
@@ -21112,7 +21443,7 @@ linear528:
 	LEAQ    (BX)(R14*8), CX
 	ADDQ    R14, CX
 	CMPQ    n+72(FP), $+16
-	JL      part529
+	JL      part582
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, (AX)(R14*1)
 	VMOVUPS Z2, (AX)(R14*2)
@@ -21138,9 +21469,9 @@ linear528:
 	VMOVUPS Z22, (CX)(R14*4)
 	VMOVUPS Z23, (CX)(R8*1)
 	VMOVUPS Z24, (CX)(SI*2)
-	JMP     whole530
+	JMP     whole583
 
-part529:
+part582:
 	VMOVUPS Z0, K1, (AX)
 	VMOVUPS Z1, K1, (AX)(R14*1)
 	VMOVUPS Z2, K1, (AX)(R14*2)
@@ -21167,12 +21498,12 @@ part529:
 	VMOVUPS Z23, K1, (CX)(R8*1)
 	VMOVUPS Z24, K1, (CX)(SI*2)
 
-whole530:
-	JMP tileEnd205
+whole583:
+	JMP tileEnd233
 
-above517:
+above569:
 	TESTQ     $+1, mode+80(FP)
-	JE        fresh531
+	JE        fresh584
 	MOVQ      R13, AX
 	LEAQ      (R14)(R14*2), SI
 	LEAQ      (R14)(R14*4), R8
@@ -21207,19 +21538,19 @@ above517:
 	VMOVUPS.Z (CX)(R8*1), K1, Z23
 	VMOVUPS.Z (CX)(SI*2), K1, Z24
 	VMOVUPS.Z (CX)(DI*1), K1, Z25
-	JMP       started534
+	JMP       started587
 
-fresh531:
+fresh584:
 	MOVQ      bias+48(FP), AX
 	TESTQ     AX, AX
-	JE        zero532
+	JE        zero585
 	VMOVUPS.Z (AX), K1, Z29
-	JMP       spread533
+	JMP       spread586
 
-zero532:
+zero585:
 	VPXORD Z29, Z29, Z29
 
-spread533:
+spread586:
 	VMOVAPS Z29, Z0
 	VMOVAPS Z29, Z1
 	VMOVAPS Z29, Z2
@@ -21247,7 +21578,7 @@ spread533:
 	VMOVAPS Z29, Z24
 	VMOVAPS Z29, Z25
 
-started534:
+started587:
 	MOVQ    (SP), AX
 	LEAQ    (R9)(R9*2), SI
 	LEAQ    (R9)(R9*4), R8
@@ -21262,10 +21593,10 @@ started534:
 	IMULQ   DX, R14
 	ADDQ    AX, R14
 	SUBQ    $+8, R12
-	JL      rest536
+	JL      rest589
 	PCALIGN $0x40
 
-loop535:
+loop588:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -21489,14 +21820,14 @@ loop535:
 	ADDQ             $+32, BX
 	ADDQ             $+32, CX
 	SUBQ             $+8, R12
-	JGE              loop535
+	JGE              loop588
 
-rest536:
+rest589:
 	ADDQ $+8, R12
 	SUBQ $+2, R12
-	JL   rest538
+	JL   rest591
 
-loop537:
+loop590:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -21556,14 +21887,14 @@ loop537:
 	ADDQ             $+8, BX
 	ADDQ             $+8, CX
 	SUBQ             $+2, R12
-	JGE              loop537
+	JGE              loop590
 
-rest538:
+rest591:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest540
+	JL   rest593
 
-loop539:
+loop592:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -21596,12 +21927,12 @@ loop539:
 	ADDQ             $+4, BX
 	ADDQ             $+4, CX
 	SUBQ             $+1, R12
-	JGE              loop539
+	JGE              loop592
 
-rest540:
+rest593:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear541
+	JE     linear594
 	VPXORD Z29, Z29, Z29
 	VMAXPS Z0, Z29, Z0
 	VADDPS Z29, Z0, Z0
@@ -21656,7 +21987,7 @@ rest540:
 	VMAXPS Z25, Z29, Z25
 	VADDPS Z29, Z25, Z25
 
-linear541:
+linear594:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $+2, R14
 	MOVQ    R13, AX
@@ -21668,7 +21999,7 @@ linear541:
 	LEAQ    (BX)(R14*8), CX
 	ADDQ    R14, CX
 	CMPQ    n+72(FP), $+16
-	JL      part542
+	JL      part596
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, (AX)(R14*1)
 	VMOVUPS Z2, (AX)(R14*2)
@@ -21695,9 +22026,9 @@ linear541:
 	VMOVUPS Z23, (CX)(R8*1)
 	VMOVUPS Z24, (CX)(SI*2)
 	VMOVUPS Z25, (CX)(DI*1)
-	JMP     whole543
+	JMP     whole597
 
-part542:
+part596:
 	VMOVUPS Z0, K1, (AX)
 	VMOVUPS Z1, K1, (AX)(R14*1)
 	VMOVUPS Z2, K1, (AX)(R14*2)
@@ -21725,12 +22056,12 @@ part542:
 	VMOVUPS Z24, K1, (CX)(SI*2)
 	VMOVUPS Z25, K1, (CX)(DI*1)
 
-whole543:
-	JMP tileEnd205
+whole597:
+	JMP tileEnd233
 
-above516:
+above568:
 	TESTQ     $+1, mode+80(FP)
-	JE        fresh544
+	JE        fresh598
 	MOVQ      R13, AX
 	LEAQ      (R14)(R14*2), SI
 	LEAQ      (R14)(R14*4), R8
@@ -21766,19 +22097,19 @@ above516:
 	VMOVUPS.Z (CX)(SI*2), K1, Z24
 	VMOVUPS.Z (CX)(DI*1), K1, Z25
 	VMOVUPS.Z (CX)(R14*8), K1, Z26
-	JMP       started547
+	JMP       started601
 
-fresh544:
+fresh598:
 	MOVQ      bias+48(FP), AX
 	TESTQ     AX, AX
-	JE        zero545
+	JE        zero599
 	VMOVUPS.Z (AX), K1, Z29
-	JMP       spread546
+	JMP       spread600
 
-zero545:
+zero599:
 	VPXORD Z29, Z29, Z29
 
-spread546:
+spread600:
 	VMOVAPS Z29, Z0
 	VMOVAPS Z29, Z1
 	VMOVAPS Z29, Z2
@@ -21807,7 +22138,7 @@ spread546:
 	VMOVAPS Z29, Z25
 	VMOVAPS Z29, Z26
 
-started547:
+started601:
 	MOVQ    (SP), AX
 	LEAQ    (R9)(R9*2), SI
 	LEAQ    (R9)(R9*4), R8
@@ -21822,10 +22153,10 @@ started547:
 	IMULQ   DX, R14
 	ADDQ    AX, R14
 	SUBQ    $+8, R12
-	JL      rest549
+	JL      rest603
 	PCALIGN $0x40
 
-loop548:
+loop602:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -22057,14 +22388,14 @@ loop548:
 	ADDQ             $+32, BX
 	ADDQ             $+32, CX
 	SUBQ             $+8, R12
-	JGE              loop548
+	JGE              loop602
 
-rest549:
+rest603:
 	ADDQ $+8, R12
 	SUBQ $+2, R12
-	JL   rest551
+	JL   rest605
 
-loop550:
+loop604:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -22126,14 +22457,14 @@ loop550:
 	ADDQ             $+8, BX
 	ADDQ             $+8, CX
 	SUBQ             $+2, R12
-	JGE              loop550
+	JGE              loop604
 
-rest551:
+rest605:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest553
+	JL   rest607
 
-loop552:
+loop606:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z1
@@ -22167,12 +22498,12 @@ loop552:
 	ADDQ             $+4, BX
 	ADDQ             $+4, CX
 	SUBQ             $+1, R12
-	JGE              loop552
+	JGE              loop606
 
-rest553:
+rest607:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear554
+	JE     linear608
 	VPXORD Z29, Z29, Z29
 	VMAXPS Z0, Z29, Z0
 	VADDPS Z29, Z0, Z0
@@ -22229,7 +22560,7 @@ rest553:
 	VMAXPS Z26, Z29, Z26
 	VADDPS Z29, Z26, Z26
 
-linear554:
+linear608:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $+2, R14
 	MOVQ    R13, AX
@@ -22241,7 +22572,7 @@ linear554:
 	LEAQ    (BX)(R14*8), CX
 	ADDQ    R14, CX
 	CMPQ    n+72(FP), $+16
-	JL      part555
+	JL      part610
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, (AX)(R14*1)
 	VMOVUPS Z2, (AX)(R14*2)
@@ -22269,9 +22600,9 @@ linear554:
 	VMOVUPS Z24, (CX)(SI*2)
 	VMOVUPS Z25, (CX)(DI*1)
 	VMOVUPS Z26, (CX)(R14*8)
-	JMP     whole556
+	JMP     whole611
 
-part555:
+part610:
 	VMOVUPS Z0, K1, (AX)
 	VMOVUPS Z1, K1, (AX)(R14*1)
 	VMOVUPS Z2, K1, (AX)(R14*2)
@@ -22300,10 +22631,10 @@ part555:
 	VMOVUPS Z25, K1, (CX)(DI*1)
 	VMOVUPS Z26, K1, (CX)(R14*8)
 
-whole556:
-tileEnd205:
+whole611:
+tileEnd233:
 	TESTQ        $+4, mode+80(FP)
-	JE           noSwish557
+	JE           noSwish612
 	VBROADCASTSS swishMin<>+0(SB), Z0
 	VBROADCASTSS minusLog2e<>+0(SB), Z1
 	VBROADCASTSS roundTo32nds<>+0(SB), Z2
@@ -22314,13 +22645,13 @@ tileEnd205:
 	VBROADCASTSS exp2Step0<>+0(SB), Z6
 	VBROADCASTSS one<>+0(SB), Z7
 	CMPQ         n+72(FP), $+16
-	JL           part558
+	JL           part613
 	MOVQ         R13, AX
 	MOVQ         DX, R12
 	SUBQ         $+4, R12
-	JL           rest561
+	JL           rest616
 
-swish560:
+swish615:
 	LEAQ          (R14)(R14*2), SI
 	VMOVUPS       (AX), Z8
 	VMOVUPS       (AX)(R14*1), Z9
@@ -22376,14 +22707,14 @@ swish560:
 	VMOVUPS       Z11, (AX)(SI*1)
 	LEAQ          (AX)(R14*4), AX
 	SUBQ          $+4, R12
-	JGE           swish560
+	JGE           swish615
 
-rest561:
+rest616:
 	ADDQ $+4, R12
 	SUBQ $+1, R12
-	JL   rest563
+	JL   rest618
 
-swish562:
+swish617:
 	VMOVUPS       (AX), Z8
 	VMAXPS        Z8, Z0, Z8
 	VMULPS        Z1, Z8, Z9
@@ -22399,19 +22730,19 @@ swish562:
 	VMOVUPS       Z8, (AX)
 	LEAQ          (AX)(R14*1), AX
 	SUBQ          $+1, R12
-	JGE           swish562
+	JGE           swish617
 
-rest563:
+rest618:
 	ADDQ $+1, R12
-	JMP  whole559
+	JMP  whole614
 
-part558:
+part613:
 	MOVQ R13, AX
 	MOVQ DX, R12
 	SUBQ $+4, R12
-	JL   rest565
+	JL   rest620
 
-swish564:
+swish619:
 	LEAQ          (R14)(R14*2), SI
 	VMOVUPS.Z     (AX), K1, Z8
 	VMOVUPS.Z     (AX)(R14*1), K1, Z9
@@ -22467,14 +22798,14 @@ swish564:
 	VMOVUPS       Z11, K1, (AX)(SI*1)
 	LEAQ          (AX)(R14*4), AX
 	SUBQ          $+4, R12
-	JGE           swish564
+	JGE           swish619
 
-rest565:
+rest620:
 	ADDQ $+4, R12
 	SUBQ $+1, R12
-	JL   rest567
+	JL   rest622
 
-swish566:
+swish621:
 	VMOVUPS.Z     (AX), K1, Z8
 	VMAXPS        Z8, Z0, Z8
 	VMULPS        Z1, Z8, Z9
@@ -22490,13 +22821,13 @@ swish566:
 	VMOVUPS       Z8, K1, (AX)
 	LEAQ          (AX)(R14*1), AX
 	SUBQ          $+1, R12
-	JGE           swish566
+	JGE           swish621
 
-rest567:
+rest622:
 	ADDQ $+1, R12
 
-whole559:
-noSwish557:
+whole614:
+noSwish612:
 	SUBQ  DX, 8(SP)
 	JE    done1
 	MOVQ  DX, R12
@@ -22504,7 +22835,7 @@ noSwish557:
 	ADDQ  R12, (SP)
 	IMULQ R14, DX
 	ADDQ  DX, R13
-	JMP   tile202
+	JMP   tile230
 
 done1:
 	VZEROUPPER
@@ -22713,55 +23044,55 @@ linear20:
 	SHLQ    $+2, R14
 	MOVQ    R13, AX
 	CMPQ    n+72(FP), $+32
-	JL      part21
+	JL      part22
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, 64(AX)
-	JMP     whole22
+	JMP     whole23
 
-part21:
+part22:
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, K1, 64(AX)
 
-whole22:
+whole23:
 	JMP tileEnd7
 
 above11:
 	TESTQ     $+1, mode+80(FP)
-	JE        fresh23
+	JE        fresh24
 	MOVQ      R13, AX
 	VMOVUPS   (AX), Z0
 	VMOVUPS.Z 64(AX), K1, Z1
 	VMOVUPS   (AX)(R14*1), Z2
 	VMOVUPS.Z 64(AX)(R14*1), K1, Z3
-	JMP       started26
+	JMP       started27
 
-fresh23:
+fresh24:
 	MOVQ      bias+48(FP), AX
 	TESTQ     AX, AX
-	JE        zero24
+	JE        zero25
 	VMOVUPS   (AX), Z29
 	VMOVUPS.Z 64(AX), K1, Z28
-	JMP       spread25
+	JMP       spread26
 
-zero24:
+zero25:
 	VPXORD Z29, Z29, Z29
 	VPXORD Z28, Z28, Z28
 
-spread25:
+spread26:
 	VMOVAPS Z29, Z0
 	VMOVAPS Z28, Z1
 	VMOVAPS Z29, Z2
 	VMOVAPS Z28, Z3
 
-started26:
+started27:
 	MOVQ    (SP), AX
 	MOVQ    b+32(FP), R10
 	MOVQ    k+64(FP), R12
 	SUBQ    $+2, R12
-	JL      rest28
+	JL      rest29
 	PCALIGN $0x40
 
-loop27:
+loop28:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
 	VBROADCASTSS (AX), Z30
@@ -22781,14 +23112,14 @@ loop27:
 	LEAQ         (R10)(R11*2), R10
 	LEAQ         (AX)(R9*2), AX
 	SUBQ         $+2, R12
-	JGE          loop27
+	JGE          loop28
 
-rest28:
+rest29:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest30
+	JL   rest31
 
-loop29:
+loop30:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
 	VBROADCASTSS (AX), Z30
@@ -22800,12 +23131,12 @@ loop29:
 	LEAQ         (R10)(R11*1), R10
 	LEAQ         (AX)(R9*1), AX
 	SUBQ         $+1, R12
-	JGE          loop29
+	JGE          loop30
 
-rest30:
+rest31:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear31
+	JE     linear32
 	VPXORD Z29, Z29, Z29
 	VMAXPS Z0, Z29, Z0
 	VADDPS Z29, Z0, Z0
@@ -22816,32 +23147,32 @@ rest30:
 	VMAXPS Z3, Z29, Z3
 	VADDPS Z29, Z3, Z3
 
-linear31:
+linear32:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $+2, R14
 	MOVQ    R13, AX
 	CMPQ    n+72(FP), $+32
-	JL      part32
+	JL      part34
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, 64(AX)
 	VMOVUPS Z2, (AX)(R14*1)
 	VMOVUPS Z3, 64(AX)(R14*1)
-	JMP     whole33
+	JMP     whole35
 
-part32:
+part34:
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, K1, 64(AX)
 	VMOVUPS Z2, (AX)(R14*1)
 	VMOVUPS Z3, K1, 64(AX)(R14*1)
 
-whole33:
+whole35:
 	JMP tileEnd7
 
 above10:
 	CMPQ      DX, $+3
-	JG        above34
+	JG        above36
 	TESTQ     $+1, mode+80(FP)
-	JE        fresh35
+	JE        fresh37
 	MOVQ      R13, AX
 	VMOVUPS   (AX), Z0
 	VMOVUPS.Z 64(AX), K1, Z1
@@ -22849,21 +23180,21 @@ above10:
 	VMOVUPS.Z 64(AX)(R14*1), K1, Z3
 	VMOVUPS   (AX)(R14*2), Z4
 	VMOVUPS.Z 64(AX)(R14*2), K1, Z5
-	JMP       started38
+	JMP       started40
 
-fresh35:
+fresh37:
 	MOVQ      bias+48(FP), AX
 	TESTQ     AX, AX
-	JE        zero36
+	JE        zero38
 	VMOVUPS   (AX), Z29
 	VMOVUPS.Z 64(AX), K1, Z28
-	JMP       spread37
+	JMP       spread39
 
-zero36:
+zero38:
 	VPXORD Z29, Z29, Z29
 	VPXORD Z28, Z28, Z28
 
-spread37:
+spread39:
 	VMOVAPS Z29, Z0
 	VMOVAPS Z28, Z1
 	VMOVAPS Z29, Z2
@@ -22871,15 +23202,15 @@ spread37:
 	VMOVAPS Z29, Z4
 	VMOVAPS Z28, Z5
 
-started38:
+started40:
 	MOVQ    (SP), AX
 	MOVQ    b+32(FP), R10
 	MOVQ    k+64(FP), R12
 	SUBQ    $+2, R12
-	JL      rest40
+	JL      rest42
 	PCALIGN $0x40
 
-loop39:
+loop41:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
 	VBROADCASTSS (AX), Z30
@@ -22905,14 +23236,14 @@ loop39:
 	LEAQ         (R10)(R11*2), R10
 	LEAQ         (AX)(R9*2), AX
 	SUBQ         $+2, R12
-	JGE          loop39
+	JGE          loop41
 
-rest40:
+rest42:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest42
+	JL   rest44
 
-loop41:
+loop43:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
 	VBROADCASTSS (AX), Z30
@@ -22927,12 +23258,12 @@ loop41:
 	LEAQ         (R10)(R11*1), R10
 	LEAQ         (AX)(R9*1), AX
 	SUBQ         $+1, R12
-	JGE          loop41
+	JGE          loop43
 
-rest42:
+rest44:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear43
+	JE     linear45
 	VPXORD Z29, Z29, Z29
 	VMAXPS Z0, Z29, Z0
 	VADDPS Z29, Z0, Z0
@@ -22947,21 +23278,21 @@ rest42:
 	VMAXPS Z5, Z29, Z5
 	VADDPS Z29, Z5, Z5
 
-linear43:
+linear45:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $+2, R14
 	MOVQ    R13, AX
 	CMPQ    n+72(FP), $+32
-	JL      part44
+	JL      part47
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, 64(AX)
 	VMOVUPS Z2, (AX)(R14*1)
 	VMOVUPS Z3, 64(AX)(R14*1)
 	VMOVUPS Z4, (AX)(R14*2)
 	VMOVUPS Z5, 64(AX)(R14*2)
-	JMP     whole45
+	JMP     whole48
 
-part44:
+part47:
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, K1, 64(AX)
 	VMOVUPS Z2, (AX)(R14*1)
@@ -22969,12 +23300,12 @@ part44:
 	VMOVUPS Z4, (AX)(R14*2)
 	VMOVUPS Z5, K1, 64(AX)(R14*2)
 
-whole45:
+whole48:
 	JMP tileEnd7
 
-above34:
+above36:
 	TESTQ     $+1, mode+80(FP)
-	JE        fresh46
+	JE        fresh49
 	MOVQ      R13, AX
 	LEAQ      (R14)(R14*2), SI
 	VMOVUPS   (AX), Z0
@@ -22985,21 +23316,21 @@ above34:
 	VMOVUPS.Z 64(AX)(R14*2), K1, Z5
 	VMOVUPS   (AX)(SI*1), Z6
 	VMOVUPS.Z 64(AX)(SI*1), K1, Z7
-	JMP       started49
+	JMP       started52
 
-fresh46:
+fresh49:
 	MOVQ      bias+48(FP), AX
 	TESTQ     AX, AX
-	JE        zero47
+	JE        zero50
 	VMOVUPS   (AX), Z29
 	VMOVUPS.Z 64(AX), K1, Z28
-	JMP       spread48
+	JMP       spread51
 
-zero47:
+zero50:
 	VPXORD Z29, Z29, Z29
 	VPXORD Z28, Z28, Z28
 
-spread48:
+spread51:
 	VMOVAPS Z29, Z0
 	VMOVAPS Z28, Z1
 	VMOVAPS Z29, Z2
@@ -23009,15 +23340,15 @@ spread48:
 	VMOVAPS Z29, Z6
 	VMOVAPS Z28, Z7
 
-started49:
+started52:
 	MOVQ    (SP), AX
 	MOVQ    b+32(FP), R10
 	MOVQ    k+64(FP), R12
 	SUBQ    $+2, R12
-	JL      rest51
+	JL      rest54
 	PCALIGN $0x40
 
-loop50:
+loop53:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
 	VBROADCASTSS (AX), Z30
@@ -23049,14 +23380,14 @@ loop50:
 	LEAQ         (R10)(R11*2), R10
 	LEAQ         (AX)(R9*2), AX
 	SUBQ         $+2, R12
-	JGE          loop50
+	JGE          loop53
 
-rest51:
+rest54:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest53
+	JL   rest56
 
-loop52:
+loop55:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
 	VBROADCASTSS (AX), Z30
@@ -23074,12 +23405,12 @@ loop52:
 	LEAQ         (R10)(R11*1), R10
 	LEAQ         (AX)(R9*1), AX
 	SUBQ         $+1, R12
-	JGE          loop52
+	JGE          loop55
 
-rest53:
+rest56:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear54
+	JE     linear57
 	VPXORD Z29, Z29, Z29
 	VMAXPS Z0, Z29, Z0
 	VADDPS Z29, Z0, Z0
@@ -23098,13 +23429,13 @@ rest53:
 	VMAXPS Z7, Z29, Z7
 	VADDPS Z29, Z7, Z7
 
-linear54:
+linear57:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $+2, R14
 	MOVQ    R13, AX
 	LEAQ    (R14)(R14*2), SI
 	CMPQ    n+72(FP), $+32
-	JL      part55
+	JL      part59
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, 64(AX)
 	VMOVUPS Z2, (AX)(R14*1)
@@ -23113,9 +23444,9 @@ linear54:
 	VMOVUPS Z5, 64(AX)(R14*2)
 	VMOVUPS Z6, (AX)(SI*1)
 	VMOVUPS Z7, 64(AX)(SI*1)
-	JMP     whole56
+	JMP     whole60
 
-part55:
+part59:
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, K1, 64(AX)
 	VMOVUPS Z2, (AX)(R14*1)
@@ -23125,16 +23456,16 @@ part55:
 	VMOVUPS Z6, (AX)(SI*1)
 	VMOVUPS Z7, K1, 64(AX)(SI*1)
 
-whole56:
+whole60:
 	JMP tileEnd7
 
 above9:
 	CMPQ      DX, $+6
-	JG        above57
+	JG        above61
 	CMPQ      DX, $+5
-	JG        above58
+	JG        above62
 	TESTQ     $+1, mode+80(FP)
-	JE        fresh59
+	JE        fresh63
 	MOVQ      R13, AX
 	LEAQ      (R14)(R14*2), SI
 	VMOVUPS   (AX), Z0
@@ -23147,21 +23478,21 @@ above9:
 	VMOVUPS.Z 64(AX)(SI*1), K1, Z7
 	VMOVUPS   (AX)(R14*4), Z8
 	VMOVUPS.Z 64(AX)(R14*4), K1, Z9
-	JMP       started62
+	JMP       started66
 
-fresh59:
+fresh63:
 	MOVQ      bias+48(FP), AX
 	TESTQ     AX, AX
-	JE        zero60
+	JE        zero64
 	VMOVUPS   (AX), Z29
 	VMOVUPS.Z 64(AX), K1, Z28
-	JMP       spread61
+	JMP       spread65
 
-zero60:
+zero64:
 	VPXORD Z29, Z29, Z29
 	VPXORD Z28, Z28, Z28
 
-spread61:
+spread65:
 	VMOVAPS Z29, Z0
 	VMOVAPS Z28, Z1
 	VMOVAPS Z29, Z2
@@ -23173,15 +23504,15 @@ spread61:
 	VMOVAPS Z29, Z8
 	VMOVAPS Z28, Z9
 
-started62:
+started66:
 	MOVQ    (SP), AX
 	MOVQ    b+32(FP), R10
 	MOVQ    k+64(FP), R12
 	SUBQ    $+2, R12
-	JL      rest64
+	JL      rest68
 	PCALIGN $0x40
 
-loop63:
+loop67:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
 	VBROADCASTSS (AX), Z30
@@ -23219,14 +23550,14 @@ loop63:
 	LEAQ         (R10)(R11*2), R10
 	LEAQ         (AX)(R9*2), AX
 	SUBQ         $+2, R12
-	JGE          loop63
+	JGE          loop67
 
-rest64:
+rest68:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest66
+	JL   rest70
 
-loop65:
+loop69:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
 	VBROADCASTSS (AX), Z30
@@ -23247,12 +23578,12 @@ loop65:
 	LEAQ         (R10)(R11*1), R10
 	LEAQ         (AX)(R9*1), AX
 	SUBQ         $+1, R12
-	JGE          loop65
+	JGE          loop69
 
-rest66:
+rest70:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear67
+	JE     linear71
 	VPXORD Z29, Z29, Z29
 	VMAXPS Z0, Z29, Z0
 	VADDPS Z29, Z0, Z0
@@ -23275,13 +23606,13 @@ rest66:
 	VMAXPS Z9, Z29, Z9
 	VADDPS Z29, Z9, Z9
 
-linear67:
+linear71:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $+2, R14
 	MOVQ    R13, AX
 	LEAQ    (R14)(R14*2), SI
 	CMPQ    n+72(FP), $+32
-	JL      part68
+	JL      part73
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, 64(AX)
 	VMOVUPS Z2, (AX)(R14*1)
@@ -23292,9 +23623,9 @@ linear67:
 	VMOVUPS Z7, 64(AX)(SI*1)
 	VMOVUPS Z8, (AX)(R14*4)
 	VMOVUPS Z9, 64(AX)(R14*4)
-	JMP     whole69
+	JMP     whole74
 
-part68:
+part73:
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, K1, 64(AX)
 	VMOVUPS Z2, (AX)(R14*1)
@@ -23306,12 +23637,12 @@ part68:
 	VMOVUPS Z8, (AX)(R14*4)
 	VMOVUPS Z9, K1, 64(AX)(R14*4)
 
-whole69:
+whole74:
 	JMP tileEnd7
 
-above58:
+above62:
 	TESTQ     $+1, mode+80(FP)
-	JE        fresh70
+	JE        fresh75
 	MOVQ      R13, AX
 	LEAQ      (R14)(R14*2), SI
 	LEAQ      (R14)(R14*4), R8
@@ -23327,21 +23658,21 @@ above58:
 	VMOVUPS.Z 64(AX)(R14*4), K1, Z9
 	VMOVUPS   (AX)(R8*1), Z10
 	VMOVUPS.Z 64(AX)(R8*1), K1, Z11
-	JMP       started73
+	JMP       started78
 
-fresh70:
+fresh75:
 	MOVQ      bias+48(FP), AX
 	TESTQ     AX, AX
-	JE        zero71
+	JE        zero76
 	VMOVUPS   (AX), Z29
 	VMOVUPS.Z 64(AX), K1, Z28
-	JMP       spread72
+	JMP       spread77
 
-zero71:
+zero76:
 	VPXORD Z29, Z29, Z29
 	VPXORD Z28, Z28, Z28
 
-spread72:
+spread77:
 	VMOVAPS Z29, Z0
 	VMOVAPS Z28, Z1
 	VMOVAPS Z29, Z2
@@ -23355,15 +23686,15 @@ spread72:
 	VMOVAPS Z29, Z10
 	VMOVAPS Z28, Z11
 
-started73:
+started78:
 	MOVQ    (SP), AX
 	MOVQ    b+32(FP), R10
 	MOVQ    k+64(FP), R12
 	SUBQ    $+2, R12
-	JL      rest75
+	JL      rest80
 	PCALIGN $0x40
 
-loop74:
+loop79:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
 	VBROADCASTSS (AX), Z30
@@ -23407,14 +23738,14 @@ loop74:
 	LEAQ         (R10)(R11*2), R10
 	LEAQ         (AX)(R9*2), AX
 	SUBQ         $+2, R12
-	JGE          loop74
+	JGE          loop79
 
-rest75:
+rest80:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest77
+	JL   rest82
 
-loop76:
+loop81:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
 	VBROADCASTSS (AX), Z30
@@ -23438,12 +23769,12 @@ loop76:
 	LEAQ         (R10)(R11*1), R10
 	LEAQ         (AX)(R9*1), AX
 	SUBQ         $+1, R12
-	JGE          loop76
+	JGE          loop81
 
-rest77:
+rest82:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear78
+	JE     linear83
 	VPXORD Z29, Z29, Z29
 	VMAXPS Z0, Z29, Z0
 	VADDPS Z29, Z0, Z0
@@ -23470,14 +23801,14 @@ rest77:
 	VMAXPS Z11, Z29, Z11
 	VADDPS Z29, Z11, Z11
 
-linear78:
+linear83:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $+2, R14
 	MOVQ    R13, AX
 	LEAQ    (R14)(R14*2), SI
 	LEAQ    (R14)(R14*4), R8
 	CMPQ    n+72(FP), $+32
-	JL      part79
+	JL      part85
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, 64(AX)
 	VMOVUPS Z2, (AX)(R14*1)
@@ -23490,9 +23821,9 @@ linear78:
 	VMOVUPS Z9, 64(AX)(R14*4)
 	VMOVUPS Z10, (AX)(R8*1)
 	VMOVUPS Z11, 64(AX)(R8*1)
-	JMP     whole80
+	JMP     whole86
 
-part79:
+part85:
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, K1, 64(AX)
 	VMOVUPS Z2, (AX)(R14*1)
@@ -23506,12 +23837,12 @@ part79:
 	VMOVUPS Z10, (AX)(R8*1)
 	VMOVUPS Z11, K1, 64(AX)(R8*1)
 
-whole80:
+whole86:
 	JMP tileEnd7
 
-above57:
+above61:
 	TESTQ     $+1, mode+80(FP)
-	JE        fresh81
+	JE        fresh87
 	MOVQ      R13, AX
 	LEAQ      (R14)(R14*2), SI
 	LEAQ      (R14)(R14*4), R8
@@ -23529,21 +23860,21 @@ above57:
 	VMOVUPS.Z 64(AX)(R8*1), K1, Z11
 	VMOVUPS   (AX)(SI*2), Z12
 	VMOVUPS.Z 64(AX)(SI*2), K1, Z13
-	JMP       started84
+	JMP       started90
 
-fresh81:
+fresh87:
 	MOVQ      bias+48(FP), AX
 	TESTQ     AX, AX
-	JE        zero82
+	JE        zero88
 	VMOVUPS   (AX), Z29
 	VMOVUPS.Z 64(AX), K1, Z28
-	JMP       spread83
+	JMP       spread89
 
-zero82:
+zero88:
 	VPXORD Z29, Z29, Z29
 	VPXORD Z28, Z28, Z28
 
-spread83:
+spread89:
 	VMOVAPS Z29, Z0
 	VMOVAPS Z28, Z1
 	VMOVAPS Z29, Z2
@@ -23559,15 +23890,15 @@ spread83:
 	VMOVAPS Z29, Z12
 	VMOVAPS Z28, Z13
 
-started84:
+started90:
 	MOVQ    (SP), AX
 	MOVQ    b+32(FP), R10
 	MOVQ    k+64(FP), R12
 	SUBQ    $+8, R12
-	JL      rest86
+	JL      rest92
 	PCALIGN $0x40
 
-loop85:
+loop91:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
 	VBROADCASTSS (AX), Z30
@@ -23761,14 +24092,14 @@ loop85:
 	LEAQ         (R10)(R11*2), R10
 	LEAQ         (AX)(R9*2), AX
 	SUBQ         $+8, R12
-	JGE          loop85
+	JGE          loop91
 
-rest86:
+rest92:
 	ADDQ $+8, R12
 	SUBQ $+2, R12
-	JL   rest88
+	JL   rest94
 
-loop87:
+loop93:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
 	VBROADCASTSS (AX), Z30
@@ -23818,14 +24149,14 @@ loop87:
 	LEAQ         (R10)(R11*2), R10
 	LEAQ         (AX)(R9*2), AX
 	SUBQ         $+2, R12
-	JGE          loop87
+	JGE          loop93
 
-rest88:
+rest94:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest90
+	JL   rest96
 
-loop89:
+loop95:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
 	VBROADCASTSS (AX), Z30
@@ -23852,12 +24183,12 @@ loop89:
 	LEAQ         (R10)(R11*1), R10
 	LEAQ         (AX)(R9*1), AX
 	SUBQ         $+1, R12
-	JGE          loop89
+	JGE          loop95
 
-rest90:
+rest96:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear91
+	JE     linear97
 	VPXORD Z29, Z29, Z29
 	VMAXPS Z0, Z29, Z0
 	VADDPS Z29, Z0, Z0
@@ -23888,14 +24219,14 @@ rest90:
 	VMAXPS Z13, Z29, Z13
 	VADDPS Z29, Z13, Z13
 
-linear91:
+linear97:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $+2, R14
 	MOVQ    R13, AX
 	LEAQ    (R14)(R14*2), SI
 	LEAQ    (R14)(R14*4), R8
 	CMPQ    n+72(FP), $+32
-	JL      part92
+	JL      part99
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, 64(AX)
 	VMOVUPS Z2, (AX)(R14*1)
@@ -23910,9 +24241,9 @@ linear91:
 	VMOVUPS Z11, 64(AX)(R8*1)
 	VMOVUPS Z12, (AX)(SI*2)
 	VMOVUPS Z13, 64(AX)(SI*2)
-	JMP     whole93
+	JMP     whole100
 
-part92:
+part99:
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, K1, 64(AX)
 	VMOVUPS Z2, (AX)(R14*1)
@@ -23928,18 +24259,18 @@ part92:
 	VMOVUPS Z12, (AX)(SI*2)
 	VMOVUPS Z13, K1, 64(AX)(SI*2)
 
-whole93:
+whole100:
 	JMP tileEnd7
 
 above8:
 	CMPQ      DX, $+11
-	JG        above94
+	JG        above101
 	CMPQ      DX, $+9
-	JG        above95
+	JG        above102
 	CMPQ      DX, $+8
-	JG        above96
+	JG        above103
 	TESTQ     $+1, mode+80(FP)
-	JE        fresh97
+	JE        fresh104
 	MOVQ      R13, AX
 	LEAQ      (R14)(R14*2), SI
 	LEAQ      (R14)(R14*4), R8
@@ -23960,21 +24291,21 @@ above8:
 	VMOVUPS.Z 64(AX)(SI*2), K1, Z13
 	VMOVUPS   (AX)(DI*1), Z14
 	VMOVUPS.Z 64(AX)(DI*1), K1, Z15
-	JMP       started100
+	JMP       started107
 
-fresh97:
+fresh104:
 	MOVQ      bias+48(FP), AX
 	TESTQ     AX, AX
-	JE        zero98
+	JE        zero105
 	VMOVUPS   (AX), Z29
 	VMOVUPS.Z 64(AX), K1, Z28
-	JMP       spread99
+	JMP       spread106
 
-zero98:
+zero105:
 	VPXORD Z29, Z29, Z29
 	VPXORD Z28, Z28, Z28
 
-spread99:
+spread106:
 	VMOVAPS Z29, Z0
 	VMOVAPS Z28, Z1
 	VMOVAPS Z29, Z2
@@ -23992,15 +24323,15 @@ spread99:
 	VMOVAPS Z29, Z14
 	VMOVAPS Z28, Z15
 
-started100:
+started107:
 	MOVQ    (SP), AX
 	MOVQ    b+32(FP), R10
 	MOVQ    k+64(FP), R12
 	SUBQ    $+8, R12
-	JL      rest102
+	JL      rest109
 	PCALIGN $0x40
 
-loop101:
+loop108:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
 	VBROADCASTSS (AX), Z30
@@ -24218,14 +24549,14 @@ loop101:
 	LEAQ         (R10)(R11*2), R10
 	LEAQ         (AX)(R9*2), AX
 	SUBQ         $+8, R12
-	JGE          loop101
+	JGE          loop108
 
-rest102:
+rest109:
 	ADDQ $+8, R12
 	SUBQ $+2, R12
-	JL   rest104
+	JL   rest111
 
-loop103:
+loop110:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
 	VBROADCASTSS (AX), Z30
@@ -24281,14 +24612,14 @@ loop103:
 	LEAQ         (R10)(R11*2), R10
 	LEAQ         (AX)(R9*2), AX
 	SUBQ         $+2, R12
-	JGE          loop103
+	JGE          loop110
 
-rest104:
+rest111:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest106
+	JL   rest113
 
-loop105:
+loop112:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
 	VBROADCASTSS (AX), Z30
@@ -24318,12 +24649,12 @@ loop105:
 	LEAQ         (R10)(R11*1), R10
 	LEAQ         (AX)(R9*1), AX
 	SUBQ         $+1, R12
-	JGE          loop105
+	JGE          loop112
 
-rest106:
+rest113:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear107
+	JE     linear114
 	VPXORD Z29, Z29, Z29
 	VMAXPS Z0, Z29, Z0
 	VADDPS Z29, Z0, Z0
@@ -24358,7 +24689,7 @@ rest106:
 	VMAXPS Z15, Z29, Z15
 	VADDPS Z29, Z15, Z15
 
-linear107:
+linear114:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $+2, R14
 	MOVQ    R13, AX
@@ -24366,7 +24697,7 @@ linear107:
 	LEAQ    (R14)(R14*4), R8
 	LEAQ    (SI)(R14*4), DI
 	CMPQ    n+72(FP), $+32
-	JL      part108
+	JL      part116
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, 64(AX)
 	VMOVUPS Z2, (AX)(R14*1)
@@ -24383,9 +24714,9 @@ linear107:
 	VMOVUPS Z13, 64(AX)(SI*2)
 	VMOVUPS Z14, (AX)(DI*1)
 	VMOVUPS Z15, 64(AX)(DI*1)
-	JMP     whole109
+	JMP     whole117
 
-part108:
+part116:
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, K1, 64(AX)
 	VMOVUPS Z2, (AX)(R14*1)
@@ -24403,12 +24734,12 @@ part108:
 	VMOVUPS Z14, (AX)(DI*1)
 	VMOVUPS Z15, K1, 64(AX)(DI*1)
 
-whole109:
+whole117:
 	JMP tileEnd7
 
-above96:
+above103:
 	TESTQ     $+1, mode+80(FP)
-	JE        fresh110
+	JE        fresh118
 	MOVQ      R13, AX
 	LEAQ      (R14)(R14*2), SI
 	LEAQ      (R14)(R14*4), R8
@@ -24431,21 +24762,21 @@ above96:
 	VMOVUPS.Z 64(AX)(DI*1), K1, Z15
 	VMOVUPS   (AX)(R14*8), Z16
 	VMOVUPS.Z 64(AX)(R14*8), K1, Z17
-	JMP       started113
+	JMP       started121
 
-fresh110:
+fresh118:
 	MOVQ      bias+48(FP), AX
 	TESTQ     AX, AX
-	JE        zero111
+	JE        zero119
 	VMOVUPS   (AX), Z29
 	VMOVUPS.Z 64(AX), K1, Z28
-	JMP       spread112
+	JMP       spread120
 
-zero111:
+zero119:
 	VPXORD Z29, Z29, Z29
 	VPXORD Z28, Z28, Z28
 
-spread112:
+spread120:
 	VMOVAPS Z29, Z0
 	VMOVAPS Z28, Z1
 	VMOVAPS Z29, Z2
@@ -24465,15 +24796,15 @@ spread112:
 	VMOVAPS Z29, Z16
 	VMOVAPS Z28, Z17
 
-started113:
+started121:
 	MOVQ    (SP), AX
 	MOVQ    b+32(FP), R10
 	MOVQ    k+64(FP), R12
 	SUBQ    $+8, R12
-	JL      rest115
+	JL      rest123
 	PCALIGN $0x40
 
-loop114:
+loop122:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
 	VBROADCASTSS (AX), Z30
@@ -24715,14 +25046,14 @@ loop114:
 	LEAQ         (R10)(R11*2), R10
 	LEAQ         (AX)(R9*2), AX
 	SUBQ         $+8, R12
-	JGE          loop114
+	JGE          loop122
 
-rest115:
+rest123:
 	ADDQ $+8, R12
 	SUBQ $+2, R12
-	JL   rest117
+	JL   rest125
 
-loop116:
+loop124:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
 	VBROADCASTSS (AX), Z30
@@ -24784,14 +25115,14 @@ loop116:
 	LEAQ         (R10)(R11*2), R10
 	LEAQ         (AX)(R9*2), AX
 	SUBQ         $+2, R12
-	JGE          loop116
+	JGE          loop124
 
-rest117:
+rest125:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest119
+	JL   rest127
 
-loop118:
+loop126:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
 	VBROADCASTSS (AX), Z30
@@ -24824,12 +25155,12 @@ loop118:
 	LEAQ         (R10)(R11*1), R10
 	LEAQ         (AX)(R9*1), AX
 	SUBQ         $+1, R12
-	JGE          loop118
+	JGE          loop126
 
-rest119:
+rest127:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear120
+	JE     linear128
 	VPXORD Z29, Z29, Z29
 	VMAXPS Z0, Z29, Z0
 	VADDPS Z29, Z0, Z0
@@ -24868,7 +25199,7 @@ rest119:
 	VMAXPS Z17, Z29, Z17
 	VADDPS Z29, Z17, Z17
 
-linear120:
+linear128:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $+2, R14
 	MOVQ    R13, AX
@@ -24876,7 +25207,7 @@ linear120:
 	LEAQ    (R14)(R14*4), R8
 	LEAQ    (SI)(R14*4), DI
 	CMPQ    n+72(FP), $+32
-	JL      part121
+	JL      part130
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, 64(AX)
 	VMOVUPS Z2, (AX)(R14*1)
@@ -24895,9 +25226,9 @@ linear120:
 	VMOVUPS Z15, 64(AX)(DI*1)
 	VMOVUPS Z16, (AX)(R14*8)
 	VMOVUPS Z17, 64(AX)(R14*8)
-	JMP     whole122
+	JMP     whole131
 
-part121:
+part130:
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, K1, 64(AX)
 	VMOVUPS Z2, (AX)(R14*1)
@@ -24917,14 +25248,14 @@ part121:
 	VMOVUPS Z16, (AX)(R14*8)
 	VMOVUPS Z17, K1, 64(AX)(R14*8)
 
-whole122:
+whole131:
 	JMP tileEnd7
 
-above95:
+above102:
 	CMPQ      DX, $+10
-	JG        above123
+	JG        above132
 	TESTQ     $+1, mode+80(FP)
-	JE        fresh124
+	JE        fresh133
 	MOVQ      R13, AX
 	LEAQ      (R14)(R14*2), SI
 	LEAQ      (R14)(R14*4), R8
@@ -24951,21 +25282,21 @@ above95:
 	VMOVUPS.Z 64(AX)(R14*8), K1, Z17
 	VMOVUPS   (BX), Z18
 	VMOVUPS.Z 64(BX), K1, Z19
-	JMP       started127
+	JMP       started136
 
-fresh124:
+fresh133:
 	MOVQ      bias+48(FP), AX
 	TESTQ     AX, AX
-	JE        zero125
+	JE        zero134
 	VMOVUPS   (AX), Z29
 	VMOVUPS.Z 64(AX), K1, Z28
-	JMP       spread126
+	JMP       spread135
 
-zero125:
+zero134:
 	VPXORD Z29, Z29, Z29
 	VPXORD Z28, Z28, Z28
 
-spread126:
+spread135:
 	VMOVAPS Z29, Z0
 	VMOVAPS Z28, Z1
 	VMOVAPS Z29, Z2
@@ -24987,15 +25318,15 @@ spread126:
 	VMOVAPS Z29, Z18
 	VMOVAPS Z28, Z19
 
-started127:
+started136:
 	MOVQ    (SP), AX
 	MOVQ    b+32(FP), R10
 	MOVQ    k+64(FP), R12
 	SUBQ    $+8, R12
-	JL      rest129
+	JL      rest138
 	PCALIGN $0x40
 
-loop128:
+loop137:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
 	VBROADCASTSS (AX), Z30
@@ -25261,14 +25592,14 @@ loop128:
 	LEAQ         (R10)(R11*2), R10
 	LEAQ         (AX)(R9*2), AX
 	SUBQ         $+8, R12
-	JGE          loop128
+	JGE          loop137
 
-rest129:
+rest138:
 	ADDQ $+8, R12
 	SUBQ $+2, R12
-	JL   rest131
+	JL   rest140
 
-loop130:
+loop139:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
 	VBROADCASTSS (AX), Z30
@@ -25336,14 +25667,14 @@ loop130:
 	LEAQ         (R10)(R11*2), R10
 	LEAQ         (AX)(R9*2), AX
 	SUBQ         $+2, R12
-	JGE          loop130
+	JGE          loop139
 
-rest131:
+rest140:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest133
+	JL   rest142
 
-loop132:
+loop141:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
 	VBROADCASTSS (AX), Z30
@@ -25379,12 +25710,12 @@ loop132:
 	LEAQ         (R10)(R11*1), R10
 	LEAQ         (AX)(R9*1), AX
 	SUBQ         $+1, R12
-	JGE          loop132
+	JGE          loop141
 
-rest133:
+rest142:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear134
+	JE     linear143
 	VPXORD Z29, Z29, Z29
 	VMAXPS Z0, Z29, Z0
 	VADDPS Z29, Z0, Z0
@@ -25427,7 +25758,7 @@ rest133:
 	VMAXPS Z19, Z29, Z19
 	VADDPS Z29, Z19, Z19
 
-linear134:
+linear143:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $+2, R14
 	MOVQ    R13, AX
@@ -25437,7 +25768,7 @@ linear134:
 	LEAQ    (AX)(R14*8), BX
 	ADDQ    R14, BX
 	CMPQ    n+72(FP), $+32
-	JL      part135
+	JL      part145
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, 64(AX)
 	VMOVUPS Z2, (AX)(R14*1)
@@ -25458,9 +25789,9 @@ linear134:
 	VMOVUPS Z17, 64(AX)(R14*8)
 	VMOVUPS Z18, (BX)
 	VMOVUPS Z19, 64(BX)
-	JMP     whole136
+	JMP     whole146
 
-part135:
+part145:
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, K1, 64(AX)
 	VMOVUPS Z2, (AX)(R14*1)
@@ -25482,12 +25813,12 @@ part135:
 	VMOVUPS Z18, (BX)
 	VMOVUPS Z19, K1, 64(BX)
 
-whole136:
+whole146:
 	JMP tileEnd7
 
-above123:
+above132:
 	TESTQ     $+1, mode+80(FP)
-	JE        fresh137
+	JE        fresh147
 	MOVQ      R13, AX
 	LEAQ      (R14)(R14*2), SI
 	LEAQ      (R14)(R14*4), R8
@@ -25516,21 +25847,21 @@ above123:
 	VMOVUPS.Z 64(BX), K1, Z19
 	VMOVUPS   (BX)(R14*1), Z20
 	VMOVUPS.Z 64(BX)(R14*1), K1, Z21
-	JMP       started140
+	JMP       started150
 
-fresh137:
+fresh147:
 	MOVQ      bias+48(FP), AX
 	TESTQ     AX, AX
-	JE        zero138
+	JE        zero148
 	VMOVUPS   (AX), Z29
 	VMOVUPS.Z 64(AX), K1, Z28
-	JMP       spread139
+	JMP       spread149
 
-zero138:
+zero148:
 	VPXORD Z29, Z29, Z29
 	VPXORD Z28, Z28, Z28
 
-spread139:
+spread149:
 	VMOVAPS Z29, Z0
 	VMOVAPS Z28, Z1
 	VMOVAPS Z29, Z2
@@ -25554,15 +25885,15 @@ spread139:
 	VMOVAPS Z29, Z20
 	VMOVAPS Z28, Z21
 
-started140:
+started150:
 	MOVQ    (SP), AX
 	MOVQ    b+32(FP), R10
 	MOVQ    k+64(FP), R12
 	SUBQ    $+8, R12
-	JL      rest142
+	JL      rest152
 	PCALIGN $0x40
 
-loop141:
+loop151:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
 	VBROADCASTSS (AX), Z30
@@ -25852,14 +26183,14 @@ loop141:
 	LEAQ         (R10)(R11*2), R10
 	LEAQ         (AX)(R9*2), AX
 	SUBQ         $+8, R12
-	JGE          loop141
+	JGE          loop151
 
-rest142:
+rest152:
 	ADDQ $+8, R12
 	SUBQ $+2, R12
-	JL   rest144
+	JL   rest154
 
-loop143:
+loop153:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
 	VBROADCASTSS (AX), Z30
@@ -25933,14 +26264,14 @@ loop143:
 	LEAQ         (R10)(R11*2), R10
 	LEAQ         (AX)(R9*2), AX
 	SUBQ         $+2, R12
-	JGE          loop143
+	JGE          loop153
 
-rest144:
+rest154:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest146
+	JL   rest156
 
-loop145:
+loop155:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
 	VBROADCASTSS (AX), Z30
@@ -25979,12 +26310,12 @@ loop145:
 	LEAQ         (R10)(R11*1), R10
 	LEAQ         (AX)(R9*1), AX
 	SUBQ         $+1, R12
-	JGE          loop145
+	JGE          loop155
 
-rest146:
+rest156:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear147
+	JE     linear157
 	VPXORD Z29, Z29, Z29
 	VMAXPS Z0, Z29, Z0
 	VADDPS Z29, Z0, Z0
@@ -26031,7 +26362,7 @@ rest146:
 	VMAXPS Z21, Z29, Z21
 	VADDPS Z29, Z21, Z21
 
-linear147:
+linear157:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $+2, R14
 	MOVQ    R13, AX
@@ -26041,7 +26372,7 @@ linear147:
 	LEAQ    (AX)(R14*8), BX
 	ADDQ    R14, BX
 	CMPQ    n+72(FP), $+32
-	JL      part148
+	JL      part159
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, 64(AX)
 	VMOVUPS Z2, (AX)(R14*1)
@@ -26064,9 +26395,9 @@ linear147:
 	VMOVUPS Z19, 64(BX)
 	VMOVUPS Z20, (BX)(R14*1)
 	VMOVUPS Z21, 64(BX)(R14*1)
-	JMP     whole149
+	JMP     whole160
 
-part148:
+part159:
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, K1, 64(AX)
 	VMOVUPS Z2, (AX)(R14*1)
@@ -26090,16 +26421,16 @@ part148:
 	VMOVUPS Z20, (BX)(R14*1)
 	VMOVUPS Z21, K1, 64(BX)(R14*1)
 
-whole149:
+whole160:
 	JMP tileEnd7
 
-above94:
+above101:
 	CMPQ      DX, $+13
-	JG        above150
+	JG        above161
 	CMPQ      DX, $+12
-	JG        above151
+	JG        above162
 	TESTQ     $+1, mode+80(FP)
-	JE        fresh152
+	JE        fresh163
 	MOVQ      R13, AX
 	LEAQ      (R14)(R14*2), SI
 	LEAQ      (R14)(R14*4), R8
@@ -26130,21 +26461,21 @@ above94:
 	VMOVUPS.Z 64(BX)(R14*1), K1, Z21
 	VMOVUPS   (BX)(R14*2), Z22
 	VMOVUPS.Z 64(BX)(R14*2), K1, Z23
-	JMP       started155
+	JMP       started166
 
-fresh152:
+fresh163:
 	MOVQ      bias+48(FP), AX
 	TESTQ     AX, AX
-	JE        zero153
+	JE        zero164
 	VMOVUPS   (AX), Z29
 	VMOVUPS.Z 64(AX), K1, Z28
-	JMP       spread154
+	JMP       spread165
 
-zero153:
+zero164:
 	VPXORD Z29, Z29, Z29
 	VPXORD Z28, Z28, Z28
 
-spread154:
+spread165:
 	VMOVAPS Z29, Z0
 	VMOVAPS Z28, Z1
 	VMOVAPS Z29, Z2
@@ -26170,15 +26501,15 @@ spread154:
 	VMOVAPS Z29, Z22
 	VMOVAPS Z28, Z23
 
-started155:
+started166:
 	MOVQ    (SP), AX
 	MOVQ    b+32(FP), R10
 	MOVQ    k+64(FP), R12
 	SUBQ    $+8, R12
-	JL      rest157
+	JL      rest168
 	PCALIGN $0x40
 
-loop156:
+loop167:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
 	VBROADCASTSS (AX), Z30
@@ -26492,14 +26823,14 @@ loop156:
 	LEAQ         (R10)(R11*2), R10
 	LEAQ         (AX)(R9*2), AX
 	SUBQ         $+8, R12
-	JGE          loop156
+	JGE          loop167
 
-rest157:
+rest168:
 	ADDQ $+8, R12
 	SUBQ $+2, R12
-	JL   rest159
+	JL   rest170
 
-loop158:
+loop169:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
 	VBROADCASTSS (AX), Z30
@@ -26579,14 +26910,14 @@ loop158:
 	LEAQ         (R10)(R11*2), R10
 	LEAQ         (AX)(R9*2), AX
 	SUBQ         $+2, R12
-	JGE          loop158
+	JGE          loop169
 
-rest159:
+rest170:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest161
+	JL   rest172
 
-loop160:
+loop171:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
 	VBROADCASTSS (AX), Z30
@@ -26628,12 +26959,12 @@ loop160:
 	LEAQ         (R10)(R11*1), R10
 	LEAQ         (AX)(R9*1), AX
 	SUBQ         $+1, R12
-	JGE          loop160
+	JGE          loop171
 
-rest161:
+rest172:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear162
+	JE     linear173
 	VPXORD Z29, Z29, Z29
 	VMAXPS Z0, Z29, Z0
 	VADDPS Z29, Z0, Z0
@@ -26684,7 +27015,7 @@ rest161:
 	VMAXPS Z23, Z29, Z23
 	VADDPS Z29, Z23, Z23
 
-linear162:
+linear173:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $+2, R14
 	MOVQ    R13, AX
@@ -26694,7 +27025,7 @@ linear162:
 	LEAQ    (AX)(R14*8), BX
 	ADDQ    R14, BX
 	CMPQ    n+72(FP), $+32
-	JL      part163
+	JL      part175
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, 64(AX)
 	VMOVUPS Z2, (AX)(R14*1)
@@ -26719,9 +27050,9 @@ linear162:
 	VMOVUPS Z21, 64(BX)(R14*1)
 	VMOVUPS Z22, (BX)(R14*2)
 	VMOVUPS Z23, 64(BX)(R14*2)
-	JMP     whole164
+	JMP     whole176
 
-part163:
+part175:
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, K1, 64(AX)
 	VMOVUPS Z2, (AX)(R14*1)
@@ -26747,12 +27078,12 @@ part163:
 	VMOVUPS Z22, (BX)(R14*2)
 	VMOVUPS Z23, K1, 64(BX)(R14*2)
 
-whole164:
+whole176:
 	JMP tileEnd7
 
-above151:
+above162:
 	TESTQ     $+1, mode+80(FP)
-	JE        fresh165
+	JE        fresh177
 	MOVQ      R13, AX
 	LEAQ      (R14)(R14*2), SI
 	LEAQ      (R14)(R14*4), R8
@@ -26785,21 +27116,21 @@ above151:
 	VMOVUPS.Z 64(BX)(R14*2), K1, Z23
 	VMOVUPS   (BX)(SI*1), Z24
 	VMOVUPS.Z 64(BX)(SI*1), K1, Z25
-	JMP       started168
+	JMP       started180
 
-fresh165:
+fresh177:
 	MOVQ      bias+48(FP), AX
 	TESTQ     AX, AX
-	JE        zero166
+	JE        zero178
 	VMOVUPS   (AX), Z29
 	VMOVUPS.Z 64(AX), K1, Z28
-	JMP       spread167
+	JMP       spread179
 
-zero166:
+zero178:
 	VPXORD Z29, Z29, Z29
 	VPXORD Z28, Z28, Z28
 
-spread167:
+spread179:
 	VMOVAPS Z29, Z0
 	VMOVAPS Z28, Z1
 	VMOVAPS Z29, Z2
@@ -26827,15 +27158,15 @@ spread167:
 	VMOVAPS Z29, Z24
 	VMOVAPS Z28, Z25
 
-started168:
+started180:
 	MOVQ    (SP), AX
 	MOVQ    b+32(FP), R10
 	MOVQ    k+64(FP), R12
 	SUBQ    $+8, R12
-	JL      rest170
+	JL      rest182
 	PCALIGN $0x40
 
-loop169:
+loop181:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
 	VBROADCASTSS (AX), Z30
@@ -27173,14 +27504,14 @@ loop169:
 	LEAQ         (R10)(R11*2), R10
 	LEAQ         (AX)(R9*2), AX
 	SUBQ         $+8, R12
-	JGE          loop169
+	JGE          loop181
 
-rest170:
+rest182:
 	ADDQ $+8, R12
 	SUBQ $+2, R12
-	JL   rest172
+	JL   rest184
 
-loop171:
+loop183:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
 	VBROADCASTSS (AX), Z30
@@ -27266,14 +27597,14 @@ loop171:
 	LEAQ         (R10)(R11*2), R10
 	LEAQ         (AX)(R9*2), AX
 	SUBQ         $+2, R12
-	JGE          loop171
+	JGE          loop183
 
-rest172:
+rest184:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest174
+	JL   rest186
 
-loop173:
+loop185:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
 	VBROADCASTSS (AX), Z30
@@ -27318,12 +27649,12 @@ loop173:
 	LEAQ         (R10)(R11*1), R10
 	LEAQ         (AX)(R9*1), AX
 	SUBQ         $+1, R12
-	JGE          loop173
+	JGE          loop185
 
-rest174:
+rest186:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear175
+	JE     linear187
 	VPXORD Z29, Z29, Z29
 	VMAXPS Z0, Z29, Z0
 	VADDPS Z29, Z0, Z0
@@ -27378,7 +27709,7 @@ rest174:
 	VMAXPS Z25, Z29, Z25
 	VADDPS Z29, Z25, Z25
 
-linear175:
+linear187:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $+2, R14
 	MOVQ    R13, AX
@@ -27388,7 +27719,7 @@ linear175:
 	LEAQ    (AX)(R14*8), BX
 	ADDQ    R14, BX
 	CMPQ    n+72(FP), $+32
-	JL      part176
+	JL      part189
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, 64(AX)
 	VMOVUPS Z2, (AX)(R14*1)
@@ -27415,9 +27746,9 @@ linear175:
 	VMOVUPS Z23, 64(BX)(R14*2)
 	VMOVUPS Z24, (BX)(SI*1)
 	VMOVUPS Z25, 64(BX)(SI*1)
-	JMP     whole177
+	JMP     whole190
 
-part176:
+part189:
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, K1, 64(AX)
 	VMOVUPS Z2, (AX)(R14*1)
@@ -27445,12 +27776,12 @@ part176:
 	VMOVUPS Z24, (BX)(SI*1)
 	VMOVUPS Z25, K1, 64(BX)(SI*1)
 
-whole177:
+whole190:
 	JMP tileEnd7
 
-above150:
+above161:
 	TESTQ     $+1, mode+80(FP)
-	JE        fresh178
+	JE        fresh191
 	MOVQ      R13, AX
 	LEAQ      (R14)(R14*2), SI
 	LEAQ      (R14)(R14*4), R8
@@ -27485,21 +27816,21 @@ above150:
 	VMOVUPS.Z 64(BX)(SI*1), K1, Z25
 	VMOVUPS   (BX)(R14*4), Z26
 	VMOVUPS.Z 64(BX)(R14*4), K1, Z27
-	JMP       started181
+	JMP       started194
 
-fresh178:
+fresh191:
 	MOVQ      bias+48(FP), AX
 	TESTQ     AX, AX
-	JE        zero179
+	JE        zero192
 	VMOVUPS   (AX), Z29
 	VMOVUPS.Z 64(AX), K1, Z28
-	JMP       spread180
+	JMP       spread193
 
-zero179:
+zero192:
 	VPXORD Z29, Z29, Z29
 	VPXORD Z28, Z28, Z28
 
-spread180:
+spread193:
 	VMOVAPS Z29, Z0
 	VMOVAPS Z28, Z1
 	VMOVAPS Z29, Z2
@@ -27529,15 +27860,15 @@ spread180:
 	VMOVAPS Z29, Z26
 	VMOVAPS Z28, Z27
 
-started181:
+started194:
 	MOVQ    (SP), AX
 	MOVQ    b+32(FP), R10
 	MOVQ    k+64(FP), R12
 	SUBQ    $+8, R12
-	JL      rest183
+	JL      rest196
 	PCALIGN $0x40
 
-loop182:
+loop195:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
 	VBROADCASTSS (AX), Z30
@@ -27899,14 +28230,14 @@ loop182:
 	LEAQ         (R10)(R11*2), R10
 	LEAQ         (AX)(R9*2), AX
 	SUBQ         $+8, R12
-	JGE          loop182
+	JGE          loop195
 
-rest183:
+rest196:
 	ADDQ $+8, R12
 	SUBQ $+2, R12
-	JL   rest185
+	JL   rest198
 
-loop184:
+loop197:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
 	VBROADCASTSS (AX), Z30
@@ -27998,14 +28329,14 @@ loop184:
 	LEAQ         (R10)(R11*2), R10
 	LEAQ         (AX)(R9*2), AX
 	SUBQ         $+2, R12
-	JGE          loop184
+	JGE          loop197
 
-rest185:
+rest198:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest187
+	JL   rest200
 
-loop186:
+loop199:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
 	VBROADCASTSS (AX), Z30
@@ -28053,12 +28384,12 @@ loop186:
 	LEAQ         (R10)(R11*1), R10
 	LEAQ         (AX)(R9*1), AX
 	SUBQ         $+1, R12
-	JGE          loop186
+	JGE          loop199
 
-rest187:
+rest200:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear188
+	JE     linear201
 	VPXORD Z29, Z29, Z29
 	VMAXPS Z0, Z29, Z0
 	VADDPS Z29, Z0, Z0
@@ -28117,7 +28448,7 @@ rest187:
 	VMAXPS Z27, Z29, Z27
 	VADDPS Z29, Z27, Z27
 
-linear188:
+linear201:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $+2, R14
 	MOVQ    R13, AX
@@ -28127,7 +28458,7 @@ linear188:
 	LEAQ    (AX)(R14*8), BX
 	ADDQ    R14, BX
 	CMPQ    n+72(FP), $+32
-	JL      part189
+	JL      part203
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, 64(AX)
 	VMOVUPS Z2, (AX)(R14*1)
@@ -28156,9 +28487,9 @@ linear188:
 	VMOVUPS Z25, 64(BX)(SI*1)
 	VMOVUPS Z26, (BX)(R14*4)
 	VMOVUPS Z27, 64(BX)(R14*4)
-	JMP     whole190
+	JMP     whole204
 
-part189:
+part203:
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, K1, 64(AX)
 	VMOVUPS Z2, (AX)(R14*1)
@@ -28188,7 +28519,7 @@ part189:
 	VMOVUPS Z26, (BX)(R14*4)
 	VMOVUPS Z27, K1, 64(BX)(R14*4)
 
-whole190:
+whole204:
 tileEnd7:
 	SUBQ  DX, 8(SP)
 	JE    done1
@@ -28200,58 +28531,58 @@ tileEnd7:
 	JMP   tile4
 
 one2:
-tile191:
+tile205:
 	MOVQ 8(SP), DX
 	CMPQ DX, $+27
-	JLE  chosen193
+	JLE  chosen207
 	CMPQ DX, $+54
-	JLE  share192
+	JLE  share206
 	MOVQ $+27, DX
-	JMP  chosen193
+	JMP  chosen207
 
-share192:
+share206:
 	INCQ DX
 	SHRQ $+1, DX
 
-chosen193:
+chosen207:
 	CMPQ      DX, $+14
-	JG        above195
+	JG        above209
 	CMPQ      DX, $+7
-	JG        above196
+	JG        above210
 	CMPQ      DX, $+4
-	JG        above197
+	JG        above211
 	CMPQ      DX, $+2
-	JG        above198
+	JG        above212
 	CMPQ      DX, $+1
-	JG        above199
+	JG        above213
 	TESTQ     $+1, mode+80(FP)
-	JE        fresh200
+	JE        fresh214
 	MOVQ      R13, AX
 	VMOVUPS.Z (AX), K1, Z0
-	JMP       started203
+	JMP       started217
 
-fresh200:
+fresh214:
 	MOVQ      bias+48(FP), AX
 	TESTQ     AX, AX
-	JE        zero201
+	JE        zero215
 	VMOVUPS.Z (AX), K1, Z29
-	JMP       spread202
+	JMP       spread216
 
-zero201:
+zero215:
 	VPXORD Z29, Z29, Z29
 
-spread202:
+spread216:
 	VMOVAPS Z29, Z0
 
-started203:
+started217:
 	MOVQ    (SP), AX
 	MOVQ    b+32(FP), R10
 	MOVQ    k+64(FP), R12
 	SUBQ    $+2, R12
-	JL      rest205
+	JL      rest219
 	PCALIGN $0x40
 
-loop204:
+loop218:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VMOVUPS          (R10)(R11*1), Z29
@@ -28259,75 +28590,75 @@ loop204:
 	LEAQ             (R10)(R11*2), R10
 	LEAQ             (AX)(R9*2), AX
 	SUBQ             $+2, R12
-	JGE              loop204
+	JGE              loop218
 
-rest205:
+rest219:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest207
+	JL   rest221
 
-loop206:
+loop220:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	LEAQ             (R10)(R11*1), R10
 	LEAQ             (AX)(R9*1), AX
 	SUBQ             $+1, R12
-	JGE              loop206
+	JGE              loop220
 
-rest207:
+rest221:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear208
+	JE     linear222
 	VPXORD Z29, Z29, Z29
 	VMAXPS Z0, Z29, Z0
 	VADDPS Z29, Z0, Z0
 
-linear208:
+linear222:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $+2, R14
 	MOVQ    R13, AX
 	CMPQ    n+72(FP), $+16
-	JL      part209
+	JL      part224
 	VMOVUPS Z0, (AX)
-	JMP     whole210
+	JMP     whole225
 
-part209:
+part224:
 	VMOVUPS Z0, K1, (AX)
 
-whole210:
-	JMP tileEnd194
+whole225:
+	JMP tileEnd208
 
-above199:
+above213:
 	TESTQ     $+1, mode+80(FP)
-	JE        fresh211
+	JE        fresh226
 	MOVQ      R13, AX
 	VMOVUPS.Z (AX), K1, Z0
 	VMOVUPS.Z (AX)(R14*1), K1, Z1
-	JMP       started214
+	JMP       started229
 
-fresh211:
+fresh226:
 	MOVQ      bias+48(FP), AX
 	TESTQ     AX, AX
-	JE        zero212
+	JE        zero227
 	VMOVUPS.Z (AX), K1, Z29
-	JMP       spread213
+	JMP       spread228
 
-zero212:
+zero227:
 	VPXORD Z29, Z29, Z29
 
-spread213:
+spread228:
 	VMOVAPS Z29, Z0
 	VMOVAPS Z29, Z1
 
-started214:
+started229:
 	MOVQ    (SP), AX
 	MOVQ    b+32(FP), R10
 	MOVQ    k+64(FP), R12
 	SUBQ    $+2, R12
-	JL      rest216
+	JL      rest231
 	PCALIGN $0x40
 
-loop215:
+loop230:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST 4(AX), Z29, Z1
@@ -28337,84 +28668,84 @@ loop215:
 	LEAQ             (R10)(R11*2), R10
 	LEAQ             (AX)(R9*2), AX
 	SUBQ             $+2, R12
-	JGE              loop215
+	JGE              loop230
 
-rest216:
+rest231:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest218
+	JL   rest233
 
-loop217:
+loop232:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST 4(AX), Z29, Z1
 	LEAQ             (R10)(R11*1), R10
 	LEAQ             (AX)(R9*1), AX
 	SUBQ             $+1, R12
-	JGE              loop217
+	JGE              loop232
 
-rest218:
+rest233:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear219
+	JE     linear234
 	VPXORD Z29, Z29, Z29
 	VMAXPS Z0, Z29, Z0
 	VADDPS Z29, Z0, Z0
 	VMAXPS Z1, Z29, Z1
 	VADDPS Z29, Z1, Z1
 
-linear219:
+linear234:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $+2, R14
 	MOVQ    R13, AX
 	CMPQ    n+72(FP), $+16
-	JL      part220
+	JL      part236
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, (AX)(R14*1)
-	JMP     whole221
+	JMP     whole237
 
-part220:
+part236:
 	VMOVUPS Z0, K1, (AX)
 	VMOVUPS Z1, K1, (AX)(R14*1)
 
-whole221:
-	JMP tileEnd194
+whole237:
+	JMP tileEnd208
 
-above198:
+above212:
 	CMPQ      DX, $+3
-	JG        above222
+	JG        above238
 	TESTQ     $+1, mode+80(FP)
-	JE        fresh223
+	JE        fresh239
 	MOVQ      R13, AX
 	VMOVUPS.Z (AX), K1, Z0
 	VMOVUPS.Z (AX)(R14*1), K1, Z1
 	VMOVUPS.Z (AX)(R14*2), K1, Z2
-	JMP       started226
+	JMP       started242
 
-fresh223:
+fresh239:
 	MOVQ      bias+48(FP), AX
 	TESTQ     AX, AX
-	JE        zero224
+	JE        zero240
 	VMOVUPS.Z (AX), K1, Z29
-	JMP       spread225
+	JMP       spread241
 
-zero224:
+zero240:
 	VPXORD Z29, Z29, Z29
 
-spread225:
+spread241:
 	VMOVAPS Z29, Z0
 	VMOVAPS Z29, Z1
 	VMOVAPS Z29, Z2
 
-started226:
+started242:
 	MOVQ    (SP), AX
 	MOVQ    b+32(FP), R10
 	MOVQ    k+64(FP), R12
 	SUBQ    $+2, R12
-	JL      rest228
+	JL      rest244
 	PCALIGN $0x40
 
-loop227:
+loop243:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST 4(AX), Z29, Z1
@@ -28426,14 +28757,14 @@ loop227:
 	LEAQ             (R10)(R11*2), R10
 	LEAQ             (AX)(R9*2), AX
 	SUBQ             $+2, R12
-	JGE              loop227
+	JGE              loop243
 
-rest228:
+rest244:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest230
+	JL   rest246
 
-loop229:
+loop245:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST 4(AX), Z29, Z1
@@ -28441,12 +28772,12 @@ loop229:
 	LEAQ             (R10)(R11*1), R10
 	LEAQ             (AX)(R9*1), AX
 	SUBQ             $+1, R12
-	JGE              loop229
+	JGE              loop245
 
-rest230:
+rest246:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear231
+	JE     linear247
 	VPXORD Z29, Z29, Z29
 	VMAXPS Z0, Z29, Z0
 	VADDPS Z29, Z0, Z0
@@ -28455,61 +28786,61 @@ rest230:
 	VMAXPS Z2, Z29, Z2
 	VADDPS Z29, Z2, Z2
 
-linear231:
+linear247:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $+2, R14
 	MOVQ    R13, AX
 	CMPQ    n+72(FP), $+16
-	JL      part232
+	JL      part249
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, (AX)(R14*1)
 	VMOVUPS Z2, (AX)(R14*2)
-	JMP     whole233
+	JMP     whole250
 
-part232:
+part249:
 	VMOVUPS Z0, K1, (AX)
 	VMOVUPS Z1, K1, (AX)(R14*1)
 	VMOVUPS Z2, K1, (AX)(R14*2)
 
-whole233:
-	JMP tileEnd194
+whole250:
+	JMP tileEnd208
 
-above222:
+above238:
 	TESTQ     $+1, mode+80(FP)
-	JE        fresh234
+	JE        fresh251
 	MOVQ      R13, AX
 	LEAQ      (R14)(R14*2), SI
 	VMOVUPS.Z (AX), K1, Z0
 	VMOVUPS.Z (AX)(R14*1), K1, Z1
 	VMOVUPS.Z (AX)(R14*2), K1, Z2
 	VMOVUPS.Z (AX)(SI*1), K1, Z3
-	JMP       started237
+	JMP       started254
 
-fresh234:
+fresh251:
 	MOVQ      bias+48(FP), AX
 	TESTQ     AX, AX
-	JE        zero235
+	JE        zero252
 	VMOVUPS.Z (AX), K1, Z29
-	JMP       spread236
+	JMP       spread253
 
-zero235:
+zero252:
 	VPXORD Z29, Z29, Z29
 
-spread236:
+spread253:
 	VMOVAPS Z29, Z0
 	VMOVAPS Z29, Z1
 	VMOVAPS Z29, Z2
 	VMOVAPS Z29, Z3
 
-started237:
+started254:
 	MOVQ    (SP), AX
 	MOVQ    b+32(FP), R10
 	MOVQ    k+64(FP), R12
 	SUBQ    $+2, R12
-	JL      rest239
+	JL      rest256
 	PCALIGN $0x40
 
-loop238:
+loop255:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST 4(AX), Z29, Z1
@@ -28523,14 +28854,14 @@ loop238:
 	LEAQ             (R10)(R11*2), R10
 	LEAQ             (AX)(R9*2), AX
 	SUBQ             $+2, R12
-	JGE              loop238
+	JGE              loop255
 
-rest239:
+rest256:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest241
+	JL   rest258
 
-loop240:
+loop257:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST 4(AX), Z29, Z1
@@ -28539,12 +28870,12 @@ loop240:
 	LEAQ             (R10)(R11*1), R10
 	LEAQ             (AX)(R9*1), AX
 	SUBQ             $+1, R12
-	JGE              loop240
+	JGE              loop257
 
-rest241:
+rest258:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear242
+	JE     linear259
 	VPXORD Z29, Z29, Z29
 	VMAXPS Z0, Z29, Z0
 	VADDPS Z29, Z0, Z0
@@ -28555,35 +28886,35 @@ rest241:
 	VMAXPS Z3, Z29, Z3
 	VADDPS Z29, Z3, Z3
 
-linear242:
+linear259:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $+2, R14
 	MOVQ    R13, AX
 	LEAQ    (R14)(R14*2), SI
 	CMPQ    n+72(FP), $+16
-	JL      part243
+	JL      part261
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, (AX)(R14*1)
 	VMOVUPS Z2, (AX)(R14*2)
 	VMOVUPS Z3, (AX)(SI*1)
-	JMP     whole244
+	JMP     whole262
 
-part243:
+part261:
 	VMOVUPS Z0, K1, (AX)
 	VMOVUPS Z1, K1, (AX)(R14*1)
 	VMOVUPS Z2, K1, (AX)(R14*2)
 	VMOVUPS Z3, K1, (AX)(SI*1)
 
-whole244:
-	JMP tileEnd194
+whole262:
+	JMP tileEnd208
 
-above197:
+above211:
 	CMPQ      DX, $+6
-	JG        above245
+	JG        above263
 	CMPQ      DX, $+5
-	JG        above246
+	JG        above264
 	TESTQ     $+1, mode+80(FP)
-	JE        fresh247
+	JE        fresh265
 	MOVQ      R13, AX
 	LEAQ      (R14)(R14*2), SI
 	VMOVUPS.Z (AX), K1, Z0
@@ -28591,34 +28922,34 @@ above197:
 	VMOVUPS.Z (AX)(R14*2), K1, Z2
 	VMOVUPS.Z (AX)(SI*1), K1, Z3
 	VMOVUPS.Z (AX)(R14*4), K1, Z4
-	JMP       started250
+	JMP       started268
 
-fresh247:
+fresh265:
 	MOVQ      bias+48(FP), AX
 	TESTQ     AX, AX
-	JE        zero248
+	JE        zero266
 	VMOVUPS.Z (AX), K1, Z29
-	JMP       spread249
+	JMP       spread267
 
-zero248:
+zero266:
 	VPXORD Z29, Z29, Z29
 
-spread249:
+spread267:
 	VMOVAPS Z29, Z0
 	VMOVAPS Z29, Z1
 	VMOVAPS Z29, Z2
 	VMOVAPS Z29, Z3
 	VMOVAPS Z29, Z4
 
-started250:
+started268:
 	MOVQ    (SP), AX
 	MOVQ    b+32(FP), R10
 	MOVQ    k+64(FP), R12
 	SUBQ    $+2, R12
-	JL      rest252
+	JL      rest270
 	PCALIGN $0x40
 
-loop251:
+loop269:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST 4(AX), Z29, Z1
@@ -28634,14 +28965,14 @@ loop251:
 	LEAQ             (R10)(R11*2), R10
 	LEAQ             (AX)(R9*2), AX
 	SUBQ             $+2, R12
-	JGE              loop251
+	JGE              loop269
 
-rest252:
+rest270:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest254
+	JL   rest272
 
-loop253:
+loop271:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST 4(AX), Z29, Z1
@@ -28651,12 +28982,12 @@ loop253:
 	LEAQ             (R10)(R11*1), R10
 	LEAQ             (AX)(R9*1), AX
 	SUBQ             $+1, R12
-	JGE              loop253
+	JGE              loop271
 
-rest254:
+rest272:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear255
+	JE     linear273
 	VPXORD Z29, Z29, Z29
 	VMAXPS Z0, Z29, Z0
 	VADDPS Z29, Z0, Z0
@@ -28669,33 +29000,33 @@ rest254:
 	VMAXPS Z4, Z29, Z4
 	VADDPS Z29, Z4, Z4
 
-linear255:
+linear273:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $+2, R14
 	MOVQ    R13, AX
 	LEAQ    (R14)(R14*2), SI
 	CMPQ    n+72(FP), $+16
-	JL      part256
+	JL      part275
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, (AX)(R14*1)
 	VMOVUPS Z2, (AX)(R14*2)
 	VMOVUPS Z3, (AX)(SI*1)
 	VMOVUPS Z4, (AX)(R14*4)
-	JMP     whole257
+	JMP     whole276
 
-part256:
+part275:
 	VMOVUPS Z0, K1, (AX)
 	VMOVUPS Z1, K1, (AX)(R14*1)
 	VMOVUPS Z2, K1, (AX)(R14*2)
 	VMOVUPS Z3, K1, (AX)(SI*1)
 	VMOVUPS Z4, K1, (AX)(R14*4)
 
-whole257:
-	JMP tileEnd194
+whole276:
+	JMP tileEnd208
 
-above246:
+above264:
 	TESTQ     $+1, mode+80(FP)
-	JE        fresh258
+	JE        fresh277
 	MOVQ      R13, AX
 	LEAQ      (R14)(R14*2), SI
 	LEAQ      (R14)(R14*4), R8
@@ -28705,19 +29036,19 @@ above246:
 	VMOVUPS.Z (AX)(SI*1), K1, Z3
 	VMOVUPS.Z (AX)(R14*4), K1, Z4
 	VMOVUPS.Z (AX)(R8*1), K1, Z5
-	JMP       started261
+	JMP       started280
 
-fresh258:
+fresh277:
 	MOVQ      bias+48(FP), AX
 	TESTQ     AX, AX
-	JE        zero259
+	JE        zero278
 	VMOVUPS.Z (AX), K1, Z29
-	JMP       spread260
+	JMP       spread279
 
-zero259:
+zero278:
 	VPXORD Z29, Z29, Z29
 
-spread260:
+spread279:
 	VMOVAPS Z29, Z0
 	VMOVAPS Z29, Z1
 	VMOVAPS Z29, Z2
@@ -28725,15 +29056,15 @@ spread260:
 	VMOVAPS Z29, Z4
 	VMOVAPS Z29, Z5
 
-started261:
+started280:
 	MOVQ    (SP), AX
 	MOVQ    b+32(FP), R10
 	MOVQ    k+64(FP), R12
 	SUBQ    $+2, R12
-	JL      rest263
+	JL      rest282
 	PCALIGN $0x40
 
-loop262:
+loop281:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST 4(AX), Z29, Z1
@@ -28751,14 +29082,14 @@ loop262:
 	LEAQ             (R10)(R11*2), R10
 	LEAQ             (AX)(R9*2), AX
 	SUBQ             $+2, R12
-	JGE              loop262
+	JGE              loop281
 
-rest263:
+rest282:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest265
+	JL   rest284
 
-loop264:
+loop283:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST 4(AX), Z29, Z1
@@ -28769,12 +29100,12 @@ loop264:
 	LEAQ             (R10)(R11*1), R10
 	LEAQ             (AX)(R9*1), AX
 	SUBQ             $+1, R12
-	JGE              loop264
+	JGE              loop283
 
-rest265:
+rest284:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear266
+	JE     linear285
 	VPXORD Z29, Z29, Z29
 	VMAXPS Z0, Z29, Z0
 	VADDPS Z29, Z0, Z0
@@ -28789,23 +29120,23 @@ rest265:
 	VMAXPS Z5, Z29, Z5
 	VADDPS Z29, Z5, Z5
 
-linear266:
+linear285:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $+2, R14
 	MOVQ    R13, AX
 	LEAQ    (R14)(R14*2), SI
 	LEAQ    (R14)(R14*4), R8
 	CMPQ    n+72(FP), $+16
-	JL      part267
+	JL      part287
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, (AX)(R14*1)
 	VMOVUPS Z2, (AX)(R14*2)
 	VMOVUPS Z3, (AX)(SI*1)
 	VMOVUPS Z4, (AX)(R14*4)
 	VMOVUPS Z5, (AX)(R8*1)
-	JMP     whole268
+	JMP     whole288
 
-part267:
+part287:
 	VMOVUPS Z0, K1, (AX)
 	VMOVUPS Z1, K1, (AX)(R14*1)
 	VMOVUPS Z2, K1, (AX)(R14*2)
@@ -28813,12 +29144,12 @@ part267:
 	VMOVUPS Z4, K1, (AX)(R14*4)
 	VMOVUPS Z5, K1, (AX)(R8*1)
 
-whole268:
-	JMP tileEnd194
+whole288:
+	JMP tileEnd208
 
-above245:
+above263:
 	TESTQ     $+1, mode+80(FP)
-	JE        fresh269
+	JE        fresh289
 	MOVQ      R13, AX
 	LEAQ      (R14)(R14*2), SI
 	LEAQ      (R14)(R14*4), R8
@@ -28829,19 +29160,19 @@ above245:
 	VMOVUPS.Z (AX)(R14*4), K1, Z4
 	VMOVUPS.Z (AX)(R8*1), K1, Z5
 	VMOVUPS.Z (AX)(SI*2), K1, Z6
-	JMP       started272
+	JMP       started292
 
-fresh269:
+fresh289:
 	MOVQ      bias+48(FP), AX
 	TESTQ     AX, AX
-	JE        zero270
+	JE        zero290
 	VMOVUPS.Z (AX), K1, Z29
-	JMP       spread271
+	JMP       spread291
 
-zero270:
+zero290:
 	VPXORD Z29, Z29, Z29
 
-spread271:
+spread291:
 	VMOVAPS Z29, Z0
 	VMOVAPS Z29, Z1
 	VMOVAPS Z29, Z2
@@ -28850,15 +29181,15 @@ spread271:
 	VMOVAPS Z29, Z5
 	VMOVAPS Z29, Z6
 
-started272:
+started292:
 	MOVQ    (SP), AX
 	MOVQ    b+32(FP), R10
 	MOVQ    k+64(FP), R12
 	SUBQ    $+2, R12
-	JL      rest274
+	JL      rest294
 	PCALIGN $0x40
 
-loop273:
+loop293:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST 4(AX), Z29, Z1
@@ -28878,14 +29209,14 @@ loop273:
 	LEAQ             (R10)(R11*2), R10
 	LEAQ             (AX)(R9*2), AX
 	SUBQ             $+2, R12
-	JGE              loop273
+	JGE              loop293
 
-rest274:
+rest294:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest276
+	JL   rest296
 
-loop275:
+loop295:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST 4(AX), Z29, Z1
@@ -28897,12 +29228,12 @@ loop275:
 	LEAQ             (R10)(R11*1), R10
 	LEAQ             (AX)(R9*1), AX
 	SUBQ             $+1, R12
-	JGE              loop275
+	JGE              loop295
 
-rest276:
+rest296:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear277
+	JE     linear297
 	VPXORD Z29, Z29, Z29
 	VMAXPS Z0, Z29, Z0
 	VADDPS Z29, Z0, Z0
@@ -28919,14 +29250,14 @@ rest276:
 	VMAXPS Z6, Z29, Z6
 	VADDPS Z29, Z6, Z6
 
-linear277:
+linear297:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $+2, R14
 	MOVQ    R13, AX
 	LEAQ    (R14)(R14*2), SI
 	LEAQ    (R14)(R14*4), R8
 	CMPQ    n+72(FP), $+16
-	JL      part278
+	JL      part299
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, (AX)(R14*1)
 	VMOVUPS Z2, (AX)(R14*2)
@@ -28934,9 +29265,9 @@ linear277:
 	VMOVUPS Z4, (AX)(R14*4)
 	VMOVUPS Z5, (AX)(R8*1)
 	VMOVUPS Z6, (AX)(SI*2)
-	JMP     whole279
+	JMP     whole300
 
-part278:
+part299:
 	VMOVUPS Z0, K1, (AX)
 	VMOVUPS Z1, K1, (AX)(R14*1)
 	VMOVUPS Z2, K1, (AX)(R14*2)
@@ -28945,18 +29276,18 @@ part278:
 	VMOVUPS Z5, K1, (AX)(R8*1)
 	VMOVUPS Z6, K1, (AX)(SI*2)
 
-whole279:
-	JMP tileEnd194
+whole300:
+	JMP tileEnd208
 
-above196:
+above210:
 	CMPQ      DX, $+11
-	JG        above280
+	JG        above301
 	CMPQ      DX, $+9
-	JG        above281
+	JG        above302
 	CMPQ      DX, $+8
-	JG        above282
+	JG        above303
 	TESTQ     $+1, mode+80(FP)
-	JE        fresh283
+	JE        fresh304
 	MOVQ      R13, AX
 	LEAQ      (R14)(R14*2), SI
 	LEAQ      (R14)(R14*4), R8
@@ -28969,19 +29300,19 @@ above196:
 	VMOVUPS.Z (AX)(R8*1), K1, Z5
 	VMOVUPS.Z (AX)(SI*2), K1, Z6
 	VMOVUPS.Z (AX)(DI*1), K1, Z7
-	JMP       started286
+	JMP       started307
 
-fresh283:
+fresh304:
 	MOVQ      bias+48(FP), AX
 	TESTQ     AX, AX
-	JE        zero284
+	JE        zero305
 	VMOVUPS.Z (AX), K1, Z29
-	JMP       spread285
+	JMP       spread306
 
-zero284:
+zero305:
 	VPXORD Z29, Z29, Z29
 
-spread285:
+spread306:
 	VMOVAPS Z29, Z0
 	VMOVAPS Z29, Z1
 	VMOVAPS Z29, Z2
@@ -28991,15 +29322,15 @@ spread285:
 	VMOVAPS Z29, Z6
 	VMOVAPS Z29, Z7
 
-started286:
+started307:
 	MOVQ    (SP), AX
 	MOVQ    b+32(FP), R10
 	MOVQ    k+64(FP), R12
 	SUBQ    $+2, R12
-	JL      rest288
+	JL      rest309
 	PCALIGN $0x40
 
-loop287:
+loop308:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST 4(AX), Z29, Z1
@@ -29021,286 +29352,12 @@ loop287:
 	LEAQ             (R10)(R11*2), R10
 	LEAQ             (AX)(R9*2), AX
 	SUBQ             $+2, R12
-	JGE              loop287
+	JGE              loop308
 
-rest288:
+rest309:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest290
-
-loop289:
-	VMOVUPS          (R10), Z29
-	VFMADD231PS.BCST (AX), Z29, Z0
-	VFMADD231PS.BCST 4(AX), Z29, Z1
-	VFMADD231PS.BCST 8(AX), Z29, Z2
-	VFMADD231PS.BCST 12(AX), Z29, Z3
-	VFMADD231PS.BCST 16(AX), Z29, Z4
-	VFMADD231PS.BCST 20(AX), Z29, Z5
-	VFMADD231PS.BCST 24(AX), Z29, Z6
-	VFMADD231PS.BCST 28(AX), Z29, Z7
-	LEAQ             (R10)(R11*1), R10
-	LEAQ             (AX)(R9*1), AX
-	SUBQ             $+1, R12
-	JGE              loop289
-
-rest290:
-	ADDQ   $+1, R12
-	TESTQ  $+2, mode+80(FP)
-	JE     linear291
-	VPXORD Z29, Z29, Z29
-	VMAXPS Z0, Z29, Z0
-	VADDPS Z29, Z0, Z0
-	VMAXPS Z1, Z29, Z1
-	VADDPS Z29, Z1, Z1
-	VMAXPS Z2, Z29, Z2
-	VADDPS Z29, Z2, Z2
-	VMAXPS Z3, Z29, Z3
-	VADDPS Z29, Z3, Z3
-	VMAXPS Z4, Z29, Z4
-	VADDPS Z29, Z4, Z4
-	VMAXPS Z5, Z29, Z5
-	VADDPS Z29, Z5, Z5
-	VMAXPS Z6, Z29, Z6
-	VADDPS Z29, Z6, Z6
-	VMAXPS Z7, Z29, Z7
-	VADDPS Z29, Z7, Z7
-
-linear291:
-	MOVQ    ldc+8(FP), R14
-	SHLQ    $+2, R14
-	MOVQ    R13, AX
-	LEAQ    (R14)(R14*2), SI
-	LEAQ    (R14)(R14*4), R8
-	LEAQ    (SI)(R14*4), DI
-	CMPQ    n+72(FP), $+16
-	JL      part292
-	VMOVUPS Z0, (AX)
-	VMOVUPS Z1, (AX)(R14*1)
-	VMOVUPS Z2, (AX)(R14*2)
-	VMOVUPS Z3, (AX)(SI*1)
-	VMOVUPS Z4, (AX)(R14*4)
-	VMOVUPS Z5, (AX)(R8*1)
-	VMOVUPS Z6, (AX)(SI*2)
-	VMOVUPS Z7, (AX)(DI*1)
-	JMP     whole293
-
-part292:
-	VMOVUPS Z0, K1, (AX)
-	VMOVUPS Z1, K1, (AX)(R14*1)
-	VMOVUPS Z2, K1, (AX)(R14*2)
-	VMOVUPS Z3, K1, (AX)(SI*1)
-	VMOVUPS Z4, K1, (AX)(R14*4)
-	VMOVUPS Z5, K1, (AX)(R8*1)
-	VMOVUPS Z6, K1, (AX)(SI*2)
-	VMOVUPS Z7, K1, (AX)(DI*1)
-
-whole293:
-	JMP tileEnd194
-
-above282:
-	TESTQ     $+1, mode+80(FP)
-	JE        fresh294
-	MOVQ      R13, AX
-	LEAQ      (R14)(R14*2), SI
-	LEAQ      (R14)(R14*4), R8
-	LEAQ      (SI)(R14*4), DI
-	VMOVUPS.Z (AX), K1, Z0
-	VMOVUPS.Z (AX)(R14*1), K1, Z1
-	VMOVUPS.Z (AX)(R14*2), K1, Z2
-	VMOVUPS.Z (AX)(SI*1), K1, Z3
-	VMOVUPS.Z (AX)(R14*4), K1, Z4
-	VMOVUPS.Z (AX)(R8*1), K1, Z5
-	VMOVUPS.Z (AX)(SI*2), K1, Z6
-	VMOVUPS.Z (AX)(DI*1), K1, Z7
-	VMOVUPS.Z (AX)(R14*8), K1, Z8
-	JMP       started297
-
-fresh294:
-	MOVQ      bias+48(FP), AX
-	TESTQ     AX, AX
-	JE        zero295
-	VMOVUPS.Z (AX), K1, Z29
-	JMP       spread296
-
-zero295:
-	VPXORD Z29, Z29, Z29
-
-spread296:
-	VMOVAPS Z29, Z0
-	VMOVAPS Z29, Z1
-	VMOVAPS Z29, Z2
-	VMOVAPS Z29, Z3
-	VMOVAPS Z29, Z4
-	VMOVAPS Z29, Z5
-	VMOVAPS Z29, Z6
-	VMOVAPS Z29, Z7
-	VMOVAPS Z29, Z8
-
-started297:
-	MOVQ    (SP), AX
-	MOVQ    b+32(FP), R10
-	MOVQ    k+64(FP), R12
-	SUBQ    $+2, R12
-	JL      rest299
-	PCALIGN $0x40
-
-loop298:
-	VMOVUPS          (R10), Z29
-	VFMADD231PS.BCST (AX), Z29, Z0
-	VFMADD231PS.BCST 4(AX), Z29, Z1
-	VFMADD231PS.BCST 8(AX), Z29, Z2
-	VFMADD231PS.BCST 12(AX), Z29, Z3
-	VFMADD231PS.BCST 16(AX), Z29, Z4
-	VFMADD231PS.BCST 20(AX), Z29, Z5
-	VFMADD231PS.BCST 24(AX), Z29, Z6
-	VFMADD231PS.BCST 28(AX), Z29, Z7
-	VFMADD231PS.BCST 32(AX), Z29, Z8
-	VMOVUPS          (R10)(R11*1), Z29
-	VFMADD231PS.BCST (AX)(R9*1), Z29, Z0
-	VFMADD231PS.BCST 4(AX)(R9*1), Z29, Z1
-	VFMADD231PS.BCST 8(AX)(R9*1), Z29, Z2
-	VFMADD231PS.BCST 12(AX)(R9*1), Z29, Z3
-	VFMADD231PS.BCST 16(AX)(R9*1), Z29, Z4
-	VFMADD231PS.BCST 20(AX)(R9*1), Z29, Z5
-	VFMADD231PS.BCST 24(AX)(R9*1), Z29, Z6
-	VFMADD231PS.BCST 28(AX)(R9*1), Z29, Z7
-	VFMADD231PS.BCST 32(AX)(R9*1), Z29, Z8
-	LEAQ             (R10)(R11*2), R10
-	LEAQ             (AX)(R9*2), AX
-	SUBQ             $+2, R12
-	JGE              loop298
-
-rest299:
-	ADDQ $+2, R12
-	SUBQ $+1, R12
-	JL   rest301
-
-loop300:
-	VMOVUPS          (R10), Z29
-	VFMADD231PS.BCST (AX), Z29, Z0
-	VFMADD231PS.BCST 4(AX), Z29, Z1
-	VFMADD231PS.BCST 8(AX), Z29, Z2
-	VFMADD231PS.BCST 12(AX), Z29, Z3
-	VFMADD231PS.BCST 16(AX), Z29, Z4
-	VFMADD231PS.BCST 20(AX), Z29, Z5
-	VFMADD231PS.BCST 24(AX), Z29, Z6
-	VFMADD231PS.BCST 28(AX), Z29, Z7
-	VFMADD231PS.BCST 32(AX), Z29, Z8
-	LEAQ             (R10)(R11*1), R10
-	LEAQ             (AX)(R9*1), AX
-	SUBQ             $+1, R12
-	JGE              loop300
-
-rest301:
-	ADDQ   $+1, R12
-	TESTQ  $+2, mode+80(FP)
-	JE     linear302
-	VPXORD Z29, Z29, Z29
-	VMAXPS Z0, Z29, Z0
-	VADDPS Z29, Z0, Z0
-	VMAXPS Z1, Z29, Z1
-	VADDPS Z29, Z1, Z1
-	VMAXPS Z2, Z29, Z2
-	VADDPS Z29, Z2, Z2
-	VMAXPS Z3, Z29, Z3
-	VADDPS Z29, Z3, Z3
-	VMAXPS Z4, Z29, Z4
-	VADDPS Z29, Z4, Z4
-	VMAXPS Z5, Z29, Z5
-	VADDPS Z29, Z5, Z5
-	VMAXPS Z6, Z29, Z6
-	VADDPS Z29, Z6, Z6
-	VMAXPS Z7, Z29, Z7
-	VADDPS Z29, Z7, Z7
-	VMAXPS Z8, Z29, Z8
-	VADDPS Z29, Z8, Z8
-
-linear302:
-	MOVQ    ldc+8(FP), R14
-	SHLQ    $+2, R14
-	MOVQ    R13, AX
-	LEAQ    (R14)(R14*2), SI
-	LEAQ    (R14)(R14*4), R8
-	LEAQ    (SI)(R14*4), DI
-	CMPQ    n+72(FP), $+16
-	JL      part303
-	VMOVUPS Z0, (AX)
-	VMOVUPS Z1, (AX)(R14*1)
-	VMOVUPS Z2, (AX)(R14*2)
-	VMOVUPS Z3, (AX)(SI*1)
-	VMOVUPS Z4, (AX)(R14*4)
-	VMOVUPS Z5, (AX)(R8*1)
-	VMOVUPS Z6, (AX)(SI*2)
-	VMOVUPS Z7, (AX)(DI*1)
-	VMOVUPS Z8, (AX)(R14*8)
-	JMP     whole304
-
-part303:
-	VMOVUPS Z0, K1, (AX)
-	VMOVUPS Z1, K1, (AX)(R14*1)
-	VMOVUPS Z2, K1, (AX)(R14*2)
-	VMOVUPS Z3, K1, (AX)(SI*1)
-	VMOVUPS Z4, K1, (AX)(R14*4)
-	VMOVUPS Z5, K1, (AX)(R8*1)
-	VMOVUPS Z6, K1, (AX)(SI*2)
-	VMOVUPS Z7, K1, (AX)(DI*1)
-	VMOVUPS Z8, K1, (AX)(R14*8)
-
-whole304:
-	JMP tileEnd194
-
-above281:
-	CMPQ      DX, $+10
-	JG        above305
-	TESTQ     $+1, mode+80(FP)
-	JE        fresh306
-	MOVQ      R13, AX
-	LEAQ      (R14)(R14*2), SI
-	LEAQ      (R14)(R14*4), R8
-	LEAQ      (SI)(R14*4), DI
-	LEAQ      (AX)(R14*8), BX
-	ADDQ      R14, BX
-	VMOVUPS.Z (AX), K1, Z0
-	VMOVUPS.Z (AX)(R14*1), K1, Z1
-	VMOVUPS.Z (AX)(R14*2), K1, Z2
-	VMOVUPS.Z (AX)(SI*1), K1, Z3
-	VMOVUPS.Z (AX)(R14*4), K1, Z4
-	VMOVUPS.Z (AX)(R8*1), K1, Z5
-	VMOVUPS.Z (AX)(SI*2), K1, Z6
-	VMOVUPS.Z (AX)(DI*1), K1, Z7
-	VMOVUPS.Z (AX)(R14*8), K1, Z8
-	VMOVUPS.Z (BX), K1, Z9
-	JMP       started309
-
-fresh306:
-	MOVQ      bias+48(FP), AX
-	TESTQ     AX, AX
-	JE        zero307
-	VMOVUPS.Z (AX), K1, Z29
-	JMP       spread308
-
-zero307:
-	VPXORD Z29, Z29, Z29
-
-spread308:
-	VMOVAPS Z29, Z0
-	VMOVAPS Z29, Z1
-	VMOVAPS Z29, Z2
-	VMOVAPS Z29, Z3
-	VMOVAPS Z29, Z4
-	VMOVAPS Z29, Z5
-	VMOVAPS Z29, Z6
-	VMOVAPS Z29, Z7
-	VMOVAPS Z29, Z8
-	VMOVAPS Z29, Z9
-
-started309:
-	MOVQ    (SP), AX
-	MOVQ    b+32(FP), R10
-	MOVQ    k+64(FP), R12
-	SUBQ    $+2, R12
-	JL      rest311
-	PCALIGN $0x40
+	JL   rest311
 
 loop310:
 	VMOVUPS          (R10), Z29
@@ -29312,50 +29369,15 @@ loop310:
 	VFMADD231PS.BCST 20(AX), Z29, Z5
 	VFMADD231PS.BCST 24(AX), Z29, Z6
 	VFMADD231PS.BCST 28(AX), Z29, Z7
-	VFMADD231PS.BCST 32(AX), Z29, Z8
-	VFMADD231PS.BCST 36(AX), Z29, Z9
-	VMOVUPS          (R10)(R11*1), Z29
-	VFMADD231PS.BCST (AX)(R9*1), Z29, Z0
-	VFMADD231PS.BCST 4(AX)(R9*1), Z29, Z1
-	VFMADD231PS.BCST 8(AX)(R9*1), Z29, Z2
-	VFMADD231PS.BCST 12(AX)(R9*1), Z29, Z3
-	VFMADD231PS.BCST 16(AX)(R9*1), Z29, Z4
-	VFMADD231PS.BCST 20(AX)(R9*1), Z29, Z5
-	VFMADD231PS.BCST 24(AX)(R9*1), Z29, Z6
-	VFMADD231PS.BCST 28(AX)(R9*1), Z29, Z7
-	VFMADD231PS.BCST 32(AX)(R9*1), Z29, Z8
-	VFMADD231PS.BCST 36(AX)(R9*1), Z29, Z9
-	LEAQ             (R10)(R11*2), R10
-	LEAQ             (AX)(R9*2), AX
-	SUBQ             $+2, R12
-	JGE              loop310
-
-rest311:
-	ADDQ $+2, R12
-	SUBQ $+1, R12
-	JL   rest313
-
-loop312:
-	VMOVUPS          (R10), Z29
-	VFMADD231PS.BCST (AX), Z29, Z0
-	VFMADD231PS.BCST 4(AX), Z29, Z1
-	VFMADD231PS.BCST 8(AX), Z29, Z2
-	VFMADD231PS.BCST 12(AX), Z29, Z3
-	VFMADD231PS.BCST 16(AX), Z29, Z4
-	VFMADD231PS.BCST 20(AX), Z29, Z5
-	VFMADD231PS.BCST 24(AX), Z29, Z6
-	VFMADD231PS.BCST 28(AX), Z29, Z7
-	VFMADD231PS.BCST 32(AX), Z29, Z8
-	VFMADD231PS.BCST 36(AX), Z29, Z9
 	LEAQ             (R10)(R11*1), R10
 	LEAQ             (AX)(R9*1), AX
 	SUBQ             $+1, R12
-	JGE              loop312
+	JGE              loop310
 
-rest313:
+rest311:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear314
+	JE     linear312
 	VPXORD Z29, Z29, Z29
 	VMAXPS Z0, Z29, Z0
 	VADDPS Z29, Z0, Z0
@@ -29373,22 +29395,16 @@ rest313:
 	VADDPS Z29, Z6, Z6
 	VMAXPS Z7, Z29, Z7
 	VADDPS Z29, Z7, Z7
-	VMAXPS Z8, Z29, Z8
-	VADDPS Z29, Z8, Z8
-	VMAXPS Z9, Z29, Z9
-	VADDPS Z29, Z9, Z9
 
-linear314:
+linear312:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $+2, R14
 	MOVQ    R13, AX
 	LEAQ    (R14)(R14*2), SI
 	LEAQ    (R14)(R14*4), R8
 	LEAQ    (SI)(R14*4), DI
-	LEAQ    (AX)(R14*8), BX
-	ADDQ    R14, BX
 	CMPQ    n+72(FP), $+16
-	JL      part315
+	JL      part314
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, (AX)(R14*1)
 	VMOVUPS Z2, (AX)(R14*2)
@@ -29397,11 +29413,9 @@ linear314:
 	VMOVUPS Z5, (AX)(R8*1)
 	VMOVUPS Z6, (AX)(SI*2)
 	VMOVUPS Z7, (AX)(DI*1)
-	VMOVUPS Z8, (AX)(R14*8)
-	VMOVUPS Z9, (BX)
-	JMP     whole316
+	JMP     whole315
 
-part315:
+part314:
 	VMOVUPS Z0, K1, (AX)
 	VMOVUPS Z1, K1, (AX)(R14*1)
 	VMOVUPS Z2, K1, (AX)(R14*2)
@@ -29410,21 +29424,17 @@ part315:
 	VMOVUPS Z5, K1, (AX)(R8*1)
 	VMOVUPS Z6, K1, (AX)(SI*2)
 	VMOVUPS Z7, K1, (AX)(DI*1)
-	VMOVUPS Z8, K1, (AX)(R14*8)
-	VMOVUPS Z9, K1, (BX)
 
-whole316:
-	JMP tileEnd194
+whole315:
+	JMP tileEnd208
 
-above305:
+above303:
 	TESTQ     $+1, mode+80(FP)
-	JE        fresh317
+	JE        fresh316
 	MOVQ      R13, AX
 	LEAQ      (R14)(R14*2), SI
 	LEAQ      (R14)(R14*4), R8
 	LEAQ      (SI)(R14*4), DI
-	LEAQ      (AX)(R14*8), BX
-	ADDQ      R14, BX
 	VMOVUPS.Z (AX), K1, Z0
 	VMOVUPS.Z (AX)(R14*1), K1, Z1
 	VMOVUPS.Z (AX)(R14*2), K1, Z2
@@ -29434,21 +29444,19 @@ above305:
 	VMOVUPS.Z (AX)(SI*2), K1, Z6
 	VMOVUPS.Z (AX)(DI*1), K1, Z7
 	VMOVUPS.Z (AX)(R14*8), K1, Z8
-	VMOVUPS.Z (BX), K1, Z9
-	VMOVUPS.Z (BX)(R14*1), K1, Z10
-	JMP       started320
+	JMP       started319
 
-fresh317:
+fresh316:
 	MOVQ      bias+48(FP), AX
 	TESTQ     AX, AX
-	JE        zero318
+	JE        zero317
 	VMOVUPS.Z (AX), K1, Z29
-	JMP       spread319
+	JMP       spread318
 
-zero318:
+zero317:
 	VPXORD Z29, Z29, Z29
 
-spread319:
+spread318:
 	VMOVAPS Z29, Z0
 	VMOVAPS Z29, Z1
 	VMOVAPS Z29, Z2
@@ -29458,18 +29466,16 @@ spread319:
 	VMOVAPS Z29, Z6
 	VMOVAPS Z29, Z7
 	VMOVAPS Z29, Z8
-	VMOVAPS Z29, Z9
-	VMOVAPS Z29, Z10
 
-started320:
+started319:
 	MOVQ    (SP), AX
 	MOVQ    b+32(FP), R10
 	MOVQ    k+64(FP), R12
 	SUBQ    $+2, R12
-	JL      rest322
+	JL      rest321
 	PCALIGN $0x40
 
-loop321:
+loop320:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST 4(AX), Z29, Z1
@@ -29480,8 +29486,6 @@ loop321:
 	VFMADD231PS.BCST 24(AX), Z29, Z6
 	VFMADD231PS.BCST 28(AX), Z29, Z7
 	VFMADD231PS.BCST 32(AX), Z29, Z8
-	VFMADD231PS.BCST 36(AX), Z29, Z9
-	VFMADD231PS.BCST 40(AX), Z29, Z10
 	VMOVUPS          (R10)(R11*1), Z29
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z0
 	VFMADD231PS.BCST 4(AX)(R9*1), Z29, Z1
@@ -29492,19 +29496,17 @@ loop321:
 	VFMADD231PS.BCST 24(AX)(R9*1), Z29, Z6
 	VFMADD231PS.BCST 28(AX)(R9*1), Z29, Z7
 	VFMADD231PS.BCST 32(AX)(R9*1), Z29, Z8
-	VFMADD231PS.BCST 36(AX)(R9*1), Z29, Z9
-	VFMADD231PS.BCST 40(AX)(R9*1), Z29, Z10
 	LEAQ             (R10)(R11*2), R10
 	LEAQ             (AX)(R9*2), AX
 	SUBQ             $+2, R12
-	JGE              loop321
+	JGE              loop320
 
-rest322:
+rest321:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest324
+	JL   rest323
 
-loop323:
+loop322:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST 4(AX), Z29, Z1
@@ -29515,17 +29517,15 @@ loop323:
 	VFMADD231PS.BCST 24(AX), Z29, Z6
 	VFMADD231PS.BCST 28(AX), Z29, Z7
 	VFMADD231PS.BCST 32(AX), Z29, Z8
-	VFMADD231PS.BCST 36(AX), Z29, Z9
-	VFMADD231PS.BCST 40(AX), Z29, Z10
 	LEAQ             (R10)(R11*1), R10
 	LEAQ             (AX)(R9*1), AX
 	SUBQ             $+1, R12
-	JGE              loop323
+	JGE              loop322
 
-rest324:
+rest323:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear325
+	JE     linear324
 	VPXORD Z29, Z29, Z29
 	VMAXPS Z0, Z29, Z0
 	VADDPS Z29, Z0, Z0
@@ -29545,20 +29545,14 @@ rest324:
 	VADDPS Z29, Z7, Z7
 	VMAXPS Z8, Z29, Z8
 	VADDPS Z29, Z8, Z8
-	VMAXPS Z9, Z29, Z9
-	VADDPS Z29, Z9, Z9
-	VMAXPS Z10, Z29, Z10
-	VADDPS Z29, Z10, Z10
 
-linear325:
+linear324:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $+2, R14
 	MOVQ    R13, AX
 	LEAQ    (R14)(R14*2), SI
 	LEAQ    (R14)(R14*4), R8
 	LEAQ    (SI)(R14*4), DI
-	LEAQ    (AX)(R14*8), BX
-	ADDQ    R14, BX
 	CMPQ    n+72(FP), $+16
 	JL      part326
 	VMOVUPS Z0, (AX)
@@ -29570,8 +29564,6 @@ linear325:
 	VMOVUPS Z6, (AX)(SI*2)
 	VMOVUPS Z7, (AX)(DI*1)
 	VMOVUPS Z8, (AX)(R14*8)
-	VMOVUPS Z9, (BX)
-	VMOVUPS Z10, (BX)(R14*1)
 	JMP     whole327
 
 part326:
@@ -29584,19 +29576,15 @@ part326:
 	VMOVUPS Z6, K1, (AX)(SI*2)
 	VMOVUPS Z7, K1, (AX)(DI*1)
 	VMOVUPS Z8, K1, (AX)(R14*8)
-	VMOVUPS Z9, K1, (BX)
-	VMOVUPS Z10, K1, (BX)(R14*1)
 
 whole327:
-	JMP tileEnd194
+	JMP tileEnd208
 
-above280:
-	CMPQ      DX, $+13
+above302:
+	CMPQ      DX, $+10
 	JG        above328
-	CMPQ      DX, $+12
-	JG        above329
 	TESTQ     $+1, mode+80(FP)
-	JE        fresh330
+	JE        fresh329
 	MOVQ      R13, AX
 	LEAQ      (R14)(R14*2), SI
 	LEAQ      (R14)(R14*4), R8
@@ -29613,21 +29601,19 @@ above280:
 	VMOVUPS.Z (AX)(DI*1), K1, Z7
 	VMOVUPS.Z (AX)(R14*8), K1, Z8
 	VMOVUPS.Z (BX), K1, Z9
-	VMOVUPS.Z (BX)(R14*1), K1, Z10
-	VMOVUPS.Z (BX)(R14*2), K1, Z11
-	JMP       started333
+	JMP       started332
 
-fresh330:
+fresh329:
 	MOVQ      bias+48(FP), AX
 	TESTQ     AX, AX
-	JE        zero331
+	JE        zero330
 	VMOVUPS.Z (AX), K1, Z29
-	JMP       spread332
+	JMP       spread331
 
-zero331:
+zero330:
 	VPXORD Z29, Z29, Z29
 
-spread332:
+spread331:
 	VMOVAPS Z29, Z0
 	VMOVAPS Z29, Z1
 	VMOVAPS Z29, Z2
@@ -29638,18 +29624,16 @@ spread332:
 	VMOVAPS Z29, Z7
 	VMOVAPS Z29, Z8
 	VMOVAPS Z29, Z9
-	VMOVAPS Z29, Z10
-	VMOVAPS Z29, Z11
 
-started333:
+started332:
 	MOVQ    (SP), AX
 	MOVQ    b+32(FP), R10
 	MOVQ    k+64(FP), R12
 	SUBQ    $+2, R12
-	JL      rest335
+	JL      rest334
 	PCALIGN $0x40
 
-loop334:
+loop333:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST 4(AX), Z29, Z1
@@ -29661,8 +29645,6 @@ loop334:
 	VFMADD231PS.BCST 28(AX), Z29, Z7
 	VFMADD231PS.BCST 32(AX), Z29, Z8
 	VFMADD231PS.BCST 36(AX), Z29, Z9
-	VFMADD231PS.BCST 40(AX), Z29, Z10
-	VFMADD231PS.BCST 44(AX), Z29, Z11
 	VMOVUPS          (R10)(R11*1), Z29
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z0
 	VFMADD231PS.BCST 4(AX)(R9*1), Z29, Z1
@@ -29674,19 +29656,17 @@ loop334:
 	VFMADD231PS.BCST 28(AX)(R9*1), Z29, Z7
 	VFMADD231PS.BCST 32(AX)(R9*1), Z29, Z8
 	VFMADD231PS.BCST 36(AX)(R9*1), Z29, Z9
-	VFMADD231PS.BCST 40(AX)(R9*1), Z29, Z10
-	VFMADD231PS.BCST 44(AX)(R9*1), Z29, Z11
 	LEAQ             (R10)(R11*2), R10
 	LEAQ             (AX)(R9*2), AX
 	SUBQ             $+2, R12
-	JGE              loop334
+	JGE              loop333
 
-rest335:
+rest334:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest337
+	JL   rest336
 
-loop336:
+loop335:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST 4(AX), Z29, Z1
@@ -29698,17 +29678,15 @@ loop336:
 	VFMADD231PS.BCST 28(AX), Z29, Z7
 	VFMADD231PS.BCST 32(AX), Z29, Z8
 	VFMADD231PS.BCST 36(AX), Z29, Z9
-	VFMADD231PS.BCST 40(AX), Z29, Z10
-	VFMADD231PS.BCST 44(AX), Z29, Z11
 	LEAQ             (R10)(R11*1), R10
 	LEAQ             (AX)(R9*1), AX
 	SUBQ             $+1, R12
-	JGE              loop336
+	JGE              loop335
 
-rest337:
+rest336:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear338
+	JE     linear337
 	VPXORD Z29, Z29, Z29
 	VMAXPS Z0, Z29, Z0
 	VADDPS Z29, Z0, Z0
@@ -29730,12 +29708,8 @@ rest337:
 	VADDPS Z29, Z8, Z8
 	VMAXPS Z9, Z29, Z9
 	VADDPS Z29, Z9, Z9
-	VMAXPS Z10, Z29, Z10
-	VADDPS Z29, Z10, Z10
-	VMAXPS Z11, Z29, Z11
-	VADDPS Z29, Z11, Z11
 
-linear338:
+linear337:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $+2, R14
 	MOVQ    R13, AX
@@ -29756,8 +29730,6 @@ linear338:
 	VMOVUPS Z7, (AX)(DI*1)
 	VMOVUPS Z8, (AX)(R14*8)
 	VMOVUPS Z9, (BX)
-	VMOVUPS Z10, (BX)(R14*1)
-	VMOVUPS Z11, (BX)(R14*2)
 	JMP     whole340
 
 part339:
@@ -29771,13 +29743,11 @@ part339:
 	VMOVUPS Z7, K1, (AX)(DI*1)
 	VMOVUPS Z8, K1, (AX)(R14*8)
 	VMOVUPS Z9, K1, (BX)
-	VMOVUPS Z10, K1, (BX)(R14*1)
-	VMOVUPS Z11, K1, (BX)(R14*2)
 
 whole340:
-	JMP tileEnd194
+	JMP tileEnd208
 
-above329:
+above328:
 	TESTQ     $+1, mode+80(FP)
 	JE        fresh341
 	MOVQ      R13, AX
@@ -29797,8 +29767,6 @@ above329:
 	VMOVUPS.Z (AX)(R14*8), K1, Z8
 	VMOVUPS.Z (BX), K1, Z9
 	VMOVUPS.Z (BX)(R14*1), K1, Z10
-	VMOVUPS.Z (BX)(R14*2), K1, Z11
-	VMOVUPS.Z (BX)(SI*1), K1, Z12
 	JMP       started344
 
 fresh341:
@@ -29823,8 +29791,6 @@ spread343:
 	VMOVAPS Z29, Z8
 	VMOVAPS Z29, Z9
 	VMOVAPS Z29, Z10
-	VMOVAPS Z29, Z11
-	VMOVAPS Z29, Z12
 
 started344:
 	MOVQ    (SP), AX
@@ -29847,8 +29813,6 @@ loop345:
 	VFMADD231PS.BCST 32(AX), Z29, Z8
 	VFMADD231PS.BCST 36(AX), Z29, Z9
 	VFMADD231PS.BCST 40(AX), Z29, Z10
-	VFMADD231PS.BCST 44(AX), Z29, Z11
-	VFMADD231PS.BCST 48(AX), Z29, Z12
 	VMOVUPS          (R10)(R11*1), Z29
 	VFMADD231PS.BCST (AX)(R9*1), Z29, Z0
 	VFMADD231PS.BCST 4(AX)(R9*1), Z29, Z1
@@ -29861,8 +29825,6 @@ loop345:
 	VFMADD231PS.BCST 32(AX)(R9*1), Z29, Z8
 	VFMADD231PS.BCST 36(AX)(R9*1), Z29, Z9
 	VFMADD231PS.BCST 40(AX)(R9*1), Z29, Z10
-	VFMADD231PS.BCST 44(AX)(R9*1), Z29, Z11
-	VFMADD231PS.BCST 48(AX)(R9*1), Z29, Z12
 	LEAQ             (R10)(R11*2), R10
 	LEAQ             (AX)(R9*2), AX
 	SUBQ             $+2, R12
@@ -29886,8 +29848,6 @@ loop347:
 	VFMADD231PS.BCST 32(AX), Z29, Z8
 	VFMADD231PS.BCST 36(AX), Z29, Z9
 	VFMADD231PS.BCST 40(AX), Z29, Z10
-	VFMADD231PS.BCST 44(AX), Z29, Z11
-	VFMADD231PS.BCST 48(AX), Z29, Z12
 	LEAQ             (R10)(R11*1), R10
 	LEAQ             (AX)(R9*1), AX
 	SUBQ             $+1, R12
@@ -29920,10 +29880,6 @@ rest348:
 	VADDPS Z29, Z9, Z9
 	VMAXPS Z10, Z29, Z10
 	VADDPS Z29, Z10, Z10
-	VMAXPS Z11, Z29, Z11
-	VADDPS Z29, Z11, Z11
-	VMAXPS Z12, Z29, Z12
-	VADDPS Z29, Z12, Z12
 
 linear349:
 	MOVQ    ldc+8(FP), R14
@@ -29935,7 +29891,382 @@ linear349:
 	LEAQ    (AX)(R14*8), BX
 	ADDQ    R14, BX
 	CMPQ    n+72(FP), $+16
-	JL      part350
+	JL      part351
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, (AX)(R14*1)
+	VMOVUPS Z2, (AX)(R14*2)
+	VMOVUPS Z3, (AX)(SI*1)
+	VMOVUPS Z4, (AX)(R14*4)
+	VMOVUPS Z5, (AX)(R8*1)
+	VMOVUPS Z6, (AX)(SI*2)
+	VMOVUPS Z7, (AX)(DI*1)
+	VMOVUPS Z8, (AX)(R14*8)
+	VMOVUPS Z9, (BX)
+	VMOVUPS Z10, (BX)(R14*1)
+	JMP     whole352
+
+part351:
+	VMOVUPS Z0, K1, (AX)
+	VMOVUPS Z1, K1, (AX)(R14*1)
+	VMOVUPS Z2, K1, (AX)(R14*2)
+	VMOVUPS Z3, K1, (AX)(SI*1)
+	VMOVUPS Z4, K1, (AX)(R14*4)
+	VMOVUPS Z5, K1, (AX)(R8*1)
+	VMOVUPS Z6, K1, (AX)(SI*2)
+	VMOVUPS Z7, K1, (AX)(DI*1)
+	VMOVUPS Z8, K1, (AX)(R14*8)
+	VMOVUPS Z9, K1, (BX)
+	VMOVUPS Z10, K1, (BX)(R14*1)
+
+whole352:
+	JMP tileEnd208
+
+above301:
+	CMPQ      DX, $+13
+	JG        above353
+	CMPQ      DX, $+12
+	JG        above354
+	TESTQ     $+1, mode+80(FP)
+	JE        fresh355
+	MOVQ      R13, AX
+	LEAQ      (R14)(R14*2), SI
+	LEAQ      (R14)(R14*4), R8
+	LEAQ      (SI)(R14*4), DI
+	LEAQ      (AX)(R14*8), BX
+	ADDQ      R14, BX
+	VMOVUPS.Z (AX), K1, Z0
+	VMOVUPS.Z (AX)(R14*1), K1, Z1
+	VMOVUPS.Z (AX)(R14*2), K1, Z2
+	VMOVUPS.Z (AX)(SI*1), K1, Z3
+	VMOVUPS.Z (AX)(R14*4), K1, Z4
+	VMOVUPS.Z (AX)(R8*1), K1, Z5
+	VMOVUPS.Z (AX)(SI*2), K1, Z6
+	VMOVUPS.Z (AX)(DI*1), K1, Z7
+	VMOVUPS.Z (AX)(R14*8), K1, Z8
+	VMOVUPS.Z (BX), K1, Z9
+	VMOVUPS.Z (BX)(R14*1), K1, Z10
+	VMOVUPS.Z (BX)(R14*2), K1, Z11
+	JMP       started358
+
+fresh355:
+	MOVQ      bias+48(FP), AX
+	TESTQ     AX, AX
+	JE        zero356
+	VMOVUPS.Z (AX), K1, Z29
+	JMP       spread357
+
+zero356:
+	VPXORD Z29, Z29, Z29
+
+spread357:
+	VMOVAPS Z29, Z0
+	VMOVAPS Z29, Z1
+	VMOVAPS Z29, Z2
+	VMOVAPS Z29, Z3
+	VMOVAPS Z29, Z4
+	VMOVAPS Z29, Z5
+	VMOVAPS Z29, Z6
+	VMOVAPS Z29, Z7
+	VMOVAPS Z29, Z8
+	VMOVAPS Z29, Z9
+	VMOVAPS Z29, Z10
+	VMOVAPS Z29, Z11
+
+started358:
+	MOVQ    (SP), AX
+	MOVQ    b+32(FP), R10
+	MOVQ    k+64(FP), R12
+	SUBQ    $+2, R12
+	JL      rest360
+	PCALIGN $0x40
+
+loop359:
+	VMOVUPS          (R10), Z29
+	VFMADD231PS.BCST (AX), Z29, Z0
+	VFMADD231PS.BCST 4(AX), Z29, Z1
+	VFMADD231PS.BCST 8(AX), Z29, Z2
+	VFMADD231PS.BCST 12(AX), Z29, Z3
+	VFMADD231PS.BCST 16(AX), Z29, Z4
+	VFMADD231PS.BCST 20(AX), Z29, Z5
+	VFMADD231PS.BCST 24(AX), Z29, Z6
+	VFMADD231PS.BCST 28(AX), Z29, Z7
+	VFMADD231PS.BCST 32(AX), Z29, Z8
+	VFMADD231PS.BCST 36(AX), Z29, Z9
+	VFMADD231PS.BCST 40(AX), Z29, Z10
+	VFMADD231PS.BCST 44(AX), Z29, Z11
+	VMOVUPS          (R10)(R11*1), Z29
+	VFMADD231PS.BCST (AX)(R9*1), Z29, Z0
+	VFMADD231PS.BCST 4(AX)(R9*1), Z29, Z1
+	VFMADD231PS.BCST 8(AX)(R9*1), Z29, Z2
+	VFMADD231PS.BCST 12(AX)(R9*1), Z29, Z3
+	VFMADD231PS.BCST 16(AX)(R9*1), Z29, Z4
+	VFMADD231PS.BCST 20(AX)(R9*1), Z29, Z5
+	VFMADD231PS.BCST 24(AX)(R9*1), Z29, Z6
+	VFMADD231PS.BCST 28(AX)(R9*1), Z29, Z7
+	VFMADD231PS.BCST 32(AX)(R9*1), Z29, Z8
+	VFMADD231PS.BCST 36(AX)(R9*1), Z29, Z9
+	VFMADD231PS.BCST 40(AX)(R9*1), Z29, Z10
+	VFMADD231PS.BCST 44(AX)(R9*1), Z29, Z11
+	LEAQ             (R10)(R11*2), R10
+	LEAQ             (AX)(R9*2), AX
+	SUBQ             $+2, R12
+	JGE              loop359
+
+rest360:
+	ADDQ $+2, R12
+	SUBQ $+1, R12
+	JL   rest362
+
+loop361:
+	VMOVUPS          (R10), Z29
+	VFMADD231PS.BCST (AX), Z29, Z0
+	VFMADD231PS.BCST 4(AX), Z29, Z1
+	VFMADD231PS.BCST 8(AX), Z29, Z2
+	VFMADD231PS.BCST 12(AX), Z29, Z3
+	VFMADD231PS.BCST 16(AX), Z29, Z4
+	VFMADD231PS.BCST 20(AX), Z29, Z5
+	VFMADD231PS.BCST 24(AX), Z29, Z6
+	VFMADD231PS.BCST 28(AX), Z29, Z7
+	VFMADD231PS.BCST 32(AX), Z29, Z8
+	VFMADD231PS.BCST 36(AX), Z29, Z9
+	VFMADD231PS.BCST 40(AX), Z29, Z10
+	VFMADD231PS.BCST 44(AX), Z29, Z11
+	LEAQ             (R10)(R11*1), R10
+	LEAQ             (AX)(R9*1), AX
+	SUBQ             $+1, R12
+	JGE              loop361
+
+rest362:
+	ADDQ   $+1, R12
+	TESTQ  $+2, mode+80(FP)
+	JE     linear363
+	VPXORD Z29, Z29, Z29
+	VMAXPS Z0, Z29, Z0
+	VADDPS Z29, Z0, Z0
+	VMAXPS Z1, Z29, Z1
+	VADDPS Z29, Z1, Z1
+	VMAXPS Z2, Z29, Z2
+	VADDPS Z29, Z2, Z2
+	VMAXPS Z3, Z29, Z3
+	VADDPS Z29, Z3, Z3
+	VMAXPS Z4, Z29, Z4
+	VADDPS Z29, Z4, Z4
+	VMAXPS Z5, Z29, Z5
+	VADDPS Z29, Z5, Z5
+	VMAXPS Z6, Z29, Z6
+	VADDPS Z29, Z6, Z6
+	VMAXPS Z7, Z29, Z7
+	VADDPS Z29, Z7, Z7
+	VMAXPS Z8, Z29, Z8
+	VADDPS Z29, Z8, Z8
+	VMAXPS Z9, Z29, Z9
+	VADDPS Z29, Z9, Z9
+	VMAXPS Z10, Z29, Z10
+	VADDPS Z29, Z10, Z10
+	VMAXPS Z11, Z29, Z11
+	VADDPS Z29, Z11, Z11
+
+linear363:
+	MOVQ    ldc+8(FP), R14
+	SHLQ    $+2, R14
+	MOVQ    R13, AX
+	LEAQ    (R14)(R14*2), SI
+	LEAQ    (R14)(R14*4), R8
+	LEAQ    (SI)(R14*4), DI
+	LEAQ    (AX)(R14*8), BX
+	ADDQ    R14, BX
+	CMPQ    n+72(FP), $+16
+	JL      part365
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, (AX)(R14*1)
+	VMOVUPS Z2, (AX)(R14*2)
+	VMOVUPS Z3, (AX)(SI*1)
+	VMOVUPS Z4, (AX)(R14*4)
+	VMOVUPS Z5, (AX)(R8*1)
+	VMOVUPS Z6, (AX)(SI*2)
+	VMOVUPS Z7, (AX)(DI*1)
+	VMOVUPS Z8, (AX)(R14*8)
+	VMOVUPS Z9, (BX)
+	VMOVUPS Z10, (BX)(R14*1)
+	VMOVUPS Z11, (BX)(R14*2)
+	JMP     whole366
+
+part365:
+	VMOVUPS Z0, K1, (AX)
+	VMOVUPS Z1, K1, (AX)(R14*1)
+	VMOVUPS Z2, K1, (AX)(R14*2)
+	VMOVUPS Z3, K1, (AX)(SI*1)
+	VMOVUPS Z4, K1, (AX)(R14*4)
+	VMOVUPS Z5, K1, (AX)(R8*1)
+	VMOVUPS Z6, K1, (AX)(SI*2)
+	VMOVUPS Z7, K1, (AX)(DI*1)
+	VMOVUPS Z8, K1, (AX)(R14*8)
+	VMOVUPS Z9, K1, (BX)
+	VMOVUPS Z10, K1, (BX)(R14*1)
+	VMOVUPS Z11, K1, (BX)(R14*2)
+
+whole366:
+	JMP tileEnd208
+
+above354:
+	TESTQ     $+1, mode+80(FP)
+	JE        fresh367
+	MOVQ      R13, AX
+	LEAQ      (R14)(R14*2), SI
+	LEAQ      (R14)(R14*4), R8
+	LEAQ      (SI)(R14*4), DI
+	LEAQ      (AX)(R14*8), BX
+	ADDQ      R14, BX
+	VMOVUPS.Z (AX), K1, Z0
+	VMOVUPS.Z (AX)(R14*1), K1, Z1
+	VMOVUPS.Z (AX)(R14*2), K1, Z2
+	VMOVUPS.Z (AX)(SI*1), K1, Z3
+	VMOVUPS.Z (AX)(R14*4), K1, Z4
+	VMOVUPS.Z (AX)(R8*1), K1, Z5
+	VMOVUPS.Z (AX)(SI*2), K1, Z6
+	VMOVUPS.Z (AX)(DI*1), K1, Z7
+	VMOVUPS.Z (AX)(R14*8), K1, Z8
+	VMOVUPS.Z (BX), K1, Z9
+	VMOVUPS.Z (BX)(R14*1), K1, Z10
+	VMOVUPS.Z (BX)(R14*2), K1, Z11
+	VMOVUPS.Z (BX)(SI*1), K1, Z12
+	JMP       started370
+
+fresh367:
+	MOVQ      bias+48(FP), AX
+	TESTQ     AX, AX
+	JE        zero368
+	VMOVUPS.Z (AX), K1, Z29
+	JMP       spread369
+
+zero368:
+	VPXORD Z29, Z29, Z29
+
+spread369:
+	VMOVAPS Z29, Z0
+	VMOVAPS Z29, Z1
+	VMOVAPS Z29, Z2
+	VMOVAPS Z29, Z3
+	VMOVAPS Z29, Z4
+	VMOVAPS Z29, Z5
+	VMOVAPS Z29, Z6
+	VMOVAPS Z29, Z7
+	VMOVAPS Z29, Z8
+	VMOVAPS Z29, Z9
+	VMOVAPS Z29, Z10
+	VMOVAPS Z29, Z11
+	VMOVAPS Z29, Z12
+
+started370:
+	MOVQ    (SP), AX
+	MOVQ    b+32(FP), R10
+	MOVQ    k+64(FP), R12
+	SUBQ    $+2, R12
+	JL      rest372
+	PCALIGN $0x40
+
+loop371:
+	VMOVUPS          (R10), Z29
+	VFMADD231PS.BCST (AX), Z29, Z0
+	VFMADD231PS.BCST 4(AX), Z29, Z1
+	VFMADD231PS.BCST 8(AX), Z29, Z2
+	VFMADD231PS.BCST 12(AX), Z29, Z3
+	VFMADD231PS.BCST 16(AX), Z29, Z4
+	VFMADD231PS.BCST 20(AX), Z29, Z5
+	VFMADD231PS.BCST 24(AX), Z29, Z6
+	VFMADD231PS.BCST 28(AX), Z29, Z7
+	VFMADD231PS.BCST 32(AX), Z29, Z8
+	VFMADD231PS.BCST 36(AX), Z29, Z9
+	VFMADD231PS.BCST 40(AX), Z29, Z10
+	VFMADD231PS.BCST 44(AX), Z29, Z11
+	VFMADD231PS.BCST 48(AX), Z29, Z12
+	VMOVUPS          (R10)(R11*1), Z29
+	VFMADD231PS.BCST (AX)(R9*1), Z29, Z0
+	VFMADD231PS.BCST 4(AX)(R9*1), Z29, Z1
+	VFMADD231PS.BCST 8(AX)(R9*1), Z29, Z2
+	VFMADD231PS.BCST 12(AX)(R9*1), Z29, Z3
+	VFMADD231PS.BCST 16(AX)(R9*1), Z29, Z4
+	VFMADD231PS.BCST 20(AX)(R9*1), Z29, Z5
+	VFMADD231PS.BCST 24(AX)(R9*1), Z29, Z6
+	VFMADD231PS.BCST 28(AX)(R9*1), Z29, Z7
+	VFMADD231PS.BCST 32(AX)(R9*1), Z29, Z8
+	VFMADD231PS.BCST 36(AX)(R9*1), Z29, Z9
+	VFMADD231PS.BCST 40(AX)(R9*1), Z29, Z10
+	VFMADD231PS.BCST 44(AX)(R9*1), Z29, Z11
+	VFMADD231PS.BCST 48(AX)(R9*1), Z29, Z12
+	LEAQ             (R10)(R11*2), R10
+	LEAQ             (AX)(R9*2), AX
+	SUBQ             $+2, R12
+	JGE              loop371
+
+rest372:
+	ADDQ $+2, R12
+	SUBQ $+1, R12
+	JL   rest374
+
+loop373:
+	VMOVUPS          (R10), Z29
+	VFMADD231PS.BCST (AX), Z29, Z0
+	VFMADD231PS.BCST 4(AX), Z29, Z1
+	VFMADD231PS.BCST 8(AX), Z29, Z2
+	VFMADD231PS.BCST 12(AX), Z29, Z3
+	VFMADD231PS.BCST 16(AX), Z29, Z4
+	VFMADD231PS.BCST 20(AX), Z29, Z5
+	VFMADD231PS.BCST 24(AX), Z29, Z6
+	VFMADD231PS.BCST 28(AX), Z29, Z7
+	VFMADD231PS.BCST 32(AX), Z29, Z8
+	VFMADD231PS.BCST 36(AX), Z29, Z9
+	VFMADD231PS.BCST 40(AX), Z29, Z10
+	VFMADD231PS.BCST 44(AX), Z29, Z11
+	VFMADD231PS.BCST 48(AX), Z29, Z12
+	LEAQ             (R10)(R11*1), R10
+	LEAQ             (AX)(R9*1), AX
+	SUBQ             $+1, R12
+	JGE              loop373
+
+rest374:
+	ADDQ   $+1, R12
+	TESTQ  $+2, mode+80(FP)
+	JE     linear375
+	VPXORD Z29, Z29, Z29
+	VMAXPS Z0, Z29, Z0
+	VADDPS Z29, Z0, Z0
+	VMAXPS Z1, Z29, Z1
+	VADDPS Z29, Z1, Z1
+	VMAXPS Z2, Z29, Z2
+	VADDPS Z29, Z2, Z2
+	VMAXPS Z3, Z29, Z3
+	VADDPS Z29, Z3, Z3
+	VMAXPS Z4, Z29, Z4
+	VADDPS Z29, Z4, Z4
+	VMAXPS Z5, Z29, Z5
+	VADDPS Z29, Z5, Z5
+	VMAXPS Z6, Z29, Z6
+	VADDPS Z29, Z6, Z6
+	VMAXPS Z7, Z29, Z7
+	VADDPS Z29, Z7, Z7
+	VMAXPS Z8, Z29, Z8
+	VADDPS Z29, Z8, Z8
+	VMAXPS Z9, Z29, Z9
+	VADDPS Z29, Z9, Z9
+	VMAXPS Z10, Z29, Z10
+	VADDPS Z29, Z10, Z10
+	VMAXPS Z11, Z29, Z11
+	VADDPS Z29, Z11, Z11
+	VMAXPS Z12, Z29, Z12
+	VADDPS Z29, Z12, Z12
+
+linear375:
+	MOVQ    ldc+8(FP), R14
+	SHLQ    $+2, R14
+	MOVQ    R13, AX
+	LEAQ    (R14)(R14*2), SI
+	LEAQ    (R14)(R14*4), R8
+	LEAQ    (SI)(R14*4), DI
+	LEAQ    (AX)(R14*8), BX
+	ADDQ    R14, BX
+	CMPQ    n+72(FP), $+16
+	JL      part377
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, (AX)(R14*1)
 	VMOVUPS Z2, (AX)(R14*2)
@@ -29949,9 +30280,9 @@ linear349:
 	VMOVUPS Z10, (BX)(R14*1)
 	VMOVUPS Z11, (BX)(R14*2)
 	VMOVUPS Z12, (BX)(SI*1)
-	JMP     whole351
+	JMP     whole378
 
-part350:
+part377:
 	VMOVUPS Z0, K1, (AX)
 	VMOVUPS Z1, K1, (AX)(R14*1)
 	VMOVUPS Z2, K1, (AX)(R14*2)
@@ -29966,12 +30297,12 @@ part350:
 	VMOVUPS Z11, K1, (BX)(R14*2)
 	VMOVUPS Z12, K1, (BX)(SI*1)
 
-whole351:
-	JMP tileEnd194
+whole378:
+	JMP tileEnd208
 
-above328:
+above353:
 	TESTQ     $+1, mode+80(FP)
-	JE        fresh352
+	JE        fresh379
 	MOVQ      R13, AX
 	LEAQ      (R14)(R14*2), SI
 	LEAQ      (R14)(R14*4), R8
@@ -29992,19 +30323,19 @@ above328:
 	VMOVUPS.Z (BX)(R14*2), K1, Z11
 	VMOVUPS.Z (BX)(SI*1), K1, Z12
 	VMOVUPS.Z (BX)(R14*4), K1, Z13
-	JMP       started355
+	JMP       started382
 
-fresh352:
+fresh379:
 	MOVQ      bias+48(FP), AX
 	TESTQ     AX, AX
-	JE        zero353
+	JE        zero380
 	VMOVUPS.Z (AX), K1, Z29
-	JMP       spread354
+	JMP       spread381
 
-zero353:
+zero380:
 	VPXORD Z29, Z29, Z29
 
-spread354:
+spread381:
 	VMOVAPS Z29, Z0
 	VMOVAPS Z29, Z1
 	VMOVAPS Z29, Z2
@@ -30020,15 +30351,15 @@ spread354:
 	VMOVAPS Z29, Z12
 	VMOVAPS Z29, Z13
 
-started355:
+started382:
 	MOVQ    (SP), AX
 	MOVQ    b+32(FP), R10
 	MOVQ    k+64(FP), R12
 	SUBQ    $+8, R12
-	JL      rest357
+	JL      rest384
 	PCALIGN $0x40
 
-loop356:
+loop383:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST 4(AX), Z29, Z1
@@ -30158,14 +30489,14 @@ loop356:
 	LEAQ             (R10)(R11*2), R10
 	LEAQ             (AX)(R9*2), AX
 	SUBQ             $+8, R12
-	JGE              loop356
+	JGE              loop383
 
-rest357:
+rest384:
 	ADDQ $+8, R12
 	SUBQ $+2, R12
-	JL   rest359
+	JL   rest386
 
-loop358:
+loop385:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST 4(AX), Z29, Z1
@@ -30199,14 +30530,14 @@ loop358:
 	LEAQ             (R10)(R11*2), R10
 	LEAQ             (AX)(R9*2), AX
 	SUBQ             $+2, R12
-	JGE              loop358
+	JGE              loop385
 
-rest359:
+rest386:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest361
+	JL   rest388
 
-loop360:
+loop387:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST 4(AX), Z29, Z1
@@ -30225,12 +30556,12 @@ loop360:
 	LEAQ             (R10)(R11*1), R10
 	LEAQ             (AX)(R9*1), AX
 	SUBQ             $+1, R12
-	JGE              loop360
+	JGE              loop387
 
-rest361:
+rest388:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear362
+	JE     linear389
 	VPXORD Z29, Z29, Z29
 	VMAXPS Z0, Z29, Z0
 	VADDPS Z29, Z0, Z0
@@ -30261,7 +30592,7 @@ rest361:
 	VMAXPS Z13, Z29, Z13
 	VADDPS Z29, Z13, Z13
 
-linear362:
+linear389:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $+2, R14
 	MOVQ    R13, AX
@@ -30271,7 +30602,7 @@ linear362:
 	LEAQ    (AX)(R14*8), BX
 	ADDQ    R14, BX
 	CMPQ    n+72(FP), $+16
-	JL      part363
+	JL      part391
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, (AX)(R14*1)
 	VMOVUPS Z2, (AX)(R14*2)
@@ -30286,9 +30617,9 @@ linear362:
 	VMOVUPS Z11, (BX)(R14*2)
 	VMOVUPS Z12, (BX)(SI*1)
 	VMOVUPS Z13, (BX)(R14*4)
-	JMP     whole364
+	JMP     whole392
 
-part363:
+part391:
 	VMOVUPS Z0, K1, (AX)
 	VMOVUPS Z1, K1, (AX)(R14*1)
 	VMOVUPS Z2, K1, (AX)(R14*2)
@@ -30304,20 +30635,20 @@ part363:
 	VMOVUPS Z12, K1, (BX)(SI*1)
 	VMOVUPS Z13, K1, (BX)(R14*4)
 
-whole364:
-	JMP tileEnd194
+whole392:
+	JMP tileEnd208
 
-above195:
+above209:
 	CMPQ      DX, $+21
-	JG        above365
+	JG        above393
 	CMPQ      DX, $+18
-	JG        above366
+	JG        above394
 	CMPQ      DX, $+16
-	JG        above367
+	JG        above395
 	CMPQ      DX, $+15
-	JG        above368
+	JG        above396
 	TESTQ     $+1, mode+80(FP)
-	JE        fresh369
+	JE        fresh397
 	MOVQ      R13, AX
 	LEAQ      (R14)(R14*2), SI
 	LEAQ      (R14)(R14*4), R8
@@ -30339,19 +30670,19 @@ above195:
 	VMOVUPS.Z (BX)(SI*1), K1, Z12
 	VMOVUPS.Z (BX)(R14*4), K1, Z13
 	VMOVUPS.Z (BX)(R8*1), K1, Z14
-	JMP       started372
+	JMP       started400
 
-fresh369:
+fresh397:
 	MOVQ      bias+48(FP), AX
 	TESTQ     AX, AX
-	JE        zero370
+	JE        zero398
 	VMOVUPS.Z (AX), K1, Z29
-	JMP       spread371
+	JMP       spread399
 
-zero370:
+zero398:
 	VPXORD Z29, Z29, Z29
 
-spread371:
+spread399:
 	VMOVAPS Z29, Z0
 	VMOVAPS Z29, Z1
 	VMOVAPS Z29, Z2
@@ -30368,15 +30699,15 @@ spread371:
 	VMOVAPS Z29, Z13
 	VMOVAPS Z29, Z14
 
-started372:
+started400:
 	MOVQ    (SP), AX
 	MOVQ    b+32(FP), R10
 	MOVQ    k+64(FP), R12
 	SUBQ    $+8, R12
-	JL      rest374
+	JL      rest402
 	PCALIGN $0x40
 
-loop373:
+loop401:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST 4(AX), Z29, Z1
@@ -30514,14 +30845,14 @@ loop373:
 	LEAQ             (R10)(R11*2), R10
 	LEAQ             (AX)(R9*2), AX
 	SUBQ             $+8, R12
-	JGE              loop373
+	JGE              loop401
 
-rest374:
+rest402:
 	ADDQ $+8, R12
 	SUBQ $+2, R12
-	JL   rest376
+	JL   rest404
 
-loop375:
+loop403:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST 4(AX), Z29, Z1
@@ -30557,14 +30888,14 @@ loop375:
 	LEAQ             (R10)(R11*2), R10
 	LEAQ             (AX)(R9*2), AX
 	SUBQ             $+2, R12
-	JGE              loop375
+	JGE              loop403
 
-rest376:
+rest404:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest378
+	JL   rest406
 
-loop377:
+loop405:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST 4(AX), Z29, Z1
@@ -30584,12 +30915,12 @@ loop377:
 	LEAQ             (R10)(R11*1), R10
 	LEAQ             (AX)(R9*1), AX
 	SUBQ             $+1, R12
-	JGE              loop377
+	JGE              loop405
 
-rest378:
+rest406:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear379
+	JE     linear407
 	VPXORD Z29, Z29, Z29
 	VMAXPS Z0, Z29, Z0
 	VADDPS Z29, Z0, Z0
@@ -30622,7 +30953,7 @@ rest378:
 	VMAXPS Z14, Z29, Z14
 	VADDPS Z29, Z14, Z14
 
-linear379:
+linear407:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $+2, R14
 	MOVQ    R13, AX
@@ -30632,7 +30963,7 @@ linear379:
 	LEAQ    (AX)(R14*8), BX
 	ADDQ    R14, BX
 	CMPQ    n+72(FP), $+16
-	JL      part380
+	JL      part409
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, (AX)(R14*1)
 	VMOVUPS Z2, (AX)(R14*2)
@@ -30648,9 +30979,9 @@ linear379:
 	VMOVUPS Z12, (BX)(SI*1)
 	VMOVUPS Z13, (BX)(R14*4)
 	VMOVUPS Z14, (BX)(R8*1)
-	JMP     whole381
+	JMP     whole410
 
-part380:
+part409:
 	VMOVUPS Z0, K1, (AX)
 	VMOVUPS Z1, K1, (AX)(R14*1)
 	VMOVUPS Z2, K1, (AX)(R14*2)
@@ -30667,12 +30998,12 @@ part380:
 	VMOVUPS Z13, K1, (BX)(R14*4)
 	VMOVUPS Z14, K1, (BX)(R8*1)
 
-whole381:
-	JMP tileEnd194
+whole410:
+	JMP tileEnd208
 
-above368:
+above396:
 	TESTQ     $+1, mode+80(FP)
-	JE        fresh382
+	JE        fresh411
 	MOVQ      R13, AX
 	LEAQ      (R14)(R14*2), SI
 	LEAQ      (R14)(R14*4), R8
@@ -30695,19 +31026,19 @@ above368:
 	VMOVUPS.Z (BX)(R14*4), K1, Z13
 	VMOVUPS.Z (BX)(R8*1), K1, Z14
 	VMOVUPS.Z (BX)(SI*2), K1, Z15
-	JMP       started385
+	JMP       started414
 
-fresh382:
+fresh411:
 	MOVQ      bias+48(FP), AX
 	TESTQ     AX, AX
-	JE        zero383
+	JE        zero412
 	VMOVUPS.Z (AX), K1, Z29
-	JMP       spread384
+	JMP       spread413
 
-zero383:
+zero412:
 	VPXORD Z29, Z29, Z29
 
-spread384:
+spread413:
 	VMOVAPS Z29, Z0
 	VMOVAPS Z29, Z1
 	VMOVAPS Z29, Z2
@@ -30725,15 +31056,15 @@ spread384:
 	VMOVAPS Z29, Z14
 	VMOVAPS Z29, Z15
 
-started385:
+started414:
 	MOVQ    (SP), AX
 	MOVQ    b+32(FP), R10
 	MOVQ    k+64(FP), R12
 	SUBQ    $+8, R12
-	JL      rest387
+	JL      rest416
 	PCALIGN $0x40
 
-loop386:
+loop415:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST 4(AX), Z29, Z1
@@ -30879,14 +31210,14 @@ loop386:
 	LEAQ             (R10)(R11*2), R10
 	LEAQ             (AX)(R9*2), AX
 	SUBQ             $+8, R12
-	JGE              loop386
+	JGE              loop415
 
-rest387:
+rest416:
 	ADDQ $+8, R12
 	SUBQ $+2, R12
-	JL   rest389
+	JL   rest418
 
-loop388:
+loop417:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST 4(AX), Z29, Z1
@@ -30924,14 +31255,14 @@ loop388:
 	LEAQ             (R10)(R11*2), R10
 	LEAQ             (AX)(R9*2), AX
 	SUBQ             $+2, R12
-	JGE              loop388
+	JGE              loop417
 
-rest389:
+rest418:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest391
+	JL   rest420
 
-loop390:
+loop419:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST 4(AX), Z29, Z1
@@ -30952,12 +31283,12 @@ loop390:
 	LEAQ             (R10)(R11*1), R10
 	LEAQ             (AX)(R9*1), AX
 	SUBQ             $+1, R12
-	JGE              loop390
+	JGE              loop419
 
-rest391:
+rest420:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear392
+	JE     linear421
 	VPXORD Z29, Z29, Z29
 	VMAXPS Z0, Z29, Z0
 	VADDPS Z29, Z0, Z0
@@ -30992,7 +31323,7 @@ rest391:
 	VMAXPS Z15, Z29, Z15
 	VADDPS Z29, Z15, Z15
 
-linear392:
+linear421:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $+2, R14
 	MOVQ    R13, AX
@@ -31002,7 +31333,7 @@ linear392:
 	LEAQ    (AX)(R14*8), BX
 	ADDQ    R14, BX
 	CMPQ    n+72(FP), $+16
-	JL      part393
+	JL      part423
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, (AX)(R14*1)
 	VMOVUPS Z2, (AX)(R14*2)
@@ -31019,9 +31350,9 @@ linear392:
 	VMOVUPS Z13, (BX)(R14*4)
 	VMOVUPS Z14, (BX)(R8*1)
 	VMOVUPS Z15, (BX)(SI*2)
-	JMP     whole394
+	JMP     whole424
 
-part393:
+part423:
 	VMOVUPS Z0, K1, (AX)
 	VMOVUPS Z1, K1, (AX)(R14*1)
 	VMOVUPS Z2, K1, (AX)(R14*2)
@@ -31039,14 +31370,14 @@ part393:
 	VMOVUPS Z14, K1, (BX)(R8*1)
 	VMOVUPS Z15, K1, (BX)(SI*2)
 
-whole394:
-	JMP tileEnd194
+whole424:
+	JMP tileEnd208
 
-above367:
+above395:
 	CMPQ      DX, $+17
-	JG        above395
+	JG        above425
 	TESTQ     $+1, mode+80(FP)
-	JE        fresh396
+	JE        fresh426
 	MOVQ      R13, AX
 	LEAQ      (R14)(R14*2), SI
 	LEAQ      (R14)(R14*4), R8
@@ -31070,19 +31401,19 @@ above367:
 	VMOVUPS.Z (BX)(R8*1), K1, Z14
 	VMOVUPS.Z (BX)(SI*2), K1, Z15
 	VMOVUPS.Z (BX)(DI*1), K1, Z16
-	JMP       started399
+	JMP       started429
 
-fresh396:
+fresh426:
 	MOVQ      bias+48(FP), AX
 	TESTQ     AX, AX
-	JE        zero397
+	JE        zero427
 	VMOVUPS.Z (AX), K1, Z29
-	JMP       spread398
+	JMP       spread428
 
-zero397:
+zero427:
 	VPXORD Z29, Z29, Z29
 
-spread398:
+spread428:
 	VMOVAPS Z29, Z0
 	VMOVAPS Z29, Z1
 	VMOVAPS Z29, Z2
@@ -31101,15 +31432,15 @@ spread398:
 	VMOVAPS Z29, Z15
 	VMOVAPS Z29, Z16
 
-started399:
+started429:
 	MOVQ    (SP), AX
 	MOVQ    b+32(FP), R10
 	MOVQ    k+64(FP), R12
 	SUBQ    $+8, R12
-	JL      rest401
+	JL      rest431
 	PCALIGN $0x40
 
-loop400:
+loop430:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST 4(AX), Z29, Z1
@@ -31263,14 +31594,14 @@ loop400:
 	LEAQ             (R10)(R11*2), R10
 	LEAQ             (AX)(R9*2), AX
 	SUBQ             $+8, R12
-	JGE              loop400
+	JGE              loop430
 
-rest401:
+rest431:
 	ADDQ $+8, R12
 	SUBQ $+2, R12
-	JL   rest403
+	JL   rest433
 
-loop402:
+loop432:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST 4(AX), Z29, Z1
@@ -31310,14 +31641,14 @@ loop402:
 	LEAQ             (R10)(R11*2), R10
 	LEAQ             (AX)(R9*2), AX
 	SUBQ             $+2, R12
-	JGE              loop402
+	JGE              loop432
 
-rest403:
+rest433:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest405
+	JL   rest435
 
-loop404:
+loop434:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST 4(AX), Z29, Z1
@@ -31339,12 +31670,12 @@ loop404:
 	LEAQ             (R10)(R11*1), R10
 	LEAQ             (AX)(R9*1), AX
 	SUBQ             $+1, R12
-	JGE              loop404
+	JGE              loop434
 
-rest405:
+rest435:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear406
+	JE     linear436
 	VPXORD Z29, Z29, Z29
 	VMAXPS Z0, Z29, Z0
 	VADDPS Z29, Z0, Z0
@@ -31381,7 +31712,7 @@ rest405:
 	VMAXPS Z16, Z29, Z16
 	VADDPS Z29, Z16, Z16
 
-linear406:
+linear436:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $+2, R14
 	MOVQ    R13, AX
@@ -31391,7 +31722,7 @@ linear406:
 	LEAQ    (AX)(R14*8), BX
 	ADDQ    R14, BX
 	CMPQ    n+72(FP), $+16
-	JL      part407
+	JL      part438
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, (AX)(R14*1)
 	VMOVUPS Z2, (AX)(R14*2)
@@ -31409,9 +31740,9 @@ linear406:
 	VMOVUPS Z14, (BX)(R8*1)
 	VMOVUPS Z15, (BX)(SI*2)
 	VMOVUPS Z16, (BX)(DI*1)
-	JMP     whole408
+	JMP     whole439
 
-part407:
+part438:
 	VMOVUPS Z0, K1, (AX)
 	VMOVUPS Z1, K1, (AX)(R14*1)
 	VMOVUPS Z2, K1, (AX)(R14*2)
@@ -31430,12 +31761,12 @@ part407:
 	VMOVUPS Z15, K1, (BX)(SI*2)
 	VMOVUPS Z16, K1, (BX)(DI*1)
 
-whole408:
-	JMP tileEnd194
+whole439:
+	JMP tileEnd208
 
-above395:
+above425:
 	TESTQ     $+1, mode+80(FP)
-	JE        fresh409
+	JE        fresh440
 	MOVQ      R13, AX
 	LEAQ      (R14)(R14*2), SI
 	LEAQ      (R14)(R14*4), R8
@@ -31460,19 +31791,19 @@ above395:
 	VMOVUPS.Z (BX)(SI*2), K1, Z15
 	VMOVUPS.Z (BX)(DI*1), K1, Z16
 	VMOVUPS.Z (BX)(R14*8), K1, Z17
-	JMP       started412
+	JMP       started443
 
-fresh409:
+fresh440:
 	MOVQ      bias+48(FP), AX
 	TESTQ     AX, AX
-	JE        zero410
+	JE        zero441
 	VMOVUPS.Z (AX), K1, Z29
-	JMP       spread411
+	JMP       spread442
 
-zero410:
+zero441:
 	VPXORD Z29, Z29, Z29
 
-spread411:
+spread442:
 	VMOVAPS Z29, Z0
 	VMOVAPS Z29, Z1
 	VMOVAPS Z29, Z2
@@ -31492,15 +31823,15 @@ spread411:
 	VMOVAPS Z29, Z16
 	VMOVAPS Z29, Z17
 
-started412:
+started443:
 	MOVQ    (SP), AX
 	MOVQ    b+32(FP), R10
 	MOVQ    k+64(FP), R12
 	SUBQ    $+8, R12
-	JL      rest414
+	JL      rest445
 	PCALIGN $0x40
 
-loop413:
+loop444:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST 4(AX), Z29, Z1
@@ -31662,14 +31993,14 @@ loop413:
 	LEAQ             (R10)(R11*2), R10
 	LEAQ             (AX)(R9*2), AX
 	SUBQ             $+8, R12
-	JGE              loop413
+	JGE              loop444
 
-rest414:
+rest445:
 	ADDQ $+8, R12
 	SUBQ $+2, R12
-	JL   rest416
+	JL   rest447
 
-loop415:
+loop446:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST 4(AX), Z29, Z1
@@ -31711,14 +32042,14 @@ loop415:
 	LEAQ             (R10)(R11*2), R10
 	LEAQ             (AX)(R9*2), AX
 	SUBQ             $+2, R12
-	JGE              loop415
+	JGE              loop446
 
-rest416:
+rest447:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest418
+	JL   rest449
 
-loop417:
+loop448:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST 4(AX), Z29, Z1
@@ -31741,12 +32072,12 @@ loop417:
 	LEAQ             (R10)(R11*1), R10
 	LEAQ             (AX)(R9*1), AX
 	SUBQ             $+1, R12
-	JGE              loop417
+	JGE              loop448
 
-rest418:
+rest449:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear419
+	JE     linear450
 	VPXORD Z29, Z29, Z29
 	VMAXPS Z0, Z29, Z0
 	VADDPS Z29, Z0, Z0
@@ -31785,7 +32116,7 @@ rest418:
 	VMAXPS Z17, Z29, Z17
 	VADDPS Z29, Z17, Z17
 
-linear419:
+linear450:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $+2, R14
 	MOVQ    R13, AX
@@ -31795,7 +32126,7 @@ linear419:
 	LEAQ    (AX)(R14*8), BX
 	ADDQ    R14, BX
 	CMPQ    n+72(FP), $+16
-	JL      part420
+	JL      part452
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, (AX)(R14*1)
 	VMOVUPS Z2, (AX)(R14*2)
@@ -31814,9 +32145,9 @@ linear419:
 	VMOVUPS Z15, (BX)(SI*2)
 	VMOVUPS Z16, (BX)(DI*1)
 	VMOVUPS Z17, (BX)(R14*8)
-	JMP     whole421
+	JMP     whole453
 
-part420:
+part452:
 	VMOVUPS Z0, K1, (AX)
 	VMOVUPS Z1, K1, (AX)(R14*1)
 	VMOVUPS Z2, K1, (AX)(R14*2)
@@ -31836,16 +32167,16 @@ part420:
 	VMOVUPS Z16, K1, (BX)(DI*1)
 	VMOVUPS Z17, K1, (BX)(R14*8)
 
-whole421:
-	JMP tileEnd194
+whole453:
+	JMP tileEnd208
 
-above366:
+above394:
 	CMPQ      DX, $+20
-	JG        above422
+	JG        above454
 	CMPQ      DX, $+19
-	JG        above423
+	JG        above455
 	TESTQ     $+1, mode+80(FP)
-	JE        fresh424
+	JE        fresh456
 	MOVQ      R13, AX
 	LEAQ      (R14)(R14*2), SI
 	LEAQ      (R14)(R14*4), R8
@@ -31873,19 +32204,19 @@ above366:
 	VMOVUPS.Z (BX)(DI*1), K1, Z16
 	VMOVUPS.Z (BX)(R14*8), K1, Z17
 	VMOVUPS.Z (CX), K1, Z18
-	JMP       started427
+	JMP       started459
 
-fresh424:
+fresh456:
 	MOVQ      bias+48(FP), AX
 	TESTQ     AX, AX
-	JE        zero425
+	JE        zero457
 	VMOVUPS.Z (AX), K1, Z29
-	JMP       spread426
+	JMP       spread458
 
-zero425:
+zero457:
 	VPXORD Z29, Z29, Z29
 
-spread426:
+spread458:
 	VMOVAPS Z29, Z0
 	VMOVAPS Z29, Z1
 	VMOVAPS Z29, Z2
@@ -31906,15 +32237,15 @@ spread426:
 	VMOVAPS Z29, Z17
 	VMOVAPS Z29, Z18
 
-started427:
+started459:
 	MOVQ    (SP), AX
 	MOVQ    b+32(FP), R10
 	MOVQ    k+64(FP), R12
 	SUBQ    $+8, R12
-	JL      rest429
+	JL      rest461
 	PCALIGN $0x40
 
-loop428:
+loop460:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST 4(AX), Z29, Z1
@@ -32084,14 +32415,14 @@ loop428:
 	LEAQ             (R10)(R11*2), R10
 	LEAQ             (AX)(R9*2), AX
 	SUBQ             $+8, R12
-	JGE              loop428
+	JGE              loop460
 
-rest429:
+rest461:
 	ADDQ $+8, R12
 	SUBQ $+2, R12
-	JL   rest431
+	JL   rest463
 
-loop430:
+loop462:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST 4(AX), Z29, Z1
@@ -32135,14 +32466,14 @@ loop430:
 	LEAQ             (R10)(R11*2), R10
 	LEAQ             (AX)(R9*2), AX
 	SUBQ             $+2, R12
-	JGE              loop430
+	JGE              loop462
 
-rest431:
+rest463:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest433
+	JL   rest465
 
-loop432:
+loop464:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST 4(AX), Z29, Z1
@@ -32166,12 +32497,12 @@ loop432:
 	LEAQ             (R10)(R11*1), R10
 	LEAQ             (AX)(R9*1), AX
 	SUBQ             $+1, R12
-	JGE              loop432
+	JGE              loop464
 
-rest433:
+rest465:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear434
+	JE     linear466
 	VPXORD Z29, Z29, Z29
 	VMAXPS Z0, Z29, Z0
 	VADDPS Z29, Z0, Z0
@@ -32212,7 +32543,7 @@ rest433:
 	VMAXPS Z18, Z29, Z18
 	VADDPS Z29, Z18, Z18
 
-linear434:
+linear466:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $+2, R14
 	MOVQ    R13, AX
@@ -32224,7 +32555,7 @@ linear434:
 	LEAQ    (BX)(R14*8), CX
 	ADDQ    R14, CX
 	CMPQ    n+72(FP), $+16
-	JL      part435
+	JL      part468
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, (AX)(R14*1)
 	VMOVUPS Z2, (AX)(R14*2)
@@ -32244,9 +32575,9 @@ linear434:
 	VMOVUPS Z16, (BX)(DI*1)
 	VMOVUPS Z17, (BX)(R14*8)
 	VMOVUPS Z18, (CX)
-	JMP     whole436
+	JMP     whole469
 
-part435:
+part468:
 	VMOVUPS Z0, K1, (AX)
 	VMOVUPS Z1, K1, (AX)(R14*1)
 	VMOVUPS Z2, K1, (AX)(R14*2)
@@ -32267,12 +32598,12 @@ part435:
 	VMOVUPS Z17, K1, (BX)(R14*8)
 	VMOVUPS Z18, K1, (CX)
 
-whole436:
-	JMP tileEnd194
+whole469:
+	JMP tileEnd208
 
-above423:
+above455:
 	TESTQ     $+1, mode+80(FP)
-	JE        fresh437
+	JE        fresh470
 	MOVQ      R13, AX
 	LEAQ      (R14)(R14*2), SI
 	LEAQ      (R14)(R14*4), R8
@@ -32301,19 +32632,19 @@ above423:
 	VMOVUPS.Z (BX)(R14*8), K1, Z17
 	VMOVUPS.Z (CX), K1, Z18
 	VMOVUPS.Z (CX)(R14*1), K1, Z19
-	JMP       started440
+	JMP       started473
 
-fresh437:
+fresh470:
 	MOVQ      bias+48(FP), AX
 	TESTQ     AX, AX
-	JE        zero438
+	JE        zero471
 	VMOVUPS.Z (AX), K1, Z29
-	JMP       spread439
+	JMP       spread472
 
-zero438:
+zero471:
 	VPXORD Z29, Z29, Z29
 
-spread439:
+spread472:
 	VMOVAPS Z29, Z0
 	VMOVAPS Z29, Z1
 	VMOVAPS Z29, Z2
@@ -32335,15 +32666,15 @@ spread439:
 	VMOVAPS Z29, Z18
 	VMOVAPS Z29, Z19
 
-started440:
+started473:
 	MOVQ    (SP), AX
 	MOVQ    b+32(FP), R10
 	MOVQ    k+64(FP), R12
 	SUBQ    $+8, R12
-	JL      rest442
+	JL      rest475
 	PCALIGN $0x40
 
-loop441:
+loop474:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST 4(AX), Z29, Z1
@@ -32521,14 +32852,14 @@ loop441:
 	LEAQ             (R10)(R11*2), R10
 	LEAQ             (AX)(R9*2), AX
 	SUBQ             $+8, R12
-	JGE              loop441
+	JGE              loop474
 
-rest442:
+rest475:
 	ADDQ $+8, R12
 	SUBQ $+2, R12
-	JL   rest444
+	JL   rest477
 
-loop443:
+loop476:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST 4(AX), Z29, Z1
@@ -32574,14 +32905,14 @@ loop443:
 	LEAQ             (R10)(R11*2), R10
 	LEAQ             (AX)(R9*2), AX
 	SUBQ             $+2, R12
-	JGE              loop443
+	JGE              loop476
 
-rest444:
+rest477:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest446
+	JL   rest479
 
-loop445:
+loop478:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST 4(AX), Z29, Z1
@@ -32606,12 +32937,12 @@ loop445:
 	LEAQ             (R10)(R11*1), R10
 	LEAQ             (AX)(R9*1), AX
 	SUBQ             $+1, R12
-	JGE              loop445
+	JGE              loop478
 
-rest446:
+rest479:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear447
+	JE     linear480
 	VPXORD Z29, Z29, Z29
 	VMAXPS Z0, Z29, Z0
 	VADDPS Z29, Z0, Z0
@@ -32654,7 +32985,7 @@ rest446:
 	VMAXPS Z19, Z29, Z19
 	VADDPS Z29, Z19, Z19
 
-linear447:
+linear480:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $+2, R14
 	MOVQ    R13, AX
@@ -32666,7 +32997,7 @@ linear447:
 	LEAQ    (BX)(R14*8), CX
 	ADDQ    R14, CX
 	CMPQ    n+72(FP), $+16
-	JL      part448
+	JL      part482
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, (AX)(R14*1)
 	VMOVUPS Z2, (AX)(R14*2)
@@ -32687,9 +33018,9 @@ linear447:
 	VMOVUPS Z17, (BX)(R14*8)
 	VMOVUPS Z18, (CX)
 	VMOVUPS Z19, (CX)(R14*1)
-	JMP     whole449
+	JMP     whole483
 
-part448:
+part482:
 	VMOVUPS Z0, K1, (AX)
 	VMOVUPS Z1, K1, (AX)(R14*1)
 	VMOVUPS Z2, K1, (AX)(R14*2)
@@ -32711,12 +33042,12 @@ part448:
 	VMOVUPS Z18, K1, (CX)
 	VMOVUPS Z19, K1, (CX)(R14*1)
 
-whole449:
-	JMP tileEnd194
+whole483:
+	JMP tileEnd208
 
-above422:
+above454:
 	TESTQ     $+1, mode+80(FP)
-	JE        fresh450
+	JE        fresh484
 	MOVQ      R13, AX
 	LEAQ      (R14)(R14*2), SI
 	LEAQ      (R14)(R14*4), R8
@@ -32746,19 +33077,19 @@ above422:
 	VMOVUPS.Z (CX), K1, Z18
 	VMOVUPS.Z (CX)(R14*1), K1, Z19
 	VMOVUPS.Z (CX)(R14*2), K1, Z20
-	JMP       started453
+	JMP       started487
 
-fresh450:
+fresh484:
 	MOVQ      bias+48(FP), AX
 	TESTQ     AX, AX
-	JE        zero451
+	JE        zero485
 	VMOVUPS.Z (AX), K1, Z29
-	JMP       spread452
+	JMP       spread486
 
-zero451:
+zero485:
 	VPXORD Z29, Z29, Z29
 
-spread452:
+spread486:
 	VMOVAPS Z29, Z0
 	VMOVAPS Z29, Z1
 	VMOVAPS Z29, Z2
@@ -32781,15 +33112,15 @@ spread452:
 	VMOVAPS Z29, Z19
 	VMOVAPS Z29, Z20
 
-started453:
+started487:
 	MOVQ    (SP), AX
 	MOVQ    b+32(FP), R10
 	MOVQ    k+64(FP), R12
 	SUBQ    $+8, R12
-	JL      rest455
+	JL      rest489
 	PCALIGN $0x40
 
-loop454:
+loop488:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST 4(AX), Z29, Z1
@@ -32975,14 +33306,14 @@ loop454:
 	LEAQ             (R10)(R11*2), R10
 	LEAQ             (AX)(R9*2), AX
 	SUBQ             $+8, R12
-	JGE              loop454
+	JGE              loop488
 
-rest455:
+rest489:
 	ADDQ $+8, R12
 	SUBQ $+2, R12
-	JL   rest457
+	JL   rest491
 
-loop456:
+loop490:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST 4(AX), Z29, Z1
@@ -33030,14 +33361,14 @@ loop456:
 	LEAQ             (R10)(R11*2), R10
 	LEAQ             (AX)(R9*2), AX
 	SUBQ             $+2, R12
-	JGE              loop456
+	JGE              loop490
 
-rest457:
+rest491:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest459
+	JL   rest493
 
-loop458:
+loop492:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST 4(AX), Z29, Z1
@@ -33063,12 +33394,12 @@ loop458:
 	LEAQ             (R10)(R11*1), R10
 	LEAQ             (AX)(R9*1), AX
 	SUBQ             $+1, R12
-	JGE              loop458
+	JGE              loop492
 
-rest459:
+rest493:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear460
+	JE     linear494
 	VPXORD Z29, Z29, Z29
 	VMAXPS Z0, Z29, Z0
 	VADDPS Z29, Z0, Z0
@@ -33113,7 +33444,7 @@ rest459:
 	VMAXPS Z20, Z29, Z20
 	VADDPS Z29, Z20, Z20
 
-linear460:
+linear494:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $+2, R14
 	MOVQ    R13, AX
@@ -33125,7 +33456,7 @@ linear460:
 	LEAQ    (BX)(R14*8), CX
 	ADDQ    R14, CX
 	CMPQ    n+72(FP), $+16
-	JL      part461
+	JL      part496
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, (AX)(R14*1)
 	VMOVUPS Z2, (AX)(R14*2)
@@ -33147,9 +33478,9 @@ linear460:
 	VMOVUPS Z18, (CX)
 	VMOVUPS Z19, (CX)(R14*1)
 	VMOVUPS Z20, (CX)(R14*2)
-	JMP     whole462
+	JMP     whole497
 
-part461:
+part496:
 	VMOVUPS Z0, K1, (AX)
 	VMOVUPS Z1, K1, (AX)(R14*1)
 	VMOVUPS Z2, K1, (AX)(R14*2)
@@ -33172,18 +33503,18 @@ part461:
 	VMOVUPS Z19, K1, (CX)(R14*1)
 	VMOVUPS Z20, K1, (CX)(R14*2)
 
-whole462:
-	JMP tileEnd194
+whole497:
+	JMP tileEnd208
 
-above365:
+above393:
 	CMPQ      DX, $+24
-	JG        above463
+	JG        above498
 	CMPQ      DX, $+23
-	JG        above464
+	JG        above499
 	CMPQ      DX, $+22
-	JG        above465
+	JG        above500
 	TESTQ     $+1, mode+80(FP)
-	JE        fresh466
+	JE        fresh501
 	MOVQ      R13, AX
 	LEAQ      (R14)(R14*2), SI
 	LEAQ      (R14)(R14*4), R8
@@ -33214,19 +33545,19 @@ above365:
 	VMOVUPS.Z (CX)(R14*1), K1, Z19
 	VMOVUPS.Z (CX)(R14*2), K1, Z20
 	VMOVUPS.Z (CX)(SI*1), K1, Z21
-	JMP       started469
+	JMP       started504
 
-fresh466:
+fresh501:
 	MOVQ      bias+48(FP), AX
 	TESTQ     AX, AX
-	JE        zero467
+	JE        zero502
 	VMOVUPS.Z (AX), K1, Z29
-	JMP       spread468
+	JMP       spread503
 
-zero467:
+zero502:
 	VPXORD Z29, Z29, Z29
 
-spread468:
+spread503:
 	VMOVAPS Z29, Z0
 	VMOVAPS Z29, Z1
 	VMOVAPS Z29, Z2
@@ -33250,15 +33581,15 @@ spread468:
 	VMOVAPS Z29, Z20
 	VMOVAPS Z29, Z21
 
-started469:
+started504:
 	MOVQ    (SP), AX
 	MOVQ    b+32(FP), R10
 	MOVQ    k+64(FP), R12
 	SUBQ    $+8, R12
-	JL      rest471
+	JL      rest506
 	PCALIGN $0x40
 
-loop470:
+loop505:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST 4(AX), Z29, Z1
@@ -33452,14 +33783,14 @@ loop470:
 	LEAQ             (R10)(R11*2), R10
 	LEAQ             (AX)(R9*2), AX
 	SUBQ             $+8, R12
-	JGE              loop470
+	JGE              loop505
 
-rest471:
+rest506:
 	ADDQ $+8, R12
 	SUBQ $+2, R12
-	JL   rest473
+	JL   rest508
 
-loop472:
+loop507:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST 4(AX), Z29, Z1
@@ -33509,14 +33840,14 @@ loop472:
 	LEAQ             (R10)(R11*2), R10
 	LEAQ             (AX)(R9*2), AX
 	SUBQ             $+2, R12
-	JGE              loop472
+	JGE              loop507
 
-rest473:
+rest508:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest475
+	JL   rest510
 
-loop474:
+loop509:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST 4(AX), Z29, Z1
@@ -33543,12 +33874,12 @@ loop474:
 	LEAQ             (R10)(R11*1), R10
 	LEAQ             (AX)(R9*1), AX
 	SUBQ             $+1, R12
-	JGE              loop474
+	JGE              loop509
 
-rest475:
+rest510:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear476
+	JE     linear511
 	VPXORD Z29, Z29, Z29
 	VMAXPS Z0, Z29, Z0
 	VADDPS Z29, Z0, Z0
@@ -33595,7 +33926,7 @@ rest475:
 	VMAXPS Z21, Z29, Z21
 	VADDPS Z29, Z21, Z21
 
-linear476:
+linear511:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $+2, R14
 	MOVQ    R13, AX
@@ -33607,7 +33938,7 @@ linear476:
 	LEAQ    (BX)(R14*8), CX
 	ADDQ    R14, CX
 	CMPQ    n+72(FP), $+16
-	JL      part477
+	JL      part513
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, (AX)(R14*1)
 	VMOVUPS Z2, (AX)(R14*2)
@@ -33630,9 +33961,9 @@ linear476:
 	VMOVUPS Z19, (CX)(R14*1)
 	VMOVUPS Z20, (CX)(R14*2)
 	VMOVUPS Z21, (CX)(SI*1)
-	JMP     whole478
+	JMP     whole514
 
-part477:
+part513:
 	VMOVUPS Z0, K1, (AX)
 	VMOVUPS Z1, K1, (AX)(R14*1)
 	VMOVUPS Z2, K1, (AX)(R14*2)
@@ -33656,12 +33987,12 @@ part477:
 	VMOVUPS Z20, K1, (CX)(R14*2)
 	VMOVUPS Z21, K1, (CX)(SI*1)
 
-whole478:
-	JMP tileEnd194
+whole514:
+	JMP tileEnd208
 
-above465:
+above500:
 	TESTQ     $+1, mode+80(FP)
-	JE        fresh479
+	JE        fresh515
 	MOVQ      R13, AX
 	LEAQ      (R14)(R14*2), SI
 	LEAQ      (R14)(R14*4), R8
@@ -33693,19 +34024,19 @@ above465:
 	VMOVUPS.Z (CX)(R14*2), K1, Z20
 	VMOVUPS.Z (CX)(SI*1), K1, Z21
 	VMOVUPS.Z (CX)(R14*4), K1, Z22
-	JMP       started482
+	JMP       started518
 
-fresh479:
+fresh515:
 	MOVQ      bias+48(FP), AX
 	TESTQ     AX, AX
-	JE        zero480
+	JE        zero516
 	VMOVUPS.Z (AX), K1, Z29
-	JMP       spread481
+	JMP       spread517
 
-zero480:
+zero516:
 	VPXORD Z29, Z29, Z29
 
-spread481:
+spread517:
 	VMOVAPS Z29, Z0
 	VMOVAPS Z29, Z1
 	VMOVAPS Z29, Z2
@@ -33730,15 +34061,15 @@ spread481:
 	VMOVAPS Z29, Z21
 	VMOVAPS Z29, Z22
 
-started482:
+started518:
 	MOVQ    (SP), AX
 	MOVQ    b+32(FP), R10
 	MOVQ    k+64(FP), R12
 	SUBQ    $+8, R12
-	JL      rest484
+	JL      rest520
 	PCALIGN $0x40
 
-loop483:
+loop519:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST 4(AX), Z29, Z1
@@ -33940,14 +34271,14 @@ loop483:
 	LEAQ             (R10)(R11*2), R10
 	LEAQ             (AX)(R9*2), AX
 	SUBQ             $+8, R12
-	JGE              loop483
+	JGE              loop519
 
-rest484:
+rest520:
 	ADDQ $+8, R12
 	SUBQ $+2, R12
-	JL   rest486
+	JL   rest522
 
-loop485:
+loop521:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST 4(AX), Z29, Z1
@@ -33999,14 +34330,14 @@ loop485:
 	LEAQ             (R10)(R11*2), R10
 	LEAQ             (AX)(R9*2), AX
 	SUBQ             $+2, R12
-	JGE              loop485
+	JGE              loop521
 
-rest486:
+rest522:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest488
+	JL   rest524
 
-loop487:
+loop523:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST 4(AX), Z29, Z1
@@ -34034,12 +34365,12 @@ loop487:
 	LEAQ             (R10)(R11*1), R10
 	LEAQ             (AX)(R9*1), AX
 	SUBQ             $+1, R12
-	JGE              loop487
+	JGE              loop523
 
-rest488:
+rest524:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear489
+	JE     linear525
 	VPXORD Z29, Z29, Z29
 	VMAXPS Z0, Z29, Z0
 	VADDPS Z29, Z0, Z0
@@ -34088,7 +34419,7 @@ rest488:
 	VMAXPS Z22, Z29, Z22
 	VADDPS Z29, Z22, Z22
 
-linear489:
+linear525:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $+2, R14
 	MOVQ    R13, AX
@@ -34100,7 +34431,7 @@ linear489:
 	LEAQ    (BX)(R14*8), CX
 	ADDQ    R14, CX
 	CMPQ    n+72(FP), $+16
-	JL      part490
+	JL      part527
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, (AX)(R14*1)
 	VMOVUPS Z2, (AX)(R14*2)
@@ -34124,9 +34455,9 @@ linear489:
 	VMOVUPS Z20, (CX)(R14*2)
 	VMOVUPS Z21, (CX)(SI*1)
 	VMOVUPS Z22, (CX)(R14*4)
-	JMP     whole491
+	JMP     whole528
 
-part490:
+part527:
 	VMOVUPS Z0, K1, (AX)
 	VMOVUPS Z1, K1, (AX)(R14*1)
 	VMOVUPS Z2, K1, (AX)(R14*2)
@@ -34151,12 +34482,12 @@ part490:
 	VMOVUPS Z21, K1, (CX)(SI*1)
 	VMOVUPS Z22, K1, (CX)(R14*4)
 
-whole491:
-	JMP tileEnd194
+whole528:
+	JMP tileEnd208
 
-above464:
+above499:
 	TESTQ     $+1, mode+80(FP)
-	JE        fresh492
+	JE        fresh529
 	MOVQ      R13, AX
 	LEAQ      (R14)(R14*2), SI
 	LEAQ      (R14)(R14*4), R8
@@ -34189,19 +34520,19 @@ above464:
 	VMOVUPS.Z (CX)(SI*1), K1, Z21
 	VMOVUPS.Z (CX)(R14*4), K1, Z22
 	VMOVUPS.Z (CX)(R8*1), K1, Z23
-	JMP       started495
+	JMP       started532
 
-fresh492:
+fresh529:
 	MOVQ      bias+48(FP), AX
 	TESTQ     AX, AX
-	JE        zero493
+	JE        zero530
 	VMOVUPS.Z (AX), K1, Z29
-	JMP       spread494
+	JMP       spread531
 
-zero493:
+zero530:
 	VPXORD Z29, Z29, Z29
 
-spread494:
+spread531:
 	VMOVAPS Z29, Z0
 	VMOVAPS Z29, Z1
 	VMOVAPS Z29, Z2
@@ -34227,15 +34558,15 @@ spread494:
 	VMOVAPS Z29, Z22
 	VMOVAPS Z29, Z23
 
-started495:
+started532:
 	MOVQ    (SP), AX
 	MOVQ    b+32(FP), R10
 	MOVQ    k+64(FP), R12
 	SUBQ    $+8, R12
-	JL      rest497
+	JL      rest534
 	PCALIGN $0x40
 
-loop496:
+loop533:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST 4(AX), Z29, Z1
@@ -34445,14 +34776,14 @@ loop496:
 	LEAQ             (R10)(R11*2), R10
 	LEAQ             (AX)(R9*2), AX
 	SUBQ             $+8, R12
-	JGE              loop496
+	JGE              loop533
 
-rest497:
+rest534:
 	ADDQ $+8, R12
 	SUBQ $+2, R12
-	JL   rest499
+	JL   rest536
 
-loop498:
+loop535:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST 4(AX), Z29, Z1
@@ -34506,14 +34837,14 @@ loop498:
 	LEAQ             (R10)(R11*2), R10
 	LEAQ             (AX)(R9*2), AX
 	SUBQ             $+2, R12
-	JGE              loop498
+	JGE              loop535
 
-rest499:
+rest536:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest501
+	JL   rest538
 
-loop500:
+loop537:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST 4(AX), Z29, Z1
@@ -34542,12 +34873,12 @@ loop500:
 	LEAQ             (R10)(R11*1), R10
 	LEAQ             (AX)(R9*1), AX
 	SUBQ             $+1, R12
-	JGE              loop500
+	JGE              loop537
 
-rest501:
+rest538:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear502
+	JE     linear539
 	VPXORD Z29, Z29, Z29
 	VMAXPS Z0, Z29, Z0
 	VADDPS Z29, Z0, Z0
@@ -34598,7 +34929,7 @@ rest501:
 	VMAXPS Z23, Z29, Z23
 	VADDPS Z29, Z23, Z23
 
-linear502:
+linear539:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $+2, R14
 	MOVQ    R13, AX
@@ -34610,7 +34941,7 @@ linear502:
 	LEAQ    (BX)(R14*8), CX
 	ADDQ    R14, CX
 	CMPQ    n+72(FP), $+16
-	JL      part503
+	JL      part541
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, (AX)(R14*1)
 	VMOVUPS Z2, (AX)(R14*2)
@@ -34635,9 +34966,9 @@ linear502:
 	VMOVUPS Z21, (CX)(SI*1)
 	VMOVUPS Z22, (CX)(R14*4)
 	VMOVUPS Z23, (CX)(R8*1)
-	JMP     whole504
+	JMP     whole542
 
-part503:
+part541:
 	VMOVUPS Z0, K1, (AX)
 	VMOVUPS Z1, K1, (AX)(R14*1)
 	VMOVUPS Z2, K1, (AX)(R14*2)
@@ -34663,16 +34994,16 @@ part503:
 	VMOVUPS Z22, K1, (CX)(R14*4)
 	VMOVUPS Z23, K1, (CX)(R8*1)
 
-whole504:
-	JMP tileEnd194
+whole542:
+	JMP tileEnd208
 
-above463:
+above498:
 	CMPQ      DX, $+26
-	JG        above505
+	JG        above543
 	CMPQ      DX, $+25
-	JG        above506
+	JG        above544
 	TESTQ     $+1, mode+80(FP)
-	JE        fresh507
+	JE        fresh545
 	MOVQ      R13, AX
 	LEAQ      (R14)(R14*2), SI
 	LEAQ      (R14)(R14*4), R8
@@ -34706,19 +35037,19 @@ above463:
 	VMOVUPS.Z (CX)(R14*4), K1, Z22
 	VMOVUPS.Z (CX)(R8*1), K1, Z23
 	VMOVUPS.Z (CX)(SI*2), K1, Z24
-	JMP       started510
+	JMP       started548
 
-fresh507:
+fresh545:
 	MOVQ      bias+48(FP), AX
 	TESTQ     AX, AX
-	JE        zero508
+	JE        zero546
 	VMOVUPS.Z (AX), K1, Z29
-	JMP       spread509
+	JMP       spread547
 
-zero508:
+zero546:
 	VPXORD Z29, Z29, Z29
 
-spread509:
+spread547:
 	VMOVAPS Z29, Z0
 	VMOVAPS Z29, Z1
 	VMOVAPS Z29, Z2
@@ -34745,15 +35076,15 @@ spread509:
 	VMOVAPS Z29, Z23
 	VMOVAPS Z29, Z24
 
-started510:
+started548:
 	MOVQ    (SP), AX
 	MOVQ    b+32(FP), R10
 	MOVQ    k+64(FP), R12
 	SUBQ    $+8, R12
-	JL      rest512
+	JL      rest550
 	PCALIGN $0x40
 
-loop511:
+loop549:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST 4(AX), Z29, Z1
@@ -34971,14 +35302,14 @@ loop511:
 	LEAQ             (R10)(R11*2), R10
 	LEAQ             (AX)(R9*2), AX
 	SUBQ             $+8, R12
-	JGE              loop511
+	JGE              loop549
 
-rest512:
+rest550:
 	ADDQ $+8, R12
 	SUBQ $+2, R12
-	JL   rest514
+	JL   rest552
 
-loop513:
+loop551:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST 4(AX), Z29, Z1
@@ -35034,14 +35365,14 @@ loop513:
 	LEAQ             (R10)(R11*2), R10
 	LEAQ             (AX)(R9*2), AX
 	SUBQ             $+2, R12
-	JGE              loop513
+	JGE              loop551
 
-rest514:
+rest552:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest516
+	JL   rest554
 
-loop515:
+loop553:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST 4(AX), Z29, Z1
@@ -35071,12 +35402,12 @@ loop515:
 	LEAQ             (R10)(R11*1), R10
 	LEAQ             (AX)(R9*1), AX
 	SUBQ             $+1, R12
-	JGE              loop515
+	JGE              loop553
 
-rest516:
+rest554:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear517
+	JE     linear555
 	VPXORD Z29, Z29, Z29
 	VMAXPS Z0, Z29, Z0
 	VADDPS Z29, Z0, Z0
@@ -35129,7 +35460,7 @@ rest516:
 	VMAXPS Z24, Z29, Z24
 	VADDPS Z29, Z24, Z24
 
-linear517:
+linear555:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $+2, R14
 	MOVQ    R13, AX
@@ -35141,7 +35472,7 @@ linear517:
 	LEAQ    (BX)(R14*8), CX
 	ADDQ    R14, CX
 	CMPQ    n+72(FP), $+16
-	JL      part518
+	JL      part557
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, (AX)(R14*1)
 	VMOVUPS Z2, (AX)(R14*2)
@@ -35167,9 +35498,9 @@ linear517:
 	VMOVUPS Z22, (CX)(R14*4)
 	VMOVUPS Z23, (CX)(R8*1)
 	VMOVUPS Z24, (CX)(SI*2)
-	JMP     whole519
+	JMP     whole558
 
-part518:
+part557:
 	VMOVUPS Z0, K1, (AX)
 	VMOVUPS Z1, K1, (AX)(R14*1)
 	VMOVUPS Z2, K1, (AX)(R14*2)
@@ -35196,12 +35527,12 @@ part518:
 	VMOVUPS Z23, K1, (CX)(R8*1)
 	VMOVUPS Z24, K1, (CX)(SI*2)
 
-whole519:
-	JMP tileEnd194
+whole558:
+	JMP tileEnd208
 
-above506:
+above544:
 	TESTQ     $+1, mode+80(FP)
-	JE        fresh520
+	JE        fresh559
 	MOVQ      R13, AX
 	LEAQ      (R14)(R14*2), SI
 	LEAQ      (R14)(R14*4), R8
@@ -35236,19 +35567,19 @@ above506:
 	VMOVUPS.Z (CX)(R8*1), K1, Z23
 	VMOVUPS.Z (CX)(SI*2), K1, Z24
 	VMOVUPS.Z (CX)(DI*1), K1, Z25
-	JMP       started523
+	JMP       started562
 
-fresh520:
+fresh559:
 	MOVQ      bias+48(FP), AX
 	TESTQ     AX, AX
-	JE        zero521
+	JE        zero560
 	VMOVUPS.Z (AX), K1, Z29
-	JMP       spread522
+	JMP       spread561
 
-zero521:
+zero560:
 	VPXORD Z29, Z29, Z29
 
-spread522:
+spread561:
 	VMOVAPS Z29, Z0
 	VMOVAPS Z29, Z1
 	VMOVAPS Z29, Z2
@@ -35276,15 +35607,15 @@ spread522:
 	VMOVAPS Z29, Z24
 	VMOVAPS Z29, Z25
 
-started523:
+started562:
 	MOVQ    (SP), AX
 	MOVQ    b+32(FP), R10
 	MOVQ    k+64(FP), R12
 	SUBQ    $+8, R12
-	JL      rest525
+	JL      rest564
 	PCALIGN $0x40
 
-loop524:
+loop563:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST 4(AX), Z29, Z1
@@ -35510,14 +35841,14 @@ loop524:
 	LEAQ             (R10)(R11*2), R10
 	LEAQ             (AX)(R9*2), AX
 	SUBQ             $+8, R12
-	JGE              loop524
+	JGE              loop563
 
-rest525:
+rest564:
 	ADDQ $+8, R12
 	SUBQ $+2, R12
-	JL   rest527
+	JL   rest566
 
-loop526:
+loop565:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST 4(AX), Z29, Z1
@@ -35575,14 +35906,14 @@ loop526:
 	LEAQ             (R10)(R11*2), R10
 	LEAQ             (AX)(R9*2), AX
 	SUBQ             $+2, R12
-	JGE              loop526
+	JGE              loop565
 
-rest527:
+rest566:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest529
+	JL   rest568
 
-loop528:
+loop567:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST 4(AX), Z29, Z1
@@ -35613,12 +35944,12 @@ loop528:
 	LEAQ             (R10)(R11*1), R10
 	LEAQ             (AX)(R9*1), AX
 	SUBQ             $+1, R12
-	JGE              loop528
+	JGE              loop567
 
-rest529:
+rest568:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear530
+	JE     linear569
 	VPXORD Z29, Z29, Z29
 	VMAXPS Z0, Z29, Z0
 	VADDPS Z29, Z0, Z0
@@ -35673,7 +36004,7 @@ rest529:
 	VMAXPS Z25, Z29, Z25
 	VADDPS Z29, Z25, Z25
 
-linear530:
+linear569:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $+2, R14
 	MOVQ    R13, AX
@@ -35685,7 +36016,7 @@ linear530:
 	LEAQ    (BX)(R14*8), CX
 	ADDQ    R14, CX
 	CMPQ    n+72(FP), $+16
-	JL      part531
+	JL      part571
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, (AX)(R14*1)
 	VMOVUPS Z2, (AX)(R14*2)
@@ -35712,9 +36043,9 @@ linear530:
 	VMOVUPS Z23, (CX)(R8*1)
 	VMOVUPS Z24, (CX)(SI*2)
 	VMOVUPS Z25, (CX)(DI*1)
-	JMP     whole532
+	JMP     whole572
 
-part531:
+part571:
 	VMOVUPS Z0, K1, (AX)
 	VMOVUPS Z1, K1, (AX)(R14*1)
 	VMOVUPS Z2, K1, (AX)(R14*2)
@@ -35742,12 +36073,12 @@ part531:
 	VMOVUPS Z24, K1, (CX)(SI*2)
 	VMOVUPS Z25, K1, (CX)(DI*1)
 
-whole532:
-	JMP tileEnd194
+whole572:
+	JMP tileEnd208
 
-above505:
+above543:
 	TESTQ     $+1, mode+80(FP)
-	JE        fresh533
+	JE        fresh573
 	MOVQ      R13, AX
 	LEAQ      (R14)(R14*2), SI
 	LEAQ      (R14)(R14*4), R8
@@ -35783,19 +36114,19 @@ above505:
 	VMOVUPS.Z (CX)(SI*2), K1, Z24
 	VMOVUPS.Z (CX)(DI*1), K1, Z25
 	VMOVUPS.Z (CX)(R14*8), K1, Z26
-	JMP       started536
+	JMP       started576
 
-fresh533:
+fresh573:
 	MOVQ      bias+48(FP), AX
 	TESTQ     AX, AX
-	JE        zero534
+	JE        zero574
 	VMOVUPS.Z (AX), K1, Z29
-	JMP       spread535
+	JMP       spread575
 
-zero534:
+zero574:
 	VPXORD Z29, Z29, Z29
 
-spread535:
+spread575:
 	VMOVAPS Z29, Z0
 	VMOVAPS Z29, Z1
 	VMOVAPS Z29, Z2
@@ -35824,15 +36155,15 @@ spread535:
 	VMOVAPS Z29, Z25
 	VMOVAPS Z29, Z26
 
-started536:
+started576:
 	MOVQ    (SP), AX
 	MOVQ    b+32(FP), R10
 	MOVQ    k+64(FP), R12
 	SUBQ    $+8, R12
-	JL      rest538
+	JL      rest578
 	PCALIGN $0x40
 
-loop537:
+loop577:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST 4(AX), Z29, Z1
@@ -36066,14 +36397,14 @@ loop537:
 	LEAQ             (R10)(R11*2), R10
 	LEAQ             (AX)(R9*2), AX
 	SUBQ             $+8, R12
-	JGE              loop537
+	JGE              loop577
 
-rest538:
+rest578:
 	ADDQ $+8, R12
 	SUBQ $+2, R12
-	JL   rest540
+	JL   rest580
 
-loop539:
+loop579:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST 4(AX), Z29, Z1
@@ -36133,14 +36464,14 @@ loop539:
 	LEAQ             (R10)(R11*2), R10
 	LEAQ             (AX)(R9*2), AX
 	SUBQ             $+2, R12
-	JGE              loop539
+	JGE              loop579
 
-rest540:
+rest580:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest542
+	JL   rest582
 
-loop541:
+loop581:
 	VMOVUPS          (R10), Z29
 	VFMADD231PS.BCST (AX), Z29, Z0
 	VFMADD231PS.BCST 4(AX), Z29, Z1
@@ -36172,12 +36503,12 @@ loop541:
 	LEAQ             (R10)(R11*1), R10
 	LEAQ             (AX)(R9*1), AX
 	SUBQ             $+1, R12
-	JGE              loop541
+	JGE              loop581
 
-rest542:
+rest582:
 	ADDQ   $+1, R12
 	TESTQ  $+2, mode+80(FP)
-	JE     linear543
+	JE     linear583
 	VPXORD Z29, Z29, Z29
 	VMAXPS Z0, Z29, Z0
 	VADDPS Z29, Z0, Z0
@@ -36234,7 +36565,7 @@ rest542:
 	VMAXPS Z26, Z29, Z26
 	VADDPS Z29, Z26, Z26
 
-linear543:
+linear583:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $+2, R14
 	MOVQ    R13, AX
@@ -36246,7 +36577,7 @@ linear543:
 	LEAQ    (BX)(R14*8), CX
 	ADDQ    R14, CX
 	CMPQ    n+72(FP), $+16
-	JL      part544
+	JL      part585
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, (AX)(R14*1)
 	VMOVUPS Z2, (AX)(R14*2)
@@ -36274,9 +36605,9 @@ linear543:
 	VMOVUPS Z24, (CX)(SI*2)
 	VMOVUPS Z25, (CX)(DI*1)
 	VMOVUPS Z26, (CX)(R14*8)
-	JMP     whole545
+	JMP     whole586
 
-part544:
+part585:
 	VMOVUPS Z0, K1, (AX)
 	VMOVUPS Z1, K1, (AX)(R14*1)
 	VMOVUPS Z2, K1, (AX)(R14*2)
@@ -36305,8 +36636,8 @@ part544:
 	VMOVUPS Z25, K1, (CX)(DI*1)
 	VMOVUPS Z26, K1, (CX)(R14*8)
 
-whole545:
-tileEnd194:
+whole586:
+tileEnd208:
 	SUBQ  DX, 8(SP)
 	JE    done1
 	MOVQ  DX, R12
@@ -36314,15 +36645,15 @@ tileEnd194:
 	ADDQ  R12, (SP)
 	IMULQ R14, DX
 	ADDQ  DX, R13
-	JMP   tile191
+	JMP   tile205
 
 done1:
 	VZEROUPPER
 	RET
 
-// func gemmWideF32AVX512(c *float32, ldc int, a *float32, lda int, b *float32, ldb int, panel int, bias *float32, m int, k int, mode int)
+// func gemmWideF32AVX512(c *float32, ldc int, a *float32, lda int, b *float32, ldb int, panel int, bias *float32, tile *float32, m int, k int, mode int)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
-TEXT ·gemmWideF32AVX512(SB), NOSPLIT, $24-88
+TEXT ·gemmWideF32AVX512(SB), NOSPLIT, $24-96
 	MOVQ ldc+8(FP), R14
 	MOVQ lda+24(FP), R9
 	MOVQ ldb+40(FP), R11
@@ -36333,7 +36664,7 @@ TEXT ·gemmWideF32AVX512(SB), NOSPLIT, $24-88
 	MOVQ c+0(FP), R13
 	MOVQ a+16(FP), AX
 	MOVQ AX, (SP)
-	MOVQ m+64(FP), AX
+	MOVQ m+72(FP), AX
 	MOVQ AX, 8(SP)
 
 tile2:
@@ -36356,7 +36687,7 @@ chosen4:
 	JG      above7
 	CMPQ    DX, $+1
 	JG      above8
-	TESTQ   $+1, mode+80(FP)
+	TESTQ   $+1, mode+88(FP)
 	JE      fresh9
 	MOVQ    R13, AX
 	VMOVUPS (AX), Z0
@@ -36392,7 +36723,7 @@ started12:
 	MOVQ    b+32(FP), R10
 	MOVQ    panel+48(FP), DI
 	LEAQ    (R10)(DI*4), DI
-	MOVQ    k+72(FP), R12
+	MOVQ    k+80(FP), R12
 	MOVQ    R9, R14
 	IMULQ   DX, R14
 	ADDQ    AX, R14
@@ -36448,7 +36779,7 @@ loop15:
 
 rest16:
 	ADDQ   $+1, R12
-	TESTQ  $+2, mode+80(FP)
+	TESTQ  $+2, mode+88(FP)
 	JE     linear17
 	VPXORD Z29, Z29, Z29
 	VMAXPS Z0, Z29, Z0
@@ -36464,15 +36795,36 @@ linear17:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $+2, R14
 	MOVQ    R13, AX
+	TESTQ   $+8, mode+88(FP)
+	JE      cached19
+	TESTQ   $+4, mode+88(FP)
+	JE      straight20
+	MOVQ    tile+64(FP), AX
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, 64(AX)
 	VMOVUPS Z2, 128(AX)
 	VMOVUPS Z3, 192(AX)
-	JMP     tileEnd5
+	JMP     stored18
+
+straight20:
+	VMOVNTPS Z0, (AX)
+	VMOVNTPS Z1, 64(AX)
+	VMOVNTPS Z2, 128(AX)
+	VMOVNTPS Z3, 192(AX)
+	JMP      stored18
+
+cached19:
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS Z2, 128(AX)
+	VMOVUPS Z3, 192(AX)
+
+stored18:
+	JMP tileEnd5
 
 above8:
-	TESTQ   $+1, mode+80(FP)
-	JE      fresh18
+	TESTQ   $+1, mode+88(FP)
+	JE      fresh21
 	MOVQ    R13, AX
 	VMOVUPS (AX), Z0
 	VMOVUPS 64(AX), Z1
@@ -36482,25 +36834,25 @@ above8:
 	VMOVUPS 64(AX)(R14*1), Z5
 	VMOVUPS 128(AX)(R14*1), Z6
 	VMOVUPS 192(AX)(R14*1), Z7
-	JMP     started21
+	JMP     started24
 
-fresh18:
+fresh21:
 	MOVQ    bias+56(FP), AX
 	TESTQ   AX, AX
-	JE      zero19
+	JE      zero22
 	VMOVUPS (AX), Z29
 	VMOVUPS 64(AX), Z28
 	VMOVUPS 128(AX), Z27
 	VMOVUPS 192(AX), Z26
-	JMP     spread20
+	JMP     spread23
 
-zero19:
+zero22:
 	VPXORD Z29, Z29, Z29
 	VPXORD Z28, Z28, Z28
 	VPXORD Z27, Z27, Z27
 	VPXORD Z26, Z26, Z26
 
-spread20:
+spread23:
 	VMOVAPS Z29, Z0
 	VMOVAPS Z28, Z1
 	VMOVAPS Z27, Z2
@@ -36510,20 +36862,20 @@ spread20:
 	VMOVAPS Z27, Z6
 	VMOVAPS Z26, Z7
 
-started21:
+started24:
 	MOVQ    (SP), AX
 	MOVQ    b+32(FP), R10
 	MOVQ    panel+48(FP), DI
 	LEAQ    (R10)(DI*4), DI
-	MOVQ    k+72(FP), R12
+	MOVQ    k+80(FP), R12
 	MOVQ    R9, R14
 	IMULQ   DX, R14
 	ADDQ    AX, R14
 	SUBQ    $+2, R12
-	JL      rest23
+	JL      rest26
 	PCALIGN $0x40
 
-loop22:
+loop25:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
 	VMOVUPS      (DI), Z27
@@ -36556,14 +36908,14 @@ loop22:
 	LEAQ         (DI)(R11*2), DI
 	ADDQ         $+8, AX
 	SUBQ         $+2, R12
-	JGE          loop22
+	JGE          loop25
 
-rest23:
+rest26:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest25
+	JL   rest28
 
-loop24:
+loop27:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
 	VMOVUPS      (DI), Z27
@@ -36582,12 +36934,12 @@ loop24:
 	LEAQ         (DI)(R11*1), DI
 	ADDQ         $+4, AX
 	SUBQ         $+1, R12
-	JGE          loop24
+	JGE          loop27
 
-rest25:
+rest28:
 	ADDQ   $+1, R12
-	TESTQ  $+2, mode+80(FP)
-	JE     linear26
+	TESTQ  $+2, mode+88(FP)
+	JE     linear29
 	VPXORD Z29, Z29, Z29
 	VMAXPS Z0, Z29, Z0
 	VADDPS Z29, Z0, Z0
@@ -36606,10 +36958,37 @@ rest25:
 	VMAXPS Z7, Z29, Z7
 	VADDPS Z29, Z7, Z7
 
-linear26:
+linear29:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $+2, R14
 	MOVQ    R13, AX
+	TESTQ   $+8, mode+88(FP)
+	JE      cached31
+	TESTQ   $+4, mode+88(FP)
+	JE      straight32
+	MOVQ    tile+64(FP), AX
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS Z2, 128(AX)
+	VMOVUPS Z3, 192(AX)
+	VMOVUPS Z4, 256(AX)
+	VMOVUPS Z5, 320(AX)
+	VMOVUPS Z6, 384(AX)
+	VMOVUPS Z7, 448(AX)
+	JMP     stored30
+
+straight32:
+	VMOVNTPS Z0, (AX)
+	VMOVNTPS Z1, 64(AX)
+	VMOVNTPS Z2, 128(AX)
+	VMOVNTPS Z3, 192(AX)
+	VMOVNTPS Z4, (AX)(R14*1)
+	VMOVNTPS Z5, 64(AX)(R14*1)
+	VMOVNTPS Z6, 128(AX)(R14*1)
+	VMOVNTPS Z7, 192(AX)(R14*1)
+	JMP      stored30
+
+cached31:
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, 64(AX)
 	VMOVUPS Z2, 128(AX)
@@ -36618,11 +36997,13 @@ linear26:
 	VMOVUPS Z5, 64(AX)(R14*1)
 	VMOVUPS Z6, 128(AX)(R14*1)
 	VMOVUPS Z7, 192(AX)(R14*1)
-	JMP     tileEnd5
+
+stored30:
+	JMP tileEnd5
 
 above7:
-	TESTQ   $+1, mode+80(FP)
-	JE      fresh27
+	TESTQ   $+1, mode+88(FP)
+	JE      fresh33
 	MOVQ    R13, AX
 	VMOVUPS (AX), Z0
 	VMOVUPS 64(AX), Z1
@@ -36636,25 +37017,25 @@ above7:
 	VMOVUPS 64(AX)(R14*2), Z9
 	VMOVUPS 128(AX)(R14*2), Z10
 	VMOVUPS 192(AX)(R14*2), Z11
-	JMP     started30
+	JMP     started36
 
-fresh27:
+fresh33:
 	MOVQ    bias+56(FP), AX
 	TESTQ   AX, AX
-	JE      zero28
+	JE      zero34
 	VMOVUPS (AX), Z29
 	VMOVUPS 64(AX), Z28
 	VMOVUPS 128(AX), Z27
 	VMOVUPS 192(AX), Z26
-	JMP     spread29
+	JMP     spread35
 
-zero28:
+zero34:
 	VPXORD Z29, Z29, Z29
 	VPXORD Z28, Z28, Z28
 	VPXORD Z27, Z27, Z27
 	VPXORD Z26, Z26, Z26
 
-spread29:
+spread35:
 	VMOVAPS Z29, Z0
 	VMOVAPS Z28, Z1
 	VMOVAPS Z27, Z2
@@ -36668,20 +37049,20 @@ spread29:
 	VMOVAPS Z27, Z10
 	VMOVAPS Z26, Z11
 
-started30:
+started36:
 	MOVQ    (SP), AX
 	MOVQ    b+32(FP), R10
 	MOVQ    panel+48(FP), DI
 	LEAQ    (R10)(DI*4), DI
-	MOVQ    k+72(FP), R12
+	MOVQ    k+80(FP), R12
 	MOVQ    R9, R14
 	IMULQ   DX, R14
 	ADDQ    AX, R14
 	SUBQ    $+8, R12
-	JL      rest32
+	JL      rest38
 	PCALIGN $0x40
 
-loop31:
+loop37:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
 	VMOVUPS      (DI), Z27
@@ -36845,14 +37226,14 @@ loop31:
 	ADDQ         $+32, AX
 	ADDQ         $+96, R14
 	SUBQ         $+8, R12
-	JGE          loop31
+	JGE          loop37
 
-rest32:
+rest38:
 	ADDQ $+8, R12
 	SUBQ $+2, R12
-	JL   rest34
+	JL   rest40
 
-loop33:
+loop39:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
 	VMOVUPS      (DI), Z27
@@ -36895,14 +37276,14 @@ loop33:
 	LEAQ         (DI)(R11*2), DI
 	ADDQ         $+8, AX
 	SUBQ         $+2, R12
-	JGE          loop33
+	JGE          loop39
 
-rest34:
+rest40:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest36
+	JL   rest42
 
-loop35:
+loop41:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
 	VMOVUPS      (DI), Z27
@@ -36926,12 +37307,12 @@ loop35:
 	LEAQ         (DI)(R11*1), DI
 	ADDQ         $+4, AX
 	SUBQ         $+1, R12
-	JGE          loop35
+	JGE          loop41
 
-rest36:
+rest42:
 	ADDQ   $+1, R12
-	TESTQ  $+2, mode+80(FP)
-	JE     linear37
+	TESTQ  $+2, mode+88(FP)
+	JE     linear43
 	VPXORD Z29, Z29, Z29
 	VMAXPS Z0, Z29, Z0
 	VADDPS Z29, Z0, Z0
@@ -36958,10 +37339,45 @@ rest36:
 	VMAXPS Z11, Z29, Z11
 	VADDPS Z29, Z11, Z11
 
-linear37:
+linear43:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $+2, R14
 	MOVQ    R13, AX
+	TESTQ   $+8, mode+88(FP)
+	JE      cached45
+	TESTQ   $+4, mode+88(FP)
+	JE      straight46
+	MOVQ    tile+64(FP), AX
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS Z2, 128(AX)
+	VMOVUPS Z3, 192(AX)
+	VMOVUPS Z4, 256(AX)
+	VMOVUPS Z5, 320(AX)
+	VMOVUPS Z6, 384(AX)
+	VMOVUPS Z7, 448(AX)
+	VMOVUPS Z8, 512(AX)
+	VMOVUPS Z9, 576(AX)
+	VMOVUPS Z10, 640(AX)
+	VMOVUPS Z11, 704(AX)
+	JMP     stored44
+
+straight46:
+	VMOVNTPS Z0, (AX)
+	VMOVNTPS Z1, 64(AX)
+	VMOVNTPS Z2, 128(AX)
+	VMOVNTPS Z3, 192(AX)
+	VMOVNTPS Z4, (AX)(R14*1)
+	VMOVNTPS Z5, 64(AX)(R14*1)
+	VMOVNTPS Z6, 128(AX)(R14*1)
+	VMOVNTPS Z7, 192(AX)(R14*1)
+	VMOVNTPS Z8, (AX)(R14*2)
+	VMOVNTPS Z9, 64(AX)(R14*2)
+	VMOVNTPS Z10, 128(AX)(R14*2)
+	VMOVNTPS Z11, 192(AX)(R14*2)
+	JMP      stored44
+
+cached45:
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, 64(AX)
 	VMOVUPS Z2, 128(AX)
@@ -36974,15 +37390,17 @@ linear37:
 	VMOVUPS Z9, 64(AX)(R14*2)
 	VMOVUPS Z10, 128(AX)(R14*2)
 	VMOVUPS Z11, 192(AX)(R14*2)
-	JMP     tileEnd5
+
+stored44:
+	JMP tileEnd5
 
 above6:
 	CMPQ    DX, $+5
-	JG      above38
+	JG      above47
 	CMPQ    DX, $+4
-	JG      above39
-	TESTQ   $+1, mode+80(FP)
-	JE      fresh40
+	JG      above48
+	TESTQ   $+1, mode+88(FP)
+	JE      fresh49
 	MOVQ    R13, AX
 	LEAQ    (R14)(R14*2), SI
 	VMOVUPS (AX), Z0
@@ -37001,25 +37419,25 @@ above6:
 	VMOVUPS 64(AX)(SI*1), Z13
 	VMOVUPS 128(AX)(SI*1), Z14
 	VMOVUPS 192(AX)(SI*1), Z15
-	JMP     started43
+	JMP     started52
 
-fresh40:
+fresh49:
 	MOVQ    bias+56(FP), AX
 	TESTQ   AX, AX
-	JE      zero41
+	JE      zero50
 	VMOVUPS (AX), Z29
 	VMOVUPS 64(AX), Z28
 	VMOVUPS 128(AX), Z27
 	VMOVUPS 192(AX), Z26
-	JMP     spread42
+	JMP     spread51
 
-zero41:
+zero50:
 	VPXORD Z29, Z29, Z29
 	VPXORD Z28, Z28, Z28
 	VPXORD Z27, Z27, Z27
 	VPXORD Z26, Z26, Z26
 
-spread42:
+spread51:
 	VMOVAPS Z29, Z0
 	VMOVAPS Z28, Z1
 	VMOVAPS Z27, Z2
@@ -37037,21 +37455,21 @@ spread42:
 	VMOVAPS Z27, Z14
 	VMOVAPS Z26, Z15
 
-started43:
+started52:
 	MOVQ    (SP), AX
 	LEAQ    (R9)(R9*2), SI
 	MOVQ    b+32(FP), R10
 	MOVQ    panel+48(FP), DI
 	LEAQ    (R10)(DI*4), DI
-	MOVQ    k+72(FP), R12
+	MOVQ    k+80(FP), R12
 	MOVQ    R9, R14
 	IMULQ   DX, R14
 	ADDQ    AX, R14
 	SUBQ    $+8, R12
-	JL      rest45
+	JL      rest54
 	PCALIGN $0x40
 
-loop44:
+loop53:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
 	VMOVUPS      (DI), Z27
@@ -37255,14 +37673,14 @@ loop44:
 	ADDQ         $+32, AX
 	ADDQ         $+128, R14
 	SUBQ         $+8, R12
-	JGE          loop44
+	JGE          loop53
 
-rest45:
+rest54:
 	ADDQ $+8, R12
 	SUBQ $+2, R12
-	JL   rest47
+	JL   rest56
 
-loop46:
+loop55:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
 	VMOVUPS      (DI), Z27
@@ -37315,14 +37733,14 @@ loop46:
 	LEAQ         (DI)(R11*2), DI
 	ADDQ         $+8, AX
 	SUBQ         $+2, R12
-	JGE          loop46
+	JGE          loop55
 
-rest47:
+rest56:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest49
+	JL   rest58
 
-loop48:
+loop57:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
 	VMOVUPS      (DI), Z27
@@ -37351,12 +37769,12 @@ loop48:
 	LEAQ         (DI)(R11*1), DI
 	ADDQ         $+4, AX
 	SUBQ         $+1, R12
-	JGE          loop48
+	JGE          loop57
 
-rest49:
+rest58:
 	ADDQ   $+1, R12
-	TESTQ  $+2, mode+80(FP)
-	JE     linear50
+	TESTQ  $+2, mode+88(FP)
+	JE     linear59
 	VPXORD Z29, Z29, Z29
 	VMAXPS Z0, Z29, Z0
 	VADDPS Z29, Z0, Z0
@@ -37391,10 +37809,54 @@ rest49:
 	VMAXPS Z15, Z29, Z15
 	VADDPS Z29, Z15, Z15
 
-linear50:
+linear59:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $+2, R14
 	MOVQ    R13, AX
+	TESTQ   $+8, mode+88(FP)
+	JE      cached61
+	TESTQ   $+4, mode+88(FP)
+	JE      straight62
+	MOVQ    tile+64(FP), AX
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS Z2, 128(AX)
+	VMOVUPS Z3, 192(AX)
+	VMOVUPS Z4, 256(AX)
+	VMOVUPS Z5, 320(AX)
+	VMOVUPS Z6, 384(AX)
+	VMOVUPS Z7, 448(AX)
+	VMOVUPS Z8, 512(AX)
+	VMOVUPS Z9, 576(AX)
+	VMOVUPS Z10, 640(AX)
+	VMOVUPS Z11, 704(AX)
+	VMOVUPS Z12, 768(AX)
+	VMOVUPS Z13, 832(AX)
+	VMOVUPS Z14, 896(AX)
+	VMOVUPS Z15, 960(AX)
+	JMP     stored60
+
+straight62:
+	LEAQ     (R14)(R14*2), SI
+	VMOVNTPS Z0, (AX)
+	VMOVNTPS Z1, 64(AX)
+	VMOVNTPS Z2, 128(AX)
+	VMOVNTPS Z3, 192(AX)
+	VMOVNTPS Z4, (AX)(R14*1)
+	VMOVNTPS Z5, 64(AX)(R14*1)
+	VMOVNTPS Z6, 128(AX)(R14*1)
+	VMOVNTPS Z7, 192(AX)(R14*1)
+	VMOVNTPS Z8, (AX)(R14*2)
+	VMOVNTPS Z9, 64(AX)(R14*2)
+	VMOVNTPS Z10, 128(AX)(R14*2)
+	VMOVNTPS Z11, 192(AX)(R14*2)
+	VMOVNTPS Z12, (AX)(SI*1)
+	VMOVNTPS Z13, 64(AX)(SI*1)
+	VMOVNTPS Z14, 128(AX)(SI*1)
+	VMOVNTPS Z15, 192(AX)(SI*1)
+	JMP      stored60
+
+cached61:
 	LEAQ    (R14)(R14*2), SI
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, 64(AX)
@@ -37412,11 +37874,13 @@ linear50:
 	VMOVUPS Z13, 64(AX)(SI*1)
 	VMOVUPS Z14, 128(AX)(SI*1)
 	VMOVUPS Z15, 192(AX)(SI*1)
-	JMP     tileEnd5
 
-above39:
-	TESTQ   $+1, mode+80(FP)
-	JE      fresh51
+stored60:
+	JMP tileEnd5
+
+above48:
+	TESTQ   $+1, mode+88(FP)
+	JE      fresh63
 	MOVQ    R13, AX
 	LEAQ    (R14)(R14*2), SI
 	VMOVUPS (AX), Z0
@@ -37439,25 +37903,25 @@ above39:
 	VMOVUPS 64(AX)(R14*4), Z17
 	VMOVUPS 128(AX)(R14*4), Z18
 	VMOVUPS 192(AX)(R14*4), Z19
-	JMP     started54
+	JMP     started66
 
-fresh51:
+fresh63:
 	MOVQ    bias+56(FP), AX
 	TESTQ   AX, AX
-	JE      zero52
+	JE      zero64
 	VMOVUPS (AX), Z29
 	VMOVUPS 64(AX), Z28
 	VMOVUPS 128(AX), Z27
 	VMOVUPS 192(AX), Z26
-	JMP     spread53
+	JMP     spread65
 
-zero52:
+zero64:
 	VPXORD Z29, Z29, Z29
 	VPXORD Z28, Z28, Z28
 	VPXORD Z27, Z27, Z27
 	VPXORD Z26, Z26, Z26
 
-spread53:
+spread65:
 	VMOVAPS Z29, Z0
 	VMOVAPS Z28, Z1
 	VMOVAPS Z27, Z2
@@ -37479,21 +37943,21 @@ spread53:
 	VMOVAPS Z27, Z18
 	VMOVAPS Z26, Z19
 
-started54:
+started66:
 	MOVQ    (SP), AX
 	LEAQ    (R9)(R9*2), SI
 	MOVQ    b+32(FP), R10
 	MOVQ    panel+48(FP), DI
 	LEAQ    (R10)(DI*4), DI
-	MOVQ    k+72(FP), R12
+	MOVQ    k+80(FP), R12
 	MOVQ    R9, R14
 	IMULQ   DX, R14
 	ADDQ    AX, R14
 	SUBQ    $+8, R12
-	JL      rest56
+	JL      rest68
 	PCALIGN $0x40
 
-loop55:
+loop67:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
 	VMOVUPS      (DI), Z27
@@ -37738,14 +38202,14 @@ loop55:
 	ADDQ         $+32, AX
 	ADDQ         $+160, R14
 	SUBQ         $+8, R12
-	JGE          loop55
+	JGE          loop67
 
-rest56:
+rest68:
 	ADDQ $+8, R12
 	SUBQ $+2, R12
-	JL   rest58
+	JL   rest70
 
-loop57:
+loop69:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
 	VMOVUPS      (DI), Z27
@@ -37808,14 +38272,14 @@ loop57:
 	LEAQ         (DI)(R11*2), DI
 	ADDQ         $+8, AX
 	SUBQ         $+2, R12
-	JGE          loop57
+	JGE          loop69
 
-rest58:
+rest70:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest60
+	JL   rest72
 
-loop59:
+loop71:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
 	VMOVUPS      (DI), Z27
@@ -37849,12 +38313,12 @@ loop59:
 	LEAQ         (DI)(R11*1), DI
 	ADDQ         $+4, AX
 	SUBQ         $+1, R12
-	JGE          loop59
+	JGE          loop71
 
-rest60:
+rest72:
 	ADDQ   $+1, R12
-	TESTQ  $+2, mode+80(FP)
-	JE     linear61
+	TESTQ  $+2, mode+88(FP)
+	JE     linear73
 	VPXORD Z29, Z29, Z29
 	VMAXPS Z0, Z29, Z0
 	VADDPS Z29, Z0, Z0
@@ -37897,10 +38361,62 @@ rest60:
 	VMAXPS Z19, Z29, Z19
 	VADDPS Z29, Z19, Z19
 
-linear61:
+linear73:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $+2, R14
 	MOVQ    R13, AX
+	TESTQ   $+8, mode+88(FP)
+	JE      cached75
+	TESTQ   $+4, mode+88(FP)
+	JE      straight76
+	MOVQ    tile+64(FP), AX
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS Z2, 128(AX)
+	VMOVUPS Z3, 192(AX)
+	VMOVUPS Z4, 256(AX)
+	VMOVUPS Z5, 320(AX)
+	VMOVUPS Z6, 384(AX)
+	VMOVUPS Z7, 448(AX)
+	VMOVUPS Z8, 512(AX)
+	VMOVUPS Z9, 576(AX)
+	VMOVUPS Z10, 640(AX)
+	VMOVUPS Z11, 704(AX)
+	VMOVUPS Z12, 768(AX)
+	VMOVUPS Z13, 832(AX)
+	VMOVUPS Z14, 896(AX)
+	VMOVUPS Z15, 960(AX)
+	VMOVUPS Z16, 1024(AX)
+	VMOVUPS Z17, 1088(AX)
+	VMOVUPS Z18, 1152(AX)
+	VMOVUPS Z19, 1216(AX)
+	JMP     stored74
+
+straight76:
+	LEAQ     (R14)(R14*2), SI
+	VMOVNTPS Z0, (AX)
+	VMOVNTPS Z1, 64(AX)
+	VMOVNTPS Z2, 128(AX)
+	VMOVNTPS Z3, 192(AX)
+	VMOVNTPS Z4, (AX)(R14*1)
+	VMOVNTPS Z5, 64(AX)(R14*1)
+	VMOVNTPS Z6, 128(AX)(R14*1)
+	VMOVNTPS Z7, 192(AX)(R14*1)
+	VMOVNTPS Z8, (AX)(R14*2)
+	VMOVNTPS Z9, 64(AX)(R14*2)
+	VMOVNTPS Z10, 128(AX)(R14*2)
+	VMOVNTPS Z11, 192(AX)(R14*2)
+	VMOVNTPS Z12, (AX)(SI*1)
+	VMOVNTPS Z13, 64(AX)(SI*1)
+	VMOVNTPS Z14, 128(AX)(SI*1)
+	VMOVNTPS Z15, 192(AX)(SI*1)
+	VMOVNTPS Z16, (AX)(R14*4)
+	VMOVNTPS Z17, 64(AX)(R14*4)
+	VMOVNTPS Z18, 128(AX)(R14*4)
+	VMOVNTPS Z19, 192(AX)(R14*4)
+	JMP      stored74
+
+cached75:
 	LEAQ    (R14)(R14*2), SI
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, 64(AX)
@@ -37922,11 +38438,13 @@ linear61:
 	VMOVUPS Z17, 64(AX)(R14*4)
 	VMOVUPS Z18, 128(AX)(R14*4)
 	VMOVUPS Z19, 192(AX)(R14*4)
-	JMP     tileEnd5
 
-above38:
-	TESTQ   $+1, mode+80(FP)
-	JE      fresh62
+stored74:
+	JMP tileEnd5
+
+above47:
+	TESTQ   $+1, mode+88(FP)
+	JE      fresh77
 	MOVQ    R13, AX
 	LEAQ    (R14)(R14*2), SI
 	LEAQ    (R14)(R14*4), R8
@@ -37954,25 +38472,25 @@ above38:
 	VMOVUPS 64(AX)(R8*1), Z21
 	VMOVUPS 128(AX)(R8*1), Z22
 	VMOVUPS 192(AX)(R8*1), Z23
-	JMP     started65
+	JMP     started80
 
-fresh62:
+fresh77:
 	MOVQ    bias+56(FP), AX
 	TESTQ   AX, AX
-	JE      zero63
+	JE      zero78
 	VMOVUPS (AX), Z29
 	VMOVUPS 64(AX), Z28
 	VMOVUPS 128(AX), Z27
 	VMOVUPS 192(AX), Z26
-	JMP     spread64
+	JMP     spread79
 
-zero63:
+zero78:
 	VPXORD Z29, Z29, Z29
 	VPXORD Z28, Z28, Z28
 	VPXORD Z27, Z27, Z27
 	VPXORD Z26, Z26, Z26
 
-spread64:
+spread79:
 	VMOVAPS Z29, Z0
 	VMOVAPS Z28, Z1
 	VMOVAPS Z27, Z2
@@ -37998,22 +38516,22 @@ spread64:
 	VMOVAPS Z27, Z22
 	VMOVAPS Z26, Z23
 
-started65:
+started80:
 	MOVQ    (SP), AX
 	LEAQ    (R9)(R9*2), SI
 	LEAQ    (R9)(R9*4), R8
 	MOVQ    b+32(FP), R10
 	MOVQ    panel+48(FP), DI
 	LEAQ    (R10)(DI*4), DI
-	MOVQ    k+72(FP), R12
+	MOVQ    k+80(FP), R12
 	MOVQ    R9, R14
 	IMULQ   DX, R14
 	ADDQ    AX, R14
 	SUBQ    $+8, R12
-	JL      rest67
+	JL      rest82
 	PCALIGN $0x40
 
-loop66:
+loop81:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
 	VMOVUPS      (DI), Z27
@@ -38298,14 +38816,14 @@ loop66:
 	ADDQ         $+32, AX
 	ADDQ         $+192, R14
 	SUBQ         $+8, R12
-	JGE          loop66
+	JGE          loop81
 
-rest67:
+rest82:
 	ADDQ $+8, R12
 	SUBQ $+2, R12
-	JL   rest69
+	JL   rest84
 
-loop68:
+loop83:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
 	VMOVUPS      (DI), Z27
@@ -38378,14 +38896,14 @@ loop68:
 	LEAQ         (DI)(R11*2), DI
 	ADDQ         $+8, AX
 	SUBQ         $+2, R12
-	JGE          loop68
+	JGE          loop83
 
-rest69:
+rest84:
 	ADDQ $+2, R12
 	SUBQ $+1, R12
-	JL   rest71
+	JL   rest86
 
-loop70:
+loop85:
 	VMOVUPS      (R10), Z29
 	VMOVUPS      64(R10), Z28
 	VMOVUPS      (DI), Z27
@@ -38424,12 +38942,12 @@ loop70:
 	LEAQ         (DI)(R11*1), DI
 	ADDQ         $+4, AX
 	SUBQ         $+1, R12
-	JGE          loop70
+	JGE          loop85
 
-rest71:
+rest86:
 	ADDQ   $+1, R12
-	TESTQ  $+2, mode+80(FP)
-	JE     linear72
+	TESTQ  $+2, mode+88(FP)
+	JE     linear87
 	VPXORD Z29, Z29, Z29
 	VMAXPS Z0, Z29, Z0
 	VADDPS Z29, Z0, Z0
@@ -38480,10 +38998,71 @@ rest71:
 	VMAXPS Z23, Z29, Z23
 	VADDPS Z29, Z23, Z23
 
-linear72:
+linear87:
 	MOVQ    ldc+8(FP), R14
 	SHLQ    $+2, R14
 	MOVQ    R13, AX
+	TESTQ   $+8, mode+88(FP)
+	JE      cached89
+	TESTQ   $+4, mode+88(FP)
+	JE      straight90
+	MOVQ    tile+64(FP), AX
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS Z2, 128(AX)
+	VMOVUPS Z3, 192(AX)
+	VMOVUPS Z4, 256(AX)
+	VMOVUPS Z5, 320(AX)
+	VMOVUPS Z6, 384(AX)
+	VMOVUPS Z7, 448(AX)
+	VMOVUPS Z8, 512(AX)
+	VMOVUPS Z9, 576(AX)
+	VMOVUPS Z10, 640(AX)
+	VMOVUPS Z11, 704(AX)
+	VMOVUPS Z12, 768(AX)
+	VMOVUPS Z13, 832(AX)
+	VMOVUPS Z14, 896(AX)
+	VMOVUPS Z15, 960(AX)
+	VMOVUPS Z16, 1024(AX)
+	VMOVUPS Z17, 1088(AX)
+	VMOVUPS Z18, 1152(AX)
+	VMOVUPS Z19, 1216(AX)
+	VMOVUPS Z20, 1280(AX)
+	VMOVUPS Z21, 1344(AX)
+	VMOVUPS Z22, 1408(AX)
+	VMOVUPS Z23, 1472(AX)
+	JMP     stored88
+
+straight90:
+	LEAQ     (R14)(R14*2), SI
+	LEAQ     (R14)(R14*4), R8
+	VMOVNTPS Z0, (AX)
+	VMOVNTPS Z1, 64(AX)
+	VMOVNTPS Z2, 128(AX)
+	VMOVNTPS Z3, 192(AX)
+	VMOVNTPS Z4, (AX)(R14*1)
+	VMOVNTPS Z5, 64(AX)(R14*1)
+	VMOVNTPS Z6, 128(AX)(R14*1)
+	VMOVNTPS Z7, 192(AX)(R14*1)
+	VMOVNTPS Z8, (AX)(R14*2)
+	VMOVNTPS Z9, 64(AX)(R14*2)
+	VMOVNTPS Z10, 128(AX)(R14*2)
+	VMOVNTPS Z11, 192(AX)(R14*2)
+	VMOVNTPS Z12, (AX)(SI*1)
+	VMOVNTPS Z13, 64(AX)(SI*1)
+	VMOVNTPS Z14, 128(AX)(SI*1)
+	VMOVNTPS Z15, 192(AX)(SI*1)
+	VMOVNTPS Z16, (AX)(R14*4)
+	VMOVNTPS Z17, 64(AX)(R14*4)
+	VMOVNTPS Z18, 128(AX)(R14*4)
+	VMOVNTPS Z19, 192(AX)(R14*4)
+	VMOVNTPS Z20, (AX)(R8*1)
+	VMOVNTPS Z21, 64(AX)(R8*1)
+	VMOVNTPS Z22, 128(AX)(R8*1)
+	VMOVNTPS Z23, 192(AX)(R8*1)
+	JMP      stored88
+
+cached89:
 	LEAQ    (R14)(R14*2), SI
 	LEAQ    (R14)(R14*4), R8
 	VMOVUPS Z0, (AX)
@@ -38511,9 +39090,10 @@ linear72:
 	VMOVUPS Z22, 128(AX)(R8*1)
 	VMOVUPS Z23, 192(AX)(R8*1)
 
+stored88:
 tileEnd5:
-	TESTQ        $+4, mode+80(FP)
-	JE           noSwish73
+	TESTQ        $+4, mode+88(FP)
+	JE           noSwish91
 	VBROADCASTSS one<>+0(SB), Z0
 	VBROADCASTSS swishMin<>+0(SB), Z1
 	VBROADCASTSS minusLog2e<>+0(SB), Z2
@@ -38523,12 +39103,86 @@ tileEnd5:
 	VBROADCASTSS exp2Step2<>+0(SB), Z6
 	VBROADCASTSS exp2Step1<>+0(SB), Z6
 	VBROADCASTSS exp2Step0<>+0(SB), Z7
-	MOVQ         R13, AX
+	TESTQ        $+8, mode+88(FP)
+	JE           cached92
+	MOVQ         tile+64(FP), AX
+	MOVQ         R13, BX
 	MOVQ         DX, R12
-	SUBQ         $+1, R12
-	JL           rest75
 
-swish74:
+stream93:
+	VMOVUPS       (AX), Z8
+	VMOVUPS       64(AX), Z9
+	VMOVUPS       128(AX), Z10
+	VMOVUPS       192(AX), Z11
+	VMAXPS        Z8, Z1, Z8
+	VMAXPS        Z10, Z1, Z10
+	VMULPS        Z2, Z8, Z12
+	VMULPS        Z2, Z10, Z13
+	VADDPS.RD_SAE Z3, Z12, Z14
+	VADDPS.RD_SAE Z3, Z13, Z15
+	VPERMI2PS     Z5, Z4, Z14
+	VPERMI2PS     Z5, Z4, Z15
+	VREDUCEPS     $0x51, Z12, Z16
+	VREDUCEPS     $0x51, Z13, Z17
+	VBROADCASTSS  exp2Step2<>+0(SB), Z18
+	VFMADD213PS   Z6, Z16, Z18
+	VBROADCASTSS  exp2Step2<>+0(SB), Z19
+	VFMADD213PS   Z6, Z17, Z19
+	VFMADD213PS   Z7, Z16, Z18
+	VFMADD213PS   Z7, Z17, Z19
+	VSCALEFPS     Z12, Z14, Z12
+	VSCALEFPS     Z13, Z15, Z13
+	VFMADD213PS   Z0, Z18, Z12
+	VFMADD213PS   Z0, Z19, Z13
+	VMAXPS        Z9, Z1, Z9
+	VMAXPS        Z11, Z1, Z11
+	VMULPS        Z2, Z9, Z14
+	VMULPS        Z2, Z11, Z15
+	VADDPS.RD_SAE Z3, Z14, Z16
+	VADDPS.RD_SAE Z3, Z15, Z17
+	VPERMI2PS     Z5, Z4, Z16
+	VPERMI2PS     Z5, Z4, Z17
+	VREDUCEPS     $0x51, Z14, Z18
+	VREDUCEPS     $0x51, Z15, Z19
+	VBROADCASTSS  exp2Step2<>+0(SB), Z20
+	VFMADD213PS   Z6, Z18, Z20
+	VBROADCASTSS  exp2Step2<>+0(SB), Z21
+	VFMADD213PS   Z6, Z19, Z21
+	VFMADD213PS   Z7, Z18, Z20
+	VFMADD213PS   Z7, Z19, Z21
+	VSCALEFPS     Z14, Z16, Z14
+	VSCALEFPS     Z15, Z17, Z15
+	VFMADD213PS   Z0, Z20, Z14
+	VFMADD213PS   Z0, Z21, Z15
+	VMULPS        Z14, Z12, Z16
+	VMULPS        Z15, Z13, Z17
+	VDIVPS        Z16, Z0, Z16
+	VDIVPS        Z17, Z0, Z17
+	VMULPS        Z16, Z14, Z14
+	VMULPS        Z17, Z15, Z15
+	VMULPS        Z14, Z8, Z8
+	VMULPS        Z15, Z10, Z10
+	VMULPS        Z16, Z12, Z12
+	VMULPS        Z17, Z13, Z13
+	VMULPS        Z12, Z9, Z9
+	VMULPS        Z13, Z11, Z11
+	VMOVNTPS      Z8, (BX)
+	VMOVNTPS      Z9, 64(BX)
+	VMOVNTPS      Z10, 128(BX)
+	VMOVNTPS      Z11, 192(BX)
+	ADDQ          $+256, AX
+	ADDQ          R14, BX
+	DECQ          R12
+	JNE           stream93
+	JMP           noSwish91
+
+cached92:
+	MOVQ R13, AX
+	MOVQ DX, R12
+	SUBQ $+1, R12
+	JL   rest95
+
+swish94:
 	VMOVUPS       (AX), Z8
 	VMOVUPS       64(AX), Z9
 	VMOVUPS       128(AX), Z10
@@ -38591,12 +39245,12 @@ swish74:
 	VMOVUPS       Z11, 192(AX)
 	LEAQ          (AX)(R14*1), AX
 	SUBQ          $+1, R12
-	JGE           swish74
+	JGE           swish94
 
-rest75:
+rest95:
 	ADDQ $+1, R12
 
-noSwish73:
+noSwish91:
 	SUBQ  DX, 8(SP)
 	JE    done1
 	MOVQ  DX, R12
@@ -38607,5 +39261,12 @@ noSwish73:
 	JMP   tile2
 
 done1:
+	VZEROUPPER
+	RET
+
+// func storeFenceAVX512()
+// Requires: AVX, MMX+
+TEXT ·storeFenceAVX512(SB), NOSPLIT, $0
+	SFENCE
 	VZEROUPPER
 	RET
