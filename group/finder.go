@@ -192,14 +192,21 @@ func (f *Finder) splitByAngle(rows []int32) {
 // Find returns the rows within the radius of the query (a [g], q [orbit]), ascending. The list is w's and lasts until the
 // next call. Coordinates that are not finite have no neighbours but where the group's Distance says so.
 func (f *Finder) Find(w *Workspace, a, q []float64) []int32 {
-	if cap(w.index) < f.n {
-		w.index = make([]int32, f.n)
-		w.bits = make([]uint64, (f.n+63)/64)
+	w.index = f.Append(w.index[:0], w, a, q)
+	return w.index
+}
+
+// Append is Find, appending to dst. It allocates only if dst has no room for Len more rows.
+func (f *Finder) Append(dst []int32, w *Workspace, a, q []float64) []int32 {
+	from := len(dst)
+	dst = slices.Grow(dst, f.n)
+	index := dst[from : from+f.n]
+	if words := (f.n + 63) / 64; cap(w.bits) < words {
+		w.bits = make([]uint64, words)
 	}
 	if w.pose == nil {
 		w.pose, w.dist = make([]float64, max(PoseDim(f.g), 1)), make([]float64, 64)
 	}
-	w.index = w.index[:f.n]
 	m := 0
 	for k := range f.classes {
 		c := &f.classes[k]
@@ -212,13 +219,12 @@ func (f *Finder) Find(w *Workspace, a, q []float64) []int32 {
 				sieved = b
 			}
 		}
-		m += f.findIn(w, c, w.index[m:], sieved, a, q)
+		m += f.findIn(w, c, index[m:], sieved, a, q)
 	}
-	found := w.index[:m]
 	if len(f.classes) > 1 {
-		slices.Sort(found)
+		slices.Sort(index[:m])
 	}
-	return found
+	return dst[:from+m]
 }
 
 // findIn writes the points of a class that are within to index, which has room for all of them.

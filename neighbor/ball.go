@@ -3,6 +3,7 @@ package neighbor
 import (
 	"fmt"
 	"runtime"
+	"sync"
 	"sync/atomic"
 
 	"github.com/equivcnp/equivcnp/group"
@@ -53,14 +54,13 @@ func (p *problem) search(nb *Neighborhood) error {
 	}
 	if p.Method == Auto && most <= finderPoints {
 		finders, work := p.finders(), make([]group.Workspace, workers)
-		find := func(worker, block, i int) []int32 {
+		if p.MaxNeighbors == 0 {
+			return p.fillFast(nb, finders, work, keptPairs)
+		}
+		return p.fill(nb, func(worker, block, i int) []int32 {
 			a, q := p.queries.Row(i)
 			return finders[block].Find(&work[worker], a, q)
-		}
-		if p.MaxNeighbors == 0 && finders[0].Fast() {
-			return p.countAndFill(nb, find)
-		}
-		return p.fill(nb, find)
+		})
 	}
 	s, err := p.newSearcher()
 	if err != nil {
@@ -90,29 +90,100 @@ func (p *problem) finders() []*group.Finder {
 	return finders
 }
 
-// countAndFill finds all pairs twice: the first time it counts, and the second time their place is known. With a fast
-// search that costs less than growing and copying lists, and no memory.
-func (p *problem) countAndFill(nb *Neighborhood, find func(worker, block, i int) []int32) error {
-	each := func(f func(i int, found []int32)) {
-		parallel.ForWorkers(nb.Queries, queryGrain, runtime.GOMAXPROCS(0), func(worker, lo, hi int) {
-			k := 0
-			for i := lo; i < hi; i++ {
-				if counts(p.QueryMask, i) {
-					k = p.blockOf(i, k)
-					f(i, find(worker, k, i))
-				}
-			}
-		})
+const (
+	// slabPairs is how many pairs a goroutine finds into one piece of memory: 1 MiB.
+	slabPairs = 1 << 18
+	// keptPairs is how many pairs are kept until their place is known, about: 64 MiB. What is beyond is found twice, if a
+	// kernel decides.
+	keptPairs = 1 << 24
+)
+
+// slabPool keeps slabs between calls. The pool lets go of what two collections found unused.
+var slabPool sync.Pool
+
+// slabs is where one goroutine finds pairs.
+type slabs struct {
+	now  []int32
+	used []*[]int32 // all of them
+}
+
+// room makes room for n more pairs behind the last len(now)-from, which stay together, and returns where those start.
+func (s *slabs) room(from, n int) int {
+	if cap(s.now)-len(s.now) >= n {
+		return from
 	}
-	each(func(i int, found []int32) { nb.Offsets[i+1] = len(found) })
+	begun := s.now[from:]
+	slab, _ := slabPool.Get().(*[]int32)
+	if need := len(begun) + n; slab == nil || cap(*slab) < need {
+		fresh := make([]int32, max(slabPairs, 2*need))
+		slab = &fresh
+	}
+	s.used = append(s.used, slab)
+	s.now = append((*slab)[:0], begun...)
+	return 0
+}
+
+// fillFast finds all pairs, each chunk of queries into memory of its goroutine, and copies them to their places. From about
+// most pairs on a fast search only counts, and finds again: that costs little more than a copy, and no memory.
+func (p *problem) fillFast(nb *Neighborhood, finders []*group.Finder, work []group.Workspace, most int64) error {
+	chunks := make([][]int32, (nb.Queries+queryGrain-1)/queryGrain)
+	all := make([]slabs, len(work))
+	var pairs, kept atomic.Int64
+	parallel.ForWorkers(nb.Queries, queryGrain, len(work), func(worker, lo, hi int) {
+		w, s := &work[worker], &all[worker]
+		keep := !finders[0].Fast() || kept.Load() < most
+		from, block := len(s.now), 0
+		for i := lo; i < hi; i++ {
+			if !counts(p.QueryMask, i) {
+				continue
+			}
+			block = p.blockOf(i, block)
+			a, q := p.queries.Row(i)
+			found := 0
+			if keep {
+				from = s.room(from, finders[block].Len())
+				before := len(s.now)
+				s.now = finders[block].Append(s.now, w, a, q)
+				found = len(s.now) - before
+			} else {
+				found = len(finders[block].Find(w, a, q))
+			}
+			nb.Offsets[i+1] = found
+			if pairs.Add(int64(found)) > int64(p.MaxPairs) {
+				return // the others stop at their next query, too
+			}
+		}
+		if keep {
+			chunks[lo/queryGrain] = s.now[from:len(s.now):len(s.now)]
+			kept.Add(int64(len(s.now) - from))
+		}
+	})
+	if pairs.Load() > int64(p.MaxPairs) {
+		return p.tooMany()
+	}
 	for i := range nb.Queries {
 		nb.Offsets[i+1] += nb.Offsets[i]
-		if nb.Offsets[i+1] > p.MaxPairs {
-			return p.tooMany()
-		}
 	}
 	nb.Index = make([]int32, nb.Offsets[nb.Queries])
-	each(func(i int, found []int32) { copy(nb.Index[nb.Offsets[i]:nb.Offsets[i+1]], found) })
+	parallel.ForWorkers(nb.Queries, queryGrain, len(work), func(worker, lo, hi int) {
+		if found := chunks[lo/queryGrain]; found != nil {
+			copy(nb.Index[nb.Offsets[lo]:], found)
+			return
+		}
+		block := 0
+		for i := lo; i < hi; i++ {
+			if counts(p.QueryMask, i) {
+				block = p.blockOf(i, block)
+				a, q := p.queries.Row(i)
+				copy(nb.Index[nb.Offsets[i]:nb.Offsets[i+1]], finders[block].Find(&work[worker], a, q))
+			}
+		}
+	})
+	for _, s := range all {
+		for _, slab := range s.used {
+			slabPool.Put(slab)
+		}
+	}
 	return nil
 }
 

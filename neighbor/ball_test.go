@@ -314,3 +314,26 @@ func TestTranspose(t *testing.T) {
 func TestMethodNames(t *testing.T) {
 	require.Equal(t, "auto brute tree Method(9)", fmt.Sprint(Auto, Brute, Tree, Method(9)))
 }
+
+// Pairs that are kept until their place is known and pairs that are found again are the same, over several slabs and with
+// chunks of queries that have none.
+func TestKeptPairs(t *testing.T) {
+	l := group.LiftPoints(parse(t, "T(2)", 0), grid(linspace(-9, 9, 30)), 1, 0)
+	mask := make([]bool, l.Rows())
+	for i := range mask {
+		mask[i] = i/100%3 != 1
+	}
+	p, err := newProblem("test", l, l, Options{Radius: 100, QueryMask: mask})
+	require.NoError(t, err)
+	var want *Neighborhood
+	for _, most := range []int64{keptPairs, 0, 1000, 200_000} {
+		nb := &Neighborhood{Queries: l.Rows(), Points: l.Rows(), Offsets: make([]int, l.Rows()+1)}
+		require.NoError(t, p.fillFast(nb, p.finders(), make([]group.Workspace, 2), most))
+		if want == nil {
+			want = nb
+			require.Equal(t, 600*900, nb.Pairs())
+			require.Greater(t, nb.Pairs(), slabPairs)
+		}
+		require.Equal(t, want, nb, "most = %d", most)
+	}
+}

@@ -1,6 +1,7 @@
 package neighbor
 
 import (
+	"cmp"
 	"math"
 	"math/bits"
 	"runtime"
@@ -18,7 +19,7 @@ import (
 // memberReach tolerances of it, and an outsider if its pose is farther than two tolerances from all of them; if it is neither,
 // nothing is known and tables are filled as for any set. Then members of one known pose are within one tolerance of each
 // other, and farther than one from members of others and from outsiders: the first member is the entry that all of them would
-// have found, and outsiders enter tables of their own.
+// have found. It and outsiders are entered into tables, if there are any; else all is known.
 const (
 	memberReach = 0.25 // twice that is below 1, and twice two less 2 · memberReach above, with room for rounding
 	// knownRows is how many rows are looked at, knownPairs how many pairs of them at most, and trialRows after how many a set
@@ -126,10 +127,15 @@ func (k *knownPoses) assign(w *knownWork, p *problem, nb *Neighborhood, i int) (
 	}
 	w.before = ids
 	count, guess := w.count, w.guess
-	for n := range ids {
+	for n := 0; n < len(ids); n++ {
+		if e == 2 && before != nil {
+			if n += k.repeat(ids[n:], before[n:], w.poses[2*n:], count, w.first, int32(lo+n)); n == len(ids) {
+				break
+			}
+		}
 		pose := w.poses[n*e : (n+1)*e]
 		id, near := int32(-1), false
-		if n < len(before) {
+		if before != nil {
 			if id = before[n]; id >= 0 {
 				near = k.near(pose, id, reach)
 			}
@@ -157,6 +163,28 @@ func (k *knownPoses) assign(w *knownWork, p *problem, nb *Neighborhood, i int) (
 	return outsiders, true
 }
 
+// repeat takes over the known poses of the row before, as long as poses, of two numbers, are members of those. It returns how
+// many are; pair is the first one.
+func (k *knownPoses) repeat(ids, before []int32, poses []float64, count, first []int32, pair int32) int {
+	reach, known := memberReach*k.tol, k.poses
+	before, poses = before[:len(ids)], poses[:2*len(ids)]
+	for n := range ids {
+		id := before[n]
+		if id < 0 {
+			return n
+		}
+		at := known[2*int(id):][:2]
+		if !(math.Abs(poses[2*n]-at[0]) <= reach && math.Abs(poses[2*n+1]-at[1]) <= reach) {
+			return n
+		}
+		ids[n] = id
+		if count[id]++; count[id] == 1 {
+			first[id] = pair + int32(n)
+		}
+	}
+	return len(ids)
+}
+
 // near reports whether a pose is within reach of known pose id.
 func (k *knownPoses) near(pose []float64, id int32, reach float64) bool {
 	known := k.poses[int(id)*k.e:]
@@ -168,12 +196,13 @@ func (k *knownPoses) near(pose []float64, id int32, reach float64) bool {
 	return true
 }
 
-// knownPairs has pairs follow the first one of the same known pose, and returns, ascending, the outsiders, which are to be
-// entered. It returns nil, and leaves Pose as it was, if there are no known poses or too many outsiders.
-func (p *problem) knownPairs(nb *Neighborhood, tol float64) []int32 {
+// knownPairs has pairs follow the first one of the same known pose, and returns, ascending, these and the outsiders, which are
+// to be entered; where there are no outsiders, it fills Pose, Poses and Count, and done is true. It returns nil and false, and
+// leaves Pose as it was, if there are no known poses or too many outsiders.
+func (p *problem) knownPairs(nb *Neighborhood, tol float64) (out []int32, done bool) {
 	k := p.findKnown(nb, tol)
 	if k == nil {
-		return nil
+		return nil, false
 	}
 	known := k.table.n
 	work := make([]knownWork, runtime.GOMAXPROCS(0))
@@ -193,7 +222,7 @@ func (p *problem) knownPairs(nb *Neighborhood, tol float64) []int32 {
 	})
 	if stop.Load() {
 		clear(nb.Pose)
-		return nil
+		return nil, false
 	}
 	// A goroutine's pairs ascend, so its first is the least of them.
 	count, first := make([]int32, known), slices.Repeat([]int32{math.MaxInt32}, known)
@@ -205,12 +234,14 @@ func (p *problem) knownPairs(nb *Neighborhood, tol float64) []int32 {
 			}
 		}
 	}
-	out := make([]int32, 0, outsiders.Load())
-	if outsiders.Load() > 0 {
-		for pair, n := range nb.Pose {
-			if n < 0 {
-				out = append(out, int32(pair))
-			}
+	if outsiders.Load() == 0 {
+		p.numberKnown(nb, count, first)
+		return nil, true
+	}
+	out = make([]int32, 0, int(outsiders.Load())+known)
+	for pair, n := range nb.Pose {
+		if n < 0 || int(first[n]) == pair {
+			out = append(out, int32(pair))
 		}
 	}
 	parallel.For(nb.Pairs(), poseGrain, func(lo, hi int) {
@@ -225,5 +256,29 @@ func (p *problem) knownPairs(nb *Neighborhood, tol float64) []int32 {
 			}
 		}
 	})
-	return out
+	return out, false
+}
+
+// numberKnown numbers the known poses that have members by the first of these, and fills Pose, which has the numbers that they
+// are known by, Poses and Count.
+func (p *problem) numberKnown(nb *Neighborhood, count, first []int32) {
+	order := make([]int32, 0, len(count))
+	for n, c := range count {
+		if c > 0 {
+			order = append(order, int32(n))
+		}
+	}
+	slices.SortFunc(order, func(a, b int32) int { return cmp.Compare(first[a], first[b]) })
+	pairs, number := make([]int32, len(order)), make([]int32, len(count))
+	nb.Poses, nb.Count = make([]float64, len(order)*nb.PoseDim), make([]int32, len(order))
+	for at, n := range order {
+		pairs[at], number[n], nb.Count[at] = first[n], int32(at), count[n]
+	}
+	p.posesOfPairs(&poseWork{}, nb.Poses, nb, pairs)
+	parallel.For(nb.Pairs(), poseGrain, func(lo, hi int) {
+		ids := nb.Pose[lo:hi]
+		for k, n := range ids {
+			ids[k] = number[n]
+		}
+	})
 }

@@ -68,16 +68,18 @@ func TestKnownPosesDoNotShow(t *testing.T) {
 
 				again := *nb
 				again.Pose = make([]int32, nb.Pairs())
-				pairs := p.knownPairs(&again, tol)
-				require.Equal(t, c.known, pairs != nil, "%s: %s", name, c.name)
+				pairs, done := p.knownPairs(&again, tol)
+				require.Equal(t, c.known, done || pairs != nil, "%s: %s", name, c.name)
 				if !c.known {
 					require.Equal(t, make([]int32, nb.Pairs()), again.Pose, "given up, and not left as it was")
 					continue
 				}
 				if c.outsiders || c.name == "lattice" {
-					require.Equal(t, c.outsiders || radius > 1, len(pairs) > 0, "%s: %s, radius %g", name, c.name, radius)
+					require.Equal(t, c.outsiders || radius > 1, !done, "%s: %s, radius %g", name, c.name, radius)
 				}
-				require.True(t, p.buildTables(&again, tol, 1, pairs))
+				if !done {
+					require.True(t, p.buildTables(&again, tol, 1, pairs))
+				}
 				requireSame(t, &plain, &again, name, c.name)
 			}
 		}

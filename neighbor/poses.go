@@ -38,11 +38,14 @@ func (p *problem) buildPoses(nb *Neighborhood) {
 		p.buildTables(nb, tol, 1, nil)
 		return
 	}
-	pairs := p.knownPairs(nb, tol)
+	pairs, done := p.knownPairs(nb, tol)
+	if done {
+		return
+	}
 	if pairs == nil {
 		pairs = p.leadingPairs(nb, tol)
 	}
-	done := pairs != nil && p.buildTables(nb, tol, shardsFor(len(pairs)), pairs)
+	done = pairs != nil && p.buildTables(nb, tol, shardsFor(len(pairs)), pairs)
 	if !done && !p.buildTables(nb, tol, shardsFor(nb.Pairs()), nil) {
 		p.buildTables(nb, tol, 1, nil)
 	}
@@ -80,8 +83,8 @@ func (p *problem) leadingPairs(nb *Neighborhood, tol float64) []int32 {
 	return leadersOnly(nb, following, all)
 }
 
-// buildTables fills Pose, Poses and Count through so many tables. With pairs not nil only those are entered, and the others
-// follow them. It reports false if that cannot be done.
+// buildTables fills Pose, Poses and Count through so many tables. With pairs not nil only those are entered, and all others
+// follow one of them. It reports false if that cannot be done.
 func (p *problem) buildTables(nb *Neighborhood, tol float64, shards int, pairs []int32) bool {
 	if pairs == nil {
 		clear(nb.Pose)
@@ -326,12 +329,18 @@ func mixShort(x uint64) uint64 { return (x ^ x>>32) * 0x9e3779b97f4a7c15 }
 // number numbers the entries by the first pair that showed them, and fills Poses and Count.
 func (b *poseBuilder) number() {
 	nb := b.nb
-	chunks := (len(nb.Pose) + poseGrain - 1) / poseGrain
+	chunks := (b.n + poseGrain - 1) / poseGrain
 	start := make([]int32, chunks+1)
-	parallel.For(len(nb.Pose), poseGrain, func(lo, hi int) {
+	parallel.For(b.n, poseGrain, func(lo, hi int) {
 		n := int32(0)
-		for _, v := range nb.Pose[lo:hi] {
-			n += int32(^uint32(v) >> 31)
+		if b.pairs == nil {
+			for _, v := range nb.Pose[lo:hi] {
+				n += int32(^uint32(v) >> 31)
+			}
+		} else {
+			for _, k := range b.pairs[lo:hi] {
+				n += int32(^uint32(nb.Pose[k]) >> 31)
+			}
 		}
 		start[lo/poseGrain+1] = n
 	})
@@ -340,7 +349,7 @@ func (b *poseBuilder) number() {
 	}
 	n := int(start[chunks])
 	nb.Poses, nb.Count = make([]float64, n*b.e), make([]int32, n)
-	parallel.ForWorkers(len(nb.Pose), poseGrain, len(b.work), func(worker, lo, hi int) {
+	parallel.ForWorkers(b.n, poseGrain, len(b.work), func(worker, lo, hi int) {
 		w := &b.work[worker]
 		if w.next = w.next[:0]; cap(w.next) < poseGrain {
 			w.next = make([]int32, 0, poseGrain)
@@ -348,10 +357,11 @@ func (b *poseBuilder) number() {
 		entries := w.next[:poseGrain]
 		from, m := start[lo/poseGrain], int32(0)
 		count := nb.Count[from:start[lo/poseGrain+1]]
-		for k, v := range nb.Pose[lo:hi] {
-			if v >= 0 {
-				entries[m], count[m] = int32(lo+k), v+1
-				nb.Pose[lo+k] = from + m
+		for at := lo; at < hi; at++ {
+			k := b.pairAt(at)
+			if v := nb.Pose[k]; v >= 0 {
+				entries[m], count[m] = k, v+1
+				nb.Pose[k] = from + m
 				m++
 			}
 		}

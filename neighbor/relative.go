@@ -51,15 +51,22 @@ func (p *problem) posesOfPairs(w *poseWork, dst []float64, nb *Neighborhood, pai
 		for nb.Offsets[i+1] <= int(pairs[k]) {
 			i++
 		}
-		end := nb.Offsets[i+1]
-		index := w.index[:0]
-		for _, pair := range pairs[k:] {
-			if int(pair) >= end {
+		lo, end := nb.Offsets[i], nb.Offsets[i+1]
+		rest := pairs[k:min(k+end-lo, len(pairs))]
+		if cap(w.index) < len(rest) {
+			w.index = make([]int32, len(rest)+len(rest)/4)
+		}
+		index, row := w.index[:len(rest)], nb.Index[lo:end]
+		n := 0
+		for _, pair := range rest {
+			at := int(pair) - lo
+			if at >= len(row) {
 				break
 			}
-			index = append(index, nb.Index[pair])
+			index[n] = row[at]
+			n++
 		}
-		w.index = index
+		index = index[:n]
 		p.posesOf(dst[k*e:(k+len(index))*e], i, index)
 		k += len(index)
 	}

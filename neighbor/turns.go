@@ -12,8 +12,9 @@ import (
 // three pairs of four are such copies of an earlier one, and need not be looked up in a table: they take over the entry that
 // the earlier pair, their leader, was given.
 //
-// Where a turn takes a point is a guess, from coordinates; that the two poses agree is checked, pair by pair. So nothing
-// depends on the guess but time. A follower takes its leader's entry if
+// Where a turn takes a point is a guess, from coordinates; that the two poses agree is checked. So nothing depends on the
+// guess but time. Of rows that are turned to within a fraction of the tolerance, as all but a few of an image are, a
+// group.Turner says that all pairs agree; the poses of other pairs are compared. A follower takes its leader's entry if
 //
 //   - its pose is within turnReach tolerances of its leader's,
 //   - that one is within enterReach tolerances of the entry, and
@@ -34,6 +35,9 @@ var turnOrders = [...]int{6, 4, 3, 2}
 // turns says where turns by 1, 2, ... parts of a full one take rows; -1 is nowhere.
 type turns struct {
 	query, point [][]int32
+	// querySure and pointSure tell of which rows the error, as group.Turner has it, is at most half of turnReach tolerances,
+	// and as small as Turner asks for: the pairs of two of them need no look at their poses. nil are none.
+	querySure, pointSure [][]bool
 }
 
 // findTurns returns turns under which many poses repeat, or nil.
@@ -71,9 +75,32 @@ func (p *problem) findTurns(tol float64) *turns {
 				t.query = append(t.query, queries.turnAll(part))
 			}
 		}
+		if turner, ok := p.g.(group.Turner); ok && p.Radius <= 0.98*turner.HalfTurn() {
+			t.pointSure = sureTurns(turner, p.points, t.point, tol)
+			if t.querySure = t.pointSure; queries != points {
+				t.querySure = sureTurns(turner, p.queries, t.query, tol)
+			}
+		}
 		return t
 	}
 	return nil
+}
+
+// sureTurns tells, for every turn of a set, of which rows its error is small enough.
+func sureTurns(g group.Turner, l *group.Lifted, turns [][]int32, tol float64) [][]bool {
+	sure, most := make([][]bool, len(turns)), min(turnReach*tol, 0.01)/2
+	for k, turn := range turns {
+		angle := 2 * math.Pi * float64(k+1) / float64(len(turns)+1)
+		sure[k] = make([]bool, len(turn))
+		for i, to := range turn {
+			if to >= 0 {
+				a, q := l.Row(i)
+				b, p := l.Row(int(to))
+				sure[k][i] = g.TurnError(a, q, b, p, angle) <= most
+			}
+		}
+	}
+	return sure
 }
 
 // probeTurn reports whether at least half of some pairs are turned into pairs of the same pose.
@@ -195,7 +222,8 @@ func (t *turns) leaders() (leader []int32, by []uint8) {
 
 // turnWork is scratch of one goroutine.
 type turnWork struct {
-	// place says, by row of points, where it may stand in the leader's row, counted from base; what is less is of another query.
+	// place says, by row of points, where it may stand in the leader's row, counted from base as followRow has it; what is less
+	// is of another query.
 	place       []int32
 	base        int32
 	lead, poses []float64
@@ -216,14 +244,10 @@ func (t *turns) follow(p *problem, nb *Neighborhood, tol float64) []int32 {
 			if by[i] != 0 || nb.Offsets[i] == nb.Offsets[i+1] {
 				continue
 			}
-			lead := w.lead[:0]
+			w.lead = w.lead[:0]
 			for k := range t.query {
 				if f := int(t.query[k][i]); f > i && int(leader[f]) == i && int(by[f]) == k+1 {
-					if len(lead) == 0 {
-						lead = p.row(w.lead, nb, i)
-						w.lead = lead
-					}
-					following[f] = int32(w.followRow(p, nb, i, f, t.point[k], turnReach*tol))
+					following[f] = int32(w.followRow(p, nb, t, k, i, f, turnReach*tol))
 				}
 			}
 		}
@@ -243,52 +267,71 @@ func (p *problem) row(dst []float64, nb *Neighborhood, i int) []float64 {
 	return dst
 }
 
-// followRow has the pairs of query f follow those of query i, whose poses are in w.lead, where a turn takes one to the other
-// and their poses differ by at most tol. It returns how many do.
-func (w *turnWork) followRow(p *problem, nb *Neighborhood, i, f int, turn []int32, tol float64) int {
-	e := nb.PoseDim
-	lo := nb.Offsets[i]
-	lead, row := nb.Index[lo:nb.Offsets[i+1]], nb.Index[nb.Offsets[f]:nb.Offsets[f+1]]
-	count, pose := nb.Pose[lo:nb.Offsets[i+1]], nb.Pose[nb.Offsets[f]:nb.Offsets[f+1]]
-	if int(w.base) > math.MaxInt32-len(lead) {
+// followRow has the pairs of query f follow those of query i where turn k takes one to the other and their poses differ by at
+// most tol. It returns how many do. w.lead is empty or has the poses of row i.
+func (w *turnWork) followRow(p *problem, nb *Neighborhood, t *turns, k, i, f int, tol float64) int {
+	lo, hi := nb.Offsets[i], nb.Offsets[i+1]
+	if hi-lo > math.MaxInt32/4 { // of which place has no room for two
+		return 0
+	}
+	n := int32(hi - lo)
+	if int(w.base) > math.MaxInt32-2*int(n) {
 		clear(w.place)
 		w.base = 1
 	}
-	base, place := w.base, w.place
-	w.base += int32(len(lead))
-	for k, j := range lead {
+	// Pairs that are sure to agree are counted from base, others from base + n.
+	base, place, turn := w.base, w.place, t.point[k]
+	w.base += 2 * n
+	sure, unsure := []bool(nil), base+n
+	if t.pointSure != nil && t.querySure[k][i] {
+		sure = t.pointSure[k]
+	}
+	for at, j := range nb.Index[lo:hi] {
 		if to := turn[j]; to >= 0 {
-			place[to] = base + int32(k)
+			if sure != nil && sure[j] {
+				place[to] = base + int32(at)
+			} else {
+				place[to] = unsure + int32(at)
+			}
 		}
 	}
-	w.poses = p.row(w.poses, nb, f)
-	n := 0
-	for k, j := range row[:len(pose)] {
-		at := int(place[j] - base)
-		if uint(at) >= uint(len(count)) {
-			continue
-		}
-		switch e {
-		case 2:
-			a, b := w.poses[2*k:][:2], w.lead[2*at:][:2]
-			if !(math.Abs(a[0]-b[0]) <= tol && math.Abs(a[1]-b[1]) <= tol) {
+	row, pose, count := nb.Index[nb.Offsets[f]:nb.Offsets[f+1]], nb.Pose[nb.Offsets[f]:nb.Offsets[f+1]], nb.Pose[lo:hi]
+	following, compared := 0, false
+	for m, j := range row[:len(pose)] {
+		at := uint32(place[j] - base)
+		if at >= uint32(n) {
+			if at -= uint32(n); at >= uint32(n) { // of another query
 				continue
 			}
-		case 3:
-			a, b := w.poses[3*k:][:3], w.lead[3*at:][:3]
-			if !(math.Abs(a[0]-b[0]) <= tol && math.Abs(a[1]-b[1]) <= tol && math.Abs(a[2]-b[2]) <= tol) {
-				continue
+			if !compared {
+				compared = true
+				if len(w.lead) == 0 {
+					w.lead = p.row(w.lead, nb, i)
+				}
+				w.poses = p.row(w.poses, nb, f)
 			}
-		default:
-			if !within(w.poses[k*e:(k+1)*e], w.lead[at*e:(at+1)*e], tol) {
+			if !w.agree(m, int(at), nb.PoseDim, tol) {
 				continue
 			}
 		}
-		pose[k] = ^int32(lo + at)
+		pose[m] = ^(int32(lo) + int32(at))
 		count[at]++
-		n++
+		following++
 	}
-	return n
+	return following
+}
+
+// agree reports whether poses m of w.poses and at of w.lead differ by at most tol.
+func (w *turnWork) agree(m, at, e int, tol float64) bool {
+	switch e {
+	case 2:
+		a, b := w.poses[2*m:][:2], w.lead[2*at:][:2]
+		return math.Abs(a[0]-b[0]) <= tol && math.Abs(a[1]-b[1]) <= tol
+	case 3:
+		a, b := w.poses[3*m:][:3], w.lead[3*at:][:3]
+		return math.Abs(a[0]-b[0]) <= tol && math.Abs(a[1]-b[1]) <= tol && math.Abs(a[2]-b[2]) <= tol
+	}
+	return within(w.poses[m*e:(m+1)*e], w.lead[at*e:(at+1)*e], tol)
 }
 
 // leadersOnly returns the pairs that follow none, ascending. following says how many pairs of each query follow, all together.
