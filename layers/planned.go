@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync/atomic"
 
+	"github.com/equivcnp/equivcnp/internal/hugepage"
 	"github.com/equivcnp/equivcnp/internal/parallel"
 	"github.com/equivcnp/equivcnp/simd"
 )
@@ -66,7 +67,7 @@ func newPoseWeights[T Float](a *Arrangement[T], w *WeightNet[T], width int, s St
 	if s.BF16 && floatSize[T]() == 4 {
 		p.half = make([]simd.BF16, total)
 	} else {
-		p.table = make([]T, total)
+		p.table = makeTable[T](total)
 	}
 	spaces := make([]workspace[T], workers())
 	parallel.ForWorkers(len(a.tiles), 1, len(spaces), func(worker, i, _ int) {
@@ -84,6 +85,18 @@ func newPoseWeights[T Float](a *Arrangement[T], w *WeightNet[T], width int, s St
 		simd.BF16FromF32(p.half[lo:hi], any(full).([]float32))
 	})
 	return p
+}
+
+// hugeTable is the size in bytes from which on a layer's weights are worth huge pages. A single image then reads them faster, but
+// the first touch of a huge page can take several times as long as that of its small ones: not for the little that a plan for one
+// completion keeps.
+const hugeTable = 32 << 20
+
+func makeTable[T Float](n int) []T {
+	if n*floatSize[T]() >= hugeTable {
+		return hugepage.Make[T](n, n)
+	}
+	return make([]T, n)
 }
 
 // tileWeights gives one tile its weights, slice by slice. A slice is good until the next one is asked for.

@@ -1,0 +1,5 @@
+//go:build !race
+
+package cnp
+
+const raceEnabled = false
