@@ -124,7 +124,28 @@ func depthwiseCases() []kernelCase {
 			g := newGathered(&rng, true, false)
 			plan, dw := simd.NewDepthwisePlan(g.offsets, g.index, g.pose, n, j), onHugePages[float32](j*c)
 			return timed{ours: func() { simd.DepthwisePlanGradWF32(dw, dout, f, plan, 0, n, 0, c, c, false) }}
-		}})
+		}},
+		posePlanCase("local"), posePlanCase("rand"))
+}
+
+// posePlanCase is the gradient to the shared weights by a plan that lists pairs by pose, packing of both its inputs included.
+func posePlanCase(where string) kernelCase {
+	const n, j, c = gatherPoints, gatherNeighbours, gatherChannels
+	const flop = 2 * gatherPairs * c
+	return kernelCase{"depthwise_grad_w/shared_w/ours_poses/" + where, []metric{gflops(flop)}, work{flop: flop}, func() timed {
+		rng := peerSeed
+		dout, f := rng.floats(n*c, 1), rng.floats(n*c, 1)
+		g := newGathered(&rng, where == "local", false)
+		plan, dw := simd.NewDepthwisePosePlan(g.offsets, g.index, g.pose, n, j), onHugePages[float32](j*c)
+		d, x := onHugePages[float32](simd.DepthwisePackedLen(1, n, c)), onHugePages[float32](simd.DepthwisePackedLen(1, n, c))
+		return timed{ours: func() {
+			simd.PackDepthwiseF32(d, dout, 1, n, c, 0, n)
+			simd.PackDepthwiseF32(x, f, 1, n, c, 0, n)
+			for part := range plan.Parts() {
+				simd.DepthwisePosePlanGradWF32(dw, d, x, plan, part, 0, c, 1, c)
+			}
+		}}
+	}}
 }
 
 // gatherCases are the other sums over neighbourhoods: outer products, on an eighth of the outputs, and set convolutions.

@@ -278,3 +278,61 @@ func FuzzDepthwisePlanF32(f *testing.F) {
 		})
 	})
 }
+
+// FuzzDepthwisePosePlan compares the gradient to the weights by pose, summed over a batch, with float64 sums, and asks for the
+// same bits when parts and slices of channels come in another order. Before, dw holds NaN, which must not survive.
+func FuzzDepthwisePosePlan(f *testing.F) {
+	for i, b := range seedBytes() {
+		f.Add(b, []byte{0, 9, 24, 8, 17, 240, 33, 2, 2, 64, 200, 72, 7}, uint8(i*5), uint8(i))
+	}
+	f.Fuzz(func(t *testing.T, bytes, shape []byte, uc, ub uint8) {
+		const points, poses, slice = 21, 9, 16
+		c, images := int(uc)%70, int(ub)%8
+		offsets, index, pose := neighbourhood(shape, points, poses)
+		rows := len(offsets) - 1
+		x := floats32(bytes)
+		feat, dout := wrap(x, images*points*c), wrap(x, images*rows*c)
+		plan := simd.NewDepthwisePosePlan(offsets, index, pose, points, poses)
+		a := make([]float32, simd.DepthwisePackedLen(images, points, c))
+		d := make([]float32, simd.DepthwisePackedLen(images, rows, c))
+		middle := int(uc) % points
+		simd.PackDepthwiseF32(a, feat, images, points, c, middle, points)
+		simd.PackDepthwiseF32(a, feat, images, points, c, 0, middle)
+		simd.PackDepthwiseF32(d, dout, images, rows, c, 0, rows)
+		want, sizes, terms := make([]float64, poses*c), make([]float64, poses*c), make([]int, poses)
+		for i := range rows {
+			for k := offsets[i]; k < offsets[i+1]; k++ {
+				q := int(pose[k])
+				terms[q] += images
+				for b := range images {
+					for j := range c {
+						v := float64(feat[(b*points+int(index[k]))*c+j]) * float64(dout[(b*rows+i)*c+j])
+						want[q*c+j], sizes[q*c+j] = want[q*c+j]+v, sizes[q*c+j]+math.Abs(v)
+					}
+				}
+			}
+		}
+		dw, again := make([]float32, poses*c), make([]float32, poses*c)
+		atLevels(t, func(level simd.Level) {
+			for i := range dw {
+				dw[i], again[i] = float32(math.NaN()), float32(math.NaN())
+			}
+			for part := range plan.Parts() {
+				simd.DepthwisePosePlanGradWF32(dw, d, a, plan, part, 0, c, images, c)
+			}
+			for part := plan.Parts() - 1; part >= 0; part-- {
+				for from := (c - 1) / slice * slice; from >= 0 && c > 0; from -= slice {
+					simd.DepthwisePosePlanGradWF32(again, d, a, plan, part, from, min(c, from+slice), images, c)
+				}
+			}
+			if !testkit.SameBits(again, dw) {
+				t.Fatalf("level=%v: c=%d images=%d: other bits in another order", level, c, images)
+			}
+			for i, v := range dw {
+				if !agree(v, want[i], sizes[i], terms[i/c]) {
+					t.Fatalf("level=%v: c=%d images=%d: dw[%d,%d] = %g, want %g", level, c, images, i/c, i%c, v, want[i])
+				}
+			}
+		})
+	})
+}
