@@ -46,18 +46,15 @@ func nearWindow(f *x86.File, l x86.Level, d int) {
 	fn.Label(loop)
 	if l == x86.AVX512 {
 		const atMost = 2
-		var half [2]reg.Register
-		for h := range half {
+		// Comparisons into masks are the work of one port; to join two masks would be another's turn at it.
+		for h := range 2 {
 			k := fn.K()
 			fn.VPCMPUW(operand.U8(atMost), width[0], gap(0, 64*h), k)
 			for c := 1; c < d; c++ {
 				fn.VPCMPUW(operand.U8(atMost), width[c], gap(c, 64*h), k, k)
 			}
-			half[h] = k
+			fn.KMOVD(k, operand.Mem{Base: bits, Disp: 4 * h})
 		}
-		k := fn.K()
-		fn.KUNPCKDQ(half[0], half[1], k)
-		fn.KMOVQ(k, operand.Mem{Base: bits})
 	} else {
 		// What a gap exceeds the width by is 0 if it does not.
 		test := func(at int) reg.VecVirtual {

@@ -35,10 +35,11 @@ func pairsAMD64(f *x86.File) {
 // pairWalk goes through the points whose bit is set, a group of as many points as a vector has lanes at a time.
 type pairWalk struct {
 	*x86.Func
-	index, pose, label, bits, x reg.GPVirtual // where the next result goes, and where the current word's points start
-	stride, left                reg.GPVirtual // bytes from a coordinate to the next, and points from x to the end
+	index, pose, label, bits, x reg.GPVirtual // where the next result goes, and the points
+	stride, n                   reg.GPVirtual // bytes from a coordinate to the next, and, for the last words, points
 
-	word, off, point reg.GPVirtual // bits from the group on, where in the word it starts, and its coordinates
+	at               reg.GPVirtual // bytes from bits to the current word
+	word, off, point reg.GPVirtual // bits from the group on, its first point, and its coordinates
 	abs              reg.VecVirtual
 	load             func(operand.Mem) reg.VecVirtual
 	last             bool // near the end, where a whole vector may reach beyond it
@@ -50,8 +51,8 @@ func newPairWalk(f *x86.File, l x86.Level, e x86.Elem, name, doc string, params 
 		e.GoType(), strings.Join(params, ", "))
 	fn := f.Func(l, e, name+e.String(), signature, doc)
 	w := &pairWalk{Func: fn, index: fn.Arg("index"), pose: fn.Arg("pose"), label: fn.Arg("label"), bits: fn.Arg("bits"),
-		x: fn.Arg("x"), stride: fn.Arg("stride"), left: fn.Arg("n"),
-		word: fn.GP64(), off: fn.GP64(), point: fn.GP64()}
+		x: fn.Arg("x"), stride: fn.Arg("stride"),
+		at: fn.GP64(), word: fn.GP64(), off: fn.GP64(), point: fn.GP64()}
 	w.SHLQ(operand.U8(bits.TrailingZeros(uint(e.Bytes()))), w.stride)
 	w.abs = w.broadcast("pairsAbs"+e.String(), math.MaxUint64>>(65-8*e.Bytes()))
 	return w
@@ -138,14 +139,14 @@ func (w *pairWalk) choose(m reg.Register, yes, no reg.VecVirtual) reg.VecVirtual
 // relative poses.
 //
 // A group starts at the first bit that is set, wherever that is: points next to each other on a line of an image are mostly
-// within together or not at all, so that one or two groups take a line, and the loop's branches go the same way.
+// within together or not at all, so that one or two groups take a line, and the loop's branches go the same way. Most words
+// are zero: to pass one takes four operations, as all places follow from that of the word.
 func (w *pairWalk) run(keep func() reg.Register, pose func() []reg.VecVirtual) {
 	size, lanes := w.Elem.Bytes(), w.Lanes()
-	word, next, done := w.NewLabel("word"), w.NewLabel("next"), w.NewLabel("done")
 	groups := func() {
 		group, skip := w.NewLabel("group"), w.NewLabel("skip")
-		w.MOVQ(w.x, w.point)
-		w.XORL(w.off.As32(), w.off.As32())
+		w.MOVQ(w.at, w.off)
+		w.SHLQ(operand.U8(3), w.off)
 		w.Label(group)
 		zeros := w.GP64()
 		w.BSFQ(w.word, zeros)
@@ -156,45 +157,48 @@ func (w *pairWalk) run(keep func() reg.Register, pose func() []reg.VecVirtual) {
 			w.SHRQ(reg.CL, w.word)
 		}
 		w.ADDQ(zeros, w.off)
-		w.LEAQ(operand.Mem{Base: w.point, Index: zeros, Scale: uint8(size)}, w.point)
+		w.LEAQ(operand.Mem{Base: w.x, Index: w.off, Scale: uint8(size)}, w.point)
 		w.group(keep, pose, skip)
 		w.Label(skip)
-		w.ADDQ(operand.U32(lanes*size), w.point)
 		w.ADDQ(operand.U8(lanes), w.off)
 		w.SHRQ(operand.U8(lanes), w.word)
 		w.JNE(operand.LabelRef(group))
 	}
-	advance := func() {
-		w.ADDQ(operand.U8(8), w.bits)
-		w.ADDQ(operand.U32(64*size), w.x)
-		w.ADDQ(operand.U32(64*4), w.label)
-		w.SUBQ(operand.U8(64), w.left)
-	}
-	// Words after which there is room for a vector.
-	rest := w.NewLabel("rest")
-	w.Label(word)
-	w.CMPQ(w.left, operand.U8(64+lanes))
-	w.JL(operand.LabelRef(rest))
-	w.MOVQ(operand.Mem{Base: w.bits}, w.word)
+	word := operand.Mem{Base: w.bits, Index: w.at, Scale: 1}
+	// Words after which there is room for a vector: (n - lanes)/64 of them, rounded down.
+	next, rest, done := w.NewLabel("next"), w.NewLabel("rest"), w.NewLabel("done")
+	end := w.Arg("n")
+	w.SUBQ(operand.U8(lanes), end)
+	w.SARQ(operand.U8(6), end)
+	w.SHLQ(operand.U8(3), end)
+	w.MOVQ(operand.I32(-8), w.at)
+	w.Label(next)
+	w.ADDQ(operand.U8(8), w.at)
+	w.CMPQ(w.at, end)
+	w.JGE(operand.LabelRef(rest))
+	w.MOVQ(word, w.word)
 	w.TESTQ(w.word, w.word)
 	w.JE(operand.LabelRef(next))
 	groups()
-	w.Label(next)
-	advance()
-	w.JMP(operand.LabelRef(word))
+	w.JMP(operand.LabelRef(next))
 
 	// The last ones, by masked loads and stores.
 	w.last = true
 	whole, after := w.NewLabel("whole"), w.NewLabel("after")
 	w.Label(rest)
-	w.TESTQ(w.left, w.left)
+	w.n = w.Arg("n")
+	left := w.GP64()
+	w.MOVQ(w.at, left)
+	w.NEGQ(left)
+	w.LEAQ(operand.Mem{Base: w.n, Index: left, Scale: 8}, left)
+	w.TESTQ(left, left)
 	w.JLE(operand.LabelRef(done))
-	w.MOVQ(operand.Mem{Base: w.bits}, w.word)
-	w.CMPQ(w.left, operand.U8(64))
+	w.MOVQ(word, w.word)
+	w.CMPQ(left, operand.U8(64))
 	w.JGE(operand.LabelRef(whole))
 	// Only bits of points that exist count.
 	beyond := w.GP64()
-	w.MOVQ(w.left, reg.RCX)
+	w.MOVQ(left, reg.RCX)
 	w.MOVQ(operand.I32(-1), beyond)
 	w.SHLQ(reg.CL, beyond)
 	w.NOTQ(beyond)
@@ -204,7 +208,7 @@ func (w *pairWalk) run(keep func() reg.Register, pose func() []reg.VecVirtual) {
 	w.JE(operand.LabelRef(after))
 	groups()
 	w.Label(after)
-	advance()
+	w.ADDQ(operand.U8(8), w.at)
 	w.JMP(operand.LabelRef(rest))
 
 	w.Label(done)
@@ -221,7 +225,7 @@ func (w *pairWalk) group(keep func() reg.Register, pose func() []reg.VecVirtual,
 	var bound x86.Tail // of the group's points, in the last word
 	if w.last {
 		n := w.GP64()
-		w.MOVQ(w.left, n)
+		w.MOVQ(w.n, n)
 		w.SUBQ(w.off, n)
 		lanes := w.GP64()
 		w.MOVQ(operand.I32(w.Lanes()), lanes)
@@ -318,25 +322,48 @@ func (w *pairWalk) keepers(keep func() reg.Register, pose func() []reg.VecVirtua
 	w.ANDL(w.word.As32(), hit.As32())
 	w.JE(operand.LabelRef(skip))
 	w.POPCNTL(hit.As32(), count.As32())
-	move := w.mover(hit, count)
-	move(labels(), w.index, true)
-	bare := w.NewLabel("bare")
-	w.TESTQ(w.pose, w.pose)
-	w.JE(operand.LabelRef(bare))
-	for c, v := range pose() {
-		m := entryAt(w.pose, w.stride, c)
-		base := w.GP64()
-		w.LEAQ(m, base)
-		move(v, base, false)
+	write := func(move func(v reg.VecVirtual, to operand.Mem, label bool)) {
+		move(labels(), operand.Mem{Base: w.index}, true)
+		bare := w.NewLabel("bare")
+		w.TESTQ(w.pose, w.pose)
+		w.JE(operand.LabelRef(bare))
+		for c, v := range pose() {
+			move(v, entryAt(w.pose, w.stride, c), false)
+		}
+		w.LEAQ(operand.Mem{Base: w.pose, Index: count, Scale: uint8(size)}, w.pose)
+		w.Label(bare)
+		w.LEAQ(operand.Mem{Base: w.index, Index: count, Scale: 4}, w.index)
 	}
-	w.LEAQ(operand.Mem{Base: w.pose, Index: count, Scale: uint8(size)}, w.pose)
-	w.Label(bare)
-	w.LEAQ(operand.Mem{Base: w.index, Index: count, Scale: 4}, w.index)
+	if w.last {
+		write(w.mover(hit, count))
+		return
+	}
+	// As a group starts with a point that may be within, those that are mostly are its first ones: they stand side by side.
+	scattered, above := w.NewLabel("scattered"), w.GP64()
+	w.LEAL(operand.Mem{Base: hit, Disp: 1}, above.As32())
+	w.TESTL(hit.As32(), above.As32())
+	w.JNE(operand.LabelRef(scattered))
+	write(w.storeWhole)
+	w.JMP(operand.LabelRef(skip))
+	w.Label(scattered)
+	write(w.mover(hit, count))
+}
+
+// storeWhole writes a vector as it is.
+func (w *pairWalk) storeWhole(v reg.VecVirtual, to operand.Mem, label bool) {
+	switch {
+	case label && w.Level == x86.AVX512:
+		w.VMOVDQU32(v, to)
+	case label:
+		w.VMOVDQU(v, to)
+	default:
+		w.VMOVUPS(v, to)
+	}
 }
 
 // mover returns what writes the lanes of hit, count of them, side by side. Before the last word there is room for a whole
 // vector wherever a result can go: no more points have been kept than seen.
-func (w *pairWalk) mover(hit, count reg.GPVirtual) func(v reg.VecVirtual, to reg.GPVirtual, label bool) {
+func (w *pairWalk) mover(hit, count reg.GPVirtual) func(v reg.VecVirtual, to operand.Mem, label bool) {
 	if w.Level == x86.AVX512 {
 		k := w.K()
 		w.KMOVW(hit.As32(), k)
@@ -344,7 +371,7 @@ func (w *pairWalk) mover(hit, count reg.GPVirtual) func(v reg.VecVirtual, to reg
 		if w.last {
 			first = w.lowest(count)
 		}
-		return func(v reg.VecVirtual, to reg.GPVirtual, label bool) {
+		return func(v reg.VecVirtual, to operand.Mem, label bool) {
 			compress, store := "VCOMPRESSP", "VMOVUPS"
 			compress += map[x86.Elem]string{x86.F32: "S_Z", x86.F64: "D_Z"}[w.Elem]
 			if w.Elem == x86.F64 {
@@ -355,9 +382,9 @@ func (w *pairWalk) mover(hit, count reg.GPVirtual) func(v reg.VecVirtual, to reg
 			}
 			w.Inst(compress, v, k, v)
 			if w.last {
-				w.Inst(store, v, first, operand.Mem{Base: to})
+				w.Inst(store, v, first, to)
 			} else {
-				w.Inst(store, v, operand.Mem{Base: to})
+				w.Inst(store, v, to)
 			}
 		}
 	}
@@ -367,8 +394,7 @@ func (w *pairWalk) mover(hit, count reg.GPVirtual) func(v reg.VecVirtual, to reg
 	if w.last {
 		mask, labelMask = w.NewTail(count), w.labelMask(count)
 	}
-	return func(v reg.VecVirtual, to reg.GPVirtual, label bool) {
-		m := operand.Mem{Base: to}
+	return func(v reg.VecVirtual, to operand.Mem, label bool) {
 		switch {
 		case label && w.Elem == x86.F64:
 			w.VPERMILPS(labelOrder, v, v)
@@ -377,13 +403,13 @@ func (w *pairWalk) mover(hit, count reg.GPVirtual) func(v reg.VecVirtual, to reg
 		}
 		switch {
 		case label && w.last:
-			w.VPMASKMOVD(v, labelMask, m)
+			w.VPMASKMOVD(v, labelMask, to)
 		case label:
-			w.VMOVDQU(v, m)
+			w.VMOVDQU(v, to)
 		case w.last:
-			mask.Store(v, m)
+			mask.Store(v, to)
 		default:
-			w.VMOVUPS(v, m)
+			w.VMOVUPS(v, to)
 		}
 	}
 }
@@ -489,12 +515,22 @@ func (w *pairWalk) angleParts() (size func(d reg.VecVirtual) reg.VecVirtual, wra
 		half = 0x1p-19 - float64(float32(math.Pi))
 	}
 	minusHalf := w.number("HalfTurn", half)
+	var a reg.VecVirtual // of the difference that size got last
 	size = func(d reg.VecVirtual) reg.VecVirtual {
-		a := w.mag(d)
+		a = w.mag(d)
 		return w.op("VMIN", a, w.sub(twoPi(), a))
 	}
 	wrap = func(d reg.VecVirtual) reg.VecVirtual {
-		a := w.mag(d)
+		if w.Level == x86.AVX512 {
+			floats := map[x86.Elem]string{x86.F32: "PS", x86.F64: "PD"}[w.Elem]
+			turn, r := w.Vec(), w.Vec()
+			w.VMOVAPS(w.abs, turn)
+			w.VPTERNLOGQ(operand.U8(0xca), d, twoPi(), turn) // abs ? 2π : d
+			w.VMOVAPS(d, r)
+			w.Inst("VSUB"+floats, turn, d, w.less(pi(), a), r)
+			w.Inst("VAND"+floats, w.abs, r, w.less(r, minusHalf()), r)
+			return r
+		}
 		sign := w.op("VANDN", w.abs, d) // not abs, and d
 		d = w.choose(w.less(pi(), a), w.sub(d, w.op("VOR", twoPi(), sign)), d)
 		return w.choose(w.less(d, minusHalf()), w.mag(d), d)

@@ -187,142 +187,152 @@ TEXT ·pairsEuclid1F32AVX2(SB), NOSPLIT, $0-72
 	MOVQ         bits+24(FP), SI
 	MOVQ         x+32(FP), DI
 	MOVQ         stride+40(FP), CX
-	MOVQ         n+48(FP), R8
 	SHLQ         $0x02, CX
 	VBROADCASTSS pairsAbsF32<>+0(SB), Y0
 	VBROADCASTSS u0+56(FP), Y0
 	VBROADCASTSS limit+60(FP), Y1
+	MOVQ         n+48(FP), R11
+	SUBQ         $0x08, R11
+	SARQ         $0x06, R11
+	SHLQ         $0x03, R11
+	MOVQ         $-8, R8
 
-word1:
-	CMPQ  R8, $0x48
-	JL    rest4
-	MOVQ  (SI), R9
+next1:
+	ADDQ  $0x08, R8
+	CMPQ  R8, R11
+	JGE   rest2
+	MOVQ  (SI)(R8*1), R9
 	TESTQ R9, R9
-	JE    next2
-	MOVQ  DI, R11
-	XORL  R10, R10
+	JE    next1
+	MOVQ  R8, R10
+	SHLQ  $0x03, R10
 
-group5:
+group4:
 	BSFQ      R9, R12
 	MOVQ      R12, CX
 	SHRQ      CL, R9
 	ADDQ      R12, R10
-	LEAQ      (R11)(R12*4), R11
-	VMOVUPS   (R11), Y2
+	LEAQ      (DI)(R10*4), CX
+	VMOVUPS   (CX), Y2
 	VSUBPS    Y2, Y0, Y2
 	VMULPS    Y2, Y2, Y3
 	VCMPPS    $0x11, Y1, Y3, Y3
 	VMOVMSKPS Y3, CX
 	ANDL      R9, CX
-	JE        skip6
+	JE        skip5
 	POPCNTL   CX, R14
+	LEAL      1(CX), R15
+	TESTL     CX, R15
+	JNE       scattered6
+	VMOVDQU   (BX)(R10*4), Y3
+	VMOVDQU   Y3, (AX)
+	TESTQ     DX, DX
+	JE        bare7
+	VMOVUPS   Y2, (DX)
+	LEAQ      (DX)(R14*4), DX
+
+bare7:
+	LEAQ (AX)(R14*4), AX
+	JMP  skip5
+
+scattered6:
 	LEAQ      pairsOrderF32<>+0(SB), R15
 	VPMOVZXBD (R15)(CX*8), Y3
 	VMOVDQU   (BX)(R10*4), Y4
 	VPERMPS   Y4, Y3, Y4
 	VMOVDQU   Y4, (AX)
 	TESTQ     DX, DX
-	JE        bare7
-	LEAQ      (DX), CX
+	JE        bare8
 	VPERMPS   Y2, Y3, Y2
-	VMOVUPS   Y2, (CX)
+	VMOVUPS   Y2, (DX)
 	LEAQ      (DX)(R14*4), DX
 
-bare7:
+bare8:
 	LEAQ (AX)(R14*4), AX
 
-skip6:
-	ADDQ $0x00000020, R11
+skip5:
 	ADDQ $0x08, R10
 	SHRQ $0x08, R9
-	JNE  group5
+	JNE  group4
+	JMP  next1
 
-next2:
-	ADDQ $0x08, SI
-	ADDQ $0x00000100, DI
-	ADDQ $0x00000100, BX
-	SUBQ $0x40, R8
-	JMP  word1
-
-rest4:
-	TESTQ R8, R8
-	JLE   done3
-	MOVQ  (SI), R9
-	CMPQ  R8, $0x40
-	JGE   whole8
+rest2:
+	MOVQ  n+48(FP), R11
 	MOVQ  R8, CX
+	NEGQ  CX
+	LEAQ  (R11)(CX*8), CX
+	TESTQ CX, CX
+	JLE   done3
+	MOVQ  (SI)(R8*1), R9
+	CMPQ  CX, $0x40
+	JGE   whole9
 	MOVQ  $-1, R10
 	SHLQ  CL, R10
 	NOTQ  R10
 	ANDQ  R10, R9
 
-whole8:
+whole9:
 	TESTQ R9, R9
-	JE    after9
-	MOVQ  DI, R11
-	XORL  R10, R10
+	JE    after10
+	MOVQ  R8, R10
+	SHLQ  $0x03, R10
 
-group10:
+group11:
 	BSFQ       R9, R13
 	MOVQ       R13, CX
 	SHRQ       CL, R9
 	ADDQ       R13, R10
-	LEAQ       (R11)(R13*4), R11
-	MOVQ       R8, CX
-	SUBQ       R10, CX
-	MOVQ       $+8, R12
-	CMPQ       R12, CX
-	CMOVQLT    R12, CX
-	LEAQ       tailMaskF32<>+0(SB), R12
-	MOVQ       CX, R14
-	NEGQ       R14
-	VMOVUPS    32(R12)(R14*4), Y2
-	VMASKMOVPS (R11), Y2, Y2
+	LEAQ       (DI)(R10*4), CX
+	MOVQ       R11, R12
+	SUBQ       R10, R12
+	MOVQ       $+8, R14
+	CMPQ       R14, R12
+	CMOVQLT    R14, R12
+	LEAQ       tailMaskF32<>+0(SB), R14
+	MOVQ       R12, R15
+	NEGQ       R15
+	VMOVUPS    32(R14)(R15*4), Y2
+	VMASKMOVPS (CX), Y2, Y2
 	VSUBPS     Y2, Y0, Y2
 	VMULPS     Y2, Y2, Y3
 	VCMPPS     $0x11, Y1, Y3, Y3
-	VMOVMSKPS  Y3, R12
-	ANDL       R9, R12
-	JE         skip11
-	POPCNTL    R12, R14
+	VMOVMSKPS  Y3, CX
+	ANDL       R9, CX
+	JE         skip12
+	POPCNTL    CX, R14
 	LEAQ       pairsOrderF32<>+0(SB), R15
-	VPMOVZXBD  (R15)(R12*8), Y3
-	LEAQ       tailMaskF32<>+0(SB), R12
+	VPMOVZXBD  (R15)(CX*8), Y3
+	LEAQ       tailMaskF32<>+0(SB), CX
 	MOVQ       R14, R15
 	NEGQ       R15
-	VMOVUPS    32(R12)(R15*4), Y4
-	LEAQ       pairsLabelMaskF32<>+0(SB), R12
+	VMOVUPS    32(CX)(R15*4), Y4
+	LEAQ       pairsLabelMaskF32<>+0(SB), CX
 	MOVQ       R14, R15
 	NEGQ       R15
-	VMOVDQU    32(R12)(R15*4), Y5
-	LEAQ       pairsLabelMaskF32<>+0(SB), R12
-	NEGQ       CX
-	VMOVDQU    32(R12)(CX*4), Y6
+	VMOVDQU    32(CX)(R15*4), Y5
+	LEAQ       pairsLabelMaskF32<>+0(SB), CX
+	NEGQ       R12
+	VMOVDQU    32(CX)(R12*4), Y6
 	VPMASKMOVD (BX)(R10*4), Y6, Y6
 	VPERMPS    Y6, Y3, Y6
 	VPMASKMOVD Y6, Y5, (AX)
 	TESTQ      DX, DX
-	JE         bare12
-	LEAQ       (DX), CX
+	JE         bare13
 	VPERMPS    Y2, Y3, Y2
-	VMASKMOVPS Y2, Y4, (CX)
+	VMASKMOVPS Y2, Y4, (DX)
 	LEAQ       (DX)(R14*4), DX
 
-bare12:
+bare13:
 	LEAQ (AX)(R14*4), AX
 
-skip11:
-	ADDQ $0x00000020, R11
+skip12:
 	ADDQ $0x08, R10
 	SHRQ $0x08, R9
-	JNE  group10
+	JNE  group11
 
-after9:
-	ADDQ $0x08, SI
-	ADDQ $0x00000100, DI
-	ADDQ $0x00000100, BX
-	SUBQ $0x40, R8
-	JMP  rest4
+after10:
+	ADDQ $0x08, R8
+	JMP  rest2
 
 done3:
 	MOVQ index+0(FP), CX
@@ -901,157 +911,166 @@ TEXT ·pairsEuclid2F32AVX2(SB), NOSPLIT, $8-80
 	MOVQ         bits+24(FP), SI
 	MOVQ         x+32(FP), DI
 	MOVQ         stride+40(FP), R8
-	MOVQ         n+48(FP), R9
 	SHLQ         $0x02, R8
 	VBROADCASTSS pairsAbsF32<>+0(SB), Y0
 	VBROADCASTSS u0+56(FP), Y0
 	VBROADCASTSS u1+60(FP), Y1
 	VBROADCASTSS limit+64(FP), Y2
+	MOVQ         n+48(FP), R12
+	SUBQ         $0x08, R12
+	SARQ         $0x06, R12
+	SHLQ         $0x03, R12
+	MOVQ         $-8, R9
 
-word1:
-	CMPQ  R9, $0x48
-	JL    rest4
-	MOVQ  (SI), R10
+next1:
+	ADDQ  $0x08, R9
+	CMPQ  R9, R12
+	JGE   rest2
+	MOVQ  (SI)(R9*1), R10
 	TESTQ R10, R10
-	JE    next2
-	MOVQ  DI, R12
-	XORL  R11, R11
+	JE    next1
+	MOVQ  R9, R11
+	SHLQ  $0x03, R11
 
-group5:
+group4:
 	BSFQ      R10, R13
 	MOVQ      R13, CX
 	SHRQ      CL, R10
 	ADDQ      R13, R11
-	LEAQ      (R12)(R13*4), R12
-	VMOVUPS   (R12), Y3
+	LEAQ      (DI)(R11*4), CX
+	VMOVUPS   (CX), Y3
 	VSUBPS    Y3, Y0, Y3
 	VMULPS    Y3, Y3, Y4
-	VMOVUPS   (R12)(R8*1), Y5
+	VMOVUPS   (CX)(R8*1), Y5
 	VSUBPS    Y5, Y1, Y5
 	VMULPS    Y5, Y5, Y6
 	VADDPS    Y6, Y4, Y4
 	VCMPPS    $0x11, Y2, Y4, Y4
 	VMOVMSKPS Y4, CX
 	ANDL      R10, CX
-	JE        skip6
+	JE        skip5
 	POPCNTL   CX, R15
+	LEAL      1(CX), BP
+	TESTL     CX, BP
+	JNE       scattered6
+	VMOVDQU   (BX)(R11*4), Y4
+	VMOVDQU   Y4, (AX)
+	TESTQ     DX, DX
+	JE        bare7
+	VMOVUPS   Y3, (DX)
+	VMOVUPS   Y5, (DX)(R8*1)
+	LEAQ      (DX)(R15*4), DX
+
+bare7:
+	LEAQ (AX)(R15*4), AX
+	JMP  skip5
+
+scattered6:
 	LEAQ      pairsOrderF32<>+0(SB), BP
 	VPMOVZXBD (BP)(CX*8), Y4
 	VMOVDQU   (BX)(R11*4), Y6
 	VPERMPS   Y6, Y4, Y6
 	VMOVDQU   Y6, (AX)
 	TESTQ     DX, DX
-	JE        bare7
-	LEAQ      (DX), CX
+	JE        bare8
 	VPERMPS   Y3, Y4, Y3
-	VMOVUPS   Y3, (CX)
-	LEAQ      (DX)(R8*1), CX
+	VMOVUPS   Y3, (DX)
 	VPERMPS   Y5, Y4, Y5
-	VMOVUPS   Y5, (CX)
+	VMOVUPS   Y5, (DX)(R8*1)
 	LEAQ      (DX)(R15*4), DX
 
-bare7:
+bare8:
 	LEAQ (AX)(R15*4), AX
 
-skip6:
-	ADDQ $0x00000020, R12
+skip5:
 	ADDQ $0x08, R11
 	SHRQ $0x08, R10
-	JNE  group5
+	JNE  group4
+	JMP  next1
 
-next2:
-	ADDQ $0x08, SI
-	ADDQ $0x00000100, DI
-	ADDQ $0x00000100, BX
-	SUBQ $0x40, R9
-	JMP  word1
-
-rest4:
-	TESTQ R9, R9
-	JLE   done3
-	MOVQ  (SI), R10
-	CMPQ  R9, $0x40
-	JGE   whole8
+rest2:
+	MOVQ  n+48(FP), R12
 	MOVQ  R9, CX
+	NEGQ  CX
+	LEAQ  (R12)(CX*8), CX
+	TESTQ CX, CX
+	JLE   done3
+	MOVQ  (SI)(R9*1), R10
+	CMPQ  CX, $0x40
+	JGE   whole9
 	MOVQ  $-1, R11
 	SHLQ  CL, R11
 	NOTQ  R11
 	ANDQ  R11, R10
 
-whole8:
+whole9:
 	TESTQ R10, R10
-	JE    after9
-	MOVQ  DI, R12
-	XORL  R11, R11
+	JE    after10
+	MOVQ  R9, R11
+	SHLQ  $0x03, R11
 
-group10:
+group11:
 	BSFQ       R10, R14
 	MOVQ       R14, CX
 	SHRQ       CL, R10
 	ADDQ       R14, R11
-	LEAQ       (R12)(R14*4), R12
-	MOVQ       R9, CX
-	SUBQ       R11, CX
-	MOVQ       $+8, R13
-	CMPQ       R13, CX
-	CMOVQLT    R13, CX
-	LEAQ       tailMaskF32<>+0(SB), R13
-	MOVQ       CX, R15
-	NEGQ       R15
-	VMOVUPS    32(R13)(R15*4), Y3
-	VMASKMOVPS (R12), Y3, Y4
+	LEAQ       (DI)(R11*4), CX
+	MOVQ       R12, R13
+	SUBQ       R11, R13
+	MOVQ       $+8, R15
+	CMPQ       R15, R13
+	CMOVQLT    R15, R13
+	LEAQ       tailMaskF32<>+0(SB), R15
+	MOVQ       R13, BP
+	NEGQ       BP
+	VMOVUPS    32(R15)(BP*4), Y3
+	VMASKMOVPS (CX), Y3, Y4
 	VSUBPS     Y4, Y0, Y4
 	VMULPS     Y4, Y4, Y5
-	VMASKMOVPS (R12)(R8*1), Y3, Y3
+	VMASKMOVPS (CX)(R8*1), Y3, Y3
 	VSUBPS     Y3, Y1, Y3
 	VMULPS     Y3, Y3, Y6
 	VADDPS     Y6, Y5, Y5
 	VCMPPS     $0x11, Y2, Y5, Y5
-	VMOVMSKPS  Y5, R13
-	ANDL       R10, R13
-	JE         skip11
-	POPCNTL    R13, R15
+	VMOVMSKPS  Y5, CX
+	ANDL       R10, CX
+	JE         skip12
+	POPCNTL    CX, R15
 	LEAQ       pairsOrderF32<>+0(SB), BP
-	VPMOVZXBD  (BP)(R13*8), Y5
-	LEAQ       tailMaskF32<>+0(SB), R13
+	VPMOVZXBD  (BP)(CX*8), Y5
+	LEAQ       tailMaskF32<>+0(SB), CX
 	MOVQ       R15, BP
 	NEGQ       BP
-	VMOVUPS    32(R13)(BP*4), Y6
-	LEAQ       pairsLabelMaskF32<>+0(SB), R13
+	VMOVUPS    32(CX)(BP*4), Y6
+	LEAQ       pairsLabelMaskF32<>+0(SB), CX
 	MOVQ       R15, BP
 	NEGQ       BP
-	VMOVDQU    32(R13)(BP*4), Y7
-	LEAQ       pairsLabelMaskF32<>+0(SB), R13
-	NEGQ       CX
-	VMOVDQU    32(R13)(CX*4), Y8
+	VMOVDQU    32(CX)(BP*4), Y7
+	LEAQ       pairsLabelMaskF32<>+0(SB), CX
+	NEGQ       R13
+	VMOVDQU    32(CX)(R13*4), Y8
 	VPMASKMOVD (BX)(R11*4), Y8, Y8
 	VPERMPS    Y8, Y5, Y8
 	VPMASKMOVD Y8, Y7, (AX)
 	TESTQ      DX, DX
-	JE         bare12
-	LEAQ       (DX), CX
+	JE         bare13
 	VPERMPS    Y4, Y5, Y4
-	VMASKMOVPS Y4, Y6, (CX)
-	LEAQ       (DX)(R8*1), CX
+	VMASKMOVPS Y4, Y6, (DX)
 	VPERMPS    Y3, Y5, Y3
-	VMASKMOVPS Y3, Y6, (CX)
+	VMASKMOVPS Y3, Y6, (DX)(R8*1)
 	LEAQ       (DX)(R15*4), DX
 
-bare12:
+bare13:
 	LEAQ (AX)(R15*4), AX
 
-skip11:
-	ADDQ $0x00000020, R12
+skip12:
 	ADDQ $0x08, R11
 	SHRQ $0x08, R10
-	JNE  group10
+	JNE  group11
 
-after9:
-	ADDQ $0x08, SI
-	ADDQ $0x00000100, DI
-	ADDQ $0x00000100, BX
-	SUBQ $0x40, R9
-	JMP  rest4
+after10:
+	ADDQ $0x08, R9
+	JMP  rest2
 
 done3:
 	MOVQ index+0(FP), CX
@@ -1070,172 +1089,180 @@ TEXT ·pairsEuclid3F32AVX2(SB), NOSPLIT, $8-80
 	MOVQ         bits+24(FP), SI
 	MOVQ         x+32(FP), DI
 	MOVQ         stride+40(FP), R8
-	MOVQ         n+48(FP), R9
 	SHLQ         $0x02, R8
 	VBROADCASTSS pairsAbsF32<>+0(SB), Y0
 	VBROADCASTSS u0+56(FP), Y0
 	VBROADCASTSS u1+60(FP), Y1
 	VBROADCASTSS u2+64(FP), Y2
 	VBROADCASTSS limit+68(FP), Y3
+	MOVQ         n+48(FP), R12
+	SUBQ         $0x08, R12
+	SARQ         $0x06, R12
+	SHLQ         $0x03, R12
+	MOVQ         $-8, R9
 
-word1:
-	CMPQ  R9, $0x48
-	JL    rest4
-	MOVQ  (SI), R10
+next1:
+	ADDQ  $0x08, R9
+	CMPQ  R9, R12
+	JGE   rest2
+	MOVQ  (SI)(R9*1), R10
 	TESTQ R10, R10
-	JE    next2
-	MOVQ  DI, R12
-	XORL  R11, R11
+	JE    next1
+	MOVQ  R9, R11
+	SHLQ  $0x03, R11
 
-group5:
+group4:
 	BSFQ      R10, R13
 	MOVQ      R13, CX
 	SHRQ      CL, R10
 	ADDQ      R13, R11
-	LEAQ      (R12)(R13*4), R12
-	VMOVUPS   (R12), Y4
+	LEAQ      (DI)(R11*4), CX
+	VMOVUPS   (CX), Y4
 	VSUBPS    Y4, Y0, Y4
 	VMULPS    Y4, Y4, Y5
-	VMOVUPS   (R12)(R8*1), Y6
+	VMOVUPS   (CX)(R8*1), Y6
 	VSUBPS    Y6, Y1, Y6
 	VMULPS    Y6, Y6, Y7
 	VADDPS    Y7, Y5, Y5
-	VMOVUPS   (R12)(R8*2), Y7
+	VMOVUPS   (CX)(R8*2), Y7
 	VSUBPS    Y7, Y2, Y7
 	VMULPS    Y7, Y7, Y8
 	VADDPS    Y8, Y5, Y5
 	VCMPPS    $0x11, Y3, Y5, Y5
 	VMOVMSKPS Y5, CX
 	ANDL      R10, CX
-	JE        skip6
+	JE        skip5
 	POPCNTL   CX, R15
+	LEAL      1(CX), BP
+	TESTL     CX, BP
+	JNE       scattered6
+	VMOVDQU   (BX)(R11*4), Y5
+	VMOVDQU   Y5, (AX)
+	TESTQ     DX, DX
+	JE        bare7
+	VMOVUPS   Y4, (DX)
+	VMOVUPS   Y6, (DX)(R8*1)
+	VMOVUPS   Y7, (DX)(R8*2)
+	LEAQ      (DX)(R15*4), DX
+
+bare7:
+	LEAQ (AX)(R15*4), AX
+	JMP  skip5
+
+scattered6:
 	LEAQ      pairsOrderF32<>+0(SB), BP
 	VPMOVZXBD (BP)(CX*8), Y5
 	VMOVDQU   (BX)(R11*4), Y8
 	VPERMPS   Y8, Y5, Y8
 	VMOVDQU   Y8, (AX)
 	TESTQ     DX, DX
-	JE        bare7
-	LEAQ      (DX), CX
+	JE        bare8
 	VPERMPS   Y4, Y5, Y4
-	VMOVUPS   Y4, (CX)
-	LEAQ      (DX)(R8*1), CX
+	VMOVUPS   Y4, (DX)
 	VPERMPS   Y6, Y5, Y6
-	VMOVUPS   Y6, (CX)
-	LEAQ      (DX)(R8*2), CX
+	VMOVUPS   Y6, (DX)(R8*1)
 	VPERMPS   Y7, Y5, Y7
-	VMOVUPS   Y7, (CX)
+	VMOVUPS   Y7, (DX)(R8*2)
 	LEAQ      (DX)(R15*4), DX
 
-bare7:
+bare8:
 	LEAQ (AX)(R15*4), AX
 
-skip6:
-	ADDQ $0x00000020, R12
+skip5:
 	ADDQ $0x08, R11
 	SHRQ $0x08, R10
-	JNE  group5
+	JNE  group4
+	JMP  next1
 
-next2:
-	ADDQ $0x08, SI
-	ADDQ $0x00000100, DI
-	ADDQ $0x00000100, BX
-	SUBQ $0x40, R9
-	JMP  word1
-
-rest4:
-	TESTQ R9, R9
-	JLE   done3
-	MOVQ  (SI), R10
-	CMPQ  R9, $0x40
-	JGE   whole8
+rest2:
+	MOVQ  n+48(FP), R12
 	MOVQ  R9, CX
+	NEGQ  CX
+	LEAQ  (R12)(CX*8), CX
+	TESTQ CX, CX
+	JLE   done3
+	MOVQ  (SI)(R9*1), R10
+	CMPQ  CX, $0x40
+	JGE   whole9
 	MOVQ  $-1, R11
 	SHLQ  CL, R11
 	NOTQ  R11
 	ANDQ  R11, R10
 
-whole8:
+whole9:
 	TESTQ R10, R10
-	JE    after9
-	MOVQ  DI, R12
-	XORL  R11, R11
+	JE    after10
+	MOVQ  R9, R11
+	SHLQ  $0x03, R11
 
-group10:
+group11:
 	BSFQ       R10, R14
 	MOVQ       R14, CX
 	SHRQ       CL, R10
 	ADDQ       R14, R11
-	LEAQ       (R12)(R14*4), R12
-	MOVQ       R9, CX
-	SUBQ       R11, CX
-	MOVQ       $+8, R13
-	CMPQ       R13, CX
-	CMOVQLT    R13, CX
-	LEAQ       tailMaskF32<>+0(SB), R13
-	MOVQ       CX, R15
-	NEGQ       R15
-	VMOVUPS    32(R13)(R15*4), Y4
-	VMASKMOVPS (R12), Y4, Y5
+	LEAQ       (DI)(R11*4), CX
+	MOVQ       R12, R13
+	SUBQ       R11, R13
+	MOVQ       $+8, R15
+	CMPQ       R15, R13
+	CMOVQLT    R15, R13
+	LEAQ       tailMaskF32<>+0(SB), R15
+	MOVQ       R13, BP
+	NEGQ       BP
+	VMOVUPS    32(R15)(BP*4), Y4
+	VMASKMOVPS (CX), Y4, Y5
 	VSUBPS     Y5, Y0, Y5
 	VMULPS     Y5, Y5, Y6
-	VMASKMOVPS (R12)(R8*1), Y4, Y7
+	VMASKMOVPS (CX)(R8*1), Y4, Y7
 	VSUBPS     Y7, Y1, Y7
 	VMULPS     Y7, Y7, Y8
 	VADDPS     Y8, Y6, Y6
-	VMASKMOVPS (R12)(R8*2), Y4, Y4
+	VMASKMOVPS (CX)(R8*2), Y4, Y4
 	VSUBPS     Y4, Y2, Y4
 	VMULPS     Y4, Y4, Y8
 	VADDPS     Y8, Y6, Y6
 	VCMPPS     $0x11, Y3, Y6, Y6
-	VMOVMSKPS  Y6, R13
-	ANDL       R10, R13
-	JE         skip11
-	POPCNTL    R13, R15
+	VMOVMSKPS  Y6, CX
+	ANDL       R10, CX
+	JE         skip12
+	POPCNTL    CX, R15
 	LEAQ       pairsOrderF32<>+0(SB), BP
-	VPMOVZXBD  (BP)(R13*8), Y6
-	LEAQ       tailMaskF32<>+0(SB), R13
+	VPMOVZXBD  (BP)(CX*8), Y6
+	LEAQ       tailMaskF32<>+0(SB), CX
 	MOVQ       R15, BP
 	NEGQ       BP
-	VMOVUPS    32(R13)(BP*4), Y8
-	LEAQ       pairsLabelMaskF32<>+0(SB), R13
+	VMOVUPS    32(CX)(BP*4), Y8
+	LEAQ       pairsLabelMaskF32<>+0(SB), CX
 	MOVQ       R15, BP
 	NEGQ       BP
-	VMOVDQU    32(R13)(BP*4), Y9
-	LEAQ       pairsLabelMaskF32<>+0(SB), R13
-	NEGQ       CX
-	VMOVDQU    32(R13)(CX*4), Y10
+	VMOVDQU    32(CX)(BP*4), Y9
+	LEAQ       pairsLabelMaskF32<>+0(SB), CX
+	NEGQ       R13
+	VMOVDQU    32(CX)(R13*4), Y10
 	VPMASKMOVD (BX)(R11*4), Y10, Y10
 	VPERMPS    Y10, Y6, Y10
 	VPMASKMOVD Y10, Y9, (AX)
 	TESTQ      DX, DX
-	JE         bare12
-	LEAQ       (DX), CX
+	JE         bare13
 	VPERMPS    Y5, Y6, Y5
-	VMASKMOVPS Y5, Y8, (CX)
-	LEAQ       (DX)(R8*1), CX
+	VMASKMOVPS Y5, Y8, (DX)
 	VPERMPS    Y7, Y6, Y7
-	VMASKMOVPS Y7, Y8, (CX)
-	LEAQ       (DX)(R8*2), CX
+	VMASKMOVPS Y7, Y8, (DX)(R8*1)
 	VPERMPS    Y4, Y6, Y4
-	VMASKMOVPS Y4, Y8, (CX)
+	VMASKMOVPS Y4, Y8, (DX)(R8*2)
 	LEAQ       (DX)(R15*4), DX
 
-bare12:
+bare13:
 	LEAQ (AX)(R15*4), AX
 
-skip11:
-	ADDQ $0x00000020, R12
+skip12:
 	ADDQ $0x08, R11
 	SHRQ $0x08, R10
-	JNE  group10
+	JNE  group11
 
-after9:
-	ADDQ $0x08, SI
-	ADDQ $0x00000100, DI
-	ADDQ $0x00000100, BX
-	SUBQ $0x40, R9
-	JMP  rest4
+after10:
+	ADDQ $0x08, R9
+	JMP  rest2
 
 done3:
 	MOVQ index+0(FP), CX
@@ -1254,7 +1281,6 @@ TEXT ·pairsRigidF32AVX2(SB), NOSPLIT, $8-88
 	MOVQ         bits+24(FP), SI
 	MOVQ         x+32(FP), DI
 	MOVQ         stride+40(FP), R8
-	MOVQ         n+48(FP), R9
 	SHLQ         $0x02, R8
 	VBROADCASTSS pairsAbsF32<>+0(SB), Y0
 	VBROADCASTSS u0+56(FP), Y0
@@ -1263,25 +1289,31 @@ TEXT ·pairsRigidF32AVX2(SB), NOSPLIT, $8-88
 	VBROADCASTSS m1+68(FP), Y3
 	VBROADCASTSS turn+72(FP), Y4
 	VBROADCASTSS limit+76(FP), Y5
+	MOVQ         n+48(FP), R12
+	SUBQ         $0x08, R12
+	SARQ         $0x06, R12
+	SHLQ         $0x03, R12
+	MOVQ         $-8, R9
 
-word1:
-	CMPQ  R9, $0x48
-	JL    rest4
-	MOVQ  (SI), R10
+next1:
+	ADDQ  $0x08, R9
+	CMPQ  R9, R12
+	JGE   rest2
+	MOVQ  (SI)(R9*1), R10
 	TESTQ R10, R10
-	JE    next2
-	MOVQ  DI, R12
-	XORL  R11, R11
+	JE    next1
+	MOVQ  R9, R11
+	SHLQ  $0x03, R11
 
-group5:
+group4:
 	BSFQ      R10, R13
 	MOVQ      R13, CX
 	SHRQ      CL, R10
 	ADDQ      R13, R11
-	LEAQ      (R12)(R13*4), R12
-	VMOVUPS   (R12), Y6
+	LEAQ      (DI)(R11*4), CX
+	VMOVUPS   (CX), Y6
 	VSUBPS    Y6, Y0, Y6
-	VMOVUPS   (R12)(R8*1), Y7
+	VMOVUPS   (CX)(R8*1), Y7
 	VSUBPS    Y7, Y1, Y7
 	VMULPS    Y6, Y2, Y8
 	VMULPS    Y7, Y3, Y9
@@ -1295,79 +1327,90 @@ group5:
 	VCMPPS    $0x11, Y5, Y7, Y7
 	VMOVMSKPS Y7, CX
 	ANDL      R10, CX
-	JE        skip6
+	JE        skip5
 	POPCNTL   CX, R15
+	LEAL      1(CX), BP
+	TESTL     CX, BP
+	JNE       scattered6
+	VMOVDQU   (BX)(R11*4), Y7
+	VMOVDQU   Y7, (AX)
+	TESTQ     DX, DX
+	JE        bare7
+	VMOVAPS   Y4, Y7
+	VMOVUPS   Y7, (DX)
+	VMOVUPS   Y8, (DX)(R8*1)
+	VMOVUPS   Y6, (DX)(R8*2)
+	LEAQ      (DX)(R15*4), DX
+
+bare7:
+	LEAQ (AX)(R15*4), AX
+	JMP  skip5
+
+scattered6:
 	LEAQ      pairsOrderF32<>+0(SB), BP
 	VPMOVZXBD (BP)(CX*8), Y7
 	VMOVDQU   (BX)(R11*4), Y9
 	VPERMPS   Y9, Y7, Y9
 	VMOVDQU   Y9, (AX)
 	TESTQ     DX, DX
-	JE        bare7
+	JE        bare8
 	VMOVAPS   Y4, Y9
-	LEAQ      (DX), CX
 	VPERMPS   Y9, Y7, Y9
-	VMOVUPS   Y9, (CX)
-	LEAQ      (DX)(R8*1), CX
+	VMOVUPS   Y9, (DX)
 	VPERMPS   Y8, Y7, Y8
-	VMOVUPS   Y8, (CX)
-	LEAQ      (DX)(R8*2), CX
+	VMOVUPS   Y8, (DX)(R8*1)
 	VPERMPS   Y6, Y7, Y6
-	VMOVUPS   Y6, (CX)
+	VMOVUPS   Y6, (DX)(R8*2)
 	LEAQ      (DX)(R15*4), DX
 
-bare7:
+bare8:
 	LEAQ (AX)(R15*4), AX
 
-skip6:
-	ADDQ $0x00000020, R12
+skip5:
 	ADDQ $0x08, R11
 	SHRQ $0x08, R10
-	JNE  group5
+	JNE  group4
+	JMP  next1
 
-next2:
-	ADDQ $0x08, SI
-	ADDQ $0x00000100, DI
-	ADDQ $0x00000100, BX
-	SUBQ $0x40, R9
-	JMP  word1
-
-rest4:
-	TESTQ R9, R9
-	JLE   done3
-	MOVQ  (SI), R10
-	CMPQ  R9, $0x40
-	JGE   whole8
+rest2:
+	MOVQ  n+48(FP), R12
 	MOVQ  R9, CX
+	NEGQ  CX
+	LEAQ  (R12)(CX*8), CX
+	TESTQ CX, CX
+	JLE   done3
+	MOVQ  (SI)(R9*1), R10
+	CMPQ  CX, $0x40
+	JGE   whole9
 	MOVQ  $-1, R11
 	SHLQ  CL, R11
 	NOTQ  R11
 	ANDQ  R11, R10
 
-whole8:
+whole9:
 	TESTQ R10, R10
-	JE    after9
-	MOVQ  DI, R12
-	XORL  R11, R11
+	JE    after10
+	MOVQ  R9, R11
+	SHLQ  $0x03, R11
 
-group10:
+group11:
 	BSFQ       R10, R14
 	MOVQ       R14, CX
 	SHRQ       CL, R10
 	ADDQ       R14, R11
-	LEAQ       (R12)(R14*4), R12
-	MOVQ       R9, CX
-	SUBQ       R11, CX
-	MOVQ       $+8, R13
-	CMPQ       R13, CX
-	CMOVQLT    R13, CX
-	LEAQ       tailMaskF32<>+0(SB), R13
-	MOVQ       CX, R15
-	NEGQ       R15
-	VMOVUPS    32(R13)(R15*4), Y6
-	VMASKMOVPS (R12), Y6, Y7
+	LEAQ       (DI)(R11*4), CX
+	MOVQ       R12, R13
+	SUBQ       R11, R13
+	MOVQ       $+8, R15
+	CMPQ       R15, R13
+	CMOVQLT    R15, R13
+	LEAQ       tailMaskF32<>+0(SB), R15
+	MOVQ       R13, BP
+	NEGQ       BP
+	VMOVUPS    32(R15)(BP*4), Y6
+	VMASKMOVPS (CX), Y6, Y7
 	VSUBPS     Y7, Y0, Y7
-	VMASKMOVPS (R12)(R8*1), Y6, Y6
+	VMASKMOVPS (CX)(R8*1), Y6, Y6
 	VSUBPS     Y6, Y1, Y6
 	VMULPS     Y7, Y2, Y8
 	VMULPS     Y6, Y3, Y9
@@ -1379,55 +1422,48 @@ group10:
 	VMULPS     Y6, Y6, Y9
 	VADDPS     Y9, Y7, Y7
 	VCMPPS     $0x11, Y5, Y7, Y7
-	VMOVMSKPS  Y7, R13
-	ANDL       R10, R13
-	JE         skip11
-	POPCNTL    R13, R15
+	VMOVMSKPS  Y7, CX
+	ANDL       R10, CX
+	JE         skip12
+	POPCNTL    CX, R15
 	LEAQ       pairsOrderF32<>+0(SB), BP
-	VPMOVZXBD  (BP)(R13*8), Y7
-	LEAQ       tailMaskF32<>+0(SB), R13
+	VPMOVZXBD  (BP)(CX*8), Y7
+	LEAQ       tailMaskF32<>+0(SB), CX
 	MOVQ       R15, BP
 	NEGQ       BP
-	VMOVUPS    32(R13)(BP*4), Y9
-	LEAQ       pairsLabelMaskF32<>+0(SB), R13
+	VMOVUPS    32(CX)(BP*4), Y9
+	LEAQ       pairsLabelMaskF32<>+0(SB), CX
 	MOVQ       R15, BP
 	NEGQ       BP
-	VMOVDQU    32(R13)(BP*4), Y10
-	LEAQ       pairsLabelMaskF32<>+0(SB), R13
-	NEGQ       CX
-	VMOVDQU    32(R13)(CX*4), Y11
+	VMOVDQU    32(CX)(BP*4), Y10
+	LEAQ       pairsLabelMaskF32<>+0(SB), CX
+	NEGQ       R13
+	VMOVDQU    32(CX)(R13*4), Y11
 	VPMASKMOVD (BX)(R11*4), Y11, Y11
 	VPERMPS    Y11, Y7, Y11
 	VPMASKMOVD Y11, Y10, (AX)
 	TESTQ      DX, DX
-	JE         bare12
+	JE         bare13
 	VMOVAPS    Y4, Y10
-	LEAQ       (DX), CX
 	VPERMPS    Y10, Y7, Y10
-	VMASKMOVPS Y10, Y9, (CX)
-	LEAQ       (DX)(R8*1), CX
+	VMASKMOVPS Y10, Y9, (DX)
 	VPERMPS    Y8, Y7, Y8
-	VMASKMOVPS Y8, Y9, (CX)
-	LEAQ       (DX)(R8*2), CX
+	VMASKMOVPS Y8, Y9, (DX)(R8*1)
 	VPERMPS    Y6, Y7, Y6
-	VMASKMOVPS Y6, Y9, (CX)
+	VMASKMOVPS Y6, Y9, (DX)(R8*2)
 	LEAQ       (DX)(R15*4), DX
 
-bare12:
+bare13:
 	LEAQ (AX)(R15*4), AX
 
-skip11:
-	ADDQ $0x00000020, R12
+skip12:
 	ADDQ $0x08, R11
 	SHRQ $0x08, R10
-	JNE  group10
+	JNE  group11
 
-after9:
-	ADDQ $0x08, SI
-	ADDQ $0x00000100, DI
-	ADDQ $0x00000100, BX
-	SUBQ $0x40, R9
-	JMP  rest4
+after10:
+	ADDQ $0x08, R9
+	JMP  rest2
 
 done3:
 	MOVQ index+0(FP), CX
@@ -1446,7 +1482,6 @@ TEXT ·pairsPolarF32AVX2(SB), NOSPLIT, $8-88
 	MOVQ         bits+24(FP), SI
 	MOVQ         x+32(FP), DI
 	MOVQ         stride+40(FP), R8
-	MOVQ         n+48(FP), R9
 	SHLQ         $0x02, R8
 	VBROADCASTSS pairsAbsF32<>+0(SB), Y0
 	VBROADCASTSS u0+56(FP), Y1
@@ -1457,25 +1492,31 @@ TEXT ·pairsPolarF32AVX2(SB), NOSPLIT, $8-88
 	VBROADCASTSS r+76(FP), Y6
 	VMOVUPS      pairsHalfF32<>+0(SB), Y7
 	VMULPS       Y2, Y7, Y7
+	MOVQ         n+48(FP), R12
+	SUBQ         $0x08, R12
+	SARQ         $0x06, R12
+	SHLQ         $0x03, R12
+	MOVQ         $-8, R9
 
-word1:
-	CMPQ  R9, $0x48
-	JL    rest4
-	MOVQ  (SI), R10
+next1:
+	ADDQ  $0x08, R9
+	CMPQ  R9, R12
+	JGE   rest2
+	MOVQ  (SI)(R9*1), R10
 	TESTQ R10, R10
-	JE    next2
-	MOVQ  DI, R12
-	XORL  R11, R11
+	JE    next1
+	MOVQ  R9, R11
+	SHLQ  $0x03, R11
 
-group5:
+group4:
 	BSFQ      R10, R13
 	MOVQ      R13, CX
 	SHRQ      CL, R10
 	ADDQ      R13, R11
-	LEAQ      (R12)(R13*4), R12
-	VMOVUPS   (R12), Y8
+	LEAQ      (DI)(R11*4), CX
+	VMOVUPS   (CX), Y8
 	VSUBPS    Y8, Y1, Y8
-	VMOVUPS   (R12)(R8*1), Y9
+	VMOVUPS   (CX)(R8*1), Y9
 	VMOVUPS   pairsHalfF32<>+0(SB), Y10
 	VMULPS    Y9, Y10, Y10
 	VSUBPS    Y10, Y7, Y11
@@ -1486,98 +1527,119 @@ group5:
 	VANDPS    Y8, Y0, Y11
 	VMOVUPS   pairsTwoPiF32<>+0(SB), Y12
 	VSUBPS    Y11, Y12, Y12
-	VMINPS    Y12, Y11, Y11
-	VMULPS    Y11, Y4, Y11
+	VMINPS    Y12, Y11, Y12
+	VMULPS    Y12, Y4, Y12
 	VMULPS    Y10, Y5, Y10
-	VADDPS    Y10, Y11, Y10
+	VADDPS    Y10, Y12, Y10
 	VCMPPS    $0x11, Y6, Y10, Y10
 	VMOVMSKPS Y10, CX
 	ANDL      R10, CX
-	JE        skip6
+	JE        skip5
 	POPCNTL   CX, R15
-	LEAQ      pairsOrderF32<>+0(SB), BP
-	VPMOVZXBD (BP)(CX*8), Y10
-	VMOVDQU   (BX)(R11*4), Y11
-	VPERMPS   Y11, Y10, Y11
-	VMOVDQU   Y11, (AX)
+	LEAL      1(CX), BP
+	TESTL     CX, BP
+	JNE       scattered6
+	VMOVDQU   (BX)(R11*4), Y10
+	VMOVDQU   Y10, (AX)
 	TESTQ     DX, DX
 	JE        bare7
-	VMOVAPS   Y2, Y11
+	VMOVAPS   Y2, Y10
+	VANDNPS   Y8, Y0, Y12
+	VMOVUPS   pairsPiF32<>+0(SB), Y13
+	VCMPPS    $0x11, Y11, Y13, Y11
+	VMOVUPS   pairsTwoPiF32<>+0(SB), Y13
+	VORPS     Y12, Y13, Y12
+	VSUBPS    Y12, Y8, Y12
+	VBLENDVPS Y11, Y12, Y8, Y8
+	VMOVUPS   pairsHalfTurnF32<>+0(SB), Y11
+	VCMPPS    $0x11, Y11, Y8, Y11
 	VANDPS    Y8, Y0, Y12
-	VANDNPS   Y8, Y0, Y13
-	VMOVUPS   pairsPiF32<>+0(SB), Y14
-	VCMPPS    $0x11, Y12, Y14, Y12
-	VMOVUPS   pairsTwoPiF32<>+0(SB), Y14
-	VORPS     Y13, Y14, Y13
-	VSUBPS    Y13, Y8, Y13
-	VBLENDVPS Y12, Y13, Y8, Y8
-	VMOVUPS   pairsHalfTurnF32<>+0(SB), Y12
-	VCMPPS    $0x11, Y12, Y8, Y12
-	VANDPS    Y8, Y0, Y13
-	VBLENDVPS Y12, Y13, Y8, Y8
-	LEAQ      (DX), CX
-	VPERMPS   Y8, Y10, Y8
-	VMOVUPS   Y8, (CX)
-	LEAQ      (DX)(R8*1), CX
-	VPERMPS   Y11, Y10, Y11
-	VMOVUPS   Y11, (CX)
-	LEAQ      (DX)(R8*2), CX
-	VPERMPS   Y9, Y10, Y9
-	VMOVUPS   Y9, (CX)
+	VBLENDVPS Y11, Y12, Y8, Y8
+	VMOVUPS   Y8, (DX)
+	VMOVUPS   Y10, (DX)(R8*1)
+	VMOVUPS   Y9, (DX)(R8*2)
 	LEAQ      (DX)(R15*4), DX
 
 bare7:
 	LEAQ (AX)(R15*4), AX
+	JMP  skip5
 
-skip6:
-	ADDQ $0x00000020, R12
+scattered6:
+	LEAQ      pairsOrderF32<>+0(SB), BP
+	VPMOVZXBD (BP)(CX*8), Y10
+	VMOVDQU   (BX)(R11*4), Y12
+	VPERMPS   Y12, Y10, Y12
+	VMOVDQU   Y12, (AX)
+	TESTQ     DX, DX
+	JE        bare8
+	VMOVAPS   Y2, Y12
+	VANDNPS   Y8, Y0, Y13
+	VMOVUPS   pairsPiF32<>+0(SB), Y14
+	VCMPPS    $0x11, Y11, Y14, Y11
+	VMOVUPS   pairsTwoPiF32<>+0(SB), Y14
+	VORPS     Y13, Y14, Y13
+	VSUBPS    Y13, Y8, Y13
+	VBLENDVPS Y11, Y13, Y8, Y8
+	VMOVUPS   pairsHalfTurnF32<>+0(SB), Y11
+	VCMPPS    $0x11, Y11, Y8, Y11
+	VANDPS    Y8, Y0, Y13
+	VBLENDVPS Y11, Y13, Y8, Y8
+	VPERMPS   Y8, Y10, Y8
+	VMOVUPS   Y8, (DX)
+	VPERMPS   Y12, Y10, Y12
+	VMOVUPS   Y12, (DX)(R8*1)
+	VPERMPS   Y9, Y10, Y9
+	VMOVUPS   Y9, (DX)(R8*2)
+	LEAQ      (DX)(R15*4), DX
+
+bare8:
+	LEAQ (AX)(R15*4), AX
+
+skip5:
 	ADDQ $0x08, R11
 	SHRQ $0x08, R10
-	JNE  group5
+	JNE  group4
+	JMP  next1
 
-next2:
-	ADDQ $0x08, SI
-	ADDQ $0x00000100, DI
-	ADDQ $0x00000100, BX
-	SUBQ $0x40, R9
-	JMP  word1
-
-rest4:
-	TESTQ R9, R9
-	JLE   done3
-	MOVQ  (SI), R10
-	CMPQ  R9, $0x40
-	JGE   whole8
+rest2:
+	MOVQ  n+48(FP), R12
 	MOVQ  R9, CX
+	NEGQ  CX
+	LEAQ  (R12)(CX*8), CX
+	TESTQ CX, CX
+	JLE   done3
+	MOVQ  (SI)(R9*1), R10
+	CMPQ  CX, $0x40
+	JGE   whole9
 	MOVQ  $-1, R11
 	SHLQ  CL, R11
 	NOTQ  R11
 	ANDQ  R11, R10
 
-whole8:
+whole9:
 	TESTQ R10, R10
-	JE    after9
-	MOVQ  DI, R12
-	XORL  R11, R11
+	JE    after10
+	MOVQ  R9, R11
+	SHLQ  $0x03, R11
 
-group10:
+group11:
 	BSFQ       R10, R14
 	MOVQ       R14, CX
 	SHRQ       CL, R10
 	ADDQ       R14, R11
-	LEAQ       (R12)(R14*4), R12
-	MOVQ       R9, CX
-	SUBQ       R11, CX
-	MOVQ       $+8, R13
-	CMPQ       R13, CX
-	CMOVQLT    R13, CX
-	LEAQ       tailMaskF32<>+0(SB), R13
-	MOVQ       CX, R15
-	NEGQ       R15
-	VMOVUPS    32(R13)(R15*4), Y8
-	VMASKMOVPS (R12), Y8, Y9
+	LEAQ       (DI)(R11*4), CX
+	MOVQ       R12, R13
+	SUBQ       R11, R13
+	MOVQ       $+8, R15
+	CMPQ       R15, R13
+	CMOVQLT    R15, R13
+	LEAQ       tailMaskF32<>+0(SB), R15
+	MOVQ       R13, BP
+	NEGQ       BP
+	VMOVUPS    32(R15)(BP*4), Y8
+	VMASKMOVPS (CX), Y8, Y9
 	VSUBPS     Y9, Y1, Y9
-	VMASKMOVPS (R12)(R8*1), Y8, Y8
+	VMASKMOVPS (CX)(R8*1), Y8, Y8
 	VMOVUPS    pairsHalfF32<>+0(SB), Y10
 	VMULPS     Y8, Y10, Y10
 	VSUBPS     Y10, Y7, Y11
@@ -1588,72 +1650,64 @@ group10:
 	VANDPS     Y9, Y0, Y11
 	VMOVUPS    pairsTwoPiF32<>+0(SB), Y12
 	VSUBPS     Y11, Y12, Y12
-	VMINPS     Y12, Y11, Y11
-	VMULPS     Y11, Y4, Y11
+	VMINPS     Y12, Y11, Y12
+	VMULPS     Y12, Y4, Y12
 	VMULPS     Y10, Y5, Y10
-	VADDPS     Y10, Y11, Y10
+	VADDPS     Y10, Y12, Y10
 	VCMPPS     $0x11, Y6, Y10, Y10
-	VMOVMSKPS  Y10, R13
-	ANDL       R10, R13
-	JE         skip11
-	POPCNTL    R13, R15
+	VMOVMSKPS  Y10, CX
+	ANDL       R10, CX
+	JE         skip12
+	POPCNTL    CX, R15
 	LEAQ       pairsOrderF32<>+0(SB), BP
-	VPMOVZXBD  (BP)(R13*8), Y10
-	LEAQ       tailMaskF32<>+0(SB), R13
+	VPMOVZXBD  (BP)(CX*8), Y10
+	LEAQ       tailMaskF32<>+0(SB), CX
 	MOVQ       R15, BP
 	NEGQ       BP
-	VMOVUPS    32(R13)(BP*4), Y11
-	LEAQ       pairsLabelMaskF32<>+0(SB), R13
+	VMOVUPS    32(CX)(BP*4), Y12
+	LEAQ       pairsLabelMaskF32<>+0(SB), CX
 	MOVQ       R15, BP
 	NEGQ       BP
-	VMOVDQU    32(R13)(BP*4), Y12
-	LEAQ       pairsLabelMaskF32<>+0(SB), R13
-	NEGQ       CX
-	VMOVDQU    32(R13)(CX*4), Y13
-	VPMASKMOVD (BX)(R11*4), Y13, Y13
-	VPERMPS    Y13, Y10, Y13
-	VPMASKMOVD Y13, Y12, (AX)
+	VMOVDQU    32(CX)(BP*4), Y13
+	LEAQ       pairsLabelMaskF32<>+0(SB), CX
+	NEGQ       R13
+	VMOVDQU    32(CX)(R13*4), Y14
+	VPMASKMOVD (BX)(R11*4), Y14, Y14
+	VPERMPS    Y14, Y10, Y14
+	VPMASKMOVD Y14, Y13, (AX)
 	TESTQ      DX, DX
-	JE         bare12
-	VMOVAPS    Y2, Y12
-	VANDPS     Y9, Y0, Y13
+	JE         bare13
+	VMOVAPS    Y2, Y13
 	VANDNPS    Y9, Y0, Y14
 	VMOVUPS    pairsPiF32<>+0(SB), Y15
-	VCMPPS     $0x11, Y13, Y15, Y13
+	VCMPPS     $0x11, Y11, Y15, Y11
 	VMOVUPS    pairsTwoPiF32<>+0(SB), Y15
 	VORPS      Y14, Y15, Y14
 	VSUBPS     Y14, Y9, Y14
-	VBLENDVPS  Y13, Y14, Y9, Y9
-	VMOVUPS    pairsHalfTurnF32<>+0(SB), Y13
-	VCMPPS     $0x11, Y13, Y9, Y13
+	VBLENDVPS  Y11, Y14, Y9, Y9
+	VMOVUPS    pairsHalfTurnF32<>+0(SB), Y11
+	VCMPPS     $0x11, Y11, Y9, Y11
 	VANDPS     Y9, Y0, Y14
-	VBLENDVPS  Y13, Y14, Y9, Y9
-	LEAQ       (DX), CX
+	VBLENDVPS  Y11, Y14, Y9, Y9
 	VPERMPS    Y9, Y10, Y9
-	VMASKMOVPS Y9, Y11, (CX)
-	LEAQ       (DX)(R8*1), CX
-	VPERMPS    Y12, Y10, Y12
-	VMASKMOVPS Y12, Y11, (CX)
-	LEAQ       (DX)(R8*2), CX
+	VMASKMOVPS Y9, Y12, (DX)
+	VPERMPS    Y13, Y10, Y13
+	VMASKMOVPS Y13, Y12, (DX)(R8*1)
 	VPERMPS    Y8, Y10, Y8
-	VMASKMOVPS Y8, Y11, (CX)
+	VMASKMOVPS Y8, Y12, (DX)(R8*2)
 	LEAQ       (DX)(R15*4), DX
 
-bare12:
+bare13:
 	LEAQ (AX)(R15*4), AX
 
-skip11:
-	ADDQ $0x00000020, R12
+skip12:
 	ADDQ $0x08, R11
 	SHRQ $0x08, R10
-	JNE  group10
+	JNE  group11
 
-after9:
-	ADDQ $0x08, SI
-	ADDQ $0x00000100, DI
-	ADDQ $0x00000100, BX
-	SUBQ $0x40, R9
-	JMP  rest4
+after10:
+	ADDQ $0x08, R9
+	JMP  rest2
 
 done3:
 	MOVQ index+0(FP), CX
@@ -1712,7 +1766,6 @@ TEXT ·pairsLogPolarF32AVX2(SB), NOSPLIT, $8-88
 	MOVQ         bits+24(FP), SI
 	MOVQ         x+32(FP), DI
 	MOVQ         stride+40(FP), R8
-	MOVQ         n+48(FP), R9
 	SHLQ         $0x02, R8
 	VBROADCASTSS pairsAbsF32<>+0(SB), Y0
 	VBROADCASTSS u0+56(FP), Y1
@@ -1720,185 +1773,204 @@ TEXT ·pairsLogPolarF32AVX2(SB), NOSPLIT, $8-88
 	VBROADCASTSS alpha+64(FP), Y3
 	VBROADCASTSS beta+68(FP), Y4
 	VBROADCASTSS r+72(FP), Y5
+	MOVQ         n+48(FP), R12
+	SUBQ         $0x08, R12
+	SARQ         $0x06, R12
+	SHLQ         $0x03, R12
+	MOVQ         $-8, R9
 
-word1:
-	CMPQ  R9, $0x48
-	JL    rest4
-	MOVQ  (SI), R10
+next1:
+	ADDQ  $0x08, R9
+	CMPQ  R9, R12
+	JGE   rest2
+	MOVQ  (SI)(R9*1), R10
 	TESTQ R10, R10
-	JE    next2
-	MOVQ  DI, R12
-	XORL  R11, R11
+	JE    next1
+	MOVQ  R9, R11
+	SHLQ  $0x03, R11
 
-group5:
+group4:
 	BSFQ      R10, R13
 	MOVQ      R13, CX
 	SHRQ      CL, R10
 	ADDQ      R13, R11
-	LEAQ      (R12)(R13*4), R12
-	VMOVUPS   (R12), Y6
+	LEAQ      (DI)(R11*4), CX
+	VMOVUPS   (CX), Y6
 	VSUBPS    Y6, Y1, Y6
-	VMOVUPS   (R12)(R8*1), Y7
+	VMOVUPS   (CX)(R8*1), Y7
 	VSUBPS    Y7, Y2, Y7
 	VANDPS    Y7, Y0, Y8
 	VMOVUPS   pairsTwoPiF32<>+0(SB), Y9
 	VSUBPS    Y8, Y9, Y9
-	VMINPS    Y9, Y8, Y8
-	VMULPS    Y8, Y3, Y8
-	VANDPS    Y6, Y0, Y9
-	VMULPS    Y9, Y4, Y9
-	VADDPS    Y9, Y8, Y8
-	VCMPPS    $0x11, Y5, Y8, Y8
-	VMOVMSKPS Y8, CX
+	VMINPS    Y9, Y8, Y9
+	VMULPS    Y9, Y3, Y9
+	VANDPS    Y6, Y0, Y10
+	VMULPS    Y10, Y4, Y10
+	VADDPS    Y10, Y9, Y9
+	VCMPPS    $0x11, Y5, Y9, Y9
+	VMOVMSKPS Y9, CX
 	ANDL      R10, CX
-	JE        skip6
+	JE        skip5
 	POPCNTL   CX, R15
-	LEAQ      pairsOrderF32<>+0(SB), BP
-	VPMOVZXBD (BP)(CX*8), Y8
+	LEAL      1(CX), BP
+	TESTL     CX, BP
+	JNE       scattered6
 	VMOVDQU   (BX)(R11*4), Y9
-	VPERMPS   Y9, Y8, Y9
 	VMOVDQU   Y9, (AX)
 	TESTQ     DX, DX
 	JE        bare7
+	VANDNPS   Y7, Y0, Y9
+	VMOVUPS   pairsPiF32<>+0(SB), Y10
+	VCMPPS    $0x11, Y8, Y10, Y8
+	VMOVUPS   pairsTwoPiF32<>+0(SB), Y10
+	VORPS     Y9, Y10, Y9
+	VSUBPS    Y9, Y7, Y9
+	VBLENDVPS Y8, Y9, Y7, Y7
+	VMOVUPS   pairsHalfTurnF32<>+0(SB), Y8
+	VCMPPS    $0x11, Y8, Y7, Y8
 	VANDPS    Y7, Y0, Y9
-	VANDNPS   Y7, Y0, Y10
-	VMOVUPS   pairsPiF32<>+0(SB), Y11
-	VCMPPS    $0x11, Y9, Y11, Y9
-	VMOVUPS   pairsTwoPiF32<>+0(SB), Y11
-	VORPS     Y10, Y11, Y10
-	VSUBPS    Y10, Y7, Y10
-	VBLENDVPS Y9, Y10, Y7, Y7
-	VMOVUPS   pairsHalfTurnF32<>+0(SB), Y9
-	VCMPPS    $0x11, Y9, Y7, Y9
-	VANDPS    Y7, Y0, Y10
-	VBLENDVPS Y9, Y10, Y7, Y7
-	LEAQ      (DX), CX
-	VPERMPS   Y6, Y8, Y6
-	VMOVUPS   Y6, (CX)
-	LEAQ      (DX)(R8*1), CX
-	VPERMPS   Y7, Y8, Y7
-	VMOVUPS   Y7, (CX)
+	VBLENDVPS Y8, Y9, Y7, Y7
+	VMOVUPS   Y6, (DX)
+	VMOVUPS   Y7, (DX)(R8*1)
 	LEAQ      (DX)(R15*4), DX
 
 bare7:
 	LEAQ (AX)(R15*4), AX
+	JMP  skip5
 
-skip6:
-	ADDQ $0x00000020, R12
+scattered6:
+	LEAQ      pairsOrderF32<>+0(SB), BP
+	VPMOVZXBD (BP)(CX*8), Y9
+	VMOVDQU   (BX)(R11*4), Y10
+	VPERMPS   Y10, Y9, Y10
+	VMOVDQU   Y10, (AX)
+	TESTQ     DX, DX
+	JE        bare8
+	VANDNPS   Y7, Y0, Y10
+	VMOVUPS   pairsPiF32<>+0(SB), Y11
+	VCMPPS    $0x11, Y8, Y11, Y8
+	VMOVUPS   pairsTwoPiF32<>+0(SB), Y11
+	VORPS     Y10, Y11, Y10
+	VSUBPS    Y10, Y7, Y10
+	VBLENDVPS Y8, Y10, Y7, Y7
+	VMOVUPS   pairsHalfTurnF32<>+0(SB), Y8
+	VCMPPS    $0x11, Y8, Y7, Y8
+	VANDPS    Y7, Y0, Y10
+	VBLENDVPS Y8, Y10, Y7, Y7
+	VPERMPS   Y6, Y9, Y6
+	VMOVUPS   Y6, (DX)
+	VPERMPS   Y7, Y9, Y7
+	VMOVUPS   Y7, (DX)(R8*1)
+	LEAQ      (DX)(R15*4), DX
+
+bare8:
+	LEAQ (AX)(R15*4), AX
+
+skip5:
 	ADDQ $0x08, R11
 	SHRQ $0x08, R10
-	JNE  group5
+	JNE  group4
+	JMP  next1
 
-next2:
-	ADDQ $0x08, SI
-	ADDQ $0x00000100, DI
-	ADDQ $0x00000100, BX
-	SUBQ $0x40, R9
-	JMP  word1
-
-rest4:
-	TESTQ R9, R9
-	JLE   done3
-	MOVQ  (SI), R10
-	CMPQ  R9, $0x40
-	JGE   whole8
+rest2:
+	MOVQ  n+48(FP), R12
 	MOVQ  R9, CX
+	NEGQ  CX
+	LEAQ  (R12)(CX*8), CX
+	TESTQ CX, CX
+	JLE   done3
+	MOVQ  (SI)(R9*1), R10
+	CMPQ  CX, $0x40
+	JGE   whole9
 	MOVQ  $-1, R11
 	SHLQ  CL, R11
 	NOTQ  R11
 	ANDQ  R11, R10
 
-whole8:
+whole9:
 	TESTQ R10, R10
-	JE    after9
-	MOVQ  DI, R12
-	XORL  R11, R11
+	JE    after10
+	MOVQ  R9, R11
+	SHLQ  $0x03, R11
 
-group10:
+group11:
 	BSFQ       R10, R14
 	MOVQ       R14, CX
 	SHRQ       CL, R10
 	ADDQ       R14, R11
-	LEAQ       (R12)(R14*4), R12
-	MOVQ       R9, CX
-	SUBQ       R11, CX
-	MOVQ       $+8, R13
-	CMPQ       R13, CX
-	CMOVQLT    R13, CX
-	LEAQ       tailMaskF32<>+0(SB), R13
-	MOVQ       CX, R15
-	NEGQ       R15
-	VMOVUPS    32(R13)(R15*4), Y6
-	VMASKMOVPS (R12), Y6, Y7
+	LEAQ       (DI)(R11*4), CX
+	MOVQ       R12, R13
+	SUBQ       R11, R13
+	MOVQ       $+8, R15
+	CMPQ       R15, R13
+	CMOVQLT    R15, R13
+	LEAQ       tailMaskF32<>+0(SB), R15
+	MOVQ       R13, BP
+	NEGQ       BP
+	VMOVUPS    32(R15)(BP*4), Y6
+	VMASKMOVPS (CX), Y6, Y7
 	VSUBPS     Y7, Y1, Y7
-	VMASKMOVPS (R12)(R8*1), Y6, Y6
+	VMASKMOVPS (CX)(R8*1), Y6, Y6
 	VSUBPS     Y6, Y2, Y6
 	VANDPS     Y6, Y0, Y8
 	VMOVUPS    pairsTwoPiF32<>+0(SB), Y9
 	VSUBPS     Y8, Y9, Y9
-	VMINPS     Y9, Y8, Y8
-	VMULPS     Y8, Y3, Y8
-	VANDPS     Y7, Y0, Y9
-	VMULPS     Y9, Y4, Y9
-	VADDPS     Y9, Y8, Y8
-	VCMPPS     $0x11, Y5, Y8, Y8
-	VMOVMSKPS  Y8, R13
-	ANDL       R10, R13
-	JE         skip11
-	POPCNTL    R13, R15
+	VMINPS     Y9, Y8, Y9
+	VMULPS     Y9, Y3, Y9
+	VANDPS     Y7, Y0, Y10
+	VMULPS     Y10, Y4, Y10
+	VADDPS     Y10, Y9, Y9
+	VCMPPS     $0x11, Y5, Y9, Y9
+	VMOVMSKPS  Y9, CX
+	ANDL       R10, CX
+	JE         skip12
+	POPCNTL    CX, R15
 	LEAQ       pairsOrderF32<>+0(SB), BP
-	VPMOVZXBD  (BP)(R13*8), Y8
-	LEAQ       tailMaskF32<>+0(SB), R13
+	VPMOVZXBD  (BP)(CX*8), Y9
+	LEAQ       tailMaskF32<>+0(SB), CX
 	MOVQ       R15, BP
 	NEGQ       BP
-	VMOVUPS    32(R13)(BP*4), Y9
-	LEAQ       pairsLabelMaskF32<>+0(SB), R13
+	VMOVUPS    32(CX)(BP*4), Y10
+	LEAQ       pairsLabelMaskF32<>+0(SB), CX
 	MOVQ       R15, BP
 	NEGQ       BP
-	VMOVDQU    32(R13)(BP*4), Y10
-	LEAQ       pairsLabelMaskF32<>+0(SB), R13
-	NEGQ       CX
-	VMOVDQU    32(R13)(CX*4), Y11
-	VPMASKMOVD (BX)(R11*4), Y11, Y11
-	VPERMPS    Y11, Y8, Y11
-	VPMASKMOVD Y11, Y10, (AX)
+	VMOVDQU    32(CX)(BP*4), Y11
+	LEAQ       pairsLabelMaskF32<>+0(SB), CX
+	NEGQ       R13
+	VMOVDQU    32(CX)(R13*4), Y12
+	VPMASKMOVD (BX)(R11*4), Y12, Y12
+	VPERMPS    Y12, Y9, Y12
+	VPMASKMOVD Y12, Y11, (AX)
 	TESTQ      DX, DX
-	JE         bare12
-	VANDPS     Y6, Y0, Y10
+	JE         bare13
 	VANDNPS    Y6, Y0, Y11
 	VMOVUPS    pairsPiF32<>+0(SB), Y12
-	VCMPPS     $0x11, Y10, Y12, Y10
+	VCMPPS     $0x11, Y8, Y12, Y8
 	VMOVUPS    pairsTwoPiF32<>+0(SB), Y12
 	VORPS      Y11, Y12, Y11
 	VSUBPS     Y11, Y6, Y11
-	VBLENDVPS  Y10, Y11, Y6, Y6
-	VMOVUPS    pairsHalfTurnF32<>+0(SB), Y10
-	VCMPPS     $0x11, Y10, Y6, Y10
+	VBLENDVPS  Y8, Y11, Y6, Y6
+	VMOVUPS    pairsHalfTurnF32<>+0(SB), Y8
+	VCMPPS     $0x11, Y8, Y6, Y8
 	VANDPS     Y6, Y0, Y11
-	VBLENDVPS  Y10, Y11, Y6, Y6
-	LEAQ       (DX), CX
-	VPERMPS    Y7, Y8, Y7
-	VMASKMOVPS Y7, Y9, (CX)
-	LEAQ       (DX)(R8*1), CX
-	VPERMPS    Y6, Y8, Y6
-	VMASKMOVPS Y6, Y9, (CX)
+	VBLENDVPS  Y8, Y11, Y6, Y6
+	VPERMPS    Y7, Y9, Y7
+	VMASKMOVPS Y7, Y10, (DX)
+	VPERMPS    Y6, Y9, Y6
+	VMASKMOVPS Y6, Y10, (DX)(R8*1)
 	LEAQ       (DX)(R15*4), DX
 
-bare12:
+bare13:
 	LEAQ (AX)(R15*4), AX
 
-skip11:
-	ADDQ $0x00000020, R12
+skip12:
 	ADDQ $0x08, R11
 	SHRQ $0x08, R10
-	JNE  group10
+	JNE  group11
 
-after9:
-	ADDQ $0x08, SI
-	ADDQ $0x00000100, DI
-	ADDQ $0x00000100, BX
-	SUBQ $0x40, R9
-	JMP  rest4
+after10:
+	ADDQ $0x08, R9
+	JMP  rest2
 
 done3:
 	MOVQ index+0(FP), CX
@@ -1917,35 +1989,55 @@ TEXT ·pairsEuclid1F64AVX2(SB), NOSPLIT, $0-80
 	MOVQ         bits+24(FP), SI
 	MOVQ         x+32(FP), DI
 	MOVQ         stride+40(FP), CX
-	MOVQ         n+48(FP), R8
 	SHLQ         $0x03, CX
 	VBROADCASTSD pairsAbsF64<>+0(SB), Y0
 	VBROADCASTSD u0+56(FP), Y0
 	VBROADCASTSD limit+64(FP), Y1
+	MOVQ         n+48(FP), R11
+	SUBQ         $0x04, R11
+	SARQ         $0x06, R11
+	SHLQ         $0x03, R11
+	MOVQ         $-8, R8
 
-word1:
-	CMPQ  R8, $0x44
-	JL    rest4
-	MOVQ  (SI), R9
+next1:
+	ADDQ  $0x08, R8
+	CMPQ  R8, R11
+	JGE   rest2
+	MOVQ  (SI)(R8*1), R9
 	TESTQ R9, R9
-	JE    next2
-	MOVQ  DI, R11
-	XORL  R10, R10
+	JE    next1
+	MOVQ  R8, R10
+	SHLQ  $0x03, R10
 
-group5:
+group4:
 	BSFQ      R9, R12
 	MOVQ      R12, CX
 	SHRQ      CL, R9
 	ADDQ      R12, R10
-	LEAQ      (R11)(R12*8), R11
-	VMOVUPS   (R11), Y2
+	LEAQ      (DI)(R10*8), CX
+	VMOVUPS   (CX), Y2
 	VSUBPD    Y2, Y0, Y2
 	VMULPD    Y2, Y2, Y3
 	VCMPPD    $0x11, Y1, Y3, Y3
 	VMOVMSKPD Y3, CX
 	ANDL      R9, CX
-	JE        skip6
+	JE        skip5
 	POPCNTL   CX, R14
+	LEAL      1(CX), R15
+	TESTL     CX, R15
+	JNE       scattered6
+	VMOVDQU   (BX)(R10*4), X3
+	VMOVDQU   X3, (AX)
+	TESTQ     DX, DX
+	JE        bare7
+	VMOVUPS   Y2, (DX)
+	LEAQ      (DX)(R14*8), DX
+
+bare7:
+	LEAQ (AX)(R14*4), AX
+	JMP  skip5
+
+scattered6:
 	LEAQ      pairsOrderF64<>+0(SB), R15
 	VPMOVZXBD (R15)(CX*8), Y3
 	LEAQ      pairsLabelOrderF64<>+0(SB), R15
@@ -1954,109 +2046,99 @@ group5:
 	VPERMILPS X4, X5, X5
 	VMOVDQU   X5, (AX)
 	TESTQ     DX, DX
-	JE        bare7
-	LEAQ      (DX), CX
+	JE        bare8
 	VPERMPS   Y2, Y3, Y2
-	VMOVUPS   Y2, (CX)
+	VMOVUPS   Y2, (DX)
 	LEAQ      (DX)(R14*8), DX
 
-bare7:
+bare8:
 	LEAQ (AX)(R14*4), AX
 
-skip6:
-	ADDQ $0x00000020, R11
+skip5:
 	ADDQ $0x04, R10
 	SHRQ $0x04, R9
-	JNE  group5
+	JNE  group4
+	JMP  next1
 
-next2:
-	ADDQ $0x08, SI
-	ADDQ $0x00000200, DI
-	ADDQ $0x00000100, BX
-	SUBQ $0x40, R8
-	JMP  word1
-
-rest4:
-	TESTQ R8, R8
-	JLE   done3
-	MOVQ  (SI), R9
-	CMPQ  R8, $0x40
-	JGE   whole8
+rest2:
+	MOVQ  n+48(FP), R11
 	MOVQ  R8, CX
+	NEGQ  CX
+	LEAQ  (R11)(CX*8), CX
+	TESTQ CX, CX
+	JLE   done3
+	MOVQ  (SI)(R8*1), R9
+	CMPQ  CX, $0x40
+	JGE   whole9
 	MOVQ  $-1, R10
 	SHLQ  CL, R10
 	NOTQ  R10
 	ANDQ  R10, R9
 
-whole8:
+whole9:
 	TESTQ R9, R9
-	JE    after9
-	MOVQ  DI, R11
-	XORL  R10, R10
+	JE    after10
+	MOVQ  R8, R10
+	SHLQ  $0x03, R10
 
-group10:
+group11:
 	BSFQ       R9, R13
 	MOVQ       R13, CX
 	SHRQ       CL, R9
 	ADDQ       R13, R10
-	LEAQ       (R11)(R13*8), R11
-	MOVQ       R8, CX
-	SUBQ       R10, CX
-	MOVQ       $+4, R12
-	CMPQ       R12, CX
-	CMOVQLT    R12, CX
-	LEAQ       tailMaskF64<>+0(SB), R12
-	MOVQ       CX, R14
-	NEGQ       R14
-	VMOVUPS    32(R12)(R14*8), Y2
-	VMASKMOVPD (R11), Y2, Y2
+	LEAQ       (DI)(R10*8), CX
+	MOVQ       R11, R12
+	SUBQ       R10, R12
+	MOVQ       $+4, R14
+	CMPQ       R14, R12
+	CMOVQLT    R14, R12
+	LEAQ       tailMaskF64<>+0(SB), R14
+	MOVQ       R12, R15
+	NEGQ       R15
+	VMOVUPS    32(R14)(R15*8), Y2
+	VMASKMOVPD (CX), Y2, Y2
 	VSUBPD     Y2, Y0, Y2
 	VMULPD     Y2, Y2, Y3
 	VCMPPD     $0x11, Y1, Y3, Y3
-	VMOVMSKPD  Y3, R12
-	ANDL       R9, R12
-	JE         skip11
-	POPCNTL    R12, R14
+	VMOVMSKPD  Y3, CX
+	ANDL       R9, CX
+	JE         skip12
+	POPCNTL    CX, R14
 	LEAQ       pairsOrderF64<>+0(SB), R15
-	VPMOVZXBD  (R15)(R12*8), Y3
+	VPMOVZXBD  (R15)(CX*8), Y3
 	LEAQ       pairsLabelOrderF64<>+0(SB), R15
-	VPMOVZXBD  (R15)(R12*8), X4
-	LEAQ       tailMaskF64<>+0(SB), R12
+	VPMOVZXBD  (R15)(CX*8), X4
+	LEAQ       tailMaskF64<>+0(SB), CX
 	MOVQ       R14, R15
 	NEGQ       R15
-	VMOVUPS    32(R12)(R15*8), Y5
-	LEAQ       pairsLabelMaskF64<>+0(SB), R12
+	VMOVUPS    32(CX)(R15*8), Y5
+	LEAQ       pairsLabelMaskF64<>+0(SB), CX
 	MOVQ       R14, R15
 	NEGQ       R15
-	VMOVDQU    16(R12)(R15*4), X6
-	LEAQ       pairsLabelMaskF64<>+0(SB), R12
-	NEGQ       CX
-	VMOVDQU    16(R12)(CX*4), X7
+	VMOVDQU    16(CX)(R15*4), X6
+	LEAQ       pairsLabelMaskF64<>+0(SB), CX
+	NEGQ       R12
+	VMOVDQU    16(CX)(R12*4), X7
 	VPMASKMOVD (BX)(R10*4), X7, X7
 	VPERMILPS  X4, X7, X7
 	VPMASKMOVD X7, X6, (AX)
 	TESTQ      DX, DX
-	JE         bare12
-	LEAQ       (DX), CX
+	JE         bare13
 	VPERMPS    Y2, Y3, Y2
-	VMASKMOVPD Y2, Y5, (CX)
+	VMASKMOVPD Y2, Y5, (DX)
 	LEAQ       (DX)(R14*8), DX
 
-bare12:
+bare13:
 	LEAQ (AX)(R14*4), AX
 
-skip11:
-	ADDQ $0x00000020, R11
+skip12:
 	ADDQ $0x04, R10
 	SHRQ $0x04, R9
-	JNE  group10
+	JNE  group11
 
-after9:
-	ADDQ $0x08, SI
-	ADDQ $0x00000200, DI
-	ADDQ $0x00000100, BX
-	SUBQ $0x40, R8
-	JMP  rest4
+after10:
+	ADDQ $0x08, R8
+	JMP  rest2
 
 done3:
 	MOVQ index+0(FP), CX
@@ -2133,40 +2215,61 @@ TEXT ·pairsEuclid2F64AVX2(SB), NOSPLIT, $8-88
 	MOVQ         bits+24(FP), SI
 	MOVQ         x+32(FP), DI
 	MOVQ         stride+40(FP), R8
-	MOVQ         n+48(FP), R9
 	SHLQ         $0x03, R8
 	VBROADCASTSD pairsAbsF64<>+0(SB), Y0
 	VBROADCASTSD u0+56(FP), Y0
 	VBROADCASTSD u1+64(FP), Y1
 	VBROADCASTSD limit+72(FP), Y2
+	MOVQ         n+48(FP), R12
+	SUBQ         $0x04, R12
+	SARQ         $0x06, R12
+	SHLQ         $0x03, R12
+	MOVQ         $-8, R9
 
-word1:
-	CMPQ  R9, $0x44
-	JL    rest4
-	MOVQ  (SI), R10
+next1:
+	ADDQ  $0x08, R9
+	CMPQ  R9, R12
+	JGE   rest2
+	MOVQ  (SI)(R9*1), R10
 	TESTQ R10, R10
-	JE    next2
-	MOVQ  DI, R12
-	XORL  R11, R11
+	JE    next1
+	MOVQ  R9, R11
+	SHLQ  $0x03, R11
 
-group5:
+group4:
 	BSFQ      R10, R13
 	MOVQ      R13, CX
 	SHRQ      CL, R10
 	ADDQ      R13, R11
-	LEAQ      (R12)(R13*8), R12
-	VMOVUPS   (R12), Y3
+	LEAQ      (DI)(R11*8), CX
+	VMOVUPS   (CX), Y3
 	VSUBPD    Y3, Y0, Y3
 	VMULPD    Y3, Y3, Y4
-	VMOVUPS   (R12)(R8*1), Y5
+	VMOVUPS   (CX)(R8*1), Y5
 	VSUBPD    Y5, Y1, Y5
 	VMULPD    Y5, Y5, Y6
 	VADDPD    Y6, Y4, Y4
 	VCMPPD    $0x11, Y2, Y4, Y4
 	VMOVMSKPD Y4, CX
 	ANDL      R10, CX
-	JE        skip6
+	JE        skip5
 	POPCNTL   CX, R15
+	LEAL      1(CX), BP
+	TESTL     CX, BP
+	JNE       scattered6
+	VMOVDQU   (BX)(R11*4), X4
+	VMOVDQU   X4, (AX)
+	TESTQ     DX, DX
+	JE        bare7
+	VMOVUPS   Y3, (DX)
+	VMOVUPS   Y5, (DX)(R8*1)
+	LEAQ      (DX)(R15*8), DX
+
+bare7:
+	LEAQ (AX)(R15*4), AX
+	JMP  skip5
+
+scattered6:
 	LEAQ      pairsOrderF64<>+0(SB), BP
 	VPMOVZXBD (BP)(CX*8), Y4
 	LEAQ      pairsLabelOrderF64<>+0(SB), BP
@@ -2175,119 +2278,107 @@ group5:
 	VPERMILPS X6, X7, X7
 	VMOVDQU   X7, (AX)
 	TESTQ     DX, DX
-	JE        bare7
-	LEAQ      (DX), CX
+	JE        bare8
 	VPERMPS   Y3, Y4, Y3
-	VMOVUPS   Y3, (CX)
-	LEAQ      (DX)(R8*1), CX
+	VMOVUPS   Y3, (DX)
 	VPERMPS   Y5, Y4, Y5
-	VMOVUPS   Y5, (CX)
+	VMOVUPS   Y5, (DX)(R8*1)
 	LEAQ      (DX)(R15*8), DX
 
-bare7:
+bare8:
 	LEAQ (AX)(R15*4), AX
 
-skip6:
-	ADDQ $0x00000020, R12
+skip5:
 	ADDQ $0x04, R11
 	SHRQ $0x04, R10
-	JNE  group5
+	JNE  group4
+	JMP  next1
 
-next2:
-	ADDQ $0x08, SI
-	ADDQ $0x00000200, DI
-	ADDQ $0x00000100, BX
-	SUBQ $0x40, R9
-	JMP  word1
-
-rest4:
-	TESTQ R9, R9
-	JLE   done3
-	MOVQ  (SI), R10
-	CMPQ  R9, $0x40
-	JGE   whole8
+rest2:
+	MOVQ  n+48(FP), R12
 	MOVQ  R9, CX
+	NEGQ  CX
+	LEAQ  (R12)(CX*8), CX
+	TESTQ CX, CX
+	JLE   done3
+	MOVQ  (SI)(R9*1), R10
+	CMPQ  CX, $0x40
+	JGE   whole9
 	MOVQ  $-1, R11
 	SHLQ  CL, R11
 	NOTQ  R11
 	ANDQ  R11, R10
 
-whole8:
+whole9:
 	TESTQ R10, R10
-	JE    after9
-	MOVQ  DI, R12
-	XORL  R11, R11
+	JE    after10
+	MOVQ  R9, R11
+	SHLQ  $0x03, R11
 
-group10:
+group11:
 	BSFQ       R10, R14
 	MOVQ       R14, CX
 	SHRQ       CL, R10
 	ADDQ       R14, R11
-	LEAQ       (R12)(R14*8), R12
-	MOVQ       R9, CX
-	SUBQ       R11, CX
-	MOVQ       $+4, R13
-	CMPQ       R13, CX
-	CMOVQLT    R13, CX
-	LEAQ       tailMaskF64<>+0(SB), R13
-	MOVQ       CX, R15
-	NEGQ       R15
-	VMOVUPS    32(R13)(R15*8), Y3
-	VMASKMOVPD (R12), Y3, Y4
+	LEAQ       (DI)(R11*8), CX
+	MOVQ       R12, R13
+	SUBQ       R11, R13
+	MOVQ       $+4, R15
+	CMPQ       R15, R13
+	CMOVQLT    R15, R13
+	LEAQ       tailMaskF64<>+0(SB), R15
+	MOVQ       R13, BP
+	NEGQ       BP
+	VMOVUPS    32(R15)(BP*8), Y3
+	VMASKMOVPD (CX), Y3, Y4
 	VSUBPD     Y4, Y0, Y4
 	VMULPD     Y4, Y4, Y5
-	VMASKMOVPD (R12)(R8*1), Y3, Y3
+	VMASKMOVPD (CX)(R8*1), Y3, Y3
 	VSUBPD     Y3, Y1, Y3
 	VMULPD     Y3, Y3, Y6
 	VADDPD     Y6, Y5, Y5
 	VCMPPD     $0x11, Y2, Y5, Y5
-	VMOVMSKPD  Y5, R13
-	ANDL       R10, R13
-	JE         skip11
-	POPCNTL    R13, R15
+	VMOVMSKPD  Y5, CX
+	ANDL       R10, CX
+	JE         skip12
+	POPCNTL    CX, R15
 	LEAQ       pairsOrderF64<>+0(SB), BP
-	VPMOVZXBD  (BP)(R13*8), Y5
+	VPMOVZXBD  (BP)(CX*8), Y5
 	LEAQ       pairsLabelOrderF64<>+0(SB), BP
-	VPMOVZXBD  (BP)(R13*8), X6
-	LEAQ       tailMaskF64<>+0(SB), R13
+	VPMOVZXBD  (BP)(CX*8), X6
+	LEAQ       tailMaskF64<>+0(SB), CX
 	MOVQ       R15, BP
 	NEGQ       BP
-	VMOVUPS    32(R13)(BP*8), Y7
-	LEAQ       pairsLabelMaskF64<>+0(SB), R13
+	VMOVUPS    32(CX)(BP*8), Y7
+	LEAQ       pairsLabelMaskF64<>+0(SB), CX
 	MOVQ       R15, BP
 	NEGQ       BP
-	VMOVDQU    16(R13)(BP*4), X8
-	LEAQ       pairsLabelMaskF64<>+0(SB), R13
-	NEGQ       CX
-	VMOVDQU    16(R13)(CX*4), X9
+	VMOVDQU    16(CX)(BP*4), X8
+	LEAQ       pairsLabelMaskF64<>+0(SB), CX
+	NEGQ       R13
+	VMOVDQU    16(CX)(R13*4), X9
 	VPMASKMOVD (BX)(R11*4), X9, X9
 	VPERMILPS  X6, X9, X9
 	VPMASKMOVD X9, X8, (AX)
 	TESTQ      DX, DX
-	JE         bare12
-	LEAQ       (DX), CX
+	JE         bare13
 	VPERMPS    Y4, Y5, Y4
-	VMASKMOVPD Y4, Y7, (CX)
-	LEAQ       (DX)(R8*1), CX
+	VMASKMOVPD Y4, Y7, (DX)
 	VPERMPS    Y3, Y5, Y3
-	VMASKMOVPD Y3, Y7, (CX)
+	VMASKMOVPD Y3, Y7, (DX)(R8*1)
 	LEAQ       (DX)(R15*8), DX
 
-bare12:
+bare13:
 	LEAQ (AX)(R15*4), AX
 
-skip11:
-	ADDQ $0x00000020, R12
+skip12:
 	ADDQ $0x04, R11
 	SHRQ $0x04, R10
-	JNE  group10
+	JNE  group11
 
-after9:
-	ADDQ $0x08, SI
-	ADDQ $0x00000200, DI
-	ADDQ $0x00000100, BX
-	SUBQ $0x40, R9
-	JMP  rest4
+after10:
+	ADDQ $0x08, R9
+	JMP  rest2
 
 done3:
 	MOVQ index+0(FP), CX
@@ -2306,45 +2397,67 @@ TEXT ·pairsEuclid3F64AVX2(SB), NOSPLIT, $8-96
 	MOVQ         bits+24(FP), SI
 	MOVQ         x+32(FP), DI
 	MOVQ         stride+40(FP), R8
-	MOVQ         n+48(FP), R9
 	SHLQ         $0x03, R8
 	VBROADCASTSD pairsAbsF64<>+0(SB), Y0
 	VBROADCASTSD u0+56(FP), Y0
 	VBROADCASTSD u1+64(FP), Y1
 	VBROADCASTSD u2+72(FP), Y2
 	VBROADCASTSD limit+80(FP), Y3
+	MOVQ         n+48(FP), R12
+	SUBQ         $0x04, R12
+	SARQ         $0x06, R12
+	SHLQ         $0x03, R12
+	MOVQ         $-8, R9
 
-word1:
-	CMPQ  R9, $0x44
-	JL    rest4
-	MOVQ  (SI), R10
+next1:
+	ADDQ  $0x08, R9
+	CMPQ  R9, R12
+	JGE   rest2
+	MOVQ  (SI)(R9*1), R10
 	TESTQ R10, R10
-	JE    next2
-	MOVQ  DI, R12
-	XORL  R11, R11
+	JE    next1
+	MOVQ  R9, R11
+	SHLQ  $0x03, R11
 
-group5:
+group4:
 	BSFQ      R10, R13
 	MOVQ      R13, CX
 	SHRQ      CL, R10
 	ADDQ      R13, R11
-	LEAQ      (R12)(R13*8), R12
-	VMOVUPS   (R12), Y4
+	LEAQ      (DI)(R11*8), CX
+	VMOVUPS   (CX), Y4
 	VSUBPD    Y4, Y0, Y4
 	VMULPD    Y4, Y4, Y5
-	VMOVUPS   (R12)(R8*1), Y6
+	VMOVUPS   (CX)(R8*1), Y6
 	VSUBPD    Y6, Y1, Y6
 	VMULPD    Y6, Y6, Y7
 	VADDPD    Y7, Y5, Y5
-	VMOVUPS   (R12)(R8*2), Y7
+	VMOVUPS   (CX)(R8*2), Y7
 	VSUBPD    Y7, Y2, Y7
 	VMULPD    Y7, Y7, Y8
 	VADDPD    Y8, Y5, Y5
 	VCMPPD    $0x11, Y3, Y5, Y5
 	VMOVMSKPD Y5, CX
 	ANDL      R10, CX
-	JE        skip6
+	JE        skip5
 	POPCNTL   CX, R15
+	LEAL      1(CX), BP
+	TESTL     CX, BP
+	JNE       scattered6
+	VMOVDQU   (BX)(R11*4), X5
+	VMOVDQU   X5, (AX)
+	TESTQ     DX, DX
+	JE        bare7
+	VMOVUPS   Y4, (DX)
+	VMOVUPS   Y6, (DX)(R8*1)
+	VMOVUPS   Y7, (DX)(R8*2)
+	LEAQ      (DX)(R15*8), DX
+
+bare7:
+	LEAQ (AX)(R15*4), AX
+	JMP  skip5
+
+scattered6:
 	LEAQ      pairsOrderF64<>+0(SB), BP
 	VPMOVZXBD (BP)(CX*8), Y5
 	LEAQ      pairsLabelOrderF64<>+0(SB), BP
@@ -2353,129 +2466,115 @@ group5:
 	VPERMILPS X8, X9, X9
 	VMOVDQU   X9, (AX)
 	TESTQ     DX, DX
-	JE        bare7
-	LEAQ      (DX), CX
+	JE        bare8
 	VPERMPS   Y4, Y5, Y4
-	VMOVUPS   Y4, (CX)
-	LEAQ      (DX)(R8*1), CX
+	VMOVUPS   Y4, (DX)
 	VPERMPS   Y6, Y5, Y6
-	VMOVUPS   Y6, (CX)
-	LEAQ      (DX)(R8*2), CX
+	VMOVUPS   Y6, (DX)(R8*1)
 	VPERMPS   Y7, Y5, Y7
-	VMOVUPS   Y7, (CX)
+	VMOVUPS   Y7, (DX)(R8*2)
 	LEAQ      (DX)(R15*8), DX
 
-bare7:
+bare8:
 	LEAQ (AX)(R15*4), AX
 
-skip6:
-	ADDQ $0x00000020, R12
+skip5:
 	ADDQ $0x04, R11
 	SHRQ $0x04, R10
-	JNE  group5
+	JNE  group4
+	JMP  next1
 
-next2:
-	ADDQ $0x08, SI
-	ADDQ $0x00000200, DI
-	ADDQ $0x00000100, BX
-	SUBQ $0x40, R9
-	JMP  word1
-
-rest4:
-	TESTQ R9, R9
-	JLE   done3
-	MOVQ  (SI), R10
-	CMPQ  R9, $0x40
-	JGE   whole8
+rest2:
+	MOVQ  n+48(FP), R12
 	MOVQ  R9, CX
+	NEGQ  CX
+	LEAQ  (R12)(CX*8), CX
+	TESTQ CX, CX
+	JLE   done3
+	MOVQ  (SI)(R9*1), R10
+	CMPQ  CX, $0x40
+	JGE   whole9
 	MOVQ  $-1, R11
 	SHLQ  CL, R11
 	NOTQ  R11
 	ANDQ  R11, R10
 
-whole8:
+whole9:
 	TESTQ R10, R10
-	JE    after9
-	MOVQ  DI, R12
-	XORL  R11, R11
+	JE    after10
+	MOVQ  R9, R11
+	SHLQ  $0x03, R11
 
-group10:
+group11:
 	BSFQ       R10, R14
 	MOVQ       R14, CX
 	SHRQ       CL, R10
 	ADDQ       R14, R11
-	LEAQ       (R12)(R14*8), R12
-	MOVQ       R9, CX
-	SUBQ       R11, CX
-	MOVQ       $+4, R13
-	CMPQ       R13, CX
-	CMOVQLT    R13, CX
-	LEAQ       tailMaskF64<>+0(SB), R13
-	MOVQ       CX, R15
-	NEGQ       R15
-	VMOVUPS    32(R13)(R15*8), Y4
-	VMASKMOVPD (R12), Y4, Y5
+	LEAQ       (DI)(R11*8), CX
+	MOVQ       R12, R13
+	SUBQ       R11, R13
+	MOVQ       $+4, R15
+	CMPQ       R15, R13
+	CMOVQLT    R15, R13
+	LEAQ       tailMaskF64<>+0(SB), R15
+	MOVQ       R13, BP
+	NEGQ       BP
+	VMOVUPS    32(R15)(BP*8), Y4
+	VMASKMOVPD (CX), Y4, Y5
 	VSUBPD     Y5, Y0, Y5
 	VMULPD     Y5, Y5, Y6
-	VMASKMOVPD (R12)(R8*1), Y4, Y7
+	VMASKMOVPD (CX)(R8*1), Y4, Y7
 	VSUBPD     Y7, Y1, Y7
 	VMULPD     Y7, Y7, Y8
 	VADDPD     Y8, Y6, Y6
-	VMASKMOVPD (R12)(R8*2), Y4, Y4
+	VMASKMOVPD (CX)(R8*2), Y4, Y4
 	VSUBPD     Y4, Y2, Y4
 	VMULPD     Y4, Y4, Y8
 	VADDPD     Y8, Y6, Y6
 	VCMPPD     $0x11, Y3, Y6, Y6
-	VMOVMSKPD  Y6, R13
-	ANDL       R10, R13
-	JE         skip11
-	POPCNTL    R13, R15
+	VMOVMSKPD  Y6, CX
+	ANDL       R10, CX
+	JE         skip12
+	POPCNTL    CX, R15
 	LEAQ       pairsOrderF64<>+0(SB), BP
-	VPMOVZXBD  (BP)(R13*8), Y6
+	VPMOVZXBD  (BP)(CX*8), Y6
 	LEAQ       pairsLabelOrderF64<>+0(SB), BP
-	VPMOVZXBD  (BP)(R13*8), X8
-	LEAQ       tailMaskF64<>+0(SB), R13
+	VPMOVZXBD  (BP)(CX*8), X8
+	LEAQ       tailMaskF64<>+0(SB), CX
 	MOVQ       R15, BP
 	NEGQ       BP
-	VMOVUPS    32(R13)(BP*8), Y9
-	LEAQ       pairsLabelMaskF64<>+0(SB), R13
+	VMOVUPS    32(CX)(BP*8), Y9
+	LEAQ       pairsLabelMaskF64<>+0(SB), CX
 	MOVQ       R15, BP
 	NEGQ       BP
-	VMOVDQU    16(R13)(BP*4), X10
-	LEAQ       pairsLabelMaskF64<>+0(SB), R13
-	NEGQ       CX
-	VMOVDQU    16(R13)(CX*4), X11
+	VMOVDQU    16(CX)(BP*4), X10
+	LEAQ       pairsLabelMaskF64<>+0(SB), CX
+	NEGQ       R13
+	VMOVDQU    16(CX)(R13*4), X11
 	VPMASKMOVD (BX)(R11*4), X11, X11
 	VPERMILPS  X8, X11, X11
 	VPMASKMOVD X11, X10, (AX)
 	TESTQ      DX, DX
-	JE         bare12
-	LEAQ       (DX), CX
+	JE         bare13
 	VPERMPS    Y5, Y6, Y5
-	VMASKMOVPD Y5, Y9, (CX)
-	LEAQ       (DX)(R8*1), CX
+	VMASKMOVPD Y5, Y9, (DX)
 	VPERMPS    Y7, Y6, Y7
-	VMASKMOVPD Y7, Y9, (CX)
-	LEAQ       (DX)(R8*2), CX
+	VMASKMOVPD Y7, Y9, (DX)(R8*1)
 	VPERMPS    Y4, Y6, Y4
-	VMASKMOVPD Y4, Y9, (CX)
+	VMASKMOVPD Y4, Y9, (DX)(R8*2)
 	LEAQ       (DX)(R15*8), DX
 
-bare12:
+bare13:
 	LEAQ (AX)(R15*4), AX
 
-skip11:
-	ADDQ $0x00000020, R12
+skip12:
 	ADDQ $0x04, R11
 	SHRQ $0x04, R10
-	JNE  group10
+	JNE  group11
 
-after9:
-	ADDQ $0x08, SI
-	ADDQ $0x00000200, DI
-	ADDQ $0x00000100, BX
-	SUBQ $0x40, R9
-	JMP  rest4
+after10:
+	ADDQ $0x08, R9
+	JMP  rest2
 
 done3:
 	MOVQ index+0(FP), CX
@@ -2494,7 +2593,6 @@ TEXT ·pairsRigidF64AVX2(SB), NOSPLIT, $8-112
 	MOVQ         bits+24(FP), SI
 	MOVQ         x+32(FP), DI
 	MOVQ         stride+40(FP), R8
-	MOVQ         n+48(FP), R9
 	SHLQ         $0x03, R8
 	VBROADCASTSD pairsAbsF64<>+0(SB), Y0
 	VBROADCASTSD u0+56(FP), Y0
@@ -2503,25 +2601,31 @@ TEXT ·pairsRigidF64AVX2(SB), NOSPLIT, $8-112
 	VBROADCASTSD m1+80(FP), Y3
 	VBROADCASTSD turn+88(FP), Y4
 	VBROADCASTSD limit+96(FP), Y5
+	MOVQ         n+48(FP), R12
+	SUBQ         $0x04, R12
+	SARQ         $0x06, R12
+	SHLQ         $0x03, R12
+	MOVQ         $-8, R9
 
-word1:
-	CMPQ  R9, $0x44
-	JL    rest4
-	MOVQ  (SI), R10
+next1:
+	ADDQ  $0x08, R9
+	CMPQ  R9, R12
+	JGE   rest2
+	MOVQ  (SI)(R9*1), R10
 	TESTQ R10, R10
-	JE    next2
-	MOVQ  DI, R12
-	XORL  R11, R11
+	JE    next1
+	MOVQ  R9, R11
+	SHLQ  $0x03, R11
 
-group5:
+group4:
 	BSFQ      R10, R13
 	MOVQ      R13, CX
 	SHRQ      CL, R10
 	ADDQ      R13, R11
-	LEAQ      (R12)(R13*8), R12
-	VMOVUPS   (R12), Y6
+	LEAQ      (DI)(R11*8), CX
+	VMOVUPS   (CX), Y6
 	VSUBPD    Y6, Y0, Y6
-	VMOVUPS   (R12)(R8*1), Y7
+	VMOVUPS   (CX)(R8*1), Y7
 	VSUBPD    Y7, Y1, Y7
 	VMULPD    Y6, Y2, Y8
 	VMULPD    Y7, Y3, Y9
@@ -2535,8 +2639,26 @@ group5:
 	VCMPPD    $0x11, Y5, Y7, Y7
 	VMOVMSKPD Y7, CX
 	ANDL      R10, CX
-	JE        skip6
+	JE        skip5
 	POPCNTL   CX, R15
+	LEAL      1(CX), BP
+	TESTL     CX, BP
+	JNE       scattered6
+	VMOVDQU   (BX)(R11*4), X7
+	VMOVDQU   X7, (AX)
+	TESTQ     DX, DX
+	JE        bare7
+	VMOVAPS   Y4, Y7
+	VMOVUPS   Y7, (DX)
+	VMOVUPS   Y8, (DX)(R8*1)
+	VMOVUPS   Y6, (DX)(R8*2)
+	LEAQ      (DX)(R15*8), DX
+
+bare7:
+	LEAQ (AX)(R15*4), AX
+	JMP  skip5
+
+scattered6:
 	LEAQ      pairsOrderF64<>+0(SB), BP
 	VPMOVZXBD (BP)(CX*8), Y7
 	LEAQ      pairsLabelOrderF64<>+0(SB), BP
@@ -2545,71 +2667,64 @@ group5:
 	VPERMILPS X9, X10, X10
 	VMOVDQU   X10, (AX)
 	TESTQ     DX, DX
-	JE        bare7
+	JE        bare8
 	VMOVAPS   Y4, Y9
-	LEAQ      (DX), CX
 	VPERMPS   Y9, Y7, Y9
-	VMOVUPS   Y9, (CX)
-	LEAQ      (DX)(R8*1), CX
+	VMOVUPS   Y9, (DX)
 	VPERMPS   Y8, Y7, Y8
-	VMOVUPS   Y8, (CX)
-	LEAQ      (DX)(R8*2), CX
+	VMOVUPS   Y8, (DX)(R8*1)
 	VPERMPS   Y6, Y7, Y6
-	VMOVUPS   Y6, (CX)
+	VMOVUPS   Y6, (DX)(R8*2)
 	LEAQ      (DX)(R15*8), DX
 
-bare7:
+bare8:
 	LEAQ (AX)(R15*4), AX
 
-skip6:
-	ADDQ $0x00000020, R12
+skip5:
 	ADDQ $0x04, R11
 	SHRQ $0x04, R10
-	JNE  group5
+	JNE  group4
+	JMP  next1
 
-next2:
-	ADDQ $0x08, SI
-	ADDQ $0x00000200, DI
-	ADDQ $0x00000100, BX
-	SUBQ $0x40, R9
-	JMP  word1
-
-rest4:
-	TESTQ R9, R9
-	JLE   done3
-	MOVQ  (SI), R10
-	CMPQ  R9, $0x40
-	JGE   whole8
+rest2:
+	MOVQ  n+48(FP), R12
 	MOVQ  R9, CX
+	NEGQ  CX
+	LEAQ  (R12)(CX*8), CX
+	TESTQ CX, CX
+	JLE   done3
+	MOVQ  (SI)(R9*1), R10
+	CMPQ  CX, $0x40
+	JGE   whole9
 	MOVQ  $-1, R11
 	SHLQ  CL, R11
 	NOTQ  R11
 	ANDQ  R11, R10
 
-whole8:
+whole9:
 	TESTQ R10, R10
-	JE    after9
-	MOVQ  DI, R12
-	XORL  R11, R11
+	JE    after10
+	MOVQ  R9, R11
+	SHLQ  $0x03, R11
 
-group10:
+group11:
 	BSFQ       R10, R14
 	MOVQ       R14, CX
 	SHRQ       CL, R10
 	ADDQ       R14, R11
-	LEAQ       (R12)(R14*8), R12
-	MOVQ       R9, CX
-	SUBQ       R11, CX
-	MOVQ       $+4, R13
-	CMPQ       R13, CX
-	CMOVQLT    R13, CX
-	LEAQ       tailMaskF64<>+0(SB), R13
-	MOVQ       CX, R15
-	NEGQ       R15
-	VMOVUPS    32(R13)(R15*8), Y6
-	VMASKMOVPD (R12), Y6, Y7
+	LEAQ       (DI)(R11*8), CX
+	MOVQ       R12, R13
+	SUBQ       R11, R13
+	MOVQ       $+4, R15
+	CMPQ       R15, R13
+	CMOVQLT    R15, R13
+	LEAQ       tailMaskF64<>+0(SB), R15
+	MOVQ       R13, BP
+	NEGQ       BP
+	VMOVUPS    32(R15)(BP*8), Y6
+	VMASKMOVPD (CX), Y6, Y7
 	VSUBPD     Y7, Y0, Y7
-	VMASKMOVPD (R12)(R8*1), Y6, Y6
+	VMASKMOVPD (CX)(R8*1), Y6, Y6
 	VSUBPD     Y6, Y1, Y6
 	VMULPD     Y7, Y2, Y8
 	VMULPD     Y6, Y3, Y9
@@ -2621,57 +2736,50 @@ group10:
 	VMULPD     Y6, Y6, Y9
 	VADDPD     Y9, Y7, Y7
 	VCMPPD     $0x11, Y5, Y7, Y7
-	VMOVMSKPD  Y7, R13
-	ANDL       R10, R13
-	JE         skip11
-	POPCNTL    R13, R15
+	VMOVMSKPD  Y7, CX
+	ANDL       R10, CX
+	JE         skip12
+	POPCNTL    CX, R15
 	LEAQ       pairsOrderF64<>+0(SB), BP
-	VPMOVZXBD  (BP)(R13*8), Y7
+	VPMOVZXBD  (BP)(CX*8), Y7
 	LEAQ       pairsLabelOrderF64<>+0(SB), BP
-	VPMOVZXBD  (BP)(R13*8), X9
-	LEAQ       tailMaskF64<>+0(SB), R13
+	VPMOVZXBD  (BP)(CX*8), X9
+	LEAQ       tailMaskF64<>+0(SB), CX
 	MOVQ       R15, BP
 	NEGQ       BP
-	VMOVUPS    32(R13)(BP*8), Y10
-	LEAQ       pairsLabelMaskF64<>+0(SB), R13
+	VMOVUPS    32(CX)(BP*8), Y10
+	LEAQ       pairsLabelMaskF64<>+0(SB), CX
 	MOVQ       R15, BP
 	NEGQ       BP
-	VMOVDQU    16(R13)(BP*4), X11
-	LEAQ       pairsLabelMaskF64<>+0(SB), R13
-	NEGQ       CX
-	VMOVDQU    16(R13)(CX*4), X12
+	VMOVDQU    16(CX)(BP*4), X11
+	LEAQ       pairsLabelMaskF64<>+0(SB), CX
+	NEGQ       R13
+	VMOVDQU    16(CX)(R13*4), X12
 	VPMASKMOVD (BX)(R11*4), X12, X12
 	VPERMILPS  X9, X12, X12
 	VPMASKMOVD X12, X11, (AX)
 	TESTQ      DX, DX
-	JE         bare12
+	JE         bare13
 	VMOVAPS    Y4, Y9
-	LEAQ       (DX), CX
 	VPERMPS    Y9, Y7, Y9
-	VMASKMOVPD Y9, Y10, (CX)
-	LEAQ       (DX)(R8*1), CX
+	VMASKMOVPD Y9, Y10, (DX)
 	VPERMPS    Y8, Y7, Y8
-	VMASKMOVPD Y8, Y10, (CX)
-	LEAQ       (DX)(R8*2), CX
+	VMASKMOVPD Y8, Y10, (DX)(R8*1)
 	VPERMPS    Y6, Y7, Y6
-	VMASKMOVPD Y6, Y10, (CX)
+	VMASKMOVPD Y6, Y10, (DX)(R8*2)
 	LEAQ       (DX)(R15*8), DX
 
-bare12:
+bare13:
 	LEAQ (AX)(R15*4), AX
 
-skip11:
-	ADDQ $0x00000020, R12
+skip12:
 	ADDQ $0x04, R11
 	SHRQ $0x04, R10
-	JNE  group10
+	JNE  group11
 
-after9:
-	ADDQ $0x08, SI
-	ADDQ $0x00000200, DI
-	ADDQ $0x00000100, BX
-	SUBQ $0x40, R9
-	JMP  rest4
+after10:
+	ADDQ $0x08, R9
+	JMP  rest2
 
 done3:
 	MOVQ index+0(FP), CX
@@ -2690,7 +2798,6 @@ TEXT ·pairsPolarF64AVX2(SB), NOSPLIT, $8-112
 	MOVQ         bits+24(FP), SI
 	MOVQ         x+32(FP), DI
 	MOVQ         stride+40(FP), R8
-	MOVQ         n+48(FP), R9
 	SHLQ         $0x03, R8
 	VBROADCASTSD pairsAbsF64<>+0(SB), Y0
 	VBROADCASTSD u0+56(FP), Y1
@@ -2701,25 +2808,31 @@ TEXT ·pairsPolarF64AVX2(SB), NOSPLIT, $8-112
 	VBROADCASTSD r+96(FP), Y6
 	VMOVUPS      pairsHalfF64<>+0(SB), Y7
 	VMULPD       Y2, Y7, Y7
+	MOVQ         n+48(FP), R12
+	SUBQ         $0x04, R12
+	SARQ         $0x06, R12
+	SHLQ         $0x03, R12
+	MOVQ         $-8, R9
 
-word1:
-	CMPQ  R9, $0x44
-	JL    rest4
-	MOVQ  (SI), R10
+next1:
+	ADDQ  $0x08, R9
+	CMPQ  R9, R12
+	JGE   rest2
+	MOVQ  (SI)(R9*1), R10
 	TESTQ R10, R10
-	JE    next2
-	MOVQ  DI, R12
-	XORL  R11, R11
+	JE    next1
+	MOVQ  R9, R11
+	SHLQ  $0x03, R11
 
-group5:
+group4:
 	BSFQ      R10, R13
 	MOVQ      R13, CX
 	SHRQ      CL, R10
 	ADDQ      R13, R11
-	LEAQ      (R12)(R13*8), R12
-	VMOVUPS   (R12), Y8
+	LEAQ      (DI)(R11*8), CX
+	VMOVUPS   (CX), Y8
 	VSUBPD    Y8, Y1, Y8
-	VMOVUPS   (R12)(R8*1), Y9
+	VMOVUPS   (CX)(R8*1), Y9
 	VMOVUPS   pairsHalfF64<>+0(SB), Y10
 	VMULPD    Y9, Y10, Y10
 	VSUBPD    Y10, Y7, Y11
@@ -2730,100 +2843,121 @@ group5:
 	VANDPD    Y8, Y0, Y11
 	VMOVUPS   pairsTwoPiF64<>+0(SB), Y12
 	VSUBPD    Y11, Y12, Y12
-	VMINPD    Y12, Y11, Y11
-	VMULPD    Y11, Y4, Y11
+	VMINPD    Y12, Y11, Y12
+	VMULPD    Y12, Y4, Y12
 	VMULPD    Y10, Y5, Y10
-	VADDPD    Y10, Y11, Y10
+	VADDPD    Y10, Y12, Y10
 	VCMPPD    $0x11, Y6, Y10, Y10
 	VMOVMSKPD Y10, CX
 	ANDL      R10, CX
-	JE        skip6
+	JE        skip5
 	POPCNTL   CX, R15
-	LEAQ      pairsOrderF64<>+0(SB), BP
-	VPMOVZXBD (BP)(CX*8), Y10
-	LEAQ      pairsLabelOrderF64<>+0(SB), BP
-	VPMOVZXBD (BP)(CX*8), X11
-	VMOVDQU   (BX)(R11*4), X12
-	VPERMILPS X11, X12, X12
-	VMOVDQU   X12, (AX)
+	LEAL      1(CX), BP
+	TESTL     CX, BP
+	JNE       scattered6
+	VMOVDQU   (BX)(R11*4), X10
+	VMOVDQU   X10, (AX)
 	TESTQ     DX, DX
 	JE        bare7
-	VMOVAPS   Y2, Y11
+	VMOVAPS   Y2, Y10
+	VANDNPD   Y8, Y0, Y12
+	VMOVUPS   pairsPiF64<>+0(SB), Y13
+	VCMPPD    $0x11, Y11, Y13, Y11
+	VMOVUPS   pairsTwoPiF64<>+0(SB), Y13
+	VORPD     Y12, Y13, Y12
+	VSUBPD    Y12, Y8, Y12
+	VBLENDVPD Y11, Y12, Y8, Y8
+	VMOVUPS   pairsHalfTurnF64<>+0(SB), Y11
+	VCMPPD    $0x11, Y11, Y8, Y11
 	VANDPD    Y8, Y0, Y12
-	VANDNPD   Y8, Y0, Y13
-	VMOVUPS   pairsPiF64<>+0(SB), Y14
-	VCMPPD    $0x11, Y12, Y14, Y12
-	VMOVUPS   pairsTwoPiF64<>+0(SB), Y14
-	VORPD     Y13, Y14, Y13
-	VSUBPD    Y13, Y8, Y13
-	VBLENDVPD Y12, Y13, Y8, Y8
-	VMOVUPS   pairsHalfTurnF64<>+0(SB), Y12
-	VCMPPD    $0x11, Y12, Y8, Y12
-	VANDPD    Y8, Y0, Y13
-	VBLENDVPD Y12, Y13, Y8, Y8
-	LEAQ      (DX), CX
-	VPERMPS   Y8, Y10, Y8
-	VMOVUPS   Y8, (CX)
-	LEAQ      (DX)(R8*1), CX
-	VPERMPS   Y11, Y10, Y11
-	VMOVUPS   Y11, (CX)
-	LEAQ      (DX)(R8*2), CX
-	VPERMPS   Y9, Y10, Y9
-	VMOVUPS   Y9, (CX)
+	VBLENDVPD Y11, Y12, Y8, Y8
+	VMOVUPS   Y8, (DX)
+	VMOVUPS   Y10, (DX)(R8*1)
+	VMOVUPS   Y9, (DX)(R8*2)
 	LEAQ      (DX)(R15*8), DX
 
 bare7:
 	LEAQ (AX)(R15*4), AX
+	JMP  skip5
 
-skip6:
-	ADDQ $0x00000020, R12
+scattered6:
+	LEAQ      pairsOrderF64<>+0(SB), BP
+	VPMOVZXBD (BP)(CX*8), Y10
+	LEAQ      pairsLabelOrderF64<>+0(SB), BP
+	VPMOVZXBD (BP)(CX*8), X12
+	VMOVDQU   (BX)(R11*4), X13
+	VPERMILPS X12, X13, X13
+	VMOVDQU   X13, (AX)
+	TESTQ     DX, DX
+	JE        bare8
+	VMOVAPS   Y2, Y12
+	VANDNPD   Y8, Y0, Y13
+	VMOVUPS   pairsPiF64<>+0(SB), Y14
+	VCMPPD    $0x11, Y11, Y14, Y11
+	VMOVUPS   pairsTwoPiF64<>+0(SB), Y14
+	VORPD     Y13, Y14, Y13
+	VSUBPD    Y13, Y8, Y13
+	VBLENDVPD Y11, Y13, Y8, Y8
+	VMOVUPS   pairsHalfTurnF64<>+0(SB), Y11
+	VCMPPD    $0x11, Y11, Y8, Y11
+	VANDPD    Y8, Y0, Y13
+	VBLENDVPD Y11, Y13, Y8, Y8
+	VPERMPS   Y8, Y10, Y8
+	VMOVUPS   Y8, (DX)
+	VPERMPS   Y12, Y10, Y12
+	VMOVUPS   Y12, (DX)(R8*1)
+	VPERMPS   Y9, Y10, Y9
+	VMOVUPS   Y9, (DX)(R8*2)
+	LEAQ      (DX)(R15*8), DX
+
+bare8:
+	LEAQ (AX)(R15*4), AX
+
+skip5:
 	ADDQ $0x04, R11
 	SHRQ $0x04, R10
-	JNE  group5
+	JNE  group4
+	JMP  next1
 
-next2:
-	ADDQ $0x08, SI
-	ADDQ $0x00000200, DI
-	ADDQ $0x00000100, BX
-	SUBQ $0x40, R9
-	JMP  word1
-
-rest4:
-	TESTQ R9, R9
-	JLE   done3
-	MOVQ  (SI), R10
-	CMPQ  R9, $0x40
-	JGE   whole8
+rest2:
+	MOVQ  n+48(FP), R12
 	MOVQ  R9, CX
+	NEGQ  CX
+	LEAQ  (R12)(CX*8), CX
+	TESTQ CX, CX
+	JLE   done3
+	MOVQ  (SI)(R9*1), R10
+	CMPQ  CX, $0x40
+	JGE   whole9
 	MOVQ  $-1, R11
 	SHLQ  CL, R11
 	NOTQ  R11
 	ANDQ  R11, R10
 
-whole8:
+whole9:
 	TESTQ R10, R10
-	JE    after9
-	MOVQ  DI, R12
-	XORL  R11, R11
+	JE    after10
+	MOVQ  R9, R11
+	SHLQ  $0x03, R11
 
-group10:
+group11:
 	BSFQ       R10, R14
 	MOVQ       R14, CX
 	SHRQ       CL, R10
 	ADDQ       R14, R11
-	LEAQ       (R12)(R14*8), R12
-	MOVQ       R9, CX
-	SUBQ       R11, CX
-	MOVQ       $+4, R13
-	CMPQ       R13, CX
-	CMOVQLT    R13, CX
-	LEAQ       tailMaskF64<>+0(SB), R13
-	MOVQ       CX, R15
-	NEGQ       R15
-	VMOVUPS    32(R13)(R15*8), Y8
-	VMASKMOVPD (R12), Y8, Y9
+	LEAQ       (DI)(R11*8), CX
+	MOVQ       R12, R13
+	SUBQ       R11, R13
+	MOVQ       $+4, R15
+	CMPQ       R15, R13
+	CMOVQLT    R15, R13
+	LEAQ       tailMaskF64<>+0(SB), R15
+	MOVQ       R13, BP
+	NEGQ       BP
+	VMOVUPS    32(R15)(BP*8), Y8
+	VMASKMOVPD (CX), Y8, Y9
 	VSUBPD     Y9, Y1, Y9
-	VMASKMOVPD (R12)(R8*1), Y8, Y8
+	VMASKMOVPD (CX)(R8*1), Y8, Y8
 	VMOVUPS    pairsHalfF64<>+0(SB), Y10
 	VMULPD     Y8, Y10, Y10
 	VSUBPD     Y10, Y7, Y11
@@ -2834,74 +2968,66 @@ group10:
 	VANDPD     Y9, Y0, Y11
 	VMOVUPS    pairsTwoPiF64<>+0(SB), Y12
 	VSUBPD     Y11, Y12, Y12
-	VMINPD     Y12, Y11, Y11
-	VMULPD     Y11, Y4, Y11
+	VMINPD     Y12, Y11, Y12
+	VMULPD     Y12, Y4, Y12
 	VMULPD     Y10, Y5, Y10
-	VADDPD     Y10, Y11, Y10
+	VADDPD     Y10, Y12, Y10
 	VCMPPD     $0x11, Y6, Y10, Y10
-	VMOVMSKPD  Y10, R13
-	ANDL       R10, R13
-	JE         skip11
-	POPCNTL    R13, R15
+	VMOVMSKPD  Y10, CX
+	ANDL       R10, CX
+	JE         skip12
+	POPCNTL    CX, R15
 	LEAQ       pairsOrderF64<>+0(SB), BP
-	VPMOVZXBD  (BP)(R13*8), Y10
+	VPMOVZXBD  (BP)(CX*8), Y10
 	LEAQ       pairsLabelOrderF64<>+0(SB), BP
-	VPMOVZXBD  (BP)(R13*8), X11
-	LEAQ       tailMaskF64<>+0(SB), R13
+	VPMOVZXBD  (BP)(CX*8), X12
+	LEAQ       tailMaskF64<>+0(SB), CX
 	MOVQ       R15, BP
 	NEGQ       BP
-	VMOVUPS    32(R13)(BP*8), Y12
-	LEAQ       pairsLabelMaskF64<>+0(SB), R13
+	VMOVUPS    32(CX)(BP*8), Y13
+	LEAQ       pairsLabelMaskF64<>+0(SB), CX
 	MOVQ       R15, BP
 	NEGQ       BP
-	VMOVDQU    16(R13)(BP*4), X13
-	LEAQ       pairsLabelMaskF64<>+0(SB), R13
-	NEGQ       CX
-	VMOVDQU    16(R13)(CX*4), X14
-	VPMASKMOVD (BX)(R11*4), X14, X14
-	VPERMILPS  X11, X14, X14
-	VPMASKMOVD X14, X13, (AX)
+	VMOVDQU    16(CX)(BP*4), X14
+	LEAQ       pairsLabelMaskF64<>+0(SB), CX
+	NEGQ       R13
+	VMOVDQU    16(CX)(R13*4), X15
+	VPMASKMOVD (BX)(R11*4), X15, X15
+	VPERMILPS  X12, X15, X15
+	VPMASKMOVD X15, X14, (AX)
 	TESTQ      DX, DX
-	JE         bare12
-	VMOVAPS    Y2, Y11
-	VANDPD     Y9, Y0, Y13
+	JE         bare13
+	VMOVAPS    Y2, Y12
 	VANDNPD    Y9, Y0, Y14
 	VMOVUPS    pairsPiF64<>+0(SB), Y15
-	VCMPPD     $0x11, Y13, Y15, Y13
+	VCMPPD     $0x11, Y11, Y15, Y11
 	VMOVUPS    pairsTwoPiF64<>+0(SB), Y15
 	VORPD      Y14, Y15, Y14
 	VSUBPD     Y14, Y9, Y14
-	VBLENDVPD  Y13, Y14, Y9, Y9
-	VMOVUPS    pairsHalfTurnF64<>+0(SB), Y13
-	VCMPPD     $0x11, Y13, Y9, Y13
+	VBLENDVPD  Y11, Y14, Y9, Y9
+	VMOVUPS    pairsHalfTurnF64<>+0(SB), Y11
+	VCMPPD     $0x11, Y11, Y9, Y11
 	VANDPD     Y9, Y0, Y14
-	VBLENDVPD  Y13, Y14, Y9, Y9
-	LEAQ       (DX), CX
+	VBLENDVPD  Y11, Y14, Y9, Y9
 	VPERMPS    Y9, Y10, Y9
-	VMASKMOVPD Y9, Y12, (CX)
-	LEAQ       (DX)(R8*1), CX
-	VPERMPS    Y11, Y10, Y11
-	VMASKMOVPD Y11, Y12, (CX)
-	LEAQ       (DX)(R8*2), CX
+	VMASKMOVPD Y9, Y13, (DX)
+	VPERMPS    Y12, Y10, Y12
+	VMASKMOVPD Y12, Y13, (DX)(R8*1)
 	VPERMPS    Y8, Y10, Y8
-	VMASKMOVPD Y8, Y12, (CX)
+	VMASKMOVPD Y8, Y13, (DX)(R8*2)
 	LEAQ       (DX)(R15*8), DX
 
-bare12:
+bare13:
 	LEAQ (AX)(R15*4), AX
 
-skip11:
-	ADDQ $0x00000020, R12
+skip12:
 	ADDQ $0x04, R11
 	SHRQ $0x04, R10
-	JNE  group10
+	JNE  group11
 
-after9:
-	ADDQ $0x08, SI
-	ADDQ $0x00000200, DI
-	ADDQ $0x00000100, BX
-	SUBQ $0x40, R9
-	JMP  rest4
+after10:
+	ADDQ $0x08, R9
+	JMP  rest2
 
 done3:
 	MOVQ index+0(FP), CX
@@ -2944,7 +3070,6 @@ TEXT ·pairsLogPolarF64AVX2(SB), NOSPLIT, $8-104
 	MOVQ         bits+24(FP), SI
 	MOVQ         x+32(FP), DI
 	MOVQ         stride+40(FP), R8
-	MOVQ         n+48(FP), R9
 	SHLQ         $0x03, R8
 	VBROADCASTSD pairsAbsF64<>+0(SB), Y0
 	VBROADCASTSD u0+56(FP), Y1
@@ -2952,189 +3077,208 @@ TEXT ·pairsLogPolarF64AVX2(SB), NOSPLIT, $8-104
 	VBROADCASTSD alpha+72(FP), Y3
 	VBROADCASTSD beta+80(FP), Y4
 	VBROADCASTSD r+88(FP), Y5
+	MOVQ         n+48(FP), R12
+	SUBQ         $0x04, R12
+	SARQ         $0x06, R12
+	SHLQ         $0x03, R12
+	MOVQ         $-8, R9
 
-word1:
-	CMPQ  R9, $0x44
-	JL    rest4
-	MOVQ  (SI), R10
+next1:
+	ADDQ  $0x08, R9
+	CMPQ  R9, R12
+	JGE   rest2
+	MOVQ  (SI)(R9*1), R10
 	TESTQ R10, R10
-	JE    next2
-	MOVQ  DI, R12
-	XORL  R11, R11
+	JE    next1
+	MOVQ  R9, R11
+	SHLQ  $0x03, R11
 
-group5:
+group4:
 	BSFQ      R10, R13
 	MOVQ      R13, CX
 	SHRQ      CL, R10
 	ADDQ      R13, R11
-	LEAQ      (R12)(R13*8), R12
-	VMOVUPS   (R12), Y6
+	LEAQ      (DI)(R11*8), CX
+	VMOVUPS   (CX), Y6
 	VSUBPD    Y6, Y1, Y6
-	VMOVUPS   (R12)(R8*1), Y7
+	VMOVUPS   (CX)(R8*1), Y7
 	VSUBPD    Y7, Y2, Y7
 	VANDPD    Y7, Y0, Y8
 	VMOVUPS   pairsTwoPiF64<>+0(SB), Y9
 	VSUBPD    Y8, Y9, Y9
-	VMINPD    Y9, Y8, Y8
-	VMULPD    Y8, Y3, Y8
-	VANDPD    Y6, Y0, Y9
-	VMULPD    Y9, Y4, Y9
-	VADDPD    Y9, Y8, Y8
-	VCMPPD    $0x11, Y5, Y8, Y8
-	VMOVMSKPD Y8, CX
+	VMINPD    Y9, Y8, Y9
+	VMULPD    Y9, Y3, Y9
+	VANDPD    Y6, Y0, Y10
+	VMULPD    Y10, Y4, Y10
+	VADDPD    Y10, Y9, Y9
+	VCMPPD    $0x11, Y5, Y9, Y9
+	VMOVMSKPD Y9, CX
 	ANDL      R10, CX
-	JE        skip6
+	JE        skip5
 	POPCNTL   CX, R15
-	LEAQ      pairsOrderF64<>+0(SB), BP
-	VPMOVZXBD (BP)(CX*8), Y8
-	LEAQ      pairsLabelOrderF64<>+0(SB), BP
-	VPMOVZXBD (BP)(CX*8), X9
-	VMOVDQU   (BX)(R11*4), X10
-	VPERMILPS X9, X10, X10
-	VMOVDQU   X10, (AX)
+	LEAL      1(CX), BP
+	TESTL     CX, BP
+	JNE       scattered6
+	VMOVDQU   (BX)(R11*4), X9
+	VMOVDQU   X9, (AX)
 	TESTQ     DX, DX
 	JE        bare7
+	VANDNPD   Y7, Y0, Y9
+	VMOVUPS   pairsPiF64<>+0(SB), Y10
+	VCMPPD    $0x11, Y8, Y10, Y8
+	VMOVUPS   pairsTwoPiF64<>+0(SB), Y10
+	VORPD     Y9, Y10, Y9
+	VSUBPD    Y9, Y7, Y9
+	VBLENDVPD Y8, Y9, Y7, Y7
+	VMOVUPS   pairsHalfTurnF64<>+0(SB), Y8
+	VCMPPD    $0x11, Y8, Y7, Y8
 	VANDPD    Y7, Y0, Y9
-	VANDNPD   Y7, Y0, Y10
-	VMOVUPS   pairsPiF64<>+0(SB), Y11
-	VCMPPD    $0x11, Y9, Y11, Y9
-	VMOVUPS   pairsTwoPiF64<>+0(SB), Y11
-	VORPD     Y10, Y11, Y10
-	VSUBPD    Y10, Y7, Y10
-	VBLENDVPD Y9, Y10, Y7, Y7
-	VMOVUPS   pairsHalfTurnF64<>+0(SB), Y9
-	VCMPPD    $0x11, Y9, Y7, Y9
-	VANDPD    Y7, Y0, Y10
-	VBLENDVPD Y9, Y10, Y7, Y7
-	LEAQ      (DX), CX
-	VPERMPS   Y6, Y8, Y6
-	VMOVUPS   Y6, (CX)
-	LEAQ      (DX)(R8*1), CX
-	VPERMPS   Y7, Y8, Y7
-	VMOVUPS   Y7, (CX)
+	VBLENDVPD Y8, Y9, Y7, Y7
+	VMOVUPS   Y6, (DX)
+	VMOVUPS   Y7, (DX)(R8*1)
 	LEAQ      (DX)(R15*8), DX
 
 bare7:
 	LEAQ (AX)(R15*4), AX
+	JMP  skip5
 
-skip6:
-	ADDQ $0x00000020, R12
+scattered6:
+	LEAQ      pairsOrderF64<>+0(SB), BP
+	VPMOVZXBD (BP)(CX*8), Y9
+	LEAQ      pairsLabelOrderF64<>+0(SB), BP
+	VPMOVZXBD (BP)(CX*8), X10
+	VMOVDQU   (BX)(R11*4), X11
+	VPERMILPS X10, X11, X11
+	VMOVDQU   X11, (AX)
+	TESTQ     DX, DX
+	JE        bare8
+	VANDNPD   Y7, Y0, Y10
+	VMOVUPS   pairsPiF64<>+0(SB), Y11
+	VCMPPD    $0x11, Y8, Y11, Y8
+	VMOVUPS   pairsTwoPiF64<>+0(SB), Y11
+	VORPD     Y10, Y11, Y10
+	VSUBPD    Y10, Y7, Y10
+	VBLENDVPD Y8, Y10, Y7, Y7
+	VMOVUPS   pairsHalfTurnF64<>+0(SB), Y8
+	VCMPPD    $0x11, Y8, Y7, Y8
+	VANDPD    Y7, Y0, Y10
+	VBLENDVPD Y8, Y10, Y7, Y7
+	VPERMPS   Y6, Y9, Y6
+	VMOVUPS   Y6, (DX)
+	VPERMPS   Y7, Y9, Y7
+	VMOVUPS   Y7, (DX)(R8*1)
+	LEAQ      (DX)(R15*8), DX
+
+bare8:
+	LEAQ (AX)(R15*4), AX
+
+skip5:
 	ADDQ $0x04, R11
 	SHRQ $0x04, R10
-	JNE  group5
+	JNE  group4
+	JMP  next1
 
-next2:
-	ADDQ $0x08, SI
-	ADDQ $0x00000200, DI
-	ADDQ $0x00000100, BX
-	SUBQ $0x40, R9
-	JMP  word1
-
-rest4:
-	TESTQ R9, R9
-	JLE   done3
-	MOVQ  (SI), R10
-	CMPQ  R9, $0x40
-	JGE   whole8
+rest2:
+	MOVQ  n+48(FP), R12
 	MOVQ  R9, CX
+	NEGQ  CX
+	LEAQ  (R12)(CX*8), CX
+	TESTQ CX, CX
+	JLE   done3
+	MOVQ  (SI)(R9*1), R10
+	CMPQ  CX, $0x40
+	JGE   whole9
 	MOVQ  $-1, R11
 	SHLQ  CL, R11
 	NOTQ  R11
 	ANDQ  R11, R10
 
-whole8:
+whole9:
 	TESTQ R10, R10
-	JE    after9
-	MOVQ  DI, R12
-	XORL  R11, R11
+	JE    after10
+	MOVQ  R9, R11
+	SHLQ  $0x03, R11
 
-group10:
+group11:
 	BSFQ       R10, R14
 	MOVQ       R14, CX
 	SHRQ       CL, R10
 	ADDQ       R14, R11
-	LEAQ       (R12)(R14*8), R12
-	MOVQ       R9, CX
-	SUBQ       R11, CX
-	MOVQ       $+4, R13
-	CMPQ       R13, CX
-	CMOVQLT    R13, CX
-	LEAQ       tailMaskF64<>+0(SB), R13
-	MOVQ       CX, R15
-	NEGQ       R15
-	VMOVUPS    32(R13)(R15*8), Y6
-	VMASKMOVPD (R12), Y6, Y7
+	LEAQ       (DI)(R11*8), CX
+	MOVQ       R12, R13
+	SUBQ       R11, R13
+	MOVQ       $+4, R15
+	CMPQ       R15, R13
+	CMOVQLT    R15, R13
+	LEAQ       tailMaskF64<>+0(SB), R15
+	MOVQ       R13, BP
+	NEGQ       BP
+	VMOVUPS    32(R15)(BP*8), Y6
+	VMASKMOVPD (CX), Y6, Y7
 	VSUBPD     Y7, Y1, Y7
-	VMASKMOVPD (R12)(R8*1), Y6, Y6
+	VMASKMOVPD (CX)(R8*1), Y6, Y6
 	VSUBPD     Y6, Y2, Y6
 	VANDPD     Y6, Y0, Y8
 	VMOVUPS    pairsTwoPiF64<>+0(SB), Y9
 	VSUBPD     Y8, Y9, Y9
-	VMINPD     Y9, Y8, Y8
-	VMULPD     Y8, Y3, Y8
-	VANDPD     Y7, Y0, Y9
-	VMULPD     Y9, Y4, Y9
-	VADDPD     Y9, Y8, Y8
-	VCMPPD     $0x11, Y5, Y8, Y8
-	VMOVMSKPD  Y8, R13
-	ANDL       R10, R13
-	JE         skip11
-	POPCNTL    R13, R15
+	VMINPD     Y9, Y8, Y9
+	VMULPD     Y9, Y3, Y9
+	VANDPD     Y7, Y0, Y10
+	VMULPD     Y10, Y4, Y10
+	VADDPD     Y10, Y9, Y9
+	VCMPPD     $0x11, Y5, Y9, Y9
+	VMOVMSKPD  Y9, CX
+	ANDL       R10, CX
+	JE         skip12
+	POPCNTL    CX, R15
 	LEAQ       pairsOrderF64<>+0(SB), BP
-	VPMOVZXBD  (BP)(R13*8), Y8
+	VPMOVZXBD  (BP)(CX*8), Y9
 	LEAQ       pairsLabelOrderF64<>+0(SB), BP
-	VPMOVZXBD  (BP)(R13*8), X9
-	LEAQ       tailMaskF64<>+0(SB), R13
+	VPMOVZXBD  (BP)(CX*8), X10
+	LEAQ       tailMaskF64<>+0(SB), CX
 	MOVQ       R15, BP
 	NEGQ       BP
-	VMOVUPS    32(R13)(BP*8), Y10
-	LEAQ       pairsLabelMaskF64<>+0(SB), R13
+	VMOVUPS    32(CX)(BP*8), Y11
+	LEAQ       pairsLabelMaskF64<>+0(SB), CX
 	MOVQ       R15, BP
 	NEGQ       BP
-	VMOVDQU    16(R13)(BP*4), X11
-	LEAQ       pairsLabelMaskF64<>+0(SB), R13
-	NEGQ       CX
-	VMOVDQU    16(R13)(CX*4), X12
-	VPMASKMOVD (BX)(R11*4), X12, X12
-	VPERMILPS  X9, X12, X12
-	VPMASKMOVD X12, X11, (AX)
+	VMOVDQU    16(CX)(BP*4), X12
+	LEAQ       pairsLabelMaskF64<>+0(SB), CX
+	NEGQ       R13
+	VMOVDQU    16(CX)(R13*4), X13
+	VPMASKMOVD (BX)(R11*4), X13, X13
+	VPERMILPS  X10, X13, X13
+	VPMASKMOVD X13, X12, (AX)
 	TESTQ      DX, DX
-	JE         bare12
-	VANDPD     Y6, Y0, Y9
-	VANDNPD    Y6, Y0, Y11
+	JE         bare13
+	VANDNPD    Y6, Y0, Y10
 	VMOVUPS    pairsPiF64<>+0(SB), Y12
-	VCMPPD     $0x11, Y9, Y12, Y9
+	VCMPPD     $0x11, Y8, Y12, Y8
 	VMOVUPS    pairsTwoPiF64<>+0(SB), Y12
-	VORPD      Y11, Y12, Y11
-	VSUBPD     Y11, Y6, Y11
-	VBLENDVPD  Y9, Y11, Y6, Y6
-	VMOVUPS    pairsHalfTurnF64<>+0(SB), Y9
-	VCMPPD     $0x11, Y9, Y6, Y9
-	VANDPD     Y6, Y0, Y11
-	VBLENDVPD  Y9, Y11, Y6, Y6
-	LEAQ       (DX), CX
-	VPERMPS    Y7, Y8, Y7
-	VMASKMOVPD Y7, Y10, (CX)
-	LEAQ       (DX)(R8*1), CX
-	VPERMPS    Y6, Y8, Y6
-	VMASKMOVPD Y6, Y10, (CX)
+	VORPD      Y10, Y12, Y10
+	VSUBPD     Y10, Y6, Y10
+	VBLENDVPD  Y8, Y10, Y6, Y6
+	VMOVUPS    pairsHalfTurnF64<>+0(SB), Y8
+	VCMPPD     $0x11, Y8, Y6, Y8
+	VANDPD     Y6, Y0, Y10
+	VBLENDVPD  Y8, Y10, Y6, Y6
+	VPERMPS    Y7, Y9, Y7
+	VMASKMOVPD Y7, Y11, (DX)
+	VPERMPS    Y6, Y9, Y6
+	VMASKMOVPD Y6, Y11, (DX)(R8*1)
 	LEAQ       (DX)(R15*8), DX
 
-bare12:
+bare13:
 	LEAQ (AX)(R15*4), AX
 
-skip11:
-	ADDQ $0x00000020, R12
+skip12:
 	ADDQ $0x04, R11
 	SHRQ $0x04, R10
-	JNE  group10
+	JNE  group11
 
-after9:
-	ADDQ $0x08, SI
-	ADDQ $0x00000200, DI
-	ADDQ $0x00000100, BX
-	SUBQ $0x40, R9
-	JMP  rest4
+after10:
+	ADDQ $0x08, R9
+	JMP  rest2
 
 done3:
 	MOVQ index+0(FP), CX
@@ -3159,16 +3303,16 @@ TEXT ·nearWindow1AVX512(SB), NOSPLIT, $0-36
 	VPXORD       Z2, Z2, Z2
 
 loop1:
-	VPSUBW   (CX), Z0, Z2
-	VPCMPUW  $0x02, Z1, Z2, K1
-	VPSUBW   64(CX), Z0, Z2
-	VPCMPUW  $0x02, Z1, Z2, K2
-	KUNPCKDQ K1, K2, K1
-	KMOVQ    K1, (AX)
-	ADDQ     $0x00000080, CX
-	ADDQ     $0x08, AX
-	DECQ     BX
-	JNE      loop1
+	VPSUBW  (CX), Z0, Z2
+	VPCMPUW $0x02, Z1, Z2, K1
+	KMOVD   K1, (AX)
+	VPSUBW  64(CX), Z0, Z2
+	VPCMPUW $0x02, Z1, Z2, K1
+	KMOVD   K1, 4(AX)
+	ADDQ    $0x00000080, CX
+	ADDQ    $0x08, AX
+	DECQ    BX
+	JNE     loop1
 
 done2:
 	VZEROUPPER
@@ -3191,20 +3335,20 @@ TEXT ·nearWindow2AVX512(SB), NOSPLIT, $0-40
 	VPXORD       Z4, Z4, Z4
 
 loop1:
-	VPSUBW   (CX), Z0, Z4
-	VPCMPUW  $0x02, Z1, Z4, K1
-	VPSUBW   (CX)(DX*1), Z2, Z4
-	VPCMPUW  $0x02, Z3, Z4, K1, K1
-	VPSUBW   64(CX), Z0, Z4
-	VPCMPUW  $0x02, Z1, Z4, K2
-	VPSUBW   64(CX)(DX*1), Z2, Z4
-	VPCMPUW  $0x02, Z3, Z4, K2, K2
-	KUNPCKDQ K1, K2, K1
-	KMOVQ    K1, (AX)
-	ADDQ     $0x00000080, CX
-	ADDQ     $0x08, AX
-	DECQ     BX
-	JNE      loop1
+	VPSUBW  (CX), Z0, Z4
+	VPCMPUW $0x02, Z1, Z4, K1
+	VPSUBW  (CX)(DX*1), Z2, Z4
+	VPCMPUW $0x02, Z3, Z4, K1, K1
+	KMOVD   K1, (AX)
+	VPSUBW  64(CX), Z0, Z4
+	VPCMPUW $0x02, Z1, Z4, K1
+	VPSUBW  64(CX)(DX*1), Z2, Z4
+	VPCMPUW $0x02, Z3, Z4, K1, K1
+	KMOVD   K1, 4(AX)
+	ADDQ    $0x00000080, CX
+	ADDQ    $0x08, AX
+	DECQ    BX
+	JNE     loop1
 
 done2:
 	VZEROUPPER
@@ -3229,24 +3373,24 @@ TEXT ·nearWindow3AVX512(SB), NOSPLIT, $0-44
 	VPXORD       Z6, Z6, Z6
 
 loop1:
-	VPSUBW   (CX), Z0, Z6
-	VPCMPUW  $0x02, Z1, Z6, K1
-	VPSUBW   (CX)(DX*1), Z2, Z6
-	VPCMPUW  $0x02, Z3, Z6, K1, K1
-	VPSUBW   (CX)(DX*2), Z4, Z6
-	VPCMPUW  $0x02, Z5, Z6, K1, K1
-	VPSUBW   64(CX), Z0, Z6
-	VPCMPUW  $0x02, Z1, Z6, K2
-	VPSUBW   64(CX)(DX*1), Z2, Z6
-	VPCMPUW  $0x02, Z3, Z6, K2, K2
-	VPSUBW   64(CX)(DX*2), Z4, Z6
-	VPCMPUW  $0x02, Z5, Z6, K2, K2
-	KUNPCKDQ K1, K2, K1
-	KMOVQ    K1, (AX)
-	ADDQ     $0x00000080, CX
-	ADDQ     $0x08, AX
-	DECQ     BX
-	JNE      loop1
+	VPSUBW  (CX), Z0, Z6
+	VPCMPUW $0x02, Z1, Z6, K1
+	VPSUBW  (CX)(DX*1), Z2, Z6
+	VPCMPUW $0x02, Z3, Z6, K1, K1
+	VPSUBW  (CX)(DX*2), Z4, Z6
+	VPCMPUW $0x02, Z5, Z6, K1, K1
+	KMOVD   K1, (AX)
+	VPSUBW  64(CX), Z0, Z6
+	VPCMPUW $0x02, Z1, Z6, K1
+	VPSUBW  64(CX)(DX*1), Z2, Z6
+	VPCMPUW $0x02, Z3, Z6, K1, K1
+	VPSUBW  64(CX)(DX*2), Z4, Z6
+	VPCMPUW $0x02, Z5, Z6, K1, K1
+	KMOVD   K1, 4(AX)
+	ADDQ    $0x00000080, CX
+	ADDQ    $0x08, AX
+	DECQ    BX
+	JNE     loop1
 
 done2:
 	VZEROUPPER
@@ -3261,132 +3405,142 @@ TEXT ·pairsEuclid1F32AVX512(SB), NOSPLIT, $0-72
 	MOVQ         bits+24(FP), SI
 	MOVQ         x+32(FP), DI
 	MOVQ         stride+40(FP), CX
-	MOVQ         n+48(FP), R8
 	SHLQ         $0x02, CX
 	VBROADCASTSS pairsAbsF32<>+0(SB), Z0
 	VBROADCASTSS u0+56(FP), Z0
 	VBROADCASTSS limit+60(FP), Z1
+	MOVQ         n+48(FP), R10
+	SUBQ         $0x10, R10
+	SARQ         $0x06, R10
+	SHLQ         $0x03, R10
+	MOVQ         $-8, R8
 
-word1:
-	CMPQ  R8, $0x50
-	JL    rest4
-	MOVQ  (SI), R9
+next1:
+	ADDQ  $0x08, R8
+	CMPQ  R8, R10
+	JGE   rest2
+	MOVQ  (SI)(R8*1), R9
 	TESTQ R9, R9
-	JE    next2
-	MOVQ  DI, R10
-	XORL  CX, CX
+	JE    next1
+	MOVQ  R8, CX
+	SHLQ  $0x03, CX
 
-group5:
-	BSFQ          R9, R12
-	SHRXQ         R12, R9, R9
-	ADDQ          R12, CX
-	LEAQ          (R10)(R12*4), R10
-	VMOVUPS       (R10), Z2
-	VSUBPS        Z2, Z0, Z2
-	VMULPS        Z2, Z2, Z3
-	VCMPPS        $0x11, Z1, Z3, K1
-	KMOVW         K1, R13
-	ANDL          R9, R13
-	JE            skip6
-	POPCNTL       R13, R14
-	KMOVW         R13, K1
+group4:
+	BSFQ      R9, R13
+	SHRXQ     R13, R9, R9
+	ADDQ      R13, CX
+	LEAQ      (DI)(CX*4), R11
+	VMOVUPS   (R11), Z2
+	VSUBPS    Z2, Z0, Z2
+	VMULPS    Z2, Z2, Z3
+	VCMPPS    $0x11, Z1, Z3, K1
+	KMOVW     K1, R11
+	ANDL      R9, R11
+	JE        skip5
+	POPCNTL   R11, R14
+	LEAL      1(R11), R15
+	TESTL     R11, R15
+	JNE       scattered6
+	VMOVDQU32 (BX)(CX*4), Z3
+	VMOVDQU32 Z3, (AX)
+	TESTQ     DX, DX
+	JE        bare7
+	VMOVUPS   Z2, (DX)
+	LEAQ      (DX)(R14*4), DX
+
+bare7:
+	LEAQ (AX)(R14*4), AX
+	JMP  skip5
+
+scattered6:
+	KMOVW         R11, K1
 	VMOVDQU32     (BX)(CX*4), Z3
 	VPCOMPRESSD.Z Z3, K1, Z3
 	VMOVDQU32     Z3, (AX)
 	TESTQ         DX, DX
-	JE            bare7
-	LEAQ          (DX), R13
+	JE            bare8
 	VCOMPRESSPS.Z Z2, K1, Z2
-	VMOVUPS       Z2, (R13)
+	VMOVUPS       Z2, (DX)
 	LEAQ          (DX)(R14*4), DX
 
-bare7:
+bare8:
 	LEAQ (AX)(R14*4), AX
 
-skip6:
-	ADDQ $0x00000040, R10
+skip5:
 	ADDQ $0x10, CX
 	SHRQ $0x10, R9
-	JNE  group5
+	JNE  group4
+	JMP  next1
 
-next2:
-	ADDQ $0x08, SI
-	ADDQ $0x00000100, DI
-	ADDQ $0x00000100, BX
-	SUBQ $0x40, R8
-	JMP  word1
-
-rest4:
-	TESTQ R8, R8
-	JLE   done3
-	MOVQ  (SI), R9
-	CMPQ  R8, $0x40
-	JGE   whole8
+rest2:
+	MOVQ  n+48(FP), R10
 	MOVQ  R8, CX
-	MOVQ  $-1, R10
-	SHLQ  CL, R10
-	NOTQ  R10
-	ANDQ  R10, R9
+	NEGQ  CX
+	LEAQ  (R10)(CX*8), CX
+	TESTQ CX, CX
+	JLE   done3
+	MOVQ  (SI)(R8*1), R9
+	CMPQ  CX, $0x40
+	JGE   whole9
+	MOVQ  $-1, R11
+	SHLQ  CL, R11
+	NOTQ  R11
+	ANDQ  R11, R9
 
-whole8:
+whole9:
 	TESTQ R9, R9
-	JE    after9
-	MOVQ  DI, R10
-	XORL  CX, CX
+	JE    after10
+	MOVQ  R8, CX
+	SHLQ  $0x03, CX
 
-group10:
-	BSFQ          R9, R11
-	SHRXQ         R11, R9, R9
-	ADDQ          R11, CX
-	LEAQ          (R10)(R11*4), R10
-	MOVQ          R8, R12
-	SUBQ          CX, R12
-	MOVQ          $+16, R13
-	CMPQ          R13, R12
-	CMOVQLT       R13, R12
-	MOVQ          $-1, R13
-	BZHIQ         R12, R13, R13
-	KMOVW         R13, K1
-	VMOVUPS.Z     (R10), K1, Z2
+group11:
+	BSFQ          R9, R12
+	SHRXQ         R12, R9, R9
+	ADDQ          R12, CX
+	LEAQ          (DI)(CX*4), R11
+	MOVQ          R10, R13
+	SUBQ          CX, R13
+	MOVQ          $+16, R14
+	CMPQ          R14, R13
+	CMOVQLT       R14, R13
+	MOVQ          $-1, R14
+	BZHIQ         R13, R14, R14
+	KMOVW         R14, K1
+	VMOVUPS.Z     (R11), K1, Z2
 	VSUBPS        Z2, Z0, Z2
 	VMULPS        Z2, Z2, Z3
 	VCMPPS        $0x11, Z1, Z3, K1
-	KMOVW         K1, R13
-	ANDL          R9, R13
-	JE            skip11
-	POPCNTL       R13, R14
-	KMOVW         R13, K1
-	MOVQ          $-1, R13
-	BZHIQ         R14, R13, R13
-	KMOVW         R13, K2
-	MOVQ          $-1, R13
-	BZHIQ         R12, R13, R13
-	KMOVW         R13, K3
+	KMOVW         K1, R11
+	ANDL          R9, R11
+	JE            skip12
+	POPCNTL       R11, R14
+	KMOVW         R11, K1
+	MOVQ          $-1, R11
+	BZHIQ         R14, R11, R11
+	KMOVW         R11, K2
+	MOVQ          $-1, R11
+	BZHIQ         R13, R11, R11
+	KMOVW         R11, K3
 	VMOVDQU32.Z   (BX)(CX*4), K3, Z3
 	VPCOMPRESSD.Z Z3, K1, Z3
 	VMOVDQU32     Z3, K2, (AX)
 	TESTQ         DX, DX
-	JE            bare12
-	LEAQ          (DX), R12
+	JE            bare13
 	VCOMPRESSPS.Z Z2, K1, Z2
-	VMOVUPS       Z2, K2, (R12)
+	VMOVUPS       Z2, K2, (DX)
 	LEAQ          (DX)(R14*4), DX
 
-bare12:
+bare13:
 	LEAQ (AX)(R14*4), AX
 
-skip11:
-	ADDQ $0x00000040, R10
+skip12:
 	ADDQ $0x10, CX
 	SHRQ $0x10, R9
-	JNE  group10
+	JNE  group11
 
-after9:
-	ADDQ $0x08, SI
-	ADDQ $0x00000100, DI
-	ADDQ $0x00000100, BX
-	SUBQ $0x40, R8
-	JMP  rest4
+after10:
+	ADDQ $0x08, R8
+	JMP  rest2
 
 done3:
 	MOVQ index+0(FP), CX
@@ -3398,154 +3552,163 @@ done3:
 
 // func pairsEuclid2F32AVX512(index *int32, pose *float32, label *int32, bits *uint64, x *float32, stride int, n int, u0 float32, u1 float32, limit float32) (count int)
 // Requires: AVX, AVX512F, BMI2, CMOV, POPCNT
-TEXT ·pairsEuclid2F32AVX512(SB), NOSPLIT, $0-80
+TEXT ·pairsEuclid2F32AVX512(SB), NOSPLIT, $8-80
 	MOVQ         index+0(FP), AX
 	MOVQ         pose+8(FP), DX
 	MOVQ         label+16(FP), BX
 	MOVQ         bits+24(FP), SI
 	MOVQ         x+32(FP), DI
 	MOVQ         stride+40(FP), R8
-	MOVQ         n+48(FP), R9
 	SHLQ         $0x02, R8
 	VBROADCASTSS pairsAbsF32<>+0(SB), Z0
 	VBROADCASTSS u0+56(FP), Z0
 	VBROADCASTSS u1+60(FP), Z1
 	VBROADCASTSS limit+64(FP), Z2
+	MOVQ         n+48(FP), R11
+	SUBQ         $0x10, R11
+	SARQ         $0x06, R11
+	SHLQ         $0x03, R11
+	MOVQ         $-8, R9
 
-word1:
-	CMPQ  R9, $0x50
-	JL    rest4
-	MOVQ  (SI), R10
+next1:
+	ADDQ  $0x08, R9
+	CMPQ  R9, R11
+	JGE   rest2
+	MOVQ  (SI)(R9*1), R10
 	TESTQ R10, R10
-	JE    next2
-	MOVQ  DI, R11
-	XORL  CX, CX
+	JE    next1
+	MOVQ  R9, CX
+	SHLQ  $0x03, CX
 
-group5:
-	BSFQ          R10, R13
-	SHRXQ         R13, R10, R10
-	ADDQ          R13, CX
-	LEAQ          (R11)(R13*4), R11
-	VMOVUPS       (R11), Z3
-	VSUBPS        Z3, Z0, Z3
-	VMULPS        Z3, Z3, Z4
-	VMOVUPS       (R11)(R8*1), Z5
-	VSUBPS        Z5, Z1, Z5
-	VMULPS        Z5, Z5, Z6
-	VADDPS        Z6, Z4, Z4
-	VCMPPS        $0x11, Z2, Z4, K1
-	KMOVW         K1, R14
-	ANDL          R10, R14
-	JE            skip6
-	POPCNTL       R14, R15
-	KMOVW         R14, K1
+group4:
+	BSFQ      R10, R14
+	SHRXQ     R14, R10, R10
+	ADDQ      R14, CX
+	LEAQ      (DI)(CX*4), R12
+	VMOVUPS   (R12), Z3
+	VSUBPS    Z3, Z0, Z3
+	VMULPS    Z3, Z3, Z4
+	VMOVUPS   (R12)(R8*1), Z5
+	VSUBPS    Z5, Z1, Z5
+	VMULPS    Z5, Z5, Z6
+	VADDPS    Z6, Z4, Z4
+	VCMPPS    $0x11, Z2, Z4, K1
+	KMOVW     K1, R12
+	ANDL      R10, R12
+	JE        skip5
+	POPCNTL   R12, R15
+	LEAL      1(R12), BP
+	TESTL     R12, BP
+	JNE       scattered6
+	VMOVDQU32 (BX)(CX*4), Z4
+	VMOVDQU32 Z4, (AX)
+	TESTQ     DX, DX
+	JE        bare7
+	VMOVUPS   Z3, (DX)
+	VMOVUPS   Z5, (DX)(R8*1)
+	LEAQ      (DX)(R15*4), DX
+
+bare7:
+	LEAQ (AX)(R15*4), AX
+	JMP  skip5
+
+scattered6:
+	KMOVW         R12, K1
 	VMOVDQU32     (BX)(CX*4), Z4
 	VPCOMPRESSD.Z Z4, K1, Z4
 	VMOVDQU32     Z4, (AX)
 	TESTQ         DX, DX
-	JE            bare7
-	LEAQ          (DX), R14
+	JE            bare8
 	VCOMPRESSPS.Z Z3, K1, Z3
-	VMOVUPS       Z3, (R14)
-	LEAQ          (DX)(R8*1), R14
+	VMOVUPS       Z3, (DX)
 	VCOMPRESSPS.Z Z5, K1, Z5
-	VMOVUPS       Z5, (R14)
+	VMOVUPS       Z5, (DX)(R8*1)
 	LEAQ          (DX)(R15*4), DX
 
-bare7:
+bare8:
 	LEAQ (AX)(R15*4), AX
 
-skip6:
-	ADDQ $0x00000040, R11
+skip5:
 	ADDQ $0x10, CX
 	SHRQ $0x10, R10
-	JNE  group5
+	JNE  group4
+	JMP  next1
 
-next2:
-	ADDQ $0x08, SI
-	ADDQ $0x00000100, DI
-	ADDQ $0x00000100, BX
-	SUBQ $0x40, R9
-	JMP  word1
-
-rest4:
-	TESTQ R9, R9
-	JLE   done3
-	MOVQ  (SI), R10
-	CMPQ  R9, $0x40
-	JGE   whole8
+rest2:
+	MOVQ  n+48(FP), R11
 	MOVQ  R9, CX
-	MOVQ  $-1, R11
-	SHLQ  CL, R11
-	NOTQ  R11
-	ANDQ  R11, R10
+	NEGQ  CX
+	LEAQ  (R11)(CX*8), CX
+	TESTQ CX, CX
+	JLE   done3
+	MOVQ  (SI)(R9*1), R10
+	CMPQ  CX, $0x40
+	JGE   whole9
+	MOVQ  $-1, R12
+	SHLQ  CL, R12
+	NOTQ  R12
+	ANDQ  R12, R10
 
-whole8:
+whole9:
 	TESTQ R10, R10
-	JE    after9
-	MOVQ  DI, R11
-	XORL  CX, CX
+	JE    after10
+	MOVQ  R9, CX
+	SHLQ  $0x03, CX
 
-group10:
-	BSFQ          R10, R12
-	SHRXQ         R12, R10, R10
-	ADDQ          R12, CX
-	LEAQ          (R11)(R12*4), R11
-	MOVQ          R9, R13
-	SUBQ          CX, R13
-	MOVQ          $+16, R14
-	CMPQ          R14, R13
-	CMOVQLT       R14, R13
-	MOVQ          $-1, R14
-	BZHIQ         R13, R14, R14
-	KMOVW         R14, K1
-	VMOVUPS.Z     (R11), K1, Z3
+group11:
+	BSFQ          R10, R13
+	SHRXQ         R13, R10, R10
+	ADDQ          R13, CX
+	LEAQ          (DI)(CX*4), R12
+	MOVQ          R11, R14
+	SUBQ          CX, R14
+	MOVQ          $+16, R15
+	CMPQ          R15, R14
+	CMOVQLT       R15, R14
+	MOVQ          $-1, R15
+	BZHIQ         R14, R15, R15
+	KMOVW         R15, K1
+	VMOVUPS.Z     (R12), K1, Z3
 	VSUBPS        Z3, Z0, Z3
 	VMULPS        Z3, Z3, Z4
-	VMOVUPS.Z     (R11)(R8*1), K1, Z5
+	VMOVUPS.Z     (R12)(R8*1), K1, Z5
 	VSUBPS        Z5, Z1, Z5
 	VMULPS        Z5, Z5, Z6
 	VADDPS        Z6, Z4, Z4
 	VCMPPS        $0x11, Z2, Z4, K1
-	KMOVW         K1, R14
-	ANDL          R10, R14
-	JE            skip11
-	POPCNTL       R14, R15
-	KMOVW         R14, K1
-	MOVQ          $-1, R14
-	BZHIQ         R15, R14, R14
-	KMOVW         R14, K2
-	MOVQ          $-1, R14
-	BZHIQ         R13, R14, R14
-	KMOVW         R14, K3
+	KMOVW         K1, R12
+	ANDL          R10, R12
+	JE            skip12
+	POPCNTL       R12, R15
+	KMOVW         R12, K1
+	MOVQ          $-1, R12
+	BZHIQ         R15, R12, R12
+	KMOVW         R12, K2
+	MOVQ          $-1, R12
+	BZHIQ         R14, R12, R12
+	KMOVW         R12, K3
 	VMOVDQU32.Z   (BX)(CX*4), K3, Z4
 	VPCOMPRESSD.Z Z4, K1, Z4
 	VMOVDQU32     Z4, K2, (AX)
 	TESTQ         DX, DX
-	JE            bare12
-	LEAQ          (DX), R13
+	JE            bare13
 	VCOMPRESSPS.Z Z3, K1, Z3
-	VMOVUPS       Z3, K2, (R13)
-	LEAQ          (DX)(R8*1), R13
+	VMOVUPS       Z3, K2, (DX)
 	VCOMPRESSPS.Z Z5, K1, Z5
-	VMOVUPS       Z5, K2, (R13)
+	VMOVUPS       Z5, K2, (DX)(R8*1)
 	LEAQ          (DX)(R15*4), DX
 
-bare12:
+bare13:
 	LEAQ (AX)(R15*4), AX
 
-skip11:
-	ADDQ $0x00000040, R11
+skip12:
 	ADDQ $0x10, CX
 	SHRQ $0x10, R10
-	JNE  group10
+	JNE  group11
 
-after9:
-	ADDQ $0x08, SI
-	ADDQ $0x00000100, DI
-	ADDQ $0x00000100, BX
-	SUBQ $0x40, R9
-	JMP  rest4
+after10:
+	ADDQ $0x08, R9
+	JMP  rest2
 
 done3:
 	MOVQ index+0(FP), CX
@@ -3557,169 +3720,177 @@ done3:
 
 // func pairsEuclid3F32AVX512(index *int32, pose *float32, label *int32, bits *uint64, x *float32, stride int, n int, u0 float32, u1 float32, u2 float32, limit float32) (count int)
 // Requires: AVX, AVX512F, BMI2, CMOV, POPCNT
-TEXT ·pairsEuclid3F32AVX512(SB), NOSPLIT, $0-80
+TEXT ·pairsEuclid3F32AVX512(SB), NOSPLIT, $8-80
 	MOVQ         index+0(FP), AX
 	MOVQ         pose+8(FP), DX
 	MOVQ         label+16(FP), BX
 	MOVQ         bits+24(FP), SI
 	MOVQ         x+32(FP), DI
 	MOVQ         stride+40(FP), R8
-	MOVQ         n+48(FP), R9
 	SHLQ         $0x02, R8
 	VBROADCASTSS pairsAbsF32<>+0(SB), Z0
 	VBROADCASTSS u0+56(FP), Z0
 	VBROADCASTSS u1+60(FP), Z1
 	VBROADCASTSS u2+64(FP), Z2
 	VBROADCASTSS limit+68(FP), Z3
+	MOVQ         n+48(FP), R11
+	SUBQ         $0x10, R11
+	SARQ         $0x06, R11
+	SHLQ         $0x03, R11
+	MOVQ         $-8, R9
 
-word1:
-	CMPQ  R9, $0x50
-	JL    rest4
-	MOVQ  (SI), R10
+next1:
+	ADDQ  $0x08, R9
+	CMPQ  R9, R11
+	JGE   rest2
+	MOVQ  (SI)(R9*1), R10
 	TESTQ R10, R10
-	JE    next2
-	MOVQ  DI, R11
-	XORL  CX, CX
+	JE    next1
+	MOVQ  R9, CX
+	SHLQ  $0x03, CX
 
-group5:
-	BSFQ          R10, R13
-	SHRXQ         R13, R10, R10
-	ADDQ          R13, CX
-	LEAQ          (R11)(R13*4), R11
-	VMOVUPS       (R11), Z4
-	VSUBPS        Z4, Z0, Z4
-	VMULPS        Z4, Z4, Z5
-	VMOVUPS       (R11)(R8*1), Z6
-	VSUBPS        Z6, Z1, Z6
-	VMULPS        Z6, Z6, Z7
-	VADDPS        Z7, Z5, Z5
-	VMOVUPS       (R11)(R8*2), Z7
-	VSUBPS        Z7, Z2, Z7
-	VMULPS        Z7, Z7, Z8
-	VADDPS        Z8, Z5, Z5
-	VCMPPS        $0x11, Z3, Z5, K1
-	KMOVW         K1, R14
-	ANDL          R10, R14
-	JE            skip6
-	POPCNTL       R14, R15
-	KMOVW         R14, K1
+group4:
+	BSFQ      R10, R14
+	SHRXQ     R14, R10, R10
+	ADDQ      R14, CX
+	LEAQ      (DI)(CX*4), R12
+	VMOVUPS   (R12), Z4
+	VSUBPS    Z4, Z0, Z4
+	VMULPS    Z4, Z4, Z5
+	VMOVUPS   (R12)(R8*1), Z6
+	VSUBPS    Z6, Z1, Z6
+	VMULPS    Z6, Z6, Z7
+	VADDPS    Z7, Z5, Z5
+	VMOVUPS   (R12)(R8*2), Z7
+	VSUBPS    Z7, Z2, Z7
+	VMULPS    Z7, Z7, Z8
+	VADDPS    Z8, Z5, Z5
+	VCMPPS    $0x11, Z3, Z5, K1
+	KMOVW     K1, R12
+	ANDL      R10, R12
+	JE        skip5
+	POPCNTL   R12, R15
+	LEAL      1(R12), BP
+	TESTL     R12, BP
+	JNE       scattered6
+	VMOVDQU32 (BX)(CX*4), Z5
+	VMOVDQU32 Z5, (AX)
+	TESTQ     DX, DX
+	JE        bare7
+	VMOVUPS   Z4, (DX)
+	VMOVUPS   Z6, (DX)(R8*1)
+	VMOVUPS   Z7, (DX)(R8*2)
+	LEAQ      (DX)(R15*4), DX
+
+bare7:
+	LEAQ (AX)(R15*4), AX
+	JMP  skip5
+
+scattered6:
+	KMOVW         R12, K1
 	VMOVDQU32     (BX)(CX*4), Z5
 	VPCOMPRESSD.Z Z5, K1, Z5
 	VMOVDQU32     Z5, (AX)
 	TESTQ         DX, DX
-	JE            bare7
-	LEAQ          (DX), R14
+	JE            bare8
 	VCOMPRESSPS.Z Z4, K1, Z4
-	VMOVUPS       Z4, (R14)
-	LEAQ          (DX)(R8*1), R14
+	VMOVUPS       Z4, (DX)
 	VCOMPRESSPS.Z Z6, K1, Z6
-	VMOVUPS       Z6, (R14)
-	LEAQ          (DX)(R8*2), R14
+	VMOVUPS       Z6, (DX)(R8*1)
 	VCOMPRESSPS.Z Z7, K1, Z7
-	VMOVUPS       Z7, (R14)
+	VMOVUPS       Z7, (DX)(R8*2)
 	LEAQ          (DX)(R15*4), DX
 
-bare7:
+bare8:
 	LEAQ (AX)(R15*4), AX
 
-skip6:
-	ADDQ $0x00000040, R11
+skip5:
 	ADDQ $0x10, CX
 	SHRQ $0x10, R10
-	JNE  group5
+	JNE  group4
+	JMP  next1
 
-next2:
-	ADDQ $0x08, SI
-	ADDQ $0x00000100, DI
-	ADDQ $0x00000100, BX
-	SUBQ $0x40, R9
-	JMP  word1
-
-rest4:
-	TESTQ R9, R9
-	JLE   done3
-	MOVQ  (SI), R10
-	CMPQ  R9, $0x40
-	JGE   whole8
+rest2:
+	MOVQ  n+48(FP), R11
 	MOVQ  R9, CX
-	MOVQ  $-1, R11
-	SHLQ  CL, R11
-	NOTQ  R11
-	ANDQ  R11, R10
+	NEGQ  CX
+	LEAQ  (R11)(CX*8), CX
+	TESTQ CX, CX
+	JLE   done3
+	MOVQ  (SI)(R9*1), R10
+	CMPQ  CX, $0x40
+	JGE   whole9
+	MOVQ  $-1, R12
+	SHLQ  CL, R12
+	NOTQ  R12
+	ANDQ  R12, R10
 
-whole8:
+whole9:
 	TESTQ R10, R10
-	JE    after9
-	MOVQ  DI, R11
-	XORL  CX, CX
+	JE    after10
+	MOVQ  R9, CX
+	SHLQ  $0x03, CX
 
-group10:
-	BSFQ          R10, R12
-	SHRXQ         R12, R10, R10
-	ADDQ          R12, CX
-	LEAQ          (R11)(R12*4), R11
-	MOVQ          R9, R13
-	SUBQ          CX, R13
-	MOVQ          $+16, R14
-	CMPQ          R14, R13
-	CMOVQLT       R14, R13
-	MOVQ          $-1, R14
-	BZHIQ         R13, R14, R14
-	KMOVW         R14, K1
-	VMOVUPS.Z     (R11), K1, Z4
+group11:
+	BSFQ          R10, R13
+	SHRXQ         R13, R10, R10
+	ADDQ          R13, CX
+	LEAQ          (DI)(CX*4), R12
+	MOVQ          R11, R14
+	SUBQ          CX, R14
+	MOVQ          $+16, R15
+	CMPQ          R15, R14
+	CMOVQLT       R15, R14
+	MOVQ          $-1, R15
+	BZHIQ         R14, R15, R15
+	KMOVW         R15, K1
+	VMOVUPS.Z     (R12), K1, Z4
 	VSUBPS        Z4, Z0, Z4
 	VMULPS        Z4, Z4, Z5
-	VMOVUPS.Z     (R11)(R8*1), K1, Z6
+	VMOVUPS.Z     (R12)(R8*1), K1, Z6
 	VSUBPS        Z6, Z1, Z6
 	VMULPS        Z6, Z6, Z7
 	VADDPS        Z7, Z5, Z5
-	VMOVUPS.Z     (R11)(R8*2), K1, Z7
+	VMOVUPS.Z     (R12)(R8*2), K1, Z7
 	VSUBPS        Z7, Z2, Z7
 	VMULPS        Z7, Z7, Z8
 	VADDPS        Z8, Z5, Z5
 	VCMPPS        $0x11, Z3, Z5, K1
-	KMOVW         K1, R14
-	ANDL          R10, R14
-	JE            skip11
-	POPCNTL       R14, R15
-	KMOVW         R14, K1
-	MOVQ          $-1, R14
-	BZHIQ         R15, R14, R14
-	KMOVW         R14, K2
-	MOVQ          $-1, R14
-	BZHIQ         R13, R14, R14
-	KMOVW         R14, K3
+	KMOVW         K1, R12
+	ANDL          R10, R12
+	JE            skip12
+	POPCNTL       R12, R15
+	KMOVW         R12, K1
+	MOVQ          $-1, R12
+	BZHIQ         R15, R12, R12
+	KMOVW         R12, K2
+	MOVQ          $-1, R12
+	BZHIQ         R14, R12, R12
+	KMOVW         R12, K3
 	VMOVDQU32.Z   (BX)(CX*4), K3, Z5
 	VPCOMPRESSD.Z Z5, K1, Z5
 	VMOVDQU32     Z5, K2, (AX)
 	TESTQ         DX, DX
-	JE            bare12
-	LEAQ          (DX), R13
+	JE            bare13
 	VCOMPRESSPS.Z Z4, K1, Z4
-	VMOVUPS       Z4, K2, (R13)
-	LEAQ          (DX)(R8*1), R13
+	VMOVUPS       Z4, K2, (DX)
 	VCOMPRESSPS.Z Z6, K1, Z6
-	VMOVUPS       Z6, K2, (R13)
-	LEAQ          (DX)(R8*2), R13
+	VMOVUPS       Z6, K2, (DX)(R8*1)
 	VCOMPRESSPS.Z Z7, K1, Z7
-	VMOVUPS       Z7, K2, (R13)
+	VMOVUPS       Z7, K2, (DX)(R8*2)
 	LEAQ          (DX)(R15*4), DX
 
-bare12:
+bare13:
 	LEAQ (AX)(R15*4), AX
 
-skip11:
-	ADDQ $0x00000040, R11
+skip12:
 	ADDQ $0x10, CX
 	SHRQ $0x10, R10
-	JNE  group10
+	JNE  group11
 
-after9:
-	ADDQ $0x08, SI
-	ADDQ $0x00000100, DI
-	ADDQ $0x00000100, BX
-	SUBQ $0x40, R9
-	JMP  rest4
+after10:
+	ADDQ $0x08, R9
+	JMP  rest2
 
 done3:
 	MOVQ index+0(FP), CX
@@ -3731,14 +3902,13 @@ done3:
 
 // func pairsRigidF32AVX512(index *int32, pose *float32, label *int32, bits *uint64, x *float32, stride int, n int, u0 float32, u1 float32, m0 float32, m1 float32, turn float32, limit float32) (count int)
 // Requires: AVX, AVX512F, BMI2, CMOV, POPCNT
-TEXT ·pairsRigidF32AVX512(SB), NOSPLIT, $0-88
+TEXT ·pairsRigidF32AVX512(SB), NOSPLIT, $8-88
 	MOVQ         index+0(FP), AX
 	MOVQ         pose+8(FP), DX
 	MOVQ         label+16(FP), BX
 	MOVQ         bits+24(FP), SI
 	MOVQ         x+32(FP), DI
 	MOVQ         stride+40(FP), R8
-	MOVQ         n+48(FP), R9
 	SHLQ         $0x02, R8
 	VBROADCASTSS pairsAbsF32<>+0(SB), Z0
 	VBROADCASTSS u0+56(FP), Z0
@@ -3747,107 +3917,124 @@ TEXT ·pairsRigidF32AVX512(SB), NOSPLIT, $0-88
 	VBROADCASTSS m1+68(FP), Z3
 	VBROADCASTSS turn+72(FP), Z4
 	VBROADCASTSS limit+76(FP), Z5
+	MOVQ         n+48(FP), R11
+	SUBQ         $0x10, R11
+	SARQ         $0x06, R11
+	SHLQ         $0x03, R11
+	MOVQ         $-8, R9
 
-word1:
-	CMPQ  R9, $0x50
-	JL    rest4
-	MOVQ  (SI), R10
+next1:
+	ADDQ  $0x08, R9
+	CMPQ  R9, R11
+	JGE   rest2
+	MOVQ  (SI)(R9*1), R10
 	TESTQ R10, R10
-	JE    next2
-	MOVQ  DI, R11
-	XORL  CX, CX
+	JE    next1
+	MOVQ  R9, CX
+	SHLQ  $0x03, CX
 
-group5:
-	BSFQ          R10, R13
-	SHRXQ         R13, R10, R10
-	ADDQ          R13, CX
-	LEAQ          (R11)(R13*4), R11
-	VMOVUPS       (R11), Z6
-	VSUBPS        Z6, Z0, Z6
-	VMOVUPS       (R11)(R8*1), Z7
-	VSUBPS        Z7, Z1, Z7
-	VMULPS        Z6, Z2, Z8
-	VMULPS        Z7, Z3, Z9
-	VSUBPS        Z9, Z8, Z8
-	VMULPS        Z6, Z3, Z6
-	VMULPS        Z7, Z2, Z7
-	VADDPS        Z7, Z6, Z6
-	VMULPS        Z8, Z8, Z7
-	VMULPS        Z6, Z6, Z9
-	VADDPS        Z9, Z7, Z7
-	VCMPPS        $0x11, Z5, Z7, K1
-	KMOVW         K1, R14
-	ANDL          R10, R14
-	JE            skip6
-	POPCNTL       R14, R15
-	KMOVW         R14, K1
+group4:
+	BSFQ      R10, R14
+	SHRXQ     R14, R10, R10
+	ADDQ      R14, CX
+	LEAQ      (DI)(CX*4), R12
+	VMOVUPS   (R12), Z6
+	VSUBPS    Z6, Z0, Z6
+	VMOVUPS   (R12)(R8*1), Z7
+	VSUBPS    Z7, Z1, Z7
+	VMULPS    Z6, Z2, Z8
+	VMULPS    Z7, Z3, Z9
+	VSUBPS    Z9, Z8, Z8
+	VMULPS    Z6, Z3, Z6
+	VMULPS    Z7, Z2, Z7
+	VADDPS    Z7, Z6, Z6
+	VMULPS    Z8, Z8, Z7
+	VMULPS    Z6, Z6, Z9
+	VADDPS    Z9, Z7, Z7
+	VCMPPS    $0x11, Z5, Z7, K1
+	KMOVW     K1, R12
+	ANDL      R10, R12
+	JE        skip5
+	POPCNTL   R12, R15
+	LEAL      1(R12), BP
+	TESTL     R12, BP
+	JNE       scattered6
+	VMOVDQU32 (BX)(CX*4), Z7
+	VMOVDQU32 Z7, (AX)
+	TESTQ     DX, DX
+	JE        bare7
+	VMOVAPS   Z4, Z7
+	VMOVUPS   Z7, (DX)
+	VMOVUPS   Z8, (DX)(R8*1)
+	VMOVUPS   Z6, (DX)(R8*2)
+	LEAQ      (DX)(R15*4), DX
+
+bare7:
+	LEAQ (AX)(R15*4), AX
+	JMP  skip5
+
+scattered6:
+	KMOVW         R12, K1
 	VMOVDQU32     (BX)(CX*4), Z7
 	VPCOMPRESSD.Z Z7, K1, Z7
 	VMOVDQU32     Z7, (AX)
 	TESTQ         DX, DX
-	JE            bare7
+	JE            bare8
 	VMOVAPS       Z4, Z7
-	LEAQ          (DX), R14
 	VCOMPRESSPS.Z Z7, K1, Z7
-	VMOVUPS       Z7, (R14)
-	LEAQ          (DX)(R8*1), R14
+	VMOVUPS       Z7, (DX)
 	VCOMPRESSPS.Z Z8, K1, Z8
-	VMOVUPS       Z8, (R14)
-	LEAQ          (DX)(R8*2), R14
+	VMOVUPS       Z8, (DX)(R8*1)
 	VCOMPRESSPS.Z Z6, K1, Z6
-	VMOVUPS       Z6, (R14)
+	VMOVUPS       Z6, (DX)(R8*2)
 	LEAQ          (DX)(R15*4), DX
 
-bare7:
+bare8:
 	LEAQ (AX)(R15*4), AX
 
-skip6:
-	ADDQ $0x00000040, R11
+skip5:
 	ADDQ $0x10, CX
 	SHRQ $0x10, R10
-	JNE  group5
+	JNE  group4
+	JMP  next1
 
-next2:
-	ADDQ $0x08, SI
-	ADDQ $0x00000100, DI
-	ADDQ $0x00000100, BX
-	SUBQ $0x40, R9
-	JMP  word1
-
-rest4:
-	TESTQ R9, R9
-	JLE   done3
-	MOVQ  (SI), R10
-	CMPQ  R9, $0x40
-	JGE   whole8
+rest2:
+	MOVQ  n+48(FP), R11
 	MOVQ  R9, CX
-	MOVQ  $-1, R11
-	SHLQ  CL, R11
-	NOTQ  R11
-	ANDQ  R11, R10
+	NEGQ  CX
+	LEAQ  (R11)(CX*8), CX
+	TESTQ CX, CX
+	JLE   done3
+	MOVQ  (SI)(R9*1), R10
+	CMPQ  CX, $0x40
+	JGE   whole9
+	MOVQ  $-1, R12
+	SHLQ  CL, R12
+	NOTQ  R12
+	ANDQ  R12, R10
 
-whole8:
+whole9:
 	TESTQ R10, R10
-	JE    after9
-	MOVQ  DI, R11
-	XORL  CX, CX
+	JE    after10
+	MOVQ  R9, CX
+	SHLQ  $0x03, CX
 
-group10:
-	BSFQ          R10, R12
-	SHRXQ         R12, R10, R10
-	ADDQ          R12, CX
-	LEAQ          (R11)(R12*4), R11
-	MOVQ          R9, R13
-	SUBQ          CX, R13
-	MOVQ          $+16, R14
-	CMPQ          R14, R13
-	CMOVQLT       R14, R13
-	MOVQ          $-1, R14
-	BZHIQ         R13, R14, R14
-	KMOVW         R14, K1
-	VMOVUPS.Z     (R11), K1, Z6
+group11:
+	BSFQ          R10, R13
+	SHRXQ         R13, R10, R10
+	ADDQ          R13, CX
+	LEAQ          (DI)(CX*4), R12
+	MOVQ          R11, R14
+	SUBQ          CX, R14
+	MOVQ          $+16, R15
+	CMPQ          R15, R14
+	CMOVQLT       R15, R14
+	MOVQ          $-1, R15
+	BZHIQ         R14, R15, R15
+	KMOVW         R15, K1
+	VMOVUPS.Z     (R12), K1, Z6
 	VSUBPS        Z6, Z0, Z6
-	VMOVUPS.Z     (R11)(R8*1), K1, Z7
+	VMOVUPS.Z     (R12)(R8*1), K1, Z7
 	VSUBPS        Z7, Z1, Z7
 	VMULPS        Z6, Z2, Z8
 	VMULPS        Z7, Z3, Z9
@@ -3859,49 +4046,42 @@ group10:
 	VMULPS        Z6, Z6, Z9
 	VADDPS        Z9, Z7, Z7
 	VCMPPS        $0x11, Z5, Z7, K1
-	KMOVW         K1, R14
-	ANDL          R10, R14
-	JE            skip11
-	POPCNTL       R14, R15
-	KMOVW         R14, K1
-	MOVQ          $-1, R14
-	BZHIQ         R15, R14, R14
-	KMOVW         R14, K2
-	MOVQ          $-1, R14
-	BZHIQ         R13, R14, R14
-	KMOVW         R14, K3
+	KMOVW         K1, R12
+	ANDL          R10, R12
+	JE            skip12
+	POPCNTL       R12, R15
+	KMOVW         R12, K1
+	MOVQ          $-1, R12
+	BZHIQ         R15, R12, R12
+	KMOVW         R12, K2
+	MOVQ          $-1, R12
+	BZHIQ         R14, R12, R12
+	KMOVW         R12, K3
 	VMOVDQU32.Z   (BX)(CX*4), K3, Z7
 	VPCOMPRESSD.Z Z7, K1, Z7
 	VMOVDQU32     Z7, K2, (AX)
 	TESTQ         DX, DX
-	JE            bare12
+	JE            bare13
 	VMOVAPS       Z4, Z7
-	LEAQ          (DX), R13
 	VCOMPRESSPS.Z Z7, K1, Z7
-	VMOVUPS       Z7, K2, (R13)
-	LEAQ          (DX)(R8*1), R13
+	VMOVUPS       Z7, K2, (DX)
 	VCOMPRESSPS.Z Z8, K1, Z8
-	VMOVUPS       Z8, K2, (R13)
-	LEAQ          (DX)(R8*2), R13
+	VMOVUPS       Z8, K2, (DX)(R8*1)
 	VCOMPRESSPS.Z Z6, K1, Z6
-	VMOVUPS       Z6, K2, (R13)
+	VMOVUPS       Z6, K2, (DX)(R8*2)
 	LEAQ          (DX)(R15*4), DX
 
-bare12:
+bare13:
 	LEAQ (AX)(R15*4), AX
 
-skip11:
-	ADDQ $0x00000040, R11
+skip12:
 	ADDQ $0x10, CX
 	SHRQ $0x10, R10
-	JNE  group10
+	JNE  group11
 
-after9:
-	ADDQ $0x08, SI
-	ADDQ $0x00000100, DI
-	ADDQ $0x00000100, BX
-	SUBQ $0x40, R9
-	JMP  rest4
+after10:
+	ADDQ $0x08, R9
+	JMP  rest2
 
 done3:
 	MOVQ index+0(FP), CX
@@ -3913,14 +4093,13 @@ done3:
 
 // func pairsPolarF32AVX512(index *int32, pose *float32, label *int32, bits *uint64, x *float32, stride int, n int, u0 float32, u1 float32, floor float32, alpha float32, beta float32, r float32) (count int)
 // Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV, POPCNT
-TEXT ·pairsPolarF32AVX512(SB), NOSPLIT, $0-88
+TEXT ·pairsPolarF32AVX512(SB), NOSPLIT, $8-88
 	MOVQ         index+0(FP), AX
 	MOVQ         pose+8(FP), DX
 	MOVQ         label+16(FP), BX
 	MOVQ         bits+24(FP), SI
 	MOVQ         x+32(FP), DI
 	MOVQ         stride+40(FP), R8
-	MOVQ         n+48(FP), R9
 	SHLQ         $0x02, R8
 	VBROADCASTSS pairsAbsF32<>+0(SB), Z0
 	VBROADCASTSS u0+56(FP), Z1
@@ -3934,183 +4113,196 @@ TEXT ·pairsPolarF32AVX512(SB), NOSPLIT, $0-88
 	VBROADCASTSS pairsHalfTurnF32<>+0(SB), Z9
 	VBROADCASTSS pairsHalfF32<>+0(SB), Z10
 	VMULPS       Z2, Z10, Z11
+	MOVQ         n+48(FP), R11
+	SUBQ         $0x10, R11
+	SARQ         $0x06, R11
+	SHLQ         $0x03, R11
+	MOVQ         $-8, R9
 
-word1:
-	CMPQ  R9, $0x50
-	JL    rest4
-	MOVQ  (SI), R10
+next1:
+	ADDQ  $0x08, R9
+	CMPQ  R9, R11
+	JGE   rest2
+	MOVQ  (SI)(R9*1), R10
 	TESTQ R10, R10
-	JE    next2
-	MOVQ  DI, R11
-	XORL  CX, CX
+	JE    next1
+	MOVQ  R9, CX
+	SHLQ  $0x03, CX
 
-group5:
-	BSFQ          R10, R13
-	SHRXQ         R13, R10, R10
-	ADDQ          R13, CX
-	LEAQ          (R11)(R13*4), R11
-	VMOVUPS       (R11), Z12
-	VSUBPS        Z12, Z1, Z12
-	VMOVUPS       (R11)(R8*1), Z17
-	VMULPS        Z17, Z10, Z18
-	VSUBPS        Z18, Z11, Z19
-	VANDPS        Z19, Z0, Z19
-	VADDPS        Z18, Z11, Z18
-	VADDPS        Z3, Z18, Z18
-	VDIVPS        Z18, Z19, Z18
-	VANDPS        Z12, Z0, Z19
-	VSUBPS        Z19, Z8, Z20
-	VMINPS        Z20, Z19, Z19
-	VMULPS        Z19, Z4, Z19
-	VMULPS        Z18, Z5, Z18
-	VADDPS        Z18, Z19, Z18
-	VCMPPS        $0x11, Z6, Z18, K1
-	KMOVW         K1, R14
-	ANDL          R10, R14
-	JE            skip6
-	POPCNTL       R14, R15
-	KMOVW         R14, K1
-	VMOVDQU32     (BX)(CX*4), Z18
-	VPCOMPRESSD.Z Z18, K1, Z18
-	VMOVDQU32     Z18, (AX)
-	TESTQ         DX, DX
-	JE            bare7
-	VMOVAPS       Z2, Z18
-	VANDPS        Z12, Z0, Z19
-	VANDNPS       Z12, Z0, Z20
-	VCMPPS        $0x11, Z19, Z7, K2
-	VORPS         Z20, Z8, Z19
-	VSUBPS        Z19, Z12, Z19
-	VBLENDMPS     Z19, Z12, K2, Z13
-	VCMPPS        $0x11, Z9, Z13, K2
-	VANDPS        Z13, Z0, Z12
-	VBLENDMPS     Z12, Z13, K2, Z14
-	LEAQ          (DX), R14
-	VCOMPRESSPS.Z Z14, K1, Z14
-	VMOVUPS       Z14, (R14)
-	LEAQ          (DX)(R8*1), R14
-	VCOMPRESSPS.Z Z18, K1, Z18
-	VMOVUPS       Z18, (R14)
-	LEAQ          (DX)(R8*2), R14
-	VCOMPRESSPS.Z Z17, K1, Z17
-	VMOVUPS       Z17, (R14)
-	LEAQ          (DX)(R15*4), DX
+group4:
+	BSFQ       R10, R14
+	SHRXQ      R14, R10, R10
+	ADDQ       R14, CX
+	LEAQ       (DI)(CX*4), R12
+	VMOVUPS    (R12), Z12
+	VSUBPS     Z12, Z1, Z12
+	VMOVUPS    (R12)(R8*1), Z13
+	VMULPS     Z13, Z10, Z14
+	VSUBPS     Z14, Z11, Z15
+	VANDPS     Z15, Z0, Z15
+	VADDPS     Z14, Z11, Z14
+	VADDPS     Z3, Z14, Z14
+	VDIVPS     Z14, Z15, Z14
+	VANDPS     Z12, Z0, Z15
+	VSUBPS     Z15, Z8, Z16
+	VMINPS     Z16, Z15, Z16
+	VMULPS     Z16, Z4, Z16
+	VMULPS     Z14, Z5, Z14
+	VADDPS     Z14, Z16, Z14
+	VCMPPS     $0x11, Z6, Z14, K1
+	KMOVW      K1, R12
+	ANDL       R10, R12
+	JE         skip5
+	POPCNTL    R12, R15
+	LEAL       1(R12), BP
+	TESTL      R12, BP
+	JNE        scattered6
+	VMOVDQU32  (BX)(CX*4), Z14
+	VMOVDQU32  Z14, (AX)
+	TESTQ      DX, DX
+	JE         bare7
+	VMOVAPS    Z2, Z14
+	VMOVAPS    Z0, Z16
+	VPTERNLOGQ $0xca, Z12, Z8, Z16
+	VMOVAPS    Z12, Z17
+	VCMPPS     $0x11, Z15, Z7, K1
+	VSUBPS     Z16, Z12, K1, Z17
+	VCMPPS     $0x11, Z9, Z17, K1
+	VANDPS     Z0, Z17, K1, Z17
+	VMOVUPS    Z17, (DX)
+	VMOVUPS    Z14, (DX)(R8*1)
+	VMOVUPS    Z13, (DX)(R8*2)
+	LEAQ       (DX)(R15*4), DX
 
 bare7:
 	LEAQ (AX)(R15*4), AX
+	JMP  skip5
 
-skip6:
-	ADDQ $0x00000040, R11
+scattered6:
+	KMOVW         R12, K1
+	VMOVDQU32     (BX)(CX*4), Z14
+	VPCOMPRESSD.Z Z14, K1, Z14
+	VMOVDQU32     Z14, (AX)
+	TESTQ         DX, DX
+	JE            bare8
+	VMOVAPS       Z2, Z14
+	VMOVAPS       Z0, Z16
+	VPTERNLOGQ    $0xca, Z12, Z8, Z16
+	VMOVAPS       Z12, Z17
+	VCMPPS        $0x11, Z15, Z7, K2
+	VSUBPS        Z16, Z12, K2, Z17
+	VCMPPS        $0x11, Z9, Z17, K2
+	VANDPS        Z0, Z17, K2, Z17
+	VCOMPRESSPS.Z Z17, K1, Z17
+	VMOVUPS       Z17, (DX)
+	VCOMPRESSPS.Z Z14, K1, Z14
+	VMOVUPS       Z14, (DX)(R8*1)
+	VCOMPRESSPS.Z Z13, K1, Z13
+	VMOVUPS       Z13, (DX)(R8*2)
+	LEAQ          (DX)(R15*4), DX
+
+bare8:
+	LEAQ (AX)(R15*4), AX
+
+skip5:
 	ADDQ $0x10, CX
 	SHRQ $0x10, R10
-	JNE  group5
+	JNE  group4
+	JMP  next1
 
-next2:
-	ADDQ $0x08, SI
-	ADDQ $0x00000100, DI
-	ADDQ $0x00000100, BX
-	SUBQ $0x40, R9
-	JMP  word1
-
-rest4:
-	TESTQ R9, R9
-	JLE   done3
-	MOVQ  (SI), R10
-	CMPQ  R9, $0x40
-	JGE   whole8
+rest2:
+	MOVQ  n+48(FP), R11
 	MOVQ  R9, CX
-	MOVQ  $-1, R11
-	SHLQ  CL, R11
-	NOTQ  R11
-	ANDQ  R11, R10
+	NEGQ  CX
+	LEAQ  (R11)(CX*8), CX
+	TESTQ CX, CX
+	JLE   done3
+	MOVQ  (SI)(R9*1), R10
+	CMPQ  CX, $0x40
+	JGE   whole9
+	MOVQ  $-1, R12
+	SHLQ  CL, R12
+	NOTQ  R12
+	ANDQ  R12, R10
 
-whole8:
+whole9:
 	TESTQ R10, R10
-	JE    after9
-	MOVQ  DI, R11
-	XORL  CX, CX
+	JE    after10
+	MOVQ  R9, CX
+	SHLQ  $0x03, CX
 
-group10:
-	BSFQ          R10, R12
-	SHRXQ         R12, R10, R10
-	ADDQ          R12, CX
-	LEAQ          (R11)(R12*4), R11
-	MOVQ          R9, R13
-	SUBQ          CX, R13
-	MOVQ          $+16, R14
-	CMPQ          R14, R13
-	CMOVQLT       R14, R13
-	MOVQ          $-1, R14
-	BZHIQ         R13, R14, R14
-	KMOVW         R14, K1
-	VMOVUPS.Z     (R11), K1, Z12
+group11:
+	BSFQ          R10, R13
+	SHRXQ         R13, R10, R10
+	ADDQ          R13, CX
+	LEAQ          (DI)(CX*4), R12
+	MOVQ          R11, R14
+	SUBQ          CX, R14
+	MOVQ          $+16, R15
+	CMPQ          R15, R14
+	CMOVQLT       R15, R14
+	MOVQ          $-1, R15
+	BZHIQ         R14, R15, R15
+	KMOVW         R15, K1
+	VMOVUPS.Z     (R12), K1, Z12
 	VSUBPS        Z12, Z1, Z12
-	VMOVUPS.Z     (R11)(R8*1), K1, Z13
+	VMOVUPS.Z     (R12)(R8*1), K1, Z13
 	VMULPS        Z13, Z10, Z14
-	VSUBPS        Z14, Z11, Z17
-	VANDPS        Z17, Z0, Z17
+	VSUBPS        Z14, Z11, Z15
+	VANDPS        Z15, Z0, Z15
 	VADDPS        Z14, Z11, Z14
 	VADDPS        Z3, Z14, Z14
-	VDIVPS        Z14, Z17, Z14
-	VANDPS        Z12, Z0, Z17
-	VSUBPS        Z17, Z8, Z18
-	VMINPS        Z18, Z17, Z17
-	VMULPS        Z17, Z4, Z17
+	VDIVPS        Z14, Z15, Z14
+	VANDPS        Z12, Z0, Z15
+	VSUBPS        Z15, Z8, Z16
+	VMINPS        Z16, Z15, Z16
+	VMULPS        Z16, Z4, Z16
 	VMULPS        Z14, Z5, Z14
-	VADDPS        Z14, Z17, Z14
+	VADDPS        Z14, Z16, Z14
 	VCMPPS        $0x11, Z6, Z14, K1
-	KMOVW         K1, R14
-	ANDL          R10, R14
-	JE            skip11
-	POPCNTL       R14, R15
-	KMOVW         R14, K1
-	MOVQ          $-1, R14
-	BZHIQ         R15, R14, R14
-	KMOVW         R14, K2
-	MOVQ          $-1, R14
-	BZHIQ         R13, R14, R14
-	KMOVW         R14, K3
+	KMOVW         K1, R12
+	ANDL          R10, R12
+	JE            skip12
+	POPCNTL       R12, R15
+	KMOVW         R12, K1
+	MOVQ          $-1, R12
+	BZHIQ         R15, R12, R12
+	KMOVW         R12, K2
+	MOVQ          $-1, R12
+	BZHIQ         R14, R12, R12
+	KMOVW         R12, K3
 	VMOVDQU32.Z   (BX)(CX*4), K3, Z14
 	VPCOMPRESSD.Z Z14, K1, Z14
 	VMOVDQU32     Z14, K2, (AX)
 	TESTQ         DX, DX
-	JE            bare12
+	JE            bare13
 	VMOVAPS       Z2, Z14
-	VANDPS        Z12, Z0, Z17
-	VANDNPS       Z12, Z0, Z18
-	VCMPPS        $0x11, Z17, Z7, K3
-	VORPS         Z18, Z8, Z17
-	VSUBPS        Z17, Z12, Z17
-	VBLENDMPS     Z17, Z12, K3, Z15
-	VCMPPS        $0x11, Z9, Z15, K3
-	VANDPS        Z15, Z0, Z12
-	VBLENDMPS     Z12, Z15, K3, Z16
-	LEAQ          (DX), R13
-	VCOMPRESSPS.Z Z16, K1, Z16
-	VMOVUPS       Z16, K2, (R13)
-	LEAQ          (DX)(R8*1), R13
+	VMOVAPS       Z0, Z16
+	VPTERNLOGQ    $0xca, Z12, Z8, Z16
+	VMOVAPS       Z12, Z17
+	VCMPPS        $0x11, Z15, Z7, K3
+	VSUBPS        Z16, Z12, K3, Z17
+	VCMPPS        $0x11, Z9, Z17, K3
+	VANDPS        Z0, Z17, K3, Z17
+	VCOMPRESSPS.Z Z17, K1, Z17
+	VMOVUPS       Z17, K2, (DX)
 	VCOMPRESSPS.Z Z14, K1, Z14
-	VMOVUPS       Z14, K2, (R13)
-	LEAQ          (DX)(R8*2), R13
+	VMOVUPS       Z14, K2, (DX)(R8*1)
 	VCOMPRESSPS.Z Z13, K1, Z13
-	VMOVUPS       Z13, K2, (R13)
+	VMOVUPS       Z13, K2, (DX)(R8*2)
 	LEAQ          (DX)(R15*4), DX
 
-bare12:
+bare13:
 	LEAQ (AX)(R15*4), AX
 
-skip11:
-	ADDQ $0x00000040, R11
+skip12:
 	ADDQ $0x10, CX
 	SHRQ $0x10, R10
-	JNE  group10
+	JNE  group11
 
-after9:
-	ADDQ $0x08, SI
-	ADDQ $0x00000100, DI
-	ADDQ $0x00000100, BX
-	SUBQ $0x40, R9
-	JMP  rest4
+after10:
+	ADDQ $0x08, R9
+	JMP  rest2
 
 done3:
 	MOVQ index+0(FP), CX
@@ -4122,14 +4314,13 @@ done3:
 
 // func pairsLogPolarF32AVX512(index *int32, pose *float32, label *int32, bits *uint64, x *float32, stride int, n int, u0 float32, u1 float32, alpha float32, beta float32, r float32) (count int)
 // Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV, POPCNT
-TEXT ·pairsLogPolarF32AVX512(SB), NOSPLIT, $0-88
+TEXT ·pairsLogPolarF32AVX512(SB), NOSPLIT, $8-88
 	MOVQ         index+0(FP), AX
 	MOVQ         pose+8(FP), DX
 	MOVQ         label+16(FP), BX
 	MOVQ         bits+24(FP), SI
 	MOVQ         x+32(FP), DI
 	MOVQ         stride+40(FP), R8
-	MOVQ         n+48(FP), R9
 	SHLQ         $0x02, R8
 	VBROADCASTSS pairsAbsF32<>+0(SB), Z0
 	VBROADCASTSS u0+56(FP), Z1
@@ -4140,167 +4331,180 @@ TEXT ·pairsLogPolarF32AVX512(SB), NOSPLIT, $0-88
 	VBROADCASTSS pairsPiF32<>+0(SB), Z6
 	VBROADCASTSS pairsTwoPiF32<>+0(SB), Z7
 	VBROADCASTSS pairsHalfTurnF32<>+0(SB), Z8
+	MOVQ         n+48(FP), R11
+	SUBQ         $0x10, R11
+	SARQ         $0x06, R11
+	SHLQ         $0x03, R11
+	MOVQ         $-8, R9
 
-word1:
-	CMPQ  R9, $0x50
-	JL    rest4
-	MOVQ  (SI), R10
+next1:
+	ADDQ  $0x08, R9
+	CMPQ  R9, R11
+	JGE   rest2
+	MOVQ  (SI)(R9*1), R10
 	TESTQ R10, R10
-	JE    next2
-	MOVQ  DI, R11
-	XORL  CX, CX
+	JE    next1
+	MOVQ  R9, CX
+	SHLQ  $0x03, CX
 
-group5:
-	BSFQ          R10, R13
-	SHRXQ         R13, R10, R10
-	ADDQ          R13, CX
-	LEAQ          (R11)(R13*4), R11
-	VMOVUPS       (R11), Z9
-	VSUBPS        Z9, Z1, Z9
-	VMOVUPS       (R11)(R8*1), Z14
-	VSUBPS        Z14, Z2, Z14
-	VANDPS        Z14, Z0, Z15
-	VSUBPS        Z15, Z7, Z16
-	VMINPS        Z16, Z15, Z15
-	VMULPS        Z15, Z3, Z15
-	VANDPS        Z9, Z0, Z16
-	VMULPS        Z16, Z4, Z16
-	VADDPS        Z16, Z15, Z15
-	VCMPPS        $0x11, Z5, Z15, K1
-	KMOVW         K1, R14
-	ANDL          R10, R14
-	JE            skip6
-	POPCNTL       R14, R15
-	KMOVW         R14, K1
-	VMOVDQU32     (BX)(CX*4), Z15
-	VPCOMPRESSD.Z Z15, K1, Z15
-	VMOVDQU32     Z15, (AX)
-	TESTQ         DX, DX
-	JE            bare7
-	VANDPS        Z14, Z0, Z15
-	VANDNPS       Z14, Z0, Z16
-	VCMPPS        $0x11, Z15, Z6, K2
-	VORPS         Z16, Z7, Z15
-	VSUBPS        Z15, Z14, Z15
-	VBLENDMPS     Z15, Z14, K2, Z10
-	VCMPPS        $0x11, Z8, Z10, K2
-	VANDPS        Z10, Z0, Z14
-	VBLENDMPS     Z14, Z10, K2, Z11
-	LEAQ          (DX), R14
-	VCOMPRESSPS.Z Z9, K1, Z9
-	VMOVUPS       Z9, (R14)
-	LEAQ          (DX)(R8*1), R14
-	VCOMPRESSPS.Z Z11, K1, Z11
-	VMOVUPS       Z11, (R14)
-	LEAQ          (DX)(R15*4), DX
+group4:
+	BSFQ       R10, R14
+	SHRXQ      R14, R10, R10
+	ADDQ       R14, CX
+	LEAQ       (DI)(CX*4), R12
+	VMOVUPS    (R12), Z9
+	VSUBPS     Z9, Z1, Z9
+	VMOVUPS    (R12)(R8*1), Z10
+	VSUBPS     Z10, Z2, Z10
+	VANDPS     Z10, Z0, Z11
+	VSUBPS     Z11, Z7, Z12
+	VMINPS     Z12, Z11, Z12
+	VMULPS     Z12, Z3, Z12
+	VANDPS     Z9, Z0, Z13
+	VMULPS     Z13, Z4, Z13
+	VADDPS     Z13, Z12, Z12
+	VCMPPS     $0x11, Z5, Z12, K1
+	KMOVW      K1, R12
+	ANDL       R10, R12
+	JE         skip5
+	POPCNTL    R12, R15
+	LEAL       1(R12), BP
+	TESTL      R12, BP
+	JNE        scattered6
+	VMOVDQU32  (BX)(CX*4), Z12
+	VMOVDQU32  Z12, (AX)
+	TESTQ      DX, DX
+	JE         bare7
+	VMOVAPS    Z0, Z12
+	VPTERNLOGQ $0xca, Z10, Z7, Z12
+	VMOVAPS    Z10, Z13
+	VCMPPS     $0x11, Z11, Z6, K1
+	VSUBPS     Z12, Z10, K1, Z13
+	VCMPPS     $0x11, Z8, Z13, K1
+	VANDPS     Z0, Z13, K1, Z13
+	VMOVUPS    Z9, (DX)
+	VMOVUPS    Z13, (DX)(R8*1)
+	LEAQ       (DX)(R15*4), DX
 
 bare7:
 	LEAQ (AX)(R15*4), AX
+	JMP  skip5
 
-skip6:
-	ADDQ $0x00000040, R11
-	ADDQ $0x10, CX
-	SHRQ $0x10, R10
-	JNE  group5
-
-next2:
-	ADDQ $0x08, SI
-	ADDQ $0x00000100, DI
-	ADDQ $0x00000100, BX
-	SUBQ $0x40, R9
-	JMP  word1
-
-rest4:
-	TESTQ R9, R9
-	JLE   done3
-	MOVQ  (SI), R10
-	CMPQ  R9, $0x40
-	JGE   whole8
-	MOVQ  R9, CX
-	MOVQ  $-1, R11
-	SHLQ  CL, R11
-	NOTQ  R11
-	ANDQ  R11, R10
-
-whole8:
-	TESTQ R10, R10
-	JE    after9
-	MOVQ  DI, R11
-	XORL  CX, CX
-
-group10:
-	BSFQ          R10, R12
-	SHRXQ         R12, R10, R10
-	ADDQ          R12, CX
-	LEAQ          (R11)(R12*4), R11
-	MOVQ          R9, R13
-	SUBQ          CX, R13
-	MOVQ          $+16, R14
-	CMPQ          R14, R13
-	CMOVQLT       R14, R13
-	MOVQ          $-1, R14
-	BZHIQ         R13, R14, R14
-	KMOVW         R14, K1
-	VMOVUPS.Z     (R11), K1, Z9
-	VSUBPS        Z9, Z1, Z9
-	VMOVUPS.Z     (R11)(R8*1), K1, Z10
-	VSUBPS        Z10, Z2, Z10
-	VANDPS        Z10, Z0, Z11
-	VSUBPS        Z11, Z7, Z14
-	VMINPS        Z14, Z11, Z11
-	VMULPS        Z11, Z3, Z11
-	VANDPS        Z9, Z0, Z14
-	VMULPS        Z14, Z4, Z14
-	VADDPS        Z14, Z11, Z11
-	VCMPPS        $0x11, Z5, Z11, K1
-	KMOVW         K1, R14
-	ANDL          R10, R14
-	JE            skip11
-	POPCNTL       R14, R15
-	KMOVW         R14, K1
-	MOVQ          $-1, R14
-	BZHIQ         R15, R14, R14
-	KMOVW         R14, K2
-	MOVQ          $-1, R14
-	BZHIQ         R13, R14, R14
-	KMOVW         R14, K3
-	VMOVDQU32.Z   (BX)(CX*4), K3, Z11
-	VPCOMPRESSD.Z Z11, K1, Z11
-	VMOVDQU32     Z11, K2, (AX)
+scattered6:
+	KMOVW         R12, K1
+	VMOVDQU32     (BX)(CX*4), Z12
+	VPCOMPRESSD.Z Z12, K1, Z12
+	VMOVDQU32     Z12, (AX)
 	TESTQ         DX, DX
-	JE            bare12
-	VANDPS        Z10, Z0, Z11
-	VANDNPS       Z10, Z0, Z14
-	VCMPPS        $0x11, Z11, Z6, K3
-	VORPS         Z14, Z7, Z11
-	VSUBPS        Z11, Z10, Z11
-	VBLENDMPS     Z11, Z10, K3, Z12
-	VCMPPS        $0x11, Z8, Z12, K3
-	VANDPS        Z12, Z0, Z10
-	VBLENDMPS     Z10, Z12, K3, Z13
-	LEAQ          (DX), R13
+	JE            bare8
+	VMOVAPS       Z0, Z12
+	VPTERNLOGQ    $0xca, Z10, Z7, Z12
+	VMOVAPS       Z10, Z13
+	VCMPPS        $0x11, Z11, Z6, K2
+	VSUBPS        Z12, Z10, K2, Z13
+	VCMPPS        $0x11, Z8, Z13, K2
+	VANDPS        Z0, Z13, K2, Z13
 	VCOMPRESSPS.Z Z9, K1, Z9
-	VMOVUPS       Z9, K2, (R13)
-	LEAQ          (DX)(R8*1), R13
+	VMOVUPS       Z9, (DX)
 	VCOMPRESSPS.Z Z13, K1, Z13
-	VMOVUPS       Z13, K2, (R13)
+	VMOVUPS       Z13, (DX)(R8*1)
 	LEAQ          (DX)(R15*4), DX
 
-bare12:
+bare8:
 	LEAQ (AX)(R15*4), AX
 
-skip11:
-	ADDQ $0x00000040, R11
+skip5:
 	ADDQ $0x10, CX
 	SHRQ $0x10, R10
-	JNE  group10
+	JNE  group4
+	JMP  next1
 
-after9:
-	ADDQ $0x08, SI
-	ADDQ $0x00000100, DI
-	ADDQ $0x00000100, BX
-	SUBQ $0x40, R9
-	JMP  rest4
+rest2:
+	MOVQ  n+48(FP), R11
+	MOVQ  R9, CX
+	NEGQ  CX
+	LEAQ  (R11)(CX*8), CX
+	TESTQ CX, CX
+	JLE   done3
+	MOVQ  (SI)(R9*1), R10
+	CMPQ  CX, $0x40
+	JGE   whole9
+	MOVQ  $-1, R12
+	SHLQ  CL, R12
+	NOTQ  R12
+	ANDQ  R12, R10
+
+whole9:
+	TESTQ R10, R10
+	JE    after10
+	MOVQ  R9, CX
+	SHLQ  $0x03, CX
+
+group11:
+	BSFQ          R10, R13
+	SHRXQ         R13, R10, R10
+	ADDQ          R13, CX
+	LEAQ          (DI)(CX*4), R12
+	MOVQ          R11, R14
+	SUBQ          CX, R14
+	MOVQ          $+16, R15
+	CMPQ          R15, R14
+	CMOVQLT       R15, R14
+	MOVQ          $-1, R15
+	BZHIQ         R14, R15, R15
+	KMOVW         R15, K1
+	VMOVUPS.Z     (R12), K1, Z9
+	VSUBPS        Z9, Z1, Z9
+	VMOVUPS.Z     (R12)(R8*1), K1, Z10
+	VSUBPS        Z10, Z2, Z10
+	VANDPS        Z10, Z0, Z11
+	VSUBPS        Z11, Z7, Z12
+	VMINPS        Z12, Z11, Z12
+	VMULPS        Z12, Z3, Z12
+	VANDPS        Z9, Z0, Z13
+	VMULPS        Z13, Z4, Z13
+	VADDPS        Z13, Z12, Z12
+	VCMPPS        $0x11, Z5, Z12, K1
+	KMOVW         K1, R12
+	ANDL          R10, R12
+	JE            skip12
+	POPCNTL       R12, R15
+	KMOVW         R12, K1
+	MOVQ          $-1, R12
+	BZHIQ         R15, R12, R12
+	KMOVW         R12, K2
+	MOVQ          $-1, R12
+	BZHIQ         R14, R12, R12
+	KMOVW         R12, K3
+	VMOVDQU32.Z   (BX)(CX*4), K3, Z12
+	VPCOMPRESSD.Z Z12, K1, Z12
+	VMOVDQU32     Z12, K2, (AX)
+	TESTQ         DX, DX
+	JE            bare13
+	VMOVAPS       Z0, Z12
+	VPTERNLOGQ    $0xca, Z10, Z7, Z12
+	VMOVAPS       Z10, Z13
+	VCMPPS        $0x11, Z11, Z6, K3
+	VSUBPS        Z12, Z10, K3, Z13
+	VCMPPS        $0x11, Z8, Z13, K3
+	VANDPS        Z0, Z13, K3, Z13
+	VCOMPRESSPS.Z Z9, K1, Z9
+	VMOVUPS       Z9, K2, (DX)
+	VCOMPRESSPS.Z Z13, K1, Z13
+	VMOVUPS       Z13, K2, (DX)(R8*1)
+	LEAQ          (DX)(R15*4), DX
+
+bare13:
+	LEAQ (AX)(R15*4), AX
+
+skip12:
+	ADDQ $0x10, CX
+	SHRQ $0x10, R10
+	JNE  group11
+
+after10:
+	ADDQ $0x08, R9
+	JMP  rest2
 
 done3:
 	MOVQ index+0(FP), CX
@@ -4319,132 +4523,142 @@ TEXT ·pairsEuclid1F64AVX512(SB), NOSPLIT, $0-80
 	MOVQ         bits+24(FP), SI
 	MOVQ         x+32(FP), DI
 	MOVQ         stride+40(FP), CX
-	MOVQ         n+48(FP), R8
 	SHLQ         $0x03, CX
 	VBROADCASTSD pairsAbsF64<>+0(SB), Z0
 	VBROADCASTSD u0+56(FP), Z0
 	VBROADCASTSD limit+64(FP), Z1
+	MOVQ         n+48(FP), R10
+	SUBQ         $0x08, R10
+	SARQ         $0x06, R10
+	SHLQ         $0x03, R10
+	MOVQ         $-8, R8
 
-word1:
-	CMPQ  R8, $0x48
-	JL    rest4
-	MOVQ  (SI), R9
+next1:
+	ADDQ  $0x08, R8
+	CMPQ  R8, R10
+	JGE   rest2
+	MOVQ  (SI)(R8*1), R9
 	TESTQ R9, R9
-	JE    next2
-	MOVQ  DI, R10
-	XORL  CX, CX
+	JE    next1
+	MOVQ  R8, CX
+	SHLQ  $0x03, CX
 
-group5:
-	BSFQ          R9, R12
-	SHRXQ         R12, R9, R9
-	ADDQ          R12, CX
-	LEAQ          (R10)(R12*8), R10
-	VMOVUPS       (R10), Z2
-	VSUBPD        Z2, Z0, Z2
-	VMULPD        Z2, Z2, Z3
-	VCMPPD        $0x11, Z1, Z3, K1
-	KMOVB         K1, R13
-	ANDL          R9, R13
-	JE            skip6
-	POPCNTL       R13, R14
-	KMOVW         R13, K1
+group4:
+	BSFQ      R9, R13
+	SHRXQ     R13, R9, R9
+	ADDQ      R13, CX
+	LEAQ      (DI)(CX*8), R11
+	VMOVUPS   (R11), Z2
+	VSUBPD    Z2, Z0, Z2
+	VMULPD    Z2, Z2, Z3
+	VCMPPD    $0x11, Z1, Z3, K1
+	KMOVB     K1, R11
+	ANDL      R9, R11
+	JE        skip5
+	POPCNTL   R11, R14
+	LEAL      1(R11), R15
+	TESTL     R11, R15
+	JNE       scattered6
+	VMOVDQU32 (BX)(CX*4), Y3
+	VMOVDQU32 Y3, (AX)
+	TESTQ     DX, DX
+	JE        bare7
+	VMOVUPS   Z2, (DX)
+	LEAQ      (DX)(R14*8), DX
+
+bare7:
+	LEAQ (AX)(R14*4), AX
+	JMP  skip5
+
+scattered6:
+	KMOVW         R11, K1
 	VMOVDQU32     (BX)(CX*4), Y3
 	VPCOMPRESSD.Z Y3, K1, Y3
 	VMOVDQU32     Y3, (AX)
 	TESTQ         DX, DX
-	JE            bare7
-	LEAQ          (DX), R13
+	JE            bare8
 	VCOMPRESSPD.Z Z2, K1, Z2
-	VMOVUPD       Z2, (R13)
+	VMOVUPD       Z2, (DX)
 	LEAQ          (DX)(R14*8), DX
 
-bare7:
+bare8:
 	LEAQ (AX)(R14*4), AX
 
-skip6:
-	ADDQ $0x00000040, R10
+skip5:
 	ADDQ $0x08, CX
 	SHRQ $0x08, R9
-	JNE  group5
+	JNE  group4
+	JMP  next1
 
-next2:
-	ADDQ $0x08, SI
-	ADDQ $0x00000200, DI
-	ADDQ $0x00000100, BX
-	SUBQ $0x40, R8
-	JMP  word1
-
-rest4:
-	TESTQ R8, R8
-	JLE   done3
-	MOVQ  (SI), R9
-	CMPQ  R8, $0x40
-	JGE   whole8
+rest2:
+	MOVQ  n+48(FP), R10
 	MOVQ  R8, CX
-	MOVQ  $-1, R10
-	SHLQ  CL, R10
-	NOTQ  R10
-	ANDQ  R10, R9
+	NEGQ  CX
+	LEAQ  (R10)(CX*8), CX
+	TESTQ CX, CX
+	JLE   done3
+	MOVQ  (SI)(R8*1), R9
+	CMPQ  CX, $0x40
+	JGE   whole9
+	MOVQ  $-1, R11
+	SHLQ  CL, R11
+	NOTQ  R11
+	ANDQ  R11, R9
 
-whole8:
+whole9:
 	TESTQ R9, R9
-	JE    after9
-	MOVQ  DI, R10
-	XORL  CX, CX
+	JE    after10
+	MOVQ  R8, CX
+	SHLQ  $0x03, CX
 
-group10:
-	BSFQ          R9, R11
-	SHRXQ         R11, R9, R9
-	ADDQ          R11, CX
-	LEAQ          (R10)(R11*8), R10
-	MOVQ          R8, R12
-	SUBQ          CX, R12
-	MOVQ          $+8, R13
-	CMPQ          R13, R12
-	CMOVQLT       R13, R12
-	MOVQ          $-1, R13
-	BZHIQ         R12, R13, R13
-	KMOVW         R13, K1
-	VMOVUPD.Z     (R10), K1, Z2
+group11:
+	BSFQ          R9, R12
+	SHRXQ         R12, R9, R9
+	ADDQ          R12, CX
+	LEAQ          (DI)(CX*8), R11
+	MOVQ          R10, R13
+	SUBQ          CX, R13
+	MOVQ          $+8, R14
+	CMPQ          R14, R13
+	CMOVQLT       R14, R13
+	MOVQ          $-1, R14
+	BZHIQ         R13, R14, R14
+	KMOVW         R14, K1
+	VMOVUPD.Z     (R11), K1, Z2
 	VSUBPD        Z2, Z0, Z2
 	VMULPD        Z2, Z2, Z3
 	VCMPPD        $0x11, Z1, Z3, K1
-	KMOVB         K1, R13
-	ANDL          R9, R13
-	JE            skip11
-	POPCNTL       R13, R14
-	KMOVW         R13, K1
-	MOVQ          $-1, R13
-	BZHIQ         R14, R13, R13
-	KMOVW         R13, K2
-	MOVQ          $-1, R13
-	BZHIQ         R12, R13, R13
-	KMOVW         R13, K3
+	KMOVB         K1, R11
+	ANDL          R9, R11
+	JE            skip12
+	POPCNTL       R11, R14
+	KMOVW         R11, K1
+	MOVQ          $-1, R11
+	BZHIQ         R14, R11, R11
+	KMOVW         R11, K2
+	MOVQ          $-1, R11
+	BZHIQ         R13, R11, R11
+	KMOVW         R11, K3
 	VMOVDQU32.Z   (BX)(CX*4), K3, Y3
 	VPCOMPRESSD.Z Y3, K1, Y3
 	VMOVDQU32     Y3, K2, (AX)
 	TESTQ         DX, DX
-	JE            bare12
-	LEAQ          (DX), R12
+	JE            bare13
 	VCOMPRESSPD.Z Z2, K1, Z2
-	VMOVUPD       Z2, K2, (R12)
+	VMOVUPD       Z2, K2, (DX)
 	LEAQ          (DX)(R14*8), DX
 
-bare12:
+bare13:
 	LEAQ (AX)(R14*4), AX
 
-skip11:
-	ADDQ $0x00000040, R10
+skip12:
 	ADDQ $0x08, CX
 	SHRQ $0x08, R9
-	JNE  group10
+	JNE  group11
 
-after9:
-	ADDQ $0x08, SI
-	ADDQ $0x00000200, DI
-	ADDQ $0x00000100, BX
-	SUBQ $0x40, R8
-	JMP  rest4
+after10:
+	ADDQ $0x08, R8
+	JMP  rest2
 
 done3:
 	MOVQ index+0(FP), CX
@@ -4456,154 +4670,163 @@ done3:
 
 // func pairsEuclid2F64AVX512(index *int32, pose *float64, label *int32, bits *uint64, x *float64, stride int, n int, u0 float64, u1 float64, limit float64) (count int)
 // Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, POPCNT
-TEXT ·pairsEuclid2F64AVX512(SB), NOSPLIT, $0-88
+TEXT ·pairsEuclid2F64AVX512(SB), NOSPLIT, $8-88
 	MOVQ         index+0(FP), AX
 	MOVQ         pose+8(FP), DX
 	MOVQ         label+16(FP), BX
 	MOVQ         bits+24(FP), SI
 	MOVQ         x+32(FP), DI
 	MOVQ         stride+40(FP), R8
-	MOVQ         n+48(FP), R9
 	SHLQ         $0x03, R8
 	VBROADCASTSD pairsAbsF64<>+0(SB), Z0
 	VBROADCASTSD u0+56(FP), Z0
 	VBROADCASTSD u1+64(FP), Z1
 	VBROADCASTSD limit+72(FP), Z2
+	MOVQ         n+48(FP), R11
+	SUBQ         $0x08, R11
+	SARQ         $0x06, R11
+	SHLQ         $0x03, R11
+	MOVQ         $-8, R9
 
-word1:
-	CMPQ  R9, $0x48
-	JL    rest4
-	MOVQ  (SI), R10
+next1:
+	ADDQ  $0x08, R9
+	CMPQ  R9, R11
+	JGE   rest2
+	MOVQ  (SI)(R9*1), R10
 	TESTQ R10, R10
-	JE    next2
-	MOVQ  DI, R11
-	XORL  CX, CX
+	JE    next1
+	MOVQ  R9, CX
+	SHLQ  $0x03, CX
 
-group5:
-	BSFQ          R10, R13
-	SHRXQ         R13, R10, R10
-	ADDQ          R13, CX
-	LEAQ          (R11)(R13*8), R11
-	VMOVUPS       (R11), Z3
-	VSUBPD        Z3, Z0, Z3
-	VMULPD        Z3, Z3, Z4
-	VMOVUPS       (R11)(R8*1), Z5
-	VSUBPD        Z5, Z1, Z5
-	VMULPD        Z5, Z5, Z6
-	VADDPD        Z6, Z4, Z4
-	VCMPPD        $0x11, Z2, Z4, K1
-	KMOVB         K1, R14
-	ANDL          R10, R14
-	JE            skip6
-	POPCNTL       R14, R15
-	KMOVW         R14, K1
+group4:
+	BSFQ      R10, R14
+	SHRXQ     R14, R10, R10
+	ADDQ      R14, CX
+	LEAQ      (DI)(CX*8), R12
+	VMOVUPS   (R12), Z3
+	VSUBPD    Z3, Z0, Z3
+	VMULPD    Z3, Z3, Z4
+	VMOVUPS   (R12)(R8*1), Z5
+	VSUBPD    Z5, Z1, Z5
+	VMULPD    Z5, Z5, Z6
+	VADDPD    Z6, Z4, Z4
+	VCMPPD    $0x11, Z2, Z4, K1
+	KMOVB     K1, R12
+	ANDL      R10, R12
+	JE        skip5
+	POPCNTL   R12, R15
+	LEAL      1(R12), BP
+	TESTL     R12, BP
+	JNE       scattered6
+	VMOVDQU32 (BX)(CX*4), Y4
+	VMOVDQU32 Y4, (AX)
+	TESTQ     DX, DX
+	JE        bare7
+	VMOVUPS   Z3, (DX)
+	VMOVUPS   Z5, (DX)(R8*1)
+	LEAQ      (DX)(R15*8), DX
+
+bare7:
+	LEAQ (AX)(R15*4), AX
+	JMP  skip5
+
+scattered6:
+	KMOVW         R12, K1
 	VMOVDQU32     (BX)(CX*4), Y4
 	VPCOMPRESSD.Z Y4, K1, Y4
 	VMOVDQU32     Y4, (AX)
 	TESTQ         DX, DX
-	JE            bare7
-	LEAQ          (DX), R14
+	JE            bare8
 	VCOMPRESSPD.Z Z3, K1, Z3
-	VMOVUPD       Z3, (R14)
-	LEAQ          (DX)(R8*1), R14
+	VMOVUPD       Z3, (DX)
 	VCOMPRESSPD.Z Z5, K1, Z5
-	VMOVUPD       Z5, (R14)
+	VMOVUPD       Z5, (DX)(R8*1)
 	LEAQ          (DX)(R15*8), DX
 
-bare7:
+bare8:
 	LEAQ (AX)(R15*4), AX
 
-skip6:
-	ADDQ $0x00000040, R11
+skip5:
 	ADDQ $0x08, CX
 	SHRQ $0x08, R10
-	JNE  group5
+	JNE  group4
+	JMP  next1
 
-next2:
-	ADDQ $0x08, SI
-	ADDQ $0x00000200, DI
-	ADDQ $0x00000100, BX
-	SUBQ $0x40, R9
-	JMP  word1
-
-rest4:
-	TESTQ R9, R9
-	JLE   done3
-	MOVQ  (SI), R10
-	CMPQ  R9, $0x40
-	JGE   whole8
+rest2:
+	MOVQ  n+48(FP), R11
 	MOVQ  R9, CX
-	MOVQ  $-1, R11
-	SHLQ  CL, R11
-	NOTQ  R11
-	ANDQ  R11, R10
+	NEGQ  CX
+	LEAQ  (R11)(CX*8), CX
+	TESTQ CX, CX
+	JLE   done3
+	MOVQ  (SI)(R9*1), R10
+	CMPQ  CX, $0x40
+	JGE   whole9
+	MOVQ  $-1, R12
+	SHLQ  CL, R12
+	NOTQ  R12
+	ANDQ  R12, R10
 
-whole8:
+whole9:
 	TESTQ R10, R10
-	JE    after9
-	MOVQ  DI, R11
-	XORL  CX, CX
+	JE    after10
+	MOVQ  R9, CX
+	SHLQ  $0x03, CX
 
-group10:
-	BSFQ          R10, R12
-	SHRXQ         R12, R10, R10
-	ADDQ          R12, CX
-	LEAQ          (R11)(R12*8), R11
-	MOVQ          R9, R13
-	SUBQ          CX, R13
-	MOVQ          $+8, R14
-	CMPQ          R14, R13
-	CMOVQLT       R14, R13
-	MOVQ          $-1, R14
-	BZHIQ         R13, R14, R14
-	KMOVW         R14, K1
-	VMOVUPD.Z     (R11), K1, Z3
+group11:
+	BSFQ          R10, R13
+	SHRXQ         R13, R10, R10
+	ADDQ          R13, CX
+	LEAQ          (DI)(CX*8), R12
+	MOVQ          R11, R14
+	SUBQ          CX, R14
+	MOVQ          $+8, R15
+	CMPQ          R15, R14
+	CMOVQLT       R15, R14
+	MOVQ          $-1, R15
+	BZHIQ         R14, R15, R15
+	KMOVW         R15, K1
+	VMOVUPD.Z     (R12), K1, Z3
 	VSUBPD        Z3, Z0, Z3
 	VMULPD        Z3, Z3, Z4
-	VMOVUPD.Z     (R11)(R8*1), K1, Z5
+	VMOVUPD.Z     (R12)(R8*1), K1, Z5
 	VSUBPD        Z5, Z1, Z5
 	VMULPD        Z5, Z5, Z6
 	VADDPD        Z6, Z4, Z4
 	VCMPPD        $0x11, Z2, Z4, K1
-	KMOVB         K1, R14
-	ANDL          R10, R14
-	JE            skip11
-	POPCNTL       R14, R15
-	KMOVW         R14, K1
-	MOVQ          $-1, R14
-	BZHIQ         R15, R14, R14
-	KMOVW         R14, K2
-	MOVQ          $-1, R14
-	BZHIQ         R13, R14, R14
-	KMOVW         R14, K3
+	KMOVB         K1, R12
+	ANDL          R10, R12
+	JE            skip12
+	POPCNTL       R12, R15
+	KMOVW         R12, K1
+	MOVQ          $-1, R12
+	BZHIQ         R15, R12, R12
+	KMOVW         R12, K2
+	MOVQ          $-1, R12
+	BZHIQ         R14, R12, R12
+	KMOVW         R12, K3
 	VMOVDQU32.Z   (BX)(CX*4), K3, Y4
 	VPCOMPRESSD.Z Y4, K1, Y4
 	VMOVDQU32     Y4, K2, (AX)
 	TESTQ         DX, DX
-	JE            bare12
-	LEAQ          (DX), R13
+	JE            bare13
 	VCOMPRESSPD.Z Z3, K1, Z3
-	VMOVUPD       Z3, K2, (R13)
-	LEAQ          (DX)(R8*1), R13
+	VMOVUPD       Z3, K2, (DX)
 	VCOMPRESSPD.Z Z5, K1, Z5
-	VMOVUPD       Z5, K2, (R13)
+	VMOVUPD       Z5, K2, (DX)(R8*1)
 	LEAQ          (DX)(R15*8), DX
 
-bare12:
+bare13:
 	LEAQ (AX)(R15*4), AX
 
-skip11:
-	ADDQ $0x00000040, R11
+skip12:
 	ADDQ $0x08, CX
 	SHRQ $0x08, R10
-	JNE  group10
+	JNE  group11
 
-after9:
-	ADDQ $0x08, SI
-	ADDQ $0x00000200, DI
-	ADDQ $0x00000100, BX
-	SUBQ $0x40, R9
-	JMP  rest4
+after10:
+	ADDQ $0x08, R9
+	JMP  rest2
 
 done3:
 	MOVQ index+0(FP), CX
@@ -4615,169 +4838,177 @@ done3:
 
 // func pairsEuclid3F64AVX512(index *int32, pose *float64, label *int32, bits *uint64, x *float64, stride int, n int, u0 float64, u1 float64, u2 float64, limit float64) (count int)
 // Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, POPCNT
-TEXT ·pairsEuclid3F64AVX512(SB), NOSPLIT, $0-96
+TEXT ·pairsEuclid3F64AVX512(SB), NOSPLIT, $8-96
 	MOVQ         index+0(FP), AX
 	MOVQ         pose+8(FP), DX
 	MOVQ         label+16(FP), BX
 	MOVQ         bits+24(FP), SI
 	MOVQ         x+32(FP), DI
 	MOVQ         stride+40(FP), R8
-	MOVQ         n+48(FP), R9
 	SHLQ         $0x03, R8
 	VBROADCASTSD pairsAbsF64<>+0(SB), Z0
 	VBROADCASTSD u0+56(FP), Z0
 	VBROADCASTSD u1+64(FP), Z1
 	VBROADCASTSD u2+72(FP), Z2
 	VBROADCASTSD limit+80(FP), Z3
+	MOVQ         n+48(FP), R11
+	SUBQ         $0x08, R11
+	SARQ         $0x06, R11
+	SHLQ         $0x03, R11
+	MOVQ         $-8, R9
 
-word1:
-	CMPQ  R9, $0x48
-	JL    rest4
-	MOVQ  (SI), R10
+next1:
+	ADDQ  $0x08, R9
+	CMPQ  R9, R11
+	JGE   rest2
+	MOVQ  (SI)(R9*1), R10
 	TESTQ R10, R10
-	JE    next2
-	MOVQ  DI, R11
-	XORL  CX, CX
+	JE    next1
+	MOVQ  R9, CX
+	SHLQ  $0x03, CX
 
-group5:
-	BSFQ          R10, R13
-	SHRXQ         R13, R10, R10
-	ADDQ          R13, CX
-	LEAQ          (R11)(R13*8), R11
-	VMOVUPS       (R11), Z4
-	VSUBPD        Z4, Z0, Z4
-	VMULPD        Z4, Z4, Z5
-	VMOVUPS       (R11)(R8*1), Z6
-	VSUBPD        Z6, Z1, Z6
-	VMULPD        Z6, Z6, Z7
-	VADDPD        Z7, Z5, Z5
-	VMOVUPS       (R11)(R8*2), Z7
-	VSUBPD        Z7, Z2, Z7
-	VMULPD        Z7, Z7, Z8
-	VADDPD        Z8, Z5, Z5
-	VCMPPD        $0x11, Z3, Z5, K1
-	KMOVB         K1, R14
-	ANDL          R10, R14
-	JE            skip6
-	POPCNTL       R14, R15
-	KMOVW         R14, K1
+group4:
+	BSFQ      R10, R14
+	SHRXQ     R14, R10, R10
+	ADDQ      R14, CX
+	LEAQ      (DI)(CX*8), R12
+	VMOVUPS   (R12), Z4
+	VSUBPD    Z4, Z0, Z4
+	VMULPD    Z4, Z4, Z5
+	VMOVUPS   (R12)(R8*1), Z6
+	VSUBPD    Z6, Z1, Z6
+	VMULPD    Z6, Z6, Z7
+	VADDPD    Z7, Z5, Z5
+	VMOVUPS   (R12)(R8*2), Z7
+	VSUBPD    Z7, Z2, Z7
+	VMULPD    Z7, Z7, Z8
+	VADDPD    Z8, Z5, Z5
+	VCMPPD    $0x11, Z3, Z5, K1
+	KMOVB     K1, R12
+	ANDL      R10, R12
+	JE        skip5
+	POPCNTL   R12, R15
+	LEAL      1(R12), BP
+	TESTL     R12, BP
+	JNE       scattered6
+	VMOVDQU32 (BX)(CX*4), Y5
+	VMOVDQU32 Y5, (AX)
+	TESTQ     DX, DX
+	JE        bare7
+	VMOVUPS   Z4, (DX)
+	VMOVUPS   Z6, (DX)(R8*1)
+	VMOVUPS   Z7, (DX)(R8*2)
+	LEAQ      (DX)(R15*8), DX
+
+bare7:
+	LEAQ (AX)(R15*4), AX
+	JMP  skip5
+
+scattered6:
+	KMOVW         R12, K1
 	VMOVDQU32     (BX)(CX*4), Y5
 	VPCOMPRESSD.Z Y5, K1, Y5
 	VMOVDQU32     Y5, (AX)
 	TESTQ         DX, DX
-	JE            bare7
-	LEAQ          (DX), R14
+	JE            bare8
 	VCOMPRESSPD.Z Z4, K1, Z4
-	VMOVUPD       Z4, (R14)
-	LEAQ          (DX)(R8*1), R14
+	VMOVUPD       Z4, (DX)
 	VCOMPRESSPD.Z Z6, K1, Z6
-	VMOVUPD       Z6, (R14)
-	LEAQ          (DX)(R8*2), R14
+	VMOVUPD       Z6, (DX)(R8*1)
 	VCOMPRESSPD.Z Z7, K1, Z7
-	VMOVUPD       Z7, (R14)
+	VMOVUPD       Z7, (DX)(R8*2)
 	LEAQ          (DX)(R15*8), DX
 
-bare7:
+bare8:
 	LEAQ (AX)(R15*4), AX
 
-skip6:
-	ADDQ $0x00000040, R11
+skip5:
 	ADDQ $0x08, CX
 	SHRQ $0x08, R10
-	JNE  group5
+	JNE  group4
+	JMP  next1
 
-next2:
-	ADDQ $0x08, SI
-	ADDQ $0x00000200, DI
-	ADDQ $0x00000100, BX
-	SUBQ $0x40, R9
-	JMP  word1
-
-rest4:
-	TESTQ R9, R9
-	JLE   done3
-	MOVQ  (SI), R10
-	CMPQ  R9, $0x40
-	JGE   whole8
+rest2:
+	MOVQ  n+48(FP), R11
 	MOVQ  R9, CX
-	MOVQ  $-1, R11
-	SHLQ  CL, R11
-	NOTQ  R11
-	ANDQ  R11, R10
+	NEGQ  CX
+	LEAQ  (R11)(CX*8), CX
+	TESTQ CX, CX
+	JLE   done3
+	MOVQ  (SI)(R9*1), R10
+	CMPQ  CX, $0x40
+	JGE   whole9
+	MOVQ  $-1, R12
+	SHLQ  CL, R12
+	NOTQ  R12
+	ANDQ  R12, R10
 
-whole8:
+whole9:
 	TESTQ R10, R10
-	JE    after9
-	MOVQ  DI, R11
-	XORL  CX, CX
+	JE    after10
+	MOVQ  R9, CX
+	SHLQ  $0x03, CX
 
-group10:
-	BSFQ          R10, R12
-	SHRXQ         R12, R10, R10
-	ADDQ          R12, CX
-	LEAQ          (R11)(R12*8), R11
-	MOVQ          R9, R13
-	SUBQ          CX, R13
-	MOVQ          $+8, R14
-	CMPQ          R14, R13
-	CMOVQLT       R14, R13
-	MOVQ          $-1, R14
-	BZHIQ         R13, R14, R14
-	KMOVW         R14, K1
-	VMOVUPD.Z     (R11), K1, Z4
+group11:
+	BSFQ          R10, R13
+	SHRXQ         R13, R10, R10
+	ADDQ          R13, CX
+	LEAQ          (DI)(CX*8), R12
+	MOVQ          R11, R14
+	SUBQ          CX, R14
+	MOVQ          $+8, R15
+	CMPQ          R15, R14
+	CMOVQLT       R15, R14
+	MOVQ          $-1, R15
+	BZHIQ         R14, R15, R15
+	KMOVW         R15, K1
+	VMOVUPD.Z     (R12), K1, Z4
 	VSUBPD        Z4, Z0, Z4
 	VMULPD        Z4, Z4, Z5
-	VMOVUPD.Z     (R11)(R8*1), K1, Z6
+	VMOVUPD.Z     (R12)(R8*1), K1, Z6
 	VSUBPD        Z6, Z1, Z6
 	VMULPD        Z6, Z6, Z7
 	VADDPD        Z7, Z5, Z5
-	VMOVUPD.Z     (R11)(R8*2), K1, Z7
+	VMOVUPD.Z     (R12)(R8*2), K1, Z7
 	VSUBPD        Z7, Z2, Z7
 	VMULPD        Z7, Z7, Z8
 	VADDPD        Z8, Z5, Z5
 	VCMPPD        $0x11, Z3, Z5, K1
-	KMOVB         K1, R14
-	ANDL          R10, R14
-	JE            skip11
-	POPCNTL       R14, R15
-	KMOVW         R14, K1
-	MOVQ          $-1, R14
-	BZHIQ         R15, R14, R14
-	KMOVW         R14, K2
-	MOVQ          $-1, R14
-	BZHIQ         R13, R14, R14
-	KMOVW         R14, K3
+	KMOVB         K1, R12
+	ANDL          R10, R12
+	JE            skip12
+	POPCNTL       R12, R15
+	KMOVW         R12, K1
+	MOVQ          $-1, R12
+	BZHIQ         R15, R12, R12
+	KMOVW         R12, K2
+	MOVQ          $-1, R12
+	BZHIQ         R14, R12, R12
+	KMOVW         R12, K3
 	VMOVDQU32.Z   (BX)(CX*4), K3, Y5
 	VPCOMPRESSD.Z Y5, K1, Y5
 	VMOVDQU32     Y5, K2, (AX)
 	TESTQ         DX, DX
-	JE            bare12
-	LEAQ          (DX), R13
+	JE            bare13
 	VCOMPRESSPD.Z Z4, K1, Z4
-	VMOVUPD       Z4, K2, (R13)
-	LEAQ          (DX)(R8*1), R13
+	VMOVUPD       Z4, K2, (DX)
 	VCOMPRESSPD.Z Z6, K1, Z6
-	VMOVUPD       Z6, K2, (R13)
-	LEAQ          (DX)(R8*2), R13
+	VMOVUPD       Z6, K2, (DX)(R8*1)
 	VCOMPRESSPD.Z Z7, K1, Z7
-	VMOVUPD       Z7, K2, (R13)
+	VMOVUPD       Z7, K2, (DX)(R8*2)
 	LEAQ          (DX)(R15*8), DX
 
-bare12:
+bare13:
 	LEAQ (AX)(R15*4), AX
 
-skip11:
-	ADDQ $0x00000040, R11
+skip12:
 	ADDQ $0x08, CX
 	SHRQ $0x08, R10
-	JNE  group10
+	JNE  group11
 
-after9:
-	ADDQ $0x08, SI
-	ADDQ $0x00000200, DI
-	ADDQ $0x00000100, BX
-	SUBQ $0x40, R9
-	JMP  rest4
+after10:
+	ADDQ $0x08, R9
+	JMP  rest2
 
 done3:
 	MOVQ index+0(FP), CX
@@ -4789,14 +5020,13 @@ done3:
 
 // func pairsRigidF64AVX512(index *int32, pose *float64, label *int32, bits *uint64, x *float64, stride int, n int, u0 float64, u1 float64, m0 float64, m1 float64, turn float64, limit float64) (count int)
 // Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, POPCNT
-TEXT ·pairsRigidF64AVX512(SB), NOSPLIT, $0-112
+TEXT ·pairsRigidF64AVX512(SB), NOSPLIT, $8-112
 	MOVQ         index+0(FP), AX
 	MOVQ         pose+8(FP), DX
 	MOVQ         label+16(FP), BX
 	MOVQ         bits+24(FP), SI
 	MOVQ         x+32(FP), DI
 	MOVQ         stride+40(FP), R8
-	MOVQ         n+48(FP), R9
 	SHLQ         $0x03, R8
 	VBROADCASTSD pairsAbsF64<>+0(SB), Z0
 	VBROADCASTSD u0+56(FP), Z0
@@ -4805,107 +5035,124 @@ TEXT ·pairsRigidF64AVX512(SB), NOSPLIT, $0-112
 	VBROADCASTSD m1+80(FP), Z3
 	VBROADCASTSD turn+88(FP), Z4
 	VBROADCASTSD limit+96(FP), Z5
+	MOVQ         n+48(FP), R11
+	SUBQ         $0x08, R11
+	SARQ         $0x06, R11
+	SHLQ         $0x03, R11
+	MOVQ         $-8, R9
 
-word1:
-	CMPQ  R9, $0x48
-	JL    rest4
-	MOVQ  (SI), R10
+next1:
+	ADDQ  $0x08, R9
+	CMPQ  R9, R11
+	JGE   rest2
+	MOVQ  (SI)(R9*1), R10
 	TESTQ R10, R10
-	JE    next2
-	MOVQ  DI, R11
-	XORL  CX, CX
+	JE    next1
+	MOVQ  R9, CX
+	SHLQ  $0x03, CX
 
-group5:
-	BSFQ          R10, R13
-	SHRXQ         R13, R10, R10
-	ADDQ          R13, CX
-	LEAQ          (R11)(R13*8), R11
-	VMOVUPS       (R11), Z6
-	VSUBPD        Z6, Z0, Z6
-	VMOVUPS       (R11)(R8*1), Z7
-	VSUBPD        Z7, Z1, Z7
-	VMULPD        Z6, Z2, Z8
-	VMULPD        Z7, Z3, Z9
-	VSUBPD        Z9, Z8, Z8
-	VMULPD        Z6, Z3, Z6
-	VMULPD        Z7, Z2, Z7
-	VADDPD        Z7, Z6, Z6
-	VMULPD        Z8, Z8, Z7
-	VMULPD        Z6, Z6, Z9
-	VADDPD        Z9, Z7, Z7
-	VCMPPD        $0x11, Z5, Z7, K1
-	KMOVB         K1, R14
-	ANDL          R10, R14
-	JE            skip6
-	POPCNTL       R14, R15
-	KMOVW         R14, K1
+group4:
+	BSFQ      R10, R14
+	SHRXQ     R14, R10, R10
+	ADDQ      R14, CX
+	LEAQ      (DI)(CX*8), R12
+	VMOVUPS   (R12), Z6
+	VSUBPD    Z6, Z0, Z6
+	VMOVUPS   (R12)(R8*1), Z7
+	VSUBPD    Z7, Z1, Z7
+	VMULPD    Z6, Z2, Z8
+	VMULPD    Z7, Z3, Z9
+	VSUBPD    Z9, Z8, Z8
+	VMULPD    Z6, Z3, Z6
+	VMULPD    Z7, Z2, Z7
+	VADDPD    Z7, Z6, Z6
+	VMULPD    Z8, Z8, Z7
+	VMULPD    Z6, Z6, Z9
+	VADDPD    Z9, Z7, Z7
+	VCMPPD    $0x11, Z5, Z7, K1
+	KMOVB     K1, R12
+	ANDL      R10, R12
+	JE        skip5
+	POPCNTL   R12, R15
+	LEAL      1(R12), BP
+	TESTL     R12, BP
+	JNE       scattered6
+	VMOVDQU32 (BX)(CX*4), Y7
+	VMOVDQU32 Y7, (AX)
+	TESTQ     DX, DX
+	JE        bare7
+	VMOVAPS   Z4, Z7
+	VMOVUPS   Z7, (DX)
+	VMOVUPS   Z8, (DX)(R8*1)
+	VMOVUPS   Z6, (DX)(R8*2)
+	LEAQ      (DX)(R15*8), DX
+
+bare7:
+	LEAQ (AX)(R15*4), AX
+	JMP  skip5
+
+scattered6:
+	KMOVW         R12, K1
 	VMOVDQU32     (BX)(CX*4), Y7
 	VPCOMPRESSD.Z Y7, K1, Y7
 	VMOVDQU32     Y7, (AX)
 	TESTQ         DX, DX
-	JE            bare7
+	JE            bare8
 	VMOVAPS       Z4, Z7
-	LEAQ          (DX), R14
 	VCOMPRESSPD.Z Z7, K1, Z7
-	VMOVUPD       Z7, (R14)
-	LEAQ          (DX)(R8*1), R14
+	VMOVUPD       Z7, (DX)
 	VCOMPRESSPD.Z Z8, K1, Z8
-	VMOVUPD       Z8, (R14)
-	LEAQ          (DX)(R8*2), R14
+	VMOVUPD       Z8, (DX)(R8*1)
 	VCOMPRESSPD.Z Z6, K1, Z6
-	VMOVUPD       Z6, (R14)
+	VMOVUPD       Z6, (DX)(R8*2)
 	LEAQ          (DX)(R15*8), DX
 
-bare7:
+bare8:
 	LEAQ (AX)(R15*4), AX
 
-skip6:
-	ADDQ $0x00000040, R11
+skip5:
 	ADDQ $0x08, CX
 	SHRQ $0x08, R10
-	JNE  group5
+	JNE  group4
+	JMP  next1
 
-next2:
-	ADDQ $0x08, SI
-	ADDQ $0x00000200, DI
-	ADDQ $0x00000100, BX
-	SUBQ $0x40, R9
-	JMP  word1
-
-rest4:
-	TESTQ R9, R9
-	JLE   done3
-	MOVQ  (SI), R10
-	CMPQ  R9, $0x40
-	JGE   whole8
+rest2:
+	MOVQ  n+48(FP), R11
 	MOVQ  R9, CX
-	MOVQ  $-1, R11
-	SHLQ  CL, R11
-	NOTQ  R11
-	ANDQ  R11, R10
+	NEGQ  CX
+	LEAQ  (R11)(CX*8), CX
+	TESTQ CX, CX
+	JLE   done3
+	MOVQ  (SI)(R9*1), R10
+	CMPQ  CX, $0x40
+	JGE   whole9
+	MOVQ  $-1, R12
+	SHLQ  CL, R12
+	NOTQ  R12
+	ANDQ  R12, R10
 
-whole8:
+whole9:
 	TESTQ R10, R10
-	JE    after9
-	MOVQ  DI, R11
-	XORL  CX, CX
+	JE    after10
+	MOVQ  R9, CX
+	SHLQ  $0x03, CX
 
-group10:
-	BSFQ          R10, R12
-	SHRXQ         R12, R10, R10
-	ADDQ          R12, CX
-	LEAQ          (R11)(R12*8), R11
-	MOVQ          R9, R13
-	SUBQ          CX, R13
-	MOVQ          $+8, R14
-	CMPQ          R14, R13
-	CMOVQLT       R14, R13
-	MOVQ          $-1, R14
-	BZHIQ         R13, R14, R14
-	KMOVW         R14, K1
-	VMOVUPD.Z     (R11), K1, Z6
+group11:
+	BSFQ          R10, R13
+	SHRXQ         R13, R10, R10
+	ADDQ          R13, CX
+	LEAQ          (DI)(CX*8), R12
+	MOVQ          R11, R14
+	SUBQ          CX, R14
+	MOVQ          $+8, R15
+	CMPQ          R15, R14
+	CMOVQLT       R15, R14
+	MOVQ          $-1, R15
+	BZHIQ         R14, R15, R15
+	KMOVW         R15, K1
+	VMOVUPD.Z     (R12), K1, Z6
 	VSUBPD        Z6, Z0, Z6
-	VMOVUPD.Z     (R11)(R8*1), K1, Z7
+	VMOVUPD.Z     (R12)(R8*1), K1, Z7
 	VSUBPD        Z7, Z1, Z7
 	VMULPD        Z6, Z2, Z8
 	VMULPD        Z7, Z3, Z9
@@ -4917,49 +5164,42 @@ group10:
 	VMULPD        Z6, Z6, Z9
 	VADDPD        Z9, Z7, Z7
 	VCMPPD        $0x11, Z5, Z7, K1
-	KMOVB         K1, R14
-	ANDL          R10, R14
-	JE            skip11
-	POPCNTL       R14, R15
-	KMOVW         R14, K1
-	MOVQ          $-1, R14
-	BZHIQ         R15, R14, R14
-	KMOVW         R14, K2
-	MOVQ          $-1, R14
-	BZHIQ         R13, R14, R14
-	KMOVW         R14, K3
+	KMOVB         K1, R12
+	ANDL          R10, R12
+	JE            skip12
+	POPCNTL       R12, R15
+	KMOVW         R12, K1
+	MOVQ          $-1, R12
+	BZHIQ         R15, R12, R12
+	KMOVW         R12, K2
+	MOVQ          $-1, R12
+	BZHIQ         R14, R12, R12
+	KMOVW         R12, K3
 	VMOVDQU32.Z   (BX)(CX*4), K3, Y7
 	VPCOMPRESSD.Z Y7, K1, Y7
 	VMOVDQU32     Y7, K2, (AX)
 	TESTQ         DX, DX
-	JE            bare12
+	JE            bare13
 	VMOVAPS       Z4, Z7
-	LEAQ          (DX), R13
 	VCOMPRESSPD.Z Z7, K1, Z7
-	VMOVUPD       Z7, K2, (R13)
-	LEAQ          (DX)(R8*1), R13
+	VMOVUPD       Z7, K2, (DX)
 	VCOMPRESSPD.Z Z8, K1, Z8
-	VMOVUPD       Z8, K2, (R13)
-	LEAQ          (DX)(R8*2), R13
+	VMOVUPD       Z8, K2, (DX)(R8*1)
 	VCOMPRESSPD.Z Z6, K1, Z6
-	VMOVUPD       Z6, K2, (R13)
+	VMOVUPD       Z6, K2, (DX)(R8*2)
 	LEAQ          (DX)(R15*8), DX
 
-bare12:
+bare13:
 	LEAQ (AX)(R15*4), AX
 
-skip11:
-	ADDQ $0x00000040, R11
+skip12:
 	ADDQ $0x08, CX
 	SHRQ $0x08, R10
-	JNE  group10
+	JNE  group11
 
-after9:
-	ADDQ $0x08, SI
-	ADDQ $0x00000200, DI
-	ADDQ $0x00000100, BX
-	SUBQ $0x40, R9
-	JMP  rest4
+after10:
+	ADDQ $0x08, R9
+	JMP  rest2
 
 done3:
 	MOVQ index+0(FP), CX
@@ -4971,14 +5211,13 @@ done3:
 
 // func pairsPolarF64AVX512(index *int32, pose *float64, label *int32, bits *uint64, x *float64, stride int, n int, u0 float64, u1 float64, floor float64, alpha float64, beta float64, r float64) (count int)
 // Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, POPCNT
-TEXT ·pairsPolarF64AVX512(SB), NOSPLIT, $0-112
+TEXT ·pairsPolarF64AVX512(SB), NOSPLIT, $8-112
 	MOVQ         index+0(FP), AX
 	MOVQ         pose+8(FP), DX
 	MOVQ         label+16(FP), BX
 	MOVQ         bits+24(FP), SI
 	MOVQ         x+32(FP), DI
 	MOVQ         stride+40(FP), R8
-	MOVQ         n+48(FP), R9
 	SHLQ         $0x03, R8
 	VBROADCASTSD pairsAbsF64<>+0(SB), Z0
 	VBROADCASTSD u0+56(FP), Z1
@@ -4992,183 +5231,196 @@ TEXT ·pairsPolarF64AVX512(SB), NOSPLIT, $0-112
 	VBROADCASTSD pairsHalfTurnF64<>+0(SB), Z9
 	VBROADCASTSD pairsHalfF64<>+0(SB), Z10
 	VMULPD       Z2, Z10, Z11
+	MOVQ         n+48(FP), R11
+	SUBQ         $0x08, R11
+	SARQ         $0x06, R11
+	SHLQ         $0x03, R11
+	MOVQ         $-8, R9
 
-word1:
-	CMPQ  R9, $0x48
-	JL    rest4
-	MOVQ  (SI), R10
+next1:
+	ADDQ  $0x08, R9
+	CMPQ  R9, R11
+	JGE   rest2
+	MOVQ  (SI)(R9*1), R10
 	TESTQ R10, R10
-	JE    next2
-	MOVQ  DI, R11
-	XORL  CX, CX
+	JE    next1
+	MOVQ  R9, CX
+	SHLQ  $0x03, CX
 
-group5:
-	BSFQ          R10, R13
-	SHRXQ         R13, R10, R10
-	ADDQ          R13, CX
-	LEAQ          (R11)(R13*8), R11
-	VMOVUPS       (R11), Z12
-	VSUBPD        Z12, Z1, Z12
-	VMOVUPS       (R11)(R8*1), Z17
-	VMULPD        Z17, Z10, Z18
-	VSUBPD        Z18, Z11, Z19
-	VANDPD        Z19, Z0, Z19
-	VADDPD        Z18, Z11, Z18
-	VADDPD        Z3, Z18, Z18
-	VDIVPD        Z18, Z19, Z18
-	VANDPD        Z12, Z0, Z19
-	VSUBPD        Z19, Z8, Z20
-	VMINPD        Z20, Z19, Z19
-	VMULPD        Z19, Z4, Z19
-	VMULPD        Z18, Z5, Z18
-	VADDPD        Z18, Z19, Z18
-	VCMPPD        $0x11, Z6, Z18, K1
-	KMOVB         K1, R14
-	ANDL          R10, R14
-	JE            skip6
-	POPCNTL       R14, R15
-	KMOVW         R14, K1
-	VMOVDQU32     (BX)(CX*4), Y18
-	VPCOMPRESSD.Z Y18, K1, Y18
-	VMOVDQU32     Y18, (AX)
-	TESTQ         DX, DX
-	JE            bare7
-	VMOVAPS       Z2, Z18
-	VANDPD        Z12, Z0, Z19
-	VANDNPD       Z12, Z0, Z20
-	VCMPPD        $0x11, Z19, Z7, K2
-	VORPD         Z20, Z8, Z19
-	VSUBPD        Z19, Z12, Z19
-	VBLENDMPD     Z19, Z12, K2, Z13
-	VCMPPD        $0x11, Z9, Z13, K2
-	VANDPD        Z13, Z0, Z12
-	VBLENDMPD     Z12, Z13, K2, Z14
-	LEAQ          (DX), R14
-	VCOMPRESSPD.Z Z14, K1, Z14
-	VMOVUPD       Z14, (R14)
-	LEAQ          (DX)(R8*1), R14
-	VCOMPRESSPD.Z Z18, K1, Z18
-	VMOVUPD       Z18, (R14)
-	LEAQ          (DX)(R8*2), R14
-	VCOMPRESSPD.Z Z17, K1, Z17
-	VMOVUPD       Z17, (R14)
-	LEAQ          (DX)(R15*8), DX
+group4:
+	BSFQ       R10, R14
+	SHRXQ      R14, R10, R10
+	ADDQ       R14, CX
+	LEAQ       (DI)(CX*8), R12
+	VMOVUPS    (R12), Z12
+	VSUBPD     Z12, Z1, Z12
+	VMOVUPS    (R12)(R8*1), Z13
+	VMULPD     Z13, Z10, Z14
+	VSUBPD     Z14, Z11, Z15
+	VANDPD     Z15, Z0, Z15
+	VADDPD     Z14, Z11, Z14
+	VADDPD     Z3, Z14, Z14
+	VDIVPD     Z14, Z15, Z14
+	VANDPD     Z12, Z0, Z15
+	VSUBPD     Z15, Z8, Z16
+	VMINPD     Z16, Z15, Z16
+	VMULPD     Z16, Z4, Z16
+	VMULPD     Z14, Z5, Z14
+	VADDPD     Z14, Z16, Z14
+	VCMPPD     $0x11, Z6, Z14, K1
+	KMOVB      K1, R12
+	ANDL       R10, R12
+	JE         skip5
+	POPCNTL    R12, R15
+	LEAL       1(R12), BP
+	TESTL      R12, BP
+	JNE        scattered6
+	VMOVDQU32  (BX)(CX*4), Y14
+	VMOVDQU32  Y14, (AX)
+	TESTQ      DX, DX
+	JE         bare7
+	VMOVAPS    Z2, Z14
+	VMOVAPS    Z0, Z16
+	VPTERNLOGQ $0xca, Z12, Z8, Z16
+	VMOVAPS    Z12, Z17
+	VCMPPD     $0x11, Z15, Z7, K1
+	VSUBPD     Z16, Z12, K1, Z17
+	VCMPPD     $0x11, Z9, Z17, K1
+	VANDPD     Z0, Z17, K1, Z17
+	VMOVUPS    Z17, (DX)
+	VMOVUPS    Z14, (DX)(R8*1)
+	VMOVUPS    Z13, (DX)(R8*2)
+	LEAQ       (DX)(R15*8), DX
 
 bare7:
 	LEAQ (AX)(R15*4), AX
+	JMP  skip5
 
-skip6:
-	ADDQ $0x00000040, R11
+scattered6:
+	KMOVW         R12, K1
+	VMOVDQU32     (BX)(CX*4), Y14
+	VPCOMPRESSD.Z Y14, K1, Y14
+	VMOVDQU32     Y14, (AX)
+	TESTQ         DX, DX
+	JE            bare8
+	VMOVAPS       Z2, Z14
+	VMOVAPS       Z0, Z16
+	VPTERNLOGQ    $0xca, Z12, Z8, Z16
+	VMOVAPS       Z12, Z17
+	VCMPPD        $0x11, Z15, Z7, K2
+	VSUBPD        Z16, Z12, K2, Z17
+	VCMPPD        $0x11, Z9, Z17, K2
+	VANDPD        Z0, Z17, K2, Z17
+	VCOMPRESSPD.Z Z17, K1, Z17
+	VMOVUPD       Z17, (DX)
+	VCOMPRESSPD.Z Z14, K1, Z14
+	VMOVUPD       Z14, (DX)(R8*1)
+	VCOMPRESSPD.Z Z13, K1, Z13
+	VMOVUPD       Z13, (DX)(R8*2)
+	LEAQ          (DX)(R15*8), DX
+
+bare8:
+	LEAQ (AX)(R15*4), AX
+
+skip5:
 	ADDQ $0x08, CX
 	SHRQ $0x08, R10
-	JNE  group5
+	JNE  group4
+	JMP  next1
 
-next2:
-	ADDQ $0x08, SI
-	ADDQ $0x00000200, DI
-	ADDQ $0x00000100, BX
-	SUBQ $0x40, R9
-	JMP  word1
-
-rest4:
-	TESTQ R9, R9
-	JLE   done3
-	MOVQ  (SI), R10
-	CMPQ  R9, $0x40
-	JGE   whole8
+rest2:
+	MOVQ  n+48(FP), R11
 	MOVQ  R9, CX
-	MOVQ  $-1, R11
-	SHLQ  CL, R11
-	NOTQ  R11
-	ANDQ  R11, R10
+	NEGQ  CX
+	LEAQ  (R11)(CX*8), CX
+	TESTQ CX, CX
+	JLE   done3
+	MOVQ  (SI)(R9*1), R10
+	CMPQ  CX, $0x40
+	JGE   whole9
+	MOVQ  $-1, R12
+	SHLQ  CL, R12
+	NOTQ  R12
+	ANDQ  R12, R10
 
-whole8:
+whole9:
 	TESTQ R10, R10
-	JE    after9
-	MOVQ  DI, R11
-	XORL  CX, CX
+	JE    after10
+	MOVQ  R9, CX
+	SHLQ  $0x03, CX
 
-group10:
-	BSFQ          R10, R12
-	SHRXQ         R12, R10, R10
-	ADDQ          R12, CX
-	LEAQ          (R11)(R12*8), R11
-	MOVQ          R9, R13
-	SUBQ          CX, R13
-	MOVQ          $+8, R14
-	CMPQ          R14, R13
-	CMOVQLT       R14, R13
-	MOVQ          $-1, R14
-	BZHIQ         R13, R14, R14
-	KMOVW         R14, K1
-	VMOVUPD.Z     (R11), K1, Z12
+group11:
+	BSFQ          R10, R13
+	SHRXQ         R13, R10, R10
+	ADDQ          R13, CX
+	LEAQ          (DI)(CX*8), R12
+	MOVQ          R11, R14
+	SUBQ          CX, R14
+	MOVQ          $+8, R15
+	CMPQ          R15, R14
+	CMOVQLT       R15, R14
+	MOVQ          $-1, R15
+	BZHIQ         R14, R15, R15
+	KMOVW         R15, K1
+	VMOVUPD.Z     (R12), K1, Z12
 	VSUBPD        Z12, Z1, Z12
-	VMOVUPD.Z     (R11)(R8*1), K1, Z13
+	VMOVUPD.Z     (R12)(R8*1), K1, Z13
 	VMULPD        Z13, Z10, Z14
-	VSUBPD        Z14, Z11, Z17
-	VANDPD        Z17, Z0, Z17
+	VSUBPD        Z14, Z11, Z15
+	VANDPD        Z15, Z0, Z15
 	VADDPD        Z14, Z11, Z14
 	VADDPD        Z3, Z14, Z14
-	VDIVPD        Z14, Z17, Z14
-	VANDPD        Z12, Z0, Z17
-	VSUBPD        Z17, Z8, Z18
-	VMINPD        Z18, Z17, Z17
-	VMULPD        Z17, Z4, Z17
+	VDIVPD        Z14, Z15, Z14
+	VANDPD        Z12, Z0, Z15
+	VSUBPD        Z15, Z8, Z16
+	VMINPD        Z16, Z15, Z16
+	VMULPD        Z16, Z4, Z16
 	VMULPD        Z14, Z5, Z14
-	VADDPD        Z14, Z17, Z14
+	VADDPD        Z14, Z16, Z14
 	VCMPPD        $0x11, Z6, Z14, K1
-	KMOVB         K1, R14
-	ANDL          R10, R14
-	JE            skip11
-	POPCNTL       R14, R15
-	KMOVW         R14, K1
-	MOVQ          $-1, R14
-	BZHIQ         R15, R14, R14
-	KMOVW         R14, K2
-	MOVQ          $-1, R14
-	BZHIQ         R13, R14, R14
-	KMOVW         R14, K3
+	KMOVB         K1, R12
+	ANDL          R10, R12
+	JE            skip12
+	POPCNTL       R12, R15
+	KMOVW         R12, K1
+	MOVQ          $-1, R12
+	BZHIQ         R15, R12, R12
+	KMOVW         R12, K2
+	MOVQ          $-1, R12
+	BZHIQ         R14, R12, R12
+	KMOVW         R12, K3
 	VMOVDQU32.Z   (BX)(CX*4), K3, Y14
 	VPCOMPRESSD.Z Y14, K1, Y14
 	VMOVDQU32     Y14, K2, (AX)
 	TESTQ         DX, DX
-	JE            bare12
+	JE            bare13
 	VMOVAPS       Z2, Z14
-	VANDPD        Z12, Z0, Z17
-	VANDNPD       Z12, Z0, Z18
-	VCMPPD        $0x11, Z17, Z7, K3
-	VORPD         Z18, Z8, Z17
-	VSUBPD        Z17, Z12, Z17
-	VBLENDMPD     Z17, Z12, K3, Z15
-	VCMPPD        $0x11, Z9, Z15, K3
-	VANDPD        Z15, Z0, Z12
-	VBLENDMPD     Z12, Z15, K3, Z16
-	LEAQ          (DX), R13
-	VCOMPRESSPD.Z Z16, K1, Z16
-	VMOVUPD       Z16, K2, (R13)
-	LEAQ          (DX)(R8*1), R13
+	VMOVAPS       Z0, Z16
+	VPTERNLOGQ    $0xca, Z12, Z8, Z16
+	VMOVAPS       Z12, Z17
+	VCMPPD        $0x11, Z15, Z7, K3
+	VSUBPD        Z16, Z12, K3, Z17
+	VCMPPD        $0x11, Z9, Z17, K3
+	VANDPD        Z0, Z17, K3, Z17
+	VCOMPRESSPD.Z Z17, K1, Z17
+	VMOVUPD       Z17, K2, (DX)
 	VCOMPRESSPD.Z Z14, K1, Z14
-	VMOVUPD       Z14, K2, (R13)
-	LEAQ          (DX)(R8*2), R13
+	VMOVUPD       Z14, K2, (DX)(R8*1)
 	VCOMPRESSPD.Z Z13, K1, Z13
-	VMOVUPD       Z13, K2, (R13)
+	VMOVUPD       Z13, K2, (DX)(R8*2)
 	LEAQ          (DX)(R15*8), DX
 
-bare12:
+bare13:
 	LEAQ (AX)(R15*4), AX
 
-skip11:
-	ADDQ $0x00000040, R11
+skip12:
 	ADDQ $0x08, CX
 	SHRQ $0x08, R10
-	JNE  group10
+	JNE  group11
 
-after9:
-	ADDQ $0x08, SI
-	ADDQ $0x00000200, DI
-	ADDQ $0x00000100, BX
-	SUBQ $0x40, R9
-	JMP  rest4
+after10:
+	ADDQ $0x08, R9
+	JMP  rest2
 
 done3:
 	MOVQ index+0(FP), CX
@@ -5180,14 +5432,13 @@ done3:
 
 // func pairsLogPolarF64AVX512(index *int32, pose *float64, label *int32, bits *uint64, x *float64, stride int, n int, u0 float64, u1 float64, alpha float64, beta float64, r float64) (count int)
 // Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, POPCNT
-TEXT ·pairsLogPolarF64AVX512(SB), NOSPLIT, $0-104
+TEXT ·pairsLogPolarF64AVX512(SB), NOSPLIT, $8-104
 	MOVQ         index+0(FP), AX
 	MOVQ         pose+8(FP), DX
 	MOVQ         label+16(FP), BX
 	MOVQ         bits+24(FP), SI
 	MOVQ         x+32(FP), DI
 	MOVQ         stride+40(FP), R8
-	MOVQ         n+48(FP), R9
 	SHLQ         $0x03, R8
 	VBROADCASTSD pairsAbsF64<>+0(SB), Z0
 	VBROADCASTSD u0+56(FP), Z1
@@ -5198,167 +5449,180 @@ TEXT ·pairsLogPolarF64AVX512(SB), NOSPLIT, $0-104
 	VBROADCASTSD pairsPiF64<>+0(SB), Z6
 	VBROADCASTSD pairsTwoPiF64<>+0(SB), Z7
 	VBROADCASTSD pairsHalfTurnF64<>+0(SB), Z8
+	MOVQ         n+48(FP), R11
+	SUBQ         $0x08, R11
+	SARQ         $0x06, R11
+	SHLQ         $0x03, R11
+	MOVQ         $-8, R9
 
-word1:
-	CMPQ  R9, $0x48
-	JL    rest4
-	MOVQ  (SI), R10
+next1:
+	ADDQ  $0x08, R9
+	CMPQ  R9, R11
+	JGE   rest2
+	MOVQ  (SI)(R9*1), R10
 	TESTQ R10, R10
-	JE    next2
-	MOVQ  DI, R11
-	XORL  CX, CX
+	JE    next1
+	MOVQ  R9, CX
+	SHLQ  $0x03, CX
 
-group5:
-	BSFQ          R10, R13
-	SHRXQ         R13, R10, R10
-	ADDQ          R13, CX
-	LEAQ          (R11)(R13*8), R11
-	VMOVUPS       (R11), Z9
-	VSUBPD        Z9, Z1, Z9
-	VMOVUPS       (R11)(R8*1), Z14
-	VSUBPD        Z14, Z2, Z14
-	VANDPD        Z14, Z0, Z15
-	VSUBPD        Z15, Z7, Z16
-	VMINPD        Z16, Z15, Z15
-	VMULPD        Z15, Z3, Z15
-	VANDPD        Z9, Z0, Z16
-	VMULPD        Z16, Z4, Z16
-	VADDPD        Z16, Z15, Z15
-	VCMPPD        $0x11, Z5, Z15, K1
-	KMOVB         K1, R14
-	ANDL          R10, R14
-	JE            skip6
-	POPCNTL       R14, R15
-	KMOVW         R14, K1
-	VMOVDQU32     (BX)(CX*4), Y15
-	VPCOMPRESSD.Z Y15, K1, Y15
-	VMOVDQU32     Y15, (AX)
-	TESTQ         DX, DX
-	JE            bare7
-	VANDPD        Z14, Z0, Z15
-	VANDNPD       Z14, Z0, Z16
-	VCMPPD        $0x11, Z15, Z6, K2
-	VORPD         Z16, Z7, Z15
-	VSUBPD        Z15, Z14, Z15
-	VBLENDMPD     Z15, Z14, K2, Z10
-	VCMPPD        $0x11, Z8, Z10, K2
-	VANDPD        Z10, Z0, Z14
-	VBLENDMPD     Z14, Z10, K2, Z11
-	LEAQ          (DX), R14
-	VCOMPRESSPD.Z Z9, K1, Z9
-	VMOVUPD       Z9, (R14)
-	LEAQ          (DX)(R8*1), R14
-	VCOMPRESSPD.Z Z11, K1, Z11
-	VMOVUPD       Z11, (R14)
-	LEAQ          (DX)(R15*8), DX
+group4:
+	BSFQ       R10, R14
+	SHRXQ      R14, R10, R10
+	ADDQ       R14, CX
+	LEAQ       (DI)(CX*8), R12
+	VMOVUPS    (R12), Z9
+	VSUBPD     Z9, Z1, Z9
+	VMOVUPS    (R12)(R8*1), Z10
+	VSUBPD     Z10, Z2, Z10
+	VANDPD     Z10, Z0, Z11
+	VSUBPD     Z11, Z7, Z12
+	VMINPD     Z12, Z11, Z12
+	VMULPD     Z12, Z3, Z12
+	VANDPD     Z9, Z0, Z13
+	VMULPD     Z13, Z4, Z13
+	VADDPD     Z13, Z12, Z12
+	VCMPPD     $0x11, Z5, Z12, K1
+	KMOVB      K1, R12
+	ANDL       R10, R12
+	JE         skip5
+	POPCNTL    R12, R15
+	LEAL       1(R12), BP
+	TESTL      R12, BP
+	JNE        scattered6
+	VMOVDQU32  (BX)(CX*4), Y12
+	VMOVDQU32  Y12, (AX)
+	TESTQ      DX, DX
+	JE         bare7
+	VMOVAPS    Z0, Z12
+	VPTERNLOGQ $0xca, Z10, Z7, Z12
+	VMOVAPS    Z10, Z13
+	VCMPPD     $0x11, Z11, Z6, K1
+	VSUBPD     Z12, Z10, K1, Z13
+	VCMPPD     $0x11, Z8, Z13, K1
+	VANDPD     Z0, Z13, K1, Z13
+	VMOVUPS    Z9, (DX)
+	VMOVUPS    Z13, (DX)(R8*1)
+	LEAQ       (DX)(R15*8), DX
 
 bare7:
 	LEAQ (AX)(R15*4), AX
+	JMP  skip5
 
-skip6:
-	ADDQ $0x00000040, R11
-	ADDQ $0x08, CX
-	SHRQ $0x08, R10
-	JNE  group5
-
-next2:
-	ADDQ $0x08, SI
-	ADDQ $0x00000200, DI
-	ADDQ $0x00000100, BX
-	SUBQ $0x40, R9
-	JMP  word1
-
-rest4:
-	TESTQ R9, R9
-	JLE   done3
-	MOVQ  (SI), R10
-	CMPQ  R9, $0x40
-	JGE   whole8
-	MOVQ  R9, CX
-	MOVQ  $-1, R11
-	SHLQ  CL, R11
-	NOTQ  R11
-	ANDQ  R11, R10
-
-whole8:
-	TESTQ R10, R10
-	JE    after9
-	MOVQ  DI, R11
-	XORL  CX, CX
-
-group10:
-	BSFQ          R10, R12
-	SHRXQ         R12, R10, R10
-	ADDQ          R12, CX
-	LEAQ          (R11)(R12*8), R11
-	MOVQ          R9, R13
-	SUBQ          CX, R13
-	MOVQ          $+8, R14
-	CMPQ          R14, R13
-	CMOVQLT       R14, R13
-	MOVQ          $-1, R14
-	BZHIQ         R13, R14, R14
-	KMOVW         R14, K1
-	VMOVUPD.Z     (R11), K1, Z9
-	VSUBPD        Z9, Z1, Z9
-	VMOVUPD.Z     (R11)(R8*1), K1, Z10
-	VSUBPD        Z10, Z2, Z10
-	VANDPD        Z10, Z0, Z11
-	VSUBPD        Z11, Z7, Z14
-	VMINPD        Z14, Z11, Z11
-	VMULPD        Z11, Z3, Z11
-	VANDPD        Z9, Z0, Z14
-	VMULPD        Z14, Z4, Z14
-	VADDPD        Z14, Z11, Z11
-	VCMPPD        $0x11, Z5, Z11, K1
-	KMOVB         K1, R14
-	ANDL          R10, R14
-	JE            skip11
-	POPCNTL       R14, R15
-	KMOVW         R14, K1
-	MOVQ          $-1, R14
-	BZHIQ         R15, R14, R14
-	KMOVW         R14, K2
-	MOVQ          $-1, R14
-	BZHIQ         R13, R14, R14
-	KMOVW         R14, K3
-	VMOVDQU32.Z   (BX)(CX*4), K3, Y11
-	VPCOMPRESSD.Z Y11, K1, Y11
-	VMOVDQU32     Y11, K2, (AX)
+scattered6:
+	KMOVW         R12, K1
+	VMOVDQU32     (BX)(CX*4), Y12
+	VPCOMPRESSD.Z Y12, K1, Y12
+	VMOVDQU32     Y12, (AX)
 	TESTQ         DX, DX
-	JE            bare12
-	VANDPD        Z10, Z0, Z11
-	VANDNPD       Z10, Z0, Z14
-	VCMPPD        $0x11, Z11, Z6, K3
-	VORPD         Z14, Z7, Z11
-	VSUBPD        Z11, Z10, Z11
-	VBLENDMPD     Z11, Z10, K3, Z12
-	VCMPPD        $0x11, Z8, Z12, K3
-	VANDPD        Z12, Z0, Z10
-	VBLENDMPD     Z10, Z12, K3, Z13
-	LEAQ          (DX), R13
+	JE            bare8
+	VMOVAPS       Z0, Z12
+	VPTERNLOGQ    $0xca, Z10, Z7, Z12
+	VMOVAPS       Z10, Z13
+	VCMPPD        $0x11, Z11, Z6, K2
+	VSUBPD        Z12, Z10, K2, Z13
+	VCMPPD        $0x11, Z8, Z13, K2
+	VANDPD        Z0, Z13, K2, Z13
 	VCOMPRESSPD.Z Z9, K1, Z9
-	VMOVUPD       Z9, K2, (R13)
-	LEAQ          (DX)(R8*1), R13
+	VMOVUPD       Z9, (DX)
 	VCOMPRESSPD.Z Z13, K1, Z13
-	VMOVUPD       Z13, K2, (R13)
+	VMOVUPD       Z13, (DX)(R8*1)
 	LEAQ          (DX)(R15*8), DX
 
-bare12:
+bare8:
 	LEAQ (AX)(R15*4), AX
 
-skip11:
-	ADDQ $0x00000040, R11
+skip5:
 	ADDQ $0x08, CX
 	SHRQ $0x08, R10
-	JNE  group10
+	JNE  group4
+	JMP  next1
 
-after9:
-	ADDQ $0x08, SI
-	ADDQ $0x00000200, DI
-	ADDQ $0x00000100, BX
-	SUBQ $0x40, R9
-	JMP  rest4
+rest2:
+	MOVQ  n+48(FP), R11
+	MOVQ  R9, CX
+	NEGQ  CX
+	LEAQ  (R11)(CX*8), CX
+	TESTQ CX, CX
+	JLE   done3
+	MOVQ  (SI)(R9*1), R10
+	CMPQ  CX, $0x40
+	JGE   whole9
+	MOVQ  $-1, R12
+	SHLQ  CL, R12
+	NOTQ  R12
+	ANDQ  R12, R10
+
+whole9:
+	TESTQ R10, R10
+	JE    after10
+	MOVQ  R9, CX
+	SHLQ  $0x03, CX
+
+group11:
+	BSFQ          R10, R13
+	SHRXQ         R13, R10, R10
+	ADDQ          R13, CX
+	LEAQ          (DI)(CX*8), R12
+	MOVQ          R11, R14
+	SUBQ          CX, R14
+	MOVQ          $+8, R15
+	CMPQ          R15, R14
+	CMOVQLT       R15, R14
+	MOVQ          $-1, R15
+	BZHIQ         R14, R15, R15
+	KMOVW         R15, K1
+	VMOVUPD.Z     (R12), K1, Z9
+	VSUBPD        Z9, Z1, Z9
+	VMOVUPD.Z     (R12)(R8*1), K1, Z10
+	VSUBPD        Z10, Z2, Z10
+	VANDPD        Z10, Z0, Z11
+	VSUBPD        Z11, Z7, Z12
+	VMINPD        Z12, Z11, Z12
+	VMULPD        Z12, Z3, Z12
+	VANDPD        Z9, Z0, Z13
+	VMULPD        Z13, Z4, Z13
+	VADDPD        Z13, Z12, Z12
+	VCMPPD        $0x11, Z5, Z12, K1
+	KMOVB         K1, R12
+	ANDL          R10, R12
+	JE            skip12
+	POPCNTL       R12, R15
+	KMOVW         R12, K1
+	MOVQ          $-1, R12
+	BZHIQ         R15, R12, R12
+	KMOVW         R12, K2
+	MOVQ          $-1, R12
+	BZHIQ         R14, R12, R12
+	KMOVW         R12, K3
+	VMOVDQU32.Z   (BX)(CX*4), K3, Y12
+	VPCOMPRESSD.Z Y12, K1, Y12
+	VMOVDQU32     Y12, K2, (AX)
+	TESTQ         DX, DX
+	JE            bare13
+	VMOVAPS       Z0, Z12
+	VPTERNLOGQ    $0xca, Z10, Z7, Z12
+	VMOVAPS       Z10, Z13
+	VCMPPD        $0x11, Z11, Z6, K3
+	VSUBPD        Z12, Z10, K3, Z13
+	VCMPPD        $0x11, Z8, Z13, K3
+	VANDPD        Z0, Z13, K3, Z13
+	VCOMPRESSPD.Z Z9, K1, Z9
+	VMOVUPD       Z9, K2, (DX)
+	VCOMPRESSPD.Z Z13, K1, Z13
+	VMOVUPD       Z13, K2, (DX)(R8*1)
+	LEAQ          (DX)(R15*8), DX
+
+bare13:
+	LEAQ (AX)(R15*4), AX
+
+skip12:
+	ADDQ $0x08, CX
+	SHRQ $0x08, R10
+	JNE  group11
+
+after10:
+	ADDQ $0x08, R9
+	JMP  rest2
 
 done3:
 	MOVQ index+0(FP), CX
