@@ -63,6 +63,58 @@ func TestGoldenExpLog(t *testing.T) {
 	}
 }
 
+// TestGoldenNearHalfTurn goes through the recorded rotations beyond 3 rad one by one, at every level, in float64 and with the matrix
+// rounded to float32, and prints each error of the rotation vector relative to its length. What a rounded matrix cannot tell, the
+// sign next to π, is left open where the recorded answer is within rounding of both.
+func TestGoldenNearHalfTurn(t *testing.T) { eachLevel(t, testGoldenNearHalfTurn) }
+
+func testGoldenNearHalfTurn(t *testing.T) {
+	for _, c := range []struct {
+		file        string
+		n, entry, g int // size of the matrix, of an element, and coordinates
+		log64       func(dst, e []float64, n int)
+		log32       func(dst, e []float32, n int)
+	}{
+		{"groups_SO3_alpha0.2", 3, 9, 3, LogSO3F64, LogSO3F32},
+		{"groups_SE3_alpha0.2", 4, 12, 6, LogSE3F64, LogSE3F32},
+	} {
+		g := testkit.OpenGolden(t, c.file)
+		in, _ := g.F64("log_in")
+		exact, _ := g.F64("log_exact")
+		seen := 0
+		for i := range len(exact) / c.g {
+			want := exact[c.g*i : c.g*i+3]
+			angle := Norm(want)
+			if !(angle > 3) {
+				continue
+			}
+			seen++
+			e, got := in[c.n*c.n*i:c.n*c.n*i+c.entry], make([]float64, c.g)
+			c.log64(got, e, 1)
+			e32, got32, wide := make([]float32, c.entry), make([]float32, c.g), make([]float64, c.g)
+			narrow(e32, e)
+			c.log32(got32, e32, 1)
+			widen(wide, got32)
+			err := func(got []float64, open float64) float64 {
+				plus, minus := 0.0, 0.0
+				for k, w := range want {
+					plus, minus = math.Hypot(plus, got[k]-w), math.Hypot(minus, got[k]+w)
+				}
+				if angle > math.Pi-open {
+					plus = min(plus, minus)
+				}
+				return plus / angle
+			}
+			d, d32 := err(got, 1e-14), err(wide, 1e-6)
+			t.Logf("%s row %d, π - angle %.3g: error %.3g, in float32 %.3g", c.file, i, math.Pi-angle, d, d32)
+			if !(d <= 1e-15) || !(d32 <= 1e-6) {
+				t.Errorf("%s row %d, angle %.17g: got %.17g and %.9g, want %.17g", c.file, i, angle, got[:3], wide[:3], want)
+			}
+		}
+		require.GreaterOrEqual(t, seen, 8, "rows beyond 3 rad in %s", c.file)
+	}
+}
+
 // requireSameLog compares logarithms: angles of SO(2) and its kin modulo 2π, and next to angle π, where the sign of the
 // rotation is not determined by a rounded matrix, by their exponentials.
 func requireSameLog(t *testing.T, l *lieGroup, want, got []float64, tol float64) {

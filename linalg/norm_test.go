@@ -153,6 +153,65 @@ func TestAngleHasNoSignedZeros(t *testing.T) {
 	}
 }
 
+// TestAnglesOfLargeNumbers goes to the largest numbers, where what the kernels divide by, a sum of both magnitudes, overflows.
+// Angles do not change by a power of two, which brings the numbers to where nothing does.
+func TestAnglesOfLargeNumbers(t *testing.T) {
+	t.Run("F32", func(t *testing.T) {
+		eachLevel(t, testAnglesOfLargeNumbers(math.MaxFloat32, 126, 3e-7, LogSO2F32, LogSE2F32))
+	})
+	t.Run("F64", func(t *testing.T) {
+		eachLevel(t, testAnglesOfLargeNumbers(math.MaxFloat64, 1022, 5e-16, LogSO2F64, LogSE2F64))
+	})
+}
+
+func testAnglesOfLargeNumbers[T Float](most T, exponent int, tol float64, logSO2, logSE2 func(dst, e []T, n int)) func(t *testing.T) {
+	return func(t *testing.T) {
+		const n = 37 // whole vectors of every level, and a rest
+		parts := []float64{1, 0x1.ffffffp-1, 0.75, 0x1.8000020p-1, 0.5, 0x1.000002p-1, 0x1.fffffep-2, 0.4375, 0.25, 0x1p-30, 0}
+		for _, p := range parts {
+			for _, q := range parts {
+				if p < 0.5 && q < 0.5 {
+					continue // nothing large
+				}
+				for quadrant := range 4 {
+					x, y := T(p)*most, T(q)*most
+					if quadrant&1 != 0 {
+						x = -x
+					}
+					if quadrant&2 != 0 {
+						y = -y
+					}
+					want := math.Atan2(math.Ldexp(float64(y), -exponent), math.Ldexp(float64(x), -exponent))
+					if want == -math.Pi {
+						want = math.Pi // zeros have no sign here
+					}
+					// Alone among harmless neighbours, in every place.
+					for at := range n {
+						e, so2, se2 := make([]T, 4*n), make([]T, n), make([]T, 3*n)
+						for i := range n {
+							e[i], e[n+i] = 0.6, 0.8
+						}
+						e[at], e[n+at] = x, y
+						logSO2(so2, e[:2*n], n)
+						logSE2(se2, e, n)
+						for i := range n {
+							w := want
+							if i != at {
+								w = math.Atan2(float64(T(0.8)), float64(T(0.6)))
+							}
+							for _, got := range []T{so2[i], se2[i]} {
+								if !(math.Abs(float64(got)-w) <= tol*math.Abs(w)) {
+									t.Fatalf("angle of (%g, %g), place %d of %d with the hard one at %d: %.17g, want %.17g", x, y, i, n, at, got, w)
+								}
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
 func TestSeriesMeetTheirFormulas(t *testing.T) {
 	// Σ (-1)ᵏ x²ᵏ/(2k+3)!·x² and x²Σ..., summed in 400 bits by the defining products, against the switch of formulas.
 	sinCos := func(x float64) (s, c *big.Float) {
