@@ -47,7 +47,8 @@ func neighborCommand() *cobra.Command {
 		Long: `Time trees and grids on the peers' uniform clouds, radii and queries, on one core, and name the lines as the peers do.
 A query's answer is the list of its neighbours' numbers and squared distances, in an order that is not sorted by either
 (balls) or sorted by distance (knn); queries are put into the order of a tree or grid of their own first, which is not timed
-and which the peers call sorted. --large N builds a tree over N points in space and streams the balls of all of them,
+and which the peers call sorted. Lines of posetable time the neighbourhoods of images, pose tables included, on one core
+and two. --large N builds a tree over N points in space and streams the balls of all of them,
 30 neighbours each, in bounded memory.`,
 		Example: "  go run ./bench neighbor --only kdtree/ours_tree/d2/n65536\n  go run ./bench neighbor --large 10000000",
 		Args:    cobra.NoArgs,
@@ -55,6 +56,9 @@ and which the peers call sorted. --large N builds a tree over N points in space 
 			r := &report{cmd.OutOrStdout(), asJSON}
 			if large > 0 {
 				return largeCloud(r, large)
+			}
+			if err := reportPoseTables(r, only); err != nil {
+				return err
 			}
 			for _, c := range peerRadii {
 				if !mayStart(only, c.dim, c.n) {

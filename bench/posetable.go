@@ -1,0 +1,81 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/equivcnp/equivcnp/group"
+	"github.com/equivcnp/equivcnp/neighbor"
+)
+
+// poseImages are the images whose neighbourhoods and pose tables are timed, each with the group's name in lines.
+var poseImages = []struct {
+	group, name string
+	side        int
+}{
+	{"T(2)", "T2", 64}, {"SE(2)", "SE2", 64}, {"SO(2)", "SO2", 64}, {"R>0xSO(2)", "RxSO2", 64}, {"R>0xSO(2)", "RxSO2", 128},
+}
+
+// poseCalls is how many calls the least is taken of. The collector runs before each: what a call leaves is no small part of
+// the memory.
+const poseCalls = 8
+
+// reportPoseTables times neighbor.Ball, pose table included, of images at the radius that fills 1/15, on one core and on two.
+// A line's size is the number of pairs.
+func reportPoseTables(r *report, only string) error {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	for _, c := range poseImages {
+		name := fmt.Sprintf("posetable/ours/%s/%dx%[2]d", c.name, c.side)
+		if !strings.HasPrefix(name, only) && !strings.HasPrefix(only, name) {
+			continue
+		}
+		g, err := group.Parse(c.group, 0)
+		if err != nil {
+			return err
+		}
+		// The pixels of the image models.
+		x := make([]float64, 0, 2*c.side*c.side)
+		at := func(k int) float64 {
+			return float64(c.side) * (float64(k)/float64(c.side-1) - 0.5)
+		}
+		for i := range c.side {
+			for j := range c.side {
+				x = append(x, at(i), at(j))
+			}
+		}
+		l := group.LiftPoints(g, x, 1, 0)
+		radius, err := neighbor.RadiusForFill(l, 1.0/15, neighbor.Options{})
+		if err != nil {
+			return err
+		}
+		pairs := 0
+		ball := func() {
+			nb, err := neighbor.Ball(l, l, neighbor.Options{Radius: radius})
+			if err != nil {
+				panic(err)
+			}
+			pairs = nb.Pairs()
+		}
+		for cores := 1; cores <= min(2, runtime.NumCPU()); cores++ {
+			line := fmt.Sprintf("%s/cores%d", name, cores)
+			if !strings.HasPrefix(line, only) {
+				continue
+			}
+			runtime.GOMAXPROCS(cores)
+			t := math.Inf(1)
+			for range poseCalls {
+				runtime.GC()
+				start := time.Now()
+				ball()
+				t = min(t, time.Since(start).Seconds())
+			}
+			if err := r.add(sample{line, pairs, "ms", t * 1e3}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
