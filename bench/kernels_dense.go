@@ -27,7 +27,7 @@ func gemmCases() []kernelCase {
 		}
 		cases = append(cases, kernelCase{fmt.Sprintf("gemm/ours/%dx%dx%d", m, n, k), []metric{gflops(flop)}, must, func() timed {
 			rng := peerSeed
-			a, b, c := rng.floats(m*k, 1), rng.floats(k*n, 1), make([]float32, m*n)
+			a, b, c := rng.floats(m*k, 1), rng.floats(k*n, 1), onHugePages[float32](m*n)
 			packed := simd.Pack(b, n, k, n)
 			return timed{
 				func() { simd.GemmPackedF32(c, n, a, k, packed, nil, simd.ActNone, m) },
@@ -68,11 +68,11 @@ func gemmCases() []kernelCase {
 	return cases
 }
 
-// vectorCases are the elementwise functions: 1M elements as 16 passes over a block that stays in L2, and straight. What binds
-// most of them is arithmetic that is no multiply-add, so their percentage tells what memory would allow.
+// vectorCases are the elementwise functions: 1M elements as 16 passes over a block that stays in L2, and straight; those with little
+// arithmetic also within L1, and 16M of them. What binds most of the others is arithmetic that is no multiply-add, so their percentage
+// tells what memory would allow.
 func vectorCases() []kernelCase {
-	const n, block = 1 << 20, 1 << 16
-	spare := make([]float32, n) // a second result
+	spare := make([]float32, 1<<20) // a second result
 	positive := func(x []float32) {
 		for i := range x {
 			x[i] = float32(math.Exp(8 * float64(x[i])))
@@ -105,23 +105,21 @@ func vectorCases() []kernelCase {
 		{"sigmoid_grad", 3, scale8, func(dst, x []float32) { simd.SigmoidGradF32(dst, x, x) }, nil},
 		{"softplus_grad", 3, positive, func(dst, x []float32) { simd.SoftplusGradF32(dst, x, x) }, nil},
 	} {
-		for _, where := range []string{"L2", "stream"} {
-			arrays := 2
-			if f.name == "scale" {
-				arrays = 1
-			}
+		arrays, sizes := 2, vectorSizes[1:3]
+		switch f.name {
+		case "scale":
+			arrays, sizes = 1, vectorSizes
+		case "relu", "hypot", "add", "axpy", "relu_grad", "sigmoid_grad", "softplus_grad":
+			sizes = vectorSizes
+		}
+		for _, size := range sizes {
+			n, block, where := size.n, size.block, size.name
 			footprint := 4 * arrays * block
-			if where == "stream" {
-				footprint = 4 * arrays * n
-			}
 			cases = append(cases, kernelCase{f.name + "/" + where + "/ours", []metric{nsPer(n)}, work{bytes: 4 * f.moved * n, footprint: footprint}, func() timed {
 				rng := peerSeed
-				x, y := rng.floats(n, 1), make([]float32, n)
+				x, y := rng.floats(n, 1), onHugePages[float32](n)
 				f.prep(x)
 				over := func(run func(dst, x []float32)) func() {
-					if run == nil || where == "stream" {
-						return func() { run(y, x) }
-					}
 					return func() {
 						for range n / block {
 							run(y[:block], x[:block])
@@ -136,6 +134,7 @@ func vectorCases() []kernelCase {
 			}})
 		}
 	}
+	const n, block = 1 << 20, 1 << 16
 	return append(cases, kernelCase{"adam/L2/ours", []metric{nsPer(n)}, work{bytes: 7 * 4 * n, footprint: 4 * 4 * block}, func() timed {
 		rng := peerSeed
 		p, m, v, g := rng.floats(block, 1), make([]float32, block), make([]float32, block), rng.floats(block, 1)
@@ -146,6 +145,12 @@ func vectorCases() []kernelCase {
 		}}
 	}})
 }
+
+// vectorSizes are how many elements an elementwise function computes, and how many of them before it begins anew.
+var vectorSizes = []struct {
+	name     string
+	n, block int
+}{{"L1", 1 << 20, 1 << 12}, {"L2", 1 << 20, 1 << 16}, {"stream", 1 << 20, 1 << 20}, {"memory", 1 << 24, 1 << 24}}
 
 func scale8(x []float32) {
 	for i := range x {
@@ -165,7 +170,7 @@ func weightNetCases() []kernelCase {
 			return simd.Dense[float32]{B: simd.Pack(w, out, in, out), Bias: rng.floats(out, 0.1)}
 		}
 		net := [3]simd.Dense[float32]{layer(2, hidden), layer(hidden, hidden), layer(hidden, out)}
-		y, scratch := make([]float32, rows*out), make([]float32, simd.WeightNetScratch(&net))
+		y, scratch := onHugePages[float32](rows*out), make([]float32, simd.WeightNetScratch(&net))
 		return timed{ours: func() { simd.WeightNetF32(y, x, &net, rows, scratch) }}
 	}}}
 }

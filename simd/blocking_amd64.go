@@ -14,8 +14,8 @@ var firstCache = cpu.DataCaches().L1
 
 // streamFrom is the size in bytes from which on a result is stored past the caches: eight times the second-level cache, about what
 // a core gets of the third. A store through the caches first reads the line that it overwrites, and a larger result has left them by the time it is
-// read. 250000 x 32 x 128 (m, k, n) takes 0.55 of the time so, 65,536 rows of WeightNetF32 0.92; of 2 MB, 4096 x 128 x 128,
-// 1.02.
+// read. 250000 x 32 x 128 (m, k, n) takes 0.55 of the time so, 65,536 rows of WeightNetF32 0.92, on small pages; of 2 MB,
+// 4096 x 128 x 128, 1.02.
 var streamFrom = 8 * cpu.DataCaches().L2
 
 // streams reports whether C [m, ldc] is stored past the caches: it is large, and its rows consist of whole lines. Whoever does that
