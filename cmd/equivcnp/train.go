@@ -92,28 +92,34 @@ interrupted, or whose machine failed, goes on with --resume and ends with the sa
 	return cmd
 }
 
-// register adds the flags; steps and batch are the defaults of the kind of training.
-func (f *trainFlags) register(a *app, cmd *cobra.Command, steps, batch int, noise float64) {
-	d := train.DefaultConfig(steps)
+// trainDefaults are a kind of training's.
+type trainDefaults struct {
+	steps, batch           int
+	rate, noise, lastNoise float64
+}
+
+// register adds the flags.
+func (f *trainFlags) register(a *app, cmd *cobra.Command, own trainDefaults) {
+	d := train.DefaultConfig(own.steps)
 	fl := cmd.Flags()
 	fl.StringVar(&f.config, "config", "", "YAML file of these flags, one per line; flags on the command line win")
 	fl.StringVarP(&f.out, "out", "o", "", "model file to write (.safetensors), required")
 	fl.BoolVar(&f.resume, "resume", false, "continue from the checkpoint beside --out, or begin if there is none")
 	fl.BoolVar(&f.overwrite, "overwrite", false, "begin anew even if there is a checkpoint")
-	fl.IntVar(&f.steps, "steps", steps, "number of steps")
-	fl.IntVar(&f.batch, "batch", batch, "tasks per pass")
+	fl.IntVar(&f.steps, "steps", own.steps, "number of steps")
+	fl.IntVar(&f.batch, "batch", own.batch, "tasks per pass")
 	fl.IntVar(&f.passes, "passes", 1, "passes per step: their gradients are added up, memory is that of one")
 	fl.Uint64Var(&f.seed, "seed", 1, "seed of the first parameters and of the tasks")
-	fl.Float64Var(&f.rate, "rate", d.Adam.Rate, "learning rate")
+	fl.Float64Var(&f.rate, "rate", own.rate, "learning rate")
 	fl.StringVar(&f.schedule, "schedule", "cosine", "how the rate goes down: constant, cosine, or step")
 	fl.IntVar(&f.warmup, "warmup", 0, "steps over which the rate climbs (default: a tenth of --steps, at most 100)")
 	fl.IntVar(&f.stair, "stair", 0, "--schedule step: steps between two drops (default: a third of --steps)")
 	fl.Float64Var(&f.factor, "factor", 0, "what is left of the rate after the cosine (default 0.01) or a drop (default 0.1)")
 	fl.Float64Var(&f.clip, "clip", d.Adam.ClipNorm, "largest norm of a step's gradients; 0: no limit")
 	fl.Float64Var(&f.decay, "weight-decay", 0, "decoupled weight decay (AdamW)")
-	fl.Float64Var(&f.noise, "noise", noise, "deviation of a noise that the true values are taken to have; falls to --last-noise over two thirds of the steps; 0: none")
-	fl.Float64Var(&f.lastNoise, "last-noise", 0.01, "what --noise falls to: the least standard deviation that is learned")
-	fl.Float64Var(&f.beta, "beta", 0, "weigh a value's gradient by its deviation to the power of twice this: 0, the likelihood, to 1, the squared error")
+	fl.Float64Var(&f.noise, "noise", own.noise, "deviation of a noise that the true values are taken to have; falls to --last-noise over two thirds of the steps; 0: none")
+	fl.Float64Var(&f.lastNoise, "last-noise", own.lastNoise, "what --noise falls to: the least standard deviation that is learned")
+	fl.Float64Var(&f.beta, "beta", 0.5, "weigh a value's gradient by its deviation to the power of twice this: 0, the likelihood, to 1, the squared error")
 	fl.IntVar(&f.evalEvery, "eval-every", d.EvalEvery, "steps between two scores; 0: none")
 	fl.IntVar(&f.evalTasks, "eval-tasks", d.EvalTasks, "tasks of a score")
 	fl.IntVar(&f.patience, "patience", 0, "stop after so many scores that were no better, and write the best model; 0: never")
