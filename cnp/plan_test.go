@@ -358,7 +358,7 @@ func TestPlanSteadyState(t *testing.T) {
 func requireSteady(t *testing.T, call func()) {
 	t.Helper()
 	if raceEnabled {
-		t.Skip("the race detector makes pools forget")
+		t.Skip("skipped: the race detector makes pools forget (make test runs it)")
 	}
 	const tries, calls = 20, 8
 	var objects, bytes uint64

@@ -188,17 +188,14 @@ func BenchmarkFlat(b *testing.B) {
 					p    Cloud[float32]
 					flat bool
 				}{{"flat", grid, true}, {"grid", grid, false}, {"tree", tree, false}} {
+					b.Run(fmt.Sprintf("op=count/dim=%d/n=%d/nb=%g/by=%s", dim, n, nb, c.name), func(b *testing.B) {
+						count := make([]int32, n)
+						for b.Loop() {
+							countBalls(c.p, c.p, r2, BulkOptions{Workers: 1}, c.flat, count)
+						}
+						b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/query")
+					})
 					for _, ascending := range []bool{false, true} {
-						b.Run(fmt.Sprintf("op=count/dim=%d/n=%d/nb=%g/asc=%v/by=%s", dim, n, nb, ascending, c.name), func(b *testing.B) {
-							if ascending {
-								b.Skip()
-							}
-							count := make([]int32, n)
-							for b.Loop() {
-								countBalls(c.p, c.p, r2, BulkOptions{Workers: 1}, c.flat, count)
-							}
-							b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/query")
-						})
 						b.Run(fmt.Sprintf("op=find/dim=%d/n=%d/nb=%g/asc=%v/by=%s", dim, n, nb, ascending, c.name), func(b *testing.B) {
 							for b.Loop() {
 								scanBalls(c.p, c.p, r2, BulkOptions{Workers: 1, Ascending: ascending}, c.flat, func(int, *Batch[float32]) {})
