@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/equivcnp/equivcnp/group"
 )
@@ -50,11 +51,20 @@ type Readout string
 
 // The readouts.
 const (
-	// ReadoutTargets appends the targets to the lattice and reads the features there.
+	// ReadoutQueries computes features on the lattice alone (without one, on the context points); the last LieConv has the
+	// targets as its queries. A prediction depends on the context and on the lattice, not on what else is asked for, and only
+	// one layer has poses off the lattice. For new models.
+	ReadoutQueries Readout = "queries"
+	// ReadoutTargets appends the targets to the lattice, carries features there through all layers, and reads them: the
+	// authors' way. Targets are neighbours of each other and of the lattice, so how many there are, and where, has an
+	// influence on every prediction.
 	ReadoutTargets Readout = "targets"
 	// ReadoutRBF sums the lattice's features through evenly spaced RBF basis functions (appendix D.1 of the paper).
 	ReadoutRBF Readout = "rbf"
 )
+
+// Readouts lists them in the order of documentation.
+var Readouts = []Readout{ReadoutQueries, ReadoutTargets, ReadoutRBF}
 
 // Config is everything that fixes a model but its weights. It is also what a model file stores.
 type Config struct {
@@ -75,7 +85,7 @@ type Config struct {
 	Multiplicity int `json:"multiplicity,omitempty"`
 
 	// The lattice of the curve models: PointsPerUnit points per unit of each coordinate, Margin beyond the outermost
-	// points. PointsPerUnit 0 uses no lattice: the context points and the targets themselves carry the features.
+	// points. PointsPerUnit 0 uses no lattice: the context points (and, under ReadoutTargets, the targets) carry the features.
 	// Readout says how the targets are read. MaxLattice bounds the number of points.
 	PointsPerUnit float64 `json:"points_per_unit,omitempty"`
 	Margin        float64 `json:"margin,omitempty"`
@@ -199,8 +209,8 @@ func (c *Config) validate(g group.Group) error {
 			if c.Blocks < 1 {
 				return bad("blocks = %d, need at least 1", c.Blocks)
 			}
-		} else if c.Readout != ReadoutTargets && c.Readout != ReadoutRBF {
-			return bad("readout %q is neither %q nor %q", c.Readout, ReadoutTargets, ReadoutRBF)
+		} else if !slices.Contains(Readouts, c.Readout) {
+			return bad("readout %q is none of %q", c.Readout, Readouts)
 		} else if c.Readout == ReadoutRBF && c.PointsPerUnit == 0 {
 			return bad("readout %q needs a lattice: points_per_unit = 0", c.Readout)
 		}

@@ -31,6 +31,8 @@ func smallCurves(t *testing.T) map[string]Regressor[float32] {
 		if g == "T(1)" || g == "T(2)" || g == "SO(2)" {
 			c.PointsPerUnit, c.Margin = 3, 0.1
 			add("lattice "+g, c)
+			c.Readout = ReadoutTargets
+			add("lattice and targets "+g, c)
 		}
 	}
 	c := Default(EquivCNPCurve, "T(1)", 1)

@@ -159,7 +159,7 @@ func TestEquivarianceOnPoints(t *testing.T) {
 // TestEquivarianceOnLattice: a lattice follows the data under translations. Its end points are rounded after the shift,
 // so the poses move by an ulp of the coordinate.
 func TestEquivarianceOnLattice(t *testing.T) {
-	for _, readout := range []Readout{ReadoutTargets, ReadoutRBF} {
+	for _, readout := range Readouts {
 		for _, coordinates := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s/coordinates=%v", readout, coordinates), func(t *testing.T) {
 				c := Default(EquivCNPCurve, "T(1)", 1)

@@ -14,7 +14,7 @@ import (
 func sqrt[T Float](x T) T { return T(math.Sqrt(float64(x))) }
 
 // EquivCNP is the paper's model for continuous inputs (Algorithm 1): a set convolution of the context onto a lattice and
-// the targets, a pointwise layer, LieConvs with ReLU, and mean and variance read at the targets.
+// (ReadoutTargets) the targets, a pointwise layer, LieConvs with ReLU, and mean and variance read at the targets.
 type EquivCNP[T Float] struct {
 	cfg   Config
 	group group.Group
@@ -144,7 +144,7 @@ func (m *EquivCNP[T]) forwardTasks(out *Prediction[T], b *Batch[T], lo, hi int, 
 
 	// Encoder: features on each task's points.
 	var features []T
-	g := m.layout(b, lo, hi, grid, func(t int, x []float64) {
+	g, last := m.layouts(b, lo, hi, grid, func(t int, x []float64) {
 		cx, cy := b.context(t, dx, dy)
 		features = append(features, m.encoder.encode(x, cx, cy)...)
 	})
@@ -160,6 +160,10 @@ func (m *EquivCNP[T]) forwardTasks(out *Prediction[T], b *Batch[T], lo, hi int, 
 	m.record("prelinear", h)
 	h = repeatRows(h, m.pre.Out, lifts)
 	for i, l := range m.conv {
+		if i == len(m.conv)-1 && last != g {
+			h = resizeBlocks(h, hi-lo, last.Rows()*l.In)
+			g, points = last, last.Points
+		}
 		y := make([]T, points.Rows()*l.Out)
 		if err := l.Forward(y, h, g, 1, mode); err != nil {
 			return err
@@ -175,7 +179,7 @@ func (m *EquivCNP[T]) forwardTasks(out *Prediction[T], b *Batch[T], lo, hi int, 
 	h = meanRows(h, c, lifts)
 
 	// Read the features at the targets: there they are, or by the second kernel.
-	perTask := points.N / (hi - lo)
+	perTask := len(h) / c / (hi - lo)
 	for t := lo; t < hi; t++ {
 		f := h[(t-lo)*perTask*c:][:perTask*c]
 		if m.cfg.Readout == ReadoutRBF {
@@ -192,15 +196,25 @@ func (m *EquivCNP[T]) forwardTasks(out *Prediction[T], b *Batch[T], lo, hi int, 
 	return nil
 }
 
-// layout returns the lifted points of tasks lo to hi, each a block of its own, and shows encode the points of every task.
-func (m *EquivCNP[T]) layout(b *Batch[T], lo, hi int, grid []float64, encode func(t int, x []float64)) *layers.Geometry[T] {
+// layouts returns the geometry of tasks lo to hi, each a block of its own, for all LieConvs but the last, and for the last,
+// and shows encode the points of every task that carry features from the beginning.
+func (m *EquivCNP[T]) layouts(b *Batch[T], lo, hi int, grid []float64, encode func(t int, x []float64)) (all, last *layers.Geometry[T]) {
+	all = m.layout(b, lo, hi, grid, m.cfg.Readout == ReadoutTargets, encode)
+	if m.cfg.Readout != ReadoutQueries {
+		return all, all
+	}
+	return all, m.layout(b, lo, hi, grid, true, func(int, []float64) {}).Reading(all.Rows() / (hi - lo))
+}
+
+// layout returns the lifted points of tasks lo to hi, with the targets or without, and shows encode the points of every task.
+func (m *EquivCNP[T]) layout(b *Batch[T], lo, hi int, grid []float64, targets bool, encode func(t int, x []float64)) *layers.Geometry[T] {
 	var (
 		points *group.Lifted
 		mask   []bool // per lifted point
 		blocks = []int{0}
 	)
 	for t := lo; t < hi; t++ {
-		x, ok := m.points(b, t, grid)
+		x, ok := m.points(b, t, grid, targets)
 		l := group.LiftPoints(m.group, x, m.cfg.Lifts, m.cfg.LiftSeed)
 		if points == nil {
 			points = l
@@ -221,9 +235,9 @@ func (m *EquivCNP[T]) layout(b *Batch[T], lo, hi int, grid []float64, encode fun
 	return layers.NewGeometry[T](points, mask, blocks, m.cfg.MaxNeighbors, m.cfg.NeighborSeed)
 }
 
-// points returns the points [n, dx] that carry task t's features, the targets last (ReadoutTargets), and which of them
+// points returns the points [n, dx] that carry task t's features, the targets last if they are among them, and which of them
 // count. Padding sits at the origin, unseen.
-func (m *EquivCNP[T]) points(b *Batch[T], t int, grid []float64) (x []float64, ok []bool) {
+func (m *EquivCNP[T]) points(b *Batch[T], t int, grid []float64, targets bool) (x []float64, ok []bool) {
 	dx := m.cfg.DimX
 	add := func(p []float64, valid bool) {
 		if !valid {
@@ -242,7 +256,7 @@ func (m *EquivCNP[T]) points(b *Batch[T], t int, grid []float64) (x []float64, o
 			add(b.XContext[p*dx:(p+1)*dx], b.contextOK(t, i))
 		}
 	}
-	if m.cfg.Readout == ReadoutTargets {
+	if targets {
 		for i := range b.Nt {
 			p := t*b.Nt + i
 			add(b.XTarget[p*dx:(p+1)*dx], b.targetOK(t, i))
@@ -266,6 +280,17 @@ func clearMasked[T Float](p *Prediction[T], b *Batch[T], t, dy int) {
 			clear(p.Std[at : at+dy])
 		}
 	}
+}
+
+// resizeBlocks returns x, n blocks of equal length, as blocks of size/n elements: the first of each, and zeros behind them where
+// there are more.
+func resizeBlocks[T Float](x []T, n, size int) []T {
+	from, to := len(x)/n, size/n
+	out := make([]T, size)
+	for i := range n {
+		copy(out[i*to:(i+1)*to], x[i*from:(i+1)*from])
+	}
+	return out
 }
 
 // repeatRows gives each of the k lifts of a point the point's features; x is [n, c].

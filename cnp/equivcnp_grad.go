@@ -47,14 +47,14 @@ func (m *EquivCNP[T]) differentiate(ctx context.Context, b *Batch[T], mode layer
 
 	// Encoder.
 	encodings, features := make([]*setConvTape[T], b.B), []T(nil)
-	geo := m.layout(b, 0, b.B, grid, func(t int, x []float64) {
+	geo, last := m.layouts(b, 0, b.B, grid, func(t int, x []float64) {
 		cx, cy := b.context(t, dx, dy)
 		encodings[t] = m.encoder.record(x, cx, cy)
 		features = append(features, encodings[t].out...)
 	})
 
 	// Decoder. h holds the results of the pointwise layer and of every LieConv with its ReLU.
-	n, rows := geo.Points.N, geo.Rows()
+	n := geo.Points.N
 	pre := make([]T, n*m.pre.Out)
 	m.pre.Forward(pre, features, n, simd.ActSigmoid)
 	h := [][]T{repeatRows(pre, m.pre.Out, lifts)}
@@ -63,9 +63,13 @@ func (m *EquivCNP[T]) differentiate(ctx context.Context, b *Batch[T], mode layer
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		y := make([]T, rows*l.Out)
+		at, f := geo, h[i]
+		if i == len(m.conv)-1 && last != geo {
+			at, f = last, resizeBlocks(f, b.B, last.Rows()*l.In)
+		}
+		y := make([]T, at.Rows()*l.Out)
 		var err error
-		if tapes[i], err = l.ForwardTape(y, h[i], geo, 1, mode); err != nil {
+		if tapes[i], err = l.ForwardTape(y, f, at, 1, mode); err != nil {
 			return nil, err
 		}
 		simd.ReLU(y, y)
@@ -75,7 +79,7 @@ func (m *EquivCNP[T]) differentiate(ctx context.Context, b *Batch[T], mode layer
 	read := meanRows(h[len(m.conv)], c, lifts)
 
 	// Readout.
-	perTask := n / b.B
+	perTask := len(read) / c / b.B
 	heads := make([]*headTape[T], b.B)
 	for t := range b.B {
 		f := read[t*perTask*c:][:perTask*c]
@@ -113,17 +117,24 @@ func (m *EquivCNP[T]) differentiate(ctx context.Context, b *Batch[T], mode layer
 		dh := spreadLifts(dread, c, lifts)
 		for i := len(m.conv) - 1; i >= 0; i-- {
 			simd.ReLUGrad(dh, dh, h[i+1])
-			df := make([]T, rows*m.conv[i].In)
+			in, rows := m.conv[i].In, geo.Rows()
+			if i == len(m.conv)-1 {
+				rows = last.Rows()
+			}
+			df := make([]T, rows*in)
 			tapes[i].Backward(df, dh, g)
+			if rows != geo.Rows() {
+				df = resizeBlocks(df, b.B, geo.Rows()*in)
+			}
 			dh = df
 		}
 		dpre := sumLifts(dh, m.pre.Out, lifts)
 		simd.SigmoidGrad(dpre, dpre, pre)
 		dfeatures := make([]T, len(features))
 		m.pre.Backward(dfeatures, dpre, features, n, g)
-		width := m.encoder.channels()
 		for t, e := range encodings {
-			m.encoder.backward(dfeatures[t*perTask*width:][:perTask*width], e, g)
+			per := len(dfeatures) / b.B
+			m.encoder.backward(dfeatures[t*per:][:per], e, g)
 		}
 	}
 	return pass, nil

@@ -34,6 +34,8 @@ func officialConfig(arch Architecture, group string) Config {
 		c.CoordinateFeature = true
 		if arch == ConvCNPCurve {
 			c.Floor = 0
+		} else {
+			c.Readout = ReadoutTargets
 		}
 	case EquivCNPImage:
 		c.Floor = 0

@@ -76,6 +76,8 @@ func gradCases(t *testing.T) map[string]gradCase {
 	c := small(EquivCNPCurve, "T(1)", 1)
 	c.CoordinateFeature = true
 	add("equivcnp/T(1)", c, 3, 5, 6)
+	c.Readout = ReadoutTargets
+	add("equivcnp/T(1)/targets", c, 3, 5, 6)
 	add("equivcnp/no context", c, 2, 0, 4)
 	c.Readout, c.Multiplicity, c.DimY, c.Output = ReadoutRBF, 2, 2, OutputStd
 	add("equivcnp/T(1)/rbf", c, 2, 6, 5)
@@ -85,6 +87,8 @@ func gradCases(t *testing.T) map[string]gradCase {
 	c = small(EquivCNPCurve, "SE(2)", 1)
 	c.PointsPerUnit, c.Lifts = 0, 2
 	add("equivcnp/SE(2)/lifts", c, 2, 4, 4)
+	c.Readout = ReadoutTargets
+	add("equivcnp/SE(2)/targets", c, 2, 4, 4)
 	c = small(EquivCNPImage, "T(2)", 1)
 	add("equivcnp-image/T(2)", c, 2, 4, 5)
 	c = small(EquivCNPImage, "SO(2)", 2)

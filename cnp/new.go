@@ -68,7 +68,7 @@ func Default(a Architecture, groupName string, dy int) Config {
 	c := Config{Architecture: a, Group: groupName, DimY: dy, Multiplicity: 1, Output: OutputStd, Floor: 1e-4}
 	switch a {
 	case EquivCNPCurve:
-		c.DimX, c.Lifts, c.Readout = 1, 1, ReadoutTargets
+		c.DimX, c.Lifts, c.Readout = 1, 1, ReadoutQueries
 		if g, err := group.Parse(groupName, 0); err == nil {
 			c.DimX = g.PointDim()
 		}

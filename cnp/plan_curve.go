@@ -239,17 +239,21 @@ func (n *curveNet[T]) task(ctx context.Context, run *curveRun[T], dst *Predictio
 	dy := n.cfg.DimY
 	run.sortTargets(b, t)
 	run.points = append(run.points[:0], l.grid...)
-	if n.cfg.Readout == ReadoutTargets {
+	if n.cfg.Readout != ReadoutRBF {
 		for _, i := range run.order {
 			run.points = append(run.points, b.XTarget[t*b.Nt+int(i)])
 		}
 	}
-	n.encode(run, b, t)
+	rows, queries := len(run.points), n.cfg.Readout == ReadoutQueries
+	encoded := rows
+	if queries {
+		encoded = len(l.grid)
+	}
+	n.encode(run, b, t, encoded)
 	if err := n.arrange(run, l); err != nil {
 		return err
 	}
 
-	rows := len(run.points)
 	for len(run.scratch) < threads {
 		run.scratch = append(run.scratch, layers.LineScratch[T]{})
 	}
@@ -259,11 +263,13 @@ func (n *curveNet[T]) task(ctx context.Context, run *curveRun[T], dst *Predictio
 		}
 		p := &run.pairs[l.at[k]]
 		run.next = resize(run.next, rows*conv.Out)
-		chunks := p.Chunks
-		if k == len(n.conv)-1 && n.cfg.Readout == ReadoutTargets { // only the targets are read
-			for len(chunks) > 0 && chunks[0].Lo < len(l.grid) {
-				chunks = chunks[1:]
-			}
+		// Only the targets are read; as queries, they have features nowhere else.
+		chunks, last := p.Chunks, k == len(n.conv)-1 && n.cfg.Readout != ReadoutRBF
+		at, _ := slices.BinarySearchFunc(chunks, len(l.grid), func(c layers.LineChunk, row int) int { return cmp.Compare(c.Lo, row) })
+		if last {
+			chunks = chunks[at:]
+		} else if queries {
+			chunks = chunks[:at]
 		}
 		parallel.ForWorkers(len(chunks), 1, threads, func(worker, c, _ int) {
 			conv.Forward(run.next, run.features[:rows*conv.In], p, chunks[c], l.weights[k], &run.scratch[worker])
@@ -315,10 +321,10 @@ func (r *curveRun[T]) sortTargets(b *Batch[T], t int) {
 	slices.SortStableFunc(r.order, func(i, j int32) int { return cmp.Compare(x[i], x[j]) })
 }
 
-// encode sets features [points, channels] to the pointwise layer's output for the functional embedding of the context; see
-// setConv.
-func (n *curveNet[T]) encode(run *curveRun[T], b *Batch[T], t int) {
-	dy, degree, rows := n.cfg.DimY, n.cfg.Multiplicity, len(run.points)
+// encode sets the first rows of features [points, channels] to the pointwise layer's output for the functional embedding of the
+// context; see setConv.
+func (n *curveNet[T]) encode(run *curveRun[T], b *Batch[T], t, rows int) {
+	dy, degree := n.cfg.DimY, n.cfg.Multiplicity
 	c := 1 + degree*dy
 	run.x, run.phi = run.x[:0], run.phi[:0]
 	for i := range b.Nc {
@@ -336,7 +342,7 @@ func (n *curveNet[T]) encode(run *curveRun[T], b *Batch[T], t int) {
 		}
 	}
 	run.h = resize(run.h, rows*c)
-	simd.SetConv(run.h, run.points, run.x, run.phi, 1, c, n.psi.gamma, n.psi.scale)
+	simd.SetConv(run.h, run.points[:rows], run.x, run.phi, 1, c, n.psi.gamma, n.psi.scale)
 	width := c
 	if n.cfg.CoordinateFeature {
 		width++
@@ -354,9 +360,10 @@ func (n *curveNet[T]) encode(run *curveRun[T], b *Batch[T], t int) {
 			row[k] = run.h[i*c+k] / (density + densityFloor)
 		}
 	}
-	run.features = resize(run.features, rows*n.conv[0].In)
-	n.pre.Forward(run.features, run.next, rows)
-	simd.Sigmoid(run.features, run.features)
+	run.features = resize(run.features, len(run.points)*n.conv[0].In)
+	f := run.features[:rows*n.conv[0].In]
+	n.pre.Forward(f, run.next, rows)
+	simd.Sigmoid(f, f)
 }
 
 // Rows of a chunk of pairs: their new poses' weights, 16 each in the paper's models, fill an eighth of a megabyte, and the
@@ -366,7 +373,8 @@ const (
 	chunkRows  = 64
 )
 
-// arrange lists the neighbours of every row, for every radius: lattice points first, then targets.
+// arrange lists the neighbours of every row, for every radius: lattice points first, then targets. Where targets are queries, only
+// the last layer has rows for them, and no others.
 func (n *curveNet[T]) arrange(run *curveRun[T], l *curveLattice[T]) error {
 	for len(run.pairs) < len(l.radii) {
 		run.pairs = append(run.pairs, layers.LinePairs[T]{})
@@ -405,12 +413,19 @@ func (n *curveNet[T]) arrange(run *curveRun[T], l *curveLattice[T]) error {
 			run.windows = append(run.windows, [2]int{a, b})
 			pairs += 2 * (b - a)
 		})
-		n.windows(targets, targets, r, func(_, a, b int) { pairs += b - a })
+		rows, seen := l.grid, targets // rows of the lattice, and targets that others see
+		if n.cfg.Readout == ReadoutQueries {
+			pairs, seen = (pairs+l.pairs[k])/2, nil
+			if !slices.Contains(l.at[:len(l.at)-1], k) {
+				rows = nil
+			}
+		}
+		n.windows(targets, seen, r, func(_, a, b int) { pairs += b - a })
 		if pairs > neighbor.DefaultMaxPairs {
 			return fmt.Errorf("cnp: %w: radius %g gives %d among %d lattice points and %d targets, at most %d are allowed",
 				neighbor.ErrTooManyPairs, r, pairs, g, len(targets), neighbor.DefaultMaxPairs)
 		}
-		n.windows(l.grid, targets, r, func(i, a, b int) {
+		n.windows(rows, seen, r, func(i, a, b int) {
 			w := l.windows[k][i]
 			for j := w[0]; j < w[1]; j++ {
 				p.Index, p.Pose = append(p.Index, j), append(p.Pose, int32(i+most)-j)
@@ -418,11 +433,14 @@ func (n *curveNet[T]) arrange(run *curveRun[T], l *curveLattice[T]) error {
 			own(l.grid[i], targets, g, a, b)
 			end(i)
 		})
+		for len(p.Offsets) <= g {
+			p.Offsets = append(p.Offsets, 0)
+		}
 		flush(g)
-		n.windows(targets, targets, r, func(i, a, b int) {
+		n.windows(targets, seen, r, func(i, a, b int) {
 			w := run.windows[i]
 			own(targets[i], l.grid, 0, w[0], w[1])
-			own(targets[i], targets, g, a, b)
+			own(targets[i], seen, g, a, b)
 			end(g + i)
 		})
 		flush(len(run.points))

@@ -61,13 +61,17 @@ func TestCurvePlanAgainstLayers(t *testing.T) {
 func testCurvePlanAgainstLayers[T Float](t *testing.T, tol float64) {
 	for name, change := range map[string]func(c *Config){
 		"default":         func(c *Config) {},
+		"targets":         func(c *Config) { c.Readout = ReadoutTargets },
+		"one layer":       func(c *Config) { c.Channels = []int{5, 6} },
 		"coordinate":      func(c *Config) { c.CoordinateFeature = true },
 		"basis functions": func(c *Config) { c.Readout = ReadoutRBF },
 		"standard deviation, three layers": func(c *Config) {
-			c.Output, c.Channels, c.NoBatchNorm = OutputStd, []int{3, 4, 5, 6}, true
+			c.Output, c.Channels, c.NoBatchNorm, c.Readout = OutputStd, []int{3, 4, 5, 6}, true, ReadoutTargets
 		},
-		"wide":   func(c *Config) { c.Fill = 0.7 },
-		"narrow": func(c *Config) { c.Fill = 0.001 },
+		"wide":            func(c *Config) { c.Fill = 0.7 },
+		"narrow":          func(c *Config) { c.Fill = 0.001 },
+		"wide, targets":   func(c *Config) { c.Fill, c.Readout = 0.7, ReadoutTargets },
+		"narrow, targets": func(c *Config) { c.Fill, c.Readout = 0.001, ReadoutTargets },
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := lineModel[T](t, change)
@@ -217,8 +221,56 @@ func TestCurvePlanRefuses(t *testing.T) {
 	b.TargetMask = []bool{false}
 	require.NoError(t, p.Predict(context.Background(), newPrediction[float64](2), b), "padding may lie anywhere")
 
-	// A hundred thousand equal targets are all neighbours of each other.
+	// A hundred thousand equal targets are all neighbours of each other, unless they only look at the lattice.
 	crowd := &Batch[float64]{B: 1, Nt: 100_000, XTarget: make([]float64, 100_000)}
-	_, err = m.Predict(context.Background(), crowd)
+	_, err = lineModel[float64](t, func(c *Config) { c.Readout = ReadoutTargets }).Predict(context.Background(), crowd)
 	require.ErrorIs(t, err, neighbor.ErrTooManyPairs)
+	_, err = m.Predict(context.Background(), crowd)
+	require.NoError(t, err)
+}
+
+// TestQueriesStandAlone: where targets are queries, a prediction is the same to the last bit whatever else is asked for, as long as
+// the lattice stays; where they are among the points it is not.
+func TestQueriesStandAlone(t *testing.T) {
+	for _, readout := range []Readout{ReadoutQueries, ReadoutTargets} {
+		m := lineModel[float32](t, func(c *Config) { c.Readout = readout })
+		b := lineBatch[float32](2, 9, 30, 2, 1)
+		b.TargetMask = nil
+		for i := range b.XTarget {
+			b.XTarget[i] = -2 + 4*float64(i%b.Nt)/float64(b.Nt-1)
+		}
+		few := *b
+		few.Nt, few.XTarget = 4, nil
+		kept := []int{0, 7, 8, 29} // the ends fix the lattice
+		for i := range b.B {
+			for _, k := range kept {
+				few.XTarget = append(few.XTarget, b.XTarget[i*b.Nt+k])
+			}
+		}
+		for name, predict := range map[string]func(*Batch[float32]) (*Prediction[float32], error){
+			"plan": func(b *Batch[float32]) (*Prediction[float32], error) { return m.Predict(context.Background(), b) },
+			"layers": func(b *Batch[float32]) (*Prediction[float32], error) {
+				p, err := m.Differentiate(context.Background(), b, layers.Eval)
+				if err != nil {
+					return nil, err
+				}
+				return p.Prediction, nil
+			},
+		} {
+			all, err := predict(b)
+			require.NoError(t, err)
+			some, err := predict(&few)
+			require.NoError(t, err)
+			same := true
+			for i := range b.B {
+				for j, k := range kept {
+					for d := range 2 {
+						at, of := (i*few.Nt+j)*2+d, (i*b.Nt+k)*2+d
+						same = same && some.Mean[at] == all.Mean[of] && some.Std[at] == all.Std[of]
+					}
+				}
+			}
+			require.Equal(t, readout == ReadoutQueries, same, "%s, %s", readout, name)
+		}
+	}
 }

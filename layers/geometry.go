@@ -39,16 +39,41 @@ func NewGeometry[T Float](points *group.Lifted, mask []bool, blocks []int, maxNe
 	}}
 }
 
+// Reading returns the geometry in which the first rows of every block, n of them, are looked at by the block's other rows and by
+// nobody else, and see nothing themselves: features are read, and what reads them does not act on others that read.
+func (g *Geometry[T]) Reading(n int) *Geometry[T] {
+	rows := g.Rows()
+	r := &Geometry[T]{Points: g.Points, opt: g.opt}
+	queries, points := make([]bool, rows), make([]bool, rows)
+	blocks := g.opt.PointBlocks
+	if len(blocks) == 0 {
+		blocks = []int{0, rows}
+	}
+	for b, lo := range blocks[:len(blocks)-1] {
+		for i := lo; i < blocks[b+1]; i++ {
+			ok := g.opt.PointMask == nil || g.opt.PointMask[i]
+			points[i], queries[i] = ok && i-lo < n, ok && i-lo >= n
+		}
+	}
+	r.opt.QueryMask, r.opt.PointMask = queries, points
+	if g.line != nil && g.line.lattice == n {
+		line := *g.line
+		line.reading = true
+		r.line = &line
+	}
+	return r
+}
+
 // Rows is the number of lifted points.
 func (g *Geometry[T]) Rows() int { return g.Points.Rows() }
 
-// valid is the number of rows that are not padding.
-func (g *Geometry[T]) valid() int {
-	if g.opt.PointMask == nil {
+// valid is the number of rows that a mask leaves.
+func (g *Geometry[T]) valid(mask []bool) int {
+	if mask == nil {
 		return g.Rows()
 	}
 	n := 0
-	for _, ok := range g.opt.PointMask {
+	for _, ok := range mask {
 		if ok {
 			n++
 		}
@@ -178,8 +203,8 @@ func (r *radius[T]) Radius() float64 { return float64(r.R[0]) }
 
 // adapt moves the radius after a training step in which p, of that geometry, was used.
 func (r *radius[T]) adapt(g *Geometry[T], p *Pairs[T]) {
-	if n := g.valid(); r.Rate != 0 && n > 0 {
-		mean := float64(n) / float64(g.blocks())
-		r.R[0] = T(neighbor.AdaptRadius(r.Radius(), r.Rate, r.Fill, p.Pairs(), n, mean))
+	if r.Rate != 0 {
+		mean := float64(g.valid(g.opt.PointMask)) / float64(g.blocks())
+		r.R[0] = T(neighbor.AdaptRadius(r.Radius(), r.Rate, r.Fill, p.Pairs(), g.valid(g.opt.QueryMask), mean))
 	}
 }

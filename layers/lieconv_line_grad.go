@@ -85,6 +85,9 @@ func (t *LieConvTape[T]) lineBackward(df, d []T) []T {
 			for at := base; at < end; at += lineTile {
 				n := min(lineTile, end-at)
 				products.collect(p.line.runs[at:at+n], base, base+tasks.lattice-at)
+				if len(products.points) == 0 { // as a lattice that is only read
+					continue
+				}
 				simd.GemmPacked(plain[:n*c], c, d[at*out:(at+n)*out], out, packed, nil, simd.ActNone, n)
 				simd.GemmRuns(part, f, plain[:n*c], products.shared, 1, mid, in)
 				simd.GemmRuns(dw, f, plain[:n*c], products.own, 0, mid, in)

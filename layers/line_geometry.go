@@ -22,6 +22,7 @@ type lineTasks struct {
 	size    int       // points of a block
 	own     []int     // points of each task's own that are no padding
 	alpha   float64   // the distance of x from y is alpha·|x - y|
+	reading bool      // points of its own see the lattice, and nothing else is seen; see Geometry.Reading
 }
 
 // maxLinePairs is the number of pairs from which on neighbor.Ball may have something to say.
@@ -109,6 +110,9 @@ func (l *lineTasks) pairs(r float64) (*neighbor.Neighborhood, *lineRows) {
 	within := make([]lineRun, l.lattice)
 	reach, from, to := 0, 0, 0
 	for i, x := range grid {
+		if l.reading {
+			break
+		}
 		from, to = l.window(x, grid, r, from, to)
 		within[i] = lineRun{point: int32(from), n: int32(to - from)}
 		if to > from {
@@ -116,7 +120,7 @@ func (l *lineTasks) pairs(r float64) (*neighbor.Neighborhood, *lineRows) {
 		}
 	}
 	shared := 0
-	if len(grid) > 0 {
+	if len(grid) > 0 && !l.reading {
 		shared = 2*reach + 1
 	}
 	n := &neighbor.Neighborhood{Queries: rows, Points: rows, PoseDim: 1, Offsets: make([]int, rows+1)}
@@ -134,6 +138,9 @@ func (l *lineTasks) pairs(r float64) (*neighbor.Neighborhood, *lineRows) {
 			}
 			ownFrom, ownTo := 0, 0
 			for i, v := range grid {
+				if l.reading {
+					break
+				}
 				run := &lr.runs[t*l.size+i]
 				run[0] = within[i]
 				run[0].pose = int32(reach-i) + run[0].point
@@ -145,8 +152,10 @@ func (l *lineTasks) pairs(r float64) (*neighbor.Neighborhood, *lineRows) {
 				run := &lr.runs[t*l.size+l.lattice+i]
 				from, to = l.window(v, grid, r, from, to)
 				run[0] = number(from, to)
-				ownFrom, ownTo = l.window(v, own, r, ownFrom, ownTo)
-				run[1] = number(ownFrom, ownTo)
+				if !l.reading {
+					ownFrom, ownTo = l.window(v, own, r, ownFrom, ownTo)
+					run[1] = number(ownFrom, ownTo)
+				}
 			}
 			poses[t+1] = pose
 		}

@@ -79,6 +79,37 @@ func TestLineGeometry(t *testing.T) {
 	}
 }
 
+// TestReading: the first rows of a block are seen by the others and by nobody else, on a line and elsewhere.
+func TestReading(t *testing.T) {
+	rng := rand.New(rand.NewPCG(62, 1))
+	points, mask, blocks := lineTestPoints(rng, 3, 40, 12, 14)
+	for _, n := range []int{40, 33, 0} { // 40 is the lattice
+		queries, seen := make([]bool, len(mask)), make([]bool, len(mask))
+		for i := range mask {
+			queries[i], seen[i] = mask[i] && i%54 >= n, mask[i] && i%54 < n
+		}
+		g := NewLineGeometry[float64](points, mask, blocks, 40).Reading(n)
+		require.Equal(t, n == 40, g.line != nil)
+		require.Equal(t, (*lineTasks)(nil), NewGeometry[float64](points, mask, blocks, 0, 0).Reading(n).line)
+		for _, r := range []float64{1e-9, 0.2 / 7, 0.11, 5} {
+			p, err := g.Pairs(r)
+			require.NoError(t, err)
+			want, err := neighbor.Ball(points, points, neighbor.Options{Radius: r, QueryMask: queries, PointMask: seen,
+				QueryBlocks: blocks, PointBlocks: blocks})
+			require.NoError(t, err)
+			require.Equal(t, want.Offsets, p.Offsets)
+			require.Equal(t, want.Index, p.Index)
+			for k, q := range p.Pose {
+				require.InDelta(t, want.Poses[want.Pose[k]], p.Poses[q], 1e-14)
+			}
+		}
+	}
+	one := NewGeometry[float64](points, nil, nil, 0, 0).Reading(5)
+	p, err := one.Pairs(1e9)
+	require.NoError(t, err)
+	require.Equal(t, 5*(points.Rows()-5), p.Pairs())
+}
+
 // TestLineGeometryElsewhere: points that are laid out otherwise get an ordinary geometry.
 func TestLineGeometryElsewhere(t *testing.T) {
 	line := group.NewT(1, 0.2)

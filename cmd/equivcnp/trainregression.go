@@ -13,6 +13,7 @@ import (
 type regressionFlags struct {
 	trainFlags
 	kernel, model          string
+	readout                string
 	coordinate             bool
 	pointsPerUnit, fill    float64
 	from, to               float64
@@ -58,13 +59,15 @@ itself, as the authors' models are, and ends that.`,
 	fl.BoolVar(&f.coordinate, "coordinate-feature", false, "feed the coordinate itself to the model, as the authors do")
 	fl.Float64Var(&f.pointsPerUnit, "points-per-unit", 0, "lattice points per unit (default: 64, for convcnp 32)")
 	fl.Float64Var(&f.fill, "fill", 0, "equivcnp: mean neighbourhood as a fraction of all points (default: the paper's for the kernel)")
+	fl.StringVar(&f.readout, "readout", string(cnp.ReadoutQueries), "equivcnp: how the targets are read: queries of the last layer; targets beside\nthe lattice in all layers, as the authors do; rbf")
 	fl.Float64Var(&f.from, "from", -2, "where the curves begin")
 	fl.Float64Var(&f.to, "to", 2, "where the curves end")
 	fl.IntVar(&f.targets, "targets", 100, "places at which a curve is seen")
 	fl.IntVar(&f.minContext, "min-context", 3, "fewest of them in the context")
 	fl.IntVar(&f.maxContext, "max-context", 49, "most of them in the context")
 	f.register(a, cmd, trainDefaults{steps: 51200, batch: 16, rate: 0.003, noise: 0.1, lastNoise: 0.003})
-	for name, choices := range map[string][]string{"kernel": {"rbf", "matern", "periodic", "sawtooth"}, "model": {"equivcnp", "convcnp", "cnp"}} {
+	for name, choices := range map[string][]string{"kernel": {"rbf", "matern", "periodic", "sawtooth"}, "model": {"equivcnp", "convcnp", "cnp"},
+		"readout": {"queries", "targets", "rbf"}} {
 		must(cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(choices, cobra.ShellCompDirectiveNoFileComp)))
 	}
 	return cmd
@@ -91,10 +94,13 @@ func (a *app) trainRegression(cmd *cobra.Command, f *regressionFlags) error {
 		return usagef("--model %q: need equivcnp, convcnp or cnp", f.model)
 	}
 	changed := cmd.Flags().Changed
-	if f.model != "equivcnp" && (f.coordinate || changed("fill")) {
-		return usagef("--coordinate-feature and --fill are for --model equivcnp")
+	if f.model != "equivcnp" && (f.coordinate || changed("fill") || changed("readout")) {
+		return usagef("--coordinate-feature, --fill and --readout are for --model equivcnp")
 	}
 	c.CoordinateFeature = f.coordinate
+	if f.model == "equivcnp" {
+		c.Readout = cnp.Readout(f.readout)
+	}
 	if changed("fill") {
 		c.Fill = f.fill
 	}
