@@ -2,9 +2,12 @@ package main
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
+	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -17,9 +20,11 @@ func (a *app) inspectCommand() *cobra.Command {
 		Use:                   "inspect M",
 		DisableFlagsInUseLine: true,
 		Short:                 "Say what a model file holds",
-		Long: `Say what a model file holds: its architecture, its group or the groups it fits, the number of
-parameters, the radii of its convolutions, and every tensor with its range.`,
+		Long: `Say what a model file or a shipped model holds: its architecture, its group or the groups it fits,
+the number of parameters, the radii of its convolutions, where it is from as far as it says so, and
+every tensor with its range.`,
 		Example: `  equivcnp inspect T2.pth
+  equivcnp inspect digits-T2
   equivcnp inspect model.safetensors --json`,
 		Args: cobra.ExactArgs(1),
 		RunE: a.action(func(_ *cobra.Command, args []string) error { return a.inspect(args[0]) }),
@@ -32,7 +37,11 @@ parameters, the radii of its convolutions, and every tensor with its range.`,
 }
 
 func (a *app) inspect(path string) error {
-	d, err := weights.Describe(path)
+	s, err := readState(path)
+	if err != nil {
+		return err
+	}
+	d, err := weights.DescribeState(path, s)
 	if err != nil {
 		return err
 	}
@@ -54,6 +63,11 @@ func (a *app) inspect(path string) error {
 			r.line("radius", "%.6g  %s", *t.Mean, t.Name)
 		}
 	}
+	for _, k := range slices.Sorted(maps.Keys(d.Metadata)) {
+		if !strings.HasPrefix(k, "equivcnp.") { // those are what is shown above
+			r.line(strings.ReplaceAll(oneLine(k), "_", " "), "%s", oneLine(d.Metadata[k]))
+		}
+	}
 	if d.NonFinite > 0 {
 		r.note("%s not finite", plural(d.NonFinite, "value"))
 	}
@@ -68,6 +82,18 @@ func (a *app) inspect(path string) error {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", t.Name, t.DType, shapeText(t.Shape), short(t.Min), short(t.Mean), short(t.Max))
 	}
 	return w.Flush()
+}
+
+// oneLine shows a text from a file on one line, without its end where it is long, quoted where it would not print as it is.
+func oneLine(s string) string {
+	const most = 240
+	if r := []rune(s); len(r) > most {
+		s = string(r[:most]) + "…"
+	}
+	if strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return strconv.Quote(s)
+	}
+	return s
 }
 
 // describeConfig says in words what a configuration fixes.

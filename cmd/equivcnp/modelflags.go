@@ -63,18 +63,30 @@ func (m *modelFlags) load() (cnp.Model[float32], error) {
 	if err != nil {
 		return nil, err
 	}
-	model, err := weights.Load[float32](m.path, opt)
-	if errors.Is(err, fs.ErrNotExist) {
-		if s, missing := pretrained.State(m.path); missing == nil {
-			model, err = weights.Build[float32](s, opt)
-		} else {
-			err = fmt.Errorf("%w; shipped models: %s", err, strings.Join(pretrained.Names(), ", "))
-		}
+	s, err := readState(m.path)
+	if err != nil {
+		return nil, err
+	}
+	model, err := weights.Build[float32](s, opt)
+	if err != nil {
+		err = fmt.Errorf("%s: %w", m.path, err)
 	}
 	if errors.Is(err, weights.ErrGroup) && m.group == "" {
 		err = fmt.Errorf("%w (with --group)", err)
 	}
 	return model, err
+}
+
+// readState reads a model file, or where there is none of that name, a shipped model.
+func readState(path string) (*weights.State, error) {
+	s, err := weights.ReadState(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if shipped, missing := pretrained.State(path); missing == nil {
+			return shipped, nil
+		}
+		err = fmt.Errorf("%w; shipped models: %s", err, strings.Join(pretrained.Names(), ", "))
+	}
+	return s, err
 }
 
 // completer reads a model that completes images.

@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"github.com/equivcnp/equivcnp/cnp"
@@ -54,9 +55,10 @@ func Names() []string {
 		panic(err) // the folder is embedded
 	}
 	var names []string
-	for _, e := range entries { // sorted
+	for _, e := range entries {
 		names = append(names, strings.TrimSuffix(e.Name(), extension))
 	}
+	slices.Sort(names) // by name, which is not the order of files: "a-b.x" comes before "a.x"
 	return names
 }
 

@@ -46,6 +46,11 @@ func Describe(path string) (*Description, error) {
 	if err != nil {
 		return nil, err
 	}
+	return DescribeState(path, s)
+}
+
+// DescribeState is Describe for a state that has been read; path is what Description.Path will be.
+func DescribeState(path string, s *State) (*Description, error) {
 	d := &Description{Path: path, Format: s.Format, Metadata: s.Metadata, Elements: s.Elements(), Tensors: []TensorInfo{}}
 	if c, groups, from, err := identify(s); err != nil {
 		d.Problem = err.Error()
