@@ -145,7 +145,7 @@ func depthwiseRows(f *x86.File, l x86.Level, d depthwiseVariant, vecs int) {
 				fn.VMULPS(s, wv, wv)
 			}
 			if masked {
-				fn.VFMADD231PS(tail.Load(fm), wv, a)
+				tail.MultiplyAdd(fm, wv, a)
 			} else {
 				fn.VFMADD231PS(fm, wv, a)
 			}
@@ -323,7 +323,7 @@ func depthwiseGroup(f *x86.File, l x86.Level, vecs int) {
 			for v := range wv {
 				m := operand.Mem{Base: fj, Disp: v * l.Bytes()}
 				if v == vecs-1 {
-					fn.VFMADD231PS(tail.Load(m), wv[v], acc[r][v][set])
+					tail.MultiplyAdd(m, wv[v], acc[r][v][set])
 				} else {
 					fn.VFMADD231PS(m, wv[v], acc[r][v][set])
 				}

@@ -184,7 +184,7 @@ func pointConvGradF(f *x86.File, l x86.Level, channels int) {
 			fn.Label(last)
 			wv = tail.Load(operand.Mem{Base: wj})
 			for a := range acc {
-				fn.VFMADD231PS(tail.Load(address(a)), wv, acc[a])
+				tail.MultiplyAdd(address(a), wv, acc[a])
 			}
 		})
 	}, func() {
@@ -232,7 +232,7 @@ func pointConvGradW(f *x86.File, l x86.Level, vecs int) {
 				for v := range acc {
 					m := operand.Mem{Base: row, Disp: v * l.Bytes()}
 					if v == vecs-1 {
-						fn.VFMADD231PS(tail.Load(m), fa, acc[v][set])
+						tail.MultiplyAdd(m, fa, acc[v][set])
 					} else {
 						fn.VFMADD231PS(m, fa, acc[v][set])
 					}

@@ -5709,8 +5709,7 @@ pairs3:
 	VMOVUPS     (R12), Z2
 	VFMADD231PS (R11), Z2, Z0
 	VMOVUPS.Z   64(R12), K1, Z2
-	VMOVUPS.Z   64(R11), K1, Z3
-	VFMADD231PS Z3, Z2, Z1
+	VFMADD231PS 64(R11), Z2, K1, Z1
 	ADDQ        $0x04, DI
 	ADDQ        $0x04, R8
 	SUBQ        $0x01, R10
@@ -5777,8 +5776,7 @@ pairs3:
 	IMULQ       BX, R12
 	ADDQ        DX, R12
 	VMOVUPS.Z   (R12), K1, Z1
-	VMOVUPS.Z   (R11), K1, Z2
-	VFMADD231PS Z2, Z1, Z0
+	VFMADD231PS (R11), Z1, K1, Z0
 	ADDQ        $0x04, DI
 	ADDQ        $0x04, R8
 	SUBQ        $0x01, R10

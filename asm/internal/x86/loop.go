@@ -50,6 +50,17 @@ func (t Tail) Load(m operand.Mem) reg.VecVirtual {
 	return r
 }
 
+// MultiplyAdd adds m·a to the tail's lanes of sum. On AVX-512 the operand in memory is masked itself: a load of its own would
+// have to clear the other lanes, which costs another operation.
+func (t Tail) MultiplyAdd(m operand.Mem, a, sum reg.VecVirtual) {
+	name := "VFMADD231" + t.f.Elem.floats()
+	if t.f.Level == AVX512 {
+		t.f.Inst(name, m, a, t.mask, sum)
+	} else {
+		t.f.Inst(name, t.Load(m), a, sum)
+	}
+}
+
 // Store writes the tail's lanes.
 func (t Tail) Store(r reg.VecVirtual, m operand.Mem) {
 	floats := t.f.Elem.floats()
