@@ -49,59 +49,87 @@ func exponent(b *x86.Block, x x86.Value) x86.Value {
 // exp3Degree is where the Taylor series ends: for powers that grow no faster than 2ᵏ, what follows is below half an ulp.
 func exp3Degree(b *x86.Block) int { return byElem(b, 14, 22) }
 
-// The slots of exp3x3: nine entries of Y = exp(X) - I, how many squarings are left, the mean of the diagonal, and hard lanes.
+// The slots of exp3x3: nine entries of Y = exp(X) - I, how many squarings are left, the mean of the diagonal, and hard lanes; those
+// of its derivative have nine entries of dY and the mean of the direction's diagonal, too.
 const (
 	slotCount = 9 + iota
 	slotMean
 	slotHard
+	slotSlope
+	slotSlopeMean = slotSlope + 9
 )
 
-// exp3x3Scale takes the mean μ of the diagonal out, halves X until ‖X²‖ is at most 4 and sums the series of exp(X) - I. ‖X²‖ rather
-// than ‖X‖ says how the powers grow.
-func exp3x3Scale(b *x86.Block) {
-	a := mat3(load(b, 1, 9))
-	mu := b.Mul(b.Add(b.Add(a[0], a[4]), a[8]), b.Const("third", 1./3))
-	for i := 0; i < 9; i += 4 {
-		a[i] = b.Sub(a[i], mu)
-	}
-	sq := mul3(b, a, a)
-	n2 := norm1(b, sq)
+// An exp3Start is what the series of exp(X) - I are made from: X without the mean μ of the diagonal, its square, and the power of two
+// that makes A = X·scale small.
+type exp3Start struct {
+	x, sq         mat3
+	mu            x86.Value
+	scale, scale2 x86.Value
+	c1, c0        x86.Value // A's
+}
+
+// exp3x3Start takes μ out and halves X until ‖X²‖ is at most 4. ‖X²‖ rather than ‖X‖ says how the powers grow.
+func exp3x3Start(b *x86.Block, a mat3, hard ...x86.Mask) (s exp3Start) {
+	s.mu, s.x = withoutMean(b, a)
+	s.sq = mul3(b, s.x, s.x)
+	n2 := norm1(b, s.sq)
 	limit := b.Const("norm2Max", byElem(b, 3000.0, 250000))
-	b.FlagLocal(slotHard, b.OrMask(b.Cmp(x86.NLE, n2, limit), notWithin(b, mu, "meanMax", expMax(b)/2)))
+	bad := b.OrMask(b.Cmp(x86.NLE, n2, limit), notWithin(b, s.mu, "meanMax", expMax(b)/2))
+	for _, m := range hard {
+		bad = b.OrMask(bad, m)
+	}
+	b.FlagLocal(slotHard, bad)
 	// Of the exponent e, 2^(e-1) ≤ ‖X²‖ < 2^e, the whole part of (e-1)/2.
 	count := b.FMA(exponent(b, b.Max(b.Min(n2, limit), one(b))), half(b), b.Const("minusThreeQuarters", -0.75))
 	round := byElem(b, b.Const("roundF32", roundF32), b.Const("round", roundF64))
 	count = b.Sub(b.Add(count, round), round)
-	scale := scaleDown(b, count)
 	// A = X/2^count stays X·scale, and A² the square of X times its square: only their invariants and, at the end, the factors of
 	// the two are scaled, by powers of two, which rounds nothing.
-	scale2 := b.Mul(scale, scale)
-	c1 := b.Mul(b.Mul(b.Add(b.Add(sq[0], sq[4]), sq[8]), half(b)), scale2)
-	c0 := b.Mul(det3(b, a), b.Mul(scale2, scale))
-	// Y = A·Σ Aᵏ/(k+1)!, the sum as p + qA + rA².
+	s.scale = scaleDown(b, count)
+	s.scale2 = b.Mul(s.scale, s.scale)
+	s.c1 = b.Mul(b.Mul(b.Add(b.Add(s.sq[0], s.sq[4]), s.sq[8]), half(b)), s.scale2)
+	s.c0 = b.Mul(det3(b, s.x), b.Mul(s.scale2, s.scale))
+	b.SetLocal(slotCount, count)
+	b.SetLocal(slotMean, s.mu)
+	return s
+}
+
+// withoutMean is the mean of the diagonal, and a with it taken out.
+func withoutMean(b *x86.Block, a mat3) (mean x86.Value, rest mat3) {
+	mean = b.Mul(b.Add(b.Add(a[0], a[4]), a[8]), b.Const("third", 1./3))
+	for i := 0; i < 9; i += 4 {
+		a[i] = b.Sub(a[i], mean)
+	}
+	return mean, a
+}
+
+// inverseFactorial is 1/k!.
+func inverseFactorial(b *x86.Block, k int) x86.Value {
+	f := 1.0
+	for i := 2; i <= k; i++ {
+		f *= float64(i)
+	}
+	return b.Const("inverseFactorial"+string(rune('a'+k)), 1/f)
+}
+
+// exp3x3Scale sums the series of Y = A·Σ Aᵏ/(k+1)!, the sum as p + qA + rA².
+func exp3x3Scale(b *x86.Block) {
+	s := exp3x3Start(b, mat3(load(b, 1, 9)))
+	inv := func(k int) x86.Value { return inverseFactorial(b, k) }
 	d := exp3Degree(b)
-	inv := func(k int) x86.Value {
-		f := 1.0
-		for i := 2; i <= k; i++ {
-			f *= float64(i)
-		}
-		return b.Const("inverseFactorial"+string(rune('a'+k)), 1/f)
-	}
-	p, q, r := b.FMA(inv(d), c0, inv(d-3)), b.FMA(inv(d), c1, inv(d-2)), inv(d-1)
-	p, q, r = b.FMA(r, c0, inv(d-4)), b.FMA(r, c1, p), q
+	p, q, r := b.FMA(inv(d), s.c0, inv(d-3)), b.FMA(inv(d), s.c1, inv(d-2)), inv(d-1)
+	p, q, r = b.FMA(r, s.c0, inv(d-4)), b.FMA(r, s.c1, p), q
 	for k := d - 5; k >= 1; k-- {
-		p, q, r = b.FMA(r, c0, inv(k)), b.FMA(r, c1, p), q
+		p, q, r = b.FMA(r, s.c0, inv(k)), b.FMA(r, s.c1, p), q
 	}
-	p, q, r = b.Mul(r, c0), b.Mul(b.FMA(r, c1, p), scale), b.Mul(q, scale2)
-	for i := range a {
-		y := b.Mul(r, sq[i])
+	p, q, r = b.Mul(r, s.c0), b.Mul(b.FMA(r, s.c1, p), s.scale), b.Mul(q, s.scale2)
+	for i := range s.x {
+		y := b.Mul(r, s.sq[i])
 		if i%4 == 0 {
 			y = b.Add(y, p)
 		}
-		b.SetLocal(i, b.FMA(q, a[i], y))
+		b.SetLocal(i, b.FMA(q, s.x[i], y))
 	}
-	b.SetLocal(slotCount, count)
-	b.SetLocal(slotMean, mu)
 }
 
 // scaleDown is 2^-e.
@@ -114,15 +142,30 @@ func scaleDown(b *x86.Block, e x86.Value) x86.Value {
 
 // exp3x3Square is Y ← Y(Y + 2I), in lanes that have halvings left.
 func exp3x3Square(b *x86.Block) {
-	var y mat3
-	for i := range y {
-		y[i] = b.Local(i)
-	}
+	y := locals(b, 0)
 	count := b.Local(slotCount)
 	more := b.Cmp(x86.GT, count, zero(b))
-	for i, s := range mul3(b, y, plusI(b, y, b.Const("two", 2))) {
-		b.SetLocal(i, b.Select(more, s, y[i]))
+	setLocals(b, more, 0, y, mul3(b, y, plusI(b, y, b.Const("two", 2))))
+	again(b, count)
+}
+
+// locals are the nine slots from k on.
+func locals(b *x86.Block, k int) (m mat3) {
+	for i := range m {
+		m[i] = b.Local(k + i)
 	}
+	return m
+}
+
+// setLocals puts m into the nine slots from k on where the mask is set, and what they held elsewhere.
+func setLocals(b *x86.Block, mask x86.Mask, k int, held, m mat3) {
+	for i := range m {
+		b.SetLocal(k+i, b.Select(mask, m[i], held[i]))
+	}
+}
+
+// again counts down and repeats the stage until no lane has anything left.
+func again(b *x86.Block, count x86.Value) {
 	left := b.Sub(count, one(b))
 	b.SetLocal(slotCount, left)
 	b.Again(b.Cmp(x86.GT, left, zero(b)))
@@ -138,6 +181,87 @@ func exp3x3Finish(b *x86.Block) {
 			y = b.Add(y, one(b))
 		}
 		b.Output(b.Mul(e, y))
+	}
+}
+
+// The derivative of the exponential of a 3×3 matrix in the direction E is that of the steps above, one by one. With the mean dμ of E's
+// diagonal taken out, dA = E·scale has no trace either, and the invariants' derivatives are dc₁ = tr(A·dA) and dc₀ = tr(A²·dA), the
+// latter because adj A = A² - c₁I.
+
+// expFrechet3x3Scale sums the series of Y as exp3x3Scale does, and its derivative's; transposed, at the transpose of the first matrix.
+func expFrechet3x3Scale(transposed bool) func(b *x86.Block) {
+	return func(b *x86.Block) {
+		a, e := mat3(load(b, 1, 9)), mat3(load(b, 2, 9))
+		if transposed {
+			a = mat3{a[0], a[3], a[6], a[1], a[4], a[7], a[2], a[5], a[8]}
+		}
+		s := exp3x3Start(b, a, hardDirection(b, a[:], e[:]))
+		dmu, e := withoutMean(b, e)
+		b.SetLocal(slotSlopeMean, dmu)
+		dc1 := b.Mul(traceOfProduct(b, s.x, e), s.scale2)
+		dc0 := b.Mul(traceOfProduct(b, s.sq, e), b.Mul(s.scale2, s.scale))
+		d := exp3Degree(b)
+		p, q, r := inverseFactorial(b, d-2), inverseFactorial(b, d-1), inverseFactorial(b, d)
+		dp, dq, dr := zero(b), zero(b), zero(b)
+		for k := d - 3; k >= 1; k-- {
+			if k == d-3 { // where the slopes are zero yet
+				dp, dq = b.Mul(r, dc0), b.Mul(r, dc1)
+			} else {
+				dp, dq, dr = b.FMA(dr, s.c0, b.Mul(r, dc0)), b.FMA(dr, s.c1, b.FMA(r, dc1, dp)), dq
+			}
+			p, q, r = b.FMA(r, s.c0, inverseFactorial(b, k)), b.FMA(r, s.c1, p), q
+		}
+		// A(p + qA + rA²), for this and its derivative.
+		dp, dq, dr = b.FMA(dr, s.c0, b.Mul(r, dc0)), b.FMA(dr, s.c1, b.FMA(r, dc1, dp)), dq
+		p, q, r = b.Mul(r, s.c0), b.Mul(b.FMA(r, s.c1, p), s.scale), b.Mul(q, s.scale2)
+		dq, dr = b.Mul(dq, s.scale), b.Mul(dr, s.scale2)
+		for i := range s.x {
+			y, dy := b.Mul(r, s.sq[i]), b.Mul(dr, s.sq[i])
+			if i%4 == 0 {
+				y, dy = b.Add(y, p), b.Add(dy, dp)
+			}
+			b.SetLocal(i, b.FMA(q, s.x[i], y))
+			row, col := i-i%3, i%3
+			both := dot3(b, vec3(s.x[row:]), vec3{e[col], e[3+col], e[6+col]})
+			both = b.FMA(e[row], s.x[col], b.FMA(e[row+1], s.x[3+col], b.FMA(e[row+2], s.x[6+col], both)))
+			dy = b.FMA(dq, s.x[i], b.FMA(q, e[i], dy))
+			b.SetLocal(slotSlope+i, b.FMA(r, both, dy))
+		}
+	}
+}
+
+func traceOfProduct(b *x86.Block, p, q mat3) x86.Value {
+	return b.Add(b.Add(dot3(b, vec3(p[:3]), vec3{q[0], q[3], q[6]}), dot3(b, vec3(p[3:6]), vec3{q[1], q[4], q[7]})),
+		dot3(b, vec3(p[6:]), vec3{q[2], q[5], q[8]}))
+}
+
+// expFrechet3x3Square is exp3x3Square and dY ← dY(Y + 2I) + Y·dY.
+func expFrechet3x3Square(b *x86.Block) {
+	y, dy := locals(b, 0), locals(b, slotSlope)
+	count := b.Local(slotCount)
+	more := b.Cmp(x86.GT, count, zero(b))
+	y2 := plusI(b, y, b.Const("two", 2))
+	d := mul3(b, dy, y2)
+	for i := range d {
+		row, col := i-i%3, i%3
+		d[i] = b.FMA(y[row+2], dy[6+col], b.FMA(y[row+1], dy[3+col], b.FMA(y[row], dy[col], d[i])))
+	}
+	setLocals(b, more, slotSlope, dy, d)
+	setLocals(b, more, 0, y, mul3(b, y, y2))
+	again(b, count)
+}
+
+// expFrechet3x3Finish is e^μ(dY + dμ(I + Y)).
+func expFrechet3x3Finish(b *x86.Block) {
+	b.Hard(b.FlagMask(slotHard))
+	e := exp(b, b.Local(slotMean))
+	de := b.Mul(e, b.Local(slotSlopeMean))
+	for i := range 9 {
+		y := b.Local(i)
+		if i%4 == 0 {
+			y = b.Add(y, one(b))
+		}
+		b.Output(b.FMA(de, y, b.Mul(e, b.Local(slotSlope+i))))
 	}
 }
 
@@ -238,6 +362,10 @@ var mat3Ops = matrixFile{"zmat3", []matrixOp{
 	{name: "Inverse3x3", doc: "writes the inverses of n matrices.", stages: []func(*x86.Block){inverse3x3}},
 	{name: "Det3x3", doc: "writes the determinants of n matrices.", stages: []func(*x86.Block){det3x3}},
 	{name: "Frobenius3x3", doc: "writes the Frobenius norms of n matrices.", stages: []func(*x86.Block){frobenius(9)}},
+	{name: "ExpFrechet3x3", doc: "writes the derivatives of the exponential of n matrices, each in a direction.",
+		stages: []func(*x86.Block){expFrechet3x3Scale(false), expFrechet3x3Square, expFrechet3x3Finish}},
+	{name: "ExpFrechetAdjoint3x3", doc: "writes the derivatives of the exponential of n matrices transposed, each in a direction.",
+		stages: []func(*x86.Block){expFrechet3x3Scale(true), expFrechet3x3Square, expFrechet3x3Finish}},
 	{name: "Mul4x4", doc: "writes the products of n pairs of matrices.", stages: []func(*x86.Block){mul4x4}},
 	{name: "InverseRigid4x4", doc: "writes the inverses of n rigid motions.", stages: []func(*x86.Block){inverseRigid4x4}},
 }}

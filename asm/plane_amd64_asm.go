@@ -367,6 +367,67 @@ func inverseSim2(b *x86.Block) {
 	outputs(b, re, im, neg(b, x), neg(b, y))
 }
 
+// psiSeries are the coefficients 1/(k+2)! of ψ(ζ) = (φ(ζ) - 1)/ζ. Up to |ζ| = √2, where both parts of ζ are 1, what follows the last
+// one is below a quarter of an ulp of ψ.
+func psiSeries(b *x86.Block) []x86.Value {
+	c := make([]float64, byElem(b, 12, 19))
+	f := 2.0
+	for k := range c {
+		c[k] = 1 / f
+		f *= float64(k + 3)
+	}
+	return polynomial(b, "psi", c)
+}
+
+// psi is ψ(ζ) by its series where neither part of ζ is above 1, and elsewhere the quotient of x + iy by ζ; times u + iv in the
+// former case.
+func psi(b *x86.Block, l, th, x, y x86.Value, times func(re, im x86.Value) (x86.Value, x86.Value)) (re, im x86.Value) {
+	within := b.Cmp(x86.LE, b.Max(abs(b, l), abs(b, th)), one(b))
+	c := psiSeries(b)
+	re, im = b.FMA(c[len(c)-1], l, c[len(c)-2]), b.Mul(c[len(c)-1], th)
+	for k := len(c) - 3; k >= 0; k-- {
+		re, im = b.FNMA(im, th, b.FMA(re, l, c[k])), b.FMA(im, l, b.Mul(re, th))
+	}
+	re, im = times(re, im)
+	p, q := divideComplex(b, x, y, l, th, within)
+	return b.Select(within, re, p), b.Select(within, im, q)
+}
+
+// planeBlocks is the real 4×4 matrix of (ζ, t) -> (ζ, qζ + vt).
+func planeBlocks(b *x86.Block, qr, qi, vr, vi x86.Value) {
+	i, o := one(b), zero(b)
+	outputs(b, i, o, o, o, o, i, o, o, qr, neg(b, qi), vr, neg(b, vi), qi, qr, vi, vr)
+}
+
+// leftJacobianSim2 maps (ζ', t') to (ζ', φ(ζ)t' - ψ(ζ)t ζ').
+func leftJacobianSim2(b *x86.Block) {
+	a := load(b, 1, 4)
+	b.Hard(hardZeta(b, a[0], a[1]))
+	vr, vi, _, _ := phi(b, a[0], a[1])
+	re, im := psi(b, a[0], a[1], b.Sub(vr, one(b)), vi, func(re, im x86.Value) (x86.Value, x86.Value) { return re, im })
+	qr, qi := mulComplex(b, re, im, neg(b, a[2]), neg(b, a[3]))
+	planeBlocks(b, qr, qi, vr, vi)
+}
+
+// leftJacobianInvSim2 maps (ζ', t') to (ζ', (t' + ψ(ζ)t ζ')/φ(ζ)); far from 0, ψ/φ is (1 - 1/φ)/ζ.
+func leftJacobianInvSim2(b *x86.Block) {
+	a := load(b, 1, 4)
+	b.Hard(hardZeta(b, a[0], a[1]))
+	er, ei, _ := expMinusOne(b, a[0], a[1])
+	vr, vi := dividePhi(b, a[0], a[1], er, ei, one(b), zero(b))
+	re, im := psi(b, a[0], a[1], b.Sub(one(b), vr), neg(b, vi), func(re, im x86.Value) (x86.Value, x86.Value) {
+		return mulComplex(b, re, im, vr, vi)
+	})
+	qr, qi := mulComplex(b, re, im, a[2], a[3])
+	planeBlocks(b, qr, qi, vr, vi)
+}
+
+// adjointSim2 is that of z -> wz + p: (ζ, t) becomes (ζ, wt - pζ).
+func adjointSim2(b *x86.Block) {
+	e := load(b, 1, 4)
+	planeBlocks(b, neg(b, e[2]), neg(b, e[3]), e[0], e[1])
+}
+
 var planeOps = matrixFile{"zplane", []matrixOp{
 	{name: "ExpSO2", doc: "writes (cos θ, sin θ) of n angles.", unroll: twice, pinned: pinSome, stages: []func(*x86.Block){expSO2}},
 	{name: "LogSO2", doc: "writes the angles of n elements (cos θ, sin θ).", unroll: twice, pinned: pinSome, stages: []func(*x86.Block){logSO2}},
@@ -391,4 +452,8 @@ var planeOps = matrixFile{"zplane", []matrixOp{
 	{name: "LogSim2", doc: "writes the coordinates of n similarities.", pinned: pinSome, stages: []func(*x86.Block){logSim2}},
 	{name: "ComposeSim2", doc: "writes log(exp(a)·exp(b)) of n pairs of coordinate vectors.", stages: []func(*x86.Block){composeSim2}},
 	{name: "InverseSim2", doc: "writes the inverses of n similarities.", stages: []func(*x86.Block){inverseSim2}},
+	{name: "LeftJacobianSim2", doc: "writes the left Jacobians at n coordinate vectors.", stages: []func(*x86.Block){leftJacobianSim2}},
+	{name: "LeftJacobianInvSim2", doc: "writes the inverses of the left Jacobians at n coordinate vectors.",
+		stages: []func(*x86.Block){leftJacobianInvSim2}},
+	{name: "AdjointSim2", doc: "writes the adjoint matrices of n similarities.", stages: []func(*x86.Block){adjointSim2}},
 }}

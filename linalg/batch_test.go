@@ -285,8 +285,8 @@ func TestBatchesAgreeWithMatrices(t *testing.T) {
 func BenchmarkBatch(b *testing.B) {
 	for _, c := range batchCases {
 		for _, n := range []int{4096} {
-			benchBatch(b, fmt.Sprintf("%sF32/n=%d/impl=generic", c.name, n), &c, c.f32, n)
-			benchBatch(b, fmt.Sprintf("%sF64/n=%d/impl=generic", c.name, n), &c, c.f64, n)
+			benchBatch(b, fmt.Sprintf("%sF32/n=%d/impl=%v", c.name, n, simd.CurrentLevel()), &c, c.f32, n)
+			benchBatch(b, fmt.Sprintf("%sF64/n=%d/impl=%v", c.name, n, simd.CurrentLevel()), &c, c.f64, n)
 		}
 	}
 }

@@ -19,33 +19,36 @@ type compactGroup struct {
 	hat            func(m, a []float64)
 	jacobian, jinv func(j, a []float64)
 	adjoint        func(j, e []float64)
+	jacobian32     func(j, a []float32, n int)
+	jinv32         func(j, a []float32, n int)
+	adjoint32      func(j, e []float32, n int)
 }
 
 var compactGroups = []compactGroup{
 	{"SO2", 1, 2, 2, 1, func(e, a []float64) { ExpSO2F64(e, a, 1) }, func(a, e []float64) { LogSO2F64(a, e, 1) },
 		ExpSO2F32, LogSO2F32, func(m, a []float64) { HatSO2F64(m, a, 1) },
 		func(j, a []float64) { LeftJacobianSO2F64(j, a, 1) }, func(j, a []float64) { LeftJacobianInvSO2F64(j, a, 1) },
-		func(j, e []float64) { AdjointSO2F64(j, e, 1) }},
+		func(j, e []float64) { AdjointSO2F64(j, e, 1) }, LeftJacobianSO2F32, LeftJacobianInvSO2F32, AdjointSO2F32},
 	{"RxSO2", 2, 2, 2, 2, func(e, a []float64) { ExpRxSO2F64(e, a, 1) }, func(a, e []float64) { LogRxSO2F64(a, e, 1) },
 		ExpRxSO2F32, LogRxSO2F32, func(m, a []float64) { HatRxSO2F64(m, a, 1) },
 		func(j, a []float64) { LeftJacobianRxSO2F64(j, a, 1) }, func(j, a []float64) { LeftJacobianInvRxSO2F64(j, a, 1) },
-		func(j, e []float64) { AdjointRxSO2F64(j, e, 1) }},
+		func(j, e []float64) { AdjointRxSO2F64(j, e, 1) }, LeftJacobianRxSO2F32, LeftJacobianInvRxSO2F32, AdjointRxSO2F32},
 	{"SE2", 3, 4, 3, 1, func(e, a []float64) { ExpSE2F64(e, a, 1) }, func(a, e []float64) { LogSE2F64(a, e, 1) },
 		ExpSE2F32, LogSE2F32, func(m, a []float64) { HatSE2F64(m, a, 1) },
 		func(j, a []float64) { LeftJacobianSE2F64(j, a, 1) }, func(j, a []float64) { LeftJacobianInvSE2F64(j, a, 1) },
-		func(j, e []float64) { AdjointSE2F64(j, e, 1) }},
+		func(j, e []float64) { AdjointSE2F64(j, e, 1) }, LeftJacobianSE2F32, LeftJacobianInvSE2F32, AdjointSE2F32},
 	{"Sim2", 4, 4, 3, 2, func(e, a []float64) { ExpSim2F64(e, a, 1) }, func(a, e []float64) { LogSim2F64(a, e, 1) },
 		ExpSim2F32, LogSim2F32, func(m, a []float64) { HatSim2F64(m, a, 1) },
 		func(j, a []float64) { LeftJacobianSim2F64(j, a, 1) }, func(j, a []float64) { LeftJacobianInvSim2F64(j, a, 1) },
-		func(j, e []float64) { AdjointSim2F64(j, e, 1) }},
+		func(j, e []float64) { AdjointSim2F64(j, e, 1) }, LeftJacobianSim2F32, LeftJacobianInvSim2F32, AdjointSim2F32},
 	{"SO3", 3, 9, 3, 3, func(e, a []float64) { ExpSO3F64(e, a, 1) }, func(a, e []float64) { LogSO3F64(a, e, 1) },
 		ExpSO3F32, LogSO3F32, func(m, a []float64) { HatSO3F64(m, a, 1) },
 		func(j, a []float64) { LeftJacobianSO3F64(j, a, 1) }, func(j, a []float64) { LeftJacobianInvSO3F64(j, a, 1) },
-		func(j, e []float64) { AdjointSO3F64(j, e, 1) }},
+		func(j, e []float64) { AdjointSO3F64(j, e, 1) }, LeftJacobianSO3F32, LeftJacobianInvSO3F32, AdjointSO3F32},
 	{"SE3", 6, 12, 4, 3, func(e, a []float64) { ExpSE3F64(e, a, 1) }, func(a, e []float64) { LogSE3F64(a, e, 1) },
 		ExpSE3F32, LogSE3F32, func(m, a []float64) { HatSE3F64(m, a, 1) },
 		func(j, a []float64) { LeftJacobianSE3F64(j, a, 1) }, func(j, a []float64) { LeftJacobianInvSE3F64(j, a, 1) },
-		func(j, e []float64) { AdjointSE3F64(j, e, 1) }},
+		func(j, e []float64) { AdjointSE3F64(j, e, 1) }, LeftJacobianSE3F32, LeftJacobianInvSE3F32, AdjointSE3F32},
 }
 
 // entries lists where a compact element's entries stand in the matrix: those of the linear part, then the translation.

@@ -190,44 +190,69 @@ func testLogSO3Everywhere(t *testing.T) {
 }
 
 // TestJacobians compares with Σ adᵏ/(k+1)!, read off the exponential of [[ad, I], [0, 0]].
-func TestJacobians(t *testing.T) {
+func TestJacobians(t *testing.T) { eachLevel(t, testJacobians) }
+
+// jacobianOracle is the left Jacobian at a, its inverse and the adjoint of exp(a).
+func jacobianOracle(c *compactGroup, a []float64) (j, inv, adjoint bigMat) {
+	ad := c.ad(a)
+	block := newBig(2 * c.g)
+	for i := range c.g {
+		for j := range c.g {
+			block.v[2*c.g*i+j].SetFloat64(ad[c.g*i+j])
+		}
+		block.v[2*c.g*i+c.g+i].SetInt64(1)
+	}
+	full := block.exp()
+	j, adjoint = newBig(c.g), newBig(c.g)
+	for i := range c.g {
+		for k := range c.g {
+			j.v[c.g*i+k], adjoint.v[c.g*i+k] = full.v[2*c.g*i+c.g+k], full.v[2*c.g*i+k]
+		}
+	}
+	return j, j.inverse(), adjoint
+}
+
+func testJacobians(t *testing.T) {
 	count := 150
 	if testing.Short() {
 		count = 30
 	}
 	for _, c := range compactGroups {
 		rng := rand.New(rand.NewPCG(34, uint64(c.k)))
-		var w, inv, adj worst
+		var w, inv, adj, w32, inv32, adj32 worst
 		for range count {
 			a := c.sample(rng)
 			what := func() string { return fmt.Sprint(a) }
-			ad := c.ad(a)
-			block := newBig(2 * c.g)
-			for i := range c.g {
-				for j := range c.g {
-					block.v[2*c.g*i+j].SetFloat64(ad[c.g*i+j])
-				}
-				block.v[2*c.g*i+c.g+i].SetInt64(1)
-			}
-			full := block.exp()
-			want, wantAd := newBig(c.g), newBig(c.g)
-			for i := range c.g {
-				for j := range c.g {
-					want.v[c.g*i+j], wantAd.v[c.g*i+j] = full.v[2*c.g*i+c.g+j], full.v[2*c.g*i+j]
-				}
-			}
 			j, e := make([]float64, c.g*c.g), make([]float64, c.k)
+			want, wantInv, wantAd := jacobianOracle(&c, a)
 			c.jacobian(j, a)
 			w.see(relErr(j, want.v), 1, what)
-			exact := want.inverse()
 			c.jinv(j, a)
-			inv.see(relErr(j, exact.v), Norm(want.float())*Norm(exact.float()), what)
+			inv.see(relErr(j, wantInv.v), Norm(want.float())*Norm(wantInv.float()), what)
 			c.exp(e, a)
 			c.adjoint(j, e)
 			adj.see(relErr(j, wantAd.v), 1, what)
+
+			a32, e32, j32 := make([]float32, c.g), make([]float32, c.k), make([]float32, c.g*c.g)
+			narrow(a32, a)
+			widen(a, a32)
+			want, wantInv, wantAd = jacobianOracle(&c, a)
+			c.jacobian32(j32, a32, 1)
+			widen(j, j32)
+			w32.see(relErr(j, want.v), 1, what)
+			c.jinv32(j32, a32, 1)
+			widen(j, j32)
+			inv32.see(relErr(j, wantInv.v), Norm(want.float())*Norm(wantInv.float()), what)
+			c.exp32(e32, a32, 1)
+			c.adjoint32(j32, e32, 1)
+			widen(j, j32)
+			adj32.see(relErr(j, wantAd.v), 1, what)
 		}
 		w.require(t, "LeftJacobian"+c.name, 1e-15)
 		inv.require(t, "LeftJacobianInv"+c.name, 1e-15)
 		adj.require(t, "Adjoint"+c.name, 2e-15)
+		w32.require(t, "LeftJacobian"+c.name+", float32", 2.5e-7)
+		inv32.require(t, "LeftJacobianInv"+c.name+", float32", 2.5e-7)
+		adj32.require(t, "Adjoint"+c.name+", float32", 5e-7)
 	}
 }

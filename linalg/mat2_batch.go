@@ -129,7 +129,9 @@ func ExpFrechet2x2F32(dst, a, e []float32, n int) {
 	checkBatch("ExpFrechet2x2F32", "dst", len(dst), 4, n)
 	checkBatch("ExpFrechet2x2F32", "a", len(a), 4, n)
 	checkBatch("ExpFrechet2x2F32", "e", len(e), 4, n)
-	expFrechet2x2Generic(dst, a, e, n)
+	for r := (simd.Matrices{Op: simd.OpExpFrechet2x2, N: n}); r.NextF32(dst, a, e); {
+		expFrechet2x2Generic(dst, a, e, n, r.From, r.To)
+	}
 }
 
 // ExpFrechet2x2F64 is ExpFrechet2x2F32 for float64.
@@ -137,7 +139,9 @@ func ExpFrechet2x2F64(dst, a, e []float64, n int) {
 	checkBatch("ExpFrechet2x2F64", "dst", len(dst), 4, n)
 	checkBatch("ExpFrechet2x2F64", "a", len(a), 4, n)
 	checkBatch("ExpFrechet2x2F64", "e", len(e), 4, n)
-	expFrechet2x2Generic(dst, a, e, n)
+	for r := (simd.Matrices{Op: simd.OpExpFrechet2x2, N: n}); r.NextF64(dst, a, e); {
+		expFrechet2x2Generic(dst, a, e, n, r.From, r.To)
+	}
 }
 
 // ExpFrechetAdjoint2x2F32 writes L(aᵀ, e) of each of n matrices: the gradient with respect to a of a loss whose gradient
@@ -146,7 +150,9 @@ func ExpFrechetAdjoint2x2F32(dst, a, e []float32, n int) {
 	checkBatch("ExpFrechetAdjoint2x2F32", "dst", len(dst), 4, n)
 	checkBatch("ExpFrechetAdjoint2x2F32", "a", len(a), 4, n)
 	checkBatch("ExpFrechetAdjoint2x2F32", "e", len(e), 4, n)
-	expFrechetAdjoint2x2Generic(dst, a, e, n)
+	for r := (simd.Matrices{Op: simd.OpExpFrechetAdjoint2x2, N: n}); r.NextF32(dst, a, e); {
+		expFrechetAdjoint2x2Generic(dst, a, e, n, r.From, r.To)
+	}
 }
 
 // ExpFrechetAdjoint2x2F64 is ExpFrechetAdjoint2x2F32 for float64.
@@ -154,7 +160,9 @@ func ExpFrechetAdjoint2x2F64(dst, a, e []float64, n int) {
 	checkBatch("ExpFrechetAdjoint2x2F64", "dst", len(dst), 4, n)
 	checkBatch("ExpFrechetAdjoint2x2F64", "a", len(a), 4, n)
 	checkBatch("ExpFrechetAdjoint2x2F64", "e", len(e), 4, n)
-	expFrechetAdjoint2x2Generic(dst, a, e, n)
+	for r := (simd.Matrices{Op: simd.OpExpFrechetAdjoint2x2, N: n}); r.NextF64(dst, a, e); {
+		expFrechetAdjoint2x2Generic(dst, a, e, n, r.From, r.To)
+	}
 }
 
 func exp2x2Generic[T Float](dst, a []T, n, from, to int) {
@@ -213,9 +221,9 @@ func frobenius2x2Generic[T Float](dst, a []T, n, from, to int) {
 	}
 }
 
-func expFrechet2x2Generic[T Float](dst, a, e []T, n int) {
+func expFrechet2x2Generic[T Float](dst, a, e []T, n, from, to int) {
 	var x, y [4]float64
-	for i := range n {
+	for i := from; i < to; i++ {
 		load(x[:], a, n, i)
 		load(y[:], e, n, i)
 		expFrechet2x2(&x, &x, &y)
@@ -223,9 +231,9 @@ func expFrechet2x2Generic[T Float](dst, a, e []T, n int) {
 	}
 }
 
-func expFrechetAdjoint2x2Generic[T Float](dst, a, e []T, n int) {
+func expFrechetAdjoint2x2Generic[T Float](dst, a, e []T, n, from, to int) {
 	var x, y [4]float64
-	for i := range n {
+	for i := from; i < to; i++ {
 		load(x[:], a, n, i)
 		load(y[:], e, n, i)
 		x[1], x[2] = x[2], x[1]

@@ -129,7 +129,9 @@ func ExpFrechet3x3F32(dst, a, e []float32, n int) {
 	checkBatch("ExpFrechet3x3F32", "dst", len(dst), 9, n)
 	checkBatch("ExpFrechet3x3F32", "a", len(a), 9, n)
 	checkBatch("ExpFrechet3x3F32", "e", len(e), 9, n)
-	expFrechet3x3Generic(dst, a, e, n)
+	for r := (simd.Matrices{Op: simd.OpExpFrechet3x3, N: n}); r.NextF32(dst, a, e); {
+		expFrechet3x3Generic(dst, a, e, n, r.From, r.To)
+	}
 }
 
 // ExpFrechet3x3F64 is ExpFrechet3x3F32 for float64.
@@ -137,7 +139,9 @@ func ExpFrechet3x3F64(dst, a, e []float64, n int) {
 	checkBatch("ExpFrechet3x3F64", "dst", len(dst), 9, n)
 	checkBatch("ExpFrechet3x3F64", "a", len(a), 9, n)
 	checkBatch("ExpFrechet3x3F64", "e", len(e), 9, n)
-	expFrechet3x3Generic(dst, a, e, n)
+	for r := (simd.Matrices{Op: simd.OpExpFrechet3x3, N: n}); r.NextF64(dst, a, e); {
+		expFrechet3x3Generic(dst, a, e, n, r.From, r.To)
+	}
 }
 
 // ExpFrechetAdjoint3x3F32 writes L(aᵀ, e) of each of n matrices: the gradient with respect to a of a loss whose gradient
@@ -146,7 +150,9 @@ func ExpFrechetAdjoint3x3F32(dst, a, e []float32, n int) {
 	checkBatch("ExpFrechetAdjoint3x3F32", "dst", len(dst), 9, n)
 	checkBatch("ExpFrechetAdjoint3x3F32", "a", len(a), 9, n)
 	checkBatch("ExpFrechetAdjoint3x3F32", "e", len(e), 9, n)
-	expFrechetAdjoint3x3Generic(dst, a, e, n)
+	for r := (simd.Matrices{Op: simd.OpExpFrechetAdjoint3x3, N: n}); r.NextF32(dst, a, e); {
+		expFrechetAdjoint3x3Generic(dst, a, e, n, r.From, r.To)
+	}
 }
 
 // ExpFrechetAdjoint3x3F64 is ExpFrechetAdjoint3x3F32 for float64.
@@ -154,7 +160,9 @@ func ExpFrechetAdjoint3x3F64(dst, a, e []float64, n int) {
 	checkBatch("ExpFrechetAdjoint3x3F64", "dst", len(dst), 9, n)
 	checkBatch("ExpFrechetAdjoint3x3F64", "a", len(a), 9, n)
 	checkBatch("ExpFrechetAdjoint3x3F64", "e", len(e), 9, n)
-	expFrechetAdjoint3x3Generic(dst, a, e, n)
+	for r := (simd.Matrices{Op: simd.OpExpFrechetAdjoint3x3, N: n}); r.NextF64(dst, a, e); {
+		expFrechetAdjoint3x3Generic(dst, a, e, n, r.From, r.To)
+	}
 }
 
 func exp3x3Generic[T Float](dst, a []T, n, from, to int) {
@@ -213,9 +221,9 @@ func frobenius3x3Generic[T Float](dst, a []T, n, from, to int) {
 	}
 }
 
-func expFrechet3x3Generic[T Float](dst, a, e []T, n int) {
+func expFrechet3x3Generic[T Float](dst, a, e []T, n, from, to int) {
 	var x, y [9]float64
-	for i := range n {
+	for i := from; i < to; i++ {
 		load(x[:], a, n, i)
 		load(y[:], e, n, i)
 		expFrechet3x3(&x, &x, &y)
@@ -223,9 +231,9 @@ func expFrechet3x3Generic[T Float](dst, a, e []T, n int) {
 	}
 }
 
-func expFrechetAdjoint3x3Generic[T Float](dst, a, e []T, n int) {
+func expFrechetAdjoint3x3Generic[T Float](dst, a, e []T, n, from, to int) {
 	var x, y [9]float64
-	for i := range n {
+	for i := from; i < to; i++ {
 		load(x[:], a, n, i)
 		load(y[:], e, n, i)
 		x = transpose3(&x)

@@ -222,9 +222,35 @@ func TestLog3x3Accuracy(t *testing.T) {
 }
 
 // The oracle of the derivative is the exponential of [[a, e], [0, a]], whose upper right block it is.
+func frechetOracle(a, e []float64, n int) (l bigMat, exponent int) {
+	block := newBig(2 * n)
+	for i := range n {
+		for j := range n {
+			block.v[2*n*i+j].SetFloat64(a[n*i+j])
+			block.v[2*n*(n+i)+n+j].SetFloat64(a[n*i+j])
+			block.v[2*n*i+n+j].SetFloat64(e[n*i+j])
+		}
+	}
+	full := block.exp()
+	l = newBig(n)
+	for i := range n {
+		for j := range n {
+			l.v[n*i+j] = full.v[2*n*i+n+j]
+		}
+	}
+	return l, full.exponent()
+}
+
 func testFrechetAccuracy(t *testing.T, n int) {
+	batches := map[int]struct {
+		f64, adjoint64 func(dst, a, e []float64, n int)
+		f32, adjoint32 func(dst, a, e []float32, n int)
+	}{
+		2: {ExpFrechet2x2F64, ExpFrechetAdjoint2x2F64, ExpFrechet2x2F32, ExpFrechetAdjoint2x2F32},
+		3: {ExpFrechet3x3F64, ExpFrechetAdjoint3x3F64, ExpFrechet3x3F32, ExpFrechetAdjoint3x3F32},
+	}[n]
 	rng := rand.New(rand.NewPCG(13, uint64(n)))
-	var w worst
+	var w, adj, w32, adj32 worst
 	count := 200
 	if testing.Short() {
 		count = 40
@@ -234,35 +260,61 @@ func testFrechetAccuracy(t *testing.T, n int) {
 		for i := range e {
 			e[i] = rng.NormFloat64()
 		}
-		block := newBig(2 * n)
-		for i := range n {
-			for j := range n {
-				block.v[2*n*i+j].SetFloat64(a[n*i+j])
-				block.v[2*n*(n+i)+n+j].SetFloat64(a[n*i+j])
-				block.v[2*n*i+n+j].SetFloat64(e[n*i+j])
-			}
+		what := func() string { return fmt.Sprint(a, e) }
+		// see compares results at a and at its transpose with the derivative of a.
+		see := func(w, adj *worst, got, gotAdjoint []float64, a, e []float64, want bigMat) {
+			size := Norm(want.float()) / (spectralNorm(frechetMatrix(a, n), n*n) * Norm(e))
+			cond := max(Norm(a), condExp(a, n))
+			w.see(relErr(got, want.v)*size, cond, what)
+			adj.see(relErr(gotAdjoint, want.v)*size, cond, what)
 		}
-		full := block.exp()
-		if x := full.exponent(); x > 900 || x < -900 {
+		transposed := func(a []float64) []float64 {
+			m := make([]float64, n*n)
+			for i := range m {
+				m[i] = a[i%n*n+i/n]
+			}
+			return m
+		}
+		want, exponent := frechetOracle(a, e, n)
+		if exponent > 900 || exponent < -900 {
 			continue
 		}
-		want := newBig(n)
-		for i := range n {
-			for j := range n {
-				want.v[n*i+j] = full.v[2*n*i+n+j]
-			}
+		got, got2 := make([]float64, n*n), make([]float64, n*n)
+		batches.f64(got, a, e, 1)
+		batches.adjoint64(got2, transposed(a), e, 1)
+		see(&w, &adj, got, got2, a, e, want)
+		if exponent > 100 || exponent < -80 {
+			continue
 		}
-		got := make([]float64, n*n)
-		if n == 2 {
-			ExpFrechet2x2((*[4]float64)(got), (*[4]float64)(a), (*[4]float64)(e))
-		} else {
-			ExpFrechet3x3((*[9]float64)(got), (*[9]float64)(a), (*[9]float64)(e))
-		}
-		err := relErr(got, want.v) * Norm(want.float()) / (spectralNorm(frechetMatrix(a, n), n*n) * Norm(e))
-		w.see(err, max(Norm(a), condExp(a, n)), func() string { return fmt.Sprint(a, e) })
+		a32, e32, t32, got32 := make([]float32, n*n), make([]float32, n*n), make([]float32, n*n), make([]float32, n*n)
+		narrow(a32, a)
+		narrow(e32, e)
+		widen(a, a32)
+		widen(e, e32)
+		narrow(t32, transposed(a))
+		batches.f32(got32, a32, e32, 1)
+		widen(got, got32)
+		batches.adjoint32(got32, t32, e32, 1)
+		widen(got2, got32)
+		want, _ = frechetOracle(a, e, n)
+		see(&w32, &adj32, got, got2, a, e, want)
 	}
-	w.require(t, fmt.Sprintf("ExpFrechet%dx%d", n, n), 2e-15)
+	for _, c := range []struct {
+		name  string
+		w     *worst
+		bound float64
+	}{
+		{"ExpFrechet%dx%d float64", &w, 2e-15}, {"ExpFrechetAdjoint%dx%d float64", &adj, 2e-15},
+		{"ExpFrechet%dx%d float32", &w32, 5e-7}, {"ExpFrechetAdjoint%dx%d float32", &adj32, 5e-7},
+	} {
+		c.w.require(t, fmt.Sprintf(c.name, n, n), c.bound)
+	}
 }
 
-func TestExpFrechet2x2Accuracy(t *testing.T) { testFrechetAccuracy(t, 2) }
-func TestExpFrechet3x3Accuracy(t *testing.T) { testFrechetAccuracy(t, 3) }
+func TestExpFrechet2x2Accuracy(t *testing.T) {
+	eachLevel(t, func(t *testing.T) { testFrechetAccuracy(t, 2) })
+}
+
+func TestExpFrechet3x3Accuracy(t *testing.T) {
+	eachLevel(t, func(t *testing.T) { testFrechetAccuracy(t, 3) })
+}

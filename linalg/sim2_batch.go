@@ -151,42 +151,54 @@ func VeeSim2F64(dst, m []float64, n int) {
 func AdjointSim2F32(dst, e []float32, n int) {
 	checkBatch("AdjointSim2F32", "dst", len(dst), 16, n)
 	checkBatch("AdjointSim2F32", "e", len(e), 4, n)
-	adjointSim2Generic(dst, e, n)
+	for r := (simd.Matrices{Op: simd.OpAdjointSim2, N: n}); r.NextF32(dst, e, nil); {
+		adjointSim2Generic(dst, e, n, r.From, r.To)
+	}
 }
 
 // AdjointSim2F64 is AdjointSim2F32 for float64.
 func AdjointSim2F64(dst, e []float64, n int) {
 	checkBatch("AdjointSim2F64", "dst", len(dst), 16, n)
 	checkBatch("AdjointSim2F64", "e", len(e), 4, n)
-	adjointSim2Generic(dst, e, n)
+	for r := (simd.Matrices{Op: simd.OpAdjointSim2, N: n}); r.NextF64(dst, e, nil); {
+		adjointSim2Generic(dst, e, n, r.From, r.To)
+	}
 }
 
 // LeftJacobianSim2F32 writes the left Jacobians of the exponential at n coordinate vectors: dst [16, n], a [4, n].
 func LeftJacobianSim2F32(dst, a []float32, n int) {
 	checkBatch("LeftJacobianSim2F32", "dst", len(dst), 16, n)
 	checkBatch("LeftJacobianSim2F32", "a", len(a), 4, n)
-	leftJacobianSim2Generic(dst, a, n)
+	for r := (simd.Matrices{Op: simd.OpLeftJacobianSim2, N: n}); r.NextF32(dst, a, nil); {
+		leftJacobianSim2Generic(dst, a, n, r.From, r.To)
+	}
 }
 
 // LeftJacobianSim2F64 is LeftJacobianSim2F32 for float64.
 func LeftJacobianSim2F64(dst, a []float64, n int) {
 	checkBatch("LeftJacobianSim2F64", "dst", len(dst), 16, n)
 	checkBatch("LeftJacobianSim2F64", "a", len(a), 4, n)
-	leftJacobianSim2Generic(dst, a, n)
+	for r := (simd.Matrices{Op: simd.OpLeftJacobianSim2, N: n}); r.NextF64(dst, a, nil); {
+		leftJacobianSim2Generic(dst, a, n, r.From, r.To)
+	}
 }
 
 // LeftJacobianInvSim2F32 writes the inverses of the left Jacobians: dst [16, n], a [4, n].
 func LeftJacobianInvSim2F32(dst, a []float32, n int) {
 	checkBatch("LeftJacobianInvSim2F32", "dst", len(dst), 16, n)
 	checkBatch("LeftJacobianInvSim2F32", "a", len(a), 4, n)
-	leftJacobianInvSim2Generic(dst, a, n)
+	for r := (simd.Matrices{Op: simd.OpLeftJacobianInvSim2, N: n}); r.NextF32(dst, a, nil); {
+		leftJacobianInvSim2Generic(dst, a, n, r.From, r.To)
+	}
 }
 
 // LeftJacobianInvSim2F64 is LeftJacobianInvSim2F32 for float64.
 func LeftJacobianInvSim2F64(dst, a []float64, n int) {
 	checkBatch("LeftJacobianInvSim2F64", "dst", len(dst), 16, n)
 	checkBatch("LeftJacobianInvSim2F64", "a", len(a), 4, n)
-	leftJacobianInvSim2Generic(dst, a, n)
+	for r := (simd.Matrices{Op: simd.OpLeftJacobianInvSim2, N: n}); r.NextF64(dst, a, nil); {
+		leftJacobianInvSim2Generic(dst, a, n, r.From, r.To)
+	}
 }
 
 func expSim2Generic[T Float](dst, a []T, n, from, to int) {
@@ -267,30 +279,30 @@ func veeSim2Generic[T Float](dst, m []T, n int) {
 	}
 }
 
-func adjointSim2Generic[T Float](dst, e []T, n int) {
+func adjointSim2Generic[T Float](dst, e []T, n, from, to int) {
 	var x [4]float64
 	var y [16]float64
-	for i := range n {
+	for i := from; i < to; i++ {
 		load(x[:], e, n, i)
 		adjointSim2(&y, &x)
 		store(dst, y[:], n, i)
 	}
 }
 
-func leftJacobianSim2Generic[T Float](dst, a []T, n int) {
+func leftJacobianSim2Generic[T Float](dst, a []T, n, from, to int) {
 	var x [4]float64
 	var y [16]float64
-	for i := range n {
+	for i := from; i < to; i++ {
 		load(x[:], a, n, i)
 		LeftJacobianSim2(&y, &x)
 		store(dst, y[:], n, i)
 	}
 }
 
-func leftJacobianInvSim2Generic[T Float](dst, a []T, n int) {
+func leftJacobianInvSim2Generic[T Float](dst, a []T, n, from, to int) {
 	var x [4]float64
 	var y [16]float64
-	for i := range n {
+	for i := from; i < to; i++ {
 		load(x[:], a, n, i)
 		LeftJacobianInvSim2(&y, &x)
 		store(dst, y[:], n, i)

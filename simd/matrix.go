@@ -57,6 +57,13 @@ const (
 	OpLeftJacobianSE2
 	OpLeftJacobianInvSE2
 	OpAdjointSE2
+	OpLeftJacobianSim2
+	OpLeftJacobianInvSim2
+	OpAdjointSim2
+	OpExpFrechet2x2
+	OpExpFrechetAdjoint2x2
+	OpExpFrechet3x3
+	OpExpFrechetAdjoint3x3
 )
 
 // Matrices is a run over a batch of N small matrices in structure-of-arrays form: entry e of matrix i stands at a[e·N+i]. The

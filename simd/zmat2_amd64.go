@@ -123,3 +123,43 @@ func frobenius2x2F64AVX2(dst *float64, a *float64, b *float64, n int, stride int
 //
 //go:noescape
 func frobenius2x2F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
+
+// expFrechet2x2F32AVX2 writes the derivatives of the exponential of n matrices, each in a direction.
+//
+//go:noescape
+func expFrechet2x2F32AVX2(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
+
+// expFrechet2x2F32AVX512 writes the derivatives of the exponential of n matrices, each in a direction.
+//
+//go:noescape
+func expFrechet2x2F32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
+
+// expFrechet2x2F64AVX2 writes the derivatives of the exponential of n matrices, each in a direction.
+//
+//go:noescape
+func expFrechet2x2F64AVX2(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
+
+// expFrechet2x2F64AVX512 writes the derivatives of the exponential of n matrices, each in a direction.
+//
+//go:noescape
+func expFrechet2x2F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
+
+// expFrechetAdjoint2x2F32AVX2 writes the derivatives of the exponential of n matrices transposed, each in a direction.
+//
+//go:noescape
+func expFrechetAdjoint2x2F32AVX2(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
+
+// expFrechetAdjoint2x2F32AVX512 writes the derivatives of the exponential of n matrices transposed, each in a direction.
+//
+//go:noescape
+func expFrechetAdjoint2x2F32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
+
+// expFrechetAdjoint2x2F64AVX2 writes the derivatives of the exponential of n matrices transposed, each in a direction.
+//
+//go:noescape
+func expFrechetAdjoint2x2F64AVX2(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
+
+// expFrechetAdjoint2x2F64AVX512 writes the derivatives of the exponential of n matrices transposed, each in a direction.
+//
+//go:noescape
+func expFrechetAdjoint2x2F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)

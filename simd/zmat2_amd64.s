@@ -5849,3 +5849,3579 @@ done5:
 	MOVQ AX, hard+56(FP)
 	VZEROUPPER
 	RET
+
+// func expFrechet2x2F32AVX2(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
+// Requires: AVX, AVX2, FMA3
+TEXT ·expFrechet2x2F32AVX2(SB), $128-64
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ n+24(FP), BX
+	MOVQ stride+32(FP), DI
+	SHLQ $0x02, DI
+	LEAQ (DI)(DI*2), R8
+	LEAQ 31(SP), R9
+	ANDQ $-32, R9
+	MOVQ BX, SI
+	SUBQ $+8, BX
+	JL   next2
+
+loop1:
+	VMOVUPS      (CX), Y0
+	VMULPS       half<>+0(SB), Y0, Y1
+	VMOVUPS      (CX)(R8*1), Y2
+	VMULPS       half<>+0(SB), Y2, Y3
+	VADDPS       Y3, Y1, Y4
+	VSUBPS       Y3, Y1, Y1
+	VMOVUPS      (CX)(DI*1), Y3
+	VMOVUPS      (CX)(DI*2), Y5
+	VMULPS       Y5, Y3, Y6
+	VMOVAPS      Y6, Y7
+	VFMSUB231PS  Y5, Y3, Y7
+	VFMADD231PS  Y1, Y1, Y6
+	VADDPS       Y7, Y6, Y6
+	VANDPS       absF32<>+0(SB), Y4, Y7
+	VCMPPS       $0x16, expHalf<>+0(SB), Y7, Y7
+	VANDPS       absF32<>+0(SB), Y6, Y8
+	VCMPPS       $0x16, x2x2Max<>+0(SB), Y8, Y8
+	VORPS        Y7, Y8, Y8
+	VANDPS       absF32<>+0(SB), Y0, Y0
+	VANDPS       absF32<>+0(SB), Y3, Y3
+	VMAXPS       Y3, Y0, Y0
+	VANDPS       absF32<>+0(SB), Y5, Y5
+	VMAXPS       Y5, Y0, Y0
+	VANDPS       absF32<>+0(SB), Y2, Y2
+	VMAXPS       Y2, Y0, Y0
+	VMOVUPS      (DX), Y2
+	VANDPS       absF32<>+0(SB), Y2, Y5
+	VMAXPS       Y5, Y0, Y0
+	VMOVUPS      (DX)(DI*1), Y5
+	VANDPS       absF32<>+0(SB), Y5, Y5
+	VMAXPS       Y5, Y0, Y0
+	VMOVUPS      (DX)(DI*2), Y5
+	VANDPS       absF32<>+0(SB), Y5, Y5
+	VMAXPS       Y5, Y0, Y0
+	VMOVUPS      (DX)(R8*1), Y5
+	VANDPS       absF32<>+0(SB), Y5, Y3
+	VMAXPS       Y3, Y0, Y0
+	VCMPPS       $0x16, directionMax<>+0(SB), Y0, Y0
+	VORPS        Y8, Y0, Y0
+	VANDPS       absF32<>+0(SB), Y6, Y8
+	VMAXPS       rootMin<>+0(SB), Y8, Y8
+	VSQRTPS      Y8, Y8
+	VMOVUPS      one<>+0(SB), Y3
+	VDIVPS       Y8, Y3, Y3
+	VCMPPS       $0x1e, largeMin<>+0(SB), Y6, Y7
+	VMOVUPS      Y0, (R9)
+	VMOVUPS      twoOverPi<>+0(SB), Y0
+	VBLENDVPS    Y7, log2e<>+0(SB), Y0, Y0
+	VFMADD213PS  roundF32<>+0(SB), Y8, Y0
+	VMOVUPS      Y4, 32(R9)
+	VSUBPS       roundF32<>+0(SB), Y0, Y4
+	VMOVUPS      halfPi1<>+0(SB), Y9
+	VBLENDVPS    Y7, ln2Hi<>+0(SB), Y9, Y9
+	VFNMADD231PS Y9, Y4, Y8
+	VMOVUPS      halfPi2<>+0(SB), Y9
+	VBLENDVPS    Y7, ln2Lo<>+0(SB), Y9, Y9
+	VFNMADD231PS Y9, Y4, Y8
+	VMULPS       Y8, Y8, Y4
+	VANDPS       signF32<>+0(SB), Y6, Y9
+	VXORPS       Y9, Y4, Y4
+	VMOVUPS      coshP3<>+0(SB), Y9
+	VFMADD213PS  coshP2<>+0(SB), Y4, Y9
+	VFMADD213PS  coshP1<>+0(SB), Y4, Y9
+	VFMADD213PS  coshP0<>+0(SB), Y4, Y9
+	VFMADD213PS  one<>+0(SB), Y4, Y9
+	VMULPS       Y4, Y8, Y10
+	VMOVUPS      sinhQ3<>+0(SB), Y11
+	VFMADD213PS  sinhQ2<>+0(SB), Y4, Y11
+	VFMADD213PS  sinhQ1<>+0(SB), Y4, Y11
+	VFMADD213PS  sinhQ0<>+0(SB), Y4, Y11
+	VFMADD231PS  Y11, Y10, Y8
+	VPSLLD       $0x17, Y0, Y10
+	VPADDD       one<>+0(SB), Y10, Y10
+	VMOVUPS      one<>+0(SB), Y11
+	VPADDD       one<>+0(SB), Y11, Y11
+	VPSUBD       Y10, Y11, Y11
+	VSUBPS       Y8, Y9, Y4
+	VMULPS       Y11, Y4, Y4
+	VADDPS       Y8, Y9, Y11
+	VPSLLD       $0x1f, Y0, Y12
+	VMOVUPS      Y1, 64(R9)
+	VBLENDVPS    Y12, Y8, Y9, Y1
+	VBLENDVPS    Y12, Y9, Y8, Y8
+	VPADDD       oneI<>+0(SB), Y0, Y9
+	VPSLLD       $0x1e, Y9, Y9
+	VANDPS       signF32<>+0(SB), Y9, Y9
+	VXORPS       Y9, Y1, Y1
+	VPSLLD       $0x1e, Y0, Y0
+	VANDPS       signF32<>+0(SB), Y0, Y0
+	VXORPS       Y0, Y8, Y8
+	VMOVAPS      Y4, Y0
+	VFMADD231PS  Y10, Y11, Y0
+	VBLENDVPS    Y7, Y0, Y1, Y1
+	VFMSUB231PS  Y10, Y11, Y4
+	VBLENDVPS    Y7, Y4, Y8, Y8
+	VMULPS       Y3, Y8, Y8
+	VMOVUPS      one<>+0(SB), Y3
+	VBLENDVPS    Y7, half<>+0(SB), Y3, Y3
+	VMULPS       Y3, Y1, Y1
+	VMULPS       Y3, Y8, Y8
+	VANDPS       absF32<>+0(SB), Y6, Y3
+	VCMPPS       $0x12, one<>+0(SB), Y3, Y3
+	VSUBPS       Y8, Y1, Y7
+	VMULPS       half<>+0(SB), Y7, Y7
+	VBLENDVPS    Y3, one<>+0(SB), Y6, Y4
+	VDIVPS       Y4, Y7, Y7
+	VMOVUPS      sinhSlope5<>+0(SB), Y4
+	VFMADD213PS  sinhSlope4<>+0(SB), Y6, Y4
+	VFMADD213PS  sinhSlope3<>+0(SB), Y6, Y4
+	VFMADD213PS  sinhSlope2<>+0(SB), Y6, Y4
+	VFMADD213PS  sinhSlope1<>+0(SB), Y6, Y4
+	VFMADD213PS  sinhSlope0<>+0(SB), Y6, Y4
+	VBLENDVPS    Y3, Y4, Y7, Y7
+	VMULPS       half<>+0(SB), Y2, Y2
+	VMULPS       half<>+0(SB), Y5, Y5
+	VADDPS       Y5, Y2, Y4
+	VSUBPS       Y5, Y2, Y2
+	VMOVUPS      64(R9), Y5
+	VADDPS       Y5, Y5, Y3
+	VMOVUPS      (CX)(DI*2), Y6
+	VMOVUPS      (DX)(DI*1), Y11
+	VMULPS       Y11, Y6, Y10
+	VMOVAPS      Y10, Y0
+	VFMSUB231PS  Y11, Y6, Y0
+	VMOVUPS      (CX)(DI*1), Y9
+	VMOVUPS      (DX)(DI*2), Y12
+	VFMADD231PS  Y12, Y9, Y10
+	VADDPS       Y0, Y10, Y10
+	VFMADD231PS  Y2, Y3, Y10
+	VMULPS       half<>+0(SB), Y8, Y3
+	VMULPS       Y10, Y3, Y3
+	VFMADD231PS  Y4, Y1, Y3
+	VMULPS       Y10, Y7, Y7
+	VFMADD231PS  Y4, Y8, Y7
+	VMOVUPS      32(R9), Y4
+	VMOVUPS      log2e<>+0(SB), Y10
+	VFMADD213PS  roundF32<>+0(SB), Y4, Y10
+	VSUBPS       roundF32<>+0(SB), Y10, Y1
+	VFNMADD231PS ln2Hi<>+0(SB), Y1, Y4
+	VFNMADD231PS ln2Lo<>+0(SB), Y1, Y4
+	VMOVUPS      expC6<>+0(SB), Y1
+	VFMADD213PS  expC5<>+0(SB), Y4, Y1
+	VFMADD213PS  expC4<>+0(SB), Y4, Y1
+	VFMADD213PS  expC3<>+0(SB), Y4, Y1
+	VFMADD213PS  expC2<>+0(SB), Y4, Y1
+	VMULPS       Y4, Y4, Y0
+	VFMADD231PS  Y1, Y0, Y4
+	VPSLLD       $0x17, Y10, Y10
+	VPADDD       one<>+0(SB), Y10, Y10
+	VFMADD231PS  Y10, Y4, Y10
+	VMULPS       Y10, Y3, Y3
+	VMULPS       Y10, Y7, Y7
+	VMULPS       Y10, Y8, Y8
+	VMULPS       Y2, Y8, Y2
+	VFMADD231PS  Y5, Y7, Y2
+	VADDPS       Y2, Y3, Y5
+	VMULPS       Y11, Y8, Y11
+	VFMADD231PS  Y9, Y7, Y11
+	VMULPS       Y12, Y8, Y8
+	VFMADD231PS  Y6, Y7, Y8
+	VSUBPS       Y2, Y3, Y3
+	VMOVUPS      (R9), Y2
+	VMOVMSKPS    Y2, R10
+	TESTQ        R10, R10
+	JE           easy4
+	VPCMPEQD     Y7, Y7, Y7
+	VXORPS       Y2, Y7, Y7
+	VMASKMOVPS   Y5, Y7, (AX)
+	VMASKMOVPS   Y11, Y7, (AX)(DI*1)
+	VMASKMOVPS   Y8, Y7, (AX)(DI*2)
+	VMASKMOVPS   Y3, Y7, (AX)(R8*1)
+	MOVQ         SI, AX
+	SUBQ         BX, AX
+	MOVQ         AX, CX
+	SUBQ         $+8, CX
+	MOVQ         CX, at+40(FP)
+	MOVQ         AX, next+48(FP)
+	MOVQ         R10, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy4:
+	VMOVUPS Y5, (AX)
+	VMOVUPS Y11, (AX)(DI*1)
+	VMOVUPS Y8, (AX)(DI*2)
+	VMOVUPS Y3, (AX)(R8*1)
+	ADDQ    $+32, AX
+	ADDQ    $+32, CX
+	ADDQ    $+32, DX
+	SUBQ    $+8, BX
+	JGE     loop1
+
+next2:
+	ADDQ         $+8, BX
+	TESTQ        BX, BX
+	JE           done5
+	LEAQ         tailMaskF32<>+0(SB), R10
+	MOVQ         BX, R11
+	NEGQ         R11
+	LEAQ         32(R10)(R11*4), R10
+	VMOVUPS      (R10), Y3
+	VMASKMOVPS   (CX), Y3, Y3
+	VMULPS       half<>+0(SB), Y3, Y8
+	VMOVUPS      (R10), Y11
+	VMASKMOVPS   (CX)(R8*1), Y11, Y11
+	VMULPS       half<>+0(SB), Y11, Y5
+	VADDPS       Y5, Y8, Y7
+	VSUBPS       Y5, Y8, Y8
+	VMOVUPS      (R10), Y5
+	VMASKMOVPS   (CX)(DI*1), Y5, Y5
+	VMOVUPS      (R10), Y2
+	VMASKMOVPS   (CX)(DI*2), Y2, Y2
+	VMULPS       Y2, Y5, Y6
+	VMOVAPS      Y6, Y12
+	VFMSUB231PS  Y2, Y5, Y12
+	VFMADD231PS  Y8, Y8, Y6
+	VADDPS       Y12, Y6, Y6
+	VANDPS       absF32<>+0(SB), Y7, Y12
+	VCMPPS       $0x16, expHalf<>+0(SB), Y12, Y12
+	VANDPS       absF32<>+0(SB), Y6, Y9
+	VCMPPS       $0x16, x2x2Max<>+0(SB), Y9, Y9
+	VORPS        Y12, Y9, Y9
+	VANDPS       absF32<>+0(SB), Y3, Y3
+	VANDPS       absF32<>+0(SB), Y5, Y5
+	VMAXPS       Y5, Y3, Y3
+	VANDPS       absF32<>+0(SB), Y2, Y2
+	VMAXPS       Y2, Y3, Y3
+	VANDPS       absF32<>+0(SB), Y11, Y11
+	VMAXPS       Y11, Y3, Y3
+	VMOVUPS      (R10), Y11
+	VMASKMOVPS   (DX), Y11, Y11
+	VANDPS       absF32<>+0(SB), Y11, Y2
+	VMAXPS       Y2, Y3, Y3
+	VMOVUPS      (R10), Y2
+	VMASKMOVPS   (DX)(DI*1), Y2, Y2
+	VANDPS       absF32<>+0(SB), Y2, Y2
+	VMAXPS       Y2, Y3, Y3
+	VMOVUPS      (R10), Y2
+	VMASKMOVPS   (DX)(DI*2), Y2, Y2
+	VANDPS       absF32<>+0(SB), Y2, Y2
+	VMAXPS       Y2, Y3, Y3
+	VMOVUPS      (R10), Y2
+	VMASKMOVPS   (DX)(R8*1), Y2, Y2
+	VANDPS       absF32<>+0(SB), Y2, Y5
+	VMAXPS       Y5, Y3, Y3
+	VCMPPS       $0x16, directionMax<>+0(SB), Y3, Y3
+	VORPS        Y9, Y3, Y3
+	VANDPS       absF32<>+0(SB), Y6, Y9
+	VMAXPS       rootMin<>+0(SB), Y9, Y9
+	VSQRTPS      Y9, Y9
+	VMOVUPS      one<>+0(SB), Y5
+	VDIVPS       Y9, Y5, Y5
+	VCMPPS       $0x1e, largeMin<>+0(SB), Y6, Y12
+	VMOVUPS      Y3, (R9)
+	VMOVUPS      twoOverPi<>+0(SB), Y3
+	VBLENDVPS    Y12, log2e<>+0(SB), Y3, Y3
+	VFMADD213PS  roundF32<>+0(SB), Y9, Y3
+	VMOVUPS      Y7, 32(R9)
+	VSUBPS       roundF32<>+0(SB), Y3, Y7
+	VMOVUPS      halfPi1<>+0(SB), Y10
+	VBLENDVPS    Y12, ln2Hi<>+0(SB), Y10, Y10
+	VFNMADD231PS Y10, Y7, Y9
+	VMOVUPS      halfPi2<>+0(SB), Y10
+	VBLENDVPS    Y12, ln2Lo<>+0(SB), Y10, Y10
+	VFNMADD231PS Y10, Y7, Y9
+	VMULPS       Y9, Y9, Y7
+	VANDPS       signF32<>+0(SB), Y6, Y10
+	VXORPS       Y10, Y7, Y7
+	VMOVUPS      coshP3<>+0(SB), Y10
+	VFMADD213PS  coshP2<>+0(SB), Y7, Y10
+	VFMADD213PS  coshP1<>+0(SB), Y7, Y10
+	VFMADD213PS  coshP0<>+0(SB), Y7, Y10
+	VFMADD213PS  one<>+0(SB), Y7, Y10
+	VMULPS       Y7, Y9, Y4
+	VMOVUPS      sinhQ3<>+0(SB), Y0
+	VFMADD213PS  sinhQ2<>+0(SB), Y7, Y0
+	VFMADD213PS  sinhQ1<>+0(SB), Y7, Y0
+	VFMADD213PS  sinhQ0<>+0(SB), Y7, Y0
+	VFMADD231PS  Y0, Y4, Y9
+	VPSLLD       $0x17, Y3, Y4
+	VPADDD       one<>+0(SB), Y4, Y4
+	VMOVUPS      one<>+0(SB), Y0
+	VPADDD       one<>+0(SB), Y0, Y0
+	VPSUBD       Y4, Y0, Y0
+	VSUBPS       Y9, Y10, Y7
+	VMULPS       Y0, Y7, Y7
+	VADDPS       Y9, Y10, Y0
+	VPSLLD       $0x1f, Y3, Y1
+	VMOVUPS      Y8, 64(R9)
+	VBLENDVPS    Y1, Y9, Y10, Y8
+	VBLENDVPS    Y1, Y10, Y9, Y9
+	VPADDD       oneI<>+0(SB), Y3, Y10
+	VPSLLD       $0x1e, Y10, Y10
+	VANDPS       signF32<>+0(SB), Y10, Y10
+	VXORPS       Y10, Y8, Y8
+	VPSLLD       $0x1e, Y3, Y3
+	VANDPS       signF32<>+0(SB), Y3, Y3
+	VXORPS       Y3, Y9, Y9
+	VMOVAPS      Y7, Y3
+	VFMADD231PS  Y4, Y0, Y3
+	VBLENDVPS    Y12, Y3, Y8, Y8
+	VFMSUB231PS  Y4, Y0, Y7
+	VBLENDVPS    Y12, Y7, Y9, Y9
+	VMULPS       Y5, Y9, Y9
+	VMOVUPS      one<>+0(SB), Y5
+	VBLENDVPS    Y12, half<>+0(SB), Y5, Y5
+	VMULPS       Y5, Y8, Y8
+	VMULPS       Y5, Y9, Y9
+	VANDPS       absF32<>+0(SB), Y6, Y5
+	VCMPPS       $0x12, one<>+0(SB), Y5, Y5
+	VSUBPS       Y9, Y8, Y12
+	VMULPS       half<>+0(SB), Y12, Y12
+	VBLENDVPS    Y5, one<>+0(SB), Y6, Y7
+	VDIVPS       Y7, Y12, Y12
+	VMOVUPS      sinhSlope5<>+0(SB), Y7
+	VFMADD213PS  sinhSlope4<>+0(SB), Y6, Y7
+	VFMADD213PS  sinhSlope3<>+0(SB), Y6, Y7
+	VFMADD213PS  sinhSlope2<>+0(SB), Y6, Y7
+	VFMADD213PS  sinhSlope1<>+0(SB), Y6, Y7
+	VFMADD213PS  sinhSlope0<>+0(SB), Y6, Y7
+	VBLENDVPS    Y5, Y7, Y12, Y12
+	VMULPS       half<>+0(SB), Y11, Y11
+	VMULPS       half<>+0(SB), Y2, Y2
+	VADDPS       Y2, Y11, Y7
+	VSUBPS       Y2, Y11, Y11
+	VMOVUPS      64(R9), Y2
+	VADDPS       Y2, Y2, Y5
+	VMOVUPS      (R10), Y6
+	VMASKMOVPS   (CX)(DI*2), Y6, Y6
+	VMOVUPS      (R10), Y0
+	VMASKMOVPS   (DX)(DI*1), Y0, Y0
+	VMULPS       Y0, Y6, Y4
+	VMOVAPS      Y4, Y3
+	VFMSUB231PS  Y0, Y6, Y3
+	VMOVUPS      (R10), Y10
+	VMASKMOVPS   (CX)(DI*1), Y10, Y10
+	VMOVUPS      (R10), Y1
+	VMASKMOVPS   (DX)(DI*2), Y1, Y1
+	VFMADD231PS  Y1, Y10, Y4
+	VADDPS       Y3, Y4, Y4
+	VFMADD231PS  Y11, Y5, Y4
+	VMULPS       half<>+0(SB), Y9, Y5
+	VMULPS       Y4, Y5, Y5
+	VFMADD231PS  Y7, Y8, Y5
+	VMULPS       Y4, Y12, Y12
+	VFMADD231PS  Y7, Y9, Y12
+	VMOVUPS      32(R9), Y7
+	VMOVUPS      log2e<>+0(SB), Y4
+	VFMADD213PS  roundF32<>+0(SB), Y7, Y4
+	VSUBPS       roundF32<>+0(SB), Y4, Y8
+	VFNMADD231PS ln2Hi<>+0(SB), Y8, Y7
+	VFNMADD231PS ln2Lo<>+0(SB), Y8, Y7
+	VMOVUPS      expC6<>+0(SB), Y8
+	VFMADD213PS  expC5<>+0(SB), Y7, Y8
+	VFMADD213PS  expC4<>+0(SB), Y7, Y8
+	VFMADD213PS  expC3<>+0(SB), Y7, Y8
+	VFMADD213PS  expC2<>+0(SB), Y7, Y8
+	VMULPS       Y7, Y7, Y3
+	VFMADD231PS  Y8, Y3, Y7
+	VPSLLD       $0x17, Y4, Y4
+	VPADDD       one<>+0(SB), Y4, Y4
+	VFMADD231PS  Y4, Y7, Y4
+	VMULPS       Y4, Y5, Y5
+	VMULPS       Y4, Y12, Y12
+	VMULPS       Y4, Y9, Y9
+	VMULPS       Y11, Y9, Y11
+	VFMADD231PS  Y2, Y12, Y11
+	VADDPS       Y11, Y5, Y2
+	VMULPS       Y0, Y9, Y0
+	VFMADD231PS  Y10, Y12, Y0
+	VMULPS       Y1, Y9, Y9
+	VFMADD231PS  Y6, Y12, Y9
+	VSUBPS       Y11, Y5, Y5
+	VMOVUPS      (R9), Y11
+	VANDPS       (R10), Y11, Y11
+	VMOVMSKPS    Y11, CX
+	TESTQ        CX, CX
+	JE           easy7
+	VANDNPS      (R10), Y11, Y11
+	VMASKMOVPS   Y2, Y11, (AX)
+	VMASKMOVPS   Y0, Y11, (AX)(DI*1)
+	VMASKMOVPS   Y9, Y11, (AX)(DI*2)
+	VMASKMOVPS   Y5, Y11, (AX)(R8*1)
+	MOVQ         SI, AX
+	MOVQ         SI, DX
+	SUBQ         BX, DX
+	MOVQ         DX, at+40(FP)
+	MOVQ         AX, next+48(FP)
+	MOVQ         CX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy7:
+	VMOVUPS    (R10), Y11
+	VMASKMOVPS Y2, Y11, (AX)
+	VMOVUPS    (R10), Y11
+	VMASKMOVPS Y0, Y11, (AX)(DI*1)
+	VMOVUPS    (R10), Y11
+	VMASKMOVPS Y9, Y11, (AX)(DI*2)
+	VMOVUPS    (R10), Y11
+	VMASKMOVPS Y5, Y11, (AX)(R8*1)
+
+done5:
+	XORQ AX, AX
+	MOVQ SI, at+40(FP)
+	MOVQ SI, next+48(FP)
+	MOVQ AX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+DATA directionMax<>+0(SB)/4, $0x4e800000
+DATA directionMax<>+4(SB)/4, $0x4e800000
+DATA directionMax<>+8(SB)/4, $0x4e800000
+DATA directionMax<>+12(SB)/4, $0x4e800000
+DATA directionMax<>+16(SB)/4, $0x4e800000
+DATA directionMax<>+20(SB)/4, $0x4e800000
+DATA directionMax<>+24(SB)/4, $0x4e800000
+DATA directionMax<>+28(SB)/4, $0x4e800000
+GLOBL directionMax<>(SB), RODATA|NOPTR, $32
+
+DATA sinhSlope5<>+0(SB)/4, $0x30846da4
+DATA sinhSlope5<>+4(SB)/4, $0x30846da4
+DATA sinhSlope5<>+8(SB)/4, $0x30846da4
+DATA sinhSlope5<>+12(SB)/4, $0x30846da4
+DATA sinhSlope5<>+16(SB)/4, $0x30846da4
+DATA sinhSlope5<>+20(SB)/4, $0x30846da4
+DATA sinhSlope5<>+24(SB)/4, $0x30846da4
+DATA sinhSlope5<>+28(SB)/4, $0x30846da4
+GLOBL sinhSlope5<>(SB), RODATA|NOPTR, $32
+
+DATA sinhSlope4<>+0(SB)/4, $0x34067f5b
+DATA sinhSlope4<>+4(SB)/4, $0x34067f5b
+DATA sinhSlope4<>+8(SB)/4, $0x34067f5b
+DATA sinhSlope4<>+12(SB)/4, $0x34067f5b
+DATA sinhSlope4<>+16(SB)/4, $0x34067f5b
+DATA sinhSlope4<>+20(SB)/4, $0x34067f5b
+DATA sinhSlope4<>+24(SB)/4, $0x34067f5b
+DATA sinhSlope4<>+28(SB)/4, $0x34067f5b
+GLOBL sinhSlope4<>(SB), RODATA|NOPTR, $32
+
+DATA sinhSlope3<>+0(SB)/4, $0x3738ef1d
+DATA sinhSlope3<>+4(SB)/4, $0x3738ef1d
+DATA sinhSlope3<>+8(SB)/4, $0x3738ef1d
+DATA sinhSlope3<>+12(SB)/4, $0x3738ef1d
+DATA sinhSlope3<>+16(SB)/4, $0x3738ef1d
+DATA sinhSlope3<>+20(SB)/4, $0x3738ef1d
+DATA sinhSlope3<>+24(SB)/4, $0x3738ef1d
+DATA sinhSlope3<>+28(SB)/4, $0x3738ef1d
+GLOBL sinhSlope3<>(SB), RODATA|NOPTR, $32
+
+DATA sinhSlope2<>+0(SB)/4, $0x3a1c09c1
+DATA sinhSlope2<>+4(SB)/4, $0x3a1c09c1
+DATA sinhSlope2<>+8(SB)/4, $0x3a1c09c1
+DATA sinhSlope2<>+12(SB)/4, $0x3a1c09c1
+DATA sinhSlope2<>+16(SB)/4, $0x3a1c09c1
+DATA sinhSlope2<>+20(SB)/4, $0x3a1c09c1
+DATA sinhSlope2<>+24(SB)/4, $0x3a1c09c1
+DATA sinhSlope2<>+28(SB)/4, $0x3a1c09c1
+GLOBL sinhSlope2<>(SB), RODATA|NOPTR, $32
+
+DATA sinhSlope1<>+0(SB)/4, $0x3c888889
+DATA sinhSlope1<>+4(SB)/4, $0x3c888889
+DATA sinhSlope1<>+8(SB)/4, $0x3c888889
+DATA sinhSlope1<>+12(SB)/4, $0x3c888889
+DATA sinhSlope1<>+16(SB)/4, $0x3c888889
+DATA sinhSlope1<>+20(SB)/4, $0x3c888889
+DATA sinhSlope1<>+24(SB)/4, $0x3c888889
+DATA sinhSlope1<>+28(SB)/4, $0x3c888889
+GLOBL sinhSlope1<>(SB), RODATA|NOPTR, $32
+
+DATA sinhSlope0<>+0(SB)/4, $0x3e2aaaab
+DATA sinhSlope0<>+4(SB)/4, $0x3e2aaaab
+DATA sinhSlope0<>+8(SB)/4, $0x3e2aaaab
+DATA sinhSlope0<>+12(SB)/4, $0x3e2aaaab
+DATA sinhSlope0<>+16(SB)/4, $0x3e2aaaab
+DATA sinhSlope0<>+20(SB)/4, $0x3e2aaaab
+DATA sinhSlope0<>+24(SB)/4, $0x3e2aaaab
+DATA sinhSlope0<>+28(SB)/4, $0x3e2aaaab
+GLOBL sinhSlope0<>(SB), RODATA|NOPTR, $32
+
+// func expFrechet2x2F32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·expFrechet2x2F32AVX512(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ n+24(FP), BX
+	MOVQ stride+32(FP), DI
+	SHLQ $0x02, DI
+	LEAQ (DI)(DI*2), R8
+	MOVQ BX, SI
+	SUBQ $+16, BX
+	JL   next2
+
+loop1:
+	VMOVUPS           (CX), Z0
+	VMULPS.BCST       half<>+0(SB), Z0, Z1
+	VMOVUPS           (CX)(R8*1), Z2
+	VMULPS.BCST       half<>+0(SB), Z2, Z3
+	VADDPS            Z3, Z1, Z4
+	VSUBPS            Z3, Z1, Z1
+	VMOVUPS           (CX)(DI*1), Z3
+	VMOVUPS           (CX)(DI*2), Z5
+	VMULPS            Z5, Z3, Z6
+	VMOVAPS           Z6, Z7
+	VFMSUB231PS       Z5, Z3, Z7
+	VFMADD231PS       Z1, Z1, Z6
+	VADDPS            Z7, Z6, Z6
+	VPANDD.BCST       absF32<>+0(SB), Z4, Z7
+	VCMPPS.BCST       $0x16, expHalf<>+0(SB), Z7, K1
+	VPANDD.BCST       absF32<>+0(SB), Z6, Z7
+	VCMPPS.BCST       $0x16, x2x2Max<>+0(SB), Z7, K2
+	KORW              K1, K2, K1
+	VPANDD.BCST       absF32<>+0(SB), Z0, Z0
+	VPANDD.BCST       absF32<>+0(SB), Z3, Z7
+	VMAXPS            Z7, Z0, Z0
+	VPANDD.BCST       absF32<>+0(SB), Z5, Z7
+	VMAXPS            Z7, Z0, Z0
+	VPANDD.BCST       absF32<>+0(SB), Z2, Z2
+	VMAXPS            Z2, Z0, Z0
+	VMOVUPS           (DX), Z2
+	VPANDD.BCST       absF32<>+0(SB), Z2, Z7
+	VMAXPS            Z7, Z0, Z0
+	VMOVUPS           (DX)(DI*1), Z7
+	VPANDD.BCST       absF32<>+0(SB), Z7, Z8
+	VMAXPS            Z8, Z0, Z0
+	VMOVUPS           (DX)(DI*2), Z8
+	VPANDD.BCST       absF32<>+0(SB), Z8, Z9
+	VMAXPS            Z9, Z0, Z0
+	VMOVUPS           (DX)(R8*1), Z9
+	VPANDD.BCST       absF32<>+0(SB), Z9, Z10
+	VMAXPS            Z10, Z0, Z0
+	VCMPPS.BCST       $0x16, directionMax<>+0(SB), Z0, K2
+	KORW              K1, K2, K1
+	VPANDD.BCST       absF32<>+0(SB), Z6, Z0
+	VMAXPS.BCST       rootMin<>+0(SB), Z0, Z0
+	VRSQRT14PS        Z0, Z10
+	VMULPS.BCST       half<>+0(SB), Z10, Z11
+	VMULPS            Z10, Z0, Z12
+	VFNMADD231PS      Z12, Z12, Z0
+	VFMADD231PS       Z11, Z0, Z12
+	VBROADCASTSS      one<>+0(SB), Z0
+	VFNMADD231PS      Z10, Z12, Z0
+	VFMADD231PS       Z10, Z0, Z10
+	VCMPPS.BCST       $0x1e, largeMin<>+0(SB), Z6, K2
+	VBROADCASTSS      twoOverPi<>+0(SB), Z0
+	VBLENDMPS.BCST    log2e<>+0(SB), Z0, K2, Z0
+	VFMADD213PS.BCST  roundF32<>+0(SB), Z12, Z0
+	VSUBPS.BCST       roundF32<>+0(SB), Z0, Z11
+	VBROADCASTSS      halfPi1<>+0(SB), Z13
+	VBLENDMPS.BCST    ln2Hi<>+0(SB), Z13, K2, Z13
+	VFNMADD231PS      Z13, Z11, Z12
+	VBROADCASTSS      halfPi2<>+0(SB), Z13
+	VBLENDMPS.BCST    ln2Lo<>+0(SB), Z13, K2, Z13
+	VFNMADD231PS      Z13, Z11, Z12
+	VMULPS            Z12, Z12, Z11
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z6, Z11
+	VBROADCASTSS      coshP3<>+0(SB), Z13
+	VFMADD213PS.BCST  coshP2<>+0(SB), Z11, Z13
+	VFMADD213PS.BCST  coshP1<>+0(SB), Z11, Z13
+	VFMADD213PS.BCST  coshP0<>+0(SB), Z11, Z13
+	VFMADD213PS.BCST  one<>+0(SB), Z11, Z13
+	VMULPS            Z11, Z12, Z14
+	VBROADCASTSS      sinhQ3<>+0(SB), Z15
+	VFMADD213PS.BCST  sinhQ2<>+0(SB), Z11, Z15
+	VFMADD213PS.BCST  sinhQ1<>+0(SB), Z11, Z15
+	VFMADD213PS.BCST  sinhQ0<>+0(SB), Z11, Z15
+	VFMADD231PS       Z15, Z14, Z12
+	VPSLLD            $0x17, Z0, Z14
+	VPADDD.BCST       one<>+0(SB), Z14, Z14
+	VBROADCASTSS      one<>+0(SB), Z15
+	VPADDD.BCST       one<>+0(SB), Z15, Z15
+	VPSUBD            Z14, Z15, Z15
+	VSUBPS            Z12, Z13, Z11
+	VMULPS            Z15, Z11, Z11
+	VADDPS            Z12, Z13, Z15
+	VPTESTMD.BCST     bit0<>+0(SB), Z0, K3
+	VBLENDMPS         Z12, Z13, K3, Z16
+	VBLENDMPS         Z13, Z12, K3, Z12
+	VPADDD.BCST       oneI<>+0(SB), Z0, Z13
+	VPSLLD            $0x1e, Z13, Z13
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z13, Z16
+	VPSLLD            $0x1e, Z0, Z0
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z0, Z12
+	VMOVAPS           Z11, Z0
+	VFMADD231PS       Z14, Z15, Z0
+	VBLENDMPS         Z0, Z16, K2, Z16
+	VFMSUB231PS       Z14, Z15, Z11
+	VBLENDMPS         Z11, Z12, K2, Z12
+	VMULPS            Z10, Z12, Z12
+	VBROADCASTSS      one<>+0(SB), Z10
+	VBLENDMPS.BCST    half<>+0(SB), Z10, K2, Z10
+	VMULPS            Z10, Z16, Z16
+	VMULPS            Z10, Z12, Z12
+	VPANDD.BCST       absF32<>+0(SB), Z6, Z10
+	VCMPPS.BCST       $0x12, one<>+0(SB), Z10, K2
+	VSUBPS            Z12, Z16, Z10
+	VMULPS.BCST       half<>+0(SB), Z10, Z10
+	VBLENDMPS.BCST    one<>+0(SB), Z6, K2, Z11
+	VRCP14PS          Z11, Z15
+	VMULPS            Z15, Z10, Z14
+	VFNMADD231PS      Z14, Z11, Z10
+	VFMADD231PS       Z15, Z10, Z14
+	VBROADCASTSS      sinhSlope5<>+0(SB), Z10
+	VFMADD213PS.BCST  sinhSlope4<>+0(SB), Z6, Z10
+	VFMADD213PS.BCST  sinhSlope3<>+0(SB), Z6, Z10
+	VFMADD213PS.BCST  sinhSlope2<>+0(SB), Z6, Z10
+	VFMADD213PS.BCST  sinhSlope1<>+0(SB), Z6, Z10
+	VFMADD213PS.BCST  sinhSlope0<>+0(SB), Z6, Z10
+	VBLENDMPS         Z10, Z14, K2, Z14
+	VMULPS.BCST       half<>+0(SB), Z2, Z2
+	VMULPS.BCST       half<>+0(SB), Z9, Z9
+	VADDPS            Z9, Z2, Z10
+	VSUBPS            Z9, Z2, Z2
+	VADDPS            Z1, Z1, Z9
+	VMULPS            Z7, Z5, Z6
+	VMOVAPS           Z6, Z15
+	VFMSUB231PS       Z7, Z5, Z15
+	VFMADD231PS       Z8, Z3, Z6
+	VADDPS            Z15, Z6, Z6
+	VFMADD231PS       Z2, Z9, Z6
+	VMULPS.BCST       half<>+0(SB), Z12, Z9
+	VMULPS            Z6, Z9, Z9
+	VFMADD231PS       Z10, Z16, Z9
+	VMULPS            Z6, Z14, Z14
+	VFMADD231PS       Z10, Z12, Z14
+	VBROADCASTSS      log2e<>+0(SB), Z10
+	VFMADD213PS.BCST  roundF32<>+0(SB), Z4, Z10
+	VSUBPS.BCST       roundF32<>+0(SB), Z10, Z10
+	VFNMADD231PS.BCST ln2Hi<>+0(SB), Z10, Z4
+	VFNMADD231PS.BCST ln2Lo<>+0(SB), Z10, Z4
+	VBROADCASTSS      expC6<>+0(SB), Z6
+	VFMADD213PS.BCST  expC5<>+0(SB), Z4, Z6
+	VFMADD213PS.BCST  expC4<>+0(SB), Z4, Z6
+	VFMADD213PS.BCST  expC3<>+0(SB), Z4, Z6
+	VFMADD213PS.BCST  expC2<>+0(SB), Z4, Z6
+	VMULPS            Z4, Z4, Z16
+	VFMADD231PS       Z6, Z16, Z4
+	VADDPS.BCST       one<>+0(SB), Z4, Z4
+	VSCALEFPS         Z10, Z4, Z4
+	VMULPS            Z4, Z9, Z9
+	VMULPS            Z4, Z14, Z14
+	VMULPS            Z4, Z12, Z12
+	VMULPS            Z2, Z12, Z2
+	VFMADD231PS       Z1, Z14, Z2
+	VADDPS            Z2, Z9, Z1
+	VMULPS            Z7, Z12, Z7
+	VFMADD231PS       Z3, Z14, Z7
+	VMULPS            Z8, Z12, Z12
+	VFMADD231PS       Z5, Z14, Z12
+	VSUBPS            Z2, Z9, Z9
+	KMOVW             K1, R9
+	TESTQ             R9, R9
+	JE                easy4
+	KNOTW             K1, K1
+	VMOVUPS           Z1, K1, (AX)
+	VMOVUPS           Z7, K1, (AX)(DI*1)
+	VMOVUPS           Z12, K1, (AX)(DI*2)
+	VMOVUPS           Z9, K1, (AX)(R8*1)
+	MOVQ              SI, AX
+	SUBQ              BX, AX
+	MOVQ              AX, CX
+	SUBQ              $+16, CX
+	MOVQ              CX, at+40(FP)
+	MOVQ              AX, next+48(FP)
+	MOVQ              R9, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy4:
+	VMOVUPS Z1, (AX)
+	VMOVUPS Z7, (AX)(DI*1)
+	VMOVUPS Z12, (AX)(DI*2)
+	VMOVUPS Z9, (AX)(R8*1)
+	ADDQ    $+64, AX
+	ADDQ    $+64, CX
+	ADDQ    $+64, DX
+	SUBQ    $+16, BX
+	JGE     loop1
+
+next2:
+	ADDQ              $+16, BX
+	TESTQ             BX, BX
+	JE                done5
+	MOVQ              $-1, R9
+	BZHIQ             BX, R9, R9
+	KMOVW             R9, K1
+	VMOVUPS.Z         (CX), K1, Z9
+	VMULPS.BCST       half<>+0(SB), Z9, Z12
+	VMOVUPS.Z         (CX)(R8*1), K1, Z7
+	VMULPS.BCST       half<>+0(SB), Z7, Z1
+	VADDPS            Z1, Z12, Z2
+	VSUBPS            Z1, Z12, Z12
+	VMOVUPS.Z         (CX)(DI*1), K1, Z1
+	VMOVUPS.Z         (CX)(DI*2), K1, Z14
+	VMULPS            Z14, Z1, Z5
+	VMOVAPS           Z5, Z8
+	VFMSUB231PS       Z14, Z1, Z8
+	VFMADD231PS       Z12, Z12, Z5
+	VADDPS            Z8, Z5, Z5
+	VPANDD.BCST       absF32<>+0(SB), Z2, Z8
+	VCMPPS.BCST       $0x16, expHalf<>+0(SB), Z8, K2
+	VPANDD.BCST       absF32<>+0(SB), Z5, Z8
+	VCMPPS.BCST       $0x16, x2x2Max<>+0(SB), Z8, K3
+	KORW              K2, K3, K2
+	VPANDD.BCST       absF32<>+0(SB), Z9, Z9
+	VPANDD.BCST       absF32<>+0(SB), Z1, Z8
+	VMAXPS            Z8, Z9, Z9
+	VPANDD.BCST       absF32<>+0(SB), Z14, Z8
+	VMAXPS            Z8, Z9, Z9
+	VPANDD.BCST       absF32<>+0(SB), Z7, Z7
+	VMAXPS            Z7, Z9, Z9
+	VMOVUPS.Z         (DX), K1, Z7
+	VPANDD.BCST       absF32<>+0(SB), Z7, Z8
+	VMAXPS            Z8, Z9, Z9
+	VMOVUPS.Z         (DX)(DI*1), K1, Z8
+	VPANDD.BCST       absF32<>+0(SB), Z8, Z3
+	VMAXPS            Z3, Z9, Z9
+	VMOVUPS.Z         (DX)(DI*2), K1, Z3
+	VPANDD.BCST       absF32<>+0(SB), Z3, Z4
+	VMAXPS            Z4, Z9, Z9
+	VMOVUPS.Z         (DX)(R8*1), K1, Z4
+	VPANDD.BCST       absF32<>+0(SB), Z4, Z10
+	VMAXPS            Z10, Z9, Z9
+	VCMPPS.BCST       $0x16, directionMax<>+0(SB), Z9, K3
+	KORW              K2, K3, K2
+	VPANDD.BCST       absF32<>+0(SB), Z5, Z9
+	VMAXPS.BCST       rootMin<>+0(SB), Z9, Z9
+	VRSQRT14PS        Z9, Z10
+	VMULPS.BCST       half<>+0(SB), Z10, Z16
+	VMULPS            Z10, Z9, Z6
+	VFNMADD231PS      Z6, Z6, Z9
+	VFMADD231PS       Z16, Z9, Z6
+	VBROADCASTSS      one<>+0(SB), Z9
+	VFNMADD231PS      Z10, Z6, Z9
+	VFMADD231PS       Z10, Z9, Z10
+	VCMPPS.BCST       $0x1e, largeMin<>+0(SB), Z5, K3
+	VBROADCASTSS      twoOverPi<>+0(SB), Z9
+	VBLENDMPS.BCST    log2e<>+0(SB), Z9, K3, Z9
+	VFMADD213PS.BCST  roundF32<>+0(SB), Z6, Z9
+	VSUBPS.BCST       roundF32<>+0(SB), Z9, Z16
+	VBROADCASTSS      halfPi1<>+0(SB), Z15
+	VBLENDMPS.BCST    ln2Hi<>+0(SB), Z15, K3, Z15
+	VFNMADD231PS      Z15, Z16, Z6
+	VBROADCASTSS      halfPi2<>+0(SB), Z15
+	VBLENDMPS.BCST    ln2Lo<>+0(SB), Z15, K3, Z15
+	VFNMADD231PS      Z15, Z16, Z6
+	VMULPS            Z6, Z6, Z16
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z5, Z16
+	VBROADCASTSS      coshP3<>+0(SB), Z15
+	VFMADD213PS.BCST  coshP2<>+0(SB), Z16, Z15
+	VFMADD213PS.BCST  coshP1<>+0(SB), Z16, Z15
+	VFMADD213PS.BCST  coshP0<>+0(SB), Z16, Z15
+	VFMADD213PS.BCST  one<>+0(SB), Z16, Z15
+	VMULPS            Z16, Z6, Z11
+	VBROADCASTSS      sinhQ3<>+0(SB), Z0
+	VFMADD213PS.BCST  sinhQ2<>+0(SB), Z16, Z0
+	VFMADD213PS.BCST  sinhQ1<>+0(SB), Z16, Z0
+	VFMADD213PS.BCST  sinhQ0<>+0(SB), Z16, Z0
+	VFMADD231PS       Z0, Z11, Z6
+	VPSLLD            $0x17, Z9, Z11
+	VPADDD.BCST       one<>+0(SB), Z11, Z11
+	VBROADCASTSS      one<>+0(SB), Z0
+	VPADDD.BCST       one<>+0(SB), Z0, Z0
+	VPSUBD            Z11, Z0, Z0
+	VSUBPS            Z6, Z15, Z16
+	VMULPS            Z0, Z16, Z16
+	VADDPS            Z6, Z15, Z0
+	VPTESTMD.BCST     bit0<>+0(SB), Z9, K4
+	VBLENDMPS         Z6, Z15, K4, Z13
+	VBLENDMPS         Z15, Z6, K4, Z6
+	VPADDD.BCST       oneI<>+0(SB), Z9, Z15
+	VPSLLD            $0x1e, Z15, Z15
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z15, Z13
+	VPSLLD            $0x1e, Z9, Z9
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z9, Z6
+	VMOVAPS           Z16, Z9
+	VFMADD231PS       Z11, Z0, Z9
+	VBLENDMPS         Z9, Z13, K3, Z13
+	VFMSUB231PS       Z11, Z0, Z16
+	VBLENDMPS         Z16, Z6, K3, Z6
+	VMULPS            Z10, Z6, Z6
+	VBROADCASTSS      one<>+0(SB), Z10
+	VBLENDMPS.BCST    half<>+0(SB), Z10, K3, Z10
+	VMULPS            Z10, Z13, Z13
+	VMULPS            Z10, Z6, Z6
+	VPANDD.BCST       absF32<>+0(SB), Z5, Z10
+	VCMPPS.BCST       $0x12, one<>+0(SB), Z10, K3
+	VSUBPS            Z6, Z13, Z10
+	VMULPS.BCST       half<>+0(SB), Z10, Z10
+	VBLENDMPS.BCST    one<>+0(SB), Z5, K3, Z16
+	VRCP14PS          Z16, Z0
+	VMULPS            Z0, Z10, Z11
+	VFNMADD231PS      Z11, Z16, Z10
+	VFMADD231PS       Z0, Z10, Z11
+	VBROADCASTSS      sinhSlope5<>+0(SB), Z10
+	VFMADD213PS.BCST  sinhSlope4<>+0(SB), Z5, Z10
+	VFMADD213PS.BCST  sinhSlope3<>+0(SB), Z5, Z10
+	VFMADD213PS.BCST  sinhSlope2<>+0(SB), Z5, Z10
+	VFMADD213PS.BCST  sinhSlope1<>+0(SB), Z5, Z10
+	VFMADD213PS.BCST  sinhSlope0<>+0(SB), Z5, Z10
+	VBLENDMPS         Z10, Z11, K3, Z11
+	VMULPS.BCST       half<>+0(SB), Z7, Z7
+	VMULPS.BCST       half<>+0(SB), Z4, Z4
+	VADDPS            Z4, Z7, Z10
+	VSUBPS            Z4, Z7, Z7
+	VADDPS            Z12, Z12, Z4
+	VMULPS            Z8, Z14, Z5
+	VMOVAPS           Z5, Z0
+	VFMSUB231PS       Z8, Z14, Z0
+	VFMADD231PS       Z3, Z1, Z5
+	VADDPS            Z0, Z5, Z5
+	VFMADD231PS       Z7, Z4, Z5
+	VMULPS.BCST       half<>+0(SB), Z6, Z4
+	VMULPS            Z5, Z4, Z4
+	VFMADD231PS       Z10, Z13, Z4
+	VMULPS            Z5, Z11, Z11
+	VFMADD231PS       Z10, Z6, Z11
+	VBROADCASTSS      log2e<>+0(SB), Z10
+	VFMADD213PS.BCST  roundF32<>+0(SB), Z2, Z10
+	VSUBPS.BCST       roundF32<>+0(SB), Z10, Z10
+	VFNMADD231PS.BCST ln2Hi<>+0(SB), Z10, Z2
+	VFNMADD231PS.BCST ln2Lo<>+0(SB), Z10, Z2
+	VBROADCASTSS      expC6<>+0(SB), Z5
+	VFMADD213PS.BCST  expC5<>+0(SB), Z2, Z5
+	VFMADD213PS.BCST  expC4<>+0(SB), Z2, Z5
+	VFMADD213PS.BCST  expC3<>+0(SB), Z2, Z5
+	VFMADD213PS.BCST  expC2<>+0(SB), Z2, Z5
+	VMULPS            Z2, Z2, Z13
+	VFMADD231PS       Z5, Z13, Z2
+	VADDPS.BCST       one<>+0(SB), Z2, Z2
+	VSCALEFPS         Z10, Z2, Z2
+	VMULPS            Z2, Z4, Z4
+	VMULPS            Z2, Z11, Z11
+	VMULPS            Z2, Z6, Z6
+	VMULPS            Z7, Z6, Z7
+	VFMADD231PS       Z12, Z11, Z7
+	VADDPS            Z7, Z4, Z12
+	VMULPS            Z8, Z6, Z8
+	VFMADD231PS       Z1, Z11, Z8
+	VMULPS            Z3, Z6, Z6
+	VFMADD231PS       Z14, Z11, Z6
+	VSUBPS            Z7, Z4, Z4
+	KANDW             K1, K2, K2
+	KMOVW             K2, CX
+	TESTQ             CX, CX
+	JE                easy7
+	KANDNW            K1, K2, K1
+	VMOVUPS           Z12, K1, (AX)
+	VMOVUPS           Z8, K1, (AX)(DI*1)
+	VMOVUPS           Z6, K1, (AX)(DI*2)
+	VMOVUPS           Z4, K1, (AX)(R8*1)
+	MOVQ              SI, AX
+	MOVQ              SI, DX
+	SUBQ              BX, DX
+	MOVQ              DX, at+40(FP)
+	MOVQ              AX, next+48(FP)
+	MOVQ              CX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy7:
+	VMOVUPS Z12, K1, (AX)
+	VMOVUPS Z8, K1, (AX)(DI*1)
+	VMOVUPS Z6, K1, (AX)(DI*2)
+	VMOVUPS Z4, K1, (AX)(R8*1)
+
+done5:
+	XORQ AX, AX
+	MOVQ SI, at+40(FP)
+	MOVQ SI, next+48(FP)
+	MOVQ AX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+// func expFrechet2x2F64AVX2(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
+// Requires: AVX, AVX2, FMA3
+TEXT ·expFrechet2x2F64AVX2(SB), $128-64
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ n+24(FP), BX
+	MOVQ stride+32(FP), DI
+	SHLQ $0x03, DI
+	LEAQ (DI)(DI*2), R8
+	LEAQ 31(SP), R9
+	ANDQ $-32, R9
+	MOVQ BX, SI
+	SUBQ $+4, BX
+	JL   next2
+
+loop1:
+	VMOVUPS      (CX), Y0
+	VMULPD       halfF64<>+0(SB), Y0, Y1
+	VMOVUPS      (CX)(R8*1), Y2
+	VMULPD       halfF64<>+0(SB), Y2, Y3
+	VADDPD       Y3, Y1, Y4
+	VSUBPD       Y3, Y1, Y1
+	VMOVUPS      (CX)(DI*1), Y3
+	VMOVUPS      (CX)(DI*2), Y5
+	VMULPD       Y5, Y3, Y6
+	VMOVAPS      Y6, Y7
+	VFMSUB231PD  Y5, Y3, Y7
+	VFMADD231PD  Y1, Y1, Y6
+	VADDPD       Y7, Y6, Y6
+	VANDPD       absF64<>+0(SB), Y4, Y7
+	VCMPPD       $0x16, expHalfF64<>+0(SB), Y7, Y7
+	VANDPD       absF64<>+0(SB), Y6, Y8
+	VCMPPD       $0x16, x2x2MaxF64<>+0(SB), Y8, Y8
+	VORPD        Y7, Y8, Y8
+	VANDPD       absF64<>+0(SB), Y0, Y0
+	VANDPD       absF64<>+0(SB), Y3, Y3
+	VMAXPD       Y3, Y0, Y0
+	VANDPD       absF64<>+0(SB), Y5, Y5
+	VMAXPD       Y5, Y0, Y0
+	VANDPD       absF64<>+0(SB), Y2, Y2
+	VMAXPD       Y2, Y0, Y0
+	VMOVUPS      (DX), Y2
+	VANDPD       absF64<>+0(SB), Y2, Y5
+	VMAXPD       Y5, Y0, Y0
+	VMOVUPS      (DX)(DI*1), Y5
+	VANDPD       absF64<>+0(SB), Y5, Y5
+	VMAXPD       Y5, Y0, Y0
+	VMOVUPS      (DX)(DI*2), Y5
+	VANDPD       absF64<>+0(SB), Y5, Y5
+	VMAXPD       Y5, Y0, Y0
+	VMOVUPS      (DX)(R8*1), Y5
+	VANDPD       absF64<>+0(SB), Y5, Y3
+	VMAXPD       Y3, Y0, Y0
+	VCMPPD       $0x16, directionMaxF64<>+0(SB), Y0, Y0
+	VORPD        Y8, Y0, Y0
+	VANDPD       absF64<>+0(SB), Y6, Y8
+	VMAXPD       rootMinF64<>+0(SB), Y8, Y8
+	VSQRTPD      Y8, Y8
+	VMOVUPS      oneF64<>+0(SB), Y3
+	VDIVPD       Y8, Y3, Y3
+	VCMPPD       $0x1e, largeMinF64<>+0(SB), Y6, Y7
+	VMOVUPS      Y0, (R9)
+	VMOVUPS      twoOverPiF64<>+0(SB), Y0
+	VBLENDVPD    Y7, log2eF64<>+0(SB), Y0, Y0
+	VFMADD213PD  roundF64<>+0(SB), Y8, Y0
+	VMOVUPS      Y4, 32(R9)
+	VSUBPD       roundF64<>+0(SB), Y0, Y4
+	VMOVUPS      halfPi1F64<>+0(SB), Y9
+	VBLENDVPD    Y7, ln2HiF64<>+0(SB), Y9, Y9
+	VFNMADD231PD Y9, Y4, Y8
+	VMOVUPS      halfPi2F64<>+0(SB), Y9
+	VBLENDVPD    Y7, ln2LoF64<>+0(SB), Y9, Y9
+	VFNMADD231PD Y9, Y4, Y8
+	VMULPD       Y8, Y8, Y4
+	VANDPD       signF64<>+0(SB), Y6, Y9
+	VXORPD       Y9, Y4, Y4
+	VMOVUPS      coshP6F64<>+0(SB), Y9
+	VFMADD213PD  coshP5F64<>+0(SB), Y4, Y9
+	VFMADD213PD  coshP4F64<>+0(SB), Y4, Y9
+	VFMADD213PD  coshP3F64<>+0(SB), Y4, Y9
+	VFMADD213PD  coshP2F64<>+0(SB), Y4, Y9
+	VFMADD213PD  coshP1F64<>+0(SB), Y4, Y9
+	VFMADD213PD  coshP0F64<>+0(SB), Y4, Y9
+	VFMADD213PD  oneF64<>+0(SB), Y4, Y9
+	VMULPD       Y4, Y8, Y10
+	VMOVUPS      sinhQ6F64<>+0(SB), Y11
+	VFMADD213PD  sinhQ5F64<>+0(SB), Y4, Y11
+	VFMADD213PD  sinhQ4F64<>+0(SB), Y4, Y11
+	VFMADD213PD  sinhQ3F64<>+0(SB), Y4, Y11
+	VFMADD213PD  sinhQ2F64<>+0(SB), Y4, Y11
+	VFMADD213PD  sinhQ1F64<>+0(SB), Y4, Y11
+	VFMADD213PD  sinhQ0F64<>+0(SB), Y4, Y11
+	VFMADD231PD  Y11, Y10, Y8
+	VPSLLQ       $0x34, Y0, Y10
+	VPADDQ       oneF64<>+0(SB), Y10, Y10
+	VMOVUPS      oneF64<>+0(SB), Y11
+	VPADDQ       oneF64<>+0(SB), Y11, Y11
+	VPSUBQ       Y10, Y11, Y11
+	VSUBPD       Y8, Y9, Y4
+	VMULPD       Y11, Y4, Y4
+	VADDPD       Y8, Y9, Y11
+	VPSLLQ       $0x3f, Y0, Y12
+	VMOVUPS      Y1, 64(R9)
+	VBLENDVPD    Y12, Y8, Y9, Y1
+	VBLENDVPD    Y12, Y9, Y8, Y8
+	VPADDQ       oneIF64<>+0(SB), Y0, Y9
+	VPSLLQ       $0x3e, Y9, Y9
+	VANDPD       signF64<>+0(SB), Y9, Y9
+	VXORPD       Y9, Y1, Y1
+	VPSLLQ       $0x3e, Y0, Y0
+	VANDPD       signF64<>+0(SB), Y0, Y0
+	VXORPD       Y0, Y8, Y8
+	VMOVAPS      Y4, Y0
+	VFMADD231PD  Y10, Y11, Y0
+	VBLENDVPD    Y7, Y0, Y1, Y1
+	VFMSUB231PD  Y10, Y11, Y4
+	VBLENDVPD    Y7, Y4, Y8, Y8
+	VMULPD       Y3, Y8, Y8
+	VMOVUPS      oneF64<>+0(SB), Y3
+	VBLENDVPD    Y7, halfF64<>+0(SB), Y3, Y3
+	VMULPD       Y3, Y1, Y1
+	VMULPD       Y3, Y8, Y8
+	VANDPD       absF64<>+0(SB), Y6, Y3
+	VCMPPD       $0x12, oneF64<>+0(SB), Y3, Y3
+	VSUBPD       Y8, Y1, Y7
+	VMULPD       halfF64<>+0(SB), Y7, Y7
+	VBLENDVPD    Y3, oneF64<>+0(SB), Y6, Y4
+	VDIVPD       Y4, Y7, Y7
+	VMOVUPS      sinhSlope9F64<>+0(SB), Y4
+	VFMADD213PD  sinhSlope8F64<>+0(SB), Y6, Y4
+	VFMADD213PD  sinhSlope7F64<>+0(SB), Y6, Y4
+	VFMADD213PD  sinhSlope6F64<>+0(SB), Y6, Y4
+	VFMADD213PD  sinhSlope5F64<>+0(SB), Y6, Y4
+	VFMADD213PD  sinhSlope4F64<>+0(SB), Y6, Y4
+	VFMADD213PD  sinhSlope3F64<>+0(SB), Y6, Y4
+	VFMADD213PD  sinhSlope2F64<>+0(SB), Y6, Y4
+	VFMADD213PD  sinhSlope1F64<>+0(SB), Y6, Y4
+	VFMADD213PD  sinhSlope0F64<>+0(SB), Y6, Y4
+	VBLENDVPD    Y3, Y4, Y7, Y7
+	VMULPD       halfF64<>+0(SB), Y2, Y2
+	VMULPD       halfF64<>+0(SB), Y5, Y5
+	VADDPD       Y5, Y2, Y4
+	VSUBPD       Y5, Y2, Y2
+	VMOVUPS      64(R9), Y5
+	VADDPD       Y5, Y5, Y3
+	VMOVUPS      (CX)(DI*2), Y6
+	VMOVUPS      (DX)(DI*1), Y11
+	VMULPD       Y11, Y6, Y10
+	VMOVAPS      Y10, Y0
+	VFMSUB231PD  Y11, Y6, Y0
+	VMOVUPS      (CX)(DI*1), Y9
+	VMOVUPS      (DX)(DI*2), Y12
+	VFMADD231PD  Y12, Y9, Y10
+	VADDPD       Y0, Y10, Y10
+	VFMADD231PD  Y2, Y3, Y10
+	VMULPD       halfF64<>+0(SB), Y8, Y3
+	VMULPD       Y10, Y3, Y3
+	VFMADD231PD  Y4, Y1, Y3
+	VMULPD       Y10, Y7, Y7
+	VFMADD231PD  Y4, Y8, Y7
+	VMOVUPS      32(R9), Y4
+	VMOVUPS      log2eF64<>+0(SB), Y10
+	VFMADD213PD  roundF64<>+0(SB), Y4, Y10
+	VSUBPD       roundF64<>+0(SB), Y10, Y1
+	VFNMADD231PD ln2HiF64<>+0(SB), Y1, Y4
+	VFNMADD231PD ln2LoF64<>+0(SB), Y1, Y4
+	VMOVUPS      expQ9F64<>+0(SB), Y1
+	VFMADD213PD  expQ8F64<>+0(SB), Y4, Y1
+	VFMADD213PD  expQ7F64<>+0(SB), Y4, Y1
+	VFMADD213PD  expQ6F64<>+0(SB), Y4, Y1
+	VFMADD213PD  expQ5F64<>+0(SB), Y4, Y1
+	VFMADD213PD  expQ4F64<>+0(SB), Y4, Y1
+	VFMADD213PD  expQ3F64<>+0(SB), Y4, Y1
+	VFMADD213PD  expQ2F64<>+0(SB), Y4, Y1
+	VFMADD213PD  expQ1F64<>+0(SB), Y4, Y1
+	VFMADD213PD  expQ0F64<>+0(SB), Y4, Y1
+	VMULPD       Y4, Y4, Y0
+	VFMADD231PD  Y1, Y0, Y4
+	VPSLLQ       $0x34, Y10, Y10
+	VPADDQ       oneF64<>+0(SB), Y10, Y10
+	VFMADD231PD  Y10, Y4, Y10
+	VMULPD       Y10, Y3, Y3
+	VMULPD       Y10, Y7, Y7
+	VMULPD       Y10, Y8, Y8
+	VMULPD       Y2, Y8, Y2
+	VFMADD231PD  Y5, Y7, Y2
+	VADDPD       Y2, Y3, Y5
+	VMULPD       Y11, Y8, Y11
+	VFMADD231PD  Y9, Y7, Y11
+	VMULPD       Y12, Y8, Y8
+	VFMADD231PD  Y6, Y7, Y8
+	VSUBPD       Y2, Y3, Y3
+	VMOVUPS      (R9), Y2
+	VMOVMSKPD    Y2, R10
+	TESTQ        R10, R10
+	JE           easy4
+	VPCMPEQD     Y7, Y7, Y7
+	VXORPD       Y2, Y7, Y7
+	VMASKMOVPD   Y5, Y7, (AX)
+	VMASKMOVPD   Y11, Y7, (AX)(DI*1)
+	VMASKMOVPD   Y8, Y7, (AX)(DI*2)
+	VMASKMOVPD   Y3, Y7, (AX)(R8*1)
+	MOVQ         SI, AX
+	SUBQ         BX, AX
+	MOVQ         AX, CX
+	SUBQ         $+4, CX
+	MOVQ         CX, at+40(FP)
+	MOVQ         AX, next+48(FP)
+	MOVQ         R10, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy4:
+	VMOVUPS Y5, (AX)
+	VMOVUPS Y11, (AX)(DI*1)
+	VMOVUPS Y8, (AX)(DI*2)
+	VMOVUPS Y3, (AX)(R8*1)
+	ADDQ    $+32, AX
+	ADDQ    $+32, CX
+	ADDQ    $+32, DX
+	SUBQ    $+4, BX
+	JGE     loop1
+
+next2:
+	ADDQ         $+4, BX
+	TESTQ        BX, BX
+	JE           done5
+	LEAQ         tailMaskF64<>+0(SB), R10
+	MOVQ         BX, R11
+	NEGQ         R11
+	LEAQ         32(R10)(R11*8), R10
+	VMOVUPS      (R10), Y3
+	VMASKMOVPD   (CX), Y3, Y3
+	VMULPD       halfF64<>+0(SB), Y3, Y8
+	VMOVUPS      (R10), Y11
+	VMASKMOVPD   (CX)(R8*1), Y11, Y11
+	VMULPD       halfF64<>+0(SB), Y11, Y5
+	VADDPD       Y5, Y8, Y7
+	VSUBPD       Y5, Y8, Y8
+	VMOVUPS      (R10), Y5
+	VMASKMOVPD   (CX)(DI*1), Y5, Y5
+	VMOVUPS      (R10), Y2
+	VMASKMOVPD   (CX)(DI*2), Y2, Y2
+	VMULPD       Y2, Y5, Y6
+	VMOVAPS      Y6, Y12
+	VFMSUB231PD  Y2, Y5, Y12
+	VFMADD231PD  Y8, Y8, Y6
+	VADDPD       Y12, Y6, Y6
+	VANDPD       absF64<>+0(SB), Y7, Y12
+	VCMPPD       $0x16, expHalfF64<>+0(SB), Y12, Y12
+	VANDPD       absF64<>+0(SB), Y6, Y9
+	VCMPPD       $0x16, x2x2MaxF64<>+0(SB), Y9, Y9
+	VORPD        Y12, Y9, Y9
+	VANDPD       absF64<>+0(SB), Y3, Y3
+	VANDPD       absF64<>+0(SB), Y5, Y5
+	VMAXPD       Y5, Y3, Y3
+	VANDPD       absF64<>+0(SB), Y2, Y2
+	VMAXPD       Y2, Y3, Y3
+	VANDPD       absF64<>+0(SB), Y11, Y11
+	VMAXPD       Y11, Y3, Y3
+	VMOVUPS      (R10), Y11
+	VMASKMOVPD   (DX), Y11, Y11
+	VANDPD       absF64<>+0(SB), Y11, Y2
+	VMAXPD       Y2, Y3, Y3
+	VMOVUPS      (R10), Y2
+	VMASKMOVPD   (DX)(DI*1), Y2, Y2
+	VANDPD       absF64<>+0(SB), Y2, Y2
+	VMAXPD       Y2, Y3, Y3
+	VMOVUPS      (R10), Y2
+	VMASKMOVPD   (DX)(DI*2), Y2, Y2
+	VANDPD       absF64<>+0(SB), Y2, Y2
+	VMAXPD       Y2, Y3, Y3
+	VMOVUPS      (R10), Y2
+	VMASKMOVPD   (DX)(R8*1), Y2, Y2
+	VANDPD       absF64<>+0(SB), Y2, Y5
+	VMAXPD       Y5, Y3, Y3
+	VCMPPD       $0x16, directionMaxF64<>+0(SB), Y3, Y3
+	VORPD        Y9, Y3, Y3
+	VANDPD       absF64<>+0(SB), Y6, Y9
+	VMAXPD       rootMinF64<>+0(SB), Y9, Y9
+	VSQRTPD      Y9, Y9
+	VMOVUPS      oneF64<>+0(SB), Y5
+	VDIVPD       Y9, Y5, Y5
+	VCMPPD       $0x1e, largeMinF64<>+0(SB), Y6, Y12
+	VMOVUPS      Y3, (R9)
+	VMOVUPS      twoOverPiF64<>+0(SB), Y3
+	VBLENDVPD    Y12, log2eF64<>+0(SB), Y3, Y3
+	VFMADD213PD  roundF64<>+0(SB), Y9, Y3
+	VMOVUPS      Y7, 32(R9)
+	VSUBPD       roundF64<>+0(SB), Y3, Y7
+	VMOVUPS      halfPi1F64<>+0(SB), Y10
+	VBLENDVPD    Y12, ln2HiF64<>+0(SB), Y10, Y10
+	VFNMADD231PD Y10, Y7, Y9
+	VMOVUPS      halfPi2F64<>+0(SB), Y10
+	VBLENDVPD    Y12, ln2LoF64<>+0(SB), Y10, Y10
+	VFNMADD231PD Y10, Y7, Y9
+	VMULPD       Y9, Y9, Y7
+	VANDPD       signF64<>+0(SB), Y6, Y10
+	VXORPD       Y10, Y7, Y7
+	VMOVUPS      coshP6F64<>+0(SB), Y10
+	VFMADD213PD  coshP5F64<>+0(SB), Y7, Y10
+	VFMADD213PD  coshP4F64<>+0(SB), Y7, Y10
+	VFMADD213PD  coshP3F64<>+0(SB), Y7, Y10
+	VFMADD213PD  coshP2F64<>+0(SB), Y7, Y10
+	VFMADD213PD  coshP1F64<>+0(SB), Y7, Y10
+	VFMADD213PD  coshP0F64<>+0(SB), Y7, Y10
+	VFMADD213PD  oneF64<>+0(SB), Y7, Y10
+	VMULPD       Y7, Y9, Y4
+	VMOVUPS      sinhQ6F64<>+0(SB), Y0
+	VFMADD213PD  sinhQ5F64<>+0(SB), Y7, Y0
+	VFMADD213PD  sinhQ4F64<>+0(SB), Y7, Y0
+	VFMADD213PD  sinhQ3F64<>+0(SB), Y7, Y0
+	VFMADD213PD  sinhQ2F64<>+0(SB), Y7, Y0
+	VFMADD213PD  sinhQ1F64<>+0(SB), Y7, Y0
+	VFMADD213PD  sinhQ0F64<>+0(SB), Y7, Y0
+	VFMADD231PD  Y0, Y4, Y9
+	VPSLLQ       $0x34, Y3, Y4
+	VPADDQ       oneF64<>+0(SB), Y4, Y4
+	VMOVUPS      oneF64<>+0(SB), Y0
+	VPADDQ       oneF64<>+0(SB), Y0, Y0
+	VPSUBQ       Y4, Y0, Y0
+	VSUBPD       Y9, Y10, Y7
+	VMULPD       Y0, Y7, Y7
+	VADDPD       Y9, Y10, Y0
+	VPSLLQ       $0x3f, Y3, Y1
+	VMOVUPS      Y8, 64(R9)
+	VBLENDVPD    Y1, Y9, Y10, Y8
+	VBLENDVPD    Y1, Y10, Y9, Y9
+	VPADDQ       oneIF64<>+0(SB), Y3, Y10
+	VPSLLQ       $0x3e, Y10, Y10
+	VANDPD       signF64<>+0(SB), Y10, Y10
+	VXORPD       Y10, Y8, Y8
+	VPSLLQ       $0x3e, Y3, Y3
+	VANDPD       signF64<>+0(SB), Y3, Y3
+	VXORPD       Y3, Y9, Y9
+	VMOVAPS      Y7, Y3
+	VFMADD231PD  Y4, Y0, Y3
+	VBLENDVPD    Y12, Y3, Y8, Y8
+	VFMSUB231PD  Y4, Y0, Y7
+	VBLENDVPD    Y12, Y7, Y9, Y9
+	VMULPD       Y5, Y9, Y9
+	VMOVUPS      oneF64<>+0(SB), Y5
+	VBLENDVPD    Y12, halfF64<>+0(SB), Y5, Y5
+	VMULPD       Y5, Y8, Y8
+	VMULPD       Y5, Y9, Y9
+	VANDPD       absF64<>+0(SB), Y6, Y5
+	VCMPPD       $0x12, oneF64<>+0(SB), Y5, Y5
+	VSUBPD       Y9, Y8, Y12
+	VMULPD       halfF64<>+0(SB), Y12, Y12
+	VBLENDVPD    Y5, oneF64<>+0(SB), Y6, Y7
+	VDIVPD       Y7, Y12, Y12
+	VMOVUPS      sinhSlope9F64<>+0(SB), Y7
+	VFMADD213PD  sinhSlope8F64<>+0(SB), Y6, Y7
+	VFMADD213PD  sinhSlope7F64<>+0(SB), Y6, Y7
+	VFMADD213PD  sinhSlope6F64<>+0(SB), Y6, Y7
+	VFMADD213PD  sinhSlope5F64<>+0(SB), Y6, Y7
+	VFMADD213PD  sinhSlope4F64<>+0(SB), Y6, Y7
+	VFMADD213PD  sinhSlope3F64<>+0(SB), Y6, Y7
+	VFMADD213PD  sinhSlope2F64<>+0(SB), Y6, Y7
+	VFMADD213PD  sinhSlope1F64<>+0(SB), Y6, Y7
+	VFMADD213PD  sinhSlope0F64<>+0(SB), Y6, Y7
+	VBLENDVPD    Y5, Y7, Y12, Y12
+	VMULPD       halfF64<>+0(SB), Y11, Y11
+	VMULPD       halfF64<>+0(SB), Y2, Y2
+	VADDPD       Y2, Y11, Y7
+	VSUBPD       Y2, Y11, Y11
+	VMOVUPS      64(R9), Y2
+	VADDPD       Y2, Y2, Y5
+	VMOVUPS      (R10), Y6
+	VMASKMOVPD   (CX)(DI*2), Y6, Y6
+	VMOVUPS      (R10), Y0
+	VMASKMOVPD   (DX)(DI*1), Y0, Y0
+	VMULPD       Y0, Y6, Y4
+	VMOVAPS      Y4, Y3
+	VFMSUB231PD  Y0, Y6, Y3
+	VMOVUPS      (R10), Y10
+	VMASKMOVPD   (CX)(DI*1), Y10, Y10
+	VMOVUPS      (R10), Y1
+	VMASKMOVPD   (DX)(DI*2), Y1, Y1
+	VFMADD231PD  Y1, Y10, Y4
+	VADDPD       Y3, Y4, Y4
+	VFMADD231PD  Y11, Y5, Y4
+	VMULPD       halfF64<>+0(SB), Y9, Y5
+	VMULPD       Y4, Y5, Y5
+	VFMADD231PD  Y7, Y8, Y5
+	VMULPD       Y4, Y12, Y12
+	VFMADD231PD  Y7, Y9, Y12
+	VMOVUPS      32(R9), Y7
+	VMOVUPS      log2eF64<>+0(SB), Y4
+	VFMADD213PD  roundF64<>+0(SB), Y7, Y4
+	VSUBPD       roundF64<>+0(SB), Y4, Y8
+	VFNMADD231PD ln2HiF64<>+0(SB), Y8, Y7
+	VFNMADD231PD ln2LoF64<>+0(SB), Y8, Y7
+	VMOVUPS      expQ9F64<>+0(SB), Y8
+	VFMADD213PD  expQ8F64<>+0(SB), Y7, Y8
+	VFMADD213PD  expQ7F64<>+0(SB), Y7, Y8
+	VFMADD213PD  expQ6F64<>+0(SB), Y7, Y8
+	VFMADD213PD  expQ5F64<>+0(SB), Y7, Y8
+	VFMADD213PD  expQ4F64<>+0(SB), Y7, Y8
+	VFMADD213PD  expQ3F64<>+0(SB), Y7, Y8
+	VFMADD213PD  expQ2F64<>+0(SB), Y7, Y8
+	VFMADD213PD  expQ1F64<>+0(SB), Y7, Y8
+	VFMADD213PD  expQ0F64<>+0(SB), Y7, Y8
+	VMULPD       Y7, Y7, Y3
+	VFMADD231PD  Y8, Y3, Y7
+	VPSLLQ       $0x34, Y4, Y4
+	VPADDQ       oneF64<>+0(SB), Y4, Y4
+	VFMADD231PD  Y4, Y7, Y4
+	VMULPD       Y4, Y5, Y5
+	VMULPD       Y4, Y12, Y12
+	VMULPD       Y4, Y9, Y9
+	VMULPD       Y11, Y9, Y11
+	VFMADD231PD  Y2, Y12, Y11
+	VADDPD       Y11, Y5, Y2
+	VMULPD       Y0, Y9, Y0
+	VFMADD231PD  Y10, Y12, Y0
+	VMULPD       Y1, Y9, Y9
+	VFMADD231PD  Y6, Y12, Y9
+	VSUBPD       Y11, Y5, Y5
+	VMOVUPS      (R9), Y11
+	VANDPD       (R10), Y11, Y11
+	VMOVMSKPD    Y11, CX
+	TESTQ        CX, CX
+	JE           easy7
+	VANDNPD      (R10), Y11, Y11
+	VMASKMOVPD   Y2, Y11, (AX)
+	VMASKMOVPD   Y0, Y11, (AX)(DI*1)
+	VMASKMOVPD   Y9, Y11, (AX)(DI*2)
+	VMASKMOVPD   Y5, Y11, (AX)(R8*1)
+	MOVQ         SI, AX
+	MOVQ         SI, DX
+	SUBQ         BX, DX
+	MOVQ         DX, at+40(FP)
+	MOVQ         AX, next+48(FP)
+	MOVQ         CX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy7:
+	VMOVUPS    (R10), Y11
+	VMASKMOVPD Y2, Y11, (AX)
+	VMOVUPS    (R10), Y11
+	VMASKMOVPD Y0, Y11, (AX)(DI*1)
+	VMOVUPS    (R10), Y11
+	VMASKMOVPD Y9, Y11, (AX)(DI*2)
+	VMOVUPS    (R10), Y11
+	VMASKMOVPD Y5, Y11, (AX)(R8*1)
+
+done5:
+	XORQ AX, AX
+	MOVQ SI, at+40(FP)
+	MOVQ SI, next+48(FP)
+	MOVQ AX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+DATA directionMaxF64<>+0(SB)/8, $0x4f90000000000000
+DATA directionMaxF64<>+8(SB)/8, $0x4f90000000000000
+DATA directionMaxF64<>+16(SB)/8, $0x4f90000000000000
+DATA directionMaxF64<>+24(SB)/8, $0x4f90000000000000
+GLOBL directionMaxF64<>(SB), RODATA|NOPTR, $32
+
+DATA sinhSlope9F64<>+0(SB)/8, $0x3c0ce272b49432ce
+DATA sinhSlope9F64<>+8(SB)/8, $0x3c0ce272b49432ce
+DATA sinhSlope9F64<>+16(SB)/8, $0x3c0ce272b49432ce
+DATA sinhSlope9F64<>+24(SB)/8, $0x3c0ce272b49432ce
+GLOBL sinhSlope9F64<>(SB), RODATA|NOPTR, $32
+
+DATA sinhSlope8F64<>+0(SB)/8, $0x3c95532eaf516982
+DATA sinhSlope8F64<>+8(SB)/8, $0x3c95532eaf516982
+DATA sinhSlope8F64<>+16(SB)/8, $0x3c95532eaf516982
+DATA sinhSlope8F64<>+24(SB)/8, $0x3c95532eaf516982
+GLOBL sinhSlope8F64<>(SB), RODATA|NOPTR, $32
+
+DATA sinhSlope7F64<>+0(SB)/8, $0x3d1952c77030ad4a
+DATA sinhSlope7F64<>+8(SB)/8, $0x3d1952c77030ad4a
+DATA sinhSlope7F64<>+16(SB)/8, $0x3d1952c77030ad4a
+DATA sinhSlope7F64<>+24(SB)/8, $0x3d1952c77030ad4a
+GLOBL sinhSlope7F64<>(SB), RODATA|NOPTR, $32
+
+DATA sinhSlope6F64<>+0(SB)/8, $0x3d978af56a4d411b
+DATA sinhSlope6F64<>+8(SB)/8, $0x3d978af56a4d411b
+DATA sinhSlope6F64<>+16(SB)/8, $0x3d978af56a4d411b
+DATA sinhSlope6F64<>+24(SB)/8, $0x3d978af56a4d411b
+GLOBL sinhSlope6F64<>(SB), RODATA|NOPTR, $32
+
+DATA sinhSlope5F64<>+0(SB)/8, $0x3e108db48ebe51c7
+DATA sinhSlope5F64<>+8(SB)/8, $0x3e108db48ebe51c7
+DATA sinhSlope5F64<>+16(SB)/8, $0x3e108db48ebe51c7
+DATA sinhSlope5F64<>+24(SB)/8, $0x3e108db48ebe51c7
+GLOBL sinhSlope5F64<>(SB), RODATA|NOPTR, $32
+
+DATA sinhSlope4F64<>+0(SB)/8, $0x3e80cfeb60f94b0e
+DATA sinhSlope4F64<>+8(SB)/8, $0x3e80cfeb60f94b0e
+DATA sinhSlope4F64<>+16(SB)/8, $0x3e80cfeb60f94b0e
+DATA sinhSlope4F64<>+24(SB)/8, $0x3e80cfeb60f94b0e
+GLOBL sinhSlope4F64<>(SB), RODATA|NOPTR, $32
+
+DATA sinhSlope3F64<>+0(SB)/8, $0x3ee71de3a556c734
+DATA sinhSlope3F64<>+8(SB)/8, $0x3ee71de3a556c734
+DATA sinhSlope3F64<>+16(SB)/8, $0x3ee71de3a556c734
+DATA sinhSlope3F64<>+24(SB)/8, $0x3ee71de3a556c734
+GLOBL sinhSlope3F64<>(SB), RODATA|NOPTR, $32
+
+DATA sinhSlope2F64<>+0(SB)/8, $0x3f43813813813814
+DATA sinhSlope2F64<>+8(SB)/8, $0x3f43813813813814
+DATA sinhSlope2F64<>+16(SB)/8, $0x3f43813813813814
+DATA sinhSlope2F64<>+24(SB)/8, $0x3f43813813813814
+GLOBL sinhSlope2F64<>(SB), RODATA|NOPTR, $32
+
+DATA sinhSlope1F64<>+0(SB)/8, $0x3f91111111111111
+DATA sinhSlope1F64<>+8(SB)/8, $0x3f91111111111111
+DATA sinhSlope1F64<>+16(SB)/8, $0x3f91111111111111
+DATA sinhSlope1F64<>+24(SB)/8, $0x3f91111111111111
+GLOBL sinhSlope1F64<>(SB), RODATA|NOPTR, $32
+
+DATA sinhSlope0F64<>+0(SB)/8, $0x3fc5555555555555
+DATA sinhSlope0F64<>+8(SB)/8, $0x3fc5555555555555
+DATA sinhSlope0F64<>+16(SB)/8, $0x3fc5555555555555
+DATA sinhSlope0F64<>+24(SB)/8, $0x3fc5555555555555
+GLOBL sinhSlope0F64<>(SB), RODATA|NOPTR, $32
+
+// func expFrechet2x2F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·expFrechet2x2F64AVX512(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ n+24(FP), BX
+	MOVQ stride+32(FP), DI
+	SHLQ $0x03, DI
+	LEAQ (DI)(DI*2), R8
+	MOVQ BX, SI
+	SUBQ $+8, BX
+	JL   next2
+
+loop1:
+	VMOVUPS           (CX), Z0
+	VMULPD.BCST       halfF64<>+0(SB), Z0, Z1
+	VMOVUPS           (CX)(R8*1), Z2
+	VMULPD.BCST       halfF64<>+0(SB), Z2, Z3
+	VADDPD            Z3, Z1, Z4
+	VSUBPD            Z3, Z1, Z1
+	VMOVUPS           (CX)(DI*1), Z3
+	VMOVUPS           (CX)(DI*2), Z5
+	VMULPD            Z5, Z3, Z6
+	VMOVAPS           Z6, Z7
+	VFMSUB231PD       Z5, Z3, Z7
+	VFMADD231PD       Z1, Z1, Z6
+	VADDPD            Z7, Z6, Z6
+	VPANDQ.BCST       absF64<>+0(SB), Z4, Z7
+	VCMPPD.BCST       $0x16, expHalfF64<>+0(SB), Z7, K1
+	VPANDQ.BCST       absF64<>+0(SB), Z6, Z7
+	VCMPPD.BCST       $0x16, x2x2MaxF64<>+0(SB), Z7, K2
+	KORW              K1, K2, K1
+	VPANDQ.BCST       absF64<>+0(SB), Z0, Z0
+	VPANDQ.BCST       absF64<>+0(SB), Z3, Z7
+	VMAXPD            Z7, Z0, Z0
+	VPANDQ.BCST       absF64<>+0(SB), Z5, Z7
+	VMAXPD            Z7, Z0, Z0
+	VPANDQ.BCST       absF64<>+0(SB), Z2, Z2
+	VMAXPD            Z2, Z0, Z0
+	VMOVUPS           (DX), Z2
+	VPANDQ.BCST       absF64<>+0(SB), Z2, Z7
+	VMAXPD            Z7, Z0, Z0
+	VMOVUPS           (DX)(DI*1), Z7
+	VPANDQ.BCST       absF64<>+0(SB), Z7, Z8
+	VMAXPD            Z8, Z0, Z0
+	VMOVUPS           (DX)(DI*2), Z8
+	VPANDQ.BCST       absF64<>+0(SB), Z8, Z9
+	VMAXPD            Z9, Z0, Z0
+	VMOVUPS           (DX)(R8*1), Z9
+	VPANDQ.BCST       absF64<>+0(SB), Z9, Z10
+	VMAXPD            Z10, Z0, Z0
+	VCMPPD.BCST       $0x16, directionMaxF64<>+0(SB), Z0, K2
+	KORW              K1, K2, K1
+	VPANDQ.BCST       absF64<>+0(SB), Z6, Z0
+	VMAXPD.BCST       rootMinF64<>+0(SB), Z0, Z0
+	VRSQRT14PD        Z0, Z10
+	VMULPD.BCST       halfF64<>+0(SB), Z10, Z11
+	VMULPD            Z10, Z0, Z10
+	VBROADCASTSD      halfF64<>+0(SB), Z12
+	VFNMADD231PD      Z11, Z10, Z12
+	VFMADD231PD       Z12, Z10, Z10
+	VFMADD231PD       Z12, Z11, Z11
+	VADDPD            Z11, Z11, Z12
+	VFNMADD231PD      Z10, Z10, Z0
+	VFMADD231PD       Z11, Z0, Z10
+	VBROADCASTSD      oneF64<>+0(SB), Z0
+	VFNMADD231PD      Z12, Z10, Z0
+	VFMADD231PD       Z12, Z0, Z12
+	VCMPPD.BCST       $0x1e, largeMinF64<>+0(SB), Z6, K2
+	VBROADCASTSD      twoOverPiF64<>+0(SB), Z0
+	VBLENDMPD.BCST    log2eF64<>+0(SB), Z0, K2, Z0
+	VFMADD213PD.BCST  roundF64<>+0(SB), Z10, Z0
+	VSUBPD.BCST       roundF64<>+0(SB), Z0, Z11
+	VBROADCASTSD      halfPi1F64<>+0(SB), Z13
+	VBLENDMPD.BCST    ln2HiF64<>+0(SB), Z13, K2, Z13
+	VFNMADD231PD      Z13, Z11, Z10
+	VBROADCASTSD      halfPi2F64<>+0(SB), Z13
+	VBLENDMPD.BCST    ln2LoF64<>+0(SB), Z13, K2, Z13
+	VFNMADD231PD      Z13, Z11, Z10
+	VMULPD            Z10, Z10, Z11
+	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z6, Z11
+	VBROADCASTSD      coshP6F64<>+0(SB), Z13
+	VFMADD213PD.BCST  coshP5F64<>+0(SB), Z11, Z13
+	VFMADD213PD.BCST  coshP4F64<>+0(SB), Z11, Z13
+	VFMADD213PD.BCST  coshP3F64<>+0(SB), Z11, Z13
+	VFMADD213PD.BCST  coshP2F64<>+0(SB), Z11, Z13
+	VFMADD213PD.BCST  coshP1F64<>+0(SB), Z11, Z13
+	VFMADD213PD.BCST  coshP0F64<>+0(SB), Z11, Z13
+	VFMADD213PD.BCST  oneF64<>+0(SB), Z11, Z13
+	VMULPD            Z11, Z10, Z14
+	VBROADCASTSD      sinhQ6F64<>+0(SB), Z15
+	VFMADD213PD.BCST  sinhQ5F64<>+0(SB), Z11, Z15
+	VFMADD213PD.BCST  sinhQ4F64<>+0(SB), Z11, Z15
+	VFMADD213PD.BCST  sinhQ3F64<>+0(SB), Z11, Z15
+	VFMADD213PD.BCST  sinhQ2F64<>+0(SB), Z11, Z15
+	VFMADD213PD.BCST  sinhQ1F64<>+0(SB), Z11, Z15
+	VFMADD213PD.BCST  sinhQ0F64<>+0(SB), Z11, Z15
+	VFMADD231PD       Z15, Z14, Z10
+	VPSLLQ            $0x34, Z0, Z14
+	VPADDQ.BCST       oneF64<>+0(SB), Z14, Z14
+	VBROADCASTSD      oneF64<>+0(SB), Z15
+	VPADDQ.BCST       oneF64<>+0(SB), Z15, Z15
+	VPSUBQ            Z14, Z15, Z15
+	VSUBPD            Z10, Z13, Z11
+	VMULPD            Z15, Z11, Z11
+	VADDPD            Z10, Z13, Z15
+	VPTESTMQ.BCST     bit0F64<>+0(SB), Z0, K3
+	VBLENDMPD         Z10, Z13, K3, Z16
+	VBLENDMPD         Z13, Z10, K3, Z10
+	VPADDQ.BCST       oneIF64<>+0(SB), Z0, Z13
+	VPSLLQ            $0x3e, Z13, Z13
+	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z13, Z16
+	VPSLLQ            $0x3e, Z0, Z0
+	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z0, Z10
+	VMOVAPS           Z11, Z0
+	VFMADD231PD       Z14, Z15, Z0
+	VBLENDMPD         Z0, Z16, K2, Z16
+	VFMSUB231PD       Z14, Z15, Z11
+	VBLENDMPD         Z11, Z10, K2, Z10
+	VMULPD            Z12, Z10, Z10
+	VBROADCASTSD      oneF64<>+0(SB), Z12
+	VBLENDMPD.BCST    halfF64<>+0(SB), Z12, K2, Z12
+	VMULPD            Z12, Z16, Z16
+	VMULPD            Z12, Z10, Z10
+	VPANDQ.BCST       absF64<>+0(SB), Z6, Z12
+	VCMPPD.BCST       $0x12, oneF64<>+0(SB), Z12, K2
+	VSUBPD            Z10, Z16, Z12
+	VMULPD.BCST       halfF64<>+0(SB), Z12, Z12
+	VBLENDMPD.BCST    oneF64<>+0(SB), Z6, K2, Z11
+	VRCP14PD          Z11, Z15
+	VBROADCASTSD      oneF64<>+0(SB), Z14
+	VFNMADD231PD      Z15, Z11, Z14
+	VFMADD231PD       Z15, Z14, Z15
+	VMULPD            Z15, Z12, Z14
+	VFNMADD231PD      Z14, Z11, Z12
+	VFMADD231PD       Z15, Z12, Z14
+	VBROADCASTSD      sinhSlope9F64<>+0(SB), Z12
+	VFMADD213PD.BCST  sinhSlope8F64<>+0(SB), Z6, Z12
+	VFMADD213PD.BCST  sinhSlope7F64<>+0(SB), Z6, Z12
+	VFMADD213PD.BCST  sinhSlope6F64<>+0(SB), Z6, Z12
+	VFMADD213PD.BCST  sinhSlope5F64<>+0(SB), Z6, Z12
+	VFMADD213PD.BCST  sinhSlope4F64<>+0(SB), Z6, Z12
+	VFMADD213PD.BCST  sinhSlope3F64<>+0(SB), Z6, Z12
+	VFMADD213PD.BCST  sinhSlope2F64<>+0(SB), Z6, Z12
+	VFMADD213PD.BCST  sinhSlope1F64<>+0(SB), Z6, Z12
+	VFMADD213PD.BCST  sinhSlope0F64<>+0(SB), Z6, Z12
+	VBLENDMPD         Z12, Z14, K2, Z14
+	VMULPD.BCST       halfF64<>+0(SB), Z2, Z2
+	VMULPD.BCST       halfF64<>+0(SB), Z9, Z9
+	VADDPD            Z9, Z2, Z12
+	VSUBPD            Z9, Z2, Z2
+	VADDPD            Z1, Z1, Z9
+	VMULPD            Z7, Z5, Z6
+	VMOVAPS           Z6, Z15
+	VFMSUB231PD       Z7, Z5, Z15
+	VFMADD231PD       Z8, Z3, Z6
+	VADDPD            Z15, Z6, Z6
+	VFMADD231PD       Z2, Z9, Z6
+	VMULPD.BCST       halfF64<>+0(SB), Z10, Z9
+	VMULPD            Z6, Z9, Z9
+	VFMADD231PD       Z12, Z16, Z9
+	VMULPD            Z6, Z14, Z14
+	VFMADD231PD       Z12, Z10, Z14
+	VBROADCASTSD      log2eF64<>+0(SB), Z12
+	VFMADD213PD.BCST  roundF64<>+0(SB), Z4, Z12
+	VSUBPD.BCST       roundF64<>+0(SB), Z12, Z12
+	VFNMADD231PD.BCST ln2HiF64<>+0(SB), Z12, Z4
+	VFNMADD231PD.BCST ln2LoF64<>+0(SB), Z12, Z4
+	VBROADCASTSD      expQ9F64<>+0(SB), Z6
+	VFMADD213PD.BCST  expQ8F64<>+0(SB), Z4, Z6
+	VFMADD213PD.BCST  expQ7F64<>+0(SB), Z4, Z6
+	VFMADD213PD.BCST  expQ6F64<>+0(SB), Z4, Z6
+	VFMADD213PD.BCST  expQ5F64<>+0(SB), Z4, Z6
+	VFMADD213PD.BCST  expQ4F64<>+0(SB), Z4, Z6
+	VFMADD213PD.BCST  expQ3F64<>+0(SB), Z4, Z6
+	VFMADD213PD.BCST  expQ2F64<>+0(SB), Z4, Z6
+	VFMADD213PD.BCST  expQ1F64<>+0(SB), Z4, Z6
+	VFMADD213PD.BCST  expQ0F64<>+0(SB), Z4, Z6
+	VMULPD            Z4, Z4, Z16
+	VFMADD231PD       Z6, Z16, Z4
+	VADDPD.BCST       oneF64<>+0(SB), Z4, Z4
+	VSCALEFPD         Z12, Z4, Z4
+	VMULPD            Z4, Z9, Z9
+	VMULPD            Z4, Z14, Z14
+	VMULPD            Z4, Z10, Z10
+	VMULPD            Z2, Z10, Z2
+	VFMADD231PD       Z1, Z14, Z2
+	VADDPD            Z2, Z9, Z1
+	VMULPD            Z7, Z10, Z7
+	VFMADD231PD       Z3, Z14, Z7
+	VMULPD            Z8, Z10, Z10
+	VFMADD231PD       Z5, Z14, Z10
+	VSUBPD            Z2, Z9, Z9
+	KMOVW             K1, R9
+	TESTQ             R9, R9
+	JE                easy4
+	KNOTW             K1, K1
+	VMOVUPD           Z1, K1, (AX)
+	VMOVUPD           Z7, K1, (AX)(DI*1)
+	VMOVUPD           Z10, K1, (AX)(DI*2)
+	VMOVUPD           Z9, K1, (AX)(R8*1)
+	MOVQ              SI, AX
+	SUBQ              BX, AX
+	MOVQ              AX, CX
+	SUBQ              $+8, CX
+	MOVQ              CX, at+40(FP)
+	MOVQ              AX, next+48(FP)
+	MOVQ              R9, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy4:
+	VMOVUPS Z1, (AX)
+	VMOVUPS Z7, (AX)(DI*1)
+	VMOVUPS Z10, (AX)(DI*2)
+	VMOVUPS Z9, (AX)(R8*1)
+	ADDQ    $+64, AX
+	ADDQ    $+64, CX
+	ADDQ    $+64, DX
+	SUBQ    $+8, BX
+	JGE     loop1
+
+next2:
+	ADDQ              $+8, BX
+	TESTQ             BX, BX
+	JE                done5
+	MOVQ              $-1, R9
+	BZHIQ             BX, R9, R9
+	KMOVW             R9, K1
+	VMOVUPD.Z         (CX), K1, Z9
+	VMULPD.BCST       halfF64<>+0(SB), Z9, Z10
+	VMOVUPD.Z         (CX)(R8*1), K1, Z7
+	VMULPD.BCST       halfF64<>+0(SB), Z7, Z1
+	VADDPD            Z1, Z10, Z2
+	VSUBPD            Z1, Z10, Z10
+	VMOVUPD.Z         (CX)(DI*1), K1, Z1
+	VMOVUPD.Z         (CX)(DI*2), K1, Z14
+	VMULPD            Z14, Z1, Z5
+	VMOVAPS           Z5, Z8
+	VFMSUB231PD       Z14, Z1, Z8
+	VFMADD231PD       Z10, Z10, Z5
+	VADDPD            Z8, Z5, Z5
+	VPANDQ.BCST       absF64<>+0(SB), Z2, Z8
+	VCMPPD.BCST       $0x16, expHalfF64<>+0(SB), Z8, K2
+	VPANDQ.BCST       absF64<>+0(SB), Z5, Z8
+	VCMPPD.BCST       $0x16, x2x2MaxF64<>+0(SB), Z8, K3
+	KORW              K2, K3, K2
+	VPANDQ.BCST       absF64<>+0(SB), Z9, Z9
+	VPANDQ.BCST       absF64<>+0(SB), Z1, Z8
+	VMAXPD            Z8, Z9, Z9
+	VPANDQ.BCST       absF64<>+0(SB), Z14, Z8
+	VMAXPD            Z8, Z9, Z9
+	VPANDQ.BCST       absF64<>+0(SB), Z7, Z7
+	VMAXPD            Z7, Z9, Z9
+	VMOVUPD.Z         (DX), K1, Z7
+	VPANDQ.BCST       absF64<>+0(SB), Z7, Z8
+	VMAXPD            Z8, Z9, Z9
+	VMOVUPD.Z         (DX)(DI*1), K1, Z8
+	VPANDQ.BCST       absF64<>+0(SB), Z8, Z3
+	VMAXPD            Z3, Z9, Z9
+	VMOVUPD.Z         (DX)(DI*2), K1, Z3
+	VPANDQ.BCST       absF64<>+0(SB), Z3, Z4
+	VMAXPD            Z4, Z9, Z9
+	VMOVUPD.Z         (DX)(R8*1), K1, Z4
+	VPANDQ.BCST       absF64<>+0(SB), Z4, Z12
+	VMAXPD            Z12, Z9, Z9
+	VCMPPD.BCST       $0x16, directionMaxF64<>+0(SB), Z9, K3
+	KORW              K2, K3, K2
+	VPANDQ.BCST       absF64<>+0(SB), Z5, Z9
+	VMAXPD.BCST       rootMinF64<>+0(SB), Z9, Z9
+	VRSQRT14PD        Z9, Z12
+	VMULPD.BCST       halfF64<>+0(SB), Z12, Z16
+	VMULPD            Z12, Z9, Z12
+	VBROADCASTSD      halfF64<>+0(SB), Z6
+	VFNMADD231PD      Z16, Z12, Z6
+	VFMADD231PD       Z6, Z12, Z12
+	VFMADD231PD       Z6, Z16, Z16
+	VADDPD            Z16, Z16, Z6
+	VFNMADD231PD      Z12, Z12, Z9
+	VFMADD231PD       Z16, Z9, Z12
+	VBROADCASTSD      oneF64<>+0(SB), Z9
+	VFNMADD231PD      Z6, Z12, Z9
+	VFMADD231PD       Z6, Z9, Z6
+	VCMPPD.BCST       $0x1e, largeMinF64<>+0(SB), Z5, K3
+	VBROADCASTSD      twoOverPiF64<>+0(SB), Z9
+	VBLENDMPD.BCST    log2eF64<>+0(SB), Z9, K3, Z9
+	VFMADD213PD.BCST  roundF64<>+0(SB), Z12, Z9
+	VSUBPD.BCST       roundF64<>+0(SB), Z9, Z16
+	VBROADCASTSD      halfPi1F64<>+0(SB), Z15
+	VBLENDMPD.BCST    ln2HiF64<>+0(SB), Z15, K3, Z15
+	VFNMADD231PD      Z15, Z16, Z12
+	VBROADCASTSD      halfPi2F64<>+0(SB), Z15
+	VBLENDMPD.BCST    ln2LoF64<>+0(SB), Z15, K3, Z15
+	VFNMADD231PD      Z15, Z16, Z12
+	VMULPD            Z12, Z12, Z16
+	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z5, Z16
+	VBROADCASTSD      coshP6F64<>+0(SB), Z15
+	VFMADD213PD.BCST  coshP5F64<>+0(SB), Z16, Z15
+	VFMADD213PD.BCST  coshP4F64<>+0(SB), Z16, Z15
+	VFMADD213PD.BCST  coshP3F64<>+0(SB), Z16, Z15
+	VFMADD213PD.BCST  coshP2F64<>+0(SB), Z16, Z15
+	VFMADD213PD.BCST  coshP1F64<>+0(SB), Z16, Z15
+	VFMADD213PD.BCST  coshP0F64<>+0(SB), Z16, Z15
+	VFMADD213PD.BCST  oneF64<>+0(SB), Z16, Z15
+	VMULPD            Z16, Z12, Z11
+	VBROADCASTSD      sinhQ6F64<>+0(SB), Z0
+	VFMADD213PD.BCST  sinhQ5F64<>+0(SB), Z16, Z0
+	VFMADD213PD.BCST  sinhQ4F64<>+0(SB), Z16, Z0
+	VFMADD213PD.BCST  sinhQ3F64<>+0(SB), Z16, Z0
+	VFMADD213PD.BCST  sinhQ2F64<>+0(SB), Z16, Z0
+	VFMADD213PD.BCST  sinhQ1F64<>+0(SB), Z16, Z0
+	VFMADD213PD.BCST  sinhQ0F64<>+0(SB), Z16, Z0
+	VFMADD231PD       Z0, Z11, Z12
+	VPSLLQ            $0x34, Z9, Z11
+	VPADDQ.BCST       oneF64<>+0(SB), Z11, Z11
+	VBROADCASTSD      oneF64<>+0(SB), Z0
+	VPADDQ.BCST       oneF64<>+0(SB), Z0, Z0
+	VPSUBQ            Z11, Z0, Z0
+	VSUBPD            Z12, Z15, Z16
+	VMULPD            Z0, Z16, Z16
+	VADDPD            Z12, Z15, Z0
+	VPTESTMQ.BCST     bit0F64<>+0(SB), Z9, K4
+	VBLENDMPD         Z12, Z15, K4, Z13
+	VBLENDMPD         Z15, Z12, K4, Z12
+	VPADDQ.BCST       oneIF64<>+0(SB), Z9, Z15
+	VPSLLQ            $0x3e, Z15, Z15
+	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z15, Z13
+	VPSLLQ            $0x3e, Z9, Z9
+	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z9, Z12
+	VMOVAPS           Z16, Z9
+	VFMADD231PD       Z11, Z0, Z9
+	VBLENDMPD         Z9, Z13, K3, Z13
+	VFMSUB231PD       Z11, Z0, Z16
+	VBLENDMPD         Z16, Z12, K3, Z12
+	VMULPD            Z6, Z12, Z12
+	VBROADCASTSD      oneF64<>+0(SB), Z6
+	VBLENDMPD.BCST    halfF64<>+0(SB), Z6, K3, Z6
+	VMULPD            Z6, Z13, Z13
+	VMULPD            Z6, Z12, Z12
+	VPANDQ.BCST       absF64<>+0(SB), Z5, Z6
+	VCMPPD.BCST       $0x12, oneF64<>+0(SB), Z6, K3
+	VSUBPD            Z12, Z13, Z6
+	VMULPD.BCST       halfF64<>+0(SB), Z6, Z6
+	VBLENDMPD.BCST    oneF64<>+0(SB), Z5, K3, Z16
+	VRCP14PD          Z16, Z0
+	VBROADCASTSD      oneF64<>+0(SB), Z11
+	VFNMADD231PD      Z0, Z16, Z11
+	VFMADD231PD       Z0, Z11, Z0
+	VMULPD            Z0, Z6, Z11
+	VFNMADD231PD      Z11, Z16, Z6
+	VFMADD231PD       Z0, Z6, Z11
+	VBROADCASTSD      sinhSlope9F64<>+0(SB), Z6
+	VFMADD213PD.BCST  sinhSlope8F64<>+0(SB), Z5, Z6
+	VFMADD213PD.BCST  sinhSlope7F64<>+0(SB), Z5, Z6
+	VFMADD213PD.BCST  sinhSlope6F64<>+0(SB), Z5, Z6
+	VFMADD213PD.BCST  sinhSlope5F64<>+0(SB), Z5, Z6
+	VFMADD213PD.BCST  sinhSlope4F64<>+0(SB), Z5, Z6
+	VFMADD213PD.BCST  sinhSlope3F64<>+0(SB), Z5, Z6
+	VFMADD213PD.BCST  sinhSlope2F64<>+0(SB), Z5, Z6
+	VFMADD213PD.BCST  sinhSlope1F64<>+0(SB), Z5, Z6
+	VFMADD213PD.BCST  sinhSlope0F64<>+0(SB), Z5, Z6
+	VBLENDMPD         Z6, Z11, K3, Z11
+	VMULPD.BCST       halfF64<>+0(SB), Z7, Z7
+	VMULPD.BCST       halfF64<>+0(SB), Z4, Z4
+	VADDPD            Z4, Z7, Z6
+	VSUBPD            Z4, Z7, Z7
+	VADDPD            Z10, Z10, Z4
+	VMULPD            Z8, Z14, Z5
+	VMOVAPS           Z5, Z0
+	VFMSUB231PD       Z8, Z14, Z0
+	VFMADD231PD       Z3, Z1, Z5
+	VADDPD            Z0, Z5, Z5
+	VFMADD231PD       Z7, Z4, Z5
+	VMULPD.BCST       halfF64<>+0(SB), Z12, Z4
+	VMULPD            Z5, Z4, Z4
+	VFMADD231PD       Z6, Z13, Z4
+	VMULPD            Z5, Z11, Z11
+	VFMADD231PD       Z6, Z12, Z11
+	VBROADCASTSD      log2eF64<>+0(SB), Z6
+	VFMADD213PD.BCST  roundF64<>+0(SB), Z2, Z6
+	VSUBPD.BCST       roundF64<>+0(SB), Z6, Z6
+	VFNMADD231PD.BCST ln2HiF64<>+0(SB), Z6, Z2
+	VFNMADD231PD.BCST ln2LoF64<>+0(SB), Z6, Z2
+	VBROADCASTSD      expQ9F64<>+0(SB), Z5
+	VFMADD213PD.BCST  expQ8F64<>+0(SB), Z2, Z5
+	VFMADD213PD.BCST  expQ7F64<>+0(SB), Z2, Z5
+	VFMADD213PD.BCST  expQ6F64<>+0(SB), Z2, Z5
+	VFMADD213PD.BCST  expQ5F64<>+0(SB), Z2, Z5
+	VFMADD213PD.BCST  expQ4F64<>+0(SB), Z2, Z5
+	VFMADD213PD.BCST  expQ3F64<>+0(SB), Z2, Z5
+	VFMADD213PD.BCST  expQ2F64<>+0(SB), Z2, Z5
+	VFMADD213PD.BCST  expQ1F64<>+0(SB), Z2, Z5
+	VFMADD213PD.BCST  expQ0F64<>+0(SB), Z2, Z5
+	VMULPD            Z2, Z2, Z13
+	VFMADD231PD       Z5, Z13, Z2
+	VADDPD.BCST       oneF64<>+0(SB), Z2, Z2
+	VSCALEFPD         Z6, Z2, Z2
+	VMULPD            Z2, Z4, Z4
+	VMULPD            Z2, Z11, Z11
+	VMULPD            Z2, Z12, Z12
+	VMULPD            Z7, Z12, Z7
+	VFMADD231PD       Z10, Z11, Z7
+	VADDPD            Z7, Z4, Z10
+	VMULPD            Z8, Z12, Z8
+	VFMADD231PD       Z1, Z11, Z8
+	VMULPD            Z3, Z12, Z12
+	VFMADD231PD       Z14, Z11, Z12
+	VSUBPD            Z7, Z4, Z4
+	KANDW             K1, K2, K2
+	KMOVW             K2, CX
+	TESTQ             CX, CX
+	JE                easy7
+	KANDNW            K1, K2, K1
+	VMOVUPD           Z10, K1, (AX)
+	VMOVUPD           Z8, K1, (AX)(DI*1)
+	VMOVUPD           Z12, K1, (AX)(DI*2)
+	VMOVUPD           Z4, K1, (AX)(R8*1)
+	MOVQ              SI, AX
+	MOVQ              SI, DX
+	SUBQ              BX, DX
+	MOVQ              DX, at+40(FP)
+	MOVQ              AX, next+48(FP)
+	MOVQ              CX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy7:
+	VMOVUPD Z10, K1, (AX)
+	VMOVUPD Z8, K1, (AX)(DI*1)
+	VMOVUPD Z12, K1, (AX)(DI*2)
+	VMOVUPD Z4, K1, (AX)(R8*1)
+
+done5:
+	XORQ AX, AX
+	MOVQ SI, at+40(FP)
+	MOVQ SI, next+48(FP)
+	MOVQ AX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+// func expFrechetAdjoint2x2F32AVX2(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
+// Requires: AVX, AVX2, FMA3
+TEXT ·expFrechetAdjoint2x2F32AVX2(SB), $128-64
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ n+24(FP), BX
+	MOVQ stride+32(FP), DI
+	SHLQ $0x02, DI
+	LEAQ (DI)(DI*2), R8
+	LEAQ 31(SP), R9
+	ANDQ $-32, R9
+	MOVQ BX, SI
+	SUBQ $+8, BX
+	JL   next2
+
+loop1:
+	VMOVUPS      (CX), Y0
+	VMULPS       half<>+0(SB), Y0, Y1
+	VMOVUPS      (CX)(R8*1), Y2
+	VMULPS       half<>+0(SB), Y2, Y3
+	VADDPS       Y3, Y1, Y4
+	VSUBPS       Y3, Y1, Y1
+	VMOVUPS      (CX)(DI*2), Y3
+	VMOVUPS      (CX)(DI*1), Y5
+	VMULPS       Y5, Y3, Y6
+	VMOVAPS      Y6, Y7
+	VFMSUB231PS  Y5, Y3, Y7
+	VFMADD231PS  Y1, Y1, Y6
+	VADDPS       Y7, Y6, Y6
+	VANDPS       absF32<>+0(SB), Y4, Y7
+	VCMPPS       $0x16, expHalf<>+0(SB), Y7, Y7
+	VANDPS       absF32<>+0(SB), Y6, Y8
+	VCMPPS       $0x16, x2x2Max<>+0(SB), Y8, Y8
+	VORPS        Y7, Y8, Y8
+	VANDPS       absF32<>+0(SB), Y0, Y0
+	VANDPS       absF32<>+0(SB), Y3, Y3
+	VMAXPS       Y3, Y0, Y0
+	VANDPS       absF32<>+0(SB), Y5, Y5
+	VMAXPS       Y5, Y0, Y0
+	VANDPS       absF32<>+0(SB), Y2, Y2
+	VMAXPS       Y2, Y0, Y0
+	VMOVUPS      (DX), Y2
+	VANDPS       absF32<>+0(SB), Y2, Y5
+	VMAXPS       Y5, Y0, Y0
+	VMOVUPS      (DX)(DI*1), Y5
+	VANDPS       absF32<>+0(SB), Y5, Y5
+	VMAXPS       Y5, Y0, Y0
+	VMOVUPS      (DX)(DI*2), Y5
+	VANDPS       absF32<>+0(SB), Y5, Y5
+	VMAXPS       Y5, Y0, Y0
+	VMOVUPS      (DX)(R8*1), Y5
+	VANDPS       absF32<>+0(SB), Y5, Y3
+	VMAXPS       Y3, Y0, Y0
+	VCMPPS       $0x16, directionMax<>+0(SB), Y0, Y0
+	VORPS        Y8, Y0, Y0
+	VANDPS       absF32<>+0(SB), Y6, Y8
+	VMAXPS       rootMin<>+0(SB), Y8, Y8
+	VSQRTPS      Y8, Y8
+	VMOVUPS      one<>+0(SB), Y3
+	VDIVPS       Y8, Y3, Y3
+	VCMPPS       $0x1e, largeMin<>+0(SB), Y6, Y7
+	VMOVUPS      Y0, (R9)
+	VMOVUPS      twoOverPi<>+0(SB), Y0
+	VBLENDVPS    Y7, log2e<>+0(SB), Y0, Y0
+	VFMADD213PS  roundF32<>+0(SB), Y8, Y0
+	VMOVUPS      Y4, 32(R9)
+	VSUBPS       roundF32<>+0(SB), Y0, Y4
+	VMOVUPS      halfPi1<>+0(SB), Y9
+	VBLENDVPS    Y7, ln2Hi<>+0(SB), Y9, Y9
+	VFNMADD231PS Y9, Y4, Y8
+	VMOVUPS      halfPi2<>+0(SB), Y9
+	VBLENDVPS    Y7, ln2Lo<>+0(SB), Y9, Y9
+	VFNMADD231PS Y9, Y4, Y8
+	VMULPS       Y8, Y8, Y4
+	VANDPS       signF32<>+0(SB), Y6, Y9
+	VXORPS       Y9, Y4, Y4
+	VMOVUPS      coshP3<>+0(SB), Y9
+	VFMADD213PS  coshP2<>+0(SB), Y4, Y9
+	VFMADD213PS  coshP1<>+0(SB), Y4, Y9
+	VFMADD213PS  coshP0<>+0(SB), Y4, Y9
+	VFMADD213PS  one<>+0(SB), Y4, Y9
+	VMULPS       Y4, Y8, Y10
+	VMOVUPS      sinhQ3<>+0(SB), Y11
+	VFMADD213PS  sinhQ2<>+0(SB), Y4, Y11
+	VFMADD213PS  sinhQ1<>+0(SB), Y4, Y11
+	VFMADD213PS  sinhQ0<>+0(SB), Y4, Y11
+	VFMADD231PS  Y11, Y10, Y8
+	VPSLLD       $0x17, Y0, Y10
+	VPADDD       one<>+0(SB), Y10, Y10
+	VMOVUPS      one<>+0(SB), Y11
+	VPADDD       one<>+0(SB), Y11, Y11
+	VPSUBD       Y10, Y11, Y11
+	VSUBPS       Y8, Y9, Y4
+	VMULPS       Y11, Y4, Y4
+	VADDPS       Y8, Y9, Y11
+	VPSLLD       $0x1f, Y0, Y12
+	VMOVUPS      Y1, 64(R9)
+	VBLENDVPS    Y12, Y8, Y9, Y1
+	VBLENDVPS    Y12, Y9, Y8, Y8
+	VPADDD       oneI<>+0(SB), Y0, Y9
+	VPSLLD       $0x1e, Y9, Y9
+	VANDPS       signF32<>+0(SB), Y9, Y9
+	VXORPS       Y9, Y1, Y1
+	VPSLLD       $0x1e, Y0, Y0
+	VANDPS       signF32<>+0(SB), Y0, Y0
+	VXORPS       Y0, Y8, Y8
+	VMOVAPS      Y4, Y0
+	VFMADD231PS  Y10, Y11, Y0
+	VBLENDVPS    Y7, Y0, Y1, Y1
+	VFMSUB231PS  Y10, Y11, Y4
+	VBLENDVPS    Y7, Y4, Y8, Y8
+	VMULPS       Y3, Y8, Y8
+	VMOVUPS      one<>+0(SB), Y3
+	VBLENDVPS    Y7, half<>+0(SB), Y3, Y3
+	VMULPS       Y3, Y1, Y1
+	VMULPS       Y3, Y8, Y8
+	VANDPS       absF32<>+0(SB), Y6, Y3
+	VCMPPS       $0x12, one<>+0(SB), Y3, Y3
+	VSUBPS       Y8, Y1, Y7
+	VMULPS       half<>+0(SB), Y7, Y7
+	VBLENDVPS    Y3, one<>+0(SB), Y6, Y4
+	VDIVPS       Y4, Y7, Y7
+	VMOVUPS      sinhSlope5<>+0(SB), Y4
+	VFMADD213PS  sinhSlope4<>+0(SB), Y6, Y4
+	VFMADD213PS  sinhSlope3<>+0(SB), Y6, Y4
+	VFMADD213PS  sinhSlope2<>+0(SB), Y6, Y4
+	VFMADD213PS  sinhSlope1<>+0(SB), Y6, Y4
+	VFMADD213PS  sinhSlope0<>+0(SB), Y6, Y4
+	VBLENDVPS    Y3, Y4, Y7, Y7
+	VMULPS       half<>+0(SB), Y2, Y2
+	VMULPS       half<>+0(SB), Y5, Y5
+	VADDPS       Y5, Y2, Y4
+	VSUBPS       Y5, Y2, Y2
+	VMOVUPS      64(R9), Y5
+	VADDPS       Y5, Y5, Y3
+	VMOVUPS      (CX)(DI*1), Y6
+	VMOVUPS      (DX)(DI*1), Y11
+	VMULPS       Y11, Y6, Y10
+	VMOVAPS      Y10, Y0
+	VFMSUB231PS  Y11, Y6, Y0
+	VMOVUPS      (CX)(DI*2), Y9
+	VMOVUPS      (DX)(DI*2), Y12
+	VFMADD231PS  Y12, Y9, Y10
+	VADDPS       Y0, Y10, Y10
+	VFMADD231PS  Y2, Y3, Y10
+	VMULPS       half<>+0(SB), Y8, Y3
+	VMULPS       Y10, Y3, Y3
+	VFMADD231PS  Y4, Y1, Y3
+	VMULPS       Y10, Y7, Y7
+	VFMADD231PS  Y4, Y8, Y7
+	VMOVUPS      32(R9), Y4
+	VMOVUPS      log2e<>+0(SB), Y10
+	VFMADD213PS  roundF32<>+0(SB), Y4, Y10
+	VSUBPS       roundF32<>+0(SB), Y10, Y1
+	VFNMADD231PS ln2Hi<>+0(SB), Y1, Y4
+	VFNMADD231PS ln2Lo<>+0(SB), Y1, Y4
+	VMOVUPS      expC6<>+0(SB), Y1
+	VFMADD213PS  expC5<>+0(SB), Y4, Y1
+	VFMADD213PS  expC4<>+0(SB), Y4, Y1
+	VFMADD213PS  expC3<>+0(SB), Y4, Y1
+	VFMADD213PS  expC2<>+0(SB), Y4, Y1
+	VMULPS       Y4, Y4, Y0
+	VFMADD231PS  Y1, Y0, Y4
+	VPSLLD       $0x17, Y10, Y10
+	VPADDD       one<>+0(SB), Y10, Y10
+	VFMADD231PS  Y10, Y4, Y10
+	VMULPS       Y10, Y3, Y3
+	VMULPS       Y10, Y7, Y7
+	VMULPS       Y10, Y8, Y8
+	VMULPS       Y2, Y8, Y2
+	VFMADD231PS  Y5, Y7, Y2
+	VADDPS       Y2, Y3, Y5
+	VMULPS       Y11, Y8, Y11
+	VFMADD231PS  Y9, Y7, Y11
+	VMULPS       Y12, Y8, Y8
+	VFMADD231PS  Y6, Y7, Y8
+	VSUBPS       Y2, Y3, Y3
+	VMOVUPS      (R9), Y2
+	VMOVMSKPS    Y2, R10
+	TESTQ        R10, R10
+	JE           easy4
+	VPCMPEQD     Y7, Y7, Y7
+	VXORPS       Y2, Y7, Y7
+	VMASKMOVPS   Y5, Y7, (AX)
+	VMASKMOVPS   Y11, Y7, (AX)(DI*1)
+	VMASKMOVPS   Y8, Y7, (AX)(DI*2)
+	VMASKMOVPS   Y3, Y7, (AX)(R8*1)
+	MOVQ         SI, AX
+	SUBQ         BX, AX
+	MOVQ         AX, CX
+	SUBQ         $+8, CX
+	MOVQ         CX, at+40(FP)
+	MOVQ         AX, next+48(FP)
+	MOVQ         R10, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy4:
+	VMOVUPS Y5, (AX)
+	VMOVUPS Y11, (AX)(DI*1)
+	VMOVUPS Y8, (AX)(DI*2)
+	VMOVUPS Y3, (AX)(R8*1)
+	ADDQ    $+32, AX
+	ADDQ    $+32, CX
+	ADDQ    $+32, DX
+	SUBQ    $+8, BX
+	JGE     loop1
+
+next2:
+	ADDQ         $+8, BX
+	TESTQ        BX, BX
+	JE           done5
+	LEAQ         tailMaskF32<>+0(SB), R10
+	MOVQ         BX, R11
+	NEGQ         R11
+	LEAQ         32(R10)(R11*4), R10
+	VMOVUPS      (R10), Y3
+	VMASKMOVPS   (CX), Y3, Y3
+	VMULPS       half<>+0(SB), Y3, Y8
+	VMOVUPS      (R10), Y11
+	VMASKMOVPS   (CX)(R8*1), Y11, Y11
+	VMULPS       half<>+0(SB), Y11, Y5
+	VADDPS       Y5, Y8, Y7
+	VSUBPS       Y5, Y8, Y8
+	VMOVUPS      (R10), Y5
+	VMASKMOVPS   (CX)(DI*2), Y5, Y5
+	VMOVUPS      (R10), Y2
+	VMASKMOVPS   (CX)(DI*1), Y2, Y2
+	VMULPS       Y2, Y5, Y6
+	VMOVAPS      Y6, Y12
+	VFMSUB231PS  Y2, Y5, Y12
+	VFMADD231PS  Y8, Y8, Y6
+	VADDPS       Y12, Y6, Y6
+	VANDPS       absF32<>+0(SB), Y7, Y12
+	VCMPPS       $0x16, expHalf<>+0(SB), Y12, Y12
+	VANDPS       absF32<>+0(SB), Y6, Y9
+	VCMPPS       $0x16, x2x2Max<>+0(SB), Y9, Y9
+	VORPS        Y12, Y9, Y9
+	VANDPS       absF32<>+0(SB), Y3, Y3
+	VANDPS       absF32<>+0(SB), Y5, Y5
+	VMAXPS       Y5, Y3, Y3
+	VANDPS       absF32<>+0(SB), Y2, Y2
+	VMAXPS       Y2, Y3, Y3
+	VANDPS       absF32<>+0(SB), Y11, Y11
+	VMAXPS       Y11, Y3, Y3
+	VMOVUPS      (R10), Y11
+	VMASKMOVPS   (DX), Y11, Y11
+	VANDPS       absF32<>+0(SB), Y11, Y2
+	VMAXPS       Y2, Y3, Y3
+	VMOVUPS      (R10), Y2
+	VMASKMOVPS   (DX)(DI*1), Y2, Y2
+	VANDPS       absF32<>+0(SB), Y2, Y2
+	VMAXPS       Y2, Y3, Y3
+	VMOVUPS      (R10), Y2
+	VMASKMOVPS   (DX)(DI*2), Y2, Y2
+	VANDPS       absF32<>+0(SB), Y2, Y2
+	VMAXPS       Y2, Y3, Y3
+	VMOVUPS      (R10), Y2
+	VMASKMOVPS   (DX)(R8*1), Y2, Y2
+	VANDPS       absF32<>+0(SB), Y2, Y5
+	VMAXPS       Y5, Y3, Y3
+	VCMPPS       $0x16, directionMax<>+0(SB), Y3, Y3
+	VORPS        Y9, Y3, Y3
+	VANDPS       absF32<>+0(SB), Y6, Y9
+	VMAXPS       rootMin<>+0(SB), Y9, Y9
+	VSQRTPS      Y9, Y9
+	VMOVUPS      one<>+0(SB), Y5
+	VDIVPS       Y9, Y5, Y5
+	VCMPPS       $0x1e, largeMin<>+0(SB), Y6, Y12
+	VMOVUPS      Y3, (R9)
+	VMOVUPS      twoOverPi<>+0(SB), Y3
+	VBLENDVPS    Y12, log2e<>+0(SB), Y3, Y3
+	VFMADD213PS  roundF32<>+0(SB), Y9, Y3
+	VMOVUPS      Y7, 32(R9)
+	VSUBPS       roundF32<>+0(SB), Y3, Y7
+	VMOVUPS      halfPi1<>+0(SB), Y10
+	VBLENDVPS    Y12, ln2Hi<>+0(SB), Y10, Y10
+	VFNMADD231PS Y10, Y7, Y9
+	VMOVUPS      halfPi2<>+0(SB), Y10
+	VBLENDVPS    Y12, ln2Lo<>+0(SB), Y10, Y10
+	VFNMADD231PS Y10, Y7, Y9
+	VMULPS       Y9, Y9, Y7
+	VANDPS       signF32<>+0(SB), Y6, Y10
+	VXORPS       Y10, Y7, Y7
+	VMOVUPS      coshP3<>+0(SB), Y10
+	VFMADD213PS  coshP2<>+0(SB), Y7, Y10
+	VFMADD213PS  coshP1<>+0(SB), Y7, Y10
+	VFMADD213PS  coshP0<>+0(SB), Y7, Y10
+	VFMADD213PS  one<>+0(SB), Y7, Y10
+	VMULPS       Y7, Y9, Y4
+	VMOVUPS      sinhQ3<>+0(SB), Y0
+	VFMADD213PS  sinhQ2<>+0(SB), Y7, Y0
+	VFMADD213PS  sinhQ1<>+0(SB), Y7, Y0
+	VFMADD213PS  sinhQ0<>+0(SB), Y7, Y0
+	VFMADD231PS  Y0, Y4, Y9
+	VPSLLD       $0x17, Y3, Y4
+	VPADDD       one<>+0(SB), Y4, Y4
+	VMOVUPS      one<>+0(SB), Y0
+	VPADDD       one<>+0(SB), Y0, Y0
+	VPSUBD       Y4, Y0, Y0
+	VSUBPS       Y9, Y10, Y7
+	VMULPS       Y0, Y7, Y7
+	VADDPS       Y9, Y10, Y0
+	VPSLLD       $0x1f, Y3, Y1
+	VMOVUPS      Y8, 64(R9)
+	VBLENDVPS    Y1, Y9, Y10, Y8
+	VBLENDVPS    Y1, Y10, Y9, Y9
+	VPADDD       oneI<>+0(SB), Y3, Y10
+	VPSLLD       $0x1e, Y10, Y10
+	VANDPS       signF32<>+0(SB), Y10, Y10
+	VXORPS       Y10, Y8, Y8
+	VPSLLD       $0x1e, Y3, Y3
+	VANDPS       signF32<>+0(SB), Y3, Y3
+	VXORPS       Y3, Y9, Y9
+	VMOVAPS      Y7, Y3
+	VFMADD231PS  Y4, Y0, Y3
+	VBLENDVPS    Y12, Y3, Y8, Y8
+	VFMSUB231PS  Y4, Y0, Y7
+	VBLENDVPS    Y12, Y7, Y9, Y9
+	VMULPS       Y5, Y9, Y9
+	VMOVUPS      one<>+0(SB), Y5
+	VBLENDVPS    Y12, half<>+0(SB), Y5, Y5
+	VMULPS       Y5, Y8, Y8
+	VMULPS       Y5, Y9, Y9
+	VANDPS       absF32<>+0(SB), Y6, Y5
+	VCMPPS       $0x12, one<>+0(SB), Y5, Y5
+	VSUBPS       Y9, Y8, Y12
+	VMULPS       half<>+0(SB), Y12, Y12
+	VBLENDVPS    Y5, one<>+0(SB), Y6, Y7
+	VDIVPS       Y7, Y12, Y12
+	VMOVUPS      sinhSlope5<>+0(SB), Y7
+	VFMADD213PS  sinhSlope4<>+0(SB), Y6, Y7
+	VFMADD213PS  sinhSlope3<>+0(SB), Y6, Y7
+	VFMADD213PS  sinhSlope2<>+0(SB), Y6, Y7
+	VFMADD213PS  sinhSlope1<>+0(SB), Y6, Y7
+	VFMADD213PS  sinhSlope0<>+0(SB), Y6, Y7
+	VBLENDVPS    Y5, Y7, Y12, Y12
+	VMULPS       half<>+0(SB), Y11, Y11
+	VMULPS       half<>+0(SB), Y2, Y2
+	VADDPS       Y2, Y11, Y7
+	VSUBPS       Y2, Y11, Y11
+	VMOVUPS      64(R9), Y2
+	VADDPS       Y2, Y2, Y5
+	VMOVUPS      (R10), Y6
+	VMASKMOVPS   (CX)(DI*1), Y6, Y6
+	VMOVUPS      (R10), Y0
+	VMASKMOVPS   (DX)(DI*1), Y0, Y0
+	VMULPS       Y0, Y6, Y4
+	VMOVAPS      Y4, Y3
+	VFMSUB231PS  Y0, Y6, Y3
+	VMOVUPS      (R10), Y10
+	VMASKMOVPS   (CX)(DI*2), Y10, Y10
+	VMOVUPS      (R10), Y1
+	VMASKMOVPS   (DX)(DI*2), Y1, Y1
+	VFMADD231PS  Y1, Y10, Y4
+	VADDPS       Y3, Y4, Y4
+	VFMADD231PS  Y11, Y5, Y4
+	VMULPS       half<>+0(SB), Y9, Y5
+	VMULPS       Y4, Y5, Y5
+	VFMADD231PS  Y7, Y8, Y5
+	VMULPS       Y4, Y12, Y12
+	VFMADD231PS  Y7, Y9, Y12
+	VMOVUPS      32(R9), Y7
+	VMOVUPS      log2e<>+0(SB), Y4
+	VFMADD213PS  roundF32<>+0(SB), Y7, Y4
+	VSUBPS       roundF32<>+0(SB), Y4, Y8
+	VFNMADD231PS ln2Hi<>+0(SB), Y8, Y7
+	VFNMADD231PS ln2Lo<>+0(SB), Y8, Y7
+	VMOVUPS      expC6<>+0(SB), Y8
+	VFMADD213PS  expC5<>+0(SB), Y7, Y8
+	VFMADD213PS  expC4<>+0(SB), Y7, Y8
+	VFMADD213PS  expC3<>+0(SB), Y7, Y8
+	VFMADD213PS  expC2<>+0(SB), Y7, Y8
+	VMULPS       Y7, Y7, Y3
+	VFMADD231PS  Y8, Y3, Y7
+	VPSLLD       $0x17, Y4, Y4
+	VPADDD       one<>+0(SB), Y4, Y4
+	VFMADD231PS  Y4, Y7, Y4
+	VMULPS       Y4, Y5, Y5
+	VMULPS       Y4, Y12, Y12
+	VMULPS       Y4, Y9, Y9
+	VMULPS       Y11, Y9, Y11
+	VFMADD231PS  Y2, Y12, Y11
+	VADDPS       Y11, Y5, Y2
+	VMULPS       Y0, Y9, Y0
+	VFMADD231PS  Y10, Y12, Y0
+	VMULPS       Y1, Y9, Y9
+	VFMADD231PS  Y6, Y12, Y9
+	VSUBPS       Y11, Y5, Y5
+	VMOVUPS      (R9), Y11
+	VANDPS       (R10), Y11, Y11
+	VMOVMSKPS    Y11, CX
+	TESTQ        CX, CX
+	JE           easy7
+	VANDNPS      (R10), Y11, Y11
+	VMASKMOVPS   Y2, Y11, (AX)
+	VMASKMOVPS   Y0, Y11, (AX)(DI*1)
+	VMASKMOVPS   Y9, Y11, (AX)(DI*2)
+	VMASKMOVPS   Y5, Y11, (AX)(R8*1)
+	MOVQ         SI, AX
+	MOVQ         SI, DX
+	SUBQ         BX, DX
+	MOVQ         DX, at+40(FP)
+	MOVQ         AX, next+48(FP)
+	MOVQ         CX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy7:
+	VMOVUPS    (R10), Y11
+	VMASKMOVPS Y2, Y11, (AX)
+	VMOVUPS    (R10), Y11
+	VMASKMOVPS Y0, Y11, (AX)(DI*1)
+	VMOVUPS    (R10), Y11
+	VMASKMOVPS Y9, Y11, (AX)(DI*2)
+	VMOVUPS    (R10), Y11
+	VMASKMOVPS Y5, Y11, (AX)(R8*1)
+
+done5:
+	XORQ AX, AX
+	MOVQ SI, at+40(FP)
+	MOVQ SI, next+48(FP)
+	MOVQ AX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+// func expFrechetAdjoint2x2F32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·expFrechetAdjoint2x2F32AVX512(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ n+24(FP), BX
+	MOVQ stride+32(FP), DI
+	SHLQ $0x02, DI
+	LEAQ (DI)(DI*2), R8
+	MOVQ BX, SI
+	SUBQ $+16, BX
+	JL   next2
+
+loop1:
+	VMOVUPS           (CX), Z0
+	VMULPS.BCST       half<>+0(SB), Z0, Z1
+	VMOVUPS           (CX)(R8*1), Z2
+	VMULPS.BCST       half<>+0(SB), Z2, Z3
+	VADDPS            Z3, Z1, Z4
+	VSUBPS            Z3, Z1, Z1
+	VMOVUPS           (CX)(DI*2), Z3
+	VMOVUPS           (CX)(DI*1), Z5
+	VMULPS            Z5, Z3, Z6
+	VMOVAPS           Z6, Z7
+	VFMSUB231PS       Z5, Z3, Z7
+	VFMADD231PS       Z1, Z1, Z6
+	VADDPS            Z7, Z6, Z6
+	VPANDD.BCST       absF32<>+0(SB), Z4, Z7
+	VCMPPS.BCST       $0x16, expHalf<>+0(SB), Z7, K1
+	VPANDD.BCST       absF32<>+0(SB), Z6, Z7
+	VCMPPS.BCST       $0x16, x2x2Max<>+0(SB), Z7, K2
+	KORW              K1, K2, K1
+	VPANDD.BCST       absF32<>+0(SB), Z0, Z0
+	VPANDD.BCST       absF32<>+0(SB), Z3, Z7
+	VMAXPS            Z7, Z0, Z0
+	VPANDD.BCST       absF32<>+0(SB), Z5, Z7
+	VMAXPS            Z7, Z0, Z0
+	VPANDD.BCST       absF32<>+0(SB), Z2, Z2
+	VMAXPS            Z2, Z0, Z0
+	VMOVUPS           (DX), Z2
+	VPANDD.BCST       absF32<>+0(SB), Z2, Z7
+	VMAXPS            Z7, Z0, Z0
+	VMOVUPS           (DX)(DI*1), Z7
+	VPANDD.BCST       absF32<>+0(SB), Z7, Z8
+	VMAXPS            Z8, Z0, Z0
+	VMOVUPS           (DX)(DI*2), Z8
+	VPANDD.BCST       absF32<>+0(SB), Z8, Z9
+	VMAXPS            Z9, Z0, Z0
+	VMOVUPS           (DX)(R8*1), Z9
+	VPANDD.BCST       absF32<>+0(SB), Z9, Z10
+	VMAXPS            Z10, Z0, Z0
+	VCMPPS.BCST       $0x16, directionMax<>+0(SB), Z0, K2
+	KORW              K1, K2, K1
+	VPANDD.BCST       absF32<>+0(SB), Z6, Z0
+	VMAXPS.BCST       rootMin<>+0(SB), Z0, Z0
+	VRSQRT14PS        Z0, Z10
+	VMULPS.BCST       half<>+0(SB), Z10, Z11
+	VMULPS            Z10, Z0, Z12
+	VFNMADD231PS      Z12, Z12, Z0
+	VFMADD231PS       Z11, Z0, Z12
+	VBROADCASTSS      one<>+0(SB), Z0
+	VFNMADD231PS      Z10, Z12, Z0
+	VFMADD231PS       Z10, Z0, Z10
+	VCMPPS.BCST       $0x1e, largeMin<>+0(SB), Z6, K2
+	VBROADCASTSS      twoOverPi<>+0(SB), Z0
+	VBLENDMPS.BCST    log2e<>+0(SB), Z0, K2, Z0
+	VFMADD213PS.BCST  roundF32<>+0(SB), Z12, Z0
+	VSUBPS.BCST       roundF32<>+0(SB), Z0, Z11
+	VBROADCASTSS      halfPi1<>+0(SB), Z13
+	VBLENDMPS.BCST    ln2Hi<>+0(SB), Z13, K2, Z13
+	VFNMADD231PS      Z13, Z11, Z12
+	VBROADCASTSS      halfPi2<>+0(SB), Z13
+	VBLENDMPS.BCST    ln2Lo<>+0(SB), Z13, K2, Z13
+	VFNMADD231PS      Z13, Z11, Z12
+	VMULPS            Z12, Z12, Z11
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z6, Z11
+	VBROADCASTSS      coshP3<>+0(SB), Z13
+	VFMADD213PS.BCST  coshP2<>+0(SB), Z11, Z13
+	VFMADD213PS.BCST  coshP1<>+0(SB), Z11, Z13
+	VFMADD213PS.BCST  coshP0<>+0(SB), Z11, Z13
+	VFMADD213PS.BCST  one<>+0(SB), Z11, Z13
+	VMULPS            Z11, Z12, Z14
+	VBROADCASTSS      sinhQ3<>+0(SB), Z15
+	VFMADD213PS.BCST  sinhQ2<>+0(SB), Z11, Z15
+	VFMADD213PS.BCST  sinhQ1<>+0(SB), Z11, Z15
+	VFMADD213PS.BCST  sinhQ0<>+0(SB), Z11, Z15
+	VFMADD231PS       Z15, Z14, Z12
+	VPSLLD            $0x17, Z0, Z14
+	VPADDD.BCST       one<>+0(SB), Z14, Z14
+	VBROADCASTSS      one<>+0(SB), Z15
+	VPADDD.BCST       one<>+0(SB), Z15, Z15
+	VPSUBD            Z14, Z15, Z15
+	VSUBPS            Z12, Z13, Z11
+	VMULPS            Z15, Z11, Z11
+	VADDPS            Z12, Z13, Z15
+	VPTESTMD.BCST     bit0<>+0(SB), Z0, K3
+	VBLENDMPS         Z12, Z13, K3, Z16
+	VBLENDMPS         Z13, Z12, K3, Z12
+	VPADDD.BCST       oneI<>+0(SB), Z0, Z13
+	VPSLLD            $0x1e, Z13, Z13
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z13, Z16
+	VPSLLD            $0x1e, Z0, Z0
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z0, Z12
+	VMOVAPS           Z11, Z0
+	VFMADD231PS       Z14, Z15, Z0
+	VBLENDMPS         Z0, Z16, K2, Z16
+	VFMSUB231PS       Z14, Z15, Z11
+	VBLENDMPS         Z11, Z12, K2, Z12
+	VMULPS            Z10, Z12, Z12
+	VBROADCASTSS      one<>+0(SB), Z10
+	VBLENDMPS.BCST    half<>+0(SB), Z10, K2, Z10
+	VMULPS            Z10, Z16, Z16
+	VMULPS            Z10, Z12, Z12
+	VPANDD.BCST       absF32<>+0(SB), Z6, Z10
+	VCMPPS.BCST       $0x12, one<>+0(SB), Z10, K2
+	VSUBPS            Z12, Z16, Z10
+	VMULPS.BCST       half<>+0(SB), Z10, Z10
+	VBLENDMPS.BCST    one<>+0(SB), Z6, K2, Z11
+	VRCP14PS          Z11, Z15
+	VMULPS            Z15, Z10, Z14
+	VFNMADD231PS      Z14, Z11, Z10
+	VFMADD231PS       Z15, Z10, Z14
+	VBROADCASTSS      sinhSlope5<>+0(SB), Z10
+	VFMADD213PS.BCST  sinhSlope4<>+0(SB), Z6, Z10
+	VFMADD213PS.BCST  sinhSlope3<>+0(SB), Z6, Z10
+	VFMADD213PS.BCST  sinhSlope2<>+0(SB), Z6, Z10
+	VFMADD213PS.BCST  sinhSlope1<>+0(SB), Z6, Z10
+	VFMADD213PS.BCST  sinhSlope0<>+0(SB), Z6, Z10
+	VBLENDMPS         Z10, Z14, K2, Z14
+	VMULPS.BCST       half<>+0(SB), Z2, Z2
+	VMULPS.BCST       half<>+0(SB), Z9, Z9
+	VADDPS            Z9, Z2, Z10
+	VSUBPS            Z9, Z2, Z2
+	VADDPS            Z1, Z1, Z9
+	VMULPS            Z7, Z5, Z6
+	VMOVAPS           Z6, Z15
+	VFMSUB231PS       Z7, Z5, Z15
+	VFMADD231PS       Z8, Z3, Z6
+	VADDPS            Z15, Z6, Z6
+	VFMADD231PS       Z2, Z9, Z6
+	VMULPS.BCST       half<>+0(SB), Z12, Z9
+	VMULPS            Z6, Z9, Z9
+	VFMADD231PS       Z10, Z16, Z9
+	VMULPS            Z6, Z14, Z14
+	VFMADD231PS       Z10, Z12, Z14
+	VBROADCASTSS      log2e<>+0(SB), Z10
+	VFMADD213PS.BCST  roundF32<>+0(SB), Z4, Z10
+	VSUBPS.BCST       roundF32<>+0(SB), Z10, Z10
+	VFNMADD231PS.BCST ln2Hi<>+0(SB), Z10, Z4
+	VFNMADD231PS.BCST ln2Lo<>+0(SB), Z10, Z4
+	VBROADCASTSS      expC6<>+0(SB), Z6
+	VFMADD213PS.BCST  expC5<>+0(SB), Z4, Z6
+	VFMADD213PS.BCST  expC4<>+0(SB), Z4, Z6
+	VFMADD213PS.BCST  expC3<>+0(SB), Z4, Z6
+	VFMADD213PS.BCST  expC2<>+0(SB), Z4, Z6
+	VMULPS            Z4, Z4, Z16
+	VFMADD231PS       Z6, Z16, Z4
+	VADDPS.BCST       one<>+0(SB), Z4, Z4
+	VSCALEFPS         Z10, Z4, Z4
+	VMULPS            Z4, Z9, Z9
+	VMULPS            Z4, Z14, Z14
+	VMULPS            Z4, Z12, Z12
+	VMULPS            Z2, Z12, Z2
+	VFMADD231PS       Z1, Z14, Z2
+	VADDPS            Z2, Z9, Z1
+	VMULPS            Z7, Z12, Z7
+	VFMADD231PS       Z3, Z14, Z7
+	VMULPS            Z8, Z12, Z12
+	VFMADD231PS       Z5, Z14, Z12
+	VSUBPS            Z2, Z9, Z9
+	KMOVW             K1, R9
+	TESTQ             R9, R9
+	JE                easy4
+	KNOTW             K1, K1
+	VMOVUPS           Z1, K1, (AX)
+	VMOVUPS           Z7, K1, (AX)(DI*1)
+	VMOVUPS           Z12, K1, (AX)(DI*2)
+	VMOVUPS           Z9, K1, (AX)(R8*1)
+	MOVQ              SI, AX
+	SUBQ              BX, AX
+	MOVQ              AX, CX
+	SUBQ              $+16, CX
+	MOVQ              CX, at+40(FP)
+	MOVQ              AX, next+48(FP)
+	MOVQ              R9, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy4:
+	VMOVUPS Z1, (AX)
+	VMOVUPS Z7, (AX)(DI*1)
+	VMOVUPS Z12, (AX)(DI*2)
+	VMOVUPS Z9, (AX)(R8*1)
+	ADDQ    $+64, AX
+	ADDQ    $+64, CX
+	ADDQ    $+64, DX
+	SUBQ    $+16, BX
+	JGE     loop1
+
+next2:
+	ADDQ              $+16, BX
+	TESTQ             BX, BX
+	JE                done5
+	MOVQ              $-1, R9
+	BZHIQ             BX, R9, R9
+	KMOVW             R9, K1
+	VMOVUPS.Z         (CX), K1, Z9
+	VMULPS.BCST       half<>+0(SB), Z9, Z12
+	VMOVUPS.Z         (CX)(R8*1), K1, Z7
+	VMULPS.BCST       half<>+0(SB), Z7, Z1
+	VADDPS            Z1, Z12, Z2
+	VSUBPS            Z1, Z12, Z12
+	VMOVUPS.Z         (CX)(DI*2), K1, Z1
+	VMOVUPS.Z         (CX)(DI*1), K1, Z14
+	VMULPS            Z14, Z1, Z5
+	VMOVAPS           Z5, Z8
+	VFMSUB231PS       Z14, Z1, Z8
+	VFMADD231PS       Z12, Z12, Z5
+	VADDPS            Z8, Z5, Z5
+	VPANDD.BCST       absF32<>+0(SB), Z2, Z8
+	VCMPPS.BCST       $0x16, expHalf<>+0(SB), Z8, K2
+	VPANDD.BCST       absF32<>+0(SB), Z5, Z8
+	VCMPPS.BCST       $0x16, x2x2Max<>+0(SB), Z8, K3
+	KORW              K2, K3, K2
+	VPANDD.BCST       absF32<>+0(SB), Z9, Z9
+	VPANDD.BCST       absF32<>+0(SB), Z1, Z8
+	VMAXPS            Z8, Z9, Z9
+	VPANDD.BCST       absF32<>+0(SB), Z14, Z8
+	VMAXPS            Z8, Z9, Z9
+	VPANDD.BCST       absF32<>+0(SB), Z7, Z7
+	VMAXPS            Z7, Z9, Z9
+	VMOVUPS.Z         (DX), K1, Z7
+	VPANDD.BCST       absF32<>+0(SB), Z7, Z8
+	VMAXPS            Z8, Z9, Z9
+	VMOVUPS.Z         (DX)(DI*1), K1, Z8
+	VPANDD.BCST       absF32<>+0(SB), Z8, Z3
+	VMAXPS            Z3, Z9, Z9
+	VMOVUPS.Z         (DX)(DI*2), K1, Z3
+	VPANDD.BCST       absF32<>+0(SB), Z3, Z4
+	VMAXPS            Z4, Z9, Z9
+	VMOVUPS.Z         (DX)(R8*1), K1, Z4
+	VPANDD.BCST       absF32<>+0(SB), Z4, Z10
+	VMAXPS            Z10, Z9, Z9
+	VCMPPS.BCST       $0x16, directionMax<>+0(SB), Z9, K3
+	KORW              K2, K3, K2
+	VPANDD.BCST       absF32<>+0(SB), Z5, Z9
+	VMAXPS.BCST       rootMin<>+0(SB), Z9, Z9
+	VRSQRT14PS        Z9, Z10
+	VMULPS.BCST       half<>+0(SB), Z10, Z16
+	VMULPS            Z10, Z9, Z6
+	VFNMADD231PS      Z6, Z6, Z9
+	VFMADD231PS       Z16, Z9, Z6
+	VBROADCASTSS      one<>+0(SB), Z9
+	VFNMADD231PS      Z10, Z6, Z9
+	VFMADD231PS       Z10, Z9, Z10
+	VCMPPS.BCST       $0x1e, largeMin<>+0(SB), Z5, K3
+	VBROADCASTSS      twoOverPi<>+0(SB), Z9
+	VBLENDMPS.BCST    log2e<>+0(SB), Z9, K3, Z9
+	VFMADD213PS.BCST  roundF32<>+0(SB), Z6, Z9
+	VSUBPS.BCST       roundF32<>+0(SB), Z9, Z16
+	VBROADCASTSS      halfPi1<>+0(SB), Z15
+	VBLENDMPS.BCST    ln2Hi<>+0(SB), Z15, K3, Z15
+	VFNMADD231PS      Z15, Z16, Z6
+	VBROADCASTSS      halfPi2<>+0(SB), Z15
+	VBLENDMPS.BCST    ln2Lo<>+0(SB), Z15, K3, Z15
+	VFNMADD231PS      Z15, Z16, Z6
+	VMULPS            Z6, Z6, Z16
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z5, Z16
+	VBROADCASTSS      coshP3<>+0(SB), Z15
+	VFMADD213PS.BCST  coshP2<>+0(SB), Z16, Z15
+	VFMADD213PS.BCST  coshP1<>+0(SB), Z16, Z15
+	VFMADD213PS.BCST  coshP0<>+0(SB), Z16, Z15
+	VFMADD213PS.BCST  one<>+0(SB), Z16, Z15
+	VMULPS            Z16, Z6, Z11
+	VBROADCASTSS      sinhQ3<>+0(SB), Z0
+	VFMADD213PS.BCST  sinhQ2<>+0(SB), Z16, Z0
+	VFMADD213PS.BCST  sinhQ1<>+0(SB), Z16, Z0
+	VFMADD213PS.BCST  sinhQ0<>+0(SB), Z16, Z0
+	VFMADD231PS       Z0, Z11, Z6
+	VPSLLD            $0x17, Z9, Z11
+	VPADDD.BCST       one<>+0(SB), Z11, Z11
+	VBROADCASTSS      one<>+0(SB), Z0
+	VPADDD.BCST       one<>+0(SB), Z0, Z0
+	VPSUBD            Z11, Z0, Z0
+	VSUBPS            Z6, Z15, Z16
+	VMULPS            Z0, Z16, Z16
+	VADDPS            Z6, Z15, Z0
+	VPTESTMD.BCST     bit0<>+0(SB), Z9, K4
+	VBLENDMPS         Z6, Z15, K4, Z13
+	VBLENDMPS         Z15, Z6, K4, Z6
+	VPADDD.BCST       oneI<>+0(SB), Z9, Z15
+	VPSLLD            $0x1e, Z15, Z15
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z15, Z13
+	VPSLLD            $0x1e, Z9, Z9
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z9, Z6
+	VMOVAPS           Z16, Z9
+	VFMADD231PS       Z11, Z0, Z9
+	VBLENDMPS         Z9, Z13, K3, Z13
+	VFMSUB231PS       Z11, Z0, Z16
+	VBLENDMPS         Z16, Z6, K3, Z6
+	VMULPS            Z10, Z6, Z6
+	VBROADCASTSS      one<>+0(SB), Z10
+	VBLENDMPS.BCST    half<>+0(SB), Z10, K3, Z10
+	VMULPS            Z10, Z13, Z13
+	VMULPS            Z10, Z6, Z6
+	VPANDD.BCST       absF32<>+0(SB), Z5, Z10
+	VCMPPS.BCST       $0x12, one<>+0(SB), Z10, K3
+	VSUBPS            Z6, Z13, Z10
+	VMULPS.BCST       half<>+0(SB), Z10, Z10
+	VBLENDMPS.BCST    one<>+0(SB), Z5, K3, Z16
+	VRCP14PS          Z16, Z0
+	VMULPS            Z0, Z10, Z11
+	VFNMADD231PS      Z11, Z16, Z10
+	VFMADD231PS       Z0, Z10, Z11
+	VBROADCASTSS      sinhSlope5<>+0(SB), Z10
+	VFMADD213PS.BCST  sinhSlope4<>+0(SB), Z5, Z10
+	VFMADD213PS.BCST  sinhSlope3<>+0(SB), Z5, Z10
+	VFMADD213PS.BCST  sinhSlope2<>+0(SB), Z5, Z10
+	VFMADD213PS.BCST  sinhSlope1<>+0(SB), Z5, Z10
+	VFMADD213PS.BCST  sinhSlope0<>+0(SB), Z5, Z10
+	VBLENDMPS         Z10, Z11, K3, Z11
+	VMULPS.BCST       half<>+0(SB), Z7, Z7
+	VMULPS.BCST       half<>+0(SB), Z4, Z4
+	VADDPS            Z4, Z7, Z10
+	VSUBPS            Z4, Z7, Z7
+	VADDPS            Z12, Z12, Z4
+	VMULPS            Z8, Z14, Z5
+	VMOVAPS           Z5, Z0
+	VFMSUB231PS       Z8, Z14, Z0
+	VFMADD231PS       Z3, Z1, Z5
+	VADDPS            Z0, Z5, Z5
+	VFMADD231PS       Z7, Z4, Z5
+	VMULPS.BCST       half<>+0(SB), Z6, Z4
+	VMULPS            Z5, Z4, Z4
+	VFMADD231PS       Z10, Z13, Z4
+	VMULPS            Z5, Z11, Z11
+	VFMADD231PS       Z10, Z6, Z11
+	VBROADCASTSS      log2e<>+0(SB), Z10
+	VFMADD213PS.BCST  roundF32<>+0(SB), Z2, Z10
+	VSUBPS.BCST       roundF32<>+0(SB), Z10, Z10
+	VFNMADD231PS.BCST ln2Hi<>+0(SB), Z10, Z2
+	VFNMADD231PS.BCST ln2Lo<>+0(SB), Z10, Z2
+	VBROADCASTSS      expC6<>+0(SB), Z5
+	VFMADD213PS.BCST  expC5<>+0(SB), Z2, Z5
+	VFMADD213PS.BCST  expC4<>+0(SB), Z2, Z5
+	VFMADD213PS.BCST  expC3<>+0(SB), Z2, Z5
+	VFMADD213PS.BCST  expC2<>+0(SB), Z2, Z5
+	VMULPS            Z2, Z2, Z13
+	VFMADD231PS       Z5, Z13, Z2
+	VADDPS.BCST       one<>+0(SB), Z2, Z2
+	VSCALEFPS         Z10, Z2, Z2
+	VMULPS            Z2, Z4, Z4
+	VMULPS            Z2, Z11, Z11
+	VMULPS            Z2, Z6, Z6
+	VMULPS            Z7, Z6, Z7
+	VFMADD231PS       Z12, Z11, Z7
+	VADDPS            Z7, Z4, Z12
+	VMULPS            Z8, Z6, Z8
+	VFMADD231PS       Z1, Z11, Z8
+	VMULPS            Z3, Z6, Z6
+	VFMADD231PS       Z14, Z11, Z6
+	VSUBPS            Z7, Z4, Z4
+	KANDW             K1, K2, K2
+	KMOVW             K2, CX
+	TESTQ             CX, CX
+	JE                easy7
+	KANDNW            K1, K2, K1
+	VMOVUPS           Z12, K1, (AX)
+	VMOVUPS           Z8, K1, (AX)(DI*1)
+	VMOVUPS           Z6, K1, (AX)(DI*2)
+	VMOVUPS           Z4, K1, (AX)(R8*1)
+	MOVQ              SI, AX
+	MOVQ              SI, DX
+	SUBQ              BX, DX
+	MOVQ              DX, at+40(FP)
+	MOVQ              AX, next+48(FP)
+	MOVQ              CX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy7:
+	VMOVUPS Z12, K1, (AX)
+	VMOVUPS Z8, K1, (AX)(DI*1)
+	VMOVUPS Z6, K1, (AX)(DI*2)
+	VMOVUPS Z4, K1, (AX)(R8*1)
+
+done5:
+	XORQ AX, AX
+	MOVQ SI, at+40(FP)
+	MOVQ SI, next+48(FP)
+	MOVQ AX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+// func expFrechetAdjoint2x2F64AVX2(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
+// Requires: AVX, AVX2, FMA3
+TEXT ·expFrechetAdjoint2x2F64AVX2(SB), $128-64
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ n+24(FP), BX
+	MOVQ stride+32(FP), DI
+	SHLQ $0x03, DI
+	LEAQ (DI)(DI*2), R8
+	LEAQ 31(SP), R9
+	ANDQ $-32, R9
+	MOVQ BX, SI
+	SUBQ $+4, BX
+	JL   next2
+
+loop1:
+	VMOVUPS      (CX), Y0
+	VMULPD       halfF64<>+0(SB), Y0, Y1
+	VMOVUPS      (CX)(R8*1), Y2
+	VMULPD       halfF64<>+0(SB), Y2, Y3
+	VADDPD       Y3, Y1, Y4
+	VSUBPD       Y3, Y1, Y1
+	VMOVUPS      (CX)(DI*2), Y3
+	VMOVUPS      (CX)(DI*1), Y5
+	VMULPD       Y5, Y3, Y6
+	VMOVAPS      Y6, Y7
+	VFMSUB231PD  Y5, Y3, Y7
+	VFMADD231PD  Y1, Y1, Y6
+	VADDPD       Y7, Y6, Y6
+	VANDPD       absF64<>+0(SB), Y4, Y7
+	VCMPPD       $0x16, expHalfF64<>+0(SB), Y7, Y7
+	VANDPD       absF64<>+0(SB), Y6, Y8
+	VCMPPD       $0x16, x2x2MaxF64<>+0(SB), Y8, Y8
+	VORPD        Y7, Y8, Y8
+	VANDPD       absF64<>+0(SB), Y0, Y0
+	VANDPD       absF64<>+0(SB), Y3, Y3
+	VMAXPD       Y3, Y0, Y0
+	VANDPD       absF64<>+0(SB), Y5, Y5
+	VMAXPD       Y5, Y0, Y0
+	VANDPD       absF64<>+0(SB), Y2, Y2
+	VMAXPD       Y2, Y0, Y0
+	VMOVUPS      (DX), Y2
+	VANDPD       absF64<>+0(SB), Y2, Y5
+	VMAXPD       Y5, Y0, Y0
+	VMOVUPS      (DX)(DI*1), Y5
+	VANDPD       absF64<>+0(SB), Y5, Y5
+	VMAXPD       Y5, Y0, Y0
+	VMOVUPS      (DX)(DI*2), Y5
+	VANDPD       absF64<>+0(SB), Y5, Y5
+	VMAXPD       Y5, Y0, Y0
+	VMOVUPS      (DX)(R8*1), Y5
+	VANDPD       absF64<>+0(SB), Y5, Y3
+	VMAXPD       Y3, Y0, Y0
+	VCMPPD       $0x16, directionMaxF64<>+0(SB), Y0, Y0
+	VORPD        Y8, Y0, Y0
+	VANDPD       absF64<>+0(SB), Y6, Y8
+	VMAXPD       rootMinF64<>+0(SB), Y8, Y8
+	VSQRTPD      Y8, Y8
+	VMOVUPS      oneF64<>+0(SB), Y3
+	VDIVPD       Y8, Y3, Y3
+	VCMPPD       $0x1e, largeMinF64<>+0(SB), Y6, Y7
+	VMOVUPS      Y0, (R9)
+	VMOVUPS      twoOverPiF64<>+0(SB), Y0
+	VBLENDVPD    Y7, log2eF64<>+0(SB), Y0, Y0
+	VFMADD213PD  roundF64<>+0(SB), Y8, Y0
+	VMOVUPS      Y4, 32(R9)
+	VSUBPD       roundF64<>+0(SB), Y0, Y4
+	VMOVUPS      halfPi1F64<>+0(SB), Y9
+	VBLENDVPD    Y7, ln2HiF64<>+0(SB), Y9, Y9
+	VFNMADD231PD Y9, Y4, Y8
+	VMOVUPS      halfPi2F64<>+0(SB), Y9
+	VBLENDVPD    Y7, ln2LoF64<>+0(SB), Y9, Y9
+	VFNMADD231PD Y9, Y4, Y8
+	VMULPD       Y8, Y8, Y4
+	VANDPD       signF64<>+0(SB), Y6, Y9
+	VXORPD       Y9, Y4, Y4
+	VMOVUPS      coshP6F64<>+0(SB), Y9
+	VFMADD213PD  coshP5F64<>+0(SB), Y4, Y9
+	VFMADD213PD  coshP4F64<>+0(SB), Y4, Y9
+	VFMADD213PD  coshP3F64<>+0(SB), Y4, Y9
+	VFMADD213PD  coshP2F64<>+0(SB), Y4, Y9
+	VFMADD213PD  coshP1F64<>+0(SB), Y4, Y9
+	VFMADD213PD  coshP0F64<>+0(SB), Y4, Y9
+	VFMADD213PD  oneF64<>+0(SB), Y4, Y9
+	VMULPD       Y4, Y8, Y10
+	VMOVUPS      sinhQ6F64<>+0(SB), Y11
+	VFMADD213PD  sinhQ5F64<>+0(SB), Y4, Y11
+	VFMADD213PD  sinhQ4F64<>+0(SB), Y4, Y11
+	VFMADD213PD  sinhQ3F64<>+0(SB), Y4, Y11
+	VFMADD213PD  sinhQ2F64<>+0(SB), Y4, Y11
+	VFMADD213PD  sinhQ1F64<>+0(SB), Y4, Y11
+	VFMADD213PD  sinhQ0F64<>+0(SB), Y4, Y11
+	VFMADD231PD  Y11, Y10, Y8
+	VPSLLQ       $0x34, Y0, Y10
+	VPADDQ       oneF64<>+0(SB), Y10, Y10
+	VMOVUPS      oneF64<>+0(SB), Y11
+	VPADDQ       oneF64<>+0(SB), Y11, Y11
+	VPSUBQ       Y10, Y11, Y11
+	VSUBPD       Y8, Y9, Y4
+	VMULPD       Y11, Y4, Y4
+	VADDPD       Y8, Y9, Y11
+	VPSLLQ       $0x3f, Y0, Y12
+	VMOVUPS      Y1, 64(R9)
+	VBLENDVPD    Y12, Y8, Y9, Y1
+	VBLENDVPD    Y12, Y9, Y8, Y8
+	VPADDQ       oneIF64<>+0(SB), Y0, Y9
+	VPSLLQ       $0x3e, Y9, Y9
+	VANDPD       signF64<>+0(SB), Y9, Y9
+	VXORPD       Y9, Y1, Y1
+	VPSLLQ       $0x3e, Y0, Y0
+	VANDPD       signF64<>+0(SB), Y0, Y0
+	VXORPD       Y0, Y8, Y8
+	VMOVAPS      Y4, Y0
+	VFMADD231PD  Y10, Y11, Y0
+	VBLENDVPD    Y7, Y0, Y1, Y1
+	VFMSUB231PD  Y10, Y11, Y4
+	VBLENDVPD    Y7, Y4, Y8, Y8
+	VMULPD       Y3, Y8, Y8
+	VMOVUPS      oneF64<>+0(SB), Y3
+	VBLENDVPD    Y7, halfF64<>+0(SB), Y3, Y3
+	VMULPD       Y3, Y1, Y1
+	VMULPD       Y3, Y8, Y8
+	VANDPD       absF64<>+0(SB), Y6, Y3
+	VCMPPD       $0x12, oneF64<>+0(SB), Y3, Y3
+	VSUBPD       Y8, Y1, Y7
+	VMULPD       halfF64<>+0(SB), Y7, Y7
+	VBLENDVPD    Y3, oneF64<>+0(SB), Y6, Y4
+	VDIVPD       Y4, Y7, Y7
+	VMOVUPS      sinhSlope9F64<>+0(SB), Y4
+	VFMADD213PD  sinhSlope8F64<>+0(SB), Y6, Y4
+	VFMADD213PD  sinhSlope7F64<>+0(SB), Y6, Y4
+	VFMADD213PD  sinhSlope6F64<>+0(SB), Y6, Y4
+	VFMADD213PD  sinhSlope5F64<>+0(SB), Y6, Y4
+	VFMADD213PD  sinhSlope4F64<>+0(SB), Y6, Y4
+	VFMADD213PD  sinhSlope3F64<>+0(SB), Y6, Y4
+	VFMADD213PD  sinhSlope2F64<>+0(SB), Y6, Y4
+	VFMADD213PD  sinhSlope1F64<>+0(SB), Y6, Y4
+	VFMADD213PD  sinhSlope0F64<>+0(SB), Y6, Y4
+	VBLENDVPD    Y3, Y4, Y7, Y7
+	VMULPD       halfF64<>+0(SB), Y2, Y2
+	VMULPD       halfF64<>+0(SB), Y5, Y5
+	VADDPD       Y5, Y2, Y4
+	VSUBPD       Y5, Y2, Y2
+	VMOVUPS      64(R9), Y5
+	VADDPD       Y5, Y5, Y3
+	VMOVUPS      (CX)(DI*1), Y6
+	VMOVUPS      (DX)(DI*1), Y11
+	VMULPD       Y11, Y6, Y10
+	VMOVAPS      Y10, Y0
+	VFMSUB231PD  Y11, Y6, Y0
+	VMOVUPS      (CX)(DI*2), Y9
+	VMOVUPS      (DX)(DI*2), Y12
+	VFMADD231PD  Y12, Y9, Y10
+	VADDPD       Y0, Y10, Y10
+	VFMADD231PD  Y2, Y3, Y10
+	VMULPD       halfF64<>+0(SB), Y8, Y3
+	VMULPD       Y10, Y3, Y3
+	VFMADD231PD  Y4, Y1, Y3
+	VMULPD       Y10, Y7, Y7
+	VFMADD231PD  Y4, Y8, Y7
+	VMOVUPS      32(R9), Y4
+	VMOVUPS      log2eF64<>+0(SB), Y10
+	VFMADD213PD  roundF64<>+0(SB), Y4, Y10
+	VSUBPD       roundF64<>+0(SB), Y10, Y1
+	VFNMADD231PD ln2HiF64<>+0(SB), Y1, Y4
+	VFNMADD231PD ln2LoF64<>+0(SB), Y1, Y4
+	VMOVUPS      expQ9F64<>+0(SB), Y1
+	VFMADD213PD  expQ8F64<>+0(SB), Y4, Y1
+	VFMADD213PD  expQ7F64<>+0(SB), Y4, Y1
+	VFMADD213PD  expQ6F64<>+0(SB), Y4, Y1
+	VFMADD213PD  expQ5F64<>+0(SB), Y4, Y1
+	VFMADD213PD  expQ4F64<>+0(SB), Y4, Y1
+	VFMADD213PD  expQ3F64<>+0(SB), Y4, Y1
+	VFMADD213PD  expQ2F64<>+0(SB), Y4, Y1
+	VFMADD213PD  expQ1F64<>+0(SB), Y4, Y1
+	VFMADD213PD  expQ0F64<>+0(SB), Y4, Y1
+	VMULPD       Y4, Y4, Y0
+	VFMADD231PD  Y1, Y0, Y4
+	VPSLLQ       $0x34, Y10, Y10
+	VPADDQ       oneF64<>+0(SB), Y10, Y10
+	VFMADD231PD  Y10, Y4, Y10
+	VMULPD       Y10, Y3, Y3
+	VMULPD       Y10, Y7, Y7
+	VMULPD       Y10, Y8, Y8
+	VMULPD       Y2, Y8, Y2
+	VFMADD231PD  Y5, Y7, Y2
+	VADDPD       Y2, Y3, Y5
+	VMULPD       Y11, Y8, Y11
+	VFMADD231PD  Y9, Y7, Y11
+	VMULPD       Y12, Y8, Y8
+	VFMADD231PD  Y6, Y7, Y8
+	VSUBPD       Y2, Y3, Y3
+	VMOVUPS      (R9), Y2
+	VMOVMSKPD    Y2, R10
+	TESTQ        R10, R10
+	JE           easy4
+	VPCMPEQD     Y7, Y7, Y7
+	VXORPD       Y2, Y7, Y7
+	VMASKMOVPD   Y5, Y7, (AX)
+	VMASKMOVPD   Y11, Y7, (AX)(DI*1)
+	VMASKMOVPD   Y8, Y7, (AX)(DI*2)
+	VMASKMOVPD   Y3, Y7, (AX)(R8*1)
+	MOVQ         SI, AX
+	SUBQ         BX, AX
+	MOVQ         AX, CX
+	SUBQ         $+4, CX
+	MOVQ         CX, at+40(FP)
+	MOVQ         AX, next+48(FP)
+	MOVQ         R10, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy4:
+	VMOVUPS Y5, (AX)
+	VMOVUPS Y11, (AX)(DI*1)
+	VMOVUPS Y8, (AX)(DI*2)
+	VMOVUPS Y3, (AX)(R8*1)
+	ADDQ    $+32, AX
+	ADDQ    $+32, CX
+	ADDQ    $+32, DX
+	SUBQ    $+4, BX
+	JGE     loop1
+
+next2:
+	ADDQ         $+4, BX
+	TESTQ        BX, BX
+	JE           done5
+	LEAQ         tailMaskF64<>+0(SB), R10
+	MOVQ         BX, R11
+	NEGQ         R11
+	LEAQ         32(R10)(R11*8), R10
+	VMOVUPS      (R10), Y3
+	VMASKMOVPD   (CX), Y3, Y3
+	VMULPD       halfF64<>+0(SB), Y3, Y8
+	VMOVUPS      (R10), Y11
+	VMASKMOVPD   (CX)(R8*1), Y11, Y11
+	VMULPD       halfF64<>+0(SB), Y11, Y5
+	VADDPD       Y5, Y8, Y7
+	VSUBPD       Y5, Y8, Y8
+	VMOVUPS      (R10), Y5
+	VMASKMOVPD   (CX)(DI*2), Y5, Y5
+	VMOVUPS      (R10), Y2
+	VMASKMOVPD   (CX)(DI*1), Y2, Y2
+	VMULPD       Y2, Y5, Y6
+	VMOVAPS      Y6, Y12
+	VFMSUB231PD  Y2, Y5, Y12
+	VFMADD231PD  Y8, Y8, Y6
+	VADDPD       Y12, Y6, Y6
+	VANDPD       absF64<>+0(SB), Y7, Y12
+	VCMPPD       $0x16, expHalfF64<>+0(SB), Y12, Y12
+	VANDPD       absF64<>+0(SB), Y6, Y9
+	VCMPPD       $0x16, x2x2MaxF64<>+0(SB), Y9, Y9
+	VORPD        Y12, Y9, Y9
+	VANDPD       absF64<>+0(SB), Y3, Y3
+	VANDPD       absF64<>+0(SB), Y5, Y5
+	VMAXPD       Y5, Y3, Y3
+	VANDPD       absF64<>+0(SB), Y2, Y2
+	VMAXPD       Y2, Y3, Y3
+	VANDPD       absF64<>+0(SB), Y11, Y11
+	VMAXPD       Y11, Y3, Y3
+	VMOVUPS      (R10), Y11
+	VMASKMOVPD   (DX), Y11, Y11
+	VANDPD       absF64<>+0(SB), Y11, Y2
+	VMAXPD       Y2, Y3, Y3
+	VMOVUPS      (R10), Y2
+	VMASKMOVPD   (DX)(DI*1), Y2, Y2
+	VANDPD       absF64<>+0(SB), Y2, Y2
+	VMAXPD       Y2, Y3, Y3
+	VMOVUPS      (R10), Y2
+	VMASKMOVPD   (DX)(DI*2), Y2, Y2
+	VANDPD       absF64<>+0(SB), Y2, Y2
+	VMAXPD       Y2, Y3, Y3
+	VMOVUPS      (R10), Y2
+	VMASKMOVPD   (DX)(R8*1), Y2, Y2
+	VANDPD       absF64<>+0(SB), Y2, Y5
+	VMAXPD       Y5, Y3, Y3
+	VCMPPD       $0x16, directionMaxF64<>+0(SB), Y3, Y3
+	VORPD        Y9, Y3, Y3
+	VANDPD       absF64<>+0(SB), Y6, Y9
+	VMAXPD       rootMinF64<>+0(SB), Y9, Y9
+	VSQRTPD      Y9, Y9
+	VMOVUPS      oneF64<>+0(SB), Y5
+	VDIVPD       Y9, Y5, Y5
+	VCMPPD       $0x1e, largeMinF64<>+0(SB), Y6, Y12
+	VMOVUPS      Y3, (R9)
+	VMOVUPS      twoOverPiF64<>+0(SB), Y3
+	VBLENDVPD    Y12, log2eF64<>+0(SB), Y3, Y3
+	VFMADD213PD  roundF64<>+0(SB), Y9, Y3
+	VMOVUPS      Y7, 32(R9)
+	VSUBPD       roundF64<>+0(SB), Y3, Y7
+	VMOVUPS      halfPi1F64<>+0(SB), Y10
+	VBLENDVPD    Y12, ln2HiF64<>+0(SB), Y10, Y10
+	VFNMADD231PD Y10, Y7, Y9
+	VMOVUPS      halfPi2F64<>+0(SB), Y10
+	VBLENDVPD    Y12, ln2LoF64<>+0(SB), Y10, Y10
+	VFNMADD231PD Y10, Y7, Y9
+	VMULPD       Y9, Y9, Y7
+	VANDPD       signF64<>+0(SB), Y6, Y10
+	VXORPD       Y10, Y7, Y7
+	VMOVUPS      coshP6F64<>+0(SB), Y10
+	VFMADD213PD  coshP5F64<>+0(SB), Y7, Y10
+	VFMADD213PD  coshP4F64<>+0(SB), Y7, Y10
+	VFMADD213PD  coshP3F64<>+0(SB), Y7, Y10
+	VFMADD213PD  coshP2F64<>+0(SB), Y7, Y10
+	VFMADD213PD  coshP1F64<>+0(SB), Y7, Y10
+	VFMADD213PD  coshP0F64<>+0(SB), Y7, Y10
+	VFMADD213PD  oneF64<>+0(SB), Y7, Y10
+	VMULPD       Y7, Y9, Y4
+	VMOVUPS      sinhQ6F64<>+0(SB), Y0
+	VFMADD213PD  sinhQ5F64<>+0(SB), Y7, Y0
+	VFMADD213PD  sinhQ4F64<>+0(SB), Y7, Y0
+	VFMADD213PD  sinhQ3F64<>+0(SB), Y7, Y0
+	VFMADD213PD  sinhQ2F64<>+0(SB), Y7, Y0
+	VFMADD213PD  sinhQ1F64<>+0(SB), Y7, Y0
+	VFMADD213PD  sinhQ0F64<>+0(SB), Y7, Y0
+	VFMADD231PD  Y0, Y4, Y9
+	VPSLLQ       $0x34, Y3, Y4
+	VPADDQ       oneF64<>+0(SB), Y4, Y4
+	VMOVUPS      oneF64<>+0(SB), Y0
+	VPADDQ       oneF64<>+0(SB), Y0, Y0
+	VPSUBQ       Y4, Y0, Y0
+	VSUBPD       Y9, Y10, Y7
+	VMULPD       Y0, Y7, Y7
+	VADDPD       Y9, Y10, Y0
+	VPSLLQ       $0x3f, Y3, Y1
+	VMOVUPS      Y8, 64(R9)
+	VBLENDVPD    Y1, Y9, Y10, Y8
+	VBLENDVPD    Y1, Y10, Y9, Y9
+	VPADDQ       oneIF64<>+0(SB), Y3, Y10
+	VPSLLQ       $0x3e, Y10, Y10
+	VANDPD       signF64<>+0(SB), Y10, Y10
+	VXORPD       Y10, Y8, Y8
+	VPSLLQ       $0x3e, Y3, Y3
+	VANDPD       signF64<>+0(SB), Y3, Y3
+	VXORPD       Y3, Y9, Y9
+	VMOVAPS      Y7, Y3
+	VFMADD231PD  Y4, Y0, Y3
+	VBLENDVPD    Y12, Y3, Y8, Y8
+	VFMSUB231PD  Y4, Y0, Y7
+	VBLENDVPD    Y12, Y7, Y9, Y9
+	VMULPD       Y5, Y9, Y9
+	VMOVUPS      oneF64<>+0(SB), Y5
+	VBLENDVPD    Y12, halfF64<>+0(SB), Y5, Y5
+	VMULPD       Y5, Y8, Y8
+	VMULPD       Y5, Y9, Y9
+	VANDPD       absF64<>+0(SB), Y6, Y5
+	VCMPPD       $0x12, oneF64<>+0(SB), Y5, Y5
+	VSUBPD       Y9, Y8, Y12
+	VMULPD       halfF64<>+0(SB), Y12, Y12
+	VBLENDVPD    Y5, oneF64<>+0(SB), Y6, Y7
+	VDIVPD       Y7, Y12, Y12
+	VMOVUPS      sinhSlope9F64<>+0(SB), Y7
+	VFMADD213PD  sinhSlope8F64<>+0(SB), Y6, Y7
+	VFMADD213PD  sinhSlope7F64<>+0(SB), Y6, Y7
+	VFMADD213PD  sinhSlope6F64<>+0(SB), Y6, Y7
+	VFMADD213PD  sinhSlope5F64<>+0(SB), Y6, Y7
+	VFMADD213PD  sinhSlope4F64<>+0(SB), Y6, Y7
+	VFMADD213PD  sinhSlope3F64<>+0(SB), Y6, Y7
+	VFMADD213PD  sinhSlope2F64<>+0(SB), Y6, Y7
+	VFMADD213PD  sinhSlope1F64<>+0(SB), Y6, Y7
+	VFMADD213PD  sinhSlope0F64<>+0(SB), Y6, Y7
+	VBLENDVPD    Y5, Y7, Y12, Y12
+	VMULPD       halfF64<>+0(SB), Y11, Y11
+	VMULPD       halfF64<>+0(SB), Y2, Y2
+	VADDPD       Y2, Y11, Y7
+	VSUBPD       Y2, Y11, Y11
+	VMOVUPS      64(R9), Y2
+	VADDPD       Y2, Y2, Y5
+	VMOVUPS      (R10), Y6
+	VMASKMOVPD   (CX)(DI*1), Y6, Y6
+	VMOVUPS      (R10), Y0
+	VMASKMOVPD   (DX)(DI*1), Y0, Y0
+	VMULPD       Y0, Y6, Y4
+	VMOVAPS      Y4, Y3
+	VFMSUB231PD  Y0, Y6, Y3
+	VMOVUPS      (R10), Y10
+	VMASKMOVPD   (CX)(DI*2), Y10, Y10
+	VMOVUPS      (R10), Y1
+	VMASKMOVPD   (DX)(DI*2), Y1, Y1
+	VFMADD231PD  Y1, Y10, Y4
+	VADDPD       Y3, Y4, Y4
+	VFMADD231PD  Y11, Y5, Y4
+	VMULPD       halfF64<>+0(SB), Y9, Y5
+	VMULPD       Y4, Y5, Y5
+	VFMADD231PD  Y7, Y8, Y5
+	VMULPD       Y4, Y12, Y12
+	VFMADD231PD  Y7, Y9, Y12
+	VMOVUPS      32(R9), Y7
+	VMOVUPS      log2eF64<>+0(SB), Y4
+	VFMADD213PD  roundF64<>+0(SB), Y7, Y4
+	VSUBPD       roundF64<>+0(SB), Y4, Y8
+	VFNMADD231PD ln2HiF64<>+0(SB), Y8, Y7
+	VFNMADD231PD ln2LoF64<>+0(SB), Y8, Y7
+	VMOVUPS      expQ9F64<>+0(SB), Y8
+	VFMADD213PD  expQ8F64<>+0(SB), Y7, Y8
+	VFMADD213PD  expQ7F64<>+0(SB), Y7, Y8
+	VFMADD213PD  expQ6F64<>+0(SB), Y7, Y8
+	VFMADD213PD  expQ5F64<>+0(SB), Y7, Y8
+	VFMADD213PD  expQ4F64<>+0(SB), Y7, Y8
+	VFMADD213PD  expQ3F64<>+0(SB), Y7, Y8
+	VFMADD213PD  expQ2F64<>+0(SB), Y7, Y8
+	VFMADD213PD  expQ1F64<>+0(SB), Y7, Y8
+	VFMADD213PD  expQ0F64<>+0(SB), Y7, Y8
+	VMULPD       Y7, Y7, Y3
+	VFMADD231PD  Y8, Y3, Y7
+	VPSLLQ       $0x34, Y4, Y4
+	VPADDQ       oneF64<>+0(SB), Y4, Y4
+	VFMADD231PD  Y4, Y7, Y4
+	VMULPD       Y4, Y5, Y5
+	VMULPD       Y4, Y12, Y12
+	VMULPD       Y4, Y9, Y9
+	VMULPD       Y11, Y9, Y11
+	VFMADD231PD  Y2, Y12, Y11
+	VADDPD       Y11, Y5, Y2
+	VMULPD       Y0, Y9, Y0
+	VFMADD231PD  Y10, Y12, Y0
+	VMULPD       Y1, Y9, Y9
+	VFMADD231PD  Y6, Y12, Y9
+	VSUBPD       Y11, Y5, Y5
+	VMOVUPS      (R9), Y11
+	VANDPD       (R10), Y11, Y11
+	VMOVMSKPD    Y11, CX
+	TESTQ        CX, CX
+	JE           easy7
+	VANDNPD      (R10), Y11, Y11
+	VMASKMOVPD   Y2, Y11, (AX)
+	VMASKMOVPD   Y0, Y11, (AX)(DI*1)
+	VMASKMOVPD   Y9, Y11, (AX)(DI*2)
+	VMASKMOVPD   Y5, Y11, (AX)(R8*1)
+	MOVQ         SI, AX
+	MOVQ         SI, DX
+	SUBQ         BX, DX
+	MOVQ         DX, at+40(FP)
+	MOVQ         AX, next+48(FP)
+	MOVQ         CX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy7:
+	VMOVUPS    (R10), Y11
+	VMASKMOVPD Y2, Y11, (AX)
+	VMOVUPS    (R10), Y11
+	VMASKMOVPD Y0, Y11, (AX)(DI*1)
+	VMOVUPS    (R10), Y11
+	VMASKMOVPD Y9, Y11, (AX)(DI*2)
+	VMOVUPS    (R10), Y11
+	VMASKMOVPD Y5, Y11, (AX)(R8*1)
+
+done5:
+	XORQ AX, AX
+	MOVQ SI, at+40(FP)
+	MOVQ SI, next+48(FP)
+	MOVQ AX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+// func expFrechetAdjoint2x2F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·expFrechetAdjoint2x2F64AVX512(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ n+24(FP), BX
+	MOVQ stride+32(FP), DI
+	SHLQ $0x03, DI
+	LEAQ (DI)(DI*2), R8
+	MOVQ BX, SI
+	SUBQ $+8, BX
+	JL   next2
+
+loop1:
+	VMOVUPS           (CX), Z0
+	VMULPD.BCST       halfF64<>+0(SB), Z0, Z1
+	VMOVUPS           (CX)(R8*1), Z2
+	VMULPD.BCST       halfF64<>+0(SB), Z2, Z3
+	VADDPD            Z3, Z1, Z4
+	VSUBPD            Z3, Z1, Z1
+	VMOVUPS           (CX)(DI*2), Z3
+	VMOVUPS           (CX)(DI*1), Z5
+	VMULPD            Z5, Z3, Z6
+	VMOVAPS           Z6, Z7
+	VFMSUB231PD       Z5, Z3, Z7
+	VFMADD231PD       Z1, Z1, Z6
+	VADDPD            Z7, Z6, Z6
+	VPANDQ.BCST       absF64<>+0(SB), Z4, Z7
+	VCMPPD.BCST       $0x16, expHalfF64<>+0(SB), Z7, K1
+	VPANDQ.BCST       absF64<>+0(SB), Z6, Z7
+	VCMPPD.BCST       $0x16, x2x2MaxF64<>+0(SB), Z7, K2
+	KORW              K1, K2, K1
+	VPANDQ.BCST       absF64<>+0(SB), Z0, Z0
+	VPANDQ.BCST       absF64<>+0(SB), Z3, Z7
+	VMAXPD            Z7, Z0, Z0
+	VPANDQ.BCST       absF64<>+0(SB), Z5, Z7
+	VMAXPD            Z7, Z0, Z0
+	VPANDQ.BCST       absF64<>+0(SB), Z2, Z2
+	VMAXPD            Z2, Z0, Z0
+	VMOVUPS           (DX), Z2
+	VPANDQ.BCST       absF64<>+0(SB), Z2, Z7
+	VMAXPD            Z7, Z0, Z0
+	VMOVUPS           (DX)(DI*1), Z7
+	VPANDQ.BCST       absF64<>+0(SB), Z7, Z8
+	VMAXPD            Z8, Z0, Z0
+	VMOVUPS           (DX)(DI*2), Z8
+	VPANDQ.BCST       absF64<>+0(SB), Z8, Z9
+	VMAXPD            Z9, Z0, Z0
+	VMOVUPS           (DX)(R8*1), Z9
+	VPANDQ.BCST       absF64<>+0(SB), Z9, Z10
+	VMAXPD            Z10, Z0, Z0
+	VCMPPD.BCST       $0x16, directionMaxF64<>+0(SB), Z0, K2
+	KORW              K1, K2, K1
+	VPANDQ.BCST       absF64<>+0(SB), Z6, Z0
+	VMAXPD.BCST       rootMinF64<>+0(SB), Z0, Z0
+	VRSQRT14PD        Z0, Z10
+	VMULPD.BCST       halfF64<>+0(SB), Z10, Z11
+	VMULPD            Z10, Z0, Z10
+	VBROADCASTSD      halfF64<>+0(SB), Z12
+	VFNMADD231PD      Z11, Z10, Z12
+	VFMADD231PD       Z12, Z10, Z10
+	VFMADD231PD       Z12, Z11, Z11
+	VADDPD            Z11, Z11, Z12
+	VFNMADD231PD      Z10, Z10, Z0
+	VFMADD231PD       Z11, Z0, Z10
+	VBROADCASTSD      oneF64<>+0(SB), Z0
+	VFNMADD231PD      Z12, Z10, Z0
+	VFMADD231PD       Z12, Z0, Z12
+	VCMPPD.BCST       $0x1e, largeMinF64<>+0(SB), Z6, K2
+	VBROADCASTSD      twoOverPiF64<>+0(SB), Z0
+	VBLENDMPD.BCST    log2eF64<>+0(SB), Z0, K2, Z0
+	VFMADD213PD.BCST  roundF64<>+0(SB), Z10, Z0
+	VSUBPD.BCST       roundF64<>+0(SB), Z0, Z11
+	VBROADCASTSD      halfPi1F64<>+0(SB), Z13
+	VBLENDMPD.BCST    ln2HiF64<>+0(SB), Z13, K2, Z13
+	VFNMADD231PD      Z13, Z11, Z10
+	VBROADCASTSD      halfPi2F64<>+0(SB), Z13
+	VBLENDMPD.BCST    ln2LoF64<>+0(SB), Z13, K2, Z13
+	VFNMADD231PD      Z13, Z11, Z10
+	VMULPD            Z10, Z10, Z11
+	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z6, Z11
+	VBROADCASTSD      coshP6F64<>+0(SB), Z13
+	VFMADD213PD.BCST  coshP5F64<>+0(SB), Z11, Z13
+	VFMADD213PD.BCST  coshP4F64<>+0(SB), Z11, Z13
+	VFMADD213PD.BCST  coshP3F64<>+0(SB), Z11, Z13
+	VFMADD213PD.BCST  coshP2F64<>+0(SB), Z11, Z13
+	VFMADD213PD.BCST  coshP1F64<>+0(SB), Z11, Z13
+	VFMADD213PD.BCST  coshP0F64<>+0(SB), Z11, Z13
+	VFMADD213PD.BCST  oneF64<>+0(SB), Z11, Z13
+	VMULPD            Z11, Z10, Z14
+	VBROADCASTSD      sinhQ6F64<>+0(SB), Z15
+	VFMADD213PD.BCST  sinhQ5F64<>+0(SB), Z11, Z15
+	VFMADD213PD.BCST  sinhQ4F64<>+0(SB), Z11, Z15
+	VFMADD213PD.BCST  sinhQ3F64<>+0(SB), Z11, Z15
+	VFMADD213PD.BCST  sinhQ2F64<>+0(SB), Z11, Z15
+	VFMADD213PD.BCST  sinhQ1F64<>+0(SB), Z11, Z15
+	VFMADD213PD.BCST  sinhQ0F64<>+0(SB), Z11, Z15
+	VFMADD231PD       Z15, Z14, Z10
+	VPSLLQ            $0x34, Z0, Z14
+	VPADDQ.BCST       oneF64<>+0(SB), Z14, Z14
+	VBROADCASTSD      oneF64<>+0(SB), Z15
+	VPADDQ.BCST       oneF64<>+0(SB), Z15, Z15
+	VPSUBQ            Z14, Z15, Z15
+	VSUBPD            Z10, Z13, Z11
+	VMULPD            Z15, Z11, Z11
+	VADDPD            Z10, Z13, Z15
+	VPTESTMQ.BCST     bit0F64<>+0(SB), Z0, K3
+	VBLENDMPD         Z10, Z13, K3, Z16
+	VBLENDMPD         Z13, Z10, K3, Z10
+	VPADDQ.BCST       oneIF64<>+0(SB), Z0, Z13
+	VPSLLQ            $0x3e, Z13, Z13
+	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z13, Z16
+	VPSLLQ            $0x3e, Z0, Z0
+	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z0, Z10
+	VMOVAPS           Z11, Z0
+	VFMADD231PD       Z14, Z15, Z0
+	VBLENDMPD         Z0, Z16, K2, Z16
+	VFMSUB231PD       Z14, Z15, Z11
+	VBLENDMPD         Z11, Z10, K2, Z10
+	VMULPD            Z12, Z10, Z10
+	VBROADCASTSD      oneF64<>+0(SB), Z12
+	VBLENDMPD.BCST    halfF64<>+0(SB), Z12, K2, Z12
+	VMULPD            Z12, Z16, Z16
+	VMULPD            Z12, Z10, Z10
+	VPANDQ.BCST       absF64<>+0(SB), Z6, Z12
+	VCMPPD.BCST       $0x12, oneF64<>+0(SB), Z12, K2
+	VSUBPD            Z10, Z16, Z12
+	VMULPD.BCST       halfF64<>+0(SB), Z12, Z12
+	VBLENDMPD.BCST    oneF64<>+0(SB), Z6, K2, Z11
+	VRCP14PD          Z11, Z15
+	VBROADCASTSD      oneF64<>+0(SB), Z14
+	VFNMADD231PD      Z15, Z11, Z14
+	VFMADD231PD       Z15, Z14, Z15
+	VMULPD            Z15, Z12, Z14
+	VFNMADD231PD      Z14, Z11, Z12
+	VFMADD231PD       Z15, Z12, Z14
+	VBROADCASTSD      sinhSlope9F64<>+0(SB), Z12
+	VFMADD213PD.BCST  sinhSlope8F64<>+0(SB), Z6, Z12
+	VFMADD213PD.BCST  sinhSlope7F64<>+0(SB), Z6, Z12
+	VFMADD213PD.BCST  sinhSlope6F64<>+0(SB), Z6, Z12
+	VFMADD213PD.BCST  sinhSlope5F64<>+0(SB), Z6, Z12
+	VFMADD213PD.BCST  sinhSlope4F64<>+0(SB), Z6, Z12
+	VFMADD213PD.BCST  sinhSlope3F64<>+0(SB), Z6, Z12
+	VFMADD213PD.BCST  sinhSlope2F64<>+0(SB), Z6, Z12
+	VFMADD213PD.BCST  sinhSlope1F64<>+0(SB), Z6, Z12
+	VFMADD213PD.BCST  sinhSlope0F64<>+0(SB), Z6, Z12
+	VBLENDMPD         Z12, Z14, K2, Z14
+	VMULPD.BCST       halfF64<>+0(SB), Z2, Z2
+	VMULPD.BCST       halfF64<>+0(SB), Z9, Z9
+	VADDPD            Z9, Z2, Z12
+	VSUBPD            Z9, Z2, Z2
+	VADDPD            Z1, Z1, Z9
+	VMULPD            Z7, Z5, Z6
+	VMOVAPS           Z6, Z15
+	VFMSUB231PD       Z7, Z5, Z15
+	VFMADD231PD       Z8, Z3, Z6
+	VADDPD            Z15, Z6, Z6
+	VFMADD231PD       Z2, Z9, Z6
+	VMULPD.BCST       halfF64<>+0(SB), Z10, Z9
+	VMULPD            Z6, Z9, Z9
+	VFMADD231PD       Z12, Z16, Z9
+	VMULPD            Z6, Z14, Z14
+	VFMADD231PD       Z12, Z10, Z14
+	VBROADCASTSD      log2eF64<>+0(SB), Z12
+	VFMADD213PD.BCST  roundF64<>+0(SB), Z4, Z12
+	VSUBPD.BCST       roundF64<>+0(SB), Z12, Z12
+	VFNMADD231PD.BCST ln2HiF64<>+0(SB), Z12, Z4
+	VFNMADD231PD.BCST ln2LoF64<>+0(SB), Z12, Z4
+	VBROADCASTSD      expQ9F64<>+0(SB), Z6
+	VFMADD213PD.BCST  expQ8F64<>+0(SB), Z4, Z6
+	VFMADD213PD.BCST  expQ7F64<>+0(SB), Z4, Z6
+	VFMADD213PD.BCST  expQ6F64<>+0(SB), Z4, Z6
+	VFMADD213PD.BCST  expQ5F64<>+0(SB), Z4, Z6
+	VFMADD213PD.BCST  expQ4F64<>+0(SB), Z4, Z6
+	VFMADD213PD.BCST  expQ3F64<>+0(SB), Z4, Z6
+	VFMADD213PD.BCST  expQ2F64<>+0(SB), Z4, Z6
+	VFMADD213PD.BCST  expQ1F64<>+0(SB), Z4, Z6
+	VFMADD213PD.BCST  expQ0F64<>+0(SB), Z4, Z6
+	VMULPD            Z4, Z4, Z16
+	VFMADD231PD       Z6, Z16, Z4
+	VADDPD.BCST       oneF64<>+0(SB), Z4, Z4
+	VSCALEFPD         Z12, Z4, Z4
+	VMULPD            Z4, Z9, Z9
+	VMULPD            Z4, Z14, Z14
+	VMULPD            Z4, Z10, Z10
+	VMULPD            Z2, Z10, Z2
+	VFMADD231PD       Z1, Z14, Z2
+	VADDPD            Z2, Z9, Z1
+	VMULPD            Z7, Z10, Z7
+	VFMADD231PD       Z3, Z14, Z7
+	VMULPD            Z8, Z10, Z10
+	VFMADD231PD       Z5, Z14, Z10
+	VSUBPD            Z2, Z9, Z9
+	KMOVW             K1, R9
+	TESTQ             R9, R9
+	JE                easy4
+	KNOTW             K1, K1
+	VMOVUPD           Z1, K1, (AX)
+	VMOVUPD           Z7, K1, (AX)(DI*1)
+	VMOVUPD           Z10, K1, (AX)(DI*2)
+	VMOVUPD           Z9, K1, (AX)(R8*1)
+	MOVQ              SI, AX
+	SUBQ              BX, AX
+	MOVQ              AX, CX
+	SUBQ              $+8, CX
+	MOVQ              CX, at+40(FP)
+	MOVQ              AX, next+48(FP)
+	MOVQ              R9, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy4:
+	VMOVUPS Z1, (AX)
+	VMOVUPS Z7, (AX)(DI*1)
+	VMOVUPS Z10, (AX)(DI*2)
+	VMOVUPS Z9, (AX)(R8*1)
+	ADDQ    $+64, AX
+	ADDQ    $+64, CX
+	ADDQ    $+64, DX
+	SUBQ    $+8, BX
+	JGE     loop1
+
+next2:
+	ADDQ              $+8, BX
+	TESTQ             BX, BX
+	JE                done5
+	MOVQ              $-1, R9
+	BZHIQ             BX, R9, R9
+	KMOVW             R9, K1
+	VMOVUPD.Z         (CX), K1, Z9
+	VMULPD.BCST       halfF64<>+0(SB), Z9, Z10
+	VMOVUPD.Z         (CX)(R8*1), K1, Z7
+	VMULPD.BCST       halfF64<>+0(SB), Z7, Z1
+	VADDPD            Z1, Z10, Z2
+	VSUBPD            Z1, Z10, Z10
+	VMOVUPD.Z         (CX)(DI*2), K1, Z1
+	VMOVUPD.Z         (CX)(DI*1), K1, Z14
+	VMULPD            Z14, Z1, Z5
+	VMOVAPS           Z5, Z8
+	VFMSUB231PD       Z14, Z1, Z8
+	VFMADD231PD       Z10, Z10, Z5
+	VADDPD            Z8, Z5, Z5
+	VPANDQ.BCST       absF64<>+0(SB), Z2, Z8
+	VCMPPD.BCST       $0x16, expHalfF64<>+0(SB), Z8, K2
+	VPANDQ.BCST       absF64<>+0(SB), Z5, Z8
+	VCMPPD.BCST       $0x16, x2x2MaxF64<>+0(SB), Z8, K3
+	KORW              K2, K3, K2
+	VPANDQ.BCST       absF64<>+0(SB), Z9, Z9
+	VPANDQ.BCST       absF64<>+0(SB), Z1, Z8
+	VMAXPD            Z8, Z9, Z9
+	VPANDQ.BCST       absF64<>+0(SB), Z14, Z8
+	VMAXPD            Z8, Z9, Z9
+	VPANDQ.BCST       absF64<>+0(SB), Z7, Z7
+	VMAXPD            Z7, Z9, Z9
+	VMOVUPD.Z         (DX), K1, Z7
+	VPANDQ.BCST       absF64<>+0(SB), Z7, Z8
+	VMAXPD            Z8, Z9, Z9
+	VMOVUPD.Z         (DX)(DI*1), K1, Z8
+	VPANDQ.BCST       absF64<>+0(SB), Z8, Z3
+	VMAXPD            Z3, Z9, Z9
+	VMOVUPD.Z         (DX)(DI*2), K1, Z3
+	VPANDQ.BCST       absF64<>+0(SB), Z3, Z4
+	VMAXPD            Z4, Z9, Z9
+	VMOVUPD.Z         (DX)(R8*1), K1, Z4
+	VPANDQ.BCST       absF64<>+0(SB), Z4, Z12
+	VMAXPD            Z12, Z9, Z9
+	VCMPPD.BCST       $0x16, directionMaxF64<>+0(SB), Z9, K3
+	KORW              K2, K3, K2
+	VPANDQ.BCST       absF64<>+0(SB), Z5, Z9
+	VMAXPD.BCST       rootMinF64<>+0(SB), Z9, Z9
+	VRSQRT14PD        Z9, Z12
+	VMULPD.BCST       halfF64<>+0(SB), Z12, Z16
+	VMULPD            Z12, Z9, Z12
+	VBROADCASTSD      halfF64<>+0(SB), Z6
+	VFNMADD231PD      Z16, Z12, Z6
+	VFMADD231PD       Z6, Z12, Z12
+	VFMADD231PD       Z6, Z16, Z16
+	VADDPD            Z16, Z16, Z6
+	VFNMADD231PD      Z12, Z12, Z9
+	VFMADD231PD       Z16, Z9, Z12
+	VBROADCASTSD      oneF64<>+0(SB), Z9
+	VFNMADD231PD      Z6, Z12, Z9
+	VFMADD231PD       Z6, Z9, Z6
+	VCMPPD.BCST       $0x1e, largeMinF64<>+0(SB), Z5, K3
+	VBROADCASTSD      twoOverPiF64<>+0(SB), Z9
+	VBLENDMPD.BCST    log2eF64<>+0(SB), Z9, K3, Z9
+	VFMADD213PD.BCST  roundF64<>+0(SB), Z12, Z9
+	VSUBPD.BCST       roundF64<>+0(SB), Z9, Z16
+	VBROADCASTSD      halfPi1F64<>+0(SB), Z15
+	VBLENDMPD.BCST    ln2HiF64<>+0(SB), Z15, K3, Z15
+	VFNMADD231PD      Z15, Z16, Z12
+	VBROADCASTSD      halfPi2F64<>+0(SB), Z15
+	VBLENDMPD.BCST    ln2LoF64<>+0(SB), Z15, K3, Z15
+	VFNMADD231PD      Z15, Z16, Z12
+	VMULPD            Z12, Z12, Z16
+	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z5, Z16
+	VBROADCASTSD      coshP6F64<>+0(SB), Z15
+	VFMADD213PD.BCST  coshP5F64<>+0(SB), Z16, Z15
+	VFMADD213PD.BCST  coshP4F64<>+0(SB), Z16, Z15
+	VFMADD213PD.BCST  coshP3F64<>+0(SB), Z16, Z15
+	VFMADD213PD.BCST  coshP2F64<>+0(SB), Z16, Z15
+	VFMADD213PD.BCST  coshP1F64<>+0(SB), Z16, Z15
+	VFMADD213PD.BCST  coshP0F64<>+0(SB), Z16, Z15
+	VFMADD213PD.BCST  oneF64<>+0(SB), Z16, Z15
+	VMULPD            Z16, Z12, Z11
+	VBROADCASTSD      sinhQ6F64<>+0(SB), Z0
+	VFMADD213PD.BCST  sinhQ5F64<>+0(SB), Z16, Z0
+	VFMADD213PD.BCST  sinhQ4F64<>+0(SB), Z16, Z0
+	VFMADD213PD.BCST  sinhQ3F64<>+0(SB), Z16, Z0
+	VFMADD213PD.BCST  sinhQ2F64<>+0(SB), Z16, Z0
+	VFMADD213PD.BCST  sinhQ1F64<>+0(SB), Z16, Z0
+	VFMADD213PD.BCST  sinhQ0F64<>+0(SB), Z16, Z0
+	VFMADD231PD       Z0, Z11, Z12
+	VPSLLQ            $0x34, Z9, Z11
+	VPADDQ.BCST       oneF64<>+0(SB), Z11, Z11
+	VBROADCASTSD      oneF64<>+0(SB), Z0
+	VPADDQ.BCST       oneF64<>+0(SB), Z0, Z0
+	VPSUBQ            Z11, Z0, Z0
+	VSUBPD            Z12, Z15, Z16
+	VMULPD            Z0, Z16, Z16
+	VADDPD            Z12, Z15, Z0
+	VPTESTMQ.BCST     bit0F64<>+0(SB), Z9, K4
+	VBLENDMPD         Z12, Z15, K4, Z13
+	VBLENDMPD         Z15, Z12, K4, Z12
+	VPADDQ.BCST       oneIF64<>+0(SB), Z9, Z15
+	VPSLLQ            $0x3e, Z15, Z15
+	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z15, Z13
+	VPSLLQ            $0x3e, Z9, Z9
+	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z9, Z12
+	VMOVAPS           Z16, Z9
+	VFMADD231PD       Z11, Z0, Z9
+	VBLENDMPD         Z9, Z13, K3, Z13
+	VFMSUB231PD       Z11, Z0, Z16
+	VBLENDMPD         Z16, Z12, K3, Z12
+	VMULPD            Z6, Z12, Z12
+	VBROADCASTSD      oneF64<>+0(SB), Z6
+	VBLENDMPD.BCST    halfF64<>+0(SB), Z6, K3, Z6
+	VMULPD            Z6, Z13, Z13
+	VMULPD            Z6, Z12, Z12
+	VPANDQ.BCST       absF64<>+0(SB), Z5, Z6
+	VCMPPD.BCST       $0x12, oneF64<>+0(SB), Z6, K3
+	VSUBPD            Z12, Z13, Z6
+	VMULPD.BCST       halfF64<>+0(SB), Z6, Z6
+	VBLENDMPD.BCST    oneF64<>+0(SB), Z5, K3, Z16
+	VRCP14PD          Z16, Z0
+	VBROADCASTSD      oneF64<>+0(SB), Z11
+	VFNMADD231PD      Z0, Z16, Z11
+	VFMADD231PD       Z0, Z11, Z0
+	VMULPD            Z0, Z6, Z11
+	VFNMADD231PD      Z11, Z16, Z6
+	VFMADD231PD       Z0, Z6, Z11
+	VBROADCASTSD      sinhSlope9F64<>+0(SB), Z6
+	VFMADD213PD.BCST  sinhSlope8F64<>+0(SB), Z5, Z6
+	VFMADD213PD.BCST  sinhSlope7F64<>+0(SB), Z5, Z6
+	VFMADD213PD.BCST  sinhSlope6F64<>+0(SB), Z5, Z6
+	VFMADD213PD.BCST  sinhSlope5F64<>+0(SB), Z5, Z6
+	VFMADD213PD.BCST  sinhSlope4F64<>+0(SB), Z5, Z6
+	VFMADD213PD.BCST  sinhSlope3F64<>+0(SB), Z5, Z6
+	VFMADD213PD.BCST  sinhSlope2F64<>+0(SB), Z5, Z6
+	VFMADD213PD.BCST  sinhSlope1F64<>+0(SB), Z5, Z6
+	VFMADD213PD.BCST  sinhSlope0F64<>+0(SB), Z5, Z6
+	VBLENDMPD         Z6, Z11, K3, Z11
+	VMULPD.BCST       halfF64<>+0(SB), Z7, Z7
+	VMULPD.BCST       halfF64<>+0(SB), Z4, Z4
+	VADDPD            Z4, Z7, Z6
+	VSUBPD            Z4, Z7, Z7
+	VADDPD            Z10, Z10, Z4
+	VMULPD            Z8, Z14, Z5
+	VMOVAPS           Z5, Z0
+	VFMSUB231PD       Z8, Z14, Z0
+	VFMADD231PD       Z3, Z1, Z5
+	VADDPD            Z0, Z5, Z5
+	VFMADD231PD       Z7, Z4, Z5
+	VMULPD.BCST       halfF64<>+0(SB), Z12, Z4
+	VMULPD            Z5, Z4, Z4
+	VFMADD231PD       Z6, Z13, Z4
+	VMULPD            Z5, Z11, Z11
+	VFMADD231PD       Z6, Z12, Z11
+	VBROADCASTSD      log2eF64<>+0(SB), Z6
+	VFMADD213PD.BCST  roundF64<>+0(SB), Z2, Z6
+	VSUBPD.BCST       roundF64<>+0(SB), Z6, Z6
+	VFNMADD231PD.BCST ln2HiF64<>+0(SB), Z6, Z2
+	VFNMADD231PD.BCST ln2LoF64<>+0(SB), Z6, Z2
+	VBROADCASTSD      expQ9F64<>+0(SB), Z5
+	VFMADD213PD.BCST  expQ8F64<>+0(SB), Z2, Z5
+	VFMADD213PD.BCST  expQ7F64<>+0(SB), Z2, Z5
+	VFMADD213PD.BCST  expQ6F64<>+0(SB), Z2, Z5
+	VFMADD213PD.BCST  expQ5F64<>+0(SB), Z2, Z5
+	VFMADD213PD.BCST  expQ4F64<>+0(SB), Z2, Z5
+	VFMADD213PD.BCST  expQ3F64<>+0(SB), Z2, Z5
+	VFMADD213PD.BCST  expQ2F64<>+0(SB), Z2, Z5
+	VFMADD213PD.BCST  expQ1F64<>+0(SB), Z2, Z5
+	VFMADD213PD.BCST  expQ0F64<>+0(SB), Z2, Z5
+	VMULPD            Z2, Z2, Z13
+	VFMADD231PD       Z5, Z13, Z2
+	VADDPD.BCST       oneF64<>+0(SB), Z2, Z2
+	VSCALEFPD         Z6, Z2, Z2
+	VMULPD            Z2, Z4, Z4
+	VMULPD            Z2, Z11, Z11
+	VMULPD            Z2, Z12, Z12
+	VMULPD            Z7, Z12, Z7
+	VFMADD231PD       Z10, Z11, Z7
+	VADDPD            Z7, Z4, Z10
+	VMULPD            Z8, Z12, Z8
+	VFMADD231PD       Z1, Z11, Z8
+	VMULPD            Z3, Z12, Z12
+	VFMADD231PD       Z14, Z11, Z12
+	VSUBPD            Z7, Z4, Z4
+	KANDW             K1, K2, K2
+	KMOVW             K2, CX
+	TESTQ             CX, CX
+	JE                easy7
+	KANDNW            K1, K2, K1
+	VMOVUPD           Z10, K1, (AX)
+	VMOVUPD           Z8, K1, (AX)(DI*1)
+	VMOVUPD           Z12, K1, (AX)(DI*2)
+	VMOVUPD           Z4, K1, (AX)(R8*1)
+	MOVQ              SI, AX
+	MOVQ              SI, DX
+	SUBQ              BX, DX
+	MOVQ              DX, at+40(FP)
+	MOVQ              AX, next+48(FP)
+	MOVQ              CX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy7:
+	VMOVUPD Z10, K1, (AX)
+	VMOVUPD Z8, K1, (AX)(DI*1)
+	VMOVUPD Z12, K1, (AX)(DI*2)
+	VMOVUPD Z4, K1, (AX)(R8*1)
+
+done5:
+	XORQ AX, AX
+	MOVQ SI, at+40(FP)
+	MOVQ SI, next+48(FP)
+	MOVQ AX, hard+56(FP)
+	VZEROUPPER
+	RET

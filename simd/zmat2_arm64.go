@@ -63,3 +63,23 @@ func frobenius2x2F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard 
 //
 //go:noescape
 func frobenius2x2F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
+
+// expFrechet2x2F32NEON writes the derivatives of the exponential of n matrices, each in a direction. It takes 53 instructions each.
+//
+//go:noescape
+func expFrechet2x2F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
+
+// expFrechet2x2F64NEON writes the derivatives of the exponential of n matrices, each in a direction. It takes 121 instructions each.
+//
+//go:noescape
+func expFrechet2x2F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
+
+// expFrechetAdjoint2x2F32NEON writes the derivatives of the exponential of n matrices transposed, each in a direction. It takes 53 instructions each.
+//
+//go:noescape
+func expFrechetAdjoint2x2F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
+
+// expFrechetAdjoint2x2F64NEON writes the derivatives of the exponential of n matrices transposed, each in a direction. It takes 121 instructions each.
+//
+//go:noescape
+func expFrechetAdjoint2x2F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)

@@ -324,7 +324,43 @@ DATA mat2Consts<>+2528(SB)/8, $0x7fb0000000000000 // squareSumMaxF64
 DATA mat2Consts<>+2536(SB)/8, $0x7fb0000000000000 // squareSumMaxF64
 DATA mat2Consts<>+2544(SB)/8, $0x07b0000000000000 // squareSumMinF64
 DATA mat2Consts<>+2552(SB)/8, $0x07b0000000000000 // squareSumMinF64
-GLOBL mat2Consts<>(SB), RODATA|NOPTR, $2560
+DATA mat2Consts<>+2560(SB)/8, $0x4e8000004e800000 // directionMax
+DATA mat2Consts<>+2568(SB)/8, $0x4e8000004e800000 // directionMax
+DATA mat2Consts<>+2576(SB)/8, $0x34067f5b34067f5b // sinhSlope4
+DATA mat2Consts<>+2584(SB)/8, $0x34067f5b34067f5b // sinhSlope4
+DATA mat2Consts<>+2592(SB)/8, $0x30846da430846da4 // sinhSlope5
+DATA mat2Consts<>+2600(SB)/8, $0x30846da430846da4 // sinhSlope5
+DATA mat2Consts<>+2608(SB)/8, $0x3738ef1d3738ef1d // sinhSlope3
+DATA mat2Consts<>+2616(SB)/8, $0x3738ef1d3738ef1d // sinhSlope3
+DATA mat2Consts<>+2624(SB)/8, $0x3a1c09c13a1c09c1 // sinhSlope2
+DATA mat2Consts<>+2632(SB)/8, $0x3a1c09c13a1c09c1 // sinhSlope2
+DATA mat2Consts<>+2640(SB)/8, $0x3c8888893c888889 // sinhSlope1
+DATA mat2Consts<>+2648(SB)/8, $0x3c8888893c888889 // sinhSlope1
+DATA mat2Consts<>+2656(SB)/8, $0x3e2aaaab3e2aaaab // sinhSlope0
+DATA mat2Consts<>+2664(SB)/8, $0x3e2aaaab3e2aaaab // sinhSlope0
+DATA mat2Consts<>+2672(SB)/8, $0x4f90000000000000 // directionMaxF64
+DATA mat2Consts<>+2680(SB)/8, $0x4f90000000000000 // directionMaxF64
+DATA mat2Consts<>+2688(SB)/8, $0x3c95532eaf516982 // sinhSlope8F64
+DATA mat2Consts<>+2696(SB)/8, $0x3c95532eaf516982 // sinhSlope8F64
+DATA mat2Consts<>+2704(SB)/8, $0x3c0ce272b49432ce // sinhSlope9F64
+DATA mat2Consts<>+2712(SB)/8, $0x3c0ce272b49432ce // sinhSlope9F64
+DATA mat2Consts<>+2720(SB)/8, $0x3d1952c77030ad4a // sinhSlope7F64
+DATA mat2Consts<>+2728(SB)/8, $0x3d1952c77030ad4a // sinhSlope7F64
+DATA mat2Consts<>+2736(SB)/8, $0x3d978af56a4d411b // sinhSlope6F64
+DATA mat2Consts<>+2744(SB)/8, $0x3d978af56a4d411b // sinhSlope6F64
+DATA mat2Consts<>+2752(SB)/8, $0x3e108db48ebe51c7 // sinhSlope5F64
+DATA mat2Consts<>+2760(SB)/8, $0x3e108db48ebe51c7 // sinhSlope5F64
+DATA mat2Consts<>+2768(SB)/8, $0x3e80cfeb60f94b0e // sinhSlope4F64
+DATA mat2Consts<>+2776(SB)/8, $0x3e80cfeb60f94b0e // sinhSlope4F64
+DATA mat2Consts<>+2784(SB)/8, $0x3ee71de3a556c734 // sinhSlope3F64
+DATA mat2Consts<>+2792(SB)/8, $0x3ee71de3a556c734 // sinhSlope3F64
+DATA mat2Consts<>+2800(SB)/8, $0x3f43813813813814 // sinhSlope2F64
+DATA mat2Consts<>+2808(SB)/8, $0x3f43813813813814 // sinhSlope2F64
+DATA mat2Consts<>+2816(SB)/8, $0x3f91111111111111 // sinhSlope1F64
+DATA mat2Consts<>+2824(SB)/8, $0x3f91111111111111 // sinhSlope1F64
+DATA mat2Consts<>+2832(SB)/8, $0x3fc5555555555555 // sinhSlope0F64
+DATA mat2Consts<>+2840(SB)/8, $0x3fc5555555555555 // sinhSlope0F64
+GLOBL mat2Consts<>(SB), RODATA|NOPTR, $2848
 
 // func exp2x2F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
 TEXT ·exp2x2F32NEON(SB), NOSPLIT, $0-64
@@ -3924,4 +3960,2596 @@ hard2:
 	MOVD R3, at+40(FP)
 	MOVD R8, next+48(FP)
 	MOVD R7, hard+56(FP)
+	RET
+
+// func expFrechet2x2F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
+TEXT ·expFrechet2x2F32NEON(SB), NOSPLIT, $0-64
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD n+24(FP), R3
+	MOVD $mat2Consts<>(SB), R5
+	MOVD stride+32(FP), R6
+	LSL $2, R6
+	ADD R6<<1, R6, R7
+	FMOVQ 16(R5), F0
+	FMOVQ 48(R5), F1
+	FMOVQ (R5), F2
+	FMOVQ 32(R5), F3
+	FMOVQ 64(R5), F4
+	FMOVQ 80(R5), F5
+	FMOVQ 96(R5), F6
+	FMOVQ 2560(R5), F7
+	CMP $4, R3
+	BLT next
+
+loop:
+	// 212 instructions for 4 matrices, 53 each
+	FMOVQ (R1), F8
+	WORD $0x6e21dd09 // fmul v9.4s, v8.4s, v1.4s
+	ADD R7, R1, R8
+	FMOVQ (R8), F10
+	WORD $0x6e21dd4b // fmul v11.4s, v10.4s, v1.4s
+	WORD $0x4e2bd52c // fadd v12.4s, v9.4s, v11.4s
+	WORD $0x4eabd529 // fsub v9.4s, v9.4s, v11.4s
+	ADD R6, R1, R8
+	FMOVQ (R8), F11
+	ADD R6<<1, R1, R8
+	FMOVQ (R8), F13
+	WORD $0x6e2ddd6e // fmul v14.4s, v11.4s, v13.4s
+	WORD $0x6ea0f9cf // fneg v15.4s, v14.4s
+	VFMLA V13.S4, V11.S4, V15.S4
+	VFMLA V9.S4, V9.S4, V14.S4
+	WORD $0x4e2fd5ce // fadd v14.4s, v14.4s, v15.4s
+	VAND V0.B16, V12.B16, V15.B16
+	WORD $0x6e2fe4af // fcmge v15.4s, v5.4s, v15.4s
+	WORD $0x6e2059ef // mvn v15.16b, v15.16b
+	VAND V0.B16, V14.B16, V16.B16
+	WORD $0x6e30e4d0 // fcmge v16.4s, v6.4s, v16.4s
+	WORD $0x6e205a10 // mvn v16.16b, v16.16b
+	VORR V16.B16, V15.B16, V15.B16
+	VAND V0.B16, V8.B16, V8.B16
+	VAND V0.B16, V11.B16, V16.B16
+	WORD $0x6eb0e511 // fcmgt v17.4s, v8.4s, v16.4s
+	VBSL V16.B16, V8.B16, V17.B16
+	VAND V0.B16, V13.B16, V8.B16
+	WORD $0x6ea8e630 // fcmgt v16.4s, v17.4s, v8.4s
+	VBSL V8.B16, V17.B16, V16.B16
+	VAND V0.B16, V10.B16, V10.B16
+	WORD $0x6eaae608 // fcmgt v8.4s, v16.4s, v10.4s
+	VBSL V10.B16, V16.B16, V8.B16
+	FMOVQ (R2), F10
+	VAND V0.B16, V10.B16, V16.B16
+	WORD $0x6eb0e511 // fcmgt v17.4s, v8.4s, v16.4s
+	VBSL V16.B16, V8.B16, V17.B16
+	ADD R6, R2, R8
+	FMOVQ (R8), F8
+	VAND V0.B16, V8.B16, V16.B16
+	WORD $0x6eb0e632 // fcmgt v18.4s, v17.4s, v16.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	ADD R6<<1, R2, R8
+	FMOVQ (R8), F16
+	VAND V0.B16, V16.B16, V17.B16
+	WORD $0x6eb1e653 // fcmgt v19.4s, v18.4s, v17.4s
+	VBSL V17.B16, V18.B16, V19.B16
+	ADD R7, R2, R8
+	FMOVQ (R8), F17
+	VAND V0.B16, V17.B16, V18.B16
+	WORD $0x6eb2e674 // fcmgt v20.4s, v19.4s, v18.4s
+	VBSL V18.B16, V19.B16, V20.B16
+	WORD $0x6e34e4f4 // fcmge v20.4s, v7.4s, v20.4s
+	WORD $0x6e205a94 // mvn v20.16b, v20.16b
+	VORR V20.B16, V15.B16, V15.B16
+	VAND V0.B16, V14.B16, V18.B16
+	FMOVQ 112(R5), F19
+	WORD $0x6eb3e654 // fcmgt v20.4s, v18.4s, v19.4s
+	VBSL V19.B16, V18.B16, V20.B16
+	WORD $0x6ea1fa94 // fsqrt v20.4s, v20.4s
+	WORD $0x6e34fc52 // fdiv v18.4s, v2.4s, v20.4s
+	FMOVQ 128(R5), F19
+	WORD $0x6eb3e5d5 // fcmgt v21.4s, v14.4s, v19.4s
+	FMOVQ 192(R5), F19
+	FMOVQ 208(R5), F22
+	VBIT V21.B16, V22.B16, V19.B16
+	VMOV V4.B16, V22.B16
+	VFMLA V19.S4, V20.S4, V22.S4
+	WORD $0x4ea4d6d3 // fsub v19.4s, v22.4s, v4.4s
+	FMOVQ 224(R5), F23
+	FMOVQ 240(R5), F24
+	VBIT V21.B16, V24.B16, V23.B16
+	VFMLS V23.S4, V19.S4, V20.S4
+	FMOVQ 256(R5), F23
+	FMOVQ 272(R5), F24
+	VBIT V21.B16, V24.B16, V23.B16
+	VFMLS V23.S4, V19.S4, V20.S4
+	WORD $0x6e34de93 // fmul v19.4s, v20.4s, v20.4s
+	VAND V3.B16, V14.B16, V23.B16
+	VEOR V23.B16, V19.B16, V19.B16
+	FMOVQ 288(R5), F23
+	FMOVQ 144(R5), F24
+	VFMLA V19.S4, V24.S4, V23.S4
+	FMOVQ 304(R5), F24
+	VFMLA V19.S4, V23.S4, V24.S4
+	FMOVQ 320(R5), F23
+	VFMLA V19.S4, V24.S4, V23.S4
+	VMOV V2.B16, V24.B16
+	VFMLA V23.S4, V19.S4, V24.S4
+	WORD $0x6e33de97 // fmul v23.4s, v20.4s, v19.4s
+	FMOVQ 336(R5), F25
+	FMOVQ 160(R5), F26
+	VFMLA V19.S4, V26.S4, V25.S4
+	FMOVQ 352(R5), F26
+	VFMLA V19.S4, V25.S4, V26.S4
+	FMOVQ 368(R5), F25
+	VFMLA V19.S4, V26.S4, V25.S4
+	VFMLA V25.S4, V23.S4, V20.S4
+	VSHL $23, V22.S4, V19.S4
+	VADD V2.S4, V19.S4, V19.S4
+	VADD V2.S4, V2.S4, V23.S4
+	VSUB V19.S4, V23.S4, V23.S4
+	WORD $0x4eb4d719 // fsub v25.4s, v24.4s, v20.4s
+	WORD $0x6e37df39 // fmul v25.4s, v25.4s, v23.4s
+	WORD $0x4e34d717 // fadd v23.4s, v24.4s, v20.4s
+	VSHL $31, V22.S4, V26.S4
+	WORD $0x4ea0ab5a // cmlt v26.4s, v26.4s, #0
+	VMOV V24.B16, V27.B16
+	VBIT V26.B16, V20.B16, V27.B16
+	VBIT V26.B16, V24.B16, V20.B16
+	FMOVQ 176(R5), F24
+	VADD V24.S4, V22.S4, V26.S4
+	VSHL $30, V26.S4, V26.S4
+	VAND V3.B16, V26.B16, V26.B16
+	VEOR V26.B16, V27.B16, V27.B16
+	VSHL $30, V22.S4, V22.S4
+	VAND V3.B16, V22.B16, V22.B16
+	VEOR V22.B16, V20.B16, V20.B16
+	VMOV V25.B16, V22.B16
+	VFMLA V19.S4, V23.S4, V22.S4
+	VBIT V21.B16, V22.B16, V27.B16
+	WORD $0x6ea0fb39 // fneg v25.4s, v25.4s
+	VFMLA V19.S4, V23.S4, V25.S4
+	VBIT V21.B16, V25.B16, V20.B16
+	WORD $0x6e32de94 // fmul v20.4s, v20.4s, v18.4s
+	VBSL V2.B16, V1.B16, V21.B16
+	WORD $0x6e35df7b // fmul v27.4s, v27.4s, v21.4s
+	WORD $0x6e35de94 // fmul v20.4s, v20.4s, v21.4s
+	VAND V0.B16, V14.B16, V18.B16
+	WORD $0x6e32e452 // fcmge v18.4s, v2.4s, v18.4s
+	WORD $0x4eb4d773 // fsub v19.4s, v27.4s, v20.4s
+	WORD $0x6e21de73 // fmul v19.4s, v19.4s, v1.4s
+	VMOV V14.B16, V21.B16
+	VBIT V18.B16, V2.B16, V21.B16
+	WORD $0x6e35fe73 // fdiv v19.4s, v19.4s, v21.4s
+	FMOVQ 2576(R5), F21
+	FMOVQ 2592(R5), F22
+	VFMLA V14.S4, V22.S4, V21.S4
+	FMOVQ 2608(R5), F22
+	VFMLA V14.S4, V21.S4, V22.S4
+	FMOVQ 2624(R5), F21
+	VFMLA V14.S4, V22.S4, V21.S4
+	FMOVQ 2640(R5), F22
+	VFMLA V14.S4, V21.S4, V22.S4
+	FMOVQ 2656(R5), F21
+	VFMLA V14.S4, V22.S4, V21.S4
+	VBIT V18.B16, V21.B16, V19.B16
+	WORD $0x6e21dd4a // fmul v10.4s, v10.4s, v1.4s
+	WORD $0x6e21de31 // fmul v17.4s, v17.4s, v1.4s
+	WORD $0x4e31d54e // fadd v14.4s, v10.4s, v17.4s
+	WORD $0x4eb1d54a // fsub v10.4s, v10.4s, v17.4s
+	WORD $0x4e29d531 // fadd v17.4s, v9.4s, v9.4s
+	WORD $0x6e28ddb2 // fmul v18.4s, v13.4s, v8.4s
+	WORD $0x6ea0fa55 // fneg v21.4s, v18.4s
+	VFMLA V8.S4, V13.S4, V21.S4
+	VFMLA V16.S4, V11.S4, V18.S4
+	WORD $0x4e35d652 // fadd v18.4s, v18.4s, v21.4s
+	VFMLA V10.S4, V17.S4, V18.S4
+	WORD $0x6e21de91 // fmul v17.4s, v20.4s, v1.4s
+	WORD $0x6e32de31 // fmul v17.4s, v17.4s, v18.4s
+	VFMLA V14.S4, V27.S4, V17.S4
+	WORD $0x6e32de73 // fmul v19.4s, v19.4s, v18.4s
+	VFMLA V14.S4, V20.S4, V19.S4
+	VMOV V4.B16, V14.B16
+	FMOVQ 208(R5), F18
+	VFMLA V18.S4, V12.S4, V14.S4
+	WORD $0x4ea4d5d2 // fsub v18.4s, v14.4s, v4.4s
+	FMOVQ 240(R5), F21
+	VFMLS V21.S4, V18.S4, V12.S4
+	FMOVQ 272(R5), F21
+	VFMLS V21.S4, V18.S4, V12.S4
+	FMOVQ 384(R5), F18
+	FMOVQ 400(R5), F21
+	VFMLA V12.S4, V21.S4, V18.S4
+	FMOVQ 416(R5), F21
+	VFMLA V12.S4, V18.S4, V21.S4
+	FMOVQ 432(R5), F18
+	VFMLA V12.S4, V21.S4, V18.S4
+	FMOVQ 448(R5), F21
+	VFMLA V12.S4, V18.S4, V21.S4
+	WORD $0x6e2cdd92 // fmul v18.4s, v12.4s, v12.4s
+	VFMLA V21.S4, V18.S4, V12.S4
+	VSHL $23, V14.S4, V14.S4
+	VADD V2.S4, V14.S4, V14.S4
+	VFMLA V14.S4, V12.S4, V14.S4
+	WORD $0x6e2ede31 // fmul v17.4s, v17.4s, v14.4s
+	WORD $0x6e2ede73 // fmul v19.4s, v19.4s, v14.4s
+	WORD $0x6e2ede94 // fmul v20.4s, v20.4s, v14.4s
+	WORD $0x6e2ade8a // fmul v10.4s, v20.4s, v10.4s
+	VFMLA V9.S4, V19.S4, V10.S4
+	WORD $0x4e2ad629 // fadd v9.4s, v17.4s, v10.4s
+	WORD $0x6e28de88 // fmul v8.4s, v20.4s, v8.4s
+	VFMLA V11.S4, V19.S4, V8.S4
+	WORD $0x6e30de94 // fmul v20.4s, v20.4s, v16.4s
+	VFMLA V13.S4, V19.S4, V20.S4
+	WORD $0x4eaad631 // fsub v17.4s, v17.4s, v10.4s
+	WORD $0x6eb0a9ea // umaxv s10, v15.4s
+	FMOVS F10, R8
+	CBNZ R8, hard
+	FMOVQ F9, (R0)
+	ADD R6, R0, R8
+	FMOVQ F8, (R8)
+	ADD R6<<1, R0, R8
+	FMOVQ F20, (R8)
+	ADD R7, R0, R8
+	FMOVQ F17, (R8)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	SUB $4, R3
+	CMP $4, R3
+	BGE loop
+
+next:
+	CBZ R3, done
+	MOVD R1, R8
+	TBZ $1, R3, loadOne
+	FMOVD.P 8(R8), F8
+	TBZ $0, R3, loaded
+	VLD1 (R8), V8.S[2]
+	B loaded
+
+loadOne:
+	FMOVS (R8), F8
+
+loaded:
+	WORD $0x6e21dd09 // fmul v9.4s, v8.4s, v1.4s
+	ADD R7, R1, R8
+	TBZ $1, R3, loadOne2
+	FMOVD.P 8(R8), F10
+	TBZ $0, R3, loaded2
+	VLD1 (R8), V10.S[2]
+	B loaded2
+
+loadOne2:
+	FMOVS (R8), F10
+
+loaded2:
+	WORD $0x6e21dd4b // fmul v11.4s, v10.4s, v1.4s
+	WORD $0x4e2bd52c // fadd v12.4s, v9.4s, v11.4s
+	WORD $0x4eabd529 // fsub v9.4s, v9.4s, v11.4s
+	ADD R6, R1, R8
+	TBZ $1, R3, loadOne3
+	FMOVD.P 8(R8), F11
+	TBZ $0, R3, loaded3
+	VLD1 (R8), V11.S[2]
+	B loaded3
+
+loadOne3:
+	FMOVS (R8), F11
+
+loaded3:
+	ADD R6<<1, R1, R8
+	TBZ $1, R3, loadOne4
+	FMOVD.P 8(R8), F13
+	TBZ $0, R3, loaded4
+	VLD1 (R8), V13.S[2]
+	B loaded4
+
+loadOne4:
+	FMOVS (R8), F13
+
+loaded4:
+	WORD $0x6e2ddd6e // fmul v14.4s, v11.4s, v13.4s
+	WORD $0x6ea0f9cf // fneg v15.4s, v14.4s
+	VFMLA V13.S4, V11.S4, V15.S4
+	VFMLA V9.S4, V9.S4, V14.S4
+	WORD $0x4e2fd5ce // fadd v14.4s, v14.4s, v15.4s
+	VAND V0.B16, V12.B16, V15.B16
+	WORD $0x6e2fe4af // fcmge v15.4s, v5.4s, v15.4s
+	WORD $0x6e2059ef // mvn v15.16b, v15.16b
+	VAND V0.B16, V14.B16, V16.B16
+	WORD $0x6e30e4d0 // fcmge v16.4s, v6.4s, v16.4s
+	WORD $0x6e205a10 // mvn v16.16b, v16.16b
+	VORR V16.B16, V15.B16, V15.B16
+	VAND V0.B16, V8.B16, V8.B16
+	VAND V0.B16, V11.B16, V16.B16
+	WORD $0x6eb0e511 // fcmgt v17.4s, v8.4s, v16.4s
+	VBSL V16.B16, V8.B16, V17.B16
+	VAND V0.B16, V13.B16, V8.B16
+	WORD $0x6ea8e630 // fcmgt v16.4s, v17.4s, v8.4s
+	VBSL V8.B16, V17.B16, V16.B16
+	VAND V0.B16, V10.B16, V10.B16
+	WORD $0x6eaae608 // fcmgt v8.4s, v16.4s, v10.4s
+	VBSL V10.B16, V16.B16, V8.B16
+	MOVD R2, R8
+	TBZ $1, R3, loadOne5
+	FMOVD.P 8(R8), F10
+	TBZ $0, R3, loaded5
+	VLD1 (R8), V10.S[2]
+	B loaded5
+
+loadOne5:
+	FMOVS (R8), F10
+
+loaded5:
+	VAND V0.B16, V10.B16, V16.B16
+	WORD $0x6eb0e511 // fcmgt v17.4s, v8.4s, v16.4s
+	VBSL V16.B16, V8.B16, V17.B16
+	ADD R6, R2, R8
+	TBZ $1, R3, loadOne6
+	FMOVD.P 8(R8), F8
+	TBZ $0, R3, loaded6
+	VLD1 (R8), V8.S[2]
+	B loaded6
+
+loadOne6:
+	FMOVS (R8), F8
+
+loaded6:
+	VAND V0.B16, V8.B16, V16.B16
+	WORD $0x6eb0e632 // fcmgt v18.4s, v17.4s, v16.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	ADD R6<<1, R2, R8
+	TBZ $1, R3, loadOne7
+	FMOVD.P 8(R8), F16
+	TBZ $0, R3, loaded7
+	VLD1 (R8), V16.S[2]
+	B loaded7
+
+loadOne7:
+	FMOVS (R8), F16
+
+loaded7:
+	VAND V0.B16, V16.B16, V17.B16
+	WORD $0x6eb1e653 // fcmgt v19.4s, v18.4s, v17.4s
+	VBSL V17.B16, V18.B16, V19.B16
+	ADD R7, R2, R8
+	TBZ $1, R3, loadOne8
+	FMOVD.P 8(R8), F17
+	TBZ $0, R3, loaded8
+	VLD1 (R8), V17.S[2]
+	B loaded8
+
+loadOne8:
+	FMOVS (R8), F17
+
+loaded8:
+	VAND V0.B16, V17.B16, V18.B16
+	WORD $0x6eb2e674 // fcmgt v20.4s, v19.4s, v18.4s
+	VBSL V18.B16, V19.B16, V20.B16
+	WORD $0x6e34e4f4 // fcmge v20.4s, v7.4s, v20.4s
+	WORD $0x6e205a94 // mvn v20.16b, v20.16b
+	VORR V20.B16, V15.B16, V15.B16
+	VAND V0.B16, V14.B16, V18.B16
+	FMOVQ 112(R5), F19
+	WORD $0x6eb3e654 // fcmgt v20.4s, v18.4s, v19.4s
+	VBSL V19.B16, V18.B16, V20.B16
+	WORD $0x6ea1fa94 // fsqrt v20.4s, v20.4s
+	WORD $0x6e34fc52 // fdiv v18.4s, v2.4s, v20.4s
+	FMOVQ 128(R5), F19
+	WORD $0x6eb3e5d5 // fcmgt v21.4s, v14.4s, v19.4s
+	FMOVQ 192(R5), F19
+	FMOVQ 208(R5), F22
+	VBIT V21.B16, V22.B16, V19.B16
+	VMOV V4.B16, V22.B16
+	VFMLA V19.S4, V20.S4, V22.S4
+	WORD $0x4ea4d6d3 // fsub v19.4s, v22.4s, v4.4s
+	FMOVQ 224(R5), F23
+	FMOVQ 240(R5), F24
+	VBIT V21.B16, V24.B16, V23.B16
+	VFMLS V23.S4, V19.S4, V20.S4
+	FMOVQ 256(R5), F23
+	FMOVQ 272(R5), F24
+	VBIT V21.B16, V24.B16, V23.B16
+	VFMLS V23.S4, V19.S4, V20.S4
+	WORD $0x6e34de93 // fmul v19.4s, v20.4s, v20.4s
+	VAND V3.B16, V14.B16, V23.B16
+	VEOR V23.B16, V19.B16, V19.B16
+	FMOVQ 288(R5), F23
+	FMOVQ 144(R5), F24
+	VFMLA V19.S4, V24.S4, V23.S4
+	FMOVQ 304(R5), F24
+	VFMLA V19.S4, V23.S4, V24.S4
+	FMOVQ 320(R5), F23
+	VFMLA V19.S4, V24.S4, V23.S4
+	VMOV V2.B16, V24.B16
+	VFMLA V23.S4, V19.S4, V24.S4
+	WORD $0x6e33de97 // fmul v23.4s, v20.4s, v19.4s
+	FMOVQ 336(R5), F25
+	FMOVQ 160(R5), F26
+	VFMLA V19.S4, V26.S4, V25.S4
+	FMOVQ 352(R5), F26
+	VFMLA V19.S4, V25.S4, V26.S4
+	FMOVQ 368(R5), F25
+	VFMLA V19.S4, V26.S4, V25.S4
+	VFMLA V25.S4, V23.S4, V20.S4
+	VSHL $23, V22.S4, V19.S4
+	VADD V2.S4, V19.S4, V19.S4
+	VADD V2.S4, V2.S4, V23.S4
+	VSUB V19.S4, V23.S4, V23.S4
+	WORD $0x4eb4d719 // fsub v25.4s, v24.4s, v20.4s
+	WORD $0x6e37df39 // fmul v25.4s, v25.4s, v23.4s
+	WORD $0x4e34d717 // fadd v23.4s, v24.4s, v20.4s
+	VSHL $31, V22.S4, V26.S4
+	WORD $0x4ea0ab5a // cmlt v26.4s, v26.4s, #0
+	VMOV V24.B16, V27.B16
+	VBIT V26.B16, V20.B16, V27.B16
+	VBIT V26.B16, V24.B16, V20.B16
+	FMOVQ 176(R5), F24
+	VADD V24.S4, V22.S4, V26.S4
+	VSHL $30, V26.S4, V26.S4
+	VAND V3.B16, V26.B16, V26.B16
+	VEOR V26.B16, V27.B16, V27.B16
+	VSHL $30, V22.S4, V22.S4
+	VAND V3.B16, V22.B16, V22.B16
+	VEOR V22.B16, V20.B16, V20.B16
+	VMOV V25.B16, V22.B16
+	VFMLA V19.S4, V23.S4, V22.S4
+	VBIT V21.B16, V22.B16, V27.B16
+	WORD $0x6ea0fb39 // fneg v25.4s, v25.4s
+	VFMLA V19.S4, V23.S4, V25.S4
+	VBIT V21.B16, V25.B16, V20.B16
+	WORD $0x6e32de94 // fmul v20.4s, v20.4s, v18.4s
+	VBSL V2.B16, V1.B16, V21.B16
+	WORD $0x6e35df7b // fmul v27.4s, v27.4s, v21.4s
+	WORD $0x6e35de94 // fmul v20.4s, v20.4s, v21.4s
+	VAND V0.B16, V14.B16, V18.B16
+	WORD $0x6e32e452 // fcmge v18.4s, v2.4s, v18.4s
+	WORD $0x4eb4d773 // fsub v19.4s, v27.4s, v20.4s
+	WORD $0x6e21de73 // fmul v19.4s, v19.4s, v1.4s
+	VMOV V14.B16, V21.B16
+	VBIT V18.B16, V2.B16, V21.B16
+	WORD $0x6e35fe73 // fdiv v19.4s, v19.4s, v21.4s
+	FMOVQ 2576(R5), F21
+	FMOVQ 2592(R5), F22
+	VFMLA V14.S4, V22.S4, V21.S4
+	FMOVQ 2608(R5), F22
+	VFMLA V14.S4, V21.S4, V22.S4
+	FMOVQ 2624(R5), F21
+	VFMLA V14.S4, V22.S4, V21.S4
+	FMOVQ 2640(R5), F22
+	VFMLA V14.S4, V21.S4, V22.S4
+	FMOVQ 2656(R5), F21
+	VFMLA V14.S4, V22.S4, V21.S4
+	VBIT V18.B16, V21.B16, V19.B16
+	WORD $0x6e21dd4a // fmul v10.4s, v10.4s, v1.4s
+	WORD $0x6e21de31 // fmul v17.4s, v17.4s, v1.4s
+	WORD $0x4e31d54e // fadd v14.4s, v10.4s, v17.4s
+	WORD $0x4eb1d54a // fsub v10.4s, v10.4s, v17.4s
+	WORD $0x4e29d531 // fadd v17.4s, v9.4s, v9.4s
+	WORD $0x6e28ddb2 // fmul v18.4s, v13.4s, v8.4s
+	WORD $0x6ea0fa55 // fneg v21.4s, v18.4s
+	VFMLA V8.S4, V13.S4, V21.S4
+	VFMLA V16.S4, V11.S4, V18.S4
+	WORD $0x4e35d652 // fadd v18.4s, v18.4s, v21.4s
+	VFMLA V10.S4, V17.S4, V18.S4
+	WORD $0x6e21de91 // fmul v17.4s, v20.4s, v1.4s
+	WORD $0x6e32de31 // fmul v17.4s, v17.4s, v18.4s
+	VFMLA V14.S4, V27.S4, V17.S4
+	WORD $0x6e32de73 // fmul v19.4s, v19.4s, v18.4s
+	VFMLA V14.S4, V20.S4, V19.S4
+	VMOV V4.B16, V14.B16
+	FMOVQ 208(R5), F18
+	VFMLA V18.S4, V12.S4, V14.S4
+	WORD $0x4ea4d5d2 // fsub v18.4s, v14.4s, v4.4s
+	FMOVQ 240(R5), F21
+	VFMLS V21.S4, V18.S4, V12.S4
+	FMOVQ 272(R5), F21
+	VFMLS V21.S4, V18.S4, V12.S4
+	FMOVQ 384(R5), F18
+	FMOVQ 400(R5), F21
+	VFMLA V12.S4, V21.S4, V18.S4
+	FMOVQ 416(R5), F21
+	VFMLA V12.S4, V18.S4, V21.S4
+	FMOVQ 432(R5), F18
+	VFMLA V12.S4, V21.S4, V18.S4
+	FMOVQ 448(R5), F21
+	VFMLA V12.S4, V18.S4, V21.S4
+	WORD $0x6e2cdd92 // fmul v18.4s, v12.4s, v12.4s
+	VFMLA V21.S4, V18.S4, V12.S4
+	VSHL $23, V14.S4, V14.S4
+	VADD V2.S4, V14.S4, V14.S4
+	VFMLA V14.S4, V12.S4, V14.S4
+	WORD $0x6e2ede31 // fmul v17.4s, v17.4s, v14.4s
+	WORD $0x6e2ede73 // fmul v19.4s, v19.4s, v14.4s
+	WORD $0x6e2ede94 // fmul v20.4s, v20.4s, v14.4s
+	WORD $0x6e2ade8a // fmul v10.4s, v20.4s, v10.4s
+	VFMLA V9.S4, V19.S4, V10.S4
+	WORD $0x4e2ad629 // fadd v9.4s, v17.4s, v10.4s
+	WORD $0x6e28de88 // fmul v8.4s, v20.4s, v8.4s
+	VFMLA V11.S4, V19.S4, V8.S4
+	WORD $0x6e30de94 // fmul v20.4s, v20.4s, v16.4s
+	VFMLA V13.S4, V19.S4, V20.S4
+	WORD $0x4eaad631 // fsub v17.4s, v17.4s, v10.4s
+	WORD $0x6eb0a9ea // umaxv s10, v15.4s
+	FMOVS F10, R8
+	CBNZ R8, hard2
+	MOVD R0, R8
+	TBZ $1, R3, storeOne
+	FMOVD.P F9, 8(R8)
+	TBZ $0, R3, stored
+	VST1 V9.S[2], (R8)
+	B stored
+
+storeOne:
+	FMOVS F9, (R8)
+
+stored:
+	ADD R6, R0, R8
+	TBZ $1, R3, storeOne2
+	FMOVD.P F8, 8(R8)
+	TBZ $0, R3, stored2
+	VST1 V8.S[2], (R8)
+	B stored2
+
+storeOne2:
+	FMOVS F8, (R8)
+
+stored2:
+	ADD R6<<1, R0, R8
+	TBZ $1, R3, storeOne3
+	FMOVD.P F20, 8(R8)
+	TBZ $0, R3, stored3
+	VST1 V20.S[2], (R8)
+	B stored3
+
+storeOne3:
+	FMOVS F20, (R8)
+
+stored3:
+	ADD R7, R0, R8
+	TBZ $1, R3, storeOne4
+	FMOVD.P F17, 8(R8)
+	TBZ $0, R3, stored4
+	VST1 V17.S[2], (R8)
+	B stored4
+
+storeOne4:
+	FMOVS F17, (R8)
+
+stored4:
+
+done:
+	MOVD n+24(FP), R4
+	MOVD R4, at+40(FP)
+	MOVD R4, next+48(FP)
+	MOVD ZR, hard+56(FP)
+	RET
+
+hard:
+	FMOVQ (R0), F10
+	VBIF V15.B16, V9.B16, V10.B16
+	FMOVQ F10, (R0)
+	ADD R6, R0, R8
+	FMOVQ (R8), F9
+	VBIF V15.B16, V8.B16, V9.B16
+	ADD R6, R0, R8
+	FMOVQ F9, (R8)
+	ADD R6<<1, R0, R8
+	FMOVQ (R8), F8
+	VBIF V15.B16, V20.B16, V8.B16
+	ADD R6<<1, R0, R8
+	FMOVQ F8, (R8)
+	ADD R7, R0, R8
+	FMOVQ (R8), F8
+	VBIF V15.B16, V17.B16, V8.B16
+	ADD R7, R0, R8
+	FMOVQ F8, (R8)
+	MOVD ZR, R8
+	FMOVQ 464(R5), F8
+	VAND V15.B16, V8.B16, V8.B16
+	WORD $0x4eb1b909 // addv s9, v8.4s
+	FMOVD F9, R9
+	ORR R9<<0, R8, R8
+	MOVD n+24(FP), R4
+	MOVD R4, R9
+	SUB R3, R4, R4
+	ADD $4, R4, R9
+	MOVD R4, at+40(FP)
+	MOVD R9, next+48(FP)
+	MOVD R8, hard+56(FP)
+	RET
+
+hard2:
+	MOVD R0, R8
+	TBZ $1, R3, loadOne9
+	FMOVD.P 8(R8), F10
+	TBZ $0, R3, loaded9
+	VLD1 (R8), V10.S[2]
+	B loaded9
+
+loadOne9:
+	FMOVS (R8), F10
+
+loaded9:
+	VBIF V15.B16, V9.B16, V10.B16
+	MOVD R0, R8
+	TBZ $1, R3, storeOne5
+	FMOVD.P F10, 8(R8)
+	TBZ $0, R3, stored5
+	VST1 V10.S[2], (R8)
+	B stored5
+
+storeOne5:
+	FMOVS F10, (R8)
+
+stored5:
+	ADD R6, R0, R8
+	TBZ $1, R3, loadOne10
+	FMOVD.P 8(R8), F9
+	TBZ $0, R3, loaded10
+	VLD1 (R8), V9.S[2]
+	B loaded10
+
+loadOne10:
+	FMOVS (R8), F9
+
+loaded10:
+	VBIF V15.B16, V8.B16, V9.B16
+	ADD R6, R0, R8
+	TBZ $1, R3, storeOne6
+	FMOVD.P F9, 8(R8)
+	TBZ $0, R3, stored6
+	VST1 V9.S[2], (R8)
+	B stored6
+
+storeOne6:
+	FMOVS F9, (R8)
+
+stored6:
+	ADD R6<<1, R0, R8
+	TBZ $1, R3, loadOne11
+	FMOVD.P 8(R8), F8
+	TBZ $0, R3, loaded11
+	VLD1 (R8), V8.S[2]
+	B loaded11
+
+loadOne11:
+	FMOVS (R8), F8
+
+loaded11:
+	VBIF V15.B16, V20.B16, V8.B16
+	ADD R6<<1, R0, R8
+	TBZ $1, R3, storeOne7
+	FMOVD.P F8, 8(R8)
+	TBZ $0, R3, stored7
+	VST1 V8.S[2], (R8)
+	B stored7
+
+storeOne7:
+	FMOVS F8, (R8)
+
+stored7:
+	ADD R7, R0, R8
+	TBZ $1, R3, loadOne12
+	FMOVD.P 8(R8), F8
+	TBZ $0, R3, loaded12
+	VLD1 (R8), V8.S[2]
+	B loaded12
+
+loadOne12:
+	FMOVS (R8), F8
+
+loaded12:
+	VBIF V15.B16, V17.B16, V8.B16
+	ADD R7, R0, R8
+	TBZ $1, R3, storeOne8
+	FMOVD.P F8, 8(R8)
+	TBZ $0, R3, stored8
+	VST1 V8.S[2], (R8)
+	B stored8
+
+storeOne8:
+	FMOVS F8, (R8)
+
+stored8:
+	MOVD ZR, R8
+	FMOVQ 464(R5), F8
+	VAND V15.B16, V8.B16, V8.B16
+	WORD $0x4eb1b909 // addv s9, v8.4s
+	FMOVD F9, R9
+	ORR R9<<0, R8, R8
+	MOVD n+24(FP), R4
+	MOVD R4, R9
+	SUB R3, R4, R4
+	MOVD $1, R10
+	LSL R3, R10, R10
+	SUB $1, R10
+	AND R10, R8, R8
+	MOVD R4, at+40(FP)
+	MOVD R9, next+48(FP)
+	MOVD R8, hard+56(FP)
+	RET
+
+// func expFrechet2x2F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
+TEXT ·expFrechet2x2F64NEON(SB), NOSPLIT, $0-64
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD n+24(FP), R3
+	MOVD $mat2Consts<>(SB), R5
+	MOVD stride+32(FP), R6
+	LSL $3, R6
+	ADD R6<<1, R6, R7
+	FMOVQ 496(R5), F0
+	FMOVQ 528(R5), F1
+	FMOVQ 480(R5), F2
+	FMOVQ 512(R5), F3
+	FMOVQ 544(R5), F4
+	FMOVQ 560(R5), F5
+	FMOVQ 576(R5), F6
+	FMOVQ 2672(R5), F7
+	CMP $2, R3
+	BLT next
+
+loop:
+	// 242 instructions for 2 matrices, 121 each
+	FMOVQ (R1), F8
+	WORD $0x6e61dd09 // fmul v9.2d, v8.2d, v1.2d
+	ADD R7, R1, R8
+	FMOVQ (R8), F10
+	WORD $0x6e61dd4b // fmul v11.2d, v10.2d, v1.2d
+	WORD $0x4e6bd52c // fadd v12.2d, v9.2d, v11.2d
+	WORD $0x4eebd529 // fsub v9.2d, v9.2d, v11.2d
+	ADD R6, R1, R8
+	FMOVQ (R8), F11
+	ADD R6<<1, R1, R8
+	FMOVQ (R8), F13
+	WORD $0x6e6ddd6e // fmul v14.2d, v11.2d, v13.2d
+	WORD $0x6ee0f9cf // fneg v15.2d, v14.2d
+	VFMLA V13.D2, V11.D2, V15.D2
+	VFMLA V9.D2, V9.D2, V14.D2
+	WORD $0x4e6fd5ce // fadd v14.2d, v14.2d, v15.2d
+	VAND V0.B16, V12.B16, V15.B16
+	WORD $0x6e6fe4af // fcmge v15.2d, v5.2d, v15.2d
+	WORD $0x6e2059ef // mvn v15.16b, v15.16b
+	VAND V0.B16, V14.B16, V16.B16
+	WORD $0x6e70e4d0 // fcmge v16.2d, v6.2d, v16.2d
+	WORD $0x6e205a10 // mvn v16.16b, v16.16b
+	VORR V16.B16, V15.B16, V15.B16
+	VAND V0.B16, V8.B16, V8.B16
+	VAND V0.B16, V11.B16, V16.B16
+	WORD $0x6ef0e511 // fcmgt v17.2d, v8.2d, v16.2d
+	VBSL V16.B16, V8.B16, V17.B16
+	VAND V0.B16, V13.B16, V8.B16
+	WORD $0x6ee8e630 // fcmgt v16.2d, v17.2d, v8.2d
+	VBSL V8.B16, V17.B16, V16.B16
+	VAND V0.B16, V10.B16, V10.B16
+	WORD $0x6eeae608 // fcmgt v8.2d, v16.2d, v10.2d
+	VBSL V10.B16, V16.B16, V8.B16
+	FMOVQ (R2), F10
+	VAND V0.B16, V10.B16, V16.B16
+	WORD $0x6ef0e511 // fcmgt v17.2d, v8.2d, v16.2d
+	VBSL V16.B16, V8.B16, V17.B16
+	ADD R6, R2, R8
+	FMOVQ (R8), F8
+	VAND V0.B16, V8.B16, V16.B16
+	WORD $0x6ef0e632 // fcmgt v18.2d, v17.2d, v16.2d
+	VBSL V16.B16, V17.B16, V18.B16
+	ADD R6<<1, R2, R8
+	FMOVQ (R8), F16
+	VAND V0.B16, V16.B16, V17.B16
+	WORD $0x6ef1e653 // fcmgt v19.2d, v18.2d, v17.2d
+	VBSL V17.B16, V18.B16, V19.B16
+	ADD R7, R2, R8
+	FMOVQ (R8), F17
+	VAND V0.B16, V17.B16, V18.B16
+	WORD $0x6ef2e674 // fcmgt v20.2d, v19.2d, v18.2d
+	VBSL V18.B16, V19.B16, V20.B16
+	WORD $0x6e74e4f4 // fcmge v20.2d, v7.2d, v20.2d
+	WORD $0x6e205a94 // mvn v20.16b, v20.16b
+	VORR V20.B16, V15.B16, V15.B16
+	VAND V0.B16, V14.B16, V18.B16
+	FMOVQ 592(R5), F19
+	WORD $0x6ef3e654 // fcmgt v20.2d, v18.2d, v19.2d
+	VBSL V19.B16, V18.B16, V20.B16
+	WORD $0x6ee1fa94 // fsqrt v20.2d, v20.2d
+	WORD $0x6e74fc52 // fdiv v18.2d, v2.2d, v20.2d
+	FMOVQ 608(R5), F19
+	WORD $0x6ef3e5d5 // fcmgt v21.2d, v14.2d, v19.2d
+	FMOVQ 672(R5), F19
+	FMOVQ 688(R5), F22
+	VBIT V21.B16, V22.B16, V19.B16
+	VMOV V4.B16, V22.B16
+	VFMLA V19.D2, V20.D2, V22.D2
+	WORD $0x4ee4d6d3 // fsub v19.2d, v22.2d, v4.2d
+	FMOVQ 704(R5), F23
+	FMOVQ 720(R5), F24
+	VBIT V21.B16, V24.B16, V23.B16
+	VFMLS V23.D2, V19.D2, V20.D2
+	FMOVQ 736(R5), F23
+	FMOVQ 752(R5), F24
+	VBIT V21.B16, V24.B16, V23.B16
+	VFMLS V23.D2, V19.D2, V20.D2
+	WORD $0x6e74de93 // fmul v19.2d, v20.2d, v20.2d
+	VAND V3.B16, V14.B16, V23.B16
+	VEOR V23.B16, V19.B16, V19.B16
+	FMOVQ 768(R5), F23
+	FMOVQ 624(R5), F24
+	VFMLA V19.D2, V24.D2, V23.D2
+	FMOVQ 784(R5), F24
+	VFMLA V19.D2, V23.D2, V24.D2
+	FMOVQ 800(R5), F23
+	VFMLA V19.D2, V24.D2, V23.D2
+	FMOVQ 816(R5), F24
+	VFMLA V19.D2, V23.D2, V24.D2
+	FMOVQ 832(R5), F23
+	VFMLA V19.D2, V24.D2, V23.D2
+	FMOVQ 848(R5), F24
+	VFMLA V19.D2, V23.D2, V24.D2
+	VMOV V2.B16, V23.B16
+	VFMLA V24.D2, V19.D2, V23.D2
+	WORD $0x6e73de98 // fmul v24.2d, v20.2d, v19.2d
+	FMOVQ 864(R5), F25
+	FMOVQ 640(R5), F26
+	VFMLA V19.D2, V26.D2, V25.D2
+	FMOVQ 880(R5), F26
+	VFMLA V19.D2, V25.D2, V26.D2
+	FMOVQ 896(R5), F25
+	VFMLA V19.D2, V26.D2, V25.D2
+	FMOVQ 912(R5), F26
+	VFMLA V19.D2, V25.D2, V26.D2
+	FMOVQ 928(R5), F25
+	VFMLA V19.D2, V26.D2, V25.D2
+	FMOVQ 944(R5), F26
+	VFMLA V19.D2, V25.D2, V26.D2
+	VFMLA V26.D2, V24.D2, V20.D2
+	VSHL $52, V22.D2, V19.D2
+	VADD V2.D2, V19.D2, V19.D2
+	VADD V2.D2, V2.D2, V24.D2
+	VSUB V19.D2, V24.D2, V24.D2
+	WORD $0x4ef4d6f9 // fsub v25.2d, v23.2d, v20.2d
+	WORD $0x6e78df39 // fmul v25.2d, v25.2d, v24.2d
+	WORD $0x4e74d6f8 // fadd v24.2d, v23.2d, v20.2d
+	VSHL $63, V22.D2, V26.D2
+	WORD $0x4ee0ab5a // cmlt v26.2d, v26.2d, #0
+	VMOV V23.B16, V27.B16
+	VBIT V26.B16, V20.B16, V27.B16
+	VBIT V26.B16, V23.B16, V20.B16
+	FMOVQ 656(R5), F23
+	VADD V23.D2, V22.D2, V26.D2
+	VSHL $62, V26.D2, V26.D2
+	VAND V3.B16, V26.B16, V26.B16
+	VEOR V26.B16, V27.B16, V27.B16
+	VSHL $62, V22.D2, V22.D2
+	VAND V3.B16, V22.B16, V22.B16
+	VEOR V22.B16, V20.B16, V20.B16
+	VMOV V25.B16, V22.B16
+	VFMLA V19.D2, V24.D2, V22.D2
+	VBIT V21.B16, V22.B16, V27.B16
+	WORD $0x6ee0fb39 // fneg v25.2d, v25.2d
+	VFMLA V19.D2, V24.D2, V25.D2
+	VBIT V21.B16, V25.B16, V20.B16
+	WORD $0x6e72de94 // fmul v20.2d, v20.2d, v18.2d
+	VBSL V2.B16, V1.B16, V21.B16
+	WORD $0x6e75df7b // fmul v27.2d, v27.2d, v21.2d
+	WORD $0x6e75de94 // fmul v20.2d, v20.2d, v21.2d
+	VAND V0.B16, V14.B16, V18.B16
+	WORD $0x6e72e452 // fcmge v18.2d, v2.2d, v18.2d
+	WORD $0x4ef4d773 // fsub v19.2d, v27.2d, v20.2d
+	WORD $0x6e61de73 // fmul v19.2d, v19.2d, v1.2d
+	VMOV V14.B16, V21.B16
+	VBIT V18.B16, V2.B16, V21.B16
+	WORD $0x6e75fe73 // fdiv v19.2d, v19.2d, v21.2d
+	FMOVQ 2688(R5), F21
+	FMOVQ 2704(R5), F22
+	VFMLA V14.D2, V22.D2, V21.D2
+	FMOVQ 2720(R5), F22
+	VFMLA V14.D2, V21.D2, V22.D2
+	FMOVQ 2736(R5), F21
+	VFMLA V14.D2, V22.D2, V21.D2
+	FMOVQ 2752(R5), F22
+	VFMLA V14.D2, V21.D2, V22.D2
+	FMOVQ 2768(R5), F21
+	VFMLA V14.D2, V22.D2, V21.D2
+	FMOVQ 2784(R5), F22
+	VFMLA V14.D2, V21.D2, V22.D2
+	FMOVQ 2800(R5), F21
+	VFMLA V14.D2, V22.D2, V21.D2
+	FMOVQ 2816(R5), F22
+	VFMLA V14.D2, V21.D2, V22.D2
+	FMOVQ 2832(R5), F21
+	VFMLA V14.D2, V22.D2, V21.D2
+	VBIT V18.B16, V21.B16, V19.B16
+	WORD $0x6e61dd4a // fmul v10.2d, v10.2d, v1.2d
+	WORD $0x6e61de31 // fmul v17.2d, v17.2d, v1.2d
+	WORD $0x4e71d54e // fadd v14.2d, v10.2d, v17.2d
+	WORD $0x4ef1d54a // fsub v10.2d, v10.2d, v17.2d
+	WORD $0x4e69d531 // fadd v17.2d, v9.2d, v9.2d
+	WORD $0x6e68ddb2 // fmul v18.2d, v13.2d, v8.2d
+	WORD $0x6ee0fa55 // fneg v21.2d, v18.2d
+	VFMLA V8.D2, V13.D2, V21.D2
+	VFMLA V16.D2, V11.D2, V18.D2
+	WORD $0x4e75d652 // fadd v18.2d, v18.2d, v21.2d
+	VFMLA V10.D2, V17.D2, V18.D2
+	WORD $0x6e61de91 // fmul v17.2d, v20.2d, v1.2d
+	WORD $0x6e72de31 // fmul v17.2d, v17.2d, v18.2d
+	VFMLA V14.D2, V27.D2, V17.D2
+	WORD $0x6e72de73 // fmul v19.2d, v19.2d, v18.2d
+	VFMLA V14.D2, V20.D2, V19.D2
+	VMOV V4.B16, V14.B16
+	FMOVQ 688(R5), F18
+	VFMLA V18.D2, V12.D2, V14.D2
+	WORD $0x4ee4d5d2 // fsub v18.2d, v14.2d, v4.2d
+	FMOVQ 720(R5), F21
+	VFMLS V21.D2, V18.D2, V12.D2
+	FMOVQ 752(R5), F21
+	VFMLS V21.D2, V18.D2, V12.D2
+	FMOVQ 960(R5), F18
+	FMOVQ 976(R5), F21
+	VFMLA V12.D2, V21.D2, V18.D2
+	FMOVQ 992(R5), F21
+	VFMLA V12.D2, V18.D2, V21.D2
+	FMOVQ 1008(R5), F18
+	VFMLA V12.D2, V21.D2, V18.D2
+	FMOVQ 1024(R5), F21
+	VFMLA V12.D2, V18.D2, V21.D2
+	FMOVQ 1040(R5), F18
+	VFMLA V12.D2, V21.D2, V18.D2
+	FMOVQ 1056(R5), F21
+	VFMLA V12.D2, V18.D2, V21.D2
+	FMOVQ 1072(R5), F18
+	VFMLA V12.D2, V21.D2, V18.D2
+	FMOVQ 1088(R5), F21
+	VFMLA V12.D2, V18.D2, V21.D2
+	FMOVQ 1104(R5), F18
+	VFMLA V12.D2, V21.D2, V18.D2
+	WORD $0x6e6cdd95 // fmul v21.2d, v12.2d, v12.2d
+	VFMLA V18.D2, V21.D2, V12.D2
+	VSHL $52, V14.D2, V14.D2
+	VADD V2.D2, V14.D2, V14.D2
+	VFMLA V14.D2, V12.D2, V14.D2
+	WORD $0x6e6ede31 // fmul v17.2d, v17.2d, v14.2d
+	WORD $0x6e6ede73 // fmul v19.2d, v19.2d, v14.2d
+	WORD $0x6e6ede94 // fmul v20.2d, v20.2d, v14.2d
+	WORD $0x6e6ade8a // fmul v10.2d, v20.2d, v10.2d
+	VFMLA V9.D2, V19.D2, V10.D2
+	WORD $0x4e6ad629 // fadd v9.2d, v17.2d, v10.2d
+	WORD $0x6e68de88 // fmul v8.2d, v20.2d, v8.2d
+	VFMLA V11.D2, V19.D2, V8.D2
+	WORD $0x6e70de94 // fmul v20.2d, v20.2d, v16.2d
+	VFMLA V13.D2, V19.D2, V20.D2
+	WORD $0x4eead631 // fsub v17.2d, v17.2d, v10.2d
+	WORD $0x6eb0a9ea // umaxv s10, v15.4s
+	FMOVS F10, R8
+	CBNZ R8, hard
+	FMOVQ F9, (R0)
+	ADD R6, R0, R8
+	FMOVQ F8, (R8)
+	ADD R6<<1, R0, R8
+	FMOVQ F20, (R8)
+	ADD R7, R0, R8
+	FMOVQ F17, (R8)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	SUB $2, R3
+	CMP $2, R3
+	BGE loop
+
+next:
+	CBZ R3, done
+	MOVD R1, R8
+	FMOVD (R8), F8
+	WORD $0x6e61dd09 // fmul v9.2d, v8.2d, v1.2d
+	ADD R7, R1, R8
+	FMOVD (R8), F10
+	WORD $0x6e61dd4b // fmul v11.2d, v10.2d, v1.2d
+	WORD $0x4e6bd52c // fadd v12.2d, v9.2d, v11.2d
+	WORD $0x4eebd529 // fsub v9.2d, v9.2d, v11.2d
+	ADD R6, R1, R8
+	FMOVD (R8), F11
+	ADD R6<<1, R1, R8
+	FMOVD (R8), F13
+	WORD $0x6e6ddd6e // fmul v14.2d, v11.2d, v13.2d
+	WORD $0x6ee0f9cf // fneg v15.2d, v14.2d
+	VFMLA V13.D2, V11.D2, V15.D2
+	VFMLA V9.D2, V9.D2, V14.D2
+	WORD $0x4e6fd5ce // fadd v14.2d, v14.2d, v15.2d
+	VAND V0.B16, V12.B16, V15.B16
+	WORD $0x6e6fe4af // fcmge v15.2d, v5.2d, v15.2d
+	WORD $0x6e2059ef // mvn v15.16b, v15.16b
+	VAND V0.B16, V14.B16, V16.B16
+	WORD $0x6e70e4d0 // fcmge v16.2d, v6.2d, v16.2d
+	WORD $0x6e205a10 // mvn v16.16b, v16.16b
+	VORR V16.B16, V15.B16, V15.B16
+	VAND V0.B16, V8.B16, V8.B16
+	VAND V0.B16, V11.B16, V16.B16
+	WORD $0x6ef0e511 // fcmgt v17.2d, v8.2d, v16.2d
+	VBSL V16.B16, V8.B16, V17.B16
+	VAND V0.B16, V13.B16, V8.B16
+	WORD $0x6ee8e630 // fcmgt v16.2d, v17.2d, v8.2d
+	VBSL V8.B16, V17.B16, V16.B16
+	VAND V0.B16, V10.B16, V10.B16
+	WORD $0x6eeae608 // fcmgt v8.2d, v16.2d, v10.2d
+	VBSL V10.B16, V16.B16, V8.B16
+	MOVD R2, R8
+	FMOVD (R8), F10
+	VAND V0.B16, V10.B16, V16.B16
+	WORD $0x6ef0e511 // fcmgt v17.2d, v8.2d, v16.2d
+	VBSL V16.B16, V8.B16, V17.B16
+	ADD R6, R2, R8
+	FMOVD (R8), F8
+	VAND V0.B16, V8.B16, V16.B16
+	WORD $0x6ef0e632 // fcmgt v18.2d, v17.2d, v16.2d
+	VBSL V16.B16, V17.B16, V18.B16
+	ADD R6<<1, R2, R8
+	FMOVD (R8), F16
+	VAND V0.B16, V16.B16, V17.B16
+	WORD $0x6ef1e653 // fcmgt v19.2d, v18.2d, v17.2d
+	VBSL V17.B16, V18.B16, V19.B16
+	ADD R7, R2, R8
+	FMOVD (R8), F17
+	VAND V0.B16, V17.B16, V18.B16
+	WORD $0x6ef2e674 // fcmgt v20.2d, v19.2d, v18.2d
+	VBSL V18.B16, V19.B16, V20.B16
+	WORD $0x6e74e4f4 // fcmge v20.2d, v7.2d, v20.2d
+	WORD $0x6e205a94 // mvn v20.16b, v20.16b
+	VORR V20.B16, V15.B16, V15.B16
+	VAND V0.B16, V14.B16, V18.B16
+	FMOVQ 592(R5), F19
+	WORD $0x6ef3e654 // fcmgt v20.2d, v18.2d, v19.2d
+	VBSL V19.B16, V18.B16, V20.B16
+	WORD $0x6ee1fa94 // fsqrt v20.2d, v20.2d
+	WORD $0x6e74fc52 // fdiv v18.2d, v2.2d, v20.2d
+	FMOVQ 608(R5), F19
+	WORD $0x6ef3e5d5 // fcmgt v21.2d, v14.2d, v19.2d
+	FMOVQ 672(R5), F19
+	FMOVQ 688(R5), F22
+	VBIT V21.B16, V22.B16, V19.B16
+	VMOV V4.B16, V22.B16
+	VFMLA V19.D2, V20.D2, V22.D2
+	WORD $0x4ee4d6d3 // fsub v19.2d, v22.2d, v4.2d
+	FMOVQ 704(R5), F23
+	FMOVQ 720(R5), F24
+	VBIT V21.B16, V24.B16, V23.B16
+	VFMLS V23.D2, V19.D2, V20.D2
+	FMOVQ 736(R5), F23
+	FMOVQ 752(R5), F24
+	VBIT V21.B16, V24.B16, V23.B16
+	VFMLS V23.D2, V19.D2, V20.D2
+	WORD $0x6e74de93 // fmul v19.2d, v20.2d, v20.2d
+	VAND V3.B16, V14.B16, V23.B16
+	VEOR V23.B16, V19.B16, V19.B16
+	FMOVQ 768(R5), F23
+	FMOVQ 624(R5), F24
+	VFMLA V19.D2, V24.D2, V23.D2
+	FMOVQ 784(R5), F24
+	VFMLA V19.D2, V23.D2, V24.D2
+	FMOVQ 800(R5), F23
+	VFMLA V19.D2, V24.D2, V23.D2
+	FMOVQ 816(R5), F24
+	VFMLA V19.D2, V23.D2, V24.D2
+	FMOVQ 832(R5), F23
+	VFMLA V19.D2, V24.D2, V23.D2
+	FMOVQ 848(R5), F24
+	VFMLA V19.D2, V23.D2, V24.D2
+	VMOV V2.B16, V23.B16
+	VFMLA V24.D2, V19.D2, V23.D2
+	WORD $0x6e73de98 // fmul v24.2d, v20.2d, v19.2d
+	FMOVQ 864(R5), F25
+	FMOVQ 640(R5), F26
+	VFMLA V19.D2, V26.D2, V25.D2
+	FMOVQ 880(R5), F26
+	VFMLA V19.D2, V25.D2, V26.D2
+	FMOVQ 896(R5), F25
+	VFMLA V19.D2, V26.D2, V25.D2
+	FMOVQ 912(R5), F26
+	VFMLA V19.D2, V25.D2, V26.D2
+	FMOVQ 928(R5), F25
+	VFMLA V19.D2, V26.D2, V25.D2
+	FMOVQ 944(R5), F26
+	VFMLA V19.D2, V25.D2, V26.D2
+	VFMLA V26.D2, V24.D2, V20.D2
+	VSHL $52, V22.D2, V19.D2
+	VADD V2.D2, V19.D2, V19.D2
+	VADD V2.D2, V2.D2, V24.D2
+	VSUB V19.D2, V24.D2, V24.D2
+	WORD $0x4ef4d6f9 // fsub v25.2d, v23.2d, v20.2d
+	WORD $0x6e78df39 // fmul v25.2d, v25.2d, v24.2d
+	WORD $0x4e74d6f8 // fadd v24.2d, v23.2d, v20.2d
+	VSHL $63, V22.D2, V26.D2
+	WORD $0x4ee0ab5a // cmlt v26.2d, v26.2d, #0
+	VMOV V23.B16, V27.B16
+	VBIT V26.B16, V20.B16, V27.B16
+	VBIT V26.B16, V23.B16, V20.B16
+	FMOVQ 656(R5), F23
+	VADD V23.D2, V22.D2, V26.D2
+	VSHL $62, V26.D2, V26.D2
+	VAND V3.B16, V26.B16, V26.B16
+	VEOR V26.B16, V27.B16, V27.B16
+	VSHL $62, V22.D2, V22.D2
+	VAND V3.B16, V22.B16, V22.B16
+	VEOR V22.B16, V20.B16, V20.B16
+	VMOV V25.B16, V22.B16
+	VFMLA V19.D2, V24.D2, V22.D2
+	VBIT V21.B16, V22.B16, V27.B16
+	WORD $0x6ee0fb39 // fneg v25.2d, v25.2d
+	VFMLA V19.D2, V24.D2, V25.D2
+	VBIT V21.B16, V25.B16, V20.B16
+	WORD $0x6e72de94 // fmul v20.2d, v20.2d, v18.2d
+	VBSL V2.B16, V1.B16, V21.B16
+	WORD $0x6e75df7b // fmul v27.2d, v27.2d, v21.2d
+	WORD $0x6e75de94 // fmul v20.2d, v20.2d, v21.2d
+	VAND V0.B16, V14.B16, V18.B16
+	WORD $0x6e72e452 // fcmge v18.2d, v2.2d, v18.2d
+	WORD $0x4ef4d773 // fsub v19.2d, v27.2d, v20.2d
+	WORD $0x6e61de73 // fmul v19.2d, v19.2d, v1.2d
+	VMOV V14.B16, V21.B16
+	VBIT V18.B16, V2.B16, V21.B16
+	WORD $0x6e75fe73 // fdiv v19.2d, v19.2d, v21.2d
+	FMOVQ 2688(R5), F21
+	FMOVQ 2704(R5), F22
+	VFMLA V14.D2, V22.D2, V21.D2
+	FMOVQ 2720(R5), F22
+	VFMLA V14.D2, V21.D2, V22.D2
+	FMOVQ 2736(R5), F21
+	VFMLA V14.D2, V22.D2, V21.D2
+	FMOVQ 2752(R5), F22
+	VFMLA V14.D2, V21.D2, V22.D2
+	FMOVQ 2768(R5), F21
+	VFMLA V14.D2, V22.D2, V21.D2
+	FMOVQ 2784(R5), F22
+	VFMLA V14.D2, V21.D2, V22.D2
+	FMOVQ 2800(R5), F21
+	VFMLA V14.D2, V22.D2, V21.D2
+	FMOVQ 2816(R5), F22
+	VFMLA V14.D2, V21.D2, V22.D2
+	FMOVQ 2832(R5), F21
+	VFMLA V14.D2, V22.D2, V21.D2
+	VBIT V18.B16, V21.B16, V19.B16
+	WORD $0x6e61dd4a // fmul v10.2d, v10.2d, v1.2d
+	WORD $0x6e61de31 // fmul v17.2d, v17.2d, v1.2d
+	WORD $0x4e71d54e // fadd v14.2d, v10.2d, v17.2d
+	WORD $0x4ef1d54a // fsub v10.2d, v10.2d, v17.2d
+	WORD $0x4e69d531 // fadd v17.2d, v9.2d, v9.2d
+	WORD $0x6e68ddb2 // fmul v18.2d, v13.2d, v8.2d
+	WORD $0x6ee0fa55 // fneg v21.2d, v18.2d
+	VFMLA V8.D2, V13.D2, V21.D2
+	VFMLA V16.D2, V11.D2, V18.D2
+	WORD $0x4e75d652 // fadd v18.2d, v18.2d, v21.2d
+	VFMLA V10.D2, V17.D2, V18.D2
+	WORD $0x6e61de91 // fmul v17.2d, v20.2d, v1.2d
+	WORD $0x6e72de31 // fmul v17.2d, v17.2d, v18.2d
+	VFMLA V14.D2, V27.D2, V17.D2
+	WORD $0x6e72de73 // fmul v19.2d, v19.2d, v18.2d
+	VFMLA V14.D2, V20.D2, V19.D2
+	VMOV V4.B16, V14.B16
+	FMOVQ 688(R5), F18
+	VFMLA V18.D2, V12.D2, V14.D2
+	WORD $0x4ee4d5d2 // fsub v18.2d, v14.2d, v4.2d
+	FMOVQ 720(R5), F21
+	VFMLS V21.D2, V18.D2, V12.D2
+	FMOVQ 752(R5), F21
+	VFMLS V21.D2, V18.D2, V12.D2
+	FMOVQ 960(R5), F18
+	FMOVQ 976(R5), F21
+	VFMLA V12.D2, V21.D2, V18.D2
+	FMOVQ 992(R5), F21
+	VFMLA V12.D2, V18.D2, V21.D2
+	FMOVQ 1008(R5), F18
+	VFMLA V12.D2, V21.D2, V18.D2
+	FMOVQ 1024(R5), F21
+	VFMLA V12.D2, V18.D2, V21.D2
+	FMOVQ 1040(R5), F18
+	VFMLA V12.D2, V21.D2, V18.D2
+	FMOVQ 1056(R5), F21
+	VFMLA V12.D2, V18.D2, V21.D2
+	FMOVQ 1072(R5), F18
+	VFMLA V12.D2, V21.D2, V18.D2
+	FMOVQ 1088(R5), F21
+	VFMLA V12.D2, V18.D2, V21.D2
+	FMOVQ 1104(R5), F18
+	VFMLA V12.D2, V21.D2, V18.D2
+	WORD $0x6e6cdd95 // fmul v21.2d, v12.2d, v12.2d
+	VFMLA V18.D2, V21.D2, V12.D2
+	VSHL $52, V14.D2, V14.D2
+	VADD V2.D2, V14.D2, V14.D2
+	VFMLA V14.D2, V12.D2, V14.D2
+	WORD $0x6e6ede31 // fmul v17.2d, v17.2d, v14.2d
+	WORD $0x6e6ede73 // fmul v19.2d, v19.2d, v14.2d
+	WORD $0x6e6ede94 // fmul v20.2d, v20.2d, v14.2d
+	WORD $0x6e6ade8a // fmul v10.2d, v20.2d, v10.2d
+	VFMLA V9.D2, V19.D2, V10.D2
+	WORD $0x4e6ad629 // fadd v9.2d, v17.2d, v10.2d
+	WORD $0x6e68de88 // fmul v8.2d, v20.2d, v8.2d
+	VFMLA V11.D2, V19.D2, V8.D2
+	WORD $0x6e70de94 // fmul v20.2d, v20.2d, v16.2d
+	VFMLA V13.D2, V19.D2, V20.D2
+	WORD $0x4eead631 // fsub v17.2d, v17.2d, v10.2d
+	WORD $0x6eb0a9ea // umaxv s10, v15.4s
+	FMOVS F10, R8
+	CBNZ R8, hard2
+	MOVD R0, R8
+	FMOVD F9, (R8)
+	ADD R6, R0, R8
+	FMOVD F8, (R8)
+	ADD R6<<1, R0, R8
+	FMOVD F20, (R8)
+	ADD R7, R0, R8
+	FMOVD F17, (R8)
+
+done:
+	MOVD n+24(FP), R4
+	MOVD R4, at+40(FP)
+	MOVD R4, next+48(FP)
+	MOVD ZR, hard+56(FP)
+	RET
+
+hard:
+	FMOVQ (R0), F10
+	VBIF V15.B16, V9.B16, V10.B16
+	FMOVQ F10, (R0)
+	ADD R6, R0, R8
+	FMOVQ (R8), F9
+	VBIF V15.B16, V8.B16, V9.B16
+	ADD R6, R0, R8
+	FMOVQ F9, (R8)
+	ADD R6<<1, R0, R8
+	FMOVQ (R8), F8
+	VBIF V15.B16, V20.B16, V8.B16
+	ADD R6<<1, R0, R8
+	FMOVQ F8, (R8)
+	ADD R7, R0, R8
+	FMOVQ (R8), F8
+	VBIF V15.B16, V17.B16, V8.B16
+	ADD R7, R0, R8
+	FMOVQ F8, (R8)
+	MOVD ZR, R8
+	FMOVQ 1120(R5), F8
+	VAND V15.B16, V8.B16, V8.B16
+	WORD $0x5ef1b909 // addp d9, v8.2d
+	FMOVD F9, R9
+	ORR R9<<0, R8, R8
+	MOVD n+24(FP), R4
+	MOVD R4, R9
+	SUB R3, R4, R4
+	ADD $2, R4, R9
+	MOVD R4, at+40(FP)
+	MOVD R9, next+48(FP)
+	MOVD R8, hard+56(FP)
+	RET
+
+hard2:
+	MOVD R0, R8
+	FMOVD (R8), F10
+	VBIF V15.B16, V9.B16, V10.B16
+	MOVD R0, R8
+	FMOVD F10, (R8)
+	ADD R6, R0, R8
+	FMOVD (R8), F9
+	VBIF V15.B16, V8.B16, V9.B16
+	ADD R6, R0, R8
+	FMOVD F9, (R8)
+	ADD R6<<1, R0, R8
+	FMOVD (R8), F8
+	VBIF V15.B16, V20.B16, V8.B16
+	ADD R6<<1, R0, R8
+	FMOVD F8, (R8)
+	ADD R7, R0, R8
+	FMOVD (R8), F8
+	VBIF V15.B16, V17.B16, V8.B16
+	ADD R7, R0, R8
+	FMOVD F8, (R8)
+	MOVD ZR, R8
+	FMOVQ 1120(R5), F8
+	VAND V15.B16, V8.B16, V8.B16
+	WORD $0x5ef1b909 // addp d9, v8.2d
+	FMOVD F9, R9
+	ORR R9<<0, R8, R8
+	MOVD n+24(FP), R4
+	MOVD R4, R9
+	SUB R3, R4, R4
+	MOVD $1, R10
+	LSL R3, R10, R10
+	SUB $1, R10
+	AND R10, R8, R8
+	MOVD R4, at+40(FP)
+	MOVD R9, next+48(FP)
+	MOVD R8, hard+56(FP)
+	RET
+
+// func expFrechetAdjoint2x2F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
+TEXT ·expFrechetAdjoint2x2F32NEON(SB), NOSPLIT, $0-64
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD n+24(FP), R3
+	MOVD $mat2Consts<>(SB), R5
+	MOVD stride+32(FP), R6
+	LSL $2, R6
+	ADD R6<<1, R6, R7
+	FMOVQ 16(R5), F0
+	FMOVQ 48(R5), F1
+	FMOVQ (R5), F2
+	FMOVQ 32(R5), F3
+	FMOVQ 64(R5), F4
+	FMOVQ 80(R5), F5
+	FMOVQ 96(R5), F6
+	FMOVQ 2560(R5), F7
+	CMP $4, R3
+	BLT next
+
+loop:
+	// 212 instructions for 4 matrices, 53 each
+	FMOVQ (R1), F8
+	WORD $0x6e21dd09 // fmul v9.4s, v8.4s, v1.4s
+	ADD R7, R1, R8
+	FMOVQ (R8), F10
+	WORD $0x6e21dd4b // fmul v11.4s, v10.4s, v1.4s
+	WORD $0x4e2bd52c // fadd v12.4s, v9.4s, v11.4s
+	WORD $0x4eabd529 // fsub v9.4s, v9.4s, v11.4s
+	ADD R6<<1, R1, R8
+	FMOVQ (R8), F11
+	ADD R6, R1, R8
+	FMOVQ (R8), F13
+	WORD $0x6e2ddd6e // fmul v14.4s, v11.4s, v13.4s
+	WORD $0x6ea0f9cf // fneg v15.4s, v14.4s
+	VFMLA V13.S4, V11.S4, V15.S4
+	VFMLA V9.S4, V9.S4, V14.S4
+	WORD $0x4e2fd5ce // fadd v14.4s, v14.4s, v15.4s
+	VAND V0.B16, V12.B16, V15.B16
+	WORD $0x6e2fe4af // fcmge v15.4s, v5.4s, v15.4s
+	WORD $0x6e2059ef // mvn v15.16b, v15.16b
+	VAND V0.B16, V14.B16, V16.B16
+	WORD $0x6e30e4d0 // fcmge v16.4s, v6.4s, v16.4s
+	WORD $0x6e205a10 // mvn v16.16b, v16.16b
+	VORR V16.B16, V15.B16, V15.B16
+	VAND V0.B16, V8.B16, V8.B16
+	VAND V0.B16, V11.B16, V16.B16
+	WORD $0x6eb0e511 // fcmgt v17.4s, v8.4s, v16.4s
+	VBSL V16.B16, V8.B16, V17.B16
+	VAND V0.B16, V13.B16, V8.B16
+	WORD $0x6ea8e630 // fcmgt v16.4s, v17.4s, v8.4s
+	VBSL V8.B16, V17.B16, V16.B16
+	VAND V0.B16, V10.B16, V10.B16
+	WORD $0x6eaae608 // fcmgt v8.4s, v16.4s, v10.4s
+	VBSL V10.B16, V16.B16, V8.B16
+	FMOVQ (R2), F10
+	VAND V0.B16, V10.B16, V16.B16
+	WORD $0x6eb0e511 // fcmgt v17.4s, v8.4s, v16.4s
+	VBSL V16.B16, V8.B16, V17.B16
+	ADD R6, R2, R8
+	FMOVQ (R8), F8
+	VAND V0.B16, V8.B16, V16.B16
+	WORD $0x6eb0e632 // fcmgt v18.4s, v17.4s, v16.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	ADD R6<<1, R2, R8
+	FMOVQ (R8), F16
+	VAND V0.B16, V16.B16, V17.B16
+	WORD $0x6eb1e653 // fcmgt v19.4s, v18.4s, v17.4s
+	VBSL V17.B16, V18.B16, V19.B16
+	ADD R7, R2, R8
+	FMOVQ (R8), F17
+	VAND V0.B16, V17.B16, V18.B16
+	WORD $0x6eb2e674 // fcmgt v20.4s, v19.4s, v18.4s
+	VBSL V18.B16, V19.B16, V20.B16
+	WORD $0x6e34e4f4 // fcmge v20.4s, v7.4s, v20.4s
+	WORD $0x6e205a94 // mvn v20.16b, v20.16b
+	VORR V20.B16, V15.B16, V15.B16
+	VAND V0.B16, V14.B16, V18.B16
+	FMOVQ 112(R5), F19
+	WORD $0x6eb3e654 // fcmgt v20.4s, v18.4s, v19.4s
+	VBSL V19.B16, V18.B16, V20.B16
+	WORD $0x6ea1fa94 // fsqrt v20.4s, v20.4s
+	WORD $0x6e34fc52 // fdiv v18.4s, v2.4s, v20.4s
+	FMOVQ 128(R5), F19
+	WORD $0x6eb3e5d5 // fcmgt v21.4s, v14.4s, v19.4s
+	FMOVQ 192(R5), F19
+	FMOVQ 208(R5), F22
+	VBIT V21.B16, V22.B16, V19.B16
+	VMOV V4.B16, V22.B16
+	VFMLA V19.S4, V20.S4, V22.S4
+	WORD $0x4ea4d6d3 // fsub v19.4s, v22.4s, v4.4s
+	FMOVQ 224(R5), F23
+	FMOVQ 240(R5), F24
+	VBIT V21.B16, V24.B16, V23.B16
+	VFMLS V23.S4, V19.S4, V20.S4
+	FMOVQ 256(R5), F23
+	FMOVQ 272(R5), F24
+	VBIT V21.B16, V24.B16, V23.B16
+	VFMLS V23.S4, V19.S4, V20.S4
+	WORD $0x6e34de93 // fmul v19.4s, v20.4s, v20.4s
+	VAND V3.B16, V14.B16, V23.B16
+	VEOR V23.B16, V19.B16, V19.B16
+	FMOVQ 288(R5), F23
+	FMOVQ 144(R5), F24
+	VFMLA V19.S4, V24.S4, V23.S4
+	FMOVQ 304(R5), F24
+	VFMLA V19.S4, V23.S4, V24.S4
+	FMOVQ 320(R5), F23
+	VFMLA V19.S4, V24.S4, V23.S4
+	VMOV V2.B16, V24.B16
+	VFMLA V23.S4, V19.S4, V24.S4
+	WORD $0x6e33de97 // fmul v23.4s, v20.4s, v19.4s
+	FMOVQ 336(R5), F25
+	FMOVQ 160(R5), F26
+	VFMLA V19.S4, V26.S4, V25.S4
+	FMOVQ 352(R5), F26
+	VFMLA V19.S4, V25.S4, V26.S4
+	FMOVQ 368(R5), F25
+	VFMLA V19.S4, V26.S4, V25.S4
+	VFMLA V25.S4, V23.S4, V20.S4
+	VSHL $23, V22.S4, V19.S4
+	VADD V2.S4, V19.S4, V19.S4
+	VADD V2.S4, V2.S4, V23.S4
+	VSUB V19.S4, V23.S4, V23.S4
+	WORD $0x4eb4d719 // fsub v25.4s, v24.4s, v20.4s
+	WORD $0x6e37df39 // fmul v25.4s, v25.4s, v23.4s
+	WORD $0x4e34d717 // fadd v23.4s, v24.4s, v20.4s
+	VSHL $31, V22.S4, V26.S4
+	WORD $0x4ea0ab5a // cmlt v26.4s, v26.4s, #0
+	VMOV V24.B16, V27.B16
+	VBIT V26.B16, V20.B16, V27.B16
+	VBIT V26.B16, V24.B16, V20.B16
+	FMOVQ 176(R5), F24
+	VADD V24.S4, V22.S4, V26.S4
+	VSHL $30, V26.S4, V26.S4
+	VAND V3.B16, V26.B16, V26.B16
+	VEOR V26.B16, V27.B16, V27.B16
+	VSHL $30, V22.S4, V22.S4
+	VAND V3.B16, V22.B16, V22.B16
+	VEOR V22.B16, V20.B16, V20.B16
+	VMOV V25.B16, V22.B16
+	VFMLA V19.S4, V23.S4, V22.S4
+	VBIT V21.B16, V22.B16, V27.B16
+	WORD $0x6ea0fb39 // fneg v25.4s, v25.4s
+	VFMLA V19.S4, V23.S4, V25.S4
+	VBIT V21.B16, V25.B16, V20.B16
+	WORD $0x6e32de94 // fmul v20.4s, v20.4s, v18.4s
+	VBSL V2.B16, V1.B16, V21.B16
+	WORD $0x6e35df7b // fmul v27.4s, v27.4s, v21.4s
+	WORD $0x6e35de94 // fmul v20.4s, v20.4s, v21.4s
+	VAND V0.B16, V14.B16, V18.B16
+	WORD $0x6e32e452 // fcmge v18.4s, v2.4s, v18.4s
+	WORD $0x4eb4d773 // fsub v19.4s, v27.4s, v20.4s
+	WORD $0x6e21de73 // fmul v19.4s, v19.4s, v1.4s
+	VMOV V14.B16, V21.B16
+	VBIT V18.B16, V2.B16, V21.B16
+	WORD $0x6e35fe73 // fdiv v19.4s, v19.4s, v21.4s
+	FMOVQ 2576(R5), F21
+	FMOVQ 2592(R5), F22
+	VFMLA V14.S4, V22.S4, V21.S4
+	FMOVQ 2608(R5), F22
+	VFMLA V14.S4, V21.S4, V22.S4
+	FMOVQ 2624(R5), F21
+	VFMLA V14.S4, V22.S4, V21.S4
+	FMOVQ 2640(R5), F22
+	VFMLA V14.S4, V21.S4, V22.S4
+	FMOVQ 2656(R5), F21
+	VFMLA V14.S4, V22.S4, V21.S4
+	VBIT V18.B16, V21.B16, V19.B16
+	WORD $0x6e21dd4a // fmul v10.4s, v10.4s, v1.4s
+	WORD $0x6e21de31 // fmul v17.4s, v17.4s, v1.4s
+	WORD $0x4e31d54e // fadd v14.4s, v10.4s, v17.4s
+	WORD $0x4eb1d54a // fsub v10.4s, v10.4s, v17.4s
+	WORD $0x4e29d531 // fadd v17.4s, v9.4s, v9.4s
+	WORD $0x6e28ddb2 // fmul v18.4s, v13.4s, v8.4s
+	WORD $0x6ea0fa55 // fneg v21.4s, v18.4s
+	VFMLA V8.S4, V13.S4, V21.S4
+	VFMLA V16.S4, V11.S4, V18.S4
+	WORD $0x4e35d652 // fadd v18.4s, v18.4s, v21.4s
+	VFMLA V10.S4, V17.S4, V18.S4
+	WORD $0x6e21de91 // fmul v17.4s, v20.4s, v1.4s
+	WORD $0x6e32de31 // fmul v17.4s, v17.4s, v18.4s
+	VFMLA V14.S4, V27.S4, V17.S4
+	WORD $0x6e32de73 // fmul v19.4s, v19.4s, v18.4s
+	VFMLA V14.S4, V20.S4, V19.S4
+	VMOV V4.B16, V14.B16
+	FMOVQ 208(R5), F18
+	VFMLA V18.S4, V12.S4, V14.S4
+	WORD $0x4ea4d5d2 // fsub v18.4s, v14.4s, v4.4s
+	FMOVQ 240(R5), F21
+	VFMLS V21.S4, V18.S4, V12.S4
+	FMOVQ 272(R5), F21
+	VFMLS V21.S4, V18.S4, V12.S4
+	FMOVQ 384(R5), F18
+	FMOVQ 400(R5), F21
+	VFMLA V12.S4, V21.S4, V18.S4
+	FMOVQ 416(R5), F21
+	VFMLA V12.S4, V18.S4, V21.S4
+	FMOVQ 432(R5), F18
+	VFMLA V12.S4, V21.S4, V18.S4
+	FMOVQ 448(R5), F21
+	VFMLA V12.S4, V18.S4, V21.S4
+	WORD $0x6e2cdd92 // fmul v18.4s, v12.4s, v12.4s
+	VFMLA V21.S4, V18.S4, V12.S4
+	VSHL $23, V14.S4, V14.S4
+	VADD V2.S4, V14.S4, V14.S4
+	VFMLA V14.S4, V12.S4, V14.S4
+	WORD $0x6e2ede31 // fmul v17.4s, v17.4s, v14.4s
+	WORD $0x6e2ede73 // fmul v19.4s, v19.4s, v14.4s
+	WORD $0x6e2ede94 // fmul v20.4s, v20.4s, v14.4s
+	WORD $0x6e2ade8a // fmul v10.4s, v20.4s, v10.4s
+	VFMLA V9.S4, V19.S4, V10.S4
+	WORD $0x4e2ad629 // fadd v9.4s, v17.4s, v10.4s
+	WORD $0x6e28de88 // fmul v8.4s, v20.4s, v8.4s
+	VFMLA V11.S4, V19.S4, V8.S4
+	WORD $0x6e30de94 // fmul v20.4s, v20.4s, v16.4s
+	VFMLA V13.S4, V19.S4, V20.S4
+	WORD $0x4eaad631 // fsub v17.4s, v17.4s, v10.4s
+	WORD $0x6eb0a9ea // umaxv s10, v15.4s
+	FMOVS F10, R8
+	CBNZ R8, hard
+	FMOVQ F9, (R0)
+	ADD R6, R0, R8
+	FMOVQ F8, (R8)
+	ADD R6<<1, R0, R8
+	FMOVQ F20, (R8)
+	ADD R7, R0, R8
+	FMOVQ F17, (R8)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	SUB $4, R3
+	CMP $4, R3
+	BGE loop
+
+next:
+	CBZ R3, done
+	MOVD R1, R8
+	TBZ $1, R3, loadOne
+	FMOVD.P 8(R8), F8
+	TBZ $0, R3, loaded
+	VLD1 (R8), V8.S[2]
+	B loaded
+
+loadOne:
+	FMOVS (R8), F8
+
+loaded:
+	WORD $0x6e21dd09 // fmul v9.4s, v8.4s, v1.4s
+	ADD R7, R1, R8
+	TBZ $1, R3, loadOne2
+	FMOVD.P 8(R8), F10
+	TBZ $0, R3, loaded2
+	VLD1 (R8), V10.S[2]
+	B loaded2
+
+loadOne2:
+	FMOVS (R8), F10
+
+loaded2:
+	WORD $0x6e21dd4b // fmul v11.4s, v10.4s, v1.4s
+	WORD $0x4e2bd52c // fadd v12.4s, v9.4s, v11.4s
+	WORD $0x4eabd529 // fsub v9.4s, v9.4s, v11.4s
+	ADD R6<<1, R1, R8
+	TBZ $1, R3, loadOne3
+	FMOVD.P 8(R8), F11
+	TBZ $0, R3, loaded3
+	VLD1 (R8), V11.S[2]
+	B loaded3
+
+loadOne3:
+	FMOVS (R8), F11
+
+loaded3:
+	ADD R6, R1, R8
+	TBZ $1, R3, loadOne4
+	FMOVD.P 8(R8), F13
+	TBZ $0, R3, loaded4
+	VLD1 (R8), V13.S[2]
+	B loaded4
+
+loadOne4:
+	FMOVS (R8), F13
+
+loaded4:
+	WORD $0x6e2ddd6e // fmul v14.4s, v11.4s, v13.4s
+	WORD $0x6ea0f9cf // fneg v15.4s, v14.4s
+	VFMLA V13.S4, V11.S4, V15.S4
+	VFMLA V9.S4, V9.S4, V14.S4
+	WORD $0x4e2fd5ce // fadd v14.4s, v14.4s, v15.4s
+	VAND V0.B16, V12.B16, V15.B16
+	WORD $0x6e2fe4af // fcmge v15.4s, v5.4s, v15.4s
+	WORD $0x6e2059ef // mvn v15.16b, v15.16b
+	VAND V0.B16, V14.B16, V16.B16
+	WORD $0x6e30e4d0 // fcmge v16.4s, v6.4s, v16.4s
+	WORD $0x6e205a10 // mvn v16.16b, v16.16b
+	VORR V16.B16, V15.B16, V15.B16
+	VAND V0.B16, V8.B16, V8.B16
+	VAND V0.B16, V11.B16, V16.B16
+	WORD $0x6eb0e511 // fcmgt v17.4s, v8.4s, v16.4s
+	VBSL V16.B16, V8.B16, V17.B16
+	VAND V0.B16, V13.B16, V8.B16
+	WORD $0x6ea8e630 // fcmgt v16.4s, v17.4s, v8.4s
+	VBSL V8.B16, V17.B16, V16.B16
+	VAND V0.B16, V10.B16, V10.B16
+	WORD $0x6eaae608 // fcmgt v8.4s, v16.4s, v10.4s
+	VBSL V10.B16, V16.B16, V8.B16
+	MOVD R2, R8
+	TBZ $1, R3, loadOne5
+	FMOVD.P 8(R8), F10
+	TBZ $0, R3, loaded5
+	VLD1 (R8), V10.S[2]
+	B loaded5
+
+loadOne5:
+	FMOVS (R8), F10
+
+loaded5:
+	VAND V0.B16, V10.B16, V16.B16
+	WORD $0x6eb0e511 // fcmgt v17.4s, v8.4s, v16.4s
+	VBSL V16.B16, V8.B16, V17.B16
+	ADD R6, R2, R8
+	TBZ $1, R3, loadOne6
+	FMOVD.P 8(R8), F8
+	TBZ $0, R3, loaded6
+	VLD1 (R8), V8.S[2]
+	B loaded6
+
+loadOne6:
+	FMOVS (R8), F8
+
+loaded6:
+	VAND V0.B16, V8.B16, V16.B16
+	WORD $0x6eb0e632 // fcmgt v18.4s, v17.4s, v16.4s
+	VBSL V16.B16, V17.B16, V18.B16
+	ADD R6<<1, R2, R8
+	TBZ $1, R3, loadOne7
+	FMOVD.P 8(R8), F16
+	TBZ $0, R3, loaded7
+	VLD1 (R8), V16.S[2]
+	B loaded7
+
+loadOne7:
+	FMOVS (R8), F16
+
+loaded7:
+	VAND V0.B16, V16.B16, V17.B16
+	WORD $0x6eb1e653 // fcmgt v19.4s, v18.4s, v17.4s
+	VBSL V17.B16, V18.B16, V19.B16
+	ADD R7, R2, R8
+	TBZ $1, R3, loadOne8
+	FMOVD.P 8(R8), F17
+	TBZ $0, R3, loaded8
+	VLD1 (R8), V17.S[2]
+	B loaded8
+
+loadOne8:
+	FMOVS (R8), F17
+
+loaded8:
+	VAND V0.B16, V17.B16, V18.B16
+	WORD $0x6eb2e674 // fcmgt v20.4s, v19.4s, v18.4s
+	VBSL V18.B16, V19.B16, V20.B16
+	WORD $0x6e34e4f4 // fcmge v20.4s, v7.4s, v20.4s
+	WORD $0x6e205a94 // mvn v20.16b, v20.16b
+	VORR V20.B16, V15.B16, V15.B16
+	VAND V0.B16, V14.B16, V18.B16
+	FMOVQ 112(R5), F19
+	WORD $0x6eb3e654 // fcmgt v20.4s, v18.4s, v19.4s
+	VBSL V19.B16, V18.B16, V20.B16
+	WORD $0x6ea1fa94 // fsqrt v20.4s, v20.4s
+	WORD $0x6e34fc52 // fdiv v18.4s, v2.4s, v20.4s
+	FMOVQ 128(R5), F19
+	WORD $0x6eb3e5d5 // fcmgt v21.4s, v14.4s, v19.4s
+	FMOVQ 192(R5), F19
+	FMOVQ 208(R5), F22
+	VBIT V21.B16, V22.B16, V19.B16
+	VMOV V4.B16, V22.B16
+	VFMLA V19.S4, V20.S4, V22.S4
+	WORD $0x4ea4d6d3 // fsub v19.4s, v22.4s, v4.4s
+	FMOVQ 224(R5), F23
+	FMOVQ 240(R5), F24
+	VBIT V21.B16, V24.B16, V23.B16
+	VFMLS V23.S4, V19.S4, V20.S4
+	FMOVQ 256(R5), F23
+	FMOVQ 272(R5), F24
+	VBIT V21.B16, V24.B16, V23.B16
+	VFMLS V23.S4, V19.S4, V20.S4
+	WORD $0x6e34de93 // fmul v19.4s, v20.4s, v20.4s
+	VAND V3.B16, V14.B16, V23.B16
+	VEOR V23.B16, V19.B16, V19.B16
+	FMOVQ 288(R5), F23
+	FMOVQ 144(R5), F24
+	VFMLA V19.S4, V24.S4, V23.S4
+	FMOVQ 304(R5), F24
+	VFMLA V19.S4, V23.S4, V24.S4
+	FMOVQ 320(R5), F23
+	VFMLA V19.S4, V24.S4, V23.S4
+	VMOV V2.B16, V24.B16
+	VFMLA V23.S4, V19.S4, V24.S4
+	WORD $0x6e33de97 // fmul v23.4s, v20.4s, v19.4s
+	FMOVQ 336(R5), F25
+	FMOVQ 160(R5), F26
+	VFMLA V19.S4, V26.S4, V25.S4
+	FMOVQ 352(R5), F26
+	VFMLA V19.S4, V25.S4, V26.S4
+	FMOVQ 368(R5), F25
+	VFMLA V19.S4, V26.S4, V25.S4
+	VFMLA V25.S4, V23.S4, V20.S4
+	VSHL $23, V22.S4, V19.S4
+	VADD V2.S4, V19.S4, V19.S4
+	VADD V2.S4, V2.S4, V23.S4
+	VSUB V19.S4, V23.S4, V23.S4
+	WORD $0x4eb4d719 // fsub v25.4s, v24.4s, v20.4s
+	WORD $0x6e37df39 // fmul v25.4s, v25.4s, v23.4s
+	WORD $0x4e34d717 // fadd v23.4s, v24.4s, v20.4s
+	VSHL $31, V22.S4, V26.S4
+	WORD $0x4ea0ab5a // cmlt v26.4s, v26.4s, #0
+	VMOV V24.B16, V27.B16
+	VBIT V26.B16, V20.B16, V27.B16
+	VBIT V26.B16, V24.B16, V20.B16
+	FMOVQ 176(R5), F24
+	VADD V24.S4, V22.S4, V26.S4
+	VSHL $30, V26.S4, V26.S4
+	VAND V3.B16, V26.B16, V26.B16
+	VEOR V26.B16, V27.B16, V27.B16
+	VSHL $30, V22.S4, V22.S4
+	VAND V3.B16, V22.B16, V22.B16
+	VEOR V22.B16, V20.B16, V20.B16
+	VMOV V25.B16, V22.B16
+	VFMLA V19.S4, V23.S4, V22.S4
+	VBIT V21.B16, V22.B16, V27.B16
+	WORD $0x6ea0fb39 // fneg v25.4s, v25.4s
+	VFMLA V19.S4, V23.S4, V25.S4
+	VBIT V21.B16, V25.B16, V20.B16
+	WORD $0x6e32de94 // fmul v20.4s, v20.4s, v18.4s
+	VBSL V2.B16, V1.B16, V21.B16
+	WORD $0x6e35df7b // fmul v27.4s, v27.4s, v21.4s
+	WORD $0x6e35de94 // fmul v20.4s, v20.4s, v21.4s
+	VAND V0.B16, V14.B16, V18.B16
+	WORD $0x6e32e452 // fcmge v18.4s, v2.4s, v18.4s
+	WORD $0x4eb4d773 // fsub v19.4s, v27.4s, v20.4s
+	WORD $0x6e21de73 // fmul v19.4s, v19.4s, v1.4s
+	VMOV V14.B16, V21.B16
+	VBIT V18.B16, V2.B16, V21.B16
+	WORD $0x6e35fe73 // fdiv v19.4s, v19.4s, v21.4s
+	FMOVQ 2576(R5), F21
+	FMOVQ 2592(R5), F22
+	VFMLA V14.S4, V22.S4, V21.S4
+	FMOVQ 2608(R5), F22
+	VFMLA V14.S4, V21.S4, V22.S4
+	FMOVQ 2624(R5), F21
+	VFMLA V14.S4, V22.S4, V21.S4
+	FMOVQ 2640(R5), F22
+	VFMLA V14.S4, V21.S4, V22.S4
+	FMOVQ 2656(R5), F21
+	VFMLA V14.S4, V22.S4, V21.S4
+	VBIT V18.B16, V21.B16, V19.B16
+	WORD $0x6e21dd4a // fmul v10.4s, v10.4s, v1.4s
+	WORD $0x6e21de31 // fmul v17.4s, v17.4s, v1.4s
+	WORD $0x4e31d54e // fadd v14.4s, v10.4s, v17.4s
+	WORD $0x4eb1d54a // fsub v10.4s, v10.4s, v17.4s
+	WORD $0x4e29d531 // fadd v17.4s, v9.4s, v9.4s
+	WORD $0x6e28ddb2 // fmul v18.4s, v13.4s, v8.4s
+	WORD $0x6ea0fa55 // fneg v21.4s, v18.4s
+	VFMLA V8.S4, V13.S4, V21.S4
+	VFMLA V16.S4, V11.S4, V18.S4
+	WORD $0x4e35d652 // fadd v18.4s, v18.4s, v21.4s
+	VFMLA V10.S4, V17.S4, V18.S4
+	WORD $0x6e21de91 // fmul v17.4s, v20.4s, v1.4s
+	WORD $0x6e32de31 // fmul v17.4s, v17.4s, v18.4s
+	VFMLA V14.S4, V27.S4, V17.S4
+	WORD $0x6e32de73 // fmul v19.4s, v19.4s, v18.4s
+	VFMLA V14.S4, V20.S4, V19.S4
+	VMOV V4.B16, V14.B16
+	FMOVQ 208(R5), F18
+	VFMLA V18.S4, V12.S4, V14.S4
+	WORD $0x4ea4d5d2 // fsub v18.4s, v14.4s, v4.4s
+	FMOVQ 240(R5), F21
+	VFMLS V21.S4, V18.S4, V12.S4
+	FMOVQ 272(R5), F21
+	VFMLS V21.S4, V18.S4, V12.S4
+	FMOVQ 384(R5), F18
+	FMOVQ 400(R5), F21
+	VFMLA V12.S4, V21.S4, V18.S4
+	FMOVQ 416(R5), F21
+	VFMLA V12.S4, V18.S4, V21.S4
+	FMOVQ 432(R5), F18
+	VFMLA V12.S4, V21.S4, V18.S4
+	FMOVQ 448(R5), F21
+	VFMLA V12.S4, V18.S4, V21.S4
+	WORD $0x6e2cdd92 // fmul v18.4s, v12.4s, v12.4s
+	VFMLA V21.S4, V18.S4, V12.S4
+	VSHL $23, V14.S4, V14.S4
+	VADD V2.S4, V14.S4, V14.S4
+	VFMLA V14.S4, V12.S4, V14.S4
+	WORD $0x6e2ede31 // fmul v17.4s, v17.4s, v14.4s
+	WORD $0x6e2ede73 // fmul v19.4s, v19.4s, v14.4s
+	WORD $0x6e2ede94 // fmul v20.4s, v20.4s, v14.4s
+	WORD $0x6e2ade8a // fmul v10.4s, v20.4s, v10.4s
+	VFMLA V9.S4, V19.S4, V10.S4
+	WORD $0x4e2ad629 // fadd v9.4s, v17.4s, v10.4s
+	WORD $0x6e28de88 // fmul v8.4s, v20.4s, v8.4s
+	VFMLA V11.S4, V19.S4, V8.S4
+	WORD $0x6e30de94 // fmul v20.4s, v20.4s, v16.4s
+	VFMLA V13.S4, V19.S4, V20.S4
+	WORD $0x4eaad631 // fsub v17.4s, v17.4s, v10.4s
+	WORD $0x6eb0a9ea // umaxv s10, v15.4s
+	FMOVS F10, R8
+	CBNZ R8, hard2
+	MOVD R0, R8
+	TBZ $1, R3, storeOne
+	FMOVD.P F9, 8(R8)
+	TBZ $0, R3, stored
+	VST1 V9.S[2], (R8)
+	B stored
+
+storeOne:
+	FMOVS F9, (R8)
+
+stored:
+	ADD R6, R0, R8
+	TBZ $1, R3, storeOne2
+	FMOVD.P F8, 8(R8)
+	TBZ $0, R3, stored2
+	VST1 V8.S[2], (R8)
+	B stored2
+
+storeOne2:
+	FMOVS F8, (R8)
+
+stored2:
+	ADD R6<<1, R0, R8
+	TBZ $1, R3, storeOne3
+	FMOVD.P F20, 8(R8)
+	TBZ $0, R3, stored3
+	VST1 V20.S[2], (R8)
+	B stored3
+
+storeOne3:
+	FMOVS F20, (R8)
+
+stored3:
+	ADD R7, R0, R8
+	TBZ $1, R3, storeOne4
+	FMOVD.P F17, 8(R8)
+	TBZ $0, R3, stored4
+	VST1 V17.S[2], (R8)
+	B stored4
+
+storeOne4:
+	FMOVS F17, (R8)
+
+stored4:
+
+done:
+	MOVD n+24(FP), R4
+	MOVD R4, at+40(FP)
+	MOVD R4, next+48(FP)
+	MOVD ZR, hard+56(FP)
+	RET
+
+hard:
+	FMOVQ (R0), F10
+	VBIF V15.B16, V9.B16, V10.B16
+	FMOVQ F10, (R0)
+	ADD R6, R0, R8
+	FMOVQ (R8), F9
+	VBIF V15.B16, V8.B16, V9.B16
+	ADD R6, R0, R8
+	FMOVQ F9, (R8)
+	ADD R6<<1, R0, R8
+	FMOVQ (R8), F8
+	VBIF V15.B16, V20.B16, V8.B16
+	ADD R6<<1, R0, R8
+	FMOVQ F8, (R8)
+	ADD R7, R0, R8
+	FMOVQ (R8), F8
+	VBIF V15.B16, V17.B16, V8.B16
+	ADD R7, R0, R8
+	FMOVQ F8, (R8)
+	MOVD ZR, R8
+	FMOVQ 464(R5), F8
+	VAND V15.B16, V8.B16, V8.B16
+	WORD $0x4eb1b909 // addv s9, v8.4s
+	FMOVD F9, R9
+	ORR R9<<0, R8, R8
+	MOVD n+24(FP), R4
+	MOVD R4, R9
+	SUB R3, R4, R4
+	ADD $4, R4, R9
+	MOVD R4, at+40(FP)
+	MOVD R9, next+48(FP)
+	MOVD R8, hard+56(FP)
+	RET
+
+hard2:
+	MOVD R0, R8
+	TBZ $1, R3, loadOne9
+	FMOVD.P 8(R8), F10
+	TBZ $0, R3, loaded9
+	VLD1 (R8), V10.S[2]
+	B loaded9
+
+loadOne9:
+	FMOVS (R8), F10
+
+loaded9:
+	VBIF V15.B16, V9.B16, V10.B16
+	MOVD R0, R8
+	TBZ $1, R3, storeOne5
+	FMOVD.P F10, 8(R8)
+	TBZ $0, R3, stored5
+	VST1 V10.S[2], (R8)
+	B stored5
+
+storeOne5:
+	FMOVS F10, (R8)
+
+stored5:
+	ADD R6, R0, R8
+	TBZ $1, R3, loadOne10
+	FMOVD.P 8(R8), F9
+	TBZ $0, R3, loaded10
+	VLD1 (R8), V9.S[2]
+	B loaded10
+
+loadOne10:
+	FMOVS (R8), F9
+
+loaded10:
+	VBIF V15.B16, V8.B16, V9.B16
+	ADD R6, R0, R8
+	TBZ $1, R3, storeOne6
+	FMOVD.P F9, 8(R8)
+	TBZ $0, R3, stored6
+	VST1 V9.S[2], (R8)
+	B stored6
+
+storeOne6:
+	FMOVS F9, (R8)
+
+stored6:
+	ADD R6<<1, R0, R8
+	TBZ $1, R3, loadOne11
+	FMOVD.P 8(R8), F8
+	TBZ $0, R3, loaded11
+	VLD1 (R8), V8.S[2]
+	B loaded11
+
+loadOne11:
+	FMOVS (R8), F8
+
+loaded11:
+	VBIF V15.B16, V20.B16, V8.B16
+	ADD R6<<1, R0, R8
+	TBZ $1, R3, storeOne7
+	FMOVD.P F8, 8(R8)
+	TBZ $0, R3, stored7
+	VST1 V8.S[2], (R8)
+	B stored7
+
+storeOne7:
+	FMOVS F8, (R8)
+
+stored7:
+	ADD R7, R0, R8
+	TBZ $1, R3, loadOne12
+	FMOVD.P 8(R8), F8
+	TBZ $0, R3, loaded12
+	VLD1 (R8), V8.S[2]
+	B loaded12
+
+loadOne12:
+	FMOVS (R8), F8
+
+loaded12:
+	VBIF V15.B16, V17.B16, V8.B16
+	ADD R7, R0, R8
+	TBZ $1, R3, storeOne8
+	FMOVD.P F8, 8(R8)
+	TBZ $0, R3, stored8
+	VST1 V8.S[2], (R8)
+	B stored8
+
+storeOne8:
+	FMOVS F8, (R8)
+
+stored8:
+	MOVD ZR, R8
+	FMOVQ 464(R5), F8
+	VAND V15.B16, V8.B16, V8.B16
+	WORD $0x4eb1b909 // addv s9, v8.4s
+	FMOVD F9, R9
+	ORR R9<<0, R8, R8
+	MOVD n+24(FP), R4
+	MOVD R4, R9
+	SUB R3, R4, R4
+	MOVD $1, R10
+	LSL R3, R10, R10
+	SUB $1, R10
+	AND R10, R8, R8
+	MOVD R4, at+40(FP)
+	MOVD R9, next+48(FP)
+	MOVD R8, hard+56(FP)
+	RET
+
+// func expFrechetAdjoint2x2F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
+TEXT ·expFrechetAdjoint2x2F64NEON(SB), NOSPLIT, $0-64
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD n+24(FP), R3
+	MOVD $mat2Consts<>(SB), R5
+	MOVD stride+32(FP), R6
+	LSL $3, R6
+	ADD R6<<1, R6, R7
+	FMOVQ 496(R5), F0
+	FMOVQ 528(R5), F1
+	FMOVQ 480(R5), F2
+	FMOVQ 512(R5), F3
+	FMOVQ 544(R5), F4
+	FMOVQ 560(R5), F5
+	FMOVQ 576(R5), F6
+	FMOVQ 2672(R5), F7
+	CMP $2, R3
+	BLT next
+
+loop:
+	// 242 instructions for 2 matrices, 121 each
+	FMOVQ (R1), F8
+	WORD $0x6e61dd09 // fmul v9.2d, v8.2d, v1.2d
+	ADD R7, R1, R8
+	FMOVQ (R8), F10
+	WORD $0x6e61dd4b // fmul v11.2d, v10.2d, v1.2d
+	WORD $0x4e6bd52c // fadd v12.2d, v9.2d, v11.2d
+	WORD $0x4eebd529 // fsub v9.2d, v9.2d, v11.2d
+	ADD R6<<1, R1, R8
+	FMOVQ (R8), F11
+	ADD R6, R1, R8
+	FMOVQ (R8), F13
+	WORD $0x6e6ddd6e // fmul v14.2d, v11.2d, v13.2d
+	WORD $0x6ee0f9cf // fneg v15.2d, v14.2d
+	VFMLA V13.D2, V11.D2, V15.D2
+	VFMLA V9.D2, V9.D2, V14.D2
+	WORD $0x4e6fd5ce // fadd v14.2d, v14.2d, v15.2d
+	VAND V0.B16, V12.B16, V15.B16
+	WORD $0x6e6fe4af // fcmge v15.2d, v5.2d, v15.2d
+	WORD $0x6e2059ef // mvn v15.16b, v15.16b
+	VAND V0.B16, V14.B16, V16.B16
+	WORD $0x6e70e4d0 // fcmge v16.2d, v6.2d, v16.2d
+	WORD $0x6e205a10 // mvn v16.16b, v16.16b
+	VORR V16.B16, V15.B16, V15.B16
+	VAND V0.B16, V8.B16, V8.B16
+	VAND V0.B16, V11.B16, V16.B16
+	WORD $0x6ef0e511 // fcmgt v17.2d, v8.2d, v16.2d
+	VBSL V16.B16, V8.B16, V17.B16
+	VAND V0.B16, V13.B16, V8.B16
+	WORD $0x6ee8e630 // fcmgt v16.2d, v17.2d, v8.2d
+	VBSL V8.B16, V17.B16, V16.B16
+	VAND V0.B16, V10.B16, V10.B16
+	WORD $0x6eeae608 // fcmgt v8.2d, v16.2d, v10.2d
+	VBSL V10.B16, V16.B16, V8.B16
+	FMOVQ (R2), F10
+	VAND V0.B16, V10.B16, V16.B16
+	WORD $0x6ef0e511 // fcmgt v17.2d, v8.2d, v16.2d
+	VBSL V16.B16, V8.B16, V17.B16
+	ADD R6, R2, R8
+	FMOVQ (R8), F8
+	VAND V0.B16, V8.B16, V16.B16
+	WORD $0x6ef0e632 // fcmgt v18.2d, v17.2d, v16.2d
+	VBSL V16.B16, V17.B16, V18.B16
+	ADD R6<<1, R2, R8
+	FMOVQ (R8), F16
+	VAND V0.B16, V16.B16, V17.B16
+	WORD $0x6ef1e653 // fcmgt v19.2d, v18.2d, v17.2d
+	VBSL V17.B16, V18.B16, V19.B16
+	ADD R7, R2, R8
+	FMOVQ (R8), F17
+	VAND V0.B16, V17.B16, V18.B16
+	WORD $0x6ef2e674 // fcmgt v20.2d, v19.2d, v18.2d
+	VBSL V18.B16, V19.B16, V20.B16
+	WORD $0x6e74e4f4 // fcmge v20.2d, v7.2d, v20.2d
+	WORD $0x6e205a94 // mvn v20.16b, v20.16b
+	VORR V20.B16, V15.B16, V15.B16
+	VAND V0.B16, V14.B16, V18.B16
+	FMOVQ 592(R5), F19
+	WORD $0x6ef3e654 // fcmgt v20.2d, v18.2d, v19.2d
+	VBSL V19.B16, V18.B16, V20.B16
+	WORD $0x6ee1fa94 // fsqrt v20.2d, v20.2d
+	WORD $0x6e74fc52 // fdiv v18.2d, v2.2d, v20.2d
+	FMOVQ 608(R5), F19
+	WORD $0x6ef3e5d5 // fcmgt v21.2d, v14.2d, v19.2d
+	FMOVQ 672(R5), F19
+	FMOVQ 688(R5), F22
+	VBIT V21.B16, V22.B16, V19.B16
+	VMOV V4.B16, V22.B16
+	VFMLA V19.D2, V20.D2, V22.D2
+	WORD $0x4ee4d6d3 // fsub v19.2d, v22.2d, v4.2d
+	FMOVQ 704(R5), F23
+	FMOVQ 720(R5), F24
+	VBIT V21.B16, V24.B16, V23.B16
+	VFMLS V23.D2, V19.D2, V20.D2
+	FMOVQ 736(R5), F23
+	FMOVQ 752(R5), F24
+	VBIT V21.B16, V24.B16, V23.B16
+	VFMLS V23.D2, V19.D2, V20.D2
+	WORD $0x6e74de93 // fmul v19.2d, v20.2d, v20.2d
+	VAND V3.B16, V14.B16, V23.B16
+	VEOR V23.B16, V19.B16, V19.B16
+	FMOVQ 768(R5), F23
+	FMOVQ 624(R5), F24
+	VFMLA V19.D2, V24.D2, V23.D2
+	FMOVQ 784(R5), F24
+	VFMLA V19.D2, V23.D2, V24.D2
+	FMOVQ 800(R5), F23
+	VFMLA V19.D2, V24.D2, V23.D2
+	FMOVQ 816(R5), F24
+	VFMLA V19.D2, V23.D2, V24.D2
+	FMOVQ 832(R5), F23
+	VFMLA V19.D2, V24.D2, V23.D2
+	FMOVQ 848(R5), F24
+	VFMLA V19.D2, V23.D2, V24.D2
+	VMOV V2.B16, V23.B16
+	VFMLA V24.D2, V19.D2, V23.D2
+	WORD $0x6e73de98 // fmul v24.2d, v20.2d, v19.2d
+	FMOVQ 864(R5), F25
+	FMOVQ 640(R5), F26
+	VFMLA V19.D2, V26.D2, V25.D2
+	FMOVQ 880(R5), F26
+	VFMLA V19.D2, V25.D2, V26.D2
+	FMOVQ 896(R5), F25
+	VFMLA V19.D2, V26.D2, V25.D2
+	FMOVQ 912(R5), F26
+	VFMLA V19.D2, V25.D2, V26.D2
+	FMOVQ 928(R5), F25
+	VFMLA V19.D2, V26.D2, V25.D2
+	FMOVQ 944(R5), F26
+	VFMLA V19.D2, V25.D2, V26.D2
+	VFMLA V26.D2, V24.D2, V20.D2
+	VSHL $52, V22.D2, V19.D2
+	VADD V2.D2, V19.D2, V19.D2
+	VADD V2.D2, V2.D2, V24.D2
+	VSUB V19.D2, V24.D2, V24.D2
+	WORD $0x4ef4d6f9 // fsub v25.2d, v23.2d, v20.2d
+	WORD $0x6e78df39 // fmul v25.2d, v25.2d, v24.2d
+	WORD $0x4e74d6f8 // fadd v24.2d, v23.2d, v20.2d
+	VSHL $63, V22.D2, V26.D2
+	WORD $0x4ee0ab5a // cmlt v26.2d, v26.2d, #0
+	VMOV V23.B16, V27.B16
+	VBIT V26.B16, V20.B16, V27.B16
+	VBIT V26.B16, V23.B16, V20.B16
+	FMOVQ 656(R5), F23
+	VADD V23.D2, V22.D2, V26.D2
+	VSHL $62, V26.D2, V26.D2
+	VAND V3.B16, V26.B16, V26.B16
+	VEOR V26.B16, V27.B16, V27.B16
+	VSHL $62, V22.D2, V22.D2
+	VAND V3.B16, V22.B16, V22.B16
+	VEOR V22.B16, V20.B16, V20.B16
+	VMOV V25.B16, V22.B16
+	VFMLA V19.D2, V24.D2, V22.D2
+	VBIT V21.B16, V22.B16, V27.B16
+	WORD $0x6ee0fb39 // fneg v25.2d, v25.2d
+	VFMLA V19.D2, V24.D2, V25.D2
+	VBIT V21.B16, V25.B16, V20.B16
+	WORD $0x6e72de94 // fmul v20.2d, v20.2d, v18.2d
+	VBSL V2.B16, V1.B16, V21.B16
+	WORD $0x6e75df7b // fmul v27.2d, v27.2d, v21.2d
+	WORD $0x6e75de94 // fmul v20.2d, v20.2d, v21.2d
+	VAND V0.B16, V14.B16, V18.B16
+	WORD $0x6e72e452 // fcmge v18.2d, v2.2d, v18.2d
+	WORD $0x4ef4d773 // fsub v19.2d, v27.2d, v20.2d
+	WORD $0x6e61de73 // fmul v19.2d, v19.2d, v1.2d
+	VMOV V14.B16, V21.B16
+	VBIT V18.B16, V2.B16, V21.B16
+	WORD $0x6e75fe73 // fdiv v19.2d, v19.2d, v21.2d
+	FMOVQ 2688(R5), F21
+	FMOVQ 2704(R5), F22
+	VFMLA V14.D2, V22.D2, V21.D2
+	FMOVQ 2720(R5), F22
+	VFMLA V14.D2, V21.D2, V22.D2
+	FMOVQ 2736(R5), F21
+	VFMLA V14.D2, V22.D2, V21.D2
+	FMOVQ 2752(R5), F22
+	VFMLA V14.D2, V21.D2, V22.D2
+	FMOVQ 2768(R5), F21
+	VFMLA V14.D2, V22.D2, V21.D2
+	FMOVQ 2784(R5), F22
+	VFMLA V14.D2, V21.D2, V22.D2
+	FMOVQ 2800(R5), F21
+	VFMLA V14.D2, V22.D2, V21.D2
+	FMOVQ 2816(R5), F22
+	VFMLA V14.D2, V21.D2, V22.D2
+	FMOVQ 2832(R5), F21
+	VFMLA V14.D2, V22.D2, V21.D2
+	VBIT V18.B16, V21.B16, V19.B16
+	WORD $0x6e61dd4a // fmul v10.2d, v10.2d, v1.2d
+	WORD $0x6e61de31 // fmul v17.2d, v17.2d, v1.2d
+	WORD $0x4e71d54e // fadd v14.2d, v10.2d, v17.2d
+	WORD $0x4ef1d54a // fsub v10.2d, v10.2d, v17.2d
+	WORD $0x4e69d531 // fadd v17.2d, v9.2d, v9.2d
+	WORD $0x6e68ddb2 // fmul v18.2d, v13.2d, v8.2d
+	WORD $0x6ee0fa55 // fneg v21.2d, v18.2d
+	VFMLA V8.D2, V13.D2, V21.D2
+	VFMLA V16.D2, V11.D2, V18.D2
+	WORD $0x4e75d652 // fadd v18.2d, v18.2d, v21.2d
+	VFMLA V10.D2, V17.D2, V18.D2
+	WORD $0x6e61de91 // fmul v17.2d, v20.2d, v1.2d
+	WORD $0x6e72de31 // fmul v17.2d, v17.2d, v18.2d
+	VFMLA V14.D2, V27.D2, V17.D2
+	WORD $0x6e72de73 // fmul v19.2d, v19.2d, v18.2d
+	VFMLA V14.D2, V20.D2, V19.D2
+	VMOV V4.B16, V14.B16
+	FMOVQ 688(R5), F18
+	VFMLA V18.D2, V12.D2, V14.D2
+	WORD $0x4ee4d5d2 // fsub v18.2d, v14.2d, v4.2d
+	FMOVQ 720(R5), F21
+	VFMLS V21.D2, V18.D2, V12.D2
+	FMOVQ 752(R5), F21
+	VFMLS V21.D2, V18.D2, V12.D2
+	FMOVQ 960(R5), F18
+	FMOVQ 976(R5), F21
+	VFMLA V12.D2, V21.D2, V18.D2
+	FMOVQ 992(R5), F21
+	VFMLA V12.D2, V18.D2, V21.D2
+	FMOVQ 1008(R5), F18
+	VFMLA V12.D2, V21.D2, V18.D2
+	FMOVQ 1024(R5), F21
+	VFMLA V12.D2, V18.D2, V21.D2
+	FMOVQ 1040(R5), F18
+	VFMLA V12.D2, V21.D2, V18.D2
+	FMOVQ 1056(R5), F21
+	VFMLA V12.D2, V18.D2, V21.D2
+	FMOVQ 1072(R5), F18
+	VFMLA V12.D2, V21.D2, V18.D2
+	FMOVQ 1088(R5), F21
+	VFMLA V12.D2, V18.D2, V21.D2
+	FMOVQ 1104(R5), F18
+	VFMLA V12.D2, V21.D2, V18.D2
+	WORD $0x6e6cdd95 // fmul v21.2d, v12.2d, v12.2d
+	VFMLA V18.D2, V21.D2, V12.D2
+	VSHL $52, V14.D2, V14.D2
+	VADD V2.D2, V14.D2, V14.D2
+	VFMLA V14.D2, V12.D2, V14.D2
+	WORD $0x6e6ede31 // fmul v17.2d, v17.2d, v14.2d
+	WORD $0x6e6ede73 // fmul v19.2d, v19.2d, v14.2d
+	WORD $0x6e6ede94 // fmul v20.2d, v20.2d, v14.2d
+	WORD $0x6e6ade8a // fmul v10.2d, v20.2d, v10.2d
+	VFMLA V9.D2, V19.D2, V10.D2
+	WORD $0x4e6ad629 // fadd v9.2d, v17.2d, v10.2d
+	WORD $0x6e68de88 // fmul v8.2d, v20.2d, v8.2d
+	VFMLA V11.D2, V19.D2, V8.D2
+	WORD $0x6e70de94 // fmul v20.2d, v20.2d, v16.2d
+	VFMLA V13.D2, V19.D2, V20.D2
+	WORD $0x4eead631 // fsub v17.2d, v17.2d, v10.2d
+	WORD $0x6eb0a9ea // umaxv s10, v15.4s
+	FMOVS F10, R8
+	CBNZ R8, hard
+	FMOVQ F9, (R0)
+	ADD R6, R0, R8
+	FMOVQ F8, (R8)
+	ADD R6<<1, R0, R8
+	FMOVQ F20, (R8)
+	ADD R7, R0, R8
+	FMOVQ F17, (R8)
+	ADD $16, R0
+	ADD $16, R1
+	ADD $16, R2
+	SUB $2, R3
+	CMP $2, R3
+	BGE loop
+
+next:
+	CBZ R3, done
+	MOVD R1, R8
+	FMOVD (R8), F8
+	WORD $0x6e61dd09 // fmul v9.2d, v8.2d, v1.2d
+	ADD R7, R1, R8
+	FMOVD (R8), F10
+	WORD $0x6e61dd4b // fmul v11.2d, v10.2d, v1.2d
+	WORD $0x4e6bd52c // fadd v12.2d, v9.2d, v11.2d
+	WORD $0x4eebd529 // fsub v9.2d, v9.2d, v11.2d
+	ADD R6<<1, R1, R8
+	FMOVD (R8), F11
+	ADD R6, R1, R8
+	FMOVD (R8), F13
+	WORD $0x6e6ddd6e // fmul v14.2d, v11.2d, v13.2d
+	WORD $0x6ee0f9cf // fneg v15.2d, v14.2d
+	VFMLA V13.D2, V11.D2, V15.D2
+	VFMLA V9.D2, V9.D2, V14.D2
+	WORD $0x4e6fd5ce // fadd v14.2d, v14.2d, v15.2d
+	VAND V0.B16, V12.B16, V15.B16
+	WORD $0x6e6fe4af // fcmge v15.2d, v5.2d, v15.2d
+	WORD $0x6e2059ef // mvn v15.16b, v15.16b
+	VAND V0.B16, V14.B16, V16.B16
+	WORD $0x6e70e4d0 // fcmge v16.2d, v6.2d, v16.2d
+	WORD $0x6e205a10 // mvn v16.16b, v16.16b
+	VORR V16.B16, V15.B16, V15.B16
+	VAND V0.B16, V8.B16, V8.B16
+	VAND V0.B16, V11.B16, V16.B16
+	WORD $0x6ef0e511 // fcmgt v17.2d, v8.2d, v16.2d
+	VBSL V16.B16, V8.B16, V17.B16
+	VAND V0.B16, V13.B16, V8.B16
+	WORD $0x6ee8e630 // fcmgt v16.2d, v17.2d, v8.2d
+	VBSL V8.B16, V17.B16, V16.B16
+	VAND V0.B16, V10.B16, V10.B16
+	WORD $0x6eeae608 // fcmgt v8.2d, v16.2d, v10.2d
+	VBSL V10.B16, V16.B16, V8.B16
+	MOVD R2, R8
+	FMOVD (R8), F10
+	VAND V0.B16, V10.B16, V16.B16
+	WORD $0x6ef0e511 // fcmgt v17.2d, v8.2d, v16.2d
+	VBSL V16.B16, V8.B16, V17.B16
+	ADD R6, R2, R8
+	FMOVD (R8), F8
+	VAND V0.B16, V8.B16, V16.B16
+	WORD $0x6ef0e632 // fcmgt v18.2d, v17.2d, v16.2d
+	VBSL V16.B16, V17.B16, V18.B16
+	ADD R6<<1, R2, R8
+	FMOVD (R8), F16
+	VAND V0.B16, V16.B16, V17.B16
+	WORD $0x6ef1e653 // fcmgt v19.2d, v18.2d, v17.2d
+	VBSL V17.B16, V18.B16, V19.B16
+	ADD R7, R2, R8
+	FMOVD (R8), F17
+	VAND V0.B16, V17.B16, V18.B16
+	WORD $0x6ef2e674 // fcmgt v20.2d, v19.2d, v18.2d
+	VBSL V18.B16, V19.B16, V20.B16
+	WORD $0x6e74e4f4 // fcmge v20.2d, v7.2d, v20.2d
+	WORD $0x6e205a94 // mvn v20.16b, v20.16b
+	VORR V20.B16, V15.B16, V15.B16
+	VAND V0.B16, V14.B16, V18.B16
+	FMOVQ 592(R5), F19
+	WORD $0x6ef3e654 // fcmgt v20.2d, v18.2d, v19.2d
+	VBSL V19.B16, V18.B16, V20.B16
+	WORD $0x6ee1fa94 // fsqrt v20.2d, v20.2d
+	WORD $0x6e74fc52 // fdiv v18.2d, v2.2d, v20.2d
+	FMOVQ 608(R5), F19
+	WORD $0x6ef3e5d5 // fcmgt v21.2d, v14.2d, v19.2d
+	FMOVQ 672(R5), F19
+	FMOVQ 688(R5), F22
+	VBIT V21.B16, V22.B16, V19.B16
+	VMOV V4.B16, V22.B16
+	VFMLA V19.D2, V20.D2, V22.D2
+	WORD $0x4ee4d6d3 // fsub v19.2d, v22.2d, v4.2d
+	FMOVQ 704(R5), F23
+	FMOVQ 720(R5), F24
+	VBIT V21.B16, V24.B16, V23.B16
+	VFMLS V23.D2, V19.D2, V20.D2
+	FMOVQ 736(R5), F23
+	FMOVQ 752(R5), F24
+	VBIT V21.B16, V24.B16, V23.B16
+	VFMLS V23.D2, V19.D2, V20.D2
+	WORD $0x6e74de93 // fmul v19.2d, v20.2d, v20.2d
+	VAND V3.B16, V14.B16, V23.B16
+	VEOR V23.B16, V19.B16, V19.B16
+	FMOVQ 768(R5), F23
+	FMOVQ 624(R5), F24
+	VFMLA V19.D2, V24.D2, V23.D2
+	FMOVQ 784(R5), F24
+	VFMLA V19.D2, V23.D2, V24.D2
+	FMOVQ 800(R5), F23
+	VFMLA V19.D2, V24.D2, V23.D2
+	FMOVQ 816(R5), F24
+	VFMLA V19.D2, V23.D2, V24.D2
+	FMOVQ 832(R5), F23
+	VFMLA V19.D2, V24.D2, V23.D2
+	FMOVQ 848(R5), F24
+	VFMLA V19.D2, V23.D2, V24.D2
+	VMOV V2.B16, V23.B16
+	VFMLA V24.D2, V19.D2, V23.D2
+	WORD $0x6e73de98 // fmul v24.2d, v20.2d, v19.2d
+	FMOVQ 864(R5), F25
+	FMOVQ 640(R5), F26
+	VFMLA V19.D2, V26.D2, V25.D2
+	FMOVQ 880(R5), F26
+	VFMLA V19.D2, V25.D2, V26.D2
+	FMOVQ 896(R5), F25
+	VFMLA V19.D2, V26.D2, V25.D2
+	FMOVQ 912(R5), F26
+	VFMLA V19.D2, V25.D2, V26.D2
+	FMOVQ 928(R5), F25
+	VFMLA V19.D2, V26.D2, V25.D2
+	FMOVQ 944(R5), F26
+	VFMLA V19.D2, V25.D2, V26.D2
+	VFMLA V26.D2, V24.D2, V20.D2
+	VSHL $52, V22.D2, V19.D2
+	VADD V2.D2, V19.D2, V19.D2
+	VADD V2.D2, V2.D2, V24.D2
+	VSUB V19.D2, V24.D2, V24.D2
+	WORD $0x4ef4d6f9 // fsub v25.2d, v23.2d, v20.2d
+	WORD $0x6e78df39 // fmul v25.2d, v25.2d, v24.2d
+	WORD $0x4e74d6f8 // fadd v24.2d, v23.2d, v20.2d
+	VSHL $63, V22.D2, V26.D2
+	WORD $0x4ee0ab5a // cmlt v26.2d, v26.2d, #0
+	VMOV V23.B16, V27.B16
+	VBIT V26.B16, V20.B16, V27.B16
+	VBIT V26.B16, V23.B16, V20.B16
+	FMOVQ 656(R5), F23
+	VADD V23.D2, V22.D2, V26.D2
+	VSHL $62, V26.D2, V26.D2
+	VAND V3.B16, V26.B16, V26.B16
+	VEOR V26.B16, V27.B16, V27.B16
+	VSHL $62, V22.D2, V22.D2
+	VAND V3.B16, V22.B16, V22.B16
+	VEOR V22.B16, V20.B16, V20.B16
+	VMOV V25.B16, V22.B16
+	VFMLA V19.D2, V24.D2, V22.D2
+	VBIT V21.B16, V22.B16, V27.B16
+	WORD $0x6ee0fb39 // fneg v25.2d, v25.2d
+	VFMLA V19.D2, V24.D2, V25.D2
+	VBIT V21.B16, V25.B16, V20.B16
+	WORD $0x6e72de94 // fmul v20.2d, v20.2d, v18.2d
+	VBSL V2.B16, V1.B16, V21.B16
+	WORD $0x6e75df7b // fmul v27.2d, v27.2d, v21.2d
+	WORD $0x6e75de94 // fmul v20.2d, v20.2d, v21.2d
+	VAND V0.B16, V14.B16, V18.B16
+	WORD $0x6e72e452 // fcmge v18.2d, v2.2d, v18.2d
+	WORD $0x4ef4d773 // fsub v19.2d, v27.2d, v20.2d
+	WORD $0x6e61de73 // fmul v19.2d, v19.2d, v1.2d
+	VMOV V14.B16, V21.B16
+	VBIT V18.B16, V2.B16, V21.B16
+	WORD $0x6e75fe73 // fdiv v19.2d, v19.2d, v21.2d
+	FMOVQ 2688(R5), F21
+	FMOVQ 2704(R5), F22
+	VFMLA V14.D2, V22.D2, V21.D2
+	FMOVQ 2720(R5), F22
+	VFMLA V14.D2, V21.D2, V22.D2
+	FMOVQ 2736(R5), F21
+	VFMLA V14.D2, V22.D2, V21.D2
+	FMOVQ 2752(R5), F22
+	VFMLA V14.D2, V21.D2, V22.D2
+	FMOVQ 2768(R5), F21
+	VFMLA V14.D2, V22.D2, V21.D2
+	FMOVQ 2784(R5), F22
+	VFMLA V14.D2, V21.D2, V22.D2
+	FMOVQ 2800(R5), F21
+	VFMLA V14.D2, V22.D2, V21.D2
+	FMOVQ 2816(R5), F22
+	VFMLA V14.D2, V21.D2, V22.D2
+	FMOVQ 2832(R5), F21
+	VFMLA V14.D2, V22.D2, V21.D2
+	VBIT V18.B16, V21.B16, V19.B16
+	WORD $0x6e61dd4a // fmul v10.2d, v10.2d, v1.2d
+	WORD $0x6e61de31 // fmul v17.2d, v17.2d, v1.2d
+	WORD $0x4e71d54e // fadd v14.2d, v10.2d, v17.2d
+	WORD $0x4ef1d54a // fsub v10.2d, v10.2d, v17.2d
+	WORD $0x4e69d531 // fadd v17.2d, v9.2d, v9.2d
+	WORD $0x6e68ddb2 // fmul v18.2d, v13.2d, v8.2d
+	WORD $0x6ee0fa55 // fneg v21.2d, v18.2d
+	VFMLA V8.D2, V13.D2, V21.D2
+	VFMLA V16.D2, V11.D2, V18.D2
+	WORD $0x4e75d652 // fadd v18.2d, v18.2d, v21.2d
+	VFMLA V10.D2, V17.D2, V18.D2
+	WORD $0x6e61de91 // fmul v17.2d, v20.2d, v1.2d
+	WORD $0x6e72de31 // fmul v17.2d, v17.2d, v18.2d
+	VFMLA V14.D2, V27.D2, V17.D2
+	WORD $0x6e72de73 // fmul v19.2d, v19.2d, v18.2d
+	VFMLA V14.D2, V20.D2, V19.D2
+	VMOV V4.B16, V14.B16
+	FMOVQ 688(R5), F18
+	VFMLA V18.D2, V12.D2, V14.D2
+	WORD $0x4ee4d5d2 // fsub v18.2d, v14.2d, v4.2d
+	FMOVQ 720(R5), F21
+	VFMLS V21.D2, V18.D2, V12.D2
+	FMOVQ 752(R5), F21
+	VFMLS V21.D2, V18.D2, V12.D2
+	FMOVQ 960(R5), F18
+	FMOVQ 976(R5), F21
+	VFMLA V12.D2, V21.D2, V18.D2
+	FMOVQ 992(R5), F21
+	VFMLA V12.D2, V18.D2, V21.D2
+	FMOVQ 1008(R5), F18
+	VFMLA V12.D2, V21.D2, V18.D2
+	FMOVQ 1024(R5), F21
+	VFMLA V12.D2, V18.D2, V21.D2
+	FMOVQ 1040(R5), F18
+	VFMLA V12.D2, V21.D2, V18.D2
+	FMOVQ 1056(R5), F21
+	VFMLA V12.D2, V18.D2, V21.D2
+	FMOVQ 1072(R5), F18
+	VFMLA V12.D2, V21.D2, V18.D2
+	FMOVQ 1088(R5), F21
+	VFMLA V12.D2, V18.D2, V21.D2
+	FMOVQ 1104(R5), F18
+	VFMLA V12.D2, V21.D2, V18.D2
+	WORD $0x6e6cdd95 // fmul v21.2d, v12.2d, v12.2d
+	VFMLA V18.D2, V21.D2, V12.D2
+	VSHL $52, V14.D2, V14.D2
+	VADD V2.D2, V14.D2, V14.D2
+	VFMLA V14.D2, V12.D2, V14.D2
+	WORD $0x6e6ede31 // fmul v17.2d, v17.2d, v14.2d
+	WORD $0x6e6ede73 // fmul v19.2d, v19.2d, v14.2d
+	WORD $0x6e6ede94 // fmul v20.2d, v20.2d, v14.2d
+	WORD $0x6e6ade8a // fmul v10.2d, v20.2d, v10.2d
+	VFMLA V9.D2, V19.D2, V10.D2
+	WORD $0x4e6ad629 // fadd v9.2d, v17.2d, v10.2d
+	WORD $0x6e68de88 // fmul v8.2d, v20.2d, v8.2d
+	VFMLA V11.D2, V19.D2, V8.D2
+	WORD $0x6e70de94 // fmul v20.2d, v20.2d, v16.2d
+	VFMLA V13.D2, V19.D2, V20.D2
+	WORD $0x4eead631 // fsub v17.2d, v17.2d, v10.2d
+	WORD $0x6eb0a9ea // umaxv s10, v15.4s
+	FMOVS F10, R8
+	CBNZ R8, hard2
+	MOVD R0, R8
+	FMOVD F9, (R8)
+	ADD R6, R0, R8
+	FMOVD F8, (R8)
+	ADD R6<<1, R0, R8
+	FMOVD F20, (R8)
+	ADD R7, R0, R8
+	FMOVD F17, (R8)
+
+done:
+	MOVD n+24(FP), R4
+	MOVD R4, at+40(FP)
+	MOVD R4, next+48(FP)
+	MOVD ZR, hard+56(FP)
+	RET
+
+hard:
+	FMOVQ (R0), F10
+	VBIF V15.B16, V9.B16, V10.B16
+	FMOVQ F10, (R0)
+	ADD R6, R0, R8
+	FMOVQ (R8), F9
+	VBIF V15.B16, V8.B16, V9.B16
+	ADD R6, R0, R8
+	FMOVQ F9, (R8)
+	ADD R6<<1, R0, R8
+	FMOVQ (R8), F8
+	VBIF V15.B16, V20.B16, V8.B16
+	ADD R6<<1, R0, R8
+	FMOVQ F8, (R8)
+	ADD R7, R0, R8
+	FMOVQ (R8), F8
+	VBIF V15.B16, V17.B16, V8.B16
+	ADD R7, R0, R8
+	FMOVQ F8, (R8)
+	MOVD ZR, R8
+	FMOVQ 1120(R5), F8
+	VAND V15.B16, V8.B16, V8.B16
+	WORD $0x5ef1b909 // addp d9, v8.2d
+	FMOVD F9, R9
+	ORR R9<<0, R8, R8
+	MOVD n+24(FP), R4
+	MOVD R4, R9
+	SUB R3, R4, R4
+	ADD $2, R4, R9
+	MOVD R4, at+40(FP)
+	MOVD R9, next+48(FP)
+	MOVD R8, hard+56(FP)
+	RET
+
+hard2:
+	MOVD R0, R8
+	FMOVD (R8), F10
+	VBIF V15.B16, V9.B16, V10.B16
+	MOVD R0, R8
+	FMOVD F10, (R8)
+	ADD R6, R0, R8
+	FMOVD (R8), F9
+	VBIF V15.B16, V8.B16, V9.B16
+	ADD R6, R0, R8
+	FMOVD F9, (R8)
+	ADD R6<<1, R0, R8
+	FMOVD (R8), F8
+	VBIF V15.B16, V20.B16, V8.B16
+	ADD R6<<1, R0, R8
+	FMOVD F8, (R8)
+	ADD R7, R0, R8
+	FMOVD (R8), F8
+	VBIF V15.B16, V17.B16, V8.B16
+	ADD R7, R0, R8
+	FMOVD F8, (R8)
+	MOVD ZR, R8
+	FMOVQ 1120(R5), F8
+	VAND V15.B16, V8.B16, V8.B16
+	WORD $0x5ef1b909 // addp d9, v8.2d
+	FMOVD F9, R9
+	ORR R9<<0, R8, R8
+	MOVD n+24(FP), R4
+	MOVD R4, R9
+	SUB R3, R4, R4
+	MOVD $1, R10
+	LSL R3, R10, R10
+	SUB $1, R10
+	AND R10, R8, R8
+	MOVD R4, at+40(FP)
+	MOVD R9, next+48(FP)
+	MOVD R8, hard+56(FP)
 	RET

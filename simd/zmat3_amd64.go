@@ -104,6 +104,46 @@ func frobenius3x3F64AVX2(dst *float64, a *float64, b *float64, n int, stride int
 //go:noescape
 func frobenius3x3F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
 
+// expFrechet3x3F32AVX2 writes the derivatives of the exponential of n matrices, each in a direction.
+//
+//go:noescape
+func expFrechet3x3F32AVX2(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
+
+// expFrechet3x3F32AVX512 writes the derivatives of the exponential of n matrices, each in a direction.
+//
+//go:noescape
+func expFrechet3x3F32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
+
+// expFrechet3x3F64AVX2 writes the derivatives of the exponential of n matrices, each in a direction.
+//
+//go:noescape
+func expFrechet3x3F64AVX2(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
+
+// expFrechet3x3F64AVX512 writes the derivatives of the exponential of n matrices, each in a direction.
+//
+//go:noescape
+func expFrechet3x3F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
+
+// expFrechetAdjoint3x3F32AVX2 writes the derivatives of the exponential of n matrices transposed, each in a direction.
+//
+//go:noescape
+func expFrechetAdjoint3x3F32AVX2(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
+
+// expFrechetAdjoint3x3F32AVX512 writes the derivatives of the exponential of n matrices transposed, each in a direction.
+//
+//go:noescape
+func expFrechetAdjoint3x3F32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
+
+// expFrechetAdjoint3x3F64AVX2 writes the derivatives of the exponential of n matrices transposed, each in a direction.
+//
+//go:noescape
+func expFrechetAdjoint3x3F64AVX2(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
+
+// expFrechetAdjoint3x3F64AVX512 writes the derivatives of the exponential of n matrices transposed, each in a direction.
+//
+//go:noescape
+func expFrechetAdjoint3x3F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
+
 // mul4x4F32AVX2 writes the products of n pairs of matrices.
 //
 //go:noescape

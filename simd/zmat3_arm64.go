@@ -54,6 +54,26 @@ func frobenius3x3F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard 
 //go:noescape
 func frobenius3x3F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
 
+// expFrechet3x3F32NEON writes the derivatives of the exponential of n matrices, each in a direction. It takes 204 instructions each.
+//
+//go:noescape
+func expFrechet3x3F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
+
+// expFrechet3x3F64NEON writes the derivatives of the exponential of n matrices, each in a direction. It takes 442 instructions each.
+//
+//go:noescape
+func expFrechet3x3F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
+
+// expFrechetAdjoint3x3F32NEON writes the derivatives of the exponential of n matrices transposed, each in a direction. It takes 204 instructions each.
+//
+//go:noescape
+func expFrechetAdjoint3x3F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
+
+// expFrechetAdjoint3x3F64NEON writes the derivatives of the exponential of n matrices transposed, each in a direction. It takes 442 instructions each.
+//
+//go:noescape
+func expFrechetAdjoint3x3F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
+
 // mul4x4F32NEON writes the products of n pairs of matrices. It takes 42.2 instructions each.
 //
 //go:noescape

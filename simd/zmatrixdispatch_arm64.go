@@ -51,6 +51,12 @@ func matrixF32NEON(op MatrixOp, dst, a, b *float32, n, stride int) (at, next int
 		return composeSim2F32NEON(dst, a, b, n, stride)
 	case OpInverseSim2:
 		return inverseSim2F32NEON(dst, a, b, n, stride)
+	case OpLeftJacobianSim2:
+		return leftJacobianSim2F32NEON(dst, a, b, n, stride)
+	case OpLeftJacobianInvSim2:
+		return leftJacobianInvSim2F32NEON(dst, a, b, n, stride)
+	case OpAdjointSim2:
+		return adjointSim2F32NEON(dst, a, b, n, stride)
 	case OpExpSO3:
 		return expSO3F32NEON(dst, a, b, n, stride)
 	case OpLogSO3:
@@ -89,6 +95,10 @@ func matrixF32NEON(op MatrixOp, dst, a, b *float32, n, stride int) (at, next int
 		return det2x2F32NEON(dst, a, b, n, stride)
 	case OpFrobenius2x2:
 		return frobenius2x2F32NEON(dst, a, b, n, stride)
+	case OpExpFrechet2x2:
+		return expFrechet2x2F32NEON(dst, a, b, n, stride)
+	case OpExpFrechetAdjoint2x2:
+		return expFrechetAdjoint2x2F32NEON(dst, a, b, n, stride)
 	case OpExp3x3:
 		return exp3x3F32NEON(dst, a, b, n, stride)
 	case OpMul3x3:
@@ -99,6 +109,10 @@ func matrixF32NEON(op MatrixOp, dst, a, b *float32, n, stride int) (at, next int
 		return det3x3F32NEON(dst, a, b, n, stride)
 	case OpFrobenius3x3:
 		return frobenius3x3F32NEON(dst, a, b, n, stride)
+	case OpExpFrechet3x3:
+		return expFrechet3x3F32NEON(dst, a, b, n, stride)
+	case OpExpFrechetAdjoint3x3:
+		return expFrechetAdjoint3x3F32NEON(dst, a, b, n, stride)
 	case OpMul4x4:
 		return mul4x4F32NEON(dst, a, b, n, stride)
 	case OpInverseRigid4x4:
@@ -154,6 +168,12 @@ func matrixF64NEON(op MatrixOp, dst, a, b *float64, n, stride int) (at, next int
 		return composeSim2F64NEON(dst, a, b, n, stride)
 	case OpInverseSim2:
 		return inverseSim2F64NEON(dst, a, b, n, stride)
+	case OpLeftJacobianSim2:
+		return leftJacobianSim2F64NEON(dst, a, b, n, stride)
+	case OpLeftJacobianInvSim2:
+		return leftJacobianInvSim2F64NEON(dst, a, b, n, stride)
+	case OpAdjointSim2:
+		return adjointSim2F64NEON(dst, a, b, n, stride)
 	case OpExpSO3:
 		return expSO3F64NEON(dst, a, b, n, stride)
 	case OpLogSO3:
@@ -192,6 +212,10 @@ func matrixF64NEON(op MatrixOp, dst, a, b *float64, n, stride int) (at, next int
 		return det2x2F64NEON(dst, a, b, n, stride)
 	case OpFrobenius2x2:
 		return frobenius2x2F64NEON(dst, a, b, n, stride)
+	case OpExpFrechet2x2:
+		return expFrechet2x2F64NEON(dst, a, b, n, stride)
+	case OpExpFrechetAdjoint2x2:
+		return expFrechetAdjoint2x2F64NEON(dst, a, b, n, stride)
 	case OpExp3x3:
 		return exp3x3F64NEON(dst, a, b, n, stride)
 	case OpMul3x3:
@@ -202,6 +226,10 @@ func matrixF64NEON(op MatrixOp, dst, a, b *float64, n, stride int) (at, next int
 		return det3x3F64NEON(dst, a, b, n, stride)
 	case OpFrobenius3x3:
 		return frobenius3x3F64NEON(dst, a, b, n, stride)
+	case OpExpFrechet3x3:
+		return expFrechet3x3F64NEON(dst, a, b, n, stride)
+	case OpExpFrechetAdjoint3x3:
+		return expFrechetAdjoint3x3F64NEON(dst, a, b, n, stride)
 	case OpMul4x4:
 		return mul4x4F64NEON(dst, a, b, n, stride)
 	case OpInverseRigid4x4:

@@ -443,3 +443,63 @@ func inverseSim2F64AVX2(dst *float64, a *float64, b *float64, n int, stride int)
 //
 //go:noescape
 func inverseSim2F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
+
+// leftJacobianSim2F32AVX2 writes the left Jacobians at n coordinate vectors.
+//
+//go:noescape
+func leftJacobianSim2F32AVX2(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
+
+// leftJacobianSim2F32AVX512 writes the left Jacobians at n coordinate vectors.
+//
+//go:noescape
+func leftJacobianSim2F32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
+
+// leftJacobianSim2F64AVX2 writes the left Jacobians at n coordinate vectors.
+//
+//go:noescape
+func leftJacobianSim2F64AVX2(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
+
+// leftJacobianSim2F64AVX512 writes the left Jacobians at n coordinate vectors.
+//
+//go:noescape
+func leftJacobianSim2F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
+
+// leftJacobianInvSim2F32AVX2 writes the inverses of the left Jacobians at n coordinate vectors.
+//
+//go:noescape
+func leftJacobianInvSim2F32AVX2(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
+
+// leftJacobianInvSim2F32AVX512 writes the inverses of the left Jacobians at n coordinate vectors.
+//
+//go:noescape
+func leftJacobianInvSim2F32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
+
+// leftJacobianInvSim2F64AVX2 writes the inverses of the left Jacobians at n coordinate vectors.
+//
+//go:noescape
+func leftJacobianInvSim2F64AVX2(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
+
+// leftJacobianInvSim2F64AVX512 writes the inverses of the left Jacobians at n coordinate vectors.
+//
+//go:noescape
+func leftJacobianInvSim2F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
+
+// adjointSim2F32AVX2 writes the adjoint matrices of n similarities.
+//
+//go:noescape
+func adjointSim2F32AVX2(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
+
+// adjointSim2F32AVX512 writes the adjoint matrices of n similarities.
+//
+//go:noescape
+func adjointSim2F32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
+
+// adjointSim2F64AVX2 writes the adjoint matrices of n similarities.
+//
+//go:noescape
+func adjointSim2F64AVX2(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
+
+// adjointSim2F64AVX512 writes the adjoint matrices of n similarities.
+//
+//go:noescape
+func adjointSim2F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)

@@ -22233,3 +22233,6369 @@ done5:
 	MOVQ AX, hard+56(FP)
 	VZEROUPPER
 	RET
+
+// func leftJacobianSim2F32AVX2(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
+// Requires: AVX, AVX2, FMA3
+TEXT ·leftJacobianSim2F32AVX2(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ n+24(FP), DX
+	MOVQ stride+32(FP), SI
+	SHLQ $0x02, SI
+	LEAQ (SI)(SI*2), DI
+	LEAQ (DI)(SI*2), R8
+	LEAQ (R8)(SI*2), R9
+	LEAQ (R9)(SI*2), R10
+	LEAQ (R10)(SI*2), R11
+	LEAQ (R11)(SI*2), R12
+	LEAQ (R12)(SI*2), R13
+	MOVQ DX, BX
+	SUBQ $+8, DX
+	JL   next2
+
+loop1:
+	VMOVUPS      (CX), Y0
+	VANDPS       absF32<>+0(SB), Y0, Y1
+	VCMPPS       $0x16, zetaLimit<>+0(SB), Y1, Y1
+	VMOVUPS      (CX)(SI*1), Y2
+	VANDPS       absF32<>+0(SB), Y2, Y3
+	VCMPPS       $0x16, limit<>+0(SB), Y3, Y3
+	VORPS        Y1, Y3, Y3
+	VMOVUPS      log2e<>+0(SB), Y1
+	VFMADD213PS  roundF32<>+0(SB), Y0, Y1
+	VSUBPS       roundF32<>+0(SB), Y1, Y1
+	VMOVAPS      Y0, Y4
+	VFNMADD231PS ln2Hi<>+0(SB), Y1, Y4
+	VFNMADD231PS ln2Lo<>+0(SB), Y1, Y4
+	VMOVUPS      expC6<>+0(SB), Y5
+	VFMADD213PS  expC5<>+0(SB), Y4, Y5
+	VFMADD213PS  expC4<>+0(SB), Y4, Y5
+	VFMADD213PS  expC3<>+0(SB), Y4, Y5
+	VFMADD213PS  expC2<>+0(SB), Y4, Y5
+	VMOVUPS      half<>+0(SB), Y6
+	VFMADD213PS  roundF32<>+0(SB), Y1, Y6
+	VSUBPS       roundF32<>+0(SB), Y6, Y7
+	VSUBPS       Y7, Y1, Y7
+	VADDPS       roundF32<>+0(SB), Y7, Y7
+	VPSLLD       $0x17, Y6, Y6
+	VPADDD       one<>+0(SB), Y6, Y6
+	VMULPS       one<>+0(SB), Y6, Y6
+	VPSLLD       $0x17, Y7, Y7
+	VPADDD       one<>+0(SB), Y7, Y7
+	VMULPS       Y7, Y6, Y6
+	VMULPS       Y4, Y4, Y7
+	VMOVAPS      Y4, Y8
+	VFMADD231PS  Y5, Y7, Y8
+	VMULPS       Y6, Y8, Y8
+	VSUBPS       one<>+0(SB), Y6, Y9
+	VMOVAPS      Y9, Y10
+	VFMADD231PS  Y6, Y4, Y10
+	VMULPS       Y6, Y7, Y7
+	VMULPS       Y5, Y7, Y7
+	VMOVAPS      Y0, Y5
+	VFNMADD231PS ln2Hi<>+0(SB), Y1, Y5
+	VSUBPS       Y4, Y5, Y5
+	VFNMADD231PS ln2Lo<>+0(SB), Y1, Y5
+	VSUBPS       Y10, Y9, Y9
+	VFMADD231PS  Y6, Y4, Y9
+	VFMADD231PS  Y6, Y5, Y9
+	VADDPS       Y9, Y7, Y7
+	VADDPS       Y7, Y10, Y10
+	VMULPS       half<>+0(SB), Y2, Y7
+	VANDPS       absF32<>+0(SB), Y7, Y9
+	VMOVUPS      twoOverPi<>+0(SB), Y5
+	VFMADD213PS  roundF32<>+0(SB), Y9, Y5
+	VSUBPS       roundF32<>+0(SB), Y5, Y4
+	VFNMADD231PS halfPi1<>+0(SB), Y4, Y9
+	VFNMADD231PS halfPi2<>+0(SB), Y4, Y9
+	VFNMADD231PS halfPi3<>+0(SB), Y4, Y9
+	VMULPS       Y9, Y9, Y4
+	VMOVUPS      sinP2<>+0(SB), Y1
+	VFMADD213PS  sinP1<>+0(SB), Y4, Y1
+	VFMADD213PS  sinP0<>+0(SB), Y4, Y1
+	VMULPS       Y1, Y4, Y1
+	VFMADD231PS  Y1, Y9, Y9
+	VMOVUPS      cosP2<>+0(SB), Y1
+	VFMADD213PS  cosP1<>+0(SB), Y4, Y1
+	VFMADD213PS  cosP0<>+0(SB), Y4, Y1
+	VFMADD213PS  minusHalf<>+0(SB), Y4, Y1
+	VFMADD213PS  one<>+0(SB), Y4, Y1
+	VPSLLD       $0x1f, Y5, Y4
+	VBLENDVPS    Y4, Y1, Y9, Y11
+	VBLENDVPS    Y4, Y9, Y1, Y1
+	VPSLLD       $0x1e, Y5, Y9
+	VPADDD       oneI<>+0(SB), Y5, Y5
+	VPSLLD       $0x1e, Y5, Y5
+	VANDPS       signF32<>+0(SB), Y5, Y5
+	VXORPS       Y5, Y1, Y1
+	VXORPS       Y7, Y9, Y9
+	VANDPS       signF32<>+0(SB), Y9, Y9
+	VXORPS       Y9, Y11, Y11
+	VANDPS       absF32<>+0(SB), Y2, Y9
+	VMOVUPS      twoOverPi<>+0(SB), Y7
+	VFMADD213PS  roundF32<>+0(SB), Y9, Y7
+	VSUBPS       roundF32<>+0(SB), Y7, Y1
+	VFNMADD231PS halfPi1<>+0(SB), Y1, Y9
+	VFNMADD231PS halfPi2<>+0(SB), Y1, Y9
+	VFNMADD231PS halfPi3<>+0(SB), Y1, Y9
+	VMULPS       Y9, Y9, Y1
+	VMOVUPS      sinP2<>+0(SB), Y5
+	VFMADD213PS  sinP1<>+0(SB), Y1, Y5
+	VFMADD213PS  sinP0<>+0(SB), Y1, Y5
+	VMULPS       Y5, Y1, Y5
+	VFMADD231PS  Y5, Y9, Y9
+	VMOVUPS      cosP2<>+0(SB), Y5
+	VFMADD213PS  cosP1<>+0(SB), Y1, Y5
+	VFMADD213PS  cosP0<>+0(SB), Y1, Y5
+	VFMADD213PS  minusHalf<>+0(SB), Y1, Y5
+	VFMADD213PS  one<>+0(SB), Y1, Y5
+	VPSLLD       $0x1f, Y7, Y1
+	VBLENDVPS    Y1, Y5, Y9, Y4
+	VBLENDVPS    Y1, Y9, Y5, Y5
+	VPSLLD       $0x1e, Y7, Y9
+	VPADDD       oneI<>+0(SB), Y7, Y7
+	VPSLLD       $0x1e, Y7, Y7
+	VANDPS       signF32<>+0(SB), Y7, Y7
+	VXORPS       Y7, Y5, Y5
+	VXORPS       Y2, Y9, Y9
+	VANDPS       signF32<>+0(SB), Y9, Y9
+	VXORPS       Y9, Y4, Y4
+	VMULPS       Y5, Y6, Y9
+	VFMADD231PS  Y5, Y8, Y9
+	VMULPS       Y4, Y6, Y6
+	VFMADD231PS  Y4, Y8, Y6
+	VCMPPS       $0x11, half<>+0(SB), Y5, Y8
+	VSUBPS       one<>+0(SB), Y9, Y9
+	VADDPS       Y11, Y11, Y4
+	VMULPS       Y5, Y10, Y10
+	VFNMADD231PS Y11, Y4, Y10
+	VBLENDVPS    Y8, Y9, Y10, Y10
+	VANDPS       absF32<>+0(SB), Y0, Y9
+	VANDPS       absF32<>+0(SB), Y2, Y8
+	VMAXPS       Y8, Y9, Y9
+	VCMPPS       $0x11, smallZeta<>+0(SB), Y9, Y9
+	VMULPS       Y2, Y2, Y8
+	VMOVAPS      Y8, Y4
+	VFMSUB231PS  Y2, Y2, Y4
+	VFMADD231PS  Y0, Y0, Y8
+	VADDPS       Y4, Y8, Y8
+	VBLENDVPS    Y9, one<>+0(SB), Y8, Y8
+	VMULPS       Y2, Y6, Y4
+	VMOVAPS      Y4, Y11
+	VFMSUB231PS  Y2, Y6, Y11
+	VFMADD231PS  Y0, Y10, Y4
+	VADDPS       Y11, Y4, Y4
+	VDIVPS       Y8, Y4, Y4
+	VMULPS       Y2, Y10, Y11
+	VFNMADD213PS Y11, Y2, Y10
+	VFMSUB231PS  Y0, Y6, Y11
+	VADDPS       Y10, Y11, Y11
+	VDIVPS       Y8, Y11, Y11
+	VMOVUPS      twentyFourth<>+0(SB), Y8
+	VFMADD213PS  sixth<>+0(SB), Y0, Y8
+	VMULPS       twentyFourth<>+0(SB), Y2, Y10
+	VMULPS       Y2, Y10, Y6
+	VFMSUB231PS  Y0, Y8, Y6
+	VADDPS       half<>+0(SB), Y6, Y6
+	VMULPS       Y0, Y10, Y10
+	VFMADD231PS  Y2, Y8, Y10
+	VMULPS       Y2, Y10, Y8
+	VFMSUB231PS  Y0, Y6, Y8
+	VADDPS       one<>+0(SB), Y8, Y8
+	VMULPS       Y0, Y10, Y10
+	VFMADD231PS  Y2, Y6, Y10
+	VBLENDVPS    Y9, Y8, Y4, Y4
+	VBLENDVPS    Y9, Y10, Y11, Y11
+	VSUBPS       one<>+0(SB), Y4, Y10
+	VANDPS       absF32<>+0(SB), Y0, Y9
+	VANDPS       absF32<>+0(SB), Y2, Y8
+	VMAXPS       Y8, Y9, Y9
+	VCMPPS       $0x12, one<>+0(SB), Y9, Y9
+	VMOVUPS      psi11<>+0(SB), Y8
+	VFMADD213PS  psi10<>+0(SB), Y0, Y8
+	VMULPS       psi11<>+0(SB), Y2, Y6
+	VMOVUPS      psi9<>+0(SB), Y5
+	VFMADD231PS  Y0, Y8, Y5
+	VFNMADD231PS Y2, Y6, Y5
+	VMULPS       Y2, Y8, Y8
+	VFMADD231PS  Y0, Y6, Y8
+	VMOVUPS      psi8<>+0(SB), Y6
+	VFMADD231PS  Y0, Y5, Y6
+	VFNMADD231PS Y2, Y8, Y6
+	VMULPS       Y2, Y5, Y5
+	VFMADD231PS  Y0, Y8, Y5
+	VMOVUPS      psi7<>+0(SB), Y8
+	VFMADD231PS  Y0, Y6, Y8
+	VFNMADD231PS Y2, Y5, Y8
+	VMULPS       Y2, Y6, Y6
+	VFMADD231PS  Y0, Y5, Y6
+	VMOVUPS      psi6<>+0(SB), Y5
+	VFMADD231PS  Y0, Y8, Y5
+	VFNMADD231PS Y2, Y6, Y5
+	VMULPS       Y2, Y8, Y8
+	VFMADD231PS  Y0, Y6, Y8
+	VMOVUPS      psi5<>+0(SB), Y6
+	VFMADD231PS  Y0, Y5, Y6
+	VFNMADD231PS Y2, Y8, Y6
+	VMULPS       Y2, Y5, Y5
+	VFMADD231PS  Y0, Y8, Y5
+	VMOVUPS      psi4<>+0(SB), Y8
+	VFMADD231PS  Y0, Y6, Y8
+	VFNMADD231PS Y2, Y5, Y8
+	VMULPS       Y2, Y6, Y6
+	VFMADD231PS  Y0, Y5, Y6
+	VMOVUPS      psi3<>+0(SB), Y5
+	VFMADD231PS  Y0, Y8, Y5
+	VFNMADD231PS Y2, Y6, Y5
+	VMULPS       Y2, Y8, Y8
+	VFMADD231PS  Y0, Y6, Y8
+	VMOVUPS      psi2<>+0(SB), Y6
+	VFMADD231PS  Y0, Y5, Y6
+	VFNMADD231PS Y2, Y8, Y6
+	VMULPS       Y2, Y5, Y5
+	VFMADD231PS  Y0, Y8, Y5
+	VMOVUPS      psi1<>+0(SB), Y8
+	VFMADD231PS  Y0, Y6, Y8
+	VFNMADD231PS Y2, Y5, Y8
+	VMULPS       Y2, Y6, Y6
+	VFMADD231PS  Y0, Y5, Y6
+	VMOVUPS      psi0<>+0(SB), Y5
+	VFMADD231PS  Y0, Y8, Y5
+	VFNMADD231PS Y2, Y6, Y5
+	VMULPS       Y2, Y8, Y8
+	VFMADD231PS  Y0, Y6, Y8
+	VMULPS       Y2, Y2, Y6
+	VMOVAPS      Y6, Y7
+	VFMSUB231PS  Y2, Y2, Y7
+	VFMADD231PS  Y0, Y0, Y6
+	VADDPS       Y7, Y6, Y6
+	VBLENDVPS    Y9, one<>+0(SB), Y6, Y6
+	VMULPS       Y2, Y11, Y7
+	VMOVAPS      Y7, Y1
+	VFMSUB231PS  Y2, Y11, Y1
+	VFMADD231PS  Y0, Y10, Y7
+	VADDPS       Y1, Y7, Y7
+	VDIVPS       Y6, Y7, Y7
+	VMULPS       Y2, Y10, Y1
+	VFNMADD213PS Y1, Y2, Y10
+	VFMSUB231PS  Y0, Y11, Y1
+	VADDPS       Y10, Y1, Y1
+	VDIVPS       Y6, Y1, Y1
+	VBLENDVPS    Y9, Y5, Y7, Y7
+	VBLENDVPS    Y9, Y8, Y1, Y1
+	VMOVUPS      (CX)(SI*2), Y8
+	VXORPS       signF32<>+0(SB), Y8, Y8
+	VMOVUPS      (CX)(DI*1), Y9
+	VXORPS       signF32<>+0(SB), Y9, Y9
+	VMULPS       Y9, Y1, Y5
+	VMOVAPS      Y5, Y6
+	VFNMADD231PS Y9, Y1, Y6
+	VFMSUB231PS  Y8, Y7, Y5
+	VADDPS       Y6, Y5, Y5
+	VMULPS       Y9, Y7, Y6
+	VFMSUB213PS  Y6, Y9, Y7
+	VFMADD231PS  Y8, Y1, Y6
+	VADDPS       Y7, Y6, Y6
+	VXORPS       signF32<>+0(SB), Y6, Y7
+	VXORPS       signF32<>+0(SB), Y11, Y1
+	VMOVMSKPS    Y3, R14
+	TESTQ        R14, R14
+	JE           easy4
+	VPCMPEQD     Y8, Y8, Y8
+	VXORPS       Y3, Y8, Y8
+	VMOVUPS      one<>+0(SB), Y3
+	VMASKMOVPS   Y3, Y8, (AX)
+	VMOVUPS      zero<>+0(SB), Y3
+	VMASKMOVPS   Y3, Y8, (AX)(SI*1)
+	VMOVUPS      zero<>+0(SB), Y3
+	VMASKMOVPS   Y3, Y8, (AX)(SI*2)
+	VMOVUPS      zero<>+0(SB), Y3
+	VMASKMOVPS   Y3, Y8, (AX)(DI*1)
+	VMOVUPS      zero<>+0(SB), Y3
+	VMASKMOVPS   Y3, Y8, (AX)(SI*4)
+	VMOVUPS      one<>+0(SB), Y3
+	VMASKMOVPS   Y3, Y8, (AX)(R8*1)
+	VMOVUPS      zero<>+0(SB), Y3
+	VMASKMOVPS   Y3, Y8, (AX)(DI*2)
+	VMOVUPS      zero<>+0(SB), Y3
+	VMASKMOVPS   Y3, Y8, (AX)(R9*1)
+	VMASKMOVPS   Y5, Y8, (AX)(SI*8)
+	VMASKMOVPS   Y7, Y8, (AX)(R10*1)
+	VMASKMOVPS   Y4, Y8, (AX)(R8*2)
+	VMASKMOVPS   Y1, Y8, (AX)(R11*1)
+	VMASKMOVPS   Y6, Y8, (AX)(DI*4)
+	VMASKMOVPS   Y5, Y8, (AX)(R12*1)
+	VMASKMOVPS   Y11, Y8, (AX)(R9*2)
+	VMASKMOVPS   Y4, Y8, (AX)(R13*1)
+	MOVQ         BX, AX
+	SUBQ         DX, AX
+	MOVQ         AX, CX
+	SUBQ         $+8, CX
+	MOVQ         CX, at+40(FP)
+	MOVQ         AX, next+48(FP)
+	MOVQ         R14, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy4:
+	VMOVUPS one<>+0(SB), Y8
+	VMOVUPS Y8, (AX)
+	VMOVUPS zero<>+0(SB), Y8
+	VMOVUPS Y8, (AX)(SI*1)
+	VMOVUPS zero<>+0(SB), Y8
+	VMOVUPS Y8, (AX)(SI*2)
+	VMOVUPS zero<>+0(SB), Y8
+	VMOVUPS Y8, (AX)(DI*1)
+	VMOVUPS zero<>+0(SB), Y8
+	VMOVUPS Y8, (AX)(SI*4)
+	VMOVUPS one<>+0(SB), Y8
+	VMOVUPS Y8, (AX)(R8*1)
+	VMOVUPS zero<>+0(SB), Y8
+	VMOVUPS Y8, (AX)(DI*2)
+	VMOVUPS zero<>+0(SB), Y8
+	VMOVUPS Y8, (AX)(R9*1)
+	VMOVUPS Y5, (AX)(SI*8)
+	VMOVUPS Y7, (AX)(R10*1)
+	VMOVUPS Y4, (AX)(R8*2)
+	VMOVUPS Y1, (AX)(R11*1)
+	VMOVUPS Y6, (AX)(DI*4)
+	VMOVUPS Y5, (AX)(R12*1)
+	VMOVUPS Y11, (AX)(R9*2)
+	VMOVUPS Y4, (AX)(R13*1)
+	ADDQ    $+32, AX
+	ADDQ    $+32, CX
+	SUBQ    $+8, DX
+	JGE     loop1
+
+next2:
+	ADDQ         $+8, DX
+	TESTQ        DX, DX
+	JE           done5
+	LEAQ         tailMaskF32<>+0(SB), R14
+	MOVQ         DX, R15
+	NEGQ         R15
+	LEAQ         32(R14)(R15*4), R14
+	VMOVUPS      (R14), Y4
+	VMASKMOVPS   (CX), Y4, Y4
+	VANDPS       absF32<>+0(SB), Y4, Y11
+	VCMPPS       $0x16, zetaLimit<>+0(SB), Y11, Y11
+	VMOVUPS      (R14), Y5
+	VMASKMOVPS   (CX)(SI*1), Y5, Y5
+	VANDPS       absF32<>+0(SB), Y5, Y6
+	VCMPPS       $0x16, limit<>+0(SB), Y6, Y6
+	VORPS        Y11, Y6, Y6
+	VMOVUPS      log2e<>+0(SB), Y11
+	VFMADD213PS  roundF32<>+0(SB), Y4, Y11
+	VSUBPS       roundF32<>+0(SB), Y11, Y11
+	VMOVAPS      Y4, Y1
+	VFNMADD231PS ln2Hi<>+0(SB), Y11, Y1
+	VFNMADD231PS ln2Lo<>+0(SB), Y11, Y1
+	VMOVUPS      expC6<>+0(SB), Y7
+	VFMADD213PS  expC5<>+0(SB), Y1, Y7
+	VFMADD213PS  expC4<>+0(SB), Y1, Y7
+	VFMADD213PS  expC3<>+0(SB), Y1, Y7
+	VFMADD213PS  expC2<>+0(SB), Y1, Y7
+	VMOVUPS      half<>+0(SB), Y8
+	VFMADD213PS  roundF32<>+0(SB), Y11, Y8
+	VSUBPS       roundF32<>+0(SB), Y8, Y3
+	VSUBPS       Y3, Y11, Y3
+	VADDPS       roundF32<>+0(SB), Y3, Y3
+	VPSLLD       $0x17, Y8, Y8
+	VPADDD       one<>+0(SB), Y8, Y8
+	VMULPS       one<>+0(SB), Y8, Y8
+	VPSLLD       $0x17, Y3, Y3
+	VPADDD       one<>+0(SB), Y3, Y3
+	VMULPS       Y3, Y8, Y8
+	VMULPS       Y1, Y1, Y3
+	VMOVAPS      Y1, Y9
+	VFMADD231PS  Y7, Y3, Y9
+	VMULPS       Y8, Y9, Y9
+	VSUBPS       one<>+0(SB), Y8, Y10
+	VMOVAPS      Y10, Y0
+	VFMADD231PS  Y8, Y1, Y0
+	VMULPS       Y8, Y3, Y3
+	VMULPS       Y7, Y3, Y3
+	VMOVAPS      Y4, Y7
+	VFNMADD231PS ln2Hi<>+0(SB), Y11, Y7
+	VSUBPS       Y1, Y7, Y7
+	VFNMADD231PS ln2Lo<>+0(SB), Y11, Y7
+	VSUBPS       Y0, Y10, Y10
+	VFMADD231PS  Y8, Y1, Y10
+	VFMADD231PS  Y8, Y7, Y10
+	VADDPS       Y10, Y3, Y3
+	VADDPS       Y3, Y0, Y0
+	VMULPS       half<>+0(SB), Y5, Y3
+	VANDPS       absF32<>+0(SB), Y3, Y10
+	VMOVUPS      twoOverPi<>+0(SB), Y7
+	VFMADD213PS  roundF32<>+0(SB), Y10, Y7
+	VSUBPS       roundF32<>+0(SB), Y7, Y1
+	VFNMADD231PS halfPi1<>+0(SB), Y1, Y10
+	VFNMADD231PS halfPi2<>+0(SB), Y1, Y10
+	VFNMADD231PS halfPi3<>+0(SB), Y1, Y10
+	VMULPS       Y10, Y10, Y1
+	VMOVUPS      sinP2<>+0(SB), Y11
+	VFMADD213PS  sinP1<>+0(SB), Y1, Y11
+	VFMADD213PS  sinP0<>+0(SB), Y1, Y11
+	VMULPS       Y11, Y1, Y11
+	VFMADD231PS  Y11, Y10, Y10
+	VMOVUPS      cosP2<>+0(SB), Y11
+	VFMADD213PS  cosP1<>+0(SB), Y1, Y11
+	VFMADD213PS  cosP0<>+0(SB), Y1, Y11
+	VFMADD213PS  minusHalf<>+0(SB), Y1, Y11
+	VFMADD213PS  one<>+0(SB), Y1, Y11
+	VPSLLD       $0x1f, Y7, Y1
+	VBLENDVPS    Y1, Y11, Y10, Y2
+	VBLENDVPS    Y1, Y10, Y11, Y11
+	VPSLLD       $0x1e, Y7, Y10
+	VPADDD       oneI<>+0(SB), Y7, Y7
+	VPSLLD       $0x1e, Y7, Y7
+	VANDPS       signF32<>+0(SB), Y7, Y7
+	VXORPS       Y7, Y11, Y11
+	VXORPS       Y3, Y10, Y10
+	VANDPS       signF32<>+0(SB), Y10, Y10
+	VXORPS       Y10, Y2, Y2
+	VANDPS       absF32<>+0(SB), Y5, Y10
+	VMOVUPS      twoOverPi<>+0(SB), Y3
+	VFMADD213PS  roundF32<>+0(SB), Y10, Y3
+	VSUBPS       roundF32<>+0(SB), Y3, Y11
+	VFNMADD231PS halfPi1<>+0(SB), Y11, Y10
+	VFNMADD231PS halfPi2<>+0(SB), Y11, Y10
+	VFNMADD231PS halfPi3<>+0(SB), Y11, Y10
+	VMULPS       Y10, Y10, Y11
+	VMOVUPS      sinP2<>+0(SB), Y7
+	VFMADD213PS  sinP1<>+0(SB), Y11, Y7
+	VFMADD213PS  sinP0<>+0(SB), Y11, Y7
+	VMULPS       Y7, Y11, Y7
+	VFMADD231PS  Y7, Y10, Y10
+	VMOVUPS      cosP2<>+0(SB), Y7
+	VFMADD213PS  cosP1<>+0(SB), Y11, Y7
+	VFMADD213PS  cosP0<>+0(SB), Y11, Y7
+	VFMADD213PS  minusHalf<>+0(SB), Y11, Y7
+	VFMADD213PS  one<>+0(SB), Y11, Y7
+	VPSLLD       $0x1f, Y3, Y11
+	VBLENDVPS    Y11, Y7, Y10, Y1
+	VBLENDVPS    Y11, Y10, Y7, Y7
+	VPSLLD       $0x1e, Y3, Y10
+	VPADDD       oneI<>+0(SB), Y3, Y3
+	VPSLLD       $0x1e, Y3, Y3
+	VANDPS       signF32<>+0(SB), Y3, Y3
+	VXORPS       Y3, Y7, Y7
+	VXORPS       Y5, Y10, Y10
+	VANDPS       signF32<>+0(SB), Y10, Y10
+	VXORPS       Y10, Y1, Y1
+	VMULPS       Y7, Y8, Y10
+	VFMADD231PS  Y7, Y9, Y10
+	VMULPS       Y1, Y8, Y8
+	VFMADD231PS  Y1, Y9, Y8
+	VCMPPS       $0x11, half<>+0(SB), Y7, Y9
+	VSUBPS       one<>+0(SB), Y10, Y10
+	VADDPS       Y2, Y2, Y1
+	VMULPS       Y7, Y0, Y0
+	VFNMADD231PS Y2, Y1, Y0
+	VBLENDVPS    Y9, Y10, Y0, Y0
+	VANDPS       absF32<>+0(SB), Y4, Y10
+	VANDPS       absF32<>+0(SB), Y5, Y9
+	VMAXPS       Y9, Y10, Y10
+	VCMPPS       $0x11, smallZeta<>+0(SB), Y10, Y10
+	VMULPS       Y5, Y5, Y9
+	VMOVAPS      Y9, Y1
+	VFMSUB231PS  Y5, Y5, Y1
+	VFMADD231PS  Y4, Y4, Y9
+	VADDPS       Y1, Y9, Y9
+	VBLENDVPS    Y10, one<>+0(SB), Y9, Y9
+	VMULPS       Y5, Y8, Y1
+	VMOVAPS      Y1, Y2
+	VFMSUB231PS  Y5, Y8, Y2
+	VFMADD231PS  Y4, Y0, Y1
+	VADDPS       Y2, Y1, Y1
+	VDIVPS       Y9, Y1, Y1
+	VMULPS       Y5, Y0, Y2
+	VFNMADD213PS Y2, Y5, Y0
+	VFMSUB231PS  Y4, Y8, Y2
+	VADDPS       Y0, Y2, Y2
+	VDIVPS       Y9, Y2, Y2
+	VMOVUPS      twentyFourth<>+0(SB), Y9
+	VFMADD213PS  sixth<>+0(SB), Y4, Y9
+	VMULPS       twentyFourth<>+0(SB), Y5, Y0
+	VMULPS       Y5, Y0, Y8
+	VFMSUB231PS  Y4, Y9, Y8
+	VADDPS       half<>+0(SB), Y8, Y8
+	VMULPS       Y4, Y0, Y0
+	VFMADD231PS  Y5, Y9, Y0
+	VMULPS       Y5, Y0, Y9
+	VFMSUB231PS  Y4, Y8, Y9
+	VADDPS       one<>+0(SB), Y9, Y9
+	VMULPS       Y4, Y0, Y0
+	VFMADD231PS  Y5, Y8, Y0
+	VBLENDVPS    Y10, Y9, Y1, Y1
+	VBLENDVPS    Y10, Y0, Y2, Y2
+	VSUBPS       one<>+0(SB), Y1, Y0
+	VANDPS       absF32<>+0(SB), Y4, Y10
+	VANDPS       absF32<>+0(SB), Y5, Y9
+	VMAXPS       Y9, Y10, Y10
+	VCMPPS       $0x12, one<>+0(SB), Y10, Y10
+	VMOVUPS      psi11<>+0(SB), Y9
+	VFMADD213PS  psi10<>+0(SB), Y4, Y9
+	VMULPS       psi11<>+0(SB), Y5, Y8
+	VMOVUPS      psi9<>+0(SB), Y7
+	VFMADD231PS  Y4, Y9, Y7
+	VFNMADD231PS Y5, Y8, Y7
+	VMULPS       Y5, Y9, Y9
+	VFMADD231PS  Y4, Y8, Y9
+	VMOVUPS      psi8<>+0(SB), Y8
+	VFMADD231PS  Y4, Y7, Y8
+	VFNMADD231PS Y5, Y9, Y8
+	VMULPS       Y5, Y7, Y7
+	VFMADD231PS  Y4, Y9, Y7
+	VMOVUPS      psi7<>+0(SB), Y9
+	VFMADD231PS  Y4, Y8, Y9
+	VFNMADD231PS Y5, Y7, Y9
+	VMULPS       Y5, Y8, Y8
+	VFMADD231PS  Y4, Y7, Y8
+	VMOVUPS      psi6<>+0(SB), Y7
+	VFMADD231PS  Y4, Y9, Y7
+	VFNMADD231PS Y5, Y8, Y7
+	VMULPS       Y5, Y9, Y9
+	VFMADD231PS  Y4, Y8, Y9
+	VMOVUPS      psi5<>+0(SB), Y8
+	VFMADD231PS  Y4, Y7, Y8
+	VFNMADD231PS Y5, Y9, Y8
+	VMULPS       Y5, Y7, Y7
+	VFMADD231PS  Y4, Y9, Y7
+	VMOVUPS      psi4<>+0(SB), Y9
+	VFMADD231PS  Y4, Y8, Y9
+	VFNMADD231PS Y5, Y7, Y9
+	VMULPS       Y5, Y8, Y8
+	VFMADD231PS  Y4, Y7, Y8
+	VMOVUPS      psi3<>+0(SB), Y7
+	VFMADD231PS  Y4, Y9, Y7
+	VFNMADD231PS Y5, Y8, Y7
+	VMULPS       Y5, Y9, Y9
+	VFMADD231PS  Y4, Y8, Y9
+	VMOVUPS      psi2<>+0(SB), Y8
+	VFMADD231PS  Y4, Y7, Y8
+	VFNMADD231PS Y5, Y9, Y8
+	VMULPS       Y5, Y7, Y7
+	VFMADD231PS  Y4, Y9, Y7
+	VMOVUPS      psi1<>+0(SB), Y9
+	VFMADD231PS  Y4, Y8, Y9
+	VFNMADD231PS Y5, Y7, Y9
+	VMULPS       Y5, Y8, Y8
+	VFMADD231PS  Y4, Y7, Y8
+	VMOVUPS      psi0<>+0(SB), Y7
+	VFMADD231PS  Y4, Y9, Y7
+	VFNMADD231PS Y5, Y8, Y7
+	VMULPS       Y5, Y9, Y9
+	VFMADD231PS  Y4, Y8, Y9
+	VMULPS       Y5, Y5, Y8
+	VMOVAPS      Y8, Y3
+	VFMSUB231PS  Y5, Y5, Y3
+	VFMADD231PS  Y4, Y4, Y8
+	VADDPS       Y3, Y8, Y8
+	VBLENDVPS    Y10, one<>+0(SB), Y8, Y8
+	VMULPS       Y5, Y2, Y3
+	VMOVAPS      Y3, Y11
+	VFMSUB231PS  Y5, Y2, Y11
+	VFMADD231PS  Y4, Y0, Y3
+	VADDPS       Y11, Y3, Y3
+	VDIVPS       Y8, Y3, Y3
+	VMULPS       Y5, Y0, Y11
+	VFNMADD213PS Y11, Y5, Y0
+	VFMSUB231PS  Y4, Y2, Y11
+	VADDPS       Y0, Y11, Y11
+	VDIVPS       Y8, Y11, Y11
+	VBLENDVPS    Y10, Y7, Y3, Y3
+	VBLENDVPS    Y10, Y9, Y11, Y11
+	VMOVUPS      (R14), Y9
+	VMASKMOVPS   (CX)(SI*2), Y9, Y9
+	VXORPS       signF32<>+0(SB), Y9, Y9
+	VMOVUPS      (R14), Y10
+	VMASKMOVPS   (CX)(DI*1), Y10, Y10
+	VXORPS       signF32<>+0(SB), Y10, Y10
+	VMULPS       Y10, Y11, Y7
+	VMOVAPS      Y7, Y8
+	VFNMADD231PS Y10, Y11, Y8
+	VFMSUB231PS  Y9, Y3, Y7
+	VADDPS       Y8, Y7, Y7
+	VMULPS       Y10, Y3, Y8
+	VFMSUB213PS  Y8, Y10, Y3
+	VFMADD231PS  Y9, Y11, Y8
+	VADDPS       Y3, Y8, Y8
+	VXORPS       signF32<>+0(SB), Y8, Y3
+	VXORPS       signF32<>+0(SB), Y2, Y11
+	VANDPS       (R14), Y6, Y6
+	VMOVMSKPS    Y6, CX
+	TESTQ        CX, CX
+	JE           easy7
+	VANDNPS      (R14), Y6, Y6
+	VMOVUPS      one<>+0(SB), Y9
+	VMASKMOVPS   Y9, Y6, (AX)
+	VMOVUPS      zero<>+0(SB), Y9
+	VMASKMOVPS   Y9, Y6, (AX)(SI*1)
+	VMOVUPS      zero<>+0(SB), Y9
+	VMASKMOVPS   Y9, Y6, (AX)(SI*2)
+	VMOVUPS      zero<>+0(SB), Y9
+	VMASKMOVPS   Y9, Y6, (AX)(DI*1)
+	VMOVUPS      zero<>+0(SB), Y9
+	VMASKMOVPS   Y9, Y6, (AX)(SI*4)
+	VMOVUPS      one<>+0(SB), Y9
+	VMASKMOVPS   Y9, Y6, (AX)(R8*1)
+	VMOVUPS      zero<>+0(SB), Y9
+	VMASKMOVPS   Y9, Y6, (AX)(DI*2)
+	VMOVUPS      zero<>+0(SB), Y9
+	VMASKMOVPS   Y9, Y6, (AX)(R9*1)
+	VMASKMOVPS   Y7, Y6, (AX)(SI*8)
+	VMASKMOVPS   Y3, Y6, (AX)(R10*1)
+	VMASKMOVPS   Y1, Y6, (AX)(R8*2)
+	VMASKMOVPS   Y11, Y6, (AX)(R11*1)
+	VMASKMOVPS   Y8, Y6, (AX)(DI*4)
+	VMASKMOVPS   Y7, Y6, (AX)(R12*1)
+	VMASKMOVPS   Y2, Y6, (AX)(R9*2)
+	VMASKMOVPS   Y1, Y6, (AX)(R13*1)
+	MOVQ         BX, AX
+	SUBQ         DX, BX
+	MOVQ         BX, at+40(FP)
+	MOVQ         AX, next+48(FP)
+	MOVQ         CX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy7:
+	VMOVUPS    one<>+0(SB), Y6
+	VMOVUPS    (R14), Y9
+	VMASKMOVPS Y6, Y9, (AX)
+	VMOVUPS    zero<>+0(SB), Y9
+	VMOVUPS    (R14), Y6
+	VMASKMOVPS Y9, Y6, (AX)(SI*1)
+	VMOVUPS    zero<>+0(SB), Y6
+	VMOVUPS    (R14), Y9
+	VMASKMOVPS Y6, Y9, (AX)(SI*2)
+	VMOVUPS    zero<>+0(SB), Y9
+	VMOVUPS    (R14), Y6
+	VMASKMOVPS Y9, Y6, (AX)(DI*1)
+	VMOVUPS    zero<>+0(SB), Y6
+	VMOVUPS    (R14), Y9
+	VMASKMOVPS Y6, Y9, (AX)(SI*4)
+	VMOVUPS    one<>+0(SB), Y9
+	VMOVUPS    (R14), Y6
+	VMASKMOVPS Y9, Y6, (AX)(R8*1)
+	VMOVUPS    zero<>+0(SB), Y6
+	VMOVUPS    (R14), Y9
+	VMASKMOVPS Y6, Y9, (AX)(DI*2)
+	VMOVUPS    zero<>+0(SB), Y9
+	VMOVUPS    (R14), Y6
+	VMASKMOVPS Y9, Y6, (AX)(R9*1)
+	VMOVUPS    (R14), Y6
+	VMASKMOVPS Y7, Y6, (AX)(SI*8)
+	VMOVUPS    (R14), Y6
+	VMASKMOVPS Y3, Y6, (AX)(R10*1)
+	VMOVUPS    (R14), Y6
+	VMASKMOVPS Y1, Y6, (AX)(R8*2)
+	VMOVUPS    (R14), Y6
+	VMASKMOVPS Y11, Y6, (AX)(R11*1)
+	VMOVUPS    (R14), Y6
+	VMASKMOVPS Y8, Y6, (AX)(DI*4)
+	VMOVUPS    (R14), Y6
+	VMASKMOVPS Y7, Y6, (AX)(R12*1)
+	VMOVUPS    (R14), Y6
+	VMASKMOVPS Y2, Y6, (AX)(R9*2)
+	VMOVUPS    (R14), Y6
+	VMASKMOVPS Y1, Y6, (AX)(R13*1)
+
+done5:
+	XORQ AX, AX
+	MOVQ BX, at+40(FP)
+	MOVQ BX, next+48(FP)
+	MOVQ AX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+DATA psi11<>+0(SB)/4, $0x2f309231
+DATA psi11<>+4(SB)/4, $0x2f309231
+DATA psi11<>+8(SB)/4, $0x2f309231
+DATA psi11<>+12(SB)/4, $0x2f309231
+DATA psi11<>+16(SB)/4, $0x2f309231
+DATA psi11<>+20(SB)/4, $0x2f309231
+DATA psi11<>+24(SB)/4, $0x2f309231
+DATA psi11<>+28(SB)/4, $0x2f309231
+GLOBL psi11<>(SB), RODATA|NOPTR, $32
+
+DATA psi10<>+0(SB)/4, $0x310f76c7
+DATA psi10<>+4(SB)/4, $0x310f76c7
+DATA psi10<>+8(SB)/4, $0x310f76c7
+DATA psi10<>+12(SB)/4, $0x310f76c7
+DATA psi10<>+16(SB)/4, $0x310f76c7
+DATA psi10<>+20(SB)/4, $0x310f76c7
+DATA psi10<>+24(SB)/4, $0x310f76c7
+DATA psi10<>+28(SB)/4, $0x310f76c7
+GLOBL psi10<>(SB), RODATA|NOPTR, $32
+
+DATA psi9<>+0(SB)/4, $0x32d7322b
+DATA psi9<>+4(SB)/4, $0x32d7322b
+DATA psi9<>+8(SB)/4, $0x32d7322b
+DATA psi9<>+12(SB)/4, $0x32d7322b
+DATA psi9<>+16(SB)/4, $0x32d7322b
+DATA psi9<>+20(SB)/4, $0x32d7322b
+DATA psi9<>+24(SB)/4, $0x32d7322b
+DATA psi9<>+28(SB)/4, $0x32d7322b
+GLOBL psi9<>(SB), RODATA|NOPTR, $32
+
+DATA psi8<>+0(SB)/4, $0x3493f27e
+DATA psi8<>+4(SB)/4, $0x3493f27e
+DATA psi8<>+8(SB)/4, $0x3493f27e
+DATA psi8<>+12(SB)/4, $0x3493f27e
+DATA psi8<>+16(SB)/4, $0x3493f27e
+DATA psi8<>+20(SB)/4, $0x3493f27e
+DATA psi8<>+24(SB)/4, $0x3493f27e
+DATA psi8<>+28(SB)/4, $0x3493f27e
+GLOBL psi8<>(SB), RODATA|NOPTR, $32
+
+DATA psi7<>+0(SB)/4, $0x3638ef1d
+DATA psi7<>+4(SB)/4, $0x3638ef1d
+DATA psi7<>+8(SB)/4, $0x3638ef1d
+DATA psi7<>+12(SB)/4, $0x3638ef1d
+DATA psi7<>+16(SB)/4, $0x3638ef1d
+DATA psi7<>+20(SB)/4, $0x3638ef1d
+DATA psi7<>+24(SB)/4, $0x3638ef1d
+DATA psi7<>+28(SB)/4, $0x3638ef1d
+GLOBL psi7<>(SB), RODATA|NOPTR, $32
+
+DATA psi6<>+0(SB)/4, $0x37d00d01
+DATA psi6<>+4(SB)/4, $0x37d00d01
+DATA psi6<>+8(SB)/4, $0x37d00d01
+DATA psi6<>+12(SB)/4, $0x37d00d01
+DATA psi6<>+16(SB)/4, $0x37d00d01
+DATA psi6<>+20(SB)/4, $0x37d00d01
+DATA psi6<>+24(SB)/4, $0x37d00d01
+DATA psi6<>+28(SB)/4, $0x37d00d01
+GLOBL psi6<>(SB), RODATA|NOPTR, $32
+
+DATA psi5<>+0(SB)/4, $0x39500d01
+DATA psi5<>+4(SB)/4, $0x39500d01
+DATA psi5<>+8(SB)/4, $0x39500d01
+DATA psi5<>+12(SB)/4, $0x39500d01
+DATA psi5<>+16(SB)/4, $0x39500d01
+DATA psi5<>+20(SB)/4, $0x39500d01
+DATA psi5<>+24(SB)/4, $0x39500d01
+DATA psi5<>+28(SB)/4, $0x39500d01
+GLOBL psi5<>(SB), RODATA|NOPTR, $32
+
+DATA psi4<>+0(SB)/4, $0x3ab60b61
+DATA psi4<>+4(SB)/4, $0x3ab60b61
+DATA psi4<>+8(SB)/4, $0x3ab60b61
+DATA psi4<>+12(SB)/4, $0x3ab60b61
+DATA psi4<>+16(SB)/4, $0x3ab60b61
+DATA psi4<>+20(SB)/4, $0x3ab60b61
+DATA psi4<>+24(SB)/4, $0x3ab60b61
+DATA psi4<>+28(SB)/4, $0x3ab60b61
+GLOBL psi4<>(SB), RODATA|NOPTR, $32
+
+DATA psi3<>+0(SB)/4, $0x3c088889
+DATA psi3<>+4(SB)/4, $0x3c088889
+DATA psi3<>+8(SB)/4, $0x3c088889
+DATA psi3<>+12(SB)/4, $0x3c088889
+DATA psi3<>+16(SB)/4, $0x3c088889
+DATA psi3<>+20(SB)/4, $0x3c088889
+DATA psi3<>+24(SB)/4, $0x3c088889
+DATA psi3<>+28(SB)/4, $0x3c088889
+GLOBL psi3<>(SB), RODATA|NOPTR, $32
+
+DATA psi2<>+0(SB)/4, $0x3d2aaaab
+DATA psi2<>+4(SB)/4, $0x3d2aaaab
+DATA psi2<>+8(SB)/4, $0x3d2aaaab
+DATA psi2<>+12(SB)/4, $0x3d2aaaab
+DATA psi2<>+16(SB)/4, $0x3d2aaaab
+DATA psi2<>+20(SB)/4, $0x3d2aaaab
+DATA psi2<>+24(SB)/4, $0x3d2aaaab
+DATA psi2<>+28(SB)/4, $0x3d2aaaab
+GLOBL psi2<>(SB), RODATA|NOPTR, $32
+
+DATA psi1<>+0(SB)/4, $0x3e2aaaab
+DATA psi1<>+4(SB)/4, $0x3e2aaaab
+DATA psi1<>+8(SB)/4, $0x3e2aaaab
+DATA psi1<>+12(SB)/4, $0x3e2aaaab
+DATA psi1<>+16(SB)/4, $0x3e2aaaab
+DATA psi1<>+20(SB)/4, $0x3e2aaaab
+DATA psi1<>+24(SB)/4, $0x3e2aaaab
+DATA psi1<>+28(SB)/4, $0x3e2aaaab
+GLOBL psi1<>(SB), RODATA|NOPTR, $32
+
+DATA psi0<>+0(SB)/4, $0x3f000000
+DATA psi0<>+4(SB)/4, $0x3f000000
+DATA psi0<>+8(SB)/4, $0x3f000000
+DATA psi0<>+12(SB)/4, $0x3f000000
+DATA psi0<>+16(SB)/4, $0x3f000000
+DATA psi0<>+20(SB)/4, $0x3f000000
+DATA psi0<>+24(SB)/4, $0x3f000000
+DATA psi0<>+28(SB)/4, $0x3f000000
+GLOBL psi0<>(SB), RODATA|NOPTR, $32
+
+// func leftJacobianSim2F32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·leftJacobianSim2F32AVX512(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ n+24(FP), DX
+	MOVQ stride+32(FP), SI
+	SHLQ $0x02, SI
+	LEAQ (SI)(SI*2), DI
+	LEAQ (DI)(SI*2), R8
+	LEAQ (R8)(SI*2), R9
+	LEAQ (R9)(SI*2), R10
+	LEAQ (R10)(SI*2), R11
+	LEAQ (R11)(SI*2), R12
+	LEAQ (R12)(SI*2), R13
+	MOVQ DX, BX
+	SUBQ $+16, DX
+	JL   next2
+
+loop1:
+	VMOVUPS           (CX), Z0
+	VPANDD.BCST       absF32<>+0(SB), Z0, Z1
+	VCMPPS.BCST       $0x16, zetaLimit<>+0(SB), Z1, K1
+	VMOVUPS           (CX)(SI*1), Z1
+	VPANDD.BCST       absF32<>+0(SB), Z1, Z2
+	VCMPPS.BCST       $0x16, limit<>+0(SB), Z2, K2
+	KORW              K1, K2, K1
+	VBROADCASTSS      log2e<>+0(SB), Z2
+	VFMADD213PS.BCST  roundF32<>+0(SB), Z0, Z2
+	VSUBPS.BCST       roundF32<>+0(SB), Z2, Z2
+	VMOVAPS           Z0, Z3
+	VFNMADD231PS.BCST ln2Hi<>+0(SB), Z2, Z3
+	VFNMADD231PS.BCST ln2Lo<>+0(SB), Z2, Z3
+	VBROADCASTSS      expC6<>+0(SB), Z4
+	VFMADD213PS.BCST  expC5<>+0(SB), Z3, Z4
+	VFMADD213PS.BCST  expC4<>+0(SB), Z3, Z4
+	VFMADD213PS.BCST  expC3<>+0(SB), Z3, Z4
+	VFMADD213PS.BCST  expC2<>+0(SB), Z3, Z4
+	VBROADCASTSS      one<>+0(SB), Z5
+	VSCALEFPS         Z2, Z5, Z5
+	VMULPS            Z3, Z3, Z6
+	VMOVAPS           Z3, Z7
+	VFMADD231PS       Z4, Z6, Z7
+	VMULPS            Z5, Z7, Z7
+	VSUBPS.BCST       one<>+0(SB), Z5, Z8
+	VMOVAPS           Z8, Z9
+	VFMADD231PS       Z5, Z3, Z9
+	VMULPS            Z5, Z6, Z6
+	VMULPS            Z4, Z6, Z6
+	VMOVAPS           Z0, Z4
+	VFNMADD231PS.BCST ln2Hi<>+0(SB), Z2, Z4
+	VSUBPS            Z3, Z4, Z4
+	VFNMADD231PS.BCST ln2Lo<>+0(SB), Z2, Z4
+	VSUBPS            Z9, Z8, Z8
+	VFMADD231PS       Z5, Z3, Z8
+	VFMADD231PS       Z5, Z4, Z8
+	VADDPS            Z8, Z6, Z6
+	VADDPS            Z6, Z9, Z9
+	VMULPS.BCST       half<>+0(SB), Z1, Z6
+	VBROADCASTSS      twoOverPi<>+0(SB), Z8
+	VFMADD213PS.BCST  roundF32<>+0(SB), Z6, Z8
+	VSUBPS.BCST       roundF32<>+0(SB), Z8, Z4
+	VMOVAPS           Z6, Z3
+	VFNMADD231PS.BCST halfPi1<>+0(SB), Z4, Z3
+	VFNMADD231PS.BCST halfPi2<>+0(SB), Z4, Z3
+	VFNMADD231PS.BCST halfPi3<>+0(SB), Z4, Z3
+	VMULPS            Z3, Z3, Z4
+	VBROADCASTSS      sinP2<>+0(SB), Z2
+	VFMADD213PS.BCST  sinP1<>+0(SB), Z4, Z2
+	VFMADD213PS.BCST  sinP0<>+0(SB), Z4, Z2
+	VMULPS            Z2, Z4, Z2
+	VFMADD231PS       Z2, Z3, Z3
+	VBROADCASTSS      cosP2<>+0(SB), Z2
+	VFMADD213PS.BCST  cosP1<>+0(SB), Z4, Z2
+	VFMADD213PS.BCST  cosP0<>+0(SB), Z4, Z2
+	VFMADD213PS.BCST  minusHalf<>+0(SB), Z4, Z2
+	VFMADD213PS.BCST  one<>+0(SB), Z4, Z2
+	VPTESTMD.BCST     bit0<>+0(SB), Z8, K2
+	VBLENDMPS         Z2, Z3, K2, Z4
+	VBLENDMPS         Z3, Z2, K2, Z2
+	VPSLLD            $0x1e, Z8, Z3
+	VPADDD.BCST       oneI<>+0(SB), Z8, Z8
+	VPSLLD            $0x1e, Z8, Z8
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z8, Z2
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z3, Z4
+	VFIXUPIMMPS.BCST  $0x00, zeroStays<>+0(SB), Z6, Z4
+	VBROADCASTSS      twoOverPi<>+0(SB), Z6
+	VFMADD213PS.BCST  roundF32<>+0(SB), Z1, Z6
+	VSUBPS.BCST       roundF32<>+0(SB), Z6, Z3
+	VMOVAPS           Z1, Z2
+	VFNMADD231PS.BCST halfPi1<>+0(SB), Z3, Z2
+	VFNMADD231PS.BCST halfPi2<>+0(SB), Z3, Z2
+	VFNMADD231PS.BCST halfPi3<>+0(SB), Z3, Z2
+	VMULPS            Z2, Z2, Z3
+	VBROADCASTSS      sinP2<>+0(SB), Z8
+	VFMADD213PS.BCST  sinP1<>+0(SB), Z3, Z8
+	VFMADD213PS.BCST  sinP0<>+0(SB), Z3, Z8
+	VMULPS            Z8, Z3, Z8
+	VFMADD231PS       Z8, Z2, Z2
+	VBROADCASTSS      cosP2<>+0(SB), Z8
+	VFMADD213PS.BCST  cosP1<>+0(SB), Z3, Z8
+	VFMADD213PS.BCST  cosP0<>+0(SB), Z3, Z8
+	VFMADD213PS.BCST  minusHalf<>+0(SB), Z3, Z8
+	VFMADD213PS.BCST  one<>+0(SB), Z3, Z8
+	VPTESTMD.BCST     bit0<>+0(SB), Z6, K2
+	VBLENDMPS         Z8, Z2, K2, Z3
+	VBLENDMPS         Z2, Z8, K2, Z8
+	VPSLLD            $0x1e, Z6, Z2
+	VPADDD.BCST       oneI<>+0(SB), Z6, Z6
+	VPSLLD            $0x1e, Z6, Z6
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z6, Z8
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z2, Z3
+	VFIXUPIMMPS.BCST  $0x00, zeroStays<>+0(SB), Z1, Z3
+	VMULPS            Z8, Z5, Z2
+	VFMADD231PS       Z8, Z7, Z2
+	VMULPS            Z3, Z5, Z5
+	VFMADD231PS       Z3, Z7, Z5
+	VCMPPS.BCST       $0x11, half<>+0(SB), Z8, K2
+	VSUBPS.BCST       one<>+0(SB), Z2, Z2
+	VADDPS            Z4, Z4, Z7
+	VMULPS            Z8, Z9, Z9
+	VFNMADD231PS      Z4, Z7, Z9
+	VBLENDMPS         Z2, Z9, K2, Z9
+	VPANDD.BCST       absF32<>+0(SB), Z0, Z2
+	VPANDD.BCST       absF32<>+0(SB), Z1, Z7
+	VMAXPS            Z7, Z2, Z2
+	VCMPPS.BCST       $0x11, smallZeta<>+0(SB), Z2, K2
+	VMULPS            Z1, Z1, Z2
+	VMOVAPS           Z2, Z7
+	VFMSUB231PS       Z1, Z1, Z7
+	VFMADD231PS       Z0, Z0, Z2
+	VADDPS            Z7, Z2, Z2
+	VBLENDMPS.BCST    one<>+0(SB), Z2, K2, Z2
+	VMULPS            Z1, Z5, Z7
+	VMOVAPS           Z7, Z4
+	VFMSUB231PS       Z1, Z5, Z4
+	VFMADD231PS       Z0, Z9, Z7
+	VADDPS            Z4, Z7, Z7
+	VDIVPS            Z2, Z7, Z7
+	VMULPS            Z1, Z9, Z4
+	VFNMADD213PS      Z4, Z1, Z9
+	VFMSUB231PS       Z0, Z5, Z4
+	VADDPS            Z9, Z4, Z4
+	VDIVPS            Z2, Z4, Z4
+	VBROADCASTSS      twentyFourth<>+0(SB), Z2
+	VFMADD213PS.BCST  sixth<>+0(SB), Z0, Z2
+	VMULPS.BCST       twentyFourth<>+0(SB), Z1, Z9
+	VMULPS            Z1, Z9, Z5
+	VFMSUB231PS       Z0, Z2, Z5
+	VADDPS.BCST       half<>+0(SB), Z5, Z5
+	VMULPS            Z0, Z9, Z9
+	VFMADD231PS       Z1, Z2, Z9
+	VMULPS            Z1, Z9, Z2
+	VFMSUB231PS       Z0, Z5, Z2
+	VADDPS.BCST       one<>+0(SB), Z2, Z2
+	VMULPS            Z0, Z9, Z9
+	VFMADD231PS       Z1, Z5, Z9
+	VBLENDMPS         Z2, Z7, K2, Z7
+	VBLENDMPS         Z9, Z4, K2, Z4
+	VSUBPS.BCST       one<>+0(SB), Z7, Z9
+	VPANDD.BCST       absF32<>+0(SB), Z0, Z2
+	VPANDD.BCST       absF32<>+0(SB), Z1, Z5
+	VMAXPS            Z5, Z2, Z2
+	VCMPPS.BCST       $0x12, one<>+0(SB), Z2, K2
+	VBROADCASTSS      psi11<>+0(SB), Z2
+	VFMADD213PS.BCST  psi10<>+0(SB), Z0, Z2
+	VMULPS.BCST       psi11<>+0(SB), Z1, Z5
+	VBROADCASTSS      psi9<>+0(SB), Z8
+	VFMADD231PS       Z0, Z2, Z8
+	VFNMADD231PS      Z1, Z5, Z8
+	VMULPS            Z1, Z2, Z2
+	VFMADD231PS       Z0, Z5, Z2
+	VBROADCASTSS      psi8<>+0(SB), Z5
+	VFMADD231PS       Z0, Z8, Z5
+	VFNMADD231PS      Z1, Z2, Z5
+	VMULPS            Z1, Z8, Z8
+	VFMADD231PS       Z0, Z2, Z8
+	VBROADCASTSS      psi7<>+0(SB), Z2
+	VFMADD231PS       Z0, Z5, Z2
+	VFNMADD231PS      Z1, Z8, Z2
+	VMULPS            Z1, Z5, Z5
+	VFMADD231PS       Z0, Z8, Z5
+	VBROADCASTSS      psi6<>+0(SB), Z8
+	VFMADD231PS       Z0, Z2, Z8
+	VFNMADD231PS      Z1, Z5, Z8
+	VMULPS            Z1, Z2, Z2
+	VFMADD231PS       Z0, Z5, Z2
+	VBROADCASTSS      psi5<>+0(SB), Z5
+	VFMADD231PS       Z0, Z8, Z5
+	VFNMADD231PS      Z1, Z2, Z5
+	VMULPS            Z1, Z8, Z8
+	VFMADD231PS       Z0, Z2, Z8
+	VBROADCASTSS      psi4<>+0(SB), Z2
+	VFMADD231PS       Z0, Z5, Z2
+	VFNMADD231PS      Z1, Z8, Z2
+	VMULPS            Z1, Z5, Z5
+	VFMADD231PS       Z0, Z8, Z5
+	VBROADCASTSS      psi3<>+0(SB), Z8
+	VFMADD231PS       Z0, Z2, Z8
+	VFNMADD231PS      Z1, Z5, Z8
+	VMULPS            Z1, Z2, Z2
+	VFMADD231PS       Z0, Z5, Z2
+	VBROADCASTSS      psi2<>+0(SB), Z5
+	VFMADD231PS       Z0, Z8, Z5
+	VFNMADD231PS      Z1, Z2, Z5
+	VMULPS            Z1, Z8, Z8
+	VFMADD231PS       Z0, Z2, Z8
+	VBROADCASTSS      psi1<>+0(SB), Z2
+	VFMADD231PS       Z0, Z5, Z2
+	VFNMADD231PS      Z1, Z8, Z2
+	VMULPS            Z1, Z5, Z5
+	VFMADD231PS       Z0, Z8, Z5
+	VBROADCASTSS      psi0<>+0(SB), Z8
+	VFMADD231PS       Z0, Z2, Z8
+	VFNMADD231PS      Z1, Z5, Z8
+	VMULPS            Z1, Z2, Z2
+	VFMADD231PS       Z0, Z5, Z2
+	VMULPS            Z1, Z1, Z5
+	VMOVAPS           Z5, Z3
+	VFMSUB231PS       Z1, Z1, Z3
+	VFMADD231PS       Z0, Z0, Z5
+	VADDPS            Z3, Z5, Z5
+	VBLENDMPS.BCST    one<>+0(SB), Z5, K2, Z5
+	VMULPS            Z1, Z4, Z3
+	VMOVAPS           Z3, Z6
+	VFMSUB231PS       Z1, Z4, Z6
+	VFMADD231PS       Z0, Z9, Z3
+	VADDPS            Z6, Z3, Z3
+	VDIVPS            Z5, Z3, Z3
+	VMULPS            Z1, Z9, Z6
+	VFNMADD213PS      Z6, Z1, Z9
+	VFMSUB231PS       Z0, Z4, Z6
+	VADDPS            Z9, Z6, Z6
+	VDIVPS            Z5, Z6, Z6
+	VBLENDMPS         Z8, Z3, K2, Z3
+	VBLENDMPS         Z2, Z6, K2, Z6
+	VMOVUPS           (CX)(SI*2), Z2
+	VPXORD.BCST       signF32<>+0(SB), Z2, Z2
+	VMOVUPS           (CX)(DI*1), Z8
+	VPXORD.BCST       signF32<>+0(SB), Z8, Z8
+	VMULPS            Z8, Z6, Z5
+	VMOVAPS           Z5, Z9
+	VFNMADD231PS      Z8, Z6, Z9
+	VFMSUB231PS       Z2, Z3, Z5
+	VADDPS            Z9, Z5, Z5
+	VMULPS            Z8, Z3, Z9
+	VFMSUB213PS       Z9, Z8, Z3
+	VFMADD231PS       Z2, Z6, Z9
+	VADDPS            Z3, Z9, Z9
+	VPXORD.BCST       signF32<>+0(SB), Z9, Z3
+	VPXORD.BCST       signF32<>+0(SB), Z4, Z6
+	KMOVW             K1, R14
+	TESTQ             R14, R14
+	JE                easy4
+	KNOTW             K1, K1
+	VBROADCASTSS      one<>+0(SB), Z2
+	VMOVUPS           Z2, K1, (AX)
+	VBROADCASTSS      zero<>+0(SB), Z2
+	VMOVUPS           Z2, K1, (AX)(SI*1)
+	VBROADCASTSS      zero<>+0(SB), Z2
+	VMOVUPS           Z2, K1, (AX)(SI*2)
+	VBROADCASTSS      zero<>+0(SB), Z2
+	VMOVUPS           Z2, K1, (AX)(DI*1)
+	VBROADCASTSS      zero<>+0(SB), Z2
+	VMOVUPS           Z2, K1, (AX)(SI*4)
+	VBROADCASTSS      one<>+0(SB), Z2
+	VMOVUPS           Z2, K1, (AX)(R8*1)
+	VBROADCASTSS      zero<>+0(SB), Z2
+	VMOVUPS           Z2, K1, (AX)(DI*2)
+	VBROADCASTSS      zero<>+0(SB), Z2
+	VMOVUPS           Z2, K1, (AX)(R9*1)
+	VMOVUPS           Z5, K1, (AX)(SI*8)
+	VMOVUPS           Z3, K1, (AX)(R10*1)
+	VMOVUPS           Z7, K1, (AX)(R8*2)
+	VMOVUPS           Z6, K1, (AX)(R11*1)
+	VMOVUPS           Z9, K1, (AX)(DI*4)
+	VMOVUPS           Z5, K1, (AX)(R12*1)
+	VMOVUPS           Z4, K1, (AX)(R9*2)
+	VMOVUPS           Z7, K1, (AX)(R13*1)
+	MOVQ              BX, AX
+	SUBQ              DX, AX
+	MOVQ              AX, CX
+	SUBQ              $+16, CX
+	MOVQ              CX, at+40(FP)
+	MOVQ              AX, next+48(FP)
+	MOVQ              R14, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy4:
+	VBROADCASTSS one<>+0(SB), Z2
+	VMOVUPS      Z2, (AX)
+	VBROADCASTSS zero<>+0(SB), Z2
+	VMOVUPS      Z2, (AX)(SI*1)
+	VBROADCASTSS zero<>+0(SB), Z2
+	VMOVUPS      Z2, (AX)(SI*2)
+	VBROADCASTSS zero<>+0(SB), Z2
+	VMOVUPS      Z2, (AX)(DI*1)
+	VBROADCASTSS zero<>+0(SB), Z2
+	VMOVUPS      Z2, (AX)(SI*4)
+	VBROADCASTSS one<>+0(SB), Z2
+	VMOVUPS      Z2, (AX)(R8*1)
+	VBROADCASTSS zero<>+0(SB), Z2
+	VMOVUPS      Z2, (AX)(DI*2)
+	VBROADCASTSS zero<>+0(SB), Z2
+	VMOVUPS      Z2, (AX)(R9*1)
+	VMOVUPS      Z5, (AX)(SI*8)
+	VMOVUPS      Z3, (AX)(R10*1)
+	VMOVUPS      Z7, (AX)(R8*2)
+	VMOVUPS      Z6, (AX)(R11*1)
+	VMOVUPS      Z9, (AX)(DI*4)
+	VMOVUPS      Z5, (AX)(R12*1)
+	VMOVUPS      Z4, (AX)(R9*2)
+	VMOVUPS      Z7, (AX)(R13*1)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	SUBQ         $+16, DX
+	JGE          loop1
+
+next2:
+	ADDQ              $+16, DX
+	TESTQ             DX, DX
+	JE                done5
+	MOVQ              $-1, R14
+	BZHIQ             DX, R14, R14
+	KMOVW             R14, K1
+	VMOVUPS.Z         (CX), K1, Z7
+	VPANDD.BCST       absF32<>+0(SB), Z7, Z4
+	VCMPPS.BCST       $0x16, zetaLimit<>+0(SB), Z4, K2
+	VMOVUPS.Z         (CX)(SI*1), K1, Z4
+	VPANDD.BCST       absF32<>+0(SB), Z4, Z5
+	VCMPPS.BCST       $0x16, limit<>+0(SB), Z5, K3
+	KORW              K2, K3, K2
+	VBROADCASTSS      log2e<>+0(SB), Z5
+	VFMADD213PS.BCST  roundF32<>+0(SB), Z7, Z5
+	VSUBPS.BCST       roundF32<>+0(SB), Z5, Z5
+	VMOVAPS           Z7, Z9
+	VFNMADD231PS.BCST ln2Hi<>+0(SB), Z5, Z9
+	VFNMADD231PS.BCST ln2Lo<>+0(SB), Z5, Z9
+	VBROADCASTSS      expC6<>+0(SB), Z6
+	VFMADD213PS.BCST  expC5<>+0(SB), Z9, Z6
+	VFMADD213PS.BCST  expC4<>+0(SB), Z9, Z6
+	VFMADD213PS.BCST  expC3<>+0(SB), Z9, Z6
+	VFMADD213PS.BCST  expC2<>+0(SB), Z9, Z6
+	VBROADCASTSS      one<>+0(SB), Z3
+	VSCALEFPS         Z5, Z3, Z3
+	VMULPS            Z9, Z9, Z2
+	VMOVAPS           Z9, Z8
+	VFMADD231PS       Z6, Z2, Z8
+	VMULPS            Z3, Z8, Z8
+	VSUBPS.BCST       one<>+0(SB), Z3, Z0
+	VMOVAPS           Z0, Z1
+	VFMADD231PS       Z3, Z9, Z1
+	VMULPS            Z3, Z2, Z2
+	VMULPS            Z6, Z2, Z2
+	VMOVAPS           Z7, Z6
+	VFNMADD231PS.BCST ln2Hi<>+0(SB), Z5, Z6
+	VSUBPS            Z9, Z6, Z6
+	VFNMADD231PS.BCST ln2Lo<>+0(SB), Z5, Z6
+	VSUBPS            Z1, Z0, Z0
+	VFMADD231PS       Z3, Z9, Z0
+	VFMADD231PS       Z3, Z6, Z0
+	VADDPS            Z0, Z2, Z2
+	VADDPS            Z2, Z1, Z1
+	VMULPS.BCST       half<>+0(SB), Z4, Z2
+	VBROADCASTSS      twoOverPi<>+0(SB), Z0
+	VFMADD213PS.BCST  roundF32<>+0(SB), Z2, Z0
+	VSUBPS.BCST       roundF32<>+0(SB), Z0, Z6
+	VMOVAPS           Z2, Z9
+	VFNMADD231PS.BCST halfPi1<>+0(SB), Z6, Z9
+	VFNMADD231PS.BCST halfPi2<>+0(SB), Z6, Z9
+	VFNMADD231PS.BCST halfPi3<>+0(SB), Z6, Z9
+	VMULPS            Z9, Z9, Z6
+	VBROADCASTSS      sinP2<>+0(SB), Z5
+	VFMADD213PS.BCST  sinP1<>+0(SB), Z6, Z5
+	VFMADD213PS.BCST  sinP0<>+0(SB), Z6, Z5
+	VMULPS            Z5, Z6, Z5
+	VFMADD231PS       Z5, Z9, Z9
+	VBROADCASTSS      cosP2<>+0(SB), Z5
+	VFMADD213PS.BCST  cosP1<>+0(SB), Z6, Z5
+	VFMADD213PS.BCST  cosP0<>+0(SB), Z6, Z5
+	VFMADD213PS.BCST  minusHalf<>+0(SB), Z6, Z5
+	VFMADD213PS.BCST  one<>+0(SB), Z6, Z5
+	VPTESTMD.BCST     bit0<>+0(SB), Z0, K3
+	VBLENDMPS         Z5, Z9, K3, Z6
+	VBLENDMPS         Z9, Z5, K3, Z5
+	VPSLLD            $0x1e, Z0, Z9
+	VPADDD.BCST       oneI<>+0(SB), Z0, Z0
+	VPSLLD            $0x1e, Z0, Z0
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z0, Z5
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z9, Z6
+	VFIXUPIMMPS.BCST  $0x00, zeroStays<>+0(SB), Z2, Z6
+	VBROADCASTSS      twoOverPi<>+0(SB), Z2
+	VFMADD213PS.BCST  roundF32<>+0(SB), Z4, Z2
+	VSUBPS.BCST       roundF32<>+0(SB), Z2, Z9
+	VMOVAPS           Z4, Z5
+	VFNMADD231PS.BCST halfPi1<>+0(SB), Z9, Z5
+	VFNMADD231PS.BCST halfPi2<>+0(SB), Z9, Z5
+	VFNMADD231PS.BCST halfPi3<>+0(SB), Z9, Z5
+	VMULPS            Z5, Z5, Z9
+	VBROADCASTSS      sinP2<>+0(SB), Z0
+	VFMADD213PS.BCST  sinP1<>+0(SB), Z9, Z0
+	VFMADD213PS.BCST  sinP0<>+0(SB), Z9, Z0
+	VMULPS            Z0, Z9, Z0
+	VFMADD231PS       Z0, Z5, Z5
+	VBROADCASTSS      cosP2<>+0(SB), Z0
+	VFMADD213PS.BCST  cosP1<>+0(SB), Z9, Z0
+	VFMADD213PS.BCST  cosP0<>+0(SB), Z9, Z0
+	VFMADD213PS.BCST  minusHalf<>+0(SB), Z9, Z0
+	VFMADD213PS.BCST  one<>+0(SB), Z9, Z0
+	VPTESTMD.BCST     bit0<>+0(SB), Z2, K3
+	VBLENDMPS         Z0, Z5, K3, Z9
+	VBLENDMPS         Z5, Z0, K3, Z0
+	VPSLLD            $0x1e, Z2, Z5
+	VPADDD.BCST       oneI<>+0(SB), Z2, Z2
+	VPSLLD            $0x1e, Z2, Z2
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z2, Z0
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z5, Z9
+	VFIXUPIMMPS.BCST  $0x00, zeroStays<>+0(SB), Z4, Z9
+	VMULPS            Z0, Z3, Z5
+	VFMADD231PS       Z0, Z8, Z5
+	VMULPS            Z9, Z3, Z3
+	VFMADD231PS       Z9, Z8, Z3
+	VCMPPS.BCST       $0x11, half<>+0(SB), Z0, K3
+	VSUBPS.BCST       one<>+0(SB), Z5, Z5
+	VADDPS            Z6, Z6, Z8
+	VMULPS            Z0, Z1, Z1
+	VFNMADD231PS      Z6, Z8, Z1
+	VBLENDMPS         Z5, Z1, K3, Z1
+	VPANDD.BCST       absF32<>+0(SB), Z7, Z5
+	VPANDD.BCST       absF32<>+0(SB), Z4, Z8
+	VMAXPS            Z8, Z5, Z5
+	VCMPPS.BCST       $0x11, smallZeta<>+0(SB), Z5, K3
+	VMULPS            Z4, Z4, Z5
+	VMOVAPS           Z5, Z8
+	VFMSUB231PS       Z4, Z4, Z8
+	VFMADD231PS       Z7, Z7, Z5
+	VADDPS            Z8, Z5, Z5
+	VBLENDMPS.BCST    one<>+0(SB), Z5, K3, Z5
+	VMULPS            Z4, Z3, Z8
+	VMOVAPS           Z8, Z6
+	VFMSUB231PS       Z4, Z3, Z6
+	VFMADD231PS       Z7, Z1, Z8
+	VADDPS            Z6, Z8, Z8
+	VDIVPS            Z5, Z8, Z8
+	VMULPS            Z4, Z1, Z6
+	VFNMADD213PS      Z6, Z4, Z1
+	VFMSUB231PS       Z7, Z3, Z6
+	VADDPS            Z1, Z6, Z6
+	VDIVPS            Z5, Z6, Z6
+	VBROADCASTSS      twentyFourth<>+0(SB), Z5
+	VFMADD213PS.BCST  sixth<>+0(SB), Z7, Z5
+	VMULPS.BCST       twentyFourth<>+0(SB), Z4, Z1
+	VMULPS            Z4, Z1, Z3
+	VFMSUB231PS       Z7, Z5, Z3
+	VADDPS.BCST       half<>+0(SB), Z3, Z3
+	VMULPS            Z7, Z1, Z1
+	VFMADD231PS       Z4, Z5, Z1
+	VMULPS            Z4, Z1, Z5
+	VFMSUB231PS       Z7, Z3, Z5
+	VADDPS.BCST       one<>+0(SB), Z5, Z5
+	VMULPS            Z7, Z1, Z1
+	VFMADD231PS       Z4, Z3, Z1
+	VBLENDMPS         Z5, Z8, K3, Z8
+	VBLENDMPS         Z1, Z6, K3, Z6
+	VSUBPS.BCST       one<>+0(SB), Z8, Z1
+	VPANDD.BCST       absF32<>+0(SB), Z7, Z5
+	VPANDD.BCST       absF32<>+0(SB), Z4, Z3
+	VMAXPS            Z3, Z5, Z5
+	VCMPPS.BCST       $0x12, one<>+0(SB), Z5, K3
+	VBROADCASTSS      psi11<>+0(SB), Z5
+	VFMADD213PS.BCST  psi10<>+0(SB), Z7, Z5
+	VMULPS.BCST       psi11<>+0(SB), Z4, Z3
+	VBROADCASTSS      psi9<>+0(SB), Z0
+	VFMADD231PS       Z7, Z5, Z0
+	VFNMADD231PS      Z4, Z3, Z0
+	VMULPS            Z4, Z5, Z5
+	VFMADD231PS       Z7, Z3, Z5
+	VBROADCASTSS      psi8<>+0(SB), Z3
+	VFMADD231PS       Z7, Z0, Z3
+	VFNMADD231PS      Z4, Z5, Z3
+	VMULPS            Z4, Z0, Z0
+	VFMADD231PS       Z7, Z5, Z0
+	VBROADCASTSS      psi7<>+0(SB), Z5
+	VFMADD231PS       Z7, Z3, Z5
+	VFNMADD231PS      Z4, Z0, Z5
+	VMULPS            Z4, Z3, Z3
+	VFMADD231PS       Z7, Z0, Z3
+	VBROADCASTSS      psi6<>+0(SB), Z0
+	VFMADD231PS       Z7, Z5, Z0
+	VFNMADD231PS      Z4, Z3, Z0
+	VMULPS            Z4, Z5, Z5
+	VFMADD231PS       Z7, Z3, Z5
+	VBROADCASTSS      psi5<>+0(SB), Z3
+	VFMADD231PS       Z7, Z0, Z3
+	VFNMADD231PS      Z4, Z5, Z3
+	VMULPS            Z4, Z0, Z0
+	VFMADD231PS       Z7, Z5, Z0
+	VBROADCASTSS      psi4<>+0(SB), Z5
+	VFMADD231PS       Z7, Z3, Z5
+	VFNMADD231PS      Z4, Z0, Z5
+	VMULPS            Z4, Z3, Z3
+	VFMADD231PS       Z7, Z0, Z3
+	VBROADCASTSS      psi3<>+0(SB), Z0
+	VFMADD231PS       Z7, Z5, Z0
+	VFNMADD231PS      Z4, Z3, Z0
+	VMULPS            Z4, Z5, Z5
+	VFMADD231PS       Z7, Z3, Z5
+	VBROADCASTSS      psi2<>+0(SB), Z3
+	VFMADD231PS       Z7, Z0, Z3
+	VFNMADD231PS      Z4, Z5, Z3
+	VMULPS            Z4, Z0, Z0
+	VFMADD231PS       Z7, Z5, Z0
+	VBROADCASTSS      psi1<>+0(SB), Z5
+	VFMADD231PS       Z7, Z3, Z5
+	VFNMADD231PS      Z4, Z0, Z5
+	VMULPS            Z4, Z3, Z3
+	VFMADD231PS       Z7, Z0, Z3
+	VBROADCASTSS      psi0<>+0(SB), Z0
+	VFMADD231PS       Z7, Z5, Z0
+	VFNMADD231PS      Z4, Z3, Z0
+	VMULPS            Z4, Z5, Z5
+	VFMADD231PS       Z7, Z3, Z5
+	VMULPS            Z4, Z4, Z3
+	VMOVAPS           Z3, Z9
+	VFMSUB231PS       Z4, Z4, Z9
+	VFMADD231PS       Z7, Z7, Z3
+	VADDPS            Z9, Z3, Z3
+	VBLENDMPS.BCST    one<>+0(SB), Z3, K3, Z3
+	VMULPS            Z4, Z6, Z9
+	VMOVAPS           Z9, Z2
+	VFMSUB231PS       Z4, Z6, Z2
+	VFMADD231PS       Z7, Z1, Z9
+	VADDPS            Z2, Z9, Z9
+	VDIVPS            Z3, Z9, Z9
+	VMULPS            Z4, Z1, Z2
+	VFNMADD213PS      Z2, Z4, Z1
+	VFMSUB231PS       Z7, Z6, Z2
+	VADDPS            Z1, Z2, Z2
+	VDIVPS            Z3, Z2, Z2
+	VBLENDMPS         Z0, Z9, K3, Z9
+	VBLENDMPS         Z5, Z2, K3, Z2
+	VMOVUPS.Z         (CX)(SI*2), K1, Z5
+	VPXORD.BCST       signF32<>+0(SB), Z5, Z5
+	VMOVUPS.Z         (CX)(DI*1), K1, Z0
+	VPXORD.BCST       signF32<>+0(SB), Z0, Z0
+	VMULPS            Z0, Z2, Z3
+	VMOVAPS           Z3, Z1
+	VFNMADD231PS      Z0, Z2, Z1
+	VFMSUB231PS       Z5, Z9, Z3
+	VADDPS            Z1, Z3, Z3
+	VMULPS            Z0, Z9, Z1
+	VFMSUB213PS       Z1, Z0, Z9
+	VFMADD231PS       Z5, Z2, Z1
+	VADDPS            Z9, Z1, Z1
+	VPXORD.BCST       signF32<>+0(SB), Z1, Z9
+	VPXORD.BCST       signF32<>+0(SB), Z6, Z2
+	KANDW             K1, K2, K2
+	KMOVW             K2, CX
+	TESTQ             CX, CX
+	JE                easy7
+	KANDNW            K1, K2, K1
+	VBROADCASTSS      one<>+0(SB), Z5
+	VMOVUPS           Z5, K1, (AX)
+	VBROADCASTSS      zero<>+0(SB), Z5
+	VMOVUPS           Z5, K1, (AX)(SI*1)
+	VBROADCASTSS      zero<>+0(SB), Z5
+	VMOVUPS           Z5, K1, (AX)(SI*2)
+	VBROADCASTSS      zero<>+0(SB), Z5
+	VMOVUPS           Z5, K1, (AX)(DI*1)
+	VBROADCASTSS      zero<>+0(SB), Z5
+	VMOVUPS           Z5, K1, (AX)(SI*4)
+	VBROADCASTSS      one<>+0(SB), Z5
+	VMOVUPS           Z5, K1, (AX)(R8*1)
+	VBROADCASTSS      zero<>+0(SB), Z5
+	VMOVUPS           Z5, K1, (AX)(DI*2)
+	VBROADCASTSS      zero<>+0(SB), Z5
+	VMOVUPS           Z5, K1, (AX)(R9*1)
+	VMOVUPS           Z3, K1, (AX)(SI*8)
+	VMOVUPS           Z9, K1, (AX)(R10*1)
+	VMOVUPS           Z8, K1, (AX)(R8*2)
+	VMOVUPS           Z2, K1, (AX)(R11*1)
+	VMOVUPS           Z1, K1, (AX)(DI*4)
+	VMOVUPS           Z3, K1, (AX)(R12*1)
+	VMOVUPS           Z6, K1, (AX)(R9*2)
+	VMOVUPS           Z8, K1, (AX)(R13*1)
+	MOVQ              BX, AX
+	SUBQ              DX, BX
+	MOVQ              BX, at+40(FP)
+	MOVQ              AX, next+48(FP)
+	MOVQ              CX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy7:
+	VBROADCASTSS one<>+0(SB), Z5
+	VMOVUPS      Z5, K1, (AX)
+	VBROADCASTSS zero<>+0(SB), Z5
+	VMOVUPS      Z5, K1, (AX)(SI*1)
+	VBROADCASTSS zero<>+0(SB), Z5
+	VMOVUPS      Z5, K1, (AX)(SI*2)
+	VBROADCASTSS zero<>+0(SB), Z5
+	VMOVUPS      Z5, K1, (AX)(DI*1)
+	VBROADCASTSS zero<>+0(SB), Z5
+	VMOVUPS      Z5, K1, (AX)(SI*4)
+	VBROADCASTSS one<>+0(SB), Z5
+	VMOVUPS      Z5, K1, (AX)(R8*1)
+	VBROADCASTSS zero<>+0(SB), Z5
+	VMOVUPS      Z5, K1, (AX)(DI*2)
+	VBROADCASTSS zero<>+0(SB), Z5
+	VMOVUPS      Z5, K1, (AX)(R9*1)
+	VMOVUPS      Z3, K1, (AX)(SI*8)
+	VMOVUPS      Z9, K1, (AX)(R10*1)
+	VMOVUPS      Z8, K1, (AX)(R8*2)
+	VMOVUPS      Z2, K1, (AX)(R11*1)
+	VMOVUPS      Z1, K1, (AX)(DI*4)
+	VMOVUPS      Z3, K1, (AX)(R12*1)
+	VMOVUPS      Z6, K1, (AX)(R9*2)
+	VMOVUPS      Z8, K1, (AX)(R13*1)
+
+done5:
+	XORQ AX, AX
+	MOVQ BX, at+40(FP)
+	MOVQ BX, next+48(FP)
+	MOVQ AX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+// func leftJacobianSim2F64AVX2(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
+// Requires: AVX, AVX2, FMA3
+TEXT ·leftJacobianSim2F64AVX2(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ n+24(FP), DX
+	MOVQ stride+32(FP), SI
+	SHLQ $0x03, SI
+	LEAQ (SI)(SI*2), DI
+	LEAQ (DI)(SI*2), R8
+	LEAQ (R8)(SI*2), R9
+	LEAQ (R9)(SI*2), R10
+	LEAQ (R10)(SI*2), R11
+	LEAQ (R11)(SI*2), R12
+	LEAQ (R12)(SI*2), R13
+	MOVQ DX, BX
+	SUBQ $+4, DX
+	JL   next2
+
+loop1:
+	VMOVUPS      (CX), Y0
+	VANDPD       absF64<>+0(SB), Y0, Y1
+	VCMPPD       $0x16, zetaLimitF64<>+0(SB), Y1, Y1
+	VMOVUPS      (CX)(SI*1), Y2
+	VANDPD       absF64<>+0(SB), Y2, Y3
+	VCMPPD       $0x16, limitF64<>+0(SB), Y3, Y3
+	VORPD        Y1, Y3, Y3
+	VMOVUPS      log2eF64<>+0(SB), Y1
+	VFMADD213PD  roundF64<>+0(SB), Y0, Y1
+	VSUBPD       roundF64<>+0(SB), Y1, Y1
+	VMOVAPS      Y0, Y4
+	VFNMADD231PD ln2HiF64<>+0(SB), Y1, Y4
+	VFNMADD231PD ln2LoF64<>+0(SB), Y1, Y4
+	VMOVUPS      expQ9F64<>+0(SB), Y5
+	VFMADD213PD  expQ8F64<>+0(SB), Y4, Y5
+	VFMADD213PD  expQ7F64<>+0(SB), Y4, Y5
+	VFMADD213PD  expQ6F64<>+0(SB), Y4, Y5
+	VFMADD213PD  expQ5F64<>+0(SB), Y4, Y5
+	VFMADD213PD  expQ4F64<>+0(SB), Y4, Y5
+	VFMADD213PD  expQ3F64<>+0(SB), Y4, Y5
+	VFMADD213PD  expQ2F64<>+0(SB), Y4, Y5
+	VFMADD213PD  expQ1F64<>+0(SB), Y4, Y5
+	VFMADD213PD  expQ0F64<>+0(SB), Y4, Y5
+	VMOVUPS      halfF64<>+0(SB), Y6
+	VFMADD213PD  roundF64<>+0(SB), Y1, Y6
+	VSUBPD       roundF64<>+0(SB), Y6, Y7
+	VSUBPD       Y7, Y1, Y1
+	VADDPD       roundF64<>+0(SB), Y1, Y1
+	VPSLLQ       $0x34, Y6, Y6
+	VPADDQ       oneF64<>+0(SB), Y6, Y6
+	VMULPD       oneF64<>+0(SB), Y6, Y6
+	VPSLLQ       $0x34, Y1, Y1
+	VPADDQ       oneF64<>+0(SB), Y1, Y1
+	VMULPD       Y1, Y6, Y6
+	VMULPD       Y4, Y4, Y1
+	VMOVAPS      Y4, Y7
+	VFMADD231PD  Y5, Y1, Y7
+	VMULPD       Y6, Y7, Y7
+	VSUBPD       oneF64<>+0(SB), Y6, Y8
+	VFMADD231PD  Y6, Y4, Y8
+	VMULPD       Y6, Y1, Y1
+	VMULPD       Y5, Y1, Y1
+	VADDPD       Y1, Y8, Y8
+	VMULPD       halfF64<>+0(SB), Y2, Y1
+	VANDPD       absF64<>+0(SB), Y1, Y5
+	VMOVUPS      twoOverPiF64<>+0(SB), Y4
+	VFMADD213PD  roundF64<>+0(SB), Y5, Y4
+	VSUBPD       roundF64<>+0(SB), Y4, Y9
+	VFNMADD231PD halfPi1F64<>+0(SB), Y9, Y5
+	VFNMADD231PD halfPi2F64<>+0(SB), Y9, Y5
+	VFNMADD231PD halfPi3F64<>+0(SB), Y9, Y5
+	VMULPD       Y5, Y5, Y9
+	VMOVUPS      sinP5F64<>+0(SB), Y10
+	VFMADD213PD  sinP4F64<>+0(SB), Y9, Y10
+	VFMADD213PD  sinP3F64<>+0(SB), Y9, Y10
+	VFMADD213PD  sinP2F64<>+0(SB), Y9, Y10
+	VFMADD213PD  sinP1F64<>+0(SB), Y9, Y10
+	VFMADD213PD  sinP0F64<>+0(SB), Y9, Y10
+	VMULPD       Y10, Y9, Y10
+	VFMADD231PD  Y10, Y5, Y5
+	VMOVUPS      cosP5F64<>+0(SB), Y10
+	VFMADD213PD  cosP4F64<>+0(SB), Y9, Y10
+	VFMADD213PD  cosP3F64<>+0(SB), Y9, Y10
+	VFMADD213PD  cosP2F64<>+0(SB), Y9, Y10
+	VFMADD213PD  cosP1F64<>+0(SB), Y9, Y10
+	VFMADD213PD  cosP0F64<>+0(SB), Y9, Y10
+	VFMADD213PD  minusHalfF64<>+0(SB), Y9, Y10
+	VFMADD213PD  oneF64<>+0(SB), Y9, Y10
+	VPSLLQ       $0x3f, Y4, Y9
+	VBLENDVPD    Y9, Y10, Y5, Y11
+	VBLENDVPD    Y9, Y5, Y10, Y10
+	VPADDQ       oneIF64<>+0(SB), Y4, Y5
+	VPSLLQ       $0x3e, Y5, Y5
+	VANDPD       signF64<>+0(SB), Y5, Y5
+	VXORPD       Y5, Y10, Y10
+	VPSLLQ       $0x3e, Y4, Y4
+	VXORPD       Y1, Y4, Y4
+	VANDPD       signF64<>+0(SB), Y4, Y4
+	VXORPD       Y4, Y11, Y11
+	VANDPD       absF64<>+0(SB), Y2, Y4
+	VMOVUPS      twoOverPiF64<>+0(SB), Y1
+	VFMADD213PD  roundF64<>+0(SB), Y4, Y1
+	VSUBPD       roundF64<>+0(SB), Y1, Y10
+	VFNMADD231PD halfPi1F64<>+0(SB), Y10, Y4
+	VFNMADD231PD halfPi2F64<>+0(SB), Y10, Y4
+	VFNMADD231PD halfPi3F64<>+0(SB), Y10, Y4
+	VMULPD       Y4, Y4, Y10
+	VMOVUPS      sinP5F64<>+0(SB), Y5
+	VFMADD213PD  sinP4F64<>+0(SB), Y10, Y5
+	VFMADD213PD  sinP3F64<>+0(SB), Y10, Y5
+	VFMADD213PD  sinP2F64<>+0(SB), Y10, Y5
+	VFMADD213PD  sinP1F64<>+0(SB), Y10, Y5
+	VFMADD213PD  sinP0F64<>+0(SB), Y10, Y5
+	VMULPD       Y5, Y10, Y5
+	VFMADD231PD  Y5, Y4, Y4
+	VMOVUPS      cosP5F64<>+0(SB), Y5
+	VFMADD213PD  cosP4F64<>+0(SB), Y10, Y5
+	VFMADD213PD  cosP3F64<>+0(SB), Y10, Y5
+	VFMADD213PD  cosP2F64<>+0(SB), Y10, Y5
+	VFMADD213PD  cosP1F64<>+0(SB), Y10, Y5
+	VFMADD213PD  cosP0F64<>+0(SB), Y10, Y5
+	VFMADD213PD  minusHalfF64<>+0(SB), Y10, Y5
+	VFMADD213PD  oneF64<>+0(SB), Y10, Y5
+	VPSLLQ       $0x3f, Y1, Y10
+	VBLENDVPD    Y10, Y5, Y4, Y9
+	VBLENDVPD    Y10, Y4, Y5, Y5
+	VPADDQ       oneIF64<>+0(SB), Y1, Y4
+	VPSLLQ       $0x3e, Y4, Y4
+	VANDPD       signF64<>+0(SB), Y4, Y4
+	VXORPD       Y4, Y5, Y5
+	VPSLLQ       $0x3e, Y1, Y1
+	VXORPD       Y2, Y1, Y1
+	VANDPD       signF64<>+0(SB), Y1, Y1
+	VXORPD       Y1, Y9, Y9
+	VMULPD       Y5, Y6, Y1
+	VFMADD231PD  Y5, Y7, Y1
+	VMULPD       Y9, Y6, Y6
+	VFMADD231PD  Y9, Y7, Y6
+	VCMPPD       $0x11, halfF64<>+0(SB), Y5, Y7
+	VSUBPD       oneF64<>+0(SB), Y1, Y1
+	VADDPD       Y11, Y11, Y9
+	VMULPD       Y5, Y8, Y8
+	VFNMADD231PD Y11, Y9, Y8
+	VBLENDVPD    Y7, Y1, Y8, Y8
+	VANDPD       absF64<>+0(SB), Y0, Y1
+	VANDPD       absF64<>+0(SB), Y2, Y7
+	VMAXPD       Y7, Y1, Y1
+	VCMPPD       $0x11, smallZetaF64<>+0(SB), Y1, Y1
+	VMULPD       Y2, Y2, Y7
+	VMOVAPS      Y7, Y9
+	VFMSUB231PD  Y2, Y2, Y9
+	VFMADD231PD  Y0, Y0, Y7
+	VADDPD       Y9, Y7, Y7
+	VBLENDVPD    Y1, oneF64<>+0(SB), Y7, Y7
+	VMULPD       Y2, Y6, Y9
+	VMOVAPS      Y9, Y11
+	VFMSUB231PD  Y2, Y6, Y11
+	VFMADD231PD  Y0, Y8, Y9
+	VADDPD       Y11, Y9, Y9
+	VDIVPD       Y7, Y9, Y9
+	VMULPD       Y2, Y8, Y11
+	VFNMADD213PD Y11, Y2, Y8
+	VFMSUB231PD  Y0, Y6, Y11
+	VADDPD       Y8, Y11, Y11
+	VDIVPD       Y7, Y11, Y11
+	VMOVUPS      twentyFourthF64<>+0(SB), Y7
+	VFMADD213PD  sixthF64<>+0(SB), Y0, Y7
+	VMULPD       twentyFourthF64<>+0(SB), Y2, Y8
+	VMULPD       Y2, Y8, Y6
+	VFMSUB231PD  Y0, Y7, Y6
+	VADDPD       halfF64<>+0(SB), Y6, Y6
+	VMULPD       Y0, Y8, Y8
+	VFMADD231PD  Y2, Y7, Y8
+	VMULPD       Y2, Y8, Y7
+	VFMSUB231PD  Y0, Y6, Y7
+	VADDPD       oneF64<>+0(SB), Y7, Y7
+	VMULPD       Y0, Y8, Y8
+	VFMADD231PD  Y2, Y6, Y8
+	VBLENDVPD    Y1, Y7, Y9, Y9
+	VBLENDVPD    Y1, Y8, Y11, Y11
+	VSUBPD       oneF64<>+0(SB), Y9, Y8
+	VANDPD       absF64<>+0(SB), Y0, Y1
+	VANDPD       absF64<>+0(SB), Y2, Y7
+	VMAXPD       Y7, Y1, Y1
+	VCMPPD       $0x12, oneF64<>+0(SB), Y1, Y1
+	VMOVUPS      psi18F64<>+0(SB), Y7
+	VFMADD213PD  psi17F64<>+0(SB), Y0, Y7
+	VMULPD       psi18F64<>+0(SB), Y2, Y6
+	VMOVUPS      psi16F64<>+0(SB), Y5
+	VFMADD231PD  Y0, Y7, Y5
+	VFNMADD231PD Y2, Y6, Y5
+	VMULPD       Y2, Y7, Y7
+	VFMADD231PD  Y0, Y6, Y7
+	VMOVUPS      psi15F64<>+0(SB), Y6
+	VFMADD231PD  Y0, Y5, Y6
+	VFNMADD231PD Y2, Y7, Y6
+	VMULPD       Y2, Y5, Y5
+	VFMADD231PD  Y0, Y7, Y5
+	VMOVUPS      psi14F64<>+0(SB), Y7
+	VFMADD231PD  Y0, Y6, Y7
+	VFNMADD231PD Y2, Y5, Y7
+	VMULPD       Y2, Y6, Y6
+	VFMADD231PD  Y0, Y5, Y6
+	VMOVUPS      psi13F64<>+0(SB), Y5
+	VFMADD231PD  Y0, Y7, Y5
+	VFNMADD231PD Y2, Y6, Y5
+	VMULPD       Y2, Y7, Y7
+	VFMADD231PD  Y0, Y6, Y7
+	VMOVUPS      psi12F64<>+0(SB), Y6
+	VFMADD231PD  Y0, Y5, Y6
+	VFNMADD231PD Y2, Y7, Y6
+	VMULPD       Y2, Y5, Y5
+	VFMADD231PD  Y0, Y7, Y5
+	VMOVUPS      psi11F64<>+0(SB), Y7
+	VFMADD231PD  Y0, Y6, Y7
+	VFNMADD231PD Y2, Y5, Y7
+	VMULPD       Y2, Y6, Y6
+	VFMADD231PD  Y0, Y5, Y6
+	VMOVUPS      psi10F64<>+0(SB), Y5
+	VFMADD231PD  Y0, Y7, Y5
+	VFNMADD231PD Y2, Y6, Y5
+	VMULPD       Y2, Y7, Y7
+	VFMADD231PD  Y0, Y6, Y7
+	VMOVUPS      psi9F64<>+0(SB), Y6
+	VFMADD231PD  Y0, Y5, Y6
+	VFNMADD231PD Y2, Y7, Y6
+	VMULPD       Y2, Y5, Y5
+	VFMADD231PD  Y0, Y7, Y5
+	VMOVUPS      psi8F64<>+0(SB), Y7
+	VFMADD231PD  Y0, Y6, Y7
+	VFNMADD231PD Y2, Y5, Y7
+	VMULPD       Y2, Y6, Y6
+	VFMADD231PD  Y0, Y5, Y6
+	VMOVUPS      psi7F64<>+0(SB), Y5
+	VFMADD231PD  Y0, Y7, Y5
+	VFNMADD231PD Y2, Y6, Y5
+	VMULPD       Y2, Y7, Y7
+	VFMADD231PD  Y0, Y6, Y7
+	VMOVUPS      psi6F64<>+0(SB), Y6
+	VFMADD231PD  Y0, Y5, Y6
+	VFNMADD231PD Y2, Y7, Y6
+	VMULPD       Y2, Y5, Y5
+	VFMADD231PD  Y0, Y7, Y5
+	VMOVUPS      psi5F64<>+0(SB), Y7
+	VFMADD231PD  Y0, Y6, Y7
+	VFNMADD231PD Y2, Y5, Y7
+	VMULPD       Y2, Y6, Y6
+	VFMADD231PD  Y0, Y5, Y6
+	VMOVUPS      psi4F64<>+0(SB), Y5
+	VFMADD231PD  Y0, Y7, Y5
+	VFNMADD231PD Y2, Y6, Y5
+	VMULPD       Y2, Y7, Y7
+	VFMADD231PD  Y0, Y6, Y7
+	VMOVUPS      psi3F64<>+0(SB), Y6
+	VFMADD231PD  Y0, Y5, Y6
+	VFNMADD231PD Y2, Y7, Y6
+	VMULPD       Y2, Y5, Y5
+	VFMADD231PD  Y0, Y7, Y5
+	VMOVUPS      psi2F64<>+0(SB), Y7
+	VFMADD231PD  Y0, Y6, Y7
+	VFNMADD231PD Y2, Y5, Y7
+	VMULPD       Y2, Y6, Y6
+	VFMADD231PD  Y0, Y5, Y6
+	VMOVUPS      psi1F64<>+0(SB), Y5
+	VFMADD231PD  Y0, Y7, Y5
+	VFNMADD231PD Y2, Y6, Y5
+	VMULPD       Y2, Y7, Y7
+	VFMADD231PD  Y0, Y6, Y7
+	VMOVUPS      psi0F64<>+0(SB), Y6
+	VFMADD231PD  Y0, Y5, Y6
+	VFNMADD231PD Y2, Y7, Y6
+	VMULPD       Y2, Y5, Y5
+	VFMADD231PD  Y0, Y7, Y5
+	VMULPD       Y2, Y2, Y7
+	VMOVAPS      Y7, Y4
+	VFMSUB231PD  Y2, Y2, Y4
+	VFMADD231PD  Y0, Y0, Y7
+	VADDPD       Y4, Y7, Y7
+	VBLENDVPD    Y1, oneF64<>+0(SB), Y7, Y7
+	VMULPD       Y2, Y11, Y4
+	VMOVAPS      Y4, Y10
+	VFMSUB231PD  Y2, Y11, Y10
+	VFMADD231PD  Y0, Y8, Y4
+	VADDPD       Y10, Y4, Y4
+	VDIVPD       Y7, Y4, Y4
+	VMULPD       Y2, Y8, Y10
+	VFNMADD213PD Y10, Y2, Y8
+	VFMSUB231PD  Y0, Y11, Y10
+	VADDPD       Y8, Y10, Y10
+	VDIVPD       Y7, Y10, Y10
+	VBLENDVPD    Y1, Y6, Y4, Y4
+	VBLENDVPD    Y1, Y5, Y10, Y10
+	VMOVUPS      (CX)(SI*2), Y5
+	VXORPD       signF64<>+0(SB), Y5, Y5
+	VMOVUPS      (CX)(DI*1), Y1
+	VXORPD       signF64<>+0(SB), Y1, Y1
+	VMULPD       Y1, Y10, Y6
+	VMOVAPS      Y6, Y7
+	VFNMADD231PD Y1, Y10, Y7
+	VFMSUB231PD  Y5, Y4, Y6
+	VADDPD       Y7, Y6, Y6
+	VMULPD       Y1, Y4, Y7
+	VFMSUB213PD  Y7, Y1, Y4
+	VFMADD231PD  Y5, Y10, Y7
+	VADDPD       Y4, Y7, Y7
+	VXORPD       signF64<>+0(SB), Y7, Y4
+	VXORPD       signF64<>+0(SB), Y11, Y10
+	VMOVMSKPD    Y3, R14
+	TESTQ        R14, R14
+	JE           easy4
+	VPCMPEQD     Y5, Y5, Y5
+	VXORPD       Y3, Y5, Y5
+	VMOVUPS      oneF64<>+0(SB), Y3
+	VMASKMOVPD   Y3, Y5, (AX)
+	VMOVUPS      zeroF64<>+0(SB), Y3
+	VMASKMOVPD   Y3, Y5, (AX)(SI*1)
+	VMOVUPS      zeroF64<>+0(SB), Y3
+	VMASKMOVPD   Y3, Y5, (AX)(SI*2)
+	VMOVUPS      zeroF64<>+0(SB), Y3
+	VMASKMOVPD   Y3, Y5, (AX)(DI*1)
+	VMOVUPS      zeroF64<>+0(SB), Y3
+	VMASKMOVPD   Y3, Y5, (AX)(SI*4)
+	VMOVUPS      oneF64<>+0(SB), Y3
+	VMASKMOVPD   Y3, Y5, (AX)(R8*1)
+	VMOVUPS      zeroF64<>+0(SB), Y3
+	VMASKMOVPD   Y3, Y5, (AX)(DI*2)
+	VMOVUPS      zeroF64<>+0(SB), Y3
+	VMASKMOVPD   Y3, Y5, (AX)(R9*1)
+	VMASKMOVPD   Y6, Y5, (AX)(SI*8)
+	VMASKMOVPD   Y4, Y5, (AX)(R10*1)
+	VMASKMOVPD   Y9, Y5, (AX)(R8*2)
+	VMASKMOVPD   Y10, Y5, (AX)(R11*1)
+	VMASKMOVPD   Y7, Y5, (AX)(DI*4)
+	VMASKMOVPD   Y6, Y5, (AX)(R12*1)
+	VMASKMOVPD   Y11, Y5, (AX)(R9*2)
+	VMASKMOVPD   Y9, Y5, (AX)(R13*1)
+	MOVQ         BX, AX
+	SUBQ         DX, AX
+	MOVQ         AX, CX
+	SUBQ         $+4, CX
+	MOVQ         CX, at+40(FP)
+	MOVQ         AX, next+48(FP)
+	MOVQ         R14, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy4:
+	VMOVUPS oneF64<>+0(SB), Y5
+	VMOVUPS Y5, (AX)
+	VMOVUPS zeroF64<>+0(SB), Y5
+	VMOVUPS Y5, (AX)(SI*1)
+	VMOVUPS zeroF64<>+0(SB), Y5
+	VMOVUPS Y5, (AX)(SI*2)
+	VMOVUPS zeroF64<>+0(SB), Y5
+	VMOVUPS Y5, (AX)(DI*1)
+	VMOVUPS zeroF64<>+0(SB), Y5
+	VMOVUPS Y5, (AX)(SI*4)
+	VMOVUPS oneF64<>+0(SB), Y5
+	VMOVUPS Y5, (AX)(R8*1)
+	VMOVUPS zeroF64<>+0(SB), Y5
+	VMOVUPS Y5, (AX)(DI*2)
+	VMOVUPS zeroF64<>+0(SB), Y5
+	VMOVUPS Y5, (AX)(R9*1)
+	VMOVUPS Y6, (AX)(SI*8)
+	VMOVUPS Y4, (AX)(R10*1)
+	VMOVUPS Y9, (AX)(R8*2)
+	VMOVUPS Y10, (AX)(R11*1)
+	VMOVUPS Y7, (AX)(DI*4)
+	VMOVUPS Y6, (AX)(R12*1)
+	VMOVUPS Y11, (AX)(R9*2)
+	VMOVUPS Y9, (AX)(R13*1)
+	ADDQ    $+32, AX
+	ADDQ    $+32, CX
+	SUBQ    $+4, DX
+	JGE     loop1
+
+next2:
+	ADDQ         $+4, DX
+	TESTQ        DX, DX
+	JE           done5
+	LEAQ         tailMaskF64<>+0(SB), R14
+	MOVQ         DX, R15
+	NEGQ         R15
+	LEAQ         32(R14)(R15*8), R14
+	VMOVUPS      (R14), Y9
+	VMASKMOVPD   (CX), Y9, Y9
+	VANDPD       absF64<>+0(SB), Y9, Y11
+	VCMPPD       $0x16, zetaLimitF64<>+0(SB), Y11, Y11
+	VMOVUPS      (R14), Y6
+	VMASKMOVPD   (CX)(SI*1), Y6, Y6
+	VANDPD       absF64<>+0(SB), Y6, Y7
+	VCMPPD       $0x16, limitF64<>+0(SB), Y7, Y7
+	VORPD        Y11, Y7, Y7
+	VMOVUPS      log2eF64<>+0(SB), Y11
+	VFMADD213PD  roundF64<>+0(SB), Y9, Y11
+	VSUBPD       roundF64<>+0(SB), Y11, Y11
+	VMOVAPS      Y9, Y10
+	VFNMADD231PD ln2HiF64<>+0(SB), Y11, Y10
+	VFNMADD231PD ln2LoF64<>+0(SB), Y11, Y10
+	VMOVUPS      expQ9F64<>+0(SB), Y4
+	VFMADD213PD  expQ8F64<>+0(SB), Y10, Y4
+	VFMADD213PD  expQ7F64<>+0(SB), Y10, Y4
+	VFMADD213PD  expQ6F64<>+0(SB), Y10, Y4
+	VFMADD213PD  expQ5F64<>+0(SB), Y10, Y4
+	VFMADD213PD  expQ4F64<>+0(SB), Y10, Y4
+	VFMADD213PD  expQ3F64<>+0(SB), Y10, Y4
+	VFMADD213PD  expQ2F64<>+0(SB), Y10, Y4
+	VFMADD213PD  expQ1F64<>+0(SB), Y10, Y4
+	VFMADD213PD  expQ0F64<>+0(SB), Y10, Y4
+	VMOVUPS      halfF64<>+0(SB), Y5
+	VFMADD213PD  roundF64<>+0(SB), Y11, Y5
+	VSUBPD       roundF64<>+0(SB), Y5, Y3
+	VSUBPD       Y3, Y11, Y11
+	VADDPD       roundF64<>+0(SB), Y11, Y11
+	VPSLLQ       $0x34, Y5, Y5
+	VPADDQ       oneF64<>+0(SB), Y5, Y5
+	VMULPD       oneF64<>+0(SB), Y5, Y5
+	VPSLLQ       $0x34, Y11, Y11
+	VPADDQ       oneF64<>+0(SB), Y11, Y11
+	VMULPD       Y11, Y5, Y5
+	VMULPD       Y10, Y10, Y11
+	VMOVAPS      Y10, Y3
+	VFMADD231PD  Y4, Y11, Y3
+	VMULPD       Y5, Y3, Y3
+	VSUBPD       oneF64<>+0(SB), Y5, Y1
+	VFMADD231PD  Y5, Y10, Y1
+	VMULPD       Y5, Y11, Y11
+	VMULPD       Y4, Y11, Y11
+	VADDPD       Y11, Y1, Y1
+	VMULPD       halfF64<>+0(SB), Y6, Y11
+	VANDPD       absF64<>+0(SB), Y11, Y4
+	VMOVUPS      twoOverPiF64<>+0(SB), Y10
+	VFMADD213PD  roundF64<>+0(SB), Y4, Y10
+	VSUBPD       roundF64<>+0(SB), Y10, Y8
+	VFNMADD231PD halfPi1F64<>+0(SB), Y8, Y4
+	VFNMADD231PD halfPi2F64<>+0(SB), Y8, Y4
+	VFNMADD231PD halfPi3F64<>+0(SB), Y8, Y4
+	VMULPD       Y4, Y4, Y8
+	VMOVUPS      sinP5F64<>+0(SB), Y0
+	VFMADD213PD  sinP4F64<>+0(SB), Y8, Y0
+	VFMADD213PD  sinP3F64<>+0(SB), Y8, Y0
+	VFMADD213PD  sinP2F64<>+0(SB), Y8, Y0
+	VFMADD213PD  sinP1F64<>+0(SB), Y8, Y0
+	VFMADD213PD  sinP0F64<>+0(SB), Y8, Y0
+	VMULPD       Y0, Y8, Y0
+	VFMADD231PD  Y0, Y4, Y4
+	VMOVUPS      cosP5F64<>+0(SB), Y0
+	VFMADD213PD  cosP4F64<>+0(SB), Y8, Y0
+	VFMADD213PD  cosP3F64<>+0(SB), Y8, Y0
+	VFMADD213PD  cosP2F64<>+0(SB), Y8, Y0
+	VFMADD213PD  cosP1F64<>+0(SB), Y8, Y0
+	VFMADD213PD  cosP0F64<>+0(SB), Y8, Y0
+	VFMADD213PD  minusHalfF64<>+0(SB), Y8, Y0
+	VFMADD213PD  oneF64<>+0(SB), Y8, Y0
+	VPSLLQ       $0x3f, Y10, Y8
+	VBLENDVPD    Y8, Y0, Y4, Y2
+	VBLENDVPD    Y8, Y4, Y0, Y0
+	VPADDQ       oneIF64<>+0(SB), Y10, Y4
+	VPSLLQ       $0x3e, Y4, Y4
+	VANDPD       signF64<>+0(SB), Y4, Y4
+	VXORPD       Y4, Y0, Y0
+	VPSLLQ       $0x3e, Y10, Y10
+	VXORPD       Y11, Y10, Y10
+	VANDPD       signF64<>+0(SB), Y10, Y10
+	VXORPD       Y10, Y2, Y2
+	VANDPD       absF64<>+0(SB), Y6, Y10
+	VMOVUPS      twoOverPiF64<>+0(SB), Y11
+	VFMADD213PD  roundF64<>+0(SB), Y10, Y11
+	VSUBPD       roundF64<>+0(SB), Y11, Y0
+	VFNMADD231PD halfPi1F64<>+0(SB), Y0, Y10
+	VFNMADD231PD halfPi2F64<>+0(SB), Y0, Y10
+	VFNMADD231PD halfPi3F64<>+0(SB), Y0, Y10
+	VMULPD       Y10, Y10, Y0
+	VMOVUPS      sinP5F64<>+0(SB), Y4
+	VFMADD213PD  sinP4F64<>+0(SB), Y0, Y4
+	VFMADD213PD  sinP3F64<>+0(SB), Y0, Y4
+	VFMADD213PD  sinP2F64<>+0(SB), Y0, Y4
+	VFMADD213PD  sinP1F64<>+0(SB), Y0, Y4
+	VFMADD213PD  sinP0F64<>+0(SB), Y0, Y4
+	VMULPD       Y4, Y0, Y4
+	VFMADD231PD  Y4, Y10, Y10
+	VMOVUPS      cosP5F64<>+0(SB), Y4
+	VFMADD213PD  cosP4F64<>+0(SB), Y0, Y4
+	VFMADD213PD  cosP3F64<>+0(SB), Y0, Y4
+	VFMADD213PD  cosP2F64<>+0(SB), Y0, Y4
+	VFMADD213PD  cosP1F64<>+0(SB), Y0, Y4
+	VFMADD213PD  cosP0F64<>+0(SB), Y0, Y4
+	VFMADD213PD  minusHalfF64<>+0(SB), Y0, Y4
+	VFMADD213PD  oneF64<>+0(SB), Y0, Y4
+	VPSLLQ       $0x3f, Y11, Y0
+	VBLENDVPD    Y0, Y4, Y10, Y8
+	VBLENDVPD    Y0, Y10, Y4, Y4
+	VPADDQ       oneIF64<>+0(SB), Y11, Y10
+	VPSLLQ       $0x3e, Y10, Y10
+	VANDPD       signF64<>+0(SB), Y10, Y10
+	VXORPD       Y10, Y4, Y4
+	VPSLLQ       $0x3e, Y11, Y11
+	VXORPD       Y6, Y11, Y11
+	VANDPD       signF64<>+0(SB), Y11, Y11
+	VXORPD       Y11, Y8, Y8
+	VMULPD       Y4, Y5, Y11
+	VFMADD231PD  Y4, Y3, Y11
+	VMULPD       Y8, Y5, Y5
+	VFMADD231PD  Y8, Y3, Y5
+	VCMPPD       $0x11, halfF64<>+0(SB), Y4, Y3
+	VSUBPD       oneF64<>+0(SB), Y11, Y11
+	VADDPD       Y2, Y2, Y8
+	VMULPD       Y4, Y1, Y1
+	VFNMADD231PD Y2, Y8, Y1
+	VBLENDVPD    Y3, Y11, Y1, Y1
+	VANDPD       absF64<>+0(SB), Y9, Y11
+	VANDPD       absF64<>+0(SB), Y6, Y3
+	VMAXPD       Y3, Y11, Y11
+	VCMPPD       $0x11, smallZetaF64<>+0(SB), Y11, Y11
+	VMULPD       Y6, Y6, Y3
+	VMOVAPS      Y3, Y8
+	VFMSUB231PD  Y6, Y6, Y8
+	VFMADD231PD  Y9, Y9, Y3
+	VADDPD       Y8, Y3, Y3
+	VBLENDVPD    Y11, oneF64<>+0(SB), Y3, Y3
+	VMULPD       Y6, Y5, Y8
+	VMOVAPS      Y8, Y2
+	VFMSUB231PD  Y6, Y5, Y2
+	VFMADD231PD  Y9, Y1, Y8
+	VADDPD       Y2, Y8, Y8
+	VDIVPD       Y3, Y8, Y8
+	VMULPD       Y6, Y1, Y2
+	VFNMADD213PD Y2, Y6, Y1
+	VFMSUB231PD  Y9, Y5, Y2
+	VADDPD       Y1, Y2, Y2
+	VDIVPD       Y3, Y2, Y2
+	VMOVUPS      twentyFourthF64<>+0(SB), Y3
+	VFMADD213PD  sixthF64<>+0(SB), Y9, Y3
+	VMULPD       twentyFourthF64<>+0(SB), Y6, Y1
+	VMULPD       Y6, Y1, Y5
+	VFMSUB231PD  Y9, Y3, Y5
+	VADDPD       halfF64<>+0(SB), Y5, Y5
+	VMULPD       Y9, Y1, Y1
+	VFMADD231PD  Y6, Y3, Y1
+	VMULPD       Y6, Y1, Y3
+	VFMSUB231PD  Y9, Y5, Y3
+	VADDPD       oneF64<>+0(SB), Y3, Y3
+	VMULPD       Y9, Y1, Y1
+	VFMADD231PD  Y6, Y5, Y1
+	VBLENDVPD    Y11, Y3, Y8, Y8
+	VBLENDVPD    Y11, Y1, Y2, Y2
+	VSUBPD       oneF64<>+0(SB), Y8, Y1
+	VANDPD       absF64<>+0(SB), Y9, Y11
+	VANDPD       absF64<>+0(SB), Y6, Y3
+	VMAXPD       Y3, Y11, Y11
+	VCMPPD       $0x12, oneF64<>+0(SB), Y11, Y11
+	VMOVUPS      psi18F64<>+0(SB), Y3
+	VFMADD213PD  psi17F64<>+0(SB), Y9, Y3
+	VMULPD       psi18F64<>+0(SB), Y6, Y5
+	VMOVUPS      psi16F64<>+0(SB), Y4
+	VFMADD231PD  Y9, Y3, Y4
+	VFNMADD231PD Y6, Y5, Y4
+	VMULPD       Y6, Y3, Y3
+	VFMADD231PD  Y9, Y5, Y3
+	VMOVUPS      psi15F64<>+0(SB), Y5
+	VFMADD231PD  Y9, Y4, Y5
+	VFNMADD231PD Y6, Y3, Y5
+	VMULPD       Y6, Y4, Y4
+	VFMADD231PD  Y9, Y3, Y4
+	VMOVUPS      psi14F64<>+0(SB), Y3
+	VFMADD231PD  Y9, Y5, Y3
+	VFNMADD231PD Y6, Y4, Y3
+	VMULPD       Y6, Y5, Y5
+	VFMADD231PD  Y9, Y4, Y5
+	VMOVUPS      psi13F64<>+0(SB), Y4
+	VFMADD231PD  Y9, Y3, Y4
+	VFNMADD231PD Y6, Y5, Y4
+	VMULPD       Y6, Y3, Y3
+	VFMADD231PD  Y9, Y5, Y3
+	VMOVUPS      psi12F64<>+0(SB), Y5
+	VFMADD231PD  Y9, Y4, Y5
+	VFNMADD231PD Y6, Y3, Y5
+	VMULPD       Y6, Y4, Y4
+	VFMADD231PD  Y9, Y3, Y4
+	VMOVUPS      psi11F64<>+0(SB), Y3
+	VFMADD231PD  Y9, Y5, Y3
+	VFNMADD231PD Y6, Y4, Y3
+	VMULPD       Y6, Y5, Y5
+	VFMADD231PD  Y9, Y4, Y5
+	VMOVUPS      psi10F64<>+0(SB), Y4
+	VFMADD231PD  Y9, Y3, Y4
+	VFNMADD231PD Y6, Y5, Y4
+	VMULPD       Y6, Y3, Y3
+	VFMADD231PD  Y9, Y5, Y3
+	VMOVUPS      psi9F64<>+0(SB), Y5
+	VFMADD231PD  Y9, Y4, Y5
+	VFNMADD231PD Y6, Y3, Y5
+	VMULPD       Y6, Y4, Y4
+	VFMADD231PD  Y9, Y3, Y4
+	VMOVUPS      psi8F64<>+0(SB), Y3
+	VFMADD231PD  Y9, Y5, Y3
+	VFNMADD231PD Y6, Y4, Y3
+	VMULPD       Y6, Y5, Y5
+	VFMADD231PD  Y9, Y4, Y5
+	VMOVUPS      psi7F64<>+0(SB), Y4
+	VFMADD231PD  Y9, Y3, Y4
+	VFNMADD231PD Y6, Y5, Y4
+	VMULPD       Y6, Y3, Y3
+	VFMADD231PD  Y9, Y5, Y3
+	VMOVUPS      psi6F64<>+0(SB), Y5
+	VFMADD231PD  Y9, Y4, Y5
+	VFNMADD231PD Y6, Y3, Y5
+	VMULPD       Y6, Y4, Y4
+	VFMADD231PD  Y9, Y3, Y4
+	VMOVUPS      psi5F64<>+0(SB), Y3
+	VFMADD231PD  Y9, Y5, Y3
+	VFNMADD231PD Y6, Y4, Y3
+	VMULPD       Y6, Y5, Y5
+	VFMADD231PD  Y9, Y4, Y5
+	VMOVUPS      psi4F64<>+0(SB), Y4
+	VFMADD231PD  Y9, Y3, Y4
+	VFNMADD231PD Y6, Y5, Y4
+	VMULPD       Y6, Y3, Y3
+	VFMADD231PD  Y9, Y5, Y3
+	VMOVUPS      psi3F64<>+0(SB), Y5
+	VFMADD231PD  Y9, Y4, Y5
+	VFNMADD231PD Y6, Y3, Y5
+	VMULPD       Y6, Y4, Y4
+	VFMADD231PD  Y9, Y3, Y4
+	VMOVUPS      psi2F64<>+0(SB), Y3
+	VFMADD231PD  Y9, Y5, Y3
+	VFNMADD231PD Y6, Y4, Y3
+	VMULPD       Y6, Y5, Y5
+	VFMADD231PD  Y9, Y4, Y5
+	VMOVUPS      psi1F64<>+0(SB), Y4
+	VFMADD231PD  Y9, Y3, Y4
+	VFNMADD231PD Y6, Y5, Y4
+	VMULPD       Y6, Y3, Y3
+	VFMADD231PD  Y9, Y5, Y3
+	VMOVUPS      psi0F64<>+0(SB), Y5
+	VFMADD231PD  Y9, Y4, Y5
+	VFNMADD231PD Y6, Y3, Y5
+	VMULPD       Y6, Y4, Y4
+	VFMADD231PD  Y9, Y3, Y4
+	VMULPD       Y6, Y6, Y3
+	VMOVAPS      Y3, Y10
+	VFMSUB231PD  Y6, Y6, Y10
+	VFMADD231PD  Y9, Y9, Y3
+	VADDPD       Y10, Y3, Y3
+	VBLENDVPD    Y11, oneF64<>+0(SB), Y3, Y3
+	VMULPD       Y6, Y2, Y10
+	VMOVAPS      Y10, Y0
+	VFMSUB231PD  Y6, Y2, Y0
+	VFMADD231PD  Y9, Y1, Y10
+	VADDPD       Y0, Y10, Y10
+	VDIVPD       Y3, Y10, Y10
+	VMULPD       Y6, Y1, Y0
+	VFNMADD213PD Y0, Y6, Y1
+	VFMSUB231PD  Y9, Y2, Y0
+	VADDPD       Y1, Y0, Y0
+	VDIVPD       Y3, Y0, Y0
+	VBLENDVPD    Y11, Y5, Y10, Y10
+	VBLENDVPD    Y11, Y4, Y0, Y0
+	VMOVUPS      (R14), Y4
+	VMASKMOVPD   (CX)(SI*2), Y4, Y4
+	VXORPD       signF64<>+0(SB), Y4, Y4
+	VMOVUPS      (R14), Y11
+	VMASKMOVPD   (CX)(DI*1), Y11, Y11
+	VXORPD       signF64<>+0(SB), Y11, Y11
+	VMULPD       Y11, Y0, Y5
+	VMOVAPS      Y5, Y3
+	VFNMADD231PD Y11, Y0, Y3
+	VFMSUB231PD  Y4, Y10, Y5
+	VADDPD       Y3, Y5, Y5
+	VMULPD       Y11, Y10, Y3
+	VFMSUB213PD  Y3, Y11, Y10
+	VFMADD231PD  Y4, Y0, Y3
+	VADDPD       Y10, Y3, Y3
+	VXORPD       signF64<>+0(SB), Y3, Y10
+	VXORPD       signF64<>+0(SB), Y2, Y0
+	VANDPD       (R14), Y7, Y7
+	VMOVMSKPD    Y7, CX
+	TESTQ        CX, CX
+	JE           easy7
+	VANDNPD      (R14), Y7, Y7
+	VMOVUPS      oneF64<>+0(SB), Y4
+	VMASKMOVPD   Y4, Y7, (AX)
+	VMOVUPS      zeroF64<>+0(SB), Y4
+	VMASKMOVPD   Y4, Y7, (AX)(SI*1)
+	VMOVUPS      zeroF64<>+0(SB), Y4
+	VMASKMOVPD   Y4, Y7, (AX)(SI*2)
+	VMOVUPS      zeroF64<>+0(SB), Y4
+	VMASKMOVPD   Y4, Y7, (AX)(DI*1)
+	VMOVUPS      zeroF64<>+0(SB), Y4
+	VMASKMOVPD   Y4, Y7, (AX)(SI*4)
+	VMOVUPS      oneF64<>+0(SB), Y4
+	VMASKMOVPD   Y4, Y7, (AX)(R8*1)
+	VMOVUPS      zeroF64<>+0(SB), Y4
+	VMASKMOVPD   Y4, Y7, (AX)(DI*2)
+	VMOVUPS      zeroF64<>+0(SB), Y4
+	VMASKMOVPD   Y4, Y7, (AX)(R9*1)
+	VMASKMOVPD   Y5, Y7, (AX)(SI*8)
+	VMASKMOVPD   Y10, Y7, (AX)(R10*1)
+	VMASKMOVPD   Y8, Y7, (AX)(R8*2)
+	VMASKMOVPD   Y0, Y7, (AX)(R11*1)
+	VMASKMOVPD   Y3, Y7, (AX)(DI*4)
+	VMASKMOVPD   Y5, Y7, (AX)(R12*1)
+	VMASKMOVPD   Y2, Y7, (AX)(R9*2)
+	VMASKMOVPD   Y8, Y7, (AX)(R13*1)
+	MOVQ         BX, AX
+	SUBQ         DX, BX
+	MOVQ         BX, at+40(FP)
+	MOVQ         AX, next+48(FP)
+	MOVQ         CX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy7:
+	VMOVUPS    oneF64<>+0(SB), Y7
+	VMOVUPS    (R14), Y4
+	VMASKMOVPD Y7, Y4, (AX)
+	VMOVUPS    zeroF64<>+0(SB), Y4
+	VMOVUPS    (R14), Y7
+	VMASKMOVPD Y4, Y7, (AX)(SI*1)
+	VMOVUPS    zeroF64<>+0(SB), Y7
+	VMOVUPS    (R14), Y4
+	VMASKMOVPD Y7, Y4, (AX)(SI*2)
+	VMOVUPS    zeroF64<>+0(SB), Y4
+	VMOVUPS    (R14), Y7
+	VMASKMOVPD Y4, Y7, (AX)(DI*1)
+	VMOVUPS    zeroF64<>+0(SB), Y7
+	VMOVUPS    (R14), Y4
+	VMASKMOVPD Y7, Y4, (AX)(SI*4)
+	VMOVUPS    oneF64<>+0(SB), Y4
+	VMOVUPS    (R14), Y7
+	VMASKMOVPD Y4, Y7, (AX)(R8*1)
+	VMOVUPS    zeroF64<>+0(SB), Y7
+	VMOVUPS    (R14), Y4
+	VMASKMOVPD Y7, Y4, (AX)(DI*2)
+	VMOVUPS    zeroF64<>+0(SB), Y4
+	VMOVUPS    (R14), Y7
+	VMASKMOVPD Y4, Y7, (AX)(R9*1)
+	VMOVUPS    (R14), Y7
+	VMASKMOVPD Y5, Y7, (AX)(SI*8)
+	VMOVUPS    (R14), Y7
+	VMASKMOVPD Y10, Y7, (AX)(R10*1)
+	VMOVUPS    (R14), Y7
+	VMASKMOVPD Y8, Y7, (AX)(R8*2)
+	VMOVUPS    (R14), Y7
+	VMASKMOVPD Y0, Y7, (AX)(R11*1)
+	VMOVUPS    (R14), Y7
+	VMASKMOVPD Y3, Y7, (AX)(DI*4)
+	VMOVUPS    (R14), Y7
+	VMASKMOVPD Y5, Y7, (AX)(R12*1)
+	VMOVUPS    (R14), Y7
+	VMASKMOVPD Y2, Y7, (AX)(R9*2)
+	VMOVUPS    (R14), Y7
+	VMASKMOVPD Y8, Y7, (AX)(R13*1)
+
+done5:
+	XORQ AX, AX
+	MOVQ BX, at+40(FP)
+	MOVQ BX, next+48(FP)
+	MOVQ AX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+DATA psi18F64<>+0(SB)/8, $0x3c1e542ba4020225
+DATA psi18F64<>+8(SB)/8, $0x3c1e542ba4020225
+DATA psi18F64<>+16(SB)/8, $0x3c1e542ba4020225
+DATA psi18F64<>+24(SB)/8, $0x3c1e542ba4020225
+GLOBL psi18F64<>(SB), RODATA|NOPTR, $32
+
+DATA psi17F64<>+0(SB)/8, $0x3c62f49b46814157
+DATA psi17F64<>+8(SB)/8, $0x3c62f49b46814157
+DATA psi17F64<>+16(SB)/8, $0x3c62f49b46814157
+DATA psi17F64<>+24(SB)/8, $0x3c62f49b46814157
+GLOBL psi17F64<>(SB), RODATA|NOPTR, $32
+
+DATA psi16F64<>+0(SB)/8, $0x3ca6827863b97d97
+DATA psi16F64<>+8(SB)/8, $0x3ca6827863b97d97
+DATA psi16F64<>+16(SB)/8, $0x3ca6827863b97d97
+DATA psi16F64<>+24(SB)/8, $0x3ca6827863b97d97
+GLOBL psi16F64<>(SB), RODATA|NOPTR, $32
+
+DATA psi15F64<>+0(SB)/8, $0x3ce952c77030ad4a
+DATA psi15F64<>+8(SB)/8, $0x3ce952c77030ad4a
+DATA psi15F64<>+16(SB)/8, $0x3ce952c77030ad4a
+DATA psi15F64<>+24(SB)/8, $0x3ce952c77030ad4a
+GLOBL psi15F64<>(SB), RODATA|NOPTR, $32
+
+DATA psi14F64<>+0(SB)/8, $0x3d2ae7f3e733b81f
+DATA psi14F64<>+8(SB)/8, $0x3d2ae7f3e733b81f
+DATA psi14F64<>+16(SB)/8, $0x3d2ae7f3e733b81f
+DATA psi14F64<>+24(SB)/8, $0x3d2ae7f3e733b81f
+GLOBL psi14F64<>(SB), RODATA|NOPTR, $32
+
+DATA psi13F64<>+0(SB)/8, $0x3d6ae7f3e733b81f
+DATA psi13F64<>+8(SB)/8, $0x3d6ae7f3e733b81f
+DATA psi13F64<>+16(SB)/8, $0x3d6ae7f3e733b81f
+DATA psi13F64<>+24(SB)/8, $0x3d6ae7f3e733b81f
+GLOBL psi13F64<>(SB), RODATA|NOPTR, $32
+
+DATA psi12F64<>+0(SB)/8, $0x3da93974a8c07c9d
+DATA psi12F64<>+8(SB)/8, $0x3da93974a8c07c9d
+DATA psi12F64<>+16(SB)/8, $0x3da93974a8c07c9d
+DATA psi12F64<>+24(SB)/8, $0x3da93974a8c07c9d
+GLOBL psi12F64<>(SB), RODATA|NOPTR, $32
+
+DATA psi11F64<>+0(SB)/8, $0x3de6124613a86d09
+DATA psi11F64<>+8(SB)/8, $0x3de6124613a86d09
+DATA psi11F64<>+16(SB)/8, $0x3de6124613a86d09
+DATA psi11F64<>+24(SB)/8, $0x3de6124613a86d09
+GLOBL psi11F64<>(SB), RODATA|NOPTR, $32
+
+DATA psi10F64<>+0(SB)/8, $0x3e21eed8eff8d898
+DATA psi10F64<>+8(SB)/8, $0x3e21eed8eff8d898
+DATA psi10F64<>+16(SB)/8, $0x3e21eed8eff8d898
+DATA psi10F64<>+24(SB)/8, $0x3e21eed8eff8d898
+GLOBL psi10F64<>(SB), RODATA|NOPTR, $32
+
+DATA psi9F64<>+0(SB)/8, $0x3e5ae64567f544e4
+DATA psi9F64<>+8(SB)/8, $0x3e5ae64567f544e4
+DATA psi9F64<>+16(SB)/8, $0x3e5ae64567f544e4
+DATA psi9F64<>+24(SB)/8, $0x3e5ae64567f544e4
+GLOBL psi9F64<>(SB), RODATA|NOPTR, $32
+
+DATA psi8F64<>+0(SB)/8, $0x3e927e4fb7789f5c
+DATA psi8F64<>+8(SB)/8, $0x3e927e4fb7789f5c
+DATA psi8F64<>+16(SB)/8, $0x3e927e4fb7789f5c
+DATA psi8F64<>+24(SB)/8, $0x3e927e4fb7789f5c
+GLOBL psi8F64<>(SB), RODATA|NOPTR, $32
+
+DATA psi7F64<>+0(SB)/8, $0x3ec71de3a556c734
+DATA psi7F64<>+8(SB)/8, $0x3ec71de3a556c734
+DATA psi7F64<>+16(SB)/8, $0x3ec71de3a556c734
+DATA psi7F64<>+24(SB)/8, $0x3ec71de3a556c734
+GLOBL psi7F64<>(SB), RODATA|NOPTR, $32
+
+DATA psi6F64<>+0(SB)/8, $0x3efa01a01a01a01a
+DATA psi6F64<>+8(SB)/8, $0x3efa01a01a01a01a
+DATA psi6F64<>+16(SB)/8, $0x3efa01a01a01a01a
+DATA psi6F64<>+24(SB)/8, $0x3efa01a01a01a01a
+GLOBL psi6F64<>(SB), RODATA|NOPTR, $32
+
+DATA psi5F64<>+0(SB)/8, $0x3f2a01a01a01a01a
+DATA psi5F64<>+8(SB)/8, $0x3f2a01a01a01a01a
+DATA psi5F64<>+16(SB)/8, $0x3f2a01a01a01a01a
+DATA psi5F64<>+24(SB)/8, $0x3f2a01a01a01a01a
+GLOBL psi5F64<>(SB), RODATA|NOPTR, $32
+
+DATA psi4F64<>+0(SB)/8, $0x3f56c16c16c16c17
+DATA psi4F64<>+8(SB)/8, $0x3f56c16c16c16c17
+DATA psi4F64<>+16(SB)/8, $0x3f56c16c16c16c17
+DATA psi4F64<>+24(SB)/8, $0x3f56c16c16c16c17
+GLOBL psi4F64<>(SB), RODATA|NOPTR, $32
+
+DATA psi3F64<>+0(SB)/8, $0x3f81111111111111
+DATA psi3F64<>+8(SB)/8, $0x3f81111111111111
+DATA psi3F64<>+16(SB)/8, $0x3f81111111111111
+DATA psi3F64<>+24(SB)/8, $0x3f81111111111111
+GLOBL psi3F64<>(SB), RODATA|NOPTR, $32
+
+DATA psi2F64<>+0(SB)/8, $0x3fa5555555555555
+DATA psi2F64<>+8(SB)/8, $0x3fa5555555555555
+DATA psi2F64<>+16(SB)/8, $0x3fa5555555555555
+DATA psi2F64<>+24(SB)/8, $0x3fa5555555555555
+GLOBL psi2F64<>(SB), RODATA|NOPTR, $32
+
+DATA psi1F64<>+0(SB)/8, $0x3fc5555555555555
+DATA psi1F64<>+8(SB)/8, $0x3fc5555555555555
+DATA psi1F64<>+16(SB)/8, $0x3fc5555555555555
+DATA psi1F64<>+24(SB)/8, $0x3fc5555555555555
+GLOBL psi1F64<>(SB), RODATA|NOPTR, $32
+
+DATA psi0F64<>+0(SB)/8, $0x3fe0000000000000
+DATA psi0F64<>+8(SB)/8, $0x3fe0000000000000
+DATA psi0F64<>+16(SB)/8, $0x3fe0000000000000
+DATA psi0F64<>+24(SB)/8, $0x3fe0000000000000
+GLOBL psi0F64<>(SB), RODATA|NOPTR, $32
+
+// func leftJacobianSim2F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·leftJacobianSim2F64AVX512(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ n+24(FP), DX
+	MOVQ stride+32(FP), SI
+	SHLQ $0x03, SI
+	LEAQ (SI)(SI*2), DI
+	LEAQ (DI)(SI*2), R8
+	LEAQ (R8)(SI*2), R9
+	LEAQ (R9)(SI*2), R10
+	LEAQ (R10)(SI*2), R11
+	LEAQ (R11)(SI*2), R12
+	LEAQ (R12)(SI*2), R13
+	MOVQ DX, BX
+	SUBQ $+8, DX
+	JL   next2
+
+loop1:
+	VMOVUPS           (CX), Z0
+	VPANDQ.BCST       absF64<>+0(SB), Z0, Z1
+	VCMPPD.BCST       $0x16, zetaLimitF64<>+0(SB), Z1, K1
+	VMOVUPS           (CX)(SI*1), Z1
+	VPANDQ.BCST       absF64<>+0(SB), Z1, Z2
+	VCMPPD.BCST       $0x16, limitF64<>+0(SB), Z2, K2
+	KORW              K1, K2, K1
+	VBROADCASTSD      log2eF64<>+0(SB), Z2
+	VFMADD213PD.BCST  roundF64<>+0(SB), Z0, Z2
+	VSUBPD.BCST       roundF64<>+0(SB), Z2, Z2
+	VMOVAPS           Z0, Z3
+	VFNMADD231PD.BCST ln2HiF64<>+0(SB), Z2, Z3
+	VFNMADD231PD.BCST ln2LoF64<>+0(SB), Z2, Z3
+	VBROADCASTSD      expQ9F64<>+0(SB), Z4
+	VFMADD213PD.BCST  expQ8F64<>+0(SB), Z3, Z4
+	VFMADD213PD.BCST  expQ7F64<>+0(SB), Z3, Z4
+	VFMADD213PD.BCST  expQ6F64<>+0(SB), Z3, Z4
+	VFMADD213PD.BCST  expQ5F64<>+0(SB), Z3, Z4
+	VFMADD213PD.BCST  expQ4F64<>+0(SB), Z3, Z4
+	VFMADD213PD.BCST  expQ3F64<>+0(SB), Z3, Z4
+	VFMADD213PD.BCST  expQ2F64<>+0(SB), Z3, Z4
+	VFMADD213PD.BCST  expQ1F64<>+0(SB), Z3, Z4
+	VFMADD213PD.BCST  expQ0F64<>+0(SB), Z3, Z4
+	VBROADCASTSD      oneF64<>+0(SB), Z5
+	VSCALEFPD         Z2, Z5, Z5
+	VMULPD            Z3, Z3, Z2
+	VMOVAPS           Z3, Z6
+	VFMADD231PD       Z4, Z2, Z6
+	VMULPD            Z5, Z6, Z6
+	VSUBPD.BCST       oneF64<>+0(SB), Z5, Z7
+	VFMADD231PD       Z5, Z3, Z7
+	VMULPD            Z5, Z2, Z2
+	VMULPD            Z4, Z2, Z2
+	VADDPD            Z2, Z7, Z7
+	VMULPD.BCST       halfF64<>+0(SB), Z1, Z2
+	VBROADCASTSD      twoOverPiF64<>+0(SB), Z4
+	VFMADD213PD.BCST  roundF64<>+0(SB), Z2, Z4
+	VSUBPD.BCST       roundF64<>+0(SB), Z4, Z3
+	VMOVAPS           Z2, Z8
+	VFNMADD231PD.BCST halfPi1F64<>+0(SB), Z3, Z8
+	VFNMADD231PD.BCST halfPi2F64<>+0(SB), Z3, Z8
+	VFNMADD231PD.BCST halfPi3F64<>+0(SB), Z3, Z8
+	VMULPD            Z8, Z8, Z3
+	VBROADCASTSD      sinP5F64<>+0(SB), Z9
+	VFMADD213PD.BCST  sinP4F64<>+0(SB), Z3, Z9
+	VFMADD213PD.BCST  sinP3F64<>+0(SB), Z3, Z9
+	VFMADD213PD.BCST  sinP2F64<>+0(SB), Z3, Z9
+	VFMADD213PD.BCST  sinP1F64<>+0(SB), Z3, Z9
+	VFMADD213PD.BCST  sinP0F64<>+0(SB), Z3, Z9
+	VMULPD            Z9, Z3, Z9
+	VFMADD231PD       Z9, Z8, Z8
+	VBROADCASTSD      cosP5F64<>+0(SB), Z9
+	VFMADD213PD.BCST  cosP4F64<>+0(SB), Z3, Z9
+	VFMADD213PD.BCST  cosP3F64<>+0(SB), Z3, Z9
+	VFMADD213PD.BCST  cosP2F64<>+0(SB), Z3, Z9
+	VFMADD213PD.BCST  cosP1F64<>+0(SB), Z3, Z9
+	VFMADD213PD.BCST  cosP0F64<>+0(SB), Z3, Z9
+	VFMADD213PD.BCST  minusHalfF64<>+0(SB), Z3, Z9
+	VFMADD213PD.BCST  oneF64<>+0(SB), Z3, Z9
+	VPTESTMQ.BCST     bit0F64<>+0(SB), Z4, K2
+	VBLENDMPD         Z9, Z8, K2, Z3
+	VBLENDMPD         Z8, Z9, K2, Z9
+	VPADDQ.BCST       oneIF64<>+0(SB), Z4, Z8
+	VPSLLQ            $0x3e, Z8, Z8
+	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z8, Z9
+	VPSLLQ            $0x3e, Z4, Z4
+	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z4, Z3
+	VFIXUPIMMPD.BCST  $0x00, zeroStaysF64<>+0(SB), Z2, Z3
+	VBROADCASTSD      twoOverPiF64<>+0(SB), Z2
+	VFMADD213PD.BCST  roundF64<>+0(SB), Z1, Z2
+	VSUBPD.BCST       roundF64<>+0(SB), Z2, Z4
+	VMOVAPS           Z1, Z9
+	VFNMADD231PD.BCST halfPi1F64<>+0(SB), Z4, Z9
+	VFNMADD231PD.BCST halfPi2F64<>+0(SB), Z4, Z9
+	VFNMADD231PD.BCST halfPi3F64<>+0(SB), Z4, Z9
+	VMULPD            Z9, Z9, Z4
+	VBROADCASTSD      sinP5F64<>+0(SB), Z8
+	VFMADD213PD.BCST  sinP4F64<>+0(SB), Z4, Z8
+	VFMADD213PD.BCST  sinP3F64<>+0(SB), Z4, Z8
+	VFMADD213PD.BCST  sinP2F64<>+0(SB), Z4, Z8
+	VFMADD213PD.BCST  sinP1F64<>+0(SB), Z4, Z8
+	VFMADD213PD.BCST  sinP0F64<>+0(SB), Z4, Z8
+	VMULPD            Z8, Z4, Z8
+	VFMADD231PD       Z8, Z9, Z9
+	VBROADCASTSD      cosP5F64<>+0(SB), Z8
+	VFMADD213PD.BCST  cosP4F64<>+0(SB), Z4, Z8
+	VFMADD213PD.BCST  cosP3F64<>+0(SB), Z4, Z8
+	VFMADD213PD.BCST  cosP2F64<>+0(SB), Z4, Z8
+	VFMADD213PD.BCST  cosP1F64<>+0(SB), Z4, Z8
+	VFMADD213PD.BCST  cosP0F64<>+0(SB), Z4, Z8
+	VFMADD213PD.BCST  minusHalfF64<>+0(SB), Z4, Z8
+	VFMADD213PD.BCST  oneF64<>+0(SB), Z4, Z8
+	VPTESTMQ.BCST     bit0F64<>+0(SB), Z2, K2
+	VBLENDMPD         Z8, Z9, K2, Z4
+	VBLENDMPD         Z9, Z8, K2, Z8
+	VPADDQ.BCST       oneIF64<>+0(SB), Z2, Z9
+	VPSLLQ            $0x3e, Z9, Z9
+	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z9, Z8
+	VPSLLQ            $0x3e, Z2, Z2
+	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z2, Z4
+	VFIXUPIMMPD.BCST  $0x00, zeroStaysF64<>+0(SB), Z1, Z4
+	VMULPD            Z8, Z5, Z2
+	VFMADD231PD       Z8, Z6, Z2
+	VMULPD            Z4, Z5, Z5
+	VFMADD231PD       Z4, Z6, Z5
+	VCMPPD.BCST       $0x11, halfF64<>+0(SB), Z8, K2
+	VSUBPD.BCST       oneF64<>+0(SB), Z2, Z2
+	VADDPD            Z3, Z3, Z6
+	VMULPD            Z8, Z7, Z7
+	VFNMADD231PD      Z3, Z6, Z7
+	VBLENDMPD         Z2, Z7, K2, Z7
+	VPANDQ.BCST       absF64<>+0(SB), Z0, Z2
+	VPANDQ.BCST       absF64<>+0(SB), Z1, Z6
+	VMAXPD            Z6, Z2, Z2
+	VCMPPD.BCST       $0x11, smallZetaF64<>+0(SB), Z2, K2
+	VMULPD            Z1, Z1, Z2
+	VMOVAPS           Z2, Z6
+	VFMSUB231PD       Z1, Z1, Z6
+	VFMADD231PD       Z0, Z0, Z2
+	VADDPD            Z6, Z2, Z2
+	VBLENDMPD.BCST    oneF64<>+0(SB), Z2, K2, Z2
+	VMULPD            Z1, Z5, Z6
+	VMOVAPS           Z6, Z3
+	VFMSUB231PD       Z1, Z5, Z3
+	VFMADD231PD       Z0, Z7, Z6
+	VADDPD            Z3, Z6, Z6
+	VDIVPD            Z2, Z6, Z6
+	VMULPD            Z1, Z7, Z3
+	VFNMADD213PD      Z3, Z1, Z7
+	VFMSUB231PD       Z0, Z5, Z3
+	VADDPD            Z7, Z3, Z3
+	VDIVPD            Z2, Z3, Z3
+	VBROADCASTSD      twentyFourthF64<>+0(SB), Z2
+	VFMADD213PD.BCST  sixthF64<>+0(SB), Z0, Z2
+	VMULPD.BCST       twentyFourthF64<>+0(SB), Z1, Z7
+	VMULPD            Z1, Z7, Z5
+	VFMSUB231PD       Z0, Z2, Z5
+	VADDPD.BCST       halfF64<>+0(SB), Z5, Z5
+	VMULPD            Z0, Z7, Z7
+	VFMADD231PD       Z1, Z2, Z7
+	VMULPD            Z1, Z7, Z2
+	VFMSUB231PD       Z0, Z5, Z2
+	VADDPD.BCST       oneF64<>+0(SB), Z2, Z2
+	VMULPD            Z0, Z7, Z7
+	VFMADD231PD       Z1, Z5, Z7
+	VBLENDMPD         Z2, Z6, K2, Z6
+	VBLENDMPD         Z7, Z3, K2, Z3
+	VSUBPD.BCST       oneF64<>+0(SB), Z6, Z7
+	VPANDQ.BCST       absF64<>+0(SB), Z0, Z2
+	VPANDQ.BCST       absF64<>+0(SB), Z1, Z5
+	VMAXPD            Z5, Z2, Z2
+	VCMPPD.BCST       $0x12, oneF64<>+0(SB), Z2, K2
+	VBROADCASTSD      psi18F64<>+0(SB), Z2
+	VFMADD213PD.BCST  psi17F64<>+0(SB), Z0, Z2
+	VMULPD.BCST       psi18F64<>+0(SB), Z1, Z5
+	VBROADCASTSD      psi16F64<>+0(SB), Z8
+	VFMADD231PD       Z0, Z2, Z8
+	VFNMADD231PD      Z1, Z5, Z8
+	VMULPD            Z1, Z2, Z2
+	VFMADD231PD       Z0, Z5, Z2
+	VBROADCASTSD      psi15F64<>+0(SB), Z5
+	VFMADD231PD       Z0, Z8, Z5
+	VFNMADD231PD      Z1, Z2, Z5
+	VMULPD            Z1, Z8, Z8
+	VFMADD231PD       Z0, Z2, Z8
+	VBROADCASTSD      psi14F64<>+0(SB), Z2
+	VFMADD231PD       Z0, Z5, Z2
+	VFNMADD231PD      Z1, Z8, Z2
+	VMULPD            Z1, Z5, Z5
+	VFMADD231PD       Z0, Z8, Z5
+	VBROADCASTSD      psi13F64<>+0(SB), Z8
+	VFMADD231PD       Z0, Z2, Z8
+	VFNMADD231PD      Z1, Z5, Z8
+	VMULPD            Z1, Z2, Z2
+	VFMADD231PD       Z0, Z5, Z2
+	VBROADCASTSD      psi12F64<>+0(SB), Z5
+	VFMADD231PD       Z0, Z8, Z5
+	VFNMADD231PD      Z1, Z2, Z5
+	VMULPD            Z1, Z8, Z8
+	VFMADD231PD       Z0, Z2, Z8
+	VBROADCASTSD      psi11F64<>+0(SB), Z2
+	VFMADD231PD       Z0, Z5, Z2
+	VFNMADD231PD      Z1, Z8, Z2
+	VMULPD            Z1, Z5, Z5
+	VFMADD231PD       Z0, Z8, Z5
+	VBROADCASTSD      psi10F64<>+0(SB), Z8
+	VFMADD231PD       Z0, Z2, Z8
+	VFNMADD231PD      Z1, Z5, Z8
+	VMULPD            Z1, Z2, Z2
+	VFMADD231PD       Z0, Z5, Z2
+	VBROADCASTSD      psi9F64<>+0(SB), Z5
+	VFMADD231PD       Z0, Z8, Z5
+	VFNMADD231PD      Z1, Z2, Z5
+	VMULPD            Z1, Z8, Z8
+	VFMADD231PD       Z0, Z2, Z8
+	VBROADCASTSD      psi8F64<>+0(SB), Z2
+	VFMADD231PD       Z0, Z5, Z2
+	VFNMADD231PD      Z1, Z8, Z2
+	VMULPD            Z1, Z5, Z5
+	VFMADD231PD       Z0, Z8, Z5
+	VBROADCASTSD      psi7F64<>+0(SB), Z8
+	VFMADD231PD       Z0, Z2, Z8
+	VFNMADD231PD      Z1, Z5, Z8
+	VMULPD            Z1, Z2, Z2
+	VFMADD231PD       Z0, Z5, Z2
+	VBROADCASTSD      psi6F64<>+0(SB), Z5
+	VFMADD231PD       Z0, Z8, Z5
+	VFNMADD231PD      Z1, Z2, Z5
+	VMULPD            Z1, Z8, Z8
+	VFMADD231PD       Z0, Z2, Z8
+	VBROADCASTSD      psi5F64<>+0(SB), Z2
+	VFMADD231PD       Z0, Z5, Z2
+	VFNMADD231PD      Z1, Z8, Z2
+	VMULPD            Z1, Z5, Z5
+	VFMADD231PD       Z0, Z8, Z5
+	VBROADCASTSD      psi4F64<>+0(SB), Z8
+	VFMADD231PD       Z0, Z2, Z8
+	VFNMADD231PD      Z1, Z5, Z8
+	VMULPD            Z1, Z2, Z2
+	VFMADD231PD       Z0, Z5, Z2
+	VBROADCASTSD      psi3F64<>+0(SB), Z5
+	VFMADD231PD       Z0, Z8, Z5
+	VFNMADD231PD      Z1, Z2, Z5
+	VMULPD            Z1, Z8, Z8
+	VFMADD231PD       Z0, Z2, Z8
+	VBROADCASTSD      psi2F64<>+0(SB), Z2
+	VFMADD231PD       Z0, Z5, Z2
+	VFNMADD231PD      Z1, Z8, Z2
+	VMULPD            Z1, Z5, Z5
+	VFMADD231PD       Z0, Z8, Z5
+	VBROADCASTSD      psi1F64<>+0(SB), Z8
+	VFMADD231PD       Z0, Z2, Z8
+	VFNMADD231PD      Z1, Z5, Z8
+	VMULPD            Z1, Z2, Z2
+	VFMADD231PD       Z0, Z5, Z2
+	VBROADCASTSD      psi0F64<>+0(SB), Z5
+	VFMADD231PD       Z0, Z8, Z5
+	VFNMADD231PD      Z1, Z2, Z5
+	VMULPD            Z1, Z8, Z8
+	VFMADD231PD       Z0, Z2, Z8
+	VMULPD            Z1, Z1, Z2
+	VMOVAPS           Z2, Z4
+	VFMSUB231PD       Z1, Z1, Z4
+	VFMADD231PD       Z0, Z0, Z2
+	VADDPD            Z4, Z2, Z2
+	VBLENDMPD.BCST    oneF64<>+0(SB), Z2, K2, Z2
+	VMULPD            Z1, Z3, Z4
+	VMOVAPS           Z4, Z9
+	VFMSUB231PD       Z1, Z3, Z9
+	VFMADD231PD       Z0, Z7, Z4
+	VADDPD            Z9, Z4, Z4
+	VDIVPD            Z2, Z4, Z4
+	VMULPD            Z1, Z7, Z9
+	VFNMADD213PD      Z9, Z1, Z7
+	VFMSUB231PD       Z0, Z3, Z9
+	VADDPD            Z7, Z9, Z9
+	VDIVPD            Z2, Z9, Z9
+	VBLENDMPD         Z5, Z4, K2, Z4
+	VBLENDMPD         Z8, Z9, K2, Z9
+	VMOVUPS           (CX)(SI*2), Z8
+	VPXORQ.BCST       signF64<>+0(SB), Z8, Z8
+	VMOVUPS           (CX)(DI*1), Z5
+	VPXORQ.BCST       signF64<>+0(SB), Z5, Z5
+	VMULPD            Z5, Z9, Z2
+	VMOVAPS           Z2, Z7
+	VFNMADD231PD      Z5, Z9, Z7
+	VFMSUB231PD       Z8, Z4, Z2
+	VADDPD            Z7, Z2, Z2
+	VMULPD            Z5, Z4, Z7
+	VFMSUB213PD       Z7, Z5, Z4
+	VFMADD231PD       Z8, Z9, Z7
+	VADDPD            Z4, Z7, Z7
+	VPXORQ.BCST       signF64<>+0(SB), Z7, Z4
+	VPXORQ.BCST       signF64<>+0(SB), Z3, Z9
+	KMOVW             K1, R14
+	TESTQ             R14, R14
+	JE                easy4
+	KNOTW             K1, K1
+	VBROADCASTSD      oneF64<>+0(SB), Z8
+	VMOVUPD           Z8, K1, (AX)
+	VBROADCASTSD      zeroF64<>+0(SB), Z8
+	VMOVUPD           Z8, K1, (AX)(SI*1)
+	VBROADCASTSD      zeroF64<>+0(SB), Z8
+	VMOVUPD           Z8, K1, (AX)(SI*2)
+	VBROADCASTSD      zeroF64<>+0(SB), Z8
+	VMOVUPD           Z8, K1, (AX)(DI*1)
+	VBROADCASTSD      zeroF64<>+0(SB), Z8
+	VMOVUPD           Z8, K1, (AX)(SI*4)
+	VBROADCASTSD      oneF64<>+0(SB), Z8
+	VMOVUPD           Z8, K1, (AX)(R8*1)
+	VBROADCASTSD      zeroF64<>+0(SB), Z8
+	VMOVUPD           Z8, K1, (AX)(DI*2)
+	VBROADCASTSD      zeroF64<>+0(SB), Z8
+	VMOVUPD           Z8, K1, (AX)(R9*1)
+	VMOVUPD           Z2, K1, (AX)(SI*8)
+	VMOVUPD           Z4, K1, (AX)(R10*1)
+	VMOVUPD           Z6, K1, (AX)(R8*2)
+	VMOVUPD           Z9, K1, (AX)(R11*1)
+	VMOVUPD           Z7, K1, (AX)(DI*4)
+	VMOVUPD           Z2, K1, (AX)(R12*1)
+	VMOVUPD           Z3, K1, (AX)(R9*2)
+	VMOVUPD           Z6, K1, (AX)(R13*1)
+	MOVQ              BX, AX
+	SUBQ              DX, AX
+	MOVQ              AX, CX
+	SUBQ              $+8, CX
+	MOVQ              CX, at+40(FP)
+	MOVQ              AX, next+48(FP)
+	MOVQ              R14, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy4:
+	VBROADCASTSD oneF64<>+0(SB), Z8
+	VMOVUPS      Z8, (AX)
+	VBROADCASTSD zeroF64<>+0(SB), Z8
+	VMOVUPS      Z8, (AX)(SI*1)
+	VBROADCASTSD zeroF64<>+0(SB), Z8
+	VMOVUPS      Z8, (AX)(SI*2)
+	VBROADCASTSD zeroF64<>+0(SB), Z8
+	VMOVUPS      Z8, (AX)(DI*1)
+	VBROADCASTSD zeroF64<>+0(SB), Z8
+	VMOVUPS      Z8, (AX)(SI*4)
+	VBROADCASTSD oneF64<>+0(SB), Z8
+	VMOVUPS      Z8, (AX)(R8*1)
+	VBROADCASTSD zeroF64<>+0(SB), Z8
+	VMOVUPS      Z8, (AX)(DI*2)
+	VBROADCASTSD zeroF64<>+0(SB), Z8
+	VMOVUPS      Z8, (AX)(R9*1)
+	VMOVUPS      Z2, (AX)(SI*8)
+	VMOVUPS      Z4, (AX)(R10*1)
+	VMOVUPS      Z6, (AX)(R8*2)
+	VMOVUPS      Z9, (AX)(R11*1)
+	VMOVUPS      Z7, (AX)(DI*4)
+	VMOVUPS      Z2, (AX)(R12*1)
+	VMOVUPS      Z3, (AX)(R9*2)
+	VMOVUPS      Z6, (AX)(R13*1)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	SUBQ         $+8, DX
+	JGE          loop1
+
+next2:
+	ADDQ              $+8, DX
+	TESTQ             DX, DX
+	JE                done5
+	MOVQ              $-1, R14
+	BZHIQ             DX, R14, R14
+	KMOVW             R14, K1
+	VMOVUPD.Z         (CX), K1, Z6
+	VPANDQ.BCST       absF64<>+0(SB), Z6, Z3
+	VCMPPD.BCST       $0x16, zetaLimitF64<>+0(SB), Z3, K2
+	VMOVUPD.Z         (CX)(SI*1), K1, Z3
+	VPANDQ.BCST       absF64<>+0(SB), Z3, Z2
+	VCMPPD.BCST       $0x16, limitF64<>+0(SB), Z2, K3
+	KORW              K2, K3, K2
+	VBROADCASTSD      log2eF64<>+0(SB), Z2
+	VFMADD213PD.BCST  roundF64<>+0(SB), Z6, Z2
+	VSUBPD.BCST       roundF64<>+0(SB), Z2, Z2
+	VMOVAPS           Z6, Z7
+	VFNMADD231PD.BCST ln2HiF64<>+0(SB), Z2, Z7
+	VFNMADD231PD.BCST ln2LoF64<>+0(SB), Z2, Z7
+	VBROADCASTSD      expQ9F64<>+0(SB), Z9
+	VFMADD213PD.BCST  expQ8F64<>+0(SB), Z7, Z9
+	VFMADD213PD.BCST  expQ7F64<>+0(SB), Z7, Z9
+	VFMADD213PD.BCST  expQ6F64<>+0(SB), Z7, Z9
+	VFMADD213PD.BCST  expQ5F64<>+0(SB), Z7, Z9
+	VFMADD213PD.BCST  expQ4F64<>+0(SB), Z7, Z9
+	VFMADD213PD.BCST  expQ3F64<>+0(SB), Z7, Z9
+	VFMADD213PD.BCST  expQ2F64<>+0(SB), Z7, Z9
+	VFMADD213PD.BCST  expQ1F64<>+0(SB), Z7, Z9
+	VFMADD213PD.BCST  expQ0F64<>+0(SB), Z7, Z9
+	VBROADCASTSD      oneF64<>+0(SB), Z4
+	VSCALEFPD         Z2, Z4, Z4
+	VMULPD            Z7, Z7, Z2
+	VMOVAPS           Z7, Z8
+	VFMADD231PD       Z9, Z2, Z8
+	VMULPD            Z4, Z8, Z8
+	VSUBPD.BCST       oneF64<>+0(SB), Z4, Z5
+	VFMADD231PD       Z4, Z7, Z5
+	VMULPD            Z4, Z2, Z2
+	VMULPD            Z9, Z2, Z2
+	VADDPD            Z2, Z5, Z5
+	VMULPD.BCST       halfF64<>+0(SB), Z3, Z2
+	VBROADCASTSD      twoOverPiF64<>+0(SB), Z9
+	VFMADD213PD.BCST  roundF64<>+0(SB), Z2, Z9
+	VSUBPD.BCST       roundF64<>+0(SB), Z9, Z7
+	VMOVAPS           Z2, Z0
+	VFNMADD231PD.BCST halfPi1F64<>+0(SB), Z7, Z0
+	VFNMADD231PD.BCST halfPi2F64<>+0(SB), Z7, Z0
+	VFNMADD231PD.BCST halfPi3F64<>+0(SB), Z7, Z0
+	VMULPD            Z0, Z0, Z7
+	VBROADCASTSD      sinP5F64<>+0(SB), Z1
+	VFMADD213PD.BCST  sinP4F64<>+0(SB), Z7, Z1
+	VFMADD213PD.BCST  sinP3F64<>+0(SB), Z7, Z1
+	VFMADD213PD.BCST  sinP2F64<>+0(SB), Z7, Z1
+	VFMADD213PD.BCST  sinP1F64<>+0(SB), Z7, Z1
+	VFMADD213PD.BCST  sinP0F64<>+0(SB), Z7, Z1
+	VMULPD            Z1, Z7, Z1
+	VFMADD231PD       Z1, Z0, Z0
+	VBROADCASTSD      cosP5F64<>+0(SB), Z1
+	VFMADD213PD.BCST  cosP4F64<>+0(SB), Z7, Z1
+	VFMADD213PD.BCST  cosP3F64<>+0(SB), Z7, Z1
+	VFMADD213PD.BCST  cosP2F64<>+0(SB), Z7, Z1
+	VFMADD213PD.BCST  cosP1F64<>+0(SB), Z7, Z1
+	VFMADD213PD.BCST  cosP0F64<>+0(SB), Z7, Z1
+	VFMADD213PD.BCST  minusHalfF64<>+0(SB), Z7, Z1
+	VFMADD213PD.BCST  oneF64<>+0(SB), Z7, Z1
+	VPTESTMQ.BCST     bit0F64<>+0(SB), Z9, K3
+	VBLENDMPD         Z1, Z0, K3, Z7
+	VBLENDMPD         Z0, Z1, K3, Z1
+	VPADDQ.BCST       oneIF64<>+0(SB), Z9, Z0
+	VPSLLQ            $0x3e, Z0, Z0
+	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z0, Z1
+	VPSLLQ            $0x3e, Z9, Z9
+	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z9, Z7
+	VFIXUPIMMPD.BCST  $0x00, zeroStaysF64<>+0(SB), Z2, Z7
+	VBROADCASTSD      twoOverPiF64<>+0(SB), Z2
+	VFMADD213PD.BCST  roundF64<>+0(SB), Z3, Z2
+	VSUBPD.BCST       roundF64<>+0(SB), Z2, Z9
+	VMOVAPS           Z3, Z1
+	VFNMADD231PD.BCST halfPi1F64<>+0(SB), Z9, Z1
+	VFNMADD231PD.BCST halfPi2F64<>+0(SB), Z9, Z1
+	VFNMADD231PD.BCST halfPi3F64<>+0(SB), Z9, Z1
+	VMULPD            Z1, Z1, Z9
+	VBROADCASTSD      sinP5F64<>+0(SB), Z0
+	VFMADD213PD.BCST  sinP4F64<>+0(SB), Z9, Z0
+	VFMADD213PD.BCST  sinP3F64<>+0(SB), Z9, Z0
+	VFMADD213PD.BCST  sinP2F64<>+0(SB), Z9, Z0
+	VFMADD213PD.BCST  sinP1F64<>+0(SB), Z9, Z0
+	VFMADD213PD.BCST  sinP0F64<>+0(SB), Z9, Z0
+	VMULPD            Z0, Z9, Z0
+	VFMADD231PD       Z0, Z1, Z1
+	VBROADCASTSD      cosP5F64<>+0(SB), Z0
+	VFMADD213PD.BCST  cosP4F64<>+0(SB), Z9, Z0
+	VFMADD213PD.BCST  cosP3F64<>+0(SB), Z9, Z0
+	VFMADD213PD.BCST  cosP2F64<>+0(SB), Z9, Z0
+	VFMADD213PD.BCST  cosP1F64<>+0(SB), Z9, Z0
+	VFMADD213PD.BCST  cosP0F64<>+0(SB), Z9, Z0
+	VFMADD213PD.BCST  minusHalfF64<>+0(SB), Z9, Z0
+	VFMADD213PD.BCST  oneF64<>+0(SB), Z9, Z0
+	VPTESTMQ.BCST     bit0F64<>+0(SB), Z2, K3
+	VBLENDMPD         Z0, Z1, K3, Z9
+	VBLENDMPD         Z1, Z0, K3, Z0
+	VPADDQ.BCST       oneIF64<>+0(SB), Z2, Z1
+	VPSLLQ            $0x3e, Z1, Z1
+	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z1, Z0
+	VPSLLQ            $0x3e, Z2, Z2
+	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z2, Z9
+	VFIXUPIMMPD.BCST  $0x00, zeroStaysF64<>+0(SB), Z3, Z9
+	VMULPD            Z0, Z4, Z2
+	VFMADD231PD       Z0, Z8, Z2
+	VMULPD            Z9, Z4, Z4
+	VFMADD231PD       Z9, Z8, Z4
+	VCMPPD.BCST       $0x11, halfF64<>+0(SB), Z0, K3
+	VSUBPD.BCST       oneF64<>+0(SB), Z2, Z2
+	VADDPD            Z7, Z7, Z8
+	VMULPD            Z0, Z5, Z5
+	VFNMADD231PD      Z7, Z8, Z5
+	VBLENDMPD         Z2, Z5, K3, Z5
+	VPANDQ.BCST       absF64<>+0(SB), Z6, Z2
+	VPANDQ.BCST       absF64<>+0(SB), Z3, Z8
+	VMAXPD            Z8, Z2, Z2
+	VCMPPD.BCST       $0x11, smallZetaF64<>+0(SB), Z2, K3
+	VMULPD            Z3, Z3, Z2
+	VMOVAPS           Z2, Z8
+	VFMSUB231PD       Z3, Z3, Z8
+	VFMADD231PD       Z6, Z6, Z2
+	VADDPD            Z8, Z2, Z2
+	VBLENDMPD.BCST    oneF64<>+0(SB), Z2, K3, Z2
+	VMULPD            Z3, Z4, Z8
+	VMOVAPS           Z8, Z7
+	VFMSUB231PD       Z3, Z4, Z7
+	VFMADD231PD       Z6, Z5, Z8
+	VADDPD            Z7, Z8, Z8
+	VDIVPD            Z2, Z8, Z8
+	VMULPD            Z3, Z5, Z7
+	VFNMADD213PD      Z7, Z3, Z5
+	VFMSUB231PD       Z6, Z4, Z7
+	VADDPD            Z5, Z7, Z7
+	VDIVPD            Z2, Z7, Z7
+	VBROADCASTSD      twentyFourthF64<>+0(SB), Z2
+	VFMADD213PD.BCST  sixthF64<>+0(SB), Z6, Z2
+	VMULPD.BCST       twentyFourthF64<>+0(SB), Z3, Z5
+	VMULPD            Z3, Z5, Z4
+	VFMSUB231PD       Z6, Z2, Z4
+	VADDPD.BCST       halfF64<>+0(SB), Z4, Z4
+	VMULPD            Z6, Z5, Z5
+	VFMADD231PD       Z3, Z2, Z5
+	VMULPD            Z3, Z5, Z2
+	VFMSUB231PD       Z6, Z4, Z2
+	VADDPD.BCST       oneF64<>+0(SB), Z2, Z2
+	VMULPD            Z6, Z5, Z5
+	VFMADD231PD       Z3, Z4, Z5
+	VBLENDMPD         Z2, Z8, K3, Z8
+	VBLENDMPD         Z5, Z7, K3, Z7
+	VSUBPD.BCST       oneF64<>+0(SB), Z8, Z5
+	VPANDQ.BCST       absF64<>+0(SB), Z6, Z2
+	VPANDQ.BCST       absF64<>+0(SB), Z3, Z4
+	VMAXPD            Z4, Z2, Z2
+	VCMPPD.BCST       $0x12, oneF64<>+0(SB), Z2, K3
+	VBROADCASTSD      psi18F64<>+0(SB), Z2
+	VFMADD213PD.BCST  psi17F64<>+0(SB), Z6, Z2
+	VMULPD.BCST       psi18F64<>+0(SB), Z3, Z4
+	VBROADCASTSD      psi16F64<>+0(SB), Z0
+	VFMADD231PD       Z6, Z2, Z0
+	VFNMADD231PD      Z3, Z4, Z0
+	VMULPD            Z3, Z2, Z2
+	VFMADD231PD       Z6, Z4, Z2
+	VBROADCASTSD      psi15F64<>+0(SB), Z4
+	VFMADD231PD       Z6, Z0, Z4
+	VFNMADD231PD      Z3, Z2, Z4
+	VMULPD            Z3, Z0, Z0
+	VFMADD231PD       Z6, Z2, Z0
+	VBROADCASTSD      psi14F64<>+0(SB), Z2
+	VFMADD231PD       Z6, Z4, Z2
+	VFNMADD231PD      Z3, Z0, Z2
+	VMULPD            Z3, Z4, Z4
+	VFMADD231PD       Z6, Z0, Z4
+	VBROADCASTSD      psi13F64<>+0(SB), Z0
+	VFMADD231PD       Z6, Z2, Z0
+	VFNMADD231PD      Z3, Z4, Z0
+	VMULPD            Z3, Z2, Z2
+	VFMADD231PD       Z6, Z4, Z2
+	VBROADCASTSD      psi12F64<>+0(SB), Z4
+	VFMADD231PD       Z6, Z0, Z4
+	VFNMADD231PD      Z3, Z2, Z4
+	VMULPD            Z3, Z0, Z0
+	VFMADD231PD       Z6, Z2, Z0
+	VBROADCASTSD      psi11F64<>+0(SB), Z2
+	VFMADD231PD       Z6, Z4, Z2
+	VFNMADD231PD      Z3, Z0, Z2
+	VMULPD            Z3, Z4, Z4
+	VFMADD231PD       Z6, Z0, Z4
+	VBROADCASTSD      psi10F64<>+0(SB), Z0
+	VFMADD231PD       Z6, Z2, Z0
+	VFNMADD231PD      Z3, Z4, Z0
+	VMULPD            Z3, Z2, Z2
+	VFMADD231PD       Z6, Z4, Z2
+	VBROADCASTSD      psi9F64<>+0(SB), Z4
+	VFMADD231PD       Z6, Z0, Z4
+	VFNMADD231PD      Z3, Z2, Z4
+	VMULPD            Z3, Z0, Z0
+	VFMADD231PD       Z6, Z2, Z0
+	VBROADCASTSD      psi8F64<>+0(SB), Z2
+	VFMADD231PD       Z6, Z4, Z2
+	VFNMADD231PD      Z3, Z0, Z2
+	VMULPD            Z3, Z4, Z4
+	VFMADD231PD       Z6, Z0, Z4
+	VBROADCASTSD      psi7F64<>+0(SB), Z0
+	VFMADD231PD       Z6, Z2, Z0
+	VFNMADD231PD      Z3, Z4, Z0
+	VMULPD            Z3, Z2, Z2
+	VFMADD231PD       Z6, Z4, Z2
+	VBROADCASTSD      psi6F64<>+0(SB), Z4
+	VFMADD231PD       Z6, Z0, Z4
+	VFNMADD231PD      Z3, Z2, Z4
+	VMULPD            Z3, Z0, Z0
+	VFMADD231PD       Z6, Z2, Z0
+	VBROADCASTSD      psi5F64<>+0(SB), Z2
+	VFMADD231PD       Z6, Z4, Z2
+	VFNMADD231PD      Z3, Z0, Z2
+	VMULPD            Z3, Z4, Z4
+	VFMADD231PD       Z6, Z0, Z4
+	VBROADCASTSD      psi4F64<>+0(SB), Z0
+	VFMADD231PD       Z6, Z2, Z0
+	VFNMADD231PD      Z3, Z4, Z0
+	VMULPD            Z3, Z2, Z2
+	VFMADD231PD       Z6, Z4, Z2
+	VBROADCASTSD      psi3F64<>+0(SB), Z4
+	VFMADD231PD       Z6, Z0, Z4
+	VFNMADD231PD      Z3, Z2, Z4
+	VMULPD            Z3, Z0, Z0
+	VFMADD231PD       Z6, Z2, Z0
+	VBROADCASTSD      psi2F64<>+0(SB), Z2
+	VFMADD231PD       Z6, Z4, Z2
+	VFNMADD231PD      Z3, Z0, Z2
+	VMULPD            Z3, Z4, Z4
+	VFMADD231PD       Z6, Z0, Z4
+	VBROADCASTSD      psi1F64<>+0(SB), Z0
+	VFMADD231PD       Z6, Z2, Z0
+	VFNMADD231PD      Z3, Z4, Z0
+	VMULPD            Z3, Z2, Z2
+	VFMADD231PD       Z6, Z4, Z2
+	VBROADCASTSD      psi0F64<>+0(SB), Z4
+	VFMADD231PD       Z6, Z0, Z4
+	VFNMADD231PD      Z3, Z2, Z4
+	VMULPD            Z3, Z0, Z0
+	VFMADD231PD       Z6, Z2, Z0
+	VMULPD            Z3, Z3, Z2
+	VMOVAPS           Z2, Z9
+	VFMSUB231PD       Z3, Z3, Z9
+	VFMADD231PD       Z6, Z6, Z2
+	VADDPD            Z9, Z2, Z2
+	VBLENDMPD.BCST    oneF64<>+0(SB), Z2, K3, Z2
+	VMULPD            Z3, Z7, Z9
+	VMOVAPS           Z9, Z1
+	VFMSUB231PD       Z3, Z7, Z1
+	VFMADD231PD       Z6, Z5, Z9
+	VADDPD            Z1, Z9, Z9
+	VDIVPD            Z2, Z9, Z9
+	VMULPD            Z3, Z5, Z1
+	VFNMADD213PD      Z1, Z3, Z5
+	VFMSUB231PD       Z6, Z7, Z1
+	VADDPD            Z5, Z1, Z1
+	VDIVPD            Z2, Z1, Z1
+	VBLENDMPD         Z4, Z9, K3, Z9
+	VBLENDMPD         Z0, Z1, K3, Z1
+	VMOVUPD.Z         (CX)(SI*2), K1, Z0
+	VPXORQ.BCST       signF64<>+0(SB), Z0, Z0
+	VMOVUPD.Z         (CX)(DI*1), K1, Z4
+	VPXORQ.BCST       signF64<>+0(SB), Z4, Z4
+	VMULPD            Z4, Z1, Z2
+	VMOVAPS           Z2, Z5
+	VFNMADD231PD      Z4, Z1, Z5
+	VFMSUB231PD       Z0, Z9, Z2
+	VADDPD            Z5, Z2, Z2
+	VMULPD            Z4, Z9, Z5
+	VFMSUB213PD       Z5, Z4, Z9
+	VFMADD231PD       Z0, Z1, Z5
+	VADDPD            Z9, Z5, Z5
+	VPXORQ.BCST       signF64<>+0(SB), Z5, Z9
+	VPXORQ.BCST       signF64<>+0(SB), Z7, Z1
+	KANDW             K1, K2, K2
+	KMOVW             K2, CX
+	TESTQ             CX, CX
+	JE                easy7
+	KANDNW            K1, K2, K1
+	VBROADCASTSD      oneF64<>+0(SB), Z0
+	VMOVUPD           Z0, K1, (AX)
+	VBROADCASTSD      zeroF64<>+0(SB), Z0
+	VMOVUPD           Z0, K1, (AX)(SI*1)
+	VBROADCASTSD      zeroF64<>+0(SB), Z0
+	VMOVUPD           Z0, K1, (AX)(SI*2)
+	VBROADCASTSD      zeroF64<>+0(SB), Z0
+	VMOVUPD           Z0, K1, (AX)(DI*1)
+	VBROADCASTSD      zeroF64<>+0(SB), Z0
+	VMOVUPD           Z0, K1, (AX)(SI*4)
+	VBROADCASTSD      oneF64<>+0(SB), Z0
+	VMOVUPD           Z0, K1, (AX)(R8*1)
+	VBROADCASTSD      zeroF64<>+0(SB), Z0
+	VMOVUPD           Z0, K1, (AX)(DI*2)
+	VBROADCASTSD      zeroF64<>+0(SB), Z0
+	VMOVUPD           Z0, K1, (AX)(R9*1)
+	VMOVUPD           Z2, K1, (AX)(SI*8)
+	VMOVUPD           Z9, K1, (AX)(R10*1)
+	VMOVUPD           Z8, K1, (AX)(R8*2)
+	VMOVUPD           Z1, K1, (AX)(R11*1)
+	VMOVUPD           Z5, K1, (AX)(DI*4)
+	VMOVUPD           Z2, K1, (AX)(R12*1)
+	VMOVUPD           Z7, K1, (AX)(R9*2)
+	VMOVUPD           Z8, K1, (AX)(R13*1)
+	MOVQ              BX, AX
+	SUBQ              DX, BX
+	MOVQ              BX, at+40(FP)
+	MOVQ              AX, next+48(FP)
+	MOVQ              CX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy7:
+	VBROADCASTSD oneF64<>+0(SB), Z0
+	VMOVUPD      Z0, K1, (AX)
+	VBROADCASTSD zeroF64<>+0(SB), Z0
+	VMOVUPD      Z0, K1, (AX)(SI*1)
+	VBROADCASTSD zeroF64<>+0(SB), Z0
+	VMOVUPD      Z0, K1, (AX)(SI*2)
+	VBROADCASTSD zeroF64<>+0(SB), Z0
+	VMOVUPD      Z0, K1, (AX)(DI*1)
+	VBROADCASTSD zeroF64<>+0(SB), Z0
+	VMOVUPD      Z0, K1, (AX)(SI*4)
+	VBROADCASTSD oneF64<>+0(SB), Z0
+	VMOVUPD      Z0, K1, (AX)(R8*1)
+	VBROADCASTSD zeroF64<>+0(SB), Z0
+	VMOVUPD      Z0, K1, (AX)(DI*2)
+	VBROADCASTSD zeroF64<>+0(SB), Z0
+	VMOVUPD      Z0, K1, (AX)(R9*1)
+	VMOVUPD      Z2, K1, (AX)(SI*8)
+	VMOVUPD      Z9, K1, (AX)(R10*1)
+	VMOVUPD      Z8, K1, (AX)(R8*2)
+	VMOVUPD      Z1, K1, (AX)(R11*1)
+	VMOVUPD      Z5, K1, (AX)(DI*4)
+	VMOVUPD      Z2, K1, (AX)(R12*1)
+	VMOVUPD      Z7, K1, (AX)(R9*2)
+	VMOVUPD      Z8, K1, (AX)(R13*1)
+
+done5:
+	XORQ AX, AX
+	MOVQ BX, at+40(FP)
+	MOVQ BX, next+48(FP)
+	MOVQ AX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+// func leftJacobianInvSim2F32AVX2(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
+// Requires: AVX, AVX2, FMA3
+TEXT ·leftJacobianInvSim2F32AVX2(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ n+24(FP), DX
+	MOVQ stride+32(FP), SI
+	SHLQ $0x02, SI
+	LEAQ (SI)(SI*2), DI
+	LEAQ (DI)(SI*2), R8
+	LEAQ (R8)(SI*2), R9
+	LEAQ (R9)(SI*2), R10
+	LEAQ (R10)(SI*2), R11
+	LEAQ (R11)(SI*2), R12
+	LEAQ (R12)(SI*2), R13
+	MOVQ DX, BX
+	SUBQ $+8, DX
+	JL   next2
+
+loop1:
+	VMOVUPS      (CX), Y0
+	VANDPS       absF32<>+0(SB), Y0, Y1
+	VCMPPS       $0x16, zetaLimit<>+0(SB), Y1, Y1
+	VMOVUPS      (CX)(SI*1), Y2
+	VANDPS       absF32<>+0(SB), Y2, Y3
+	VCMPPS       $0x16, limit<>+0(SB), Y3, Y3
+	VORPS        Y1, Y3, Y3
+	VMOVUPS      log2e<>+0(SB), Y1
+	VFMADD213PS  roundF32<>+0(SB), Y0, Y1
+	VSUBPS       roundF32<>+0(SB), Y1, Y1
+	VMOVAPS      Y0, Y4
+	VFNMADD231PS ln2Hi<>+0(SB), Y1, Y4
+	VFNMADD231PS ln2Lo<>+0(SB), Y1, Y4
+	VMOVUPS      expC6<>+0(SB), Y5
+	VFMADD213PS  expC5<>+0(SB), Y4, Y5
+	VFMADD213PS  expC4<>+0(SB), Y4, Y5
+	VFMADD213PS  expC3<>+0(SB), Y4, Y5
+	VFMADD213PS  expC2<>+0(SB), Y4, Y5
+	VMOVUPS      half<>+0(SB), Y6
+	VFMADD213PS  roundF32<>+0(SB), Y1, Y6
+	VSUBPS       roundF32<>+0(SB), Y6, Y7
+	VSUBPS       Y7, Y1, Y7
+	VADDPS       roundF32<>+0(SB), Y7, Y7
+	VPSLLD       $0x17, Y6, Y6
+	VPADDD       one<>+0(SB), Y6, Y6
+	VMULPS       one<>+0(SB), Y6, Y6
+	VPSLLD       $0x17, Y7, Y7
+	VPADDD       one<>+0(SB), Y7, Y7
+	VMULPS       Y7, Y6, Y6
+	VMULPS       Y4, Y4, Y7
+	VMOVAPS      Y4, Y8
+	VFMADD231PS  Y5, Y7, Y8
+	VMULPS       Y6, Y8, Y8
+	VSUBPS       one<>+0(SB), Y6, Y9
+	VMOVAPS      Y9, Y10
+	VFMADD231PS  Y6, Y4, Y10
+	VMULPS       Y6, Y7, Y7
+	VMULPS       Y5, Y7, Y7
+	VMOVAPS      Y0, Y5
+	VFNMADD231PS ln2Hi<>+0(SB), Y1, Y5
+	VSUBPS       Y4, Y5, Y5
+	VFNMADD231PS ln2Lo<>+0(SB), Y1, Y5
+	VSUBPS       Y10, Y9, Y9
+	VFMADD231PS  Y6, Y4, Y9
+	VFMADD231PS  Y6, Y5, Y9
+	VADDPS       Y9, Y7, Y7
+	VADDPS       Y7, Y10, Y10
+	VMULPS       half<>+0(SB), Y2, Y7
+	VANDPS       absF32<>+0(SB), Y7, Y9
+	VMOVUPS      twoOverPi<>+0(SB), Y5
+	VFMADD213PS  roundF32<>+0(SB), Y9, Y5
+	VSUBPS       roundF32<>+0(SB), Y5, Y4
+	VFNMADD231PS halfPi1<>+0(SB), Y4, Y9
+	VFNMADD231PS halfPi2<>+0(SB), Y4, Y9
+	VFNMADD231PS halfPi3<>+0(SB), Y4, Y9
+	VMULPS       Y9, Y9, Y4
+	VMOVUPS      sinP2<>+0(SB), Y1
+	VFMADD213PS  sinP1<>+0(SB), Y4, Y1
+	VFMADD213PS  sinP0<>+0(SB), Y4, Y1
+	VMULPS       Y1, Y4, Y1
+	VFMADD231PS  Y1, Y9, Y9
+	VMOVUPS      cosP2<>+0(SB), Y1
+	VFMADD213PS  cosP1<>+0(SB), Y4, Y1
+	VFMADD213PS  cosP0<>+0(SB), Y4, Y1
+	VFMADD213PS  minusHalf<>+0(SB), Y4, Y1
+	VFMADD213PS  one<>+0(SB), Y4, Y1
+	VPSLLD       $0x1f, Y5, Y4
+	VBLENDVPS    Y4, Y1, Y9, Y11
+	VBLENDVPS    Y4, Y9, Y1, Y1
+	VPSLLD       $0x1e, Y5, Y9
+	VPADDD       oneI<>+0(SB), Y5, Y5
+	VPSLLD       $0x1e, Y5, Y5
+	VANDPS       signF32<>+0(SB), Y5, Y5
+	VXORPS       Y5, Y1, Y1
+	VXORPS       Y7, Y9, Y9
+	VANDPS       signF32<>+0(SB), Y9, Y9
+	VXORPS       Y9, Y11, Y11
+	VANDPS       absF32<>+0(SB), Y2, Y9
+	VMOVUPS      twoOverPi<>+0(SB), Y7
+	VFMADD213PS  roundF32<>+0(SB), Y9, Y7
+	VSUBPS       roundF32<>+0(SB), Y7, Y1
+	VFNMADD231PS halfPi1<>+0(SB), Y1, Y9
+	VFNMADD231PS halfPi2<>+0(SB), Y1, Y9
+	VFNMADD231PS halfPi3<>+0(SB), Y1, Y9
+	VMULPS       Y9, Y9, Y1
+	VMOVUPS      sinP2<>+0(SB), Y5
+	VFMADD213PS  sinP1<>+0(SB), Y1, Y5
+	VFMADD213PS  sinP0<>+0(SB), Y1, Y5
+	VMULPS       Y5, Y1, Y5
+	VFMADD231PS  Y5, Y9, Y9
+	VMOVUPS      cosP2<>+0(SB), Y5
+	VFMADD213PS  cosP1<>+0(SB), Y1, Y5
+	VFMADD213PS  cosP0<>+0(SB), Y1, Y5
+	VFMADD213PS  minusHalf<>+0(SB), Y1, Y5
+	VFMADD213PS  one<>+0(SB), Y1, Y5
+	VPSLLD       $0x1f, Y7, Y1
+	VBLENDVPS    Y1, Y5, Y9, Y4
+	VBLENDVPS    Y1, Y9, Y5, Y5
+	VPSLLD       $0x1e, Y7, Y9
+	VPADDD       oneI<>+0(SB), Y7, Y7
+	VPSLLD       $0x1e, Y7, Y7
+	VANDPS       signF32<>+0(SB), Y7, Y7
+	VXORPS       Y7, Y5, Y5
+	VXORPS       Y2, Y9, Y9
+	VANDPS       signF32<>+0(SB), Y9, Y9
+	VXORPS       Y9, Y4, Y4
+	VMULPS       Y5, Y6, Y9
+	VFMADD231PS  Y5, Y8, Y9
+	VMULPS       Y4, Y6, Y6
+	VFMADD231PS  Y4, Y8, Y6
+	VCMPPS       $0x11, half<>+0(SB), Y5, Y8
+	VSUBPS       one<>+0(SB), Y9, Y9
+	VADDPS       Y11, Y11, Y4
+	VMULPS       Y5, Y10, Y10
+	VFNMADD231PS Y11, Y4, Y10
+	VBLENDVPS    Y8, Y9, Y10, Y10
+	VANDPS       absF32<>+0(SB), Y0, Y9
+	VANDPS       absF32<>+0(SB), Y2, Y8
+	VMAXPS       Y8, Y9, Y9
+	VCMPPS       $0x11, smallZeta<>+0(SB), Y9, Y9
+	VMULPS       Y6, Y6, Y8
+	VMOVAPS      Y8, Y4
+	VFMSUB231PS  Y6, Y6, Y4
+	VFMADD231PS  Y10, Y10, Y8
+	VADDPS       Y4, Y8, Y8
+	VBLENDVPS    Y9, one<>+0(SB), Y8, Y8
+	VMULPS       Y6, Y2, Y4
+	VMOVAPS      Y4, Y11
+	VFMSUB231PS  Y6, Y2, Y11
+	VFMADD231PS  Y10, Y0, Y4
+	VADDPS       Y11, Y4, Y4
+	VDIVPS       Y8, Y4, Y4
+	VMULPS       Y6, Y0, Y11
+	VFNMADD213PS Y11, Y0, Y6
+	VFMSUB231PS  Y10, Y2, Y11
+	VADDPS       Y6, Y11, Y11
+	VDIVPS       Y8, Y11, Y11
+	VMULPS       Y2, Y2, Y8
+	VFMSUB231PS  Y0, Y0, Y8
+	VMOVUPS      minusHalf<>+0(SB), Y6
+	VFMADD213PS  one<>+0(SB), Y0, Y6
+	VFMADD231PS  twelfth<>+0(SB), Y8, Y6
+	VADDPS       Y0, Y0, Y8
+	VMULPS       Y2, Y8, Y8
+	VMULPS       minusHalf<>+0(SB), Y2, Y10
+	VFMADD231PS  twelfth<>+0(SB), Y8, Y10
+	VBLENDVPS    Y9, Y6, Y4, Y4
+	VBLENDVPS    Y9, Y10, Y11, Y11
+	VMULPS       zero<>+0(SB), Y11, Y10
+	VMOVAPS      Y10, Y9
+	VFNMADD231PS zero<>+0(SB), Y11, Y9
+	VFMSUB231PS  one<>+0(SB), Y4, Y10
+	VADDPS       Y9, Y10, Y10
+	VMULPS       zero<>+0(SB), Y4, Y9
+	VFMSUB132PS  zero<>+0(SB), Y9, Y4
+	VFMADD231PS  one<>+0(SB), Y11, Y9
+	VADDPS       Y4, Y9, Y9
+	VMOVUPS      one<>+0(SB), Y4
+	VSUBPS       Y10, Y4, Y4
+	VXORPS       signF32<>+0(SB), Y9, Y11
+	VANDPS       absF32<>+0(SB), Y0, Y6
+	VANDPS       absF32<>+0(SB), Y2, Y8
+	VMAXPS       Y8, Y6, Y6
+	VCMPPS       $0x12, one<>+0(SB), Y6, Y6
+	VMOVUPS      psi11<>+0(SB), Y8
+	VFMADD213PS  psi10<>+0(SB), Y0, Y8
+	VMULPS       psi11<>+0(SB), Y2, Y5
+	VMOVUPS      psi9<>+0(SB), Y7
+	VFMADD231PS  Y0, Y8, Y7
+	VFNMADD231PS Y2, Y5, Y7
+	VMULPS       Y2, Y8, Y8
+	VFMADD231PS  Y0, Y5, Y8
+	VMOVUPS      psi8<>+0(SB), Y5
+	VFMADD231PS  Y0, Y7, Y5
+	VFNMADD231PS Y2, Y8, Y5
+	VMULPS       Y2, Y7, Y7
+	VFMADD231PS  Y0, Y8, Y7
+	VMOVUPS      psi7<>+0(SB), Y8
+	VFMADD231PS  Y0, Y5, Y8
+	VFNMADD231PS Y2, Y7, Y8
+	VMULPS       Y2, Y5, Y5
+	VFMADD231PS  Y0, Y7, Y5
+	VMOVUPS      psi6<>+0(SB), Y7
+	VFMADD231PS  Y0, Y8, Y7
+	VFNMADD231PS Y2, Y5, Y7
+	VMULPS       Y2, Y8, Y8
+	VFMADD231PS  Y0, Y5, Y8
+	VMOVUPS      psi5<>+0(SB), Y5
+	VFMADD231PS  Y0, Y7, Y5
+	VFNMADD231PS Y2, Y8, Y5
+	VMULPS       Y2, Y7, Y7
+	VFMADD231PS  Y0, Y8, Y7
+	VMOVUPS      psi4<>+0(SB), Y8
+	VFMADD231PS  Y0, Y5, Y8
+	VFNMADD231PS Y2, Y7, Y8
+	VMULPS       Y2, Y5, Y5
+	VFMADD231PS  Y0, Y7, Y5
+	VMOVUPS      psi3<>+0(SB), Y7
+	VFMADD231PS  Y0, Y8, Y7
+	VFNMADD231PS Y2, Y5, Y7
+	VMULPS       Y2, Y8, Y8
+	VFMADD231PS  Y0, Y5, Y8
+	VMOVUPS      psi2<>+0(SB), Y5
+	VFMADD231PS  Y0, Y7, Y5
+	VFNMADD231PS Y2, Y8, Y5
+	VMULPS       Y2, Y7, Y7
+	VFMADD231PS  Y0, Y8, Y7
+	VMOVUPS      psi1<>+0(SB), Y8
+	VFMADD231PS  Y0, Y5, Y8
+	VFNMADD231PS Y2, Y7, Y8
+	VMULPS       Y2, Y5, Y5
+	VFMADD231PS  Y0, Y7, Y5
+	VMOVUPS      psi0<>+0(SB), Y7
+	VFMADD231PS  Y0, Y8, Y7
+	VFNMADD231PS Y2, Y5, Y7
+	VMULPS       Y2, Y8, Y8
+	VFMADD231PS  Y0, Y5, Y8
+	VMULPS       Y9, Y8, Y5
+	VMOVAPS      Y5, Y1
+	VFNMADD231PS Y9, Y8, Y1
+	VFMSUB231PS  Y10, Y7, Y5
+	VADDPS       Y1, Y5, Y5
+	VMULPS       Y9, Y7, Y1
+	VFMSUB213PS  Y1, Y9, Y7
+	VFMADD231PS  Y10, Y8, Y1
+	VADDPS       Y7, Y1, Y1
+	VMULPS       Y2, Y2, Y7
+	VMOVAPS      Y7, Y8
+	VFMSUB231PS  Y2, Y2, Y8
+	VFMADD231PS  Y0, Y0, Y7
+	VADDPS       Y8, Y7, Y7
+	VBLENDVPS    Y6, one<>+0(SB), Y7, Y7
+	VMULPS       Y2, Y11, Y8
+	VMOVAPS      Y8, Y12
+	VFMSUB231PS  Y2, Y11, Y12
+	VFMADD231PS  Y0, Y4, Y8
+	VADDPS       Y12, Y8, Y8
+	VDIVPS       Y7, Y8, Y8
+	VMULPS       Y2, Y4, Y12
+	VFNMADD213PS Y12, Y2, Y4
+	VFMSUB231PS  Y0, Y11, Y12
+	VADDPS       Y4, Y12, Y12
+	VDIVPS       Y7, Y12, Y12
+	VBLENDVPS    Y6, Y5, Y8, Y8
+	VBLENDVPS    Y6, Y1, Y12, Y12
+	VMOVUPS      (CX)(DI*1), Y1
+	VMULPS       Y1, Y12, Y6
+	VMOVAPS      Y6, Y5
+	VFNMADD231PS Y1, Y12, Y5
+	VMOVUPS      (CX)(SI*2), Y7
+	VFMSUB231PS  Y7, Y8, Y6
+	VADDPS       Y5, Y6, Y6
+	VMULPS       Y1, Y8, Y5
+	VFMSUB213PS  Y5, Y1, Y8
+	VFMADD231PS  Y7, Y12, Y5
+	VADDPS       Y8, Y5, Y5
+	VXORPS       signF32<>+0(SB), Y5, Y8
+	VXORPS       signF32<>+0(SB), Y9, Y12
+	VMOVMSKPS    Y3, R14
+	TESTQ        R14, R14
+	JE           easy4
+	VPCMPEQD     Y7, Y7, Y7
+	VXORPS       Y3, Y7, Y7
+	VMOVUPS      one<>+0(SB), Y3
+	VMASKMOVPS   Y3, Y7, (AX)
+	VMOVUPS      zero<>+0(SB), Y3
+	VMASKMOVPS   Y3, Y7, (AX)(SI*1)
+	VMOVUPS      zero<>+0(SB), Y3
+	VMASKMOVPS   Y3, Y7, (AX)(SI*2)
+	VMOVUPS      zero<>+0(SB), Y3
+	VMASKMOVPS   Y3, Y7, (AX)(DI*1)
+	VMOVUPS      zero<>+0(SB), Y3
+	VMASKMOVPS   Y3, Y7, (AX)(SI*4)
+	VMOVUPS      one<>+0(SB), Y3
+	VMASKMOVPS   Y3, Y7, (AX)(R8*1)
+	VMOVUPS      zero<>+0(SB), Y3
+	VMASKMOVPS   Y3, Y7, (AX)(DI*2)
+	VMOVUPS      zero<>+0(SB), Y3
+	VMASKMOVPS   Y3, Y7, (AX)(R9*1)
+	VMASKMOVPS   Y6, Y7, (AX)(SI*8)
+	VMASKMOVPS   Y8, Y7, (AX)(R10*1)
+	VMASKMOVPS   Y10, Y7, (AX)(R8*2)
+	VMASKMOVPS   Y12, Y7, (AX)(R11*1)
+	VMASKMOVPS   Y5, Y7, (AX)(DI*4)
+	VMASKMOVPS   Y6, Y7, (AX)(R12*1)
+	VMASKMOVPS   Y9, Y7, (AX)(R9*2)
+	VMASKMOVPS   Y10, Y7, (AX)(R13*1)
+	MOVQ         BX, AX
+	SUBQ         DX, AX
+	MOVQ         AX, CX
+	SUBQ         $+8, CX
+	MOVQ         CX, at+40(FP)
+	MOVQ         AX, next+48(FP)
+	MOVQ         R14, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy4:
+	VMOVUPS one<>+0(SB), Y7
+	VMOVUPS Y7, (AX)
+	VMOVUPS zero<>+0(SB), Y7
+	VMOVUPS Y7, (AX)(SI*1)
+	VMOVUPS zero<>+0(SB), Y7
+	VMOVUPS Y7, (AX)(SI*2)
+	VMOVUPS zero<>+0(SB), Y7
+	VMOVUPS Y7, (AX)(DI*1)
+	VMOVUPS zero<>+0(SB), Y7
+	VMOVUPS Y7, (AX)(SI*4)
+	VMOVUPS one<>+0(SB), Y7
+	VMOVUPS Y7, (AX)(R8*1)
+	VMOVUPS zero<>+0(SB), Y7
+	VMOVUPS Y7, (AX)(DI*2)
+	VMOVUPS zero<>+0(SB), Y7
+	VMOVUPS Y7, (AX)(R9*1)
+	VMOVUPS Y6, (AX)(SI*8)
+	VMOVUPS Y8, (AX)(R10*1)
+	VMOVUPS Y10, (AX)(R8*2)
+	VMOVUPS Y12, (AX)(R11*1)
+	VMOVUPS Y5, (AX)(DI*4)
+	VMOVUPS Y6, (AX)(R12*1)
+	VMOVUPS Y9, (AX)(R9*2)
+	VMOVUPS Y10, (AX)(R13*1)
+	ADDQ    $+32, AX
+	ADDQ    $+32, CX
+	SUBQ    $+8, DX
+	JGE     loop1
+
+next2:
+	ADDQ         $+8, DX
+	TESTQ        DX, DX
+	JE           done5
+	LEAQ         tailMaskF32<>+0(SB), R14
+	MOVQ         DX, R15
+	NEGQ         R15
+	LEAQ         32(R14)(R15*4), R14
+	VMOVUPS      (R14), Y10
+	VMASKMOVPS   (CX), Y10, Y10
+	VANDPS       absF32<>+0(SB), Y10, Y9
+	VCMPPS       $0x16, zetaLimit<>+0(SB), Y9, Y9
+	VMOVUPS      (R14), Y6
+	VMASKMOVPS   (CX)(SI*1), Y6, Y6
+	VANDPS       absF32<>+0(SB), Y6, Y5
+	VCMPPS       $0x16, limit<>+0(SB), Y5, Y5
+	VORPS        Y9, Y5, Y5
+	VMOVUPS      log2e<>+0(SB), Y9
+	VFMADD213PS  roundF32<>+0(SB), Y10, Y9
+	VSUBPS       roundF32<>+0(SB), Y9, Y9
+	VMOVAPS      Y10, Y12
+	VFNMADD231PS ln2Hi<>+0(SB), Y9, Y12
+	VFNMADD231PS ln2Lo<>+0(SB), Y9, Y12
+	VMOVUPS      expC6<>+0(SB), Y8
+	VFMADD213PS  expC5<>+0(SB), Y12, Y8
+	VFMADD213PS  expC4<>+0(SB), Y12, Y8
+	VFMADD213PS  expC3<>+0(SB), Y12, Y8
+	VFMADD213PS  expC2<>+0(SB), Y12, Y8
+	VMOVUPS      half<>+0(SB), Y7
+	VFMADD213PS  roundF32<>+0(SB), Y9, Y7
+	VSUBPS       roundF32<>+0(SB), Y7, Y3
+	VSUBPS       Y3, Y9, Y3
+	VADDPS       roundF32<>+0(SB), Y3, Y3
+	VPSLLD       $0x17, Y7, Y7
+	VPADDD       one<>+0(SB), Y7, Y7
+	VMULPS       one<>+0(SB), Y7, Y7
+	VPSLLD       $0x17, Y3, Y3
+	VPADDD       one<>+0(SB), Y3, Y3
+	VMULPS       Y3, Y7, Y7
+	VMULPS       Y12, Y12, Y3
+	VMOVAPS      Y12, Y1
+	VFMADD231PS  Y8, Y3, Y1
+	VMULPS       Y7, Y1, Y1
+	VSUBPS       one<>+0(SB), Y7, Y4
+	VMOVAPS      Y4, Y11
+	VFMADD231PS  Y7, Y12, Y11
+	VMULPS       Y7, Y3, Y3
+	VMULPS       Y8, Y3, Y3
+	VMOVAPS      Y10, Y8
+	VFNMADD231PS ln2Hi<>+0(SB), Y9, Y8
+	VSUBPS       Y12, Y8, Y8
+	VFNMADD231PS ln2Lo<>+0(SB), Y9, Y8
+	VSUBPS       Y11, Y4, Y4
+	VFMADD231PS  Y7, Y12, Y4
+	VFMADD231PS  Y7, Y8, Y4
+	VADDPS       Y4, Y3, Y3
+	VADDPS       Y3, Y11, Y11
+	VMULPS       half<>+0(SB), Y6, Y3
+	VANDPS       absF32<>+0(SB), Y3, Y4
+	VMOVUPS      twoOverPi<>+0(SB), Y8
+	VFMADD213PS  roundF32<>+0(SB), Y4, Y8
+	VSUBPS       roundF32<>+0(SB), Y8, Y12
+	VFNMADD231PS halfPi1<>+0(SB), Y12, Y4
+	VFNMADD231PS halfPi2<>+0(SB), Y12, Y4
+	VFNMADD231PS halfPi3<>+0(SB), Y12, Y4
+	VMULPS       Y4, Y4, Y12
+	VMOVUPS      sinP2<>+0(SB), Y9
+	VFMADD213PS  sinP1<>+0(SB), Y12, Y9
+	VFMADD213PS  sinP0<>+0(SB), Y12, Y9
+	VMULPS       Y9, Y12, Y9
+	VFMADD231PS  Y9, Y4, Y4
+	VMOVUPS      cosP2<>+0(SB), Y9
+	VFMADD213PS  cosP1<>+0(SB), Y12, Y9
+	VFMADD213PS  cosP0<>+0(SB), Y12, Y9
+	VFMADD213PS  minusHalf<>+0(SB), Y12, Y9
+	VFMADD213PS  one<>+0(SB), Y12, Y9
+	VPSLLD       $0x1f, Y8, Y12
+	VBLENDVPS    Y12, Y9, Y4, Y0
+	VBLENDVPS    Y12, Y4, Y9, Y9
+	VPSLLD       $0x1e, Y8, Y4
+	VPADDD       oneI<>+0(SB), Y8, Y8
+	VPSLLD       $0x1e, Y8, Y8
+	VANDPS       signF32<>+0(SB), Y8, Y8
+	VXORPS       Y8, Y9, Y9
+	VXORPS       Y3, Y4, Y4
+	VANDPS       signF32<>+0(SB), Y4, Y4
+	VXORPS       Y4, Y0, Y0
+	VANDPS       absF32<>+0(SB), Y6, Y4
+	VMOVUPS      twoOverPi<>+0(SB), Y3
+	VFMADD213PS  roundF32<>+0(SB), Y4, Y3
+	VSUBPS       roundF32<>+0(SB), Y3, Y9
+	VFNMADD231PS halfPi1<>+0(SB), Y9, Y4
+	VFNMADD231PS halfPi2<>+0(SB), Y9, Y4
+	VFNMADD231PS halfPi3<>+0(SB), Y9, Y4
+	VMULPS       Y4, Y4, Y9
+	VMOVUPS      sinP2<>+0(SB), Y8
+	VFMADD213PS  sinP1<>+0(SB), Y9, Y8
+	VFMADD213PS  sinP0<>+0(SB), Y9, Y8
+	VMULPS       Y8, Y9, Y8
+	VFMADD231PS  Y8, Y4, Y4
+	VMOVUPS      cosP2<>+0(SB), Y8
+	VFMADD213PS  cosP1<>+0(SB), Y9, Y8
+	VFMADD213PS  cosP0<>+0(SB), Y9, Y8
+	VFMADD213PS  minusHalf<>+0(SB), Y9, Y8
+	VFMADD213PS  one<>+0(SB), Y9, Y8
+	VPSLLD       $0x1f, Y3, Y9
+	VBLENDVPS    Y9, Y8, Y4, Y12
+	VBLENDVPS    Y9, Y4, Y8, Y8
+	VPSLLD       $0x1e, Y3, Y4
+	VPADDD       oneI<>+0(SB), Y3, Y3
+	VPSLLD       $0x1e, Y3, Y3
+	VANDPS       signF32<>+0(SB), Y3, Y3
+	VXORPS       Y3, Y8, Y8
+	VXORPS       Y6, Y4, Y4
+	VANDPS       signF32<>+0(SB), Y4, Y4
+	VXORPS       Y4, Y12, Y12
+	VMULPS       Y8, Y7, Y4
+	VFMADD231PS  Y8, Y1, Y4
+	VMULPS       Y12, Y7, Y7
+	VFMADD231PS  Y12, Y1, Y7
+	VCMPPS       $0x11, half<>+0(SB), Y8, Y1
+	VSUBPS       one<>+0(SB), Y4, Y4
+	VADDPS       Y0, Y0, Y12
+	VMULPS       Y8, Y11, Y11
+	VFNMADD231PS Y0, Y12, Y11
+	VBLENDVPS    Y1, Y4, Y11, Y11
+	VANDPS       absF32<>+0(SB), Y10, Y4
+	VANDPS       absF32<>+0(SB), Y6, Y1
+	VMAXPS       Y1, Y4, Y4
+	VCMPPS       $0x11, smallZeta<>+0(SB), Y4, Y4
+	VMULPS       Y7, Y7, Y1
+	VMOVAPS      Y1, Y12
+	VFMSUB231PS  Y7, Y7, Y12
+	VFMADD231PS  Y11, Y11, Y1
+	VADDPS       Y12, Y1, Y1
+	VBLENDVPS    Y4, one<>+0(SB), Y1, Y1
+	VMULPS       Y7, Y6, Y12
+	VMOVAPS      Y12, Y0
+	VFMSUB231PS  Y7, Y6, Y0
+	VFMADD231PS  Y11, Y10, Y12
+	VADDPS       Y0, Y12, Y12
+	VDIVPS       Y1, Y12, Y12
+	VMULPS       Y7, Y10, Y0
+	VFNMADD213PS Y0, Y10, Y7
+	VFMSUB231PS  Y11, Y6, Y0
+	VADDPS       Y7, Y0, Y0
+	VDIVPS       Y1, Y0, Y0
+	VMULPS       Y6, Y6, Y1
+	VFMSUB231PS  Y10, Y10, Y1
+	VMOVUPS      minusHalf<>+0(SB), Y7
+	VFMADD213PS  one<>+0(SB), Y10, Y7
+	VFMADD231PS  twelfth<>+0(SB), Y1, Y7
+	VADDPS       Y10, Y10, Y1
+	VMULPS       Y6, Y1, Y1
+	VMULPS       minusHalf<>+0(SB), Y6, Y11
+	VFMADD231PS  twelfth<>+0(SB), Y1, Y11
+	VBLENDVPS    Y4, Y7, Y12, Y12
+	VBLENDVPS    Y4, Y11, Y0, Y0
+	VMULPS       zero<>+0(SB), Y0, Y11
+	VMOVAPS      Y11, Y4
+	VFNMADD231PS zero<>+0(SB), Y0, Y4
+	VFMSUB231PS  one<>+0(SB), Y12, Y11
+	VADDPS       Y4, Y11, Y11
+	VMULPS       zero<>+0(SB), Y12, Y4
+	VFMSUB132PS  zero<>+0(SB), Y4, Y12
+	VFMADD231PS  one<>+0(SB), Y0, Y4
+	VADDPS       Y12, Y4, Y4
+	VMOVUPS      one<>+0(SB), Y12
+	VSUBPS       Y11, Y12, Y12
+	VXORPS       signF32<>+0(SB), Y4, Y0
+	VANDPS       absF32<>+0(SB), Y10, Y7
+	VANDPS       absF32<>+0(SB), Y6, Y1
+	VMAXPS       Y1, Y7, Y7
+	VCMPPS       $0x12, one<>+0(SB), Y7, Y7
+	VMOVUPS      psi11<>+0(SB), Y1
+	VFMADD213PS  psi10<>+0(SB), Y10, Y1
+	VMULPS       psi11<>+0(SB), Y6, Y8
+	VMOVUPS      psi9<>+0(SB), Y3
+	VFMADD231PS  Y10, Y1, Y3
+	VFNMADD231PS Y6, Y8, Y3
+	VMULPS       Y6, Y1, Y1
+	VFMADD231PS  Y10, Y8, Y1
+	VMOVUPS      psi8<>+0(SB), Y8
+	VFMADD231PS  Y10, Y3, Y8
+	VFNMADD231PS Y6, Y1, Y8
+	VMULPS       Y6, Y3, Y3
+	VFMADD231PS  Y10, Y1, Y3
+	VMOVUPS      psi7<>+0(SB), Y1
+	VFMADD231PS  Y10, Y8, Y1
+	VFNMADD231PS Y6, Y3, Y1
+	VMULPS       Y6, Y8, Y8
+	VFMADD231PS  Y10, Y3, Y8
+	VMOVUPS      psi6<>+0(SB), Y3
+	VFMADD231PS  Y10, Y1, Y3
+	VFNMADD231PS Y6, Y8, Y3
+	VMULPS       Y6, Y1, Y1
+	VFMADD231PS  Y10, Y8, Y1
+	VMOVUPS      psi5<>+0(SB), Y8
+	VFMADD231PS  Y10, Y3, Y8
+	VFNMADD231PS Y6, Y1, Y8
+	VMULPS       Y6, Y3, Y3
+	VFMADD231PS  Y10, Y1, Y3
+	VMOVUPS      psi4<>+0(SB), Y1
+	VFMADD231PS  Y10, Y8, Y1
+	VFNMADD231PS Y6, Y3, Y1
+	VMULPS       Y6, Y8, Y8
+	VFMADD231PS  Y10, Y3, Y8
+	VMOVUPS      psi3<>+0(SB), Y3
+	VFMADD231PS  Y10, Y1, Y3
+	VFNMADD231PS Y6, Y8, Y3
+	VMULPS       Y6, Y1, Y1
+	VFMADD231PS  Y10, Y8, Y1
+	VMOVUPS      psi2<>+0(SB), Y8
+	VFMADD231PS  Y10, Y3, Y8
+	VFNMADD231PS Y6, Y1, Y8
+	VMULPS       Y6, Y3, Y3
+	VFMADD231PS  Y10, Y1, Y3
+	VMOVUPS      psi1<>+0(SB), Y1
+	VFMADD231PS  Y10, Y8, Y1
+	VFNMADD231PS Y6, Y3, Y1
+	VMULPS       Y6, Y8, Y8
+	VFMADD231PS  Y10, Y3, Y8
+	VMOVUPS      psi0<>+0(SB), Y3
+	VFMADD231PS  Y10, Y1, Y3
+	VFNMADD231PS Y6, Y8, Y3
+	VMULPS       Y6, Y1, Y1
+	VFMADD231PS  Y10, Y8, Y1
+	VMULPS       Y4, Y1, Y8
+	VMOVAPS      Y8, Y9
+	VFNMADD231PS Y4, Y1, Y9
+	VFMSUB231PS  Y11, Y3, Y8
+	VADDPS       Y9, Y8, Y8
+	VMULPS       Y4, Y3, Y9
+	VFMSUB213PS  Y9, Y4, Y3
+	VFMADD231PS  Y11, Y1, Y9
+	VADDPS       Y3, Y9, Y9
+	VMULPS       Y6, Y6, Y3
+	VMOVAPS      Y3, Y1
+	VFMSUB231PS  Y6, Y6, Y1
+	VFMADD231PS  Y10, Y10, Y3
+	VADDPS       Y1, Y3, Y3
+	VBLENDVPS    Y7, one<>+0(SB), Y3, Y3
+	VMULPS       Y6, Y0, Y1
+	VMOVAPS      Y1, Y2
+	VFMSUB231PS  Y6, Y0, Y2
+	VFMADD231PS  Y10, Y12, Y1
+	VADDPS       Y2, Y1, Y1
+	VDIVPS       Y3, Y1, Y1
+	VMULPS       Y6, Y12, Y2
+	VFNMADD213PS Y2, Y6, Y12
+	VFMSUB231PS  Y10, Y0, Y2
+	VADDPS       Y12, Y2, Y2
+	VDIVPS       Y3, Y2, Y2
+	VBLENDVPS    Y7, Y8, Y1, Y1
+	VBLENDVPS    Y7, Y9, Y2, Y2
+	VMOVUPS      (R14), Y9
+	VMASKMOVPS   (CX)(DI*1), Y9, Y9
+	VMULPS       Y9, Y2, Y7
+	VMOVAPS      Y7, Y8
+	VFNMADD231PS Y9, Y2, Y8
+	VMOVUPS      (R14), Y3
+	VMASKMOVPS   (CX)(SI*2), Y3, Y3
+	VFMSUB231PS  Y3, Y1, Y7
+	VADDPS       Y8, Y7, Y7
+	VMULPS       Y9, Y1, Y8
+	VFMSUB213PS  Y8, Y9, Y1
+	VFMADD231PS  Y3, Y2, Y8
+	VADDPS       Y1, Y8, Y8
+	VXORPS       signF32<>+0(SB), Y8, Y1
+	VXORPS       signF32<>+0(SB), Y4, Y2
+	VANDPS       (R14), Y5, Y5
+	VMOVMSKPS    Y5, CX
+	TESTQ        CX, CX
+	JE           easy7
+	VANDNPS      (R14), Y5, Y5
+	VMOVUPS      one<>+0(SB), Y3
+	VMASKMOVPS   Y3, Y5, (AX)
+	VMOVUPS      zero<>+0(SB), Y3
+	VMASKMOVPS   Y3, Y5, (AX)(SI*1)
+	VMOVUPS      zero<>+0(SB), Y3
+	VMASKMOVPS   Y3, Y5, (AX)(SI*2)
+	VMOVUPS      zero<>+0(SB), Y3
+	VMASKMOVPS   Y3, Y5, (AX)(DI*1)
+	VMOVUPS      zero<>+0(SB), Y3
+	VMASKMOVPS   Y3, Y5, (AX)(SI*4)
+	VMOVUPS      one<>+0(SB), Y3
+	VMASKMOVPS   Y3, Y5, (AX)(R8*1)
+	VMOVUPS      zero<>+0(SB), Y3
+	VMASKMOVPS   Y3, Y5, (AX)(DI*2)
+	VMOVUPS      zero<>+0(SB), Y3
+	VMASKMOVPS   Y3, Y5, (AX)(R9*1)
+	VMASKMOVPS   Y7, Y5, (AX)(SI*8)
+	VMASKMOVPS   Y1, Y5, (AX)(R10*1)
+	VMASKMOVPS   Y11, Y5, (AX)(R8*2)
+	VMASKMOVPS   Y2, Y5, (AX)(R11*1)
+	VMASKMOVPS   Y8, Y5, (AX)(DI*4)
+	VMASKMOVPS   Y7, Y5, (AX)(R12*1)
+	VMASKMOVPS   Y4, Y5, (AX)(R9*2)
+	VMASKMOVPS   Y11, Y5, (AX)(R13*1)
+	MOVQ         BX, AX
+	SUBQ         DX, BX
+	MOVQ         BX, at+40(FP)
+	MOVQ         AX, next+48(FP)
+	MOVQ         CX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy7:
+	VMOVUPS    one<>+0(SB), Y5
+	VMOVUPS    (R14), Y3
+	VMASKMOVPS Y5, Y3, (AX)
+	VMOVUPS    zero<>+0(SB), Y3
+	VMOVUPS    (R14), Y5
+	VMASKMOVPS Y3, Y5, (AX)(SI*1)
+	VMOVUPS    zero<>+0(SB), Y5
+	VMOVUPS    (R14), Y3
+	VMASKMOVPS Y5, Y3, (AX)(SI*2)
+	VMOVUPS    zero<>+0(SB), Y3
+	VMOVUPS    (R14), Y5
+	VMASKMOVPS Y3, Y5, (AX)(DI*1)
+	VMOVUPS    zero<>+0(SB), Y5
+	VMOVUPS    (R14), Y3
+	VMASKMOVPS Y5, Y3, (AX)(SI*4)
+	VMOVUPS    one<>+0(SB), Y3
+	VMOVUPS    (R14), Y5
+	VMASKMOVPS Y3, Y5, (AX)(R8*1)
+	VMOVUPS    zero<>+0(SB), Y5
+	VMOVUPS    (R14), Y3
+	VMASKMOVPS Y5, Y3, (AX)(DI*2)
+	VMOVUPS    zero<>+0(SB), Y3
+	VMOVUPS    (R14), Y5
+	VMASKMOVPS Y3, Y5, (AX)(R9*1)
+	VMOVUPS    (R14), Y5
+	VMASKMOVPS Y7, Y5, (AX)(SI*8)
+	VMOVUPS    (R14), Y5
+	VMASKMOVPS Y1, Y5, (AX)(R10*1)
+	VMOVUPS    (R14), Y5
+	VMASKMOVPS Y11, Y5, (AX)(R8*2)
+	VMOVUPS    (R14), Y5
+	VMASKMOVPS Y2, Y5, (AX)(R11*1)
+	VMOVUPS    (R14), Y5
+	VMASKMOVPS Y8, Y5, (AX)(DI*4)
+	VMOVUPS    (R14), Y5
+	VMASKMOVPS Y7, Y5, (AX)(R12*1)
+	VMOVUPS    (R14), Y5
+	VMASKMOVPS Y4, Y5, (AX)(R9*2)
+	VMOVUPS    (R14), Y5
+	VMASKMOVPS Y11, Y5, (AX)(R13*1)
+
+done5:
+	XORQ AX, AX
+	MOVQ BX, at+40(FP)
+	MOVQ BX, next+48(FP)
+	MOVQ AX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+// func leftJacobianInvSim2F32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·leftJacobianInvSim2F32AVX512(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ n+24(FP), DX
+	MOVQ stride+32(FP), SI
+	SHLQ $0x02, SI
+	LEAQ (SI)(SI*2), DI
+	LEAQ (DI)(SI*2), R8
+	LEAQ (R8)(SI*2), R9
+	LEAQ (R9)(SI*2), R10
+	LEAQ (R10)(SI*2), R11
+	LEAQ (R11)(SI*2), R12
+	LEAQ (R12)(SI*2), R13
+	MOVQ DX, BX
+	SUBQ $+16, DX
+	JL   next2
+
+loop1:
+	VMOVUPS           (CX), Z0
+	VPANDD.BCST       absF32<>+0(SB), Z0, Z1
+	VCMPPS.BCST       $0x16, zetaLimit<>+0(SB), Z1, K1
+	VMOVUPS           (CX)(SI*1), Z1
+	VPANDD.BCST       absF32<>+0(SB), Z1, Z2
+	VCMPPS.BCST       $0x16, limit<>+0(SB), Z2, K2
+	KORW              K1, K2, K1
+	VBROADCASTSS      log2e<>+0(SB), Z2
+	VFMADD213PS.BCST  roundF32<>+0(SB), Z0, Z2
+	VSUBPS.BCST       roundF32<>+0(SB), Z2, Z2
+	VMOVAPS           Z0, Z3
+	VFNMADD231PS.BCST ln2Hi<>+0(SB), Z2, Z3
+	VFNMADD231PS.BCST ln2Lo<>+0(SB), Z2, Z3
+	VBROADCASTSS      expC6<>+0(SB), Z4
+	VFMADD213PS.BCST  expC5<>+0(SB), Z3, Z4
+	VFMADD213PS.BCST  expC4<>+0(SB), Z3, Z4
+	VFMADD213PS.BCST  expC3<>+0(SB), Z3, Z4
+	VFMADD213PS.BCST  expC2<>+0(SB), Z3, Z4
+	VBROADCASTSS      one<>+0(SB), Z5
+	VSCALEFPS         Z2, Z5, Z5
+	VMULPS            Z3, Z3, Z6
+	VMOVAPS           Z3, Z7
+	VFMADD231PS       Z4, Z6, Z7
+	VMULPS            Z5, Z7, Z7
+	VSUBPS.BCST       one<>+0(SB), Z5, Z8
+	VMOVAPS           Z8, Z9
+	VFMADD231PS       Z5, Z3, Z9
+	VMULPS            Z5, Z6, Z6
+	VMULPS            Z4, Z6, Z6
+	VMOVAPS           Z0, Z4
+	VFNMADD231PS.BCST ln2Hi<>+0(SB), Z2, Z4
+	VSUBPS            Z3, Z4, Z4
+	VFNMADD231PS.BCST ln2Lo<>+0(SB), Z2, Z4
+	VSUBPS            Z9, Z8, Z8
+	VFMADD231PS       Z5, Z3, Z8
+	VFMADD231PS       Z5, Z4, Z8
+	VADDPS            Z8, Z6, Z6
+	VADDPS            Z6, Z9, Z9
+	VMULPS.BCST       half<>+0(SB), Z1, Z6
+	VBROADCASTSS      twoOverPi<>+0(SB), Z8
+	VFMADD213PS.BCST  roundF32<>+0(SB), Z6, Z8
+	VSUBPS.BCST       roundF32<>+0(SB), Z8, Z4
+	VMOVAPS           Z6, Z3
+	VFNMADD231PS.BCST halfPi1<>+0(SB), Z4, Z3
+	VFNMADD231PS.BCST halfPi2<>+0(SB), Z4, Z3
+	VFNMADD231PS.BCST halfPi3<>+0(SB), Z4, Z3
+	VMULPS            Z3, Z3, Z4
+	VBROADCASTSS      sinP2<>+0(SB), Z2
+	VFMADD213PS.BCST  sinP1<>+0(SB), Z4, Z2
+	VFMADD213PS.BCST  sinP0<>+0(SB), Z4, Z2
+	VMULPS            Z2, Z4, Z2
+	VFMADD231PS       Z2, Z3, Z3
+	VBROADCASTSS      cosP2<>+0(SB), Z2
+	VFMADD213PS.BCST  cosP1<>+0(SB), Z4, Z2
+	VFMADD213PS.BCST  cosP0<>+0(SB), Z4, Z2
+	VFMADD213PS.BCST  minusHalf<>+0(SB), Z4, Z2
+	VFMADD213PS.BCST  one<>+0(SB), Z4, Z2
+	VPTESTMD.BCST     bit0<>+0(SB), Z8, K2
+	VBLENDMPS         Z2, Z3, K2, Z4
+	VBLENDMPS         Z3, Z2, K2, Z2
+	VPSLLD            $0x1e, Z8, Z3
+	VPADDD.BCST       oneI<>+0(SB), Z8, Z8
+	VPSLLD            $0x1e, Z8, Z8
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z8, Z2
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z3, Z4
+	VFIXUPIMMPS.BCST  $0x00, zeroStays<>+0(SB), Z6, Z4
+	VBROADCASTSS      twoOverPi<>+0(SB), Z6
+	VFMADD213PS.BCST  roundF32<>+0(SB), Z1, Z6
+	VSUBPS.BCST       roundF32<>+0(SB), Z6, Z3
+	VMOVAPS           Z1, Z2
+	VFNMADD231PS.BCST halfPi1<>+0(SB), Z3, Z2
+	VFNMADD231PS.BCST halfPi2<>+0(SB), Z3, Z2
+	VFNMADD231PS.BCST halfPi3<>+0(SB), Z3, Z2
+	VMULPS            Z2, Z2, Z3
+	VBROADCASTSS      sinP2<>+0(SB), Z8
+	VFMADD213PS.BCST  sinP1<>+0(SB), Z3, Z8
+	VFMADD213PS.BCST  sinP0<>+0(SB), Z3, Z8
+	VMULPS            Z8, Z3, Z8
+	VFMADD231PS       Z8, Z2, Z2
+	VBROADCASTSS      cosP2<>+0(SB), Z8
+	VFMADD213PS.BCST  cosP1<>+0(SB), Z3, Z8
+	VFMADD213PS.BCST  cosP0<>+0(SB), Z3, Z8
+	VFMADD213PS.BCST  minusHalf<>+0(SB), Z3, Z8
+	VFMADD213PS.BCST  one<>+0(SB), Z3, Z8
+	VPTESTMD.BCST     bit0<>+0(SB), Z6, K2
+	VBLENDMPS         Z8, Z2, K2, Z3
+	VBLENDMPS         Z2, Z8, K2, Z8
+	VPSLLD            $0x1e, Z6, Z2
+	VPADDD.BCST       oneI<>+0(SB), Z6, Z6
+	VPSLLD            $0x1e, Z6, Z6
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z6, Z8
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z2, Z3
+	VFIXUPIMMPS.BCST  $0x00, zeroStays<>+0(SB), Z1, Z3
+	VMULPS            Z8, Z5, Z2
+	VFMADD231PS       Z8, Z7, Z2
+	VMULPS            Z3, Z5, Z5
+	VFMADD231PS       Z3, Z7, Z5
+	VCMPPS.BCST       $0x11, half<>+0(SB), Z8, K2
+	VSUBPS.BCST       one<>+0(SB), Z2, Z2
+	VADDPS            Z4, Z4, Z7
+	VMULPS            Z8, Z9, Z9
+	VFNMADD231PS      Z4, Z7, Z9
+	VBLENDMPS         Z2, Z9, K2, Z9
+	VPANDD.BCST       absF32<>+0(SB), Z0, Z2
+	VPANDD.BCST       absF32<>+0(SB), Z1, Z7
+	VMAXPS            Z7, Z2, Z2
+	VCMPPS.BCST       $0x11, smallZeta<>+0(SB), Z2, K2
+	VMULPS            Z5, Z5, Z2
+	VMOVAPS           Z2, Z7
+	VFMSUB231PS       Z5, Z5, Z7
+	VFMADD231PS       Z9, Z9, Z2
+	VADDPS            Z7, Z2, Z2
+	VBLENDMPS.BCST    one<>+0(SB), Z2, K2, Z2
+	VMULPS            Z5, Z1, Z7
+	VMOVAPS           Z7, Z4
+	VFMSUB231PS       Z5, Z1, Z4
+	VFMADD231PS       Z9, Z0, Z7
+	VADDPS            Z4, Z7, Z7
+	VDIVPS            Z2, Z7, Z7
+	VMULPS            Z5, Z0, Z4
+	VFNMADD213PS      Z4, Z0, Z5
+	VFMSUB231PS       Z9, Z1, Z4
+	VADDPS            Z5, Z4, Z4
+	VDIVPS            Z2, Z4, Z4
+	VMULPS            Z1, Z1, Z2
+	VFMSUB231PS       Z0, Z0, Z2
+	VBROADCASTSS      minusHalf<>+0(SB), Z5
+	VFMADD213PS.BCST  one<>+0(SB), Z0, Z5
+	VFMADD231PS.BCST  twelfth<>+0(SB), Z2, Z5
+	VADDPS            Z0, Z0, Z2
+	VMULPS            Z1, Z2, Z2
+	VMULPS.BCST       minusHalf<>+0(SB), Z1, Z9
+	VFMADD231PS.BCST  twelfth<>+0(SB), Z2, Z9
+	VBLENDMPS         Z5, Z7, K2, Z7
+	VBLENDMPS         Z9, Z4, K2, Z4
+	VMULPS.BCST       zero<>+0(SB), Z4, Z9
+	VMOVAPS           Z9, Z5
+	VFNMADD231PS.BCST zero<>+0(SB), Z4, Z5
+	VFMSUB231PS.BCST  one<>+0(SB), Z7, Z9
+	VADDPS            Z5, Z9, Z9
+	VMULPS.BCST       zero<>+0(SB), Z7, Z5
+	VFMSUB132PS.BCST  zero<>+0(SB), Z5, Z7
+	VFMADD231PS.BCST  one<>+0(SB), Z4, Z5
+	VADDPS            Z7, Z5, Z5
+	VBROADCASTSS      one<>+0(SB), Z7
+	VSUBPS            Z9, Z7, Z7
+	VPXORD.BCST       signF32<>+0(SB), Z5, Z4
+	VPANDD.BCST       absF32<>+0(SB), Z0, Z2
+	VPANDD.BCST       absF32<>+0(SB), Z1, Z8
+	VMAXPS            Z8, Z2, Z2
+	VCMPPS.BCST       $0x12, one<>+0(SB), Z2, K2
+	VBROADCASTSS      psi11<>+0(SB), Z2
+	VFMADD213PS.BCST  psi10<>+0(SB), Z0, Z2
+	VMULPS.BCST       psi11<>+0(SB), Z1, Z8
+	VBROADCASTSS      psi9<>+0(SB), Z3
+	VFMADD231PS       Z0, Z2, Z3
+	VFNMADD231PS      Z1, Z8, Z3
+	VMULPS            Z1, Z2, Z2
+	VFMADD231PS       Z0, Z8, Z2
+	VBROADCASTSS      psi8<>+0(SB), Z8
+	VFMADD231PS       Z0, Z3, Z8
+	VFNMADD231PS      Z1, Z2, Z8
+	VMULPS            Z1, Z3, Z3
+	VFMADD231PS       Z0, Z2, Z3
+	VBROADCASTSS      psi7<>+0(SB), Z2
+	VFMADD231PS       Z0, Z8, Z2
+	VFNMADD231PS      Z1, Z3, Z2
+	VMULPS            Z1, Z8, Z8
+	VFMADD231PS       Z0, Z3, Z8
+	VBROADCASTSS      psi6<>+0(SB), Z3
+	VFMADD231PS       Z0, Z2, Z3
+	VFNMADD231PS      Z1, Z8, Z3
+	VMULPS            Z1, Z2, Z2
+	VFMADD231PS       Z0, Z8, Z2
+	VBROADCASTSS      psi5<>+0(SB), Z8
+	VFMADD231PS       Z0, Z3, Z8
+	VFNMADD231PS      Z1, Z2, Z8
+	VMULPS            Z1, Z3, Z3
+	VFMADD231PS       Z0, Z2, Z3
+	VBROADCASTSS      psi4<>+0(SB), Z2
+	VFMADD231PS       Z0, Z8, Z2
+	VFNMADD231PS      Z1, Z3, Z2
+	VMULPS            Z1, Z8, Z8
+	VFMADD231PS       Z0, Z3, Z8
+	VBROADCASTSS      psi3<>+0(SB), Z3
+	VFMADD231PS       Z0, Z2, Z3
+	VFNMADD231PS      Z1, Z8, Z3
+	VMULPS            Z1, Z2, Z2
+	VFMADD231PS       Z0, Z8, Z2
+	VBROADCASTSS      psi2<>+0(SB), Z8
+	VFMADD231PS       Z0, Z3, Z8
+	VFNMADD231PS      Z1, Z2, Z8
+	VMULPS            Z1, Z3, Z3
+	VFMADD231PS       Z0, Z2, Z3
+	VBROADCASTSS      psi1<>+0(SB), Z2
+	VFMADD231PS       Z0, Z8, Z2
+	VFNMADD231PS      Z1, Z3, Z2
+	VMULPS            Z1, Z8, Z8
+	VFMADD231PS       Z0, Z3, Z8
+	VBROADCASTSS      psi0<>+0(SB), Z3
+	VFMADD231PS       Z0, Z2, Z3
+	VFNMADD231PS      Z1, Z8, Z3
+	VMULPS            Z1, Z2, Z2
+	VFMADD231PS       Z0, Z8, Z2
+	VMULPS            Z5, Z2, Z8
+	VMOVAPS           Z8, Z6
+	VFNMADD231PS      Z5, Z2, Z6
+	VFMSUB231PS       Z9, Z3, Z8
+	VADDPS            Z6, Z8, Z8
+	VMULPS            Z5, Z3, Z6
+	VFMSUB213PS       Z6, Z5, Z3
+	VFMADD231PS       Z9, Z2, Z6
+	VADDPS            Z3, Z6, Z6
+	VMULPS            Z1, Z1, Z3
+	VMOVAPS           Z3, Z2
+	VFMSUB231PS       Z1, Z1, Z2
+	VFMADD231PS       Z0, Z0, Z3
+	VADDPS            Z2, Z3, Z3
+	VBLENDMPS.BCST    one<>+0(SB), Z3, K2, Z3
+	VMULPS            Z1, Z4, Z2
+	VMOVAPS           Z2, Z10
+	VFMSUB231PS       Z1, Z4, Z10
+	VFMADD231PS       Z0, Z7, Z2
+	VADDPS            Z10, Z2, Z2
+	VDIVPS            Z3, Z2, Z2
+	VMULPS            Z1, Z7, Z10
+	VFNMADD213PS      Z10, Z1, Z7
+	VFMSUB231PS       Z0, Z4, Z10
+	VADDPS            Z7, Z10, Z10
+	VDIVPS            Z3, Z10, Z10
+	VBLENDMPS         Z8, Z2, K2, Z2
+	VBLENDMPS         Z6, Z10, K2, Z10
+	VMOVUPS           (CX)(DI*1), Z6
+	VMULPS            Z6, Z10, Z8
+	VMOVAPS           Z8, Z3
+	VFNMADD231PS      Z6, Z10, Z3
+	VMOVUPS           (CX)(SI*2), Z7
+	VFMSUB231PS       Z7, Z2, Z8
+	VADDPS            Z3, Z8, Z8
+	VMULPS            Z6, Z2, Z3
+	VFMSUB213PS       Z3, Z6, Z2
+	VFMADD231PS       Z7, Z10, Z3
+	VADDPS            Z2, Z3, Z3
+	VPXORD.BCST       signF32<>+0(SB), Z3, Z2
+	VPXORD.BCST       signF32<>+0(SB), Z5, Z10
+	KMOVW             K1, R14
+	TESTQ             R14, R14
+	JE                easy4
+	KNOTW             K1, K1
+	VBROADCASTSS      one<>+0(SB), Z7
+	VMOVUPS           Z7, K1, (AX)
+	VBROADCASTSS      zero<>+0(SB), Z7
+	VMOVUPS           Z7, K1, (AX)(SI*1)
+	VBROADCASTSS      zero<>+0(SB), Z7
+	VMOVUPS           Z7, K1, (AX)(SI*2)
+	VBROADCASTSS      zero<>+0(SB), Z7
+	VMOVUPS           Z7, K1, (AX)(DI*1)
+	VBROADCASTSS      zero<>+0(SB), Z7
+	VMOVUPS           Z7, K1, (AX)(SI*4)
+	VBROADCASTSS      one<>+0(SB), Z7
+	VMOVUPS           Z7, K1, (AX)(R8*1)
+	VBROADCASTSS      zero<>+0(SB), Z7
+	VMOVUPS           Z7, K1, (AX)(DI*2)
+	VBROADCASTSS      zero<>+0(SB), Z7
+	VMOVUPS           Z7, K1, (AX)(R9*1)
+	VMOVUPS           Z8, K1, (AX)(SI*8)
+	VMOVUPS           Z2, K1, (AX)(R10*1)
+	VMOVUPS           Z9, K1, (AX)(R8*2)
+	VMOVUPS           Z10, K1, (AX)(R11*1)
+	VMOVUPS           Z3, K1, (AX)(DI*4)
+	VMOVUPS           Z8, K1, (AX)(R12*1)
+	VMOVUPS           Z5, K1, (AX)(R9*2)
+	VMOVUPS           Z9, K1, (AX)(R13*1)
+	MOVQ              BX, AX
+	SUBQ              DX, AX
+	MOVQ              AX, CX
+	SUBQ              $+16, CX
+	MOVQ              CX, at+40(FP)
+	MOVQ              AX, next+48(FP)
+	MOVQ              R14, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy4:
+	VBROADCASTSS one<>+0(SB), Z7
+	VMOVUPS      Z7, (AX)
+	VBROADCASTSS zero<>+0(SB), Z7
+	VMOVUPS      Z7, (AX)(SI*1)
+	VBROADCASTSS zero<>+0(SB), Z7
+	VMOVUPS      Z7, (AX)(SI*2)
+	VBROADCASTSS zero<>+0(SB), Z7
+	VMOVUPS      Z7, (AX)(DI*1)
+	VBROADCASTSS zero<>+0(SB), Z7
+	VMOVUPS      Z7, (AX)(SI*4)
+	VBROADCASTSS one<>+0(SB), Z7
+	VMOVUPS      Z7, (AX)(R8*1)
+	VBROADCASTSS zero<>+0(SB), Z7
+	VMOVUPS      Z7, (AX)(DI*2)
+	VBROADCASTSS zero<>+0(SB), Z7
+	VMOVUPS      Z7, (AX)(R9*1)
+	VMOVUPS      Z8, (AX)(SI*8)
+	VMOVUPS      Z2, (AX)(R10*1)
+	VMOVUPS      Z9, (AX)(R8*2)
+	VMOVUPS      Z10, (AX)(R11*1)
+	VMOVUPS      Z3, (AX)(DI*4)
+	VMOVUPS      Z8, (AX)(R12*1)
+	VMOVUPS      Z5, (AX)(R9*2)
+	VMOVUPS      Z9, (AX)(R13*1)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	SUBQ         $+16, DX
+	JGE          loop1
+
+next2:
+	ADDQ              $+16, DX
+	TESTQ             DX, DX
+	JE                done5
+	MOVQ              $-1, R14
+	BZHIQ             DX, R14, R14
+	KMOVW             R14, K1
+	VMOVUPS.Z         (CX), K1, Z9
+	VPANDD.BCST       absF32<>+0(SB), Z9, Z5
+	VCMPPS.BCST       $0x16, zetaLimit<>+0(SB), Z5, K2
+	VMOVUPS.Z         (CX)(SI*1), K1, Z5
+	VPANDD.BCST       absF32<>+0(SB), Z5, Z8
+	VCMPPS.BCST       $0x16, limit<>+0(SB), Z8, K3
+	KORW              K2, K3, K2
+	VBROADCASTSS      log2e<>+0(SB), Z8
+	VFMADD213PS.BCST  roundF32<>+0(SB), Z9, Z8
+	VSUBPS.BCST       roundF32<>+0(SB), Z8, Z8
+	VMOVAPS           Z9, Z3
+	VFNMADD231PS.BCST ln2Hi<>+0(SB), Z8, Z3
+	VFNMADD231PS.BCST ln2Lo<>+0(SB), Z8, Z3
+	VBROADCASTSS      expC6<>+0(SB), Z10
+	VFMADD213PS.BCST  expC5<>+0(SB), Z3, Z10
+	VFMADD213PS.BCST  expC4<>+0(SB), Z3, Z10
+	VFMADD213PS.BCST  expC3<>+0(SB), Z3, Z10
+	VFMADD213PS.BCST  expC2<>+0(SB), Z3, Z10
+	VBROADCASTSS      one<>+0(SB), Z2
+	VSCALEFPS         Z8, Z2, Z2
+	VMULPS            Z3, Z3, Z7
+	VMOVAPS           Z3, Z6
+	VFMADD231PS       Z10, Z7, Z6
+	VMULPS            Z2, Z6, Z6
+	VSUBPS.BCST       one<>+0(SB), Z2, Z4
+	VMOVAPS           Z4, Z0
+	VFMADD231PS       Z2, Z3, Z0
+	VMULPS            Z2, Z7, Z7
+	VMULPS            Z10, Z7, Z7
+	VMOVAPS           Z9, Z10
+	VFNMADD231PS.BCST ln2Hi<>+0(SB), Z8, Z10
+	VSUBPS            Z3, Z10, Z10
+	VFNMADD231PS.BCST ln2Lo<>+0(SB), Z8, Z10
+	VSUBPS            Z0, Z4, Z4
+	VFMADD231PS       Z2, Z3, Z4
+	VFMADD231PS       Z2, Z10, Z4
+	VADDPS            Z4, Z7, Z7
+	VADDPS            Z7, Z0, Z0
+	VMULPS.BCST       half<>+0(SB), Z5, Z7
+	VBROADCASTSS      twoOverPi<>+0(SB), Z4
+	VFMADD213PS.BCST  roundF32<>+0(SB), Z7, Z4
+	VSUBPS.BCST       roundF32<>+0(SB), Z4, Z10
+	VMOVAPS           Z7, Z3
+	VFNMADD231PS.BCST halfPi1<>+0(SB), Z10, Z3
+	VFNMADD231PS.BCST halfPi2<>+0(SB), Z10, Z3
+	VFNMADD231PS.BCST halfPi3<>+0(SB), Z10, Z3
+	VMULPS            Z3, Z3, Z10
+	VBROADCASTSS      sinP2<>+0(SB), Z8
+	VFMADD213PS.BCST  sinP1<>+0(SB), Z10, Z8
+	VFMADD213PS.BCST  sinP0<>+0(SB), Z10, Z8
+	VMULPS            Z8, Z10, Z8
+	VFMADD231PS       Z8, Z3, Z3
+	VBROADCASTSS      cosP2<>+0(SB), Z8
+	VFMADD213PS.BCST  cosP1<>+0(SB), Z10, Z8
+	VFMADD213PS.BCST  cosP0<>+0(SB), Z10, Z8
+	VFMADD213PS.BCST  minusHalf<>+0(SB), Z10, Z8
+	VFMADD213PS.BCST  one<>+0(SB), Z10, Z8
+	VPTESTMD.BCST     bit0<>+0(SB), Z4, K3
+	VBLENDMPS         Z8, Z3, K3, Z10
+	VBLENDMPS         Z3, Z8, K3, Z8
+	VPSLLD            $0x1e, Z4, Z3
+	VPADDD.BCST       oneI<>+0(SB), Z4, Z4
+	VPSLLD            $0x1e, Z4, Z4
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z4, Z8
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z3, Z10
+	VFIXUPIMMPS.BCST  $0x00, zeroStays<>+0(SB), Z7, Z10
+	VBROADCASTSS      twoOverPi<>+0(SB), Z7
+	VFMADD213PS.BCST  roundF32<>+0(SB), Z5, Z7
+	VSUBPS.BCST       roundF32<>+0(SB), Z7, Z3
+	VMOVAPS           Z5, Z8
+	VFNMADD231PS.BCST halfPi1<>+0(SB), Z3, Z8
+	VFNMADD231PS.BCST halfPi2<>+0(SB), Z3, Z8
+	VFNMADD231PS.BCST halfPi3<>+0(SB), Z3, Z8
+	VMULPS            Z8, Z8, Z3
+	VBROADCASTSS      sinP2<>+0(SB), Z4
+	VFMADD213PS.BCST  sinP1<>+0(SB), Z3, Z4
+	VFMADD213PS.BCST  sinP0<>+0(SB), Z3, Z4
+	VMULPS            Z4, Z3, Z4
+	VFMADD231PS       Z4, Z8, Z8
+	VBROADCASTSS      cosP2<>+0(SB), Z4
+	VFMADD213PS.BCST  cosP1<>+0(SB), Z3, Z4
+	VFMADD213PS.BCST  cosP0<>+0(SB), Z3, Z4
+	VFMADD213PS.BCST  minusHalf<>+0(SB), Z3, Z4
+	VFMADD213PS.BCST  one<>+0(SB), Z3, Z4
+	VPTESTMD.BCST     bit0<>+0(SB), Z7, K3
+	VBLENDMPS         Z4, Z8, K3, Z3
+	VBLENDMPS         Z8, Z4, K3, Z4
+	VPSLLD            $0x1e, Z7, Z8
+	VPADDD.BCST       oneI<>+0(SB), Z7, Z7
+	VPSLLD            $0x1e, Z7, Z7
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z7, Z4
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z8, Z3
+	VFIXUPIMMPS.BCST  $0x00, zeroStays<>+0(SB), Z5, Z3
+	VMULPS            Z4, Z2, Z8
+	VFMADD231PS       Z4, Z6, Z8
+	VMULPS            Z3, Z2, Z2
+	VFMADD231PS       Z3, Z6, Z2
+	VCMPPS.BCST       $0x11, half<>+0(SB), Z4, K3
+	VSUBPS.BCST       one<>+0(SB), Z8, Z8
+	VADDPS            Z10, Z10, Z6
+	VMULPS            Z4, Z0, Z0
+	VFNMADD231PS      Z10, Z6, Z0
+	VBLENDMPS         Z8, Z0, K3, Z0
+	VPANDD.BCST       absF32<>+0(SB), Z9, Z8
+	VPANDD.BCST       absF32<>+0(SB), Z5, Z6
+	VMAXPS            Z6, Z8, Z8
+	VCMPPS.BCST       $0x11, smallZeta<>+0(SB), Z8, K3
+	VMULPS            Z2, Z2, Z8
+	VMOVAPS           Z8, Z6
+	VFMSUB231PS       Z2, Z2, Z6
+	VFMADD231PS       Z0, Z0, Z8
+	VADDPS            Z6, Z8, Z8
+	VBLENDMPS.BCST    one<>+0(SB), Z8, K3, Z8
+	VMULPS            Z2, Z5, Z6
+	VMOVAPS           Z6, Z10
+	VFMSUB231PS       Z2, Z5, Z10
+	VFMADD231PS       Z0, Z9, Z6
+	VADDPS            Z10, Z6, Z6
+	VDIVPS            Z8, Z6, Z6
+	VMULPS            Z2, Z9, Z10
+	VFNMADD213PS      Z10, Z9, Z2
+	VFMSUB231PS       Z0, Z5, Z10
+	VADDPS            Z2, Z10, Z10
+	VDIVPS            Z8, Z10, Z10
+	VMULPS            Z5, Z5, Z8
+	VFMSUB231PS       Z9, Z9, Z8
+	VBROADCASTSS      minusHalf<>+0(SB), Z2
+	VFMADD213PS.BCST  one<>+0(SB), Z9, Z2
+	VFMADD231PS.BCST  twelfth<>+0(SB), Z8, Z2
+	VADDPS            Z9, Z9, Z8
+	VMULPS            Z5, Z8, Z8
+	VMULPS.BCST       minusHalf<>+0(SB), Z5, Z0
+	VFMADD231PS.BCST  twelfth<>+0(SB), Z8, Z0
+	VBLENDMPS         Z2, Z6, K3, Z6
+	VBLENDMPS         Z0, Z10, K3, Z10
+	VMULPS.BCST       zero<>+0(SB), Z10, Z0
+	VMOVAPS           Z0, Z2
+	VFNMADD231PS.BCST zero<>+0(SB), Z10, Z2
+	VFMSUB231PS.BCST  one<>+0(SB), Z6, Z0
+	VADDPS            Z2, Z0, Z0
+	VMULPS.BCST       zero<>+0(SB), Z6, Z2
+	VFMSUB132PS.BCST  zero<>+0(SB), Z2, Z6
+	VFMADD231PS.BCST  one<>+0(SB), Z10, Z2
+	VADDPS            Z6, Z2, Z2
+	VBROADCASTSS      one<>+0(SB), Z6
+	VSUBPS            Z0, Z6, Z6
+	VPXORD.BCST       signF32<>+0(SB), Z2, Z10
+	VPANDD.BCST       absF32<>+0(SB), Z9, Z8
+	VPANDD.BCST       absF32<>+0(SB), Z5, Z4
+	VMAXPS            Z4, Z8, Z8
+	VCMPPS.BCST       $0x12, one<>+0(SB), Z8, K3
+	VBROADCASTSS      psi11<>+0(SB), Z8
+	VFMADD213PS.BCST  psi10<>+0(SB), Z9, Z8
+	VMULPS.BCST       psi11<>+0(SB), Z5, Z4
+	VBROADCASTSS      psi9<>+0(SB), Z3
+	VFMADD231PS       Z9, Z8, Z3
+	VFNMADD231PS      Z5, Z4, Z3
+	VMULPS            Z5, Z8, Z8
+	VFMADD231PS       Z9, Z4, Z8
+	VBROADCASTSS      psi8<>+0(SB), Z4
+	VFMADD231PS       Z9, Z3, Z4
+	VFNMADD231PS      Z5, Z8, Z4
+	VMULPS            Z5, Z3, Z3
+	VFMADD231PS       Z9, Z8, Z3
+	VBROADCASTSS      psi7<>+0(SB), Z8
+	VFMADD231PS       Z9, Z4, Z8
+	VFNMADD231PS      Z5, Z3, Z8
+	VMULPS            Z5, Z4, Z4
+	VFMADD231PS       Z9, Z3, Z4
+	VBROADCASTSS      psi6<>+0(SB), Z3
+	VFMADD231PS       Z9, Z8, Z3
+	VFNMADD231PS      Z5, Z4, Z3
+	VMULPS            Z5, Z8, Z8
+	VFMADD231PS       Z9, Z4, Z8
+	VBROADCASTSS      psi5<>+0(SB), Z4
+	VFMADD231PS       Z9, Z3, Z4
+	VFNMADD231PS      Z5, Z8, Z4
+	VMULPS            Z5, Z3, Z3
+	VFMADD231PS       Z9, Z8, Z3
+	VBROADCASTSS      psi4<>+0(SB), Z8
+	VFMADD231PS       Z9, Z4, Z8
+	VFNMADD231PS      Z5, Z3, Z8
+	VMULPS            Z5, Z4, Z4
+	VFMADD231PS       Z9, Z3, Z4
+	VBROADCASTSS      psi3<>+0(SB), Z3
+	VFMADD231PS       Z9, Z8, Z3
+	VFNMADD231PS      Z5, Z4, Z3
+	VMULPS            Z5, Z8, Z8
+	VFMADD231PS       Z9, Z4, Z8
+	VBROADCASTSS      psi2<>+0(SB), Z4
+	VFMADD231PS       Z9, Z3, Z4
+	VFNMADD231PS      Z5, Z8, Z4
+	VMULPS            Z5, Z3, Z3
+	VFMADD231PS       Z9, Z8, Z3
+	VBROADCASTSS      psi1<>+0(SB), Z8
+	VFMADD231PS       Z9, Z4, Z8
+	VFNMADD231PS      Z5, Z3, Z8
+	VMULPS            Z5, Z4, Z4
+	VFMADD231PS       Z9, Z3, Z4
+	VBROADCASTSS      psi0<>+0(SB), Z3
+	VFMADD231PS       Z9, Z8, Z3
+	VFNMADD231PS      Z5, Z4, Z3
+	VMULPS            Z5, Z8, Z8
+	VFMADD231PS       Z9, Z4, Z8
+	VMULPS            Z2, Z8, Z4
+	VMOVAPS           Z4, Z7
+	VFNMADD231PS      Z2, Z8, Z7
+	VFMSUB231PS       Z0, Z3, Z4
+	VADDPS            Z7, Z4, Z4
+	VMULPS            Z2, Z3, Z7
+	VFMSUB213PS       Z7, Z2, Z3
+	VFMADD231PS       Z0, Z8, Z7
+	VADDPS            Z3, Z7, Z7
+	VMULPS            Z5, Z5, Z3
+	VMOVAPS           Z3, Z8
+	VFMSUB231PS       Z5, Z5, Z8
+	VFMADD231PS       Z9, Z9, Z3
+	VADDPS            Z8, Z3, Z3
+	VBLENDMPS.BCST    one<>+0(SB), Z3, K3, Z3
+	VMULPS            Z5, Z10, Z8
+	VMOVAPS           Z8, Z1
+	VFMSUB231PS       Z5, Z10, Z1
+	VFMADD231PS       Z9, Z6, Z8
+	VADDPS            Z1, Z8, Z8
+	VDIVPS            Z3, Z8, Z8
+	VMULPS            Z5, Z6, Z1
+	VFNMADD213PS      Z1, Z5, Z6
+	VFMSUB231PS       Z9, Z10, Z1
+	VADDPS            Z6, Z1, Z1
+	VDIVPS            Z3, Z1, Z1
+	VBLENDMPS         Z4, Z8, K3, Z8
+	VBLENDMPS         Z7, Z1, K3, Z1
+	VMOVUPS.Z         (CX)(DI*1), K1, Z7
+	VMULPS            Z7, Z1, Z4
+	VMOVAPS           Z4, Z3
+	VFNMADD231PS      Z7, Z1, Z3
+	VMOVUPS.Z         (CX)(SI*2), K1, Z6
+	VFMSUB231PS       Z6, Z8, Z4
+	VADDPS            Z3, Z4, Z4
+	VMULPS            Z7, Z8, Z3
+	VFMSUB213PS       Z3, Z7, Z8
+	VFMADD231PS       Z6, Z1, Z3
+	VADDPS            Z8, Z3, Z3
+	VPXORD.BCST       signF32<>+0(SB), Z3, Z8
+	VPXORD.BCST       signF32<>+0(SB), Z2, Z1
+	KANDW             K1, K2, K2
+	KMOVW             K2, CX
+	TESTQ             CX, CX
+	JE                easy7
+	KANDNW            K1, K2, K1
+	VBROADCASTSS      one<>+0(SB), Z6
+	VMOVUPS           Z6, K1, (AX)
+	VBROADCASTSS      zero<>+0(SB), Z6
+	VMOVUPS           Z6, K1, (AX)(SI*1)
+	VBROADCASTSS      zero<>+0(SB), Z6
+	VMOVUPS           Z6, K1, (AX)(SI*2)
+	VBROADCASTSS      zero<>+0(SB), Z6
+	VMOVUPS           Z6, K1, (AX)(DI*1)
+	VBROADCASTSS      zero<>+0(SB), Z6
+	VMOVUPS           Z6, K1, (AX)(SI*4)
+	VBROADCASTSS      one<>+0(SB), Z6
+	VMOVUPS           Z6, K1, (AX)(R8*1)
+	VBROADCASTSS      zero<>+0(SB), Z6
+	VMOVUPS           Z6, K1, (AX)(DI*2)
+	VBROADCASTSS      zero<>+0(SB), Z6
+	VMOVUPS           Z6, K1, (AX)(R9*1)
+	VMOVUPS           Z4, K1, (AX)(SI*8)
+	VMOVUPS           Z8, K1, (AX)(R10*1)
+	VMOVUPS           Z0, K1, (AX)(R8*2)
+	VMOVUPS           Z1, K1, (AX)(R11*1)
+	VMOVUPS           Z3, K1, (AX)(DI*4)
+	VMOVUPS           Z4, K1, (AX)(R12*1)
+	VMOVUPS           Z2, K1, (AX)(R9*2)
+	VMOVUPS           Z0, K1, (AX)(R13*1)
+	MOVQ              BX, AX
+	SUBQ              DX, BX
+	MOVQ              BX, at+40(FP)
+	MOVQ              AX, next+48(FP)
+	MOVQ              CX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy7:
+	VBROADCASTSS one<>+0(SB), Z6
+	VMOVUPS      Z6, K1, (AX)
+	VBROADCASTSS zero<>+0(SB), Z6
+	VMOVUPS      Z6, K1, (AX)(SI*1)
+	VBROADCASTSS zero<>+0(SB), Z6
+	VMOVUPS      Z6, K1, (AX)(SI*2)
+	VBROADCASTSS zero<>+0(SB), Z6
+	VMOVUPS      Z6, K1, (AX)(DI*1)
+	VBROADCASTSS zero<>+0(SB), Z6
+	VMOVUPS      Z6, K1, (AX)(SI*4)
+	VBROADCASTSS one<>+0(SB), Z6
+	VMOVUPS      Z6, K1, (AX)(R8*1)
+	VBROADCASTSS zero<>+0(SB), Z6
+	VMOVUPS      Z6, K1, (AX)(DI*2)
+	VBROADCASTSS zero<>+0(SB), Z6
+	VMOVUPS      Z6, K1, (AX)(R9*1)
+	VMOVUPS      Z4, K1, (AX)(SI*8)
+	VMOVUPS      Z8, K1, (AX)(R10*1)
+	VMOVUPS      Z0, K1, (AX)(R8*2)
+	VMOVUPS      Z1, K1, (AX)(R11*1)
+	VMOVUPS      Z3, K1, (AX)(DI*4)
+	VMOVUPS      Z4, K1, (AX)(R12*1)
+	VMOVUPS      Z2, K1, (AX)(R9*2)
+	VMOVUPS      Z0, K1, (AX)(R13*1)
+
+done5:
+	XORQ AX, AX
+	MOVQ BX, at+40(FP)
+	MOVQ BX, next+48(FP)
+	MOVQ AX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+// func leftJacobianInvSim2F64AVX2(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
+// Requires: AVX, AVX2, FMA3
+TEXT ·leftJacobianInvSim2F64AVX2(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ n+24(FP), DX
+	MOVQ stride+32(FP), SI
+	SHLQ $0x03, SI
+	LEAQ (SI)(SI*2), DI
+	LEAQ (DI)(SI*2), R8
+	LEAQ (R8)(SI*2), R9
+	LEAQ (R9)(SI*2), R10
+	LEAQ (R10)(SI*2), R11
+	LEAQ (R11)(SI*2), R12
+	LEAQ (R12)(SI*2), R13
+	MOVQ DX, BX
+	SUBQ $+4, DX
+	JL   next2
+
+loop1:
+	VMOVUPS      (CX), Y0
+	VANDPD       absF64<>+0(SB), Y0, Y1
+	VCMPPD       $0x16, zetaLimitF64<>+0(SB), Y1, Y1
+	VMOVUPS      (CX)(SI*1), Y2
+	VANDPD       absF64<>+0(SB), Y2, Y3
+	VCMPPD       $0x16, limitF64<>+0(SB), Y3, Y3
+	VORPD        Y1, Y3, Y3
+	VMOVUPS      log2eF64<>+0(SB), Y1
+	VFMADD213PD  roundF64<>+0(SB), Y0, Y1
+	VSUBPD       roundF64<>+0(SB), Y1, Y1
+	VMOVAPS      Y0, Y4
+	VFNMADD231PD ln2HiF64<>+0(SB), Y1, Y4
+	VFNMADD231PD ln2LoF64<>+0(SB), Y1, Y4
+	VMOVUPS      expQ9F64<>+0(SB), Y5
+	VFMADD213PD  expQ8F64<>+0(SB), Y4, Y5
+	VFMADD213PD  expQ7F64<>+0(SB), Y4, Y5
+	VFMADD213PD  expQ6F64<>+0(SB), Y4, Y5
+	VFMADD213PD  expQ5F64<>+0(SB), Y4, Y5
+	VFMADD213PD  expQ4F64<>+0(SB), Y4, Y5
+	VFMADD213PD  expQ3F64<>+0(SB), Y4, Y5
+	VFMADD213PD  expQ2F64<>+0(SB), Y4, Y5
+	VFMADD213PD  expQ1F64<>+0(SB), Y4, Y5
+	VFMADD213PD  expQ0F64<>+0(SB), Y4, Y5
+	VMOVUPS      halfF64<>+0(SB), Y6
+	VFMADD213PD  roundF64<>+0(SB), Y1, Y6
+	VSUBPD       roundF64<>+0(SB), Y6, Y7
+	VSUBPD       Y7, Y1, Y1
+	VADDPD       roundF64<>+0(SB), Y1, Y1
+	VPSLLQ       $0x34, Y6, Y6
+	VPADDQ       oneF64<>+0(SB), Y6, Y6
+	VMULPD       oneF64<>+0(SB), Y6, Y6
+	VPSLLQ       $0x34, Y1, Y1
+	VPADDQ       oneF64<>+0(SB), Y1, Y1
+	VMULPD       Y1, Y6, Y6
+	VMULPD       Y4, Y4, Y1
+	VMOVAPS      Y4, Y7
+	VFMADD231PD  Y5, Y1, Y7
+	VMULPD       Y6, Y7, Y7
+	VSUBPD       oneF64<>+0(SB), Y6, Y8
+	VFMADD231PD  Y6, Y4, Y8
+	VMULPD       Y6, Y1, Y1
+	VMULPD       Y5, Y1, Y1
+	VADDPD       Y1, Y8, Y8
+	VMULPD       halfF64<>+0(SB), Y2, Y1
+	VANDPD       absF64<>+0(SB), Y1, Y5
+	VMOVUPS      twoOverPiF64<>+0(SB), Y4
+	VFMADD213PD  roundF64<>+0(SB), Y5, Y4
+	VSUBPD       roundF64<>+0(SB), Y4, Y9
+	VFNMADD231PD halfPi1F64<>+0(SB), Y9, Y5
+	VFNMADD231PD halfPi2F64<>+0(SB), Y9, Y5
+	VFNMADD231PD halfPi3F64<>+0(SB), Y9, Y5
+	VMULPD       Y5, Y5, Y9
+	VMOVUPS      sinP5F64<>+0(SB), Y10
+	VFMADD213PD  sinP4F64<>+0(SB), Y9, Y10
+	VFMADD213PD  sinP3F64<>+0(SB), Y9, Y10
+	VFMADD213PD  sinP2F64<>+0(SB), Y9, Y10
+	VFMADD213PD  sinP1F64<>+0(SB), Y9, Y10
+	VFMADD213PD  sinP0F64<>+0(SB), Y9, Y10
+	VMULPD       Y10, Y9, Y10
+	VFMADD231PD  Y10, Y5, Y5
+	VMOVUPS      cosP5F64<>+0(SB), Y10
+	VFMADD213PD  cosP4F64<>+0(SB), Y9, Y10
+	VFMADD213PD  cosP3F64<>+0(SB), Y9, Y10
+	VFMADD213PD  cosP2F64<>+0(SB), Y9, Y10
+	VFMADD213PD  cosP1F64<>+0(SB), Y9, Y10
+	VFMADD213PD  cosP0F64<>+0(SB), Y9, Y10
+	VFMADD213PD  minusHalfF64<>+0(SB), Y9, Y10
+	VFMADD213PD  oneF64<>+0(SB), Y9, Y10
+	VPSLLQ       $0x3f, Y4, Y9
+	VBLENDVPD    Y9, Y10, Y5, Y11
+	VBLENDVPD    Y9, Y5, Y10, Y10
+	VPADDQ       oneIF64<>+0(SB), Y4, Y5
+	VPSLLQ       $0x3e, Y5, Y5
+	VANDPD       signF64<>+0(SB), Y5, Y5
+	VXORPD       Y5, Y10, Y10
+	VPSLLQ       $0x3e, Y4, Y4
+	VXORPD       Y1, Y4, Y4
+	VANDPD       signF64<>+0(SB), Y4, Y4
+	VXORPD       Y4, Y11, Y11
+	VANDPD       absF64<>+0(SB), Y2, Y4
+	VMOVUPS      twoOverPiF64<>+0(SB), Y1
+	VFMADD213PD  roundF64<>+0(SB), Y4, Y1
+	VSUBPD       roundF64<>+0(SB), Y1, Y10
+	VFNMADD231PD halfPi1F64<>+0(SB), Y10, Y4
+	VFNMADD231PD halfPi2F64<>+0(SB), Y10, Y4
+	VFNMADD231PD halfPi3F64<>+0(SB), Y10, Y4
+	VMULPD       Y4, Y4, Y10
+	VMOVUPS      sinP5F64<>+0(SB), Y5
+	VFMADD213PD  sinP4F64<>+0(SB), Y10, Y5
+	VFMADD213PD  sinP3F64<>+0(SB), Y10, Y5
+	VFMADD213PD  sinP2F64<>+0(SB), Y10, Y5
+	VFMADD213PD  sinP1F64<>+0(SB), Y10, Y5
+	VFMADD213PD  sinP0F64<>+0(SB), Y10, Y5
+	VMULPD       Y5, Y10, Y5
+	VFMADD231PD  Y5, Y4, Y4
+	VMOVUPS      cosP5F64<>+0(SB), Y5
+	VFMADD213PD  cosP4F64<>+0(SB), Y10, Y5
+	VFMADD213PD  cosP3F64<>+0(SB), Y10, Y5
+	VFMADD213PD  cosP2F64<>+0(SB), Y10, Y5
+	VFMADD213PD  cosP1F64<>+0(SB), Y10, Y5
+	VFMADD213PD  cosP0F64<>+0(SB), Y10, Y5
+	VFMADD213PD  minusHalfF64<>+0(SB), Y10, Y5
+	VFMADD213PD  oneF64<>+0(SB), Y10, Y5
+	VPSLLQ       $0x3f, Y1, Y10
+	VBLENDVPD    Y10, Y5, Y4, Y9
+	VBLENDVPD    Y10, Y4, Y5, Y5
+	VPADDQ       oneIF64<>+0(SB), Y1, Y4
+	VPSLLQ       $0x3e, Y4, Y4
+	VANDPD       signF64<>+0(SB), Y4, Y4
+	VXORPD       Y4, Y5, Y5
+	VPSLLQ       $0x3e, Y1, Y1
+	VXORPD       Y2, Y1, Y1
+	VANDPD       signF64<>+0(SB), Y1, Y1
+	VXORPD       Y1, Y9, Y9
+	VMULPD       Y5, Y6, Y1
+	VFMADD231PD  Y5, Y7, Y1
+	VMULPD       Y9, Y6, Y6
+	VFMADD231PD  Y9, Y7, Y6
+	VCMPPD       $0x11, halfF64<>+0(SB), Y5, Y7
+	VSUBPD       oneF64<>+0(SB), Y1, Y1
+	VADDPD       Y11, Y11, Y9
+	VMULPD       Y5, Y8, Y8
+	VFNMADD231PD Y11, Y9, Y8
+	VBLENDVPD    Y7, Y1, Y8, Y8
+	VANDPD       absF64<>+0(SB), Y0, Y1
+	VANDPD       absF64<>+0(SB), Y2, Y7
+	VMAXPD       Y7, Y1, Y1
+	VCMPPD       $0x11, smallZetaF64<>+0(SB), Y1, Y1
+	VMULPD       Y6, Y6, Y7
+	VMOVAPS      Y7, Y9
+	VFMSUB231PD  Y6, Y6, Y9
+	VFMADD231PD  Y8, Y8, Y7
+	VADDPD       Y9, Y7, Y7
+	VBLENDVPD    Y1, oneF64<>+0(SB), Y7, Y7
+	VMULPD       Y6, Y2, Y9
+	VMOVAPS      Y9, Y11
+	VFMSUB231PD  Y6, Y2, Y11
+	VFMADD231PD  Y8, Y0, Y9
+	VADDPD       Y11, Y9, Y9
+	VDIVPD       Y7, Y9, Y9
+	VMULPD       Y6, Y0, Y11
+	VFNMADD213PD Y11, Y0, Y6
+	VFMSUB231PD  Y8, Y2, Y11
+	VADDPD       Y6, Y11, Y11
+	VDIVPD       Y7, Y11, Y11
+	VMULPD       Y2, Y2, Y7
+	VFMSUB231PD  Y0, Y0, Y7
+	VMOVUPS      minusHalfF64<>+0(SB), Y6
+	VFMADD213PD  oneF64<>+0(SB), Y0, Y6
+	VFMADD231PD  twelfthF64<>+0(SB), Y7, Y6
+	VADDPD       Y0, Y0, Y7
+	VMULPD       Y2, Y7, Y7
+	VMULPD       minusHalfF64<>+0(SB), Y2, Y8
+	VFMADD231PD  twelfthF64<>+0(SB), Y7, Y8
+	VBLENDVPD    Y1, Y6, Y9, Y9
+	VBLENDVPD    Y1, Y8, Y11, Y11
+	VMULPD       zeroF64<>+0(SB), Y11, Y8
+	VMOVAPS      Y8, Y1
+	VFNMADD231PD zeroF64<>+0(SB), Y11, Y1
+	VFMSUB231PD  oneF64<>+0(SB), Y9, Y8
+	VADDPD       Y1, Y8, Y8
+	VMULPD       zeroF64<>+0(SB), Y9, Y1
+	VFMSUB132PD  zeroF64<>+0(SB), Y1, Y9
+	VFMADD231PD  oneF64<>+0(SB), Y11, Y1
+	VADDPD       Y9, Y1, Y1
+	VMOVUPS      oneF64<>+0(SB), Y9
+	VSUBPD       Y8, Y9, Y9
+	VXORPD       signF64<>+0(SB), Y1, Y11
+	VANDPD       absF64<>+0(SB), Y0, Y6
+	VANDPD       absF64<>+0(SB), Y2, Y7
+	VMAXPD       Y7, Y6, Y6
+	VCMPPD       $0x12, oneF64<>+0(SB), Y6, Y6
+	VMOVUPS      psi18F64<>+0(SB), Y7
+	VFMADD213PD  psi17F64<>+0(SB), Y0, Y7
+	VMULPD       psi18F64<>+0(SB), Y2, Y5
+	VMOVUPS      psi16F64<>+0(SB), Y4
+	VFMADD231PD  Y0, Y7, Y4
+	VFNMADD231PD Y2, Y5, Y4
+	VMULPD       Y2, Y7, Y7
+	VFMADD231PD  Y0, Y5, Y7
+	VMOVUPS      psi15F64<>+0(SB), Y5
+	VFMADD231PD  Y0, Y4, Y5
+	VFNMADD231PD Y2, Y7, Y5
+	VMULPD       Y2, Y4, Y4
+	VFMADD231PD  Y0, Y7, Y4
+	VMOVUPS      psi14F64<>+0(SB), Y7
+	VFMADD231PD  Y0, Y5, Y7
+	VFNMADD231PD Y2, Y4, Y7
+	VMULPD       Y2, Y5, Y5
+	VFMADD231PD  Y0, Y4, Y5
+	VMOVUPS      psi13F64<>+0(SB), Y4
+	VFMADD231PD  Y0, Y7, Y4
+	VFNMADD231PD Y2, Y5, Y4
+	VMULPD       Y2, Y7, Y7
+	VFMADD231PD  Y0, Y5, Y7
+	VMOVUPS      psi12F64<>+0(SB), Y5
+	VFMADD231PD  Y0, Y4, Y5
+	VFNMADD231PD Y2, Y7, Y5
+	VMULPD       Y2, Y4, Y4
+	VFMADD231PD  Y0, Y7, Y4
+	VMOVUPS      psi11F64<>+0(SB), Y7
+	VFMADD231PD  Y0, Y5, Y7
+	VFNMADD231PD Y2, Y4, Y7
+	VMULPD       Y2, Y5, Y5
+	VFMADD231PD  Y0, Y4, Y5
+	VMOVUPS      psi10F64<>+0(SB), Y4
+	VFMADD231PD  Y0, Y7, Y4
+	VFNMADD231PD Y2, Y5, Y4
+	VMULPD       Y2, Y7, Y7
+	VFMADD231PD  Y0, Y5, Y7
+	VMOVUPS      psi9F64<>+0(SB), Y5
+	VFMADD231PD  Y0, Y4, Y5
+	VFNMADD231PD Y2, Y7, Y5
+	VMULPD       Y2, Y4, Y4
+	VFMADD231PD  Y0, Y7, Y4
+	VMOVUPS      psi8F64<>+0(SB), Y7
+	VFMADD231PD  Y0, Y5, Y7
+	VFNMADD231PD Y2, Y4, Y7
+	VMULPD       Y2, Y5, Y5
+	VFMADD231PD  Y0, Y4, Y5
+	VMOVUPS      psi7F64<>+0(SB), Y4
+	VFMADD231PD  Y0, Y7, Y4
+	VFNMADD231PD Y2, Y5, Y4
+	VMULPD       Y2, Y7, Y7
+	VFMADD231PD  Y0, Y5, Y7
+	VMOVUPS      psi6F64<>+0(SB), Y5
+	VFMADD231PD  Y0, Y4, Y5
+	VFNMADD231PD Y2, Y7, Y5
+	VMULPD       Y2, Y4, Y4
+	VFMADD231PD  Y0, Y7, Y4
+	VMOVUPS      psi5F64<>+0(SB), Y7
+	VFMADD231PD  Y0, Y5, Y7
+	VFNMADD231PD Y2, Y4, Y7
+	VMULPD       Y2, Y5, Y5
+	VFMADD231PD  Y0, Y4, Y5
+	VMOVUPS      psi4F64<>+0(SB), Y4
+	VFMADD231PD  Y0, Y7, Y4
+	VFNMADD231PD Y2, Y5, Y4
+	VMULPD       Y2, Y7, Y7
+	VFMADD231PD  Y0, Y5, Y7
+	VMOVUPS      psi3F64<>+0(SB), Y5
+	VFMADD231PD  Y0, Y4, Y5
+	VFNMADD231PD Y2, Y7, Y5
+	VMULPD       Y2, Y4, Y4
+	VFMADD231PD  Y0, Y7, Y4
+	VMOVUPS      psi2F64<>+0(SB), Y7
+	VFMADD231PD  Y0, Y5, Y7
+	VFNMADD231PD Y2, Y4, Y7
+	VMULPD       Y2, Y5, Y5
+	VFMADD231PD  Y0, Y4, Y5
+	VMOVUPS      psi1F64<>+0(SB), Y4
+	VFMADD231PD  Y0, Y7, Y4
+	VFNMADD231PD Y2, Y5, Y4
+	VMULPD       Y2, Y7, Y7
+	VFMADD231PD  Y0, Y5, Y7
+	VMOVUPS      psi0F64<>+0(SB), Y5
+	VFMADD231PD  Y0, Y4, Y5
+	VFNMADD231PD Y2, Y7, Y5
+	VMULPD       Y2, Y4, Y4
+	VFMADD231PD  Y0, Y7, Y4
+	VMULPD       Y1, Y4, Y7
+	VMOVAPS      Y7, Y10
+	VFNMADD231PD Y1, Y4, Y10
+	VFMSUB231PD  Y8, Y5, Y7
+	VADDPD       Y10, Y7, Y7
+	VMULPD       Y1, Y5, Y10
+	VFMSUB213PD  Y10, Y1, Y5
+	VFMADD231PD  Y8, Y4, Y10
+	VADDPD       Y5, Y10, Y10
+	VMULPD       Y2, Y2, Y5
+	VMOVAPS      Y5, Y4
+	VFMSUB231PD  Y2, Y2, Y4
+	VFMADD231PD  Y0, Y0, Y5
+	VADDPD       Y4, Y5, Y5
+	VBLENDVPD    Y6, oneF64<>+0(SB), Y5, Y5
+	VMULPD       Y2, Y11, Y4
+	VMOVAPS      Y4, Y12
+	VFMSUB231PD  Y2, Y11, Y12
+	VFMADD231PD  Y0, Y9, Y4
+	VADDPD       Y12, Y4, Y4
+	VDIVPD       Y5, Y4, Y4
+	VMULPD       Y2, Y9, Y12
+	VFNMADD213PD Y12, Y2, Y9
+	VFMSUB231PD  Y0, Y11, Y12
+	VADDPD       Y9, Y12, Y12
+	VDIVPD       Y5, Y12, Y12
+	VBLENDVPD    Y6, Y7, Y4, Y4
+	VBLENDVPD    Y6, Y10, Y12, Y12
+	VMOVUPS      (CX)(DI*1), Y10
+	VMULPD       Y10, Y12, Y6
+	VMOVAPS      Y6, Y7
+	VFNMADD231PD Y10, Y12, Y7
+	VMOVUPS      (CX)(SI*2), Y5
+	VFMSUB231PD  Y5, Y4, Y6
+	VADDPD       Y7, Y6, Y6
+	VMULPD       Y10, Y4, Y7
+	VFMSUB213PD  Y7, Y10, Y4
+	VFMADD231PD  Y5, Y12, Y7
+	VADDPD       Y4, Y7, Y7
+	VXORPD       signF64<>+0(SB), Y7, Y4
+	VXORPD       signF64<>+0(SB), Y1, Y12
+	VMOVMSKPD    Y3, R14
+	TESTQ        R14, R14
+	JE           easy4
+	VPCMPEQD     Y5, Y5, Y5
+	VXORPD       Y3, Y5, Y5
+	VMOVUPS      oneF64<>+0(SB), Y3
+	VMASKMOVPD   Y3, Y5, (AX)
+	VMOVUPS      zeroF64<>+0(SB), Y3
+	VMASKMOVPD   Y3, Y5, (AX)(SI*1)
+	VMOVUPS      zeroF64<>+0(SB), Y3
+	VMASKMOVPD   Y3, Y5, (AX)(SI*2)
+	VMOVUPS      zeroF64<>+0(SB), Y3
+	VMASKMOVPD   Y3, Y5, (AX)(DI*1)
+	VMOVUPS      zeroF64<>+0(SB), Y3
+	VMASKMOVPD   Y3, Y5, (AX)(SI*4)
+	VMOVUPS      oneF64<>+0(SB), Y3
+	VMASKMOVPD   Y3, Y5, (AX)(R8*1)
+	VMOVUPS      zeroF64<>+0(SB), Y3
+	VMASKMOVPD   Y3, Y5, (AX)(DI*2)
+	VMOVUPS      zeroF64<>+0(SB), Y3
+	VMASKMOVPD   Y3, Y5, (AX)(R9*1)
+	VMASKMOVPD   Y6, Y5, (AX)(SI*8)
+	VMASKMOVPD   Y4, Y5, (AX)(R10*1)
+	VMASKMOVPD   Y8, Y5, (AX)(R8*2)
+	VMASKMOVPD   Y12, Y5, (AX)(R11*1)
+	VMASKMOVPD   Y7, Y5, (AX)(DI*4)
+	VMASKMOVPD   Y6, Y5, (AX)(R12*1)
+	VMASKMOVPD   Y1, Y5, (AX)(R9*2)
+	VMASKMOVPD   Y8, Y5, (AX)(R13*1)
+	MOVQ         BX, AX
+	SUBQ         DX, AX
+	MOVQ         AX, CX
+	SUBQ         $+4, CX
+	MOVQ         CX, at+40(FP)
+	MOVQ         AX, next+48(FP)
+	MOVQ         R14, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy4:
+	VMOVUPS oneF64<>+0(SB), Y5
+	VMOVUPS Y5, (AX)
+	VMOVUPS zeroF64<>+0(SB), Y5
+	VMOVUPS Y5, (AX)(SI*1)
+	VMOVUPS zeroF64<>+0(SB), Y5
+	VMOVUPS Y5, (AX)(SI*2)
+	VMOVUPS zeroF64<>+0(SB), Y5
+	VMOVUPS Y5, (AX)(DI*1)
+	VMOVUPS zeroF64<>+0(SB), Y5
+	VMOVUPS Y5, (AX)(SI*4)
+	VMOVUPS oneF64<>+0(SB), Y5
+	VMOVUPS Y5, (AX)(R8*1)
+	VMOVUPS zeroF64<>+0(SB), Y5
+	VMOVUPS Y5, (AX)(DI*2)
+	VMOVUPS zeroF64<>+0(SB), Y5
+	VMOVUPS Y5, (AX)(R9*1)
+	VMOVUPS Y6, (AX)(SI*8)
+	VMOVUPS Y4, (AX)(R10*1)
+	VMOVUPS Y8, (AX)(R8*2)
+	VMOVUPS Y12, (AX)(R11*1)
+	VMOVUPS Y7, (AX)(DI*4)
+	VMOVUPS Y6, (AX)(R12*1)
+	VMOVUPS Y1, (AX)(R9*2)
+	VMOVUPS Y8, (AX)(R13*1)
+	ADDQ    $+32, AX
+	ADDQ    $+32, CX
+	SUBQ    $+4, DX
+	JGE     loop1
+
+next2:
+	ADDQ         $+4, DX
+	TESTQ        DX, DX
+	JE           done5
+	LEAQ         tailMaskF64<>+0(SB), R14
+	MOVQ         DX, R15
+	NEGQ         R15
+	LEAQ         32(R14)(R15*8), R14
+	VMOVUPS      (R14), Y8
+	VMASKMOVPD   (CX), Y8, Y8
+	VANDPD       absF64<>+0(SB), Y8, Y1
+	VCMPPD       $0x16, zetaLimitF64<>+0(SB), Y1, Y1
+	VMOVUPS      (R14), Y6
+	VMASKMOVPD   (CX)(SI*1), Y6, Y6
+	VANDPD       absF64<>+0(SB), Y6, Y7
+	VCMPPD       $0x16, limitF64<>+0(SB), Y7, Y7
+	VORPD        Y1, Y7, Y7
+	VMOVUPS      log2eF64<>+0(SB), Y1
+	VFMADD213PD  roundF64<>+0(SB), Y8, Y1
+	VSUBPD       roundF64<>+0(SB), Y1, Y1
+	VMOVAPS      Y8, Y12
+	VFNMADD231PD ln2HiF64<>+0(SB), Y1, Y12
+	VFNMADD231PD ln2LoF64<>+0(SB), Y1, Y12
+	VMOVUPS      expQ9F64<>+0(SB), Y4
+	VFMADD213PD  expQ8F64<>+0(SB), Y12, Y4
+	VFMADD213PD  expQ7F64<>+0(SB), Y12, Y4
+	VFMADD213PD  expQ6F64<>+0(SB), Y12, Y4
+	VFMADD213PD  expQ5F64<>+0(SB), Y12, Y4
+	VFMADD213PD  expQ4F64<>+0(SB), Y12, Y4
+	VFMADD213PD  expQ3F64<>+0(SB), Y12, Y4
+	VFMADD213PD  expQ2F64<>+0(SB), Y12, Y4
+	VFMADD213PD  expQ1F64<>+0(SB), Y12, Y4
+	VFMADD213PD  expQ0F64<>+0(SB), Y12, Y4
+	VMOVUPS      halfF64<>+0(SB), Y5
+	VFMADD213PD  roundF64<>+0(SB), Y1, Y5
+	VSUBPD       roundF64<>+0(SB), Y5, Y3
+	VSUBPD       Y3, Y1, Y1
+	VADDPD       roundF64<>+0(SB), Y1, Y1
+	VPSLLQ       $0x34, Y5, Y5
+	VPADDQ       oneF64<>+0(SB), Y5, Y5
+	VMULPD       oneF64<>+0(SB), Y5, Y5
+	VPSLLQ       $0x34, Y1, Y1
+	VPADDQ       oneF64<>+0(SB), Y1, Y1
+	VMULPD       Y1, Y5, Y5
+	VMULPD       Y12, Y12, Y1
+	VMOVAPS      Y12, Y3
+	VFMADD231PD  Y4, Y1, Y3
+	VMULPD       Y5, Y3, Y3
+	VSUBPD       oneF64<>+0(SB), Y5, Y10
+	VFMADD231PD  Y5, Y12, Y10
+	VMULPD       Y5, Y1, Y1
+	VMULPD       Y4, Y1, Y1
+	VADDPD       Y1, Y10, Y10
+	VMULPD       halfF64<>+0(SB), Y6, Y1
+	VANDPD       absF64<>+0(SB), Y1, Y4
+	VMOVUPS      twoOverPiF64<>+0(SB), Y12
+	VFMADD213PD  roundF64<>+0(SB), Y4, Y12
+	VSUBPD       roundF64<>+0(SB), Y12, Y9
+	VFNMADD231PD halfPi1F64<>+0(SB), Y9, Y4
+	VFNMADD231PD halfPi2F64<>+0(SB), Y9, Y4
+	VFNMADD231PD halfPi3F64<>+0(SB), Y9, Y4
+	VMULPD       Y4, Y4, Y9
+	VMOVUPS      sinP5F64<>+0(SB), Y11
+	VFMADD213PD  sinP4F64<>+0(SB), Y9, Y11
+	VFMADD213PD  sinP3F64<>+0(SB), Y9, Y11
+	VFMADD213PD  sinP2F64<>+0(SB), Y9, Y11
+	VFMADD213PD  sinP1F64<>+0(SB), Y9, Y11
+	VFMADD213PD  sinP0F64<>+0(SB), Y9, Y11
+	VMULPD       Y11, Y9, Y11
+	VFMADD231PD  Y11, Y4, Y4
+	VMOVUPS      cosP5F64<>+0(SB), Y11
+	VFMADD213PD  cosP4F64<>+0(SB), Y9, Y11
+	VFMADD213PD  cosP3F64<>+0(SB), Y9, Y11
+	VFMADD213PD  cosP2F64<>+0(SB), Y9, Y11
+	VFMADD213PD  cosP1F64<>+0(SB), Y9, Y11
+	VFMADD213PD  cosP0F64<>+0(SB), Y9, Y11
+	VFMADD213PD  minusHalfF64<>+0(SB), Y9, Y11
+	VFMADD213PD  oneF64<>+0(SB), Y9, Y11
+	VPSLLQ       $0x3f, Y12, Y9
+	VBLENDVPD    Y9, Y11, Y4, Y0
+	VBLENDVPD    Y9, Y4, Y11, Y11
+	VPADDQ       oneIF64<>+0(SB), Y12, Y4
+	VPSLLQ       $0x3e, Y4, Y4
+	VANDPD       signF64<>+0(SB), Y4, Y4
+	VXORPD       Y4, Y11, Y11
+	VPSLLQ       $0x3e, Y12, Y12
+	VXORPD       Y1, Y12, Y12
+	VANDPD       signF64<>+0(SB), Y12, Y12
+	VXORPD       Y12, Y0, Y0
+	VANDPD       absF64<>+0(SB), Y6, Y12
+	VMOVUPS      twoOverPiF64<>+0(SB), Y1
+	VFMADD213PD  roundF64<>+0(SB), Y12, Y1
+	VSUBPD       roundF64<>+0(SB), Y1, Y11
+	VFNMADD231PD halfPi1F64<>+0(SB), Y11, Y12
+	VFNMADD231PD halfPi2F64<>+0(SB), Y11, Y12
+	VFNMADD231PD halfPi3F64<>+0(SB), Y11, Y12
+	VMULPD       Y12, Y12, Y11
+	VMOVUPS      sinP5F64<>+0(SB), Y4
+	VFMADD213PD  sinP4F64<>+0(SB), Y11, Y4
+	VFMADD213PD  sinP3F64<>+0(SB), Y11, Y4
+	VFMADD213PD  sinP2F64<>+0(SB), Y11, Y4
+	VFMADD213PD  sinP1F64<>+0(SB), Y11, Y4
+	VFMADD213PD  sinP0F64<>+0(SB), Y11, Y4
+	VMULPD       Y4, Y11, Y4
+	VFMADD231PD  Y4, Y12, Y12
+	VMOVUPS      cosP5F64<>+0(SB), Y4
+	VFMADD213PD  cosP4F64<>+0(SB), Y11, Y4
+	VFMADD213PD  cosP3F64<>+0(SB), Y11, Y4
+	VFMADD213PD  cosP2F64<>+0(SB), Y11, Y4
+	VFMADD213PD  cosP1F64<>+0(SB), Y11, Y4
+	VFMADD213PD  cosP0F64<>+0(SB), Y11, Y4
+	VFMADD213PD  minusHalfF64<>+0(SB), Y11, Y4
+	VFMADD213PD  oneF64<>+0(SB), Y11, Y4
+	VPSLLQ       $0x3f, Y1, Y11
+	VBLENDVPD    Y11, Y4, Y12, Y9
+	VBLENDVPD    Y11, Y12, Y4, Y4
+	VPADDQ       oneIF64<>+0(SB), Y1, Y12
+	VPSLLQ       $0x3e, Y12, Y12
+	VANDPD       signF64<>+0(SB), Y12, Y12
+	VXORPD       Y12, Y4, Y4
+	VPSLLQ       $0x3e, Y1, Y1
+	VXORPD       Y6, Y1, Y1
+	VANDPD       signF64<>+0(SB), Y1, Y1
+	VXORPD       Y1, Y9, Y9
+	VMULPD       Y4, Y5, Y1
+	VFMADD231PD  Y4, Y3, Y1
+	VMULPD       Y9, Y5, Y5
+	VFMADD231PD  Y9, Y3, Y5
+	VCMPPD       $0x11, halfF64<>+0(SB), Y4, Y3
+	VSUBPD       oneF64<>+0(SB), Y1, Y1
+	VADDPD       Y0, Y0, Y9
+	VMULPD       Y4, Y10, Y10
+	VFNMADD231PD Y0, Y9, Y10
+	VBLENDVPD    Y3, Y1, Y10, Y10
+	VANDPD       absF64<>+0(SB), Y8, Y1
+	VANDPD       absF64<>+0(SB), Y6, Y3
+	VMAXPD       Y3, Y1, Y1
+	VCMPPD       $0x11, smallZetaF64<>+0(SB), Y1, Y1
+	VMULPD       Y5, Y5, Y3
+	VMOVAPS      Y3, Y9
+	VFMSUB231PD  Y5, Y5, Y9
+	VFMADD231PD  Y10, Y10, Y3
+	VADDPD       Y9, Y3, Y3
+	VBLENDVPD    Y1, oneF64<>+0(SB), Y3, Y3
+	VMULPD       Y5, Y6, Y9
+	VMOVAPS      Y9, Y0
+	VFMSUB231PD  Y5, Y6, Y0
+	VFMADD231PD  Y10, Y8, Y9
+	VADDPD       Y0, Y9, Y9
+	VDIVPD       Y3, Y9, Y9
+	VMULPD       Y5, Y8, Y0
+	VFNMADD213PD Y0, Y8, Y5
+	VFMSUB231PD  Y10, Y6, Y0
+	VADDPD       Y5, Y0, Y0
+	VDIVPD       Y3, Y0, Y0
+	VMULPD       Y6, Y6, Y3
+	VFMSUB231PD  Y8, Y8, Y3
+	VMOVUPS      minusHalfF64<>+0(SB), Y5
+	VFMADD213PD  oneF64<>+0(SB), Y8, Y5
+	VFMADD231PD  twelfthF64<>+0(SB), Y3, Y5
+	VADDPD       Y8, Y8, Y3
+	VMULPD       Y6, Y3, Y3
+	VMULPD       minusHalfF64<>+0(SB), Y6, Y10
+	VFMADD231PD  twelfthF64<>+0(SB), Y3, Y10
+	VBLENDVPD    Y1, Y5, Y9, Y9
+	VBLENDVPD    Y1, Y10, Y0, Y0
+	VMULPD       zeroF64<>+0(SB), Y0, Y10
+	VMOVAPS      Y10, Y1
+	VFNMADD231PD zeroF64<>+0(SB), Y0, Y1
+	VFMSUB231PD  oneF64<>+0(SB), Y9, Y10
+	VADDPD       Y1, Y10, Y10
+	VMULPD       zeroF64<>+0(SB), Y9, Y1
+	VFMSUB132PD  zeroF64<>+0(SB), Y1, Y9
+	VFMADD231PD  oneF64<>+0(SB), Y0, Y1
+	VADDPD       Y9, Y1, Y1
+	VMOVUPS      oneF64<>+0(SB), Y9
+	VSUBPD       Y10, Y9, Y9
+	VXORPD       signF64<>+0(SB), Y1, Y0
+	VANDPD       absF64<>+0(SB), Y8, Y5
+	VANDPD       absF64<>+0(SB), Y6, Y3
+	VMAXPD       Y3, Y5, Y5
+	VCMPPD       $0x12, oneF64<>+0(SB), Y5, Y5
+	VMOVUPS      psi18F64<>+0(SB), Y3
+	VFMADD213PD  psi17F64<>+0(SB), Y8, Y3
+	VMULPD       psi18F64<>+0(SB), Y6, Y4
+	VMOVUPS      psi16F64<>+0(SB), Y12
+	VFMADD231PD  Y8, Y3, Y12
+	VFNMADD231PD Y6, Y4, Y12
+	VMULPD       Y6, Y3, Y3
+	VFMADD231PD  Y8, Y4, Y3
+	VMOVUPS      psi15F64<>+0(SB), Y4
+	VFMADD231PD  Y8, Y12, Y4
+	VFNMADD231PD Y6, Y3, Y4
+	VMULPD       Y6, Y12, Y12
+	VFMADD231PD  Y8, Y3, Y12
+	VMOVUPS      psi14F64<>+0(SB), Y3
+	VFMADD231PD  Y8, Y4, Y3
+	VFNMADD231PD Y6, Y12, Y3
+	VMULPD       Y6, Y4, Y4
+	VFMADD231PD  Y8, Y12, Y4
+	VMOVUPS      psi13F64<>+0(SB), Y12
+	VFMADD231PD  Y8, Y3, Y12
+	VFNMADD231PD Y6, Y4, Y12
+	VMULPD       Y6, Y3, Y3
+	VFMADD231PD  Y8, Y4, Y3
+	VMOVUPS      psi12F64<>+0(SB), Y4
+	VFMADD231PD  Y8, Y12, Y4
+	VFNMADD231PD Y6, Y3, Y4
+	VMULPD       Y6, Y12, Y12
+	VFMADD231PD  Y8, Y3, Y12
+	VMOVUPS      psi11F64<>+0(SB), Y3
+	VFMADD231PD  Y8, Y4, Y3
+	VFNMADD231PD Y6, Y12, Y3
+	VMULPD       Y6, Y4, Y4
+	VFMADD231PD  Y8, Y12, Y4
+	VMOVUPS      psi10F64<>+0(SB), Y12
+	VFMADD231PD  Y8, Y3, Y12
+	VFNMADD231PD Y6, Y4, Y12
+	VMULPD       Y6, Y3, Y3
+	VFMADD231PD  Y8, Y4, Y3
+	VMOVUPS      psi9F64<>+0(SB), Y4
+	VFMADD231PD  Y8, Y12, Y4
+	VFNMADD231PD Y6, Y3, Y4
+	VMULPD       Y6, Y12, Y12
+	VFMADD231PD  Y8, Y3, Y12
+	VMOVUPS      psi8F64<>+0(SB), Y3
+	VFMADD231PD  Y8, Y4, Y3
+	VFNMADD231PD Y6, Y12, Y3
+	VMULPD       Y6, Y4, Y4
+	VFMADD231PD  Y8, Y12, Y4
+	VMOVUPS      psi7F64<>+0(SB), Y12
+	VFMADD231PD  Y8, Y3, Y12
+	VFNMADD231PD Y6, Y4, Y12
+	VMULPD       Y6, Y3, Y3
+	VFMADD231PD  Y8, Y4, Y3
+	VMOVUPS      psi6F64<>+0(SB), Y4
+	VFMADD231PD  Y8, Y12, Y4
+	VFNMADD231PD Y6, Y3, Y4
+	VMULPD       Y6, Y12, Y12
+	VFMADD231PD  Y8, Y3, Y12
+	VMOVUPS      psi5F64<>+0(SB), Y3
+	VFMADD231PD  Y8, Y4, Y3
+	VFNMADD231PD Y6, Y12, Y3
+	VMULPD       Y6, Y4, Y4
+	VFMADD231PD  Y8, Y12, Y4
+	VMOVUPS      psi4F64<>+0(SB), Y12
+	VFMADD231PD  Y8, Y3, Y12
+	VFNMADD231PD Y6, Y4, Y12
+	VMULPD       Y6, Y3, Y3
+	VFMADD231PD  Y8, Y4, Y3
+	VMOVUPS      psi3F64<>+0(SB), Y4
+	VFMADD231PD  Y8, Y12, Y4
+	VFNMADD231PD Y6, Y3, Y4
+	VMULPD       Y6, Y12, Y12
+	VFMADD231PD  Y8, Y3, Y12
+	VMOVUPS      psi2F64<>+0(SB), Y3
+	VFMADD231PD  Y8, Y4, Y3
+	VFNMADD231PD Y6, Y12, Y3
+	VMULPD       Y6, Y4, Y4
+	VFMADD231PD  Y8, Y12, Y4
+	VMOVUPS      psi1F64<>+0(SB), Y12
+	VFMADD231PD  Y8, Y3, Y12
+	VFNMADD231PD Y6, Y4, Y12
+	VMULPD       Y6, Y3, Y3
+	VFMADD231PD  Y8, Y4, Y3
+	VMOVUPS      psi0F64<>+0(SB), Y4
+	VFMADD231PD  Y8, Y12, Y4
+	VFNMADD231PD Y6, Y3, Y4
+	VMULPD       Y6, Y12, Y12
+	VFMADD231PD  Y8, Y3, Y12
+	VMULPD       Y1, Y12, Y3
+	VMOVAPS      Y3, Y11
+	VFNMADD231PD Y1, Y12, Y11
+	VFMSUB231PD  Y10, Y4, Y3
+	VADDPD       Y11, Y3, Y3
+	VMULPD       Y1, Y4, Y11
+	VFMSUB213PD  Y11, Y1, Y4
+	VFMADD231PD  Y10, Y12, Y11
+	VADDPD       Y4, Y11, Y11
+	VMULPD       Y6, Y6, Y4
+	VMOVAPS      Y4, Y12
+	VFMSUB231PD  Y6, Y6, Y12
+	VFMADD231PD  Y8, Y8, Y4
+	VADDPD       Y12, Y4, Y4
+	VBLENDVPD    Y5, oneF64<>+0(SB), Y4, Y4
+	VMULPD       Y6, Y0, Y12
+	VMOVAPS      Y12, Y2
+	VFMSUB231PD  Y6, Y0, Y2
+	VFMADD231PD  Y8, Y9, Y12
+	VADDPD       Y2, Y12, Y12
+	VDIVPD       Y4, Y12, Y12
+	VMULPD       Y6, Y9, Y2
+	VFNMADD213PD Y2, Y6, Y9
+	VFMSUB231PD  Y8, Y0, Y2
+	VADDPD       Y9, Y2, Y2
+	VDIVPD       Y4, Y2, Y2
+	VBLENDVPD    Y5, Y3, Y12, Y12
+	VBLENDVPD    Y5, Y11, Y2, Y2
+	VMOVUPS      (R14), Y11
+	VMASKMOVPD   (CX)(DI*1), Y11, Y11
+	VMULPD       Y11, Y2, Y5
+	VMOVAPS      Y5, Y3
+	VFNMADD231PD Y11, Y2, Y3
+	VMOVUPS      (R14), Y4
+	VMASKMOVPD   (CX)(SI*2), Y4, Y4
+	VFMSUB231PD  Y4, Y12, Y5
+	VADDPD       Y3, Y5, Y5
+	VMULPD       Y11, Y12, Y3
+	VFMSUB213PD  Y3, Y11, Y12
+	VFMADD231PD  Y4, Y2, Y3
+	VADDPD       Y12, Y3, Y3
+	VXORPD       signF64<>+0(SB), Y3, Y12
+	VXORPD       signF64<>+0(SB), Y1, Y2
+	VANDPD       (R14), Y7, Y7
+	VMOVMSKPD    Y7, CX
+	TESTQ        CX, CX
+	JE           easy7
+	VANDNPD      (R14), Y7, Y7
+	VMOVUPS      oneF64<>+0(SB), Y4
+	VMASKMOVPD   Y4, Y7, (AX)
+	VMOVUPS      zeroF64<>+0(SB), Y4
+	VMASKMOVPD   Y4, Y7, (AX)(SI*1)
+	VMOVUPS      zeroF64<>+0(SB), Y4
+	VMASKMOVPD   Y4, Y7, (AX)(SI*2)
+	VMOVUPS      zeroF64<>+0(SB), Y4
+	VMASKMOVPD   Y4, Y7, (AX)(DI*1)
+	VMOVUPS      zeroF64<>+0(SB), Y4
+	VMASKMOVPD   Y4, Y7, (AX)(SI*4)
+	VMOVUPS      oneF64<>+0(SB), Y4
+	VMASKMOVPD   Y4, Y7, (AX)(R8*1)
+	VMOVUPS      zeroF64<>+0(SB), Y4
+	VMASKMOVPD   Y4, Y7, (AX)(DI*2)
+	VMOVUPS      zeroF64<>+0(SB), Y4
+	VMASKMOVPD   Y4, Y7, (AX)(R9*1)
+	VMASKMOVPD   Y5, Y7, (AX)(SI*8)
+	VMASKMOVPD   Y12, Y7, (AX)(R10*1)
+	VMASKMOVPD   Y10, Y7, (AX)(R8*2)
+	VMASKMOVPD   Y2, Y7, (AX)(R11*1)
+	VMASKMOVPD   Y3, Y7, (AX)(DI*4)
+	VMASKMOVPD   Y5, Y7, (AX)(R12*1)
+	VMASKMOVPD   Y1, Y7, (AX)(R9*2)
+	VMASKMOVPD   Y10, Y7, (AX)(R13*1)
+	MOVQ         BX, AX
+	SUBQ         DX, BX
+	MOVQ         BX, at+40(FP)
+	MOVQ         AX, next+48(FP)
+	MOVQ         CX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy7:
+	VMOVUPS    oneF64<>+0(SB), Y7
+	VMOVUPS    (R14), Y4
+	VMASKMOVPD Y7, Y4, (AX)
+	VMOVUPS    zeroF64<>+0(SB), Y4
+	VMOVUPS    (R14), Y7
+	VMASKMOVPD Y4, Y7, (AX)(SI*1)
+	VMOVUPS    zeroF64<>+0(SB), Y7
+	VMOVUPS    (R14), Y4
+	VMASKMOVPD Y7, Y4, (AX)(SI*2)
+	VMOVUPS    zeroF64<>+0(SB), Y4
+	VMOVUPS    (R14), Y7
+	VMASKMOVPD Y4, Y7, (AX)(DI*1)
+	VMOVUPS    zeroF64<>+0(SB), Y7
+	VMOVUPS    (R14), Y4
+	VMASKMOVPD Y7, Y4, (AX)(SI*4)
+	VMOVUPS    oneF64<>+0(SB), Y4
+	VMOVUPS    (R14), Y7
+	VMASKMOVPD Y4, Y7, (AX)(R8*1)
+	VMOVUPS    zeroF64<>+0(SB), Y7
+	VMOVUPS    (R14), Y4
+	VMASKMOVPD Y7, Y4, (AX)(DI*2)
+	VMOVUPS    zeroF64<>+0(SB), Y4
+	VMOVUPS    (R14), Y7
+	VMASKMOVPD Y4, Y7, (AX)(R9*1)
+	VMOVUPS    (R14), Y7
+	VMASKMOVPD Y5, Y7, (AX)(SI*8)
+	VMOVUPS    (R14), Y7
+	VMASKMOVPD Y12, Y7, (AX)(R10*1)
+	VMOVUPS    (R14), Y7
+	VMASKMOVPD Y10, Y7, (AX)(R8*2)
+	VMOVUPS    (R14), Y7
+	VMASKMOVPD Y2, Y7, (AX)(R11*1)
+	VMOVUPS    (R14), Y7
+	VMASKMOVPD Y3, Y7, (AX)(DI*4)
+	VMOVUPS    (R14), Y7
+	VMASKMOVPD Y5, Y7, (AX)(R12*1)
+	VMOVUPS    (R14), Y7
+	VMASKMOVPD Y1, Y7, (AX)(R9*2)
+	VMOVUPS    (R14), Y7
+	VMASKMOVPD Y10, Y7, (AX)(R13*1)
+
+done5:
+	XORQ AX, AX
+	MOVQ BX, at+40(FP)
+	MOVQ BX, next+48(FP)
+	MOVQ AX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+// func leftJacobianInvSim2F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·leftJacobianInvSim2F64AVX512(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ n+24(FP), DX
+	MOVQ stride+32(FP), SI
+	SHLQ $0x03, SI
+	LEAQ (SI)(SI*2), DI
+	LEAQ (DI)(SI*2), R8
+	LEAQ (R8)(SI*2), R9
+	LEAQ (R9)(SI*2), R10
+	LEAQ (R10)(SI*2), R11
+	LEAQ (R11)(SI*2), R12
+	LEAQ (R12)(SI*2), R13
+	MOVQ DX, BX
+	SUBQ $+8, DX
+	JL   next2
+
+loop1:
+	VMOVUPS           (CX), Z0
+	VPANDQ.BCST       absF64<>+0(SB), Z0, Z1
+	VCMPPD.BCST       $0x16, zetaLimitF64<>+0(SB), Z1, K1
+	VMOVUPS           (CX)(SI*1), Z1
+	VPANDQ.BCST       absF64<>+0(SB), Z1, Z2
+	VCMPPD.BCST       $0x16, limitF64<>+0(SB), Z2, K2
+	KORW              K1, K2, K1
+	VBROADCASTSD      log2eF64<>+0(SB), Z2
+	VFMADD213PD.BCST  roundF64<>+0(SB), Z0, Z2
+	VSUBPD.BCST       roundF64<>+0(SB), Z2, Z2
+	VMOVAPS           Z0, Z3
+	VFNMADD231PD.BCST ln2HiF64<>+0(SB), Z2, Z3
+	VFNMADD231PD.BCST ln2LoF64<>+0(SB), Z2, Z3
+	VBROADCASTSD      expQ9F64<>+0(SB), Z4
+	VFMADD213PD.BCST  expQ8F64<>+0(SB), Z3, Z4
+	VFMADD213PD.BCST  expQ7F64<>+0(SB), Z3, Z4
+	VFMADD213PD.BCST  expQ6F64<>+0(SB), Z3, Z4
+	VFMADD213PD.BCST  expQ5F64<>+0(SB), Z3, Z4
+	VFMADD213PD.BCST  expQ4F64<>+0(SB), Z3, Z4
+	VFMADD213PD.BCST  expQ3F64<>+0(SB), Z3, Z4
+	VFMADD213PD.BCST  expQ2F64<>+0(SB), Z3, Z4
+	VFMADD213PD.BCST  expQ1F64<>+0(SB), Z3, Z4
+	VFMADD213PD.BCST  expQ0F64<>+0(SB), Z3, Z4
+	VBROADCASTSD      oneF64<>+0(SB), Z5
+	VSCALEFPD         Z2, Z5, Z5
+	VMULPD            Z3, Z3, Z2
+	VMOVAPS           Z3, Z6
+	VFMADD231PD       Z4, Z2, Z6
+	VMULPD            Z5, Z6, Z6
+	VSUBPD.BCST       oneF64<>+0(SB), Z5, Z7
+	VFMADD231PD       Z5, Z3, Z7
+	VMULPD            Z5, Z2, Z2
+	VMULPD            Z4, Z2, Z2
+	VADDPD            Z2, Z7, Z7
+	VMULPD.BCST       halfF64<>+0(SB), Z1, Z2
+	VBROADCASTSD      twoOverPiF64<>+0(SB), Z4
+	VFMADD213PD.BCST  roundF64<>+0(SB), Z2, Z4
+	VSUBPD.BCST       roundF64<>+0(SB), Z4, Z3
+	VMOVAPS           Z2, Z8
+	VFNMADD231PD.BCST halfPi1F64<>+0(SB), Z3, Z8
+	VFNMADD231PD.BCST halfPi2F64<>+0(SB), Z3, Z8
+	VFNMADD231PD.BCST halfPi3F64<>+0(SB), Z3, Z8
+	VMULPD            Z8, Z8, Z3
+	VBROADCASTSD      sinP5F64<>+0(SB), Z9
+	VFMADD213PD.BCST  sinP4F64<>+0(SB), Z3, Z9
+	VFMADD213PD.BCST  sinP3F64<>+0(SB), Z3, Z9
+	VFMADD213PD.BCST  sinP2F64<>+0(SB), Z3, Z9
+	VFMADD213PD.BCST  sinP1F64<>+0(SB), Z3, Z9
+	VFMADD213PD.BCST  sinP0F64<>+0(SB), Z3, Z9
+	VMULPD            Z9, Z3, Z9
+	VFMADD231PD       Z9, Z8, Z8
+	VBROADCASTSD      cosP5F64<>+0(SB), Z9
+	VFMADD213PD.BCST  cosP4F64<>+0(SB), Z3, Z9
+	VFMADD213PD.BCST  cosP3F64<>+0(SB), Z3, Z9
+	VFMADD213PD.BCST  cosP2F64<>+0(SB), Z3, Z9
+	VFMADD213PD.BCST  cosP1F64<>+0(SB), Z3, Z9
+	VFMADD213PD.BCST  cosP0F64<>+0(SB), Z3, Z9
+	VFMADD213PD.BCST  minusHalfF64<>+0(SB), Z3, Z9
+	VFMADD213PD.BCST  oneF64<>+0(SB), Z3, Z9
+	VPTESTMQ.BCST     bit0F64<>+0(SB), Z4, K2
+	VBLENDMPD         Z9, Z8, K2, Z3
+	VBLENDMPD         Z8, Z9, K2, Z9
+	VPADDQ.BCST       oneIF64<>+0(SB), Z4, Z8
+	VPSLLQ            $0x3e, Z8, Z8
+	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z8, Z9
+	VPSLLQ            $0x3e, Z4, Z4
+	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z4, Z3
+	VFIXUPIMMPD.BCST  $0x00, zeroStaysF64<>+0(SB), Z2, Z3
+	VBROADCASTSD      twoOverPiF64<>+0(SB), Z2
+	VFMADD213PD.BCST  roundF64<>+0(SB), Z1, Z2
+	VSUBPD.BCST       roundF64<>+0(SB), Z2, Z4
+	VMOVAPS           Z1, Z9
+	VFNMADD231PD.BCST halfPi1F64<>+0(SB), Z4, Z9
+	VFNMADD231PD.BCST halfPi2F64<>+0(SB), Z4, Z9
+	VFNMADD231PD.BCST halfPi3F64<>+0(SB), Z4, Z9
+	VMULPD            Z9, Z9, Z4
+	VBROADCASTSD      sinP5F64<>+0(SB), Z8
+	VFMADD213PD.BCST  sinP4F64<>+0(SB), Z4, Z8
+	VFMADD213PD.BCST  sinP3F64<>+0(SB), Z4, Z8
+	VFMADD213PD.BCST  sinP2F64<>+0(SB), Z4, Z8
+	VFMADD213PD.BCST  sinP1F64<>+0(SB), Z4, Z8
+	VFMADD213PD.BCST  sinP0F64<>+0(SB), Z4, Z8
+	VMULPD            Z8, Z4, Z8
+	VFMADD231PD       Z8, Z9, Z9
+	VBROADCASTSD      cosP5F64<>+0(SB), Z8
+	VFMADD213PD.BCST  cosP4F64<>+0(SB), Z4, Z8
+	VFMADD213PD.BCST  cosP3F64<>+0(SB), Z4, Z8
+	VFMADD213PD.BCST  cosP2F64<>+0(SB), Z4, Z8
+	VFMADD213PD.BCST  cosP1F64<>+0(SB), Z4, Z8
+	VFMADD213PD.BCST  cosP0F64<>+0(SB), Z4, Z8
+	VFMADD213PD.BCST  minusHalfF64<>+0(SB), Z4, Z8
+	VFMADD213PD.BCST  oneF64<>+0(SB), Z4, Z8
+	VPTESTMQ.BCST     bit0F64<>+0(SB), Z2, K2
+	VBLENDMPD         Z8, Z9, K2, Z4
+	VBLENDMPD         Z9, Z8, K2, Z8
+	VPADDQ.BCST       oneIF64<>+0(SB), Z2, Z9
+	VPSLLQ            $0x3e, Z9, Z9
+	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z9, Z8
+	VPSLLQ            $0x3e, Z2, Z2
+	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z2, Z4
+	VFIXUPIMMPD.BCST  $0x00, zeroStaysF64<>+0(SB), Z1, Z4
+	VMULPD            Z8, Z5, Z2
+	VFMADD231PD       Z8, Z6, Z2
+	VMULPD            Z4, Z5, Z5
+	VFMADD231PD       Z4, Z6, Z5
+	VCMPPD.BCST       $0x11, halfF64<>+0(SB), Z8, K2
+	VSUBPD.BCST       oneF64<>+0(SB), Z2, Z2
+	VADDPD            Z3, Z3, Z6
+	VMULPD            Z8, Z7, Z7
+	VFNMADD231PD      Z3, Z6, Z7
+	VBLENDMPD         Z2, Z7, K2, Z7
+	VPANDQ.BCST       absF64<>+0(SB), Z0, Z2
+	VPANDQ.BCST       absF64<>+0(SB), Z1, Z6
+	VMAXPD            Z6, Z2, Z2
+	VCMPPD.BCST       $0x11, smallZetaF64<>+0(SB), Z2, K2
+	VMULPD            Z5, Z5, Z2
+	VMOVAPS           Z2, Z6
+	VFMSUB231PD       Z5, Z5, Z6
+	VFMADD231PD       Z7, Z7, Z2
+	VADDPD            Z6, Z2, Z2
+	VBLENDMPD.BCST    oneF64<>+0(SB), Z2, K2, Z2
+	VMULPD            Z5, Z1, Z6
+	VMOVAPS           Z6, Z3
+	VFMSUB231PD       Z5, Z1, Z3
+	VFMADD231PD       Z7, Z0, Z6
+	VADDPD            Z3, Z6, Z6
+	VDIVPD            Z2, Z6, Z6
+	VMULPD            Z5, Z0, Z3
+	VFNMADD213PD      Z3, Z0, Z5
+	VFMSUB231PD       Z7, Z1, Z3
+	VADDPD            Z5, Z3, Z3
+	VDIVPD            Z2, Z3, Z3
+	VMULPD            Z1, Z1, Z2
+	VFMSUB231PD       Z0, Z0, Z2
+	VBROADCASTSD      minusHalfF64<>+0(SB), Z5
+	VFMADD213PD.BCST  oneF64<>+0(SB), Z0, Z5
+	VFMADD231PD.BCST  twelfthF64<>+0(SB), Z2, Z5
+	VADDPD            Z0, Z0, Z2
+	VMULPD            Z1, Z2, Z2
+	VMULPD.BCST       minusHalfF64<>+0(SB), Z1, Z7
+	VFMADD231PD.BCST  twelfthF64<>+0(SB), Z2, Z7
+	VBLENDMPD         Z5, Z6, K2, Z6
+	VBLENDMPD         Z7, Z3, K2, Z3
+	VMULPD.BCST       zeroF64<>+0(SB), Z3, Z7
+	VMOVAPS           Z7, Z5
+	VFNMADD231PD.BCST zeroF64<>+0(SB), Z3, Z5
+	VFMSUB231PD.BCST  oneF64<>+0(SB), Z6, Z7
+	VADDPD            Z5, Z7, Z7
+	VMULPD.BCST       zeroF64<>+0(SB), Z6, Z5
+	VFMSUB132PD.BCST  zeroF64<>+0(SB), Z5, Z6
+	VFMADD231PD.BCST  oneF64<>+0(SB), Z3, Z5
+	VADDPD            Z6, Z5, Z5
+	VBROADCASTSD      oneF64<>+0(SB), Z6
+	VSUBPD            Z7, Z6, Z6
+	VPXORQ.BCST       signF64<>+0(SB), Z5, Z3
+	VPANDQ.BCST       absF64<>+0(SB), Z0, Z2
+	VPANDQ.BCST       absF64<>+0(SB), Z1, Z8
+	VMAXPD            Z8, Z2, Z2
+	VCMPPD.BCST       $0x12, oneF64<>+0(SB), Z2, K2
+	VBROADCASTSD      psi18F64<>+0(SB), Z2
+	VFMADD213PD.BCST  psi17F64<>+0(SB), Z0, Z2
+	VMULPD.BCST       psi18F64<>+0(SB), Z1, Z8
+	VBROADCASTSD      psi16F64<>+0(SB), Z4
+	VFMADD231PD       Z0, Z2, Z4
+	VFNMADD231PD      Z1, Z8, Z4
+	VMULPD            Z1, Z2, Z2
+	VFMADD231PD       Z0, Z8, Z2
+	VBROADCASTSD      psi15F64<>+0(SB), Z8
+	VFMADD231PD       Z0, Z4, Z8
+	VFNMADD231PD      Z1, Z2, Z8
+	VMULPD            Z1, Z4, Z4
+	VFMADD231PD       Z0, Z2, Z4
+	VBROADCASTSD      psi14F64<>+0(SB), Z2
+	VFMADD231PD       Z0, Z8, Z2
+	VFNMADD231PD      Z1, Z4, Z2
+	VMULPD            Z1, Z8, Z8
+	VFMADD231PD       Z0, Z4, Z8
+	VBROADCASTSD      psi13F64<>+0(SB), Z4
+	VFMADD231PD       Z0, Z2, Z4
+	VFNMADD231PD      Z1, Z8, Z4
+	VMULPD            Z1, Z2, Z2
+	VFMADD231PD       Z0, Z8, Z2
+	VBROADCASTSD      psi12F64<>+0(SB), Z8
+	VFMADD231PD       Z0, Z4, Z8
+	VFNMADD231PD      Z1, Z2, Z8
+	VMULPD            Z1, Z4, Z4
+	VFMADD231PD       Z0, Z2, Z4
+	VBROADCASTSD      psi11F64<>+0(SB), Z2
+	VFMADD231PD       Z0, Z8, Z2
+	VFNMADD231PD      Z1, Z4, Z2
+	VMULPD            Z1, Z8, Z8
+	VFMADD231PD       Z0, Z4, Z8
+	VBROADCASTSD      psi10F64<>+0(SB), Z4
+	VFMADD231PD       Z0, Z2, Z4
+	VFNMADD231PD      Z1, Z8, Z4
+	VMULPD            Z1, Z2, Z2
+	VFMADD231PD       Z0, Z8, Z2
+	VBROADCASTSD      psi9F64<>+0(SB), Z8
+	VFMADD231PD       Z0, Z4, Z8
+	VFNMADD231PD      Z1, Z2, Z8
+	VMULPD            Z1, Z4, Z4
+	VFMADD231PD       Z0, Z2, Z4
+	VBROADCASTSD      psi8F64<>+0(SB), Z2
+	VFMADD231PD       Z0, Z8, Z2
+	VFNMADD231PD      Z1, Z4, Z2
+	VMULPD            Z1, Z8, Z8
+	VFMADD231PD       Z0, Z4, Z8
+	VBROADCASTSD      psi7F64<>+0(SB), Z4
+	VFMADD231PD       Z0, Z2, Z4
+	VFNMADD231PD      Z1, Z8, Z4
+	VMULPD            Z1, Z2, Z2
+	VFMADD231PD       Z0, Z8, Z2
+	VBROADCASTSD      psi6F64<>+0(SB), Z8
+	VFMADD231PD       Z0, Z4, Z8
+	VFNMADD231PD      Z1, Z2, Z8
+	VMULPD            Z1, Z4, Z4
+	VFMADD231PD       Z0, Z2, Z4
+	VBROADCASTSD      psi5F64<>+0(SB), Z2
+	VFMADD231PD       Z0, Z8, Z2
+	VFNMADD231PD      Z1, Z4, Z2
+	VMULPD            Z1, Z8, Z8
+	VFMADD231PD       Z0, Z4, Z8
+	VBROADCASTSD      psi4F64<>+0(SB), Z4
+	VFMADD231PD       Z0, Z2, Z4
+	VFNMADD231PD      Z1, Z8, Z4
+	VMULPD            Z1, Z2, Z2
+	VFMADD231PD       Z0, Z8, Z2
+	VBROADCASTSD      psi3F64<>+0(SB), Z8
+	VFMADD231PD       Z0, Z4, Z8
+	VFNMADD231PD      Z1, Z2, Z8
+	VMULPD            Z1, Z4, Z4
+	VFMADD231PD       Z0, Z2, Z4
+	VBROADCASTSD      psi2F64<>+0(SB), Z2
+	VFMADD231PD       Z0, Z8, Z2
+	VFNMADD231PD      Z1, Z4, Z2
+	VMULPD            Z1, Z8, Z8
+	VFMADD231PD       Z0, Z4, Z8
+	VBROADCASTSD      psi1F64<>+0(SB), Z4
+	VFMADD231PD       Z0, Z2, Z4
+	VFNMADD231PD      Z1, Z8, Z4
+	VMULPD            Z1, Z2, Z2
+	VFMADD231PD       Z0, Z8, Z2
+	VBROADCASTSD      psi0F64<>+0(SB), Z8
+	VFMADD231PD       Z0, Z4, Z8
+	VFNMADD231PD      Z1, Z2, Z8
+	VMULPD            Z1, Z4, Z4
+	VFMADD231PD       Z0, Z2, Z4
+	VMULPD            Z5, Z4, Z2
+	VMOVAPS           Z2, Z9
+	VFNMADD231PD      Z5, Z4, Z9
+	VFMSUB231PD       Z7, Z8, Z2
+	VADDPD            Z9, Z2, Z2
+	VMULPD            Z5, Z8, Z9
+	VFMSUB213PD       Z9, Z5, Z8
+	VFMADD231PD       Z7, Z4, Z9
+	VADDPD            Z8, Z9, Z9
+	VMULPD            Z1, Z1, Z8
+	VMOVAPS           Z8, Z4
+	VFMSUB231PD       Z1, Z1, Z4
+	VFMADD231PD       Z0, Z0, Z8
+	VADDPD            Z4, Z8, Z8
+	VBLENDMPD.BCST    oneF64<>+0(SB), Z8, K2, Z8
+	VMULPD            Z1, Z3, Z4
+	VMOVAPS           Z4, Z10
+	VFMSUB231PD       Z1, Z3, Z10
+	VFMADD231PD       Z0, Z6, Z4
+	VADDPD            Z10, Z4, Z4
+	VDIVPD            Z8, Z4, Z4
+	VMULPD            Z1, Z6, Z10
+	VFNMADD213PD      Z10, Z1, Z6
+	VFMSUB231PD       Z0, Z3, Z10
+	VADDPD            Z6, Z10, Z10
+	VDIVPD            Z8, Z10, Z10
+	VBLENDMPD         Z2, Z4, K2, Z4
+	VBLENDMPD         Z9, Z10, K2, Z10
+	VMOVUPS           (CX)(DI*1), Z9
+	VMULPD            Z9, Z10, Z2
+	VMOVAPS           Z2, Z8
+	VFNMADD231PD      Z9, Z10, Z8
+	VMOVUPS           (CX)(SI*2), Z6
+	VFMSUB231PD       Z6, Z4, Z2
+	VADDPD            Z8, Z2, Z2
+	VMULPD            Z9, Z4, Z8
+	VFMSUB213PD       Z8, Z9, Z4
+	VFMADD231PD       Z6, Z10, Z8
+	VADDPD            Z4, Z8, Z8
+	VPXORQ.BCST       signF64<>+0(SB), Z8, Z4
+	VPXORQ.BCST       signF64<>+0(SB), Z5, Z10
+	KMOVW             K1, R14
+	TESTQ             R14, R14
+	JE                easy4
+	KNOTW             K1, K1
+	VBROADCASTSD      oneF64<>+0(SB), Z6
+	VMOVUPD           Z6, K1, (AX)
+	VBROADCASTSD      zeroF64<>+0(SB), Z6
+	VMOVUPD           Z6, K1, (AX)(SI*1)
+	VBROADCASTSD      zeroF64<>+0(SB), Z6
+	VMOVUPD           Z6, K1, (AX)(SI*2)
+	VBROADCASTSD      zeroF64<>+0(SB), Z6
+	VMOVUPD           Z6, K1, (AX)(DI*1)
+	VBROADCASTSD      zeroF64<>+0(SB), Z6
+	VMOVUPD           Z6, K1, (AX)(SI*4)
+	VBROADCASTSD      oneF64<>+0(SB), Z6
+	VMOVUPD           Z6, K1, (AX)(R8*1)
+	VBROADCASTSD      zeroF64<>+0(SB), Z6
+	VMOVUPD           Z6, K1, (AX)(DI*2)
+	VBROADCASTSD      zeroF64<>+0(SB), Z6
+	VMOVUPD           Z6, K1, (AX)(R9*1)
+	VMOVUPD           Z2, K1, (AX)(SI*8)
+	VMOVUPD           Z4, K1, (AX)(R10*1)
+	VMOVUPD           Z7, K1, (AX)(R8*2)
+	VMOVUPD           Z10, K1, (AX)(R11*1)
+	VMOVUPD           Z8, K1, (AX)(DI*4)
+	VMOVUPD           Z2, K1, (AX)(R12*1)
+	VMOVUPD           Z5, K1, (AX)(R9*2)
+	VMOVUPD           Z7, K1, (AX)(R13*1)
+	MOVQ              BX, AX
+	SUBQ              DX, AX
+	MOVQ              AX, CX
+	SUBQ              $+8, CX
+	MOVQ              CX, at+40(FP)
+	MOVQ              AX, next+48(FP)
+	MOVQ              R14, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy4:
+	VBROADCASTSD oneF64<>+0(SB), Z6
+	VMOVUPS      Z6, (AX)
+	VBROADCASTSD zeroF64<>+0(SB), Z6
+	VMOVUPS      Z6, (AX)(SI*1)
+	VBROADCASTSD zeroF64<>+0(SB), Z6
+	VMOVUPS      Z6, (AX)(SI*2)
+	VBROADCASTSD zeroF64<>+0(SB), Z6
+	VMOVUPS      Z6, (AX)(DI*1)
+	VBROADCASTSD zeroF64<>+0(SB), Z6
+	VMOVUPS      Z6, (AX)(SI*4)
+	VBROADCASTSD oneF64<>+0(SB), Z6
+	VMOVUPS      Z6, (AX)(R8*1)
+	VBROADCASTSD zeroF64<>+0(SB), Z6
+	VMOVUPS      Z6, (AX)(DI*2)
+	VBROADCASTSD zeroF64<>+0(SB), Z6
+	VMOVUPS      Z6, (AX)(R9*1)
+	VMOVUPS      Z2, (AX)(SI*8)
+	VMOVUPS      Z4, (AX)(R10*1)
+	VMOVUPS      Z7, (AX)(R8*2)
+	VMOVUPS      Z10, (AX)(R11*1)
+	VMOVUPS      Z8, (AX)(DI*4)
+	VMOVUPS      Z2, (AX)(R12*1)
+	VMOVUPS      Z5, (AX)(R9*2)
+	VMOVUPS      Z7, (AX)(R13*1)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	SUBQ         $+8, DX
+	JGE          loop1
+
+next2:
+	ADDQ              $+8, DX
+	TESTQ             DX, DX
+	JE                done5
+	MOVQ              $-1, R14
+	BZHIQ             DX, R14, R14
+	KMOVW             R14, K1
+	VMOVUPD.Z         (CX), K1, Z7
+	VPANDQ.BCST       absF64<>+0(SB), Z7, Z5
+	VCMPPD.BCST       $0x16, zetaLimitF64<>+0(SB), Z5, K2
+	VMOVUPD.Z         (CX)(SI*1), K1, Z5
+	VPANDQ.BCST       absF64<>+0(SB), Z5, Z2
+	VCMPPD.BCST       $0x16, limitF64<>+0(SB), Z2, K3
+	KORW              K2, K3, K2
+	VBROADCASTSD      log2eF64<>+0(SB), Z2
+	VFMADD213PD.BCST  roundF64<>+0(SB), Z7, Z2
+	VSUBPD.BCST       roundF64<>+0(SB), Z2, Z2
+	VMOVAPS           Z7, Z8
+	VFNMADD231PD.BCST ln2HiF64<>+0(SB), Z2, Z8
+	VFNMADD231PD.BCST ln2LoF64<>+0(SB), Z2, Z8
+	VBROADCASTSD      expQ9F64<>+0(SB), Z10
+	VFMADD213PD.BCST  expQ8F64<>+0(SB), Z8, Z10
+	VFMADD213PD.BCST  expQ7F64<>+0(SB), Z8, Z10
+	VFMADD213PD.BCST  expQ6F64<>+0(SB), Z8, Z10
+	VFMADD213PD.BCST  expQ5F64<>+0(SB), Z8, Z10
+	VFMADD213PD.BCST  expQ4F64<>+0(SB), Z8, Z10
+	VFMADD213PD.BCST  expQ3F64<>+0(SB), Z8, Z10
+	VFMADD213PD.BCST  expQ2F64<>+0(SB), Z8, Z10
+	VFMADD213PD.BCST  expQ1F64<>+0(SB), Z8, Z10
+	VFMADD213PD.BCST  expQ0F64<>+0(SB), Z8, Z10
+	VBROADCASTSD      oneF64<>+0(SB), Z4
+	VSCALEFPD         Z2, Z4, Z4
+	VMULPD            Z8, Z8, Z2
+	VMOVAPS           Z8, Z6
+	VFMADD231PD       Z10, Z2, Z6
+	VMULPD            Z4, Z6, Z6
+	VSUBPD.BCST       oneF64<>+0(SB), Z4, Z9
+	VFMADD231PD       Z4, Z8, Z9
+	VMULPD            Z4, Z2, Z2
+	VMULPD            Z10, Z2, Z2
+	VADDPD            Z2, Z9, Z9
+	VMULPD.BCST       halfF64<>+0(SB), Z5, Z2
+	VBROADCASTSD      twoOverPiF64<>+0(SB), Z10
+	VFMADD213PD.BCST  roundF64<>+0(SB), Z2, Z10
+	VSUBPD.BCST       roundF64<>+0(SB), Z10, Z8
+	VMOVAPS           Z2, Z3
+	VFNMADD231PD.BCST halfPi1F64<>+0(SB), Z8, Z3
+	VFNMADD231PD.BCST halfPi2F64<>+0(SB), Z8, Z3
+	VFNMADD231PD.BCST halfPi3F64<>+0(SB), Z8, Z3
+	VMULPD            Z3, Z3, Z8
+	VBROADCASTSD      sinP5F64<>+0(SB), Z0
+	VFMADD213PD.BCST  sinP4F64<>+0(SB), Z8, Z0
+	VFMADD213PD.BCST  sinP3F64<>+0(SB), Z8, Z0
+	VFMADD213PD.BCST  sinP2F64<>+0(SB), Z8, Z0
+	VFMADD213PD.BCST  sinP1F64<>+0(SB), Z8, Z0
+	VFMADD213PD.BCST  sinP0F64<>+0(SB), Z8, Z0
+	VMULPD            Z0, Z8, Z0
+	VFMADD231PD       Z0, Z3, Z3
+	VBROADCASTSD      cosP5F64<>+0(SB), Z0
+	VFMADD213PD.BCST  cosP4F64<>+0(SB), Z8, Z0
+	VFMADD213PD.BCST  cosP3F64<>+0(SB), Z8, Z0
+	VFMADD213PD.BCST  cosP2F64<>+0(SB), Z8, Z0
+	VFMADD213PD.BCST  cosP1F64<>+0(SB), Z8, Z0
+	VFMADD213PD.BCST  cosP0F64<>+0(SB), Z8, Z0
+	VFMADD213PD.BCST  minusHalfF64<>+0(SB), Z8, Z0
+	VFMADD213PD.BCST  oneF64<>+0(SB), Z8, Z0
+	VPTESTMQ.BCST     bit0F64<>+0(SB), Z10, K3
+	VBLENDMPD         Z0, Z3, K3, Z8
+	VBLENDMPD         Z3, Z0, K3, Z0
+	VPADDQ.BCST       oneIF64<>+0(SB), Z10, Z3
+	VPSLLQ            $0x3e, Z3, Z3
+	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z3, Z0
+	VPSLLQ            $0x3e, Z10, Z10
+	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z10, Z8
+	VFIXUPIMMPD.BCST  $0x00, zeroStaysF64<>+0(SB), Z2, Z8
+	VBROADCASTSD      twoOverPiF64<>+0(SB), Z2
+	VFMADD213PD.BCST  roundF64<>+0(SB), Z5, Z2
+	VSUBPD.BCST       roundF64<>+0(SB), Z2, Z10
+	VMOVAPS           Z5, Z0
+	VFNMADD231PD.BCST halfPi1F64<>+0(SB), Z10, Z0
+	VFNMADD231PD.BCST halfPi2F64<>+0(SB), Z10, Z0
+	VFNMADD231PD.BCST halfPi3F64<>+0(SB), Z10, Z0
+	VMULPD            Z0, Z0, Z10
+	VBROADCASTSD      sinP5F64<>+0(SB), Z3
+	VFMADD213PD.BCST  sinP4F64<>+0(SB), Z10, Z3
+	VFMADD213PD.BCST  sinP3F64<>+0(SB), Z10, Z3
+	VFMADD213PD.BCST  sinP2F64<>+0(SB), Z10, Z3
+	VFMADD213PD.BCST  sinP1F64<>+0(SB), Z10, Z3
+	VFMADD213PD.BCST  sinP0F64<>+0(SB), Z10, Z3
+	VMULPD            Z3, Z10, Z3
+	VFMADD231PD       Z3, Z0, Z0
+	VBROADCASTSD      cosP5F64<>+0(SB), Z3
+	VFMADD213PD.BCST  cosP4F64<>+0(SB), Z10, Z3
+	VFMADD213PD.BCST  cosP3F64<>+0(SB), Z10, Z3
+	VFMADD213PD.BCST  cosP2F64<>+0(SB), Z10, Z3
+	VFMADD213PD.BCST  cosP1F64<>+0(SB), Z10, Z3
+	VFMADD213PD.BCST  cosP0F64<>+0(SB), Z10, Z3
+	VFMADD213PD.BCST  minusHalfF64<>+0(SB), Z10, Z3
+	VFMADD213PD.BCST  oneF64<>+0(SB), Z10, Z3
+	VPTESTMQ.BCST     bit0F64<>+0(SB), Z2, K3
+	VBLENDMPD         Z3, Z0, K3, Z10
+	VBLENDMPD         Z0, Z3, K3, Z3
+	VPADDQ.BCST       oneIF64<>+0(SB), Z2, Z0
+	VPSLLQ            $0x3e, Z0, Z0
+	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z0, Z3
+	VPSLLQ            $0x3e, Z2, Z2
+	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z2, Z10
+	VFIXUPIMMPD.BCST  $0x00, zeroStaysF64<>+0(SB), Z5, Z10
+	VMULPD            Z3, Z4, Z2
+	VFMADD231PD       Z3, Z6, Z2
+	VMULPD            Z10, Z4, Z4
+	VFMADD231PD       Z10, Z6, Z4
+	VCMPPD.BCST       $0x11, halfF64<>+0(SB), Z3, K3
+	VSUBPD.BCST       oneF64<>+0(SB), Z2, Z2
+	VADDPD            Z8, Z8, Z6
+	VMULPD            Z3, Z9, Z9
+	VFNMADD231PD      Z8, Z6, Z9
+	VBLENDMPD         Z2, Z9, K3, Z9
+	VPANDQ.BCST       absF64<>+0(SB), Z7, Z2
+	VPANDQ.BCST       absF64<>+0(SB), Z5, Z6
+	VMAXPD            Z6, Z2, Z2
+	VCMPPD.BCST       $0x11, smallZetaF64<>+0(SB), Z2, K3
+	VMULPD            Z4, Z4, Z2
+	VMOVAPS           Z2, Z6
+	VFMSUB231PD       Z4, Z4, Z6
+	VFMADD231PD       Z9, Z9, Z2
+	VADDPD            Z6, Z2, Z2
+	VBLENDMPD.BCST    oneF64<>+0(SB), Z2, K3, Z2
+	VMULPD            Z4, Z5, Z6
+	VMOVAPS           Z6, Z8
+	VFMSUB231PD       Z4, Z5, Z8
+	VFMADD231PD       Z9, Z7, Z6
+	VADDPD            Z8, Z6, Z6
+	VDIVPD            Z2, Z6, Z6
+	VMULPD            Z4, Z7, Z8
+	VFNMADD213PD      Z8, Z7, Z4
+	VFMSUB231PD       Z9, Z5, Z8
+	VADDPD            Z4, Z8, Z8
+	VDIVPD            Z2, Z8, Z8
+	VMULPD            Z5, Z5, Z2
+	VFMSUB231PD       Z7, Z7, Z2
+	VBROADCASTSD      minusHalfF64<>+0(SB), Z4
+	VFMADD213PD.BCST  oneF64<>+0(SB), Z7, Z4
+	VFMADD231PD.BCST  twelfthF64<>+0(SB), Z2, Z4
+	VADDPD            Z7, Z7, Z2
+	VMULPD            Z5, Z2, Z2
+	VMULPD.BCST       minusHalfF64<>+0(SB), Z5, Z9
+	VFMADD231PD.BCST  twelfthF64<>+0(SB), Z2, Z9
+	VBLENDMPD         Z4, Z6, K3, Z6
+	VBLENDMPD         Z9, Z8, K3, Z8
+	VMULPD.BCST       zeroF64<>+0(SB), Z8, Z9
+	VMOVAPS           Z9, Z4
+	VFNMADD231PD.BCST zeroF64<>+0(SB), Z8, Z4
+	VFMSUB231PD.BCST  oneF64<>+0(SB), Z6, Z9
+	VADDPD            Z4, Z9, Z9
+	VMULPD.BCST       zeroF64<>+0(SB), Z6, Z4
+	VFMSUB132PD.BCST  zeroF64<>+0(SB), Z4, Z6
+	VFMADD231PD.BCST  oneF64<>+0(SB), Z8, Z4
+	VADDPD            Z6, Z4, Z4
+	VBROADCASTSD      oneF64<>+0(SB), Z6
+	VSUBPD            Z9, Z6, Z6
+	VPXORQ.BCST       signF64<>+0(SB), Z4, Z8
+	VPANDQ.BCST       absF64<>+0(SB), Z7, Z2
+	VPANDQ.BCST       absF64<>+0(SB), Z5, Z3
+	VMAXPD            Z3, Z2, Z2
+	VCMPPD.BCST       $0x12, oneF64<>+0(SB), Z2, K3
+	VBROADCASTSD      psi18F64<>+0(SB), Z2
+	VFMADD213PD.BCST  psi17F64<>+0(SB), Z7, Z2
+	VMULPD.BCST       psi18F64<>+0(SB), Z5, Z3
+	VBROADCASTSD      psi16F64<>+0(SB), Z10
+	VFMADD231PD       Z7, Z2, Z10
+	VFNMADD231PD      Z5, Z3, Z10
+	VMULPD            Z5, Z2, Z2
+	VFMADD231PD       Z7, Z3, Z2
+	VBROADCASTSD      psi15F64<>+0(SB), Z3
+	VFMADD231PD       Z7, Z10, Z3
+	VFNMADD231PD      Z5, Z2, Z3
+	VMULPD            Z5, Z10, Z10
+	VFMADD231PD       Z7, Z2, Z10
+	VBROADCASTSD      psi14F64<>+0(SB), Z2
+	VFMADD231PD       Z7, Z3, Z2
+	VFNMADD231PD      Z5, Z10, Z2
+	VMULPD            Z5, Z3, Z3
+	VFMADD231PD       Z7, Z10, Z3
+	VBROADCASTSD      psi13F64<>+0(SB), Z10
+	VFMADD231PD       Z7, Z2, Z10
+	VFNMADD231PD      Z5, Z3, Z10
+	VMULPD            Z5, Z2, Z2
+	VFMADD231PD       Z7, Z3, Z2
+	VBROADCASTSD      psi12F64<>+0(SB), Z3
+	VFMADD231PD       Z7, Z10, Z3
+	VFNMADD231PD      Z5, Z2, Z3
+	VMULPD            Z5, Z10, Z10
+	VFMADD231PD       Z7, Z2, Z10
+	VBROADCASTSD      psi11F64<>+0(SB), Z2
+	VFMADD231PD       Z7, Z3, Z2
+	VFNMADD231PD      Z5, Z10, Z2
+	VMULPD            Z5, Z3, Z3
+	VFMADD231PD       Z7, Z10, Z3
+	VBROADCASTSD      psi10F64<>+0(SB), Z10
+	VFMADD231PD       Z7, Z2, Z10
+	VFNMADD231PD      Z5, Z3, Z10
+	VMULPD            Z5, Z2, Z2
+	VFMADD231PD       Z7, Z3, Z2
+	VBROADCASTSD      psi9F64<>+0(SB), Z3
+	VFMADD231PD       Z7, Z10, Z3
+	VFNMADD231PD      Z5, Z2, Z3
+	VMULPD            Z5, Z10, Z10
+	VFMADD231PD       Z7, Z2, Z10
+	VBROADCASTSD      psi8F64<>+0(SB), Z2
+	VFMADD231PD       Z7, Z3, Z2
+	VFNMADD231PD      Z5, Z10, Z2
+	VMULPD            Z5, Z3, Z3
+	VFMADD231PD       Z7, Z10, Z3
+	VBROADCASTSD      psi7F64<>+0(SB), Z10
+	VFMADD231PD       Z7, Z2, Z10
+	VFNMADD231PD      Z5, Z3, Z10
+	VMULPD            Z5, Z2, Z2
+	VFMADD231PD       Z7, Z3, Z2
+	VBROADCASTSD      psi6F64<>+0(SB), Z3
+	VFMADD231PD       Z7, Z10, Z3
+	VFNMADD231PD      Z5, Z2, Z3
+	VMULPD            Z5, Z10, Z10
+	VFMADD231PD       Z7, Z2, Z10
+	VBROADCASTSD      psi5F64<>+0(SB), Z2
+	VFMADD231PD       Z7, Z3, Z2
+	VFNMADD231PD      Z5, Z10, Z2
+	VMULPD            Z5, Z3, Z3
+	VFMADD231PD       Z7, Z10, Z3
+	VBROADCASTSD      psi4F64<>+0(SB), Z10
+	VFMADD231PD       Z7, Z2, Z10
+	VFNMADD231PD      Z5, Z3, Z10
+	VMULPD            Z5, Z2, Z2
+	VFMADD231PD       Z7, Z3, Z2
+	VBROADCASTSD      psi3F64<>+0(SB), Z3
+	VFMADD231PD       Z7, Z10, Z3
+	VFNMADD231PD      Z5, Z2, Z3
+	VMULPD            Z5, Z10, Z10
+	VFMADD231PD       Z7, Z2, Z10
+	VBROADCASTSD      psi2F64<>+0(SB), Z2
+	VFMADD231PD       Z7, Z3, Z2
+	VFNMADD231PD      Z5, Z10, Z2
+	VMULPD            Z5, Z3, Z3
+	VFMADD231PD       Z7, Z10, Z3
+	VBROADCASTSD      psi1F64<>+0(SB), Z10
+	VFMADD231PD       Z7, Z2, Z10
+	VFNMADD231PD      Z5, Z3, Z10
+	VMULPD            Z5, Z2, Z2
+	VFMADD231PD       Z7, Z3, Z2
+	VBROADCASTSD      psi0F64<>+0(SB), Z3
+	VFMADD231PD       Z7, Z10, Z3
+	VFNMADD231PD      Z5, Z2, Z3
+	VMULPD            Z5, Z10, Z10
+	VFMADD231PD       Z7, Z2, Z10
+	VMULPD            Z4, Z10, Z2
+	VMOVAPS           Z2, Z0
+	VFNMADD231PD      Z4, Z10, Z0
+	VFMSUB231PD       Z9, Z3, Z2
+	VADDPD            Z0, Z2, Z2
+	VMULPD            Z4, Z3, Z0
+	VFMSUB213PD       Z0, Z4, Z3
+	VFMADD231PD       Z9, Z10, Z0
+	VADDPD            Z3, Z0, Z0
+	VMULPD            Z5, Z5, Z3
+	VMOVAPS           Z3, Z10
+	VFMSUB231PD       Z5, Z5, Z10
+	VFMADD231PD       Z7, Z7, Z3
+	VADDPD            Z10, Z3, Z3
+	VBLENDMPD.BCST    oneF64<>+0(SB), Z3, K3, Z3
+	VMULPD            Z5, Z8, Z10
+	VMOVAPS           Z10, Z1
+	VFMSUB231PD       Z5, Z8, Z1
+	VFMADD231PD       Z7, Z6, Z10
+	VADDPD            Z1, Z10, Z10
+	VDIVPD            Z3, Z10, Z10
+	VMULPD            Z5, Z6, Z1
+	VFNMADD213PD      Z1, Z5, Z6
+	VFMSUB231PD       Z7, Z8, Z1
+	VADDPD            Z6, Z1, Z1
+	VDIVPD            Z3, Z1, Z1
+	VBLENDMPD         Z2, Z10, K3, Z10
+	VBLENDMPD         Z0, Z1, K3, Z1
+	VMOVUPD.Z         (CX)(DI*1), K1, Z0
+	VMULPD            Z0, Z1, Z2
+	VMOVAPS           Z2, Z3
+	VFNMADD231PD      Z0, Z1, Z3
+	VMOVUPD.Z         (CX)(SI*2), K1, Z6
+	VFMSUB231PD       Z6, Z10, Z2
+	VADDPD            Z3, Z2, Z2
+	VMULPD            Z0, Z10, Z3
+	VFMSUB213PD       Z3, Z0, Z10
+	VFMADD231PD       Z6, Z1, Z3
+	VADDPD            Z10, Z3, Z3
+	VPXORQ.BCST       signF64<>+0(SB), Z3, Z10
+	VPXORQ.BCST       signF64<>+0(SB), Z4, Z1
+	KANDW             K1, K2, K2
+	KMOVW             K2, CX
+	TESTQ             CX, CX
+	JE                easy7
+	KANDNW            K1, K2, K1
+	VBROADCASTSD      oneF64<>+0(SB), Z6
+	VMOVUPD           Z6, K1, (AX)
+	VBROADCASTSD      zeroF64<>+0(SB), Z6
+	VMOVUPD           Z6, K1, (AX)(SI*1)
+	VBROADCASTSD      zeroF64<>+0(SB), Z6
+	VMOVUPD           Z6, K1, (AX)(SI*2)
+	VBROADCASTSD      zeroF64<>+0(SB), Z6
+	VMOVUPD           Z6, K1, (AX)(DI*1)
+	VBROADCASTSD      zeroF64<>+0(SB), Z6
+	VMOVUPD           Z6, K1, (AX)(SI*4)
+	VBROADCASTSD      oneF64<>+0(SB), Z6
+	VMOVUPD           Z6, K1, (AX)(R8*1)
+	VBROADCASTSD      zeroF64<>+0(SB), Z6
+	VMOVUPD           Z6, K1, (AX)(DI*2)
+	VBROADCASTSD      zeroF64<>+0(SB), Z6
+	VMOVUPD           Z6, K1, (AX)(R9*1)
+	VMOVUPD           Z2, K1, (AX)(SI*8)
+	VMOVUPD           Z10, K1, (AX)(R10*1)
+	VMOVUPD           Z9, K1, (AX)(R8*2)
+	VMOVUPD           Z1, K1, (AX)(R11*1)
+	VMOVUPD           Z3, K1, (AX)(DI*4)
+	VMOVUPD           Z2, K1, (AX)(R12*1)
+	VMOVUPD           Z4, K1, (AX)(R9*2)
+	VMOVUPD           Z9, K1, (AX)(R13*1)
+	MOVQ              BX, AX
+	SUBQ              DX, BX
+	MOVQ              BX, at+40(FP)
+	MOVQ              AX, next+48(FP)
+	MOVQ              CX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy7:
+	VBROADCASTSD oneF64<>+0(SB), Z6
+	VMOVUPD      Z6, K1, (AX)
+	VBROADCASTSD zeroF64<>+0(SB), Z6
+	VMOVUPD      Z6, K1, (AX)(SI*1)
+	VBROADCASTSD zeroF64<>+0(SB), Z6
+	VMOVUPD      Z6, K1, (AX)(SI*2)
+	VBROADCASTSD zeroF64<>+0(SB), Z6
+	VMOVUPD      Z6, K1, (AX)(DI*1)
+	VBROADCASTSD zeroF64<>+0(SB), Z6
+	VMOVUPD      Z6, K1, (AX)(SI*4)
+	VBROADCASTSD oneF64<>+0(SB), Z6
+	VMOVUPD      Z6, K1, (AX)(R8*1)
+	VBROADCASTSD zeroF64<>+0(SB), Z6
+	VMOVUPD      Z6, K1, (AX)(DI*2)
+	VBROADCASTSD zeroF64<>+0(SB), Z6
+	VMOVUPD      Z6, K1, (AX)(R9*1)
+	VMOVUPD      Z2, K1, (AX)(SI*8)
+	VMOVUPD      Z10, K1, (AX)(R10*1)
+	VMOVUPD      Z9, K1, (AX)(R8*2)
+	VMOVUPD      Z1, K1, (AX)(R11*1)
+	VMOVUPD      Z3, K1, (AX)(DI*4)
+	VMOVUPD      Z2, K1, (AX)(R12*1)
+	VMOVUPD      Z4, K1, (AX)(R9*2)
+	VMOVUPD      Z9, K1, (AX)(R13*1)
+
+done5:
+	XORQ AX, AX
+	MOVQ BX, at+40(FP)
+	MOVQ BX, next+48(FP)
+	MOVQ AX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+// func adjointSim2F32AVX2(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
+// Requires: AVX
+TEXT ·adjointSim2F32AVX2(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ n+24(FP), DX
+	MOVQ stride+32(FP), SI
+	SHLQ $0x02, SI
+	LEAQ (SI)(SI*2), DI
+	LEAQ (DI)(SI*2), R8
+	LEAQ (R8)(SI*2), R9
+	LEAQ (R9)(SI*2), R10
+	LEAQ (R10)(SI*2), R11
+	LEAQ (R11)(SI*2), R12
+	LEAQ (R12)(SI*2), R13
+	MOVQ DX, BX
+	SUBQ $+8, DX
+	JL   next2
+
+loop1:
+	VMOVUPS (CX), Y0
+	VMOVUPS (CX)(SI*1), Y1
+	VMOVUPS (CX)(SI*2), Y2
+	VXORPS  signF32<>+0(SB), Y2, Y2
+	VMOVUPS (CX)(DI*1), Y3
+	VXORPS  signF32<>+0(SB), Y3, Y3
+	VXORPS  signF32<>+0(SB), Y3, Y4
+	VXORPS  signF32<>+0(SB), Y1, Y5
+	VMOVUPS one<>+0(SB), Y6
+	VMOVUPS Y6, (AX)
+	VMOVUPS zero<>+0(SB), Y6
+	VMOVUPS Y6, (AX)(SI*1)
+	VMOVUPS zero<>+0(SB), Y6
+	VMOVUPS Y6, (AX)(SI*2)
+	VMOVUPS zero<>+0(SB), Y6
+	VMOVUPS Y6, (AX)(DI*1)
+	VMOVUPS zero<>+0(SB), Y6
+	VMOVUPS Y6, (AX)(SI*4)
+	VMOVUPS one<>+0(SB), Y6
+	VMOVUPS Y6, (AX)(R8*1)
+	VMOVUPS zero<>+0(SB), Y6
+	VMOVUPS Y6, (AX)(DI*2)
+	VMOVUPS zero<>+0(SB), Y6
+	VMOVUPS Y6, (AX)(R9*1)
+	VMOVUPS Y2, (AX)(SI*8)
+	VMOVUPS Y4, (AX)(R10*1)
+	VMOVUPS Y0, (AX)(R8*2)
+	VMOVUPS Y5, (AX)(R11*1)
+	VMOVUPS Y3, (AX)(DI*4)
+	VMOVUPS Y2, (AX)(R12*1)
+	VMOVUPS Y1, (AX)(R9*2)
+	VMOVUPS Y0, (AX)(R13*1)
+	ADDQ    $+32, AX
+	ADDQ    $+32, CX
+	SUBQ    $+8, DX
+	JGE     loop1
+
+next2:
+	ADDQ       $+8, DX
+	TESTQ      DX, DX
+	JE         done4
+	LEAQ       tailMaskF32<>+0(SB), R14
+	NEGQ       DX
+	LEAQ       32(R14)(DX*4), R14
+	VMOVUPS    (R14), Y0
+	VMASKMOVPS (CX), Y0, Y0
+	VMOVUPS    (R14), Y1
+	VMASKMOVPS (CX)(SI*1), Y1, Y1
+	VMOVUPS    (R14), Y2
+	VMASKMOVPS (CX)(SI*2), Y2, Y2
+	VXORPS     signF32<>+0(SB), Y2, Y2
+	VMOVUPS    (R14), Y3
+	VMASKMOVPS (CX)(DI*1), Y3, Y3
+	VXORPS     signF32<>+0(SB), Y3, Y3
+	VXORPS     signF32<>+0(SB), Y3, Y5
+	VXORPS     signF32<>+0(SB), Y1, Y4
+	VMOVUPS    one<>+0(SB), Y6
+	VMOVUPS    (R14), Y7
+	VMASKMOVPS Y6, Y7, (AX)
+	VMOVUPS    zero<>+0(SB), Y7
+	VMOVUPS    (R14), Y6
+	VMASKMOVPS Y7, Y6, (AX)(SI*1)
+	VMOVUPS    zero<>+0(SB), Y6
+	VMOVUPS    (R14), Y7
+	VMASKMOVPS Y6, Y7, (AX)(SI*2)
+	VMOVUPS    zero<>+0(SB), Y7
+	VMOVUPS    (R14), Y6
+	VMASKMOVPS Y7, Y6, (AX)(DI*1)
+	VMOVUPS    zero<>+0(SB), Y6
+	VMOVUPS    (R14), Y7
+	VMASKMOVPS Y6, Y7, (AX)(SI*4)
+	VMOVUPS    one<>+0(SB), Y7
+	VMOVUPS    (R14), Y6
+	VMASKMOVPS Y7, Y6, (AX)(R8*1)
+	VMOVUPS    zero<>+0(SB), Y6
+	VMOVUPS    (R14), Y7
+	VMASKMOVPS Y6, Y7, (AX)(DI*2)
+	VMOVUPS    zero<>+0(SB), Y7
+	VMOVUPS    (R14), Y6
+	VMASKMOVPS Y7, Y6, (AX)(R9*1)
+	VMOVUPS    (R14), Y6
+	VMASKMOVPS Y2, Y6, (AX)(SI*8)
+	VMOVUPS    (R14), Y6
+	VMASKMOVPS Y5, Y6, (AX)(R10*1)
+	VMOVUPS    (R14), Y6
+	VMASKMOVPS Y0, Y6, (AX)(R8*2)
+	VMOVUPS    (R14), Y6
+	VMASKMOVPS Y4, Y6, (AX)(R11*1)
+	VMOVUPS    (R14), Y6
+	VMASKMOVPS Y3, Y6, (AX)(DI*4)
+	VMOVUPS    (R14), Y6
+	VMASKMOVPS Y2, Y6, (AX)(R12*1)
+	VMOVUPS    (R14), Y6
+	VMASKMOVPS Y1, Y6, (AX)(R9*2)
+	VMOVUPS    (R14), Y6
+	VMASKMOVPS Y0, Y6, (AX)(R13*1)
+
+done4:
+	XORQ AX, AX
+	MOVQ BX, at+40(FP)
+	MOVQ BX, next+48(FP)
+	MOVQ AX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+// func adjointSim2F32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·adjointSim2F32AVX512(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ n+24(FP), DX
+	MOVQ stride+32(FP), SI
+	SHLQ $0x02, SI
+	LEAQ (SI)(SI*2), DI
+	LEAQ (DI)(SI*2), R8
+	LEAQ (R8)(SI*2), R9
+	LEAQ (R9)(SI*2), R10
+	LEAQ (R10)(SI*2), R11
+	LEAQ (R11)(SI*2), R12
+	LEAQ (R12)(SI*2), R13
+	MOVQ DX, BX
+	SUBQ $+16, DX
+	JL   next2
+
+loop1:
+	VMOVUPS      (CX), Z0
+	VMOVUPS      (CX)(SI*1), Z1
+	VMOVUPS      (CX)(SI*2), Z2
+	VPXORD.BCST  signF32<>+0(SB), Z2, Z2
+	VMOVUPS      (CX)(DI*1), Z3
+	VPXORD.BCST  signF32<>+0(SB), Z3, Z3
+	VPXORD.BCST  signF32<>+0(SB), Z3, Z4
+	VPXORD.BCST  signF32<>+0(SB), Z1, Z5
+	VBROADCASTSS one<>+0(SB), Z6
+	VMOVUPS      Z6, (AX)
+	VBROADCASTSS zero<>+0(SB), Z6
+	VMOVUPS      Z6, (AX)(SI*1)
+	VBROADCASTSS zero<>+0(SB), Z6
+	VMOVUPS      Z6, (AX)(SI*2)
+	VBROADCASTSS zero<>+0(SB), Z6
+	VMOVUPS      Z6, (AX)(DI*1)
+	VBROADCASTSS zero<>+0(SB), Z6
+	VMOVUPS      Z6, (AX)(SI*4)
+	VBROADCASTSS one<>+0(SB), Z6
+	VMOVUPS      Z6, (AX)(R8*1)
+	VBROADCASTSS zero<>+0(SB), Z6
+	VMOVUPS      Z6, (AX)(DI*2)
+	VBROADCASTSS zero<>+0(SB), Z6
+	VMOVUPS      Z6, (AX)(R9*1)
+	VMOVUPS      Z2, (AX)(SI*8)
+	VMOVUPS      Z4, (AX)(R10*1)
+	VMOVUPS      Z0, (AX)(R8*2)
+	VMOVUPS      Z5, (AX)(R11*1)
+	VMOVUPS      Z3, (AX)(DI*4)
+	VMOVUPS      Z2, (AX)(R12*1)
+	VMOVUPS      Z1, (AX)(R9*2)
+	VMOVUPS      Z0, (AX)(R13*1)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	SUBQ         $+16, DX
+	JGE          loop1
+
+next2:
+	ADDQ         $+16, DX
+	TESTQ        DX, DX
+	JE           done4
+	MOVQ         $-1, R14
+	BZHIQ        DX, R14, R14
+	KMOVW        R14, K1
+	VMOVUPS.Z    (CX), K1, Z0
+	VMOVUPS.Z    (CX)(SI*1), K1, Z1
+	VMOVUPS.Z    (CX)(SI*2), K1, Z2
+	VPXORD.BCST  signF32<>+0(SB), Z2, Z2
+	VMOVUPS.Z    (CX)(DI*1), K1, Z3
+	VPXORD.BCST  signF32<>+0(SB), Z3, Z3
+	VPXORD.BCST  signF32<>+0(SB), Z3, Z5
+	VPXORD.BCST  signF32<>+0(SB), Z1, Z4
+	VBROADCASTSS one<>+0(SB), Z6
+	VMOVUPS      Z6, K1, (AX)
+	VBROADCASTSS zero<>+0(SB), Z6
+	VMOVUPS      Z6, K1, (AX)(SI*1)
+	VBROADCASTSS zero<>+0(SB), Z6
+	VMOVUPS      Z6, K1, (AX)(SI*2)
+	VBROADCASTSS zero<>+0(SB), Z6
+	VMOVUPS      Z6, K1, (AX)(DI*1)
+	VBROADCASTSS zero<>+0(SB), Z6
+	VMOVUPS      Z6, K1, (AX)(SI*4)
+	VBROADCASTSS one<>+0(SB), Z6
+	VMOVUPS      Z6, K1, (AX)(R8*1)
+	VBROADCASTSS zero<>+0(SB), Z6
+	VMOVUPS      Z6, K1, (AX)(DI*2)
+	VBROADCASTSS zero<>+0(SB), Z6
+	VMOVUPS      Z6, K1, (AX)(R9*1)
+	VMOVUPS      Z2, K1, (AX)(SI*8)
+	VMOVUPS      Z5, K1, (AX)(R10*1)
+	VMOVUPS      Z0, K1, (AX)(R8*2)
+	VMOVUPS      Z4, K1, (AX)(R11*1)
+	VMOVUPS      Z3, K1, (AX)(DI*4)
+	VMOVUPS      Z2, K1, (AX)(R12*1)
+	VMOVUPS      Z1, K1, (AX)(R9*2)
+	VMOVUPS      Z0, K1, (AX)(R13*1)
+
+done4:
+	XORQ AX, AX
+	MOVQ BX, at+40(FP)
+	MOVQ BX, next+48(FP)
+	MOVQ AX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+// func adjointSim2F64AVX2(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
+// Requires: AVX
+TEXT ·adjointSim2F64AVX2(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ n+24(FP), DX
+	MOVQ stride+32(FP), SI
+	SHLQ $0x03, SI
+	LEAQ (SI)(SI*2), DI
+	LEAQ (DI)(SI*2), R8
+	LEAQ (R8)(SI*2), R9
+	LEAQ (R9)(SI*2), R10
+	LEAQ (R10)(SI*2), R11
+	LEAQ (R11)(SI*2), R12
+	LEAQ (R12)(SI*2), R13
+	MOVQ DX, BX
+	SUBQ $+4, DX
+	JL   next2
+
+loop1:
+	VMOVUPS (CX), Y0
+	VMOVUPS (CX)(SI*1), Y1
+	VMOVUPS (CX)(SI*2), Y2
+	VXORPD  signF64<>+0(SB), Y2, Y2
+	VMOVUPS (CX)(DI*1), Y3
+	VXORPD  signF64<>+0(SB), Y3, Y3
+	VXORPD  signF64<>+0(SB), Y3, Y4
+	VXORPD  signF64<>+0(SB), Y1, Y5
+	VMOVUPS oneF64<>+0(SB), Y6
+	VMOVUPS Y6, (AX)
+	VMOVUPS zeroF64<>+0(SB), Y6
+	VMOVUPS Y6, (AX)(SI*1)
+	VMOVUPS zeroF64<>+0(SB), Y6
+	VMOVUPS Y6, (AX)(SI*2)
+	VMOVUPS zeroF64<>+0(SB), Y6
+	VMOVUPS Y6, (AX)(DI*1)
+	VMOVUPS zeroF64<>+0(SB), Y6
+	VMOVUPS Y6, (AX)(SI*4)
+	VMOVUPS oneF64<>+0(SB), Y6
+	VMOVUPS Y6, (AX)(R8*1)
+	VMOVUPS zeroF64<>+0(SB), Y6
+	VMOVUPS Y6, (AX)(DI*2)
+	VMOVUPS zeroF64<>+0(SB), Y6
+	VMOVUPS Y6, (AX)(R9*1)
+	VMOVUPS Y2, (AX)(SI*8)
+	VMOVUPS Y4, (AX)(R10*1)
+	VMOVUPS Y0, (AX)(R8*2)
+	VMOVUPS Y5, (AX)(R11*1)
+	VMOVUPS Y3, (AX)(DI*4)
+	VMOVUPS Y2, (AX)(R12*1)
+	VMOVUPS Y1, (AX)(R9*2)
+	VMOVUPS Y0, (AX)(R13*1)
+	ADDQ    $+32, AX
+	ADDQ    $+32, CX
+	SUBQ    $+4, DX
+	JGE     loop1
+
+next2:
+	ADDQ       $+4, DX
+	TESTQ      DX, DX
+	JE         done4
+	LEAQ       tailMaskF64<>+0(SB), R14
+	NEGQ       DX
+	LEAQ       32(R14)(DX*8), R14
+	VMOVUPS    (R14), Y0
+	VMASKMOVPD (CX), Y0, Y0
+	VMOVUPS    (R14), Y1
+	VMASKMOVPD (CX)(SI*1), Y1, Y1
+	VMOVUPS    (R14), Y2
+	VMASKMOVPD (CX)(SI*2), Y2, Y2
+	VXORPD     signF64<>+0(SB), Y2, Y2
+	VMOVUPS    (R14), Y3
+	VMASKMOVPD (CX)(DI*1), Y3, Y3
+	VXORPD     signF64<>+0(SB), Y3, Y3
+	VXORPD     signF64<>+0(SB), Y3, Y5
+	VXORPD     signF64<>+0(SB), Y1, Y4
+	VMOVUPS    oneF64<>+0(SB), Y6
+	VMOVUPS    (R14), Y7
+	VMASKMOVPD Y6, Y7, (AX)
+	VMOVUPS    zeroF64<>+0(SB), Y7
+	VMOVUPS    (R14), Y6
+	VMASKMOVPD Y7, Y6, (AX)(SI*1)
+	VMOVUPS    zeroF64<>+0(SB), Y6
+	VMOVUPS    (R14), Y7
+	VMASKMOVPD Y6, Y7, (AX)(SI*2)
+	VMOVUPS    zeroF64<>+0(SB), Y7
+	VMOVUPS    (R14), Y6
+	VMASKMOVPD Y7, Y6, (AX)(DI*1)
+	VMOVUPS    zeroF64<>+0(SB), Y6
+	VMOVUPS    (R14), Y7
+	VMASKMOVPD Y6, Y7, (AX)(SI*4)
+	VMOVUPS    oneF64<>+0(SB), Y7
+	VMOVUPS    (R14), Y6
+	VMASKMOVPD Y7, Y6, (AX)(R8*1)
+	VMOVUPS    zeroF64<>+0(SB), Y6
+	VMOVUPS    (R14), Y7
+	VMASKMOVPD Y6, Y7, (AX)(DI*2)
+	VMOVUPS    zeroF64<>+0(SB), Y7
+	VMOVUPS    (R14), Y6
+	VMASKMOVPD Y7, Y6, (AX)(R9*1)
+	VMOVUPS    (R14), Y6
+	VMASKMOVPD Y2, Y6, (AX)(SI*8)
+	VMOVUPS    (R14), Y6
+	VMASKMOVPD Y5, Y6, (AX)(R10*1)
+	VMOVUPS    (R14), Y6
+	VMASKMOVPD Y0, Y6, (AX)(R8*2)
+	VMOVUPS    (R14), Y6
+	VMASKMOVPD Y4, Y6, (AX)(R11*1)
+	VMOVUPS    (R14), Y6
+	VMASKMOVPD Y3, Y6, (AX)(DI*4)
+	VMOVUPS    (R14), Y6
+	VMASKMOVPD Y2, Y6, (AX)(R12*1)
+	VMOVUPS    (R14), Y6
+	VMASKMOVPD Y1, Y6, (AX)(R9*2)
+	VMOVUPS    (R14), Y6
+	VMASKMOVPD Y0, Y6, (AX)(R13*1)
+
+done4:
+	XORQ AX, AX
+	MOVQ BX, at+40(FP)
+	MOVQ BX, next+48(FP)
+	MOVQ AX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+// func adjointSim2F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·adjointSim2F64AVX512(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ n+24(FP), DX
+	MOVQ stride+32(FP), SI
+	SHLQ $0x03, SI
+	LEAQ (SI)(SI*2), DI
+	LEAQ (DI)(SI*2), R8
+	LEAQ (R8)(SI*2), R9
+	LEAQ (R9)(SI*2), R10
+	LEAQ (R10)(SI*2), R11
+	LEAQ (R11)(SI*2), R12
+	LEAQ (R12)(SI*2), R13
+	MOVQ DX, BX
+	SUBQ $+8, DX
+	JL   next2
+
+loop1:
+	VMOVUPS      (CX), Z0
+	VMOVUPS      (CX)(SI*1), Z1
+	VMOVUPS      (CX)(SI*2), Z2
+	VPXORQ.BCST  signF64<>+0(SB), Z2, Z2
+	VMOVUPS      (CX)(DI*1), Z3
+	VPXORQ.BCST  signF64<>+0(SB), Z3, Z3
+	VPXORQ.BCST  signF64<>+0(SB), Z3, Z4
+	VPXORQ.BCST  signF64<>+0(SB), Z1, Z5
+	VBROADCASTSD oneF64<>+0(SB), Z6
+	VMOVUPS      Z6, (AX)
+	VBROADCASTSD zeroF64<>+0(SB), Z6
+	VMOVUPS      Z6, (AX)(SI*1)
+	VBROADCASTSD zeroF64<>+0(SB), Z6
+	VMOVUPS      Z6, (AX)(SI*2)
+	VBROADCASTSD zeroF64<>+0(SB), Z6
+	VMOVUPS      Z6, (AX)(DI*1)
+	VBROADCASTSD zeroF64<>+0(SB), Z6
+	VMOVUPS      Z6, (AX)(SI*4)
+	VBROADCASTSD oneF64<>+0(SB), Z6
+	VMOVUPS      Z6, (AX)(R8*1)
+	VBROADCASTSD zeroF64<>+0(SB), Z6
+	VMOVUPS      Z6, (AX)(DI*2)
+	VBROADCASTSD zeroF64<>+0(SB), Z6
+	VMOVUPS      Z6, (AX)(R9*1)
+	VMOVUPS      Z2, (AX)(SI*8)
+	VMOVUPS      Z4, (AX)(R10*1)
+	VMOVUPS      Z0, (AX)(R8*2)
+	VMOVUPS      Z5, (AX)(R11*1)
+	VMOVUPS      Z3, (AX)(DI*4)
+	VMOVUPS      Z2, (AX)(R12*1)
+	VMOVUPS      Z1, (AX)(R9*2)
+	VMOVUPS      Z0, (AX)(R13*1)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	SUBQ         $+8, DX
+	JGE          loop1
+
+next2:
+	ADDQ         $+8, DX
+	TESTQ        DX, DX
+	JE           done4
+	MOVQ         $-1, R14
+	BZHIQ        DX, R14, R14
+	KMOVW        R14, K1
+	VMOVUPD.Z    (CX), K1, Z0
+	VMOVUPD.Z    (CX)(SI*1), K1, Z1
+	VMOVUPD.Z    (CX)(SI*2), K1, Z2
+	VPXORQ.BCST  signF64<>+0(SB), Z2, Z2
+	VMOVUPD.Z    (CX)(DI*1), K1, Z3
+	VPXORQ.BCST  signF64<>+0(SB), Z3, Z3
+	VPXORQ.BCST  signF64<>+0(SB), Z3, Z5
+	VPXORQ.BCST  signF64<>+0(SB), Z1, Z4
+	VBROADCASTSD oneF64<>+0(SB), Z6
+	VMOVUPD      Z6, K1, (AX)
+	VBROADCASTSD zeroF64<>+0(SB), Z6
+	VMOVUPD      Z6, K1, (AX)(SI*1)
+	VBROADCASTSD zeroF64<>+0(SB), Z6
+	VMOVUPD      Z6, K1, (AX)(SI*2)
+	VBROADCASTSD zeroF64<>+0(SB), Z6
+	VMOVUPD      Z6, K1, (AX)(DI*1)
+	VBROADCASTSD zeroF64<>+0(SB), Z6
+	VMOVUPD      Z6, K1, (AX)(SI*4)
+	VBROADCASTSD oneF64<>+0(SB), Z6
+	VMOVUPD      Z6, K1, (AX)(R8*1)
+	VBROADCASTSD zeroF64<>+0(SB), Z6
+	VMOVUPD      Z6, K1, (AX)(DI*2)
+	VBROADCASTSD zeroF64<>+0(SB), Z6
+	VMOVUPD      Z6, K1, (AX)(R9*1)
+	VMOVUPD      Z2, K1, (AX)(SI*8)
+	VMOVUPD      Z5, K1, (AX)(R10*1)
+	VMOVUPD      Z0, K1, (AX)(R8*2)
+	VMOVUPD      Z4, K1, (AX)(R11*1)
+	VMOVUPD      Z3, K1, (AX)(DI*4)
+	VMOVUPD      Z2, K1, (AX)(R12*1)
+	VMOVUPD      Z1, K1, (AX)(R9*2)
+	VMOVUPD      Z0, K1, (AX)(R13*1)
+
+done4:
+	XORQ AX, AX
+	MOVQ BX, at+40(FP)
+	MOVQ BX, next+48(FP)
+	MOVQ AX, hard+56(FP)
+	VZEROUPPER
+	RET

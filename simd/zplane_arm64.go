@@ -223,3 +223,33 @@ func inverseSim2F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard u
 //
 //go:noescape
 func inverseSim2F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
+
+// leftJacobianSim2F32NEON writes the left Jacobians at n coordinate vectors. It takes 83.5 instructions each.
+//
+//go:noescape
+func leftJacobianSim2F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
+
+// leftJacobianSim2F64NEON writes the left Jacobians at n coordinate vectors. It takes 196 instructions each.
+//
+//go:noescape
+func leftJacobianSim2F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
+
+// leftJacobianInvSim2F32NEON writes the inverses of the left Jacobians at n coordinate vectors. It takes 88.5 instructions each.
+//
+//go:noescape
+func leftJacobianInvSim2F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
+
+// leftJacobianInvSim2F64NEON writes the inverses of the left Jacobians at n coordinate vectors. It takes 206 instructions each.
+//
+//go:noescape
+func leftJacobianInvSim2F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
+
+// adjointSim2F32NEON writes the adjoint matrices of n similarities. It takes 13.8 instructions each.
+//
+//go:noescape
+func adjointSim2F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
+
+// adjointSim2F64NEON writes the adjoint matrices of n similarities. It takes 27.5 instructions each.
+//
+//go:noescape
+func adjointSim2F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)

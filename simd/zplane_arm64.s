@@ -350,7 +350,69 @@ DATA planeConsts<>+2736(SB)/8, $0x3daaaaab3daaaaab // twelfth
 DATA planeConsts<>+2744(SB)/8, $0x3daaaaab3daaaaab // twelfth
 DATA planeConsts<>+2752(SB)/8, $0x3fb5555555555555 // twelfthF64
 DATA planeConsts<>+2760(SB)/8, $0x3fb5555555555555 // twelfthF64
-GLOBL planeConsts<>(SB), RODATA|NOPTR, $2768
+DATA planeConsts<>+2768(SB)/8, $0x310f76c7310f76c7 // psi10
+DATA planeConsts<>+2776(SB)/8, $0x310f76c7310f76c7 // psi10
+DATA planeConsts<>+2784(SB)/8, $0x2f3092312f309231 // psi11
+DATA planeConsts<>+2792(SB)/8, $0x2f3092312f309231 // psi11
+DATA planeConsts<>+2800(SB)/8, $0x32d7322b32d7322b // psi9
+DATA planeConsts<>+2808(SB)/8, $0x32d7322b32d7322b // psi9
+DATA planeConsts<>+2816(SB)/8, $0x3493f27e3493f27e // psi8
+DATA planeConsts<>+2824(SB)/8, $0x3493f27e3493f27e // psi8
+DATA planeConsts<>+2832(SB)/8, $0x3638ef1d3638ef1d // psi7
+DATA planeConsts<>+2840(SB)/8, $0x3638ef1d3638ef1d // psi7
+DATA planeConsts<>+2848(SB)/8, $0x37d00d0137d00d01 // psi6
+DATA planeConsts<>+2856(SB)/8, $0x37d00d0137d00d01 // psi6
+DATA planeConsts<>+2864(SB)/8, $0x39500d0139500d01 // psi5
+DATA planeConsts<>+2872(SB)/8, $0x39500d0139500d01 // psi5
+DATA planeConsts<>+2880(SB)/8, $0x3ab60b613ab60b61 // psi4
+DATA planeConsts<>+2888(SB)/8, $0x3ab60b613ab60b61 // psi4
+DATA planeConsts<>+2896(SB)/8, $0x3c0888893c088889 // psi3
+DATA planeConsts<>+2904(SB)/8, $0x3c0888893c088889 // psi3
+DATA planeConsts<>+2912(SB)/8, $0x3d2aaaab3d2aaaab // psi2
+DATA planeConsts<>+2920(SB)/8, $0x3d2aaaab3d2aaaab // psi2
+DATA planeConsts<>+2928(SB)/8, $0x3e2aaaab3e2aaaab // psi1
+DATA planeConsts<>+2936(SB)/8, $0x3e2aaaab3e2aaaab // psi1
+DATA planeConsts<>+2944(SB)/8, $0x3f0000003f000000 // psi0
+DATA planeConsts<>+2952(SB)/8, $0x3f0000003f000000 // psi0
+DATA planeConsts<>+2960(SB)/8, $0x3c62f49b46814157 // psi17F64
+DATA planeConsts<>+2968(SB)/8, $0x3c62f49b46814157 // psi17F64
+DATA planeConsts<>+2976(SB)/8, $0x3c1e542ba4020225 // psi18F64
+DATA planeConsts<>+2984(SB)/8, $0x3c1e542ba4020225 // psi18F64
+DATA planeConsts<>+2992(SB)/8, $0x3ca6827863b97d97 // psi16F64
+DATA planeConsts<>+3000(SB)/8, $0x3ca6827863b97d97 // psi16F64
+DATA planeConsts<>+3008(SB)/8, $0x3ce952c77030ad4a // psi15F64
+DATA planeConsts<>+3016(SB)/8, $0x3ce952c77030ad4a // psi15F64
+DATA planeConsts<>+3024(SB)/8, $0x3d2ae7f3e733b81f // psi14F64
+DATA planeConsts<>+3032(SB)/8, $0x3d2ae7f3e733b81f // psi14F64
+DATA planeConsts<>+3040(SB)/8, $0x3d6ae7f3e733b81f // psi13F64
+DATA planeConsts<>+3048(SB)/8, $0x3d6ae7f3e733b81f // psi13F64
+DATA planeConsts<>+3056(SB)/8, $0x3da93974a8c07c9d // psi12F64
+DATA planeConsts<>+3064(SB)/8, $0x3da93974a8c07c9d // psi12F64
+DATA planeConsts<>+3072(SB)/8, $0x3de6124613a86d09 // psi11F64
+DATA planeConsts<>+3080(SB)/8, $0x3de6124613a86d09 // psi11F64
+DATA planeConsts<>+3088(SB)/8, $0x3e21eed8eff8d898 // psi10F64
+DATA planeConsts<>+3096(SB)/8, $0x3e21eed8eff8d898 // psi10F64
+DATA planeConsts<>+3104(SB)/8, $0x3e5ae64567f544e4 // psi9F64
+DATA planeConsts<>+3112(SB)/8, $0x3e5ae64567f544e4 // psi9F64
+DATA planeConsts<>+3120(SB)/8, $0x3e927e4fb7789f5c // psi8F64
+DATA planeConsts<>+3128(SB)/8, $0x3e927e4fb7789f5c // psi8F64
+DATA planeConsts<>+3136(SB)/8, $0x3ec71de3a556c734 // psi7F64
+DATA planeConsts<>+3144(SB)/8, $0x3ec71de3a556c734 // psi7F64
+DATA planeConsts<>+3152(SB)/8, $0x3efa01a01a01a01a // psi6F64
+DATA planeConsts<>+3160(SB)/8, $0x3efa01a01a01a01a // psi6F64
+DATA planeConsts<>+3168(SB)/8, $0x3f2a01a01a01a01a // psi5F64
+DATA planeConsts<>+3176(SB)/8, $0x3f2a01a01a01a01a // psi5F64
+DATA planeConsts<>+3184(SB)/8, $0x3f56c16c16c16c17 // psi4F64
+DATA planeConsts<>+3192(SB)/8, $0x3f56c16c16c16c17 // psi4F64
+DATA planeConsts<>+3200(SB)/8, $0x3f81111111111111 // psi3F64
+DATA planeConsts<>+3208(SB)/8, $0x3f81111111111111 // psi3F64
+DATA planeConsts<>+3216(SB)/8, $0x3fa5555555555555 // psi2F64
+DATA planeConsts<>+3224(SB)/8, $0x3fa5555555555555 // psi2F64
+DATA planeConsts<>+3232(SB)/8, $0x3fc5555555555555 // psi1F64
+DATA planeConsts<>+3240(SB)/8, $0x3fc5555555555555 // psi1F64
+DATA planeConsts<>+3248(SB)/8, $0x3fe0000000000000 // psi0F64
+DATA planeConsts<>+3256(SB)/8, $0x3fe0000000000000 // psi0F64
+GLOBL planeConsts<>(SB), RODATA|NOPTR, $3264
 
 // func expSO2F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
 TEXT ·expSO2F32NEON(SB), NOSPLIT, $0-64
@@ -17604,4 +17666,5378 @@ hard2:
 	MOVD R3, at+40(FP)
 	MOVD R8, next+48(FP)
 	MOVD R7, hard+56(FP)
+	RET
+
+// func leftJacobianSim2F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
+TEXT ·leftJacobianSim2F32NEON(SB), NOSPLIT, $0-64
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+24(FP), R2
+	MOVD $planeConsts<>(SB), R4
+	MOVD stride+32(FP), R5
+	LSL $2, R5
+	ADD R5<<1, R5, R6
+	ADD R5<<1, R6, R7
+	ADD R5<<1, R7, R8
+	ADD R5<<1, R8, R9
+	ADD R5<<1, R9, R10
+	ADD R5<<1, R10, R11
+	ADD R5<<1, R11, R12
+	FMOVQ (R4), F0
+	FMOVQ 256(R4), F1
+	FMOVQ 16(R4), F2
+	FMOVQ 64(R4), F3
+	FMOVQ 1728(R4), F4
+	FMOVQ 1312(R4), F5
+	FMOVQ 1328(R4), F6
+	FMOVQ 48(R4), F7
+	FMOVQ 80(R4), F8
+	FMOVQ 96(R4), F9
+	FMOVQ 112(R4), F10
+	FMOVQ 128(R4), F11
+	CMP $4, R2
+	BLT next
+
+loop:
+	// 334 instructions for 4 matrices, 83.5 each
+	FMOVQ (R1), F12
+	VAND V0.B16, V12.B16, V13.B16
+	FMOVQ 2608(R4), F14
+	WORD $0x6e2de5cd // fcmge v13.4s, v14.4s, v13.4s
+	WORD $0x6e2059ad // mvn v13.16b, v13.16b
+	ADD R5, R1, R13
+	FMOVQ (R13), F14
+	VAND V0.B16, V14.B16, V15.B16
+	FMOVQ 32(R4), F16
+	WORD $0x6e2fe60f // fcmge v15.4s, v16.4s, v15.4s
+	WORD $0x6e2059ef // mvn v15.16b, v15.16b
+	VORR V15.B16, V13.B16, V13.B16
+	VMOV V3.B16, V15.B16
+	FMOVQ 1296(R4), F16
+	VFMLA V16.S4, V12.S4, V15.S4
+	WORD $0x4ea3d5ef // fsub v15.4s, v15.4s, v3.4s
+	VMOV V12.B16, V16.B16
+	VFMLS V5.S4, V15.S4, V16.S4
+	VFMLS V6.S4, V15.S4, V16.S4
+	FMOVQ 1360(R4), F17
+	FMOVQ 1344(R4), F18
+	VFMLA V16.S4, V18.S4, V17.S4
+	FMOVQ 1376(R4), F18
+	VFMLA V16.S4, V17.S4, V18.S4
+	FMOVQ 1392(R4), F17
+	VFMLA V16.S4, V18.S4, V17.S4
+	FMOVQ 1408(R4), F18
+	VFMLA V16.S4, V17.S4, V18.S4
+	VMOV V3.B16, V17.B16
+	VFMLA V4.S4, V15.S4, V17.S4
+	WORD $0x4ea3d633 // fsub v19.4s, v17.4s, v3.4s
+	WORD $0x4eb3d5f3 // fsub v19.4s, v15.4s, v19.4s
+	WORD $0x4e23d673 // fadd v19.4s, v19.4s, v3.4s
+	VSHL $23, V17.S4, V17.S4
+	VADD V1.S4, V17.S4, V17.S4
+	WORD $0x6e31dc31 // fmul v17.4s, v1.4s, v17.4s
+	VSHL $23, V19.S4, V19.S4
+	VADD V1.S4, V19.S4, V19.S4
+	WORD $0x6e33de31 // fmul v17.4s, v17.4s, v19.4s
+	WORD $0x6e30de13 // fmul v19.4s, v16.4s, v16.4s
+	VMOV V16.B16, V20.B16
+	VFMLA V18.S4, V19.S4, V20.S4
+	WORD $0x6e31de94 // fmul v20.4s, v20.4s, v17.4s
+	WORD $0x4ea1d635 // fsub v21.4s, v17.4s, v1.4s
+	VMOV V21.B16, V22.B16
+	VFMLA V17.S4, V16.S4, V22.S4
+	WORD $0x6e31de73 // fmul v19.4s, v19.4s, v17.4s
+	WORD $0x6e32de73 // fmul v19.4s, v19.4s, v18.4s
+	VMOV V12.B16, V18.B16
+	VFMLS V5.S4, V15.S4, V18.S4
+	WORD $0x4eb0d652 // fsub v18.4s, v18.4s, v16.4s
+	VFMLS V6.S4, V15.S4, V18.S4
+	WORD $0x4eb6d6b5 // fsub v21.4s, v21.4s, v22.4s
+	VFMLA V17.S4, V16.S4, V21.S4
+	VFMLA V17.S4, V18.S4, V21.S4
+	WORD $0x4e35d673 // fadd v19.4s, v19.4s, v21.4s
+	WORD $0x4e33d6d6 // fadd v22.4s, v22.4s, v19.4s
+	WORD $0x6e24ddcf // fmul v15.4s, v14.4s, v4.4s
+	VAND V0.B16, V15.B16, V16.B16
+	VMOV V3.B16, V18.B16
+	VFMLA V7.S4, V16.S4, V18.S4
+	WORD $0x4ea3d653 // fsub v19.4s, v18.4s, v3.4s
+	VFMLS V8.S4, V19.S4, V16.S4
+	VFMLS V9.S4, V19.S4, V16.S4
+	VFMLS V10.S4, V19.S4, V16.S4
+	WORD $0x6e30de13 // fmul v19.4s, v16.4s, v16.4s
+	FMOVQ 176(R4), F21
+	VFMLA V19.S4, V11.S4, V21.S4
+	FMOVQ 192(R4), F23
+	VFMLA V19.S4, V21.S4, V23.S4
+	WORD $0x6e37de77 // fmul v23.4s, v19.4s, v23.4s
+	VFMLA V23.S4, V16.S4, V16.S4
+	FMOVQ 208(R4), F21
+	FMOVQ 144(R4), F23
+	VFMLA V19.S4, V23.S4, V21.S4
+	FMOVQ 224(R4), F23
+	VFMLA V19.S4, V21.S4, V23.S4
+	FMOVQ 240(R4), F21
+	VFMLA V19.S4, V23.S4, V21.S4
+	VMOV V1.B16, V23.B16
+	VFMLA V19.S4, V21.S4, V23.S4
+	VSHL $31, V18.S4, V19.S4
+	WORD $0x4ea0aa73 // cmlt v19.4s, v19.4s, #0
+	VMOV V16.B16, V21.B16
+	VBIT V19.B16, V23.B16, V21.B16
+	VBIT V19.B16, V16.B16, V23.B16
+	VSHL $30, V18.S4, V16.S4
+	FMOVQ 160(R4), F19
+	VADD V19.S4, V18.S4, V18.S4
+	VSHL $30, V18.S4, V18.S4
+	VAND V2.B16, V18.B16, V18.B16
+	VEOR V18.B16, V23.B16, V23.B16
+	VEOR V15.B16, V16.B16, V16.B16
+	VAND V2.B16, V16.B16, V16.B16
+	VEOR V16.B16, V21.B16, V21.B16
+	VAND V0.B16, V14.B16, V15.B16
+	VMOV V3.B16, V16.B16
+	VFMLA V7.S4, V15.S4, V16.S4
+	WORD $0x4ea3d612 // fsub v18.4s, v16.4s, v3.4s
+	VFMLS V8.S4, V18.S4, V15.S4
+	VFMLS V9.S4, V18.S4, V15.S4
+	VFMLS V10.S4, V18.S4, V15.S4
+	WORD $0x6e2fddf2 // fmul v18.4s, v15.4s, v15.4s
+	FMOVQ 176(R4), F19
+	VFMLA V18.S4, V11.S4, V19.S4
+	FMOVQ 192(R4), F23
+	VFMLA V18.S4, V19.S4, V23.S4
+	WORD $0x6e37de57 // fmul v23.4s, v18.4s, v23.4s
+	VFMLA V23.S4, V15.S4, V15.S4
+	FMOVQ 208(R4), F19
+	FMOVQ 144(R4), F23
+	VFMLA V18.S4, V23.S4, V19.S4
+	FMOVQ 224(R4), F23
+	VFMLA V18.S4, V19.S4, V23.S4
+	FMOVQ 240(R4), F19
+	VFMLA V18.S4, V23.S4, V19.S4
+	VMOV V1.B16, V23.B16
+	VFMLA V18.S4, V19.S4, V23.S4
+	VSHL $31, V16.S4, V18.S4
+	WORD $0x4ea0aa52 // cmlt v18.4s, v18.4s, #0
+	VMOV V15.B16, V19.B16
+	VBIT V18.B16, V23.B16, V19.B16
+	VBIT V18.B16, V15.B16, V23.B16
+	VSHL $30, V16.S4, V15.S4
+	FMOVQ 160(R4), F18
+	VADD V18.S4, V16.S4, V16.S4
+	VSHL $30, V16.S4, V16.S4
+	VAND V2.B16, V16.B16, V16.B16
+	VEOR V16.B16, V23.B16, V23.B16
+	VEOR V14.B16, V15.B16, V15.B16
+	VAND V2.B16, V15.B16, V15.B16
+	VEOR V15.B16, V19.B16, V19.B16
+	WORD $0x6e37de2f // fmul v15.4s, v17.4s, v23.4s
+	VFMLA V23.S4, V20.S4, V15.S4
+	WORD $0x6e33de31 // fmul v17.4s, v17.4s, v19.4s
+	VFMLA V19.S4, V20.S4, V17.S4
+	WORD $0x6eb7e490 // fcmgt v16.4s, v4.4s, v23.4s
+	WORD $0x4ea1d5ef // fsub v15.4s, v15.4s, v1.4s
+	WORD $0x4e35d6b2 // fadd v18.4s, v21.4s, v21.4s
+	WORD $0x6e37ded6 // fmul v22.4s, v22.4s, v23.4s
+	VFMLS V21.S4, V18.S4, V22.S4
+	VBIT V16.B16, V15.B16, V22.B16
+	VAND V0.B16, V12.B16, V15.B16
+	VAND V0.B16, V14.B16, V16.B16
+	WORD $0x6eb0e5f2 // fcmgt v18.4s, v15.4s, v16.4s
+	VBSL V16.B16, V15.B16, V18.B16
+	FMOVQ 2624(R4), F15
+	WORD $0x6eb2e5f2 // fcmgt v18.4s, v15.4s, v18.4s
+	WORD $0x6e2eddcf // fmul v15.4s, v14.4s, v14.4s
+	WORD $0x6ea0f9f0 // fneg v16.4s, v15.4s
+	VFMLA V14.S4, V14.S4, V16.S4
+	VFMLA V12.S4, V12.S4, V15.S4
+	WORD $0x4e30d5ef // fadd v15.4s, v15.4s, v16.4s
+	VBIT V18.B16, V1.B16, V15.B16
+	WORD $0x6e2ede30 // fmul v16.4s, v17.4s, v14.4s
+	WORD $0x6ea0fa13 // fneg v19.4s, v16.4s
+	VFMLA V14.S4, V17.S4, V19.S4
+	VFMLA V12.S4, V22.S4, V16.S4
+	WORD $0x4e33d610 // fadd v16.4s, v16.4s, v19.4s
+	WORD $0x6e2ffe10 // fdiv v16.4s, v16.4s, v15.4s
+	WORD $0x6e2eded3 // fmul v19.4s, v22.4s, v14.4s
+	VMOV V19.B16, V20.B16
+	VFMLS V14.S4, V22.S4, V20.S4
+	WORD $0x6ea0fa73 // fneg v19.4s, v19.4s
+	VFMLA V12.S4, V17.S4, V19.S4
+	WORD $0x4e34d673 // fadd v19.4s, v19.4s, v20.4s
+	WORD $0x6e2ffe73 // fdiv v19.4s, v19.4s, v15.4s
+	FMOVQ 2640(R4), F15
+	FMOVQ 2656(R4), F17
+	VFMLA V17.S4, V12.S4, V15.S4
+	FMOVQ 2656(R4), F17
+	WORD $0x6e31ddd4 // fmul v20.4s, v14.4s, v17.4s
+	WORD $0x6e2ede91 // fmul v17.4s, v20.4s, v14.4s
+	WORD $0x6ea0fa31 // fneg v17.4s, v17.4s
+	VFMLA V12.S4, V15.S4, V17.S4
+	WORD $0x4e24d631 // fadd v17.4s, v17.4s, v4.4s
+	WORD $0x6e2cde94 // fmul v20.4s, v20.4s, v12.4s
+	VFMLA V14.S4, V15.S4, V20.S4
+	WORD $0x6e2ede8f // fmul v15.4s, v20.4s, v14.4s
+	WORD $0x6ea0f9ef // fneg v15.4s, v15.4s
+	VFMLA V12.S4, V17.S4, V15.S4
+	WORD $0x4e21d5ef // fadd v15.4s, v15.4s, v1.4s
+	WORD $0x6e2cde94 // fmul v20.4s, v20.4s, v12.4s
+	VFMLA V14.S4, V17.S4, V20.S4
+	VBIT V18.B16, V15.B16, V16.B16
+	VBIT V18.B16, V20.B16, V19.B16
+	WORD $0x4ea1d60f // fsub v15.4s, v16.4s, v1.4s
+	VAND V0.B16, V12.B16, V17.B16
+	VAND V0.B16, V14.B16, V18.B16
+	WORD $0x6eb2e634 // fcmgt v20.4s, v17.4s, v18.4s
+	VBSL V18.B16, V17.B16, V20.B16
+	WORD $0x6e34e434 // fcmge v20.4s, v1.4s, v20.4s
+	FMOVQ 2768(R4), F17
+	FMOVQ 2784(R4), F18
+	VFMLA V12.S4, V18.S4, V17.S4
+	FMOVQ 2784(R4), F18
+	WORD $0x6e2ede55 // fmul v21.4s, v18.4s, v14.4s
+	FMOVQ 2800(R4), F18
+	VFMLA V12.S4, V17.S4, V18.S4
+	VFMLS V14.S4, V21.S4, V18.S4
+	WORD $0x6e2ede31 // fmul v17.4s, v17.4s, v14.4s
+	VFMLA V12.S4, V21.S4, V17.S4
+	FMOVQ 2816(R4), F21
+	VFMLA V12.S4, V18.S4, V21.S4
+	VFMLS V14.S4, V17.S4, V21.S4
+	WORD $0x6e2ede52 // fmul v18.4s, v18.4s, v14.4s
+	VFMLA V12.S4, V17.S4, V18.S4
+	FMOVQ 2832(R4), F17
+	VFMLA V12.S4, V21.S4, V17.S4
+	VFMLS V14.S4, V18.S4, V17.S4
+	WORD $0x6e2edeb5 // fmul v21.4s, v21.4s, v14.4s
+	VFMLA V12.S4, V18.S4, V21.S4
+	FMOVQ 2848(R4), F18
+	VFMLA V12.S4, V17.S4, V18.S4
+	VFMLS V14.S4, V21.S4, V18.S4
+	WORD $0x6e2ede31 // fmul v17.4s, v17.4s, v14.4s
+	VFMLA V12.S4, V21.S4, V17.S4
+	FMOVQ 2864(R4), F21
+	VFMLA V12.S4, V18.S4, V21.S4
+	VFMLS V14.S4, V17.S4, V21.S4
+	WORD $0x6e2ede52 // fmul v18.4s, v18.4s, v14.4s
+	VFMLA V12.S4, V17.S4, V18.S4
+	FMOVQ 2880(R4), F17
+	VFMLA V12.S4, V21.S4, V17.S4
+	VFMLS V14.S4, V18.S4, V17.S4
+	WORD $0x6e2edeb5 // fmul v21.4s, v21.4s, v14.4s
+	VFMLA V12.S4, V18.S4, V21.S4
+	FMOVQ 2896(R4), F18
+	VFMLA V12.S4, V17.S4, V18.S4
+	VFMLS V14.S4, V21.S4, V18.S4
+	WORD $0x6e2ede31 // fmul v17.4s, v17.4s, v14.4s
+	VFMLA V12.S4, V21.S4, V17.S4
+	FMOVQ 2912(R4), F21
+	VFMLA V12.S4, V18.S4, V21.S4
+	VFMLS V14.S4, V17.S4, V21.S4
+	WORD $0x6e2ede52 // fmul v18.4s, v18.4s, v14.4s
+	VFMLA V12.S4, V17.S4, V18.S4
+	FMOVQ 2928(R4), F17
+	VFMLA V12.S4, V21.S4, V17.S4
+	VFMLS V14.S4, V18.S4, V17.S4
+	WORD $0x6e2edeb5 // fmul v21.4s, v21.4s, v14.4s
+	VFMLA V12.S4, V18.S4, V21.S4
+	FMOVQ 2944(R4), F18
+	VFMLA V12.S4, V17.S4, V18.S4
+	VFMLS V14.S4, V21.S4, V18.S4
+	WORD $0x6e2ede31 // fmul v17.4s, v17.4s, v14.4s
+	VFMLA V12.S4, V21.S4, V17.S4
+	WORD $0x6e2eddd5 // fmul v21.4s, v14.4s, v14.4s
+	WORD $0x6ea0fab6 // fneg v22.4s, v21.4s
+	VFMLA V14.S4, V14.S4, V22.S4
+	VFMLA V12.S4, V12.S4, V21.S4
+	WORD $0x4e36d6b5 // fadd v21.4s, v21.4s, v22.4s
+	VBIT V20.B16, V1.B16, V21.B16
+	WORD $0x6e2ede76 // fmul v22.4s, v19.4s, v14.4s
+	WORD $0x6ea0fad7 // fneg v23.4s, v22.4s
+	VFMLA V14.S4, V19.S4, V23.S4
+	VFMLA V12.S4, V15.S4, V22.S4
+	WORD $0x4e37d6d6 // fadd v22.4s, v22.4s, v23.4s
+	WORD $0x6e35fed6 // fdiv v22.4s, v22.4s, v21.4s
+	WORD $0x6e2eddf7 // fmul v23.4s, v15.4s, v14.4s
+	VMOV V23.B16, V24.B16
+	VFMLS V14.S4, V15.S4, V24.S4
+	WORD $0x6ea0faf7 // fneg v23.4s, v23.4s
+	VFMLA V12.S4, V19.S4, V23.S4
+	WORD $0x4e38d6f7 // fadd v23.4s, v23.4s, v24.4s
+	WORD $0x6e35fef7 // fdiv v23.4s, v23.4s, v21.4s
+	VBIT V20.B16, V18.B16, V22.B16
+	VBIT V20.B16, V17.B16, V23.B16
+	ADD R5<<1, R1, R13
+	FMOVQ (R13), F12
+	VEOR V2.B16, V12.B16, V12.B16
+	ADD R6, R1, R13
+	FMOVQ (R13), F14
+	VEOR V2.B16, V14.B16, V14.B16
+	WORD $0x6e2edeef // fmul v15.4s, v23.4s, v14.4s
+	VMOV V15.B16, V17.B16
+	VFMLS V14.S4, V23.S4, V17.S4
+	WORD $0x6ea0f9ef // fneg v15.4s, v15.4s
+	VFMLA V12.S4, V22.S4, V15.S4
+	WORD $0x4e31d5ef // fadd v15.4s, v15.4s, v17.4s
+	WORD $0x6e2eded1 // fmul v17.4s, v22.4s, v14.4s
+	WORD $0x6ea0fa32 // fneg v18.4s, v17.4s
+	VFMLA V14.S4, V22.S4, V18.S4
+	VFMLA V12.S4, V23.S4, V17.S4
+	WORD $0x4e32d631 // fadd v17.4s, v17.4s, v18.4s
+	VEOR V2.B16, V17.B16, V12.B16
+	VEOR V2.B16, V19.B16, V14.B16
+	WORD $0x6eb0a9b2 // umaxv s18, v13.4s
+	FMOVS F18, R13
+	CBNZ R13, hard
+	VMOV V1.B16, V13.B16
+	FMOVQ F13, (R0)
+	FMOVQ 672(R4), F13
+	ADD R5, R0, R13
+	FMOVQ F13, (R13)
+	FMOVQ 672(R4), F13
+	ADD R5<<1, R0, R13
+	FMOVQ F13, (R13)
+	FMOVQ 672(R4), F13
+	ADD R6, R0, R13
+	FMOVQ F13, (R13)
+	FMOVQ 672(R4), F13
+	ADD R5<<2, R0, R13
+	FMOVQ F13, (R13)
+	VMOV V1.B16, V13.B16
+	ADD R7, R0, R13
+	FMOVQ F13, (R13)
+	FMOVQ 672(R4), F13
+	ADD R6<<1, R0, R13
+	FMOVQ F13, (R13)
+	FMOVQ 672(R4), F13
+	ADD R8, R0, R13
+	FMOVQ F13, (R13)
+	ADD R5<<3, R0, R13
+	FMOVQ F15, (R13)
+	ADD R9, R0, R13
+	FMOVQ F12, (R13)
+	ADD R7<<1, R0, R13
+	FMOVQ F16, (R13)
+	ADD R10, R0, R13
+	FMOVQ F14, (R13)
+	ADD R6<<2, R0, R13
+	FMOVQ F17, (R13)
+	ADD R11, R0, R13
+	FMOVQ F15, (R13)
+	ADD R8<<1, R0, R13
+	FMOVQ F19, (R13)
+	ADD R12, R0, R13
+	FMOVQ F16, (R13)
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R2
+	CMP $4, R2
+	BGE loop
+
+next:
+	CBZ R2, done
+	MOVD R1, R13
+	TBZ $1, R2, loadOne
+	FMOVD.P 8(R13), F12
+	TBZ $0, R2, loaded
+	VLD1 (R13), V12.S[2]
+	B loaded
+
+loadOne:
+	FMOVS (R13), F12
+
+loaded:
+	VAND V0.B16, V12.B16, V13.B16
+	FMOVQ 2608(R4), F14
+	WORD $0x6e2de5cd // fcmge v13.4s, v14.4s, v13.4s
+	WORD $0x6e2059ad // mvn v13.16b, v13.16b
+	ADD R5, R1, R13
+	TBZ $1, R2, loadOne2
+	FMOVD.P 8(R13), F14
+	TBZ $0, R2, loaded2
+	VLD1 (R13), V14.S[2]
+	B loaded2
+
+loadOne2:
+	FMOVS (R13), F14
+
+loaded2:
+	VAND V0.B16, V14.B16, V15.B16
+	FMOVQ 32(R4), F16
+	WORD $0x6e2fe60f // fcmge v15.4s, v16.4s, v15.4s
+	WORD $0x6e2059ef // mvn v15.16b, v15.16b
+	VORR V15.B16, V13.B16, V13.B16
+	VMOV V3.B16, V15.B16
+	FMOVQ 1296(R4), F16
+	VFMLA V16.S4, V12.S4, V15.S4
+	WORD $0x4ea3d5ef // fsub v15.4s, v15.4s, v3.4s
+	VMOV V12.B16, V16.B16
+	VFMLS V5.S4, V15.S4, V16.S4
+	VFMLS V6.S4, V15.S4, V16.S4
+	FMOVQ 1360(R4), F17
+	FMOVQ 1344(R4), F18
+	VFMLA V16.S4, V18.S4, V17.S4
+	FMOVQ 1376(R4), F18
+	VFMLA V16.S4, V17.S4, V18.S4
+	FMOVQ 1392(R4), F17
+	VFMLA V16.S4, V18.S4, V17.S4
+	FMOVQ 1408(R4), F18
+	VFMLA V16.S4, V17.S4, V18.S4
+	VMOV V3.B16, V17.B16
+	VFMLA V4.S4, V15.S4, V17.S4
+	WORD $0x4ea3d633 // fsub v19.4s, v17.4s, v3.4s
+	WORD $0x4eb3d5f3 // fsub v19.4s, v15.4s, v19.4s
+	WORD $0x4e23d673 // fadd v19.4s, v19.4s, v3.4s
+	VSHL $23, V17.S4, V17.S4
+	VADD V1.S4, V17.S4, V17.S4
+	WORD $0x6e31dc31 // fmul v17.4s, v1.4s, v17.4s
+	VSHL $23, V19.S4, V19.S4
+	VADD V1.S4, V19.S4, V19.S4
+	WORD $0x6e33de31 // fmul v17.4s, v17.4s, v19.4s
+	WORD $0x6e30de13 // fmul v19.4s, v16.4s, v16.4s
+	VMOV V16.B16, V20.B16
+	VFMLA V18.S4, V19.S4, V20.S4
+	WORD $0x6e31de94 // fmul v20.4s, v20.4s, v17.4s
+	WORD $0x4ea1d635 // fsub v21.4s, v17.4s, v1.4s
+	VMOV V21.B16, V22.B16
+	VFMLA V17.S4, V16.S4, V22.S4
+	WORD $0x6e31de73 // fmul v19.4s, v19.4s, v17.4s
+	WORD $0x6e32de73 // fmul v19.4s, v19.4s, v18.4s
+	VMOV V12.B16, V18.B16
+	VFMLS V5.S4, V15.S4, V18.S4
+	WORD $0x4eb0d652 // fsub v18.4s, v18.4s, v16.4s
+	VFMLS V6.S4, V15.S4, V18.S4
+	WORD $0x4eb6d6b5 // fsub v21.4s, v21.4s, v22.4s
+	VFMLA V17.S4, V16.S4, V21.S4
+	VFMLA V17.S4, V18.S4, V21.S4
+	WORD $0x4e35d673 // fadd v19.4s, v19.4s, v21.4s
+	WORD $0x4e33d6d6 // fadd v22.4s, v22.4s, v19.4s
+	WORD $0x6e24ddcf // fmul v15.4s, v14.4s, v4.4s
+	VAND V0.B16, V15.B16, V16.B16
+	VMOV V3.B16, V18.B16
+	VFMLA V7.S4, V16.S4, V18.S4
+	WORD $0x4ea3d653 // fsub v19.4s, v18.4s, v3.4s
+	VFMLS V8.S4, V19.S4, V16.S4
+	VFMLS V9.S4, V19.S4, V16.S4
+	VFMLS V10.S4, V19.S4, V16.S4
+	WORD $0x6e30de13 // fmul v19.4s, v16.4s, v16.4s
+	FMOVQ 176(R4), F21
+	VFMLA V19.S4, V11.S4, V21.S4
+	FMOVQ 192(R4), F23
+	VFMLA V19.S4, V21.S4, V23.S4
+	WORD $0x6e37de77 // fmul v23.4s, v19.4s, v23.4s
+	VFMLA V23.S4, V16.S4, V16.S4
+	FMOVQ 208(R4), F21
+	FMOVQ 144(R4), F23
+	VFMLA V19.S4, V23.S4, V21.S4
+	FMOVQ 224(R4), F23
+	VFMLA V19.S4, V21.S4, V23.S4
+	FMOVQ 240(R4), F21
+	VFMLA V19.S4, V23.S4, V21.S4
+	VMOV V1.B16, V23.B16
+	VFMLA V19.S4, V21.S4, V23.S4
+	VSHL $31, V18.S4, V19.S4
+	WORD $0x4ea0aa73 // cmlt v19.4s, v19.4s, #0
+	VMOV V16.B16, V21.B16
+	VBIT V19.B16, V23.B16, V21.B16
+	VBIT V19.B16, V16.B16, V23.B16
+	VSHL $30, V18.S4, V16.S4
+	FMOVQ 160(R4), F19
+	VADD V19.S4, V18.S4, V18.S4
+	VSHL $30, V18.S4, V18.S4
+	VAND V2.B16, V18.B16, V18.B16
+	VEOR V18.B16, V23.B16, V23.B16
+	VEOR V15.B16, V16.B16, V16.B16
+	VAND V2.B16, V16.B16, V16.B16
+	VEOR V16.B16, V21.B16, V21.B16
+	VAND V0.B16, V14.B16, V15.B16
+	VMOV V3.B16, V16.B16
+	VFMLA V7.S4, V15.S4, V16.S4
+	WORD $0x4ea3d612 // fsub v18.4s, v16.4s, v3.4s
+	VFMLS V8.S4, V18.S4, V15.S4
+	VFMLS V9.S4, V18.S4, V15.S4
+	VFMLS V10.S4, V18.S4, V15.S4
+	WORD $0x6e2fddf2 // fmul v18.4s, v15.4s, v15.4s
+	FMOVQ 176(R4), F19
+	VFMLA V18.S4, V11.S4, V19.S4
+	FMOVQ 192(R4), F23
+	VFMLA V18.S4, V19.S4, V23.S4
+	WORD $0x6e37de57 // fmul v23.4s, v18.4s, v23.4s
+	VFMLA V23.S4, V15.S4, V15.S4
+	FMOVQ 208(R4), F19
+	FMOVQ 144(R4), F23
+	VFMLA V18.S4, V23.S4, V19.S4
+	FMOVQ 224(R4), F23
+	VFMLA V18.S4, V19.S4, V23.S4
+	FMOVQ 240(R4), F19
+	VFMLA V18.S4, V23.S4, V19.S4
+	VMOV V1.B16, V23.B16
+	VFMLA V18.S4, V19.S4, V23.S4
+	VSHL $31, V16.S4, V18.S4
+	WORD $0x4ea0aa52 // cmlt v18.4s, v18.4s, #0
+	VMOV V15.B16, V19.B16
+	VBIT V18.B16, V23.B16, V19.B16
+	VBIT V18.B16, V15.B16, V23.B16
+	VSHL $30, V16.S4, V15.S4
+	FMOVQ 160(R4), F18
+	VADD V18.S4, V16.S4, V16.S4
+	VSHL $30, V16.S4, V16.S4
+	VAND V2.B16, V16.B16, V16.B16
+	VEOR V16.B16, V23.B16, V23.B16
+	VEOR V14.B16, V15.B16, V15.B16
+	VAND V2.B16, V15.B16, V15.B16
+	VEOR V15.B16, V19.B16, V19.B16
+	WORD $0x6e37de2f // fmul v15.4s, v17.4s, v23.4s
+	VFMLA V23.S4, V20.S4, V15.S4
+	WORD $0x6e33de31 // fmul v17.4s, v17.4s, v19.4s
+	VFMLA V19.S4, V20.S4, V17.S4
+	WORD $0x6eb7e490 // fcmgt v16.4s, v4.4s, v23.4s
+	WORD $0x4ea1d5ef // fsub v15.4s, v15.4s, v1.4s
+	WORD $0x4e35d6b2 // fadd v18.4s, v21.4s, v21.4s
+	WORD $0x6e37ded6 // fmul v22.4s, v22.4s, v23.4s
+	VFMLS V21.S4, V18.S4, V22.S4
+	VBIT V16.B16, V15.B16, V22.B16
+	VAND V0.B16, V12.B16, V15.B16
+	VAND V0.B16, V14.B16, V16.B16
+	WORD $0x6eb0e5f2 // fcmgt v18.4s, v15.4s, v16.4s
+	VBSL V16.B16, V15.B16, V18.B16
+	FMOVQ 2624(R4), F15
+	WORD $0x6eb2e5f2 // fcmgt v18.4s, v15.4s, v18.4s
+	WORD $0x6e2eddcf // fmul v15.4s, v14.4s, v14.4s
+	WORD $0x6ea0f9f0 // fneg v16.4s, v15.4s
+	VFMLA V14.S4, V14.S4, V16.S4
+	VFMLA V12.S4, V12.S4, V15.S4
+	WORD $0x4e30d5ef // fadd v15.4s, v15.4s, v16.4s
+	VBIT V18.B16, V1.B16, V15.B16
+	WORD $0x6e2ede30 // fmul v16.4s, v17.4s, v14.4s
+	WORD $0x6ea0fa13 // fneg v19.4s, v16.4s
+	VFMLA V14.S4, V17.S4, V19.S4
+	VFMLA V12.S4, V22.S4, V16.S4
+	WORD $0x4e33d610 // fadd v16.4s, v16.4s, v19.4s
+	WORD $0x6e2ffe10 // fdiv v16.4s, v16.4s, v15.4s
+	WORD $0x6e2eded3 // fmul v19.4s, v22.4s, v14.4s
+	VMOV V19.B16, V20.B16
+	VFMLS V14.S4, V22.S4, V20.S4
+	WORD $0x6ea0fa73 // fneg v19.4s, v19.4s
+	VFMLA V12.S4, V17.S4, V19.S4
+	WORD $0x4e34d673 // fadd v19.4s, v19.4s, v20.4s
+	WORD $0x6e2ffe73 // fdiv v19.4s, v19.4s, v15.4s
+	FMOVQ 2640(R4), F15
+	FMOVQ 2656(R4), F17
+	VFMLA V17.S4, V12.S4, V15.S4
+	FMOVQ 2656(R4), F17
+	WORD $0x6e31ddd4 // fmul v20.4s, v14.4s, v17.4s
+	WORD $0x6e2ede91 // fmul v17.4s, v20.4s, v14.4s
+	WORD $0x6ea0fa31 // fneg v17.4s, v17.4s
+	VFMLA V12.S4, V15.S4, V17.S4
+	WORD $0x4e24d631 // fadd v17.4s, v17.4s, v4.4s
+	WORD $0x6e2cde94 // fmul v20.4s, v20.4s, v12.4s
+	VFMLA V14.S4, V15.S4, V20.S4
+	WORD $0x6e2ede8f // fmul v15.4s, v20.4s, v14.4s
+	WORD $0x6ea0f9ef // fneg v15.4s, v15.4s
+	VFMLA V12.S4, V17.S4, V15.S4
+	WORD $0x4e21d5ef // fadd v15.4s, v15.4s, v1.4s
+	WORD $0x6e2cde94 // fmul v20.4s, v20.4s, v12.4s
+	VFMLA V14.S4, V17.S4, V20.S4
+	VBIT V18.B16, V15.B16, V16.B16
+	VBIT V18.B16, V20.B16, V19.B16
+	WORD $0x4ea1d60f // fsub v15.4s, v16.4s, v1.4s
+	VAND V0.B16, V12.B16, V17.B16
+	VAND V0.B16, V14.B16, V18.B16
+	WORD $0x6eb2e634 // fcmgt v20.4s, v17.4s, v18.4s
+	VBSL V18.B16, V17.B16, V20.B16
+	WORD $0x6e34e434 // fcmge v20.4s, v1.4s, v20.4s
+	FMOVQ 2768(R4), F17
+	FMOVQ 2784(R4), F18
+	VFMLA V12.S4, V18.S4, V17.S4
+	FMOVQ 2784(R4), F18
+	WORD $0x6e2ede55 // fmul v21.4s, v18.4s, v14.4s
+	FMOVQ 2800(R4), F18
+	VFMLA V12.S4, V17.S4, V18.S4
+	VFMLS V14.S4, V21.S4, V18.S4
+	WORD $0x6e2ede31 // fmul v17.4s, v17.4s, v14.4s
+	VFMLA V12.S4, V21.S4, V17.S4
+	FMOVQ 2816(R4), F21
+	VFMLA V12.S4, V18.S4, V21.S4
+	VFMLS V14.S4, V17.S4, V21.S4
+	WORD $0x6e2ede52 // fmul v18.4s, v18.4s, v14.4s
+	VFMLA V12.S4, V17.S4, V18.S4
+	FMOVQ 2832(R4), F17
+	VFMLA V12.S4, V21.S4, V17.S4
+	VFMLS V14.S4, V18.S4, V17.S4
+	WORD $0x6e2edeb5 // fmul v21.4s, v21.4s, v14.4s
+	VFMLA V12.S4, V18.S4, V21.S4
+	FMOVQ 2848(R4), F18
+	VFMLA V12.S4, V17.S4, V18.S4
+	VFMLS V14.S4, V21.S4, V18.S4
+	WORD $0x6e2ede31 // fmul v17.4s, v17.4s, v14.4s
+	VFMLA V12.S4, V21.S4, V17.S4
+	FMOVQ 2864(R4), F21
+	VFMLA V12.S4, V18.S4, V21.S4
+	VFMLS V14.S4, V17.S4, V21.S4
+	WORD $0x6e2ede52 // fmul v18.4s, v18.4s, v14.4s
+	VFMLA V12.S4, V17.S4, V18.S4
+	FMOVQ 2880(R4), F17
+	VFMLA V12.S4, V21.S4, V17.S4
+	VFMLS V14.S4, V18.S4, V17.S4
+	WORD $0x6e2edeb5 // fmul v21.4s, v21.4s, v14.4s
+	VFMLA V12.S4, V18.S4, V21.S4
+	FMOVQ 2896(R4), F18
+	VFMLA V12.S4, V17.S4, V18.S4
+	VFMLS V14.S4, V21.S4, V18.S4
+	WORD $0x6e2ede31 // fmul v17.4s, v17.4s, v14.4s
+	VFMLA V12.S4, V21.S4, V17.S4
+	FMOVQ 2912(R4), F21
+	VFMLA V12.S4, V18.S4, V21.S4
+	VFMLS V14.S4, V17.S4, V21.S4
+	WORD $0x6e2ede52 // fmul v18.4s, v18.4s, v14.4s
+	VFMLA V12.S4, V17.S4, V18.S4
+	FMOVQ 2928(R4), F17
+	VFMLA V12.S4, V21.S4, V17.S4
+	VFMLS V14.S4, V18.S4, V17.S4
+	WORD $0x6e2edeb5 // fmul v21.4s, v21.4s, v14.4s
+	VFMLA V12.S4, V18.S4, V21.S4
+	FMOVQ 2944(R4), F18
+	VFMLA V12.S4, V17.S4, V18.S4
+	VFMLS V14.S4, V21.S4, V18.S4
+	WORD $0x6e2ede31 // fmul v17.4s, v17.4s, v14.4s
+	VFMLA V12.S4, V21.S4, V17.S4
+	WORD $0x6e2eddd5 // fmul v21.4s, v14.4s, v14.4s
+	WORD $0x6ea0fab6 // fneg v22.4s, v21.4s
+	VFMLA V14.S4, V14.S4, V22.S4
+	VFMLA V12.S4, V12.S4, V21.S4
+	WORD $0x4e36d6b5 // fadd v21.4s, v21.4s, v22.4s
+	VBIT V20.B16, V1.B16, V21.B16
+	WORD $0x6e2ede76 // fmul v22.4s, v19.4s, v14.4s
+	WORD $0x6ea0fad7 // fneg v23.4s, v22.4s
+	VFMLA V14.S4, V19.S4, V23.S4
+	VFMLA V12.S4, V15.S4, V22.S4
+	WORD $0x4e37d6d6 // fadd v22.4s, v22.4s, v23.4s
+	WORD $0x6e35fed6 // fdiv v22.4s, v22.4s, v21.4s
+	WORD $0x6e2eddf7 // fmul v23.4s, v15.4s, v14.4s
+	VMOV V23.B16, V24.B16
+	VFMLS V14.S4, V15.S4, V24.S4
+	WORD $0x6ea0faf7 // fneg v23.4s, v23.4s
+	VFMLA V12.S4, V19.S4, V23.S4
+	WORD $0x4e38d6f7 // fadd v23.4s, v23.4s, v24.4s
+	WORD $0x6e35fef7 // fdiv v23.4s, v23.4s, v21.4s
+	VBIT V20.B16, V18.B16, V22.B16
+	VBIT V20.B16, V17.B16, V23.B16
+	ADD R5<<1, R1, R13
+	TBZ $1, R2, loadOne3
+	FMOVD.P 8(R13), F12
+	TBZ $0, R2, loaded3
+	VLD1 (R13), V12.S[2]
+	B loaded3
+
+loadOne3:
+	FMOVS (R13), F12
+
+loaded3:
+	VEOR V2.B16, V12.B16, V12.B16
+	ADD R6, R1, R13
+	TBZ $1, R2, loadOne4
+	FMOVD.P 8(R13), F14
+	TBZ $0, R2, loaded4
+	VLD1 (R13), V14.S[2]
+	B loaded4
+
+loadOne4:
+	FMOVS (R13), F14
+
+loaded4:
+	VEOR V2.B16, V14.B16, V14.B16
+	WORD $0x6e2edeef // fmul v15.4s, v23.4s, v14.4s
+	VMOV V15.B16, V17.B16
+	VFMLS V14.S4, V23.S4, V17.S4
+	WORD $0x6ea0f9ef // fneg v15.4s, v15.4s
+	VFMLA V12.S4, V22.S4, V15.S4
+	WORD $0x4e31d5ef // fadd v15.4s, v15.4s, v17.4s
+	WORD $0x6e2eded1 // fmul v17.4s, v22.4s, v14.4s
+	WORD $0x6ea0fa32 // fneg v18.4s, v17.4s
+	VFMLA V14.S4, V22.S4, V18.S4
+	VFMLA V12.S4, V23.S4, V17.S4
+	WORD $0x4e32d631 // fadd v17.4s, v17.4s, v18.4s
+	VEOR V2.B16, V17.B16, V12.B16
+	VEOR V2.B16, V19.B16, V14.B16
+	WORD $0x6eb0a9b2 // umaxv s18, v13.4s
+	FMOVS F18, R13
+	CBNZ R13, hard2
+	VMOV V1.B16, V13.B16
+	MOVD R0, R13
+	TBZ $1, R2, storeOne
+	FMOVD.P F13, 8(R13)
+	TBZ $0, R2, stored
+	VST1 V13.S[2], (R13)
+	B stored
+
+storeOne:
+	FMOVS F13, (R13)
+
+stored:
+	FMOVQ 672(R4), F13
+	ADD R5, R0, R13
+	TBZ $1, R2, storeOne2
+	FMOVD.P F13, 8(R13)
+	TBZ $0, R2, stored2
+	VST1 V13.S[2], (R13)
+	B stored2
+
+storeOne2:
+	FMOVS F13, (R13)
+
+stored2:
+	FMOVQ 672(R4), F13
+	ADD R5<<1, R0, R13
+	TBZ $1, R2, storeOne3
+	FMOVD.P F13, 8(R13)
+	TBZ $0, R2, stored3
+	VST1 V13.S[2], (R13)
+	B stored3
+
+storeOne3:
+	FMOVS F13, (R13)
+
+stored3:
+	FMOVQ 672(R4), F13
+	ADD R6, R0, R13
+	TBZ $1, R2, storeOne4
+	FMOVD.P F13, 8(R13)
+	TBZ $0, R2, stored4
+	VST1 V13.S[2], (R13)
+	B stored4
+
+storeOne4:
+	FMOVS F13, (R13)
+
+stored4:
+	FMOVQ 672(R4), F13
+	ADD R5<<2, R0, R13
+	TBZ $1, R2, storeOne5
+	FMOVD.P F13, 8(R13)
+	TBZ $0, R2, stored5
+	VST1 V13.S[2], (R13)
+	B stored5
+
+storeOne5:
+	FMOVS F13, (R13)
+
+stored5:
+	VMOV V1.B16, V13.B16
+	ADD R7, R0, R13
+	TBZ $1, R2, storeOne6
+	FMOVD.P F13, 8(R13)
+	TBZ $0, R2, stored6
+	VST1 V13.S[2], (R13)
+	B stored6
+
+storeOne6:
+	FMOVS F13, (R13)
+
+stored6:
+	FMOVQ 672(R4), F13
+	ADD R6<<1, R0, R13
+	TBZ $1, R2, storeOne7
+	FMOVD.P F13, 8(R13)
+	TBZ $0, R2, stored7
+	VST1 V13.S[2], (R13)
+	B stored7
+
+storeOne7:
+	FMOVS F13, (R13)
+
+stored7:
+	FMOVQ 672(R4), F13
+	ADD R8, R0, R13
+	TBZ $1, R2, storeOne8
+	FMOVD.P F13, 8(R13)
+	TBZ $0, R2, stored8
+	VST1 V13.S[2], (R13)
+	B stored8
+
+storeOne8:
+	FMOVS F13, (R13)
+
+stored8:
+	ADD R5<<3, R0, R13
+	TBZ $1, R2, storeOne9
+	FMOVD.P F15, 8(R13)
+	TBZ $0, R2, stored9
+	VST1 V15.S[2], (R13)
+	B stored9
+
+storeOne9:
+	FMOVS F15, (R13)
+
+stored9:
+	ADD R9, R0, R13
+	TBZ $1, R2, storeOne10
+	FMOVD.P F12, 8(R13)
+	TBZ $0, R2, stored10
+	VST1 V12.S[2], (R13)
+	B stored10
+
+storeOne10:
+	FMOVS F12, (R13)
+
+stored10:
+	ADD R7<<1, R0, R13
+	TBZ $1, R2, storeOne11
+	FMOVD.P F16, 8(R13)
+	TBZ $0, R2, stored11
+	VST1 V16.S[2], (R13)
+	B stored11
+
+storeOne11:
+	FMOVS F16, (R13)
+
+stored11:
+	ADD R10, R0, R13
+	TBZ $1, R2, storeOne12
+	FMOVD.P F14, 8(R13)
+	TBZ $0, R2, stored12
+	VST1 V14.S[2], (R13)
+	B stored12
+
+storeOne12:
+	FMOVS F14, (R13)
+
+stored12:
+	ADD R6<<2, R0, R13
+	TBZ $1, R2, storeOne13
+	FMOVD.P F17, 8(R13)
+	TBZ $0, R2, stored13
+	VST1 V17.S[2], (R13)
+	B stored13
+
+storeOne13:
+	FMOVS F17, (R13)
+
+stored13:
+	ADD R11, R0, R13
+	TBZ $1, R2, storeOne14
+	FMOVD.P F15, 8(R13)
+	TBZ $0, R2, stored14
+	VST1 V15.S[2], (R13)
+	B stored14
+
+storeOne14:
+	FMOVS F15, (R13)
+
+stored14:
+	ADD R8<<1, R0, R13
+	TBZ $1, R2, storeOne15
+	FMOVD.P F19, 8(R13)
+	TBZ $0, R2, stored15
+	VST1 V19.S[2], (R13)
+	B stored15
+
+storeOne15:
+	FMOVS F19, (R13)
+
+stored15:
+	ADD R12, R0, R13
+	TBZ $1, R2, storeOne16
+	FMOVD.P F16, 8(R13)
+	TBZ $0, R2, stored16
+	VST1 V16.S[2], (R13)
+	B stored16
+
+storeOne16:
+	FMOVS F16, (R13)
+
+stored16:
+
+done:
+	MOVD n+24(FP), R3
+	MOVD R3, at+40(FP)
+	MOVD R3, next+48(FP)
+	MOVD ZR, hard+56(FP)
+	RET
+
+hard:
+	VMOV V1.B16, V18.B16
+	FMOVQ (R0), F20
+	VBIF V13.B16, V18.B16, V20.B16
+	FMOVQ F20, (R0)
+	FMOVQ 672(R4), F18
+	ADD R5, R0, R13
+	FMOVQ (R13), F20
+	VBIF V13.B16, V18.B16, V20.B16
+	ADD R5, R0, R13
+	FMOVQ F20, (R13)
+	FMOVQ 672(R4), F18
+	ADD R5<<1, R0, R13
+	FMOVQ (R13), F20
+	VBIF V13.B16, V18.B16, V20.B16
+	ADD R5<<1, R0, R13
+	FMOVQ F20, (R13)
+	FMOVQ 672(R4), F18
+	ADD R6, R0, R13
+	FMOVQ (R13), F20
+	VBIF V13.B16, V18.B16, V20.B16
+	ADD R6, R0, R13
+	FMOVQ F20, (R13)
+	FMOVQ 672(R4), F18
+	ADD R5<<2, R0, R13
+	FMOVQ (R13), F20
+	VBIF V13.B16, V18.B16, V20.B16
+	ADD R5<<2, R0, R13
+	FMOVQ F20, (R13)
+	VMOV V1.B16, V18.B16
+	ADD R7, R0, R13
+	FMOVQ (R13), F20
+	VBIF V13.B16, V18.B16, V20.B16
+	ADD R7, R0, R13
+	FMOVQ F20, (R13)
+	FMOVQ 672(R4), F18
+	ADD R6<<1, R0, R13
+	FMOVQ (R13), F20
+	VBIF V13.B16, V18.B16, V20.B16
+	ADD R6<<1, R0, R13
+	FMOVQ F20, (R13)
+	FMOVQ 672(R4), F18
+	ADD R8, R0, R13
+	FMOVQ (R13), F20
+	VBIF V13.B16, V18.B16, V20.B16
+	ADD R8, R0, R13
+	FMOVQ F20, (R13)
+	ADD R5<<3, R0, R13
+	FMOVQ (R13), F18
+	VBIF V13.B16, V15.B16, V18.B16
+	ADD R5<<3, R0, R13
+	FMOVQ F18, (R13)
+	ADD R9, R0, R13
+	FMOVQ (R13), F18
+	VBIF V13.B16, V12.B16, V18.B16
+	ADD R9, R0, R13
+	FMOVQ F18, (R13)
+	ADD R7<<1, R0, R13
+	FMOVQ (R13), F12
+	VBIF V13.B16, V16.B16, V12.B16
+	ADD R7<<1, R0, R13
+	FMOVQ F12, (R13)
+	ADD R10, R0, R13
+	FMOVQ (R13), F12
+	VBIF V13.B16, V14.B16, V12.B16
+	ADD R10, R0, R13
+	FMOVQ F12, (R13)
+	ADD R6<<2, R0, R13
+	FMOVQ (R13), F12
+	VBIF V13.B16, V17.B16, V12.B16
+	ADD R6<<2, R0, R13
+	FMOVQ F12, (R13)
+	ADD R11, R0, R13
+	FMOVQ (R13), F12
+	VBIF V13.B16, V15.B16, V12.B16
+	ADD R11, R0, R13
+	FMOVQ F12, (R13)
+	ADD R8<<1, R0, R13
+	FMOVQ (R13), F12
+	VBIF V13.B16, V19.B16, V12.B16
+	ADD R8<<1, R0, R13
+	FMOVQ F12, (R13)
+	ADD R12, R0, R13
+	FMOVQ (R13), F12
+	VBIF V13.B16, V16.B16, V12.B16
+	ADD R12, R0, R13
+	FMOVQ F12, (R13)
+	MOVD ZR, R13
+	FMOVQ 272(R4), F12
+	VAND V13.B16, V12.B16, V12.B16
+	WORD $0x4eb1b98e // addv s14, v12.4s
+	FMOVD F14, R14
+	ORR R14<<0, R13, R13
+	MOVD n+24(FP), R3
+	MOVD R3, R14
+	SUB R2, R3, R3
+	ADD $4, R3, R14
+	MOVD R3, at+40(FP)
+	MOVD R14, next+48(FP)
+	MOVD R13, hard+56(FP)
+	RET
+
+hard2:
+	VMOV V1.B16, V18.B16
+	MOVD R0, R13
+	TBZ $1, R2, loadOne5
+	FMOVD.P 8(R13), F20
+	TBZ $0, R2, loaded5
+	VLD1 (R13), V20.S[2]
+	B loaded5
+
+loadOne5:
+	FMOVS (R13), F20
+
+loaded5:
+	VBIF V13.B16, V18.B16, V20.B16
+	MOVD R0, R13
+	TBZ $1, R2, storeOne17
+	FMOVD.P F20, 8(R13)
+	TBZ $0, R2, stored17
+	VST1 V20.S[2], (R13)
+	B stored17
+
+storeOne17:
+	FMOVS F20, (R13)
+
+stored17:
+	FMOVQ 672(R4), F18
+	ADD R5, R0, R13
+	TBZ $1, R2, loadOne6
+	FMOVD.P 8(R13), F20
+	TBZ $0, R2, loaded6
+	VLD1 (R13), V20.S[2]
+	B loaded6
+
+loadOne6:
+	FMOVS (R13), F20
+
+loaded6:
+	VBIF V13.B16, V18.B16, V20.B16
+	ADD R5, R0, R13
+	TBZ $1, R2, storeOne18
+	FMOVD.P F20, 8(R13)
+	TBZ $0, R2, stored18
+	VST1 V20.S[2], (R13)
+	B stored18
+
+storeOne18:
+	FMOVS F20, (R13)
+
+stored18:
+	FMOVQ 672(R4), F18
+	ADD R5<<1, R0, R13
+	TBZ $1, R2, loadOne7
+	FMOVD.P 8(R13), F20
+	TBZ $0, R2, loaded7
+	VLD1 (R13), V20.S[2]
+	B loaded7
+
+loadOne7:
+	FMOVS (R13), F20
+
+loaded7:
+	VBIF V13.B16, V18.B16, V20.B16
+	ADD R5<<1, R0, R13
+	TBZ $1, R2, storeOne19
+	FMOVD.P F20, 8(R13)
+	TBZ $0, R2, stored19
+	VST1 V20.S[2], (R13)
+	B stored19
+
+storeOne19:
+	FMOVS F20, (R13)
+
+stored19:
+	FMOVQ 672(R4), F18
+	ADD R6, R0, R13
+	TBZ $1, R2, loadOne8
+	FMOVD.P 8(R13), F20
+	TBZ $0, R2, loaded8
+	VLD1 (R13), V20.S[2]
+	B loaded8
+
+loadOne8:
+	FMOVS (R13), F20
+
+loaded8:
+	VBIF V13.B16, V18.B16, V20.B16
+	ADD R6, R0, R13
+	TBZ $1, R2, storeOne20
+	FMOVD.P F20, 8(R13)
+	TBZ $0, R2, stored20
+	VST1 V20.S[2], (R13)
+	B stored20
+
+storeOne20:
+	FMOVS F20, (R13)
+
+stored20:
+	FMOVQ 672(R4), F18
+	ADD R5<<2, R0, R13
+	TBZ $1, R2, loadOne9
+	FMOVD.P 8(R13), F20
+	TBZ $0, R2, loaded9
+	VLD1 (R13), V20.S[2]
+	B loaded9
+
+loadOne9:
+	FMOVS (R13), F20
+
+loaded9:
+	VBIF V13.B16, V18.B16, V20.B16
+	ADD R5<<2, R0, R13
+	TBZ $1, R2, storeOne21
+	FMOVD.P F20, 8(R13)
+	TBZ $0, R2, stored21
+	VST1 V20.S[2], (R13)
+	B stored21
+
+storeOne21:
+	FMOVS F20, (R13)
+
+stored21:
+	VMOV V1.B16, V18.B16
+	ADD R7, R0, R13
+	TBZ $1, R2, loadOne10
+	FMOVD.P 8(R13), F20
+	TBZ $0, R2, loaded10
+	VLD1 (R13), V20.S[2]
+	B loaded10
+
+loadOne10:
+	FMOVS (R13), F20
+
+loaded10:
+	VBIF V13.B16, V18.B16, V20.B16
+	ADD R7, R0, R13
+	TBZ $1, R2, storeOne22
+	FMOVD.P F20, 8(R13)
+	TBZ $0, R2, stored22
+	VST1 V20.S[2], (R13)
+	B stored22
+
+storeOne22:
+	FMOVS F20, (R13)
+
+stored22:
+	FMOVQ 672(R4), F18
+	ADD R6<<1, R0, R13
+	TBZ $1, R2, loadOne11
+	FMOVD.P 8(R13), F20
+	TBZ $0, R2, loaded11
+	VLD1 (R13), V20.S[2]
+	B loaded11
+
+loadOne11:
+	FMOVS (R13), F20
+
+loaded11:
+	VBIF V13.B16, V18.B16, V20.B16
+	ADD R6<<1, R0, R13
+	TBZ $1, R2, storeOne23
+	FMOVD.P F20, 8(R13)
+	TBZ $0, R2, stored23
+	VST1 V20.S[2], (R13)
+	B stored23
+
+storeOne23:
+	FMOVS F20, (R13)
+
+stored23:
+	FMOVQ 672(R4), F18
+	ADD R8, R0, R13
+	TBZ $1, R2, loadOne12
+	FMOVD.P 8(R13), F20
+	TBZ $0, R2, loaded12
+	VLD1 (R13), V20.S[2]
+	B loaded12
+
+loadOne12:
+	FMOVS (R13), F20
+
+loaded12:
+	VBIF V13.B16, V18.B16, V20.B16
+	ADD R8, R0, R13
+	TBZ $1, R2, storeOne24
+	FMOVD.P F20, 8(R13)
+	TBZ $0, R2, stored24
+	VST1 V20.S[2], (R13)
+	B stored24
+
+storeOne24:
+	FMOVS F20, (R13)
+
+stored24:
+	ADD R5<<3, R0, R13
+	TBZ $1, R2, loadOne13
+	FMOVD.P 8(R13), F18
+	TBZ $0, R2, loaded13
+	VLD1 (R13), V18.S[2]
+	B loaded13
+
+loadOne13:
+	FMOVS (R13), F18
+
+loaded13:
+	VBIF V13.B16, V15.B16, V18.B16
+	ADD R5<<3, R0, R13
+	TBZ $1, R2, storeOne25
+	FMOVD.P F18, 8(R13)
+	TBZ $0, R2, stored25
+	VST1 V18.S[2], (R13)
+	B stored25
+
+storeOne25:
+	FMOVS F18, (R13)
+
+stored25:
+	ADD R9, R0, R13
+	TBZ $1, R2, loadOne14
+	FMOVD.P 8(R13), F18
+	TBZ $0, R2, loaded14
+	VLD1 (R13), V18.S[2]
+	B loaded14
+
+loadOne14:
+	FMOVS (R13), F18
+
+loaded14:
+	VBIF V13.B16, V12.B16, V18.B16
+	ADD R9, R0, R13
+	TBZ $1, R2, storeOne26
+	FMOVD.P F18, 8(R13)
+	TBZ $0, R2, stored26
+	VST1 V18.S[2], (R13)
+	B stored26
+
+storeOne26:
+	FMOVS F18, (R13)
+
+stored26:
+	ADD R7<<1, R0, R13
+	TBZ $1, R2, loadOne15
+	FMOVD.P 8(R13), F12
+	TBZ $0, R2, loaded15
+	VLD1 (R13), V12.S[2]
+	B loaded15
+
+loadOne15:
+	FMOVS (R13), F12
+
+loaded15:
+	VBIF V13.B16, V16.B16, V12.B16
+	ADD R7<<1, R0, R13
+	TBZ $1, R2, storeOne27
+	FMOVD.P F12, 8(R13)
+	TBZ $0, R2, stored27
+	VST1 V12.S[2], (R13)
+	B stored27
+
+storeOne27:
+	FMOVS F12, (R13)
+
+stored27:
+	ADD R10, R0, R13
+	TBZ $1, R2, loadOne16
+	FMOVD.P 8(R13), F12
+	TBZ $0, R2, loaded16
+	VLD1 (R13), V12.S[2]
+	B loaded16
+
+loadOne16:
+	FMOVS (R13), F12
+
+loaded16:
+	VBIF V13.B16, V14.B16, V12.B16
+	ADD R10, R0, R13
+	TBZ $1, R2, storeOne28
+	FMOVD.P F12, 8(R13)
+	TBZ $0, R2, stored28
+	VST1 V12.S[2], (R13)
+	B stored28
+
+storeOne28:
+	FMOVS F12, (R13)
+
+stored28:
+	ADD R6<<2, R0, R13
+	TBZ $1, R2, loadOne17
+	FMOVD.P 8(R13), F12
+	TBZ $0, R2, loaded17
+	VLD1 (R13), V12.S[2]
+	B loaded17
+
+loadOne17:
+	FMOVS (R13), F12
+
+loaded17:
+	VBIF V13.B16, V17.B16, V12.B16
+	ADD R6<<2, R0, R13
+	TBZ $1, R2, storeOne29
+	FMOVD.P F12, 8(R13)
+	TBZ $0, R2, stored29
+	VST1 V12.S[2], (R13)
+	B stored29
+
+storeOne29:
+	FMOVS F12, (R13)
+
+stored29:
+	ADD R11, R0, R13
+	TBZ $1, R2, loadOne18
+	FMOVD.P 8(R13), F12
+	TBZ $0, R2, loaded18
+	VLD1 (R13), V12.S[2]
+	B loaded18
+
+loadOne18:
+	FMOVS (R13), F12
+
+loaded18:
+	VBIF V13.B16, V15.B16, V12.B16
+	ADD R11, R0, R13
+	TBZ $1, R2, storeOne30
+	FMOVD.P F12, 8(R13)
+	TBZ $0, R2, stored30
+	VST1 V12.S[2], (R13)
+	B stored30
+
+storeOne30:
+	FMOVS F12, (R13)
+
+stored30:
+	ADD R8<<1, R0, R13
+	TBZ $1, R2, loadOne19
+	FMOVD.P 8(R13), F12
+	TBZ $0, R2, loaded19
+	VLD1 (R13), V12.S[2]
+	B loaded19
+
+loadOne19:
+	FMOVS (R13), F12
+
+loaded19:
+	VBIF V13.B16, V19.B16, V12.B16
+	ADD R8<<1, R0, R13
+	TBZ $1, R2, storeOne31
+	FMOVD.P F12, 8(R13)
+	TBZ $0, R2, stored31
+	VST1 V12.S[2], (R13)
+	B stored31
+
+storeOne31:
+	FMOVS F12, (R13)
+
+stored31:
+	ADD R12, R0, R13
+	TBZ $1, R2, loadOne20
+	FMOVD.P 8(R13), F12
+	TBZ $0, R2, loaded20
+	VLD1 (R13), V12.S[2]
+	B loaded20
+
+loadOne20:
+	FMOVS (R13), F12
+
+loaded20:
+	VBIF V13.B16, V16.B16, V12.B16
+	ADD R12, R0, R13
+	TBZ $1, R2, storeOne32
+	FMOVD.P F12, 8(R13)
+	TBZ $0, R2, stored32
+	VST1 V12.S[2], (R13)
+	B stored32
+
+storeOne32:
+	FMOVS F12, (R13)
+
+stored32:
+	MOVD ZR, R13
+	FMOVQ 272(R4), F12
+	VAND V13.B16, V12.B16, V12.B16
+	WORD $0x4eb1b98e // addv s14, v12.4s
+	FMOVD F14, R14
+	ORR R14<<0, R13, R13
+	MOVD n+24(FP), R3
+	MOVD R3, R14
+	SUB R2, R3, R3
+	MOVD $1, R15
+	LSL R2, R15, R15
+	SUB $1, R15
+	AND R15, R13, R13
+	MOVD R3, at+40(FP)
+	MOVD R14, next+48(FP)
+	MOVD R13, hard+56(FP)
+	RET
+
+// func leftJacobianSim2F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
+TEXT ·leftJacobianSim2F64NEON(SB), NOSPLIT, $0-64
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+24(FP), R2
+	MOVD $planeConsts<>(SB), R4
+	MOVD stride+32(FP), R5
+	LSL $3, R5
+	ADD R5<<1, R5, R6
+	ADD R5<<1, R6, R7
+	ADD R5<<1, R7, R8
+	ADD R5<<1, R8, R9
+	ADD R5<<1, R9, R10
+	ADD R5<<1, R10, R11
+	ADD R5<<1, R11, R12
+	FMOVQ 288(R4), F0
+	FMOVQ 640(R4), F1
+	FMOVQ 304(R4), F2
+	FMOVQ 352(R4), F3
+	FMOVQ 896(R4), F4
+	FMOVQ 336(R4), F5
+	FMOVQ 368(R4), F6
+	FMOVQ 384(R4), F7
+	FMOVQ 400(R4), F8
+	FMOVQ 416(R4), F9
+	FMOVQ 432(R4), F10
+	FMOVQ 448(R4), F11
+	CMP $2, R2
+	BLT next
+
+loop:
+	// 392 instructions for 2 matrices, 196 each
+	FMOVQ (R1), F12
+	VAND V0.B16, V12.B16, V13.B16
+	FMOVQ 2672(R4), F14
+	WORD $0x6e6de5cd // fcmge v13.2d, v14.2d, v13.2d
+	WORD $0x6e2059ad // mvn v13.16b, v13.16b
+	ADD R5, R1, R13
+	FMOVQ (R13), F14
+	VAND V0.B16, V14.B16, V15.B16
+	FMOVQ 320(R4), F16
+	WORD $0x6e6fe60f // fcmge v15.2d, v16.2d, v15.2d
+	WORD $0x6e2059ef // mvn v15.16b, v15.16b
+	VORR V15.B16, V13.B16, V13.B16
+	VMOV V3.B16, V15.B16
+	FMOVQ 1440(R4), F16
+	VFMLA V16.D2, V12.D2, V15.D2
+	WORD $0x4ee3d5ef // fsub v15.2d, v15.2d, v3.2d
+	VMOV V12.B16, V16.B16
+	FMOVQ 1456(R4), F17
+	VFMLS V17.D2, V15.D2, V16.D2
+	FMOVQ 1472(R4), F17
+	VFMLS V17.D2, V15.D2, V16.D2
+	FMOVQ 1504(R4), F17
+	FMOVQ 1488(R4), F18
+	VFMLA V16.D2, V18.D2, V17.D2
+	FMOVQ 1520(R4), F18
+	VFMLA V16.D2, V17.D2, V18.D2
+	FMOVQ 1536(R4), F17
+	VFMLA V16.D2, V18.D2, V17.D2
+	FMOVQ 1552(R4), F18
+	VFMLA V16.D2, V17.D2, V18.D2
+	FMOVQ 1568(R4), F17
+	VFMLA V16.D2, V18.D2, V17.D2
+	FMOVQ 1584(R4), F18
+	VFMLA V16.D2, V17.D2, V18.D2
+	FMOVQ 1600(R4), F17
+	VFMLA V16.D2, V18.D2, V17.D2
+	FMOVQ 1616(R4), F18
+	VFMLA V16.D2, V17.D2, V18.D2
+	FMOVQ 1632(R4), F17
+	VFMLA V16.D2, V18.D2, V17.D2
+	VMOV V3.B16, V18.B16
+	VFMLA V4.D2, V15.D2, V18.D2
+	WORD $0x4ee3d653 // fsub v19.2d, v18.2d, v3.2d
+	WORD $0x4ef3d5ef // fsub v15.2d, v15.2d, v19.2d
+	WORD $0x4e63d5ef // fadd v15.2d, v15.2d, v3.2d
+	VSHL $52, V18.D2, V18.D2
+	VADD V1.D2, V18.D2, V18.D2
+	WORD $0x6e72dc32 // fmul v18.2d, v1.2d, v18.2d
+	VSHL $52, V15.D2, V15.D2
+	VADD V1.D2, V15.D2, V15.D2
+	WORD $0x6e6fde52 // fmul v18.2d, v18.2d, v15.2d
+	WORD $0x6e70de0f // fmul v15.2d, v16.2d, v16.2d
+	VMOV V16.B16, V19.B16
+	VFMLA V17.D2, V15.D2, V19.D2
+	WORD $0x6e72de73 // fmul v19.2d, v19.2d, v18.2d
+	WORD $0x4ee1d654 // fsub v20.2d, v18.2d, v1.2d
+	VFMLA V18.D2, V16.D2, V20.D2
+	WORD $0x6e72ddef // fmul v15.2d, v15.2d, v18.2d
+	WORD $0x6e71ddef // fmul v15.2d, v15.2d, v17.2d
+	WORD $0x4e6fd694 // fadd v20.2d, v20.2d, v15.2d
+	WORD $0x6e64ddcf // fmul v15.2d, v14.2d, v4.2d
+	VAND V0.B16, V15.B16, V16.B16
+	VMOV V3.B16, V17.B16
+	VFMLA V5.D2, V16.D2, V17.D2
+	WORD $0x4ee3d635 // fsub v21.2d, v17.2d, v3.2d
+	VFMLS V6.D2, V21.D2, V16.D2
+	VFMLS V7.D2, V21.D2, V16.D2
+	VFMLS V8.D2, V21.D2, V16.D2
+	WORD $0x6e70de15 // fmul v21.2d, v16.2d, v16.2d
+	FMOVQ 464(R4), F22
+	VFMLA V21.D2, V9.D2, V22.D2
+	FMOVQ 480(R4), F23
+	VFMLA V21.D2, V22.D2, V23.D2
+	FMOVQ 496(R4), F22
+	VFMLA V21.D2, V23.D2, V22.D2
+	FMOVQ 512(R4), F23
+	VFMLA V21.D2, V22.D2, V23.D2
+	FMOVQ 528(R4), F22
+	VFMLA V21.D2, V23.D2, V22.D2
+	WORD $0x6e76deb6 // fmul v22.2d, v21.2d, v22.2d
+	VFMLA V22.D2, V16.D2, V16.D2
+	FMOVQ 544(R4), F22
+	VFMLA V21.D2, V10.D2, V22.D2
+	FMOVQ 560(R4), F23
+	VFMLA V21.D2, V22.D2, V23.D2
+	FMOVQ 576(R4), F22
+	VFMLA V21.D2, V23.D2, V22.D2
+	FMOVQ 592(R4), F23
+	VFMLA V21.D2, V22.D2, V23.D2
+	FMOVQ 608(R4), F22
+	VFMLA V21.D2, V23.D2, V22.D2
+	FMOVQ 624(R4), F23
+	VFMLA V21.D2, V22.D2, V23.D2
+	VMOV V1.B16, V22.B16
+	VFMLA V21.D2, V23.D2, V22.D2
+	VSHL $63, V17.D2, V21.D2
+	WORD $0x4ee0aab5 // cmlt v21.2d, v21.2d, #0
+	VMOV V16.B16, V23.B16
+	VBIT V21.B16, V22.B16, V23.B16
+	VBIT V21.B16, V16.B16, V22.B16
+	VADD V11.D2, V17.D2, V16.D2
+	VSHL $62, V16.D2, V16.D2
+	VAND V2.B16, V16.B16, V16.B16
+	VEOR V16.B16, V22.B16, V22.B16
+	VSHL $62, V17.D2, V17.D2
+	VEOR V15.B16, V17.B16, V17.B16
+	VAND V2.B16, V17.B16, V17.B16
+	VEOR V17.B16, V23.B16, V23.B16
+	VAND V0.B16, V14.B16, V15.B16
+	VMOV V3.B16, V16.B16
+	VFMLA V5.D2, V15.D2, V16.D2
+	WORD $0x4ee3d611 // fsub v17.2d, v16.2d, v3.2d
+	VFMLS V6.D2, V17.D2, V15.D2
+	VFMLS V7.D2, V17.D2, V15.D2
+	VFMLS V8.D2, V17.D2, V15.D2
+	WORD $0x6e6fddf1 // fmul v17.2d, v15.2d, v15.2d
+	FMOVQ 464(R4), F21
+	VFMLA V17.D2, V9.D2, V21.D2
+	FMOVQ 480(R4), F22
+	VFMLA V17.D2, V21.D2, V22.D2
+	FMOVQ 496(R4), F21
+	VFMLA V17.D2, V22.D2, V21.D2
+	FMOVQ 512(R4), F22
+	VFMLA V17.D2, V21.D2, V22.D2
+	FMOVQ 528(R4), F21
+	VFMLA V17.D2, V22.D2, V21.D2
+	WORD $0x6e75de35 // fmul v21.2d, v17.2d, v21.2d
+	VFMLA V21.D2, V15.D2, V15.D2
+	FMOVQ 544(R4), F21
+	VFMLA V17.D2, V10.D2, V21.D2
+	FMOVQ 560(R4), F22
+	VFMLA V17.D2, V21.D2, V22.D2
+	FMOVQ 576(R4), F21
+	VFMLA V17.D2, V22.D2, V21.D2
+	FMOVQ 592(R4), F22
+	VFMLA V17.D2, V21.D2, V22.D2
+	FMOVQ 608(R4), F21
+	VFMLA V17.D2, V22.D2, V21.D2
+	FMOVQ 624(R4), F22
+	VFMLA V17.D2, V21.D2, V22.D2
+	VMOV V1.B16, V21.B16
+	VFMLA V17.D2, V22.D2, V21.D2
+	VSHL $63, V16.D2, V17.D2
+	WORD $0x4ee0aa31 // cmlt v17.2d, v17.2d, #0
+	VMOV V15.B16, V22.B16
+	VBIT V17.B16, V21.B16, V22.B16
+	VBIT V17.B16, V15.B16, V21.B16
+	VADD V11.D2, V16.D2, V15.D2
+	VSHL $62, V15.D2, V15.D2
+	VAND V2.B16, V15.B16, V15.B16
+	VEOR V15.B16, V21.B16, V21.B16
+	VSHL $62, V16.D2, V16.D2
+	VEOR V14.B16, V16.B16, V16.B16
+	VAND V2.B16, V16.B16, V16.B16
+	VEOR V16.B16, V22.B16, V22.B16
+	WORD $0x6e75de4f // fmul v15.2d, v18.2d, v21.2d
+	VFMLA V21.D2, V19.D2, V15.D2
+	WORD $0x6e76de52 // fmul v18.2d, v18.2d, v22.2d
+	VFMLA V22.D2, V19.D2, V18.D2
+	WORD $0x6ef5e490 // fcmgt v16.2d, v4.2d, v21.2d
+	WORD $0x4ee1d5ef // fsub v15.2d, v15.2d, v1.2d
+	WORD $0x4e77d6f1 // fadd v17.2d, v23.2d, v23.2d
+	WORD $0x6e75de94 // fmul v20.2d, v20.2d, v21.2d
+	VFMLS V23.D2, V17.D2, V20.D2
+	VBIT V16.B16, V15.B16, V20.B16
+	VAND V0.B16, V12.B16, V15.B16
+	VAND V0.B16, V14.B16, V16.B16
+	WORD $0x6ef0e5f1 // fcmgt v17.2d, v15.2d, v16.2d
+	VBSL V16.B16, V15.B16, V17.B16
+	FMOVQ 2688(R4), F15
+	WORD $0x6ef1e5f1 // fcmgt v17.2d, v15.2d, v17.2d
+	WORD $0x6e6eddcf // fmul v15.2d, v14.2d, v14.2d
+	WORD $0x6ee0f9f0 // fneg v16.2d, v15.2d
+	VFMLA V14.D2, V14.D2, V16.D2
+	VFMLA V12.D2, V12.D2, V15.D2
+	WORD $0x4e70d5ef // fadd v15.2d, v15.2d, v16.2d
+	VBIT V17.B16, V1.B16, V15.B16
+	WORD $0x6e6ede50 // fmul v16.2d, v18.2d, v14.2d
+	WORD $0x6ee0fa13 // fneg v19.2d, v16.2d
+	VFMLA V14.D2, V18.D2, V19.D2
+	VFMLA V12.D2, V20.D2, V16.D2
+	WORD $0x4e73d610 // fadd v16.2d, v16.2d, v19.2d
+	WORD $0x6e6ffe10 // fdiv v16.2d, v16.2d, v15.2d
+	WORD $0x6e6ede93 // fmul v19.2d, v20.2d, v14.2d
+	VMOV V19.B16, V21.B16
+	VFMLS V14.D2, V20.D2, V21.D2
+	WORD $0x6ee0fa73 // fneg v19.2d, v19.2d
+	VFMLA V12.D2, V18.D2, V19.D2
+	WORD $0x4e75d673 // fadd v19.2d, v19.2d, v21.2d
+	WORD $0x6e6ffe73 // fdiv v19.2d, v19.2d, v15.2d
+	FMOVQ 2704(R4), F15
+	FMOVQ 2720(R4), F18
+	VFMLA V18.D2, V12.D2, V15.D2
+	FMOVQ 2720(R4), F18
+	WORD $0x6e72ddd4 // fmul v20.2d, v14.2d, v18.2d
+	WORD $0x6e6ede92 // fmul v18.2d, v20.2d, v14.2d
+	WORD $0x6ee0fa52 // fneg v18.2d, v18.2d
+	VFMLA V12.D2, V15.D2, V18.D2
+	WORD $0x4e64d652 // fadd v18.2d, v18.2d, v4.2d
+	WORD $0x6e6cde94 // fmul v20.2d, v20.2d, v12.2d
+	VFMLA V14.D2, V15.D2, V20.D2
+	WORD $0x6e6ede8f // fmul v15.2d, v20.2d, v14.2d
+	WORD $0x6ee0f9ef // fneg v15.2d, v15.2d
+	VFMLA V12.D2, V18.D2, V15.D2
+	WORD $0x4e61d5ef // fadd v15.2d, v15.2d, v1.2d
+	WORD $0x6e6cde94 // fmul v20.2d, v20.2d, v12.2d
+	VFMLA V14.D2, V18.D2, V20.D2
+	VBIT V17.B16, V15.B16, V16.B16
+	VBIT V17.B16, V20.B16, V19.B16
+	WORD $0x4ee1d60f // fsub v15.2d, v16.2d, v1.2d
+	VAND V0.B16, V12.B16, V17.B16
+	VAND V0.B16, V14.B16, V18.B16
+	WORD $0x6ef2e634 // fcmgt v20.2d, v17.2d, v18.2d
+	VBSL V18.B16, V17.B16, V20.B16
+	WORD $0x6e74e434 // fcmge v20.2d, v1.2d, v20.2d
+	FMOVQ 2960(R4), F17
+	FMOVQ 2976(R4), F18
+	VFMLA V12.D2, V18.D2, V17.D2
+	FMOVQ 2976(R4), F18
+	WORD $0x6e6ede55 // fmul v21.2d, v18.2d, v14.2d
+	FMOVQ 2992(R4), F18
+	VFMLA V12.D2, V17.D2, V18.D2
+	VFMLS V14.D2, V21.D2, V18.D2
+	WORD $0x6e6ede31 // fmul v17.2d, v17.2d, v14.2d
+	VFMLA V12.D2, V21.D2, V17.D2
+	FMOVQ 3008(R4), F21
+	VFMLA V12.D2, V18.D2, V21.D2
+	VFMLS V14.D2, V17.D2, V21.D2
+	WORD $0x6e6ede52 // fmul v18.2d, v18.2d, v14.2d
+	VFMLA V12.D2, V17.D2, V18.D2
+	FMOVQ 3024(R4), F17
+	VFMLA V12.D2, V21.D2, V17.D2
+	VFMLS V14.D2, V18.D2, V17.D2
+	WORD $0x6e6edeb5 // fmul v21.2d, v21.2d, v14.2d
+	VFMLA V12.D2, V18.D2, V21.D2
+	FMOVQ 3040(R4), F18
+	VFMLA V12.D2, V17.D2, V18.D2
+	VFMLS V14.D2, V21.D2, V18.D2
+	WORD $0x6e6ede31 // fmul v17.2d, v17.2d, v14.2d
+	VFMLA V12.D2, V21.D2, V17.D2
+	FMOVQ 3056(R4), F21
+	VFMLA V12.D2, V18.D2, V21.D2
+	VFMLS V14.D2, V17.D2, V21.D2
+	WORD $0x6e6ede52 // fmul v18.2d, v18.2d, v14.2d
+	VFMLA V12.D2, V17.D2, V18.D2
+	FMOVQ 3072(R4), F17
+	VFMLA V12.D2, V21.D2, V17.D2
+	VFMLS V14.D2, V18.D2, V17.D2
+	WORD $0x6e6edeb5 // fmul v21.2d, v21.2d, v14.2d
+	VFMLA V12.D2, V18.D2, V21.D2
+	FMOVQ 3088(R4), F18
+	VFMLA V12.D2, V17.D2, V18.D2
+	VFMLS V14.D2, V21.D2, V18.D2
+	WORD $0x6e6ede31 // fmul v17.2d, v17.2d, v14.2d
+	VFMLA V12.D2, V21.D2, V17.D2
+	FMOVQ 3104(R4), F21
+	VFMLA V12.D2, V18.D2, V21.D2
+	VFMLS V14.D2, V17.D2, V21.D2
+	WORD $0x6e6ede52 // fmul v18.2d, v18.2d, v14.2d
+	VFMLA V12.D2, V17.D2, V18.D2
+	FMOVQ 3120(R4), F17
+	VFMLA V12.D2, V21.D2, V17.D2
+	VFMLS V14.D2, V18.D2, V17.D2
+	WORD $0x6e6edeb5 // fmul v21.2d, v21.2d, v14.2d
+	VFMLA V12.D2, V18.D2, V21.D2
+	FMOVQ 3136(R4), F18
+	VFMLA V12.D2, V17.D2, V18.D2
+	VFMLS V14.D2, V21.D2, V18.D2
+	WORD $0x6e6ede31 // fmul v17.2d, v17.2d, v14.2d
+	VFMLA V12.D2, V21.D2, V17.D2
+	FMOVQ 3152(R4), F21
+	VFMLA V12.D2, V18.D2, V21.D2
+	VFMLS V14.D2, V17.D2, V21.D2
+	WORD $0x6e6ede52 // fmul v18.2d, v18.2d, v14.2d
+	VFMLA V12.D2, V17.D2, V18.D2
+	FMOVQ 3168(R4), F17
+	VFMLA V12.D2, V21.D2, V17.D2
+	VFMLS V14.D2, V18.D2, V17.D2
+	WORD $0x6e6edeb5 // fmul v21.2d, v21.2d, v14.2d
+	VFMLA V12.D2, V18.D2, V21.D2
+	FMOVQ 3184(R4), F18
+	VFMLA V12.D2, V17.D2, V18.D2
+	VFMLS V14.D2, V21.D2, V18.D2
+	WORD $0x6e6ede31 // fmul v17.2d, v17.2d, v14.2d
+	VFMLA V12.D2, V21.D2, V17.D2
+	FMOVQ 3200(R4), F21
+	VFMLA V12.D2, V18.D2, V21.D2
+	VFMLS V14.D2, V17.D2, V21.D2
+	WORD $0x6e6ede52 // fmul v18.2d, v18.2d, v14.2d
+	VFMLA V12.D2, V17.D2, V18.D2
+	FMOVQ 3216(R4), F17
+	VFMLA V12.D2, V21.D2, V17.D2
+	VFMLS V14.D2, V18.D2, V17.D2
+	WORD $0x6e6edeb5 // fmul v21.2d, v21.2d, v14.2d
+	VFMLA V12.D2, V18.D2, V21.D2
+	FMOVQ 3232(R4), F18
+	VFMLA V12.D2, V17.D2, V18.D2
+	VFMLS V14.D2, V21.D2, V18.D2
+	WORD $0x6e6ede31 // fmul v17.2d, v17.2d, v14.2d
+	VFMLA V12.D2, V21.D2, V17.D2
+	FMOVQ 3248(R4), F21
+	VFMLA V12.D2, V18.D2, V21.D2
+	VFMLS V14.D2, V17.D2, V21.D2
+	WORD $0x6e6ede52 // fmul v18.2d, v18.2d, v14.2d
+	VFMLA V12.D2, V17.D2, V18.D2
+	WORD $0x6e6eddd1 // fmul v17.2d, v14.2d, v14.2d
+	WORD $0x6ee0fa36 // fneg v22.2d, v17.2d
+	VFMLA V14.D2, V14.D2, V22.D2
+	VFMLA V12.D2, V12.D2, V17.D2
+	WORD $0x4e76d631 // fadd v17.2d, v17.2d, v22.2d
+	VBIT V20.B16, V1.B16, V17.B16
+	WORD $0x6e6ede76 // fmul v22.2d, v19.2d, v14.2d
+	WORD $0x6ee0fad7 // fneg v23.2d, v22.2d
+	VFMLA V14.D2, V19.D2, V23.D2
+	VFMLA V12.D2, V15.D2, V22.D2
+	WORD $0x4e77d6d6 // fadd v22.2d, v22.2d, v23.2d
+	WORD $0x6e71fed6 // fdiv v22.2d, v22.2d, v17.2d
+	WORD $0x6e6eddf7 // fmul v23.2d, v15.2d, v14.2d
+	VMOV V23.B16, V24.B16
+	VFMLS V14.D2, V15.D2, V24.D2
+	WORD $0x6ee0faf7 // fneg v23.2d, v23.2d
+	VFMLA V12.D2, V19.D2, V23.D2
+	WORD $0x4e78d6f7 // fadd v23.2d, v23.2d, v24.2d
+	WORD $0x6e71fef7 // fdiv v23.2d, v23.2d, v17.2d
+	VBIT V20.B16, V21.B16, V22.B16
+	VBIT V20.B16, V18.B16, V23.B16
+	ADD R5<<1, R1, R13
+	FMOVQ (R13), F12
+	VEOR V2.B16, V12.B16, V12.B16
+	ADD R6, R1, R13
+	FMOVQ (R13), F14
+	VEOR V2.B16, V14.B16, V14.B16
+	WORD $0x6e6edeef // fmul v15.2d, v23.2d, v14.2d
+	VMOV V15.B16, V17.B16
+	VFMLS V14.D2, V23.D2, V17.D2
+	WORD $0x6ee0f9ef // fneg v15.2d, v15.2d
+	VFMLA V12.D2, V22.D2, V15.D2
+	WORD $0x4e71d5ef // fadd v15.2d, v15.2d, v17.2d
+	WORD $0x6e6eded1 // fmul v17.2d, v22.2d, v14.2d
+	WORD $0x6ee0fa32 // fneg v18.2d, v17.2d
+	VFMLA V14.D2, V22.D2, V18.D2
+	VFMLA V12.D2, V23.D2, V17.D2
+	WORD $0x4e72d631 // fadd v17.2d, v17.2d, v18.2d
+	VEOR V2.B16, V17.B16, V12.B16
+	VEOR V2.B16, V19.B16, V14.B16
+	WORD $0x6eb0a9b2 // umaxv s18, v13.4s
+	FMOVS F18, R13
+	CBNZ R13, hard
+	VMOV V1.B16, V13.B16
+	FMOVQ F13, (R0)
+	FMOVQ 880(R4), F13
+	ADD R5, R0, R13
+	FMOVQ F13, (R13)
+	FMOVQ 880(R4), F13
+	ADD R5<<1, R0, R13
+	FMOVQ F13, (R13)
+	FMOVQ 880(R4), F13
+	ADD R6, R0, R13
+	FMOVQ F13, (R13)
+	FMOVQ 880(R4), F13
+	ADD R5<<2, R0, R13
+	FMOVQ F13, (R13)
+	VMOV V1.B16, V13.B16
+	ADD R7, R0, R13
+	FMOVQ F13, (R13)
+	FMOVQ 880(R4), F13
+	ADD R6<<1, R0, R13
+	FMOVQ F13, (R13)
+	FMOVQ 880(R4), F13
+	ADD R8, R0, R13
+	FMOVQ F13, (R13)
+	ADD R5<<3, R0, R13
+	FMOVQ F15, (R13)
+	ADD R9, R0, R13
+	FMOVQ F12, (R13)
+	ADD R7<<1, R0, R13
+	FMOVQ F16, (R13)
+	ADD R10, R0, R13
+	FMOVQ F14, (R13)
+	ADD R6<<2, R0, R13
+	FMOVQ F17, (R13)
+	ADD R11, R0, R13
+	FMOVQ F15, (R13)
+	ADD R8<<1, R0, R13
+	FMOVQ F19, (R13)
+	ADD R12, R0, R13
+	FMOVQ F16, (R13)
+	ADD $16, R0
+	ADD $16, R1
+	SUB $2, R2
+	CMP $2, R2
+	BGE loop
+
+next:
+	CBZ R2, done
+	MOVD R1, R13
+	FMOVD (R13), F12
+	VAND V0.B16, V12.B16, V13.B16
+	FMOVQ 2672(R4), F14
+	WORD $0x6e6de5cd // fcmge v13.2d, v14.2d, v13.2d
+	WORD $0x6e2059ad // mvn v13.16b, v13.16b
+	ADD R5, R1, R13
+	FMOVD (R13), F14
+	VAND V0.B16, V14.B16, V15.B16
+	FMOVQ 320(R4), F16
+	WORD $0x6e6fe60f // fcmge v15.2d, v16.2d, v15.2d
+	WORD $0x6e2059ef // mvn v15.16b, v15.16b
+	VORR V15.B16, V13.B16, V13.B16
+	VMOV V3.B16, V15.B16
+	FMOVQ 1440(R4), F16
+	VFMLA V16.D2, V12.D2, V15.D2
+	WORD $0x4ee3d5ef // fsub v15.2d, v15.2d, v3.2d
+	VMOV V12.B16, V16.B16
+	FMOVQ 1456(R4), F17
+	VFMLS V17.D2, V15.D2, V16.D2
+	FMOVQ 1472(R4), F17
+	VFMLS V17.D2, V15.D2, V16.D2
+	FMOVQ 1504(R4), F17
+	FMOVQ 1488(R4), F18
+	VFMLA V16.D2, V18.D2, V17.D2
+	FMOVQ 1520(R4), F18
+	VFMLA V16.D2, V17.D2, V18.D2
+	FMOVQ 1536(R4), F17
+	VFMLA V16.D2, V18.D2, V17.D2
+	FMOVQ 1552(R4), F18
+	VFMLA V16.D2, V17.D2, V18.D2
+	FMOVQ 1568(R4), F17
+	VFMLA V16.D2, V18.D2, V17.D2
+	FMOVQ 1584(R4), F18
+	VFMLA V16.D2, V17.D2, V18.D2
+	FMOVQ 1600(R4), F17
+	VFMLA V16.D2, V18.D2, V17.D2
+	FMOVQ 1616(R4), F18
+	VFMLA V16.D2, V17.D2, V18.D2
+	FMOVQ 1632(R4), F17
+	VFMLA V16.D2, V18.D2, V17.D2
+	VMOV V3.B16, V18.B16
+	VFMLA V4.D2, V15.D2, V18.D2
+	WORD $0x4ee3d653 // fsub v19.2d, v18.2d, v3.2d
+	WORD $0x4ef3d5ef // fsub v15.2d, v15.2d, v19.2d
+	WORD $0x4e63d5ef // fadd v15.2d, v15.2d, v3.2d
+	VSHL $52, V18.D2, V18.D2
+	VADD V1.D2, V18.D2, V18.D2
+	WORD $0x6e72dc32 // fmul v18.2d, v1.2d, v18.2d
+	VSHL $52, V15.D2, V15.D2
+	VADD V1.D2, V15.D2, V15.D2
+	WORD $0x6e6fde52 // fmul v18.2d, v18.2d, v15.2d
+	WORD $0x6e70de0f // fmul v15.2d, v16.2d, v16.2d
+	VMOV V16.B16, V19.B16
+	VFMLA V17.D2, V15.D2, V19.D2
+	WORD $0x6e72de73 // fmul v19.2d, v19.2d, v18.2d
+	WORD $0x4ee1d654 // fsub v20.2d, v18.2d, v1.2d
+	VFMLA V18.D2, V16.D2, V20.D2
+	WORD $0x6e72ddef // fmul v15.2d, v15.2d, v18.2d
+	WORD $0x6e71ddef // fmul v15.2d, v15.2d, v17.2d
+	WORD $0x4e6fd694 // fadd v20.2d, v20.2d, v15.2d
+	WORD $0x6e64ddcf // fmul v15.2d, v14.2d, v4.2d
+	VAND V0.B16, V15.B16, V16.B16
+	VMOV V3.B16, V17.B16
+	VFMLA V5.D2, V16.D2, V17.D2
+	WORD $0x4ee3d635 // fsub v21.2d, v17.2d, v3.2d
+	VFMLS V6.D2, V21.D2, V16.D2
+	VFMLS V7.D2, V21.D2, V16.D2
+	VFMLS V8.D2, V21.D2, V16.D2
+	WORD $0x6e70de15 // fmul v21.2d, v16.2d, v16.2d
+	FMOVQ 464(R4), F22
+	VFMLA V21.D2, V9.D2, V22.D2
+	FMOVQ 480(R4), F23
+	VFMLA V21.D2, V22.D2, V23.D2
+	FMOVQ 496(R4), F22
+	VFMLA V21.D2, V23.D2, V22.D2
+	FMOVQ 512(R4), F23
+	VFMLA V21.D2, V22.D2, V23.D2
+	FMOVQ 528(R4), F22
+	VFMLA V21.D2, V23.D2, V22.D2
+	WORD $0x6e76deb6 // fmul v22.2d, v21.2d, v22.2d
+	VFMLA V22.D2, V16.D2, V16.D2
+	FMOVQ 544(R4), F22
+	VFMLA V21.D2, V10.D2, V22.D2
+	FMOVQ 560(R4), F23
+	VFMLA V21.D2, V22.D2, V23.D2
+	FMOVQ 576(R4), F22
+	VFMLA V21.D2, V23.D2, V22.D2
+	FMOVQ 592(R4), F23
+	VFMLA V21.D2, V22.D2, V23.D2
+	FMOVQ 608(R4), F22
+	VFMLA V21.D2, V23.D2, V22.D2
+	FMOVQ 624(R4), F23
+	VFMLA V21.D2, V22.D2, V23.D2
+	VMOV V1.B16, V22.B16
+	VFMLA V21.D2, V23.D2, V22.D2
+	VSHL $63, V17.D2, V21.D2
+	WORD $0x4ee0aab5 // cmlt v21.2d, v21.2d, #0
+	VMOV V16.B16, V23.B16
+	VBIT V21.B16, V22.B16, V23.B16
+	VBIT V21.B16, V16.B16, V22.B16
+	VADD V11.D2, V17.D2, V16.D2
+	VSHL $62, V16.D2, V16.D2
+	VAND V2.B16, V16.B16, V16.B16
+	VEOR V16.B16, V22.B16, V22.B16
+	VSHL $62, V17.D2, V17.D2
+	VEOR V15.B16, V17.B16, V17.B16
+	VAND V2.B16, V17.B16, V17.B16
+	VEOR V17.B16, V23.B16, V23.B16
+	VAND V0.B16, V14.B16, V15.B16
+	VMOV V3.B16, V16.B16
+	VFMLA V5.D2, V15.D2, V16.D2
+	WORD $0x4ee3d611 // fsub v17.2d, v16.2d, v3.2d
+	VFMLS V6.D2, V17.D2, V15.D2
+	VFMLS V7.D2, V17.D2, V15.D2
+	VFMLS V8.D2, V17.D2, V15.D2
+	WORD $0x6e6fddf1 // fmul v17.2d, v15.2d, v15.2d
+	FMOVQ 464(R4), F21
+	VFMLA V17.D2, V9.D2, V21.D2
+	FMOVQ 480(R4), F22
+	VFMLA V17.D2, V21.D2, V22.D2
+	FMOVQ 496(R4), F21
+	VFMLA V17.D2, V22.D2, V21.D2
+	FMOVQ 512(R4), F22
+	VFMLA V17.D2, V21.D2, V22.D2
+	FMOVQ 528(R4), F21
+	VFMLA V17.D2, V22.D2, V21.D2
+	WORD $0x6e75de35 // fmul v21.2d, v17.2d, v21.2d
+	VFMLA V21.D2, V15.D2, V15.D2
+	FMOVQ 544(R4), F21
+	VFMLA V17.D2, V10.D2, V21.D2
+	FMOVQ 560(R4), F22
+	VFMLA V17.D2, V21.D2, V22.D2
+	FMOVQ 576(R4), F21
+	VFMLA V17.D2, V22.D2, V21.D2
+	FMOVQ 592(R4), F22
+	VFMLA V17.D2, V21.D2, V22.D2
+	FMOVQ 608(R4), F21
+	VFMLA V17.D2, V22.D2, V21.D2
+	FMOVQ 624(R4), F22
+	VFMLA V17.D2, V21.D2, V22.D2
+	VMOV V1.B16, V21.B16
+	VFMLA V17.D2, V22.D2, V21.D2
+	VSHL $63, V16.D2, V17.D2
+	WORD $0x4ee0aa31 // cmlt v17.2d, v17.2d, #0
+	VMOV V15.B16, V22.B16
+	VBIT V17.B16, V21.B16, V22.B16
+	VBIT V17.B16, V15.B16, V21.B16
+	VADD V11.D2, V16.D2, V15.D2
+	VSHL $62, V15.D2, V15.D2
+	VAND V2.B16, V15.B16, V15.B16
+	VEOR V15.B16, V21.B16, V21.B16
+	VSHL $62, V16.D2, V16.D2
+	VEOR V14.B16, V16.B16, V16.B16
+	VAND V2.B16, V16.B16, V16.B16
+	VEOR V16.B16, V22.B16, V22.B16
+	WORD $0x6e75de4f // fmul v15.2d, v18.2d, v21.2d
+	VFMLA V21.D2, V19.D2, V15.D2
+	WORD $0x6e76de52 // fmul v18.2d, v18.2d, v22.2d
+	VFMLA V22.D2, V19.D2, V18.D2
+	WORD $0x6ef5e490 // fcmgt v16.2d, v4.2d, v21.2d
+	WORD $0x4ee1d5ef // fsub v15.2d, v15.2d, v1.2d
+	WORD $0x4e77d6f1 // fadd v17.2d, v23.2d, v23.2d
+	WORD $0x6e75de94 // fmul v20.2d, v20.2d, v21.2d
+	VFMLS V23.D2, V17.D2, V20.D2
+	VBIT V16.B16, V15.B16, V20.B16
+	VAND V0.B16, V12.B16, V15.B16
+	VAND V0.B16, V14.B16, V16.B16
+	WORD $0x6ef0e5f1 // fcmgt v17.2d, v15.2d, v16.2d
+	VBSL V16.B16, V15.B16, V17.B16
+	FMOVQ 2688(R4), F15
+	WORD $0x6ef1e5f1 // fcmgt v17.2d, v15.2d, v17.2d
+	WORD $0x6e6eddcf // fmul v15.2d, v14.2d, v14.2d
+	WORD $0x6ee0f9f0 // fneg v16.2d, v15.2d
+	VFMLA V14.D2, V14.D2, V16.D2
+	VFMLA V12.D2, V12.D2, V15.D2
+	WORD $0x4e70d5ef // fadd v15.2d, v15.2d, v16.2d
+	VBIT V17.B16, V1.B16, V15.B16
+	WORD $0x6e6ede50 // fmul v16.2d, v18.2d, v14.2d
+	WORD $0x6ee0fa13 // fneg v19.2d, v16.2d
+	VFMLA V14.D2, V18.D2, V19.D2
+	VFMLA V12.D2, V20.D2, V16.D2
+	WORD $0x4e73d610 // fadd v16.2d, v16.2d, v19.2d
+	WORD $0x6e6ffe10 // fdiv v16.2d, v16.2d, v15.2d
+	WORD $0x6e6ede93 // fmul v19.2d, v20.2d, v14.2d
+	VMOV V19.B16, V21.B16
+	VFMLS V14.D2, V20.D2, V21.D2
+	WORD $0x6ee0fa73 // fneg v19.2d, v19.2d
+	VFMLA V12.D2, V18.D2, V19.D2
+	WORD $0x4e75d673 // fadd v19.2d, v19.2d, v21.2d
+	WORD $0x6e6ffe73 // fdiv v19.2d, v19.2d, v15.2d
+	FMOVQ 2704(R4), F15
+	FMOVQ 2720(R4), F18
+	VFMLA V18.D2, V12.D2, V15.D2
+	FMOVQ 2720(R4), F18
+	WORD $0x6e72ddd4 // fmul v20.2d, v14.2d, v18.2d
+	WORD $0x6e6ede92 // fmul v18.2d, v20.2d, v14.2d
+	WORD $0x6ee0fa52 // fneg v18.2d, v18.2d
+	VFMLA V12.D2, V15.D2, V18.D2
+	WORD $0x4e64d652 // fadd v18.2d, v18.2d, v4.2d
+	WORD $0x6e6cde94 // fmul v20.2d, v20.2d, v12.2d
+	VFMLA V14.D2, V15.D2, V20.D2
+	WORD $0x6e6ede8f // fmul v15.2d, v20.2d, v14.2d
+	WORD $0x6ee0f9ef // fneg v15.2d, v15.2d
+	VFMLA V12.D2, V18.D2, V15.D2
+	WORD $0x4e61d5ef // fadd v15.2d, v15.2d, v1.2d
+	WORD $0x6e6cde94 // fmul v20.2d, v20.2d, v12.2d
+	VFMLA V14.D2, V18.D2, V20.D2
+	VBIT V17.B16, V15.B16, V16.B16
+	VBIT V17.B16, V20.B16, V19.B16
+	WORD $0x4ee1d60f // fsub v15.2d, v16.2d, v1.2d
+	VAND V0.B16, V12.B16, V17.B16
+	VAND V0.B16, V14.B16, V18.B16
+	WORD $0x6ef2e634 // fcmgt v20.2d, v17.2d, v18.2d
+	VBSL V18.B16, V17.B16, V20.B16
+	WORD $0x6e74e434 // fcmge v20.2d, v1.2d, v20.2d
+	FMOVQ 2960(R4), F17
+	FMOVQ 2976(R4), F18
+	VFMLA V12.D2, V18.D2, V17.D2
+	FMOVQ 2976(R4), F18
+	WORD $0x6e6ede55 // fmul v21.2d, v18.2d, v14.2d
+	FMOVQ 2992(R4), F18
+	VFMLA V12.D2, V17.D2, V18.D2
+	VFMLS V14.D2, V21.D2, V18.D2
+	WORD $0x6e6ede31 // fmul v17.2d, v17.2d, v14.2d
+	VFMLA V12.D2, V21.D2, V17.D2
+	FMOVQ 3008(R4), F21
+	VFMLA V12.D2, V18.D2, V21.D2
+	VFMLS V14.D2, V17.D2, V21.D2
+	WORD $0x6e6ede52 // fmul v18.2d, v18.2d, v14.2d
+	VFMLA V12.D2, V17.D2, V18.D2
+	FMOVQ 3024(R4), F17
+	VFMLA V12.D2, V21.D2, V17.D2
+	VFMLS V14.D2, V18.D2, V17.D2
+	WORD $0x6e6edeb5 // fmul v21.2d, v21.2d, v14.2d
+	VFMLA V12.D2, V18.D2, V21.D2
+	FMOVQ 3040(R4), F18
+	VFMLA V12.D2, V17.D2, V18.D2
+	VFMLS V14.D2, V21.D2, V18.D2
+	WORD $0x6e6ede31 // fmul v17.2d, v17.2d, v14.2d
+	VFMLA V12.D2, V21.D2, V17.D2
+	FMOVQ 3056(R4), F21
+	VFMLA V12.D2, V18.D2, V21.D2
+	VFMLS V14.D2, V17.D2, V21.D2
+	WORD $0x6e6ede52 // fmul v18.2d, v18.2d, v14.2d
+	VFMLA V12.D2, V17.D2, V18.D2
+	FMOVQ 3072(R4), F17
+	VFMLA V12.D2, V21.D2, V17.D2
+	VFMLS V14.D2, V18.D2, V17.D2
+	WORD $0x6e6edeb5 // fmul v21.2d, v21.2d, v14.2d
+	VFMLA V12.D2, V18.D2, V21.D2
+	FMOVQ 3088(R4), F18
+	VFMLA V12.D2, V17.D2, V18.D2
+	VFMLS V14.D2, V21.D2, V18.D2
+	WORD $0x6e6ede31 // fmul v17.2d, v17.2d, v14.2d
+	VFMLA V12.D2, V21.D2, V17.D2
+	FMOVQ 3104(R4), F21
+	VFMLA V12.D2, V18.D2, V21.D2
+	VFMLS V14.D2, V17.D2, V21.D2
+	WORD $0x6e6ede52 // fmul v18.2d, v18.2d, v14.2d
+	VFMLA V12.D2, V17.D2, V18.D2
+	FMOVQ 3120(R4), F17
+	VFMLA V12.D2, V21.D2, V17.D2
+	VFMLS V14.D2, V18.D2, V17.D2
+	WORD $0x6e6edeb5 // fmul v21.2d, v21.2d, v14.2d
+	VFMLA V12.D2, V18.D2, V21.D2
+	FMOVQ 3136(R4), F18
+	VFMLA V12.D2, V17.D2, V18.D2
+	VFMLS V14.D2, V21.D2, V18.D2
+	WORD $0x6e6ede31 // fmul v17.2d, v17.2d, v14.2d
+	VFMLA V12.D2, V21.D2, V17.D2
+	FMOVQ 3152(R4), F21
+	VFMLA V12.D2, V18.D2, V21.D2
+	VFMLS V14.D2, V17.D2, V21.D2
+	WORD $0x6e6ede52 // fmul v18.2d, v18.2d, v14.2d
+	VFMLA V12.D2, V17.D2, V18.D2
+	FMOVQ 3168(R4), F17
+	VFMLA V12.D2, V21.D2, V17.D2
+	VFMLS V14.D2, V18.D2, V17.D2
+	WORD $0x6e6edeb5 // fmul v21.2d, v21.2d, v14.2d
+	VFMLA V12.D2, V18.D2, V21.D2
+	FMOVQ 3184(R4), F18
+	VFMLA V12.D2, V17.D2, V18.D2
+	VFMLS V14.D2, V21.D2, V18.D2
+	WORD $0x6e6ede31 // fmul v17.2d, v17.2d, v14.2d
+	VFMLA V12.D2, V21.D2, V17.D2
+	FMOVQ 3200(R4), F21
+	VFMLA V12.D2, V18.D2, V21.D2
+	VFMLS V14.D2, V17.D2, V21.D2
+	WORD $0x6e6ede52 // fmul v18.2d, v18.2d, v14.2d
+	VFMLA V12.D2, V17.D2, V18.D2
+	FMOVQ 3216(R4), F17
+	VFMLA V12.D2, V21.D2, V17.D2
+	VFMLS V14.D2, V18.D2, V17.D2
+	WORD $0x6e6edeb5 // fmul v21.2d, v21.2d, v14.2d
+	VFMLA V12.D2, V18.D2, V21.D2
+	FMOVQ 3232(R4), F18
+	VFMLA V12.D2, V17.D2, V18.D2
+	VFMLS V14.D2, V21.D2, V18.D2
+	WORD $0x6e6ede31 // fmul v17.2d, v17.2d, v14.2d
+	VFMLA V12.D2, V21.D2, V17.D2
+	FMOVQ 3248(R4), F21
+	VFMLA V12.D2, V18.D2, V21.D2
+	VFMLS V14.D2, V17.D2, V21.D2
+	WORD $0x6e6ede52 // fmul v18.2d, v18.2d, v14.2d
+	VFMLA V12.D2, V17.D2, V18.D2
+	WORD $0x6e6eddd1 // fmul v17.2d, v14.2d, v14.2d
+	WORD $0x6ee0fa36 // fneg v22.2d, v17.2d
+	VFMLA V14.D2, V14.D2, V22.D2
+	VFMLA V12.D2, V12.D2, V17.D2
+	WORD $0x4e76d631 // fadd v17.2d, v17.2d, v22.2d
+	VBIT V20.B16, V1.B16, V17.B16
+	WORD $0x6e6ede76 // fmul v22.2d, v19.2d, v14.2d
+	WORD $0x6ee0fad7 // fneg v23.2d, v22.2d
+	VFMLA V14.D2, V19.D2, V23.D2
+	VFMLA V12.D2, V15.D2, V22.D2
+	WORD $0x4e77d6d6 // fadd v22.2d, v22.2d, v23.2d
+	WORD $0x6e71fed6 // fdiv v22.2d, v22.2d, v17.2d
+	WORD $0x6e6eddf7 // fmul v23.2d, v15.2d, v14.2d
+	VMOV V23.B16, V24.B16
+	VFMLS V14.D2, V15.D2, V24.D2
+	WORD $0x6ee0faf7 // fneg v23.2d, v23.2d
+	VFMLA V12.D2, V19.D2, V23.D2
+	WORD $0x4e78d6f7 // fadd v23.2d, v23.2d, v24.2d
+	WORD $0x6e71fef7 // fdiv v23.2d, v23.2d, v17.2d
+	VBIT V20.B16, V21.B16, V22.B16
+	VBIT V20.B16, V18.B16, V23.B16
+	ADD R5<<1, R1, R13
+	FMOVD (R13), F12
+	VEOR V2.B16, V12.B16, V12.B16
+	ADD R6, R1, R13
+	FMOVD (R13), F14
+	VEOR V2.B16, V14.B16, V14.B16
+	WORD $0x6e6edeef // fmul v15.2d, v23.2d, v14.2d
+	VMOV V15.B16, V17.B16
+	VFMLS V14.D2, V23.D2, V17.D2
+	WORD $0x6ee0f9ef // fneg v15.2d, v15.2d
+	VFMLA V12.D2, V22.D2, V15.D2
+	WORD $0x4e71d5ef // fadd v15.2d, v15.2d, v17.2d
+	WORD $0x6e6eded1 // fmul v17.2d, v22.2d, v14.2d
+	WORD $0x6ee0fa32 // fneg v18.2d, v17.2d
+	VFMLA V14.D2, V22.D2, V18.D2
+	VFMLA V12.D2, V23.D2, V17.D2
+	WORD $0x4e72d631 // fadd v17.2d, v17.2d, v18.2d
+	VEOR V2.B16, V17.B16, V12.B16
+	VEOR V2.B16, V19.B16, V14.B16
+	WORD $0x6eb0a9b2 // umaxv s18, v13.4s
+	FMOVS F18, R13
+	CBNZ R13, hard2
+	VMOV V1.B16, V13.B16
+	MOVD R0, R13
+	FMOVD F13, (R13)
+	FMOVQ 880(R4), F13
+	ADD R5, R0, R13
+	FMOVD F13, (R13)
+	FMOVQ 880(R4), F13
+	ADD R5<<1, R0, R13
+	FMOVD F13, (R13)
+	FMOVQ 880(R4), F13
+	ADD R6, R0, R13
+	FMOVD F13, (R13)
+	FMOVQ 880(R4), F13
+	ADD R5<<2, R0, R13
+	FMOVD F13, (R13)
+	VMOV V1.B16, V13.B16
+	ADD R7, R0, R13
+	FMOVD F13, (R13)
+	FMOVQ 880(R4), F13
+	ADD R6<<1, R0, R13
+	FMOVD F13, (R13)
+	FMOVQ 880(R4), F13
+	ADD R8, R0, R13
+	FMOVD F13, (R13)
+	ADD R5<<3, R0, R13
+	FMOVD F15, (R13)
+	ADD R9, R0, R13
+	FMOVD F12, (R13)
+	ADD R7<<1, R0, R13
+	FMOVD F16, (R13)
+	ADD R10, R0, R13
+	FMOVD F14, (R13)
+	ADD R6<<2, R0, R13
+	FMOVD F17, (R13)
+	ADD R11, R0, R13
+	FMOVD F15, (R13)
+	ADD R8<<1, R0, R13
+	FMOVD F19, (R13)
+	ADD R12, R0, R13
+	FMOVD F16, (R13)
+
+done:
+	MOVD n+24(FP), R3
+	MOVD R3, at+40(FP)
+	MOVD R3, next+48(FP)
+	MOVD ZR, hard+56(FP)
+	RET
+
+hard:
+	VMOV V1.B16, V18.B16
+	FMOVQ (R0), F20
+	VBIF V13.B16, V18.B16, V20.B16
+	FMOVQ F20, (R0)
+	FMOVQ 880(R4), F18
+	ADD R5, R0, R13
+	FMOVQ (R13), F20
+	VBIF V13.B16, V18.B16, V20.B16
+	ADD R5, R0, R13
+	FMOVQ F20, (R13)
+	FMOVQ 880(R4), F18
+	ADD R5<<1, R0, R13
+	FMOVQ (R13), F20
+	VBIF V13.B16, V18.B16, V20.B16
+	ADD R5<<1, R0, R13
+	FMOVQ F20, (R13)
+	FMOVQ 880(R4), F18
+	ADD R6, R0, R13
+	FMOVQ (R13), F20
+	VBIF V13.B16, V18.B16, V20.B16
+	ADD R6, R0, R13
+	FMOVQ F20, (R13)
+	FMOVQ 880(R4), F18
+	ADD R5<<2, R0, R13
+	FMOVQ (R13), F20
+	VBIF V13.B16, V18.B16, V20.B16
+	ADD R5<<2, R0, R13
+	FMOVQ F20, (R13)
+	VMOV V1.B16, V18.B16
+	ADD R7, R0, R13
+	FMOVQ (R13), F20
+	VBIF V13.B16, V18.B16, V20.B16
+	ADD R7, R0, R13
+	FMOVQ F20, (R13)
+	FMOVQ 880(R4), F18
+	ADD R6<<1, R0, R13
+	FMOVQ (R13), F20
+	VBIF V13.B16, V18.B16, V20.B16
+	ADD R6<<1, R0, R13
+	FMOVQ F20, (R13)
+	FMOVQ 880(R4), F18
+	ADD R8, R0, R13
+	FMOVQ (R13), F20
+	VBIF V13.B16, V18.B16, V20.B16
+	ADD R8, R0, R13
+	FMOVQ F20, (R13)
+	ADD R5<<3, R0, R13
+	FMOVQ (R13), F18
+	VBIF V13.B16, V15.B16, V18.B16
+	ADD R5<<3, R0, R13
+	FMOVQ F18, (R13)
+	ADD R9, R0, R13
+	FMOVQ (R13), F18
+	VBIF V13.B16, V12.B16, V18.B16
+	ADD R9, R0, R13
+	FMOVQ F18, (R13)
+	ADD R7<<1, R0, R13
+	FMOVQ (R13), F12
+	VBIF V13.B16, V16.B16, V12.B16
+	ADD R7<<1, R0, R13
+	FMOVQ F12, (R13)
+	ADD R10, R0, R13
+	FMOVQ (R13), F12
+	VBIF V13.B16, V14.B16, V12.B16
+	ADD R10, R0, R13
+	FMOVQ F12, (R13)
+	ADD R6<<2, R0, R13
+	FMOVQ (R13), F12
+	VBIF V13.B16, V17.B16, V12.B16
+	ADD R6<<2, R0, R13
+	FMOVQ F12, (R13)
+	ADD R11, R0, R13
+	FMOVQ (R13), F12
+	VBIF V13.B16, V15.B16, V12.B16
+	ADD R11, R0, R13
+	FMOVQ F12, (R13)
+	ADD R8<<1, R0, R13
+	FMOVQ (R13), F12
+	VBIF V13.B16, V19.B16, V12.B16
+	ADD R8<<1, R0, R13
+	FMOVQ F12, (R13)
+	ADD R12, R0, R13
+	FMOVQ (R13), F12
+	VBIF V13.B16, V16.B16, V12.B16
+	ADD R12, R0, R13
+	FMOVQ F12, (R13)
+	MOVD ZR, R13
+	FMOVQ 656(R4), F12
+	VAND V13.B16, V12.B16, V12.B16
+	WORD $0x5ef1b98e // addp d14, v12.2d
+	FMOVD F14, R14
+	ORR R14<<0, R13, R13
+	MOVD n+24(FP), R3
+	MOVD R3, R14
+	SUB R2, R3, R3
+	ADD $2, R3, R14
+	MOVD R3, at+40(FP)
+	MOVD R14, next+48(FP)
+	MOVD R13, hard+56(FP)
+	RET
+
+hard2:
+	VMOV V1.B16, V18.B16
+	MOVD R0, R13
+	FMOVD (R13), F20
+	VBIF V13.B16, V18.B16, V20.B16
+	MOVD R0, R13
+	FMOVD F20, (R13)
+	FMOVQ 880(R4), F18
+	ADD R5, R0, R13
+	FMOVD (R13), F20
+	VBIF V13.B16, V18.B16, V20.B16
+	ADD R5, R0, R13
+	FMOVD F20, (R13)
+	FMOVQ 880(R4), F18
+	ADD R5<<1, R0, R13
+	FMOVD (R13), F20
+	VBIF V13.B16, V18.B16, V20.B16
+	ADD R5<<1, R0, R13
+	FMOVD F20, (R13)
+	FMOVQ 880(R4), F18
+	ADD R6, R0, R13
+	FMOVD (R13), F20
+	VBIF V13.B16, V18.B16, V20.B16
+	ADD R6, R0, R13
+	FMOVD F20, (R13)
+	FMOVQ 880(R4), F18
+	ADD R5<<2, R0, R13
+	FMOVD (R13), F20
+	VBIF V13.B16, V18.B16, V20.B16
+	ADD R5<<2, R0, R13
+	FMOVD F20, (R13)
+	VMOV V1.B16, V18.B16
+	ADD R7, R0, R13
+	FMOVD (R13), F20
+	VBIF V13.B16, V18.B16, V20.B16
+	ADD R7, R0, R13
+	FMOVD F20, (R13)
+	FMOVQ 880(R4), F18
+	ADD R6<<1, R0, R13
+	FMOVD (R13), F20
+	VBIF V13.B16, V18.B16, V20.B16
+	ADD R6<<1, R0, R13
+	FMOVD F20, (R13)
+	FMOVQ 880(R4), F18
+	ADD R8, R0, R13
+	FMOVD (R13), F20
+	VBIF V13.B16, V18.B16, V20.B16
+	ADD R8, R0, R13
+	FMOVD F20, (R13)
+	ADD R5<<3, R0, R13
+	FMOVD (R13), F18
+	VBIF V13.B16, V15.B16, V18.B16
+	ADD R5<<3, R0, R13
+	FMOVD F18, (R13)
+	ADD R9, R0, R13
+	FMOVD (R13), F18
+	VBIF V13.B16, V12.B16, V18.B16
+	ADD R9, R0, R13
+	FMOVD F18, (R13)
+	ADD R7<<1, R0, R13
+	FMOVD (R13), F12
+	VBIF V13.B16, V16.B16, V12.B16
+	ADD R7<<1, R0, R13
+	FMOVD F12, (R13)
+	ADD R10, R0, R13
+	FMOVD (R13), F12
+	VBIF V13.B16, V14.B16, V12.B16
+	ADD R10, R0, R13
+	FMOVD F12, (R13)
+	ADD R6<<2, R0, R13
+	FMOVD (R13), F12
+	VBIF V13.B16, V17.B16, V12.B16
+	ADD R6<<2, R0, R13
+	FMOVD F12, (R13)
+	ADD R11, R0, R13
+	FMOVD (R13), F12
+	VBIF V13.B16, V15.B16, V12.B16
+	ADD R11, R0, R13
+	FMOVD F12, (R13)
+	ADD R8<<1, R0, R13
+	FMOVD (R13), F12
+	VBIF V13.B16, V19.B16, V12.B16
+	ADD R8<<1, R0, R13
+	FMOVD F12, (R13)
+	ADD R12, R0, R13
+	FMOVD (R13), F12
+	VBIF V13.B16, V16.B16, V12.B16
+	ADD R12, R0, R13
+	FMOVD F12, (R13)
+	MOVD ZR, R13
+	FMOVQ 656(R4), F12
+	VAND V13.B16, V12.B16, V12.B16
+	WORD $0x5ef1b98e // addp d14, v12.2d
+	FMOVD F14, R14
+	ORR R14<<0, R13, R13
+	MOVD n+24(FP), R3
+	MOVD R3, R14
+	SUB R2, R3, R3
+	MOVD $1, R15
+	LSL R2, R15, R15
+	SUB $1, R15
+	AND R15, R13, R13
+	MOVD R3, at+40(FP)
+	MOVD R14, next+48(FP)
+	MOVD R13, hard+56(FP)
+	RET
+
+// func leftJacobianInvSim2F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
+TEXT ·leftJacobianInvSim2F32NEON(SB), NOSPLIT, $0-64
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+24(FP), R2
+	MOVD $planeConsts<>(SB), R4
+	MOVD stride+32(FP), R5
+	LSL $2, R5
+	ADD R5<<1, R5, R6
+	ADD R5<<1, R6, R7
+	ADD R5<<1, R7, R8
+	ADD R5<<1, R8, R9
+	ADD R5<<1, R9, R10
+	ADD R5<<1, R10, R11
+	ADD R5<<1, R11, R12
+	FMOVQ 256(R4), F0
+	FMOVQ (R4), F1
+	FMOVQ 16(R4), F2
+	FMOVQ 64(R4), F3
+	FMOVQ 672(R4), F4
+	FMOVQ 1728(R4), F5
+	FMOVQ 1312(R4), F6
+	FMOVQ 1328(R4), F7
+	FMOVQ 48(R4), F8
+	FMOVQ 80(R4), F9
+	FMOVQ 96(R4), F10
+	FMOVQ 112(R4), F11
+	CMP $4, R2
+	BLT next
+
+loop:
+	// 354 instructions for 4 matrices, 88.5 each
+	FMOVQ (R1), F12
+	VAND V1.B16, V12.B16, V13.B16
+	FMOVQ 2608(R4), F14
+	WORD $0x6e2de5cd // fcmge v13.4s, v14.4s, v13.4s
+	WORD $0x6e2059ad // mvn v13.16b, v13.16b
+	ADD R5, R1, R13
+	FMOVQ (R13), F14
+	VAND V1.B16, V14.B16, V15.B16
+	FMOVQ 32(R4), F16
+	WORD $0x6e2fe60f // fcmge v15.4s, v16.4s, v15.4s
+	WORD $0x6e2059ef // mvn v15.16b, v15.16b
+	VORR V15.B16, V13.B16, V13.B16
+	VMOV V3.B16, V15.B16
+	FMOVQ 1296(R4), F16
+	VFMLA V16.S4, V12.S4, V15.S4
+	WORD $0x4ea3d5ef // fsub v15.4s, v15.4s, v3.4s
+	VMOV V12.B16, V16.B16
+	VFMLS V6.S4, V15.S4, V16.S4
+	VFMLS V7.S4, V15.S4, V16.S4
+	FMOVQ 1360(R4), F17
+	FMOVQ 1344(R4), F18
+	VFMLA V16.S4, V18.S4, V17.S4
+	FMOVQ 1376(R4), F18
+	VFMLA V16.S4, V17.S4, V18.S4
+	FMOVQ 1392(R4), F17
+	VFMLA V16.S4, V18.S4, V17.S4
+	FMOVQ 1408(R4), F18
+	VFMLA V16.S4, V17.S4, V18.S4
+	VMOV V3.B16, V17.B16
+	VFMLA V5.S4, V15.S4, V17.S4
+	WORD $0x4ea3d633 // fsub v19.4s, v17.4s, v3.4s
+	WORD $0x4eb3d5f3 // fsub v19.4s, v15.4s, v19.4s
+	WORD $0x4e23d673 // fadd v19.4s, v19.4s, v3.4s
+	VSHL $23, V17.S4, V17.S4
+	VADD V0.S4, V17.S4, V17.S4
+	WORD $0x6e31dc11 // fmul v17.4s, v0.4s, v17.4s
+	VSHL $23, V19.S4, V19.S4
+	VADD V0.S4, V19.S4, V19.S4
+	WORD $0x6e33de31 // fmul v17.4s, v17.4s, v19.4s
+	WORD $0x6e30de13 // fmul v19.4s, v16.4s, v16.4s
+	VMOV V16.B16, V20.B16
+	VFMLA V18.S4, V19.S4, V20.S4
+	WORD $0x6e31de94 // fmul v20.4s, v20.4s, v17.4s
+	WORD $0x4ea0d635 // fsub v21.4s, v17.4s, v0.4s
+	VMOV V21.B16, V22.B16
+	VFMLA V17.S4, V16.S4, V22.S4
+	WORD $0x6e31de73 // fmul v19.4s, v19.4s, v17.4s
+	WORD $0x6e32de73 // fmul v19.4s, v19.4s, v18.4s
+	VMOV V12.B16, V18.B16
+	VFMLS V6.S4, V15.S4, V18.S4
+	WORD $0x4eb0d652 // fsub v18.4s, v18.4s, v16.4s
+	VFMLS V7.S4, V15.S4, V18.S4
+	WORD $0x4eb6d6b5 // fsub v21.4s, v21.4s, v22.4s
+	VFMLA V17.S4, V16.S4, V21.S4
+	VFMLA V17.S4, V18.S4, V21.S4
+	WORD $0x4e35d673 // fadd v19.4s, v19.4s, v21.4s
+	WORD $0x4e33d6d6 // fadd v22.4s, v22.4s, v19.4s
+	WORD $0x6e25ddcf // fmul v15.4s, v14.4s, v5.4s
+	VAND V1.B16, V15.B16, V16.B16
+	VMOV V3.B16, V18.B16
+	VFMLA V8.S4, V16.S4, V18.S4
+	WORD $0x4ea3d653 // fsub v19.4s, v18.4s, v3.4s
+	VFMLS V9.S4, V19.S4, V16.S4
+	VFMLS V10.S4, V19.S4, V16.S4
+	VFMLS V11.S4, V19.S4, V16.S4
+	WORD $0x6e30de13 // fmul v19.4s, v16.4s, v16.4s
+	FMOVQ 176(R4), F21
+	FMOVQ 128(R4), F23
+	VFMLA V19.S4, V23.S4, V21.S4
+	FMOVQ 192(R4), F23
+	VFMLA V19.S4, V21.S4, V23.S4
+	WORD $0x6e37de77 // fmul v23.4s, v19.4s, v23.4s
+	VFMLA V23.S4, V16.S4, V16.S4
+	FMOVQ 208(R4), F21
+	FMOVQ 144(R4), F23
+	VFMLA V19.S4, V23.S4, V21.S4
+	FMOVQ 224(R4), F23
+	VFMLA V19.S4, V21.S4, V23.S4
+	FMOVQ 240(R4), F21
+	VFMLA V19.S4, V23.S4, V21.S4
+	VMOV V0.B16, V23.B16
+	VFMLA V19.S4, V21.S4, V23.S4
+	VSHL $31, V18.S4, V19.S4
+	WORD $0x4ea0aa73 // cmlt v19.4s, v19.4s, #0
+	VMOV V16.B16, V21.B16
+	VBIT V19.B16, V23.B16, V21.B16
+	VBIT V19.B16, V16.B16, V23.B16
+	VSHL $30, V18.S4, V16.S4
+	FMOVQ 160(R4), F19
+	VADD V19.S4, V18.S4, V18.S4
+	VSHL $30, V18.S4, V18.S4
+	VAND V2.B16, V18.B16, V18.B16
+	VEOR V18.B16, V23.B16, V23.B16
+	VEOR V15.B16, V16.B16, V16.B16
+	VAND V2.B16, V16.B16, V16.B16
+	VEOR V16.B16, V21.B16, V21.B16
+	VAND V1.B16, V14.B16, V15.B16
+	VMOV V3.B16, V16.B16
+	VFMLA V8.S4, V15.S4, V16.S4
+	WORD $0x4ea3d612 // fsub v18.4s, v16.4s, v3.4s
+	VFMLS V9.S4, V18.S4, V15.S4
+	VFMLS V10.S4, V18.S4, V15.S4
+	VFMLS V11.S4, V18.S4, V15.S4
+	WORD $0x6e2fddf2 // fmul v18.4s, v15.4s, v15.4s
+	FMOVQ 176(R4), F19
+	FMOVQ 128(R4), F23
+	VFMLA V18.S4, V23.S4, V19.S4
+	FMOVQ 192(R4), F23
+	VFMLA V18.S4, V19.S4, V23.S4
+	WORD $0x6e37de57 // fmul v23.4s, v18.4s, v23.4s
+	VFMLA V23.S4, V15.S4, V15.S4
+	FMOVQ 208(R4), F19
+	FMOVQ 144(R4), F23
+	VFMLA V18.S4, V23.S4, V19.S4
+	FMOVQ 224(R4), F23
+	VFMLA V18.S4, V19.S4, V23.S4
+	FMOVQ 240(R4), F19
+	VFMLA V18.S4, V23.S4, V19.S4
+	VMOV V0.B16, V23.B16
+	VFMLA V18.S4, V19.S4, V23.S4
+	VSHL $31, V16.S4, V18.S4
+	WORD $0x4ea0aa52 // cmlt v18.4s, v18.4s, #0
+	VMOV V15.B16, V19.B16
+	VBIT V18.B16, V23.B16, V19.B16
+	VBIT V18.B16, V15.B16, V23.B16
+	VSHL $30, V16.S4, V15.S4
+	FMOVQ 160(R4), F18
+	VADD V18.S4, V16.S4, V16.S4
+	VSHL $30, V16.S4, V16.S4
+	VAND V2.B16, V16.B16, V16.B16
+	VEOR V16.B16, V23.B16, V23.B16
+	VEOR V14.B16, V15.B16, V15.B16
+	VAND V2.B16, V15.B16, V15.B16
+	VEOR V15.B16, V19.B16, V19.B16
+	WORD $0x6e37de2f // fmul v15.4s, v17.4s, v23.4s
+	VFMLA V23.S4, V20.S4, V15.S4
+	WORD $0x6e33de31 // fmul v17.4s, v17.4s, v19.4s
+	VFMLA V19.S4, V20.S4, V17.S4
+	WORD $0x6eb7e4b0 // fcmgt v16.4s, v5.4s, v23.4s
+	WORD $0x4ea0d5ef // fsub v15.4s, v15.4s, v0.4s
+	WORD $0x4e35d6b2 // fadd v18.4s, v21.4s, v21.4s
+	WORD $0x6e37ded6 // fmul v22.4s, v22.4s, v23.4s
+	VFMLS V21.S4, V18.S4, V22.S4
+	VBIT V16.B16, V15.B16, V22.B16
+	VAND V1.B16, V12.B16, V15.B16
+	VAND V1.B16, V14.B16, V16.B16
+	WORD $0x6eb0e5f2 // fcmgt v18.4s, v15.4s, v16.4s
+	VBSL V16.B16, V15.B16, V18.B16
+	FMOVQ 2624(R4), F15
+	WORD $0x6eb2e5f2 // fcmgt v18.4s, v15.4s, v18.4s
+	WORD $0x6e31de2f // fmul v15.4s, v17.4s, v17.4s
+	WORD $0x6ea0f9f0 // fneg v16.4s, v15.4s
+	VFMLA V17.S4, V17.S4, V16.S4
+	VFMLA V22.S4, V22.S4, V15.S4
+	WORD $0x4e30d5ef // fadd v15.4s, v15.4s, v16.4s
+	VBIT V18.B16, V0.B16, V15.B16
+	WORD $0x6e31ddd0 // fmul v16.4s, v14.4s, v17.4s
+	WORD $0x6ea0fa13 // fneg v19.4s, v16.4s
+	VFMLA V17.S4, V14.S4, V19.S4
+	VFMLA V22.S4, V12.S4, V16.S4
+	WORD $0x4e33d610 // fadd v16.4s, v16.4s, v19.4s
+	WORD $0x6e2ffe10 // fdiv v16.4s, v16.4s, v15.4s
+	WORD $0x6e31dd93 // fmul v19.4s, v12.4s, v17.4s
+	VMOV V19.B16, V20.B16
+	VFMLS V17.S4, V12.S4, V20.S4
+	WORD $0x6ea0fa73 // fneg v19.4s, v19.4s
+	VFMLA V22.S4, V14.S4, V19.S4
+	WORD $0x4e34d673 // fadd v19.4s, v19.4s, v20.4s
+	WORD $0x6e2ffe73 // fdiv v19.4s, v19.4s, v15.4s
+	WORD $0x6e2eddcf // fmul v15.4s, v14.4s, v14.4s
+	WORD $0x6ea0f9ef // fneg v15.4s, v15.4s
+	VFMLA V12.S4, V12.S4, V15.S4
+	VMOV V0.B16, V17.B16
+	FMOVQ 240(R4), F20
+	VFMLA V20.S4, V12.S4, V17.S4
+	FMOVQ 2736(R4), F20
+	VFMLA V20.S4, V15.S4, V17.S4
+	WORD $0x4e2cd58f // fadd v15.4s, v12.4s, v12.4s
+	WORD $0x6e2eddef // fmul v15.4s, v15.4s, v14.4s
+	FMOVQ 240(R4), F20
+	WORD $0x6e34ddd5 // fmul v21.4s, v14.4s, v20.4s
+	FMOVQ 2736(R4), F20
+	VFMLA V20.S4, V15.S4, V21.S4
+	VBIT V18.B16, V17.B16, V16.B16
+	VBIT V18.B16, V21.B16, V19.B16
+	WORD $0x6e24de6f // fmul v15.4s, v19.4s, v4.4s
+	VMOV V15.B16, V17.B16
+	VFMLS V4.S4, V19.S4, V17.S4
+	WORD $0x6ea0f9ef // fneg v15.4s, v15.4s
+	VFMLA V0.S4, V16.S4, V15.S4
+	WORD $0x4e31d5ef // fadd v15.4s, v15.4s, v17.4s
+	WORD $0x6e24de11 // fmul v17.4s, v16.4s, v4.4s
+	WORD $0x6ea0fa32 // fneg v18.4s, v17.4s
+	VFMLA V4.S4, V16.S4, V18.S4
+	VFMLA V0.S4, V19.S4, V17.S4
+	WORD $0x4e32d631 // fadd v17.4s, v17.4s, v18.4s
+	WORD $0x4eafd410 // fsub v16.4s, v0.4s, v15.4s
+	VEOR V2.B16, V17.B16, V18.B16
+	VAND V1.B16, V12.B16, V19.B16
+	VAND V1.B16, V14.B16, V20.B16
+	WORD $0x6eb4e675 // fcmgt v21.4s, v19.4s, v20.4s
+	VBSL V20.B16, V19.B16, V21.B16
+	WORD $0x6e35e415 // fcmge v21.4s, v0.4s, v21.4s
+	FMOVQ 2768(R4), F19
+	FMOVQ 2784(R4), F20
+	VFMLA V12.S4, V20.S4, V19.S4
+	FMOVQ 2784(R4), F20
+	WORD $0x6e2ede96 // fmul v22.4s, v20.4s, v14.4s
+	FMOVQ 2800(R4), F20
+	VFMLA V12.S4, V19.S4, V20.S4
+	VFMLS V14.S4, V22.S4, V20.S4
+	WORD $0x6e2ede73 // fmul v19.4s, v19.4s, v14.4s
+	VFMLA V12.S4, V22.S4, V19.S4
+	FMOVQ 2816(R4), F22
+	VFMLA V12.S4, V20.S4, V22.S4
+	VFMLS V14.S4, V19.S4, V22.S4
+	WORD $0x6e2ede94 // fmul v20.4s, v20.4s, v14.4s
+	VFMLA V12.S4, V19.S4, V20.S4
+	FMOVQ 2832(R4), F19
+	VFMLA V12.S4, V22.S4, V19.S4
+	VFMLS V14.S4, V20.S4, V19.S4
+	WORD $0x6e2eded6 // fmul v22.4s, v22.4s, v14.4s
+	VFMLA V12.S4, V20.S4, V22.S4
+	FMOVQ 2848(R4), F20
+	VFMLA V12.S4, V19.S4, V20.S4
+	VFMLS V14.S4, V22.S4, V20.S4
+	WORD $0x6e2ede73 // fmul v19.4s, v19.4s, v14.4s
+	VFMLA V12.S4, V22.S4, V19.S4
+	FMOVQ 2864(R4), F22
+	VFMLA V12.S4, V20.S4, V22.S4
+	VFMLS V14.S4, V19.S4, V22.S4
+	WORD $0x6e2ede94 // fmul v20.4s, v20.4s, v14.4s
+	VFMLA V12.S4, V19.S4, V20.S4
+	FMOVQ 2880(R4), F19
+	VFMLA V12.S4, V22.S4, V19.S4
+	VFMLS V14.S4, V20.S4, V19.S4
+	WORD $0x6e2eded6 // fmul v22.4s, v22.4s, v14.4s
+	VFMLA V12.S4, V20.S4, V22.S4
+	FMOVQ 2896(R4), F20
+	VFMLA V12.S4, V19.S4, V20.S4
+	VFMLS V14.S4, V22.S4, V20.S4
+	WORD $0x6e2ede73 // fmul v19.4s, v19.4s, v14.4s
+	VFMLA V12.S4, V22.S4, V19.S4
+	FMOVQ 2912(R4), F22
+	VFMLA V12.S4, V20.S4, V22.S4
+	VFMLS V14.S4, V19.S4, V22.S4
+	WORD $0x6e2ede94 // fmul v20.4s, v20.4s, v14.4s
+	VFMLA V12.S4, V19.S4, V20.S4
+	FMOVQ 2928(R4), F19
+	VFMLA V12.S4, V22.S4, V19.S4
+	VFMLS V14.S4, V20.S4, V19.S4
+	WORD $0x6e2eded6 // fmul v22.4s, v22.4s, v14.4s
+	VFMLA V12.S4, V20.S4, V22.S4
+	FMOVQ 2944(R4), F20
+	VFMLA V12.S4, V19.S4, V20.S4
+	VFMLS V14.S4, V22.S4, V20.S4
+	WORD $0x6e2ede73 // fmul v19.4s, v19.4s, v14.4s
+	VFMLA V12.S4, V22.S4, V19.S4
+	WORD $0x6e31de76 // fmul v22.4s, v19.4s, v17.4s
+	VMOV V22.B16, V23.B16
+	VFMLS V17.S4, V19.S4, V23.S4
+	WORD $0x6ea0fad6 // fneg v22.4s, v22.4s
+	VFMLA V15.S4, V20.S4, V22.S4
+	WORD $0x4e37d6d6 // fadd v22.4s, v22.4s, v23.4s
+	WORD $0x6e31de97 // fmul v23.4s, v20.4s, v17.4s
+	WORD $0x6ea0faf8 // fneg v24.4s, v23.4s
+	VFMLA V17.S4, V20.S4, V24.S4
+	VFMLA V15.S4, V19.S4, V23.S4
+	WORD $0x4e38d6f7 // fadd v23.4s, v23.4s, v24.4s
+	WORD $0x6e2eddd3 // fmul v19.4s, v14.4s, v14.4s
+	WORD $0x6ea0fa74 // fneg v20.4s, v19.4s
+	VFMLA V14.S4, V14.S4, V20.S4
+	VFMLA V12.S4, V12.S4, V19.S4
+	WORD $0x4e34d673 // fadd v19.4s, v19.4s, v20.4s
+	VBIT V21.B16, V0.B16, V19.B16
+	WORD $0x6e2ede54 // fmul v20.4s, v18.4s, v14.4s
+	WORD $0x6ea0fa98 // fneg v24.4s, v20.4s
+	VFMLA V14.S4, V18.S4, V24.S4
+	VFMLA V12.S4, V16.S4, V20.S4
+	WORD $0x4e38d694 // fadd v20.4s, v20.4s, v24.4s
+	WORD $0x6e33fe94 // fdiv v20.4s, v20.4s, v19.4s
+	WORD $0x6e2ede18 // fmul v24.4s, v16.4s, v14.4s
+	VMOV V24.B16, V25.B16
+	VFMLS V14.S4, V16.S4, V25.S4
+	WORD $0x6ea0fb18 // fneg v24.4s, v24.4s
+	VFMLA V12.S4, V18.S4, V24.S4
+	WORD $0x4e39d718 // fadd v24.4s, v24.4s, v25.4s
+	WORD $0x6e33ff18 // fdiv v24.4s, v24.4s, v19.4s
+	VBIT V21.B16, V22.B16, V20.B16
+	VBIT V21.B16, V23.B16, V24.B16
+	ADD R6, R1, R13
+	FMOVQ (R13), F12
+	WORD $0x6e2cdf0e // fmul v14.4s, v24.4s, v12.4s
+	VMOV V14.B16, V16.B16
+	VFMLS V12.S4, V24.S4, V16.S4
+	ADD R5<<1, R1, R13
+	FMOVQ (R13), F18
+	WORD $0x6ea0f9ce // fneg v14.4s, v14.4s
+	VFMLA V18.S4, V20.S4, V14.S4
+	WORD $0x4e30d5ce // fadd v14.4s, v14.4s, v16.4s
+	WORD $0x6e2cde90 // fmul v16.4s, v20.4s, v12.4s
+	WORD $0x6ea0fa13 // fneg v19.4s, v16.4s
+	VFMLA V12.S4, V20.S4, V19.S4
+	VFMLA V18.S4, V24.S4, V16.S4
+	WORD $0x4e33d610 // fadd v16.4s, v16.4s, v19.4s
+	VEOR V2.B16, V16.B16, V12.B16
+	VEOR V2.B16, V17.B16, V18.B16
+	WORD $0x6eb0a9b3 // umaxv s19, v13.4s
+	FMOVS F19, R13
+	CBNZ R13, hard
+	VMOV V0.B16, V13.B16
+	FMOVQ F13, (R0)
+	VMOV V4.B16, V13.B16
+	ADD R5, R0, R13
+	FMOVQ F13, (R13)
+	VMOV V4.B16, V13.B16
+	ADD R5<<1, R0, R13
+	FMOVQ F13, (R13)
+	VMOV V4.B16, V13.B16
+	ADD R6, R0, R13
+	FMOVQ F13, (R13)
+	VMOV V4.B16, V13.B16
+	ADD R5<<2, R0, R13
+	FMOVQ F13, (R13)
+	VMOV V0.B16, V13.B16
+	ADD R7, R0, R13
+	FMOVQ F13, (R13)
+	VMOV V4.B16, V13.B16
+	ADD R6<<1, R0, R13
+	FMOVQ F13, (R13)
+	VMOV V4.B16, V13.B16
+	ADD R8, R0, R13
+	FMOVQ F13, (R13)
+	ADD R5<<3, R0, R13
+	FMOVQ F14, (R13)
+	ADD R9, R0, R13
+	FMOVQ F12, (R13)
+	ADD R7<<1, R0, R13
+	FMOVQ F15, (R13)
+	ADD R10, R0, R13
+	FMOVQ F18, (R13)
+	ADD R6<<2, R0, R13
+	FMOVQ F16, (R13)
+	ADD R11, R0, R13
+	FMOVQ F14, (R13)
+	ADD R8<<1, R0, R13
+	FMOVQ F17, (R13)
+	ADD R12, R0, R13
+	FMOVQ F15, (R13)
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R2
+	CMP $4, R2
+	BGE loop
+
+next:
+	CBZ R2, done
+	MOVD R1, R13
+	TBZ $1, R2, loadOne
+	FMOVD.P 8(R13), F12
+	TBZ $0, R2, loaded
+	VLD1 (R13), V12.S[2]
+	B loaded
+
+loadOne:
+	FMOVS (R13), F12
+
+loaded:
+	VAND V1.B16, V12.B16, V13.B16
+	FMOVQ 2608(R4), F14
+	WORD $0x6e2de5cd // fcmge v13.4s, v14.4s, v13.4s
+	WORD $0x6e2059ad // mvn v13.16b, v13.16b
+	ADD R5, R1, R13
+	TBZ $1, R2, loadOne2
+	FMOVD.P 8(R13), F14
+	TBZ $0, R2, loaded2
+	VLD1 (R13), V14.S[2]
+	B loaded2
+
+loadOne2:
+	FMOVS (R13), F14
+
+loaded2:
+	VAND V1.B16, V14.B16, V15.B16
+	FMOVQ 32(R4), F16
+	WORD $0x6e2fe60f // fcmge v15.4s, v16.4s, v15.4s
+	WORD $0x6e2059ef // mvn v15.16b, v15.16b
+	VORR V15.B16, V13.B16, V13.B16
+	VMOV V3.B16, V15.B16
+	FMOVQ 1296(R4), F16
+	VFMLA V16.S4, V12.S4, V15.S4
+	WORD $0x4ea3d5ef // fsub v15.4s, v15.4s, v3.4s
+	VMOV V12.B16, V16.B16
+	VFMLS V6.S4, V15.S4, V16.S4
+	VFMLS V7.S4, V15.S4, V16.S4
+	FMOVQ 1360(R4), F17
+	FMOVQ 1344(R4), F18
+	VFMLA V16.S4, V18.S4, V17.S4
+	FMOVQ 1376(R4), F18
+	VFMLA V16.S4, V17.S4, V18.S4
+	FMOVQ 1392(R4), F17
+	VFMLA V16.S4, V18.S4, V17.S4
+	FMOVQ 1408(R4), F18
+	VFMLA V16.S4, V17.S4, V18.S4
+	VMOV V3.B16, V17.B16
+	VFMLA V5.S4, V15.S4, V17.S4
+	WORD $0x4ea3d633 // fsub v19.4s, v17.4s, v3.4s
+	WORD $0x4eb3d5f3 // fsub v19.4s, v15.4s, v19.4s
+	WORD $0x4e23d673 // fadd v19.4s, v19.4s, v3.4s
+	VSHL $23, V17.S4, V17.S4
+	VADD V0.S4, V17.S4, V17.S4
+	WORD $0x6e31dc11 // fmul v17.4s, v0.4s, v17.4s
+	VSHL $23, V19.S4, V19.S4
+	VADD V0.S4, V19.S4, V19.S4
+	WORD $0x6e33de31 // fmul v17.4s, v17.4s, v19.4s
+	WORD $0x6e30de13 // fmul v19.4s, v16.4s, v16.4s
+	VMOV V16.B16, V20.B16
+	VFMLA V18.S4, V19.S4, V20.S4
+	WORD $0x6e31de94 // fmul v20.4s, v20.4s, v17.4s
+	WORD $0x4ea0d635 // fsub v21.4s, v17.4s, v0.4s
+	VMOV V21.B16, V22.B16
+	VFMLA V17.S4, V16.S4, V22.S4
+	WORD $0x6e31de73 // fmul v19.4s, v19.4s, v17.4s
+	WORD $0x6e32de73 // fmul v19.4s, v19.4s, v18.4s
+	VMOV V12.B16, V18.B16
+	VFMLS V6.S4, V15.S4, V18.S4
+	WORD $0x4eb0d652 // fsub v18.4s, v18.4s, v16.4s
+	VFMLS V7.S4, V15.S4, V18.S4
+	WORD $0x4eb6d6b5 // fsub v21.4s, v21.4s, v22.4s
+	VFMLA V17.S4, V16.S4, V21.S4
+	VFMLA V17.S4, V18.S4, V21.S4
+	WORD $0x4e35d673 // fadd v19.4s, v19.4s, v21.4s
+	WORD $0x4e33d6d6 // fadd v22.4s, v22.4s, v19.4s
+	WORD $0x6e25ddcf // fmul v15.4s, v14.4s, v5.4s
+	VAND V1.B16, V15.B16, V16.B16
+	VMOV V3.B16, V18.B16
+	VFMLA V8.S4, V16.S4, V18.S4
+	WORD $0x4ea3d653 // fsub v19.4s, v18.4s, v3.4s
+	VFMLS V9.S4, V19.S4, V16.S4
+	VFMLS V10.S4, V19.S4, V16.S4
+	VFMLS V11.S4, V19.S4, V16.S4
+	WORD $0x6e30de13 // fmul v19.4s, v16.4s, v16.4s
+	FMOVQ 176(R4), F21
+	FMOVQ 128(R4), F23
+	VFMLA V19.S4, V23.S4, V21.S4
+	FMOVQ 192(R4), F23
+	VFMLA V19.S4, V21.S4, V23.S4
+	WORD $0x6e37de77 // fmul v23.4s, v19.4s, v23.4s
+	VFMLA V23.S4, V16.S4, V16.S4
+	FMOVQ 208(R4), F21
+	FMOVQ 144(R4), F23
+	VFMLA V19.S4, V23.S4, V21.S4
+	FMOVQ 224(R4), F23
+	VFMLA V19.S4, V21.S4, V23.S4
+	FMOVQ 240(R4), F21
+	VFMLA V19.S4, V23.S4, V21.S4
+	VMOV V0.B16, V23.B16
+	VFMLA V19.S4, V21.S4, V23.S4
+	VSHL $31, V18.S4, V19.S4
+	WORD $0x4ea0aa73 // cmlt v19.4s, v19.4s, #0
+	VMOV V16.B16, V21.B16
+	VBIT V19.B16, V23.B16, V21.B16
+	VBIT V19.B16, V16.B16, V23.B16
+	VSHL $30, V18.S4, V16.S4
+	FMOVQ 160(R4), F19
+	VADD V19.S4, V18.S4, V18.S4
+	VSHL $30, V18.S4, V18.S4
+	VAND V2.B16, V18.B16, V18.B16
+	VEOR V18.B16, V23.B16, V23.B16
+	VEOR V15.B16, V16.B16, V16.B16
+	VAND V2.B16, V16.B16, V16.B16
+	VEOR V16.B16, V21.B16, V21.B16
+	VAND V1.B16, V14.B16, V15.B16
+	VMOV V3.B16, V16.B16
+	VFMLA V8.S4, V15.S4, V16.S4
+	WORD $0x4ea3d612 // fsub v18.4s, v16.4s, v3.4s
+	VFMLS V9.S4, V18.S4, V15.S4
+	VFMLS V10.S4, V18.S4, V15.S4
+	VFMLS V11.S4, V18.S4, V15.S4
+	WORD $0x6e2fddf2 // fmul v18.4s, v15.4s, v15.4s
+	FMOVQ 176(R4), F19
+	FMOVQ 128(R4), F23
+	VFMLA V18.S4, V23.S4, V19.S4
+	FMOVQ 192(R4), F23
+	VFMLA V18.S4, V19.S4, V23.S4
+	WORD $0x6e37de57 // fmul v23.4s, v18.4s, v23.4s
+	VFMLA V23.S4, V15.S4, V15.S4
+	FMOVQ 208(R4), F19
+	FMOVQ 144(R4), F23
+	VFMLA V18.S4, V23.S4, V19.S4
+	FMOVQ 224(R4), F23
+	VFMLA V18.S4, V19.S4, V23.S4
+	FMOVQ 240(R4), F19
+	VFMLA V18.S4, V23.S4, V19.S4
+	VMOV V0.B16, V23.B16
+	VFMLA V18.S4, V19.S4, V23.S4
+	VSHL $31, V16.S4, V18.S4
+	WORD $0x4ea0aa52 // cmlt v18.4s, v18.4s, #0
+	VMOV V15.B16, V19.B16
+	VBIT V18.B16, V23.B16, V19.B16
+	VBIT V18.B16, V15.B16, V23.B16
+	VSHL $30, V16.S4, V15.S4
+	FMOVQ 160(R4), F18
+	VADD V18.S4, V16.S4, V16.S4
+	VSHL $30, V16.S4, V16.S4
+	VAND V2.B16, V16.B16, V16.B16
+	VEOR V16.B16, V23.B16, V23.B16
+	VEOR V14.B16, V15.B16, V15.B16
+	VAND V2.B16, V15.B16, V15.B16
+	VEOR V15.B16, V19.B16, V19.B16
+	WORD $0x6e37de2f // fmul v15.4s, v17.4s, v23.4s
+	VFMLA V23.S4, V20.S4, V15.S4
+	WORD $0x6e33de31 // fmul v17.4s, v17.4s, v19.4s
+	VFMLA V19.S4, V20.S4, V17.S4
+	WORD $0x6eb7e4b0 // fcmgt v16.4s, v5.4s, v23.4s
+	WORD $0x4ea0d5ef // fsub v15.4s, v15.4s, v0.4s
+	WORD $0x4e35d6b2 // fadd v18.4s, v21.4s, v21.4s
+	WORD $0x6e37ded6 // fmul v22.4s, v22.4s, v23.4s
+	VFMLS V21.S4, V18.S4, V22.S4
+	VBIT V16.B16, V15.B16, V22.B16
+	VAND V1.B16, V12.B16, V15.B16
+	VAND V1.B16, V14.B16, V16.B16
+	WORD $0x6eb0e5f2 // fcmgt v18.4s, v15.4s, v16.4s
+	VBSL V16.B16, V15.B16, V18.B16
+	FMOVQ 2624(R4), F15
+	WORD $0x6eb2e5f2 // fcmgt v18.4s, v15.4s, v18.4s
+	WORD $0x6e31de2f // fmul v15.4s, v17.4s, v17.4s
+	WORD $0x6ea0f9f0 // fneg v16.4s, v15.4s
+	VFMLA V17.S4, V17.S4, V16.S4
+	VFMLA V22.S4, V22.S4, V15.S4
+	WORD $0x4e30d5ef // fadd v15.4s, v15.4s, v16.4s
+	VBIT V18.B16, V0.B16, V15.B16
+	WORD $0x6e31ddd0 // fmul v16.4s, v14.4s, v17.4s
+	WORD $0x6ea0fa13 // fneg v19.4s, v16.4s
+	VFMLA V17.S4, V14.S4, V19.S4
+	VFMLA V22.S4, V12.S4, V16.S4
+	WORD $0x4e33d610 // fadd v16.4s, v16.4s, v19.4s
+	WORD $0x6e2ffe10 // fdiv v16.4s, v16.4s, v15.4s
+	WORD $0x6e31dd93 // fmul v19.4s, v12.4s, v17.4s
+	VMOV V19.B16, V20.B16
+	VFMLS V17.S4, V12.S4, V20.S4
+	WORD $0x6ea0fa73 // fneg v19.4s, v19.4s
+	VFMLA V22.S4, V14.S4, V19.S4
+	WORD $0x4e34d673 // fadd v19.4s, v19.4s, v20.4s
+	WORD $0x6e2ffe73 // fdiv v19.4s, v19.4s, v15.4s
+	WORD $0x6e2eddcf // fmul v15.4s, v14.4s, v14.4s
+	WORD $0x6ea0f9ef // fneg v15.4s, v15.4s
+	VFMLA V12.S4, V12.S4, V15.S4
+	VMOV V0.B16, V17.B16
+	FMOVQ 240(R4), F20
+	VFMLA V20.S4, V12.S4, V17.S4
+	FMOVQ 2736(R4), F20
+	VFMLA V20.S4, V15.S4, V17.S4
+	WORD $0x4e2cd58f // fadd v15.4s, v12.4s, v12.4s
+	WORD $0x6e2eddef // fmul v15.4s, v15.4s, v14.4s
+	FMOVQ 240(R4), F20
+	WORD $0x6e34ddd5 // fmul v21.4s, v14.4s, v20.4s
+	FMOVQ 2736(R4), F20
+	VFMLA V20.S4, V15.S4, V21.S4
+	VBIT V18.B16, V17.B16, V16.B16
+	VBIT V18.B16, V21.B16, V19.B16
+	WORD $0x6e24de6f // fmul v15.4s, v19.4s, v4.4s
+	VMOV V15.B16, V17.B16
+	VFMLS V4.S4, V19.S4, V17.S4
+	WORD $0x6ea0f9ef // fneg v15.4s, v15.4s
+	VFMLA V0.S4, V16.S4, V15.S4
+	WORD $0x4e31d5ef // fadd v15.4s, v15.4s, v17.4s
+	WORD $0x6e24de11 // fmul v17.4s, v16.4s, v4.4s
+	WORD $0x6ea0fa32 // fneg v18.4s, v17.4s
+	VFMLA V4.S4, V16.S4, V18.S4
+	VFMLA V0.S4, V19.S4, V17.S4
+	WORD $0x4e32d631 // fadd v17.4s, v17.4s, v18.4s
+	WORD $0x4eafd410 // fsub v16.4s, v0.4s, v15.4s
+	VEOR V2.B16, V17.B16, V18.B16
+	VAND V1.B16, V12.B16, V19.B16
+	VAND V1.B16, V14.B16, V20.B16
+	WORD $0x6eb4e675 // fcmgt v21.4s, v19.4s, v20.4s
+	VBSL V20.B16, V19.B16, V21.B16
+	WORD $0x6e35e415 // fcmge v21.4s, v0.4s, v21.4s
+	FMOVQ 2768(R4), F19
+	FMOVQ 2784(R4), F20
+	VFMLA V12.S4, V20.S4, V19.S4
+	FMOVQ 2784(R4), F20
+	WORD $0x6e2ede96 // fmul v22.4s, v20.4s, v14.4s
+	FMOVQ 2800(R4), F20
+	VFMLA V12.S4, V19.S4, V20.S4
+	VFMLS V14.S4, V22.S4, V20.S4
+	WORD $0x6e2ede73 // fmul v19.4s, v19.4s, v14.4s
+	VFMLA V12.S4, V22.S4, V19.S4
+	FMOVQ 2816(R4), F22
+	VFMLA V12.S4, V20.S4, V22.S4
+	VFMLS V14.S4, V19.S4, V22.S4
+	WORD $0x6e2ede94 // fmul v20.4s, v20.4s, v14.4s
+	VFMLA V12.S4, V19.S4, V20.S4
+	FMOVQ 2832(R4), F19
+	VFMLA V12.S4, V22.S4, V19.S4
+	VFMLS V14.S4, V20.S4, V19.S4
+	WORD $0x6e2eded6 // fmul v22.4s, v22.4s, v14.4s
+	VFMLA V12.S4, V20.S4, V22.S4
+	FMOVQ 2848(R4), F20
+	VFMLA V12.S4, V19.S4, V20.S4
+	VFMLS V14.S4, V22.S4, V20.S4
+	WORD $0x6e2ede73 // fmul v19.4s, v19.4s, v14.4s
+	VFMLA V12.S4, V22.S4, V19.S4
+	FMOVQ 2864(R4), F22
+	VFMLA V12.S4, V20.S4, V22.S4
+	VFMLS V14.S4, V19.S4, V22.S4
+	WORD $0x6e2ede94 // fmul v20.4s, v20.4s, v14.4s
+	VFMLA V12.S4, V19.S4, V20.S4
+	FMOVQ 2880(R4), F19
+	VFMLA V12.S4, V22.S4, V19.S4
+	VFMLS V14.S4, V20.S4, V19.S4
+	WORD $0x6e2eded6 // fmul v22.4s, v22.4s, v14.4s
+	VFMLA V12.S4, V20.S4, V22.S4
+	FMOVQ 2896(R4), F20
+	VFMLA V12.S4, V19.S4, V20.S4
+	VFMLS V14.S4, V22.S4, V20.S4
+	WORD $0x6e2ede73 // fmul v19.4s, v19.4s, v14.4s
+	VFMLA V12.S4, V22.S4, V19.S4
+	FMOVQ 2912(R4), F22
+	VFMLA V12.S4, V20.S4, V22.S4
+	VFMLS V14.S4, V19.S4, V22.S4
+	WORD $0x6e2ede94 // fmul v20.4s, v20.4s, v14.4s
+	VFMLA V12.S4, V19.S4, V20.S4
+	FMOVQ 2928(R4), F19
+	VFMLA V12.S4, V22.S4, V19.S4
+	VFMLS V14.S4, V20.S4, V19.S4
+	WORD $0x6e2eded6 // fmul v22.4s, v22.4s, v14.4s
+	VFMLA V12.S4, V20.S4, V22.S4
+	FMOVQ 2944(R4), F20
+	VFMLA V12.S4, V19.S4, V20.S4
+	VFMLS V14.S4, V22.S4, V20.S4
+	WORD $0x6e2ede73 // fmul v19.4s, v19.4s, v14.4s
+	VFMLA V12.S4, V22.S4, V19.S4
+	WORD $0x6e31de76 // fmul v22.4s, v19.4s, v17.4s
+	VMOV V22.B16, V23.B16
+	VFMLS V17.S4, V19.S4, V23.S4
+	WORD $0x6ea0fad6 // fneg v22.4s, v22.4s
+	VFMLA V15.S4, V20.S4, V22.S4
+	WORD $0x4e37d6d6 // fadd v22.4s, v22.4s, v23.4s
+	WORD $0x6e31de97 // fmul v23.4s, v20.4s, v17.4s
+	WORD $0x6ea0faf8 // fneg v24.4s, v23.4s
+	VFMLA V17.S4, V20.S4, V24.S4
+	VFMLA V15.S4, V19.S4, V23.S4
+	WORD $0x4e38d6f7 // fadd v23.4s, v23.4s, v24.4s
+	WORD $0x6e2eddd3 // fmul v19.4s, v14.4s, v14.4s
+	WORD $0x6ea0fa74 // fneg v20.4s, v19.4s
+	VFMLA V14.S4, V14.S4, V20.S4
+	VFMLA V12.S4, V12.S4, V19.S4
+	WORD $0x4e34d673 // fadd v19.4s, v19.4s, v20.4s
+	VBIT V21.B16, V0.B16, V19.B16
+	WORD $0x6e2ede54 // fmul v20.4s, v18.4s, v14.4s
+	WORD $0x6ea0fa98 // fneg v24.4s, v20.4s
+	VFMLA V14.S4, V18.S4, V24.S4
+	VFMLA V12.S4, V16.S4, V20.S4
+	WORD $0x4e38d694 // fadd v20.4s, v20.4s, v24.4s
+	WORD $0x6e33fe94 // fdiv v20.4s, v20.4s, v19.4s
+	WORD $0x6e2ede18 // fmul v24.4s, v16.4s, v14.4s
+	VMOV V24.B16, V25.B16
+	VFMLS V14.S4, V16.S4, V25.S4
+	WORD $0x6ea0fb18 // fneg v24.4s, v24.4s
+	VFMLA V12.S4, V18.S4, V24.S4
+	WORD $0x4e39d718 // fadd v24.4s, v24.4s, v25.4s
+	WORD $0x6e33ff18 // fdiv v24.4s, v24.4s, v19.4s
+	VBIT V21.B16, V22.B16, V20.B16
+	VBIT V21.B16, V23.B16, V24.B16
+	ADD R6, R1, R13
+	TBZ $1, R2, loadOne3
+	FMOVD.P 8(R13), F12
+	TBZ $0, R2, loaded3
+	VLD1 (R13), V12.S[2]
+	B loaded3
+
+loadOne3:
+	FMOVS (R13), F12
+
+loaded3:
+	WORD $0x6e2cdf0e // fmul v14.4s, v24.4s, v12.4s
+	VMOV V14.B16, V16.B16
+	VFMLS V12.S4, V24.S4, V16.S4
+	ADD R5<<1, R1, R13
+	TBZ $1, R2, loadOne4
+	FMOVD.P 8(R13), F18
+	TBZ $0, R2, loaded4
+	VLD1 (R13), V18.S[2]
+	B loaded4
+
+loadOne4:
+	FMOVS (R13), F18
+
+loaded4:
+	WORD $0x6ea0f9ce // fneg v14.4s, v14.4s
+	VFMLA V18.S4, V20.S4, V14.S4
+	WORD $0x4e30d5ce // fadd v14.4s, v14.4s, v16.4s
+	WORD $0x6e2cde90 // fmul v16.4s, v20.4s, v12.4s
+	WORD $0x6ea0fa13 // fneg v19.4s, v16.4s
+	VFMLA V12.S4, V20.S4, V19.S4
+	VFMLA V18.S4, V24.S4, V16.S4
+	WORD $0x4e33d610 // fadd v16.4s, v16.4s, v19.4s
+	VEOR V2.B16, V16.B16, V12.B16
+	VEOR V2.B16, V17.B16, V18.B16
+	WORD $0x6eb0a9b3 // umaxv s19, v13.4s
+	FMOVS F19, R13
+	CBNZ R13, hard2
+	VMOV V0.B16, V13.B16
+	MOVD R0, R13
+	TBZ $1, R2, storeOne
+	FMOVD.P F13, 8(R13)
+	TBZ $0, R2, stored
+	VST1 V13.S[2], (R13)
+	B stored
+
+storeOne:
+	FMOVS F13, (R13)
+
+stored:
+	VMOV V4.B16, V13.B16
+	ADD R5, R0, R13
+	TBZ $1, R2, storeOne2
+	FMOVD.P F13, 8(R13)
+	TBZ $0, R2, stored2
+	VST1 V13.S[2], (R13)
+	B stored2
+
+storeOne2:
+	FMOVS F13, (R13)
+
+stored2:
+	VMOV V4.B16, V13.B16
+	ADD R5<<1, R0, R13
+	TBZ $1, R2, storeOne3
+	FMOVD.P F13, 8(R13)
+	TBZ $0, R2, stored3
+	VST1 V13.S[2], (R13)
+	B stored3
+
+storeOne3:
+	FMOVS F13, (R13)
+
+stored3:
+	VMOV V4.B16, V13.B16
+	ADD R6, R0, R13
+	TBZ $1, R2, storeOne4
+	FMOVD.P F13, 8(R13)
+	TBZ $0, R2, stored4
+	VST1 V13.S[2], (R13)
+	B stored4
+
+storeOne4:
+	FMOVS F13, (R13)
+
+stored4:
+	VMOV V4.B16, V13.B16
+	ADD R5<<2, R0, R13
+	TBZ $1, R2, storeOne5
+	FMOVD.P F13, 8(R13)
+	TBZ $0, R2, stored5
+	VST1 V13.S[2], (R13)
+	B stored5
+
+storeOne5:
+	FMOVS F13, (R13)
+
+stored5:
+	VMOV V0.B16, V13.B16
+	ADD R7, R0, R13
+	TBZ $1, R2, storeOne6
+	FMOVD.P F13, 8(R13)
+	TBZ $0, R2, stored6
+	VST1 V13.S[2], (R13)
+	B stored6
+
+storeOne6:
+	FMOVS F13, (R13)
+
+stored6:
+	VMOV V4.B16, V13.B16
+	ADD R6<<1, R0, R13
+	TBZ $1, R2, storeOne7
+	FMOVD.P F13, 8(R13)
+	TBZ $0, R2, stored7
+	VST1 V13.S[2], (R13)
+	B stored7
+
+storeOne7:
+	FMOVS F13, (R13)
+
+stored7:
+	VMOV V4.B16, V13.B16
+	ADD R8, R0, R13
+	TBZ $1, R2, storeOne8
+	FMOVD.P F13, 8(R13)
+	TBZ $0, R2, stored8
+	VST1 V13.S[2], (R13)
+	B stored8
+
+storeOne8:
+	FMOVS F13, (R13)
+
+stored8:
+	ADD R5<<3, R0, R13
+	TBZ $1, R2, storeOne9
+	FMOVD.P F14, 8(R13)
+	TBZ $0, R2, stored9
+	VST1 V14.S[2], (R13)
+	B stored9
+
+storeOne9:
+	FMOVS F14, (R13)
+
+stored9:
+	ADD R9, R0, R13
+	TBZ $1, R2, storeOne10
+	FMOVD.P F12, 8(R13)
+	TBZ $0, R2, stored10
+	VST1 V12.S[2], (R13)
+	B stored10
+
+storeOne10:
+	FMOVS F12, (R13)
+
+stored10:
+	ADD R7<<1, R0, R13
+	TBZ $1, R2, storeOne11
+	FMOVD.P F15, 8(R13)
+	TBZ $0, R2, stored11
+	VST1 V15.S[2], (R13)
+	B stored11
+
+storeOne11:
+	FMOVS F15, (R13)
+
+stored11:
+	ADD R10, R0, R13
+	TBZ $1, R2, storeOne12
+	FMOVD.P F18, 8(R13)
+	TBZ $0, R2, stored12
+	VST1 V18.S[2], (R13)
+	B stored12
+
+storeOne12:
+	FMOVS F18, (R13)
+
+stored12:
+	ADD R6<<2, R0, R13
+	TBZ $1, R2, storeOne13
+	FMOVD.P F16, 8(R13)
+	TBZ $0, R2, stored13
+	VST1 V16.S[2], (R13)
+	B stored13
+
+storeOne13:
+	FMOVS F16, (R13)
+
+stored13:
+	ADD R11, R0, R13
+	TBZ $1, R2, storeOne14
+	FMOVD.P F14, 8(R13)
+	TBZ $0, R2, stored14
+	VST1 V14.S[2], (R13)
+	B stored14
+
+storeOne14:
+	FMOVS F14, (R13)
+
+stored14:
+	ADD R8<<1, R0, R13
+	TBZ $1, R2, storeOne15
+	FMOVD.P F17, 8(R13)
+	TBZ $0, R2, stored15
+	VST1 V17.S[2], (R13)
+	B stored15
+
+storeOne15:
+	FMOVS F17, (R13)
+
+stored15:
+	ADD R12, R0, R13
+	TBZ $1, R2, storeOne16
+	FMOVD.P F15, 8(R13)
+	TBZ $0, R2, stored16
+	VST1 V15.S[2], (R13)
+	B stored16
+
+storeOne16:
+	FMOVS F15, (R13)
+
+stored16:
+
+done:
+	MOVD n+24(FP), R3
+	MOVD R3, at+40(FP)
+	MOVD R3, next+48(FP)
+	MOVD ZR, hard+56(FP)
+	RET
+
+hard:
+	VMOV V0.B16, V19.B16
+	FMOVQ (R0), F20
+	VBIF V13.B16, V19.B16, V20.B16
+	FMOVQ F20, (R0)
+	VMOV V4.B16, V19.B16
+	ADD R5, R0, R13
+	FMOVQ (R13), F20
+	VBIF V13.B16, V19.B16, V20.B16
+	ADD R5, R0, R13
+	FMOVQ F20, (R13)
+	VMOV V4.B16, V19.B16
+	ADD R5<<1, R0, R13
+	FMOVQ (R13), F20
+	VBIF V13.B16, V19.B16, V20.B16
+	ADD R5<<1, R0, R13
+	FMOVQ F20, (R13)
+	VMOV V4.B16, V19.B16
+	ADD R6, R0, R13
+	FMOVQ (R13), F20
+	VBIF V13.B16, V19.B16, V20.B16
+	ADD R6, R0, R13
+	FMOVQ F20, (R13)
+	VMOV V4.B16, V19.B16
+	ADD R5<<2, R0, R13
+	FMOVQ (R13), F20
+	VBIF V13.B16, V19.B16, V20.B16
+	ADD R5<<2, R0, R13
+	FMOVQ F20, (R13)
+	VMOV V0.B16, V19.B16
+	ADD R7, R0, R13
+	FMOVQ (R13), F20
+	VBIF V13.B16, V19.B16, V20.B16
+	ADD R7, R0, R13
+	FMOVQ F20, (R13)
+	VMOV V4.B16, V19.B16
+	ADD R6<<1, R0, R13
+	FMOVQ (R13), F20
+	VBIF V13.B16, V19.B16, V20.B16
+	ADD R6<<1, R0, R13
+	FMOVQ F20, (R13)
+	VMOV V4.B16, V19.B16
+	ADD R8, R0, R13
+	FMOVQ (R13), F20
+	VBIF V13.B16, V19.B16, V20.B16
+	ADD R8, R0, R13
+	FMOVQ F20, (R13)
+	ADD R5<<3, R0, R13
+	FMOVQ (R13), F19
+	VBIF V13.B16, V14.B16, V19.B16
+	ADD R5<<3, R0, R13
+	FMOVQ F19, (R13)
+	ADD R9, R0, R13
+	FMOVQ (R13), F19
+	VBIF V13.B16, V12.B16, V19.B16
+	ADD R9, R0, R13
+	FMOVQ F19, (R13)
+	ADD R7<<1, R0, R13
+	FMOVQ (R13), F12
+	VBIF V13.B16, V15.B16, V12.B16
+	ADD R7<<1, R0, R13
+	FMOVQ F12, (R13)
+	ADD R10, R0, R13
+	FMOVQ (R13), F12
+	VBIF V13.B16, V18.B16, V12.B16
+	ADD R10, R0, R13
+	FMOVQ F12, (R13)
+	ADD R6<<2, R0, R13
+	FMOVQ (R13), F12
+	VBIF V13.B16, V16.B16, V12.B16
+	ADD R6<<2, R0, R13
+	FMOVQ F12, (R13)
+	ADD R11, R0, R13
+	FMOVQ (R13), F12
+	VBIF V13.B16, V14.B16, V12.B16
+	ADD R11, R0, R13
+	FMOVQ F12, (R13)
+	ADD R8<<1, R0, R13
+	FMOVQ (R13), F12
+	VBIF V13.B16, V17.B16, V12.B16
+	ADD R8<<1, R0, R13
+	FMOVQ F12, (R13)
+	ADD R12, R0, R13
+	FMOVQ (R13), F12
+	VBIF V13.B16, V15.B16, V12.B16
+	ADD R12, R0, R13
+	FMOVQ F12, (R13)
+	MOVD ZR, R13
+	FMOVQ 272(R4), F12
+	VAND V13.B16, V12.B16, V12.B16
+	WORD $0x4eb1b98e // addv s14, v12.4s
+	FMOVD F14, R14
+	ORR R14<<0, R13, R13
+	MOVD n+24(FP), R3
+	MOVD R3, R14
+	SUB R2, R3, R3
+	ADD $4, R3, R14
+	MOVD R3, at+40(FP)
+	MOVD R14, next+48(FP)
+	MOVD R13, hard+56(FP)
+	RET
+
+hard2:
+	VMOV V0.B16, V19.B16
+	MOVD R0, R13
+	TBZ $1, R2, loadOne5
+	FMOVD.P 8(R13), F20
+	TBZ $0, R2, loaded5
+	VLD1 (R13), V20.S[2]
+	B loaded5
+
+loadOne5:
+	FMOVS (R13), F20
+
+loaded5:
+	VBIF V13.B16, V19.B16, V20.B16
+	MOVD R0, R13
+	TBZ $1, R2, storeOne17
+	FMOVD.P F20, 8(R13)
+	TBZ $0, R2, stored17
+	VST1 V20.S[2], (R13)
+	B stored17
+
+storeOne17:
+	FMOVS F20, (R13)
+
+stored17:
+	VMOV V4.B16, V19.B16
+	ADD R5, R0, R13
+	TBZ $1, R2, loadOne6
+	FMOVD.P 8(R13), F20
+	TBZ $0, R2, loaded6
+	VLD1 (R13), V20.S[2]
+	B loaded6
+
+loadOne6:
+	FMOVS (R13), F20
+
+loaded6:
+	VBIF V13.B16, V19.B16, V20.B16
+	ADD R5, R0, R13
+	TBZ $1, R2, storeOne18
+	FMOVD.P F20, 8(R13)
+	TBZ $0, R2, stored18
+	VST1 V20.S[2], (R13)
+	B stored18
+
+storeOne18:
+	FMOVS F20, (R13)
+
+stored18:
+	VMOV V4.B16, V19.B16
+	ADD R5<<1, R0, R13
+	TBZ $1, R2, loadOne7
+	FMOVD.P 8(R13), F20
+	TBZ $0, R2, loaded7
+	VLD1 (R13), V20.S[2]
+	B loaded7
+
+loadOne7:
+	FMOVS (R13), F20
+
+loaded7:
+	VBIF V13.B16, V19.B16, V20.B16
+	ADD R5<<1, R0, R13
+	TBZ $1, R2, storeOne19
+	FMOVD.P F20, 8(R13)
+	TBZ $0, R2, stored19
+	VST1 V20.S[2], (R13)
+	B stored19
+
+storeOne19:
+	FMOVS F20, (R13)
+
+stored19:
+	VMOV V4.B16, V19.B16
+	ADD R6, R0, R13
+	TBZ $1, R2, loadOne8
+	FMOVD.P 8(R13), F20
+	TBZ $0, R2, loaded8
+	VLD1 (R13), V20.S[2]
+	B loaded8
+
+loadOne8:
+	FMOVS (R13), F20
+
+loaded8:
+	VBIF V13.B16, V19.B16, V20.B16
+	ADD R6, R0, R13
+	TBZ $1, R2, storeOne20
+	FMOVD.P F20, 8(R13)
+	TBZ $0, R2, stored20
+	VST1 V20.S[2], (R13)
+	B stored20
+
+storeOne20:
+	FMOVS F20, (R13)
+
+stored20:
+	VMOV V4.B16, V19.B16
+	ADD R5<<2, R0, R13
+	TBZ $1, R2, loadOne9
+	FMOVD.P 8(R13), F20
+	TBZ $0, R2, loaded9
+	VLD1 (R13), V20.S[2]
+	B loaded9
+
+loadOne9:
+	FMOVS (R13), F20
+
+loaded9:
+	VBIF V13.B16, V19.B16, V20.B16
+	ADD R5<<2, R0, R13
+	TBZ $1, R2, storeOne21
+	FMOVD.P F20, 8(R13)
+	TBZ $0, R2, stored21
+	VST1 V20.S[2], (R13)
+	B stored21
+
+storeOne21:
+	FMOVS F20, (R13)
+
+stored21:
+	VMOV V0.B16, V19.B16
+	ADD R7, R0, R13
+	TBZ $1, R2, loadOne10
+	FMOVD.P 8(R13), F20
+	TBZ $0, R2, loaded10
+	VLD1 (R13), V20.S[2]
+	B loaded10
+
+loadOne10:
+	FMOVS (R13), F20
+
+loaded10:
+	VBIF V13.B16, V19.B16, V20.B16
+	ADD R7, R0, R13
+	TBZ $1, R2, storeOne22
+	FMOVD.P F20, 8(R13)
+	TBZ $0, R2, stored22
+	VST1 V20.S[2], (R13)
+	B stored22
+
+storeOne22:
+	FMOVS F20, (R13)
+
+stored22:
+	VMOV V4.B16, V19.B16
+	ADD R6<<1, R0, R13
+	TBZ $1, R2, loadOne11
+	FMOVD.P 8(R13), F20
+	TBZ $0, R2, loaded11
+	VLD1 (R13), V20.S[2]
+	B loaded11
+
+loadOne11:
+	FMOVS (R13), F20
+
+loaded11:
+	VBIF V13.B16, V19.B16, V20.B16
+	ADD R6<<1, R0, R13
+	TBZ $1, R2, storeOne23
+	FMOVD.P F20, 8(R13)
+	TBZ $0, R2, stored23
+	VST1 V20.S[2], (R13)
+	B stored23
+
+storeOne23:
+	FMOVS F20, (R13)
+
+stored23:
+	VMOV V4.B16, V19.B16
+	ADD R8, R0, R13
+	TBZ $1, R2, loadOne12
+	FMOVD.P 8(R13), F20
+	TBZ $0, R2, loaded12
+	VLD1 (R13), V20.S[2]
+	B loaded12
+
+loadOne12:
+	FMOVS (R13), F20
+
+loaded12:
+	VBIF V13.B16, V19.B16, V20.B16
+	ADD R8, R0, R13
+	TBZ $1, R2, storeOne24
+	FMOVD.P F20, 8(R13)
+	TBZ $0, R2, stored24
+	VST1 V20.S[2], (R13)
+	B stored24
+
+storeOne24:
+	FMOVS F20, (R13)
+
+stored24:
+	ADD R5<<3, R0, R13
+	TBZ $1, R2, loadOne13
+	FMOVD.P 8(R13), F19
+	TBZ $0, R2, loaded13
+	VLD1 (R13), V19.S[2]
+	B loaded13
+
+loadOne13:
+	FMOVS (R13), F19
+
+loaded13:
+	VBIF V13.B16, V14.B16, V19.B16
+	ADD R5<<3, R0, R13
+	TBZ $1, R2, storeOne25
+	FMOVD.P F19, 8(R13)
+	TBZ $0, R2, stored25
+	VST1 V19.S[2], (R13)
+	B stored25
+
+storeOne25:
+	FMOVS F19, (R13)
+
+stored25:
+	ADD R9, R0, R13
+	TBZ $1, R2, loadOne14
+	FMOVD.P 8(R13), F19
+	TBZ $0, R2, loaded14
+	VLD1 (R13), V19.S[2]
+	B loaded14
+
+loadOne14:
+	FMOVS (R13), F19
+
+loaded14:
+	VBIF V13.B16, V12.B16, V19.B16
+	ADD R9, R0, R13
+	TBZ $1, R2, storeOne26
+	FMOVD.P F19, 8(R13)
+	TBZ $0, R2, stored26
+	VST1 V19.S[2], (R13)
+	B stored26
+
+storeOne26:
+	FMOVS F19, (R13)
+
+stored26:
+	ADD R7<<1, R0, R13
+	TBZ $1, R2, loadOne15
+	FMOVD.P 8(R13), F12
+	TBZ $0, R2, loaded15
+	VLD1 (R13), V12.S[2]
+	B loaded15
+
+loadOne15:
+	FMOVS (R13), F12
+
+loaded15:
+	VBIF V13.B16, V15.B16, V12.B16
+	ADD R7<<1, R0, R13
+	TBZ $1, R2, storeOne27
+	FMOVD.P F12, 8(R13)
+	TBZ $0, R2, stored27
+	VST1 V12.S[2], (R13)
+	B stored27
+
+storeOne27:
+	FMOVS F12, (R13)
+
+stored27:
+	ADD R10, R0, R13
+	TBZ $1, R2, loadOne16
+	FMOVD.P 8(R13), F12
+	TBZ $0, R2, loaded16
+	VLD1 (R13), V12.S[2]
+	B loaded16
+
+loadOne16:
+	FMOVS (R13), F12
+
+loaded16:
+	VBIF V13.B16, V18.B16, V12.B16
+	ADD R10, R0, R13
+	TBZ $1, R2, storeOne28
+	FMOVD.P F12, 8(R13)
+	TBZ $0, R2, stored28
+	VST1 V12.S[2], (R13)
+	B stored28
+
+storeOne28:
+	FMOVS F12, (R13)
+
+stored28:
+	ADD R6<<2, R0, R13
+	TBZ $1, R2, loadOne17
+	FMOVD.P 8(R13), F12
+	TBZ $0, R2, loaded17
+	VLD1 (R13), V12.S[2]
+	B loaded17
+
+loadOne17:
+	FMOVS (R13), F12
+
+loaded17:
+	VBIF V13.B16, V16.B16, V12.B16
+	ADD R6<<2, R0, R13
+	TBZ $1, R2, storeOne29
+	FMOVD.P F12, 8(R13)
+	TBZ $0, R2, stored29
+	VST1 V12.S[2], (R13)
+	B stored29
+
+storeOne29:
+	FMOVS F12, (R13)
+
+stored29:
+	ADD R11, R0, R13
+	TBZ $1, R2, loadOne18
+	FMOVD.P 8(R13), F12
+	TBZ $0, R2, loaded18
+	VLD1 (R13), V12.S[2]
+	B loaded18
+
+loadOne18:
+	FMOVS (R13), F12
+
+loaded18:
+	VBIF V13.B16, V14.B16, V12.B16
+	ADD R11, R0, R13
+	TBZ $1, R2, storeOne30
+	FMOVD.P F12, 8(R13)
+	TBZ $0, R2, stored30
+	VST1 V12.S[2], (R13)
+	B stored30
+
+storeOne30:
+	FMOVS F12, (R13)
+
+stored30:
+	ADD R8<<1, R0, R13
+	TBZ $1, R2, loadOne19
+	FMOVD.P 8(R13), F12
+	TBZ $0, R2, loaded19
+	VLD1 (R13), V12.S[2]
+	B loaded19
+
+loadOne19:
+	FMOVS (R13), F12
+
+loaded19:
+	VBIF V13.B16, V17.B16, V12.B16
+	ADD R8<<1, R0, R13
+	TBZ $1, R2, storeOne31
+	FMOVD.P F12, 8(R13)
+	TBZ $0, R2, stored31
+	VST1 V12.S[2], (R13)
+	B stored31
+
+storeOne31:
+	FMOVS F12, (R13)
+
+stored31:
+	ADD R12, R0, R13
+	TBZ $1, R2, loadOne20
+	FMOVD.P 8(R13), F12
+	TBZ $0, R2, loaded20
+	VLD1 (R13), V12.S[2]
+	B loaded20
+
+loadOne20:
+	FMOVS (R13), F12
+
+loaded20:
+	VBIF V13.B16, V15.B16, V12.B16
+	ADD R12, R0, R13
+	TBZ $1, R2, storeOne32
+	FMOVD.P F12, 8(R13)
+	TBZ $0, R2, stored32
+	VST1 V12.S[2], (R13)
+	B stored32
+
+storeOne32:
+	FMOVS F12, (R13)
+
+stored32:
+	MOVD ZR, R13
+	FMOVQ 272(R4), F12
+	VAND V13.B16, V12.B16, V12.B16
+	WORD $0x4eb1b98e // addv s14, v12.4s
+	FMOVD F14, R14
+	ORR R14<<0, R13, R13
+	MOVD n+24(FP), R3
+	MOVD R3, R14
+	SUB R2, R3, R3
+	MOVD $1, R15
+	LSL R2, R15, R15
+	SUB $1, R15
+	AND R15, R13, R13
+	MOVD R3, at+40(FP)
+	MOVD R14, next+48(FP)
+	MOVD R13, hard+56(FP)
+	RET
+
+// func leftJacobianInvSim2F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
+TEXT ·leftJacobianInvSim2F64NEON(SB), NOSPLIT, $0-64
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+24(FP), R2
+	MOVD $planeConsts<>(SB), R4
+	MOVD stride+32(FP), R5
+	LSL $3, R5
+	ADD R5<<1, R5, R6
+	ADD R5<<1, R6, R7
+	ADD R5<<1, R7, R8
+	ADD R5<<1, R8, R9
+	ADD R5<<1, R9, R10
+	ADD R5<<1, R10, R11
+	ADD R5<<1, R11, R12
+	FMOVQ 640(R4), F0
+	FMOVQ 288(R4), F1
+	FMOVQ 304(R4), F2
+	FMOVQ 352(R4), F3
+	FMOVQ 880(R4), F4
+	FMOVQ 896(R4), F5
+	FMOVQ 336(R4), F6
+	FMOVQ 368(R4), F7
+	FMOVQ 384(R4), F8
+	FMOVQ 400(R4), F9
+	FMOVQ 416(R4), F10
+	FMOVQ 432(R4), F11
+	CMP $2, R2
+	BLT next
+
+loop:
+	// 412 instructions for 2 matrices, 206 each
+	FMOVQ (R1), F12
+	VAND V1.B16, V12.B16, V13.B16
+	FMOVQ 2672(R4), F14
+	WORD $0x6e6de5cd // fcmge v13.2d, v14.2d, v13.2d
+	WORD $0x6e2059ad // mvn v13.16b, v13.16b
+	ADD R5, R1, R13
+	FMOVQ (R13), F14
+	VAND V1.B16, V14.B16, V15.B16
+	FMOVQ 320(R4), F16
+	WORD $0x6e6fe60f // fcmge v15.2d, v16.2d, v15.2d
+	WORD $0x6e2059ef // mvn v15.16b, v15.16b
+	VORR V15.B16, V13.B16, V13.B16
+	VMOV V3.B16, V15.B16
+	FMOVQ 1440(R4), F16
+	VFMLA V16.D2, V12.D2, V15.D2
+	WORD $0x4ee3d5ef // fsub v15.2d, v15.2d, v3.2d
+	VMOV V12.B16, V16.B16
+	FMOVQ 1456(R4), F17
+	VFMLS V17.D2, V15.D2, V16.D2
+	FMOVQ 1472(R4), F17
+	VFMLS V17.D2, V15.D2, V16.D2
+	FMOVQ 1504(R4), F17
+	FMOVQ 1488(R4), F18
+	VFMLA V16.D2, V18.D2, V17.D2
+	FMOVQ 1520(R4), F18
+	VFMLA V16.D2, V17.D2, V18.D2
+	FMOVQ 1536(R4), F17
+	VFMLA V16.D2, V18.D2, V17.D2
+	FMOVQ 1552(R4), F18
+	VFMLA V16.D2, V17.D2, V18.D2
+	FMOVQ 1568(R4), F17
+	VFMLA V16.D2, V18.D2, V17.D2
+	FMOVQ 1584(R4), F18
+	VFMLA V16.D2, V17.D2, V18.D2
+	FMOVQ 1600(R4), F17
+	VFMLA V16.D2, V18.D2, V17.D2
+	FMOVQ 1616(R4), F18
+	VFMLA V16.D2, V17.D2, V18.D2
+	FMOVQ 1632(R4), F17
+	VFMLA V16.D2, V18.D2, V17.D2
+	VMOV V3.B16, V18.B16
+	VFMLA V5.D2, V15.D2, V18.D2
+	WORD $0x4ee3d653 // fsub v19.2d, v18.2d, v3.2d
+	WORD $0x4ef3d5ef // fsub v15.2d, v15.2d, v19.2d
+	WORD $0x4e63d5ef // fadd v15.2d, v15.2d, v3.2d
+	VSHL $52, V18.D2, V18.D2
+	VADD V0.D2, V18.D2, V18.D2
+	WORD $0x6e72dc12 // fmul v18.2d, v0.2d, v18.2d
+	VSHL $52, V15.D2, V15.D2
+	VADD V0.D2, V15.D2, V15.D2
+	WORD $0x6e6fde52 // fmul v18.2d, v18.2d, v15.2d
+	WORD $0x6e70de0f // fmul v15.2d, v16.2d, v16.2d
+	VMOV V16.B16, V19.B16
+	VFMLA V17.D2, V15.D2, V19.D2
+	WORD $0x6e72de73 // fmul v19.2d, v19.2d, v18.2d
+	WORD $0x4ee0d654 // fsub v20.2d, v18.2d, v0.2d
+	VFMLA V18.D2, V16.D2, V20.D2
+	WORD $0x6e72ddef // fmul v15.2d, v15.2d, v18.2d
+	WORD $0x6e71ddef // fmul v15.2d, v15.2d, v17.2d
+	WORD $0x4e6fd694 // fadd v20.2d, v20.2d, v15.2d
+	WORD $0x6e65ddcf // fmul v15.2d, v14.2d, v5.2d
+	VAND V1.B16, V15.B16, V16.B16
+	VMOV V3.B16, V17.B16
+	VFMLA V6.D2, V16.D2, V17.D2
+	WORD $0x4ee3d635 // fsub v21.2d, v17.2d, v3.2d
+	VFMLS V7.D2, V21.D2, V16.D2
+	VFMLS V8.D2, V21.D2, V16.D2
+	VFMLS V9.D2, V21.D2, V16.D2
+	WORD $0x6e70de15 // fmul v21.2d, v16.2d, v16.2d
+	FMOVQ 464(R4), F22
+	VFMLA V21.D2, V10.D2, V22.D2
+	FMOVQ 480(R4), F23
+	VFMLA V21.D2, V22.D2, V23.D2
+	FMOVQ 496(R4), F22
+	VFMLA V21.D2, V23.D2, V22.D2
+	FMOVQ 512(R4), F23
+	VFMLA V21.D2, V22.D2, V23.D2
+	FMOVQ 528(R4), F22
+	VFMLA V21.D2, V23.D2, V22.D2
+	WORD $0x6e76deb6 // fmul v22.2d, v21.2d, v22.2d
+	VFMLA V22.D2, V16.D2, V16.D2
+	FMOVQ 544(R4), F22
+	VFMLA V21.D2, V11.D2, V22.D2
+	FMOVQ 560(R4), F23
+	VFMLA V21.D2, V22.D2, V23.D2
+	FMOVQ 576(R4), F22
+	VFMLA V21.D2, V23.D2, V22.D2
+	FMOVQ 592(R4), F23
+	VFMLA V21.D2, V22.D2, V23.D2
+	FMOVQ 608(R4), F22
+	VFMLA V21.D2, V23.D2, V22.D2
+	FMOVQ 624(R4), F23
+	VFMLA V21.D2, V22.D2, V23.D2
+	VMOV V0.B16, V22.B16
+	VFMLA V21.D2, V23.D2, V22.D2
+	VSHL $63, V17.D2, V21.D2
+	WORD $0x4ee0aab5 // cmlt v21.2d, v21.2d, #0
+	VMOV V16.B16, V23.B16
+	VBIT V21.B16, V22.B16, V23.B16
+	VBIT V21.B16, V16.B16, V22.B16
+	FMOVQ 448(R4), F16
+	VADD V16.D2, V17.D2, V21.D2
+	VSHL $62, V21.D2, V21.D2
+	VAND V2.B16, V21.B16, V21.B16
+	VEOR V21.B16, V22.B16, V22.B16
+	VSHL $62, V17.D2, V17.D2
+	VEOR V15.B16, V17.B16, V17.B16
+	VAND V2.B16, V17.B16, V17.B16
+	VEOR V17.B16, V23.B16, V23.B16
+	VAND V1.B16, V14.B16, V15.B16
+	VMOV V3.B16, V16.B16
+	VFMLA V6.D2, V15.D2, V16.D2
+	WORD $0x4ee3d611 // fsub v17.2d, v16.2d, v3.2d
+	VFMLS V7.D2, V17.D2, V15.D2
+	VFMLS V8.D2, V17.D2, V15.D2
+	VFMLS V9.D2, V17.D2, V15.D2
+	WORD $0x6e6fddf1 // fmul v17.2d, v15.2d, v15.2d
+	FMOVQ 464(R4), F21
+	VFMLA V17.D2, V10.D2, V21.D2
+	FMOVQ 480(R4), F22
+	VFMLA V17.D2, V21.D2, V22.D2
+	FMOVQ 496(R4), F21
+	VFMLA V17.D2, V22.D2, V21.D2
+	FMOVQ 512(R4), F22
+	VFMLA V17.D2, V21.D2, V22.D2
+	FMOVQ 528(R4), F21
+	VFMLA V17.D2, V22.D2, V21.D2
+	WORD $0x6e75de35 // fmul v21.2d, v17.2d, v21.2d
+	VFMLA V21.D2, V15.D2, V15.D2
+	FMOVQ 544(R4), F21
+	VFMLA V17.D2, V11.D2, V21.D2
+	FMOVQ 560(R4), F22
+	VFMLA V17.D2, V21.D2, V22.D2
+	FMOVQ 576(R4), F21
+	VFMLA V17.D2, V22.D2, V21.D2
+	FMOVQ 592(R4), F22
+	VFMLA V17.D2, V21.D2, V22.D2
+	FMOVQ 608(R4), F21
+	VFMLA V17.D2, V22.D2, V21.D2
+	FMOVQ 624(R4), F22
+	VFMLA V17.D2, V21.D2, V22.D2
+	VMOV V0.B16, V21.B16
+	VFMLA V17.D2, V22.D2, V21.D2
+	VSHL $63, V16.D2, V17.D2
+	WORD $0x4ee0aa31 // cmlt v17.2d, v17.2d, #0
+	VMOV V15.B16, V22.B16
+	VBIT V17.B16, V21.B16, V22.B16
+	VBIT V17.B16, V15.B16, V21.B16
+	FMOVQ 448(R4), F15
+	VADD V15.D2, V16.D2, V17.D2
+	VSHL $62, V17.D2, V17.D2
+	VAND V2.B16, V17.B16, V17.B16
+	VEOR V17.B16, V21.B16, V21.B16
+	VSHL $62, V16.D2, V16.D2
+	VEOR V14.B16, V16.B16, V16.B16
+	VAND V2.B16, V16.B16, V16.B16
+	VEOR V16.B16, V22.B16, V22.B16
+	WORD $0x6e75de4f // fmul v15.2d, v18.2d, v21.2d
+	VFMLA V21.D2, V19.D2, V15.D2
+	WORD $0x6e76de52 // fmul v18.2d, v18.2d, v22.2d
+	VFMLA V22.D2, V19.D2, V18.D2
+	WORD $0x6ef5e4b0 // fcmgt v16.2d, v5.2d, v21.2d
+	WORD $0x4ee0d5ef // fsub v15.2d, v15.2d, v0.2d
+	WORD $0x4e77d6f1 // fadd v17.2d, v23.2d, v23.2d
+	WORD $0x6e75de94 // fmul v20.2d, v20.2d, v21.2d
+	VFMLS V23.D2, V17.D2, V20.D2
+	VBIT V16.B16, V15.B16, V20.B16
+	VAND V1.B16, V12.B16, V15.B16
+	VAND V1.B16, V14.B16, V16.B16
+	WORD $0x6ef0e5f1 // fcmgt v17.2d, v15.2d, v16.2d
+	VBSL V16.B16, V15.B16, V17.B16
+	FMOVQ 2688(R4), F15
+	WORD $0x6ef1e5f1 // fcmgt v17.2d, v15.2d, v17.2d
+	WORD $0x6e72de4f // fmul v15.2d, v18.2d, v18.2d
+	WORD $0x6ee0f9f0 // fneg v16.2d, v15.2d
+	VFMLA V18.D2, V18.D2, V16.D2
+	VFMLA V20.D2, V20.D2, V15.D2
+	WORD $0x4e70d5ef // fadd v15.2d, v15.2d, v16.2d
+	VBIT V17.B16, V0.B16, V15.B16
+	WORD $0x6e72ddd0 // fmul v16.2d, v14.2d, v18.2d
+	WORD $0x6ee0fa13 // fneg v19.2d, v16.2d
+	VFMLA V18.D2, V14.D2, V19.D2
+	VFMLA V20.D2, V12.D2, V16.D2
+	WORD $0x4e73d610 // fadd v16.2d, v16.2d, v19.2d
+	WORD $0x6e6ffe10 // fdiv v16.2d, v16.2d, v15.2d
+	WORD $0x6e72dd93 // fmul v19.2d, v12.2d, v18.2d
+	VMOV V19.B16, V21.B16
+	VFMLS V18.D2, V12.D2, V21.D2
+	WORD $0x6ee0fa73 // fneg v19.2d, v19.2d
+	VFMLA V20.D2, V14.D2, V19.D2
+	WORD $0x4e75d673 // fadd v19.2d, v19.2d, v21.2d
+	WORD $0x6e6ffe73 // fdiv v19.2d, v19.2d, v15.2d
+	WORD $0x6e6eddcf // fmul v15.2d, v14.2d, v14.2d
+	WORD $0x6ee0f9ef // fneg v15.2d, v15.2d
+	VFMLA V12.D2, V12.D2, V15.D2
+	VMOV V0.B16, V18.B16
+	FMOVQ 624(R4), F20
+	VFMLA V20.D2, V12.D2, V18.D2
+	FMOVQ 2752(R4), F20
+	VFMLA V20.D2, V15.D2, V18.D2
+	WORD $0x4e6cd58f // fadd v15.2d, v12.2d, v12.2d
+	WORD $0x6e6eddef // fmul v15.2d, v15.2d, v14.2d
+	FMOVQ 624(R4), F20
+	WORD $0x6e74ddd5 // fmul v21.2d, v14.2d, v20.2d
+	FMOVQ 2752(R4), F20
+	VFMLA V20.D2, V15.D2, V21.D2
+	VBIT V17.B16, V18.B16, V16.B16
+	VBIT V17.B16, V21.B16, V19.B16
+	WORD $0x6e64de6f // fmul v15.2d, v19.2d, v4.2d
+	VMOV V15.B16, V17.B16
+	VFMLS V4.D2, V19.D2, V17.D2
+	WORD $0x6ee0f9ef // fneg v15.2d, v15.2d
+	VFMLA V0.D2, V16.D2, V15.D2
+	WORD $0x4e71d5ef // fadd v15.2d, v15.2d, v17.2d
+	WORD $0x6e64de11 // fmul v17.2d, v16.2d, v4.2d
+	WORD $0x6ee0fa32 // fneg v18.2d, v17.2d
+	VFMLA V4.D2, V16.D2, V18.D2
+	VFMLA V0.D2, V19.D2, V17.D2
+	WORD $0x4e72d631 // fadd v17.2d, v17.2d, v18.2d
+	WORD $0x4eefd410 // fsub v16.2d, v0.2d, v15.2d
+	VEOR V2.B16, V17.B16, V18.B16
+	VAND V1.B16, V12.B16, V19.B16
+	VAND V1.B16, V14.B16, V20.B16
+	WORD $0x6ef4e675 // fcmgt v21.2d, v19.2d, v20.2d
+	VBSL V20.B16, V19.B16, V21.B16
+	WORD $0x6e75e415 // fcmge v21.2d, v0.2d, v21.2d
+	FMOVQ 2960(R4), F19
+	FMOVQ 2976(R4), F20
+	VFMLA V12.D2, V20.D2, V19.D2
+	FMOVQ 2976(R4), F20
+	WORD $0x6e6ede96 // fmul v22.2d, v20.2d, v14.2d
+	FMOVQ 2992(R4), F20
+	VFMLA V12.D2, V19.D2, V20.D2
+	VFMLS V14.D2, V22.D2, V20.D2
+	WORD $0x6e6ede73 // fmul v19.2d, v19.2d, v14.2d
+	VFMLA V12.D2, V22.D2, V19.D2
+	FMOVQ 3008(R4), F22
+	VFMLA V12.D2, V20.D2, V22.D2
+	VFMLS V14.D2, V19.D2, V22.D2
+	WORD $0x6e6ede94 // fmul v20.2d, v20.2d, v14.2d
+	VFMLA V12.D2, V19.D2, V20.D2
+	FMOVQ 3024(R4), F19
+	VFMLA V12.D2, V22.D2, V19.D2
+	VFMLS V14.D2, V20.D2, V19.D2
+	WORD $0x6e6eded6 // fmul v22.2d, v22.2d, v14.2d
+	VFMLA V12.D2, V20.D2, V22.D2
+	FMOVQ 3040(R4), F20
+	VFMLA V12.D2, V19.D2, V20.D2
+	VFMLS V14.D2, V22.D2, V20.D2
+	WORD $0x6e6ede73 // fmul v19.2d, v19.2d, v14.2d
+	VFMLA V12.D2, V22.D2, V19.D2
+	FMOVQ 3056(R4), F22
+	VFMLA V12.D2, V20.D2, V22.D2
+	VFMLS V14.D2, V19.D2, V22.D2
+	WORD $0x6e6ede94 // fmul v20.2d, v20.2d, v14.2d
+	VFMLA V12.D2, V19.D2, V20.D2
+	FMOVQ 3072(R4), F19
+	VFMLA V12.D2, V22.D2, V19.D2
+	VFMLS V14.D2, V20.D2, V19.D2
+	WORD $0x6e6eded6 // fmul v22.2d, v22.2d, v14.2d
+	VFMLA V12.D2, V20.D2, V22.D2
+	FMOVQ 3088(R4), F20
+	VFMLA V12.D2, V19.D2, V20.D2
+	VFMLS V14.D2, V22.D2, V20.D2
+	WORD $0x6e6ede73 // fmul v19.2d, v19.2d, v14.2d
+	VFMLA V12.D2, V22.D2, V19.D2
+	FMOVQ 3104(R4), F22
+	VFMLA V12.D2, V20.D2, V22.D2
+	VFMLS V14.D2, V19.D2, V22.D2
+	WORD $0x6e6ede94 // fmul v20.2d, v20.2d, v14.2d
+	VFMLA V12.D2, V19.D2, V20.D2
+	FMOVQ 3120(R4), F19
+	VFMLA V12.D2, V22.D2, V19.D2
+	VFMLS V14.D2, V20.D2, V19.D2
+	WORD $0x6e6eded6 // fmul v22.2d, v22.2d, v14.2d
+	VFMLA V12.D2, V20.D2, V22.D2
+	FMOVQ 3136(R4), F20
+	VFMLA V12.D2, V19.D2, V20.D2
+	VFMLS V14.D2, V22.D2, V20.D2
+	WORD $0x6e6ede73 // fmul v19.2d, v19.2d, v14.2d
+	VFMLA V12.D2, V22.D2, V19.D2
+	FMOVQ 3152(R4), F22
+	VFMLA V12.D2, V20.D2, V22.D2
+	VFMLS V14.D2, V19.D2, V22.D2
+	WORD $0x6e6ede94 // fmul v20.2d, v20.2d, v14.2d
+	VFMLA V12.D2, V19.D2, V20.D2
+	FMOVQ 3168(R4), F19
+	VFMLA V12.D2, V22.D2, V19.D2
+	VFMLS V14.D2, V20.D2, V19.D2
+	WORD $0x6e6eded6 // fmul v22.2d, v22.2d, v14.2d
+	VFMLA V12.D2, V20.D2, V22.D2
+	FMOVQ 3184(R4), F20
+	VFMLA V12.D2, V19.D2, V20.D2
+	VFMLS V14.D2, V22.D2, V20.D2
+	WORD $0x6e6ede73 // fmul v19.2d, v19.2d, v14.2d
+	VFMLA V12.D2, V22.D2, V19.D2
+	FMOVQ 3200(R4), F22
+	VFMLA V12.D2, V20.D2, V22.D2
+	VFMLS V14.D2, V19.D2, V22.D2
+	WORD $0x6e6ede94 // fmul v20.2d, v20.2d, v14.2d
+	VFMLA V12.D2, V19.D2, V20.D2
+	FMOVQ 3216(R4), F19
+	VFMLA V12.D2, V22.D2, V19.D2
+	VFMLS V14.D2, V20.D2, V19.D2
+	WORD $0x6e6eded6 // fmul v22.2d, v22.2d, v14.2d
+	VFMLA V12.D2, V20.D2, V22.D2
+	FMOVQ 3232(R4), F20
+	VFMLA V12.D2, V19.D2, V20.D2
+	VFMLS V14.D2, V22.D2, V20.D2
+	WORD $0x6e6ede73 // fmul v19.2d, v19.2d, v14.2d
+	VFMLA V12.D2, V22.D2, V19.D2
+	FMOVQ 3248(R4), F22
+	VFMLA V12.D2, V20.D2, V22.D2
+	VFMLS V14.D2, V19.D2, V22.D2
+	WORD $0x6e6ede94 // fmul v20.2d, v20.2d, v14.2d
+	VFMLA V12.D2, V19.D2, V20.D2
+	WORD $0x6e71de93 // fmul v19.2d, v20.2d, v17.2d
+	VMOV V19.B16, V23.B16
+	VFMLS V17.D2, V20.D2, V23.D2
+	WORD $0x6ee0fa73 // fneg v19.2d, v19.2d
+	VFMLA V15.D2, V22.D2, V19.D2
+	WORD $0x4e77d673 // fadd v19.2d, v19.2d, v23.2d
+	WORD $0x6e71ded7 // fmul v23.2d, v22.2d, v17.2d
+	WORD $0x6ee0faf8 // fneg v24.2d, v23.2d
+	VFMLA V17.D2, V22.D2, V24.D2
+	VFMLA V15.D2, V20.D2, V23.D2
+	WORD $0x4e78d6f7 // fadd v23.2d, v23.2d, v24.2d
+	WORD $0x6e6eddd4 // fmul v20.2d, v14.2d, v14.2d
+	WORD $0x6ee0fa96 // fneg v22.2d, v20.2d
+	VFMLA V14.D2, V14.D2, V22.D2
+	VFMLA V12.D2, V12.D2, V20.D2
+	WORD $0x4e76d694 // fadd v20.2d, v20.2d, v22.2d
+	VBIT V21.B16, V0.B16, V20.B16
+	WORD $0x6e6ede56 // fmul v22.2d, v18.2d, v14.2d
+	WORD $0x6ee0fad8 // fneg v24.2d, v22.2d
+	VFMLA V14.D2, V18.D2, V24.D2
+	VFMLA V12.D2, V16.D2, V22.D2
+	WORD $0x4e78d6d6 // fadd v22.2d, v22.2d, v24.2d
+	WORD $0x6e74fed6 // fdiv v22.2d, v22.2d, v20.2d
+	WORD $0x6e6ede18 // fmul v24.2d, v16.2d, v14.2d
+	VMOV V24.B16, V25.B16
+	VFMLS V14.D2, V16.D2, V25.D2
+	WORD $0x6ee0fb18 // fneg v24.2d, v24.2d
+	VFMLA V12.D2, V18.D2, V24.D2
+	WORD $0x4e79d718 // fadd v24.2d, v24.2d, v25.2d
+	WORD $0x6e74ff18 // fdiv v24.2d, v24.2d, v20.2d
+	VBIT V21.B16, V19.B16, V22.B16
+	VBIT V21.B16, V23.B16, V24.B16
+	ADD R6, R1, R13
+	FMOVQ (R13), F12
+	WORD $0x6e6cdf0e // fmul v14.2d, v24.2d, v12.2d
+	VMOV V14.B16, V16.B16
+	VFMLS V12.D2, V24.D2, V16.D2
+	ADD R5<<1, R1, R13
+	FMOVQ (R13), F18
+	WORD $0x6ee0f9ce // fneg v14.2d, v14.2d
+	VFMLA V18.D2, V22.D2, V14.D2
+	WORD $0x4e70d5ce // fadd v14.2d, v14.2d, v16.2d
+	WORD $0x6e6cded0 // fmul v16.2d, v22.2d, v12.2d
+	WORD $0x6ee0fa13 // fneg v19.2d, v16.2d
+	VFMLA V12.D2, V22.D2, V19.D2
+	VFMLA V18.D2, V24.D2, V16.D2
+	WORD $0x4e73d610 // fadd v16.2d, v16.2d, v19.2d
+	VEOR V2.B16, V16.B16, V12.B16
+	VEOR V2.B16, V17.B16, V18.B16
+	WORD $0x6eb0a9b3 // umaxv s19, v13.4s
+	FMOVS F19, R13
+	CBNZ R13, hard
+	VMOV V0.B16, V13.B16
+	FMOVQ F13, (R0)
+	VMOV V4.B16, V13.B16
+	ADD R5, R0, R13
+	FMOVQ F13, (R13)
+	VMOV V4.B16, V13.B16
+	ADD R5<<1, R0, R13
+	FMOVQ F13, (R13)
+	VMOV V4.B16, V13.B16
+	ADD R6, R0, R13
+	FMOVQ F13, (R13)
+	VMOV V4.B16, V13.B16
+	ADD R5<<2, R0, R13
+	FMOVQ F13, (R13)
+	VMOV V0.B16, V13.B16
+	ADD R7, R0, R13
+	FMOVQ F13, (R13)
+	VMOV V4.B16, V13.B16
+	ADD R6<<1, R0, R13
+	FMOVQ F13, (R13)
+	VMOV V4.B16, V13.B16
+	ADD R8, R0, R13
+	FMOVQ F13, (R13)
+	ADD R5<<3, R0, R13
+	FMOVQ F14, (R13)
+	ADD R9, R0, R13
+	FMOVQ F12, (R13)
+	ADD R7<<1, R0, R13
+	FMOVQ F15, (R13)
+	ADD R10, R0, R13
+	FMOVQ F18, (R13)
+	ADD R6<<2, R0, R13
+	FMOVQ F16, (R13)
+	ADD R11, R0, R13
+	FMOVQ F14, (R13)
+	ADD R8<<1, R0, R13
+	FMOVQ F17, (R13)
+	ADD R12, R0, R13
+	FMOVQ F15, (R13)
+	ADD $16, R0
+	ADD $16, R1
+	SUB $2, R2
+	CMP $2, R2
+	BGE loop
+
+next:
+	CBZ R2, done
+	MOVD R1, R13
+	FMOVD (R13), F12
+	VAND V1.B16, V12.B16, V13.B16
+	FMOVQ 2672(R4), F14
+	WORD $0x6e6de5cd // fcmge v13.2d, v14.2d, v13.2d
+	WORD $0x6e2059ad // mvn v13.16b, v13.16b
+	ADD R5, R1, R13
+	FMOVD (R13), F14
+	VAND V1.B16, V14.B16, V15.B16
+	FMOVQ 320(R4), F16
+	WORD $0x6e6fe60f // fcmge v15.2d, v16.2d, v15.2d
+	WORD $0x6e2059ef // mvn v15.16b, v15.16b
+	VORR V15.B16, V13.B16, V13.B16
+	VMOV V3.B16, V15.B16
+	FMOVQ 1440(R4), F16
+	VFMLA V16.D2, V12.D2, V15.D2
+	WORD $0x4ee3d5ef // fsub v15.2d, v15.2d, v3.2d
+	VMOV V12.B16, V16.B16
+	FMOVQ 1456(R4), F17
+	VFMLS V17.D2, V15.D2, V16.D2
+	FMOVQ 1472(R4), F17
+	VFMLS V17.D2, V15.D2, V16.D2
+	FMOVQ 1504(R4), F17
+	FMOVQ 1488(R4), F18
+	VFMLA V16.D2, V18.D2, V17.D2
+	FMOVQ 1520(R4), F18
+	VFMLA V16.D2, V17.D2, V18.D2
+	FMOVQ 1536(R4), F17
+	VFMLA V16.D2, V18.D2, V17.D2
+	FMOVQ 1552(R4), F18
+	VFMLA V16.D2, V17.D2, V18.D2
+	FMOVQ 1568(R4), F17
+	VFMLA V16.D2, V18.D2, V17.D2
+	FMOVQ 1584(R4), F18
+	VFMLA V16.D2, V17.D2, V18.D2
+	FMOVQ 1600(R4), F17
+	VFMLA V16.D2, V18.D2, V17.D2
+	FMOVQ 1616(R4), F18
+	VFMLA V16.D2, V17.D2, V18.D2
+	FMOVQ 1632(R4), F17
+	VFMLA V16.D2, V18.D2, V17.D2
+	VMOV V3.B16, V18.B16
+	VFMLA V5.D2, V15.D2, V18.D2
+	WORD $0x4ee3d653 // fsub v19.2d, v18.2d, v3.2d
+	WORD $0x4ef3d5ef // fsub v15.2d, v15.2d, v19.2d
+	WORD $0x4e63d5ef // fadd v15.2d, v15.2d, v3.2d
+	VSHL $52, V18.D2, V18.D2
+	VADD V0.D2, V18.D2, V18.D2
+	WORD $0x6e72dc12 // fmul v18.2d, v0.2d, v18.2d
+	VSHL $52, V15.D2, V15.D2
+	VADD V0.D2, V15.D2, V15.D2
+	WORD $0x6e6fde52 // fmul v18.2d, v18.2d, v15.2d
+	WORD $0x6e70de0f // fmul v15.2d, v16.2d, v16.2d
+	VMOV V16.B16, V19.B16
+	VFMLA V17.D2, V15.D2, V19.D2
+	WORD $0x6e72de73 // fmul v19.2d, v19.2d, v18.2d
+	WORD $0x4ee0d654 // fsub v20.2d, v18.2d, v0.2d
+	VFMLA V18.D2, V16.D2, V20.D2
+	WORD $0x6e72ddef // fmul v15.2d, v15.2d, v18.2d
+	WORD $0x6e71ddef // fmul v15.2d, v15.2d, v17.2d
+	WORD $0x4e6fd694 // fadd v20.2d, v20.2d, v15.2d
+	WORD $0x6e65ddcf // fmul v15.2d, v14.2d, v5.2d
+	VAND V1.B16, V15.B16, V16.B16
+	VMOV V3.B16, V17.B16
+	VFMLA V6.D2, V16.D2, V17.D2
+	WORD $0x4ee3d635 // fsub v21.2d, v17.2d, v3.2d
+	VFMLS V7.D2, V21.D2, V16.D2
+	VFMLS V8.D2, V21.D2, V16.D2
+	VFMLS V9.D2, V21.D2, V16.D2
+	WORD $0x6e70de15 // fmul v21.2d, v16.2d, v16.2d
+	FMOVQ 464(R4), F22
+	VFMLA V21.D2, V10.D2, V22.D2
+	FMOVQ 480(R4), F23
+	VFMLA V21.D2, V22.D2, V23.D2
+	FMOVQ 496(R4), F22
+	VFMLA V21.D2, V23.D2, V22.D2
+	FMOVQ 512(R4), F23
+	VFMLA V21.D2, V22.D2, V23.D2
+	FMOVQ 528(R4), F22
+	VFMLA V21.D2, V23.D2, V22.D2
+	WORD $0x6e76deb6 // fmul v22.2d, v21.2d, v22.2d
+	VFMLA V22.D2, V16.D2, V16.D2
+	FMOVQ 544(R4), F22
+	VFMLA V21.D2, V11.D2, V22.D2
+	FMOVQ 560(R4), F23
+	VFMLA V21.D2, V22.D2, V23.D2
+	FMOVQ 576(R4), F22
+	VFMLA V21.D2, V23.D2, V22.D2
+	FMOVQ 592(R4), F23
+	VFMLA V21.D2, V22.D2, V23.D2
+	FMOVQ 608(R4), F22
+	VFMLA V21.D2, V23.D2, V22.D2
+	FMOVQ 624(R4), F23
+	VFMLA V21.D2, V22.D2, V23.D2
+	VMOV V0.B16, V22.B16
+	VFMLA V21.D2, V23.D2, V22.D2
+	VSHL $63, V17.D2, V21.D2
+	WORD $0x4ee0aab5 // cmlt v21.2d, v21.2d, #0
+	VMOV V16.B16, V23.B16
+	VBIT V21.B16, V22.B16, V23.B16
+	VBIT V21.B16, V16.B16, V22.B16
+	FMOVQ 448(R4), F16
+	VADD V16.D2, V17.D2, V21.D2
+	VSHL $62, V21.D2, V21.D2
+	VAND V2.B16, V21.B16, V21.B16
+	VEOR V21.B16, V22.B16, V22.B16
+	VSHL $62, V17.D2, V17.D2
+	VEOR V15.B16, V17.B16, V17.B16
+	VAND V2.B16, V17.B16, V17.B16
+	VEOR V17.B16, V23.B16, V23.B16
+	VAND V1.B16, V14.B16, V15.B16
+	VMOV V3.B16, V16.B16
+	VFMLA V6.D2, V15.D2, V16.D2
+	WORD $0x4ee3d611 // fsub v17.2d, v16.2d, v3.2d
+	VFMLS V7.D2, V17.D2, V15.D2
+	VFMLS V8.D2, V17.D2, V15.D2
+	VFMLS V9.D2, V17.D2, V15.D2
+	WORD $0x6e6fddf1 // fmul v17.2d, v15.2d, v15.2d
+	FMOVQ 464(R4), F21
+	VFMLA V17.D2, V10.D2, V21.D2
+	FMOVQ 480(R4), F22
+	VFMLA V17.D2, V21.D2, V22.D2
+	FMOVQ 496(R4), F21
+	VFMLA V17.D2, V22.D2, V21.D2
+	FMOVQ 512(R4), F22
+	VFMLA V17.D2, V21.D2, V22.D2
+	FMOVQ 528(R4), F21
+	VFMLA V17.D2, V22.D2, V21.D2
+	WORD $0x6e75de35 // fmul v21.2d, v17.2d, v21.2d
+	VFMLA V21.D2, V15.D2, V15.D2
+	FMOVQ 544(R4), F21
+	VFMLA V17.D2, V11.D2, V21.D2
+	FMOVQ 560(R4), F22
+	VFMLA V17.D2, V21.D2, V22.D2
+	FMOVQ 576(R4), F21
+	VFMLA V17.D2, V22.D2, V21.D2
+	FMOVQ 592(R4), F22
+	VFMLA V17.D2, V21.D2, V22.D2
+	FMOVQ 608(R4), F21
+	VFMLA V17.D2, V22.D2, V21.D2
+	FMOVQ 624(R4), F22
+	VFMLA V17.D2, V21.D2, V22.D2
+	VMOV V0.B16, V21.B16
+	VFMLA V17.D2, V22.D2, V21.D2
+	VSHL $63, V16.D2, V17.D2
+	WORD $0x4ee0aa31 // cmlt v17.2d, v17.2d, #0
+	VMOV V15.B16, V22.B16
+	VBIT V17.B16, V21.B16, V22.B16
+	VBIT V17.B16, V15.B16, V21.B16
+	FMOVQ 448(R4), F15
+	VADD V15.D2, V16.D2, V17.D2
+	VSHL $62, V17.D2, V17.D2
+	VAND V2.B16, V17.B16, V17.B16
+	VEOR V17.B16, V21.B16, V21.B16
+	VSHL $62, V16.D2, V16.D2
+	VEOR V14.B16, V16.B16, V16.B16
+	VAND V2.B16, V16.B16, V16.B16
+	VEOR V16.B16, V22.B16, V22.B16
+	WORD $0x6e75de4f // fmul v15.2d, v18.2d, v21.2d
+	VFMLA V21.D2, V19.D2, V15.D2
+	WORD $0x6e76de52 // fmul v18.2d, v18.2d, v22.2d
+	VFMLA V22.D2, V19.D2, V18.D2
+	WORD $0x6ef5e4b0 // fcmgt v16.2d, v5.2d, v21.2d
+	WORD $0x4ee0d5ef // fsub v15.2d, v15.2d, v0.2d
+	WORD $0x4e77d6f1 // fadd v17.2d, v23.2d, v23.2d
+	WORD $0x6e75de94 // fmul v20.2d, v20.2d, v21.2d
+	VFMLS V23.D2, V17.D2, V20.D2
+	VBIT V16.B16, V15.B16, V20.B16
+	VAND V1.B16, V12.B16, V15.B16
+	VAND V1.B16, V14.B16, V16.B16
+	WORD $0x6ef0e5f1 // fcmgt v17.2d, v15.2d, v16.2d
+	VBSL V16.B16, V15.B16, V17.B16
+	FMOVQ 2688(R4), F15
+	WORD $0x6ef1e5f1 // fcmgt v17.2d, v15.2d, v17.2d
+	WORD $0x6e72de4f // fmul v15.2d, v18.2d, v18.2d
+	WORD $0x6ee0f9f0 // fneg v16.2d, v15.2d
+	VFMLA V18.D2, V18.D2, V16.D2
+	VFMLA V20.D2, V20.D2, V15.D2
+	WORD $0x4e70d5ef // fadd v15.2d, v15.2d, v16.2d
+	VBIT V17.B16, V0.B16, V15.B16
+	WORD $0x6e72ddd0 // fmul v16.2d, v14.2d, v18.2d
+	WORD $0x6ee0fa13 // fneg v19.2d, v16.2d
+	VFMLA V18.D2, V14.D2, V19.D2
+	VFMLA V20.D2, V12.D2, V16.D2
+	WORD $0x4e73d610 // fadd v16.2d, v16.2d, v19.2d
+	WORD $0x6e6ffe10 // fdiv v16.2d, v16.2d, v15.2d
+	WORD $0x6e72dd93 // fmul v19.2d, v12.2d, v18.2d
+	VMOV V19.B16, V21.B16
+	VFMLS V18.D2, V12.D2, V21.D2
+	WORD $0x6ee0fa73 // fneg v19.2d, v19.2d
+	VFMLA V20.D2, V14.D2, V19.D2
+	WORD $0x4e75d673 // fadd v19.2d, v19.2d, v21.2d
+	WORD $0x6e6ffe73 // fdiv v19.2d, v19.2d, v15.2d
+	WORD $0x6e6eddcf // fmul v15.2d, v14.2d, v14.2d
+	WORD $0x6ee0f9ef // fneg v15.2d, v15.2d
+	VFMLA V12.D2, V12.D2, V15.D2
+	VMOV V0.B16, V18.B16
+	FMOVQ 624(R4), F20
+	VFMLA V20.D2, V12.D2, V18.D2
+	FMOVQ 2752(R4), F20
+	VFMLA V20.D2, V15.D2, V18.D2
+	WORD $0x4e6cd58f // fadd v15.2d, v12.2d, v12.2d
+	WORD $0x6e6eddef // fmul v15.2d, v15.2d, v14.2d
+	FMOVQ 624(R4), F20
+	WORD $0x6e74ddd5 // fmul v21.2d, v14.2d, v20.2d
+	FMOVQ 2752(R4), F20
+	VFMLA V20.D2, V15.D2, V21.D2
+	VBIT V17.B16, V18.B16, V16.B16
+	VBIT V17.B16, V21.B16, V19.B16
+	WORD $0x6e64de6f // fmul v15.2d, v19.2d, v4.2d
+	VMOV V15.B16, V17.B16
+	VFMLS V4.D2, V19.D2, V17.D2
+	WORD $0x6ee0f9ef // fneg v15.2d, v15.2d
+	VFMLA V0.D2, V16.D2, V15.D2
+	WORD $0x4e71d5ef // fadd v15.2d, v15.2d, v17.2d
+	WORD $0x6e64de11 // fmul v17.2d, v16.2d, v4.2d
+	WORD $0x6ee0fa32 // fneg v18.2d, v17.2d
+	VFMLA V4.D2, V16.D2, V18.D2
+	VFMLA V0.D2, V19.D2, V17.D2
+	WORD $0x4e72d631 // fadd v17.2d, v17.2d, v18.2d
+	WORD $0x4eefd410 // fsub v16.2d, v0.2d, v15.2d
+	VEOR V2.B16, V17.B16, V18.B16
+	VAND V1.B16, V12.B16, V19.B16
+	VAND V1.B16, V14.B16, V20.B16
+	WORD $0x6ef4e675 // fcmgt v21.2d, v19.2d, v20.2d
+	VBSL V20.B16, V19.B16, V21.B16
+	WORD $0x6e75e415 // fcmge v21.2d, v0.2d, v21.2d
+	FMOVQ 2960(R4), F19
+	FMOVQ 2976(R4), F20
+	VFMLA V12.D2, V20.D2, V19.D2
+	FMOVQ 2976(R4), F20
+	WORD $0x6e6ede96 // fmul v22.2d, v20.2d, v14.2d
+	FMOVQ 2992(R4), F20
+	VFMLA V12.D2, V19.D2, V20.D2
+	VFMLS V14.D2, V22.D2, V20.D2
+	WORD $0x6e6ede73 // fmul v19.2d, v19.2d, v14.2d
+	VFMLA V12.D2, V22.D2, V19.D2
+	FMOVQ 3008(R4), F22
+	VFMLA V12.D2, V20.D2, V22.D2
+	VFMLS V14.D2, V19.D2, V22.D2
+	WORD $0x6e6ede94 // fmul v20.2d, v20.2d, v14.2d
+	VFMLA V12.D2, V19.D2, V20.D2
+	FMOVQ 3024(R4), F19
+	VFMLA V12.D2, V22.D2, V19.D2
+	VFMLS V14.D2, V20.D2, V19.D2
+	WORD $0x6e6eded6 // fmul v22.2d, v22.2d, v14.2d
+	VFMLA V12.D2, V20.D2, V22.D2
+	FMOVQ 3040(R4), F20
+	VFMLA V12.D2, V19.D2, V20.D2
+	VFMLS V14.D2, V22.D2, V20.D2
+	WORD $0x6e6ede73 // fmul v19.2d, v19.2d, v14.2d
+	VFMLA V12.D2, V22.D2, V19.D2
+	FMOVQ 3056(R4), F22
+	VFMLA V12.D2, V20.D2, V22.D2
+	VFMLS V14.D2, V19.D2, V22.D2
+	WORD $0x6e6ede94 // fmul v20.2d, v20.2d, v14.2d
+	VFMLA V12.D2, V19.D2, V20.D2
+	FMOVQ 3072(R4), F19
+	VFMLA V12.D2, V22.D2, V19.D2
+	VFMLS V14.D2, V20.D2, V19.D2
+	WORD $0x6e6eded6 // fmul v22.2d, v22.2d, v14.2d
+	VFMLA V12.D2, V20.D2, V22.D2
+	FMOVQ 3088(R4), F20
+	VFMLA V12.D2, V19.D2, V20.D2
+	VFMLS V14.D2, V22.D2, V20.D2
+	WORD $0x6e6ede73 // fmul v19.2d, v19.2d, v14.2d
+	VFMLA V12.D2, V22.D2, V19.D2
+	FMOVQ 3104(R4), F22
+	VFMLA V12.D2, V20.D2, V22.D2
+	VFMLS V14.D2, V19.D2, V22.D2
+	WORD $0x6e6ede94 // fmul v20.2d, v20.2d, v14.2d
+	VFMLA V12.D2, V19.D2, V20.D2
+	FMOVQ 3120(R4), F19
+	VFMLA V12.D2, V22.D2, V19.D2
+	VFMLS V14.D2, V20.D2, V19.D2
+	WORD $0x6e6eded6 // fmul v22.2d, v22.2d, v14.2d
+	VFMLA V12.D2, V20.D2, V22.D2
+	FMOVQ 3136(R4), F20
+	VFMLA V12.D2, V19.D2, V20.D2
+	VFMLS V14.D2, V22.D2, V20.D2
+	WORD $0x6e6ede73 // fmul v19.2d, v19.2d, v14.2d
+	VFMLA V12.D2, V22.D2, V19.D2
+	FMOVQ 3152(R4), F22
+	VFMLA V12.D2, V20.D2, V22.D2
+	VFMLS V14.D2, V19.D2, V22.D2
+	WORD $0x6e6ede94 // fmul v20.2d, v20.2d, v14.2d
+	VFMLA V12.D2, V19.D2, V20.D2
+	FMOVQ 3168(R4), F19
+	VFMLA V12.D2, V22.D2, V19.D2
+	VFMLS V14.D2, V20.D2, V19.D2
+	WORD $0x6e6eded6 // fmul v22.2d, v22.2d, v14.2d
+	VFMLA V12.D2, V20.D2, V22.D2
+	FMOVQ 3184(R4), F20
+	VFMLA V12.D2, V19.D2, V20.D2
+	VFMLS V14.D2, V22.D2, V20.D2
+	WORD $0x6e6ede73 // fmul v19.2d, v19.2d, v14.2d
+	VFMLA V12.D2, V22.D2, V19.D2
+	FMOVQ 3200(R4), F22
+	VFMLA V12.D2, V20.D2, V22.D2
+	VFMLS V14.D2, V19.D2, V22.D2
+	WORD $0x6e6ede94 // fmul v20.2d, v20.2d, v14.2d
+	VFMLA V12.D2, V19.D2, V20.D2
+	FMOVQ 3216(R4), F19
+	VFMLA V12.D2, V22.D2, V19.D2
+	VFMLS V14.D2, V20.D2, V19.D2
+	WORD $0x6e6eded6 // fmul v22.2d, v22.2d, v14.2d
+	VFMLA V12.D2, V20.D2, V22.D2
+	FMOVQ 3232(R4), F20
+	VFMLA V12.D2, V19.D2, V20.D2
+	VFMLS V14.D2, V22.D2, V20.D2
+	WORD $0x6e6ede73 // fmul v19.2d, v19.2d, v14.2d
+	VFMLA V12.D2, V22.D2, V19.D2
+	FMOVQ 3248(R4), F22
+	VFMLA V12.D2, V20.D2, V22.D2
+	VFMLS V14.D2, V19.D2, V22.D2
+	WORD $0x6e6ede94 // fmul v20.2d, v20.2d, v14.2d
+	VFMLA V12.D2, V19.D2, V20.D2
+	WORD $0x6e71de93 // fmul v19.2d, v20.2d, v17.2d
+	VMOV V19.B16, V23.B16
+	VFMLS V17.D2, V20.D2, V23.D2
+	WORD $0x6ee0fa73 // fneg v19.2d, v19.2d
+	VFMLA V15.D2, V22.D2, V19.D2
+	WORD $0x4e77d673 // fadd v19.2d, v19.2d, v23.2d
+	WORD $0x6e71ded7 // fmul v23.2d, v22.2d, v17.2d
+	WORD $0x6ee0faf8 // fneg v24.2d, v23.2d
+	VFMLA V17.D2, V22.D2, V24.D2
+	VFMLA V15.D2, V20.D2, V23.D2
+	WORD $0x4e78d6f7 // fadd v23.2d, v23.2d, v24.2d
+	WORD $0x6e6eddd4 // fmul v20.2d, v14.2d, v14.2d
+	WORD $0x6ee0fa96 // fneg v22.2d, v20.2d
+	VFMLA V14.D2, V14.D2, V22.D2
+	VFMLA V12.D2, V12.D2, V20.D2
+	WORD $0x4e76d694 // fadd v20.2d, v20.2d, v22.2d
+	VBIT V21.B16, V0.B16, V20.B16
+	WORD $0x6e6ede56 // fmul v22.2d, v18.2d, v14.2d
+	WORD $0x6ee0fad8 // fneg v24.2d, v22.2d
+	VFMLA V14.D2, V18.D2, V24.D2
+	VFMLA V12.D2, V16.D2, V22.D2
+	WORD $0x4e78d6d6 // fadd v22.2d, v22.2d, v24.2d
+	WORD $0x6e74fed6 // fdiv v22.2d, v22.2d, v20.2d
+	WORD $0x6e6ede18 // fmul v24.2d, v16.2d, v14.2d
+	VMOV V24.B16, V25.B16
+	VFMLS V14.D2, V16.D2, V25.D2
+	WORD $0x6ee0fb18 // fneg v24.2d, v24.2d
+	VFMLA V12.D2, V18.D2, V24.D2
+	WORD $0x4e79d718 // fadd v24.2d, v24.2d, v25.2d
+	WORD $0x6e74ff18 // fdiv v24.2d, v24.2d, v20.2d
+	VBIT V21.B16, V19.B16, V22.B16
+	VBIT V21.B16, V23.B16, V24.B16
+	ADD R6, R1, R13
+	FMOVD (R13), F12
+	WORD $0x6e6cdf0e // fmul v14.2d, v24.2d, v12.2d
+	VMOV V14.B16, V16.B16
+	VFMLS V12.D2, V24.D2, V16.D2
+	ADD R5<<1, R1, R13
+	FMOVD (R13), F18
+	WORD $0x6ee0f9ce // fneg v14.2d, v14.2d
+	VFMLA V18.D2, V22.D2, V14.D2
+	WORD $0x4e70d5ce // fadd v14.2d, v14.2d, v16.2d
+	WORD $0x6e6cded0 // fmul v16.2d, v22.2d, v12.2d
+	WORD $0x6ee0fa13 // fneg v19.2d, v16.2d
+	VFMLA V12.D2, V22.D2, V19.D2
+	VFMLA V18.D2, V24.D2, V16.D2
+	WORD $0x4e73d610 // fadd v16.2d, v16.2d, v19.2d
+	VEOR V2.B16, V16.B16, V12.B16
+	VEOR V2.B16, V17.B16, V18.B16
+	WORD $0x6eb0a9b3 // umaxv s19, v13.4s
+	FMOVS F19, R13
+	CBNZ R13, hard2
+	VMOV V0.B16, V13.B16
+	MOVD R0, R13
+	FMOVD F13, (R13)
+	VMOV V4.B16, V13.B16
+	ADD R5, R0, R13
+	FMOVD F13, (R13)
+	VMOV V4.B16, V13.B16
+	ADD R5<<1, R0, R13
+	FMOVD F13, (R13)
+	VMOV V4.B16, V13.B16
+	ADD R6, R0, R13
+	FMOVD F13, (R13)
+	VMOV V4.B16, V13.B16
+	ADD R5<<2, R0, R13
+	FMOVD F13, (R13)
+	VMOV V0.B16, V13.B16
+	ADD R7, R0, R13
+	FMOVD F13, (R13)
+	VMOV V4.B16, V13.B16
+	ADD R6<<1, R0, R13
+	FMOVD F13, (R13)
+	VMOV V4.B16, V13.B16
+	ADD R8, R0, R13
+	FMOVD F13, (R13)
+	ADD R5<<3, R0, R13
+	FMOVD F14, (R13)
+	ADD R9, R0, R13
+	FMOVD F12, (R13)
+	ADD R7<<1, R0, R13
+	FMOVD F15, (R13)
+	ADD R10, R0, R13
+	FMOVD F18, (R13)
+	ADD R6<<2, R0, R13
+	FMOVD F16, (R13)
+	ADD R11, R0, R13
+	FMOVD F14, (R13)
+	ADD R8<<1, R0, R13
+	FMOVD F17, (R13)
+	ADD R12, R0, R13
+	FMOVD F15, (R13)
+
+done:
+	MOVD n+24(FP), R3
+	MOVD R3, at+40(FP)
+	MOVD R3, next+48(FP)
+	MOVD ZR, hard+56(FP)
+	RET
+
+hard:
+	VMOV V0.B16, V19.B16
+	FMOVQ (R0), F20
+	VBIF V13.B16, V19.B16, V20.B16
+	FMOVQ F20, (R0)
+	VMOV V4.B16, V19.B16
+	ADD R5, R0, R13
+	FMOVQ (R13), F20
+	VBIF V13.B16, V19.B16, V20.B16
+	ADD R5, R0, R13
+	FMOVQ F20, (R13)
+	VMOV V4.B16, V19.B16
+	ADD R5<<1, R0, R13
+	FMOVQ (R13), F20
+	VBIF V13.B16, V19.B16, V20.B16
+	ADD R5<<1, R0, R13
+	FMOVQ F20, (R13)
+	VMOV V4.B16, V19.B16
+	ADD R6, R0, R13
+	FMOVQ (R13), F20
+	VBIF V13.B16, V19.B16, V20.B16
+	ADD R6, R0, R13
+	FMOVQ F20, (R13)
+	VMOV V4.B16, V19.B16
+	ADD R5<<2, R0, R13
+	FMOVQ (R13), F20
+	VBIF V13.B16, V19.B16, V20.B16
+	ADD R5<<2, R0, R13
+	FMOVQ F20, (R13)
+	VMOV V0.B16, V19.B16
+	ADD R7, R0, R13
+	FMOVQ (R13), F20
+	VBIF V13.B16, V19.B16, V20.B16
+	ADD R7, R0, R13
+	FMOVQ F20, (R13)
+	VMOV V4.B16, V19.B16
+	ADD R6<<1, R0, R13
+	FMOVQ (R13), F20
+	VBIF V13.B16, V19.B16, V20.B16
+	ADD R6<<1, R0, R13
+	FMOVQ F20, (R13)
+	VMOV V4.B16, V19.B16
+	ADD R8, R0, R13
+	FMOVQ (R13), F20
+	VBIF V13.B16, V19.B16, V20.B16
+	ADD R8, R0, R13
+	FMOVQ F20, (R13)
+	ADD R5<<3, R0, R13
+	FMOVQ (R13), F19
+	VBIF V13.B16, V14.B16, V19.B16
+	ADD R5<<3, R0, R13
+	FMOVQ F19, (R13)
+	ADD R9, R0, R13
+	FMOVQ (R13), F19
+	VBIF V13.B16, V12.B16, V19.B16
+	ADD R9, R0, R13
+	FMOVQ F19, (R13)
+	ADD R7<<1, R0, R13
+	FMOVQ (R13), F12
+	VBIF V13.B16, V15.B16, V12.B16
+	ADD R7<<1, R0, R13
+	FMOVQ F12, (R13)
+	ADD R10, R0, R13
+	FMOVQ (R13), F12
+	VBIF V13.B16, V18.B16, V12.B16
+	ADD R10, R0, R13
+	FMOVQ F12, (R13)
+	ADD R6<<2, R0, R13
+	FMOVQ (R13), F12
+	VBIF V13.B16, V16.B16, V12.B16
+	ADD R6<<2, R0, R13
+	FMOVQ F12, (R13)
+	ADD R11, R0, R13
+	FMOVQ (R13), F12
+	VBIF V13.B16, V14.B16, V12.B16
+	ADD R11, R0, R13
+	FMOVQ F12, (R13)
+	ADD R8<<1, R0, R13
+	FMOVQ (R13), F12
+	VBIF V13.B16, V17.B16, V12.B16
+	ADD R8<<1, R0, R13
+	FMOVQ F12, (R13)
+	ADD R12, R0, R13
+	FMOVQ (R13), F12
+	VBIF V13.B16, V15.B16, V12.B16
+	ADD R12, R0, R13
+	FMOVQ F12, (R13)
+	MOVD ZR, R13
+	FMOVQ 656(R4), F12
+	VAND V13.B16, V12.B16, V12.B16
+	WORD $0x5ef1b98e // addp d14, v12.2d
+	FMOVD F14, R14
+	ORR R14<<0, R13, R13
+	MOVD n+24(FP), R3
+	MOVD R3, R14
+	SUB R2, R3, R3
+	ADD $2, R3, R14
+	MOVD R3, at+40(FP)
+	MOVD R14, next+48(FP)
+	MOVD R13, hard+56(FP)
+	RET
+
+hard2:
+	VMOV V0.B16, V19.B16
+	MOVD R0, R13
+	FMOVD (R13), F20
+	VBIF V13.B16, V19.B16, V20.B16
+	MOVD R0, R13
+	FMOVD F20, (R13)
+	VMOV V4.B16, V19.B16
+	ADD R5, R0, R13
+	FMOVD (R13), F20
+	VBIF V13.B16, V19.B16, V20.B16
+	ADD R5, R0, R13
+	FMOVD F20, (R13)
+	VMOV V4.B16, V19.B16
+	ADD R5<<1, R0, R13
+	FMOVD (R13), F20
+	VBIF V13.B16, V19.B16, V20.B16
+	ADD R5<<1, R0, R13
+	FMOVD F20, (R13)
+	VMOV V4.B16, V19.B16
+	ADD R6, R0, R13
+	FMOVD (R13), F20
+	VBIF V13.B16, V19.B16, V20.B16
+	ADD R6, R0, R13
+	FMOVD F20, (R13)
+	VMOV V4.B16, V19.B16
+	ADD R5<<2, R0, R13
+	FMOVD (R13), F20
+	VBIF V13.B16, V19.B16, V20.B16
+	ADD R5<<2, R0, R13
+	FMOVD F20, (R13)
+	VMOV V0.B16, V19.B16
+	ADD R7, R0, R13
+	FMOVD (R13), F20
+	VBIF V13.B16, V19.B16, V20.B16
+	ADD R7, R0, R13
+	FMOVD F20, (R13)
+	VMOV V4.B16, V19.B16
+	ADD R6<<1, R0, R13
+	FMOVD (R13), F20
+	VBIF V13.B16, V19.B16, V20.B16
+	ADD R6<<1, R0, R13
+	FMOVD F20, (R13)
+	VMOV V4.B16, V19.B16
+	ADD R8, R0, R13
+	FMOVD (R13), F20
+	VBIF V13.B16, V19.B16, V20.B16
+	ADD R8, R0, R13
+	FMOVD F20, (R13)
+	ADD R5<<3, R0, R13
+	FMOVD (R13), F19
+	VBIF V13.B16, V14.B16, V19.B16
+	ADD R5<<3, R0, R13
+	FMOVD F19, (R13)
+	ADD R9, R0, R13
+	FMOVD (R13), F19
+	VBIF V13.B16, V12.B16, V19.B16
+	ADD R9, R0, R13
+	FMOVD F19, (R13)
+	ADD R7<<1, R0, R13
+	FMOVD (R13), F12
+	VBIF V13.B16, V15.B16, V12.B16
+	ADD R7<<1, R0, R13
+	FMOVD F12, (R13)
+	ADD R10, R0, R13
+	FMOVD (R13), F12
+	VBIF V13.B16, V18.B16, V12.B16
+	ADD R10, R0, R13
+	FMOVD F12, (R13)
+	ADD R6<<2, R0, R13
+	FMOVD (R13), F12
+	VBIF V13.B16, V16.B16, V12.B16
+	ADD R6<<2, R0, R13
+	FMOVD F12, (R13)
+	ADD R11, R0, R13
+	FMOVD (R13), F12
+	VBIF V13.B16, V14.B16, V12.B16
+	ADD R11, R0, R13
+	FMOVD F12, (R13)
+	ADD R8<<1, R0, R13
+	FMOVD (R13), F12
+	VBIF V13.B16, V17.B16, V12.B16
+	ADD R8<<1, R0, R13
+	FMOVD F12, (R13)
+	ADD R12, R0, R13
+	FMOVD (R13), F12
+	VBIF V13.B16, V15.B16, V12.B16
+	ADD R12, R0, R13
+	FMOVD F12, (R13)
+	MOVD ZR, R13
+	FMOVQ 656(R4), F12
+	VAND V13.B16, V12.B16, V12.B16
+	WORD $0x5ef1b98e // addp d14, v12.2d
+	FMOVD F14, R14
+	ORR R14<<0, R13, R13
+	MOVD n+24(FP), R3
+	MOVD R3, R14
+	SUB R2, R3, R3
+	MOVD $1, R15
+	LSL R2, R15, R15
+	SUB $1, R15
+	AND R15, R13, R13
+	MOVD R3, at+40(FP)
+	MOVD R14, next+48(FP)
+	MOVD R13, hard+56(FP)
+	RET
+
+// func adjointSim2F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
+TEXT ·adjointSim2F32NEON(SB), NOSPLIT, $0-64
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+24(FP), R2
+	MOVD $planeConsts<>(SB), R4
+	MOVD stride+32(FP), R5
+	LSL $2, R5
+	ADD R5<<1, R5, R6
+	ADD R5<<1, R6, R7
+	ADD R5<<1, R7, R8
+	ADD R5<<1, R8, R9
+	ADD R5<<1, R9, R10
+	ADD R5<<1, R10, R11
+	ADD R5<<1, R11, R12
+	FMOVQ 16(R4), F0
+	CMP $4, R2
+	BLT next
+
+loop:
+	// 55 instructions for 4 matrices, 13.75 each
+	FMOVQ (R1), F1
+	ADD R5, R1, R13
+	FMOVQ (R13), F2
+	ADD R5<<1, R1, R13
+	FMOVQ (R13), F3
+	VEOR V0.B16, V3.B16, V3.B16
+	ADD R6, R1, R13
+	FMOVQ (R13), F4
+	VEOR V0.B16, V4.B16, V4.B16
+	VEOR V0.B16, V4.B16, V5.B16
+	VEOR V0.B16, V2.B16, V6.B16
+	FMOVQ 256(R4), F7
+	FMOVQ F7, (R0)
+	FMOVQ 672(R4), F7
+	ADD R5, R0, R13
+	FMOVQ F7, (R13)
+	FMOVQ 672(R4), F7
+	ADD R5<<1, R0, R13
+	FMOVQ F7, (R13)
+	FMOVQ 672(R4), F7
+	ADD R6, R0, R13
+	FMOVQ F7, (R13)
+	FMOVQ 672(R4), F7
+	ADD R5<<2, R0, R13
+	FMOVQ F7, (R13)
+	FMOVQ 256(R4), F7
+	ADD R7, R0, R13
+	FMOVQ F7, (R13)
+	FMOVQ 672(R4), F7
+	ADD R6<<1, R0, R13
+	FMOVQ F7, (R13)
+	FMOVQ 672(R4), F7
+	ADD R8, R0, R13
+	FMOVQ F7, (R13)
+	ADD R5<<3, R0, R13
+	FMOVQ F3, (R13)
+	ADD R9, R0, R13
+	FMOVQ F5, (R13)
+	ADD R7<<1, R0, R13
+	FMOVQ F1, (R13)
+	ADD R10, R0, R13
+	FMOVQ F6, (R13)
+	ADD R6<<2, R0, R13
+	FMOVQ F4, (R13)
+	ADD R11, R0, R13
+	FMOVQ F3, (R13)
+	ADD R8<<1, R0, R13
+	FMOVQ F2, (R13)
+	ADD R12, R0, R13
+	FMOVQ F1, (R13)
+	ADD $16, R0
+	ADD $16, R1
+	SUB $4, R2
+	CMP $4, R2
+	BGE loop
+
+next:
+	CBZ R2, done
+	MOVD R1, R13
+	TBZ $1, R2, loadOne
+	FMOVD.P 8(R13), F1
+	TBZ $0, R2, loaded
+	VLD1 (R13), V1.S[2]
+	B loaded
+
+loadOne:
+	FMOVS (R13), F1
+
+loaded:
+	ADD R5, R1, R13
+	TBZ $1, R2, loadOne2
+	FMOVD.P 8(R13), F2
+	TBZ $0, R2, loaded2
+	VLD1 (R13), V2.S[2]
+	B loaded2
+
+loadOne2:
+	FMOVS (R13), F2
+
+loaded2:
+	ADD R5<<1, R1, R13
+	TBZ $1, R2, loadOne3
+	FMOVD.P 8(R13), F3
+	TBZ $0, R2, loaded3
+	VLD1 (R13), V3.S[2]
+	B loaded3
+
+loadOne3:
+	FMOVS (R13), F3
+
+loaded3:
+	VEOR V0.B16, V3.B16, V3.B16
+	ADD R6, R1, R13
+	TBZ $1, R2, loadOne4
+	FMOVD.P 8(R13), F4
+	TBZ $0, R2, loaded4
+	VLD1 (R13), V4.S[2]
+	B loaded4
+
+loadOne4:
+	FMOVS (R13), F4
+
+loaded4:
+	VEOR V0.B16, V4.B16, V4.B16
+	VEOR V0.B16, V4.B16, V5.B16
+	VEOR V0.B16, V2.B16, V6.B16
+	FMOVQ 256(R4), F7
+	MOVD R0, R13
+	TBZ $1, R2, storeOne
+	FMOVD.P F7, 8(R13)
+	TBZ $0, R2, stored
+	VST1 V7.S[2], (R13)
+	B stored
+
+storeOne:
+	FMOVS F7, (R13)
+
+stored:
+	FMOVQ 672(R4), F7
+	ADD R5, R0, R13
+	TBZ $1, R2, storeOne2
+	FMOVD.P F7, 8(R13)
+	TBZ $0, R2, stored2
+	VST1 V7.S[2], (R13)
+	B stored2
+
+storeOne2:
+	FMOVS F7, (R13)
+
+stored2:
+	FMOVQ 672(R4), F7
+	ADD R5<<1, R0, R13
+	TBZ $1, R2, storeOne3
+	FMOVD.P F7, 8(R13)
+	TBZ $0, R2, stored3
+	VST1 V7.S[2], (R13)
+	B stored3
+
+storeOne3:
+	FMOVS F7, (R13)
+
+stored3:
+	FMOVQ 672(R4), F7
+	ADD R6, R0, R13
+	TBZ $1, R2, storeOne4
+	FMOVD.P F7, 8(R13)
+	TBZ $0, R2, stored4
+	VST1 V7.S[2], (R13)
+	B stored4
+
+storeOne4:
+	FMOVS F7, (R13)
+
+stored4:
+	FMOVQ 672(R4), F7
+	ADD R5<<2, R0, R13
+	TBZ $1, R2, storeOne5
+	FMOVD.P F7, 8(R13)
+	TBZ $0, R2, stored5
+	VST1 V7.S[2], (R13)
+	B stored5
+
+storeOne5:
+	FMOVS F7, (R13)
+
+stored5:
+	FMOVQ 256(R4), F7
+	ADD R7, R0, R13
+	TBZ $1, R2, storeOne6
+	FMOVD.P F7, 8(R13)
+	TBZ $0, R2, stored6
+	VST1 V7.S[2], (R13)
+	B stored6
+
+storeOne6:
+	FMOVS F7, (R13)
+
+stored6:
+	FMOVQ 672(R4), F7
+	ADD R6<<1, R0, R13
+	TBZ $1, R2, storeOne7
+	FMOVD.P F7, 8(R13)
+	TBZ $0, R2, stored7
+	VST1 V7.S[2], (R13)
+	B stored7
+
+storeOne7:
+	FMOVS F7, (R13)
+
+stored7:
+	FMOVQ 672(R4), F7
+	ADD R8, R0, R13
+	TBZ $1, R2, storeOne8
+	FMOVD.P F7, 8(R13)
+	TBZ $0, R2, stored8
+	VST1 V7.S[2], (R13)
+	B stored8
+
+storeOne8:
+	FMOVS F7, (R13)
+
+stored8:
+	ADD R5<<3, R0, R13
+	TBZ $1, R2, storeOne9
+	FMOVD.P F3, 8(R13)
+	TBZ $0, R2, stored9
+	VST1 V3.S[2], (R13)
+	B stored9
+
+storeOne9:
+	FMOVS F3, (R13)
+
+stored9:
+	ADD R9, R0, R13
+	TBZ $1, R2, storeOne10
+	FMOVD.P F5, 8(R13)
+	TBZ $0, R2, stored10
+	VST1 V5.S[2], (R13)
+	B stored10
+
+storeOne10:
+	FMOVS F5, (R13)
+
+stored10:
+	ADD R7<<1, R0, R13
+	TBZ $1, R2, storeOne11
+	FMOVD.P F1, 8(R13)
+	TBZ $0, R2, stored11
+	VST1 V1.S[2], (R13)
+	B stored11
+
+storeOne11:
+	FMOVS F1, (R13)
+
+stored11:
+	ADD R10, R0, R13
+	TBZ $1, R2, storeOne12
+	FMOVD.P F6, 8(R13)
+	TBZ $0, R2, stored12
+	VST1 V6.S[2], (R13)
+	B stored12
+
+storeOne12:
+	FMOVS F6, (R13)
+
+stored12:
+	ADD R6<<2, R0, R13
+	TBZ $1, R2, storeOne13
+	FMOVD.P F4, 8(R13)
+	TBZ $0, R2, stored13
+	VST1 V4.S[2], (R13)
+	B stored13
+
+storeOne13:
+	FMOVS F4, (R13)
+
+stored13:
+	ADD R11, R0, R13
+	TBZ $1, R2, storeOne14
+	FMOVD.P F3, 8(R13)
+	TBZ $0, R2, stored14
+	VST1 V3.S[2], (R13)
+	B stored14
+
+storeOne14:
+	FMOVS F3, (R13)
+
+stored14:
+	ADD R8<<1, R0, R13
+	TBZ $1, R2, storeOne15
+	FMOVD.P F2, 8(R13)
+	TBZ $0, R2, stored15
+	VST1 V2.S[2], (R13)
+	B stored15
+
+storeOne15:
+	FMOVS F2, (R13)
+
+stored15:
+	ADD R12, R0, R13
+	TBZ $1, R2, storeOne16
+	FMOVD.P F1, 8(R13)
+	TBZ $0, R2, stored16
+	VST1 V1.S[2], (R13)
+	B stored16
+
+storeOne16:
+	FMOVS F1, (R13)
+
+stored16:
+
+done:
+	MOVD n+24(FP), R3
+	MOVD R3, at+40(FP)
+	MOVD R3, next+48(FP)
+	MOVD ZR, hard+56(FP)
+	RET
+
+// func adjointSim2F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
+TEXT ·adjointSim2F64NEON(SB), NOSPLIT, $0-64
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+24(FP), R2
+	MOVD $planeConsts<>(SB), R4
+	MOVD stride+32(FP), R5
+	LSL $3, R5
+	ADD R5<<1, R5, R6
+	ADD R5<<1, R6, R7
+	ADD R5<<1, R7, R8
+	ADD R5<<1, R8, R9
+	ADD R5<<1, R9, R10
+	ADD R5<<1, R10, R11
+	ADD R5<<1, R11, R12
+	FMOVQ 304(R4), F0
+	CMP $2, R2
+	BLT next
+
+loop:
+	// 55 instructions for 2 matrices, 27.5 each
+	FMOVQ (R1), F1
+	ADD R5, R1, R13
+	FMOVQ (R13), F2
+	ADD R5<<1, R1, R13
+	FMOVQ (R13), F3
+	VEOR V0.B16, V3.B16, V3.B16
+	ADD R6, R1, R13
+	FMOVQ (R13), F4
+	VEOR V0.B16, V4.B16, V4.B16
+	VEOR V0.B16, V4.B16, V5.B16
+	VEOR V0.B16, V2.B16, V6.B16
+	FMOVQ 640(R4), F7
+	FMOVQ F7, (R0)
+	FMOVQ 880(R4), F7
+	ADD R5, R0, R13
+	FMOVQ F7, (R13)
+	FMOVQ 880(R4), F7
+	ADD R5<<1, R0, R13
+	FMOVQ F7, (R13)
+	FMOVQ 880(R4), F7
+	ADD R6, R0, R13
+	FMOVQ F7, (R13)
+	FMOVQ 880(R4), F7
+	ADD R5<<2, R0, R13
+	FMOVQ F7, (R13)
+	FMOVQ 640(R4), F7
+	ADD R7, R0, R13
+	FMOVQ F7, (R13)
+	FMOVQ 880(R4), F7
+	ADD R6<<1, R0, R13
+	FMOVQ F7, (R13)
+	FMOVQ 880(R4), F7
+	ADD R8, R0, R13
+	FMOVQ F7, (R13)
+	ADD R5<<3, R0, R13
+	FMOVQ F3, (R13)
+	ADD R9, R0, R13
+	FMOVQ F5, (R13)
+	ADD R7<<1, R0, R13
+	FMOVQ F1, (R13)
+	ADD R10, R0, R13
+	FMOVQ F6, (R13)
+	ADD R6<<2, R0, R13
+	FMOVQ F4, (R13)
+	ADD R11, R0, R13
+	FMOVQ F3, (R13)
+	ADD R8<<1, R0, R13
+	FMOVQ F2, (R13)
+	ADD R12, R0, R13
+	FMOVQ F1, (R13)
+	ADD $16, R0
+	ADD $16, R1
+	SUB $2, R2
+	CMP $2, R2
+	BGE loop
+
+next:
+	CBZ R2, done
+	MOVD R1, R13
+	FMOVD (R13), F1
+	ADD R5, R1, R13
+	FMOVD (R13), F2
+	ADD R5<<1, R1, R13
+	FMOVD (R13), F3
+	VEOR V0.B16, V3.B16, V3.B16
+	ADD R6, R1, R13
+	FMOVD (R13), F4
+	VEOR V0.B16, V4.B16, V4.B16
+	VEOR V0.B16, V4.B16, V5.B16
+	VEOR V0.B16, V2.B16, V6.B16
+	FMOVQ 640(R4), F7
+	MOVD R0, R13
+	FMOVD F7, (R13)
+	FMOVQ 880(R4), F7
+	ADD R5, R0, R13
+	FMOVD F7, (R13)
+	FMOVQ 880(R4), F7
+	ADD R5<<1, R0, R13
+	FMOVD F7, (R13)
+	FMOVQ 880(R4), F7
+	ADD R6, R0, R13
+	FMOVD F7, (R13)
+	FMOVQ 880(R4), F7
+	ADD R5<<2, R0, R13
+	FMOVD F7, (R13)
+	FMOVQ 640(R4), F7
+	ADD R7, R0, R13
+	FMOVD F7, (R13)
+	FMOVQ 880(R4), F7
+	ADD R6<<1, R0, R13
+	FMOVD F7, (R13)
+	FMOVQ 880(R4), F7
+	ADD R8, R0, R13
+	FMOVD F7, (R13)
+	ADD R5<<3, R0, R13
+	FMOVD F3, (R13)
+	ADD R9, R0, R13
+	FMOVD F5, (R13)
+	ADD R7<<1, R0, R13
+	FMOVD F1, (R13)
+	ADD R10, R0, R13
+	FMOVD F6, (R13)
+	ADD R6<<2, R0, R13
+	FMOVD F4, (R13)
+	ADD R11, R0, R13
+	FMOVD F3, (R13)
+	ADD R8<<1, R0, R13
+	FMOVD F2, (R13)
+	ADD R12, R0, R13
+	FMOVD F1, (R13)
+
+done:
+	MOVD n+24(FP), R3
+	MOVD R3, at+40(FP)
+	MOVD R3, next+48(FP)
+	MOVD ZR, hard+56(FP)
 	RET
