@@ -9,8 +9,9 @@ import (
 
 func reduceAMD64(f *x86.File) {
 	for _, l := range levels {
-		reduceSum(f, l, "sumF32", "func(x *float32, n int) float64", "returns Σ x[i] over i < n, summed in float64.", false)
-		reduceSum(f, l, "dotF32", "func(x, y *float32, n int) float64", "returns Σ x[i]·y[i] over i < n, exact products summed in float64.", true)
+		reduceSum(f, l, plainSum, "sumF32", "func(x *float32, n int) float64", "returns Σ x[i] over i < n, summed in float64.")
+		reduceSum(f, l, squareSum, "sumSqF32", "func(x *float32, n int) float64", "returns Σ x[i]² over i < n, exact squares summed in float64.")
+		reduceSum(f, l, productSum, "dotF32", "func(x, y *float32, n int) float64", "returns Σ x[i]·y[i] over i < n, exact products summed in float64.")
 		reduceMinMax(f, l)
 	}
 }
@@ -62,13 +63,22 @@ func (t *widened) load(m operand.Mem) reg.VecVirtual {
 	return r
 }
 
+// sumKind is what reduceSum adds up: x, x² or x·y.
+type sumKind int
+
+const (
+	plainSum sumKind = iota
+	squareSum
+	productSum
+)
+
 // reduceSum writes a sum of numbers or of products in four accumulators. A product of two float32 is exact in float64.
-func reduceSum(f *x86.File, l x86.Level, name, signature, doc string, dot bool) {
+func reduceSum(f *x86.File, l x86.Level, kind sumKind, name, signature, doc string) {
 	const unroll = 4
 	fn := f.Func(l, x86.F64, name, signature, doc)
 	x, n := fn.Arg("x"), fn.Arg("n")
 	y := x
-	if dot {
+	if kind == productSum {
 		y = fn.Arg("y")
 	}
 	acc := zeros(fn, unroll)
@@ -76,11 +86,14 @@ func reduceSum(f *x86.File, l x86.Level, name, signature, doc string, dot bool) 
 	size := l.Bytes() / 2 // of a vector before it is widened
 	add := func(a reg.VecVirtual, load func(operand.Mem) reg.VecVirtual, disp int) {
 		v := load(operand.Mem{Base: x, Disp: disp})
-		if !dot {
+		switch kind {
+		case plainSum:
 			fn.VADDPD(v, a, a)
-			return
+		case squareSum: // widened once, which is what costs most
+			fn.VFMADD231PD(v, v, a)
+		case productSum:
+			fn.VFMADD231PD(load(operand.Mem{Base: y, Disp: disp}), v, a)
 		}
-		fn.VFMADD231PD(load(operand.Mem{Base: y, Disp: disp}), v, a)
 	}
 	whole := func(m operand.Mem) reg.VecVirtual { return loadWide(fn, m) }
 	for _, copies := range []int{unroll, 1} {
@@ -93,7 +106,7 @@ func reduceSum(f *x86.File, l x86.Level, name, signature, doc string, dot bool) 
 			add(acc[u], whole, u*size)
 		}
 		fn.ADDQ(operand.U32(copies*size), x)
-		if dot {
+		if kind == productSum {
 			fn.ADDQ(operand.U32(copies*size), y)
 		}
 		fn.SUBQ(step, n)

@@ -5,21 +5,23 @@ import "github.com/equivcnp/equivcnp/asm/internal/neon"
 // reduceNEON writes the reductions of one block. Sums run in 16 float64 lanes, which are added in pairs at the end; n is at
 // most a block of the pairwise summation that the caller does.
 func reduceNEON(file *neon.File) {
-	sumNEON(file, "sumF32NEON", false, "(x *float32, n int) (sum float64)", "sumF32NEON returns Σ x[i] over n elements, summed in float64.")
-	sumNEON(file, "dotF32NEON", true, "(x, y *float32, n int) (sum float64)",
+	sumNEON(file, plainSum, "sumF32NEON", "(x *float32, n int) (sum float64)", "sumF32NEON returns Σ x[i] over n elements, summed in float64.")
+	sumNEON(file, squareSum, "sumSqF32NEON", "(x *float32, n int) (sum float64)",
+		"sumSqF32NEON returns Σ x[i]² over n elements; the squares are exact in float64 and summed there.")
+	sumNEON(file, productSum, "dotF32NEON", "(x, y *float32, n int) (sum float64)",
 		"dotF32NEON returns Σ x[i]·y[i] over n elements; the products are exact in float64 and summed there.")
 	minMaxNEON(file)
 }
 
-// sumNEON writes the sum (4 instructions for 4 elements, 1.3 per element with loads and the loop) or the dot product (6 for 4 elements,
-// 1.9 per element).
-func sumNEON(file *neon.File, name string, dot bool, signature, doc string) {
+// sumNEON writes the sum (4 instructions for 4 elements, 1.3 per element with loads and the loop), the sum of squares (the same) or
+// the dot product (6 for 4 elements, 1.9 per element).
+func sumNEON(file *neon.File, kind sumKind, name, signature, doc string) {
 	f := file.Func(name, signature, doc)
 	const unroll = 4
 	acc := f.V(2 * unroll)
 	f.Clear(acc)
 	in := []neon.R{f.Arg("x")}
-	if dot {
+	if kind == productSum {
 		in = append(in, f.Arg("y"))
 	}
 	n := f.Arg("n")
@@ -27,20 +29,26 @@ func sumNEON(file *neon.File, name string, dot bool, signature, doc string) {
 		u := len(in[0])
 		lo, hi := acc[:u], acc[unroll:unroll+u]
 		wide := f.V(u)
-		if !dot {
+		switch kind {
+		case plainSum:
 			f.Widen(wide, in[0])
 			f.AddD(lo, lo, wide)
 			f.WidenHigh(wide, in[0])
 			f.AddD(hi, hi, wide)
-			return nil
+		case squareSum:
+			f.Widen(wide, in[0])
+			f.MlaD(lo, wide, wide)
+			f.WidenHigh(wide, in[0])
+			f.MlaD(hi, wide, wide)
+		case productSum:
+			other := f.V(u)
+			f.Widen(wide, in[0])
+			f.Widen(other, in[1])
+			f.MlaD(lo, wide, other)
+			f.WidenHigh(wide, in[0])
+			f.WidenHigh(other, in[1])
+			f.MlaD(hi, wide, other)
 		}
-		other := f.V(u)
-		f.Widen(wide, in[0])
-		f.Widen(other, in[1])
-		f.MlaD(lo, wide, other)
-		f.WidenHigh(wide, in[0])
-		f.WidenHigh(other, in[1])
-		f.MlaD(hi, wide, other)
 		return nil
 	}})
 	for n := len(acc); n > 1; n /= 2 {

@@ -22,8 +22,8 @@ func DotF64(x, y []float64) float64 {
 	return dotF64(x, y)
 }
 
-// SumSqF32 returns Σ x[i]², accurate as DotF32; it does not overflow.
-func SumSqF32(x []float32) float64 { return dotF32(x, x) }
+// SumSqF32 returns Σ x[i]², the bits of DotF32(x, x); it does not overflow.
+func SumSqF32(x []float32) float64 { return sumSqF32(x) }
 
 // SumSqF64 returns Σ x[i]², accurate as DotF64. Elements beyond 1e154 overflow to +Inf.
 func SumSqF64(x []float64) float64 { return dotF64(x, x) }

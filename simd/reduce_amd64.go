@@ -41,6 +41,34 @@ func sumPairwiseAVX2(x []float32) float64 {
 	return sumPairwiseAVX2(x[:h]) + sumPairwiseAVX2(x[h:])
 }
 
+// sumSqF32 has the bits of dotF32(x, x): the same sum, widened once.
+func sumSqF32(x []float32) float64 {
+	if level == Generic || len(x) == 0 {
+		return dotGeneric(x, x)
+	}
+	raceRead(x)
+	if level == AVX512 {
+		return sumSqPairwiseAVX512(x)
+	}
+	return sumSqPairwiseAVX2(x)
+}
+
+func sumSqPairwiseAVX512(x []float32) float64 {
+	if len(x) <= sumBlockAVX512 {
+		return sumSqF32AVX512(&x[0], len(x))
+	}
+	h := sumCut(len(x), sumBlockAVX512)
+	return sumSqPairwiseAVX512(x[:h]) + sumSqPairwiseAVX512(x[h:])
+}
+
+func sumSqPairwiseAVX2(x []float32) float64 {
+	if len(x) <= sumBlockAVX2 {
+		return sumSqF32AVX2(&x[0], len(x))
+	}
+	h := sumCut(len(x), sumBlockAVX2)
+	return sumSqPairwiseAVX2(x[:h]) + sumSqPairwiseAVX2(x[h:])
+}
+
 func dotF32(x, y []float32) float64 {
 	if level == Generic || len(x) == 0 {
 		return dotGeneric(x, y)

@@ -43,6 +43,24 @@ func dotPairs(x, y []float32) float64 {
 	return dotF32NEON(&x[0], &y[0], len(x))
 }
 
+// sumSqF32 has the bits of dotF32(x, x): the same sum, widened once.
+func sumSqF32(x []float32) float64 {
+	if level == Generic || len(x) == 0 {
+		return dotGeneric(x, x)
+	}
+	raceRead(x)
+	return sumSqPairs(x)
+}
+
+// sumSqPairs is pairwise summation over blocks.
+func sumSqPairs(x []float32) float64 {
+	if len(x) > neonSumBlock {
+		h := neonSumSplit(len(x))
+		return sumSqPairs(x[:h]) + sumSqPairs(x[h:])
+	}
+	return sumSqF32NEON(&x[0], len(x))
+}
+
 func minMaxF32(x []float32) (lo, hi float32) {
 	if level == Generic {
 		return minMaxGeneric(x)

@@ -40,6 +40,7 @@ func testSums[T Float](t *testing.T) {
 		near("Dot", Dot(x, y), dot, dotSize)
 		s, _ := sumSq.Float64()
 		near("SumSq", SumSq(x), sumSq, s)
+		require.Equal(t, Dot(x, x), SumSq(x), "n=%d", n)
 		lo, hi := MinMax(x)
 		wantLo, wantHi := T(math.Inf(1)), T(math.Inf(-1))
 		for _, v := range x {

@@ -9,6 +9,11 @@ package simd
 //go:noescape
 func sumF32AVX2(x *float32, n int) float64
 
+// sumSqF32AVX2 returns Σ x[i]² over i < n, exact squares summed in float64.
+//
+//go:noescape
+func sumSqF32AVX2(x *float32, n int) float64
+
 // dotF32AVX2 returns Σ x[i]·y[i] over i < n, exact products summed in float64.
 //
 //go:noescape
@@ -23,6 +28,11 @@ func minMaxF32AVX2(x *float32, n int) (lo int32, hi int32)
 //
 //go:noescape
 func sumF32AVX512(x *float32, n int) float64
+
+// sumSqF32AVX512 returns Σ x[i]² over i < n, exact squares summed in float64.
+//
+//go:noescape
+func sumSqF32AVX512(x *float32, n int) float64
 
 // dotF32AVX512 returns Σ x[i]·y[i] over i < n, exact products summed in float64.
 //

@@ -66,6 +66,62 @@ DATA tailMask4<>+16(SB)/8, $0x0000000000000000
 DATA tailMask4<>+24(SB)/8, $0x0000000000000000
 GLOBL tailMask4<>(SB), RODATA|NOPTR, $32
 
+// func sumSqF32AVX2(x *float32, n int) float64
+// Requires: AVX, FMA3, SSE2
+TEXT ·sumSqF32AVX2(SB), NOSPLIT, $0-24
+	MOVQ   x+0(FP), AX
+	MOVQ   n+8(FP), CX
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	SUBQ   $0x10, CX
+	JL     next2
+
+loop1:
+	VCVTPS2PD   (AX), Y4
+	VFMADD231PD Y4, Y4, Y0
+	VCVTPS2PD   16(AX), Y4
+	VFMADD231PD Y4, Y4, Y1
+	VCVTPS2PD   32(AX), Y4
+	VFMADD231PD Y4, Y4, Y2
+	VCVTPS2PD   48(AX), Y4
+	VFMADD231PD Y4, Y4, Y3
+	ADDQ        $0x00000040, AX
+	SUBQ        $0x10, CX
+	JGE         loop1
+
+next2:
+	ADDQ $0x10, CX
+	SUBQ $0x04, CX
+	JL   next4
+
+loop3:
+	VCVTPS2PD   (AX), Y4
+	VFMADD231PD Y4, Y4, Y0
+	ADDQ        $0x00000010, AX
+	SUBQ        $0x04, CX
+	JGE         loop3
+
+next4:
+	ADDQ         $0x04, CX
+	LEAQ         tailMask4<>+0(SB), DX
+	NEGQ         CX
+	VMOVDQU      16(DX)(CX*4), X4
+	VMASKMOVPS   (AX), X4, X4
+	VCVTPS2PD    X4, Y4
+	VFMADD231PD  Y4, Y4, Y1
+	VADDPD       Y1, Y0, Y0
+	VADDPD       Y3, Y2, Y2
+	VADDPD       Y2, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPD       X1, X0, X0
+	VPERMILPD    $0x01, X0, X1
+	VADDPD       X1, X0, X0
+	MOVSD        X0, ret+16(FP)
+	VZEROUPPER
+	RET
+
 // func dotF32AVX2(x *float32, y *float32, n int) float64
 // Requires: AVX, FMA3, SSE2
 TEXT ·dotF32AVX2(SB), NOSPLIT, $0-32
@@ -290,6 +346,63 @@ next4:
 	KMOVW         DX, K1
 	VCVTPS2PD.Z   (AX), K1, Z4
 	VADDPD        Z4, Z1, Z1
+	VADDPD        Z1, Z0, Z0
+	VADDPD        Z3, Z2, Z2
+	VADDPD        Z2, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VADDPD        Y1, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X1
+	VADDPD        X1, X0, X0
+	VPERMILPD     $0x01, X0, X1
+	VADDPD        X1, X0, X0
+	MOVSD         X0, ret+16(FP)
+	VZEROUPPER
+	RET
+
+// func sumSqF32AVX512(x *float32, n int) float64
+// Requires: AVX, AVX512F, BMI2, SSE2
+TEXT ·sumSqF32AVX512(SB), NOSPLIT, $0-24
+	MOVQ   x+0(FP), AX
+	MOVQ   n+8(FP), CX
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	SUBQ   $0x20, CX
+	JL     next2
+
+loop1:
+	VCVTPS2PD   (AX), Z4
+	VFMADD231PD Z4, Z4, Z0
+	VCVTPS2PD   32(AX), Z4
+	VFMADD231PD Z4, Z4, Z1
+	VCVTPS2PD   64(AX), Z4
+	VFMADD231PD Z4, Z4, Z2
+	VCVTPS2PD   96(AX), Z4
+	VFMADD231PD Z4, Z4, Z3
+	ADDQ        $0x00000080, AX
+	SUBQ        $0x20, CX
+	JGE         loop1
+
+next2:
+	ADDQ $0x20, CX
+	SUBQ $0x08, CX
+	JL   next4
+
+loop3:
+	VCVTPS2PD   (AX), Z4
+	VFMADD231PD Z4, Z4, Z0
+	ADDQ        $0x00000020, AX
+	SUBQ        $0x08, CX
+	JGE         loop3
+
+next4:
+	ADDQ          $0x08, CX
+	MOVQ          $-1, DX
+	BZHIQ         CX, DX, DX
+	KMOVW         DX, K1
+	VCVTPS2PD.Z   (AX), K1, Z4
+	VFMADD231PD   Z4, Z4, Z1
 	VADDPD        Z1, Z0, Z0
 	VADDPD        Z3, Z2, Z2
 	VADDPD        Z2, Z0, Z0

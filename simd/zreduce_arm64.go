@@ -9,6 +9,11 @@ package simd
 //go:noescape
 func sumF32NEON(x *float32, n int) (sum float64)
 
+// sumSqF32NEON returns Σ x[i]² over n elements; the squares are exact in float64 and summed there.
+//
+//go:noescape
+func sumSqF32NEON(x *float32, n int) (sum float64)
+
 // dotF32NEON returns Σ x[i]·y[i] over n elements; the products are exact in float64 and summed there.
 //
 //go:noescape
