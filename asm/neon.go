@@ -17,6 +17,7 @@ var neonRegistry = []neonGenerator{
 	{"zaxpy", axpyNEON},
 	{"zbf16", bf16NEON},
 	{"zdepthwise", depthwiseNEON},
+	{"zdepthwisebatch", depthwiseBatchNEON},
 	{"zdepthwiseplan", depthwisePlanNEON},
 	{"zdepthwisepose", depthwisePoseNEON},
 	{"zexp", expNEON},

@@ -22,6 +22,7 @@ var registry = []generator{
 	{"zdepthwise", depthwiseAMD64},
 	{"zdepthwiseplan", depthwisePlanAMD64},
 	{"zdepthwisepose", depthwisePoseAMD64},
+	{"zdepthwisebatch", depthwiseBatchAMD64},
 	{"zbf16", bf16AMD64},
 	{"zpointconv", pointConvAMD64},
 	{"zsetconv", setConvAMD64},

@@ -336,3 +336,56 @@ func FuzzDepthwisePosePlan(f *testing.F) {
 		})
 	})
 }
+
+// FuzzDepthwiseBatch compares a convolution of a batch, slice by slice, with float64 sums. Rows come out in reverse order.
+func FuzzDepthwiseBatch(f *testing.F) {
+	for i, b := range seedBytes() {
+		f.Add(b, []byte{0, 9, 24, 8, 17, 240, 33, 2, 2, 64, 200, 72, 7}, uint8(i*5), uint8(i), i%2 == 0)
+	}
+	f.Fuzz(func(t *testing.T, bytes, shape []byte, uc, ub uint8, mean bool) {
+		const points, poses, slice = 21, 9, 16
+		c, images := int(uc)%70, int(ub)%8
+		offsets, index, pose := neighbourhood(shape, points, poses)
+		rows := len(offsets) - 1
+		numbers := make([]int32, rows)
+		for i := range numbers {
+			numbers[i] = int32(rows - 1 - i)
+		}
+		x := floats32(bytes)
+		feat, w := wrap(x, images*points*c), wrap(x, poses*c)
+		plan := simd.NewDepthwiseBatchPlan(numbers, offsets, index, pose, rows, points, poses, mean)
+		a, out := make([]float32, simd.DepthwisePackedLen(images, points, c)), make([]float32, images*rows*c)
+		simd.PackDepthwiseF32(a, feat, images, points, c, 0, points)
+		atLevels(t, func(level simd.Level) {
+			for i := range out {
+				out[i] = float32(math.NaN())
+			}
+			for from := 0; from < c; from += slice {
+				to := min(c, from+slice)
+				part := make([]float32, 0, poses*(to-from))
+				for q := range poses {
+					part = append(part, w[q*c+from:q*c+to]...)
+				}
+				simd.DepthwiseBatchF32(out, a, part, plan, images, from, to, c)
+			}
+			for b := range images {
+				for i := range rows {
+					pairs := offsets[i+1] - offsets[i]
+					for j := range c {
+						sum, size := 0.0, 0.0
+						for k := offsets[i]; k < offsets[i+1]; k++ {
+							v := float64(w[int(pose[k])*c+j]) * float64(feat[(b*points+int(index[k]))*c+j])
+							sum, size = sum+v, size+math.Abs(v)
+						}
+						if n := float64(max(1, pairs)); mean {
+							sum, size = sum/n, size/n
+						}
+						if got := out[(b*rows+rows-1-i)*c+j]; !agree(got, sum, size, pairs) {
+							t.Fatalf("level=%v: c=%d images=%d: out[%d,%d,%d] = %g, want %g", level, c, images, b, i, j, got, sum)
+						}
+					}
+				}
+			}
+		})
+	})
+}

@@ -93,52 +93,76 @@ func (p *Pairs[T]) eachLift(batch int, f func(row, at int)) {
 
 // poseSource gives the convolution weights of poses: a WeightNetTape does.
 type poseSource[T Float] interface {
-	Weights() []T                        // all, [poses, c]
-	need()                               // before weightsOf
-	weightsOf(dst []T, poses []int32)    // see WeightNetTape
-	Backward(dpose, dw []T, g *Grads[T]) // likewise
-	BackwardFrom(dpose []T, produce func(dw []T, lo, hi int), g *Grads[T])
+	poseSlices[T]
+	Weights() []T                                     // all, [poses, c]
+	Backward(dpose, dw []T, g *Grads[T])              // see WeightNetTape
+	backwardFrom(from weightGradient[T], g *Grads[T]) // likewise
 }
 
-// convolve sets dst [batch, rows, c] to the mean over every row's pairs of w[pose] ⊙ f[index], for f [batch, rows, c].
-func (p *Pairs[T]) convolve(dst, f []T, w poseSource[T], batch, c int) {
+// convolve sets dst [batch, rows, c] to the mean over every row's pairs of w[pose] ⊙ f[index], for f [batch, rows, c]. Where it packs f, it
+// returns that, rented, for convolveBack.
+func (p *Pairs[T]) convolve(dst, f []T, w poseSource[T], batch, c int) (packed []T) {
 	if plan, _ := p.plans(); plan != nil {
 		p.byPlan(plan, dst, f, w.Weights(), batch, c, true)
-		return
+		return nil
 	}
 	query, _ := p.tiles()
-	convolveTiles(query, dst, f, w, batch, c, true)
+	packed = p.packed(f, batch, c)
+	convolveTiles(query, dst, f, packed, w, batch, c)
+	return packed
 }
 
+// tiled says that convolutions go by tiles, and take weights slice by slice.
+func (p *Pairs[T]) tiled() bool { return sizeof[T]() != 4 || !Flat(p.Neighborhood) }
+
 // convolveBack takes the gradient dout [batch, rows, c] to the result of convolve to the features f, df, unless that is nil, and to
-// the weights, on to the parameters of their network.
-func (p *Pairs[T]) convolveBack(df, dout, f []T, w poseSource[T], batch, c int, g *Grads[T]) {
+// the weights, on to the parameters of their network. packed is what convolve returned, or nil.
+func (p *Pairs[T]) convolveBack(df, dout, f, packed []T, w poseSource[T], batch, c int, g *Grads[T]) {
 	d := rent[T](len(dout))
 	defer giveBack(d)
 	p.divide(d, dout, batch, c)
-	if df != nil {
-		if _, plan := p.plans(); plan != nil {
-			p.byPlan(plan, df, d, w.Weights(), batch, c, false)
-		} else {
-			_, point := p.tiles()
-			convolveTiles(point, df, d, w, batch, c, false)
+	plan, back := p.plans()
+	if plan != nil {
+		if df != nil {
+			p.byPlan(back, df, d, w.Weights(), batch, c, false)
 		}
-	}
-	if p.NumPoses()*flatRatio > p.Pairs() {
-		w.BackwardFrom(nil, p.listWeights(d, f, batch, c), g)
+		dw := p.planWeights(d, f, batch, c)
+		w.Backward(nil, dw, g)
+		giveBack(dw)
 		return
 	}
-	var dw []T
-	if plan, _ := p.plans(); plan != nil {
-		dw = p.planWeights(d, f, batch, c)
-	} else {
-		dw = p.poseGradient(batch, c, func(dw []T, b int, offsets []int, query, point []int32) {
+	dpacked := p.packed(d, batch, c)
+	defer giveBack(dpacked)
+	if df != nil {
+		_, point := p.tiles()
+		convolveTiles(point, df, d, dpacked, w, batch, c)
+	}
+	switch {
+	case sizeof[T]() == 4:
+		if packed == nil {
+			packed = p.packed(f, batch, c)
+			defer giveBack(packed)
+		}
+		w.backwardFrom(&poseParts[T]{p.posePlan(), dpacked, packed, batch, c}, g)
+	case p.NumPoses()*flatRatio > p.Pairs():
+		w.backwardFrom(&poseList[T]{p.byPose(), p.Queries, d, f, batch, c}, g)
+	default:
+		dw := p.poseGradient(batch, c, func(dw []T, b int, offsets []int, query, point []int32) {
 			size := p.Queries * c
 			simd.DepthwiseGradW(dw, d[b*size:(b+1)*size], f[b*size:(b+1)*size], offsets, query, point, c)
 		})
+		w.Backward(nil, dw, g)
+		giveBack(dw)
 	}
-	w.Backward(nil, dw, g)
-	giveBack(dw)
+}
+
+// posePlan returns the pairs by pose.
+func (p *Pairs[T]) posePlan() *simd.DepthwisePosePlan {
+	s := &p.sorted
+	s.listOnce.Do(func() {
+		s.list = simd.NewDepthwisePosePlan(p.Offsets, p.Index, p.Pose, p.Queries, p.NumPoses())
+	})
+	return s.list
 }
 
 // byPlan sets dst [batch, rows, c] to the sums or means over every row's pairs of w[pose] ⊙ src[index], for T float32.

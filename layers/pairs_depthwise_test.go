@@ -59,9 +59,9 @@ func testPairsDepthwise[T Float](t *testing.T) {
 				}
 				got := make([]T, len(f))
 				table := &tableSource[T]{w: w, c: c}
-				p.convolve(got, f, table, batch, c)
+				packed := p.convolve(got, f, table, batch, c)
 				checkSums(t, "convolve", got, out)
-				p.convolveBack(got, d, f, table, batch, c, nil)
+				p.convolveBack(got, d, f, packed, table, batch, c, nil)
 				checkSums(t, "convolveBack", got, df)
 				checkSums(t, "the gradient to the weights", table.dw, dw)
 			})
@@ -78,20 +78,37 @@ type tableSource[T Float] struct {
 func (s *tableSource[T]) Weights() []T { return s.w }
 func (s *tableSource[T]) need()        {}
 
-func (s *tableSource[T]) weightsOf(dst []T, poses []int32) {
-	for _, q := range poses {
-		dst = dst[copy(dst, s.w[int(q)*s.c:(int(q)+1)*s.c]):]
+func (s *tableSource[T]) hidden(poses []int32) []T {
+	x := rent[T](len(poses) * s.c)
+	for k, q := range poses {
+		copy(x[k*s.c:(k+1)*s.c], s.w[int(q)*s.c:])
+	}
+	return x
+}
+
+func (s *tableSource[T]) slice(dst, hidden []T, k int) {
+	lo := k * tileWidth[T](s.c)
+	n := min(tileWidth[T](s.c), s.c-lo)
+	for i := range len(dst) / n {
+		copy(dst[i*n:(i+1)*n], hidden[i*s.c+lo:])
 	}
 }
 
 func (s *tableSource[T]) Backward(_, dw []T, _ *Grads[T]) { s.dw = append([]T(nil), dw...) }
 
-func (s *tableSource[T]) BackwardFrom(_ []T, produce func(dw []T, lo, hi int), _ *Grads[T]) {
+func (s *tableSource[T]) backwardFrom(from weightGradient[T], _ *Grads[T]) {
 	s.dw = make([]T, len(s.w))
-	n := len(s.w) / s.c
-	for lo := 0; lo < n; lo += 100 {
-		hi := min(lo+100, n)
-		produce(s.dw[lo*s.c:hi*s.c], lo, hi)
+	at := 0
+	for k := range from.parts() {
+		lo, hi := from.part(k)
+		if lo != at {
+			panic("parts do not follow each other")
+		}
+		from.produce(s.dw[lo*s.c:hi*s.c], k)
+		at = hi
+	}
+	if at*s.c != len(s.w) {
+		panic("poses without a part")
 	}
 }
 

@@ -23,6 +23,9 @@ type sortedPairs struct {
 	tileOnce     sync.Once
 	query, point rowTiles
 
+	listOnce sync.Once
+	list     *simd.DepthwisePosePlan
+
 	planOnce             sync.Once
 	plan, transposedPlan *simd.DepthwisePlan
 }

@@ -3,7 +3,6 @@ package layers
 import (
 	"cmp"
 	"slices"
-	"sync"
 
 	"github.com/equivcnp/equivcnp/internal/parallel"
 	"github.com/equivcnp/equivcnp/neighbor"
@@ -11,8 +10,8 @@ import (
 )
 
 // Where most poses have a few pairs only, weights are many times the features, and what counts is how often they come from memory.
-// So rows go by tiles, whose weights are made, from what the WeightNet's last linear map gave, in the second-level cache, used there
-// for all rows and images, and forgotten.
+// So rows go by tiles, whose weights are made, from what the WeightNet's second layer gave, slice by slice in the second-level cache, used
+// there for all rows and images, and forgotten.
 
 // rowTiles is one side of a neighbourhood (queries or points) in an order that needs few weights at a time. Under rotation groups
 // the rotated copies of a row have the same poses, each at another place of the list. Here the copies follow each other and all
@@ -20,42 +19,50 @@ import (
 type rowTiles struct {
 	rows  []int32 // the row that is computed k-th
 	tiles []rowTile
+	mean  bool // sums are divided by the number of pairs
 }
 
 // rowTile are the rows lo to hi of the order.
 type rowTile struct {
-	lo, hi      int
-	poses       []int32 // that they need, ascending
+	lo, hi int
+	poses  []int32 // that they need, ascending
+	// The rows' pairs, pose counting within poses: for float32 in a plan.
+	batch       *simd.DepthwiseBatchPlan
 	offsets     []int
-	index, pose []int32 // pose counts within poses
+	index, pose []int32
 }
 
-// trainPoses is about how many poses a tile needs: the weights of 128 channels take a quarter of the second-level cache, and leave
-// room for the features that one image has there.
-const trainPoses = 1 << 10
+// trainPoses is about how many poses a tile needs: a slice of their weights and what it is made from take a quarter of the second-level
+// cache each or less, and leave room for the features that they meet.
+const trainPoses = 1 << 11
 
 // tiles returns the pairs by query and by point.
 func (p *Pairs[T]) tiles() (query, point *rowTiles) {
 	s := &p.sorted
 	s.tileOnce.Do(func() {
-		s.query = newRowTiles(p.Neighborhood)
-		s.point = newRowTiles(p.transposed())
+		s.query = newRowTiles[T](p.Neighborhood, true)
+		s.point = newRowTiles[T](p.transposed(), false)
 	})
 	return &s.query, &s.point
 }
 
-// newRowTiles arranges a neighbourhood.
-func newRowTiles(n *neighbor.Neighborhood) rowTiles {
+// newRowTiles arranges a neighbourhood whose points are its queries, for sums or means.
+func newRowTiles[T Float](n *neighbor.Neighborhood, mean bool) rowTiles {
 	order := copiesTogether(n)
 	step := min(max(4, trainPoses*n.Queries/max(1, n.NumPoses()))&^3, rowGrain)
-	t := rowTiles{rows: order, tiles: make([]rowTile, (n.Queries+step-1)/step)}
+	t := rowTiles{rows: order, tiles: make([]rowTile, (n.Queries+step-1)/step), mean: mean}
 	locals := make([][]int32, workers()) // [poses] place within the tile plus one, 0: not among its poses
 	parallel.ForWorkers(len(t.tiles), 1, len(locals), func(worker, k, _ int) {
 		if locals[worker] == nil {
 			locals[worker] = make([]int32, n.NumPoses())
 		}
 		lo := k * step
-		t.tiles[k] = newRowTile(n, order, lo, min(lo+step, n.Queries), locals[worker])
+		tile := newRowTile(n, order, lo, min(lo+step, n.Queries), locals[worker])
+		if sizeof[T]() == 4 {
+			tile.batch = simd.NewDepthwiseBatchPlan(order[tile.lo:tile.hi], tile.offsets, tile.index, tile.pose, n.Queries, n.Queries, len(tile.poses), mean)
+			tile.offsets, tile.index, tile.pose = nil, nil, nil
+		}
+		t.tiles[k] = tile
 	})
 	return t
 }
@@ -115,50 +122,4 @@ func newRowTile(n *neighbor.Neighborhood, order []int32, lo, hi int, local []int
 		local[q] = 0
 	}
 	return t
-}
-
-// convolveTiles sets dst [batch, rows, c] to the sums over every row's pairs of w[pose] ⊙ src[index], for src [batch, rows, c];
-// with mean, to their means.
-func convolveTiles[T Float](t *rowTiles, dst, src []T, w poseSource[T], batch, c int, mean bool) {
-	w.need()
-	rows := len(t.rows)
-	parallel.For(len(t.tiles), 1, func(k, _ int) {
-		tile := &t.tiles[k]
-		weights, out := rent[T](len(tile.poses)*c), rent[T]((tile.hi-tile.lo)*c)
-		w.weightsOf(weights, tile.poses)
-		for b := range batch {
-			simd.Depthwise(out, src[b*rows*c:(b+1)*rows*c], weights, tile.offsets, tile.index, tile.pose, c, mean)
-			for k, i := range t.rows[tile.lo:tile.hi] {
-				copy(dst[(b*rows+int(i))*c:][:c], out[k*c:])
-			}
-		}
-		giveBack(weights, out)
-	})
-}
-
-// lists are scratch for lists of pairs.
-var lists = sync.Pool{New: func() any { return new([]int32) }}
-
-// listWeights returns a function that writes the gradient [hi-lo, c] to the weights of poses lo to hi, summed over the batch, given
-// that to the sums, d, and the features f. The images' pairs go together, as pairs of one long image.
-func (p *Pairs[T]) listWeights(d, f []T, batch, c int) func(dw []T, lo, hi int) {
-	r, rows := p.byPose(), p.Queries
-	return func(dw []T, lo, hi int) {
-		n := batch * (r.offsets[hi] - r.offsets[lo])
-		list := lists.Get().(*[]int32)
-		*list = slices.Grow((*list)[:0], 2*n)[:2*n]
-		query, point, offsets, at := (*list)[:n], (*list)[n:], make([]int, hi-lo+1), 0
-		for q := lo; q < hi; q++ {
-			a, b := r.offsets[q], r.offsets[q+1]
-			for image := range batch {
-				for k := a; k < b; k++ {
-					query[at], point[at] = r.query[k]+int32(image*rows), r.point[k]+int32(image*rows)
-					at++
-				}
-			}
-			offsets[q-lo+1] = at
-		}
-		simd.DepthwiseGradW(dw, d, f, offsets, query, point, c)
-		lists.Put(list)
-	}
 }

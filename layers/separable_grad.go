@@ -9,6 +9,8 @@ type DepthwiseLieConvTape[T Float] struct {
 	batch int
 	f     []T // [batch, rows, c]
 	net   *WeightNetTape[T]
+
+	packed []T // f, in another order; nil where the convolution does not need that
 }
 
 // ForwardTape is Forward, in either mode, and returns what Backward needs. f must stay unchanged until then.
@@ -21,8 +23,8 @@ func (l *DepthwiseLieConv[T]) ForwardTape(dst, f []T, g *Geometry[T], batch int,
 		return nil, err
 	}
 	t := &DepthwiseLieConvTape[T]{layer: l, pairs: p, batch: batch, f: f}
-	t.net = l.WeightNet.ForwardTape(p.Table, p.NumPoses(), p.Count, batch, mode)
-	p.convolve(dst, f, t.net, batch, c)
+	t.net = l.WeightNet.forwardTape(p.Table, p.NumPoses(), p.Count, batch, mode, p.tiled())
+	t.packed = p.convolve(dst, f, t.net, batch, c)
 	t.net.Release()
 	if mode == Train {
 		l.adapt(g, p)
@@ -38,8 +40,10 @@ func (t *DepthwiseLieConvTape[T]) Backward(df, dout []T, g *Grads[T]) {
 	if df != nil {
 		checkLen("DepthwiseLieConv.Backward", "df", len(df), len(t.f))
 	}
-	t.pairs.convolveBack(df, dout, t.f, t.net, t.batch, c, g)
+	t.pairs.convolveBack(df, dout, t.f, t.packed, t.net, t.batch, c, g)
 	t.net.drop() // another Backward would compute it again
+	giveBack(t.packed)
+	t.packed = nil
 }
 
 // SeparableLieConvTape is what a SeparableLieConv's Backward needs of a forward pass.

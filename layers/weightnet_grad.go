@@ -36,6 +36,12 @@ type WeightNetTape[T Float] struct {
 	linear  [3][]T
 	weights []T
 
+	// lean says that the third map's results are not kept either: who takes weights tile by tile has them made from the second's, which
+	// are a quarter as long. They are computed in a third of the time that they take to be stored and read again.
+	lean   bool
+	last   *simd.Packed[T]
+	slices []simd.Dense[T] // the last layer with its normalisation, tileWidth channels at a time
+
 	kept      int64 // their bytes, as far as they count
 	forgotten runtime.Cleanup
 }
@@ -43,8 +49,14 @@ type WeightNetTape[T Float] struct {
 // ForwardTape returns the convolution weights [rows, out] of the poses [rows, in] in either mode, and what Backward needs.
 // count and repeat are as in ForwardTrain.
 func (w *WeightNet[T]) ForwardTape(pose []T, rows int, count []int32, repeat int, mode Mode) *WeightNetTape[T] {
+	return w.forwardTape(pose, rows, count, repeat, mode, false)
+}
+
+func (w *WeightNet[T]) forwardTape(pose []T, rows int, count []int32, repeat int, mode Mode, lean bool) *WeightNetTape[T] {
 	checkLen("WeightNet", "pose", len(pose), rows*w.In())
-	t := &WeightNetTape[T]{net: w, pose: pose, rows: rows}
+	t := &WeightNetTape[T]{net: w, pose: pose, rows: rows, lean: lean}
+	last := w.Linear[2]
+	t.last = simd.PackTransposed(last.Weight, last.In, last.In, last.Out)
 	t.prepareFirst(count, mode, func(m *moments) *BatchNormTape[T] { return w.Norm[0].tape(m, count, repeat, mode) })
 	t.run(func(i int, parts []moments) {
 		if n := w.Norm[i]; n != nil {
@@ -55,6 +67,9 @@ func (w *WeightNet[T]) ForwardTape(pose []T, rows int, count []int32, repeat int
 			t.norm[i] = n.tape(m, count, repeat, mode)
 		}
 	}, count, mode)
+	if lean {
+		t.prepareSlices()
+	}
 	return t
 }
 
@@ -67,23 +82,42 @@ func (t *WeightNetTape[T]) run(normalise func(i int, parts []moments), count []i
 		if i == 0 {
 			continue
 		}
-		in, out := l.In, l.Out
-		packed := simd.PackTransposed(l.Weight, in, in, out)
-		u := rent[T](t.rows * out)
-		t.linear[i] = u
+		in, out, keep := l.In, l.Out, i < 2 || !t.lean
 		var parts []moments
 		if t.net.Norm[i] != nil && mode == Train {
 			parts = make([]moments, (t.rows+rowGrain-1)/rowGrain)
 		}
+		if keep {
+			t.linear[i] = rent[T](t.rows * out)
+		} else if parts == nil {
+			normalise(i, nil)
+			continue
+		}
+		packed := t.last
+		if i < 2 {
+			packed = simd.PackTransposed(l.Weight, in, in, out)
+		}
 		parallel.For(t.rows, rowGrain, func(lo, hi int) {
-			x := rent[T](netBlock * in)
+			x, u := rent[T](netBlock*in), []T(nil)
+			if keep {
+				u = t.linear[i][lo*out : hi*out]
+			} else {
+				u = rent[T]((hi - lo) * out)
+			}
 			for at := lo; at < hi; at += netBlock {
 				end := min(at+netBlock, hi)
-				simd.GemmPacked(u[at*out:end*out], out, t.input(x, i, at, end), in, packed, l.Bias, simd.ActNone, end-at)
+				simd.GemmPacked(u[(at-lo)*out:(end-lo)*out], out, t.input(x, i, at, end), in, packed, l.Bias, simd.ActNone, end-at)
 			}
 			giveBack(x)
 			if parts != nil {
-				parts[lo/rowGrain] = partMoments(u, count, out, lo, hi)
+				weight := count
+				if count != nil {
+					weight = count[lo:hi]
+				}
+				parts[lo/rowGrain] = partMoments(u, weight, out, 0, hi-lo)
+			}
+			if !keep {
+				giveBack(u)
 			}
 		})
 		normalise(i, parts)
@@ -92,7 +126,7 @@ func (t *WeightNetTape[T]) run(normalise func(i int, parts []moments), count []i
 
 // need computes the results of the linear maps again if they were dropped.
 func (t *WeightNetTape[T]) need() {
-	if t.linear[2] == nil {
+	if t.linear[1] == nil {
 		t.run(func(int, []moments) {}, nil, Eval)
 	}
 }
@@ -116,12 +150,27 @@ func (t *WeightNetTape[T]) normalised(scratch []T, i, lo, hi int) []T {
 		t.firstNormalised(scratch[:(hi-lo)*c], lo, hi)
 		return scratch[:(hi-lo)*c]
 	}
-	u := t.linear[i][lo*c : hi*c]
+	u := t.results(scratch, i, lo, hi)
 	if t.norm[i] == nil {
 		return u
 	}
 	t.net.Norm[i].rows(t.norm[i], scratch[:len(u)], u)
 	return scratch[:len(u)]
+}
+
+// results returns rows lo to hi of what layer i's linear map gives, i > 0, in scratch where it is not kept.
+func (t *WeightNetTape[T]) results(scratch []T, i, lo, hi int) []T {
+	l := t.net.Linear[i]
+	if t.linear[i] != nil {
+		return t.linear[i][lo*l.Out : hi*l.Out]
+	}
+	x, u := rent[T](netBlock*l.In), scratch[:(hi-lo)*l.Out]
+	for at := lo; at < hi; at += netBlock {
+		end := min(at+netBlock, hi)
+		simd.GemmPacked(u[(at-lo)*l.Out:(end-lo)*l.Out], l.Out, t.input(x, i, at, end), l.In, t.last, l.Bias, simd.ActNone, end-at)
+	}
+	giveBack(x)
+	return u
 }
 
 // Weights returns the convolution weights [rows, out].
@@ -135,30 +184,66 @@ func (t *WeightNetTape[T]) Weights() []T {
 	return t.weights
 }
 
-// weightsOf sets dst [len(poses), out] to the weights of some poses, in ascending order. need must have been called. It may run
-// concurrently.
-func (t *WeightNetTape[T]) weightsOf(dst []T, poses []int32) {
-	c := t.net.Out()
-	gathered := rent[T](netBlock * c)
+// tileWidth is how many of c channels are a slice of the weights of a tile. Float64 takes them all.
+func tileWidth[T Float](c int) int {
+	if sizeof[T]() == 4 {
+		return min(sliceWidth, c)
+	}
+	return c
+}
+
+// prepareSlices makes the slices of the last layer.
+func (t *WeightNetTape[T]) prepareSlices() {
+	l, n := t.net.Linear[2], t.norm[2]
+	weight, bias := l.Weight, l.Bias
+	if n != nil && n.mean != nil {
+		// (w·x + b - mean)·s + β = (s·w)·x + (s·(b - mean) + β)
+		weight, bias = make([]T, len(l.Weight)), make([]T, l.Out)
+		for j := range l.Out {
+			s := float64(t.net.Norm[2].Weight[j]) * n.inv[j]
+			for k, v := range l.Weight[j*l.In : (j+1)*l.In] {
+				weight[j*l.In+k] = T(s * float64(v))
+			}
+			bias[j] = T(s*(float64(l.Bias[j])-n.mean[j]) + float64(t.net.Norm[2].Bias[j]))
+		}
+	}
+	width := tileWidth[T](l.Out)
+	for lo := 0; lo < l.Out; lo += width {
+		m := min(width, l.Out-lo)
+		t.slices = append(t.slices, simd.Dense[T]{B: simd.PackTransposed(weight[lo*l.In:(lo+m)*l.In], l.In, l.In, m), Bias: bias[lo : lo+m]})
+	}
+}
+
+// hidden returns what the last layer is applied to for some poses, in ascending order, rented. need must have been called. It may run
+// concurrently, and so may slice.
+func (t *WeightNetTape[T]) hidden(poses []int32) []T {
+	c := t.net.Linear[1].Out
+	x := rent[T](len(poses) * c)
 	for lo := 0; lo < len(poses); lo += netBlock {
 		block := poses[lo:min(lo+netBlock, len(poses))]
 		n := len(block)
-		u, y := t.linear[2][int(block[0])*c:], dst[lo*c:(lo+n)*c]
+		u, y := t.linear[1][int(block[0])*c:], x[lo*c:(lo+n)*c]
 		if int(block[n-1]-block[0]) == n-1 { // as they ascend, they follow each other
 			u = u[:n*c]
 		} else {
 			for k, q := range block {
-				copy(gathered[k*c:(k+1)*c], t.linear[2][int(q)*c:])
+				copy(y[k*c:(k+1)*c], t.linear[1][int(q)*c:])
 			}
-			u = gathered[:n*c]
+			u = y
 		}
-		if t.norm[2] != nil {
-			t.net.Norm[2].rows(t.norm[2], y, u)
+		if t.norm[1] != nil {
+			t.net.Norm[1].rows(t.norm[1], y, u)
 			u = y
 		}
 		simd.Swish(y, u)
 	}
-	giveBack(gathered)
+	return x
+}
+
+// slice sets dst [poses, width] to slice k of the weights of the poses that hidden belongs to; slices have tileWidth channels.
+func (t *WeightNetTape[T]) slice(dst, hidden []T, k int) {
+	layer := &t.slices[k]
+	simd.DenseSwish(dst, hidden, layer, len(dst)/layer.B.N)
 }
 
 // Release drops the activations if those of all tapes together would be too much; Weights and Backward compute them again, to the
@@ -187,166 +272,4 @@ func (t *WeightNetTape[T]) drop() {
 	t.forgotten.Stop()
 	kept.Add(-t.kept)
 	t.linear, t.weights, t.kept = [3][]T{}, nil, 0
-}
-
-// Backward adds the parameters' gradients to g, given the gradient dw [rows, out] to the convolution weights, the pairs and
-// images that share a pose taken together. dw is overwritten. dpose [rows, in] gets the gradient to the poses; nil: not
-// wanted, as positions are data.
-//
-// A normalisation needs sums over all poses before a row's gradient is known. So the poses go by three times, a block at a time:
-// first through the last swish; then twice from a layer's normalisation through its linear map to the swish before. What the
-// first layer's parameters get are such sums themselves.
-func (t *WeightNetTape[T]) Backward(dpose, dw []T, g *Grads[T]) {
-	checkLen("WeightNet.Backward", "dw", len(dw), t.rows*t.net.Out())
-	t.backward(2, dpose, dw, nil, g)
-}
-
-// produceRows is how many poses produce is asked for at a time: their gradients are still in the second-level cache when they go
-// through the last swish.
-const produceRows = 1 << 10
-
-// BackwardFrom is Backward with a gradient that produce writes, poses lo to hi at a time, from several goroutines.
-func (t *WeightNetTape[T]) BackwardFrom(dpose []T, produce func(dw []T, lo, hi int), g *Grads[T]) {
-	dw := rent[T](t.rows * t.net.Out())
-	t.backward(2, dpose, dw, produce, g)
-	giveBack(dw)
-}
-
-// backward is Backward for the layers up to the given one, at least the second, whose swish dy is the gradient to, after produce,
-// if there is one, has written it.
-func (t *WeightNetTape[T]) backward(last int, dpose, dy []T, produce func(dy []T, lo, hi int), g *Grads[T]) {
-	t.need()
-	grain := partRows(t.rows, rowGrain)
-	chunks := max(1, (t.rows+grain-1)/grain)
-	sums, center := t.sums(last, chunks), t.center()
-	parallel.For(t.rows, grain, func(lo, hi int) {
-		c := t.net.Linear[last].Out
-		scratch := rent[T](netBlock * c)
-		for from := lo; from < hi; from += produceRows {
-			to := min(from+produceRows, hi)
-			if produce != nil {
-				produce(dy[from*c:to*c], from, to)
-			}
-			for at := from; at < to; at += netBlock {
-				end := min(at+netBlock, to)
-				t.swishBack(last, dy[at*c:end*c], t.normalised(scratch, last, at, end), sums[lo/grain], at, end)
-			}
-		}
-		giveBack(scratch)
-	})
-	for i := last; i > 0; i-- {
-		l := t.net.Linear[i]
-		in, out := l.In, l.Out
-		norm := t.gradient(i, sums, g)
-		sums = t.sums(i-1, chunks)
-		packed := simd.Pack(l.Weight, in, out, in)
-		// Behind the first layer's swish only the sums are wanted, but for the poses' gradient.
-		var dx []T
-		if i > 1 || dpose != nil {
-			dx = rent[T](t.rows * in)
-		}
-		weight := g.Of(l.Weight)
-		parts := make([]T, chunks*len(weight))
-		parallel.For(t.rows, grain, func(lo, hi int) {
-			scratch := rent[T](netBlock * (3*in + out))
-			z, x := scratch[:netBlock*in], scratch[netBlock*in:2*netBlock*in]
-			d, u := scratch[2*netBlock*in:3*netBlock*in], scratch[3*netBlock*in:]
-			for at := lo; at < hi; at += netBlock {
-				end := min(at+netBlock, hi)
-				n := end - at
-				du := dy[at*out : end*out]
-				if norm != nil {
-					norm.rows(u[:n*out], du, t.linear[i][at*out:end*out], t.norm[i], at)
-					du = u[:n*out]
-				}
-				z := t.normalised(z, i-1, at, end)
-				simd.Swish(x[:n*in], z)
-				if weight != nil {
-					simd.GemmTN(parts[lo/grain*len(weight):][:len(weight)], in, du, out, x[:n*in], in, 1, 1, out, in, n)
-				}
-				d := d[:n*in]
-				if dx != nil {
-					d = dx[at*in : end*in]
-				}
-				simd.GemmPacked(d, in, du, out, packed, nil, simd.ActNone, n)
-				if i > 1 {
-					t.swishBack(i-1, d, z, sums[lo/grain], at, end)
-				} else {
-					simd.SwishGrad(d, d, z)
-					t.firstSums(sums[lo/grain], d, center, at, end)
-				}
-			}
-			giveBack(scratch)
-		})
-		for at := 0; at < len(parts); at += len(weight) {
-			simd.Add(weight, weight, parts[at:at+len(weight)])
-		}
-		if i < last {
-			giveBack(dy) // the last one is the caller's
-		}
-		dy = dx
-	}
-	norm := t.firstGradient(total(sums), center, g)
-	if dpose != nil {
-		t.poseGradient(dpose, dy, norm)
-	}
-	giveBack(dy)
-}
-
-// sums returns room for every chunk's sums of the gradient to layer i's normalised values and of its products with the
-// layer's results, or, for the first layer, with the poses.
-func (t *WeightNetTape[T]) sums(i, chunks int) [][]float64 {
-	width := 2 * t.net.Linear[i].Out
-	if i == 0 {
-		width = (1 + t.net.In()) * t.net.Linear[0].Out
-	}
-	out := make([][]float64, chunks)
-	for k := range out {
-		out[k] = make([]float64, width)
-	}
-	return out
-}
-
-// total adds up the chunks' sums, in their order.
-func total(chunks [][]float64) []float64 {
-	sums := make([]float64, len(chunks[0]))
-	for _, c := range chunks {
-		for k, v := range c {
-			sums[k] += v
-		}
-	}
-	return sums
-}
-
-// swishBack takes d, rows lo to hi of a gradient, through layer i's swish, i > 0, given what went into it, and adds to their
-// sums.
-func (t *WeightNetTape[T]) swishBack(i int, d, z []T, sum []float64, lo, hi int) {
-	c := t.net.Linear[i].Out
-	simd.SwishGrad(d, d, z)
-	mean, low := zeros[T](c), zeros[T](c)
-	if n := t.norm[i]; n != nil && n.mean != nil {
-		mean, low = n.hi, n.low
-	}
-	simd.NormSums(sum[:c], sum[c:], d, t.linear[i][lo*c:hi*c], mean, low, c)
-}
-
-// gradient adds the gradients of layer i's bias and normalisation to g, given all chunks' sums, and returns the map from the
-// gradient to normalised values to that of the linear map's results; nil: they are the same.
-//
-// A bias in front of a normalisation by the rows' own mean changes nothing: its gradient is 0, exactly.
-func (t *WeightNetTape[T]) gradient(i int, chunks [][]float64, g *Grads[T]) *normGradient[T] {
-	l := t.net.Linear[i]
-	sums := total(chunks)
-	bias := g.Of(l.Bias)
-	if t.norm[i] == nil || t.norm[i].mean == nil {
-		addTo(bias, sums[:l.Out])
-		return nil
-	}
-	k := t.net.Norm[i].gradient(t.norm[i], sums, g)
-	if t.norm[i].total == 0 {
-		for j := range bias {
-			bias[j] += k.a[j] * T(sums[j])
-		}
-	}
-	return &k
 }

@@ -16,8 +16,8 @@ import (
 // Poses are divided into parts. A goroutine takes a part and some channels; its rows and columns of dw are nobody else's.
 type DepthwisePosePlan struct {
 	rows, points, poses int
-	// code has blocks {pose, pairs, then row and point of each}: sums that a row of dw gets. The first of a pose has firstOfPose set
-	// in its number of pairs.
+	// code has blocks {pose, counted from its part's first one, pairs, then row and point of each}: sums that a row of dw gets. The first
+	// of a pose has firstOfPose set in its number of pairs.
 	code  []int32
 	calls []poseCall
 	parts []posePart
@@ -38,8 +38,10 @@ const (
 	firstOfPose = -1 << 31
 	// poseCallPairs bounds the pairs and blocks of a call, as maxGather does elsewhere.
 	poseCallPairs = 1 << 13
-	// posePartPairs is about how many pairs a part has. A pose is not divided.
+	// posePartPairs is about how many pairs a part has, and posePartPoses how many poses at most. A pose is not divided. The gradient of
+	// a part, with 128 channels a megabyte, stays in the second-level cache while all slices pass by.
 	posePartPairs = 1 << 16
+	posePartPoses = 1 << 11
 	// A pose that occurs all over the rows would send its gather through all features again. Where there are poseSegmentPairs pairs
 	// for each pose and segment of poseSegmentRows rows, a part goes through all its poses segment by segment.
 	poseSegmentRows  = 256
@@ -80,7 +82,7 @@ func NewDepthwisePosePlan(offsets []int, index, pose []int32, points, poses int)
 	var blocks []poseBlock // of a part
 	for lo := 0; lo < poses; {
 		hi := lo + 1
-		for hi < poses && starts[hi+1]-starts[lo]+hi+1-lo <= posePartPairs {
+		for hi < poses && hi-lo < posePartPoses && starts[hi+1]-starts[lo]+hi+1-lo <= posePartPairs {
 			hi++
 		}
 		blocks = segmentPoses(blocks[:0], starts[:hi+1], pairs, lo)
@@ -145,7 +147,7 @@ func (p *DepthwisePosePlan) appendPart(blocks []poseBlock, pairs []posePair, lo,
 		if b.first {
 			count |= firstOfPose
 		}
-		p.code = append(p.code, b.pose, count)
+		p.code = append(p.code, b.pose-int32(lo), count)
 		for _, x := range pairs[b.lo:b.hi] {
 			p.code = append(p.code, x.row, x.point)
 		}
@@ -238,30 +240,49 @@ func imagesAtOnce(images int) int {
 //   - Accuracy: at most (n+8)·eps·Σ|terms| from the exact value, n the number of a pose's pairs in all images.
 func DepthwisePosePlanGradWF32(dw, dout, f []float32, plan *DepthwisePosePlan, part, from, to, images, c int) {
 	const fn = "DepthwisePosePlanGradWF32"
-	checkLen(fn, "dout", len(dout), DepthwisePackedLen(images, plan.rows, c))
-	checkLen(fn, "f", len(f), DepthwisePackedLen(images, plan.points, c))
+	plan.check(fn, len(dout), len(f), part, from, to, images, c)
 	checkLen(fn, "dw", len(dw), plan.poses*c)
-	if part < 0 || part >= plan.Parts() {
-		panic(fmt.Sprintf("simd: %s: part %d, need 0 to %d", fn, part, plan.Parts()-1))
+	lo, hi := plan.Part(part)
+	plan.gradW(dw[lo*c:hi*c], dout, f, part, from, to, images, c)
+}
+
+// DepthwisePosePlanGradWPartF32 is DepthwisePosePlanGradWF32 for a dw that holds the part's own poses only, [hi-lo, c] as Part gives
+// them: a small one, which is still in the cache for who takes it on.
+func DepthwisePosePlanGradWPartF32(dw, dout, f []float32, plan *DepthwisePosePlan, part, from, to, images, c int) {
+	const fn = "DepthwisePosePlanGradWPartF32"
+	plan.check(fn, len(dout), len(f), part, from, to, images, c)
+	lo, hi := plan.Part(part)
+	checkLen(fn, "dw", len(dw), (hi-lo)*c)
+	plan.gradW(dw, dout, f, part, from, to, images, c)
+}
+
+// check panics as DepthwisePosePlanGradWF32 says.
+func (p *DepthwisePosePlan) check(fn string, lenOut, lenF, part, from, to, images, c int) {
+	checkLen(fn, "dout", lenOut, DepthwisePackedLen(images, p.rows, c))
+	checkLen(fn, "f", lenF, DepthwisePackedLen(images, p.points, c))
+	if part < 0 || part >= p.Parts() {
+		panic(fmt.Sprintf("simd: %s: part %d, need 0 to %d", fn, part, p.Parts()-1))
 	}
-	if from < 0 || to < from || to > c || from%poseLanes != 0 || to%poseLanes != 0 && to != c {
-		panic(fmt.Sprintf("simd: %s: channels %d to %d, need slices of %d of 0 to %d", fn, from, to, poseLanes, c))
-	}
+	checkSlice(fn, from, to, c)
+}
+
+// gradW computes a part; dw holds its poses.
+func (p *DepthwisePosePlan) gradW(dw, dout, f []float32, part, from, to, images, c int) {
 	width := poseWidth(c)
-	plan.race(dw, dout, f, part, from, to, c)
+	p.race(dw, dout, f, from, to, c)
 	if images == 0 {
-		for q := plan.parts[part].lo; q < plan.parts[part].hi; q++ {
-			clear(dw[q*c+from : q*c+to])
+		for at := 0; at < len(dw); at += c {
+			clear(dw[at+from : at+to])
 		}
 	}
 	for b := 0; b < images; {
 		m := imagesAtOnce(images - b)
 		for j := from; j < to; j += poseLanes {
 			n := m * poseLanes
-			d := dout[b*plan.rows*width+m*plan.rows*j:][:plan.rows*n]
-			x := f[b*plan.points*width+m*plan.points*j:][:plan.points*n]
-			for _, call := range plan.callsOf(part) {
-				depthwisePose(dw[j:], d, x, plan.code[call.at:], call.blocks, m, c, min(poseLanes, to-j), b > 0)
+			d := dout[b*p.rows*width+m*p.rows*j:][:p.rows*n]
+			x := f[b*p.points*width+m*p.points*j:][:p.points*n]
+			for _, call := range p.callsOf(part) {
+				depthwisePose(tailOf(dw, j), d, x, p.code[call.at:], call.blocks, m, c, min(poseLanes, to-j), b > 0)
 			}
 		}
 		b += m

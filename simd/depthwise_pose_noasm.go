@@ -7,4 +7,4 @@ func depthwisePose(dw, dout, f []float32, code []int32, blocks, m, c, n int, mor
 }
 
 // race has nothing to announce: the race detector sees what Go does.
-func (p *DepthwisePosePlan) race(dw, dout, f []float32, part, from, to, c int) {}
+func (p *DepthwisePosePlan) race(dw, dout, f []float32, from, to, c int) {}

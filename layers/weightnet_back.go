@@ -1,0 +1,255 @@
+package layers
+
+import (
+	"github.com/equivcnp/equivcnp/internal/parallel"
+	"github.com/equivcnp/equivcnp/simd"
+)
+
+// Backward adds the parameters' gradients to g, given the gradient dw [rows, out] to the convolution weights, the pairs and
+// images that share a pose taken together. dw is overwritten. dpose [rows, in] gets the gradient to the poses; nil: not
+// wanted, as positions are data.
+//
+// A normalisation needs sums over all poses before a row's gradient is known. So the poses go by three times, a block at a time:
+// first through the last swish; then twice from a layer's normalisation through its linear map to the swish before. What the
+// first layer's parameters get are such sums themselves.
+func (t *WeightNetTape[T]) Backward(dpose, dw []T, g *Grads[T]) {
+	checkLen("WeightNet.Backward", "dw", len(dw), t.rows*t.net.Out())
+	t.backward(2, dpose, dw, allRows[T](t.rows), g)
+}
+
+// weightGradient makes the gradient to the weights of all poses, a part after the other, from several goroutines.
+type weightGradient[T Float] interface {
+	parts() int
+	part(k int) (lo, hi int) // the poses of part k; parts follow each other
+	produce(dw []T, k int)   // sets dw [hi-lo, c] to the gradient to part k
+}
+
+// allRows is the gradient to so many poses that there is already.
+type allRows[T Float] int
+
+func (n allRows[T]) parts() int              { return (int(n) + rowGrain - 1) / rowGrain }
+func (n allRows[T]) part(k int) (lo, hi int) { return k * rowGrain, min((k+1)*rowGrain, int(n)) }
+func (n allRows[T]) produce([]T, int)        {}
+
+// backwardFrom is Backward with a gradient that is made part by part, and none to the poses.
+func (t *WeightNetTape[T]) backwardFrom(from weightGradient[T], g *Grads[T]) {
+	if t.norm[1] == nil && t.norm[2] == nil {
+		t.backwardAtOnce(from, g)
+		return
+	}
+	dw := rent[T](t.rows * t.net.Out())
+	t.backward(2, nil, dw, from, g)
+	giveBack(dw)
+}
+
+// chunkBounds divides the parts of a gradient into at most maxParts chunks, each of which has sums of its own, and returns the parts
+// that they begin with, and behind them the number of parts. Nothing here depends on the number of goroutines.
+func chunkBounds[T Float](from weightGradient[T]) []int {
+	n, bounds := from.parts(), []int{0}
+	for step := partRows(n, 1); bounds[len(bounds)-1] < n; {
+		bounds = append(bounds, min(bounds[len(bounds)-1]+step, n))
+	}
+	return bounds
+}
+
+// backward is Backward for the layers up to the given one, at least the second, whose swish dy is the gradient to, once its parts have
+// been made.
+func (t *WeightNetTape[T]) backward(last int, dpose, dy []T, from weightGradient[T], g *Grads[T]) {
+	t.need()
+	bounds := chunkBounds(from)
+	chunks := max(1, len(bounds)-1)
+	sums, center := t.sums(last, chunks), t.center()
+	parallel.For(len(bounds)-1, 1, func(chunk, _ int) {
+		c := t.net.Linear[last].Out
+		scratch := rent[T](2 * netBlock * c)
+		for k := bounds[chunk]; k < bounds[chunk+1]; k++ {
+			lo, hi := from.part(k)
+			from.produce(dy[lo*c:hi*c], k)
+			for at := lo; at < hi; at += netBlock {
+				end := min(at+netBlock, hi)
+				u := t.results(scratch[netBlock*c:], last, at, end)
+				t.swishBack(last, dy[at*c:end*c], t.normalised(scratch, last, at, end), u, sums[chunk])
+			}
+		}
+		giveBack(scratch)
+	})
+	for i := last; i > 0; i-- {
+		l := t.net.Linear[i]
+		in, out := l.In, l.Out
+		norm := t.gradient(i, sums, g)
+		sums = t.sums(i-1, chunks)
+		packed := simd.Pack(l.Weight, in, out, in)
+		// Behind the first layer's swish only the sums are wanted, but for the poses' gradient.
+		var dx []T
+		if i > 1 || dpose != nil {
+			dx = rent[T](t.rows * in)
+		}
+		weight := g.Of(l.Weight)
+		parts := make([]T, chunks*len(weight))
+		parallel.For(len(bounds)-1, 1, func(chunk, _ int) {
+			lo, _ := from.part(bounds[chunk])
+			_, hi := from.part(bounds[chunk+1] - 1)
+			scratch := rent[T](netBlock * (3*in + 2*out))
+			z, x := scratch[:netBlock*in], scratch[netBlock*in:2*netBlock*in]
+			d, u := scratch[2*netBlock*in:3*netBlock*in], scratch[3*netBlock*in:3*netBlock*in+netBlock*out]
+			again := scratch[netBlock*(3*in+out):]
+			for at := lo; at < hi; at += netBlock {
+				end := min(at+netBlock, hi)
+				n := end - at
+				du := dy[at*out : end*out]
+				if norm != nil {
+					norm.rows(u[:n*out], du, t.results(again, i, at, end), t.norm[i], at)
+					du = u[:n*out]
+				}
+				z := t.normalised(z, i-1, at, end)
+				simd.Swish(x[:n*in], z)
+				if weight != nil {
+					simd.GemmTN(parts[chunk*len(weight):][:len(weight)], in, du, out, x[:n*in], in, 1, 1, out, in, n)
+				}
+				d := d[:n*in]
+				if dx != nil {
+					d = dx[at*in : end*in]
+				}
+				simd.GemmPacked(d, in, du, out, packed, nil, simd.ActNone, n)
+				if i > 1 {
+					t.swishBack(i-1, d, z, t.linear[i-1][at*in:end*in], sums[chunk])
+				} else {
+					simd.SwishGrad(d, d, z)
+					t.firstSums(sums[chunk], d, center, at, end)
+				}
+			}
+			giveBack(scratch)
+		})
+		for at := 0; at < len(parts); at += len(weight) {
+			simd.Add(weight, weight, parts[at:at+len(weight)])
+		}
+		if i < last {
+			giveBack(dy) // the last one is the caller's
+		}
+		dy = dx
+	}
+	norm := t.firstGradient(total(sums), center, g)
+	if dpose != nil {
+		t.poseGradient(dpose, dy, norm)
+	}
+	giveBack(dy)
+}
+
+// backwardAtOnce is backward where neither of the last two layers is normalised: nothing waits for sums over all poses, and a block of
+// them goes through all layers while it is in the cache.
+func (t *WeightNetTape[T]) backwardAtOnce(from weightGradient[T], g *Grads[T]) {
+	t.need()
+	bounds := chunkBounds(from)
+	chunks := max(1, len(bounds)-1)
+	center := t.center()
+	sums := [3][][]float64{t.sums(0, chunks), t.sums(1, chunks), t.sums(2, chunks)}
+	var packed [3]*simd.Packed[T]
+	var weight, parts [3][]T
+	for i := 1; i < 3; i++ {
+		l := t.net.Linear[i]
+		packed[i], weight[i] = simd.Pack(l.Weight, l.In, l.Out, l.In), g.Of(l.Weight)
+		parts[i] = make([]T, chunks*len(weight[i]))
+	}
+	widths := [3]int{t.net.Linear[0].Out, t.net.Linear[1].Out, t.net.Linear[2].Out}
+	parallel.For(len(bounds)-1, 1, func(chunk, _ int) {
+		scratch := rent[T](netBlock * (2*widths[0] + 2*widths[1] + max(widths[0], widths[1]) + widths[2]))
+		room := scratch
+		take := func(n int) []T {
+			x := room[:n*netBlock]
+			room = room[n*netBlock:]
+			return x
+		}
+		z, d, u, x := [2][]T{take(widths[0]), take(widths[1])}, [2][]T{take(widths[0]), take(widths[1])}, take(widths[2]), take(max(widths[0], widths[1]))
+		for k := bounds[chunk]; k < bounds[chunk+1]; k++ {
+			lo, hi := from.part(k)
+			dw := rent[T]((hi - lo) * widths[2])
+			from.produce(dw, k)
+			for at := lo; at < hi; at += netBlock {
+				end := min(at+netBlock, hi)
+				n := end - at
+				dy, z2 := dw[(at-lo)*widths[2]:(end-lo)*widths[2]], t.normalised(u, 2, at, end)
+				for i := 2; i > 0; i-- {
+					simd.SwishGrad(dy, dy, z2)
+					columnSums(sums[i][chunk][:widths[i]], dy)
+					in := widths[i-1]
+					z2 = t.normalised(z[i-1], i-1, at, end)
+					simd.Swish(x[:n*in], z2)
+					if weight[i] != nil {
+						simd.GemmTN(parts[i][chunk*len(weight[i]):][:len(weight[i])], in, dy, widths[i], x[:n*in], in, 1, 1, widths[i], in, n)
+					}
+					simd.GemmPacked(d[i-1][:n*in], in, dy, widths[i], packed[i], nil, simd.ActNone, n)
+					dy = d[i-1][:n*in]
+				}
+				simd.SwishGrad(dy, dy, z2)
+				t.firstSums(sums[0][chunk], dy, center, at, end)
+			}
+			giveBack(dw)
+		}
+		giveBack(scratch)
+	})
+	for i := 2; i > 0; i-- {
+		for at := 0; at < len(parts[i]); at += len(weight[i]) {
+			simd.Add(weight[i], weight[i], parts[i][at:at+len(weight[i])])
+		}
+		addTo(g.Of(t.net.Linear[i].Bias), total(sums[i])[:widths[i]])
+	}
+	t.firstGradient(total(sums[0]), center, g)
+}
+
+// sums returns room for every chunk's sums of the gradient to layer i's normalised values and of its products with the
+// layer's results, or, for the first layer, with the poses.
+func (t *WeightNetTape[T]) sums(i, chunks int) [][]float64 {
+	width := 2 * t.net.Linear[i].Out
+	if i == 0 {
+		width = (1 + t.net.In()) * t.net.Linear[0].Out
+	}
+	out := make([][]float64, chunks)
+	for k := range out {
+		out[k] = make([]float64, width)
+	}
+	return out
+}
+
+// total adds up the chunks' sums, in their order.
+func total(chunks [][]float64) []float64 {
+	sums := make([]float64, len(chunks[0]))
+	for _, c := range chunks {
+		for k, v := range c {
+			sums[k] += v
+		}
+	}
+	return sums
+}
+
+// swishBack takes d, some rows of a gradient, through layer i's swish, i > 0, given what went into it, z, and what the layer's linear
+// map gave, u, and adds to their sums.
+func (t *WeightNetTape[T]) swishBack(i int, d, z, u []T, sum []float64) {
+	c := t.net.Linear[i].Out
+	simd.SwishGrad(d, d, z)
+	mean, low := zeros[T](c), zeros[T](c)
+	if n := t.norm[i]; n != nil && n.mean != nil {
+		mean, low = n.hi, n.low
+	}
+	simd.NormSums(sum[:c], sum[c:], d, u, mean, low, c)
+}
+
+// gradient adds the gradients of layer i's bias and normalisation to g, given all chunks' sums, and returns the map from the
+// gradient to normalised values to that of the linear map's results; nil: they are the same.
+//
+// A bias in front of a normalisation by the rows' own mean changes nothing: its gradient is 0, exactly.
+func (t *WeightNetTape[T]) gradient(i int, chunks [][]float64, g *Grads[T]) *normGradient[T] {
+	l := t.net.Linear[i]
+	sums := total(chunks)
+	bias := g.Of(l.Bias)
+	if t.norm[i] == nil || t.norm[i].mean == nil {
+		addTo(bias, sums[:l.Out])
+		return nil
+	}
+	k := t.net.Norm[i].gradient(t.norm[i], sums, g)
+	if t.norm[i].total == 0 {
+		for j := range bias {
+			bias[j] += k.a[j] * T(sums[j])
+		}
+	}
+	return &k
+}

@@ -1,0 +1,189 @@
+package simd
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/equivcnp/equivcnp/internal/testkit"
+)
+
+// batchHoods are the planned neighbourhoods, and one in which runs of one to six rows have the same poses, some of them none.
+func batchHoods() []hood {
+	rng := testkit.Rand(71)
+	h := hood{"copies", []int{0}, nil, nil, 30, 50}
+	for k := range 24 {
+		var list []int32
+		for range k % 7 * 5 {
+			list = append(list, int32(rng.IntN(h.poses)))
+		}
+		for range 1 + k%6 {
+			h.pose = append(h.pose, list...)
+			for range list {
+				h.index = append(h.index, int32(rng.IntN(h.points)))
+			}
+			h.offsets = append(h.offsets, len(h.index))
+		}
+	}
+	return append(planHoods(), h)
+}
+
+// TestDepthwiseBatch compares with float64 sums, wants rows that the plan has not got untouched, and the same bits slice by slice and
+// image by image.
+func TestDepthwiseBatch(t *testing.T) {
+	rng, hoods := testkit.Rand(72), batchHoods()
+	eachLevel(t, func(t *testing.T) {
+		for _, h := range hoods {
+			n := len(h.offsets) - 1
+			rows := n + 3
+			numbers, spare := make([]int32, n), map[int]bool{}
+			for k, i := range rng.Perm(rows) {
+				if k < n {
+					numbers[k] = int32(i)
+				} else {
+					spare[i] = true
+				}
+			}
+			for k, c := range []int{0, 1, 7, 8, 9, 15, 16, 17, 25, 33, 48} {
+				images, mean := k%8, k%2 == 0
+				plan := NewDepthwiseBatchPlan(numbers, h.offsets, h.index, h.pose, rows, h.points, h.poses, mean)
+				f := testkit.Normal[float32](rng, images*h.points*c)
+				x := packed(t, f, images, h.points, c)
+				w := testkit.CopyAtEnd(t, testkit.Normal[float32](rng, h.poses*c))
+				before := testkit.Awkward[float32](rng, images*rows*c)
+				out := testkit.CopyAtEnd(t, before)
+				DepthwiseBatchF32(out, x, w, plan, images, 0, c, c)
+
+				for b := range images {
+					for i := range spare {
+						at := (b*rows + i) * c
+						require.True(t, testkit.SameBits(out[at:at+c], before[at:at+c]), "%s: row %d is none of the plan's", h.name, i)
+					}
+					for i := range n {
+						lo, hi := h.offsets[i]-h.offsets[0], h.offsets[i+1]-h.offsets[0]
+						for j := range c {
+							sum, size := gatherSum(f[b*h.points*c:(b+1)*h.points*c], w, h.index, h.pose, nil, lo, hi, c, j)
+							if n := float64(max(1, hi-lo)); mean {
+								sum, size = sum/n, size/n
+							}
+							got := float64(out[(b*rows+int(numbers[i]))*c+j])
+							if d := math.Abs(got - sum); !(d <= float64(hi-lo+8)*0x1p-23*size) {
+								t.Fatalf("%s images=%d c=%d: out[%d,%d,%d] = %g, want %g", h.name, images, c, b, numbers[i], j, got, sum)
+							}
+						}
+					}
+				}
+
+				again := testkit.CopyAtStart(t, before)
+				for j := 0; j < c; j += poseLanes {
+					width := min(poseLanes, c-j)
+					slice := make([]float32, 0, h.poses*width)
+					for q := range h.poses {
+						slice = append(slice, w[q*c+j:q*c+j+width]...)
+					}
+					DepthwiseBatchF32(again, x, testkit.CopyAtEnd(t, slice), plan, images, j, j+width, c)
+				}
+				require.True(t, testkit.SameBits(again, out), "%s images=%d c=%d slice by slice", h.name, images, c)
+				for b := range images {
+					one := packed(t, f[b*h.points*c:(b+1)*h.points*c], 1, h.points, c)
+					part := testkit.CopyAtEnd(t, before[b*rows*c:(b+1)*rows*c])
+					DepthwiseBatchF32(part, one, w, plan, 1, 0, c, c)
+					require.True(t, testkit.SameBits(part, out[b*rows*c:(b+1)*rows*c]), "%s c=%d image %d alone", h.name, c, b)
+				}
+			}
+		}
+	})
+}
+
+// TestDepthwiseBatchPlan wants four rows with the same poses in one block, calls of bounded size, and every row once.
+func TestDepthwiseBatchPlan(t *testing.T) {
+	const sets, pairs = 300, 40
+	offsets, numbers := []int{0}, make([]int32, 4*sets+2)
+	var index, pose []int32
+	for i := range numbers {
+		for k := range pairs {
+			index, pose = append(index, int32(i%7)), append(pose, int32(i/4*pairs+k))
+		}
+		numbers[i] = int32(len(numbers) - 1 - i)
+		offsets = append(offsets, len(index))
+	}
+	plan := NewDepthwiseBatchPlan(numbers, offsets, index, pose, len(numbers), 7, (sets+1)*pairs, false)
+	require.Greater(t, len(plan.fours), 2)
+	require.Len(t, plan.ones, 1)
+	require.Equal(t, 2, plan.ones[0].blocks)
+	seen := map[int32]int{}
+	for _, call := range plan.fours {
+		require.LessOrEqual(t, len(call.code), batchCallCode+6+5*pairs)
+		require.Len(t, call.code, call.blocks*(6+5*pairs))
+		for code := call.code; len(code) > 0; code = code[6+5*pairs:] {
+			require.EqualValues(t, pairs, code[0])
+			for _, row := range code[2:6] {
+				seen[row]++
+			}
+		}
+	}
+	require.Len(t, seen, 4*sets)
+}
+
+func TestDepthwiseBatchPanics(t *testing.T) {
+	build := func(numbers, index, pose []int32) func() {
+		return func() { NewDepthwiseBatchPlan(numbers, []int{0, 1}, index, pose, 2, 1, 2, true) }
+	}
+	plan := NewDepthwiseBatchPlan([]int32{1}, []int{0, 1}, []int32{0}, []int32{1}, 2, 1, 2, true)
+	x := make([]float32, 64)
+	for want, f := range map[string]func(){
+		"simd: NewDepthwiseBatchPlan: len(numbers) = 2, need 1":                   build([]int32{0, 1}, []int32{0}, []int32{0}),
+		"simd: NewDepthwiseBatchPlan: numbers[0] = 2, need 0 to 1":                build([]int32{2}, []int32{0}, []int32{0}),
+		"simd: NewDepthwiseBatchPlan: index[0] = 1, need 0 to 0":                  build([]int32{0}, []int32{1}, []int32{0}),
+		"simd: NewDepthwiseBatchPlan: pose[0] = -1, need 0 to 1":                  build([]int32{0}, []int32{0}, []int32{-1}),
+		"simd: DepthwiseBatchF32: len(f) = 15, need 32":                           func() { DepthwiseBatchF32(x[:34], x[:15], x[:32], plan, 1, 0, 16, 17) },
+		"simd: DepthwiseBatchF32: len(out) = 33, need 34":                         func() { DepthwiseBatchF32(x[:33], x[:32], x[:32], plan, 1, 0, 16, 17) },
+		"simd: DepthwiseBatchF32: len(w) = 31, need 32":                           func() { DepthwiseBatchF32(x[:34], x[:32], x[:31], plan, 1, 0, 16, 17) },
+		"simd: DepthwiseBatchF32: channels 8 to 16, need slices of 16 of 0 to 17": func() { DepthwiseBatchF32(x[:34], x[:32], x[:16], plan, 1, 8, 16, 17) },
+		"simd: DepthwisePosePlanGradWPartF32: len(dw) = 16, need 32": func() {
+			p := NewDepthwisePosePlan([]int{0, 1}, []int32{0}, []int32{1}, 1, 2)
+			DepthwisePosePlanGradWPartF32(x[:16], x[:16], x[:16], p, 0, 0, 16, 1, 16)
+		},
+	} {
+		require.PanicsWithValue(t, want, f)
+	}
+}
+
+// BenchmarkDepthwiseBatchF32 has four images of a 64 x 64 grid and a pose for four rows' pairs each; two operations per multiply-add count
+// as two bytes, so that MB/s reads as Mflop/s.
+func BenchmarkDepthwiseBatchF32(b *testing.B) {
+	const points, c, images = 4096, 128, 4
+	offsets, index, pose := diskPairs(true)
+	numbers := make([]int32, points)
+	for i := range numbers {
+		numbers[i] = int32(i)
+	}
+	const tile = 32 // rows
+	slice := make([]float32, tile/4*273*32)
+	for i := range slice {
+		slice[i] = float32(i % 9)
+	}
+	var plans []*DepthwiseBatchPlan
+	for lo := 0; lo < points; lo += tile {
+		a, z := offsets[lo], offsets[lo+tile]
+		local := make([]int32, z-a)
+		for r := range tile {
+			for k := range 273 {
+				local[r*273+k] = int32(r/4*273 + k)
+			}
+		}
+		plans = append(plans, NewDepthwiseBatchPlan(numbers[lo:lo+tile], offsets[lo:lo+tile+1], index[a:z], local, points, points, tile/4*273, true))
+	}
+	_ = pose
+	f := testkit.Normal[float32](testkit.Rand(1), images*points*c)
+	x, out := make([]float32, DepthwisePackedLen(images, points, c)), make([]float32, images*points*c)
+	PackDepthwiseF32(x, f, images, points, c, 0, points)
+	benchLevels(b, "images=4/c=128", 2*images*len(index)*c, func() {
+		for _, plan := range plans {
+			for j := 0; j < c; j += 32 {
+				DepthwiseBatchF32(out, x, slice, plan, images, j, j+32, c)
+			}
+		}
+	})
+}
