@@ -464,7 +464,7 @@ func TestGradientBits(t *testing.T) {
 }
 
 // TestGradientOrders: the same bits for any number of goroutines, and whether activations are kept or computed again, in every order
-// that a convolution may go in: by a plan, by a plan lift by lift, by tiles.
+// that a convolution may go in: by a plan, by a plan lift by lift, by tiles whose weights come from kept results or from the poses.
 func TestGradientOrders(t *testing.T) {
 	const side, c, batch = 12, 20, 2
 	var grid []float64
@@ -477,13 +477,14 @@ func TestGradientOrders(t *testing.T) {
 		lifts  int
 		radius float64
 		flat   bool
-	}{{"T(2)", 1, 0.8, true}, {"SE(2)", 4, 1.9, true}, {"RxSO(2)", 1, 0.3, false}} {
-		t.Run(fmt.Sprintf("%sx%d", tt.group, tt.lifts), func(t *testing.T) {
+		norm   bool
+	}{{"T(2)", 1, 0.8, true, true}, {"SE(2)", 4, 1.9, true, true}, {"RxSO(2)", 1, 0.3, false, true}, {"RxSO(2)", 1, 0.3, false, false}} {
+		t.Run(fmt.Sprintf("%sx%d/norm=%v", tt.group, tt.lifts, tt.norm), func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(31, 1))
 			g, err := group.Parse(tt.group, 0)
 			require.NoError(t, err)
 			points := group.LiftPoints(g, grid, tt.lifts, 0)
-			cfg := LieConvConfig{PoseDim: group.PoseDim(g), Hidden: 8, BatchNorm: true, Radius: tt.radius}
+			cfg := LieConvConfig{PoseDim: group.PoseDim(g), Hidden: 8, BatchNorm: tt.norm, Radius: tt.radius}
 			block := NewResidualBlock[float32](c, cfg, rng)
 			f, dout := normals[float32](rng, batch*points.Rows()*c), normals[float32](rng, batch*points.Rows()*c)
 			run := func(procs int, keep int64) [][]float32 {
@@ -497,7 +498,7 @@ func TestGradientOrders(t *testing.T) {
 				tape, err := block.ForwardTape(y, f, geo, batch, Train)
 				require.NoError(t, err)
 				net := tape.conv[0].depthwise.net
-				require.Equal(t, keep > 0, net.kept > 0 && net.linear[1] != nil)
+				require.Equal(t, keep > 0 && tt.norm, net.kept > 0 && net.linear[1] != nil)
 				tape.Backward(df, dout, g)
 				require.Zero(t, net.kept)
 				require.Nil(t, net.linear[1])

@@ -81,9 +81,35 @@ func sizeof[T Float]() int {
 	return 4
 }
 
+// sumBlock is how many rows columnSums adds up in T before it goes on in float64: pairs, pairs of those and so on, six roundings.
+const sumBlock = 64
+
 // columnSums adds the columns' sums of x [rows, c] to sum [c].
 func columnSums[T Float](sum []float64, x []T) {
 	c := len(sum)
-	zero := zeros[T](c)
-	simd.NormSums(sum, make([]float64, c), x, x, zero, zero, c)
+	if c == 0 {
+		return
+	}
+	half := rent[T](sumBlock / 2 * c)
+	for len(x) > 0 {
+		from := x[:min(sumBlock*c, len(x))]
+		x = x[len(from):]
+		for n := len(from) / c; n > 1; n = len(from) / c {
+			to := half[:n/2*c]
+			if n%2 == 1 {
+				addRow(sum, from[(n-1)*c:])
+			}
+			simd.Add(to, from[:n/2*c], from[n/2*c:n/2*2*c])
+			from = to
+		}
+		addRow(sum, from)
+	}
+	giveBack(half)
+}
+
+// addRow adds a row to float64 sums.
+func addRow[T Float](sum []float64, x []T) {
+	for j, v := range x[:len(sum)] {
+		sum[j] += float64(v)
+	}
 }

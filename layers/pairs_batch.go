@@ -26,7 +26,6 @@ func (p *Pairs[T]) packed(x []T, batch, c int) []T {
 
 // poseSlices are the convolution weights of poses, slice by slice: a WeightNetTape has them.
 type poseSlices[T Float] interface {
-	need()                        // before the others
 	hidden(poses []int32) []T     // what slices of those poses are made from, rented
 	slice(dst, hidden []T, k int) // sets dst [poses, width] to slice k; they have tileWidth channels
 }
@@ -34,7 +33,6 @@ type poseSlices[T Float] interface {
 // convolveTiles sets dst [batch, rows, c] to the sums or means over every row's pairs of w[pose] ⊙ src[index], by the tiles of one side,
 // for src [batch, rows, c] and, in float32, what packed made of it.
 func convolveTiles[T Float](t *rowTiles, dst, src, packed []T, w poseSlices[T], batch, c int) {
-	w.need()
 	rows, width := len(t.rows), tileWidth[T](c)
 	parallel.For(len(t.tiles), 1, func(k, _ int) {
 		tile := &t.tiles[k]

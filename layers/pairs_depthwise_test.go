@@ -76,7 +76,6 @@ type tableSource[T Float] struct {
 }
 
 func (s *tableSource[T]) Weights() []T { return s.w }
-func (s *tableSource[T]) need()        {}
 
 func (s *tableSource[T]) hidden(poses []int32) []T {
 	x := rent[T](len(poses) * s.c)

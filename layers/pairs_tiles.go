@@ -32,9 +32,9 @@ type rowTile struct {
 	index, pose []int32
 }
 
-// trainPoses is about how many poses a tile needs: a slice of their weights and what it is made from take a quarter of the second-level
-// cache each or less, and leave room for the features that they meet.
-const trainPoses = 1 << 11
+// trainPoses is about how many poses a tile needs: a slice of their weights takes a quarter of a second-level cache of 2 MB, and so does
+// what it is made from; half is left for the features that they meet. Half as many poses meet nearly as many features.
+const trainPoses = 1 << 12
 
 // tiles returns the pairs by query and by point.
 func (p *Pairs[T]) tiles() (query, point *rowTiles) {

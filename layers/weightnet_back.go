@@ -33,7 +33,7 @@ func (n allRows[T]) produce([]T, int)        {}
 
 // backwardFrom is Backward with a gradient that is made part by part, and none to the poses.
 func (t *WeightNetTape[T]) backwardFrom(from weightGradient[T], g *Grads[T]) {
-	if t.norm[1] == nil && t.norm[2] == nil {
+	if t.implicit {
 		t.backwardAtOnce(from, g)
 		return
 	}
@@ -112,7 +112,11 @@ func (t *WeightNetTape[T]) backward(last int, dpose, dy []T, from weightGradient
 				}
 				simd.GemmPacked(d, in, du, out, packed, nil, simd.ActNone, n)
 				if i > 1 {
-					t.swishBack(i-1, d, z, t.linear[i-1][at*in:end*in], sums[chunk])
+					u := z // what the map gave, where nothing normalises it
+					if t.linear[i-1] != nil {
+						u = t.linear[i-1][at*in : end*in]
+					}
+					t.swishBack(i-1, d, z, u, sums[chunk])
 				} else {
 					simd.SwishGrad(d, d, z)
 					t.firstSums(sums[chunk], d, center, at, end)
@@ -135,52 +139,63 @@ func (t *WeightNetTape[T]) backward(last int, dpose, dy []T, from weightGradient
 	giveBack(dy)
 }
 
+// onceBlock is the number of poses that go through all layers and back at once: what that takes, 340 KB for the paper's image model, is
+// in the second-level cache, and the products that give the gradients to weights are long enough to pay for their sums.
+const onceBlock = 128
+
 // backwardAtOnce is backward where neither of the last two layers is normalised: nothing waits for sums over all poses, and a block of
-// them goes through all layers while it is in the cache.
+// them goes through all layers and back while it is in the cache.
 func (t *WeightNetTape[T]) backwardAtOnce(from weightGradient[T], g *Grads[T]) {
-	t.need()
 	bounds := chunkBounds(from)
 	chunks := max(1, len(bounds)-1)
 	center := t.center()
 	sums := [3][][]float64{t.sums(0, chunks), t.sums(1, chunks), t.sums(2, chunks)}
-	var packed [3]*simd.Packed[T]
+	var back [3]*simd.Packed[T]
 	var weight, parts [3][]T
-	for i := 1; i < 3; i++ {
-		l := t.net.Linear[i]
-		packed[i], weight[i] = simd.Pack(l.Weight, l.In, l.Out, l.In), g.Of(l.Weight)
-		parts[i] = make([]T, chunks*len(weight[i]))
+	var width [3]int
+	for i, l := range t.net.Linear {
+		width[i] = l.Out
+		if i > 0 {
+			back[i], weight[i] = simd.Pack(l.Weight, l.In, l.Out, l.In), g.Of(l.Weight)
+			parts[i] = make([]T, chunks*len(weight[i]))
+		}
 	}
-	widths := [3]int{t.net.Linear[0].Out, t.net.Linear[1].Out, t.net.Linear[2].Out}
 	parallel.For(len(bounds)-1, 1, func(chunk, _ int) {
-		scratch := rent[T](netBlock * (2*widths[0] + 2*widths[1] + max(widths[0], widths[1]) + widths[2]))
+		scratch := rent[T](onceBlock * (3*width[0] + 3*width[1] + width[2]))
 		room := scratch
-		take := func(n int) []T {
-			x := room[:n*netBlock]
-			room = room[n*netBlock:]
+		take := func(c int) []T {
+			x := room[:c*onceBlock]
+			room = room[len(x):]
 			return x
 		}
-		z, d, u, x := [2][]T{take(widths[0]), take(widths[1])}, [2][]T{take(widths[0]), take(widths[1])}, take(widths[2]), take(max(widths[0], widths[1]))
+		// Of every layer what goes into the swish, what comes out, and the gradient to that.
+		z := [3][]T{take(width[0]), take(width[1]), take(width[2])}
+		x, d := [2][]T{take(width[0]), take(width[1])}, [2][]T{take(width[0]), take(width[1])}
 		for k := bounds[chunk]; k < bounds[chunk+1]; k++ {
 			lo, hi := from.part(k)
-			dw := rent[T]((hi - lo) * widths[2])
+			dw := rent[T]((hi - lo) * width[2])
 			from.produce(dw, k)
-			for at := lo; at < hi; at += netBlock {
-				end := min(at+netBlock, hi)
+			for at := lo; at < hi; at += onceBlock {
+				end := min(at+onceBlock, hi)
 				n := end - at
-				dy, z2 := dw[(at-lo)*widths[2]:(end-lo)*widths[2]], t.normalised(u, 2, at, end)
+				t.firstNormalised(z[0][:n*width[0]], at, end)
+				for i := 1; i < 3; i++ {
+					in := width[i-1]
+					simd.Swish(x[i-1][:n*in], z[i-1][:n*in])
+					simd.GemmPacked(z[i][:n*width[i]], width[i], x[i-1][:n*in], in, t.packed[i], t.net.Linear[i].Bias, simd.ActNone, n)
+				}
+				dy := dw[(at-lo)*width[2] : (end-lo)*width[2]]
 				for i := 2; i > 0; i-- {
-					simd.SwishGrad(dy, dy, z2)
-					columnSums(sums[i][chunk][:widths[i]], dy)
-					in := widths[i-1]
-					z2 = t.normalised(z[i-1], i-1, at, end)
-					simd.Swish(x[:n*in], z2)
+					in := width[i-1]
+					simd.SwishGrad(dy, dy, z[i][:len(dy)])
+					columnSums(sums[i][chunk][:width[i]], dy)
 					if weight[i] != nil {
-						simd.GemmTN(parts[i][chunk*len(weight[i]):][:len(weight[i])], in, dy, widths[i], x[:n*in], in, 1, 1, widths[i], in, n)
+						simd.GemmTN(parts[i][chunk*len(weight[i]):][:len(weight[i])], in, dy, width[i], x[i-1][:n*in], in, 1, 1, width[i], in, n)
 					}
-					simd.GemmPacked(d[i-1][:n*in], in, dy, widths[i], packed[i], nil, simd.ActNone, n)
+					simd.GemmPacked(d[i-1][:n*in], in, dy, width[i], back[i], nil, simd.ActNone, n)
 					dy = d[i-1][:n*in]
 				}
-				simd.SwishGrad(dy, dy, z2)
+				simd.SwishGrad(dy, dy, z[0][:len(dy)])
 				t.firstSums(sums[0][chunk], dy, center, at, end)
 			}
 			giveBack(dw)
@@ -191,7 +206,7 @@ func (t *WeightNetTape[T]) backwardAtOnce(from weightGradient[T], g *Grads[T]) {
 		for at := 0; at < len(parts[i]); at += len(weight[i]) {
 			simd.Add(weight[i], weight[i], parts[i][at:at+len(weight[i])])
 		}
-		addTo(g.Of(t.net.Linear[i].Bias), total(sums[i])[:widths[i]])
+		addTo(g.Of(t.net.Linear[i].Bias), total(sums[i])[:width[i]])
 	}
 	t.firstGradient(total(sums[0]), center, g)
 }

@@ -192,13 +192,14 @@ func (t *WeightNetTape[T]) center() []T {
 func (t *WeightNetTape[T]) firstSums(sum []float64, dz, center []T, lo, hi int) {
 	e, c := len(center), t.net.Linear[0].Out
 	columnSums(sum[:c], dz)
-	room := rent[T](netBlock*e + e*c)
+	rows := hi - lo
+	room := rent[T](rows*e + e*c)
 	defer giveBack(room)
-	x, part := room[:(hi-lo)*e], room[netBlock*e:]
+	x, part := room[:rows*e], room[rows*e:]
 	for i, v := range t.pose[lo*e : hi*e] {
 		x[i] = v - center[i%e]
 	}
-	simd.GemmTN(part, c, x, e, dz, c, 1, 0, e, c, hi-lo)
+	simd.GemmTN(part, c, x, e, dz, c, 1, 0, e, c, rows)
 	for i, v := range part {
 		sum[c+i] += float64(v)
 	}

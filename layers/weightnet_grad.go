@@ -36,11 +36,13 @@ type WeightNetTape[T Float] struct {
 	linear  [3][]T
 	weights []T
 
-	// lean says that the third map's results are not kept either: who takes weights tile by tile has them made from the second's, which
-	// are a quarter as long. They are computed in a third of the time that they take to be stored and read again.
-	lean   bool
-	last   *simd.Packed[T]
-	slices []simd.Dense[T] // the last layer with its normalisation, tileWidth channels at a time
+	// lean says that the third map's results are not kept either, and implicit, where no statistics are taken of them, that the
+	// second's are not: who takes weights tile by tile has them made from the poses, in less time than it takes to store and
+	// fetch them.
+	lean, implicit bool
+	packed         [3]*simd.Packed[T] // the second and third map
+	folded         [2]simd.Dense[T]   // the first two layers with their normalisations, if lean,
+	slices         []simd.Dense[T]    // and the third, tileWidth channels at a time
 
 	kept      int64 // their bytes, as far as they count
 	forgotten runtime.Cleanup
@@ -54,9 +56,10 @@ func (w *WeightNet[T]) ForwardTape(pose []T, rows int, count []int32, repeat int
 
 func (w *WeightNet[T]) forwardTape(pose []T, rows int, count []int32, repeat int, mode Mode, lean bool) *WeightNetTape[T] {
 	checkLen("WeightNet", "pose", len(pose), rows*w.In())
-	t := &WeightNetTape[T]{net: w, pose: pose, rows: rows, lean: lean}
-	last := w.Linear[2]
-	t.last = simd.PackTransposed(last.Weight, last.In, last.In, last.Out)
+	t := &WeightNetTape[T]{net: w, pose: pose, rows: rows, lean: lean, implicit: lean && w.Norm[1] == nil && w.Norm[2] == nil}
+	for i, l := range w.Linear[1:] {
+		t.packed[i+1] = simd.PackTransposed(l.Weight, l.In, l.In, l.Out)
+	}
 	t.prepareFirst(count, mode, func(m *moments) *BatchNormTape[T] { return w.Norm[0].tape(m, count, repeat, mode) })
 	t.run(func(i int, parts []moments) {
 		if n := w.Norm[i]; n != nil {
@@ -68,7 +71,7 @@ func (w *WeightNet[T]) forwardTape(pose []T, rows int, count []int32, repeat int
 		}
 	}, count, mode)
 	if lean {
-		t.prepareSlices()
+		t.fold()
 	}
 	return t
 }
@@ -82,7 +85,7 @@ func (t *WeightNetTape[T]) run(normalise func(i int, parts []moments), count []i
 		if i == 0 {
 			continue
 		}
-		in, out, keep := l.In, l.Out, i < 2 || !t.lean
+		in, out, keep := l.In, l.Out, !t.implicit && (i < 2 || !t.lean)
 		var parts []moments
 		if t.net.Norm[i] != nil && mode == Train {
 			parts = make([]moments, (t.rows+rowGrain-1)/rowGrain)
@@ -93,10 +96,6 @@ func (t *WeightNetTape[T]) run(normalise func(i int, parts []moments), count []i
 			normalise(i, nil)
 			continue
 		}
-		packed := t.last
-		if i < 2 {
-			packed = simd.PackTransposed(l.Weight, in, in, out)
-		}
 		parallel.For(t.rows, rowGrain, func(lo, hi int) {
 			x, u := rent[T](netBlock*in), []T(nil)
 			if keep {
@@ -106,7 +105,7 @@ func (t *WeightNetTape[T]) run(normalise func(i int, parts []moments), count []i
 			}
 			for at := lo; at < hi; at += netBlock {
 				end := min(at+netBlock, hi)
-				simd.GemmPacked(u[(at-lo)*out:(end-lo)*out], out, t.input(x, i, at, end), in, packed, l.Bias, simd.ActNone, end-at)
+				simd.GemmPacked(u[(at-lo)*out:(end-lo)*out], out, t.input(x, i, at, end), in, t.packed[i], l.Bias, simd.ActNone, end-at)
 			}
 			giveBack(x)
 			if parts != nil {
@@ -126,7 +125,7 @@ func (t *WeightNetTape[T]) run(normalise func(i int, parts []moments), count []i
 
 // need computes the results of the linear maps again if they were dropped.
 func (t *WeightNetTape[T]) need() {
-	if t.linear[1] == nil {
+	if t.linear[1] == nil && !t.implicit {
 		t.run(func(int, []moments) {}, nil, Eval)
 	}
 }
@@ -167,7 +166,7 @@ func (t *WeightNetTape[T]) results(scratch []T, i, lo, hi int) []T {
 	x, u := rent[T](netBlock*l.In), scratch[:(hi-lo)*l.Out]
 	for at := lo; at < hi; at += netBlock {
 		end := min(at+netBlock, hi)
-		simd.GemmPacked(u[(at-lo)*l.Out:(end-lo)*l.Out], l.Out, t.input(x, i, at, end), l.In, t.last, l.Bias, simd.ActNone, end-at)
+		simd.GemmPacked(u[(at-lo)*l.Out:(end-lo)*l.Out], l.Out, t.input(x, i, at, end), l.In, t.packed[i], l.Bias, simd.ActNone, end-at)
 	}
 	giveBack(x)
 	return u
@@ -192,21 +191,14 @@ func tileWidth[T Float](c int) int {
 	return c
 }
 
-// prepareSlices makes the slices of the last layer.
-func (t *WeightNetTape[T]) prepareSlices() {
-	l, n := t.net.Linear[2], t.norm[2]
-	weight, bias := l.Weight, l.Bias
-	if n != nil && n.mean != nil {
-		// (w·x + b - mean)·s + β = (s·w)·x + (s·(b - mean) + β)
-		weight, bias = make([]T, len(l.Weight)), make([]T, l.Out)
-		for j := range l.Out {
-			s := float64(t.net.Norm[2].Weight[j]) * n.inv[j]
-			for k, v := range l.Weight[j*l.In : (j+1)*l.In] {
-				weight[j*l.In+k] = T(s * float64(v))
-			}
-			bias[j] = T(s*(float64(l.Bias[j])-n.mean[j]) + float64(t.net.Norm[2].Bias[j]))
-		}
-	}
+// fold makes the layers of a lean tape.
+func (t *WeightNetTape[T]) fold() {
+	t.folded[0] = simd.Dense[T]{B: t.first.packed, Bias: t.first.bias}
+	weight, bias := t.foldLayer(1)
+	l := t.net.Linear[1]
+	t.folded[1] = simd.Dense[T]{B: simd.PackTransposed(weight, l.In, l.In, l.Out), Bias: bias}
+	weight, bias = t.foldLayer(2)
+	l = t.net.Linear[2]
 	width := tileWidth[T](l.Out)
 	for lo := 0; lo < l.Out; lo += width {
 		m := min(width, l.Out-lo)
@@ -214,30 +206,41 @@ func (t *WeightNetTape[T]) prepareSlices() {
 	}
 }
 
-// hidden returns what the last layer is applied to for some poses, in ascending order, rented. need must have been called. It may run
-// concurrently, and so may slice.
+// foldLayer returns layer i's linear map with the normalisation behind it:
+//
+//	(w·x + b - mean)·s + β = (s·w)·x + (s·(b - mean) + β)
+func (t *WeightNetTape[T]) foldLayer(i int) (weight, bias []T) {
+	l, n := t.net.Linear[i], t.norm[i]
+	if n == nil || n.mean == nil {
+		return l.Weight, l.Bias
+	}
+	weight, bias = make([]T, len(l.Weight)), make([]T, l.Out)
+	for j := range l.Out {
+		s := float64(t.net.Norm[i].Weight[j]) * n.inv[j]
+		for k, v := range l.Weight[j*l.In : (j+1)*l.In] {
+			weight[j*l.In+k] = T(s * float64(v))
+		}
+		bias[j] = T(s*(float64(l.Bias[j])-n.mean[j]) + float64(t.net.Norm[i].Bias[j]))
+	}
+	return weight, bias
+}
+
+// hidden returns what the last layer of a lean tape is applied to for some poses, rented. It may run concurrently, and so may slice.
 func (t *WeightNetTape[T]) hidden(poses []int32) []T {
-	c := t.net.Linear[1].Out
-	x := rent[T](len(poses) * c)
+	e, in, c := t.net.In(), t.net.Linear[1].In, t.net.Linear[1].Out
+	out, scratch := rent[T](len(poses)*c), rent[T](netBlock*(e+in))
+	pose, x := scratch[:netBlock*e], scratch[netBlock*e:]
 	for lo := 0; lo < len(poses); lo += netBlock {
 		block := poses[lo:min(lo+netBlock, len(poses))]
 		n := len(block)
-		u, y := t.linear[1][int(block[0])*c:], x[lo*c:(lo+n)*c]
-		if int(block[n-1]-block[0]) == n-1 { // as they ascend, they follow each other
-			u = u[:n*c]
-		} else {
-			for k, q := range block {
-				copy(y[k*c:(k+1)*c], t.linear[1][int(q)*c:])
-			}
-			u = y
+		for k, q := range block {
+			copy(pose[k*e:(k+1)*e], t.pose[int(q)*e:])
 		}
-		if t.norm[1] != nil {
-			t.net.Norm[1].rows(t.norm[1], y, u)
-			u = y
-		}
-		simd.Swish(y, u)
+		simd.DenseSwish(x[:n*in], pose[:n*e], &t.folded[0], n)
+		simd.DenseSwish(out[lo*c:(lo+n)*c], x[:n*in], &t.folded[1], n)
 	}
-	return x
+	giveBack(scratch)
+	return out
 }
 
 // slice sets dst [poses, width] to slice k of the weights of the poses that hidden belongs to; slices have tileWidth channels.
