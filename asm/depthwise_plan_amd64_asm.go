@@ -11,11 +11,11 @@ import (
 )
 
 // planRows is how many neighbouring rows a planned convolution computes together, planHeader how many numbers a group's code
-// begins with: the runs of all rows, the steps of each half, of each quarter and of each row alone. A run is written as {steps, x, q
-// of each}, other steps as {x, q}.
+// begins with: the runs of all rows, the ramps up and down, the steps of each half, of each quarter and of each row alone. A run is
+// written as {steps, x, q of each}, a ramp as {first k, steps, x, q of each}, other steps as {x, q}.
 const (
 	planRows   = 8
-	planHeader = 2*planRows - 1
+	planHeader = 2*planRows + 1
 )
 
 func depthwisePlanAMD64(f *x86.File) {
@@ -51,7 +51,13 @@ func depthwisePlanAMD64(f *x86.File) {
 //
 //	w[q] += Σ_r out[r] · f[x+r]
 //
-// which costs one store more. After the runs come steps of fewer rows that read f from memory; a row's sum has this order.
+// which costs one store more. At the border of a grid a run begins before the first rows have a point, and ends after the last ones
+// have none. These are ramps, with a row more or less in each step, k = 1 .. 7:
+//
+//	out[r] += w[q_k] · f[x+r-k],    k ≤ r < 8      up
+//	out[r] += w[q_k] · f[x+r+k-1],  0 ≤ r < 8-k    down
+//
+// Ramps, and the steps of fewer rows that come after them, read f from memory; a row's sum has this order.
 type plan struct {
 	*x86.Func
 	grad         bool
@@ -116,7 +122,9 @@ func depthwisePlan(f *x86.File, l x86.Level, grad bool, vecs int, masked bool) {
 	fn.MOVQ(p.code, counts)
 	fn.ADDQ(operand.U8(4*planHeader), p.code)
 	p.runs(counts)
-	at := 1
+	p.ramps(counts, 1, true)
+	p.ramps(counts, 2, false)
+	at := 3
 	for rows := planRows / 2; rows > 0; rows /= 2 {
 		for lo := 0; lo < planRows; lo += rows {
 			p.steps(counts, at, lo, lo+rows)
@@ -215,7 +223,7 @@ func (p *plan) runs(counts reg.GPVirtual) {
 	if p.masked && p.Level == x86.AVX2 {
 		window = 5 // the mask takes a register, and points that are read from memory another
 	}
-	done, left, steps, next := p.NewLabel("done"), p.GP64(), p.GP64(), p.GP64()
+	done, left, steps, next, poses := p.NewLabel("done"), p.GP64(), p.GP64(), p.GP64(), p.GP64()
 	points := make([][]reg.VecVirtual, window)
 	for i := range points {
 		points[i] = zeros(p.Func, p.vecs)
@@ -226,28 +234,17 @@ func (p *plan) runs(counts reg.GPVirtual) {
 	p.Label("run")
 	p.MOVL(operand.Mem{Base: p.code}, steps.As32())
 	first := rowAddress(p.Func, operand.Mem{Base: p.code, Disp: 4}, p.feat, p.strides[1])
-	p.ADDQ(operand.U8(8), p.code)
+	p.LEAQ(operand.Mem{Base: p.code, Disp: 8}, poses)
+	p.LEAQ(operand.Mem{Base: p.code, Index: steps, Scale: 4, Disp: 8}, p.code)
 	for i := range points {
 		for v := range p.vecs {
 			p.load(p.point(first, i, v), points[i][v])
 		}
 	}
 	p.LEAQ(p.point(first, window, 0), next)
-	// The points that the next run begins with lie elsewhere: they are fetched while this one computes.
-	later := rowAddress(p.Func, operand.Mem{Base: p.code, Index: steps, Scale: 4, Disp: 4}, p.feat, p.strides[1])
-	for i := range planRows {
-		for at := 0; at < p.vecs*p.Level.Bytes(); at += 64 {
-			m := p.point(later, i, 0)
-			m.Disp += at
-			p.PREFETCHT0(m)
-		}
-	}
 	p.Label("steps")
 	for s := range window {
-		wq := rowAddress(p.Func, operand.Mem{Base: p.code}, p.weight, p.strides[1])
-		for v := range p.vecs {
-			p.load(operand.Mem{Base: wq, Disp: v * p.Level.Bytes()}, p.wv[v])
-		}
+		wq := p.loadWeights(pairAt(poses, s))
 		for r := range planRows {
 			for v := range p.vecs {
 				a, sum := p.wv[v], p.rows[r][v]
@@ -255,24 +252,25 @@ func (p *plan) runs(counts reg.GPVirtual) {
 					a, sum = sum, a
 				}
 				if r > window {
-					p.multiplyAdd(p.point(next, r-window, v), a, sum)
+					p.multiplyAdd(p.point(next, s+r-window, v), a, sum)
 					continue
 				}
 				x := points[(s+r)%window][v]
 				p.VFMADD231PS(x, a, sum)
 				if r == 0 {
-					p.load(p.point(next, 0, v), x)
+					p.load(p.point(next, s, v), x)
 				}
 			}
 		}
 		p.storeWeights(wq)
-		p.ADDQ(p.strides[1], next)
-		p.ADDQ(operand.U8(4), p.code)
-		p.DECQ(steps)
 		if s < window-1 {
+			p.DECQ(steps)
 			p.JE(operand.LabelRef("ended"))
 		}
 	}
+	p.ADDQ(p.strides[window], next)
+	p.ADDQ(operand.U8(4*window), poses)
+	p.DECQ(steps)
 	p.JNE(operand.LabelRef("steps"))
 	p.Label("ended")
 	p.DECQ(left)
@@ -280,10 +278,25 @@ func (p *plan) runs(counts reg.GPVirtual) {
 	p.Label(done)
 }
 
-// storeWeights stores the gradient to a row of w, if that is what the function computes.
-func (p *plan) storeWeights(wq reg.GPVirtual) {
+// loadWeights loads the row of w whose number is in memory, and returns where it lies.
+func (p *plan) loadWeights(pose operand.Mem) operand.Mem {
+	offset := p.GP64()
+	p.MOVL(pose, offset.As32())
+	p.IMULQ(p.strides[1], offset)
+	wq := operand.Mem{Base: p.weight, Index: offset, Scale: 1}
 	for v := range p.vecs {
-		m := operand.Mem{Base: wq, Disp: v * p.Level.Bytes()}
+		m := wq
+		m.Disp = v * p.Level.Bytes()
+		p.load(m, p.wv[v])
+	}
+	return wq
+}
+
+// storeWeights stores the gradient to a row of w, if that is what the function computes.
+func (p *plan) storeWeights(wq operand.Mem) {
+	for v := range p.vecs {
+		m := wq
+		m.Disp = v * p.Level.Bytes()
 		switch {
 		case !p.grad:
 		case p.masked:
@@ -294,6 +307,59 @@ func (p *plan) storeWeights(wq reg.GPVirtual) {
 	}
 }
 
+// step writes a step of rows lo to hi that reads f from memory, from the row that is n behind base.
+func (p *plan) step(base reg.GPVirtual, n int, pose operand.Mem, lo, hi int) {
+	wq := p.loadWeights(pose)
+	for r := lo; r < hi; r++ {
+		for v := range p.vecs {
+			a, sum := p.wv[v], p.rows[r][v]
+			if p.grad {
+				a, sum = sum, a
+			}
+			p.multiplyAdd(p.point(base, n+r-lo, v), a, sum)
+		}
+	}
+	p.storeWeights(wq)
+}
+
+// ramps writes the loop over the ramps up or down; their number is the header's entry at. A ramp begins with any k.
+func (p *plan) ramps(counts reg.GPVirtual, at int, up bool) {
+	loop, next, done := p.NewLabel("ramp"), p.NewLabel("ramped"), p.NewLabel("done")
+	left, first, steps, x := p.GP64(), p.GP64(), p.GP64(), p.GP64()
+	p.MOVL(operand.Mem{Base: counts, Disp: 4 * at}, left.As32())
+	p.TESTQ(left, left)
+	p.JE(operand.LabelRef(done))
+	p.Label(loop)
+	p.MOVL(operand.Mem{Base: p.code}, first.As32())
+	p.MOVL(operand.Mem{Base: p.code, Disp: 4}, steps.As32())
+	p.MOVLQSX(operand.Mem{Base: p.code, Disp: 8}, x) // of a k that does not occur, it may lie before f
+	p.IMULQ(p.strides[1], x)
+	p.ADDQ(p.feat, x)
+	p.ADDQ(operand.U8(12), p.code)
+	for k := 1; k < planRows; k++ {
+		skip := p.NewLabel("skip")
+		if k < planRows-1 { // the last one is not skipped
+			p.CMPQ(first, operand.U8(k))
+			p.JG(operand.LabelRef(skip))
+		}
+		if up {
+			p.step(x, 0, operand.Mem{Base: p.code}, k, planRows)
+		} else {
+			p.step(x, k-1, operand.Mem{Base: p.code}, 0, planRows-k)
+		}
+		p.ADDQ(operand.U8(4), p.code)
+		if k < planRows-1 {
+			p.DECQ(steps)
+			p.JE(operand.LabelRef(next))
+			p.Label(skip)
+		}
+	}
+	p.Label(next)
+	p.DECQ(left)
+	p.JNE(operand.LabelRef(loop))
+	p.Label(done)
+}
+
 // steps writes the loop over the steps of rows lo to hi; their number is the header's entry at.
 func (p *plan) steps(counts reg.GPVirtual, at, lo, hi int) {
 	loop, done, left := p.NewLabel("step"), p.NewLabel("done"), p.GP64()
@@ -302,20 +368,7 @@ func (p *plan) steps(counts reg.GPVirtual, at, lo, hi int) {
 	p.JE(operand.LabelRef(done))
 	p.Label(loop)
 	fx := rowAddress(p.Func, operand.Mem{Base: p.code}, p.feat, p.strides[1])
-	wq := rowAddress(p.Func, operand.Mem{Base: p.code, Disp: 4}, p.weight, p.strides[1])
-	for v := range p.vecs {
-		p.load(operand.Mem{Base: wq, Disp: v * p.Level.Bytes()}, p.wv[v])
-	}
-	for r := lo; r < hi; r++ {
-		for v := range p.vecs {
-			a, sum := p.wv[v], p.rows[r][v]
-			if p.grad {
-				a, sum = sum, a
-			}
-			p.multiplyAdd(p.point(fx, r-lo, v), a, sum)
-		}
-	}
-	p.storeWeights(wq)
+	p.step(fx, 0, operand.Mem{Base: p.code, Disp: 4}, lo, hi)
 	p.ADDQ(operand.U8(8), p.code)
 	p.DECQ(left)
 	p.JNE(operand.LabelRef(loop))
@@ -343,12 +396,8 @@ func depthwisePlanGradRow(f *x86.File, l x86.Level, vecs int, masked bool) {
 	}
 	index, pose, n := fn.Arg("index"), fn.Arg("pose"), fn.Arg("n")
 	fn.Label("pair")
-	fx, wq := rowAddress(fn, pairAt(index, 0), p.feat, p.strides[1]), rowAddress(fn, pairAt(pose, 0), p.weight, p.strides[1])
-	for v := range vecs {
-		p.load(operand.Mem{Base: wq, Disp: v * l.Bytes()}, p.wv[v])
-		p.multiplyAdd(p.point(fx, 0, v), p.rows[0][v], p.wv[v])
-	}
-	p.storeWeights(wq)
+	fx := rowAddress(fn, pairAt(index, 0), p.feat, p.strides[1])
+	p.step(fx, 0, pairAt(pose, 0), 0, 1)
 	fn.ADDQ(operand.U8(4), index)
 	fn.ADDQ(operand.U8(4), pose)
 	fn.DECQ(n)

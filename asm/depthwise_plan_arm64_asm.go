@@ -74,6 +74,8 @@ func depthwisePlanGroupNEON(file *neon.File, grad bool) {
 		f.Text("MOVD %v, %v", code, p.counts)
 		f.Text("ADD $%d, %v, %v", 4*planHeader, code, p.pc)
 		p.runs()
+		p.ramps(true)
+		p.ramps(false)
 		for rows := planRows / 2; rows > 0; rows /= 2 {
 			for lo := 0; lo < planRows; lo += rows {
 				p.steps(p.rows[lo : lo+rows])
@@ -159,14 +161,49 @@ func (p *neonPlan) runs() {
 	f.Label(done)
 }
 
-// steps emits the loop over the steps of some rows, whose points are read from memory.
-func (p *neonPlan) steps(rows []neon.Vec) {
+// ramps emits the loop over the ramps up or down.
+func (p *neonPlan) ramps(up bool) {
 	f := p.f
-	loop, done := f.NewLabel("step"), f.NewLabel("stepsDone")
+	loop, next, done := f.NewLabel("ramp"), f.NewLabel("ramped"), f.NewLabel("rampsDone")
+	first, x := f.R(), f.R()
 	f.Text("MOVWU.P 4(%v), %v", p.counts, p.count)
 	f.Text("CBZ %v, %s", p.count, done)
 	f.Label(loop)
-	p.address(p.a, p.feat)
+	f.Text("MOVWU.P 4(%v), %v", p.pc, first)
+	f.Text("MOVWU.P 4(%v), %v", p.pc, p.left)
+	f.Text("MOVW.P 4(%v), %v", p.pc, x) // of a k that does not occur, it may lie before f
+	f.Text("MADD %v, %v, %v, %v", x, p.feat, p.stride, x)
+	for k := 1; k < planRows; k++ {
+		skip := f.NewLabel("skip")
+		if k < planRows-1 { // the last one is not skipped
+			f.Text("CMP $%d, %v", k, first)
+			f.Text("BGT %s", skip)
+		}
+		rows := p.rows[:planRows-k]
+		if up {
+			rows = p.rows[k:]
+		}
+		p.step(rows, x)
+		if k < planRows-1 {
+			f.Text("SUBS $1, %v", p.left)
+			f.Text("BEQ %s", next)
+			f.Label(skip)
+			if !up {
+				f.Text("ADD %v, %v", p.stride, x)
+			}
+		}
+	}
+	f.Label(next)
+	f.Text("SUBS $1, %v", p.count)
+	f.Text("BNE %s", loop)
+	f.Label(done)
+	f.FreeR(first, x)
+}
+
+// step emits a step of some rows, the first of which has the row of f at x.
+func (p *neonPlan) step(rows []neon.Vec, x neon.R) {
+	f := p.f
+	f.Text("MOVD %v, %v", x, p.a)
 	p.address(p.b, p.weight)
 	p.row.load(f, p.wv, p.b, 0)
 	for r, row := range rows {
@@ -177,6 +214,17 @@ func (p *neonPlan) steps(rows []neon.Vec) {
 		p.multiplyAdd(row, p.points[r])
 	}
 	p.storeWeights(p.b)
+}
+
+// steps emits the loop over the steps of some rows, whose points are read from memory.
+func (p *neonPlan) steps(rows []neon.Vec) {
+	f := p.f
+	loop, done := f.NewLabel("step"), f.NewLabel("stepsDone")
+	f.Text("MOVWU.P 4(%v), %v", p.counts, p.count)
+	f.Text("CBZ %v, %s", p.count, done)
+	f.Label(loop)
+	p.address(p.left, p.feat)
+	p.step(rows, p.left)
 	f.Text("SUBS $1, %v", p.count)
 	f.Text("BNE %s", loop)
 	f.Label(done)

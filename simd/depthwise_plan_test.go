@@ -242,3 +242,38 @@ func TestDepthwisePlanThreads(t *testing.T) {
 	require.PanicsWithValue(t, fmt.Sprintf("simd: NewDepthwisePlan: index[%d] = %d, need 0 to %d", len(index)-1, w*h, w*h-1),
 		func() { NewDepthwisePlan(offsets, index, pose, w*h, 5) })
 }
+
+// TestDepthwisePlanBorder: near the border of a grid, in the plane and on a torus, nearly all pairs of eight rows are in runs and
+// ramps, and on a torus some ramps begin with few rows.
+func TestDepthwisePlanBorder(t *testing.T) {
+	for _, torus := range []bool{false, true} {
+		offsets, index, pose, poses := gridDisk(12, 40, 9, torus)
+		plan := NewDepthwisePlan(offsets, index, pose, len(offsets)-1, poses)
+		late := 0
+		for g, start := range plan.starts {
+			require.GreaterOrEqual(t, start, 0)
+			header := plan.code[start : start+planHeader]
+			runs, ramps, alone := 0, 0, 0
+			at := start + planHeader
+			for range header[0] {
+				runs += int(plan.code[at]) * depthwisePlanRows
+				at += 2 + int(plan.code[at])
+			}
+			for range header[1] + header[2] {
+				first, n := int(plan.code[at]), int(plan.code[at+1])
+				late += min(first-1, 1)
+				for k := first; k < first+n; k++ {
+					ramps += depthwisePlanRows - k
+				}
+				at += 3 + n
+			}
+			for k, kind := range planLists {
+				alone += int(header[3+k]) * (kind.hi - kind.lo)
+			}
+			pairs := plan.offsets[(g+1)*depthwisePlanRows] - plan.offsets[g*depthwisePlanRows]
+			require.Equal(t, pairs, runs+ramps+alone)
+			require.LessOrEqual(t, 100*alone, pairs, "torus=%v group %d", torus, g)
+		}
+		require.Equal(t, torus, late > 0, "torus=%v: %d ramps begin late", torus, late)
+	}
+}

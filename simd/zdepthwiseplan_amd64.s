@@ -5,7 +5,7 @@
 #include "textflag.h"
 
 // func depthwisePlan2F32AVX512(out *float32, f *float32, w *float32, code *int32, stride int, inv *float32)
-// Requires: AVX, AVX512F, MMX+
+// Requires: AVX, AVX512F
 TEXT ·depthwisePlan2F32AVX512(SB), NOSPLIT, $0-48
 	MOVQ   f+8(FP), AX
 	MOVQ   w+16(FP), CX
@@ -31,58 +31,39 @@ TEXT ·depthwisePlan2F32AVX512(SB), NOSPLIT, $0-48
 	VPXORD Z16, Z16, Z16
 	VPXORD Z17, Z17, Z17
 	MOVQ   DX, R9
-	ADDQ   $0x3c, DX
+	ADDQ   $0x44, DX
 	MOVL   (R9), R10
 	TESTQ  R10, R10
 	JE     done1
 
 run:
-	MOVL       (DX), R11
-	MOVL       4(DX), R12
-	IMULQ      BX, R12
-	ADDQ       AX, R12
-	ADDQ       $0x08, DX
-	VMOVUPS    (R12), Z18
-	VMOVUPS    64(R12), Z19
-	VMOVUPS    (R12)(BX*1), Z20
-	VMOVUPS    64(R12)(BX*1), Z21
-	VMOVUPS    (R12)(BX*2), Z22
-	VMOVUPS    64(R12)(BX*2), Z23
-	VMOVUPS    (R12)(SI*1), Z24
-	VMOVUPS    64(R12)(SI*1), Z25
-	VMOVUPS    (R12)(BX*4), Z26
-	VMOVUPS    64(R12)(BX*4), Z27
-	VMOVUPS    (R12)(DI*1), Z28
-	VMOVUPS    64(R12)(DI*1), Z29
-	VMOVUPS    (R12)(SI*2), Z30
-	VMOVUPS    64(R12)(SI*2), Z31
-	LEAQ       (R12)(R8*1), R12
-	MOVL       4(DX)(R11*4), R13
-	IMULQ      BX, R13
-	ADDQ       AX, R13
-	PREFETCHT0 (R13)
-	PREFETCHT0 64(R13)
-	PREFETCHT0 (R13)(BX*1)
-	PREFETCHT0 64(R13)(BX*1)
-	PREFETCHT0 (R13)(BX*2)
-	PREFETCHT0 64(R13)(BX*2)
-	PREFETCHT0 (R13)(SI*1)
-	PREFETCHT0 64(R13)(SI*1)
-	PREFETCHT0 (R13)(BX*4)
-	PREFETCHT0 64(R13)(BX*4)
-	PREFETCHT0 (R13)(DI*1)
-	PREFETCHT0 64(R13)(DI*1)
-	PREFETCHT0 (R13)(SI*2)
-	PREFETCHT0 64(R13)(SI*2)
-	PREFETCHT0 (R13)(R8*1)
-	PREFETCHT0 64(R13)(R8*1)
+	MOVL    (DX), R11
+	MOVL    4(DX), R12
+	IMULQ   BX, R12
+	ADDQ    AX, R12
+	LEAQ    8(DX), R13
+	LEAQ    8(DX)(R11*4), DX
+	VMOVUPS (R12), Z18
+	VMOVUPS 64(R12), Z19
+	VMOVUPS (R12)(BX*1), Z20
+	VMOVUPS 64(R12)(BX*1), Z21
+	VMOVUPS (R12)(BX*2), Z22
+	VMOVUPS 64(R12)(BX*2), Z23
+	VMOVUPS (R12)(SI*1), Z24
+	VMOVUPS 64(R12)(SI*1), Z25
+	VMOVUPS (R12)(BX*4), Z26
+	VMOVUPS 64(R12)(BX*4), Z27
+	VMOVUPS (R12)(DI*1), Z28
+	VMOVUPS 64(R12)(DI*1), Z29
+	VMOVUPS (R12)(SI*2), Z30
+	VMOVUPS 64(R12)(SI*2), Z31
+	LEAQ    (R12)(R8*1), R12
 
 steps:
-	MOVL        (DX), R13
-	IMULQ       BX, R13
-	ADDQ        CX, R13
-	VMOVUPS     (R13), Z0
-	VMOVUPS     64(R13), Z1
+	MOVL        (R13), R14
+	IMULQ       BX, R14
+	VMOVUPS     (CX)(R14*1), Z0
+	VMOVUPS     64(CX)(R14*1), Z1
 	VFMADD231PS Z18, Z0, Z2
 	VMOVUPS     (R12), Z18
 	VFMADD231PS Z19, Z1, Z3
@@ -101,19 +82,16 @@ steps:
 	VFMADD231PS Z31, Z1, Z15
 	VFMADD231PS Z18, Z0, Z16
 	VFMADD231PS Z19, Z1, Z17
-	ADDQ        BX, R12
-	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ended
-	MOVL        (DX), R13
-	IMULQ       BX, R13
-	ADDQ        CX, R13
-	VMOVUPS     (R13), Z0
-	VMOVUPS     64(R13), Z1
+	MOVL        4(R13), R14
+	IMULQ       BX, R14
+	VMOVUPS     (CX)(R14*1), Z0
+	VMOVUPS     64(CX)(R14*1), Z1
 	VFMADD231PS Z20, Z0, Z2
-	VMOVUPS     (R12), Z20
+	VMOVUPS     (R12)(BX*1), Z20
 	VFMADD231PS Z21, Z1, Z3
-	VMOVUPS     64(R12), Z21
+	VMOVUPS     64(R12)(BX*1), Z21
 	VFMADD231PS Z22, Z0, Z4
 	VFMADD231PS Z23, Z1, Z5
 	VFMADD231PS Z24, Z0, Z6
@@ -128,19 +106,16 @@ steps:
 	VFMADD231PS Z19, Z1, Z15
 	VFMADD231PS Z20, Z0, Z16
 	VFMADD231PS Z21, Z1, Z17
-	ADDQ        BX, R12
-	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ended
-	MOVL        (DX), R13
-	IMULQ       BX, R13
-	ADDQ        CX, R13
-	VMOVUPS     (R13), Z0
-	VMOVUPS     64(R13), Z1
+	MOVL        8(R13), R14
+	IMULQ       BX, R14
+	VMOVUPS     (CX)(R14*1), Z0
+	VMOVUPS     64(CX)(R14*1), Z1
 	VFMADD231PS Z22, Z0, Z2
-	VMOVUPS     (R12), Z22
+	VMOVUPS     (R12)(BX*2), Z22
 	VFMADD231PS Z23, Z1, Z3
-	VMOVUPS     64(R12), Z23
+	VMOVUPS     64(R12)(BX*2), Z23
 	VFMADD231PS Z24, Z0, Z4
 	VFMADD231PS Z25, Z1, Z5
 	VFMADD231PS Z26, Z0, Z6
@@ -155,19 +130,16 @@ steps:
 	VFMADD231PS Z21, Z1, Z15
 	VFMADD231PS Z22, Z0, Z16
 	VFMADD231PS Z23, Z1, Z17
-	ADDQ        BX, R12
-	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ended
-	MOVL        (DX), R13
-	IMULQ       BX, R13
-	ADDQ        CX, R13
-	VMOVUPS     (R13), Z0
-	VMOVUPS     64(R13), Z1
+	MOVL        12(R13), R14
+	IMULQ       BX, R14
+	VMOVUPS     (CX)(R14*1), Z0
+	VMOVUPS     64(CX)(R14*1), Z1
 	VFMADD231PS Z24, Z0, Z2
-	VMOVUPS     (R12), Z24
+	VMOVUPS     (R12)(SI*1), Z24
 	VFMADD231PS Z25, Z1, Z3
-	VMOVUPS     64(R12), Z25
+	VMOVUPS     64(R12)(SI*1), Z25
 	VFMADD231PS Z26, Z0, Z4
 	VFMADD231PS Z27, Z1, Z5
 	VFMADD231PS Z28, Z0, Z6
@@ -182,19 +154,16 @@ steps:
 	VFMADD231PS Z23, Z1, Z15
 	VFMADD231PS Z24, Z0, Z16
 	VFMADD231PS Z25, Z1, Z17
-	ADDQ        BX, R12
-	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ended
-	MOVL        (DX), R13
-	IMULQ       BX, R13
-	ADDQ        CX, R13
-	VMOVUPS     (R13), Z0
-	VMOVUPS     64(R13), Z1
+	MOVL        16(R13), R14
+	IMULQ       BX, R14
+	VMOVUPS     (CX)(R14*1), Z0
+	VMOVUPS     64(CX)(R14*1), Z1
 	VFMADD231PS Z26, Z0, Z2
-	VMOVUPS     (R12), Z26
+	VMOVUPS     (R12)(BX*4), Z26
 	VFMADD231PS Z27, Z1, Z3
-	VMOVUPS     64(R12), Z27
+	VMOVUPS     64(R12)(BX*4), Z27
 	VFMADD231PS Z28, Z0, Z4
 	VFMADD231PS Z29, Z1, Z5
 	VFMADD231PS Z30, Z0, Z6
@@ -209,19 +178,16 @@ steps:
 	VFMADD231PS Z25, Z1, Z15
 	VFMADD231PS Z26, Z0, Z16
 	VFMADD231PS Z27, Z1, Z17
-	ADDQ        BX, R12
-	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ended
-	MOVL        (DX), R13
-	IMULQ       BX, R13
-	ADDQ        CX, R13
-	VMOVUPS     (R13), Z0
-	VMOVUPS     64(R13), Z1
+	MOVL        20(R13), R14
+	IMULQ       BX, R14
+	VMOVUPS     (CX)(R14*1), Z0
+	VMOVUPS     64(CX)(R14*1), Z1
 	VFMADD231PS Z28, Z0, Z2
-	VMOVUPS     (R12), Z28
+	VMOVUPS     (R12)(DI*1), Z28
 	VFMADD231PS Z29, Z1, Z3
-	VMOVUPS     64(R12), Z29
+	VMOVUPS     64(R12)(DI*1), Z29
 	VFMADD231PS Z30, Z0, Z4
 	VFMADD231PS Z31, Z1, Z5
 	VFMADD231PS Z18, Z0, Z6
@@ -236,19 +202,16 @@ steps:
 	VFMADD231PS Z27, Z1, Z15
 	VFMADD231PS Z28, Z0, Z16
 	VFMADD231PS Z29, Z1, Z17
-	ADDQ        BX, R12
-	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ended
-	MOVL        (DX), R13
-	IMULQ       BX, R13
-	ADDQ        CX, R13
-	VMOVUPS     (R13), Z0
-	VMOVUPS     64(R13), Z1
+	MOVL        24(R13), R14
+	IMULQ       BX, R14
+	VMOVUPS     (CX)(R14*1), Z0
+	VMOVUPS     64(CX)(R14*1), Z1
 	VFMADD231PS Z30, Z0, Z2
-	VMOVUPS     (R12), Z30
+	VMOVUPS     (R12)(SI*2), Z30
 	VFMADD231PS Z31, Z1, Z3
-	VMOVUPS     64(R12), Z31
+	VMOVUPS     64(R12)(SI*2), Z31
 	VFMADD231PS Z18, Z0, Z4
 	VFMADD231PS Z19, Z1, Z5
 	VFMADD231PS Z20, Z0, Z6
@@ -263,8 +226,8 @@ steps:
 	VFMADD231PS Z29, Z1, Z15
 	VFMADD231PS Z30, Z0, Z16
 	VFMADD231PS Z31, Z1, Z17
-	ADDQ        BX, R12
-	ADDQ        $0x04, DX
+	ADDQ        R8, R12
+	ADDQ        $0x1c, R13
 	DECQ        R11
 	JNE         steps
 
@@ -273,19 +236,306 @@ ended:
 	JNE  run
 
 done1:
-	MOVL  4(R9), DI
-	TESTQ DI, DI
-	JE    done3
+	MOVL  4(R9), R8
+	TESTQ R8, R8
+	JE    done4
 
-step2:
+ramp2:
+	MOVL        (DX), R10
+	MOVL        4(DX), R11
+	MOVLQSX     8(DX), R12
+	IMULQ       BX, R12
+	ADDQ        AX, R12
+	ADDQ        $0x0c, DX
+	CMPQ        R10, $0x01
+	JG          skip5
+	MOVL        (DX), R13
+	IMULQ       BX, R13
+	VMOVUPS     (CX)(R13*1), Z0
+	VMOVUPS     64(CX)(R13*1), Z1
+	VFMADD231PS (R12), Z0, Z4
+	VFMADD231PS 64(R12), Z1, Z5
+	VFMADD231PS (R12)(BX*1), Z0, Z6
+	VFMADD231PS 64(R12)(BX*1), Z1, Z7
+	VFMADD231PS (R12)(BX*2), Z0, Z8
+	VFMADD231PS 64(R12)(BX*2), Z1, Z9
+	VFMADD231PS (R12)(SI*1), Z0, Z10
+	VFMADD231PS 64(R12)(SI*1), Z1, Z11
+	VFMADD231PS (R12)(BX*4), Z0, Z12
+	VFMADD231PS 64(R12)(BX*4), Z1, Z13
+	VFMADD231PS (R12)(DI*1), Z0, Z14
+	VFMADD231PS 64(R12)(DI*1), Z1, Z15
+	VFMADD231PS (R12)(SI*2), Z0, Z16
+	VFMADD231PS 64(R12)(SI*2), Z1, Z17
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped3
+
+skip5:
+	CMPQ        R10, $0x02
+	JG          skip6
+	MOVL        (DX), R13
+	IMULQ       BX, R13
+	VMOVUPS     (CX)(R13*1), Z0
+	VMOVUPS     64(CX)(R13*1), Z1
+	VFMADD231PS (R12), Z0, Z6
+	VFMADD231PS 64(R12), Z1, Z7
+	VFMADD231PS (R12)(BX*1), Z0, Z8
+	VFMADD231PS 64(R12)(BX*1), Z1, Z9
+	VFMADD231PS (R12)(BX*2), Z0, Z10
+	VFMADD231PS 64(R12)(BX*2), Z1, Z11
+	VFMADD231PS (R12)(SI*1), Z0, Z12
+	VFMADD231PS 64(R12)(SI*1), Z1, Z13
+	VFMADD231PS (R12)(BX*4), Z0, Z14
+	VFMADD231PS 64(R12)(BX*4), Z1, Z15
+	VFMADD231PS (R12)(DI*1), Z0, Z16
+	VFMADD231PS 64(R12)(DI*1), Z1, Z17
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped3
+
+skip6:
+	CMPQ        R10, $0x03
+	JG          skip7
+	MOVL        (DX), R13
+	IMULQ       BX, R13
+	VMOVUPS     (CX)(R13*1), Z0
+	VMOVUPS     64(CX)(R13*1), Z1
+	VFMADD231PS (R12), Z0, Z8
+	VFMADD231PS 64(R12), Z1, Z9
+	VFMADD231PS (R12)(BX*1), Z0, Z10
+	VFMADD231PS 64(R12)(BX*1), Z1, Z11
+	VFMADD231PS (R12)(BX*2), Z0, Z12
+	VFMADD231PS 64(R12)(BX*2), Z1, Z13
+	VFMADD231PS (R12)(SI*1), Z0, Z14
+	VFMADD231PS 64(R12)(SI*1), Z1, Z15
+	VFMADD231PS (R12)(BX*4), Z0, Z16
+	VFMADD231PS 64(R12)(BX*4), Z1, Z17
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped3
+
+skip7:
+	CMPQ        R10, $0x04
+	JG          skip8
+	MOVL        (DX), R13
+	IMULQ       BX, R13
+	VMOVUPS     (CX)(R13*1), Z0
+	VMOVUPS     64(CX)(R13*1), Z1
+	VFMADD231PS (R12), Z0, Z10
+	VFMADD231PS 64(R12), Z1, Z11
+	VFMADD231PS (R12)(BX*1), Z0, Z12
+	VFMADD231PS 64(R12)(BX*1), Z1, Z13
+	VFMADD231PS (R12)(BX*2), Z0, Z14
+	VFMADD231PS 64(R12)(BX*2), Z1, Z15
+	VFMADD231PS (R12)(SI*1), Z0, Z16
+	VFMADD231PS 64(R12)(SI*1), Z1, Z17
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped3
+
+skip8:
+	CMPQ        R10, $0x05
+	JG          skip9
+	MOVL        (DX), R13
+	IMULQ       BX, R13
+	VMOVUPS     (CX)(R13*1), Z0
+	VMOVUPS     64(CX)(R13*1), Z1
+	VFMADD231PS (R12), Z0, Z12
+	VFMADD231PS 64(R12), Z1, Z13
+	VFMADD231PS (R12)(BX*1), Z0, Z14
+	VFMADD231PS 64(R12)(BX*1), Z1, Z15
+	VFMADD231PS (R12)(BX*2), Z0, Z16
+	VFMADD231PS 64(R12)(BX*2), Z1, Z17
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped3
+
+skip9:
+	CMPQ        R10, $0x06
+	JG          skip10
+	MOVL        (DX), R10
+	IMULQ       BX, R10
+	VMOVUPS     (CX)(R10*1), Z0
+	VMOVUPS     64(CX)(R10*1), Z1
+	VFMADD231PS (R12), Z0, Z14
+	VFMADD231PS 64(R12), Z1, Z15
+	VFMADD231PS (R12)(BX*1), Z0, Z16
+	VFMADD231PS 64(R12)(BX*1), Z1, Z17
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped3
+
+skip10:
+	MOVL        (DX), R10
+	IMULQ       BX, R10
+	VMOVUPS     (CX)(R10*1), Z0
+	VMOVUPS     64(CX)(R10*1), Z1
+	VFMADD231PS (R12), Z0, Z16
+	VFMADD231PS 64(R12), Z1, Z17
+	ADDQ        $0x04, DX
+
+ramped3:
+	DECQ R8
+	JNE  ramp2
+
+done4:
+	MOVL  8(R9), R8
+	TESTQ R8, R8
+	JE    done14
+
+ramp12:
+	MOVL        (DX), R10
+	MOVL        4(DX), R11
+	MOVLQSX     8(DX), R12
+	IMULQ       BX, R12
+	ADDQ        AX, R12
+	ADDQ        $0x0c, DX
+	CMPQ        R10, $0x01
+	JG          skip15
+	MOVL        (DX), R13
+	IMULQ       BX, R13
+	VMOVUPS     (CX)(R13*1), Z0
+	VMOVUPS     64(CX)(R13*1), Z1
+	VFMADD231PS (R12), Z0, Z2
+	VFMADD231PS 64(R12), Z1, Z3
+	VFMADD231PS (R12)(BX*1), Z0, Z4
+	VFMADD231PS 64(R12)(BX*1), Z1, Z5
+	VFMADD231PS (R12)(BX*2), Z0, Z6
+	VFMADD231PS 64(R12)(BX*2), Z1, Z7
+	VFMADD231PS (R12)(SI*1), Z0, Z8
+	VFMADD231PS 64(R12)(SI*1), Z1, Z9
+	VFMADD231PS (R12)(BX*4), Z0, Z10
+	VFMADD231PS 64(R12)(BX*4), Z1, Z11
+	VFMADD231PS (R12)(DI*1), Z0, Z12
+	VFMADD231PS 64(R12)(DI*1), Z1, Z13
+	VFMADD231PS (R12)(SI*2), Z0, Z14
+	VFMADD231PS 64(R12)(SI*2), Z1, Z15
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped13
+
+skip15:
+	CMPQ        R10, $0x02
+	JG          skip16
+	MOVL        (DX), R13
+	IMULQ       BX, R13
+	VMOVUPS     (CX)(R13*1), Z0
+	VMOVUPS     64(CX)(R13*1), Z1
+	VFMADD231PS (R12)(BX*1), Z0, Z2
+	VFMADD231PS 64(R12)(BX*1), Z1, Z3
+	VFMADD231PS (R12)(BX*2), Z0, Z4
+	VFMADD231PS 64(R12)(BX*2), Z1, Z5
+	VFMADD231PS (R12)(SI*1), Z0, Z6
+	VFMADD231PS 64(R12)(SI*1), Z1, Z7
+	VFMADD231PS (R12)(BX*4), Z0, Z8
+	VFMADD231PS 64(R12)(BX*4), Z1, Z9
+	VFMADD231PS (R12)(DI*1), Z0, Z10
+	VFMADD231PS 64(R12)(DI*1), Z1, Z11
+	VFMADD231PS (R12)(SI*2), Z0, Z12
+	VFMADD231PS 64(R12)(SI*2), Z1, Z13
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped13
+
+skip16:
+	CMPQ        R10, $0x03
+	JG          skip17
+	MOVL        (DX), R13
+	IMULQ       BX, R13
+	VMOVUPS     (CX)(R13*1), Z0
+	VMOVUPS     64(CX)(R13*1), Z1
+	VFMADD231PS (R12)(BX*2), Z0, Z2
+	VFMADD231PS 64(R12)(BX*2), Z1, Z3
+	VFMADD231PS (R12)(SI*1), Z0, Z4
+	VFMADD231PS 64(R12)(SI*1), Z1, Z5
+	VFMADD231PS (R12)(BX*4), Z0, Z6
+	VFMADD231PS 64(R12)(BX*4), Z1, Z7
+	VFMADD231PS (R12)(DI*1), Z0, Z8
+	VFMADD231PS 64(R12)(DI*1), Z1, Z9
+	VFMADD231PS (R12)(SI*2), Z0, Z10
+	VFMADD231PS 64(R12)(SI*2), Z1, Z11
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped13
+
+skip17:
+	CMPQ        R10, $0x04
+	JG          skip18
+	MOVL        (DX), R13
+	IMULQ       BX, R13
+	VMOVUPS     (CX)(R13*1), Z0
+	VMOVUPS     64(CX)(R13*1), Z1
+	VFMADD231PS (R12)(SI*1), Z0, Z2
+	VFMADD231PS 64(R12)(SI*1), Z1, Z3
+	VFMADD231PS (R12)(BX*4), Z0, Z4
+	VFMADD231PS 64(R12)(BX*4), Z1, Z5
+	VFMADD231PS (R12)(DI*1), Z0, Z6
+	VFMADD231PS 64(R12)(DI*1), Z1, Z7
+	VFMADD231PS (R12)(SI*2), Z0, Z8
+	VFMADD231PS 64(R12)(SI*2), Z1, Z9
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped13
+
+skip18:
+	CMPQ        R10, $0x05
+	JG          skip19
+	MOVL        (DX), R13
+	IMULQ       BX, R13
+	VMOVUPS     (CX)(R13*1), Z0
+	VMOVUPS     64(CX)(R13*1), Z1
+	VFMADD231PS (R12)(BX*4), Z0, Z2
+	VFMADD231PS 64(R12)(BX*4), Z1, Z3
+	VFMADD231PS (R12)(DI*1), Z0, Z4
+	VFMADD231PS 64(R12)(DI*1), Z1, Z5
+	VFMADD231PS (R12)(SI*2), Z0, Z6
+	VFMADD231PS 64(R12)(SI*2), Z1, Z7
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped13
+
+skip19:
+	CMPQ        R10, $0x06
+	JG          skip20
+	MOVL        (DX), R10
+	IMULQ       BX, R10
+	VMOVUPS     (CX)(R10*1), Z0
+	VMOVUPS     64(CX)(R10*1), Z1
+	VFMADD231PS (R12)(DI*1), Z0, Z2
+	VFMADD231PS 64(R12)(DI*1), Z1, Z3
+	VFMADD231PS (R12)(SI*2), Z0, Z4
+	VFMADD231PS 64(R12)(SI*2), Z1, Z5
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped13
+
+skip20:
+	MOVL        (DX), R10
+	IMULQ       BX, R10
+	VMOVUPS     (CX)(R10*1), Z0
+	VMOVUPS     64(CX)(R10*1), Z1
+	VFMADD231PS (R12)(SI*2), Z0, Z2
+	VFMADD231PS 64(R12)(SI*2), Z1, Z3
+	ADDQ        $0x04, DX
+
+ramped13:
+	DECQ R8
+	JNE  ramp12
+
+done14:
+	MOVL  12(R9), DI
+	TESTQ DI, DI
+	JE    done23
+
+step22:
 	MOVL        (DX), R8
 	IMULQ       BX, R8
 	ADDQ        AX, R8
 	MOVL        4(DX), R10
 	IMULQ       BX, R10
-	ADDQ        CX, R10
-	VMOVUPS     (R10), Z0
-	VMOVUPS     64(R10), Z1
+	VMOVUPS     (CX)(R10*1), Z0
+	VMOVUPS     64(CX)(R10*1), Z1
 	VFMADD231PS (R8), Z0, Z2
 	VFMADD231PS 64(R8), Z1, Z3
 	VFMADD231PS (R8)(BX*1), Z0, Z4
@@ -296,22 +546,21 @@ step2:
 	VFMADD231PS 64(R8)(SI*1), Z1, Z9
 	ADDQ        $0x08, DX
 	DECQ        DI
-	JNE         step2
+	JNE         step22
 
-done3:
-	MOVL  8(R9), DI
+done23:
+	MOVL  16(R9), DI
 	TESTQ DI, DI
-	JE    done5
+	JE    done25
 
-step4:
+step24:
 	MOVL        (DX), R8
 	IMULQ       BX, R8
 	ADDQ        AX, R8
 	MOVL        4(DX), R10
 	IMULQ       BX, R10
-	ADDQ        CX, R10
-	VMOVUPS     (R10), Z0
-	VMOVUPS     64(R10), Z1
+	VMOVUPS     (CX)(R10*1), Z0
+	VMOVUPS     64(CX)(R10*1), Z1
 	VFMADD231PS (R8), Z0, Z10
 	VFMADD231PS 64(R8), Z1, Z11
 	VFMADD231PS (R8)(BX*1), Z0, Z12
@@ -322,218 +571,10 @@ step4:
 	VFMADD231PS 64(R8)(SI*1), Z1, Z17
 	ADDQ        $0x08, DX
 	DECQ        DI
-	JNE         step4
-
-done5:
-	MOVL  12(R9), SI
-	TESTQ SI, SI
-	JE    done7
-
-step6:
-	MOVL        (DX), DI
-	IMULQ       BX, DI
-	ADDQ        AX, DI
-	MOVL        4(DX), R8
-	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMOVUPS     (R8), Z0
-	VMOVUPS     64(R8), Z1
-	VFMADD231PS (DI), Z0, Z2
-	VFMADD231PS 64(DI), Z1, Z3
-	VFMADD231PS (DI)(BX*1), Z0, Z4
-	VFMADD231PS 64(DI)(BX*1), Z1, Z5
-	ADDQ        $0x08, DX
-	DECQ        SI
-	JNE         step6
-
-done7:
-	MOVL  16(R9), SI
-	TESTQ SI, SI
-	JE    done9
-
-step8:
-	MOVL        (DX), DI
-	IMULQ       BX, DI
-	ADDQ        AX, DI
-	MOVL        4(DX), R8
-	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMOVUPS     (R8), Z0
-	VMOVUPS     64(R8), Z1
-	VFMADD231PS (DI), Z0, Z6
-	VFMADD231PS 64(DI), Z1, Z7
-	VFMADD231PS (DI)(BX*1), Z0, Z8
-	VFMADD231PS 64(DI)(BX*1), Z1, Z9
-	ADDQ        $0x08, DX
-	DECQ        SI
-	JNE         step8
-
-done9:
-	MOVL  20(R9), SI
-	TESTQ SI, SI
-	JE    done11
-
-step10:
-	MOVL        (DX), DI
-	IMULQ       BX, DI
-	ADDQ        AX, DI
-	MOVL        4(DX), R8
-	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMOVUPS     (R8), Z0
-	VMOVUPS     64(R8), Z1
-	VFMADD231PS (DI), Z0, Z10
-	VFMADD231PS 64(DI), Z1, Z11
-	VFMADD231PS (DI)(BX*1), Z0, Z12
-	VFMADD231PS 64(DI)(BX*1), Z1, Z13
-	ADDQ        $0x08, DX
-	DECQ        SI
-	JNE         step10
-
-done11:
-	MOVL  24(R9), SI
-	TESTQ SI, SI
-	JE    done13
-
-step12:
-	MOVL        (DX), DI
-	IMULQ       BX, DI
-	ADDQ        AX, DI
-	MOVL        4(DX), R8
-	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMOVUPS     (R8), Z0
-	VMOVUPS     64(R8), Z1
-	VFMADD231PS (DI), Z0, Z14
-	VFMADD231PS 64(DI), Z1, Z15
-	VFMADD231PS (DI)(BX*1), Z0, Z16
-	VFMADD231PS 64(DI)(BX*1), Z1, Z17
-	ADDQ        $0x08, DX
-	DECQ        SI
-	JNE         step12
-
-done13:
-	MOVL  28(R9), SI
-	TESTQ SI, SI
-	JE    done15
-
-step14:
-	MOVL        (DX), DI
-	IMULQ       BX, DI
-	ADDQ        AX, DI
-	MOVL        4(DX), R8
-	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMOVUPS     (R8), Z0
-	VMOVUPS     64(R8), Z1
-	VFMADD231PS (DI), Z0, Z2
-	VFMADD231PS 64(DI), Z1, Z3
-	ADDQ        $0x08, DX
-	DECQ        SI
-	JNE         step14
-
-done15:
-	MOVL  32(R9), SI
-	TESTQ SI, SI
-	JE    done17
-
-step16:
-	MOVL        (DX), DI
-	IMULQ       BX, DI
-	ADDQ        AX, DI
-	MOVL        4(DX), R8
-	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMOVUPS     (R8), Z0
-	VMOVUPS     64(R8), Z1
-	VFMADD231PS (DI), Z0, Z4
-	VFMADD231PS 64(DI), Z1, Z5
-	ADDQ        $0x08, DX
-	DECQ        SI
-	JNE         step16
-
-done17:
-	MOVL  36(R9), SI
-	TESTQ SI, SI
-	JE    done19
-
-step18:
-	MOVL        (DX), DI
-	IMULQ       BX, DI
-	ADDQ        AX, DI
-	MOVL        4(DX), R8
-	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMOVUPS     (R8), Z0
-	VMOVUPS     64(R8), Z1
-	VFMADD231PS (DI), Z0, Z6
-	VFMADD231PS 64(DI), Z1, Z7
-	ADDQ        $0x08, DX
-	DECQ        SI
-	JNE         step18
-
-done19:
-	MOVL  40(R9), SI
-	TESTQ SI, SI
-	JE    done21
-
-step20:
-	MOVL        (DX), DI
-	IMULQ       BX, DI
-	ADDQ        AX, DI
-	MOVL        4(DX), R8
-	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMOVUPS     (R8), Z0
-	VMOVUPS     64(R8), Z1
-	VFMADD231PS (DI), Z0, Z8
-	VFMADD231PS 64(DI), Z1, Z9
-	ADDQ        $0x08, DX
-	DECQ        SI
-	JNE         step20
-
-done21:
-	MOVL  44(R9), SI
-	TESTQ SI, SI
-	JE    done23
-
-step22:
-	MOVL        (DX), DI
-	IMULQ       BX, DI
-	ADDQ        AX, DI
-	MOVL        4(DX), R8
-	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMOVUPS     (R8), Z0
-	VMOVUPS     64(R8), Z1
-	VFMADD231PS (DI), Z0, Z10
-	VFMADD231PS 64(DI), Z1, Z11
-	ADDQ        $0x08, DX
-	DECQ        SI
-	JNE         step22
-
-done23:
-	MOVL  48(R9), SI
-	TESTQ SI, SI
-	JE    done25
-
-step24:
-	MOVL        (DX), DI
-	IMULQ       BX, DI
-	ADDQ        AX, DI
-	MOVL        4(DX), R8
-	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMOVUPS     (R8), Z0
-	VMOVUPS     64(R8), Z1
-	VFMADD231PS (DI), Z0, Z12
-	VFMADD231PS 64(DI), Z1, Z13
-	ADDQ        $0x08, DX
-	DECQ        SI
 	JNE         step24
 
 done25:
-	MOVL  52(R9), SI
+	MOVL  20(R9), SI
 	TESTQ SI, SI
 	JE    done27
 
@@ -543,17 +584,18 @@ step26:
 	ADDQ        AX, DI
 	MOVL        4(DX), R8
 	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMOVUPS     (R8), Z0
-	VMOVUPS     64(R8), Z1
-	VFMADD231PS (DI), Z0, Z14
-	VFMADD231PS 64(DI), Z1, Z15
+	VMOVUPS     (CX)(R8*1), Z0
+	VMOVUPS     64(CX)(R8*1), Z1
+	VFMADD231PS (DI), Z0, Z2
+	VFMADD231PS 64(DI), Z1, Z3
+	VFMADD231PS (DI)(BX*1), Z0, Z4
+	VFMADD231PS 64(DI)(BX*1), Z1, Z5
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step26
 
 done27:
-	MOVL  56(R9), SI
+	MOVL  24(R9), SI
 	TESTQ SI, SI
 	JE    done29
 
@@ -563,16 +605,211 @@ step28:
 	ADDQ        AX, DI
 	MOVL        4(DX), R8
 	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMOVUPS     (R8), Z0
-	VMOVUPS     64(R8), Z1
-	VFMADD231PS (DI), Z0, Z16
-	VFMADD231PS 64(DI), Z1, Z17
+	VMOVUPS     (CX)(R8*1), Z0
+	VMOVUPS     64(CX)(R8*1), Z1
+	VFMADD231PS (DI), Z0, Z6
+	VFMADD231PS 64(DI), Z1, Z7
+	VFMADD231PS (DI)(BX*1), Z0, Z8
+	VFMADD231PS 64(DI)(BX*1), Z1, Z9
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step28
 
 done29:
+	MOVL  28(R9), SI
+	TESTQ SI, SI
+	JE    done31
+
+step30:
+	MOVL        (DX), DI
+	IMULQ       BX, DI
+	ADDQ        AX, DI
+	MOVL        4(DX), R8
+	IMULQ       BX, R8
+	VMOVUPS     (CX)(R8*1), Z0
+	VMOVUPS     64(CX)(R8*1), Z1
+	VFMADD231PS (DI), Z0, Z10
+	VFMADD231PS 64(DI), Z1, Z11
+	VFMADD231PS (DI)(BX*1), Z0, Z12
+	VFMADD231PS 64(DI)(BX*1), Z1, Z13
+	ADDQ        $0x08, DX
+	DECQ        SI
+	JNE         step30
+
+done31:
+	MOVL  32(R9), SI
+	TESTQ SI, SI
+	JE    done33
+
+step32:
+	MOVL        (DX), DI
+	IMULQ       BX, DI
+	ADDQ        AX, DI
+	MOVL        4(DX), R8
+	IMULQ       BX, R8
+	VMOVUPS     (CX)(R8*1), Z0
+	VMOVUPS     64(CX)(R8*1), Z1
+	VFMADD231PS (DI), Z0, Z14
+	VFMADD231PS 64(DI), Z1, Z15
+	VFMADD231PS (DI)(BX*1), Z0, Z16
+	VFMADD231PS 64(DI)(BX*1), Z1, Z17
+	ADDQ        $0x08, DX
+	DECQ        SI
+	JNE         step32
+
+done33:
+	MOVL  36(R9), SI
+	TESTQ SI, SI
+	JE    done35
+
+step34:
+	MOVL        (DX), DI
+	IMULQ       BX, DI
+	ADDQ        AX, DI
+	MOVL        4(DX), R8
+	IMULQ       BX, R8
+	VMOVUPS     (CX)(R8*1), Z0
+	VMOVUPS     64(CX)(R8*1), Z1
+	VFMADD231PS (DI), Z0, Z2
+	VFMADD231PS 64(DI), Z1, Z3
+	ADDQ        $0x08, DX
+	DECQ        SI
+	JNE         step34
+
+done35:
+	MOVL  40(R9), SI
+	TESTQ SI, SI
+	JE    done37
+
+step36:
+	MOVL        (DX), DI
+	IMULQ       BX, DI
+	ADDQ        AX, DI
+	MOVL        4(DX), R8
+	IMULQ       BX, R8
+	VMOVUPS     (CX)(R8*1), Z0
+	VMOVUPS     64(CX)(R8*1), Z1
+	VFMADD231PS (DI), Z0, Z4
+	VFMADD231PS 64(DI), Z1, Z5
+	ADDQ        $0x08, DX
+	DECQ        SI
+	JNE         step36
+
+done37:
+	MOVL  44(R9), SI
+	TESTQ SI, SI
+	JE    done39
+
+step38:
+	MOVL        (DX), DI
+	IMULQ       BX, DI
+	ADDQ        AX, DI
+	MOVL        4(DX), R8
+	IMULQ       BX, R8
+	VMOVUPS     (CX)(R8*1), Z0
+	VMOVUPS     64(CX)(R8*1), Z1
+	VFMADD231PS (DI), Z0, Z6
+	VFMADD231PS 64(DI), Z1, Z7
+	ADDQ        $0x08, DX
+	DECQ        SI
+	JNE         step38
+
+done39:
+	MOVL  48(R9), SI
+	TESTQ SI, SI
+	JE    done41
+
+step40:
+	MOVL        (DX), DI
+	IMULQ       BX, DI
+	ADDQ        AX, DI
+	MOVL        4(DX), R8
+	IMULQ       BX, R8
+	VMOVUPS     (CX)(R8*1), Z0
+	VMOVUPS     64(CX)(R8*1), Z1
+	VFMADD231PS (DI), Z0, Z8
+	VFMADD231PS 64(DI), Z1, Z9
+	ADDQ        $0x08, DX
+	DECQ        SI
+	JNE         step40
+
+done41:
+	MOVL  52(R9), SI
+	TESTQ SI, SI
+	JE    done43
+
+step42:
+	MOVL        (DX), DI
+	IMULQ       BX, DI
+	ADDQ        AX, DI
+	MOVL        4(DX), R8
+	IMULQ       BX, R8
+	VMOVUPS     (CX)(R8*1), Z0
+	VMOVUPS     64(CX)(R8*1), Z1
+	VFMADD231PS (DI), Z0, Z10
+	VFMADD231PS 64(DI), Z1, Z11
+	ADDQ        $0x08, DX
+	DECQ        SI
+	JNE         step42
+
+done43:
+	MOVL  56(R9), SI
+	TESTQ SI, SI
+	JE    done45
+
+step44:
+	MOVL        (DX), DI
+	IMULQ       BX, DI
+	ADDQ        AX, DI
+	MOVL        4(DX), R8
+	IMULQ       BX, R8
+	VMOVUPS     (CX)(R8*1), Z0
+	VMOVUPS     64(CX)(R8*1), Z1
+	VFMADD231PS (DI), Z0, Z12
+	VFMADD231PS 64(DI), Z1, Z13
+	ADDQ        $0x08, DX
+	DECQ        SI
+	JNE         step44
+
+done45:
+	MOVL  60(R9), SI
+	TESTQ SI, SI
+	JE    done47
+
+step46:
+	MOVL        (DX), DI
+	IMULQ       BX, DI
+	ADDQ        AX, DI
+	MOVL        4(DX), R8
+	IMULQ       BX, R8
+	VMOVUPS     (CX)(R8*1), Z0
+	VMOVUPS     64(CX)(R8*1), Z1
+	VFMADD231PS (DI), Z0, Z14
+	VFMADD231PS 64(DI), Z1, Z15
+	ADDQ        $0x08, DX
+	DECQ        SI
+	JNE         step46
+
+done47:
+	MOVL  64(R9), SI
+	TESTQ SI, SI
+	JE    done49
+
+step48:
+	MOVL        (DX), DI
+	IMULQ       BX, DI
+	ADDQ        AX, DI
+	MOVL        4(DX), R8
+	IMULQ       BX, R8
+	VMOVUPS     (CX)(R8*1), Z0
+	VMOVUPS     64(CX)(R8*1), Z1
+	VFMADD231PS (DI), Z0, Z16
+	VFMADD231PS 64(DI), Z1, Z17
+	ADDQ        $0x08, DX
+	DECQ        SI
+	JNE         step48
+
+done49:
 	MOVQ         out+0(FP), AX
 	MOVQ         inv+40(FP), CX
 	VBROADCASTSS (CX), Z0
@@ -634,7 +871,7 @@ done29:
 	RET
 
 // func depthwisePlan1F32AVX2(out *float32, f *float32, w *float32, code *int32, stride int, inv *float32)
-// Requires: AVX, FMA3, MMX+
+// Requires: AVX, FMA3
 TEXT ·depthwisePlan1F32AVX2(SB), NOSPLIT, $0-48
 	MOVQ   f+8(FP), AX
 	MOVQ   w+16(FP), CX
@@ -652,42 +889,31 @@ TEXT ·depthwisePlan1F32AVX2(SB), NOSPLIT, $0-48
 	VXORPS Y7, Y7, Y7
 	VXORPS Y8, Y8, Y8
 	MOVQ   DX, R9
-	ADDQ   $0x3c, DX
+	ADDQ   $0x44, DX
 	MOVL   (R9), R10
 	TESTQ  R10, R10
 	JE     done1
 
 run:
-	MOVL       (DX), R11
-	MOVL       4(DX), R12
-	IMULQ      BX, R12
-	ADDQ       AX, R12
-	ADDQ       $0x08, DX
-	VMOVUPS    (R12), Y9
-	VMOVUPS    (R12)(BX*1), Y10
-	VMOVUPS    (R12)(BX*2), Y11
-	VMOVUPS    (R12)(SI*1), Y12
-	VMOVUPS    (R12)(BX*4), Y13
-	VMOVUPS    (R12)(DI*1), Y14
-	VMOVUPS    (R12)(SI*2), Y15
-	LEAQ       (R12)(R8*1), R12
-	MOVL       4(DX)(R11*4), R13
-	IMULQ      BX, R13
-	ADDQ       AX, R13
-	PREFETCHT0 (R13)
-	PREFETCHT0 (R13)(BX*1)
-	PREFETCHT0 (R13)(BX*2)
-	PREFETCHT0 (R13)(SI*1)
-	PREFETCHT0 (R13)(BX*4)
-	PREFETCHT0 (R13)(DI*1)
-	PREFETCHT0 (R13)(SI*2)
-	PREFETCHT0 (R13)(R8*1)
+	MOVL    (DX), R11
+	MOVL    4(DX), R12
+	IMULQ   BX, R12
+	ADDQ    AX, R12
+	LEAQ    8(DX), R13
+	LEAQ    8(DX)(R11*4), DX
+	VMOVUPS (R12), Y9
+	VMOVUPS (R12)(BX*1), Y10
+	VMOVUPS (R12)(BX*2), Y11
+	VMOVUPS (R12)(SI*1), Y12
+	VMOVUPS (R12)(BX*4), Y13
+	VMOVUPS (R12)(DI*1), Y14
+	VMOVUPS (R12)(SI*2), Y15
+	LEAQ    (R12)(R8*1), R12
 
 steps:
-	MOVL        (DX), R13
-	IMULQ       BX, R13
-	ADDQ        CX, R13
-	VMOVUPS     (R13), Y0
+	MOVL        (R13), R14
+	IMULQ       BX, R14
+	VMOVUPS     (CX)(R14*1), Y0
 	VFMADD231PS Y9, Y0, Y1
 	VMOVUPS     (R12), Y9
 	VFMADD231PS Y10, Y0, Y2
@@ -697,16 +923,13 @@ steps:
 	VFMADD231PS Y14, Y0, Y6
 	VFMADD231PS Y15, Y0, Y7
 	VFMADD231PS Y9, Y0, Y8
-	ADDQ        BX, R12
-	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ended
-	MOVL        (DX), R13
-	IMULQ       BX, R13
-	ADDQ        CX, R13
-	VMOVUPS     (R13), Y0
+	MOVL        4(R13), R14
+	IMULQ       BX, R14
+	VMOVUPS     (CX)(R14*1), Y0
 	VFMADD231PS Y10, Y0, Y1
-	VMOVUPS     (R12), Y10
+	VMOVUPS     (R12)(BX*1), Y10
 	VFMADD231PS Y11, Y0, Y2
 	VFMADD231PS Y12, Y0, Y3
 	VFMADD231PS Y13, Y0, Y4
@@ -714,16 +937,13 @@ steps:
 	VFMADD231PS Y15, Y0, Y6
 	VFMADD231PS Y9, Y0, Y7
 	VFMADD231PS Y10, Y0, Y8
-	ADDQ        BX, R12
-	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ended
-	MOVL        (DX), R13
-	IMULQ       BX, R13
-	ADDQ        CX, R13
-	VMOVUPS     (R13), Y0
+	MOVL        8(R13), R14
+	IMULQ       BX, R14
+	VMOVUPS     (CX)(R14*1), Y0
 	VFMADD231PS Y11, Y0, Y1
-	VMOVUPS     (R12), Y11
+	VMOVUPS     (R12)(BX*2), Y11
 	VFMADD231PS Y12, Y0, Y2
 	VFMADD231PS Y13, Y0, Y3
 	VFMADD231PS Y14, Y0, Y4
@@ -731,16 +951,13 @@ steps:
 	VFMADD231PS Y9, Y0, Y6
 	VFMADD231PS Y10, Y0, Y7
 	VFMADD231PS Y11, Y0, Y8
-	ADDQ        BX, R12
-	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ended
-	MOVL        (DX), R13
-	IMULQ       BX, R13
-	ADDQ        CX, R13
-	VMOVUPS     (R13), Y0
+	MOVL        12(R13), R14
+	IMULQ       BX, R14
+	VMOVUPS     (CX)(R14*1), Y0
 	VFMADD231PS Y12, Y0, Y1
-	VMOVUPS     (R12), Y12
+	VMOVUPS     (R12)(SI*1), Y12
 	VFMADD231PS Y13, Y0, Y2
 	VFMADD231PS Y14, Y0, Y3
 	VFMADD231PS Y15, Y0, Y4
@@ -748,16 +965,13 @@ steps:
 	VFMADD231PS Y10, Y0, Y6
 	VFMADD231PS Y11, Y0, Y7
 	VFMADD231PS Y12, Y0, Y8
-	ADDQ        BX, R12
-	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ended
-	MOVL        (DX), R13
-	IMULQ       BX, R13
-	ADDQ        CX, R13
-	VMOVUPS     (R13), Y0
+	MOVL        16(R13), R14
+	IMULQ       BX, R14
+	VMOVUPS     (CX)(R14*1), Y0
 	VFMADD231PS Y13, Y0, Y1
-	VMOVUPS     (R12), Y13
+	VMOVUPS     (R12)(BX*4), Y13
 	VFMADD231PS Y14, Y0, Y2
 	VFMADD231PS Y15, Y0, Y3
 	VFMADD231PS Y9, Y0, Y4
@@ -765,16 +979,13 @@ steps:
 	VFMADD231PS Y11, Y0, Y6
 	VFMADD231PS Y12, Y0, Y7
 	VFMADD231PS Y13, Y0, Y8
-	ADDQ        BX, R12
-	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ended
-	MOVL        (DX), R13
-	IMULQ       BX, R13
-	ADDQ        CX, R13
-	VMOVUPS     (R13), Y0
+	MOVL        20(R13), R14
+	IMULQ       BX, R14
+	VMOVUPS     (CX)(R14*1), Y0
 	VFMADD231PS Y14, Y0, Y1
-	VMOVUPS     (R12), Y14
+	VMOVUPS     (R12)(DI*1), Y14
 	VFMADD231PS Y15, Y0, Y2
 	VFMADD231PS Y9, Y0, Y3
 	VFMADD231PS Y10, Y0, Y4
@@ -782,16 +993,13 @@ steps:
 	VFMADD231PS Y12, Y0, Y6
 	VFMADD231PS Y13, Y0, Y7
 	VFMADD231PS Y14, Y0, Y8
-	ADDQ        BX, R12
-	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ended
-	MOVL        (DX), R13
-	IMULQ       BX, R13
-	ADDQ        CX, R13
-	VMOVUPS     (R13), Y0
+	MOVL        24(R13), R14
+	IMULQ       BX, R14
+	VMOVUPS     (CX)(R14*1), Y0
 	VFMADD231PS Y15, Y0, Y1
-	VMOVUPS     (R12), Y15
+	VMOVUPS     (R12)(SI*2), Y15
 	VFMADD231PS Y9, Y0, Y2
 	VFMADD231PS Y10, Y0, Y3
 	VFMADD231PS Y11, Y0, Y4
@@ -799,8 +1007,8 @@ steps:
 	VFMADD231PS Y13, Y0, Y6
 	VFMADD231PS Y14, Y0, Y7
 	VFMADD231PS Y15, Y0, Y8
-	ADDQ        BX, R12
-	ADDQ        $0x04, DX
+	ADDQ        R8, R12
+	ADDQ        $0x1c, R13
 	DECQ        R11
 	JNE         steps
 
@@ -809,233 +1017,265 @@ ended:
 	JNE  run
 
 done1:
-	MOVL  4(R9), DI
-	TESTQ DI, DI
-	JE    done3
+	MOVL  4(R9), R8
+	TESTQ R8, R8
+	JE    done4
 
-step2:
+ramp2:
+	MOVL        (DX), R10
+	MOVL        4(DX), R11
+	MOVLQSX     8(DX), R12
+	IMULQ       BX, R12
+	ADDQ        AX, R12
+	ADDQ        $0x0c, DX
+	CMPQ        R10, $0x01
+	JG          skip5
+	MOVL        (DX), R13
+	IMULQ       BX, R13
+	VMOVUPS     (CX)(R13*1), Y0
+	VFMADD231PS (R12), Y0, Y2
+	VFMADD231PS (R12)(BX*1), Y0, Y3
+	VFMADD231PS (R12)(BX*2), Y0, Y4
+	VFMADD231PS (R12)(SI*1), Y0, Y5
+	VFMADD231PS (R12)(BX*4), Y0, Y6
+	VFMADD231PS (R12)(DI*1), Y0, Y7
+	VFMADD231PS (R12)(SI*2), Y0, Y8
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped3
+
+skip5:
+	CMPQ        R10, $0x02
+	JG          skip6
+	MOVL        (DX), R13
+	IMULQ       BX, R13
+	VMOVUPS     (CX)(R13*1), Y0
+	VFMADD231PS (R12), Y0, Y3
+	VFMADD231PS (R12)(BX*1), Y0, Y4
+	VFMADD231PS (R12)(BX*2), Y0, Y5
+	VFMADD231PS (R12)(SI*1), Y0, Y6
+	VFMADD231PS (R12)(BX*4), Y0, Y7
+	VFMADD231PS (R12)(DI*1), Y0, Y8
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped3
+
+skip6:
+	CMPQ        R10, $0x03
+	JG          skip7
+	MOVL        (DX), R13
+	IMULQ       BX, R13
+	VMOVUPS     (CX)(R13*1), Y0
+	VFMADD231PS (R12), Y0, Y4
+	VFMADD231PS (R12)(BX*1), Y0, Y5
+	VFMADD231PS (R12)(BX*2), Y0, Y6
+	VFMADD231PS (R12)(SI*1), Y0, Y7
+	VFMADD231PS (R12)(BX*4), Y0, Y8
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped3
+
+skip7:
+	CMPQ        R10, $0x04
+	JG          skip8
+	MOVL        (DX), R13
+	IMULQ       BX, R13
+	VMOVUPS     (CX)(R13*1), Y0
+	VFMADD231PS (R12), Y0, Y5
+	VFMADD231PS (R12)(BX*1), Y0, Y6
+	VFMADD231PS (R12)(BX*2), Y0, Y7
+	VFMADD231PS (R12)(SI*1), Y0, Y8
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped3
+
+skip8:
+	CMPQ        R10, $0x05
+	JG          skip9
+	MOVL        (DX), R13
+	IMULQ       BX, R13
+	VMOVUPS     (CX)(R13*1), Y0
+	VFMADD231PS (R12), Y0, Y6
+	VFMADD231PS (R12)(BX*1), Y0, Y7
+	VFMADD231PS (R12)(BX*2), Y0, Y8
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped3
+
+skip9:
+	CMPQ        R10, $0x06
+	JG          skip10
+	MOVL        (DX), R10
+	IMULQ       BX, R10
+	VMOVUPS     (CX)(R10*1), Y0
+	VFMADD231PS (R12), Y0, Y7
+	VFMADD231PS (R12)(BX*1), Y0, Y8
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped3
+
+skip10:
+	MOVL        (DX), R10
+	IMULQ       BX, R10
+	VMOVUPS     (CX)(R10*1), Y0
+	VFMADD231PS (R12), Y0, Y8
+	ADDQ        $0x04, DX
+
+ramped3:
+	DECQ R8
+	JNE  ramp2
+
+done4:
+	MOVL  8(R9), R8
+	TESTQ R8, R8
+	JE    done14
+
+ramp12:
+	MOVL        (DX), R10
+	MOVL        4(DX), R11
+	MOVLQSX     8(DX), R12
+	IMULQ       BX, R12
+	ADDQ        AX, R12
+	ADDQ        $0x0c, DX
+	CMPQ        R10, $0x01
+	JG          skip15
+	MOVL        (DX), R13
+	IMULQ       BX, R13
+	VMOVUPS     (CX)(R13*1), Y0
+	VFMADD231PS (R12), Y0, Y1
+	VFMADD231PS (R12)(BX*1), Y0, Y2
+	VFMADD231PS (R12)(BX*2), Y0, Y3
+	VFMADD231PS (R12)(SI*1), Y0, Y4
+	VFMADD231PS (R12)(BX*4), Y0, Y5
+	VFMADD231PS (R12)(DI*1), Y0, Y6
+	VFMADD231PS (R12)(SI*2), Y0, Y7
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped13
+
+skip15:
+	CMPQ        R10, $0x02
+	JG          skip16
+	MOVL        (DX), R13
+	IMULQ       BX, R13
+	VMOVUPS     (CX)(R13*1), Y0
+	VFMADD231PS (R12)(BX*1), Y0, Y1
+	VFMADD231PS (R12)(BX*2), Y0, Y2
+	VFMADD231PS (R12)(SI*1), Y0, Y3
+	VFMADD231PS (R12)(BX*4), Y0, Y4
+	VFMADD231PS (R12)(DI*1), Y0, Y5
+	VFMADD231PS (R12)(SI*2), Y0, Y6
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped13
+
+skip16:
+	CMPQ        R10, $0x03
+	JG          skip17
+	MOVL        (DX), R13
+	IMULQ       BX, R13
+	VMOVUPS     (CX)(R13*1), Y0
+	VFMADD231PS (R12)(BX*2), Y0, Y1
+	VFMADD231PS (R12)(SI*1), Y0, Y2
+	VFMADD231PS (R12)(BX*4), Y0, Y3
+	VFMADD231PS (R12)(DI*1), Y0, Y4
+	VFMADD231PS (R12)(SI*2), Y0, Y5
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped13
+
+skip17:
+	CMPQ        R10, $0x04
+	JG          skip18
+	MOVL        (DX), R13
+	IMULQ       BX, R13
+	VMOVUPS     (CX)(R13*1), Y0
+	VFMADD231PS (R12)(SI*1), Y0, Y1
+	VFMADD231PS (R12)(BX*4), Y0, Y2
+	VFMADD231PS (R12)(DI*1), Y0, Y3
+	VFMADD231PS (R12)(SI*2), Y0, Y4
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped13
+
+skip18:
+	CMPQ        R10, $0x05
+	JG          skip19
+	MOVL        (DX), R13
+	IMULQ       BX, R13
+	VMOVUPS     (CX)(R13*1), Y0
+	VFMADD231PS (R12)(BX*4), Y0, Y1
+	VFMADD231PS (R12)(DI*1), Y0, Y2
+	VFMADD231PS (R12)(SI*2), Y0, Y3
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped13
+
+skip19:
+	CMPQ        R10, $0x06
+	JG          skip20
+	MOVL        (DX), R10
+	IMULQ       BX, R10
+	VMOVUPS     (CX)(R10*1), Y0
+	VFMADD231PS (R12)(DI*1), Y0, Y1
+	VFMADD231PS (R12)(SI*2), Y0, Y2
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped13
+
+skip20:
+	MOVL        (DX), R10
+	IMULQ       BX, R10
+	VMOVUPS     (CX)(R10*1), Y0
+	VFMADD231PS (R12)(SI*2), Y0, Y1
+	ADDQ        $0x04, DX
+
+ramped13:
+	DECQ R8
+	JNE  ramp12
+
+done14:
+	MOVL  12(R9), DI
+	TESTQ DI, DI
+	JE    done23
+
+step22:
 	MOVL        (DX), R8
 	IMULQ       BX, R8
 	ADDQ        AX, R8
 	MOVL        4(DX), R10
 	IMULQ       BX, R10
-	ADDQ        CX, R10
-	VMOVUPS     (R10), Y0
+	VMOVUPS     (CX)(R10*1), Y0
 	VFMADD231PS (R8), Y0, Y1
 	VFMADD231PS (R8)(BX*1), Y0, Y2
 	VFMADD231PS (R8)(BX*2), Y0, Y3
 	VFMADD231PS (R8)(SI*1), Y0, Y4
 	ADDQ        $0x08, DX
 	DECQ        DI
-	JNE         step2
+	JNE         step22
 
-done3:
-	MOVL  8(R9), DI
+done23:
+	MOVL  16(R9), DI
 	TESTQ DI, DI
-	JE    done5
+	JE    done25
 
-step4:
+step24:
 	MOVL        (DX), R8
 	IMULQ       BX, R8
 	ADDQ        AX, R8
 	MOVL        4(DX), R10
 	IMULQ       BX, R10
-	ADDQ        CX, R10
-	VMOVUPS     (R10), Y0
+	VMOVUPS     (CX)(R10*1), Y0
 	VFMADD231PS (R8), Y0, Y5
 	VFMADD231PS (R8)(BX*1), Y0, Y6
 	VFMADD231PS (R8)(BX*2), Y0, Y7
 	VFMADD231PS (R8)(SI*1), Y0, Y8
 	ADDQ        $0x08, DX
 	DECQ        DI
-	JNE         step4
-
-done5:
-	MOVL  12(R9), SI
-	TESTQ SI, SI
-	JE    done7
-
-step6:
-	MOVL        (DX), DI
-	IMULQ       BX, DI
-	ADDQ        AX, DI
-	MOVL        4(DX), R8
-	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMOVUPS     (R8), Y0
-	VFMADD231PS (DI), Y0, Y1
-	VFMADD231PS (DI)(BX*1), Y0, Y2
-	ADDQ        $0x08, DX
-	DECQ        SI
-	JNE         step6
-
-done7:
-	MOVL  16(R9), SI
-	TESTQ SI, SI
-	JE    done9
-
-step8:
-	MOVL        (DX), DI
-	IMULQ       BX, DI
-	ADDQ        AX, DI
-	MOVL        4(DX), R8
-	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMOVUPS     (R8), Y0
-	VFMADD231PS (DI), Y0, Y3
-	VFMADD231PS (DI)(BX*1), Y0, Y4
-	ADDQ        $0x08, DX
-	DECQ        SI
-	JNE         step8
-
-done9:
-	MOVL  20(R9), SI
-	TESTQ SI, SI
-	JE    done11
-
-step10:
-	MOVL        (DX), DI
-	IMULQ       BX, DI
-	ADDQ        AX, DI
-	MOVL        4(DX), R8
-	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMOVUPS     (R8), Y0
-	VFMADD231PS (DI), Y0, Y5
-	VFMADD231PS (DI)(BX*1), Y0, Y6
-	ADDQ        $0x08, DX
-	DECQ        SI
-	JNE         step10
-
-done11:
-	MOVL  24(R9), SI
-	TESTQ SI, SI
-	JE    done13
-
-step12:
-	MOVL        (DX), DI
-	IMULQ       BX, DI
-	ADDQ        AX, DI
-	MOVL        4(DX), R8
-	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMOVUPS     (R8), Y0
-	VFMADD231PS (DI), Y0, Y7
-	VFMADD231PS (DI)(BX*1), Y0, Y8
-	ADDQ        $0x08, DX
-	DECQ        SI
-	JNE         step12
-
-done13:
-	MOVL  28(R9), SI
-	TESTQ SI, SI
-	JE    done15
-
-step14:
-	MOVL        (DX), DI
-	IMULQ       BX, DI
-	ADDQ        AX, DI
-	MOVL        4(DX), R8
-	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMOVUPS     (R8), Y0
-	VFMADD231PS (DI), Y0, Y1
-	ADDQ        $0x08, DX
-	DECQ        SI
-	JNE         step14
-
-done15:
-	MOVL  32(R9), SI
-	TESTQ SI, SI
-	JE    done17
-
-step16:
-	MOVL        (DX), DI
-	IMULQ       BX, DI
-	ADDQ        AX, DI
-	MOVL        4(DX), R8
-	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMOVUPS     (R8), Y0
-	VFMADD231PS (DI), Y0, Y2
-	ADDQ        $0x08, DX
-	DECQ        SI
-	JNE         step16
-
-done17:
-	MOVL  36(R9), SI
-	TESTQ SI, SI
-	JE    done19
-
-step18:
-	MOVL        (DX), DI
-	IMULQ       BX, DI
-	ADDQ        AX, DI
-	MOVL        4(DX), R8
-	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMOVUPS     (R8), Y0
-	VFMADD231PS (DI), Y0, Y3
-	ADDQ        $0x08, DX
-	DECQ        SI
-	JNE         step18
-
-done19:
-	MOVL  40(R9), SI
-	TESTQ SI, SI
-	JE    done21
-
-step20:
-	MOVL        (DX), DI
-	IMULQ       BX, DI
-	ADDQ        AX, DI
-	MOVL        4(DX), R8
-	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMOVUPS     (R8), Y0
-	VFMADD231PS (DI), Y0, Y4
-	ADDQ        $0x08, DX
-	DECQ        SI
-	JNE         step20
-
-done21:
-	MOVL  44(R9), SI
-	TESTQ SI, SI
-	JE    done23
-
-step22:
-	MOVL        (DX), DI
-	IMULQ       BX, DI
-	ADDQ        AX, DI
-	MOVL        4(DX), R8
-	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMOVUPS     (R8), Y0
-	VFMADD231PS (DI), Y0, Y5
-	ADDQ        $0x08, DX
-	DECQ        SI
-	JNE         step22
-
-done23:
-	MOVL  48(R9), SI
-	TESTQ SI, SI
-	JE    done25
-
-step24:
-	MOVL        (DX), DI
-	IMULQ       BX, DI
-	ADDQ        AX, DI
-	MOVL        4(DX), R8
-	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMOVUPS     (R8), Y0
-	VFMADD231PS (DI), Y0, Y6
-	ADDQ        $0x08, DX
-	DECQ        SI
 	JNE         step24
 
 done25:
-	MOVL  52(R9), SI
+	MOVL  20(R9), SI
 	TESTQ SI, SI
 	JE    done27
 
@@ -1045,15 +1285,15 @@ step26:
 	ADDQ        AX, DI
 	MOVL        4(DX), R8
 	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMOVUPS     (R8), Y0
-	VFMADD231PS (DI), Y0, Y7
+	VMOVUPS     (CX)(R8*1), Y0
+	VFMADD231PS (DI), Y0, Y1
+	VFMADD231PS (DI)(BX*1), Y0, Y2
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step26
 
 done27:
-	MOVL  56(R9), SI
+	MOVL  24(R9), SI
 	TESTQ SI, SI
 	JE    done29
 
@@ -1063,14 +1303,186 @@ step28:
 	ADDQ        AX, DI
 	MOVL        4(DX), R8
 	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMOVUPS     (R8), Y0
-	VFMADD231PS (DI), Y0, Y8
+	VMOVUPS     (CX)(R8*1), Y0
+	VFMADD231PS (DI), Y0, Y3
+	VFMADD231PS (DI)(BX*1), Y0, Y4
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step28
 
 done29:
+	MOVL  28(R9), SI
+	TESTQ SI, SI
+	JE    done31
+
+step30:
+	MOVL        (DX), DI
+	IMULQ       BX, DI
+	ADDQ        AX, DI
+	MOVL        4(DX), R8
+	IMULQ       BX, R8
+	VMOVUPS     (CX)(R8*1), Y0
+	VFMADD231PS (DI), Y0, Y5
+	VFMADD231PS (DI)(BX*1), Y0, Y6
+	ADDQ        $0x08, DX
+	DECQ        SI
+	JNE         step30
+
+done31:
+	MOVL  32(R9), SI
+	TESTQ SI, SI
+	JE    done33
+
+step32:
+	MOVL        (DX), DI
+	IMULQ       BX, DI
+	ADDQ        AX, DI
+	MOVL        4(DX), R8
+	IMULQ       BX, R8
+	VMOVUPS     (CX)(R8*1), Y0
+	VFMADD231PS (DI), Y0, Y7
+	VFMADD231PS (DI)(BX*1), Y0, Y8
+	ADDQ        $0x08, DX
+	DECQ        SI
+	JNE         step32
+
+done33:
+	MOVL  36(R9), SI
+	TESTQ SI, SI
+	JE    done35
+
+step34:
+	MOVL        (DX), DI
+	IMULQ       BX, DI
+	ADDQ        AX, DI
+	MOVL        4(DX), R8
+	IMULQ       BX, R8
+	VMOVUPS     (CX)(R8*1), Y0
+	VFMADD231PS (DI), Y0, Y1
+	ADDQ        $0x08, DX
+	DECQ        SI
+	JNE         step34
+
+done35:
+	MOVL  40(R9), SI
+	TESTQ SI, SI
+	JE    done37
+
+step36:
+	MOVL        (DX), DI
+	IMULQ       BX, DI
+	ADDQ        AX, DI
+	MOVL        4(DX), R8
+	IMULQ       BX, R8
+	VMOVUPS     (CX)(R8*1), Y0
+	VFMADD231PS (DI), Y0, Y2
+	ADDQ        $0x08, DX
+	DECQ        SI
+	JNE         step36
+
+done37:
+	MOVL  44(R9), SI
+	TESTQ SI, SI
+	JE    done39
+
+step38:
+	MOVL        (DX), DI
+	IMULQ       BX, DI
+	ADDQ        AX, DI
+	MOVL        4(DX), R8
+	IMULQ       BX, R8
+	VMOVUPS     (CX)(R8*1), Y0
+	VFMADD231PS (DI), Y0, Y3
+	ADDQ        $0x08, DX
+	DECQ        SI
+	JNE         step38
+
+done39:
+	MOVL  48(R9), SI
+	TESTQ SI, SI
+	JE    done41
+
+step40:
+	MOVL        (DX), DI
+	IMULQ       BX, DI
+	ADDQ        AX, DI
+	MOVL        4(DX), R8
+	IMULQ       BX, R8
+	VMOVUPS     (CX)(R8*1), Y0
+	VFMADD231PS (DI), Y0, Y4
+	ADDQ        $0x08, DX
+	DECQ        SI
+	JNE         step40
+
+done41:
+	MOVL  52(R9), SI
+	TESTQ SI, SI
+	JE    done43
+
+step42:
+	MOVL        (DX), DI
+	IMULQ       BX, DI
+	ADDQ        AX, DI
+	MOVL        4(DX), R8
+	IMULQ       BX, R8
+	VMOVUPS     (CX)(R8*1), Y0
+	VFMADD231PS (DI), Y0, Y5
+	ADDQ        $0x08, DX
+	DECQ        SI
+	JNE         step42
+
+done43:
+	MOVL  56(R9), SI
+	TESTQ SI, SI
+	JE    done45
+
+step44:
+	MOVL        (DX), DI
+	IMULQ       BX, DI
+	ADDQ        AX, DI
+	MOVL        4(DX), R8
+	IMULQ       BX, R8
+	VMOVUPS     (CX)(R8*1), Y0
+	VFMADD231PS (DI), Y0, Y6
+	ADDQ        $0x08, DX
+	DECQ        SI
+	JNE         step44
+
+done45:
+	MOVL  60(R9), SI
+	TESTQ SI, SI
+	JE    done47
+
+step46:
+	MOVL        (DX), DI
+	IMULQ       BX, DI
+	ADDQ        AX, DI
+	MOVL        4(DX), R8
+	IMULQ       BX, R8
+	VMOVUPS     (CX)(R8*1), Y0
+	VFMADD231PS (DI), Y0, Y7
+	ADDQ        $0x08, DX
+	DECQ        SI
+	JNE         step46
+
+done47:
+	MOVL  64(R9), SI
+	TESTQ SI, SI
+	JE    done49
+
+step48:
+	MOVL        (DX), DI
+	IMULQ       BX, DI
+	ADDQ        AX, DI
+	MOVL        4(DX), R8
+	IMULQ       BX, R8
+	VMOVUPS     (CX)(R8*1), Y0
+	VFMADD231PS (DI), Y0, Y8
+	ADDQ        $0x08, DX
+	DECQ        SI
+	JNE         step48
+
+done49:
 	MOVQ         out+0(FP), AX
 	MOVQ         inv+40(FP), CX
 	VBROADCASTSS (CX), Y0
@@ -1116,7 +1528,7 @@ done29:
 	RET
 
 // func depthwisePlanTailF32AVX2(out *float32, f *float32, w *float32, code *int32, stride int, tail int, inv *float32)
-// Requires: AVX, FMA3, MMX+
+// Requires: AVX, FMA3
 TEXT ·depthwisePlanTailF32AVX2(SB), NOSPLIT, $0-56
 	MOVQ    tail+40(FP), AX
 	LEAQ    tailMaskF32<>+0(SB), CX
@@ -1137,414 +1549,469 @@ TEXT ·depthwisePlanTailF32AVX2(SB), NOSPLIT, $0-56
 	VXORPS  Y7, Y7, Y7
 	VXORPS  Y8, Y8, Y8
 	VXORPS  Y9, Y9, Y9
-	MOVQ    DX, R9
-	ADDQ    $0x3c, DX
-	MOVL    (R9), R10
-	TESTQ   R10, R10
+	MOVQ    DX, R8
+	ADDQ    $0x44, DX
+	MOVL    (R8), R9
+	TESTQ   R9, R9
 	JE      done1
 
 run:
-	MOVL       (DX), R11
-	MOVL       4(DX), R12
-	IMULQ      BX, R12
-	ADDQ       AX, R12
-	ADDQ       $0x08, DX
-	VMASKMOVPS (R12), Y0, Y1
+	MOVL       (DX), R10
+	MOVL       4(DX), R11
+	IMULQ      BX, R11
+	ADDQ       AX, R11
+	LEAQ       8(DX), R12
+	LEAQ       8(DX)(R10*4), DX
+	VMASKMOVPS (R11), Y0, Y1
 	VMOVAPS    Y1, Y10
-	VMASKMOVPS (R12)(BX*1), Y0, Y1
+	VMASKMOVPS (R11)(BX*1), Y0, Y1
 	VMOVAPS    Y1, Y11
-	VMASKMOVPS (R12)(BX*2), Y0, Y1
+	VMASKMOVPS (R11)(BX*2), Y0, Y1
 	VMOVAPS    Y1, Y12
-	VMASKMOVPS (R12)(SI*1), Y0, Y1
+	VMASKMOVPS (R11)(SI*1), Y0, Y1
 	VMOVAPS    Y1, Y13
-	VMASKMOVPS (R12)(BX*4), Y0, Y1
+	VMASKMOVPS (R11)(BX*4), Y0, Y1
 	VMOVAPS    Y1, Y14
-	LEAQ       (R12)(DI*1), R12
-	MOVL       4(DX)(R11*4), R13
-	IMULQ      BX, R13
-	ADDQ       AX, R13
-	PREFETCHT0 (R13)
-	PREFETCHT0 (R13)(BX*1)
-	PREFETCHT0 (R13)(BX*2)
-	PREFETCHT0 (R13)(SI*1)
-	PREFETCHT0 (R13)(BX*4)
-	PREFETCHT0 (R13)(DI*1)
-	PREFETCHT0 (R13)(SI*2)
-	PREFETCHT0 (R13)(R8*1)
+	LEAQ       (R11)(DI*1), R11
 
 steps:
-	MOVL        (DX), R13
+	MOVL        (R12), R13
 	IMULQ       BX, R13
-	ADDQ        CX, R13
-	VMASKMOVPS  (R13), Y0, Y1
+	VMASKMOVPS  (CX)(R13*1), Y0, Y1
 	VMOVAPS     Y1, Y1
 	VFMADD231PS Y10, Y1, Y2
-	VMASKMOVPS  (R12), Y0, Y10
+	VMASKMOVPS  (R11), Y0, Y10
 	VMOVAPS     Y10, Y10
 	VFMADD231PS Y11, Y1, Y3
 	VFMADD231PS Y12, Y1, Y4
 	VFMADD231PS Y13, Y1, Y5
 	VFMADD231PS Y14, Y1, Y6
 	VFMADD231PS Y10, Y1, Y7
-	VMASKMOVPS  (R12)(BX*1), Y0, Y15
+	VMASKMOVPS  (R11)(BX*1), Y0, Y15
 	VFMADD231PS Y15, Y1, Y8
-	VMASKMOVPS  (R12)(BX*2), Y0, Y15
+	VMASKMOVPS  (R11)(BX*2), Y0, Y15
 	VFMADD231PS Y15, Y1, Y9
-	ADDQ        BX, R12
-	ADDQ        $0x04, DX
-	DECQ        R11
+	DECQ        R10
 	JE          ended
-	MOVL        (DX), R13
+	MOVL        4(R12), R13
 	IMULQ       BX, R13
-	ADDQ        CX, R13
-	VMASKMOVPS  (R13), Y0, Y1
+	VMASKMOVPS  (CX)(R13*1), Y0, Y1
 	VMOVAPS     Y1, Y1
 	VFMADD231PS Y11, Y1, Y2
-	VMASKMOVPS  (R12), Y0, Y11
+	VMASKMOVPS  (R11)(BX*1), Y0, Y11
 	VMOVAPS     Y11, Y11
 	VFMADD231PS Y12, Y1, Y3
 	VFMADD231PS Y13, Y1, Y4
 	VFMADD231PS Y14, Y1, Y5
 	VFMADD231PS Y10, Y1, Y6
 	VFMADD231PS Y11, Y1, Y7
-	VMASKMOVPS  (R12)(BX*1), Y0, Y15
+	VMASKMOVPS  (R11)(BX*2), Y0, Y15
 	VFMADD231PS Y15, Y1, Y8
-	VMASKMOVPS  (R12)(BX*2), Y0, Y15
+	VMASKMOVPS  (R11)(SI*1), Y0, Y15
 	VFMADD231PS Y15, Y1, Y9
-	ADDQ        BX, R12
-	ADDQ        $0x04, DX
-	DECQ        R11
+	DECQ        R10
 	JE          ended
-	MOVL        (DX), R13
+	MOVL        8(R12), R13
 	IMULQ       BX, R13
-	ADDQ        CX, R13
-	VMASKMOVPS  (R13), Y0, Y1
+	VMASKMOVPS  (CX)(R13*1), Y0, Y1
 	VMOVAPS     Y1, Y1
 	VFMADD231PS Y12, Y1, Y2
-	VMASKMOVPS  (R12), Y0, Y12
+	VMASKMOVPS  (R11)(BX*2), Y0, Y12
 	VMOVAPS     Y12, Y12
 	VFMADD231PS Y13, Y1, Y3
 	VFMADD231PS Y14, Y1, Y4
 	VFMADD231PS Y10, Y1, Y5
 	VFMADD231PS Y11, Y1, Y6
 	VFMADD231PS Y12, Y1, Y7
-	VMASKMOVPS  (R12)(BX*1), Y0, Y15
+	VMASKMOVPS  (R11)(SI*1), Y0, Y15
 	VFMADD231PS Y15, Y1, Y8
-	VMASKMOVPS  (R12)(BX*2), Y0, Y15
+	VMASKMOVPS  (R11)(BX*4), Y0, Y15
 	VFMADD231PS Y15, Y1, Y9
-	ADDQ        BX, R12
-	ADDQ        $0x04, DX
-	DECQ        R11
+	DECQ        R10
 	JE          ended
-	MOVL        (DX), R13
+	MOVL        12(R12), R13
 	IMULQ       BX, R13
-	ADDQ        CX, R13
-	VMASKMOVPS  (R13), Y0, Y1
+	VMASKMOVPS  (CX)(R13*1), Y0, Y1
 	VMOVAPS     Y1, Y1
 	VFMADD231PS Y13, Y1, Y2
-	VMASKMOVPS  (R12), Y0, Y13
+	VMASKMOVPS  (R11)(SI*1), Y0, Y13
 	VMOVAPS     Y13, Y13
 	VFMADD231PS Y14, Y1, Y3
 	VFMADD231PS Y10, Y1, Y4
 	VFMADD231PS Y11, Y1, Y5
 	VFMADD231PS Y12, Y1, Y6
 	VFMADD231PS Y13, Y1, Y7
-	VMASKMOVPS  (R12)(BX*1), Y0, Y15
+	VMASKMOVPS  (R11)(BX*4), Y0, Y15
 	VFMADD231PS Y15, Y1, Y8
-	VMASKMOVPS  (R12)(BX*2), Y0, Y15
+	VMASKMOVPS  (R11)(DI*1), Y0, Y15
 	VFMADD231PS Y15, Y1, Y9
-	ADDQ        BX, R12
-	ADDQ        $0x04, DX
-	DECQ        R11
+	DECQ        R10
 	JE          ended
-	MOVL        (DX), R13
+	MOVL        16(R12), R13
 	IMULQ       BX, R13
-	ADDQ        CX, R13
-	VMASKMOVPS  (R13), Y0, Y1
+	VMASKMOVPS  (CX)(R13*1), Y0, Y1
 	VMOVAPS     Y1, Y1
 	VFMADD231PS Y14, Y1, Y2
-	VMASKMOVPS  (R12), Y0, Y14
+	VMASKMOVPS  (R11)(BX*4), Y0, Y14
 	VMOVAPS     Y14, Y14
 	VFMADD231PS Y10, Y1, Y3
 	VFMADD231PS Y11, Y1, Y4
 	VFMADD231PS Y12, Y1, Y5
 	VFMADD231PS Y13, Y1, Y6
 	VFMADD231PS Y14, Y1, Y7
-	VMASKMOVPS  (R12)(BX*1), Y0, Y15
+	VMASKMOVPS  (R11)(DI*1), Y0, Y15
 	VFMADD231PS Y15, Y1, Y8
-	VMASKMOVPS  (R12)(BX*2), Y0, Y15
+	VMASKMOVPS  (R11)(SI*2), Y0, Y15
 	VFMADD231PS Y15, Y1, Y9
-	ADDQ        BX, R12
-	ADDQ        $0x04, DX
-	DECQ        R11
+	ADDQ        DI, R11
+	ADDQ        $0x14, R12
+	DECQ        R10
 	JNE         steps
 
 ended:
-	DECQ R10
+	DECQ R9
 	JNE  run
 
 done1:
-	MOVL  4(R9), DI
-	TESTQ DI, DI
-	JE    done3
+	MOVL  4(R8), R9
+	TESTQ R9, R9
+	JE    done4
 
-step2:
-	MOVL        (DX), R8
-	IMULQ       BX, R8
-	ADDQ        AX, R8
-	MOVL        4(DX), R10
-	IMULQ       BX, R10
-	ADDQ        CX, R10
-	VMASKMOVPS  (R10), Y0, Y1
+ramp2:
+	MOVL        (DX), R10
+	MOVL        4(DX), R11
+	MOVLQSX     8(DX), R12
+	IMULQ       BX, R12
+	ADDQ        AX, R12
+	ADDQ        $0x0c, DX
+	CMPQ        R10, $0x01
+	JG          skip5
+	MOVL        (DX), R13
+	IMULQ       BX, R13
+	VMASKMOVPS  (CX)(R13*1), Y0, Y1
 	VMOVAPS     Y1, Y1
-	VMASKMOVPS  (R8), Y0, Y10
-	VFMADD231PS Y10, Y1, Y2
-	VMASKMOVPS  (R8)(BX*1), Y0, Y10
+	VMASKMOVPS  (R12), Y0, Y10
 	VFMADD231PS Y10, Y1, Y3
-	VMASKMOVPS  (R8)(BX*2), Y0, Y10
+	VMASKMOVPS  (R12)(BX*1), Y0, Y10
 	VFMADD231PS Y10, Y1, Y4
-	VMASKMOVPS  (R8)(SI*1), Y0, Y10
+	VMASKMOVPS  (R12)(BX*2), Y0, Y10
 	VFMADD231PS Y10, Y1, Y5
-	ADDQ        $0x08, DX
-	DECQ        DI
-	JNE         step2
-
-done3:
-	MOVL  8(R9), DI
-	TESTQ DI, DI
-	JE    done5
-
-step4:
-	MOVL        (DX), R8
-	IMULQ       BX, R8
-	ADDQ        AX, R8
-	MOVL        4(DX), R10
-	IMULQ       BX, R10
-	ADDQ        CX, R10
-	VMASKMOVPS  (R10), Y0, Y1
-	VMOVAPS     Y1, Y1
-	VMASKMOVPS  (R8), Y0, Y10
+	VMASKMOVPS  (R12)(SI*1), Y0, Y10
 	VFMADD231PS Y10, Y1, Y6
-	VMASKMOVPS  (R8)(BX*1), Y0, Y10
+	VMASKMOVPS  (R12)(BX*4), Y0, Y10
 	VFMADD231PS Y10, Y1, Y7
-	VMASKMOVPS  (R8)(BX*2), Y0, Y10
+	VMASKMOVPS  (R12)(DI*1), Y0, Y10
 	VFMADD231PS Y10, Y1, Y8
-	VMASKMOVPS  (R8)(SI*1), Y0, Y10
+	VMASKMOVPS  (R12)(SI*2), Y0, Y10
 	VFMADD231PS Y10, Y1, Y9
-	ADDQ        $0x08, DX
-	DECQ        DI
-	JNE         step4
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped3
 
-done5:
-	MOVL  12(R9), SI
-	TESTQ SI, SI
-	JE    done7
-
-step6:
-	MOVL        (DX), DI
-	IMULQ       BX, DI
-	ADDQ        AX, DI
-	MOVL        4(DX), R8
-	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMASKMOVPS  (R8), Y0, Y1
+skip5:
+	CMPQ        R10, $0x02
+	JG          skip6
+	MOVL        (DX), R13
+	IMULQ       BX, R13
+	VMASKMOVPS  (CX)(R13*1), Y0, Y1
 	VMOVAPS     Y1, Y1
-	VMASKMOVPS  (DI), Y0, Y10
-	VFMADD231PS Y10, Y1, Y2
-	VMASKMOVPS  (DI)(BX*1), Y0, Y10
-	VFMADD231PS Y10, Y1, Y3
-	ADDQ        $0x08, DX
-	DECQ        SI
-	JNE         step6
-
-done7:
-	MOVL  16(R9), SI
-	TESTQ SI, SI
-	JE    done9
-
-step8:
-	MOVL        (DX), DI
-	IMULQ       BX, DI
-	ADDQ        AX, DI
-	MOVL        4(DX), R8
-	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMASKMOVPS  (R8), Y0, Y1
-	VMOVAPS     Y1, Y1
-	VMASKMOVPS  (DI), Y0, Y10
+	VMASKMOVPS  (R12), Y0, Y10
 	VFMADD231PS Y10, Y1, Y4
-	VMASKMOVPS  (DI)(BX*1), Y0, Y10
+	VMASKMOVPS  (R12)(BX*1), Y0, Y10
 	VFMADD231PS Y10, Y1, Y5
-	ADDQ        $0x08, DX
-	DECQ        SI
-	JNE         step8
-
-done9:
-	MOVL  20(R9), SI
-	TESTQ SI, SI
-	JE    done11
-
-step10:
-	MOVL        (DX), DI
-	IMULQ       BX, DI
-	ADDQ        AX, DI
-	MOVL        4(DX), R8
-	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMASKMOVPS  (R8), Y0, Y1
-	VMOVAPS     Y1, Y1
-	VMASKMOVPS  (DI), Y0, Y10
+	VMASKMOVPS  (R12)(BX*2), Y0, Y10
 	VFMADD231PS Y10, Y1, Y6
-	VMASKMOVPS  (DI)(BX*1), Y0, Y10
+	VMASKMOVPS  (R12)(SI*1), Y0, Y10
 	VFMADD231PS Y10, Y1, Y7
-	ADDQ        $0x08, DX
-	DECQ        SI
-	JNE         step10
-
-done11:
-	MOVL  24(R9), SI
-	TESTQ SI, SI
-	JE    done13
-
-step12:
-	MOVL        (DX), DI
-	IMULQ       BX, DI
-	ADDQ        AX, DI
-	MOVL        4(DX), R8
-	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMASKMOVPS  (R8), Y0, Y1
-	VMOVAPS     Y1, Y1
-	VMASKMOVPS  (DI), Y0, Y10
+	VMASKMOVPS  (R12)(BX*4), Y0, Y10
 	VFMADD231PS Y10, Y1, Y8
-	VMASKMOVPS  (DI)(BX*1), Y0, Y10
+	VMASKMOVPS  (R12)(DI*1), Y0, Y10
 	VFMADD231PS Y10, Y1, Y9
-	ADDQ        $0x08, DX
-	DECQ        SI
-	JNE         step12
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped3
 
-done13:
-	MOVL  28(R9), SI
-	TESTQ SI, SI
-	JE    done15
-
-step14:
-	MOVL        (DX), DI
-	IMULQ       BX, DI
-	ADDQ        AX, DI
-	MOVL        4(DX), R8
-	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMASKMOVPS  (R8), Y0, Y1
+skip6:
+	CMPQ        R10, $0x03
+	JG          skip7
+	MOVL        (DX), R13
+	IMULQ       BX, R13
+	VMASKMOVPS  (CX)(R13*1), Y0, Y1
 	VMOVAPS     Y1, Y1
-	VMASKMOVPS  (DI), Y0, Y10
-	VFMADD231PS Y10, Y1, Y2
-	ADDQ        $0x08, DX
-	DECQ        SI
-	JNE         step14
-
-done15:
-	MOVL  32(R9), SI
-	TESTQ SI, SI
-	JE    done17
-
-step16:
-	MOVL        (DX), DI
-	IMULQ       BX, DI
-	ADDQ        AX, DI
-	MOVL        4(DX), R8
-	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMASKMOVPS  (R8), Y0, Y1
-	VMOVAPS     Y1, Y1
-	VMASKMOVPS  (DI), Y0, Y10
-	VFMADD231PS Y10, Y1, Y3
-	ADDQ        $0x08, DX
-	DECQ        SI
-	JNE         step16
-
-done17:
-	MOVL  36(R9), SI
-	TESTQ SI, SI
-	JE    done19
-
-step18:
-	MOVL        (DX), DI
-	IMULQ       BX, DI
-	ADDQ        AX, DI
-	MOVL        4(DX), R8
-	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMASKMOVPS  (R8), Y0, Y1
-	VMOVAPS     Y1, Y1
-	VMASKMOVPS  (DI), Y0, Y10
-	VFMADD231PS Y10, Y1, Y4
-	ADDQ        $0x08, DX
-	DECQ        SI
-	JNE         step18
-
-done19:
-	MOVL  40(R9), SI
-	TESTQ SI, SI
-	JE    done21
-
-step20:
-	MOVL        (DX), DI
-	IMULQ       BX, DI
-	ADDQ        AX, DI
-	MOVL        4(DX), R8
-	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMASKMOVPS  (R8), Y0, Y1
-	VMOVAPS     Y1, Y1
-	VMASKMOVPS  (DI), Y0, Y10
+	VMASKMOVPS  (R12), Y0, Y10
 	VFMADD231PS Y10, Y1, Y5
-	ADDQ        $0x08, DX
-	DECQ        SI
-	JNE         step20
+	VMASKMOVPS  (R12)(BX*1), Y0, Y10
+	VFMADD231PS Y10, Y1, Y6
+	VMASKMOVPS  (R12)(BX*2), Y0, Y10
+	VFMADD231PS Y10, Y1, Y7
+	VMASKMOVPS  (R12)(SI*1), Y0, Y10
+	VFMADD231PS Y10, Y1, Y8
+	VMASKMOVPS  (R12)(BX*4), Y0, Y10
+	VFMADD231PS Y10, Y1, Y9
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped3
 
-done21:
-	MOVL  44(R9), SI
-	TESTQ SI, SI
+skip7:
+	CMPQ        R10, $0x04
+	JG          skip8
+	MOVL        (DX), R13
+	IMULQ       BX, R13
+	VMASKMOVPS  (CX)(R13*1), Y0, Y1
+	VMOVAPS     Y1, Y1
+	VMASKMOVPS  (R12), Y0, Y10
+	VFMADD231PS Y10, Y1, Y6
+	VMASKMOVPS  (R12)(BX*1), Y0, Y10
+	VFMADD231PS Y10, Y1, Y7
+	VMASKMOVPS  (R12)(BX*2), Y0, Y10
+	VFMADD231PS Y10, Y1, Y8
+	VMASKMOVPS  (R12)(SI*1), Y0, Y10
+	VFMADD231PS Y10, Y1, Y9
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped3
+
+skip8:
+	CMPQ        R10, $0x05
+	JG          skip9
+	MOVL        (DX), R13
+	IMULQ       BX, R13
+	VMASKMOVPS  (CX)(R13*1), Y0, Y1
+	VMOVAPS     Y1, Y1
+	VMASKMOVPS  (R12), Y0, Y10
+	VFMADD231PS Y10, Y1, Y7
+	VMASKMOVPS  (R12)(BX*1), Y0, Y10
+	VFMADD231PS Y10, Y1, Y8
+	VMASKMOVPS  (R12)(BX*2), Y0, Y10
+	VFMADD231PS Y10, Y1, Y9
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped3
+
+skip9:
+	CMPQ        R10, $0x06
+	JG          skip10
+	MOVL        (DX), R10
+	IMULQ       BX, R10
+	VMASKMOVPS  (CX)(R10*1), Y0, Y1
+	VMOVAPS     Y1, Y1
+	VMASKMOVPS  (R12), Y0, Y10
+	VFMADD231PS Y10, Y1, Y8
+	VMASKMOVPS  (R12)(BX*1), Y0, Y10
+	VFMADD231PS Y10, Y1, Y9
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped3
+
+skip10:
+	MOVL        (DX), R10
+	IMULQ       BX, R10
+	VMASKMOVPS  (CX)(R10*1), Y0, Y1
+	VMOVAPS     Y1, Y1
+	VMASKMOVPS  (R12), Y0, Y10
+	VFMADD231PS Y10, Y1, Y9
+	ADDQ        $0x04, DX
+
+ramped3:
+	DECQ R9
+	JNE  ramp2
+
+done4:
+	MOVL  8(R8), R9
+	TESTQ R9, R9
+	JE    done14
+
+ramp12:
+	MOVL        (DX), R10
+	MOVL        4(DX), R11
+	MOVLQSX     8(DX), R12
+	IMULQ       BX, R12
+	ADDQ        AX, R12
+	ADDQ        $0x0c, DX
+	CMPQ        R10, $0x01
+	JG          skip15
+	MOVL        (DX), R13
+	IMULQ       BX, R13
+	VMASKMOVPS  (CX)(R13*1), Y0, Y1
+	VMOVAPS     Y1, Y1
+	VMASKMOVPS  (R12), Y0, Y10
+	VFMADD231PS Y10, Y1, Y2
+	VMASKMOVPS  (R12)(BX*1), Y0, Y10
+	VFMADD231PS Y10, Y1, Y3
+	VMASKMOVPS  (R12)(BX*2), Y0, Y10
+	VFMADD231PS Y10, Y1, Y4
+	VMASKMOVPS  (R12)(SI*1), Y0, Y10
+	VFMADD231PS Y10, Y1, Y5
+	VMASKMOVPS  (R12)(BX*4), Y0, Y10
+	VFMADD231PS Y10, Y1, Y6
+	VMASKMOVPS  (R12)(DI*1), Y0, Y10
+	VFMADD231PS Y10, Y1, Y7
+	VMASKMOVPS  (R12)(SI*2), Y0, Y10
+	VFMADD231PS Y10, Y1, Y8
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped13
+
+skip15:
+	CMPQ        R10, $0x02
+	JG          skip16
+	MOVL        (DX), R13
+	IMULQ       BX, R13
+	VMASKMOVPS  (CX)(R13*1), Y0, Y1
+	VMOVAPS     Y1, Y1
+	VMASKMOVPS  (R12)(BX*1), Y0, Y10
+	VFMADD231PS Y10, Y1, Y2
+	VMASKMOVPS  (R12)(BX*2), Y0, Y10
+	VFMADD231PS Y10, Y1, Y3
+	VMASKMOVPS  (R12)(SI*1), Y0, Y10
+	VFMADD231PS Y10, Y1, Y4
+	VMASKMOVPS  (R12)(BX*4), Y0, Y10
+	VFMADD231PS Y10, Y1, Y5
+	VMASKMOVPS  (R12)(DI*1), Y0, Y10
+	VFMADD231PS Y10, Y1, Y6
+	VMASKMOVPS  (R12)(SI*2), Y0, Y10
+	VFMADD231PS Y10, Y1, Y7
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped13
+
+skip16:
+	CMPQ        R10, $0x03
+	JG          skip17
+	MOVL        (DX), R13
+	IMULQ       BX, R13
+	VMASKMOVPS  (CX)(R13*1), Y0, Y1
+	VMOVAPS     Y1, Y1
+	VMASKMOVPS  (R12)(BX*2), Y0, Y10
+	VFMADD231PS Y10, Y1, Y2
+	VMASKMOVPS  (R12)(SI*1), Y0, Y10
+	VFMADD231PS Y10, Y1, Y3
+	VMASKMOVPS  (R12)(BX*4), Y0, Y10
+	VFMADD231PS Y10, Y1, Y4
+	VMASKMOVPS  (R12)(DI*1), Y0, Y10
+	VFMADD231PS Y10, Y1, Y5
+	VMASKMOVPS  (R12)(SI*2), Y0, Y10
+	VFMADD231PS Y10, Y1, Y6
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped13
+
+skip17:
+	CMPQ        R10, $0x04
+	JG          skip18
+	MOVL        (DX), R13
+	IMULQ       BX, R13
+	VMASKMOVPS  (CX)(R13*1), Y0, Y1
+	VMOVAPS     Y1, Y1
+	VMASKMOVPS  (R12)(SI*1), Y0, Y10
+	VFMADD231PS Y10, Y1, Y2
+	VMASKMOVPS  (R12)(BX*4), Y0, Y10
+	VFMADD231PS Y10, Y1, Y3
+	VMASKMOVPS  (R12)(DI*1), Y0, Y10
+	VFMADD231PS Y10, Y1, Y4
+	VMASKMOVPS  (R12)(SI*2), Y0, Y10
+	VFMADD231PS Y10, Y1, Y5
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped13
+
+skip18:
+	CMPQ        R10, $0x05
+	JG          skip19
+	MOVL        (DX), R13
+	IMULQ       BX, R13
+	VMASKMOVPS  (CX)(R13*1), Y0, Y1
+	VMOVAPS     Y1, Y1
+	VMASKMOVPS  (R12)(BX*4), Y0, Y10
+	VFMADD231PS Y10, Y1, Y2
+	VMASKMOVPS  (R12)(DI*1), Y0, Y10
+	VFMADD231PS Y10, Y1, Y3
+	VMASKMOVPS  (R12)(SI*2), Y0, Y10
+	VFMADD231PS Y10, Y1, Y4
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped13
+
+skip19:
+	CMPQ        R10, $0x06
+	JG          skip20
+	MOVL        (DX), R10
+	IMULQ       BX, R10
+	VMASKMOVPS  (CX)(R10*1), Y0, Y1
+	VMOVAPS     Y1, Y1
+	VMASKMOVPS  (R12)(DI*1), Y0, Y10
+	VFMADD231PS Y10, Y1, Y2
+	VMASKMOVPS  (R12)(SI*2), Y0, Y10
+	VFMADD231PS Y10, Y1, Y3
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped13
+
+skip20:
+	MOVL        (DX), R10
+	IMULQ       BX, R10
+	VMASKMOVPS  (CX)(R10*1), Y0, Y1
+	VMOVAPS     Y1, Y1
+	VMASKMOVPS  (R12)(SI*2), Y0, Y10
+	VFMADD231PS Y10, Y1, Y2
+	ADDQ        $0x04, DX
+
+ramped13:
+	DECQ R9
+	JNE  ramp12
+
+done14:
+	MOVL  12(R8), DI
+	TESTQ DI, DI
 	JE    done23
 
 step22:
-	MOVL        (DX), DI
-	IMULQ       BX, DI
-	ADDQ        AX, DI
-	MOVL        4(DX), R8
-	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMASKMOVPS  (R8), Y0, Y1
+	MOVL        (DX), R9
+	IMULQ       BX, R9
+	ADDQ        AX, R9
+	MOVL        4(DX), R10
+	IMULQ       BX, R10
+	VMASKMOVPS  (CX)(R10*1), Y0, Y1
 	VMOVAPS     Y1, Y1
-	VMASKMOVPS  (DI), Y0, Y10
-	VFMADD231PS Y10, Y1, Y6
+	VMASKMOVPS  (R9), Y0, Y10
+	VFMADD231PS Y10, Y1, Y2
+	VMASKMOVPS  (R9)(BX*1), Y0, Y10
+	VFMADD231PS Y10, Y1, Y3
+	VMASKMOVPS  (R9)(BX*2), Y0, Y10
+	VFMADD231PS Y10, Y1, Y4
+	VMASKMOVPS  (R9)(SI*1), Y0, Y10
+	VFMADD231PS Y10, Y1, Y5
 	ADDQ        $0x08, DX
-	DECQ        SI
+	DECQ        DI
 	JNE         step22
 
 done23:
-	MOVL  48(R9), SI
-	TESTQ SI, SI
+	MOVL  16(R8), DI
+	TESTQ DI, DI
 	JE    done25
 
 step24:
-	MOVL        (DX), DI
-	IMULQ       BX, DI
-	ADDQ        AX, DI
-	MOVL        4(DX), R8
-	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMASKMOVPS  (R8), Y0, Y1
+	MOVL        (DX), R9
+	IMULQ       BX, R9
+	ADDQ        AX, R9
+	MOVL        4(DX), R10
+	IMULQ       BX, R10
+	VMASKMOVPS  (CX)(R10*1), Y0, Y1
 	VMOVAPS     Y1, Y1
-	VMASKMOVPS  (DI), Y0, Y10
+	VMASKMOVPS  (R9), Y0, Y10
+	VFMADD231PS Y10, Y1, Y6
+	VMASKMOVPS  (R9)(BX*1), Y0, Y10
 	VFMADD231PS Y10, Y1, Y7
+	VMASKMOVPS  (R9)(BX*2), Y0, Y10
+	VFMADD231PS Y10, Y1, Y8
+	VMASKMOVPS  (R9)(SI*1), Y0, Y10
+	VFMADD231PS Y10, Y1, Y9
 	ADDQ        $0x08, DX
-	DECQ        SI
+	DECQ        DI
 	JNE         step24
 
 done25:
-	MOVL  52(R9), SI
+	MOVL  20(R8), SI
 	TESTQ SI, SI
 	JE    done27
 
@@ -1552,19 +2019,20 @@ step26:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
 	ADDQ        AX, DI
-	MOVL        4(DX), R8
-	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMASKMOVPS  (R8), Y0, Y1
+	MOVL        4(DX), R9
+	IMULQ       BX, R9
+	VMASKMOVPS  (CX)(R9*1), Y0, Y1
 	VMOVAPS     Y1, Y1
 	VMASKMOVPS  (DI), Y0, Y10
-	VFMADD231PS Y10, Y1, Y8
+	VFMADD231PS Y10, Y1, Y2
+	VMASKMOVPS  (DI)(BX*1), Y0, Y10
+	VFMADD231PS Y10, Y1, Y3
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step26
 
 done27:
-	MOVL  56(R9), SI
+	MOVL  24(R8), SI
 	TESTQ SI, SI
 	JE    done29
 
@@ -1572,18 +2040,213 @@ step28:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
 	ADDQ        AX, DI
-	MOVL        4(DX), R8
-	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMASKMOVPS  (R8), Y0, Y1
+	MOVL        4(DX), R9
+	IMULQ       BX, R9
+	VMASKMOVPS  (CX)(R9*1), Y0, Y1
 	VMOVAPS     Y1, Y1
 	VMASKMOVPS  (DI), Y0, Y10
-	VFMADD231PS Y10, Y1, Y9
+	VFMADD231PS Y10, Y1, Y4
+	VMASKMOVPS  (DI)(BX*1), Y0, Y10
+	VFMADD231PS Y10, Y1, Y5
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step28
 
 done29:
+	MOVL  28(R8), SI
+	TESTQ SI, SI
+	JE    done31
+
+step30:
+	MOVL        (DX), DI
+	IMULQ       BX, DI
+	ADDQ        AX, DI
+	MOVL        4(DX), R9
+	IMULQ       BX, R9
+	VMASKMOVPS  (CX)(R9*1), Y0, Y1
+	VMOVAPS     Y1, Y1
+	VMASKMOVPS  (DI), Y0, Y10
+	VFMADD231PS Y10, Y1, Y6
+	VMASKMOVPS  (DI)(BX*1), Y0, Y10
+	VFMADD231PS Y10, Y1, Y7
+	ADDQ        $0x08, DX
+	DECQ        SI
+	JNE         step30
+
+done31:
+	MOVL  32(R8), SI
+	TESTQ SI, SI
+	JE    done33
+
+step32:
+	MOVL        (DX), DI
+	IMULQ       BX, DI
+	ADDQ        AX, DI
+	MOVL        4(DX), R9
+	IMULQ       BX, R9
+	VMASKMOVPS  (CX)(R9*1), Y0, Y1
+	VMOVAPS     Y1, Y1
+	VMASKMOVPS  (DI), Y0, Y10
+	VFMADD231PS Y10, Y1, Y8
+	VMASKMOVPS  (DI)(BX*1), Y0, Y10
+	VFMADD231PS Y10, Y1, Y9
+	ADDQ        $0x08, DX
+	DECQ        SI
+	JNE         step32
+
+done33:
+	MOVL  36(R8), SI
+	TESTQ SI, SI
+	JE    done35
+
+step34:
+	MOVL        (DX), DI
+	IMULQ       BX, DI
+	ADDQ        AX, DI
+	MOVL        4(DX), R9
+	IMULQ       BX, R9
+	VMASKMOVPS  (CX)(R9*1), Y0, Y1
+	VMOVAPS     Y1, Y1
+	VMASKMOVPS  (DI), Y0, Y10
+	VFMADD231PS Y10, Y1, Y2
+	ADDQ        $0x08, DX
+	DECQ        SI
+	JNE         step34
+
+done35:
+	MOVL  40(R8), SI
+	TESTQ SI, SI
+	JE    done37
+
+step36:
+	MOVL        (DX), DI
+	IMULQ       BX, DI
+	ADDQ        AX, DI
+	MOVL        4(DX), R9
+	IMULQ       BX, R9
+	VMASKMOVPS  (CX)(R9*1), Y0, Y1
+	VMOVAPS     Y1, Y1
+	VMASKMOVPS  (DI), Y0, Y10
+	VFMADD231PS Y10, Y1, Y3
+	ADDQ        $0x08, DX
+	DECQ        SI
+	JNE         step36
+
+done37:
+	MOVL  44(R8), SI
+	TESTQ SI, SI
+	JE    done39
+
+step38:
+	MOVL        (DX), DI
+	IMULQ       BX, DI
+	ADDQ        AX, DI
+	MOVL        4(DX), R9
+	IMULQ       BX, R9
+	VMASKMOVPS  (CX)(R9*1), Y0, Y1
+	VMOVAPS     Y1, Y1
+	VMASKMOVPS  (DI), Y0, Y10
+	VFMADD231PS Y10, Y1, Y4
+	ADDQ        $0x08, DX
+	DECQ        SI
+	JNE         step38
+
+done39:
+	MOVL  48(R8), SI
+	TESTQ SI, SI
+	JE    done41
+
+step40:
+	MOVL        (DX), DI
+	IMULQ       BX, DI
+	ADDQ        AX, DI
+	MOVL        4(DX), R9
+	IMULQ       BX, R9
+	VMASKMOVPS  (CX)(R9*1), Y0, Y1
+	VMOVAPS     Y1, Y1
+	VMASKMOVPS  (DI), Y0, Y10
+	VFMADD231PS Y10, Y1, Y5
+	ADDQ        $0x08, DX
+	DECQ        SI
+	JNE         step40
+
+done41:
+	MOVL  52(R8), SI
+	TESTQ SI, SI
+	JE    done43
+
+step42:
+	MOVL        (DX), DI
+	IMULQ       BX, DI
+	ADDQ        AX, DI
+	MOVL        4(DX), R9
+	IMULQ       BX, R9
+	VMASKMOVPS  (CX)(R9*1), Y0, Y1
+	VMOVAPS     Y1, Y1
+	VMASKMOVPS  (DI), Y0, Y10
+	VFMADD231PS Y10, Y1, Y6
+	ADDQ        $0x08, DX
+	DECQ        SI
+	JNE         step42
+
+done43:
+	MOVL  56(R8), SI
+	TESTQ SI, SI
+	JE    done45
+
+step44:
+	MOVL        (DX), DI
+	IMULQ       BX, DI
+	ADDQ        AX, DI
+	MOVL        4(DX), R9
+	IMULQ       BX, R9
+	VMASKMOVPS  (CX)(R9*1), Y0, Y1
+	VMOVAPS     Y1, Y1
+	VMASKMOVPS  (DI), Y0, Y10
+	VFMADD231PS Y10, Y1, Y7
+	ADDQ        $0x08, DX
+	DECQ        SI
+	JNE         step44
+
+done45:
+	MOVL  60(R8), SI
+	TESTQ SI, SI
+	JE    done47
+
+step46:
+	MOVL        (DX), DI
+	IMULQ       BX, DI
+	ADDQ        AX, DI
+	MOVL        4(DX), R9
+	IMULQ       BX, R9
+	VMASKMOVPS  (CX)(R9*1), Y0, Y1
+	VMOVAPS     Y1, Y1
+	VMASKMOVPS  (DI), Y0, Y10
+	VFMADD231PS Y10, Y1, Y8
+	ADDQ        $0x08, DX
+	DECQ        SI
+	JNE         step46
+
+done47:
+	MOVL  64(R8), SI
+	TESTQ SI, SI
+	JE    done49
+
+step48:
+	MOVL        (DX), DI
+	IMULQ       BX, DI
+	ADDQ        AX, DI
+	MOVL        4(DX), R8
+	IMULQ       BX, R8
+	VMASKMOVPS  (CX)(R8*1), Y0, Y1
+	VMOVAPS     Y1, Y1
+	VMASKMOVPS  (DI), Y0, Y10
+	VFMADD231PS Y10, Y1, Y9
+	ADDQ        $0x08, DX
+	DECQ        SI
+	JNE         step48
+
+done49:
 	MOVQ         out+0(FP), AX
 	MOVQ         inv+48(FP), CX
 	VBROADCASTSS (CX), Y1
@@ -1647,7 +2310,7 @@ DATA tailMaskF32<>+60(SB)/4, $0x00000000
 GLOBL tailMaskF32<>(SB), RODATA|NOPTR, $64
 
 // func depthwisePlan1F32AVX512(out *float32, f *float32, w *float32, code *int32, stride int, inv *float32)
-// Requires: AVX, AVX512F, MMX+
+// Requires: AVX, AVX512F
 TEXT ·depthwisePlan1F32AVX512(SB), NOSPLIT, $0-48
 	MOVQ   f+8(FP), AX
 	MOVQ   w+16(FP), CX
@@ -1665,42 +2328,31 @@ TEXT ·depthwisePlan1F32AVX512(SB), NOSPLIT, $0-48
 	VPXORD Z7, Z7, Z7
 	VPXORD Z8, Z8, Z8
 	MOVQ   DX, R9
-	ADDQ   $0x3c, DX
+	ADDQ   $0x44, DX
 	MOVL   (R9), R10
 	TESTQ  R10, R10
 	JE     done1
 
 run:
-	MOVL       (DX), R11
-	MOVL       4(DX), R12
-	IMULQ      BX, R12
-	ADDQ       AX, R12
-	ADDQ       $0x08, DX
-	VMOVUPS    (R12), Z9
-	VMOVUPS    (R12)(BX*1), Z10
-	VMOVUPS    (R12)(BX*2), Z11
-	VMOVUPS    (R12)(SI*1), Z12
-	VMOVUPS    (R12)(BX*4), Z13
-	VMOVUPS    (R12)(DI*1), Z14
-	VMOVUPS    (R12)(SI*2), Z15
-	LEAQ       (R12)(R8*1), R12
-	MOVL       4(DX)(R11*4), R13
-	IMULQ      BX, R13
-	ADDQ       AX, R13
-	PREFETCHT0 (R13)
-	PREFETCHT0 (R13)(BX*1)
-	PREFETCHT0 (R13)(BX*2)
-	PREFETCHT0 (R13)(SI*1)
-	PREFETCHT0 (R13)(BX*4)
-	PREFETCHT0 (R13)(DI*1)
-	PREFETCHT0 (R13)(SI*2)
-	PREFETCHT0 (R13)(R8*1)
+	MOVL    (DX), R11
+	MOVL    4(DX), R12
+	IMULQ   BX, R12
+	ADDQ    AX, R12
+	LEAQ    8(DX), R13
+	LEAQ    8(DX)(R11*4), DX
+	VMOVUPS (R12), Z9
+	VMOVUPS (R12)(BX*1), Z10
+	VMOVUPS (R12)(BX*2), Z11
+	VMOVUPS (R12)(SI*1), Z12
+	VMOVUPS (R12)(BX*4), Z13
+	VMOVUPS (R12)(DI*1), Z14
+	VMOVUPS (R12)(SI*2), Z15
+	LEAQ    (R12)(R8*1), R12
 
 steps:
-	MOVL        (DX), R13
-	IMULQ       BX, R13
-	ADDQ        CX, R13
-	VMOVUPS     (R13), Z0
+	MOVL        (R13), R14
+	IMULQ       BX, R14
+	VMOVUPS     (CX)(R14*1), Z0
 	VFMADD231PS Z9, Z0, Z1
 	VMOVUPS     (R12), Z9
 	VFMADD231PS Z10, Z0, Z2
@@ -1710,16 +2362,13 @@ steps:
 	VFMADD231PS Z14, Z0, Z6
 	VFMADD231PS Z15, Z0, Z7
 	VFMADD231PS Z9, Z0, Z8
-	ADDQ        BX, R12
-	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ended
-	MOVL        (DX), R13
-	IMULQ       BX, R13
-	ADDQ        CX, R13
-	VMOVUPS     (R13), Z0
+	MOVL        4(R13), R14
+	IMULQ       BX, R14
+	VMOVUPS     (CX)(R14*1), Z0
 	VFMADD231PS Z10, Z0, Z1
-	VMOVUPS     (R12), Z10
+	VMOVUPS     (R12)(BX*1), Z10
 	VFMADD231PS Z11, Z0, Z2
 	VFMADD231PS Z12, Z0, Z3
 	VFMADD231PS Z13, Z0, Z4
@@ -1727,16 +2376,13 @@ steps:
 	VFMADD231PS Z15, Z0, Z6
 	VFMADD231PS Z9, Z0, Z7
 	VFMADD231PS Z10, Z0, Z8
-	ADDQ        BX, R12
-	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ended
-	MOVL        (DX), R13
-	IMULQ       BX, R13
-	ADDQ        CX, R13
-	VMOVUPS     (R13), Z0
+	MOVL        8(R13), R14
+	IMULQ       BX, R14
+	VMOVUPS     (CX)(R14*1), Z0
 	VFMADD231PS Z11, Z0, Z1
-	VMOVUPS     (R12), Z11
+	VMOVUPS     (R12)(BX*2), Z11
 	VFMADD231PS Z12, Z0, Z2
 	VFMADD231PS Z13, Z0, Z3
 	VFMADD231PS Z14, Z0, Z4
@@ -1744,16 +2390,13 @@ steps:
 	VFMADD231PS Z9, Z0, Z6
 	VFMADD231PS Z10, Z0, Z7
 	VFMADD231PS Z11, Z0, Z8
-	ADDQ        BX, R12
-	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ended
-	MOVL        (DX), R13
-	IMULQ       BX, R13
-	ADDQ        CX, R13
-	VMOVUPS     (R13), Z0
+	MOVL        12(R13), R14
+	IMULQ       BX, R14
+	VMOVUPS     (CX)(R14*1), Z0
 	VFMADD231PS Z12, Z0, Z1
-	VMOVUPS     (R12), Z12
+	VMOVUPS     (R12)(SI*1), Z12
 	VFMADD231PS Z13, Z0, Z2
 	VFMADD231PS Z14, Z0, Z3
 	VFMADD231PS Z15, Z0, Z4
@@ -1761,16 +2404,13 @@ steps:
 	VFMADD231PS Z10, Z0, Z6
 	VFMADD231PS Z11, Z0, Z7
 	VFMADD231PS Z12, Z0, Z8
-	ADDQ        BX, R12
-	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ended
-	MOVL        (DX), R13
-	IMULQ       BX, R13
-	ADDQ        CX, R13
-	VMOVUPS     (R13), Z0
+	MOVL        16(R13), R14
+	IMULQ       BX, R14
+	VMOVUPS     (CX)(R14*1), Z0
 	VFMADD231PS Z13, Z0, Z1
-	VMOVUPS     (R12), Z13
+	VMOVUPS     (R12)(BX*4), Z13
 	VFMADD231PS Z14, Z0, Z2
 	VFMADD231PS Z15, Z0, Z3
 	VFMADD231PS Z9, Z0, Z4
@@ -1778,16 +2418,13 @@ steps:
 	VFMADD231PS Z11, Z0, Z6
 	VFMADD231PS Z12, Z0, Z7
 	VFMADD231PS Z13, Z0, Z8
-	ADDQ        BX, R12
-	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ended
-	MOVL        (DX), R13
-	IMULQ       BX, R13
-	ADDQ        CX, R13
-	VMOVUPS     (R13), Z0
+	MOVL        20(R13), R14
+	IMULQ       BX, R14
+	VMOVUPS     (CX)(R14*1), Z0
 	VFMADD231PS Z14, Z0, Z1
-	VMOVUPS     (R12), Z14
+	VMOVUPS     (R12)(DI*1), Z14
 	VFMADD231PS Z15, Z0, Z2
 	VFMADD231PS Z9, Z0, Z3
 	VFMADD231PS Z10, Z0, Z4
@@ -1795,16 +2432,13 @@ steps:
 	VFMADD231PS Z12, Z0, Z6
 	VFMADD231PS Z13, Z0, Z7
 	VFMADD231PS Z14, Z0, Z8
-	ADDQ        BX, R12
-	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ended
-	MOVL        (DX), R13
-	IMULQ       BX, R13
-	ADDQ        CX, R13
-	VMOVUPS     (R13), Z0
+	MOVL        24(R13), R14
+	IMULQ       BX, R14
+	VMOVUPS     (CX)(R14*1), Z0
 	VFMADD231PS Z15, Z0, Z1
-	VMOVUPS     (R12), Z15
+	VMOVUPS     (R12)(SI*2), Z15
 	VFMADD231PS Z9, Z0, Z2
 	VFMADD231PS Z10, Z0, Z3
 	VFMADD231PS Z11, Z0, Z4
@@ -1812,8 +2446,8 @@ steps:
 	VFMADD231PS Z13, Z0, Z6
 	VFMADD231PS Z14, Z0, Z7
 	VFMADD231PS Z15, Z0, Z8
-	ADDQ        BX, R12
-	ADDQ        $0x04, DX
+	ADDQ        R8, R12
+	ADDQ        $0x1c, R13
 	DECQ        R11
 	JNE         steps
 
@@ -1822,233 +2456,265 @@ ended:
 	JNE  run
 
 done1:
-	MOVL  4(R9), DI
-	TESTQ DI, DI
-	JE    done3
+	MOVL  4(R9), R8
+	TESTQ R8, R8
+	JE    done4
 
-step2:
+ramp2:
+	MOVL        (DX), R10
+	MOVL        4(DX), R11
+	MOVLQSX     8(DX), R12
+	IMULQ       BX, R12
+	ADDQ        AX, R12
+	ADDQ        $0x0c, DX
+	CMPQ        R10, $0x01
+	JG          skip5
+	MOVL        (DX), R13
+	IMULQ       BX, R13
+	VMOVUPS     (CX)(R13*1), Z0
+	VFMADD231PS (R12), Z0, Z2
+	VFMADD231PS (R12)(BX*1), Z0, Z3
+	VFMADD231PS (R12)(BX*2), Z0, Z4
+	VFMADD231PS (R12)(SI*1), Z0, Z5
+	VFMADD231PS (R12)(BX*4), Z0, Z6
+	VFMADD231PS (R12)(DI*1), Z0, Z7
+	VFMADD231PS (R12)(SI*2), Z0, Z8
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped3
+
+skip5:
+	CMPQ        R10, $0x02
+	JG          skip6
+	MOVL        (DX), R13
+	IMULQ       BX, R13
+	VMOVUPS     (CX)(R13*1), Z0
+	VFMADD231PS (R12), Z0, Z3
+	VFMADD231PS (R12)(BX*1), Z0, Z4
+	VFMADD231PS (R12)(BX*2), Z0, Z5
+	VFMADD231PS (R12)(SI*1), Z0, Z6
+	VFMADD231PS (R12)(BX*4), Z0, Z7
+	VFMADD231PS (R12)(DI*1), Z0, Z8
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped3
+
+skip6:
+	CMPQ        R10, $0x03
+	JG          skip7
+	MOVL        (DX), R13
+	IMULQ       BX, R13
+	VMOVUPS     (CX)(R13*1), Z0
+	VFMADD231PS (R12), Z0, Z4
+	VFMADD231PS (R12)(BX*1), Z0, Z5
+	VFMADD231PS (R12)(BX*2), Z0, Z6
+	VFMADD231PS (R12)(SI*1), Z0, Z7
+	VFMADD231PS (R12)(BX*4), Z0, Z8
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped3
+
+skip7:
+	CMPQ        R10, $0x04
+	JG          skip8
+	MOVL        (DX), R13
+	IMULQ       BX, R13
+	VMOVUPS     (CX)(R13*1), Z0
+	VFMADD231PS (R12), Z0, Z5
+	VFMADD231PS (R12)(BX*1), Z0, Z6
+	VFMADD231PS (R12)(BX*2), Z0, Z7
+	VFMADD231PS (R12)(SI*1), Z0, Z8
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped3
+
+skip8:
+	CMPQ        R10, $0x05
+	JG          skip9
+	MOVL        (DX), R13
+	IMULQ       BX, R13
+	VMOVUPS     (CX)(R13*1), Z0
+	VFMADD231PS (R12), Z0, Z6
+	VFMADD231PS (R12)(BX*1), Z0, Z7
+	VFMADD231PS (R12)(BX*2), Z0, Z8
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped3
+
+skip9:
+	CMPQ        R10, $0x06
+	JG          skip10
+	MOVL        (DX), R10
+	IMULQ       BX, R10
+	VMOVUPS     (CX)(R10*1), Z0
+	VFMADD231PS (R12), Z0, Z7
+	VFMADD231PS (R12)(BX*1), Z0, Z8
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped3
+
+skip10:
+	MOVL        (DX), R10
+	IMULQ       BX, R10
+	VMOVUPS     (CX)(R10*1), Z0
+	VFMADD231PS (R12), Z0, Z8
+	ADDQ        $0x04, DX
+
+ramped3:
+	DECQ R8
+	JNE  ramp2
+
+done4:
+	MOVL  8(R9), R8
+	TESTQ R8, R8
+	JE    done14
+
+ramp12:
+	MOVL        (DX), R10
+	MOVL        4(DX), R11
+	MOVLQSX     8(DX), R12
+	IMULQ       BX, R12
+	ADDQ        AX, R12
+	ADDQ        $0x0c, DX
+	CMPQ        R10, $0x01
+	JG          skip15
+	MOVL        (DX), R13
+	IMULQ       BX, R13
+	VMOVUPS     (CX)(R13*1), Z0
+	VFMADD231PS (R12), Z0, Z1
+	VFMADD231PS (R12)(BX*1), Z0, Z2
+	VFMADD231PS (R12)(BX*2), Z0, Z3
+	VFMADD231PS (R12)(SI*1), Z0, Z4
+	VFMADD231PS (R12)(BX*4), Z0, Z5
+	VFMADD231PS (R12)(DI*1), Z0, Z6
+	VFMADD231PS (R12)(SI*2), Z0, Z7
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped13
+
+skip15:
+	CMPQ        R10, $0x02
+	JG          skip16
+	MOVL        (DX), R13
+	IMULQ       BX, R13
+	VMOVUPS     (CX)(R13*1), Z0
+	VFMADD231PS (R12)(BX*1), Z0, Z1
+	VFMADD231PS (R12)(BX*2), Z0, Z2
+	VFMADD231PS (R12)(SI*1), Z0, Z3
+	VFMADD231PS (R12)(BX*4), Z0, Z4
+	VFMADD231PS (R12)(DI*1), Z0, Z5
+	VFMADD231PS (R12)(SI*2), Z0, Z6
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped13
+
+skip16:
+	CMPQ        R10, $0x03
+	JG          skip17
+	MOVL        (DX), R13
+	IMULQ       BX, R13
+	VMOVUPS     (CX)(R13*1), Z0
+	VFMADD231PS (R12)(BX*2), Z0, Z1
+	VFMADD231PS (R12)(SI*1), Z0, Z2
+	VFMADD231PS (R12)(BX*4), Z0, Z3
+	VFMADD231PS (R12)(DI*1), Z0, Z4
+	VFMADD231PS (R12)(SI*2), Z0, Z5
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped13
+
+skip17:
+	CMPQ        R10, $0x04
+	JG          skip18
+	MOVL        (DX), R13
+	IMULQ       BX, R13
+	VMOVUPS     (CX)(R13*1), Z0
+	VFMADD231PS (R12)(SI*1), Z0, Z1
+	VFMADD231PS (R12)(BX*4), Z0, Z2
+	VFMADD231PS (R12)(DI*1), Z0, Z3
+	VFMADD231PS (R12)(SI*2), Z0, Z4
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped13
+
+skip18:
+	CMPQ        R10, $0x05
+	JG          skip19
+	MOVL        (DX), R13
+	IMULQ       BX, R13
+	VMOVUPS     (CX)(R13*1), Z0
+	VFMADD231PS (R12)(BX*4), Z0, Z1
+	VFMADD231PS (R12)(DI*1), Z0, Z2
+	VFMADD231PS (R12)(SI*2), Z0, Z3
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped13
+
+skip19:
+	CMPQ        R10, $0x06
+	JG          skip20
+	MOVL        (DX), R10
+	IMULQ       BX, R10
+	VMOVUPS     (CX)(R10*1), Z0
+	VFMADD231PS (R12)(DI*1), Z0, Z1
+	VFMADD231PS (R12)(SI*2), Z0, Z2
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped13
+
+skip20:
+	MOVL        (DX), R10
+	IMULQ       BX, R10
+	VMOVUPS     (CX)(R10*1), Z0
+	VFMADD231PS (R12)(SI*2), Z0, Z1
+	ADDQ        $0x04, DX
+
+ramped13:
+	DECQ R8
+	JNE  ramp12
+
+done14:
+	MOVL  12(R9), DI
+	TESTQ DI, DI
+	JE    done23
+
+step22:
 	MOVL        (DX), R8
 	IMULQ       BX, R8
 	ADDQ        AX, R8
 	MOVL        4(DX), R10
 	IMULQ       BX, R10
-	ADDQ        CX, R10
-	VMOVUPS     (R10), Z0
+	VMOVUPS     (CX)(R10*1), Z0
 	VFMADD231PS (R8), Z0, Z1
 	VFMADD231PS (R8)(BX*1), Z0, Z2
 	VFMADD231PS (R8)(BX*2), Z0, Z3
 	VFMADD231PS (R8)(SI*1), Z0, Z4
 	ADDQ        $0x08, DX
 	DECQ        DI
-	JNE         step2
+	JNE         step22
 
-done3:
-	MOVL  8(R9), DI
+done23:
+	MOVL  16(R9), DI
 	TESTQ DI, DI
-	JE    done5
+	JE    done25
 
-step4:
+step24:
 	MOVL        (DX), R8
 	IMULQ       BX, R8
 	ADDQ        AX, R8
 	MOVL        4(DX), R10
 	IMULQ       BX, R10
-	ADDQ        CX, R10
-	VMOVUPS     (R10), Z0
+	VMOVUPS     (CX)(R10*1), Z0
 	VFMADD231PS (R8), Z0, Z5
 	VFMADD231PS (R8)(BX*1), Z0, Z6
 	VFMADD231PS (R8)(BX*2), Z0, Z7
 	VFMADD231PS (R8)(SI*1), Z0, Z8
 	ADDQ        $0x08, DX
 	DECQ        DI
-	JNE         step4
-
-done5:
-	MOVL  12(R9), SI
-	TESTQ SI, SI
-	JE    done7
-
-step6:
-	MOVL        (DX), DI
-	IMULQ       BX, DI
-	ADDQ        AX, DI
-	MOVL        4(DX), R8
-	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMOVUPS     (R8), Z0
-	VFMADD231PS (DI), Z0, Z1
-	VFMADD231PS (DI)(BX*1), Z0, Z2
-	ADDQ        $0x08, DX
-	DECQ        SI
-	JNE         step6
-
-done7:
-	MOVL  16(R9), SI
-	TESTQ SI, SI
-	JE    done9
-
-step8:
-	MOVL        (DX), DI
-	IMULQ       BX, DI
-	ADDQ        AX, DI
-	MOVL        4(DX), R8
-	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMOVUPS     (R8), Z0
-	VFMADD231PS (DI), Z0, Z3
-	VFMADD231PS (DI)(BX*1), Z0, Z4
-	ADDQ        $0x08, DX
-	DECQ        SI
-	JNE         step8
-
-done9:
-	MOVL  20(R9), SI
-	TESTQ SI, SI
-	JE    done11
-
-step10:
-	MOVL        (DX), DI
-	IMULQ       BX, DI
-	ADDQ        AX, DI
-	MOVL        4(DX), R8
-	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMOVUPS     (R8), Z0
-	VFMADD231PS (DI), Z0, Z5
-	VFMADD231PS (DI)(BX*1), Z0, Z6
-	ADDQ        $0x08, DX
-	DECQ        SI
-	JNE         step10
-
-done11:
-	MOVL  24(R9), SI
-	TESTQ SI, SI
-	JE    done13
-
-step12:
-	MOVL        (DX), DI
-	IMULQ       BX, DI
-	ADDQ        AX, DI
-	MOVL        4(DX), R8
-	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMOVUPS     (R8), Z0
-	VFMADD231PS (DI), Z0, Z7
-	VFMADD231PS (DI)(BX*1), Z0, Z8
-	ADDQ        $0x08, DX
-	DECQ        SI
-	JNE         step12
-
-done13:
-	MOVL  28(R9), SI
-	TESTQ SI, SI
-	JE    done15
-
-step14:
-	MOVL        (DX), DI
-	IMULQ       BX, DI
-	ADDQ        AX, DI
-	MOVL        4(DX), R8
-	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMOVUPS     (R8), Z0
-	VFMADD231PS (DI), Z0, Z1
-	ADDQ        $0x08, DX
-	DECQ        SI
-	JNE         step14
-
-done15:
-	MOVL  32(R9), SI
-	TESTQ SI, SI
-	JE    done17
-
-step16:
-	MOVL        (DX), DI
-	IMULQ       BX, DI
-	ADDQ        AX, DI
-	MOVL        4(DX), R8
-	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMOVUPS     (R8), Z0
-	VFMADD231PS (DI), Z0, Z2
-	ADDQ        $0x08, DX
-	DECQ        SI
-	JNE         step16
-
-done17:
-	MOVL  36(R9), SI
-	TESTQ SI, SI
-	JE    done19
-
-step18:
-	MOVL        (DX), DI
-	IMULQ       BX, DI
-	ADDQ        AX, DI
-	MOVL        4(DX), R8
-	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMOVUPS     (R8), Z0
-	VFMADD231PS (DI), Z0, Z3
-	ADDQ        $0x08, DX
-	DECQ        SI
-	JNE         step18
-
-done19:
-	MOVL  40(R9), SI
-	TESTQ SI, SI
-	JE    done21
-
-step20:
-	MOVL        (DX), DI
-	IMULQ       BX, DI
-	ADDQ        AX, DI
-	MOVL        4(DX), R8
-	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMOVUPS     (R8), Z0
-	VFMADD231PS (DI), Z0, Z4
-	ADDQ        $0x08, DX
-	DECQ        SI
-	JNE         step20
-
-done21:
-	MOVL  44(R9), SI
-	TESTQ SI, SI
-	JE    done23
-
-step22:
-	MOVL        (DX), DI
-	IMULQ       BX, DI
-	ADDQ        AX, DI
-	MOVL        4(DX), R8
-	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMOVUPS     (R8), Z0
-	VFMADD231PS (DI), Z0, Z5
-	ADDQ        $0x08, DX
-	DECQ        SI
-	JNE         step22
-
-done23:
-	MOVL  48(R9), SI
-	TESTQ SI, SI
-	JE    done25
-
-step24:
-	MOVL        (DX), DI
-	IMULQ       BX, DI
-	ADDQ        AX, DI
-	MOVL        4(DX), R8
-	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMOVUPS     (R8), Z0
-	VFMADD231PS (DI), Z0, Z6
-	ADDQ        $0x08, DX
-	DECQ        SI
 	JNE         step24
 
 done25:
-	MOVL  52(R9), SI
+	MOVL  20(R9), SI
 	TESTQ SI, SI
 	JE    done27
 
@@ -2058,15 +2724,15 @@ step26:
 	ADDQ        AX, DI
 	MOVL        4(DX), R8
 	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMOVUPS     (R8), Z0
-	VFMADD231PS (DI), Z0, Z7
+	VMOVUPS     (CX)(R8*1), Z0
+	VFMADD231PS (DI), Z0, Z1
+	VFMADD231PS (DI)(BX*1), Z0, Z2
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step26
 
 done27:
-	MOVL  56(R9), SI
+	MOVL  24(R9), SI
 	TESTQ SI, SI
 	JE    done29
 
@@ -2076,14 +2742,186 @@ step28:
 	ADDQ        AX, DI
 	MOVL        4(DX), R8
 	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMOVUPS     (R8), Z0
-	VFMADD231PS (DI), Z0, Z8
+	VMOVUPS     (CX)(R8*1), Z0
+	VFMADD231PS (DI), Z0, Z3
+	VFMADD231PS (DI)(BX*1), Z0, Z4
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step28
 
 done29:
+	MOVL  28(R9), SI
+	TESTQ SI, SI
+	JE    done31
+
+step30:
+	MOVL        (DX), DI
+	IMULQ       BX, DI
+	ADDQ        AX, DI
+	MOVL        4(DX), R8
+	IMULQ       BX, R8
+	VMOVUPS     (CX)(R8*1), Z0
+	VFMADD231PS (DI), Z0, Z5
+	VFMADD231PS (DI)(BX*1), Z0, Z6
+	ADDQ        $0x08, DX
+	DECQ        SI
+	JNE         step30
+
+done31:
+	MOVL  32(R9), SI
+	TESTQ SI, SI
+	JE    done33
+
+step32:
+	MOVL        (DX), DI
+	IMULQ       BX, DI
+	ADDQ        AX, DI
+	MOVL        4(DX), R8
+	IMULQ       BX, R8
+	VMOVUPS     (CX)(R8*1), Z0
+	VFMADD231PS (DI), Z0, Z7
+	VFMADD231PS (DI)(BX*1), Z0, Z8
+	ADDQ        $0x08, DX
+	DECQ        SI
+	JNE         step32
+
+done33:
+	MOVL  36(R9), SI
+	TESTQ SI, SI
+	JE    done35
+
+step34:
+	MOVL        (DX), DI
+	IMULQ       BX, DI
+	ADDQ        AX, DI
+	MOVL        4(DX), R8
+	IMULQ       BX, R8
+	VMOVUPS     (CX)(R8*1), Z0
+	VFMADD231PS (DI), Z0, Z1
+	ADDQ        $0x08, DX
+	DECQ        SI
+	JNE         step34
+
+done35:
+	MOVL  40(R9), SI
+	TESTQ SI, SI
+	JE    done37
+
+step36:
+	MOVL        (DX), DI
+	IMULQ       BX, DI
+	ADDQ        AX, DI
+	MOVL        4(DX), R8
+	IMULQ       BX, R8
+	VMOVUPS     (CX)(R8*1), Z0
+	VFMADD231PS (DI), Z0, Z2
+	ADDQ        $0x08, DX
+	DECQ        SI
+	JNE         step36
+
+done37:
+	MOVL  44(R9), SI
+	TESTQ SI, SI
+	JE    done39
+
+step38:
+	MOVL        (DX), DI
+	IMULQ       BX, DI
+	ADDQ        AX, DI
+	MOVL        4(DX), R8
+	IMULQ       BX, R8
+	VMOVUPS     (CX)(R8*1), Z0
+	VFMADD231PS (DI), Z0, Z3
+	ADDQ        $0x08, DX
+	DECQ        SI
+	JNE         step38
+
+done39:
+	MOVL  48(R9), SI
+	TESTQ SI, SI
+	JE    done41
+
+step40:
+	MOVL        (DX), DI
+	IMULQ       BX, DI
+	ADDQ        AX, DI
+	MOVL        4(DX), R8
+	IMULQ       BX, R8
+	VMOVUPS     (CX)(R8*1), Z0
+	VFMADD231PS (DI), Z0, Z4
+	ADDQ        $0x08, DX
+	DECQ        SI
+	JNE         step40
+
+done41:
+	MOVL  52(R9), SI
+	TESTQ SI, SI
+	JE    done43
+
+step42:
+	MOVL        (DX), DI
+	IMULQ       BX, DI
+	ADDQ        AX, DI
+	MOVL        4(DX), R8
+	IMULQ       BX, R8
+	VMOVUPS     (CX)(R8*1), Z0
+	VFMADD231PS (DI), Z0, Z5
+	ADDQ        $0x08, DX
+	DECQ        SI
+	JNE         step42
+
+done43:
+	MOVL  56(R9), SI
+	TESTQ SI, SI
+	JE    done45
+
+step44:
+	MOVL        (DX), DI
+	IMULQ       BX, DI
+	ADDQ        AX, DI
+	MOVL        4(DX), R8
+	IMULQ       BX, R8
+	VMOVUPS     (CX)(R8*1), Z0
+	VFMADD231PS (DI), Z0, Z6
+	ADDQ        $0x08, DX
+	DECQ        SI
+	JNE         step44
+
+done45:
+	MOVL  60(R9), SI
+	TESTQ SI, SI
+	JE    done47
+
+step46:
+	MOVL        (DX), DI
+	IMULQ       BX, DI
+	ADDQ        AX, DI
+	MOVL        4(DX), R8
+	IMULQ       BX, R8
+	VMOVUPS     (CX)(R8*1), Z0
+	VFMADD231PS (DI), Z0, Z7
+	ADDQ        $0x08, DX
+	DECQ        SI
+	JNE         step46
+
+done47:
+	MOVL  64(R9), SI
+	TESTQ SI, SI
+	JE    done49
+
+step48:
+	MOVL        (DX), DI
+	IMULQ       BX, DI
+	ADDQ        AX, DI
+	MOVL        4(DX), R8
+	IMULQ       BX, R8
+	VMOVUPS     (CX)(R8*1), Z0
+	VFMADD231PS (DI), Z0, Z8
+	ADDQ        $0x08, DX
+	DECQ        SI
+	JNE         step48
+
+done49:
 	MOVQ         out+0(FP), AX
 	MOVQ         inv+40(FP), CX
 	VBROADCASTSS (CX), Z0
@@ -2129,7 +2967,7 @@ done29:
 	RET
 
 // func depthwisePlanTailF32AVX512(out *float32, f *float32, w *float32, code *int32, stride int, tail int, inv *float32)
-// Requires: AVX, AVX512F, BMI2, MMX+
+// Requires: AVX, AVX512F, BMI2
 TEXT ·depthwisePlanTailF32AVX512(SB), NOSPLIT, $0-56
 	MOVQ   tail+40(FP), AX
 	MOVQ   $-1, CX
@@ -2154,42 +2992,31 @@ TEXT ·depthwisePlanTailF32AVX512(SB), NOSPLIT, $0-56
 	VPXORD Z7, Z7, Z7
 	VPXORD Z8, Z8, Z8
 	MOVQ   DX, R9
-	ADDQ   $0x3c, DX
+	ADDQ   $0x44, DX
 	MOVL   (R9), R10
 	TESTQ  R10, R10
 	JE     done1
 
 run:
-	MOVL       (DX), R11
-	MOVL       4(DX), R12
-	IMULQ      BX, R12
-	ADDQ       AX, R12
-	ADDQ       $0x08, DX
-	VMOVUPS.Z  (R12), K2, Z9
-	VMOVUPS.Z  (R12)(BX*1), K2, Z10
-	VMOVUPS.Z  (R12)(BX*2), K2, Z11
-	VMOVUPS.Z  (R12)(SI*1), K2, Z12
-	VMOVUPS.Z  (R12)(BX*4), K2, Z13
-	VMOVUPS.Z  (R12)(DI*1), K2, Z14
-	VMOVUPS.Z  (R12)(SI*2), K2, Z15
-	LEAQ       (R12)(R8*1), R12
-	MOVL       4(DX)(R11*4), R13
-	IMULQ      BX, R13
-	ADDQ       AX, R13
-	PREFETCHT0 (R13)
-	PREFETCHT0 (R13)(BX*1)
-	PREFETCHT0 (R13)(BX*2)
-	PREFETCHT0 (R13)(SI*1)
-	PREFETCHT0 (R13)(BX*4)
-	PREFETCHT0 (R13)(DI*1)
-	PREFETCHT0 (R13)(SI*2)
-	PREFETCHT0 (R13)(R8*1)
+	MOVL      (DX), R11
+	MOVL      4(DX), R12
+	IMULQ     BX, R12
+	ADDQ      AX, R12
+	LEAQ      8(DX), R13
+	LEAQ      8(DX)(R11*4), DX
+	VMOVUPS.Z (R12), K2, Z9
+	VMOVUPS.Z (R12)(BX*1), K2, Z10
+	VMOVUPS.Z (R12)(BX*2), K2, Z11
+	VMOVUPS.Z (R12)(SI*1), K2, Z12
+	VMOVUPS.Z (R12)(BX*4), K2, Z13
+	VMOVUPS.Z (R12)(DI*1), K2, Z14
+	VMOVUPS.Z (R12)(SI*2), K2, Z15
+	LEAQ      (R12)(R8*1), R12
 
 steps:
-	MOVL        (DX), R13
-	IMULQ       BX, R13
-	ADDQ        CX, R13
-	VMOVUPS.Z   (R13), K2, Z0
+	MOVL        (R13), R14
+	IMULQ       BX, R14
+	VMOVUPS.Z   (CX)(R14*1), K2, Z0
 	VFMADD231PS Z9, Z0, Z1
 	VMOVUPS.Z   (R12), K2, Z9
 	VFMADD231PS Z10, Z0, Z2
@@ -2199,16 +3026,13 @@ steps:
 	VFMADD231PS Z14, Z0, Z6
 	VFMADD231PS Z15, Z0, Z7
 	VFMADD231PS Z9, Z0, Z8
-	ADDQ        BX, R12
-	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ended
-	MOVL        (DX), R13
-	IMULQ       BX, R13
-	ADDQ        CX, R13
-	VMOVUPS.Z   (R13), K2, Z0
+	MOVL        4(R13), R14
+	IMULQ       BX, R14
+	VMOVUPS.Z   (CX)(R14*1), K2, Z0
 	VFMADD231PS Z10, Z0, Z1
-	VMOVUPS.Z   (R12), K2, Z10
+	VMOVUPS.Z   (R12)(BX*1), K2, Z10
 	VFMADD231PS Z11, Z0, Z2
 	VFMADD231PS Z12, Z0, Z3
 	VFMADD231PS Z13, Z0, Z4
@@ -2216,16 +3040,13 @@ steps:
 	VFMADD231PS Z15, Z0, Z6
 	VFMADD231PS Z9, Z0, Z7
 	VFMADD231PS Z10, Z0, Z8
-	ADDQ        BX, R12
-	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ended
-	MOVL        (DX), R13
-	IMULQ       BX, R13
-	ADDQ        CX, R13
-	VMOVUPS.Z   (R13), K2, Z0
+	MOVL        8(R13), R14
+	IMULQ       BX, R14
+	VMOVUPS.Z   (CX)(R14*1), K2, Z0
 	VFMADD231PS Z11, Z0, Z1
-	VMOVUPS.Z   (R12), K2, Z11
+	VMOVUPS.Z   (R12)(BX*2), K2, Z11
 	VFMADD231PS Z12, Z0, Z2
 	VFMADD231PS Z13, Z0, Z3
 	VFMADD231PS Z14, Z0, Z4
@@ -2233,16 +3054,13 @@ steps:
 	VFMADD231PS Z9, Z0, Z6
 	VFMADD231PS Z10, Z0, Z7
 	VFMADD231PS Z11, Z0, Z8
-	ADDQ        BX, R12
-	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ended
-	MOVL        (DX), R13
-	IMULQ       BX, R13
-	ADDQ        CX, R13
-	VMOVUPS.Z   (R13), K2, Z0
+	MOVL        12(R13), R14
+	IMULQ       BX, R14
+	VMOVUPS.Z   (CX)(R14*1), K2, Z0
 	VFMADD231PS Z12, Z0, Z1
-	VMOVUPS.Z   (R12), K2, Z12
+	VMOVUPS.Z   (R12)(SI*1), K2, Z12
 	VFMADD231PS Z13, Z0, Z2
 	VFMADD231PS Z14, Z0, Z3
 	VFMADD231PS Z15, Z0, Z4
@@ -2250,16 +3068,13 @@ steps:
 	VFMADD231PS Z10, Z0, Z6
 	VFMADD231PS Z11, Z0, Z7
 	VFMADD231PS Z12, Z0, Z8
-	ADDQ        BX, R12
-	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ended
-	MOVL        (DX), R13
-	IMULQ       BX, R13
-	ADDQ        CX, R13
-	VMOVUPS.Z   (R13), K2, Z0
+	MOVL        16(R13), R14
+	IMULQ       BX, R14
+	VMOVUPS.Z   (CX)(R14*1), K2, Z0
 	VFMADD231PS Z13, Z0, Z1
-	VMOVUPS.Z   (R12), K2, Z13
+	VMOVUPS.Z   (R12)(BX*4), K2, Z13
 	VFMADD231PS Z14, Z0, Z2
 	VFMADD231PS Z15, Z0, Z3
 	VFMADD231PS Z9, Z0, Z4
@@ -2267,16 +3082,13 @@ steps:
 	VFMADD231PS Z11, Z0, Z6
 	VFMADD231PS Z12, Z0, Z7
 	VFMADD231PS Z13, Z0, Z8
-	ADDQ        BX, R12
-	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ended
-	MOVL        (DX), R13
-	IMULQ       BX, R13
-	ADDQ        CX, R13
-	VMOVUPS.Z   (R13), K2, Z0
+	MOVL        20(R13), R14
+	IMULQ       BX, R14
+	VMOVUPS.Z   (CX)(R14*1), K2, Z0
 	VFMADD231PS Z14, Z0, Z1
-	VMOVUPS.Z   (R12), K2, Z14
+	VMOVUPS.Z   (R12)(DI*1), K2, Z14
 	VFMADD231PS Z15, Z0, Z2
 	VFMADD231PS Z9, Z0, Z3
 	VFMADD231PS Z10, Z0, Z4
@@ -2284,16 +3096,13 @@ steps:
 	VFMADD231PS Z12, Z0, Z6
 	VFMADD231PS Z13, Z0, Z7
 	VFMADD231PS Z14, Z0, Z8
-	ADDQ        BX, R12
-	ADDQ        $0x04, DX
 	DECQ        R11
 	JE          ended
-	MOVL        (DX), R13
-	IMULQ       BX, R13
-	ADDQ        CX, R13
-	VMOVUPS.Z   (R13), K2, Z0
+	MOVL        24(R13), R14
+	IMULQ       BX, R14
+	VMOVUPS.Z   (CX)(R14*1), K2, Z0
 	VFMADD231PS Z15, Z0, Z1
-	VMOVUPS.Z   (R12), K2, Z15
+	VMOVUPS.Z   (R12)(SI*2), K2, Z15
 	VFMADD231PS Z9, Z0, Z2
 	VFMADD231PS Z10, Z0, Z3
 	VFMADD231PS Z11, Z0, Z4
@@ -2301,8 +3110,8 @@ steps:
 	VFMADD231PS Z13, Z0, Z6
 	VFMADD231PS Z14, Z0, Z7
 	VFMADD231PS Z15, Z0, Z8
-	ADDQ        BX, R12
-	ADDQ        $0x04, DX
+	ADDQ        R8, R12
+	ADDQ        $0x1c, R13
 	DECQ        R11
 	JNE         steps
 
@@ -2311,233 +3120,265 @@ ended:
 	JNE  run
 
 done1:
-	MOVL  4(R9), DI
-	TESTQ DI, DI
-	JE    done3
+	MOVL  4(R9), R8
+	TESTQ R8, R8
+	JE    done4
 
-step2:
+ramp2:
+	MOVL        (DX), R10
+	MOVL        4(DX), R11
+	MOVLQSX     8(DX), R12
+	IMULQ       BX, R12
+	ADDQ        AX, R12
+	ADDQ        $0x0c, DX
+	CMPQ        R10, $0x01
+	JG          skip5
+	MOVL        (DX), R13
+	IMULQ       BX, R13
+	VMOVUPS.Z   (CX)(R13*1), K2, Z0
+	VFMADD231PS (R12), Z0, K2, Z2
+	VFMADD231PS (R12)(BX*1), Z0, K2, Z3
+	VFMADD231PS (R12)(BX*2), Z0, K2, Z4
+	VFMADD231PS (R12)(SI*1), Z0, K2, Z5
+	VFMADD231PS (R12)(BX*4), Z0, K2, Z6
+	VFMADD231PS (R12)(DI*1), Z0, K2, Z7
+	VFMADD231PS (R12)(SI*2), Z0, K2, Z8
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped3
+
+skip5:
+	CMPQ        R10, $0x02
+	JG          skip6
+	MOVL        (DX), R13
+	IMULQ       BX, R13
+	VMOVUPS.Z   (CX)(R13*1), K2, Z0
+	VFMADD231PS (R12), Z0, K2, Z3
+	VFMADD231PS (R12)(BX*1), Z0, K2, Z4
+	VFMADD231PS (R12)(BX*2), Z0, K2, Z5
+	VFMADD231PS (R12)(SI*1), Z0, K2, Z6
+	VFMADD231PS (R12)(BX*4), Z0, K2, Z7
+	VFMADD231PS (R12)(DI*1), Z0, K2, Z8
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped3
+
+skip6:
+	CMPQ        R10, $0x03
+	JG          skip7
+	MOVL        (DX), R13
+	IMULQ       BX, R13
+	VMOVUPS.Z   (CX)(R13*1), K2, Z0
+	VFMADD231PS (R12), Z0, K2, Z4
+	VFMADD231PS (R12)(BX*1), Z0, K2, Z5
+	VFMADD231PS (R12)(BX*2), Z0, K2, Z6
+	VFMADD231PS (R12)(SI*1), Z0, K2, Z7
+	VFMADD231PS (R12)(BX*4), Z0, K2, Z8
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped3
+
+skip7:
+	CMPQ        R10, $0x04
+	JG          skip8
+	MOVL        (DX), R13
+	IMULQ       BX, R13
+	VMOVUPS.Z   (CX)(R13*1), K2, Z0
+	VFMADD231PS (R12), Z0, K2, Z5
+	VFMADD231PS (R12)(BX*1), Z0, K2, Z6
+	VFMADD231PS (R12)(BX*2), Z0, K2, Z7
+	VFMADD231PS (R12)(SI*1), Z0, K2, Z8
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped3
+
+skip8:
+	CMPQ        R10, $0x05
+	JG          skip9
+	MOVL        (DX), R13
+	IMULQ       BX, R13
+	VMOVUPS.Z   (CX)(R13*1), K2, Z0
+	VFMADD231PS (R12), Z0, K2, Z6
+	VFMADD231PS (R12)(BX*1), Z0, K2, Z7
+	VFMADD231PS (R12)(BX*2), Z0, K2, Z8
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped3
+
+skip9:
+	CMPQ        R10, $0x06
+	JG          skip10
+	MOVL        (DX), R10
+	IMULQ       BX, R10
+	VMOVUPS.Z   (CX)(R10*1), K2, Z0
+	VFMADD231PS (R12), Z0, K2, Z7
+	VFMADD231PS (R12)(BX*1), Z0, K2, Z8
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped3
+
+skip10:
+	MOVL        (DX), R10
+	IMULQ       BX, R10
+	VMOVUPS.Z   (CX)(R10*1), K2, Z0
+	VFMADD231PS (R12), Z0, K2, Z8
+	ADDQ        $0x04, DX
+
+ramped3:
+	DECQ R8
+	JNE  ramp2
+
+done4:
+	MOVL  8(R9), R8
+	TESTQ R8, R8
+	JE    done14
+
+ramp12:
+	MOVL        (DX), R10
+	MOVL        4(DX), R11
+	MOVLQSX     8(DX), R12
+	IMULQ       BX, R12
+	ADDQ        AX, R12
+	ADDQ        $0x0c, DX
+	CMPQ        R10, $0x01
+	JG          skip15
+	MOVL        (DX), R13
+	IMULQ       BX, R13
+	VMOVUPS.Z   (CX)(R13*1), K2, Z0
+	VFMADD231PS (R12), Z0, K2, Z1
+	VFMADD231PS (R12)(BX*1), Z0, K2, Z2
+	VFMADD231PS (R12)(BX*2), Z0, K2, Z3
+	VFMADD231PS (R12)(SI*1), Z0, K2, Z4
+	VFMADD231PS (R12)(BX*4), Z0, K2, Z5
+	VFMADD231PS (R12)(DI*1), Z0, K2, Z6
+	VFMADD231PS (R12)(SI*2), Z0, K2, Z7
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped13
+
+skip15:
+	CMPQ        R10, $0x02
+	JG          skip16
+	MOVL        (DX), R13
+	IMULQ       BX, R13
+	VMOVUPS.Z   (CX)(R13*1), K2, Z0
+	VFMADD231PS (R12)(BX*1), Z0, K2, Z1
+	VFMADD231PS (R12)(BX*2), Z0, K2, Z2
+	VFMADD231PS (R12)(SI*1), Z0, K2, Z3
+	VFMADD231PS (R12)(BX*4), Z0, K2, Z4
+	VFMADD231PS (R12)(DI*1), Z0, K2, Z5
+	VFMADD231PS (R12)(SI*2), Z0, K2, Z6
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped13
+
+skip16:
+	CMPQ        R10, $0x03
+	JG          skip17
+	MOVL        (DX), R13
+	IMULQ       BX, R13
+	VMOVUPS.Z   (CX)(R13*1), K2, Z0
+	VFMADD231PS (R12)(BX*2), Z0, K2, Z1
+	VFMADD231PS (R12)(SI*1), Z0, K2, Z2
+	VFMADD231PS (R12)(BX*4), Z0, K2, Z3
+	VFMADD231PS (R12)(DI*1), Z0, K2, Z4
+	VFMADD231PS (R12)(SI*2), Z0, K2, Z5
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped13
+
+skip17:
+	CMPQ        R10, $0x04
+	JG          skip18
+	MOVL        (DX), R13
+	IMULQ       BX, R13
+	VMOVUPS.Z   (CX)(R13*1), K2, Z0
+	VFMADD231PS (R12)(SI*1), Z0, K2, Z1
+	VFMADD231PS (R12)(BX*4), Z0, K2, Z2
+	VFMADD231PS (R12)(DI*1), Z0, K2, Z3
+	VFMADD231PS (R12)(SI*2), Z0, K2, Z4
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped13
+
+skip18:
+	CMPQ        R10, $0x05
+	JG          skip19
+	MOVL        (DX), R13
+	IMULQ       BX, R13
+	VMOVUPS.Z   (CX)(R13*1), K2, Z0
+	VFMADD231PS (R12)(BX*4), Z0, K2, Z1
+	VFMADD231PS (R12)(DI*1), Z0, K2, Z2
+	VFMADD231PS (R12)(SI*2), Z0, K2, Z3
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped13
+
+skip19:
+	CMPQ        R10, $0x06
+	JG          skip20
+	MOVL        (DX), R10
+	IMULQ       BX, R10
+	VMOVUPS.Z   (CX)(R10*1), K2, Z0
+	VFMADD231PS (R12)(DI*1), Z0, K2, Z1
+	VFMADD231PS (R12)(SI*2), Z0, K2, Z2
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped13
+
+skip20:
+	MOVL        (DX), R10
+	IMULQ       BX, R10
+	VMOVUPS.Z   (CX)(R10*1), K2, Z0
+	VFMADD231PS (R12)(SI*2), Z0, K2, Z1
+	ADDQ        $0x04, DX
+
+ramped13:
+	DECQ R8
+	JNE  ramp12
+
+done14:
+	MOVL  12(R9), DI
+	TESTQ DI, DI
+	JE    done23
+
+step22:
 	MOVL        (DX), R8
 	IMULQ       BX, R8
 	ADDQ        AX, R8
 	MOVL        4(DX), R10
 	IMULQ       BX, R10
-	ADDQ        CX, R10
-	VMOVUPS.Z   (R10), K2, Z0
+	VMOVUPS.Z   (CX)(R10*1), K2, Z0
 	VFMADD231PS (R8), Z0, K2, Z1
 	VFMADD231PS (R8)(BX*1), Z0, K2, Z2
 	VFMADD231PS (R8)(BX*2), Z0, K2, Z3
 	VFMADD231PS (R8)(SI*1), Z0, K2, Z4
 	ADDQ        $0x08, DX
 	DECQ        DI
-	JNE         step2
+	JNE         step22
 
-done3:
-	MOVL  8(R9), DI
+done23:
+	MOVL  16(R9), DI
 	TESTQ DI, DI
-	JE    done5
+	JE    done25
 
-step4:
+step24:
 	MOVL        (DX), R8
 	IMULQ       BX, R8
 	ADDQ        AX, R8
 	MOVL        4(DX), R10
 	IMULQ       BX, R10
-	ADDQ        CX, R10
-	VMOVUPS.Z   (R10), K2, Z0
+	VMOVUPS.Z   (CX)(R10*1), K2, Z0
 	VFMADD231PS (R8), Z0, K2, Z5
 	VFMADD231PS (R8)(BX*1), Z0, K2, Z6
 	VFMADD231PS (R8)(BX*2), Z0, K2, Z7
 	VFMADD231PS (R8)(SI*1), Z0, K2, Z8
 	ADDQ        $0x08, DX
 	DECQ        DI
-	JNE         step4
-
-done5:
-	MOVL  12(R9), SI
-	TESTQ SI, SI
-	JE    done7
-
-step6:
-	MOVL        (DX), DI
-	IMULQ       BX, DI
-	ADDQ        AX, DI
-	MOVL        4(DX), R8
-	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMOVUPS.Z   (R8), K2, Z0
-	VFMADD231PS (DI), Z0, K2, Z1
-	VFMADD231PS (DI)(BX*1), Z0, K2, Z2
-	ADDQ        $0x08, DX
-	DECQ        SI
-	JNE         step6
-
-done7:
-	MOVL  16(R9), SI
-	TESTQ SI, SI
-	JE    done9
-
-step8:
-	MOVL        (DX), DI
-	IMULQ       BX, DI
-	ADDQ        AX, DI
-	MOVL        4(DX), R8
-	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMOVUPS.Z   (R8), K2, Z0
-	VFMADD231PS (DI), Z0, K2, Z3
-	VFMADD231PS (DI)(BX*1), Z0, K2, Z4
-	ADDQ        $0x08, DX
-	DECQ        SI
-	JNE         step8
-
-done9:
-	MOVL  20(R9), SI
-	TESTQ SI, SI
-	JE    done11
-
-step10:
-	MOVL        (DX), DI
-	IMULQ       BX, DI
-	ADDQ        AX, DI
-	MOVL        4(DX), R8
-	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMOVUPS.Z   (R8), K2, Z0
-	VFMADD231PS (DI), Z0, K2, Z5
-	VFMADD231PS (DI)(BX*1), Z0, K2, Z6
-	ADDQ        $0x08, DX
-	DECQ        SI
-	JNE         step10
-
-done11:
-	MOVL  24(R9), SI
-	TESTQ SI, SI
-	JE    done13
-
-step12:
-	MOVL        (DX), DI
-	IMULQ       BX, DI
-	ADDQ        AX, DI
-	MOVL        4(DX), R8
-	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMOVUPS.Z   (R8), K2, Z0
-	VFMADD231PS (DI), Z0, K2, Z7
-	VFMADD231PS (DI)(BX*1), Z0, K2, Z8
-	ADDQ        $0x08, DX
-	DECQ        SI
-	JNE         step12
-
-done13:
-	MOVL  28(R9), SI
-	TESTQ SI, SI
-	JE    done15
-
-step14:
-	MOVL        (DX), DI
-	IMULQ       BX, DI
-	ADDQ        AX, DI
-	MOVL        4(DX), R8
-	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMOVUPS.Z   (R8), K2, Z0
-	VFMADD231PS (DI), Z0, K2, Z1
-	ADDQ        $0x08, DX
-	DECQ        SI
-	JNE         step14
-
-done15:
-	MOVL  32(R9), SI
-	TESTQ SI, SI
-	JE    done17
-
-step16:
-	MOVL        (DX), DI
-	IMULQ       BX, DI
-	ADDQ        AX, DI
-	MOVL        4(DX), R8
-	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMOVUPS.Z   (R8), K2, Z0
-	VFMADD231PS (DI), Z0, K2, Z2
-	ADDQ        $0x08, DX
-	DECQ        SI
-	JNE         step16
-
-done17:
-	MOVL  36(R9), SI
-	TESTQ SI, SI
-	JE    done19
-
-step18:
-	MOVL        (DX), DI
-	IMULQ       BX, DI
-	ADDQ        AX, DI
-	MOVL        4(DX), R8
-	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMOVUPS.Z   (R8), K2, Z0
-	VFMADD231PS (DI), Z0, K2, Z3
-	ADDQ        $0x08, DX
-	DECQ        SI
-	JNE         step18
-
-done19:
-	MOVL  40(R9), SI
-	TESTQ SI, SI
-	JE    done21
-
-step20:
-	MOVL        (DX), DI
-	IMULQ       BX, DI
-	ADDQ        AX, DI
-	MOVL        4(DX), R8
-	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMOVUPS.Z   (R8), K2, Z0
-	VFMADD231PS (DI), Z0, K2, Z4
-	ADDQ        $0x08, DX
-	DECQ        SI
-	JNE         step20
-
-done21:
-	MOVL  44(R9), SI
-	TESTQ SI, SI
-	JE    done23
-
-step22:
-	MOVL        (DX), DI
-	IMULQ       BX, DI
-	ADDQ        AX, DI
-	MOVL        4(DX), R8
-	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMOVUPS.Z   (R8), K2, Z0
-	VFMADD231PS (DI), Z0, K2, Z5
-	ADDQ        $0x08, DX
-	DECQ        SI
-	JNE         step22
-
-done23:
-	MOVL  48(R9), SI
-	TESTQ SI, SI
-	JE    done25
-
-step24:
-	MOVL        (DX), DI
-	IMULQ       BX, DI
-	ADDQ        AX, DI
-	MOVL        4(DX), R8
-	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMOVUPS.Z   (R8), K2, Z0
-	VFMADD231PS (DI), Z0, K2, Z6
-	ADDQ        $0x08, DX
-	DECQ        SI
 	JNE         step24
 
 done25:
-	MOVL  52(R9), SI
+	MOVL  20(R9), SI
 	TESTQ SI, SI
 	JE    done27
 
@@ -2547,15 +3388,15 @@ step26:
 	ADDQ        AX, DI
 	MOVL        4(DX), R8
 	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMOVUPS.Z   (R8), K2, Z0
-	VFMADD231PS (DI), Z0, K2, Z7
+	VMOVUPS.Z   (CX)(R8*1), K2, Z0
+	VFMADD231PS (DI), Z0, K2, Z1
+	VFMADD231PS (DI)(BX*1), Z0, K2, Z2
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step26
 
 done27:
-	MOVL  56(R9), SI
+	MOVL  24(R9), SI
 	TESTQ SI, SI
 	JE    done29
 
@@ -2565,14 +3406,186 @@ step28:
 	ADDQ        AX, DI
 	MOVL        4(DX), R8
 	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMOVUPS.Z   (R8), K2, Z0
-	VFMADD231PS (DI), Z0, K2, Z8
+	VMOVUPS.Z   (CX)(R8*1), K2, Z0
+	VFMADD231PS (DI), Z0, K2, Z3
+	VFMADD231PS (DI)(BX*1), Z0, K2, Z4
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step28
 
 done29:
+	MOVL  28(R9), SI
+	TESTQ SI, SI
+	JE    done31
+
+step30:
+	MOVL        (DX), DI
+	IMULQ       BX, DI
+	ADDQ        AX, DI
+	MOVL        4(DX), R8
+	IMULQ       BX, R8
+	VMOVUPS.Z   (CX)(R8*1), K2, Z0
+	VFMADD231PS (DI), Z0, K2, Z5
+	VFMADD231PS (DI)(BX*1), Z0, K2, Z6
+	ADDQ        $0x08, DX
+	DECQ        SI
+	JNE         step30
+
+done31:
+	MOVL  32(R9), SI
+	TESTQ SI, SI
+	JE    done33
+
+step32:
+	MOVL        (DX), DI
+	IMULQ       BX, DI
+	ADDQ        AX, DI
+	MOVL        4(DX), R8
+	IMULQ       BX, R8
+	VMOVUPS.Z   (CX)(R8*1), K2, Z0
+	VFMADD231PS (DI), Z0, K2, Z7
+	VFMADD231PS (DI)(BX*1), Z0, K2, Z8
+	ADDQ        $0x08, DX
+	DECQ        SI
+	JNE         step32
+
+done33:
+	MOVL  36(R9), SI
+	TESTQ SI, SI
+	JE    done35
+
+step34:
+	MOVL        (DX), DI
+	IMULQ       BX, DI
+	ADDQ        AX, DI
+	MOVL        4(DX), R8
+	IMULQ       BX, R8
+	VMOVUPS.Z   (CX)(R8*1), K2, Z0
+	VFMADD231PS (DI), Z0, K2, Z1
+	ADDQ        $0x08, DX
+	DECQ        SI
+	JNE         step34
+
+done35:
+	MOVL  40(R9), SI
+	TESTQ SI, SI
+	JE    done37
+
+step36:
+	MOVL        (DX), DI
+	IMULQ       BX, DI
+	ADDQ        AX, DI
+	MOVL        4(DX), R8
+	IMULQ       BX, R8
+	VMOVUPS.Z   (CX)(R8*1), K2, Z0
+	VFMADD231PS (DI), Z0, K2, Z2
+	ADDQ        $0x08, DX
+	DECQ        SI
+	JNE         step36
+
+done37:
+	MOVL  44(R9), SI
+	TESTQ SI, SI
+	JE    done39
+
+step38:
+	MOVL        (DX), DI
+	IMULQ       BX, DI
+	ADDQ        AX, DI
+	MOVL        4(DX), R8
+	IMULQ       BX, R8
+	VMOVUPS.Z   (CX)(R8*1), K2, Z0
+	VFMADD231PS (DI), Z0, K2, Z3
+	ADDQ        $0x08, DX
+	DECQ        SI
+	JNE         step38
+
+done39:
+	MOVL  48(R9), SI
+	TESTQ SI, SI
+	JE    done41
+
+step40:
+	MOVL        (DX), DI
+	IMULQ       BX, DI
+	ADDQ        AX, DI
+	MOVL        4(DX), R8
+	IMULQ       BX, R8
+	VMOVUPS.Z   (CX)(R8*1), K2, Z0
+	VFMADD231PS (DI), Z0, K2, Z4
+	ADDQ        $0x08, DX
+	DECQ        SI
+	JNE         step40
+
+done41:
+	MOVL  52(R9), SI
+	TESTQ SI, SI
+	JE    done43
+
+step42:
+	MOVL        (DX), DI
+	IMULQ       BX, DI
+	ADDQ        AX, DI
+	MOVL        4(DX), R8
+	IMULQ       BX, R8
+	VMOVUPS.Z   (CX)(R8*1), K2, Z0
+	VFMADD231PS (DI), Z0, K2, Z5
+	ADDQ        $0x08, DX
+	DECQ        SI
+	JNE         step42
+
+done43:
+	MOVL  56(R9), SI
+	TESTQ SI, SI
+	JE    done45
+
+step44:
+	MOVL        (DX), DI
+	IMULQ       BX, DI
+	ADDQ        AX, DI
+	MOVL        4(DX), R8
+	IMULQ       BX, R8
+	VMOVUPS.Z   (CX)(R8*1), K2, Z0
+	VFMADD231PS (DI), Z0, K2, Z6
+	ADDQ        $0x08, DX
+	DECQ        SI
+	JNE         step44
+
+done45:
+	MOVL  60(R9), SI
+	TESTQ SI, SI
+	JE    done47
+
+step46:
+	MOVL        (DX), DI
+	IMULQ       BX, DI
+	ADDQ        AX, DI
+	MOVL        4(DX), R8
+	IMULQ       BX, R8
+	VMOVUPS.Z   (CX)(R8*1), K2, Z0
+	VFMADD231PS (DI), Z0, K2, Z7
+	ADDQ        $0x08, DX
+	DECQ        SI
+	JNE         step46
+
+done47:
+	MOVL  64(R9), SI
+	TESTQ SI, SI
+	JE    done49
+
+step48:
+	MOVL        (DX), DI
+	IMULQ       BX, DI
+	ADDQ        AX, DI
+	MOVL        4(DX), R8
+	IMULQ       BX, R8
+	VMOVUPS.Z   (CX)(R8*1), K2, Z0
+	VFMADD231PS (DI), Z0, K2, Z8
+	ADDQ        $0x08, DX
+	DECQ        SI
+	JNE         step48
+
+done49:
 	MOVQ         out+0(FP), AX
 	MOVQ         inv+48(FP), CX
 	VBROADCASTSS (CX), Z0
@@ -2618,7 +3631,7 @@ done29:
 	RET
 
 // func depthwisePlanGrad2F32AVX512(out *float32, f *float32, w *float32, code *int32, stride int, inv *float32)
-// Requires: AVX, AVX512F, MMX+
+// Requires: AVX, AVX512F
 TEXT ·depthwisePlanGrad2F32AVX512(SB), NOSPLIT, $0-48
 	MOVQ         f+8(FP), AX
 	MOVQ         w+16(FP), CX
@@ -2685,58 +3698,39 @@ TEXT ·depthwisePlanGrad2F32AVX512(SB), NOSPLIT, $0-48
 	VMULPS       Z0, Z17, Z17
 	ADDQ         BX, R9
 	MOVQ         DX, R9
-	ADDQ         $0x3c, DX
+	ADDQ         $0x44, DX
 	MOVL         (R9), R10
 	TESTQ        R10, R10
 	JE           done1
 
 run:
-	MOVL       (DX), R11
-	MOVL       4(DX), R12
-	IMULQ      BX, R12
-	ADDQ       AX, R12
-	ADDQ       $0x08, DX
-	VMOVUPS    (R12), Z18
-	VMOVUPS    64(R12), Z19
-	VMOVUPS    (R12)(BX*1), Z20
-	VMOVUPS    64(R12)(BX*1), Z21
-	VMOVUPS    (R12)(BX*2), Z22
-	VMOVUPS    64(R12)(BX*2), Z23
-	VMOVUPS    (R12)(SI*1), Z24
-	VMOVUPS    64(R12)(SI*1), Z25
-	VMOVUPS    (R12)(BX*4), Z26
-	VMOVUPS    64(R12)(BX*4), Z27
-	VMOVUPS    (R12)(DI*1), Z28
-	VMOVUPS    64(R12)(DI*1), Z29
-	VMOVUPS    (R12)(SI*2), Z30
-	VMOVUPS    64(R12)(SI*2), Z31
-	LEAQ       (R12)(R8*1), R12
-	MOVL       4(DX)(R11*4), R13
-	IMULQ      BX, R13
-	ADDQ       AX, R13
-	PREFETCHT0 (R13)
-	PREFETCHT0 64(R13)
-	PREFETCHT0 (R13)(BX*1)
-	PREFETCHT0 64(R13)(BX*1)
-	PREFETCHT0 (R13)(BX*2)
-	PREFETCHT0 64(R13)(BX*2)
-	PREFETCHT0 (R13)(SI*1)
-	PREFETCHT0 64(R13)(SI*1)
-	PREFETCHT0 (R13)(BX*4)
-	PREFETCHT0 64(R13)(BX*4)
-	PREFETCHT0 (R13)(DI*1)
-	PREFETCHT0 64(R13)(DI*1)
-	PREFETCHT0 (R13)(SI*2)
-	PREFETCHT0 64(R13)(SI*2)
-	PREFETCHT0 (R13)(R8*1)
-	PREFETCHT0 64(R13)(R8*1)
+	MOVL    (DX), R11
+	MOVL    4(DX), R12
+	IMULQ   BX, R12
+	ADDQ    AX, R12
+	LEAQ    8(DX), R13
+	LEAQ    8(DX)(R11*4), DX
+	VMOVUPS (R12), Z18
+	VMOVUPS 64(R12), Z19
+	VMOVUPS (R12)(BX*1), Z20
+	VMOVUPS 64(R12)(BX*1), Z21
+	VMOVUPS (R12)(BX*2), Z22
+	VMOVUPS 64(R12)(BX*2), Z23
+	VMOVUPS (R12)(SI*1), Z24
+	VMOVUPS 64(R12)(SI*1), Z25
+	VMOVUPS (R12)(BX*4), Z26
+	VMOVUPS 64(R12)(BX*4), Z27
+	VMOVUPS (R12)(DI*1), Z28
+	VMOVUPS 64(R12)(DI*1), Z29
+	VMOVUPS (R12)(SI*2), Z30
+	VMOVUPS 64(R12)(SI*2), Z31
+	LEAQ    (R12)(R8*1), R12
 
 steps:
-	MOVL        (DX), R13
-	IMULQ       BX, R13
-	ADDQ        CX, R13
-	VMOVUPS     (R13), Z0
-	VMOVUPS     64(R13), Z1
+	MOVL        (R13), R14
+	IMULQ       BX, R14
+	VMOVUPS     (CX)(R14*1), Z0
+	VMOVUPS     64(CX)(R14*1), Z1
 	VFMADD231PS Z18, Z2, Z0
 	VMOVUPS     (R12), Z18
 	VFMADD231PS Z19, Z3, Z1
@@ -2755,21 +3749,18 @@ steps:
 	VFMADD231PS Z31, Z15, Z1
 	VFMADD231PS Z18, Z16, Z0
 	VFMADD231PS Z19, Z17, Z1
-	VMOVUPS     Z0, (R13)
-	VMOVUPS     Z1, 64(R13)
-	ADDQ        BX, R12
-	ADDQ        $0x04, DX
+	VMOVUPS     Z0, (CX)(R14*1)
+	VMOVUPS     Z1, 64(CX)(R14*1)
 	DECQ        R11
 	JE          ended
-	MOVL        (DX), R13
-	IMULQ       BX, R13
-	ADDQ        CX, R13
-	VMOVUPS     (R13), Z0
-	VMOVUPS     64(R13), Z1
+	MOVL        4(R13), R14
+	IMULQ       BX, R14
+	VMOVUPS     (CX)(R14*1), Z0
+	VMOVUPS     64(CX)(R14*1), Z1
 	VFMADD231PS Z20, Z2, Z0
-	VMOVUPS     (R12), Z20
+	VMOVUPS     (R12)(BX*1), Z20
 	VFMADD231PS Z21, Z3, Z1
-	VMOVUPS     64(R12), Z21
+	VMOVUPS     64(R12)(BX*1), Z21
 	VFMADD231PS Z22, Z4, Z0
 	VFMADD231PS Z23, Z5, Z1
 	VFMADD231PS Z24, Z6, Z0
@@ -2784,21 +3775,18 @@ steps:
 	VFMADD231PS Z19, Z15, Z1
 	VFMADD231PS Z20, Z16, Z0
 	VFMADD231PS Z21, Z17, Z1
-	VMOVUPS     Z0, (R13)
-	VMOVUPS     Z1, 64(R13)
-	ADDQ        BX, R12
-	ADDQ        $0x04, DX
+	VMOVUPS     Z0, (CX)(R14*1)
+	VMOVUPS     Z1, 64(CX)(R14*1)
 	DECQ        R11
 	JE          ended
-	MOVL        (DX), R13
-	IMULQ       BX, R13
-	ADDQ        CX, R13
-	VMOVUPS     (R13), Z0
-	VMOVUPS     64(R13), Z1
+	MOVL        8(R13), R14
+	IMULQ       BX, R14
+	VMOVUPS     (CX)(R14*1), Z0
+	VMOVUPS     64(CX)(R14*1), Z1
 	VFMADD231PS Z22, Z2, Z0
-	VMOVUPS     (R12), Z22
+	VMOVUPS     (R12)(BX*2), Z22
 	VFMADD231PS Z23, Z3, Z1
-	VMOVUPS     64(R12), Z23
+	VMOVUPS     64(R12)(BX*2), Z23
 	VFMADD231PS Z24, Z4, Z0
 	VFMADD231PS Z25, Z5, Z1
 	VFMADD231PS Z26, Z6, Z0
@@ -2813,21 +3801,18 @@ steps:
 	VFMADD231PS Z21, Z15, Z1
 	VFMADD231PS Z22, Z16, Z0
 	VFMADD231PS Z23, Z17, Z1
-	VMOVUPS     Z0, (R13)
-	VMOVUPS     Z1, 64(R13)
-	ADDQ        BX, R12
-	ADDQ        $0x04, DX
+	VMOVUPS     Z0, (CX)(R14*1)
+	VMOVUPS     Z1, 64(CX)(R14*1)
 	DECQ        R11
 	JE          ended
-	MOVL        (DX), R13
-	IMULQ       BX, R13
-	ADDQ        CX, R13
-	VMOVUPS     (R13), Z0
-	VMOVUPS     64(R13), Z1
+	MOVL        12(R13), R14
+	IMULQ       BX, R14
+	VMOVUPS     (CX)(R14*1), Z0
+	VMOVUPS     64(CX)(R14*1), Z1
 	VFMADD231PS Z24, Z2, Z0
-	VMOVUPS     (R12), Z24
+	VMOVUPS     (R12)(SI*1), Z24
 	VFMADD231PS Z25, Z3, Z1
-	VMOVUPS     64(R12), Z25
+	VMOVUPS     64(R12)(SI*1), Z25
 	VFMADD231PS Z26, Z4, Z0
 	VFMADD231PS Z27, Z5, Z1
 	VFMADD231PS Z28, Z6, Z0
@@ -2842,21 +3827,18 @@ steps:
 	VFMADD231PS Z23, Z15, Z1
 	VFMADD231PS Z24, Z16, Z0
 	VFMADD231PS Z25, Z17, Z1
-	VMOVUPS     Z0, (R13)
-	VMOVUPS     Z1, 64(R13)
-	ADDQ        BX, R12
-	ADDQ        $0x04, DX
+	VMOVUPS     Z0, (CX)(R14*1)
+	VMOVUPS     Z1, 64(CX)(R14*1)
 	DECQ        R11
 	JE          ended
-	MOVL        (DX), R13
-	IMULQ       BX, R13
-	ADDQ        CX, R13
-	VMOVUPS     (R13), Z0
-	VMOVUPS     64(R13), Z1
+	MOVL        16(R13), R14
+	IMULQ       BX, R14
+	VMOVUPS     (CX)(R14*1), Z0
+	VMOVUPS     64(CX)(R14*1), Z1
 	VFMADD231PS Z26, Z2, Z0
-	VMOVUPS     (R12), Z26
+	VMOVUPS     (R12)(BX*4), Z26
 	VFMADD231PS Z27, Z3, Z1
-	VMOVUPS     64(R12), Z27
+	VMOVUPS     64(R12)(BX*4), Z27
 	VFMADD231PS Z28, Z4, Z0
 	VFMADD231PS Z29, Z5, Z1
 	VFMADD231PS Z30, Z6, Z0
@@ -2871,21 +3853,18 @@ steps:
 	VFMADD231PS Z25, Z15, Z1
 	VFMADD231PS Z26, Z16, Z0
 	VFMADD231PS Z27, Z17, Z1
-	VMOVUPS     Z0, (R13)
-	VMOVUPS     Z1, 64(R13)
-	ADDQ        BX, R12
-	ADDQ        $0x04, DX
+	VMOVUPS     Z0, (CX)(R14*1)
+	VMOVUPS     Z1, 64(CX)(R14*1)
 	DECQ        R11
 	JE          ended
-	MOVL        (DX), R13
-	IMULQ       BX, R13
-	ADDQ        CX, R13
-	VMOVUPS     (R13), Z0
-	VMOVUPS     64(R13), Z1
+	MOVL        20(R13), R14
+	IMULQ       BX, R14
+	VMOVUPS     (CX)(R14*1), Z0
+	VMOVUPS     64(CX)(R14*1), Z1
 	VFMADD231PS Z28, Z2, Z0
-	VMOVUPS     (R12), Z28
+	VMOVUPS     (R12)(DI*1), Z28
 	VFMADD231PS Z29, Z3, Z1
-	VMOVUPS     64(R12), Z29
+	VMOVUPS     64(R12)(DI*1), Z29
 	VFMADD231PS Z30, Z4, Z0
 	VFMADD231PS Z31, Z5, Z1
 	VFMADD231PS Z18, Z6, Z0
@@ -2900,21 +3879,18 @@ steps:
 	VFMADD231PS Z27, Z15, Z1
 	VFMADD231PS Z28, Z16, Z0
 	VFMADD231PS Z29, Z17, Z1
-	VMOVUPS     Z0, (R13)
-	VMOVUPS     Z1, 64(R13)
-	ADDQ        BX, R12
-	ADDQ        $0x04, DX
+	VMOVUPS     Z0, (CX)(R14*1)
+	VMOVUPS     Z1, 64(CX)(R14*1)
 	DECQ        R11
 	JE          ended
-	MOVL        (DX), R13
-	IMULQ       BX, R13
-	ADDQ        CX, R13
-	VMOVUPS     (R13), Z0
-	VMOVUPS     64(R13), Z1
+	MOVL        24(R13), R14
+	IMULQ       BX, R14
+	VMOVUPS     (CX)(R14*1), Z0
+	VMOVUPS     64(CX)(R14*1), Z1
 	VFMADD231PS Z30, Z2, Z0
-	VMOVUPS     (R12), Z30
+	VMOVUPS     (R12)(SI*2), Z30
 	VFMADD231PS Z31, Z3, Z1
-	VMOVUPS     64(R12), Z31
+	VMOVUPS     64(R12)(SI*2), Z31
 	VFMADD231PS Z18, Z4, Z0
 	VFMADD231PS Z19, Z5, Z1
 	VFMADD231PS Z20, Z6, Z0
@@ -2929,10 +3905,10 @@ steps:
 	VFMADD231PS Z29, Z15, Z1
 	VFMADD231PS Z30, Z16, Z0
 	VFMADD231PS Z31, Z17, Z1
-	VMOVUPS     Z0, (R13)
-	VMOVUPS     Z1, 64(R13)
-	ADDQ        BX, R12
-	ADDQ        $0x04, DX
+	VMOVUPS     Z0, (CX)(R14*1)
+	VMOVUPS     Z1, 64(CX)(R14*1)
+	ADDQ        R8, R12
+	ADDQ        $0x1c, R13
 	DECQ        R11
 	JNE         steps
 
@@ -2941,19 +3917,334 @@ ended:
 	JNE  run
 
 done1:
-	MOVL  4(R9), DI
-	TESTQ DI, DI
-	JE    done3
+	MOVL  4(R9), R8
+	TESTQ R8, R8
+	JE    done4
 
-step2:
+ramp2:
+	MOVL        (DX), R10
+	MOVL        4(DX), R11
+	MOVLQSX     8(DX), R12
+	IMULQ       BX, R12
+	ADDQ        AX, R12
+	ADDQ        $0x0c, DX
+	CMPQ        R10, $0x01
+	JG          skip5
+	MOVL        (DX), R13
+	IMULQ       BX, R13
+	VMOVUPS     (CX)(R13*1), Z0
+	VMOVUPS     64(CX)(R13*1), Z1
+	VFMADD231PS (R12), Z4, Z0
+	VFMADD231PS 64(R12), Z5, Z1
+	VFMADD231PS (R12)(BX*1), Z6, Z0
+	VFMADD231PS 64(R12)(BX*1), Z7, Z1
+	VFMADD231PS (R12)(BX*2), Z8, Z0
+	VFMADD231PS 64(R12)(BX*2), Z9, Z1
+	VFMADD231PS (R12)(SI*1), Z10, Z0
+	VFMADD231PS 64(R12)(SI*1), Z11, Z1
+	VFMADD231PS (R12)(BX*4), Z12, Z0
+	VFMADD231PS 64(R12)(BX*4), Z13, Z1
+	VFMADD231PS (R12)(DI*1), Z14, Z0
+	VFMADD231PS 64(R12)(DI*1), Z15, Z1
+	VFMADD231PS (R12)(SI*2), Z16, Z0
+	VFMADD231PS 64(R12)(SI*2), Z17, Z1
+	VMOVUPS     Z0, (CX)(R13*1)
+	VMOVUPS     Z1, 64(CX)(R13*1)
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped3
+
+skip5:
+	CMPQ        R10, $0x02
+	JG          skip6
+	MOVL        (DX), R13
+	IMULQ       BX, R13
+	VMOVUPS     (CX)(R13*1), Z0
+	VMOVUPS     64(CX)(R13*1), Z1
+	VFMADD231PS (R12), Z6, Z0
+	VFMADD231PS 64(R12), Z7, Z1
+	VFMADD231PS (R12)(BX*1), Z8, Z0
+	VFMADD231PS 64(R12)(BX*1), Z9, Z1
+	VFMADD231PS (R12)(BX*2), Z10, Z0
+	VFMADD231PS 64(R12)(BX*2), Z11, Z1
+	VFMADD231PS (R12)(SI*1), Z12, Z0
+	VFMADD231PS 64(R12)(SI*1), Z13, Z1
+	VFMADD231PS (R12)(BX*4), Z14, Z0
+	VFMADD231PS 64(R12)(BX*4), Z15, Z1
+	VFMADD231PS (R12)(DI*1), Z16, Z0
+	VFMADD231PS 64(R12)(DI*1), Z17, Z1
+	VMOVUPS     Z0, (CX)(R13*1)
+	VMOVUPS     Z1, 64(CX)(R13*1)
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped3
+
+skip6:
+	CMPQ        R10, $0x03
+	JG          skip7
+	MOVL        (DX), R13
+	IMULQ       BX, R13
+	VMOVUPS     (CX)(R13*1), Z0
+	VMOVUPS     64(CX)(R13*1), Z1
+	VFMADD231PS (R12), Z8, Z0
+	VFMADD231PS 64(R12), Z9, Z1
+	VFMADD231PS (R12)(BX*1), Z10, Z0
+	VFMADD231PS 64(R12)(BX*1), Z11, Z1
+	VFMADD231PS (R12)(BX*2), Z12, Z0
+	VFMADD231PS 64(R12)(BX*2), Z13, Z1
+	VFMADD231PS (R12)(SI*1), Z14, Z0
+	VFMADD231PS 64(R12)(SI*1), Z15, Z1
+	VFMADD231PS (R12)(BX*4), Z16, Z0
+	VFMADD231PS 64(R12)(BX*4), Z17, Z1
+	VMOVUPS     Z0, (CX)(R13*1)
+	VMOVUPS     Z1, 64(CX)(R13*1)
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped3
+
+skip7:
+	CMPQ        R10, $0x04
+	JG          skip8
+	MOVL        (DX), R13
+	IMULQ       BX, R13
+	VMOVUPS     (CX)(R13*1), Z0
+	VMOVUPS     64(CX)(R13*1), Z1
+	VFMADD231PS (R12), Z10, Z0
+	VFMADD231PS 64(R12), Z11, Z1
+	VFMADD231PS (R12)(BX*1), Z12, Z0
+	VFMADD231PS 64(R12)(BX*1), Z13, Z1
+	VFMADD231PS (R12)(BX*2), Z14, Z0
+	VFMADD231PS 64(R12)(BX*2), Z15, Z1
+	VFMADD231PS (R12)(SI*1), Z16, Z0
+	VFMADD231PS 64(R12)(SI*1), Z17, Z1
+	VMOVUPS     Z0, (CX)(R13*1)
+	VMOVUPS     Z1, 64(CX)(R13*1)
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped3
+
+skip8:
+	CMPQ        R10, $0x05
+	JG          skip9
+	MOVL        (DX), R13
+	IMULQ       BX, R13
+	VMOVUPS     (CX)(R13*1), Z0
+	VMOVUPS     64(CX)(R13*1), Z1
+	VFMADD231PS (R12), Z12, Z0
+	VFMADD231PS 64(R12), Z13, Z1
+	VFMADD231PS (R12)(BX*1), Z14, Z0
+	VFMADD231PS 64(R12)(BX*1), Z15, Z1
+	VFMADD231PS (R12)(BX*2), Z16, Z0
+	VFMADD231PS 64(R12)(BX*2), Z17, Z1
+	VMOVUPS     Z0, (CX)(R13*1)
+	VMOVUPS     Z1, 64(CX)(R13*1)
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped3
+
+skip9:
+	CMPQ        R10, $0x06
+	JG          skip10
+	MOVL        (DX), R10
+	IMULQ       BX, R10
+	VMOVUPS     (CX)(R10*1), Z0
+	VMOVUPS     64(CX)(R10*1), Z1
+	VFMADD231PS (R12), Z14, Z0
+	VFMADD231PS 64(R12), Z15, Z1
+	VFMADD231PS (R12)(BX*1), Z16, Z0
+	VFMADD231PS 64(R12)(BX*1), Z17, Z1
+	VMOVUPS     Z0, (CX)(R10*1)
+	VMOVUPS     Z1, 64(CX)(R10*1)
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped3
+
+skip10:
+	MOVL        (DX), R10
+	IMULQ       BX, R10
+	VMOVUPS     (CX)(R10*1), Z0
+	VMOVUPS     64(CX)(R10*1), Z1
+	VFMADD231PS (R12), Z16, Z0
+	VFMADD231PS 64(R12), Z17, Z1
+	VMOVUPS     Z0, (CX)(R10*1)
+	VMOVUPS     Z1, 64(CX)(R10*1)
+	ADDQ        $0x04, DX
+
+ramped3:
+	DECQ R8
+	JNE  ramp2
+
+done4:
+	MOVL  8(R9), R8
+	TESTQ R8, R8
+	JE    done14
+
+ramp12:
+	MOVL        (DX), R10
+	MOVL        4(DX), R11
+	MOVLQSX     8(DX), R12
+	IMULQ       BX, R12
+	ADDQ        AX, R12
+	ADDQ        $0x0c, DX
+	CMPQ        R10, $0x01
+	JG          skip15
+	MOVL        (DX), R13
+	IMULQ       BX, R13
+	VMOVUPS     (CX)(R13*1), Z0
+	VMOVUPS     64(CX)(R13*1), Z1
+	VFMADD231PS (R12), Z2, Z0
+	VFMADD231PS 64(R12), Z3, Z1
+	VFMADD231PS (R12)(BX*1), Z4, Z0
+	VFMADD231PS 64(R12)(BX*1), Z5, Z1
+	VFMADD231PS (R12)(BX*2), Z6, Z0
+	VFMADD231PS 64(R12)(BX*2), Z7, Z1
+	VFMADD231PS (R12)(SI*1), Z8, Z0
+	VFMADD231PS 64(R12)(SI*1), Z9, Z1
+	VFMADD231PS (R12)(BX*4), Z10, Z0
+	VFMADD231PS 64(R12)(BX*4), Z11, Z1
+	VFMADD231PS (R12)(DI*1), Z12, Z0
+	VFMADD231PS 64(R12)(DI*1), Z13, Z1
+	VFMADD231PS (R12)(SI*2), Z14, Z0
+	VFMADD231PS 64(R12)(SI*2), Z15, Z1
+	VMOVUPS     Z0, (CX)(R13*1)
+	VMOVUPS     Z1, 64(CX)(R13*1)
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped13
+
+skip15:
+	CMPQ        R10, $0x02
+	JG          skip16
+	MOVL        (DX), R13
+	IMULQ       BX, R13
+	VMOVUPS     (CX)(R13*1), Z0
+	VMOVUPS     64(CX)(R13*1), Z1
+	VFMADD231PS (R12)(BX*1), Z2, Z0
+	VFMADD231PS 64(R12)(BX*1), Z3, Z1
+	VFMADD231PS (R12)(BX*2), Z4, Z0
+	VFMADD231PS 64(R12)(BX*2), Z5, Z1
+	VFMADD231PS (R12)(SI*1), Z6, Z0
+	VFMADD231PS 64(R12)(SI*1), Z7, Z1
+	VFMADD231PS (R12)(BX*4), Z8, Z0
+	VFMADD231PS 64(R12)(BX*4), Z9, Z1
+	VFMADD231PS (R12)(DI*1), Z10, Z0
+	VFMADD231PS 64(R12)(DI*1), Z11, Z1
+	VFMADD231PS (R12)(SI*2), Z12, Z0
+	VFMADD231PS 64(R12)(SI*2), Z13, Z1
+	VMOVUPS     Z0, (CX)(R13*1)
+	VMOVUPS     Z1, 64(CX)(R13*1)
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped13
+
+skip16:
+	CMPQ        R10, $0x03
+	JG          skip17
+	MOVL        (DX), R13
+	IMULQ       BX, R13
+	VMOVUPS     (CX)(R13*1), Z0
+	VMOVUPS     64(CX)(R13*1), Z1
+	VFMADD231PS (R12)(BX*2), Z2, Z0
+	VFMADD231PS 64(R12)(BX*2), Z3, Z1
+	VFMADD231PS (R12)(SI*1), Z4, Z0
+	VFMADD231PS 64(R12)(SI*1), Z5, Z1
+	VFMADD231PS (R12)(BX*4), Z6, Z0
+	VFMADD231PS 64(R12)(BX*4), Z7, Z1
+	VFMADD231PS (R12)(DI*1), Z8, Z0
+	VFMADD231PS 64(R12)(DI*1), Z9, Z1
+	VFMADD231PS (R12)(SI*2), Z10, Z0
+	VFMADD231PS 64(R12)(SI*2), Z11, Z1
+	VMOVUPS     Z0, (CX)(R13*1)
+	VMOVUPS     Z1, 64(CX)(R13*1)
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped13
+
+skip17:
+	CMPQ        R10, $0x04
+	JG          skip18
+	MOVL        (DX), R13
+	IMULQ       BX, R13
+	VMOVUPS     (CX)(R13*1), Z0
+	VMOVUPS     64(CX)(R13*1), Z1
+	VFMADD231PS (R12)(SI*1), Z2, Z0
+	VFMADD231PS 64(R12)(SI*1), Z3, Z1
+	VFMADD231PS (R12)(BX*4), Z4, Z0
+	VFMADD231PS 64(R12)(BX*4), Z5, Z1
+	VFMADD231PS (R12)(DI*1), Z6, Z0
+	VFMADD231PS 64(R12)(DI*1), Z7, Z1
+	VFMADD231PS (R12)(SI*2), Z8, Z0
+	VFMADD231PS 64(R12)(SI*2), Z9, Z1
+	VMOVUPS     Z0, (CX)(R13*1)
+	VMOVUPS     Z1, 64(CX)(R13*1)
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped13
+
+skip18:
+	CMPQ        R10, $0x05
+	JG          skip19
+	MOVL        (DX), R13
+	IMULQ       BX, R13
+	VMOVUPS     (CX)(R13*1), Z0
+	VMOVUPS     64(CX)(R13*1), Z1
+	VFMADD231PS (R12)(BX*4), Z2, Z0
+	VFMADD231PS 64(R12)(BX*4), Z3, Z1
+	VFMADD231PS (R12)(DI*1), Z4, Z0
+	VFMADD231PS 64(R12)(DI*1), Z5, Z1
+	VFMADD231PS (R12)(SI*2), Z6, Z0
+	VFMADD231PS 64(R12)(SI*2), Z7, Z1
+	VMOVUPS     Z0, (CX)(R13*1)
+	VMOVUPS     Z1, 64(CX)(R13*1)
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped13
+
+skip19:
+	CMPQ        R10, $0x06
+	JG          skip20
+	MOVL        (DX), R10
+	IMULQ       BX, R10
+	VMOVUPS     (CX)(R10*1), Z0
+	VMOVUPS     64(CX)(R10*1), Z1
+	VFMADD231PS (R12)(DI*1), Z2, Z0
+	VFMADD231PS 64(R12)(DI*1), Z3, Z1
+	VFMADD231PS (R12)(SI*2), Z4, Z0
+	VFMADD231PS 64(R12)(SI*2), Z5, Z1
+	VMOVUPS     Z0, (CX)(R10*1)
+	VMOVUPS     Z1, 64(CX)(R10*1)
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped13
+
+skip20:
+	MOVL        (DX), R10
+	IMULQ       BX, R10
+	VMOVUPS     (CX)(R10*1), Z0
+	VMOVUPS     64(CX)(R10*1), Z1
+	VFMADD231PS (R12)(SI*2), Z2, Z0
+	VFMADD231PS 64(R12)(SI*2), Z3, Z1
+	VMOVUPS     Z0, (CX)(R10*1)
+	VMOVUPS     Z1, 64(CX)(R10*1)
+	ADDQ        $0x04, DX
+
+ramped13:
+	DECQ R8
+	JNE  ramp12
+
+done14:
+	MOVL  12(R9), DI
+	TESTQ DI, DI
+	JE    done23
+
+step22:
 	MOVL        (DX), R8
 	IMULQ       BX, R8
 	ADDQ        AX, R8
 	MOVL        4(DX), R10
 	IMULQ       BX, R10
-	ADDQ        CX, R10
-	VMOVUPS     (R10), Z0
-	VMOVUPS     64(R10), Z1
+	VMOVUPS     (CX)(R10*1), Z0
+	VMOVUPS     64(CX)(R10*1), Z1
 	VFMADD231PS (R8), Z2, Z0
 	VFMADD231PS 64(R8), Z3, Z1
 	VFMADD231PS (R8)(BX*1), Z4, Z0
@@ -2962,26 +4253,25 @@ step2:
 	VFMADD231PS 64(R8)(BX*2), Z7, Z1
 	VFMADD231PS (R8)(SI*1), Z8, Z0
 	VFMADD231PS 64(R8)(SI*1), Z9, Z1
-	VMOVUPS     Z0, (R10)
-	VMOVUPS     Z1, 64(R10)
+	VMOVUPS     Z0, (CX)(R10*1)
+	VMOVUPS     Z1, 64(CX)(R10*1)
 	ADDQ        $0x08, DX
 	DECQ        DI
-	JNE         step2
+	JNE         step22
 
-done3:
-	MOVL  8(R9), DI
+done23:
+	MOVL  16(R9), DI
 	TESTQ DI, DI
-	JE    done5
+	JE    done25
 
-step4:
+step24:
 	MOVL        (DX), R8
 	IMULQ       BX, R8
 	ADDQ        AX, R8
 	MOVL        4(DX), R10
 	IMULQ       BX, R10
-	ADDQ        CX, R10
-	VMOVUPS     (R10), Z0
-	VMOVUPS     64(R10), Z1
+	VMOVUPS     (CX)(R10*1), Z0
+	VMOVUPS     64(CX)(R10*1), Z1
 	VFMADD231PS (R8), Z10, Z0
 	VFMADD231PS 64(R8), Z11, Z1
 	VFMADD231PS (R8)(BX*1), Z12, Z0
@@ -2990,242 +4280,14 @@ step4:
 	VFMADD231PS 64(R8)(BX*2), Z15, Z1
 	VFMADD231PS (R8)(SI*1), Z16, Z0
 	VFMADD231PS 64(R8)(SI*1), Z17, Z1
-	VMOVUPS     Z0, (R10)
-	VMOVUPS     Z1, 64(R10)
+	VMOVUPS     Z0, (CX)(R10*1)
+	VMOVUPS     Z1, 64(CX)(R10*1)
 	ADDQ        $0x08, DX
 	DECQ        DI
-	JNE         step4
-
-done5:
-	MOVL  12(R9), SI
-	TESTQ SI, SI
-	JE    done7
-
-step6:
-	MOVL        (DX), DI
-	IMULQ       BX, DI
-	ADDQ        AX, DI
-	MOVL        4(DX), R8
-	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMOVUPS     (R8), Z0
-	VMOVUPS     64(R8), Z1
-	VFMADD231PS (DI), Z2, Z0
-	VFMADD231PS 64(DI), Z3, Z1
-	VFMADD231PS (DI)(BX*1), Z4, Z0
-	VFMADD231PS 64(DI)(BX*1), Z5, Z1
-	VMOVUPS     Z0, (R8)
-	VMOVUPS     Z1, 64(R8)
-	ADDQ        $0x08, DX
-	DECQ        SI
-	JNE         step6
-
-done7:
-	MOVL  16(R9), SI
-	TESTQ SI, SI
-	JE    done9
-
-step8:
-	MOVL        (DX), DI
-	IMULQ       BX, DI
-	ADDQ        AX, DI
-	MOVL        4(DX), R8
-	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMOVUPS     (R8), Z0
-	VMOVUPS     64(R8), Z1
-	VFMADD231PS (DI), Z6, Z0
-	VFMADD231PS 64(DI), Z7, Z1
-	VFMADD231PS (DI)(BX*1), Z8, Z0
-	VFMADD231PS 64(DI)(BX*1), Z9, Z1
-	VMOVUPS     Z0, (R8)
-	VMOVUPS     Z1, 64(R8)
-	ADDQ        $0x08, DX
-	DECQ        SI
-	JNE         step8
-
-done9:
-	MOVL  20(R9), SI
-	TESTQ SI, SI
-	JE    done11
-
-step10:
-	MOVL        (DX), DI
-	IMULQ       BX, DI
-	ADDQ        AX, DI
-	MOVL        4(DX), R8
-	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMOVUPS     (R8), Z0
-	VMOVUPS     64(R8), Z1
-	VFMADD231PS (DI), Z10, Z0
-	VFMADD231PS 64(DI), Z11, Z1
-	VFMADD231PS (DI)(BX*1), Z12, Z0
-	VFMADD231PS 64(DI)(BX*1), Z13, Z1
-	VMOVUPS     Z0, (R8)
-	VMOVUPS     Z1, 64(R8)
-	ADDQ        $0x08, DX
-	DECQ        SI
-	JNE         step10
-
-done11:
-	MOVL  24(R9), SI
-	TESTQ SI, SI
-	JE    done13
-
-step12:
-	MOVL        (DX), DI
-	IMULQ       BX, DI
-	ADDQ        AX, DI
-	MOVL        4(DX), R8
-	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMOVUPS     (R8), Z0
-	VMOVUPS     64(R8), Z1
-	VFMADD231PS (DI), Z14, Z0
-	VFMADD231PS 64(DI), Z15, Z1
-	VFMADD231PS (DI)(BX*1), Z16, Z0
-	VFMADD231PS 64(DI)(BX*1), Z17, Z1
-	VMOVUPS     Z0, (R8)
-	VMOVUPS     Z1, 64(R8)
-	ADDQ        $0x08, DX
-	DECQ        SI
-	JNE         step12
-
-done13:
-	MOVL  28(R9), SI
-	TESTQ SI, SI
-	JE    done15
-
-step14:
-	MOVL        (DX), DI
-	IMULQ       BX, DI
-	ADDQ        AX, DI
-	MOVL        4(DX), R8
-	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMOVUPS     (R8), Z0
-	VMOVUPS     64(R8), Z1
-	VFMADD231PS (DI), Z2, Z0
-	VFMADD231PS 64(DI), Z3, Z1
-	VMOVUPS     Z0, (R8)
-	VMOVUPS     Z1, 64(R8)
-	ADDQ        $0x08, DX
-	DECQ        SI
-	JNE         step14
-
-done15:
-	MOVL  32(R9), SI
-	TESTQ SI, SI
-	JE    done17
-
-step16:
-	MOVL        (DX), DI
-	IMULQ       BX, DI
-	ADDQ        AX, DI
-	MOVL        4(DX), R8
-	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMOVUPS     (R8), Z0
-	VMOVUPS     64(R8), Z1
-	VFMADD231PS (DI), Z4, Z0
-	VFMADD231PS 64(DI), Z5, Z1
-	VMOVUPS     Z0, (R8)
-	VMOVUPS     Z1, 64(R8)
-	ADDQ        $0x08, DX
-	DECQ        SI
-	JNE         step16
-
-done17:
-	MOVL  36(R9), SI
-	TESTQ SI, SI
-	JE    done19
-
-step18:
-	MOVL        (DX), DI
-	IMULQ       BX, DI
-	ADDQ        AX, DI
-	MOVL        4(DX), R8
-	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMOVUPS     (R8), Z0
-	VMOVUPS     64(R8), Z1
-	VFMADD231PS (DI), Z6, Z0
-	VFMADD231PS 64(DI), Z7, Z1
-	VMOVUPS     Z0, (R8)
-	VMOVUPS     Z1, 64(R8)
-	ADDQ        $0x08, DX
-	DECQ        SI
-	JNE         step18
-
-done19:
-	MOVL  40(R9), SI
-	TESTQ SI, SI
-	JE    done21
-
-step20:
-	MOVL        (DX), DI
-	IMULQ       BX, DI
-	ADDQ        AX, DI
-	MOVL        4(DX), R8
-	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMOVUPS     (R8), Z0
-	VMOVUPS     64(R8), Z1
-	VFMADD231PS (DI), Z8, Z0
-	VFMADD231PS 64(DI), Z9, Z1
-	VMOVUPS     Z0, (R8)
-	VMOVUPS     Z1, 64(R8)
-	ADDQ        $0x08, DX
-	DECQ        SI
-	JNE         step20
-
-done21:
-	MOVL  44(R9), SI
-	TESTQ SI, SI
-	JE    done23
-
-step22:
-	MOVL        (DX), DI
-	IMULQ       BX, DI
-	ADDQ        AX, DI
-	MOVL        4(DX), R8
-	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMOVUPS     (R8), Z0
-	VMOVUPS     64(R8), Z1
-	VFMADD231PS (DI), Z10, Z0
-	VFMADD231PS 64(DI), Z11, Z1
-	VMOVUPS     Z0, (R8)
-	VMOVUPS     Z1, 64(R8)
-	ADDQ        $0x08, DX
-	DECQ        SI
-	JNE         step22
-
-done23:
-	MOVL  48(R9), SI
-	TESTQ SI, SI
-	JE    done25
-
-step24:
-	MOVL        (DX), DI
-	IMULQ       BX, DI
-	ADDQ        AX, DI
-	MOVL        4(DX), R8
-	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMOVUPS     (R8), Z0
-	VMOVUPS     64(R8), Z1
-	VFMADD231PS (DI), Z12, Z0
-	VFMADD231PS 64(DI), Z13, Z1
-	VMOVUPS     Z0, (R8)
-	VMOVUPS     Z1, 64(R8)
-	ADDQ        $0x08, DX
-	DECQ        SI
 	JNE         step24
 
 done25:
-	MOVL  52(R9), SI
+	MOVL  20(R9), SI
 	TESTQ SI, SI
 	JE    done27
 
@@ -3235,19 +4297,20 @@ step26:
 	ADDQ        AX, DI
 	MOVL        4(DX), R8
 	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMOVUPS     (R8), Z0
-	VMOVUPS     64(R8), Z1
-	VFMADD231PS (DI), Z14, Z0
-	VFMADD231PS 64(DI), Z15, Z1
-	VMOVUPS     Z0, (R8)
-	VMOVUPS     Z1, 64(R8)
+	VMOVUPS     (CX)(R8*1), Z0
+	VMOVUPS     64(CX)(R8*1), Z1
+	VFMADD231PS (DI), Z2, Z0
+	VFMADD231PS 64(DI), Z3, Z1
+	VFMADD231PS (DI)(BX*1), Z4, Z0
+	VFMADD231PS 64(DI)(BX*1), Z5, Z1
+	VMOVUPS     Z0, (CX)(R8*1)
+	VMOVUPS     Z1, 64(CX)(R8*1)
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step26
 
 done27:
-	MOVL  56(R9), SI
+	MOVL  24(R9), SI
 	TESTQ SI, SI
 	JE    done29
 
@@ -3257,23 +4320,238 @@ step28:
 	ADDQ        AX, DI
 	MOVL        4(DX), R8
 	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMOVUPS     (R8), Z0
-	VMOVUPS     64(R8), Z1
-	VFMADD231PS (DI), Z16, Z0
-	VFMADD231PS 64(DI), Z17, Z1
-	VMOVUPS     Z0, (R8)
-	VMOVUPS     Z1, 64(R8)
+	VMOVUPS     (CX)(R8*1), Z0
+	VMOVUPS     64(CX)(R8*1), Z1
+	VFMADD231PS (DI), Z6, Z0
+	VFMADD231PS 64(DI), Z7, Z1
+	VFMADD231PS (DI)(BX*1), Z8, Z0
+	VFMADD231PS 64(DI)(BX*1), Z9, Z1
+	VMOVUPS     Z0, (CX)(R8*1)
+	VMOVUPS     Z1, 64(CX)(R8*1)
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step28
 
 done29:
+	MOVL  28(R9), SI
+	TESTQ SI, SI
+	JE    done31
+
+step30:
+	MOVL        (DX), DI
+	IMULQ       BX, DI
+	ADDQ        AX, DI
+	MOVL        4(DX), R8
+	IMULQ       BX, R8
+	VMOVUPS     (CX)(R8*1), Z0
+	VMOVUPS     64(CX)(R8*1), Z1
+	VFMADD231PS (DI), Z10, Z0
+	VFMADD231PS 64(DI), Z11, Z1
+	VFMADD231PS (DI)(BX*1), Z12, Z0
+	VFMADD231PS 64(DI)(BX*1), Z13, Z1
+	VMOVUPS     Z0, (CX)(R8*1)
+	VMOVUPS     Z1, 64(CX)(R8*1)
+	ADDQ        $0x08, DX
+	DECQ        SI
+	JNE         step30
+
+done31:
+	MOVL  32(R9), SI
+	TESTQ SI, SI
+	JE    done33
+
+step32:
+	MOVL        (DX), DI
+	IMULQ       BX, DI
+	ADDQ        AX, DI
+	MOVL        4(DX), R8
+	IMULQ       BX, R8
+	VMOVUPS     (CX)(R8*1), Z0
+	VMOVUPS     64(CX)(R8*1), Z1
+	VFMADD231PS (DI), Z14, Z0
+	VFMADD231PS 64(DI), Z15, Z1
+	VFMADD231PS (DI)(BX*1), Z16, Z0
+	VFMADD231PS 64(DI)(BX*1), Z17, Z1
+	VMOVUPS     Z0, (CX)(R8*1)
+	VMOVUPS     Z1, 64(CX)(R8*1)
+	ADDQ        $0x08, DX
+	DECQ        SI
+	JNE         step32
+
+done33:
+	MOVL  36(R9), SI
+	TESTQ SI, SI
+	JE    done35
+
+step34:
+	MOVL        (DX), DI
+	IMULQ       BX, DI
+	ADDQ        AX, DI
+	MOVL        4(DX), R8
+	IMULQ       BX, R8
+	VMOVUPS     (CX)(R8*1), Z0
+	VMOVUPS     64(CX)(R8*1), Z1
+	VFMADD231PS (DI), Z2, Z0
+	VFMADD231PS 64(DI), Z3, Z1
+	VMOVUPS     Z0, (CX)(R8*1)
+	VMOVUPS     Z1, 64(CX)(R8*1)
+	ADDQ        $0x08, DX
+	DECQ        SI
+	JNE         step34
+
+done35:
+	MOVL  40(R9), SI
+	TESTQ SI, SI
+	JE    done37
+
+step36:
+	MOVL        (DX), DI
+	IMULQ       BX, DI
+	ADDQ        AX, DI
+	MOVL        4(DX), R8
+	IMULQ       BX, R8
+	VMOVUPS     (CX)(R8*1), Z0
+	VMOVUPS     64(CX)(R8*1), Z1
+	VFMADD231PS (DI), Z4, Z0
+	VFMADD231PS 64(DI), Z5, Z1
+	VMOVUPS     Z0, (CX)(R8*1)
+	VMOVUPS     Z1, 64(CX)(R8*1)
+	ADDQ        $0x08, DX
+	DECQ        SI
+	JNE         step36
+
+done37:
+	MOVL  44(R9), SI
+	TESTQ SI, SI
+	JE    done39
+
+step38:
+	MOVL        (DX), DI
+	IMULQ       BX, DI
+	ADDQ        AX, DI
+	MOVL        4(DX), R8
+	IMULQ       BX, R8
+	VMOVUPS     (CX)(R8*1), Z0
+	VMOVUPS     64(CX)(R8*1), Z1
+	VFMADD231PS (DI), Z6, Z0
+	VFMADD231PS 64(DI), Z7, Z1
+	VMOVUPS     Z0, (CX)(R8*1)
+	VMOVUPS     Z1, 64(CX)(R8*1)
+	ADDQ        $0x08, DX
+	DECQ        SI
+	JNE         step38
+
+done39:
+	MOVL  48(R9), SI
+	TESTQ SI, SI
+	JE    done41
+
+step40:
+	MOVL        (DX), DI
+	IMULQ       BX, DI
+	ADDQ        AX, DI
+	MOVL        4(DX), R8
+	IMULQ       BX, R8
+	VMOVUPS     (CX)(R8*1), Z0
+	VMOVUPS     64(CX)(R8*1), Z1
+	VFMADD231PS (DI), Z8, Z0
+	VFMADD231PS 64(DI), Z9, Z1
+	VMOVUPS     Z0, (CX)(R8*1)
+	VMOVUPS     Z1, 64(CX)(R8*1)
+	ADDQ        $0x08, DX
+	DECQ        SI
+	JNE         step40
+
+done41:
+	MOVL  52(R9), SI
+	TESTQ SI, SI
+	JE    done43
+
+step42:
+	MOVL        (DX), DI
+	IMULQ       BX, DI
+	ADDQ        AX, DI
+	MOVL        4(DX), R8
+	IMULQ       BX, R8
+	VMOVUPS     (CX)(R8*1), Z0
+	VMOVUPS     64(CX)(R8*1), Z1
+	VFMADD231PS (DI), Z10, Z0
+	VFMADD231PS 64(DI), Z11, Z1
+	VMOVUPS     Z0, (CX)(R8*1)
+	VMOVUPS     Z1, 64(CX)(R8*1)
+	ADDQ        $0x08, DX
+	DECQ        SI
+	JNE         step42
+
+done43:
+	MOVL  56(R9), SI
+	TESTQ SI, SI
+	JE    done45
+
+step44:
+	MOVL        (DX), DI
+	IMULQ       BX, DI
+	ADDQ        AX, DI
+	MOVL        4(DX), R8
+	IMULQ       BX, R8
+	VMOVUPS     (CX)(R8*1), Z0
+	VMOVUPS     64(CX)(R8*1), Z1
+	VFMADD231PS (DI), Z12, Z0
+	VFMADD231PS 64(DI), Z13, Z1
+	VMOVUPS     Z0, (CX)(R8*1)
+	VMOVUPS     Z1, 64(CX)(R8*1)
+	ADDQ        $0x08, DX
+	DECQ        SI
+	JNE         step44
+
+done45:
+	MOVL  60(R9), SI
+	TESTQ SI, SI
+	JE    done47
+
+step46:
+	MOVL        (DX), DI
+	IMULQ       BX, DI
+	ADDQ        AX, DI
+	MOVL        4(DX), R8
+	IMULQ       BX, R8
+	VMOVUPS     (CX)(R8*1), Z0
+	VMOVUPS     64(CX)(R8*1), Z1
+	VFMADD231PS (DI), Z14, Z0
+	VFMADD231PS 64(DI), Z15, Z1
+	VMOVUPS     Z0, (CX)(R8*1)
+	VMOVUPS     Z1, 64(CX)(R8*1)
+	ADDQ        $0x08, DX
+	DECQ        SI
+	JNE         step46
+
+done47:
+	MOVL  64(R9), SI
+	TESTQ SI, SI
+	JE    done49
+
+step48:
+	MOVL        (DX), DI
+	IMULQ       BX, DI
+	ADDQ        AX, DI
+	MOVL        4(DX), R8
+	IMULQ       BX, R8
+	VMOVUPS     (CX)(R8*1), Z0
+	VMOVUPS     64(CX)(R8*1), Z1
+	VFMADD231PS (DI), Z16, Z0
+	VFMADD231PS 64(DI), Z17, Z1
+	VMOVUPS     Z0, (CX)(R8*1)
+	VMOVUPS     Z1, 64(CX)(R8*1)
+	ADDQ        $0x08, DX
+	DECQ        SI
+	JNE         step48
+
+done49:
 	VZEROUPPER
 	RET
 
 // func depthwisePlanGrad1F32AVX2(out *float32, f *float32, w *float32, code *int32, stride int, inv *float32)
-// Requires: AVX, FMA3, MMX+
+// Requires: AVX, FMA3
 TEXT ·depthwisePlanGrad1F32AVX2(SB), NOSPLIT, $0-48
 	MOVQ         f+8(FP), AX
 	MOVQ         w+16(FP), CX
@@ -3324,42 +4602,31 @@ TEXT ·depthwisePlanGrad1F32AVX2(SB), NOSPLIT, $0-48
 	VMULPS       Y0, Y8, Y8
 	ADDQ         BX, R9
 	MOVQ         DX, R9
-	ADDQ         $0x3c, DX
+	ADDQ         $0x44, DX
 	MOVL         (R9), R10
 	TESTQ        R10, R10
 	JE           done1
 
 run:
-	MOVL       (DX), R11
-	MOVL       4(DX), R12
-	IMULQ      BX, R12
-	ADDQ       AX, R12
-	ADDQ       $0x08, DX
-	VMOVUPS    (R12), Y9
-	VMOVUPS    (R12)(BX*1), Y10
-	VMOVUPS    (R12)(BX*2), Y11
-	VMOVUPS    (R12)(SI*1), Y12
-	VMOVUPS    (R12)(BX*4), Y13
-	VMOVUPS    (R12)(DI*1), Y14
-	VMOVUPS    (R12)(SI*2), Y15
-	LEAQ       (R12)(R8*1), R12
-	MOVL       4(DX)(R11*4), R13
-	IMULQ      BX, R13
-	ADDQ       AX, R13
-	PREFETCHT0 (R13)
-	PREFETCHT0 (R13)(BX*1)
-	PREFETCHT0 (R13)(BX*2)
-	PREFETCHT0 (R13)(SI*1)
-	PREFETCHT0 (R13)(BX*4)
-	PREFETCHT0 (R13)(DI*1)
-	PREFETCHT0 (R13)(SI*2)
-	PREFETCHT0 (R13)(R8*1)
+	MOVL    (DX), R11
+	MOVL    4(DX), R12
+	IMULQ   BX, R12
+	ADDQ    AX, R12
+	LEAQ    8(DX), R13
+	LEAQ    8(DX)(R11*4), DX
+	VMOVUPS (R12), Y9
+	VMOVUPS (R12)(BX*1), Y10
+	VMOVUPS (R12)(BX*2), Y11
+	VMOVUPS (R12)(SI*1), Y12
+	VMOVUPS (R12)(BX*4), Y13
+	VMOVUPS (R12)(DI*1), Y14
+	VMOVUPS (R12)(SI*2), Y15
+	LEAQ    (R12)(R8*1), R12
 
 steps:
-	MOVL        (DX), R13
-	IMULQ       BX, R13
-	ADDQ        CX, R13
-	VMOVUPS     (R13), Y0
+	MOVL        (R13), R14
+	IMULQ       BX, R14
+	VMOVUPS     (CX)(R14*1), Y0
 	VFMADD231PS Y9, Y1, Y0
 	VMOVUPS     (R12), Y9
 	VFMADD231PS Y10, Y2, Y0
@@ -3369,17 +4636,14 @@ steps:
 	VFMADD231PS Y14, Y6, Y0
 	VFMADD231PS Y15, Y7, Y0
 	VFMADD231PS Y9, Y8, Y0
-	VMOVUPS     Y0, (R13)
-	ADDQ        BX, R12
-	ADDQ        $0x04, DX
+	VMOVUPS     Y0, (CX)(R14*1)
 	DECQ        R11
 	JE          ended
-	MOVL        (DX), R13
-	IMULQ       BX, R13
-	ADDQ        CX, R13
-	VMOVUPS     (R13), Y0
+	MOVL        4(R13), R14
+	IMULQ       BX, R14
+	VMOVUPS     (CX)(R14*1), Y0
 	VFMADD231PS Y10, Y1, Y0
-	VMOVUPS     (R12), Y10
+	VMOVUPS     (R12)(BX*1), Y10
 	VFMADD231PS Y11, Y2, Y0
 	VFMADD231PS Y12, Y3, Y0
 	VFMADD231PS Y13, Y4, Y0
@@ -3387,17 +4651,14 @@ steps:
 	VFMADD231PS Y15, Y6, Y0
 	VFMADD231PS Y9, Y7, Y0
 	VFMADD231PS Y10, Y8, Y0
-	VMOVUPS     Y0, (R13)
-	ADDQ        BX, R12
-	ADDQ        $0x04, DX
+	VMOVUPS     Y0, (CX)(R14*1)
 	DECQ        R11
 	JE          ended
-	MOVL        (DX), R13
-	IMULQ       BX, R13
-	ADDQ        CX, R13
-	VMOVUPS     (R13), Y0
+	MOVL        8(R13), R14
+	IMULQ       BX, R14
+	VMOVUPS     (CX)(R14*1), Y0
 	VFMADD231PS Y11, Y1, Y0
-	VMOVUPS     (R12), Y11
+	VMOVUPS     (R12)(BX*2), Y11
 	VFMADD231PS Y12, Y2, Y0
 	VFMADD231PS Y13, Y3, Y0
 	VFMADD231PS Y14, Y4, Y0
@@ -3405,17 +4666,14 @@ steps:
 	VFMADD231PS Y9, Y6, Y0
 	VFMADD231PS Y10, Y7, Y0
 	VFMADD231PS Y11, Y8, Y0
-	VMOVUPS     Y0, (R13)
-	ADDQ        BX, R12
-	ADDQ        $0x04, DX
+	VMOVUPS     Y0, (CX)(R14*1)
 	DECQ        R11
 	JE          ended
-	MOVL        (DX), R13
-	IMULQ       BX, R13
-	ADDQ        CX, R13
-	VMOVUPS     (R13), Y0
+	MOVL        12(R13), R14
+	IMULQ       BX, R14
+	VMOVUPS     (CX)(R14*1), Y0
 	VFMADD231PS Y12, Y1, Y0
-	VMOVUPS     (R12), Y12
+	VMOVUPS     (R12)(SI*1), Y12
 	VFMADD231PS Y13, Y2, Y0
 	VFMADD231PS Y14, Y3, Y0
 	VFMADD231PS Y15, Y4, Y0
@@ -3423,17 +4681,14 @@ steps:
 	VFMADD231PS Y10, Y6, Y0
 	VFMADD231PS Y11, Y7, Y0
 	VFMADD231PS Y12, Y8, Y0
-	VMOVUPS     Y0, (R13)
-	ADDQ        BX, R12
-	ADDQ        $0x04, DX
+	VMOVUPS     Y0, (CX)(R14*1)
 	DECQ        R11
 	JE          ended
-	MOVL        (DX), R13
-	IMULQ       BX, R13
-	ADDQ        CX, R13
-	VMOVUPS     (R13), Y0
+	MOVL        16(R13), R14
+	IMULQ       BX, R14
+	VMOVUPS     (CX)(R14*1), Y0
 	VFMADD231PS Y13, Y1, Y0
-	VMOVUPS     (R12), Y13
+	VMOVUPS     (R12)(BX*4), Y13
 	VFMADD231PS Y14, Y2, Y0
 	VFMADD231PS Y15, Y3, Y0
 	VFMADD231PS Y9, Y4, Y0
@@ -3441,17 +4696,14 @@ steps:
 	VFMADD231PS Y11, Y6, Y0
 	VFMADD231PS Y12, Y7, Y0
 	VFMADD231PS Y13, Y8, Y0
-	VMOVUPS     Y0, (R13)
-	ADDQ        BX, R12
-	ADDQ        $0x04, DX
+	VMOVUPS     Y0, (CX)(R14*1)
 	DECQ        R11
 	JE          ended
-	MOVL        (DX), R13
-	IMULQ       BX, R13
-	ADDQ        CX, R13
-	VMOVUPS     (R13), Y0
+	MOVL        20(R13), R14
+	IMULQ       BX, R14
+	VMOVUPS     (CX)(R14*1), Y0
 	VFMADD231PS Y14, Y1, Y0
-	VMOVUPS     (R12), Y14
+	VMOVUPS     (R12)(DI*1), Y14
 	VFMADD231PS Y15, Y2, Y0
 	VFMADD231PS Y9, Y3, Y0
 	VFMADD231PS Y10, Y4, Y0
@@ -3459,17 +4711,14 @@ steps:
 	VFMADD231PS Y12, Y6, Y0
 	VFMADD231PS Y13, Y7, Y0
 	VFMADD231PS Y14, Y8, Y0
-	VMOVUPS     Y0, (R13)
-	ADDQ        BX, R12
-	ADDQ        $0x04, DX
+	VMOVUPS     Y0, (CX)(R14*1)
 	DECQ        R11
 	JE          ended
-	MOVL        (DX), R13
-	IMULQ       BX, R13
-	ADDQ        CX, R13
-	VMOVUPS     (R13), Y0
+	MOVL        24(R13), R14
+	IMULQ       BX, R14
+	VMOVUPS     (CX)(R14*1), Y0
 	VFMADD231PS Y15, Y1, Y0
-	VMOVUPS     (R12), Y15
+	VMOVUPS     (R12)(SI*2), Y15
 	VFMADD231PS Y9, Y2, Y0
 	VFMADD231PS Y10, Y3, Y0
 	VFMADD231PS Y11, Y4, Y0
@@ -3477,9 +4726,9 @@ steps:
 	VFMADD231PS Y13, Y6, Y0
 	VFMADD231PS Y14, Y7, Y0
 	VFMADD231PS Y15, Y8, Y0
-	VMOVUPS     Y0, (R13)
-	ADDQ        BX, R12
-	ADDQ        $0x04, DX
+	VMOVUPS     Y0, (CX)(R14*1)
+	ADDQ        R8, R12
+	ADDQ        $0x1c, R13
 	DECQ        R11
 	JNE         steps
 
@@ -3488,245 +4737,281 @@ ended:
 	JNE  run
 
 done1:
-	MOVL  4(R9), DI
-	TESTQ DI, DI
-	JE    done3
+	MOVL  4(R9), R8
+	TESTQ R8, R8
+	JE    done4
 
-step2:
+ramp2:
+	MOVL        (DX), R10
+	MOVL        4(DX), R11
+	MOVLQSX     8(DX), R12
+	IMULQ       BX, R12
+	ADDQ        AX, R12
+	ADDQ        $0x0c, DX
+	CMPQ        R10, $0x01
+	JG          skip5
+	MOVL        (DX), R13
+	IMULQ       BX, R13
+	VMOVUPS     (CX)(R13*1), Y0
+	VFMADD231PS (R12), Y2, Y0
+	VFMADD231PS (R12)(BX*1), Y3, Y0
+	VFMADD231PS (R12)(BX*2), Y4, Y0
+	VFMADD231PS (R12)(SI*1), Y5, Y0
+	VFMADD231PS (R12)(BX*4), Y6, Y0
+	VFMADD231PS (R12)(DI*1), Y7, Y0
+	VFMADD231PS (R12)(SI*2), Y8, Y0
+	VMOVUPS     Y0, (CX)(R13*1)
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped3
+
+skip5:
+	CMPQ        R10, $0x02
+	JG          skip6
+	MOVL        (DX), R13
+	IMULQ       BX, R13
+	VMOVUPS     (CX)(R13*1), Y0
+	VFMADD231PS (R12), Y3, Y0
+	VFMADD231PS (R12)(BX*1), Y4, Y0
+	VFMADD231PS (R12)(BX*2), Y5, Y0
+	VFMADD231PS (R12)(SI*1), Y6, Y0
+	VFMADD231PS (R12)(BX*4), Y7, Y0
+	VFMADD231PS (R12)(DI*1), Y8, Y0
+	VMOVUPS     Y0, (CX)(R13*1)
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped3
+
+skip6:
+	CMPQ        R10, $0x03
+	JG          skip7
+	MOVL        (DX), R13
+	IMULQ       BX, R13
+	VMOVUPS     (CX)(R13*1), Y0
+	VFMADD231PS (R12), Y4, Y0
+	VFMADD231PS (R12)(BX*1), Y5, Y0
+	VFMADD231PS (R12)(BX*2), Y6, Y0
+	VFMADD231PS (R12)(SI*1), Y7, Y0
+	VFMADD231PS (R12)(BX*4), Y8, Y0
+	VMOVUPS     Y0, (CX)(R13*1)
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped3
+
+skip7:
+	CMPQ        R10, $0x04
+	JG          skip8
+	MOVL        (DX), R13
+	IMULQ       BX, R13
+	VMOVUPS     (CX)(R13*1), Y0
+	VFMADD231PS (R12), Y5, Y0
+	VFMADD231PS (R12)(BX*1), Y6, Y0
+	VFMADD231PS (R12)(BX*2), Y7, Y0
+	VFMADD231PS (R12)(SI*1), Y8, Y0
+	VMOVUPS     Y0, (CX)(R13*1)
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped3
+
+skip8:
+	CMPQ        R10, $0x05
+	JG          skip9
+	MOVL        (DX), R13
+	IMULQ       BX, R13
+	VMOVUPS     (CX)(R13*1), Y0
+	VFMADD231PS (R12), Y6, Y0
+	VFMADD231PS (R12)(BX*1), Y7, Y0
+	VFMADD231PS (R12)(BX*2), Y8, Y0
+	VMOVUPS     Y0, (CX)(R13*1)
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped3
+
+skip9:
+	CMPQ        R10, $0x06
+	JG          skip10
+	MOVL        (DX), R10
+	IMULQ       BX, R10
+	VMOVUPS     (CX)(R10*1), Y0
+	VFMADD231PS (R12), Y7, Y0
+	VFMADD231PS (R12)(BX*1), Y8, Y0
+	VMOVUPS     Y0, (CX)(R10*1)
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped3
+
+skip10:
+	MOVL        (DX), R10
+	IMULQ       BX, R10
+	VMOVUPS     (CX)(R10*1), Y0
+	VFMADD231PS (R12), Y8, Y0
+	VMOVUPS     Y0, (CX)(R10*1)
+	ADDQ        $0x04, DX
+
+ramped3:
+	DECQ R8
+	JNE  ramp2
+
+done4:
+	MOVL  8(R9), R8
+	TESTQ R8, R8
+	JE    done14
+
+ramp12:
+	MOVL        (DX), R10
+	MOVL        4(DX), R11
+	MOVLQSX     8(DX), R12
+	IMULQ       BX, R12
+	ADDQ        AX, R12
+	ADDQ        $0x0c, DX
+	CMPQ        R10, $0x01
+	JG          skip15
+	MOVL        (DX), R13
+	IMULQ       BX, R13
+	VMOVUPS     (CX)(R13*1), Y0
+	VFMADD231PS (R12), Y1, Y0
+	VFMADD231PS (R12)(BX*1), Y2, Y0
+	VFMADD231PS (R12)(BX*2), Y3, Y0
+	VFMADD231PS (R12)(SI*1), Y4, Y0
+	VFMADD231PS (R12)(BX*4), Y5, Y0
+	VFMADD231PS (R12)(DI*1), Y6, Y0
+	VFMADD231PS (R12)(SI*2), Y7, Y0
+	VMOVUPS     Y0, (CX)(R13*1)
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped13
+
+skip15:
+	CMPQ        R10, $0x02
+	JG          skip16
+	MOVL        (DX), R13
+	IMULQ       BX, R13
+	VMOVUPS     (CX)(R13*1), Y0
+	VFMADD231PS (R12)(BX*1), Y1, Y0
+	VFMADD231PS (R12)(BX*2), Y2, Y0
+	VFMADD231PS (R12)(SI*1), Y3, Y0
+	VFMADD231PS (R12)(BX*4), Y4, Y0
+	VFMADD231PS (R12)(DI*1), Y5, Y0
+	VFMADD231PS (R12)(SI*2), Y6, Y0
+	VMOVUPS     Y0, (CX)(R13*1)
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped13
+
+skip16:
+	CMPQ        R10, $0x03
+	JG          skip17
+	MOVL        (DX), R13
+	IMULQ       BX, R13
+	VMOVUPS     (CX)(R13*1), Y0
+	VFMADD231PS (R12)(BX*2), Y1, Y0
+	VFMADD231PS (R12)(SI*1), Y2, Y0
+	VFMADD231PS (R12)(BX*4), Y3, Y0
+	VFMADD231PS (R12)(DI*1), Y4, Y0
+	VFMADD231PS (R12)(SI*2), Y5, Y0
+	VMOVUPS     Y0, (CX)(R13*1)
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped13
+
+skip17:
+	CMPQ        R10, $0x04
+	JG          skip18
+	MOVL        (DX), R13
+	IMULQ       BX, R13
+	VMOVUPS     (CX)(R13*1), Y0
+	VFMADD231PS (R12)(SI*1), Y1, Y0
+	VFMADD231PS (R12)(BX*4), Y2, Y0
+	VFMADD231PS (R12)(DI*1), Y3, Y0
+	VFMADD231PS (R12)(SI*2), Y4, Y0
+	VMOVUPS     Y0, (CX)(R13*1)
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped13
+
+skip18:
+	CMPQ        R10, $0x05
+	JG          skip19
+	MOVL        (DX), R13
+	IMULQ       BX, R13
+	VMOVUPS     (CX)(R13*1), Y0
+	VFMADD231PS (R12)(BX*4), Y1, Y0
+	VFMADD231PS (R12)(DI*1), Y2, Y0
+	VFMADD231PS (R12)(SI*2), Y3, Y0
+	VMOVUPS     Y0, (CX)(R13*1)
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped13
+
+skip19:
+	CMPQ        R10, $0x06
+	JG          skip20
+	MOVL        (DX), R10
+	IMULQ       BX, R10
+	VMOVUPS     (CX)(R10*1), Y0
+	VFMADD231PS (R12)(DI*1), Y1, Y0
+	VFMADD231PS (R12)(SI*2), Y2, Y0
+	VMOVUPS     Y0, (CX)(R10*1)
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped13
+
+skip20:
+	MOVL        (DX), R10
+	IMULQ       BX, R10
+	VMOVUPS     (CX)(R10*1), Y0
+	VFMADD231PS (R12)(SI*2), Y1, Y0
+	VMOVUPS     Y0, (CX)(R10*1)
+	ADDQ        $0x04, DX
+
+ramped13:
+	DECQ R8
+	JNE  ramp12
+
+done14:
+	MOVL  12(R9), DI
+	TESTQ DI, DI
+	JE    done23
+
+step22:
 	MOVL        (DX), R8
 	IMULQ       BX, R8
 	ADDQ        AX, R8
 	MOVL        4(DX), R10
 	IMULQ       BX, R10
-	ADDQ        CX, R10
-	VMOVUPS     (R10), Y0
+	VMOVUPS     (CX)(R10*1), Y0
 	VFMADD231PS (R8), Y1, Y0
 	VFMADD231PS (R8)(BX*1), Y2, Y0
 	VFMADD231PS (R8)(BX*2), Y3, Y0
 	VFMADD231PS (R8)(SI*1), Y4, Y0
-	VMOVUPS     Y0, (R10)
+	VMOVUPS     Y0, (CX)(R10*1)
 	ADDQ        $0x08, DX
 	DECQ        DI
-	JNE         step2
+	JNE         step22
 
-done3:
-	MOVL  8(R9), DI
+done23:
+	MOVL  16(R9), DI
 	TESTQ DI, DI
-	JE    done5
+	JE    done25
 
-step4:
+step24:
 	MOVL        (DX), R8
 	IMULQ       BX, R8
 	ADDQ        AX, R8
 	MOVL        4(DX), R10
 	IMULQ       BX, R10
-	ADDQ        CX, R10
-	VMOVUPS     (R10), Y0
+	VMOVUPS     (CX)(R10*1), Y0
 	VFMADD231PS (R8), Y5, Y0
 	VFMADD231PS (R8)(BX*1), Y6, Y0
 	VFMADD231PS (R8)(BX*2), Y7, Y0
 	VFMADD231PS (R8)(SI*1), Y8, Y0
-	VMOVUPS     Y0, (R10)
+	VMOVUPS     Y0, (CX)(R10*1)
 	ADDQ        $0x08, DX
 	DECQ        DI
-	JNE         step4
-
-done5:
-	MOVL  12(R9), SI
-	TESTQ SI, SI
-	JE    done7
-
-step6:
-	MOVL        (DX), DI
-	IMULQ       BX, DI
-	ADDQ        AX, DI
-	MOVL        4(DX), R8
-	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMOVUPS     (R8), Y0
-	VFMADD231PS (DI), Y1, Y0
-	VFMADD231PS (DI)(BX*1), Y2, Y0
-	VMOVUPS     Y0, (R8)
-	ADDQ        $0x08, DX
-	DECQ        SI
-	JNE         step6
-
-done7:
-	MOVL  16(R9), SI
-	TESTQ SI, SI
-	JE    done9
-
-step8:
-	MOVL        (DX), DI
-	IMULQ       BX, DI
-	ADDQ        AX, DI
-	MOVL        4(DX), R8
-	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMOVUPS     (R8), Y0
-	VFMADD231PS (DI), Y3, Y0
-	VFMADD231PS (DI)(BX*1), Y4, Y0
-	VMOVUPS     Y0, (R8)
-	ADDQ        $0x08, DX
-	DECQ        SI
-	JNE         step8
-
-done9:
-	MOVL  20(R9), SI
-	TESTQ SI, SI
-	JE    done11
-
-step10:
-	MOVL        (DX), DI
-	IMULQ       BX, DI
-	ADDQ        AX, DI
-	MOVL        4(DX), R8
-	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMOVUPS     (R8), Y0
-	VFMADD231PS (DI), Y5, Y0
-	VFMADD231PS (DI)(BX*1), Y6, Y0
-	VMOVUPS     Y0, (R8)
-	ADDQ        $0x08, DX
-	DECQ        SI
-	JNE         step10
-
-done11:
-	MOVL  24(R9), SI
-	TESTQ SI, SI
-	JE    done13
-
-step12:
-	MOVL        (DX), DI
-	IMULQ       BX, DI
-	ADDQ        AX, DI
-	MOVL        4(DX), R8
-	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMOVUPS     (R8), Y0
-	VFMADD231PS (DI), Y7, Y0
-	VFMADD231PS (DI)(BX*1), Y8, Y0
-	VMOVUPS     Y0, (R8)
-	ADDQ        $0x08, DX
-	DECQ        SI
-	JNE         step12
-
-done13:
-	MOVL  28(R9), SI
-	TESTQ SI, SI
-	JE    done15
-
-step14:
-	MOVL        (DX), DI
-	IMULQ       BX, DI
-	ADDQ        AX, DI
-	MOVL        4(DX), R8
-	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMOVUPS     (R8), Y0
-	VFMADD231PS (DI), Y1, Y0
-	VMOVUPS     Y0, (R8)
-	ADDQ        $0x08, DX
-	DECQ        SI
-	JNE         step14
-
-done15:
-	MOVL  32(R9), SI
-	TESTQ SI, SI
-	JE    done17
-
-step16:
-	MOVL        (DX), DI
-	IMULQ       BX, DI
-	ADDQ        AX, DI
-	MOVL        4(DX), R8
-	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMOVUPS     (R8), Y0
-	VFMADD231PS (DI), Y2, Y0
-	VMOVUPS     Y0, (R8)
-	ADDQ        $0x08, DX
-	DECQ        SI
-	JNE         step16
-
-done17:
-	MOVL  36(R9), SI
-	TESTQ SI, SI
-	JE    done19
-
-step18:
-	MOVL        (DX), DI
-	IMULQ       BX, DI
-	ADDQ        AX, DI
-	MOVL        4(DX), R8
-	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMOVUPS     (R8), Y0
-	VFMADD231PS (DI), Y3, Y0
-	VMOVUPS     Y0, (R8)
-	ADDQ        $0x08, DX
-	DECQ        SI
-	JNE         step18
-
-done19:
-	MOVL  40(R9), SI
-	TESTQ SI, SI
-	JE    done21
-
-step20:
-	MOVL        (DX), DI
-	IMULQ       BX, DI
-	ADDQ        AX, DI
-	MOVL        4(DX), R8
-	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMOVUPS     (R8), Y0
-	VFMADD231PS (DI), Y4, Y0
-	VMOVUPS     Y0, (R8)
-	ADDQ        $0x08, DX
-	DECQ        SI
-	JNE         step20
-
-done21:
-	MOVL  44(R9), SI
-	TESTQ SI, SI
-	JE    done23
-
-step22:
-	MOVL        (DX), DI
-	IMULQ       BX, DI
-	ADDQ        AX, DI
-	MOVL        4(DX), R8
-	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMOVUPS     (R8), Y0
-	VFMADD231PS (DI), Y5, Y0
-	VMOVUPS     Y0, (R8)
-	ADDQ        $0x08, DX
-	DECQ        SI
-	JNE         step22
-
-done23:
-	MOVL  48(R9), SI
-	TESTQ SI, SI
-	JE    done25
-
-step24:
-	MOVL        (DX), DI
-	IMULQ       BX, DI
-	ADDQ        AX, DI
-	MOVL        4(DX), R8
-	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMOVUPS     (R8), Y0
-	VFMADD231PS (DI), Y6, Y0
-	VMOVUPS     Y0, (R8)
-	ADDQ        $0x08, DX
-	DECQ        SI
 	JNE         step24
 
 done25:
-	MOVL  52(R9), SI
+	MOVL  20(R9), SI
 	TESTQ SI, SI
 	JE    done27
 
@@ -3736,16 +5021,16 @@ step26:
 	ADDQ        AX, DI
 	MOVL        4(DX), R8
 	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMOVUPS     (R8), Y0
-	VFMADD231PS (DI), Y7, Y0
-	VMOVUPS     Y0, (R8)
+	VMOVUPS     (CX)(R8*1), Y0
+	VFMADD231PS (DI), Y1, Y0
+	VFMADD231PS (DI)(BX*1), Y2, Y0
+	VMOVUPS     Y0, (CX)(R8*1)
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step26
 
 done27:
-	MOVL  56(R9), SI
+	MOVL  24(R9), SI
 	TESTQ SI, SI
 	JE    done29
 
@@ -3755,20 +5040,202 @@ step28:
 	ADDQ        AX, DI
 	MOVL        4(DX), R8
 	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMOVUPS     (R8), Y0
-	VFMADD231PS (DI), Y8, Y0
-	VMOVUPS     Y0, (R8)
+	VMOVUPS     (CX)(R8*1), Y0
+	VFMADD231PS (DI), Y3, Y0
+	VFMADD231PS (DI)(BX*1), Y4, Y0
+	VMOVUPS     Y0, (CX)(R8*1)
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step28
 
 done29:
+	MOVL  28(R9), SI
+	TESTQ SI, SI
+	JE    done31
+
+step30:
+	MOVL        (DX), DI
+	IMULQ       BX, DI
+	ADDQ        AX, DI
+	MOVL        4(DX), R8
+	IMULQ       BX, R8
+	VMOVUPS     (CX)(R8*1), Y0
+	VFMADD231PS (DI), Y5, Y0
+	VFMADD231PS (DI)(BX*1), Y6, Y0
+	VMOVUPS     Y0, (CX)(R8*1)
+	ADDQ        $0x08, DX
+	DECQ        SI
+	JNE         step30
+
+done31:
+	MOVL  32(R9), SI
+	TESTQ SI, SI
+	JE    done33
+
+step32:
+	MOVL        (DX), DI
+	IMULQ       BX, DI
+	ADDQ        AX, DI
+	MOVL        4(DX), R8
+	IMULQ       BX, R8
+	VMOVUPS     (CX)(R8*1), Y0
+	VFMADD231PS (DI), Y7, Y0
+	VFMADD231PS (DI)(BX*1), Y8, Y0
+	VMOVUPS     Y0, (CX)(R8*1)
+	ADDQ        $0x08, DX
+	DECQ        SI
+	JNE         step32
+
+done33:
+	MOVL  36(R9), SI
+	TESTQ SI, SI
+	JE    done35
+
+step34:
+	MOVL        (DX), DI
+	IMULQ       BX, DI
+	ADDQ        AX, DI
+	MOVL        4(DX), R8
+	IMULQ       BX, R8
+	VMOVUPS     (CX)(R8*1), Y0
+	VFMADD231PS (DI), Y1, Y0
+	VMOVUPS     Y0, (CX)(R8*1)
+	ADDQ        $0x08, DX
+	DECQ        SI
+	JNE         step34
+
+done35:
+	MOVL  40(R9), SI
+	TESTQ SI, SI
+	JE    done37
+
+step36:
+	MOVL        (DX), DI
+	IMULQ       BX, DI
+	ADDQ        AX, DI
+	MOVL        4(DX), R8
+	IMULQ       BX, R8
+	VMOVUPS     (CX)(R8*1), Y0
+	VFMADD231PS (DI), Y2, Y0
+	VMOVUPS     Y0, (CX)(R8*1)
+	ADDQ        $0x08, DX
+	DECQ        SI
+	JNE         step36
+
+done37:
+	MOVL  44(R9), SI
+	TESTQ SI, SI
+	JE    done39
+
+step38:
+	MOVL        (DX), DI
+	IMULQ       BX, DI
+	ADDQ        AX, DI
+	MOVL        4(DX), R8
+	IMULQ       BX, R8
+	VMOVUPS     (CX)(R8*1), Y0
+	VFMADD231PS (DI), Y3, Y0
+	VMOVUPS     Y0, (CX)(R8*1)
+	ADDQ        $0x08, DX
+	DECQ        SI
+	JNE         step38
+
+done39:
+	MOVL  48(R9), SI
+	TESTQ SI, SI
+	JE    done41
+
+step40:
+	MOVL        (DX), DI
+	IMULQ       BX, DI
+	ADDQ        AX, DI
+	MOVL        4(DX), R8
+	IMULQ       BX, R8
+	VMOVUPS     (CX)(R8*1), Y0
+	VFMADD231PS (DI), Y4, Y0
+	VMOVUPS     Y0, (CX)(R8*1)
+	ADDQ        $0x08, DX
+	DECQ        SI
+	JNE         step40
+
+done41:
+	MOVL  52(R9), SI
+	TESTQ SI, SI
+	JE    done43
+
+step42:
+	MOVL        (DX), DI
+	IMULQ       BX, DI
+	ADDQ        AX, DI
+	MOVL        4(DX), R8
+	IMULQ       BX, R8
+	VMOVUPS     (CX)(R8*1), Y0
+	VFMADD231PS (DI), Y5, Y0
+	VMOVUPS     Y0, (CX)(R8*1)
+	ADDQ        $0x08, DX
+	DECQ        SI
+	JNE         step42
+
+done43:
+	MOVL  56(R9), SI
+	TESTQ SI, SI
+	JE    done45
+
+step44:
+	MOVL        (DX), DI
+	IMULQ       BX, DI
+	ADDQ        AX, DI
+	MOVL        4(DX), R8
+	IMULQ       BX, R8
+	VMOVUPS     (CX)(R8*1), Y0
+	VFMADD231PS (DI), Y6, Y0
+	VMOVUPS     Y0, (CX)(R8*1)
+	ADDQ        $0x08, DX
+	DECQ        SI
+	JNE         step44
+
+done45:
+	MOVL  60(R9), SI
+	TESTQ SI, SI
+	JE    done47
+
+step46:
+	MOVL        (DX), DI
+	IMULQ       BX, DI
+	ADDQ        AX, DI
+	MOVL        4(DX), R8
+	IMULQ       BX, R8
+	VMOVUPS     (CX)(R8*1), Y0
+	VFMADD231PS (DI), Y7, Y0
+	VMOVUPS     Y0, (CX)(R8*1)
+	ADDQ        $0x08, DX
+	DECQ        SI
+	JNE         step46
+
+done47:
+	MOVL  64(R9), SI
+	TESTQ SI, SI
+	JE    done49
+
+step48:
+	MOVL        (DX), DI
+	IMULQ       BX, DI
+	ADDQ        AX, DI
+	MOVL        4(DX), R8
+	IMULQ       BX, R8
+	VMOVUPS     (CX)(R8*1), Y0
+	VFMADD231PS (DI), Y8, Y0
+	VMOVUPS     Y0, (CX)(R8*1)
+	ADDQ        $0x08, DX
+	DECQ        SI
+	JNE         step48
+
+done49:
 	VZEROUPPER
 	RET
 
 // func depthwisePlanGradTailF32AVX2(out *float32, f *float32, w *float32, code *int32, stride int, tail int, inv *float32)
-// Requires: AVX, FMA3, MMX+
+// Requires: AVX, FMA3
 TEXT ·depthwisePlanGradTailF32AVX2(SB), NOSPLIT, $0-56
 	MOVQ         tail+40(FP), AX
 	LEAQ         tailMaskF32<>+0(SB), CX
@@ -3781,480 +5248,539 @@ TEXT ·depthwisePlanGradTailF32AVX2(SB), NOSPLIT, $0-56
 	LEAQ         (BX)(BX*2), SI
 	LEAQ         (BX)(BX*4), DI
 	LEAQ         (SI)(BX*4), R8
-	MOVQ         out+0(FP), R9
-	VMASKMOVPS   (R9), Y0, Y1
+	MOVQ         out+0(FP), R8
+	VMASKMOVPS   (R8), Y0, Y1
 	VMOVAPS      Y1, Y2
-	MOVQ         inv+48(FP), R10
-	VBROADCASTSS (R10), Y1
+	MOVQ         inv+48(FP), R9
+	VBROADCASTSS (R9), Y1
 	VMULPS       Y1, Y2, Y2
-	ADDQ         BX, R9
-	VMASKMOVPS   (R9), Y0, Y1
+	ADDQ         BX, R8
+	VMASKMOVPS   (R8), Y0, Y1
 	VMOVAPS      Y1, Y3
-	MOVQ         inv+48(FP), R10
-	VBROADCASTSS 4(R10), Y1
+	MOVQ         inv+48(FP), R9
+	VBROADCASTSS 4(R9), Y1
 	VMULPS       Y1, Y3, Y3
-	ADDQ         BX, R9
-	VMASKMOVPS   (R9), Y0, Y1
+	ADDQ         BX, R8
+	VMASKMOVPS   (R8), Y0, Y1
 	VMOVAPS      Y1, Y4
-	MOVQ         inv+48(FP), R10
-	VBROADCASTSS 8(R10), Y1
+	MOVQ         inv+48(FP), R9
+	VBROADCASTSS 8(R9), Y1
 	VMULPS       Y1, Y4, Y4
-	ADDQ         BX, R9
-	VMASKMOVPS   (R9), Y0, Y1
+	ADDQ         BX, R8
+	VMASKMOVPS   (R8), Y0, Y1
 	VMOVAPS      Y1, Y5
-	MOVQ         inv+48(FP), R10
-	VBROADCASTSS 12(R10), Y1
+	MOVQ         inv+48(FP), R9
+	VBROADCASTSS 12(R9), Y1
 	VMULPS       Y1, Y5, Y5
-	ADDQ         BX, R9
-	VMASKMOVPS   (R9), Y0, Y1
+	ADDQ         BX, R8
+	VMASKMOVPS   (R8), Y0, Y1
 	VMOVAPS      Y1, Y6
-	MOVQ         inv+48(FP), R10
-	VBROADCASTSS 16(R10), Y1
+	MOVQ         inv+48(FP), R9
+	VBROADCASTSS 16(R9), Y1
 	VMULPS       Y1, Y6, Y6
-	ADDQ         BX, R9
-	VMASKMOVPS   (R9), Y0, Y1
+	ADDQ         BX, R8
+	VMASKMOVPS   (R8), Y0, Y1
 	VMOVAPS      Y1, Y7
-	MOVQ         inv+48(FP), R10
-	VBROADCASTSS 20(R10), Y1
+	MOVQ         inv+48(FP), R9
+	VBROADCASTSS 20(R9), Y1
 	VMULPS       Y1, Y7, Y7
-	ADDQ         BX, R9
-	VMASKMOVPS   (R9), Y0, Y1
+	ADDQ         BX, R8
+	VMASKMOVPS   (R8), Y0, Y1
 	VMOVAPS      Y1, Y8
-	MOVQ         inv+48(FP), R10
-	VBROADCASTSS 24(R10), Y1
+	MOVQ         inv+48(FP), R9
+	VBROADCASTSS 24(R9), Y1
 	VMULPS       Y1, Y8, Y8
-	ADDQ         BX, R9
-	VMASKMOVPS   (R9), Y0, Y1
+	ADDQ         BX, R8
+	VMASKMOVPS   (R8), Y0, Y1
 	VMOVAPS      Y1, Y9
-	MOVQ         inv+48(FP), R10
-	VBROADCASTSS 28(R10), Y1
+	MOVQ         inv+48(FP), R9
+	VBROADCASTSS 28(R9), Y1
 	VMULPS       Y1, Y9, Y9
-	ADDQ         BX, R9
-	MOVQ         DX, R9
-	ADDQ         $0x3c, DX
-	MOVL         (R9), R10
-	TESTQ        R10, R10
+	ADDQ         BX, R8
+	MOVQ         DX, R8
+	ADDQ         $0x44, DX
+	MOVL         (R8), R9
+	TESTQ        R9, R9
 	JE           done1
 
 run:
-	MOVL       (DX), R11
-	MOVL       4(DX), R12
-	IMULQ      BX, R12
-	ADDQ       AX, R12
-	ADDQ       $0x08, DX
-	VMASKMOVPS (R12), Y0, Y1
+	MOVL       (DX), R10
+	MOVL       4(DX), R11
+	IMULQ      BX, R11
+	ADDQ       AX, R11
+	LEAQ       8(DX), R12
+	LEAQ       8(DX)(R10*4), DX
+	VMASKMOVPS (R11), Y0, Y1
 	VMOVAPS    Y1, Y10
-	VMASKMOVPS (R12)(BX*1), Y0, Y1
+	VMASKMOVPS (R11)(BX*1), Y0, Y1
 	VMOVAPS    Y1, Y11
-	VMASKMOVPS (R12)(BX*2), Y0, Y1
+	VMASKMOVPS (R11)(BX*2), Y0, Y1
 	VMOVAPS    Y1, Y12
-	VMASKMOVPS (R12)(SI*1), Y0, Y1
+	VMASKMOVPS (R11)(SI*1), Y0, Y1
 	VMOVAPS    Y1, Y13
-	VMASKMOVPS (R12)(BX*4), Y0, Y1
+	VMASKMOVPS (R11)(BX*4), Y0, Y1
 	VMOVAPS    Y1, Y14
-	LEAQ       (R12)(DI*1), R12
-	MOVL       4(DX)(R11*4), R13
-	IMULQ      BX, R13
-	ADDQ       AX, R13
-	PREFETCHT0 (R13)
-	PREFETCHT0 (R13)(BX*1)
-	PREFETCHT0 (R13)(BX*2)
-	PREFETCHT0 (R13)(SI*1)
-	PREFETCHT0 (R13)(BX*4)
-	PREFETCHT0 (R13)(DI*1)
-	PREFETCHT0 (R13)(SI*2)
-	PREFETCHT0 (R13)(R8*1)
+	LEAQ       (R11)(DI*1), R11
 
 steps:
-	MOVL        (DX), R13
+	MOVL        (R12), R13
 	IMULQ       BX, R13
-	ADDQ        CX, R13
-	VMASKMOVPS  (R13), Y0, Y1
+	VMASKMOVPS  (CX)(R13*1), Y0, Y1
 	VMOVAPS     Y1, Y1
 	VFMADD231PS Y10, Y2, Y1
-	VMASKMOVPS  (R12), Y0, Y10
+	VMASKMOVPS  (R11), Y0, Y10
 	VMOVAPS     Y10, Y10
 	VFMADD231PS Y11, Y3, Y1
 	VFMADD231PS Y12, Y4, Y1
 	VFMADD231PS Y13, Y5, Y1
 	VFMADD231PS Y14, Y6, Y1
 	VFMADD231PS Y10, Y7, Y1
-	VMASKMOVPS  (R12)(BX*1), Y0, Y15
+	VMASKMOVPS  (R11)(BX*1), Y0, Y15
 	VFMADD231PS Y15, Y8, Y1
-	VMASKMOVPS  (R12)(BX*2), Y0, Y15
+	VMASKMOVPS  (R11)(BX*2), Y0, Y15
 	VFMADD231PS Y15, Y9, Y1
-	VMASKMOVPS  Y1, Y0, (R13)
-	ADDQ        BX, R12
-	ADDQ        $0x04, DX
-	DECQ        R11
+	VMASKMOVPS  Y1, Y0, (CX)(R13*1)
+	DECQ        R10
 	JE          ended
-	MOVL        (DX), R13
+	MOVL        4(R12), R13
 	IMULQ       BX, R13
-	ADDQ        CX, R13
-	VMASKMOVPS  (R13), Y0, Y1
+	VMASKMOVPS  (CX)(R13*1), Y0, Y1
 	VMOVAPS     Y1, Y1
 	VFMADD231PS Y11, Y2, Y1
-	VMASKMOVPS  (R12), Y0, Y11
+	VMASKMOVPS  (R11)(BX*1), Y0, Y11
 	VMOVAPS     Y11, Y11
 	VFMADD231PS Y12, Y3, Y1
 	VFMADD231PS Y13, Y4, Y1
 	VFMADD231PS Y14, Y5, Y1
 	VFMADD231PS Y10, Y6, Y1
 	VFMADD231PS Y11, Y7, Y1
-	VMASKMOVPS  (R12)(BX*1), Y0, Y15
+	VMASKMOVPS  (R11)(BX*2), Y0, Y15
 	VFMADD231PS Y15, Y8, Y1
-	VMASKMOVPS  (R12)(BX*2), Y0, Y15
+	VMASKMOVPS  (R11)(SI*1), Y0, Y15
 	VFMADD231PS Y15, Y9, Y1
-	VMASKMOVPS  Y1, Y0, (R13)
-	ADDQ        BX, R12
-	ADDQ        $0x04, DX
-	DECQ        R11
+	VMASKMOVPS  Y1, Y0, (CX)(R13*1)
+	DECQ        R10
 	JE          ended
-	MOVL        (DX), R13
+	MOVL        8(R12), R13
 	IMULQ       BX, R13
-	ADDQ        CX, R13
-	VMASKMOVPS  (R13), Y0, Y1
+	VMASKMOVPS  (CX)(R13*1), Y0, Y1
 	VMOVAPS     Y1, Y1
 	VFMADD231PS Y12, Y2, Y1
-	VMASKMOVPS  (R12), Y0, Y12
+	VMASKMOVPS  (R11)(BX*2), Y0, Y12
 	VMOVAPS     Y12, Y12
 	VFMADD231PS Y13, Y3, Y1
 	VFMADD231PS Y14, Y4, Y1
 	VFMADD231PS Y10, Y5, Y1
 	VFMADD231PS Y11, Y6, Y1
 	VFMADD231PS Y12, Y7, Y1
-	VMASKMOVPS  (R12)(BX*1), Y0, Y15
+	VMASKMOVPS  (R11)(SI*1), Y0, Y15
 	VFMADD231PS Y15, Y8, Y1
-	VMASKMOVPS  (R12)(BX*2), Y0, Y15
+	VMASKMOVPS  (R11)(BX*4), Y0, Y15
 	VFMADD231PS Y15, Y9, Y1
-	VMASKMOVPS  Y1, Y0, (R13)
-	ADDQ        BX, R12
-	ADDQ        $0x04, DX
-	DECQ        R11
+	VMASKMOVPS  Y1, Y0, (CX)(R13*1)
+	DECQ        R10
 	JE          ended
-	MOVL        (DX), R13
+	MOVL        12(R12), R13
 	IMULQ       BX, R13
-	ADDQ        CX, R13
-	VMASKMOVPS  (R13), Y0, Y1
+	VMASKMOVPS  (CX)(R13*1), Y0, Y1
 	VMOVAPS     Y1, Y1
 	VFMADD231PS Y13, Y2, Y1
-	VMASKMOVPS  (R12), Y0, Y13
+	VMASKMOVPS  (R11)(SI*1), Y0, Y13
 	VMOVAPS     Y13, Y13
 	VFMADD231PS Y14, Y3, Y1
 	VFMADD231PS Y10, Y4, Y1
 	VFMADD231PS Y11, Y5, Y1
 	VFMADD231PS Y12, Y6, Y1
 	VFMADD231PS Y13, Y7, Y1
-	VMASKMOVPS  (R12)(BX*1), Y0, Y15
+	VMASKMOVPS  (R11)(BX*4), Y0, Y15
 	VFMADD231PS Y15, Y8, Y1
-	VMASKMOVPS  (R12)(BX*2), Y0, Y15
+	VMASKMOVPS  (R11)(DI*1), Y0, Y15
 	VFMADD231PS Y15, Y9, Y1
-	VMASKMOVPS  Y1, Y0, (R13)
-	ADDQ        BX, R12
-	ADDQ        $0x04, DX
-	DECQ        R11
+	VMASKMOVPS  Y1, Y0, (CX)(R13*1)
+	DECQ        R10
 	JE          ended
-	MOVL        (DX), R13
+	MOVL        16(R12), R13
 	IMULQ       BX, R13
-	ADDQ        CX, R13
-	VMASKMOVPS  (R13), Y0, Y1
+	VMASKMOVPS  (CX)(R13*1), Y0, Y1
 	VMOVAPS     Y1, Y1
 	VFMADD231PS Y14, Y2, Y1
-	VMASKMOVPS  (R12), Y0, Y14
+	VMASKMOVPS  (R11)(BX*4), Y0, Y14
 	VMOVAPS     Y14, Y14
 	VFMADD231PS Y10, Y3, Y1
 	VFMADD231PS Y11, Y4, Y1
 	VFMADD231PS Y12, Y5, Y1
 	VFMADD231PS Y13, Y6, Y1
 	VFMADD231PS Y14, Y7, Y1
-	VMASKMOVPS  (R12)(BX*1), Y0, Y15
+	VMASKMOVPS  (R11)(DI*1), Y0, Y15
 	VFMADD231PS Y15, Y8, Y1
-	VMASKMOVPS  (R12)(BX*2), Y0, Y15
+	VMASKMOVPS  (R11)(SI*2), Y0, Y15
 	VFMADD231PS Y15, Y9, Y1
-	VMASKMOVPS  Y1, Y0, (R13)
-	ADDQ        BX, R12
-	ADDQ        $0x04, DX
-	DECQ        R11
+	VMASKMOVPS  Y1, Y0, (CX)(R13*1)
+	ADDQ        DI, R11
+	ADDQ        $0x14, R12
+	DECQ        R10
 	JNE         steps
 
 ended:
-	DECQ R10
+	DECQ R9
 	JNE  run
 
 done1:
-	MOVL  4(R9), DI
-	TESTQ DI, DI
-	JE    done3
+	MOVL  4(R8), R9
+	TESTQ R9, R9
+	JE    done4
 
-step2:
-	MOVL        (DX), R8
-	IMULQ       BX, R8
-	ADDQ        AX, R8
-	MOVL        4(DX), R10
-	IMULQ       BX, R10
-	ADDQ        CX, R10
-	VMASKMOVPS  (R10), Y0, Y1
+ramp2:
+	MOVL        (DX), R10
+	MOVL        4(DX), R11
+	MOVLQSX     8(DX), R12
+	IMULQ       BX, R12
+	ADDQ        AX, R12
+	ADDQ        $0x0c, DX
+	CMPQ        R10, $0x01
+	JG          skip5
+	MOVL        (DX), R13
+	IMULQ       BX, R13
+	VMASKMOVPS  (CX)(R13*1), Y0, Y1
 	VMOVAPS     Y1, Y1
-	VMASKMOVPS  (R8), Y0, Y10
-	VFMADD231PS Y10, Y2, Y1
-	VMASKMOVPS  (R8)(BX*1), Y0, Y10
+	VMASKMOVPS  (R12), Y0, Y10
 	VFMADD231PS Y10, Y3, Y1
-	VMASKMOVPS  (R8)(BX*2), Y0, Y10
+	VMASKMOVPS  (R12)(BX*1), Y0, Y10
 	VFMADD231PS Y10, Y4, Y1
-	VMASKMOVPS  (R8)(SI*1), Y0, Y10
+	VMASKMOVPS  (R12)(BX*2), Y0, Y10
 	VFMADD231PS Y10, Y5, Y1
-	VMASKMOVPS  Y1, Y0, (R10)
-	ADDQ        $0x08, DX
-	DECQ        DI
-	JNE         step2
+	VMASKMOVPS  (R12)(SI*1), Y0, Y10
+	VFMADD231PS Y10, Y6, Y1
+	VMASKMOVPS  (R12)(BX*4), Y0, Y10
+	VFMADD231PS Y10, Y7, Y1
+	VMASKMOVPS  (R12)(DI*1), Y0, Y10
+	VFMADD231PS Y10, Y8, Y1
+	VMASKMOVPS  (R12)(SI*2), Y0, Y10
+	VFMADD231PS Y10, Y9, Y1
+	VMASKMOVPS  Y1, Y0, (CX)(R13*1)
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped3
 
-done3:
-	MOVL  8(R9), DI
-	TESTQ DI, DI
-	JE    done5
+skip5:
+	CMPQ        R10, $0x02
+	JG          skip6
+	MOVL        (DX), R13
+	IMULQ       BX, R13
+	VMASKMOVPS  (CX)(R13*1), Y0, Y1
+	VMOVAPS     Y1, Y1
+	VMASKMOVPS  (R12), Y0, Y10
+	VFMADD231PS Y10, Y4, Y1
+	VMASKMOVPS  (R12)(BX*1), Y0, Y10
+	VFMADD231PS Y10, Y5, Y1
+	VMASKMOVPS  (R12)(BX*2), Y0, Y10
+	VFMADD231PS Y10, Y6, Y1
+	VMASKMOVPS  (R12)(SI*1), Y0, Y10
+	VFMADD231PS Y10, Y7, Y1
+	VMASKMOVPS  (R12)(BX*4), Y0, Y10
+	VFMADD231PS Y10, Y8, Y1
+	VMASKMOVPS  (R12)(DI*1), Y0, Y10
+	VFMADD231PS Y10, Y9, Y1
+	VMASKMOVPS  Y1, Y0, (CX)(R13*1)
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped3
 
-step4:
-	MOVL        (DX), R8
-	IMULQ       BX, R8
-	ADDQ        AX, R8
-	MOVL        4(DX), R10
+skip6:
+	CMPQ        R10, $0x03
+	JG          skip7
+	MOVL        (DX), R13
+	IMULQ       BX, R13
+	VMASKMOVPS  (CX)(R13*1), Y0, Y1
+	VMOVAPS     Y1, Y1
+	VMASKMOVPS  (R12), Y0, Y10
+	VFMADD231PS Y10, Y5, Y1
+	VMASKMOVPS  (R12)(BX*1), Y0, Y10
+	VFMADD231PS Y10, Y6, Y1
+	VMASKMOVPS  (R12)(BX*2), Y0, Y10
+	VFMADD231PS Y10, Y7, Y1
+	VMASKMOVPS  (R12)(SI*1), Y0, Y10
+	VFMADD231PS Y10, Y8, Y1
+	VMASKMOVPS  (R12)(BX*4), Y0, Y10
+	VFMADD231PS Y10, Y9, Y1
+	VMASKMOVPS  Y1, Y0, (CX)(R13*1)
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped3
+
+skip7:
+	CMPQ        R10, $0x04
+	JG          skip8
+	MOVL        (DX), R13
+	IMULQ       BX, R13
+	VMASKMOVPS  (CX)(R13*1), Y0, Y1
+	VMOVAPS     Y1, Y1
+	VMASKMOVPS  (R12), Y0, Y10
+	VFMADD231PS Y10, Y6, Y1
+	VMASKMOVPS  (R12)(BX*1), Y0, Y10
+	VFMADD231PS Y10, Y7, Y1
+	VMASKMOVPS  (R12)(BX*2), Y0, Y10
+	VFMADD231PS Y10, Y8, Y1
+	VMASKMOVPS  (R12)(SI*1), Y0, Y10
+	VFMADD231PS Y10, Y9, Y1
+	VMASKMOVPS  Y1, Y0, (CX)(R13*1)
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped3
+
+skip8:
+	CMPQ        R10, $0x05
+	JG          skip9
+	MOVL        (DX), R13
+	IMULQ       BX, R13
+	VMASKMOVPS  (CX)(R13*1), Y0, Y1
+	VMOVAPS     Y1, Y1
+	VMASKMOVPS  (R12), Y0, Y10
+	VFMADD231PS Y10, Y7, Y1
+	VMASKMOVPS  (R12)(BX*1), Y0, Y10
+	VFMADD231PS Y10, Y8, Y1
+	VMASKMOVPS  (R12)(BX*2), Y0, Y10
+	VFMADD231PS Y10, Y9, Y1
+	VMASKMOVPS  Y1, Y0, (CX)(R13*1)
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped3
+
+skip9:
+	CMPQ        R10, $0x06
+	JG          skip10
+	MOVL        (DX), R10
 	IMULQ       BX, R10
-	ADDQ        CX, R10
-	VMASKMOVPS  (R10), Y0, Y1
+	VMASKMOVPS  (CX)(R10*1), Y0, Y1
 	VMOVAPS     Y1, Y1
-	VMASKMOVPS  (R8), Y0, Y10
-	VFMADD231PS Y10, Y6, Y1
-	VMASKMOVPS  (R8)(BX*1), Y0, Y10
-	VFMADD231PS Y10, Y7, Y1
-	VMASKMOVPS  (R8)(BX*2), Y0, Y10
+	VMASKMOVPS  (R12), Y0, Y10
 	VFMADD231PS Y10, Y8, Y1
-	VMASKMOVPS  (R8)(SI*1), Y0, Y10
+	VMASKMOVPS  (R12)(BX*1), Y0, Y10
 	VFMADD231PS Y10, Y9, Y1
-	VMASKMOVPS  Y1, Y0, (R10)
-	ADDQ        $0x08, DX
-	DECQ        DI
-	JNE         step4
+	VMASKMOVPS  Y1, Y0, (CX)(R10*1)
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped3
 
-done5:
-	MOVL  12(R9), SI
-	TESTQ SI, SI
-	JE    done7
-
-step6:
-	MOVL        (DX), DI
-	IMULQ       BX, DI
-	ADDQ        AX, DI
-	MOVL        4(DX), R8
-	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMASKMOVPS  (R8), Y0, Y1
+skip10:
+	MOVL        (DX), R10
+	IMULQ       BX, R10
+	VMASKMOVPS  (CX)(R10*1), Y0, Y1
 	VMOVAPS     Y1, Y1
-	VMASKMOVPS  (DI), Y0, Y10
+	VMASKMOVPS  (R12), Y0, Y10
+	VFMADD231PS Y10, Y9, Y1
+	VMASKMOVPS  Y1, Y0, (CX)(R10*1)
+	ADDQ        $0x04, DX
+
+ramped3:
+	DECQ R9
+	JNE  ramp2
+
+done4:
+	MOVL  8(R8), R9
+	TESTQ R9, R9
+	JE    done14
+
+ramp12:
+	MOVL        (DX), R10
+	MOVL        4(DX), R11
+	MOVLQSX     8(DX), R12
+	IMULQ       BX, R12
+	ADDQ        AX, R12
+	ADDQ        $0x0c, DX
+	CMPQ        R10, $0x01
+	JG          skip15
+	MOVL        (DX), R13
+	IMULQ       BX, R13
+	VMASKMOVPS  (CX)(R13*1), Y0, Y1
+	VMOVAPS     Y1, Y1
+	VMASKMOVPS  (R12), Y0, Y10
 	VFMADD231PS Y10, Y2, Y1
-	VMASKMOVPS  (DI)(BX*1), Y0, Y10
+	VMASKMOVPS  (R12)(BX*1), Y0, Y10
 	VFMADD231PS Y10, Y3, Y1
-	VMASKMOVPS  Y1, Y0, (R8)
-	ADDQ        $0x08, DX
-	DECQ        SI
-	JNE         step6
-
-done7:
-	MOVL  16(R9), SI
-	TESTQ SI, SI
-	JE    done9
-
-step8:
-	MOVL        (DX), DI
-	IMULQ       BX, DI
-	ADDQ        AX, DI
-	MOVL        4(DX), R8
-	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMASKMOVPS  (R8), Y0, Y1
-	VMOVAPS     Y1, Y1
-	VMASKMOVPS  (DI), Y0, Y10
+	VMASKMOVPS  (R12)(BX*2), Y0, Y10
 	VFMADD231PS Y10, Y4, Y1
-	VMASKMOVPS  (DI)(BX*1), Y0, Y10
+	VMASKMOVPS  (R12)(SI*1), Y0, Y10
 	VFMADD231PS Y10, Y5, Y1
-	VMASKMOVPS  Y1, Y0, (R8)
-	ADDQ        $0x08, DX
-	DECQ        SI
-	JNE         step8
-
-done9:
-	MOVL  20(R9), SI
-	TESTQ SI, SI
-	JE    done11
-
-step10:
-	MOVL        (DX), DI
-	IMULQ       BX, DI
-	ADDQ        AX, DI
-	MOVL        4(DX), R8
-	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMASKMOVPS  (R8), Y0, Y1
-	VMOVAPS     Y1, Y1
-	VMASKMOVPS  (DI), Y0, Y10
+	VMASKMOVPS  (R12)(BX*4), Y0, Y10
 	VFMADD231PS Y10, Y6, Y1
-	VMASKMOVPS  (DI)(BX*1), Y0, Y10
+	VMASKMOVPS  (R12)(DI*1), Y0, Y10
 	VFMADD231PS Y10, Y7, Y1
-	VMASKMOVPS  Y1, Y0, (R8)
-	ADDQ        $0x08, DX
-	DECQ        SI
-	JNE         step10
-
-done11:
-	MOVL  24(R9), SI
-	TESTQ SI, SI
-	JE    done13
-
-step12:
-	MOVL        (DX), DI
-	IMULQ       BX, DI
-	ADDQ        AX, DI
-	MOVL        4(DX), R8
-	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMASKMOVPS  (R8), Y0, Y1
-	VMOVAPS     Y1, Y1
-	VMASKMOVPS  (DI), Y0, Y10
+	VMASKMOVPS  (R12)(SI*2), Y0, Y10
 	VFMADD231PS Y10, Y8, Y1
-	VMASKMOVPS  (DI)(BX*1), Y0, Y10
-	VFMADD231PS Y10, Y9, Y1
-	VMASKMOVPS  Y1, Y0, (R8)
-	ADDQ        $0x08, DX
-	DECQ        SI
-	JNE         step12
+	VMASKMOVPS  Y1, Y0, (CX)(R13*1)
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped13
 
-done13:
-	MOVL  28(R9), SI
-	TESTQ SI, SI
-	JE    done15
-
-step14:
-	MOVL        (DX), DI
-	IMULQ       BX, DI
-	ADDQ        AX, DI
-	MOVL        4(DX), R8
-	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMASKMOVPS  (R8), Y0, Y1
+skip15:
+	CMPQ        R10, $0x02
+	JG          skip16
+	MOVL        (DX), R13
+	IMULQ       BX, R13
+	VMASKMOVPS  (CX)(R13*1), Y0, Y1
 	VMOVAPS     Y1, Y1
-	VMASKMOVPS  (DI), Y0, Y10
+	VMASKMOVPS  (R12)(BX*1), Y0, Y10
 	VFMADD231PS Y10, Y2, Y1
-	VMASKMOVPS  Y1, Y0, (R8)
-	ADDQ        $0x08, DX
-	DECQ        SI
-	JNE         step14
+	VMASKMOVPS  (R12)(BX*2), Y0, Y10
+	VFMADD231PS Y10, Y3, Y1
+	VMASKMOVPS  (R12)(SI*1), Y0, Y10
+	VFMADD231PS Y10, Y4, Y1
+	VMASKMOVPS  (R12)(BX*4), Y0, Y10
+	VFMADD231PS Y10, Y5, Y1
+	VMASKMOVPS  (R12)(DI*1), Y0, Y10
+	VFMADD231PS Y10, Y6, Y1
+	VMASKMOVPS  (R12)(SI*2), Y0, Y10
+	VFMADD231PS Y10, Y7, Y1
+	VMASKMOVPS  Y1, Y0, (CX)(R13*1)
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped13
 
-done15:
-	MOVL  32(R9), SI
-	TESTQ SI, SI
-	JE    done17
-
-step16:
-	MOVL        (DX), DI
-	IMULQ       BX, DI
-	ADDQ        AX, DI
-	MOVL        4(DX), R8
-	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMASKMOVPS  (R8), Y0, Y1
+skip16:
+	CMPQ        R10, $0x03
+	JG          skip17
+	MOVL        (DX), R13
+	IMULQ       BX, R13
+	VMASKMOVPS  (CX)(R13*1), Y0, Y1
 	VMOVAPS     Y1, Y1
-	VMASKMOVPS  (DI), Y0, Y2
-	VFMADD231PS Y2, Y3, Y1
-	VMASKMOVPS  Y1, Y0, (R8)
-	ADDQ        $0x08, DX
-	DECQ        SI
-	JNE         step16
+	VMASKMOVPS  (R12)(BX*2), Y0, Y10
+	VFMADD231PS Y10, Y2, Y1
+	VMASKMOVPS  (R12)(SI*1), Y0, Y10
+	VFMADD231PS Y10, Y3, Y1
+	VMASKMOVPS  (R12)(BX*4), Y0, Y10
+	VFMADD231PS Y10, Y4, Y1
+	VMASKMOVPS  (R12)(DI*1), Y0, Y10
+	VFMADD231PS Y10, Y5, Y1
+	VMASKMOVPS  (R12)(SI*2), Y0, Y10
+	VFMADD231PS Y10, Y6, Y1
+	VMASKMOVPS  Y1, Y0, (CX)(R13*1)
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped13
 
-done17:
-	MOVL  36(R9), SI
-	TESTQ SI, SI
-	JE    done19
-
-step18:
-	MOVL        (DX), DI
-	IMULQ       BX, DI
-	ADDQ        AX, DI
-	MOVL        4(DX), R8
-	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMASKMOVPS  (R8), Y0, Y1
+skip17:
+	CMPQ        R10, $0x04
+	JG          skip18
+	MOVL        (DX), R13
+	IMULQ       BX, R13
+	VMASKMOVPS  (CX)(R13*1), Y0, Y1
 	VMOVAPS     Y1, Y1
-	VMASKMOVPS  (DI), Y0, Y2
-	VFMADD231PS Y2, Y4, Y1
-	VMASKMOVPS  Y1, Y0, (R8)
-	ADDQ        $0x08, DX
-	DECQ        SI
-	JNE         step18
+	VMASKMOVPS  (R12)(SI*1), Y0, Y10
+	VFMADD231PS Y10, Y2, Y1
+	VMASKMOVPS  (R12)(BX*4), Y0, Y10
+	VFMADD231PS Y10, Y3, Y1
+	VMASKMOVPS  (R12)(DI*1), Y0, Y10
+	VFMADD231PS Y10, Y4, Y1
+	VMASKMOVPS  (R12)(SI*2), Y0, Y10
+	VFMADD231PS Y10, Y5, Y1
+	VMASKMOVPS  Y1, Y0, (CX)(R13*1)
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped13
 
-done19:
-	MOVL  40(R9), SI
-	TESTQ SI, SI
-	JE    done21
-
-step20:
-	MOVL        (DX), DI
-	IMULQ       BX, DI
-	ADDQ        AX, DI
-	MOVL        4(DX), R8
-	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMASKMOVPS  (R8), Y0, Y1
+skip18:
+	CMPQ        R10, $0x05
+	JG          skip19
+	MOVL        (DX), R13
+	IMULQ       BX, R13
+	VMASKMOVPS  (CX)(R13*1), Y0, Y1
 	VMOVAPS     Y1, Y1
-	VMASKMOVPS  (DI), Y0, Y2
-	VFMADD231PS Y2, Y5, Y1
-	VMASKMOVPS  Y1, Y0, (R8)
-	ADDQ        $0x08, DX
-	DECQ        SI
-	JNE         step20
+	VMASKMOVPS  (R12)(BX*4), Y0, Y10
+	VFMADD231PS Y10, Y2, Y1
+	VMASKMOVPS  (R12)(DI*1), Y0, Y10
+	VFMADD231PS Y10, Y3, Y1
+	VMASKMOVPS  (R12)(SI*2), Y0, Y10
+	VFMADD231PS Y10, Y4, Y1
+	VMASKMOVPS  Y1, Y0, (CX)(R13*1)
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped13
 
-done21:
-	MOVL  44(R9), SI
-	TESTQ SI, SI
+skip19:
+	CMPQ        R10, $0x06
+	JG          skip20
+	MOVL        (DX), R10
+	IMULQ       BX, R10
+	VMASKMOVPS  (CX)(R10*1), Y0, Y1
+	VMOVAPS     Y1, Y1
+	VMASKMOVPS  (R12)(DI*1), Y0, Y10
+	VFMADD231PS Y10, Y2, Y1
+	VMASKMOVPS  (R12)(SI*2), Y0, Y10
+	VFMADD231PS Y10, Y3, Y1
+	VMASKMOVPS  Y1, Y0, (CX)(R10*1)
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped13
+
+skip20:
+	MOVL        (DX), R10
+	IMULQ       BX, R10
+	VMASKMOVPS  (CX)(R10*1), Y0, Y1
+	VMOVAPS     Y1, Y1
+	VMASKMOVPS  (R12)(SI*2), Y0, Y10
+	VFMADD231PS Y10, Y2, Y1
+	VMASKMOVPS  Y1, Y0, (CX)(R10*1)
+	ADDQ        $0x04, DX
+
+ramped13:
+	DECQ R9
+	JNE  ramp12
+
+done14:
+	MOVL  12(R8), DI
+	TESTQ DI, DI
 	JE    done23
 
 step22:
-	MOVL        (DX), DI
-	IMULQ       BX, DI
-	ADDQ        AX, DI
-	MOVL        4(DX), R8
-	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMASKMOVPS  (R8), Y0, Y1
+	MOVL        (DX), R9
+	IMULQ       BX, R9
+	ADDQ        AX, R9
+	MOVL        4(DX), R10
+	IMULQ       BX, R10
+	VMASKMOVPS  (CX)(R10*1), Y0, Y1
 	VMOVAPS     Y1, Y1
-	VMASKMOVPS  (DI), Y0, Y2
-	VFMADD231PS Y2, Y6, Y1
-	VMASKMOVPS  Y1, Y0, (R8)
+	VMASKMOVPS  (R9), Y0, Y10
+	VFMADD231PS Y10, Y2, Y1
+	VMASKMOVPS  (R9)(BX*1), Y0, Y10
+	VFMADD231PS Y10, Y3, Y1
+	VMASKMOVPS  (R9)(BX*2), Y0, Y10
+	VFMADD231PS Y10, Y4, Y1
+	VMASKMOVPS  (R9)(SI*1), Y0, Y10
+	VFMADD231PS Y10, Y5, Y1
+	VMASKMOVPS  Y1, Y0, (CX)(R10*1)
 	ADDQ        $0x08, DX
-	DECQ        SI
+	DECQ        DI
 	JNE         step22
 
 done23:
-	MOVL  48(R9), SI
-	TESTQ SI, SI
+	MOVL  16(R8), DI
+	TESTQ DI, DI
 	JE    done25
 
 step24:
-	MOVL        (DX), DI
-	IMULQ       BX, DI
-	ADDQ        AX, DI
-	MOVL        4(DX), R8
-	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMASKMOVPS  (R8), Y0, Y1
+	MOVL        (DX), R9
+	IMULQ       BX, R9
+	ADDQ        AX, R9
+	MOVL        4(DX), R10
+	IMULQ       BX, R10
+	VMASKMOVPS  (CX)(R10*1), Y0, Y1
 	VMOVAPS     Y1, Y1
-	VMASKMOVPS  (DI), Y0, Y2
-	VFMADD231PS Y2, Y7, Y1
-	VMASKMOVPS  Y1, Y0, (R8)
+	VMASKMOVPS  (R9), Y0, Y10
+	VFMADD231PS Y10, Y6, Y1
+	VMASKMOVPS  (R9)(BX*1), Y0, Y10
+	VFMADD231PS Y10, Y7, Y1
+	VMASKMOVPS  (R9)(BX*2), Y0, Y10
+	VFMADD231PS Y10, Y8, Y1
+	VMASKMOVPS  (R9)(SI*1), Y0, Y10
+	VFMADD231PS Y10, Y9, Y1
+	VMASKMOVPS  Y1, Y0, (CX)(R10*1)
 	ADDQ        $0x08, DX
-	DECQ        SI
+	DECQ        DI
 	JNE         step24
 
 done25:
-	MOVL  52(R9), SI
+	MOVL  20(R8), SI
 	TESTQ SI, SI
 	JE    done27
 
@@ -4262,20 +5788,21 @@ step26:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
 	ADDQ        AX, DI
-	MOVL        4(DX), R8
-	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMASKMOVPS  (R8), Y0, Y1
+	MOVL        4(DX), R9
+	IMULQ       BX, R9
+	VMASKMOVPS  (CX)(R9*1), Y0, Y1
 	VMOVAPS     Y1, Y1
-	VMASKMOVPS  (DI), Y0, Y2
-	VFMADD231PS Y2, Y8, Y1
-	VMASKMOVPS  Y1, Y0, (R8)
+	VMASKMOVPS  (DI), Y0, Y10
+	VFMADD231PS Y10, Y2, Y1
+	VMASKMOVPS  (DI)(BX*1), Y0, Y10
+	VFMADD231PS Y10, Y3, Y1
+	VMASKMOVPS  Y1, Y0, (CX)(R9*1)
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step26
 
 done27:
-	MOVL  56(R9), SI
+	MOVL  24(R8), SI
 	TESTQ SI, SI
 	JE    done29
 
@@ -4283,24 +5810,229 @@ step28:
 	MOVL        (DX), DI
 	IMULQ       BX, DI
 	ADDQ        AX, DI
-	MOVL        4(DX), R8
-	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMASKMOVPS  (R8), Y0, Y1
+	MOVL        4(DX), R9
+	IMULQ       BX, R9
+	VMASKMOVPS  (CX)(R9*1), Y0, Y1
 	VMOVAPS     Y1, Y1
-	VMASKMOVPS  (DI), Y0, Y2
-	VFMADD231PS Y2, Y9, Y1
-	VMASKMOVPS  Y1, Y0, (R8)
+	VMASKMOVPS  (DI), Y0, Y10
+	VFMADD231PS Y10, Y4, Y1
+	VMASKMOVPS  (DI)(BX*1), Y0, Y10
+	VFMADD231PS Y10, Y5, Y1
+	VMASKMOVPS  Y1, Y0, (CX)(R9*1)
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step28
 
 done29:
+	MOVL  28(R8), SI
+	TESTQ SI, SI
+	JE    done31
+
+step30:
+	MOVL        (DX), DI
+	IMULQ       BX, DI
+	ADDQ        AX, DI
+	MOVL        4(DX), R9
+	IMULQ       BX, R9
+	VMASKMOVPS  (CX)(R9*1), Y0, Y1
+	VMOVAPS     Y1, Y1
+	VMASKMOVPS  (DI), Y0, Y10
+	VFMADD231PS Y10, Y6, Y1
+	VMASKMOVPS  (DI)(BX*1), Y0, Y10
+	VFMADD231PS Y10, Y7, Y1
+	VMASKMOVPS  Y1, Y0, (CX)(R9*1)
+	ADDQ        $0x08, DX
+	DECQ        SI
+	JNE         step30
+
+done31:
+	MOVL  32(R8), SI
+	TESTQ SI, SI
+	JE    done33
+
+step32:
+	MOVL        (DX), DI
+	IMULQ       BX, DI
+	ADDQ        AX, DI
+	MOVL        4(DX), R9
+	IMULQ       BX, R9
+	VMASKMOVPS  (CX)(R9*1), Y0, Y1
+	VMOVAPS     Y1, Y1
+	VMASKMOVPS  (DI), Y0, Y10
+	VFMADD231PS Y10, Y8, Y1
+	VMASKMOVPS  (DI)(BX*1), Y0, Y10
+	VFMADD231PS Y10, Y9, Y1
+	VMASKMOVPS  Y1, Y0, (CX)(R9*1)
+	ADDQ        $0x08, DX
+	DECQ        SI
+	JNE         step32
+
+done33:
+	MOVL  36(R8), SI
+	TESTQ SI, SI
+	JE    done35
+
+step34:
+	MOVL        (DX), DI
+	IMULQ       BX, DI
+	ADDQ        AX, DI
+	MOVL        4(DX), R9
+	IMULQ       BX, R9
+	VMASKMOVPS  (CX)(R9*1), Y0, Y1
+	VMOVAPS     Y1, Y1
+	VMASKMOVPS  (DI), Y0, Y10
+	VFMADD231PS Y10, Y2, Y1
+	VMASKMOVPS  Y1, Y0, (CX)(R9*1)
+	ADDQ        $0x08, DX
+	DECQ        SI
+	JNE         step34
+
+done35:
+	MOVL  40(R8), SI
+	TESTQ SI, SI
+	JE    done37
+
+step36:
+	MOVL        (DX), DI
+	IMULQ       BX, DI
+	ADDQ        AX, DI
+	MOVL        4(DX), R9
+	IMULQ       BX, R9
+	VMASKMOVPS  (CX)(R9*1), Y0, Y1
+	VMOVAPS     Y1, Y1
+	VMASKMOVPS  (DI), Y0, Y2
+	VFMADD231PS Y2, Y3, Y1
+	VMASKMOVPS  Y1, Y0, (CX)(R9*1)
+	ADDQ        $0x08, DX
+	DECQ        SI
+	JNE         step36
+
+done37:
+	MOVL  44(R8), SI
+	TESTQ SI, SI
+	JE    done39
+
+step38:
+	MOVL        (DX), DI
+	IMULQ       BX, DI
+	ADDQ        AX, DI
+	MOVL        4(DX), R9
+	IMULQ       BX, R9
+	VMASKMOVPS  (CX)(R9*1), Y0, Y1
+	VMOVAPS     Y1, Y1
+	VMASKMOVPS  (DI), Y0, Y2
+	VFMADD231PS Y2, Y4, Y1
+	VMASKMOVPS  Y1, Y0, (CX)(R9*1)
+	ADDQ        $0x08, DX
+	DECQ        SI
+	JNE         step38
+
+done39:
+	MOVL  48(R8), SI
+	TESTQ SI, SI
+	JE    done41
+
+step40:
+	MOVL        (DX), DI
+	IMULQ       BX, DI
+	ADDQ        AX, DI
+	MOVL        4(DX), R9
+	IMULQ       BX, R9
+	VMASKMOVPS  (CX)(R9*1), Y0, Y1
+	VMOVAPS     Y1, Y1
+	VMASKMOVPS  (DI), Y0, Y2
+	VFMADD231PS Y2, Y5, Y1
+	VMASKMOVPS  Y1, Y0, (CX)(R9*1)
+	ADDQ        $0x08, DX
+	DECQ        SI
+	JNE         step40
+
+done41:
+	MOVL  52(R8), SI
+	TESTQ SI, SI
+	JE    done43
+
+step42:
+	MOVL        (DX), DI
+	IMULQ       BX, DI
+	ADDQ        AX, DI
+	MOVL        4(DX), R9
+	IMULQ       BX, R9
+	VMASKMOVPS  (CX)(R9*1), Y0, Y1
+	VMOVAPS     Y1, Y1
+	VMASKMOVPS  (DI), Y0, Y2
+	VFMADD231PS Y2, Y6, Y1
+	VMASKMOVPS  Y1, Y0, (CX)(R9*1)
+	ADDQ        $0x08, DX
+	DECQ        SI
+	JNE         step42
+
+done43:
+	MOVL  56(R8), SI
+	TESTQ SI, SI
+	JE    done45
+
+step44:
+	MOVL        (DX), DI
+	IMULQ       BX, DI
+	ADDQ        AX, DI
+	MOVL        4(DX), R9
+	IMULQ       BX, R9
+	VMASKMOVPS  (CX)(R9*1), Y0, Y1
+	VMOVAPS     Y1, Y1
+	VMASKMOVPS  (DI), Y0, Y2
+	VFMADD231PS Y2, Y7, Y1
+	VMASKMOVPS  Y1, Y0, (CX)(R9*1)
+	ADDQ        $0x08, DX
+	DECQ        SI
+	JNE         step44
+
+done45:
+	MOVL  60(R8), SI
+	TESTQ SI, SI
+	JE    done47
+
+step46:
+	MOVL        (DX), DI
+	IMULQ       BX, DI
+	ADDQ        AX, DI
+	MOVL        4(DX), R9
+	IMULQ       BX, R9
+	VMASKMOVPS  (CX)(R9*1), Y0, Y1
+	VMOVAPS     Y1, Y1
+	VMASKMOVPS  (DI), Y0, Y2
+	VFMADD231PS Y2, Y8, Y1
+	VMASKMOVPS  Y1, Y0, (CX)(R9*1)
+	ADDQ        $0x08, DX
+	DECQ        SI
+	JNE         step46
+
+done47:
+	MOVL  64(R8), SI
+	TESTQ SI, SI
+	JE    done49
+
+step48:
+	MOVL        (DX), DI
+	IMULQ       BX, DI
+	ADDQ        AX, DI
+	MOVL        4(DX), R8
+	IMULQ       BX, R8
+	VMASKMOVPS  (CX)(R8*1), Y0, Y1
+	VMOVAPS     Y1, Y1
+	VMASKMOVPS  (DI), Y0, Y2
+	VFMADD231PS Y2, Y9, Y1
+	VMASKMOVPS  Y1, Y0, (CX)(R8*1)
+	ADDQ        $0x08, DX
+	DECQ        SI
+	JNE         step48
+
+done49:
 	VZEROUPPER
 	RET
 
 // func depthwisePlanGrad1F32AVX512(out *float32, f *float32, w *float32, code *int32, stride int, inv *float32)
-// Requires: AVX, AVX512F, MMX+
+// Requires: AVX, AVX512F
 TEXT ·depthwisePlanGrad1F32AVX512(SB), NOSPLIT, $0-48
 	MOVQ         f+8(FP), AX
 	MOVQ         w+16(FP), CX
@@ -4351,42 +6083,31 @@ TEXT ·depthwisePlanGrad1F32AVX512(SB), NOSPLIT, $0-48
 	VMULPS       Z0, Z8, Z8
 	ADDQ         BX, R9
 	MOVQ         DX, R9
-	ADDQ         $0x3c, DX
+	ADDQ         $0x44, DX
 	MOVL         (R9), R10
 	TESTQ        R10, R10
 	JE           done1
 
 run:
-	MOVL       (DX), R11
-	MOVL       4(DX), R12
-	IMULQ      BX, R12
-	ADDQ       AX, R12
-	ADDQ       $0x08, DX
-	VMOVUPS    (R12), Z9
-	VMOVUPS    (R12)(BX*1), Z10
-	VMOVUPS    (R12)(BX*2), Z11
-	VMOVUPS    (R12)(SI*1), Z12
-	VMOVUPS    (R12)(BX*4), Z13
-	VMOVUPS    (R12)(DI*1), Z14
-	VMOVUPS    (R12)(SI*2), Z15
-	LEAQ       (R12)(R8*1), R12
-	MOVL       4(DX)(R11*4), R13
-	IMULQ      BX, R13
-	ADDQ       AX, R13
-	PREFETCHT0 (R13)
-	PREFETCHT0 (R13)(BX*1)
-	PREFETCHT0 (R13)(BX*2)
-	PREFETCHT0 (R13)(SI*1)
-	PREFETCHT0 (R13)(BX*4)
-	PREFETCHT0 (R13)(DI*1)
-	PREFETCHT0 (R13)(SI*2)
-	PREFETCHT0 (R13)(R8*1)
+	MOVL    (DX), R11
+	MOVL    4(DX), R12
+	IMULQ   BX, R12
+	ADDQ    AX, R12
+	LEAQ    8(DX), R13
+	LEAQ    8(DX)(R11*4), DX
+	VMOVUPS (R12), Z9
+	VMOVUPS (R12)(BX*1), Z10
+	VMOVUPS (R12)(BX*2), Z11
+	VMOVUPS (R12)(SI*1), Z12
+	VMOVUPS (R12)(BX*4), Z13
+	VMOVUPS (R12)(DI*1), Z14
+	VMOVUPS (R12)(SI*2), Z15
+	LEAQ    (R12)(R8*1), R12
 
 steps:
-	MOVL        (DX), R13
-	IMULQ       BX, R13
-	ADDQ        CX, R13
-	VMOVUPS     (R13), Z0
+	MOVL        (R13), R14
+	IMULQ       BX, R14
+	VMOVUPS     (CX)(R14*1), Z0
 	VFMADD231PS Z9, Z1, Z0
 	VMOVUPS     (R12), Z9
 	VFMADD231PS Z10, Z2, Z0
@@ -4396,17 +6117,14 @@ steps:
 	VFMADD231PS Z14, Z6, Z0
 	VFMADD231PS Z15, Z7, Z0
 	VFMADD231PS Z9, Z8, Z0
-	VMOVUPS     Z0, (R13)
-	ADDQ        BX, R12
-	ADDQ        $0x04, DX
+	VMOVUPS     Z0, (CX)(R14*1)
 	DECQ        R11
 	JE          ended
-	MOVL        (DX), R13
-	IMULQ       BX, R13
-	ADDQ        CX, R13
-	VMOVUPS     (R13), Z0
+	MOVL        4(R13), R14
+	IMULQ       BX, R14
+	VMOVUPS     (CX)(R14*1), Z0
 	VFMADD231PS Z10, Z1, Z0
-	VMOVUPS     (R12), Z10
+	VMOVUPS     (R12)(BX*1), Z10
 	VFMADD231PS Z11, Z2, Z0
 	VFMADD231PS Z12, Z3, Z0
 	VFMADD231PS Z13, Z4, Z0
@@ -4414,17 +6132,14 @@ steps:
 	VFMADD231PS Z15, Z6, Z0
 	VFMADD231PS Z9, Z7, Z0
 	VFMADD231PS Z10, Z8, Z0
-	VMOVUPS     Z0, (R13)
-	ADDQ        BX, R12
-	ADDQ        $0x04, DX
+	VMOVUPS     Z0, (CX)(R14*1)
 	DECQ        R11
 	JE          ended
-	MOVL        (DX), R13
-	IMULQ       BX, R13
-	ADDQ        CX, R13
-	VMOVUPS     (R13), Z0
+	MOVL        8(R13), R14
+	IMULQ       BX, R14
+	VMOVUPS     (CX)(R14*1), Z0
 	VFMADD231PS Z11, Z1, Z0
-	VMOVUPS     (R12), Z11
+	VMOVUPS     (R12)(BX*2), Z11
 	VFMADD231PS Z12, Z2, Z0
 	VFMADD231PS Z13, Z3, Z0
 	VFMADD231PS Z14, Z4, Z0
@@ -4432,17 +6147,14 @@ steps:
 	VFMADD231PS Z9, Z6, Z0
 	VFMADD231PS Z10, Z7, Z0
 	VFMADD231PS Z11, Z8, Z0
-	VMOVUPS     Z0, (R13)
-	ADDQ        BX, R12
-	ADDQ        $0x04, DX
+	VMOVUPS     Z0, (CX)(R14*1)
 	DECQ        R11
 	JE          ended
-	MOVL        (DX), R13
-	IMULQ       BX, R13
-	ADDQ        CX, R13
-	VMOVUPS     (R13), Z0
+	MOVL        12(R13), R14
+	IMULQ       BX, R14
+	VMOVUPS     (CX)(R14*1), Z0
 	VFMADD231PS Z12, Z1, Z0
-	VMOVUPS     (R12), Z12
+	VMOVUPS     (R12)(SI*1), Z12
 	VFMADD231PS Z13, Z2, Z0
 	VFMADD231PS Z14, Z3, Z0
 	VFMADD231PS Z15, Z4, Z0
@@ -4450,17 +6162,14 @@ steps:
 	VFMADD231PS Z10, Z6, Z0
 	VFMADD231PS Z11, Z7, Z0
 	VFMADD231PS Z12, Z8, Z0
-	VMOVUPS     Z0, (R13)
-	ADDQ        BX, R12
-	ADDQ        $0x04, DX
+	VMOVUPS     Z0, (CX)(R14*1)
 	DECQ        R11
 	JE          ended
-	MOVL        (DX), R13
-	IMULQ       BX, R13
-	ADDQ        CX, R13
-	VMOVUPS     (R13), Z0
+	MOVL        16(R13), R14
+	IMULQ       BX, R14
+	VMOVUPS     (CX)(R14*1), Z0
 	VFMADD231PS Z13, Z1, Z0
-	VMOVUPS     (R12), Z13
+	VMOVUPS     (R12)(BX*4), Z13
 	VFMADD231PS Z14, Z2, Z0
 	VFMADD231PS Z15, Z3, Z0
 	VFMADD231PS Z9, Z4, Z0
@@ -4468,17 +6177,14 @@ steps:
 	VFMADD231PS Z11, Z6, Z0
 	VFMADD231PS Z12, Z7, Z0
 	VFMADD231PS Z13, Z8, Z0
-	VMOVUPS     Z0, (R13)
-	ADDQ        BX, R12
-	ADDQ        $0x04, DX
+	VMOVUPS     Z0, (CX)(R14*1)
 	DECQ        R11
 	JE          ended
-	MOVL        (DX), R13
-	IMULQ       BX, R13
-	ADDQ        CX, R13
-	VMOVUPS     (R13), Z0
+	MOVL        20(R13), R14
+	IMULQ       BX, R14
+	VMOVUPS     (CX)(R14*1), Z0
 	VFMADD231PS Z14, Z1, Z0
-	VMOVUPS     (R12), Z14
+	VMOVUPS     (R12)(DI*1), Z14
 	VFMADD231PS Z15, Z2, Z0
 	VFMADD231PS Z9, Z3, Z0
 	VFMADD231PS Z10, Z4, Z0
@@ -4486,17 +6192,14 @@ steps:
 	VFMADD231PS Z12, Z6, Z0
 	VFMADD231PS Z13, Z7, Z0
 	VFMADD231PS Z14, Z8, Z0
-	VMOVUPS     Z0, (R13)
-	ADDQ        BX, R12
-	ADDQ        $0x04, DX
+	VMOVUPS     Z0, (CX)(R14*1)
 	DECQ        R11
 	JE          ended
-	MOVL        (DX), R13
-	IMULQ       BX, R13
-	ADDQ        CX, R13
-	VMOVUPS     (R13), Z0
+	MOVL        24(R13), R14
+	IMULQ       BX, R14
+	VMOVUPS     (CX)(R14*1), Z0
 	VFMADD231PS Z15, Z1, Z0
-	VMOVUPS     (R12), Z15
+	VMOVUPS     (R12)(SI*2), Z15
 	VFMADD231PS Z9, Z2, Z0
 	VFMADD231PS Z10, Z3, Z0
 	VFMADD231PS Z11, Z4, Z0
@@ -4504,9 +6207,9 @@ steps:
 	VFMADD231PS Z13, Z6, Z0
 	VFMADD231PS Z14, Z7, Z0
 	VFMADD231PS Z15, Z8, Z0
-	VMOVUPS     Z0, (R13)
-	ADDQ        BX, R12
-	ADDQ        $0x04, DX
+	VMOVUPS     Z0, (CX)(R14*1)
+	ADDQ        R8, R12
+	ADDQ        $0x1c, R13
 	DECQ        R11
 	JNE         steps
 
@@ -4515,245 +6218,281 @@ ended:
 	JNE  run
 
 done1:
-	MOVL  4(R9), DI
-	TESTQ DI, DI
-	JE    done3
+	MOVL  4(R9), R8
+	TESTQ R8, R8
+	JE    done4
 
-step2:
+ramp2:
+	MOVL        (DX), R10
+	MOVL        4(DX), R11
+	MOVLQSX     8(DX), R12
+	IMULQ       BX, R12
+	ADDQ        AX, R12
+	ADDQ        $0x0c, DX
+	CMPQ        R10, $0x01
+	JG          skip5
+	MOVL        (DX), R13
+	IMULQ       BX, R13
+	VMOVUPS     (CX)(R13*1), Z0
+	VFMADD231PS (R12), Z2, Z0
+	VFMADD231PS (R12)(BX*1), Z3, Z0
+	VFMADD231PS (R12)(BX*2), Z4, Z0
+	VFMADD231PS (R12)(SI*1), Z5, Z0
+	VFMADD231PS (R12)(BX*4), Z6, Z0
+	VFMADD231PS (R12)(DI*1), Z7, Z0
+	VFMADD231PS (R12)(SI*2), Z8, Z0
+	VMOVUPS     Z0, (CX)(R13*1)
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped3
+
+skip5:
+	CMPQ        R10, $0x02
+	JG          skip6
+	MOVL        (DX), R13
+	IMULQ       BX, R13
+	VMOVUPS     (CX)(R13*1), Z0
+	VFMADD231PS (R12), Z3, Z0
+	VFMADD231PS (R12)(BX*1), Z4, Z0
+	VFMADD231PS (R12)(BX*2), Z5, Z0
+	VFMADD231PS (R12)(SI*1), Z6, Z0
+	VFMADD231PS (R12)(BX*4), Z7, Z0
+	VFMADD231PS (R12)(DI*1), Z8, Z0
+	VMOVUPS     Z0, (CX)(R13*1)
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped3
+
+skip6:
+	CMPQ        R10, $0x03
+	JG          skip7
+	MOVL        (DX), R13
+	IMULQ       BX, R13
+	VMOVUPS     (CX)(R13*1), Z0
+	VFMADD231PS (R12), Z4, Z0
+	VFMADD231PS (R12)(BX*1), Z5, Z0
+	VFMADD231PS (R12)(BX*2), Z6, Z0
+	VFMADD231PS (R12)(SI*1), Z7, Z0
+	VFMADD231PS (R12)(BX*4), Z8, Z0
+	VMOVUPS     Z0, (CX)(R13*1)
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped3
+
+skip7:
+	CMPQ        R10, $0x04
+	JG          skip8
+	MOVL        (DX), R13
+	IMULQ       BX, R13
+	VMOVUPS     (CX)(R13*1), Z0
+	VFMADD231PS (R12), Z5, Z0
+	VFMADD231PS (R12)(BX*1), Z6, Z0
+	VFMADD231PS (R12)(BX*2), Z7, Z0
+	VFMADD231PS (R12)(SI*1), Z8, Z0
+	VMOVUPS     Z0, (CX)(R13*1)
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped3
+
+skip8:
+	CMPQ        R10, $0x05
+	JG          skip9
+	MOVL        (DX), R13
+	IMULQ       BX, R13
+	VMOVUPS     (CX)(R13*1), Z0
+	VFMADD231PS (R12), Z6, Z0
+	VFMADD231PS (R12)(BX*1), Z7, Z0
+	VFMADD231PS (R12)(BX*2), Z8, Z0
+	VMOVUPS     Z0, (CX)(R13*1)
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped3
+
+skip9:
+	CMPQ        R10, $0x06
+	JG          skip10
+	MOVL        (DX), R10
+	IMULQ       BX, R10
+	VMOVUPS     (CX)(R10*1), Z0
+	VFMADD231PS (R12), Z7, Z0
+	VFMADD231PS (R12)(BX*1), Z8, Z0
+	VMOVUPS     Z0, (CX)(R10*1)
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped3
+
+skip10:
+	MOVL        (DX), R10
+	IMULQ       BX, R10
+	VMOVUPS     (CX)(R10*1), Z0
+	VFMADD231PS (R12), Z8, Z0
+	VMOVUPS     Z0, (CX)(R10*1)
+	ADDQ        $0x04, DX
+
+ramped3:
+	DECQ R8
+	JNE  ramp2
+
+done4:
+	MOVL  8(R9), R8
+	TESTQ R8, R8
+	JE    done14
+
+ramp12:
+	MOVL        (DX), R10
+	MOVL        4(DX), R11
+	MOVLQSX     8(DX), R12
+	IMULQ       BX, R12
+	ADDQ        AX, R12
+	ADDQ        $0x0c, DX
+	CMPQ        R10, $0x01
+	JG          skip15
+	MOVL        (DX), R13
+	IMULQ       BX, R13
+	VMOVUPS     (CX)(R13*1), Z0
+	VFMADD231PS (R12), Z1, Z0
+	VFMADD231PS (R12)(BX*1), Z2, Z0
+	VFMADD231PS (R12)(BX*2), Z3, Z0
+	VFMADD231PS (R12)(SI*1), Z4, Z0
+	VFMADD231PS (R12)(BX*4), Z5, Z0
+	VFMADD231PS (R12)(DI*1), Z6, Z0
+	VFMADD231PS (R12)(SI*2), Z7, Z0
+	VMOVUPS     Z0, (CX)(R13*1)
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped13
+
+skip15:
+	CMPQ        R10, $0x02
+	JG          skip16
+	MOVL        (DX), R13
+	IMULQ       BX, R13
+	VMOVUPS     (CX)(R13*1), Z0
+	VFMADD231PS (R12)(BX*1), Z1, Z0
+	VFMADD231PS (R12)(BX*2), Z2, Z0
+	VFMADD231PS (R12)(SI*1), Z3, Z0
+	VFMADD231PS (R12)(BX*4), Z4, Z0
+	VFMADD231PS (R12)(DI*1), Z5, Z0
+	VFMADD231PS (R12)(SI*2), Z6, Z0
+	VMOVUPS     Z0, (CX)(R13*1)
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped13
+
+skip16:
+	CMPQ        R10, $0x03
+	JG          skip17
+	MOVL        (DX), R13
+	IMULQ       BX, R13
+	VMOVUPS     (CX)(R13*1), Z0
+	VFMADD231PS (R12)(BX*2), Z1, Z0
+	VFMADD231PS (R12)(SI*1), Z2, Z0
+	VFMADD231PS (R12)(BX*4), Z3, Z0
+	VFMADD231PS (R12)(DI*1), Z4, Z0
+	VFMADD231PS (R12)(SI*2), Z5, Z0
+	VMOVUPS     Z0, (CX)(R13*1)
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped13
+
+skip17:
+	CMPQ        R10, $0x04
+	JG          skip18
+	MOVL        (DX), R13
+	IMULQ       BX, R13
+	VMOVUPS     (CX)(R13*1), Z0
+	VFMADD231PS (R12)(SI*1), Z1, Z0
+	VFMADD231PS (R12)(BX*4), Z2, Z0
+	VFMADD231PS (R12)(DI*1), Z3, Z0
+	VFMADD231PS (R12)(SI*2), Z4, Z0
+	VMOVUPS     Z0, (CX)(R13*1)
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped13
+
+skip18:
+	CMPQ        R10, $0x05
+	JG          skip19
+	MOVL        (DX), R13
+	IMULQ       BX, R13
+	VMOVUPS     (CX)(R13*1), Z0
+	VFMADD231PS (R12)(BX*4), Z1, Z0
+	VFMADD231PS (R12)(DI*1), Z2, Z0
+	VFMADD231PS (R12)(SI*2), Z3, Z0
+	VMOVUPS     Z0, (CX)(R13*1)
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped13
+
+skip19:
+	CMPQ        R10, $0x06
+	JG          skip20
+	MOVL        (DX), R10
+	IMULQ       BX, R10
+	VMOVUPS     (CX)(R10*1), Z0
+	VFMADD231PS (R12)(DI*1), Z1, Z0
+	VFMADD231PS (R12)(SI*2), Z2, Z0
+	VMOVUPS     Z0, (CX)(R10*1)
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped13
+
+skip20:
+	MOVL        (DX), R10
+	IMULQ       BX, R10
+	VMOVUPS     (CX)(R10*1), Z0
+	VFMADD231PS (R12)(SI*2), Z1, Z0
+	VMOVUPS     Z0, (CX)(R10*1)
+	ADDQ        $0x04, DX
+
+ramped13:
+	DECQ R8
+	JNE  ramp12
+
+done14:
+	MOVL  12(R9), DI
+	TESTQ DI, DI
+	JE    done23
+
+step22:
 	MOVL        (DX), R8
 	IMULQ       BX, R8
 	ADDQ        AX, R8
 	MOVL        4(DX), R10
 	IMULQ       BX, R10
-	ADDQ        CX, R10
-	VMOVUPS     (R10), Z0
+	VMOVUPS     (CX)(R10*1), Z0
 	VFMADD231PS (R8), Z1, Z0
 	VFMADD231PS (R8)(BX*1), Z2, Z0
 	VFMADD231PS (R8)(BX*2), Z3, Z0
 	VFMADD231PS (R8)(SI*1), Z4, Z0
-	VMOVUPS     Z0, (R10)
+	VMOVUPS     Z0, (CX)(R10*1)
 	ADDQ        $0x08, DX
 	DECQ        DI
-	JNE         step2
+	JNE         step22
 
-done3:
-	MOVL  8(R9), DI
+done23:
+	MOVL  16(R9), DI
 	TESTQ DI, DI
-	JE    done5
+	JE    done25
 
-step4:
+step24:
 	MOVL        (DX), R8
 	IMULQ       BX, R8
 	ADDQ        AX, R8
 	MOVL        4(DX), R10
 	IMULQ       BX, R10
-	ADDQ        CX, R10
-	VMOVUPS     (R10), Z0
+	VMOVUPS     (CX)(R10*1), Z0
 	VFMADD231PS (R8), Z5, Z0
 	VFMADD231PS (R8)(BX*1), Z6, Z0
 	VFMADD231PS (R8)(BX*2), Z7, Z0
 	VFMADD231PS (R8)(SI*1), Z8, Z0
-	VMOVUPS     Z0, (R10)
+	VMOVUPS     Z0, (CX)(R10*1)
 	ADDQ        $0x08, DX
 	DECQ        DI
-	JNE         step4
-
-done5:
-	MOVL  12(R9), SI
-	TESTQ SI, SI
-	JE    done7
-
-step6:
-	MOVL        (DX), DI
-	IMULQ       BX, DI
-	ADDQ        AX, DI
-	MOVL        4(DX), R8
-	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMOVUPS     (R8), Z0
-	VFMADD231PS (DI), Z1, Z0
-	VFMADD231PS (DI)(BX*1), Z2, Z0
-	VMOVUPS     Z0, (R8)
-	ADDQ        $0x08, DX
-	DECQ        SI
-	JNE         step6
-
-done7:
-	MOVL  16(R9), SI
-	TESTQ SI, SI
-	JE    done9
-
-step8:
-	MOVL        (DX), DI
-	IMULQ       BX, DI
-	ADDQ        AX, DI
-	MOVL        4(DX), R8
-	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMOVUPS     (R8), Z0
-	VFMADD231PS (DI), Z3, Z0
-	VFMADD231PS (DI)(BX*1), Z4, Z0
-	VMOVUPS     Z0, (R8)
-	ADDQ        $0x08, DX
-	DECQ        SI
-	JNE         step8
-
-done9:
-	MOVL  20(R9), SI
-	TESTQ SI, SI
-	JE    done11
-
-step10:
-	MOVL        (DX), DI
-	IMULQ       BX, DI
-	ADDQ        AX, DI
-	MOVL        4(DX), R8
-	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMOVUPS     (R8), Z0
-	VFMADD231PS (DI), Z5, Z0
-	VFMADD231PS (DI)(BX*1), Z6, Z0
-	VMOVUPS     Z0, (R8)
-	ADDQ        $0x08, DX
-	DECQ        SI
-	JNE         step10
-
-done11:
-	MOVL  24(R9), SI
-	TESTQ SI, SI
-	JE    done13
-
-step12:
-	MOVL        (DX), DI
-	IMULQ       BX, DI
-	ADDQ        AX, DI
-	MOVL        4(DX), R8
-	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMOVUPS     (R8), Z0
-	VFMADD231PS (DI), Z7, Z0
-	VFMADD231PS (DI)(BX*1), Z8, Z0
-	VMOVUPS     Z0, (R8)
-	ADDQ        $0x08, DX
-	DECQ        SI
-	JNE         step12
-
-done13:
-	MOVL  28(R9), SI
-	TESTQ SI, SI
-	JE    done15
-
-step14:
-	MOVL        (DX), DI
-	IMULQ       BX, DI
-	ADDQ        AX, DI
-	MOVL        4(DX), R8
-	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMOVUPS     (R8), Z0
-	VFMADD231PS (DI), Z1, Z0
-	VMOVUPS     Z0, (R8)
-	ADDQ        $0x08, DX
-	DECQ        SI
-	JNE         step14
-
-done15:
-	MOVL  32(R9), SI
-	TESTQ SI, SI
-	JE    done17
-
-step16:
-	MOVL        (DX), DI
-	IMULQ       BX, DI
-	ADDQ        AX, DI
-	MOVL        4(DX), R8
-	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMOVUPS     (R8), Z0
-	VFMADD231PS (DI), Z2, Z0
-	VMOVUPS     Z0, (R8)
-	ADDQ        $0x08, DX
-	DECQ        SI
-	JNE         step16
-
-done17:
-	MOVL  36(R9), SI
-	TESTQ SI, SI
-	JE    done19
-
-step18:
-	MOVL        (DX), DI
-	IMULQ       BX, DI
-	ADDQ        AX, DI
-	MOVL        4(DX), R8
-	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMOVUPS     (R8), Z0
-	VFMADD231PS (DI), Z3, Z0
-	VMOVUPS     Z0, (R8)
-	ADDQ        $0x08, DX
-	DECQ        SI
-	JNE         step18
-
-done19:
-	MOVL  40(R9), SI
-	TESTQ SI, SI
-	JE    done21
-
-step20:
-	MOVL        (DX), DI
-	IMULQ       BX, DI
-	ADDQ        AX, DI
-	MOVL        4(DX), R8
-	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMOVUPS     (R8), Z0
-	VFMADD231PS (DI), Z4, Z0
-	VMOVUPS     Z0, (R8)
-	ADDQ        $0x08, DX
-	DECQ        SI
-	JNE         step20
-
-done21:
-	MOVL  44(R9), SI
-	TESTQ SI, SI
-	JE    done23
-
-step22:
-	MOVL        (DX), DI
-	IMULQ       BX, DI
-	ADDQ        AX, DI
-	MOVL        4(DX), R8
-	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMOVUPS     (R8), Z0
-	VFMADD231PS (DI), Z5, Z0
-	VMOVUPS     Z0, (R8)
-	ADDQ        $0x08, DX
-	DECQ        SI
-	JNE         step22
-
-done23:
-	MOVL  48(R9), SI
-	TESTQ SI, SI
-	JE    done25
-
-step24:
-	MOVL        (DX), DI
-	IMULQ       BX, DI
-	ADDQ        AX, DI
-	MOVL        4(DX), R8
-	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMOVUPS     (R8), Z0
-	VFMADD231PS (DI), Z6, Z0
-	VMOVUPS     Z0, (R8)
-	ADDQ        $0x08, DX
-	DECQ        SI
 	JNE         step24
 
 done25:
-	MOVL  52(R9), SI
+	MOVL  20(R9), SI
 	TESTQ SI, SI
 	JE    done27
 
@@ -4763,16 +6502,16 @@ step26:
 	ADDQ        AX, DI
 	MOVL        4(DX), R8
 	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMOVUPS     (R8), Z0
-	VFMADD231PS (DI), Z7, Z0
-	VMOVUPS     Z0, (R8)
+	VMOVUPS     (CX)(R8*1), Z0
+	VFMADD231PS (DI), Z1, Z0
+	VFMADD231PS (DI)(BX*1), Z2, Z0
+	VMOVUPS     Z0, (CX)(R8*1)
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step26
 
 done27:
-	MOVL  56(R9), SI
+	MOVL  24(R9), SI
 	TESTQ SI, SI
 	JE    done29
 
@@ -4782,20 +6521,202 @@ step28:
 	ADDQ        AX, DI
 	MOVL        4(DX), R8
 	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMOVUPS     (R8), Z0
-	VFMADD231PS (DI), Z8, Z0
-	VMOVUPS     Z0, (R8)
+	VMOVUPS     (CX)(R8*1), Z0
+	VFMADD231PS (DI), Z3, Z0
+	VFMADD231PS (DI)(BX*1), Z4, Z0
+	VMOVUPS     Z0, (CX)(R8*1)
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step28
 
 done29:
+	MOVL  28(R9), SI
+	TESTQ SI, SI
+	JE    done31
+
+step30:
+	MOVL        (DX), DI
+	IMULQ       BX, DI
+	ADDQ        AX, DI
+	MOVL        4(DX), R8
+	IMULQ       BX, R8
+	VMOVUPS     (CX)(R8*1), Z0
+	VFMADD231PS (DI), Z5, Z0
+	VFMADD231PS (DI)(BX*1), Z6, Z0
+	VMOVUPS     Z0, (CX)(R8*1)
+	ADDQ        $0x08, DX
+	DECQ        SI
+	JNE         step30
+
+done31:
+	MOVL  32(R9), SI
+	TESTQ SI, SI
+	JE    done33
+
+step32:
+	MOVL        (DX), DI
+	IMULQ       BX, DI
+	ADDQ        AX, DI
+	MOVL        4(DX), R8
+	IMULQ       BX, R8
+	VMOVUPS     (CX)(R8*1), Z0
+	VFMADD231PS (DI), Z7, Z0
+	VFMADD231PS (DI)(BX*1), Z8, Z0
+	VMOVUPS     Z0, (CX)(R8*1)
+	ADDQ        $0x08, DX
+	DECQ        SI
+	JNE         step32
+
+done33:
+	MOVL  36(R9), SI
+	TESTQ SI, SI
+	JE    done35
+
+step34:
+	MOVL        (DX), DI
+	IMULQ       BX, DI
+	ADDQ        AX, DI
+	MOVL        4(DX), R8
+	IMULQ       BX, R8
+	VMOVUPS     (CX)(R8*1), Z0
+	VFMADD231PS (DI), Z1, Z0
+	VMOVUPS     Z0, (CX)(R8*1)
+	ADDQ        $0x08, DX
+	DECQ        SI
+	JNE         step34
+
+done35:
+	MOVL  40(R9), SI
+	TESTQ SI, SI
+	JE    done37
+
+step36:
+	MOVL        (DX), DI
+	IMULQ       BX, DI
+	ADDQ        AX, DI
+	MOVL        4(DX), R8
+	IMULQ       BX, R8
+	VMOVUPS     (CX)(R8*1), Z0
+	VFMADD231PS (DI), Z2, Z0
+	VMOVUPS     Z0, (CX)(R8*1)
+	ADDQ        $0x08, DX
+	DECQ        SI
+	JNE         step36
+
+done37:
+	MOVL  44(R9), SI
+	TESTQ SI, SI
+	JE    done39
+
+step38:
+	MOVL        (DX), DI
+	IMULQ       BX, DI
+	ADDQ        AX, DI
+	MOVL        4(DX), R8
+	IMULQ       BX, R8
+	VMOVUPS     (CX)(R8*1), Z0
+	VFMADD231PS (DI), Z3, Z0
+	VMOVUPS     Z0, (CX)(R8*1)
+	ADDQ        $0x08, DX
+	DECQ        SI
+	JNE         step38
+
+done39:
+	MOVL  48(R9), SI
+	TESTQ SI, SI
+	JE    done41
+
+step40:
+	MOVL        (DX), DI
+	IMULQ       BX, DI
+	ADDQ        AX, DI
+	MOVL        4(DX), R8
+	IMULQ       BX, R8
+	VMOVUPS     (CX)(R8*1), Z0
+	VFMADD231PS (DI), Z4, Z0
+	VMOVUPS     Z0, (CX)(R8*1)
+	ADDQ        $0x08, DX
+	DECQ        SI
+	JNE         step40
+
+done41:
+	MOVL  52(R9), SI
+	TESTQ SI, SI
+	JE    done43
+
+step42:
+	MOVL        (DX), DI
+	IMULQ       BX, DI
+	ADDQ        AX, DI
+	MOVL        4(DX), R8
+	IMULQ       BX, R8
+	VMOVUPS     (CX)(R8*1), Z0
+	VFMADD231PS (DI), Z5, Z0
+	VMOVUPS     Z0, (CX)(R8*1)
+	ADDQ        $0x08, DX
+	DECQ        SI
+	JNE         step42
+
+done43:
+	MOVL  56(R9), SI
+	TESTQ SI, SI
+	JE    done45
+
+step44:
+	MOVL        (DX), DI
+	IMULQ       BX, DI
+	ADDQ        AX, DI
+	MOVL        4(DX), R8
+	IMULQ       BX, R8
+	VMOVUPS     (CX)(R8*1), Z0
+	VFMADD231PS (DI), Z6, Z0
+	VMOVUPS     Z0, (CX)(R8*1)
+	ADDQ        $0x08, DX
+	DECQ        SI
+	JNE         step44
+
+done45:
+	MOVL  60(R9), SI
+	TESTQ SI, SI
+	JE    done47
+
+step46:
+	MOVL        (DX), DI
+	IMULQ       BX, DI
+	ADDQ        AX, DI
+	MOVL        4(DX), R8
+	IMULQ       BX, R8
+	VMOVUPS     (CX)(R8*1), Z0
+	VFMADD231PS (DI), Z7, Z0
+	VMOVUPS     Z0, (CX)(R8*1)
+	ADDQ        $0x08, DX
+	DECQ        SI
+	JNE         step46
+
+done47:
+	MOVL  64(R9), SI
+	TESTQ SI, SI
+	JE    done49
+
+step48:
+	MOVL        (DX), DI
+	IMULQ       BX, DI
+	ADDQ        AX, DI
+	MOVL        4(DX), R8
+	IMULQ       BX, R8
+	VMOVUPS     (CX)(R8*1), Z0
+	VFMADD231PS (DI), Z8, Z0
+	VMOVUPS     Z0, (CX)(R8*1)
+	ADDQ        $0x08, DX
+	DECQ        SI
+	JNE         step48
+
+done49:
 	VZEROUPPER
 	RET
 
 // func depthwisePlanGradTailF32AVX512(out *float32, f *float32, w *float32, code *int32, stride int, tail int, inv *float32)
-// Requires: AVX, AVX512F, BMI2, MMX+
+// Requires: AVX, AVX512F, BMI2
 TEXT ·depthwisePlanGradTailF32AVX512(SB), NOSPLIT, $0-56
 	MOVQ         tail+40(FP), AX
 	MOVQ         $-1, CX
@@ -4853,42 +6774,31 @@ TEXT ·depthwisePlanGradTailF32AVX512(SB), NOSPLIT, $0-56
 	VMULPS       Z0, Z8, Z8
 	ADDQ         BX, R9
 	MOVQ         DX, R9
-	ADDQ         $0x3c, DX
+	ADDQ         $0x44, DX
 	MOVL         (R9), R10
 	TESTQ        R10, R10
 	JE           done1
 
 run:
-	MOVL       (DX), R11
-	MOVL       4(DX), R12
-	IMULQ      BX, R12
-	ADDQ       AX, R12
-	ADDQ       $0x08, DX
-	VMOVUPS.Z  (R12), K2, Z9
-	VMOVUPS.Z  (R12)(BX*1), K2, Z10
-	VMOVUPS.Z  (R12)(BX*2), K2, Z11
-	VMOVUPS.Z  (R12)(SI*1), K2, Z12
-	VMOVUPS.Z  (R12)(BX*4), K2, Z13
-	VMOVUPS.Z  (R12)(DI*1), K2, Z14
-	VMOVUPS.Z  (R12)(SI*2), K2, Z15
-	LEAQ       (R12)(R8*1), R12
-	MOVL       4(DX)(R11*4), R13
-	IMULQ      BX, R13
-	ADDQ       AX, R13
-	PREFETCHT0 (R13)
-	PREFETCHT0 (R13)(BX*1)
-	PREFETCHT0 (R13)(BX*2)
-	PREFETCHT0 (R13)(SI*1)
-	PREFETCHT0 (R13)(BX*4)
-	PREFETCHT0 (R13)(DI*1)
-	PREFETCHT0 (R13)(SI*2)
-	PREFETCHT0 (R13)(R8*1)
+	MOVL      (DX), R11
+	MOVL      4(DX), R12
+	IMULQ     BX, R12
+	ADDQ      AX, R12
+	LEAQ      8(DX), R13
+	LEAQ      8(DX)(R11*4), DX
+	VMOVUPS.Z (R12), K2, Z9
+	VMOVUPS.Z (R12)(BX*1), K2, Z10
+	VMOVUPS.Z (R12)(BX*2), K2, Z11
+	VMOVUPS.Z (R12)(SI*1), K2, Z12
+	VMOVUPS.Z (R12)(BX*4), K2, Z13
+	VMOVUPS.Z (R12)(DI*1), K2, Z14
+	VMOVUPS.Z (R12)(SI*2), K2, Z15
+	LEAQ      (R12)(R8*1), R12
 
 steps:
-	MOVL        (DX), R13
-	IMULQ       BX, R13
-	ADDQ        CX, R13
-	VMOVUPS.Z   (R13), K2, Z0
+	MOVL        (R13), R14
+	IMULQ       BX, R14
+	VMOVUPS.Z   (CX)(R14*1), K2, Z0
 	VFMADD231PS Z9, Z1, Z0
 	VMOVUPS.Z   (R12), K2, Z9
 	VFMADD231PS Z10, Z2, Z0
@@ -4898,17 +6808,14 @@ steps:
 	VFMADD231PS Z14, Z6, Z0
 	VFMADD231PS Z15, Z7, Z0
 	VFMADD231PS Z9, Z8, Z0
-	VMOVUPS     Z0, K1, (R13)
-	ADDQ        BX, R12
-	ADDQ        $0x04, DX
+	VMOVUPS     Z0, K1, (CX)(R14*1)
 	DECQ        R11
 	JE          ended
-	MOVL        (DX), R13
-	IMULQ       BX, R13
-	ADDQ        CX, R13
-	VMOVUPS.Z   (R13), K2, Z0
+	MOVL        4(R13), R14
+	IMULQ       BX, R14
+	VMOVUPS.Z   (CX)(R14*1), K2, Z0
 	VFMADD231PS Z10, Z1, Z0
-	VMOVUPS.Z   (R12), K2, Z10
+	VMOVUPS.Z   (R12)(BX*1), K2, Z10
 	VFMADD231PS Z11, Z2, Z0
 	VFMADD231PS Z12, Z3, Z0
 	VFMADD231PS Z13, Z4, Z0
@@ -4916,17 +6823,14 @@ steps:
 	VFMADD231PS Z15, Z6, Z0
 	VFMADD231PS Z9, Z7, Z0
 	VFMADD231PS Z10, Z8, Z0
-	VMOVUPS     Z0, K1, (R13)
-	ADDQ        BX, R12
-	ADDQ        $0x04, DX
+	VMOVUPS     Z0, K1, (CX)(R14*1)
 	DECQ        R11
 	JE          ended
-	MOVL        (DX), R13
-	IMULQ       BX, R13
-	ADDQ        CX, R13
-	VMOVUPS.Z   (R13), K2, Z0
+	MOVL        8(R13), R14
+	IMULQ       BX, R14
+	VMOVUPS.Z   (CX)(R14*1), K2, Z0
 	VFMADD231PS Z11, Z1, Z0
-	VMOVUPS.Z   (R12), K2, Z11
+	VMOVUPS.Z   (R12)(BX*2), K2, Z11
 	VFMADD231PS Z12, Z2, Z0
 	VFMADD231PS Z13, Z3, Z0
 	VFMADD231PS Z14, Z4, Z0
@@ -4934,17 +6838,14 @@ steps:
 	VFMADD231PS Z9, Z6, Z0
 	VFMADD231PS Z10, Z7, Z0
 	VFMADD231PS Z11, Z8, Z0
-	VMOVUPS     Z0, K1, (R13)
-	ADDQ        BX, R12
-	ADDQ        $0x04, DX
+	VMOVUPS     Z0, K1, (CX)(R14*1)
 	DECQ        R11
 	JE          ended
-	MOVL        (DX), R13
-	IMULQ       BX, R13
-	ADDQ        CX, R13
-	VMOVUPS.Z   (R13), K2, Z0
+	MOVL        12(R13), R14
+	IMULQ       BX, R14
+	VMOVUPS.Z   (CX)(R14*1), K2, Z0
 	VFMADD231PS Z12, Z1, Z0
-	VMOVUPS.Z   (R12), K2, Z12
+	VMOVUPS.Z   (R12)(SI*1), K2, Z12
 	VFMADD231PS Z13, Z2, Z0
 	VFMADD231PS Z14, Z3, Z0
 	VFMADD231PS Z15, Z4, Z0
@@ -4952,17 +6853,14 @@ steps:
 	VFMADD231PS Z10, Z6, Z0
 	VFMADD231PS Z11, Z7, Z0
 	VFMADD231PS Z12, Z8, Z0
-	VMOVUPS     Z0, K1, (R13)
-	ADDQ        BX, R12
-	ADDQ        $0x04, DX
+	VMOVUPS     Z0, K1, (CX)(R14*1)
 	DECQ        R11
 	JE          ended
-	MOVL        (DX), R13
-	IMULQ       BX, R13
-	ADDQ        CX, R13
-	VMOVUPS.Z   (R13), K2, Z0
+	MOVL        16(R13), R14
+	IMULQ       BX, R14
+	VMOVUPS.Z   (CX)(R14*1), K2, Z0
 	VFMADD231PS Z13, Z1, Z0
-	VMOVUPS.Z   (R12), K2, Z13
+	VMOVUPS.Z   (R12)(BX*4), K2, Z13
 	VFMADD231PS Z14, Z2, Z0
 	VFMADD231PS Z15, Z3, Z0
 	VFMADD231PS Z9, Z4, Z0
@@ -4970,17 +6868,14 @@ steps:
 	VFMADD231PS Z11, Z6, Z0
 	VFMADD231PS Z12, Z7, Z0
 	VFMADD231PS Z13, Z8, Z0
-	VMOVUPS     Z0, K1, (R13)
-	ADDQ        BX, R12
-	ADDQ        $0x04, DX
+	VMOVUPS     Z0, K1, (CX)(R14*1)
 	DECQ        R11
 	JE          ended
-	MOVL        (DX), R13
-	IMULQ       BX, R13
-	ADDQ        CX, R13
-	VMOVUPS.Z   (R13), K2, Z0
+	MOVL        20(R13), R14
+	IMULQ       BX, R14
+	VMOVUPS.Z   (CX)(R14*1), K2, Z0
 	VFMADD231PS Z14, Z1, Z0
-	VMOVUPS.Z   (R12), K2, Z14
+	VMOVUPS.Z   (R12)(DI*1), K2, Z14
 	VFMADD231PS Z15, Z2, Z0
 	VFMADD231PS Z9, Z3, Z0
 	VFMADD231PS Z10, Z4, Z0
@@ -4988,17 +6883,14 @@ steps:
 	VFMADD231PS Z12, Z6, Z0
 	VFMADD231PS Z13, Z7, Z0
 	VFMADD231PS Z14, Z8, Z0
-	VMOVUPS     Z0, K1, (R13)
-	ADDQ        BX, R12
-	ADDQ        $0x04, DX
+	VMOVUPS     Z0, K1, (CX)(R14*1)
 	DECQ        R11
 	JE          ended
-	MOVL        (DX), R13
-	IMULQ       BX, R13
-	ADDQ        CX, R13
-	VMOVUPS.Z   (R13), K2, Z0
+	MOVL        24(R13), R14
+	IMULQ       BX, R14
+	VMOVUPS.Z   (CX)(R14*1), K2, Z0
 	VFMADD231PS Z15, Z1, Z0
-	VMOVUPS.Z   (R12), K2, Z15
+	VMOVUPS.Z   (R12)(SI*2), K2, Z15
 	VFMADD231PS Z9, Z2, Z0
 	VFMADD231PS Z10, Z3, Z0
 	VFMADD231PS Z11, Z4, Z0
@@ -5006,9 +6898,9 @@ steps:
 	VFMADD231PS Z13, Z6, Z0
 	VFMADD231PS Z14, Z7, Z0
 	VFMADD231PS Z15, Z8, Z0
-	VMOVUPS     Z0, K1, (R13)
-	ADDQ        BX, R12
-	ADDQ        $0x04, DX
+	VMOVUPS     Z0, K1, (CX)(R14*1)
+	ADDQ        R8, R12
+	ADDQ        $0x1c, R13
 	DECQ        R11
 	JNE         steps
 
@@ -5017,245 +6909,281 @@ ended:
 	JNE  run
 
 done1:
-	MOVL  4(R9), DI
-	TESTQ DI, DI
-	JE    done3
+	MOVL  4(R9), R8
+	TESTQ R8, R8
+	JE    done4
 
-step2:
+ramp2:
+	MOVL        (DX), R10
+	MOVL        4(DX), R11
+	MOVLQSX     8(DX), R12
+	IMULQ       BX, R12
+	ADDQ        AX, R12
+	ADDQ        $0x0c, DX
+	CMPQ        R10, $0x01
+	JG          skip5
+	MOVL        (DX), R13
+	IMULQ       BX, R13
+	VMOVUPS.Z   (CX)(R13*1), K2, Z0
+	VFMADD231PS (R12), Z2, K2, Z0
+	VFMADD231PS (R12)(BX*1), Z3, K2, Z0
+	VFMADD231PS (R12)(BX*2), Z4, K2, Z0
+	VFMADD231PS (R12)(SI*1), Z5, K2, Z0
+	VFMADD231PS (R12)(BX*4), Z6, K2, Z0
+	VFMADD231PS (R12)(DI*1), Z7, K2, Z0
+	VFMADD231PS (R12)(SI*2), Z8, K2, Z0
+	VMOVUPS     Z0, K1, (CX)(R13*1)
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped3
+
+skip5:
+	CMPQ        R10, $0x02
+	JG          skip6
+	MOVL        (DX), R13
+	IMULQ       BX, R13
+	VMOVUPS.Z   (CX)(R13*1), K2, Z0
+	VFMADD231PS (R12), Z3, K2, Z0
+	VFMADD231PS (R12)(BX*1), Z4, K2, Z0
+	VFMADD231PS (R12)(BX*2), Z5, K2, Z0
+	VFMADD231PS (R12)(SI*1), Z6, K2, Z0
+	VFMADD231PS (R12)(BX*4), Z7, K2, Z0
+	VFMADD231PS (R12)(DI*1), Z8, K2, Z0
+	VMOVUPS     Z0, K1, (CX)(R13*1)
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped3
+
+skip6:
+	CMPQ        R10, $0x03
+	JG          skip7
+	MOVL        (DX), R13
+	IMULQ       BX, R13
+	VMOVUPS.Z   (CX)(R13*1), K2, Z0
+	VFMADD231PS (R12), Z4, K2, Z0
+	VFMADD231PS (R12)(BX*1), Z5, K2, Z0
+	VFMADD231PS (R12)(BX*2), Z6, K2, Z0
+	VFMADD231PS (R12)(SI*1), Z7, K2, Z0
+	VFMADD231PS (R12)(BX*4), Z8, K2, Z0
+	VMOVUPS     Z0, K1, (CX)(R13*1)
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped3
+
+skip7:
+	CMPQ        R10, $0x04
+	JG          skip8
+	MOVL        (DX), R13
+	IMULQ       BX, R13
+	VMOVUPS.Z   (CX)(R13*1), K2, Z0
+	VFMADD231PS (R12), Z5, K2, Z0
+	VFMADD231PS (R12)(BX*1), Z6, K2, Z0
+	VFMADD231PS (R12)(BX*2), Z7, K2, Z0
+	VFMADD231PS (R12)(SI*1), Z8, K2, Z0
+	VMOVUPS     Z0, K1, (CX)(R13*1)
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped3
+
+skip8:
+	CMPQ        R10, $0x05
+	JG          skip9
+	MOVL        (DX), R13
+	IMULQ       BX, R13
+	VMOVUPS.Z   (CX)(R13*1), K2, Z0
+	VFMADD231PS (R12), Z6, K2, Z0
+	VFMADD231PS (R12)(BX*1), Z7, K2, Z0
+	VFMADD231PS (R12)(BX*2), Z8, K2, Z0
+	VMOVUPS     Z0, K1, (CX)(R13*1)
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped3
+
+skip9:
+	CMPQ        R10, $0x06
+	JG          skip10
+	MOVL        (DX), R10
+	IMULQ       BX, R10
+	VMOVUPS.Z   (CX)(R10*1), K2, Z0
+	VFMADD231PS (R12), Z7, K2, Z0
+	VFMADD231PS (R12)(BX*1), Z8, K2, Z0
+	VMOVUPS     Z0, K1, (CX)(R10*1)
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped3
+
+skip10:
+	MOVL        (DX), R10
+	IMULQ       BX, R10
+	VMOVUPS.Z   (CX)(R10*1), K2, Z0
+	VFMADD231PS (R12), Z8, K2, Z0
+	VMOVUPS     Z0, K1, (CX)(R10*1)
+	ADDQ        $0x04, DX
+
+ramped3:
+	DECQ R8
+	JNE  ramp2
+
+done4:
+	MOVL  8(R9), R8
+	TESTQ R8, R8
+	JE    done14
+
+ramp12:
+	MOVL        (DX), R10
+	MOVL        4(DX), R11
+	MOVLQSX     8(DX), R12
+	IMULQ       BX, R12
+	ADDQ        AX, R12
+	ADDQ        $0x0c, DX
+	CMPQ        R10, $0x01
+	JG          skip15
+	MOVL        (DX), R13
+	IMULQ       BX, R13
+	VMOVUPS.Z   (CX)(R13*1), K2, Z0
+	VFMADD231PS (R12), Z1, K2, Z0
+	VFMADD231PS (R12)(BX*1), Z2, K2, Z0
+	VFMADD231PS (R12)(BX*2), Z3, K2, Z0
+	VFMADD231PS (R12)(SI*1), Z4, K2, Z0
+	VFMADD231PS (R12)(BX*4), Z5, K2, Z0
+	VFMADD231PS (R12)(DI*1), Z6, K2, Z0
+	VFMADD231PS (R12)(SI*2), Z7, K2, Z0
+	VMOVUPS     Z0, K1, (CX)(R13*1)
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped13
+
+skip15:
+	CMPQ        R10, $0x02
+	JG          skip16
+	MOVL        (DX), R13
+	IMULQ       BX, R13
+	VMOVUPS.Z   (CX)(R13*1), K2, Z0
+	VFMADD231PS (R12)(BX*1), Z1, K2, Z0
+	VFMADD231PS (R12)(BX*2), Z2, K2, Z0
+	VFMADD231PS (R12)(SI*1), Z3, K2, Z0
+	VFMADD231PS (R12)(BX*4), Z4, K2, Z0
+	VFMADD231PS (R12)(DI*1), Z5, K2, Z0
+	VFMADD231PS (R12)(SI*2), Z6, K2, Z0
+	VMOVUPS     Z0, K1, (CX)(R13*1)
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped13
+
+skip16:
+	CMPQ        R10, $0x03
+	JG          skip17
+	MOVL        (DX), R13
+	IMULQ       BX, R13
+	VMOVUPS.Z   (CX)(R13*1), K2, Z0
+	VFMADD231PS (R12)(BX*2), Z1, K2, Z0
+	VFMADD231PS (R12)(SI*1), Z2, K2, Z0
+	VFMADD231PS (R12)(BX*4), Z3, K2, Z0
+	VFMADD231PS (R12)(DI*1), Z4, K2, Z0
+	VFMADD231PS (R12)(SI*2), Z5, K2, Z0
+	VMOVUPS     Z0, K1, (CX)(R13*1)
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped13
+
+skip17:
+	CMPQ        R10, $0x04
+	JG          skip18
+	MOVL        (DX), R13
+	IMULQ       BX, R13
+	VMOVUPS.Z   (CX)(R13*1), K2, Z0
+	VFMADD231PS (R12)(SI*1), Z1, K2, Z0
+	VFMADD231PS (R12)(BX*4), Z2, K2, Z0
+	VFMADD231PS (R12)(DI*1), Z3, K2, Z0
+	VFMADD231PS (R12)(SI*2), Z4, K2, Z0
+	VMOVUPS     Z0, K1, (CX)(R13*1)
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped13
+
+skip18:
+	CMPQ        R10, $0x05
+	JG          skip19
+	MOVL        (DX), R13
+	IMULQ       BX, R13
+	VMOVUPS.Z   (CX)(R13*1), K2, Z0
+	VFMADD231PS (R12)(BX*4), Z1, K2, Z0
+	VFMADD231PS (R12)(DI*1), Z2, K2, Z0
+	VFMADD231PS (R12)(SI*2), Z3, K2, Z0
+	VMOVUPS     Z0, K1, (CX)(R13*1)
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped13
+
+skip19:
+	CMPQ        R10, $0x06
+	JG          skip20
+	MOVL        (DX), R10
+	IMULQ       BX, R10
+	VMOVUPS.Z   (CX)(R10*1), K2, Z0
+	VFMADD231PS (R12)(DI*1), Z1, K2, Z0
+	VFMADD231PS (R12)(SI*2), Z2, K2, Z0
+	VMOVUPS     Z0, K1, (CX)(R10*1)
+	ADDQ        $0x04, DX
+	DECQ        R11
+	JE          ramped13
+
+skip20:
+	MOVL        (DX), R10
+	IMULQ       BX, R10
+	VMOVUPS.Z   (CX)(R10*1), K2, Z0
+	VFMADD231PS (R12)(SI*2), Z1, K2, Z0
+	VMOVUPS     Z0, K1, (CX)(R10*1)
+	ADDQ        $0x04, DX
+
+ramped13:
+	DECQ R8
+	JNE  ramp12
+
+done14:
+	MOVL  12(R9), DI
+	TESTQ DI, DI
+	JE    done23
+
+step22:
 	MOVL        (DX), R8
 	IMULQ       BX, R8
 	ADDQ        AX, R8
 	MOVL        4(DX), R10
 	IMULQ       BX, R10
-	ADDQ        CX, R10
-	VMOVUPS.Z   (R10), K2, Z0
+	VMOVUPS.Z   (CX)(R10*1), K2, Z0
 	VFMADD231PS (R8), Z1, K2, Z0
 	VFMADD231PS (R8)(BX*1), Z2, K2, Z0
 	VFMADD231PS (R8)(BX*2), Z3, K2, Z0
 	VFMADD231PS (R8)(SI*1), Z4, K2, Z0
-	VMOVUPS     Z0, K1, (R10)
+	VMOVUPS     Z0, K1, (CX)(R10*1)
 	ADDQ        $0x08, DX
 	DECQ        DI
-	JNE         step2
+	JNE         step22
 
-done3:
-	MOVL  8(R9), DI
+done23:
+	MOVL  16(R9), DI
 	TESTQ DI, DI
-	JE    done5
+	JE    done25
 
-step4:
+step24:
 	MOVL        (DX), R8
 	IMULQ       BX, R8
 	ADDQ        AX, R8
 	MOVL        4(DX), R10
 	IMULQ       BX, R10
-	ADDQ        CX, R10
-	VMOVUPS.Z   (R10), K2, Z0
+	VMOVUPS.Z   (CX)(R10*1), K2, Z0
 	VFMADD231PS (R8), Z5, K2, Z0
 	VFMADD231PS (R8)(BX*1), Z6, K2, Z0
 	VFMADD231PS (R8)(BX*2), Z7, K2, Z0
 	VFMADD231PS (R8)(SI*1), Z8, K2, Z0
-	VMOVUPS     Z0, K1, (R10)
+	VMOVUPS     Z0, K1, (CX)(R10*1)
 	ADDQ        $0x08, DX
 	DECQ        DI
-	JNE         step4
-
-done5:
-	MOVL  12(R9), SI
-	TESTQ SI, SI
-	JE    done7
-
-step6:
-	MOVL        (DX), DI
-	IMULQ       BX, DI
-	ADDQ        AX, DI
-	MOVL        4(DX), R8
-	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMOVUPS.Z   (R8), K2, Z0
-	VFMADD231PS (DI), Z1, K2, Z0
-	VFMADD231PS (DI)(BX*1), Z2, K2, Z0
-	VMOVUPS     Z0, K1, (R8)
-	ADDQ        $0x08, DX
-	DECQ        SI
-	JNE         step6
-
-done7:
-	MOVL  16(R9), SI
-	TESTQ SI, SI
-	JE    done9
-
-step8:
-	MOVL        (DX), DI
-	IMULQ       BX, DI
-	ADDQ        AX, DI
-	MOVL        4(DX), R8
-	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMOVUPS.Z   (R8), K2, Z0
-	VFMADD231PS (DI), Z3, K2, Z0
-	VFMADD231PS (DI)(BX*1), Z4, K2, Z0
-	VMOVUPS     Z0, K1, (R8)
-	ADDQ        $0x08, DX
-	DECQ        SI
-	JNE         step8
-
-done9:
-	MOVL  20(R9), SI
-	TESTQ SI, SI
-	JE    done11
-
-step10:
-	MOVL        (DX), DI
-	IMULQ       BX, DI
-	ADDQ        AX, DI
-	MOVL        4(DX), R8
-	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMOVUPS.Z   (R8), K2, Z0
-	VFMADD231PS (DI), Z5, K2, Z0
-	VFMADD231PS (DI)(BX*1), Z6, K2, Z0
-	VMOVUPS     Z0, K1, (R8)
-	ADDQ        $0x08, DX
-	DECQ        SI
-	JNE         step10
-
-done11:
-	MOVL  24(R9), SI
-	TESTQ SI, SI
-	JE    done13
-
-step12:
-	MOVL        (DX), DI
-	IMULQ       BX, DI
-	ADDQ        AX, DI
-	MOVL        4(DX), R8
-	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMOVUPS.Z   (R8), K2, Z0
-	VFMADD231PS (DI), Z7, K2, Z0
-	VFMADD231PS (DI)(BX*1), Z8, K2, Z0
-	VMOVUPS     Z0, K1, (R8)
-	ADDQ        $0x08, DX
-	DECQ        SI
-	JNE         step12
-
-done13:
-	MOVL  28(R9), SI
-	TESTQ SI, SI
-	JE    done15
-
-step14:
-	MOVL        (DX), DI
-	IMULQ       BX, DI
-	ADDQ        AX, DI
-	MOVL        4(DX), R8
-	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMOVUPS.Z   (R8), K2, Z0
-	VFMADD231PS (DI), Z1, K2, Z0
-	VMOVUPS     Z0, K1, (R8)
-	ADDQ        $0x08, DX
-	DECQ        SI
-	JNE         step14
-
-done15:
-	MOVL  32(R9), SI
-	TESTQ SI, SI
-	JE    done17
-
-step16:
-	MOVL        (DX), DI
-	IMULQ       BX, DI
-	ADDQ        AX, DI
-	MOVL        4(DX), R8
-	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMOVUPS.Z   (R8), K2, Z0
-	VFMADD231PS (DI), Z2, K2, Z0
-	VMOVUPS     Z0, K1, (R8)
-	ADDQ        $0x08, DX
-	DECQ        SI
-	JNE         step16
-
-done17:
-	MOVL  36(R9), SI
-	TESTQ SI, SI
-	JE    done19
-
-step18:
-	MOVL        (DX), DI
-	IMULQ       BX, DI
-	ADDQ        AX, DI
-	MOVL        4(DX), R8
-	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMOVUPS.Z   (R8), K2, Z0
-	VFMADD231PS (DI), Z3, K2, Z0
-	VMOVUPS     Z0, K1, (R8)
-	ADDQ        $0x08, DX
-	DECQ        SI
-	JNE         step18
-
-done19:
-	MOVL  40(R9), SI
-	TESTQ SI, SI
-	JE    done21
-
-step20:
-	MOVL        (DX), DI
-	IMULQ       BX, DI
-	ADDQ        AX, DI
-	MOVL        4(DX), R8
-	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMOVUPS.Z   (R8), K2, Z0
-	VFMADD231PS (DI), Z4, K2, Z0
-	VMOVUPS     Z0, K1, (R8)
-	ADDQ        $0x08, DX
-	DECQ        SI
-	JNE         step20
-
-done21:
-	MOVL  44(R9), SI
-	TESTQ SI, SI
-	JE    done23
-
-step22:
-	MOVL        (DX), DI
-	IMULQ       BX, DI
-	ADDQ        AX, DI
-	MOVL        4(DX), R8
-	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMOVUPS.Z   (R8), K2, Z0
-	VFMADD231PS (DI), Z5, K2, Z0
-	VMOVUPS     Z0, K1, (R8)
-	ADDQ        $0x08, DX
-	DECQ        SI
-	JNE         step22
-
-done23:
-	MOVL  48(R9), SI
-	TESTQ SI, SI
-	JE    done25
-
-step24:
-	MOVL        (DX), DI
-	IMULQ       BX, DI
-	ADDQ        AX, DI
-	MOVL        4(DX), R8
-	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMOVUPS.Z   (R8), K2, Z0
-	VFMADD231PS (DI), Z6, K2, Z0
-	VMOVUPS     Z0, K1, (R8)
-	ADDQ        $0x08, DX
-	DECQ        SI
 	JNE         step24
 
 done25:
-	MOVL  52(R9), SI
+	MOVL  20(R9), SI
 	TESTQ SI, SI
 	JE    done27
 
@@ -5265,16 +7193,16 @@ step26:
 	ADDQ        AX, DI
 	MOVL        4(DX), R8
 	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMOVUPS.Z   (R8), K2, Z0
-	VFMADD231PS (DI), Z7, K2, Z0
-	VMOVUPS     Z0, K1, (R8)
+	VMOVUPS.Z   (CX)(R8*1), K2, Z0
+	VFMADD231PS (DI), Z1, K2, Z0
+	VFMADD231PS (DI)(BX*1), Z2, K2, Z0
+	VMOVUPS     Z0, K1, (CX)(R8*1)
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step26
 
 done27:
-	MOVL  56(R9), SI
+	MOVL  24(R9), SI
 	TESTQ SI, SI
 	JE    done29
 
@@ -5284,15 +7212,197 @@ step28:
 	ADDQ        AX, DI
 	MOVL        4(DX), R8
 	IMULQ       BX, R8
-	ADDQ        CX, R8
-	VMOVUPS.Z   (R8), K2, Z0
-	VFMADD231PS (DI), Z8, K2, Z0
-	VMOVUPS     Z0, K1, (R8)
+	VMOVUPS.Z   (CX)(R8*1), K2, Z0
+	VFMADD231PS (DI), Z3, K2, Z0
+	VFMADD231PS (DI)(BX*1), Z4, K2, Z0
+	VMOVUPS     Z0, K1, (CX)(R8*1)
 	ADDQ        $0x08, DX
 	DECQ        SI
 	JNE         step28
 
 done29:
+	MOVL  28(R9), SI
+	TESTQ SI, SI
+	JE    done31
+
+step30:
+	MOVL        (DX), DI
+	IMULQ       BX, DI
+	ADDQ        AX, DI
+	MOVL        4(DX), R8
+	IMULQ       BX, R8
+	VMOVUPS.Z   (CX)(R8*1), K2, Z0
+	VFMADD231PS (DI), Z5, K2, Z0
+	VFMADD231PS (DI)(BX*1), Z6, K2, Z0
+	VMOVUPS     Z0, K1, (CX)(R8*1)
+	ADDQ        $0x08, DX
+	DECQ        SI
+	JNE         step30
+
+done31:
+	MOVL  32(R9), SI
+	TESTQ SI, SI
+	JE    done33
+
+step32:
+	MOVL        (DX), DI
+	IMULQ       BX, DI
+	ADDQ        AX, DI
+	MOVL        4(DX), R8
+	IMULQ       BX, R8
+	VMOVUPS.Z   (CX)(R8*1), K2, Z0
+	VFMADD231PS (DI), Z7, K2, Z0
+	VFMADD231PS (DI)(BX*1), Z8, K2, Z0
+	VMOVUPS     Z0, K1, (CX)(R8*1)
+	ADDQ        $0x08, DX
+	DECQ        SI
+	JNE         step32
+
+done33:
+	MOVL  36(R9), SI
+	TESTQ SI, SI
+	JE    done35
+
+step34:
+	MOVL        (DX), DI
+	IMULQ       BX, DI
+	ADDQ        AX, DI
+	MOVL        4(DX), R8
+	IMULQ       BX, R8
+	VMOVUPS.Z   (CX)(R8*1), K2, Z0
+	VFMADD231PS (DI), Z1, K2, Z0
+	VMOVUPS     Z0, K1, (CX)(R8*1)
+	ADDQ        $0x08, DX
+	DECQ        SI
+	JNE         step34
+
+done35:
+	MOVL  40(R9), SI
+	TESTQ SI, SI
+	JE    done37
+
+step36:
+	MOVL        (DX), DI
+	IMULQ       BX, DI
+	ADDQ        AX, DI
+	MOVL        4(DX), R8
+	IMULQ       BX, R8
+	VMOVUPS.Z   (CX)(R8*1), K2, Z0
+	VFMADD231PS (DI), Z2, K2, Z0
+	VMOVUPS     Z0, K1, (CX)(R8*1)
+	ADDQ        $0x08, DX
+	DECQ        SI
+	JNE         step36
+
+done37:
+	MOVL  44(R9), SI
+	TESTQ SI, SI
+	JE    done39
+
+step38:
+	MOVL        (DX), DI
+	IMULQ       BX, DI
+	ADDQ        AX, DI
+	MOVL        4(DX), R8
+	IMULQ       BX, R8
+	VMOVUPS.Z   (CX)(R8*1), K2, Z0
+	VFMADD231PS (DI), Z3, K2, Z0
+	VMOVUPS     Z0, K1, (CX)(R8*1)
+	ADDQ        $0x08, DX
+	DECQ        SI
+	JNE         step38
+
+done39:
+	MOVL  48(R9), SI
+	TESTQ SI, SI
+	JE    done41
+
+step40:
+	MOVL        (DX), DI
+	IMULQ       BX, DI
+	ADDQ        AX, DI
+	MOVL        4(DX), R8
+	IMULQ       BX, R8
+	VMOVUPS.Z   (CX)(R8*1), K2, Z0
+	VFMADD231PS (DI), Z4, K2, Z0
+	VMOVUPS     Z0, K1, (CX)(R8*1)
+	ADDQ        $0x08, DX
+	DECQ        SI
+	JNE         step40
+
+done41:
+	MOVL  52(R9), SI
+	TESTQ SI, SI
+	JE    done43
+
+step42:
+	MOVL        (DX), DI
+	IMULQ       BX, DI
+	ADDQ        AX, DI
+	MOVL        4(DX), R8
+	IMULQ       BX, R8
+	VMOVUPS.Z   (CX)(R8*1), K2, Z0
+	VFMADD231PS (DI), Z5, K2, Z0
+	VMOVUPS     Z0, K1, (CX)(R8*1)
+	ADDQ        $0x08, DX
+	DECQ        SI
+	JNE         step42
+
+done43:
+	MOVL  56(R9), SI
+	TESTQ SI, SI
+	JE    done45
+
+step44:
+	MOVL        (DX), DI
+	IMULQ       BX, DI
+	ADDQ        AX, DI
+	MOVL        4(DX), R8
+	IMULQ       BX, R8
+	VMOVUPS.Z   (CX)(R8*1), K2, Z0
+	VFMADD231PS (DI), Z6, K2, Z0
+	VMOVUPS     Z0, K1, (CX)(R8*1)
+	ADDQ        $0x08, DX
+	DECQ        SI
+	JNE         step44
+
+done45:
+	MOVL  60(R9), SI
+	TESTQ SI, SI
+	JE    done47
+
+step46:
+	MOVL        (DX), DI
+	IMULQ       BX, DI
+	ADDQ        AX, DI
+	MOVL        4(DX), R8
+	IMULQ       BX, R8
+	VMOVUPS.Z   (CX)(R8*1), K2, Z0
+	VFMADD231PS (DI), Z7, K2, Z0
+	VMOVUPS     Z0, K1, (CX)(R8*1)
+	ADDQ        $0x08, DX
+	DECQ        SI
+	JNE         step46
+
+done47:
+	MOVL  64(R9), SI
+	TESTQ SI, SI
+	JE    done49
+
+step48:
+	MOVL        (DX), DI
+	IMULQ       BX, DI
+	ADDQ        AX, DI
+	MOVL        4(DX), R8
+	IMULQ       BX, R8
+	VMOVUPS.Z   (CX)(R8*1), K2, Z0
+	VFMADD231PS (DI), Z8, K2, Z0
+	VMOVUPS     Z0, K1, (CX)(R8*1)
+	ADDQ        $0x08, DX
+	DECQ        SI
+	JNE         step48
+
+done49:
 	VZEROUPPER
 	RET
 
@@ -5322,19 +7432,18 @@ pair:
 	ADDQ        CX, R8
 	MOVL        (SI), R9
 	IMULQ       AX, R9
-	ADDQ        DX, R9
-	VMOVUPS     (R9), Y0
+	VMOVUPS     (DX)(R9*1), Y0
+	VMOVUPS     32(DX)(R9*1), Y1
+	VMOVUPS     64(DX)(R9*1), Y2
+	VMOVUPS     96(DX)(R9*1), Y3
 	VFMADD231PS (R8), Y4, Y0
-	VMOVUPS     32(R9), Y1
 	VFMADD231PS 32(R8), Y5, Y1
-	VMOVUPS     64(R9), Y2
 	VFMADD231PS 64(R8), Y6, Y2
-	VMOVUPS     96(R9), Y3
 	VFMADD231PS 96(R8), Y7, Y3
-	VMOVUPS     Y0, (R9)
-	VMOVUPS     Y1, 32(R9)
-	VMOVUPS     Y2, 64(R9)
-	VMOVUPS     Y3, 96(R9)
+	VMOVUPS     Y0, (DX)(R9*1)
+	VMOVUPS     Y1, 32(DX)(R9*1)
+	VMOVUPS     Y2, 64(DX)(R9*1)
+	VMOVUPS     Y3, 96(DX)(R9*1)
 	ADDQ        $0x04, BX
 	ADDQ        $0x04, SI
 	DECQ        DI
@@ -5362,10 +7471,9 @@ pair:
 	ADDQ        CX, R8
 	MOVL        (SI), R9
 	IMULQ       AX, R9
-	ADDQ        DX, R9
-	VMOVUPS     (R9), Y0
+	VMOVUPS     (DX)(R9*1), Y0
 	VFMADD231PS (R8), Y1, Y0
-	VMOVUPS     Y0, (R9)
+	VMOVUPS     Y0, (DX)(R9*1)
 	ADDQ        $0x04, BX
 	ADDQ        $0x04, SI
 	DECQ        DI
@@ -5398,12 +7506,11 @@ pair:
 	ADDQ        CX, R8
 	MOVL        (SI), R9
 	IMULQ       AX, R9
-	ADDQ        DX, R9
-	VMASKMOVPS  (R9), Y2, Y0
+	VMASKMOVPS  (DX)(R9*1), Y2, Y0
 	VMOVAPS     Y0, Y0
 	VMASKMOVPS  (R8), Y2, Y3
 	VFMADD231PS Y3, Y1, Y0
-	VMASKMOVPS  Y0, Y2, (R9)
+	VMASKMOVPS  Y0, Y2, (DX)(R9*1)
 	ADDQ        $0x04, BX
 	ADDQ        $0x04, SI
 	DECQ        DI
@@ -5584,19 +7691,18 @@ pair:
 	ADDQ        CX, R8
 	MOVL        (SI), R9
 	IMULQ       AX, R9
-	ADDQ        DX, R9
-	VMOVUPS     (R9), Z0
+	VMOVUPS     (DX)(R9*1), Z0
+	VMOVUPS     64(DX)(R9*1), Z1
+	VMOVUPS     128(DX)(R9*1), Z2
+	VMOVUPS     192(DX)(R9*1), Z3
 	VFMADD231PS (R8), Z4, Z0
-	VMOVUPS     64(R9), Z1
 	VFMADD231PS 64(R8), Z5, Z1
-	VMOVUPS     128(R9), Z2
 	VFMADD231PS 128(R8), Z6, Z2
-	VMOVUPS     192(R9), Z3
 	VFMADD231PS 192(R8), Z7, Z3
-	VMOVUPS     Z0, (R9)
-	VMOVUPS     Z1, 64(R9)
-	VMOVUPS     Z2, 128(R9)
-	VMOVUPS     Z3, 192(R9)
+	VMOVUPS     Z0, (DX)(R9*1)
+	VMOVUPS     Z1, 64(DX)(R9*1)
+	VMOVUPS     Z2, 128(DX)(R9*1)
+	VMOVUPS     Z3, 192(DX)(R9*1)
 	ADDQ        $0x04, BX
 	ADDQ        $0x04, SI
 	DECQ        DI
@@ -5624,10 +7730,9 @@ pair:
 	ADDQ        CX, R8
 	MOVL        (SI), R9
 	IMULQ       AX, R9
-	ADDQ        DX, R9
-	VMOVUPS     (R9), Z0
+	VMOVUPS     (DX)(R9*1), Z0
 	VFMADD231PS (R8), Z1, Z0
-	VMOVUPS     Z0, (R9)
+	VMOVUPS     Z0, (DX)(R9*1)
 	ADDQ        $0x04, BX
 	ADDQ        $0x04, SI
 	DECQ        DI
@@ -5662,10 +7767,9 @@ pair:
 	ADDQ        CX, R8
 	MOVL        (SI), R9
 	IMULQ       AX, R9
-	ADDQ        DX, R9
-	VMOVUPS.Z   (R9), K2, Z0
+	VMOVUPS.Z   (DX)(R9*1), K2, Z0
 	VFMADD231PS (R8), Z1, K2, Z0
-	VMOVUPS     Z0, K1, (R9)
+	VMOVUPS     Z0, K1, (DX)(R9*1)
 	ADDQ        $0x04, BX
 	ADDQ        $0x04, SI
 	DECQ        DI
