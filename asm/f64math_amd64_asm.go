@@ -26,9 +26,9 @@ var (
 	atanPF64 = []float64{-0x1.5555555555552p-2, 0x1.99999999990d4p-3, -0x1.24924924534cbp-3, 0x1.c71c71aae27a1p-4,
 		-0x1.745d138d72ae6p-4, 0x1.3b136088e4946p-4, -0x1.110c6f07aa777p-4, 0x1.e182b19c977e2p-5, -0x1.ac71cb2732dd4p-5,
 		0x1.77f88eb986065p-5, -0x1.3013fbaff5071p-5, 0x1.838d86cc311fcp-6, -0x1.12192c1e13d4ep-7}
-	// The same for |t| ≤ tan 9°: 5.1e-17.
-	arcPF64 = []float64{-0x1.5555555554c6cp-2, 0x1.9999999637610p-3, -0x1.249245b809f5ep-3, 0x1.c7194114d98f3p-4,
-		-0x1.739c2882c0464p-4, 0x1.247bbd43d60bdp-4}
+	// The same for |t| ≤ tan 15°: 1.8e-17.
+	arcPF64 = []float64{-0x1.55555555553b4p-2, 0x1.999999993d0acp-3, -0x1.249248ec6ab2dp-3, 0x1.c71c50c31b594p-4,
+		-0x1.7457b458e92bcp-4, 0x1.3a8fdaed8bd65p-4, -0x1.09abe5eab2b10p-4, 0x1.6c6d6d0627cd3p-5}
 )
 
 const (
@@ -195,7 +195,7 @@ func sinCos(b *x86.Block, x x86.Value) (sin, cos x86.Value) {
 	return b.Fixup(flipSign(b, sin, turn), x, b.Bits("zeroStays", 0x00000122)), cos
 }
 
-// sinCosNear is sinCos, in absolute terms, for x from 0 to a few hundred turns: π/2 in two parts, and no care for the sign of 0.
+// sinCosNear is sinCos in absolute terms: π/2 in two parts, and no care for the sign of 0. In float32 it is for a few hundred turns.
 func sinCosNear(b *x86.Block, x x86.Value) (sin, cos x86.Value) {
 	f32 := b.Elem == x86.F32
 	var z, r, k x86.Value
@@ -236,6 +236,16 @@ func logSplit(b *x86.Block, x x86.Value) (f, k x86.Value) {
 	return b.Sub(b.SubI(x, b.SubI(biased, one(b))), one(b)), k
 }
 
+// logSplitNear is logSplit for x far from the ends of the range. With 4/3 rounded to either type, x·4/3 reaches a power of two just where the
+// mantissa leaves its interval, not a bit before or after.
+func logSplitNear(b *x86.Block, x x86.Value) (f, k x86.Value) {
+	if b.Level != x86.AVX512 {
+		return logSplit(b, x)
+	}
+	const mantissaFrom34 = 0x0b
+	return b.Sub(b.GetMant(mantissaFrom34, x), one(b)), b.GetExp(b.Mul(x, b.Const("fourThirds", 4./3)))
+}
+
 // logReduced is the logarithm of (1 + f)·2^k + what the small number lo adds to it. In float64, with s = f/(2 + f),
 //
 //	k·ln2Hi + (f - (f²/2 - (s·(f²/2 + s²·R(s²)) + k·ln2Lo)))
@@ -264,6 +274,25 @@ func logReduced(b *x86.Block, f, k x86.Value, lo *x86.Value) x86.Value {
 func ln(b *x86.Block, x x86.Value) x86.Value {
 	f, k := logSplit(b, x)
 	return logReduced(b, f, k, nil)
+}
+
+// lnPair is ln(x) and ln(y) to about an ulp; in float64 with one division, f/(2 + f) and g/(2 + g) as f(2 + g) and g(2 + f) by one product,
+// and by fdlibm's shorter form, f - s·(f - s²·R(s²)) beside k·ln2.
+func lnPair(b *x86.Block, x, y x86.Value) (lnX, lnY x86.Value) {
+	f, k := logSplitNear(b, x)
+	g, l := logSplitNear(b, y)
+	if b.Elem == x86.F32 {
+		return logReduced(b, f, k, nil), logReduced(b, g, l, nil)
+	}
+	two := b.Const("two", 2)
+	p, q := b.Add(f, two), b.Add(g, two)
+	inv := b.Div(one(b), b.Mul(p, q))
+	short := func(f, s, k x86.Value) x86.Value {
+		z := b.Mul(s, s)
+		r := b.FNMA(z, b.Horner(z, polynomial(b, "logR", logRF64)...), f)
+		return b.FMA(k, b.Const("ln2Hi", ln2HiF64), b.FNMA(s, r, f))
+	}
+	return short(f, b.Mul(b.Mul(f, q), inv), k), short(g, b.Mul(b.Mul(g, p), inv), l)
 }
 
 // logF64AVX512 is ln(x) for all x; see logF32AVX512.

@@ -76,14 +76,7 @@ func sinhSlope(b *x86.Block) []x86.Value {
 // hardDirection is set where entries of a matrix or of the direction of its derivative are so large that products of the two might
 // leave the range before the result does.
 func hardDirection(b *x86.Block, a, e []x86.Value) x86.Mask {
-	big := abs(b, a[0])
-	for _, v := range a[1:] {
-		big = b.Max(big, abs(b, v))
-	}
-	for _, v := range e {
-		big = b.Max(big, abs(b, v))
-	}
-	return b.Cmp(x86.NLE, big, b.Const("directionMax", byElem(b, 0x1p30, 0x1p250)))
+	return b.Cmp(x86.NLE, largest(b, append(a, e...)...), b.Const("directionMax", byElem(b, 0x1p30, 0x1p250)))
 }
 
 // expFrechet2x2 is the derivative of e^m(C I + S N), with dC/dx = S/2 and dS/dx = D = (C - S)/2x; transposed, that at the
@@ -154,7 +147,7 @@ func log2x2(b *x86.Block) {
 	lost := b.Sub(b.Sub(p, b.Sub(delta, t)), b.Add(q, t))
 	x := b.FMA(b.Add(delta, delta), lost, sumOfProducts(b, delta, delta, a[1], a[2]))
 	det := diffOfProducts(b, a[0], a[3], a[1], a[2])
-	big := b.Max(b.Max(abs(b, a[0]), abs(b, a[1])), b.Max(abs(b, a[2]), abs(b, a[3])))
+	big := largest(b, a...)
 	m2 := b.Mul(m, m)
 	// A NaN among the entries may be lost in big, but not in the determinant.
 	b.Hard(b.OrMask(b.Cmp(x86.NLE, big, b.Const("entryMax", byElem(b, 0x1p25, 0x1p200))),
@@ -162,19 +155,32 @@ func log2x2(b *x86.Block) {
 	// At m ≤ 0 only a pair of complex eigenvalues, well off the axis, is sure to have a logarithm.
 	wide := b.FMA(m2, b.Const("eighth", 0.125), x)
 	b.Hard(b.Cmp(x86.GT, b.Select(b.Cmp(x86.LE, m, zero(b)), wide, zero(b)), zero(b)))
-	b.Hard(b.Cmp(x86.EQ, m2, zero(b)))
 
-	logDet := ln(b, det)
+	r, inv, invM := x86.Value{}, x86.Value{}, x86.Value{}
+	var z x86.Value
+	x1 := b.Max(abs(b, x), rootMin(b))
+	if byTable(b) {
+		// Two divisions of five, by the square root and by what decides how long the series is, become multiplications.
+		r, inv = positiveRoot(b, x1)
+		invM = b.Div(one(b), m)
+		z = b.Mul(b.Mul(x, invM), invM)
+	} else {
+		r, _ = squareRoot(b, x1)
+		z = quotient(b, x, m2)
+	}
+	// m + r is positive where its logarithm is needed; elsewhere the other one must not suffer from it.
+	logDet, logSum := lnPair(b, det, b.Max(b.Add(m, r), rootMin(b)))
 	alpha := b.Mul(logDet, h)
-	r, _ := squareRoot(b, b.Max(abs(b, x), rootMin(b)))
-	// In float64 the divider has time for these two beside all else; to go without costs four operations each.
-	divide := byElem(b, quotient, func(b *x86.Block, x, y x86.Value) x86.Value { return b.Div(x, y) })
-	z := divide(b, x, m2)
 	short := b.Cmp(x86.LE, abs(b, z), b.Const("sixteenth", 0.0625))
 	series := append([]x86.Value{one(b)}, polynomial(b, "atanhQ", byElem(b, atanhQ, atanhQF64))...)
-	num := b.Select(b.Cmp(x86.LT, x, zero(b)), angleAbove(b, r, m), b.Sub(ln(b, b.Add(m, r)), alpha))
+	num := b.Select(b.Cmp(x86.LT, x, zero(b)), angleAbove(b, r, m), b.Sub(logSum, alpha))
 	num = b.Select(short, b.Horner(z, series...), num)
-	beta := divide(b, num, b.Select(short, m, r))
+	var beta x86.Value
+	if byTable(b) {
+		beta = b.Mul(num, b.Select(short, invM, inv))
+	} else {
+		beta = quotient(b, num, b.Select(short, m, r))
+	}
 	// At negative m no z is short but in hard lanes.
 	d := b.Mul(beta, delta)
 	outputs(b, b.Add(alpha, d), b.Mul(beta, a[1]), b.Mul(beta, a[2]), b.Sub(alpha, d))
@@ -191,9 +197,8 @@ func mul2x2(b *x86.Block) {
 
 // outside is set where the largest magnitude is beyond 2^±limit, or any entry is NaN.
 func outside(b *x86.Block, a []x86.Value, name string, limit int) (x86.Mask, x86.Value) {
-	big, nan := abs(b, a[0]), b.Mul(a[0], zero(b))
+	big, nan := largest(b, a...), b.Mul(a[0], zero(b))
 	for _, v := range a[1:] {
-		big = b.Max(big, abs(b, v))
 		nan = b.FMA(v, zero(b), nan)
 	}
 	over := b.OrMask(b.Cmp(x86.NLE, big, b.Const(name+"Max", pow(2, limit))), b.Cmp(x86.NGE, big, b.Const(name+"Min", pow(2, -limit))))

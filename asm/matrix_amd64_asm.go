@@ -159,6 +159,25 @@ func quotient(b *x86.Block, x, y x86.Value) x86.Value {
 	return b.FMA(b.FNMA(y, q, x), r, q)
 }
 
+// largest is the largest magnitude. A NaN among several numbers may be lost.
+func largest(b *x86.Block, v ...x86.Value) x86.Value {
+	if len(v) == 1 {
+		return abs(b, v[0])
+	}
+	if b.Level == x86.AVX512 {
+		for len(v) > 1 { // pairs, then pairs of pairs
+			const magnitude = 0x0b
+			v = append(v[2:len(v):len(v)], b.Range(magnitude, v[0], v[1]))
+		}
+		return v[0]
+	}
+	big := abs(b, v[0])
+	for _, x := range v[1:] {
+		big = b.Max(big, abs(b, x))
+	}
+	return big
+}
+
 // notWithin is set where |x| is above the limit, or x is NaN.
 func notWithin(b *x86.Block, x x86.Value, name string, limit float64) x86.Mask {
 	return b.Cmp(x86.NLE, abs(b, x), b.Const(name, limit))
@@ -202,55 +221,44 @@ func unfold(b *x86.Block, a x86.Value, m x86.Mask, k float64) x86.Value {
 // byTable reports whether arc may be used.
 func byTable(b *x86.Block) bool { return b.Level == x86.AVX512 && b.Elem == x86.F64 }
 
-// The tangents of 18° and 36°, and of what lies half-way between 0°, 18° and 36°.
+// arcNode is the tangent of arcAngle, 30.00002°, and tanHalf that of its half. Of the floats near 30° that are multiples of 2⁻⁵¹, and so can be taken from π/2 and π as
+// they are without a rounding, arcAngle is one whose tangent is nearly a float, too: atan(arcNode) is within 3e-21 of it.
 const (
-	tan18 = 0x1.4cb7bfb4961afp-2
-	tan36 = 0x1.73fd61d9df543p-1
-	tan9  = 0x1.445f0fbb1cf92p-3
-	tan27 = 0x1.04e0850c1dd5cp-1
+	arcAngle = 0x1.0c152dcbb0510p-1
+	arcNode  = 0x1.279a820f7a28bp-1
+	tanHalf  = 0x1.126150efcda4dp-2
 )
 
-// arcBase are the angles that arc adds to or subtracts from, each as a sum of two numbers. For φ = 0, atan(tan18) and atan(tan36)
-// these are φ, π/2 - φ, π - φ and π/2 + φ.
-var arcBase = [2][]float64{
-	{
-		0, halfPi1F64, 2 * halfPi1F64, halfPi1F64,
-		0x1.41b2f769cf0e0p-2, 0x1.41b2f769cf0e0p+0, 0x1.69e9565708efcp+1, 0x1.e28c731eb6950p+0,
-		0x1.41b2f769cf0e0p-1, 0x1.e28c731eb6950p-1, 0x1.41b2f769cf0e0p+1, 0x1.197c987c952c4p+1,
-		0, 0, 0, 0,
-	}, {
-		0, halfPi2F64, 2 * halfPi2F64, halfPi2F64,
-		0x1.d8bc97d7aecc2p-56, 0x1.48667a76b41adp-55, 0x1.be95a06c9fcddp-54, 0x1.9091892731737p-54,
-		0x1.3219491508707p-55, 0x1.02ab7d4d83107p-55, 0x1.9bb821d80748ap-54, 0x1.b36f07bbc9f8ap-54,
-		0, 0, 0, 0,
-	},
+// arcBase are the angles that arc adds to or subtracts from. For φ = 0 and arcAngle these are φ, π/2 - φ, π - φ and π/2 + φ.
+var arcBase = []float64{
+	0, halfPi1F64, 2 * halfPi1F64, halfPi1F64,
+	arcAngle, halfPi1F64 - arcAngle, 2*halfPi1F64 - arcAngle, halfPi1F64 + arcAngle,
 }
 
 // arc is the angle in [0, π] of (x, y) for y ≥ 0, given |x| and, unless x ≥ 0, x. With lo and hi the smaller and the larger
-// magnitude and c the nearest of 0, tan 18° and tan 36°,
+// magnitude and c = 0 or arcNode, whichever is nearer,
 //
-//	atan(lo/hi) = atan(c) + atan(t),  t = (lo - c·hi)/(hi + c·lo),  |t| ≤ tan 9°
+//	atan(lo/hi) = atan(c) + atan(t),  t = (lo - c·hi)/(hi + c·lo),  |t| ≤ tan 15.00001°
 //
-// and what the reflections at the diagonal and the axis make of atan(c) stands in a table of 12, so that all that is added is one
-// number of two parts. What is divided by, den, is NaN where y or x is; where it is infinite or so small that c·lo loses digits, a is
-// wrong.
+// and what the reflections at the diagonal and the axis make of atan(c) stands in a table of 8. Its errors are those of π/2 and π, below
+// 0.3 ulp; where x ≥ 0, as for half the angle of a rotation, the rest of π/2 is added, too. What is divided by, den, is NaN where y or x is;
+// where it is infinite or so small that c·lo loses digits, a is wrong.
 func arc(b *x86.Block, y, ax x86.Value, x *x86.Value) (a, den x86.Value) {
 	lo, hi := b.Min(ax, y), b.Max(y, ax)
-	from9 := b.Cmp(x86.GT, lo, b.Mul(hi, b.Const("tan9", tan9)))
-	c, i := b.Select(from9, b.Const("tan18", tan18), zero(b)), b.Select(from9, b.Bits("arc4", 4), zero(b))
-	from27 := b.Cmp(x86.GT, lo, b.Mul(hi, b.Const("tan27", tan27)))
-	c, i = b.Select(from27, b.Const("tan36", tan36), c), b.Select(from27, b.Bits("arc8", 8), i)
+	upper := b.Cmp(x86.GT, lo, b.Mul(hi, b.Const("tanHalf", tanHalf)))
+	c, i := b.Select(upper, b.Const("arcNode", arcNode), zero(b)), b.Select(upper, b.Bits("arc4", 4), zero(b))
 	den = b.FMA(c, lo, hi)
 	t := b.Div(b.FNMA(c, hi, lo), den)
 	// i is the place in the table; its top bit says that atan(t) is subtracted.
-	i = b.XorIf(b.Cmp(x86.GT, y, ax), i, b.Bits("arcSteep", 1<<63|1))
+	steep := b.Cmp(x86.GT, y, ax)
+	i = b.XorIf(steep, i, b.Bits("arcSteep", 1<<63|1))
 	if x != nil {
 		i = b.XorIf(b.Cmp(x86.LT, *x, zero(b)), i, b.Bits("arcLeft", 1<<63|2))
 	}
 	z := b.Mul(t, t)
 	a = flipSign(b, b.FMA(b.Mul(t, z), b.Horner(z, polynomial(b, "arcP", arcPF64)...), t), i)
-	base := func(name string, k int) x86.Value {
-		return b.Lookup(i, b.Table(name+"RightF64", arcBase[k][:8]), b.Table(name+"LeftF64", arcBase[k][8:]))
+	if x == nil {
+		a = b.AddIf(steep, a, b.Const("halfPi2", halfPi2F64))
 	}
-	return b.Add(b.Add(a, base("arcLow", 1)), base("arcHigh", 0)), den
+	return b.Add(a, b.Lookup(i, b.Table("arcBaseF64", arcBase))), den
 }

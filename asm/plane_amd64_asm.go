@@ -29,10 +29,12 @@ func angle(b *x86.Block, x, y x86.Value) x86.Value {
 	return copySign(b, unfold(b, a, b.Cmp(x86.LT, x, zero(b)), 2), y)
 }
 
+// expSO2 is right relative to the norm of its result, 1. In float64 two parts of π/2 are enough for that at every angle up to the limit; in
+// float32, where the third costs little, sin θ is right relative to itself, too.
 func expSO2(b *x86.Block) {
 	th := b.Load(1, 0)
 	b.Hard(notWithin(b, th, "limit", sinCosLimit(b)))
-	sin, cos := sinCos(b, th)
+	sin, cos := byElem(b, sinCos, sinCosNear)(b, th)
 	outputs(b, cos, sin)
 }
 
@@ -77,7 +79,7 @@ func logRadius(b *x86.Block, x, y x86.Value) x86.Value {
 	p, q := b.Mul(hi, hi), b.Mul(lo, lo)
 	s := b.Add(p, q)
 	lost := b.Add(b.Sub(q, b.Sub(s, p)), b.Add(b.FMS(hi, hi, p), b.FMS(lo, lo, q)))
-	f, k := logSplit(b, s)
+	f, k := logSplitNear(b, s)
 	rest := quotient(b, lost, s)
 	return b.Mul(logReduced(b, f, k, &rest), half(b))
 }

@@ -158,6 +158,21 @@ func TestExp3x3Accuracy(t *testing.T) {
 	eachLevel(t, func(t *testing.T) { testExpAccuracy(t, 3) })
 }
 
+// wideTurns are logarithms of matrices with complex eigenvalues in the left half-plane.
+func wideTurns(n int) (out [][]float64) {
+	for _, th := range []float64{1.6, 1.7, 2, 2.5, 3, 3.1, 3.14} {
+		for _, stretch := range []float64{1, 3} {
+			a := make([]float64, n*n)
+			a[0], a[1], a[n], a[n+1] = 0.3, -th*stretch, th/stretch, 0.3
+			if n == 3 {
+				a[2], a[8] = 0.5, -0.2
+			}
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
 func testLogAccuracy(t *testing.T, n int) {
 	rng := rand.New(rand.NewPCG(12, uint64(n)))
 	var w, w32 worst
@@ -165,7 +180,7 @@ func testLogAccuracy(t *testing.T, n int) {
 	if testing.Short() {
 		count = 60
 	}
-	for _, a := range hardMatrices(n, rng, count) {
+	for _, a := range append(hardMatrices(n, rng, count), wideTurns(n)...) {
 		if f := Norm(a); f > 60 || f == 0 {
 			for i := range a {
 				a[i] = a[i] / max(f, 1) * 5 * rng.Float64()

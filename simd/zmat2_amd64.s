@@ -5,7 +5,7 @@
 #include "textflag.h"
 
 // func exp2x2F32AVX2(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
-// Requires: AVX, AVX2, FMA3
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·exp2x2F32AVX2(SB), $64-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
@@ -20,6 +20,10 @@ TEXT ·exp2x2F32AVX2(SB), $64-64
 	JL   next2
 
 loop1:
+	PREFETCHT0   64(AX)
+	PREFETCHT0   64(AX)(SI*1)
+	PREFETCHT0   64(AX)(SI*2)
+	PREFETCHT0   64(AX)(DI*1)
 	VMOVUPS      (CX), Y0
 	VMULPS       half<>+0(SB), Y0, Y0
 	VMOVUPS      (CX)(DI*1), Y1
@@ -606,7 +610,7 @@ DATA tailMaskF32<>+60(SB)/4, $0x00000000
 GLOBL tailMaskF32<>(SB), RODATA|NOPTR, $64
 
 // func exp2x2F32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
-// Requires: AVX, AVX512F, BMI2
+// Requires: AVX, AVX512F, BMI2, MMX+
 TEXT ·exp2x2F32AVX512(SB), NOSPLIT, $0-64
 	VBROADCASTSS one<>+0(SB), Z0
 	VBROADCASTSS twoOverPi<>+0(SB), Z1
@@ -629,6 +633,10 @@ TEXT ·exp2x2F32AVX512(SB), NOSPLIT, $0-64
 	JL           next2
 
 loop1:
+	PREFETCHT0        128(AX)
+	PREFETCHT0        128(AX)(SI*1)
+	PREFETCHT0        128(AX)(SI*2)
+	PREFETCHT0        128(AX)(DI*1)
 	VMOVUPS           (CX), Z10
 	VMULPS            Z4, Z10, Z10
 	VMOVUPS           (CX)(DI*1), Z11
@@ -892,7 +900,7 @@ DATA bit0<>+28(SB)/4, $0x00000001
 GLOBL bit0<>(SB), RODATA|NOPTR, $32
 
 // func exp2x2F64AVX2(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
-// Requires: AVX, AVX2, FMA3
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·exp2x2F64AVX2(SB), $64-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
@@ -907,6 +915,10 @@ TEXT ·exp2x2F64AVX2(SB), $64-64
 	JL   next2
 
 loop1:
+	PREFETCHT0   64(AX)
+	PREFETCHT0   64(AX)(SI*1)
+	PREFETCHT0   64(AX)(SI*2)
+	PREFETCHT0   64(AX)(DI*1)
 	VMOVUPS      (CX), Y0
 	VMULPD       halfF64<>+0(SB), Y0, Y0
 	VMOVUPS      (CX)(DI*1), Y1
@@ -1457,7 +1469,7 @@ DATA tailMaskF64<>+56(SB)/8, $0x0000000000000000
 GLOBL tailMaskF64<>(SB), RODATA|NOPTR, $64
 
 // func exp2x2F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
-// Requires: AVX, AVX512F, BMI2
+// Requires: AVX, AVX512F, BMI2, MMX+
 TEXT ·exp2x2F64AVX512(SB), NOSPLIT, $0-64
 	VBROADCASTSD oneF64<>+0(SB), Z0
 	VBROADCASTSD twoOverPiF64<>+0(SB), Z1
@@ -1480,6 +1492,10 @@ TEXT ·exp2x2F64AVX512(SB), NOSPLIT, $0-64
 	JL           next2
 
 loop1:
+	PREFETCHT0        128(AX)
+	PREFETCHT0        128(AX)(SI*1)
+	PREFETCHT0        128(AX)(SI*2)
+	PREFETCHT0        128(AX)(DI*1)
 	VMOVUPS           (CX), Z10
 	VMULPD            Z4, Z10, Z10
 	VMOVUPS           (CX)(DI*1), Z11
@@ -1771,7 +1787,7 @@ DATA bit0F64<>+24(SB)/8, $0x0000000000000001
 GLOBL bit0F64<>(SB), RODATA|NOPTR, $32
 
 // func log2x2F32AVX2(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
-// Requires: AVX, AVX2, FMA3
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·log2x2F32AVX2(SB), $64-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
@@ -1786,6 +1802,10 @@ TEXT ·log2x2F32AVX2(SB), $64-64
 	JL   next2
 
 loop1:
+	PREFETCHT0   64(AX)
+	PREFETCHT0   64(AX)(SI*1)
+	PREFETCHT0   64(AX)(SI*2)
+	PREFETCHT0   64(AX)(DI*1)
 	VMOVUPS      (CX), Y0
 	VMULPS       half<>+0(SB), Y0, Y1
 	VMOVUPS      (CX)(DI*1), Y2
@@ -1815,132 +1835,131 @@ loop1:
 	VANDPS       absF32<>+0(SB), Y6, Y6
 	VMAXPS       Y6, Y0, Y0
 	VANDPS       absF32<>+0(SB), Y7, Y7
-	VANDPS       absF32<>+0(SB), Y2, Y2
-	VMAXPS       Y2, Y7, Y7
 	VMAXPS       Y7, Y0, Y0
-	VMULPS       Y4, Y4, Y7
+	VANDPS       absF32<>+0(SB), Y2, Y2
+	VMAXPS       Y2, Y0, Y0
+	VMULPS       Y4, Y4, Y2
 	VCMPPS       $0x16, entryMax<>+0(SB), Y0, Y0
-	VCMPPS       $0x19, detMin<>+0(SB), Y3, Y2
-	VORPS        Y0, Y2, Y2
+	VCMPPS       $0x19, detMin<>+0(SB), Y3, Y7
+	VORPS        Y0, Y7, Y7
 	VMOVAPS      Y8, Y0
-	VFMADD231PS  eighth<>+0(SB), Y7, Y0
+	VFMADD231PS  eighth<>+0(SB), Y2, Y0
 	VCMPPS       $0x12, zero<>+0(SB), Y4, Y6
 	VMOVUPS      zero<>+0(SB), Y1
 	VBLENDVPS    Y6, Y0, Y1, Y1
 	VCMPPS       $0x1e, zero<>+0(SB), Y1, Y1
-	VORPS        Y2, Y1, Y1
-	VCMPPS       $0x00, zero<>+0(SB), Y7, Y2
-	VORPS        Y1, Y2, Y2
-	VPSUBD       threeQuarters<>+0(SB), Y3, Y1
-	VANDPS       exponentF32<>+0(SB), Y1, Y1
-	VPSUBD       Y1, Y3, Y3
+	VORPS        Y7, Y1, Y1
+	VANDPS       absF32<>+0(SB), Y8, Y7
+	VMAXPS       rootMin<>+0(SB), Y7, Y7
+	VSQRTPS      Y7, Y7
+	VDIVPS       Y2, Y8, Y2
+	VADDPS       Y7, Y4, Y0
+	VMAXPS       rootMin<>+0(SB), Y0, Y0
+	VPSUBD       threeQuarters<>+0(SB), Y3, Y6
+	VANDPS       exponentF32<>+0(SB), Y6, Y6
+	VPSUBD       Y6, Y3, Y3
 	VSUBPS       one<>+0(SB), Y3, Y3
-	VPSRAD       $0x17, Y1, Y1
-	VCVTDQ2PS    Y1, Y1
-	VMULPS       ln2Lo<>+0(SB), Y1, Y0
-	VMULPS       Y3, Y3, Y6
-	VMOVUPS      logQ8<>+0(SB), Y9
-	VFMADD213PS  logQ7<>+0(SB), Y3, Y9
-	VFMADD213PS  logQ6<>+0(SB), Y3, Y9
-	VFMADD213PS  logQ5<>+0(SB), Y3, Y9
-	VFMADD213PS  logQ4<>+0(SB), Y3, Y9
-	VFMADD213PS  logQ3<>+0(SB), Y3, Y9
-	VFMADD213PS  logQ2<>+0(SB), Y3, Y9
-	VFMADD213PS  logQ1<>+0(SB), Y3, Y9
-	VFMADD213PS  logQ0<>+0(SB), Y3, Y9
-	VFMADD231PS  Y9, Y6, Y0
-	VADDPS       Y3, Y0, Y0
-	VFMADD231PS  ln2Hi<>+0(SB), Y1, Y0
-	VMULPS       half<>+0(SB), Y0, Y0
-	VANDPS       absF32<>+0(SB), Y8, Y1
-	VMAXPS       rootMin<>+0(SB), Y1, Y1
-	VSQRTPS      Y1, Y1
-	VDIVPS       Y7, Y8, Y7
-	VANDPS       absF32<>+0(SB), Y7, Y3
-	VCMPPS       $0x12, sixteenth<>+0(SB), Y3, Y3
+	VPSRAD       $0x17, Y6, Y6
+	VCVTDQ2PS    Y6, Y6
+	VPSUBD       threeQuarters<>+0(SB), Y0, Y9
+	VANDPS       exponentF32<>+0(SB), Y9, Y9
+	VPSUBD       Y9, Y0, Y0
+	VSUBPS       one<>+0(SB), Y0, Y0
+	VPSRAD       $0x17, Y9, Y9
+	VCVTDQ2PS    Y9, Y9
+	VMULPS       ln2Lo<>+0(SB), Y6, Y10
+	VMOVUPS      Y1, (R8)
+	VMULPS       Y3, Y3, Y1
+	VMOVUPS      logQ8<>+0(SB), Y11
+	VFMADD213PS  logQ7<>+0(SB), Y3, Y11
+	VFMADD213PS  logQ6<>+0(SB), Y3, Y11
+	VFMADD213PS  logQ5<>+0(SB), Y3, Y11
+	VFMADD213PS  logQ4<>+0(SB), Y3, Y11
+	VFMADD213PS  logQ3<>+0(SB), Y3, Y11
+	VFMADD213PS  logQ2<>+0(SB), Y3, Y11
+	VFMADD213PS  logQ1<>+0(SB), Y3, Y11
+	VFMADD213PS  logQ0<>+0(SB), Y3, Y11
+	VFMADD231PS  Y11, Y1, Y10
+	VADDPS       Y3, Y10, Y10
+	VFMADD231PS  ln2Hi<>+0(SB), Y6, Y10
+	VMULPS       ln2Lo<>+0(SB), Y9, Y6
+	VMULPS       Y0, Y0, Y3
+	VMOVUPS      logQ8<>+0(SB), Y1
+	VFMADD213PS  logQ7<>+0(SB), Y0, Y1
+	VFMADD213PS  logQ6<>+0(SB), Y0, Y1
+	VFMADD213PS  logQ5<>+0(SB), Y0, Y1
+	VFMADD213PS  logQ4<>+0(SB), Y0, Y1
+	VFMADD213PS  logQ3<>+0(SB), Y0, Y1
+	VFMADD213PS  logQ2<>+0(SB), Y0, Y1
+	VFMADD213PS  logQ1<>+0(SB), Y0, Y1
+	VFMADD213PS  logQ0<>+0(SB), Y0, Y1
+	VFMADD231PS  Y1, Y3, Y6
+	VADDPS       Y0, Y6, Y6
+	VFMADD231PS  ln2Hi<>+0(SB), Y9, Y6
+	VMULPS       half<>+0(SB), Y10, Y10
+	VANDPS       absF32<>+0(SB), Y2, Y9
+	VCMPPS       $0x12, sixteenth<>+0(SB), Y9, Y9
 	VCMPPS       $0x11, zero<>+0(SB), Y8, Y8
-	VANDPS       absF32<>+0(SB), Y4, Y6
-	VMINPS       Y1, Y6, Y9
-	VMAXPS       Y1, Y6, Y10
-	VDIVPS       Y10, Y9, Y9
-	VMULPS       Y9, Y9, Y10
-	VMOVUPS      Y2, (R8)
-	VMULPS       Y10, Y9, Y2
-	VMOVUPS      atanP9<>+0(SB), Y11
-	VFMADD213PS  atanP8<>+0(SB), Y10, Y11
-	VFMADD213PS  atanP7<>+0(SB), Y10, Y11
-	VFMADD213PS  atanP6<>+0(SB), Y10, Y11
-	VFMADD213PS  atanP5<>+0(SB), Y10, Y11
-	VFMADD213PS  atanP4<>+0(SB), Y10, Y11
-	VFMADD213PS  atanP3<>+0(SB), Y10, Y11
-	VFMADD213PS  atanP2<>+0(SB), Y10, Y11
-	VFMADD213PS  atanP1<>+0(SB), Y10, Y11
-	VFMADD213PS  atanP0<>+0(SB), Y10, Y11
-	VFMADD231PS  Y11, Y2, Y9
-	VCMPPS       $0x1e, Y6, Y1, Y6
-	VANDPS       signF32<>+0(SB), Y6, Y2
-	VXORPS       Y2, Y9, Y9
-	VANDPS       halfPi2<>+0(SB), Y6, Y2
-	VADDPS       Y2, Y9, Y9
-	VANDPS       halfPi1<>+0(SB), Y6, Y6
-	VADDPS       Y6, Y9, Y9
-	VCMPPS       $0x11, zero<>+0(SB), Y4, Y6
-	VANDPS       signF32<>+0(SB), Y6, Y2
-	VXORPS       Y2, Y9, Y9
-	VANDPS       pi2<>+0(SB), Y6, Y2
-	VADDPS       Y2, Y9, Y9
-	VANDPS       pi1<>+0(SB), Y6, Y6
-	VADDPS       Y6, Y9, Y9
-	VADDPS       Y1, Y4, Y6
-	VPSUBD       threeQuarters<>+0(SB), Y6, Y2
-	VANDPS       exponentF32<>+0(SB), Y2, Y2
-	VPSUBD       Y2, Y6, Y6
-	VSUBPS       one<>+0(SB), Y6, Y6
-	VPSRAD       $0x17, Y2, Y2
-	VCVTDQ2PS    Y2, Y2
-	VMULPS       ln2Lo<>+0(SB), Y2, Y11
-	VMULPS       Y6, Y6, Y10
-	VMOVUPS      logQ8<>+0(SB), Y12
-	VFMADD213PS  logQ7<>+0(SB), Y6, Y12
-	VFMADD213PS  logQ6<>+0(SB), Y6, Y12
-	VFMADD213PS  logQ5<>+0(SB), Y6, Y12
-	VFMADD213PS  logQ4<>+0(SB), Y6, Y12
-	VFMADD213PS  logQ3<>+0(SB), Y6, Y12
-	VFMADD213PS  logQ2<>+0(SB), Y6, Y12
-	VFMADD213PS  logQ1<>+0(SB), Y6, Y12
-	VFMADD213PS  logQ0<>+0(SB), Y6, Y12
-	VFMADD231PS  Y12, Y10, Y11
-	VADDPS       Y6, Y11, Y11
-	VFMADD231PS  ln2Hi<>+0(SB), Y2, Y11
-	VSUBPS       Y0, Y11, Y11
-	VBLENDVPS    Y8, Y9, Y11, Y11
-	VMOVUPS      atanhQ5<>+0(SB), Y9
-	VFMADD213PS  atanhQ4<>+0(SB), Y7, Y9
-	VFMADD213PS  atanhQ3<>+0(SB), Y7, Y9
-	VFMADD213PS  atanhQ2<>+0(SB), Y7, Y9
-	VFMADD213PS  atanhQ1<>+0(SB), Y7, Y9
-	VFMADD213PS  atanhQ0<>+0(SB), Y7, Y9
-	VFMADD213PS  one<>+0(SB), Y7, Y9
-	VBLENDVPS    Y3, Y9, Y11, Y11
-	VBLENDVPS    Y3, Y4, Y1, Y1
-	VDIVPS       Y1, Y11, Y11
-	VMULPS       Y5, Y11, Y5
-	VADDPS       Y5, Y0, Y1
+	VANDPS       absF32<>+0(SB), Y4, Y0
+	VMINPS       Y7, Y0, Y3
+	VMAXPS       Y7, Y0, Y1
+	VDIVPS       Y1, Y3, Y3
+	VMULPS       Y3, Y3, Y1
+	VMULPS       Y1, Y3, Y11
+	VMOVUPS      atanP9<>+0(SB), Y12
+	VFMADD213PS  atanP8<>+0(SB), Y1, Y12
+	VFMADD213PS  atanP7<>+0(SB), Y1, Y12
+	VFMADD213PS  atanP6<>+0(SB), Y1, Y12
+	VFMADD213PS  atanP5<>+0(SB), Y1, Y12
+	VFMADD213PS  atanP4<>+0(SB), Y1, Y12
+	VFMADD213PS  atanP3<>+0(SB), Y1, Y12
+	VFMADD213PS  atanP2<>+0(SB), Y1, Y12
+	VFMADD213PS  atanP1<>+0(SB), Y1, Y12
+	VFMADD213PS  atanP0<>+0(SB), Y1, Y12
+	VFMADD231PS  Y12, Y11, Y3
+	VCMPPS       $0x1e, Y0, Y7, Y0
+	VANDPS       signF32<>+0(SB), Y0, Y11
+	VXORPS       Y11, Y3, Y3
+	VANDPS       halfPi2<>+0(SB), Y0, Y11
+	VADDPS       Y11, Y3, Y3
+	VANDPS       halfPi1<>+0(SB), Y0, Y0
+	VADDPS       Y0, Y3, Y3
+	VCMPPS       $0x11, zero<>+0(SB), Y4, Y0
+	VANDPS       signF32<>+0(SB), Y0, Y11
+	VXORPS       Y11, Y3, Y3
+	VANDPS       pi2<>+0(SB), Y0, Y11
+	VADDPS       Y11, Y3, Y3
+	VANDPS       pi1<>+0(SB), Y0, Y0
+	VADDPS       Y0, Y3, Y3
+	VSUBPS       Y10, Y6, Y6
+	VBLENDVPS    Y8, Y3, Y6, Y6
+	VMOVUPS      atanhQ5<>+0(SB), Y3
+	VFMADD213PS  atanhQ4<>+0(SB), Y2, Y3
+	VFMADD213PS  atanhQ3<>+0(SB), Y2, Y3
+	VFMADD213PS  atanhQ2<>+0(SB), Y2, Y3
+	VFMADD213PS  atanhQ1<>+0(SB), Y2, Y3
+	VFMADD213PS  atanhQ0<>+0(SB), Y2, Y3
+	VFMADD213PS  one<>+0(SB), Y2, Y3
+	VBLENDVPS    Y9, Y3, Y6, Y6
+	VBLENDVPS    Y9, Y4, Y7, Y7
+	VDIVPS       Y7, Y6, Y6
+	VMULPS       Y5, Y6, Y5
+	VADDPS       Y5, Y10, Y7
 	VMOVUPS      (CX)(SI*1), Y4
-	VMULPS       Y4, Y11, Y4
-	VMOVUPS      (CX)(SI*2), Y3
-	VMULPS       Y3, Y11, Y11
-	VSUBPS       Y5, Y0, Y0
+	VMULPS       Y4, Y6, Y4
+	VMOVUPS      (CX)(SI*2), Y9
+	VMULPS       Y9, Y6, Y6
+	VSUBPS       Y5, Y10, Y10
 	VMOVUPS      (R8), Y5
 	VMOVMSKPS    Y5, R9
 	TESTQ        R9, R9
 	JE           easy4
-	VPCMPEQD     Y3, Y3, Y3
-	VXORPS       Y5, Y3, Y3
-	VMASKMOVPS   Y1, Y3, (AX)
-	VMASKMOVPS   Y4, Y3, (AX)(SI*1)
-	VMASKMOVPS   Y11, Y3, (AX)(SI*2)
-	VMASKMOVPS   Y0, Y3, (AX)(DI*1)
+	VPCMPEQD     Y9, Y9, Y9
+	VXORPS       Y5, Y9, Y9
+	VMASKMOVPS   Y7, Y9, (AX)
+	VMASKMOVPS   Y4, Y9, (AX)(SI*1)
+	VMASKMOVPS   Y6, Y9, (AX)(SI*2)
+	VMASKMOVPS   Y10, Y9, (AX)(DI*1)
 	MOVQ         BX, AX
 	SUBQ         DX, AX
 	MOVQ         AX, CX
@@ -1952,10 +1971,10 @@ loop1:
 	RET
 
 easy4:
-	VMOVUPS Y1, (AX)
+	VMOVUPS Y7, (AX)
 	VMOVUPS Y4, (AX)(SI*1)
-	VMOVUPS Y11, (AX)(SI*2)
-	VMOVUPS Y0, (AX)(DI*1)
+	VMOVUPS Y6, (AX)(SI*2)
+	VMOVUPS Y10, (AX)(DI*1)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
 	SUBQ    $+8, DX
@@ -1969,167 +1988,166 @@ next2:
 	MOVQ         DX, R10
 	NEGQ         R10
 	LEAQ         32(R9)(R10*4), R9
-	VMOVUPS      (R9), Y0
-	VMASKMOVPS   (CX), Y0, Y0
-	VMULPS       half<>+0(SB), Y0, Y11
+	VMOVUPS      (R9), Y10
+	VMASKMOVPS   (CX), Y10, Y10
+	VMULPS       half<>+0(SB), Y10, Y6
 	VMOVUPS      (R9), Y4
 	VMASKMOVPS   (CX)(DI*1), Y4, Y4
-	VMULPS       half<>+0(SB), Y4, Y1
-	VADDPS       Y1, Y11, Y3
-	VSUBPS       Y1, Y11, Y5
-	VSUBPS       Y11, Y5, Y9
-	VSUBPS       Y9, Y5, Y7
-	VSUBPS       Y7, Y11, Y11
-	VADDPS       Y9, Y1, Y1
-	VSUBPS       Y1, Y11, Y11
-	VADDPS       Y5, Y5, Y1
-	VMOVUPS      (R9), Y9
-	VMASKMOVPS   (CX)(SI*1), Y9, Y9
-	VMOVUPS      (R9), Y7
-	VMASKMOVPS   (CX)(SI*2), Y7, Y7
-	VMULPS       Y7, Y9, Y8
-	VMOVAPS      Y8, Y2
-	VFMSUB231PS  Y7, Y9, Y2
-	VFMADD231PS  Y5, Y5, Y8
-	VADDPS       Y2, Y8, Y8
-	VFMADD231PS  Y11, Y1, Y8
-	VMULPS       Y7, Y9, Y1
-	VMOVAPS      Y1, Y11
-	VFNMADD231PS Y7, Y9, Y11
-	VFMSUB231PS  Y4, Y0, Y1
-	VADDPS       Y11, Y1, Y1
-	VANDPS       absF32<>+0(SB), Y0, Y0
-	VANDPS       absF32<>+0(SB), Y9, Y9
-	VMAXPS       Y9, Y0, Y0
-	VANDPS       absF32<>+0(SB), Y7, Y7
-	VANDPS       absF32<>+0(SB), Y4, Y4
-	VMAXPS       Y4, Y7, Y7
-	VMAXPS       Y7, Y0, Y0
-	VMULPS       Y3, Y3, Y7
-	VCMPPS       $0x16, entryMax<>+0(SB), Y0, Y0
-	VCMPPS       $0x19, detMin<>+0(SB), Y1, Y4
-	VORPS        Y0, Y4, Y4
-	VMOVAPS      Y8, Y0
-	VFMADD231PS  eighth<>+0(SB), Y7, Y0
-	VCMPPS       $0x12, zero<>+0(SB), Y3, Y9
-	VMOVUPS      zero<>+0(SB), Y11
-	VBLENDVPS    Y9, Y0, Y11, Y11
-	VCMPPS       $0x1e, zero<>+0(SB), Y11, Y11
-	VORPS        Y4, Y11, Y11
-	VCMPPS       $0x00, zero<>+0(SB), Y7, Y4
-	VORPS        Y11, Y4, Y4
-	VPSUBD       threeQuarters<>+0(SB), Y1, Y11
-	VANDPS       exponentF32<>+0(SB), Y11, Y11
-	VPSUBD       Y11, Y1, Y1
-	VSUBPS       one<>+0(SB), Y1, Y1
-	VPSRAD       $0x17, Y11, Y11
-	VCVTDQ2PS    Y11, Y11
-	VMULPS       ln2Lo<>+0(SB), Y11, Y0
-	VMULPS       Y1, Y1, Y9
-	VMOVUPS      logQ8<>+0(SB), Y2
-	VFMADD213PS  logQ7<>+0(SB), Y1, Y2
-	VFMADD213PS  logQ6<>+0(SB), Y1, Y2
-	VFMADD213PS  logQ5<>+0(SB), Y1, Y2
-	VFMADD213PS  logQ4<>+0(SB), Y1, Y2
-	VFMADD213PS  logQ3<>+0(SB), Y1, Y2
-	VFMADD213PS  logQ2<>+0(SB), Y1, Y2
-	VFMADD213PS  logQ1<>+0(SB), Y1, Y2
-	VFMADD213PS  logQ0<>+0(SB), Y1, Y2
-	VFMADD231PS  Y2, Y9, Y0
-	VADDPS       Y1, Y0, Y0
-	VFMADD231PS  ln2Hi<>+0(SB), Y11, Y0
-	VMULPS       half<>+0(SB), Y0, Y0
-	VANDPS       absF32<>+0(SB), Y8, Y11
-	VMAXPS       rootMin<>+0(SB), Y11, Y11
-	VSQRTPS      Y11, Y11
-	VDIVPS       Y7, Y8, Y7
-	VANDPS       absF32<>+0(SB), Y7, Y1
-	VCMPPS       $0x12, sixteenth<>+0(SB), Y1, Y1
-	VCMPPS       $0x11, zero<>+0(SB), Y8, Y8
-	VANDPS       absF32<>+0(SB), Y3, Y9
-	VMINPS       Y11, Y9, Y2
-	VMAXPS       Y11, Y9, Y6
-	VDIVPS       Y6, Y2, Y2
-	VMULPS       Y2, Y2, Y6
-	VMOVUPS      Y4, (R8)
-	VMULPS       Y6, Y2, Y4
-	VMOVUPS      atanP9<>+0(SB), Y10
-	VFMADD213PS  atanP8<>+0(SB), Y6, Y10
-	VFMADD213PS  atanP7<>+0(SB), Y6, Y10
-	VFMADD213PS  atanP6<>+0(SB), Y6, Y10
-	VFMADD213PS  atanP5<>+0(SB), Y6, Y10
-	VFMADD213PS  atanP4<>+0(SB), Y6, Y10
-	VFMADD213PS  atanP3<>+0(SB), Y6, Y10
-	VFMADD213PS  atanP2<>+0(SB), Y6, Y10
-	VFMADD213PS  atanP1<>+0(SB), Y6, Y10
-	VFMADD213PS  atanP0<>+0(SB), Y6, Y10
-	VFMADD231PS  Y10, Y4, Y2
-	VCMPPS       $0x1e, Y9, Y11, Y9
-	VANDPS       signF32<>+0(SB), Y9, Y4
-	VXORPS       Y4, Y2, Y2
-	VANDPS       halfPi2<>+0(SB), Y9, Y4
-	VADDPS       Y4, Y2, Y2
-	VANDPS       halfPi1<>+0(SB), Y9, Y9
-	VADDPS       Y9, Y2, Y2
-	VCMPPS       $0x11, zero<>+0(SB), Y3, Y9
-	VANDPS       signF32<>+0(SB), Y9, Y4
-	VXORPS       Y4, Y2, Y2
-	VANDPS       pi2<>+0(SB), Y9, Y4
-	VADDPS       Y4, Y2, Y2
-	VANDPS       pi1<>+0(SB), Y9, Y9
-	VADDPS       Y9, Y2, Y2
-	VADDPS       Y11, Y3, Y9
-	VPSUBD       threeQuarters<>+0(SB), Y9, Y4
-	VANDPS       exponentF32<>+0(SB), Y4, Y4
-	VPSUBD       Y4, Y9, Y9
-	VSUBPS       one<>+0(SB), Y9, Y9
-	VPSRAD       $0x17, Y4, Y4
-	VCVTDQ2PS    Y4, Y4
-	VMULPS       ln2Lo<>+0(SB), Y4, Y10
-	VMULPS       Y9, Y9, Y6
-	VMOVUPS      logQ8<>+0(SB), Y12
-	VFMADD213PS  logQ7<>+0(SB), Y9, Y12
-	VFMADD213PS  logQ6<>+0(SB), Y9, Y12
-	VFMADD213PS  logQ5<>+0(SB), Y9, Y12
-	VFMADD213PS  logQ4<>+0(SB), Y9, Y12
-	VFMADD213PS  logQ3<>+0(SB), Y9, Y12
-	VFMADD213PS  logQ2<>+0(SB), Y9, Y12
-	VFMADD213PS  logQ1<>+0(SB), Y9, Y12
-	VFMADD213PS  logQ0<>+0(SB), Y9, Y12
-	VFMADD231PS  Y12, Y6, Y10
-	VADDPS       Y9, Y10, Y10
-	VFMADD231PS  ln2Hi<>+0(SB), Y4, Y10
-	VSUBPS       Y0, Y10, Y10
-	VBLENDVPS    Y8, Y2, Y10, Y10
-	VMOVUPS      atanhQ5<>+0(SB), Y2
-	VFMADD213PS  atanhQ4<>+0(SB), Y7, Y2
-	VFMADD213PS  atanhQ3<>+0(SB), Y7, Y2
-	VFMADD213PS  atanhQ2<>+0(SB), Y7, Y2
-	VFMADD213PS  atanhQ1<>+0(SB), Y7, Y2
-	VFMADD213PS  atanhQ0<>+0(SB), Y7, Y2
-	VFMADD213PS  one<>+0(SB), Y7, Y2
-	VBLENDVPS    Y1, Y2, Y10, Y10
-	VBLENDVPS    Y1, Y3, Y11, Y11
-	VDIVPS       Y11, Y10, Y10
-	VMULPS       Y5, Y10, Y5
-	VADDPS       Y5, Y0, Y11
+	VMULPS       half<>+0(SB), Y4, Y7
+	VADDPS       Y7, Y6, Y9
+	VSUBPS       Y7, Y6, Y5
+	VSUBPS       Y6, Y5, Y3
+	VSUBPS       Y3, Y5, Y2
+	VSUBPS       Y2, Y6, Y6
+	VADDPS       Y3, Y7, Y7
+	VSUBPS       Y7, Y6, Y6
+	VADDPS       Y5, Y5, Y7
 	VMOVUPS      (R9), Y3
 	VMASKMOVPS   (CX)(SI*1), Y3, Y3
-	VMULPS       Y3, Y10, Y3
-	VMOVUPS      (R9), Y1
-	VMASKMOVPS   (CX)(SI*2), Y1, Y1
-	VMULPS       Y1, Y10, Y10
-	VSUBPS       Y5, Y0, Y0
+	VMOVUPS      (R9), Y2
+	VMASKMOVPS   (CX)(SI*2), Y2, Y2
+	VMULPS       Y2, Y3, Y8
+	VMOVAPS      Y8, Y0
+	VFMSUB231PS  Y2, Y3, Y0
+	VFMADD231PS  Y5, Y5, Y8
+	VADDPS       Y0, Y8, Y8
+	VFMADD231PS  Y6, Y7, Y8
+	VMULPS       Y2, Y3, Y7
+	VMOVAPS      Y7, Y6
+	VFNMADD231PS Y2, Y3, Y6
+	VFMSUB231PS  Y4, Y10, Y7
+	VADDPS       Y6, Y7, Y7
+	VANDPS       absF32<>+0(SB), Y10, Y10
+	VANDPS       absF32<>+0(SB), Y3, Y3
+	VMAXPS       Y3, Y10, Y10
+	VANDPS       absF32<>+0(SB), Y2, Y2
+	VMAXPS       Y2, Y10, Y10
+	VANDPS       absF32<>+0(SB), Y4, Y4
+	VMAXPS       Y4, Y10, Y10
+	VMULPS       Y9, Y9, Y4
+	VCMPPS       $0x16, entryMax<>+0(SB), Y10, Y10
+	VCMPPS       $0x19, detMin<>+0(SB), Y7, Y2
+	VORPS        Y10, Y2, Y2
+	VMOVAPS      Y8, Y10
+	VFMADD231PS  eighth<>+0(SB), Y4, Y10
+	VCMPPS       $0x12, zero<>+0(SB), Y9, Y3
+	VMOVUPS      zero<>+0(SB), Y6
+	VBLENDVPS    Y3, Y10, Y6, Y6
+	VCMPPS       $0x1e, zero<>+0(SB), Y6, Y6
+	VORPS        Y2, Y6, Y6
+	VANDPS       absF32<>+0(SB), Y8, Y2
+	VMAXPS       rootMin<>+0(SB), Y2, Y2
+	VSQRTPS      Y2, Y2
+	VDIVPS       Y4, Y8, Y4
+	VADDPS       Y2, Y9, Y10
+	VMAXPS       rootMin<>+0(SB), Y10, Y10
+	VPSUBD       threeQuarters<>+0(SB), Y7, Y3
+	VANDPS       exponentF32<>+0(SB), Y3, Y3
+	VPSUBD       Y3, Y7, Y7
+	VSUBPS       one<>+0(SB), Y7, Y7
+	VPSRAD       $0x17, Y3, Y3
+	VCVTDQ2PS    Y3, Y3
+	VPSUBD       threeQuarters<>+0(SB), Y10, Y0
+	VANDPS       exponentF32<>+0(SB), Y0, Y0
+	VPSUBD       Y0, Y10, Y10
+	VSUBPS       one<>+0(SB), Y10, Y10
+	VPSRAD       $0x17, Y0, Y0
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       ln2Lo<>+0(SB), Y3, Y11
+	VMOVUPS      Y6, (R8)
+	VMULPS       Y7, Y7, Y6
+	VMOVUPS      logQ8<>+0(SB), Y12
+	VFMADD213PS  logQ7<>+0(SB), Y7, Y12
+	VFMADD213PS  logQ6<>+0(SB), Y7, Y12
+	VFMADD213PS  logQ5<>+0(SB), Y7, Y12
+	VFMADD213PS  logQ4<>+0(SB), Y7, Y12
+	VFMADD213PS  logQ3<>+0(SB), Y7, Y12
+	VFMADD213PS  logQ2<>+0(SB), Y7, Y12
+	VFMADD213PS  logQ1<>+0(SB), Y7, Y12
+	VFMADD213PS  logQ0<>+0(SB), Y7, Y12
+	VFMADD231PS  Y12, Y6, Y11
+	VADDPS       Y7, Y11, Y11
+	VFMADD231PS  ln2Hi<>+0(SB), Y3, Y11
+	VMULPS       ln2Lo<>+0(SB), Y0, Y3
+	VMULPS       Y10, Y10, Y7
+	VMOVUPS      logQ8<>+0(SB), Y6
+	VFMADD213PS  logQ7<>+0(SB), Y10, Y6
+	VFMADD213PS  logQ6<>+0(SB), Y10, Y6
+	VFMADD213PS  logQ5<>+0(SB), Y10, Y6
+	VFMADD213PS  logQ4<>+0(SB), Y10, Y6
+	VFMADD213PS  logQ3<>+0(SB), Y10, Y6
+	VFMADD213PS  logQ2<>+0(SB), Y10, Y6
+	VFMADD213PS  logQ1<>+0(SB), Y10, Y6
+	VFMADD213PS  logQ0<>+0(SB), Y10, Y6
+	VFMADD231PS  Y6, Y7, Y3
+	VADDPS       Y10, Y3, Y3
+	VFMADD231PS  ln2Hi<>+0(SB), Y0, Y3
+	VMULPS       half<>+0(SB), Y11, Y11
+	VANDPS       absF32<>+0(SB), Y4, Y0
+	VCMPPS       $0x12, sixteenth<>+0(SB), Y0, Y0
+	VCMPPS       $0x11, zero<>+0(SB), Y8, Y8
+	VANDPS       absF32<>+0(SB), Y9, Y10
+	VMINPS       Y2, Y10, Y7
+	VMAXPS       Y2, Y10, Y6
+	VDIVPS       Y6, Y7, Y7
+	VMULPS       Y7, Y7, Y6
+	VMULPS       Y6, Y7, Y12
+	VMOVUPS      atanP9<>+0(SB), Y1
+	VFMADD213PS  atanP8<>+0(SB), Y6, Y1
+	VFMADD213PS  atanP7<>+0(SB), Y6, Y1
+	VFMADD213PS  atanP6<>+0(SB), Y6, Y1
+	VFMADD213PS  atanP5<>+0(SB), Y6, Y1
+	VFMADD213PS  atanP4<>+0(SB), Y6, Y1
+	VFMADD213PS  atanP3<>+0(SB), Y6, Y1
+	VFMADD213PS  atanP2<>+0(SB), Y6, Y1
+	VFMADD213PS  atanP1<>+0(SB), Y6, Y1
+	VFMADD213PS  atanP0<>+0(SB), Y6, Y1
+	VFMADD231PS  Y1, Y12, Y7
+	VCMPPS       $0x1e, Y10, Y2, Y10
+	VANDPS       signF32<>+0(SB), Y10, Y12
+	VXORPS       Y12, Y7, Y7
+	VANDPS       halfPi2<>+0(SB), Y10, Y12
+	VADDPS       Y12, Y7, Y7
+	VANDPS       halfPi1<>+0(SB), Y10, Y10
+	VADDPS       Y10, Y7, Y7
+	VCMPPS       $0x11, zero<>+0(SB), Y9, Y10
+	VANDPS       signF32<>+0(SB), Y10, Y12
+	VXORPS       Y12, Y7, Y7
+	VANDPS       pi2<>+0(SB), Y10, Y12
+	VADDPS       Y12, Y7, Y7
+	VANDPS       pi1<>+0(SB), Y10, Y10
+	VADDPS       Y10, Y7, Y7
+	VSUBPS       Y11, Y3, Y3
+	VBLENDVPS    Y8, Y7, Y3, Y3
+	VMOVUPS      atanhQ5<>+0(SB), Y7
+	VFMADD213PS  atanhQ4<>+0(SB), Y4, Y7
+	VFMADD213PS  atanhQ3<>+0(SB), Y4, Y7
+	VFMADD213PS  atanhQ2<>+0(SB), Y4, Y7
+	VFMADD213PS  atanhQ1<>+0(SB), Y4, Y7
+	VFMADD213PS  atanhQ0<>+0(SB), Y4, Y7
+	VFMADD213PS  one<>+0(SB), Y4, Y7
+	VBLENDVPS    Y0, Y7, Y3, Y3
+	VBLENDVPS    Y0, Y9, Y2, Y2
+	VDIVPS       Y2, Y3, Y3
+	VMULPS       Y5, Y3, Y5
+	VADDPS       Y5, Y11, Y2
+	VMOVUPS      (R9), Y9
+	VMASKMOVPS   (CX)(SI*1), Y9, Y9
+	VMULPS       Y9, Y3, Y9
+	VMOVUPS      (R9), Y0
+	VMASKMOVPS   (CX)(SI*2), Y0, Y0
+	VMULPS       Y0, Y3, Y3
+	VSUBPS       Y5, Y11, Y11
 	VMOVUPS      (R8), Y5
 	VANDPS       (R9), Y5, Y5
 	VMOVMSKPS    Y5, CX
 	TESTQ        CX, CX
 	JE           easy7
 	VANDNPS      (R9), Y5, Y5
-	VMASKMOVPS   Y11, Y5, (AX)
-	VMASKMOVPS   Y3, Y5, (AX)(SI*1)
-	VMASKMOVPS   Y10, Y5, (AX)(SI*2)
-	VMASKMOVPS   Y0, Y5, (AX)(DI*1)
+	VMASKMOVPS   Y2, Y5, (AX)
+	VMASKMOVPS   Y9, Y5, (AX)(SI*1)
+	VMASKMOVPS   Y3, Y5, (AX)(SI*2)
+	VMASKMOVPS   Y11, Y5, (AX)(DI*1)
 	MOVQ         BX, AX
 	SUBQ         DX, BX
 	MOVQ         BX, at+40(FP)
@@ -2140,13 +2158,13 @@ next2:
 
 easy7:
 	VMOVUPS    (R9), Y5
-	VMASKMOVPS Y11, Y5, (AX)
+	VMASKMOVPS Y2, Y5, (AX)
 	VMOVUPS    (R9), Y5
-	VMASKMOVPS Y3, Y5, (AX)(SI*1)
+	VMASKMOVPS Y9, Y5, (AX)(SI*1)
 	VMOVUPS    (R9), Y5
-	VMASKMOVPS Y10, Y5, (AX)(SI*2)
+	VMASKMOVPS Y3, Y5, (AX)(SI*2)
 	VMOVUPS    (R9), Y5
-	VMASKMOVPS Y0, Y5, (AX)(DI*1)
+	VMASKMOVPS Y11, Y5, (AX)(DI*1)
 
 done5:
 	XORQ AX, AX
@@ -2497,18 +2515,18 @@ DATA atanhQ0<>+28(SB)/4, $0x3eaaaaab
 GLOBL atanhQ0<>(SB), RODATA|NOPTR, $32
 
 // func log2x2F32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
-// Requires: AVX, AVX512F, BMI2
+// Requires: AVX, AVX512DQ, AVX512F, BMI2, MMX+
 TEXT ·log2x2F32AVX512(SB), NOSPLIT, $0-64
 	VBROADCASTSS zero<>+0(SB), Z0
-	VBROADCASTSS absF32<>+0(SB), Z1
-	VBROADCASTSS half<>+0(SB), Z2
+	VBROADCASTSS half<>+0(SB), Z1
+	VBROADCASTSS absF32<>+0(SB), Z2
 	VBROADCASTSS one<>+0(SB), Z3
-	VBROADCASTSS ln2Lo<>+0(SB), Z4
-	VBROADCASTSS logQ8<>+0(SB), Z5
-	VBROADCASTSS logQ7<>+0(SB), Z5
-	VBROADCASTSS logQ6<>+0(SB), Z6
-	VBROADCASTSS logQ5<>+0(SB), Z7
-	VBROADCASTSS logQ4<>+0(SB), Z8
+	VBROADCASTSS rootMin<>+0(SB), Z4
+	VBROADCASTSS fourThirds<>+0(SB), Z5
+	VBROADCASTSS ln2Lo<>+0(SB), Z6
+	VBROADCASTSS logQ8<>+0(SB), Z7
+	VBROADCASTSS logQ7<>+0(SB), Z7
+	VBROADCASTSS logQ6<>+0(SB), Z8
 	MOVQ         dst+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+24(FP), DX
@@ -2520,10 +2538,14 @@ TEXT ·log2x2F32AVX512(SB), NOSPLIT, $0-64
 	JL           next2
 
 loop1:
+	PREFETCHT0       128(AX)
+	PREFETCHT0       128(AX)(SI*1)
+	PREFETCHT0       128(AX)(SI*2)
+	PREFETCHT0       128(AX)(DI*1)
 	VMOVUPS          (CX), Z9
-	VMULPS           Z2, Z9, Z10
+	VMULPS           Z1, Z9, Z10
 	VMOVUPS          (CX)(DI*1), Z11
-	VMULPS           Z2, Z11, Z12
+	VMULPS           Z1, Z11, Z12
 	VADDPS           Z12, Z10, Z13
 	VSUBPS           Z12, Z10, Z14
 	VSUBPS           Z10, Z14, Z15
@@ -2545,132 +2567,125 @@ loop1:
 	VFNMADD231PS     Z16, Z15, Z10
 	VFMSUB231PS      Z11, Z9, Z12
 	VADDPS           Z10, Z12, Z12
-	VPANDD           Z1, Z9, Z9
-	VPANDD           Z1, Z15, Z10
-	VMAXPS           Z10, Z9, Z9
-	VPANDD           Z1, Z16, Z10
-	VPANDD           Z1, Z11, Z11
-	VMAXPS           Z11, Z10, Z10
-	VMAXPS           Z10, Z9, Z9
-	VMULPS           Z13, Z13, Z10
+	VRANGEPS         $0x0b, Z15, Z9, Z9
+	VRANGEPS         $0x0b, Z11, Z16, Z11
+	VRANGEPS         $0x0b, Z11, Z9, Z9
+	VMULPS           Z13, Z13, Z11
 	VCMPPS.BCST      $0x16, entryMax<>+0(SB), Z9, K1
 	VCMPPS.BCST      $0x19, detMin<>+0(SB), Z12, K2
 	KORW             K1, K2, K1
 	VMOVAPS          Z17, Z9
-	VFMADD231PS.BCST eighth<>+0(SB), Z10, Z9
+	VFMADD231PS.BCST eighth<>+0(SB), Z11, Z9
 	VCMPPS           $0x12, Z0, Z13, K2
 	VBLENDMPS        Z9, Z0, K2, Z9
 	VCMPPS           $0x1e, Z0, Z9, K2
 	KORW             K1, K2, K1
-	VCMPPS           $0x00, Z0, Z10, K2
-	KORW             K1, K2, K1
+	VPANDD           Z2, Z17, Z9
+	VMAXPS           Z4, Z9, Z9
+	VRSQRT14PS       Z9, Z10
+	VMULPS           Z1, Z10, Z18
+	VMULPS           Z10, Z9, Z10
+	VFNMADD231PS     Z10, Z10, Z9
+	VFMADD231PS      Z18, Z9, Z10
+	VRCP14PS         Z11, Z9
+	VMULPS           Z9, Z17, Z18
+	VFNMADD213PS     Z17, Z18, Z11
+	VFMADD231PS      Z9, Z11, Z18
+	VADDPS           Z10, Z13, Z11
+	VMAXPS           Z4, Z11, Z11
 	VGETMANTPS       $0x0b, Z12, Z9
-	VSUBPS           Z3, Z9, Z11
+	VSUBPS           Z3, Z9, Z9
+	VMULPS           Z5, Z12, Z12
 	VGETEXPPS        Z12, Z12
-	VGETEXPPS        Z9, Z9
-	VSUBPS           Z9, Z12, Z12
-	VMULPS           Z4, Z12, Z9
-	VMULPS           Z11, Z11, Z18
-	VBROADCASTSS     logQ8<>+0(SB), Z19
-	VFMADD213PS      Z5, Z11, Z19
-	VFMADD213PS      Z6, Z11, Z19
-	VFMADD213PS      Z7, Z11, Z19
-	VFMADD213PS      Z8, Z11, Z19
-	VFMADD213PS.BCST logQ3<>+0(SB), Z11, Z19
-	VFMADD213PS.BCST logQ2<>+0(SB), Z11, Z19
-	VFMADD213PS.BCST logQ1<>+0(SB), Z11, Z19
-	VFMADD213PS.BCST logQ0<>+0(SB), Z11, Z19
-	VFMADD231PS      Z19, Z18, Z9
-	VADDPS           Z11, Z9, Z9
-	VFMADD231PS.BCST ln2Hi<>+0(SB), Z12, Z9
-	VMULPS           Z2, Z9, Z9
-	VPANDD           Z1, Z17, Z12
-	VMAXPS.BCST      rootMin<>+0(SB), Z12, Z12
-	VRSQRT14PS       Z12, Z11
-	VMULPS           Z2, Z11, Z18
-	VMULPS           Z11, Z12, Z11
-	VFNMADD231PS     Z11, Z11, Z12
-	VFMADD231PS      Z18, Z12, Z11
-	VRCP14PS         Z10, Z12
-	VMULPS           Z12, Z17, Z18
-	VFNMADD213PS     Z17, Z18, Z10
-	VFMADD231PS      Z12, Z10, Z18
-	VPANDD           Z1, Z18, Z10
-	VCMPPS.BCST      $0x12, sixteenth<>+0(SB), Z10, K2
-	VCMPPS           $0x11, Z0, Z17, K3
-	VPANDD           Z1, Z13, Z17
-	VMINPS           Z11, Z17, Z10
-	VMAXPS           Z11, Z17, Z12
-	VDIVPS           Z12, Z10, Z10
-	VMULPS           Z10, Z10, Z12
-	VMULPS           Z12, Z10, Z19
-	VBROADCASTSS     atanP9<>+0(SB), Z20
-	VFMADD213PS.BCST atanP8<>+0(SB), Z12, Z20
-	VFMADD213PS.BCST atanP7<>+0(SB), Z12, Z20
-	VFMADD213PS.BCST atanP6<>+0(SB), Z12, Z20
-	VFMADD213PS.BCST atanP5<>+0(SB), Z12, Z20
-	VFMADD213PS.BCST atanP4<>+0(SB), Z12, Z20
-	VFMADD213PS.BCST atanP3<>+0(SB), Z12, Z20
-	VFMADD213PS.BCST atanP2<>+0(SB), Z12, Z20
-	VFMADD213PS.BCST atanP1<>+0(SB), Z12, Z20
-	VFMADD213PS.BCST atanP0<>+0(SB), Z12, Z20
-	VFMADD231PS      Z20, Z19, Z10
-	VCMPPS           $0x1e, Z17, Z11, K4
-	VPXORD.BCST      signF32<>+0(SB), Z10, K4, Z10
-	VADDPS.BCST      halfPi2<>+0(SB), Z10, K4, Z10
-	VADDPS.BCST      halfPi1<>+0(SB), Z10, K4, Z10
-	VCMPPS           $0x11, Z0, Z13, K4
-	VPXORD.BCST      signF32<>+0(SB), Z10, K4, Z10
-	VADDPS.BCST      pi2<>+0(SB), Z10, K4, Z10
-	VADDPS.BCST      pi1<>+0(SB), Z10, K4, Z10
-	VADDPS           Z11, Z13, Z17
-	VGETMANTPS       $0x0b, Z17, Z19
-	VSUBPS           Z3, Z19, Z20
-	VGETEXPPS        Z17, Z17
-	VGETEXPPS        Z19, Z19
-	VSUBPS           Z19, Z17, Z17
-	VMULPS           Z4, Z17, Z19
-	VMULPS           Z20, Z20, Z12
+	VGETMANTPS       $0x0b, Z11, Z19
+	VSUBPS           Z3, Z19, Z19
+	VMULPS           Z5, Z11, Z11
+	VGETEXPPS        Z11, Z11
+	VMULPS           Z6, Z12, Z20
+	VMULPS           Z9, Z9, Z21
+	VBROADCASTSS     logQ8<>+0(SB), Z22
+	VFMADD213PS      Z7, Z9, Z22
+	VFMADD213PS      Z8, Z9, Z22
+	VFMADD213PS.BCST logQ5<>+0(SB), Z9, Z22
+	VFMADD213PS.BCST logQ4<>+0(SB), Z9, Z22
+	VFMADD213PS.BCST logQ3<>+0(SB), Z9, Z22
+	VFMADD213PS.BCST logQ2<>+0(SB), Z9, Z22
+	VFMADD213PS.BCST logQ1<>+0(SB), Z9, Z22
+	VFMADD213PS.BCST logQ0<>+0(SB), Z9, Z22
+	VFMADD231PS      Z22, Z21, Z20
+	VADDPS           Z9, Z20, Z20
+	VFMADD231PS.BCST ln2Hi<>+0(SB), Z12, Z20
+	VMULPS           Z6, Z11, Z12
+	VMULPS           Z19, Z19, Z9
 	VBROADCASTSS     logQ8<>+0(SB), Z21
-	VFMADD213PS      Z5, Z20, Z21
-	VFMADD213PS      Z6, Z20, Z21
-	VFMADD213PS      Z7, Z20, Z21
-	VFMADD213PS      Z8, Z20, Z21
-	VFMADD213PS.BCST logQ3<>+0(SB), Z20, Z21
-	VFMADD213PS.BCST logQ2<>+0(SB), Z20, Z21
-	VFMADD213PS.BCST logQ1<>+0(SB), Z20, Z21
-	VFMADD213PS.BCST logQ0<>+0(SB), Z20, Z21
-	VFMADD231PS      Z21, Z12, Z19
-	VADDPS           Z20, Z19, Z19
-	VFMADD231PS.BCST ln2Hi<>+0(SB), Z17, Z19
-	VSUBPS           Z9, Z19, Z19
-	VBLENDMPS        Z10, Z19, K3, Z19
-	VBROADCASTSS     atanhQ5<>+0(SB), Z10
-	VFMADD213PS.BCST atanhQ4<>+0(SB), Z18, Z10
-	VFMADD213PS.BCST atanhQ3<>+0(SB), Z18, Z10
-	VFMADD213PS.BCST atanhQ2<>+0(SB), Z18, Z10
-	VFMADD213PS.BCST atanhQ1<>+0(SB), Z18, Z10
-	VFMADD213PS.BCST atanhQ0<>+0(SB), Z18, Z10
-	VFMADD213PS      Z3, Z18, Z10
-	VBLENDMPS        Z10, Z19, K2, Z19
-	VBLENDMPS        Z13, Z11, K2, Z11
-	VRCP14PS         Z11, Z13
-	VMULPS           Z13, Z19, Z10
-	VFNMADD231PS     Z10, Z11, Z19
-	VFMADD231PS      Z13, Z19, Z10
-	VMULPS           Z14, Z10, Z14
-	VADDPS           Z14, Z9, Z19
-	VMULPS           Z15, Z10, Z15
-	VMULPS           Z16, Z10, Z10
-	VSUBPS           Z14, Z9, Z9
+	VFMADD213PS      Z7, Z19, Z21
+	VFMADD213PS      Z8, Z19, Z21
+	VFMADD213PS.BCST logQ5<>+0(SB), Z19, Z21
+	VFMADD213PS.BCST logQ4<>+0(SB), Z19, Z21
+	VFMADD213PS.BCST logQ3<>+0(SB), Z19, Z21
+	VFMADD213PS.BCST logQ2<>+0(SB), Z19, Z21
+	VFMADD213PS.BCST logQ1<>+0(SB), Z19, Z21
+	VFMADD213PS.BCST logQ0<>+0(SB), Z19, Z21
+	VFMADD231PS      Z21, Z9, Z12
+	VADDPS           Z19, Z12, Z12
+	VFMADD231PS.BCST ln2Hi<>+0(SB), Z11, Z12
+	VMULPS           Z1, Z20, Z20
+	VPANDD           Z2, Z18, Z11
+	VCMPPS.BCST      $0x12, sixteenth<>+0(SB), Z11, K2
+	VCMPPS           $0x11, Z0, Z17, K3
+	VPANDD           Z2, Z13, Z17
+	VMINPS           Z10, Z17, Z11
+	VMAXPS           Z10, Z17, Z19
+	VDIVPS           Z19, Z11, Z11
+	VMULPS           Z11, Z11, Z19
+	VMULPS           Z19, Z11, Z9
+	VBROADCASTSS     atanP9<>+0(SB), Z21
+	VFMADD213PS.BCST atanP8<>+0(SB), Z19, Z21
+	VFMADD213PS.BCST atanP7<>+0(SB), Z19, Z21
+	VFMADD213PS.BCST atanP6<>+0(SB), Z19, Z21
+	VFMADD213PS.BCST atanP5<>+0(SB), Z19, Z21
+	VFMADD213PS.BCST atanP4<>+0(SB), Z19, Z21
+	VFMADD213PS.BCST atanP3<>+0(SB), Z19, Z21
+	VFMADD213PS.BCST atanP2<>+0(SB), Z19, Z21
+	VFMADD213PS.BCST atanP1<>+0(SB), Z19, Z21
+	VFMADD213PS.BCST atanP0<>+0(SB), Z19, Z21
+	VFMADD231PS      Z21, Z9, Z11
+	VCMPPS           $0x1e, Z17, Z10, K4
+	VPXORD.BCST      signF32<>+0(SB), Z11, K4, Z11
+	VADDPS.BCST      halfPi2<>+0(SB), Z11, K4, Z11
+	VADDPS.BCST      halfPi1<>+0(SB), Z11, K4, Z11
+	VCMPPS           $0x11, Z0, Z13, K4
+	VPXORD.BCST      signF32<>+0(SB), Z11, K4, Z11
+	VADDPS.BCST      pi2<>+0(SB), Z11, K4, Z11
+	VADDPS.BCST      pi1<>+0(SB), Z11, K4, Z11
+	VSUBPS           Z20, Z12, Z12
+	VBLENDMPS        Z11, Z12, K3, Z12
+	VBROADCASTSS     atanhQ5<>+0(SB), Z11
+	VFMADD213PS.BCST atanhQ4<>+0(SB), Z18, Z11
+	VFMADD213PS.BCST atanhQ3<>+0(SB), Z18, Z11
+	VFMADD213PS.BCST atanhQ2<>+0(SB), Z18, Z11
+	VFMADD213PS.BCST atanhQ1<>+0(SB), Z18, Z11
+	VFMADD213PS.BCST atanhQ0<>+0(SB), Z18, Z11
+	VFMADD213PS      Z3, Z18, Z11
+	VBLENDMPS        Z11, Z12, K2, Z12
+	VBLENDMPS        Z13, Z10, K2, Z10
+	VRCP14PS         Z10, Z13
+	VMULPS           Z13, Z12, Z11
+	VFNMADD231PS     Z11, Z10, Z12
+	VFMADD231PS      Z13, Z12, Z11
+	VMULPS           Z14, Z11, Z14
+	VADDPS           Z14, Z20, Z12
+	VMULPS           Z15, Z11, Z15
+	VMULPS           Z16, Z11, Z11
+	VSUBPS           Z14, Z20, Z20
 	KMOVW            K1, R8
 	TESTQ            R8, R8
 	JE               easy4
 	KNOTW            K1, K1
-	VMOVUPS          Z19, K1, (AX)
+	VMOVUPS          Z12, K1, (AX)
 	VMOVUPS          Z15, K1, (AX)(SI*1)
-	VMOVUPS          Z10, K1, (AX)(SI*2)
-	VMOVUPS          Z9, K1, (AX)(DI*1)
+	VMOVUPS          Z11, K1, (AX)(SI*2)
+	VMOVUPS          Z20, K1, (AX)(DI*1)
 	MOVQ             BX, AX
 	SUBQ             DX, AX
 	MOVQ             AX, CX
@@ -2682,10 +2697,10 @@ loop1:
 	RET
 
 easy4:
-	VMOVUPS Z19, (AX)
+	VMOVUPS Z12, (AX)
 	VMOVUPS Z15, (AX)(SI*1)
-	VMOVUPS Z10, (AX)(SI*2)
-	VMOVUPS Z9, (AX)(DI*1)
+	VMOVUPS Z11, (AX)(SI*2)
+	VMOVUPS Z20, (AX)(DI*1)
 	ADDQ    $+64, AX
 	ADDQ    $+64, CX
 	SUBQ    $+16, DX
@@ -2698,102 +2713,115 @@ next2:
 	MOVQ             $-1, R8
 	BZHIQ            DX, R8, R8
 	KMOVW            R8, K1
-	VMOVUPS.Z        (CX), K1, Z9
-	VMULPS           Z2, Z9, Z10
+	VMOVUPS.Z        (CX), K1, Z20
+	VMULPS           Z1, Z20, Z11
 	VMOVUPS.Z        (CX)(DI*1), K1, Z15
-	VMULPS           Z2, Z15, Z19
-	VADDPS           Z19, Z10, Z14
-	VSUBPS           Z19, Z10, Z16
-	VSUBPS           Z10, Z16, Z13
-	VSUBPS           Z13, Z16, Z11
-	VSUBPS           Z11, Z10, Z10
-	VADDPS           Z13, Z19, Z19
-	VSUBPS           Z19, Z10, Z10
-	VADDPS           Z16, Z16, Z19
+	VMULPS           Z1, Z15, Z12
+	VADDPS           Z12, Z11, Z14
+	VSUBPS           Z12, Z11, Z16
+	VSUBPS           Z11, Z16, Z13
+	VSUBPS           Z13, Z16, Z10
+	VSUBPS           Z10, Z11, Z11
+	VADDPS           Z13, Z12, Z12
+	VSUBPS           Z12, Z11, Z11
+	VADDPS           Z16, Z16, Z12
 	VMOVUPS.Z        (CX)(SI*1), K1, Z13
-	VMOVUPS.Z        (CX)(SI*2), K1, Z11
-	VMULPS           Z11, Z13, Z18
+	VMOVUPS.Z        (CX)(SI*2), K1, Z10
+	VMULPS           Z10, Z13, Z18
 	VMOVAPS          Z18, Z17
-	VFMSUB231PS      Z11, Z13, Z17
+	VFMSUB231PS      Z10, Z13, Z17
 	VFMADD231PS      Z16, Z16, Z18
 	VADDPS           Z17, Z18, Z18
-	VFMADD231PS      Z10, Z19, Z18
-	VMULPS           Z11, Z13, Z19
-	VMOVAPS          Z19, Z10
-	VFNMADD231PS     Z11, Z13, Z10
-	VFMSUB231PS      Z15, Z9, Z19
-	VADDPS           Z10, Z19, Z19
-	VPANDD           Z1, Z9, Z9
-	VPANDD           Z1, Z13, Z10
-	VMAXPS           Z10, Z9, Z9
-	VPANDD           Z1, Z11, Z10
-	VPANDD           Z1, Z15, Z15
-	VMAXPS           Z15, Z10, Z10
-	VMAXPS           Z10, Z9, Z9
-	VMULPS           Z14, Z14, Z10
-	VCMPPS.BCST      $0x16, entryMax<>+0(SB), Z9, K2
-	VCMPPS.BCST      $0x19, detMin<>+0(SB), Z19, K3
+	VFMADD231PS      Z11, Z12, Z18
+	VMULPS           Z10, Z13, Z12
+	VMOVAPS          Z12, Z11
+	VFNMADD231PS     Z10, Z13, Z11
+	VFMSUB231PS      Z15, Z20, Z12
+	VADDPS           Z11, Z12, Z12
+	VRANGEPS         $0x0b, Z13, Z20, Z20
+	VRANGEPS         $0x0b, Z15, Z10, Z15
+	VRANGEPS         $0x0b, Z15, Z20, Z20
+	VMULPS           Z14, Z14, Z15
+	VCMPPS.BCST      $0x16, entryMax<>+0(SB), Z20, K2
+	VCMPPS.BCST      $0x19, detMin<>+0(SB), Z12, K3
 	KORW             K2, K3, K2
-	VMOVAPS          Z18, Z9
-	VFMADD231PS.BCST eighth<>+0(SB), Z10, Z9
+	VMOVAPS          Z18, Z20
+	VFMADD231PS.BCST eighth<>+0(SB), Z15, Z20
 	VCMPPS           $0x12, Z0, Z14, K3
-	VBLENDMPS        Z9, Z0, K3, Z9
-	VCMPPS           $0x1e, Z0, Z9, K3
+	VBLENDMPS        Z20, Z0, K3, Z20
+	VCMPPS           $0x1e, Z0, Z20, K3
 	KORW             K2, K3, K2
-	VCMPPS           $0x00, Z0, Z10, K3
-	KORW             K2, K3, K2
-	VGETMANTPS       $0x0b, Z19, Z9
-	VSUBPS           Z3, Z9, Z15
-	VGETEXPPS        Z19, Z19
-	VGETEXPPS        Z9, Z9
-	VSUBPS           Z9, Z19, Z19
-	VMULPS           Z4, Z19, Z9
-	VMULPS           Z15, Z15, Z17
-	VBROADCASTSS     logQ8<>+0(SB), Z20
-	VFMADD213PS      Z5, Z15, Z20
-	VFMADD213PS      Z6, Z15, Z20
-	VFMADD213PS      Z7, Z15, Z20
-	VFMADD213PS      Z8, Z15, Z20
-	VFMADD213PS.BCST logQ3<>+0(SB), Z15, Z20
-	VFMADD213PS.BCST logQ2<>+0(SB), Z15, Z20
-	VFMADD213PS.BCST logQ1<>+0(SB), Z15, Z20
-	VFMADD213PS.BCST logQ0<>+0(SB), Z15, Z20
-	VFMADD231PS      Z20, Z17, Z9
-	VADDPS           Z15, Z9, Z9
-	VFMADD231PS.BCST ln2Hi<>+0(SB), Z19, Z9
-	VMULPS           Z2, Z9, Z9
-	VPANDD           Z1, Z18, Z19
-	VMAXPS.BCST      rootMin<>+0(SB), Z19, Z19
-	VRSQRT14PS       Z19, Z15
-	VMULPS           Z2, Z15, Z2
-	VMULPS           Z15, Z19, Z15
-	VFNMADD231PS     Z15, Z15, Z19
-	VFMADD231PS      Z2, Z19, Z15
-	VRCP14PS         Z10, Z19
-	VMULPS           Z19, Z18, Z2
-	VFNMADD213PS     Z18, Z2, Z10
-	VFMADD231PS      Z19, Z10, Z2
-	VPANDD           Z1, Z2, Z10
-	VCMPPS.BCST      $0x12, sixteenth<>+0(SB), Z10, K3
+	VPANDD           Z2, Z18, Z20
+	VMAXPS           Z4, Z20, Z20
+	VRSQRT14PS       Z20, Z11
+	VMULPS           Z1, Z11, Z17
+	VMULPS           Z11, Z20, Z11
+	VFNMADD231PS     Z11, Z11, Z20
+	VFMADD231PS      Z17, Z20, Z11
+	VRCP14PS         Z15, Z20
+	VMULPS           Z20, Z18, Z17
+	VFNMADD213PS     Z18, Z17, Z15
+	VFMADD231PS      Z20, Z15, Z17
+	VADDPS           Z11, Z14, Z15
+	VMAXPS           Z4, Z15, Z15
+	VGETMANTPS       $0x0b, Z12, Z4
+	VSUBPS           Z3, Z4, Z4
+	VMULPS           Z5, Z12, Z12
+	VGETEXPPS        Z12, Z12
+	VGETMANTPS       $0x0b, Z15, Z20
+	VSUBPS           Z3, Z20, Z20
+	VMULPS           Z5, Z15, Z15
+	VGETEXPPS        Z15, Z15
+	VMULPS           Z6, Z12, Z5
+	VMULPS           Z4, Z4, Z9
+	VBROADCASTSS     logQ8<>+0(SB), Z21
+	VFMADD213PS      Z7, Z4, Z21
+	VFMADD213PS      Z8, Z4, Z21
+	VFMADD213PS.BCST logQ5<>+0(SB), Z4, Z21
+	VFMADD213PS.BCST logQ4<>+0(SB), Z4, Z21
+	VFMADD213PS.BCST logQ3<>+0(SB), Z4, Z21
+	VFMADD213PS.BCST logQ2<>+0(SB), Z4, Z21
+	VFMADD213PS.BCST logQ1<>+0(SB), Z4, Z21
+	VFMADD213PS.BCST logQ0<>+0(SB), Z4, Z21
+	VFMADD231PS      Z21, Z9, Z5
+	VADDPS           Z4, Z5, Z5
+	VFMADD231PS.BCST ln2Hi<>+0(SB), Z12, Z5
+	VMULPS           Z6, Z15, Z6
+	VMULPS           Z20, Z20, Z12
+	VBROADCASTSS     logQ8<>+0(SB), Z4
+	VFMADD213PS      Z7, Z20, Z4
+	VFMADD213PS      Z8, Z20, Z4
+	VFMADD213PS.BCST logQ5<>+0(SB), Z20, Z4
+	VFMADD213PS.BCST logQ4<>+0(SB), Z20, Z4
+	VFMADD213PS.BCST logQ3<>+0(SB), Z20, Z4
+	VFMADD213PS.BCST logQ2<>+0(SB), Z20, Z4
+	VFMADD213PS.BCST logQ1<>+0(SB), Z20, Z4
+	VFMADD213PS.BCST logQ0<>+0(SB), Z20, Z4
+	VFMADD231PS      Z4, Z12, Z6
+	VADDPS           Z20, Z6, Z6
+	VFMADD231PS.BCST ln2Hi<>+0(SB), Z15, Z6
+	VMULPS           Z1, Z5, Z5
+	VPANDD           Z2, Z17, Z1
+	VCMPPS.BCST      $0x12, sixteenth<>+0(SB), Z1, K3
 	VCMPPS           $0x11, Z0, Z18, K4
-	VPANDD           Z1, Z14, Z1
-	VMINPS           Z15, Z1, Z18
-	VMAXPS           Z15, Z1, Z10
-	VDIVPS           Z10, Z18, Z18
-	VMULPS           Z18, Z18, Z10
-	VMULPS           Z10, Z18, Z19
-	VBROADCASTSS     atanP9<>+0(SB), Z17
-	VFMADD213PS.BCST atanP8<>+0(SB), Z10, Z17
-	VFMADD213PS.BCST atanP7<>+0(SB), Z10, Z17
-	VFMADD213PS.BCST atanP6<>+0(SB), Z10, Z17
-	VFMADD213PS.BCST atanP5<>+0(SB), Z10, Z17
-	VFMADD213PS.BCST atanP4<>+0(SB), Z10, Z17
-	VFMADD213PS.BCST atanP3<>+0(SB), Z10, Z17
-	VFMADD213PS.BCST atanP2<>+0(SB), Z10, Z17
-	VFMADD213PS.BCST atanP1<>+0(SB), Z10, Z17
-	VFMADD213PS.BCST atanP0<>+0(SB), Z10, Z17
-	VFMADD231PS      Z17, Z19, Z18
-	VCMPPS           $0x1e, Z1, Z15, K5
+	VPANDD           Z2, Z14, Z2
+	VMINPS           Z11, Z2, Z18
+	VMAXPS           Z11, Z2, Z1
+	VDIVPS           Z1, Z18, Z18
+	VMULPS           Z18, Z18, Z1
+	VMULPS           Z1, Z18, Z15
+	VBROADCASTSS     atanP9<>+0(SB), Z20
+	VFMADD213PS.BCST atanP8<>+0(SB), Z1, Z20
+	VFMADD213PS.BCST atanP7<>+0(SB), Z1, Z20
+	VFMADD213PS.BCST atanP6<>+0(SB), Z1, Z20
+	VFMADD213PS.BCST atanP5<>+0(SB), Z1, Z20
+	VFMADD213PS.BCST atanP4<>+0(SB), Z1, Z20
+	VFMADD213PS.BCST atanP3<>+0(SB), Z1, Z20
+	VFMADD213PS.BCST atanP2<>+0(SB), Z1, Z20
+	VFMADD213PS.BCST atanP1<>+0(SB), Z1, Z20
+	VFMADD213PS.BCST atanP0<>+0(SB), Z1, Z20
+	VFMADD231PS      Z20, Z15, Z18
+	VCMPPS           $0x1e, Z2, Z11, K5
 	VPXORD.BCST      signF32<>+0(SB), Z18, K5, Z18
 	VADDPS.BCST      halfPi2<>+0(SB), Z18, K5, Z18
 	VADDPS.BCST      halfPi1<>+0(SB), Z18, K5, Z18
@@ -2801,55 +2829,35 @@ next2:
 	VPXORD.BCST      signF32<>+0(SB), Z18, K5, Z18
 	VADDPS.BCST      pi2<>+0(SB), Z18, K5, Z18
 	VADDPS.BCST      pi1<>+0(SB), Z18, K5, Z18
-	VADDPS           Z15, Z14, Z0
-	VGETMANTPS       $0x0b, Z0, Z1
-	VSUBPS           Z3, Z1, Z19
-	VGETEXPPS        Z0, Z0
-	VGETEXPPS        Z1, Z1
-	VSUBPS           Z1, Z0, Z0
-	VMULPS           Z4, Z0, Z4
-	VMULPS           Z19, Z19, Z1
-	VBROADCASTSS     logQ8<>+0(SB), Z17
-	VFMADD213PS      Z5, Z19, Z17
-	VFMADD213PS      Z6, Z19, Z17
-	VFMADD213PS      Z7, Z19, Z17
-	VFMADD213PS      Z8, Z19, Z17
-	VFMADD213PS.BCST logQ3<>+0(SB), Z19, Z17
-	VFMADD213PS.BCST logQ2<>+0(SB), Z19, Z17
-	VFMADD213PS.BCST logQ1<>+0(SB), Z19, Z17
-	VFMADD213PS.BCST logQ0<>+0(SB), Z19, Z17
-	VFMADD231PS      Z17, Z1, Z4
-	VADDPS           Z19, Z4, Z4
-	VFMADD231PS.BCST ln2Hi<>+0(SB), Z0, Z4
-	VSUBPS           Z9, Z4, Z4
-	VBLENDMPS        Z18, Z4, K4, Z4
+	VSUBPS           Z5, Z6, Z6
+	VBLENDMPS        Z18, Z6, K4, Z6
 	VBROADCASTSS     atanhQ5<>+0(SB), Z18
-	VFMADD213PS.BCST atanhQ4<>+0(SB), Z2, Z18
-	VFMADD213PS.BCST atanhQ3<>+0(SB), Z2, Z18
-	VFMADD213PS.BCST atanhQ2<>+0(SB), Z2, Z18
-	VFMADD213PS.BCST atanhQ1<>+0(SB), Z2, Z18
-	VFMADD213PS.BCST atanhQ0<>+0(SB), Z2, Z18
-	VFMADD213PS      Z3, Z2, Z18
-	VBLENDMPS        Z18, Z4, K3, Z4
-	VBLENDMPS        Z14, Z15, K3, Z15
-	VRCP14PS         Z15, Z14
-	VMULPS           Z14, Z4, Z18
-	VFNMADD231PS     Z18, Z15, Z4
-	VFMADD231PS      Z14, Z4, Z18
+	VFMADD213PS.BCST atanhQ4<>+0(SB), Z17, Z18
+	VFMADD213PS.BCST atanhQ3<>+0(SB), Z17, Z18
+	VFMADD213PS.BCST atanhQ2<>+0(SB), Z17, Z18
+	VFMADD213PS.BCST atanhQ1<>+0(SB), Z17, Z18
+	VFMADD213PS.BCST atanhQ0<>+0(SB), Z17, Z18
+	VFMADD213PS      Z3, Z17, Z18
+	VBLENDMPS        Z18, Z6, K3, Z6
+	VBLENDMPS        Z14, Z11, K3, Z11
+	VRCP14PS         Z11, Z14
+	VMULPS           Z14, Z6, Z18
+	VFNMADD231PS     Z18, Z11, Z6
+	VFMADD231PS      Z14, Z6, Z18
 	VMULPS           Z16, Z18, Z16
-	VADDPS           Z16, Z9, Z4
+	VADDPS           Z16, Z5, Z6
 	VMULPS           Z13, Z18, Z13
-	VMULPS           Z11, Z18, Z18
-	VSUBPS           Z16, Z9, Z9
+	VMULPS           Z10, Z18, Z18
+	VSUBPS           Z16, Z5, Z5
 	KANDW            K1, K2, K2
 	KMOVW            K2, CX
 	TESTQ            CX, CX
 	JE               easy7
 	KANDNW           K1, K2, K1
-	VMOVUPS          Z4, K1, (AX)
+	VMOVUPS          Z6, K1, (AX)
 	VMOVUPS          Z13, K1, (AX)(SI*1)
 	VMOVUPS          Z18, K1, (AX)(SI*2)
-	VMOVUPS          Z9, K1, (AX)(DI*1)
+	VMOVUPS          Z5, K1, (AX)(DI*1)
 	MOVQ             BX, AX
 	SUBQ             DX, BX
 	MOVQ             BX, at+40(FP)
@@ -2859,10 +2867,10 @@ next2:
 	RET
 
 easy7:
-	VMOVUPS Z4, K1, (AX)
+	VMOVUPS Z6, K1, (AX)
 	VMOVUPS Z13, K1, (AX)(SI*1)
 	VMOVUPS Z18, K1, (AX)(SI*2)
-	VMOVUPS Z9, K1, (AX)(DI*1)
+	VMOVUPS Z5, K1, (AX)(DI*1)
 
 done5:
 	XORQ AX, AX
@@ -2872,9 +2880,19 @@ done5:
 	VZEROUPPER
 	RET
 
+DATA fourThirds<>+0(SB)/4, $0x3faaaaab
+DATA fourThirds<>+4(SB)/4, $0x3faaaaab
+DATA fourThirds<>+8(SB)/4, $0x3faaaaab
+DATA fourThirds<>+12(SB)/4, $0x3faaaaab
+DATA fourThirds<>+16(SB)/4, $0x3faaaaab
+DATA fourThirds<>+20(SB)/4, $0x3faaaaab
+DATA fourThirds<>+24(SB)/4, $0x3faaaaab
+DATA fourThirds<>+28(SB)/4, $0x3faaaaab
+GLOBL fourThirds<>(SB), RODATA|NOPTR, $32
+
 // func log2x2F64AVX2(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
-// Requires: AVX, AVX2, FMA3
-TEXT ·log2x2F64AVX2(SB), $128-64
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·log2x2F64AVX2(SB), $96-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ n+24(FP), DX
@@ -2888,6 +2906,10 @@ TEXT ·log2x2F64AVX2(SB), $128-64
 	JL   next2
 
 loop1:
+	PREFETCHT0   64(AX)
+	PREFETCHT0   64(AX)(SI*1)
+	PREFETCHT0   64(AX)(SI*2)
+	PREFETCHT0   64(AX)(DI*1)
 	VMOVUPS      (CX), Y0
 	VMULPD       halfF64<>+0(SB), Y0, Y1
 	VMOVUPS      (CX)(DI*1), Y2
@@ -2917,167 +2939,159 @@ loop1:
 	VANDPD       absF64<>+0(SB), Y6, Y6
 	VMAXPD       Y6, Y0, Y0
 	VANDPD       absF64<>+0(SB), Y7, Y7
-	VANDPD       absF64<>+0(SB), Y2, Y2
-	VMAXPD       Y2, Y7, Y7
 	VMAXPD       Y7, Y0, Y0
-	VMULPD       Y4, Y4, Y7
+	VANDPD       absF64<>+0(SB), Y2, Y2
+	VMAXPD       Y2, Y0, Y0
+	VMULPD       Y4, Y4, Y2
 	VCMPPD       $0x16, entryMaxF64<>+0(SB), Y0, Y0
-	VCMPPD       $0x19, detMinF64<>+0(SB), Y3, Y2
-	VORPD        Y0, Y2, Y2
+	VCMPPD       $0x19, detMinF64<>+0(SB), Y3, Y7
+	VORPD        Y0, Y7, Y7
 	VMOVAPS      Y8, Y0
-	VFMADD231PD  eighthF64<>+0(SB), Y7, Y0
+	VFMADD231PD  eighthF64<>+0(SB), Y2, Y0
 	VCMPPD       $0x12, zeroF64<>+0(SB), Y4, Y6
 	VMOVUPS      zeroF64<>+0(SB), Y1
 	VBLENDVPD    Y6, Y0, Y1, Y1
 	VCMPPD       $0x1e, zeroF64<>+0(SB), Y1, Y1
-	VORPD        Y2, Y1, Y1
-	VCMPPD       $0x00, zeroF64<>+0(SB), Y7, Y2
-	VORPD        Y1, Y2, Y2
-	VPADDQ       oneMinusThreeQuartersF64<>+0(SB), Y3, Y1
-	VANDPD       exponentF64<>+0(SB), Y1, Y0
-	VPSRLQ       $0x34, Y1, Y1
-	VORPD        two52F64<>+0(SB), Y1, Y1
-	VSUBPD       two52BiasF64<>+0(SB), Y1, Y1
-	VPSUBQ       oneF64<>+0(SB), Y0, Y0
-	VPSUBQ       Y0, Y3, Y3
+	VORPD        Y7, Y1, Y1
+	VANDPD       absF64<>+0(SB), Y8, Y7
+	VMAXPD       rootMinF64<>+0(SB), Y7, Y7
+	VSQRTPD      Y7, Y7
+	VDIVPD       Y2, Y8, Y2
+	VADDPD       Y7, Y4, Y0
+	VMAXPD       rootMinF64<>+0(SB), Y0, Y0
+	VPADDQ       oneMinusThreeQuartersF64<>+0(SB), Y3, Y6
+	VANDPD       exponentF64<>+0(SB), Y6, Y9
+	VPSRLQ       $0x34, Y6, Y6
+	VORPD        two52F64<>+0(SB), Y6, Y6
+	VSUBPD       two52BiasF64<>+0(SB), Y6, Y6
+	VPSUBQ       oneF64<>+0(SB), Y9, Y9
+	VPSUBQ       Y9, Y3, Y3
 	VSUBPD       oneF64<>+0(SB), Y3, Y3
-	VADDPD       twoF64<>+0(SB), Y3, Y0
-	VDIVPD       Y0, Y3, Y0
-	VMULPD       Y0, Y0, Y6
-	VMULPD       Y3, Y3, Y9
-	VMULPD       halfF64<>+0(SB), Y9, Y9
-	VMULPD       ln2LoF64<>+0(SB), Y1, Y10
-	VMOVUPS      Y2, (R8)
-	VMOVUPS      logR7F64<>+0(SB), Y2
-	VFMADD213PD  logR6F64<>+0(SB), Y6, Y2
-	VFMADD213PD  logR5F64<>+0(SB), Y6, Y2
-	VFMADD213PD  logR4F64<>+0(SB), Y6, Y2
-	VFMADD213PD  logR3F64<>+0(SB), Y6, Y2
-	VFMADD213PD  logR2F64<>+0(SB), Y6, Y2
-	VFMADD213PD  logR1F64<>+0(SB), Y6, Y2
-	VFMADD213PD  logR0F64<>+0(SB), Y6, Y2
-	VFMADD213PD  Y9, Y2, Y6
-	VFMADD231PD  Y6, Y0, Y10
-	VSUBPD       Y10, Y9, Y9
-	VSUBPD       Y9, Y3, Y3
-	VFMADD231PD  ln2HiF64<>+0(SB), Y1, Y3
+	VPADDQ       oneMinusThreeQuartersF64<>+0(SB), Y0, Y9
+	VANDPD       exponentF64<>+0(SB), Y9, Y10
+	VPSRLQ       $0x34, Y9, Y9
+	VORPD        two52F64<>+0(SB), Y9, Y9
+	VSUBPD       two52BiasF64<>+0(SB), Y9, Y9
+	VPSUBQ       oneF64<>+0(SB), Y10, Y10
+	VPSUBQ       Y10, Y0, Y0
+	VSUBPD       oneF64<>+0(SB), Y0, Y0
+	VADDPD       twoF64<>+0(SB), Y3, Y10
+	VMOVUPS      Y1, (R8)
+	VADDPD       twoF64<>+0(SB), Y0, Y1
+	VMULPD       Y1, Y10, Y11
+	VMOVUPS      oneF64<>+0(SB), Y12
+	VDIVPD       Y11, Y12, Y12
+	VMULPD       Y1, Y3, Y1
+	VMULPD       Y12, Y1, Y1
+	VMULPD       Y1, Y1, Y11
+	VMOVUPS      Y5, 32(R8)
+	VMOVUPS      logR7F64<>+0(SB), Y5
+	VFMADD213PD  logR6F64<>+0(SB), Y11, Y5
+	VFMADD213PD  logR5F64<>+0(SB), Y11, Y5
+	VFMADD213PD  logR4F64<>+0(SB), Y11, Y5
+	VFMADD213PD  logR3F64<>+0(SB), Y11, Y5
+	VFMADD213PD  logR2F64<>+0(SB), Y11, Y5
+	VFMADD213PD  logR1F64<>+0(SB), Y11, Y5
+	VFMADD213PD  logR0F64<>+0(SB), Y11, Y5
+	VFNMADD213PD Y3, Y5, Y11
+	VFNMADD231PD Y11, Y1, Y3
+	VFMADD231PD  ln2HiF64<>+0(SB), Y6, Y3
+	VMULPD       Y10, Y0, Y10
+	VMULPD       Y12, Y10, Y10
+	VMULPD       Y10, Y10, Y12
+	VMOVUPS      logR7F64<>+0(SB), Y6
+	VFMADD213PD  logR6F64<>+0(SB), Y12, Y6
+	VFMADD213PD  logR5F64<>+0(SB), Y12, Y6
+	VFMADD213PD  logR4F64<>+0(SB), Y12, Y6
+	VFMADD213PD  logR3F64<>+0(SB), Y12, Y6
+	VFMADD213PD  logR2F64<>+0(SB), Y12, Y6
+	VFMADD213PD  logR1F64<>+0(SB), Y12, Y6
+	VFMADD213PD  logR0F64<>+0(SB), Y12, Y6
+	VFNMADD213PD Y0, Y6, Y12
+	VFNMADD231PD Y12, Y10, Y0
+	VFMADD231PD  ln2HiF64<>+0(SB), Y9, Y0
 	VMULPD       halfF64<>+0(SB), Y3, Y3
-	VANDPD       absF64<>+0(SB), Y8, Y1
-	VMAXPD       rootMinF64<>+0(SB), Y1, Y1
-	VSQRTPD      Y1, Y1
-	VDIVPD       Y7, Y8, Y7
-	VANDPD       absF64<>+0(SB), Y7, Y9
+	VANDPD       absF64<>+0(SB), Y2, Y9
 	VCMPPD       $0x12, sixteenthF64<>+0(SB), Y9, Y9
 	VCMPPD       $0x11, zeroF64<>+0(SB), Y8, Y8
 	VANDPD       absF64<>+0(SB), Y4, Y10
-	VMINPD       Y1, Y10, Y0
-	VMAXPD       Y1, Y10, Y6
-	VMULPD       halfF64<>+0(SB), Y6, Y2
-	VCMPPD       $0x1e, Y2, Y0, Y2
-	VSUBPD       Y6, Y0, Y11
-	VBLENDVPD    Y2, Y11, Y0, Y11
-	VADDPD       Y6, Y0, Y0
-	VBLENDVPD    Y2, Y0, Y6, Y6
+	VMINPD       Y7, Y10, Y12
+	VMAXPD       Y7, Y10, Y6
+	VMULPD       halfF64<>+0(SB), Y6, Y1
+	VCMPPD       $0x1e, Y1, Y12, Y1
+	VSUBPD       Y6, Y12, Y11
+	VBLENDVPD    Y1, Y11, Y12, Y11
+	VADDPD       Y6, Y12, Y12
+	VBLENDVPD    Y1, Y12, Y6, Y6
 	VDIVPD       Y6, Y11, Y11
 	VMULPD       Y11, Y11, Y6
-	VMULPD       Y6, Y11, Y0
-	VMOVUPS      atanP12F64<>+0(SB), Y12
-	VFMADD213PD  atanP11F64<>+0(SB), Y6, Y12
-	VFMADD213PD  atanP10F64<>+0(SB), Y6, Y12
-	VFMADD213PD  atanP9F64<>+0(SB), Y6, Y12
-	VFMADD213PD  atanP8F64<>+0(SB), Y6, Y12
-	VFMADD213PD  atanP7F64<>+0(SB), Y6, Y12
-	VFMADD213PD  atanP6F64<>+0(SB), Y6, Y12
-	VFMADD213PD  atanP5F64<>+0(SB), Y6, Y12
-	VFMADD213PD  atanP4F64<>+0(SB), Y6, Y12
-	VFMADD213PD  atanP3F64<>+0(SB), Y6, Y12
-	VFMADD213PD  atanP2F64<>+0(SB), Y6, Y12
-	VFMADD213PD  atanP1F64<>+0(SB), Y6, Y12
-	VFMADD213PD  atanP0F64<>+0(SB), Y6, Y12
-	VFMADD231PD  Y12, Y0, Y11
-	VANDPD       quarterPi2F64<>+0(SB), Y2, Y0
-	VADDPD       Y0, Y11, Y11
-	VANDPD       quarterPi1F64<>+0(SB), Y2, Y2
-	VADDPD       Y2, Y11, Y11
-	VCMPPD       $0x1e, Y10, Y1, Y10
-	VANDPD       signF64<>+0(SB), Y10, Y2
-	VXORPD       Y2, Y11, Y11
-	VANDPD       halfPi2F64<>+0(SB), Y10, Y2
-	VADDPD       Y2, Y11, Y11
+	VMULPD       Y6, Y11, Y12
+	VMOVUPS      atanP12F64<>+0(SB), Y5
+	VFMADD213PD  atanP11F64<>+0(SB), Y6, Y5
+	VFMADD213PD  atanP10F64<>+0(SB), Y6, Y5
+	VFMADD213PD  atanP9F64<>+0(SB), Y6, Y5
+	VFMADD213PD  atanP8F64<>+0(SB), Y6, Y5
+	VFMADD213PD  atanP7F64<>+0(SB), Y6, Y5
+	VFMADD213PD  atanP6F64<>+0(SB), Y6, Y5
+	VFMADD213PD  atanP5F64<>+0(SB), Y6, Y5
+	VFMADD213PD  atanP4F64<>+0(SB), Y6, Y5
+	VFMADD213PD  atanP3F64<>+0(SB), Y6, Y5
+	VFMADD213PD  atanP2F64<>+0(SB), Y6, Y5
+	VFMADD213PD  atanP1F64<>+0(SB), Y6, Y5
+	VFMADD213PD  atanP0F64<>+0(SB), Y6, Y5
+	VFMADD231PD  Y5, Y12, Y11
+	VANDPD       quarterPi2F64<>+0(SB), Y1, Y12
+	VADDPD       Y12, Y11, Y11
+	VANDPD       quarterPi1F64<>+0(SB), Y1, Y1
+	VADDPD       Y1, Y11, Y11
+	VCMPPD       $0x1e, Y10, Y7, Y10
+	VANDPD       signF64<>+0(SB), Y10, Y1
+	VXORPD       Y1, Y11, Y11
+	VANDPD       halfPi2F64<>+0(SB), Y10, Y1
+	VADDPD       Y1, Y11, Y11
 	VANDPD       halfPi1F64<>+0(SB), Y10, Y10
 	VADDPD       Y10, Y11, Y11
 	VCMPPD       $0x11, zeroF64<>+0(SB), Y4, Y10
-	VANDPD       signF64<>+0(SB), Y10, Y2
-	VXORPD       Y2, Y11, Y11
-	VANDPD       pi2F64<>+0(SB), Y10, Y2
-	VADDPD       Y2, Y11, Y11
+	VANDPD       signF64<>+0(SB), Y10, Y1
+	VXORPD       Y1, Y11, Y11
+	VANDPD       pi2F64<>+0(SB), Y10, Y1
+	VADDPD       Y1, Y11, Y11
 	VANDPD       pi1F64<>+0(SB), Y10, Y10
 	VADDPD       Y10, Y11, Y11
-	VADDPD       Y1, Y4, Y10
-	VPADDQ       oneMinusThreeQuartersF64<>+0(SB), Y10, Y2
-	VANDPD       exponentF64<>+0(SB), Y2, Y0
-	VPSRLQ       $0x34, Y2, Y2
-	VORPD        two52F64<>+0(SB), Y2, Y2
-	VSUBPD       two52BiasF64<>+0(SB), Y2, Y2
-	VPSUBQ       oneF64<>+0(SB), Y0, Y0
-	VPSUBQ       Y0, Y10, Y10
-	VSUBPD       oneF64<>+0(SB), Y10, Y10
-	VADDPD       twoF64<>+0(SB), Y10, Y0
-	VDIVPD       Y0, Y10, Y0
-	VMULPD       Y0, Y0, Y12
-	VMULPD       Y10, Y10, Y6
-	VMULPD       halfF64<>+0(SB), Y6, Y6
-	VMOVUPS      Y5, 32(R8)
-	VMULPD       ln2LoF64<>+0(SB), Y2, Y5
-	VMOVUPS      Y4, 64(R8)
-	VMOVUPS      logR7F64<>+0(SB), Y4
-	VFMADD213PD  logR6F64<>+0(SB), Y12, Y4
-	VFMADD213PD  logR5F64<>+0(SB), Y12, Y4
-	VFMADD213PD  logR4F64<>+0(SB), Y12, Y4
-	VFMADD213PD  logR3F64<>+0(SB), Y12, Y4
-	VFMADD213PD  logR2F64<>+0(SB), Y12, Y4
-	VFMADD213PD  logR1F64<>+0(SB), Y12, Y4
-	VFMADD213PD  logR0F64<>+0(SB), Y12, Y4
-	VFMADD213PD  Y6, Y4, Y12
-	VFMADD231PD  Y12, Y0, Y5
-	VSUBPD       Y5, Y6, Y6
-	VSUBPD       Y6, Y10, Y10
-	VFMADD231PD  ln2HiF64<>+0(SB), Y2, Y10
-	VSUBPD       Y3, Y10, Y10
-	VBLENDVPD    Y8, Y11, Y10, Y10
+	VSUBPD       Y3, Y0, Y0
+	VBLENDVPD    Y8, Y11, Y0, Y0
 	VMOVUPS      atanhQ9F64<>+0(SB), Y11
-	VFMADD213PD  atanhQ8F64<>+0(SB), Y7, Y11
-	VFMADD213PD  atanhQ7F64<>+0(SB), Y7, Y11
-	VFMADD213PD  atanhQ6F64<>+0(SB), Y7, Y11
-	VFMADD213PD  atanhQ5F64<>+0(SB), Y7, Y11
-	VFMADD213PD  atanhQ4F64<>+0(SB), Y7, Y11
-	VFMADD213PD  atanhQ3F64<>+0(SB), Y7, Y11
-	VFMADD213PD  atanhQ2F64<>+0(SB), Y7, Y11
-	VFMADD213PD  atanhQ1F64<>+0(SB), Y7, Y11
-	VFMADD213PD  atanhQ0F64<>+0(SB), Y7, Y11
-	VFMADD213PD  oneF64<>+0(SB), Y7, Y11
-	VBLENDVPD    Y9, Y11, Y10, Y10
-	VMOVUPS      64(R8), Y11
-	VBLENDVPD    Y9, Y11, Y1, Y1
-	VDIVPD       Y1, Y10, Y10
-	VMOVUPS      32(R8), Y1
-	VMULPD       Y1, Y10, Y1
-	VADDPD       Y1, Y3, Y11
+	VFMADD213PD  atanhQ8F64<>+0(SB), Y2, Y11
+	VFMADD213PD  atanhQ7F64<>+0(SB), Y2, Y11
+	VFMADD213PD  atanhQ6F64<>+0(SB), Y2, Y11
+	VFMADD213PD  atanhQ5F64<>+0(SB), Y2, Y11
+	VFMADD213PD  atanhQ4F64<>+0(SB), Y2, Y11
+	VFMADD213PD  atanhQ3F64<>+0(SB), Y2, Y11
+	VFMADD213PD  atanhQ2F64<>+0(SB), Y2, Y11
+	VFMADD213PD  atanhQ1F64<>+0(SB), Y2, Y11
+	VFMADD213PD  atanhQ0F64<>+0(SB), Y2, Y11
+	VFMADD213PD  oneF64<>+0(SB), Y2, Y11
+	VBLENDVPD    Y9, Y11, Y0, Y0
+	VBLENDVPD    Y9, Y4, Y7, Y7
+	VDIVPD       Y7, Y0, Y0
+	VMOVUPS      32(R8), Y7
+	VMULPD       Y7, Y0, Y7
+	VADDPD       Y7, Y3, Y4
 	VMOVUPS      (CX)(SI*1), Y9
-	VMULPD       Y9, Y10, Y9
-	VMOVUPS      (CX)(SI*2), Y7
-	VMULPD       Y7, Y10, Y10
-	VSUBPD       Y1, Y3, Y3
-	VMOVUPS      (R8), Y1
-	VMOVMSKPD    Y1, R9
+	VMULPD       Y9, Y0, Y9
+	VMOVUPS      (CX)(SI*2), Y11
+	VMULPD       Y11, Y0, Y0
+	VSUBPD       Y7, Y3, Y3
+	VMOVUPS      (R8), Y7
+	VMOVMSKPD    Y7, R9
 	TESTQ        R9, R9
 	JE           easy4
-	VPCMPEQD     Y7, Y7, Y7
-	VXORPD       Y1, Y7, Y7
-	VMASKMOVPD   Y11, Y7, (AX)
-	VMASKMOVPD   Y9, Y7, (AX)(SI*1)
-	VMASKMOVPD   Y10, Y7, (AX)(SI*2)
-	VMASKMOVPD   Y3, Y7, (AX)(DI*1)
+	VPCMPEQD     Y11, Y11, Y11
+	VXORPD       Y7, Y11, Y11
+	VMASKMOVPD   Y4, Y11, (AX)
+	VMASKMOVPD   Y9, Y11, (AX)(SI*1)
+	VMASKMOVPD   Y0, Y11, (AX)(SI*2)
+	VMASKMOVPD   Y3, Y11, (AX)(DI*1)
 	MOVQ         BX, AX
 	SUBQ         DX, AX
 	MOVQ         AX, CX
@@ -3089,9 +3103,9 @@ loop1:
 	RET
 
 easy4:
-	VMOVUPS Y11, (AX)
+	VMOVUPS Y4, (AX)
 	VMOVUPS Y9, (AX)(SI*1)
-	VMOVUPS Y10, (AX)(SI*2)
+	VMOVUPS Y0, (AX)(SI*2)
 	VMOVUPS Y3, (AX)(DI*1)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
@@ -3108,200 +3122,192 @@ next2:
 	LEAQ         32(R9)(R10*8), R9
 	VMOVUPS      (R9), Y3
 	VMASKMOVPD   (CX), Y3, Y3
-	VMULPD       halfF64<>+0(SB), Y3, Y10
+	VMULPD       halfF64<>+0(SB), Y3, Y0
 	VMOVUPS      (R9), Y9
 	VMASKMOVPD   (CX)(DI*1), Y9, Y9
-	VMULPD       halfF64<>+0(SB), Y9, Y11
-	VADDPD       Y11, Y10, Y7
-	VSUBPD       Y11, Y10, Y1
-	VSUBPD       Y10, Y1, Y8
-	VSUBPD       Y8, Y1, Y2
-	VSUBPD       Y2, Y10, Y10
-	VADDPD       Y8, Y11, Y11
-	VSUBPD       Y11, Y10, Y10
-	VADDPD       Y1, Y1, Y11
-	VMOVUPS      (R9), Y8
-	VMASKMOVPD   (CX)(SI*1), Y8, Y8
+	VMULPD       halfF64<>+0(SB), Y9, Y4
+	VADDPD       Y4, Y0, Y11
+	VSUBPD       Y4, Y0, Y7
+	VSUBPD       Y0, Y7, Y2
+	VSUBPD       Y2, Y7, Y8
+	VSUBPD       Y8, Y0, Y0
+	VADDPD       Y2, Y4, Y4
+	VSUBPD       Y4, Y0, Y0
+	VADDPD       Y7, Y7, Y4
 	VMOVUPS      (R9), Y2
-	VMASKMOVPD   (CX)(SI*2), Y2, Y2
-	VMULPD       Y2, Y8, Y6
-	VMOVAPS      Y6, Y5
-	VFMSUB231PD  Y2, Y8, Y5
-	VFMADD231PD  Y1, Y1, Y6
-	VADDPD       Y5, Y6, Y6
-	VFMADD231PD  Y10, Y11, Y6
-	VMULPD       Y2, Y8, Y11
-	VMOVAPS      Y11, Y10
-	VFNMADD231PD Y2, Y8, Y10
-	VFMSUB231PD  Y9, Y3, Y11
-	VADDPD       Y10, Y11, Y11
+	VMASKMOVPD   (CX)(SI*1), Y2, Y2
+	VMOVUPS      (R9), Y8
+	VMASKMOVPD   (CX)(SI*2), Y8, Y8
+	VMULPD       Y8, Y2, Y10
+	VMOVAPS      Y10, Y1
+	VFMSUB231PD  Y8, Y2, Y1
+	VFMADD231PD  Y7, Y7, Y10
+	VADDPD       Y1, Y10, Y10
+	VFMADD231PD  Y0, Y4, Y10
+	VMULPD       Y8, Y2, Y4
+	VMOVAPS      Y4, Y0
+	VFNMADD231PD Y8, Y2, Y0
+	VFMSUB231PD  Y9, Y3, Y4
+	VADDPD       Y0, Y4, Y4
 	VANDPD       absF64<>+0(SB), Y3, Y3
+	VANDPD       absF64<>+0(SB), Y2, Y2
+	VMAXPD       Y2, Y3, Y3
 	VANDPD       absF64<>+0(SB), Y8, Y8
 	VMAXPD       Y8, Y3, Y3
-	VANDPD       absF64<>+0(SB), Y2, Y2
 	VANDPD       absF64<>+0(SB), Y9, Y9
-	VMAXPD       Y9, Y2, Y2
-	VMAXPD       Y2, Y3, Y3
-	VMULPD       Y7, Y7, Y2
+	VMAXPD       Y9, Y3, Y3
+	VMULPD       Y11, Y11, Y9
 	VCMPPD       $0x16, entryMaxF64<>+0(SB), Y3, Y3
-	VCMPPD       $0x19, detMinF64<>+0(SB), Y11, Y9
-	VORPD        Y3, Y9, Y9
-	VMOVAPS      Y6, Y3
-	VFMADD231PD  eighthF64<>+0(SB), Y2, Y3
-	VCMPPD       $0x12, zeroF64<>+0(SB), Y7, Y8
-	VMOVUPS      zeroF64<>+0(SB), Y10
-	VBLENDVPD    Y8, Y3, Y10, Y10
-	VCMPPD       $0x1e, zeroF64<>+0(SB), Y10, Y10
-	VORPD        Y9, Y10, Y10
-	VCMPPD       $0x00, zeroF64<>+0(SB), Y2, Y9
-	VORPD        Y10, Y9, Y9
-	VPADDQ       oneMinusThreeQuartersF64<>+0(SB), Y11, Y10
-	VANDPD       exponentF64<>+0(SB), Y10, Y3
-	VPSRLQ       $0x34, Y10, Y10
-	VORPD        two52F64<>+0(SB), Y10, Y10
-	VSUBPD       two52BiasF64<>+0(SB), Y10, Y10
-	VPSUBQ       oneF64<>+0(SB), Y3, Y3
-	VPSUBQ       Y3, Y11, Y11
-	VSUBPD       oneF64<>+0(SB), Y11, Y11
-	VADDPD       twoF64<>+0(SB), Y11, Y3
-	VDIVPD       Y3, Y11, Y3
-	VMULPD       Y3, Y3, Y8
-	VMULPD       Y11, Y11, Y5
-	VMULPD       halfF64<>+0(SB), Y5, Y5
-	VMULPD       ln2LoF64<>+0(SB), Y10, Y0
-	VMOVUPS      Y9, (R8)
-	VMOVUPS      logR7F64<>+0(SB), Y9
-	VFMADD213PD  logR6F64<>+0(SB), Y8, Y9
-	VFMADD213PD  logR5F64<>+0(SB), Y8, Y9
-	VFMADD213PD  logR4F64<>+0(SB), Y8, Y9
-	VFMADD213PD  logR3F64<>+0(SB), Y8, Y9
-	VFMADD213PD  logR2F64<>+0(SB), Y8, Y9
-	VFMADD213PD  logR1F64<>+0(SB), Y8, Y9
-	VFMADD213PD  logR0F64<>+0(SB), Y8, Y9
-	VFMADD213PD  Y5, Y9, Y8
-	VFMADD231PD  Y8, Y3, Y0
-	VSUBPD       Y0, Y5, Y5
-	VSUBPD       Y5, Y11, Y11
-	VFMADD231PD  ln2HiF64<>+0(SB), Y10, Y11
-	VMULPD       halfF64<>+0(SB), Y11, Y11
-	VANDPD       absF64<>+0(SB), Y6, Y10
-	VMAXPD       rootMinF64<>+0(SB), Y10, Y10
-	VSQRTPD      Y10, Y10
-	VDIVPD       Y2, Y6, Y2
-	VANDPD       absF64<>+0(SB), Y2, Y5
-	VCMPPD       $0x12, sixteenthF64<>+0(SB), Y5, Y5
-	VCMPPD       $0x11, zeroF64<>+0(SB), Y6, Y6
-	VANDPD       absF64<>+0(SB), Y7, Y0
-	VMINPD       Y10, Y0, Y3
-	VMAXPD       Y10, Y0, Y8
-	VMULPD       halfF64<>+0(SB), Y8, Y9
-	VCMPPD       $0x1e, Y9, Y3, Y9
-	VSUBPD       Y8, Y3, Y12
-	VBLENDVPD    Y9, Y12, Y3, Y12
-	VADDPD       Y8, Y3, Y3
-	VBLENDVPD    Y9, Y3, Y8, Y8
-	VDIVPD       Y8, Y12, Y12
-	VMULPD       Y12, Y12, Y8
-	VMULPD       Y8, Y12, Y3
-	VMOVUPS      atanP12F64<>+0(SB), Y4
-	VFMADD213PD  atanP11F64<>+0(SB), Y8, Y4
-	VFMADD213PD  atanP10F64<>+0(SB), Y8, Y4
-	VFMADD213PD  atanP9F64<>+0(SB), Y8, Y4
-	VFMADD213PD  atanP8F64<>+0(SB), Y8, Y4
-	VFMADD213PD  atanP7F64<>+0(SB), Y8, Y4
-	VFMADD213PD  atanP6F64<>+0(SB), Y8, Y4
-	VFMADD213PD  atanP5F64<>+0(SB), Y8, Y4
-	VFMADD213PD  atanP4F64<>+0(SB), Y8, Y4
-	VFMADD213PD  atanP3F64<>+0(SB), Y8, Y4
-	VFMADD213PD  atanP2F64<>+0(SB), Y8, Y4
-	VFMADD213PD  atanP1F64<>+0(SB), Y8, Y4
-	VFMADD213PD  atanP0F64<>+0(SB), Y8, Y4
-	VFMADD231PD  Y4, Y3, Y12
-	VANDPD       quarterPi2F64<>+0(SB), Y9, Y3
-	VADDPD       Y3, Y12, Y12
-	VANDPD       quarterPi1F64<>+0(SB), Y9, Y9
-	VADDPD       Y9, Y12, Y12
-	VCMPPD       $0x1e, Y0, Y10, Y0
-	VANDPD       signF64<>+0(SB), Y0, Y9
-	VXORPD       Y9, Y12, Y12
-	VANDPD       halfPi2F64<>+0(SB), Y0, Y9
-	VADDPD       Y9, Y12, Y12
-	VANDPD       halfPi1F64<>+0(SB), Y0, Y0
-	VADDPD       Y0, Y12, Y12
-	VCMPPD       $0x11, zeroF64<>+0(SB), Y7, Y0
-	VANDPD       signF64<>+0(SB), Y0, Y9
-	VXORPD       Y9, Y12, Y12
-	VANDPD       pi2F64<>+0(SB), Y0, Y9
-	VADDPD       Y9, Y12, Y12
-	VANDPD       pi1F64<>+0(SB), Y0, Y0
-	VADDPD       Y0, Y12, Y12
-	VADDPD       Y10, Y7, Y0
-	VPADDQ       oneMinusThreeQuartersF64<>+0(SB), Y0, Y9
-	VANDPD       exponentF64<>+0(SB), Y9, Y3
-	VPSRLQ       $0x34, Y9, Y9
-	VORPD        two52F64<>+0(SB), Y9, Y9
-	VSUBPD       two52BiasF64<>+0(SB), Y9, Y9
-	VPSUBQ       oneF64<>+0(SB), Y3, Y3
-	VPSUBQ       Y3, Y0, Y0
-	VSUBPD       oneF64<>+0(SB), Y0, Y0
-	VADDPD       twoF64<>+0(SB), Y0, Y3
-	VDIVPD       Y3, Y0, Y3
-	VMULPD       Y3, Y3, Y4
-	VMULPD       Y0, Y0, Y8
-	VMULPD       halfF64<>+0(SB), Y8, Y8
-	VMOVUPS      Y1, 32(R8)
-	VMULPD       ln2LoF64<>+0(SB), Y9, Y1
-	VMOVUPS      Y7, 64(R8)
+	VCMPPD       $0x19, detMinF64<>+0(SB), Y4, Y8
+	VORPD        Y3, Y8, Y8
+	VMOVAPS      Y10, Y3
+	VFMADD231PD  eighthF64<>+0(SB), Y9, Y3
+	VCMPPD       $0x12, zeroF64<>+0(SB), Y11, Y2
+	VMOVUPS      zeroF64<>+0(SB), Y0
+	VBLENDVPD    Y2, Y3, Y0, Y0
+	VCMPPD       $0x1e, zeroF64<>+0(SB), Y0, Y0
+	VORPD        Y8, Y0, Y0
+	VANDPD       absF64<>+0(SB), Y10, Y8
+	VMAXPD       rootMinF64<>+0(SB), Y8, Y8
+	VSQRTPD      Y8, Y8
+	VDIVPD       Y9, Y10, Y9
+	VADDPD       Y8, Y11, Y3
+	VMAXPD       rootMinF64<>+0(SB), Y3, Y3
+	VPADDQ       oneMinusThreeQuartersF64<>+0(SB), Y4, Y2
+	VANDPD       exponentF64<>+0(SB), Y2, Y1
+	VPSRLQ       $0x34, Y2, Y2
+	VORPD        two52F64<>+0(SB), Y2, Y2
+	VSUBPD       two52BiasF64<>+0(SB), Y2, Y2
+	VPSUBQ       oneF64<>+0(SB), Y1, Y1
+	VPSUBQ       Y1, Y4, Y4
+	VSUBPD       oneF64<>+0(SB), Y4, Y4
+	VPADDQ       oneMinusThreeQuartersF64<>+0(SB), Y3, Y1
+	VANDPD       exponentF64<>+0(SB), Y1, Y12
+	VPSRLQ       $0x34, Y1, Y1
+	VORPD        two52F64<>+0(SB), Y1, Y1
+	VSUBPD       two52BiasF64<>+0(SB), Y1, Y1
+	VPSUBQ       oneF64<>+0(SB), Y12, Y12
+	VPSUBQ       Y12, Y3, Y3
+	VSUBPD       oneF64<>+0(SB), Y3, Y3
+	VADDPD       twoF64<>+0(SB), Y4, Y12
+	VMOVUPS      Y0, (R8)
+	VADDPD       twoF64<>+0(SB), Y3, Y0
+	VMULPD       Y0, Y12, Y5
+	VMOVUPS      oneF64<>+0(SB), Y6
+	VDIVPD       Y5, Y6, Y6
+	VMULPD       Y0, Y4, Y0
+	VMULPD       Y6, Y0, Y0
+	VMULPD       Y0, Y0, Y5
+	VMOVUPS      Y7, 32(R8)
 	VMOVUPS      logR7F64<>+0(SB), Y7
-	VFMADD213PD  logR6F64<>+0(SB), Y4, Y7
-	VFMADD213PD  logR5F64<>+0(SB), Y4, Y7
-	VFMADD213PD  logR4F64<>+0(SB), Y4, Y7
-	VFMADD213PD  logR3F64<>+0(SB), Y4, Y7
-	VFMADD213PD  logR2F64<>+0(SB), Y4, Y7
-	VFMADD213PD  logR1F64<>+0(SB), Y4, Y7
-	VFMADD213PD  logR0F64<>+0(SB), Y4, Y7
-	VFMADD213PD  Y8, Y7, Y4
-	VFMADD231PD  Y4, Y3, Y1
-	VSUBPD       Y1, Y8, Y8
-	VSUBPD       Y8, Y0, Y0
-	VFMADD231PD  ln2HiF64<>+0(SB), Y9, Y0
-	VSUBPD       Y11, Y0, Y0
-	VBLENDVPD    Y6, Y12, Y0, Y0
-	VMOVUPS      atanhQ9F64<>+0(SB), Y12
-	VFMADD213PD  atanhQ8F64<>+0(SB), Y2, Y12
-	VFMADD213PD  atanhQ7F64<>+0(SB), Y2, Y12
-	VFMADD213PD  atanhQ6F64<>+0(SB), Y2, Y12
-	VFMADD213PD  atanhQ5F64<>+0(SB), Y2, Y12
-	VFMADD213PD  atanhQ4F64<>+0(SB), Y2, Y12
-	VFMADD213PD  atanhQ3F64<>+0(SB), Y2, Y12
-	VFMADD213PD  atanhQ2F64<>+0(SB), Y2, Y12
-	VFMADD213PD  atanhQ1F64<>+0(SB), Y2, Y12
-	VFMADD213PD  atanhQ0F64<>+0(SB), Y2, Y12
-	VFMADD213PD  oneF64<>+0(SB), Y2, Y12
-	VBLENDVPD    Y5, Y12, Y0, Y0
-	VMOVUPS      64(R8), Y12
-	VBLENDVPD    Y5, Y12, Y10, Y10
-	VDIVPD       Y10, Y0, Y0
-	VMOVUPS      32(R8), Y10
-	VMULPD       Y10, Y0, Y10
-	VADDPD       Y10, Y11, Y12
+	VFMADD213PD  logR6F64<>+0(SB), Y5, Y7
+	VFMADD213PD  logR5F64<>+0(SB), Y5, Y7
+	VFMADD213PD  logR4F64<>+0(SB), Y5, Y7
+	VFMADD213PD  logR3F64<>+0(SB), Y5, Y7
+	VFMADD213PD  logR2F64<>+0(SB), Y5, Y7
+	VFMADD213PD  logR1F64<>+0(SB), Y5, Y7
+	VFMADD213PD  logR0F64<>+0(SB), Y5, Y7
+	VFNMADD213PD Y4, Y7, Y5
+	VFNMADD231PD Y5, Y0, Y4
+	VFMADD231PD  ln2HiF64<>+0(SB), Y2, Y4
+	VMULPD       Y12, Y3, Y12
+	VMULPD       Y6, Y12, Y12
+	VMULPD       Y12, Y12, Y6
+	VMOVUPS      logR7F64<>+0(SB), Y2
+	VFMADD213PD  logR6F64<>+0(SB), Y6, Y2
+	VFMADD213PD  logR5F64<>+0(SB), Y6, Y2
+	VFMADD213PD  logR4F64<>+0(SB), Y6, Y2
+	VFMADD213PD  logR3F64<>+0(SB), Y6, Y2
+	VFMADD213PD  logR2F64<>+0(SB), Y6, Y2
+	VFMADD213PD  logR1F64<>+0(SB), Y6, Y2
+	VFMADD213PD  logR0F64<>+0(SB), Y6, Y2
+	VFNMADD213PD Y3, Y2, Y6
+	VFNMADD231PD Y6, Y12, Y3
+	VFMADD231PD  ln2HiF64<>+0(SB), Y1, Y3
+	VMULPD       halfF64<>+0(SB), Y4, Y4
+	VANDPD       absF64<>+0(SB), Y9, Y1
+	VCMPPD       $0x12, sixteenthF64<>+0(SB), Y1, Y1
+	VCMPPD       $0x11, zeroF64<>+0(SB), Y10, Y10
+	VANDPD       absF64<>+0(SB), Y11, Y12
+	VMINPD       Y8, Y12, Y6
+	VMAXPD       Y8, Y12, Y2
+	VMULPD       halfF64<>+0(SB), Y2, Y0
+	VCMPPD       $0x1e, Y0, Y6, Y0
+	VSUBPD       Y2, Y6, Y5
+	VBLENDVPD    Y0, Y5, Y6, Y5
+	VADDPD       Y2, Y6, Y6
+	VBLENDVPD    Y0, Y6, Y2, Y2
+	VDIVPD       Y2, Y5, Y5
+	VMULPD       Y5, Y5, Y2
+	VMULPD       Y2, Y5, Y6
+	VMOVUPS      atanP12F64<>+0(SB), Y7
+	VFMADD213PD  atanP11F64<>+0(SB), Y2, Y7
+	VFMADD213PD  atanP10F64<>+0(SB), Y2, Y7
+	VFMADD213PD  atanP9F64<>+0(SB), Y2, Y7
+	VFMADD213PD  atanP8F64<>+0(SB), Y2, Y7
+	VFMADD213PD  atanP7F64<>+0(SB), Y2, Y7
+	VFMADD213PD  atanP6F64<>+0(SB), Y2, Y7
+	VFMADD213PD  atanP5F64<>+0(SB), Y2, Y7
+	VFMADD213PD  atanP4F64<>+0(SB), Y2, Y7
+	VFMADD213PD  atanP3F64<>+0(SB), Y2, Y7
+	VFMADD213PD  atanP2F64<>+0(SB), Y2, Y7
+	VFMADD213PD  atanP1F64<>+0(SB), Y2, Y7
+	VFMADD213PD  atanP0F64<>+0(SB), Y2, Y7
+	VFMADD231PD  Y7, Y6, Y5
+	VANDPD       quarterPi2F64<>+0(SB), Y0, Y6
+	VADDPD       Y6, Y5, Y5
+	VANDPD       quarterPi1F64<>+0(SB), Y0, Y0
+	VADDPD       Y0, Y5, Y5
+	VCMPPD       $0x1e, Y12, Y8, Y12
+	VANDPD       signF64<>+0(SB), Y12, Y0
+	VXORPD       Y0, Y5, Y5
+	VANDPD       halfPi2F64<>+0(SB), Y12, Y0
+	VADDPD       Y0, Y5, Y5
+	VANDPD       halfPi1F64<>+0(SB), Y12, Y12
+	VADDPD       Y12, Y5, Y5
+	VCMPPD       $0x11, zeroF64<>+0(SB), Y11, Y12
+	VANDPD       signF64<>+0(SB), Y12, Y0
+	VXORPD       Y0, Y5, Y5
+	VANDPD       pi2F64<>+0(SB), Y12, Y0
+	VADDPD       Y0, Y5, Y5
+	VANDPD       pi1F64<>+0(SB), Y12, Y12
+	VADDPD       Y12, Y5, Y5
+	VSUBPD       Y4, Y3, Y3
+	VBLENDVPD    Y10, Y5, Y3, Y3
+	VMOVUPS      atanhQ9F64<>+0(SB), Y5
+	VFMADD213PD  atanhQ8F64<>+0(SB), Y9, Y5
+	VFMADD213PD  atanhQ7F64<>+0(SB), Y9, Y5
+	VFMADD213PD  atanhQ6F64<>+0(SB), Y9, Y5
+	VFMADD213PD  atanhQ5F64<>+0(SB), Y9, Y5
+	VFMADD213PD  atanhQ4F64<>+0(SB), Y9, Y5
+	VFMADD213PD  atanhQ3F64<>+0(SB), Y9, Y5
+	VFMADD213PD  atanhQ2F64<>+0(SB), Y9, Y5
+	VFMADD213PD  atanhQ1F64<>+0(SB), Y9, Y5
+	VFMADD213PD  atanhQ0F64<>+0(SB), Y9, Y5
+	VFMADD213PD  oneF64<>+0(SB), Y9, Y5
+	VBLENDVPD    Y1, Y5, Y3, Y3
+	VBLENDVPD    Y1, Y11, Y8, Y8
+	VDIVPD       Y8, Y3, Y3
+	VMOVUPS      32(R8), Y8
+	VMULPD       Y8, Y3, Y8
+	VADDPD       Y8, Y4, Y11
+	VMOVUPS      (R9), Y1
+	VMASKMOVPD   (CX)(SI*1), Y1, Y1
+	VMULPD       Y1, Y3, Y1
 	VMOVUPS      (R9), Y5
-	VMASKMOVPD   (CX)(SI*1), Y5, Y5
-	VMULPD       Y5, Y0, Y5
-	VMOVUPS      (R9), Y2
-	VMASKMOVPD   (CX)(SI*2), Y2, Y2
-	VMULPD       Y2, Y0, Y0
-	VSUBPD       Y10, Y11, Y11
-	VMOVUPS      (R8), Y10
-	VANDPD       (R9), Y10, Y10
-	VMOVMSKPD    Y10, CX
+	VMASKMOVPD   (CX)(SI*2), Y5, Y5
+	VMULPD       Y5, Y3, Y3
+	VSUBPD       Y8, Y4, Y4
+	VMOVUPS      (R8), Y8
+	VANDPD       (R9), Y8, Y8
+	VMOVMSKPD    Y8, CX
 	TESTQ        CX, CX
 	JE           easy7
-	VANDNPD      (R9), Y10, Y10
-	VMASKMOVPD   Y12, Y10, (AX)
-	VMASKMOVPD   Y5, Y10, (AX)(SI*1)
-	VMASKMOVPD   Y0, Y10, (AX)(SI*2)
-	VMASKMOVPD   Y11, Y10, (AX)(DI*1)
+	VANDNPD      (R9), Y8, Y8
+	VMASKMOVPD   Y11, Y8, (AX)
+	VMASKMOVPD   Y1, Y8, (AX)(SI*1)
+	VMASKMOVPD   Y3, Y8, (AX)(SI*2)
+	VMASKMOVPD   Y4, Y8, (AX)(DI*1)
 	MOVQ         BX, AX
 	SUBQ         DX, BX
 	MOVQ         BX, at+40(FP)
@@ -3311,14 +3317,14 @@ next2:
 	RET
 
 easy7:
-	VMOVUPS    (R9), Y10
-	VMASKMOVPD Y12, Y10, (AX)
-	VMOVUPS    (R9), Y10
-	VMASKMOVPD Y5, Y10, (AX)(SI*1)
-	VMOVUPS    (R9), Y10
-	VMASKMOVPD Y0, Y10, (AX)(SI*2)
-	VMOVUPS    (R9), Y10
-	VMASKMOVPD Y11, Y10, (AX)(DI*1)
+	VMOVUPS    (R9), Y8
+	VMASKMOVPD Y11, Y8, (AX)
+	VMOVUPS    (R9), Y8
+	VMASKMOVPD Y1, Y8, (AX)(SI*1)
+	VMOVUPS    (R9), Y8
+	VMASKMOVPD Y3, Y8, (AX)(SI*2)
+	VMOVUPS    (R9), Y8
+	VMASKMOVPD Y4, Y8, (AX)(DI*1)
 
 done5:
 	XORQ AX, AX
@@ -3599,18 +3605,18 @@ DATA atanhQ0F64<>+24(SB)/8, $0x3fd5555555555557
 GLOBL atanhQ0F64<>(SB), RODATA|NOPTR, $32
 
 // func log2x2F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
-// Requires: AVX, AVX512F, BMI2
+// Requires: AVX, AVX512DQ, AVX512F, BMI2, MMX+
 TEXT ·log2x2F64AVX512(SB), NOSPLIT, $0-64
 	VBROADCASTSD zeroF64<>+0(SB), Z0
-	VBROADCASTSD halfF64<>+0(SB), Z1
-	VBROADCASTSD absF64<>+0(SB), Z2
-	VBROADCASTSD oneF64<>+0(SB), Z3
-	VBROADCASTSD twoF64<>+0(SB), Z4
-	VBROADCASTSD ln2LoF64<>+0(SB), Z5
-	VBROADCASTSD logR7F64<>+0(SB), Z6
-	VBROADCASTSD logR6F64<>+0(SB), Z6
-	VBROADCASTSD logR5F64<>+0(SB), Z7
-	VBROADCASTSD logR4F64<>+0(SB), Z8
+	VBROADCASTSD oneF64<>+0(SB), Z1
+	VBROADCASTSD halfF64<>+0(SB), Z2
+	VBROADCASTSD absF64<>+0(SB), Z3
+	VBROADCASTSD rootMinF64<>+0(SB), Z4
+	VBROADCASTSD fourThirdsF64<>+0(SB), Z5
+	VBROADCASTSD twoF64<>+0(SB), Z6
+	VBROADCASTSD logR7F64<>+0(SB), Z7
+	VBROADCASTSD logR6F64<>+0(SB), Z7
+	VBROADCASTSD logR5F64<>+0(SB), Z8
 	MOVQ         dst+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+24(FP), DX
@@ -3622,10 +3628,14 @@ TEXT ·log2x2F64AVX512(SB), NOSPLIT, $0-64
 	JL           next2
 
 loop1:
+	PREFETCHT0       128(AX)
+	PREFETCHT0       128(AX)(SI*1)
+	PREFETCHT0       128(AX)(SI*2)
+	PREFETCHT0       128(AX)(DI*1)
 	VMOVUPS          (CX), Z9
-	VMULPD           Z1, Z9, Z10
+	VMULPD           Z2, Z9, Z10
 	VMOVUPS          (CX)(DI*1), Z11
-	VMULPD           Z1, Z11, Z12
+	VMULPD           Z2, Z11, Z12
 	VADDPD           Z12, Z10, Z13
 	VSUBPD           Z12, Z10, Z14
 	VSUBPD           Z10, Z14, Z15
@@ -3647,158 +3657,141 @@ loop1:
 	VFNMADD231PD     Z16, Z15, Z10
 	VFMSUB231PD      Z11, Z9, Z12
 	VADDPD           Z10, Z12, Z12
-	VPANDQ           Z2, Z9, Z9
-	VPANDQ           Z2, Z15, Z10
-	VMAXPD           Z10, Z9, Z9
-	VPANDQ           Z2, Z16, Z10
-	VPANDQ           Z2, Z11, Z11
-	VMAXPD           Z11, Z10, Z10
-	VMAXPD           Z10, Z9, Z9
-	VMULPD           Z13, Z13, Z10
+	VRANGEPD         $0x0b, Z15, Z9, Z9
+	VRANGEPD         $0x0b, Z11, Z16, Z11
+	VRANGEPD         $0x0b, Z11, Z9, Z9
+	VMULPD           Z13, Z13, Z11
 	VCMPPD.BCST      $0x16, entryMaxF64<>+0(SB), Z9, K1
 	VCMPPD.BCST      $0x19, detMinF64<>+0(SB), Z12, K2
 	KORW             K1, K2, K1
-	VMOVAPS          Z17, Z9
-	VFMADD231PD.BCST eighthF64<>+0(SB), Z10, Z9
+	VFMADD132PD.BCST eighthF64<>+0(SB), Z17, Z11
 	VCMPPD           $0x12, Z0, Z13, K2
-	VBLENDMPD        Z9, Z0, K2, Z9
-	VCMPPD           $0x1e, Z0, Z9, K2
+	VBLENDMPD        Z11, Z0, K2, Z11
+	VCMPPD           $0x1e, Z0, Z11, K2
 	KORW             K1, K2, K1
-	VCMPPD           $0x00, Z0, Z10, K2
-	KORW             K1, K2, K1
-	VGETMANTPD       $0x0b, Z12, Z9
-	VSUBPD           Z3, Z9, Z11
+	VPANDQ           Z3, Z17, Z11
+	VMAXPD           Z4, Z11, Z11
+	VRSQRT14PD       Z11, Z9
+	VMULPD           Z2, Z9, Z10
+	VMULPD           Z9, Z11, Z9
+	VBROADCASTSD     halfF64<>+0(SB), Z18
+	VFNMADD231PD     Z10, Z9, Z18
+	VFMADD231PD      Z18, Z9, Z9
+	VFMADD231PD      Z18, Z10, Z10
+	VADDPD           Z10, Z10, Z18
+	VFNMADD231PD     Z9, Z9, Z11
+	VFMADD231PD      Z10, Z11, Z9
+	VBROADCASTSD     oneF64<>+0(SB), Z11
+	VFNMADD231PD     Z18, Z9, Z11
+	VFMADD231PD      Z18, Z11, Z18
+	VDIVPD           Z13, Z1, Z11
+	VMULPD           Z11, Z17, Z10
+	VMULPD           Z11, Z10, Z10
+	VADDPD           Z9, Z13, Z19
+	VMAXPD           Z4, Z19, Z19
+	VGETMANTPD       $0x0b, Z12, Z20
+	VSUBPD           Z1, Z20, Z20
+	VMULPD           Z5, Z12, Z12
 	VGETEXPPD        Z12, Z12
-	VGETEXPPD        Z9, Z9
-	VSUBPD           Z9, Z12, Z12
-	VADDPD           Z4, Z11, Z9
-	VDIVPD           Z9, Z11, Z9
-	VMULPD           Z9, Z9, Z18
-	VMULPD           Z11, Z11, Z19
-	VMULPD           Z1, Z19, Z19
-	VMULPD           Z5, Z12, Z20
-	VBROADCASTSD     logR7F64<>+0(SB), Z21
-	VFMADD213PD      Z6, Z18, Z21
-	VFMADD213PD      Z7, Z18, Z21
-	VFMADD213PD      Z8, Z18, Z21
-	VFMADD213PD.BCST logR3F64<>+0(SB), Z18, Z21
-	VFMADD213PD.BCST logR2F64<>+0(SB), Z18, Z21
-	VFMADD213PD.BCST logR1F64<>+0(SB), Z18, Z21
-	VFMADD213PD.BCST logR0F64<>+0(SB), Z18, Z21
-	VFMADD213PD      Z19, Z21, Z18
-	VFMADD231PD      Z18, Z9, Z20
-	VSUBPD           Z20, Z19, Z19
-	VSUBPD           Z19, Z11, Z11
-	VFMADD231PD.BCST ln2HiF64<>+0(SB), Z12, Z11
-	VMULPD           Z1, Z11, Z11
-	VPANDQ           Z2, Z17, Z12
-	VMAXPD.BCST      rootMinF64<>+0(SB), Z12, Z12
-	VRSQRT14PD       Z12, Z19
-	VMULPD           Z1, Z19, Z20
-	VMULPD           Z19, Z12, Z19
-	VBROADCASTSD     halfF64<>+0(SB), Z9
-	VFNMADD231PD     Z20, Z19, Z9
-	VFMADD231PD      Z9, Z19, Z19
-	VFMADD231PD      Z9, Z20, Z20
-	VADDPD           Z20, Z20, Z9
-	VFNMADD231PD     Z19, Z19, Z12
-	VFMADD231PD      Z20, Z12, Z19
-	VDIVPD           Z10, Z17, Z10
-	VPANDQ           Z2, Z10, Z12
-	VCMPPD.BCST      $0x12, sixteenthF64<>+0(SB), Z12, K2
+	VGETMANTPD       $0x0b, Z19, Z21
+	VSUBPD           Z1, Z21, Z21
+	VMULPD           Z5, Z19, Z19
+	VGETEXPPD        Z19, Z19
+	VADDPD           Z6, Z20, Z22
+	VADDPD           Z6, Z21, Z23
+	VMULPD           Z23, Z22, Z24
+	VDIVPD           Z24, Z1, Z24
+	VMULPD           Z23, Z20, Z23
+	VMULPD           Z24, Z23, Z23
+	VMULPD           Z23, Z23, Z25
+	VBROADCASTSD     logR7F64<>+0(SB), Z26
+	VFMADD213PD      Z7, Z25, Z26
+	VFMADD213PD      Z8, Z25, Z26
+	VFMADD213PD.BCST logR4F64<>+0(SB), Z25, Z26
+	VFMADD213PD.BCST logR3F64<>+0(SB), Z25, Z26
+	VFMADD213PD.BCST logR2F64<>+0(SB), Z25, Z26
+	VFMADD213PD.BCST logR1F64<>+0(SB), Z25, Z26
+	VFMADD213PD.BCST logR0F64<>+0(SB), Z25, Z26
+	VFNMADD213PD     Z20, Z26, Z25
+	VFNMADD231PD     Z25, Z23, Z20
+	VFMADD231PD.BCST ln2HiF64<>+0(SB), Z12, Z20
+	VMULPD           Z22, Z21, Z22
+	VMULPD           Z24, Z22, Z22
+	VMULPD           Z22, Z22, Z24
+	VBROADCASTSD     logR7F64<>+0(SB), Z12
+	VFMADD213PD      Z7, Z24, Z12
+	VFMADD213PD      Z8, Z24, Z12
+	VFMADD213PD.BCST logR4F64<>+0(SB), Z24, Z12
+	VFMADD213PD.BCST logR3F64<>+0(SB), Z24, Z12
+	VFMADD213PD.BCST logR2F64<>+0(SB), Z24, Z12
+	VFMADD213PD.BCST logR1F64<>+0(SB), Z24, Z12
+	VFMADD213PD.BCST logR0F64<>+0(SB), Z24, Z12
+	VFNMADD213PD     Z21, Z12, Z24
+	VFNMADD231PD     Z24, Z22, Z21
+	VFMADD231PD.BCST ln2HiF64<>+0(SB), Z19, Z21
+	VMULPD           Z2, Z20, Z20
+	VPANDQ           Z3, Z10, Z19
+	VCMPPD.BCST      $0x12, sixteenthF64<>+0(SB), Z19, K2
 	VCMPPD           $0x11, Z0, Z17, K3
-	VPANDQ           Z2, Z13, Z17
-	VMINPD           Z19, Z17, Z12
-	VMAXPD           Z17, Z19, Z20
-	VMULPD.BCST      tan9F64<>+0(SB), Z20, Z9
-	VCMPPD           $0x1e, Z9, Z12, K4
-	VBLENDMPD.BCST   tan18F64<>+0(SB), Z0, K4, Z9
-	VBLENDMPD.BCST   arc4F64<>+0(SB), Z0, K4, Z18
-	VMULPD.BCST      tan27F64<>+0(SB), Z20, Z21
-	VCMPPD           $0x1e, Z21, Z12, K4
-	VBLENDMPD.BCST   tan36F64<>+0(SB), Z9, K4, Z9
-	VBLENDMPD.BCST   arc8F64<>+0(SB), Z18, K4, Z18
-	VMOVAPS          Z20, Z21
-	VFMADD231PD      Z12, Z9, Z21
-	VFNMADD231PD     Z20, Z9, Z12
-	VDIVPD           Z21, Z12, Z12
-	VCMPPD           $0x1e, Z17, Z19, K4
-	VPXORQ.BCST      arcSteepF64<>+0(SB), Z18, K4, Z18
+	VPANDQ           Z3, Z13, Z17
+	VMINPD           Z9, Z17, Z19
+	VMAXPD           Z17, Z9, Z22
+	VMULPD.BCST      tanHalfF64<>+0(SB), Z22, Z24
+	VCMPPD           $0x1e, Z24, Z19, K4
+	VBLENDMPD.BCST   arcNodeF64<>+0(SB), Z0, K4, Z24
+	VBLENDMPD.BCST   arc4F64<>+0(SB), Z0, K4, Z12
+	VMOVAPS          Z22, Z23
+	VFMADD231PD      Z19, Z24, Z23
+	VFNMADD231PD     Z22, Z24, Z19
+	VDIVPD           Z23, Z19, Z19
+	VCMPPD           $0x1e, Z17, Z9, K4
+	VPXORQ.BCST      arcSteepF64<>+0(SB), Z12, K4, Z12
 	VCMPPD           $0x11, Z0, Z13, K4
-	VPXORQ.BCST      arcLeftF64<>+0(SB), Z18, K4, Z18
-	VMULPD           Z12, Z12, Z17
-	VMULPD           Z17, Z12, Z21
-	VBROADCASTSD     arcP5F64<>+0(SB), Z9
-	VFMADD213PD.BCST arcP4F64<>+0(SB), Z17, Z9
-	VFMADD213PD.BCST arcP3F64<>+0(SB), Z17, Z9
-	VFMADD213PD.BCST arcP2F64<>+0(SB), Z17, Z9
-	VFMADD213PD.BCST arcP1F64<>+0(SB), Z17, Z9
-	VFMADD213PD.BCST arcP0F64<>+0(SB), Z17, Z9
-	VFMADD231PD      Z9, Z21, Z12
-	VPTERNLOGQ.BCST  $0x78, signF64<>+0(SB), Z18, Z12
-	VMOVUPS          arcLowRightF64<>+0(SB), Z21
-	VMOVUPS          arcLowLeftF64<>+0(SB), Z9
-	VMOVAPS          Z18, Z17
-	VPERMI2PD        Z9, Z21, Z17
-	VADDPD           Z17, Z12, Z12
-	VMOVUPS          arcHighRightF64<>+0(SB), Z17
-	VMOVUPS          arcHighLeftF64<>+0(SB), Z21
-	VPERMI2PD        Z21, Z17, Z18
-	VADDPD           Z18, Z12, Z12
-	VADDPD           Z19, Z13, Z18
-	VGETMANTPD       $0x0b, Z18, Z17
-	VSUBPD           Z3, Z17, Z21
-	VGETEXPPD        Z18, Z18
-	VGETEXPPD        Z17, Z17
-	VSUBPD           Z17, Z18, Z18
-	VADDPD           Z4, Z21, Z17
-	VDIVPD           Z17, Z21, Z17
-	VMULPD           Z17, Z17, Z9
-	VMULPD           Z21, Z21, Z20
-	VMULPD           Z1, Z20, Z20
-	VMULPD           Z5, Z18, Z22
-	VBROADCASTSD     logR7F64<>+0(SB), Z23
-	VFMADD213PD      Z6, Z9, Z23
-	VFMADD213PD      Z7, Z9, Z23
-	VFMADD213PD      Z8, Z9, Z23
-	VFMADD213PD.BCST logR3F64<>+0(SB), Z9, Z23
-	VFMADD213PD.BCST logR2F64<>+0(SB), Z9, Z23
-	VFMADD213PD.BCST logR1F64<>+0(SB), Z9, Z23
-	VFMADD213PD.BCST logR0F64<>+0(SB), Z9, Z23
-	VFMADD213PD      Z20, Z23, Z9
-	VFMADD231PD      Z9, Z17, Z22
-	VSUBPD           Z22, Z20, Z20
+	VPXORQ.BCST      arcLeftF64<>+0(SB), Z12, K4, Z12
+	VMULPD           Z19, Z19, Z13
+	VMULPD           Z13, Z19, Z9
+	VBROADCASTSD     arcP7F64<>+0(SB), Z17
+	VFMADD213PD.BCST arcP6F64<>+0(SB), Z13, Z17
+	VFMADD213PD.BCST arcP5F64<>+0(SB), Z13, Z17
+	VFMADD213PD.BCST arcP4F64<>+0(SB), Z13, Z17
+	VFMADD213PD.BCST arcP3F64<>+0(SB), Z13, Z17
+	VFMADD213PD.BCST arcP2F64<>+0(SB), Z13, Z17
+	VFMADD213PD.BCST arcP1F64<>+0(SB), Z13, Z17
+	VFMADD213PD.BCST arcP0F64<>+0(SB), Z13, Z17
+	VFMADD231PD      Z17, Z9, Z19
+	VPTERNLOGQ.BCST  $0x78, signF64<>+0(SB), Z12, Z19
+	VMOVUPS          arcBaseF64<>+0(SB), Z9
+	VPERMPD          Z9, Z12, Z12
+	VADDPD           Z12, Z19, Z19
 	VSUBPD           Z20, Z21, Z21
-	VFMADD231PD.BCST ln2HiF64<>+0(SB), Z18, Z21
-	VSUBPD           Z11, Z21, Z21
-	VBLENDMPD        Z12, Z21, K3, Z21
-	VBROADCASTSD     atanhQ9F64<>+0(SB), Z12
-	VFMADD213PD.BCST atanhQ8F64<>+0(SB), Z10, Z12
-	VFMADD213PD.BCST atanhQ7F64<>+0(SB), Z10, Z12
-	VFMADD213PD.BCST atanhQ6F64<>+0(SB), Z10, Z12
-	VFMADD213PD.BCST atanhQ5F64<>+0(SB), Z10, Z12
-	VFMADD213PD.BCST atanhQ4F64<>+0(SB), Z10, Z12
-	VFMADD213PD.BCST atanhQ3F64<>+0(SB), Z10, Z12
-	VFMADD213PD.BCST atanhQ2F64<>+0(SB), Z10, Z12
-	VFMADD213PD.BCST atanhQ1F64<>+0(SB), Z10, Z12
-	VFMADD213PD.BCST atanhQ0F64<>+0(SB), Z10, Z12
-	VFMADD213PD      Z3, Z10, Z12
-	VBLENDMPD        Z12, Z21, K2, Z21
-	VBLENDMPD        Z13, Z19, K2, Z19
-	VDIVPD           Z19, Z21, Z21
+	VBLENDMPD        Z19, Z21, K3, Z21
+	VBROADCASTSD     atanhQ9F64<>+0(SB), Z19
+	VFMADD213PD.BCST atanhQ8F64<>+0(SB), Z10, Z19
+	VFMADD213PD.BCST atanhQ7F64<>+0(SB), Z10, Z19
+	VFMADD213PD.BCST atanhQ6F64<>+0(SB), Z10, Z19
+	VFMADD213PD.BCST atanhQ5F64<>+0(SB), Z10, Z19
+	VFMADD213PD.BCST atanhQ4F64<>+0(SB), Z10, Z19
+	VFMADD213PD.BCST atanhQ3F64<>+0(SB), Z10, Z19
+	VFMADD213PD.BCST atanhQ2F64<>+0(SB), Z10, Z19
+	VFMADD213PD.BCST atanhQ1F64<>+0(SB), Z10, Z19
+	VFMADD213PD.BCST atanhQ0F64<>+0(SB), Z10, Z19
+	VFMADD213PD      Z1, Z10, Z19
+	VBLENDMPD        Z19, Z21, K2, Z21
+	VBLENDMPD        Z11, Z18, K2, Z18
+	VMULPD           Z18, Z21, Z21
 	VMULPD           Z14, Z21, Z14
-	VADDPD           Z14, Z11, Z19
+	VADDPD           Z14, Z20, Z18
 	VMULPD           Z15, Z21, Z15
 	VMULPD           Z16, Z21, Z21
-	VSUBPD           Z14, Z11, Z11
+	VSUBPD           Z14, Z20, Z20
 	KMOVW            K1, R8
 	TESTQ            R8, R8
 	JE               easy4
 	KNOTW            K1, K1
-	VMOVUPD          Z19, K1, (AX)
+	VMOVUPD          Z18, K1, (AX)
 	VMOVUPD          Z15, K1, (AX)(SI*1)
 	VMOVUPD          Z21, K1, (AX)(SI*2)
-	VMOVUPD          Z11, K1, (AX)(DI*1)
+	VMOVUPD          Z20, K1, (AX)(DI*1)
 	MOVQ             BX, AX
 	SUBQ             DX, AX
 	MOVQ             AX, CX
@@ -3810,10 +3803,10 @@ loop1:
 	RET
 
 easy4:
-	VMOVUPS Z19, (AX)
+	VMOVUPS Z18, (AX)
 	VMOVUPS Z15, (AX)(SI*1)
 	VMOVUPS Z21, (AX)(SI*2)
-	VMOVUPS Z11, (AX)(DI*1)
+	VMOVUPS Z20, (AX)(DI*1)
 	ADDQ    $+64, AX
 	ADDQ    $+64, CX
 	SUBQ    $+8, DX
@@ -3826,156 +3819,139 @@ next2:
 	MOVQ             $-1, R8
 	BZHIQ            DX, R8, R8
 	KMOVW            R8, K1
-	VMOVUPD.Z        (CX), K1, Z11
-	VMULPD           Z1, Z11, Z21
+	VMOVUPD.Z        (CX), K1, Z20
+	VMULPD           Z2, Z20, Z21
 	VMOVUPD.Z        (CX)(DI*1), K1, Z15
-	VMULPD           Z1, Z15, Z19
-	VADDPD           Z19, Z21, Z14
-	VSUBPD           Z19, Z21, Z16
-	VSUBPD           Z21, Z16, Z13
-	VSUBPD           Z13, Z16, Z12
-	VSUBPD           Z12, Z21, Z21
-	VADDPD           Z13, Z19, Z19
+	VMULPD           Z2, Z15, Z18
+	VADDPD           Z18, Z21, Z14
+	VSUBPD           Z18, Z21, Z16
+	VSUBPD           Z21, Z16, Z11
+	VSUBPD           Z11, Z16, Z19
 	VSUBPD           Z19, Z21, Z21
-	VADDPD           Z16, Z16, Z19
-	VMOVUPD.Z        (CX)(SI*1), K1, Z13
-	VMOVUPD.Z        (CX)(SI*2), K1, Z12
-	VMULPD           Z12, Z13, Z10
-	VMOVAPS          Z10, Z18
-	VFMSUB231PD      Z12, Z13, Z18
+	VADDPD           Z11, Z18, Z18
+	VSUBPD           Z18, Z21, Z21
+	VADDPD           Z16, Z16, Z18
+	VMOVUPD.Z        (CX)(SI*1), K1, Z11
+	VMOVUPD.Z        (CX)(SI*2), K1, Z19
+	VMULPD           Z19, Z11, Z10
+	VMOVAPS          Z10, Z12
+	VFMSUB231PD      Z19, Z11, Z12
 	VFMADD231PD      Z16, Z16, Z10
-	VADDPD           Z18, Z10, Z10
-	VFMADD231PD      Z21, Z19, Z10
-	VMULPD           Z12, Z13, Z19
-	VMOVAPS          Z19, Z21
-	VFNMADD231PD     Z12, Z13, Z21
-	VFMSUB231PD      Z15, Z11, Z19
-	VADDPD           Z21, Z19, Z19
-	VPANDQ           Z2, Z11, Z11
-	VPANDQ           Z2, Z13, Z21
-	VMAXPD           Z21, Z11, Z11
-	VPANDQ           Z2, Z12, Z21
-	VPANDQ           Z2, Z15, Z15
-	VMAXPD           Z15, Z21, Z21
-	VMAXPD           Z21, Z11, Z11
-	VMULPD           Z14, Z14, Z21
-	VCMPPD.BCST      $0x16, entryMaxF64<>+0(SB), Z11, K2
-	VCMPPD.BCST      $0x19, detMinF64<>+0(SB), Z19, K3
+	VADDPD           Z12, Z10, Z10
+	VFMADD231PD      Z21, Z18, Z10
+	VMULPD           Z19, Z11, Z18
+	VMOVAPS          Z18, Z21
+	VFNMADD231PD     Z19, Z11, Z21
+	VFMSUB231PD      Z15, Z20, Z18
+	VADDPD           Z21, Z18, Z18
+	VRANGEPD         $0x0b, Z11, Z20, Z20
+	VRANGEPD         $0x0b, Z15, Z19, Z15
+	VRANGEPD         $0x0b, Z15, Z20, Z20
+	VMULPD           Z14, Z14, Z15
+	VCMPPD.BCST      $0x16, entryMaxF64<>+0(SB), Z20, K2
+	VCMPPD.BCST      $0x19, detMinF64<>+0(SB), Z18, K3
 	KORW             K2, K3, K2
-	VMOVAPS          Z10, Z11
-	VFMADD231PD.BCST eighthF64<>+0(SB), Z21, Z11
+	VFMADD132PD.BCST eighthF64<>+0(SB), Z10, Z15
 	VCMPPD           $0x12, Z0, Z14, K3
-	VBLENDMPD        Z11, Z0, K3, Z11
-	VCMPPD           $0x1e, Z0, Z11, K3
+	VBLENDMPD        Z15, Z0, K3, Z15
+	VCMPPD           $0x1e, Z0, Z15, K3
 	KORW             K2, K3, K2
-	VCMPPD           $0x00, Z0, Z21, K3
-	KORW             K2, K3, K2
-	VGETMANTPD       $0x0b, Z19, Z11
-	VSUBPD           Z3, Z11, Z15
-	VGETEXPPD        Z19, Z19
-	VGETEXPPD        Z11, Z11
-	VSUBPD           Z11, Z19, Z19
-	VADDPD           Z4, Z15, Z11
-	VDIVPD           Z11, Z15, Z11
-	VMULPD           Z11, Z11, Z18
-	VMULPD           Z15, Z15, Z20
-	VMULPD           Z1, Z20, Z20
-	VMULPD           Z5, Z19, Z22
-	VBROADCASTSD     logR7F64<>+0(SB), Z17
-	VFMADD213PD      Z6, Z18, Z17
-	VFMADD213PD      Z7, Z18, Z17
-	VFMADD213PD      Z8, Z18, Z17
-	VFMADD213PD.BCST logR3F64<>+0(SB), Z18, Z17
-	VFMADD213PD.BCST logR2F64<>+0(SB), Z18, Z17
-	VFMADD213PD.BCST logR1F64<>+0(SB), Z18, Z17
-	VFMADD213PD.BCST logR0F64<>+0(SB), Z18, Z17
-	VFMADD213PD      Z20, Z17, Z18
-	VFMADD231PD      Z18, Z11, Z22
-	VSUBPD           Z22, Z20, Z20
-	VSUBPD           Z20, Z15, Z15
-	VFMADD231PD.BCST ln2HiF64<>+0(SB), Z19, Z15
-	VMULPD           Z1, Z15, Z15
-	VPANDQ           Z2, Z10, Z19
-	VMAXPD.BCST      rootMinF64<>+0(SB), Z19, Z19
-	VRSQRT14PD       Z19, Z20
-	VMULPD           Z1, Z20, Z22
-	VMULPD           Z20, Z19, Z20
-	VBROADCASTSD     halfF64<>+0(SB), Z11
-	VFNMADD231PD     Z22, Z20, Z11
-	VFMADD231PD      Z11, Z20, Z20
-	VFMADD231PD      Z11, Z22, Z22
-	VADDPD           Z22, Z22, Z11
-	VFNMADD231PD     Z20, Z20, Z19
-	VFMADD231PD      Z22, Z19, Z20
-	VDIVPD           Z21, Z10, Z21
-	VPANDQ           Z2, Z21, Z19
-	VCMPPD.BCST      $0x12, sixteenthF64<>+0(SB), Z19, K3
+	VPANDQ           Z3, Z10, Z15
+	VMAXPD           Z4, Z15, Z15
+	VRSQRT14PD       Z15, Z20
+	VMULPD           Z2, Z20, Z21
+	VMULPD           Z20, Z15, Z20
+	VBROADCASTSD     halfF64<>+0(SB), Z12
+	VFNMADD231PD     Z21, Z20, Z12
+	VFMADD231PD      Z12, Z20, Z20
+	VFMADD231PD      Z12, Z21, Z21
+	VADDPD           Z21, Z21, Z12
+	VFNMADD231PD     Z20, Z20, Z15
+	VFMADD231PD      Z21, Z15, Z20
+	VBROADCASTSD     oneF64<>+0(SB), Z15
+	VFNMADD231PD     Z12, Z20, Z15
+	VFMADD231PD      Z12, Z15, Z12
+	VDIVPD           Z14, Z1, Z15
+	VMULPD           Z15, Z10, Z21
+	VMULPD           Z15, Z21, Z21
+	VADDPD           Z20, Z14, Z9
+	VMAXPD           Z4, Z9, Z9
+	VGETMANTPD       $0x0b, Z18, Z4
+	VSUBPD           Z1, Z4, Z4
+	VMULPD           Z5, Z18, Z18
+	VGETEXPPD        Z18, Z18
+	VGETMANTPD       $0x0b, Z9, Z17
+	VSUBPD           Z1, Z17, Z17
+	VMULPD           Z5, Z9, Z9
+	VGETEXPPD        Z9, Z9
+	VADDPD           Z6, Z4, Z5
+	VADDPD           Z6, Z17, Z6
+	VMULPD           Z6, Z5, Z13
+	VDIVPD           Z13, Z1, Z13
+	VMULPD           Z6, Z4, Z6
+	VMULPD           Z13, Z6, Z6
+	VMULPD           Z6, Z6, Z23
+	VBROADCASTSD     logR7F64<>+0(SB), Z24
+	VFMADD213PD      Z7, Z23, Z24
+	VFMADD213PD      Z8, Z23, Z24
+	VFMADD213PD.BCST logR4F64<>+0(SB), Z23, Z24
+	VFMADD213PD.BCST logR3F64<>+0(SB), Z23, Z24
+	VFMADD213PD.BCST logR2F64<>+0(SB), Z23, Z24
+	VFMADD213PD.BCST logR1F64<>+0(SB), Z23, Z24
+	VFMADD213PD.BCST logR0F64<>+0(SB), Z23, Z24
+	VFNMADD213PD     Z4, Z24, Z23
+	VFNMADD231PD     Z23, Z6, Z4
+	VFMADD231PD.BCST ln2HiF64<>+0(SB), Z18, Z4
+	VMULPD           Z5, Z17, Z5
+	VMULPD           Z13, Z5, Z5
+	VMULPD           Z5, Z5, Z13
+	VBROADCASTSD     logR7F64<>+0(SB), Z18
+	VFMADD213PD      Z7, Z13, Z18
+	VFMADD213PD      Z8, Z13, Z18
+	VFMADD213PD.BCST logR4F64<>+0(SB), Z13, Z18
+	VFMADD213PD.BCST logR3F64<>+0(SB), Z13, Z18
+	VFMADD213PD.BCST logR2F64<>+0(SB), Z13, Z18
+	VFMADD213PD.BCST logR1F64<>+0(SB), Z13, Z18
+	VFMADD213PD.BCST logR0F64<>+0(SB), Z13, Z18
+	VFNMADD213PD     Z17, Z18, Z13
+	VFNMADD231PD     Z13, Z5, Z17
+	VFMADD231PD.BCST ln2HiF64<>+0(SB), Z9, Z17
+	VMULPD           Z2, Z4, Z4
+	VPANDQ           Z3, Z21, Z2
+	VCMPPD.BCST      $0x12, sixteenthF64<>+0(SB), Z2, K3
 	VCMPPD           $0x11, Z0, Z10, K4
-	VPANDQ           Z2, Z14, Z2
-	VMINPD           Z20, Z2, Z10
-	VMAXPD           Z2, Z20, Z19
-	VMULPD.BCST      tan9F64<>+0(SB), Z19, Z22
-	VCMPPD           $0x1e, Z22, Z10, K5
-	VBLENDMPD.BCST   tan18F64<>+0(SB), Z0, K5, Z22
-	VBLENDMPD.BCST   arc4F64<>+0(SB), Z0, K5, Z11
-	VMULPD.BCST      tan27F64<>+0(SB), Z19, Z18
-	VCMPPD           $0x1e, Z18, Z10, K5
-	VBLENDMPD.BCST   tan36F64<>+0(SB), Z22, K5, Z22
-	VBLENDMPD.BCST   arc8F64<>+0(SB), Z11, K5, Z11
-	VMOVAPS          Z19, Z18
-	VFMADD231PD      Z10, Z22, Z18
-	VFNMADD231PD     Z19, Z22, Z10
-	VDIVPD           Z18, Z10, Z10
-	VCMPPD           $0x1e, Z2, Z20, K5
-	VPXORQ.BCST      arcSteepF64<>+0(SB), Z11, K5, Z11
+	VPANDQ           Z3, Z14, Z3
+	VMINPD           Z20, Z3, Z10
+	VMAXPD           Z3, Z20, Z2
+	VMULPD.BCST      tanHalfF64<>+0(SB), Z2, Z9
+	VCMPPD           $0x1e, Z9, Z10, K5
+	VBLENDMPD.BCST   arcNodeF64<>+0(SB), Z0, K5, Z9
+	VBLENDMPD.BCST   arc4F64<>+0(SB), Z0, K5, Z5
+	VMOVAPS          Z2, Z13
+	VFMADD231PD      Z10, Z9, Z13
+	VFNMADD231PD     Z2, Z9, Z10
+	VDIVPD           Z13, Z10, Z10
+	VCMPPD           $0x1e, Z3, Z20, K5
+	VPXORQ.BCST      arcSteepF64<>+0(SB), Z5, K5, Z5
 	VCMPPD           $0x11, Z0, Z14, K5
-	VPXORQ.BCST      arcLeftF64<>+0(SB), Z11, K5, Z11
-	VMULPD           Z10, Z10, Z0
-	VMULPD           Z0, Z10, Z2
-	VBROADCASTSD     arcP5F64<>+0(SB), Z18
-	VFMADD213PD.BCST arcP4F64<>+0(SB), Z0, Z18
-	VFMADD213PD.BCST arcP3F64<>+0(SB), Z0, Z18
-	VFMADD213PD.BCST arcP2F64<>+0(SB), Z0, Z18
-	VFMADD213PD.BCST arcP1F64<>+0(SB), Z0, Z18
-	VFMADD213PD.BCST arcP0F64<>+0(SB), Z0, Z18
-	VFMADD231PD      Z18, Z2, Z10
-	VPTERNLOGQ.BCST  $0x78, signF64<>+0(SB), Z11, Z10
-	VMOVUPS          arcLowRightF64<>+0(SB), Z2
-	VMOVUPS          arcLowLeftF64<>+0(SB), Z18
-	VMOVAPS          Z11, Z0
-	VPERMI2PD        Z18, Z2, Z0
-	VADDPD           Z0, Z10, Z10
-	VMOVUPS          arcHighRightF64<>+0(SB), Z0
-	VMOVUPS          arcHighLeftF64<>+0(SB), Z2
-	VPERMI2PD        Z2, Z0, Z11
-	VADDPD           Z11, Z10, Z10
-	VADDPD           Z20, Z14, Z11
-	VGETMANTPD       $0x0b, Z11, Z0
-	VSUBPD           Z3, Z0, Z2
-	VGETEXPPD        Z11, Z11
-	VGETEXPPD        Z0, Z0
-	VSUBPD           Z0, Z11, Z11
-	VADDPD           Z4, Z2, Z4
-	VDIVPD           Z4, Z2, Z4
-	VMULPD           Z4, Z4, Z0
-	VMULPD           Z2, Z2, Z18
-	VMULPD           Z1, Z18, Z18
-	VMULPD           Z5, Z11, Z5
-	VBROADCASTSD     logR7F64<>+0(SB), Z1
-	VFMADD213PD      Z6, Z0, Z1
-	VFMADD213PD      Z7, Z0, Z1
-	VFMADD213PD      Z8, Z0, Z1
-	VFMADD213PD.BCST logR3F64<>+0(SB), Z0, Z1
-	VFMADD213PD.BCST logR2F64<>+0(SB), Z0, Z1
-	VFMADD213PD.BCST logR1F64<>+0(SB), Z0, Z1
-	VFMADD213PD.BCST logR0F64<>+0(SB), Z0, Z1
-	VFMADD213PD      Z18, Z1, Z0
-	VFMADD231PD      Z0, Z4, Z5
-	VSUBPD           Z5, Z18, Z18
-	VSUBPD           Z18, Z2, Z2
-	VFMADD231PD.BCST ln2HiF64<>+0(SB), Z11, Z2
-	VSUBPD           Z15, Z2, Z2
-	VBLENDMPD        Z10, Z2, K4, Z2
+	VPXORQ.BCST      arcLeftF64<>+0(SB), Z5, K5, Z5
+	VMULPD           Z10, Z10, Z14
+	VMULPD           Z14, Z10, Z0
+	VBROADCASTSD     arcP7F64<>+0(SB), Z20
+	VFMADD213PD.BCST arcP6F64<>+0(SB), Z14, Z20
+	VFMADD213PD.BCST arcP5F64<>+0(SB), Z14, Z20
+	VFMADD213PD.BCST arcP4F64<>+0(SB), Z14, Z20
+	VFMADD213PD.BCST arcP3F64<>+0(SB), Z14, Z20
+	VFMADD213PD.BCST arcP2F64<>+0(SB), Z14, Z20
+	VFMADD213PD.BCST arcP1F64<>+0(SB), Z14, Z20
+	VFMADD213PD.BCST arcP0F64<>+0(SB), Z14, Z20
+	VFMADD231PD      Z20, Z0, Z10
+	VPTERNLOGQ.BCST  $0x78, signF64<>+0(SB), Z5, Z10
+	VMOVUPS          arcBaseF64<>+0(SB), Z0
+	VPERMPD          Z0, Z5, Z5
+	VADDPD           Z5, Z10, Z10
+	VSUBPD           Z4, Z17, Z17
+	VBLENDMPD        Z10, Z17, K4, Z17
 	VBROADCASTSD     atanhQ9F64<>+0(SB), Z10
 	VFMADD213PD.BCST atanhQ8F64<>+0(SB), Z21, Z10
 	VFMADD213PD.BCST atanhQ7F64<>+0(SB), Z21, Z10
@@ -3986,24 +3962,24 @@ next2:
 	VFMADD213PD.BCST atanhQ2F64<>+0(SB), Z21, Z10
 	VFMADD213PD.BCST atanhQ1F64<>+0(SB), Z21, Z10
 	VFMADD213PD.BCST atanhQ0F64<>+0(SB), Z21, Z10
-	VFMADD213PD      Z3, Z21, Z10
-	VBLENDMPD        Z10, Z2, K3, Z2
-	VBLENDMPD        Z14, Z20, K3, Z20
-	VDIVPD           Z20, Z2, Z2
-	VMULPD           Z16, Z2, Z16
-	VADDPD           Z16, Z15, Z20
-	VMULPD           Z13, Z2, Z13
-	VMULPD           Z12, Z2, Z2
-	VSUBPD           Z16, Z15, Z15
+	VFMADD213PD      Z1, Z21, Z10
+	VBLENDMPD        Z10, Z17, K3, Z17
+	VBLENDMPD        Z15, Z12, K3, Z12
+	VMULPD           Z12, Z17, Z17
+	VMULPD           Z16, Z17, Z16
+	VADDPD           Z16, Z4, Z12
+	VMULPD           Z11, Z17, Z11
+	VMULPD           Z19, Z17, Z17
+	VSUBPD           Z16, Z4, Z4
 	KANDW            K1, K2, K2
 	KMOVW            K2, CX
 	TESTQ            CX, CX
 	JE               easy7
 	KANDNW           K1, K2, K1
-	VMOVUPD          Z20, K1, (AX)
-	VMOVUPD          Z13, K1, (AX)(SI*1)
-	VMOVUPD          Z2, K1, (AX)(SI*2)
-	VMOVUPD          Z15, K1, (AX)(DI*1)
+	VMOVUPD          Z12, K1, (AX)
+	VMOVUPD          Z11, K1, (AX)(SI*1)
+	VMOVUPD          Z17, K1, (AX)(SI*2)
+	VMOVUPD          Z4, K1, (AX)(DI*1)
 	MOVQ             BX, AX
 	SUBQ             DX, BX
 	MOVQ             BX, at+40(FP)
@@ -4013,10 +3989,10 @@ next2:
 	RET
 
 easy7:
-	VMOVUPD Z20, K1, (AX)
-	VMOVUPD Z13, K1, (AX)(SI*1)
-	VMOVUPD Z2, K1, (AX)(SI*2)
-	VMOVUPD Z15, K1, (AX)(DI*1)
+	VMOVUPD Z12, K1, (AX)
+	VMOVUPD Z11, K1, (AX)(SI*1)
+	VMOVUPD Z17, K1, (AX)(SI*2)
+	VMOVUPD Z4, K1, (AX)(DI*1)
 
 done5:
 	XORQ AX, AX
@@ -4026,41 +4002,29 @@ done5:
 	VZEROUPPER
 	RET
 
-DATA tan9F64<>+0(SB)/8, $0x3fc445f0fbb1cf92
-DATA tan9F64<>+8(SB)/8, $0x3fc445f0fbb1cf92
-DATA tan9F64<>+16(SB)/8, $0x3fc445f0fbb1cf92
-DATA tan9F64<>+24(SB)/8, $0x3fc445f0fbb1cf92
-GLOBL tan9F64<>(SB), RODATA|NOPTR, $32
+DATA fourThirdsF64<>+0(SB)/8, $0x3ff5555555555555
+DATA fourThirdsF64<>+8(SB)/8, $0x3ff5555555555555
+DATA fourThirdsF64<>+16(SB)/8, $0x3ff5555555555555
+DATA fourThirdsF64<>+24(SB)/8, $0x3ff5555555555555
+GLOBL fourThirdsF64<>(SB), RODATA|NOPTR, $32
 
-DATA tan18F64<>+0(SB)/8, $0x3fd4cb7bfb4961af
-DATA tan18F64<>+8(SB)/8, $0x3fd4cb7bfb4961af
-DATA tan18F64<>+16(SB)/8, $0x3fd4cb7bfb4961af
-DATA tan18F64<>+24(SB)/8, $0x3fd4cb7bfb4961af
-GLOBL tan18F64<>(SB), RODATA|NOPTR, $32
+DATA tanHalfF64<>+0(SB)/8, $0x3fd126150efcda4d
+DATA tanHalfF64<>+8(SB)/8, $0x3fd126150efcda4d
+DATA tanHalfF64<>+16(SB)/8, $0x3fd126150efcda4d
+DATA tanHalfF64<>+24(SB)/8, $0x3fd126150efcda4d
+GLOBL tanHalfF64<>(SB), RODATA|NOPTR, $32
+
+DATA arcNodeF64<>+0(SB)/8, $0x3fe279a820f7a28b
+DATA arcNodeF64<>+8(SB)/8, $0x3fe279a820f7a28b
+DATA arcNodeF64<>+16(SB)/8, $0x3fe279a820f7a28b
+DATA arcNodeF64<>+24(SB)/8, $0x3fe279a820f7a28b
+GLOBL arcNodeF64<>(SB), RODATA|NOPTR, $32
 
 DATA arc4F64<>+0(SB)/8, $0x0000000000000004
 DATA arc4F64<>+8(SB)/8, $0x0000000000000004
 DATA arc4F64<>+16(SB)/8, $0x0000000000000004
 DATA arc4F64<>+24(SB)/8, $0x0000000000000004
 GLOBL arc4F64<>(SB), RODATA|NOPTR, $32
-
-DATA tan27F64<>+0(SB)/8, $0x3fe04e0850c1dd5c
-DATA tan27F64<>+8(SB)/8, $0x3fe04e0850c1dd5c
-DATA tan27F64<>+16(SB)/8, $0x3fe04e0850c1dd5c
-DATA tan27F64<>+24(SB)/8, $0x3fe04e0850c1dd5c
-GLOBL tan27F64<>(SB), RODATA|NOPTR, $32
-
-DATA tan36F64<>+0(SB)/8, $0x3fe73fd61d9df543
-DATA tan36F64<>+8(SB)/8, $0x3fe73fd61d9df543
-DATA tan36F64<>+16(SB)/8, $0x3fe73fd61d9df543
-DATA tan36F64<>+24(SB)/8, $0x3fe73fd61d9df543
-GLOBL tan36F64<>(SB), RODATA|NOPTR, $32
-
-DATA arc8F64<>+0(SB)/8, $0x0000000000000008
-DATA arc8F64<>+8(SB)/8, $0x0000000000000008
-DATA arc8F64<>+16(SB)/8, $0x0000000000000008
-DATA arc8F64<>+24(SB)/8, $0x0000000000000008
-GLOBL arc8F64<>(SB), RODATA|NOPTR, $32
 
 DATA arcSteepF64<>+0(SB)/8, $0x8000000000000001
 DATA arcSteepF64<>+8(SB)/8, $0x8000000000000001
@@ -4074,84 +4038,66 @@ DATA arcLeftF64<>+16(SB)/8, $0x8000000000000002
 DATA arcLeftF64<>+24(SB)/8, $0x8000000000000002
 GLOBL arcLeftF64<>(SB), RODATA|NOPTR, $32
 
-DATA arcP5F64<>+0(SB)/8, $0x3fb247bbd43d60bd
-DATA arcP5F64<>+8(SB)/8, $0x3fb247bbd43d60bd
-DATA arcP5F64<>+16(SB)/8, $0x3fb247bbd43d60bd
-DATA arcP5F64<>+24(SB)/8, $0x3fb247bbd43d60bd
+DATA arcP7F64<>+0(SB)/8, $0x3fa6c6d6d0627cd3
+DATA arcP7F64<>+8(SB)/8, $0x3fa6c6d6d0627cd3
+DATA arcP7F64<>+16(SB)/8, $0x3fa6c6d6d0627cd3
+DATA arcP7F64<>+24(SB)/8, $0x3fa6c6d6d0627cd3
+GLOBL arcP7F64<>(SB), RODATA|NOPTR, $32
+
+DATA arcP6F64<>+0(SB)/8, $0xbfb09abe5eab2b10
+DATA arcP6F64<>+8(SB)/8, $0xbfb09abe5eab2b10
+DATA arcP6F64<>+16(SB)/8, $0xbfb09abe5eab2b10
+DATA arcP6F64<>+24(SB)/8, $0xbfb09abe5eab2b10
+GLOBL arcP6F64<>(SB), RODATA|NOPTR, $32
+
+DATA arcP5F64<>+0(SB)/8, $0x3fb3a8fdaed8bd65
+DATA arcP5F64<>+8(SB)/8, $0x3fb3a8fdaed8bd65
+DATA arcP5F64<>+16(SB)/8, $0x3fb3a8fdaed8bd65
+DATA arcP5F64<>+24(SB)/8, $0x3fb3a8fdaed8bd65
 GLOBL arcP5F64<>(SB), RODATA|NOPTR, $32
 
-DATA arcP4F64<>+0(SB)/8, $0xbfb739c2882c0464
-DATA arcP4F64<>+8(SB)/8, $0xbfb739c2882c0464
-DATA arcP4F64<>+16(SB)/8, $0xbfb739c2882c0464
-DATA arcP4F64<>+24(SB)/8, $0xbfb739c2882c0464
+DATA arcP4F64<>+0(SB)/8, $0xbfb7457b458e92bc
+DATA arcP4F64<>+8(SB)/8, $0xbfb7457b458e92bc
+DATA arcP4F64<>+16(SB)/8, $0xbfb7457b458e92bc
+DATA arcP4F64<>+24(SB)/8, $0xbfb7457b458e92bc
 GLOBL arcP4F64<>(SB), RODATA|NOPTR, $32
 
-DATA arcP3F64<>+0(SB)/8, $0x3fbc7194114d98f3
-DATA arcP3F64<>+8(SB)/8, $0x3fbc7194114d98f3
-DATA arcP3F64<>+16(SB)/8, $0x3fbc7194114d98f3
-DATA arcP3F64<>+24(SB)/8, $0x3fbc7194114d98f3
+DATA arcP3F64<>+0(SB)/8, $0x3fbc71c50c31b594
+DATA arcP3F64<>+8(SB)/8, $0x3fbc71c50c31b594
+DATA arcP3F64<>+16(SB)/8, $0x3fbc71c50c31b594
+DATA arcP3F64<>+24(SB)/8, $0x3fbc71c50c31b594
 GLOBL arcP3F64<>(SB), RODATA|NOPTR, $32
 
-DATA arcP2F64<>+0(SB)/8, $0xbfc249245b809f5e
-DATA arcP2F64<>+8(SB)/8, $0xbfc249245b809f5e
-DATA arcP2F64<>+16(SB)/8, $0xbfc249245b809f5e
-DATA arcP2F64<>+24(SB)/8, $0xbfc249245b809f5e
+DATA arcP2F64<>+0(SB)/8, $0xbfc249248ec6ab2d
+DATA arcP2F64<>+8(SB)/8, $0xbfc249248ec6ab2d
+DATA arcP2F64<>+16(SB)/8, $0xbfc249248ec6ab2d
+DATA arcP2F64<>+24(SB)/8, $0xbfc249248ec6ab2d
 GLOBL arcP2F64<>(SB), RODATA|NOPTR, $32
 
-DATA arcP1F64<>+0(SB)/8, $0x3fc9999999637610
-DATA arcP1F64<>+8(SB)/8, $0x3fc9999999637610
-DATA arcP1F64<>+16(SB)/8, $0x3fc9999999637610
-DATA arcP1F64<>+24(SB)/8, $0x3fc9999999637610
+DATA arcP1F64<>+0(SB)/8, $0x3fc999999993d0ac
+DATA arcP1F64<>+8(SB)/8, $0x3fc999999993d0ac
+DATA arcP1F64<>+16(SB)/8, $0x3fc999999993d0ac
+DATA arcP1F64<>+24(SB)/8, $0x3fc999999993d0ac
 GLOBL arcP1F64<>(SB), RODATA|NOPTR, $32
 
-DATA arcP0F64<>+0(SB)/8, $0xbfd5555555554c6c
-DATA arcP0F64<>+8(SB)/8, $0xbfd5555555554c6c
-DATA arcP0F64<>+16(SB)/8, $0xbfd5555555554c6c
-DATA arcP0F64<>+24(SB)/8, $0xbfd5555555554c6c
+DATA arcP0F64<>+0(SB)/8, $0xbfd55555555553b4
+DATA arcP0F64<>+8(SB)/8, $0xbfd55555555553b4
+DATA arcP0F64<>+16(SB)/8, $0xbfd55555555553b4
+DATA arcP0F64<>+24(SB)/8, $0xbfd55555555553b4
 GLOBL arcP0F64<>(SB), RODATA|NOPTR, $32
 
-DATA arcLowRightF64<>+0(SB)/8, $0x0000000000000000
-DATA arcLowRightF64<>+8(SB)/8, $0x3c91a62633145c07
-DATA arcLowRightF64<>+16(SB)/8, $0x3ca1a62633145c07
-DATA arcLowRightF64<>+24(SB)/8, $0x3c91a62633145c07
-DATA arcLowRightF64<>+32(SB)/8, $0x3c7d8bc97d7aecc2
-DATA arcLowRightF64<>+40(SB)/8, $0x3c848667a76b41ad
-DATA arcLowRightF64<>+48(SB)/8, $0x3c9be95a06c9fcdd
-DATA arcLowRightF64<>+56(SB)/8, $0x3c99091892731737
-GLOBL arcLowRightF64<>(SB), RODATA|NOPTR, $64
-
-DATA arcLowLeftF64<>+0(SB)/8, $0x3c83219491508707
-DATA arcLowLeftF64<>+8(SB)/8, $0x3c802ab7d4d83107
-DATA arcLowLeftF64<>+16(SB)/8, $0x3c99bb821d80748a
-DATA arcLowLeftF64<>+24(SB)/8, $0x3c9b36f07bbc9f8a
-DATA arcLowLeftF64<>+32(SB)/8, $0x0000000000000000
-DATA arcLowLeftF64<>+40(SB)/8, $0x0000000000000000
-DATA arcLowLeftF64<>+48(SB)/8, $0x0000000000000000
-DATA arcLowLeftF64<>+56(SB)/8, $0x0000000000000000
-GLOBL arcLowLeftF64<>(SB), RODATA|NOPTR, $64
-
-DATA arcHighRightF64<>+0(SB)/8, $0x0000000000000000
-DATA arcHighRightF64<>+8(SB)/8, $0x3ff921fb54442d18
-DATA arcHighRightF64<>+16(SB)/8, $0x400921fb54442d18
-DATA arcHighRightF64<>+24(SB)/8, $0x3ff921fb54442d18
-DATA arcHighRightF64<>+32(SB)/8, $0x3fd41b2f769cf0e0
-DATA arcHighRightF64<>+40(SB)/8, $0x3ff41b2f769cf0e0
-DATA arcHighRightF64<>+48(SB)/8, $0x40069e9565708efc
-DATA arcHighRightF64<>+56(SB)/8, $0x3ffe28c731eb6950
-GLOBL arcHighRightF64<>(SB), RODATA|NOPTR, $64
-
-DATA arcHighLeftF64<>+0(SB)/8, $0x3fe41b2f769cf0e0
-DATA arcHighLeftF64<>+8(SB)/8, $0x3fee28c731eb6950
-DATA arcHighLeftF64<>+16(SB)/8, $0x40041b2f769cf0e0
-DATA arcHighLeftF64<>+24(SB)/8, $0x400197c987c952c4
-DATA arcHighLeftF64<>+32(SB)/8, $0x0000000000000000
-DATA arcHighLeftF64<>+40(SB)/8, $0x0000000000000000
-DATA arcHighLeftF64<>+48(SB)/8, $0x0000000000000000
-DATA arcHighLeftF64<>+56(SB)/8, $0x0000000000000000
-GLOBL arcHighLeftF64<>(SB), RODATA|NOPTR, $64
+DATA arcBaseF64<>+0(SB)/8, $0x0000000000000000
+DATA arcBaseF64<>+8(SB)/8, $0x3ff921fb54442d18
+DATA arcBaseF64<>+16(SB)/8, $0x400921fb54442d18
+DATA arcBaseF64<>+24(SB)/8, $0x3ff921fb54442d18
+DATA arcBaseF64<>+32(SB)/8, $0x3fe0c152dcbb0510
+DATA arcBaseF64<>+40(SB)/8, $0x3ff0c151e5e6aa90
+DATA arcBaseF64<>+48(SB)/8, $0x4004f1a69d156bd4
+DATA arcBaseF64<>+56(SB)/8, $0x4000c1526150d7d0
+GLOBL arcBaseF64<>(SB), RODATA|NOPTR, $64
 
 // func mul2x2F32AVX2(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·mul2x2F32AVX2(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
@@ -4165,6 +4111,10 @@ TEXT ·mul2x2F32AVX2(SB), NOSPLIT, $0-64
 	JL   next2
 
 loop1:
+	PREFETCHT0  64(AX)
+	PREFETCHT0  64(AX)(DI*1)
+	PREFETCHT0  64(AX)(DI*2)
+	PREFETCHT0  64(AX)(R8*1)
 	VMOVUPS     (CX)(DI*1), Y0
 	VMOVUPS     (DX)(DI*2), Y1
 	VMULPS      Y1, Y0, Y2
@@ -4258,7 +4208,7 @@ done4:
 	RET
 
 // func mul2x2F32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
-// Requires: AVX, AVX512F, BMI2
+// Requires: AVX, AVX512F, BMI2, MMX+
 TEXT ·mul2x2F32AVX512(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
@@ -4272,6 +4222,10 @@ TEXT ·mul2x2F32AVX512(SB), NOSPLIT, $0-64
 	JL   next2
 
 loop1:
+	PREFETCHT0  128(AX)
+	PREFETCHT0  128(AX)(DI*1)
+	PREFETCHT0  128(AX)(DI*2)
+	PREFETCHT0  128(AX)(R8*1)
 	VMOVUPS     (CX)(DI*1), Z0
 	VMOVUPS     (DX)(DI*2), Z1
 	VMULPS      Z1, Z0, Z2
@@ -4353,7 +4307,7 @@ done4:
 	RET
 
 // func mul2x2F64AVX2(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·mul2x2F64AVX2(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
@@ -4367,6 +4321,10 @@ TEXT ·mul2x2F64AVX2(SB), NOSPLIT, $0-64
 	JL   next2
 
 loop1:
+	PREFETCHT0  64(AX)
+	PREFETCHT0  64(AX)(DI*1)
+	PREFETCHT0  64(AX)(DI*2)
+	PREFETCHT0  64(AX)(R8*1)
 	VMOVUPS     (CX)(DI*1), Y0
 	VMOVUPS     (DX)(DI*2), Y1
 	VMULPD      Y1, Y0, Y2
@@ -4460,7 +4418,7 @@ done4:
 	RET
 
 // func mul2x2F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
-// Requires: AVX, AVX512F, BMI2
+// Requires: AVX, AVX512F, BMI2, MMX+
 TEXT ·mul2x2F64AVX512(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
@@ -4474,6 +4432,10 @@ TEXT ·mul2x2F64AVX512(SB), NOSPLIT, $0-64
 	JL   next2
 
 loop1:
+	PREFETCHT0  128(AX)
+	PREFETCHT0  128(AX)(DI*1)
+	PREFETCHT0  128(AX)(DI*2)
+	PREFETCHT0  128(AX)(R8*1)
 	VMOVUPS     (CX)(DI*1), Z0
 	VMOVUPS     (DX)(DI*2), Z1
 	VMULPD      Z1, Z0, Z2
@@ -4555,7 +4517,7 @@ done4:
 	RET
 
 // func inverse2x2F32AVX2(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
-// Requires: AVX, AVX2, FMA3
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·inverse2x2F32AVX2(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
@@ -4568,48 +4530,52 @@ TEXT ·inverse2x2F32AVX2(SB), NOSPLIT, $0-64
 	JL   next2
 
 loop1:
+	PREFETCHT0   64(AX)
+	PREFETCHT0   64(AX)(SI*1)
+	PREFETCHT0   64(AX)(SI*2)
+	PREFETCHT0   64(AX)(DI*1)
 	VMOVUPS      (CX), Y0
 	VANDPS       absF32<>+0(SB), Y0, Y1
-	VMULPS       zero<>+0(SB), Y0, Y2
-	VMOVUPS      (CX)(SI*1), Y3
+	VMOVUPS      (CX)(SI*1), Y2
+	VANDPS       absF32<>+0(SB), Y2, Y3
+	VMAXPS       Y3, Y1, Y1
+	VMOVUPS      (CX)(SI*2), Y3
 	VANDPS       absF32<>+0(SB), Y3, Y4
 	VMAXPS       Y4, Y1, Y1
-	VFMADD231PS  zero<>+0(SB), Y3, Y2
-	VMOVUPS      (CX)(SI*2), Y4
+	VMOVUPS      (CX)(DI*1), Y4
 	VANDPS       absF32<>+0(SB), Y4, Y5
 	VMAXPS       Y5, Y1, Y1
-	VFMADD231PS  zero<>+0(SB), Y4, Y2
-	VMOVUPS      (CX)(DI*1), Y5
-	VANDPS       absF32<>+0(SB), Y5, Y6
-	VMAXPS       Y6, Y1, Y1
-	VFMADD231PS  zero<>+0(SB), Y5, Y2
+	VMULPS       zero<>+0(SB), Y0, Y5
+	VFMADD231PS  zero<>+0(SB), Y2, Y5
+	VFMADD231PS  zero<>+0(SB), Y3, Y5
+	VFMADD231PS  zero<>+0(SB), Y4, Y5
 	VCMPPS       $0x16, squareMax<>+0(SB), Y1, Y6
 	VCMPPS       $0x19, squareMin<>+0(SB), Y1, Y1
 	VORPS        Y6, Y1, Y1
-	VCMPPS       $0x03, Y2, Y2, Y2
-	VORPS        Y1, Y2, Y2
-	VMULPS       Y4, Y3, Y1
+	VCMPPS       $0x03, Y5, Y5, Y5
+	VORPS        Y1, Y5, Y5
+	VMULPS       Y3, Y2, Y1
 	VMOVAPS      Y1, Y6
-	VFNMADD231PS Y4, Y3, Y6
-	VFMSUB231PS  Y5, Y0, Y1
+	VFNMADD231PS Y3, Y2, Y6
+	VFMSUB231PS  Y4, Y0, Y1
 	VADDPS       Y6, Y1, Y1
 	VANDPS       absF32<>+0(SB), Y1, Y6
 	VCMPPS       $0x19, inverseMin<>+0(SB), Y6, Y6
-	VORPS        Y2, Y6, Y6
-	VDIVPS       Y1, Y5, Y5
+	VORPS        Y5, Y6, Y6
+	VDIVPS       Y1, Y4, Y4
+	VXORPS       signF32<>+0(SB), Y2, Y2
+	VDIVPS       Y1, Y2, Y2
 	VXORPS       signF32<>+0(SB), Y3, Y3
 	VDIVPS       Y1, Y3, Y3
-	VXORPS       signF32<>+0(SB), Y4, Y4
-	VDIVPS       Y1, Y4, Y4
 	VDIVPS       Y1, Y0, Y0
 	VMOVMSKPS    Y6, R8
 	TESTQ        R8, R8
 	JE           easy4
 	VPCMPEQD     Y1, Y1, Y1
 	VXORPS       Y6, Y1, Y1
-	VMASKMOVPS   Y5, Y1, (AX)
-	VMASKMOVPS   Y3, Y1, (AX)(SI*1)
-	VMASKMOVPS   Y4, Y1, (AX)(SI*2)
+	VMASKMOVPS   Y4, Y1, (AX)
+	VMASKMOVPS   Y2, Y1, (AX)(SI*1)
+	VMASKMOVPS   Y3, Y1, (AX)(SI*2)
 	VMASKMOVPS   Y0, Y1, (AX)(DI*1)
 	MOVQ         BX, AX
 	SUBQ         DX, AX
@@ -4622,9 +4588,9 @@ loop1:
 	RET
 
 easy4:
-	VMOVUPS Y5, (AX)
-	VMOVUPS Y3, (AX)(SI*1)
-	VMOVUPS Y4, (AX)(SI*2)
+	VMOVUPS Y4, (AX)
+	VMOVUPS Y2, (AX)(SI*1)
+	VMOVUPS Y3, (AX)(SI*2)
 	VMOVUPS Y0, (AX)(DI*1)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
@@ -4641,51 +4607,51 @@ next2:
 	LEAQ         32(R8)(R9*4), R8
 	VMOVUPS      (R8), Y0
 	VMASKMOVPS   (CX), Y0, Y0
-	VANDPS       absF32<>+0(SB), Y0, Y4
-	VMULPS       zero<>+0(SB), Y0, Y3
-	VMOVUPS      (R8), Y5
-	VMASKMOVPS   (CX)(SI*1), Y5, Y5
-	VANDPS       absF32<>+0(SB), Y5, Y1
-	VMAXPS       Y1, Y4, Y4
-	VFMADD231PS  zero<>+0(SB), Y5, Y3
+	VANDPS       absF32<>+0(SB), Y0, Y3
+	VMOVUPS      (R8), Y2
+	VMASKMOVPS   (CX)(SI*1), Y2, Y2
+	VANDPS       absF32<>+0(SB), Y2, Y4
+	VMAXPS       Y4, Y3, Y3
+	VMOVUPS      (R8), Y4
+	VMASKMOVPS   (CX)(SI*2), Y4, Y4
+	VANDPS       absF32<>+0(SB), Y4, Y1
+	VMAXPS       Y1, Y3, Y3
 	VMOVUPS      (R8), Y1
-	VMASKMOVPS   (CX)(SI*2), Y1, Y1
+	VMASKMOVPS   (CX)(DI*1), Y1, Y1
 	VANDPS       absF32<>+0(SB), Y1, Y6
-	VMAXPS       Y6, Y4, Y4
-	VFMADD231PS  zero<>+0(SB), Y1, Y3
-	VMOVUPS      (R8), Y6
-	VMASKMOVPS   (CX)(DI*1), Y6, Y6
-	VANDPS       absF32<>+0(SB), Y6, Y2
-	VMAXPS       Y2, Y4, Y4
-	VFMADD231PS  zero<>+0(SB), Y6, Y3
-	VCMPPS       $0x16, squareMax<>+0(SB), Y4, Y2
-	VCMPPS       $0x19, squareMin<>+0(SB), Y4, Y4
-	VORPS        Y2, Y4, Y4
-	VCMPPS       $0x03, Y3, Y3, Y3
-	VORPS        Y4, Y3, Y3
-	VMULPS       Y1, Y5, Y4
-	VMOVAPS      Y4, Y2
-	VFNMADD231PS Y1, Y5, Y2
-	VFMSUB231PS  Y6, Y0, Y4
-	VADDPS       Y2, Y4, Y4
-	VANDPS       absF32<>+0(SB), Y4, Y2
-	VCMPPS       $0x19, inverseMin<>+0(SB), Y2, Y2
-	VORPS        Y3, Y2, Y2
-	VDIVPS       Y4, Y6, Y6
-	VXORPS       signF32<>+0(SB), Y5, Y5
-	VDIVPS       Y4, Y5, Y5
-	VXORPS       signF32<>+0(SB), Y1, Y1
-	VDIVPS       Y4, Y1, Y1
-	VDIVPS       Y4, Y0, Y0
-	VANDPS       (R8), Y2, Y2
-	VMOVMSKPS    Y2, CX
+	VMAXPS       Y6, Y3, Y3
+	VMULPS       zero<>+0(SB), Y0, Y6
+	VFMADD231PS  zero<>+0(SB), Y2, Y6
+	VFMADD231PS  zero<>+0(SB), Y4, Y6
+	VFMADD231PS  zero<>+0(SB), Y1, Y6
+	VCMPPS       $0x16, squareMax<>+0(SB), Y3, Y5
+	VCMPPS       $0x19, squareMin<>+0(SB), Y3, Y3
+	VORPS        Y5, Y3, Y3
+	VCMPPS       $0x03, Y6, Y6, Y6
+	VORPS        Y3, Y6, Y6
+	VMULPS       Y4, Y2, Y3
+	VMOVAPS      Y3, Y5
+	VFNMADD231PS Y4, Y2, Y5
+	VFMSUB231PS  Y1, Y0, Y3
+	VADDPS       Y5, Y3, Y3
+	VANDPS       absF32<>+0(SB), Y3, Y5
+	VCMPPS       $0x19, inverseMin<>+0(SB), Y5, Y5
+	VORPS        Y6, Y5, Y5
+	VDIVPS       Y3, Y1, Y1
+	VXORPS       signF32<>+0(SB), Y2, Y2
+	VDIVPS       Y3, Y2, Y2
+	VXORPS       signF32<>+0(SB), Y4, Y4
+	VDIVPS       Y3, Y4, Y4
+	VDIVPS       Y3, Y0, Y0
+	VANDPS       (R8), Y5, Y5
+	VMOVMSKPS    Y5, CX
 	TESTQ        CX, CX
 	JE           easy7
-	VANDNPS      (R8), Y2, Y2
-	VMASKMOVPS   Y6, Y2, (AX)
-	VMASKMOVPS   Y5, Y2, (AX)(SI*1)
-	VMASKMOVPS   Y1, Y2, (AX)(SI*2)
-	VMASKMOVPS   Y0, Y2, (AX)(DI*1)
+	VANDNPS      (R8), Y5, Y5
+	VMASKMOVPS   Y1, Y5, (AX)
+	VMASKMOVPS   Y2, Y5, (AX)(SI*1)
+	VMASKMOVPS   Y4, Y5, (AX)(SI*2)
+	VMASKMOVPS   Y0, Y5, (AX)(DI*1)
 	MOVQ         BX, AX
 	SUBQ         DX, BX
 	MOVQ         BX, at+40(FP)
@@ -4695,14 +4661,14 @@ next2:
 	RET
 
 easy7:
-	VMOVUPS    (R8), Y2
-	VMASKMOVPS Y6, Y2, (AX)
-	VMOVUPS    (R8), Y2
-	VMASKMOVPS Y5, Y2, (AX)(SI*1)
-	VMOVUPS    (R8), Y2
-	VMASKMOVPS Y1, Y2, (AX)(SI*2)
-	VMOVUPS    (R8), Y2
-	VMASKMOVPS Y0, Y2, (AX)(DI*1)
+	VMOVUPS    (R8), Y5
+	VMASKMOVPS Y1, Y5, (AX)
+	VMOVUPS    (R8), Y5
+	VMASKMOVPS Y2, Y5, (AX)(SI*1)
+	VMOVUPS    (R8), Y5
+	VMASKMOVPS Y4, Y5, (AX)(SI*2)
+	VMOVUPS    (R8), Y5
+	VMASKMOVPS Y0, Y5, (AX)(DI*1)
 
 done5:
 	XORQ AX, AX
@@ -4743,7 +4709,7 @@ DATA inverseMin<>+28(SB)/4, $0x21800000
 GLOBL inverseMin<>(SB), RODATA|NOPTR, $32
 
 // func inverse2x2F32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
-// Requires: AVX, AVX512F, BMI2
+// Requires: AVX, AVX512DQ, AVX512F, BMI2, MMX+
 TEXT ·inverse2x2F32AVX512(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
@@ -4756,47 +4722,47 @@ TEXT ·inverse2x2F32AVX512(SB), NOSPLIT, $0-64
 	JL   next2
 
 loop1:
+	PREFETCHT0       128(AX)
+	PREFETCHT0       128(AX)(SI*1)
+	PREFETCHT0       128(AX)(SI*2)
+	PREFETCHT0       128(AX)(DI*1)
 	VMOVUPS          (CX), Z0
-	VPANDD.BCST      absF32<>+0(SB), Z0, Z1
-	VMULPS.BCST      zero<>+0(SB), Z0, Z2
-	VMOVUPS          (CX)(SI*1), Z3
-	VPANDD.BCST      absF32<>+0(SB), Z3, Z4
-	VMAXPS           Z4, Z1, Z1
-	VFMADD231PS.BCST zero<>+0(SB), Z3, Z2
-	VMOVUPS          (CX)(SI*2), Z4
-	VPANDD.BCST      absF32<>+0(SB), Z4, Z5
-	VMAXPS           Z5, Z1, Z1
-	VFMADD231PS.BCST zero<>+0(SB), Z4, Z2
-	VMOVUPS          (CX)(DI*1), Z5
-	VPANDD.BCST      absF32<>+0(SB), Z5, Z6
-	VMAXPS           Z6, Z1, Z1
-	VFMADD231PS.BCST zero<>+0(SB), Z5, Z2
-	VCMPPS.BCST      $0x16, squareMax<>+0(SB), Z1, K1
-	VCMPPS.BCST      $0x19, squareMin<>+0(SB), Z1, K2
+	VMOVUPS          (CX)(SI*1), Z1
+	VRANGEPS         $0x0b, Z1, Z0, Z2
+	VMOVUPS          (CX)(SI*2), Z3
+	VMOVUPS          (CX)(DI*1), Z4
+	VRANGEPS         $0x0b, Z4, Z3, Z5
+	VRANGEPS         $0x0b, Z5, Z2, Z2
+	VMULPS.BCST      zero<>+0(SB), Z0, Z5
+	VFMADD231PS.BCST zero<>+0(SB), Z1, Z5
+	VFMADD231PS.BCST zero<>+0(SB), Z3, Z5
+	VFMADD231PS.BCST zero<>+0(SB), Z4, Z5
+	VCMPPS.BCST      $0x16, squareMax<>+0(SB), Z2, K1
+	VCMPPS.BCST      $0x19, squareMin<>+0(SB), Z2, K2
 	KORW             K1, K2, K1
-	VCMPPS           $0x03, Z2, Z2, K2
+	VCMPPS           $0x03, Z5, Z5, K2
 	KORW             K1, K2, K1
-	VMULPS           Z4, Z3, Z2
-	VMOVAPS          Z2, Z1
-	VFNMADD231PS     Z4, Z3, Z1
-	VFMSUB231PS      Z5, Z0, Z2
-	VADDPS           Z1, Z2, Z2
-	VPANDD.BCST      absF32<>+0(SB), Z2, Z1
-	VCMPPS.BCST      $0x19, inverseMin<>+0(SB), Z1, K2
+	VMULPS           Z3, Z1, Z5
+	VMOVAPS          Z5, Z2
+	VFNMADD231PS     Z3, Z1, Z2
+	VFMSUB231PS      Z4, Z0, Z5
+	VADDPS           Z2, Z5, Z5
+	VPANDD.BCST      absF32<>+0(SB), Z5, Z2
+	VCMPPS.BCST      $0x19, inverseMin<>+0(SB), Z2, K2
 	KORW             K1, K2, K1
-	VDIVPS           Z2, Z5, Z5
+	VDIVPS           Z5, Z4, Z4
+	VPXORD.BCST      signF32<>+0(SB), Z1, Z1
+	VDIVPS           Z5, Z1, Z1
 	VPXORD.BCST      signF32<>+0(SB), Z3, Z3
-	VDIVPS           Z2, Z3, Z3
-	VPXORD.BCST      signF32<>+0(SB), Z4, Z4
-	VDIVPS           Z2, Z4, Z4
-	VDIVPS           Z2, Z0, Z0
+	VDIVPS           Z5, Z3, Z3
+	VDIVPS           Z5, Z0, Z0
 	KMOVW            K1, R8
 	TESTQ            R8, R8
 	JE               easy4
 	KNOTW            K1, K1
-	VMOVUPS          Z5, K1, (AX)
-	VMOVUPS          Z3, K1, (AX)(SI*1)
-	VMOVUPS          Z4, K1, (AX)(SI*2)
+	VMOVUPS          Z4, K1, (AX)
+	VMOVUPS          Z1, K1, (AX)(SI*1)
+	VMOVUPS          Z3, K1, (AX)(SI*2)
 	VMOVUPS          Z0, K1, (AX)(DI*1)
 	MOVQ             BX, AX
 	SUBQ             DX, AX
@@ -4809,9 +4775,9 @@ loop1:
 	RET
 
 easy4:
-	VMOVUPS Z5, (AX)
-	VMOVUPS Z3, (AX)(SI*1)
-	VMOVUPS Z4, (AX)(SI*2)
+	VMOVUPS Z4, (AX)
+	VMOVUPS Z1, (AX)(SI*1)
+	VMOVUPS Z3, (AX)(SI*2)
 	VMOVUPS Z0, (AX)(DI*1)
 	ADDQ    $+64, AX
 	ADDQ    $+64, CX
@@ -4826,47 +4792,43 @@ next2:
 	BZHIQ            DX, R8, R8
 	KMOVW            R8, K1
 	VMOVUPS.Z        (CX), K1, Z0
-	VPANDD.BCST      absF32<>+0(SB), Z0, Z4
-	VMULPS.BCST      zero<>+0(SB), Z0, Z3
-	VMOVUPS.Z        (CX)(SI*1), K1, Z5
-	VPANDD.BCST      absF32<>+0(SB), Z5, Z2
-	VMAXPS           Z2, Z4, Z4
-	VFMADD231PS.BCST zero<>+0(SB), Z5, Z3
-	VMOVUPS.Z        (CX)(SI*2), K1, Z2
+	VMOVUPS.Z        (CX)(SI*1), K1, Z3
+	VRANGEPS         $0x0b, Z3, Z0, Z1
+	VMOVUPS.Z        (CX)(SI*2), K1, Z4
+	VMOVUPS.Z        (CX)(DI*1), K1, Z5
+	VRANGEPS         $0x0b, Z5, Z4, Z2
+	VRANGEPS         $0x0b, Z2, Z1, Z1
+	VMULPS.BCST      zero<>+0(SB), Z0, Z2
+	VFMADD231PS.BCST zero<>+0(SB), Z3, Z2
+	VFMADD231PS.BCST zero<>+0(SB), Z4, Z2
+	VFMADD231PS.BCST zero<>+0(SB), Z5, Z2
+	VCMPPS.BCST      $0x16, squareMax<>+0(SB), Z1, K2
+	VCMPPS.BCST      $0x19, squareMin<>+0(SB), Z1, K3
+	KORW             K2, K3, K2
+	VCMPPS           $0x03, Z2, Z2, K3
+	KORW             K2, K3, K2
+	VMULPS           Z4, Z3, Z2
+	VMOVAPS          Z2, Z1
+	VFNMADD231PS     Z4, Z3, Z1
+	VFMSUB231PS      Z5, Z0, Z2
+	VADDPS           Z1, Z2, Z2
 	VPANDD.BCST      absF32<>+0(SB), Z2, Z1
-	VMAXPS           Z1, Z4, Z4
-	VFMADD231PS.BCST zero<>+0(SB), Z2, Z3
-	VMOVUPS.Z        (CX)(DI*1), K1, Z1
-	VPANDD.BCST      absF32<>+0(SB), Z1, Z6
-	VMAXPS           Z6, Z4, Z4
-	VFMADD231PS.BCST zero<>+0(SB), Z1, Z3
-	VCMPPS.BCST      $0x16, squareMax<>+0(SB), Z4, K2
-	VCMPPS.BCST      $0x19, squareMin<>+0(SB), Z4, K3
+	VCMPPS.BCST      $0x19, inverseMin<>+0(SB), Z1, K3
 	KORW             K2, K3, K2
-	VCMPPS           $0x03, Z3, Z3, K3
-	KORW             K2, K3, K2
-	VMULPS           Z2, Z5, Z3
-	VMOVAPS          Z3, Z4
-	VFNMADD231PS     Z2, Z5, Z4
-	VFMSUB231PS      Z1, Z0, Z3
-	VADDPS           Z4, Z3, Z3
-	VPANDD.BCST      absF32<>+0(SB), Z3, Z4
-	VCMPPS.BCST      $0x19, inverseMin<>+0(SB), Z4, K3
-	KORW             K2, K3, K2
-	VDIVPS           Z3, Z1, Z1
-	VPXORD.BCST      signF32<>+0(SB), Z5, Z5
-	VDIVPS           Z3, Z5, Z5
-	VPXORD.BCST      signF32<>+0(SB), Z2, Z2
-	VDIVPS           Z3, Z2, Z2
-	VDIVPS           Z3, Z0, Z0
+	VDIVPS           Z2, Z5, Z5
+	VPXORD.BCST      signF32<>+0(SB), Z3, Z3
+	VDIVPS           Z2, Z3, Z3
+	VPXORD.BCST      signF32<>+0(SB), Z4, Z4
+	VDIVPS           Z2, Z4, Z4
+	VDIVPS           Z2, Z0, Z0
 	KANDW            K1, K2, K2
 	KMOVW            K2, CX
 	TESTQ            CX, CX
 	JE               easy7
 	KANDNW           K1, K2, K1
-	VMOVUPS          Z1, K1, (AX)
-	VMOVUPS          Z5, K1, (AX)(SI*1)
-	VMOVUPS          Z2, K1, (AX)(SI*2)
+	VMOVUPS          Z5, K1, (AX)
+	VMOVUPS          Z3, K1, (AX)(SI*1)
+	VMOVUPS          Z4, K1, (AX)(SI*2)
 	VMOVUPS          Z0, K1, (AX)(DI*1)
 	MOVQ             BX, AX
 	SUBQ             DX, BX
@@ -4877,9 +4839,9 @@ next2:
 	RET
 
 easy7:
-	VMOVUPS Z1, K1, (AX)
-	VMOVUPS Z5, K1, (AX)(SI*1)
-	VMOVUPS Z2, K1, (AX)(SI*2)
+	VMOVUPS Z5, K1, (AX)
+	VMOVUPS Z3, K1, (AX)(SI*1)
+	VMOVUPS Z4, K1, (AX)(SI*2)
 	VMOVUPS Z0, K1, (AX)(DI*1)
 
 done5:
@@ -4891,7 +4853,7 @@ done5:
 	RET
 
 // func inverse2x2F64AVX2(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
-// Requires: AVX, AVX2, FMA3
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·inverse2x2F64AVX2(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
@@ -4904,48 +4866,52 @@ TEXT ·inverse2x2F64AVX2(SB), NOSPLIT, $0-64
 	JL   next2
 
 loop1:
+	PREFETCHT0   64(AX)
+	PREFETCHT0   64(AX)(SI*1)
+	PREFETCHT0   64(AX)(SI*2)
+	PREFETCHT0   64(AX)(DI*1)
 	VMOVUPS      (CX), Y0
 	VANDPD       absF64<>+0(SB), Y0, Y1
-	VMULPD       zeroF64<>+0(SB), Y0, Y2
-	VMOVUPS      (CX)(SI*1), Y3
+	VMOVUPS      (CX)(SI*1), Y2
+	VANDPD       absF64<>+0(SB), Y2, Y3
+	VMAXPD       Y3, Y1, Y1
+	VMOVUPS      (CX)(SI*2), Y3
 	VANDPD       absF64<>+0(SB), Y3, Y4
 	VMAXPD       Y4, Y1, Y1
-	VFMADD231PD  zeroF64<>+0(SB), Y3, Y2
-	VMOVUPS      (CX)(SI*2), Y4
+	VMOVUPS      (CX)(DI*1), Y4
 	VANDPD       absF64<>+0(SB), Y4, Y5
 	VMAXPD       Y5, Y1, Y1
-	VFMADD231PD  zeroF64<>+0(SB), Y4, Y2
-	VMOVUPS      (CX)(DI*1), Y5
-	VANDPD       absF64<>+0(SB), Y5, Y6
-	VMAXPD       Y6, Y1, Y1
-	VFMADD231PD  zeroF64<>+0(SB), Y5, Y2
+	VMULPD       zeroF64<>+0(SB), Y0, Y5
+	VFMADD231PD  zeroF64<>+0(SB), Y2, Y5
+	VFMADD231PD  zeroF64<>+0(SB), Y3, Y5
+	VFMADD231PD  zeroF64<>+0(SB), Y4, Y5
 	VCMPPD       $0x16, squareMaxF64<>+0(SB), Y1, Y6
 	VCMPPD       $0x19, squareMinF64<>+0(SB), Y1, Y1
 	VORPD        Y6, Y1, Y1
-	VCMPPD       $0x03, Y2, Y2, Y2
-	VORPD        Y1, Y2, Y2
-	VMULPD       Y4, Y3, Y1
+	VCMPPD       $0x03, Y5, Y5, Y5
+	VORPD        Y1, Y5, Y5
+	VMULPD       Y3, Y2, Y1
 	VMOVAPS      Y1, Y6
-	VFNMADD231PD Y4, Y3, Y6
-	VFMSUB231PD  Y5, Y0, Y1
+	VFNMADD231PD Y3, Y2, Y6
+	VFMSUB231PD  Y4, Y0, Y1
 	VADDPD       Y6, Y1, Y1
 	VANDPD       absF64<>+0(SB), Y1, Y6
 	VCMPPD       $0x19, inverseMinF64<>+0(SB), Y6, Y6
-	VORPD        Y2, Y6, Y6
-	VDIVPD       Y1, Y5, Y5
+	VORPD        Y5, Y6, Y6
+	VDIVPD       Y1, Y4, Y4
+	VXORPD       signF64<>+0(SB), Y2, Y2
+	VDIVPD       Y1, Y2, Y2
 	VXORPD       signF64<>+0(SB), Y3, Y3
 	VDIVPD       Y1, Y3, Y3
-	VXORPD       signF64<>+0(SB), Y4, Y4
-	VDIVPD       Y1, Y4, Y4
 	VDIVPD       Y1, Y0, Y0
 	VMOVMSKPD    Y6, R8
 	TESTQ        R8, R8
 	JE           easy4
 	VPCMPEQD     Y1, Y1, Y1
 	VXORPD       Y6, Y1, Y1
-	VMASKMOVPD   Y5, Y1, (AX)
-	VMASKMOVPD   Y3, Y1, (AX)(SI*1)
-	VMASKMOVPD   Y4, Y1, (AX)(SI*2)
+	VMASKMOVPD   Y4, Y1, (AX)
+	VMASKMOVPD   Y2, Y1, (AX)(SI*1)
+	VMASKMOVPD   Y3, Y1, (AX)(SI*2)
 	VMASKMOVPD   Y0, Y1, (AX)(DI*1)
 	MOVQ         BX, AX
 	SUBQ         DX, AX
@@ -4958,9 +4924,9 @@ loop1:
 	RET
 
 easy4:
-	VMOVUPS Y5, (AX)
-	VMOVUPS Y3, (AX)(SI*1)
-	VMOVUPS Y4, (AX)(SI*2)
+	VMOVUPS Y4, (AX)
+	VMOVUPS Y2, (AX)(SI*1)
+	VMOVUPS Y3, (AX)(SI*2)
 	VMOVUPS Y0, (AX)(DI*1)
 	ADDQ    $+32, AX
 	ADDQ    $+32, CX
@@ -4977,51 +4943,51 @@ next2:
 	LEAQ         32(R8)(R9*8), R8
 	VMOVUPS      (R8), Y0
 	VMASKMOVPD   (CX), Y0, Y0
-	VANDPD       absF64<>+0(SB), Y0, Y4
-	VMULPD       zeroF64<>+0(SB), Y0, Y3
-	VMOVUPS      (R8), Y5
-	VMASKMOVPD   (CX)(SI*1), Y5, Y5
-	VANDPD       absF64<>+0(SB), Y5, Y1
-	VMAXPD       Y1, Y4, Y4
-	VFMADD231PD  zeroF64<>+0(SB), Y5, Y3
+	VANDPD       absF64<>+0(SB), Y0, Y3
+	VMOVUPS      (R8), Y2
+	VMASKMOVPD   (CX)(SI*1), Y2, Y2
+	VANDPD       absF64<>+0(SB), Y2, Y4
+	VMAXPD       Y4, Y3, Y3
+	VMOVUPS      (R8), Y4
+	VMASKMOVPD   (CX)(SI*2), Y4, Y4
+	VANDPD       absF64<>+0(SB), Y4, Y1
+	VMAXPD       Y1, Y3, Y3
 	VMOVUPS      (R8), Y1
-	VMASKMOVPD   (CX)(SI*2), Y1, Y1
+	VMASKMOVPD   (CX)(DI*1), Y1, Y1
 	VANDPD       absF64<>+0(SB), Y1, Y6
-	VMAXPD       Y6, Y4, Y4
-	VFMADD231PD  zeroF64<>+0(SB), Y1, Y3
-	VMOVUPS      (R8), Y6
-	VMASKMOVPD   (CX)(DI*1), Y6, Y6
-	VANDPD       absF64<>+0(SB), Y6, Y2
-	VMAXPD       Y2, Y4, Y4
-	VFMADD231PD  zeroF64<>+0(SB), Y6, Y3
-	VCMPPD       $0x16, squareMaxF64<>+0(SB), Y4, Y2
-	VCMPPD       $0x19, squareMinF64<>+0(SB), Y4, Y4
-	VORPD        Y2, Y4, Y4
-	VCMPPD       $0x03, Y3, Y3, Y3
-	VORPD        Y4, Y3, Y3
-	VMULPD       Y1, Y5, Y4
-	VMOVAPS      Y4, Y2
-	VFNMADD231PD Y1, Y5, Y2
-	VFMSUB231PD  Y6, Y0, Y4
-	VADDPD       Y2, Y4, Y4
-	VANDPD       absF64<>+0(SB), Y4, Y2
-	VCMPPD       $0x19, inverseMinF64<>+0(SB), Y2, Y2
-	VORPD        Y3, Y2, Y2
-	VDIVPD       Y4, Y6, Y6
-	VXORPD       signF64<>+0(SB), Y5, Y5
-	VDIVPD       Y4, Y5, Y5
-	VXORPD       signF64<>+0(SB), Y1, Y1
-	VDIVPD       Y4, Y1, Y1
-	VDIVPD       Y4, Y0, Y0
-	VANDPD       (R8), Y2, Y2
-	VMOVMSKPD    Y2, CX
+	VMAXPD       Y6, Y3, Y3
+	VMULPD       zeroF64<>+0(SB), Y0, Y6
+	VFMADD231PD  zeroF64<>+0(SB), Y2, Y6
+	VFMADD231PD  zeroF64<>+0(SB), Y4, Y6
+	VFMADD231PD  zeroF64<>+0(SB), Y1, Y6
+	VCMPPD       $0x16, squareMaxF64<>+0(SB), Y3, Y5
+	VCMPPD       $0x19, squareMinF64<>+0(SB), Y3, Y3
+	VORPD        Y5, Y3, Y3
+	VCMPPD       $0x03, Y6, Y6, Y6
+	VORPD        Y3, Y6, Y6
+	VMULPD       Y4, Y2, Y3
+	VMOVAPS      Y3, Y5
+	VFNMADD231PD Y4, Y2, Y5
+	VFMSUB231PD  Y1, Y0, Y3
+	VADDPD       Y5, Y3, Y3
+	VANDPD       absF64<>+0(SB), Y3, Y5
+	VCMPPD       $0x19, inverseMinF64<>+0(SB), Y5, Y5
+	VORPD        Y6, Y5, Y5
+	VDIVPD       Y3, Y1, Y1
+	VXORPD       signF64<>+0(SB), Y2, Y2
+	VDIVPD       Y3, Y2, Y2
+	VXORPD       signF64<>+0(SB), Y4, Y4
+	VDIVPD       Y3, Y4, Y4
+	VDIVPD       Y3, Y0, Y0
+	VANDPD       (R8), Y5, Y5
+	VMOVMSKPD    Y5, CX
 	TESTQ        CX, CX
 	JE           easy7
-	VANDNPD      (R8), Y2, Y2
-	VMASKMOVPD   Y6, Y2, (AX)
-	VMASKMOVPD   Y5, Y2, (AX)(SI*1)
-	VMASKMOVPD   Y1, Y2, (AX)(SI*2)
-	VMASKMOVPD   Y0, Y2, (AX)(DI*1)
+	VANDNPD      (R8), Y5, Y5
+	VMASKMOVPD   Y1, Y5, (AX)
+	VMASKMOVPD   Y2, Y5, (AX)(SI*1)
+	VMASKMOVPD   Y4, Y5, (AX)(SI*2)
+	VMASKMOVPD   Y0, Y5, (AX)(DI*1)
 	MOVQ         BX, AX
 	SUBQ         DX, BX
 	MOVQ         BX, at+40(FP)
@@ -5031,14 +4997,14 @@ next2:
 	RET
 
 easy7:
-	VMOVUPS    (R8), Y2
-	VMASKMOVPD Y6, Y2, (AX)
-	VMOVUPS    (R8), Y2
-	VMASKMOVPD Y5, Y2, (AX)(SI*1)
-	VMOVUPS    (R8), Y2
-	VMASKMOVPD Y1, Y2, (AX)(SI*2)
-	VMOVUPS    (R8), Y2
-	VMASKMOVPD Y0, Y2, (AX)(DI*1)
+	VMOVUPS    (R8), Y5
+	VMASKMOVPD Y1, Y5, (AX)
+	VMOVUPS    (R8), Y5
+	VMASKMOVPD Y2, Y5, (AX)(SI*1)
+	VMOVUPS    (R8), Y5
+	VMASKMOVPD Y4, Y5, (AX)(SI*2)
+	VMOVUPS    (R8), Y5
+	VMASKMOVPD Y0, Y5, (AX)(DI*1)
 
 done5:
 	XORQ AX, AX
@@ -5067,7 +5033,7 @@ DATA inverseMinF64<>+24(SB)/8, $0x20b0000000000000
 GLOBL inverseMinF64<>(SB), RODATA|NOPTR, $32
 
 // func inverse2x2F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
-// Requires: AVX, AVX512F, BMI2
+// Requires: AVX, AVX512DQ, AVX512F, BMI2, MMX+
 TEXT ·inverse2x2F64AVX512(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
@@ -5080,47 +5046,47 @@ TEXT ·inverse2x2F64AVX512(SB), NOSPLIT, $0-64
 	JL   next2
 
 loop1:
+	PREFETCHT0       128(AX)
+	PREFETCHT0       128(AX)(SI*1)
+	PREFETCHT0       128(AX)(SI*2)
+	PREFETCHT0       128(AX)(DI*1)
 	VMOVUPS          (CX), Z0
-	VPANDQ.BCST      absF64<>+0(SB), Z0, Z1
-	VMULPD.BCST      zeroF64<>+0(SB), Z0, Z2
-	VMOVUPS          (CX)(SI*1), Z3
-	VPANDQ.BCST      absF64<>+0(SB), Z3, Z4
-	VMAXPD           Z4, Z1, Z1
-	VFMADD231PD.BCST zeroF64<>+0(SB), Z3, Z2
-	VMOVUPS          (CX)(SI*2), Z4
-	VPANDQ.BCST      absF64<>+0(SB), Z4, Z5
-	VMAXPD           Z5, Z1, Z1
-	VFMADD231PD.BCST zeroF64<>+0(SB), Z4, Z2
-	VMOVUPS          (CX)(DI*1), Z5
-	VPANDQ.BCST      absF64<>+0(SB), Z5, Z6
-	VMAXPD           Z6, Z1, Z1
-	VFMADD231PD.BCST zeroF64<>+0(SB), Z5, Z2
-	VCMPPD.BCST      $0x16, squareMaxF64<>+0(SB), Z1, K1
-	VCMPPD.BCST      $0x19, squareMinF64<>+0(SB), Z1, K2
+	VMOVUPS          (CX)(SI*1), Z1
+	VRANGEPD         $0x0b, Z1, Z0, Z2
+	VMOVUPS          (CX)(SI*2), Z3
+	VMOVUPS          (CX)(DI*1), Z4
+	VRANGEPD         $0x0b, Z4, Z3, Z5
+	VRANGEPD         $0x0b, Z5, Z2, Z2
+	VMULPD.BCST      zeroF64<>+0(SB), Z0, Z5
+	VFMADD231PD.BCST zeroF64<>+0(SB), Z1, Z5
+	VFMADD231PD.BCST zeroF64<>+0(SB), Z3, Z5
+	VFMADD231PD.BCST zeroF64<>+0(SB), Z4, Z5
+	VCMPPD.BCST      $0x16, squareMaxF64<>+0(SB), Z2, K1
+	VCMPPD.BCST      $0x19, squareMinF64<>+0(SB), Z2, K2
 	KORW             K1, K2, K1
-	VCMPPD           $0x03, Z2, Z2, K2
+	VCMPPD           $0x03, Z5, Z5, K2
 	KORW             K1, K2, K1
-	VMULPD           Z4, Z3, Z2
-	VMOVAPS          Z2, Z1
-	VFNMADD231PD     Z4, Z3, Z1
-	VFMSUB231PD      Z5, Z0, Z2
-	VADDPD           Z1, Z2, Z2
-	VPANDQ.BCST      absF64<>+0(SB), Z2, Z1
-	VCMPPD.BCST      $0x19, inverseMinF64<>+0(SB), Z1, K2
+	VMULPD           Z3, Z1, Z5
+	VMOVAPS          Z5, Z2
+	VFNMADD231PD     Z3, Z1, Z2
+	VFMSUB231PD      Z4, Z0, Z5
+	VADDPD           Z2, Z5, Z5
+	VPANDQ.BCST      absF64<>+0(SB), Z5, Z2
+	VCMPPD.BCST      $0x19, inverseMinF64<>+0(SB), Z2, K2
 	KORW             K1, K2, K1
-	VDIVPD           Z2, Z5, Z5
+	VDIVPD           Z5, Z4, Z4
+	VPXORQ.BCST      signF64<>+0(SB), Z1, Z1
+	VDIVPD           Z5, Z1, Z1
 	VPXORQ.BCST      signF64<>+0(SB), Z3, Z3
-	VDIVPD           Z2, Z3, Z3
-	VPXORQ.BCST      signF64<>+0(SB), Z4, Z4
-	VDIVPD           Z2, Z4, Z4
-	VDIVPD           Z2, Z0, Z0
+	VDIVPD           Z5, Z3, Z3
+	VDIVPD           Z5, Z0, Z0
 	KMOVW            K1, R8
 	TESTQ            R8, R8
 	JE               easy4
 	KNOTW            K1, K1
-	VMOVUPD          Z5, K1, (AX)
-	VMOVUPD          Z3, K1, (AX)(SI*1)
-	VMOVUPD          Z4, K1, (AX)(SI*2)
+	VMOVUPD          Z4, K1, (AX)
+	VMOVUPD          Z1, K1, (AX)(SI*1)
+	VMOVUPD          Z3, K1, (AX)(SI*2)
 	VMOVUPD          Z0, K1, (AX)(DI*1)
 	MOVQ             BX, AX
 	SUBQ             DX, AX
@@ -5133,9 +5099,9 @@ loop1:
 	RET
 
 easy4:
-	VMOVUPS Z5, (AX)
-	VMOVUPS Z3, (AX)(SI*1)
-	VMOVUPS Z4, (AX)(SI*2)
+	VMOVUPS Z4, (AX)
+	VMOVUPS Z1, (AX)(SI*1)
+	VMOVUPS Z3, (AX)(SI*2)
 	VMOVUPS Z0, (AX)(DI*1)
 	ADDQ    $+64, AX
 	ADDQ    $+64, CX
@@ -5150,47 +5116,43 @@ next2:
 	BZHIQ            DX, R8, R8
 	KMOVW            R8, K1
 	VMOVUPD.Z        (CX), K1, Z0
-	VPANDQ.BCST      absF64<>+0(SB), Z0, Z4
-	VMULPD.BCST      zeroF64<>+0(SB), Z0, Z3
-	VMOVUPD.Z        (CX)(SI*1), K1, Z5
-	VPANDQ.BCST      absF64<>+0(SB), Z5, Z2
-	VMAXPD           Z2, Z4, Z4
-	VFMADD231PD.BCST zeroF64<>+0(SB), Z5, Z3
-	VMOVUPD.Z        (CX)(SI*2), K1, Z2
+	VMOVUPD.Z        (CX)(SI*1), K1, Z3
+	VRANGEPD         $0x0b, Z3, Z0, Z1
+	VMOVUPD.Z        (CX)(SI*2), K1, Z4
+	VMOVUPD.Z        (CX)(DI*1), K1, Z5
+	VRANGEPD         $0x0b, Z5, Z4, Z2
+	VRANGEPD         $0x0b, Z2, Z1, Z1
+	VMULPD.BCST      zeroF64<>+0(SB), Z0, Z2
+	VFMADD231PD.BCST zeroF64<>+0(SB), Z3, Z2
+	VFMADD231PD.BCST zeroF64<>+0(SB), Z4, Z2
+	VFMADD231PD.BCST zeroF64<>+0(SB), Z5, Z2
+	VCMPPD.BCST      $0x16, squareMaxF64<>+0(SB), Z1, K2
+	VCMPPD.BCST      $0x19, squareMinF64<>+0(SB), Z1, K3
+	KORW             K2, K3, K2
+	VCMPPD           $0x03, Z2, Z2, K3
+	KORW             K2, K3, K2
+	VMULPD           Z4, Z3, Z2
+	VMOVAPS          Z2, Z1
+	VFNMADD231PD     Z4, Z3, Z1
+	VFMSUB231PD      Z5, Z0, Z2
+	VADDPD           Z1, Z2, Z2
 	VPANDQ.BCST      absF64<>+0(SB), Z2, Z1
-	VMAXPD           Z1, Z4, Z4
-	VFMADD231PD.BCST zeroF64<>+0(SB), Z2, Z3
-	VMOVUPD.Z        (CX)(DI*1), K1, Z1
-	VPANDQ.BCST      absF64<>+0(SB), Z1, Z6
-	VMAXPD           Z6, Z4, Z4
-	VFMADD231PD.BCST zeroF64<>+0(SB), Z1, Z3
-	VCMPPD.BCST      $0x16, squareMaxF64<>+0(SB), Z4, K2
-	VCMPPD.BCST      $0x19, squareMinF64<>+0(SB), Z4, K3
+	VCMPPD.BCST      $0x19, inverseMinF64<>+0(SB), Z1, K3
 	KORW             K2, K3, K2
-	VCMPPD           $0x03, Z3, Z3, K3
-	KORW             K2, K3, K2
-	VMULPD           Z2, Z5, Z3
-	VMOVAPS          Z3, Z4
-	VFNMADD231PD     Z2, Z5, Z4
-	VFMSUB231PD      Z1, Z0, Z3
-	VADDPD           Z4, Z3, Z3
-	VPANDQ.BCST      absF64<>+0(SB), Z3, Z4
-	VCMPPD.BCST      $0x19, inverseMinF64<>+0(SB), Z4, K3
-	KORW             K2, K3, K2
-	VDIVPD           Z3, Z1, Z1
-	VPXORQ.BCST      signF64<>+0(SB), Z5, Z5
-	VDIVPD           Z3, Z5, Z5
-	VPXORQ.BCST      signF64<>+0(SB), Z2, Z2
-	VDIVPD           Z3, Z2, Z2
-	VDIVPD           Z3, Z0, Z0
+	VDIVPD           Z2, Z5, Z5
+	VPXORQ.BCST      signF64<>+0(SB), Z3, Z3
+	VDIVPD           Z2, Z3, Z3
+	VPXORQ.BCST      signF64<>+0(SB), Z4, Z4
+	VDIVPD           Z2, Z4, Z4
+	VDIVPD           Z2, Z0, Z0
 	KANDW            K1, K2, K2
 	KMOVW            K2, CX
 	TESTQ            CX, CX
 	JE               easy7
 	KANDNW           K1, K2, K1
-	VMOVUPD          Z1, K1, (AX)
-	VMOVUPD          Z5, K1, (AX)(SI*1)
-	VMOVUPD          Z2, K1, (AX)(SI*2)
+	VMOVUPD          Z5, K1, (AX)
+	VMOVUPD          Z3, K1, (AX)(SI*1)
+	VMOVUPD          Z4, K1, (AX)(SI*2)
 	VMOVUPD          Z0, K1, (AX)(DI*1)
 	MOVQ             BX, AX
 	SUBQ             DX, BX
@@ -5201,9 +5163,9 @@ next2:
 	RET
 
 easy7:
-	VMOVUPD Z1, K1, (AX)
-	VMOVUPD Z5, K1, (AX)(SI*1)
-	VMOVUPD Z2, K1, (AX)(SI*2)
+	VMOVUPD Z5, K1, (AX)
+	VMOVUPD Z3, K1, (AX)(SI*1)
+	VMOVUPD Z4, K1, (AX)(SI*2)
 	VMOVUPD Z0, K1, (AX)(DI*1)
 
 done5:
@@ -5851,7 +5813,7 @@ done5:
 	RET
 
 // func expFrechet2x2F32AVX2(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
-// Requires: AVX, AVX2, FMA3
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·expFrechet2x2F32AVX2(SB), $128-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
@@ -5867,6 +5829,10 @@ TEXT ·expFrechet2x2F32AVX2(SB), $128-64
 	JL   next2
 
 loop1:
+	PREFETCHT0   64(AX)
+	PREFETCHT0   64(AX)(DI*1)
+	PREFETCHT0   64(AX)(DI*2)
+	PREFETCHT0   64(AX)(R8*1)
 	VMOVUPS      (CX), Y0
 	VMULPS       half<>+0(SB), Y0, Y1
 	VMOVUPS      (CX)(R8*1), Y2
@@ -6348,7 +6314,7 @@ DATA sinhSlope0<>+28(SB)/4, $0x3e2aaaab
 GLOBL sinhSlope0<>(SB), RODATA|NOPTR, $32
 
 // func expFrechet2x2F32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
-// Requires: AVX, AVX512F, BMI2
+// Requires: AVX, AVX512DQ, AVX512F, BMI2, MMX+
 TEXT ·expFrechet2x2F32AVX512(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
@@ -6362,6 +6328,10 @@ TEXT ·expFrechet2x2F32AVX512(SB), NOSPLIT, $0-64
 	JL   next2
 
 loop1:
+	PREFETCHT0        128(AX)
+	PREFETCHT0        128(AX)(DI*1)
+	PREFETCHT0        128(AX)(DI*2)
+	PREFETCHT0        128(AX)(R8*1)
 	VMOVUPS           (CX), Z0
 	VMULPS.BCST       half<>+0(SB), Z0, Z1
 	VMOVUPS           (CX)(R8*1), Z2
@@ -6380,124 +6350,116 @@ loop1:
 	VPANDD.BCST       absF32<>+0(SB), Z6, Z7
 	VCMPPS.BCST       $0x16, x2x2Max<>+0(SB), Z7, K2
 	KORW              K1, K2, K1
-	VPANDD.BCST       absF32<>+0(SB), Z0, Z0
-	VPANDD.BCST       absF32<>+0(SB), Z3, Z7
-	VMAXPS            Z7, Z0, Z0
-	VPANDD.BCST       absF32<>+0(SB), Z5, Z7
-	VMAXPS            Z7, Z0, Z0
-	VPANDD.BCST       absF32<>+0(SB), Z2, Z2
-	VMAXPS            Z2, Z0, Z0
-	VMOVUPS           (DX), Z2
-	VPANDD.BCST       absF32<>+0(SB), Z2, Z7
-	VMAXPS            Z7, Z0, Z0
-	VMOVUPS           (DX)(DI*1), Z7
-	VPANDD.BCST       absF32<>+0(SB), Z7, Z8
-	VMAXPS            Z8, Z0, Z0
-	VMOVUPS           (DX)(DI*2), Z8
-	VPANDD.BCST       absF32<>+0(SB), Z8, Z9
-	VMAXPS            Z9, Z0, Z0
-	VMOVUPS           (DX)(R8*1), Z9
-	VPANDD.BCST       absF32<>+0(SB), Z9, Z10
-	VMAXPS            Z10, Z0, Z0
+	VRANGEPS          $0x0b, Z3, Z0, Z0
+	VRANGEPS          $0x0b, Z2, Z5, Z2
+	VMOVUPS           (DX), Z7
+	VMOVUPS           (DX)(DI*1), Z8
+	VRANGEPS          $0x0b, Z8, Z7, Z9
+	VMOVUPS           (DX)(DI*2), Z10
+	VMOVUPS           (DX)(R8*1), Z11
+	VRANGEPS          $0x0b, Z11, Z10, Z12
+	VRANGEPS          $0x0b, Z2, Z0, Z0
+	VRANGEPS          $0x0b, Z12, Z9, Z9
+	VRANGEPS          $0x0b, Z9, Z0, Z0
 	VCMPPS.BCST       $0x16, directionMax<>+0(SB), Z0, K2
 	KORW              K1, K2, K1
 	VPANDD.BCST       absF32<>+0(SB), Z6, Z0
 	VMAXPS.BCST       rootMin<>+0(SB), Z0, Z0
-	VRSQRT14PS        Z0, Z10
-	VMULPS.BCST       half<>+0(SB), Z10, Z11
-	VMULPS            Z10, Z0, Z12
-	VFNMADD231PS      Z12, Z12, Z0
-	VFMADD231PS       Z11, Z0, Z12
+	VRSQRT14PS        Z0, Z9
+	VMULPS.BCST       half<>+0(SB), Z9, Z12
+	VMULPS            Z9, Z0, Z2
+	VFNMADD231PS      Z2, Z2, Z0
+	VFMADD231PS       Z12, Z0, Z2
 	VBROADCASTSS      one<>+0(SB), Z0
-	VFNMADD231PS      Z10, Z12, Z0
-	VFMADD231PS       Z10, Z0, Z10
+	VFNMADD231PS      Z9, Z2, Z0
+	VFMADD231PS       Z9, Z0, Z9
 	VCMPPS.BCST       $0x1e, largeMin<>+0(SB), Z6, K2
 	VBROADCASTSS      twoOverPi<>+0(SB), Z0
 	VBLENDMPS.BCST    log2e<>+0(SB), Z0, K2, Z0
-	VFMADD213PS.BCST  roundF32<>+0(SB), Z12, Z0
-	VSUBPS.BCST       roundF32<>+0(SB), Z0, Z11
+	VFMADD213PS.BCST  roundF32<>+0(SB), Z2, Z0
+	VSUBPS.BCST       roundF32<>+0(SB), Z0, Z12
 	VBROADCASTSS      halfPi1<>+0(SB), Z13
 	VBLENDMPS.BCST    ln2Hi<>+0(SB), Z13, K2, Z13
-	VFNMADD231PS      Z13, Z11, Z12
+	VFNMADD231PS      Z13, Z12, Z2
 	VBROADCASTSS      halfPi2<>+0(SB), Z13
 	VBLENDMPS.BCST    ln2Lo<>+0(SB), Z13, K2, Z13
-	VFNMADD231PS      Z13, Z11, Z12
-	VMULPS            Z12, Z12, Z11
-	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z6, Z11
+	VFNMADD231PS      Z13, Z12, Z2
+	VMULPS            Z2, Z2, Z12
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z6, Z12
 	VBROADCASTSS      coshP3<>+0(SB), Z13
-	VFMADD213PS.BCST  coshP2<>+0(SB), Z11, Z13
-	VFMADD213PS.BCST  coshP1<>+0(SB), Z11, Z13
-	VFMADD213PS.BCST  coshP0<>+0(SB), Z11, Z13
-	VFMADD213PS.BCST  one<>+0(SB), Z11, Z13
-	VMULPS            Z11, Z12, Z14
+	VFMADD213PS.BCST  coshP2<>+0(SB), Z12, Z13
+	VFMADD213PS.BCST  coshP1<>+0(SB), Z12, Z13
+	VFMADD213PS.BCST  coshP0<>+0(SB), Z12, Z13
+	VFMADD213PS.BCST  one<>+0(SB), Z12, Z13
+	VMULPS            Z12, Z2, Z14
 	VBROADCASTSS      sinhQ3<>+0(SB), Z15
-	VFMADD213PS.BCST  sinhQ2<>+0(SB), Z11, Z15
-	VFMADD213PS.BCST  sinhQ1<>+0(SB), Z11, Z15
-	VFMADD213PS.BCST  sinhQ0<>+0(SB), Z11, Z15
-	VFMADD231PS       Z15, Z14, Z12
+	VFMADD213PS.BCST  sinhQ2<>+0(SB), Z12, Z15
+	VFMADD213PS.BCST  sinhQ1<>+0(SB), Z12, Z15
+	VFMADD213PS.BCST  sinhQ0<>+0(SB), Z12, Z15
+	VFMADD231PS       Z15, Z14, Z2
 	VPSLLD            $0x17, Z0, Z14
 	VPADDD.BCST       one<>+0(SB), Z14, Z14
 	VBROADCASTSS      one<>+0(SB), Z15
 	VPADDD.BCST       one<>+0(SB), Z15, Z15
 	VPSUBD            Z14, Z15, Z15
-	VSUBPS            Z12, Z13, Z11
-	VMULPS            Z15, Z11, Z11
-	VADDPS            Z12, Z13, Z15
+	VSUBPS            Z2, Z13, Z12
+	VMULPS            Z15, Z12, Z12
+	VADDPS            Z2, Z13, Z15
 	VPTESTMD.BCST     bit0<>+0(SB), Z0, K3
-	VBLENDMPS         Z12, Z13, K3, Z16
-	VBLENDMPS         Z13, Z12, K3, Z12
+	VBLENDMPS         Z2, Z13, K3, Z16
+	VBLENDMPS         Z13, Z2, K3, Z2
 	VPADDD.BCST       oneI<>+0(SB), Z0, Z13
 	VPSLLD            $0x1e, Z13, Z13
 	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z13, Z16
 	VPSLLD            $0x1e, Z0, Z0
-	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z0, Z12
-	VMOVAPS           Z11, Z0
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z0, Z2
+	VMOVAPS           Z12, Z0
 	VFMADD231PS       Z14, Z15, Z0
 	VBLENDMPS         Z0, Z16, K2, Z16
-	VFMSUB231PS       Z14, Z15, Z11
-	VBLENDMPS         Z11, Z12, K2, Z12
-	VMULPS            Z10, Z12, Z12
-	VBROADCASTSS      one<>+0(SB), Z10
-	VBLENDMPS.BCST    half<>+0(SB), Z10, K2, Z10
-	VMULPS            Z10, Z16, Z16
-	VMULPS            Z10, Z12, Z12
-	VPANDD.BCST       absF32<>+0(SB), Z6, Z10
-	VCMPPS.BCST       $0x12, one<>+0(SB), Z10, K2
-	VSUBPS            Z12, Z16, Z10
-	VMULPS.BCST       half<>+0(SB), Z10, Z10
-	VBLENDMPS.BCST    one<>+0(SB), Z6, K2, Z11
-	VRCP14PS          Z11, Z15
-	VMULPS            Z15, Z10, Z14
-	VFNMADD231PS      Z14, Z11, Z10
-	VFMADD231PS       Z15, Z10, Z14
-	VBROADCASTSS      sinhSlope5<>+0(SB), Z10
-	VFMADD213PS.BCST  sinhSlope4<>+0(SB), Z6, Z10
-	VFMADD213PS.BCST  sinhSlope3<>+0(SB), Z6, Z10
-	VFMADD213PS.BCST  sinhSlope2<>+0(SB), Z6, Z10
-	VFMADD213PS.BCST  sinhSlope1<>+0(SB), Z6, Z10
-	VFMADD213PS.BCST  sinhSlope0<>+0(SB), Z6, Z10
-	VBLENDMPS         Z10, Z14, K2, Z14
-	VMULPS.BCST       half<>+0(SB), Z2, Z2
+	VFMSUB231PS       Z14, Z15, Z12
+	VBLENDMPS         Z12, Z2, K2, Z2
+	VMULPS            Z9, Z2, Z2
+	VBROADCASTSS      one<>+0(SB), Z9
+	VBLENDMPS.BCST    half<>+0(SB), Z9, K2, Z9
+	VMULPS            Z9, Z16, Z16
+	VMULPS            Z9, Z2, Z2
+	VPANDD.BCST       absF32<>+0(SB), Z6, Z9
+	VCMPPS.BCST       $0x12, one<>+0(SB), Z9, K2
+	VSUBPS            Z2, Z16, Z9
 	VMULPS.BCST       half<>+0(SB), Z9, Z9
-	VADDPS            Z9, Z2, Z10
-	VSUBPS            Z9, Z2, Z2
-	VADDPS            Z1, Z1, Z9
-	VMULPS            Z7, Z5, Z6
+	VBLENDMPS.BCST    one<>+0(SB), Z6, K2, Z12
+	VRCP14PS          Z12, Z15
+	VMULPS            Z15, Z9, Z14
+	VFNMADD231PS      Z14, Z12, Z9
+	VFMADD231PS       Z15, Z9, Z14
+	VBROADCASTSS      sinhSlope5<>+0(SB), Z9
+	VFMADD213PS.BCST  sinhSlope4<>+0(SB), Z6, Z9
+	VFMADD213PS.BCST  sinhSlope3<>+0(SB), Z6, Z9
+	VFMADD213PS.BCST  sinhSlope2<>+0(SB), Z6, Z9
+	VFMADD213PS.BCST  sinhSlope1<>+0(SB), Z6, Z9
+	VFMADD213PS.BCST  sinhSlope0<>+0(SB), Z6, Z9
+	VBLENDMPS         Z9, Z14, K2, Z14
+	VMULPS.BCST       half<>+0(SB), Z7, Z7
+	VMULPS.BCST       half<>+0(SB), Z11, Z11
+	VADDPS            Z11, Z7, Z9
+	VSUBPS            Z11, Z7, Z7
+	VADDPS            Z1, Z1, Z11
+	VMULPS            Z8, Z5, Z6
 	VMOVAPS           Z6, Z15
-	VFMSUB231PS       Z7, Z5, Z15
-	VFMADD231PS       Z8, Z3, Z6
+	VFMSUB231PS       Z8, Z5, Z15
+	VFMADD231PS       Z10, Z3, Z6
 	VADDPS            Z15, Z6, Z6
-	VFMADD231PS       Z2, Z9, Z6
-	VMULPS.BCST       half<>+0(SB), Z12, Z9
-	VMULPS            Z6, Z9, Z9
-	VFMADD231PS       Z10, Z16, Z9
+	VFMADD231PS       Z7, Z11, Z6
+	VMULPS.BCST       half<>+0(SB), Z2, Z11
+	VMULPS            Z6, Z11, Z11
+	VFMADD231PS       Z9, Z16, Z11
 	VMULPS            Z6, Z14, Z14
-	VFMADD231PS       Z10, Z12, Z14
-	VBROADCASTSS      log2e<>+0(SB), Z10
-	VFMADD213PS.BCST  roundF32<>+0(SB), Z4, Z10
-	VSUBPS.BCST       roundF32<>+0(SB), Z10, Z10
-	VFNMADD231PS.BCST ln2Hi<>+0(SB), Z10, Z4
-	VFNMADD231PS.BCST ln2Lo<>+0(SB), Z10, Z4
+	VFMADD231PS       Z9, Z2, Z14
+	VBROADCASTSS      log2e<>+0(SB), Z9
+	VFMADD213PS.BCST  roundF32<>+0(SB), Z4, Z9
+	VSUBPS.BCST       roundF32<>+0(SB), Z9, Z9
+	VFNMADD231PS.BCST ln2Hi<>+0(SB), Z9, Z4
+	VFNMADD231PS.BCST ln2Lo<>+0(SB), Z9, Z4
 	VBROADCASTSS      expC6<>+0(SB), Z6
 	VFMADD213PS.BCST  expC5<>+0(SB), Z4, Z6
 	VFMADD213PS.BCST  expC4<>+0(SB), Z4, Z6
@@ -6506,26 +6468,26 @@ loop1:
 	VMULPS            Z4, Z4, Z16
 	VFMADD231PS       Z6, Z16, Z4
 	VADDPS.BCST       one<>+0(SB), Z4, Z4
-	VSCALEFPS         Z10, Z4, Z4
-	VMULPS            Z4, Z9, Z9
+	VSCALEFPS         Z9, Z4, Z4
+	VMULPS            Z4, Z11, Z11
 	VMULPS            Z4, Z14, Z14
-	VMULPS            Z4, Z12, Z12
-	VMULPS            Z2, Z12, Z2
-	VFMADD231PS       Z1, Z14, Z2
-	VADDPS            Z2, Z9, Z1
-	VMULPS            Z7, Z12, Z7
-	VFMADD231PS       Z3, Z14, Z7
-	VMULPS            Z8, Z12, Z12
-	VFMADD231PS       Z5, Z14, Z12
-	VSUBPS            Z2, Z9, Z9
+	VMULPS            Z4, Z2, Z2
+	VMULPS            Z7, Z2, Z7
+	VFMADD231PS       Z1, Z14, Z7
+	VADDPS            Z7, Z11, Z1
+	VMULPS            Z8, Z2, Z8
+	VFMADD231PS       Z3, Z14, Z8
+	VMULPS            Z10, Z2, Z2
+	VFMADD231PS       Z5, Z14, Z2
+	VSUBPS            Z7, Z11, Z11
 	KMOVW             K1, R9
 	TESTQ             R9, R9
 	JE                easy4
 	KNOTW             K1, K1
 	VMOVUPS           Z1, K1, (AX)
-	VMOVUPS           Z7, K1, (AX)(DI*1)
-	VMOVUPS           Z12, K1, (AX)(DI*2)
-	VMOVUPS           Z9, K1, (AX)(R8*1)
+	VMOVUPS           Z8, K1, (AX)(DI*1)
+	VMOVUPS           Z2, K1, (AX)(DI*2)
+	VMOVUPS           Z11, K1, (AX)(R8*1)
 	MOVQ              SI, AX
 	SUBQ              BX, AX
 	MOVQ              AX, CX
@@ -6538,9 +6500,9 @@ loop1:
 
 easy4:
 	VMOVUPS Z1, (AX)
-	VMOVUPS Z7, (AX)(DI*1)
-	VMOVUPS Z12, (AX)(DI*2)
-	VMOVUPS Z9, (AX)(R8*1)
+	VMOVUPS Z8, (AX)(DI*1)
+	VMOVUPS Z2, (AX)(DI*2)
+	VMOVUPS Z11, (AX)(R8*1)
 	ADDQ    $+64, AX
 	ADDQ    $+64, CX
 	ADDQ    $+64, DX
@@ -6554,171 +6516,163 @@ next2:
 	MOVQ              $-1, R9
 	BZHIQ             BX, R9, R9
 	KMOVW             R9, K1
-	VMOVUPS.Z         (CX), K1, Z9
-	VMULPS.BCST       half<>+0(SB), Z9, Z12
-	VMOVUPS.Z         (CX)(R8*1), K1, Z7
-	VMULPS.BCST       half<>+0(SB), Z7, Z1
-	VADDPS            Z1, Z12, Z2
-	VSUBPS            Z1, Z12, Z12
+	VMOVUPS.Z         (CX), K1, Z11
+	VMULPS.BCST       half<>+0(SB), Z11, Z2
+	VMOVUPS.Z         (CX)(R8*1), K1, Z8
+	VMULPS.BCST       half<>+0(SB), Z8, Z1
+	VADDPS            Z1, Z2, Z7
+	VSUBPS            Z1, Z2, Z2
 	VMOVUPS.Z         (CX)(DI*1), K1, Z1
 	VMOVUPS.Z         (CX)(DI*2), K1, Z14
 	VMULPS            Z14, Z1, Z5
-	VMOVAPS           Z5, Z8
-	VFMSUB231PS       Z14, Z1, Z8
-	VFMADD231PS       Z12, Z12, Z5
-	VADDPS            Z8, Z5, Z5
-	VPANDD.BCST       absF32<>+0(SB), Z2, Z8
-	VCMPPS.BCST       $0x16, expHalf<>+0(SB), Z8, K2
-	VPANDD.BCST       absF32<>+0(SB), Z5, Z8
-	VCMPPS.BCST       $0x16, x2x2Max<>+0(SB), Z8, K3
+	VMOVAPS           Z5, Z10
+	VFMSUB231PS       Z14, Z1, Z10
+	VFMADD231PS       Z2, Z2, Z5
+	VADDPS            Z10, Z5, Z5
+	VPANDD.BCST       absF32<>+0(SB), Z7, Z10
+	VCMPPS.BCST       $0x16, expHalf<>+0(SB), Z10, K2
+	VPANDD.BCST       absF32<>+0(SB), Z5, Z10
+	VCMPPS.BCST       $0x16, x2x2Max<>+0(SB), Z10, K3
 	KORW              K2, K3, K2
-	VPANDD.BCST       absF32<>+0(SB), Z9, Z9
-	VPANDD.BCST       absF32<>+0(SB), Z1, Z8
-	VMAXPS            Z8, Z9, Z9
-	VPANDD.BCST       absF32<>+0(SB), Z14, Z8
-	VMAXPS            Z8, Z9, Z9
-	VPANDD.BCST       absF32<>+0(SB), Z7, Z7
-	VMAXPS            Z7, Z9, Z9
-	VMOVUPS.Z         (DX), K1, Z7
-	VPANDD.BCST       absF32<>+0(SB), Z7, Z8
-	VMAXPS            Z8, Z9, Z9
-	VMOVUPS.Z         (DX)(DI*1), K1, Z8
-	VPANDD.BCST       absF32<>+0(SB), Z8, Z3
-	VMAXPS            Z3, Z9, Z9
-	VMOVUPS.Z         (DX)(DI*2), K1, Z3
-	VPANDD.BCST       absF32<>+0(SB), Z3, Z4
-	VMAXPS            Z4, Z9, Z9
-	VMOVUPS.Z         (DX)(R8*1), K1, Z4
-	VPANDD.BCST       absF32<>+0(SB), Z4, Z10
-	VMAXPS            Z10, Z9, Z9
-	VCMPPS.BCST       $0x16, directionMax<>+0(SB), Z9, K3
+	VRANGEPS          $0x0b, Z1, Z11, Z11
+	VRANGEPS          $0x0b, Z8, Z14, Z8
+	VMOVUPS.Z         (DX), K1, Z10
+	VMOVUPS.Z         (DX)(DI*1), K1, Z3
+	VRANGEPS          $0x0b, Z3, Z10, Z4
+	VMOVUPS.Z         (DX)(DI*2), K1, Z9
+	VMOVUPS.Z         (DX)(R8*1), K1, Z16
+	VRANGEPS          $0x0b, Z16, Z9, Z6
+	VRANGEPS          $0x0b, Z8, Z11, Z11
+	VRANGEPS          $0x0b, Z6, Z4, Z4
+	VRANGEPS          $0x0b, Z4, Z11, Z11
+	VCMPPS.BCST       $0x16, directionMax<>+0(SB), Z11, K3
 	KORW              K2, K3, K2
-	VPANDD.BCST       absF32<>+0(SB), Z5, Z9
-	VMAXPS.BCST       rootMin<>+0(SB), Z9, Z9
-	VRSQRT14PS        Z9, Z10
-	VMULPS.BCST       half<>+0(SB), Z10, Z16
-	VMULPS            Z10, Z9, Z6
-	VFNMADD231PS      Z6, Z6, Z9
-	VFMADD231PS       Z16, Z9, Z6
-	VBROADCASTSS      one<>+0(SB), Z9
-	VFNMADD231PS      Z10, Z6, Z9
-	VFMADD231PS       Z10, Z9, Z10
+	VPANDD.BCST       absF32<>+0(SB), Z5, Z11
+	VMAXPS.BCST       rootMin<>+0(SB), Z11, Z11
+	VRSQRT14PS        Z11, Z4
+	VMULPS.BCST       half<>+0(SB), Z4, Z6
+	VMULPS            Z4, Z11, Z8
+	VFNMADD231PS      Z8, Z8, Z11
+	VFMADD231PS       Z6, Z11, Z8
+	VBROADCASTSS      one<>+0(SB), Z11
+	VFNMADD231PS      Z4, Z8, Z11
+	VFMADD231PS       Z4, Z11, Z4
 	VCMPPS.BCST       $0x1e, largeMin<>+0(SB), Z5, K3
-	VBROADCASTSS      twoOverPi<>+0(SB), Z9
-	VBLENDMPS.BCST    log2e<>+0(SB), Z9, K3, Z9
-	VFMADD213PS.BCST  roundF32<>+0(SB), Z6, Z9
-	VSUBPS.BCST       roundF32<>+0(SB), Z9, Z16
+	VBROADCASTSS      twoOverPi<>+0(SB), Z11
+	VBLENDMPS.BCST    log2e<>+0(SB), Z11, K3, Z11
+	VFMADD213PS.BCST  roundF32<>+0(SB), Z8, Z11
+	VSUBPS.BCST       roundF32<>+0(SB), Z11, Z6
 	VBROADCASTSS      halfPi1<>+0(SB), Z15
 	VBLENDMPS.BCST    ln2Hi<>+0(SB), Z15, K3, Z15
-	VFNMADD231PS      Z15, Z16, Z6
+	VFNMADD231PS      Z15, Z6, Z8
 	VBROADCASTSS      halfPi2<>+0(SB), Z15
 	VBLENDMPS.BCST    ln2Lo<>+0(SB), Z15, K3, Z15
-	VFNMADD231PS      Z15, Z16, Z6
-	VMULPS            Z6, Z6, Z16
-	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z5, Z16
+	VFNMADD231PS      Z15, Z6, Z8
+	VMULPS            Z8, Z8, Z6
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z5, Z6
 	VBROADCASTSS      coshP3<>+0(SB), Z15
-	VFMADD213PS.BCST  coshP2<>+0(SB), Z16, Z15
-	VFMADD213PS.BCST  coshP1<>+0(SB), Z16, Z15
-	VFMADD213PS.BCST  coshP0<>+0(SB), Z16, Z15
-	VFMADD213PS.BCST  one<>+0(SB), Z16, Z15
-	VMULPS            Z16, Z6, Z11
+	VFMADD213PS.BCST  coshP2<>+0(SB), Z6, Z15
+	VFMADD213PS.BCST  coshP1<>+0(SB), Z6, Z15
+	VFMADD213PS.BCST  coshP0<>+0(SB), Z6, Z15
+	VFMADD213PS.BCST  one<>+0(SB), Z6, Z15
+	VMULPS            Z6, Z8, Z12
 	VBROADCASTSS      sinhQ3<>+0(SB), Z0
-	VFMADD213PS.BCST  sinhQ2<>+0(SB), Z16, Z0
-	VFMADD213PS.BCST  sinhQ1<>+0(SB), Z16, Z0
-	VFMADD213PS.BCST  sinhQ0<>+0(SB), Z16, Z0
-	VFMADD231PS       Z0, Z11, Z6
-	VPSLLD            $0x17, Z9, Z11
-	VPADDD.BCST       one<>+0(SB), Z11, Z11
+	VFMADD213PS.BCST  sinhQ2<>+0(SB), Z6, Z0
+	VFMADD213PS.BCST  sinhQ1<>+0(SB), Z6, Z0
+	VFMADD213PS.BCST  sinhQ0<>+0(SB), Z6, Z0
+	VFMADD231PS       Z0, Z12, Z8
+	VPSLLD            $0x17, Z11, Z12
+	VPADDD.BCST       one<>+0(SB), Z12, Z12
 	VBROADCASTSS      one<>+0(SB), Z0
 	VPADDD.BCST       one<>+0(SB), Z0, Z0
-	VPSUBD            Z11, Z0, Z0
-	VSUBPS            Z6, Z15, Z16
-	VMULPS            Z0, Z16, Z16
-	VADDPS            Z6, Z15, Z0
-	VPTESTMD.BCST     bit0<>+0(SB), Z9, K4
-	VBLENDMPS         Z6, Z15, K4, Z13
-	VBLENDMPS         Z15, Z6, K4, Z6
-	VPADDD.BCST       oneI<>+0(SB), Z9, Z15
+	VPSUBD            Z12, Z0, Z0
+	VSUBPS            Z8, Z15, Z6
+	VMULPS            Z0, Z6, Z6
+	VADDPS            Z8, Z15, Z0
+	VPTESTMD.BCST     bit0<>+0(SB), Z11, K4
+	VBLENDMPS         Z8, Z15, K4, Z13
+	VBLENDMPS         Z15, Z8, K4, Z8
+	VPADDD.BCST       oneI<>+0(SB), Z11, Z15
 	VPSLLD            $0x1e, Z15, Z15
 	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z15, Z13
-	VPSLLD            $0x1e, Z9, Z9
-	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z9, Z6
-	VMOVAPS           Z16, Z9
-	VFMADD231PS       Z11, Z0, Z9
-	VBLENDMPS         Z9, Z13, K3, Z13
-	VFMSUB231PS       Z11, Z0, Z16
-	VBLENDMPS         Z16, Z6, K3, Z6
-	VMULPS            Z10, Z6, Z6
-	VBROADCASTSS      one<>+0(SB), Z10
-	VBLENDMPS.BCST    half<>+0(SB), Z10, K3, Z10
-	VMULPS            Z10, Z13, Z13
-	VMULPS            Z10, Z6, Z6
-	VPANDD.BCST       absF32<>+0(SB), Z5, Z10
-	VCMPPS.BCST       $0x12, one<>+0(SB), Z10, K3
-	VSUBPS            Z6, Z13, Z10
-	VMULPS.BCST       half<>+0(SB), Z10, Z10
-	VBLENDMPS.BCST    one<>+0(SB), Z5, K3, Z16
-	VRCP14PS          Z16, Z0
-	VMULPS            Z0, Z10, Z11
-	VFNMADD231PS      Z11, Z16, Z10
-	VFMADD231PS       Z0, Z10, Z11
-	VBROADCASTSS      sinhSlope5<>+0(SB), Z10
-	VFMADD213PS.BCST  sinhSlope4<>+0(SB), Z5, Z10
-	VFMADD213PS.BCST  sinhSlope3<>+0(SB), Z5, Z10
-	VFMADD213PS.BCST  sinhSlope2<>+0(SB), Z5, Z10
-	VFMADD213PS.BCST  sinhSlope1<>+0(SB), Z5, Z10
-	VFMADD213PS.BCST  sinhSlope0<>+0(SB), Z5, Z10
-	VBLENDMPS         Z10, Z11, K3, Z11
-	VMULPS.BCST       half<>+0(SB), Z7, Z7
+	VPSLLD            $0x1e, Z11, Z11
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z11, Z8
+	VMOVAPS           Z6, Z11
+	VFMADD231PS       Z12, Z0, Z11
+	VBLENDMPS         Z11, Z13, K3, Z13
+	VFMSUB231PS       Z12, Z0, Z6
+	VBLENDMPS         Z6, Z8, K3, Z8
+	VMULPS            Z4, Z8, Z8
+	VBROADCASTSS      one<>+0(SB), Z4
+	VBLENDMPS.BCST    half<>+0(SB), Z4, K3, Z4
+	VMULPS            Z4, Z13, Z13
+	VMULPS            Z4, Z8, Z8
+	VPANDD.BCST       absF32<>+0(SB), Z5, Z4
+	VCMPPS.BCST       $0x12, one<>+0(SB), Z4, K3
+	VSUBPS            Z8, Z13, Z4
 	VMULPS.BCST       half<>+0(SB), Z4, Z4
-	VADDPS            Z4, Z7, Z10
-	VSUBPS            Z4, Z7, Z7
-	VADDPS            Z12, Z12, Z4
-	VMULPS            Z8, Z14, Z5
+	VBLENDMPS.BCST    one<>+0(SB), Z5, K3, Z6
+	VRCP14PS          Z6, Z0
+	VMULPS            Z0, Z4, Z12
+	VFNMADD231PS      Z12, Z6, Z4
+	VFMADD231PS       Z0, Z4, Z12
+	VBROADCASTSS      sinhSlope5<>+0(SB), Z4
+	VFMADD213PS.BCST  sinhSlope4<>+0(SB), Z5, Z4
+	VFMADD213PS.BCST  sinhSlope3<>+0(SB), Z5, Z4
+	VFMADD213PS.BCST  sinhSlope2<>+0(SB), Z5, Z4
+	VFMADD213PS.BCST  sinhSlope1<>+0(SB), Z5, Z4
+	VFMADD213PS.BCST  sinhSlope0<>+0(SB), Z5, Z4
+	VBLENDMPS         Z4, Z12, K3, Z12
+	VMULPS.BCST       half<>+0(SB), Z10, Z10
+	VMULPS.BCST       half<>+0(SB), Z16, Z16
+	VADDPS            Z16, Z10, Z4
+	VSUBPS            Z16, Z10, Z10
+	VADDPS            Z2, Z2, Z16
+	VMULPS            Z3, Z14, Z5
 	VMOVAPS           Z5, Z0
-	VFMSUB231PS       Z8, Z14, Z0
-	VFMADD231PS       Z3, Z1, Z5
+	VFMSUB231PS       Z3, Z14, Z0
+	VFMADD231PS       Z9, Z1, Z5
 	VADDPS            Z0, Z5, Z5
-	VFMADD231PS       Z7, Z4, Z5
-	VMULPS.BCST       half<>+0(SB), Z6, Z4
-	VMULPS            Z5, Z4, Z4
-	VFMADD231PS       Z10, Z13, Z4
-	VMULPS            Z5, Z11, Z11
-	VFMADD231PS       Z10, Z6, Z11
-	VBROADCASTSS      log2e<>+0(SB), Z10
-	VFMADD213PS.BCST  roundF32<>+0(SB), Z2, Z10
-	VSUBPS.BCST       roundF32<>+0(SB), Z10, Z10
-	VFNMADD231PS.BCST ln2Hi<>+0(SB), Z10, Z2
-	VFNMADD231PS.BCST ln2Lo<>+0(SB), Z10, Z2
+	VFMADD231PS       Z10, Z16, Z5
+	VMULPS.BCST       half<>+0(SB), Z8, Z16
+	VMULPS            Z5, Z16, Z16
+	VFMADD231PS       Z4, Z13, Z16
+	VMULPS            Z5, Z12, Z12
+	VFMADD231PS       Z4, Z8, Z12
+	VBROADCASTSS      log2e<>+0(SB), Z4
+	VFMADD213PS.BCST  roundF32<>+0(SB), Z7, Z4
+	VSUBPS.BCST       roundF32<>+0(SB), Z4, Z4
+	VFNMADD231PS.BCST ln2Hi<>+0(SB), Z4, Z7
+	VFNMADD231PS.BCST ln2Lo<>+0(SB), Z4, Z7
 	VBROADCASTSS      expC6<>+0(SB), Z5
-	VFMADD213PS.BCST  expC5<>+0(SB), Z2, Z5
-	VFMADD213PS.BCST  expC4<>+0(SB), Z2, Z5
-	VFMADD213PS.BCST  expC3<>+0(SB), Z2, Z5
-	VFMADD213PS.BCST  expC2<>+0(SB), Z2, Z5
-	VMULPS            Z2, Z2, Z13
-	VFMADD231PS       Z5, Z13, Z2
-	VADDPS.BCST       one<>+0(SB), Z2, Z2
-	VSCALEFPS         Z10, Z2, Z2
-	VMULPS            Z2, Z4, Z4
-	VMULPS            Z2, Z11, Z11
-	VMULPS            Z2, Z6, Z6
-	VMULPS            Z7, Z6, Z7
-	VFMADD231PS       Z12, Z11, Z7
-	VADDPS            Z7, Z4, Z12
-	VMULPS            Z8, Z6, Z8
-	VFMADD231PS       Z1, Z11, Z8
-	VMULPS            Z3, Z6, Z6
-	VFMADD231PS       Z14, Z11, Z6
-	VSUBPS            Z7, Z4, Z4
+	VFMADD213PS.BCST  expC5<>+0(SB), Z7, Z5
+	VFMADD213PS.BCST  expC4<>+0(SB), Z7, Z5
+	VFMADD213PS.BCST  expC3<>+0(SB), Z7, Z5
+	VFMADD213PS.BCST  expC2<>+0(SB), Z7, Z5
+	VMULPS            Z7, Z7, Z13
+	VFMADD231PS       Z5, Z13, Z7
+	VADDPS.BCST       one<>+0(SB), Z7, Z7
+	VSCALEFPS         Z4, Z7, Z7
+	VMULPS            Z7, Z16, Z16
+	VMULPS            Z7, Z12, Z12
+	VMULPS            Z7, Z8, Z8
+	VMULPS            Z10, Z8, Z10
+	VFMADD231PS       Z2, Z12, Z10
+	VADDPS            Z10, Z16, Z2
+	VMULPS            Z3, Z8, Z3
+	VFMADD231PS       Z1, Z12, Z3
+	VMULPS            Z9, Z8, Z8
+	VFMADD231PS       Z14, Z12, Z8
+	VSUBPS            Z10, Z16, Z16
 	KANDW             K1, K2, K2
 	KMOVW             K2, CX
 	TESTQ             CX, CX
 	JE                easy7
 	KANDNW            K1, K2, K1
-	VMOVUPS           Z12, K1, (AX)
-	VMOVUPS           Z8, K1, (AX)(DI*1)
-	VMOVUPS           Z6, K1, (AX)(DI*2)
-	VMOVUPS           Z4, K1, (AX)(R8*1)
+	VMOVUPS           Z2, K1, (AX)
+	VMOVUPS           Z3, K1, (AX)(DI*1)
+	VMOVUPS           Z8, K1, (AX)(DI*2)
+	VMOVUPS           Z16, K1, (AX)(R8*1)
 	MOVQ              SI, AX
 	MOVQ              SI, DX
 	SUBQ              BX, DX
@@ -6729,10 +6683,10 @@ next2:
 	RET
 
 easy7:
-	VMOVUPS Z12, K1, (AX)
-	VMOVUPS Z8, K1, (AX)(DI*1)
-	VMOVUPS Z6, K1, (AX)(DI*2)
-	VMOVUPS Z4, K1, (AX)(R8*1)
+	VMOVUPS Z2, K1, (AX)
+	VMOVUPS Z3, K1, (AX)(DI*1)
+	VMOVUPS Z8, K1, (AX)(DI*2)
+	VMOVUPS Z16, K1, (AX)(R8*1)
 
 done5:
 	XORQ AX, AX
@@ -6743,7 +6697,7 @@ done5:
 	RET
 
 // func expFrechet2x2F64AVX2(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
-// Requires: AVX, AVX2, FMA3
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·expFrechet2x2F64AVX2(SB), $128-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
@@ -6759,6 +6713,10 @@ TEXT ·expFrechet2x2F64AVX2(SB), $128-64
 	JL   next2
 
 loop1:
+	PREFETCHT0   64(AX)
+	PREFETCHT0   64(AX)(DI*1)
+	PREFETCHT0   64(AX)(DI*2)
+	PREFETCHT0   64(AX)(R8*1)
 	VMOVUPS      (CX), Y0
 	VMULPD       halfF64<>+0(SB), Y0, Y1
 	VMOVUPS      (CX)(R8*1), Y2
@@ -7266,7 +7224,7 @@ DATA sinhSlope0F64<>+24(SB)/8, $0x3fc5555555555555
 GLOBL sinhSlope0F64<>(SB), RODATA|NOPTR, $32
 
 // func expFrechet2x2F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
-// Requires: AVX, AVX512F, BMI2
+// Requires: AVX, AVX512DQ, AVX512F, BMI2, MMX+
 TEXT ·expFrechet2x2F64AVX512(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
@@ -7280,6 +7238,10 @@ TEXT ·expFrechet2x2F64AVX512(SB), NOSPLIT, $0-64
 	JL   next2
 
 loop1:
+	PREFETCHT0        128(AX)
+	PREFETCHT0        128(AX)(DI*1)
+	PREFETCHT0        128(AX)(DI*2)
+	PREFETCHT0        128(AX)(R8*1)
 	VMOVUPS           (CX), Z0
 	VMULPD.BCST       halfF64<>+0(SB), Z0, Z1
 	VMOVUPS           (CX)(R8*1), Z2
@@ -7298,142 +7260,134 @@ loop1:
 	VPANDQ.BCST       absF64<>+0(SB), Z6, Z7
 	VCMPPD.BCST       $0x16, x2x2MaxF64<>+0(SB), Z7, K2
 	KORW              K1, K2, K1
-	VPANDQ.BCST       absF64<>+0(SB), Z0, Z0
-	VPANDQ.BCST       absF64<>+0(SB), Z3, Z7
-	VMAXPD            Z7, Z0, Z0
-	VPANDQ.BCST       absF64<>+0(SB), Z5, Z7
-	VMAXPD            Z7, Z0, Z0
-	VPANDQ.BCST       absF64<>+0(SB), Z2, Z2
-	VMAXPD            Z2, Z0, Z0
-	VMOVUPS           (DX), Z2
-	VPANDQ.BCST       absF64<>+0(SB), Z2, Z7
-	VMAXPD            Z7, Z0, Z0
-	VMOVUPS           (DX)(DI*1), Z7
-	VPANDQ.BCST       absF64<>+0(SB), Z7, Z8
-	VMAXPD            Z8, Z0, Z0
-	VMOVUPS           (DX)(DI*2), Z8
-	VPANDQ.BCST       absF64<>+0(SB), Z8, Z9
-	VMAXPD            Z9, Z0, Z0
-	VMOVUPS           (DX)(R8*1), Z9
-	VPANDQ.BCST       absF64<>+0(SB), Z9, Z10
-	VMAXPD            Z10, Z0, Z0
+	VRANGEPD          $0x0b, Z3, Z0, Z0
+	VRANGEPD          $0x0b, Z2, Z5, Z2
+	VMOVUPS           (DX), Z7
+	VMOVUPS           (DX)(DI*1), Z8
+	VRANGEPD          $0x0b, Z8, Z7, Z9
+	VMOVUPS           (DX)(DI*2), Z10
+	VMOVUPS           (DX)(R8*1), Z11
+	VRANGEPD          $0x0b, Z11, Z10, Z12
+	VRANGEPD          $0x0b, Z2, Z0, Z0
+	VRANGEPD          $0x0b, Z12, Z9, Z9
+	VRANGEPD          $0x0b, Z9, Z0, Z0
 	VCMPPD.BCST       $0x16, directionMaxF64<>+0(SB), Z0, K2
 	KORW              K1, K2, K1
 	VPANDQ.BCST       absF64<>+0(SB), Z6, Z0
 	VMAXPD.BCST       rootMinF64<>+0(SB), Z0, Z0
-	VRSQRT14PD        Z0, Z10
-	VMULPD.BCST       halfF64<>+0(SB), Z10, Z11
-	VMULPD            Z10, Z0, Z10
-	VBROADCASTSD      halfF64<>+0(SB), Z12
-	VFNMADD231PD      Z11, Z10, Z12
-	VFMADD231PD       Z12, Z10, Z10
-	VFMADD231PD       Z12, Z11, Z11
-	VADDPD            Z11, Z11, Z12
-	VFNMADD231PD      Z10, Z10, Z0
-	VFMADD231PD       Z11, Z0, Z10
+	VRSQRT14PD        Z0, Z9
+	VMULPD.BCST       halfF64<>+0(SB), Z9, Z12
+	VMULPD            Z9, Z0, Z9
+	VBROADCASTSD      halfF64<>+0(SB), Z2
+	VFNMADD231PD      Z12, Z9, Z2
+	VFMADD231PD       Z2, Z9, Z9
+	VFMADD231PD       Z2, Z12, Z12
+	VADDPD            Z12, Z12, Z2
+	VFNMADD231PD      Z9, Z9, Z0
+	VFMADD231PD       Z12, Z0, Z9
 	VBROADCASTSD      oneF64<>+0(SB), Z0
-	VFNMADD231PD      Z12, Z10, Z0
-	VFMADD231PD       Z12, Z0, Z12
+	VFNMADD231PD      Z2, Z9, Z0
+	VFMADD231PD       Z2, Z0, Z2
 	VCMPPD.BCST       $0x1e, largeMinF64<>+0(SB), Z6, K2
 	VBROADCASTSD      twoOverPiF64<>+0(SB), Z0
 	VBLENDMPD.BCST    log2eF64<>+0(SB), Z0, K2, Z0
-	VFMADD213PD.BCST  roundF64<>+0(SB), Z10, Z0
-	VSUBPD.BCST       roundF64<>+0(SB), Z0, Z11
+	VFMADD213PD.BCST  roundF64<>+0(SB), Z9, Z0
+	VSUBPD.BCST       roundF64<>+0(SB), Z0, Z12
 	VBROADCASTSD      halfPi1F64<>+0(SB), Z13
 	VBLENDMPD.BCST    ln2HiF64<>+0(SB), Z13, K2, Z13
-	VFNMADD231PD      Z13, Z11, Z10
+	VFNMADD231PD      Z13, Z12, Z9
 	VBROADCASTSD      halfPi2F64<>+0(SB), Z13
 	VBLENDMPD.BCST    ln2LoF64<>+0(SB), Z13, K2, Z13
-	VFNMADD231PD      Z13, Z11, Z10
-	VMULPD            Z10, Z10, Z11
-	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z6, Z11
+	VFNMADD231PD      Z13, Z12, Z9
+	VMULPD            Z9, Z9, Z12
+	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z6, Z12
 	VBROADCASTSD      coshP6F64<>+0(SB), Z13
-	VFMADD213PD.BCST  coshP5F64<>+0(SB), Z11, Z13
-	VFMADD213PD.BCST  coshP4F64<>+0(SB), Z11, Z13
-	VFMADD213PD.BCST  coshP3F64<>+0(SB), Z11, Z13
-	VFMADD213PD.BCST  coshP2F64<>+0(SB), Z11, Z13
-	VFMADD213PD.BCST  coshP1F64<>+0(SB), Z11, Z13
-	VFMADD213PD.BCST  coshP0F64<>+0(SB), Z11, Z13
-	VFMADD213PD.BCST  oneF64<>+0(SB), Z11, Z13
-	VMULPD            Z11, Z10, Z14
+	VFMADD213PD.BCST  coshP5F64<>+0(SB), Z12, Z13
+	VFMADD213PD.BCST  coshP4F64<>+0(SB), Z12, Z13
+	VFMADD213PD.BCST  coshP3F64<>+0(SB), Z12, Z13
+	VFMADD213PD.BCST  coshP2F64<>+0(SB), Z12, Z13
+	VFMADD213PD.BCST  coshP1F64<>+0(SB), Z12, Z13
+	VFMADD213PD.BCST  coshP0F64<>+0(SB), Z12, Z13
+	VFMADD213PD.BCST  oneF64<>+0(SB), Z12, Z13
+	VMULPD            Z12, Z9, Z14
 	VBROADCASTSD      sinhQ6F64<>+0(SB), Z15
-	VFMADD213PD.BCST  sinhQ5F64<>+0(SB), Z11, Z15
-	VFMADD213PD.BCST  sinhQ4F64<>+0(SB), Z11, Z15
-	VFMADD213PD.BCST  sinhQ3F64<>+0(SB), Z11, Z15
-	VFMADD213PD.BCST  sinhQ2F64<>+0(SB), Z11, Z15
-	VFMADD213PD.BCST  sinhQ1F64<>+0(SB), Z11, Z15
-	VFMADD213PD.BCST  sinhQ0F64<>+0(SB), Z11, Z15
-	VFMADD231PD       Z15, Z14, Z10
+	VFMADD213PD.BCST  sinhQ5F64<>+0(SB), Z12, Z15
+	VFMADD213PD.BCST  sinhQ4F64<>+0(SB), Z12, Z15
+	VFMADD213PD.BCST  sinhQ3F64<>+0(SB), Z12, Z15
+	VFMADD213PD.BCST  sinhQ2F64<>+0(SB), Z12, Z15
+	VFMADD213PD.BCST  sinhQ1F64<>+0(SB), Z12, Z15
+	VFMADD213PD.BCST  sinhQ0F64<>+0(SB), Z12, Z15
+	VFMADD231PD       Z15, Z14, Z9
 	VPSLLQ            $0x34, Z0, Z14
 	VPADDQ.BCST       oneF64<>+0(SB), Z14, Z14
 	VBROADCASTSD      oneF64<>+0(SB), Z15
 	VPADDQ.BCST       oneF64<>+0(SB), Z15, Z15
 	VPSUBQ            Z14, Z15, Z15
-	VSUBPD            Z10, Z13, Z11
-	VMULPD            Z15, Z11, Z11
-	VADDPD            Z10, Z13, Z15
+	VSUBPD            Z9, Z13, Z12
+	VMULPD            Z15, Z12, Z12
+	VADDPD            Z9, Z13, Z15
 	VPTESTMQ.BCST     bit0F64<>+0(SB), Z0, K3
-	VBLENDMPD         Z10, Z13, K3, Z16
-	VBLENDMPD         Z13, Z10, K3, Z10
+	VBLENDMPD         Z9, Z13, K3, Z16
+	VBLENDMPD         Z13, Z9, K3, Z9
 	VPADDQ.BCST       oneIF64<>+0(SB), Z0, Z13
 	VPSLLQ            $0x3e, Z13, Z13
 	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z13, Z16
 	VPSLLQ            $0x3e, Z0, Z0
-	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z0, Z10
-	VMOVAPS           Z11, Z0
+	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z0, Z9
+	VMOVAPS           Z12, Z0
 	VFMADD231PD       Z14, Z15, Z0
 	VBLENDMPD         Z0, Z16, K2, Z16
-	VFMSUB231PD       Z14, Z15, Z11
-	VBLENDMPD         Z11, Z10, K2, Z10
-	VMULPD            Z12, Z10, Z10
-	VBROADCASTSD      oneF64<>+0(SB), Z12
-	VBLENDMPD.BCST    halfF64<>+0(SB), Z12, K2, Z12
-	VMULPD            Z12, Z16, Z16
-	VMULPD            Z12, Z10, Z10
-	VPANDQ.BCST       absF64<>+0(SB), Z6, Z12
-	VCMPPD.BCST       $0x12, oneF64<>+0(SB), Z12, K2
-	VSUBPD            Z10, Z16, Z12
-	VMULPD.BCST       halfF64<>+0(SB), Z12, Z12
-	VBLENDMPD.BCST    oneF64<>+0(SB), Z6, K2, Z11
-	VRCP14PD          Z11, Z15
-	VBROADCASTSD      oneF64<>+0(SB), Z14
-	VFNMADD231PD      Z15, Z11, Z14
-	VFMADD231PD       Z15, Z14, Z15
-	VMULPD            Z15, Z12, Z14
-	VFNMADD231PD      Z14, Z11, Z12
-	VFMADD231PD       Z15, Z12, Z14
-	VBROADCASTSD      sinhSlope9F64<>+0(SB), Z12
-	VFMADD213PD.BCST  sinhSlope8F64<>+0(SB), Z6, Z12
-	VFMADD213PD.BCST  sinhSlope7F64<>+0(SB), Z6, Z12
-	VFMADD213PD.BCST  sinhSlope6F64<>+0(SB), Z6, Z12
-	VFMADD213PD.BCST  sinhSlope5F64<>+0(SB), Z6, Z12
-	VFMADD213PD.BCST  sinhSlope4F64<>+0(SB), Z6, Z12
-	VFMADD213PD.BCST  sinhSlope3F64<>+0(SB), Z6, Z12
-	VFMADD213PD.BCST  sinhSlope2F64<>+0(SB), Z6, Z12
-	VFMADD213PD.BCST  sinhSlope1F64<>+0(SB), Z6, Z12
-	VFMADD213PD.BCST  sinhSlope0F64<>+0(SB), Z6, Z12
-	VBLENDMPD         Z12, Z14, K2, Z14
+	VFMSUB231PD       Z14, Z15, Z12
+	VBLENDMPD         Z12, Z9, K2, Z9
+	VMULPD            Z2, Z9, Z9
+	VBROADCASTSD      oneF64<>+0(SB), Z2
+	VBLENDMPD.BCST    halfF64<>+0(SB), Z2, K2, Z2
+	VMULPD            Z2, Z16, Z16
+	VMULPD            Z2, Z9, Z9
+	VPANDQ.BCST       absF64<>+0(SB), Z6, Z2
+	VCMPPD.BCST       $0x12, oneF64<>+0(SB), Z2, K2
+	VSUBPD            Z9, Z16, Z2
 	VMULPD.BCST       halfF64<>+0(SB), Z2, Z2
-	VMULPD.BCST       halfF64<>+0(SB), Z9, Z9
-	VADDPD            Z9, Z2, Z12
-	VSUBPD            Z9, Z2, Z2
-	VADDPD            Z1, Z1, Z9
-	VMULPD            Z7, Z5, Z6
+	VBLENDMPD.BCST    oneF64<>+0(SB), Z6, K2, Z12
+	VRCP14PD          Z12, Z15
+	VBROADCASTSD      oneF64<>+0(SB), Z14
+	VFNMADD231PD      Z15, Z12, Z14
+	VFMADD231PD       Z15, Z14, Z15
+	VMULPD            Z15, Z2, Z14
+	VFNMADD231PD      Z14, Z12, Z2
+	VFMADD231PD       Z15, Z2, Z14
+	VBROADCASTSD      sinhSlope9F64<>+0(SB), Z2
+	VFMADD213PD.BCST  sinhSlope8F64<>+0(SB), Z6, Z2
+	VFMADD213PD.BCST  sinhSlope7F64<>+0(SB), Z6, Z2
+	VFMADD213PD.BCST  sinhSlope6F64<>+0(SB), Z6, Z2
+	VFMADD213PD.BCST  sinhSlope5F64<>+0(SB), Z6, Z2
+	VFMADD213PD.BCST  sinhSlope4F64<>+0(SB), Z6, Z2
+	VFMADD213PD.BCST  sinhSlope3F64<>+0(SB), Z6, Z2
+	VFMADD213PD.BCST  sinhSlope2F64<>+0(SB), Z6, Z2
+	VFMADD213PD.BCST  sinhSlope1F64<>+0(SB), Z6, Z2
+	VFMADD213PD.BCST  sinhSlope0F64<>+0(SB), Z6, Z2
+	VBLENDMPD         Z2, Z14, K2, Z14
+	VMULPD.BCST       halfF64<>+0(SB), Z7, Z7
+	VMULPD.BCST       halfF64<>+0(SB), Z11, Z11
+	VADDPD            Z11, Z7, Z2
+	VSUBPD            Z11, Z7, Z7
+	VADDPD            Z1, Z1, Z11
+	VMULPD            Z8, Z5, Z6
 	VMOVAPS           Z6, Z15
-	VFMSUB231PD       Z7, Z5, Z15
-	VFMADD231PD       Z8, Z3, Z6
+	VFMSUB231PD       Z8, Z5, Z15
+	VFMADD231PD       Z10, Z3, Z6
 	VADDPD            Z15, Z6, Z6
-	VFMADD231PD       Z2, Z9, Z6
-	VMULPD.BCST       halfF64<>+0(SB), Z10, Z9
-	VMULPD            Z6, Z9, Z9
-	VFMADD231PD       Z12, Z16, Z9
+	VFMADD231PD       Z7, Z11, Z6
+	VMULPD.BCST       halfF64<>+0(SB), Z9, Z11
+	VMULPD            Z6, Z11, Z11
+	VFMADD231PD       Z2, Z16, Z11
 	VMULPD            Z6, Z14, Z14
-	VFMADD231PD       Z12, Z10, Z14
-	VBROADCASTSD      log2eF64<>+0(SB), Z12
-	VFMADD213PD.BCST  roundF64<>+0(SB), Z4, Z12
-	VSUBPD.BCST       roundF64<>+0(SB), Z12, Z12
-	VFNMADD231PD.BCST ln2HiF64<>+0(SB), Z12, Z4
-	VFNMADD231PD.BCST ln2LoF64<>+0(SB), Z12, Z4
+	VFMADD231PD       Z2, Z9, Z14
+	VBROADCASTSD      log2eF64<>+0(SB), Z2
+	VFMADD213PD.BCST  roundF64<>+0(SB), Z4, Z2
+	VSUBPD.BCST       roundF64<>+0(SB), Z2, Z2
+	VFNMADD231PD.BCST ln2HiF64<>+0(SB), Z2, Z4
+	VFNMADD231PD.BCST ln2LoF64<>+0(SB), Z2, Z4
 	VBROADCASTSD      expQ9F64<>+0(SB), Z6
 	VFMADD213PD.BCST  expQ8F64<>+0(SB), Z4, Z6
 	VFMADD213PD.BCST  expQ7F64<>+0(SB), Z4, Z6
@@ -7447,26 +7401,26 @@ loop1:
 	VMULPD            Z4, Z4, Z16
 	VFMADD231PD       Z6, Z16, Z4
 	VADDPD.BCST       oneF64<>+0(SB), Z4, Z4
-	VSCALEFPD         Z12, Z4, Z4
-	VMULPD            Z4, Z9, Z9
+	VSCALEFPD         Z2, Z4, Z4
+	VMULPD            Z4, Z11, Z11
 	VMULPD            Z4, Z14, Z14
-	VMULPD            Z4, Z10, Z10
-	VMULPD            Z2, Z10, Z2
-	VFMADD231PD       Z1, Z14, Z2
-	VADDPD            Z2, Z9, Z1
-	VMULPD            Z7, Z10, Z7
-	VFMADD231PD       Z3, Z14, Z7
-	VMULPD            Z8, Z10, Z10
-	VFMADD231PD       Z5, Z14, Z10
-	VSUBPD            Z2, Z9, Z9
+	VMULPD            Z4, Z9, Z9
+	VMULPD            Z7, Z9, Z7
+	VFMADD231PD       Z1, Z14, Z7
+	VADDPD            Z7, Z11, Z1
+	VMULPD            Z8, Z9, Z8
+	VFMADD231PD       Z3, Z14, Z8
+	VMULPD            Z10, Z9, Z9
+	VFMADD231PD       Z5, Z14, Z9
+	VSUBPD            Z7, Z11, Z11
 	KMOVW             K1, R9
 	TESTQ             R9, R9
 	JE                easy4
 	KNOTW             K1, K1
 	VMOVUPD           Z1, K1, (AX)
-	VMOVUPD           Z7, K1, (AX)(DI*1)
-	VMOVUPD           Z10, K1, (AX)(DI*2)
-	VMOVUPD           Z9, K1, (AX)(R8*1)
+	VMOVUPD           Z8, K1, (AX)(DI*1)
+	VMOVUPD           Z9, K1, (AX)(DI*2)
+	VMOVUPD           Z11, K1, (AX)(R8*1)
 	MOVQ              SI, AX
 	SUBQ              BX, AX
 	MOVQ              AX, CX
@@ -7479,9 +7433,9 @@ loop1:
 
 easy4:
 	VMOVUPS Z1, (AX)
-	VMOVUPS Z7, (AX)(DI*1)
-	VMOVUPS Z10, (AX)(DI*2)
-	VMOVUPS Z9, (AX)(R8*1)
+	VMOVUPS Z8, (AX)(DI*1)
+	VMOVUPS Z9, (AX)(DI*2)
+	VMOVUPS Z11, (AX)(R8*1)
 	ADDQ    $+64, AX
 	ADDQ    $+64, CX
 	ADDQ    $+64, DX
@@ -7495,194 +7449,186 @@ next2:
 	MOVQ              $-1, R9
 	BZHIQ             BX, R9, R9
 	KMOVW             R9, K1
-	VMOVUPD.Z         (CX), K1, Z9
-	VMULPD.BCST       halfF64<>+0(SB), Z9, Z10
-	VMOVUPD.Z         (CX)(R8*1), K1, Z7
-	VMULPD.BCST       halfF64<>+0(SB), Z7, Z1
-	VADDPD            Z1, Z10, Z2
-	VSUBPD            Z1, Z10, Z10
+	VMOVUPD.Z         (CX), K1, Z11
+	VMULPD.BCST       halfF64<>+0(SB), Z11, Z9
+	VMOVUPD.Z         (CX)(R8*1), K1, Z8
+	VMULPD.BCST       halfF64<>+0(SB), Z8, Z1
+	VADDPD            Z1, Z9, Z7
+	VSUBPD            Z1, Z9, Z9
 	VMOVUPD.Z         (CX)(DI*1), K1, Z1
 	VMOVUPD.Z         (CX)(DI*2), K1, Z14
 	VMULPD            Z14, Z1, Z5
-	VMOVAPS           Z5, Z8
-	VFMSUB231PD       Z14, Z1, Z8
-	VFMADD231PD       Z10, Z10, Z5
-	VADDPD            Z8, Z5, Z5
-	VPANDQ.BCST       absF64<>+0(SB), Z2, Z8
-	VCMPPD.BCST       $0x16, expHalfF64<>+0(SB), Z8, K2
-	VPANDQ.BCST       absF64<>+0(SB), Z5, Z8
-	VCMPPD.BCST       $0x16, x2x2MaxF64<>+0(SB), Z8, K3
+	VMOVAPS           Z5, Z10
+	VFMSUB231PD       Z14, Z1, Z10
+	VFMADD231PD       Z9, Z9, Z5
+	VADDPD            Z10, Z5, Z5
+	VPANDQ.BCST       absF64<>+0(SB), Z7, Z10
+	VCMPPD.BCST       $0x16, expHalfF64<>+0(SB), Z10, K2
+	VPANDQ.BCST       absF64<>+0(SB), Z5, Z10
+	VCMPPD.BCST       $0x16, x2x2MaxF64<>+0(SB), Z10, K3
 	KORW              K2, K3, K2
-	VPANDQ.BCST       absF64<>+0(SB), Z9, Z9
-	VPANDQ.BCST       absF64<>+0(SB), Z1, Z8
-	VMAXPD            Z8, Z9, Z9
-	VPANDQ.BCST       absF64<>+0(SB), Z14, Z8
-	VMAXPD            Z8, Z9, Z9
-	VPANDQ.BCST       absF64<>+0(SB), Z7, Z7
-	VMAXPD            Z7, Z9, Z9
-	VMOVUPD.Z         (DX), K1, Z7
-	VPANDQ.BCST       absF64<>+0(SB), Z7, Z8
-	VMAXPD            Z8, Z9, Z9
-	VMOVUPD.Z         (DX)(DI*1), K1, Z8
-	VPANDQ.BCST       absF64<>+0(SB), Z8, Z3
-	VMAXPD            Z3, Z9, Z9
-	VMOVUPD.Z         (DX)(DI*2), K1, Z3
-	VPANDQ.BCST       absF64<>+0(SB), Z3, Z4
-	VMAXPD            Z4, Z9, Z9
-	VMOVUPD.Z         (DX)(R8*1), K1, Z4
-	VPANDQ.BCST       absF64<>+0(SB), Z4, Z12
-	VMAXPD            Z12, Z9, Z9
-	VCMPPD.BCST       $0x16, directionMaxF64<>+0(SB), Z9, K3
+	VRANGEPD          $0x0b, Z1, Z11, Z11
+	VRANGEPD          $0x0b, Z8, Z14, Z8
+	VMOVUPD.Z         (DX), K1, Z10
+	VMOVUPD.Z         (DX)(DI*1), K1, Z3
+	VRANGEPD          $0x0b, Z3, Z10, Z4
+	VMOVUPD.Z         (DX)(DI*2), K1, Z2
+	VMOVUPD.Z         (DX)(R8*1), K1, Z16
+	VRANGEPD          $0x0b, Z16, Z2, Z6
+	VRANGEPD          $0x0b, Z8, Z11, Z11
+	VRANGEPD          $0x0b, Z6, Z4, Z4
+	VRANGEPD          $0x0b, Z4, Z11, Z11
+	VCMPPD.BCST       $0x16, directionMaxF64<>+0(SB), Z11, K3
 	KORW              K2, K3, K2
-	VPANDQ.BCST       absF64<>+0(SB), Z5, Z9
-	VMAXPD.BCST       rootMinF64<>+0(SB), Z9, Z9
-	VRSQRT14PD        Z9, Z12
-	VMULPD.BCST       halfF64<>+0(SB), Z12, Z16
-	VMULPD            Z12, Z9, Z12
-	VBROADCASTSD      halfF64<>+0(SB), Z6
-	VFNMADD231PD      Z16, Z12, Z6
-	VFMADD231PD       Z6, Z12, Z12
-	VFMADD231PD       Z6, Z16, Z16
-	VADDPD            Z16, Z16, Z6
-	VFNMADD231PD      Z12, Z12, Z9
-	VFMADD231PD       Z16, Z9, Z12
-	VBROADCASTSD      oneF64<>+0(SB), Z9
-	VFNMADD231PD      Z6, Z12, Z9
-	VFMADD231PD       Z6, Z9, Z6
+	VPANDQ.BCST       absF64<>+0(SB), Z5, Z11
+	VMAXPD.BCST       rootMinF64<>+0(SB), Z11, Z11
+	VRSQRT14PD        Z11, Z4
+	VMULPD.BCST       halfF64<>+0(SB), Z4, Z6
+	VMULPD            Z4, Z11, Z4
+	VBROADCASTSD      halfF64<>+0(SB), Z8
+	VFNMADD231PD      Z6, Z4, Z8
+	VFMADD231PD       Z8, Z4, Z4
+	VFMADD231PD       Z8, Z6, Z6
+	VADDPD            Z6, Z6, Z8
+	VFNMADD231PD      Z4, Z4, Z11
+	VFMADD231PD       Z6, Z11, Z4
+	VBROADCASTSD      oneF64<>+0(SB), Z11
+	VFNMADD231PD      Z8, Z4, Z11
+	VFMADD231PD       Z8, Z11, Z8
 	VCMPPD.BCST       $0x1e, largeMinF64<>+0(SB), Z5, K3
-	VBROADCASTSD      twoOverPiF64<>+0(SB), Z9
-	VBLENDMPD.BCST    log2eF64<>+0(SB), Z9, K3, Z9
-	VFMADD213PD.BCST  roundF64<>+0(SB), Z12, Z9
-	VSUBPD.BCST       roundF64<>+0(SB), Z9, Z16
+	VBROADCASTSD      twoOverPiF64<>+0(SB), Z11
+	VBLENDMPD.BCST    log2eF64<>+0(SB), Z11, K3, Z11
+	VFMADD213PD.BCST  roundF64<>+0(SB), Z4, Z11
+	VSUBPD.BCST       roundF64<>+0(SB), Z11, Z6
 	VBROADCASTSD      halfPi1F64<>+0(SB), Z15
 	VBLENDMPD.BCST    ln2HiF64<>+0(SB), Z15, K3, Z15
-	VFNMADD231PD      Z15, Z16, Z12
+	VFNMADD231PD      Z15, Z6, Z4
 	VBROADCASTSD      halfPi2F64<>+0(SB), Z15
 	VBLENDMPD.BCST    ln2LoF64<>+0(SB), Z15, K3, Z15
-	VFNMADD231PD      Z15, Z16, Z12
-	VMULPD            Z12, Z12, Z16
-	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z5, Z16
+	VFNMADD231PD      Z15, Z6, Z4
+	VMULPD            Z4, Z4, Z6
+	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z5, Z6
 	VBROADCASTSD      coshP6F64<>+0(SB), Z15
-	VFMADD213PD.BCST  coshP5F64<>+0(SB), Z16, Z15
-	VFMADD213PD.BCST  coshP4F64<>+0(SB), Z16, Z15
-	VFMADD213PD.BCST  coshP3F64<>+0(SB), Z16, Z15
-	VFMADD213PD.BCST  coshP2F64<>+0(SB), Z16, Z15
-	VFMADD213PD.BCST  coshP1F64<>+0(SB), Z16, Z15
-	VFMADD213PD.BCST  coshP0F64<>+0(SB), Z16, Z15
-	VFMADD213PD.BCST  oneF64<>+0(SB), Z16, Z15
-	VMULPD            Z16, Z12, Z11
+	VFMADD213PD.BCST  coshP5F64<>+0(SB), Z6, Z15
+	VFMADD213PD.BCST  coshP4F64<>+0(SB), Z6, Z15
+	VFMADD213PD.BCST  coshP3F64<>+0(SB), Z6, Z15
+	VFMADD213PD.BCST  coshP2F64<>+0(SB), Z6, Z15
+	VFMADD213PD.BCST  coshP1F64<>+0(SB), Z6, Z15
+	VFMADD213PD.BCST  coshP0F64<>+0(SB), Z6, Z15
+	VFMADD213PD.BCST  oneF64<>+0(SB), Z6, Z15
+	VMULPD            Z6, Z4, Z12
 	VBROADCASTSD      sinhQ6F64<>+0(SB), Z0
-	VFMADD213PD.BCST  sinhQ5F64<>+0(SB), Z16, Z0
-	VFMADD213PD.BCST  sinhQ4F64<>+0(SB), Z16, Z0
-	VFMADD213PD.BCST  sinhQ3F64<>+0(SB), Z16, Z0
-	VFMADD213PD.BCST  sinhQ2F64<>+0(SB), Z16, Z0
-	VFMADD213PD.BCST  sinhQ1F64<>+0(SB), Z16, Z0
-	VFMADD213PD.BCST  sinhQ0F64<>+0(SB), Z16, Z0
-	VFMADD231PD       Z0, Z11, Z12
-	VPSLLQ            $0x34, Z9, Z11
-	VPADDQ.BCST       oneF64<>+0(SB), Z11, Z11
+	VFMADD213PD.BCST  sinhQ5F64<>+0(SB), Z6, Z0
+	VFMADD213PD.BCST  sinhQ4F64<>+0(SB), Z6, Z0
+	VFMADD213PD.BCST  sinhQ3F64<>+0(SB), Z6, Z0
+	VFMADD213PD.BCST  sinhQ2F64<>+0(SB), Z6, Z0
+	VFMADD213PD.BCST  sinhQ1F64<>+0(SB), Z6, Z0
+	VFMADD213PD.BCST  sinhQ0F64<>+0(SB), Z6, Z0
+	VFMADD231PD       Z0, Z12, Z4
+	VPSLLQ            $0x34, Z11, Z12
+	VPADDQ.BCST       oneF64<>+0(SB), Z12, Z12
 	VBROADCASTSD      oneF64<>+0(SB), Z0
 	VPADDQ.BCST       oneF64<>+0(SB), Z0, Z0
-	VPSUBQ            Z11, Z0, Z0
-	VSUBPD            Z12, Z15, Z16
-	VMULPD            Z0, Z16, Z16
-	VADDPD            Z12, Z15, Z0
-	VPTESTMQ.BCST     bit0F64<>+0(SB), Z9, K4
-	VBLENDMPD         Z12, Z15, K4, Z13
-	VBLENDMPD         Z15, Z12, K4, Z12
-	VPADDQ.BCST       oneIF64<>+0(SB), Z9, Z15
+	VPSUBQ            Z12, Z0, Z0
+	VSUBPD            Z4, Z15, Z6
+	VMULPD            Z0, Z6, Z6
+	VADDPD            Z4, Z15, Z0
+	VPTESTMQ.BCST     bit0F64<>+0(SB), Z11, K4
+	VBLENDMPD         Z4, Z15, K4, Z13
+	VBLENDMPD         Z15, Z4, K4, Z4
+	VPADDQ.BCST       oneIF64<>+0(SB), Z11, Z15
 	VPSLLQ            $0x3e, Z15, Z15
 	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z15, Z13
-	VPSLLQ            $0x3e, Z9, Z9
-	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z9, Z12
-	VMOVAPS           Z16, Z9
-	VFMADD231PD       Z11, Z0, Z9
-	VBLENDMPD         Z9, Z13, K3, Z13
-	VFMSUB231PD       Z11, Z0, Z16
-	VBLENDMPD         Z16, Z12, K3, Z12
-	VMULPD            Z6, Z12, Z12
-	VBROADCASTSD      oneF64<>+0(SB), Z6
-	VBLENDMPD.BCST    halfF64<>+0(SB), Z6, K3, Z6
-	VMULPD            Z6, Z13, Z13
-	VMULPD            Z6, Z12, Z12
-	VPANDQ.BCST       absF64<>+0(SB), Z5, Z6
-	VCMPPD.BCST       $0x12, oneF64<>+0(SB), Z6, K3
-	VSUBPD            Z12, Z13, Z6
-	VMULPD.BCST       halfF64<>+0(SB), Z6, Z6
-	VBLENDMPD.BCST    oneF64<>+0(SB), Z5, K3, Z16
-	VRCP14PD          Z16, Z0
-	VBROADCASTSD      oneF64<>+0(SB), Z11
-	VFNMADD231PD      Z0, Z16, Z11
-	VFMADD231PD       Z0, Z11, Z0
-	VMULPD            Z0, Z6, Z11
-	VFNMADD231PD      Z11, Z16, Z6
-	VFMADD231PD       Z0, Z6, Z11
-	VBROADCASTSD      sinhSlope9F64<>+0(SB), Z6
-	VFMADD213PD.BCST  sinhSlope8F64<>+0(SB), Z5, Z6
-	VFMADD213PD.BCST  sinhSlope7F64<>+0(SB), Z5, Z6
-	VFMADD213PD.BCST  sinhSlope6F64<>+0(SB), Z5, Z6
-	VFMADD213PD.BCST  sinhSlope5F64<>+0(SB), Z5, Z6
-	VFMADD213PD.BCST  sinhSlope4F64<>+0(SB), Z5, Z6
-	VFMADD213PD.BCST  sinhSlope3F64<>+0(SB), Z5, Z6
-	VFMADD213PD.BCST  sinhSlope2F64<>+0(SB), Z5, Z6
-	VFMADD213PD.BCST  sinhSlope1F64<>+0(SB), Z5, Z6
-	VFMADD213PD.BCST  sinhSlope0F64<>+0(SB), Z5, Z6
-	VBLENDMPD         Z6, Z11, K3, Z11
-	VMULPD.BCST       halfF64<>+0(SB), Z7, Z7
-	VMULPD.BCST       halfF64<>+0(SB), Z4, Z4
-	VADDPD            Z4, Z7, Z6
-	VSUBPD            Z4, Z7, Z7
-	VADDPD            Z10, Z10, Z4
-	VMULPD            Z8, Z14, Z5
+	VPSLLQ            $0x3e, Z11, Z11
+	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z11, Z4
+	VMOVAPS           Z6, Z11
+	VFMADD231PD       Z12, Z0, Z11
+	VBLENDMPD         Z11, Z13, K3, Z13
+	VFMSUB231PD       Z12, Z0, Z6
+	VBLENDMPD         Z6, Z4, K3, Z4
+	VMULPD            Z8, Z4, Z4
+	VBROADCASTSD      oneF64<>+0(SB), Z8
+	VBLENDMPD.BCST    halfF64<>+0(SB), Z8, K3, Z8
+	VMULPD            Z8, Z13, Z13
+	VMULPD            Z8, Z4, Z4
+	VPANDQ.BCST       absF64<>+0(SB), Z5, Z8
+	VCMPPD.BCST       $0x12, oneF64<>+0(SB), Z8, K3
+	VSUBPD            Z4, Z13, Z8
+	VMULPD.BCST       halfF64<>+0(SB), Z8, Z8
+	VBLENDMPD.BCST    oneF64<>+0(SB), Z5, K3, Z6
+	VRCP14PD          Z6, Z0
+	VBROADCASTSD      oneF64<>+0(SB), Z12
+	VFNMADD231PD      Z0, Z6, Z12
+	VFMADD231PD       Z0, Z12, Z0
+	VMULPD            Z0, Z8, Z12
+	VFNMADD231PD      Z12, Z6, Z8
+	VFMADD231PD       Z0, Z8, Z12
+	VBROADCASTSD      sinhSlope9F64<>+0(SB), Z8
+	VFMADD213PD.BCST  sinhSlope8F64<>+0(SB), Z5, Z8
+	VFMADD213PD.BCST  sinhSlope7F64<>+0(SB), Z5, Z8
+	VFMADD213PD.BCST  sinhSlope6F64<>+0(SB), Z5, Z8
+	VFMADD213PD.BCST  sinhSlope5F64<>+0(SB), Z5, Z8
+	VFMADD213PD.BCST  sinhSlope4F64<>+0(SB), Z5, Z8
+	VFMADD213PD.BCST  sinhSlope3F64<>+0(SB), Z5, Z8
+	VFMADD213PD.BCST  sinhSlope2F64<>+0(SB), Z5, Z8
+	VFMADD213PD.BCST  sinhSlope1F64<>+0(SB), Z5, Z8
+	VFMADD213PD.BCST  sinhSlope0F64<>+0(SB), Z5, Z8
+	VBLENDMPD         Z8, Z12, K3, Z12
+	VMULPD.BCST       halfF64<>+0(SB), Z10, Z10
+	VMULPD.BCST       halfF64<>+0(SB), Z16, Z16
+	VADDPD            Z16, Z10, Z8
+	VSUBPD            Z16, Z10, Z10
+	VADDPD            Z9, Z9, Z16
+	VMULPD            Z3, Z14, Z5
 	VMOVAPS           Z5, Z0
-	VFMSUB231PD       Z8, Z14, Z0
-	VFMADD231PD       Z3, Z1, Z5
+	VFMSUB231PD       Z3, Z14, Z0
+	VFMADD231PD       Z2, Z1, Z5
 	VADDPD            Z0, Z5, Z5
-	VFMADD231PD       Z7, Z4, Z5
-	VMULPD.BCST       halfF64<>+0(SB), Z12, Z4
-	VMULPD            Z5, Z4, Z4
-	VFMADD231PD       Z6, Z13, Z4
-	VMULPD            Z5, Z11, Z11
-	VFMADD231PD       Z6, Z12, Z11
-	VBROADCASTSD      log2eF64<>+0(SB), Z6
-	VFMADD213PD.BCST  roundF64<>+0(SB), Z2, Z6
-	VSUBPD.BCST       roundF64<>+0(SB), Z6, Z6
-	VFNMADD231PD.BCST ln2HiF64<>+0(SB), Z6, Z2
-	VFNMADD231PD.BCST ln2LoF64<>+0(SB), Z6, Z2
+	VFMADD231PD       Z10, Z16, Z5
+	VMULPD.BCST       halfF64<>+0(SB), Z4, Z16
+	VMULPD            Z5, Z16, Z16
+	VFMADD231PD       Z8, Z13, Z16
+	VMULPD            Z5, Z12, Z12
+	VFMADD231PD       Z8, Z4, Z12
+	VBROADCASTSD      log2eF64<>+0(SB), Z8
+	VFMADD213PD.BCST  roundF64<>+0(SB), Z7, Z8
+	VSUBPD.BCST       roundF64<>+0(SB), Z8, Z8
+	VFNMADD231PD.BCST ln2HiF64<>+0(SB), Z8, Z7
+	VFNMADD231PD.BCST ln2LoF64<>+0(SB), Z8, Z7
 	VBROADCASTSD      expQ9F64<>+0(SB), Z5
-	VFMADD213PD.BCST  expQ8F64<>+0(SB), Z2, Z5
-	VFMADD213PD.BCST  expQ7F64<>+0(SB), Z2, Z5
-	VFMADD213PD.BCST  expQ6F64<>+0(SB), Z2, Z5
-	VFMADD213PD.BCST  expQ5F64<>+0(SB), Z2, Z5
-	VFMADD213PD.BCST  expQ4F64<>+0(SB), Z2, Z5
-	VFMADD213PD.BCST  expQ3F64<>+0(SB), Z2, Z5
-	VFMADD213PD.BCST  expQ2F64<>+0(SB), Z2, Z5
-	VFMADD213PD.BCST  expQ1F64<>+0(SB), Z2, Z5
-	VFMADD213PD.BCST  expQ0F64<>+0(SB), Z2, Z5
-	VMULPD            Z2, Z2, Z13
-	VFMADD231PD       Z5, Z13, Z2
-	VADDPD.BCST       oneF64<>+0(SB), Z2, Z2
-	VSCALEFPD         Z6, Z2, Z2
+	VFMADD213PD.BCST  expQ8F64<>+0(SB), Z7, Z5
+	VFMADD213PD.BCST  expQ7F64<>+0(SB), Z7, Z5
+	VFMADD213PD.BCST  expQ6F64<>+0(SB), Z7, Z5
+	VFMADD213PD.BCST  expQ5F64<>+0(SB), Z7, Z5
+	VFMADD213PD.BCST  expQ4F64<>+0(SB), Z7, Z5
+	VFMADD213PD.BCST  expQ3F64<>+0(SB), Z7, Z5
+	VFMADD213PD.BCST  expQ2F64<>+0(SB), Z7, Z5
+	VFMADD213PD.BCST  expQ1F64<>+0(SB), Z7, Z5
+	VFMADD213PD.BCST  expQ0F64<>+0(SB), Z7, Z5
+	VMULPD            Z7, Z7, Z13
+	VFMADD231PD       Z5, Z13, Z7
+	VADDPD.BCST       oneF64<>+0(SB), Z7, Z7
+	VSCALEFPD         Z8, Z7, Z7
+	VMULPD            Z7, Z16, Z16
+	VMULPD            Z7, Z12, Z12
+	VMULPD            Z7, Z4, Z4
+	VMULPD            Z10, Z4, Z10
+	VFMADD231PD       Z9, Z12, Z10
+	VADDPD            Z10, Z16, Z9
+	VMULPD            Z3, Z4, Z3
+	VFMADD231PD       Z1, Z12, Z3
 	VMULPD            Z2, Z4, Z4
-	VMULPD            Z2, Z11, Z11
-	VMULPD            Z2, Z12, Z12
-	VMULPD            Z7, Z12, Z7
-	VFMADD231PD       Z10, Z11, Z7
-	VADDPD            Z7, Z4, Z10
-	VMULPD            Z8, Z12, Z8
-	VFMADD231PD       Z1, Z11, Z8
-	VMULPD            Z3, Z12, Z12
-	VFMADD231PD       Z14, Z11, Z12
-	VSUBPD            Z7, Z4, Z4
+	VFMADD231PD       Z14, Z12, Z4
+	VSUBPD            Z10, Z16, Z16
 	KANDW             K1, K2, K2
 	KMOVW             K2, CX
 	TESTQ             CX, CX
 	JE                easy7
 	KANDNW            K1, K2, K1
-	VMOVUPD           Z10, K1, (AX)
-	VMOVUPD           Z8, K1, (AX)(DI*1)
-	VMOVUPD           Z12, K1, (AX)(DI*2)
-	VMOVUPD           Z4, K1, (AX)(R8*1)
+	VMOVUPD           Z9, K1, (AX)
+	VMOVUPD           Z3, K1, (AX)(DI*1)
+	VMOVUPD           Z4, K1, (AX)(DI*2)
+	VMOVUPD           Z16, K1, (AX)(R8*1)
 	MOVQ              SI, AX
 	MOVQ              SI, DX
 	SUBQ              BX, DX
@@ -7693,10 +7639,10 @@ next2:
 	RET
 
 easy7:
-	VMOVUPD Z10, K1, (AX)
-	VMOVUPD Z8, K1, (AX)(DI*1)
-	VMOVUPD Z12, K1, (AX)(DI*2)
-	VMOVUPD Z4, K1, (AX)(R8*1)
+	VMOVUPD Z9, K1, (AX)
+	VMOVUPD Z3, K1, (AX)(DI*1)
+	VMOVUPD Z4, K1, (AX)(DI*2)
+	VMOVUPD Z16, K1, (AX)(R8*1)
 
 done5:
 	XORQ AX, AX
@@ -7707,7 +7653,7 @@ done5:
 	RET
 
 // func expFrechetAdjoint2x2F32AVX2(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
-// Requires: AVX, AVX2, FMA3
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·expFrechetAdjoint2x2F32AVX2(SB), $128-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
@@ -7723,6 +7669,10 @@ TEXT ·expFrechetAdjoint2x2F32AVX2(SB), $128-64
 	JL   next2
 
 loop1:
+	PREFETCHT0   64(AX)
+	PREFETCHT0   64(AX)(DI*1)
+	PREFETCHT0   64(AX)(DI*2)
+	PREFETCHT0   64(AX)(R8*1)
 	VMOVUPS      (CX), Y0
 	VMULPS       half<>+0(SB), Y0, Y1
 	VMOVUPS      (CX)(R8*1), Y2
@@ -8134,7 +8084,7 @@ done5:
 	RET
 
 // func expFrechetAdjoint2x2F32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
-// Requires: AVX, AVX512F, BMI2
+// Requires: AVX, AVX512DQ, AVX512F, BMI2, MMX+
 TEXT ·expFrechetAdjoint2x2F32AVX512(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
@@ -8148,6 +8098,10 @@ TEXT ·expFrechetAdjoint2x2F32AVX512(SB), NOSPLIT, $0-64
 	JL   next2
 
 loop1:
+	PREFETCHT0        128(AX)
+	PREFETCHT0        128(AX)(DI*1)
+	PREFETCHT0        128(AX)(DI*2)
+	PREFETCHT0        128(AX)(R8*1)
 	VMOVUPS           (CX), Z0
 	VMULPS.BCST       half<>+0(SB), Z0, Z1
 	VMOVUPS           (CX)(R8*1), Z2
@@ -8166,124 +8120,116 @@ loop1:
 	VPANDD.BCST       absF32<>+0(SB), Z6, Z7
 	VCMPPS.BCST       $0x16, x2x2Max<>+0(SB), Z7, K2
 	KORW              K1, K2, K1
-	VPANDD.BCST       absF32<>+0(SB), Z0, Z0
-	VPANDD.BCST       absF32<>+0(SB), Z3, Z7
-	VMAXPS            Z7, Z0, Z0
-	VPANDD.BCST       absF32<>+0(SB), Z5, Z7
-	VMAXPS            Z7, Z0, Z0
-	VPANDD.BCST       absF32<>+0(SB), Z2, Z2
-	VMAXPS            Z2, Z0, Z0
-	VMOVUPS           (DX), Z2
-	VPANDD.BCST       absF32<>+0(SB), Z2, Z7
-	VMAXPS            Z7, Z0, Z0
-	VMOVUPS           (DX)(DI*1), Z7
-	VPANDD.BCST       absF32<>+0(SB), Z7, Z8
-	VMAXPS            Z8, Z0, Z0
-	VMOVUPS           (DX)(DI*2), Z8
-	VPANDD.BCST       absF32<>+0(SB), Z8, Z9
-	VMAXPS            Z9, Z0, Z0
-	VMOVUPS           (DX)(R8*1), Z9
-	VPANDD.BCST       absF32<>+0(SB), Z9, Z10
-	VMAXPS            Z10, Z0, Z0
+	VRANGEPS          $0x0b, Z3, Z0, Z0
+	VRANGEPS          $0x0b, Z2, Z5, Z2
+	VMOVUPS           (DX), Z7
+	VMOVUPS           (DX)(DI*1), Z8
+	VRANGEPS          $0x0b, Z8, Z7, Z9
+	VMOVUPS           (DX)(DI*2), Z10
+	VMOVUPS           (DX)(R8*1), Z11
+	VRANGEPS          $0x0b, Z11, Z10, Z12
+	VRANGEPS          $0x0b, Z2, Z0, Z0
+	VRANGEPS          $0x0b, Z12, Z9, Z9
+	VRANGEPS          $0x0b, Z9, Z0, Z0
 	VCMPPS.BCST       $0x16, directionMax<>+0(SB), Z0, K2
 	KORW              K1, K2, K1
 	VPANDD.BCST       absF32<>+0(SB), Z6, Z0
 	VMAXPS.BCST       rootMin<>+0(SB), Z0, Z0
-	VRSQRT14PS        Z0, Z10
-	VMULPS.BCST       half<>+0(SB), Z10, Z11
-	VMULPS            Z10, Z0, Z12
-	VFNMADD231PS      Z12, Z12, Z0
-	VFMADD231PS       Z11, Z0, Z12
+	VRSQRT14PS        Z0, Z9
+	VMULPS.BCST       half<>+0(SB), Z9, Z12
+	VMULPS            Z9, Z0, Z2
+	VFNMADD231PS      Z2, Z2, Z0
+	VFMADD231PS       Z12, Z0, Z2
 	VBROADCASTSS      one<>+0(SB), Z0
-	VFNMADD231PS      Z10, Z12, Z0
-	VFMADD231PS       Z10, Z0, Z10
+	VFNMADD231PS      Z9, Z2, Z0
+	VFMADD231PS       Z9, Z0, Z9
 	VCMPPS.BCST       $0x1e, largeMin<>+0(SB), Z6, K2
 	VBROADCASTSS      twoOverPi<>+0(SB), Z0
 	VBLENDMPS.BCST    log2e<>+0(SB), Z0, K2, Z0
-	VFMADD213PS.BCST  roundF32<>+0(SB), Z12, Z0
-	VSUBPS.BCST       roundF32<>+0(SB), Z0, Z11
+	VFMADD213PS.BCST  roundF32<>+0(SB), Z2, Z0
+	VSUBPS.BCST       roundF32<>+0(SB), Z0, Z12
 	VBROADCASTSS      halfPi1<>+0(SB), Z13
 	VBLENDMPS.BCST    ln2Hi<>+0(SB), Z13, K2, Z13
-	VFNMADD231PS      Z13, Z11, Z12
+	VFNMADD231PS      Z13, Z12, Z2
 	VBROADCASTSS      halfPi2<>+0(SB), Z13
 	VBLENDMPS.BCST    ln2Lo<>+0(SB), Z13, K2, Z13
-	VFNMADD231PS      Z13, Z11, Z12
-	VMULPS            Z12, Z12, Z11
-	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z6, Z11
+	VFNMADD231PS      Z13, Z12, Z2
+	VMULPS            Z2, Z2, Z12
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z6, Z12
 	VBROADCASTSS      coshP3<>+0(SB), Z13
-	VFMADD213PS.BCST  coshP2<>+0(SB), Z11, Z13
-	VFMADD213PS.BCST  coshP1<>+0(SB), Z11, Z13
-	VFMADD213PS.BCST  coshP0<>+0(SB), Z11, Z13
-	VFMADD213PS.BCST  one<>+0(SB), Z11, Z13
-	VMULPS            Z11, Z12, Z14
+	VFMADD213PS.BCST  coshP2<>+0(SB), Z12, Z13
+	VFMADD213PS.BCST  coshP1<>+0(SB), Z12, Z13
+	VFMADD213PS.BCST  coshP0<>+0(SB), Z12, Z13
+	VFMADD213PS.BCST  one<>+0(SB), Z12, Z13
+	VMULPS            Z12, Z2, Z14
 	VBROADCASTSS      sinhQ3<>+0(SB), Z15
-	VFMADD213PS.BCST  sinhQ2<>+0(SB), Z11, Z15
-	VFMADD213PS.BCST  sinhQ1<>+0(SB), Z11, Z15
-	VFMADD213PS.BCST  sinhQ0<>+0(SB), Z11, Z15
-	VFMADD231PS       Z15, Z14, Z12
+	VFMADD213PS.BCST  sinhQ2<>+0(SB), Z12, Z15
+	VFMADD213PS.BCST  sinhQ1<>+0(SB), Z12, Z15
+	VFMADD213PS.BCST  sinhQ0<>+0(SB), Z12, Z15
+	VFMADD231PS       Z15, Z14, Z2
 	VPSLLD            $0x17, Z0, Z14
 	VPADDD.BCST       one<>+0(SB), Z14, Z14
 	VBROADCASTSS      one<>+0(SB), Z15
 	VPADDD.BCST       one<>+0(SB), Z15, Z15
 	VPSUBD            Z14, Z15, Z15
-	VSUBPS            Z12, Z13, Z11
-	VMULPS            Z15, Z11, Z11
-	VADDPS            Z12, Z13, Z15
+	VSUBPS            Z2, Z13, Z12
+	VMULPS            Z15, Z12, Z12
+	VADDPS            Z2, Z13, Z15
 	VPTESTMD.BCST     bit0<>+0(SB), Z0, K3
-	VBLENDMPS         Z12, Z13, K3, Z16
-	VBLENDMPS         Z13, Z12, K3, Z12
+	VBLENDMPS         Z2, Z13, K3, Z16
+	VBLENDMPS         Z13, Z2, K3, Z2
 	VPADDD.BCST       oneI<>+0(SB), Z0, Z13
 	VPSLLD            $0x1e, Z13, Z13
 	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z13, Z16
 	VPSLLD            $0x1e, Z0, Z0
-	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z0, Z12
-	VMOVAPS           Z11, Z0
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z0, Z2
+	VMOVAPS           Z12, Z0
 	VFMADD231PS       Z14, Z15, Z0
 	VBLENDMPS         Z0, Z16, K2, Z16
-	VFMSUB231PS       Z14, Z15, Z11
-	VBLENDMPS         Z11, Z12, K2, Z12
-	VMULPS            Z10, Z12, Z12
-	VBROADCASTSS      one<>+0(SB), Z10
-	VBLENDMPS.BCST    half<>+0(SB), Z10, K2, Z10
-	VMULPS            Z10, Z16, Z16
-	VMULPS            Z10, Z12, Z12
-	VPANDD.BCST       absF32<>+0(SB), Z6, Z10
-	VCMPPS.BCST       $0x12, one<>+0(SB), Z10, K2
-	VSUBPS            Z12, Z16, Z10
-	VMULPS.BCST       half<>+0(SB), Z10, Z10
-	VBLENDMPS.BCST    one<>+0(SB), Z6, K2, Z11
-	VRCP14PS          Z11, Z15
-	VMULPS            Z15, Z10, Z14
-	VFNMADD231PS      Z14, Z11, Z10
-	VFMADD231PS       Z15, Z10, Z14
-	VBROADCASTSS      sinhSlope5<>+0(SB), Z10
-	VFMADD213PS.BCST  sinhSlope4<>+0(SB), Z6, Z10
-	VFMADD213PS.BCST  sinhSlope3<>+0(SB), Z6, Z10
-	VFMADD213PS.BCST  sinhSlope2<>+0(SB), Z6, Z10
-	VFMADD213PS.BCST  sinhSlope1<>+0(SB), Z6, Z10
-	VFMADD213PS.BCST  sinhSlope0<>+0(SB), Z6, Z10
-	VBLENDMPS         Z10, Z14, K2, Z14
-	VMULPS.BCST       half<>+0(SB), Z2, Z2
+	VFMSUB231PS       Z14, Z15, Z12
+	VBLENDMPS         Z12, Z2, K2, Z2
+	VMULPS            Z9, Z2, Z2
+	VBROADCASTSS      one<>+0(SB), Z9
+	VBLENDMPS.BCST    half<>+0(SB), Z9, K2, Z9
+	VMULPS            Z9, Z16, Z16
+	VMULPS            Z9, Z2, Z2
+	VPANDD.BCST       absF32<>+0(SB), Z6, Z9
+	VCMPPS.BCST       $0x12, one<>+0(SB), Z9, K2
+	VSUBPS            Z2, Z16, Z9
 	VMULPS.BCST       half<>+0(SB), Z9, Z9
-	VADDPS            Z9, Z2, Z10
-	VSUBPS            Z9, Z2, Z2
-	VADDPS            Z1, Z1, Z9
-	VMULPS            Z7, Z5, Z6
+	VBLENDMPS.BCST    one<>+0(SB), Z6, K2, Z12
+	VRCP14PS          Z12, Z15
+	VMULPS            Z15, Z9, Z14
+	VFNMADD231PS      Z14, Z12, Z9
+	VFMADD231PS       Z15, Z9, Z14
+	VBROADCASTSS      sinhSlope5<>+0(SB), Z9
+	VFMADD213PS.BCST  sinhSlope4<>+0(SB), Z6, Z9
+	VFMADD213PS.BCST  sinhSlope3<>+0(SB), Z6, Z9
+	VFMADD213PS.BCST  sinhSlope2<>+0(SB), Z6, Z9
+	VFMADD213PS.BCST  sinhSlope1<>+0(SB), Z6, Z9
+	VFMADD213PS.BCST  sinhSlope0<>+0(SB), Z6, Z9
+	VBLENDMPS         Z9, Z14, K2, Z14
+	VMULPS.BCST       half<>+0(SB), Z7, Z7
+	VMULPS.BCST       half<>+0(SB), Z11, Z11
+	VADDPS            Z11, Z7, Z9
+	VSUBPS            Z11, Z7, Z7
+	VADDPS            Z1, Z1, Z11
+	VMULPS            Z8, Z5, Z6
 	VMOVAPS           Z6, Z15
-	VFMSUB231PS       Z7, Z5, Z15
-	VFMADD231PS       Z8, Z3, Z6
+	VFMSUB231PS       Z8, Z5, Z15
+	VFMADD231PS       Z10, Z3, Z6
 	VADDPS            Z15, Z6, Z6
-	VFMADD231PS       Z2, Z9, Z6
-	VMULPS.BCST       half<>+0(SB), Z12, Z9
-	VMULPS            Z6, Z9, Z9
-	VFMADD231PS       Z10, Z16, Z9
+	VFMADD231PS       Z7, Z11, Z6
+	VMULPS.BCST       half<>+0(SB), Z2, Z11
+	VMULPS            Z6, Z11, Z11
+	VFMADD231PS       Z9, Z16, Z11
 	VMULPS            Z6, Z14, Z14
-	VFMADD231PS       Z10, Z12, Z14
-	VBROADCASTSS      log2e<>+0(SB), Z10
-	VFMADD213PS.BCST  roundF32<>+0(SB), Z4, Z10
-	VSUBPS.BCST       roundF32<>+0(SB), Z10, Z10
-	VFNMADD231PS.BCST ln2Hi<>+0(SB), Z10, Z4
-	VFNMADD231PS.BCST ln2Lo<>+0(SB), Z10, Z4
+	VFMADD231PS       Z9, Z2, Z14
+	VBROADCASTSS      log2e<>+0(SB), Z9
+	VFMADD213PS.BCST  roundF32<>+0(SB), Z4, Z9
+	VSUBPS.BCST       roundF32<>+0(SB), Z9, Z9
+	VFNMADD231PS.BCST ln2Hi<>+0(SB), Z9, Z4
+	VFNMADD231PS.BCST ln2Lo<>+0(SB), Z9, Z4
 	VBROADCASTSS      expC6<>+0(SB), Z6
 	VFMADD213PS.BCST  expC5<>+0(SB), Z4, Z6
 	VFMADD213PS.BCST  expC4<>+0(SB), Z4, Z6
@@ -8292,26 +8238,26 @@ loop1:
 	VMULPS            Z4, Z4, Z16
 	VFMADD231PS       Z6, Z16, Z4
 	VADDPS.BCST       one<>+0(SB), Z4, Z4
-	VSCALEFPS         Z10, Z4, Z4
-	VMULPS            Z4, Z9, Z9
+	VSCALEFPS         Z9, Z4, Z4
+	VMULPS            Z4, Z11, Z11
 	VMULPS            Z4, Z14, Z14
-	VMULPS            Z4, Z12, Z12
-	VMULPS            Z2, Z12, Z2
-	VFMADD231PS       Z1, Z14, Z2
-	VADDPS            Z2, Z9, Z1
-	VMULPS            Z7, Z12, Z7
-	VFMADD231PS       Z3, Z14, Z7
-	VMULPS            Z8, Z12, Z12
-	VFMADD231PS       Z5, Z14, Z12
-	VSUBPS            Z2, Z9, Z9
+	VMULPS            Z4, Z2, Z2
+	VMULPS            Z7, Z2, Z7
+	VFMADD231PS       Z1, Z14, Z7
+	VADDPS            Z7, Z11, Z1
+	VMULPS            Z8, Z2, Z8
+	VFMADD231PS       Z3, Z14, Z8
+	VMULPS            Z10, Z2, Z2
+	VFMADD231PS       Z5, Z14, Z2
+	VSUBPS            Z7, Z11, Z11
 	KMOVW             K1, R9
 	TESTQ             R9, R9
 	JE                easy4
 	KNOTW             K1, K1
 	VMOVUPS           Z1, K1, (AX)
-	VMOVUPS           Z7, K1, (AX)(DI*1)
-	VMOVUPS           Z12, K1, (AX)(DI*2)
-	VMOVUPS           Z9, K1, (AX)(R8*1)
+	VMOVUPS           Z8, K1, (AX)(DI*1)
+	VMOVUPS           Z2, K1, (AX)(DI*2)
+	VMOVUPS           Z11, K1, (AX)(R8*1)
 	MOVQ              SI, AX
 	SUBQ              BX, AX
 	MOVQ              AX, CX
@@ -8324,9 +8270,9 @@ loop1:
 
 easy4:
 	VMOVUPS Z1, (AX)
-	VMOVUPS Z7, (AX)(DI*1)
-	VMOVUPS Z12, (AX)(DI*2)
-	VMOVUPS Z9, (AX)(R8*1)
+	VMOVUPS Z8, (AX)(DI*1)
+	VMOVUPS Z2, (AX)(DI*2)
+	VMOVUPS Z11, (AX)(R8*1)
 	ADDQ    $+64, AX
 	ADDQ    $+64, CX
 	ADDQ    $+64, DX
@@ -8340,171 +8286,163 @@ next2:
 	MOVQ              $-1, R9
 	BZHIQ             BX, R9, R9
 	KMOVW             R9, K1
-	VMOVUPS.Z         (CX), K1, Z9
-	VMULPS.BCST       half<>+0(SB), Z9, Z12
-	VMOVUPS.Z         (CX)(R8*1), K1, Z7
-	VMULPS.BCST       half<>+0(SB), Z7, Z1
-	VADDPS            Z1, Z12, Z2
-	VSUBPS            Z1, Z12, Z12
+	VMOVUPS.Z         (CX), K1, Z11
+	VMULPS.BCST       half<>+0(SB), Z11, Z2
+	VMOVUPS.Z         (CX)(R8*1), K1, Z8
+	VMULPS.BCST       half<>+0(SB), Z8, Z1
+	VADDPS            Z1, Z2, Z7
+	VSUBPS            Z1, Z2, Z2
 	VMOVUPS.Z         (CX)(DI*2), K1, Z1
 	VMOVUPS.Z         (CX)(DI*1), K1, Z14
 	VMULPS            Z14, Z1, Z5
-	VMOVAPS           Z5, Z8
-	VFMSUB231PS       Z14, Z1, Z8
-	VFMADD231PS       Z12, Z12, Z5
-	VADDPS            Z8, Z5, Z5
-	VPANDD.BCST       absF32<>+0(SB), Z2, Z8
-	VCMPPS.BCST       $0x16, expHalf<>+0(SB), Z8, K2
-	VPANDD.BCST       absF32<>+0(SB), Z5, Z8
-	VCMPPS.BCST       $0x16, x2x2Max<>+0(SB), Z8, K3
+	VMOVAPS           Z5, Z10
+	VFMSUB231PS       Z14, Z1, Z10
+	VFMADD231PS       Z2, Z2, Z5
+	VADDPS            Z10, Z5, Z5
+	VPANDD.BCST       absF32<>+0(SB), Z7, Z10
+	VCMPPS.BCST       $0x16, expHalf<>+0(SB), Z10, K2
+	VPANDD.BCST       absF32<>+0(SB), Z5, Z10
+	VCMPPS.BCST       $0x16, x2x2Max<>+0(SB), Z10, K3
 	KORW              K2, K3, K2
-	VPANDD.BCST       absF32<>+0(SB), Z9, Z9
-	VPANDD.BCST       absF32<>+0(SB), Z1, Z8
-	VMAXPS            Z8, Z9, Z9
-	VPANDD.BCST       absF32<>+0(SB), Z14, Z8
-	VMAXPS            Z8, Z9, Z9
-	VPANDD.BCST       absF32<>+0(SB), Z7, Z7
-	VMAXPS            Z7, Z9, Z9
-	VMOVUPS.Z         (DX), K1, Z7
-	VPANDD.BCST       absF32<>+0(SB), Z7, Z8
-	VMAXPS            Z8, Z9, Z9
-	VMOVUPS.Z         (DX)(DI*1), K1, Z8
-	VPANDD.BCST       absF32<>+0(SB), Z8, Z3
-	VMAXPS            Z3, Z9, Z9
-	VMOVUPS.Z         (DX)(DI*2), K1, Z3
-	VPANDD.BCST       absF32<>+0(SB), Z3, Z4
-	VMAXPS            Z4, Z9, Z9
-	VMOVUPS.Z         (DX)(R8*1), K1, Z4
-	VPANDD.BCST       absF32<>+0(SB), Z4, Z10
-	VMAXPS            Z10, Z9, Z9
-	VCMPPS.BCST       $0x16, directionMax<>+0(SB), Z9, K3
+	VRANGEPS          $0x0b, Z1, Z11, Z11
+	VRANGEPS          $0x0b, Z8, Z14, Z8
+	VMOVUPS.Z         (DX), K1, Z10
+	VMOVUPS.Z         (DX)(DI*1), K1, Z3
+	VRANGEPS          $0x0b, Z3, Z10, Z4
+	VMOVUPS.Z         (DX)(DI*2), K1, Z9
+	VMOVUPS.Z         (DX)(R8*1), K1, Z16
+	VRANGEPS          $0x0b, Z16, Z9, Z6
+	VRANGEPS          $0x0b, Z8, Z11, Z11
+	VRANGEPS          $0x0b, Z6, Z4, Z4
+	VRANGEPS          $0x0b, Z4, Z11, Z11
+	VCMPPS.BCST       $0x16, directionMax<>+0(SB), Z11, K3
 	KORW              K2, K3, K2
-	VPANDD.BCST       absF32<>+0(SB), Z5, Z9
-	VMAXPS.BCST       rootMin<>+0(SB), Z9, Z9
-	VRSQRT14PS        Z9, Z10
-	VMULPS.BCST       half<>+0(SB), Z10, Z16
-	VMULPS            Z10, Z9, Z6
-	VFNMADD231PS      Z6, Z6, Z9
-	VFMADD231PS       Z16, Z9, Z6
-	VBROADCASTSS      one<>+0(SB), Z9
-	VFNMADD231PS      Z10, Z6, Z9
-	VFMADD231PS       Z10, Z9, Z10
+	VPANDD.BCST       absF32<>+0(SB), Z5, Z11
+	VMAXPS.BCST       rootMin<>+0(SB), Z11, Z11
+	VRSQRT14PS        Z11, Z4
+	VMULPS.BCST       half<>+0(SB), Z4, Z6
+	VMULPS            Z4, Z11, Z8
+	VFNMADD231PS      Z8, Z8, Z11
+	VFMADD231PS       Z6, Z11, Z8
+	VBROADCASTSS      one<>+0(SB), Z11
+	VFNMADD231PS      Z4, Z8, Z11
+	VFMADD231PS       Z4, Z11, Z4
 	VCMPPS.BCST       $0x1e, largeMin<>+0(SB), Z5, K3
-	VBROADCASTSS      twoOverPi<>+0(SB), Z9
-	VBLENDMPS.BCST    log2e<>+0(SB), Z9, K3, Z9
-	VFMADD213PS.BCST  roundF32<>+0(SB), Z6, Z9
-	VSUBPS.BCST       roundF32<>+0(SB), Z9, Z16
+	VBROADCASTSS      twoOverPi<>+0(SB), Z11
+	VBLENDMPS.BCST    log2e<>+0(SB), Z11, K3, Z11
+	VFMADD213PS.BCST  roundF32<>+0(SB), Z8, Z11
+	VSUBPS.BCST       roundF32<>+0(SB), Z11, Z6
 	VBROADCASTSS      halfPi1<>+0(SB), Z15
 	VBLENDMPS.BCST    ln2Hi<>+0(SB), Z15, K3, Z15
-	VFNMADD231PS      Z15, Z16, Z6
+	VFNMADD231PS      Z15, Z6, Z8
 	VBROADCASTSS      halfPi2<>+0(SB), Z15
 	VBLENDMPS.BCST    ln2Lo<>+0(SB), Z15, K3, Z15
-	VFNMADD231PS      Z15, Z16, Z6
-	VMULPS            Z6, Z6, Z16
-	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z5, Z16
+	VFNMADD231PS      Z15, Z6, Z8
+	VMULPS            Z8, Z8, Z6
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z5, Z6
 	VBROADCASTSS      coshP3<>+0(SB), Z15
-	VFMADD213PS.BCST  coshP2<>+0(SB), Z16, Z15
-	VFMADD213PS.BCST  coshP1<>+0(SB), Z16, Z15
-	VFMADD213PS.BCST  coshP0<>+0(SB), Z16, Z15
-	VFMADD213PS.BCST  one<>+0(SB), Z16, Z15
-	VMULPS            Z16, Z6, Z11
+	VFMADD213PS.BCST  coshP2<>+0(SB), Z6, Z15
+	VFMADD213PS.BCST  coshP1<>+0(SB), Z6, Z15
+	VFMADD213PS.BCST  coshP0<>+0(SB), Z6, Z15
+	VFMADD213PS.BCST  one<>+0(SB), Z6, Z15
+	VMULPS            Z6, Z8, Z12
 	VBROADCASTSS      sinhQ3<>+0(SB), Z0
-	VFMADD213PS.BCST  sinhQ2<>+0(SB), Z16, Z0
-	VFMADD213PS.BCST  sinhQ1<>+0(SB), Z16, Z0
-	VFMADD213PS.BCST  sinhQ0<>+0(SB), Z16, Z0
-	VFMADD231PS       Z0, Z11, Z6
-	VPSLLD            $0x17, Z9, Z11
-	VPADDD.BCST       one<>+0(SB), Z11, Z11
+	VFMADD213PS.BCST  sinhQ2<>+0(SB), Z6, Z0
+	VFMADD213PS.BCST  sinhQ1<>+0(SB), Z6, Z0
+	VFMADD213PS.BCST  sinhQ0<>+0(SB), Z6, Z0
+	VFMADD231PS       Z0, Z12, Z8
+	VPSLLD            $0x17, Z11, Z12
+	VPADDD.BCST       one<>+0(SB), Z12, Z12
 	VBROADCASTSS      one<>+0(SB), Z0
 	VPADDD.BCST       one<>+0(SB), Z0, Z0
-	VPSUBD            Z11, Z0, Z0
-	VSUBPS            Z6, Z15, Z16
-	VMULPS            Z0, Z16, Z16
-	VADDPS            Z6, Z15, Z0
-	VPTESTMD.BCST     bit0<>+0(SB), Z9, K4
-	VBLENDMPS         Z6, Z15, K4, Z13
-	VBLENDMPS         Z15, Z6, K4, Z6
-	VPADDD.BCST       oneI<>+0(SB), Z9, Z15
+	VPSUBD            Z12, Z0, Z0
+	VSUBPS            Z8, Z15, Z6
+	VMULPS            Z0, Z6, Z6
+	VADDPS            Z8, Z15, Z0
+	VPTESTMD.BCST     bit0<>+0(SB), Z11, K4
+	VBLENDMPS         Z8, Z15, K4, Z13
+	VBLENDMPS         Z15, Z8, K4, Z8
+	VPADDD.BCST       oneI<>+0(SB), Z11, Z15
 	VPSLLD            $0x1e, Z15, Z15
 	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z15, Z13
-	VPSLLD            $0x1e, Z9, Z9
-	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z9, Z6
-	VMOVAPS           Z16, Z9
-	VFMADD231PS       Z11, Z0, Z9
-	VBLENDMPS         Z9, Z13, K3, Z13
-	VFMSUB231PS       Z11, Z0, Z16
-	VBLENDMPS         Z16, Z6, K3, Z6
-	VMULPS            Z10, Z6, Z6
-	VBROADCASTSS      one<>+0(SB), Z10
-	VBLENDMPS.BCST    half<>+0(SB), Z10, K3, Z10
-	VMULPS            Z10, Z13, Z13
-	VMULPS            Z10, Z6, Z6
-	VPANDD.BCST       absF32<>+0(SB), Z5, Z10
-	VCMPPS.BCST       $0x12, one<>+0(SB), Z10, K3
-	VSUBPS            Z6, Z13, Z10
-	VMULPS.BCST       half<>+0(SB), Z10, Z10
-	VBLENDMPS.BCST    one<>+0(SB), Z5, K3, Z16
-	VRCP14PS          Z16, Z0
-	VMULPS            Z0, Z10, Z11
-	VFNMADD231PS      Z11, Z16, Z10
-	VFMADD231PS       Z0, Z10, Z11
-	VBROADCASTSS      sinhSlope5<>+0(SB), Z10
-	VFMADD213PS.BCST  sinhSlope4<>+0(SB), Z5, Z10
-	VFMADD213PS.BCST  sinhSlope3<>+0(SB), Z5, Z10
-	VFMADD213PS.BCST  sinhSlope2<>+0(SB), Z5, Z10
-	VFMADD213PS.BCST  sinhSlope1<>+0(SB), Z5, Z10
-	VFMADD213PS.BCST  sinhSlope0<>+0(SB), Z5, Z10
-	VBLENDMPS         Z10, Z11, K3, Z11
-	VMULPS.BCST       half<>+0(SB), Z7, Z7
+	VPSLLD            $0x1e, Z11, Z11
+	VPTERNLOGD.BCST   $0x78, signF32<>+0(SB), Z11, Z8
+	VMOVAPS           Z6, Z11
+	VFMADD231PS       Z12, Z0, Z11
+	VBLENDMPS         Z11, Z13, K3, Z13
+	VFMSUB231PS       Z12, Z0, Z6
+	VBLENDMPS         Z6, Z8, K3, Z8
+	VMULPS            Z4, Z8, Z8
+	VBROADCASTSS      one<>+0(SB), Z4
+	VBLENDMPS.BCST    half<>+0(SB), Z4, K3, Z4
+	VMULPS            Z4, Z13, Z13
+	VMULPS            Z4, Z8, Z8
+	VPANDD.BCST       absF32<>+0(SB), Z5, Z4
+	VCMPPS.BCST       $0x12, one<>+0(SB), Z4, K3
+	VSUBPS            Z8, Z13, Z4
 	VMULPS.BCST       half<>+0(SB), Z4, Z4
-	VADDPS            Z4, Z7, Z10
-	VSUBPS            Z4, Z7, Z7
-	VADDPS            Z12, Z12, Z4
-	VMULPS            Z8, Z14, Z5
+	VBLENDMPS.BCST    one<>+0(SB), Z5, K3, Z6
+	VRCP14PS          Z6, Z0
+	VMULPS            Z0, Z4, Z12
+	VFNMADD231PS      Z12, Z6, Z4
+	VFMADD231PS       Z0, Z4, Z12
+	VBROADCASTSS      sinhSlope5<>+0(SB), Z4
+	VFMADD213PS.BCST  sinhSlope4<>+0(SB), Z5, Z4
+	VFMADD213PS.BCST  sinhSlope3<>+0(SB), Z5, Z4
+	VFMADD213PS.BCST  sinhSlope2<>+0(SB), Z5, Z4
+	VFMADD213PS.BCST  sinhSlope1<>+0(SB), Z5, Z4
+	VFMADD213PS.BCST  sinhSlope0<>+0(SB), Z5, Z4
+	VBLENDMPS         Z4, Z12, K3, Z12
+	VMULPS.BCST       half<>+0(SB), Z10, Z10
+	VMULPS.BCST       half<>+0(SB), Z16, Z16
+	VADDPS            Z16, Z10, Z4
+	VSUBPS            Z16, Z10, Z10
+	VADDPS            Z2, Z2, Z16
+	VMULPS            Z3, Z14, Z5
 	VMOVAPS           Z5, Z0
-	VFMSUB231PS       Z8, Z14, Z0
-	VFMADD231PS       Z3, Z1, Z5
+	VFMSUB231PS       Z3, Z14, Z0
+	VFMADD231PS       Z9, Z1, Z5
 	VADDPS            Z0, Z5, Z5
-	VFMADD231PS       Z7, Z4, Z5
-	VMULPS.BCST       half<>+0(SB), Z6, Z4
-	VMULPS            Z5, Z4, Z4
-	VFMADD231PS       Z10, Z13, Z4
-	VMULPS            Z5, Z11, Z11
-	VFMADD231PS       Z10, Z6, Z11
-	VBROADCASTSS      log2e<>+0(SB), Z10
-	VFMADD213PS.BCST  roundF32<>+0(SB), Z2, Z10
-	VSUBPS.BCST       roundF32<>+0(SB), Z10, Z10
-	VFNMADD231PS.BCST ln2Hi<>+0(SB), Z10, Z2
-	VFNMADD231PS.BCST ln2Lo<>+0(SB), Z10, Z2
+	VFMADD231PS       Z10, Z16, Z5
+	VMULPS.BCST       half<>+0(SB), Z8, Z16
+	VMULPS            Z5, Z16, Z16
+	VFMADD231PS       Z4, Z13, Z16
+	VMULPS            Z5, Z12, Z12
+	VFMADD231PS       Z4, Z8, Z12
+	VBROADCASTSS      log2e<>+0(SB), Z4
+	VFMADD213PS.BCST  roundF32<>+0(SB), Z7, Z4
+	VSUBPS.BCST       roundF32<>+0(SB), Z4, Z4
+	VFNMADD231PS.BCST ln2Hi<>+0(SB), Z4, Z7
+	VFNMADD231PS.BCST ln2Lo<>+0(SB), Z4, Z7
 	VBROADCASTSS      expC6<>+0(SB), Z5
-	VFMADD213PS.BCST  expC5<>+0(SB), Z2, Z5
-	VFMADD213PS.BCST  expC4<>+0(SB), Z2, Z5
-	VFMADD213PS.BCST  expC3<>+0(SB), Z2, Z5
-	VFMADD213PS.BCST  expC2<>+0(SB), Z2, Z5
-	VMULPS            Z2, Z2, Z13
-	VFMADD231PS       Z5, Z13, Z2
-	VADDPS.BCST       one<>+0(SB), Z2, Z2
-	VSCALEFPS         Z10, Z2, Z2
-	VMULPS            Z2, Z4, Z4
-	VMULPS            Z2, Z11, Z11
-	VMULPS            Z2, Z6, Z6
-	VMULPS            Z7, Z6, Z7
-	VFMADD231PS       Z12, Z11, Z7
-	VADDPS            Z7, Z4, Z12
-	VMULPS            Z8, Z6, Z8
-	VFMADD231PS       Z1, Z11, Z8
-	VMULPS            Z3, Z6, Z6
-	VFMADD231PS       Z14, Z11, Z6
-	VSUBPS            Z7, Z4, Z4
+	VFMADD213PS.BCST  expC5<>+0(SB), Z7, Z5
+	VFMADD213PS.BCST  expC4<>+0(SB), Z7, Z5
+	VFMADD213PS.BCST  expC3<>+0(SB), Z7, Z5
+	VFMADD213PS.BCST  expC2<>+0(SB), Z7, Z5
+	VMULPS            Z7, Z7, Z13
+	VFMADD231PS       Z5, Z13, Z7
+	VADDPS.BCST       one<>+0(SB), Z7, Z7
+	VSCALEFPS         Z4, Z7, Z7
+	VMULPS            Z7, Z16, Z16
+	VMULPS            Z7, Z12, Z12
+	VMULPS            Z7, Z8, Z8
+	VMULPS            Z10, Z8, Z10
+	VFMADD231PS       Z2, Z12, Z10
+	VADDPS            Z10, Z16, Z2
+	VMULPS            Z3, Z8, Z3
+	VFMADD231PS       Z1, Z12, Z3
+	VMULPS            Z9, Z8, Z8
+	VFMADD231PS       Z14, Z12, Z8
+	VSUBPS            Z10, Z16, Z16
 	KANDW             K1, K2, K2
 	KMOVW             K2, CX
 	TESTQ             CX, CX
 	JE                easy7
 	KANDNW            K1, K2, K1
-	VMOVUPS           Z12, K1, (AX)
-	VMOVUPS           Z8, K1, (AX)(DI*1)
-	VMOVUPS           Z6, K1, (AX)(DI*2)
-	VMOVUPS           Z4, K1, (AX)(R8*1)
+	VMOVUPS           Z2, K1, (AX)
+	VMOVUPS           Z3, K1, (AX)(DI*1)
+	VMOVUPS           Z8, K1, (AX)(DI*2)
+	VMOVUPS           Z16, K1, (AX)(R8*1)
 	MOVQ              SI, AX
 	MOVQ              SI, DX
 	SUBQ              BX, DX
@@ -8515,10 +8453,10 @@ next2:
 	RET
 
 easy7:
-	VMOVUPS Z12, K1, (AX)
-	VMOVUPS Z8, K1, (AX)(DI*1)
-	VMOVUPS Z6, K1, (AX)(DI*2)
-	VMOVUPS Z4, K1, (AX)(R8*1)
+	VMOVUPS Z2, K1, (AX)
+	VMOVUPS Z3, K1, (AX)(DI*1)
+	VMOVUPS Z8, K1, (AX)(DI*2)
+	VMOVUPS Z16, K1, (AX)(R8*1)
 
 done5:
 	XORQ AX, AX
@@ -8529,7 +8467,7 @@ done5:
 	RET
 
 // func expFrechetAdjoint2x2F64AVX2(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
-// Requires: AVX, AVX2, FMA3
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·expFrechetAdjoint2x2F64AVX2(SB), $128-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
@@ -8545,6 +8483,10 @@ TEXT ·expFrechetAdjoint2x2F64AVX2(SB), $128-64
 	JL   next2
 
 loop1:
+	PREFETCHT0   64(AX)
+	PREFETCHT0   64(AX)(DI*1)
+	PREFETCHT0   64(AX)(DI*2)
+	PREFETCHT0   64(AX)(R8*1)
 	VMOVUPS      (CX), Y0
 	VMULPD       halfF64<>+0(SB), Y0, Y1
 	VMOVUPS      (CX)(R8*1), Y2
@@ -8986,7 +8928,7 @@ done5:
 	RET
 
 // func expFrechetAdjoint2x2F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
-// Requires: AVX, AVX512F, BMI2
+// Requires: AVX, AVX512DQ, AVX512F, BMI2, MMX+
 TEXT ·expFrechetAdjoint2x2F64AVX512(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
@@ -9000,6 +8942,10 @@ TEXT ·expFrechetAdjoint2x2F64AVX512(SB), NOSPLIT, $0-64
 	JL   next2
 
 loop1:
+	PREFETCHT0        128(AX)
+	PREFETCHT0        128(AX)(DI*1)
+	PREFETCHT0        128(AX)(DI*2)
+	PREFETCHT0        128(AX)(R8*1)
 	VMOVUPS           (CX), Z0
 	VMULPD.BCST       halfF64<>+0(SB), Z0, Z1
 	VMOVUPS           (CX)(R8*1), Z2
@@ -9018,142 +8964,134 @@ loop1:
 	VPANDQ.BCST       absF64<>+0(SB), Z6, Z7
 	VCMPPD.BCST       $0x16, x2x2MaxF64<>+0(SB), Z7, K2
 	KORW              K1, K2, K1
-	VPANDQ.BCST       absF64<>+0(SB), Z0, Z0
-	VPANDQ.BCST       absF64<>+0(SB), Z3, Z7
-	VMAXPD            Z7, Z0, Z0
-	VPANDQ.BCST       absF64<>+0(SB), Z5, Z7
-	VMAXPD            Z7, Z0, Z0
-	VPANDQ.BCST       absF64<>+0(SB), Z2, Z2
-	VMAXPD            Z2, Z0, Z0
-	VMOVUPS           (DX), Z2
-	VPANDQ.BCST       absF64<>+0(SB), Z2, Z7
-	VMAXPD            Z7, Z0, Z0
-	VMOVUPS           (DX)(DI*1), Z7
-	VPANDQ.BCST       absF64<>+0(SB), Z7, Z8
-	VMAXPD            Z8, Z0, Z0
-	VMOVUPS           (DX)(DI*2), Z8
-	VPANDQ.BCST       absF64<>+0(SB), Z8, Z9
-	VMAXPD            Z9, Z0, Z0
-	VMOVUPS           (DX)(R8*1), Z9
-	VPANDQ.BCST       absF64<>+0(SB), Z9, Z10
-	VMAXPD            Z10, Z0, Z0
+	VRANGEPD          $0x0b, Z3, Z0, Z0
+	VRANGEPD          $0x0b, Z2, Z5, Z2
+	VMOVUPS           (DX), Z7
+	VMOVUPS           (DX)(DI*1), Z8
+	VRANGEPD          $0x0b, Z8, Z7, Z9
+	VMOVUPS           (DX)(DI*2), Z10
+	VMOVUPS           (DX)(R8*1), Z11
+	VRANGEPD          $0x0b, Z11, Z10, Z12
+	VRANGEPD          $0x0b, Z2, Z0, Z0
+	VRANGEPD          $0x0b, Z12, Z9, Z9
+	VRANGEPD          $0x0b, Z9, Z0, Z0
 	VCMPPD.BCST       $0x16, directionMaxF64<>+0(SB), Z0, K2
 	KORW              K1, K2, K1
 	VPANDQ.BCST       absF64<>+0(SB), Z6, Z0
 	VMAXPD.BCST       rootMinF64<>+0(SB), Z0, Z0
-	VRSQRT14PD        Z0, Z10
-	VMULPD.BCST       halfF64<>+0(SB), Z10, Z11
-	VMULPD            Z10, Z0, Z10
-	VBROADCASTSD      halfF64<>+0(SB), Z12
-	VFNMADD231PD      Z11, Z10, Z12
-	VFMADD231PD       Z12, Z10, Z10
-	VFMADD231PD       Z12, Z11, Z11
-	VADDPD            Z11, Z11, Z12
-	VFNMADD231PD      Z10, Z10, Z0
-	VFMADD231PD       Z11, Z0, Z10
+	VRSQRT14PD        Z0, Z9
+	VMULPD.BCST       halfF64<>+0(SB), Z9, Z12
+	VMULPD            Z9, Z0, Z9
+	VBROADCASTSD      halfF64<>+0(SB), Z2
+	VFNMADD231PD      Z12, Z9, Z2
+	VFMADD231PD       Z2, Z9, Z9
+	VFMADD231PD       Z2, Z12, Z12
+	VADDPD            Z12, Z12, Z2
+	VFNMADD231PD      Z9, Z9, Z0
+	VFMADD231PD       Z12, Z0, Z9
 	VBROADCASTSD      oneF64<>+0(SB), Z0
-	VFNMADD231PD      Z12, Z10, Z0
-	VFMADD231PD       Z12, Z0, Z12
+	VFNMADD231PD      Z2, Z9, Z0
+	VFMADD231PD       Z2, Z0, Z2
 	VCMPPD.BCST       $0x1e, largeMinF64<>+0(SB), Z6, K2
 	VBROADCASTSD      twoOverPiF64<>+0(SB), Z0
 	VBLENDMPD.BCST    log2eF64<>+0(SB), Z0, K2, Z0
-	VFMADD213PD.BCST  roundF64<>+0(SB), Z10, Z0
-	VSUBPD.BCST       roundF64<>+0(SB), Z0, Z11
+	VFMADD213PD.BCST  roundF64<>+0(SB), Z9, Z0
+	VSUBPD.BCST       roundF64<>+0(SB), Z0, Z12
 	VBROADCASTSD      halfPi1F64<>+0(SB), Z13
 	VBLENDMPD.BCST    ln2HiF64<>+0(SB), Z13, K2, Z13
-	VFNMADD231PD      Z13, Z11, Z10
+	VFNMADD231PD      Z13, Z12, Z9
 	VBROADCASTSD      halfPi2F64<>+0(SB), Z13
 	VBLENDMPD.BCST    ln2LoF64<>+0(SB), Z13, K2, Z13
-	VFNMADD231PD      Z13, Z11, Z10
-	VMULPD            Z10, Z10, Z11
-	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z6, Z11
+	VFNMADD231PD      Z13, Z12, Z9
+	VMULPD            Z9, Z9, Z12
+	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z6, Z12
 	VBROADCASTSD      coshP6F64<>+0(SB), Z13
-	VFMADD213PD.BCST  coshP5F64<>+0(SB), Z11, Z13
-	VFMADD213PD.BCST  coshP4F64<>+0(SB), Z11, Z13
-	VFMADD213PD.BCST  coshP3F64<>+0(SB), Z11, Z13
-	VFMADD213PD.BCST  coshP2F64<>+0(SB), Z11, Z13
-	VFMADD213PD.BCST  coshP1F64<>+0(SB), Z11, Z13
-	VFMADD213PD.BCST  coshP0F64<>+0(SB), Z11, Z13
-	VFMADD213PD.BCST  oneF64<>+0(SB), Z11, Z13
-	VMULPD            Z11, Z10, Z14
+	VFMADD213PD.BCST  coshP5F64<>+0(SB), Z12, Z13
+	VFMADD213PD.BCST  coshP4F64<>+0(SB), Z12, Z13
+	VFMADD213PD.BCST  coshP3F64<>+0(SB), Z12, Z13
+	VFMADD213PD.BCST  coshP2F64<>+0(SB), Z12, Z13
+	VFMADD213PD.BCST  coshP1F64<>+0(SB), Z12, Z13
+	VFMADD213PD.BCST  coshP0F64<>+0(SB), Z12, Z13
+	VFMADD213PD.BCST  oneF64<>+0(SB), Z12, Z13
+	VMULPD            Z12, Z9, Z14
 	VBROADCASTSD      sinhQ6F64<>+0(SB), Z15
-	VFMADD213PD.BCST  sinhQ5F64<>+0(SB), Z11, Z15
-	VFMADD213PD.BCST  sinhQ4F64<>+0(SB), Z11, Z15
-	VFMADD213PD.BCST  sinhQ3F64<>+0(SB), Z11, Z15
-	VFMADD213PD.BCST  sinhQ2F64<>+0(SB), Z11, Z15
-	VFMADD213PD.BCST  sinhQ1F64<>+0(SB), Z11, Z15
-	VFMADD213PD.BCST  sinhQ0F64<>+0(SB), Z11, Z15
-	VFMADD231PD       Z15, Z14, Z10
+	VFMADD213PD.BCST  sinhQ5F64<>+0(SB), Z12, Z15
+	VFMADD213PD.BCST  sinhQ4F64<>+0(SB), Z12, Z15
+	VFMADD213PD.BCST  sinhQ3F64<>+0(SB), Z12, Z15
+	VFMADD213PD.BCST  sinhQ2F64<>+0(SB), Z12, Z15
+	VFMADD213PD.BCST  sinhQ1F64<>+0(SB), Z12, Z15
+	VFMADD213PD.BCST  sinhQ0F64<>+0(SB), Z12, Z15
+	VFMADD231PD       Z15, Z14, Z9
 	VPSLLQ            $0x34, Z0, Z14
 	VPADDQ.BCST       oneF64<>+0(SB), Z14, Z14
 	VBROADCASTSD      oneF64<>+0(SB), Z15
 	VPADDQ.BCST       oneF64<>+0(SB), Z15, Z15
 	VPSUBQ            Z14, Z15, Z15
-	VSUBPD            Z10, Z13, Z11
-	VMULPD            Z15, Z11, Z11
-	VADDPD            Z10, Z13, Z15
+	VSUBPD            Z9, Z13, Z12
+	VMULPD            Z15, Z12, Z12
+	VADDPD            Z9, Z13, Z15
 	VPTESTMQ.BCST     bit0F64<>+0(SB), Z0, K3
-	VBLENDMPD         Z10, Z13, K3, Z16
-	VBLENDMPD         Z13, Z10, K3, Z10
+	VBLENDMPD         Z9, Z13, K3, Z16
+	VBLENDMPD         Z13, Z9, K3, Z9
 	VPADDQ.BCST       oneIF64<>+0(SB), Z0, Z13
 	VPSLLQ            $0x3e, Z13, Z13
 	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z13, Z16
 	VPSLLQ            $0x3e, Z0, Z0
-	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z0, Z10
-	VMOVAPS           Z11, Z0
+	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z0, Z9
+	VMOVAPS           Z12, Z0
 	VFMADD231PD       Z14, Z15, Z0
 	VBLENDMPD         Z0, Z16, K2, Z16
-	VFMSUB231PD       Z14, Z15, Z11
-	VBLENDMPD         Z11, Z10, K2, Z10
-	VMULPD            Z12, Z10, Z10
-	VBROADCASTSD      oneF64<>+0(SB), Z12
-	VBLENDMPD.BCST    halfF64<>+0(SB), Z12, K2, Z12
-	VMULPD            Z12, Z16, Z16
-	VMULPD            Z12, Z10, Z10
-	VPANDQ.BCST       absF64<>+0(SB), Z6, Z12
-	VCMPPD.BCST       $0x12, oneF64<>+0(SB), Z12, K2
-	VSUBPD            Z10, Z16, Z12
-	VMULPD.BCST       halfF64<>+0(SB), Z12, Z12
-	VBLENDMPD.BCST    oneF64<>+0(SB), Z6, K2, Z11
-	VRCP14PD          Z11, Z15
-	VBROADCASTSD      oneF64<>+0(SB), Z14
-	VFNMADD231PD      Z15, Z11, Z14
-	VFMADD231PD       Z15, Z14, Z15
-	VMULPD            Z15, Z12, Z14
-	VFNMADD231PD      Z14, Z11, Z12
-	VFMADD231PD       Z15, Z12, Z14
-	VBROADCASTSD      sinhSlope9F64<>+0(SB), Z12
-	VFMADD213PD.BCST  sinhSlope8F64<>+0(SB), Z6, Z12
-	VFMADD213PD.BCST  sinhSlope7F64<>+0(SB), Z6, Z12
-	VFMADD213PD.BCST  sinhSlope6F64<>+0(SB), Z6, Z12
-	VFMADD213PD.BCST  sinhSlope5F64<>+0(SB), Z6, Z12
-	VFMADD213PD.BCST  sinhSlope4F64<>+0(SB), Z6, Z12
-	VFMADD213PD.BCST  sinhSlope3F64<>+0(SB), Z6, Z12
-	VFMADD213PD.BCST  sinhSlope2F64<>+0(SB), Z6, Z12
-	VFMADD213PD.BCST  sinhSlope1F64<>+0(SB), Z6, Z12
-	VFMADD213PD.BCST  sinhSlope0F64<>+0(SB), Z6, Z12
-	VBLENDMPD         Z12, Z14, K2, Z14
+	VFMSUB231PD       Z14, Z15, Z12
+	VBLENDMPD         Z12, Z9, K2, Z9
+	VMULPD            Z2, Z9, Z9
+	VBROADCASTSD      oneF64<>+0(SB), Z2
+	VBLENDMPD.BCST    halfF64<>+0(SB), Z2, K2, Z2
+	VMULPD            Z2, Z16, Z16
+	VMULPD            Z2, Z9, Z9
+	VPANDQ.BCST       absF64<>+0(SB), Z6, Z2
+	VCMPPD.BCST       $0x12, oneF64<>+0(SB), Z2, K2
+	VSUBPD            Z9, Z16, Z2
 	VMULPD.BCST       halfF64<>+0(SB), Z2, Z2
-	VMULPD.BCST       halfF64<>+0(SB), Z9, Z9
-	VADDPD            Z9, Z2, Z12
-	VSUBPD            Z9, Z2, Z2
-	VADDPD            Z1, Z1, Z9
-	VMULPD            Z7, Z5, Z6
+	VBLENDMPD.BCST    oneF64<>+0(SB), Z6, K2, Z12
+	VRCP14PD          Z12, Z15
+	VBROADCASTSD      oneF64<>+0(SB), Z14
+	VFNMADD231PD      Z15, Z12, Z14
+	VFMADD231PD       Z15, Z14, Z15
+	VMULPD            Z15, Z2, Z14
+	VFNMADD231PD      Z14, Z12, Z2
+	VFMADD231PD       Z15, Z2, Z14
+	VBROADCASTSD      sinhSlope9F64<>+0(SB), Z2
+	VFMADD213PD.BCST  sinhSlope8F64<>+0(SB), Z6, Z2
+	VFMADD213PD.BCST  sinhSlope7F64<>+0(SB), Z6, Z2
+	VFMADD213PD.BCST  sinhSlope6F64<>+0(SB), Z6, Z2
+	VFMADD213PD.BCST  sinhSlope5F64<>+0(SB), Z6, Z2
+	VFMADD213PD.BCST  sinhSlope4F64<>+0(SB), Z6, Z2
+	VFMADD213PD.BCST  sinhSlope3F64<>+0(SB), Z6, Z2
+	VFMADD213PD.BCST  sinhSlope2F64<>+0(SB), Z6, Z2
+	VFMADD213PD.BCST  sinhSlope1F64<>+0(SB), Z6, Z2
+	VFMADD213PD.BCST  sinhSlope0F64<>+0(SB), Z6, Z2
+	VBLENDMPD         Z2, Z14, K2, Z14
+	VMULPD.BCST       halfF64<>+0(SB), Z7, Z7
+	VMULPD.BCST       halfF64<>+0(SB), Z11, Z11
+	VADDPD            Z11, Z7, Z2
+	VSUBPD            Z11, Z7, Z7
+	VADDPD            Z1, Z1, Z11
+	VMULPD            Z8, Z5, Z6
 	VMOVAPS           Z6, Z15
-	VFMSUB231PD       Z7, Z5, Z15
-	VFMADD231PD       Z8, Z3, Z6
+	VFMSUB231PD       Z8, Z5, Z15
+	VFMADD231PD       Z10, Z3, Z6
 	VADDPD            Z15, Z6, Z6
-	VFMADD231PD       Z2, Z9, Z6
-	VMULPD.BCST       halfF64<>+0(SB), Z10, Z9
-	VMULPD            Z6, Z9, Z9
-	VFMADD231PD       Z12, Z16, Z9
+	VFMADD231PD       Z7, Z11, Z6
+	VMULPD.BCST       halfF64<>+0(SB), Z9, Z11
+	VMULPD            Z6, Z11, Z11
+	VFMADD231PD       Z2, Z16, Z11
 	VMULPD            Z6, Z14, Z14
-	VFMADD231PD       Z12, Z10, Z14
-	VBROADCASTSD      log2eF64<>+0(SB), Z12
-	VFMADD213PD.BCST  roundF64<>+0(SB), Z4, Z12
-	VSUBPD.BCST       roundF64<>+0(SB), Z12, Z12
-	VFNMADD231PD.BCST ln2HiF64<>+0(SB), Z12, Z4
-	VFNMADD231PD.BCST ln2LoF64<>+0(SB), Z12, Z4
+	VFMADD231PD       Z2, Z9, Z14
+	VBROADCASTSD      log2eF64<>+0(SB), Z2
+	VFMADD213PD.BCST  roundF64<>+0(SB), Z4, Z2
+	VSUBPD.BCST       roundF64<>+0(SB), Z2, Z2
+	VFNMADD231PD.BCST ln2HiF64<>+0(SB), Z2, Z4
+	VFNMADD231PD.BCST ln2LoF64<>+0(SB), Z2, Z4
 	VBROADCASTSD      expQ9F64<>+0(SB), Z6
 	VFMADD213PD.BCST  expQ8F64<>+0(SB), Z4, Z6
 	VFMADD213PD.BCST  expQ7F64<>+0(SB), Z4, Z6
@@ -9167,26 +9105,26 @@ loop1:
 	VMULPD            Z4, Z4, Z16
 	VFMADD231PD       Z6, Z16, Z4
 	VADDPD.BCST       oneF64<>+0(SB), Z4, Z4
-	VSCALEFPD         Z12, Z4, Z4
-	VMULPD            Z4, Z9, Z9
+	VSCALEFPD         Z2, Z4, Z4
+	VMULPD            Z4, Z11, Z11
 	VMULPD            Z4, Z14, Z14
-	VMULPD            Z4, Z10, Z10
-	VMULPD            Z2, Z10, Z2
-	VFMADD231PD       Z1, Z14, Z2
-	VADDPD            Z2, Z9, Z1
-	VMULPD            Z7, Z10, Z7
-	VFMADD231PD       Z3, Z14, Z7
-	VMULPD            Z8, Z10, Z10
-	VFMADD231PD       Z5, Z14, Z10
-	VSUBPD            Z2, Z9, Z9
+	VMULPD            Z4, Z9, Z9
+	VMULPD            Z7, Z9, Z7
+	VFMADD231PD       Z1, Z14, Z7
+	VADDPD            Z7, Z11, Z1
+	VMULPD            Z8, Z9, Z8
+	VFMADD231PD       Z3, Z14, Z8
+	VMULPD            Z10, Z9, Z9
+	VFMADD231PD       Z5, Z14, Z9
+	VSUBPD            Z7, Z11, Z11
 	KMOVW             K1, R9
 	TESTQ             R9, R9
 	JE                easy4
 	KNOTW             K1, K1
 	VMOVUPD           Z1, K1, (AX)
-	VMOVUPD           Z7, K1, (AX)(DI*1)
-	VMOVUPD           Z10, K1, (AX)(DI*2)
-	VMOVUPD           Z9, K1, (AX)(R8*1)
+	VMOVUPD           Z8, K1, (AX)(DI*1)
+	VMOVUPD           Z9, K1, (AX)(DI*2)
+	VMOVUPD           Z11, K1, (AX)(R8*1)
 	MOVQ              SI, AX
 	SUBQ              BX, AX
 	MOVQ              AX, CX
@@ -9199,9 +9137,9 @@ loop1:
 
 easy4:
 	VMOVUPS Z1, (AX)
-	VMOVUPS Z7, (AX)(DI*1)
-	VMOVUPS Z10, (AX)(DI*2)
-	VMOVUPS Z9, (AX)(R8*1)
+	VMOVUPS Z8, (AX)(DI*1)
+	VMOVUPS Z9, (AX)(DI*2)
+	VMOVUPS Z11, (AX)(R8*1)
 	ADDQ    $+64, AX
 	ADDQ    $+64, CX
 	ADDQ    $+64, DX
@@ -9215,194 +9153,186 @@ next2:
 	MOVQ              $-1, R9
 	BZHIQ             BX, R9, R9
 	KMOVW             R9, K1
-	VMOVUPD.Z         (CX), K1, Z9
-	VMULPD.BCST       halfF64<>+0(SB), Z9, Z10
-	VMOVUPD.Z         (CX)(R8*1), K1, Z7
-	VMULPD.BCST       halfF64<>+0(SB), Z7, Z1
-	VADDPD            Z1, Z10, Z2
-	VSUBPD            Z1, Z10, Z10
+	VMOVUPD.Z         (CX), K1, Z11
+	VMULPD.BCST       halfF64<>+0(SB), Z11, Z9
+	VMOVUPD.Z         (CX)(R8*1), K1, Z8
+	VMULPD.BCST       halfF64<>+0(SB), Z8, Z1
+	VADDPD            Z1, Z9, Z7
+	VSUBPD            Z1, Z9, Z9
 	VMOVUPD.Z         (CX)(DI*2), K1, Z1
 	VMOVUPD.Z         (CX)(DI*1), K1, Z14
 	VMULPD            Z14, Z1, Z5
-	VMOVAPS           Z5, Z8
-	VFMSUB231PD       Z14, Z1, Z8
-	VFMADD231PD       Z10, Z10, Z5
-	VADDPD            Z8, Z5, Z5
-	VPANDQ.BCST       absF64<>+0(SB), Z2, Z8
-	VCMPPD.BCST       $0x16, expHalfF64<>+0(SB), Z8, K2
-	VPANDQ.BCST       absF64<>+0(SB), Z5, Z8
-	VCMPPD.BCST       $0x16, x2x2MaxF64<>+0(SB), Z8, K3
+	VMOVAPS           Z5, Z10
+	VFMSUB231PD       Z14, Z1, Z10
+	VFMADD231PD       Z9, Z9, Z5
+	VADDPD            Z10, Z5, Z5
+	VPANDQ.BCST       absF64<>+0(SB), Z7, Z10
+	VCMPPD.BCST       $0x16, expHalfF64<>+0(SB), Z10, K2
+	VPANDQ.BCST       absF64<>+0(SB), Z5, Z10
+	VCMPPD.BCST       $0x16, x2x2MaxF64<>+0(SB), Z10, K3
 	KORW              K2, K3, K2
-	VPANDQ.BCST       absF64<>+0(SB), Z9, Z9
-	VPANDQ.BCST       absF64<>+0(SB), Z1, Z8
-	VMAXPD            Z8, Z9, Z9
-	VPANDQ.BCST       absF64<>+0(SB), Z14, Z8
-	VMAXPD            Z8, Z9, Z9
-	VPANDQ.BCST       absF64<>+0(SB), Z7, Z7
-	VMAXPD            Z7, Z9, Z9
-	VMOVUPD.Z         (DX), K1, Z7
-	VPANDQ.BCST       absF64<>+0(SB), Z7, Z8
-	VMAXPD            Z8, Z9, Z9
-	VMOVUPD.Z         (DX)(DI*1), K1, Z8
-	VPANDQ.BCST       absF64<>+0(SB), Z8, Z3
-	VMAXPD            Z3, Z9, Z9
-	VMOVUPD.Z         (DX)(DI*2), K1, Z3
-	VPANDQ.BCST       absF64<>+0(SB), Z3, Z4
-	VMAXPD            Z4, Z9, Z9
-	VMOVUPD.Z         (DX)(R8*1), K1, Z4
-	VPANDQ.BCST       absF64<>+0(SB), Z4, Z12
-	VMAXPD            Z12, Z9, Z9
-	VCMPPD.BCST       $0x16, directionMaxF64<>+0(SB), Z9, K3
+	VRANGEPD          $0x0b, Z1, Z11, Z11
+	VRANGEPD          $0x0b, Z8, Z14, Z8
+	VMOVUPD.Z         (DX), K1, Z10
+	VMOVUPD.Z         (DX)(DI*1), K1, Z3
+	VRANGEPD          $0x0b, Z3, Z10, Z4
+	VMOVUPD.Z         (DX)(DI*2), K1, Z2
+	VMOVUPD.Z         (DX)(R8*1), K1, Z16
+	VRANGEPD          $0x0b, Z16, Z2, Z6
+	VRANGEPD          $0x0b, Z8, Z11, Z11
+	VRANGEPD          $0x0b, Z6, Z4, Z4
+	VRANGEPD          $0x0b, Z4, Z11, Z11
+	VCMPPD.BCST       $0x16, directionMaxF64<>+0(SB), Z11, K3
 	KORW              K2, K3, K2
-	VPANDQ.BCST       absF64<>+0(SB), Z5, Z9
-	VMAXPD.BCST       rootMinF64<>+0(SB), Z9, Z9
-	VRSQRT14PD        Z9, Z12
-	VMULPD.BCST       halfF64<>+0(SB), Z12, Z16
-	VMULPD            Z12, Z9, Z12
-	VBROADCASTSD      halfF64<>+0(SB), Z6
-	VFNMADD231PD      Z16, Z12, Z6
-	VFMADD231PD       Z6, Z12, Z12
-	VFMADD231PD       Z6, Z16, Z16
-	VADDPD            Z16, Z16, Z6
-	VFNMADD231PD      Z12, Z12, Z9
-	VFMADD231PD       Z16, Z9, Z12
-	VBROADCASTSD      oneF64<>+0(SB), Z9
-	VFNMADD231PD      Z6, Z12, Z9
-	VFMADD231PD       Z6, Z9, Z6
+	VPANDQ.BCST       absF64<>+0(SB), Z5, Z11
+	VMAXPD.BCST       rootMinF64<>+0(SB), Z11, Z11
+	VRSQRT14PD        Z11, Z4
+	VMULPD.BCST       halfF64<>+0(SB), Z4, Z6
+	VMULPD            Z4, Z11, Z4
+	VBROADCASTSD      halfF64<>+0(SB), Z8
+	VFNMADD231PD      Z6, Z4, Z8
+	VFMADD231PD       Z8, Z4, Z4
+	VFMADD231PD       Z8, Z6, Z6
+	VADDPD            Z6, Z6, Z8
+	VFNMADD231PD      Z4, Z4, Z11
+	VFMADD231PD       Z6, Z11, Z4
+	VBROADCASTSD      oneF64<>+0(SB), Z11
+	VFNMADD231PD      Z8, Z4, Z11
+	VFMADD231PD       Z8, Z11, Z8
 	VCMPPD.BCST       $0x1e, largeMinF64<>+0(SB), Z5, K3
-	VBROADCASTSD      twoOverPiF64<>+0(SB), Z9
-	VBLENDMPD.BCST    log2eF64<>+0(SB), Z9, K3, Z9
-	VFMADD213PD.BCST  roundF64<>+0(SB), Z12, Z9
-	VSUBPD.BCST       roundF64<>+0(SB), Z9, Z16
+	VBROADCASTSD      twoOverPiF64<>+0(SB), Z11
+	VBLENDMPD.BCST    log2eF64<>+0(SB), Z11, K3, Z11
+	VFMADD213PD.BCST  roundF64<>+0(SB), Z4, Z11
+	VSUBPD.BCST       roundF64<>+0(SB), Z11, Z6
 	VBROADCASTSD      halfPi1F64<>+0(SB), Z15
 	VBLENDMPD.BCST    ln2HiF64<>+0(SB), Z15, K3, Z15
-	VFNMADD231PD      Z15, Z16, Z12
+	VFNMADD231PD      Z15, Z6, Z4
 	VBROADCASTSD      halfPi2F64<>+0(SB), Z15
 	VBLENDMPD.BCST    ln2LoF64<>+0(SB), Z15, K3, Z15
-	VFNMADD231PD      Z15, Z16, Z12
-	VMULPD            Z12, Z12, Z16
-	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z5, Z16
+	VFNMADD231PD      Z15, Z6, Z4
+	VMULPD            Z4, Z4, Z6
+	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z5, Z6
 	VBROADCASTSD      coshP6F64<>+0(SB), Z15
-	VFMADD213PD.BCST  coshP5F64<>+0(SB), Z16, Z15
-	VFMADD213PD.BCST  coshP4F64<>+0(SB), Z16, Z15
-	VFMADD213PD.BCST  coshP3F64<>+0(SB), Z16, Z15
-	VFMADD213PD.BCST  coshP2F64<>+0(SB), Z16, Z15
-	VFMADD213PD.BCST  coshP1F64<>+0(SB), Z16, Z15
-	VFMADD213PD.BCST  coshP0F64<>+0(SB), Z16, Z15
-	VFMADD213PD.BCST  oneF64<>+0(SB), Z16, Z15
-	VMULPD            Z16, Z12, Z11
+	VFMADD213PD.BCST  coshP5F64<>+0(SB), Z6, Z15
+	VFMADD213PD.BCST  coshP4F64<>+0(SB), Z6, Z15
+	VFMADD213PD.BCST  coshP3F64<>+0(SB), Z6, Z15
+	VFMADD213PD.BCST  coshP2F64<>+0(SB), Z6, Z15
+	VFMADD213PD.BCST  coshP1F64<>+0(SB), Z6, Z15
+	VFMADD213PD.BCST  coshP0F64<>+0(SB), Z6, Z15
+	VFMADD213PD.BCST  oneF64<>+0(SB), Z6, Z15
+	VMULPD            Z6, Z4, Z12
 	VBROADCASTSD      sinhQ6F64<>+0(SB), Z0
-	VFMADD213PD.BCST  sinhQ5F64<>+0(SB), Z16, Z0
-	VFMADD213PD.BCST  sinhQ4F64<>+0(SB), Z16, Z0
-	VFMADD213PD.BCST  sinhQ3F64<>+0(SB), Z16, Z0
-	VFMADD213PD.BCST  sinhQ2F64<>+0(SB), Z16, Z0
-	VFMADD213PD.BCST  sinhQ1F64<>+0(SB), Z16, Z0
-	VFMADD213PD.BCST  sinhQ0F64<>+0(SB), Z16, Z0
-	VFMADD231PD       Z0, Z11, Z12
-	VPSLLQ            $0x34, Z9, Z11
-	VPADDQ.BCST       oneF64<>+0(SB), Z11, Z11
+	VFMADD213PD.BCST  sinhQ5F64<>+0(SB), Z6, Z0
+	VFMADD213PD.BCST  sinhQ4F64<>+0(SB), Z6, Z0
+	VFMADD213PD.BCST  sinhQ3F64<>+0(SB), Z6, Z0
+	VFMADD213PD.BCST  sinhQ2F64<>+0(SB), Z6, Z0
+	VFMADD213PD.BCST  sinhQ1F64<>+0(SB), Z6, Z0
+	VFMADD213PD.BCST  sinhQ0F64<>+0(SB), Z6, Z0
+	VFMADD231PD       Z0, Z12, Z4
+	VPSLLQ            $0x34, Z11, Z12
+	VPADDQ.BCST       oneF64<>+0(SB), Z12, Z12
 	VBROADCASTSD      oneF64<>+0(SB), Z0
 	VPADDQ.BCST       oneF64<>+0(SB), Z0, Z0
-	VPSUBQ            Z11, Z0, Z0
-	VSUBPD            Z12, Z15, Z16
-	VMULPD            Z0, Z16, Z16
-	VADDPD            Z12, Z15, Z0
-	VPTESTMQ.BCST     bit0F64<>+0(SB), Z9, K4
-	VBLENDMPD         Z12, Z15, K4, Z13
-	VBLENDMPD         Z15, Z12, K4, Z12
-	VPADDQ.BCST       oneIF64<>+0(SB), Z9, Z15
+	VPSUBQ            Z12, Z0, Z0
+	VSUBPD            Z4, Z15, Z6
+	VMULPD            Z0, Z6, Z6
+	VADDPD            Z4, Z15, Z0
+	VPTESTMQ.BCST     bit0F64<>+0(SB), Z11, K4
+	VBLENDMPD         Z4, Z15, K4, Z13
+	VBLENDMPD         Z15, Z4, K4, Z4
+	VPADDQ.BCST       oneIF64<>+0(SB), Z11, Z15
 	VPSLLQ            $0x3e, Z15, Z15
 	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z15, Z13
-	VPSLLQ            $0x3e, Z9, Z9
-	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z9, Z12
-	VMOVAPS           Z16, Z9
-	VFMADD231PD       Z11, Z0, Z9
-	VBLENDMPD         Z9, Z13, K3, Z13
-	VFMSUB231PD       Z11, Z0, Z16
-	VBLENDMPD         Z16, Z12, K3, Z12
-	VMULPD            Z6, Z12, Z12
-	VBROADCASTSD      oneF64<>+0(SB), Z6
-	VBLENDMPD.BCST    halfF64<>+0(SB), Z6, K3, Z6
-	VMULPD            Z6, Z13, Z13
-	VMULPD            Z6, Z12, Z12
-	VPANDQ.BCST       absF64<>+0(SB), Z5, Z6
-	VCMPPD.BCST       $0x12, oneF64<>+0(SB), Z6, K3
-	VSUBPD            Z12, Z13, Z6
-	VMULPD.BCST       halfF64<>+0(SB), Z6, Z6
-	VBLENDMPD.BCST    oneF64<>+0(SB), Z5, K3, Z16
-	VRCP14PD          Z16, Z0
-	VBROADCASTSD      oneF64<>+0(SB), Z11
-	VFNMADD231PD      Z0, Z16, Z11
-	VFMADD231PD       Z0, Z11, Z0
-	VMULPD            Z0, Z6, Z11
-	VFNMADD231PD      Z11, Z16, Z6
-	VFMADD231PD       Z0, Z6, Z11
-	VBROADCASTSD      sinhSlope9F64<>+0(SB), Z6
-	VFMADD213PD.BCST  sinhSlope8F64<>+0(SB), Z5, Z6
-	VFMADD213PD.BCST  sinhSlope7F64<>+0(SB), Z5, Z6
-	VFMADD213PD.BCST  sinhSlope6F64<>+0(SB), Z5, Z6
-	VFMADD213PD.BCST  sinhSlope5F64<>+0(SB), Z5, Z6
-	VFMADD213PD.BCST  sinhSlope4F64<>+0(SB), Z5, Z6
-	VFMADD213PD.BCST  sinhSlope3F64<>+0(SB), Z5, Z6
-	VFMADD213PD.BCST  sinhSlope2F64<>+0(SB), Z5, Z6
-	VFMADD213PD.BCST  sinhSlope1F64<>+0(SB), Z5, Z6
-	VFMADD213PD.BCST  sinhSlope0F64<>+0(SB), Z5, Z6
-	VBLENDMPD         Z6, Z11, K3, Z11
-	VMULPD.BCST       halfF64<>+0(SB), Z7, Z7
-	VMULPD.BCST       halfF64<>+0(SB), Z4, Z4
-	VADDPD            Z4, Z7, Z6
-	VSUBPD            Z4, Z7, Z7
-	VADDPD            Z10, Z10, Z4
-	VMULPD            Z8, Z14, Z5
+	VPSLLQ            $0x3e, Z11, Z11
+	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z11, Z4
+	VMOVAPS           Z6, Z11
+	VFMADD231PD       Z12, Z0, Z11
+	VBLENDMPD         Z11, Z13, K3, Z13
+	VFMSUB231PD       Z12, Z0, Z6
+	VBLENDMPD         Z6, Z4, K3, Z4
+	VMULPD            Z8, Z4, Z4
+	VBROADCASTSD      oneF64<>+0(SB), Z8
+	VBLENDMPD.BCST    halfF64<>+0(SB), Z8, K3, Z8
+	VMULPD            Z8, Z13, Z13
+	VMULPD            Z8, Z4, Z4
+	VPANDQ.BCST       absF64<>+0(SB), Z5, Z8
+	VCMPPD.BCST       $0x12, oneF64<>+0(SB), Z8, K3
+	VSUBPD            Z4, Z13, Z8
+	VMULPD.BCST       halfF64<>+0(SB), Z8, Z8
+	VBLENDMPD.BCST    oneF64<>+0(SB), Z5, K3, Z6
+	VRCP14PD          Z6, Z0
+	VBROADCASTSD      oneF64<>+0(SB), Z12
+	VFNMADD231PD      Z0, Z6, Z12
+	VFMADD231PD       Z0, Z12, Z0
+	VMULPD            Z0, Z8, Z12
+	VFNMADD231PD      Z12, Z6, Z8
+	VFMADD231PD       Z0, Z8, Z12
+	VBROADCASTSD      sinhSlope9F64<>+0(SB), Z8
+	VFMADD213PD.BCST  sinhSlope8F64<>+0(SB), Z5, Z8
+	VFMADD213PD.BCST  sinhSlope7F64<>+0(SB), Z5, Z8
+	VFMADD213PD.BCST  sinhSlope6F64<>+0(SB), Z5, Z8
+	VFMADD213PD.BCST  sinhSlope5F64<>+0(SB), Z5, Z8
+	VFMADD213PD.BCST  sinhSlope4F64<>+0(SB), Z5, Z8
+	VFMADD213PD.BCST  sinhSlope3F64<>+0(SB), Z5, Z8
+	VFMADD213PD.BCST  sinhSlope2F64<>+0(SB), Z5, Z8
+	VFMADD213PD.BCST  sinhSlope1F64<>+0(SB), Z5, Z8
+	VFMADD213PD.BCST  sinhSlope0F64<>+0(SB), Z5, Z8
+	VBLENDMPD         Z8, Z12, K3, Z12
+	VMULPD.BCST       halfF64<>+0(SB), Z10, Z10
+	VMULPD.BCST       halfF64<>+0(SB), Z16, Z16
+	VADDPD            Z16, Z10, Z8
+	VSUBPD            Z16, Z10, Z10
+	VADDPD            Z9, Z9, Z16
+	VMULPD            Z3, Z14, Z5
 	VMOVAPS           Z5, Z0
-	VFMSUB231PD       Z8, Z14, Z0
-	VFMADD231PD       Z3, Z1, Z5
+	VFMSUB231PD       Z3, Z14, Z0
+	VFMADD231PD       Z2, Z1, Z5
 	VADDPD            Z0, Z5, Z5
-	VFMADD231PD       Z7, Z4, Z5
-	VMULPD.BCST       halfF64<>+0(SB), Z12, Z4
-	VMULPD            Z5, Z4, Z4
-	VFMADD231PD       Z6, Z13, Z4
-	VMULPD            Z5, Z11, Z11
-	VFMADD231PD       Z6, Z12, Z11
-	VBROADCASTSD      log2eF64<>+0(SB), Z6
-	VFMADD213PD.BCST  roundF64<>+0(SB), Z2, Z6
-	VSUBPD.BCST       roundF64<>+0(SB), Z6, Z6
-	VFNMADD231PD.BCST ln2HiF64<>+0(SB), Z6, Z2
-	VFNMADD231PD.BCST ln2LoF64<>+0(SB), Z6, Z2
+	VFMADD231PD       Z10, Z16, Z5
+	VMULPD.BCST       halfF64<>+0(SB), Z4, Z16
+	VMULPD            Z5, Z16, Z16
+	VFMADD231PD       Z8, Z13, Z16
+	VMULPD            Z5, Z12, Z12
+	VFMADD231PD       Z8, Z4, Z12
+	VBROADCASTSD      log2eF64<>+0(SB), Z8
+	VFMADD213PD.BCST  roundF64<>+0(SB), Z7, Z8
+	VSUBPD.BCST       roundF64<>+0(SB), Z8, Z8
+	VFNMADD231PD.BCST ln2HiF64<>+0(SB), Z8, Z7
+	VFNMADD231PD.BCST ln2LoF64<>+0(SB), Z8, Z7
 	VBROADCASTSD      expQ9F64<>+0(SB), Z5
-	VFMADD213PD.BCST  expQ8F64<>+0(SB), Z2, Z5
-	VFMADD213PD.BCST  expQ7F64<>+0(SB), Z2, Z5
-	VFMADD213PD.BCST  expQ6F64<>+0(SB), Z2, Z5
-	VFMADD213PD.BCST  expQ5F64<>+0(SB), Z2, Z5
-	VFMADD213PD.BCST  expQ4F64<>+0(SB), Z2, Z5
-	VFMADD213PD.BCST  expQ3F64<>+0(SB), Z2, Z5
-	VFMADD213PD.BCST  expQ2F64<>+0(SB), Z2, Z5
-	VFMADD213PD.BCST  expQ1F64<>+0(SB), Z2, Z5
-	VFMADD213PD.BCST  expQ0F64<>+0(SB), Z2, Z5
-	VMULPD            Z2, Z2, Z13
-	VFMADD231PD       Z5, Z13, Z2
-	VADDPD.BCST       oneF64<>+0(SB), Z2, Z2
-	VSCALEFPD         Z6, Z2, Z2
+	VFMADD213PD.BCST  expQ8F64<>+0(SB), Z7, Z5
+	VFMADD213PD.BCST  expQ7F64<>+0(SB), Z7, Z5
+	VFMADD213PD.BCST  expQ6F64<>+0(SB), Z7, Z5
+	VFMADD213PD.BCST  expQ5F64<>+0(SB), Z7, Z5
+	VFMADD213PD.BCST  expQ4F64<>+0(SB), Z7, Z5
+	VFMADD213PD.BCST  expQ3F64<>+0(SB), Z7, Z5
+	VFMADD213PD.BCST  expQ2F64<>+0(SB), Z7, Z5
+	VFMADD213PD.BCST  expQ1F64<>+0(SB), Z7, Z5
+	VFMADD213PD.BCST  expQ0F64<>+0(SB), Z7, Z5
+	VMULPD            Z7, Z7, Z13
+	VFMADD231PD       Z5, Z13, Z7
+	VADDPD.BCST       oneF64<>+0(SB), Z7, Z7
+	VSCALEFPD         Z8, Z7, Z7
+	VMULPD            Z7, Z16, Z16
+	VMULPD            Z7, Z12, Z12
+	VMULPD            Z7, Z4, Z4
+	VMULPD            Z10, Z4, Z10
+	VFMADD231PD       Z9, Z12, Z10
+	VADDPD            Z10, Z16, Z9
+	VMULPD            Z3, Z4, Z3
+	VFMADD231PD       Z1, Z12, Z3
 	VMULPD            Z2, Z4, Z4
-	VMULPD            Z2, Z11, Z11
-	VMULPD            Z2, Z12, Z12
-	VMULPD            Z7, Z12, Z7
-	VFMADD231PD       Z10, Z11, Z7
-	VADDPD            Z7, Z4, Z10
-	VMULPD            Z8, Z12, Z8
-	VFMADD231PD       Z1, Z11, Z8
-	VMULPD            Z3, Z12, Z12
-	VFMADD231PD       Z14, Z11, Z12
-	VSUBPD            Z7, Z4, Z4
+	VFMADD231PD       Z14, Z12, Z4
+	VSUBPD            Z10, Z16, Z16
 	KANDW             K1, K2, K2
 	KMOVW             K2, CX
 	TESTQ             CX, CX
 	JE                easy7
 	KANDNW            K1, K2, K1
-	VMOVUPD           Z10, K1, (AX)
-	VMOVUPD           Z8, K1, (AX)(DI*1)
-	VMOVUPD           Z12, K1, (AX)(DI*2)
-	VMOVUPD           Z4, K1, (AX)(R8*1)
+	VMOVUPD           Z9, K1, (AX)
+	VMOVUPD           Z3, K1, (AX)(DI*1)
+	VMOVUPD           Z4, K1, (AX)(DI*2)
+	VMOVUPD           Z16, K1, (AX)(R8*1)
 	MOVQ              SI, AX
 	MOVQ              SI, DX
 	SUBQ              BX, DX
@@ -9413,10 +9343,10 @@ next2:
 	RET
 
 easy7:
-	VMOVUPD Z10, K1, (AX)
-	VMOVUPD Z8, K1, (AX)(DI*1)
-	VMOVUPD Z12, K1, (AX)(DI*2)
-	VMOVUPD Z4, K1, (AX)(R8*1)
+	VMOVUPD Z9, K1, (AX)
+	VMOVUPD Z3, K1, (AX)(DI*1)
+	VMOVUPD Z4, K1, (AX)(DI*2)
+	VMOVUPD Z16, K1, (AX)(R8*1)
 
 done5:
 	XORQ AX, AX

@@ -19,7 +19,7 @@ func exp2x2F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64
 //go:noescape
 func log2x2F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
 
-// log2x2F64NEON writes the logarithms of n matrices. It takes 126 instructions each.
+// log2x2F64NEON writes the logarithms of n matrices. It takes 122 instructions each.
 //
 //go:noescape
 func log2x2F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)

@@ -5,7 +5,7 @@
 #include "textflag.h"
 
 // func exp3x3F32AVX2(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
-// Requires: AVX, AVX2, FMA3
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·exp3x3F32AVX2(SB), $832-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
@@ -22,6 +22,15 @@ TEXT ·exp3x3F32AVX2(SB), $832-64
 	JL   next2
 
 loop1:
+	PREFETCHT0   64(AX)
+	PREFETCHT0   64(AX)(SI*1)
+	PREFETCHT0   64(AX)(SI*2)
+	PREFETCHT0   64(AX)(DI*1)
+	PREFETCHT0   64(AX)(SI*4)
+	PREFETCHT0   64(AX)(R8*1)
+	PREFETCHT0   64(AX)(DI*2)
+	PREFETCHT0   64(AX)(R9*1)
+	PREFETCHT0   64(AX)(SI*8)
 	VMOVUPS      (CX), Y0
 	VMOVUPS      (CX)(SI*4), Y1
 	VADDPS       Y1, Y0, Y2
@@ -1169,7 +1178,7 @@ DATA tailMaskF32<>+60(SB)/4, $0x00000000
 GLOBL tailMaskF32<>(SB), RODATA|NOPTR, $64
 
 // func exp3x3F32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
-// Requires: AVX, AVX512F, BMI2
+// Requires: AVX, AVX512F, BMI2, MMX+
 TEXT ·exp3x3F32AVX512(SB), $1024-64
 	VBROADCASTSS one<>+0(SB), Z0
 	VBROADCASTSS noneSetF32<>+0(SB), Z1
@@ -1190,6 +1199,15 @@ TEXT ·exp3x3F32AVX512(SB), $1024-64
 	JL           next2
 
 loop1:
+	PREFETCHT0       128(AX)
+	PREFETCHT0       128(AX)(SI*1)
+	PREFETCHT0       128(AX)(SI*2)
+	PREFETCHT0       128(AX)(DI*1)
+	PREFETCHT0       128(AX)(SI*4)
+	PREFETCHT0       128(AX)(R8*1)
+	PREFETCHT0       128(AX)(DI*2)
+	PREFETCHT0       128(AX)(R9*1)
+	PREFETCHT0       128(AX)(SI*8)
 	VMOVUPS          (CX), Z4
 	VMOVUPS          (CX)(SI*4), Z5
 	VADDPS           Z5, Z4, Z6
@@ -1839,7 +1857,7 @@ done7:
 	RET
 
 // func exp3x3F64AVX2(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
-// Requires: AVX, AVX2, FMA3
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·exp3x3F64AVX2(SB), $832-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
@@ -1856,6 +1874,15 @@ TEXT ·exp3x3F64AVX2(SB), $832-64
 	JL   next2
 
 loop1:
+	PREFETCHT0   64(AX)
+	PREFETCHT0   64(AX)(SI*1)
+	PREFETCHT0   64(AX)(SI*2)
+	PREFETCHT0   64(AX)(DI*1)
+	PREFETCHT0   64(AX)(SI*4)
+	PREFETCHT0   64(AX)(R8*1)
+	PREFETCHT0   64(AX)(DI*2)
+	PREFETCHT0   64(AX)(R9*1)
+	PREFETCHT0   64(AX)(SI*8)
 	VMOVUPS      (CX), Y0
 	VMOVUPS      (CX)(SI*4), Y1
 	VADDPD       Y1, Y0, Y2
@@ -2997,7 +3024,7 @@ DATA tailMaskF64<>+56(SB)/8, $0x0000000000000000
 GLOBL tailMaskF64<>(SB), RODATA|NOPTR, $64
 
 // func exp3x3F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
-// Requires: AVX, AVX512F, BMI2
+// Requires: AVX, AVX512F, BMI2, MMX+
 TEXT ·exp3x3F64AVX512(SB), $1024-64
 	VBROADCASTSD oneF64<>+0(SB), Z0
 	VBROADCASTSD noneSetF64<>+0(SB), Z1
@@ -3018,6 +3045,15 @@ TEXT ·exp3x3F64AVX512(SB), $1024-64
 	JL           next2
 
 loop1:
+	PREFETCHT0       128(AX)
+	PREFETCHT0       128(AX)(SI*1)
+	PREFETCHT0       128(AX)(SI*2)
+	PREFETCHT0       128(AX)(DI*1)
+	PREFETCHT0       128(AX)(SI*4)
+	PREFETCHT0       128(AX)(R8*1)
+	PREFETCHT0       128(AX)(DI*2)
+	PREFETCHT0       128(AX)(R9*1)
+	PREFETCHT0       128(AX)(SI*8)
 	VMOVUPS          (CX), Z4
 	VMOVUPS          (CX)(SI*4), Z5
 	VADDPD           Z5, Z4, Z6
@@ -3725,7 +3761,7 @@ done7:
 	RET
 
 // func mul3x3F32AVX2(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·mul3x3F32AVX2(SB), $160-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
@@ -3743,6 +3779,15 @@ TEXT ·mul3x3F32AVX2(SB), $160-64
 	JL   next2
 
 loop1:
+	PREFETCHT0  64(AX)
+	PREFETCHT0  64(AX)(DI*1)
+	PREFETCHT0  64(AX)(DI*2)
+	PREFETCHT0  64(AX)(R8*1)
+	PREFETCHT0  64(AX)(DI*4)
+	PREFETCHT0  64(AX)(R9*1)
+	PREFETCHT0  64(AX)(R8*2)
+	PREFETCHT0  64(AX)(R10*1)
+	PREFETCHT0  64(AX)(DI*8)
 	VMOVUPS     (CX), Y0
 	VMOVUPS     (DX), Y1
 	VMULPS      Y1, Y0, Y2
@@ -3917,7 +3962,7 @@ done4:
 	RET
 
 // func mul3x3F32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
-// Requires: AVX, AVX512F, BMI2
+// Requires: AVX, AVX512F, BMI2, MMX+
 TEXT ·mul3x3F32AVX512(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
@@ -3933,6 +3978,15 @@ TEXT ·mul3x3F32AVX512(SB), NOSPLIT, $0-64
 	JL   next2
 
 loop1:
+	PREFETCHT0  128(AX)
+	PREFETCHT0  128(AX)(DI*1)
+	PREFETCHT0  128(AX)(DI*2)
+	PREFETCHT0  128(AX)(R8*1)
+	PREFETCHT0  128(AX)(DI*4)
+	PREFETCHT0  128(AX)(R9*1)
+	PREFETCHT0  128(AX)(R8*2)
+	PREFETCHT0  128(AX)(R10*1)
+	PREFETCHT0  128(AX)(DI*8)
 	VMOVUPS     (CX), Z0
 	VMOVUPS     (DX), Z1
 	VMULPS      Z1, Z0, Z2
@@ -4064,7 +4118,7 @@ done4:
 	RET
 
 // func mul3x3F64AVX2(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·mul3x3F64AVX2(SB), $160-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
@@ -4082,6 +4136,15 @@ TEXT ·mul3x3F64AVX2(SB), $160-64
 	JL   next2
 
 loop1:
+	PREFETCHT0  64(AX)
+	PREFETCHT0  64(AX)(DI*1)
+	PREFETCHT0  64(AX)(DI*2)
+	PREFETCHT0  64(AX)(R8*1)
+	PREFETCHT0  64(AX)(DI*4)
+	PREFETCHT0  64(AX)(R9*1)
+	PREFETCHT0  64(AX)(R8*2)
+	PREFETCHT0  64(AX)(R10*1)
+	PREFETCHT0  64(AX)(DI*8)
 	VMOVUPS     (CX), Y0
 	VMOVUPS     (DX), Y1
 	VMULPD      Y1, Y0, Y2
@@ -4256,7 +4319,7 @@ done4:
 	RET
 
 // func mul3x3F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
-// Requires: AVX, AVX512F, BMI2
+// Requires: AVX, AVX512F, BMI2, MMX+
 TEXT ·mul3x3F64AVX512(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
@@ -4272,6 +4335,15 @@ TEXT ·mul3x3F64AVX512(SB), NOSPLIT, $0-64
 	JL   next2
 
 loop1:
+	PREFETCHT0  128(AX)
+	PREFETCHT0  128(AX)(DI*1)
+	PREFETCHT0  128(AX)(DI*2)
+	PREFETCHT0  128(AX)(R8*1)
+	PREFETCHT0  128(AX)(DI*4)
+	PREFETCHT0  128(AX)(R9*1)
+	PREFETCHT0  128(AX)(R8*2)
+	PREFETCHT0  128(AX)(R10*1)
+	PREFETCHT0  128(AX)(DI*8)
 	VMOVUPS     (CX), Z0
 	VMOVUPS     (DX), Z1
 	VMULPD      Z1, Z0, Z2
@@ -4403,7 +4475,7 @@ done4:
 	RET
 
 // func inverse3x3F32AVX2(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
-// Requires: AVX, AVX2, FMA3
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·inverse3x3F32AVX2(SB), $160-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
@@ -4420,6 +4492,15 @@ TEXT ·inverse3x3F32AVX2(SB), $160-64
 	JL   next2
 
 loop1:
+	PREFETCHT0   64(AX)
+	PREFETCHT0   64(AX)(SI*1)
+	PREFETCHT0   64(AX)(SI*2)
+	PREFETCHT0   64(AX)(DI*1)
+	PREFETCHT0   64(AX)(SI*4)
+	PREFETCHT0   64(AX)(R8*1)
+	PREFETCHT0   64(AX)(DI*2)
+	PREFETCHT0   64(AX)(R9*1)
+	PREFETCHT0   64(AX)(SI*8)
 	VMOVUPS      (CX)(SI*4), Y0
 	VMOVUPS      (CX)(SI*8), Y1
 	VMULPS       Y1, Y0, Y2
@@ -4520,52 +4601,52 @@ loop1:
 	VMULPS       detCancels<>+0(SB), Y9, Y5
 	VMOVUPS      detMin<>+0(SB), Y7
 	VMAXPS       Y5, Y7, Y7
-	VANDPS       absF32<>+0(SB), Y4, Y5
+	VANDPS       absF32<>+0(SB), Y0, Y5
+	VCMPPS       $0x19, Y7, Y5, Y5
+	VANDPS       absF32<>+0(SB), Y4, Y7
 	VANDPS       absF32<>+0(SB), Y6, Y1
-	VMAXPS       Y1, Y5, Y5
+	VMAXPS       Y1, Y7, Y7
 	VANDPS       absF32<>+0(SB), Y10, Y1
-	VMAXPS       Y1, Y5, Y5
+	VMAXPS       Y1, Y7, Y7
 	VANDPS       absF32<>+0(SB), Y8, Y8
-	VMAXPS       Y8, Y5, Y5
+	VMAXPS       Y8, Y7, Y7
 	VMOVUPS      (CX)(SI*4), Y8
 	VANDPS       absF32<>+0(SB), Y8, Y1
-	VMAXPS       Y1, Y5, Y5
+	VMAXPS       Y1, Y7, Y7
 	VMOVUPS      (CX)(R8*1), Y1
 	VANDPS       absF32<>+0(SB), Y1, Y12
-	VMAXPS       Y12, Y5, Y5
+	VMAXPS       Y12, Y7, Y7
 	VMOVUPS      (CX)(DI*2), Y12
 	VANDPS       absF32<>+0(SB), Y12, Y11
-	VMAXPS       Y11, Y5, Y5
+	VMAXPS       Y11, Y7, Y7
 	VMOVUPS      (CX)(R9*1), Y11
 	VANDPS       absF32<>+0(SB), Y11, Y2
-	VMAXPS       Y2, Y5, Y5
+	VMAXPS       Y2, Y7, Y7
 	VMOVUPS      (CX)(SI*8), Y2
 	VANDPS       absF32<>+0(SB), Y2, Y3
-	VMAXPS       Y3, Y5, Y5
-	VANDPS       absF32<>+0(SB), Y0, Y3
-	VCMPPS       $0x19, Y7, Y3, Y3
-	VCMPPS       $0x16, detEntryMax<>+0(SB), Y5, Y5
-	VORPS        Y3, Y5, Y5
+	VMAXPS       Y3, Y7, Y7
+	VCMPPS       $0x16, detEntryMax<>+0(SB), Y7, Y7
+	VORPS        Y5, Y7, Y7
 	VCMPPS       $0x03, Y0, Y9, Y9
-	VORPS        Y5, Y9, Y9
-	VMOVUPS      one<>+0(SB), Y5
-	VDIVPS       Y0, Y5, Y5
+	VORPS        Y7, Y9, Y9
+	VMOVUPS      one<>+0(SB), Y7
+	VDIVPS       Y0, Y7, Y7
 	VMULPS       Y2, Y6, Y0
-	VMOVAPS      Y0, Y3
-	VFNMADD231PS Y2, Y6, Y3
+	VMOVAPS      Y0, Y5
+	VFNMADD231PS Y2, Y6, Y5
 	VFMSUB231PS  Y11, Y10, Y0
-	VADDPS       Y3, Y0, Y0
-	VMULPS       Y8, Y10, Y3
-	VMOVAPS      Y3, Y7
-	VFNMADD231PS Y8, Y10, Y7
-	VFMSUB231PS  Y1, Y6, Y3
-	VADDPS       Y7, Y3, Y3
-	VMULPS       Y12, Y10, Y7
+	VADDPS       Y5, Y0, Y0
+	VMULPS       Y8, Y10, Y5
+	VMOVAPS      Y5, Y3
+	VFNMADD231PS Y8, Y10, Y3
+	VFMSUB231PS  Y1, Y6, Y5
+	VADDPS       Y3, Y5, Y5
+	VMULPS       Y12, Y10, Y3
 	VMOVUPS      Y9, 96(R10)
-	VMOVAPS      Y7, Y9
+	VMOVAPS      Y3, Y9
 	VFNMADD231PS Y12, Y10, Y9
-	VFMSUB231PS  Y2, Y4, Y7
-	VADDPS       Y9, Y7, Y7
+	VFMSUB231PS  Y2, Y4, Y3
+	VADDPS       Y9, Y3, Y3
 	VMULPS       Y1, Y4, Y9
 	VFNMADD213PS Y9, Y4, Y1
 	VMOVUPS      (CX)(DI*1), Y2
@@ -4580,28 +4661,28 @@ loop1:
 	VFMSUB231PS  Y8, Y4, Y11
 	VADDPS       Y6, Y11, Y11
 	VMOVUPS      (R10), Y6
-	VMULPS       Y5, Y6, Y6
-	VMULPS       Y5, Y0, Y0
-	VMULPS       Y5, Y3, Y3
+	VMULPS       Y7, Y6, Y6
+	VMULPS       Y7, Y0, Y0
+	VMULPS       Y7, Y5, Y5
 	VMOVUPS      32(R10), Y4
-	VMULPS       Y5, Y4, Y4
-	VMULPS       Y5, Y7, Y7
-	VMULPS       Y5, Y9, Y9
+	VMULPS       Y7, Y4, Y4
+	VMULPS       Y7, Y3, Y3
+	VMULPS       Y7, Y9, Y9
 	VMOVUPS      64(R10), Y8
-	VMULPS       Y5, Y8, Y8
-	VMULPS       Y5, Y1, Y1
-	VMULPS       Y5, Y11, Y11
-	VMOVUPS      96(R10), Y5
-	VMOVMSKPS    Y5, R11
+	VMULPS       Y7, Y8, Y8
+	VMULPS       Y7, Y1, Y1
+	VMULPS       Y7, Y11, Y11
+	VMOVUPS      96(R10), Y7
+	VMOVMSKPS    Y7, R11
 	TESTQ        R11, R11
 	JE           easy4
 	VPCMPEQD     Y2, Y2, Y2
-	VXORPS       Y5, Y2, Y2
+	VXORPS       Y7, Y2, Y2
 	VMASKMOVPS   Y6, Y2, (AX)
 	VMASKMOVPS   Y0, Y2, (AX)(SI*1)
-	VMASKMOVPS   Y3, Y2, (AX)(SI*2)
+	VMASKMOVPS   Y5, Y2, (AX)(SI*2)
 	VMASKMOVPS   Y4, Y2, (AX)(DI*1)
-	VMASKMOVPS   Y7, Y2, (AX)(SI*4)
+	VMASKMOVPS   Y3, Y2, (AX)(SI*4)
 	VMASKMOVPS   Y9, Y2, (AX)(R8*1)
 	VMASKMOVPS   Y8, Y2, (AX)(DI*2)
 	VMASKMOVPS   Y1, Y2, (AX)(R9*1)
@@ -4619,9 +4700,9 @@ loop1:
 easy4:
 	VMOVUPS Y6, (AX)
 	VMOVUPS Y0, (AX)(SI*1)
-	VMOVUPS Y3, (AX)(SI*2)
+	VMOVUPS Y5, (AX)(SI*2)
 	VMOVUPS Y4, (AX)(DI*1)
-	VMOVUPS Y7, (AX)(SI*4)
+	VMOVUPS Y3, (AX)(SI*4)
 	VMOVUPS Y9, (AX)(R8*1)
 	VMOVUPS Y8, (AX)(DI*2)
 	VMOVUPS Y1, (AX)(R9*1)
@@ -4646,82 +4727,82 @@ next2:
 	VMULPS       Y1, Y11, Y8
 	VMOVUPS      (R11), Y9
 	VMASKMOVPS   (CX)(R8*1), Y9, Y9
-	VMOVUPS      (R11), Y7
-	VMASKMOVPS   (CX)(R9*1), Y7, Y7
-	VMULPS       Y7, Y9, Y4
-	VMOVAPS      Y8, Y3
-	VFMSUB231PS  Y1, Y11, Y3
+	VMOVUPS      (R11), Y3
+	VMASKMOVPS   (CX)(R9*1), Y3, Y3
+	VMULPS       Y3, Y9, Y4
+	VMOVAPS      Y8, Y5
+	VFMSUB231PS  Y1, Y11, Y5
 	VMOVAPS      Y4, Y0
-	VFMSUB231PS  Y7, Y9, Y0
-	VSUBPS       Y0, Y3, Y3
+	VFMSUB231PS  Y3, Y9, Y0
+	VSUBPS       Y0, Y5, Y5
 	VSUBPS       Y4, Y8, Y0
 	VSUBPS       Y8, Y0, Y6
 	VSUBPS       Y6, Y0, Y2
 	VSUBPS       Y2, Y8, Y8
 	VADDPS       Y6, Y4, Y4
 	VSUBPS       Y4, Y8, Y8
-	VADDPS       Y8, Y3, Y3
-	VADDPS       Y3, Y0, Y8
+	VADDPS       Y8, Y5, Y5
+	VADDPS       Y5, Y0, Y8
 	VSUBPS       Y0, Y8, Y0
-	VSUBPS       Y0, Y3, Y3
+	VSUBPS       Y0, Y5, Y5
 	VMOVUPS      (R11), Y0
 	VMASKMOVPS   (CX)(DI*2), Y0, Y0
 	VMULPS       Y0, Y9, Y4
 	VMOVUPS      (R11), Y6
 	VMASKMOVPS   (CX)(DI*1), Y6, Y6
 	VMULPS       Y1, Y6, Y2
-	VMOVAPS      Y4, Y5
-	VFMSUB231PS  Y0, Y9, Y5
+	VMOVAPS      Y4, Y7
+	VFMSUB231PS  Y0, Y9, Y7
 	VMOVAPS      Y2, Y9
 	VFMSUB231PS  Y1, Y6, Y9
-	VSUBPS       Y9, Y5, Y5
+	VSUBPS       Y9, Y7, Y7
 	VSUBPS       Y2, Y4, Y9
 	VSUBPS       Y4, Y9, Y1
 	VSUBPS       Y1, Y9, Y12
 	VSUBPS       Y12, Y4, Y4
 	VADDPS       Y1, Y2, Y2
 	VSUBPS       Y2, Y4, Y4
-	VADDPS       Y4, Y5, Y5
-	VADDPS       Y5, Y9, Y4
+	VADDPS       Y4, Y7, Y7
+	VADDPS       Y7, Y9, Y4
 	VSUBPS       Y9, Y4, Y9
-	VSUBPS       Y9, Y5, Y5
-	VMULPS       Y7, Y6, Y9
+	VSUBPS       Y9, Y7, Y7
+	VMULPS       Y3, Y6, Y9
 	VMULPS       Y0, Y11, Y2
 	VMOVAPS      Y9, Y1
-	VFMSUB231PS  Y7, Y6, Y1
-	VMOVAPS      Y2, Y7
-	VFMSUB231PS  Y0, Y11, Y7
-	VSUBPS       Y7, Y1, Y1
-	VSUBPS       Y2, Y9, Y7
-	VSUBPS       Y9, Y7, Y11
-	VSUBPS       Y11, Y7, Y0
+	VFMSUB231PS  Y3, Y6, Y1
+	VMOVAPS      Y2, Y3
+	VFMSUB231PS  Y0, Y11, Y3
+	VSUBPS       Y3, Y1, Y1
+	VSUBPS       Y2, Y9, Y3
+	VSUBPS       Y9, Y3, Y11
+	VSUBPS       Y11, Y3, Y0
 	VSUBPS       Y0, Y9, Y9
 	VADDPS       Y11, Y2, Y2
 	VSUBPS       Y2, Y9, Y9
 	VADDPS       Y9, Y1, Y1
-	VADDPS       Y1, Y7, Y9
-	VSUBPS       Y7, Y9, Y7
-	VSUBPS       Y7, Y1, Y1
-	VMOVUPS      (R11), Y7
-	VMASKMOVPS   (CX), Y7, Y7
-	VMULPS       Y7, Y8, Y2
-	VMOVAPS      Y2, Y11
-	VFMSUB231PS  Y7, Y8, Y11
-	VFMADD231PS  Y7, Y3, Y11
+	VADDPS       Y1, Y3, Y9
+	VSUBPS       Y3, Y9, Y3
+	VSUBPS       Y3, Y1, Y1
 	VMOVUPS      (R11), Y3
-	VMASKMOVPS   (CX)(SI*1), Y3, Y3
-	VMULPS       Y3, Y4, Y0
+	VMASKMOVPS   (CX), Y3, Y3
+	VMULPS       Y3, Y8, Y2
+	VMOVAPS      Y2, Y11
+	VFMSUB231PS  Y3, Y8, Y11
+	VFMADD231PS  Y3, Y5, Y11
+	VMOVUPS      (R11), Y5
+	VMASKMOVPS   (CX)(SI*1), Y5, Y5
+	VMULPS       Y5, Y4, Y0
 	VMOVUPS      Y8, (R10)
 	VMOVAPS      Y0, Y8
-	VFMSUB231PS  Y3, Y4, Y8
-	VFMADD231PS  Y3, Y5, Y8
-	VMOVUPS      (R11), Y5
-	VMASKMOVPS   (CX)(SI*2), Y5, Y5
+	VFMSUB231PS  Y5, Y4, Y8
+	VFMADD231PS  Y5, Y7, Y8
+	VMOVUPS      (R11), Y7
+	VMASKMOVPS   (CX)(SI*2), Y7, Y7
 	VMOVUPS      Y4, 32(R10)
-	VMULPS       Y5, Y9, Y4
+	VMULPS       Y7, Y9, Y4
 	VMOVAPS      Y4, Y12
-	VFMSUB231PS  Y5, Y9, Y12
-	VFMADD231PS  Y5, Y1, Y12
+	VFMSUB231PS  Y7, Y9, Y12
+	VFMADD231PS  Y7, Y1, Y12
 	VADDPS       Y0, Y2, Y1
 	VMOVUPS      Y9, 64(R10)
 	VSUBPS       Y2, Y1, Y9
@@ -4748,98 +4829,98 @@ next2:
 	VMULPS       detCancels<>+0(SB), Y2, Y4
 	VMOVUPS      detMin<>+0(SB), Y0
 	VMAXPS       Y4, Y0, Y0
-	VANDPS       absF32<>+0(SB), Y7, Y4
-	VANDPS       absF32<>+0(SB), Y3, Y1
-	VMAXPS       Y1, Y4, Y4
+	VANDPS       absF32<>+0(SB), Y11, Y4
+	VCMPPS       $0x19, Y0, Y4, Y4
+	VANDPS       absF32<>+0(SB), Y3, Y0
 	VANDPS       absF32<>+0(SB), Y5, Y1
-	VMAXPS       Y1, Y4, Y4
+	VMAXPS       Y1, Y0, Y0
+	VANDPS       absF32<>+0(SB), Y7, Y1
+	VMAXPS       Y1, Y0, Y0
 	VANDPS       absF32<>+0(SB), Y6, Y6
-	VMAXPS       Y6, Y4, Y4
+	VMAXPS       Y6, Y0, Y0
 	VMOVUPS      (R11), Y6
 	VMASKMOVPS   (CX)(SI*4), Y6, Y6
 	VANDPS       absF32<>+0(SB), Y6, Y1
-	VMAXPS       Y1, Y4, Y4
+	VMAXPS       Y1, Y0, Y0
 	VMOVUPS      (R11), Y1
 	VMASKMOVPS   (CX)(R8*1), Y1, Y1
 	VANDPS       absF32<>+0(SB), Y1, Y10
-	VMAXPS       Y10, Y4, Y4
+	VMAXPS       Y10, Y0, Y0
 	VMOVUPS      (R11), Y10
 	VMASKMOVPS   (CX)(DI*2), Y10, Y10
 	VANDPS       absF32<>+0(SB), Y10, Y12
-	VMAXPS       Y12, Y4, Y4
+	VMAXPS       Y12, Y0, Y0
 	VMOVUPS      (R11), Y12
 	VMASKMOVPS   (CX)(R9*1), Y12, Y12
 	VANDPS       absF32<>+0(SB), Y12, Y8
-	VMAXPS       Y8, Y4, Y4
+	VMAXPS       Y8, Y0, Y0
 	VMOVUPS      (R11), Y8
 	VMASKMOVPS   (CX)(SI*8), Y8, Y8
 	VANDPS       absF32<>+0(SB), Y8, Y9
-	VMAXPS       Y9, Y4, Y4
-	VANDPS       absF32<>+0(SB), Y11, Y9
-	VCMPPS       $0x19, Y0, Y9, Y9
-	VCMPPS       $0x16, detEntryMax<>+0(SB), Y4, Y4
-	VORPS        Y9, Y4, Y4
+	VMAXPS       Y9, Y0, Y0
+	VCMPPS       $0x16, detEntryMax<>+0(SB), Y0, Y0
+	VORPS        Y4, Y0, Y0
 	VCMPPS       $0x03, Y11, Y2, Y2
-	VORPS        Y4, Y2, Y2
-	VMOVUPS      one<>+0(SB), Y4
-	VDIVPS       Y11, Y4, Y4
-	VMULPS       Y8, Y3, Y11
-	VMOVAPS      Y11, Y9
-	VFNMADD231PS Y8, Y3, Y9
-	VFMSUB231PS  Y12, Y5, Y11
-	VADDPS       Y9, Y11, Y11
-	VMULPS       Y6, Y5, Y9
-	VMOVAPS      Y9, Y0
-	VFNMADD231PS Y6, Y5, Y0
-	VFMSUB231PS  Y1, Y3, Y9
-	VADDPS       Y0, Y9, Y9
-	VMULPS       Y10, Y5, Y0
+	VORPS        Y0, Y2, Y2
+	VMOVUPS      one<>+0(SB), Y0
+	VDIVPS       Y11, Y0, Y0
+	VMULPS       Y8, Y5, Y11
+	VMOVAPS      Y11, Y4
+	VFNMADD231PS Y8, Y5, Y4
+	VFMSUB231PS  Y12, Y7, Y11
+	VADDPS       Y4, Y11, Y11
+	VMULPS       Y6, Y7, Y4
+	VMOVAPS      Y4, Y9
+	VFNMADD231PS Y6, Y7, Y9
+	VFMSUB231PS  Y1, Y5, Y4
+	VADDPS       Y9, Y4, Y4
+	VMULPS       Y10, Y7, Y9
 	VMOVUPS      Y2, 96(R10)
-	VMOVAPS      Y0, Y2
-	VFNMADD231PS Y10, Y5, Y2
-	VFMSUB231PS  Y8, Y7, Y0
-	VADDPS       Y2, Y0, Y0
-	VMULPS       Y1, Y7, Y2
-	VFNMADD213PS Y2, Y7, Y1
+	VMOVAPS      Y9, Y2
+	VFNMADD231PS Y10, Y7, Y2
+	VFMSUB231PS  Y8, Y3, Y9
+	VADDPS       Y2, Y9, Y9
+	VMULPS       Y1, Y3, Y2
+	VFNMADD213PS Y2, Y3, Y1
 	VMOVUPS      (R11), Y8
 	VMASKMOVPS   (CX)(DI*1), Y8, Y8
-	VFMSUB231PS  Y8, Y5, Y2
+	VFMSUB231PS  Y8, Y7, Y2
 	VADDPS       Y1, Y2, Y2
-	VMULPS       Y12, Y7, Y1
-	VFNMADD213PS Y1, Y7, Y12
-	VFMSUB231PS  Y10, Y3, Y1
+	VMULPS       Y12, Y3, Y1
+	VFNMADD213PS Y1, Y3, Y12
+	VFMSUB231PS  Y10, Y5, Y1
 	VADDPS       Y12, Y1, Y1
-	VMULPS       Y8, Y3, Y12
-	VFNMADD213PS Y12, Y8, Y3
-	VFMSUB231PS  Y6, Y7, Y12
-	VADDPS       Y3, Y12, Y12
-	VMOVUPS      (R10), Y3
-	VMULPS       Y4, Y3, Y3
-	VMULPS       Y4, Y11, Y11
-	VMULPS       Y4, Y9, Y9
-	VMOVUPS      32(R10), Y7
-	VMULPS       Y4, Y7, Y7
-	VMULPS       Y4, Y0, Y0
-	VMULPS       Y4, Y2, Y2
+	VMULPS       Y8, Y5, Y12
+	VFNMADD213PS Y12, Y8, Y5
+	VFMSUB231PS  Y6, Y3, Y12
+	VADDPS       Y5, Y12, Y12
+	VMOVUPS      (R10), Y5
+	VMULPS       Y0, Y5, Y5
+	VMULPS       Y0, Y11, Y11
+	VMULPS       Y0, Y4, Y4
+	VMOVUPS      32(R10), Y3
+	VMULPS       Y0, Y3, Y3
+	VMULPS       Y0, Y9, Y9
+	VMULPS       Y0, Y2, Y2
 	VMOVUPS      64(R10), Y6
-	VMULPS       Y4, Y6, Y6
-	VMULPS       Y4, Y1, Y1
-	VMULPS       Y4, Y12, Y12
-	VMOVUPS      96(R10), Y4
-	VANDPS       (R11), Y4, Y4
-	VMOVMSKPS    Y4, CX
+	VMULPS       Y0, Y6, Y6
+	VMULPS       Y0, Y1, Y1
+	VMULPS       Y0, Y12, Y12
+	VMOVUPS      96(R10), Y0
+	VANDPS       (R11), Y0, Y0
+	VMOVMSKPS    Y0, CX
 	TESTQ        CX, CX
 	JE           easy7
-	VANDNPS      (R11), Y4, Y4
-	VMASKMOVPS   Y3, Y4, (AX)
-	VMASKMOVPS   Y11, Y4, (AX)(SI*1)
-	VMASKMOVPS   Y9, Y4, (AX)(SI*2)
-	VMASKMOVPS   Y7, Y4, (AX)(DI*1)
-	VMASKMOVPS   Y0, Y4, (AX)(SI*4)
-	VMASKMOVPS   Y2, Y4, (AX)(R8*1)
-	VMASKMOVPS   Y6, Y4, (AX)(DI*2)
-	VMASKMOVPS   Y1, Y4, (AX)(R9*1)
-	VMASKMOVPS   Y12, Y4, (AX)(SI*8)
+	VANDNPS      (R11), Y0, Y0
+	VMASKMOVPS   Y5, Y0, (AX)
+	VMASKMOVPS   Y11, Y0, (AX)(SI*1)
+	VMASKMOVPS   Y4, Y0, (AX)(SI*2)
+	VMASKMOVPS   Y3, Y0, (AX)(DI*1)
+	VMASKMOVPS   Y9, Y0, (AX)(SI*4)
+	VMASKMOVPS   Y2, Y0, (AX)(R8*1)
+	VMASKMOVPS   Y6, Y0, (AX)(DI*2)
+	VMASKMOVPS   Y1, Y0, (AX)(R9*1)
+	VMASKMOVPS   Y12, Y0, (AX)(SI*8)
 	MOVQ         BX, AX
 	SUBQ         DX, BX
 	MOVQ         BX, at+40(FP)
@@ -4849,24 +4930,24 @@ next2:
 	RET
 
 easy7:
-	VMOVUPS    (R11), Y4
-	VMASKMOVPS Y3, Y4, (AX)
-	VMOVUPS    (R11), Y4
-	VMASKMOVPS Y11, Y4, (AX)(SI*1)
-	VMOVUPS    (R11), Y4
-	VMASKMOVPS Y9, Y4, (AX)(SI*2)
-	VMOVUPS    (R11), Y4
-	VMASKMOVPS Y7, Y4, (AX)(DI*1)
-	VMOVUPS    (R11), Y4
-	VMASKMOVPS Y0, Y4, (AX)(SI*4)
-	VMOVUPS    (R11), Y4
-	VMASKMOVPS Y2, Y4, (AX)(R8*1)
-	VMOVUPS    (R11), Y4
-	VMASKMOVPS Y6, Y4, (AX)(DI*2)
-	VMOVUPS    (R11), Y4
-	VMASKMOVPS Y1, Y4, (AX)(R9*1)
-	VMOVUPS    (R11), Y4
-	VMASKMOVPS Y12, Y4, (AX)(SI*8)
+	VMOVUPS    (R11), Y0
+	VMASKMOVPS Y5, Y0, (AX)
+	VMOVUPS    (R11), Y0
+	VMASKMOVPS Y11, Y0, (AX)(SI*1)
+	VMOVUPS    (R11), Y0
+	VMASKMOVPS Y4, Y0, (AX)(SI*2)
+	VMOVUPS    (R11), Y0
+	VMASKMOVPS Y3, Y0, (AX)(DI*1)
+	VMOVUPS    (R11), Y0
+	VMASKMOVPS Y9, Y0, (AX)(SI*4)
+	VMOVUPS    (R11), Y0
+	VMASKMOVPS Y2, Y0, (AX)(R8*1)
+	VMOVUPS    (R11), Y0
+	VMASKMOVPS Y6, Y0, (AX)(DI*2)
+	VMOVUPS    (R11), Y0
+	VMASKMOVPS Y1, Y0, (AX)(R9*1)
+	VMOVUPS    (R11), Y0
+	VMASKMOVPS Y12, Y0, (AX)(SI*8)
 
 done5:
 	XORQ AX, AX
@@ -4907,7 +4988,7 @@ DATA detEntryMax<>+28(SB)/4, $0x4e800000
 GLOBL detEntryMax<>(SB), RODATA|NOPTR, $32
 
 // func inverse3x3F32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
-// Requires: AVX, AVX512F, BMI2
+// Requires: AVX, AVX512DQ, AVX512F, BMI2, MMX+
 TEXT ·inverse3x3F32AVX512(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
@@ -4922,6 +5003,15 @@ TEXT ·inverse3x3F32AVX512(SB), NOSPLIT, $0-64
 	JL   next2
 
 loop1:
+	PREFETCHT0        128(AX)
+	PREFETCHT0        128(AX)(SI*1)
+	PREFETCHT0        128(AX)(SI*2)
+	PREFETCHT0        128(AX)(DI*1)
+	PREFETCHT0        128(AX)(SI*4)
+	PREFETCHT0        128(AX)(R8*1)
+	PREFETCHT0        128(AX)(DI*2)
+	PREFETCHT0        128(AX)(R9*1)
+	PREFETCHT0        128(AX)(SI*8)
 	VMOVUPS           (CX)(SI*4), Z0
 	VMOVUPS           (CX)(SI*8), Z1
 	VMULPS            Z1, Z0, Z2
@@ -5019,52 +5109,43 @@ loop1:
 	VMULPS.BCST       detCancels<>+0(SB), Z9, Z17
 	VBROADCASTSS      detMin<>+0(SB), Z15
 	VMAXPS            Z17, Z15, Z15
-	VPANDD.BCST       absF32<>+0(SB), Z13, Z17
-	VPANDD.BCST       absF32<>+0(SB), Z6, Z12
-	VMAXPS            Z12, Z17, Z17
-	VPANDD.BCST       absF32<>+0(SB), Z10, Z12
-	VMAXPS            Z12, Z17, Z17
-	VPANDD.BCST       absF32<>+0(SB), Z8, Z12
-	VMAXPS            Z12, Z17, Z17
-	VPANDD.BCST       absF32<>+0(SB), Z0, Z12
-	VMAXPS            Z12, Z17, Z17
-	VPANDD.BCST       absF32<>+0(SB), Z3, Z12
-	VMAXPS            Z12, Z17, Z17
-	VPANDD.BCST       absF32<>+0(SB), Z7, Z12
-	VMAXPS            Z12, Z17, Z17
-	VPANDD.BCST       absF32<>+0(SB), Z4, Z12
-	VMAXPS            Z12, Z17, Z17
-	VPANDD.BCST       absF32<>+0(SB), Z1, Z12
-	VMAXPS            Z12, Z17, Z17
-	VPANDD.BCST       absF32<>+0(SB), Z14, Z12
-	VCMPPS            $0x19, Z15, Z12, K1
-	VCMPPS.BCST       $0x16, detEntryMax<>+0(SB), Z17, K2
+	VPANDD.BCST       absF32<>+0(SB), Z14, Z17
+	VCMPPS            $0x19, Z15, Z17, K1
+	VRANGEPS          $0x0b, Z6, Z13, Z17
+	VRANGEPS          $0x0b, Z8, Z10, Z15
+	VRANGEPS          $0x0b, Z3, Z0, Z12
+	VRANGEPS          $0x0b, Z4, Z7, Z20
+	VRANGEPS          $0x0b, Z17, Z1, Z17
+	VRANGEPS          $0x0b, Z12, Z15, Z15
+	VRANGEPS          $0x0b, Z17, Z20, Z20
+	VRANGEPS          $0x0b, Z20, Z15, Z15
+	VCMPPS.BCST       $0x16, detEntryMax<>+0(SB), Z15, K2
 	KORW              K1, K2, K1
 	VCMPPS            $0x03, Z14, Z9, K2
 	KORW              K1, K2, K1
 	VRCP14PS          Z14, Z9
-	VMULPS.BCST       one<>+0(SB), Z9, Z17
-	VFNMADD213PS.BCST one<>+0(SB), Z17, Z14
-	VFMADD231PS       Z9, Z14, Z17
+	VMULPS.BCST       one<>+0(SB), Z9, Z15
+	VFNMADD213PS.BCST one<>+0(SB), Z15, Z14
+	VFMADD231PS       Z9, Z14, Z15
 	VMULPS            Z1, Z6, Z14
 	VMOVAPS           Z14, Z9
 	VFNMADD231PS      Z1, Z6, Z9
 	VFMSUB231PS       Z4, Z10, Z14
 	VADDPS            Z9, Z14, Z14
 	VMULPS            Z0, Z10, Z9
-	VMOVAPS           Z9, Z12
-	VFNMADD231PS      Z0, Z10, Z12
+	VMOVAPS           Z9, Z20
+	VFNMADD231PS      Z0, Z10, Z20
 	VFMSUB231PS       Z3, Z6, Z9
-	VADDPS            Z12, Z9, Z9
-	VMULPS            Z7, Z10, Z12
-	VMOVAPS           Z12, Z15
-	VFNMADD231PS      Z7, Z10, Z15
-	VFMSUB231PS       Z1, Z13, Z12
-	VADDPS            Z15, Z12, Z12
-	VMULPS            Z3, Z13, Z15
-	VFNMADD213PS      Z15, Z13, Z3
-	VFMSUB231PS       Z8, Z10, Z15
-	VADDPS            Z3, Z15, Z15
+	VADDPS            Z20, Z9, Z9
+	VMULPS            Z7, Z10, Z20
+	VMOVAPS           Z20, Z17
+	VFNMADD231PS      Z7, Z10, Z17
+	VFMSUB231PS       Z1, Z13, Z20
+	VADDPS            Z17, Z20, Z20
+	VMULPS            Z3, Z13, Z17
+	VFNMADD213PS      Z17, Z13, Z3
+	VFMSUB231PS       Z8, Z10, Z17
+	VADDPS            Z3, Z17, Z17
 	VMULPS            Z4, Z13, Z3
 	VFNMADD213PS      Z3, Z13, Z4
 	VFMSUB231PS       Z7, Z6, Z3
@@ -5073,15 +5154,15 @@ loop1:
 	VFNMADD213PS      Z4, Z8, Z6
 	VFMSUB231PS       Z0, Z13, Z4
 	VADDPS            Z6, Z4, Z4
-	VMULPS            Z17, Z2, Z2
-	VMULPS            Z17, Z14, Z14
-	VMULPS            Z17, Z9, Z9
-	VMULPS            Z17, Z5, Z5
-	VMULPS            Z17, Z12, Z12
-	VMULPS            Z17, Z15, Z15
-	VMULPS            Z17, Z11, Z11
-	VMULPS            Z17, Z3, Z3
-	VMULPS            Z17, Z4, Z4
+	VMULPS            Z15, Z2, Z2
+	VMULPS            Z15, Z14, Z14
+	VMULPS            Z15, Z9, Z9
+	VMULPS            Z15, Z5, Z5
+	VMULPS            Z15, Z20, Z20
+	VMULPS            Z15, Z17, Z17
+	VMULPS            Z15, Z11, Z11
+	VMULPS            Z15, Z3, Z3
+	VMULPS            Z15, Z4, Z4
 	KMOVW             K1, R10
 	TESTQ             R10, R10
 	JE                easy4
@@ -5090,8 +5171,8 @@ loop1:
 	VMOVUPS           Z14, K1, (AX)(SI*1)
 	VMOVUPS           Z9, K1, (AX)(SI*2)
 	VMOVUPS           Z5, K1, (AX)(DI*1)
-	VMOVUPS           Z12, K1, (AX)(SI*4)
-	VMOVUPS           Z15, K1, (AX)(R8*1)
+	VMOVUPS           Z20, K1, (AX)(SI*4)
+	VMOVUPS           Z17, K1, (AX)(R8*1)
 	VMOVUPS           Z11, K1, (AX)(DI*2)
 	VMOVUPS           Z3, K1, (AX)(R9*1)
 	VMOVUPS           Z4, K1, (AX)(SI*8)
@@ -5110,8 +5191,8 @@ easy4:
 	VMOVUPS Z14, (AX)(SI*1)
 	VMOVUPS Z9, (AX)(SI*2)
 	VMOVUPS Z5, (AX)(DI*1)
-	VMOVUPS Z12, (AX)(SI*4)
-	VMOVUPS Z15, (AX)(R8*1)
+	VMOVUPS Z20, (AX)(SI*4)
+	VMOVUPS Z17, (AX)(R8*1)
 	VMOVUPS Z11, (AX)(DI*2)
 	VMOVUPS Z3, (AX)(R9*1)
 	VMOVUPS Z4, (AX)(SI*8)
@@ -5130,18 +5211,18 @@ next2:
 	VMOVUPS.Z         (CX)(SI*4), K1, Z4
 	VMOVUPS.Z         (CX)(SI*8), K1, Z3
 	VMULPS            Z3, Z4, Z11
-	VMOVUPS.Z         (CX)(R8*1), K1, Z15
-	VMOVUPS.Z         (CX)(R9*1), K1, Z12
-	VMULPS            Z12, Z15, Z5
+	VMOVUPS.Z         (CX)(R8*1), K1, Z17
+	VMOVUPS.Z         (CX)(R9*1), K1, Z20
+	VMULPS            Z20, Z17, Z5
 	VMOVAPS           Z11, Z9
 	VFMSUB231PS       Z3, Z4, Z9
 	VMOVAPS           Z5, Z14
-	VFMSUB231PS       Z12, Z15, Z14
+	VFMSUB231PS       Z20, Z17, Z14
 	VSUBPS            Z14, Z9, Z9
 	VSUBPS            Z5, Z11, Z14
 	VSUBPS            Z11, Z14, Z2
-	VSUBPS            Z2, Z14, Z17
-	VSUBPS            Z17, Z11, Z11
+	VSUBPS            Z2, Z14, Z15
+	VSUBPS            Z15, Z11, Z11
 	VADDPS            Z2, Z5, Z5
 	VSUBPS            Z5, Z11, Z11
 	VADDPS            Z11, Z9, Z9
@@ -5149,44 +5230,44 @@ next2:
 	VSUBPS            Z14, Z11, Z14
 	VSUBPS            Z14, Z9, Z9
 	VMOVUPS.Z         (CX)(DI*2), K1, Z14
-	VMULPS            Z14, Z15, Z5
+	VMULPS            Z14, Z17, Z5
 	VMOVUPS.Z         (CX)(DI*1), K1, Z2
-	VMULPS            Z3, Z2, Z17
+	VMULPS            Z3, Z2, Z15
 	VMOVAPS           Z5, Z6
-	VFMSUB231PS       Z14, Z15, Z6
-	VMOVAPS           Z17, Z13
+	VFMSUB231PS       Z14, Z17, Z6
+	VMOVAPS           Z15, Z13
 	VFMSUB231PS       Z3, Z2, Z13
 	VSUBPS            Z13, Z6, Z6
-	VSUBPS            Z17, Z5, Z13
+	VSUBPS            Z15, Z5, Z13
 	VSUBPS            Z5, Z13, Z0
 	VSUBPS            Z0, Z13, Z8
 	VSUBPS            Z8, Z5, Z5
-	VADDPS            Z0, Z17, Z17
-	VSUBPS            Z17, Z5, Z5
+	VADDPS            Z0, Z15, Z15
+	VSUBPS            Z15, Z5, Z5
 	VADDPS            Z5, Z6, Z6
 	VADDPS            Z6, Z13, Z5
 	VSUBPS            Z13, Z5, Z13
 	VSUBPS            Z13, Z6, Z6
-	VMULPS            Z12, Z2, Z13
-	VMULPS            Z14, Z4, Z17
+	VMULPS            Z20, Z2, Z13
+	VMULPS            Z14, Z4, Z15
 	VMOVAPS           Z13, Z0
-	VFMSUB231PS       Z12, Z2, Z0
-	VMOVAPS           Z17, Z8
+	VFMSUB231PS       Z20, Z2, Z0
+	VMOVAPS           Z15, Z8
 	VFMSUB231PS       Z14, Z4, Z8
 	VSUBPS            Z8, Z0, Z0
-	VSUBPS            Z17, Z13, Z8
+	VSUBPS            Z15, Z13, Z8
 	VSUBPS            Z13, Z8, Z7
 	VSUBPS            Z7, Z8, Z10
 	VSUBPS            Z10, Z13, Z13
-	VADDPS            Z7, Z17, Z17
-	VSUBPS            Z17, Z13, Z13
+	VADDPS            Z7, Z15, Z15
+	VSUBPS            Z15, Z13, Z13
 	VADDPS            Z13, Z0, Z0
 	VADDPS            Z0, Z8, Z13
 	VSUBPS            Z8, Z13, Z8
 	VSUBPS            Z8, Z0, Z0
 	VMOVUPS.Z         (CX), K1, Z8
-	VMULPS            Z8, Z11, Z17
-	VMOVAPS           Z17, Z7
+	VMULPS            Z8, Z11, Z15
+	VMOVAPS           Z15, Z7
 	VFMSUB231PS       Z8, Z11, Z7
 	VFMADD231PS       Z8, Z9, Z7
 	VMOVUPS.Z         (CX)(SI*1), K1, Z9
@@ -5195,98 +5276,89 @@ next2:
 	VFMSUB231PS       Z9, Z5, Z1
 	VFMADD231PS       Z9, Z6, Z1
 	VMOVUPS.Z         (CX)(SI*2), K1, Z6
-	VMULPS            Z6, Z13, Z20
-	VMOVAPS           Z20, Z18
+	VMULPS            Z6, Z13, Z12
+	VMOVAPS           Z12, Z18
 	VFMSUB231PS       Z6, Z13, Z18
 	VFMADD231PS       Z6, Z0, Z18
-	VADDPS            Z10, Z17, Z0
-	VSUBPS            Z17, Z0, Z16
+	VADDPS            Z10, Z15, Z0
+	VSUBPS            Z15, Z0, Z16
 	VSUBPS            Z16, Z0, Z19
-	VSUBPS            Z19, Z17, Z19
+	VSUBPS            Z19, Z15, Z19
 	VSUBPS            Z16, Z10, Z16
 	VADDPS            Z16, Z19, Z19
 	VADDPS            Z1, Z7, Z7
 	VADDPS            Z7, Z19, Z19
-	VADDPS            Z20, Z0, Z7
+	VADDPS            Z12, Z0, Z7
 	VSUBPS            Z0, Z7, Z1
 	VSUBPS            Z1, Z7, Z16
 	VSUBPS            Z16, Z0, Z0
-	VSUBPS            Z1, Z20, Z1
+	VSUBPS            Z1, Z12, Z1
 	VADDPS            Z1, Z0, Z0
 	VADDPS            Z18, Z19, Z19
 	VADDPS            Z19, Z0, Z0
 	VADDPS            Z0, Z7, Z7
-	VPANDD.BCST       absF32<>+0(SB), Z17, Z17
+	VPANDD.BCST       absF32<>+0(SB), Z15, Z15
 	VPANDD.BCST       absF32<>+0(SB), Z10, Z10
-	VADDPS            Z10, Z17, Z17
-	VPANDD.BCST       absF32<>+0(SB), Z20, Z20
-	VADDPS            Z20, Z17, Z17
-	VMULPS.BCST       detCancels<>+0(SB), Z17, Z20
-	VBROADCASTSS      detMin<>+0(SB), Z10
-	VMAXPS            Z20, Z10, Z10
-	VPANDD.BCST       absF32<>+0(SB), Z8, Z20
-	VPANDD.BCST       absF32<>+0(SB), Z9, Z0
-	VMAXPS            Z0, Z20, Z20
-	VPANDD.BCST       absF32<>+0(SB), Z6, Z0
-	VMAXPS            Z0, Z20, Z20
-	VPANDD.BCST       absF32<>+0(SB), Z2, Z0
-	VMAXPS            Z0, Z20, Z20
-	VPANDD.BCST       absF32<>+0(SB), Z4, Z0
-	VMAXPS            Z0, Z20, Z20
-	VPANDD.BCST       absF32<>+0(SB), Z15, Z0
-	VMAXPS            Z0, Z20, Z20
-	VPANDD.BCST       absF32<>+0(SB), Z14, Z0
-	VMAXPS            Z0, Z20, Z20
-	VPANDD.BCST       absF32<>+0(SB), Z12, Z0
-	VMAXPS            Z0, Z20, Z20
-	VPANDD.BCST       absF32<>+0(SB), Z3, Z0
-	VMAXPS            Z0, Z20, Z20
-	VPANDD.BCST       absF32<>+0(SB), Z7, Z0
-	VCMPPS            $0x19, Z10, Z0, K2
-	VCMPPS.BCST       $0x16, detEntryMax<>+0(SB), Z20, K3
-	KORW              K2, K3, K2
-	VCMPPS            $0x03, Z7, Z17, K3
-	KORW              K2, K3, K2
-	VRCP14PS          Z7, Z17
-	VMULPS.BCST       one<>+0(SB), Z17, Z20
-	VFNMADD213PS.BCST one<>+0(SB), Z20, Z7
-	VFMADD231PS       Z17, Z7, Z20
-	VMULPS            Z3, Z9, Z7
-	VMOVAPS           Z7, Z17
-	VFNMADD231PS      Z3, Z9, Z17
-	VFMSUB231PS       Z12, Z6, Z7
-	VADDPS            Z17, Z7, Z7
-	VMULPS            Z4, Z6, Z17
-	VMOVAPS           Z17, Z0
-	VFNMADD231PS      Z4, Z6, Z0
-	VFMSUB231PS       Z15, Z9, Z17
-	VADDPS            Z0, Z17, Z17
-	VMULPS            Z14, Z6, Z0
-	VMOVAPS           Z0, Z10
-	VFNMADD231PS      Z14, Z6, Z10
-	VFMSUB231PS       Z3, Z8, Z0
-	VADDPS            Z10, Z0, Z0
-	VMULPS            Z15, Z8, Z10
-	VFNMADD213PS      Z10, Z8, Z15
-	VFMSUB231PS       Z2, Z6, Z10
-	VADDPS            Z15, Z10, Z10
-	VMULPS            Z12, Z8, Z15
-	VFNMADD213PS      Z15, Z8, Z12
-	VFMSUB231PS       Z14, Z9, Z15
+	VADDPS            Z10, Z15, Z15
+	VPANDD.BCST       absF32<>+0(SB), Z12, Z12
 	VADDPS            Z12, Z15, Z15
-	VMULPS            Z2, Z9, Z12
-	VFNMADD213PS      Z12, Z2, Z9
-	VFMSUB231PS       Z4, Z8, Z12
-	VADDPS            Z9, Z12, Z12
-	VMULPS            Z20, Z11, Z11
-	VMULPS            Z20, Z7, Z7
-	VMULPS            Z20, Z17, Z17
-	VMULPS            Z20, Z5, Z5
-	VMULPS            Z20, Z0, Z0
-	VMULPS            Z20, Z10, Z10
-	VMULPS            Z20, Z13, Z13
-	VMULPS            Z20, Z15, Z15
-	VMULPS            Z20, Z12, Z12
+	VMULPS.BCST       detCancels<>+0(SB), Z15, Z12
+	VBROADCASTSS      detMin<>+0(SB), Z10
+	VMAXPS            Z12, Z10, Z10
+	VPANDD.BCST       absF32<>+0(SB), Z7, Z12
+	VCMPPS            $0x19, Z10, Z12, K2
+	VRANGEPS          $0x0b, Z9, Z8, Z12
+	VRANGEPS          $0x0b, Z2, Z6, Z10
+	VRANGEPS          $0x0b, Z17, Z4, Z0
+	VRANGEPS          $0x0b, Z20, Z14, Z19
+	VRANGEPS          $0x0b, Z12, Z3, Z12
+	VRANGEPS          $0x0b, Z0, Z10, Z10
+	VRANGEPS          $0x0b, Z12, Z19, Z19
+	VRANGEPS          $0x0b, Z19, Z10, Z10
+	VCMPPS.BCST       $0x16, detEntryMax<>+0(SB), Z10, K3
+	KORW              K2, K3, K2
+	VCMPPS            $0x03, Z7, Z15, K3
+	KORW              K2, K3, K2
+	VRCP14PS          Z7, Z15
+	VMULPS.BCST       one<>+0(SB), Z15, Z10
+	VFNMADD213PS.BCST one<>+0(SB), Z10, Z7
+	VFMADD231PS       Z15, Z7, Z10
+	VMULPS            Z3, Z9, Z7
+	VMOVAPS           Z7, Z15
+	VFNMADD231PS      Z3, Z9, Z15
+	VFMSUB231PS       Z20, Z6, Z7
+	VADDPS            Z15, Z7, Z7
+	VMULPS            Z4, Z6, Z15
+	VMOVAPS           Z15, Z19
+	VFNMADD231PS      Z4, Z6, Z19
+	VFMSUB231PS       Z17, Z9, Z15
+	VADDPS            Z19, Z15, Z15
+	VMULPS            Z14, Z6, Z19
+	VMOVAPS           Z19, Z12
+	VFNMADD231PS      Z14, Z6, Z12
+	VFMSUB231PS       Z3, Z8, Z19
+	VADDPS            Z12, Z19, Z19
+	VMULPS            Z17, Z8, Z12
+	VFNMADD213PS      Z12, Z8, Z17
+	VFMSUB231PS       Z2, Z6, Z12
+	VADDPS            Z17, Z12, Z12
+	VMULPS            Z20, Z8, Z17
+	VFNMADD213PS      Z17, Z8, Z20
+	VFMSUB231PS       Z14, Z9, Z17
+	VADDPS            Z20, Z17, Z17
+	VMULPS            Z2, Z9, Z20
+	VFNMADD213PS      Z20, Z2, Z9
+	VFMSUB231PS       Z4, Z8, Z20
+	VADDPS            Z9, Z20, Z20
+	VMULPS            Z10, Z11, Z11
+	VMULPS            Z10, Z7, Z7
+	VMULPS            Z10, Z15, Z15
+	VMULPS            Z10, Z5, Z5
+	VMULPS            Z10, Z19, Z19
+	VMULPS            Z10, Z12, Z12
+	VMULPS            Z10, Z13, Z13
+	VMULPS            Z10, Z17, Z17
+	VMULPS            Z10, Z20, Z20
 	KANDW             K1, K2, K2
 	KMOVW             K2, CX
 	TESTQ             CX, CX
@@ -5294,13 +5366,13 @@ next2:
 	KANDNW            K1, K2, K1
 	VMOVUPS           Z11, K1, (AX)
 	VMOVUPS           Z7, K1, (AX)(SI*1)
-	VMOVUPS           Z17, K1, (AX)(SI*2)
+	VMOVUPS           Z15, K1, (AX)(SI*2)
 	VMOVUPS           Z5, K1, (AX)(DI*1)
-	VMOVUPS           Z0, K1, (AX)(SI*4)
-	VMOVUPS           Z10, K1, (AX)(R8*1)
+	VMOVUPS           Z19, K1, (AX)(SI*4)
+	VMOVUPS           Z12, K1, (AX)(R8*1)
 	VMOVUPS           Z13, K1, (AX)(DI*2)
-	VMOVUPS           Z15, K1, (AX)(R9*1)
-	VMOVUPS           Z12, K1, (AX)(SI*8)
+	VMOVUPS           Z17, K1, (AX)(R9*1)
+	VMOVUPS           Z20, K1, (AX)(SI*8)
 	MOVQ              BX, AX
 	SUBQ              DX, BX
 	MOVQ              BX, at+40(FP)
@@ -5312,13 +5384,13 @@ next2:
 easy7:
 	VMOVUPS Z11, K1, (AX)
 	VMOVUPS Z7, K1, (AX)(SI*1)
-	VMOVUPS Z17, K1, (AX)(SI*2)
+	VMOVUPS Z15, K1, (AX)(SI*2)
 	VMOVUPS Z5, K1, (AX)(DI*1)
-	VMOVUPS Z0, K1, (AX)(SI*4)
-	VMOVUPS Z10, K1, (AX)(R8*1)
+	VMOVUPS Z19, K1, (AX)(SI*4)
+	VMOVUPS Z12, K1, (AX)(R8*1)
 	VMOVUPS Z13, K1, (AX)(DI*2)
-	VMOVUPS Z15, K1, (AX)(R9*1)
-	VMOVUPS Z12, K1, (AX)(SI*8)
+	VMOVUPS Z17, K1, (AX)(R9*1)
+	VMOVUPS Z20, K1, (AX)(SI*8)
 
 done5:
 	XORQ AX, AX
@@ -5329,7 +5401,7 @@ done5:
 	RET
 
 // func inverse3x3F64AVX2(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
-// Requires: AVX, AVX2, FMA3
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·inverse3x3F64AVX2(SB), $160-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
@@ -5346,6 +5418,15 @@ TEXT ·inverse3x3F64AVX2(SB), $160-64
 	JL   next2
 
 loop1:
+	PREFETCHT0   64(AX)
+	PREFETCHT0   64(AX)(SI*1)
+	PREFETCHT0   64(AX)(SI*2)
+	PREFETCHT0   64(AX)(DI*1)
+	PREFETCHT0   64(AX)(SI*4)
+	PREFETCHT0   64(AX)(R8*1)
+	PREFETCHT0   64(AX)(DI*2)
+	PREFETCHT0   64(AX)(R9*1)
+	PREFETCHT0   64(AX)(SI*8)
 	VMOVUPS      (CX)(SI*4), Y0
 	VMOVUPS      (CX)(SI*8), Y1
 	VMULPD       Y1, Y0, Y2
@@ -5446,52 +5527,52 @@ loop1:
 	VMULPD       detCancelsF64<>+0(SB), Y9, Y5
 	VMOVUPS      detMinF64<>+0(SB), Y7
 	VMAXPD       Y5, Y7, Y7
-	VANDPD       absF64<>+0(SB), Y4, Y5
+	VANDPD       absF64<>+0(SB), Y0, Y5
+	VCMPPD       $0x19, Y7, Y5, Y5
+	VANDPD       absF64<>+0(SB), Y4, Y7
 	VANDPD       absF64<>+0(SB), Y6, Y1
-	VMAXPD       Y1, Y5, Y5
+	VMAXPD       Y1, Y7, Y7
 	VANDPD       absF64<>+0(SB), Y10, Y1
-	VMAXPD       Y1, Y5, Y5
+	VMAXPD       Y1, Y7, Y7
 	VANDPD       absF64<>+0(SB), Y8, Y8
-	VMAXPD       Y8, Y5, Y5
+	VMAXPD       Y8, Y7, Y7
 	VMOVUPS      (CX)(SI*4), Y8
 	VANDPD       absF64<>+0(SB), Y8, Y1
-	VMAXPD       Y1, Y5, Y5
+	VMAXPD       Y1, Y7, Y7
 	VMOVUPS      (CX)(R8*1), Y1
 	VANDPD       absF64<>+0(SB), Y1, Y12
-	VMAXPD       Y12, Y5, Y5
+	VMAXPD       Y12, Y7, Y7
 	VMOVUPS      (CX)(DI*2), Y12
 	VANDPD       absF64<>+0(SB), Y12, Y11
-	VMAXPD       Y11, Y5, Y5
+	VMAXPD       Y11, Y7, Y7
 	VMOVUPS      (CX)(R9*1), Y11
 	VANDPD       absF64<>+0(SB), Y11, Y2
-	VMAXPD       Y2, Y5, Y5
+	VMAXPD       Y2, Y7, Y7
 	VMOVUPS      (CX)(SI*8), Y2
 	VANDPD       absF64<>+0(SB), Y2, Y3
-	VMAXPD       Y3, Y5, Y5
-	VANDPD       absF64<>+0(SB), Y0, Y3
-	VCMPPD       $0x19, Y7, Y3, Y3
-	VCMPPD       $0x16, detEntryMaxF64<>+0(SB), Y5, Y5
-	VORPD        Y3, Y5, Y5
+	VMAXPD       Y3, Y7, Y7
+	VCMPPD       $0x16, detEntryMaxF64<>+0(SB), Y7, Y7
+	VORPD        Y5, Y7, Y7
 	VCMPPD       $0x03, Y0, Y9, Y9
-	VORPD        Y5, Y9, Y9
-	VMOVUPS      oneF64<>+0(SB), Y5
-	VDIVPD       Y0, Y5, Y5
+	VORPD        Y7, Y9, Y9
+	VMOVUPS      oneF64<>+0(SB), Y7
+	VDIVPD       Y0, Y7, Y7
 	VMULPD       Y2, Y6, Y0
-	VMOVAPS      Y0, Y3
-	VFNMADD231PD Y2, Y6, Y3
+	VMOVAPS      Y0, Y5
+	VFNMADD231PD Y2, Y6, Y5
 	VFMSUB231PD  Y11, Y10, Y0
-	VADDPD       Y3, Y0, Y0
-	VMULPD       Y8, Y10, Y3
-	VMOVAPS      Y3, Y7
-	VFNMADD231PD Y8, Y10, Y7
-	VFMSUB231PD  Y1, Y6, Y3
-	VADDPD       Y7, Y3, Y3
-	VMULPD       Y12, Y10, Y7
+	VADDPD       Y5, Y0, Y0
+	VMULPD       Y8, Y10, Y5
+	VMOVAPS      Y5, Y3
+	VFNMADD231PD Y8, Y10, Y3
+	VFMSUB231PD  Y1, Y6, Y5
+	VADDPD       Y3, Y5, Y5
+	VMULPD       Y12, Y10, Y3
 	VMOVUPS      Y9, 96(R10)
-	VMOVAPS      Y7, Y9
+	VMOVAPS      Y3, Y9
 	VFNMADD231PD Y12, Y10, Y9
-	VFMSUB231PD  Y2, Y4, Y7
-	VADDPD       Y9, Y7, Y7
+	VFMSUB231PD  Y2, Y4, Y3
+	VADDPD       Y9, Y3, Y3
 	VMULPD       Y1, Y4, Y9
 	VFNMADD213PD Y9, Y4, Y1
 	VMOVUPS      (CX)(DI*1), Y2
@@ -5506,28 +5587,28 @@ loop1:
 	VFMSUB231PD  Y8, Y4, Y11
 	VADDPD       Y6, Y11, Y11
 	VMOVUPS      (R10), Y6
-	VMULPD       Y5, Y6, Y6
-	VMULPD       Y5, Y0, Y0
-	VMULPD       Y5, Y3, Y3
+	VMULPD       Y7, Y6, Y6
+	VMULPD       Y7, Y0, Y0
+	VMULPD       Y7, Y5, Y5
 	VMOVUPS      32(R10), Y4
-	VMULPD       Y5, Y4, Y4
-	VMULPD       Y5, Y7, Y7
-	VMULPD       Y5, Y9, Y9
+	VMULPD       Y7, Y4, Y4
+	VMULPD       Y7, Y3, Y3
+	VMULPD       Y7, Y9, Y9
 	VMOVUPS      64(R10), Y8
-	VMULPD       Y5, Y8, Y8
-	VMULPD       Y5, Y1, Y1
-	VMULPD       Y5, Y11, Y11
-	VMOVUPS      96(R10), Y5
-	VMOVMSKPD    Y5, R11
+	VMULPD       Y7, Y8, Y8
+	VMULPD       Y7, Y1, Y1
+	VMULPD       Y7, Y11, Y11
+	VMOVUPS      96(R10), Y7
+	VMOVMSKPD    Y7, R11
 	TESTQ        R11, R11
 	JE           easy4
 	VPCMPEQD     Y2, Y2, Y2
-	VXORPD       Y5, Y2, Y2
+	VXORPD       Y7, Y2, Y2
 	VMASKMOVPD   Y6, Y2, (AX)
 	VMASKMOVPD   Y0, Y2, (AX)(SI*1)
-	VMASKMOVPD   Y3, Y2, (AX)(SI*2)
+	VMASKMOVPD   Y5, Y2, (AX)(SI*2)
 	VMASKMOVPD   Y4, Y2, (AX)(DI*1)
-	VMASKMOVPD   Y7, Y2, (AX)(SI*4)
+	VMASKMOVPD   Y3, Y2, (AX)(SI*4)
 	VMASKMOVPD   Y9, Y2, (AX)(R8*1)
 	VMASKMOVPD   Y8, Y2, (AX)(DI*2)
 	VMASKMOVPD   Y1, Y2, (AX)(R9*1)
@@ -5545,9 +5626,9 @@ loop1:
 easy4:
 	VMOVUPS Y6, (AX)
 	VMOVUPS Y0, (AX)(SI*1)
-	VMOVUPS Y3, (AX)(SI*2)
+	VMOVUPS Y5, (AX)(SI*2)
 	VMOVUPS Y4, (AX)(DI*1)
-	VMOVUPS Y7, (AX)(SI*4)
+	VMOVUPS Y3, (AX)(SI*4)
 	VMOVUPS Y9, (AX)(R8*1)
 	VMOVUPS Y8, (AX)(DI*2)
 	VMOVUPS Y1, (AX)(R9*1)
@@ -5572,82 +5653,82 @@ next2:
 	VMULPD       Y1, Y11, Y8
 	VMOVUPS      (R11), Y9
 	VMASKMOVPD   (CX)(R8*1), Y9, Y9
-	VMOVUPS      (R11), Y7
-	VMASKMOVPD   (CX)(R9*1), Y7, Y7
-	VMULPD       Y7, Y9, Y4
-	VMOVAPS      Y8, Y3
-	VFMSUB231PD  Y1, Y11, Y3
+	VMOVUPS      (R11), Y3
+	VMASKMOVPD   (CX)(R9*1), Y3, Y3
+	VMULPD       Y3, Y9, Y4
+	VMOVAPS      Y8, Y5
+	VFMSUB231PD  Y1, Y11, Y5
 	VMOVAPS      Y4, Y0
-	VFMSUB231PD  Y7, Y9, Y0
-	VSUBPD       Y0, Y3, Y3
+	VFMSUB231PD  Y3, Y9, Y0
+	VSUBPD       Y0, Y5, Y5
 	VSUBPD       Y4, Y8, Y0
 	VSUBPD       Y8, Y0, Y6
 	VSUBPD       Y6, Y0, Y2
 	VSUBPD       Y2, Y8, Y8
 	VADDPD       Y6, Y4, Y4
 	VSUBPD       Y4, Y8, Y8
-	VADDPD       Y8, Y3, Y3
-	VADDPD       Y3, Y0, Y8
+	VADDPD       Y8, Y5, Y5
+	VADDPD       Y5, Y0, Y8
 	VSUBPD       Y0, Y8, Y0
-	VSUBPD       Y0, Y3, Y3
+	VSUBPD       Y0, Y5, Y5
 	VMOVUPS      (R11), Y0
 	VMASKMOVPD   (CX)(DI*2), Y0, Y0
 	VMULPD       Y0, Y9, Y4
 	VMOVUPS      (R11), Y6
 	VMASKMOVPD   (CX)(DI*1), Y6, Y6
 	VMULPD       Y1, Y6, Y2
-	VMOVAPS      Y4, Y5
-	VFMSUB231PD  Y0, Y9, Y5
+	VMOVAPS      Y4, Y7
+	VFMSUB231PD  Y0, Y9, Y7
 	VMOVAPS      Y2, Y9
 	VFMSUB231PD  Y1, Y6, Y9
-	VSUBPD       Y9, Y5, Y5
+	VSUBPD       Y9, Y7, Y7
 	VSUBPD       Y2, Y4, Y9
 	VSUBPD       Y4, Y9, Y1
 	VSUBPD       Y1, Y9, Y12
 	VSUBPD       Y12, Y4, Y4
 	VADDPD       Y1, Y2, Y2
 	VSUBPD       Y2, Y4, Y4
-	VADDPD       Y4, Y5, Y5
-	VADDPD       Y5, Y9, Y4
+	VADDPD       Y4, Y7, Y7
+	VADDPD       Y7, Y9, Y4
 	VSUBPD       Y9, Y4, Y9
-	VSUBPD       Y9, Y5, Y5
-	VMULPD       Y7, Y6, Y9
+	VSUBPD       Y9, Y7, Y7
+	VMULPD       Y3, Y6, Y9
 	VMULPD       Y0, Y11, Y2
 	VMOVAPS      Y9, Y1
-	VFMSUB231PD  Y7, Y6, Y1
-	VMOVAPS      Y2, Y7
-	VFMSUB231PD  Y0, Y11, Y7
-	VSUBPD       Y7, Y1, Y1
-	VSUBPD       Y2, Y9, Y7
-	VSUBPD       Y9, Y7, Y11
-	VSUBPD       Y11, Y7, Y0
+	VFMSUB231PD  Y3, Y6, Y1
+	VMOVAPS      Y2, Y3
+	VFMSUB231PD  Y0, Y11, Y3
+	VSUBPD       Y3, Y1, Y1
+	VSUBPD       Y2, Y9, Y3
+	VSUBPD       Y9, Y3, Y11
+	VSUBPD       Y11, Y3, Y0
 	VSUBPD       Y0, Y9, Y9
 	VADDPD       Y11, Y2, Y2
 	VSUBPD       Y2, Y9, Y9
 	VADDPD       Y9, Y1, Y1
-	VADDPD       Y1, Y7, Y9
-	VSUBPD       Y7, Y9, Y7
-	VSUBPD       Y7, Y1, Y1
-	VMOVUPS      (R11), Y7
-	VMASKMOVPD   (CX), Y7, Y7
-	VMULPD       Y7, Y8, Y2
-	VMOVAPS      Y2, Y11
-	VFMSUB231PD  Y7, Y8, Y11
-	VFMADD231PD  Y7, Y3, Y11
+	VADDPD       Y1, Y3, Y9
+	VSUBPD       Y3, Y9, Y3
+	VSUBPD       Y3, Y1, Y1
 	VMOVUPS      (R11), Y3
-	VMASKMOVPD   (CX)(SI*1), Y3, Y3
-	VMULPD       Y3, Y4, Y0
+	VMASKMOVPD   (CX), Y3, Y3
+	VMULPD       Y3, Y8, Y2
+	VMOVAPS      Y2, Y11
+	VFMSUB231PD  Y3, Y8, Y11
+	VFMADD231PD  Y3, Y5, Y11
+	VMOVUPS      (R11), Y5
+	VMASKMOVPD   (CX)(SI*1), Y5, Y5
+	VMULPD       Y5, Y4, Y0
 	VMOVUPS      Y8, (R10)
 	VMOVAPS      Y0, Y8
-	VFMSUB231PD  Y3, Y4, Y8
-	VFMADD231PD  Y3, Y5, Y8
-	VMOVUPS      (R11), Y5
-	VMASKMOVPD   (CX)(SI*2), Y5, Y5
+	VFMSUB231PD  Y5, Y4, Y8
+	VFMADD231PD  Y5, Y7, Y8
+	VMOVUPS      (R11), Y7
+	VMASKMOVPD   (CX)(SI*2), Y7, Y7
 	VMOVUPS      Y4, 32(R10)
-	VMULPD       Y5, Y9, Y4
+	VMULPD       Y7, Y9, Y4
 	VMOVAPS      Y4, Y12
-	VFMSUB231PD  Y5, Y9, Y12
-	VFMADD231PD  Y5, Y1, Y12
+	VFMSUB231PD  Y7, Y9, Y12
+	VFMADD231PD  Y7, Y1, Y12
 	VADDPD       Y0, Y2, Y1
 	VMOVUPS      Y9, 64(R10)
 	VSUBPD       Y2, Y1, Y9
@@ -5674,98 +5755,98 @@ next2:
 	VMULPD       detCancelsF64<>+0(SB), Y2, Y4
 	VMOVUPS      detMinF64<>+0(SB), Y0
 	VMAXPD       Y4, Y0, Y0
-	VANDPD       absF64<>+0(SB), Y7, Y4
-	VANDPD       absF64<>+0(SB), Y3, Y1
-	VMAXPD       Y1, Y4, Y4
+	VANDPD       absF64<>+0(SB), Y11, Y4
+	VCMPPD       $0x19, Y0, Y4, Y4
+	VANDPD       absF64<>+0(SB), Y3, Y0
 	VANDPD       absF64<>+0(SB), Y5, Y1
-	VMAXPD       Y1, Y4, Y4
+	VMAXPD       Y1, Y0, Y0
+	VANDPD       absF64<>+0(SB), Y7, Y1
+	VMAXPD       Y1, Y0, Y0
 	VANDPD       absF64<>+0(SB), Y6, Y6
-	VMAXPD       Y6, Y4, Y4
+	VMAXPD       Y6, Y0, Y0
 	VMOVUPS      (R11), Y6
 	VMASKMOVPD   (CX)(SI*4), Y6, Y6
 	VANDPD       absF64<>+0(SB), Y6, Y1
-	VMAXPD       Y1, Y4, Y4
+	VMAXPD       Y1, Y0, Y0
 	VMOVUPS      (R11), Y1
 	VMASKMOVPD   (CX)(R8*1), Y1, Y1
 	VANDPD       absF64<>+0(SB), Y1, Y10
-	VMAXPD       Y10, Y4, Y4
+	VMAXPD       Y10, Y0, Y0
 	VMOVUPS      (R11), Y10
 	VMASKMOVPD   (CX)(DI*2), Y10, Y10
 	VANDPD       absF64<>+0(SB), Y10, Y12
-	VMAXPD       Y12, Y4, Y4
+	VMAXPD       Y12, Y0, Y0
 	VMOVUPS      (R11), Y12
 	VMASKMOVPD   (CX)(R9*1), Y12, Y12
 	VANDPD       absF64<>+0(SB), Y12, Y8
-	VMAXPD       Y8, Y4, Y4
+	VMAXPD       Y8, Y0, Y0
 	VMOVUPS      (R11), Y8
 	VMASKMOVPD   (CX)(SI*8), Y8, Y8
 	VANDPD       absF64<>+0(SB), Y8, Y9
-	VMAXPD       Y9, Y4, Y4
-	VANDPD       absF64<>+0(SB), Y11, Y9
-	VCMPPD       $0x19, Y0, Y9, Y9
-	VCMPPD       $0x16, detEntryMaxF64<>+0(SB), Y4, Y4
-	VORPD        Y9, Y4, Y4
+	VMAXPD       Y9, Y0, Y0
+	VCMPPD       $0x16, detEntryMaxF64<>+0(SB), Y0, Y0
+	VORPD        Y4, Y0, Y0
 	VCMPPD       $0x03, Y11, Y2, Y2
-	VORPD        Y4, Y2, Y2
-	VMOVUPS      oneF64<>+0(SB), Y4
-	VDIVPD       Y11, Y4, Y4
-	VMULPD       Y8, Y3, Y11
-	VMOVAPS      Y11, Y9
-	VFNMADD231PD Y8, Y3, Y9
-	VFMSUB231PD  Y12, Y5, Y11
-	VADDPD       Y9, Y11, Y11
-	VMULPD       Y6, Y5, Y9
-	VMOVAPS      Y9, Y0
-	VFNMADD231PD Y6, Y5, Y0
-	VFMSUB231PD  Y1, Y3, Y9
-	VADDPD       Y0, Y9, Y9
-	VMULPD       Y10, Y5, Y0
+	VORPD        Y0, Y2, Y2
+	VMOVUPS      oneF64<>+0(SB), Y0
+	VDIVPD       Y11, Y0, Y0
+	VMULPD       Y8, Y5, Y11
+	VMOVAPS      Y11, Y4
+	VFNMADD231PD Y8, Y5, Y4
+	VFMSUB231PD  Y12, Y7, Y11
+	VADDPD       Y4, Y11, Y11
+	VMULPD       Y6, Y7, Y4
+	VMOVAPS      Y4, Y9
+	VFNMADD231PD Y6, Y7, Y9
+	VFMSUB231PD  Y1, Y5, Y4
+	VADDPD       Y9, Y4, Y4
+	VMULPD       Y10, Y7, Y9
 	VMOVUPS      Y2, 96(R10)
-	VMOVAPS      Y0, Y2
-	VFNMADD231PD Y10, Y5, Y2
-	VFMSUB231PD  Y8, Y7, Y0
-	VADDPD       Y2, Y0, Y0
-	VMULPD       Y1, Y7, Y2
-	VFNMADD213PD Y2, Y7, Y1
+	VMOVAPS      Y9, Y2
+	VFNMADD231PD Y10, Y7, Y2
+	VFMSUB231PD  Y8, Y3, Y9
+	VADDPD       Y2, Y9, Y9
+	VMULPD       Y1, Y3, Y2
+	VFNMADD213PD Y2, Y3, Y1
 	VMOVUPS      (R11), Y8
 	VMASKMOVPD   (CX)(DI*1), Y8, Y8
-	VFMSUB231PD  Y8, Y5, Y2
+	VFMSUB231PD  Y8, Y7, Y2
 	VADDPD       Y1, Y2, Y2
-	VMULPD       Y12, Y7, Y1
-	VFNMADD213PD Y1, Y7, Y12
-	VFMSUB231PD  Y10, Y3, Y1
+	VMULPD       Y12, Y3, Y1
+	VFNMADD213PD Y1, Y3, Y12
+	VFMSUB231PD  Y10, Y5, Y1
 	VADDPD       Y12, Y1, Y1
-	VMULPD       Y8, Y3, Y12
-	VFNMADD213PD Y12, Y8, Y3
-	VFMSUB231PD  Y6, Y7, Y12
-	VADDPD       Y3, Y12, Y12
-	VMOVUPS      (R10), Y3
-	VMULPD       Y4, Y3, Y3
-	VMULPD       Y4, Y11, Y11
-	VMULPD       Y4, Y9, Y9
-	VMOVUPS      32(R10), Y7
-	VMULPD       Y4, Y7, Y7
-	VMULPD       Y4, Y0, Y0
-	VMULPD       Y4, Y2, Y2
+	VMULPD       Y8, Y5, Y12
+	VFNMADD213PD Y12, Y8, Y5
+	VFMSUB231PD  Y6, Y3, Y12
+	VADDPD       Y5, Y12, Y12
+	VMOVUPS      (R10), Y5
+	VMULPD       Y0, Y5, Y5
+	VMULPD       Y0, Y11, Y11
+	VMULPD       Y0, Y4, Y4
+	VMOVUPS      32(R10), Y3
+	VMULPD       Y0, Y3, Y3
+	VMULPD       Y0, Y9, Y9
+	VMULPD       Y0, Y2, Y2
 	VMOVUPS      64(R10), Y6
-	VMULPD       Y4, Y6, Y6
-	VMULPD       Y4, Y1, Y1
-	VMULPD       Y4, Y12, Y12
-	VMOVUPS      96(R10), Y4
-	VANDPD       (R11), Y4, Y4
-	VMOVMSKPD    Y4, CX
+	VMULPD       Y0, Y6, Y6
+	VMULPD       Y0, Y1, Y1
+	VMULPD       Y0, Y12, Y12
+	VMOVUPS      96(R10), Y0
+	VANDPD       (R11), Y0, Y0
+	VMOVMSKPD    Y0, CX
 	TESTQ        CX, CX
 	JE           easy7
-	VANDNPD      (R11), Y4, Y4
-	VMASKMOVPD   Y3, Y4, (AX)
-	VMASKMOVPD   Y11, Y4, (AX)(SI*1)
-	VMASKMOVPD   Y9, Y4, (AX)(SI*2)
-	VMASKMOVPD   Y7, Y4, (AX)(DI*1)
-	VMASKMOVPD   Y0, Y4, (AX)(SI*4)
-	VMASKMOVPD   Y2, Y4, (AX)(R8*1)
-	VMASKMOVPD   Y6, Y4, (AX)(DI*2)
-	VMASKMOVPD   Y1, Y4, (AX)(R9*1)
-	VMASKMOVPD   Y12, Y4, (AX)(SI*8)
+	VANDNPD      (R11), Y0, Y0
+	VMASKMOVPD   Y5, Y0, (AX)
+	VMASKMOVPD   Y11, Y0, (AX)(SI*1)
+	VMASKMOVPD   Y4, Y0, (AX)(SI*2)
+	VMASKMOVPD   Y3, Y0, (AX)(DI*1)
+	VMASKMOVPD   Y9, Y0, (AX)(SI*4)
+	VMASKMOVPD   Y2, Y0, (AX)(R8*1)
+	VMASKMOVPD   Y6, Y0, (AX)(DI*2)
+	VMASKMOVPD   Y1, Y0, (AX)(R9*1)
+	VMASKMOVPD   Y12, Y0, (AX)(SI*8)
 	MOVQ         BX, AX
 	SUBQ         DX, BX
 	MOVQ         BX, at+40(FP)
@@ -5775,24 +5856,24 @@ next2:
 	RET
 
 easy7:
-	VMOVUPS    (R11), Y4
-	VMASKMOVPD Y3, Y4, (AX)
-	VMOVUPS    (R11), Y4
-	VMASKMOVPD Y11, Y4, (AX)(SI*1)
-	VMOVUPS    (R11), Y4
-	VMASKMOVPD Y9, Y4, (AX)(SI*2)
-	VMOVUPS    (R11), Y4
-	VMASKMOVPD Y7, Y4, (AX)(DI*1)
-	VMOVUPS    (R11), Y4
-	VMASKMOVPD Y0, Y4, (AX)(SI*4)
-	VMOVUPS    (R11), Y4
-	VMASKMOVPD Y2, Y4, (AX)(R8*1)
-	VMOVUPS    (R11), Y4
-	VMASKMOVPD Y6, Y4, (AX)(DI*2)
-	VMOVUPS    (R11), Y4
-	VMASKMOVPD Y1, Y4, (AX)(R9*1)
-	VMOVUPS    (R11), Y4
-	VMASKMOVPD Y12, Y4, (AX)(SI*8)
+	VMOVUPS    (R11), Y0
+	VMASKMOVPD Y5, Y0, (AX)
+	VMOVUPS    (R11), Y0
+	VMASKMOVPD Y11, Y0, (AX)(SI*1)
+	VMOVUPS    (R11), Y0
+	VMASKMOVPD Y4, Y0, (AX)(SI*2)
+	VMOVUPS    (R11), Y0
+	VMASKMOVPD Y3, Y0, (AX)(DI*1)
+	VMOVUPS    (R11), Y0
+	VMASKMOVPD Y9, Y0, (AX)(SI*4)
+	VMOVUPS    (R11), Y0
+	VMASKMOVPD Y2, Y0, (AX)(R8*1)
+	VMOVUPS    (R11), Y0
+	VMASKMOVPD Y6, Y0, (AX)(DI*2)
+	VMOVUPS    (R11), Y0
+	VMASKMOVPD Y1, Y0, (AX)(R9*1)
+	VMOVUPS    (R11), Y0
+	VMASKMOVPD Y12, Y0, (AX)(SI*8)
 
 done5:
 	XORQ AX, AX
@@ -5821,7 +5902,7 @@ DATA detEntryMaxF64<>+24(SB)/8, $0x4c70000000000000
 GLOBL detEntryMaxF64<>(SB), RODATA|NOPTR, $32
 
 // func inverse3x3F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
-// Requires: AVX, AVX512F, BMI2
+// Requires: AVX, AVX512DQ, AVX512F, BMI2, MMX+
 TEXT ·inverse3x3F64AVX512(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
@@ -5836,6 +5917,15 @@ TEXT ·inverse3x3F64AVX512(SB), NOSPLIT, $0-64
 	JL   next2
 
 loop1:
+	PREFETCHT0        128(AX)
+	PREFETCHT0        128(AX)(SI*1)
+	PREFETCHT0        128(AX)(SI*2)
+	PREFETCHT0        128(AX)(DI*1)
+	PREFETCHT0        128(AX)(SI*4)
+	PREFETCHT0        128(AX)(R8*1)
+	PREFETCHT0        128(AX)(DI*2)
+	PREFETCHT0        128(AX)(R9*1)
+	PREFETCHT0        128(AX)(SI*8)
 	VMOVUPS           (CX)(SI*4), Z0
 	VMOVUPS           (CX)(SI*8), Z1
 	VMULPD            Z1, Z0, Z2
@@ -5933,55 +6023,46 @@ loop1:
 	VMULPD.BCST       detCancelsF64<>+0(SB), Z9, Z17
 	VBROADCASTSD      detMinF64<>+0(SB), Z15
 	VMAXPD            Z17, Z15, Z15
-	VPANDQ.BCST       absF64<>+0(SB), Z13, Z17
-	VPANDQ.BCST       absF64<>+0(SB), Z6, Z12
-	VMAXPD            Z12, Z17, Z17
-	VPANDQ.BCST       absF64<>+0(SB), Z10, Z12
-	VMAXPD            Z12, Z17, Z17
-	VPANDQ.BCST       absF64<>+0(SB), Z8, Z12
-	VMAXPD            Z12, Z17, Z17
-	VPANDQ.BCST       absF64<>+0(SB), Z0, Z12
-	VMAXPD            Z12, Z17, Z17
-	VPANDQ.BCST       absF64<>+0(SB), Z3, Z12
-	VMAXPD            Z12, Z17, Z17
-	VPANDQ.BCST       absF64<>+0(SB), Z7, Z12
-	VMAXPD            Z12, Z17, Z17
-	VPANDQ.BCST       absF64<>+0(SB), Z4, Z12
-	VMAXPD            Z12, Z17, Z17
-	VPANDQ.BCST       absF64<>+0(SB), Z1, Z12
-	VMAXPD            Z12, Z17, Z17
-	VPANDQ.BCST       absF64<>+0(SB), Z14, Z12
-	VCMPPD            $0x19, Z15, Z12, K1
-	VCMPPD.BCST       $0x16, detEntryMaxF64<>+0(SB), Z17, K2
+	VPANDQ.BCST       absF64<>+0(SB), Z14, Z17
+	VCMPPD            $0x19, Z15, Z17, K1
+	VRANGEPD          $0x0b, Z6, Z13, Z17
+	VRANGEPD          $0x0b, Z8, Z10, Z15
+	VRANGEPD          $0x0b, Z3, Z0, Z12
+	VRANGEPD          $0x0b, Z4, Z7, Z20
+	VRANGEPD          $0x0b, Z17, Z1, Z17
+	VRANGEPD          $0x0b, Z12, Z15, Z15
+	VRANGEPD          $0x0b, Z17, Z20, Z20
+	VRANGEPD          $0x0b, Z20, Z15, Z15
+	VCMPPD.BCST       $0x16, detEntryMaxF64<>+0(SB), Z15, K2
 	KORW              K1, K2, K1
 	VCMPPD            $0x03, Z14, Z9, K2
 	KORW              K1, K2, K1
 	VRCP14PD          Z14, Z9
-	VBROADCASTSD      oneF64<>+0(SB), Z17
-	VFNMADD231PD      Z9, Z14, Z17
-	VFMADD231PD       Z9, Z17, Z9
-	VMULPD.BCST       oneF64<>+0(SB), Z9, Z17
-	VFNMADD213PD.BCST oneF64<>+0(SB), Z17, Z14
-	VFMADD231PD       Z9, Z14, Z17
+	VBROADCASTSD      oneF64<>+0(SB), Z15
+	VFNMADD231PD      Z9, Z14, Z15
+	VFMADD231PD       Z9, Z15, Z9
+	VMULPD.BCST       oneF64<>+0(SB), Z9, Z15
+	VFNMADD213PD.BCST oneF64<>+0(SB), Z15, Z14
+	VFMADD231PD       Z9, Z14, Z15
 	VMULPD            Z1, Z6, Z14
 	VMOVAPS           Z14, Z9
 	VFNMADD231PD      Z1, Z6, Z9
 	VFMSUB231PD       Z4, Z10, Z14
 	VADDPD            Z9, Z14, Z14
 	VMULPD            Z0, Z10, Z9
-	VMOVAPS           Z9, Z12
-	VFNMADD231PD      Z0, Z10, Z12
+	VMOVAPS           Z9, Z20
+	VFNMADD231PD      Z0, Z10, Z20
 	VFMSUB231PD       Z3, Z6, Z9
-	VADDPD            Z12, Z9, Z9
-	VMULPD            Z7, Z10, Z12
-	VMOVAPS           Z12, Z15
-	VFNMADD231PD      Z7, Z10, Z15
-	VFMSUB231PD       Z1, Z13, Z12
-	VADDPD            Z15, Z12, Z12
-	VMULPD            Z3, Z13, Z15
-	VFNMADD213PD      Z15, Z13, Z3
-	VFMSUB231PD       Z8, Z10, Z15
-	VADDPD            Z3, Z15, Z15
+	VADDPD            Z20, Z9, Z9
+	VMULPD            Z7, Z10, Z20
+	VMOVAPS           Z20, Z17
+	VFNMADD231PD      Z7, Z10, Z17
+	VFMSUB231PD       Z1, Z13, Z20
+	VADDPD            Z17, Z20, Z20
+	VMULPD            Z3, Z13, Z17
+	VFNMADD213PD      Z17, Z13, Z3
+	VFMSUB231PD       Z8, Z10, Z17
+	VADDPD            Z3, Z17, Z17
 	VMULPD            Z4, Z13, Z3
 	VFNMADD213PD      Z3, Z13, Z4
 	VFMSUB231PD       Z7, Z6, Z3
@@ -5990,15 +6071,15 @@ loop1:
 	VFNMADD213PD      Z4, Z8, Z6
 	VFMSUB231PD       Z0, Z13, Z4
 	VADDPD            Z6, Z4, Z4
-	VMULPD            Z17, Z2, Z2
-	VMULPD            Z17, Z14, Z14
-	VMULPD            Z17, Z9, Z9
-	VMULPD            Z17, Z5, Z5
-	VMULPD            Z17, Z12, Z12
-	VMULPD            Z17, Z15, Z15
-	VMULPD            Z17, Z11, Z11
-	VMULPD            Z17, Z3, Z3
-	VMULPD            Z17, Z4, Z4
+	VMULPD            Z15, Z2, Z2
+	VMULPD            Z15, Z14, Z14
+	VMULPD            Z15, Z9, Z9
+	VMULPD            Z15, Z5, Z5
+	VMULPD            Z15, Z20, Z20
+	VMULPD            Z15, Z17, Z17
+	VMULPD            Z15, Z11, Z11
+	VMULPD            Z15, Z3, Z3
+	VMULPD            Z15, Z4, Z4
 	KMOVW             K1, R10
 	TESTQ             R10, R10
 	JE                easy4
@@ -6007,8 +6088,8 @@ loop1:
 	VMOVUPD           Z14, K1, (AX)(SI*1)
 	VMOVUPD           Z9, K1, (AX)(SI*2)
 	VMOVUPD           Z5, K1, (AX)(DI*1)
-	VMOVUPD           Z12, K1, (AX)(SI*4)
-	VMOVUPD           Z15, K1, (AX)(R8*1)
+	VMOVUPD           Z20, K1, (AX)(SI*4)
+	VMOVUPD           Z17, K1, (AX)(R8*1)
 	VMOVUPD           Z11, K1, (AX)(DI*2)
 	VMOVUPD           Z3, K1, (AX)(R9*1)
 	VMOVUPD           Z4, K1, (AX)(SI*8)
@@ -6027,8 +6108,8 @@ easy4:
 	VMOVUPS Z14, (AX)(SI*1)
 	VMOVUPS Z9, (AX)(SI*2)
 	VMOVUPS Z5, (AX)(DI*1)
-	VMOVUPS Z12, (AX)(SI*4)
-	VMOVUPS Z15, (AX)(R8*1)
+	VMOVUPS Z20, (AX)(SI*4)
+	VMOVUPS Z17, (AX)(R8*1)
 	VMOVUPS Z11, (AX)(DI*2)
 	VMOVUPS Z3, (AX)(R9*1)
 	VMOVUPS Z4, (AX)(SI*8)
@@ -6047,18 +6128,18 @@ next2:
 	VMOVUPD.Z         (CX)(SI*4), K1, Z4
 	VMOVUPD.Z         (CX)(SI*8), K1, Z3
 	VMULPD            Z3, Z4, Z11
-	VMOVUPD.Z         (CX)(R8*1), K1, Z15
-	VMOVUPD.Z         (CX)(R9*1), K1, Z12
-	VMULPD            Z12, Z15, Z5
+	VMOVUPD.Z         (CX)(R8*1), K1, Z17
+	VMOVUPD.Z         (CX)(R9*1), K1, Z20
+	VMULPD            Z20, Z17, Z5
 	VMOVAPS           Z11, Z9
 	VFMSUB231PD       Z3, Z4, Z9
 	VMOVAPS           Z5, Z14
-	VFMSUB231PD       Z12, Z15, Z14
+	VFMSUB231PD       Z20, Z17, Z14
 	VSUBPD            Z14, Z9, Z9
 	VSUBPD            Z5, Z11, Z14
 	VSUBPD            Z11, Z14, Z2
-	VSUBPD            Z2, Z14, Z17
-	VSUBPD            Z17, Z11, Z11
+	VSUBPD            Z2, Z14, Z15
+	VSUBPD            Z15, Z11, Z11
 	VADDPD            Z2, Z5, Z5
 	VSUBPD            Z5, Z11, Z11
 	VADDPD            Z11, Z9, Z9
@@ -6066,44 +6147,44 @@ next2:
 	VSUBPD            Z14, Z11, Z14
 	VSUBPD            Z14, Z9, Z9
 	VMOVUPD.Z         (CX)(DI*2), K1, Z14
-	VMULPD            Z14, Z15, Z5
+	VMULPD            Z14, Z17, Z5
 	VMOVUPD.Z         (CX)(DI*1), K1, Z2
-	VMULPD            Z3, Z2, Z17
+	VMULPD            Z3, Z2, Z15
 	VMOVAPS           Z5, Z6
-	VFMSUB231PD       Z14, Z15, Z6
-	VMOVAPS           Z17, Z13
+	VFMSUB231PD       Z14, Z17, Z6
+	VMOVAPS           Z15, Z13
 	VFMSUB231PD       Z3, Z2, Z13
 	VSUBPD            Z13, Z6, Z6
-	VSUBPD            Z17, Z5, Z13
+	VSUBPD            Z15, Z5, Z13
 	VSUBPD            Z5, Z13, Z0
 	VSUBPD            Z0, Z13, Z8
 	VSUBPD            Z8, Z5, Z5
-	VADDPD            Z0, Z17, Z17
-	VSUBPD            Z17, Z5, Z5
+	VADDPD            Z0, Z15, Z15
+	VSUBPD            Z15, Z5, Z5
 	VADDPD            Z5, Z6, Z6
 	VADDPD            Z6, Z13, Z5
 	VSUBPD            Z13, Z5, Z13
 	VSUBPD            Z13, Z6, Z6
-	VMULPD            Z12, Z2, Z13
-	VMULPD            Z14, Z4, Z17
+	VMULPD            Z20, Z2, Z13
+	VMULPD            Z14, Z4, Z15
 	VMOVAPS           Z13, Z0
-	VFMSUB231PD       Z12, Z2, Z0
-	VMOVAPS           Z17, Z8
+	VFMSUB231PD       Z20, Z2, Z0
+	VMOVAPS           Z15, Z8
 	VFMSUB231PD       Z14, Z4, Z8
 	VSUBPD            Z8, Z0, Z0
-	VSUBPD            Z17, Z13, Z8
+	VSUBPD            Z15, Z13, Z8
 	VSUBPD            Z13, Z8, Z7
 	VSUBPD            Z7, Z8, Z10
 	VSUBPD            Z10, Z13, Z13
-	VADDPD            Z7, Z17, Z17
-	VSUBPD            Z17, Z13, Z13
+	VADDPD            Z7, Z15, Z15
+	VSUBPD            Z15, Z13, Z13
 	VADDPD            Z13, Z0, Z0
 	VADDPD            Z0, Z8, Z13
 	VSUBPD            Z8, Z13, Z8
 	VSUBPD            Z8, Z0, Z0
 	VMOVUPD.Z         (CX), K1, Z8
-	VMULPD            Z8, Z11, Z17
-	VMOVAPS           Z17, Z7
+	VMULPD            Z8, Z11, Z15
+	VMOVAPS           Z15, Z7
 	VFMSUB231PD       Z8, Z11, Z7
 	VFMADD231PD       Z8, Z9, Z7
 	VMOVUPD.Z         (CX)(SI*1), K1, Z9
@@ -6112,101 +6193,92 @@ next2:
 	VFMSUB231PD       Z9, Z5, Z1
 	VFMADD231PD       Z9, Z6, Z1
 	VMOVUPD.Z         (CX)(SI*2), K1, Z6
-	VMULPD            Z6, Z13, Z20
-	VMOVAPS           Z20, Z18
+	VMULPD            Z6, Z13, Z12
+	VMOVAPS           Z12, Z18
 	VFMSUB231PD       Z6, Z13, Z18
 	VFMADD231PD       Z6, Z0, Z18
-	VADDPD            Z10, Z17, Z0
-	VSUBPD            Z17, Z0, Z16
+	VADDPD            Z10, Z15, Z0
+	VSUBPD            Z15, Z0, Z16
 	VSUBPD            Z16, Z0, Z19
-	VSUBPD            Z19, Z17, Z19
+	VSUBPD            Z19, Z15, Z19
 	VSUBPD            Z16, Z10, Z16
 	VADDPD            Z16, Z19, Z19
 	VADDPD            Z1, Z7, Z7
 	VADDPD            Z7, Z19, Z19
-	VADDPD            Z20, Z0, Z7
+	VADDPD            Z12, Z0, Z7
 	VSUBPD            Z0, Z7, Z1
 	VSUBPD            Z1, Z7, Z16
 	VSUBPD            Z16, Z0, Z0
-	VSUBPD            Z1, Z20, Z1
+	VSUBPD            Z1, Z12, Z1
 	VADDPD            Z1, Z0, Z0
 	VADDPD            Z18, Z19, Z19
 	VADDPD            Z19, Z0, Z0
 	VADDPD            Z0, Z7, Z7
-	VPANDQ.BCST       absF64<>+0(SB), Z17, Z17
+	VPANDQ.BCST       absF64<>+0(SB), Z15, Z15
 	VPANDQ.BCST       absF64<>+0(SB), Z10, Z10
-	VADDPD            Z10, Z17, Z17
-	VPANDQ.BCST       absF64<>+0(SB), Z20, Z20
-	VADDPD            Z20, Z17, Z17
-	VMULPD.BCST       detCancelsF64<>+0(SB), Z17, Z20
-	VBROADCASTSD      detMinF64<>+0(SB), Z10
-	VMAXPD            Z20, Z10, Z10
-	VPANDQ.BCST       absF64<>+0(SB), Z8, Z20
-	VPANDQ.BCST       absF64<>+0(SB), Z9, Z0
-	VMAXPD            Z0, Z20, Z20
-	VPANDQ.BCST       absF64<>+0(SB), Z6, Z0
-	VMAXPD            Z0, Z20, Z20
-	VPANDQ.BCST       absF64<>+0(SB), Z2, Z0
-	VMAXPD            Z0, Z20, Z20
-	VPANDQ.BCST       absF64<>+0(SB), Z4, Z0
-	VMAXPD            Z0, Z20, Z20
-	VPANDQ.BCST       absF64<>+0(SB), Z15, Z0
-	VMAXPD            Z0, Z20, Z20
-	VPANDQ.BCST       absF64<>+0(SB), Z14, Z0
-	VMAXPD            Z0, Z20, Z20
-	VPANDQ.BCST       absF64<>+0(SB), Z12, Z0
-	VMAXPD            Z0, Z20, Z20
-	VPANDQ.BCST       absF64<>+0(SB), Z3, Z0
-	VMAXPD            Z0, Z20, Z20
-	VPANDQ.BCST       absF64<>+0(SB), Z7, Z0
-	VCMPPD            $0x19, Z10, Z0, K2
-	VCMPPD.BCST       $0x16, detEntryMaxF64<>+0(SB), Z20, K3
-	KORW              K2, K3, K2
-	VCMPPD            $0x03, Z7, Z17, K3
-	KORW              K2, K3, K2
-	VRCP14PD          Z7, Z17
-	VBROADCASTSD      oneF64<>+0(SB), Z20
-	VFNMADD231PD      Z17, Z7, Z20
-	VFMADD231PD       Z17, Z20, Z17
-	VMULPD.BCST       oneF64<>+0(SB), Z17, Z20
-	VFNMADD213PD.BCST oneF64<>+0(SB), Z20, Z7
-	VFMADD231PD       Z17, Z7, Z20
-	VMULPD            Z3, Z9, Z7
-	VMOVAPS           Z7, Z17
-	VFNMADD231PD      Z3, Z9, Z17
-	VFMSUB231PD       Z12, Z6, Z7
-	VADDPD            Z17, Z7, Z7
-	VMULPD            Z4, Z6, Z17
-	VMOVAPS           Z17, Z0
-	VFNMADD231PD      Z4, Z6, Z0
-	VFMSUB231PD       Z15, Z9, Z17
-	VADDPD            Z0, Z17, Z17
-	VMULPD            Z14, Z6, Z0
-	VMOVAPS           Z0, Z10
-	VFNMADD231PD      Z14, Z6, Z10
-	VFMSUB231PD       Z3, Z8, Z0
-	VADDPD            Z10, Z0, Z0
-	VMULPD            Z15, Z8, Z10
-	VFNMADD213PD      Z10, Z8, Z15
-	VFMSUB231PD       Z2, Z6, Z10
-	VADDPD            Z15, Z10, Z10
-	VMULPD            Z12, Z8, Z15
-	VFNMADD213PD      Z15, Z8, Z12
-	VFMSUB231PD       Z14, Z9, Z15
+	VADDPD            Z10, Z15, Z15
+	VPANDQ.BCST       absF64<>+0(SB), Z12, Z12
 	VADDPD            Z12, Z15, Z15
-	VMULPD            Z2, Z9, Z12
-	VFNMADD213PD      Z12, Z2, Z9
-	VFMSUB231PD       Z4, Z8, Z12
-	VADDPD            Z9, Z12, Z12
-	VMULPD            Z20, Z11, Z11
-	VMULPD            Z20, Z7, Z7
-	VMULPD            Z20, Z17, Z17
-	VMULPD            Z20, Z5, Z5
-	VMULPD            Z20, Z0, Z0
-	VMULPD            Z20, Z10, Z10
-	VMULPD            Z20, Z13, Z13
-	VMULPD            Z20, Z15, Z15
-	VMULPD            Z20, Z12, Z12
+	VMULPD.BCST       detCancelsF64<>+0(SB), Z15, Z12
+	VBROADCASTSD      detMinF64<>+0(SB), Z10
+	VMAXPD            Z12, Z10, Z10
+	VPANDQ.BCST       absF64<>+0(SB), Z7, Z12
+	VCMPPD            $0x19, Z10, Z12, K2
+	VRANGEPD          $0x0b, Z9, Z8, Z12
+	VRANGEPD          $0x0b, Z2, Z6, Z10
+	VRANGEPD          $0x0b, Z17, Z4, Z0
+	VRANGEPD          $0x0b, Z20, Z14, Z19
+	VRANGEPD          $0x0b, Z12, Z3, Z12
+	VRANGEPD          $0x0b, Z0, Z10, Z10
+	VRANGEPD          $0x0b, Z12, Z19, Z19
+	VRANGEPD          $0x0b, Z19, Z10, Z10
+	VCMPPD.BCST       $0x16, detEntryMaxF64<>+0(SB), Z10, K3
+	KORW              K2, K3, K2
+	VCMPPD            $0x03, Z7, Z15, K3
+	KORW              K2, K3, K2
+	VRCP14PD          Z7, Z15
+	VBROADCASTSD      oneF64<>+0(SB), Z10
+	VFNMADD231PD      Z15, Z7, Z10
+	VFMADD231PD       Z15, Z10, Z15
+	VMULPD.BCST       oneF64<>+0(SB), Z15, Z10
+	VFNMADD213PD.BCST oneF64<>+0(SB), Z10, Z7
+	VFMADD231PD       Z15, Z7, Z10
+	VMULPD            Z3, Z9, Z7
+	VMOVAPS           Z7, Z15
+	VFNMADD231PD      Z3, Z9, Z15
+	VFMSUB231PD       Z20, Z6, Z7
+	VADDPD            Z15, Z7, Z7
+	VMULPD            Z4, Z6, Z15
+	VMOVAPS           Z15, Z19
+	VFNMADD231PD      Z4, Z6, Z19
+	VFMSUB231PD       Z17, Z9, Z15
+	VADDPD            Z19, Z15, Z15
+	VMULPD            Z14, Z6, Z19
+	VMOVAPS           Z19, Z12
+	VFNMADD231PD      Z14, Z6, Z12
+	VFMSUB231PD       Z3, Z8, Z19
+	VADDPD            Z12, Z19, Z19
+	VMULPD            Z17, Z8, Z12
+	VFNMADD213PD      Z12, Z8, Z17
+	VFMSUB231PD       Z2, Z6, Z12
+	VADDPD            Z17, Z12, Z12
+	VMULPD            Z20, Z8, Z17
+	VFNMADD213PD      Z17, Z8, Z20
+	VFMSUB231PD       Z14, Z9, Z17
+	VADDPD            Z20, Z17, Z17
+	VMULPD            Z2, Z9, Z20
+	VFNMADD213PD      Z20, Z2, Z9
+	VFMSUB231PD       Z4, Z8, Z20
+	VADDPD            Z9, Z20, Z20
+	VMULPD            Z10, Z11, Z11
+	VMULPD            Z10, Z7, Z7
+	VMULPD            Z10, Z15, Z15
+	VMULPD            Z10, Z5, Z5
+	VMULPD            Z10, Z19, Z19
+	VMULPD            Z10, Z12, Z12
+	VMULPD            Z10, Z13, Z13
+	VMULPD            Z10, Z17, Z17
+	VMULPD            Z10, Z20, Z20
 	KANDW             K1, K2, K2
 	KMOVW             K2, CX
 	TESTQ             CX, CX
@@ -6214,13 +6286,13 @@ next2:
 	KANDNW            K1, K2, K1
 	VMOVUPD           Z11, K1, (AX)
 	VMOVUPD           Z7, K1, (AX)(SI*1)
-	VMOVUPD           Z17, K1, (AX)(SI*2)
+	VMOVUPD           Z15, K1, (AX)(SI*2)
 	VMOVUPD           Z5, K1, (AX)(DI*1)
-	VMOVUPD           Z0, K1, (AX)(SI*4)
-	VMOVUPD           Z10, K1, (AX)(R8*1)
+	VMOVUPD           Z19, K1, (AX)(SI*4)
+	VMOVUPD           Z12, K1, (AX)(R8*1)
 	VMOVUPD           Z13, K1, (AX)(DI*2)
-	VMOVUPD           Z15, K1, (AX)(R9*1)
-	VMOVUPD           Z12, K1, (AX)(SI*8)
+	VMOVUPD           Z17, K1, (AX)(R9*1)
+	VMOVUPD           Z20, K1, (AX)(SI*8)
 	MOVQ              BX, AX
 	SUBQ              DX, BX
 	MOVQ              BX, at+40(FP)
@@ -6232,13 +6304,13 @@ next2:
 easy7:
 	VMOVUPD Z11, K1, (AX)
 	VMOVUPD Z7, K1, (AX)(SI*1)
-	VMOVUPD Z17, K1, (AX)(SI*2)
+	VMOVUPD Z15, K1, (AX)(SI*2)
 	VMOVUPD Z5, K1, (AX)(DI*1)
-	VMOVUPD Z0, K1, (AX)(SI*4)
-	VMOVUPD Z10, K1, (AX)(R8*1)
+	VMOVUPD Z19, K1, (AX)(SI*4)
+	VMOVUPD Z12, K1, (AX)(R8*1)
 	VMOVUPD Z13, K1, (AX)(DI*2)
-	VMOVUPD Z15, K1, (AX)(R9*1)
-	VMOVUPD Z12, K1, (AX)(SI*8)
+	VMOVUPD Z17, K1, (AX)(R9*1)
+	VMOVUPD Z20, K1, (AX)(SI*8)
 
 done5:
 	XORQ AX, AX
@@ -6358,6 +6430,8 @@ loop1:
 	VMULPS      detCancels<>+0(SB), Y9, Y7
 	VMOVUPS     detMin<>+0(SB), Y0
 	VMAXPS      Y7, Y0, Y0
+	VANDPS      absF32<>+0(SB), Y2, Y7
+	VCMPPS      $0x19, Y0, Y7, Y7
 	VANDPS      absF32<>+0(SB), Y4, Y4
 	VANDPS      absF32<>+0(SB), Y6, Y6
 	VMAXPS      Y6, Y4, Y4
@@ -6380,10 +6454,8 @@ loop1:
 	VMOVUPS     (CX)(SI*8), Y8
 	VANDPS      absF32<>+0(SB), Y8, Y8
 	VMAXPS      Y8, Y4, Y4
-	VANDPS      absF32<>+0(SB), Y2, Y8
-	VCMPPS      $0x19, Y0, Y8, Y8
 	VCMPPS      $0x16, detEntryMax<>+0(SB), Y4, Y4
-	VORPS       Y8, Y4, Y4
+	VORPS       Y7, Y4, Y4
 	VCMPPS      $0x03, Y2, Y9, Y9
 	VORPS       Y4, Y9, Y9
 	VMOVMSKPS   Y9, R10
@@ -6422,69 +6494,69 @@ next2:
 	VMOVUPS     (R10), Y4
 	VMASKMOVPS  (CX)(SI*8), Y4, Y4
 	VMULPS      Y4, Y2, Y9
+	VMOVUPS     (R10), Y7
+	VMASKMOVPS  (CX)(R8*1), Y7, Y7
 	VMOVUPS     (R10), Y8
-	VMASKMOVPS  (CX)(R8*1), Y8, Y8
-	VMOVUPS     (R10), Y0
-	VMASKMOVPS  (CX)(R9*1), Y0, Y0
-	VMULPS      Y0, Y8, Y10
+	VMASKMOVPS  (CX)(R9*1), Y8, Y8
+	VMULPS      Y8, Y7, Y10
 	VMOVAPS     Y9, Y6
 	VFMSUB231PS Y4, Y2, Y6
-	VMOVAPS     Y10, Y7
-	VFMSUB231PS Y0, Y8, Y7
-	VSUBPS      Y7, Y6, Y6
-	VSUBPS      Y10, Y9, Y7
-	VSUBPS      Y9, Y7, Y1
-	VSUBPS      Y1, Y7, Y12
+	VMOVAPS     Y10, Y0
+	VFMSUB231PS Y8, Y7, Y0
+	VSUBPS      Y0, Y6, Y6
+	VSUBPS      Y10, Y9, Y0
+	VSUBPS      Y9, Y0, Y1
+	VSUBPS      Y1, Y0, Y12
 	VSUBPS      Y12, Y9, Y9
 	VADDPS      Y1, Y10, Y10
 	VSUBPS      Y10, Y9, Y9
 	VADDPS      Y9, Y6, Y6
-	VADDPS      Y6, Y7, Y9
-	VSUBPS      Y7, Y9, Y7
-	VSUBPS      Y7, Y6, Y6
-	VMOVUPS     (R10), Y7
-	VMASKMOVPS  (CX)(DI*2), Y7, Y7
-	VMULPS      Y7, Y8, Y10
+	VADDPS      Y6, Y0, Y9
+	VSUBPS      Y0, Y9, Y0
+	VSUBPS      Y0, Y6, Y6
+	VMOVUPS     (R10), Y0
+	VMASKMOVPS  (CX)(DI*2), Y0, Y0
+	VMULPS      Y0, Y7, Y10
 	VMOVUPS     (R10), Y1
 	VMASKMOVPS  (CX)(DI*1), Y1, Y1
 	VMULPS      Y4, Y1, Y12
 	VMOVAPS     Y10, Y3
-	VFMSUB231PS Y7, Y8, Y3
-	VMOVAPS     Y12, Y8
-	VFMSUB231PS Y4, Y1, Y8
-	VSUBPS      Y8, Y3, Y3
-	VSUBPS      Y12, Y10, Y8
-	VSUBPS      Y10, Y8, Y4
-	VSUBPS      Y4, Y8, Y5
+	VFMSUB231PS Y0, Y7, Y3
+	VMOVAPS     Y12, Y7
+	VFMSUB231PS Y4, Y1, Y7
+	VSUBPS      Y7, Y3, Y3
+	VSUBPS      Y12, Y10, Y7
+	VSUBPS      Y10, Y7, Y4
+	VSUBPS      Y4, Y7, Y5
 	VSUBPS      Y5, Y10, Y10
 	VADDPS      Y4, Y12, Y12
 	VSUBPS      Y12, Y10, Y10
 	VADDPS      Y10, Y3, Y3
-	VADDPS      Y3, Y8, Y10
-	VSUBPS      Y8, Y10, Y8
-	VSUBPS      Y8, Y3, Y3
-	VMULPS      Y0, Y1, Y8
-	VMULPS      Y7, Y2, Y12
-	VMOVAPS     Y8, Y4
-	VFMSUB231PS Y0, Y1, Y4
-	VMOVAPS     Y12, Y0
-	VFMSUB231PS Y7, Y2, Y0
-	VSUBPS      Y0, Y4, Y4
-	VSUBPS      Y12, Y8, Y0
-	VSUBPS      Y8, Y0, Y2
-	VSUBPS      Y2, Y0, Y7
-	VSUBPS      Y7, Y8, Y8
+	VADDPS      Y3, Y7, Y10
+	VSUBPS      Y7, Y10, Y7
+	VSUBPS      Y7, Y3, Y3
+	VMULPS      Y8, Y1, Y7
+	VMULPS      Y0, Y2, Y12
+	VMOVAPS     Y7, Y4
+	VFMSUB231PS Y8, Y1, Y4
+	VMOVAPS     Y12, Y8
+	VFMSUB231PS Y0, Y2, Y8
+	VSUBPS      Y8, Y4, Y4
+	VSUBPS      Y12, Y7, Y8
+	VSUBPS      Y7, Y8, Y2
+	VSUBPS      Y2, Y8, Y0
+	VSUBPS      Y0, Y7, Y7
 	VADDPS      Y2, Y12, Y12
-	VSUBPS      Y12, Y8, Y8
-	VADDPS      Y8, Y4, Y4
-	VADDPS      Y4, Y0, Y8
-	VSUBPS      Y0, Y8, Y0
-	VSUBPS      Y0, Y4, Y4
-	VMOVUPS     (R10), Y0
-	VMASKMOVPS  (CX), Y0, Y0
-	VMULPS      Y0, Y9, Y12
-	VFMSUB213PS Y12, Y0, Y9
-	VFMADD231PS Y0, Y6, Y9
+	VSUBPS      Y12, Y7, Y7
+	VADDPS      Y7, Y4, Y4
+	VADDPS      Y4, Y8, Y7
+	VSUBPS      Y8, Y7, Y8
+	VSUBPS      Y8, Y4, Y4
+	VMOVUPS     (R10), Y8
+	VMASKMOVPS  (CX), Y8, Y8
+	VMULPS      Y8, Y9, Y12
+	VFMSUB213PS Y12, Y8, Y9
+	VFMADD231PS Y8, Y6, Y9
 	VMOVUPS     (R10), Y6
 	VMASKMOVPS  (CX)(SI*1), Y6, Y6
 	VMULPS      Y6, Y10, Y2
@@ -6492,9 +6564,9 @@ next2:
 	VFMADD231PS Y6, Y3, Y10
 	VMOVUPS     (R10), Y3
 	VMASKMOVPS  (CX)(SI*2), Y3, Y3
-	VMULPS      Y3, Y8, Y7
-	VFMSUB213PS Y7, Y3, Y8
-	VFMADD231PS Y3, Y4, Y8
+	VMULPS      Y3, Y7, Y0
+	VFMSUB213PS Y0, Y3, Y7
+	VFMADD231PS Y3, Y4, Y7
 	VADDPS      Y2, Y12, Y4
 	VSUBPS      Y12, Y4, Y5
 	VSUBPS      Y5, Y4, Y11
@@ -6503,56 +6575,56 @@ next2:
 	VADDPS      Y5, Y11, Y11
 	VADDPS      Y10, Y9, Y9
 	VADDPS      Y9, Y11, Y11
-	VADDPS      Y7, Y4, Y9
+	VADDPS      Y0, Y4, Y9
 	VSUBPS      Y4, Y9, Y10
 	VSUBPS      Y10, Y9, Y5
 	VSUBPS      Y5, Y4, Y4
-	VSUBPS      Y10, Y7, Y10
+	VSUBPS      Y10, Y0, Y10
 	VADDPS      Y10, Y4, Y4
-	VADDPS      Y8, Y11, Y11
+	VADDPS      Y7, Y11, Y11
 	VADDPS      Y11, Y4, Y4
 	VADDPS      Y4, Y9, Y9
 	VANDPS      absF32<>+0(SB), Y12, Y12
 	VANDPS      absF32<>+0(SB), Y2, Y2
 	VADDPS      Y2, Y12, Y12
-	VANDPS      absF32<>+0(SB), Y7, Y7
-	VADDPS      Y7, Y12, Y12
-	VMULPS      detCancels<>+0(SB), Y12, Y7
-	VMOVUPS     detMin<>+0(SB), Y2
-	VMAXPS      Y7, Y2, Y2
 	VANDPS      absF32<>+0(SB), Y0, Y0
+	VADDPS      Y0, Y12, Y12
+	VMULPS      detCancels<>+0(SB), Y12, Y0
+	VMOVUPS     detMin<>+0(SB), Y2
+	VMAXPS      Y0, Y2, Y2
+	VANDPS      absF32<>+0(SB), Y9, Y0
+	VCMPPS      $0x19, Y2, Y0, Y0
+	VANDPS      absF32<>+0(SB), Y8, Y8
 	VANDPS      absF32<>+0(SB), Y6, Y6
-	VMAXPS      Y6, Y0, Y0
+	VMAXPS      Y6, Y8, Y8
 	VANDPS      absF32<>+0(SB), Y3, Y3
-	VMAXPS      Y3, Y0, Y0
+	VMAXPS      Y3, Y8, Y8
 	VANDPS      absF32<>+0(SB), Y1, Y1
-	VMAXPS      Y1, Y0, Y0
+	VMAXPS      Y1, Y8, Y8
 	VMOVUPS     (R10), Y1
 	VMASKMOVPS  (CX)(SI*4), Y1, Y1
 	VANDPS      absF32<>+0(SB), Y1, Y1
-	VMAXPS      Y1, Y0, Y0
+	VMAXPS      Y1, Y8, Y8
 	VMOVUPS     (R10), Y1
 	VMASKMOVPS  (CX)(R8*1), Y1, Y1
 	VANDPS      absF32<>+0(SB), Y1, Y1
-	VMAXPS      Y1, Y0, Y0
+	VMAXPS      Y1, Y8, Y8
 	VMOVUPS     (R10), Y1
 	VMASKMOVPS  (CX)(DI*2), Y1, Y1
 	VANDPS      absF32<>+0(SB), Y1, Y1
-	VMAXPS      Y1, Y0, Y0
+	VMAXPS      Y1, Y8, Y8
 	VMOVUPS     (R10), Y1
 	VMASKMOVPS  (CX)(R9*1), Y1, Y1
 	VANDPS      absF32<>+0(SB), Y1, Y1
-	VMAXPS      Y1, Y0, Y0
+	VMAXPS      Y1, Y8, Y8
 	VMOVUPS     (R10), Y1
 	VMASKMOVPS  (CX)(SI*8), Y1, Y1
 	VANDPS      absF32<>+0(SB), Y1, Y1
-	VMAXPS      Y1, Y0, Y0
-	VANDPS      absF32<>+0(SB), Y9, Y1
-	VCMPPS      $0x19, Y2, Y1, Y1
-	VCMPPS      $0x16, detEntryMax<>+0(SB), Y0, Y0
-	VORPS       Y1, Y0, Y0
+	VMAXPS      Y1, Y8, Y8
+	VCMPPS      $0x16, detEntryMax<>+0(SB), Y8, Y8
+	VORPS       Y0, Y8, Y8
 	VCMPPS      $0x03, Y9, Y12, Y12
-	VORPS       Y0, Y12, Y12
+	VORPS       Y8, Y12, Y12
 	VANDPS      (R10), Y12, Y12
 	VMOVMSKPS   Y12, CX
 	TESTQ       CX, CX
@@ -6580,7 +6652,7 @@ done5:
 	RET
 
 // func det3x3F32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
-// Requires: AVX, AVX512F, BMI2
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
 TEXT ·det3x3F32AVX512(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
@@ -6689,26 +6761,17 @@ loop1:
 	VMULPS.BCST  detCancels<>+0(SB), Z9, Z15
 	VBROADCASTSS detMin<>+0(SB), Z14
 	VMAXPS       Z15, Z14, Z14
-	VPANDD.BCST  absF32<>+0(SB), Z13, Z13
-	VPANDD.BCST  absF32<>+0(SB), Z6, Z6
-	VMAXPS       Z6, Z13, Z13
-	VPANDD.BCST  absF32<>+0(SB), Z10, Z10
-	VMAXPS       Z10, Z13, Z13
-	VPANDD.BCST  absF32<>+0(SB), Z8, Z8
-	VMAXPS       Z8, Z13, Z13
-	VPANDD.BCST  absF32<>+0(SB), Z0, Z0
-	VMAXPS       Z0, Z13, Z13
-	VPANDD.BCST  absF32<>+0(SB), Z3, Z3
-	VMAXPS       Z3, Z13, Z13
-	VPANDD.BCST  absF32<>+0(SB), Z7, Z7
-	VMAXPS       Z7, Z13, Z13
-	VPANDD.BCST  absF32<>+0(SB), Z4, Z4
-	VMAXPS       Z4, Z13, Z13
-	VPANDD.BCST  absF32<>+0(SB), Z1, Z1
-	VMAXPS       Z1, Z13, Z13
-	VPANDD.BCST  absF32<>+0(SB), Z2, Z1
-	VCMPPS       $0x19, Z14, Z1, K1
-	VCMPPS.BCST  $0x16, detEntryMax<>+0(SB), Z13, K2
+	VPANDD.BCST  absF32<>+0(SB), Z2, Z15
+	VCMPPS       $0x19, Z14, Z15, K1
+	VRANGEPS     $0x0b, Z6, Z13, Z13
+	VRANGEPS     $0x0b, Z8, Z10, Z10
+	VRANGEPS     $0x0b, Z3, Z0, Z0
+	VRANGEPS     $0x0b, Z4, Z7, Z7
+	VRANGEPS     $0x0b, Z13, Z1, Z1
+	VRANGEPS     $0x0b, Z0, Z10, Z10
+	VRANGEPS     $0x0b, Z1, Z7, Z7
+	VRANGEPS     $0x0b, Z7, Z10, Z10
+	VCMPPS.BCST  $0x16, detEntryMax<>+0(SB), Z10, K2
 	KORW         K1, K2, K1
 	VCMPPS       $0x03, Z2, Z9, K2
 	KORW         K1, K2, K1
@@ -6743,90 +6806,90 @@ next2:
 	KMOVW        R10, K1
 	VMOVUPS.Z    (CX)(SI*4), K1, Z2
 	VMOVUPS.Z    (CX)(SI*8), K1, Z9
-	VMULPS       Z9, Z2, Z13
-	VMOVUPS.Z    (CX)(R8*1), K1, Z1
-	VMOVUPS.Z    (CX)(R9*1), K1, Z14
-	VMULPS       Z14, Z1, Z4
-	VMOVAPS      Z13, Z7
-	VFMSUB231PS  Z9, Z2, Z7
-	VMOVAPS      Z4, Z3
-	VFMSUB231PS  Z14, Z1, Z3
-	VSUBPS       Z3, Z7, Z7
-	VSUBPS       Z4, Z13, Z3
-	VSUBPS       Z13, Z3, Z0
-	VSUBPS       Z0, Z3, Z8
-	VSUBPS       Z8, Z13, Z13
-	VADDPS       Z0, Z4, Z4
+	VMULPS       Z9, Z2, Z10
+	VMOVUPS.Z    (CX)(R8*1), K1, Z7
+	VMOVUPS.Z    (CX)(R9*1), K1, Z1
+	VMULPS       Z1, Z7, Z0
+	VMOVAPS      Z10, Z13
+	VFMSUB231PS  Z9, Z2, Z13
+	VMOVAPS      Z0, Z4
+	VFMSUB231PS  Z1, Z7, Z4
 	VSUBPS       Z4, Z13, Z13
-	VADDPS       Z13, Z7, Z7
-	VADDPS       Z7, Z3, Z13
-	VSUBPS       Z3, Z13, Z3
-	VSUBPS       Z3, Z7, Z7
-	VMOVUPS.Z    (CX)(DI*2), K1, Z3
-	VMULPS       Z3, Z1, Z4
-	VMOVUPS.Z    (CX)(DI*1), K1, Z0
-	VMULPS       Z9, Z0, Z8
-	VMOVAPS      Z4, Z10
-	VFMSUB231PS  Z3, Z1, Z10
-	VMOVAPS      Z8, Z6
-	VFMSUB231PS  Z9, Z0, Z6
-	VSUBPS       Z6, Z10, Z10
-	VSUBPS       Z8, Z4, Z6
-	VSUBPS       Z4, Z6, Z15
-	VSUBPS       Z15, Z6, Z12
-	VSUBPS       Z12, Z4, Z4
-	VADDPS       Z15, Z8, Z8
-	VSUBPS       Z8, Z4, Z4
-	VADDPS       Z4, Z10, Z10
-	VADDPS       Z10, Z6, Z4
-	VSUBPS       Z6, Z4, Z6
-	VSUBPS       Z6, Z10, Z10
-	VMULPS       Z14, Z0, Z6
-	VMULPS       Z3, Z2, Z8
-	VMOVAPS      Z6, Z15
-	VFMSUB231PS  Z14, Z0, Z15
+	VSUBPS       Z0, Z10, Z4
+	VSUBPS       Z10, Z4, Z3
+	VSUBPS       Z3, Z4, Z8
+	VSUBPS       Z8, Z10, Z10
+	VADDPS       Z3, Z0, Z0
+	VSUBPS       Z0, Z10, Z10
+	VADDPS       Z10, Z13, Z13
+	VADDPS       Z13, Z4, Z10
+	VSUBPS       Z4, Z10, Z4
+	VSUBPS       Z4, Z13, Z13
+	VMOVUPS.Z    (CX)(DI*2), K1, Z4
+	VMULPS       Z4, Z7, Z0
+	VMOVUPS.Z    (CX)(DI*1), K1, Z3
+	VMULPS       Z9, Z3, Z8
+	VMOVAPS      Z0, Z6
+	VFMSUB231PS  Z4, Z7, Z6
+	VMOVAPS      Z8, Z15
+	VFMSUB231PS  Z9, Z3, Z15
+	VSUBPS       Z15, Z6, Z6
+	VSUBPS       Z8, Z0, Z15
+	VSUBPS       Z0, Z15, Z14
+	VSUBPS       Z14, Z15, Z12
+	VSUBPS       Z12, Z0, Z0
+	VADDPS       Z14, Z8, Z8
+	VSUBPS       Z8, Z0, Z0
+	VADDPS       Z0, Z6, Z6
+	VADDPS       Z6, Z15, Z0
+	VSUBPS       Z15, Z0, Z15
+	VSUBPS       Z15, Z6, Z6
+	VMULPS       Z1, Z3, Z15
+	VMULPS       Z4, Z2, Z8
+	VMOVAPS      Z15, Z14
+	VFMSUB231PS  Z1, Z3, Z14
 	VMOVAPS      Z8, Z12
-	VFMSUB231PS  Z3, Z2, Z12
-	VSUBPS       Z12, Z15, Z15
-	VSUBPS       Z8, Z6, Z12
-	VSUBPS       Z6, Z12, Z17
+	VFMSUB231PS  Z4, Z2, Z12
+	VSUBPS       Z12, Z14, Z14
+	VSUBPS       Z8, Z15, Z12
+	VSUBPS       Z15, Z12, Z17
 	VSUBPS       Z17, Z12, Z11
-	VSUBPS       Z11, Z6, Z6
+	VSUBPS       Z11, Z15, Z15
 	VADDPS       Z17, Z8, Z8
-	VSUBPS       Z8, Z6, Z6
-	VADDPS       Z6, Z15, Z15
-	VADDPS       Z15, Z12, Z6
-	VSUBPS       Z12, Z6, Z12
-	VSUBPS       Z12, Z15, Z15
+	VSUBPS       Z8, Z15, Z15
+	VADDPS       Z15, Z14, Z14
+	VADDPS       Z14, Z12, Z15
+	VSUBPS       Z12, Z15, Z12
+	VSUBPS       Z12, Z14, Z14
 	VMOVUPS.Z    (CX), K1, Z12
-	VMULPS       Z12, Z13, Z8
-	VFMSUB213PS  Z8, Z12, Z13
-	VFMADD231PS  Z12, Z7, Z13
-	VMOVUPS.Z    (CX)(SI*1), K1, Z7
-	VMULPS       Z7, Z4, Z17
-	VFMSUB213PS  Z17, Z7, Z4
-	VFMADD231PS  Z7, Z10, Z4
-	VMOVUPS.Z    (CX)(SI*2), K1, Z10
-	VMULPS       Z10, Z6, Z11
-	VFMSUB213PS  Z11, Z10, Z6
-	VFMADD231PS  Z10, Z15, Z6
-	VADDPS       Z17, Z8, Z15
-	VSUBPS       Z8, Z15, Z5
-	VSUBPS       Z5, Z15, Z16
+	VMULPS       Z12, Z10, Z8
+	VFMSUB213PS  Z8, Z12, Z10
+	VFMADD231PS  Z12, Z13, Z10
+	VMOVUPS.Z    (CX)(SI*1), K1, Z13
+	VMULPS       Z13, Z0, Z17
+	VFMSUB213PS  Z17, Z13, Z0
+	VFMADD231PS  Z13, Z6, Z0
+	VMOVUPS.Z    (CX)(SI*2), K1, Z6
+	VMULPS       Z6, Z15, Z11
+	VFMSUB213PS  Z11, Z6, Z15
+	VFMADD231PS  Z6, Z14, Z15
+	VADDPS       Z17, Z8, Z14
+	VSUBPS       Z8, Z14, Z5
+	VSUBPS       Z5, Z14, Z16
 	VSUBPS       Z16, Z8, Z16
 	VSUBPS       Z5, Z17, Z5
 	VADDPS       Z5, Z16, Z16
-	VADDPS       Z4, Z13, Z13
-	VADDPS       Z13, Z16, Z16
-	VADDPS       Z11, Z15, Z13
-	VSUBPS       Z15, Z13, Z4
-	VSUBPS       Z4, Z13, Z5
-	VSUBPS       Z5, Z15, Z15
-	VSUBPS       Z4, Z11, Z4
-	VADDPS       Z4, Z15, Z15
-	VADDPS       Z6, Z16, Z16
-	VADDPS       Z16, Z15, Z15
-	VADDPS       Z15, Z13, Z13
+	VADDPS       Z0, Z10, Z10
+	VADDPS       Z10, Z16, Z16
+	VADDPS       Z11, Z14, Z10
+	VSUBPS       Z14, Z10, Z0
+	VSUBPS       Z0, Z10, Z5
+	VSUBPS       Z5, Z14, Z14
+	VSUBPS       Z0, Z11, Z0
+	VADDPS       Z0, Z14, Z14
+	VADDPS       Z15, Z16, Z16
+	VADDPS       Z16, Z14, Z14
+	VADDPS       Z14, Z10, Z10
 	VPANDD.BCST  absF32<>+0(SB), Z8, Z8
 	VPANDD.BCST  absF32<>+0(SB), Z17, Z17
 	VADDPS       Z17, Z8, Z8
@@ -6835,35 +6898,26 @@ next2:
 	VMULPS.BCST  detCancels<>+0(SB), Z8, Z11
 	VBROADCASTSS detMin<>+0(SB), Z17
 	VMAXPS       Z11, Z17, Z17
-	VPANDD.BCST  absF32<>+0(SB), Z12, Z12
-	VPANDD.BCST  absF32<>+0(SB), Z7, Z7
-	VMAXPS       Z7, Z12, Z12
-	VPANDD.BCST  absF32<>+0(SB), Z10, Z10
-	VMAXPS       Z10, Z12, Z12
-	VPANDD.BCST  absF32<>+0(SB), Z0, Z0
-	VMAXPS       Z0, Z12, Z12
-	VPANDD.BCST  absF32<>+0(SB), Z2, Z2
-	VMAXPS       Z2, Z12, Z12
-	VPANDD.BCST  absF32<>+0(SB), Z1, Z1
-	VMAXPS       Z1, Z12, Z12
-	VPANDD.BCST  absF32<>+0(SB), Z3, Z3
-	VMAXPS       Z3, Z12, Z12
-	VPANDD.BCST  absF32<>+0(SB), Z14, Z14
-	VMAXPS       Z14, Z12, Z12
-	VPANDD.BCST  absF32<>+0(SB), Z9, Z9
-	VMAXPS       Z9, Z12, Z12
-	VPANDD.BCST  absF32<>+0(SB), Z13, Z9
-	VCMPPS       $0x19, Z17, Z9, K2
-	VCMPPS.BCST  $0x16, detEntryMax<>+0(SB), Z12, K3
+	VPANDD.BCST  absF32<>+0(SB), Z10, Z11
+	VCMPPS       $0x19, Z17, Z11, K2
+	VRANGEPS     $0x0b, Z13, Z12, Z12
+	VRANGEPS     $0x0b, Z3, Z6, Z6
+	VRANGEPS     $0x0b, Z7, Z2, Z2
+	VRANGEPS     $0x0b, Z1, Z4, Z4
+	VRANGEPS     $0x0b, Z12, Z9, Z9
+	VRANGEPS     $0x0b, Z2, Z6, Z6
+	VRANGEPS     $0x0b, Z9, Z4, Z4
+	VRANGEPS     $0x0b, Z4, Z6, Z6
+	VCMPPS.BCST  $0x16, detEntryMax<>+0(SB), Z6, K3
 	KORW         K2, K3, K2
-	VCMPPS       $0x03, Z13, Z8, K3
+	VCMPPS       $0x03, Z10, Z8, K3
 	KORW         K2, K3, K2
 	KANDW        K1, K2, K2
 	KMOVW        K2, CX
 	TESTQ        CX, CX
 	JE           easy7
 	KANDNW       K1, K2, K1
-	VMOVUPS      Z13, K1, (AX)
+	VMOVUPS      Z10, K1, (AX)
 	MOVQ         BX, AX
 	SUBQ         DX, BX
 	MOVQ         BX, at+40(FP)
@@ -6873,7 +6927,7 @@ next2:
 	RET
 
 easy7:
-	VMOVUPS Z13, K1, (AX)
+	VMOVUPS Z10, K1, (AX)
 
 done5:
 	XORQ AX, AX
@@ -6993,6 +7047,8 @@ loop1:
 	VMULPD      detCancelsF64<>+0(SB), Y9, Y7
 	VMOVUPS     detMinF64<>+0(SB), Y0
 	VMAXPD      Y7, Y0, Y0
+	VANDPD      absF64<>+0(SB), Y2, Y7
+	VCMPPD      $0x19, Y0, Y7, Y7
 	VANDPD      absF64<>+0(SB), Y4, Y4
 	VANDPD      absF64<>+0(SB), Y6, Y6
 	VMAXPD      Y6, Y4, Y4
@@ -7015,10 +7071,8 @@ loop1:
 	VMOVUPS     (CX)(SI*8), Y8
 	VANDPD      absF64<>+0(SB), Y8, Y8
 	VMAXPD      Y8, Y4, Y4
-	VANDPD      absF64<>+0(SB), Y2, Y8
-	VCMPPD      $0x19, Y0, Y8, Y8
 	VCMPPD      $0x16, detEntryMaxF64<>+0(SB), Y4, Y4
-	VORPD       Y8, Y4, Y4
+	VORPD       Y7, Y4, Y4
 	VCMPPD      $0x03, Y2, Y9, Y9
 	VORPD       Y4, Y9, Y9
 	VMOVMSKPD   Y9, R10
@@ -7057,69 +7111,69 @@ next2:
 	VMOVUPS     (R10), Y4
 	VMASKMOVPD  (CX)(SI*8), Y4, Y4
 	VMULPD      Y4, Y2, Y9
+	VMOVUPS     (R10), Y7
+	VMASKMOVPD  (CX)(R8*1), Y7, Y7
 	VMOVUPS     (R10), Y8
-	VMASKMOVPD  (CX)(R8*1), Y8, Y8
-	VMOVUPS     (R10), Y0
-	VMASKMOVPD  (CX)(R9*1), Y0, Y0
-	VMULPD      Y0, Y8, Y10
+	VMASKMOVPD  (CX)(R9*1), Y8, Y8
+	VMULPD      Y8, Y7, Y10
 	VMOVAPS     Y9, Y6
 	VFMSUB231PD Y4, Y2, Y6
-	VMOVAPS     Y10, Y7
-	VFMSUB231PD Y0, Y8, Y7
-	VSUBPD      Y7, Y6, Y6
-	VSUBPD      Y10, Y9, Y7
-	VSUBPD      Y9, Y7, Y1
-	VSUBPD      Y1, Y7, Y12
+	VMOVAPS     Y10, Y0
+	VFMSUB231PD Y8, Y7, Y0
+	VSUBPD      Y0, Y6, Y6
+	VSUBPD      Y10, Y9, Y0
+	VSUBPD      Y9, Y0, Y1
+	VSUBPD      Y1, Y0, Y12
 	VSUBPD      Y12, Y9, Y9
 	VADDPD      Y1, Y10, Y10
 	VSUBPD      Y10, Y9, Y9
 	VADDPD      Y9, Y6, Y6
-	VADDPD      Y6, Y7, Y9
-	VSUBPD      Y7, Y9, Y7
-	VSUBPD      Y7, Y6, Y6
-	VMOVUPS     (R10), Y7
-	VMASKMOVPD  (CX)(DI*2), Y7, Y7
-	VMULPD      Y7, Y8, Y10
+	VADDPD      Y6, Y0, Y9
+	VSUBPD      Y0, Y9, Y0
+	VSUBPD      Y0, Y6, Y6
+	VMOVUPS     (R10), Y0
+	VMASKMOVPD  (CX)(DI*2), Y0, Y0
+	VMULPD      Y0, Y7, Y10
 	VMOVUPS     (R10), Y1
 	VMASKMOVPD  (CX)(DI*1), Y1, Y1
 	VMULPD      Y4, Y1, Y12
 	VMOVAPS     Y10, Y3
-	VFMSUB231PD Y7, Y8, Y3
-	VMOVAPS     Y12, Y8
-	VFMSUB231PD Y4, Y1, Y8
-	VSUBPD      Y8, Y3, Y3
-	VSUBPD      Y12, Y10, Y8
-	VSUBPD      Y10, Y8, Y4
-	VSUBPD      Y4, Y8, Y5
+	VFMSUB231PD Y0, Y7, Y3
+	VMOVAPS     Y12, Y7
+	VFMSUB231PD Y4, Y1, Y7
+	VSUBPD      Y7, Y3, Y3
+	VSUBPD      Y12, Y10, Y7
+	VSUBPD      Y10, Y7, Y4
+	VSUBPD      Y4, Y7, Y5
 	VSUBPD      Y5, Y10, Y10
 	VADDPD      Y4, Y12, Y12
 	VSUBPD      Y12, Y10, Y10
 	VADDPD      Y10, Y3, Y3
-	VADDPD      Y3, Y8, Y10
-	VSUBPD      Y8, Y10, Y8
-	VSUBPD      Y8, Y3, Y3
-	VMULPD      Y0, Y1, Y8
-	VMULPD      Y7, Y2, Y12
-	VMOVAPS     Y8, Y4
-	VFMSUB231PD Y0, Y1, Y4
-	VMOVAPS     Y12, Y0
-	VFMSUB231PD Y7, Y2, Y0
-	VSUBPD      Y0, Y4, Y4
-	VSUBPD      Y12, Y8, Y0
-	VSUBPD      Y8, Y0, Y2
-	VSUBPD      Y2, Y0, Y7
-	VSUBPD      Y7, Y8, Y8
+	VADDPD      Y3, Y7, Y10
+	VSUBPD      Y7, Y10, Y7
+	VSUBPD      Y7, Y3, Y3
+	VMULPD      Y8, Y1, Y7
+	VMULPD      Y0, Y2, Y12
+	VMOVAPS     Y7, Y4
+	VFMSUB231PD Y8, Y1, Y4
+	VMOVAPS     Y12, Y8
+	VFMSUB231PD Y0, Y2, Y8
+	VSUBPD      Y8, Y4, Y4
+	VSUBPD      Y12, Y7, Y8
+	VSUBPD      Y7, Y8, Y2
+	VSUBPD      Y2, Y8, Y0
+	VSUBPD      Y0, Y7, Y7
 	VADDPD      Y2, Y12, Y12
-	VSUBPD      Y12, Y8, Y8
-	VADDPD      Y8, Y4, Y4
-	VADDPD      Y4, Y0, Y8
-	VSUBPD      Y0, Y8, Y0
-	VSUBPD      Y0, Y4, Y4
-	VMOVUPS     (R10), Y0
-	VMASKMOVPD  (CX), Y0, Y0
-	VMULPD      Y0, Y9, Y12
-	VFMSUB213PD Y12, Y0, Y9
-	VFMADD231PD Y0, Y6, Y9
+	VSUBPD      Y12, Y7, Y7
+	VADDPD      Y7, Y4, Y4
+	VADDPD      Y4, Y8, Y7
+	VSUBPD      Y8, Y7, Y8
+	VSUBPD      Y8, Y4, Y4
+	VMOVUPS     (R10), Y8
+	VMASKMOVPD  (CX), Y8, Y8
+	VMULPD      Y8, Y9, Y12
+	VFMSUB213PD Y12, Y8, Y9
+	VFMADD231PD Y8, Y6, Y9
 	VMOVUPS     (R10), Y6
 	VMASKMOVPD  (CX)(SI*1), Y6, Y6
 	VMULPD      Y6, Y10, Y2
@@ -7127,9 +7181,9 @@ next2:
 	VFMADD231PD Y6, Y3, Y10
 	VMOVUPS     (R10), Y3
 	VMASKMOVPD  (CX)(SI*2), Y3, Y3
-	VMULPD      Y3, Y8, Y7
-	VFMSUB213PD Y7, Y3, Y8
-	VFMADD231PD Y3, Y4, Y8
+	VMULPD      Y3, Y7, Y0
+	VFMSUB213PD Y0, Y3, Y7
+	VFMADD231PD Y3, Y4, Y7
 	VADDPD      Y2, Y12, Y4
 	VSUBPD      Y12, Y4, Y5
 	VSUBPD      Y5, Y4, Y11
@@ -7138,56 +7192,56 @@ next2:
 	VADDPD      Y5, Y11, Y11
 	VADDPD      Y10, Y9, Y9
 	VADDPD      Y9, Y11, Y11
-	VADDPD      Y7, Y4, Y9
+	VADDPD      Y0, Y4, Y9
 	VSUBPD      Y4, Y9, Y10
 	VSUBPD      Y10, Y9, Y5
 	VSUBPD      Y5, Y4, Y4
-	VSUBPD      Y10, Y7, Y10
+	VSUBPD      Y10, Y0, Y10
 	VADDPD      Y10, Y4, Y4
-	VADDPD      Y8, Y11, Y11
+	VADDPD      Y7, Y11, Y11
 	VADDPD      Y11, Y4, Y4
 	VADDPD      Y4, Y9, Y9
 	VANDPD      absF64<>+0(SB), Y12, Y12
 	VANDPD      absF64<>+0(SB), Y2, Y2
 	VADDPD      Y2, Y12, Y12
-	VANDPD      absF64<>+0(SB), Y7, Y7
-	VADDPD      Y7, Y12, Y12
-	VMULPD      detCancelsF64<>+0(SB), Y12, Y7
-	VMOVUPS     detMinF64<>+0(SB), Y2
-	VMAXPD      Y7, Y2, Y2
 	VANDPD      absF64<>+0(SB), Y0, Y0
+	VADDPD      Y0, Y12, Y12
+	VMULPD      detCancelsF64<>+0(SB), Y12, Y0
+	VMOVUPS     detMinF64<>+0(SB), Y2
+	VMAXPD      Y0, Y2, Y2
+	VANDPD      absF64<>+0(SB), Y9, Y0
+	VCMPPD      $0x19, Y2, Y0, Y0
+	VANDPD      absF64<>+0(SB), Y8, Y8
 	VANDPD      absF64<>+0(SB), Y6, Y6
-	VMAXPD      Y6, Y0, Y0
+	VMAXPD      Y6, Y8, Y8
 	VANDPD      absF64<>+0(SB), Y3, Y3
-	VMAXPD      Y3, Y0, Y0
+	VMAXPD      Y3, Y8, Y8
 	VANDPD      absF64<>+0(SB), Y1, Y1
-	VMAXPD      Y1, Y0, Y0
+	VMAXPD      Y1, Y8, Y8
 	VMOVUPS     (R10), Y1
 	VMASKMOVPD  (CX)(SI*4), Y1, Y1
 	VANDPD      absF64<>+0(SB), Y1, Y1
-	VMAXPD      Y1, Y0, Y0
+	VMAXPD      Y1, Y8, Y8
 	VMOVUPS     (R10), Y1
 	VMASKMOVPD  (CX)(R8*1), Y1, Y1
 	VANDPD      absF64<>+0(SB), Y1, Y1
-	VMAXPD      Y1, Y0, Y0
+	VMAXPD      Y1, Y8, Y8
 	VMOVUPS     (R10), Y1
 	VMASKMOVPD  (CX)(DI*2), Y1, Y1
 	VANDPD      absF64<>+0(SB), Y1, Y1
-	VMAXPD      Y1, Y0, Y0
+	VMAXPD      Y1, Y8, Y8
 	VMOVUPS     (R10), Y1
 	VMASKMOVPD  (CX)(R9*1), Y1, Y1
 	VANDPD      absF64<>+0(SB), Y1, Y1
-	VMAXPD      Y1, Y0, Y0
+	VMAXPD      Y1, Y8, Y8
 	VMOVUPS     (R10), Y1
 	VMASKMOVPD  (CX)(SI*8), Y1, Y1
 	VANDPD      absF64<>+0(SB), Y1, Y1
-	VMAXPD      Y1, Y0, Y0
-	VANDPD      absF64<>+0(SB), Y9, Y1
-	VCMPPD      $0x19, Y2, Y1, Y1
-	VCMPPD      $0x16, detEntryMaxF64<>+0(SB), Y0, Y0
-	VORPD       Y1, Y0, Y0
+	VMAXPD      Y1, Y8, Y8
+	VCMPPD      $0x16, detEntryMaxF64<>+0(SB), Y8, Y8
+	VORPD       Y0, Y8, Y8
 	VCMPPD      $0x03, Y9, Y12, Y12
-	VORPD       Y0, Y12, Y12
+	VORPD       Y8, Y12, Y12
 	VANDPD      (R10), Y12, Y12
 	VMOVMSKPD   Y12, CX
 	TESTQ       CX, CX
@@ -7215,7 +7269,7 @@ done5:
 	RET
 
 // func det3x3F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
-// Requires: AVX, AVX512F, BMI2
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
 TEXT ·det3x3F64AVX512(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
@@ -7324,26 +7378,17 @@ loop1:
 	VMULPD.BCST  detCancelsF64<>+0(SB), Z9, Z15
 	VBROADCASTSD detMinF64<>+0(SB), Z14
 	VMAXPD       Z15, Z14, Z14
-	VPANDQ.BCST  absF64<>+0(SB), Z13, Z13
-	VPANDQ.BCST  absF64<>+0(SB), Z6, Z6
-	VMAXPD       Z6, Z13, Z13
-	VPANDQ.BCST  absF64<>+0(SB), Z10, Z10
-	VMAXPD       Z10, Z13, Z13
-	VPANDQ.BCST  absF64<>+0(SB), Z8, Z8
-	VMAXPD       Z8, Z13, Z13
-	VPANDQ.BCST  absF64<>+0(SB), Z0, Z0
-	VMAXPD       Z0, Z13, Z13
-	VPANDQ.BCST  absF64<>+0(SB), Z3, Z3
-	VMAXPD       Z3, Z13, Z13
-	VPANDQ.BCST  absF64<>+0(SB), Z7, Z7
-	VMAXPD       Z7, Z13, Z13
-	VPANDQ.BCST  absF64<>+0(SB), Z4, Z4
-	VMAXPD       Z4, Z13, Z13
-	VPANDQ.BCST  absF64<>+0(SB), Z1, Z1
-	VMAXPD       Z1, Z13, Z13
-	VPANDQ.BCST  absF64<>+0(SB), Z2, Z1
-	VCMPPD       $0x19, Z14, Z1, K1
-	VCMPPD.BCST  $0x16, detEntryMaxF64<>+0(SB), Z13, K2
+	VPANDQ.BCST  absF64<>+0(SB), Z2, Z15
+	VCMPPD       $0x19, Z14, Z15, K1
+	VRANGEPD     $0x0b, Z6, Z13, Z13
+	VRANGEPD     $0x0b, Z8, Z10, Z10
+	VRANGEPD     $0x0b, Z3, Z0, Z0
+	VRANGEPD     $0x0b, Z4, Z7, Z7
+	VRANGEPD     $0x0b, Z13, Z1, Z1
+	VRANGEPD     $0x0b, Z0, Z10, Z10
+	VRANGEPD     $0x0b, Z1, Z7, Z7
+	VRANGEPD     $0x0b, Z7, Z10, Z10
+	VCMPPD.BCST  $0x16, detEntryMaxF64<>+0(SB), Z10, K2
 	KORW         K1, K2, K1
 	VCMPPD       $0x03, Z2, Z9, K2
 	KORW         K1, K2, K1
@@ -7378,90 +7423,90 @@ next2:
 	KMOVW        R10, K1
 	VMOVUPD.Z    (CX)(SI*4), K1, Z2
 	VMOVUPD.Z    (CX)(SI*8), K1, Z9
-	VMULPD       Z9, Z2, Z13
-	VMOVUPD.Z    (CX)(R8*1), K1, Z1
-	VMOVUPD.Z    (CX)(R9*1), K1, Z14
-	VMULPD       Z14, Z1, Z4
-	VMOVAPS      Z13, Z7
-	VFMSUB231PD  Z9, Z2, Z7
-	VMOVAPS      Z4, Z3
-	VFMSUB231PD  Z14, Z1, Z3
-	VSUBPD       Z3, Z7, Z7
-	VSUBPD       Z4, Z13, Z3
-	VSUBPD       Z13, Z3, Z0
-	VSUBPD       Z0, Z3, Z8
-	VSUBPD       Z8, Z13, Z13
-	VADDPD       Z0, Z4, Z4
+	VMULPD       Z9, Z2, Z10
+	VMOVUPD.Z    (CX)(R8*1), K1, Z7
+	VMOVUPD.Z    (CX)(R9*1), K1, Z1
+	VMULPD       Z1, Z7, Z0
+	VMOVAPS      Z10, Z13
+	VFMSUB231PD  Z9, Z2, Z13
+	VMOVAPS      Z0, Z4
+	VFMSUB231PD  Z1, Z7, Z4
 	VSUBPD       Z4, Z13, Z13
-	VADDPD       Z13, Z7, Z7
-	VADDPD       Z7, Z3, Z13
-	VSUBPD       Z3, Z13, Z3
-	VSUBPD       Z3, Z7, Z7
-	VMOVUPD.Z    (CX)(DI*2), K1, Z3
-	VMULPD       Z3, Z1, Z4
-	VMOVUPD.Z    (CX)(DI*1), K1, Z0
-	VMULPD       Z9, Z0, Z8
-	VMOVAPS      Z4, Z10
-	VFMSUB231PD  Z3, Z1, Z10
-	VMOVAPS      Z8, Z6
-	VFMSUB231PD  Z9, Z0, Z6
-	VSUBPD       Z6, Z10, Z10
-	VSUBPD       Z8, Z4, Z6
-	VSUBPD       Z4, Z6, Z15
-	VSUBPD       Z15, Z6, Z12
-	VSUBPD       Z12, Z4, Z4
-	VADDPD       Z15, Z8, Z8
-	VSUBPD       Z8, Z4, Z4
-	VADDPD       Z4, Z10, Z10
-	VADDPD       Z10, Z6, Z4
-	VSUBPD       Z6, Z4, Z6
-	VSUBPD       Z6, Z10, Z10
-	VMULPD       Z14, Z0, Z6
-	VMULPD       Z3, Z2, Z8
-	VMOVAPS      Z6, Z15
-	VFMSUB231PD  Z14, Z0, Z15
+	VSUBPD       Z0, Z10, Z4
+	VSUBPD       Z10, Z4, Z3
+	VSUBPD       Z3, Z4, Z8
+	VSUBPD       Z8, Z10, Z10
+	VADDPD       Z3, Z0, Z0
+	VSUBPD       Z0, Z10, Z10
+	VADDPD       Z10, Z13, Z13
+	VADDPD       Z13, Z4, Z10
+	VSUBPD       Z4, Z10, Z4
+	VSUBPD       Z4, Z13, Z13
+	VMOVUPD.Z    (CX)(DI*2), K1, Z4
+	VMULPD       Z4, Z7, Z0
+	VMOVUPD.Z    (CX)(DI*1), K1, Z3
+	VMULPD       Z9, Z3, Z8
+	VMOVAPS      Z0, Z6
+	VFMSUB231PD  Z4, Z7, Z6
+	VMOVAPS      Z8, Z15
+	VFMSUB231PD  Z9, Z3, Z15
+	VSUBPD       Z15, Z6, Z6
+	VSUBPD       Z8, Z0, Z15
+	VSUBPD       Z0, Z15, Z14
+	VSUBPD       Z14, Z15, Z12
+	VSUBPD       Z12, Z0, Z0
+	VADDPD       Z14, Z8, Z8
+	VSUBPD       Z8, Z0, Z0
+	VADDPD       Z0, Z6, Z6
+	VADDPD       Z6, Z15, Z0
+	VSUBPD       Z15, Z0, Z15
+	VSUBPD       Z15, Z6, Z6
+	VMULPD       Z1, Z3, Z15
+	VMULPD       Z4, Z2, Z8
+	VMOVAPS      Z15, Z14
+	VFMSUB231PD  Z1, Z3, Z14
 	VMOVAPS      Z8, Z12
-	VFMSUB231PD  Z3, Z2, Z12
-	VSUBPD       Z12, Z15, Z15
-	VSUBPD       Z8, Z6, Z12
-	VSUBPD       Z6, Z12, Z17
+	VFMSUB231PD  Z4, Z2, Z12
+	VSUBPD       Z12, Z14, Z14
+	VSUBPD       Z8, Z15, Z12
+	VSUBPD       Z15, Z12, Z17
 	VSUBPD       Z17, Z12, Z11
-	VSUBPD       Z11, Z6, Z6
+	VSUBPD       Z11, Z15, Z15
 	VADDPD       Z17, Z8, Z8
-	VSUBPD       Z8, Z6, Z6
-	VADDPD       Z6, Z15, Z15
-	VADDPD       Z15, Z12, Z6
-	VSUBPD       Z12, Z6, Z12
-	VSUBPD       Z12, Z15, Z15
+	VSUBPD       Z8, Z15, Z15
+	VADDPD       Z15, Z14, Z14
+	VADDPD       Z14, Z12, Z15
+	VSUBPD       Z12, Z15, Z12
+	VSUBPD       Z12, Z14, Z14
 	VMOVUPD.Z    (CX), K1, Z12
-	VMULPD       Z12, Z13, Z8
-	VFMSUB213PD  Z8, Z12, Z13
-	VFMADD231PD  Z12, Z7, Z13
-	VMOVUPD.Z    (CX)(SI*1), K1, Z7
-	VMULPD       Z7, Z4, Z17
-	VFMSUB213PD  Z17, Z7, Z4
-	VFMADD231PD  Z7, Z10, Z4
-	VMOVUPD.Z    (CX)(SI*2), K1, Z10
-	VMULPD       Z10, Z6, Z11
-	VFMSUB213PD  Z11, Z10, Z6
-	VFMADD231PD  Z10, Z15, Z6
-	VADDPD       Z17, Z8, Z15
-	VSUBPD       Z8, Z15, Z5
-	VSUBPD       Z5, Z15, Z16
+	VMULPD       Z12, Z10, Z8
+	VFMSUB213PD  Z8, Z12, Z10
+	VFMADD231PD  Z12, Z13, Z10
+	VMOVUPD.Z    (CX)(SI*1), K1, Z13
+	VMULPD       Z13, Z0, Z17
+	VFMSUB213PD  Z17, Z13, Z0
+	VFMADD231PD  Z13, Z6, Z0
+	VMOVUPD.Z    (CX)(SI*2), K1, Z6
+	VMULPD       Z6, Z15, Z11
+	VFMSUB213PD  Z11, Z6, Z15
+	VFMADD231PD  Z6, Z14, Z15
+	VADDPD       Z17, Z8, Z14
+	VSUBPD       Z8, Z14, Z5
+	VSUBPD       Z5, Z14, Z16
 	VSUBPD       Z16, Z8, Z16
 	VSUBPD       Z5, Z17, Z5
 	VADDPD       Z5, Z16, Z16
-	VADDPD       Z4, Z13, Z13
-	VADDPD       Z13, Z16, Z16
-	VADDPD       Z11, Z15, Z13
-	VSUBPD       Z15, Z13, Z4
-	VSUBPD       Z4, Z13, Z5
-	VSUBPD       Z5, Z15, Z15
-	VSUBPD       Z4, Z11, Z4
-	VADDPD       Z4, Z15, Z15
-	VADDPD       Z6, Z16, Z16
-	VADDPD       Z16, Z15, Z15
-	VADDPD       Z15, Z13, Z13
+	VADDPD       Z0, Z10, Z10
+	VADDPD       Z10, Z16, Z16
+	VADDPD       Z11, Z14, Z10
+	VSUBPD       Z14, Z10, Z0
+	VSUBPD       Z0, Z10, Z5
+	VSUBPD       Z5, Z14, Z14
+	VSUBPD       Z0, Z11, Z0
+	VADDPD       Z0, Z14, Z14
+	VADDPD       Z15, Z16, Z16
+	VADDPD       Z16, Z14, Z14
+	VADDPD       Z14, Z10, Z10
 	VPANDQ.BCST  absF64<>+0(SB), Z8, Z8
 	VPANDQ.BCST  absF64<>+0(SB), Z17, Z17
 	VADDPD       Z17, Z8, Z8
@@ -7470,35 +7515,26 @@ next2:
 	VMULPD.BCST  detCancelsF64<>+0(SB), Z8, Z11
 	VBROADCASTSD detMinF64<>+0(SB), Z17
 	VMAXPD       Z11, Z17, Z17
-	VPANDQ.BCST  absF64<>+0(SB), Z12, Z12
-	VPANDQ.BCST  absF64<>+0(SB), Z7, Z7
-	VMAXPD       Z7, Z12, Z12
-	VPANDQ.BCST  absF64<>+0(SB), Z10, Z10
-	VMAXPD       Z10, Z12, Z12
-	VPANDQ.BCST  absF64<>+0(SB), Z0, Z0
-	VMAXPD       Z0, Z12, Z12
-	VPANDQ.BCST  absF64<>+0(SB), Z2, Z2
-	VMAXPD       Z2, Z12, Z12
-	VPANDQ.BCST  absF64<>+0(SB), Z1, Z1
-	VMAXPD       Z1, Z12, Z12
-	VPANDQ.BCST  absF64<>+0(SB), Z3, Z3
-	VMAXPD       Z3, Z12, Z12
-	VPANDQ.BCST  absF64<>+0(SB), Z14, Z14
-	VMAXPD       Z14, Z12, Z12
-	VPANDQ.BCST  absF64<>+0(SB), Z9, Z9
-	VMAXPD       Z9, Z12, Z12
-	VPANDQ.BCST  absF64<>+0(SB), Z13, Z9
-	VCMPPD       $0x19, Z17, Z9, K2
-	VCMPPD.BCST  $0x16, detEntryMaxF64<>+0(SB), Z12, K3
+	VPANDQ.BCST  absF64<>+0(SB), Z10, Z11
+	VCMPPD       $0x19, Z17, Z11, K2
+	VRANGEPD     $0x0b, Z13, Z12, Z12
+	VRANGEPD     $0x0b, Z3, Z6, Z6
+	VRANGEPD     $0x0b, Z7, Z2, Z2
+	VRANGEPD     $0x0b, Z1, Z4, Z4
+	VRANGEPD     $0x0b, Z12, Z9, Z9
+	VRANGEPD     $0x0b, Z2, Z6, Z6
+	VRANGEPD     $0x0b, Z9, Z4, Z4
+	VRANGEPD     $0x0b, Z4, Z6, Z6
+	VCMPPD.BCST  $0x16, detEntryMaxF64<>+0(SB), Z6, K3
 	KORW         K2, K3, K2
-	VCMPPD       $0x03, Z13, Z8, K3
+	VCMPPD       $0x03, Z10, Z8, K3
 	KORW         K2, K3, K2
 	KANDW        K1, K2, K2
 	KMOVW        K2, CX
 	TESTQ        CX, CX
 	JE           easy7
 	KANDNW       K1, K2, K1
-	VMOVUPD      Z13, K1, (AX)
+	VMOVUPD      Z10, K1, (AX)
 	MOVQ         BX, AX
 	SUBQ         DX, BX
 	MOVQ         BX, at+40(FP)
@@ -7508,7 +7544,7 @@ next2:
 	RET
 
 easy7:
-	VMOVUPD Z13, K1, (AX)
+	VMOVUPD Z10, K1, (AX)
 
 done5:
 	XORQ AX, AX
@@ -8031,7 +8067,7 @@ done5:
 	RET
 
 // func expFrechet3x3F32AVX2(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
-// Requires: AVX, AVX2, FMA3
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·expFrechet3x3F32AVX2(SB), $1600-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
@@ -8049,6 +8085,15 @@ TEXT ·expFrechet3x3F32AVX2(SB), $1600-64
 	JL   next2
 
 loop1:
+	PREFETCHT0   64(AX)
+	PREFETCHT0   64(AX)(DI*1)
+	PREFETCHT0   64(AX)(DI*2)
+	PREFETCHT0   64(AX)(R8*1)
+	PREFETCHT0   64(AX)(DI*4)
+	PREFETCHT0   64(AX)(R9*1)
+	PREFETCHT0   64(AX)(R8*2)
+	PREFETCHT0   64(AX)(R10*1)
+	PREFETCHT0   64(AX)(DI*8)
 	VMOVUPS      (CX), Y0
 	VANDPS       absF32<>+0(SB), Y0, Y1
 	VMOVUPS      (CX)(DI*1), Y2
@@ -9923,7 +9968,7 @@ DATA directionMax<>+28(SB)/4, $0x4e800000
 GLOBL directionMax<>(SB), RODATA|NOPTR, $32
 
 // func expFrechet3x3F32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
-// Requires: AVX, AVX512F, BMI2
+// Requires: AVX, AVX512DQ, AVX512F, BMI2, MMX+
 TEXT ·expFrechet3x3F32AVX512(SB), $2560-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
@@ -9941,113 +9986,104 @@ TEXT ·expFrechet3x3F32AVX512(SB), $2560-64
 	JL   next2
 
 loop1:
+	PREFETCHT0       128(AX)
+	PREFETCHT0       128(AX)(DI*1)
+	PREFETCHT0       128(AX)(DI*2)
+	PREFETCHT0       128(AX)(R8*1)
+	PREFETCHT0       128(AX)(DI*4)
+	PREFETCHT0       128(AX)(R9*1)
+	PREFETCHT0       128(AX)(R8*2)
+	PREFETCHT0       128(AX)(R10*1)
+	PREFETCHT0       128(AX)(DI*8)
 	VMOVUPS          (CX), Z0
-	VPANDD.BCST      absF32<>+0(SB), Z0, Z1
-	VMOVUPS          (CX)(DI*1), Z2
-	VPANDD.BCST      absF32<>+0(SB), Z2, Z3
-	VMAXPS           Z3, Z1, Z1
+	VMOVUPS          (CX)(DI*1), Z1
+	VRANGEPS         $0x0b, Z1, Z0, Z2
 	VMOVUPS          (CX)(DI*2), Z3
-	VPANDD.BCST      absF32<>+0(SB), Z3, Z4
-	VMAXPS           Z4, Z1, Z1
 	VMOVUPS          (CX)(R8*1), Z4
-	VPANDD.BCST      absF32<>+0(SB), Z4, Z5
-	VMAXPS           Z5, Z1, Z1
-	VMOVUPS          (CX)(DI*4), Z5
-	VPANDD.BCST      absF32<>+0(SB), Z5, Z6
-	VMAXPS           Z6, Z1, Z1
-	VMOVUPS          (CX)(R9*1), Z6
-	VPANDD.BCST      absF32<>+0(SB), Z6, Z7
-	VMAXPS           Z7, Z1, Z1
-	VMOVUPS          (CX)(R8*2), Z7
-	VPANDD.BCST      absF32<>+0(SB), Z7, Z8
-	VMAXPS           Z8, Z1, Z1
-	VMOVUPS          (CX)(R10*1), Z8
-	VPANDD.BCST      absF32<>+0(SB), Z8, Z9
-	VMAXPS           Z9, Z1, Z1
-	VMOVUPS          (CX)(DI*8), Z9
-	VPANDD.BCST      absF32<>+0(SB), Z9, Z10
-	VMAXPS           Z10, Z1, Z1
-	VMOVUPS          (DX), Z10
-	VPANDD.BCST      absF32<>+0(SB), Z10, Z11
-	VMAXPS           Z11, Z1, Z1
-	VMOVUPS          (DX)(DI*1), Z11
-	VPANDD.BCST      absF32<>+0(SB), Z11, Z12
-	VMAXPS           Z12, Z1, Z1
-	VMOVUPS          (DX)(DI*2), Z12
-	VPANDD.BCST      absF32<>+0(SB), Z12, Z13
-	VMAXPS           Z13, Z1, Z1
-	VMOVUPS          (DX)(R8*1), Z13
-	VPANDD.BCST      absF32<>+0(SB), Z13, Z14
-	VMAXPS           Z14, Z1, Z1
-	VMOVUPS          (DX)(DI*4), Z14
-	VPANDD.BCST      absF32<>+0(SB), Z14, Z15
-	VMAXPS           Z15, Z1, Z1
-	VMOVUPS          (DX)(R9*1), Z15
-	VPANDD.BCST      absF32<>+0(SB), Z15, Z16
-	VMAXPS           Z16, Z1, Z1
-	VMOVUPS          (DX)(R8*2), Z16
-	VPANDD.BCST      absF32<>+0(SB), Z16, Z17
-	VMAXPS           Z17, Z1, Z1
-	VMOVUPS          (DX)(R10*1), Z17
-	VPANDD.BCST      absF32<>+0(SB), Z17, Z18
-	VMAXPS           Z18, Z1, Z1
-	VMOVUPS          (DX)(DI*8), Z18
-	VPANDD.BCST      absF32<>+0(SB), Z18, Z19
-	VMAXPS           Z19, Z1, Z1
-	VCMPPS.BCST      $0x16, directionMax<>+0(SB), Z1, K1
-	VADDPS           Z5, Z0, Z1
-	VADDPS           Z9, Z1, Z1
-	VMULPS.BCST      third<>+0(SB), Z1, Z1
-	VSUBPS           Z1, Z0, Z0
-	VSUBPS           Z1, Z5, Z5
-	VSUBPS           Z1, Z9, Z9
-	VMULPS           Z0, Z0, Z19
-	VFMADD231PS      Z4, Z2, Z19
-	VFMADD231PS      Z7, Z3, Z19
-	VMULPS           Z2, Z0, Z20
-	VFMADD231PS      Z5, Z2, Z20
-	VFMADD231PS      Z8, Z3, Z20
-	VMULPS           Z3, Z0, Z21
-	VFMADD231PS      Z6, Z2, Z21
-	VFMADD231PS      Z9, Z3, Z21
-	VMULPS           Z0, Z4, Z22
-	VFMADD231PS      Z4, Z5, Z22
-	VFMADD231PS      Z7, Z6, Z22
-	VMULPS           Z2, Z4, Z23
-	VFMADD231PS      Z5, Z5, Z23
-	VFMADD231PS      Z8, Z6, Z23
-	VMULPS           Z3, Z4, Z24
-	VFMADD231PS      Z6, Z5, Z24
-	VFMADD231PS      Z9, Z6, Z24
-	VMULPS           Z0, Z7, Z25
-	VFMADD231PS      Z4, Z8, Z25
-	VFMADD231PS      Z7, Z9, Z25
-	VMULPS           Z2, Z7, Z26
-	VFMADD231PS      Z5, Z8, Z26
-	VFMADD231PS      Z8, Z9, Z26
-	VMULPS           Z3, Z7, Z27
-	VFMADD231PS      Z6, Z8, Z27
-	VFMADD231PS      Z9, Z9, Z27
-	VPANDD.BCST      absF32<>+0(SB), Z19, Z28
-	VPANDD.BCST      absF32<>+0(SB), Z22, Z29
+	VRANGEPS         $0x0b, Z4, Z3, Z5
+	VMOVUPS          (CX)(DI*4), Z6
+	VMOVUPS          (CX)(R9*1), Z7
+	VRANGEPS         $0x0b, Z7, Z6, Z8
+	VMOVUPS          (CX)(R8*2), Z9
+	VMOVUPS          (CX)(R10*1), Z10
+	VRANGEPS         $0x0b, Z10, Z9, Z11
+	VMOVUPS          (CX)(DI*8), Z12
+	VMOVUPS          (DX), Z13
+	VRANGEPS         $0x0b, Z13, Z12, Z14
+	VMOVUPS          (DX)(DI*1), Z15
+	VMOVUPS          (DX)(DI*2), Z16
+	VRANGEPS         $0x0b, Z16, Z15, Z17
+	VMOVUPS          (DX)(R8*1), Z18
+	VMOVUPS          (DX)(DI*4), Z19
+	VRANGEPS         $0x0b, Z19, Z18, Z20
+	VMOVUPS          (DX)(R9*1), Z21
+	VMOVUPS          (DX)(R8*2), Z22
+	VRANGEPS         $0x0b, Z22, Z21, Z23
+	VMOVUPS          (DX)(R10*1), Z24
+	VMOVUPS          (DX)(DI*8), Z25
+	VRANGEPS         $0x0b, Z25, Z24, Z26
+	VRANGEPS         $0x0b, Z5, Z2, Z2
+	VRANGEPS         $0x0b, Z11, Z8, Z8
+	VRANGEPS         $0x0b, Z17, Z14, Z14
+	VRANGEPS         $0x0b, Z23, Z20, Z20
+	VRANGEPS         $0x0b, Z2, Z26, Z26
+	VRANGEPS         $0x0b, Z14, Z8, Z8
+	VRANGEPS         $0x0b, Z26, Z20, Z20
+	VRANGEPS         $0x0b, Z20, Z8, Z8
+	VCMPPS.BCST      $0x16, directionMax<>+0(SB), Z8, K1
+	VADDPS           Z6, Z0, Z8
+	VADDPS           Z12, Z8, Z8
+	VMULPS.BCST      third<>+0(SB), Z8, Z8
+	VSUBPS           Z8, Z0, Z0
+	VSUBPS           Z8, Z6, Z6
+	VSUBPS           Z8, Z12, Z12
+	VMULPS           Z0, Z0, Z20
+	VFMADD231PS      Z4, Z1, Z20
+	VFMADD231PS      Z9, Z3, Z20
+	VMULPS           Z1, Z0, Z26
+	VFMADD231PS      Z6, Z1, Z26
+	VFMADD231PS      Z10, Z3, Z26
+	VMULPS           Z3, Z0, Z14
+	VFMADD231PS      Z7, Z1, Z14
+	VFMADD231PS      Z12, Z3, Z14
+	VMULPS           Z0, Z4, Z2
+	VFMADD231PS      Z4, Z6, Z2
+	VFMADD231PS      Z9, Z7, Z2
+	VMULPS           Z1, Z4, Z23
+	VFMADD231PS      Z6, Z6, Z23
+	VFMADD231PS      Z10, Z7, Z23
+	VMULPS           Z3, Z4, Z17
+	VFMADD231PS      Z7, Z6, Z17
+	VFMADD231PS      Z12, Z7, Z17
+	VMULPS           Z0, Z9, Z11
+	VFMADD231PS      Z4, Z10, Z11
+	VFMADD231PS      Z9, Z12, Z11
+	VMULPS           Z1, Z9, Z5
+	VFMADD231PS      Z6, Z10, Z5
+	VFMADD231PS      Z10, Z12, Z5
+	VMULPS           Z3, Z9, Z27
+	VFMADD231PS      Z7, Z10, Z27
+	VFMADD231PS      Z12, Z12, Z27
+	VPANDD.BCST      absF32<>+0(SB), Z20, Z28
+	VPANDD.BCST      absF32<>+0(SB), Z2, Z29
 	VADDPS           Z29, Z28, Z28
-	VPANDD.BCST      absF32<>+0(SB), Z25, Z29
+	VPANDD.BCST      absF32<>+0(SB), Z11, Z29
 	VADDPS           Z29, Z28, Z28
-	VPANDD.BCST      absF32<>+0(SB), Z20, Z29
-	VMOVUPS          Z25, 1408(R11)
-	VPANDD.BCST      absF32<>+0(SB), Z23, Z25
-	VADDPS           Z25, Z29, Z29
-	VPANDD.BCST      absF32<>+0(SB), Z26, Z25
-	VADDPS           Z25, Z29, Z29
+	VPANDD.BCST      absF32<>+0(SB), Z26, Z29
+	VMOVUPS          Z11, 1408(R11)
+	VPANDD.BCST      absF32<>+0(SB), Z23, Z11
+	VADDPS           Z11, Z29, Z29
+	VPANDD.BCST      absF32<>+0(SB), Z5, Z11
+	VADDPS           Z11, Z29, Z29
 	VMAXPS           Z29, Z28, Z28
-	VPANDD.BCST      absF32<>+0(SB), Z21, Z29
-	VPANDD.BCST      absF32<>+0(SB), Z24, Z25
-	VADDPS           Z25, Z29, Z29
-	VPANDD.BCST      absF32<>+0(SB), Z27, Z25
-	VADDPS           Z25, Z29, Z29
+	VPANDD.BCST      absF32<>+0(SB), Z14, Z29
+	VPANDD.BCST      absF32<>+0(SB), Z17, Z11
+	VADDPS           Z11, Z29, Z29
+	VPANDD.BCST      absF32<>+0(SB), Z27, Z11
+	VADDPS           Z11, Z29, Z29
 	VMAXPS           Z29, Z28, Z28
 	VCMPPS.BCST      $0x16, norm2Max<>+0(SB), Z28, K2
-	VPANDD.BCST      absF32<>+0(SB), Z1, Z29
+	VPANDD.BCST      absF32<>+0(SB), Z8, Z29
 	VCMPPS.BCST      $0x16, meanMax<>+0(SB), Z29, K3
 	KORW             K2, K3, K2
 	KORW             K2, K1, K1
@@ -10057,559 +10093,559 @@ loop1:
 	VMAXPS.BCST      one<>+0(SB), Z28, Z28
 	VGETEXPPS        Z28, Z28
 	VADDPS.BCST      one<>+0(SB), Z28, Z28
-	VBROADCASTSS     half<>+0(SB), Z25
-	VFMADD213PS.BCST minusThreeQuarters<>+0(SB), Z28, Z25
-	VADDPS.BCST      roundF32<>+0(SB), Z25, Z25
-	VSUBPS.BCST      roundF32<>+0(SB), Z25, Z25
+	VBROADCASTSS     half<>+0(SB), Z11
+	VFMADD213PS.BCST minusThreeQuarters<>+0(SB), Z28, Z11
+	VADDPS.BCST      roundF32<>+0(SB), Z11, Z11
+	VSUBPS.BCST      roundF32<>+0(SB), Z11, Z11
 	VBROADCASTSS     zero<>+0(SB), Z28
-	VSUBPS           Z25, Z28, Z28
+	VSUBPS           Z11, Z28, Z28
 	VBROADCASTSS     one<>+0(SB), Z30
 	VSCALEFPS        Z28, Z30, Z30
-	VMOVUPS          Z1, 1472(R11)
-	VMULPS           Z30, Z30, Z1
-	VMOVUPS          Z25, 1536(R11)
-	VADDPS           Z23, Z19, Z25
-	VADDPS           Z27, Z25, Z25
-	VMULPS.BCST      half<>+0(SB), Z25, Z25
-	VMULPS           Z1, Z25, Z25
+	VMOVUPS          Z8, 1472(R11)
+	VMULPS           Z30, Z30, Z8
+	VMOVUPS          Z11, 1536(R11)
+	VADDPS           Z23, Z20, Z11
+	VADDPS           Z27, Z11, Z11
+	VMULPS.BCST      half<>+0(SB), Z11, Z11
+	VMULPS           Z8, Z11, Z11
 	VMOVUPS          Z29, 1600(R11)
-	VMULPS           Z7, Z5, Z29
-	VMOVUPS          Z25, 1664(R11)
-	VMOVAPS          Z29, Z25
-	VFNMADD231PS     Z7, Z5, Z25
-	VFMSUB231PS      Z8, Z4, Z29
-	VADDPS           Z25, Z29, Z29
-	VMULPS           Z8, Z6, Z25
+	VMULPS           Z9, Z6, Z29
+	VMOVUPS          Z11, 1664(R11)
+	VMOVAPS          Z29, Z11
+	VFNMADD231PS     Z9, Z6, Z11
+	VFMSUB231PS      Z10, Z4, Z29
+	VADDPS           Z11, Z29, Z29
+	VMULPS           Z10, Z7, Z11
 	VMOVUPS          Z27, 1728(R11)
-	VMOVAPS          Z25, Z27
-	VFNMADD231PS     Z8, Z6, Z27
-	VFMSUB231PS      Z9, Z5, Z25
-	VADDPS           Z27, Z25, Z25
-	VMULPS           Z7, Z6, Z27
-	VMOVUPS          Z26, 1792(R11)
-	VMOVAPS          Z27, Z26
-	VFNMADD231PS     Z7, Z6, Z26
-	VFMSUB231PS      Z9, Z4, Z27
-	VADDPS           Z26, Z27, Z27
-	VMULPS           Z27, Z2, Z27
-	VFMSUB231PS      Z25, Z0, Z27
+	VMOVAPS          Z11, Z27
+	VFNMADD231PS     Z10, Z7, Z27
+	VFMSUB231PS      Z12, Z6, Z11
+	VADDPS           Z27, Z11, Z11
+	VMULPS           Z9, Z7, Z27
+	VMOVUPS          Z5, 1792(R11)
+	VMOVAPS          Z27, Z5
+	VFNMADD231PS     Z9, Z7, Z5
+	VFMSUB231PS      Z12, Z4, Z27
+	VADDPS           Z5, Z27, Z27
+	VMULPS           Z27, Z1, Z27
+	VFMSUB231PS      Z11, Z0, Z27
 	VFMADD231PS      Z29, Z3, Z27
-	VMULPS           Z30, Z1, Z29
+	VMULPS           Z30, Z8, Z29
 	VMULPS           Z29, Z27, Z27
-	VADDPS           Z14, Z10, Z29
-	VADDPS           Z18, Z29, Z29
+	VADDPS           Z19, Z13, Z29
+	VADDPS           Z25, Z29, Z29
 	VMULPS.BCST      third<>+0(SB), Z29, Z29
-	VSUBPS           Z29, Z10, Z10
-	VSUBPS           Z29, Z14, Z14
-	VSUBPS           Z29, Z18, Z18
-	VMULPS           Z10, Z0, Z25
-	VFMADD231PS      Z13, Z2, Z25
-	VFMADD231PS      Z16, Z3, Z25
-	VMULPS           Z11, Z4, Z26
-	VFMADD231PS      Z14, Z5, Z26
-	VFMADD231PS      Z17, Z6, Z26
-	VADDPS           Z26, Z25, Z25
-	VMULPS           Z12, Z7, Z26
-	VFMADD231PS      Z15, Z8, Z26
-	VFMADD231PS      Z18, Z9, Z26
-	VADDPS           Z26, Z25, Z25
-	VMULPS           Z1, Z25, Z25
-	VMULPS           Z10, Z19, Z26
-	VFMADD231PS      Z13, Z20, Z26
-	VFMADD231PS      Z16, Z21, Z26
+	VSUBPS           Z29, Z13, Z13
+	VSUBPS           Z29, Z19, Z19
+	VSUBPS           Z29, Z25, Z25
+	VMULPS           Z13, Z0, Z11
+	VFMADD231PS      Z18, Z1, Z11
+	VFMADD231PS      Z22, Z3, Z11
+	VMULPS           Z15, Z4, Z5
+	VFMADD231PS      Z19, Z6, Z5
+	VFMADD231PS      Z24, Z7, Z5
+	VADDPS           Z5, Z11, Z11
+	VMULPS           Z16, Z9, Z5
+	VFMADD231PS      Z21, Z10, Z5
+	VFMADD231PS      Z25, Z12, Z5
+	VADDPS           Z5, Z11, Z11
+	VMULPS           Z8, Z11, Z11
+	VMULPS           Z13, Z20, Z5
+	VFMADD231PS      Z18, Z26, Z5
+	VFMADD231PS      Z22, Z14, Z5
 	VMOVUPS          Z29, 1856(R11)
-	VMULPS           Z11, Z22, Z29
-	VFMADD231PS      Z14, Z23, Z29
-	VFMADD231PS      Z17, Z24, Z29
-	VADDPS           Z29, Z26, Z26
+	VMULPS           Z15, Z2, Z29
+	VFMADD231PS      Z19, Z23, Z29
+	VFMADD231PS      Z24, Z17, Z29
+	VADDPS           Z29, Z5, Z5
 	VMOVUPS          1408(R11), Z29
-	VMOVUPS          Z24, 1920(R11)
-	VMULPS           Z12, Z29, Z29
-	VMOVUPS          1792(R11), Z24
-	VFMADD231PS      Z15, Z24, Z29
-	VMOVUPS          1728(R11), Z24
-	VFMADD231PS      Z18, Z24, Z29
-	VADDPS           Z29, Z26, Z26
-	VMULPS           Z30, Z1, Z29
-	VMULPS           Z29, Z26, Z26
-	VMULPS.BCST      inverseFactorialo<>+0(SB), Z26, Z29
-	VMULPS.BCST      inverseFactorialo<>+0(SB), Z25, Z24
+	VMOVUPS          Z17, 1920(R11)
+	VMULPS           Z16, Z29, Z29
+	VMOVUPS          1792(R11), Z17
+	VFMADD231PS      Z21, Z17, Z29
+	VMOVUPS          1728(R11), Z17
+	VFMADD231PS      Z25, Z17, Z29
+	VADDPS           Z29, Z5, Z5
+	VMULPS           Z30, Z8, Z29
+	VMULPS           Z29, Z5, Z5
+	VMULPS.BCST      inverseFactorialo<>+0(SB), Z5, Z29
+	VMULPS.BCST      inverseFactorialo<>+0(SB), Z11, Z17
 	VMOVUPS          Z23, 1984(R11)
 	VBROADCASTSS     inverseFactorialo<>+0(SB), Z23
 	VFMADD213PS.BCST inverseFactoriall<>+0(SB), Z27, Z23
-	VMOVUPS          Z22, 2048(R11)
-	VMOVUPS          1664(R11), Z22
-	VBROADCASTSS     inverseFactorialo<>+0(SB), Z15
-	VFMADD213PS.BCST inverseFactorialm<>+0(SB), Z22, Z15
-	VMOVUPS          Z9, 2112(R11)
-	VMULPS.BCST      inverseFactorialn<>+0(SB), Z26, Z9
-	VFMADD231PS.BCST zero<>+0(SB), Z27, Z9
-	VFMADD231PS.BCST inverseFactorialn<>+0(SB), Z25, Z29
-	VFMADD231PS.BCST zero<>+0(SB), Z22, Z29
-	VMOVUPS          Z18, 2176(R11)
-	VBROADCASTSS     inverseFactorialn<>+0(SB), Z18
-	VFMADD213PS.BCST inverseFactorialk<>+0(SB), Z27, Z18
-	VFMADD231PS.BCST inverseFactorialn<>+0(SB), Z22, Z23
-	VMULPS           Z26, Z15, Z6
-	VFMADD231PS      Z27, Z24, Z6
-	VFMADD231PS      Z25, Z15, Z9
-	VFMADD231PS      Z22, Z24, Z9
-	VBROADCASTSS     inverseFactorialj<>+0(SB), Z24
-	VFMADD231PS      Z27, Z15, Z24
-	VFMADD231PS      Z22, Z15, Z18
-	VMULPS           Z26, Z23, Z15
-	VFMADD231PS      Z27, Z29, Z15
-	VFMADD231PS      Z25, Z23, Z6
-	VFMADD231PS      Z22, Z29, Z6
+	VMOVUPS          Z2, 2048(R11)
+	VMOVUPS          1664(R11), Z2
+	VBROADCASTSS     inverseFactorialo<>+0(SB), Z21
+	VFMADD213PS.BCST inverseFactorialm<>+0(SB), Z2, Z21
+	VMOVUPS          Z12, 2112(R11)
+	VMULPS.BCST      inverseFactorialn<>+0(SB), Z5, Z12
+	VFMADD231PS.BCST zero<>+0(SB), Z27, Z12
+	VFMADD231PS.BCST inverseFactorialn<>+0(SB), Z11, Z29
+	VFMADD231PS.BCST zero<>+0(SB), Z2, Z29
+	VMOVUPS          Z25, 2176(R11)
+	VBROADCASTSS     inverseFactorialn<>+0(SB), Z25
+	VFMADD213PS.BCST inverseFactorialk<>+0(SB), Z27, Z25
+	VFMADD231PS.BCST inverseFactorialn<>+0(SB), Z2, Z23
+	VMULPS           Z5, Z21, Z7
+	VFMADD231PS      Z27, Z17, Z7
+	VFMADD231PS      Z11, Z21, Z12
+	VFMADD231PS      Z2, Z17, Z12
+	VBROADCASTSS     inverseFactorialj<>+0(SB), Z17
+	VFMADD231PS      Z27, Z21, Z17
+	VFMADD231PS      Z2, Z21, Z25
+	VMULPS           Z5, Z23, Z21
+	VFMADD231PS      Z27, Z29, Z21
+	VFMADD231PS      Z11, Z23, Z7
+	VFMADD231PS      Z2, Z29, Z7
 	VBROADCASTSS     inverseFactoriali<>+0(SB), Z29
 	VFMADD231PS      Z27, Z23, Z29
-	VFMADD231PS      Z22, Z23, Z24
-	VMULPS           Z26, Z18, Z23
-	VFMADD231PS      Z27, Z9, Z23
-	VFMADD231PS      Z25, Z18, Z15
-	VFMADD231PS      Z22, Z9, Z15
-	VBROADCASTSS     inverseFactorialh<>+0(SB), Z9
-	VFMADD231PS      Z27, Z18, Z9
-	VFMADD231PS      Z22, Z18, Z29
-	VMULPS           Z26, Z24, Z18
-	VFMADD231PS      Z27, Z6, Z18
-	VFMADD231PS      Z25, Z24, Z23
-	VFMADD231PS      Z22, Z6, Z23
-	VBROADCASTSS     inverseFactorialg<>+0(SB), Z6
-	VFMADD231PS      Z27, Z24, Z6
-	VFMADD231PS      Z22, Z24, Z9
-	VMULPS           Z26, Z29, Z24
-	VFMADD231PS      Z27, Z15, Z24
-	VFMADD231PS      Z25, Z29, Z18
-	VFMADD231PS      Z22, Z15, Z18
-	VBROADCASTSS     inverseFactorialf<>+0(SB), Z15
-	VFMADD231PS      Z27, Z29, Z15
-	VFMADD231PS      Z22, Z29, Z6
-	VMULPS           Z26, Z9, Z29
+	VFMADD231PS      Z2, Z23, Z17
+	VMULPS           Z5, Z25, Z23
+	VFMADD231PS      Z27, Z12, Z23
+	VFMADD231PS      Z11, Z25, Z21
+	VFMADD231PS      Z2, Z12, Z21
+	VBROADCASTSS     inverseFactorialh<>+0(SB), Z12
+	VFMADD231PS      Z27, Z25, Z12
+	VFMADD231PS      Z2, Z25, Z29
+	VMULPS           Z5, Z17, Z25
+	VFMADD231PS      Z27, Z7, Z25
+	VFMADD231PS      Z11, Z17, Z23
+	VFMADD231PS      Z2, Z7, Z23
+	VBROADCASTSS     inverseFactorialg<>+0(SB), Z7
+	VFMADD231PS      Z27, Z17, Z7
+	VFMADD231PS      Z2, Z17, Z12
+	VMULPS           Z5, Z29, Z17
+	VFMADD231PS      Z27, Z21, Z17
+	VFMADD231PS      Z11, Z29, Z25
+	VFMADD231PS      Z2, Z21, Z25
+	VBROADCASTSS     inverseFactorialf<>+0(SB), Z21
+	VFMADD231PS      Z27, Z29, Z21
+	VFMADD231PS      Z2, Z29, Z7
+	VMULPS           Z5, Z12, Z29
 	VFMADD231PS      Z27, Z23, Z29
-	VFMADD231PS      Z25, Z9, Z24
-	VFMADD231PS      Z22, Z23, Z24
+	VFMADD231PS      Z11, Z12, Z17
+	VFMADD231PS      Z2, Z23, Z17
 	VBROADCASTSS     inverseFactoriale<>+0(SB), Z23
-	VFMADD231PS      Z27, Z9, Z23
-	VFMADD231PS      Z22, Z9, Z15
-	VMULPS           Z26, Z6, Z9
-	VFMADD231PS      Z27, Z18, Z9
-	VFMADD231PS      Z25, Z6, Z29
-	VFMADD231PS      Z22, Z18, Z29
-	VBROADCASTSS     inverseFactoriald<>+0(SB), Z18
-	VFMADD231PS      Z27, Z6, Z18
-	VFMADD231PS      Z22, Z6, Z23
-	VMULPS           Z26, Z15, Z6
-	VFMADD231PS      Z27, Z24, Z6
-	VFMADD231PS      Z25, Z15, Z9
-	VFMADD231PS      Z22, Z24, Z9
-	VBROADCASTSS     inverseFactorialc<>+0(SB), Z24
-	VFMADD231PS      Z27, Z15, Z24
-	VFMADD231PS      Z22, Z15, Z18
-	VMULPS           Z26, Z23, Z15
-	VFMADD231PS      Z27, Z29, Z15
-	VFMADD231PS      Z25, Z23, Z6
-	VFMADD231PS      Z22, Z29, Z6
+	VFMADD231PS      Z27, Z12, Z23
+	VFMADD231PS      Z2, Z12, Z21
+	VMULPS           Z5, Z7, Z12
+	VFMADD231PS      Z27, Z25, Z12
+	VFMADD231PS      Z11, Z7, Z29
+	VFMADD231PS      Z2, Z25, Z29
+	VBROADCASTSS     inverseFactoriald<>+0(SB), Z25
+	VFMADD231PS      Z27, Z7, Z25
+	VFMADD231PS      Z2, Z7, Z23
+	VMULPS           Z5, Z21, Z7
+	VFMADD231PS      Z27, Z17, Z7
+	VFMADD231PS      Z11, Z21, Z12
+	VFMADD231PS      Z2, Z17, Z12
+	VBROADCASTSS     inverseFactorialc<>+0(SB), Z17
+	VFMADD231PS      Z27, Z21, Z17
+	VFMADD231PS      Z2, Z21, Z25
+	VMULPS           Z5, Z23, Z21
+	VFMADD231PS      Z27, Z29, Z21
+	VFMADD231PS      Z11, Z23, Z7
+	VFMADD231PS      Z2, Z29, Z7
 	VBROADCASTSS     inverseFactorialb<>+0(SB), Z29
 	VFMADD231PS      Z27, Z23, Z29
-	VFMADD231PS      Z22, Z23, Z24
-	VMULPS           Z26, Z18, Z26
-	VFMADD231PS      Z27, Z9, Z26
-	VFMADD231PS      Z25, Z18, Z15
-	VFMADD231PS      Z22, Z9, Z15
-	VMULPS           Z27, Z18, Z27
-	VFMADD231PS      Z22, Z18, Z29
+	VFMADD231PS      Z2, Z23, Z17
+	VMULPS           Z5, Z25, Z5
+	VFMADD231PS      Z27, Z12, Z5
+	VFMADD231PS      Z11, Z25, Z21
+	VFMADD231PS      Z2, Z12, Z21
+	VMULPS           Z27, Z25, Z27
+	VFMADD231PS      Z2, Z25, Z29
 	VMULPS           Z30, Z29, Z29
-	VMULPS           Z1, Z24, Z24
-	VMULPS           Z30, Z15, Z15
-	VMULPS           Z1, Z6, Z6
-	VMULPS           Z19, Z24, Z1
-	VMULPS           Z19, Z6, Z19
-	VADDPS           Z27, Z1, Z1
-	VADDPS           Z26, Z19, Z19
-	VFMADD231PS      Z0, Z29, Z1
-	VMULPS           Z10, Z0, Z30
-	VFMADD231PS      Z13, Z2, Z30
-	VFMADD231PS      Z16, Z3, Z30
-	VFMADD231PS      Z7, Z12, Z30
-	VFMADD231PS      Z4, Z11, Z30
-	VFMADD231PS      Z0, Z10, Z30
-	VFMADD231PS      Z10, Z29, Z19
-	VFMADD231PS      Z0, Z15, Z19
-	VFMADD231PS      Z30, Z24, Z19
-	VMULPS           Z20, Z24, Z30
-	VMULPS           Z20, Z6, Z20
-	VFMADD231PS      Z2, Z29, Z30
-	VMULPS           Z11, Z0, Z18
-	VFMADD231PS      Z14, Z2, Z18
-	VFMADD231PS      Z17, Z3, Z18
-	VFMADD231PS      Z8, Z12, Z18
-	VFMADD231PS      Z5, Z11, Z18
-	VFMADD231PS      Z2, Z10, Z18
-	VFMADD231PS      Z11, Z29, Z20
-	VFMADD231PS      Z2, Z15, Z20
-	VFMADD231PS      Z18, Z24, Z20
-	VMULPS           Z21, Z24, Z18
-	VMULPS           Z21, Z6, Z21
-	VFMADD231PS      Z3, Z29, Z18
-	VMULPS           Z12, Z0, Z22
-	VMOVUPS          (DX)(R9*1), Z9
-	VFMADD231PS      Z9, Z2, Z22
-	VMOVUPS          2176(R11), Z25
-	VFMADD231PS      Z25, Z3, Z22
+	VMULPS           Z8, Z17, Z17
+	VMULPS           Z30, Z21, Z21
+	VMULPS           Z8, Z7, Z7
+	VMULPS           Z20, Z17, Z8
+	VMULPS           Z20, Z7, Z20
+	VADDPS           Z27, Z8, Z8
+	VADDPS           Z5, Z20, Z20
+	VFMADD231PS      Z0, Z29, Z8
+	VMULPS           Z13, Z0, Z30
+	VFMADD231PS      Z18, Z1, Z30
+	VFMADD231PS      Z22, Z3, Z30
+	VFMADD231PS      Z9, Z16, Z30
+	VFMADD231PS      Z4, Z15, Z30
+	VFMADD231PS      Z0, Z13, Z30
+	VFMADD231PS      Z13, Z29, Z20
+	VFMADD231PS      Z0, Z21, Z20
+	VFMADD231PS      Z30, Z17, Z20
+	VMULPS           Z26, Z17, Z30
+	VMULPS           Z26, Z7, Z26
+	VFMADD231PS      Z1, Z29, Z30
+	VMULPS           Z15, Z0, Z25
+	VFMADD231PS      Z19, Z1, Z25
+	VFMADD231PS      Z24, Z3, Z25
+	VFMADD231PS      Z10, Z16, Z25
+	VFMADD231PS      Z6, Z15, Z25
+	VFMADD231PS      Z1, Z13, Z25
+	VFMADD231PS      Z15, Z29, Z26
+	VFMADD231PS      Z1, Z21, Z26
+	VFMADD231PS      Z25, Z17, Z26
+	VMULPS           Z14, Z17, Z25
+	VMULPS           Z14, Z7, Z14
+	VFMADD231PS      Z3, Z29, Z25
+	VMULPS           Z16, Z0, Z2
+	VMOVUPS          (DX)(R9*1), Z12
+	VFMADD231PS      Z12, Z1, Z2
+	VMOVUPS          2176(R11), Z11
+	VFMADD231PS      Z11, Z3, Z2
 	VMOVUPS          2112(R11), Z23
-	VFMADD231PS      Z23, Z12, Z22
-	VMOVUPS          Z18, 1664(R11)
-	VMOVUPS          (CX)(R9*1), Z18
-	VFMADD231PS      Z18, Z11, Z22
-	VFMADD231PS      Z3, Z10, Z22
-	VFMADD231PS      Z12, Z29, Z21
-	VFMADD231PS      Z3, Z15, Z21
-	VFMADD231PS      Z22, Z24, Z21
-	VMOVUPS          2048(R11), Z22
-	VMOVUPS          Z21, 2240(R11)
-	VMULPS           Z22, Z24, Z21
-	VMULPS           Z22, Z6, Z22
-	VFMADD231PS      Z4, Z29, Z21
-	VMOVUPS          Z21, 2048(R11)
-	VMULPS           Z10, Z4, Z21
-	VFMADD231PS      Z13, Z5, Z21
-	VFMADD231PS      Z16, Z18, Z21
-	VFMADD231PS      Z7, Z9, Z21
-	VFMADD231PS      Z4, Z14, Z21
-	VFMADD231PS      Z0, Z13, Z21
-	VFMADD231PS      Z13, Z29, Z22
-	VFMADD231PS      Z4, Z15, Z22
-	VFMADD231PS      Z21, Z24, Z22
-	VMOVUPS          1984(R11), Z21
-	VMOVUPS          Z22, 2304(R11)
-	VMULPS           Z21, Z24, Z22
-	VMULPS           Z21, Z6, Z21
-	VADDPS           Z27, Z22, Z22
-	VADDPS           Z26, Z21, Z21
-	VFMADD231PS      Z5, Z29, Z22
-	VMOVUPS          Z22, 1984(R11)
-	VMULPS           Z11, Z4, Z22
-	VFMADD231PS      Z14, Z5, Z22
-	VFMADD231PS      Z17, Z18, Z22
-	VFMADD231PS      Z8, Z9, Z22
-	VFMADD231PS      Z5, Z14, Z22
-	VFMADD231PS      Z2, Z13, Z22
-	VFMADD231PS      Z14, Z29, Z21
-	VFMADD231PS      Z5, Z15, Z21
-	VFMADD231PS      Z22, Z24, Z21
-	VMOVUPS          1920(R11), Z22
-	VMOVUPS          Z21, 2368(R11)
-	VMULPS           Z22, Z24, Z21
-	VMULPS           Z22, Z6, Z22
-	VFMADD231PS      Z18, Z29, Z21
-	VMOVUPS          Z21, 1920(R11)
-	VMULPS           Z12, Z4, Z21
-	VFMADD231PS      Z9, Z5, Z21
-	VFMADD231PS      Z25, Z18, Z21
-	VFMADD231PS      Z23, Z9, Z21
-	VFMADD231PS      Z18, Z14, Z21
-	VFMADD231PS      Z3, Z13, Z21
-	VFMADD231PS      Z9, Z29, Z22
-	VFMADD231PS      Z18, Z15, Z22
-	VFMADD231PS      Z21, Z24, Z22
-	VMOVUPS          1408(R11), Z21
-	VMOVUPS          Z22, 2432(R11)
-	VMULPS           Z21, Z24, Z22
-	VMULPS           Z21, Z6, Z21
-	VFMADD231PS      Z7, Z29, Z22
-	VMULPS           Z10, Z7, Z10
-	VFMADD231PS      Z13, Z8, Z10
-	VFMADD231PS      Z16, Z23, Z10
-	VFMADD231PS      Z7, Z25, Z10
-	VFMADD231PS      Z4, Z17, Z10
-	VFMADD231PS      Z0, Z16, Z10
-	VFMADD231PS      Z16, Z29, Z21
-	VFMADD231PS      Z7, Z15, Z21
-	VFMADD231PS      Z10, Z24, Z21
-	VMOVUPS          1792(R11), Z10
-	VMULPS           Z10, Z24, Z0
-	VMULPS           Z10, Z6, Z10
-	VFMADD231PS      Z8, Z29, Z0
-	VMULPS           Z11, Z7, Z11
-	VFMADD231PS      Z14, Z8, Z11
-	VFMADD231PS      Z17, Z23, Z11
-	VFMADD231PS      Z8, Z25, Z11
-	VFMADD231PS      Z5, Z17, Z11
-	VFMADD231PS      Z2, Z16, Z11
-	VFMADD231PS      Z17, Z29, Z10
-	VFMADD231PS      Z8, Z15, Z10
-	VFMADD231PS      Z11, Z24, Z10
-	VMOVUPS          1728(R11), Z11
-	VMULPS           Z11, Z24, Z2
-	VMULPS           Z11, Z6, Z6
+	VFMADD231PS      Z23, Z16, Z2
+	VMOVUPS          Z25, 1664(R11)
+	VMOVUPS          (CX)(R9*1), Z25
+	VFMADD231PS      Z25, Z15, Z2
+	VFMADD231PS      Z3, Z13, Z2
+	VFMADD231PS      Z16, Z29, Z14
+	VFMADD231PS      Z3, Z21, Z14
+	VFMADD231PS      Z2, Z17, Z14
+	VMOVUPS          2048(R11), Z2
+	VMOVUPS          Z14, 2240(R11)
+	VMULPS           Z2, Z17, Z14
+	VMULPS           Z2, Z7, Z2
+	VFMADD231PS      Z4, Z29, Z14
+	VMOVUPS          Z14, 2048(R11)
+	VMULPS           Z13, Z4, Z14
+	VFMADD231PS      Z18, Z6, Z14
+	VFMADD231PS      Z22, Z25, Z14
+	VFMADD231PS      Z9, Z12, Z14
+	VFMADD231PS      Z4, Z19, Z14
+	VFMADD231PS      Z0, Z18, Z14
+	VFMADD231PS      Z18, Z29, Z2
+	VFMADD231PS      Z4, Z21, Z2
+	VFMADD231PS      Z14, Z17, Z2
+	VMOVUPS          1984(R11), Z14
+	VMOVUPS          Z2, 2304(R11)
+	VMULPS           Z14, Z17, Z2
+	VMULPS           Z14, Z7, Z14
 	VADDPS           Z27, Z2, Z2
-	VADDPS           Z26, Z6, Z6
-	VFMADD231PS      Z23, Z29, Z2
-	VMULPS           Z12, Z7, Z7
-	VFMADD231PS      Z9, Z8, Z7
-	VFMADD231PS      Z25, Z23, Z7
-	VFMADD231PS      Z23, Z25, Z7
-	VFMADD231PS      Z18, Z17, Z7
-	VFMADD231PS      Z3, Z16, Z7
-	VFMADD231PS      Z25, Z29, Z6
-	VFMADD231PS      Z23, Z15, Z6
-	VFMADD231PS      Z7, Z24, Z6
-	VMOVUPS          1600(R11), Z24
-	VMOVUPS          Z24, 704(R11)
-	VMOVUPS          1536(R11), Z24
-	VMOVUPS          Z24, 576(R11)
-	VMOVUPS          1472(R11), Z24
-	VMOVUPS          Z24, 640(R11)
-	VMOVUPS          1856(R11), Z24
-	VMOVUPS          Z24, 1344(R11)
-	VMOVUPS          Z1, (R11)
-	VMOVUPS          Z19, 768(R11)
+	VADDPS           Z5, Z14, Z14
+	VFMADD231PS      Z6, Z29, Z2
+	VMOVUPS          Z2, 1984(R11)
+	VMULPS           Z15, Z4, Z2
+	VFMADD231PS      Z19, Z6, Z2
+	VFMADD231PS      Z24, Z25, Z2
+	VFMADD231PS      Z10, Z12, Z2
+	VFMADD231PS      Z6, Z19, Z2
+	VFMADD231PS      Z1, Z18, Z2
+	VFMADD231PS      Z19, Z29, Z14
+	VFMADD231PS      Z6, Z21, Z14
+	VFMADD231PS      Z2, Z17, Z14
+	VMOVUPS          1920(R11), Z2
+	VMOVUPS          Z14, 2368(R11)
+	VMULPS           Z2, Z17, Z14
+	VMULPS           Z2, Z7, Z2
+	VFMADD231PS      Z25, Z29, Z14
+	VMOVUPS          Z14, 1920(R11)
+	VMULPS           Z16, Z4, Z14
+	VFMADD231PS      Z12, Z6, Z14
+	VFMADD231PS      Z11, Z25, Z14
+	VFMADD231PS      Z23, Z12, Z14
+	VFMADD231PS      Z25, Z19, Z14
+	VFMADD231PS      Z3, Z18, Z14
+	VFMADD231PS      Z12, Z29, Z2
+	VFMADD231PS      Z25, Z21, Z2
+	VFMADD231PS      Z14, Z17, Z2
+	VMOVUPS          1408(R11), Z14
+	VMOVUPS          Z2, 2432(R11)
+	VMULPS           Z14, Z17, Z2
+	VMULPS           Z14, Z7, Z14
+	VFMADD231PS      Z9, Z29, Z2
+	VMULPS           Z13, Z9, Z13
+	VFMADD231PS      Z18, Z10, Z13
+	VFMADD231PS      Z22, Z23, Z13
+	VFMADD231PS      Z9, Z11, Z13
+	VFMADD231PS      Z4, Z24, Z13
+	VFMADD231PS      Z0, Z22, Z13
+	VFMADD231PS      Z22, Z29, Z14
+	VFMADD231PS      Z9, Z21, Z14
+	VFMADD231PS      Z13, Z17, Z14
+	VMOVUPS          1792(R11), Z13
+	VMULPS           Z13, Z17, Z0
+	VMULPS           Z13, Z7, Z13
+	VFMADD231PS      Z10, Z29, Z0
+	VMULPS           Z15, Z9, Z15
+	VFMADD231PS      Z19, Z10, Z15
+	VFMADD231PS      Z24, Z23, Z15
+	VFMADD231PS      Z10, Z11, Z15
+	VFMADD231PS      Z6, Z24, Z15
+	VFMADD231PS      Z1, Z22, Z15
+	VFMADD231PS      Z24, Z29, Z13
+	VFMADD231PS      Z10, Z21, Z13
+	VFMADD231PS      Z15, Z17, Z13
+	VMOVUPS          1728(R11), Z15
+	VMULPS           Z15, Z17, Z1
+	VMULPS           Z15, Z7, Z7
+	VADDPS           Z27, Z1, Z1
+	VADDPS           Z5, Z7, Z7
+	VFMADD231PS      Z23, Z29, Z1
+	VMULPS           Z16, Z9, Z9
+	VFMADD231PS      Z12, Z10, Z9
+	VFMADD231PS      Z11, Z23, Z9
+	VFMADD231PS      Z23, Z11, Z9
+	VFMADD231PS      Z25, Z24, Z9
+	VFMADD231PS      Z3, Z22, Z9
+	VFMADD231PS      Z11, Z29, Z7
+	VFMADD231PS      Z23, Z21, Z7
+	VFMADD231PS      Z9, Z17, Z7
+	VMOVUPS          1600(R11), Z17
+	VMOVUPS          Z17, 704(R11)
+	VMOVUPS          1536(R11), Z17
+	VMOVUPS          Z17, 576(R11)
+	VMOVUPS          1472(R11), Z17
+	VMOVUPS          Z17, 640(R11)
+	VMOVUPS          1856(R11), Z17
+	VMOVUPS          Z17, 1344(R11)
+	VMOVUPS          Z8, (R11)
+	VMOVUPS          Z20, 768(R11)
 	VMOVUPS          Z30, 64(R11)
-	VMOVUPS          Z20, 832(R11)
-	VMOVUPS          1664(R11), Z20
-	VMOVUPS          Z20, 128(R11)
-	VMOVUPS          2240(R11), Z20
-	VMOVUPS          Z20, 896(R11)
-	VMOVUPS          2048(R11), Z20
-	VMOVUPS          Z20, 192(R11)
-	VMOVUPS          2304(R11), Z20
-	VMOVUPS          Z20, 960(R11)
-	VMOVUPS          1984(R11), Z20
-	VMOVUPS          Z20, 256(R11)
-	VMOVUPS          2368(R11), Z20
-	VMOVUPS          Z20, 1024(R11)
-	VMOVUPS          1920(R11), Z20
-	VMOVUPS          Z20, 320(R11)
-	VMOVUPS          2432(R11), Z20
-	VMOVUPS          Z20, 1088(R11)
-	VMOVUPS          Z22, 384(R11)
-	VMOVUPS          Z21, 1152(R11)
+	VMOVUPS          Z26, 832(R11)
+	VMOVUPS          1664(R11), Z26
+	VMOVUPS          Z26, 128(R11)
+	VMOVUPS          2240(R11), Z26
+	VMOVUPS          Z26, 896(R11)
+	VMOVUPS          2048(R11), Z26
+	VMOVUPS          Z26, 192(R11)
+	VMOVUPS          2304(R11), Z26
+	VMOVUPS          Z26, 960(R11)
+	VMOVUPS          1984(R11), Z26
+	VMOVUPS          Z26, 256(R11)
+	VMOVUPS          2368(R11), Z26
+	VMOVUPS          Z26, 1024(R11)
+	VMOVUPS          1920(R11), Z26
+	VMOVUPS          Z26, 320(R11)
+	VMOVUPS          2432(R11), Z26
+	VMOVUPS          Z26, 1088(R11)
+	VMOVUPS          Z2, 384(R11)
+	VMOVUPS          Z14, 1152(R11)
 	VMOVUPS          Z0, 448(R11)
-	VMOVUPS          Z10, 1216(R11)
-	VMOVUPS          Z2, 512(R11)
-	VMOVUPS          Z6, 1280(R11)
+	VMOVUPS          Z13, 1216(R11)
+	VMOVUPS          Z1, 512(R11)
+	VMOVUPS          Z7, 1280(R11)
 
 stage4:
-	VMOVUPS           576(R11), Z6
-	VCMPPS.BCST       $0x1e, zero<>+0(SB), Z6, K1
-	VMOVUPS           (R11), Z6
-	VADDPS.BCST       two<>+0(SB), Z6, Z2
-	VMOVUPS           256(R11), Z10
-	VADDPS.BCST       two<>+0(SB), Z10, Z0
-	VMOVUPS           512(R11), Z21
-	VADDPS.BCST       two<>+0(SB), Z21, Z22
-	VMOVUPS           768(R11), Z20
-	VMULPS            Z2, Z20, Z30
-	VMOVUPS           832(R11), Z19
-	VMOVUPS           192(R11), Z1
-	VFMADD231PS       Z1, Z19, Z30
-	VMOVUPS           896(R11), Z24
-	VMOVUPS           384(R11), Z7
-	VFMADD231PS       Z7, Z24, Z30
-	VMOVUPS           64(R11), Z15
-	VMULPS            Z15, Z20, Z23
-	VFMADD231PS       Z0, Z19, Z23
+	VMOVUPS           576(R11), Z7
+	VCMPPS.BCST       $0x1e, zero<>+0(SB), Z7, K1
+	VMOVUPS           (R11), Z7
+	VADDPS.BCST       two<>+0(SB), Z7, Z1
+	VMOVUPS           256(R11), Z13
+	VADDPS.BCST       two<>+0(SB), Z13, Z0
+	VMOVUPS           512(R11), Z14
+	VADDPS.BCST       two<>+0(SB), Z14, Z2
+	VMOVUPS           768(R11), Z26
+	VMULPS            Z1, Z26, Z30
+	VMOVUPS           832(R11), Z20
+	VMOVUPS           192(R11), Z8
+	VFMADD231PS       Z8, Z20, Z30
+	VMOVUPS           896(R11), Z17
+	VMOVUPS           384(R11), Z9
+	VFMADD231PS       Z9, Z17, Z30
+	VMOVUPS           64(R11), Z21
+	VMULPS            Z21, Z26, Z23
+	VFMADD231PS       Z0, Z20, Z23
 	VMOVUPS           448(R11), Z29
-	VFMADD231PS       Z29, Z24, Z23
-	VMOVUPS           128(R11), Z25
-	VMULPS            Z25, Z20, Z16
+	VFMADD231PS       Z29, Z17, Z23
+	VMOVUPS           128(R11), Z11
+	VMULPS            Z11, Z26, Z22
 	VMOVUPS           320(R11), Z3
-	VFMADD231PS       Z3, Z19, Z16
-	VFMADD231PS       Z22, Z24, Z16
-	VMOVUPS           960(R11), Z17
-	VMULPS            Z2, Z17, Z18
-	VMOVUPS           1024(R11), Z8
-	VFMADD231PS       Z1, Z8, Z18
-	VMOVUPS           1088(R11), Z9
-	VFMADD231PS       Z7, Z9, Z18
-	VMULPS            Z15, Z17, Z12
-	VFMADD231PS       Z0, Z8, Z12
-	VFMADD231PS       Z29, Z9, Z12
-	VMULPS            Z25, Z17, Z26
-	VFMADD231PS       Z3, Z8, Z26
-	VFMADD231PS       Z22, Z9, Z26
+	VFMADD231PS       Z3, Z20, Z22
+	VFMADD231PS       Z2, Z17, Z22
+	VMOVUPS           960(R11), Z24
+	VMULPS            Z1, Z24, Z25
+	VMOVUPS           1024(R11), Z10
+	VFMADD231PS       Z8, Z10, Z25
+	VMOVUPS           1088(R11), Z12
+	VFMADD231PS       Z9, Z12, Z25
+	VMULPS            Z21, Z24, Z16
+	VFMADD231PS       Z0, Z10, Z16
+	VFMADD231PS       Z29, Z12, Z16
+	VMULPS            Z11, Z24, Z5
+	VFMADD231PS       Z3, Z10, Z5
+	VFMADD231PS       Z2, Z12, Z5
 	VMOVUPS           1152(R11), Z27
-	VMULPS            Z2, Z27, Z11
-	VMOVUPS           1216(R11), Z5
-	VFMADD231PS       Z1, Z5, Z11
-	VMOVUPS           1280(R11), Z14
-	VFMADD231PS       Z7, Z14, Z11
-	VMULPS            Z15, Z27, Z4
-	VFMADD231PS       Z0, Z5, Z4
-	VFMADD231PS       Z29, Z14, Z4
-	VMULPS            Z25, Z27, Z13
-	VFMADD231PS       Z3, Z5, Z13
-	VFMADD231PS       Z22, Z14, Z13
-	VFMADD231PS       Z20, Z6, Z30
-	VFMADD231PS       Z17, Z15, Z30
-	VFMADD231PS       Z27, Z25, Z30
-	VFMADD231PS       Z19, Z6, Z23
-	VFMADD231PS       Z8, Z15, Z23
-	VFMADD231PS       Z5, Z25, Z23
-	VFMADD231PS       Z24, Z6, Z16
-	VFMADD231PS       Z9, Z15, Z16
-	VFMADD231PS       Z14, Z25, Z16
-	VFMADD231PS       Z20, Z1, Z18
-	VFMADD231PS       Z17, Z10, Z18
-	VFMADD231PS       Z27, Z3, Z18
-	VFMADD231PS       Z19, Z1, Z12
-	VFMADD231PS       Z8, Z10, Z12
-	VFMADD231PS       Z5, Z3, Z12
-	VFMADD231PS       Z24, Z1, Z26
-	VFMADD231PS       Z9, Z10, Z26
-	VFMADD231PS       Z14, Z3, Z26
-	VFMADD231PS       Z20, Z7, Z11
-	VFMADD231PS       Z17, Z29, Z11
-	VFMADD231PS       Z27, Z21, Z11
-	VFMADD231PS       Z19, Z7, Z4
-	VFMADD231PS       Z8, Z29, Z4
-	VFMADD231PS       Z5, Z21, Z4
-	VFMADD231PS       Z24, Z7, Z13
-	VFMADD231PS       Z9, Z29, Z13
-	VFMADD231PS       Z14, Z21, Z13
-	VBLENDMPS         Z30, Z20, K1, Z20
-	VBLENDMPS         Z23, Z19, K1, Z19
-	VBLENDMPS         Z16, Z24, K1, Z24
-	VBLENDMPS         Z18, Z17, K1, Z17
-	VBLENDMPS         Z12, Z8, K1, Z8
-	VBLENDMPS         Z26, Z9, K1, Z9
-	VBLENDMPS         Z11, Z27, K1, Z27
-	VBLENDMPS         Z4, Z5, K1, Z5
-	VBLENDMPS         Z13, Z14, K1, Z14
-	VMULPS            Z2, Z6, Z13
-	VFMADD231PS       Z1, Z15, Z13
-	VFMADD231PS       Z7, Z25, Z13
-	VMULPS            Z15, Z6, Z4
-	VFMADD231PS       Z0, Z15, Z4
-	VFMADD231PS       Z29, Z25, Z4
-	VMULPS            Z25, Z6, Z11
-	VFMADD231PS       Z3, Z15, Z11
-	VFMADD231PS       Z22, Z25, Z11
-	VMULPS            Z2, Z1, Z26
-	VFMADD231PS       Z1, Z10, Z26
-	VFMADD231PS       Z7, Z3, Z26
-	VMULPS            Z15, Z1, Z12
-	VFMADD231PS       Z0, Z10, Z12
-	VFMADD231PS       Z29, Z3, Z12
-	VMULPS            Z25, Z1, Z18
-	VFMADD231PS       Z3, Z10, Z18
-	VFMADD231PS       Z22, Z3, Z18
-	VMULPS            Z2, Z7, Z2
-	VFMADD231PS       Z1, Z29, Z2
-	VFMADD231PS       Z7, Z21, Z2
-	VMULPS            Z15, Z7, Z16
-	VFMADD231PS       Z0, Z29, Z16
-	VFMADD231PS       Z29, Z21, Z16
-	VMULPS            Z25, Z7, Z0
+	VMULPS            Z1, Z27, Z15
+	VMOVUPS           1216(R11), Z6
+	VFMADD231PS       Z8, Z6, Z15
+	VMOVUPS           1280(R11), Z19
+	VFMADD231PS       Z9, Z19, Z15
+	VMULPS            Z21, Z27, Z4
+	VFMADD231PS       Z0, Z6, Z4
+	VFMADD231PS       Z29, Z19, Z4
+	VMULPS            Z11, Z27, Z18
+	VFMADD231PS       Z3, Z6, Z18
+	VFMADD231PS       Z2, Z19, Z18
+	VFMADD231PS       Z26, Z7, Z30
+	VFMADD231PS       Z24, Z21, Z30
+	VFMADD231PS       Z27, Z11, Z30
+	VFMADD231PS       Z20, Z7, Z23
+	VFMADD231PS       Z10, Z21, Z23
+	VFMADD231PS       Z6, Z11, Z23
+	VFMADD231PS       Z17, Z7, Z22
+	VFMADD231PS       Z12, Z21, Z22
+	VFMADD231PS       Z19, Z11, Z22
+	VFMADD231PS       Z26, Z8, Z25
+	VFMADD231PS       Z24, Z13, Z25
+	VFMADD231PS       Z27, Z3, Z25
+	VFMADD231PS       Z20, Z8, Z16
+	VFMADD231PS       Z10, Z13, Z16
+	VFMADD231PS       Z6, Z3, Z16
+	VFMADD231PS       Z17, Z8, Z5
+	VFMADD231PS       Z12, Z13, Z5
+	VFMADD231PS       Z19, Z3, Z5
+	VFMADD231PS       Z26, Z9, Z15
+	VFMADD231PS       Z24, Z29, Z15
+	VFMADD231PS       Z27, Z14, Z15
+	VFMADD231PS       Z20, Z9, Z4
+	VFMADD231PS       Z10, Z29, Z4
+	VFMADD231PS       Z6, Z14, Z4
+	VFMADD231PS       Z17, Z9, Z18
+	VFMADD231PS       Z12, Z29, Z18
+	VFMADD231PS       Z19, Z14, Z18
+	VBLENDMPS         Z30, Z26, K1, Z26
+	VBLENDMPS         Z23, Z20, K1, Z20
+	VBLENDMPS         Z22, Z17, K1, Z17
+	VBLENDMPS         Z25, Z24, K1, Z24
+	VBLENDMPS         Z16, Z10, K1, Z10
+	VBLENDMPS         Z5, Z12, K1, Z12
+	VBLENDMPS         Z15, Z27, K1, Z27
+	VBLENDMPS         Z4, Z6, K1, Z6
+	VBLENDMPS         Z18, Z19, K1, Z19
+	VMULPS            Z1, Z7, Z18
+	VFMADD231PS       Z8, Z21, Z18
+	VFMADD231PS       Z9, Z11, Z18
+	VMULPS            Z21, Z7, Z4
+	VFMADD231PS       Z0, Z21, Z4
+	VFMADD231PS       Z29, Z11, Z4
+	VMULPS            Z11, Z7, Z15
+	VFMADD231PS       Z3, Z21, Z15
+	VFMADD231PS       Z2, Z11, Z15
+	VMULPS            Z1, Z8, Z5
+	VFMADD231PS       Z8, Z13, Z5
+	VFMADD231PS       Z9, Z3, Z5
+	VMULPS            Z21, Z8, Z16
+	VFMADD231PS       Z0, Z13, Z16
+	VFMADD231PS       Z29, Z3, Z16
+	VMULPS            Z11, Z8, Z25
+	VFMADD231PS       Z3, Z13, Z25
+	VFMADD231PS       Z2, Z3, Z25
+	VMULPS            Z1, Z9, Z1
+	VFMADD231PS       Z8, Z29, Z1
+	VFMADD231PS       Z9, Z14, Z1
+	VMULPS            Z21, Z9, Z22
+	VFMADD231PS       Z0, Z29, Z22
+	VFMADD231PS       Z29, Z14, Z22
+	VMULPS            Z11, Z9, Z0
 	VFMADD231PS       Z3, Z29, Z0
-	VFMADD231PS       Z22, Z21, Z0
-	VBLENDMPS         Z13, Z6, K1, Z6
-	VBLENDMPS         Z4, Z15, K1, Z15
-	VBLENDMPS         Z11, Z25, K1, Z25
-	VBLENDMPS         Z26, Z1, K1, Z1
-	VBLENDMPS         Z12, Z10, K1, Z10
-	VBLENDMPS         Z18, Z3, K1, Z3
-	VBLENDMPS         Z2, Z7, K1, Z7
-	VBLENDMPS         Z16, Z29, K1, Z29
-	VBLENDMPS         Z0, Z21, K1, Z21
+	VFMADD231PS       Z2, Z14, Z0
+	VBLENDMPS         Z18, Z7, K1, Z7
+	VBLENDMPS         Z4, Z21, K1, Z21
+	VBLENDMPS         Z15, Z11, K1, Z11
+	VBLENDMPS         Z5, Z8, K1, Z8
+	VBLENDMPS         Z16, Z13, K1, Z13
+	VBLENDMPS         Z25, Z3, K1, Z3
+	VBLENDMPS         Z1, Z9, K1, Z9
+	VBLENDMPS         Z22, Z29, K1, Z29
+	VBLENDMPS         Z0, Z14, K1, Z14
 	VMOVUPS           576(R11), Z0
 	VSUBPS.BCST       one<>+0(SB), Z0, Z0
 	VCMPPS.BCST       $0x1e, zero<>+0(SB), Z0, K1
 	KMOVW             K1, R12
-	VMOVUPS           Z20, 768(R11)
-	VMOVUPS           Z19, 832(R11)
-	VMOVUPS           Z24, 896(R11)
-	VMOVUPS           Z17, 960(R11)
-	VMOVUPS           Z8, 1024(R11)
-	VMOVUPS           Z9, 1088(R11)
+	VMOVUPS           Z26, 768(R11)
+	VMOVUPS           Z20, 832(R11)
+	VMOVUPS           Z17, 896(R11)
+	VMOVUPS           Z24, 960(R11)
+	VMOVUPS           Z10, 1024(R11)
+	VMOVUPS           Z12, 1088(R11)
 	VMOVUPS           Z27, 1152(R11)
-	VMOVUPS           Z5, 1216(R11)
-	VMOVUPS           Z14, 1280(R11)
-	VMOVUPS           Z6, (R11)
-	VMOVUPS           Z15, 64(R11)
-	VMOVUPS           Z25, 128(R11)
-	VMOVUPS           Z1, 192(R11)
-	VMOVUPS           Z10, 256(R11)
+	VMOVUPS           Z6, 1216(R11)
+	VMOVUPS           Z19, 1280(R11)
+	VMOVUPS           Z7, (R11)
+	VMOVUPS           Z21, 64(R11)
+	VMOVUPS           Z11, 128(R11)
+	VMOVUPS           Z8, 192(R11)
+	VMOVUPS           Z13, 256(R11)
 	VMOVUPS           Z3, 320(R11)
-	VMOVUPS           Z7, 384(R11)
+	VMOVUPS           Z9, 384(R11)
 	VMOVUPS           Z29, 448(R11)
-	VMOVUPS           Z21, 512(R11)
+	VMOVUPS           Z14, 512(R11)
 	VMOVUPS           Z0, 576(R11)
 	TESTL             R12, R12
 	JNE               stage4
 	VMOVUPS           704(R11), Z0
-	VBROADCASTSS      noneSetF32<>+0(SB), Z21
-	VPCMPGTD          Z0, Z21, K1
-	VMOVUPS           640(R11), Z21
+	VBROADCASTSS      noneSetF32<>+0(SB), Z14
+	VPCMPGTD          Z0, Z14, K1
+	VMOVUPS           640(R11), Z14
 	VBROADCASTSS      log2e<>+0(SB), Z0
-	VFMADD213PS.BCST  roundF32<>+0(SB), Z21, Z0
+	VFMADD213PS.BCST  roundF32<>+0(SB), Z14, Z0
 	VSUBPS.BCST       roundF32<>+0(SB), Z0, Z0
-	VFNMADD231PS.BCST ln2Hi<>+0(SB), Z0, Z21
-	VFNMADD231PS.BCST ln2Lo<>+0(SB), Z0, Z21
+	VFNMADD231PS.BCST ln2Hi<>+0(SB), Z0, Z14
+	VFNMADD231PS.BCST ln2Lo<>+0(SB), Z0, Z14
 	VBROADCASTSS      expC6<>+0(SB), Z29
-	VFMADD213PS.BCST  expC5<>+0(SB), Z21, Z29
-	VFMADD213PS.BCST  expC4<>+0(SB), Z21, Z29
-	VFMADD213PS.BCST  expC3<>+0(SB), Z21, Z29
-	VFMADD213PS.BCST  expC2<>+0(SB), Z21, Z29
-	VMULPS            Z21, Z21, Z7
-	VFMADD231PS       Z29, Z7, Z21
-	VADDPS.BCST       one<>+0(SB), Z21, Z21
-	VSCALEFPS         Z0, Z21, Z21
-	VMOVUPS           1344(R11), Z0
-	VMULPS            Z0, Z21, Z0
-	VMOVUPS           (R11), Z7
-	VADDPS.BCST       one<>+0(SB), Z7, Z7
-	VMOVUPS           768(R11), Z29
-	VMULPS            Z29, Z21, Z29
-	VFMADD231PS       Z7, Z0, Z29
-	VMOVUPS           832(R11), Z7
-	VMULPS            Z7, Z21, Z7
-	VMOVUPS           64(R11), Z3
-	VFMADD231PS       Z3, Z0, Z7
-	VMOVUPS           896(R11), Z3
-	VMULPS            Z3, Z21, Z3
-	VMOVUPS           128(R11), Z10
-	VFMADD231PS       Z10, Z0, Z3
-	VMOVUPS           960(R11), Z10
-	VMULPS            Z10, Z21, Z10
-	VMOVUPS           192(R11), Z1
-	VFMADD231PS       Z1, Z0, Z10
-	VMOVUPS           256(R11), Z1
-	VADDPS.BCST       one<>+0(SB), Z1, Z1
-	VMOVUPS           1024(R11), Z25
-	VMULPS            Z25, Z21, Z25
-	VFMADD231PS       Z1, Z0, Z25
-	VMOVUPS           1088(R11), Z1
-	VMULPS            Z1, Z21, Z1
-	VMOVUPS           320(R11), Z15
-	VFMADD231PS       Z15, Z0, Z1
-	VMOVUPS           1152(R11), Z15
-	VMULPS            Z15, Z21, Z15
-	VMOVUPS           384(R11), Z6
-	VFMADD231PS       Z6, Z0, Z15
-	VMOVUPS           1216(R11), Z6
-	VMULPS            Z6, Z21, Z6
-	VMOVUPS           448(R11), Z14
-	VFMADD231PS       Z14, Z0, Z6
-	VMOVUPS           512(R11), Z14
+	VFMADD213PS.BCST  expC5<>+0(SB), Z14, Z29
+	VFMADD213PS.BCST  expC4<>+0(SB), Z14, Z29
+	VFMADD213PS.BCST  expC3<>+0(SB), Z14, Z29
+	VFMADD213PS.BCST  expC2<>+0(SB), Z14, Z29
+	VMULPS            Z14, Z14, Z9
+	VFMADD231PS       Z29, Z9, Z14
 	VADDPS.BCST       one<>+0(SB), Z14, Z14
-	VMOVUPS           1280(R11), Z5
-	VMULPS            Z5, Z21, Z21
-	VFMADD231PS       Z14, Z0, Z21
+	VSCALEFPS         Z0, Z14, Z14
+	VMOVUPS           1344(R11), Z0
+	VMULPS            Z0, Z14, Z0
+	VMOVUPS           (R11), Z9
+	VADDPS.BCST       one<>+0(SB), Z9, Z9
+	VMOVUPS           768(R11), Z29
+	VMULPS            Z29, Z14, Z29
+	VFMADD231PS       Z9, Z0, Z29
+	VMOVUPS           832(R11), Z9
+	VMULPS            Z9, Z14, Z9
+	VMOVUPS           64(R11), Z3
+	VFMADD231PS       Z3, Z0, Z9
+	VMOVUPS           896(R11), Z3
+	VMULPS            Z3, Z14, Z3
+	VMOVUPS           128(R11), Z13
+	VFMADD231PS       Z13, Z0, Z3
+	VMOVUPS           960(R11), Z13
+	VMULPS            Z13, Z14, Z13
+	VMOVUPS           192(R11), Z8
+	VFMADD231PS       Z8, Z0, Z13
+	VMOVUPS           256(R11), Z8
+	VADDPS.BCST       one<>+0(SB), Z8, Z8
+	VMOVUPS           1024(R11), Z11
+	VMULPS            Z11, Z14, Z11
+	VFMADD231PS       Z8, Z0, Z11
+	VMOVUPS           1088(R11), Z8
+	VMULPS            Z8, Z14, Z8
+	VMOVUPS           320(R11), Z21
+	VFMADD231PS       Z21, Z0, Z8
+	VMOVUPS           1152(R11), Z21
+	VMULPS            Z21, Z14, Z21
+	VMOVUPS           384(R11), Z7
+	VFMADD231PS       Z7, Z0, Z21
+	VMOVUPS           1216(R11), Z7
+	VMULPS            Z7, Z14, Z7
+	VMOVUPS           448(R11), Z19
+	VFMADD231PS       Z19, Z0, Z7
+	VMOVUPS           512(R11), Z19
+	VADDPS.BCST       one<>+0(SB), Z19, Z19
+	VMOVUPS           1280(R11), Z6
+	VMULPS            Z6, Z14, Z14
+	VFMADD231PS       Z19, Z0, Z14
 	KMOVW             K1, R12
 	TESTQ             R12, R12
 	JE                easy6
 	KNOTW             K1, K1
 	VMOVUPS           Z29, K1, (AX)
-	VMOVUPS           Z7, K1, (AX)(DI*1)
+	VMOVUPS           Z9, K1, (AX)(DI*1)
 	VMOVUPS           Z3, K1, (AX)(DI*2)
-	VMOVUPS           Z10, K1, (AX)(R8*1)
-	VMOVUPS           Z25, K1, (AX)(DI*4)
-	VMOVUPS           Z1, K1, (AX)(R9*1)
-	VMOVUPS           Z15, K1, (AX)(R8*2)
-	VMOVUPS           Z6, K1, (AX)(R10*1)
-	VMOVUPS           Z21, K1, (AX)(DI*8)
+	VMOVUPS           Z13, K1, (AX)(R8*1)
+	VMOVUPS           Z11, K1, (AX)(DI*4)
+	VMOVUPS           Z8, K1, (AX)(R9*1)
+	VMOVUPS           Z21, K1, (AX)(R8*2)
+	VMOVUPS           Z7, K1, (AX)(R10*1)
+	VMOVUPS           Z14, K1, (AX)(DI*8)
 	MOVQ              SI, AX
 	SUBQ              BX, AX
 	MOVQ              AX, CX
@@ -10622,14 +10658,14 @@ stage4:
 
 easy6:
 	VMOVUPS Z29, (AX)
-	VMOVUPS Z7, (AX)(DI*1)
+	VMOVUPS Z9, (AX)(DI*1)
 	VMOVUPS Z3, (AX)(DI*2)
-	VMOVUPS Z10, (AX)(R8*1)
-	VMOVUPS Z25, (AX)(DI*4)
-	VMOVUPS Z1, (AX)(R9*1)
-	VMOVUPS Z15, (AX)(R8*2)
-	VMOVUPS Z6, (AX)(R10*1)
-	VMOVUPS Z21, (AX)(DI*8)
+	VMOVUPS Z13, (AX)(R8*1)
+	VMOVUPS Z11, (AX)(DI*4)
+	VMOVUPS Z8, (AX)(R9*1)
+	VMOVUPS Z21, (AX)(R8*2)
+	VMOVUPS Z7, (AX)(R10*1)
+	VMOVUPS Z14, (AX)(DI*8)
 	ADDQ    $+64, AX
 	ADDQ    $+64, CX
 	ADDQ    $+64, DX
@@ -10643,113 +10679,95 @@ next2:
 	MOVQ             $-1, R12
 	BZHIQ            BX, R12, R12
 	KMOVW            R12, K1
-	VMOVUPS.Z        (CX), K1, Z21
-	VPANDD.BCST      absF32<>+0(SB), Z21, Z6
-	VMOVUPS.Z        (CX)(DI*1), K1, Z15
-	VPANDD.BCST      absF32<>+0(SB), Z15, Z1
-	VMAXPS           Z1, Z6, Z6
-	VMOVUPS.Z        (CX)(DI*2), K1, Z1
-	VPANDD.BCST      absF32<>+0(SB), Z1, Z25
-	VMAXPS           Z25, Z6, Z6
-	VMOVUPS.Z        (CX)(R8*1), K1, Z25
-	VPANDD.BCST      absF32<>+0(SB), Z25, Z10
-	VMAXPS           Z10, Z6, Z6
-	VMOVUPS.Z        (CX)(DI*4), K1, Z10
-	VPANDD.BCST      absF32<>+0(SB), Z10, Z3
-	VMAXPS           Z3, Z6, Z6
-	VMOVUPS.Z        (CX)(R9*1), K1, Z3
-	VPANDD.BCST      absF32<>+0(SB), Z3, Z7
-	VMAXPS           Z7, Z6, Z6
-	VMOVUPS.Z        (CX)(R8*2), K1, Z7
-	VPANDD.BCST      absF32<>+0(SB), Z7, Z29
-	VMAXPS           Z29, Z6, Z6
-	VMOVUPS.Z        (CX)(R10*1), K1, Z29
-	VPANDD.BCST      absF32<>+0(SB), Z29, Z0
-	VMAXPS           Z0, Z6, Z6
-	VMOVUPS.Z        (CX)(DI*8), K1, Z0
-	VPANDD.BCST      absF32<>+0(SB), Z0, Z14
-	VMAXPS           Z14, Z6, Z6
-	VMOVUPS.Z        (DX), K1, Z14
-	VPANDD.BCST      absF32<>+0(SB), Z14, Z5
-	VMAXPS           Z5, Z6, Z6
-	VMOVUPS.Z        (DX)(DI*1), K1, Z5
-	VPANDD.BCST      absF32<>+0(SB), Z5, Z27
-	VMAXPS           Z27, Z6, Z6
-	VMOVUPS.Z        (DX)(DI*2), K1, Z27
-	VPANDD.BCST      absF32<>+0(SB), Z27, Z9
-	VMAXPS           Z9, Z6, Z6
-	VMOVUPS.Z        (DX)(R8*1), K1, Z9
-	VPANDD.BCST      absF32<>+0(SB), Z9, Z8
-	VMAXPS           Z8, Z6, Z6
-	VMOVUPS.Z        (DX)(DI*4), K1, Z8
-	VPANDD.BCST      absF32<>+0(SB), Z8, Z17
-	VMAXPS           Z17, Z6, Z6
-	VMOVUPS.Z        (DX)(R9*1), K1, Z17
-	VPANDD.BCST      absF32<>+0(SB), Z17, Z24
-	VMAXPS           Z24, Z6, Z6
-	VMOVUPS.Z        (DX)(R8*2), K1, Z24
-	VPANDD.BCST      absF32<>+0(SB), Z24, Z19
-	VMAXPS           Z19, Z6, Z6
-	VMOVUPS.Z        (DX)(R10*1), K1, Z19
-	VPANDD.BCST      absF32<>+0(SB), Z19, Z20
-	VMAXPS           Z20, Z6, Z6
-	VMOVUPS.Z        (DX)(DI*8), K1, Z20
-	VPANDD.BCST      absF32<>+0(SB), Z20, Z16
-	VMAXPS           Z16, Z6, Z6
-	VCMPPS.BCST      $0x16, directionMax<>+0(SB), Z6, K2
-	VADDPS           Z10, Z21, Z6
-	VADDPS           Z0, Z6, Z6
-	VMULPS.BCST      third<>+0(SB), Z6, Z6
-	VSUBPS           Z6, Z21, Z21
-	VSUBPS           Z6, Z10, Z10
-	VSUBPS           Z6, Z0, Z0
-	VMULPS           Z21, Z21, Z16
-	VFMADD231PS      Z25, Z15, Z16
-	VFMADD231PS      Z7, Z1, Z16
-	VMULPS           Z15, Z21, Z2
-	VFMADD231PS      Z10, Z15, Z2
-	VFMADD231PS      Z29, Z1, Z2
-	VMULPS           Z1, Z21, Z18
-	VFMADD231PS      Z3, Z15, Z18
-	VFMADD231PS      Z0, Z1, Z18
-	VMULPS           Z21, Z25, Z12
-	VFMADD231PS      Z25, Z10, Z12
-	VFMADD231PS      Z7, Z3, Z12
-	VMULPS           Z15, Z25, Z26
-	VFMADD231PS      Z10, Z10, Z26
-	VFMADD231PS      Z29, Z3, Z26
-	VMULPS           Z1, Z25, Z11
-	VFMADD231PS      Z3, Z10, Z11
-	VFMADD231PS      Z0, Z3, Z11
-	VMULPS           Z21, Z7, Z4
-	VFMADD231PS      Z25, Z29, Z4
-	VFMADD231PS      Z7, Z0, Z4
-	VMULPS           Z15, Z7, Z13
-	VFMADD231PS      Z10, Z29, Z13
-	VFMADD231PS      Z29, Z0, Z13
-	VMULPS           Z1, Z7, Z22
-	VFMADD231PS      Z3, Z29, Z22
-	VFMADD231PS      Z0, Z0, Z22
-	VPANDD.BCST      absF32<>+0(SB), Z16, Z23
-	VPANDD.BCST      absF32<>+0(SB), Z12, Z30
+	VMOVUPS.Z        (CX), K1, Z14
+	VMOVUPS.Z        (CX)(DI*1), K1, Z7
+	VRANGEPS         $0x0b, Z7, Z14, Z21
+	VMOVUPS.Z        (CX)(DI*2), K1, Z8
+	VMOVUPS.Z        (CX)(R8*1), K1, Z11
+	VRANGEPS         $0x0b, Z11, Z8, Z13
+	VMOVUPS.Z        (CX)(DI*4), K1, Z3
+	VMOVUPS.Z        (CX)(R9*1), K1, Z9
+	VRANGEPS         $0x0b, Z9, Z3, Z29
+	VMOVUPS.Z        (CX)(R8*2), K1, Z0
+	VMOVUPS.Z        (CX)(R10*1), K1, Z19
+	VRANGEPS         $0x0b, Z19, Z0, Z6
+	VMOVUPS.Z        (CX)(DI*8), K1, Z27
+	VMOVUPS.Z        (DX), K1, Z12
+	VRANGEPS         $0x0b, Z12, Z27, Z10
+	VMOVUPS.Z        (DX)(DI*1), K1, Z24
+	VMOVUPS.Z        (DX)(DI*2), K1, Z17
+	VRANGEPS         $0x0b, Z17, Z24, Z20
+	VMOVUPS.Z        (DX)(R8*1), K1, Z26
+	VMOVUPS.Z        (DX)(DI*4), K1, Z22
+	VRANGEPS         $0x0b, Z22, Z26, Z1
+	VMOVUPS.Z        (DX)(R9*1), K1, Z25
+	VMOVUPS.Z        (DX)(R8*2), K1, Z16
+	VRANGEPS         $0x0b, Z16, Z25, Z5
+	VMOVUPS.Z        (DX)(R10*1), K1, Z15
+	VMOVUPS.Z        (DX)(DI*8), K1, Z4
+	VRANGEPS         $0x0b, Z4, Z15, Z18
+	VRANGEPS         $0x0b, Z13, Z21, Z21
+	VRANGEPS         $0x0b, Z6, Z29, Z29
+	VRANGEPS         $0x0b, Z20, Z10, Z10
+	VRANGEPS         $0x0b, Z5, Z1, Z1
+	VRANGEPS         $0x0b, Z21, Z18, Z18
+	VRANGEPS         $0x0b, Z10, Z29, Z29
+	VRANGEPS         $0x0b, Z18, Z1, Z1
+	VRANGEPS         $0x0b, Z1, Z29, Z29
+	VCMPPS.BCST      $0x16, directionMax<>+0(SB), Z29, K2
+	VADDPS           Z3, Z14, Z29
+	VADDPS           Z27, Z29, Z29
+	VMULPS.BCST      third<>+0(SB), Z29, Z29
+	VSUBPS           Z29, Z14, Z14
+	VSUBPS           Z29, Z3, Z3
+	VSUBPS           Z29, Z27, Z27
+	VMULPS           Z14, Z14, Z1
+	VFMADD231PS      Z11, Z7, Z1
+	VFMADD231PS      Z0, Z8, Z1
+	VMULPS           Z7, Z14, Z18
+	VFMADD231PS      Z3, Z7, Z18
+	VFMADD231PS      Z19, Z8, Z18
+	VMULPS           Z8, Z14, Z10
+	VFMADD231PS      Z9, Z7, Z10
+	VFMADD231PS      Z27, Z8, Z10
+	VMULPS           Z14, Z11, Z21
+	VFMADD231PS      Z11, Z3, Z21
+	VFMADD231PS      Z0, Z9, Z21
+	VMULPS           Z7, Z11, Z5
+	VFMADD231PS      Z3, Z3, Z5
+	VFMADD231PS      Z19, Z9, Z5
+	VMULPS           Z8, Z11, Z20
+	VFMADD231PS      Z9, Z3, Z20
+	VFMADD231PS      Z27, Z9, Z20
+	VMULPS           Z14, Z0, Z6
+	VFMADD231PS      Z11, Z19, Z6
+	VFMADD231PS      Z0, Z27, Z6
+	VMULPS           Z7, Z0, Z13
+	VFMADD231PS      Z3, Z19, Z13
+	VFMADD231PS      Z19, Z27, Z13
+	VMULPS           Z8, Z0, Z2
+	VFMADD231PS      Z9, Z19, Z2
+	VFMADD231PS      Z27, Z27, Z2
+	VPANDD.BCST      absF32<>+0(SB), Z1, Z23
+	VPANDD.BCST      absF32<>+0(SB), Z21, Z30
 	VADDPS           Z30, Z23, Z23
-	VPANDD.BCST      absF32<>+0(SB), Z4, Z30
+	VPANDD.BCST      absF32<>+0(SB), Z6, Z30
 	VADDPS           Z30, Z23, Z23
-	VPANDD.BCST      absF32<>+0(SB), Z2, Z30
-	VMOVUPS          Z4, 1408(R11)
-	VPANDD.BCST      absF32<>+0(SB), Z26, Z4
-	VADDPS           Z4, Z30, Z30
-	VPANDD.BCST      absF32<>+0(SB), Z13, Z4
-	VADDPS           Z4, Z30, Z30
-	VMAXPS           Z30, Z23, Z23
 	VPANDD.BCST      absF32<>+0(SB), Z18, Z30
-	VPANDD.BCST      absF32<>+0(SB), Z11, Z4
-	VADDPS           Z4, Z30, Z30
-	VPANDD.BCST      absF32<>+0(SB), Z22, Z4
-	VADDPS           Z4, Z30, Z30
+	VMOVUPS          Z6, 1408(R11)
+	VPANDD.BCST      absF32<>+0(SB), Z5, Z6
+	VADDPS           Z6, Z30, Z30
+	VPANDD.BCST      absF32<>+0(SB), Z13, Z6
+	VADDPS           Z6, Z30, Z30
+	VMAXPS           Z30, Z23, Z23
+	VPANDD.BCST      absF32<>+0(SB), Z10, Z30
+	VPANDD.BCST      absF32<>+0(SB), Z20, Z6
+	VADDPS           Z6, Z30, Z30
+	VPANDD.BCST      absF32<>+0(SB), Z2, Z6
+	VADDPS           Z6, Z30, Z30
 	VMAXPS           Z30, Z23, Z23
 	VCMPPS.BCST      $0x16, norm2Max<>+0(SB), Z23, K3
-	VPANDD.BCST      absF32<>+0(SB), Z6, Z30
+	VPANDD.BCST      absF32<>+0(SB), Z29, Z30
 	VCMPPS.BCST      $0x16, meanMax<>+0(SB), Z30, K4
 	KORW             K3, K4, K3
 	KORW             K3, K2, K2
@@ -10759,560 +10777,560 @@ next2:
 	VMAXPS.BCST      one<>+0(SB), Z23, Z23
 	VGETEXPPS        Z23, Z23
 	VADDPS.BCST      one<>+0(SB), Z23, Z23
-	VBROADCASTSS     half<>+0(SB), Z4
-	VFMADD213PS.BCST minusThreeQuarters<>+0(SB), Z23, Z4
-	VADDPS.BCST      roundF32<>+0(SB), Z4, Z4
-	VSUBPS.BCST      roundF32<>+0(SB), Z4, Z4
+	VBROADCASTSS     half<>+0(SB), Z6
+	VFMADD213PS.BCST minusThreeQuarters<>+0(SB), Z23, Z6
+	VADDPS.BCST      roundF32<>+0(SB), Z6, Z6
+	VSUBPS.BCST      roundF32<>+0(SB), Z6, Z6
 	VBROADCASTSS     zero<>+0(SB), Z23
-	VSUBPS           Z4, Z23, Z23
+	VSUBPS           Z6, Z23, Z23
 	VBROADCASTSS     one<>+0(SB), Z28
 	VSCALEFPS        Z23, Z28, Z28
-	VMOVUPS          Z6, 1472(R11)
-	VMULPS           Z28, Z28, Z6
-	VMOVUPS          Z4, 1536(R11)
-	VADDPS           Z26, Z16, Z4
-	VADDPS           Z22, Z4, Z4
-	VMULPS.BCST      half<>+0(SB), Z4, Z4
-	VMULPS           Z6, Z4, Z4
+	VMOVUPS          Z29, 1472(R11)
+	VMULPS           Z28, Z28, Z29
+	VMOVUPS          Z6, 1536(R11)
+	VADDPS           Z5, Z1, Z6
+	VADDPS           Z2, Z6, Z6
+	VMULPS.BCST      half<>+0(SB), Z6, Z6
+	VMULPS           Z29, Z6, Z6
 	VMOVUPS          Z30, 1600(R11)
-	VMULPS           Z7, Z10, Z30
-	VMOVUPS          Z4, 1664(R11)
-	VMOVAPS          Z30, Z4
-	VFNMADD231PS     Z7, Z10, Z4
-	VFMSUB231PS      Z29, Z25, Z30
-	VADDPS           Z4, Z30, Z30
-	VMULPS           Z29, Z3, Z4
-	VMOVUPS          Z22, 1728(R11)
-	VMOVAPS          Z4, Z22
-	VFNMADD231PS     Z29, Z3, Z22
-	VFMSUB231PS      Z0, Z10, Z4
-	VADDPS           Z22, Z4, Z4
-	VMULPS           Z7, Z3, Z22
+	VMULPS           Z0, Z3, Z30
+	VMOVUPS          Z6, 1664(R11)
+	VMOVAPS          Z30, Z6
+	VFNMADD231PS     Z0, Z3, Z6
+	VFMSUB231PS      Z19, Z11, Z30
+	VADDPS           Z6, Z30, Z30
+	VMULPS           Z19, Z9, Z6
+	VMOVUPS          Z2, 1728(R11)
+	VMOVAPS          Z6, Z2
+	VFNMADD231PS     Z19, Z9, Z2
+	VFMSUB231PS      Z27, Z3, Z6
+	VADDPS           Z2, Z6, Z6
+	VMULPS           Z0, Z9, Z2
 	VMOVUPS          Z13, 1792(R11)
-	VMOVAPS          Z22, Z13
-	VFNMADD231PS     Z7, Z3, Z13
-	VFMSUB231PS      Z0, Z25, Z22
-	VADDPS           Z13, Z22, Z22
-	VMULPS           Z22, Z15, Z22
-	VFMSUB231PS      Z4, Z21, Z22
-	VFMADD231PS      Z30, Z1, Z22
-	VMULPS           Z28, Z6, Z30
-	VMULPS           Z30, Z22, Z22
-	VADDPS           Z8, Z14, Z30
-	VADDPS           Z20, Z30, Z30
+	VMOVAPS          Z2, Z13
+	VFNMADD231PS     Z0, Z9, Z13
+	VFMSUB231PS      Z27, Z11, Z2
+	VADDPS           Z13, Z2, Z2
+	VMULPS           Z2, Z7, Z2
+	VFMSUB231PS      Z6, Z14, Z2
+	VFMADD231PS      Z30, Z8, Z2
+	VMULPS           Z28, Z29, Z30
+	VMULPS           Z30, Z2, Z2
+	VADDPS           Z22, Z12, Z30
+	VADDPS           Z4, Z30, Z30
 	VMULPS.BCST      third<>+0(SB), Z30, Z30
-	VSUBPS           Z30, Z14, Z14
-	VSUBPS           Z30, Z8, Z8
-	VSUBPS           Z30, Z20, Z20
-	VMULPS           Z14, Z21, Z4
-	VFMADD231PS      Z9, Z15, Z4
-	VFMADD231PS      Z24, Z1, Z4
-	VMULPS           Z5, Z25, Z13
-	VFMADD231PS      Z8, Z10, Z13
-	VFMADD231PS      Z19, Z3, Z13
-	VADDPS           Z13, Z4, Z4
-	VMULPS           Z27, Z7, Z13
-	VFMADD231PS      Z17, Z29, Z13
-	VFMADD231PS      Z20, Z0, Z13
-	VADDPS           Z13, Z4, Z4
-	VMULPS           Z6, Z4, Z4
-	VMULPS           Z14, Z16, Z13
-	VFMADD231PS      Z9, Z2, Z13
-	VFMADD231PS      Z24, Z18, Z13
+	VSUBPS           Z30, Z12, Z12
+	VSUBPS           Z30, Z22, Z22
+	VSUBPS           Z30, Z4, Z4
+	VMULPS           Z12, Z14, Z6
+	VFMADD231PS      Z26, Z7, Z6
+	VFMADD231PS      Z16, Z8, Z6
+	VMULPS           Z24, Z11, Z13
+	VFMADD231PS      Z22, Z3, Z13
+	VFMADD231PS      Z15, Z9, Z13
+	VADDPS           Z13, Z6, Z6
+	VMULPS           Z17, Z0, Z13
+	VFMADD231PS      Z25, Z19, Z13
+	VFMADD231PS      Z4, Z27, Z13
+	VADDPS           Z13, Z6, Z6
+	VMULPS           Z29, Z6, Z6
+	VMULPS           Z12, Z1, Z13
+	VFMADD231PS      Z26, Z18, Z13
+	VFMADD231PS      Z16, Z10, Z13
 	VMOVUPS          Z30, 1856(R11)
-	VMULPS           Z5, Z12, Z30
-	VFMADD231PS      Z8, Z26, Z30
-	VFMADD231PS      Z19, Z11, Z30
+	VMULPS           Z24, Z21, Z30
+	VFMADD231PS      Z22, Z5, Z30
+	VFMADD231PS      Z15, Z20, Z30
 	VADDPS           Z30, Z13, Z13
 	VMOVUPS          1408(R11), Z30
-	VMOVUPS          Z11, 1920(R11)
-	VMULPS           Z27, Z30, Z30
-	VMOVUPS          1792(R11), Z11
-	VFMADD231PS      Z17, Z11, Z30
-	VMOVUPS          1728(R11), Z11
-	VFMADD231PS      Z20, Z11, Z30
+	VMOVUPS          Z20, 1920(R11)
+	VMULPS           Z17, Z30, Z30
+	VMOVUPS          1792(R11), Z20
+	VFMADD231PS      Z25, Z20, Z30
+	VMOVUPS          1728(R11), Z20
+	VFMADD231PS      Z4, Z20, Z30
 	VADDPS           Z30, Z13, Z13
-	VMULPS           Z28, Z6, Z30
+	VMULPS           Z28, Z29, Z30
 	VMULPS           Z30, Z13, Z13
 	VMULPS.BCST      inverseFactorialo<>+0(SB), Z13, Z30
-	VMULPS.BCST      inverseFactorialo<>+0(SB), Z4, Z11
-	VMOVUPS          Z26, 1984(R11)
-	VBROADCASTSS     inverseFactorialo<>+0(SB), Z26
-	VFMADD213PS.BCST inverseFactoriall<>+0(SB), Z22, Z26
-	VMOVUPS          Z12, 2048(R11)
-	VMOVUPS          1664(R11), Z12
-	VBROADCASTSS     inverseFactorialo<>+0(SB), Z17
-	VFMADD213PS.BCST inverseFactorialm<>+0(SB), Z12, Z17
-	VMOVUPS          Z0, 2112(R11)
-	VMULPS.BCST      inverseFactorialn<>+0(SB), Z13, Z0
-	VFMADD231PS.BCST zero<>+0(SB), Z22, Z0
-	VFMADD231PS.BCST inverseFactorialn<>+0(SB), Z4, Z30
-	VFMADD231PS.BCST zero<>+0(SB), Z12, Z30
-	VMOVUPS          Z20, 2176(R11)
-	VBROADCASTSS     inverseFactorialn<>+0(SB), Z20
-	VFMADD213PS.BCST inverseFactorialk<>+0(SB), Z22, Z20
-	VFMADD231PS.BCST inverseFactorialn<>+0(SB), Z12, Z26
-	VMULPS           Z13, Z17, Z3
-	VFMADD231PS      Z22, Z11, Z3
-	VFMADD231PS      Z4, Z17, Z0
-	VFMADD231PS      Z12, Z11, Z0
-	VBROADCASTSS     inverseFactorialj<>+0(SB), Z11
-	VFMADD231PS      Z22, Z17, Z11
-	VFMADD231PS      Z12, Z17, Z20
-	VMULPS           Z13, Z26, Z17
-	VFMADD231PS      Z22, Z30, Z17
-	VFMADD231PS      Z4, Z26, Z3
-	VFMADD231PS      Z12, Z30, Z3
+	VMULPS.BCST      inverseFactorialo<>+0(SB), Z6, Z20
+	VMOVUPS          Z5, 1984(R11)
+	VBROADCASTSS     inverseFactorialo<>+0(SB), Z5
+	VFMADD213PS.BCST inverseFactoriall<>+0(SB), Z2, Z5
+	VMOVUPS          Z21, 2048(R11)
+	VMOVUPS          1664(R11), Z21
+	VBROADCASTSS     inverseFactorialo<>+0(SB), Z25
+	VFMADD213PS.BCST inverseFactorialm<>+0(SB), Z21, Z25
+	VMOVUPS          Z27, 2112(R11)
+	VMULPS.BCST      inverseFactorialn<>+0(SB), Z13, Z27
+	VFMADD231PS.BCST zero<>+0(SB), Z2, Z27
+	VFMADD231PS.BCST inverseFactorialn<>+0(SB), Z6, Z30
+	VFMADD231PS.BCST zero<>+0(SB), Z21, Z30
+	VMOVUPS          Z4, 2176(R11)
+	VBROADCASTSS     inverseFactorialn<>+0(SB), Z4
+	VFMADD213PS.BCST inverseFactorialk<>+0(SB), Z2, Z4
+	VFMADD231PS.BCST inverseFactorialn<>+0(SB), Z21, Z5
+	VMULPS           Z13, Z25, Z9
+	VFMADD231PS      Z2, Z20, Z9
+	VFMADD231PS      Z6, Z25, Z27
+	VFMADD231PS      Z21, Z20, Z27
+	VBROADCASTSS     inverseFactorialj<>+0(SB), Z20
+	VFMADD231PS      Z2, Z25, Z20
+	VFMADD231PS      Z21, Z25, Z4
+	VMULPS           Z13, Z5, Z25
+	VFMADD231PS      Z2, Z30, Z25
+	VFMADD231PS      Z6, Z5, Z9
+	VFMADD231PS      Z21, Z30, Z9
 	VBROADCASTSS     inverseFactoriali<>+0(SB), Z30
-	VFMADD231PS      Z22, Z26, Z30
-	VFMADD231PS      Z12, Z26, Z11
-	VMULPS           Z13, Z20, Z26
-	VFMADD231PS      Z22, Z0, Z26
-	VFMADD231PS      Z4, Z20, Z17
-	VFMADD231PS      Z12, Z0, Z17
-	VBROADCASTSS     inverseFactorialh<>+0(SB), Z0
-	VFMADD231PS      Z22, Z20, Z0
-	VFMADD231PS      Z12, Z20, Z30
-	VMULPS           Z13, Z11, Z20
-	VFMADD231PS      Z22, Z3, Z20
-	VFMADD231PS      Z4, Z11, Z26
-	VFMADD231PS      Z12, Z3, Z26
-	VBROADCASTSS     inverseFactorialg<>+0(SB), Z3
-	VFMADD231PS      Z22, Z11, Z3
-	VFMADD231PS      Z12, Z11, Z0
-	VMULPS           Z13, Z30, Z11
-	VFMADD231PS      Z22, Z17, Z11
-	VFMADD231PS      Z4, Z30, Z20
-	VFMADD231PS      Z12, Z17, Z20
-	VBROADCASTSS     inverseFactorialf<>+0(SB), Z17
-	VFMADD231PS      Z22, Z30, Z17
-	VFMADD231PS      Z12, Z30, Z3
-	VMULPS           Z13, Z0, Z30
-	VFMADD231PS      Z22, Z26, Z30
-	VFMADD231PS      Z4, Z0, Z11
-	VFMADD231PS      Z12, Z26, Z11
-	VBROADCASTSS     inverseFactoriale<>+0(SB), Z26
-	VFMADD231PS      Z22, Z0, Z26
-	VFMADD231PS      Z12, Z0, Z17
-	VMULPS           Z13, Z3, Z0
-	VFMADD231PS      Z22, Z20, Z0
-	VFMADD231PS      Z4, Z3, Z30
-	VFMADD231PS      Z12, Z20, Z30
-	VBROADCASTSS     inverseFactoriald<>+0(SB), Z20
-	VFMADD231PS      Z22, Z3, Z20
-	VFMADD231PS      Z12, Z3, Z26
-	VMULPS           Z13, Z17, Z3
-	VFMADD231PS      Z22, Z11, Z3
-	VFMADD231PS      Z4, Z17, Z0
-	VFMADD231PS      Z12, Z11, Z0
-	VBROADCASTSS     inverseFactorialc<>+0(SB), Z11
-	VFMADD231PS      Z22, Z17, Z11
-	VFMADD231PS      Z12, Z17, Z20
-	VMULPS           Z13, Z26, Z17
-	VFMADD231PS      Z22, Z30, Z17
-	VFMADD231PS      Z4, Z26, Z3
-	VFMADD231PS      Z12, Z30, Z3
+	VFMADD231PS      Z2, Z5, Z30
+	VFMADD231PS      Z21, Z5, Z20
+	VMULPS           Z13, Z4, Z5
+	VFMADD231PS      Z2, Z27, Z5
+	VFMADD231PS      Z6, Z4, Z25
+	VFMADD231PS      Z21, Z27, Z25
+	VBROADCASTSS     inverseFactorialh<>+0(SB), Z27
+	VFMADD231PS      Z2, Z4, Z27
+	VFMADD231PS      Z21, Z4, Z30
+	VMULPS           Z13, Z20, Z4
+	VFMADD231PS      Z2, Z9, Z4
+	VFMADD231PS      Z6, Z20, Z5
+	VFMADD231PS      Z21, Z9, Z5
+	VBROADCASTSS     inverseFactorialg<>+0(SB), Z9
+	VFMADD231PS      Z2, Z20, Z9
+	VFMADD231PS      Z21, Z20, Z27
+	VMULPS           Z13, Z30, Z20
+	VFMADD231PS      Z2, Z25, Z20
+	VFMADD231PS      Z6, Z30, Z4
+	VFMADD231PS      Z21, Z25, Z4
+	VBROADCASTSS     inverseFactorialf<>+0(SB), Z25
+	VFMADD231PS      Z2, Z30, Z25
+	VFMADD231PS      Z21, Z30, Z9
+	VMULPS           Z13, Z27, Z30
+	VFMADD231PS      Z2, Z5, Z30
+	VFMADD231PS      Z6, Z27, Z20
+	VFMADD231PS      Z21, Z5, Z20
+	VBROADCASTSS     inverseFactoriale<>+0(SB), Z5
+	VFMADD231PS      Z2, Z27, Z5
+	VFMADD231PS      Z21, Z27, Z25
+	VMULPS           Z13, Z9, Z27
+	VFMADD231PS      Z2, Z4, Z27
+	VFMADD231PS      Z6, Z9, Z30
+	VFMADD231PS      Z21, Z4, Z30
+	VBROADCASTSS     inverseFactoriald<>+0(SB), Z4
+	VFMADD231PS      Z2, Z9, Z4
+	VFMADD231PS      Z21, Z9, Z5
+	VMULPS           Z13, Z25, Z9
+	VFMADD231PS      Z2, Z20, Z9
+	VFMADD231PS      Z6, Z25, Z27
+	VFMADD231PS      Z21, Z20, Z27
+	VBROADCASTSS     inverseFactorialc<>+0(SB), Z20
+	VFMADD231PS      Z2, Z25, Z20
+	VFMADD231PS      Z21, Z25, Z4
+	VMULPS           Z13, Z5, Z25
+	VFMADD231PS      Z2, Z30, Z25
+	VFMADD231PS      Z6, Z5, Z9
+	VFMADD231PS      Z21, Z30, Z9
 	VBROADCASTSS     inverseFactorialb<>+0(SB), Z30
-	VFMADD231PS      Z22, Z26, Z30
-	VFMADD231PS      Z12, Z26, Z11
-	VMULPS           Z13, Z20, Z13
-	VFMADD231PS      Z22, Z0, Z13
-	VFMADD231PS      Z4, Z20, Z17
-	VFMADD231PS      Z12, Z0, Z17
-	VMULPS           Z22, Z20, Z22
-	VFMADD231PS      Z12, Z20, Z30
+	VFMADD231PS      Z2, Z5, Z30
+	VFMADD231PS      Z21, Z5, Z20
+	VMULPS           Z13, Z4, Z13
+	VFMADD231PS      Z2, Z27, Z13
+	VFMADD231PS      Z6, Z4, Z25
+	VFMADD231PS      Z21, Z27, Z25
+	VMULPS           Z2, Z4, Z2
+	VFMADD231PS      Z21, Z4, Z30
 	VMULPS           Z28, Z30, Z30
-	VMULPS           Z6, Z11, Z11
-	VMULPS           Z28, Z17, Z17
-	VMULPS           Z6, Z3, Z3
-	VMULPS           Z16, Z11, Z6
-	VMULPS           Z16, Z3, Z16
-	VADDPS           Z22, Z6, Z6
-	VADDPS           Z13, Z16, Z16
-	VFMADD231PS      Z21, Z30, Z6
-	VMULPS           Z14, Z21, Z28
-	VFMADD231PS      Z9, Z15, Z28
-	VFMADD231PS      Z24, Z1, Z28
-	VFMADD231PS      Z7, Z27, Z28
-	VFMADD231PS      Z25, Z5, Z28
-	VFMADD231PS      Z21, Z14, Z28
-	VFMADD231PS      Z14, Z30, Z16
-	VFMADD231PS      Z21, Z17, Z16
-	VFMADD231PS      Z28, Z11, Z16
-	VMULPS           Z2, Z11, Z28
-	VMULPS           Z2, Z3, Z2
-	VFMADD231PS      Z15, Z30, Z28
-	VMULPS           Z5, Z21, Z20
-	VFMADD231PS      Z8, Z15, Z20
-	VFMADD231PS      Z19, Z1, Z20
-	VFMADD231PS      Z29, Z27, Z20
-	VFMADD231PS      Z10, Z5, Z20
-	VFMADD231PS      Z15, Z14, Z20
-	VFMADD231PS      Z5, Z30, Z2
-	VFMADD231PS      Z15, Z17, Z2
-	VFMADD231PS      Z20, Z11, Z2
-	VMULPS           Z18, Z11, Z20
-	VMULPS           Z18, Z3, Z18
-	VFMADD231PS      Z1, Z30, Z20
-	VMULPS           Z27, Z21, Z12
-	VMOVUPS.Z        (DX)(R9*1), K1, Z0
-	VFMADD231PS      Z0, Z15, Z12
-	VMOVUPS          2176(R11), Z4
-	VFMADD231PS      Z4, Z1, Z12
-	VMOVUPS          2112(R11), Z26
-	VFMADD231PS      Z26, Z27, Z12
-	VMOVUPS          Z20, 1664(R11)
-	VMOVUPS.Z        (CX)(R9*1), K1, Z20
-	VFMADD231PS      Z20, Z5, Z12
-	VFMADD231PS      Z1, Z14, Z12
-	VFMADD231PS      Z27, Z30, Z18
-	VFMADD231PS      Z1, Z17, Z18
-	VFMADD231PS      Z12, Z11, Z18
-	VMOVUPS          2048(R11), Z12
-	VMOVUPS          Z18, 2240(R11)
-	VMULPS           Z12, Z11, Z18
-	VMULPS           Z12, Z3, Z12
-	VFMADD231PS      Z25, Z30, Z18
-	VMOVUPS          Z18, 2048(R11)
-	VMULPS           Z14, Z25, Z18
-	VFMADD231PS      Z9, Z10, Z18
-	VFMADD231PS      Z24, Z20, Z18
-	VFMADD231PS      Z7, Z0, Z18
-	VFMADD231PS      Z25, Z8, Z18
-	VFMADD231PS      Z21, Z9, Z18
-	VFMADD231PS      Z9, Z30, Z12
-	VFMADD231PS      Z25, Z17, Z12
-	VFMADD231PS      Z18, Z11, Z12
-	VMOVUPS          1984(R11), Z18
-	VMOVUPS          Z12, 2304(R11)
-	VMULPS           Z18, Z11, Z12
-	VMULPS           Z18, Z3, Z18
-	VADDPS           Z22, Z12, Z12
-	VADDPS           Z13, Z18, Z18
-	VFMADD231PS      Z10, Z30, Z12
-	VMOVUPS          Z12, 1984(R11)
-	VMULPS           Z5, Z25, Z12
-	VFMADD231PS      Z8, Z10, Z12
-	VFMADD231PS      Z19, Z20, Z12
-	VFMADD231PS      Z29, Z0, Z12
-	VFMADD231PS      Z10, Z8, Z12
-	VFMADD231PS      Z15, Z9, Z12
-	VFMADD231PS      Z8, Z30, Z18
-	VFMADD231PS      Z10, Z17, Z18
-	VFMADD231PS      Z12, Z11, Z18
-	VMOVUPS          1920(R11), Z12
-	VMOVUPS          Z18, 2368(R11)
-	VMULPS           Z12, Z11, Z18
-	VMULPS           Z12, Z3, Z12
-	VFMADD231PS      Z20, Z30, Z18
-	VMOVUPS          Z18, 1920(R11)
-	VMULPS           Z27, Z25, Z18
-	VFMADD231PS      Z0, Z10, Z18
-	VFMADD231PS      Z4, Z20, Z18
-	VFMADD231PS      Z26, Z0, Z18
-	VFMADD231PS      Z20, Z8, Z18
-	VFMADD231PS      Z1, Z9, Z18
-	VFMADD231PS      Z0, Z30, Z12
-	VFMADD231PS      Z20, Z17, Z12
-	VFMADD231PS      Z18, Z11, Z12
-	VMOVUPS          1408(R11), Z18
-	VMOVUPS          Z12, 2432(R11)
-	VMULPS           Z18, Z11, Z12
-	VMULPS           Z18, Z3, Z18
-	VFMADD231PS      Z7, Z30, Z12
-	VMULPS           Z14, Z7, Z14
-	VFMADD231PS      Z9, Z29, Z14
-	VFMADD231PS      Z24, Z26, Z14
-	VFMADD231PS      Z7, Z4, Z14
-	VFMADD231PS      Z25, Z19, Z14
-	VFMADD231PS      Z21, Z24, Z14
+	VMULPS           Z29, Z20, Z20
+	VMULPS           Z28, Z25, Z25
+	VMULPS           Z29, Z9, Z9
+	VMULPS           Z1, Z20, Z29
+	VMULPS           Z1, Z9, Z1
+	VADDPS           Z2, Z29, Z29
+	VADDPS           Z13, Z1, Z1
+	VFMADD231PS      Z14, Z30, Z29
+	VMULPS           Z12, Z14, Z28
+	VFMADD231PS      Z26, Z7, Z28
+	VFMADD231PS      Z16, Z8, Z28
+	VFMADD231PS      Z0, Z17, Z28
+	VFMADD231PS      Z11, Z24, Z28
+	VFMADD231PS      Z14, Z12, Z28
+	VFMADD231PS      Z12, Z30, Z1
+	VFMADD231PS      Z14, Z25, Z1
+	VFMADD231PS      Z28, Z20, Z1
+	VMULPS           Z18, Z20, Z28
+	VMULPS           Z18, Z9, Z18
+	VFMADD231PS      Z7, Z30, Z28
+	VMULPS           Z24, Z14, Z4
+	VFMADD231PS      Z22, Z7, Z4
+	VFMADD231PS      Z15, Z8, Z4
+	VFMADD231PS      Z19, Z17, Z4
+	VFMADD231PS      Z3, Z24, Z4
+	VFMADD231PS      Z7, Z12, Z4
 	VFMADD231PS      Z24, Z30, Z18
-	VFMADD231PS      Z7, Z17, Z18
-	VFMADD231PS      Z14, Z11, Z18
-	VMOVUPS          1792(R11), Z14
-	VMULPS           Z14, Z11, Z21
-	VMULPS           Z14, Z3, Z14
-	VFMADD231PS      Z29, Z30, Z21
-	VMULPS           Z5, Z7, Z5
-	VFMADD231PS      Z8, Z29, Z5
-	VFMADD231PS      Z19, Z26, Z5
-	VFMADD231PS      Z29, Z4, Z5
-	VFMADD231PS      Z10, Z19, Z5
-	VFMADD231PS      Z15, Z24, Z5
+	VFMADD231PS      Z7, Z25, Z18
+	VFMADD231PS      Z4, Z20, Z18
+	VMULPS           Z10, Z20, Z4
+	VMULPS           Z10, Z9, Z10
+	VFMADD231PS      Z8, Z30, Z4
+	VMULPS           Z17, Z14, Z21
+	VMOVUPS.Z        (DX)(R9*1), K1, Z27
+	VFMADD231PS      Z27, Z7, Z21
+	VMOVUPS          2176(R11), Z6
+	VFMADD231PS      Z6, Z8, Z21
+	VMOVUPS          2112(R11), Z5
+	VFMADD231PS      Z5, Z17, Z21
+	VMOVUPS          Z4, 1664(R11)
+	VMOVUPS.Z        (CX)(R9*1), K1, Z4
+	VFMADD231PS      Z4, Z24, Z21
+	VFMADD231PS      Z8, Z12, Z21
+	VFMADD231PS      Z17, Z30, Z10
+	VFMADD231PS      Z8, Z25, Z10
+	VFMADD231PS      Z21, Z20, Z10
+	VMOVUPS          2048(R11), Z21
+	VMOVUPS          Z10, 2240(R11)
+	VMULPS           Z21, Z20, Z10
+	VMULPS           Z21, Z9, Z21
+	VFMADD231PS      Z11, Z30, Z10
+	VMOVUPS          Z10, 2048(R11)
+	VMULPS           Z12, Z11, Z10
+	VFMADD231PS      Z26, Z3, Z10
+	VFMADD231PS      Z16, Z4, Z10
+	VFMADD231PS      Z0, Z27, Z10
+	VFMADD231PS      Z11, Z22, Z10
+	VFMADD231PS      Z14, Z26, Z10
+	VFMADD231PS      Z26, Z30, Z21
+	VFMADD231PS      Z11, Z25, Z21
+	VFMADD231PS      Z10, Z20, Z21
+	VMOVUPS          1984(R11), Z10
+	VMOVUPS          Z21, 2304(R11)
+	VMULPS           Z10, Z20, Z21
+	VMULPS           Z10, Z9, Z10
+	VADDPS           Z2, Z21, Z21
+	VADDPS           Z13, Z10, Z10
+	VFMADD231PS      Z3, Z30, Z21
+	VMOVUPS          Z21, 1984(R11)
+	VMULPS           Z24, Z11, Z21
+	VFMADD231PS      Z22, Z3, Z21
+	VFMADD231PS      Z15, Z4, Z21
+	VFMADD231PS      Z19, Z27, Z21
+	VFMADD231PS      Z3, Z22, Z21
+	VFMADD231PS      Z7, Z26, Z21
+	VFMADD231PS      Z22, Z30, Z10
+	VFMADD231PS      Z3, Z25, Z10
+	VFMADD231PS      Z21, Z20, Z10
+	VMOVUPS          1920(R11), Z21
+	VMOVUPS          Z10, 2368(R11)
+	VMULPS           Z21, Z20, Z10
+	VMULPS           Z21, Z9, Z21
+	VFMADD231PS      Z4, Z30, Z10
+	VMOVUPS          Z10, 1920(R11)
+	VMULPS           Z17, Z11, Z10
+	VFMADD231PS      Z27, Z3, Z10
+	VFMADD231PS      Z6, Z4, Z10
+	VFMADD231PS      Z5, Z27, Z10
+	VFMADD231PS      Z4, Z22, Z10
+	VFMADD231PS      Z8, Z26, Z10
+	VFMADD231PS      Z27, Z30, Z21
+	VFMADD231PS      Z4, Z25, Z21
+	VFMADD231PS      Z10, Z20, Z21
+	VMOVUPS          1408(R11), Z10
+	VMOVUPS          Z21, 2432(R11)
+	VMULPS           Z10, Z20, Z21
+	VMULPS           Z10, Z9, Z10
+	VFMADD231PS      Z0, Z30, Z21
+	VMULPS           Z12, Z0, Z12
+	VFMADD231PS      Z26, Z19, Z12
+	VFMADD231PS      Z16, Z5, Z12
+	VFMADD231PS      Z0, Z6, Z12
+	VFMADD231PS      Z11, Z15, Z12
+	VFMADD231PS      Z14, Z16, Z12
+	VFMADD231PS      Z16, Z30, Z10
+	VFMADD231PS      Z0, Z25, Z10
+	VFMADD231PS      Z12, Z20, Z10
+	VMOVUPS          1792(R11), Z12
+	VMULPS           Z12, Z20, Z14
+	VMULPS           Z12, Z9, Z12
 	VFMADD231PS      Z19, Z30, Z14
-	VFMADD231PS      Z29, Z17, Z14
-	VFMADD231PS      Z5, Z11, Z14
-	VMOVUPS          1728(R11), Z5
-	VMULPS           Z5, Z11, Z15
-	VMULPS           Z5, Z3, Z3
-	VADDPS           Z22, Z15, Z15
-	VADDPS           Z13, Z3, Z3
-	VFMADD231PS      Z26, Z30, Z15
-	VMULPS           Z27, Z7, Z7
-	VFMADD231PS      Z0, Z29, Z7
-	VFMADD231PS      Z4, Z26, Z7
-	VFMADD231PS      Z26, Z4, Z7
-	VFMADD231PS      Z20, Z19, Z7
-	VFMADD231PS      Z1, Z24, Z7
-	VFMADD231PS      Z4, Z30, Z3
-	VFMADD231PS      Z26, Z17, Z3
-	VFMADD231PS      Z7, Z11, Z3
-	VMOVUPS          1600(R11), Z11
-	VMOVUPS          Z11, 704(R11)
-	VMOVUPS          1536(R11), Z11
-	VMOVUPS          Z11, 576(R11)
-	VMOVUPS          1472(R11), Z11
-	VMOVUPS          Z11, 640(R11)
-	VMOVUPS          1856(R11), Z11
-	VMOVUPS          Z11, 1344(R11)
-	VMOVUPS          Z6, (R11)
-	VMOVUPS          Z16, 768(R11)
+	VMULPS           Z24, Z0, Z24
+	VFMADD231PS      Z22, Z19, Z24
+	VFMADD231PS      Z15, Z5, Z24
+	VFMADD231PS      Z19, Z6, Z24
+	VFMADD231PS      Z3, Z15, Z24
+	VFMADD231PS      Z7, Z16, Z24
+	VFMADD231PS      Z15, Z30, Z12
+	VFMADD231PS      Z19, Z25, Z12
+	VFMADD231PS      Z24, Z20, Z12
+	VMOVUPS          1728(R11), Z24
+	VMULPS           Z24, Z20, Z7
+	VMULPS           Z24, Z9, Z9
+	VADDPS           Z2, Z7, Z7
+	VADDPS           Z13, Z9, Z9
+	VFMADD231PS      Z5, Z30, Z7
+	VMULPS           Z17, Z0, Z0
+	VFMADD231PS      Z27, Z19, Z0
+	VFMADD231PS      Z6, Z5, Z0
+	VFMADD231PS      Z5, Z6, Z0
+	VFMADD231PS      Z4, Z15, Z0
+	VFMADD231PS      Z8, Z16, Z0
+	VFMADD231PS      Z6, Z30, Z9
+	VFMADD231PS      Z5, Z25, Z9
+	VFMADD231PS      Z0, Z20, Z9
+	VMOVUPS          1600(R11), Z20
+	VMOVUPS          Z20, 704(R11)
+	VMOVUPS          1536(R11), Z20
+	VMOVUPS          Z20, 576(R11)
+	VMOVUPS          1472(R11), Z20
+	VMOVUPS          Z20, 640(R11)
+	VMOVUPS          1856(R11), Z20
+	VMOVUPS          Z20, 1344(R11)
+	VMOVUPS          Z29, (R11)
+	VMOVUPS          Z1, 768(R11)
 	VMOVUPS          Z28, 64(R11)
-	VMOVUPS          Z2, 832(R11)
-	VMOVUPS          1664(R11), Z2
-	VMOVUPS          Z2, 128(R11)
-	VMOVUPS          2240(R11), Z2
-	VMOVUPS          Z2, 896(R11)
-	VMOVUPS          2048(R11), Z2
-	VMOVUPS          Z2, 192(R11)
-	VMOVUPS          2304(R11), Z2
-	VMOVUPS          Z2, 960(R11)
-	VMOVUPS          1984(R11), Z2
-	VMOVUPS          Z2, 256(R11)
-	VMOVUPS          2368(R11), Z2
-	VMOVUPS          Z2, 1024(R11)
-	VMOVUPS          1920(R11), Z2
-	VMOVUPS          Z2, 320(R11)
-	VMOVUPS          2432(R11), Z2
-	VMOVUPS          Z2, 1088(R11)
-	VMOVUPS          Z12, 384(R11)
-	VMOVUPS          Z18, 1152(R11)
-	VMOVUPS          Z21, 448(R11)
-	VMOVUPS          Z14, 1216(R11)
-	VMOVUPS          Z15, 512(R11)
-	VMOVUPS          Z3, 1280(R11)
+	VMOVUPS          Z18, 832(R11)
+	VMOVUPS          1664(R11), Z18
+	VMOVUPS          Z18, 128(R11)
+	VMOVUPS          2240(R11), Z18
+	VMOVUPS          Z18, 896(R11)
+	VMOVUPS          2048(R11), Z18
+	VMOVUPS          Z18, 192(R11)
+	VMOVUPS          2304(R11), Z18
+	VMOVUPS          Z18, 960(R11)
+	VMOVUPS          1984(R11), Z18
+	VMOVUPS          Z18, 256(R11)
+	VMOVUPS          2368(R11), Z18
+	VMOVUPS          Z18, 1024(R11)
+	VMOVUPS          1920(R11), Z18
+	VMOVUPS          Z18, 320(R11)
+	VMOVUPS          2432(R11), Z18
+	VMOVUPS          Z18, 1088(R11)
+	VMOVUPS          Z21, 384(R11)
+	VMOVUPS          Z10, 1152(R11)
+	VMOVUPS          Z14, 448(R11)
+	VMOVUPS          Z12, 1216(R11)
+	VMOVUPS          Z7, 512(R11)
+	VMOVUPS          Z9, 1280(R11)
 
 stage9:
-	VMOVUPS           576(R11), Z3
-	VCMPPS.BCST       $0x1e, zero<>+0(SB), Z3, K2
-	VMOVUPS           (R11), Z3
-	VADDPS.BCST       two<>+0(SB), Z3, Z15
-	VMOVUPS           256(R11), Z14
-	VADDPS.BCST       two<>+0(SB), Z14, Z21
-	VMOVUPS           512(R11), Z18
-	VADDPS.BCST       two<>+0(SB), Z18, Z12
-	VMOVUPS           768(R11), Z2
-	VMULPS            Z15, Z2, Z28
-	VMOVUPS           832(R11), Z16
-	VMOVUPS           192(R11), Z6
-	VFMADD231PS       Z6, Z16, Z28
-	VMOVUPS           896(R11), Z11
-	VMOVUPS           384(R11), Z7
-	VFMADD231PS       Z7, Z11, Z28
-	VMOVUPS           64(R11), Z17
-	VMULPS            Z17, Z2, Z26
-	VFMADD231PS       Z21, Z16, Z26
+	VMOVUPS           576(R11), Z9
+	VCMPPS.BCST       $0x1e, zero<>+0(SB), Z9, K2
+	VMOVUPS           (R11), Z9
+	VADDPS.BCST       two<>+0(SB), Z9, Z7
+	VMOVUPS           256(R11), Z12
+	VADDPS.BCST       two<>+0(SB), Z12, Z14
+	VMOVUPS           512(R11), Z10
+	VADDPS.BCST       two<>+0(SB), Z10, Z21
+	VMOVUPS           768(R11), Z18
+	VMULPS            Z7, Z18, Z28
+	VMOVUPS           832(R11), Z1
+	VMOVUPS           192(R11), Z29
+	VFMADD231PS       Z29, Z1, Z28
+	VMOVUPS           896(R11), Z20
+	VMOVUPS           384(R11), Z0
+	VFMADD231PS       Z0, Z20, Z28
+	VMOVUPS           64(R11), Z25
+	VMULPS            Z25, Z18, Z5
+	VFMADD231PS       Z14, Z1, Z5
 	VMOVUPS           448(R11), Z30
-	VFMADD231PS       Z30, Z11, Z26
-	VMOVUPS           128(R11), Z4
-	VMULPS            Z4, Z2, Z24
-	VMOVUPS           320(R11), Z1
-	VFMADD231PS       Z1, Z16, Z24
-	VFMADD231PS       Z12, Z11, Z24
-	VMOVUPS           960(R11), Z19
-	VMULPS            Z15, Z19, Z20
-	VMOVUPS           1024(R11), Z29
-	VFMADD231PS       Z6, Z29, Z20
-	VMOVUPS           1088(R11), Z0
-	VFMADD231PS       Z7, Z0, Z20
-	VMULPS            Z17, Z19, Z27
-	VFMADD231PS       Z21, Z29, Z27
-	VFMADD231PS       Z30, Z0, Z27
-	VMULPS            Z4, Z19, Z13
-	VFMADD231PS       Z1, Z29, Z13
-	VFMADD231PS       Z12, Z0, Z13
-	VMOVUPS           1152(R11), Z22
-	VMULPS            Z15, Z22, Z5
-	VMOVUPS           1216(R11), Z10
-	VFMADD231PS       Z6, Z10, Z5
-	VMOVUPS           1280(R11), Z8
-	VFMADD231PS       Z7, Z8, Z5
-	VMULPS            Z17, Z22, Z25
-	VFMADD231PS       Z21, Z10, Z25
-	VFMADD231PS       Z30, Z8, Z25
-	VMULPS            Z4, Z22, Z9
-	VFMADD231PS       Z1, Z10, Z9
-	VFMADD231PS       Z12, Z8, Z9
-	VFMADD231PS       Z2, Z3, Z28
-	VFMADD231PS       Z19, Z17, Z28
-	VFMADD231PS       Z22, Z4, Z28
-	VFMADD231PS       Z16, Z3, Z26
-	VFMADD231PS       Z29, Z17, Z26
-	VFMADD231PS       Z10, Z4, Z26
-	VFMADD231PS       Z11, Z3, Z24
-	VFMADD231PS       Z0, Z17, Z24
-	VFMADD231PS       Z8, Z4, Z24
-	VFMADD231PS       Z2, Z6, Z20
-	VFMADD231PS       Z19, Z14, Z20
-	VFMADD231PS       Z22, Z1, Z20
-	VFMADD231PS       Z16, Z6, Z27
-	VFMADD231PS       Z29, Z14, Z27
-	VFMADD231PS       Z10, Z1, Z27
-	VFMADD231PS       Z11, Z6, Z13
-	VFMADD231PS       Z0, Z14, Z13
-	VFMADD231PS       Z8, Z1, Z13
-	VFMADD231PS       Z2, Z7, Z5
-	VFMADD231PS       Z19, Z30, Z5
-	VFMADD231PS       Z22, Z18, Z5
-	VFMADD231PS       Z16, Z7, Z25
-	VFMADD231PS       Z29, Z30, Z25
-	VFMADD231PS       Z10, Z18, Z25
-	VFMADD231PS       Z11, Z7, Z9
-	VFMADD231PS       Z0, Z30, Z9
-	VFMADD231PS       Z8, Z18, Z9
-	VBLENDMPS         Z28, Z2, K2, Z2
-	VBLENDMPS         Z26, Z16, K2, Z16
-	VBLENDMPS         Z24, Z11, K2, Z11
-	VBLENDMPS         Z20, Z19, K2, Z19
-	VBLENDMPS         Z27, Z29, K2, Z29
-	VBLENDMPS         Z13, Z0, K2, Z0
-	VBLENDMPS         Z5, Z22, K2, Z22
-	VBLENDMPS         Z25, Z10, K2, Z10
-	VBLENDMPS         Z9, Z8, K2, Z8
-	VMULPS            Z15, Z3, Z9
-	VFMADD231PS       Z6, Z17, Z9
-	VFMADD231PS       Z7, Z4, Z9
-	VMULPS            Z17, Z3, Z25
-	VFMADD231PS       Z21, Z17, Z25
-	VFMADD231PS       Z30, Z4, Z25
-	VMULPS            Z4, Z3, Z5
-	VFMADD231PS       Z1, Z17, Z5
-	VFMADD231PS       Z12, Z4, Z5
-	VMULPS            Z15, Z6, Z13
-	VFMADD231PS       Z6, Z14, Z13
-	VFMADD231PS       Z7, Z1, Z13
-	VMULPS            Z17, Z6, Z27
-	VFMADD231PS       Z21, Z14, Z27
-	VFMADD231PS       Z30, Z1, Z27
-	VMULPS            Z4, Z6, Z20
-	VFMADD231PS       Z1, Z14, Z20
-	VFMADD231PS       Z12, Z1, Z20
-	VMULPS            Z15, Z7, Z15
-	VFMADD231PS       Z6, Z30, Z15
-	VFMADD231PS       Z7, Z18, Z15
-	VMULPS            Z17, Z7, Z24
-	VFMADD231PS       Z21, Z30, Z24
-	VFMADD231PS       Z30, Z18, Z24
-	VMULPS            Z4, Z7, Z21
-	VFMADD231PS       Z1, Z30, Z21
-	VFMADD231PS       Z12, Z18, Z21
-	VBLENDMPS         Z9, Z3, K2, Z3
-	VBLENDMPS         Z25, Z17, K2, Z17
-	VBLENDMPS         Z5, Z4, K2, Z4
-	VBLENDMPS         Z13, Z6, K2, Z6
-	VBLENDMPS         Z27, Z14, K2, Z14
-	VBLENDMPS         Z20, Z1, K2, Z1
-	VBLENDMPS         Z15, Z7, K2, Z7
-	VBLENDMPS         Z24, Z30, K2, Z30
-	VBLENDMPS         Z21, Z18, K2, Z18
-	VMOVUPS           576(R11), Z21
-	VSUBPS.BCST       one<>+0(SB), Z21, Z21
-	VCMPPS.BCST       $0x1e, zero<>+0(SB), Z21, K2
+	VFMADD231PS       Z30, Z20, Z5
+	VMOVUPS           128(R11), Z6
+	VMULPS            Z6, Z18, Z16
+	VMOVUPS           320(R11), Z8
+	VFMADD231PS       Z8, Z1, Z16
+	VFMADD231PS       Z21, Z20, Z16
+	VMOVUPS           960(R11), Z15
+	VMULPS            Z7, Z15, Z4
+	VMOVUPS           1024(R11), Z19
+	VFMADD231PS       Z29, Z19, Z4
+	VMOVUPS           1088(R11), Z27
+	VFMADD231PS       Z0, Z27, Z4
+	VMULPS            Z25, Z15, Z17
+	VFMADD231PS       Z14, Z19, Z17
+	VFMADD231PS       Z30, Z27, Z17
+	VMULPS            Z6, Z15, Z13
+	VFMADD231PS       Z8, Z19, Z13
+	VFMADD231PS       Z21, Z27, Z13
+	VMOVUPS           1152(R11), Z2
+	VMULPS            Z7, Z2, Z24
+	VMOVUPS           1216(R11), Z3
+	VFMADD231PS       Z29, Z3, Z24
+	VMOVUPS           1280(R11), Z22
+	VFMADD231PS       Z0, Z22, Z24
+	VMULPS            Z25, Z2, Z11
+	VFMADD231PS       Z14, Z3, Z11
+	VFMADD231PS       Z30, Z22, Z11
+	VMULPS            Z6, Z2, Z26
+	VFMADD231PS       Z8, Z3, Z26
+	VFMADD231PS       Z21, Z22, Z26
+	VFMADD231PS       Z18, Z9, Z28
+	VFMADD231PS       Z15, Z25, Z28
+	VFMADD231PS       Z2, Z6, Z28
+	VFMADD231PS       Z1, Z9, Z5
+	VFMADD231PS       Z19, Z25, Z5
+	VFMADD231PS       Z3, Z6, Z5
+	VFMADD231PS       Z20, Z9, Z16
+	VFMADD231PS       Z27, Z25, Z16
+	VFMADD231PS       Z22, Z6, Z16
+	VFMADD231PS       Z18, Z29, Z4
+	VFMADD231PS       Z15, Z12, Z4
+	VFMADD231PS       Z2, Z8, Z4
+	VFMADD231PS       Z1, Z29, Z17
+	VFMADD231PS       Z19, Z12, Z17
+	VFMADD231PS       Z3, Z8, Z17
+	VFMADD231PS       Z20, Z29, Z13
+	VFMADD231PS       Z27, Z12, Z13
+	VFMADD231PS       Z22, Z8, Z13
+	VFMADD231PS       Z18, Z0, Z24
+	VFMADD231PS       Z15, Z30, Z24
+	VFMADD231PS       Z2, Z10, Z24
+	VFMADD231PS       Z1, Z0, Z11
+	VFMADD231PS       Z19, Z30, Z11
+	VFMADD231PS       Z3, Z10, Z11
+	VFMADD231PS       Z20, Z0, Z26
+	VFMADD231PS       Z27, Z30, Z26
+	VFMADD231PS       Z22, Z10, Z26
+	VBLENDMPS         Z28, Z18, K2, Z18
+	VBLENDMPS         Z5, Z1, K2, Z1
+	VBLENDMPS         Z16, Z20, K2, Z20
+	VBLENDMPS         Z4, Z15, K2, Z15
+	VBLENDMPS         Z17, Z19, K2, Z19
+	VBLENDMPS         Z13, Z27, K2, Z27
+	VBLENDMPS         Z24, Z2, K2, Z2
+	VBLENDMPS         Z11, Z3, K2, Z3
+	VBLENDMPS         Z26, Z22, K2, Z22
+	VMULPS            Z7, Z9, Z26
+	VFMADD231PS       Z29, Z25, Z26
+	VFMADD231PS       Z0, Z6, Z26
+	VMULPS            Z25, Z9, Z11
+	VFMADD231PS       Z14, Z25, Z11
+	VFMADD231PS       Z30, Z6, Z11
+	VMULPS            Z6, Z9, Z24
+	VFMADD231PS       Z8, Z25, Z24
+	VFMADD231PS       Z21, Z6, Z24
+	VMULPS            Z7, Z29, Z13
+	VFMADD231PS       Z29, Z12, Z13
+	VFMADD231PS       Z0, Z8, Z13
+	VMULPS            Z25, Z29, Z17
+	VFMADD231PS       Z14, Z12, Z17
+	VFMADD231PS       Z30, Z8, Z17
+	VMULPS            Z6, Z29, Z4
+	VFMADD231PS       Z8, Z12, Z4
+	VFMADD231PS       Z21, Z8, Z4
+	VMULPS            Z7, Z0, Z7
+	VFMADD231PS       Z29, Z30, Z7
+	VFMADD231PS       Z0, Z10, Z7
+	VMULPS            Z25, Z0, Z16
+	VFMADD231PS       Z14, Z30, Z16
+	VFMADD231PS       Z30, Z10, Z16
+	VMULPS            Z6, Z0, Z14
+	VFMADD231PS       Z8, Z30, Z14
+	VFMADD231PS       Z21, Z10, Z14
+	VBLENDMPS         Z26, Z9, K2, Z9
+	VBLENDMPS         Z11, Z25, K2, Z25
+	VBLENDMPS         Z24, Z6, K2, Z6
+	VBLENDMPS         Z13, Z29, K2, Z29
+	VBLENDMPS         Z17, Z12, K2, Z12
+	VBLENDMPS         Z4, Z8, K2, Z8
+	VBLENDMPS         Z7, Z0, K2, Z0
+	VBLENDMPS         Z16, Z30, K2, Z30
+	VBLENDMPS         Z14, Z10, K2, Z10
+	VMOVUPS           576(R11), Z14
+	VSUBPS.BCST       one<>+0(SB), Z14, Z14
+	VCMPPS.BCST       $0x1e, zero<>+0(SB), Z14, K2
 	KMOVW             K2, CX
-	VMOVUPS           Z2, 768(R11)
-	VMOVUPS           Z16, 832(R11)
-	VMOVUPS           Z11, 896(R11)
-	VMOVUPS           Z19, 960(R11)
-	VMOVUPS           Z29, 1024(R11)
-	VMOVUPS           Z0, 1088(R11)
-	VMOVUPS           Z22, 1152(R11)
-	VMOVUPS           Z10, 1216(R11)
-	VMOVUPS           Z8, 1280(R11)
-	VMOVUPS           Z3, (R11)
-	VMOVUPS           Z17, 64(R11)
-	VMOVUPS           Z4, 128(R11)
-	VMOVUPS           Z6, 192(R11)
-	VMOVUPS           Z14, 256(R11)
-	VMOVUPS           Z1, 320(R11)
-	VMOVUPS           Z7, 384(R11)
+	VMOVUPS           Z18, 768(R11)
+	VMOVUPS           Z1, 832(R11)
+	VMOVUPS           Z20, 896(R11)
+	VMOVUPS           Z15, 960(R11)
+	VMOVUPS           Z19, 1024(R11)
+	VMOVUPS           Z27, 1088(R11)
+	VMOVUPS           Z2, 1152(R11)
+	VMOVUPS           Z3, 1216(R11)
+	VMOVUPS           Z22, 1280(R11)
+	VMOVUPS           Z9, (R11)
+	VMOVUPS           Z25, 64(R11)
+	VMOVUPS           Z6, 128(R11)
+	VMOVUPS           Z29, 192(R11)
+	VMOVUPS           Z12, 256(R11)
+	VMOVUPS           Z8, 320(R11)
+	VMOVUPS           Z0, 384(R11)
 	VMOVUPS           Z30, 448(R11)
-	VMOVUPS           Z18, 512(R11)
-	VMOVUPS           Z21, 576(R11)
+	VMOVUPS           Z10, 512(R11)
+	VMOVUPS           Z14, 576(R11)
 	TESTL             CX, CX
 	JNE               stage9
-	VMOVUPS           704(R11), Z21
-	VBROADCASTSS      noneSetF32<>+0(SB), Z18
-	VPCMPGTD          Z21, Z18, K2
-	VMOVUPS           640(R11), Z18
-	VBROADCASTSS      log2e<>+0(SB), Z21
-	VFMADD213PS.BCST  roundF32<>+0(SB), Z18, Z21
-	VSUBPS.BCST       roundF32<>+0(SB), Z21, Z21
-	VFNMADD231PS.BCST ln2Hi<>+0(SB), Z21, Z18
-	VFNMADD231PS.BCST ln2Lo<>+0(SB), Z21, Z18
+	VMOVUPS           704(R11), Z14
+	VBROADCASTSS      noneSetF32<>+0(SB), Z10
+	VPCMPGTD          Z14, Z10, K2
+	VMOVUPS           640(R11), Z10
+	VBROADCASTSS      log2e<>+0(SB), Z14
+	VFMADD213PS.BCST  roundF32<>+0(SB), Z10, Z14
+	VSUBPS.BCST       roundF32<>+0(SB), Z14, Z14
+	VFNMADD231PS.BCST ln2Hi<>+0(SB), Z14, Z10
+	VFNMADD231PS.BCST ln2Lo<>+0(SB), Z14, Z10
 	VBROADCASTSS      expC6<>+0(SB), Z30
-	VFMADD213PS.BCST  expC5<>+0(SB), Z18, Z30
-	VFMADD213PS.BCST  expC4<>+0(SB), Z18, Z30
-	VFMADD213PS.BCST  expC3<>+0(SB), Z18, Z30
-	VFMADD213PS.BCST  expC2<>+0(SB), Z18, Z30
-	VMULPS            Z18, Z18, Z7
-	VFMADD231PS       Z30, Z7, Z18
-	VADDPS.BCST       one<>+0(SB), Z18, Z18
-	VSCALEFPS         Z21, Z18, Z18
-	VMOVUPS           1344(R11), Z21
-	VMULPS            Z21, Z18, Z21
-	VMOVUPS           (R11), Z7
-	VADDPS.BCST       one<>+0(SB), Z7, Z7
+	VFMADD213PS.BCST  expC5<>+0(SB), Z10, Z30
+	VFMADD213PS.BCST  expC4<>+0(SB), Z10, Z30
+	VFMADD213PS.BCST  expC3<>+0(SB), Z10, Z30
+	VFMADD213PS.BCST  expC2<>+0(SB), Z10, Z30
+	VMULPS            Z10, Z10, Z0
+	VFMADD231PS       Z30, Z0, Z10
+	VADDPS.BCST       one<>+0(SB), Z10, Z10
+	VSCALEFPS         Z14, Z10, Z10
+	VMOVUPS           1344(R11), Z14
+	VMULPS            Z14, Z10, Z14
+	VMOVUPS           (R11), Z0
+	VADDPS.BCST       one<>+0(SB), Z0, Z0
 	VMOVUPS           768(R11), Z30
-	VMULPS            Z30, Z18, Z30
-	VFMADD231PS       Z7, Z21, Z30
-	VMOVUPS           832(R11), Z7
-	VMULPS            Z7, Z18, Z7
-	VMOVUPS           64(R11), Z1
-	VFMADD231PS       Z1, Z21, Z7
-	VMOVUPS           896(R11), Z1
-	VMULPS            Z1, Z18, Z1
-	VMOVUPS           128(R11), Z14
-	VFMADD231PS       Z14, Z21, Z1
-	VMOVUPS           960(R11), Z14
-	VMULPS            Z14, Z18, Z14
-	VMOVUPS           192(R11), Z6
-	VFMADD231PS       Z6, Z21, Z14
-	VMOVUPS           256(R11), Z6
-	VADDPS.BCST       one<>+0(SB), Z6, Z6
-	VMOVUPS           1024(R11), Z4
-	VMULPS            Z4, Z18, Z4
-	VFMADD231PS       Z6, Z21, Z4
-	VMOVUPS           1088(R11), Z6
-	VMULPS            Z6, Z18, Z6
-	VMOVUPS           320(R11), Z17
-	VFMADD231PS       Z17, Z21, Z6
-	VMOVUPS           1152(R11), Z17
-	VMULPS            Z17, Z18, Z17
-	VMOVUPS           384(R11), Z3
-	VFMADD231PS       Z3, Z21, Z17
-	VMOVUPS           1216(R11), Z3
-	VMULPS            Z3, Z18, Z3
-	VMOVUPS           448(R11), Z8
-	VFMADD231PS       Z8, Z21, Z3
-	VMOVUPS           512(R11), Z8
-	VADDPS.BCST       one<>+0(SB), Z8, Z8
-	VMOVUPS           1280(R11), Z10
-	VMULPS            Z10, Z18, Z18
-	VFMADD231PS       Z8, Z21, Z18
+	VMULPS            Z30, Z10, Z30
+	VFMADD231PS       Z0, Z14, Z30
+	VMOVUPS           832(R11), Z0
+	VMULPS            Z0, Z10, Z0
+	VMOVUPS           64(R11), Z8
+	VFMADD231PS       Z8, Z14, Z0
+	VMOVUPS           896(R11), Z8
+	VMULPS            Z8, Z10, Z8
+	VMOVUPS           128(R11), Z12
+	VFMADD231PS       Z12, Z14, Z8
+	VMOVUPS           960(R11), Z12
+	VMULPS            Z12, Z10, Z12
+	VMOVUPS           192(R11), Z29
+	VFMADD231PS       Z29, Z14, Z12
+	VMOVUPS           256(R11), Z29
+	VADDPS.BCST       one<>+0(SB), Z29, Z29
+	VMOVUPS           1024(R11), Z6
+	VMULPS            Z6, Z10, Z6
+	VFMADD231PS       Z29, Z14, Z6
+	VMOVUPS           1088(R11), Z29
+	VMULPS            Z29, Z10, Z29
+	VMOVUPS           320(R11), Z25
+	VFMADD231PS       Z25, Z14, Z29
+	VMOVUPS           1152(R11), Z25
+	VMULPS            Z25, Z10, Z25
+	VMOVUPS           384(R11), Z9
+	VFMADD231PS       Z9, Z14, Z25
+	VMOVUPS           1216(R11), Z9
+	VMULPS            Z9, Z10, Z9
+	VMOVUPS           448(R11), Z22
+	VFMADD231PS       Z22, Z14, Z9
+	VMOVUPS           512(R11), Z22
+	VADDPS.BCST       one<>+0(SB), Z22, Z22
+	VMOVUPS           1280(R11), Z3
+	VMULPS            Z3, Z10, Z10
+	VFMADD231PS       Z22, Z14, Z10
 	KANDW             K1, K2, K2
 	KMOVW             K2, CX
 	TESTQ             CX, CX
 	JE                easy11
 	KANDNW            K1, K2, K1
 	VMOVUPS           Z30, K1, (AX)
-	VMOVUPS           Z7, K1, (AX)(DI*1)
-	VMOVUPS           Z1, K1, (AX)(DI*2)
-	VMOVUPS           Z14, K1, (AX)(R8*1)
-	VMOVUPS           Z4, K1, (AX)(DI*4)
-	VMOVUPS           Z6, K1, (AX)(R9*1)
-	VMOVUPS           Z17, K1, (AX)(R8*2)
-	VMOVUPS           Z3, K1, (AX)(R10*1)
-	VMOVUPS           Z18, K1, (AX)(DI*8)
+	VMOVUPS           Z0, K1, (AX)(DI*1)
+	VMOVUPS           Z8, K1, (AX)(DI*2)
+	VMOVUPS           Z12, K1, (AX)(R8*1)
+	VMOVUPS           Z6, K1, (AX)(DI*4)
+	VMOVUPS           Z29, K1, (AX)(R9*1)
+	VMOVUPS           Z25, K1, (AX)(R8*2)
+	VMOVUPS           Z9, K1, (AX)(R10*1)
+	VMOVUPS           Z10, K1, (AX)(DI*8)
 	MOVQ              SI, AX
 	MOVQ              SI, DX
 	SUBQ              BX, DX
@@ -11324,14 +11342,14 @@ stage9:
 
 easy11:
 	VMOVUPS Z30, K1, (AX)
-	VMOVUPS Z7, K1, (AX)(DI*1)
-	VMOVUPS Z1, K1, (AX)(DI*2)
-	VMOVUPS Z14, K1, (AX)(R8*1)
-	VMOVUPS Z4, K1, (AX)(DI*4)
-	VMOVUPS Z6, K1, (AX)(R9*1)
-	VMOVUPS Z17, K1, (AX)(R8*2)
-	VMOVUPS Z3, K1, (AX)(R10*1)
-	VMOVUPS Z18, K1, (AX)(DI*8)
+	VMOVUPS Z0, K1, (AX)(DI*1)
+	VMOVUPS Z8, K1, (AX)(DI*2)
+	VMOVUPS Z12, K1, (AX)(R8*1)
+	VMOVUPS Z6, K1, (AX)(DI*4)
+	VMOVUPS Z29, K1, (AX)(R9*1)
+	VMOVUPS Z25, K1, (AX)(R8*2)
+	VMOVUPS Z9, K1, (AX)(R10*1)
+	VMOVUPS Z10, K1, (AX)(DI*8)
 
 done7:
 	XORQ AX, AX
@@ -11342,7 +11360,7 @@ done7:
 	RET
 
 // func expFrechet3x3F64AVX2(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
-// Requires: AVX, AVX2, FMA3
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·expFrechet3x3F64AVX2(SB), $1600-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
@@ -11360,6 +11378,15 @@ TEXT ·expFrechet3x3F64AVX2(SB), $1600-64
 	JL   next2
 
 loop1:
+	PREFETCHT0   64(AX)
+	PREFETCHT0   64(AX)(DI*1)
+	PREFETCHT0   64(AX)(DI*2)
+	PREFETCHT0   64(AX)(R8*1)
+	PREFETCHT0   64(AX)(DI*4)
+	PREFETCHT0   64(AX)(R9*1)
+	PREFETCHT0   64(AX)(R8*2)
+	PREFETCHT0   64(AX)(R10*1)
+	PREFETCHT0   64(AX)(DI*8)
 	VMOVUPS      (CX), Y0
 	VANDPD       absF64<>+0(SB), Y0, Y1
 	VMOVUPS      (CX)(DI*1), Y2
@@ -13352,7 +13379,7 @@ DATA directionMaxF64<>+24(SB)/8, $0x4f90000000000000
 GLOBL directionMaxF64<>(SB), RODATA|NOPTR, $32
 
 // func expFrechet3x3F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
-// Requires: AVX, AVX512F, BMI2
+// Requires: AVX, AVX512DQ, AVX512F, BMI2, MMX+
 TEXT ·expFrechet3x3F64AVX512(SB), $2560-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
@@ -13370,113 +13397,104 @@ TEXT ·expFrechet3x3F64AVX512(SB), $2560-64
 	JL   next2
 
 loop1:
+	PREFETCHT0       128(AX)
+	PREFETCHT0       128(AX)(DI*1)
+	PREFETCHT0       128(AX)(DI*2)
+	PREFETCHT0       128(AX)(R8*1)
+	PREFETCHT0       128(AX)(DI*4)
+	PREFETCHT0       128(AX)(R9*1)
+	PREFETCHT0       128(AX)(R8*2)
+	PREFETCHT0       128(AX)(R10*1)
+	PREFETCHT0       128(AX)(DI*8)
 	VMOVUPS          (CX), Z0
-	VPANDQ.BCST      absF64<>+0(SB), Z0, Z1
-	VMOVUPS          (CX)(DI*1), Z2
-	VPANDQ.BCST      absF64<>+0(SB), Z2, Z3
-	VMAXPD           Z3, Z1, Z1
+	VMOVUPS          (CX)(DI*1), Z1
+	VRANGEPD         $0x0b, Z1, Z0, Z2
 	VMOVUPS          (CX)(DI*2), Z3
-	VPANDQ.BCST      absF64<>+0(SB), Z3, Z4
-	VMAXPD           Z4, Z1, Z1
 	VMOVUPS          (CX)(R8*1), Z4
-	VPANDQ.BCST      absF64<>+0(SB), Z4, Z5
-	VMAXPD           Z5, Z1, Z1
-	VMOVUPS          (CX)(DI*4), Z5
-	VPANDQ.BCST      absF64<>+0(SB), Z5, Z6
-	VMAXPD           Z6, Z1, Z1
-	VMOVUPS          (CX)(R9*1), Z6
-	VPANDQ.BCST      absF64<>+0(SB), Z6, Z7
-	VMAXPD           Z7, Z1, Z1
-	VMOVUPS          (CX)(R8*2), Z7
-	VPANDQ.BCST      absF64<>+0(SB), Z7, Z8
-	VMAXPD           Z8, Z1, Z1
-	VMOVUPS          (CX)(R10*1), Z8
-	VPANDQ.BCST      absF64<>+0(SB), Z8, Z9
-	VMAXPD           Z9, Z1, Z1
-	VMOVUPS          (CX)(DI*8), Z9
-	VPANDQ.BCST      absF64<>+0(SB), Z9, Z10
-	VMAXPD           Z10, Z1, Z1
-	VMOVUPS          (DX), Z10
-	VPANDQ.BCST      absF64<>+0(SB), Z10, Z11
-	VMAXPD           Z11, Z1, Z1
-	VMOVUPS          (DX)(DI*1), Z11
-	VPANDQ.BCST      absF64<>+0(SB), Z11, Z12
-	VMAXPD           Z12, Z1, Z1
-	VMOVUPS          (DX)(DI*2), Z12
-	VPANDQ.BCST      absF64<>+0(SB), Z12, Z13
-	VMAXPD           Z13, Z1, Z1
-	VMOVUPS          (DX)(R8*1), Z13
-	VPANDQ.BCST      absF64<>+0(SB), Z13, Z14
-	VMAXPD           Z14, Z1, Z1
-	VMOVUPS          (DX)(DI*4), Z14
-	VPANDQ.BCST      absF64<>+0(SB), Z14, Z15
-	VMAXPD           Z15, Z1, Z1
-	VMOVUPS          (DX)(R9*1), Z15
-	VPANDQ.BCST      absF64<>+0(SB), Z15, Z16
-	VMAXPD           Z16, Z1, Z1
-	VMOVUPS          (DX)(R8*2), Z16
-	VPANDQ.BCST      absF64<>+0(SB), Z16, Z17
-	VMAXPD           Z17, Z1, Z1
-	VMOVUPS          (DX)(R10*1), Z17
-	VPANDQ.BCST      absF64<>+0(SB), Z17, Z18
-	VMAXPD           Z18, Z1, Z1
-	VMOVUPS          (DX)(DI*8), Z18
-	VPANDQ.BCST      absF64<>+0(SB), Z18, Z19
-	VMAXPD           Z19, Z1, Z1
-	VCMPPD.BCST      $0x16, directionMaxF64<>+0(SB), Z1, K1
-	VADDPD           Z5, Z0, Z1
-	VADDPD           Z9, Z1, Z1
-	VMULPD.BCST      thirdF64<>+0(SB), Z1, Z1
-	VSUBPD           Z1, Z0, Z0
-	VSUBPD           Z1, Z5, Z5
-	VSUBPD           Z1, Z9, Z9
-	VMULPD           Z0, Z0, Z19
-	VFMADD231PD      Z4, Z2, Z19
-	VFMADD231PD      Z7, Z3, Z19
-	VMULPD           Z2, Z0, Z20
-	VFMADD231PD      Z5, Z2, Z20
-	VFMADD231PD      Z8, Z3, Z20
-	VMULPD           Z3, Z0, Z21
-	VFMADD231PD      Z6, Z2, Z21
-	VFMADD231PD      Z9, Z3, Z21
-	VMULPD           Z0, Z4, Z22
-	VFMADD231PD      Z4, Z5, Z22
-	VFMADD231PD      Z7, Z6, Z22
-	VMULPD           Z2, Z4, Z23
-	VFMADD231PD      Z5, Z5, Z23
-	VFMADD231PD      Z8, Z6, Z23
-	VMULPD           Z3, Z4, Z24
-	VFMADD231PD      Z6, Z5, Z24
-	VFMADD231PD      Z9, Z6, Z24
-	VMULPD           Z0, Z7, Z25
-	VFMADD231PD      Z4, Z8, Z25
-	VFMADD231PD      Z7, Z9, Z25
-	VMULPD           Z2, Z7, Z26
-	VFMADD231PD      Z5, Z8, Z26
-	VFMADD231PD      Z8, Z9, Z26
-	VMULPD           Z3, Z7, Z27
-	VFMADD231PD      Z6, Z8, Z27
-	VFMADD231PD      Z9, Z9, Z27
-	VPANDQ.BCST      absF64<>+0(SB), Z19, Z28
-	VPANDQ.BCST      absF64<>+0(SB), Z22, Z29
+	VRANGEPD         $0x0b, Z4, Z3, Z5
+	VMOVUPS          (CX)(DI*4), Z6
+	VMOVUPS          (CX)(R9*1), Z7
+	VRANGEPD         $0x0b, Z7, Z6, Z8
+	VMOVUPS          (CX)(R8*2), Z9
+	VMOVUPS          (CX)(R10*1), Z10
+	VRANGEPD         $0x0b, Z10, Z9, Z11
+	VMOVUPS          (CX)(DI*8), Z12
+	VMOVUPS          (DX), Z13
+	VRANGEPD         $0x0b, Z13, Z12, Z14
+	VMOVUPS          (DX)(DI*1), Z15
+	VMOVUPS          (DX)(DI*2), Z16
+	VRANGEPD         $0x0b, Z16, Z15, Z17
+	VMOVUPS          (DX)(R8*1), Z18
+	VMOVUPS          (DX)(DI*4), Z19
+	VRANGEPD         $0x0b, Z19, Z18, Z20
+	VMOVUPS          (DX)(R9*1), Z21
+	VMOVUPS          (DX)(R8*2), Z22
+	VRANGEPD         $0x0b, Z22, Z21, Z23
+	VMOVUPS          (DX)(R10*1), Z24
+	VMOVUPS          (DX)(DI*8), Z25
+	VRANGEPD         $0x0b, Z25, Z24, Z26
+	VRANGEPD         $0x0b, Z5, Z2, Z2
+	VRANGEPD         $0x0b, Z11, Z8, Z8
+	VRANGEPD         $0x0b, Z17, Z14, Z14
+	VRANGEPD         $0x0b, Z23, Z20, Z20
+	VRANGEPD         $0x0b, Z2, Z26, Z26
+	VRANGEPD         $0x0b, Z14, Z8, Z8
+	VRANGEPD         $0x0b, Z26, Z20, Z20
+	VRANGEPD         $0x0b, Z20, Z8, Z8
+	VCMPPD.BCST      $0x16, directionMaxF64<>+0(SB), Z8, K1
+	VADDPD           Z6, Z0, Z8
+	VADDPD           Z12, Z8, Z8
+	VMULPD.BCST      thirdF64<>+0(SB), Z8, Z8
+	VSUBPD           Z8, Z0, Z0
+	VSUBPD           Z8, Z6, Z6
+	VSUBPD           Z8, Z12, Z12
+	VMULPD           Z0, Z0, Z20
+	VFMADD231PD      Z4, Z1, Z20
+	VFMADD231PD      Z9, Z3, Z20
+	VMULPD           Z1, Z0, Z26
+	VFMADD231PD      Z6, Z1, Z26
+	VFMADD231PD      Z10, Z3, Z26
+	VMULPD           Z3, Z0, Z14
+	VFMADD231PD      Z7, Z1, Z14
+	VFMADD231PD      Z12, Z3, Z14
+	VMULPD           Z0, Z4, Z2
+	VFMADD231PD      Z4, Z6, Z2
+	VFMADD231PD      Z9, Z7, Z2
+	VMULPD           Z1, Z4, Z23
+	VFMADD231PD      Z6, Z6, Z23
+	VFMADD231PD      Z10, Z7, Z23
+	VMULPD           Z3, Z4, Z17
+	VFMADD231PD      Z7, Z6, Z17
+	VFMADD231PD      Z12, Z7, Z17
+	VMULPD           Z0, Z9, Z11
+	VFMADD231PD      Z4, Z10, Z11
+	VFMADD231PD      Z9, Z12, Z11
+	VMULPD           Z1, Z9, Z5
+	VFMADD231PD      Z6, Z10, Z5
+	VFMADD231PD      Z10, Z12, Z5
+	VMULPD           Z3, Z9, Z27
+	VFMADD231PD      Z7, Z10, Z27
+	VFMADD231PD      Z12, Z12, Z27
+	VPANDQ.BCST      absF64<>+0(SB), Z20, Z28
+	VPANDQ.BCST      absF64<>+0(SB), Z2, Z29
 	VADDPD           Z29, Z28, Z28
-	VPANDQ.BCST      absF64<>+0(SB), Z25, Z29
+	VPANDQ.BCST      absF64<>+0(SB), Z11, Z29
 	VADDPD           Z29, Z28, Z28
-	VPANDQ.BCST      absF64<>+0(SB), Z20, Z29
-	VMOVUPS          Z25, 1408(R11)
-	VPANDQ.BCST      absF64<>+0(SB), Z23, Z25
-	VADDPD           Z25, Z29, Z29
-	VPANDQ.BCST      absF64<>+0(SB), Z26, Z25
-	VADDPD           Z25, Z29, Z29
+	VPANDQ.BCST      absF64<>+0(SB), Z26, Z29
+	VMOVUPS          Z11, 1408(R11)
+	VPANDQ.BCST      absF64<>+0(SB), Z23, Z11
+	VADDPD           Z11, Z29, Z29
+	VPANDQ.BCST      absF64<>+0(SB), Z5, Z11
+	VADDPD           Z11, Z29, Z29
 	VMAXPD           Z29, Z28, Z28
-	VPANDQ.BCST      absF64<>+0(SB), Z21, Z29
-	VPANDQ.BCST      absF64<>+0(SB), Z24, Z25
-	VADDPD           Z25, Z29, Z29
-	VPANDQ.BCST      absF64<>+0(SB), Z27, Z25
-	VADDPD           Z25, Z29, Z29
+	VPANDQ.BCST      absF64<>+0(SB), Z14, Z29
+	VPANDQ.BCST      absF64<>+0(SB), Z17, Z11
+	VADDPD           Z11, Z29, Z29
+	VPANDQ.BCST      absF64<>+0(SB), Z27, Z11
+	VADDPD           Z11, Z29, Z29
 	VMAXPD           Z29, Z28, Z28
 	VCMPPD.BCST      $0x16, norm2MaxF64<>+0(SB), Z28, K2
-	VPANDQ.BCST      absF64<>+0(SB), Z1, Z29
+	VPANDQ.BCST      absF64<>+0(SB), Z8, Z29
 	VCMPPD.BCST      $0x16, meanMaxF64<>+0(SB), Z29, K3
 	KORW             K2, K3, K2
 	KORW             K2, K1, K1
@@ -13486,360 +13504,360 @@ loop1:
 	VMAXPD.BCST      oneF64<>+0(SB), Z28, Z28
 	VGETEXPPD        Z28, Z28
 	VADDPD.BCST      oneF64<>+0(SB), Z28, Z28
-	VBROADCASTSD     halfF64<>+0(SB), Z25
-	VFMADD213PD.BCST minusThreeQuartersF64<>+0(SB), Z28, Z25
-	VADDPD.BCST      roundF64<>+0(SB), Z25, Z25
-	VSUBPD.BCST      roundF64<>+0(SB), Z25, Z25
+	VBROADCASTSD     halfF64<>+0(SB), Z11
+	VFMADD213PD.BCST minusThreeQuartersF64<>+0(SB), Z28, Z11
+	VADDPD.BCST      roundF64<>+0(SB), Z11, Z11
+	VSUBPD.BCST      roundF64<>+0(SB), Z11, Z11
 	VBROADCASTSD     zeroF64<>+0(SB), Z28
-	VSUBPD           Z25, Z28, Z28
+	VSUBPD           Z11, Z28, Z28
 	VBROADCASTSD     oneF64<>+0(SB), Z30
 	VSCALEFPD        Z28, Z30, Z30
-	VMOVUPS          Z1, 1472(R11)
-	VMULPD           Z30, Z30, Z1
-	VMOVUPS          Z25, 1536(R11)
-	VADDPD           Z23, Z19, Z25
-	VADDPD           Z27, Z25, Z25
-	VMULPD.BCST      halfF64<>+0(SB), Z25, Z25
-	VMULPD           Z1, Z25, Z25
+	VMOVUPS          Z8, 1472(R11)
+	VMULPD           Z30, Z30, Z8
+	VMOVUPS          Z11, 1536(R11)
+	VADDPD           Z23, Z20, Z11
+	VADDPD           Z27, Z11, Z11
+	VMULPD.BCST      halfF64<>+0(SB), Z11, Z11
+	VMULPD           Z8, Z11, Z11
 	VMOVUPS          Z29, 1600(R11)
-	VMULPD           Z7, Z5, Z29
-	VMOVUPS          Z25, 1664(R11)
-	VMOVAPS          Z29, Z25
-	VFNMADD231PD     Z7, Z5, Z25
-	VFMSUB231PD      Z8, Z4, Z29
-	VADDPD           Z25, Z29, Z29
-	VMULPD           Z8, Z6, Z25
+	VMULPD           Z9, Z6, Z29
+	VMOVUPS          Z11, 1664(R11)
+	VMOVAPS          Z29, Z11
+	VFNMADD231PD     Z9, Z6, Z11
+	VFMSUB231PD      Z10, Z4, Z29
+	VADDPD           Z11, Z29, Z29
+	VMULPD           Z10, Z7, Z11
 	VMOVUPS          Z27, 1728(R11)
-	VMOVAPS          Z25, Z27
-	VFNMADD231PD     Z8, Z6, Z27
-	VFMSUB231PD      Z9, Z5, Z25
-	VADDPD           Z27, Z25, Z25
-	VMULPD           Z7, Z6, Z27
-	VMOVUPS          Z26, 1792(R11)
-	VMOVAPS          Z27, Z26
-	VFNMADD231PD     Z7, Z6, Z26
-	VFMSUB231PD      Z9, Z4, Z27
-	VADDPD           Z26, Z27, Z27
-	VMULPD           Z27, Z2, Z27
-	VFMSUB231PD      Z25, Z0, Z27
+	VMOVAPS          Z11, Z27
+	VFNMADD231PD     Z10, Z7, Z27
+	VFMSUB231PD      Z12, Z6, Z11
+	VADDPD           Z27, Z11, Z11
+	VMULPD           Z9, Z7, Z27
+	VMOVUPS          Z5, 1792(R11)
+	VMOVAPS          Z27, Z5
+	VFNMADD231PD     Z9, Z7, Z5
+	VFMSUB231PD      Z12, Z4, Z27
+	VADDPD           Z5, Z27, Z27
+	VMULPD           Z27, Z1, Z27
+	VFMSUB231PD      Z11, Z0, Z27
 	VFMADD231PD      Z29, Z3, Z27
-	VMULPD           Z30, Z1, Z29
+	VMULPD           Z30, Z8, Z29
 	VMULPD           Z29, Z27, Z27
-	VADDPD           Z14, Z10, Z29
-	VADDPD           Z18, Z29, Z29
+	VADDPD           Z19, Z13, Z29
+	VADDPD           Z25, Z29, Z29
 	VMULPD.BCST      thirdF64<>+0(SB), Z29, Z29
-	VSUBPD           Z29, Z10, Z10
-	VSUBPD           Z29, Z14, Z14
-	VSUBPD           Z29, Z18, Z18
-	VMULPD           Z10, Z0, Z25
-	VFMADD231PD      Z13, Z2, Z25
-	VFMADD231PD      Z16, Z3, Z25
-	VMULPD           Z11, Z4, Z26
-	VFMADD231PD      Z14, Z5, Z26
-	VFMADD231PD      Z17, Z6, Z26
-	VADDPD           Z26, Z25, Z25
-	VMULPD           Z12, Z7, Z26
-	VFMADD231PD      Z15, Z8, Z26
-	VFMADD231PD      Z18, Z9, Z26
-	VADDPD           Z26, Z25, Z25
-	VMULPD           Z1, Z25, Z25
-	VMULPD           Z10, Z19, Z26
-	VFMADD231PD      Z13, Z20, Z26
-	VFMADD231PD      Z16, Z21, Z26
+	VSUBPD           Z29, Z13, Z13
+	VSUBPD           Z29, Z19, Z19
+	VSUBPD           Z29, Z25, Z25
+	VMULPD           Z13, Z0, Z11
+	VFMADD231PD      Z18, Z1, Z11
+	VFMADD231PD      Z22, Z3, Z11
+	VMULPD           Z15, Z4, Z5
+	VFMADD231PD      Z19, Z6, Z5
+	VFMADD231PD      Z24, Z7, Z5
+	VADDPD           Z5, Z11, Z11
+	VMULPD           Z16, Z9, Z5
+	VFMADD231PD      Z21, Z10, Z5
+	VFMADD231PD      Z25, Z12, Z5
+	VADDPD           Z5, Z11, Z11
+	VMULPD           Z8, Z11, Z11
+	VMULPD           Z13, Z20, Z5
+	VFMADD231PD      Z18, Z26, Z5
+	VFMADD231PD      Z22, Z14, Z5
 	VMOVUPS          Z29, 1856(R11)
-	VMULPD           Z11, Z22, Z29
-	VFMADD231PD      Z14, Z23, Z29
-	VFMADD231PD      Z17, Z24, Z29
-	VADDPD           Z29, Z26, Z26
+	VMULPD           Z15, Z2, Z29
+	VFMADD231PD      Z19, Z23, Z29
+	VFMADD231PD      Z24, Z17, Z29
+	VADDPD           Z29, Z5, Z5
 	VMOVUPS          1408(R11), Z29
-	VMOVUPS          Z24, 1920(R11)
-	VMULPD           Z12, Z29, Z29
-	VMOVUPS          1792(R11), Z24
-	VFMADD231PD      Z15, Z24, Z29
-	VMOVUPS          1728(R11), Z24
-	VFMADD231PD      Z18, Z24, Z29
-	VADDPD           Z29, Z26, Z26
-	VMULPD           Z30, Z1, Z29
-	VMULPD           Z29, Z26, Z26
-	VMULPD.BCST      inverseFactorialwF64<>+0(SB), Z26, Z29
-	VMULPD.BCST      inverseFactorialwF64<>+0(SB), Z25, Z24
+	VMOVUPS          Z17, 1920(R11)
+	VMULPD           Z16, Z29, Z29
+	VMOVUPS          1792(R11), Z17
+	VFMADD231PD      Z21, Z17, Z29
+	VMOVUPS          1728(R11), Z17
+	VFMADD231PD      Z25, Z17, Z29
+	VADDPD           Z29, Z5, Z5
+	VMULPD           Z30, Z8, Z29
+	VMULPD           Z29, Z5, Z5
+	VMULPD.BCST      inverseFactorialwF64<>+0(SB), Z5, Z29
+	VMULPD.BCST      inverseFactorialwF64<>+0(SB), Z11, Z17
 	VMOVUPS          Z23, 1984(R11)
 	VBROADCASTSD     inverseFactorialwF64<>+0(SB), Z23
 	VFMADD213PD.BCST inverseFactorialtF64<>+0(SB), Z27, Z23
-	VMOVUPS          Z22, 2048(R11)
-	VMOVUPS          1664(R11), Z22
-	VBROADCASTSD     inverseFactorialwF64<>+0(SB), Z15
-	VFMADD213PD.BCST inverseFactorialuF64<>+0(SB), Z22, Z15
-	VMOVUPS          Z9, 2112(R11)
-	VMULPD.BCST      inverseFactorialvF64<>+0(SB), Z26, Z9
-	VFMADD231PD.BCST zeroF64<>+0(SB), Z27, Z9
-	VFMADD231PD.BCST inverseFactorialvF64<>+0(SB), Z25, Z29
-	VFMADD231PD.BCST zeroF64<>+0(SB), Z22, Z29
-	VMOVUPS          Z18, 2176(R11)
-	VBROADCASTSD     inverseFactorialvF64<>+0(SB), Z18
-	VFMADD213PD.BCST inverseFactorialsF64<>+0(SB), Z27, Z18
-	VFMADD231PD.BCST inverseFactorialvF64<>+0(SB), Z22, Z23
-	VMULPD           Z26, Z15, Z6
-	VFMADD231PD      Z27, Z24, Z6
-	VFMADD231PD      Z25, Z15, Z9
-	VFMADD231PD      Z22, Z24, Z9
-	VBROADCASTSD     inverseFactorialrF64<>+0(SB), Z24
-	VFMADD231PD      Z27, Z15, Z24
-	VFMADD231PD      Z22, Z15, Z18
-	VMULPD           Z26, Z23, Z15
-	VFMADD231PD      Z27, Z29, Z15
-	VFMADD231PD      Z25, Z23, Z6
-	VFMADD231PD      Z22, Z29, Z6
+	VMOVUPS          Z2, 2048(R11)
+	VMOVUPS          1664(R11), Z2
+	VBROADCASTSD     inverseFactorialwF64<>+0(SB), Z21
+	VFMADD213PD.BCST inverseFactorialuF64<>+0(SB), Z2, Z21
+	VMOVUPS          Z12, 2112(R11)
+	VMULPD.BCST      inverseFactorialvF64<>+0(SB), Z5, Z12
+	VFMADD231PD.BCST zeroF64<>+0(SB), Z27, Z12
+	VFMADD231PD.BCST inverseFactorialvF64<>+0(SB), Z11, Z29
+	VFMADD231PD.BCST zeroF64<>+0(SB), Z2, Z29
+	VMOVUPS          Z25, 2176(R11)
+	VBROADCASTSD     inverseFactorialvF64<>+0(SB), Z25
+	VFMADD213PD.BCST inverseFactorialsF64<>+0(SB), Z27, Z25
+	VFMADD231PD.BCST inverseFactorialvF64<>+0(SB), Z2, Z23
+	VMULPD           Z5, Z21, Z7
+	VFMADD231PD      Z27, Z17, Z7
+	VFMADD231PD      Z11, Z21, Z12
+	VFMADD231PD      Z2, Z17, Z12
+	VBROADCASTSD     inverseFactorialrF64<>+0(SB), Z17
+	VFMADD231PD      Z27, Z21, Z17
+	VFMADD231PD      Z2, Z21, Z25
+	VMULPD           Z5, Z23, Z21
+	VFMADD231PD      Z27, Z29, Z21
+	VFMADD231PD      Z11, Z23, Z7
+	VFMADD231PD      Z2, Z29, Z7
 	VBROADCASTSD     inverseFactorialqF64<>+0(SB), Z29
 	VFMADD231PD      Z27, Z23, Z29
-	VFMADD231PD      Z22, Z23, Z24
-	VMULPD           Z26, Z18, Z23
-	VFMADD231PD      Z27, Z9, Z23
-	VFMADD231PD      Z25, Z18, Z15
-	VFMADD231PD      Z22, Z9, Z15
-	VBROADCASTSD     inverseFactorialpF64<>+0(SB), Z9
-	VFMADD231PD      Z27, Z18, Z9
-	VFMADD231PD      Z22, Z18, Z29
-	VMULPD           Z26, Z24, Z18
-	VFMADD231PD      Z27, Z6, Z18
-	VFMADD231PD      Z25, Z24, Z23
-	VFMADD231PD      Z22, Z6, Z23
-	VBROADCASTSD     inverseFactorialoF64<>+0(SB), Z6
-	VFMADD231PD      Z27, Z24, Z6
-	VFMADD231PD      Z22, Z24, Z9
-	VMULPD           Z26, Z29, Z24
-	VFMADD231PD      Z27, Z15, Z24
-	VFMADD231PD      Z25, Z29, Z18
-	VFMADD231PD      Z22, Z15, Z18
-	VBROADCASTSD     inverseFactorialnF64<>+0(SB), Z15
-	VFMADD231PD      Z27, Z29, Z15
-	VFMADD231PD      Z22, Z29, Z6
-	VMULPD           Z26, Z9, Z29
+	VFMADD231PD      Z2, Z23, Z17
+	VMULPD           Z5, Z25, Z23
+	VFMADD231PD      Z27, Z12, Z23
+	VFMADD231PD      Z11, Z25, Z21
+	VFMADD231PD      Z2, Z12, Z21
+	VBROADCASTSD     inverseFactorialpF64<>+0(SB), Z12
+	VFMADD231PD      Z27, Z25, Z12
+	VFMADD231PD      Z2, Z25, Z29
+	VMULPD           Z5, Z17, Z25
+	VFMADD231PD      Z27, Z7, Z25
+	VFMADD231PD      Z11, Z17, Z23
+	VFMADD231PD      Z2, Z7, Z23
+	VBROADCASTSD     inverseFactorialoF64<>+0(SB), Z7
+	VFMADD231PD      Z27, Z17, Z7
+	VFMADD231PD      Z2, Z17, Z12
+	VMULPD           Z5, Z29, Z17
+	VFMADD231PD      Z27, Z21, Z17
+	VFMADD231PD      Z11, Z29, Z25
+	VFMADD231PD      Z2, Z21, Z25
+	VBROADCASTSD     inverseFactorialnF64<>+0(SB), Z21
+	VFMADD231PD      Z27, Z29, Z21
+	VFMADD231PD      Z2, Z29, Z7
+	VMULPD           Z5, Z12, Z29
 	VFMADD231PD      Z27, Z23, Z29
-	VFMADD231PD      Z25, Z9, Z24
-	VFMADD231PD      Z22, Z23, Z24
+	VFMADD231PD      Z11, Z12, Z17
+	VFMADD231PD      Z2, Z23, Z17
 	VBROADCASTSD     inverseFactorialmF64<>+0(SB), Z23
-	VFMADD231PD      Z27, Z9, Z23
-	VFMADD231PD      Z22, Z9, Z15
-	VMULPD           Z26, Z6, Z9
-	VFMADD231PD      Z27, Z18, Z9
-	VFMADD231PD      Z25, Z6, Z29
-	VFMADD231PD      Z22, Z18, Z29
-	VBROADCASTSD     inverseFactoriallF64<>+0(SB), Z18
-	VFMADD231PD      Z27, Z6, Z18
-	VFMADD231PD      Z22, Z6, Z23
-	VMULPD           Z26, Z15, Z6
-	VFMADD231PD      Z27, Z24, Z6
-	VFMADD231PD      Z25, Z15, Z9
-	VFMADD231PD      Z22, Z24, Z9
-	VBROADCASTSD     inverseFactorialkF64<>+0(SB), Z24
-	VFMADD231PD      Z27, Z15, Z24
-	VFMADD231PD      Z22, Z15, Z18
-	VMULPD           Z26, Z23, Z15
-	VFMADD231PD      Z27, Z29, Z15
-	VFMADD231PD      Z25, Z23, Z6
-	VFMADD231PD      Z22, Z29, Z6
+	VFMADD231PD      Z27, Z12, Z23
+	VFMADD231PD      Z2, Z12, Z21
+	VMULPD           Z5, Z7, Z12
+	VFMADD231PD      Z27, Z25, Z12
+	VFMADD231PD      Z11, Z7, Z29
+	VFMADD231PD      Z2, Z25, Z29
+	VBROADCASTSD     inverseFactoriallF64<>+0(SB), Z25
+	VFMADD231PD      Z27, Z7, Z25
+	VFMADD231PD      Z2, Z7, Z23
+	VMULPD           Z5, Z21, Z7
+	VFMADD231PD      Z27, Z17, Z7
+	VFMADD231PD      Z11, Z21, Z12
+	VFMADD231PD      Z2, Z17, Z12
+	VBROADCASTSD     inverseFactorialkF64<>+0(SB), Z17
+	VFMADD231PD      Z27, Z21, Z17
+	VFMADD231PD      Z2, Z21, Z25
+	VMULPD           Z5, Z23, Z21
+	VFMADD231PD      Z27, Z29, Z21
+	VFMADD231PD      Z11, Z23, Z7
+	VFMADD231PD      Z2, Z29, Z7
 	VBROADCASTSD     inverseFactorialjF64<>+0(SB), Z29
 	VFMADD231PD      Z27, Z23, Z29
-	VFMADD231PD      Z22, Z23, Z24
-	VMULPD           Z26, Z18, Z23
-	VFMADD231PD      Z27, Z9, Z23
-	VFMADD231PD      Z25, Z18, Z15
-	VFMADD231PD      Z22, Z9, Z15
-	VBROADCASTSD     inverseFactorialiF64<>+0(SB), Z9
-	VFMADD231PD      Z27, Z18, Z9
-	VFMADD231PD      Z22, Z18, Z29
-	VMULPD           Z26, Z24, Z18
-	VFMADD231PD      Z27, Z6, Z18
-	VFMADD231PD      Z25, Z24, Z23
-	VFMADD231PD      Z22, Z6, Z23
-	VBROADCASTSD     inverseFactorialhF64<>+0(SB), Z6
-	VFMADD231PD      Z27, Z24, Z6
-	VFMADD231PD      Z22, Z24, Z9
-	VMULPD           Z26, Z29, Z24
-	VFMADD231PD      Z27, Z15, Z24
-	VFMADD231PD      Z25, Z29, Z18
-	VFMADD231PD      Z22, Z15, Z18
-	VBROADCASTSD     inverseFactorialgF64<>+0(SB), Z15
-	VFMADD231PD      Z27, Z29, Z15
-	VFMADD231PD      Z22, Z29, Z6
-	VMULPD           Z26, Z9, Z29
+	VFMADD231PD      Z2, Z23, Z17
+	VMULPD           Z5, Z25, Z23
+	VFMADD231PD      Z27, Z12, Z23
+	VFMADD231PD      Z11, Z25, Z21
+	VFMADD231PD      Z2, Z12, Z21
+	VBROADCASTSD     inverseFactorialiF64<>+0(SB), Z12
+	VFMADD231PD      Z27, Z25, Z12
+	VFMADD231PD      Z2, Z25, Z29
+	VMULPD           Z5, Z17, Z25
+	VFMADD231PD      Z27, Z7, Z25
+	VFMADD231PD      Z11, Z17, Z23
+	VFMADD231PD      Z2, Z7, Z23
+	VBROADCASTSD     inverseFactorialhF64<>+0(SB), Z7
+	VFMADD231PD      Z27, Z17, Z7
+	VFMADD231PD      Z2, Z17, Z12
+	VMULPD           Z5, Z29, Z17
+	VFMADD231PD      Z27, Z21, Z17
+	VFMADD231PD      Z11, Z29, Z25
+	VFMADD231PD      Z2, Z21, Z25
+	VBROADCASTSD     inverseFactorialgF64<>+0(SB), Z21
+	VFMADD231PD      Z27, Z29, Z21
+	VFMADD231PD      Z2, Z29, Z7
+	VMULPD           Z5, Z12, Z29
 	VFMADD231PD      Z27, Z23, Z29
-	VFMADD231PD      Z25, Z9, Z24
-	VFMADD231PD      Z22, Z23, Z24
+	VFMADD231PD      Z11, Z12, Z17
+	VFMADD231PD      Z2, Z23, Z17
 	VBROADCASTSD     inverseFactorialfF64<>+0(SB), Z23
-	VFMADD231PD      Z27, Z9, Z23
-	VFMADD231PD      Z22, Z9, Z15
-	VMULPD           Z26, Z6, Z9
-	VFMADD231PD      Z27, Z18, Z9
-	VFMADD231PD      Z25, Z6, Z29
-	VFMADD231PD      Z22, Z18, Z29
-	VBROADCASTSD     inverseFactorialeF64<>+0(SB), Z18
-	VFMADD231PD      Z27, Z6, Z18
-	VFMADD231PD      Z22, Z6, Z23
-	VMULPD           Z26, Z15, Z6
-	VFMADD231PD      Z27, Z24, Z6
-	VFMADD231PD      Z25, Z15, Z9
-	VFMADD231PD      Z22, Z24, Z9
-	VBROADCASTSD     inverseFactorialdF64<>+0(SB), Z24
-	VFMADD231PD      Z27, Z15, Z24
-	VFMADD231PD      Z22, Z15, Z18
-	VMULPD           Z26, Z23, Z15
-	VFMADD231PD      Z27, Z29, Z15
-	VFMADD231PD      Z25, Z23, Z6
-	VFMADD231PD      Z22, Z29, Z6
+	VFMADD231PD      Z27, Z12, Z23
+	VFMADD231PD      Z2, Z12, Z21
+	VMULPD           Z5, Z7, Z12
+	VFMADD231PD      Z27, Z25, Z12
+	VFMADD231PD      Z11, Z7, Z29
+	VFMADD231PD      Z2, Z25, Z29
+	VBROADCASTSD     inverseFactorialeF64<>+0(SB), Z25
+	VFMADD231PD      Z27, Z7, Z25
+	VFMADD231PD      Z2, Z7, Z23
+	VMULPD           Z5, Z21, Z7
+	VFMADD231PD      Z27, Z17, Z7
+	VFMADD231PD      Z11, Z21, Z12
+	VFMADD231PD      Z2, Z17, Z12
+	VBROADCASTSD     inverseFactorialdF64<>+0(SB), Z17
+	VFMADD231PD      Z27, Z21, Z17
+	VFMADD231PD      Z2, Z21, Z25
+	VMULPD           Z5, Z23, Z21
+	VFMADD231PD      Z27, Z29, Z21
+	VFMADD231PD      Z11, Z23, Z7
+	VFMADD231PD      Z2, Z29, Z7
 	VBROADCASTSD     inverseFactorialcF64<>+0(SB), Z29
 	VFMADD231PD      Z27, Z23, Z29
-	VFMADD231PD      Z22, Z23, Z24
-	VMULPD           Z26, Z18, Z23
-	VFMADD231PD      Z27, Z9, Z23
-	VFMADD231PD      Z25, Z18, Z15
-	VFMADD231PD      Z22, Z9, Z15
-	VBROADCASTSD     inverseFactorialbF64<>+0(SB), Z9
-	VFMADD231PD      Z27, Z18, Z9
-	VFMADD231PD      Z22, Z18, Z29
-	VMULPD           Z26, Z24, Z26
-	VFMADD231PD      Z27, Z6, Z26
-	VFMADD231PD      Z25, Z24, Z23
-	VFMADD231PD      Z22, Z6, Z23
-	VMULPD           Z27, Z24, Z27
-	VFMADD231PD      Z22, Z24, Z9
-	VMULPD           Z30, Z9, Z9
-	VMULPD           Z1, Z29, Z29
+	VFMADD231PD      Z2, Z23, Z17
+	VMULPD           Z5, Z25, Z23
+	VFMADD231PD      Z27, Z12, Z23
+	VFMADD231PD      Z11, Z25, Z21
+	VFMADD231PD      Z2, Z12, Z21
+	VBROADCASTSD     inverseFactorialbF64<>+0(SB), Z12
+	VFMADD231PD      Z27, Z25, Z12
+	VFMADD231PD      Z2, Z25, Z29
+	VMULPD           Z5, Z17, Z5
+	VFMADD231PD      Z27, Z7, Z5
+	VFMADD231PD      Z11, Z17, Z23
+	VFMADD231PD      Z2, Z7, Z23
+	VMULPD           Z27, Z17, Z27
+	VFMADD231PD      Z2, Z17, Z12
+	VMULPD           Z30, Z12, Z12
+	VMULPD           Z8, Z29, Z29
 	VMULPD           Z30, Z23, Z23
-	VMULPD           Z1, Z15, Z15
-	VMULPD           Z19, Z29, Z1
-	VMULPD           Z19, Z15, Z19
-	VADDPD           Z27, Z1, Z1
-	VADDPD           Z26, Z19, Z19
-	VFMADD231PD      Z0, Z9, Z1
-	VMULPD           Z10, Z0, Z30
-	VFMADD231PD      Z13, Z2, Z30
-	VFMADD231PD      Z16, Z3, Z30
-	VFMADD231PD      Z7, Z12, Z30
-	VFMADD231PD      Z4, Z11, Z30
-	VFMADD231PD      Z0, Z10, Z30
-	VFMADD231PD      Z10, Z9, Z19
-	VFMADD231PD      Z0, Z23, Z19
-	VFMADD231PD      Z30, Z29, Z19
-	VMULPD           Z20, Z29, Z30
-	VMULPD           Z20, Z15, Z20
-	VFMADD231PD      Z2, Z9, Z30
-	VMULPD           Z11, Z0, Z24
-	VFMADD231PD      Z14, Z2, Z24
-	VFMADD231PD      Z17, Z3, Z24
-	VFMADD231PD      Z8, Z12, Z24
-	VFMADD231PD      Z5, Z11, Z24
-	VFMADD231PD      Z2, Z10, Z24
-	VFMADD231PD      Z11, Z9, Z20
-	VFMADD231PD      Z2, Z23, Z20
-	VFMADD231PD      Z24, Z29, Z20
-	VMULPD           Z21, Z29, Z24
-	VMULPD           Z21, Z15, Z21
-	VFMADD231PD      Z3, Z9, Z24
-	VMULPD           Z12, Z0, Z22
-	VMOVUPS          (DX)(R9*1), Z6
-	VFMADD231PD      Z6, Z2, Z22
-	VMOVUPS          2176(R11), Z25
-	VFMADD231PD      Z25, Z3, Z22
-	VMOVUPS          2112(R11), Z18
-	VFMADD231PD      Z18, Z12, Z22
-	VMOVUPS          Z24, 1664(R11)
-	VMOVUPS          (CX)(R9*1), Z24
-	VFMADD231PD      Z24, Z11, Z22
-	VFMADD231PD      Z3, Z10, Z22
-	VFMADD231PD      Z12, Z9, Z21
-	VFMADD231PD      Z3, Z23, Z21
-	VFMADD231PD      Z22, Z29, Z21
-	VMOVUPS          2048(R11), Z22
-	VMOVUPS          Z21, 2240(R11)
-	VMULPD           Z22, Z29, Z21
-	VMULPD           Z22, Z15, Z22
-	VFMADD231PD      Z4, Z9, Z21
-	VMOVUPS          Z21, 2048(R11)
-	VMULPD           Z10, Z4, Z21
-	VFMADD231PD      Z13, Z5, Z21
-	VFMADD231PD      Z16, Z24, Z21
-	VFMADD231PD      Z7, Z6, Z21
-	VFMADD231PD      Z4, Z14, Z21
-	VFMADD231PD      Z0, Z13, Z21
-	VFMADD231PD      Z13, Z9, Z22
-	VFMADD231PD      Z4, Z23, Z22
-	VFMADD231PD      Z21, Z29, Z22
-	VMOVUPS          1984(R11), Z21
-	VMOVUPS          Z22, 2304(R11)
-	VMULPD           Z21, Z29, Z22
-	VMULPD           Z21, Z15, Z21
-	VADDPD           Z27, Z22, Z22
-	VADDPD           Z26, Z21, Z21
-	VFMADD231PD      Z5, Z9, Z22
-	VMOVUPS          Z22, 1984(R11)
-	VMULPD           Z11, Z4, Z22
-	VFMADD231PD      Z14, Z5, Z22
-	VFMADD231PD      Z17, Z24, Z22
-	VFMADD231PD      Z8, Z6, Z22
-	VFMADD231PD      Z5, Z14, Z22
-	VFMADD231PD      Z2, Z13, Z22
-	VFMADD231PD      Z14, Z9, Z21
-	VFMADD231PD      Z5, Z23, Z21
-	VFMADD231PD      Z22, Z29, Z21
-	VMOVUPS          1920(R11), Z22
-	VMOVUPS          Z21, 2368(R11)
-	VMULPD           Z22, Z29, Z21
-	VMULPD           Z22, Z15, Z22
-	VFMADD231PD      Z24, Z9, Z21
-	VMOVUPS          Z21, 1920(R11)
-	VMULPD           Z12, Z4, Z21
-	VFMADD231PD      Z6, Z5, Z21
-	VFMADD231PD      Z25, Z24, Z21
-	VFMADD231PD      Z18, Z6, Z21
-	VFMADD231PD      Z24, Z14, Z21
-	VFMADD231PD      Z3, Z13, Z21
-	VFMADD231PD      Z6, Z9, Z22
-	VFMADD231PD      Z24, Z23, Z22
-	VFMADD231PD      Z21, Z29, Z22
-	VMOVUPS          1408(R11), Z21
-	VMOVUPS          Z22, 2432(R11)
-	VMULPD           Z21, Z29, Z22
-	VMULPD           Z21, Z15, Z21
-	VFMADD231PD      Z7, Z9, Z22
-	VMULPD           Z10, Z7, Z10
-	VFMADD231PD      Z13, Z8, Z10
-	VFMADD231PD      Z16, Z18, Z10
-	VFMADD231PD      Z7, Z25, Z10
-	VFMADD231PD      Z4, Z17, Z10
-	VFMADD231PD      Z0, Z16, Z10
-	VFMADD231PD      Z16, Z9, Z21
-	VFMADD231PD      Z7, Z23, Z21
-	VFMADD231PD      Z10, Z29, Z21
-	VMOVUPS          1792(R11), Z10
-	VMULPD           Z10, Z29, Z0
-	VMULPD           Z10, Z15, Z10
-	VFMADD231PD      Z8, Z9, Z0
-	VMULPD           Z11, Z7, Z11
-	VFMADD231PD      Z14, Z8, Z11
-	VFMADD231PD      Z17, Z18, Z11
-	VFMADD231PD      Z8, Z25, Z11
-	VFMADD231PD      Z5, Z17, Z11
-	VFMADD231PD      Z2, Z16, Z11
-	VFMADD231PD      Z17, Z9, Z10
-	VFMADD231PD      Z8, Z23, Z10
-	VFMADD231PD      Z11, Z29, Z10
-	VMOVUPS          1728(R11), Z11
-	VMULPD           Z11, Z29, Z2
-	VMULPD           Z11, Z15, Z15
+	VMULPD           Z8, Z21, Z21
+	VMULPD           Z20, Z29, Z8
+	VMULPD           Z20, Z21, Z20
+	VADDPD           Z27, Z8, Z8
+	VADDPD           Z5, Z20, Z20
+	VFMADD231PD      Z0, Z12, Z8
+	VMULPD           Z13, Z0, Z30
+	VFMADD231PD      Z18, Z1, Z30
+	VFMADD231PD      Z22, Z3, Z30
+	VFMADD231PD      Z9, Z16, Z30
+	VFMADD231PD      Z4, Z15, Z30
+	VFMADD231PD      Z0, Z13, Z30
+	VFMADD231PD      Z13, Z12, Z20
+	VFMADD231PD      Z0, Z23, Z20
+	VFMADD231PD      Z30, Z29, Z20
+	VMULPD           Z26, Z29, Z30
+	VMULPD           Z26, Z21, Z26
+	VFMADD231PD      Z1, Z12, Z30
+	VMULPD           Z15, Z0, Z17
+	VFMADD231PD      Z19, Z1, Z17
+	VFMADD231PD      Z24, Z3, Z17
+	VFMADD231PD      Z10, Z16, Z17
+	VFMADD231PD      Z6, Z15, Z17
+	VFMADD231PD      Z1, Z13, Z17
+	VFMADD231PD      Z15, Z12, Z26
+	VFMADD231PD      Z1, Z23, Z26
+	VFMADD231PD      Z17, Z29, Z26
+	VMULPD           Z14, Z29, Z17
+	VMULPD           Z14, Z21, Z14
+	VFMADD231PD      Z3, Z12, Z17
+	VMULPD           Z16, Z0, Z2
+	VMOVUPS          (DX)(R9*1), Z7
+	VFMADD231PD      Z7, Z1, Z2
+	VMOVUPS          2176(R11), Z11
+	VFMADD231PD      Z11, Z3, Z2
+	VMOVUPS          2112(R11), Z25
+	VFMADD231PD      Z25, Z16, Z2
+	VMOVUPS          Z17, 1664(R11)
+	VMOVUPS          (CX)(R9*1), Z17
+	VFMADD231PD      Z17, Z15, Z2
+	VFMADD231PD      Z3, Z13, Z2
+	VFMADD231PD      Z16, Z12, Z14
+	VFMADD231PD      Z3, Z23, Z14
+	VFMADD231PD      Z2, Z29, Z14
+	VMOVUPS          2048(R11), Z2
+	VMOVUPS          Z14, 2240(R11)
+	VMULPD           Z2, Z29, Z14
+	VMULPD           Z2, Z21, Z2
+	VFMADD231PD      Z4, Z12, Z14
+	VMOVUPS          Z14, 2048(R11)
+	VMULPD           Z13, Z4, Z14
+	VFMADD231PD      Z18, Z6, Z14
+	VFMADD231PD      Z22, Z17, Z14
+	VFMADD231PD      Z9, Z7, Z14
+	VFMADD231PD      Z4, Z19, Z14
+	VFMADD231PD      Z0, Z18, Z14
+	VFMADD231PD      Z18, Z12, Z2
+	VFMADD231PD      Z4, Z23, Z2
+	VFMADD231PD      Z14, Z29, Z2
+	VMOVUPS          1984(R11), Z14
+	VMOVUPS          Z2, 2304(R11)
+	VMULPD           Z14, Z29, Z2
+	VMULPD           Z14, Z21, Z14
 	VADDPD           Z27, Z2, Z2
-	VADDPD           Z26, Z15, Z15
-	VFMADD231PD      Z18, Z9, Z2
-	VMULPD           Z12, Z7, Z7
-	VFMADD231PD      Z6, Z8, Z7
-	VFMADD231PD      Z25, Z18, Z7
-	VFMADD231PD      Z18, Z25, Z7
-	VFMADD231PD      Z24, Z17, Z7
-	VFMADD231PD      Z3, Z16, Z7
-	VFMADD231PD      Z25, Z9, Z15
-	VFMADD231PD      Z18, Z23, Z15
-	VFMADD231PD      Z7, Z29, Z15
+	VADDPD           Z5, Z14, Z14
+	VFMADD231PD      Z6, Z12, Z2
+	VMOVUPS          Z2, 1984(R11)
+	VMULPD           Z15, Z4, Z2
+	VFMADD231PD      Z19, Z6, Z2
+	VFMADD231PD      Z24, Z17, Z2
+	VFMADD231PD      Z10, Z7, Z2
+	VFMADD231PD      Z6, Z19, Z2
+	VFMADD231PD      Z1, Z18, Z2
+	VFMADD231PD      Z19, Z12, Z14
+	VFMADD231PD      Z6, Z23, Z14
+	VFMADD231PD      Z2, Z29, Z14
+	VMOVUPS          1920(R11), Z2
+	VMOVUPS          Z14, 2368(R11)
+	VMULPD           Z2, Z29, Z14
+	VMULPD           Z2, Z21, Z2
+	VFMADD231PD      Z17, Z12, Z14
+	VMOVUPS          Z14, 1920(R11)
+	VMULPD           Z16, Z4, Z14
+	VFMADD231PD      Z7, Z6, Z14
+	VFMADD231PD      Z11, Z17, Z14
+	VFMADD231PD      Z25, Z7, Z14
+	VFMADD231PD      Z17, Z19, Z14
+	VFMADD231PD      Z3, Z18, Z14
+	VFMADD231PD      Z7, Z12, Z2
+	VFMADD231PD      Z17, Z23, Z2
+	VFMADD231PD      Z14, Z29, Z2
+	VMOVUPS          1408(R11), Z14
+	VMOVUPS          Z2, 2432(R11)
+	VMULPD           Z14, Z29, Z2
+	VMULPD           Z14, Z21, Z14
+	VFMADD231PD      Z9, Z12, Z2
+	VMULPD           Z13, Z9, Z13
+	VFMADD231PD      Z18, Z10, Z13
+	VFMADD231PD      Z22, Z25, Z13
+	VFMADD231PD      Z9, Z11, Z13
+	VFMADD231PD      Z4, Z24, Z13
+	VFMADD231PD      Z0, Z22, Z13
+	VFMADD231PD      Z22, Z12, Z14
+	VFMADD231PD      Z9, Z23, Z14
+	VFMADD231PD      Z13, Z29, Z14
+	VMOVUPS          1792(R11), Z13
+	VMULPD           Z13, Z29, Z0
+	VMULPD           Z13, Z21, Z13
+	VFMADD231PD      Z10, Z12, Z0
+	VMULPD           Z15, Z9, Z15
+	VFMADD231PD      Z19, Z10, Z15
+	VFMADD231PD      Z24, Z25, Z15
+	VFMADD231PD      Z10, Z11, Z15
+	VFMADD231PD      Z6, Z24, Z15
+	VFMADD231PD      Z1, Z22, Z15
+	VFMADD231PD      Z24, Z12, Z13
+	VFMADD231PD      Z10, Z23, Z13
+	VFMADD231PD      Z15, Z29, Z13
+	VMOVUPS          1728(R11), Z15
+	VMULPD           Z15, Z29, Z1
+	VMULPD           Z15, Z21, Z21
+	VADDPD           Z27, Z1, Z1
+	VADDPD           Z5, Z21, Z21
+	VFMADD231PD      Z25, Z12, Z1
+	VMULPD           Z16, Z9, Z9
+	VFMADD231PD      Z7, Z10, Z9
+	VFMADD231PD      Z11, Z25, Z9
+	VFMADD231PD      Z25, Z11, Z9
+	VFMADD231PD      Z17, Z24, Z9
+	VFMADD231PD      Z3, Z22, Z9
+	VFMADD231PD      Z11, Z12, Z21
+	VFMADD231PD      Z25, Z23, Z21
+	VFMADD231PD      Z9, Z29, Z21
 	VMOVUPS          1600(R11), Z29
 	VMOVUPS          Z29, 704(R11)
 	VMOVUPS          1536(R11), Z29
@@ -13848,258 +13866,258 @@ loop1:
 	VMOVUPS          Z29, 640(R11)
 	VMOVUPS          1856(R11), Z29
 	VMOVUPS          Z29, 1344(R11)
-	VMOVUPS          Z1, (R11)
-	VMOVUPS          Z19, 768(R11)
+	VMOVUPS          Z8, (R11)
+	VMOVUPS          Z20, 768(R11)
 	VMOVUPS          Z30, 64(R11)
-	VMOVUPS          Z20, 832(R11)
-	VMOVUPS          1664(R11), Z20
-	VMOVUPS          Z20, 128(R11)
-	VMOVUPS          2240(R11), Z20
-	VMOVUPS          Z20, 896(R11)
-	VMOVUPS          2048(R11), Z20
-	VMOVUPS          Z20, 192(R11)
-	VMOVUPS          2304(R11), Z20
-	VMOVUPS          Z20, 960(R11)
-	VMOVUPS          1984(R11), Z20
-	VMOVUPS          Z20, 256(R11)
-	VMOVUPS          2368(R11), Z20
-	VMOVUPS          Z20, 1024(R11)
-	VMOVUPS          1920(R11), Z20
-	VMOVUPS          Z20, 320(R11)
-	VMOVUPS          2432(R11), Z20
-	VMOVUPS          Z20, 1088(R11)
-	VMOVUPS          Z22, 384(R11)
-	VMOVUPS          Z21, 1152(R11)
+	VMOVUPS          Z26, 832(R11)
+	VMOVUPS          1664(R11), Z26
+	VMOVUPS          Z26, 128(R11)
+	VMOVUPS          2240(R11), Z26
+	VMOVUPS          Z26, 896(R11)
+	VMOVUPS          2048(R11), Z26
+	VMOVUPS          Z26, 192(R11)
+	VMOVUPS          2304(R11), Z26
+	VMOVUPS          Z26, 960(R11)
+	VMOVUPS          1984(R11), Z26
+	VMOVUPS          Z26, 256(R11)
+	VMOVUPS          2368(R11), Z26
+	VMOVUPS          Z26, 1024(R11)
+	VMOVUPS          1920(R11), Z26
+	VMOVUPS          Z26, 320(R11)
+	VMOVUPS          2432(R11), Z26
+	VMOVUPS          Z26, 1088(R11)
+	VMOVUPS          Z2, 384(R11)
+	VMOVUPS          Z14, 1152(R11)
 	VMOVUPS          Z0, 448(R11)
-	VMOVUPS          Z10, 1216(R11)
-	VMOVUPS          Z2, 512(R11)
-	VMOVUPS          Z15, 1280(R11)
+	VMOVUPS          Z13, 1216(R11)
+	VMOVUPS          Z1, 512(R11)
+	VMOVUPS          Z21, 1280(R11)
 
 stage4:
-	VMOVUPS           576(R11), Z15
-	VCMPPD.BCST       $0x1e, zeroF64<>+0(SB), Z15, K1
-	VMOVUPS           (R11), Z15
-	VADDPD.BCST       twoF64<>+0(SB), Z15, Z2
-	VMOVUPS           256(R11), Z10
-	VADDPD.BCST       twoF64<>+0(SB), Z10, Z0
-	VMOVUPS           512(R11), Z21
-	VADDPD.BCST       twoF64<>+0(SB), Z21, Z22
-	VMOVUPS           768(R11), Z20
-	VMULPD            Z2, Z20, Z30
-	VMOVUPS           832(R11), Z19
-	VMOVUPS           192(R11), Z1
-	VFMADD231PD       Z1, Z19, Z30
+	VMOVUPS           576(R11), Z21
+	VCMPPD.BCST       $0x1e, zeroF64<>+0(SB), Z21, K1
+	VMOVUPS           (R11), Z21
+	VADDPD.BCST       twoF64<>+0(SB), Z21, Z1
+	VMOVUPS           256(R11), Z13
+	VADDPD.BCST       twoF64<>+0(SB), Z13, Z0
+	VMOVUPS           512(R11), Z14
+	VADDPD.BCST       twoF64<>+0(SB), Z14, Z2
+	VMOVUPS           768(R11), Z26
+	VMULPD            Z1, Z26, Z30
+	VMOVUPS           832(R11), Z20
+	VMOVUPS           192(R11), Z8
+	VFMADD231PD       Z8, Z20, Z30
 	VMOVUPS           896(R11), Z29
-	VMOVUPS           384(R11), Z7
-	VFMADD231PD       Z7, Z29, Z30
+	VMOVUPS           384(R11), Z9
+	VFMADD231PD       Z9, Z29, Z30
 	VMOVUPS           64(R11), Z23
-	VMULPD            Z23, Z20, Z18
-	VFMADD231PD       Z0, Z19, Z18
-	VMOVUPS           448(R11), Z9
-	VFMADD231PD       Z9, Z29, Z18
-	VMOVUPS           128(R11), Z25
-	VMULPD            Z25, Z20, Z16
+	VMULPD            Z23, Z26, Z25
+	VFMADD231PD       Z0, Z20, Z25
+	VMOVUPS           448(R11), Z12
+	VFMADD231PD       Z12, Z29, Z25
+	VMOVUPS           128(R11), Z11
+	VMULPD            Z11, Z26, Z22
 	VMOVUPS           320(R11), Z3
-	VFMADD231PD       Z3, Z19, Z16
-	VFMADD231PD       Z22, Z29, Z16
-	VMOVUPS           960(R11), Z17
-	VMULPD            Z2, Z17, Z24
-	VMOVUPS           1024(R11), Z8
-	VFMADD231PD       Z1, Z8, Z24
-	VMOVUPS           1088(R11), Z6
-	VFMADD231PD       Z7, Z6, Z24
-	VMULPD            Z23, Z17, Z12
-	VFMADD231PD       Z0, Z8, Z12
-	VFMADD231PD       Z9, Z6, Z12
-	VMULPD            Z25, Z17, Z26
-	VFMADD231PD       Z3, Z8, Z26
-	VFMADD231PD       Z22, Z6, Z26
+	VFMADD231PD       Z3, Z20, Z22
+	VFMADD231PD       Z2, Z29, Z22
+	VMOVUPS           960(R11), Z24
+	VMULPD            Z1, Z24, Z17
+	VMOVUPS           1024(R11), Z10
+	VFMADD231PD       Z8, Z10, Z17
+	VMOVUPS           1088(R11), Z7
+	VFMADD231PD       Z9, Z7, Z17
+	VMULPD            Z23, Z24, Z16
+	VFMADD231PD       Z0, Z10, Z16
+	VFMADD231PD       Z12, Z7, Z16
+	VMULPD            Z11, Z24, Z5
+	VFMADD231PD       Z3, Z10, Z5
+	VFMADD231PD       Z2, Z7, Z5
 	VMOVUPS           1152(R11), Z27
-	VMULPD            Z2, Z27, Z11
-	VMOVUPS           1216(R11), Z5
-	VFMADD231PD       Z1, Z5, Z11
-	VMOVUPS           1280(R11), Z14
-	VFMADD231PD       Z7, Z14, Z11
+	VMULPD            Z1, Z27, Z15
+	VMOVUPS           1216(R11), Z6
+	VFMADD231PD       Z8, Z6, Z15
+	VMOVUPS           1280(R11), Z19
+	VFMADD231PD       Z9, Z19, Z15
 	VMULPD            Z23, Z27, Z4
-	VFMADD231PD       Z0, Z5, Z4
-	VFMADD231PD       Z9, Z14, Z4
-	VMULPD            Z25, Z27, Z13
-	VFMADD231PD       Z3, Z5, Z13
-	VFMADD231PD       Z22, Z14, Z13
-	VFMADD231PD       Z20, Z15, Z30
-	VFMADD231PD       Z17, Z23, Z30
-	VFMADD231PD       Z27, Z25, Z30
-	VFMADD231PD       Z19, Z15, Z18
-	VFMADD231PD       Z8, Z23, Z18
-	VFMADD231PD       Z5, Z25, Z18
-	VFMADD231PD       Z29, Z15, Z16
-	VFMADD231PD       Z6, Z23, Z16
-	VFMADD231PD       Z14, Z25, Z16
-	VFMADD231PD       Z20, Z1, Z24
-	VFMADD231PD       Z17, Z10, Z24
-	VFMADD231PD       Z27, Z3, Z24
-	VFMADD231PD       Z19, Z1, Z12
-	VFMADD231PD       Z8, Z10, Z12
-	VFMADD231PD       Z5, Z3, Z12
-	VFMADD231PD       Z29, Z1, Z26
-	VFMADD231PD       Z6, Z10, Z26
-	VFMADD231PD       Z14, Z3, Z26
-	VFMADD231PD       Z20, Z7, Z11
-	VFMADD231PD       Z17, Z9, Z11
-	VFMADD231PD       Z27, Z21, Z11
-	VFMADD231PD       Z19, Z7, Z4
-	VFMADD231PD       Z8, Z9, Z4
-	VFMADD231PD       Z5, Z21, Z4
-	VFMADD231PD       Z29, Z7, Z13
-	VFMADD231PD       Z6, Z9, Z13
-	VFMADD231PD       Z14, Z21, Z13
-	VBLENDMPD         Z30, Z20, K1, Z20
+	VFMADD231PD       Z0, Z6, Z4
+	VFMADD231PD       Z12, Z19, Z4
+	VMULPD            Z11, Z27, Z18
+	VFMADD231PD       Z3, Z6, Z18
+	VFMADD231PD       Z2, Z19, Z18
+	VFMADD231PD       Z26, Z21, Z30
+	VFMADD231PD       Z24, Z23, Z30
+	VFMADD231PD       Z27, Z11, Z30
+	VFMADD231PD       Z20, Z21, Z25
+	VFMADD231PD       Z10, Z23, Z25
+	VFMADD231PD       Z6, Z11, Z25
+	VFMADD231PD       Z29, Z21, Z22
+	VFMADD231PD       Z7, Z23, Z22
+	VFMADD231PD       Z19, Z11, Z22
+	VFMADD231PD       Z26, Z8, Z17
+	VFMADD231PD       Z24, Z13, Z17
+	VFMADD231PD       Z27, Z3, Z17
+	VFMADD231PD       Z20, Z8, Z16
+	VFMADD231PD       Z10, Z13, Z16
+	VFMADD231PD       Z6, Z3, Z16
+	VFMADD231PD       Z29, Z8, Z5
+	VFMADD231PD       Z7, Z13, Z5
+	VFMADD231PD       Z19, Z3, Z5
+	VFMADD231PD       Z26, Z9, Z15
+	VFMADD231PD       Z24, Z12, Z15
+	VFMADD231PD       Z27, Z14, Z15
+	VFMADD231PD       Z20, Z9, Z4
+	VFMADD231PD       Z10, Z12, Z4
+	VFMADD231PD       Z6, Z14, Z4
+	VFMADD231PD       Z29, Z9, Z18
+	VFMADD231PD       Z7, Z12, Z18
+	VFMADD231PD       Z19, Z14, Z18
+	VBLENDMPD         Z30, Z26, K1, Z26
+	VBLENDMPD         Z25, Z20, K1, Z20
+	VBLENDMPD         Z22, Z29, K1, Z29
+	VBLENDMPD         Z17, Z24, K1, Z24
+	VBLENDMPD         Z16, Z10, K1, Z10
+	VBLENDMPD         Z5, Z7, K1, Z7
+	VBLENDMPD         Z15, Z27, K1, Z27
+	VBLENDMPD         Z4, Z6, K1, Z6
 	VBLENDMPD         Z18, Z19, K1, Z19
-	VBLENDMPD         Z16, Z29, K1, Z29
-	VBLENDMPD         Z24, Z17, K1, Z17
-	VBLENDMPD         Z12, Z8, K1, Z8
-	VBLENDMPD         Z26, Z6, K1, Z6
-	VBLENDMPD         Z11, Z27, K1, Z27
-	VBLENDMPD         Z4, Z5, K1, Z5
-	VBLENDMPD         Z13, Z14, K1, Z14
-	VMULPD            Z2, Z15, Z13
-	VFMADD231PD       Z1, Z23, Z13
-	VFMADD231PD       Z7, Z25, Z13
-	VMULPD            Z23, Z15, Z4
+	VMULPD            Z1, Z21, Z18
+	VFMADD231PD       Z8, Z23, Z18
+	VFMADD231PD       Z9, Z11, Z18
+	VMULPD            Z23, Z21, Z4
 	VFMADD231PD       Z0, Z23, Z4
-	VFMADD231PD       Z9, Z25, Z4
-	VMULPD            Z25, Z15, Z11
-	VFMADD231PD       Z3, Z23, Z11
-	VFMADD231PD       Z22, Z25, Z11
-	VMULPD            Z2, Z1, Z26
-	VFMADD231PD       Z1, Z10, Z26
-	VFMADD231PD       Z7, Z3, Z26
-	VMULPD            Z23, Z1, Z12
-	VFMADD231PD       Z0, Z10, Z12
-	VFMADD231PD       Z9, Z3, Z12
-	VMULPD            Z25, Z1, Z24
-	VFMADD231PD       Z3, Z10, Z24
-	VFMADD231PD       Z22, Z3, Z24
-	VMULPD            Z2, Z7, Z2
-	VFMADD231PD       Z1, Z9, Z2
-	VFMADD231PD       Z7, Z21, Z2
-	VMULPD            Z23, Z7, Z16
-	VFMADD231PD       Z0, Z9, Z16
-	VFMADD231PD       Z9, Z21, Z16
-	VMULPD            Z25, Z7, Z0
-	VFMADD231PD       Z3, Z9, Z0
-	VFMADD231PD       Z22, Z21, Z0
-	VBLENDMPD         Z13, Z15, K1, Z15
+	VFMADD231PD       Z12, Z11, Z4
+	VMULPD            Z11, Z21, Z15
+	VFMADD231PD       Z3, Z23, Z15
+	VFMADD231PD       Z2, Z11, Z15
+	VMULPD            Z1, Z8, Z5
+	VFMADD231PD       Z8, Z13, Z5
+	VFMADD231PD       Z9, Z3, Z5
+	VMULPD            Z23, Z8, Z16
+	VFMADD231PD       Z0, Z13, Z16
+	VFMADD231PD       Z12, Z3, Z16
+	VMULPD            Z11, Z8, Z17
+	VFMADD231PD       Z3, Z13, Z17
+	VFMADD231PD       Z2, Z3, Z17
+	VMULPD            Z1, Z9, Z1
+	VFMADD231PD       Z8, Z12, Z1
+	VFMADD231PD       Z9, Z14, Z1
+	VMULPD            Z23, Z9, Z22
+	VFMADD231PD       Z0, Z12, Z22
+	VFMADD231PD       Z12, Z14, Z22
+	VMULPD            Z11, Z9, Z0
+	VFMADD231PD       Z3, Z12, Z0
+	VFMADD231PD       Z2, Z14, Z0
+	VBLENDMPD         Z18, Z21, K1, Z21
 	VBLENDMPD         Z4, Z23, K1, Z23
-	VBLENDMPD         Z11, Z25, K1, Z25
-	VBLENDMPD         Z26, Z1, K1, Z1
-	VBLENDMPD         Z12, Z10, K1, Z10
-	VBLENDMPD         Z24, Z3, K1, Z3
-	VBLENDMPD         Z2, Z7, K1, Z7
-	VBLENDMPD         Z16, Z9, K1, Z9
-	VBLENDMPD         Z0, Z21, K1, Z21
+	VBLENDMPD         Z15, Z11, K1, Z11
+	VBLENDMPD         Z5, Z8, K1, Z8
+	VBLENDMPD         Z16, Z13, K1, Z13
+	VBLENDMPD         Z17, Z3, K1, Z3
+	VBLENDMPD         Z1, Z9, K1, Z9
+	VBLENDMPD         Z22, Z12, K1, Z12
+	VBLENDMPD         Z0, Z14, K1, Z14
 	VMOVUPS           576(R11), Z0
 	VSUBPD.BCST       oneF64<>+0(SB), Z0, Z0
 	VCMPPD.BCST       $0x1e, zeroF64<>+0(SB), Z0, K1
 	KMOVW             K1, R12
-	VMOVUPS           Z20, 768(R11)
-	VMOVUPS           Z19, 832(R11)
+	VMOVUPS           Z26, 768(R11)
+	VMOVUPS           Z20, 832(R11)
 	VMOVUPS           Z29, 896(R11)
-	VMOVUPS           Z17, 960(R11)
-	VMOVUPS           Z8, 1024(R11)
-	VMOVUPS           Z6, 1088(R11)
+	VMOVUPS           Z24, 960(R11)
+	VMOVUPS           Z10, 1024(R11)
+	VMOVUPS           Z7, 1088(R11)
 	VMOVUPS           Z27, 1152(R11)
-	VMOVUPS           Z5, 1216(R11)
-	VMOVUPS           Z14, 1280(R11)
-	VMOVUPS           Z15, (R11)
+	VMOVUPS           Z6, 1216(R11)
+	VMOVUPS           Z19, 1280(R11)
+	VMOVUPS           Z21, (R11)
 	VMOVUPS           Z23, 64(R11)
-	VMOVUPS           Z25, 128(R11)
-	VMOVUPS           Z1, 192(R11)
-	VMOVUPS           Z10, 256(R11)
+	VMOVUPS           Z11, 128(R11)
+	VMOVUPS           Z8, 192(R11)
+	VMOVUPS           Z13, 256(R11)
 	VMOVUPS           Z3, 320(R11)
-	VMOVUPS           Z7, 384(R11)
-	VMOVUPS           Z9, 448(R11)
-	VMOVUPS           Z21, 512(R11)
+	VMOVUPS           Z9, 384(R11)
+	VMOVUPS           Z12, 448(R11)
+	VMOVUPS           Z14, 512(R11)
 	VMOVUPS           Z0, 576(R11)
 	TESTL             R12, R12
 	JNE               stage4
 	VMOVUPS           704(R11), Z0
-	VBROADCASTSD      noneSetF64<>+0(SB), Z21
-	VPCMPGTQ          Z0, Z21, K1
-	VMOVUPS           640(R11), Z21
+	VBROADCASTSD      noneSetF64<>+0(SB), Z14
+	VPCMPGTQ          Z0, Z14, K1
+	VMOVUPS           640(R11), Z14
 	VBROADCASTSD      log2eF64<>+0(SB), Z0
-	VFMADD213PD.BCST  roundF64<>+0(SB), Z21, Z0
+	VFMADD213PD.BCST  roundF64<>+0(SB), Z14, Z0
 	VSUBPD.BCST       roundF64<>+0(SB), Z0, Z0
-	VFNMADD231PD.BCST ln2HiF64<>+0(SB), Z0, Z21
-	VFNMADD231PD.BCST ln2LoF64<>+0(SB), Z0, Z21
-	VBROADCASTSD      expQ9F64<>+0(SB), Z9
-	VFMADD213PD.BCST  expQ8F64<>+0(SB), Z21, Z9
-	VFMADD213PD.BCST  expQ7F64<>+0(SB), Z21, Z9
-	VFMADD213PD.BCST  expQ6F64<>+0(SB), Z21, Z9
-	VFMADD213PD.BCST  expQ5F64<>+0(SB), Z21, Z9
-	VFMADD213PD.BCST  expQ4F64<>+0(SB), Z21, Z9
-	VFMADD213PD.BCST  expQ3F64<>+0(SB), Z21, Z9
-	VFMADD213PD.BCST  expQ2F64<>+0(SB), Z21, Z9
-	VFMADD213PD.BCST  expQ1F64<>+0(SB), Z21, Z9
-	VFMADD213PD.BCST  expQ0F64<>+0(SB), Z21, Z9
-	VMULPD            Z21, Z21, Z7
-	VFMADD231PD       Z9, Z7, Z21
-	VADDPD.BCST       oneF64<>+0(SB), Z21, Z21
-	VSCALEFPD         Z0, Z21, Z21
-	VMOVUPS           1344(R11), Z0
-	VMULPD            Z0, Z21, Z0
-	VMOVUPS           (R11), Z7
-	VADDPD.BCST       oneF64<>+0(SB), Z7, Z7
-	VMOVUPS           768(R11), Z9
-	VMULPD            Z9, Z21, Z9
-	VFMADD231PD       Z7, Z0, Z9
-	VMOVUPS           832(R11), Z7
-	VMULPD            Z7, Z21, Z7
-	VMOVUPS           64(R11), Z3
-	VFMADD231PD       Z3, Z0, Z7
-	VMOVUPS           896(R11), Z3
-	VMULPD            Z3, Z21, Z3
-	VMOVUPS           128(R11), Z10
-	VFMADD231PD       Z10, Z0, Z3
-	VMOVUPS           960(R11), Z10
-	VMULPD            Z10, Z21, Z10
-	VMOVUPS           192(R11), Z1
-	VFMADD231PD       Z1, Z0, Z10
-	VMOVUPS           256(R11), Z1
-	VADDPD.BCST       oneF64<>+0(SB), Z1, Z1
-	VMOVUPS           1024(R11), Z25
-	VMULPD            Z25, Z21, Z25
-	VFMADD231PD       Z1, Z0, Z25
-	VMOVUPS           1088(R11), Z1
-	VMULPD            Z1, Z21, Z1
-	VMOVUPS           320(R11), Z23
-	VFMADD231PD       Z23, Z0, Z1
-	VMOVUPS           1152(R11), Z23
-	VMULPD            Z23, Z21, Z23
-	VMOVUPS           384(R11), Z15
-	VFMADD231PD       Z15, Z0, Z23
-	VMOVUPS           1216(R11), Z15
-	VMULPD            Z15, Z21, Z15
-	VMOVUPS           448(R11), Z14
-	VFMADD231PD       Z14, Z0, Z15
-	VMOVUPS           512(R11), Z14
+	VFNMADD231PD.BCST ln2HiF64<>+0(SB), Z0, Z14
+	VFNMADD231PD.BCST ln2LoF64<>+0(SB), Z0, Z14
+	VBROADCASTSD      expQ9F64<>+0(SB), Z12
+	VFMADD213PD.BCST  expQ8F64<>+0(SB), Z14, Z12
+	VFMADD213PD.BCST  expQ7F64<>+0(SB), Z14, Z12
+	VFMADD213PD.BCST  expQ6F64<>+0(SB), Z14, Z12
+	VFMADD213PD.BCST  expQ5F64<>+0(SB), Z14, Z12
+	VFMADD213PD.BCST  expQ4F64<>+0(SB), Z14, Z12
+	VFMADD213PD.BCST  expQ3F64<>+0(SB), Z14, Z12
+	VFMADD213PD.BCST  expQ2F64<>+0(SB), Z14, Z12
+	VFMADD213PD.BCST  expQ1F64<>+0(SB), Z14, Z12
+	VFMADD213PD.BCST  expQ0F64<>+0(SB), Z14, Z12
+	VMULPD            Z14, Z14, Z9
+	VFMADD231PD       Z12, Z9, Z14
 	VADDPD.BCST       oneF64<>+0(SB), Z14, Z14
-	VMOVUPS           1280(R11), Z5
-	VMULPD            Z5, Z21, Z21
-	VFMADD231PD       Z14, Z0, Z21
+	VSCALEFPD         Z0, Z14, Z14
+	VMOVUPS           1344(R11), Z0
+	VMULPD            Z0, Z14, Z0
+	VMOVUPS           (R11), Z9
+	VADDPD.BCST       oneF64<>+0(SB), Z9, Z9
+	VMOVUPS           768(R11), Z12
+	VMULPD            Z12, Z14, Z12
+	VFMADD231PD       Z9, Z0, Z12
+	VMOVUPS           832(R11), Z9
+	VMULPD            Z9, Z14, Z9
+	VMOVUPS           64(R11), Z3
+	VFMADD231PD       Z3, Z0, Z9
+	VMOVUPS           896(R11), Z3
+	VMULPD            Z3, Z14, Z3
+	VMOVUPS           128(R11), Z13
+	VFMADD231PD       Z13, Z0, Z3
+	VMOVUPS           960(R11), Z13
+	VMULPD            Z13, Z14, Z13
+	VMOVUPS           192(R11), Z8
+	VFMADD231PD       Z8, Z0, Z13
+	VMOVUPS           256(R11), Z8
+	VADDPD.BCST       oneF64<>+0(SB), Z8, Z8
+	VMOVUPS           1024(R11), Z11
+	VMULPD            Z11, Z14, Z11
+	VFMADD231PD       Z8, Z0, Z11
+	VMOVUPS           1088(R11), Z8
+	VMULPD            Z8, Z14, Z8
+	VMOVUPS           320(R11), Z23
+	VFMADD231PD       Z23, Z0, Z8
+	VMOVUPS           1152(R11), Z23
+	VMULPD            Z23, Z14, Z23
+	VMOVUPS           384(R11), Z21
+	VFMADD231PD       Z21, Z0, Z23
+	VMOVUPS           1216(R11), Z21
+	VMULPD            Z21, Z14, Z21
+	VMOVUPS           448(R11), Z19
+	VFMADD231PD       Z19, Z0, Z21
+	VMOVUPS           512(R11), Z19
+	VADDPD.BCST       oneF64<>+0(SB), Z19, Z19
+	VMOVUPS           1280(R11), Z6
+	VMULPD            Z6, Z14, Z14
+	VFMADD231PD       Z19, Z0, Z14
 	KMOVW             K1, R12
 	TESTQ             R12, R12
 	JE                easy6
 	KNOTW             K1, K1
-	VMOVUPD           Z9, K1, (AX)
-	VMOVUPD           Z7, K1, (AX)(DI*1)
+	VMOVUPD           Z12, K1, (AX)
+	VMOVUPD           Z9, K1, (AX)(DI*1)
 	VMOVUPD           Z3, K1, (AX)(DI*2)
-	VMOVUPD           Z10, K1, (AX)(R8*1)
-	VMOVUPD           Z25, K1, (AX)(DI*4)
-	VMOVUPD           Z1, K1, (AX)(R9*1)
+	VMOVUPD           Z13, K1, (AX)(R8*1)
+	VMOVUPD           Z11, K1, (AX)(DI*4)
+	VMOVUPD           Z8, K1, (AX)(R9*1)
 	VMOVUPD           Z23, K1, (AX)(R8*2)
-	VMOVUPD           Z15, K1, (AX)(R10*1)
-	VMOVUPD           Z21, K1, (AX)(DI*8)
+	VMOVUPD           Z21, K1, (AX)(R10*1)
+	VMOVUPD           Z14, K1, (AX)(DI*8)
 	MOVQ              SI, AX
 	SUBQ              BX, AX
 	MOVQ              AX, CX
@@ -14111,15 +14129,15 @@ stage4:
 	RET
 
 easy6:
-	VMOVUPS Z9, (AX)
-	VMOVUPS Z7, (AX)(DI*1)
+	VMOVUPS Z12, (AX)
+	VMOVUPS Z9, (AX)(DI*1)
 	VMOVUPS Z3, (AX)(DI*2)
-	VMOVUPS Z10, (AX)(R8*1)
-	VMOVUPS Z25, (AX)(DI*4)
-	VMOVUPS Z1, (AX)(R9*1)
+	VMOVUPS Z13, (AX)(R8*1)
+	VMOVUPS Z11, (AX)(DI*4)
+	VMOVUPS Z8, (AX)(R9*1)
 	VMOVUPS Z23, (AX)(R8*2)
-	VMOVUPS Z15, (AX)(R10*1)
-	VMOVUPS Z21, (AX)(DI*8)
+	VMOVUPS Z21, (AX)(R10*1)
+	VMOVUPS Z14, (AX)(DI*8)
 	ADDQ    $+64, AX
 	ADDQ    $+64, CX
 	ADDQ    $+64, DX
@@ -14133,476 +14151,458 @@ next2:
 	MOVQ             $-1, R12
 	BZHIQ            BX, R12, R12
 	KMOVW            R12, K1
-	VMOVUPD.Z        (CX), K1, Z21
-	VPANDQ.BCST      absF64<>+0(SB), Z21, Z15
-	VMOVUPD.Z        (CX)(DI*1), K1, Z23
-	VPANDQ.BCST      absF64<>+0(SB), Z23, Z1
-	VMAXPD           Z1, Z15, Z15
-	VMOVUPD.Z        (CX)(DI*2), K1, Z1
-	VPANDQ.BCST      absF64<>+0(SB), Z1, Z25
-	VMAXPD           Z25, Z15, Z15
-	VMOVUPD.Z        (CX)(R8*1), K1, Z25
-	VPANDQ.BCST      absF64<>+0(SB), Z25, Z10
-	VMAXPD           Z10, Z15, Z15
-	VMOVUPD.Z        (CX)(DI*4), K1, Z10
-	VPANDQ.BCST      absF64<>+0(SB), Z10, Z3
-	VMAXPD           Z3, Z15, Z15
-	VMOVUPD.Z        (CX)(R9*1), K1, Z3
-	VPANDQ.BCST      absF64<>+0(SB), Z3, Z7
-	VMAXPD           Z7, Z15, Z15
-	VMOVUPD.Z        (CX)(R8*2), K1, Z7
-	VPANDQ.BCST      absF64<>+0(SB), Z7, Z9
-	VMAXPD           Z9, Z15, Z15
-	VMOVUPD.Z        (CX)(R10*1), K1, Z9
-	VPANDQ.BCST      absF64<>+0(SB), Z9, Z0
-	VMAXPD           Z0, Z15, Z15
-	VMOVUPD.Z        (CX)(DI*8), K1, Z0
-	VPANDQ.BCST      absF64<>+0(SB), Z0, Z14
-	VMAXPD           Z14, Z15, Z15
-	VMOVUPD.Z        (DX), K1, Z14
-	VPANDQ.BCST      absF64<>+0(SB), Z14, Z5
-	VMAXPD           Z5, Z15, Z15
-	VMOVUPD.Z        (DX)(DI*1), K1, Z5
-	VPANDQ.BCST      absF64<>+0(SB), Z5, Z27
-	VMAXPD           Z27, Z15, Z15
-	VMOVUPD.Z        (DX)(DI*2), K1, Z27
-	VPANDQ.BCST      absF64<>+0(SB), Z27, Z6
-	VMAXPD           Z6, Z15, Z15
-	VMOVUPD.Z        (DX)(R8*1), K1, Z6
-	VPANDQ.BCST      absF64<>+0(SB), Z6, Z8
-	VMAXPD           Z8, Z15, Z15
-	VMOVUPD.Z        (DX)(DI*4), K1, Z8
-	VPANDQ.BCST      absF64<>+0(SB), Z8, Z17
-	VMAXPD           Z17, Z15, Z15
+	VMOVUPD.Z        (CX), K1, Z14
+	VMOVUPD.Z        (CX)(DI*1), K1, Z21
+	VRANGEPD         $0x0b, Z21, Z14, Z23
+	VMOVUPD.Z        (CX)(DI*2), K1, Z8
+	VMOVUPD.Z        (CX)(R8*1), K1, Z11
+	VRANGEPD         $0x0b, Z11, Z8, Z13
+	VMOVUPD.Z        (CX)(DI*4), K1, Z3
+	VMOVUPD.Z        (CX)(R9*1), K1, Z9
+	VRANGEPD         $0x0b, Z9, Z3, Z12
+	VMOVUPD.Z        (CX)(R8*2), K1, Z0
+	VMOVUPD.Z        (CX)(R10*1), K1, Z19
+	VRANGEPD         $0x0b, Z19, Z0, Z6
+	VMOVUPD.Z        (CX)(DI*8), K1, Z27
+	VMOVUPD.Z        (DX), K1, Z7
+	VRANGEPD         $0x0b, Z7, Z27, Z10
+	VMOVUPD.Z        (DX)(DI*1), K1, Z24
+	VMOVUPD.Z        (DX)(DI*2), K1, Z29
+	VRANGEPD         $0x0b, Z29, Z24, Z20
+	VMOVUPD.Z        (DX)(R8*1), K1, Z26
+	VMOVUPD.Z        (DX)(DI*4), K1, Z22
+	VRANGEPD         $0x0b, Z22, Z26, Z1
 	VMOVUPD.Z        (DX)(R9*1), K1, Z17
-	VPANDQ.BCST      absF64<>+0(SB), Z17, Z29
-	VMAXPD           Z29, Z15, Z15
-	VMOVUPD.Z        (DX)(R8*2), K1, Z29
-	VPANDQ.BCST      absF64<>+0(SB), Z29, Z19
-	VMAXPD           Z19, Z15, Z15
-	VMOVUPD.Z        (DX)(R10*1), K1, Z19
-	VPANDQ.BCST      absF64<>+0(SB), Z19, Z20
-	VMAXPD           Z20, Z15, Z15
-	VMOVUPD.Z        (DX)(DI*8), K1, Z20
-	VPANDQ.BCST      absF64<>+0(SB), Z20, Z16
-	VMAXPD           Z16, Z15, Z15
-	VCMPPD.BCST      $0x16, directionMaxF64<>+0(SB), Z15, K2
-	VADDPD           Z10, Z21, Z15
-	VADDPD           Z0, Z15, Z15
-	VMULPD.BCST      thirdF64<>+0(SB), Z15, Z15
-	VSUBPD           Z15, Z21, Z21
-	VSUBPD           Z15, Z10, Z10
-	VSUBPD           Z15, Z0, Z0
-	VMULPD           Z21, Z21, Z16
-	VFMADD231PD      Z25, Z23, Z16
-	VFMADD231PD      Z7, Z1, Z16
-	VMULPD           Z23, Z21, Z2
-	VFMADD231PD      Z10, Z23, Z2
-	VFMADD231PD      Z9, Z1, Z2
-	VMULPD           Z1, Z21, Z24
-	VFMADD231PD      Z3, Z23, Z24
-	VFMADD231PD      Z0, Z1, Z24
-	VMULPD           Z21, Z25, Z12
-	VFMADD231PD      Z25, Z10, Z12
-	VFMADD231PD      Z7, Z3, Z12
-	VMULPD           Z23, Z25, Z26
-	VFMADD231PD      Z10, Z10, Z26
-	VFMADD231PD      Z9, Z3, Z26
-	VMULPD           Z1, Z25, Z11
-	VFMADD231PD      Z3, Z10, Z11
-	VFMADD231PD      Z0, Z3, Z11
-	VMULPD           Z21, Z7, Z4
-	VFMADD231PD      Z25, Z9, Z4
-	VFMADD231PD      Z7, Z0, Z4
-	VMULPD           Z23, Z7, Z13
-	VFMADD231PD      Z10, Z9, Z13
-	VFMADD231PD      Z9, Z0, Z13
-	VMULPD           Z1, Z7, Z22
-	VFMADD231PD      Z3, Z9, Z22
-	VFMADD231PD      Z0, Z0, Z22
-	VPANDQ.BCST      absF64<>+0(SB), Z16, Z18
+	VMOVUPD.Z        (DX)(R8*2), K1, Z16
+	VRANGEPD         $0x0b, Z16, Z17, Z5
+	VMOVUPD.Z        (DX)(R10*1), K1, Z15
+	VMOVUPD.Z        (DX)(DI*8), K1, Z4
+	VRANGEPD         $0x0b, Z4, Z15, Z18
+	VRANGEPD         $0x0b, Z13, Z23, Z23
+	VRANGEPD         $0x0b, Z6, Z12, Z12
+	VRANGEPD         $0x0b, Z20, Z10, Z10
+	VRANGEPD         $0x0b, Z5, Z1, Z1
+	VRANGEPD         $0x0b, Z23, Z18, Z18
+	VRANGEPD         $0x0b, Z10, Z12, Z12
+	VRANGEPD         $0x0b, Z18, Z1, Z1
+	VRANGEPD         $0x0b, Z1, Z12, Z12
+	VCMPPD.BCST      $0x16, directionMaxF64<>+0(SB), Z12, K2
+	VADDPD           Z3, Z14, Z12
+	VADDPD           Z27, Z12, Z12
+	VMULPD.BCST      thirdF64<>+0(SB), Z12, Z12
+	VSUBPD           Z12, Z14, Z14
+	VSUBPD           Z12, Z3, Z3
+	VSUBPD           Z12, Z27, Z27
+	VMULPD           Z14, Z14, Z1
+	VFMADD231PD      Z11, Z21, Z1
+	VFMADD231PD      Z0, Z8, Z1
+	VMULPD           Z21, Z14, Z18
+	VFMADD231PD      Z3, Z21, Z18
+	VFMADD231PD      Z19, Z8, Z18
+	VMULPD           Z8, Z14, Z10
+	VFMADD231PD      Z9, Z21, Z10
+	VFMADD231PD      Z27, Z8, Z10
+	VMULPD           Z14, Z11, Z23
+	VFMADD231PD      Z11, Z3, Z23
+	VFMADD231PD      Z0, Z9, Z23
+	VMULPD           Z21, Z11, Z5
+	VFMADD231PD      Z3, Z3, Z5
+	VFMADD231PD      Z19, Z9, Z5
+	VMULPD           Z8, Z11, Z20
+	VFMADD231PD      Z9, Z3, Z20
+	VFMADD231PD      Z27, Z9, Z20
+	VMULPD           Z14, Z0, Z6
+	VFMADD231PD      Z11, Z19, Z6
+	VFMADD231PD      Z0, Z27, Z6
+	VMULPD           Z21, Z0, Z13
+	VFMADD231PD      Z3, Z19, Z13
+	VFMADD231PD      Z19, Z27, Z13
+	VMULPD           Z8, Z0, Z2
+	VFMADD231PD      Z9, Z19, Z2
+	VFMADD231PD      Z27, Z27, Z2
+	VPANDQ.BCST      absF64<>+0(SB), Z1, Z25
+	VPANDQ.BCST      absF64<>+0(SB), Z23, Z30
+	VADDPD           Z30, Z25, Z25
+	VPANDQ.BCST      absF64<>+0(SB), Z6, Z30
+	VADDPD           Z30, Z25, Z25
+	VPANDQ.BCST      absF64<>+0(SB), Z18, Z30
+	VMOVUPS          Z6, 1408(R11)
+	VPANDQ.BCST      absF64<>+0(SB), Z5, Z6
+	VADDPD           Z6, Z30, Z30
+	VPANDQ.BCST      absF64<>+0(SB), Z13, Z6
+	VADDPD           Z6, Z30, Z30
+	VMAXPD           Z30, Z25, Z25
+	VPANDQ.BCST      absF64<>+0(SB), Z10, Z30
+	VPANDQ.BCST      absF64<>+0(SB), Z20, Z6
+	VADDPD           Z6, Z30, Z30
+	VPANDQ.BCST      absF64<>+0(SB), Z2, Z6
+	VADDPD           Z6, Z30, Z30
+	VMAXPD           Z30, Z25, Z25
+	VCMPPD.BCST      $0x16, norm2MaxF64<>+0(SB), Z25, K3
 	VPANDQ.BCST      absF64<>+0(SB), Z12, Z30
-	VADDPD           Z30, Z18, Z18
-	VPANDQ.BCST      absF64<>+0(SB), Z4, Z30
-	VADDPD           Z30, Z18, Z18
-	VPANDQ.BCST      absF64<>+0(SB), Z2, Z30
-	VMOVUPS          Z4, 1408(R11)
-	VPANDQ.BCST      absF64<>+0(SB), Z26, Z4
-	VADDPD           Z4, Z30, Z30
-	VPANDQ.BCST      absF64<>+0(SB), Z13, Z4
-	VADDPD           Z4, Z30, Z30
-	VMAXPD           Z30, Z18, Z18
-	VPANDQ.BCST      absF64<>+0(SB), Z24, Z30
-	VPANDQ.BCST      absF64<>+0(SB), Z11, Z4
-	VADDPD           Z4, Z30, Z30
-	VPANDQ.BCST      absF64<>+0(SB), Z22, Z4
-	VADDPD           Z4, Z30, Z30
-	VMAXPD           Z30, Z18, Z18
-	VCMPPD.BCST      $0x16, norm2MaxF64<>+0(SB), Z18, K3
-	VPANDQ.BCST      absF64<>+0(SB), Z15, Z30
 	VCMPPD.BCST      $0x16, meanMaxF64<>+0(SB), Z30, K4
 	KORW             K3, K4, K3
 	KORW             K3, K2, K2
 	VBROADCASTSD     noneSetF64<>+0(SB), Z30
 	VBLENDMPD.BCST   allOnesF64<>+0(SB), Z30, K2, Z30
-	VMINPD.BCST      norm2MaxF64<>+0(SB), Z18, Z18
-	VMAXPD.BCST      oneF64<>+0(SB), Z18, Z18
-	VGETEXPPD        Z18, Z18
-	VADDPD.BCST      oneF64<>+0(SB), Z18, Z18
-	VBROADCASTSD     halfF64<>+0(SB), Z4
-	VFMADD213PD.BCST minusThreeQuartersF64<>+0(SB), Z18, Z4
-	VADDPD.BCST      roundF64<>+0(SB), Z4, Z4
-	VSUBPD.BCST      roundF64<>+0(SB), Z4, Z4
-	VBROADCASTSD     zeroF64<>+0(SB), Z18
-	VSUBPD           Z4, Z18, Z18
+	VMINPD.BCST      norm2MaxF64<>+0(SB), Z25, Z25
+	VMAXPD.BCST      oneF64<>+0(SB), Z25, Z25
+	VGETEXPPD        Z25, Z25
+	VADDPD.BCST      oneF64<>+0(SB), Z25, Z25
+	VBROADCASTSD     halfF64<>+0(SB), Z6
+	VFMADD213PD.BCST minusThreeQuartersF64<>+0(SB), Z25, Z6
+	VADDPD.BCST      roundF64<>+0(SB), Z6, Z6
+	VSUBPD.BCST      roundF64<>+0(SB), Z6, Z6
+	VBROADCASTSD     zeroF64<>+0(SB), Z25
+	VSUBPD           Z6, Z25, Z25
 	VBROADCASTSD     oneF64<>+0(SB), Z28
-	VSCALEFPD        Z18, Z28, Z28
-	VMOVUPS          Z15, 1472(R11)
-	VMULPD           Z28, Z28, Z15
-	VMOVUPS          Z4, 1536(R11)
-	VADDPD           Z26, Z16, Z4
-	VADDPD           Z22, Z4, Z4
-	VMULPD.BCST      halfF64<>+0(SB), Z4, Z4
-	VMULPD           Z15, Z4, Z4
+	VSCALEFPD        Z25, Z28, Z28
+	VMOVUPS          Z12, 1472(R11)
+	VMULPD           Z28, Z28, Z12
+	VMOVUPS          Z6, 1536(R11)
+	VADDPD           Z5, Z1, Z6
+	VADDPD           Z2, Z6, Z6
+	VMULPD.BCST      halfF64<>+0(SB), Z6, Z6
+	VMULPD           Z12, Z6, Z6
 	VMOVUPS          Z30, 1600(R11)
-	VMULPD           Z7, Z10, Z30
-	VMOVUPS          Z4, 1664(R11)
-	VMOVAPS          Z30, Z4
-	VFNMADD231PD     Z7, Z10, Z4
-	VFMSUB231PD      Z9, Z25, Z30
-	VADDPD           Z4, Z30, Z30
-	VMULPD           Z9, Z3, Z4
-	VMOVUPS          Z22, 1728(R11)
-	VMOVAPS          Z4, Z22
-	VFNMADD231PD     Z9, Z3, Z22
-	VFMSUB231PD      Z0, Z10, Z4
-	VADDPD           Z22, Z4, Z4
-	VMULPD           Z7, Z3, Z22
+	VMULPD           Z0, Z3, Z30
+	VMOVUPS          Z6, 1664(R11)
+	VMOVAPS          Z30, Z6
+	VFNMADD231PD     Z0, Z3, Z6
+	VFMSUB231PD      Z19, Z11, Z30
+	VADDPD           Z6, Z30, Z30
+	VMULPD           Z19, Z9, Z6
+	VMOVUPS          Z2, 1728(R11)
+	VMOVAPS          Z6, Z2
+	VFNMADD231PD     Z19, Z9, Z2
+	VFMSUB231PD      Z27, Z3, Z6
+	VADDPD           Z2, Z6, Z6
+	VMULPD           Z0, Z9, Z2
 	VMOVUPS          Z13, 1792(R11)
-	VMOVAPS          Z22, Z13
-	VFNMADD231PD     Z7, Z3, Z13
-	VFMSUB231PD      Z0, Z25, Z22
-	VADDPD           Z13, Z22, Z22
-	VMULPD           Z22, Z23, Z22
-	VFMSUB231PD      Z4, Z21, Z22
-	VFMADD231PD      Z30, Z1, Z22
-	VMULPD           Z28, Z15, Z30
-	VMULPD           Z30, Z22, Z22
-	VADDPD           Z8, Z14, Z30
-	VADDPD           Z20, Z30, Z30
+	VMOVAPS          Z2, Z13
+	VFNMADD231PD     Z0, Z9, Z13
+	VFMSUB231PD      Z27, Z11, Z2
+	VADDPD           Z13, Z2, Z2
+	VMULPD           Z2, Z21, Z2
+	VFMSUB231PD      Z6, Z14, Z2
+	VFMADD231PD      Z30, Z8, Z2
+	VMULPD           Z28, Z12, Z30
+	VMULPD           Z30, Z2, Z2
+	VADDPD           Z22, Z7, Z30
+	VADDPD           Z4, Z30, Z30
 	VMULPD.BCST      thirdF64<>+0(SB), Z30, Z30
-	VSUBPD           Z30, Z14, Z14
-	VSUBPD           Z30, Z8, Z8
-	VSUBPD           Z30, Z20, Z20
-	VMULPD           Z14, Z21, Z4
-	VFMADD231PD      Z6, Z23, Z4
-	VFMADD231PD      Z29, Z1, Z4
-	VMULPD           Z5, Z25, Z13
-	VFMADD231PD      Z8, Z10, Z13
-	VFMADD231PD      Z19, Z3, Z13
-	VADDPD           Z13, Z4, Z4
-	VMULPD           Z27, Z7, Z13
-	VFMADD231PD      Z17, Z9, Z13
-	VFMADD231PD      Z20, Z0, Z13
-	VADDPD           Z13, Z4, Z4
-	VMULPD           Z15, Z4, Z4
-	VMULPD           Z14, Z16, Z13
-	VFMADD231PD      Z6, Z2, Z13
-	VFMADD231PD      Z29, Z24, Z13
+	VSUBPD           Z30, Z7, Z7
+	VSUBPD           Z30, Z22, Z22
+	VSUBPD           Z30, Z4, Z4
+	VMULPD           Z7, Z14, Z6
+	VFMADD231PD      Z26, Z21, Z6
+	VFMADD231PD      Z16, Z8, Z6
+	VMULPD           Z24, Z11, Z13
+	VFMADD231PD      Z22, Z3, Z13
+	VFMADD231PD      Z15, Z9, Z13
+	VADDPD           Z13, Z6, Z6
+	VMULPD           Z29, Z0, Z13
+	VFMADD231PD      Z17, Z19, Z13
+	VFMADD231PD      Z4, Z27, Z13
+	VADDPD           Z13, Z6, Z6
+	VMULPD           Z12, Z6, Z6
+	VMULPD           Z7, Z1, Z13
+	VFMADD231PD      Z26, Z18, Z13
+	VFMADD231PD      Z16, Z10, Z13
 	VMOVUPS          Z30, 1856(R11)
-	VMULPD           Z5, Z12, Z30
-	VFMADD231PD      Z8, Z26, Z30
-	VFMADD231PD      Z19, Z11, Z30
+	VMULPD           Z24, Z23, Z30
+	VFMADD231PD      Z22, Z5, Z30
+	VFMADD231PD      Z15, Z20, Z30
 	VADDPD           Z30, Z13, Z13
 	VMOVUPS          1408(R11), Z30
-	VMOVUPS          Z11, 1920(R11)
-	VMULPD           Z27, Z30, Z30
-	VMOVUPS          1792(R11), Z11
-	VFMADD231PD      Z17, Z11, Z30
-	VMOVUPS          1728(R11), Z11
-	VFMADD231PD      Z20, Z11, Z30
+	VMOVUPS          Z20, 1920(R11)
+	VMULPD           Z29, Z30, Z30
+	VMOVUPS          1792(R11), Z20
+	VFMADD231PD      Z17, Z20, Z30
+	VMOVUPS          1728(R11), Z20
+	VFMADD231PD      Z4, Z20, Z30
 	VADDPD           Z30, Z13, Z13
-	VMULPD           Z28, Z15, Z30
+	VMULPD           Z28, Z12, Z30
 	VMULPD           Z30, Z13, Z13
 	VMULPD.BCST      inverseFactorialwF64<>+0(SB), Z13, Z30
-	VMULPD.BCST      inverseFactorialwF64<>+0(SB), Z4, Z11
-	VMOVUPS          Z26, 1984(R11)
-	VBROADCASTSD     inverseFactorialwF64<>+0(SB), Z26
-	VFMADD213PD.BCST inverseFactorialtF64<>+0(SB), Z22, Z26
-	VMOVUPS          Z12, 2048(R11)
-	VMOVUPS          1664(R11), Z12
+	VMULPD.BCST      inverseFactorialwF64<>+0(SB), Z6, Z20
+	VMOVUPS          Z5, 1984(R11)
+	VBROADCASTSD     inverseFactorialwF64<>+0(SB), Z5
+	VFMADD213PD.BCST inverseFactorialtF64<>+0(SB), Z2, Z5
+	VMOVUPS          Z23, 2048(R11)
+	VMOVUPS          1664(R11), Z23
 	VBROADCASTSD     inverseFactorialwF64<>+0(SB), Z17
-	VFMADD213PD.BCST inverseFactorialuF64<>+0(SB), Z12, Z17
-	VMOVUPS          Z0, 2112(R11)
-	VMULPD.BCST      inverseFactorialvF64<>+0(SB), Z13, Z0
-	VFMADD231PD.BCST zeroF64<>+0(SB), Z22, Z0
-	VFMADD231PD.BCST inverseFactorialvF64<>+0(SB), Z4, Z30
-	VFMADD231PD.BCST zeroF64<>+0(SB), Z12, Z30
-	VMOVUPS          Z20, 2176(R11)
-	VBROADCASTSD     inverseFactorialvF64<>+0(SB), Z20
-	VFMADD213PD.BCST inverseFactorialsF64<>+0(SB), Z22, Z20
-	VFMADD231PD.BCST inverseFactorialvF64<>+0(SB), Z12, Z26
-	VMULPD           Z13, Z17, Z3
-	VFMADD231PD      Z22, Z11, Z3
-	VFMADD231PD      Z4, Z17, Z0
-	VFMADD231PD      Z12, Z11, Z0
-	VBROADCASTSD     inverseFactorialrF64<>+0(SB), Z11
-	VFMADD231PD      Z22, Z17, Z11
-	VFMADD231PD      Z12, Z17, Z20
-	VMULPD           Z13, Z26, Z17
-	VFMADD231PD      Z22, Z30, Z17
-	VFMADD231PD      Z4, Z26, Z3
-	VFMADD231PD      Z12, Z30, Z3
+	VFMADD213PD.BCST inverseFactorialuF64<>+0(SB), Z23, Z17
+	VMOVUPS          Z27, 2112(R11)
+	VMULPD.BCST      inverseFactorialvF64<>+0(SB), Z13, Z27
+	VFMADD231PD.BCST zeroF64<>+0(SB), Z2, Z27
+	VFMADD231PD.BCST inverseFactorialvF64<>+0(SB), Z6, Z30
+	VFMADD231PD.BCST zeroF64<>+0(SB), Z23, Z30
+	VMOVUPS          Z4, 2176(R11)
+	VBROADCASTSD     inverseFactorialvF64<>+0(SB), Z4
+	VFMADD213PD.BCST inverseFactorialsF64<>+0(SB), Z2, Z4
+	VFMADD231PD.BCST inverseFactorialvF64<>+0(SB), Z23, Z5
+	VMULPD           Z13, Z17, Z9
+	VFMADD231PD      Z2, Z20, Z9
+	VFMADD231PD      Z6, Z17, Z27
+	VFMADD231PD      Z23, Z20, Z27
+	VBROADCASTSD     inverseFactorialrF64<>+0(SB), Z20
+	VFMADD231PD      Z2, Z17, Z20
+	VFMADD231PD      Z23, Z17, Z4
+	VMULPD           Z13, Z5, Z17
+	VFMADD231PD      Z2, Z30, Z17
+	VFMADD231PD      Z6, Z5, Z9
+	VFMADD231PD      Z23, Z30, Z9
 	VBROADCASTSD     inverseFactorialqF64<>+0(SB), Z30
-	VFMADD231PD      Z22, Z26, Z30
-	VFMADD231PD      Z12, Z26, Z11
-	VMULPD           Z13, Z20, Z26
-	VFMADD231PD      Z22, Z0, Z26
-	VFMADD231PD      Z4, Z20, Z17
-	VFMADD231PD      Z12, Z0, Z17
-	VBROADCASTSD     inverseFactorialpF64<>+0(SB), Z0
-	VFMADD231PD      Z22, Z20, Z0
-	VFMADD231PD      Z12, Z20, Z30
-	VMULPD           Z13, Z11, Z20
-	VFMADD231PD      Z22, Z3, Z20
-	VFMADD231PD      Z4, Z11, Z26
-	VFMADD231PD      Z12, Z3, Z26
-	VBROADCASTSD     inverseFactorialoF64<>+0(SB), Z3
-	VFMADD231PD      Z22, Z11, Z3
-	VFMADD231PD      Z12, Z11, Z0
-	VMULPD           Z13, Z30, Z11
-	VFMADD231PD      Z22, Z17, Z11
-	VFMADD231PD      Z4, Z30, Z20
-	VFMADD231PD      Z12, Z17, Z20
+	VFMADD231PD      Z2, Z5, Z30
+	VFMADD231PD      Z23, Z5, Z20
+	VMULPD           Z13, Z4, Z5
+	VFMADD231PD      Z2, Z27, Z5
+	VFMADD231PD      Z6, Z4, Z17
+	VFMADD231PD      Z23, Z27, Z17
+	VBROADCASTSD     inverseFactorialpF64<>+0(SB), Z27
+	VFMADD231PD      Z2, Z4, Z27
+	VFMADD231PD      Z23, Z4, Z30
+	VMULPD           Z13, Z20, Z4
+	VFMADD231PD      Z2, Z9, Z4
+	VFMADD231PD      Z6, Z20, Z5
+	VFMADD231PD      Z23, Z9, Z5
+	VBROADCASTSD     inverseFactorialoF64<>+0(SB), Z9
+	VFMADD231PD      Z2, Z20, Z9
+	VFMADD231PD      Z23, Z20, Z27
+	VMULPD           Z13, Z30, Z20
+	VFMADD231PD      Z2, Z17, Z20
+	VFMADD231PD      Z6, Z30, Z4
+	VFMADD231PD      Z23, Z17, Z4
 	VBROADCASTSD     inverseFactorialnF64<>+0(SB), Z17
-	VFMADD231PD      Z22, Z30, Z17
-	VFMADD231PD      Z12, Z30, Z3
-	VMULPD           Z13, Z0, Z30
-	VFMADD231PD      Z22, Z26, Z30
-	VFMADD231PD      Z4, Z0, Z11
-	VFMADD231PD      Z12, Z26, Z11
-	VBROADCASTSD     inverseFactorialmF64<>+0(SB), Z26
-	VFMADD231PD      Z22, Z0, Z26
-	VFMADD231PD      Z12, Z0, Z17
-	VMULPD           Z13, Z3, Z0
-	VFMADD231PD      Z22, Z20, Z0
-	VFMADD231PD      Z4, Z3, Z30
-	VFMADD231PD      Z12, Z20, Z30
-	VBROADCASTSD     inverseFactoriallF64<>+0(SB), Z20
-	VFMADD231PD      Z22, Z3, Z20
-	VFMADD231PD      Z12, Z3, Z26
-	VMULPD           Z13, Z17, Z3
-	VFMADD231PD      Z22, Z11, Z3
-	VFMADD231PD      Z4, Z17, Z0
-	VFMADD231PD      Z12, Z11, Z0
-	VBROADCASTSD     inverseFactorialkF64<>+0(SB), Z11
-	VFMADD231PD      Z22, Z17, Z11
-	VFMADD231PD      Z12, Z17, Z20
-	VMULPD           Z13, Z26, Z17
-	VFMADD231PD      Z22, Z30, Z17
-	VFMADD231PD      Z4, Z26, Z3
-	VFMADD231PD      Z12, Z30, Z3
+	VFMADD231PD      Z2, Z30, Z17
+	VFMADD231PD      Z23, Z30, Z9
+	VMULPD           Z13, Z27, Z30
+	VFMADD231PD      Z2, Z5, Z30
+	VFMADD231PD      Z6, Z27, Z20
+	VFMADD231PD      Z23, Z5, Z20
+	VBROADCASTSD     inverseFactorialmF64<>+0(SB), Z5
+	VFMADD231PD      Z2, Z27, Z5
+	VFMADD231PD      Z23, Z27, Z17
+	VMULPD           Z13, Z9, Z27
+	VFMADD231PD      Z2, Z4, Z27
+	VFMADD231PD      Z6, Z9, Z30
+	VFMADD231PD      Z23, Z4, Z30
+	VBROADCASTSD     inverseFactoriallF64<>+0(SB), Z4
+	VFMADD231PD      Z2, Z9, Z4
+	VFMADD231PD      Z23, Z9, Z5
+	VMULPD           Z13, Z17, Z9
+	VFMADD231PD      Z2, Z20, Z9
+	VFMADD231PD      Z6, Z17, Z27
+	VFMADD231PD      Z23, Z20, Z27
+	VBROADCASTSD     inverseFactorialkF64<>+0(SB), Z20
+	VFMADD231PD      Z2, Z17, Z20
+	VFMADD231PD      Z23, Z17, Z4
+	VMULPD           Z13, Z5, Z17
+	VFMADD231PD      Z2, Z30, Z17
+	VFMADD231PD      Z6, Z5, Z9
+	VFMADD231PD      Z23, Z30, Z9
 	VBROADCASTSD     inverseFactorialjF64<>+0(SB), Z30
-	VFMADD231PD      Z22, Z26, Z30
-	VFMADD231PD      Z12, Z26, Z11
-	VMULPD           Z13, Z20, Z26
-	VFMADD231PD      Z22, Z0, Z26
-	VFMADD231PD      Z4, Z20, Z17
-	VFMADD231PD      Z12, Z0, Z17
-	VBROADCASTSD     inverseFactorialiF64<>+0(SB), Z0
-	VFMADD231PD      Z22, Z20, Z0
-	VFMADD231PD      Z12, Z20, Z30
-	VMULPD           Z13, Z11, Z20
-	VFMADD231PD      Z22, Z3, Z20
-	VFMADD231PD      Z4, Z11, Z26
-	VFMADD231PD      Z12, Z3, Z26
-	VBROADCASTSD     inverseFactorialhF64<>+0(SB), Z3
-	VFMADD231PD      Z22, Z11, Z3
-	VFMADD231PD      Z12, Z11, Z0
-	VMULPD           Z13, Z30, Z11
-	VFMADD231PD      Z22, Z17, Z11
-	VFMADD231PD      Z4, Z30, Z20
-	VFMADD231PD      Z12, Z17, Z20
+	VFMADD231PD      Z2, Z5, Z30
+	VFMADD231PD      Z23, Z5, Z20
+	VMULPD           Z13, Z4, Z5
+	VFMADD231PD      Z2, Z27, Z5
+	VFMADD231PD      Z6, Z4, Z17
+	VFMADD231PD      Z23, Z27, Z17
+	VBROADCASTSD     inverseFactorialiF64<>+0(SB), Z27
+	VFMADD231PD      Z2, Z4, Z27
+	VFMADD231PD      Z23, Z4, Z30
+	VMULPD           Z13, Z20, Z4
+	VFMADD231PD      Z2, Z9, Z4
+	VFMADD231PD      Z6, Z20, Z5
+	VFMADD231PD      Z23, Z9, Z5
+	VBROADCASTSD     inverseFactorialhF64<>+0(SB), Z9
+	VFMADD231PD      Z2, Z20, Z9
+	VFMADD231PD      Z23, Z20, Z27
+	VMULPD           Z13, Z30, Z20
+	VFMADD231PD      Z2, Z17, Z20
+	VFMADD231PD      Z6, Z30, Z4
+	VFMADD231PD      Z23, Z17, Z4
 	VBROADCASTSD     inverseFactorialgF64<>+0(SB), Z17
-	VFMADD231PD      Z22, Z30, Z17
-	VFMADD231PD      Z12, Z30, Z3
-	VMULPD           Z13, Z0, Z30
-	VFMADD231PD      Z22, Z26, Z30
-	VFMADD231PD      Z4, Z0, Z11
-	VFMADD231PD      Z12, Z26, Z11
-	VBROADCASTSD     inverseFactorialfF64<>+0(SB), Z26
-	VFMADD231PD      Z22, Z0, Z26
-	VFMADD231PD      Z12, Z0, Z17
-	VMULPD           Z13, Z3, Z0
-	VFMADD231PD      Z22, Z20, Z0
-	VFMADD231PD      Z4, Z3, Z30
-	VFMADD231PD      Z12, Z20, Z30
-	VBROADCASTSD     inverseFactorialeF64<>+0(SB), Z20
-	VFMADD231PD      Z22, Z3, Z20
-	VFMADD231PD      Z12, Z3, Z26
-	VMULPD           Z13, Z17, Z3
-	VFMADD231PD      Z22, Z11, Z3
-	VFMADD231PD      Z4, Z17, Z0
-	VFMADD231PD      Z12, Z11, Z0
-	VBROADCASTSD     inverseFactorialdF64<>+0(SB), Z11
-	VFMADD231PD      Z22, Z17, Z11
-	VFMADD231PD      Z12, Z17, Z20
-	VMULPD           Z13, Z26, Z17
-	VFMADD231PD      Z22, Z30, Z17
-	VFMADD231PD      Z4, Z26, Z3
-	VFMADD231PD      Z12, Z30, Z3
+	VFMADD231PD      Z2, Z30, Z17
+	VFMADD231PD      Z23, Z30, Z9
+	VMULPD           Z13, Z27, Z30
+	VFMADD231PD      Z2, Z5, Z30
+	VFMADD231PD      Z6, Z27, Z20
+	VFMADD231PD      Z23, Z5, Z20
+	VBROADCASTSD     inverseFactorialfF64<>+0(SB), Z5
+	VFMADD231PD      Z2, Z27, Z5
+	VFMADD231PD      Z23, Z27, Z17
+	VMULPD           Z13, Z9, Z27
+	VFMADD231PD      Z2, Z4, Z27
+	VFMADD231PD      Z6, Z9, Z30
+	VFMADD231PD      Z23, Z4, Z30
+	VBROADCASTSD     inverseFactorialeF64<>+0(SB), Z4
+	VFMADD231PD      Z2, Z9, Z4
+	VFMADD231PD      Z23, Z9, Z5
+	VMULPD           Z13, Z17, Z9
+	VFMADD231PD      Z2, Z20, Z9
+	VFMADD231PD      Z6, Z17, Z27
+	VFMADD231PD      Z23, Z20, Z27
+	VBROADCASTSD     inverseFactorialdF64<>+0(SB), Z20
+	VFMADD231PD      Z2, Z17, Z20
+	VFMADD231PD      Z23, Z17, Z4
+	VMULPD           Z13, Z5, Z17
+	VFMADD231PD      Z2, Z30, Z17
+	VFMADD231PD      Z6, Z5, Z9
+	VFMADD231PD      Z23, Z30, Z9
 	VBROADCASTSD     inverseFactorialcF64<>+0(SB), Z30
-	VFMADD231PD      Z22, Z26, Z30
-	VFMADD231PD      Z12, Z26, Z11
-	VMULPD           Z13, Z20, Z26
-	VFMADD231PD      Z22, Z0, Z26
-	VFMADD231PD      Z4, Z20, Z17
-	VFMADD231PD      Z12, Z0, Z17
-	VBROADCASTSD     inverseFactorialbF64<>+0(SB), Z0
-	VFMADD231PD      Z22, Z20, Z0
-	VFMADD231PD      Z12, Z20, Z30
-	VMULPD           Z13, Z11, Z13
-	VFMADD231PD      Z22, Z3, Z13
-	VFMADD231PD      Z4, Z11, Z26
-	VFMADD231PD      Z12, Z3, Z26
-	VMULPD           Z22, Z11, Z22
-	VFMADD231PD      Z12, Z11, Z0
-	VMULPD           Z28, Z0, Z0
-	VMULPD           Z15, Z30, Z30
-	VMULPD           Z28, Z26, Z26
-	VMULPD           Z15, Z17, Z17
-	VMULPD           Z16, Z30, Z15
-	VMULPD           Z16, Z17, Z16
-	VADDPD           Z22, Z15, Z15
-	VADDPD           Z13, Z16, Z16
-	VFMADD231PD      Z21, Z0, Z15
-	VMULPD           Z14, Z21, Z28
-	VFMADD231PD      Z6, Z23, Z28
-	VFMADD231PD      Z29, Z1, Z28
-	VFMADD231PD      Z7, Z27, Z28
-	VFMADD231PD      Z25, Z5, Z28
-	VFMADD231PD      Z21, Z14, Z28
-	VFMADD231PD      Z14, Z0, Z16
-	VFMADD231PD      Z21, Z26, Z16
-	VFMADD231PD      Z28, Z30, Z16
-	VMULPD           Z2, Z30, Z28
-	VMULPD           Z2, Z17, Z2
-	VFMADD231PD      Z23, Z0, Z28
-	VMULPD           Z5, Z21, Z11
-	VFMADD231PD      Z8, Z23, Z11
-	VFMADD231PD      Z19, Z1, Z11
-	VFMADD231PD      Z9, Z27, Z11
-	VFMADD231PD      Z10, Z5, Z11
-	VFMADD231PD      Z23, Z14, Z11
-	VFMADD231PD      Z5, Z0, Z2
-	VFMADD231PD      Z23, Z26, Z2
-	VFMADD231PD      Z11, Z30, Z2
-	VMULPD           Z24, Z30, Z11
-	VMULPD           Z24, Z17, Z24
-	VFMADD231PD      Z1, Z0, Z11
-	VMULPD           Z27, Z21, Z12
-	VMOVUPD.Z        (DX)(R9*1), K1, Z3
-	VFMADD231PD      Z3, Z23, Z12
-	VMOVUPS          2176(R11), Z4
-	VFMADD231PD      Z4, Z1, Z12
-	VMOVUPS          2112(R11), Z20
-	VFMADD231PD      Z20, Z27, Z12
-	VMOVUPS          Z11, 1664(R11)
-	VMOVUPD.Z        (CX)(R9*1), K1, Z11
-	VFMADD231PD      Z11, Z5, Z12
-	VFMADD231PD      Z1, Z14, Z12
-	VFMADD231PD      Z27, Z0, Z24
-	VFMADD231PD      Z1, Z26, Z24
-	VFMADD231PD      Z12, Z30, Z24
-	VMOVUPS          2048(R11), Z12
-	VMOVUPS          Z24, 2240(R11)
-	VMULPD           Z12, Z30, Z24
-	VMULPD           Z12, Z17, Z12
-	VFMADD231PD      Z25, Z0, Z24
-	VMOVUPS          Z24, 2048(R11)
-	VMULPD           Z14, Z25, Z24
-	VFMADD231PD      Z6, Z10, Z24
-	VFMADD231PD      Z29, Z11, Z24
-	VFMADD231PD      Z7, Z3, Z24
-	VFMADD231PD      Z25, Z8, Z24
-	VFMADD231PD      Z21, Z6, Z24
-	VFMADD231PD      Z6, Z0, Z12
-	VFMADD231PD      Z25, Z26, Z12
-	VFMADD231PD      Z24, Z30, Z12
-	VMOVUPS          1984(R11), Z24
-	VMOVUPS          Z12, 2304(R11)
-	VMULPD           Z24, Z30, Z12
-	VMULPD           Z24, Z17, Z24
-	VADDPD           Z22, Z12, Z12
-	VADDPD           Z13, Z24, Z24
-	VFMADD231PD      Z10, Z0, Z12
-	VMOVUPS          Z12, 1984(R11)
-	VMULPD           Z5, Z25, Z12
-	VFMADD231PD      Z8, Z10, Z12
-	VFMADD231PD      Z19, Z11, Z12
-	VFMADD231PD      Z9, Z3, Z12
-	VFMADD231PD      Z10, Z8, Z12
-	VFMADD231PD      Z23, Z6, Z12
-	VFMADD231PD      Z8, Z0, Z24
-	VFMADD231PD      Z10, Z26, Z24
-	VFMADD231PD      Z12, Z30, Z24
-	VMOVUPS          1920(R11), Z12
-	VMOVUPS          Z24, 2368(R11)
-	VMULPD           Z12, Z30, Z24
-	VMULPD           Z12, Z17, Z12
-	VFMADD231PD      Z11, Z0, Z24
-	VMOVUPS          Z24, 1920(R11)
-	VMULPD           Z27, Z25, Z24
-	VFMADD231PD      Z3, Z10, Z24
-	VFMADD231PD      Z4, Z11, Z24
-	VFMADD231PD      Z20, Z3, Z24
-	VFMADD231PD      Z11, Z8, Z24
-	VFMADD231PD      Z1, Z6, Z24
-	VFMADD231PD      Z3, Z0, Z12
-	VFMADD231PD      Z11, Z26, Z12
-	VFMADD231PD      Z24, Z30, Z12
-	VMOVUPS          1408(R11), Z24
-	VMOVUPS          Z12, 2432(R11)
-	VMULPD           Z24, Z30, Z12
-	VMULPD           Z24, Z17, Z24
-	VFMADD231PD      Z7, Z0, Z12
-	VMULPD           Z14, Z7, Z14
-	VFMADD231PD      Z6, Z9, Z14
-	VFMADD231PD      Z29, Z20, Z14
-	VFMADD231PD      Z7, Z4, Z14
-	VFMADD231PD      Z25, Z19, Z14
-	VFMADD231PD      Z21, Z29, Z14
-	VFMADD231PD      Z29, Z0, Z24
-	VFMADD231PD      Z7, Z26, Z24
-	VFMADD231PD      Z14, Z30, Z24
-	VMOVUPS          1792(R11), Z14
-	VMULPD           Z14, Z30, Z21
-	VMULPD           Z14, Z17, Z14
-	VFMADD231PD      Z9, Z0, Z21
-	VMULPD           Z5, Z7, Z5
-	VFMADD231PD      Z8, Z9, Z5
-	VFMADD231PD      Z19, Z20, Z5
-	VFMADD231PD      Z9, Z4, Z5
-	VFMADD231PD      Z10, Z19, Z5
-	VFMADD231PD      Z23, Z29, Z5
-	VFMADD231PD      Z19, Z0, Z14
-	VFMADD231PD      Z9, Z26, Z14
-	VFMADD231PD      Z5, Z30, Z14
-	VMOVUPS          1728(R11), Z5
-	VMULPD           Z5, Z30, Z23
-	VMULPD           Z5, Z17, Z17
-	VADDPD           Z22, Z23, Z23
+	VFMADD231PD      Z2, Z5, Z30
+	VFMADD231PD      Z23, Z5, Z20
+	VMULPD           Z13, Z4, Z5
+	VFMADD231PD      Z2, Z27, Z5
+	VFMADD231PD      Z6, Z4, Z17
+	VFMADD231PD      Z23, Z27, Z17
+	VBROADCASTSD     inverseFactorialbF64<>+0(SB), Z27
+	VFMADD231PD      Z2, Z4, Z27
+	VFMADD231PD      Z23, Z4, Z30
+	VMULPD           Z13, Z20, Z13
+	VFMADD231PD      Z2, Z9, Z13
+	VFMADD231PD      Z6, Z20, Z5
+	VFMADD231PD      Z23, Z9, Z5
+	VMULPD           Z2, Z20, Z2
+	VFMADD231PD      Z23, Z20, Z27
+	VMULPD           Z28, Z27, Z27
+	VMULPD           Z12, Z30, Z30
+	VMULPD           Z28, Z5, Z5
+	VMULPD           Z12, Z17, Z17
+	VMULPD           Z1, Z30, Z12
+	VMULPD           Z1, Z17, Z1
+	VADDPD           Z2, Z12, Z12
+	VADDPD           Z13, Z1, Z1
+	VFMADD231PD      Z14, Z27, Z12
+	VMULPD           Z7, Z14, Z28
+	VFMADD231PD      Z26, Z21, Z28
+	VFMADD231PD      Z16, Z8, Z28
+	VFMADD231PD      Z0, Z29, Z28
+	VFMADD231PD      Z11, Z24, Z28
+	VFMADD231PD      Z14, Z7, Z28
+	VFMADD231PD      Z7, Z27, Z1
+	VFMADD231PD      Z14, Z5, Z1
+	VFMADD231PD      Z28, Z30, Z1
+	VMULPD           Z18, Z30, Z28
+	VMULPD           Z18, Z17, Z18
+	VFMADD231PD      Z21, Z27, Z28
+	VMULPD           Z24, Z14, Z20
+	VFMADD231PD      Z22, Z21, Z20
+	VFMADD231PD      Z15, Z8, Z20
+	VFMADD231PD      Z19, Z29, Z20
+	VFMADD231PD      Z3, Z24, Z20
+	VFMADD231PD      Z21, Z7, Z20
+	VFMADD231PD      Z24, Z27, Z18
+	VFMADD231PD      Z21, Z5, Z18
+	VFMADD231PD      Z20, Z30, Z18
+	VMULPD           Z10, Z30, Z20
+	VMULPD           Z10, Z17, Z10
+	VFMADD231PD      Z8, Z27, Z20
+	VMULPD           Z29, Z14, Z23
+	VMOVUPD.Z        (DX)(R9*1), K1, Z9
+	VFMADD231PD      Z9, Z21, Z23
+	VMOVUPS          2176(R11), Z6
+	VFMADD231PD      Z6, Z8, Z23
+	VMOVUPS          2112(R11), Z4
+	VFMADD231PD      Z4, Z29, Z23
+	VMOVUPS          Z20, 1664(R11)
+	VMOVUPD.Z        (CX)(R9*1), K1, Z20
+	VFMADD231PD      Z20, Z24, Z23
+	VFMADD231PD      Z8, Z7, Z23
+	VFMADD231PD      Z29, Z27, Z10
+	VFMADD231PD      Z8, Z5, Z10
+	VFMADD231PD      Z23, Z30, Z10
+	VMOVUPS          2048(R11), Z23
+	VMOVUPS          Z10, 2240(R11)
+	VMULPD           Z23, Z30, Z10
+	VMULPD           Z23, Z17, Z23
+	VFMADD231PD      Z11, Z27, Z10
+	VMOVUPS          Z10, 2048(R11)
+	VMULPD           Z7, Z11, Z10
+	VFMADD231PD      Z26, Z3, Z10
+	VFMADD231PD      Z16, Z20, Z10
+	VFMADD231PD      Z0, Z9, Z10
+	VFMADD231PD      Z11, Z22, Z10
+	VFMADD231PD      Z14, Z26, Z10
+	VFMADD231PD      Z26, Z27, Z23
+	VFMADD231PD      Z11, Z5, Z23
+	VFMADD231PD      Z10, Z30, Z23
+	VMOVUPS          1984(R11), Z10
+	VMOVUPS          Z23, 2304(R11)
+	VMULPD           Z10, Z30, Z23
+	VMULPD           Z10, Z17, Z10
+	VADDPD           Z2, Z23, Z23
+	VADDPD           Z13, Z10, Z10
+	VFMADD231PD      Z3, Z27, Z23
+	VMOVUPS          Z23, 1984(R11)
+	VMULPD           Z24, Z11, Z23
+	VFMADD231PD      Z22, Z3, Z23
+	VFMADD231PD      Z15, Z20, Z23
+	VFMADD231PD      Z19, Z9, Z23
+	VFMADD231PD      Z3, Z22, Z23
+	VFMADD231PD      Z21, Z26, Z23
+	VFMADD231PD      Z22, Z27, Z10
+	VFMADD231PD      Z3, Z5, Z10
+	VFMADD231PD      Z23, Z30, Z10
+	VMOVUPS          1920(R11), Z23
+	VMOVUPS          Z10, 2368(R11)
+	VMULPD           Z23, Z30, Z10
+	VMULPD           Z23, Z17, Z23
+	VFMADD231PD      Z20, Z27, Z10
+	VMOVUPS          Z10, 1920(R11)
+	VMULPD           Z29, Z11, Z10
+	VFMADD231PD      Z9, Z3, Z10
+	VFMADD231PD      Z6, Z20, Z10
+	VFMADD231PD      Z4, Z9, Z10
+	VFMADD231PD      Z20, Z22, Z10
+	VFMADD231PD      Z8, Z26, Z10
+	VFMADD231PD      Z9, Z27, Z23
+	VFMADD231PD      Z20, Z5, Z23
+	VFMADD231PD      Z10, Z30, Z23
+	VMOVUPS          1408(R11), Z10
+	VMOVUPS          Z23, 2432(R11)
+	VMULPD           Z10, Z30, Z23
+	VMULPD           Z10, Z17, Z10
+	VFMADD231PD      Z0, Z27, Z23
+	VMULPD           Z7, Z0, Z7
+	VFMADD231PD      Z26, Z19, Z7
+	VFMADD231PD      Z16, Z4, Z7
+	VFMADD231PD      Z0, Z6, Z7
+	VFMADD231PD      Z11, Z15, Z7
+	VFMADD231PD      Z14, Z16, Z7
+	VFMADD231PD      Z16, Z27, Z10
+	VFMADD231PD      Z0, Z5, Z10
+	VFMADD231PD      Z7, Z30, Z10
+	VMOVUPS          1792(R11), Z7
+	VMULPD           Z7, Z30, Z14
+	VMULPD           Z7, Z17, Z7
+	VFMADD231PD      Z19, Z27, Z14
+	VMULPD           Z24, Z0, Z24
+	VFMADD231PD      Z22, Z19, Z24
+	VFMADD231PD      Z15, Z4, Z24
+	VFMADD231PD      Z19, Z6, Z24
+	VFMADD231PD      Z3, Z15, Z24
+	VFMADD231PD      Z21, Z16, Z24
+	VFMADD231PD      Z15, Z27, Z7
+	VFMADD231PD      Z19, Z5, Z7
+	VFMADD231PD      Z24, Z30, Z7
+	VMOVUPS          1728(R11), Z24
+	VMULPD           Z24, Z30, Z21
+	VMULPD           Z24, Z17, Z17
+	VADDPD           Z2, Z21, Z21
 	VADDPD           Z13, Z17, Z17
-	VFMADD231PD      Z20, Z0, Z23
-	VMULPD           Z27, Z7, Z7
-	VFMADD231PD      Z3, Z9, Z7
-	VFMADD231PD      Z4, Z20, Z7
-	VFMADD231PD      Z20, Z4, Z7
-	VFMADD231PD      Z11, Z19, Z7
-	VFMADD231PD      Z1, Z29, Z7
-	VFMADD231PD      Z4, Z0, Z17
-	VFMADD231PD      Z20, Z26, Z17
-	VFMADD231PD      Z7, Z30, Z17
+	VFMADD231PD      Z4, Z27, Z21
+	VMULPD           Z29, Z0, Z0
+	VFMADD231PD      Z9, Z19, Z0
+	VFMADD231PD      Z6, Z4, Z0
+	VFMADD231PD      Z4, Z6, Z0
+	VFMADD231PD      Z20, Z15, Z0
+	VFMADD231PD      Z8, Z16, Z0
+	VFMADD231PD      Z6, Z27, Z17
+	VFMADD231PD      Z4, Z5, Z17
+	VFMADD231PD      Z0, Z30, Z17
 	VMOVUPS          1600(R11), Z30
 	VMOVUPS          Z30, 704(R11)
 	VMOVUPS          1536(R11), Z30
@@ -14611,259 +14611,259 @@ next2:
 	VMOVUPS          Z30, 640(R11)
 	VMOVUPS          1856(R11), Z30
 	VMOVUPS          Z30, 1344(R11)
-	VMOVUPS          Z15, (R11)
-	VMOVUPS          Z16, 768(R11)
+	VMOVUPS          Z12, (R11)
+	VMOVUPS          Z1, 768(R11)
 	VMOVUPS          Z28, 64(R11)
-	VMOVUPS          Z2, 832(R11)
-	VMOVUPS          1664(R11), Z2
-	VMOVUPS          Z2, 128(R11)
-	VMOVUPS          2240(R11), Z2
-	VMOVUPS          Z2, 896(R11)
-	VMOVUPS          2048(R11), Z2
-	VMOVUPS          Z2, 192(R11)
-	VMOVUPS          2304(R11), Z2
-	VMOVUPS          Z2, 960(R11)
-	VMOVUPS          1984(R11), Z2
-	VMOVUPS          Z2, 256(R11)
-	VMOVUPS          2368(R11), Z2
-	VMOVUPS          Z2, 1024(R11)
-	VMOVUPS          1920(R11), Z2
-	VMOVUPS          Z2, 320(R11)
-	VMOVUPS          2432(R11), Z2
-	VMOVUPS          Z2, 1088(R11)
-	VMOVUPS          Z12, 384(R11)
-	VMOVUPS          Z24, 1152(R11)
-	VMOVUPS          Z21, 448(R11)
-	VMOVUPS          Z14, 1216(R11)
-	VMOVUPS          Z23, 512(R11)
+	VMOVUPS          Z18, 832(R11)
+	VMOVUPS          1664(R11), Z18
+	VMOVUPS          Z18, 128(R11)
+	VMOVUPS          2240(R11), Z18
+	VMOVUPS          Z18, 896(R11)
+	VMOVUPS          2048(R11), Z18
+	VMOVUPS          Z18, 192(R11)
+	VMOVUPS          2304(R11), Z18
+	VMOVUPS          Z18, 960(R11)
+	VMOVUPS          1984(R11), Z18
+	VMOVUPS          Z18, 256(R11)
+	VMOVUPS          2368(R11), Z18
+	VMOVUPS          Z18, 1024(R11)
+	VMOVUPS          1920(R11), Z18
+	VMOVUPS          Z18, 320(R11)
+	VMOVUPS          2432(R11), Z18
+	VMOVUPS          Z18, 1088(R11)
+	VMOVUPS          Z23, 384(R11)
+	VMOVUPS          Z10, 1152(R11)
+	VMOVUPS          Z14, 448(R11)
+	VMOVUPS          Z7, 1216(R11)
+	VMOVUPS          Z21, 512(R11)
 	VMOVUPS          Z17, 1280(R11)
 
 stage9:
 	VMOVUPS           576(R11), Z17
 	VCMPPD.BCST       $0x1e, zeroF64<>+0(SB), Z17, K2
 	VMOVUPS           (R11), Z17
-	VADDPD.BCST       twoF64<>+0(SB), Z17, Z23
-	VMOVUPS           256(R11), Z14
-	VADDPD.BCST       twoF64<>+0(SB), Z14, Z21
-	VMOVUPS           512(R11), Z24
-	VADDPD.BCST       twoF64<>+0(SB), Z24, Z12
-	VMOVUPS           768(R11), Z2
-	VMULPD            Z23, Z2, Z28
-	VMOVUPS           832(R11), Z16
-	VMOVUPS           192(R11), Z15
-	VFMADD231PD       Z15, Z16, Z28
+	VADDPD.BCST       twoF64<>+0(SB), Z17, Z21
+	VMOVUPS           256(R11), Z7
+	VADDPD.BCST       twoF64<>+0(SB), Z7, Z14
+	VMOVUPS           512(R11), Z10
+	VADDPD.BCST       twoF64<>+0(SB), Z10, Z23
+	VMOVUPS           768(R11), Z18
+	VMULPD            Z21, Z18, Z28
+	VMOVUPS           832(R11), Z1
+	VMOVUPS           192(R11), Z12
+	VFMADD231PD       Z12, Z1, Z28
 	VMOVUPS           896(R11), Z30
-	VMOVUPS           384(R11), Z7
-	VFMADD231PD       Z7, Z30, Z28
-	VMOVUPS           64(R11), Z26
-	VMULPD            Z26, Z2, Z20
-	VFMADD231PD       Z21, Z16, Z20
-	VMOVUPS           448(R11), Z0
-	VFMADD231PD       Z0, Z30, Z20
-	VMOVUPS           128(R11), Z4
-	VMULPD            Z4, Z2, Z29
-	VMOVUPS           320(R11), Z1
-	VFMADD231PD       Z1, Z16, Z29
-	VFMADD231PD       Z12, Z30, Z29
-	VMOVUPS           960(R11), Z19
-	VMULPD            Z23, Z19, Z11
-	VMOVUPS           1024(R11), Z9
-	VFMADD231PD       Z15, Z9, Z11
-	VMOVUPS           1088(R11), Z3
-	VFMADD231PD       Z7, Z3, Z11
-	VMULPD            Z26, Z19, Z27
-	VFMADD231PD       Z21, Z9, Z27
-	VFMADD231PD       Z0, Z3, Z27
-	VMULPD            Z4, Z19, Z13
-	VFMADD231PD       Z1, Z9, Z13
-	VFMADD231PD       Z12, Z3, Z13
-	VMOVUPS           1152(R11), Z22
-	VMULPD            Z23, Z22, Z5
-	VMOVUPS           1216(R11), Z10
-	VFMADD231PD       Z15, Z10, Z5
-	VMOVUPS           1280(R11), Z8
-	VFMADD231PD       Z7, Z8, Z5
-	VMULPD            Z26, Z22, Z25
-	VFMADD231PD       Z21, Z10, Z25
-	VFMADD231PD       Z0, Z8, Z25
-	VMULPD            Z4, Z22, Z6
-	VFMADD231PD       Z1, Z10, Z6
-	VFMADD231PD       Z12, Z8, Z6
-	VFMADD231PD       Z2, Z17, Z28
-	VFMADD231PD       Z19, Z26, Z28
-	VFMADD231PD       Z22, Z4, Z28
-	VFMADD231PD       Z16, Z17, Z20
-	VFMADD231PD       Z9, Z26, Z20
-	VFMADD231PD       Z10, Z4, Z20
-	VFMADD231PD       Z30, Z17, Z29
-	VFMADD231PD       Z3, Z26, Z29
-	VFMADD231PD       Z8, Z4, Z29
-	VFMADD231PD       Z2, Z15, Z11
-	VFMADD231PD       Z19, Z14, Z11
-	VFMADD231PD       Z22, Z1, Z11
-	VFMADD231PD       Z16, Z15, Z27
-	VFMADD231PD       Z9, Z14, Z27
-	VFMADD231PD       Z10, Z1, Z27
-	VFMADD231PD       Z30, Z15, Z13
-	VFMADD231PD       Z3, Z14, Z13
-	VFMADD231PD       Z8, Z1, Z13
-	VFMADD231PD       Z2, Z7, Z5
-	VFMADD231PD       Z19, Z0, Z5
-	VFMADD231PD       Z22, Z24, Z5
-	VFMADD231PD       Z16, Z7, Z25
-	VFMADD231PD       Z9, Z0, Z25
-	VFMADD231PD       Z10, Z24, Z25
-	VFMADD231PD       Z30, Z7, Z6
-	VFMADD231PD       Z3, Z0, Z6
-	VFMADD231PD       Z8, Z24, Z6
-	VBLENDMPD         Z28, Z2, K2, Z2
-	VBLENDMPD         Z20, Z16, K2, Z16
-	VBLENDMPD         Z29, Z30, K2, Z30
-	VBLENDMPD         Z11, Z19, K2, Z19
-	VBLENDMPD         Z27, Z9, K2, Z9
-	VBLENDMPD         Z13, Z3, K2, Z3
-	VBLENDMPD         Z5, Z22, K2, Z22
-	VBLENDMPD         Z25, Z10, K2, Z10
-	VBLENDMPD         Z6, Z8, K2, Z8
-	VMULPD            Z23, Z17, Z6
-	VFMADD231PD       Z15, Z26, Z6
-	VFMADD231PD       Z7, Z4, Z6
-	VMULPD            Z26, Z17, Z25
-	VFMADD231PD       Z21, Z26, Z25
-	VFMADD231PD       Z0, Z4, Z25
-	VMULPD            Z4, Z17, Z5
-	VFMADD231PD       Z1, Z26, Z5
-	VFMADD231PD       Z12, Z4, Z5
-	VMULPD            Z23, Z15, Z13
-	VFMADD231PD       Z15, Z14, Z13
-	VFMADD231PD       Z7, Z1, Z13
-	VMULPD            Z26, Z15, Z27
-	VFMADD231PD       Z21, Z14, Z27
-	VFMADD231PD       Z0, Z1, Z27
-	VMULPD            Z4, Z15, Z11
-	VFMADD231PD       Z1, Z14, Z11
-	VFMADD231PD       Z12, Z1, Z11
-	VMULPD            Z23, Z7, Z23
-	VFMADD231PD       Z15, Z0, Z23
-	VFMADD231PD       Z7, Z24, Z23
-	VMULPD            Z26, Z7, Z29
-	VFMADD231PD       Z21, Z0, Z29
-	VFMADD231PD       Z0, Z24, Z29
-	VMULPD            Z4, Z7, Z21
-	VFMADD231PD       Z1, Z0, Z21
-	VFMADD231PD       Z12, Z24, Z21
-	VBLENDMPD         Z6, Z17, K2, Z17
-	VBLENDMPD         Z25, Z26, K2, Z26
-	VBLENDMPD         Z5, Z4, K2, Z4
-	VBLENDMPD         Z13, Z15, K2, Z15
-	VBLENDMPD         Z27, Z14, K2, Z14
-	VBLENDMPD         Z11, Z1, K2, Z1
-	VBLENDMPD         Z23, Z7, K2, Z7
-	VBLENDMPD         Z29, Z0, K2, Z0
-	VBLENDMPD         Z21, Z24, K2, Z24
-	VMOVUPS           576(R11), Z21
-	VSUBPD.BCST       oneF64<>+0(SB), Z21, Z21
-	VCMPPD.BCST       $0x1e, zeroF64<>+0(SB), Z21, K2
+	VMOVUPS           384(R11), Z0
+	VFMADD231PD       Z0, Z30, Z28
+	VMOVUPS           64(R11), Z5
+	VMULPD            Z5, Z18, Z4
+	VFMADD231PD       Z14, Z1, Z4
+	VMOVUPS           448(R11), Z27
+	VFMADD231PD       Z27, Z30, Z4
+	VMOVUPS           128(R11), Z6
+	VMULPD            Z6, Z18, Z16
+	VMOVUPS           320(R11), Z8
+	VFMADD231PD       Z8, Z1, Z16
+	VFMADD231PD       Z23, Z30, Z16
+	VMOVUPS           960(R11), Z15
+	VMULPD            Z21, Z15, Z20
+	VMOVUPS           1024(R11), Z19
+	VFMADD231PD       Z12, Z19, Z20
+	VMOVUPS           1088(R11), Z9
+	VFMADD231PD       Z0, Z9, Z20
+	VMULPD            Z5, Z15, Z29
+	VFMADD231PD       Z14, Z19, Z29
+	VFMADD231PD       Z27, Z9, Z29
+	VMULPD            Z6, Z15, Z13
+	VFMADD231PD       Z8, Z19, Z13
+	VFMADD231PD       Z23, Z9, Z13
+	VMOVUPS           1152(R11), Z2
+	VMULPD            Z21, Z2, Z24
+	VMOVUPS           1216(R11), Z3
+	VFMADD231PD       Z12, Z3, Z24
+	VMOVUPS           1280(R11), Z22
+	VFMADD231PD       Z0, Z22, Z24
+	VMULPD            Z5, Z2, Z11
+	VFMADD231PD       Z14, Z3, Z11
+	VFMADD231PD       Z27, Z22, Z11
+	VMULPD            Z6, Z2, Z26
+	VFMADD231PD       Z8, Z3, Z26
+	VFMADD231PD       Z23, Z22, Z26
+	VFMADD231PD       Z18, Z17, Z28
+	VFMADD231PD       Z15, Z5, Z28
+	VFMADD231PD       Z2, Z6, Z28
+	VFMADD231PD       Z1, Z17, Z4
+	VFMADD231PD       Z19, Z5, Z4
+	VFMADD231PD       Z3, Z6, Z4
+	VFMADD231PD       Z30, Z17, Z16
+	VFMADD231PD       Z9, Z5, Z16
+	VFMADD231PD       Z22, Z6, Z16
+	VFMADD231PD       Z18, Z12, Z20
+	VFMADD231PD       Z15, Z7, Z20
+	VFMADD231PD       Z2, Z8, Z20
+	VFMADD231PD       Z1, Z12, Z29
+	VFMADD231PD       Z19, Z7, Z29
+	VFMADD231PD       Z3, Z8, Z29
+	VFMADD231PD       Z30, Z12, Z13
+	VFMADD231PD       Z9, Z7, Z13
+	VFMADD231PD       Z22, Z8, Z13
+	VFMADD231PD       Z18, Z0, Z24
+	VFMADD231PD       Z15, Z27, Z24
+	VFMADD231PD       Z2, Z10, Z24
+	VFMADD231PD       Z1, Z0, Z11
+	VFMADD231PD       Z19, Z27, Z11
+	VFMADD231PD       Z3, Z10, Z11
+	VFMADD231PD       Z30, Z0, Z26
+	VFMADD231PD       Z9, Z27, Z26
+	VFMADD231PD       Z22, Z10, Z26
+	VBLENDMPD         Z28, Z18, K2, Z18
+	VBLENDMPD         Z4, Z1, K2, Z1
+	VBLENDMPD         Z16, Z30, K2, Z30
+	VBLENDMPD         Z20, Z15, K2, Z15
+	VBLENDMPD         Z29, Z19, K2, Z19
+	VBLENDMPD         Z13, Z9, K2, Z9
+	VBLENDMPD         Z24, Z2, K2, Z2
+	VBLENDMPD         Z11, Z3, K2, Z3
+	VBLENDMPD         Z26, Z22, K2, Z22
+	VMULPD            Z21, Z17, Z26
+	VFMADD231PD       Z12, Z5, Z26
+	VFMADD231PD       Z0, Z6, Z26
+	VMULPD            Z5, Z17, Z11
+	VFMADD231PD       Z14, Z5, Z11
+	VFMADD231PD       Z27, Z6, Z11
+	VMULPD            Z6, Z17, Z24
+	VFMADD231PD       Z8, Z5, Z24
+	VFMADD231PD       Z23, Z6, Z24
+	VMULPD            Z21, Z12, Z13
+	VFMADD231PD       Z12, Z7, Z13
+	VFMADD231PD       Z0, Z8, Z13
+	VMULPD            Z5, Z12, Z29
+	VFMADD231PD       Z14, Z7, Z29
+	VFMADD231PD       Z27, Z8, Z29
+	VMULPD            Z6, Z12, Z20
+	VFMADD231PD       Z8, Z7, Z20
+	VFMADD231PD       Z23, Z8, Z20
+	VMULPD            Z21, Z0, Z21
+	VFMADD231PD       Z12, Z27, Z21
+	VFMADD231PD       Z0, Z10, Z21
+	VMULPD            Z5, Z0, Z16
+	VFMADD231PD       Z14, Z27, Z16
+	VFMADD231PD       Z27, Z10, Z16
+	VMULPD            Z6, Z0, Z14
+	VFMADD231PD       Z8, Z27, Z14
+	VFMADD231PD       Z23, Z10, Z14
+	VBLENDMPD         Z26, Z17, K2, Z17
+	VBLENDMPD         Z11, Z5, K2, Z5
+	VBLENDMPD         Z24, Z6, K2, Z6
+	VBLENDMPD         Z13, Z12, K2, Z12
+	VBLENDMPD         Z29, Z7, K2, Z7
+	VBLENDMPD         Z20, Z8, K2, Z8
+	VBLENDMPD         Z21, Z0, K2, Z0
+	VBLENDMPD         Z16, Z27, K2, Z27
+	VBLENDMPD         Z14, Z10, K2, Z10
+	VMOVUPS           576(R11), Z14
+	VSUBPD.BCST       oneF64<>+0(SB), Z14, Z14
+	VCMPPD.BCST       $0x1e, zeroF64<>+0(SB), Z14, K2
 	KMOVW             K2, CX
-	VMOVUPS           Z2, 768(R11)
-	VMOVUPS           Z16, 832(R11)
+	VMOVUPS           Z18, 768(R11)
+	VMOVUPS           Z1, 832(R11)
 	VMOVUPS           Z30, 896(R11)
-	VMOVUPS           Z19, 960(R11)
-	VMOVUPS           Z9, 1024(R11)
-	VMOVUPS           Z3, 1088(R11)
-	VMOVUPS           Z22, 1152(R11)
-	VMOVUPS           Z10, 1216(R11)
-	VMOVUPS           Z8, 1280(R11)
+	VMOVUPS           Z15, 960(R11)
+	VMOVUPS           Z19, 1024(R11)
+	VMOVUPS           Z9, 1088(R11)
+	VMOVUPS           Z2, 1152(R11)
+	VMOVUPS           Z3, 1216(R11)
+	VMOVUPS           Z22, 1280(R11)
 	VMOVUPS           Z17, (R11)
-	VMOVUPS           Z26, 64(R11)
-	VMOVUPS           Z4, 128(R11)
-	VMOVUPS           Z15, 192(R11)
-	VMOVUPS           Z14, 256(R11)
-	VMOVUPS           Z1, 320(R11)
-	VMOVUPS           Z7, 384(R11)
-	VMOVUPS           Z0, 448(R11)
-	VMOVUPS           Z24, 512(R11)
-	VMOVUPS           Z21, 576(R11)
+	VMOVUPS           Z5, 64(R11)
+	VMOVUPS           Z6, 128(R11)
+	VMOVUPS           Z12, 192(R11)
+	VMOVUPS           Z7, 256(R11)
+	VMOVUPS           Z8, 320(R11)
+	VMOVUPS           Z0, 384(R11)
+	VMOVUPS           Z27, 448(R11)
+	VMOVUPS           Z10, 512(R11)
+	VMOVUPS           Z14, 576(R11)
 	TESTL             CX, CX
 	JNE               stage9
-	VMOVUPS           704(R11), Z21
-	VBROADCASTSD      noneSetF64<>+0(SB), Z24
-	VPCMPGTQ          Z21, Z24, K2
-	VMOVUPS           640(R11), Z24
-	VBROADCASTSD      log2eF64<>+0(SB), Z21
-	VFMADD213PD.BCST  roundF64<>+0(SB), Z24, Z21
-	VSUBPD.BCST       roundF64<>+0(SB), Z21, Z21
-	VFNMADD231PD.BCST ln2HiF64<>+0(SB), Z21, Z24
-	VFNMADD231PD.BCST ln2LoF64<>+0(SB), Z21, Z24
-	VBROADCASTSD      expQ9F64<>+0(SB), Z0
-	VFMADD213PD.BCST  expQ8F64<>+0(SB), Z24, Z0
-	VFMADD213PD.BCST  expQ7F64<>+0(SB), Z24, Z0
-	VFMADD213PD.BCST  expQ6F64<>+0(SB), Z24, Z0
-	VFMADD213PD.BCST  expQ5F64<>+0(SB), Z24, Z0
-	VFMADD213PD.BCST  expQ4F64<>+0(SB), Z24, Z0
-	VFMADD213PD.BCST  expQ3F64<>+0(SB), Z24, Z0
-	VFMADD213PD.BCST  expQ2F64<>+0(SB), Z24, Z0
-	VFMADD213PD.BCST  expQ1F64<>+0(SB), Z24, Z0
-	VFMADD213PD.BCST  expQ0F64<>+0(SB), Z24, Z0
-	VMULPD            Z24, Z24, Z7
-	VFMADD231PD       Z0, Z7, Z24
-	VADDPD.BCST       oneF64<>+0(SB), Z24, Z24
-	VSCALEFPD         Z21, Z24, Z24
-	VMOVUPS           1344(R11), Z21
-	VMULPD            Z21, Z24, Z21
-	VMOVUPS           (R11), Z7
-	VADDPD.BCST       oneF64<>+0(SB), Z7, Z7
-	VMOVUPS           768(R11), Z0
-	VMULPD            Z0, Z24, Z0
-	VFMADD231PD       Z7, Z21, Z0
-	VMOVUPS           832(R11), Z7
-	VMULPD            Z7, Z24, Z7
-	VMOVUPS           64(R11), Z1
-	VFMADD231PD       Z1, Z21, Z7
-	VMOVUPS           896(R11), Z1
-	VMULPD            Z1, Z24, Z1
-	VMOVUPS           128(R11), Z14
-	VFMADD231PD       Z14, Z21, Z1
-	VMOVUPS           960(R11), Z14
-	VMULPD            Z14, Z24, Z14
-	VMOVUPS           192(R11), Z15
-	VFMADD231PD       Z15, Z21, Z14
-	VMOVUPS           256(R11), Z15
-	VADDPD.BCST       oneF64<>+0(SB), Z15, Z15
-	VMOVUPS           1024(R11), Z4
-	VMULPD            Z4, Z24, Z4
-	VFMADD231PD       Z15, Z21, Z4
-	VMOVUPS           1088(R11), Z15
-	VMULPD            Z15, Z24, Z15
-	VMOVUPS           320(R11), Z26
-	VFMADD231PD       Z26, Z21, Z15
-	VMOVUPS           1152(R11), Z26
-	VMULPD            Z26, Z24, Z26
+	VMOVUPS           704(R11), Z14
+	VBROADCASTSD      noneSetF64<>+0(SB), Z10
+	VPCMPGTQ          Z14, Z10, K2
+	VMOVUPS           640(R11), Z10
+	VBROADCASTSD      log2eF64<>+0(SB), Z14
+	VFMADD213PD.BCST  roundF64<>+0(SB), Z10, Z14
+	VSUBPD.BCST       roundF64<>+0(SB), Z14, Z14
+	VFNMADD231PD.BCST ln2HiF64<>+0(SB), Z14, Z10
+	VFNMADD231PD.BCST ln2LoF64<>+0(SB), Z14, Z10
+	VBROADCASTSD      expQ9F64<>+0(SB), Z27
+	VFMADD213PD.BCST  expQ8F64<>+0(SB), Z10, Z27
+	VFMADD213PD.BCST  expQ7F64<>+0(SB), Z10, Z27
+	VFMADD213PD.BCST  expQ6F64<>+0(SB), Z10, Z27
+	VFMADD213PD.BCST  expQ5F64<>+0(SB), Z10, Z27
+	VFMADD213PD.BCST  expQ4F64<>+0(SB), Z10, Z27
+	VFMADD213PD.BCST  expQ3F64<>+0(SB), Z10, Z27
+	VFMADD213PD.BCST  expQ2F64<>+0(SB), Z10, Z27
+	VFMADD213PD.BCST  expQ1F64<>+0(SB), Z10, Z27
+	VFMADD213PD.BCST  expQ0F64<>+0(SB), Z10, Z27
+	VMULPD            Z10, Z10, Z0
+	VFMADD231PD       Z27, Z0, Z10
+	VADDPD.BCST       oneF64<>+0(SB), Z10, Z10
+	VSCALEFPD         Z14, Z10, Z10
+	VMOVUPS           1344(R11), Z14
+	VMULPD            Z14, Z10, Z14
+	VMOVUPS           (R11), Z0
+	VADDPD.BCST       oneF64<>+0(SB), Z0, Z0
+	VMOVUPS           768(R11), Z27
+	VMULPD            Z27, Z10, Z27
+	VFMADD231PD       Z0, Z14, Z27
+	VMOVUPS           832(R11), Z0
+	VMULPD            Z0, Z10, Z0
+	VMOVUPS           64(R11), Z8
+	VFMADD231PD       Z8, Z14, Z0
+	VMOVUPS           896(R11), Z8
+	VMULPD            Z8, Z10, Z8
+	VMOVUPS           128(R11), Z7
+	VFMADD231PD       Z7, Z14, Z8
+	VMOVUPS           960(R11), Z7
+	VMULPD            Z7, Z10, Z7
+	VMOVUPS           192(R11), Z12
+	VFMADD231PD       Z12, Z14, Z7
+	VMOVUPS           256(R11), Z12
+	VADDPD.BCST       oneF64<>+0(SB), Z12, Z12
+	VMOVUPS           1024(R11), Z6
+	VMULPD            Z6, Z10, Z6
+	VFMADD231PD       Z12, Z14, Z6
+	VMOVUPS           1088(R11), Z12
+	VMULPD            Z12, Z10, Z12
+	VMOVUPS           320(R11), Z5
+	VFMADD231PD       Z5, Z14, Z12
+	VMOVUPS           1152(R11), Z5
+	VMULPD            Z5, Z10, Z5
 	VMOVUPS           384(R11), Z17
-	VFMADD231PD       Z17, Z21, Z26
+	VFMADD231PD       Z17, Z14, Z5
 	VMOVUPS           1216(R11), Z17
-	VMULPD            Z17, Z24, Z17
-	VMOVUPS           448(R11), Z8
-	VFMADD231PD       Z8, Z21, Z17
-	VMOVUPS           512(R11), Z8
-	VADDPD.BCST       oneF64<>+0(SB), Z8, Z8
-	VMOVUPS           1280(R11), Z10
-	VMULPD            Z10, Z24, Z24
-	VFMADD231PD       Z8, Z21, Z24
+	VMULPD            Z17, Z10, Z17
+	VMOVUPS           448(R11), Z22
+	VFMADD231PD       Z22, Z14, Z17
+	VMOVUPS           512(R11), Z22
+	VADDPD.BCST       oneF64<>+0(SB), Z22, Z22
+	VMOVUPS           1280(R11), Z3
+	VMULPD            Z3, Z10, Z10
+	VFMADD231PD       Z22, Z14, Z10
 	KANDW             K1, K2, K2
 	KMOVW             K2, CX
 	TESTQ             CX, CX
 	JE                easy11
 	KANDNW            K1, K2, K1
-	VMOVUPD           Z0, K1, (AX)
-	VMOVUPD           Z7, K1, (AX)(DI*1)
-	VMOVUPD           Z1, K1, (AX)(DI*2)
-	VMOVUPD           Z14, K1, (AX)(R8*1)
-	VMOVUPD           Z4, K1, (AX)(DI*4)
-	VMOVUPD           Z15, K1, (AX)(R9*1)
-	VMOVUPD           Z26, K1, (AX)(R8*2)
+	VMOVUPD           Z27, K1, (AX)
+	VMOVUPD           Z0, K1, (AX)(DI*1)
+	VMOVUPD           Z8, K1, (AX)(DI*2)
+	VMOVUPD           Z7, K1, (AX)(R8*1)
+	VMOVUPD           Z6, K1, (AX)(DI*4)
+	VMOVUPD           Z12, K1, (AX)(R9*1)
+	VMOVUPD           Z5, K1, (AX)(R8*2)
 	VMOVUPD           Z17, K1, (AX)(R10*1)
-	VMOVUPD           Z24, K1, (AX)(DI*8)
+	VMOVUPD           Z10, K1, (AX)(DI*8)
 	MOVQ              SI, AX
 	MOVQ              SI, DX
 	SUBQ              BX, DX
@@ -14874,15 +14874,15 @@ stage9:
 	RET
 
 easy11:
-	VMOVUPD Z0, K1, (AX)
-	VMOVUPD Z7, K1, (AX)(DI*1)
-	VMOVUPD Z1, K1, (AX)(DI*2)
-	VMOVUPD Z14, K1, (AX)(R8*1)
-	VMOVUPD Z4, K1, (AX)(DI*4)
-	VMOVUPD Z15, K1, (AX)(R9*1)
-	VMOVUPD Z26, K1, (AX)(R8*2)
+	VMOVUPD Z27, K1, (AX)
+	VMOVUPD Z0, K1, (AX)(DI*1)
+	VMOVUPD Z8, K1, (AX)(DI*2)
+	VMOVUPD Z7, K1, (AX)(R8*1)
+	VMOVUPD Z6, K1, (AX)(DI*4)
+	VMOVUPD Z12, K1, (AX)(R9*1)
+	VMOVUPD Z5, K1, (AX)(R8*2)
 	VMOVUPD Z17, K1, (AX)(R10*1)
-	VMOVUPD Z24, K1, (AX)(DI*8)
+	VMOVUPD Z10, K1, (AX)(DI*8)
 
 done7:
 	XORQ AX, AX
@@ -14893,7 +14893,7 @@ done7:
 	RET
 
 // func expFrechetAdjoint3x3F32AVX2(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
-// Requires: AVX, AVX2, FMA3
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·expFrechetAdjoint3x3F32AVX2(SB), $1600-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
@@ -14911,6 +14911,15 @@ TEXT ·expFrechetAdjoint3x3F32AVX2(SB), $1600-64
 	JL   next2
 
 loop1:
+	PREFETCHT0   64(AX)
+	PREFETCHT0   64(AX)(DI*1)
+	PREFETCHT0   64(AX)(DI*2)
+	PREFETCHT0   64(AX)(R8*1)
+	PREFETCHT0   64(AX)(DI*4)
+	PREFETCHT0   64(AX)(R9*1)
+	PREFETCHT0   64(AX)(R8*2)
+	PREFETCHT0   64(AX)(R10*1)
+	PREFETCHT0   64(AX)(DI*8)
 	VMOVUPS      (CX), Y0
 	VANDPS       absF32<>+0(SB), Y0, Y1
 	VMOVUPS      (CX)(R8*1), Y2
@@ -16775,7 +16784,7 @@ done7:
 	RET
 
 // func expFrechetAdjoint3x3F32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
-// Requires: AVX, AVX512F, BMI2
+// Requires: AVX, AVX512DQ, AVX512F, BMI2, MMX+
 TEXT ·expFrechetAdjoint3x3F32AVX512(SB), $2560-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
@@ -16793,113 +16802,104 @@ TEXT ·expFrechetAdjoint3x3F32AVX512(SB), $2560-64
 	JL   next2
 
 loop1:
+	PREFETCHT0       128(AX)
+	PREFETCHT0       128(AX)(DI*1)
+	PREFETCHT0       128(AX)(DI*2)
+	PREFETCHT0       128(AX)(R8*1)
+	PREFETCHT0       128(AX)(DI*4)
+	PREFETCHT0       128(AX)(R9*1)
+	PREFETCHT0       128(AX)(R8*2)
+	PREFETCHT0       128(AX)(R10*1)
+	PREFETCHT0       128(AX)(DI*8)
 	VMOVUPS          (CX), Z0
-	VPANDD.BCST      absF32<>+0(SB), Z0, Z1
-	VMOVUPS          (CX)(R8*1), Z2
-	VPANDD.BCST      absF32<>+0(SB), Z2, Z3
-	VMAXPS           Z3, Z1, Z1
+	VMOVUPS          (CX)(R8*1), Z1
+	VRANGEPS         $0x0b, Z1, Z0, Z2
 	VMOVUPS          (CX)(R8*2), Z3
-	VPANDD.BCST      absF32<>+0(SB), Z3, Z4
-	VMAXPS           Z4, Z1, Z1
 	VMOVUPS          (CX)(DI*1), Z4
-	VPANDD.BCST      absF32<>+0(SB), Z4, Z5
-	VMAXPS           Z5, Z1, Z1
-	VMOVUPS          (CX)(DI*4), Z5
-	VPANDD.BCST      absF32<>+0(SB), Z5, Z6
-	VMAXPS           Z6, Z1, Z1
-	VMOVUPS          (CX)(R10*1), Z6
-	VPANDD.BCST      absF32<>+0(SB), Z6, Z7
-	VMAXPS           Z7, Z1, Z1
-	VMOVUPS          (CX)(DI*2), Z7
-	VPANDD.BCST      absF32<>+0(SB), Z7, Z8
-	VMAXPS           Z8, Z1, Z1
-	VMOVUPS          (CX)(R9*1), Z8
-	VPANDD.BCST      absF32<>+0(SB), Z8, Z9
-	VMAXPS           Z9, Z1, Z1
-	VMOVUPS          (CX)(DI*8), Z9
-	VPANDD.BCST      absF32<>+0(SB), Z9, Z10
-	VMAXPS           Z10, Z1, Z1
-	VMOVUPS          (DX), Z10
-	VPANDD.BCST      absF32<>+0(SB), Z10, Z11
-	VMAXPS           Z11, Z1, Z1
-	VMOVUPS          (DX)(DI*1), Z11
-	VPANDD.BCST      absF32<>+0(SB), Z11, Z12
-	VMAXPS           Z12, Z1, Z1
-	VMOVUPS          (DX)(DI*2), Z12
-	VPANDD.BCST      absF32<>+0(SB), Z12, Z13
-	VMAXPS           Z13, Z1, Z1
-	VMOVUPS          (DX)(R8*1), Z13
-	VPANDD.BCST      absF32<>+0(SB), Z13, Z14
-	VMAXPS           Z14, Z1, Z1
-	VMOVUPS          (DX)(DI*4), Z14
-	VPANDD.BCST      absF32<>+0(SB), Z14, Z15
-	VMAXPS           Z15, Z1, Z1
-	VMOVUPS          (DX)(R9*1), Z15
-	VPANDD.BCST      absF32<>+0(SB), Z15, Z16
-	VMAXPS           Z16, Z1, Z1
-	VMOVUPS          (DX)(R8*2), Z16
-	VPANDD.BCST      absF32<>+0(SB), Z16, Z17
-	VMAXPS           Z17, Z1, Z1
-	VMOVUPS          (DX)(R10*1), Z17
-	VPANDD.BCST      absF32<>+0(SB), Z17, Z18
-	VMAXPS           Z18, Z1, Z1
-	VMOVUPS          (DX)(DI*8), Z18
-	VPANDD.BCST      absF32<>+0(SB), Z18, Z19
-	VMAXPS           Z19, Z1, Z1
-	VCMPPS.BCST      $0x16, directionMax<>+0(SB), Z1, K1
-	VADDPS           Z5, Z0, Z1
-	VADDPS           Z9, Z1, Z1
-	VMULPS.BCST      third<>+0(SB), Z1, Z1
-	VSUBPS           Z1, Z0, Z0
-	VSUBPS           Z1, Z5, Z5
-	VSUBPS           Z1, Z9, Z9
-	VMULPS           Z0, Z0, Z19
-	VFMADD231PS      Z4, Z2, Z19
-	VFMADD231PS      Z7, Z3, Z19
-	VMULPS           Z2, Z0, Z20
-	VFMADD231PS      Z5, Z2, Z20
-	VFMADD231PS      Z8, Z3, Z20
-	VMULPS           Z3, Z0, Z21
-	VFMADD231PS      Z6, Z2, Z21
-	VFMADD231PS      Z9, Z3, Z21
-	VMULPS           Z0, Z4, Z22
-	VFMADD231PS      Z4, Z5, Z22
-	VFMADD231PS      Z7, Z6, Z22
-	VMULPS           Z2, Z4, Z23
-	VFMADD231PS      Z5, Z5, Z23
-	VFMADD231PS      Z8, Z6, Z23
-	VMULPS           Z3, Z4, Z24
-	VFMADD231PS      Z6, Z5, Z24
-	VFMADD231PS      Z9, Z6, Z24
-	VMULPS           Z0, Z7, Z25
-	VFMADD231PS      Z4, Z8, Z25
-	VFMADD231PS      Z7, Z9, Z25
-	VMULPS           Z2, Z7, Z26
-	VFMADD231PS      Z5, Z8, Z26
-	VFMADD231PS      Z8, Z9, Z26
-	VMULPS           Z3, Z7, Z27
-	VFMADD231PS      Z6, Z8, Z27
-	VFMADD231PS      Z9, Z9, Z27
-	VPANDD.BCST      absF32<>+0(SB), Z19, Z28
-	VPANDD.BCST      absF32<>+0(SB), Z22, Z29
+	VRANGEPS         $0x0b, Z4, Z3, Z5
+	VMOVUPS          (CX)(DI*4), Z6
+	VMOVUPS          (CX)(R10*1), Z7
+	VRANGEPS         $0x0b, Z7, Z6, Z8
+	VMOVUPS          (CX)(DI*2), Z9
+	VMOVUPS          (CX)(R9*1), Z10
+	VRANGEPS         $0x0b, Z10, Z9, Z11
+	VMOVUPS          (CX)(DI*8), Z12
+	VMOVUPS          (DX), Z13
+	VRANGEPS         $0x0b, Z13, Z12, Z14
+	VMOVUPS          (DX)(DI*1), Z15
+	VMOVUPS          (DX)(DI*2), Z16
+	VRANGEPS         $0x0b, Z16, Z15, Z17
+	VMOVUPS          (DX)(R8*1), Z18
+	VMOVUPS          (DX)(DI*4), Z19
+	VRANGEPS         $0x0b, Z19, Z18, Z20
+	VMOVUPS          (DX)(R9*1), Z21
+	VMOVUPS          (DX)(R8*2), Z22
+	VRANGEPS         $0x0b, Z22, Z21, Z23
+	VMOVUPS          (DX)(R10*1), Z24
+	VMOVUPS          (DX)(DI*8), Z25
+	VRANGEPS         $0x0b, Z25, Z24, Z26
+	VRANGEPS         $0x0b, Z5, Z2, Z2
+	VRANGEPS         $0x0b, Z11, Z8, Z8
+	VRANGEPS         $0x0b, Z17, Z14, Z14
+	VRANGEPS         $0x0b, Z23, Z20, Z20
+	VRANGEPS         $0x0b, Z2, Z26, Z26
+	VRANGEPS         $0x0b, Z14, Z8, Z8
+	VRANGEPS         $0x0b, Z26, Z20, Z20
+	VRANGEPS         $0x0b, Z20, Z8, Z8
+	VCMPPS.BCST      $0x16, directionMax<>+0(SB), Z8, K1
+	VADDPS           Z6, Z0, Z8
+	VADDPS           Z12, Z8, Z8
+	VMULPS.BCST      third<>+0(SB), Z8, Z8
+	VSUBPS           Z8, Z0, Z0
+	VSUBPS           Z8, Z6, Z6
+	VSUBPS           Z8, Z12, Z12
+	VMULPS           Z0, Z0, Z20
+	VFMADD231PS      Z4, Z1, Z20
+	VFMADD231PS      Z9, Z3, Z20
+	VMULPS           Z1, Z0, Z26
+	VFMADD231PS      Z6, Z1, Z26
+	VFMADD231PS      Z10, Z3, Z26
+	VMULPS           Z3, Z0, Z14
+	VFMADD231PS      Z7, Z1, Z14
+	VFMADD231PS      Z12, Z3, Z14
+	VMULPS           Z0, Z4, Z2
+	VFMADD231PS      Z4, Z6, Z2
+	VFMADD231PS      Z9, Z7, Z2
+	VMULPS           Z1, Z4, Z23
+	VFMADD231PS      Z6, Z6, Z23
+	VFMADD231PS      Z10, Z7, Z23
+	VMULPS           Z3, Z4, Z17
+	VFMADD231PS      Z7, Z6, Z17
+	VFMADD231PS      Z12, Z7, Z17
+	VMULPS           Z0, Z9, Z11
+	VFMADD231PS      Z4, Z10, Z11
+	VFMADD231PS      Z9, Z12, Z11
+	VMULPS           Z1, Z9, Z5
+	VFMADD231PS      Z6, Z10, Z5
+	VFMADD231PS      Z10, Z12, Z5
+	VMULPS           Z3, Z9, Z27
+	VFMADD231PS      Z7, Z10, Z27
+	VFMADD231PS      Z12, Z12, Z27
+	VPANDD.BCST      absF32<>+0(SB), Z20, Z28
+	VPANDD.BCST      absF32<>+0(SB), Z2, Z29
 	VADDPS           Z29, Z28, Z28
-	VPANDD.BCST      absF32<>+0(SB), Z25, Z29
+	VPANDD.BCST      absF32<>+0(SB), Z11, Z29
 	VADDPS           Z29, Z28, Z28
-	VPANDD.BCST      absF32<>+0(SB), Z20, Z29
-	VMOVUPS          Z25, 1408(R11)
-	VPANDD.BCST      absF32<>+0(SB), Z23, Z25
-	VADDPS           Z25, Z29, Z29
-	VPANDD.BCST      absF32<>+0(SB), Z26, Z25
-	VADDPS           Z25, Z29, Z29
+	VPANDD.BCST      absF32<>+0(SB), Z26, Z29
+	VMOVUPS          Z11, 1408(R11)
+	VPANDD.BCST      absF32<>+0(SB), Z23, Z11
+	VADDPS           Z11, Z29, Z29
+	VPANDD.BCST      absF32<>+0(SB), Z5, Z11
+	VADDPS           Z11, Z29, Z29
 	VMAXPS           Z29, Z28, Z28
-	VPANDD.BCST      absF32<>+0(SB), Z21, Z29
-	VPANDD.BCST      absF32<>+0(SB), Z24, Z25
-	VADDPS           Z25, Z29, Z29
-	VPANDD.BCST      absF32<>+0(SB), Z27, Z25
-	VADDPS           Z25, Z29, Z29
+	VPANDD.BCST      absF32<>+0(SB), Z14, Z29
+	VPANDD.BCST      absF32<>+0(SB), Z17, Z11
+	VADDPS           Z11, Z29, Z29
+	VPANDD.BCST      absF32<>+0(SB), Z27, Z11
+	VADDPS           Z11, Z29, Z29
 	VMAXPS           Z29, Z28, Z28
 	VCMPPS.BCST      $0x16, norm2Max<>+0(SB), Z28, K2
-	VPANDD.BCST      absF32<>+0(SB), Z1, Z29
+	VPANDD.BCST      absF32<>+0(SB), Z8, Z29
 	VCMPPS.BCST      $0x16, meanMax<>+0(SB), Z29, K3
 	KORW             K2, K3, K2
 	KORW             K2, K1, K1
@@ -16909,559 +16909,559 @@ loop1:
 	VMAXPS.BCST      one<>+0(SB), Z28, Z28
 	VGETEXPPS        Z28, Z28
 	VADDPS.BCST      one<>+0(SB), Z28, Z28
-	VBROADCASTSS     half<>+0(SB), Z25
-	VFMADD213PS.BCST minusThreeQuarters<>+0(SB), Z28, Z25
-	VADDPS.BCST      roundF32<>+0(SB), Z25, Z25
-	VSUBPS.BCST      roundF32<>+0(SB), Z25, Z25
+	VBROADCASTSS     half<>+0(SB), Z11
+	VFMADD213PS.BCST minusThreeQuarters<>+0(SB), Z28, Z11
+	VADDPS.BCST      roundF32<>+0(SB), Z11, Z11
+	VSUBPS.BCST      roundF32<>+0(SB), Z11, Z11
 	VBROADCASTSS     zero<>+0(SB), Z28
-	VSUBPS           Z25, Z28, Z28
+	VSUBPS           Z11, Z28, Z28
 	VBROADCASTSS     one<>+0(SB), Z30
 	VSCALEFPS        Z28, Z30, Z30
-	VMOVUPS          Z1, 1472(R11)
-	VMULPS           Z30, Z30, Z1
-	VMOVUPS          Z25, 1536(R11)
-	VADDPS           Z23, Z19, Z25
-	VADDPS           Z27, Z25, Z25
-	VMULPS.BCST      half<>+0(SB), Z25, Z25
-	VMULPS           Z1, Z25, Z25
+	VMOVUPS          Z8, 1472(R11)
+	VMULPS           Z30, Z30, Z8
+	VMOVUPS          Z11, 1536(R11)
+	VADDPS           Z23, Z20, Z11
+	VADDPS           Z27, Z11, Z11
+	VMULPS.BCST      half<>+0(SB), Z11, Z11
+	VMULPS           Z8, Z11, Z11
 	VMOVUPS          Z29, 1600(R11)
-	VMULPS           Z7, Z5, Z29
-	VMOVUPS          Z25, 1664(R11)
-	VMOVAPS          Z29, Z25
-	VFNMADD231PS     Z7, Z5, Z25
-	VFMSUB231PS      Z8, Z4, Z29
-	VADDPS           Z25, Z29, Z29
-	VMULPS           Z8, Z6, Z25
+	VMULPS           Z9, Z6, Z29
+	VMOVUPS          Z11, 1664(R11)
+	VMOVAPS          Z29, Z11
+	VFNMADD231PS     Z9, Z6, Z11
+	VFMSUB231PS      Z10, Z4, Z29
+	VADDPS           Z11, Z29, Z29
+	VMULPS           Z10, Z7, Z11
 	VMOVUPS          Z27, 1728(R11)
-	VMOVAPS          Z25, Z27
-	VFNMADD231PS     Z8, Z6, Z27
-	VFMSUB231PS      Z9, Z5, Z25
-	VADDPS           Z27, Z25, Z25
-	VMULPS           Z7, Z6, Z27
-	VMOVUPS          Z26, 1792(R11)
-	VMOVAPS          Z27, Z26
-	VFNMADD231PS     Z7, Z6, Z26
-	VFMSUB231PS      Z9, Z4, Z27
-	VADDPS           Z26, Z27, Z27
-	VMULPS           Z27, Z2, Z27
-	VFMSUB231PS      Z25, Z0, Z27
+	VMOVAPS          Z11, Z27
+	VFNMADD231PS     Z10, Z7, Z27
+	VFMSUB231PS      Z12, Z6, Z11
+	VADDPS           Z27, Z11, Z11
+	VMULPS           Z9, Z7, Z27
+	VMOVUPS          Z5, 1792(R11)
+	VMOVAPS          Z27, Z5
+	VFNMADD231PS     Z9, Z7, Z5
+	VFMSUB231PS      Z12, Z4, Z27
+	VADDPS           Z5, Z27, Z27
+	VMULPS           Z27, Z1, Z27
+	VFMSUB231PS      Z11, Z0, Z27
 	VFMADD231PS      Z29, Z3, Z27
-	VMULPS           Z30, Z1, Z29
+	VMULPS           Z30, Z8, Z29
 	VMULPS           Z29, Z27, Z27
-	VADDPS           Z14, Z10, Z29
-	VADDPS           Z18, Z29, Z29
+	VADDPS           Z19, Z13, Z29
+	VADDPS           Z25, Z29, Z29
 	VMULPS.BCST      third<>+0(SB), Z29, Z29
-	VSUBPS           Z29, Z10, Z10
-	VSUBPS           Z29, Z14, Z14
-	VSUBPS           Z29, Z18, Z18
-	VMULPS           Z10, Z0, Z25
-	VFMADD231PS      Z13, Z2, Z25
-	VFMADD231PS      Z16, Z3, Z25
-	VMULPS           Z11, Z4, Z26
-	VFMADD231PS      Z14, Z5, Z26
-	VFMADD231PS      Z17, Z6, Z26
-	VADDPS           Z26, Z25, Z25
-	VMULPS           Z12, Z7, Z26
-	VFMADD231PS      Z15, Z8, Z26
-	VFMADD231PS      Z18, Z9, Z26
-	VADDPS           Z26, Z25, Z25
-	VMULPS           Z1, Z25, Z25
-	VMULPS           Z10, Z19, Z26
-	VFMADD231PS      Z13, Z20, Z26
-	VFMADD231PS      Z16, Z21, Z26
+	VSUBPS           Z29, Z13, Z13
+	VSUBPS           Z29, Z19, Z19
+	VSUBPS           Z29, Z25, Z25
+	VMULPS           Z13, Z0, Z11
+	VFMADD231PS      Z18, Z1, Z11
+	VFMADD231PS      Z22, Z3, Z11
+	VMULPS           Z15, Z4, Z5
+	VFMADD231PS      Z19, Z6, Z5
+	VFMADD231PS      Z24, Z7, Z5
+	VADDPS           Z5, Z11, Z11
+	VMULPS           Z16, Z9, Z5
+	VFMADD231PS      Z21, Z10, Z5
+	VFMADD231PS      Z25, Z12, Z5
+	VADDPS           Z5, Z11, Z11
+	VMULPS           Z8, Z11, Z11
+	VMULPS           Z13, Z20, Z5
+	VFMADD231PS      Z18, Z26, Z5
+	VFMADD231PS      Z22, Z14, Z5
 	VMOVUPS          Z29, 1856(R11)
-	VMULPS           Z11, Z22, Z29
-	VFMADD231PS      Z14, Z23, Z29
-	VFMADD231PS      Z17, Z24, Z29
-	VADDPS           Z29, Z26, Z26
+	VMULPS           Z15, Z2, Z29
+	VFMADD231PS      Z19, Z23, Z29
+	VFMADD231PS      Z24, Z17, Z29
+	VADDPS           Z29, Z5, Z5
 	VMOVUPS          1408(R11), Z29
-	VMOVUPS          Z24, 1920(R11)
-	VMULPS           Z12, Z29, Z29
-	VMOVUPS          1792(R11), Z24
-	VFMADD231PS      Z15, Z24, Z29
-	VMOVUPS          1728(R11), Z24
-	VFMADD231PS      Z18, Z24, Z29
-	VADDPS           Z29, Z26, Z26
-	VMULPS           Z30, Z1, Z29
-	VMULPS           Z29, Z26, Z26
-	VMULPS.BCST      inverseFactorialo<>+0(SB), Z26, Z29
-	VMULPS.BCST      inverseFactorialo<>+0(SB), Z25, Z24
+	VMOVUPS          Z17, 1920(R11)
+	VMULPS           Z16, Z29, Z29
+	VMOVUPS          1792(R11), Z17
+	VFMADD231PS      Z21, Z17, Z29
+	VMOVUPS          1728(R11), Z17
+	VFMADD231PS      Z25, Z17, Z29
+	VADDPS           Z29, Z5, Z5
+	VMULPS           Z30, Z8, Z29
+	VMULPS           Z29, Z5, Z5
+	VMULPS.BCST      inverseFactorialo<>+0(SB), Z5, Z29
+	VMULPS.BCST      inverseFactorialo<>+0(SB), Z11, Z17
 	VMOVUPS          Z23, 1984(R11)
 	VBROADCASTSS     inverseFactorialo<>+0(SB), Z23
 	VFMADD213PS.BCST inverseFactoriall<>+0(SB), Z27, Z23
-	VMOVUPS          Z22, 2048(R11)
-	VMOVUPS          1664(R11), Z22
-	VBROADCASTSS     inverseFactorialo<>+0(SB), Z15
-	VFMADD213PS.BCST inverseFactorialm<>+0(SB), Z22, Z15
-	VMOVUPS          Z9, 2112(R11)
-	VMULPS.BCST      inverseFactorialn<>+0(SB), Z26, Z9
-	VFMADD231PS.BCST zero<>+0(SB), Z27, Z9
-	VFMADD231PS.BCST inverseFactorialn<>+0(SB), Z25, Z29
-	VFMADD231PS.BCST zero<>+0(SB), Z22, Z29
-	VMOVUPS          Z18, 2176(R11)
-	VBROADCASTSS     inverseFactorialn<>+0(SB), Z18
-	VFMADD213PS.BCST inverseFactorialk<>+0(SB), Z27, Z18
-	VFMADD231PS.BCST inverseFactorialn<>+0(SB), Z22, Z23
-	VMULPS           Z26, Z15, Z6
-	VFMADD231PS      Z27, Z24, Z6
-	VFMADD231PS      Z25, Z15, Z9
-	VFMADD231PS      Z22, Z24, Z9
-	VBROADCASTSS     inverseFactorialj<>+0(SB), Z24
-	VFMADD231PS      Z27, Z15, Z24
-	VFMADD231PS      Z22, Z15, Z18
-	VMULPS           Z26, Z23, Z15
-	VFMADD231PS      Z27, Z29, Z15
-	VFMADD231PS      Z25, Z23, Z6
-	VFMADD231PS      Z22, Z29, Z6
+	VMOVUPS          Z2, 2048(R11)
+	VMOVUPS          1664(R11), Z2
+	VBROADCASTSS     inverseFactorialo<>+0(SB), Z21
+	VFMADD213PS.BCST inverseFactorialm<>+0(SB), Z2, Z21
+	VMOVUPS          Z12, 2112(R11)
+	VMULPS.BCST      inverseFactorialn<>+0(SB), Z5, Z12
+	VFMADD231PS.BCST zero<>+0(SB), Z27, Z12
+	VFMADD231PS.BCST inverseFactorialn<>+0(SB), Z11, Z29
+	VFMADD231PS.BCST zero<>+0(SB), Z2, Z29
+	VMOVUPS          Z25, 2176(R11)
+	VBROADCASTSS     inverseFactorialn<>+0(SB), Z25
+	VFMADD213PS.BCST inverseFactorialk<>+0(SB), Z27, Z25
+	VFMADD231PS.BCST inverseFactorialn<>+0(SB), Z2, Z23
+	VMULPS           Z5, Z21, Z7
+	VFMADD231PS      Z27, Z17, Z7
+	VFMADD231PS      Z11, Z21, Z12
+	VFMADD231PS      Z2, Z17, Z12
+	VBROADCASTSS     inverseFactorialj<>+0(SB), Z17
+	VFMADD231PS      Z27, Z21, Z17
+	VFMADD231PS      Z2, Z21, Z25
+	VMULPS           Z5, Z23, Z21
+	VFMADD231PS      Z27, Z29, Z21
+	VFMADD231PS      Z11, Z23, Z7
+	VFMADD231PS      Z2, Z29, Z7
 	VBROADCASTSS     inverseFactoriali<>+0(SB), Z29
 	VFMADD231PS      Z27, Z23, Z29
-	VFMADD231PS      Z22, Z23, Z24
-	VMULPS           Z26, Z18, Z23
-	VFMADD231PS      Z27, Z9, Z23
-	VFMADD231PS      Z25, Z18, Z15
-	VFMADD231PS      Z22, Z9, Z15
-	VBROADCASTSS     inverseFactorialh<>+0(SB), Z9
-	VFMADD231PS      Z27, Z18, Z9
-	VFMADD231PS      Z22, Z18, Z29
-	VMULPS           Z26, Z24, Z18
-	VFMADD231PS      Z27, Z6, Z18
-	VFMADD231PS      Z25, Z24, Z23
-	VFMADD231PS      Z22, Z6, Z23
-	VBROADCASTSS     inverseFactorialg<>+0(SB), Z6
-	VFMADD231PS      Z27, Z24, Z6
-	VFMADD231PS      Z22, Z24, Z9
-	VMULPS           Z26, Z29, Z24
-	VFMADD231PS      Z27, Z15, Z24
-	VFMADD231PS      Z25, Z29, Z18
-	VFMADD231PS      Z22, Z15, Z18
-	VBROADCASTSS     inverseFactorialf<>+0(SB), Z15
-	VFMADD231PS      Z27, Z29, Z15
-	VFMADD231PS      Z22, Z29, Z6
-	VMULPS           Z26, Z9, Z29
+	VFMADD231PS      Z2, Z23, Z17
+	VMULPS           Z5, Z25, Z23
+	VFMADD231PS      Z27, Z12, Z23
+	VFMADD231PS      Z11, Z25, Z21
+	VFMADD231PS      Z2, Z12, Z21
+	VBROADCASTSS     inverseFactorialh<>+0(SB), Z12
+	VFMADD231PS      Z27, Z25, Z12
+	VFMADD231PS      Z2, Z25, Z29
+	VMULPS           Z5, Z17, Z25
+	VFMADD231PS      Z27, Z7, Z25
+	VFMADD231PS      Z11, Z17, Z23
+	VFMADD231PS      Z2, Z7, Z23
+	VBROADCASTSS     inverseFactorialg<>+0(SB), Z7
+	VFMADD231PS      Z27, Z17, Z7
+	VFMADD231PS      Z2, Z17, Z12
+	VMULPS           Z5, Z29, Z17
+	VFMADD231PS      Z27, Z21, Z17
+	VFMADD231PS      Z11, Z29, Z25
+	VFMADD231PS      Z2, Z21, Z25
+	VBROADCASTSS     inverseFactorialf<>+0(SB), Z21
+	VFMADD231PS      Z27, Z29, Z21
+	VFMADD231PS      Z2, Z29, Z7
+	VMULPS           Z5, Z12, Z29
 	VFMADD231PS      Z27, Z23, Z29
-	VFMADD231PS      Z25, Z9, Z24
-	VFMADD231PS      Z22, Z23, Z24
+	VFMADD231PS      Z11, Z12, Z17
+	VFMADD231PS      Z2, Z23, Z17
 	VBROADCASTSS     inverseFactoriale<>+0(SB), Z23
-	VFMADD231PS      Z27, Z9, Z23
-	VFMADD231PS      Z22, Z9, Z15
-	VMULPS           Z26, Z6, Z9
-	VFMADD231PS      Z27, Z18, Z9
-	VFMADD231PS      Z25, Z6, Z29
-	VFMADD231PS      Z22, Z18, Z29
-	VBROADCASTSS     inverseFactoriald<>+0(SB), Z18
-	VFMADD231PS      Z27, Z6, Z18
-	VFMADD231PS      Z22, Z6, Z23
-	VMULPS           Z26, Z15, Z6
-	VFMADD231PS      Z27, Z24, Z6
-	VFMADD231PS      Z25, Z15, Z9
-	VFMADD231PS      Z22, Z24, Z9
-	VBROADCASTSS     inverseFactorialc<>+0(SB), Z24
-	VFMADD231PS      Z27, Z15, Z24
-	VFMADD231PS      Z22, Z15, Z18
-	VMULPS           Z26, Z23, Z15
-	VFMADD231PS      Z27, Z29, Z15
-	VFMADD231PS      Z25, Z23, Z6
-	VFMADD231PS      Z22, Z29, Z6
+	VFMADD231PS      Z27, Z12, Z23
+	VFMADD231PS      Z2, Z12, Z21
+	VMULPS           Z5, Z7, Z12
+	VFMADD231PS      Z27, Z25, Z12
+	VFMADD231PS      Z11, Z7, Z29
+	VFMADD231PS      Z2, Z25, Z29
+	VBROADCASTSS     inverseFactoriald<>+0(SB), Z25
+	VFMADD231PS      Z27, Z7, Z25
+	VFMADD231PS      Z2, Z7, Z23
+	VMULPS           Z5, Z21, Z7
+	VFMADD231PS      Z27, Z17, Z7
+	VFMADD231PS      Z11, Z21, Z12
+	VFMADD231PS      Z2, Z17, Z12
+	VBROADCASTSS     inverseFactorialc<>+0(SB), Z17
+	VFMADD231PS      Z27, Z21, Z17
+	VFMADD231PS      Z2, Z21, Z25
+	VMULPS           Z5, Z23, Z21
+	VFMADD231PS      Z27, Z29, Z21
+	VFMADD231PS      Z11, Z23, Z7
+	VFMADD231PS      Z2, Z29, Z7
 	VBROADCASTSS     inverseFactorialb<>+0(SB), Z29
 	VFMADD231PS      Z27, Z23, Z29
-	VFMADD231PS      Z22, Z23, Z24
-	VMULPS           Z26, Z18, Z26
-	VFMADD231PS      Z27, Z9, Z26
-	VFMADD231PS      Z25, Z18, Z15
-	VFMADD231PS      Z22, Z9, Z15
-	VMULPS           Z27, Z18, Z27
-	VFMADD231PS      Z22, Z18, Z29
+	VFMADD231PS      Z2, Z23, Z17
+	VMULPS           Z5, Z25, Z5
+	VFMADD231PS      Z27, Z12, Z5
+	VFMADD231PS      Z11, Z25, Z21
+	VFMADD231PS      Z2, Z12, Z21
+	VMULPS           Z27, Z25, Z27
+	VFMADD231PS      Z2, Z25, Z29
 	VMULPS           Z30, Z29, Z29
-	VMULPS           Z1, Z24, Z24
-	VMULPS           Z30, Z15, Z15
-	VMULPS           Z1, Z6, Z6
-	VMULPS           Z19, Z24, Z1
-	VMULPS           Z19, Z6, Z19
-	VADDPS           Z27, Z1, Z1
-	VADDPS           Z26, Z19, Z19
-	VFMADD231PS      Z0, Z29, Z1
-	VMULPS           Z10, Z0, Z30
-	VFMADD231PS      Z13, Z2, Z30
-	VFMADD231PS      Z16, Z3, Z30
-	VFMADD231PS      Z7, Z12, Z30
-	VFMADD231PS      Z4, Z11, Z30
-	VFMADD231PS      Z0, Z10, Z30
-	VFMADD231PS      Z10, Z29, Z19
-	VFMADD231PS      Z0, Z15, Z19
-	VFMADD231PS      Z30, Z24, Z19
-	VMULPS           Z20, Z24, Z30
-	VMULPS           Z20, Z6, Z20
-	VFMADD231PS      Z2, Z29, Z30
-	VMULPS           Z11, Z0, Z18
-	VFMADD231PS      Z14, Z2, Z18
-	VFMADD231PS      Z17, Z3, Z18
-	VFMADD231PS      Z8, Z12, Z18
-	VFMADD231PS      Z5, Z11, Z18
-	VFMADD231PS      Z2, Z10, Z18
-	VFMADD231PS      Z11, Z29, Z20
-	VFMADD231PS      Z2, Z15, Z20
-	VFMADD231PS      Z18, Z24, Z20
-	VMULPS           Z21, Z24, Z18
-	VMULPS           Z21, Z6, Z21
-	VFMADD231PS      Z3, Z29, Z18
-	VMULPS           Z12, Z0, Z22
-	VMOVUPS          (DX)(R9*1), Z9
-	VFMADD231PS      Z9, Z2, Z22
-	VMOVUPS          2176(R11), Z25
-	VFMADD231PS      Z25, Z3, Z22
+	VMULPS           Z8, Z17, Z17
+	VMULPS           Z30, Z21, Z21
+	VMULPS           Z8, Z7, Z7
+	VMULPS           Z20, Z17, Z8
+	VMULPS           Z20, Z7, Z20
+	VADDPS           Z27, Z8, Z8
+	VADDPS           Z5, Z20, Z20
+	VFMADD231PS      Z0, Z29, Z8
+	VMULPS           Z13, Z0, Z30
+	VFMADD231PS      Z18, Z1, Z30
+	VFMADD231PS      Z22, Z3, Z30
+	VFMADD231PS      Z9, Z16, Z30
+	VFMADD231PS      Z4, Z15, Z30
+	VFMADD231PS      Z0, Z13, Z30
+	VFMADD231PS      Z13, Z29, Z20
+	VFMADD231PS      Z0, Z21, Z20
+	VFMADD231PS      Z30, Z17, Z20
+	VMULPS           Z26, Z17, Z30
+	VMULPS           Z26, Z7, Z26
+	VFMADD231PS      Z1, Z29, Z30
+	VMULPS           Z15, Z0, Z25
+	VFMADD231PS      Z19, Z1, Z25
+	VFMADD231PS      Z24, Z3, Z25
+	VFMADD231PS      Z10, Z16, Z25
+	VFMADD231PS      Z6, Z15, Z25
+	VFMADD231PS      Z1, Z13, Z25
+	VFMADD231PS      Z15, Z29, Z26
+	VFMADD231PS      Z1, Z21, Z26
+	VFMADD231PS      Z25, Z17, Z26
+	VMULPS           Z14, Z17, Z25
+	VMULPS           Z14, Z7, Z14
+	VFMADD231PS      Z3, Z29, Z25
+	VMULPS           Z16, Z0, Z2
+	VMOVUPS          (DX)(R9*1), Z12
+	VFMADD231PS      Z12, Z1, Z2
+	VMOVUPS          2176(R11), Z11
+	VFMADD231PS      Z11, Z3, Z2
 	VMOVUPS          2112(R11), Z23
-	VFMADD231PS      Z23, Z12, Z22
-	VMOVUPS          Z18, 1664(R11)
-	VMOVUPS          (CX)(R10*1), Z18
-	VFMADD231PS      Z18, Z11, Z22
-	VFMADD231PS      Z3, Z10, Z22
-	VFMADD231PS      Z12, Z29, Z21
-	VFMADD231PS      Z3, Z15, Z21
-	VFMADD231PS      Z22, Z24, Z21
-	VMOVUPS          2048(R11), Z22
-	VMOVUPS          Z21, 2240(R11)
-	VMULPS           Z22, Z24, Z21
-	VMULPS           Z22, Z6, Z22
-	VFMADD231PS      Z4, Z29, Z21
-	VMOVUPS          Z21, 2048(R11)
-	VMULPS           Z10, Z4, Z21
-	VFMADD231PS      Z13, Z5, Z21
-	VFMADD231PS      Z16, Z18, Z21
-	VFMADD231PS      Z7, Z9, Z21
-	VFMADD231PS      Z4, Z14, Z21
-	VFMADD231PS      Z0, Z13, Z21
-	VFMADD231PS      Z13, Z29, Z22
-	VFMADD231PS      Z4, Z15, Z22
-	VFMADD231PS      Z21, Z24, Z22
-	VMOVUPS          1984(R11), Z21
-	VMOVUPS          Z22, 2304(R11)
-	VMULPS           Z21, Z24, Z22
-	VMULPS           Z21, Z6, Z21
-	VADDPS           Z27, Z22, Z22
-	VADDPS           Z26, Z21, Z21
-	VFMADD231PS      Z5, Z29, Z22
-	VMOVUPS          Z22, 1984(R11)
-	VMULPS           Z11, Z4, Z22
-	VFMADD231PS      Z14, Z5, Z22
-	VFMADD231PS      Z17, Z18, Z22
-	VFMADD231PS      Z8, Z9, Z22
-	VFMADD231PS      Z5, Z14, Z22
-	VFMADD231PS      Z2, Z13, Z22
-	VFMADD231PS      Z14, Z29, Z21
-	VFMADD231PS      Z5, Z15, Z21
-	VFMADD231PS      Z22, Z24, Z21
-	VMOVUPS          1920(R11), Z22
-	VMOVUPS          Z21, 2368(R11)
-	VMULPS           Z22, Z24, Z21
-	VMULPS           Z22, Z6, Z22
-	VFMADD231PS      Z18, Z29, Z21
-	VMOVUPS          Z21, 1920(R11)
-	VMULPS           Z12, Z4, Z21
-	VFMADD231PS      Z9, Z5, Z21
-	VFMADD231PS      Z25, Z18, Z21
-	VFMADD231PS      Z23, Z9, Z21
-	VFMADD231PS      Z18, Z14, Z21
-	VFMADD231PS      Z3, Z13, Z21
-	VFMADD231PS      Z9, Z29, Z22
-	VFMADD231PS      Z18, Z15, Z22
-	VFMADD231PS      Z21, Z24, Z22
-	VMOVUPS          1408(R11), Z21
-	VMOVUPS          Z22, 2432(R11)
-	VMULPS           Z21, Z24, Z22
-	VMULPS           Z21, Z6, Z21
-	VFMADD231PS      Z7, Z29, Z22
-	VMULPS           Z10, Z7, Z10
-	VFMADD231PS      Z13, Z8, Z10
-	VFMADD231PS      Z16, Z23, Z10
-	VFMADD231PS      Z7, Z25, Z10
-	VFMADD231PS      Z4, Z17, Z10
-	VFMADD231PS      Z0, Z16, Z10
-	VFMADD231PS      Z16, Z29, Z21
-	VFMADD231PS      Z7, Z15, Z21
-	VFMADD231PS      Z10, Z24, Z21
-	VMOVUPS          1792(R11), Z10
-	VMULPS           Z10, Z24, Z0
-	VMULPS           Z10, Z6, Z10
-	VFMADD231PS      Z8, Z29, Z0
-	VMULPS           Z11, Z7, Z11
-	VFMADD231PS      Z14, Z8, Z11
-	VFMADD231PS      Z17, Z23, Z11
-	VFMADD231PS      Z8, Z25, Z11
-	VFMADD231PS      Z5, Z17, Z11
-	VFMADD231PS      Z2, Z16, Z11
-	VFMADD231PS      Z17, Z29, Z10
-	VFMADD231PS      Z8, Z15, Z10
-	VFMADD231PS      Z11, Z24, Z10
-	VMOVUPS          1728(R11), Z11
-	VMULPS           Z11, Z24, Z2
-	VMULPS           Z11, Z6, Z6
+	VFMADD231PS      Z23, Z16, Z2
+	VMOVUPS          Z25, 1664(R11)
+	VMOVUPS          (CX)(R10*1), Z25
+	VFMADD231PS      Z25, Z15, Z2
+	VFMADD231PS      Z3, Z13, Z2
+	VFMADD231PS      Z16, Z29, Z14
+	VFMADD231PS      Z3, Z21, Z14
+	VFMADD231PS      Z2, Z17, Z14
+	VMOVUPS          2048(R11), Z2
+	VMOVUPS          Z14, 2240(R11)
+	VMULPS           Z2, Z17, Z14
+	VMULPS           Z2, Z7, Z2
+	VFMADD231PS      Z4, Z29, Z14
+	VMOVUPS          Z14, 2048(R11)
+	VMULPS           Z13, Z4, Z14
+	VFMADD231PS      Z18, Z6, Z14
+	VFMADD231PS      Z22, Z25, Z14
+	VFMADD231PS      Z9, Z12, Z14
+	VFMADD231PS      Z4, Z19, Z14
+	VFMADD231PS      Z0, Z18, Z14
+	VFMADD231PS      Z18, Z29, Z2
+	VFMADD231PS      Z4, Z21, Z2
+	VFMADD231PS      Z14, Z17, Z2
+	VMOVUPS          1984(R11), Z14
+	VMOVUPS          Z2, 2304(R11)
+	VMULPS           Z14, Z17, Z2
+	VMULPS           Z14, Z7, Z14
 	VADDPS           Z27, Z2, Z2
-	VADDPS           Z26, Z6, Z6
-	VFMADD231PS      Z23, Z29, Z2
-	VMULPS           Z12, Z7, Z7
-	VFMADD231PS      Z9, Z8, Z7
-	VFMADD231PS      Z25, Z23, Z7
-	VFMADD231PS      Z23, Z25, Z7
-	VFMADD231PS      Z18, Z17, Z7
-	VFMADD231PS      Z3, Z16, Z7
-	VFMADD231PS      Z25, Z29, Z6
-	VFMADD231PS      Z23, Z15, Z6
-	VFMADD231PS      Z7, Z24, Z6
-	VMOVUPS          1600(R11), Z24
-	VMOVUPS          Z24, 704(R11)
-	VMOVUPS          1536(R11), Z24
-	VMOVUPS          Z24, 576(R11)
-	VMOVUPS          1472(R11), Z24
-	VMOVUPS          Z24, 640(R11)
-	VMOVUPS          1856(R11), Z24
-	VMOVUPS          Z24, 1344(R11)
-	VMOVUPS          Z1, (R11)
-	VMOVUPS          Z19, 768(R11)
+	VADDPS           Z5, Z14, Z14
+	VFMADD231PS      Z6, Z29, Z2
+	VMOVUPS          Z2, 1984(R11)
+	VMULPS           Z15, Z4, Z2
+	VFMADD231PS      Z19, Z6, Z2
+	VFMADD231PS      Z24, Z25, Z2
+	VFMADD231PS      Z10, Z12, Z2
+	VFMADD231PS      Z6, Z19, Z2
+	VFMADD231PS      Z1, Z18, Z2
+	VFMADD231PS      Z19, Z29, Z14
+	VFMADD231PS      Z6, Z21, Z14
+	VFMADD231PS      Z2, Z17, Z14
+	VMOVUPS          1920(R11), Z2
+	VMOVUPS          Z14, 2368(R11)
+	VMULPS           Z2, Z17, Z14
+	VMULPS           Z2, Z7, Z2
+	VFMADD231PS      Z25, Z29, Z14
+	VMOVUPS          Z14, 1920(R11)
+	VMULPS           Z16, Z4, Z14
+	VFMADD231PS      Z12, Z6, Z14
+	VFMADD231PS      Z11, Z25, Z14
+	VFMADD231PS      Z23, Z12, Z14
+	VFMADD231PS      Z25, Z19, Z14
+	VFMADD231PS      Z3, Z18, Z14
+	VFMADD231PS      Z12, Z29, Z2
+	VFMADD231PS      Z25, Z21, Z2
+	VFMADD231PS      Z14, Z17, Z2
+	VMOVUPS          1408(R11), Z14
+	VMOVUPS          Z2, 2432(R11)
+	VMULPS           Z14, Z17, Z2
+	VMULPS           Z14, Z7, Z14
+	VFMADD231PS      Z9, Z29, Z2
+	VMULPS           Z13, Z9, Z13
+	VFMADD231PS      Z18, Z10, Z13
+	VFMADD231PS      Z22, Z23, Z13
+	VFMADD231PS      Z9, Z11, Z13
+	VFMADD231PS      Z4, Z24, Z13
+	VFMADD231PS      Z0, Z22, Z13
+	VFMADD231PS      Z22, Z29, Z14
+	VFMADD231PS      Z9, Z21, Z14
+	VFMADD231PS      Z13, Z17, Z14
+	VMOVUPS          1792(R11), Z13
+	VMULPS           Z13, Z17, Z0
+	VMULPS           Z13, Z7, Z13
+	VFMADD231PS      Z10, Z29, Z0
+	VMULPS           Z15, Z9, Z15
+	VFMADD231PS      Z19, Z10, Z15
+	VFMADD231PS      Z24, Z23, Z15
+	VFMADD231PS      Z10, Z11, Z15
+	VFMADD231PS      Z6, Z24, Z15
+	VFMADD231PS      Z1, Z22, Z15
+	VFMADD231PS      Z24, Z29, Z13
+	VFMADD231PS      Z10, Z21, Z13
+	VFMADD231PS      Z15, Z17, Z13
+	VMOVUPS          1728(R11), Z15
+	VMULPS           Z15, Z17, Z1
+	VMULPS           Z15, Z7, Z7
+	VADDPS           Z27, Z1, Z1
+	VADDPS           Z5, Z7, Z7
+	VFMADD231PS      Z23, Z29, Z1
+	VMULPS           Z16, Z9, Z9
+	VFMADD231PS      Z12, Z10, Z9
+	VFMADD231PS      Z11, Z23, Z9
+	VFMADD231PS      Z23, Z11, Z9
+	VFMADD231PS      Z25, Z24, Z9
+	VFMADD231PS      Z3, Z22, Z9
+	VFMADD231PS      Z11, Z29, Z7
+	VFMADD231PS      Z23, Z21, Z7
+	VFMADD231PS      Z9, Z17, Z7
+	VMOVUPS          1600(R11), Z17
+	VMOVUPS          Z17, 704(R11)
+	VMOVUPS          1536(R11), Z17
+	VMOVUPS          Z17, 576(R11)
+	VMOVUPS          1472(R11), Z17
+	VMOVUPS          Z17, 640(R11)
+	VMOVUPS          1856(R11), Z17
+	VMOVUPS          Z17, 1344(R11)
+	VMOVUPS          Z8, (R11)
+	VMOVUPS          Z20, 768(R11)
 	VMOVUPS          Z30, 64(R11)
-	VMOVUPS          Z20, 832(R11)
-	VMOVUPS          1664(R11), Z20
-	VMOVUPS          Z20, 128(R11)
-	VMOVUPS          2240(R11), Z20
-	VMOVUPS          Z20, 896(R11)
-	VMOVUPS          2048(R11), Z20
-	VMOVUPS          Z20, 192(R11)
-	VMOVUPS          2304(R11), Z20
-	VMOVUPS          Z20, 960(R11)
-	VMOVUPS          1984(R11), Z20
-	VMOVUPS          Z20, 256(R11)
-	VMOVUPS          2368(R11), Z20
-	VMOVUPS          Z20, 1024(R11)
-	VMOVUPS          1920(R11), Z20
-	VMOVUPS          Z20, 320(R11)
-	VMOVUPS          2432(R11), Z20
-	VMOVUPS          Z20, 1088(R11)
-	VMOVUPS          Z22, 384(R11)
-	VMOVUPS          Z21, 1152(R11)
+	VMOVUPS          Z26, 832(R11)
+	VMOVUPS          1664(R11), Z26
+	VMOVUPS          Z26, 128(R11)
+	VMOVUPS          2240(R11), Z26
+	VMOVUPS          Z26, 896(R11)
+	VMOVUPS          2048(R11), Z26
+	VMOVUPS          Z26, 192(R11)
+	VMOVUPS          2304(R11), Z26
+	VMOVUPS          Z26, 960(R11)
+	VMOVUPS          1984(R11), Z26
+	VMOVUPS          Z26, 256(R11)
+	VMOVUPS          2368(R11), Z26
+	VMOVUPS          Z26, 1024(R11)
+	VMOVUPS          1920(R11), Z26
+	VMOVUPS          Z26, 320(R11)
+	VMOVUPS          2432(R11), Z26
+	VMOVUPS          Z26, 1088(R11)
+	VMOVUPS          Z2, 384(R11)
+	VMOVUPS          Z14, 1152(R11)
 	VMOVUPS          Z0, 448(R11)
-	VMOVUPS          Z10, 1216(R11)
-	VMOVUPS          Z2, 512(R11)
-	VMOVUPS          Z6, 1280(R11)
+	VMOVUPS          Z13, 1216(R11)
+	VMOVUPS          Z1, 512(R11)
+	VMOVUPS          Z7, 1280(R11)
 
 stage4:
-	VMOVUPS           576(R11), Z6
-	VCMPPS.BCST       $0x1e, zero<>+0(SB), Z6, K1
-	VMOVUPS           (R11), Z6
-	VADDPS.BCST       two<>+0(SB), Z6, Z2
-	VMOVUPS           256(R11), Z10
-	VADDPS.BCST       two<>+0(SB), Z10, Z0
-	VMOVUPS           512(R11), Z21
-	VADDPS.BCST       two<>+0(SB), Z21, Z22
-	VMOVUPS           768(R11), Z20
-	VMULPS            Z2, Z20, Z30
-	VMOVUPS           832(R11), Z19
-	VMOVUPS           192(R11), Z1
-	VFMADD231PS       Z1, Z19, Z30
-	VMOVUPS           896(R11), Z24
-	VMOVUPS           384(R11), Z7
-	VFMADD231PS       Z7, Z24, Z30
-	VMOVUPS           64(R11), Z15
-	VMULPS            Z15, Z20, Z23
-	VFMADD231PS       Z0, Z19, Z23
+	VMOVUPS           576(R11), Z7
+	VCMPPS.BCST       $0x1e, zero<>+0(SB), Z7, K1
+	VMOVUPS           (R11), Z7
+	VADDPS.BCST       two<>+0(SB), Z7, Z1
+	VMOVUPS           256(R11), Z13
+	VADDPS.BCST       two<>+0(SB), Z13, Z0
+	VMOVUPS           512(R11), Z14
+	VADDPS.BCST       two<>+0(SB), Z14, Z2
+	VMOVUPS           768(R11), Z26
+	VMULPS            Z1, Z26, Z30
+	VMOVUPS           832(R11), Z20
+	VMOVUPS           192(R11), Z8
+	VFMADD231PS       Z8, Z20, Z30
+	VMOVUPS           896(R11), Z17
+	VMOVUPS           384(R11), Z9
+	VFMADD231PS       Z9, Z17, Z30
+	VMOVUPS           64(R11), Z21
+	VMULPS            Z21, Z26, Z23
+	VFMADD231PS       Z0, Z20, Z23
 	VMOVUPS           448(R11), Z29
-	VFMADD231PS       Z29, Z24, Z23
-	VMOVUPS           128(R11), Z25
-	VMULPS            Z25, Z20, Z16
+	VFMADD231PS       Z29, Z17, Z23
+	VMOVUPS           128(R11), Z11
+	VMULPS            Z11, Z26, Z22
 	VMOVUPS           320(R11), Z3
-	VFMADD231PS       Z3, Z19, Z16
-	VFMADD231PS       Z22, Z24, Z16
-	VMOVUPS           960(R11), Z17
-	VMULPS            Z2, Z17, Z18
-	VMOVUPS           1024(R11), Z8
-	VFMADD231PS       Z1, Z8, Z18
-	VMOVUPS           1088(R11), Z9
-	VFMADD231PS       Z7, Z9, Z18
-	VMULPS            Z15, Z17, Z12
-	VFMADD231PS       Z0, Z8, Z12
-	VFMADD231PS       Z29, Z9, Z12
-	VMULPS            Z25, Z17, Z26
-	VFMADD231PS       Z3, Z8, Z26
-	VFMADD231PS       Z22, Z9, Z26
+	VFMADD231PS       Z3, Z20, Z22
+	VFMADD231PS       Z2, Z17, Z22
+	VMOVUPS           960(R11), Z24
+	VMULPS            Z1, Z24, Z25
+	VMOVUPS           1024(R11), Z10
+	VFMADD231PS       Z8, Z10, Z25
+	VMOVUPS           1088(R11), Z12
+	VFMADD231PS       Z9, Z12, Z25
+	VMULPS            Z21, Z24, Z16
+	VFMADD231PS       Z0, Z10, Z16
+	VFMADD231PS       Z29, Z12, Z16
+	VMULPS            Z11, Z24, Z5
+	VFMADD231PS       Z3, Z10, Z5
+	VFMADD231PS       Z2, Z12, Z5
 	VMOVUPS           1152(R11), Z27
-	VMULPS            Z2, Z27, Z11
-	VMOVUPS           1216(R11), Z5
-	VFMADD231PS       Z1, Z5, Z11
-	VMOVUPS           1280(R11), Z14
-	VFMADD231PS       Z7, Z14, Z11
-	VMULPS            Z15, Z27, Z4
-	VFMADD231PS       Z0, Z5, Z4
-	VFMADD231PS       Z29, Z14, Z4
-	VMULPS            Z25, Z27, Z13
-	VFMADD231PS       Z3, Z5, Z13
-	VFMADD231PS       Z22, Z14, Z13
-	VFMADD231PS       Z20, Z6, Z30
-	VFMADD231PS       Z17, Z15, Z30
-	VFMADD231PS       Z27, Z25, Z30
-	VFMADD231PS       Z19, Z6, Z23
-	VFMADD231PS       Z8, Z15, Z23
-	VFMADD231PS       Z5, Z25, Z23
-	VFMADD231PS       Z24, Z6, Z16
-	VFMADD231PS       Z9, Z15, Z16
-	VFMADD231PS       Z14, Z25, Z16
-	VFMADD231PS       Z20, Z1, Z18
-	VFMADD231PS       Z17, Z10, Z18
-	VFMADD231PS       Z27, Z3, Z18
-	VFMADD231PS       Z19, Z1, Z12
-	VFMADD231PS       Z8, Z10, Z12
-	VFMADD231PS       Z5, Z3, Z12
-	VFMADD231PS       Z24, Z1, Z26
-	VFMADD231PS       Z9, Z10, Z26
-	VFMADD231PS       Z14, Z3, Z26
-	VFMADD231PS       Z20, Z7, Z11
-	VFMADD231PS       Z17, Z29, Z11
-	VFMADD231PS       Z27, Z21, Z11
-	VFMADD231PS       Z19, Z7, Z4
-	VFMADD231PS       Z8, Z29, Z4
-	VFMADD231PS       Z5, Z21, Z4
-	VFMADD231PS       Z24, Z7, Z13
-	VFMADD231PS       Z9, Z29, Z13
-	VFMADD231PS       Z14, Z21, Z13
-	VBLENDMPS         Z30, Z20, K1, Z20
-	VBLENDMPS         Z23, Z19, K1, Z19
-	VBLENDMPS         Z16, Z24, K1, Z24
-	VBLENDMPS         Z18, Z17, K1, Z17
-	VBLENDMPS         Z12, Z8, K1, Z8
-	VBLENDMPS         Z26, Z9, K1, Z9
-	VBLENDMPS         Z11, Z27, K1, Z27
-	VBLENDMPS         Z4, Z5, K1, Z5
-	VBLENDMPS         Z13, Z14, K1, Z14
-	VMULPS            Z2, Z6, Z13
-	VFMADD231PS       Z1, Z15, Z13
-	VFMADD231PS       Z7, Z25, Z13
-	VMULPS            Z15, Z6, Z4
-	VFMADD231PS       Z0, Z15, Z4
-	VFMADD231PS       Z29, Z25, Z4
-	VMULPS            Z25, Z6, Z11
-	VFMADD231PS       Z3, Z15, Z11
-	VFMADD231PS       Z22, Z25, Z11
-	VMULPS            Z2, Z1, Z26
-	VFMADD231PS       Z1, Z10, Z26
-	VFMADD231PS       Z7, Z3, Z26
-	VMULPS            Z15, Z1, Z12
-	VFMADD231PS       Z0, Z10, Z12
-	VFMADD231PS       Z29, Z3, Z12
-	VMULPS            Z25, Z1, Z18
-	VFMADD231PS       Z3, Z10, Z18
-	VFMADD231PS       Z22, Z3, Z18
-	VMULPS            Z2, Z7, Z2
-	VFMADD231PS       Z1, Z29, Z2
-	VFMADD231PS       Z7, Z21, Z2
-	VMULPS            Z15, Z7, Z16
-	VFMADD231PS       Z0, Z29, Z16
-	VFMADD231PS       Z29, Z21, Z16
-	VMULPS            Z25, Z7, Z0
+	VMULPS            Z1, Z27, Z15
+	VMOVUPS           1216(R11), Z6
+	VFMADD231PS       Z8, Z6, Z15
+	VMOVUPS           1280(R11), Z19
+	VFMADD231PS       Z9, Z19, Z15
+	VMULPS            Z21, Z27, Z4
+	VFMADD231PS       Z0, Z6, Z4
+	VFMADD231PS       Z29, Z19, Z4
+	VMULPS            Z11, Z27, Z18
+	VFMADD231PS       Z3, Z6, Z18
+	VFMADD231PS       Z2, Z19, Z18
+	VFMADD231PS       Z26, Z7, Z30
+	VFMADD231PS       Z24, Z21, Z30
+	VFMADD231PS       Z27, Z11, Z30
+	VFMADD231PS       Z20, Z7, Z23
+	VFMADD231PS       Z10, Z21, Z23
+	VFMADD231PS       Z6, Z11, Z23
+	VFMADD231PS       Z17, Z7, Z22
+	VFMADD231PS       Z12, Z21, Z22
+	VFMADD231PS       Z19, Z11, Z22
+	VFMADD231PS       Z26, Z8, Z25
+	VFMADD231PS       Z24, Z13, Z25
+	VFMADD231PS       Z27, Z3, Z25
+	VFMADD231PS       Z20, Z8, Z16
+	VFMADD231PS       Z10, Z13, Z16
+	VFMADD231PS       Z6, Z3, Z16
+	VFMADD231PS       Z17, Z8, Z5
+	VFMADD231PS       Z12, Z13, Z5
+	VFMADD231PS       Z19, Z3, Z5
+	VFMADD231PS       Z26, Z9, Z15
+	VFMADD231PS       Z24, Z29, Z15
+	VFMADD231PS       Z27, Z14, Z15
+	VFMADD231PS       Z20, Z9, Z4
+	VFMADD231PS       Z10, Z29, Z4
+	VFMADD231PS       Z6, Z14, Z4
+	VFMADD231PS       Z17, Z9, Z18
+	VFMADD231PS       Z12, Z29, Z18
+	VFMADD231PS       Z19, Z14, Z18
+	VBLENDMPS         Z30, Z26, K1, Z26
+	VBLENDMPS         Z23, Z20, K1, Z20
+	VBLENDMPS         Z22, Z17, K1, Z17
+	VBLENDMPS         Z25, Z24, K1, Z24
+	VBLENDMPS         Z16, Z10, K1, Z10
+	VBLENDMPS         Z5, Z12, K1, Z12
+	VBLENDMPS         Z15, Z27, K1, Z27
+	VBLENDMPS         Z4, Z6, K1, Z6
+	VBLENDMPS         Z18, Z19, K1, Z19
+	VMULPS            Z1, Z7, Z18
+	VFMADD231PS       Z8, Z21, Z18
+	VFMADD231PS       Z9, Z11, Z18
+	VMULPS            Z21, Z7, Z4
+	VFMADD231PS       Z0, Z21, Z4
+	VFMADD231PS       Z29, Z11, Z4
+	VMULPS            Z11, Z7, Z15
+	VFMADD231PS       Z3, Z21, Z15
+	VFMADD231PS       Z2, Z11, Z15
+	VMULPS            Z1, Z8, Z5
+	VFMADD231PS       Z8, Z13, Z5
+	VFMADD231PS       Z9, Z3, Z5
+	VMULPS            Z21, Z8, Z16
+	VFMADD231PS       Z0, Z13, Z16
+	VFMADD231PS       Z29, Z3, Z16
+	VMULPS            Z11, Z8, Z25
+	VFMADD231PS       Z3, Z13, Z25
+	VFMADD231PS       Z2, Z3, Z25
+	VMULPS            Z1, Z9, Z1
+	VFMADD231PS       Z8, Z29, Z1
+	VFMADD231PS       Z9, Z14, Z1
+	VMULPS            Z21, Z9, Z22
+	VFMADD231PS       Z0, Z29, Z22
+	VFMADD231PS       Z29, Z14, Z22
+	VMULPS            Z11, Z9, Z0
 	VFMADD231PS       Z3, Z29, Z0
-	VFMADD231PS       Z22, Z21, Z0
-	VBLENDMPS         Z13, Z6, K1, Z6
-	VBLENDMPS         Z4, Z15, K1, Z15
-	VBLENDMPS         Z11, Z25, K1, Z25
-	VBLENDMPS         Z26, Z1, K1, Z1
-	VBLENDMPS         Z12, Z10, K1, Z10
-	VBLENDMPS         Z18, Z3, K1, Z3
-	VBLENDMPS         Z2, Z7, K1, Z7
-	VBLENDMPS         Z16, Z29, K1, Z29
-	VBLENDMPS         Z0, Z21, K1, Z21
+	VFMADD231PS       Z2, Z14, Z0
+	VBLENDMPS         Z18, Z7, K1, Z7
+	VBLENDMPS         Z4, Z21, K1, Z21
+	VBLENDMPS         Z15, Z11, K1, Z11
+	VBLENDMPS         Z5, Z8, K1, Z8
+	VBLENDMPS         Z16, Z13, K1, Z13
+	VBLENDMPS         Z25, Z3, K1, Z3
+	VBLENDMPS         Z1, Z9, K1, Z9
+	VBLENDMPS         Z22, Z29, K1, Z29
+	VBLENDMPS         Z0, Z14, K1, Z14
 	VMOVUPS           576(R11), Z0
 	VSUBPS.BCST       one<>+0(SB), Z0, Z0
 	VCMPPS.BCST       $0x1e, zero<>+0(SB), Z0, K1
 	KMOVW             K1, R12
-	VMOVUPS           Z20, 768(R11)
-	VMOVUPS           Z19, 832(R11)
-	VMOVUPS           Z24, 896(R11)
-	VMOVUPS           Z17, 960(R11)
-	VMOVUPS           Z8, 1024(R11)
-	VMOVUPS           Z9, 1088(R11)
+	VMOVUPS           Z26, 768(R11)
+	VMOVUPS           Z20, 832(R11)
+	VMOVUPS           Z17, 896(R11)
+	VMOVUPS           Z24, 960(R11)
+	VMOVUPS           Z10, 1024(R11)
+	VMOVUPS           Z12, 1088(R11)
 	VMOVUPS           Z27, 1152(R11)
-	VMOVUPS           Z5, 1216(R11)
-	VMOVUPS           Z14, 1280(R11)
-	VMOVUPS           Z6, (R11)
-	VMOVUPS           Z15, 64(R11)
-	VMOVUPS           Z25, 128(R11)
-	VMOVUPS           Z1, 192(R11)
-	VMOVUPS           Z10, 256(R11)
+	VMOVUPS           Z6, 1216(R11)
+	VMOVUPS           Z19, 1280(R11)
+	VMOVUPS           Z7, (R11)
+	VMOVUPS           Z21, 64(R11)
+	VMOVUPS           Z11, 128(R11)
+	VMOVUPS           Z8, 192(R11)
+	VMOVUPS           Z13, 256(R11)
 	VMOVUPS           Z3, 320(R11)
-	VMOVUPS           Z7, 384(R11)
+	VMOVUPS           Z9, 384(R11)
 	VMOVUPS           Z29, 448(R11)
-	VMOVUPS           Z21, 512(R11)
+	VMOVUPS           Z14, 512(R11)
 	VMOVUPS           Z0, 576(R11)
 	TESTL             R12, R12
 	JNE               stage4
 	VMOVUPS           704(R11), Z0
-	VBROADCASTSS      noneSetF32<>+0(SB), Z21
-	VPCMPGTD          Z0, Z21, K1
-	VMOVUPS           640(R11), Z21
+	VBROADCASTSS      noneSetF32<>+0(SB), Z14
+	VPCMPGTD          Z0, Z14, K1
+	VMOVUPS           640(R11), Z14
 	VBROADCASTSS      log2e<>+0(SB), Z0
-	VFMADD213PS.BCST  roundF32<>+0(SB), Z21, Z0
+	VFMADD213PS.BCST  roundF32<>+0(SB), Z14, Z0
 	VSUBPS.BCST       roundF32<>+0(SB), Z0, Z0
-	VFNMADD231PS.BCST ln2Hi<>+0(SB), Z0, Z21
-	VFNMADD231PS.BCST ln2Lo<>+0(SB), Z0, Z21
+	VFNMADD231PS.BCST ln2Hi<>+0(SB), Z0, Z14
+	VFNMADD231PS.BCST ln2Lo<>+0(SB), Z0, Z14
 	VBROADCASTSS      expC6<>+0(SB), Z29
-	VFMADD213PS.BCST  expC5<>+0(SB), Z21, Z29
-	VFMADD213PS.BCST  expC4<>+0(SB), Z21, Z29
-	VFMADD213PS.BCST  expC3<>+0(SB), Z21, Z29
-	VFMADD213PS.BCST  expC2<>+0(SB), Z21, Z29
-	VMULPS            Z21, Z21, Z7
-	VFMADD231PS       Z29, Z7, Z21
-	VADDPS.BCST       one<>+0(SB), Z21, Z21
-	VSCALEFPS         Z0, Z21, Z21
-	VMOVUPS           1344(R11), Z0
-	VMULPS            Z0, Z21, Z0
-	VMOVUPS           (R11), Z7
-	VADDPS.BCST       one<>+0(SB), Z7, Z7
-	VMOVUPS           768(R11), Z29
-	VMULPS            Z29, Z21, Z29
-	VFMADD231PS       Z7, Z0, Z29
-	VMOVUPS           832(R11), Z7
-	VMULPS            Z7, Z21, Z7
-	VMOVUPS           64(R11), Z3
-	VFMADD231PS       Z3, Z0, Z7
-	VMOVUPS           896(R11), Z3
-	VMULPS            Z3, Z21, Z3
-	VMOVUPS           128(R11), Z10
-	VFMADD231PS       Z10, Z0, Z3
-	VMOVUPS           960(R11), Z10
-	VMULPS            Z10, Z21, Z10
-	VMOVUPS           192(R11), Z1
-	VFMADD231PS       Z1, Z0, Z10
-	VMOVUPS           256(R11), Z1
-	VADDPS.BCST       one<>+0(SB), Z1, Z1
-	VMOVUPS           1024(R11), Z25
-	VMULPS            Z25, Z21, Z25
-	VFMADD231PS       Z1, Z0, Z25
-	VMOVUPS           1088(R11), Z1
-	VMULPS            Z1, Z21, Z1
-	VMOVUPS           320(R11), Z15
-	VFMADD231PS       Z15, Z0, Z1
-	VMOVUPS           1152(R11), Z15
-	VMULPS            Z15, Z21, Z15
-	VMOVUPS           384(R11), Z6
-	VFMADD231PS       Z6, Z0, Z15
-	VMOVUPS           1216(R11), Z6
-	VMULPS            Z6, Z21, Z6
-	VMOVUPS           448(R11), Z14
-	VFMADD231PS       Z14, Z0, Z6
-	VMOVUPS           512(R11), Z14
+	VFMADD213PS.BCST  expC5<>+0(SB), Z14, Z29
+	VFMADD213PS.BCST  expC4<>+0(SB), Z14, Z29
+	VFMADD213PS.BCST  expC3<>+0(SB), Z14, Z29
+	VFMADD213PS.BCST  expC2<>+0(SB), Z14, Z29
+	VMULPS            Z14, Z14, Z9
+	VFMADD231PS       Z29, Z9, Z14
 	VADDPS.BCST       one<>+0(SB), Z14, Z14
-	VMOVUPS           1280(R11), Z5
-	VMULPS            Z5, Z21, Z21
-	VFMADD231PS       Z14, Z0, Z21
+	VSCALEFPS         Z0, Z14, Z14
+	VMOVUPS           1344(R11), Z0
+	VMULPS            Z0, Z14, Z0
+	VMOVUPS           (R11), Z9
+	VADDPS.BCST       one<>+0(SB), Z9, Z9
+	VMOVUPS           768(R11), Z29
+	VMULPS            Z29, Z14, Z29
+	VFMADD231PS       Z9, Z0, Z29
+	VMOVUPS           832(R11), Z9
+	VMULPS            Z9, Z14, Z9
+	VMOVUPS           64(R11), Z3
+	VFMADD231PS       Z3, Z0, Z9
+	VMOVUPS           896(R11), Z3
+	VMULPS            Z3, Z14, Z3
+	VMOVUPS           128(R11), Z13
+	VFMADD231PS       Z13, Z0, Z3
+	VMOVUPS           960(R11), Z13
+	VMULPS            Z13, Z14, Z13
+	VMOVUPS           192(R11), Z8
+	VFMADD231PS       Z8, Z0, Z13
+	VMOVUPS           256(R11), Z8
+	VADDPS.BCST       one<>+0(SB), Z8, Z8
+	VMOVUPS           1024(R11), Z11
+	VMULPS            Z11, Z14, Z11
+	VFMADD231PS       Z8, Z0, Z11
+	VMOVUPS           1088(R11), Z8
+	VMULPS            Z8, Z14, Z8
+	VMOVUPS           320(R11), Z21
+	VFMADD231PS       Z21, Z0, Z8
+	VMOVUPS           1152(R11), Z21
+	VMULPS            Z21, Z14, Z21
+	VMOVUPS           384(R11), Z7
+	VFMADD231PS       Z7, Z0, Z21
+	VMOVUPS           1216(R11), Z7
+	VMULPS            Z7, Z14, Z7
+	VMOVUPS           448(R11), Z19
+	VFMADD231PS       Z19, Z0, Z7
+	VMOVUPS           512(R11), Z19
+	VADDPS.BCST       one<>+0(SB), Z19, Z19
+	VMOVUPS           1280(R11), Z6
+	VMULPS            Z6, Z14, Z14
+	VFMADD231PS       Z19, Z0, Z14
 	KMOVW             K1, R12
 	TESTQ             R12, R12
 	JE                easy6
 	KNOTW             K1, K1
 	VMOVUPS           Z29, K1, (AX)
-	VMOVUPS           Z7, K1, (AX)(DI*1)
+	VMOVUPS           Z9, K1, (AX)(DI*1)
 	VMOVUPS           Z3, K1, (AX)(DI*2)
-	VMOVUPS           Z10, K1, (AX)(R8*1)
-	VMOVUPS           Z25, K1, (AX)(DI*4)
-	VMOVUPS           Z1, K1, (AX)(R9*1)
-	VMOVUPS           Z15, K1, (AX)(R8*2)
-	VMOVUPS           Z6, K1, (AX)(R10*1)
-	VMOVUPS           Z21, K1, (AX)(DI*8)
+	VMOVUPS           Z13, K1, (AX)(R8*1)
+	VMOVUPS           Z11, K1, (AX)(DI*4)
+	VMOVUPS           Z8, K1, (AX)(R9*1)
+	VMOVUPS           Z21, K1, (AX)(R8*2)
+	VMOVUPS           Z7, K1, (AX)(R10*1)
+	VMOVUPS           Z14, K1, (AX)(DI*8)
 	MOVQ              SI, AX
 	SUBQ              BX, AX
 	MOVQ              AX, CX
@@ -17474,14 +17474,14 @@ stage4:
 
 easy6:
 	VMOVUPS Z29, (AX)
-	VMOVUPS Z7, (AX)(DI*1)
+	VMOVUPS Z9, (AX)(DI*1)
 	VMOVUPS Z3, (AX)(DI*2)
-	VMOVUPS Z10, (AX)(R8*1)
-	VMOVUPS Z25, (AX)(DI*4)
-	VMOVUPS Z1, (AX)(R9*1)
-	VMOVUPS Z15, (AX)(R8*2)
-	VMOVUPS Z6, (AX)(R10*1)
-	VMOVUPS Z21, (AX)(DI*8)
+	VMOVUPS Z13, (AX)(R8*1)
+	VMOVUPS Z11, (AX)(DI*4)
+	VMOVUPS Z8, (AX)(R9*1)
+	VMOVUPS Z21, (AX)(R8*2)
+	VMOVUPS Z7, (AX)(R10*1)
+	VMOVUPS Z14, (AX)(DI*8)
 	ADDQ    $+64, AX
 	ADDQ    $+64, CX
 	ADDQ    $+64, DX
@@ -17495,113 +17495,95 @@ next2:
 	MOVQ             $-1, R12
 	BZHIQ            BX, R12, R12
 	KMOVW            R12, K1
-	VMOVUPS.Z        (CX), K1, Z21
-	VPANDD.BCST      absF32<>+0(SB), Z21, Z6
-	VMOVUPS.Z        (CX)(R8*1), K1, Z15
-	VPANDD.BCST      absF32<>+0(SB), Z15, Z1
-	VMAXPS           Z1, Z6, Z6
-	VMOVUPS.Z        (CX)(R8*2), K1, Z1
-	VPANDD.BCST      absF32<>+0(SB), Z1, Z25
-	VMAXPS           Z25, Z6, Z6
-	VMOVUPS.Z        (CX)(DI*1), K1, Z25
-	VPANDD.BCST      absF32<>+0(SB), Z25, Z10
-	VMAXPS           Z10, Z6, Z6
-	VMOVUPS.Z        (CX)(DI*4), K1, Z10
-	VPANDD.BCST      absF32<>+0(SB), Z10, Z3
-	VMAXPS           Z3, Z6, Z6
-	VMOVUPS.Z        (CX)(R10*1), K1, Z3
-	VPANDD.BCST      absF32<>+0(SB), Z3, Z7
-	VMAXPS           Z7, Z6, Z6
-	VMOVUPS.Z        (CX)(DI*2), K1, Z7
-	VPANDD.BCST      absF32<>+0(SB), Z7, Z29
-	VMAXPS           Z29, Z6, Z6
-	VMOVUPS.Z        (CX)(R9*1), K1, Z29
-	VPANDD.BCST      absF32<>+0(SB), Z29, Z0
-	VMAXPS           Z0, Z6, Z6
-	VMOVUPS.Z        (CX)(DI*8), K1, Z0
-	VPANDD.BCST      absF32<>+0(SB), Z0, Z14
-	VMAXPS           Z14, Z6, Z6
-	VMOVUPS.Z        (DX), K1, Z14
-	VPANDD.BCST      absF32<>+0(SB), Z14, Z5
-	VMAXPS           Z5, Z6, Z6
-	VMOVUPS.Z        (DX)(DI*1), K1, Z5
-	VPANDD.BCST      absF32<>+0(SB), Z5, Z27
-	VMAXPS           Z27, Z6, Z6
-	VMOVUPS.Z        (DX)(DI*2), K1, Z27
-	VPANDD.BCST      absF32<>+0(SB), Z27, Z9
-	VMAXPS           Z9, Z6, Z6
-	VMOVUPS.Z        (DX)(R8*1), K1, Z9
-	VPANDD.BCST      absF32<>+0(SB), Z9, Z8
-	VMAXPS           Z8, Z6, Z6
-	VMOVUPS.Z        (DX)(DI*4), K1, Z8
-	VPANDD.BCST      absF32<>+0(SB), Z8, Z17
-	VMAXPS           Z17, Z6, Z6
-	VMOVUPS.Z        (DX)(R9*1), K1, Z17
-	VPANDD.BCST      absF32<>+0(SB), Z17, Z24
-	VMAXPS           Z24, Z6, Z6
-	VMOVUPS.Z        (DX)(R8*2), K1, Z24
-	VPANDD.BCST      absF32<>+0(SB), Z24, Z19
-	VMAXPS           Z19, Z6, Z6
-	VMOVUPS.Z        (DX)(R10*1), K1, Z19
-	VPANDD.BCST      absF32<>+0(SB), Z19, Z20
-	VMAXPS           Z20, Z6, Z6
-	VMOVUPS.Z        (DX)(DI*8), K1, Z20
-	VPANDD.BCST      absF32<>+0(SB), Z20, Z16
-	VMAXPS           Z16, Z6, Z6
-	VCMPPS.BCST      $0x16, directionMax<>+0(SB), Z6, K2
-	VADDPS           Z10, Z21, Z6
-	VADDPS           Z0, Z6, Z6
-	VMULPS.BCST      third<>+0(SB), Z6, Z6
-	VSUBPS           Z6, Z21, Z21
-	VSUBPS           Z6, Z10, Z10
-	VSUBPS           Z6, Z0, Z0
-	VMULPS           Z21, Z21, Z16
-	VFMADD231PS      Z25, Z15, Z16
-	VFMADD231PS      Z7, Z1, Z16
-	VMULPS           Z15, Z21, Z2
-	VFMADD231PS      Z10, Z15, Z2
-	VFMADD231PS      Z29, Z1, Z2
-	VMULPS           Z1, Z21, Z18
-	VFMADD231PS      Z3, Z15, Z18
-	VFMADD231PS      Z0, Z1, Z18
-	VMULPS           Z21, Z25, Z12
-	VFMADD231PS      Z25, Z10, Z12
-	VFMADD231PS      Z7, Z3, Z12
-	VMULPS           Z15, Z25, Z26
-	VFMADD231PS      Z10, Z10, Z26
-	VFMADD231PS      Z29, Z3, Z26
-	VMULPS           Z1, Z25, Z11
-	VFMADD231PS      Z3, Z10, Z11
-	VFMADD231PS      Z0, Z3, Z11
-	VMULPS           Z21, Z7, Z4
-	VFMADD231PS      Z25, Z29, Z4
-	VFMADD231PS      Z7, Z0, Z4
-	VMULPS           Z15, Z7, Z13
-	VFMADD231PS      Z10, Z29, Z13
-	VFMADD231PS      Z29, Z0, Z13
-	VMULPS           Z1, Z7, Z22
-	VFMADD231PS      Z3, Z29, Z22
-	VFMADD231PS      Z0, Z0, Z22
-	VPANDD.BCST      absF32<>+0(SB), Z16, Z23
-	VPANDD.BCST      absF32<>+0(SB), Z12, Z30
+	VMOVUPS.Z        (CX), K1, Z14
+	VMOVUPS.Z        (CX)(R8*1), K1, Z7
+	VRANGEPS         $0x0b, Z7, Z14, Z21
+	VMOVUPS.Z        (CX)(R8*2), K1, Z8
+	VMOVUPS.Z        (CX)(DI*1), K1, Z11
+	VRANGEPS         $0x0b, Z11, Z8, Z13
+	VMOVUPS.Z        (CX)(DI*4), K1, Z3
+	VMOVUPS.Z        (CX)(R10*1), K1, Z9
+	VRANGEPS         $0x0b, Z9, Z3, Z29
+	VMOVUPS.Z        (CX)(DI*2), K1, Z0
+	VMOVUPS.Z        (CX)(R9*1), K1, Z19
+	VRANGEPS         $0x0b, Z19, Z0, Z6
+	VMOVUPS.Z        (CX)(DI*8), K1, Z27
+	VMOVUPS.Z        (DX), K1, Z12
+	VRANGEPS         $0x0b, Z12, Z27, Z10
+	VMOVUPS.Z        (DX)(DI*1), K1, Z24
+	VMOVUPS.Z        (DX)(DI*2), K1, Z17
+	VRANGEPS         $0x0b, Z17, Z24, Z20
+	VMOVUPS.Z        (DX)(R8*1), K1, Z26
+	VMOVUPS.Z        (DX)(DI*4), K1, Z22
+	VRANGEPS         $0x0b, Z22, Z26, Z1
+	VMOVUPS.Z        (DX)(R9*1), K1, Z25
+	VMOVUPS.Z        (DX)(R8*2), K1, Z16
+	VRANGEPS         $0x0b, Z16, Z25, Z5
+	VMOVUPS.Z        (DX)(R10*1), K1, Z15
+	VMOVUPS.Z        (DX)(DI*8), K1, Z4
+	VRANGEPS         $0x0b, Z4, Z15, Z18
+	VRANGEPS         $0x0b, Z13, Z21, Z21
+	VRANGEPS         $0x0b, Z6, Z29, Z29
+	VRANGEPS         $0x0b, Z20, Z10, Z10
+	VRANGEPS         $0x0b, Z5, Z1, Z1
+	VRANGEPS         $0x0b, Z21, Z18, Z18
+	VRANGEPS         $0x0b, Z10, Z29, Z29
+	VRANGEPS         $0x0b, Z18, Z1, Z1
+	VRANGEPS         $0x0b, Z1, Z29, Z29
+	VCMPPS.BCST      $0x16, directionMax<>+0(SB), Z29, K2
+	VADDPS           Z3, Z14, Z29
+	VADDPS           Z27, Z29, Z29
+	VMULPS.BCST      third<>+0(SB), Z29, Z29
+	VSUBPS           Z29, Z14, Z14
+	VSUBPS           Z29, Z3, Z3
+	VSUBPS           Z29, Z27, Z27
+	VMULPS           Z14, Z14, Z1
+	VFMADD231PS      Z11, Z7, Z1
+	VFMADD231PS      Z0, Z8, Z1
+	VMULPS           Z7, Z14, Z18
+	VFMADD231PS      Z3, Z7, Z18
+	VFMADD231PS      Z19, Z8, Z18
+	VMULPS           Z8, Z14, Z10
+	VFMADD231PS      Z9, Z7, Z10
+	VFMADD231PS      Z27, Z8, Z10
+	VMULPS           Z14, Z11, Z21
+	VFMADD231PS      Z11, Z3, Z21
+	VFMADD231PS      Z0, Z9, Z21
+	VMULPS           Z7, Z11, Z5
+	VFMADD231PS      Z3, Z3, Z5
+	VFMADD231PS      Z19, Z9, Z5
+	VMULPS           Z8, Z11, Z20
+	VFMADD231PS      Z9, Z3, Z20
+	VFMADD231PS      Z27, Z9, Z20
+	VMULPS           Z14, Z0, Z6
+	VFMADD231PS      Z11, Z19, Z6
+	VFMADD231PS      Z0, Z27, Z6
+	VMULPS           Z7, Z0, Z13
+	VFMADD231PS      Z3, Z19, Z13
+	VFMADD231PS      Z19, Z27, Z13
+	VMULPS           Z8, Z0, Z2
+	VFMADD231PS      Z9, Z19, Z2
+	VFMADD231PS      Z27, Z27, Z2
+	VPANDD.BCST      absF32<>+0(SB), Z1, Z23
+	VPANDD.BCST      absF32<>+0(SB), Z21, Z30
 	VADDPS           Z30, Z23, Z23
-	VPANDD.BCST      absF32<>+0(SB), Z4, Z30
+	VPANDD.BCST      absF32<>+0(SB), Z6, Z30
 	VADDPS           Z30, Z23, Z23
-	VPANDD.BCST      absF32<>+0(SB), Z2, Z30
-	VMOVUPS          Z4, 1408(R11)
-	VPANDD.BCST      absF32<>+0(SB), Z26, Z4
-	VADDPS           Z4, Z30, Z30
-	VPANDD.BCST      absF32<>+0(SB), Z13, Z4
-	VADDPS           Z4, Z30, Z30
-	VMAXPS           Z30, Z23, Z23
 	VPANDD.BCST      absF32<>+0(SB), Z18, Z30
-	VPANDD.BCST      absF32<>+0(SB), Z11, Z4
-	VADDPS           Z4, Z30, Z30
-	VPANDD.BCST      absF32<>+0(SB), Z22, Z4
-	VADDPS           Z4, Z30, Z30
+	VMOVUPS          Z6, 1408(R11)
+	VPANDD.BCST      absF32<>+0(SB), Z5, Z6
+	VADDPS           Z6, Z30, Z30
+	VPANDD.BCST      absF32<>+0(SB), Z13, Z6
+	VADDPS           Z6, Z30, Z30
+	VMAXPS           Z30, Z23, Z23
+	VPANDD.BCST      absF32<>+0(SB), Z10, Z30
+	VPANDD.BCST      absF32<>+0(SB), Z20, Z6
+	VADDPS           Z6, Z30, Z30
+	VPANDD.BCST      absF32<>+0(SB), Z2, Z6
+	VADDPS           Z6, Z30, Z30
 	VMAXPS           Z30, Z23, Z23
 	VCMPPS.BCST      $0x16, norm2Max<>+0(SB), Z23, K3
-	VPANDD.BCST      absF32<>+0(SB), Z6, Z30
+	VPANDD.BCST      absF32<>+0(SB), Z29, Z30
 	VCMPPS.BCST      $0x16, meanMax<>+0(SB), Z30, K4
 	KORW             K3, K4, K3
 	KORW             K3, K2, K2
@@ -17611,560 +17593,560 @@ next2:
 	VMAXPS.BCST      one<>+0(SB), Z23, Z23
 	VGETEXPPS        Z23, Z23
 	VADDPS.BCST      one<>+0(SB), Z23, Z23
-	VBROADCASTSS     half<>+0(SB), Z4
-	VFMADD213PS.BCST minusThreeQuarters<>+0(SB), Z23, Z4
-	VADDPS.BCST      roundF32<>+0(SB), Z4, Z4
-	VSUBPS.BCST      roundF32<>+0(SB), Z4, Z4
+	VBROADCASTSS     half<>+0(SB), Z6
+	VFMADD213PS.BCST minusThreeQuarters<>+0(SB), Z23, Z6
+	VADDPS.BCST      roundF32<>+0(SB), Z6, Z6
+	VSUBPS.BCST      roundF32<>+0(SB), Z6, Z6
 	VBROADCASTSS     zero<>+0(SB), Z23
-	VSUBPS           Z4, Z23, Z23
+	VSUBPS           Z6, Z23, Z23
 	VBROADCASTSS     one<>+0(SB), Z28
 	VSCALEFPS        Z23, Z28, Z28
-	VMOVUPS          Z6, 1472(R11)
-	VMULPS           Z28, Z28, Z6
-	VMOVUPS          Z4, 1536(R11)
-	VADDPS           Z26, Z16, Z4
-	VADDPS           Z22, Z4, Z4
-	VMULPS.BCST      half<>+0(SB), Z4, Z4
-	VMULPS           Z6, Z4, Z4
+	VMOVUPS          Z29, 1472(R11)
+	VMULPS           Z28, Z28, Z29
+	VMOVUPS          Z6, 1536(R11)
+	VADDPS           Z5, Z1, Z6
+	VADDPS           Z2, Z6, Z6
+	VMULPS.BCST      half<>+0(SB), Z6, Z6
+	VMULPS           Z29, Z6, Z6
 	VMOVUPS          Z30, 1600(R11)
-	VMULPS           Z7, Z10, Z30
-	VMOVUPS          Z4, 1664(R11)
-	VMOVAPS          Z30, Z4
-	VFNMADD231PS     Z7, Z10, Z4
-	VFMSUB231PS      Z29, Z25, Z30
-	VADDPS           Z4, Z30, Z30
-	VMULPS           Z29, Z3, Z4
-	VMOVUPS          Z22, 1728(R11)
-	VMOVAPS          Z4, Z22
-	VFNMADD231PS     Z29, Z3, Z22
-	VFMSUB231PS      Z0, Z10, Z4
-	VADDPS           Z22, Z4, Z4
-	VMULPS           Z7, Z3, Z22
+	VMULPS           Z0, Z3, Z30
+	VMOVUPS          Z6, 1664(R11)
+	VMOVAPS          Z30, Z6
+	VFNMADD231PS     Z0, Z3, Z6
+	VFMSUB231PS      Z19, Z11, Z30
+	VADDPS           Z6, Z30, Z30
+	VMULPS           Z19, Z9, Z6
+	VMOVUPS          Z2, 1728(R11)
+	VMOVAPS          Z6, Z2
+	VFNMADD231PS     Z19, Z9, Z2
+	VFMSUB231PS      Z27, Z3, Z6
+	VADDPS           Z2, Z6, Z6
+	VMULPS           Z0, Z9, Z2
 	VMOVUPS          Z13, 1792(R11)
-	VMOVAPS          Z22, Z13
-	VFNMADD231PS     Z7, Z3, Z13
-	VFMSUB231PS      Z0, Z25, Z22
-	VADDPS           Z13, Z22, Z22
-	VMULPS           Z22, Z15, Z22
-	VFMSUB231PS      Z4, Z21, Z22
-	VFMADD231PS      Z30, Z1, Z22
-	VMULPS           Z28, Z6, Z30
-	VMULPS           Z30, Z22, Z22
-	VADDPS           Z8, Z14, Z30
-	VADDPS           Z20, Z30, Z30
+	VMOVAPS          Z2, Z13
+	VFNMADD231PS     Z0, Z9, Z13
+	VFMSUB231PS      Z27, Z11, Z2
+	VADDPS           Z13, Z2, Z2
+	VMULPS           Z2, Z7, Z2
+	VFMSUB231PS      Z6, Z14, Z2
+	VFMADD231PS      Z30, Z8, Z2
+	VMULPS           Z28, Z29, Z30
+	VMULPS           Z30, Z2, Z2
+	VADDPS           Z22, Z12, Z30
+	VADDPS           Z4, Z30, Z30
 	VMULPS.BCST      third<>+0(SB), Z30, Z30
-	VSUBPS           Z30, Z14, Z14
-	VSUBPS           Z30, Z8, Z8
-	VSUBPS           Z30, Z20, Z20
-	VMULPS           Z14, Z21, Z4
-	VFMADD231PS      Z9, Z15, Z4
-	VFMADD231PS      Z24, Z1, Z4
-	VMULPS           Z5, Z25, Z13
-	VFMADD231PS      Z8, Z10, Z13
-	VFMADD231PS      Z19, Z3, Z13
-	VADDPS           Z13, Z4, Z4
-	VMULPS           Z27, Z7, Z13
-	VFMADD231PS      Z17, Z29, Z13
-	VFMADD231PS      Z20, Z0, Z13
-	VADDPS           Z13, Z4, Z4
-	VMULPS           Z6, Z4, Z4
-	VMULPS           Z14, Z16, Z13
-	VFMADD231PS      Z9, Z2, Z13
-	VFMADD231PS      Z24, Z18, Z13
+	VSUBPS           Z30, Z12, Z12
+	VSUBPS           Z30, Z22, Z22
+	VSUBPS           Z30, Z4, Z4
+	VMULPS           Z12, Z14, Z6
+	VFMADD231PS      Z26, Z7, Z6
+	VFMADD231PS      Z16, Z8, Z6
+	VMULPS           Z24, Z11, Z13
+	VFMADD231PS      Z22, Z3, Z13
+	VFMADD231PS      Z15, Z9, Z13
+	VADDPS           Z13, Z6, Z6
+	VMULPS           Z17, Z0, Z13
+	VFMADD231PS      Z25, Z19, Z13
+	VFMADD231PS      Z4, Z27, Z13
+	VADDPS           Z13, Z6, Z6
+	VMULPS           Z29, Z6, Z6
+	VMULPS           Z12, Z1, Z13
+	VFMADD231PS      Z26, Z18, Z13
+	VFMADD231PS      Z16, Z10, Z13
 	VMOVUPS          Z30, 1856(R11)
-	VMULPS           Z5, Z12, Z30
-	VFMADD231PS      Z8, Z26, Z30
-	VFMADD231PS      Z19, Z11, Z30
+	VMULPS           Z24, Z21, Z30
+	VFMADD231PS      Z22, Z5, Z30
+	VFMADD231PS      Z15, Z20, Z30
 	VADDPS           Z30, Z13, Z13
 	VMOVUPS          1408(R11), Z30
-	VMOVUPS          Z11, 1920(R11)
-	VMULPS           Z27, Z30, Z30
-	VMOVUPS          1792(R11), Z11
-	VFMADD231PS      Z17, Z11, Z30
-	VMOVUPS          1728(R11), Z11
-	VFMADD231PS      Z20, Z11, Z30
+	VMOVUPS          Z20, 1920(R11)
+	VMULPS           Z17, Z30, Z30
+	VMOVUPS          1792(R11), Z20
+	VFMADD231PS      Z25, Z20, Z30
+	VMOVUPS          1728(R11), Z20
+	VFMADD231PS      Z4, Z20, Z30
 	VADDPS           Z30, Z13, Z13
-	VMULPS           Z28, Z6, Z30
+	VMULPS           Z28, Z29, Z30
 	VMULPS           Z30, Z13, Z13
 	VMULPS.BCST      inverseFactorialo<>+0(SB), Z13, Z30
-	VMULPS.BCST      inverseFactorialo<>+0(SB), Z4, Z11
-	VMOVUPS          Z26, 1984(R11)
-	VBROADCASTSS     inverseFactorialo<>+0(SB), Z26
-	VFMADD213PS.BCST inverseFactoriall<>+0(SB), Z22, Z26
-	VMOVUPS          Z12, 2048(R11)
-	VMOVUPS          1664(R11), Z12
-	VBROADCASTSS     inverseFactorialo<>+0(SB), Z17
-	VFMADD213PS.BCST inverseFactorialm<>+0(SB), Z12, Z17
-	VMOVUPS          Z0, 2112(R11)
-	VMULPS.BCST      inverseFactorialn<>+0(SB), Z13, Z0
-	VFMADD231PS.BCST zero<>+0(SB), Z22, Z0
-	VFMADD231PS.BCST inverseFactorialn<>+0(SB), Z4, Z30
-	VFMADD231PS.BCST zero<>+0(SB), Z12, Z30
-	VMOVUPS          Z20, 2176(R11)
-	VBROADCASTSS     inverseFactorialn<>+0(SB), Z20
-	VFMADD213PS.BCST inverseFactorialk<>+0(SB), Z22, Z20
-	VFMADD231PS.BCST inverseFactorialn<>+0(SB), Z12, Z26
-	VMULPS           Z13, Z17, Z3
-	VFMADD231PS      Z22, Z11, Z3
-	VFMADD231PS      Z4, Z17, Z0
-	VFMADD231PS      Z12, Z11, Z0
-	VBROADCASTSS     inverseFactorialj<>+0(SB), Z11
-	VFMADD231PS      Z22, Z17, Z11
-	VFMADD231PS      Z12, Z17, Z20
-	VMULPS           Z13, Z26, Z17
-	VFMADD231PS      Z22, Z30, Z17
-	VFMADD231PS      Z4, Z26, Z3
-	VFMADD231PS      Z12, Z30, Z3
+	VMULPS.BCST      inverseFactorialo<>+0(SB), Z6, Z20
+	VMOVUPS          Z5, 1984(R11)
+	VBROADCASTSS     inverseFactorialo<>+0(SB), Z5
+	VFMADD213PS.BCST inverseFactoriall<>+0(SB), Z2, Z5
+	VMOVUPS          Z21, 2048(R11)
+	VMOVUPS          1664(R11), Z21
+	VBROADCASTSS     inverseFactorialo<>+0(SB), Z25
+	VFMADD213PS.BCST inverseFactorialm<>+0(SB), Z21, Z25
+	VMOVUPS          Z27, 2112(R11)
+	VMULPS.BCST      inverseFactorialn<>+0(SB), Z13, Z27
+	VFMADD231PS.BCST zero<>+0(SB), Z2, Z27
+	VFMADD231PS.BCST inverseFactorialn<>+0(SB), Z6, Z30
+	VFMADD231PS.BCST zero<>+0(SB), Z21, Z30
+	VMOVUPS          Z4, 2176(R11)
+	VBROADCASTSS     inverseFactorialn<>+0(SB), Z4
+	VFMADD213PS.BCST inverseFactorialk<>+0(SB), Z2, Z4
+	VFMADD231PS.BCST inverseFactorialn<>+0(SB), Z21, Z5
+	VMULPS           Z13, Z25, Z9
+	VFMADD231PS      Z2, Z20, Z9
+	VFMADD231PS      Z6, Z25, Z27
+	VFMADD231PS      Z21, Z20, Z27
+	VBROADCASTSS     inverseFactorialj<>+0(SB), Z20
+	VFMADD231PS      Z2, Z25, Z20
+	VFMADD231PS      Z21, Z25, Z4
+	VMULPS           Z13, Z5, Z25
+	VFMADD231PS      Z2, Z30, Z25
+	VFMADD231PS      Z6, Z5, Z9
+	VFMADD231PS      Z21, Z30, Z9
 	VBROADCASTSS     inverseFactoriali<>+0(SB), Z30
-	VFMADD231PS      Z22, Z26, Z30
-	VFMADD231PS      Z12, Z26, Z11
-	VMULPS           Z13, Z20, Z26
-	VFMADD231PS      Z22, Z0, Z26
-	VFMADD231PS      Z4, Z20, Z17
-	VFMADD231PS      Z12, Z0, Z17
-	VBROADCASTSS     inverseFactorialh<>+0(SB), Z0
-	VFMADD231PS      Z22, Z20, Z0
-	VFMADD231PS      Z12, Z20, Z30
-	VMULPS           Z13, Z11, Z20
-	VFMADD231PS      Z22, Z3, Z20
-	VFMADD231PS      Z4, Z11, Z26
-	VFMADD231PS      Z12, Z3, Z26
-	VBROADCASTSS     inverseFactorialg<>+0(SB), Z3
-	VFMADD231PS      Z22, Z11, Z3
-	VFMADD231PS      Z12, Z11, Z0
-	VMULPS           Z13, Z30, Z11
-	VFMADD231PS      Z22, Z17, Z11
-	VFMADD231PS      Z4, Z30, Z20
-	VFMADD231PS      Z12, Z17, Z20
-	VBROADCASTSS     inverseFactorialf<>+0(SB), Z17
-	VFMADD231PS      Z22, Z30, Z17
-	VFMADD231PS      Z12, Z30, Z3
-	VMULPS           Z13, Z0, Z30
-	VFMADD231PS      Z22, Z26, Z30
-	VFMADD231PS      Z4, Z0, Z11
-	VFMADD231PS      Z12, Z26, Z11
-	VBROADCASTSS     inverseFactoriale<>+0(SB), Z26
-	VFMADD231PS      Z22, Z0, Z26
-	VFMADD231PS      Z12, Z0, Z17
-	VMULPS           Z13, Z3, Z0
-	VFMADD231PS      Z22, Z20, Z0
-	VFMADD231PS      Z4, Z3, Z30
-	VFMADD231PS      Z12, Z20, Z30
-	VBROADCASTSS     inverseFactoriald<>+0(SB), Z20
-	VFMADD231PS      Z22, Z3, Z20
-	VFMADD231PS      Z12, Z3, Z26
-	VMULPS           Z13, Z17, Z3
-	VFMADD231PS      Z22, Z11, Z3
-	VFMADD231PS      Z4, Z17, Z0
-	VFMADD231PS      Z12, Z11, Z0
-	VBROADCASTSS     inverseFactorialc<>+0(SB), Z11
-	VFMADD231PS      Z22, Z17, Z11
-	VFMADD231PS      Z12, Z17, Z20
-	VMULPS           Z13, Z26, Z17
-	VFMADD231PS      Z22, Z30, Z17
-	VFMADD231PS      Z4, Z26, Z3
-	VFMADD231PS      Z12, Z30, Z3
+	VFMADD231PS      Z2, Z5, Z30
+	VFMADD231PS      Z21, Z5, Z20
+	VMULPS           Z13, Z4, Z5
+	VFMADD231PS      Z2, Z27, Z5
+	VFMADD231PS      Z6, Z4, Z25
+	VFMADD231PS      Z21, Z27, Z25
+	VBROADCASTSS     inverseFactorialh<>+0(SB), Z27
+	VFMADD231PS      Z2, Z4, Z27
+	VFMADD231PS      Z21, Z4, Z30
+	VMULPS           Z13, Z20, Z4
+	VFMADD231PS      Z2, Z9, Z4
+	VFMADD231PS      Z6, Z20, Z5
+	VFMADD231PS      Z21, Z9, Z5
+	VBROADCASTSS     inverseFactorialg<>+0(SB), Z9
+	VFMADD231PS      Z2, Z20, Z9
+	VFMADD231PS      Z21, Z20, Z27
+	VMULPS           Z13, Z30, Z20
+	VFMADD231PS      Z2, Z25, Z20
+	VFMADD231PS      Z6, Z30, Z4
+	VFMADD231PS      Z21, Z25, Z4
+	VBROADCASTSS     inverseFactorialf<>+0(SB), Z25
+	VFMADD231PS      Z2, Z30, Z25
+	VFMADD231PS      Z21, Z30, Z9
+	VMULPS           Z13, Z27, Z30
+	VFMADD231PS      Z2, Z5, Z30
+	VFMADD231PS      Z6, Z27, Z20
+	VFMADD231PS      Z21, Z5, Z20
+	VBROADCASTSS     inverseFactoriale<>+0(SB), Z5
+	VFMADD231PS      Z2, Z27, Z5
+	VFMADD231PS      Z21, Z27, Z25
+	VMULPS           Z13, Z9, Z27
+	VFMADD231PS      Z2, Z4, Z27
+	VFMADD231PS      Z6, Z9, Z30
+	VFMADD231PS      Z21, Z4, Z30
+	VBROADCASTSS     inverseFactoriald<>+0(SB), Z4
+	VFMADD231PS      Z2, Z9, Z4
+	VFMADD231PS      Z21, Z9, Z5
+	VMULPS           Z13, Z25, Z9
+	VFMADD231PS      Z2, Z20, Z9
+	VFMADD231PS      Z6, Z25, Z27
+	VFMADD231PS      Z21, Z20, Z27
+	VBROADCASTSS     inverseFactorialc<>+0(SB), Z20
+	VFMADD231PS      Z2, Z25, Z20
+	VFMADD231PS      Z21, Z25, Z4
+	VMULPS           Z13, Z5, Z25
+	VFMADD231PS      Z2, Z30, Z25
+	VFMADD231PS      Z6, Z5, Z9
+	VFMADD231PS      Z21, Z30, Z9
 	VBROADCASTSS     inverseFactorialb<>+0(SB), Z30
-	VFMADD231PS      Z22, Z26, Z30
-	VFMADD231PS      Z12, Z26, Z11
-	VMULPS           Z13, Z20, Z13
-	VFMADD231PS      Z22, Z0, Z13
-	VFMADD231PS      Z4, Z20, Z17
-	VFMADD231PS      Z12, Z0, Z17
-	VMULPS           Z22, Z20, Z22
-	VFMADD231PS      Z12, Z20, Z30
+	VFMADD231PS      Z2, Z5, Z30
+	VFMADD231PS      Z21, Z5, Z20
+	VMULPS           Z13, Z4, Z13
+	VFMADD231PS      Z2, Z27, Z13
+	VFMADD231PS      Z6, Z4, Z25
+	VFMADD231PS      Z21, Z27, Z25
+	VMULPS           Z2, Z4, Z2
+	VFMADD231PS      Z21, Z4, Z30
 	VMULPS           Z28, Z30, Z30
-	VMULPS           Z6, Z11, Z11
-	VMULPS           Z28, Z17, Z17
-	VMULPS           Z6, Z3, Z3
-	VMULPS           Z16, Z11, Z6
-	VMULPS           Z16, Z3, Z16
-	VADDPS           Z22, Z6, Z6
-	VADDPS           Z13, Z16, Z16
-	VFMADD231PS      Z21, Z30, Z6
-	VMULPS           Z14, Z21, Z28
-	VFMADD231PS      Z9, Z15, Z28
-	VFMADD231PS      Z24, Z1, Z28
-	VFMADD231PS      Z7, Z27, Z28
-	VFMADD231PS      Z25, Z5, Z28
-	VFMADD231PS      Z21, Z14, Z28
-	VFMADD231PS      Z14, Z30, Z16
-	VFMADD231PS      Z21, Z17, Z16
-	VFMADD231PS      Z28, Z11, Z16
-	VMULPS           Z2, Z11, Z28
-	VMULPS           Z2, Z3, Z2
-	VFMADD231PS      Z15, Z30, Z28
-	VMULPS           Z5, Z21, Z20
-	VFMADD231PS      Z8, Z15, Z20
-	VFMADD231PS      Z19, Z1, Z20
-	VFMADD231PS      Z29, Z27, Z20
-	VFMADD231PS      Z10, Z5, Z20
-	VFMADD231PS      Z15, Z14, Z20
-	VFMADD231PS      Z5, Z30, Z2
-	VFMADD231PS      Z15, Z17, Z2
-	VFMADD231PS      Z20, Z11, Z2
-	VMULPS           Z18, Z11, Z20
-	VMULPS           Z18, Z3, Z18
-	VFMADD231PS      Z1, Z30, Z20
-	VMULPS           Z27, Z21, Z12
-	VMOVUPS.Z        (DX)(R9*1), K1, Z0
-	VFMADD231PS      Z0, Z15, Z12
-	VMOVUPS          2176(R11), Z4
-	VFMADD231PS      Z4, Z1, Z12
-	VMOVUPS          2112(R11), Z26
-	VFMADD231PS      Z26, Z27, Z12
-	VMOVUPS          Z20, 1664(R11)
-	VMOVUPS.Z        (CX)(R10*1), K1, Z20
-	VFMADD231PS      Z20, Z5, Z12
-	VFMADD231PS      Z1, Z14, Z12
-	VFMADD231PS      Z27, Z30, Z18
-	VFMADD231PS      Z1, Z17, Z18
-	VFMADD231PS      Z12, Z11, Z18
-	VMOVUPS          2048(R11), Z12
-	VMOVUPS          Z18, 2240(R11)
-	VMULPS           Z12, Z11, Z18
-	VMULPS           Z12, Z3, Z12
-	VFMADD231PS      Z25, Z30, Z18
-	VMOVUPS          Z18, 2048(R11)
-	VMULPS           Z14, Z25, Z18
-	VFMADD231PS      Z9, Z10, Z18
-	VFMADD231PS      Z24, Z20, Z18
-	VFMADD231PS      Z7, Z0, Z18
-	VFMADD231PS      Z25, Z8, Z18
-	VFMADD231PS      Z21, Z9, Z18
-	VFMADD231PS      Z9, Z30, Z12
-	VFMADD231PS      Z25, Z17, Z12
-	VFMADD231PS      Z18, Z11, Z12
-	VMOVUPS          1984(R11), Z18
-	VMOVUPS          Z12, 2304(R11)
-	VMULPS           Z18, Z11, Z12
-	VMULPS           Z18, Z3, Z18
-	VADDPS           Z22, Z12, Z12
-	VADDPS           Z13, Z18, Z18
-	VFMADD231PS      Z10, Z30, Z12
-	VMOVUPS          Z12, 1984(R11)
-	VMULPS           Z5, Z25, Z12
-	VFMADD231PS      Z8, Z10, Z12
-	VFMADD231PS      Z19, Z20, Z12
-	VFMADD231PS      Z29, Z0, Z12
-	VFMADD231PS      Z10, Z8, Z12
-	VFMADD231PS      Z15, Z9, Z12
-	VFMADD231PS      Z8, Z30, Z18
-	VFMADD231PS      Z10, Z17, Z18
-	VFMADD231PS      Z12, Z11, Z18
-	VMOVUPS          1920(R11), Z12
-	VMOVUPS          Z18, 2368(R11)
-	VMULPS           Z12, Z11, Z18
-	VMULPS           Z12, Z3, Z12
-	VFMADD231PS      Z20, Z30, Z18
-	VMOVUPS          Z18, 1920(R11)
-	VMULPS           Z27, Z25, Z18
-	VFMADD231PS      Z0, Z10, Z18
-	VFMADD231PS      Z4, Z20, Z18
-	VFMADD231PS      Z26, Z0, Z18
-	VFMADD231PS      Z20, Z8, Z18
-	VFMADD231PS      Z1, Z9, Z18
-	VFMADD231PS      Z0, Z30, Z12
-	VFMADD231PS      Z20, Z17, Z12
-	VFMADD231PS      Z18, Z11, Z12
-	VMOVUPS          1408(R11), Z18
-	VMOVUPS          Z12, 2432(R11)
-	VMULPS           Z18, Z11, Z12
-	VMULPS           Z18, Z3, Z18
-	VFMADD231PS      Z7, Z30, Z12
-	VMULPS           Z14, Z7, Z14
-	VFMADD231PS      Z9, Z29, Z14
-	VFMADD231PS      Z24, Z26, Z14
-	VFMADD231PS      Z7, Z4, Z14
-	VFMADD231PS      Z25, Z19, Z14
-	VFMADD231PS      Z21, Z24, Z14
+	VMULPS           Z29, Z20, Z20
+	VMULPS           Z28, Z25, Z25
+	VMULPS           Z29, Z9, Z9
+	VMULPS           Z1, Z20, Z29
+	VMULPS           Z1, Z9, Z1
+	VADDPS           Z2, Z29, Z29
+	VADDPS           Z13, Z1, Z1
+	VFMADD231PS      Z14, Z30, Z29
+	VMULPS           Z12, Z14, Z28
+	VFMADD231PS      Z26, Z7, Z28
+	VFMADD231PS      Z16, Z8, Z28
+	VFMADD231PS      Z0, Z17, Z28
+	VFMADD231PS      Z11, Z24, Z28
+	VFMADD231PS      Z14, Z12, Z28
+	VFMADD231PS      Z12, Z30, Z1
+	VFMADD231PS      Z14, Z25, Z1
+	VFMADD231PS      Z28, Z20, Z1
+	VMULPS           Z18, Z20, Z28
+	VMULPS           Z18, Z9, Z18
+	VFMADD231PS      Z7, Z30, Z28
+	VMULPS           Z24, Z14, Z4
+	VFMADD231PS      Z22, Z7, Z4
+	VFMADD231PS      Z15, Z8, Z4
+	VFMADD231PS      Z19, Z17, Z4
+	VFMADD231PS      Z3, Z24, Z4
+	VFMADD231PS      Z7, Z12, Z4
 	VFMADD231PS      Z24, Z30, Z18
-	VFMADD231PS      Z7, Z17, Z18
-	VFMADD231PS      Z14, Z11, Z18
-	VMOVUPS          1792(R11), Z14
-	VMULPS           Z14, Z11, Z21
-	VMULPS           Z14, Z3, Z14
-	VFMADD231PS      Z29, Z30, Z21
-	VMULPS           Z5, Z7, Z5
-	VFMADD231PS      Z8, Z29, Z5
-	VFMADD231PS      Z19, Z26, Z5
-	VFMADD231PS      Z29, Z4, Z5
-	VFMADD231PS      Z10, Z19, Z5
-	VFMADD231PS      Z15, Z24, Z5
+	VFMADD231PS      Z7, Z25, Z18
+	VFMADD231PS      Z4, Z20, Z18
+	VMULPS           Z10, Z20, Z4
+	VMULPS           Z10, Z9, Z10
+	VFMADD231PS      Z8, Z30, Z4
+	VMULPS           Z17, Z14, Z21
+	VMOVUPS.Z        (DX)(R9*1), K1, Z27
+	VFMADD231PS      Z27, Z7, Z21
+	VMOVUPS          2176(R11), Z6
+	VFMADD231PS      Z6, Z8, Z21
+	VMOVUPS          2112(R11), Z5
+	VFMADD231PS      Z5, Z17, Z21
+	VMOVUPS          Z4, 1664(R11)
+	VMOVUPS.Z        (CX)(R10*1), K1, Z4
+	VFMADD231PS      Z4, Z24, Z21
+	VFMADD231PS      Z8, Z12, Z21
+	VFMADD231PS      Z17, Z30, Z10
+	VFMADD231PS      Z8, Z25, Z10
+	VFMADD231PS      Z21, Z20, Z10
+	VMOVUPS          2048(R11), Z21
+	VMOVUPS          Z10, 2240(R11)
+	VMULPS           Z21, Z20, Z10
+	VMULPS           Z21, Z9, Z21
+	VFMADD231PS      Z11, Z30, Z10
+	VMOVUPS          Z10, 2048(R11)
+	VMULPS           Z12, Z11, Z10
+	VFMADD231PS      Z26, Z3, Z10
+	VFMADD231PS      Z16, Z4, Z10
+	VFMADD231PS      Z0, Z27, Z10
+	VFMADD231PS      Z11, Z22, Z10
+	VFMADD231PS      Z14, Z26, Z10
+	VFMADD231PS      Z26, Z30, Z21
+	VFMADD231PS      Z11, Z25, Z21
+	VFMADD231PS      Z10, Z20, Z21
+	VMOVUPS          1984(R11), Z10
+	VMOVUPS          Z21, 2304(R11)
+	VMULPS           Z10, Z20, Z21
+	VMULPS           Z10, Z9, Z10
+	VADDPS           Z2, Z21, Z21
+	VADDPS           Z13, Z10, Z10
+	VFMADD231PS      Z3, Z30, Z21
+	VMOVUPS          Z21, 1984(R11)
+	VMULPS           Z24, Z11, Z21
+	VFMADD231PS      Z22, Z3, Z21
+	VFMADD231PS      Z15, Z4, Z21
+	VFMADD231PS      Z19, Z27, Z21
+	VFMADD231PS      Z3, Z22, Z21
+	VFMADD231PS      Z7, Z26, Z21
+	VFMADD231PS      Z22, Z30, Z10
+	VFMADD231PS      Z3, Z25, Z10
+	VFMADD231PS      Z21, Z20, Z10
+	VMOVUPS          1920(R11), Z21
+	VMOVUPS          Z10, 2368(R11)
+	VMULPS           Z21, Z20, Z10
+	VMULPS           Z21, Z9, Z21
+	VFMADD231PS      Z4, Z30, Z10
+	VMOVUPS          Z10, 1920(R11)
+	VMULPS           Z17, Z11, Z10
+	VFMADD231PS      Z27, Z3, Z10
+	VFMADD231PS      Z6, Z4, Z10
+	VFMADD231PS      Z5, Z27, Z10
+	VFMADD231PS      Z4, Z22, Z10
+	VFMADD231PS      Z8, Z26, Z10
+	VFMADD231PS      Z27, Z30, Z21
+	VFMADD231PS      Z4, Z25, Z21
+	VFMADD231PS      Z10, Z20, Z21
+	VMOVUPS          1408(R11), Z10
+	VMOVUPS          Z21, 2432(R11)
+	VMULPS           Z10, Z20, Z21
+	VMULPS           Z10, Z9, Z10
+	VFMADD231PS      Z0, Z30, Z21
+	VMULPS           Z12, Z0, Z12
+	VFMADD231PS      Z26, Z19, Z12
+	VFMADD231PS      Z16, Z5, Z12
+	VFMADD231PS      Z0, Z6, Z12
+	VFMADD231PS      Z11, Z15, Z12
+	VFMADD231PS      Z14, Z16, Z12
+	VFMADD231PS      Z16, Z30, Z10
+	VFMADD231PS      Z0, Z25, Z10
+	VFMADD231PS      Z12, Z20, Z10
+	VMOVUPS          1792(R11), Z12
+	VMULPS           Z12, Z20, Z14
+	VMULPS           Z12, Z9, Z12
 	VFMADD231PS      Z19, Z30, Z14
-	VFMADD231PS      Z29, Z17, Z14
-	VFMADD231PS      Z5, Z11, Z14
-	VMOVUPS          1728(R11), Z5
-	VMULPS           Z5, Z11, Z15
-	VMULPS           Z5, Z3, Z3
-	VADDPS           Z22, Z15, Z15
-	VADDPS           Z13, Z3, Z3
-	VFMADD231PS      Z26, Z30, Z15
-	VMULPS           Z27, Z7, Z7
-	VFMADD231PS      Z0, Z29, Z7
-	VFMADD231PS      Z4, Z26, Z7
-	VFMADD231PS      Z26, Z4, Z7
-	VFMADD231PS      Z20, Z19, Z7
-	VFMADD231PS      Z1, Z24, Z7
-	VFMADD231PS      Z4, Z30, Z3
-	VFMADD231PS      Z26, Z17, Z3
-	VFMADD231PS      Z7, Z11, Z3
-	VMOVUPS          1600(R11), Z11
-	VMOVUPS          Z11, 704(R11)
-	VMOVUPS          1536(R11), Z11
-	VMOVUPS          Z11, 576(R11)
-	VMOVUPS          1472(R11), Z11
-	VMOVUPS          Z11, 640(R11)
-	VMOVUPS          1856(R11), Z11
-	VMOVUPS          Z11, 1344(R11)
-	VMOVUPS          Z6, (R11)
-	VMOVUPS          Z16, 768(R11)
+	VMULPS           Z24, Z0, Z24
+	VFMADD231PS      Z22, Z19, Z24
+	VFMADD231PS      Z15, Z5, Z24
+	VFMADD231PS      Z19, Z6, Z24
+	VFMADD231PS      Z3, Z15, Z24
+	VFMADD231PS      Z7, Z16, Z24
+	VFMADD231PS      Z15, Z30, Z12
+	VFMADD231PS      Z19, Z25, Z12
+	VFMADD231PS      Z24, Z20, Z12
+	VMOVUPS          1728(R11), Z24
+	VMULPS           Z24, Z20, Z7
+	VMULPS           Z24, Z9, Z9
+	VADDPS           Z2, Z7, Z7
+	VADDPS           Z13, Z9, Z9
+	VFMADD231PS      Z5, Z30, Z7
+	VMULPS           Z17, Z0, Z0
+	VFMADD231PS      Z27, Z19, Z0
+	VFMADD231PS      Z6, Z5, Z0
+	VFMADD231PS      Z5, Z6, Z0
+	VFMADD231PS      Z4, Z15, Z0
+	VFMADD231PS      Z8, Z16, Z0
+	VFMADD231PS      Z6, Z30, Z9
+	VFMADD231PS      Z5, Z25, Z9
+	VFMADD231PS      Z0, Z20, Z9
+	VMOVUPS          1600(R11), Z20
+	VMOVUPS          Z20, 704(R11)
+	VMOVUPS          1536(R11), Z20
+	VMOVUPS          Z20, 576(R11)
+	VMOVUPS          1472(R11), Z20
+	VMOVUPS          Z20, 640(R11)
+	VMOVUPS          1856(R11), Z20
+	VMOVUPS          Z20, 1344(R11)
+	VMOVUPS          Z29, (R11)
+	VMOVUPS          Z1, 768(R11)
 	VMOVUPS          Z28, 64(R11)
-	VMOVUPS          Z2, 832(R11)
-	VMOVUPS          1664(R11), Z2
-	VMOVUPS          Z2, 128(R11)
-	VMOVUPS          2240(R11), Z2
-	VMOVUPS          Z2, 896(R11)
-	VMOVUPS          2048(R11), Z2
-	VMOVUPS          Z2, 192(R11)
-	VMOVUPS          2304(R11), Z2
-	VMOVUPS          Z2, 960(R11)
-	VMOVUPS          1984(R11), Z2
-	VMOVUPS          Z2, 256(R11)
-	VMOVUPS          2368(R11), Z2
-	VMOVUPS          Z2, 1024(R11)
-	VMOVUPS          1920(R11), Z2
-	VMOVUPS          Z2, 320(R11)
-	VMOVUPS          2432(R11), Z2
-	VMOVUPS          Z2, 1088(R11)
-	VMOVUPS          Z12, 384(R11)
-	VMOVUPS          Z18, 1152(R11)
-	VMOVUPS          Z21, 448(R11)
-	VMOVUPS          Z14, 1216(R11)
-	VMOVUPS          Z15, 512(R11)
-	VMOVUPS          Z3, 1280(R11)
+	VMOVUPS          Z18, 832(R11)
+	VMOVUPS          1664(R11), Z18
+	VMOVUPS          Z18, 128(R11)
+	VMOVUPS          2240(R11), Z18
+	VMOVUPS          Z18, 896(R11)
+	VMOVUPS          2048(R11), Z18
+	VMOVUPS          Z18, 192(R11)
+	VMOVUPS          2304(R11), Z18
+	VMOVUPS          Z18, 960(R11)
+	VMOVUPS          1984(R11), Z18
+	VMOVUPS          Z18, 256(R11)
+	VMOVUPS          2368(R11), Z18
+	VMOVUPS          Z18, 1024(R11)
+	VMOVUPS          1920(R11), Z18
+	VMOVUPS          Z18, 320(R11)
+	VMOVUPS          2432(R11), Z18
+	VMOVUPS          Z18, 1088(R11)
+	VMOVUPS          Z21, 384(R11)
+	VMOVUPS          Z10, 1152(R11)
+	VMOVUPS          Z14, 448(R11)
+	VMOVUPS          Z12, 1216(R11)
+	VMOVUPS          Z7, 512(R11)
+	VMOVUPS          Z9, 1280(R11)
 
 stage9:
-	VMOVUPS           576(R11), Z3
-	VCMPPS.BCST       $0x1e, zero<>+0(SB), Z3, K2
-	VMOVUPS           (R11), Z3
-	VADDPS.BCST       two<>+0(SB), Z3, Z15
-	VMOVUPS           256(R11), Z14
-	VADDPS.BCST       two<>+0(SB), Z14, Z21
-	VMOVUPS           512(R11), Z18
-	VADDPS.BCST       two<>+0(SB), Z18, Z12
-	VMOVUPS           768(R11), Z2
-	VMULPS            Z15, Z2, Z28
-	VMOVUPS           832(R11), Z16
-	VMOVUPS           192(R11), Z6
-	VFMADD231PS       Z6, Z16, Z28
-	VMOVUPS           896(R11), Z11
-	VMOVUPS           384(R11), Z7
-	VFMADD231PS       Z7, Z11, Z28
-	VMOVUPS           64(R11), Z17
-	VMULPS            Z17, Z2, Z26
-	VFMADD231PS       Z21, Z16, Z26
+	VMOVUPS           576(R11), Z9
+	VCMPPS.BCST       $0x1e, zero<>+0(SB), Z9, K2
+	VMOVUPS           (R11), Z9
+	VADDPS.BCST       two<>+0(SB), Z9, Z7
+	VMOVUPS           256(R11), Z12
+	VADDPS.BCST       two<>+0(SB), Z12, Z14
+	VMOVUPS           512(R11), Z10
+	VADDPS.BCST       two<>+0(SB), Z10, Z21
+	VMOVUPS           768(R11), Z18
+	VMULPS            Z7, Z18, Z28
+	VMOVUPS           832(R11), Z1
+	VMOVUPS           192(R11), Z29
+	VFMADD231PS       Z29, Z1, Z28
+	VMOVUPS           896(R11), Z20
+	VMOVUPS           384(R11), Z0
+	VFMADD231PS       Z0, Z20, Z28
+	VMOVUPS           64(R11), Z25
+	VMULPS            Z25, Z18, Z5
+	VFMADD231PS       Z14, Z1, Z5
 	VMOVUPS           448(R11), Z30
-	VFMADD231PS       Z30, Z11, Z26
-	VMOVUPS           128(R11), Z4
-	VMULPS            Z4, Z2, Z24
-	VMOVUPS           320(R11), Z1
-	VFMADD231PS       Z1, Z16, Z24
-	VFMADD231PS       Z12, Z11, Z24
-	VMOVUPS           960(R11), Z19
-	VMULPS            Z15, Z19, Z20
-	VMOVUPS           1024(R11), Z29
-	VFMADD231PS       Z6, Z29, Z20
-	VMOVUPS           1088(R11), Z0
-	VFMADD231PS       Z7, Z0, Z20
-	VMULPS            Z17, Z19, Z27
-	VFMADD231PS       Z21, Z29, Z27
-	VFMADD231PS       Z30, Z0, Z27
-	VMULPS            Z4, Z19, Z13
-	VFMADD231PS       Z1, Z29, Z13
-	VFMADD231PS       Z12, Z0, Z13
-	VMOVUPS           1152(R11), Z22
-	VMULPS            Z15, Z22, Z5
-	VMOVUPS           1216(R11), Z10
-	VFMADD231PS       Z6, Z10, Z5
-	VMOVUPS           1280(R11), Z8
-	VFMADD231PS       Z7, Z8, Z5
-	VMULPS            Z17, Z22, Z25
-	VFMADD231PS       Z21, Z10, Z25
-	VFMADD231PS       Z30, Z8, Z25
-	VMULPS            Z4, Z22, Z9
-	VFMADD231PS       Z1, Z10, Z9
-	VFMADD231PS       Z12, Z8, Z9
-	VFMADD231PS       Z2, Z3, Z28
-	VFMADD231PS       Z19, Z17, Z28
-	VFMADD231PS       Z22, Z4, Z28
-	VFMADD231PS       Z16, Z3, Z26
-	VFMADD231PS       Z29, Z17, Z26
-	VFMADD231PS       Z10, Z4, Z26
-	VFMADD231PS       Z11, Z3, Z24
-	VFMADD231PS       Z0, Z17, Z24
-	VFMADD231PS       Z8, Z4, Z24
-	VFMADD231PS       Z2, Z6, Z20
-	VFMADD231PS       Z19, Z14, Z20
-	VFMADD231PS       Z22, Z1, Z20
-	VFMADD231PS       Z16, Z6, Z27
-	VFMADD231PS       Z29, Z14, Z27
-	VFMADD231PS       Z10, Z1, Z27
-	VFMADD231PS       Z11, Z6, Z13
-	VFMADD231PS       Z0, Z14, Z13
-	VFMADD231PS       Z8, Z1, Z13
-	VFMADD231PS       Z2, Z7, Z5
-	VFMADD231PS       Z19, Z30, Z5
-	VFMADD231PS       Z22, Z18, Z5
-	VFMADD231PS       Z16, Z7, Z25
-	VFMADD231PS       Z29, Z30, Z25
-	VFMADD231PS       Z10, Z18, Z25
-	VFMADD231PS       Z11, Z7, Z9
-	VFMADD231PS       Z0, Z30, Z9
-	VFMADD231PS       Z8, Z18, Z9
-	VBLENDMPS         Z28, Z2, K2, Z2
-	VBLENDMPS         Z26, Z16, K2, Z16
-	VBLENDMPS         Z24, Z11, K2, Z11
-	VBLENDMPS         Z20, Z19, K2, Z19
-	VBLENDMPS         Z27, Z29, K2, Z29
-	VBLENDMPS         Z13, Z0, K2, Z0
-	VBLENDMPS         Z5, Z22, K2, Z22
-	VBLENDMPS         Z25, Z10, K2, Z10
-	VBLENDMPS         Z9, Z8, K2, Z8
-	VMULPS            Z15, Z3, Z9
-	VFMADD231PS       Z6, Z17, Z9
-	VFMADD231PS       Z7, Z4, Z9
-	VMULPS            Z17, Z3, Z25
-	VFMADD231PS       Z21, Z17, Z25
-	VFMADD231PS       Z30, Z4, Z25
-	VMULPS            Z4, Z3, Z5
-	VFMADD231PS       Z1, Z17, Z5
-	VFMADD231PS       Z12, Z4, Z5
-	VMULPS            Z15, Z6, Z13
-	VFMADD231PS       Z6, Z14, Z13
-	VFMADD231PS       Z7, Z1, Z13
-	VMULPS            Z17, Z6, Z27
-	VFMADD231PS       Z21, Z14, Z27
-	VFMADD231PS       Z30, Z1, Z27
-	VMULPS            Z4, Z6, Z20
-	VFMADD231PS       Z1, Z14, Z20
-	VFMADD231PS       Z12, Z1, Z20
-	VMULPS            Z15, Z7, Z15
-	VFMADD231PS       Z6, Z30, Z15
-	VFMADD231PS       Z7, Z18, Z15
-	VMULPS            Z17, Z7, Z24
-	VFMADD231PS       Z21, Z30, Z24
-	VFMADD231PS       Z30, Z18, Z24
-	VMULPS            Z4, Z7, Z21
-	VFMADD231PS       Z1, Z30, Z21
-	VFMADD231PS       Z12, Z18, Z21
-	VBLENDMPS         Z9, Z3, K2, Z3
-	VBLENDMPS         Z25, Z17, K2, Z17
-	VBLENDMPS         Z5, Z4, K2, Z4
-	VBLENDMPS         Z13, Z6, K2, Z6
-	VBLENDMPS         Z27, Z14, K2, Z14
-	VBLENDMPS         Z20, Z1, K2, Z1
-	VBLENDMPS         Z15, Z7, K2, Z7
-	VBLENDMPS         Z24, Z30, K2, Z30
-	VBLENDMPS         Z21, Z18, K2, Z18
-	VMOVUPS           576(R11), Z21
-	VSUBPS.BCST       one<>+0(SB), Z21, Z21
-	VCMPPS.BCST       $0x1e, zero<>+0(SB), Z21, K2
+	VFMADD231PS       Z30, Z20, Z5
+	VMOVUPS           128(R11), Z6
+	VMULPS            Z6, Z18, Z16
+	VMOVUPS           320(R11), Z8
+	VFMADD231PS       Z8, Z1, Z16
+	VFMADD231PS       Z21, Z20, Z16
+	VMOVUPS           960(R11), Z15
+	VMULPS            Z7, Z15, Z4
+	VMOVUPS           1024(R11), Z19
+	VFMADD231PS       Z29, Z19, Z4
+	VMOVUPS           1088(R11), Z27
+	VFMADD231PS       Z0, Z27, Z4
+	VMULPS            Z25, Z15, Z17
+	VFMADD231PS       Z14, Z19, Z17
+	VFMADD231PS       Z30, Z27, Z17
+	VMULPS            Z6, Z15, Z13
+	VFMADD231PS       Z8, Z19, Z13
+	VFMADD231PS       Z21, Z27, Z13
+	VMOVUPS           1152(R11), Z2
+	VMULPS            Z7, Z2, Z24
+	VMOVUPS           1216(R11), Z3
+	VFMADD231PS       Z29, Z3, Z24
+	VMOVUPS           1280(R11), Z22
+	VFMADD231PS       Z0, Z22, Z24
+	VMULPS            Z25, Z2, Z11
+	VFMADD231PS       Z14, Z3, Z11
+	VFMADD231PS       Z30, Z22, Z11
+	VMULPS            Z6, Z2, Z26
+	VFMADD231PS       Z8, Z3, Z26
+	VFMADD231PS       Z21, Z22, Z26
+	VFMADD231PS       Z18, Z9, Z28
+	VFMADD231PS       Z15, Z25, Z28
+	VFMADD231PS       Z2, Z6, Z28
+	VFMADD231PS       Z1, Z9, Z5
+	VFMADD231PS       Z19, Z25, Z5
+	VFMADD231PS       Z3, Z6, Z5
+	VFMADD231PS       Z20, Z9, Z16
+	VFMADD231PS       Z27, Z25, Z16
+	VFMADD231PS       Z22, Z6, Z16
+	VFMADD231PS       Z18, Z29, Z4
+	VFMADD231PS       Z15, Z12, Z4
+	VFMADD231PS       Z2, Z8, Z4
+	VFMADD231PS       Z1, Z29, Z17
+	VFMADD231PS       Z19, Z12, Z17
+	VFMADD231PS       Z3, Z8, Z17
+	VFMADD231PS       Z20, Z29, Z13
+	VFMADD231PS       Z27, Z12, Z13
+	VFMADD231PS       Z22, Z8, Z13
+	VFMADD231PS       Z18, Z0, Z24
+	VFMADD231PS       Z15, Z30, Z24
+	VFMADD231PS       Z2, Z10, Z24
+	VFMADD231PS       Z1, Z0, Z11
+	VFMADD231PS       Z19, Z30, Z11
+	VFMADD231PS       Z3, Z10, Z11
+	VFMADD231PS       Z20, Z0, Z26
+	VFMADD231PS       Z27, Z30, Z26
+	VFMADD231PS       Z22, Z10, Z26
+	VBLENDMPS         Z28, Z18, K2, Z18
+	VBLENDMPS         Z5, Z1, K2, Z1
+	VBLENDMPS         Z16, Z20, K2, Z20
+	VBLENDMPS         Z4, Z15, K2, Z15
+	VBLENDMPS         Z17, Z19, K2, Z19
+	VBLENDMPS         Z13, Z27, K2, Z27
+	VBLENDMPS         Z24, Z2, K2, Z2
+	VBLENDMPS         Z11, Z3, K2, Z3
+	VBLENDMPS         Z26, Z22, K2, Z22
+	VMULPS            Z7, Z9, Z26
+	VFMADD231PS       Z29, Z25, Z26
+	VFMADD231PS       Z0, Z6, Z26
+	VMULPS            Z25, Z9, Z11
+	VFMADD231PS       Z14, Z25, Z11
+	VFMADD231PS       Z30, Z6, Z11
+	VMULPS            Z6, Z9, Z24
+	VFMADD231PS       Z8, Z25, Z24
+	VFMADD231PS       Z21, Z6, Z24
+	VMULPS            Z7, Z29, Z13
+	VFMADD231PS       Z29, Z12, Z13
+	VFMADD231PS       Z0, Z8, Z13
+	VMULPS            Z25, Z29, Z17
+	VFMADD231PS       Z14, Z12, Z17
+	VFMADD231PS       Z30, Z8, Z17
+	VMULPS            Z6, Z29, Z4
+	VFMADD231PS       Z8, Z12, Z4
+	VFMADD231PS       Z21, Z8, Z4
+	VMULPS            Z7, Z0, Z7
+	VFMADD231PS       Z29, Z30, Z7
+	VFMADD231PS       Z0, Z10, Z7
+	VMULPS            Z25, Z0, Z16
+	VFMADD231PS       Z14, Z30, Z16
+	VFMADD231PS       Z30, Z10, Z16
+	VMULPS            Z6, Z0, Z14
+	VFMADD231PS       Z8, Z30, Z14
+	VFMADD231PS       Z21, Z10, Z14
+	VBLENDMPS         Z26, Z9, K2, Z9
+	VBLENDMPS         Z11, Z25, K2, Z25
+	VBLENDMPS         Z24, Z6, K2, Z6
+	VBLENDMPS         Z13, Z29, K2, Z29
+	VBLENDMPS         Z17, Z12, K2, Z12
+	VBLENDMPS         Z4, Z8, K2, Z8
+	VBLENDMPS         Z7, Z0, K2, Z0
+	VBLENDMPS         Z16, Z30, K2, Z30
+	VBLENDMPS         Z14, Z10, K2, Z10
+	VMOVUPS           576(R11), Z14
+	VSUBPS.BCST       one<>+0(SB), Z14, Z14
+	VCMPPS.BCST       $0x1e, zero<>+0(SB), Z14, K2
 	KMOVW             K2, CX
-	VMOVUPS           Z2, 768(R11)
-	VMOVUPS           Z16, 832(R11)
-	VMOVUPS           Z11, 896(R11)
-	VMOVUPS           Z19, 960(R11)
-	VMOVUPS           Z29, 1024(R11)
-	VMOVUPS           Z0, 1088(R11)
-	VMOVUPS           Z22, 1152(R11)
-	VMOVUPS           Z10, 1216(R11)
-	VMOVUPS           Z8, 1280(R11)
-	VMOVUPS           Z3, (R11)
-	VMOVUPS           Z17, 64(R11)
-	VMOVUPS           Z4, 128(R11)
-	VMOVUPS           Z6, 192(R11)
-	VMOVUPS           Z14, 256(R11)
-	VMOVUPS           Z1, 320(R11)
-	VMOVUPS           Z7, 384(R11)
+	VMOVUPS           Z18, 768(R11)
+	VMOVUPS           Z1, 832(R11)
+	VMOVUPS           Z20, 896(R11)
+	VMOVUPS           Z15, 960(R11)
+	VMOVUPS           Z19, 1024(R11)
+	VMOVUPS           Z27, 1088(R11)
+	VMOVUPS           Z2, 1152(R11)
+	VMOVUPS           Z3, 1216(R11)
+	VMOVUPS           Z22, 1280(R11)
+	VMOVUPS           Z9, (R11)
+	VMOVUPS           Z25, 64(R11)
+	VMOVUPS           Z6, 128(R11)
+	VMOVUPS           Z29, 192(R11)
+	VMOVUPS           Z12, 256(R11)
+	VMOVUPS           Z8, 320(R11)
+	VMOVUPS           Z0, 384(R11)
 	VMOVUPS           Z30, 448(R11)
-	VMOVUPS           Z18, 512(R11)
-	VMOVUPS           Z21, 576(R11)
+	VMOVUPS           Z10, 512(R11)
+	VMOVUPS           Z14, 576(R11)
 	TESTL             CX, CX
 	JNE               stage9
-	VMOVUPS           704(R11), Z21
-	VBROADCASTSS      noneSetF32<>+0(SB), Z18
-	VPCMPGTD          Z21, Z18, K2
-	VMOVUPS           640(R11), Z18
-	VBROADCASTSS      log2e<>+0(SB), Z21
-	VFMADD213PS.BCST  roundF32<>+0(SB), Z18, Z21
-	VSUBPS.BCST       roundF32<>+0(SB), Z21, Z21
-	VFNMADD231PS.BCST ln2Hi<>+0(SB), Z21, Z18
-	VFNMADD231PS.BCST ln2Lo<>+0(SB), Z21, Z18
+	VMOVUPS           704(R11), Z14
+	VBROADCASTSS      noneSetF32<>+0(SB), Z10
+	VPCMPGTD          Z14, Z10, K2
+	VMOVUPS           640(R11), Z10
+	VBROADCASTSS      log2e<>+0(SB), Z14
+	VFMADD213PS.BCST  roundF32<>+0(SB), Z10, Z14
+	VSUBPS.BCST       roundF32<>+0(SB), Z14, Z14
+	VFNMADD231PS.BCST ln2Hi<>+0(SB), Z14, Z10
+	VFNMADD231PS.BCST ln2Lo<>+0(SB), Z14, Z10
 	VBROADCASTSS      expC6<>+0(SB), Z30
-	VFMADD213PS.BCST  expC5<>+0(SB), Z18, Z30
-	VFMADD213PS.BCST  expC4<>+0(SB), Z18, Z30
-	VFMADD213PS.BCST  expC3<>+0(SB), Z18, Z30
-	VFMADD213PS.BCST  expC2<>+0(SB), Z18, Z30
-	VMULPS            Z18, Z18, Z7
-	VFMADD231PS       Z30, Z7, Z18
-	VADDPS.BCST       one<>+0(SB), Z18, Z18
-	VSCALEFPS         Z21, Z18, Z18
-	VMOVUPS           1344(R11), Z21
-	VMULPS            Z21, Z18, Z21
-	VMOVUPS           (R11), Z7
-	VADDPS.BCST       one<>+0(SB), Z7, Z7
+	VFMADD213PS.BCST  expC5<>+0(SB), Z10, Z30
+	VFMADD213PS.BCST  expC4<>+0(SB), Z10, Z30
+	VFMADD213PS.BCST  expC3<>+0(SB), Z10, Z30
+	VFMADD213PS.BCST  expC2<>+0(SB), Z10, Z30
+	VMULPS            Z10, Z10, Z0
+	VFMADD231PS       Z30, Z0, Z10
+	VADDPS.BCST       one<>+0(SB), Z10, Z10
+	VSCALEFPS         Z14, Z10, Z10
+	VMOVUPS           1344(R11), Z14
+	VMULPS            Z14, Z10, Z14
+	VMOVUPS           (R11), Z0
+	VADDPS.BCST       one<>+0(SB), Z0, Z0
 	VMOVUPS           768(R11), Z30
-	VMULPS            Z30, Z18, Z30
-	VFMADD231PS       Z7, Z21, Z30
-	VMOVUPS           832(R11), Z7
-	VMULPS            Z7, Z18, Z7
-	VMOVUPS           64(R11), Z1
-	VFMADD231PS       Z1, Z21, Z7
-	VMOVUPS           896(R11), Z1
-	VMULPS            Z1, Z18, Z1
-	VMOVUPS           128(R11), Z14
-	VFMADD231PS       Z14, Z21, Z1
-	VMOVUPS           960(R11), Z14
-	VMULPS            Z14, Z18, Z14
-	VMOVUPS           192(R11), Z6
-	VFMADD231PS       Z6, Z21, Z14
-	VMOVUPS           256(R11), Z6
-	VADDPS.BCST       one<>+0(SB), Z6, Z6
-	VMOVUPS           1024(R11), Z4
-	VMULPS            Z4, Z18, Z4
-	VFMADD231PS       Z6, Z21, Z4
-	VMOVUPS           1088(R11), Z6
-	VMULPS            Z6, Z18, Z6
-	VMOVUPS           320(R11), Z17
-	VFMADD231PS       Z17, Z21, Z6
-	VMOVUPS           1152(R11), Z17
-	VMULPS            Z17, Z18, Z17
-	VMOVUPS           384(R11), Z3
-	VFMADD231PS       Z3, Z21, Z17
-	VMOVUPS           1216(R11), Z3
-	VMULPS            Z3, Z18, Z3
-	VMOVUPS           448(R11), Z8
-	VFMADD231PS       Z8, Z21, Z3
-	VMOVUPS           512(R11), Z8
-	VADDPS.BCST       one<>+0(SB), Z8, Z8
-	VMOVUPS           1280(R11), Z10
-	VMULPS            Z10, Z18, Z18
-	VFMADD231PS       Z8, Z21, Z18
+	VMULPS            Z30, Z10, Z30
+	VFMADD231PS       Z0, Z14, Z30
+	VMOVUPS           832(R11), Z0
+	VMULPS            Z0, Z10, Z0
+	VMOVUPS           64(R11), Z8
+	VFMADD231PS       Z8, Z14, Z0
+	VMOVUPS           896(R11), Z8
+	VMULPS            Z8, Z10, Z8
+	VMOVUPS           128(R11), Z12
+	VFMADD231PS       Z12, Z14, Z8
+	VMOVUPS           960(R11), Z12
+	VMULPS            Z12, Z10, Z12
+	VMOVUPS           192(R11), Z29
+	VFMADD231PS       Z29, Z14, Z12
+	VMOVUPS           256(R11), Z29
+	VADDPS.BCST       one<>+0(SB), Z29, Z29
+	VMOVUPS           1024(R11), Z6
+	VMULPS            Z6, Z10, Z6
+	VFMADD231PS       Z29, Z14, Z6
+	VMOVUPS           1088(R11), Z29
+	VMULPS            Z29, Z10, Z29
+	VMOVUPS           320(R11), Z25
+	VFMADD231PS       Z25, Z14, Z29
+	VMOVUPS           1152(R11), Z25
+	VMULPS            Z25, Z10, Z25
+	VMOVUPS           384(R11), Z9
+	VFMADD231PS       Z9, Z14, Z25
+	VMOVUPS           1216(R11), Z9
+	VMULPS            Z9, Z10, Z9
+	VMOVUPS           448(R11), Z22
+	VFMADD231PS       Z22, Z14, Z9
+	VMOVUPS           512(R11), Z22
+	VADDPS.BCST       one<>+0(SB), Z22, Z22
+	VMOVUPS           1280(R11), Z3
+	VMULPS            Z3, Z10, Z10
+	VFMADD231PS       Z22, Z14, Z10
 	KANDW             K1, K2, K2
 	KMOVW             K2, CX
 	TESTQ             CX, CX
 	JE                easy11
 	KANDNW            K1, K2, K1
 	VMOVUPS           Z30, K1, (AX)
-	VMOVUPS           Z7, K1, (AX)(DI*1)
-	VMOVUPS           Z1, K1, (AX)(DI*2)
-	VMOVUPS           Z14, K1, (AX)(R8*1)
-	VMOVUPS           Z4, K1, (AX)(DI*4)
-	VMOVUPS           Z6, K1, (AX)(R9*1)
-	VMOVUPS           Z17, K1, (AX)(R8*2)
-	VMOVUPS           Z3, K1, (AX)(R10*1)
-	VMOVUPS           Z18, K1, (AX)(DI*8)
+	VMOVUPS           Z0, K1, (AX)(DI*1)
+	VMOVUPS           Z8, K1, (AX)(DI*2)
+	VMOVUPS           Z12, K1, (AX)(R8*1)
+	VMOVUPS           Z6, K1, (AX)(DI*4)
+	VMOVUPS           Z29, K1, (AX)(R9*1)
+	VMOVUPS           Z25, K1, (AX)(R8*2)
+	VMOVUPS           Z9, K1, (AX)(R10*1)
+	VMOVUPS           Z10, K1, (AX)(DI*8)
 	MOVQ              SI, AX
 	MOVQ              SI, DX
 	SUBQ              BX, DX
@@ -18176,14 +18158,14 @@ stage9:
 
 easy11:
 	VMOVUPS Z30, K1, (AX)
-	VMOVUPS Z7, K1, (AX)(DI*1)
-	VMOVUPS Z1, K1, (AX)(DI*2)
-	VMOVUPS Z14, K1, (AX)(R8*1)
-	VMOVUPS Z4, K1, (AX)(DI*4)
-	VMOVUPS Z6, K1, (AX)(R9*1)
-	VMOVUPS Z17, K1, (AX)(R8*2)
-	VMOVUPS Z3, K1, (AX)(R10*1)
-	VMOVUPS Z18, K1, (AX)(DI*8)
+	VMOVUPS Z0, K1, (AX)(DI*1)
+	VMOVUPS Z8, K1, (AX)(DI*2)
+	VMOVUPS Z12, K1, (AX)(R8*1)
+	VMOVUPS Z6, K1, (AX)(DI*4)
+	VMOVUPS Z29, K1, (AX)(R9*1)
+	VMOVUPS Z25, K1, (AX)(R8*2)
+	VMOVUPS Z9, K1, (AX)(R10*1)
+	VMOVUPS Z10, K1, (AX)(DI*8)
 
 done7:
 	XORQ AX, AX
@@ -18194,7 +18176,7 @@ done7:
 	RET
 
 // func expFrechetAdjoint3x3F64AVX2(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
-// Requires: AVX, AVX2, FMA3
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·expFrechetAdjoint3x3F64AVX2(SB), $1600-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
@@ -18212,6 +18194,15 @@ TEXT ·expFrechetAdjoint3x3F64AVX2(SB), $1600-64
 	JL   next2
 
 loop1:
+	PREFETCHT0   64(AX)
+	PREFETCHT0   64(AX)(DI*1)
+	PREFETCHT0   64(AX)(DI*2)
+	PREFETCHT0   64(AX)(R8*1)
+	PREFETCHT0   64(AX)(DI*4)
+	PREFETCHT0   64(AX)(R9*1)
+	PREFETCHT0   64(AX)(R8*2)
+	PREFETCHT0   64(AX)(R10*1)
+	PREFETCHT0   64(AX)(DI*8)
 	VMOVUPS      (CX), Y0
 	VANDPD       absF64<>+0(SB), Y0, Y1
 	VMOVUPS      (CX)(R8*1), Y2
@@ -20198,7 +20189,7 @@ done7:
 	RET
 
 // func expFrechetAdjoint3x3F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
-// Requires: AVX, AVX512F, BMI2
+// Requires: AVX, AVX512DQ, AVX512F, BMI2, MMX+
 TEXT ·expFrechetAdjoint3x3F64AVX512(SB), $2560-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
@@ -20216,113 +20207,104 @@ TEXT ·expFrechetAdjoint3x3F64AVX512(SB), $2560-64
 	JL   next2
 
 loop1:
+	PREFETCHT0       128(AX)
+	PREFETCHT0       128(AX)(DI*1)
+	PREFETCHT0       128(AX)(DI*2)
+	PREFETCHT0       128(AX)(R8*1)
+	PREFETCHT0       128(AX)(DI*4)
+	PREFETCHT0       128(AX)(R9*1)
+	PREFETCHT0       128(AX)(R8*2)
+	PREFETCHT0       128(AX)(R10*1)
+	PREFETCHT0       128(AX)(DI*8)
 	VMOVUPS          (CX), Z0
-	VPANDQ.BCST      absF64<>+0(SB), Z0, Z1
-	VMOVUPS          (CX)(R8*1), Z2
-	VPANDQ.BCST      absF64<>+0(SB), Z2, Z3
-	VMAXPD           Z3, Z1, Z1
+	VMOVUPS          (CX)(R8*1), Z1
+	VRANGEPD         $0x0b, Z1, Z0, Z2
 	VMOVUPS          (CX)(R8*2), Z3
-	VPANDQ.BCST      absF64<>+0(SB), Z3, Z4
-	VMAXPD           Z4, Z1, Z1
 	VMOVUPS          (CX)(DI*1), Z4
-	VPANDQ.BCST      absF64<>+0(SB), Z4, Z5
-	VMAXPD           Z5, Z1, Z1
-	VMOVUPS          (CX)(DI*4), Z5
-	VPANDQ.BCST      absF64<>+0(SB), Z5, Z6
-	VMAXPD           Z6, Z1, Z1
-	VMOVUPS          (CX)(R10*1), Z6
-	VPANDQ.BCST      absF64<>+0(SB), Z6, Z7
-	VMAXPD           Z7, Z1, Z1
-	VMOVUPS          (CX)(DI*2), Z7
-	VPANDQ.BCST      absF64<>+0(SB), Z7, Z8
-	VMAXPD           Z8, Z1, Z1
-	VMOVUPS          (CX)(R9*1), Z8
-	VPANDQ.BCST      absF64<>+0(SB), Z8, Z9
-	VMAXPD           Z9, Z1, Z1
-	VMOVUPS          (CX)(DI*8), Z9
-	VPANDQ.BCST      absF64<>+0(SB), Z9, Z10
-	VMAXPD           Z10, Z1, Z1
-	VMOVUPS          (DX), Z10
-	VPANDQ.BCST      absF64<>+0(SB), Z10, Z11
-	VMAXPD           Z11, Z1, Z1
-	VMOVUPS          (DX)(DI*1), Z11
-	VPANDQ.BCST      absF64<>+0(SB), Z11, Z12
-	VMAXPD           Z12, Z1, Z1
-	VMOVUPS          (DX)(DI*2), Z12
-	VPANDQ.BCST      absF64<>+0(SB), Z12, Z13
-	VMAXPD           Z13, Z1, Z1
-	VMOVUPS          (DX)(R8*1), Z13
-	VPANDQ.BCST      absF64<>+0(SB), Z13, Z14
-	VMAXPD           Z14, Z1, Z1
-	VMOVUPS          (DX)(DI*4), Z14
-	VPANDQ.BCST      absF64<>+0(SB), Z14, Z15
-	VMAXPD           Z15, Z1, Z1
-	VMOVUPS          (DX)(R9*1), Z15
-	VPANDQ.BCST      absF64<>+0(SB), Z15, Z16
-	VMAXPD           Z16, Z1, Z1
-	VMOVUPS          (DX)(R8*2), Z16
-	VPANDQ.BCST      absF64<>+0(SB), Z16, Z17
-	VMAXPD           Z17, Z1, Z1
-	VMOVUPS          (DX)(R10*1), Z17
-	VPANDQ.BCST      absF64<>+0(SB), Z17, Z18
-	VMAXPD           Z18, Z1, Z1
-	VMOVUPS          (DX)(DI*8), Z18
-	VPANDQ.BCST      absF64<>+0(SB), Z18, Z19
-	VMAXPD           Z19, Z1, Z1
-	VCMPPD.BCST      $0x16, directionMaxF64<>+0(SB), Z1, K1
-	VADDPD           Z5, Z0, Z1
-	VADDPD           Z9, Z1, Z1
-	VMULPD.BCST      thirdF64<>+0(SB), Z1, Z1
-	VSUBPD           Z1, Z0, Z0
-	VSUBPD           Z1, Z5, Z5
-	VSUBPD           Z1, Z9, Z9
-	VMULPD           Z0, Z0, Z19
-	VFMADD231PD      Z4, Z2, Z19
-	VFMADD231PD      Z7, Z3, Z19
-	VMULPD           Z2, Z0, Z20
-	VFMADD231PD      Z5, Z2, Z20
-	VFMADD231PD      Z8, Z3, Z20
-	VMULPD           Z3, Z0, Z21
-	VFMADD231PD      Z6, Z2, Z21
-	VFMADD231PD      Z9, Z3, Z21
-	VMULPD           Z0, Z4, Z22
-	VFMADD231PD      Z4, Z5, Z22
-	VFMADD231PD      Z7, Z6, Z22
-	VMULPD           Z2, Z4, Z23
-	VFMADD231PD      Z5, Z5, Z23
-	VFMADD231PD      Z8, Z6, Z23
-	VMULPD           Z3, Z4, Z24
-	VFMADD231PD      Z6, Z5, Z24
-	VFMADD231PD      Z9, Z6, Z24
-	VMULPD           Z0, Z7, Z25
-	VFMADD231PD      Z4, Z8, Z25
-	VFMADD231PD      Z7, Z9, Z25
-	VMULPD           Z2, Z7, Z26
-	VFMADD231PD      Z5, Z8, Z26
-	VFMADD231PD      Z8, Z9, Z26
-	VMULPD           Z3, Z7, Z27
-	VFMADD231PD      Z6, Z8, Z27
-	VFMADD231PD      Z9, Z9, Z27
-	VPANDQ.BCST      absF64<>+0(SB), Z19, Z28
-	VPANDQ.BCST      absF64<>+0(SB), Z22, Z29
+	VRANGEPD         $0x0b, Z4, Z3, Z5
+	VMOVUPS          (CX)(DI*4), Z6
+	VMOVUPS          (CX)(R10*1), Z7
+	VRANGEPD         $0x0b, Z7, Z6, Z8
+	VMOVUPS          (CX)(DI*2), Z9
+	VMOVUPS          (CX)(R9*1), Z10
+	VRANGEPD         $0x0b, Z10, Z9, Z11
+	VMOVUPS          (CX)(DI*8), Z12
+	VMOVUPS          (DX), Z13
+	VRANGEPD         $0x0b, Z13, Z12, Z14
+	VMOVUPS          (DX)(DI*1), Z15
+	VMOVUPS          (DX)(DI*2), Z16
+	VRANGEPD         $0x0b, Z16, Z15, Z17
+	VMOVUPS          (DX)(R8*1), Z18
+	VMOVUPS          (DX)(DI*4), Z19
+	VRANGEPD         $0x0b, Z19, Z18, Z20
+	VMOVUPS          (DX)(R9*1), Z21
+	VMOVUPS          (DX)(R8*2), Z22
+	VRANGEPD         $0x0b, Z22, Z21, Z23
+	VMOVUPS          (DX)(R10*1), Z24
+	VMOVUPS          (DX)(DI*8), Z25
+	VRANGEPD         $0x0b, Z25, Z24, Z26
+	VRANGEPD         $0x0b, Z5, Z2, Z2
+	VRANGEPD         $0x0b, Z11, Z8, Z8
+	VRANGEPD         $0x0b, Z17, Z14, Z14
+	VRANGEPD         $0x0b, Z23, Z20, Z20
+	VRANGEPD         $0x0b, Z2, Z26, Z26
+	VRANGEPD         $0x0b, Z14, Z8, Z8
+	VRANGEPD         $0x0b, Z26, Z20, Z20
+	VRANGEPD         $0x0b, Z20, Z8, Z8
+	VCMPPD.BCST      $0x16, directionMaxF64<>+0(SB), Z8, K1
+	VADDPD           Z6, Z0, Z8
+	VADDPD           Z12, Z8, Z8
+	VMULPD.BCST      thirdF64<>+0(SB), Z8, Z8
+	VSUBPD           Z8, Z0, Z0
+	VSUBPD           Z8, Z6, Z6
+	VSUBPD           Z8, Z12, Z12
+	VMULPD           Z0, Z0, Z20
+	VFMADD231PD      Z4, Z1, Z20
+	VFMADD231PD      Z9, Z3, Z20
+	VMULPD           Z1, Z0, Z26
+	VFMADD231PD      Z6, Z1, Z26
+	VFMADD231PD      Z10, Z3, Z26
+	VMULPD           Z3, Z0, Z14
+	VFMADD231PD      Z7, Z1, Z14
+	VFMADD231PD      Z12, Z3, Z14
+	VMULPD           Z0, Z4, Z2
+	VFMADD231PD      Z4, Z6, Z2
+	VFMADD231PD      Z9, Z7, Z2
+	VMULPD           Z1, Z4, Z23
+	VFMADD231PD      Z6, Z6, Z23
+	VFMADD231PD      Z10, Z7, Z23
+	VMULPD           Z3, Z4, Z17
+	VFMADD231PD      Z7, Z6, Z17
+	VFMADD231PD      Z12, Z7, Z17
+	VMULPD           Z0, Z9, Z11
+	VFMADD231PD      Z4, Z10, Z11
+	VFMADD231PD      Z9, Z12, Z11
+	VMULPD           Z1, Z9, Z5
+	VFMADD231PD      Z6, Z10, Z5
+	VFMADD231PD      Z10, Z12, Z5
+	VMULPD           Z3, Z9, Z27
+	VFMADD231PD      Z7, Z10, Z27
+	VFMADD231PD      Z12, Z12, Z27
+	VPANDQ.BCST      absF64<>+0(SB), Z20, Z28
+	VPANDQ.BCST      absF64<>+0(SB), Z2, Z29
 	VADDPD           Z29, Z28, Z28
-	VPANDQ.BCST      absF64<>+0(SB), Z25, Z29
+	VPANDQ.BCST      absF64<>+0(SB), Z11, Z29
 	VADDPD           Z29, Z28, Z28
-	VPANDQ.BCST      absF64<>+0(SB), Z20, Z29
-	VMOVUPS          Z25, 1408(R11)
-	VPANDQ.BCST      absF64<>+0(SB), Z23, Z25
-	VADDPD           Z25, Z29, Z29
-	VPANDQ.BCST      absF64<>+0(SB), Z26, Z25
-	VADDPD           Z25, Z29, Z29
+	VPANDQ.BCST      absF64<>+0(SB), Z26, Z29
+	VMOVUPS          Z11, 1408(R11)
+	VPANDQ.BCST      absF64<>+0(SB), Z23, Z11
+	VADDPD           Z11, Z29, Z29
+	VPANDQ.BCST      absF64<>+0(SB), Z5, Z11
+	VADDPD           Z11, Z29, Z29
 	VMAXPD           Z29, Z28, Z28
-	VPANDQ.BCST      absF64<>+0(SB), Z21, Z29
-	VPANDQ.BCST      absF64<>+0(SB), Z24, Z25
-	VADDPD           Z25, Z29, Z29
-	VPANDQ.BCST      absF64<>+0(SB), Z27, Z25
-	VADDPD           Z25, Z29, Z29
+	VPANDQ.BCST      absF64<>+0(SB), Z14, Z29
+	VPANDQ.BCST      absF64<>+0(SB), Z17, Z11
+	VADDPD           Z11, Z29, Z29
+	VPANDQ.BCST      absF64<>+0(SB), Z27, Z11
+	VADDPD           Z11, Z29, Z29
 	VMAXPD           Z29, Z28, Z28
 	VCMPPD.BCST      $0x16, norm2MaxF64<>+0(SB), Z28, K2
-	VPANDQ.BCST      absF64<>+0(SB), Z1, Z29
+	VPANDQ.BCST      absF64<>+0(SB), Z8, Z29
 	VCMPPD.BCST      $0x16, meanMaxF64<>+0(SB), Z29, K3
 	KORW             K2, K3, K2
 	KORW             K2, K1, K1
@@ -20332,360 +20314,360 @@ loop1:
 	VMAXPD.BCST      oneF64<>+0(SB), Z28, Z28
 	VGETEXPPD        Z28, Z28
 	VADDPD.BCST      oneF64<>+0(SB), Z28, Z28
-	VBROADCASTSD     halfF64<>+0(SB), Z25
-	VFMADD213PD.BCST minusThreeQuartersF64<>+0(SB), Z28, Z25
-	VADDPD.BCST      roundF64<>+0(SB), Z25, Z25
-	VSUBPD.BCST      roundF64<>+0(SB), Z25, Z25
+	VBROADCASTSD     halfF64<>+0(SB), Z11
+	VFMADD213PD.BCST minusThreeQuartersF64<>+0(SB), Z28, Z11
+	VADDPD.BCST      roundF64<>+0(SB), Z11, Z11
+	VSUBPD.BCST      roundF64<>+0(SB), Z11, Z11
 	VBROADCASTSD     zeroF64<>+0(SB), Z28
-	VSUBPD           Z25, Z28, Z28
+	VSUBPD           Z11, Z28, Z28
 	VBROADCASTSD     oneF64<>+0(SB), Z30
 	VSCALEFPD        Z28, Z30, Z30
-	VMOVUPS          Z1, 1472(R11)
-	VMULPD           Z30, Z30, Z1
-	VMOVUPS          Z25, 1536(R11)
-	VADDPD           Z23, Z19, Z25
-	VADDPD           Z27, Z25, Z25
-	VMULPD.BCST      halfF64<>+0(SB), Z25, Z25
-	VMULPD           Z1, Z25, Z25
+	VMOVUPS          Z8, 1472(R11)
+	VMULPD           Z30, Z30, Z8
+	VMOVUPS          Z11, 1536(R11)
+	VADDPD           Z23, Z20, Z11
+	VADDPD           Z27, Z11, Z11
+	VMULPD.BCST      halfF64<>+0(SB), Z11, Z11
+	VMULPD           Z8, Z11, Z11
 	VMOVUPS          Z29, 1600(R11)
-	VMULPD           Z7, Z5, Z29
-	VMOVUPS          Z25, 1664(R11)
-	VMOVAPS          Z29, Z25
-	VFNMADD231PD     Z7, Z5, Z25
-	VFMSUB231PD      Z8, Z4, Z29
-	VADDPD           Z25, Z29, Z29
-	VMULPD           Z8, Z6, Z25
+	VMULPD           Z9, Z6, Z29
+	VMOVUPS          Z11, 1664(R11)
+	VMOVAPS          Z29, Z11
+	VFNMADD231PD     Z9, Z6, Z11
+	VFMSUB231PD      Z10, Z4, Z29
+	VADDPD           Z11, Z29, Z29
+	VMULPD           Z10, Z7, Z11
 	VMOVUPS          Z27, 1728(R11)
-	VMOVAPS          Z25, Z27
-	VFNMADD231PD     Z8, Z6, Z27
-	VFMSUB231PD      Z9, Z5, Z25
-	VADDPD           Z27, Z25, Z25
-	VMULPD           Z7, Z6, Z27
-	VMOVUPS          Z26, 1792(R11)
-	VMOVAPS          Z27, Z26
-	VFNMADD231PD     Z7, Z6, Z26
-	VFMSUB231PD      Z9, Z4, Z27
-	VADDPD           Z26, Z27, Z27
-	VMULPD           Z27, Z2, Z27
-	VFMSUB231PD      Z25, Z0, Z27
+	VMOVAPS          Z11, Z27
+	VFNMADD231PD     Z10, Z7, Z27
+	VFMSUB231PD      Z12, Z6, Z11
+	VADDPD           Z27, Z11, Z11
+	VMULPD           Z9, Z7, Z27
+	VMOVUPS          Z5, 1792(R11)
+	VMOVAPS          Z27, Z5
+	VFNMADD231PD     Z9, Z7, Z5
+	VFMSUB231PD      Z12, Z4, Z27
+	VADDPD           Z5, Z27, Z27
+	VMULPD           Z27, Z1, Z27
+	VFMSUB231PD      Z11, Z0, Z27
 	VFMADD231PD      Z29, Z3, Z27
-	VMULPD           Z30, Z1, Z29
+	VMULPD           Z30, Z8, Z29
 	VMULPD           Z29, Z27, Z27
-	VADDPD           Z14, Z10, Z29
-	VADDPD           Z18, Z29, Z29
+	VADDPD           Z19, Z13, Z29
+	VADDPD           Z25, Z29, Z29
 	VMULPD.BCST      thirdF64<>+0(SB), Z29, Z29
-	VSUBPD           Z29, Z10, Z10
-	VSUBPD           Z29, Z14, Z14
-	VSUBPD           Z29, Z18, Z18
-	VMULPD           Z10, Z0, Z25
-	VFMADD231PD      Z13, Z2, Z25
-	VFMADD231PD      Z16, Z3, Z25
-	VMULPD           Z11, Z4, Z26
-	VFMADD231PD      Z14, Z5, Z26
-	VFMADD231PD      Z17, Z6, Z26
-	VADDPD           Z26, Z25, Z25
-	VMULPD           Z12, Z7, Z26
-	VFMADD231PD      Z15, Z8, Z26
-	VFMADD231PD      Z18, Z9, Z26
-	VADDPD           Z26, Z25, Z25
-	VMULPD           Z1, Z25, Z25
-	VMULPD           Z10, Z19, Z26
-	VFMADD231PD      Z13, Z20, Z26
-	VFMADD231PD      Z16, Z21, Z26
+	VSUBPD           Z29, Z13, Z13
+	VSUBPD           Z29, Z19, Z19
+	VSUBPD           Z29, Z25, Z25
+	VMULPD           Z13, Z0, Z11
+	VFMADD231PD      Z18, Z1, Z11
+	VFMADD231PD      Z22, Z3, Z11
+	VMULPD           Z15, Z4, Z5
+	VFMADD231PD      Z19, Z6, Z5
+	VFMADD231PD      Z24, Z7, Z5
+	VADDPD           Z5, Z11, Z11
+	VMULPD           Z16, Z9, Z5
+	VFMADD231PD      Z21, Z10, Z5
+	VFMADD231PD      Z25, Z12, Z5
+	VADDPD           Z5, Z11, Z11
+	VMULPD           Z8, Z11, Z11
+	VMULPD           Z13, Z20, Z5
+	VFMADD231PD      Z18, Z26, Z5
+	VFMADD231PD      Z22, Z14, Z5
 	VMOVUPS          Z29, 1856(R11)
-	VMULPD           Z11, Z22, Z29
-	VFMADD231PD      Z14, Z23, Z29
-	VFMADD231PD      Z17, Z24, Z29
-	VADDPD           Z29, Z26, Z26
+	VMULPD           Z15, Z2, Z29
+	VFMADD231PD      Z19, Z23, Z29
+	VFMADD231PD      Z24, Z17, Z29
+	VADDPD           Z29, Z5, Z5
 	VMOVUPS          1408(R11), Z29
-	VMOVUPS          Z24, 1920(R11)
-	VMULPD           Z12, Z29, Z29
-	VMOVUPS          1792(R11), Z24
-	VFMADD231PD      Z15, Z24, Z29
-	VMOVUPS          1728(R11), Z24
-	VFMADD231PD      Z18, Z24, Z29
-	VADDPD           Z29, Z26, Z26
-	VMULPD           Z30, Z1, Z29
-	VMULPD           Z29, Z26, Z26
-	VMULPD.BCST      inverseFactorialwF64<>+0(SB), Z26, Z29
-	VMULPD.BCST      inverseFactorialwF64<>+0(SB), Z25, Z24
+	VMOVUPS          Z17, 1920(R11)
+	VMULPD           Z16, Z29, Z29
+	VMOVUPS          1792(R11), Z17
+	VFMADD231PD      Z21, Z17, Z29
+	VMOVUPS          1728(R11), Z17
+	VFMADD231PD      Z25, Z17, Z29
+	VADDPD           Z29, Z5, Z5
+	VMULPD           Z30, Z8, Z29
+	VMULPD           Z29, Z5, Z5
+	VMULPD.BCST      inverseFactorialwF64<>+0(SB), Z5, Z29
+	VMULPD.BCST      inverseFactorialwF64<>+0(SB), Z11, Z17
 	VMOVUPS          Z23, 1984(R11)
 	VBROADCASTSD     inverseFactorialwF64<>+0(SB), Z23
 	VFMADD213PD.BCST inverseFactorialtF64<>+0(SB), Z27, Z23
-	VMOVUPS          Z22, 2048(R11)
-	VMOVUPS          1664(R11), Z22
-	VBROADCASTSD     inverseFactorialwF64<>+0(SB), Z15
-	VFMADD213PD.BCST inverseFactorialuF64<>+0(SB), Z22, Z15
-	VMOVUPS          Z9, 2112(R11)
-	VMULPD.BCST      inverseFactorialvF64<>+0(SB), Z26, Z9
-	VFMADD231PD.BCST zeroF64<>+0(SB), Z27, Z9
-	VFMADD231PD.BCST inverseFactorialvF64<>+0(SB), Z25, Z29
-	VFMADD231PD.BCST zeroF64<>+0(SB), Z22, Z29
-	VMOVUPS          Z18, 2176(R11)
-	VBROADCASTSD     inverseFactorialvF64<>+0(SB), Z18
-	VFMADD213PD.BCST inverseFactorialsF64<>+0(SB), Z27, Z18
-	VFMADD231PD.BCST inverseFactorialvF64<>+0(SB), Z22, Z23
-	VMULPD           Z26, Z15, Z6
-	VFMADD231PD      Z27, Z24, Z6
-	VFMADD231PD      Z25, Z15, Z9
-	VFMADD231PD      Z22, Z24, Z9
-	VBROADCASTSD     inverseFactorialrF64<>+0(SB), Z24
-	VFMADD231PD      Z27, Z15, Z24
-	VFMADD231PD      Z22, Z15, Z18
-	VMULPD           Z26, Z23, Z15
-	VFMADD231PD      Z27, Z29, Z15
-	VFMADD231PD      Z25, Z23, Z6
-	VFMADD231PD      Z22, Z29, Z6
+	VMOVUPS          Z2, 2048(R11)
+	VMOVUPS          1664(R11), Z2
+	VBROADCASTSD     inverseFactorialwF64<>+0(SB), Z21
+	VFMADD213PD.BCST inverseFactorialuF64<>+0(SB), Z2, Z21
+	VMOVUPS          Z12, 2112(R11)
+	VMULPD.BCST      inverseFactorialvF64<>+0(SB), Z5, Z12
+	VFMADD231PD.BCST zeroF64<>+0(SB), Z27, Z12
+	VFMADD231PD.BCST inverseFactorialvF64<>+0(SB), Z11, Z29
+	VFMADD231PD.BCST zeroF64<>+0(SB), Z2, Z29
+	VMOVUPS          Z25, 2176(R11)
+	VBROADCASTSD     inverseFactorialvF64<>+0(SB), Z25
+	VFMADD213PD.BCST inverseFactorialsF64<>+0(SB), Z27, Z25
+	VFMADD231PD.BCST inverseFactorialvF64<>+0(SB), Z2, Z23
+	VMULPD           Z5, Z21, Z7
+	VFMADD231PD      Z27, Z17, Z7
+	VFMADD231PD      Z11, Z21, Z12
+	VFMADD231PD      Z2, Z17, Z12
+	VBROADCASTSD     inverseFactorialrF64<>+0(SB), Z17
+	VFMADD231PD      Z27, Z21, Z17
+	VFMADD231PD      Z2, Z21, Z25
+	VMULPD           Z5, Z23, Z21
+	VFMADD231PD      Z27, Z29, Z21
+	VFMADD231PD      Z11, Z23, Z7
+	VFMADD231PD      Z2, Z29, Z7
 	VBROADCASTSD     inverseFactorialqF64<>+0(SB), Z29
 	VFMADD231PD      Z27, Z23, Z29
-	VFMADD231PD      Z22, Z23, Z24
-	VMULPD           Z26, Z18, Z23
-	VFMADD231PD      Z27, Z9, Z23
-	VFMADD231PD      Z25, Z18, Z15
-	VFMADD231PD      Z22, Z9, Z15
-	VBROADCASTSD     inverseFactorialpF64<>+0(SB), Z9
-	VFMADD231PD      Z27, Z18, Z9
-	VFMADD231PD      Z22, Z18, Z29
-	VMULPD           Z26, Z24, Z18
-	VFMADD231PD      Z27, Z6, Z18
-	VFMADD231PD      Z25, Z24, Z23
-	VFMADD231PD      Z22, Z6, Z23
-	VBROADCASTSD     inverseFactorialoF64<>+0(SB), Z6
-	VFMADD231PD      Z27, Z24, Z6
-	VFMADD231PD      Z22, Z24, Z9
-	VMULPD           Z26, Z29, Z24
-	VFMADD231PD      Z27, Z15, Z24
-	VFMADD231PD      Z25, Z29, Z18
-	VFMADD231PD      Z22, Z15, Z18
-	VBROADCASTSD     inverseFactorialnF64<>+0(SB), Z15
-	VFMADD231PD      Z27, Z29, Z15
-	VFMADD231PD      Z22, Z29, Z6
-	VMULPD           Z26, Z9, Z29
+	VFMADD231PD      Z2, Z23, Z17
+	VMULPD           Z5, Z25, Z23
+	VFMADD231PD      Z27, Z12, Z23
+	VFMADD231PD      Z11, Z25, Z21
+	VFMADD231PD      Z2, Z12, Z21
+	VBROADCASTSD     inverseFactorialpF64<>+0(SB), Z12
+	VFMADD231PD      Z27, Z25, Z12
+	VFMADD231PD      Z2, Z25, Z29
+	VMULPD           Z5, Z17, Z25
+	VFMADD231PD      Z27, Z7, Z25
+	VFMADD231PD      Z11, Z17, Z23
+	VFMADD231PD      Z2, Z7, Z23
+	VBROADCASTSD     inverseFactorialoF64<>+0(SB), Z7
+	VFMADD231PD      Z27, Z17, Z7
+	VFMADD231PD      Z2, Z17, Z12
+	VMULPD           Z5, Z29, Z17
+	VFMADD231PD      Z27, Z21, Z17
+	VFMADD231PD      Z11, Z29, Z25
+	VFMADD231PD      Z2, Z21, Z25
+	VBROADCASTSD     inverseFactorialnF64<>+0(SB), Z21
+	VFMADD231PD      Z27, Z29, Z21
+	VFMADD231PD      Z2, Z29, Z7
+	VMULPD           Z5, Z12, Z29
 	VFMADD231PD      Z27, Z23, Z29
-	VFMADD231PD      Z25, Z9, Z24
-	VFMADD231PD      Z22, Z23, Z24
+	VFMADD231PD      Z11, Z12, Z17
+	VFMADD231PD      Z2, Z23, Z17
 	VBROADCASTSD     inverseFactorialmF64<>+0(SB), Z23
-	VFMADD231PD      Z27, Z9, Z23
-	VFMADD231PD      Z22, Z9, Z15
-	VMULPD           Z26, Z6, Z9
-	VFMADD231PD      Z27, Z18, Z9
-	VFMADD231PD      Z25, Z6, Z29
-	VFMADD231PD      Z22, Z18, Z29
-	VBROADCASTSD     inverseFactoriallF64<>+0(SB), Z18
-	VFMADD231PD      Z27, Z6, Z18
-	VFMADD231PD      Z22, Z6, Z23
-	VMULPD           Z26, Z15, Z6
-	VFMADD231PD      Z27, Z24, Z6
-	VFMADD231PD      Z25, Z15, Z9
-	VFMADD231PD      Z22, Z24, Z9
-	VBROADCASTSD     inverseFactorialkF64<>+0(SB), Z24
-	VFMADD231PD      Z27, Z15, Z24
-	VFMADD231PD      Z22, Z15, Z18
-	VMULPD           Z26, Z23, Z15
-	VFMADD231PD      Z27, Z29, Z15
-	VFMADD231PD      Z25, Z23, Z6
-	VFMADD231PD      Z22, Z29, Z6
+	VFMADD231PD      Z27, Z12, Z23
+	VFMADD231PD      Z2, Z12, Z21
+	VMULPD           Z5, Z7, Z12
+	VFMADD231PD      Z27, Z25, Z12
+	VFMADD231PD      Z11, Z7, Z29
+	VFMADD231PD      Z2, Z25, Z29
+	VBROADCASTSD     inverseFactoriallF64<>+0(SB), Z25
+	VFMADD231PD      Z27, Z7, Z25
+	VFMADD231PD      Z2, Z7, Z23
+	VMULPD           Z5, Z21, Z7
+	VFMADD231PD      Z27, Z17, Z7
+	VFMADD231PD      Z11, Z21, Z12
+	VFMADD231PD      Z2, Z17, Z12
+	VBROADCASTSD     inverseFactorialkF64<>+0(SB), Z17
+	VFMADD231PD      Z27, Z21, Z17
+	VFMADD231PD      Z2, Z21, Z25
+	VMULPD           Z5, Z23, Z21
+	VFMADD231PD      Z27, Z29, Z21
+	VFMADD231PD      Z11, Z23, Z7
+	VFMADD231PD      Z2, Z29, Z7
 	VBROADCASTSD     inverseFactorialjF64<>+0(SB), Z29
 	VFMADD231PD      Z27, Z23, Z29
-	VFMADD231PD      Z22, Z23, Z24
-	VMULPD           Z26, Z18, Z23
-	VFMADD231PD      Z27, Z9, Z23
-	VFMADD231PD      Z25, Z18, Z15
-	VFMADD231PD      Z22, Z9, Z15
-	VBROADCASTSD     inverseFactorialiF64<>+0(SB), Z9
-	VFMADD231PD      Z27, Z18, Z9
-	VFMADD231PD      Z22, Z18, Z29
-	VMULPD           Z26, Z24, Z18
-	VFMADD231PD      Z27, Z6, Z18
-	VFMADD231PD      Z25, Z24, Z23
-	VFMADD231PD      Z22, Z6, Z23
-	VBROADCASTSD     inverseFactorialhF64<>+0(SB), Z6
-	VFMADD231PD      Z27, Z24, Z6
-	VFMADD231PD      Z22, Z24, Z9
-	VMULPD           Z26, Z29, Z24
-	VFMADD231PD      Z27, Z15, Z24
-	VFMADD231PD      Z25, Z29, Z18
-	VFMADD231PD      Z22, Z15, Z18
-	VBROADCASTSD     inverseFactorialgF64<>+0(SB), Z15
-	VFMADD231PD      Z27, Z29, Z15
-	VFMADD231PD      Z22, Z29, Z6
-	VMULPD           Z26, Z9, Z29
+	VFMADD231PD      Z2, Z23, Z17
+	VMULPD           Z5, Z25, Z23
+	VFMADD231PD      Z27, Z12, Z23
+	VFMADD231PD      Z11, Z25, Z21
+	VFMADD231PD      Z2, Z12, Z21
+	VBROADCASTSD     inverseFactorialiF64<>+0(SB), Z12
+	VFMADD231PD      Z27, Z25, Z12
+	VFMADD231PD      Z2, Z25, Z29
+	VMULPD           Z5, Z17, Z25
+	VFMADD231PD      Z27, Z7, Z25
+	VFMADD231PD      Z11, Z17, Z23
+	VFMADD231PD      Z2, Z7, Z23
+	VBROADCASTSD     inverseFactorialhF64<>+0(SB), Z7
+	VFMADD231PD      Z27, Z17, Z7
+	VFMADD231PD      Z2, Z17, Z12
+	VMULPD           Z5, Z29, Z17
+	VFMADD231PD      Z27, Z21, Z17
+	VFMADD231PD      Z11, Z29, Z25
+	VFMADD231PD      Z2, Z21, Z25
+	VBROADCASTSD     inverseFactorialgF64<>+0(SB), Z21
+	VFMADD231PD      Z27, Z29, Z21
+	VFMADD231PD      Z2, Z29, Z7
+	VMULPD           Z5, Z12, Z29
 	VFMADD231PD      Z27, Z23, Z29
-	VFMADD231PD      Z25, Z9, Z24
-	VFMADD231PD      Z22, Z23, Z24
+	VFMADD231PD      Z11, Z12, Z17
+	VFMADD231PD      Z2, Z23, Z17
 	VBROADCASTSD     inverseFactorialfF64<>+0(SB), Z23
-	VFMADD231PD      Z27, Z9, Z23
-	VFMADD231PD      Z22, Z9, Z15
-	VMULPD           Z26, Z6, Z9
-	VFMADD231PD      Z27, Z18, Z9
-	VFMADD231PD      Z25, Z6, Z29
-	VFMADD231PD      Z22, Z18, Z29
-	VBROADCASTSD     inverseFactorialeF64<>+0(SB), Z18
-	VFMADD231PD      Z27, Z6, Z18
-	VFMADD231PD      Z22, Z6, Z23
-	VMULPD           Z26, Z15, Z6
-	VFMADD231PD      Z27, Z24, Z6
-	VFMADD231PD      Z25, Z15, Z9
-	VFMADD231PD      Z22, Z24, Z9
-	VBROADCASTSD     inverseFactorialdF64<>+0(SB), Z24
-	VFMADD231PD      Z27, Z15, Z24
-	VFMADD231PD      Z22, Z15, Z18
-	VMULPD           Z26, Z23, Z15
-	VFMADD231PD      Z27, Z29, Z15
-	VFMADD231PD      Z25, Z23, Z6
-	VFMADD231PD      Z22, Z29, Z6
+	VFMADD231PD      Z27, Z12, Z23
+	VFMADD231PD      Z2, Z12, Z21
+	VMULPD           Z5, Z7, Z12
+	VFMADD231PD      Z27, Z25, Z12
+	VFMADD231PD      Z11, Z7, Z29
+	VFMADD231PD      Z2, Z25, Z29
+	VBROADCASTSD     inverseFactorialeF64<>+0(SB), Z25
+	VFMADD231PD      Z27, Z7, Z25
+	VFMADD231PD      Z2, Z7, Z23
+	VMULPD           Z5, Z21, Z7
+	VFMADD231PD      Z27, Z17, Z7
+	VFMADD231PD      Z11, Z21, Z12
+	VFMADD231PD      Z2, Z17, Z12
+	VBROADCASTSD     inverseFactorialdF64<>+0(SB), Z17
+	VFMADD231PD      Z27, Z21, Z17
+	VFMADD231PD      Z2, Z21, Z25
+	VMULPD           Z5, Z23, Z21
+	VFMADD231PD      Z27, Z29, Z21
+	VFMADD231PD      Z11, Z23, Z7
+	VFMADD231PD      Z2, Z29, Z7
 	VBROADCASTSD     inverseFactorialcF64<>+0(SB), Z29
 	VFMADD231PD      Z27, Z23, Z29
-	VFMADD231PD      Z22, Z23, Z24
-	VMULPD           Z26, Z18, Z23
-	VFMADD231PD      Z27, Z9, Z23
-	VFMADD231PD      Z25, Z18, Z15
-	VFMADD231PD      Z22, Z9, Z15
-	VBROADCASTSD     inverseFactorialbF64<>+0(SB), Z9
-	VFMADD231PD      Z27, Z18, Z9
-	VFMADD231PD      Z22, Z18, Z29
-	VMULPD           Z26, Z24, Z26
-	VFMADD231PD      Z27, Z6, Z26
-	VFMADD231PD      Z25, Z24, Z23
-	VFMADD231PD      Z22, Z6, Z23
-	VMULPD           Z27, Z24, Z27
-	VFMADD231PD      Z22, Z24, Z9
-	VMULPD           Z30, Z9, Z9
-	VMULPD           Z1, Z29, Z29
+	VFMADD231PD      Z2, Z23, Z17
+	VMULPD           Z5, Z25, Z23
+	VFMADD231PD      Z27, Z12, Z23
+	VFMADD231PD      Z11, Z25, Z21
+	VFMADD231PD      Z2, Z12, Z21
+	VBROADCASTSD     inverseFactorialbF64<>+0(SB), Z12
+	VFMADD231PD      Z27, Z25, Z12
+	VFMADD231PD      Z2, Z25, Z29
+	VMULPD           Z5, Z17, Z5
+	VFMADD231PD      Z27, Z7, Z5
+	VFMADD231PD      Z11, Z17, Z23
+	VFMADD231PD      Z2, Z7, Z23
+	VMULPD           Z27, Z17, Z27
+	VFMADD231PD      Z2, Z17, Z12
+	VMULPD           Z30, Z12, Z12
+	VMULPD           Z8, Z29, Z29
 	VMULPD           Z30, Z23, Z23
-	VMULPD           Z1, Z15, Z15
-	VMULPD           Z19, Z29, Z1
-	VMULPD           Z19, Z15, Z19
-	VADDPD           Z27, Z1, Z1
-	VADDPD           Z26, Z19, Z19
-	VFMADD231PD      Z0, Z9, Z1
-	VMULPD           Z10, Z0, Z30
-	VFMADD231PD      Z13, Z2, Z30
-	VFMADD231PD      Z16, Z3, Z30
-	VFMADD231PD      Z7, Z12, Z30
-	VFMADD231PD      Z4, Z11, Z30
-	VFMADD231PD      Z0, Z10, Z30
-	VFMADD231PD      Z10, Z9, Z19
-	VFMADD231PD      Z0, Z23, Z19
-	VFMADD231PD      Z30, Z29, Z19
-	VMULPD           Z20, Z29, Z30
-	VMULPD           Z20, Z15, Z20
-	VFMADD231PD      Z2, Z9, Z30
-	VMULPD           Z11, Z0, Z24
-	VFMADD231PD      Z14, Z2, Z24
-	VFMADD231PD      Z17, Z3, Z24
-	VFMADD231PD      Z8, Z12, Z24
-	VFMADD231PD      Z5, Z11, Z24
-	VFMADD231PD      Z2, Z10, Z24
-	VFMADD231PD      Z11, Z9, Z20
-	VFMADD231PD      Z2, Z23, Z20
-	VFMADD231PD      Z24, Z29, Z20
-	VMULPD           Z21, Z29, Z24
-	VMULPD           Z21, Z15, Z21
-	VFMADD231PD      Z3, Z9, Z24
-	VMULPD           Z12, Z0, Z22
-	VMOVUPS          (DX)(R9*1), Z6
-	VFMADD231PD      Z6, Z2, Z22
-	VMOVUPS          2176(R11), Z25
-	VFMADD231PD      Z25, Z3, Z22
-	VMOVUPS          2112(R11), Z18
-	VFMADD231PD      Z18, Z12, Z22
-	VMOVUPS          Z24, 1664(R11)
-	VMOVUPS          (CX)(R10*1), Z24
-	VFMADD231PD      Z24, Z11, Z22
-	VFMADD231PD      Z3, Z10, Z22
-	VFMADD231PD      Z12, Z9, Z21
-	VFMADD231PD      Z3, Z23, Z21
-	VFMADD231PD      Z22, Z29, Z21
-	VMOVUPS          2048(R11), Z22
-	VMOVUPS          Z21, 2240(R11)
-	VMULPD           Z22, Z29, Z21
-	VMULPD           Z22, Z15, Z22
-	VFMADD231PD      Z4, Z9, Z21
-	VMOVUPS          Z21, 2048(R11)
-	VMULPD           Z10, Z4, Z21
-	VFMADD231PD      Z13, Z5, Z21
-	VFMADD231PD      Z16, Z24, Z21
-	VFMADD231PD      Z7, Z6, Z21
-	VFMADD231PD      Z4, Z14, Z21
-	VFMADD231PD      Z0, Z13, Z21
-	VFMADD231PD      Z13, Z9, Z22
-	VFMADD231PD      Z4, Z23, Z22
-	VFMADD231PD      Z21, Z29, Z22
-	VMOVUPS          1984(R11), Z21
-	VMOVUPS          Z22, 2304(R11)
-	VMULPD           Z21, Z29, Z22
-	VMULPD           Z21, Z15, Z21
-	VADDPD           Z27, Z22, Z22
-	VADDPD           Z26, Z21, Z21
-	VFMADD231PD      Z5, Z9, Z22
-	VMOVUPS          Z22, 1984(R11)
-	VMULPD           Z11, Z4, Z22
-	VFMADD231PD      Z14, Z5, Z22
-	VFMADD231PD      Z17, Z24, Z22
-	VFMADD231PD      Z8, Z6, Z22
-	VFMADD231PD      Z5, Z14, Z22
-	VFMADD231PD      Z2, Z13, Z22
-	VFMADD231PD      Z14, Z9, Z21
-	VFMADD231PD      Z5, Z23, Z21
-	VFMADD231PD      Z22, Z29, Z21
-	VMOVUPS          1920(R11), Z22
-	VMOVUPS          Z21, 2368(R11)
-	VMULPD           Z22, Z29, Z21
-	VMULPD           Z22, Z15, Z22
-	VFMADD231PD      Z24, Z9, Z21
-	VMOVUPS          Z21, 1920(R11)
-	VMULPD           Z12, Z4, Z21
-	VFMADD231PD      Z6, Z5, Z21
-	VFMADD231PD      Z25, Z24, Z21
-	VFMADD231PD      Z18, Z6, Z21
-	VFMADD231PD      Z24, Z14, Z21
-	VFMADD231PD      Z3, Z13, Z21
-	VFMADD231PD      Z6, Z9, Z22
-	VFMADD231PD      Z24, Z23, Z22
-	VFMADD231PD      Z21, Z29, Z22
-	VMOVUPS          1408(R11), Z21
-	VMOVUPS          Z22, 2432(R11)
-	VMULPD           Z21, Z29, Z22
-	VMULPD           Z21, Z15, Z21
-	VFMADD231PD      Z7, Z9, Z22
-	VMULPD           Z10, Z7, Z10
-	VFMADD231PD      Z13, Z8, Z10
-	VFMADD231PD      Z16, Z18, Z10
-	VFMADD231PD      Z7, Z25, Z10
-	VFMADD231PD      Z4, Z17, Z10
-	VFMADD231PD      Z0, Z16, Z10
-	VFMADD231PD      Z16, Z9, Z21
-	VFMADD231PD      Z7, Z23, Z21
-	VFMADD231PD      Z10, Z29, Z21
-	VMOVUPS          1792(R11), Z10
-	VMULPD           Z10, Z29, Z0
-	VMULPD           Z10, Z15, Z10
-	VFMADD231PD      Z8, Z9, Z0
-	VMULPD           Z11, Z7, Z11
-	VFMADD231PD      Z14, Z8, Z11
-	VFMADD231PD      Z17, Z18, Z11
-	VFMADD231PD      Z8, Z25, Z11
-	VFMADD231PD      Z5, Z17, Z11
-	VFMADD231PD      Z2, Z16, Z11
-	VFMADD231PD      Z17, Z9, Z10
-	VFMADD231PD      Z8, Z23, Z10
-	VFMADD231PD      Z11, Z29, Z10
-	VMOVUPS          1728(R11), Z11
-	VMULPD           Z11, Z29, Z2
-	VMULPD           Z11, Z15, Z15
+	VMULPD           Z8, Z21, Z21
+	VMULPD           Z20, Z29, Z8
+	VMULPD           Z20, Z21, Z20
+	VADDPD           Z27, Z8, Z8
+	VADDPD           Z5, Z20, Z20
+	VFMADD231PD      Z0, Z12, Z8
+	VMULPD           Z13, Z0, Z30
+	VFMADD231PD      Z18, Z1, Z30
+	VFMADD231PD      Z22, Z3, Z30
+	VFMADD231PD      Z9, Z16, Z30
+	VFMADD231PD      Z4, Z15, Z30
+	VFMADD231PD      Z0, Z13, Z30
+	VFMADD231PD      Z13, Z12, Z20
+	VFMADD231PD      Z0, Z23, Z20
+	VFMADD231PD      Z30, Z29, Z20
+	VMULPD           Z26, Z29, Z30
+	VMULPD           Z26, Z21, Z26
+	VFMADD231PD      Z1, Z12, Z30
+	VMULPD           Z15, Z0, Z17
+	VFMADD231PD      Z19, Z1, Z17
+	VFMADD231PD      Z24, Z3, Z17
+	VFMADD231PD      Z10, Z16, Z17
+	VFMADD231PD      Z6, Z15, Z17
+	VFMADD231PD      Z1, Z13, Z17
+	VFMADD231PD      Z15, Z12, Z26
+	VFMADD231PD      Z1, Z23, Z26
+	VFMADD231PD      Z17, Z29, Z26
+	VMULPD           Z14, Z29, Z17
+	VMULPD           Z14, Z21, Z14
+	VFMADD231PD      Z3, Z12, Z17
+	VMULPD           Z16, Z0, Z2
+	VMOVUPS          (DX)(R9*1), Z7
+	VFMADD231PD      Z7, Z1, Z2
+	VMOVUPS          2176(R11), Z11
+	VFMADD231PD      Z11, Z3, Z2
+	VMOVUPS          2112(R11), Z25
+	VFMADD231PD      Z25, Z16, Z2
+	VMOVUPS          Z17, 1664(R11)
+	VMOVUPS          (CX)(R10*1), Z17
+	VFMADD231PD      Z17, Z15, Z2
+	VFMADD231PD      Z3, Z13, Z2
+	VFMADD231PD      Z16, Z12, Z14
+	VFMADD231PD      Z3, Z23, Z14
+	VFMADD231PD      Z2, Z29, Z14
+	VMOVUPS          2048(R11), Z2
+	VMOVUPS          Z14, 2240(R11)
+	VMULPD           Z2, Z29, Z14
+	VMULPD           Z2, Z21, Z2
+	VFMADD231PD      Z4, Z12, Z14
+	VMOVUPS          Z14, 2048(R11)
+	VMULPD           Z13, Z4, Z14
+	VFMADD231PD      Z18, Z6, Z14
+	VFMADD231PD      Z22, Z17, Z14
+	VFMADD231PD      Z9, Z7, Z14
+	VFMADD231PD      Z4, Z19, Z14
+	VFMADD231PD      Z0, Z18, Z14
+	VFMADD231PD      Z18, Z12, Z2
+	VFMADD231PD      Z4, Z23, Z2
+	VFMADD231PD      Z14, Z29, Z2
+	VMOVUPS          1984(R11), Z14
+	VMOVUPS          Z2, 2304(R11)
+	VMULPD           Z14, Z29, Z2
+	VMULPD           Z14, Z21, Z14
 	VADDPD           Z27, Z2, Z2
-	VADDPD           Z26, Z15, Z15
-	VFMADD231PD      Z18, Z9, Z2
-	VMULPD           Z12, Z7, Z7
-	VFMADD231PD      Z6, Z8, Z7
-	VFMADD231PD      Z25, Z18, Z7
-	VFMADD231PD      Z18, Z25, Z7
-	VFMADD231PD      Z24, Z17, Z7
-	VFMADD231PD      Z3, Z16, Z7
-	VFMADD231PD      Z25, Z9, Z15
-	VFMADD231PD      Z18, Z23, Z15
-	VFMADD231PD      Z7, Z29, Z15
+	VADDPD           Z5, Z14, Z14
+	VFMADD231PD      Z6, Z12, Z2
+	VMOVUPS          Z2, 1984(R11)
+	VMULPD           Z15, Z4, Z2
+	VFMADD231PD      Z19, Z6, Z2
+	VFMADD231PD      Z24, Z17, Z2
+	VFMADD231PD      Z10, Z7, Z2
+	VFMADD231PD      Z6, Z19, Z2
+	VFMADD231PD      Z1, Z18, Z2
+	VFMADD231PD      Z19, Z12, Z14
+	VFMADD231PD      Z6, Z23, Z14
+	VFMADD231PD      Z2, Z29, Z14
+	VMOVUPS          1920(R11), Z2
+	VMOVUPS          Z14, 2368(R11)
+	VMULPD           Z2, Z29, Z14
+	VMULPD           Z2, Z21, Z2
+	VFMADD231PD      Z17, Z12, Z14
+	VMOVUPS          Z14, 1920(R11)
+	VMULPD           Z16, Z4, Z14
+	VFMADD231PD      Z7, Z6, Z14
+	VFMADD231PD      Z11, Z17, Z14
+	VFMADD231PD      Z25, Z7, Z14
+	VFMADD231PD      Z17, Z19, Z14
+	VFMADD231PD      Z3, Z18, Z14
+	VFMADD231PD      Z7, Z12, Z2
+	VFMADD231PD      Z17, Z23, Z2
+	VFMADD231PD      Z14, Z29, Z2
+	VMOVUPS          1408(R11), Z14
+	VMOVUPS          Z2, 2432(R11)
+	VMULPD           Z14, Z29, Z2
+	VMULPD           Z14, Z21, Z14
+	VFMADD231PD      Z9, Z12, Z2
+	VMULPD           Z13, Z9, Z13
+	VFMADD231PD      Z18, Z10, Z13
+	VFMADD231PD      Z22, Z25, Z13
+	VFMADD231PD      Z9, Z11, Z13
+	VFMADD231PD      Z4, Z24, Z13
+	VFMADD231PD      Z0, Z22, Z13
+	VFMADD231PD      Z22, Z12, Z14
+	VFMADD231PD      Z9, Z23, Z14
+	VFMADD231PD      Z13, Z29, Z14
+	VMOVUPS          1792(R11), Z13
+	VMULPD           Z13, Z29, Z0
+	VMULPD           Z13, Z21, Z13
+	VFMADD231PD      Z10, Z12, Z0
+	VMULPD           Z15, Z9, Z15
+	VFMADD231PD      Z19, Z10, Z15
+	VFMADD231PD      Z24, Z25, Z15
+	VFMADD231PD      Z10, Z11, Z15
+	VFMADD231PD      Z6, Z24, Z15
+	VFMADD231PD      Z1, Z22, Z15
+	VFMADD231PD      Z24, Z12, Z13
+	VFMADD231PD      Z10, Z23, Z13
+	VFMADD231PD      Z15, Z29, Z13
+	VMOVUPS          1728(R11), Z15
+	VMULPD           Z15, Z29, Z1
+	VMULPD           Z15, Z21, Z21
+	VADDPD           Z27, Z1, Z1
+	VADDPD           Z5, Z21, Z21
+	VFMADD231PD      Z25, Z12, Z1
+	VMULPD           Z16, Z9, Z9
+	VFMADD231PD      Z7, Z10, Z9
+	VFMADD231PD      Z11, Z25, Z9
+	VFMADD231PD      Z25, Z11, Z9
+	VFMADD231PD      Z17, Z24, Z9
+	VFMADD231PD      Z3, Z22, Z9
+	VFMADD231PD      Z11, Z12, Z21
+	VFMADD231PD      Z25, Z23, Z21
+	VFMADD231PD      Z9, Z29, Z21
 	VMOVUPS          1600(R11), Z29
 	VMOVUPS          Z29, 704(R11)
 	VMOVUPS          1536(R11), Z29
@@ -20694,258 +20676,258 @@ loop1:
 	VMOVUPS          Z29, 640(R11)
 	VMOVUPS          1856(R11), Z29
 	VMOVUPS          Z29, 1344(R11)
-	VMOVUPS          Z1, (R11)
-	VMOVUPS          Z19, 768(R11)
+	VMOVUPS          Z8, (R11)
+	VMOVUPS          Z20, 768(R11)
 	VMOVUPS          Z30, 64(R11)
-	VMOVUPS          Z20, 832(R11)
-	VMOVUPS          1664(R11), Z20
-	VMOVUPS          Z20, 128(R11)
-	VMOVUPS          2240(R11), Z20
-	VMOVUPS          Z20, 896(R11)
-	VMOVUPS          2048(R11), Z20
-	VMOVUPS          Z20, 192(R11)
-	VMOVUPS          2304(R11), Z20
-	VMOVUPS          Z20, 960(R11)
-	VMOVUPS          1984(R11), Z20
-	VMOVUPS          Z20, 256(R11)
-	VMOVUPS          2368(R11), Z20
-	VMOVUPS          Z20, 1024(R11)
-	VMOVUPS          1920(R11), Z20
-	VMOVUPS          Z20, 320(R11)
-	VMOVUPS          2432(R11), Z20
-	VMOVUPS          Z20, 1088(R11)
-	VMOVUPS          Z22, 384(R11)
-	VMOVUPS          Z21, 1152(R11)
+	VMOVUPS          Z26, 832(R11)
+	VMOVUPS          1664(R11), Z26
+	VMOVUPS          Z26, 128(R11)
+	VMOVUPS          2240(R11), Z26
+	VMOVUPS          Z26, 896(R11)
+	VMOVUPS          2048(R11), Z26
+	VMOVUPS          Z26, 192(R11)
+	VMOVUPS          2304(R11), Z26
+	VMOVUPS          Z26, 960(R11)
+	VMOVUPS          1984(R11), Z26
+	VMOVUPS          Z26, 256(R11)
+	VMOVUPS          2368(R11), Z26
+	VMOVUPS          Z26, 1024(R11)
+	VMOVUPS          1920(R11), Z26
+	VMOVUPS          Z26, 320(R11)
+	VMOVUPS          2432(R11), Z26
+	VMOVUPS          Z26, 1088(R11)
+	VMOVUPS          Z2, 384(R11)
+	VMOVUPS          Z14, 1152(R11)
 	VMOVUPS          Z0, 448(R11)
-	VMOVUPS          Z10, 1216(R11)
-	VMOVUPS          Z2, 512(R11)
-	VMOVUPS          Z15, 1280(R11)
+	VMOVUPS          Z13, 1216(R11)
+	VMOVUPS          Z1, 512(R11)
+	VMOVUPS          Z21, 1280(R11)
 
 stage4:
-	VMOVUPS           576(R11), Z15
-	VCMPPD.BCST       $0x1e, zeroF64<>+0(SB), Z15, K1
-	VMOVUPS           (R11), Z15
-	VADDPD.BCST       twoF64<>+0(SB), Z15, Z2
-	VMOVUPS           256(R11), Z10
-	VADDPD.BCST       twoF64<>+0(SB), Z10, Z0
-	VMOVUPS           512(R11), Z21
-	VADDPD.BCST       twoF64<>+0(SB), Z21, Z22
-	VMOVUPS           768(R11), Z20
-	VMULPD            Z2, Z20, Z30
-	VMOVUPS           832(R11), Z19
-	VMOVUPS           192(R11), Z1
-	VFMADD231PD       Z1, Z19, Z30
+	VMOVUPS           576(R11), Z21
+	VCMPPD.BCST       $0x1e, zeroF64<>+0(SB), Z21, K1
+	VMOVUPS           (R11), Z21
+	VADDPD.BCST       twoF64<>+0(SB), Z21, Z1
+	VMOVUPS           256(R11), Z13
+	VADDPD.BCST       twoF64<>+0(SB), Z13, Z0
+	VMOVUPS           512(R11), Z14
+	VADDPD.BCST       twoF64<>+0(SB), Z14, Z2
+	VMOVUPS           768(R11), Z26
+	VMULPD            Z1, Z26, Z30
+	VMOVUPS           832(R11), Z20
+	VMOVUPS           192(R11), Z8
+	VFMADD231PD       Z8, Z20, Z30
 	VMOVUPS           896(R11), Z29
-	VMOVUPS           384(R11), Z7
-	VFMADD231PD       Z7, Z29, Z30
+	VMOVUPS           384(R11), Z9
+	VFMADD231PD       Z9, Z29, Z30
 	VMOVUPS           64(R11), Z23
-	VMULPD            Z23, Z20, Z18
-	VFMADD231PD       Z0, Z19, Z18
-	VMOVUPS           448(R11), Z9
-	VFMADD231PD       Z9, Z29, Z18
-	VMOVUPS           128(R11), Z25
-	VMULPD            Z25, Z20, Z16
+	VMULPD            Z23, Z26, Z25
+	VFMADD231PD       Z0, Z20, Z25
+	VMOVUPS           448(R11), Z12
+	VFMADD231PD       Z12, Z29, Z25
+	VMOVUPS           128(R11), Z11
+	VMULPD            Z11, Z26, Z22
 	VMOVUPS           320(R11), Z3
-	VFMADD231PD       Z3, Z19, Z16
-	VFMADD231PD       Z22, Z29, Z16
-	VMOVUPS           960(R11), Z17
-	VMULPD            Z2, Z17, Z24
-	VMOVUPS           1024(R11), Z8
-	VFMADD231PD       Z1, Z8, Z24
-	VMOVUPS           1088(R11), Z6
-	VFMADD231PD       Z7, Z6, Z24
-	VMULPD            Z23, Z17, Z12
-	VFMADD231PD       Z0, Z8, Z12
-	VFMADD231PD       Z9, Z6, Z12
-	VMULPD            Z25, Z17, Z26
-	VFMADD231PD       Z3, Z8, Z26
-	VFMADD231PD       Z22, Z6, Z26
+	VFMADD231PD       Z3, Z20, Z22
+	VFMADD231PD       Z2, Z29, Z22
+	VMOVUPS           960(R11), Z24
+	VMULPD            Z1, Z24, Z17
+	VMOVUPS           1024(R11), Z10
+	VFMADD231PD       Z8, Z10, Z17
+	VMOVUPS           1088(R11), Z7
+	VFMADD231PD       Z9, Z7, Z17
+	VMULPD            Z23, Z24, Z16
+	VFMADD231PD       Z0, Z10, Z16
+	VFMADD231PD       Z12, Z7, Z16
+	VMULPD            Z11, Z24, Z5
+	VFMADD231PD       Z3, Z10, Z5
+	VFMADD231PD       Z2, Z7, Z5
 	VMOVUPS           1152(R11), Z27
-	VMULPD            Z2, Z27, Z11
-	VMOVUPS           1216(R11), Z5
-	VFMADD231PD       Z1, Z5, Z11
-	VMOVUPS           1280(R11), Z14
-	VFMADD231PD       Z7, Z14, Z11
+	VMULPD            Z1, Z27, Z15
+	VMOVUPS           1216(R11), Z6
+	VFMADD231PD       Z8, Z6, Z15
+	VMOVUPS           1280(R11), Z19
+	VFMADD231PD       Z9, Z19, Z15
 	VMULPD            Z23, Z27, Z4
-	VFMADD231PD       Z0, Z5, Z4
-	VFMADD231PD       Z9, Z14, Z4
-	VMULPD            Z25, Z27, Z13
-	VFMADD231PD       Z3, Z5, Z13
-	VFMADD231PD       Z22, Z14, Z13
-	VFMADD231PD       Z20, Z15, Z30
-	VFMADD231PD       Z17, Z23, Z30
-	VFMADD231PD       Z27, Z25, Z30
-	VFMADD231PD       Z19, Z15, Z18
-	VFMADD231PD       Z8, Z23, Z18
-	VFMADD231PD       Z5, Z25, Z18
-	VFMADD231PD       Z29, Z15, Z16
-	VFMADD231PD       Z6, Z23, Z16
-	VFMADD231PD       Z14, Z25, Z16
-	VFMADD231PD       Z20, Z1, Z24
-	VFMADD231PD       Z17, Z10, Z24
-	VFMADD231PD       Z27, Z3, Z24
-	VFMADD231PD       Z19, Z1, Z12
-	VFMADD231PD       Z8, Z10, Z12
-	VFMADD231PD       Z5, Z3, Z12
-	VFMADD231PD       Z29, Z1, Z26
-	VFMADD231PD       Z6, Z10, Z26
-	VFMADD231PD       Z14, Z3, Z26
-	VFMADD231PD       Z20, Z7, Z11
-	VFMADD231PD       Z17, Z9, Z11
-	VFMADD231PD       Z27, Z21, Z11
-	VFMADD231PD       Z19, Z7, Z4
-	VFMADD231PD       Z8, Z9, Z4
-	VFMADD231PD       Z5, Z21, Z4
-	VFMADD231PD       Z29, Z7, Z13
-	VFMADD231PD       Z6, Z9, Z13
-	VFMADD231PD       Z14, Z21, Z13
-	VBLENDMPD         Z30, Z20, K1, Z20
+	VFMADD231PD       Z0, Z6, Z4
+	VFMADD231PD       Z12, Z19, Z4
+	VMULPD            Z11, Z27, Z18
+	VFMADD231PD       Z3, Z6, Z18
+	VFMADD231PD       Z2, Z19, Z18
+	VFMADD231PD       Z26, Z21, Z30
+	VFMADD231PD       Z24, Z23, Z30
+	VFMADD231PD       Z27, Z11, Z30
+	VFMADD231PD       Z20, Z21, Z25
+	VFMADD231PD       Z10, Z23, Z25
+	VFMADD231PD       Z6, Z11, Z25
+	VFMADD231PD       Z29, Z21, Z22
+	VFMADD231PD       Z7, Z23, Z22
+	VFMADD231PD       Z19, Z11, Z22
+	VFMADD231PD       Z26, Z8, Z17
+	VFMADD231PD       Z24, Z13, Z17
+	VFMADD231PD       Z27, Z3, Z17
+	VFMADD231PD       Z20, Z8, Z16
+	VFMADD231PD       Z10, Z13, Z16
+	VFMADD231PD       Z6, Z3, Z16
+	VFMADD231PD       Z29, Z8, Z5
+	VFMADD231PD       Z7, Z13, Z5
+	VFMADD231PD       Z19, Z3, Z5
+	VFMADD231PD       Z26, Z9, Z15
+	VFMADD231PD       Z24, Z12, Z15
+	VFMADD231PD       Z27, Z14, Z15
+	VFMADD231PD       Z20, Z9, Z4
+	VFMADD231PD       Z10, Z12, Z4
+	VFMADD231PD       Z6, Z14, Z4
+	VFMADD231PD       Z29, Z9, Z18
+	VFMADD231PD       Z7, Z12, Z18
+	VFMADD231PD       Z19, Z14, Z18
+	VBLENDMPD         Z30, Z26, K1, Z26
+	VBLENDMPD         Z25, Z20, K1, Z20
+	VBLENDMPD         Z22, Z29, K1, Z29
+	VBLENDMPD         Z17, Z24, K1, Z24
+	VBLENDMPD         Z16, Z10, K1, Z10
+	VBLENDMPD         Z5, Z7, K1, Z7
+	VBLENDMPD         Z15, Z27, K1, Z27
+	VBLENDMPD         Z4, Z6, K1, Z6
 	VBLENDMPD         Z18, Z19, K1, Z19
-	VBLENDMPD         Z16, Z29, K1, Z29
-	VBLENDMPD         Z24, Z17, K1, Z17
-	VBLENDMPD         Z12, Z8, K1, Z8
-	VBLENDMPD         Z26, Z6, K1, Z6
-	VBLENDMPD         Z11, Z27, K1, Z27
-	VBLENDMPD         Z4, Z5, K1, Z5
-	VBLENDMPD         Z13, Z14, K1, Z14
-	VMULPD            Z2, Z15, Z13
-	VFMADD231PD       Z1, Z23, Z13
-	VFMADD231PD       Z7, Z25, Z13
-	VMULPD            Z23, Z15, Z4
+	VMULPD            Z1, Z21, Z18
+	VFMADD231PD       Z8, Z23, Z18
+	VFMADD231PD       Z9, Z11, Z18
+	VMULPD            Z23, Z21, Z4
 	VFMADD231PD       Z0, Z23, Z4
-	VFMADD231PD       Z9, Z25, Z4
-	VMULPD            Z25, Z15, Z11
-	VFMADD231PD       Z3, Z23, Z11
-	VFMADD231PD       Z22, Z25, Z11
-	VMULPD            Z2, Z1, Z26
-	VFMADD231PD       Z1, Z10, Z26
-	VFMADD231PD       Z7, Z3, Z26
-	VMULPD            Z23, Z1, Z12
-	VFMADD231PD       Z0, Z10, Z12
-	VFMADD231PD       Z9, Z3, Z12
-	VMULPD            Z25, Z1, Z24
-	VFMADD231PD       Z3, Z10, Z24
-	VFMADD231PD       Z22, Z3, Z24
-	VMULPD            Z2, Z7, Z2
-	VFMADD231PD       Z1, Z9, Z2
-	VFMADD231PD       Z7, Z21, Z2
-	VMULPD            Z23, Z7, Z16
-	VFMADD231PD       Z0, Z9, Z16
-	VFMADD231PD       Z9, Z21, Z16
-	VMULPD            Z25, Z7, Z0
-	VFMADD231PD       Z3, Z9, Z0
-	VFMADD231PD       Z22, Z21, Z0
-	VBLENDMPD         Z13, Z15, K1, Z15
+	VFMADD231PD       Z12, Z11, Z4
+	VMULPD            Z11, Z21, Z15
+	VFMADD231PD       Z3, Z23, Z15
+	VFMADD231PD       Z2, Z11, Z15
+	VMULPD            Z1, Z8, Z5
+	VFMADD231PD       Z8, Z13, Z5
+	VFMADD231PD       Z9, Z3, Z5
+	VMULPD            Z23, Z8, Z16
+	VFMADD231PD       Z0, Z13, Z16
+	VFMADD231PD       Z12, Z3, Z16
+	VMULPD            Z11, Z8, Z17
+	VFMADD231PD       Z3, Z13, Z17
+	VFMADD231PD       Z2, Z3, Z17
+	VMULPD            Z1, Z9, Z1
+	VFMADD231PD       Z8, Z12, Z1
+	VFMADD231PD       Z9, Z14, Z1
+	VMULPD            Z23, Z9, Z22
+	VFMADD231PD       Z0, Z12, Z22
+	VFMADD231PD       Z12, Z14, Z22
+	VMULPD            Z11, Z9, Z0
+	VFMADD231PD       Z3, Z12, Z0
+	VFMADD231PD       Z2, Z14, Z0
+	VBLENDMPD         Z18, Z21, K1, Z21
 	VBLENDMPD         Z4, Z23, K1, Z23
-	VBLENDMPD         Z11, Z25, K1, Z25
-	VBLENDMPD         Z26, Z1, K1, Z1
-	VBLENDMPD         Z12, Z10, K1, Z10
-	VBLENDMPD         Z24, Z3, K1, Z3
-	VBLENDMPD         Z2, Z7, K1, Z7
-	VBLENDMPD         Z16, Z9, K1, Z9
-	VBLENDMPD         Z0, Z21, K1, Z21
+	VBLENDMPD         Z15, Z11, K1, Z11
+	VBLENDMPD         Z5, Z8, K1, Z8
+	VBLENDMPD         Z16, Z13, K1, Z13
+	VBLENDMPD         Z17, Z3, K1, Z3
+	VBLENDMPD         Z1, Z9, K1, Z9
+	VBLENDMPD         Z22, Z12, K1, Z12
+	VBLENDMPD         Z0, Z14, K1, Z14
 	VMOVUPS           576(R11), Z0
 	VSUBPD.BCST       oneF64<>+0(SB), Z0, Z0
 	VCMPPD.BCST       $0x1e, zeroF64<>+0(SB), Z0, K1
 	KMOVW             K1, R12
-	VMOVUPS           Z20, 768(R11)
-	VMOVUPS           Z19, 832(R11)
+	VMOVUPS           Z26, 768(R11)
+	VMOVUPS           Z20, 832(R11)
 	VMOVUPS           Z29, 896(R11)
-	VMOVUPS           Z17, 960(R11)
-	VMOVUPS           Z8, 1024(R11)
-	VMOVUPS           Z6, 1088(R11)
+	VMOVUPS           Z24, 960(R11)
+	VMOVUPS           Z10, 1024(R11)
+	VMOVUPS           Z7, 1088(R11)
 	VMOVUPS           Z27, 1152(R11)
-	VMOVUPS           Z5, 1216(R11)
-	VMOVUPS           Z14, 1280(R11)
-	VMOVUPS           Z15, (R11)
+	VMOVUPS           Z6, 1216(R11)
+	VMOVUPS           Z19, 1280(R11)
+	VMOVUPS           Z21, (R11)
 	VMOVUPS           Z23, 64(R11)
-	VMOVUPS           Z25, 128(R11)
-	VMOVUPS           Z1, 192(R11)
-	VMOVUPS           Z10, 256(R11)
+	VMOVUPS           Z11, 128(R11)
+	VMOVUPS           Z8, 192(R11)
+	VMOVUPS           Z13, 256(R11)
 	VMOVUPS           Z3, 320(R11)
-	VMOVUPS           Z7, 384(R11)
-	VMOVUPS           Z9, 448(R11)
-	VMOVUPS           Z21, 512(R11)
+	VMOVUPS           Z9, 384(R11)
+	VMOVUPS           Z12, 448(R11)
+	VMOVUPS           Z14, 512(R11)
 	VMOVUPS           Z0, 576(R11)
 	TESTL             R12, R12
 	JNE               stage4
 	VMOVUPS           704(R11), Z0
-	VBROADCASTSD      noneSetF64<>+0(SB), Z21
-	VPCMPGTQ          Z0, Z21, K1
-	VMOVUPS           640(R11), Z21
+	VBROADCASTSD      noneSetF64<>+0(SB), Z14
+	VPCMPGTQ          Z0, Z14, K1
+	VMOVUPS           640(R11), Z14
 	VBROADCASTSD      log2eF64<>+0(SB), Z0
-	VFMADD213PD.BCST  roundF64<>+0(SB), Z21, Z0
+	VFMADD213PD.BCST  roundF64<>+0(SB), Z14, Z0
 	VSUBPD.BCST       roundF64<>+0(SB), Z0, Z0
-	VFNMADD231PD.BCST ln2HiF64<>+0(SB), Z0, Z21
-	VFNMADD231PD.BCST ln2LoF64<>+0(SB), Z0, Z21
-	VBROADCASTSD      expQ9F64<>+0(SB), Z9
-	VFMADD213PD.BCST  expQ8F64<>+0(SB), Z21, Z9
-	VFMADD213PD.BCST  expQ7F64<>+0(SB), Z21, Z9
-	VFMADD213PD.BCST  expQ6F64<>+0(SB), Z21, Z9
-	VFMADD213PD.BCST  expQ5F64<>+0(SB), Z21, Z9
-	VFMADD213PD.BCST  expQ4F64<>+0(SB), Z21, Z9
-	VFMADD213PD.BCST  expQ3F64<>+0(SB), Z21, Z9
-	VFMADD213PD.BCST  expQ2F64<>+0(SB), Z21, Z9
-	VFMADD213PD.BCST  expQ1F64<>+0(SB), Z21, Z9
-	VFMADD213PD.BCST  expQ0F64<>+0(SB), Z21, Z9
-	VMULPD            Z21, Z21, Z7
-	VFMADD231PD       Z9, Z7, Z21
-	VADDPD.BCST       oneF64<>+0(SB), Z21, Z21
-	VSCALEFPD         Z0, Z21, Z21
-	VMOVUPS           1344(R11), Z0
-	VMULPD            Z0, Z21, Z0
-	VMOVUPS           (R11), Z7
-	VADDPD.BCST       oneF64<>+0(SB), Z7, Z7
-	VMOVUPS           768(R11), Z9
-	VMULPD            Z9, Z21, Z9
-	VFMADD231PD       Z7, Z0, Z9
-	VMOVUPS           832(R11), Z7
-	VMULPD            Z7, Z21, Z7
-	VMOVUPS           64(R11), Z3
-	VFMADD231PD       Z3, Z0, Z7
-	VMOVUPS           896(R11), Z3
-	VMULPD            Z3, Z21, Z3
-	VMOVUPS           128(R11), Z10
-	VFMADD231PD       Z10, Z0, Z3
-	VMOVUPS           960(R11), Z10
-	VMULPD            Z10, Z21, Z10
-	VMOVUPS           192(R11), Z1
-	VFMADD231PD       Z1, Z0, Z10
-	VMOVUPS           256(R11), Z1
-	VADDPD.BCST       oneF64<>+0(SB), Z1, Z1
-	VMOVUPS           1024(R11), Z25
-	VMULPD            Z25, Z21, Z25
-	VFMADD231PD       Z1, Z0, Z25
-	VMOVUPS           1088(R11), Z1
-	VMULPD            Z1, Z21, Z1
-	VMOVUPS           320(R11), Z23
-	VFMADD231PD       Z23, Z0, Z1
-	VMOVUPS           1152(R11), Z23
-	VMULPD            Z23, Z21, Z23
-	VMOVUPS           384(R11), Z15
-	VFMADD231PD       Z15, Z0, Z23
-	VMOVUPS           1216(R11), Z15
-	VMULPD            Z15, Z21, Z15
-	VMOVUPS           448(R11), Z14
-	VFMADD231PD       Z14, Z0, Z15
-	VMOVUPS           512(R11), Z14
+	VFNMADD231PD.BCST ln2HiF64<>+0(SB), Z0, Z14
+	VFNMADD231PD.BCST ln2LoF64<>+0(SB), Z0, Z14
+	VBROADCASTSD      expQ9F64<>+0(SB), Z12
+	VFMADD213PD.BCST  expQ8F64<>+0(SB), Z14, Z12
+	VFMADD213PD.BCST  expQ7F64<>+0(SB), Z14, Z12
+	VFMADD213PD.BCST  expQ6F64<>+0(SB), Z14, Z12
+	VFMADD213PD.BCST  expQ5F64<>+0(SB), Z14, Z12
+	VFMADD213PD.BCST  expQ4F64<>+0(SB), Z14, Z12
+	VFMADD213PD.BCST  expQ3F64<>+0(SB), Z14, Z12
+	VFMADD213PD.BCST  expQ2F64<>+0(SB), Z14, Z12
+	VFMADD213PD.BCST  expQ1F64<>+0(SB), Z14, Z12
+	VFMADD213PD.BCST  expQ0F64<>+0(SB), Z14, Z12
+	VMULPD            Z14, Z14, Z9
+	VFMADD231PD       Z12, Z9, Z14
 	VADDPD.BCST       oneF64<>+0(SB), Z14, Z14
-	VMOVUPS           1280(R11), Z5
-	VMULPD            Z5, Z21, Z21
-	VFMADD231PD       Z14, Z0, Z21
+	VSCALEFPD         Z0, Z14, Z14
+	VMOVUPS           1344(R11), Z0
+	VMULPD            Z0, Z14, Z0
+	VMOVUPS           (R11), Z9
+	VADDPD.BCST       oneF64<>+0(SB), Z9, Z9
+	VMOVUPS           768(R11), Z12
+	VMULPD            Z12, Z14, Z12
+	VFMADD231PD       Z9, Z0, Z12
+	VMOVUPS           832(R11), Z9
+	VMULPD            Z9, Z14, Z9
+	VMOVUPS           64(R11), Z3
+	VFMADD231PD       Z3, Z0, Z9
+	VMOVUPS           896(R11), Z3
+	VMULPD            Z3, Z14, Z3
+	VMOVUPS           128(R11), Z13
+	VFMADD231PD       Z13, Z0, Z3
+	VMOVUPS           960(R11), Z13
+	VMULPD            Z13, Z14, Z13
+	VMOVUPS           192(R11), Z8
+	VFMADD231PD       Z8, Z0, Z13
+	VMOVUPS           256(R11), Z8
+	VADDPD.BCST       oneF64<>+0(SB), Z8, Z8
+	VMOVUPS           1024(R11), Z11
+	VMULPD            Z11, Z14, Z11
+	VFMADD231PD       Z8, Z0, Z11
+	VMOVUPS           1088(R11), Z8
+	VMULPD            Z8, Z14, Z8
+	VMOVUPS           320(R11), Z23
+	VFMADD231PD       Z23, Z0, Z8
+	VMOVUPS           1152(R11), Z23
+	VMULPD            Z23, Z14, Z23
+	VMOVUPS           384(R11), Z21
+	VFMADD231PD       Z21, Z0, Z23
+	VMOVUPS           1216(R11), Z21
+	VMULPD            Z21, Z14, Z21
+	VMOVUPS           448(R11), Z19
+	VFMADD231PD       Z19, Z0, Z21
+	VMOVUPS           512(R11), Z19
+	VADDPD.BCST       oneF64<>+0(SB), Z19, Z19
+	VMOVUPS           1280(R11), Z6
+	VMULPD            Z6, Z14, Z14
+	VFMADD231PD       Z19, Z0, Z14
 	KMOVW             K1, R12
 	TESTQ             R12, R12
 	JE                easy6
 	KNOTW             K1, K1
-	VMOVUPD           Z9, K1, (AX)
-	VMOVUPD           Z7, K1, (AX)(DI*1)
+	VMOVUPD           Z12, K1, (AX)
+	VMOVUPD           Z9, K1, (AX)(DI*1)
 	VMOVUPD           Z3, K1, (AX)(DI*2)
-	VMOVUPD           Z10, K1, (AX)(R8*1)
-	VMOVUPD           Z25, K1, (AX)(DI*4)
-	VMOVUPD           Z1, K1, (AX)(R9*1)
+	VMOVUPD           Z13, K1, (AX)(R8*1)
+	VMOVUPD           Z11, K1, (AX)(DI*4)
+	VMOVUPD           Z8, K1, (AX)(R9*1)
 	VMOVUPD           Z23, K1, (AX)(R8*2)
-	VMOVUPD           Z15, K1, (AX)(R10*1)
-	VMOVUPD           Z21, K1, (AX)(DI*8)
+	VMOVUPD           Z21, K1, (AX)(R10*1)
+	VMOVUPD           Z14, K1, (AX)(DI*8)
 	MOVQ              SI, AX
 	SUBQ              BX, AX
 	MOVQ              AX, CX
@@ -20957,15 +20939,15 @@ stage4:
 	RET
 
 easy6:
-	VMOVUPS Z9, (AX)
-	VMOVUPS Z7, (AX)(DI*1)
+	VMOVUPS Z12, (AX)
+	VMOVUPS Z9, (AX)(DI*1)
 	VMOVUPS Z3, (AX)(DI*2)
-	VMOVUPS Z10, (AX)(R8*1)
-	VMOVUPS Z25, (AX)(DI*4)
-	VMOVUPS Z1, (AX)(R9*1)
+	VMOVUPS Z13, (AX)(R8*1)
+	VMOVUPS Z11, (AX)(DI*4)
+	VMOVUPS Z8, (AX)(R9*1)
 	VMOVUPS Z23, (AX)(R8*2)
-	VMOVUPS Z15, (AX)(R10*1)
-	VMOVUPS Z21, (AX)(DI*8)
+	VMOVUPS Z21, (AX)(R10*1)
+	VMOVUPS Z14, (AX)(DI*8)
 	ADDQ    $+64, AX
 	ADDQ    $+64, CX
 	ADDQ    $+64, DX
@@ -20979,476 +20961,458 @@ next2:
 	MOVQ             $-1, R12
 	BZHIQ            BX, R12, R12
 	KMOVW            R12, K1
-	VMOVUPD.Z        (CX), K1, Z21
-	VPANDQ.BCST      absF64<>+0(SB), Z21, Z15
-	VMOVUPD.Z        (CX)(R8*1), K1, Z23
-	VPANDQ.BCST      absF64<>+0(SB), Z23, Z1
-	VMAXPD           Z1, Z15, Z15
-	VMOVUPD.Z        (CX)(R8*2), K1, Z1
-	VPANDQ.BCST      absF64<>+0(SB), Z1, Z25
-	VMAXPD           Z25, Z15, Z15
-	VMOVUPD.Z        (CX)(DI*1), K1, Z25
-	VPANDQ.BCST      absF64<>+0(SB), Z25, Z10
-	VMAXPD           Z10, Z15, Z15
-	VMOVUPD.Z        (CX)(DI*4), K1, Z10
-	VPANDQ.BCST      absF64<>+0(SB), Z10, Z3
-	VMAXPD           Z3, Z15, Z15
-	VMOVUPD.Z        (CX)(R10*1), K1, Z3
-	VPANDQ.BCST      absF64<>+0(SB), Z3, Z7
-	VMAXPD           Z7, Z15, Z15
-	VMOVUPD.Z        (CX)(DI*2), K1, Z7
-	VPANDQ.BCST      absF64<>+0(SB), Z7, Z9
-	VMAXPD           Z9, Z15, Z15
-	VMOVUPD.Z        (CX)(R9*1), K1, Z9
-	VPANDQ.BCST      absF64<>+0(SB), Z9, Z0
-	VMAXPD           Z0, Z15, Z15
-	VMOVUPD.Z        (CX)(DI*8), K1, Z0
-	VPANDQ.BCST      absF64<>+0(SB), Z0, Z14
-	VMAXPD           Z14, Z15, Z15
-	VMOVUPD.Z        (DX), K1, Z14
-	VPANDQ.BCST      absF64<>+0(SB), Z14, Z5
-	VMAXPD           Z5, Z15, Z15
-	VMOVUPD.Z        (DX)(DI*1), K1, Z5
-	VPANDQ.BCST      absF64<>+0(SB), Z5, Z27
-	VMAXPD           Z27, Z15, Z15
-	VMOVUPD.Z        (DX)(DI*2), K1, Z27
-	VPANDQ.BCST      absF64<>+0(SB), Z27, Z6
-	VMAXPD           Z6, Z15, Z15
-	VMOVUPD.Z        (DX)(R8*1), K1, Z6
-	VPANDQ.BCST      absF64<>+0(SB), Z6, Z8
-	VMAXPD           Z8, Z15, Z15
-	VMOVUPD.Z        (DX)(DI*4), K1, Z8
-	VPANDQ.BCST      absF64<>+0(SB), Z8, Z17
-	VMAXPD           Z17, Z15, Z15
+	VMOVUPD.Z        (CX), K1, Z14
+	VMOVUPD.Z        (CX)(R8*1), K1, Z21
+	VRANGEPD         $0x0b, Z21, Z14, Z23
+	VMOVUPD.Z        (CX)(R8*2), K1, Z8
+	VMOVUPD.Z        (CX)(DI*1), K1, Z11
+	VRANGEPD         $0x0b, Z11, Z8, Z13
+	VMOVUPD.Z        (CX)(DI*4), K1, Z3
+	VMOVUPD.Z        (CX)(R10*1), K1, Z9
+	VRANGEPD         $0x0b, Z9, Z3, Z12
+	VMOVUPD.Z        (CX)(DI*2), K1, Z0
+	VMOVUPD.Z        (CX)(R9*1), K1, Z19
+	VRANGEPD         $0x0b, Z19, Z0, Z6
+	VMOVUPD.Z        (CX)(DI*8), K1, Z27
+	VMOVUPD.Z        (DX), K1, Z7
+	VRANGEPD         $0x0b, Z7, Z27, Z10
+	VMOVUPD.Z        (DX)(DI*1), K1, Z24
+	VMOVUPD.Z        (DX)(DI*2), K1, Z29
+	VRANGEPD         $0x0b, Z29, Z24, Z20
+	VMOVUPD.Z        (DX)(R8*1), K1, Z26
+	VMOVUPD.Z        (DX)(DI*4), K1, Z22
+	VRANGEPD         $0x0b, Z22, Z26, Z1
 	VMOVUPD.Z        (DX)(R9*1), K1, Z17
-	VPANDQ.BCST      absF64<>+0(SB), Z17, Z29
-	VMAXPD           Z29, Z15, Z15
-	VMOVUPD.Z        (DX)(R8*2), K1, Z29
-	VPANDQ.BCST      absF64<>+0(SB), Z29, Z19
-	VMAXPD           Z19, Z15, Z15
-	VMOVUPD.Z        (DX)(R10*1), K1, Z19
-	VPANDQ.BCST      absF64<>+0(SB), Z19, Z20
-	VMAXPD           Z20, Z15, Z15
-	VMOVUPD.Z        (DX)(DI*8), K1, Z20
-	VPANDQ.BCST      absF64<>+0(SB), Z20, Z16
-	VMAXPD           Z16, Z15, Z15
-	VCMPPD.BCST      $0x16, directionMaxF64<>+0(SB), Z15, K2
-	VADDPD           Z10, Z21, Z15
-	VADDPD           Z0, Z15, Z15
-	VMULPD.BCST      thirdF64<>+0(SB), Z15, Z15
-	VSUBPD           Z15, Z21, Z21
-	VSUBPD           Z15, Z10, Z10
-	VSUBPD           Z15, Z0, Z0
-	VMULPD           Z21, Z21, Z16
-	VFMADD231PD      Z25, Z23, Z16
-	VFMADD231PD      Z7, Z1, Z16
-	VMULPD           Z23, Z21, Z2
-	VFMADD231PD      Z10, Z23, Z2
-	VFMADD231PD      Z9, Z1, Z2
-	VMULPD           Z1, Z21, Z24
-	VFMADD231PD      Z3, Z23, Z24
-	VFMADD231PD      Z0, Z1, Z24
-	VMULPD           Z21, Z25, Z12
-	VFMADD231PD      Z25, Z10, Z12
-	VFMADD231PD      Z7, Z3, Z12
-	VMULPD           Z23, Z25, Z26
-	VFMADD231PD      Z10, Z10, Z26
-	VFMADD231PD      Z9, Z3, Z26
-	VMULPD           Z1, Z25, Z11
-	VFMADD231PD      Z3, Z10, Z11
-	VFMADD231PD      Z0, Z3, Z11
-	VMULPD           Z21, Z7, Z4
-	VFMADD231PD      Z25, Z9, Z4
-	VFMADD231PD      Z7, Z0, Z4
-	VMULPD           Z23, Z7, Z13
-	VFMADD231PD      Z10, Z9, Z13
-	VFMADD231PD      Z9, Z0, Z13
-	VMULPD           Z1, Z7, Z22
-	VFMADD231PD      Z3, Z9, Z22
-	VFMADD231PD      Z0, Z0, Z22
-	VPANDQ.BCST      absF64<>+0(SB), Z16, Z18
+	VMOVUPD.Z        (DX)(R8*2), K1, Z16
+	VRANGEPD         $0x0b, Z16, Z17, Z5
+	VMOVUPD.Z        (DX)(R10*1), K1, Z15
+	VMOVUPD.Z        (DX)(DI*8), K1, Z4
+	VRANGEPD         $0x0b, Z4, Z15, Z18
+	VRANGEPD         $0x0b, Z13, Z23, Z23
+	VRANGEPD         $0x0b, Z6, Z12, Z12
+	VRANGEPD         $0x0b, Z20, Z10, Z10
+	VRANGEPD         $0x0b, Z5, Z1, Z1
+	VRANGEPD         $0x0b, Z23, Z18, Z18
+	VRANGEPD         $0x0b, Z10, Z12, Z12
+	VRANGEPD         $0x0b, Z18, Z1, Z1
+	VRANGEPD         $0x0b, Z1, Z12, Z12
+	VCMPPD.BCST      $0x16, directionMaxF64<>+0(SB), Z12, K2
+	VADDPD           Z3, Z14, Z12
+	VADDPD           Z27, Z12, Z12
+	VMULPD.BCST      thirdF64<>+0(SB), Z12, Z12
+	VSUBPD           Z12, Z14, Z14
+	VSUBPD           Z12, Z3, Z3
+	VSUBPD           Z12, Z27, Z27
+	VMULPD           Z14, Z14, Z1
+	VFMADD231PD      Z11, Z21, Z1
+	VFMADD231PD      Z0, Z8, Z1
+	VMULPD           Z21, Z14, Z18
+	VFMADD231PD      Z3, Z21, Z18
+	VFMADD231PD      Z19, Z8, Z18
+	VMULPD           Z8, Z14, Z10
+	VFMADD231PD      Z9, Z21, Z10
+	VFMADD231PD      Z27, Z8, Z10
+	VMULPD           Z14, Z11, Z23
+	VFMADD231PD      Z11, Z3, Z23
+	VFMADD231PD      Z0, Z9, Z23
+	VMULPD           Z21, Z11, Z5
+	VFMADD231PD      Z3, Z3, Z5
+	VFMADD231PD      Z19, Z9, Z5
+	VMULPD           Z8, Z11, Z20
+	VFMADD231PD      Z9, Z3, Z20
+	VFMADD231PD      Z27, Z9, Z20
+	VMULPD           Z14, Z0, Z6
+	VFMADD231PD      Z11, Z19, Z6
+	VFMADD231PD      Z0, Z27, Z6
+	VMULPD           Z21, Z0, Z13
+	VFMADD231PD      Z3, Z19, Z13
+	VFMADD231PD      Z19, Z27, Z13
+	VMULPD           Z8, Z0, Z2
+	VFMADD231PD      Z9, Z19, Z2
+	VFMADD231PD      Z27, Z27, Z2
+	VPANDQ.BCST      absF64<>+0(SB), Z1, Z25
+	VPANDQ.BCST      absF64<>+0(SB), Z23, Z30
+	VADDPD           Z30, Z25, Z25
+	VPANDQ.BCST      absF64<>+0(SB), Z6, Z30
+	VADDPD           Z30, Z25, Z25
+	VPANDQ.BCST      absF64<>+0(SB), Z18, Z30
+	VMOVUPS          Z6, 1408(R11)
+	VPANDQ.BCST      absF64<>+0(SB), Z5, Z6
+	VADDPD           Z6, Z30, Z30
+	VPANDQ.BCST      absF64<>+0(SB), Z13, Z6
+	VADDPD           Z6, Z30, Z30
+	VMAXPD           Z30, Z25, Z25
+	VPANDQ.BCST      absF64<>+0(SB), Z10, Z30
+	VPANDQ.BCST      absF64<>+0(SB), Z20, Z6
+	VADDPD           Z6, Z30, Z30
+	VPANDQ.BCST      absF64<>+0(SB), Z2, Z6
+	VADDPD           Z6, Z30, Z30
+	VMAXPD           Z30, Z25, Z25
+	VCMPPD.BCST      $0x16, norm2MaxF64<>+0(SB), Z25, K3
 	VPANDQ.BCST      absF64<>+0(SB), Z12, Z30
-	VADDPD           Z30, Z18, Z18
-	VPANDQ.BCST      absF64<>+0(SB), Z4, Z30
-	VADDPD           Z30, Z18, Z18
-	VPANDQ.BCST      absF64<>+0(SB), Z2, Z30
-	VMOVUPS          Z4, 1408(R11)
-	VPANDQ.BCST      absF64<>+0(SB), Z26, Z4
-	VADDPD           Z4, Z30, Z30
-	VPANDQ.BCST      absF64<>+0(SB), Z13, Z4
-	VADDPD           Z4, Z30, Z30
-	VMAXPD           Z30, Z18, Z18
-	VPANDQ.BCST      absF64<>+0(SB), Z24, Z30
-	VPANDQ.BCST      absF64<>+0(SB), Z11, Z4
-	VADDPD           Z4, Z30, Z30
-	VPANDQ.BCST      absF64<>+0(SB), Z22, Z4
-	VADDPD           Z4, Z30, Z30
-	VMAXPD           Z30, Z18, Z18
-	VCMPPD.BCST      $0x16, norm2MaxF64<>+0(SB), Z18, K3
-	VPANDQ.BCST      absF64<>+0(SB), Z15, Z30
 	VCMPPD.BCST      $0x16, meanMaxF64<>+0(SB), Z30, K4
 	KORW             K3, K4, K3
 	KORW             K3, K2, K2
 	VBROADCASTSD     noneSetF64<>+0(SB), Z30
 	VBLENDMPD.BCST   allOnesF64<>+0(SB), Z30, K2, Z30
-	VMINPD.BCST      norm2MaxF64<>+0(SB), Z18, Z18
-	VMAXPD.BCST      oneF64<>+0(SB), Z18, Z18
-	VGETEXPPD        Z18, Z18
-	VADDPD.BCST      oneF64<>+0(SB), Z18, Z18
-	VBROADCASTSD     halfF64<>+0(SB), Z4
-	VFMADD213PD.BCST minusThreeQuartersF64<>+0(SB), Z18, Z4
-	VADDPD.BCST      roundF64<>+0(SB), Z4, Z4
-	VSUBPD.BCST      roundF64<>+0(SB), Z4, Z4
-	VBROADCASTSD     zeroF64<>+0(SB), Z18
-	VSUBPD           Z4, Z18, Z18
+	VMINPD.BCST      norm2MaxF64<>+0(SB), Z25, Z25
+	VMAXPD.BCST      oneF64<>+0(SB), Z25, Z25
+	VGETEXPPD        Z25, Z25
+	VADDPD.BCST      oneF64<>+0(SB), Z25, Z25
+	VBROADCASTSD     halfF64<>+0(SB), Z6
+	VFMADD213PD.BCST minusThreeQuartersF64<>+0(SB), Z25, Z6
+	VADDPD.BCST      roundF64<>+0(SB), Z6, Z6
+	VSUBPD.BCST      roundF64<>+0(SB), Z6, Z6
+	VBROADCASTSD     zeroF64<>+0(SB), Z25
+	VSUBPD           Z6, Z25, Z25
 	VBROADCASTSD     oneF64<>+0(SB), Z28
-	VSCALEFPD        Z18, Z28, Z28
-	VMOVUPS          Z15, 1472(R11)
-	VMULPD           Z28, Z28, Z15
-	VMOVUPS          Z4, 1536(R11)
-	VADDPD           Z26, Z16, Z4
-	VADDPD           Z22, Z4, Z4
-	VMULPD.BCST      halfF64<>+0(SB), Z4, Z4
-	VMULPD           Z15, Z4, Z4
+	VSCALEFPD        Z25, Z28, Z28
+	VMOVUPS          Z12, 1472(R11)
+	VMULPD           Z28, Z28, Z12
+	VMOVUPS          Z6, 1536(R11)
+	VADDPD           Z5, Z1, Z6
+	VADDPD           Z2, Z6, Z6
+	VMULPD.BCST      halfF64<>+0(SB), Z6, Z6
+	VMULPD           Z12, Z6, Z6
 	VMOVUPS          Z30, 1600(R11)
-	VMULPD           Z7, Z10, Z30
-	VMOVUPS          Z4, 1664(R11)
-	VMOVAPS          Z30, Z4
-	VFNMADD231PD     Z7, Z10, Z4
-	VFMSUB231PD      Z9, Z25, Z30
-	VADDPD           Z4, Z30, Z30
-	VMULPD           Z9, Z3, Z4
-	VMOVUPS          Z22, 1728(R11)
-	VMOVAPS          Z4, Z22
-	VFNMADD231PD     Z9, Z3, Z22
-	VFMSUB231PD      Z0, Z10, Z4
-	VADDPD           Z22, Z4, Z4
-	VMULPD           Z7, Z3, Z22
+	VMULPD           Z0, Z3, Z30
+	VMOVUPS          Z6, 1664(R11)
+	VMOVAPS          Z30, Z6
+	VFNMADD231PD     Z0, Z3, Z6
+	VFMSUB231PD      Z19, Z11, Z30
+	VADDPD           Z6, Z30, Z30
+	VMULPD           Z19, Z9, Z6
+	VMOVUPS          Z2, 1728(R11)
+	VMOVAPS          Z6, Z2
+	VFNMADD231PD     Z19, Z9, Z2
+	VFMSUB231PD      Z27, Z3, Z6
+	VADDPD           Z2, Z6, Z6
+	VMULPD           Z0, Z9, Z2
 	VMOVUPS          Z13, 1792(R11)
-	VMOVAPS          Z22, Z13
-	VFNMADD231PD     Z7, Z3, Z13
-	VFMSUB231PD      Z0, Z25, Z22
-	VADDPD           Z13, Z22, Z22
-	VMULPD           Z22, Z23, Z22
-	VFMSUB231PD      Z4, Z21, Z22
-	VFMADD231PD      Z30, Z1, Z22
-	VMULPD           Z28, Z15, Z30
-	VMULPD           Z30, Z22, Z22
-	VADDPD           Z8, Z14, Z30
-	VADDPD           Z20, Z30, Z30
+	VMOVAPS          Z2, Z13
+	VFNMADD231PD     Z0, Z9, Z13
+	VFMSUB231PD      Z27, Z11, Z2
+	VADDPD           Z13, Z2, Z2
+	VMULPD           Z2, Z21, Z2
+	VFMSUB231PD      Z6, Z14, Z2
+	VFMADD231PD      Z30, Z8, Z2
+	VMULPD           Z28, Z12, Z30
+	VMULPD           Z30, Z2, Z2
+	VADDPD           Z22, Z7, Z30
+	VADDPD           Z4, Z30, Z30
 	VMULPD.BCST      thirdF64<>+0(SB), Z30, Z30
-	VSUBPD           Z30, Z14, Z14
-	VSUBPD           Z30, Z8, Z8
-	VSUBPD           Z30, Z20, Z20
-	VMULPD           Z14, Z21, Z4
-	VFMADD231PD      Z6, Z23, Z4
-	VFMADD231PD      Z29, Z1, Z4
-	VMULPD           Z5, Z25, Z13
-	VFMADD231PD      Z8, Z10, Z13
-	VFMADD231PD      Z19, Z3, Z13
-	VADDPD           Z13, Z4, Z4
-	VMULPD           Z27, Z7, Z13
-	VFMADD231PD      Z17, Z9, Z13
-	VFMADD231PD      Z20, Z0, Z13
-	VADDPD           Z13, Z4, Z4
-	VMULPD           Z15, Z4, Z4
-	VMULPD           Z14, Z16, Z13
-	VFMADD231PD      Z6, Z2, Z13
-	VFMADD231PD      Z29, Z24, Z13
+	VSUBPD           Z30, Z7, Z7
+	VSUBPD           Z30, Z22, Z22
+	VSUBPD           Z30, Z4, Z4
+	VMULPD           Z7, Z14, Z6
+	VFMADD231PD      Z26, Z21, Z6
+	VFMADD231PD      Z16, Z8, Z6
+	VMULPD           Z24, Z11, Z13
+	VFMADD231PD      Z22, Z3, Z13
+	VFMADD231PD      Z15, Z9, Z13
+	VADDPD           Z13, Z6, Z6
+	VMULPD           Z29, Z0, Z13
+	VFMADD231PD      Z17, Z19, Z13
+	VFMADD231PD      Z4, Z27, Z13
+	VADDPD           Z13, Z6, Z6
+	VMULPD           Z12, Z6, Z6
+	VMULPD           Z7, Z1, Z13
+	VFMADD231PD      Z26, Z18, Z13
+	VFMADD231PD      Z16, Z10, Z13
 	VMOVUPS          Z30, 1856(R11)
-	VMULPD           Z5, Z12, Z30
-	VFMADD231PD      Z8, Z26, Z30
-	VFMADD231PD      Z19, Z11, Z30
+	VMULPD           Z24, Z23, Z30
+	VFMADD231PD      Z22, Z5, Z30
+	VFMADD231PD      Z15, Z20, Z30
 	VADDPD           Z30, Z13, Z13
 	VMOVUPS          1408(R11), Z30
-	VMOVUPS          Z11, 1920(R11)
-	VMULPD           Z27, Z30, Z30
-	VMOVUPS          1792(R11), Z11
-	VFMADD231PD      Z17, Z11, Z30
-	VMOVUPS          1728(R11), Z11
-	VFMADD231PD      Z20, Z11, Z30
+	VMOVUPS          Z20, 1920(R11)
+	VMULPD           Z29, Z30, Z30
+	VMOVUPS          1792(R11), Z20
+	VFMADD231PD      Z17, Z20, Z30
+	VMOVUPS          1728(R11), Z20
+	VFMADD231PD      Z4, Z20, Z30
 	VADDPD           Z30, Z13, Z13
-	VMULPD           Z28, Z15, Z30
+	VMULPD           Z28, Z12, Z30
 	VMULPD           Z30, Z13, Z13
 	VMULPD.BCST      inverseFactorialwF64<>+0(SB), Z13, Z30
-	VMULPD.BCST      inverseFactorialwF64<>+0(SB), Z4, Z11
-	VMOVUPS          Z26, 1984(R11)
-	VBROADCASTSD     inverseFactorialwF64<>+0(SB), Z26
-	VFMADD213PD.BCST inverseFactorialtF64<>+0(SB), Z22, Z26
-	VMOVUPS          Z12, 2048(R11)
-	VMOVUPS          1664(R11), Z12
+	VMULPD.BCST      inverseFactorialwF64<>+0(SB), Z6, Z20
+	VMOVUPS          Z5, 1984(R11)
+	VBROADCASTSD     inverseFactorialwF64<>+0(SB), Z5
+	VFMADD213PD.BCST inverseFactorialtF64<>+0(SB), Z2, Z5
+	VMOVUPS          Z23, 2048(R11)
+	VMOVUPS          1664(R11), Z23
 	VBROADCASTSD     inverseFactorialwF64<>+0(SB), Z17
-	VFMADD213PD.BCST inverseFactorialuF64<>+0(SB), Z12, Z17
-	VMOVUPS          Z0, 2112(R11)
-	VMULPD.BCST      inverseFactorialvF64<>+0(SB), Z13, Z0
-	VFMADD231PD.BCST zeroF64<>+0(SB), Z22, Z0
-	VFMADD231PD.BCST inverseFactorialvF64<>+0(SB), Z4, Z30
-	VFMADD231PD.BCST zeroF64<>+0(SB), Z12, Z30
-	VMOVUPS          Z20, 2176(R11)
-	VBROADCASTSD     inverseFactorialvF64<>+0(SB), Z20
-	VFMADD213PD.BCST inverseFactorialsF64<>+0(SB), Z22, Z20
-	VFMADD231PD.BCST inverseFactorialvF64<>+0(SB), Z12, Z26
-	VMULPD           Z13, Z17, Z3
-	VFMADD231PD      Z22, Z11, Z3
-	VFMADD231PD      Z4, Z17, Z0
-	VFMADD231PD      Z12, Z11, Z0
-	VBROADCASTSD     inverseFactorialrF64<>+0(SB), Z11
-	VFMADD231PD      Z22, Z17, Z11
-	VFMADD231PD      Z12, Z17, Z20
-	VMULPD           Z13, Z26, Z17
-	VFMADD231PD      Z22, Z30, Z17
-	VFMADD231PD      Z4, Z26, Z3
-	VFMADD231PD      Z12, Z30, Z3
+	VFMADD213PD.BCST inverseFactorialuF64<>+0(SB), Z23, Z17
+	VMOVUPS          Z27, 2112(R11)
+	VMULPD.BCST      inverseFactorialvF64<>+0(SB), Z13, Z27
+	VFMADD231PD.BCST zeroF64<>+0(SB), Z2, Z27
+	VFMADD231PD.BCST inverseFactorialvF64<>+0(SB), Z6, Z30
+	VFMADD231PD.BCST zeroF64<>+0(SB), Z23, Z30
+	VMOVUPS          Z4, 2176(R11)
+	VBROADCASTSD     inverseFactorialvF64<>+0(SB), Z4
+	VFMADD213PD.BCST inverseFactorialsF64<>+0(SB), Z2, Z4
+	VFMADD231PD.BCST inverseFactorialvF64<>+0(SB), Z23, Z5
+	VMULPD           Z13, Z17, Z9
+	VFMADD231PD      Z2, Z20, Z9
+	VFMADD231PD      Z6, Z17, Z27
+	VFMADD231PD      Z23, Z20, Z27
+	VBROADCASTSD     inverseFactorialrF64<>+0(SB), Z20
+	VFMADD231PD      Z2, Z17, Z20
+	VFMADD231PD      Z23, Z17, Z4
+	VMULPD           Z13, Z5, Z17
+	VFMADD231PD      Z2, Z30, Z17
+	VFMADD231PD      Z6, Z5, Z9
+	VFMADD231PD      Z23, Z30, Z9
 	VBROADCASTSD     inverseFactorialqF64<>+0(SB), Z30
-	VFMADD231PD      Z22, Z26, Z30
-	VFMADD231PD      Z12, Z26, Z11
-	VMULPD           Z13, Z20, Z26
-	VFMADD231PD      Z22, Z0, Z26
-	VFMADD231PD      Z4, Z20, Z17
-	VFMADD231PD      Z12, Z0, Z17
-	VBROADCASTSD     inverseFactorialpF64<>+0(SB), Z0
-	VFMADD231PD      Z22, Z20, Z0
-	VFMADD231PD      Z12, Z20, Z30
-	VMULPD           Z13, Z11, Z20
-	VFMADD231PD      Z22, Z3, Z20
-	VFMADD231PD      Z4, Z11, Z26
-	VFMADD231PD      Z12, Z3, Z26
-	VBROADCASTSD     inverseFactorialoF64<>+0(SB), Z3
-	VFMADD231PD      Z22, Z11, Z3
-	VFMADD231PD      Z12, Z11, Z0
-	VMULPD           Z13, Z30, Z11
-	VFMADD231PD      Z22, Z17, Z11
-	VFMADD231PD      Z4, Z30, Z20
-	VFMADD231PD      Z12, Z17, Z20
+	VFMADD231PD      Z2, Z5, Z30
+	VFMADD231PD      Z23, Z5, Z20
+	VMULPD           Z13, Z4, Z5
+	VFMADD231PD      Z2, Z27, Z5
+	VFMADD231PD      Z6, Z4, Z17
+	VFMADD231PD      Z23, Z27, Z17
+	VBROADCASTSD     inverseFactorialpF64<>+0(SB), Z27
+	VFMADD231PD      Z2, Z4, Z27
+	VFMADD231PD      Z23, Z4, Z30
+	VMULPD           Z13, Z20, Z4
+	VFMADD231PD      Z2, Z9, Z4
+	VFMADD231PD      Z6, Z20, Z5
+	VFMADD231PD      Z23, Z9, Z5
+	VBROADCASTSD     inverseFactorialoF64<>+0(SB), Z9
+	VFMADD231PD      Z2, Z20, Z9
+	VFMADD231PD      Z23, Z20, Z27
+	VMULPD           Z13, Z30, Z20
+	VFMADD231PD      Z2, Z17, Z20
+	VFMADD231PD      Z6, Z30, Z4
+	VFMADD231PD      Z23, Z17, Z4
 	VBROADCASTSD     inverseFactorialnF64<>+0(SB), Z17
-	VFMADD231PD      Z22, Z30, Z17
-	VFMADD231PD      Z12, Z30, Z3
-	VMULPD           Z13, Z0, Z30
-	VFMADD231PD      Z22, Z26, Z30
-	VFMADD231PD      Z4, Z0, Z11
-	VFMADD231PD      Z12, Z26, Z11
-	VBROADCASTSD     inverseFactorialmF64<>+0(SB), Z26
-	VFMADD231PD      Z22, Z0, Z26
-	VFMADD231PD      Z12, Z0, Z17
-	VMULPD           Z13, Z3, Z0
-	VFMADD231PD      Z22, Z20, Z0
-	VFMADD231PD      Z4, Z3, Z30
-	VFMADD231PD      Z12, Z20, Z30
-	VBROADCASTSD     inverseFactoriallF64<>+0(SB), Z20
-	VFMADD231PD      Z22, Z3, Z20
-	VFMADD231PD      Z12, Z3, Z26
-	VMULPD           Z13, Z17, Z3
-	VFMADD231PD      Z22, Z11, Z3
-	VFMADD231PD      Z4, Z17, Z0
-	VFMADD231PD      Z12, Z11, Z0
-	VBROADCASTSD     inverseFactorialkF64<>+0(SB), Z11
-	VFMADD231PD      Z22, Z17, Z11
-	VFMADD231PD      Z12, Z17, Z20
-	VMULPD           Z13, Z26, Z17
-	VFMADD231PD      Z22, Z30, Z17
-	VFMADD231PD      Z4, Z26, Z3
-	VFMADD231PD      Z12, Z30, Z3
+	VFMADD231PD      Z2, Z30, Z17
+	VFMADD231PD      Z23, Z30, Z9
+	VMULPD           Z13, Z27, Z30
+	VFMADD231PD      Z2, Z5, Z30
+	VFMADD231PD      Z6, Z27, Z20
+	VFMADD231PD      Z23, Z5, Z20
+	VBROADCASTSD     inverseFactorialmF64<>+0(SB), Z5
+	VFMADD231PD      Z2, Z27, Z5
+	VFMADD231PD      Z23, Z27, Z17
+	VMULPD           Z13, Z9, Z27
+	VFMADD231PD      Z2, Z4, Z27
+	VFMADD231PD      Z6, Z9, Z30
+	VFMADD231PD      Z23, Z4, Z30
+	VBROADCASTSD     inverseFactoriallF64<>+0(SB), Z4
+	VFMADD231PD      Z2, Z9, Z4
+	VFMADD231PD      Z23, Z9, Z5
+	VMULPD           Z13, Z17, Z9
+	VFMADD231PD      Z2, Z20, Z9
+	VFMADD231PD      Z6, Z17, Z27
+	VFMADD231PD      Z23, Z20, Z27
+	VBROADCASTSD     inverseFactorialkF64<>+0(SB), Z20
+	VFMADD231PD      Z2, Z17, Z20
+	VFMADD231PD      Z23, Z17, Z4
+	VMULPD           Z13, Z5, Z17
+	VFMADD231PD      Z2, Z30, Z17
+	VFMADD231PD      Z6, Z5, Z9
+	VFMADD231PD      Z23, Z30, Z9
 	VBROADCASTSD     inverseFactorialjF64<>+0(SB), Z30
-	VFMADD231PD      Z22, Z26, Z30
-	VFMADD231PD      Z12, Z26, Z11
-	VMULPD           Z13, Z20, Z26
-	VFMADD231PD      Z22, Z0, Z26
-	VFMADD231PD      Z4, Z20, Z17
-	VFMADD231PD      Z12, Z0, Z17
-	VBROADCASTSD     inverseFactorialiF64<>+0(SB), Z0
-	VFMADD231PD      Z22, Z20, Z0
-	VFMADD231PD      Z12, Z20, Z30
-	VMULPD           Z13, Z11, Z20
-	VFMADD231PD      Z22, Z3, Z20
-	VFMADD231PD      Z4, Z11, Z26
-	VFMADD231PD      Z12, Z3, Z26
-	VBROADCASTSD     inverseFactorialhF64<>+0(SB), Z3
-	VFMADD231PD      Z22, Z11, Z3
-	VFMADD231PD      Z12, Z11, Z0
-	VMULPD           Z13, Z30, Z11
-	VFMADD231PD      Z22, Z17, Z11
-	VFMADD231PD      Z4, Z30, Z20
-	VFMADD231PD      Z12, Z17, Z20
+	VFMADD231PD      Z2, Z5, Z30
+	VFMADD231PD      Z23, Z5, Z20
+	VMULPD           Z13, Z4, Z5
+	VFMADD231PD      Z2, Z27, Z5
+	VFMADD231PD      Z6, Z4, Z17
+	VFMADD231PD      Z23, Z27, Z17
+	VBROADCASTSD     inverseFactorialiF64<>+0(SB), Z27
+	VFMADD231PD      Z2, Z4, Z27
+	VFMADD231PD      Z23, Z4, Z30
+	VMULPD           Z13, Z20, Z4
+	VFMADD231PD      Z2, Z9, Z4
+	VFMADD231PD      Z6, Z20, Z5
+	VFMADD231PD      Z23, Z9, Z5
+	VBROADCASTSD     inverseFactorialhF64<>+0(SB), Z9
+	VFMADD231PD      Z2, Z20, Z9
+	VFMADD231PD      Z23, Z20, Z27
+	VMULPD           Z13, Z30, Z20
+	VFMADD231PD      Z2, Z17, Z20
+	VFMADD231PD      Z6, Z30, Z4
+	VFMADD231PD      Z23, Z17, Z4
 	VBROADCASTSD     inverseFactorialgF64<>+0(SB), Z17
-	VFMADD231PD      Z22, Z30, Z17
-	VFMADD231PD      Z12, Z30, Z3
-	VMULPD           Z13, Z0, Z30
-	VFMADD231PD      Z22, Z26, Z30
-	VFMADD231PD      Z4, Z0, Z11
-	VFMADD231PD      Z12, Z26, Z11
-	VBROADCASTSD     inverseFactorialfF64<>+0(SB), Z26
-	VFMADD231PD      Z22, Z0, Z26
-	VFMADD231PD      Z12, Z0, Z17
-	VMULPD           Z13, Z3, Z0
-	VFMADD231PD      Z22, Z20, Z0
-	VFMADD231PD      Z4, Z3, Z30
-	VFMADD231PD      Z12, Z20, Z30
-	VBROADCASTSD     inverseFactorialeF64<>+0(SB), Z20
-	VFMADD231PD      Z22, Z3, Z20
-	VFMADD231PD      Z12, Z3, Z26
-	VMULPD           Z13, Z17, Z3
-	VFMADD231PD      Z22, Z11, Z3
-	VFMADD231PD      Z4, Z17, Z0
-	VFMADD231PD      Z12, Z11, Z0
-	VBROADCASTSD     inverseFactorialdF64<>+0(SB), Z11
-	VFMADD231PD      Z22, Z17, Z11
-	VFMADD231PD      Z12, Z17, Z20
-	VMULPD           Z13, Z26, Z17
-	VFMADD231PD      Z22, Z30, Z17
-	VFMADD231PD      Z4, Z26, Z3
-	VFMADD231PD      Z12, Z30, Z3
+	VFMADD231PD      Z2, Z30, Z17
+	VFMADD231PD      Z23, Z30, Z9
+	VMULPD           Z13, Z27, Z30
+	VFMADD231PD      Z2, Z5, Z30
+	VFMADD231PD      Z6, Z27, Z20
+	VFMADD231PD      Z23, Z5, Z20
+	VBROADCASTSD     inverseFactorialfF64<>+0(SB), Z5
+	VFMADD231PD      Z2, Z27, Z5
+	VFMADD231PD      Z23, Z27, Z17
+	VMULPD           Z13, Z9, Z27
+	VFMADD231PD      Z2, Z4, Z27
+	VFMADD231PD      Z6, Z9, Z30
+	VFMADD231PD      Z23, Z4, Z30
+	VBROADCASTSD     inverseFactorialeF64<>+0(SB), Z4
+	VFMADD231PD      Z2, Z9, Z4
+	VFMADD231PD      Z23, Z9, Z5
+	VMULPD           Z13, Z17, Z9
+	VFMADD231PD      Z2, Z20, Z9
+	VFMADD231PD      Z6, Z17, Z27
+	VFMADD231PD      Z23, Z20, Z27
+	VBROADCASTSD     inverseFactorialdF64<>+0(SB), Z20
+	VFMADD231PD      Z2, Z17, Z20
+	VFMADD231PD      Z23, Z17, Z4
+	VMULPD           Z13, Z5, Z17
+	VFMADD231PD      Z2, Z30, Z17
+	VFMADD231PD      Z6, Z5, Z9
+	VFMADD231PD      Z23, Z30, Z9
 	VBROADCASTSD     inverseFactorialcF64<>+0(SB), Z30
-	VFMADD231PD      Z22, Z26, Z30
-	VFMADD231PD      Z12, Z26, Z11
-	VMULPD           Z13, Z20, Z26
-	VFMADD231PD      Z22, Z0, Z26
-	VFMADD231PD      Z4, Z20, Z17
-	VFMADD231PD      Z12, Z0, Z17
-	VBROADCASTSD     inverseFactorialbF64<>+0(SB), Z0
-	VFMADD231PD      Z22, Z20, Z0
-	VFMADD231PD      Z12, Z20, Z30
-	VMULPD           Z13, Z11, Z13
-	VFMADD231PD      Z22, Z3, Z13
-	VFMADD231PD      Z4, Z11, Z26
-	VFMADD231PD      Z12, Z3, Z26
-	VMULPD           Z22, Z11, Z22
-	VFMADD231PD      Z12, Z11, Z0
-	VMULPD           Z28, Z0, Z0
-	VMULPD           Z15, Z30, Z30
-	VMULPD           Z28, Z26, Z26
-	VMULPD           Z15, Z17, Z17
-	VMULPD           Z16, Z30, Z15
-	VMULPD           Z16, Z17, Z16
-	VADDPD           Z22, Z15, Z15
-	VADDPD           Z13, Z16, Z16
-	VFMADD231PD      Z21, Z0, Z15
-	VMULPD           Z14, Z21, Z28
-	VFMADD231PD      Z6, Z23, Z28
-	VFMADD231PD      Z29, Z1, Z28
-	VFMADD231PD      Z7, Z27, Z28
-	VFMADD231PD      Z25, Z5, Z28
-	VFMADD231PD      Z21, Z14, Z28
-	VFMADD231PD      Z14, Z0, Z16
-	VFMADD231PD      Z21, Z26, Z16
-	VFMADD231PD      Z28, Z30, Z16
-	VMULPD           Z2, Z30, Z28
-	VMULPD           Z2, Z17, Z2
-	VFMADD231PD      Z23, Z0, Z28
-	VMULPD           Z5, Z21, Z11
-	VFMADD231PD      Z8, Z23, Z11
-	VFMADD231PD      Z19, Z1, Z11
-	VFMADD231PD      Z9, Z27, Z11
-	VFMADD231PD      Z10, Z5, Z11
-	VFMADD231PD      Z23, Z14, Z11
-	VFMADD231PD      Z5, Z0, Z2
-	VFMADD231PD      Z23, Z26, Z2
-	VFMADD231PD      Z11, Z30, Z2
-	VMULPD           Z24, Z30, Z11
-	VMULPD           Z24, Z17, Z24
-	VFMADD231PD      Z1, Z0, Z11
-	VMULPD           Z27, Z21, Z12
-	VMOVUPD.Z        (DX)(R9*1), K1, Z3
-	VFMADD231PD      Z3, Z23, Z12
-	VMOVUPS          2176(R11), Z4
-	VFMADD231PD      Z4, Z1, Z12
-	VMOVUPS          2112(R11), Z20
-	VFMADD231PD      Z20, Z27, Z12
-	VMOVUPS          Z11, 1664(R11)
-	VMOVUPD.Z        (CX)(R10*1), K1, Z11
-	VFMADD231PD      Z11, Z5, Z12
-	VFMADD231PD      Z1, Z14, Z12
-	VFMADD231PD      Z27, Z0, Z24
-	VFMADD231PD      Z1, Z26, Z24
-	VFMADD231PD      Z12, Z30, Z24
-	VMOVUPS          2048(R11), Z12
-	VMOVUPS          Z24, 2240(R11)
-	VMULPD           Z12, Z30, Z24
-	VMULPD           Z12, Z17, Z12
-	VFMADD231PD      Z25, Z0, Z24
-	VMOVUPS          Z24, 2048(R11)
-	VMULPD           Z14, Z25, Z24
-	VFMADD231PD      Z6, Z10, Z24
-	VFMADD231PD      Z29, Z11, Z24
-	VFMADD231PD      Z7, Z3, Z24
-	VFMADD231PD      Z25, Z8, Z24
-	VFMADD231PD      Z21, Z6, Z24
-	VFMADD231PD      Z6, Z0, Z12
-	VFMADD231PD      Z25, Z26, Z12
-	VFMADD231PD      Z24, Z30, Z12
-	VMOVUPS          1984(R11), Z24
-	VMOVUPS          Z12, 2304(R11)
-	VMULPD           Z24, Z30, Z12
-	VMULPD           Z24, Z17, Z24
-	VADDPD           Z22, Z12, Z12
-	VADDPD           Z13, Z24, Z24
-	VFMADD231PD      Z10, Z0, Z12
-	VMOVUPS          Z12, 1984(R11)
-	VMULPD           Z5, Z25, Z12
-	VFMADD231PD      Z8, Z10, Z12
-	VFMADD231PD      Z19, Z11, Z12
-	VFMADD231PD      Z9, Z3, Z12
-	VFMADD231PD      Z10, Z8, Z12
-	VFMADD231PD      Z23, Z6, Z12
-	VFMADD231PD      Z8, Z0, Z24
-	VFMADD231PD      Z10, Z26, Z24
-	VFMADD231PD      Z12, Z30, Z24
-	VMOVUPS          1920(R11), Z12
-	VMOVUPS          Z24, 2368(R11)
-	VMULPD           Z12, Z30, Z24
-	VMULPD           Z12, Z17, Z12
-	VFMADD231PD      Z11, Z0, Z24
-	VMOVUPS          Z24, 1920(R11)
-	VMULPD           Z27, Z25, Z24
-	VFMADD231PD      Z3, Z10, Z24
-	VFMADD231PD      Z4, Z11, Z24
-	VFMADD231PD      Z20, Z3, Z24
-	VFMADD231PD      Z11, Z8, Z24
-	VFMADD231PD      Z1, Z6, Z24
-	VFMADD231PD      Z3, Z0, Z12
-	VFMADD231PD      Z11, Z26, Z12
-	VFMADD231PD      Z24, Z30, Z12
-	VMOVUPS          1408(R11), Z24
-	VMOVUPS          Z12, 2432(R11)
-	VMULPD           Z24, Z30, Z12
-	VMULPD           Z24, Z17, Z24
-	VFMADD231PD      Z7, Z0, Z12
-	VMULPD           Z14, Z7, Z14
-	VFMADD231PD      Z6, Z9, Z14
-	VFMADD231PD      Z29, Z20, Z14
-	VFMADD231PD      Z7, Z4, Z14
-	VFMADD231PD      Z25, Z19, Z14
-	VFMADD231PD      Z21, Z29, Z14
-	VFMADD231PD      Z29, Z0, Z24
-	VFMADD231PD      Z7, Z26, Z24
-	VFMADD231PD      Z14, Z30, Z24
-	VMOVUPS          1792(R11), Z14
-	VMULPD           Z14, Z30, Z21
-	VMULPD           Z14, Z17, Z14
-	VFMADD231PD      Z9, Z0, Z21
-	VMULPD           Z5, Z7, Z5
-	VFMADD231PD      Z8, Z9, Z5
-	VFMADD231PD      Z19, Z20, Z5
-	VFMADD231PD      Z9, Z4, Z5
-	VFMADD231PD      Z10, Z19, Z5
-	VFMADD231PD      Z23, Z29, Z5
-	VFMADD231PD      Z19, Z0, Z14
-	VFMADD231PD      Z9, Z26, Z14
-	VFMADD231PD      Z5, Z30, Z14
-	VMOVUPS          1728(R11), Z5
-	VMULPD           Z5, Z30, Z23
-	VMULPD           Z5, Z17, Z17
-	VADDPD           Z22, Z23, Z23
+	VFMADD231PD      Z2, Z5, Z30
+	VFMADD231PD      Z23, Z5, Z20
+	VMULPD           Z13, Z4, Z5
+	VFMADD231PD      Z2, Z27, Z5
+	VFMADD231PD      Z6, Z4, Z17
+	VFMADD231PD      Z23, Z27, Z17
+	VBROADCASTSD     inverseFactorialbF64<>+0(SB), Z27
+	VFMADD231PD      Z2, Z4, Z27
+	VFMADD231PD      Z23, Z4, Z30
+	VMULPD           Z13, Z20, Z13
+	VFMADD231PD      Z2, Z9, Z13
+	VFMADD231PD      Z6, Z20, Z5
+	VFMADD231PD      Z23, Z9, Z5
+	VMULPD           Z2, Z20, Z2
+	VFMADD231PD      Z23, Z20, Z27
+	VMULPD           Z28, Z27, Z27
+	VMULPD           Z12, Z30, Z30
+	VMULPD           Z28, Z5, Z5
+	VMULPD           Z12, Z17, Z17
+	VMULPD           Z1, Z30, Z12
+	VMULPD           Z1, Z17, Z1
+	VADDPD           Z2, Z12, Z12
+	VADDPD           Z13, Z1, Z1
+	VFMADD231PD      Z14, Z27, Z12
+	VMULPD           Z7, Z14, Z28
+	VFMADD231PD      Z26, Z21, Z28
+	VFMADD231PD      Z16, Z8, Z28
+	VFMADD231PD      Z0, Z29, Z28
+	VFMADD231PD      Z11, Z24, Z28
+	VFMADD231PD      Z14, Z7, Z28
+	VFMADD231PD      Z7, Z27, Z1
+	VFMADD231PD      Z14, Z5, Z1
+	VFMADD231PD      Z28, Z30, Z1
+	VMULPD           Z18, Z30, Z28
+	VMULPD           Z18, Z17, Z18
+	VFMADD231PD      Z21, Z27, Z28
+	VMULPD           Z24, Z14, Z20
+	VFMADD231PD      Z22, Z21, Z20
+	VFMADD231PD      Z15, Z8, Z20
+	VFMADD231PD      Z19, Z29, Z20
+	VFMADD231PD      Z3, Z24, Z20
+	VFMADD231PD      Z21, Z7, Z20
+	VFMADD231PD      Z24, Z27, Z18
+	VFMADD231PD      Z21, Z5, Z18
+	VFMADD231PD      Z20, Z30, Z18
+	VMULPD           Z10, Z30, Z20
+	VMULPD           Z10, Z17, Z10
+	VFMADD231PD      Z8, Z27, Z20
+	VMULPD           Z29, Z14, Z23
+	VMOVUPD.Z        (DX)(R9*1), K1, Z9
+	VFMADD231PD      Z9, Z21, Z23
+	VMOVUPS          2176(R11), Z6
+	VFMADD231PD      Z6, Z8, Z23
+	VMOVUPS          2112(R11), Z4
+	VFMADD231PD      Z4, Z29, Z23
+	VMOVUPS          Z20, 1664(R11)
+	VMOVUPD.Z        (CX)(R10*1), K1, Z20
+	VFMADD231PD      Z20, Z24, Z23
+	VFMADD231PD      Z8, Z7, Z23
+	VFMADD231PD      Z29, Z27, Z10
+	VFMADD231PD      Z8, Z5, Z10
+	VFMADD231PD      Z23, Z30, Z10
+	VMOVUPS          2048(R11), Z23
+	VMOVUPS          Z10, 2240(R11)
+	VMULPD           Z23, Z30, Z10
+	VMULPD           Z23, Z17, Z23
+	VFMADD231PD      Z11, Z27, Z10
+	VMOVUPS          Z10, 2048(R11)
+	VMULPD           Z7, Z11, Z10
+	VFMADD231PD      Z26, Z3, Z10
+	VFMADD231PD      Z16, Z20, Z10
+	VFMADD231PD      Z0, Z9, Z10
+	VFMADD231PD      Z11, Z22, Z10
+	VFMADD231PD      Z14, Z26, Z10
+	VFMADD231PD      Z26, Z27, Z23
+	VFMADD231PD      Z11, Z5, Z23
+	VFMADD231PD      Z10, Z30, Z23
+	VMOVUPS          1984(R11), Z10
+	VMOVUPS          Z23, 2304(R11)
+	VMULPD           Z10, Z30, Z23
+	VMULPD           Z10, Z17, Z10
+	VADDPD           Z2, Z23, Z23
+	VADDPD           Z13, Z10, Z10
+	VFMADD231PD      Z3, Z27, Z23
+	VMOVUPS          Z23, 1984(R11)
+	VMULPD           Z24, Z11, Z23
+	VFMADD231PD      Z22, Z3, Z23
+	VFMADD231PD      Z15, Z20, Z23
+	VFMADD231PD      Z19, Z9, Z23
+	VFMADD231PD      Z3, Z22, Z23
+	VFMADD231PD      Z21, Z26, Z23
+	VFMADD231PD      Z22, Z27, Z10
+	VFMADD231PD      Z3, Z5, Z10
+	VFMADD231PD      Z23, Z30, Z10
+	VMOVUPS          1920(R11), Z23
+	VMOVUPS          Z10, 2368(R11)
+	VMULPD           Z23, Z30, Z10
+	VMULPD           Z23, Z17, Z23
+	VFMADD231PD      Z20, Z27, Z10
+	VMOVUPS          Z10, 1920(R11)
+	VMULPD           Z29, Z11, Z10
+	VFMADD231PD      Z9, Z3, Z10
+	VFMADD231PD      Z6, Z20, Z10
+	VFMADD231PD      Z4, Z9, Z10
+	VFMADD231PD      Z20, Z22, Z10
+	VFMADD231PD      Z8, Z26, Z10
+	VFMADD231PD      Z9, Z27, Z23
+	VFMADD231PD      Z20, Z5, Z23
+	VFMADD231PD      Z10, Z30, Z23
+	VMOVUPS          1408(R11), Z10
+	VMOVUPS          Z23, 2432(R11)
+	VMULPD           Z10, Z30, Z23
+	VMULPD           Z10, Z17, Z10
+	VFMADD231PD      Z0, Z27, Z23
+	VMULPD           Z7, Z0, Z7
+	VFMADD231PD      Z26, Z19, Z7
+	VFMADD231PD      Z16, Z4, Z7
+	VFMADD231PD      Z0, Z6, Z7
+	VFMADD231PD      Z11, Z15, Z7
+	VFMADD231PD      Z14, Z16, Z7
+	VFMADD231PD      Z16, Z27, Z10
+	VFMADD231PD      Z0, Z5, Z10
+	VFMADD231PD      Z7, Z30, Z10
+	VMOVUPS          1792(R11), Z7
+	VMULPD           Z7, Z30, Z14
+	VMULPD           Z7, Z17, Z7
+	VFMADD231PD      Z19, Z27, Z14
+	VMULPD           Z24, Z0, Z24
+	VFMADD231PD      Z22, Z19, Z24
+	VFMADD231PD      Z15, Z4, Z24
+	VFMADD231PD      Z19, Z6, Z24
+	VFMADD231PD      Z3, Z15, Z24
+	VFMADD231PD      Z21, Z16, Z24
+	VFMADD231PD      Z15, Z27, Z7
+	VFMADD231PD      Z19, Z5, Z7
+	VFMADD231PD      Z24, Z30, Z7
+	VMOVUPS          1728(R11), Z24
+	VMULPD           Z24, Z30, Z21
+	VMULPD           Z24, Z17, Z17
+	VADDPD           Z2, Z21, Z21
 	VADDPD           Z13, Z17, Z17
-	VFMADD231PD      Z20, Z0, Z23
-	VMULPD           Z27, Z7, Z7
-	VFMADD231PD      Z3, Z9, Z7
-	VFMADD231PD      Z4, Z20, Z7
-	VFMADD231PD      Z20, Z4, Z7
-	VFMADD231PD      Z11, Z19, Z7
-	VFMADD231PD      Z1, Z29, Z7
-	VFMADD231PD      Z4, Z0, Z17
-	VFMADD231PD      Z20, Z26, Z17
-	VFMADD231PD      Z7, Z30, Z17
+	VFMADD231PD      Z4, Z27, Z21
+	VMULPD           Z29, Z0, Z0
+	VFMADD231PD      Z9, Z19, Z0
+	VFMADD231PD      Z6, Z4, Z0
+	VFMADD231PD      Z4, Z6, Z0
+	VFMADD231PD      Z20, Z15, Z0
+	VFMADD231PD      Z8, Z16, Z0
+	VFMADD231PD      Z6, Z27, Z17
+	VFMADD231PD      Z4, Z5, Z17
+	VFMADD231PD      Z0, Z30, Z17
 	VMOVUPS          1600(R11), Z30
 	VMOVUPS          Z30, 704(R11)
 	VMOVUPS          1536(R11), Z30
@@ -21457,259 +21421,259 @@ next2:
 	VMOVUPS          Z30, 640(R11)
 	VMOVUPS          1856(R11), Z30
 	VMOVUPS          Z30, 1344(R11)
-	VMOVUPS          Z15, (R11)
-	VMOVUPS          Z16, 768(R11)
+	VMOVUPS          Z12, (R11)
+	VMOVUPS          Z1, 768(R11)
 	VMOVUPS          Z28, 64(R11)
-	VMOVUPS          Z2, 832(R11)
-	VMOVUPS          1664(R11), Z2
-	VMOVUPS          Z2, 128(R11)
-	VMOVUPS          2240(R11), Z2
-	VMOVUPS          Z2, 896(R11)
-	VMOVUPS          2048(R11), Z2
-	VMOVUPS          Z2, 192(R11)
-	VMOVUPS          2304(R11), Z2
-	VMOVUPS          Z2, 960(R11)
-	VMOVUPS          1984(R11), Z2
-	VMOVUPS          Z2, 256(R11)
-	VMOVUPS          2368(R11), Z2
-	VMOVUPS          Z2, 1024(R11)
-	VMOVUPS          1920(R11), Z2
-	VMOVUPS          Z2, 320(R11)
-	VMOVUPS          2432(R11), Z2
-	VMOVUPS          Z2, 1088(R11)
-	VMOVUPS          Z12, 384(R11)
-	VMOVUPS          Z24, 1152(R11)
-	VMOVUPS          Z21, 448(R11)
-	VMOVUPS          Z14, 1216(R11)
-	VMOVUPS          Z23, 512(R11)
+	VMOVUPS          Z18, 832(R11)
+	VMOVUPS          1664(R11), Z18
+	VMOVUPS          Z18, 128(R11)
+	VMOVUPS          2240(R11), Z18
+	VMOVUPS          Z18, 896(R11)
+	VMOVUPS          2048(R11), Z18
+	VMOVUPS          Z18, 192(R11)
+	VMOVUPS          2304(R11), Z18
+	VMOVUPS          Z18, 960(R11)
+	VMOVUPS          1984(R11), Z18
+	VMOVUPS          Z18, 256(R11)
+	VMOVUPS          2368(R11), Z18
+	VMOVUPS          Z18, 1024(R11)
+	VMOVUPS          1920(R11), Z18
+	VMOVUPS          Z18, 320(R11)
+	VMOVUPS          2432(R11), Z18
+	VMOVUPS          Z18, 1088(R11)
+	VMOVUPS          Z23, 384(R11)
+	VMOVUPS          Z10, 1152(R11)
+	VMOVUPS          Z14, 448(R11)
+	VMOVUPS          Z7, 1216(R11)
+	VMOVUPS          Z21, 512(R11)
 	VMOVUPS          Z17, 1280(R11)
 
 stage9:
 	VMOVUPS           576(R11), Z17
 	VCMPPD.BCST       $0x1e, zeroF64<>+0(SB), Z17, K2
 	VMOVUPS           (R11), Z17
-	VADDPD.BCST       twoF64<>+0(SB), Z17, Z23
-	VMOVUPS           256(R11), Z14
-	VADDPD.BCST       twoF64<>+0(SB), Z14, Z21
-	VMOVUPS           512(R11), Z24
-	VADDPD.BCST       twoF64<>+0(SB), Z24, Z12
-	VMOVUPS           768(R11), Z2
-	VMULPD            Z23, Z2, Z28
-	VMOVUPS           832(R11), Z16
-	VMOVUPS           192(R11), Z15
-	VFMADD231PD       Z15, Z16, Z28
+	VADDPD.BCST       twoF64<>+0(SB), Z17, Z21
+	VMOVUPS           256(R11), Z7
+	VADDPD.BCST       twoF64<>+0(SB), Z7, Z14
+	VMOVUPS           512(R11), Z10
+	VADDPD.BCST       twoF64<>+0(SB), Z10, Z23
+	VMOVUPS           768(R11), Z18
+	VMULPD            Z21, Z18, Z28
+	VMOVUPS           832(R11), Z1
+	VMOVUPS           192(R11), Z12
+	VFMADD231PD       Z12, Z1, Z28
 	VMOVUPS           896(R11), Z30
-	VMOVUPS           384(R11), Z7
-	VFMADD231PD       Z7, Z30, Z28
-	VMOVUPS           64(R11), Z26
-	VMULPD            Z26, Z2, Z20
-	VFMADD231PD       Z21, Z16, Z20
-	VMOVUPS           448(R11), Z0
-	VFMADD231PD       Z0, Z30, Z20
-	VMOVUPS           128(R11), Z4
-	VMULPD            Z4, Z2, Z29
-	VMOVUPS           320(R11), Z1
-	VFMADD231PD       Z1, Z16, Z29
-	VFMADD231PD       Z12, Z30, Z29
-	VMOVUPS           960(R11), Z19
-	VMULPD            Z23, Z19, Z11
-	VMOVUPS           1024(R11), Z9
-	VFMADD231PD       Z15, Z9, Z11
-	VMOVUPS           1088(R11), Z3
-	VFMADD231PD       Z7, Z3, Z11
-	VMULPD            Z26, Z19, Z27
-	VFMADD231PD       Z21, Z9, Z27
-	VFMADD231PD       Z0, Z3, Z27
-	VMULPD            Z4, Z19, Z13
-	VFMADD231PD       Z1, Z9, Z13
-	VFMADD231PD       Z12, Z3, Z13
-	VMOVUPS           1152(R11), Z22
-	VMULPD            Z23, Z22, Z5
-	VMOVUPS           1216(R11), Z10
-	VFMADD231PD       Z15, Z10, Z5
-	VMOVUPS           1280(R11), Z8
-	VFMADD231PD       Z7, Z8, Z5
-	VMULPD            Z26, Z22, Z25
-	VFMADD231PD       Z21, Z10, Z25
-	VFMADD231PD       Z0, Z8, Z25
-	VMULPD            Z4, Z22, Z6
-	VFMADD231PD       Z1, Z10, Z6
-	VFMADD231PD       Z12, Z8, Z6
-	VFMADD231PD       Z2, Z17, Z28
-	VFMADD231PD       Z19, Z26, Z28
-	VFMADD231PD       Z22, Z4, Z28
-	VFMADD231PD       Z16, Z17, Z20
-	VFMADD231PD       Z9, Z26, Z20
-	VFMADD231PD       Z10, Z4, Z20
-	VFMADD231PD       Z30, Z17, Z29
-	VFMADD231PD       Z3, Z26, Z29
-	VFMADD231PD       Z8, Z4, Z29
-	VFMADD231PD       Z2, Z15, Z11
-	VFMADD231PD       Z19, Z14, Z11
-	VFMADD231PD       Z22, Z1, Z11
-	VFMADD231PD       Z16, Z15, Z27
-	VFMADD231PD       Z9, Z14, Z27
-	VFMADD231PD       Z10, Z1, Z27
-	VFMADD231PD       Z30, Z15, Z13
-	VFMADD231PD       Z3, Z14, Z13
-	VFMADD231PD       Z8, Z1, Z13
-	VFMADD231PD       Z2, Z7, Z5
-	VFMADD231PD       Z19, Z0, Z5
-	VFMADD231PD       Z22, Z24, Z5
-	VFMADD231PD       Z16, Z7, Z25
-	VFMADD231PD       Z9, Z0, Z25
-	VFMADD231PD       Z10, Z24, Z25
-	VFMADD231PD       Z30, Z7, Z6
-	VFMADD231PD       Z3, Z0, Z6
-	VFMADD231PD       Z8, Z24, Z6
-	VBLENDMPD         Z28, Z2, K2, Z2
-	VBLENDMPD         Z20, Z16, K2, Z16
-	VBLENDMPD         Z29, Z30, K2, Z30
-	VBLENDMPD         Z11, Z19, K2, Z19
-	VBLENDMPD         Z27, Z9, K2, Z9
-	VBLENDMPD         Z13, Z3, K2, Z3
-	VBLENDMPD         Z5, Z22, K2, Z22
-	VBLENDMPD         Z25, Z10, K2, Z10
-	VBLENDMPD         Z6, Z8, K2, Z8
-	VMULPD            Z23, Z17, Z6
-	VFMADD231PD       Z15, Z26, Z6
-	VFMADD231PD       Z7, Z4, Z6
-	VMULPD            Z26, Z17, Z25
-	VFMADD231PD       Z21, Z26, Z25
-	VFMADD231PD       Z0, Z4, Z25
-	VMULPD            Z4, Z17, Z5
-	VFMADD231PD       Z1, Z26, Z5
-	VFMADD231PD       Z12, Z4, Z5
-	VMULPD            Z23, Z15, Z13
-	VFMADD231PD       Z15, Z14, Z13
-	VFMADD231PD       Z7, Z1, Z13
-	VMULPD            Z26, Z15, Z27
-	VFMADD231PD       Z21, Z14, Z27
-	VFMADD231PD       Z0, Z1, Z27
-	VMULPD            Z4, Z15, Z11
-	VFMADD231PD       Z1, Z14, Z11
-	VFMADD231PD       Z12, Z1, Z11
-	VMULPD            Z23, Z7, Z23
-	VFMADD231PD       Z15, Z0, Z23
-	VFMADD231PD       Z7, Z24, Z23
-	VMULPD            Z26, Z7, Z29
-	VFMADD231PD       Z21, Z0, Z29
-	VFMADD231PD       Z0, Z24, Z29
-	VMULPD            Z4, Z7, Z21
-	VFMADD231PD       Z1, Z0, Z21
-	VFMADD231PD       Z12, Z24, Z21
-	VBLENDMPD         Z6, Z17, K2, Z17
-	VBLENDMPD         Z25, Z26, K2, Z26
-	VBLENDMPD         Z5, Z4, K2, Z4
-	VBLENDMPD         Z13, Z15, K2, Z15
-	VBLENDMPD         Z27, Z14, K2, Z14
-	VBLENDMPD         Z11, Z1, K2, Z1
-	VBLENDMPD         Z23, Z7, K2, Z7
-	VBLENDMPD         Z29, Z0, K2, Z0
-	VBLENDMPD         Z21, Z24, K2, Z24
-	VMOVUPS           576(R11), Z21
-	VSUBPD.BCST       oneF64<>+0(SB), Z21, Z21
-	VCMPPD.BCST       $0x1e, zeroF64<>+0(SB), Z21, K2
+	VMOVUPS           384(R11), Z0
+	VFMADD231PD       Z0, Z30, Z28
+	VMOVUPS           64(R11), Z5
+	VMULPD            Z5, Z18, Z4
+	VFMADD231PD       Z14, Z1, Z4
+	VMOVUPS           448(R11), Z27
+	VFMADD231PD       Z27, Z30, Z4
+	VMOVUPS           128(R11), Z6
+	VMULPD            Z6, Z18, Z16
+	VMOVUPS           320(R11), Z8
+	VFMADD231PD       Z8, Z1, Z16
+	VFMADD231PD       Z23, Z30, Z16
+	VMOVUPS           960(R11), Z15
+	VMULPD            Z21, Z15, Z20
+	VMOVUPS           1024(R11), Z19
+	VFMADD231PD       Z12, Z19, Z20
+	VMOVUPS           1088(R11), Z9
+	VFMADD231PD       Z0, Z9, Z20
+	VMULPD            Z5, Z15, Z29
+	VFMADD231PD       Z14, Z19, Z29
+	VFMADD231PD       Z27, Z9, Z29
+	VMULPD            Z6, Z15, Z13
+	VFMADD231PD       Z8, Z19, Z13
+	VFMADD231PD       Z23, Z9, Z13
+	VMOVUPS           1152(R11), Z2
+	VMULPD            Z21, Z2, Z24
+	VMOVUPS           1216(R11), Z3
+	VFMADD231PD       Z12, Z3, Z24
+	VMOVUPS           1280(R11), Z22
+	VFMADD231PD       Z0, Z22, Z24
+	VMULPD            Z5, Z2, Z11
+	VFMADD231PD       Z14, Z3, Z11
+	VFMADD231PD       Z27, Z22, Z11
+	VMULPD            Z6, Z2, Z26
+	VFMADD231PD       Z8, Z3, Z26
+	VFMADD231PD       Z23, Z22, Z26
+	VFMADD231PD       Z18, Z17, Z28
+	VFMADD231PD       Z15, Z5, Z28
+	VFMADD231PD       Z2, Z6, Z28
+	VFMADD231PD       Z1, Z17, Z4
+	VFMADD231PD       Z19, Z5, Z4
+	VFMADD231PD       Z3, Z6, Z4
+	VFMADD231PD       Z30, Z17, Z16
+	VFMADD231PD       Z9, Z5, Z16
+	VFMADD231PD       Z22, Z6, Z16
+	VFMADD231PD       Z18, Z12, Z20
+	VFMADD231PD       Z15, Z7, Z20
+	VFMADD231PD       Z2, Z8, Z20
+	VFMADD231PD       Z1, Z12, Z29
+	VFMADD231PD       Z19, Z7, Z29
+	VFMADD231PD       Z3, Z8, Z29
+	VFMADD231PD       Z30, Z12, Z13
+	VFMADD231PD       Z9, Z7, Z13
+	VFMADD231PD       Z22, Z8, Z13
+	VFMADD231PD       Z18, Z0, Z24
+	VFMADD231PD       Z15, Z27, Z24
+	VFMADD231PD       Z2, Z10, Z24
+	VFMADD231PD       Z1, Z0, Z11
+	VFMADD231PD       Z19, Z27, Z11
+	VFMADD231PD       Z3, Z10, Z11
+	VFMADD231PD       Z30, Z0, Z26
+	VFMADD231PD       Z9, Z27, Z26
+	VFMADD231PD       Z22, Z10, Z26
+	VBLENDMPD         Z28, Z18, K2, Z18
+	VBLENDMPD         Z4, Z1, K2, Z1
+	VBLENDMPD         Z16, Z30, K2, Z30
+	VBLENDMPD         Z20, Z15, K2, Z15
+	VBLENDMPD         Z29, Z19, K2, Z19
+	VBLENDMPD         Z13, Z9, K2, Z9
+	VBLENDMPD         Z24, Z2, K2, Z2
+	VBLENDMPD         Z11, Z3, K2, Z3
+	VBLENDMPD         Z26, Z22, K2, Z22
+	VMULPD            Z21, Z17, Z26
+	VFMADD231PD       Z12, Z5, Z26
+	VFMADD231PD       Z0, Z6, Z26
+	VMULPD            Z5, Z17, Z11
+	VFMADD231PD       Z14, Z5, Z11
+	VFMADD231PD       Z27, Z6, Z11
+	VMULPD            Z6, Z17, Z24
+	VFMADD231PD       Z8, Z5, Z24
+	VFMADD231PD       Z23, Z6, Z24
+	VMULPD            Z21, Z12, Z13
+	VFMADD231PD       Z12, Z7, Z13
+	VFMADD231PD       Z0, Z8, Z13
+	VMULPD            Z5, Z12, Z29
+	VFMADD231PD       Z14, Z7, Z29
+	VFMADD231PD       Z27, Z8, Z29
+	VMULPD            Z6, Z12, Z20
+	VFMADD231PD       Z8, Z7, Z20
+	VFMADD231PD       Z23, Z8, Z20
+	VMULPD            Z21, Z0, Z21
+	VFMADD231PD       Z12, Z27, Z21
+	VFMADD231PD       Z0, Z10, Z21
+	VMULPD            Z5, Z0, Z16
+	VFMADD231PD       Z14, Z27, Z16
+	VFMADD231PD       Z27, Z10, Z16
+	VMULPD            Z6, Z0, Z14
+	VFMADD231PD       Z8, Z27, Z14
+	VFMADD231PD       Z23, Z10, Z14
+	VBLENDMPD         Z26, Z17, K2, Z17
+	VBLENDMPD         Z11, Z5, K2, Z5
+	VBLENDMPD         Z24, Z6, K2, Z6
+	VBLENDMPD         Z13, Z12, K2, Z12
+	VBLENDMPD         Z29, Z7, K2, Z7
+	VBLENDMPD         Z20, Z8, K2, Z8
+	VBLENDMPD         Z21, Z0, K2, Z0
+	VBLENDMPD         Z16, Z27, K2, Z27
+	VBLENDMPD         Z14, Z10, K2, Z10
+	VMOVUPS           576(R11), Z14
+	VSUBPD.BCST       oneF64<>+0(SB), Z14, Z14
+	VCMPPD.BCST       $0x1e, zeroF64<>+0(SB), Z14, K2
 	KMOVW             K2, CX
-	VMOVUPS           Z2, 768(R11)
-	VMOVUPS           Z16, 832(R11)
+	VMOVUPS           Z18, 768(R11)
+	VMOVUPS           Z1, 832(R11)
 	VMOVUPS           Z30, 896(R11)
-	VMOVUPS           Z19, 960(R11)
-	VMOVUPS           Z9, 1024(R11)
-	VMOVUPS           Z3, 1088(R11)
-	VMOVUPS           Z22, 1152(R11)
-	VMOVUPS           Z10, 1216(R11)
-	VMOVUPS           Z8, 1280(R11)
+	VMOVUPS           Z15, 960(R11)
+	VMOVUPS           Z19, 1024(R11)
+	VMOVUPS           Z9, 1088(R11)
+	VMOVUPS           Z2, 1152(R11)
+	VMOVUPS           Z3, 1216(R11)
+	VMOVUPS           Z22, 1280(R11)
 	VMOVUPS           Z17, (R11)
-	VMOVUPS           Z26, 64(R11)
-	VMOVUPS           Z4, 128(R11)
-	VMOVUPS           Z15, 192(R11)
-	VMOVUPS           Z14, 256(R11)
-	VMOVUPS           Z1, 320(R11)
-	VMOVUPS           Z7, 384(R11)
-	VMOVUPS           Z0, 448(R11)
-	VMOVUPS           Z24, 512(R11)
-	VMOVUPS           Z21, 576(R11)
+	VMOVUPS           Z5, 64(R11)
+	VMOVUPS           Z6, 128(R11)
+	VMOVUPS           Z12, 192(R11)
+	VMOVUPS           Z7, 256(R11)
+	VMOVUPS           Z8, 320(R11)
+	VMOVUPS           Z0, 384(R11)
+	VMOVUPS           Z27, 448(R11)
+	VMOVUPS           Z10, 512(R11)
+	VMOVUPS           Z14, 576(R11)
 	TESTL             CX, CX
 	JNE               stage9
-	VMOVUPS           704(R11), Z21
-	VBROADCASTSD      noneSetF64<>+0(SB), Z24
-	VPCMPGTQ          Z21, Z24, K2
-	VMOVUPS           640(R11), Z24
-	VBROADCASTSD      log2eF64<>+0(SB), Z21
-	VFMADD213PD.BCST  roundF64<>+0(SB), Z24, Z21
-	VSUBPD.BCST       roundF64<>+0(SB), Z21, Z21
-	VFNMADD231PD.BCST ln2HiF64<>+0(SB), Z21, Z24
-	VFNMADD231PD.BCST ln2LoF64<>+0(SB), Z21, Z24
-	VBROADCASTSD      expQ9F64<>+0(SB), Z0
-	VFMADD213PD.BCST  expQ8F64<>+0(SB), Z24, Z0
-	VFMADD213PD.BCST  expQ7F64<>+0(SB), Z24, Z0
-	VFMADD213PD.BCST  expQ6F64<>+0(SB), Z24, Z0
-	VFMADD213PD.BCST  expQ5F64<>+0(SB), Z24, Z0
-	VFMADD213PD.BCST  expQ4F64<>+0(SB), Z24, Z0
-	VFMADD213PD.BCST  expQ3F64<>+0(SB), Z24, Z0
-	VFMADD213PD.BCST  expQ2F64<>+0(SB), Z24, Z0
-	VFMADD213PD.BCST  expQ1F64<>+0(SB), Z24, Z0
-	VFMADD213PD.BCST  expQ0F64<>+0(SB), Z24, Z0
-	VMULPD            Z24, Z24, Z7
-	VFMADD231PD       Z0, Z7, Z24
-	VADDPD.BCST       oneF64<>+0(SB), Z24, Z24
-	VSCALEFPD         Z21, Z24, Z24
-	VMOVUPS           1344(R11), Z21
-	VMULPD            Z21, Z24, Z21
-	VMOVUPS           (R11), Z7
-	VADDPD.BCST       oneF64<>+0(SB), Z7, Z7
-	VMOVUPS           768(R11), Z0
-	VMULPD            Z0, Z24, Z0
-	VFMADD231PD       Z7, Z21, Z0
-	VMOVUPS           832(R11), Z7
-	VMULPD            Z7, Z24, Z7
-	VMOVUPS           64(R11), Z1
-	VFMADD231PD       Z1, Z21, Z7
-	VMOVUPS           896(R11), Z1
-	VMULPD            Z1, Z24, Z1
-	VMOVUPS           128(R11), Z14
-	VFMADD231PD       Z14, Z21, Z1
-	VMOVUPS           960(R11), Z14
-	VMULPD            Z14, Z24, Z14
-	VMOVUPS           192(R11), Z15
-	VFMADD231PD       Z15, Z21, Z14
-	VMOVUPS           256(R11), Z15
-	VADDPD.BCST       oneF64<>+0(SB), Z15, Z15
-	VMOVUPS           1024(R11), Z4
-	VMULPD            Z4, Z24, Z4
-	VFMADD231PD       Z15, Z21, Z4
-	VMOVUPS           1088(R11), Z15
-	VMULPD            Z15, Z24, Z15
-	VMOVUPS           320(R11), Z26
-	VFMADD231PD       Z26, Z21, Z15
-	VMOVUPS           1152(R11), Z26
-	VMULPD            Z26, Z24, Z26
+	VMOVUPS           704(R11), Z14
+	VBROADCASTSD      noneSetF64<>+0(SB), Z10
+	VPCMPGTQ          Z14, Z10, K2
+	VMOVUPS           640(R11), Z10
+	VBROADCASTSD      log2eF64<>+0(SB), Z14
+	VFMADD213PD.BCST  roundF64<>+0(SB), Z10, Z14
+	VSUBPD.BCST       roundF64<>+0(SB), Z14, Z14
+	VFNMADD231PD.BCST ln2HiF64<>+0(SB), Z14, Z10
+	VFNMADD231PD.BCST ln2LoF64<>+0(SB), Z14, Z10
+	VBROADCASTSD      expQ9F64<>+0(SB), Z27
+	VFMADD213PD.BCST  expQ8F64<>+0(SB), Z10, Z27
+	VFMADD213PD.BCST  expQ7F64<>+0(SB), Z10, Z27
+	VFMADD213PD.BCST  expQ6F64<>+0(SB), Z10, Z27
+	VFMADD213PD.BCST  expQ5F64<>+0(SB), Z10, Z27
+	VFMADD213PD.BCST  expQ4F64<>+0(SB), Z10, Z27
+	VFMADD213PD.BCST  expQ3F64<>+0(SB), Z10, Z27
+	VFMADD213PD.BCST  expQ2F64<>+0(SB), Z10, Z27
+	VFMADD213PD.BCST  expQ1F64<>+0(SB), Z10, Z27
+	VFMADD213PD.BCST  expQ0F64<>+0(SB), Z10, Z27
+	VMULPD            Z10, Z10, Z0
+	VFMADD231PD       Z27, Z0, Z10
+	VADDPD.BCST       oneF64<>+0(SB), Z10, Z10
+	VSCALEFPD         Z14, Z10, Z10
+	VMOVUPS           1344(R11), Z14
+	VMULPD            Z14, Z10, Z14
+	VMOVUPS           (R11), Z0
+	VADDPD.BCST       oneF64<>+0(SB), Z0, Z0
+	VMOVUPS           768(R11), Z27
+	VMULPD            Z27, Z10, Z27
+	VFMADD231PD       Z0, Z14, Z27
+	VMOVUPS           832(R11), Z0
+	VMULPD            Z0, Z10, Z0
+	VMOVUPS           64(R11), Z8
+	VFMADD231PD       Z8, Z14, Z0
+	VMOVUPS           896(R11), Z8
+	VMULPD            Z8, Z10, Z8
+	VMOVUPS           128(R11), Z7
+	VFMADD231PD       Z7, Z14, Z8
+	VMOVUPS           960(R11), Z7
+	VMULPD            Z7, Z10, Z7
+	VMOVUPS           192(R11), Z12
+	VFMADD231PD       Z12, Z14, Z7
+	VMOVUPS           256(R11), Z12
+	VADDPD.BCST       oneF64<>+0(SB), Z12, Z12
+	VMOVUPS           1024(R11), Z6
+	VMULPD            Z6, Z10, Z6
+	VFMADD231PD       Z12, Z14, Z6
+	VMOVUPS           1088(R11), Z12
+	VMULPD            Z12, Z10, Z12
+	VMOVUPS           320(R11), Z5
+	VFMADD231PD       Z5, Z14, Z12
+	VMOVUPS           1152(R11), Z5
+	VMULPD            Z5, Z10, Z5
 	VMOVUPS           384(R11), Z17
-	VFMADD231PD       Z17, Z21, Z26
+	VFMADD231PD       Z17, Z14, Z5
 	VMOVUPS           1216(R11), Z17
-	VMULPD            Z17, Z24, Z17
-	VMOVUPS           448(R11), Z8
-	VFMADD231PD       Z8, Z21, Z17
-	VMOVUPS           512(R11), Z8
-	VADDPD.BCST       oneF64<>+0(SB), Z8, Z8
-	VMOVUPS           1280(R11), Z10
-	VMULPD            Z10, Z24, Z24
-	VFMADD231PD       Z8, Z21, Z24
+	VMULPD            Z17, Z10, Z17
+	VMOVUPS           448(R11), Z22
+	VFMADD231PD       Z22, Z14, Z17
+	VMOVUPS           512(R11), Z22
+	VADDPD.BCST       oneF64<>+0(SB), Z22, Z22
+	VMOVUPS           1280(R11), Z3
+	VMULPD            Z3, Z10, Z10
+	VFMADD231PD       Z22, Z14, Z10
 	KANDW             K1, K2, K2
 	KMOVW             K2, CX
 	TESTQ             CX, CX
 	JE                easy11
 	KANDNW            K1, K2, K1
-	VMOVUPD           Z0, K1, (AX)
-	VMOVUPD           Z7, K1, (AX)(DI*1)
-	VMOVUPD           Z1, K1, (AX)(DI*2)
-	VMOVUPD           Z14, K1, (AX)(R8*1)
-	VMOVUPD           Z4, K1, (AX)(DI*4)
-	VMOVUPD           Z15, K1, (AX)(R9*1)
-	VMOVUPD           Z26, K1, (AX)(R8*2)
+	VMOVUPD           Z27, K1, (AX)
+	VMOVUPD           Z0, K1, (AX)(DI*1)
+	VMOVUPD           Z8, K1, (AX)(DI*2)
+	VMOVUPD           Z7, K1, (AX)(R8*1)
+	VMOVUPD           Z6, K1, (AX)(DI*4)
+	VMOVUPD           Z12, K1, (AX)(R9*1)
+	VMOVUPD           Z5, K1, (AX)(R8*2)
 	VMOVUPD           Z17, K1, (AX)(R10*1)
-	VMOVUPD           Z24, K1, (AX)(DI*8)
+	VMOVUPD           Z10, K1, (AX)(DI*8)
 	MOVQ              SI, AX
 	MOVQ              SI, DX
 	SUBQ              BX, DX
@@ -21720,15 +21684,15 @@ stage9:
 	RET
 
 easy11:
-	VMOVUPD Z0, K1, (AX)
-	VMOVUPD Z7, K1, (AX)(DI*1)
-	VMOVUPD Z1, K1, (AX)(DI*2)
-	VMOVUPD Z14, K1, (AX)(R8*1)
-	VMOVUPD Z4, K1, (AX)(DI*4)
-	VMOVUPD Z15, K1, (AX)(R9*1)
-	VMOVUPD Z26, K1, (AX)(R8*2)
+	VMOVUPD Z27, K1, (AX)
+	VMOVUPD Z0, K1, (AX)(DI*1)
+	VMOVUPD Z8, K1, (AX)(DI*2)
+	VMOVUPD Z7, K1, (AX)(R8*1)
+	VMOVUPD Z6, K1, (AX)(DI*4)
+	VMOVUPD Z12, K1, (AX)(R9*1)
+	VMOVUPD Z5, K1, (AX)(R8*2)
 	VMOVUPD Z17, K1, (AX)(R10*1)
-	VMOVUPD Z24, K1, (AX)(DI*8)
+	VMOVUPD Z10, K1, (AX)(DI*8)
 
 done7:
 	XORQ AX, AX
@@ -21739,7 +21703,7 @@ done7:
 	RET
 
 // func mul4x4F32AVX2(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·mul4x4F32AVX2(SB), $416-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
@@ -21761,6 +21725,22 @@ TEXT ·mul4x4F32AVX2(SB), $416-64
 	JL   next2
 
 loop1:
+	PREFETCHT0  64(AX)
+	PREFETCHT0  64(AX)(DI*1)
+	PREFETCHT0  64(AX)(DI*2)
+	PREFETCHT0  64(AX)(R8*1)
+	PREFETCHT0  64(AX)(DI*4)
+	PREFETCHT0  64(AX)(R9*1)
+	PREFETCHT0  64(AX)(R8*2)
+	PREFETCHT0  64(AX)(R10*1)
+	PREFETCHT0  64(AX)(DI*8)
+	PREFETCHT0  64(AX)(R11*1)
+	PREFETCHT0  64(AX)(R9*2)
+	PREFETCHT0  64(AX)(R12*1)
+	PREFETCHT0  64(AX)(R8*4)
+	PREFETCHT0  64(AX)(R13*1)
+	PREFETCHT0  64(AX)(R10*2)
+	PREFETCHT0  64(AX)(R14*1)
 	VMOVUPS     (CX), Y0
 	VMOVUPS     (DX), Y1
 	VMULPS      Y1, Y0, Y2
@@ -22167,7 +22147,7 @@ done4:
 	RET
 
 // func mul4x4F32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
-// Requires: AVX, AVX512F, BMI2
+// Requires: AVX, AVX512F, BMI2, MMX+
 TEXT ·mul4x4F32AVX512(SB), $128-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
@@ -22189,6 +22169,22 @@ TEXT ·mul4x4F32AVX512(SB), $128-64
 	JL   next2
 
 loop1:
+	PREFETCHT0  128(AX)
+	PREFETCHT0  128(AX)(DI*1)
+	PREFETCHT0  128(AX)(DI*2)
+	PREFETCHT0  128(AX)(R8*1)
+	PREFETCHT0  128(AX)(DI*4)
+	PREFETCHT0  128(AX)(R9*1)
+	PREFETCHT0  128(AX)(R8*2)
+	PREFETCHT0  128(AX)(R10*1)
+	PREFETCHT0  128(AX)(DI*8)
+	PREFETCHT0  128(AX)(R11*1)
+	PREFETCHT0  128(AX)(R9*2)
+	PREFETCHT0  128(AX)(R12*1)
+	PREFETCHT0  128(AX)(R8*4)
+	PREFETCHT0  128(AX)(R13*1)
+	PREFETCHT0  128(AX)(R10*2)
+	PREFETCHT0  128(AX)(R14*1)
 	VMOVUPS     (CX), Z0
 	VMOVUPS     (DX), Z1
 	VMULPS      Z1, Z0, Z2
@@ -22440,7 +22436,7 @@ done4:
 	RET
 
 // func mul4x4F64AVX2(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·mul4x4F64AVX2(SB), $416-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
@@ -22462,6 +22458,22 @@ TEXT ·mul4x4F64AVX2(SB), $416-64
 	JL   next2
 
 loop1:
+	PREFETCHT0  64(AX)
+	PREFETCHT0  64(AX)(DI*1)
+	PREFETCHT0  64(AX)(DI*2)
+	PREFETCHT0  64(AX)(R8*1)
+	PREFETCHT0  64(AX)(DI*4)
+	PREFETCHT0  64(AX)(R9*1)
+	PREFETCHT0  64(AX)(R8*2)
+	PREFETCHT0  64(AX)(R10*1)
+	PREFETCHT0  64(AX)(DI*8)
+	PREFETCHT0  64(AX)(R11*1)
+	PREFETCHT0  64(AX)(R9*2)
+	PREFETCHT0  64(AX)(R12*1)
+	PREFETCHT0  64(AX)(R8*4)
+	PREFETCHT0  64(AX)(R13*1)
+	PREFETCHT0  64(AX)(R10*2)
+	PREFETCHT0  64(AX)(R14*1)
 	VMOVUPS     (CX), Y0
 	VMOVUPS     (DX), Y1
 	VMULPD      Y1, Y0, Y2
@@ -22868,7 +22880,7 @@ done4:
 	RET
 
 // func mul4x4F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
-// Requires: AVX, AVX512F, BMI2
+// Requires: AVX, AVX512F, BMI2, MMX+
 TEXT ·mul4x4F64AVX512(SB), $128-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
@@ -22890,6 +22902,22 @@ TEXT ·mul4x4F64AVX512(SB), $128-64
 	JL   next2
 
 loop1:
+	PREFETCHT0  128(AX)
+	PREFETCHT0  128(AX)(DI*1)
+	PREFETCHT0  128(AX)(DI*2)
+	PREFETCHT0  128(AX)(R8*1)
+	PREFETCHT0  128(AX)(DI*4)
+	PREFETCHT0  128(AX)(R9*1)
+	PREFETCHT0  128(AX)(R8*2)
+	PREFETCHT0  128(AX)(R10*1)
+	PREFETCHT0  128(AX)(DI*8)
+	PREFETCHT0  128(AX)(R11*1)
+	PREFETCHT0  128(AX)(R9*2)
+	PREFETCHT0  128(AX)(R12*1)
+	PREFETCHT0  128(AX)(R8*4)
+	PREFETCHT0  128(AX)(R13*1)
+	PREFETCHT0  128(AX)(R10*2)
+	PREFETCHT0  128(AX)(R14*1)
 	VMOVUPS     (CX), Z0
 	VMOVUPS     (DX), Z1
 	VMULPD      Z1, Z0, Z2
@@ -23141,7 +23169,7 @@ done4:
 	RET
 
 // func inverseRigid4x4F32AVX2(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·inverseRigid4x4F32AVX2(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
@@ -23160,6 +23188,22 @@ TEXT ·inverseRigid4x4F32AVX2(SB), NOSPLIT, $0-64
 	JL   next2
 
 loop1:
+	PREFETCHT0  64(AX)
+	PREFETCHT0  64(AX)(SI*1)
+	PREFETCHT0  64(AX)(SI*2)
+	PREFETCHT0  64(AX)(DI*1)
+	PREFETCHT0  64(AX)(SI*4)
+	PREFETCHT0  64(AX)(R8*1)
+	PREFETCHT0  64(AX)(DI*2)
+	PREFETCHT0  64(AX)(R9*1)
+	PREFETCHT0  64(AX)(SI*8)
+	PREFETCHT0  64(AX)(R10*1)
+	PREFETCHT0  64(AX)(R8*2)
+	PREFETCHT0  64(AX)(R11*1)
+	PREFETCHT0  64(AX)(DI*4)
+	PREFETCHT0  64(AX)(R12*1)
+	PREFETCHT0  64(AX)(R9*2)
+	PREFETCHT0  64(AX)(R13*1)
 	VMOVUPS     (CX)(SI*1), Y0
 	VMOVUPS     (CX)(SI*2), Y1
 	VMOVUPS     (CX)(DI*2), Y2
@@ -23308,7 +23352,7 @@ DATA signF32<>+28(SB)/4, $0x80000000
 GLOBL signF32<>(SB), RODATA|NOPTR, $32
 
 // func inverseRigid4x4F32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
-// Requires: AVX, AVX512F, BMI2
+// Requires: AVX, AVX512F, BMI2, MMX+
 TEXT ·inverseRigid4x4F32AVX512(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
@@ -23327,6 +23371,22 @@ TEXT ·inverseRigid4x4F32AVX512(SB), NOSPLIT, $0-64
 	JL   next2
 
 loop1:
+	PREFETCHT0   128(AX)
+	PREFETCHT0   128(AX)(SI*1)
+	PREFETCHT0   128(AX)(SI*2)
+	PREFETCHT0   128(AX)(DI*1)
+	PREFETCHT0   128(AX)(SI*4)
+	PREFETCHT0   128(AX)(R8*1)
+	PREFETCHT0   128(AX)(DI*2)
+	PREFETCHT0   128(AX)(R9*1)
+	PREFETCHT0   128(AX)(SI*8)
+	PREFETCHT0   128(AX)(R10*1)
+	PREFETCHT0   128(AX)(R8*2)
+	PREFETCHT0   128(AX)(R11*1)
+	PREFETCHT0   128(AX)(DI*4)
+	PREFETCHT0   128(AX)(R12*1)
+	PREFETCHT0   128(AX)(R9*2)
+	PREFETCHT0   128(AX)(R13*1)
 	VMOVUPS      (CX)(SI*1), Z0
 	VMOVUPS      (CX)(SI*2), Z1
 	VMOVUPS      (CX)(DI*2), Z2
@@ -23437,7 +23497,7 @@ done4:
 	RET
 
 // func inverseRigid4x4F64AVX2(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·inverseRigid4x4F64AVX2(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
@@ -23456,6 +23516,22 @@ TEXT ·inverseRigid4x4F64AVX2(SB), NOSPLIT, $0-64
 	JL   next2
 
 loop1:
+	PREFETCHT0  64(AX)
+	PREFETCHT0  64(AX)(SI*1)
+	PREFETCHT0  64(AX)(SI*2)
+	PREFETCHT0  64(AX)(DI*1)
+	PREFETCHT0  64(AX)(SI*4)
+	PREFETCHT0  64(AX)(R8*1)
+	PREFETCHT0  64(AX)(DI*2)
+	PREFETCHT0  64(AX)(R9*1)
+	PREFETCHT0  64(AX)(SI*8)
+	PREFETCHT0  64(AX)(R10*1)
+	PREFETCHT0  64(AX)(R8*2)
+	PREFETCHT0  64(AX)(R11*1)
+	PREFETCHT0  64(AX)(DI*4)
+	PREFETCHT0  64(AX)(R12*1)
+	PREFETCHT0  64(AX)(R9*2)
+	PREFETCHT0  64(AX)(R13*1)
 	VMOVUPS     (CX)(SI*1), Y0
 	VMOVUPS     (CX)(SI*2), Y1
 	VMOVUPS     (CX)(DI*2), Y2
@@ -23600,7 +23676,7 @@ DATA signF64<>+24(SB)/8, $0x8000000000000000
 GLOBL signF64<>(SB), RODATA|NOPTR, $32
 
 // func inverseRigid4x4F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
-// Requires: AVX, AVX512F, BMI2
+// Requires: AVX, AVX512F, BMI2, MMX+
 TEXT ·inverseRigid4x4F64AVX512(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
@@ -23619,6 +23695,22 @@ TEXT ·inverseRigid4x4F64AVX512(SB), NOSPLIT, $0-64
 	JL   next2
 
 loop1:
+	PREFETCHT0   128(AX)
+	PREFETCHT0   128(AX)(SI*1)
+	PREFETCHT0   128(AX)(SI*2)
+	PREFETCHT0   128(AX)(DI*1)
+	PREFETCHT0   128(AX)(SI*4)
+	PREFETCHT0   128(AX)(R8*1)
+	PREFETCHT0   128(AX)(DI*2)
+	PREFETCHT0   128(AX)(R9*1)
+	PREFETCHT0   128(AX)(SI*8)
+	PREFETCHT0   128(AX)(R10*1)
+	PREFETCHT0   128(AX)(R8*2)
+	PREFETCHT0   128(AX)(R11*1)
+	PREFETCHT0   128(AX)(DI*4)
+	PREFETCHT0   128(AX)(R12*1)
+	PREFETCHT0   128(AX)(R9*2)
+	PREFETCHT0   128(AX)(R13*1)
 	VMOVUPS      (CX)(SI*1), Z0
 	VMOVUPS      (CX)(SI*2), Z1
 	VMOVUPS      (CX)(DI*2), Z2

@@ -3117,34 +3117,34 @@ loop:
 	WORD $0x6e21de51 // fmul v17.4s, v18.4s, v1.4s
 	WORD $0x6eb1e454 // fcmgt v20.4s, v2.4s, v17.4s
 	VBSL V17.B16, V2.B16, V20.B16
-	VAND V0.B16, V16.B16, V17.B16
-	VAND V0.B16, V11.B16, V21.B16
-	WORD $0x6eb5e636 // fcmgt v22.4s, v17.4s, v21.4s
-	VBSL V21.B16, V17.B16, V22.B16
-	VAND V0.B16, V15.B16, V17.B16
-	WORD $0x6eb1e6d5 // fcmgt v21.4s, v22.4s, v17.4s
-	VBSL V17.B16, V22.B16, V21.B16
-	VAND V0.B16, V13.B16, V17.B16
-	WORD $0x6eb1e6b6 // fcmgt v22.4s, v21.4s, v17.4s
-	VBSL V17.B16, V21.B16, V22.B16
-	VAND V0.B16, V5.B16, V17.B16
-	WORD $0x6eb1e6d5 // fcmgt v21.4s, v22.4s, v17.4s
-	VBSL V17.B16, V22.B16, V21.B16
-	VAND V0.B16, V8.B16, V17.B16
-	WORD $0x6eb1e6b6 // fcmgt v22.4s, v21.4s, v17.4s
-	VBSL V17.B16, V21.B16, V22.B16
-	VAND V0.B16, V10.B16, V17.B16
-	WORD $0x6eb1e6d5 // fcmgt v21.4s, v22.4s, v17.4s
-	VBSL V17.B16, V22.B16, V21.B16
-	VAND V0.B16, V9.B16, V17.B16
-	WORD $0x6eb1e6b6 // fcmgt v22.4s, v21.4s, v17.4s
-	VBSL V17.B16, V21.B16, V22.B16
-	VAND V0.B16, V6.B16, V17.B16
-	WORD $0x6eb1e6d5 // fcmgt v21.4s, v22.4s, v17.4s
-	VBSL V17.B16, V22.B16, V21.B16
 	VAND V0.B16, V19.B16, V17.B16
 	WORD $0x6e34e631 // fcmge v17.4s, v17.4s, v20.4s
 	WORD $0x6e205a31 // mvn v17.16b, v17.16b
+	VAND V0.B16, V16.B16, V20.B16
+	VAND V0.B16, V11.B16, V21.B16
+	WORD $0x6eb5e696 // fcmgt v22.4s, v20.4s, v21.4s
+	VBSL V21.B16, V20.B16, V22.B16
+	VAND V0.B16, V15.B16, V20.B16
+	WORD $0x6eb4e6d5 // fcmgt v21.4s, v22.4s, v20.4s
+	VBSL V20.B16, V22.B16, V21.B16
+	VAND V0.B16, V13.B16, V20.B16
+	WORD $0x6eb4e6b6 // fcmgt v22.4s, v21.4s, v20.4s
+	VBSL V20.B16, V21.B16, V22.B16
+	VAND V0.B16, V5.B16, V20.B16
+	WORD $0x6eb4e6d5 // fcmgt v21.4s, v22.4s, v20.4s
+	VBSL V20.B16, V22.B16, V21.B16
+	VAND V0.B16, V8.B16, V20.B16
+	WORD $0x6eb4e6b6 // fcmgt v22.4s, v21.4s, v20.4s
+	VBSL V20.B16, V21.B16, V22.B16
+	VAND V0.B16, V10.B16, V20.B16
+	WORD $0x6eb4e6d5 // fcmgt v21.4s, v22.4s, v20.4s
+	VBSL V20.B16, V22.B16, V21.B16
+	VAND V0.B16, V9.B16, V20.B16
+	WORD $0x6eb4e6b6 // fcmgt v22.4s, v21.4s, v20.4s
+	VBSL V20.B16, V21.B16, V22.B16
+	VAND V0.B16, V6.B16, V20.B16
+	WORD $0x6eb4e6d5 // fcmgt v21.4s, v22.4s, v20.4s
+	VBSL V20.B16, V22.B16, V21.B16
 	WORD $0x6e35e475 // fcmge v21.4s, v3.4s, v21.4s
 	WORD $0x6e205ab5 // mvn v21.16b, v21.16b
 	VORR V21.B16, V17.B16, V17.B16
@@ -3414,34 +3414,34 @@ loaded9:
 	WORD $0x6e21de51 // fmul v17.4s, v18.4s, v1.4s
 	WORD $0x6eb1e454 // fcmgt v20.4s, v2.4s, v17.4s
 	VBSL V17.B16, V2.B16, V20.B16
-	VAND V0.B16, V16.B16, V17.B16
-	VAND V0.B16, V11.B16, V21.B16
-	WORD $0x6eb5e636 // fcmgt v22.4s, v17.4s, v21.4s
-	VBSL V21.B16, V17.B16, V22.B16
-	VAND V0.B16, V15.B16, V17.B16
-	WORD $0x6eb1e6d5 // fcmgt v21.4s, v22.4s, v17.4s
-	VBSL V17.B16, V22.B16, V21.B16
-	VAND V0.B16, V13.B16, V17.B16
-	WORD $0x6eb1e6b6 // fcmgt v22.4s, v21.4s, v17.4s
-	VBSL V17.B16, V21.B16, V22.B16
-	VAND V0.B16, V5.B16, V17.B16
-	WORD $0x6eb1e6d5 // fcmgt v21.4s, v22.4s, v17.4s
-	VBSL V17.B16, V22.B16, V21.B16
-	VAND V0.B16, V8.B16, V17.B16
-	WORD $0x6eb1e6b6 // fcmgt v22.4s, v21.4s, v17.4s
-	VBSL V17.B16, V21.B16, V22.B16
-	VAND V0.B16, V10.B16, V17.B16
-	WORD $0x6eb1e6d5 // fcmgt v21.4s, v22.4s, v17.4s
-	VBSL V17.B16, V22.B16, V21.B16
-	VAND V0.B16, V9.B16, V17.B16
-	WORD $0x6eb1e6b6 // fcmgt v22.4s, v21.4s, v17.4s
-	VBSL V17.B16, V21.B16, V22.B16
-	VAND V0.B16, V6.B16, V17.B16
-	WORD $0x6eb1e6d5 // fcmgt v21.4s, v22.4s, v17.4s
-	VBSL V17.B16, V22.B16, V21.B16
 	VAND V0.B16, V19.B16, V17.B16
 	WORD $0x6e34e631 // fcmge v17.4s, v17.4s, v20.4s
 	WORD $0x6e205a31 // mvn v17.16b, v17.16b
+	VAND V0.B16, V16.B16, V20.B16
+	VAND V0.B16, V11.B16, V21.B16
+	WORD $0x6eb5e696 // fcmgt v22.4s, v20.4s, v21.4s
+	VBSL V21.B16, V20.B16, V22.B16
+	VAND V0.B16, V15.B16, V20.B16
+	WORD $0x6eb4e6d5 // fcmgt v21.4s, v22.4s, v20.4s
+	VBSL V20.B16, V22.B16, V21.B16
+	VAND V0.B16, V13.B16, V20.B16
+	WORD $0x6eb4e6b6 // fcmgt v22.4s, v21.4s, v20.4s
+	VBSL V20.B16, V21.B16, V22.B16
+	VAND V0.B16, V5.B16, V20.B16
+	WORD $0x6eb4e6d5 // fcmgt v21.4s, v22.4s, v20.4s
+	VBSL V20.B16, V22.B16, V21.B16
+	VAND V0.B16, V8.B16, V20.B16
+	WORD $0x6eb4e6b6 // fcmgt v22.4s, v21.4s, v20.4s
+	VBSL V20.B16, V21.B16, V22.B16
+	VAND V0.B16, V10.B16, V20.B16
+	WORD $0x6eb4e6d5 // fcmgt v21.4s, v22.4s, v20.4s
+	VBSL V20.B16, V22.B16, V21.B16
+	VAND V0.B16, V9.B16, V20.B16
+	WORD $0x6eb4e6b6 // fcmgt v22.4s, v21.4s, v20.4s
+	VBSL V20.B16, V21.B16, V22.B16
+	VAND V0.B16, V6.B16, V20.B16
+	WORD $0x6eb4e6d5 // fcmgt v21.4s, v22.4s, v20.4s
+	VBSL V20.B16, V22.B16, V21.B16
 	WORD $0x6e35e475 // fcmge v21.4s, v3.4s, v21.4s
 	WORD $0x6e205ab5 // mvn v21.16b, v21.16b
 	VORR V21.B16, V17.B16, V17.B16
@@ -4017,34 +4017,34 @@ loop:
 	WORD $0x6e61de51 // fmul v17.2d, v18.2d, v1.2d
 	WORD $0x6ef1e454 // fcmgt v20.2d, v2.2d, v17.2d
 	VBSL V17.B16, V2.B16, V20.B16
-	VAND V0.B16, V16.B16, V17.B16
-	VAND V0.B16, V11.B16, V21.B16
-	WORD $0x6ef5e636 // fcmgt v22.2d, v17.2d, v21.2d
-	VBSL V21.B16, V17.B16, V22.B16
-	VAND V0.B16, V15.B16, V17.B16
-	WORD $0x6ef1e6d5 // fcmgt v21.2d, v22.2d, v17.2d
-	VBSL V17.B16, V22.B16, V21.B16
-	VAND V0.B16, V13.B16, V17.B16
-	WORD $0x6ef1e6b6 // fcmgt v22.2d, v21.2d, v17.2d
-	VBSL V17.B16, V21.B16, V22.B16
-	VAND V0.B16, V5.B16, V17.B16
-	WORD $0x6ef1e6d5 // fcmgt v21.2d, v22.2d, v17.2d
-	VBSL V17.B16, V22.B16, V21.B16
-	VAND V0.B16, V8.B16, V17.B16
-	WORD $0x6ef1e6b6 // fcmgt v22.2d, v21.2d, v17.2d
-	VBSL V17.B16, V21.B16, V22.B16
-	VAND V0.B16, V10.B16, V17.B16
-	WORD $0x6ef1e6d5 // fcmgt v21.2d, v22.2d, v17.2d
-	VBSL V17.B16, V22.B16, V21.B16
-	VAND V0.B16, V9.B16, V17.B16
-	WORD $0x6ef1e6b6 // fcmgt v22.2d, v21.2d, v17.2d
-	VBSL V17.B16, V21.B16, V22.B16
-	VAND V0.B16, V6.B16, V17.B16
-	WORD $0x6ef1e6d5 // fcmgt v21.2d, v22.2d, v17.2d
-	VBSL V17.B16, V22.B16, V21.B16
 	VAND V0.B16, V19.B16, V17.B16
 	WORD $0x6e74e631 // fcmge v17.2d, v17.2d, v20.2d
 	WORD $0x6e205a31 // mvn v17.16b, v17.16b
+	VAND V0.B16, V16.B16, V20.B16
+	VAND V0.B16, V11.B16, V21.B16
+	WORD $0x6ef5e696 // fcmgt v22.2d, v20.2d, v21.2d
+	VBSL V21.B16, V20.B16, V22.B16
+	VAND V0.B16, V15.B16, V20.B16
+	WORD $0x6ef4e6d5 // fcmgt v21.2d, v22.2d, v20.2d
+	VBSL V20.B16, V22.B16, V21.B16
+	VAND V0.B16, V13.B16, V20.B16
+	WORD $0x6ef4e6b6 // fcmgt v22.2d, v21.2d, v20.2d
+	VBSL V20.B16, V21.B16, V22.B16
+	VAND V0.B16, V5.B16, V20.B16
+	WORD $0x6ef4e6d5 // fcmgt v21.2d, v22.2d, v20.2d
+	VBSL V20.B16, V22.B16, V21.B16
+	VAND V0.B16, V8.B16, V20.B16
+	WORD $0x6ef4e6b6 // fcmgt v22.2d, v21.2d, v20.2d
+	VBSL V20.B16, V21.B16, V22.B16
+	VAND V0.B16, V10.B16, V20.B16
+	WORD $0x6ef4e6d5 // fcmgt v21.2d, v22.2d, v20.2d
+	VBSL V20.B16, V22.B16, V21.B16
+	VAND V0.B16, V9.B16, V20.B16
+	WORD $0x6ef4e6b6 // fcmgt v22.2d, v21.2d, v20.2d
+	VBSL V20.B16, V21.B16, V22.B16
+	VAND V0.B16, V6.B16, V20.B16
+	WORD $0x6ef4e6d5 // fcmgt v21.2d, v22.2d, v20.2d
+	VBSL V20.B16, V22.B16, V21.B16
 	WORD $0x6e75e475 // fcmge v21.2d, v3.2d, v21.2d
 	WORD $0x6e205ab5 // mvn v21.16b, v21.16b
 	VORR V21.B16, V17.B16, V17.B16
@@ -4233,34 +4233,34 @@ next:
 	WORD $0x6e61de51 // fmul v17.2d, v18.2d, v1.2d
 	WORD $0x6ef1e454 // fcmgt v20.2d, v2.2d, v17.2d
 	VBSL V17.B16, V2.B16, V20.B16
-	VAND V0.B16, V16.B16, V17.B16
-	VAND V0.B16, V11.B16, V21.B16
-	WORD $0x6ef5e636 // fcmgt v22.2d, v17.2d, v21.2d
-	VBSL V21.B16, V17.B16, V22.B16
-	VAND V0.B16, V15.B16, V17.B16
-	WORD $0x6ef1e6d5 // fcmgt v21.2d, v22.2d, v17.2d
-	VBSL V17.B16, V22.B16, V21.B16
-	VAND V0.B16, V13.B16, V17.B16
-	WORD $0x6ef1e6b6 // fcmgt v22.2d, v21.2d, v17.2d
-	VBSL V17.B16, V21.B16, V22.B16
-	VAND V0.B16, V5.B16, V17.B16
-	WORD $0x6ef1e6d5 // fcmgt v21.2d, v22.2d, v17.2d
-	VBSL V17.B16, V22.B16, V21.B16
-	VAND V0.B16, V8.B16, V17.B16
-	WORD $0x6ef1e6b6 // fcmgt v22.2d, v21.2d, v17.2d
-	VBSL V17.B16, V21.B16, V22.B16
-	VAND V0.B16, V10.B16, V17.B16
-	WORD $0x6ef1e6d5 // fcmgt v21.2d, v22.2d, v17.2d
-	VBSL V17.B16, V22.B16, V21.B16
-	VAND V0.B16, V9.B16, V17.B16
-	WORD $0x6ef1e6b6 // fcmgt v22.2d, v21.2d, v17.2d
-	VBSL V17.B16, V21.B16, V22.B16
-	VAND V0.B16, V6.B16, V17.B16
-	WORD $0x6ef1e6d5 // fcmgt v21.2d, v22.2d, v17.2d
-	VBSL V17.B16, V22.B16, V21.B16
 	VAND V0.B16, V19.B16, V17.B16
 	WORD $0x6e74e631 // fcmge v17.2d, v17.2d, v20.2d
 	WORD $0x6e205a31 // mvn v17.16b, v17.16b
+	VAND V0.B16, V16.B16, V20.B16
+	VAND V0.B16, V11.B16, V21.B16
+	WORD $0x6ef5e696 // fcmgt v22.2d, v20.2d, v21.2d
+	VBSL V21.B16, V20.B16, V22.B16
+	VAND V0.B16, V15.B16, V20.B16
+	WORD $0x6ef4e6d5 // fcmgt v21.2d, v22.2d, v20.2d
+	VBSL V20.B16, V22.B16, V21.B16
+	VAND V0.B16, V13.B16, V20.B16
+	WORD $0x6ef4e6b6 // fcmgt v22.2d, v21.2d, v20.2d
+	VBSL V20.B16, V21.B16, V22.B16
+	VAND V0.B16, V5.B16, V20.B16
+	WORD $0x6ef4e6d5 // fcmgt v21.2d, v22.2d, v20.2d
+	VBSL V20.B16, V22.B16, V21.B16
+	VAND V0.B16, V8.B16, V20.B16
+	WORD $0x6ef4e6b6 // fcmgt v22.2d, v21.2d, v20.2d
+	VBSL V20.B16, V21.B16, V22.B16
+	VAND V0.B16, V10.B16, V20.B16
+	WORD $0x6ef4e6d5 // fcmgt v21.2d, v22.2d, v20.2d
+	VBSL V20.B16, V22.B16, V21.B16
+	VAND V0.B16, V9.B16, V20.B16
+	WORD $0x6ef4e6b6 // fcmgt v22.2d, v21.2d, v20.2d
+	VBSL V20.B16, V21.B16, V22.B16
+	VAND V0.B16, V6.B16, V20.B16
+	WORD $0x6ef4e6d5 // fcmgt v21.2d, v22.2d, v20.2d
+	VBSL V20.B16, V22.B16, V21.B16
 	WORD $0x6e75e475 // fcmge v21.2d, v3.2d, v21.2d
 	WORD $0x6e205ab5 // mvn v21.16b, v21.16b
 	VORR V21.B16, V17.B16, V17.B16
@@ -4592,19 +4592,22 @@ loop:
 	WORD $0x6e21de2a // fmul v10.4s, v17.4s, v1.4s
 	WORD $0x6eaae44d // fcmgt v13.4s, v2.4s, v10.4s
 	VBSL V10.B16, V2.B16, V13.B16
+	VAND V0.B16, V16.B16, V10.B16
+	WORD $0x6e2de54a // fcmge v10.4s, v10.4s, v13.4s
+	WORD $0x6e20594a // mvn v10.16b, v10.16b
 	VAND V0.B16, V15.B16, V15.B16
 	VAND V0.B16, V6.B16, V6.B16
-	WORD $0x6ea6e5ea // fcmgt v10.4s, v15.4s, v6.4s
-	VBSL V6.B16, V15.B16, V10.B16
+	WORD $0x6ea6e5ed // fcmgt v13.4s, v15.4s, v6.4s
+	VBSL V6.B16, V15.B16, V13.B16
 	VAND V0.B16, V11.B16, V11.B16
-	WORD $0x6eabe546 // fcmgt v6.4s, v10.4s, v11.4s
-	VBSL V11.B16, V10.B16, V6.B16
+	WORD $0x6eabe5a6 // fcmgt v6.4s, v13.4s, v11.4s
+	VBSL V11.B16, V13.B16, V6.B16
 	VAND V0.B16, V12.B16, V12.B16
-	WORD $0x6eace4ca // fcmgt v10.4s, v6.4s, v12.4s
-	VBSL V12.B16, V6.B16, V10.B16
+	WORD $0x6eace4cb // fcmgt v11.4s, v6.4s, v12.4s
+	VBSL V12.B16, V6.B16, V11.B16
 	VAND V0.B16, V4.B16, V4.B16
-	WORD $0x6ea4e546 // fcmgt v6.4s, v10.4s, v4.4s
-	VBSL V4.B16, V10.B16, V6.B16
+	WORD $0x6ea4e566 // fcmgt v6.4s, v11.4s, v4.4s
+	VBSL V4.B16, V11.B16, V6.B16
 	VAND V0.B16, V7.B16, V7.B16
 	WORD $0x6ea7e4c4 // fcmgt v4.4s, v6.4s, v7.4s
 	VBSL V7.B16, V6.B16, V4.B16
@@ -4617,19 +4620,16 @@ loop:
 	VAND V0.B16, V5.B16, V5.B16
 	WORD $0x6ea5e486 // fcmgt v6.4s, v4.4s, v5.4s
 	VBSL V5.B16, V4.B16, V6.B16
-	VAND V0.B16, V16.B16, V4.B16
-	WORD $0x6e2de484 // fcmge v4.4s, v4.4s, v13.4s
-	WORD $0x6e205884 // mvn v4.16b, v4.16b
 	WORD $0x6e26e466 // fcmge v6.4s, v3.4s, v6.4s
 	WORD $0x6e2058c6 // mvn v6.16b, v6.16b
-	VORR V6.B16, V4.B16, V4.B16
-	WORD $0x4e31e625 // fcmeq v5.4s, v17.4s, v17.4s
-	WORD $0x4e30e606 // fcmeq v6.4s, v16.4s, v16.4s
-	VAND V6.B16, V5.B16, V5.B16
-	WORD $0x6e2058a5 // mvn v5.16b, v5.16b
-	VORR V5.B16, V4.B16, V4.B16
-	WORD $0x6eb0a885 // umaxv s5, v4.4s
-	FMOVS F5, R9
+	VORR V6.B16, V10.B16, V10.B16
+	WORD $0x4e31e624 // fcmeq v4.4s, v17.4s, v17.4s
+	WORD $0x4e30e605 // fcmeq v5.4s, v16.4s, v16.4s
+	VAND V5.B16, V4.B16, V4.B16
+	WORD $0x6e205884 // mvn v4.16b, v4.16b
+	VORR V4.B16, V10.B16, V10.B16
+	WORD $0x6eb0a944 // umaxv s4, v10.4s
+	FMOVS F4, R9
 	CBNZ R9, hard
 	FMOVQ F16, (R0)
 	ADD $16, R0
@@ -4827,19 +4827,22 @@ loaded9:
 	WORD $0x6e21de2a // fmul v10.4s, v17.4s, v1.4s
 	WORD $0x6eaae44d // fcmgt v13.4s, v2.4s, v10.4s
 	VBSL V10.B16, V2.B16, V13.B16
+	VAND V0.B16, V16.B16, V10.B16
+	WORD $0x6e2de54a // fcmge v10.4s, v10.4s, v13.4s
+	WORD $0x6e20594a // mvn v10.16b, v10.16b
 	VAND V0.B16, V15.B16, V15.B16
 	VAND V0.B16, V6.B16, V6.B16
-	WORD $0x6ea6e5ea // fcmgt v10.4s, v15.4s, v6.4s
-	VBSL V6.B16, V15.B16, V10.B16
+	WORD $0x6ea6e5ed // fcmgt v13.4s, v15.4s, v6.4s
+	VBSL V6.B16, V15.B16, V13.B16
 	VAND V0.B16, V11.B16, V11.B16
-	WORD $0x6eabe546 // fcmgt v6.4s, v10.4s, v11.4s
-	VBSL V11.B16, V10.B16, V6.B16
+	WORD $0x6eabe5a6 // fcmgt v6.4s, v13.4s, v11.4s
+	VBSL V11.B16, V13.B16, V6.B16
 	VAND V0.B16, V12.B16, V12.B16
-	WORD $0x6eace4ca // fcmgt v10.4s, v6.4s, v12.4s
-	VBSL V12.B16, V6.B16, V10.B16
+	WORD $0x6eace4cb // fcmgt v11.4s, v6.4s, v12.4s
+	VBSL V12.B16, V6.B16, V11.B16
 	VAND V0.B16, V4.B16, V4.B16
-	WORD $0x6ea4e546 // fcmgt v6.4s, v10.4s, v4.4s
-	VBSL V4.B16, V10.B16, V6.B16
+	WORD $0x6ea4e566 // fcmgt v6.4s, v11.4s, v4.4s
+	VBSL V4.B16, V11.B16, V6.B16
 	VAND V0.B16, V7.B16, V7.B16
 	WORD $0x6ea7e4c4 // fcmgt v4.4s, v6.4s, v7.4s
 	VBSL V7.B16, V6.B16, V4.B16
@@ -4852,19 +4855,16 @@ loaded9:
 	VAND V0.B16, V5.B16, V5.B16
 	WORD $0x6ea5e486 // fcmgt v6.4s, v4.4s, v5.4s
 	VBSL V5.B16, V4.B16, V6.B16
-	VAND V0.B16, V16.B16, V4.B16
-	WORD $0x6e2de484 // fcmge v4.4s, v4.4s, v13.4s
-	WORD $0x6e205884 // mvn v4.16b, v4.16b
 	WORD $0x6e26e466 // fcmge v6.4s, v3.4s, v6.4s
 	WORD $0x6e2058c6 // mvn v6.16b, v6.16b
-	VORR V6.B16, V4.B16, V4.B16
-	WORD $0x4e31e625 // fcmeq v5.4s, v17.4s, v17.4s
-	WORD $0x4e30e606 // fcmeq v6.4s, v16.4s, v16.4s
-	VAND V6.B16, V5.B16, V5.B16
-	WORD $0x6e2058a5 // mvn v5.16b, v5.16b
-	VORR V5.B16, V4.B16, V4.B16
-	WORD $0x6eb0a885 // umaxv s5, v4.4s
-	FMOVS F5, R9
+	VORR V6.B16, V10.B16, V10.B16
+	WORD $0x4e31e624 // fcmeq v4.4s, v17.4s, v17.4s
+	WORD $0x4e30e605 // fcmeq v5.4s, v16.4s, v16.4s
+	VAND V5.B16, V4.B16, V4.B16
+	WORD $0x6e205884 // mvn v4.16b, v4.16b
+	VORR V4.B16, V10.B16, V10.B16
+	WORD $0x6eb0a944 // umaxv s4, v10.4s
+	FMOVS F4, R9
 	CBNZ R9, hard2
 	MOVD R0, R9
 	TBZ $1, R2, storeOne
@@ -4886,14 +4886,14 @@ done:
 	RET
 
 hard:
-	FMOVQ (R0), F5
-	VBIF V4.B16, V16.B16, V5.B16
-	FMOVQ F5, (R0)
+	FMOVQ (R0), F4
+	VBIF V10.B16, V16.B16, V4.B16
+	FMOVQ F4, (R0)
 	MOVD ZR, R9
-	FMOVQ 544(R4), F5
-	VAND V4.B16, V5.B16, V5.B16
-	WORD $0x4eb1b8a6 // addv s6, v5.4s
-	FMOVD F6, R10
+	FMOVQ 544(R4), F4
+	VAND V10.B16, V4.B16, V4.B16
+	WORD $0x4eb1b885 // addv s5, v4.4s
+	FMOVD F5, R10
 	ORR R10<<0, R9, R9
 	MOVD n+24(FP), R3
 	MOVD R3, R10
@@ -4907,32 +4907,32 @@ hard:
 hard2:
 	MOVD R0, R9
 	TBZ $1, R2, loadOne10
-	FMOVD.P 8(R9), F5
+	FMOVD.P 8(R9), F4
 	TBZ $0, R2, loaded10
-	VLD1 (R9), V5.S[2]
+	VLD1 (R9), V4.S[2]
 	B loaded10
 
 loadOne10:
-	FMOVS (R9), F5
+	FMOVS (R9), F4
 
 loaded10:
-	VBIF V4.B16, V16.B16, V5.B16
+	VBIF V10.B16, V16.B16, V4.B16
 	MOVD R0, R9
 	TBZ $1, R2, storeOne2
-	FMOVD.P F5, 8(R9)
+	FMOVD.P F4, 8(R9)
 	TBZ $0, R2, stored2
-	VST1 V5.S[2], (R9)
+	VST1 V4.S[2], (R9)
 	B stored2
 
 storeOne2:
-	FMOVS F5, (R9)
+	FMOVS F4, (R9)
 
 stored2:
 	MOVD ZR, R9
-	FMOVQ 544(R4), F5
-	VAND V4.B16, V5.B16, V5.B16
-	WORD $0x4eb1b8a6 // addv s6, v5.4s
-	FMOVD F6, R10
+	FMOVQ 544(R4), F4
+	VAND V10.B16, V4.B16, V4.B16
+	WORD $0x4eb1b885 // addv s5, v4.4s
+	FMOVD F5, R10
 	ORR R10<<0, R9, R9
 	MOVD n+24(FP), R3
 	MOVD R3, R10
@@ -5071,19 +5071,22 @@ loop:
 	WORD $0x6e61de2a // fmul v10.2d, v17.2d, v1.2d
 	WORD $0x6eeae44d // fcmgt v13.2d, v2.2d, v10.2d
 	VBSL V10.B16, V2.B16, V13.B16
+	VAND V0.B16, V16.B16, V10.B16
+	WORD $0x6e6de54a // fcmge v10.2d, v10.2d, v13.2d
+	WORD $0x6e20594a // mvn v10.16b, v10.16b
 	VAND V0.B16, V15.B16, V15.B16
 	VAND V0.B16, V6.B16, V6.B16
-	WORD $0x6ee6e5ea // fcmgt v10.2d, v15.2d, v6.2d
-	VBSL V6.B16, V15.B16, V10.B16
+	WORD $0x6ee6e5ed // fcmgt v13.2d, v15.2d, v6.2d
+	VBSL V6.B16, V15.B16, V13.B16
 	VAND V0.B16, V11.B16, V11.B16
-	WORD $0x6eebe546 // fcmgt v6.2d, v10.2d, v11.2d
-	VBSL V11.B16, V10.B16, V6.B16
+	WORD $0x6eebe5a6 // fcmgt v6.2d, v13.2d, v11.2d
+	VBSL V11.B16, V13.B16, V6.B16
 	VAND V0.B16, V12.B16, V12.B16
-	WORD $0x6eece4ca // fcmgt v10.2d, v6.2d, v12.2d
-	VBSL V12.B16, V6.B16, V10.B16
+	WORD $0x6eece4cb // fcmgt v11.2d, v6.2d, v12.2d
+	VBSL V12.B16, V6.B16, V11.B16
 	VAND V0.B16, V4.B16, V4.B16
-	WORD $0x6ee4e546 // fcmgt v6.2d, v10.2d, v4.2d
-	VBSL V4.B16, V10.B16, V6.B16
+	WORD $0x6ee4e566 // fcmgt v6.2d, v11.2d, v4.2d
+	VBSL V4.B16, V11.B16, V6.B16
 	VAND V0.B16, V7.B16, V7.B16
 	WORD $0x6ee7e4c4 // fcmgt v4.2d, v6.2d, v7.2d
 	VBSL V7.B16, V6.B16, V4.B16
@@ -5096,19 +5099,16 @@ loop:
 	VAND V0.B16, V5.B16, V5.B16
 	WORD $0x6ee5e486 // fcmgt v6.2d, v4.2d, v5.2d
 	VBSL V5.B16, V4.B16, V6.B16
-	VAND V0.B16, V16.B16, V4.B16
-	WORD $0x6e6de484 // fcmge v4.2d, v4.2d, v13.2d
-	WORD $0x6e205884 // mvn v4.16b, v4.16b
 	WORD $0x6e66e466 // fcmge v6.2d, v3.2d, v6.2d
 	WORD $0x6e2058c6 // mvn v6.16b, v6.16b
-	VORR V6.B16, V4.B16, V4.B16
-	WORD $0x4e71e625 // fcmeq v5.2d, v17.2d, v17.2d
-	WORD $0x4e70e606 // fcmeq v6.2d, v16.2d, v16.2d
-	VAND V6.B16, V5.B16, V5.B16
-	WORD $0x6e2058a5 // mvn v5.16b, v5.16b
-	VORR V5.B16, V4.B16, V4.B16
-	WORD $0x6eb0a885 // umaxv s5, v4.4s
-	FMOVS F5, R9
+	VORR V6.B16, V10.B16, V10.B16
+	WORD $0x4e71e624 // fcmeq v4.2d, v17.2d, v17.2d
+	WORD $0x4e70e605 // fcmeq v5.2d, v16.2d, v16.2d
+	VAND V5.B16, V4.B16, V4.B16
+	WORD $0x6e205884 // mvn v4.16b, v4.16b
+	VORR V4.B16, V10.B16, V10.B16
+	WORD $0x6eb0a944 // umaxv s4, v10.4s
+	FMOVS F4, R9
 	CBNZ R9, hard
 	FMOVQ F16, (R0)
 	ADD $16, R0
@@ -5225,19 +5225,22 @@ next:
 	WORD $0x6e61de2a // fmul v10.2d, v17.2d, v1.2d
 	WORD $0x6eeae44d // fcmgt v13.2d, v2.2d, v10.2d
 	VBSL V10.B16, V2.B16, V13.B16
+	VAND V0.B16, V16.B16, V10.B16
+	WORD $0x6e6de54a // fcmge v10.2d, v10.2d, v13.2d
+	WORD $0x6e20594a // mvn v10.16b, v10.16b
 	VAND V0.B16, V15.B16, V15.B16
 	VAND V0.B16, V6.B16, V6.B16
-	WORD $0x6ee6e5ea // fcmgt v10.2d, v15.2d, v6.2d
-	VBSL V6.B16, V15.B16, V10.B16
+	WORD $0x6ee6e5ed // fcmgt v13.2d, v15.2d, v6.2d
+	VBSL V6.B16, V15.B16, V13.B16
 	VAND V0.B16, V11.B16, V11.B16
-	WORD $0x6eebe546 // fcmgt v6.2d, v10.2d, v11.2d
-	VBSL V11.B16, V10.B16, V6.B16
+	WORD $0x6eebe5a6 // fcmgt v6.2d, v13.2d, v11.2d
+	VBSL V11.B16, V13.B16, V6.B16
 	VAND V0.B16, V12.B16, V12.B16
-	WORD $0x6eece4ca // fcmgt v10.2d, v6.2d, v12.2d
-	VBSL V12.B16, V6.B16, V10.B16
+	WORD $0x6eece4cb // fcmgt v11.2d, v6.2d, v12.2d
+	VBSL V12.B16, V6.B16, V11.B16
 	VAND V0.B16, V4.B16, V4.B16
-	WORD $0x6ee4e546 // fcmgt v6.2d, v10.2d, v4.2d
-	VBSL V4.B16, V10.B16, V6.B16
+	WORD $0x6ee4e566 // fcmgt v6.2d, v11.2d, v4.2d
+	VBSL V4.B16, V11.B16, V6.B16
 	VAND V0.B16, V7.B16, V7.B16
 	WORD $0x6ee7e4c4 // fcmgt v4.2d, v6.2d, v7.2d
 	VBSL V7.B16, V6.B16, V4.B16
@@ -5250,19 +5253,16 @@ next:
 	VAND V0.B16, V5.B16, V5.B16
 	WORD $0x6ee5e486 // fcmgt v6.2d, v4.2d, v5.2d
 	VBSL V5.B16, V4.B16, V6.B16
-	VAND V0.B16, V16.B16, V4.B16
-	WORD $0x6e6de484 // fcmge v4.2d, v4.2d, v13.2d
-	WORD $0x6e205884 // mvn v4.16b, v4.16b
 	WORD $0x6e66e466 // fcmge v6.2d, v3.2d, v6.2d
 	WORD $0x6e2058c6 // mvn v6.16b, v6.16b
-	VORR V6.B16, V4.B16, V4.B16
-	WORD $0x4e71e625 // fcmeq v5.2d, v17.2d, v17.2d
-	WORD $0x4e70e606 // fcmeq v6.2d, v16.2d, v16.2d
-	VAND V6.B16, V5.B16, V5.B16
-	WORD $0x6e2058a5 // mvn v5.16b, v5.16b
-	VORR V5.B16, V4.B16, V4.B16
-	WORD $0x6eb0a885 // umaxv s5, v4.4s
-	FMOVS F5, R9
+	VORR V6.B16, V10.B16, V10.B16
+	WORD $0x4e71e624 // fcmeq v4.2d, v17.2d, v17.2d
+	WORD $0x4e70e605 // fcmeq v5.2d, v16.2d, v16.2d
+	VAND V5.B16, V4.B16, V4.B16
+	WORD $0x6e205884 // mvn v4.16b, v4.16b
+	VORR V4.B16, V10.B16, V10.B16
+	WORD $0x6eb0a944 // umaxv s4, v10.4s
+	FMOVS F4, R9
 	CBNZ R9, hard2
 	MOVD R0, R9
 	FMOVD F16, (R9)
@@ -5275,14 +5275,14 @@ done:
 	RET
 
 hard:
-	FMOVQ (R0), F5
-	VBIF V4.B16, V16.B16, V5.B16
-	FMOVQ F5, (R0)
+	FMOVQ (R0), F4
+	VBIF V10.B16, V16.B16, V4.B16
+	FMOVQ F4, (R0)
 	MOVD ZR, R9
-	FMOVQ 1328(R4), F5
-	VAND V4.B16, V5.B16, V5.B16
-	WORD $0x5ef1b8a6 // addp d6, v5.2d
-	FMOVD F6, R10
+	FMOVQ 1328(R4), F4
+	VAND V10.B16, V4.B16, V4.B16
+	WORD $0x5ef1b885 // addp d5, v4.2d
+	FMOVD F5, R10
 	ORR R10<<0, R9, R9
 	MOVD n+24(FP), R3
 	MOVD R3, R10
@@ -5295,15 +5295,15 @@ hard:
 
 hard2:
 	MOVD R0, R9
-	FMOVD (R9), F5
-	VBIF V4.B16, V16.B16, V5.B16
+	FMOVD (R9), F4
+	VBIF V10.B16, V16.B16, V4.B16
 	MOVD R0, R9
-	FMOVD F5, (R9)
+	FMOVD F4, (R9)
 	MOVD ZR, R9
-	FMOVQ 1328(R4), F5
-	VAND V4.B16, V5.B16, V5.B16
-	WORD $0x5ef1b8a6 // addp d6, v5.2d
-	FMOVD F6, R10
+	FMOVQ 1328(R4), F4
+	VAND V10.B16, V4.B16, V4.B16
+	WORD $0x5ef1b885 // addp d5, v4.2d
+	FMOVD F5, R10
 	ORR R10<<0, R9, R9
 	MOVD n+24(FP), R3
 	MOVD R3, R10

@@ -5,7 +5,7 @@
 #include "textflag.h"
 
 // func log3x3F64AVX2(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
-// Requires: AVX, AVX2, FMA3
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·log3x3F64AVX2(SB), $1248-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
@@ -22,6 +22,15 @@ TEXT ·log3x3F64AVX2(SB), $1248-64
 	JL   next2
 
 loop1:
+	PREFETCHT0   64(AX)
+	PREFETCHT0   64(AX)(SI*1)
+	PREFETCHT0   64(AX)(SI*2)
+	PREFETCHT0   64(AX)(DI*1)
+	PREFETCHT0   64(AX)(SI*4)
+	PREFETCHT0   64(AX)(R8*1)
+	PREFETCHT0   64(AX)(DI*2)
+	PREFETCHT0   64(AX)(R9*1)
+	PREFETCHT0   64(AX)(SI*8)
 	VMOVUPS      (CX), Y0
 	VANDPD       absF64<>+0(SB), Y0, Y1
 	VMOVUPS      (CX)(DI*1), Y2
@@ -2314,7 +2323,7 @@ DATA tailMaskF64<>+56(SB)/8, $0x0000000000000000
 GLOBL tailMaskF64<>(SB), RODATA|NOPTR, $64
 
 // func log3x3F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
-// Requires: AVX, AVX512F, BMI2
+// Requires: AVX, AVX512F, BMI2, MMX+
 TEXT ·log3x3F64AVX512(SB), $1088-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
@@ -2331,6 +2340,15 @@ TEXT ·log3x3F64AVX512(SB), $1088-64
 	JL   next2
 
 loop1:
+	PREFETCHT0     128(AX)
+	PREFETCHT0     128(AX)(SI*1)
+	PREFETCHT0     128(AX)(SI*2)
+	PREFETCHT0     128(AX)(DI*1)
+	PREFETCHT0     128(AX)(SI*4)
+	PREFETCHT0     128(AX)(R8*1)
+	PREFETCHT0     128(AX)(DI*2)
+	PREFETCHT0     128(AX)(R9*1)
+	PREFETCHT0     128(AX)(SI*8)
 	VMOVUPS        (CX), Z0
 	VPANDQ.BCST    absF64<>+0(SB), Z0, Z1
 	VMOVUPS        (CX)(DI*1), Z2
@@ -4006,7 +4024,7 @@ done7:
 	RET
 
 // func log3x3ShortF64AVX2(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
-// Requires: AVX, AVX2, FMA3
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·log3x3ShortF64AVX2(SB), $1248-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
@@ -4023,6 +4041,15 @@ TEXT ·log3x3ShortF64AVX2(SB), $1248-64
 	JL   next2
 
 loop1:
+	PREFETCHT0   64(AX)
+	PREFETCHT0   64(AX)(SI*1)
+	PREFETCHT0   64(AX)(SI*2)
+	PREFETCHT0   64(AX)(DI*1)
+	PREFETCHT0   64(AX)(SI*4)
+	PREFETCHT0   64(AX)(R8*1)
+	PREFETCHT0   64(AX)(DI*2)
+	PREFETCHT0   64(AX)(R9*1)
+	PREFETCHT0   64(AX)(SI*8)
 	VMOVUPS      (CX), Y0
 	VANDPD       absF64<>+0(SB), Y0, Y1
 	VMOVUPS      (CX)(DI*1), Y2
@@ -5839,7 +5866,7 @@ done7:
 	RET
 
 // func log3x3ShortF64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
-// Requires: AVX, AVX512F, BMI2
+// Requires: AVX, AVX512F, BMI2, MMX+
 TEXT ·log3x3ShortF64AVX512(SB), $1088-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
@@ -5856,6 +5883,15 @@ TEXT ·log3x3ShortF64AVX512(SB), $1088-64
 	JL   next2
 
 loop1:
+	PREFETCHT0     128(AX)
+	PREFETCHT0     128(AX)(SI*1)
+	PREFETCHT0     128(AX)(SI*2)
+	PREFETCHT0     128(AX)(DI*1)
+	PREFETCHT0     128(AX)(SI*4)
+	PREFETCHT0     128(AX)(R8*1)
+	PREFETCHT0     128(AX)(DI*2)
+	PREFETCHT0     128(AX)(R9*1)
+	PREFETCHT0     128(AX)(SI*8)
 	VMOVUPS        (CX), Z0
 	VPANDQ.BCST    absF64<>+0(SB), Z0, Z1
 	VMOVUPS        (CX)(DI*1), Z2

@@ -40,10 +40,10 @@ DATA planeConsts<>+256(SB)/8, $0x3f8000003f800000 // one
 DATA planeConsts<>+264(SB)/8, $0x3f8000003f800000 // one
 DATA planeConsts<>+272(SB)/8, $0x0000000200000001 // laneWeights
 DATA planeConsts<>+280(SB)/8, $0x0000000800000004 // laneWeights
-DATA planeConsts<>+288(SB)/8, $0x7fffffffffffffff // absF64
-DATA planeConsts<>+296(SB)/8, $0x7fffffffffffffff // absF64
-DATA planeConsts<>+304(SB)/8, $0x8000000000000000 // signF64
-DATA planeConsts<>+312(SB)/8, $0x8000000000000000 // signF64
+DATA planeConsts<>+288(SB)/8, $0x8000000000000000 // signF64
+DATA planeConsts<>+296(SB)/8, $0x8000000000000000 // signF64
+DATA planeConsts<>+304(SB)/8, $0x7fffffffffffffff // absF64
+DATA planeConsts<>+312(SB)/8, $0x7fffffffffffffff // absF64
 DATA planeConsts<>+320(SB)/8, $0x41cdcd6500000000 // limitF64
 DATA planeConsts<>+328(SB)/8, $0x41cdcd6500000000 // limitF64
 DATA planeConsts<>+336(SB)/8, $0x3fe45f306dc9c883 // twoOverPiF64
@@ -54,162 +54,162 @@ DATA planeConsts<>+368(SB)/8, $0x3ff921fb54442d18 // halfPi1F64
 DATA planeConsts<>+376(SB)/8, $0x3ff921fb54442d18 // halfPi1F64
 DATA planeConsts<>+384(SB)/8, $0x3c91a62633145c07 // halfPi2F64
 DATA planeConsts<>+392(SB)/8, $0x3c91a62633145c07 // halfPi2F64
-DATA planeConsts<>+400(SB)/8, $0xb91f1976b7ed8fbc // halfPi3F64
-DATA planeConsts<>+408(SB)/8, $0xb91f1976b7ed8fbc // halfPi3F64
-DATA planeConsts<>+416(SB)/8, $0x3de5d8e4bf91f2a2 // sinP5F64
-DATA planeConsts<>+424(SB)/8, $0x3de5d8e4bf91f2a2 // sinP5F64
-DATA planeConsts<>+432(SB)/8, $0xbda8fa6ba1a318a8 // cosP5F64
-DATA planeConsts<>+440(SB)/8, $0xbda8fa6ba1a318a8 // cosP5F64
-DATA planeConsts<>+448(SB)/8, $0x0000000000000001 // oneIF64
-DATA planeConsts<>+456(SB)/8, $0x0000000000000001 // oneIF64
-DATA planeConsts<>+464(SB)/8, $0xbe5ae5e54bb64fdd // sinP4F64
-DATA planeConsts<>+472(SB)/8, $0xbe5ae5e54bb64fdd // sinP4F64
-DATA planeConsts<>+480(SB)/8, $0x3ec71de355f5b5a0 // sinP3F64
-DATA planeConsts<>+488(SB)/8, $0x3ec71de355f5b5a0 // sinP3F64
-DATA planeConsts<>+496(SB)/8, $0xbf2a01a019bf279f // sinP2F64
-DATA planeConsts<>+504(SB)/8, $0xbf2a01a019bf279f // sinP2F64
-DATA planeConsts<>+512(SB)/8, $0x3f8111111110f75f // sinP1F64
-DATA planeConsts<>+520(SB)/8, $0x3f8111111110f75f // sinP1F64
-DATA planeConsts<>+528(SB)/8, $0xbfc5555555555548 // sinP0F64
-DATA planeConsts<>+536(SB)/8, $0xbfc5555555555548 // sinP0F64
-DATA planeConsts<>+544(SB)/8, $0x3e21ee9dc322927c // cosP4F64
-DATA planeConsts<>+552(SB)/8, $0x3e21ee9dc322927c // cosP4F64
-DATA planeConsts<>+560(SB)/8, $0xbe927e4f7f2170ba // cosP3F64
-DATA planeConsts<>+568(SB)/8, $0xbe927e4f7f2170ba // cosP3F64
-DATA planeConsts<>+576(SB)/8, $0x3efa01a019c8fbfe // cosP2F64
-DATA planeConsts<>+584(SB)/8, $0x3efa01a019c8fbfe // cosP2F64
-DATA planeConsts<>+592(SB)/8, $0xbf56c16c16c15019 // cosP1F64
-DATA planeConsts<>+600(SB)/8, $0xbf56c16c16c15019 // cosP1F64
-DATA planeConsts<>+608(SB)/8, $0x3fa555555555554b // cosP0F64
-DATA planeConsts<>+616(SB)/8, $0x3fa555555555554b // cosP0F64
-DATA planeConsts<>+624(SB)/8, $0xbfe0000000000000 // minusHalfF64
-DATA planeConsts<>+632(SB)/8, $0xbfe0000000000000 // minusHalfF64
-DATA planeConsts<>+640(SB)/8, $0x3ff0000000000000 // oneF64
-DATA planeConsts<>+648(SB)/8, $0x3ff0000000000000 // oneF64
-DATA planeConsts<>+656(SB)/8, $0x0000000000000001 // laneWeightsF64
-DATA planeConsts<>+664(SB)/8, $0x0000000000000002 // laneWeightsF64
-DATA planeConsts<>+672(SB)/8, $0x0000000000000000 // zero
-DATA planeConsts<>+680(SB)/8, $0x0000000000000000 // zero
-DATA planeConsts<>+688(SB)/8, $0x3a94b43f3a94b43f // atanP9
-DATA planeConsts<>+696(SB)/8, $0x3a94b43f3a94b43f // atanP9
-DATA planeConsts<>+704(SB)/8, $0xb3bbbd2eb3bbbd2e // pi2
-DATA planeConsts<>+712(SB)/8, $0xb3bbbd2eb3bbbd2e // pi2
-DATA planeConsts<>+720(SB)/8, $0x40490fdb40490fdb // pi1
-DATA planeConsts<>+728(SB)/8, $0x40490fdb40490fdb // pi1
-DATA planeConsts<>+736(SB)/8, $0xbbf35076bbf35076 // atanP8
-DATA planeConsts<>+744(SB)/8, $0xbbf35076bbf35076 // atanP8
-DATA planeConsts<>+752(SB)/8, $0x3cba98203cba9820 // atanP7
-DATA planeConsts<>+760(SB)/8, $0x3cba98203cba9820 // atanP7
-DATA planeConsts<>+768(SB)/8, $0xbd38405dbd38405d // atanP6
-DATA planeConsts<>+776(SB)/8, $0xbd38405dbd38405d // atanP6
-DATA planeConsts<>+784(SB)/8, $0x3d8a85003d8a8500 // atanP5
-DATA planeConsts<>+792(SB)/8, $0x3d8a85003d8a8500 // atanP5
-DATA planeConsts<>+800(SB)/8, $0xbdb4a9debdb4a9de // atanP4
-DATA planeConsts<>+808(SB)/8, $0xbdb4a9debdb4a9de // atanP4
-DATA planeConsts<>+816(SB)/8, $0x3de288b83de288b8 // atanP3
-DATA planeConsts<>+824(SB)/8, $0x3de288b83de288b8 // atanP3
-DATA planeConsts<>+832(SB)/8, $0xbe123b10be123b10 // atanP2
-DATA planeConsts<>+840(SB)/8, $0xbe123b10be123b10 // atanP2
-DATA planeConsts<>+848(SB)/8, $0x3e4ccc0e3e4ccc0e // atanP1
-DATA planeConsts<>+856(SB)/8, $0x3e4ccc0e3e4ccc0e // atanP1
-DATA planeConsts<>+864(SB)/8, $0xbeaaaaa9beaaaaa9 // atanP0
-DATA planeConsts<>+872(SB)/8, $0xbeaaaaa9beaaaaa9 // atanP0
-DATA planeConsts<>+880(SB)/8, $0x0000000000000000 // zeroF64
-DATA planeConsts<>+888(SB)/8, $0x0000000000000000 // zeroF64
-DATA planeConsts<>+896(SB)/8, $0x3fe0000000000000 // halfF64
-DATA planeConsts<>+904(SB)/8, $0x3fe0000000000000 // halfF64
-DATA planeConsts<>+912(SB)/8, $0xbf812192c1e13d4e // atanP12F64
-DATA planeConsts<>+920(SB)/8, $0xbf812192c1e13d4e // atanP12F64
-DATA planeConsts<>+928(SB)/8, $0x3c81a62633145c07 // quarterPi2F64
-DATA planeConsts<>+936(SB)/8, $0x3c81a62633145c07 // quarterPi2F64
-DATA planeConsts<>+944(SB)/8, $0x3fe921fb54442d18 // quarterPi1F64
-DATA planeConsts<>+952(SB)/8, $0x3fe921fb54442d18 // quarterPi1F64
-DATA planeConsts<>+960(SB)/8, $0x7fdfffffffffffff // halfMaxF64
-DATA planeConsts<>+968(SB)/8, $0x7fdfffffffffffff // halfMaxF64
-DATA planeConsts<>+976(SB)/8, $0x3f9838d86cc311fc // atanP11F64
-DATA planeConsts<>+984(SB)/8, $0x3f9838d86cc311fc // atanP11F64
-DATA planeConsts<>+992(SB)/8, $0xbfa3013fbaff5071 // atanP10F64
-DATA planeConsts<>+1000(SB)/8, $0xbfa3013fbaff5071 // atanP10F64
-DATA planeConsts<>+1008(SB)/8, $0x3fa77f88eb986065 // atanP9F64
-DATA planeConsts<>+1016(SB)/8, $0x3fa77f88eb986065 // atanP9F64
-DATA planeConsts<>+1024(SB)/8, $0xbfaac71cb2732dd4 // atanP8F64
-DATA planeConsts<>+1032(SB)/8, $0xbfaac71cb2732dd4 // atanP8F64
-DATA planeConsts<>+1040(SB)/8, $0x3fae182b19c977e2 // atanP7F64
-DATA planeConsts<>+1048(SB)/8, $0x3fae182b19c977e2 // atanP7F64
-DATA planeConsts<>+1056(SB)/8, $0xbfb110c6f07aa777 // atanP6F64
-DATA planeConsts<>+1064(SB)/8, $0xbfb110c6f07aa777 // atanP6F64
-DATA planeConsts<>+1072(SB)/8, $0x3fb3b136088e4946 // atanP5F64
-DATA planeConsts<>+1080(SB)/8, $0x3fb3b136088e4946 // atanP5F64
-DATA planeConsts<>+1088(SB)/8, $0xbfb745d138d72ae6 // atanP4F64
-DATA planeConsts<>+1096(SB)/8, $0xbfb745d138d72ae6 // atanP4F64
-DATA planeConsts<>+1104(SB)/8, $0x3fbc71c71aae27a1 // atanP3F64
-DATA planeConsts<>+1112(SB)/8, $0x3fbc71c71aae27a1 // atanP3F64
-DATA planeConsts<>+1120(SB)/8, $0xbfc24924924534cb // atanP2F64
-DATA planeConsts<>+1128(SB)/8, $0xbfc24924924534cb // atanP2F64
-DATA planeConsts<>+1136(SB)/8, $0x3fc99999999990d4 // atanP1F64
-DATA planeConsts<>+1144(SB)/8, $0x3fc99999999990d4 // atanP1F64
-DATA planeConsts<>+1152(SB)/8, $0xbfd5555555555552 // atanP0F64
-DATA planeConsts<>+1160(SB)/8, $0xbfd5555555555552 // atanP0F64
-DATA planeConsts<>+1168(SB)/8, $0x3ca1a62633145c07 // pi2F64
-DATA planeConsts<>+1176(SB)/8, $0x3ca1a62633145c07 // pi2F64
-DATA planeConsts<>+1184(SB)/8, $0x400921fb54442d18 // pi1F64
-DATA planeConsts<>+1192(SB)/8, $0x400921fb54442d18 // pi1F64
-DATA planeConsts<>+1200(SB)/8, $0x4116cbdc4116cbdc // threePi
-DATA planeConsts<>+1208(SB)/8, $0x4116cbdc4116cbdc // threePi
-DATA planeConsts<>+1216(SB)/8, $0x40c90fdb40c90fdb // twoPi1
-DATA planeConsts<>+1224(SB)/8, $0x40c90fdb40c90fdb // twoPi1
-DATA planeConsts<>+1232(SB)/8, $0xb43bbd2eb43bbd2e // twoPi2
-DATA planeConsts<>+1240(SB)/8, $0xb43bbd2eb43bbd2e // twoPi2
-DATA planeConsts<>+1248(SB)/8, $0x4022d97b7414a4d3 // threePiF64
-DATA planeConsts<>+1256(SB)/8, $0x4022d97b7414a4d3 // threePiF64
-DATA planeConsts<>+1264(SB)/8, $0x401921fb54442d18 // twoPi1F64
-DATA planeConsts<>+1272(SB)/8, $0x401921fb54442d18 // twoPi1F64
-DATA planeConsts<>+1280(SB)/8, $0x42a0000042a00000 // expLimit
-DATA planeConsts<>+1288(SB)/8, $0x42a0000042a00000 // expLimit
-DATA planeConsts<>+1296(SB)/8, $0x3fb8aa3b3fb8aa3b // log2e
-DATA planeConsts<>+1304(SB)/8, $0x3fb8aa3b3fb8aa3b // log2e
-DATA planeConsts<>+1312(SB)/8, $0x3f3172183f317218 // ln2Hi
-DATA planeConsts<>+1320(SB)/8, $0x3f3172183f317218 // ln2Hi
-DATA planeConsts<>+1328(SB)/8, $0xb102e308b102e308 // ln2Lo
-DATA planeConsts<>+1336(SB)/8, $0xb102e308b102e308 // ln2Lo
-DATA planeConsts<>+1344(SB)/8, $0x3ab527943ab52794 // expC6
-DATA planeConsts<>+1352(SB)/8, $0x3ab527943ab52794 // expC6
-DATA planeConsts<>+1360(SB)/8, $0x3c091cc03c091cc0 // expC5
-DATA planeConsts<>+1368(SB)/8, $0x3c091cc03c091cc0 // expC5
-DATA planeConsts<>+1376(SB)/8, $0x3d2aac573d2aac57 // expC4
-DATA planeConsts<>+1384(SB)/8, $0x3d2aac573d2aac57 // expC4
-DATA planeConsts<>+1392(SB)/8, $0x3e2aaa493e2aaa49 // expC3
-DATA planeConsts<>+1400(SB)/8, $0x3e2aaa493e2aaa49 // expC3
-DATA planeConsts<>+1408(SB)/8, $0x3efffffe3efffffe // expC2
-DATA planeConsts<>+1416(SB)/8, $0x3efffffe3efffffe // expC2
-DATA planeConsts<>+1424(SB)/8, $0x4085e00000000000 // expLimitF64
-DATA planeConsts<>+1432(SB)/8, $0x4085e00000000000 // expLimitF64
-DATA planeConsts<>+1440(SB)/8, $0x3ff71547652b82fe // log2eF64
-DATA planeConsts<>+1448(SB)/8, $0x3ff71547652b82fe // log2eF64
-DATA planeConsts<>+1456(SB)/8, $0x3fe62e42fefa39ef // ln2HiF64
-DATA planeConsts<>+1464(SB)/8, $0x3fe62e42fefa39ef // ln2HiF64
-DATA planeConsts<>+1472(SB)/8, $0x3c7abc9e3b39803f // ln2LoF64
-DATA planeConsts<>+1480(SB)/8, $0x3c7abc9e3b39803f // ln2LoF64
-DATA planeConsts<>+1488(SB)/8, $0x3e5ada2190d27d9b // expQ9F64
-DATA planeConsts<>+1496(SB)/8, $0x3e5ada2190d27d9b // expQ9F64
-DATA planeConsts<>+1504(SB)/8, $0x3e928adf206cd716 // expQ8F64
-DATA planeConsts<>+1512(SB)/8, $0x3e928adf206cd716 // expQ8F64
-DATA planeConsts<>+1520(SB)/8, $0x3ec71df0efbb6786 // expQ7F64
-DATA planeConsts<>+1528(SB)/8, $0x3ec71df0efbb6786 // expQ7F64
-DATA planeConsts<>+1536(SB)/8, $0x3efa019996a0b418 // expQ6F64
-DATA planeConsts<>+1544(SB)/8, $0x3efa019996a0b418 // expQ6F64
-DATA planeConsts<>+1552(SB)/8, $0x3f2a01a013499ee6 // expQ5F64
-DATA planeConsts<>+1560(SB)/8, $0x3f2a01a013499ee6 // expQ5F64
-DATA planeConsts<>+1568(SB)/8, $0x3f56c16c18473665 // expQ4F64
-DATA planeConsts<>+1576(SB)/8, $0x3f56c16c18473665 // expQ4F64
-DATA planeConsts<>+1584(SB)/8, $0x3f81111111125c87 // expQ3F64
-DATA planeConsts<>+1592(SB)/8, $0x3f81111111125c87 // expQ3F64
-DATA planeConsts<>+1600(SB)/8, $0x3fa55555555506c8 // expQ2F64
-DATA planeConsts<>+1608(SB)/8, $0x3fa55555555506c8 // expQ2F64
-DATA planeConsts<>+1616(SB)/8, $0x3fc5555555555502 // expQ1F64
-DATA planeConsts<>+1624(SB)/8, $0x3fc5555555555502 // expQ1F64
-DATA planeConsts<>+1632(SB)/8, $0x3fe000000000000a // expQ0F64
-DATA planeConsts<>+1640(SB)/8, $0x3fe000000000000a // expQ0F64
+DATA planeConsts<>+400(SB)/8, $0x3de5d8e4bf91f2a2 // sinP5F64
+DATA planeConsts<>+408(SB)/8, $0x3de5d8e4bf91f2a2 // sinP5F64
+DATA planeConsts<>+416(SB)/8, $0xbda8fa6ba1a318a8 // cosP5F64
+DATA planeConsts<>+424(SB)/8, $0xbda8fa6ba1a318a8 // cosP5F64
+DATA planeConsts<>+432(SB)/8, $0x0000000000000001 // oneIF64
+DATA planeConsts<>+440(SB)/8, $0x0000000000000001 // oneIF64
+DATA planeConsts<>+448(SB)/8, $0xbe5ae5e54bb64fdd // sinP4F64
+DATA planeConsts<>+456(SB)/8, $0xbe5ae5e54bb64fdd // sinP4F64
+DATA planeConsts<>+464(SB)/8, $0x3ec71de355f5b5a0 // sinP3F64
+DATA planeConsts<>+472(SB)/8, $0x3ec71de355f5b5a0 // sinP3F64
+DATA planeConsts<>+480(SB)/8, $0xbf2a01a019bf279f // sinP2F64
+DATA planeConsts<>+488(SB)/8, $0xbf2a01a019bf279f // sinP2F64
+DATA planeConsts<>+496(SB)/8, $0x3f8111111110f75f // sinP1F64
+DATA planeConsts<>+504(SB)/8, $0x3f8111111110f75f // sinP1F64
+DATA planeConsts<>+512(SB)/8, $0xbfc5555555555548 // sinP0F64
+DATA planeConsts<>+520(SB)/8, $0xbfc5555555555548 // sinP0F64
+DATA planeConsts<>+528(SB)/8, $0x3e21ee9dc322927c // cosP4F64
+DATA planeConsts<>+536(SB)/8, $0x3e21ee9dc322927c // cosP4F64
+DATA planeConsts<>+544(SB)/8, $0xbe927e4f7f2170ba // cosP3F64
+DATA planeConsts<>+552(SB)/8, $0xbe927e4f7f2170ba // cosP3F64
+DATA planeConsts<>+560(SB)/8, $0x3efa01a019c8fbfe // cosP2F64
+DATA planeConsts<>+568(SB)/8, $0x3efa01a019c8fbfe // cosP2F64
+DATA planeConsts<>+576(SB)/8, $0xbf56c16c16c15019 // cosP1F64
+DATA planeConsts<>+584(SB)/8, $0xbf56c16c16c15019 // cosP1F64
+DATA planeConsts<>+592(SB)/8, $0x3fa555555555554b // cosP0F64
+DATA planeConsts<>+600(SB)/8, $0x3fa555555555554b // cosP0F64
+DATA planeConsts<>+608(SB)/8, $0xbfe0000000000000 // minusHalfF64
+DATA planeConsts<>+616(SB)/8, $0xbfe0000000000000 // minusHalfF64
+DATA planeConsts<>+624(SB)/8, $0x3ff0000000000000 // oneF64
+DATA planeConsts<>+632(SB)/8, $0x3ff0000000000000 // oneF64
+DATA planeConsts<>+640(SB)/8, $0x0000000000000001 // laneWeightsF64
+DATA planeConsts<>+648(SB)/8, $0x0000000000000002 // laneWeightsF64
+DATA planeConsts<>+656(SB)/8, $0x0000000000000000 // zero
+DATA planeConsts<>+664(SB)/8, $0x0000000000000000 // zero
+DATA planeConsts<>+672(SB)/8, $0x3a94b43f3a94b43f // atanP9
+DATA planeConsts<>+680(SB)/8, $0x3a94b43f3a94b43f // atanP9
+DATA planeConsts<>+688(SB)/8, $0xb3bbbd2eb3bbbd2e // pi2
+DATA planeConsts<>+696(SB)/8, $0xb3bbbd2eb3bbbd2e // pi2
+DATA planeConsts<>+704(SB)/8, $0x40490fdb40490fdb // pi1
+DATA planeConsts<>+712(SB)/8, $0x40490fdb40490fdb // pi1
+DATA planeConsts<>+720(SB)/8, $0xbbf35076bbf35076 // atanP8
+DATA planeConsts<>+728(SB)/8, $0xbbf35076bbf35076 // atanP8
+DATA planeConsts<>+736(SB)/8, $0x3cba98203cba9820 // atanP7
+DATA planeConsts<>+744(SB)/8, $0x3cba98203cba9820 // atanP7
+DATA planeConsts<>+752(SB)/8, $0xbd38405dbd38405d // atanP6
+DATA planeConsts<>+760(SB)/8, $0xbd38405dbd38405d // atanP6
+DATA planeConsts<>+768(SB)/8, $0x3d8a85003d8a8500 // atanP5
+DATA planeConsts<>+776(SB)/8, $0x3d8a85003d8a8500 // atanP5
+DATA planeConsts<>+784(SB)/8, $0xbdb4a9debdb4a9de // atanP4
+DATA planeConsts<>+792(SB)/8, $0xbdb4a9debdb4a9de // atanP4
+DATA planeConsts<>+800(SB)/8, $0x3de288b83de288b8 // atanP3
+DATA planeConsts<>+808(SB)/8, $0x3de288b83de288b8 // atanP3
+DATA planeConsts<>+816(SB)/8, $0xbe123b10be123b10 // atanP2
+DATA planeConsts<>+824(SB)/8, $0xbe123b10be123b10 // atanP2
+DATA planeConsts<>+832(SB)/8, $0x3e4ccc0e3e4ccc0e // atanP1
+DATA planeConsts<>+840(SB)/8, $0x3e4ccc0e3e4ccc0e // atanP1
+DATA planeConsts<>+848(SB)/8, $0xbeaaaaa9beaaaaa9 // atanP0
+DATA planeConsts<>+856(SB)/8, $0xbeaaaaa9beaaaaa9 // atanP0
+DATA planeConsts<>+864(SB)/8, $0x0000000000000000 // zeroF64
+DATA planeConsts<>+872(SB)/8, $0x0000000000000000 // zeroF64
+DATA planeConsts<>+880(SB)/8, $0x3fe0000000000000 // halfF64
+DATA planeConsts<>+888(SB)/8, $0x3fe0000000000000 // halfF64
+DATA planeConsts<>+896(SB)/8, $0xbf812192c1e13d4e // atanP12F64
+DATA planeConsts<>+904(SB)/8, $0xbf812192c1e13d4e // atanP12F64
+DATA planeConsts<>+912(SB)/8, $0x3c81a62633145c07 // quarterPi2F64
+DATA planeConsts<>+920(SB)/8, $0x3c81a62633145c07 // quarterPi2F64
+DATA planeConsts<>+928(SB)/8, $0x3fe921fb54442d18 // quarterPi1F64
+DATA planeConsts<>+936(SB)/8, $0x3fe921fb54442d18 // quarterPi1F64
+DATA planeConsts<>+944(SB)/8, $0x7fdfffffffffffff // halfMaxF64
+DATA planeConsts<>+952(SB)/8, $0x7fdfffffffffffff // halfMaxF64
+DATA planeConsts<>+960(SB)/8, $0x3f9838d86cc311fc // atanP11F64
+DATA planeConsts<>+968(SB)/8, $0x3f9838d86cc311fc // atanP11F64
+DATA planeConsts<>+976(SB)/8, $0xbfa3013fbaff5071 // atanP10F64
+DATA planeConsts<>+984(SB)/8, $0xbfa3013fbaff5071 // atanP10F64
+DATA planeConsts<>+992(SB)/8, $0x3fa77f88eb986065 // atanP9F64
+DATA planeConsts<>+1000(SB)/8, $0x3fa77f88eb986065 // atanP9F64
+DATA planeConsts<>+1008(SB)/8, $0xbfaac71cb2732dd4 // atanP8F64
+DATA planeConsts<>+1016(SB)/8, $0xbfaac71cb2732dd4 // atanP8F64
+DATA planeConsts<>+1024(SB)/8, $0x3fae182b19c977e2 // atanP7F64
+DATA planeConsts<>+1032(SB)/8, $0x3fae182b19c977e2 // atanP7F64
+DATA planeConsts<>+1040(SB)/8, $0xbfb110c6f07aa777 // atanP6F64
+DATA planeConsts<>+1048(SB)/8, $0xbfb110c6f07aa777 // atanP6F64
+DATA planeConsts<>+1056(SB)/8, $0x3fb3b136088e4946 // atanP5F64
+DATA planeConsts<>+1064(SB)/8, $0x3fb3b136088e4946 // atanP5F64
+DATA planeConsts<>+1072(SB)/8, $0xbfb745d138d72ae6 // atanP4F64
+DATA planeConsts<>+1080(SB)/8, $0xbfb745d138d72ae6 // atanP4F64
+DATA planeConsts<>+1088(SB)/8, $0x3fbc71c71aae27a1 // atanP3F64
+DATA planeConsts<>+1096(SB)/8, $0x3fbc71c71aae27a1 // atanP3F64
+DATA planeConsts<>+1104(SB)/8, $0xbfc24924924534cb // atanP2F64
+DATA planeConsts<>+1112(SB)/8, $0xbfc24924924534cb // atanP2F64
+DATA planeConsts<>+1120(SB)/8, $0x3fc99999999990d4 // atanP1F64
+DATA planeConsts<>+1128(SB)/8, $0x3fc99999999990d4 // atanP1F64
+DATA planeConsts<>+1136(SB)/8, $0xbfd5555555555552 // atanP0F64
+DATA planeConsts<>+1144(SB)/8, $0xbfd5555555555552 // atanP0F64
+DATA planeConsts<>+1152(SB)/8, $0x3ca1a62633145c07 // pi2F64
+DATA planeConsts<>+1160(SB)/8, $0x3ca1a62633145c07 // pi2F64
+DATA planeConsts<>+1168(SB)/8, $0x400921fb54442d18 // pi1F64
+DATA planeConsts<>+1176(SB)/8, $0x400921fb54442d18 // pi1F64
+DATA planeConsts<>+1184(SB)/8, $0x4116cbdc4116cbdc // threePi
+DATA planeConsts<>+1192(SB)/8, $0x4116cbdc4116cbdc // threePi
+DATA planeConsts<>+1200(SB)/8, $0x40c90fdb40c90fdb // twoPi1
+DATA planeConsts<>+1208(SB)/8, $0x40c90fdb40c90fdb // twoPi1
+DATA planeConsts<>+1216(SB)/8, $0xb43bbd2eb43bbd2e // twoPi2
+DATA planeConsts<>+1224(SB)/8, $0xb43bbd2eb43bbd2e // twoPi2
+DATA planeConsts<>+1232(SB)/8, $0x4022d97b7414a4d3 // threePiF64
+DATA planeConsts<>+1240(SB)/8, $0x4022d97b7414a4d3 // threePiF64
+DATA planeConsts<>+1248(SB)/8, $0x401921fb54442d18 // twoPi1F64
+DATA planeConsts<>+1256(SB)/8, $0x401921fb54442d18 // twoPi1F64
+DATA planeConsts<>+1264(SB)/8, $0x42a0000042a00000 // expLimit
+DATA planeConsts<>+1272(SB)/8, $0x42a0000042a00000 // expLimit
+DATA planeConsts<>+1280(SB)/8, $0x3fb8aa3b3fb8aa3b // log2e
+DATA planeConsts<>+1288(SB)/8, $0x3fb8aa3b3fb8aa3b // log2e
+DATA planeConsts<>+1296(SB)/8, $0x3f3172183f317218 // ln2Hi
+DATA planeConsts<>+1304(SB)/8, $0x3f3172183f317218 // ln2Hi
+DATA planeConsts<>+1312(SB)/8, $0xb102e308b102e308 // ln2Lo
+DATA planeConsts<>+1320(SB)/8, $0xb102e308b102e308 // ln2Lo
+DATA planeConsts<>+1328(SB)/8, $0x3ab527943ab52794 // expC6
+DATA planeConsts<>+1336(SB)/8, $0x3ab527943ab52794 // expC6
+DATA planeConsts<>+1344(SB)/8, $0x3c091cc03c091cc0 // expC5
+DATA planeConsts<>+1352(SB)/8, $0x3c091cc03c091cc0 // expC5
+DATA planeConsts<>+1360(SB)/8, $0x3d2aac573d2aac57 // expC4
+DATA planeConsts<>+1368(SB)/8, $0x3d2aac573d2aac57 // expC4
+DATA planeConsts<>+1376(SB)/8, $0x3e2aaa493e2aaa49 // expC3
+DATA planeConsts<>+1384(SB)/8, $0x3e2aaa493e2aaa49 // expC3
+DATA planeConsts<>+1392(SB)/8, $0x3efffffe3efffffe // expC2
+DATA planeConsts<>+1400(SB)/8, $0x3efffffe3efffffe // expC2
+DATA planeConsts<>+1408(SB)/8, $0x4085e00000000000 // expLimitF64
+DATA planeConsts<>+1416(SB)/8, $0x4085e00000000000 // expLimitF64
+DATA planeConsts<>+1424(SB)/8, $0x3ff71547652b82fe // log2eF64
+DATA planeConsts<>+1432(SB)/8, $0x3ff71547652b82fe // log2eF64
+DATA planeConsts<>+1440(SB)/8, $0x3fe62e42fefa39ef // ln2HiF64
+DATA planeConsts<>+1448(SB)/8, $0x3fe62e42fefa39ef // ln2HiF64
+DATA planeConsts<>+1456(SB)/8, $0x3c7abc9e3b39803f // ln2LoF64
+DATA planeConsts<>+1464(SB)/8, $0x3c7abc9e3b39803f // ln2LoF64
+DATA planeConsts<>+1472(SB)/8, $0x3e5ada2190d27d9b // expQ9F64
+DATA planeConsts<>+1480(SB)/8, $0x3e5ada2190d27d9b // expQ9F64
+DATA planeConsts<>+1488(SB)/8, $0x3e928adf206cd716 // expQ8F64
+DATA planeConsts<>+1496(SB)/8, $0x3e928adf206cd716 // expQ8F64
+DATA planeConsts<>+1504(SB)/8, $0x3ec71df0efbb6786 // expQ7F64
+DATA planeConsts<>+1512(SB)/8, $0x3ec71df0efbb6786 // expQ7F64
+DATA planeConsts<>+1520(SB)/8, $0x3efa019996a0b418 // expQ6F64
+DATA planeConsts<>+1528(SB)/8, $0x3efa019996a0b418 // expQ6F64
+DATA planeConsts<>+1536(SB)/8, $0x3f2a01a013499ee6 // expQ5F64
+DATA planeConsts<>+1544(SB)/8, $0x3f2a01a013499ee6 // expQ5F64
+DATA planeConsts<>+1552(SB)/8, $0x3f56c16c18473665 // expQ4F64
+DATA planeConsts<>+1560(SB)/8, $0x3f56c16c18473665 // expQ4F64
+DATA planeConsts<>+1568(SB)/8, $0x3f81111111125c87 // expQ3F64
+DATA planeConsts<>+1576(SB)/8, $0x3f81111111125c87 // expQ3F64
+DATA planeConsts<>+1584(SB)/8, $0x3fa55555555506c8 // expQ2F64
+DATA planeConsts<>+1592(SB)/8, $0x3fa55555555506c8 // expQ2F64
+DATA planeConsts<>+1600(SB)/8, $0x3fc5555555555502 // expQ1F64
+DATA planeConsts<>+1608(SB)/8, $0x3fc5555555555502 // expQ1F64
+DATA planeConsts<>+1616(SB)/8, $0x3fe000000000000a // expQ0F64
+DATA planeConsts<>+1624(SB)/8, $0x3fe000000000000a // expQ0F64
+DATA planeConsts<>+1632(SB)/8, $0xb91f1976b7ed8fbc // halfPi3F64
+DATA planeConsts<>+1640(SB)/8, $0xb91f1976b7ed8fbc // halfPi3F64
 DATA planeConsts<>+1648(SB)/8, $0x5880000058800000 // radiusMax
 DATA planeConsts<>+1656(SB)/8, $0x5880000058800000 // radiusMax
 DATA planeConsts<>+1664(SB)/8, $0x2680000026800000 // radiusMin
@@ -807,120 +807,113 @@ TEXT ·expSO2F64NEON(SB), NOSPLIT, $0-64
 	FMOVQ 400(R4), F7
 	FMOVQ 416(R4), F8
 	FMOVQ 432(R4), F9
-	FMOVQ 448(R4), F10
 	CMP $4, R2
 	BLT next
 
 loop:
-	// 113 instructions for 4 matrices, 28.25 each
-	FLDPQ (R1), (F11, F12)
-	VAND V0.B16, V11.B16, V13.B16
-	VAND V0.B16, V12.B16, V14.B16
+	// 107 instructions for 4 matrices, 26.75 each
+	FLDPQ (R1), (F10, F11)
+	VAND V1.B16, V10.B16, V12.B16
+	VAND V1.B16, V11.B16, V13.B16
+	WORD $0x6e6ce44c // fcmge v12.2d, v2.2d, v12.2d
+	WORD $0x6e20598c // mvn v12.16b, v12.16b
 	WORD $0x6e6de44d // fcmge v13.2d, v2.2d, v13.2d
 	WORD $0x6e2059ad // mvn v13.16b, v13.16b
-	WORD $0x6e6ee44e // fcmge v14.2d, v2.2d, v14.2d
-	WORD $0x6e2059ce // mvn v14.16b, v14.16b
-	VAND V0.B16, V11.B16, V15.B16
-	VAND V0.B16, V12.B16, V16.B16
-	VMOV V4.B16, V17.B16
-	VFMLA V3.D2, V15.D2, V17.D2
-	VMOV V4.B16, V18.B16
-	VFMLA V3.D2, V16.D2, V18.D2
-	WORD $0x4ee4d633 // fsub v19.2d, v17.2d, v4.2d
-	WORD $0x4ee4d654 // fsub v20.2d, v18.2d, v4.2d
-	VFMLS V5.D2, V19.D2, V15.D2
-	VFMLS V5.D2, V20.D2, V16.D2
-	VFMLS V6.D2, V19.D2, V15.D2
-	VFMLS V6.D2, V20.D2, V16.D2
-	VFMLS V7.D2, V19.D2, V15.D2
-	VFMLS V7.D2, V20.D2, V16.D2
-	WORD $0x6e6fddf3 // fmul v19.2d, v15.2d, v15.2d
-	WORD $0x6e70de14 // fmul v20.2d, v16.2d, v16.2d
-	FMOVQ 464(R4), F21
-	VFMLA V19.D2, V8.D2, V21.D2
-	FMOVQ 464(R4), F22
-	VFMLA V20.D2, V8.D2, V22.D2
-	FMOVQ 480(R4), F23
-	VFMLA V19.D2, V21.D2, V23.D2
-	FMOVQ 480(R4), F21
-	VFMLA V20.D2, V22.D2, V21.D2
-	FMOVQ 496(R4), F22
-	VFMLA V19.D2, V23.D2, V22.D2
-	FMOVQ 496(R4), F23
-	VFMLA V20.D2, V21.D2, V23.D2
-	FMOVQ 512(R4), F21
-	VFMLA V19.D2, V22.D2, V21.D2
-	FMOVQ 512(R4), F22
-	VFMLA V20.D2, V23.D2, V22.D2
-	FMOVQ 528(R4), F23
-	VFMLA V19.D2, V21.D2, V23.D2
-	FMOVQ 528(R4), F21
-	VFMLA V20.D2, V22.D2, V21.D2
-	WORD $0x6e77de77 // fmul v23.2d, v19.2d, v23.2d
-	WORD $0x6e75de95 // fmul v21.2d, v20.2d, v21.2d
-	VFMLA V23.D2, V15.D2, V15.D2
-	VFMLA V21.D2, V16.D2, V16.D2
-	FMOVQ 544(R4), F21
-	VFMLA V19.D2, V9.D2, V21.D2
-	FMOVQ 544(R4), F22
-	VFMLA V20.D2, V9.D2, V22.D2
-	FMOVQ 560(R4), F23
-	VFMLA V19.D2, V21.D2, V23.D2
-	FMOVQ 560(R4), F21
-	VFMLA V20.D2, V22.D2, V21.D2
-	FMOVQ 576(R4), F22
-	VFMLA V19.D2, V23.D2, V22.D2
-	FMOVQ 576(R4), F23
-	VFMLA V20.D2, V21.D2, V23.D2
-	FMOVQ 592(R4), F21
-	VFMLA V19.D2, V22.D2, V21.D2
-	FMOVQ 592(R4), F22
-	VFMLA V20.D2, V23.D2, V22.D2
-	FMOVQ 608(R4), F23
-	VFMLA V19.D2, V21.D2, V23.D2
-	FMOVQ 608(R4), F21
-	VFMLA V20.D2, V22.D2, V21.D2
-	FMOVQ 624(R4), F22
-	VFMLA V19.D2, V23.D2, V22.D2
-	FMOVQ 624(R4), F23
-	VFMLA V20.D2, V21.D2, V23.D2
-	FMOVQ 640(R4), F21
-	VFMLA V19.D2, V22.D2, V21.D2
-	FMOVQ 640(R4), F19
-	VFMLA V20.D2, V23.D2, V19.D2
-	VSHL $63, V17.D2, V20.D2
-	WORD $0x4ee0aa94 // cmlt v20.2d, v20.2d, #0
-	VSHL $63, V18.D2, V22.D2
-	WORD $0x4ee0aad6 // cmlt v22.2d, v22.2d, #0
-	VMOV V15.B16, V23.B16
-	VBIT V20.B16, V21.B16, V23.B16
-	VMOV V16.B16, V24.B16
-	VBIT V22.B16, V19.B16, V24.B16
-	VBIT V20.B16, V15.B16, V21.B16
-	VBIT V22.B16, V16.B16, V19.B16
-	VADD V10.D2, V17.D2, V15.D2
-	VADD V10.D2, V18.D2, V16.D2
+	VMOV V4.B16, V14.B16
+	VFMLA V3.D2, V10.D2, V14.D2
+	VMOV V4.B16, V15.B16
+	VFMLA V3.D2, V11.D2, V15.D2
+	WORD $0x4ee4d5d0 // fsub v16.2d, v14.2d, v4.2d
+	WORD $0x4ee4d5f1 // fsub v17.2d, v15.2d, v4.2d
+	VFMLS V5.D2, V16.D2, V10.D2
+	VFMLS V5.D2, V17.D2, V11.D2
+	VFMLS V6.D2, V16.D2, V10.D2
+	VFMLS V6.D2, V17.D2, V11.D2
+	WORD $0x6e6add50 // fmul v16.2d, v10.2d, v10.2d
+	WORD $0x6e6bdd71 // fmul v17.2d, v11.2d, v11.2d
+	FMOVQ 448(R4), F18
+	VFMLA V16.D2, V7.D2, V18.D2
+	FMOVQ 448(R4), F19
+	VFMLA V17.D2, V7.D2, V19.D2
+	FMOVQ 464(R4), F20
+	VFMLA V16.D2, V18.D2, V20.D2
+	FMOVQ 464(R4), F18
+	VFMLA V17.D2, V19.D2, V18.D2
+	FMOVQ 480(R4), F19
+	VFMLA V16.D2, V20.D2, V19.D2
+	FMOVQ 480(R4), F20
+	VFMLA V17.D2, V18.D2, V20.D2
+	FMOVQ 496(R4), F18
+	VFMLA V16.D2, V19.D2, V18.D2
+	FMOVQ 496(R4), F19
+	VFMLA V17.D2, V20.D2, V19.D2
+	FMOVQ 512(R4), F20
+	VFMLA V16.D2, V18.D2, V20.D2
+	FMOVQ 512(R4), F18
+	VFMLA V17.D2, V19.D2, V18.D2
+	WORD $0x6e74de14 // fmul v20.2d, v16.2d, v20.2d
+	WORD $0x6e72de32 // fmul v18.2d, v17.2d, v18.2d
+	VFMLA V20.D2, V10.D2, V10.D2
+	VFMLA V18.D2, V11.D2, V11.D2
+	FMOVQ 528(R4), F18
+	VFMLA V16.D2, V8.D2, V18.D2
+	FMOVQ 528(R4), F19
+	VFMLA V17.D2, V8.D2, V19.D2
+	FMOVQ 544(R4), F20
+	VFMLA V16.D2, V18.D2, V20.D2
+	FMOVQ 544(R4), F18
+	VFMLA V17.D2, V19.D2, V18.D2
+	FMOVQ 560(R4), F19
+	VFMLA V16.D2, V20.D2, V19.D2
+	FMOVQ 560(R4), F20
+	VFMLA V17.D2, V18.D2, V20.D2
+	FMOVQ 576(R4), F18
+	VFMLA V16.D2, V19.D2, V18.D2
+	FMOVQ 576(R4), F19
+	VFMLA V17.D2, V20.D2, V19.D2
+	FMOVQ 592(R4), F20
+	VFMLA V16.D2, V18.D2, V20.D2
+	FMOVQ 592(R4), F18
+	VFMLA V17.D2, V19.D2, V18.D2
+	FMOVQ 608(R4), F19
+	VFMLA V16.D2, V20.D2, V19.D2
+	FMOVQ 608(R4), F20
+	VFMLA V17.D2, V18.D2, V20.D2
+	FMOVQ 624(R4), F18
+	VFMLA V16.D2, V19.D2, V18.D2
+	FMOVQ 624(R4), F16
+	VFMLA V17.D2, V20.D2, V16.D2
+	VSHL $63, V14.D2, V17.D2
+	WORD $0x4ee0aa31 // cmlt v17.2d, v17.2d, #0
+	VSHL $63, V15.D2, V19.D2
+	WORD $0x4ee0aa73 // cmlt v19.2d, v19.2d, #0
+	VMOV V10.B16, V20.B16
+	VBIT V17.B16, V18.B16, V20.B16
+	VMOV V11.B16, V21.B16
+	VBIT V19.B16, V16.B16, V21.B16
+	VBIT V17.B16, V10.B16, V18.B16
+	VBIT V19.B16, V11.B16, V16.B16
+	VSHL $62, V14.D2, V10.D2
+	VSHL $62, V15.D2, V11.D2
+	VAND V0.B16, V10.B16, V10.B16
+	VAND V0.B16, V11.B16, V11.B16
+	VEOR V10.B16, V20.B16, V20.B16
+	VEOR V11.B16, V21.B16, V21.B16
+	VADD V9.D2, V14.D2, V14.D2
+	VADD V9.D2, V15.D2, V15.D2
+	VSHL $62, V14.D2, V14.D2
 	VSHL $62, V15.D2, V15.D2
-	VSHL $62, V16.D2, V16.D2
-	VAND V1.B16, V15.B16, V15.B16
-	VAND V1.B16, V16.B16, V16.B16
-	VEOR V15.B16, V21.B16, V21.B16
-	VEOR V16.B16, V19.B16, V19.B16
-	VSHL $62, V17.D2, V17.D2
-	VSHL $62, V18.D2, V18.D2
-	VEOR V11.B16, V17.B16, V17.B16
-	VEOR V12.B16, V18.B16, V18.B16
-	VAND V1.B16, V17.B16, V17.B16
-	VAND V1.B16, V18.B16, V18.B16
-	VEOR V17.B16, V23.B16, V23.B16
-	VEOR V18.B16, V24.B16, V24.B16
-	VORR V14.B16, V13.B16, V11.B16
-	WORD $0x6eb0a96b // umaxv s11, v11.4s
-	FMOVS F11, R6
+	VAND V0.B16, V14.B16, V14.B16
+	VAND V0.B16, V15.B16, V15.B16
+	VEOR V14.B16, V18.B16, V18.B16
+	VEOR V15.B16, V16.B16, V16.B16
+	VORR V13.B16, V12.B16, V10.B16
+	WORD $0x6eb0a94a // umaxv s10, v10.4s
+	FMOVS F10, R6
 	CBNZ R6, hard
-	FSTPQ (F21, F19), (R0)
+	FSTPQ (F18, F16), (R0)
 	ADD R5, R0, R6
-	FSTPQ (F23, F24), (R6)
+	FSTPQ (F20, F21), (R6)
 	ADD $32, R0
 	ADD $32, R1
 	SUB $4, R2
@@ -932,64 +925,61 @@ next:
 	BLT next2
 
 loop2:
-	// 62 instructions for 2 matrices, 31 each
-	FMOVQ (R1), F11
-	VAND V0.B16, V11.B16, V12.B16
-	WORD $0x6e6ce44c // fcmge v12.2d, v2.2d, v12.2d
-	WORD $0x6e20598c // mvn v12.16b, v12.16b
-	VAND V0.B16, V11.B16, V13.B16
-	VMOV V4.B16, V14.B16
-	VFMLA V3.D2, V13.D2, V14.D2
-	WORD $0x4ee4d5cf // fsub v15.2d, v14.2d, v4.2d
-	VFMLS V5.D2, V15.D2, V13.D2
-	VFMLS V6.D2, V15.D2, V13.D2
-	VFMLS V7.D2, V15.D2, V13.D2
-	WORD $0x6e6dddaf // fmul v15.2d, v13.2d, v13.2d
-	FMOVQ 464(R4), F16
-	VFMLA V15.D2, V8.D2, V16.D2
-	FMOVQ 480(R4), F17
-	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 496(R4), F16
-	VFMLA V15.D2, V17.D2, V16.D2
-	FMOVQ 512(R4), F17
-	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 528(R4), F16
-	VFMLA V15.D2, V17.D2, V16.D2
-	WORD $0x6e70ddf0 // fmul v16.2d, v15.2d, v16.2d
-	VFMLA V16.D2, V13.D2, V13.D2
-	FMOVQ 544(R4), F16
-	VFMLA V15.D2, V9.D2, V16.D2
-	FMOVQ 560(R4), F17
-	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 576(R4), F16
-	VFMLA V15.D2, V17.D2, V16.D2
-	FMOVQ 592(R4), F17
-	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 608(R4), F16
-	VFMLA V15.D2, V17.D2, V16.D2
-	FMOVQ 624(R4), F17
-	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 640(R4), F16
-	VFMLA V15.D2, V17.D2, V16.D2
-	VSHL $63, V14.D2, V15.D2
-	WORD $0x4ee0a9ef // cmlt v15.2d, v15.2d, #0
-	VMOV V13.B16, V17.B16
-	VBIT V15.B16, V16.B16, V17.B16
-	VBIT V15.B16, V13.B16, V16.B16
-	VADD V10.D2, V14.D2, V13.D2
-	VSHL $62, V13.D2, V13.D2
-	VAND V1.B16, V13.B16, V13.B16
-	VEOR V13.B16, V16.B16, V16.B16
-	VSHL $62, V14.D2, V14.D2
-	VEOR V11.B16, V14.B16, V14.B16
-	VAND V1.B16, V14.B16, V14.B16
-	VEOR V14.B16, V17.B16, V17.B16
-	WORD $0x6eb0a98b // umaxv s11, v12.4s
-	FMOVS F11, R6
+	// 59 instructions for 2 matrices, 29.5 each
+	FMOVQ (R1), F10
+	VAND V1.B16, V10.B16, V11.B16
+	WORD $0x6e6be44b // fcmge v11.2d, v2.2d, v11.2d
+	WORD $0x6e20596b // mvn v11.16b, v11.16b
+	VMOV V4.B16, V12.B16
+	VFMLA V3.D2, V10.D2, V12.D2
+	WORD $0x4ee4d58d // fsub v13.2d, v12.2d, v4.2d
+	VFMLS V5.D2, V13.D2, V10.D2
+	VFMLS V6.D2, V13.D2, V10.D2
+	WORD $0x6e6add4d // fmul v13.2d, v10.2d, v10.2d
+	FMOVQ 448(R4), F14
+	VFMLA V13.D2, V7.D2, V14.D2
+	FMOVQ 464(R4), F15
+	VFMLA V13.D2, V14.D2, V15.D2
+	FMOVQ 480(R4), F14
+	VFMLA V13.D2, V15.D2, V14.D2
+	FMOVQ 496(R4), F15
+	VFMLA V13.D2, V14.D2, V15.D2
+	FMOVQ 512(R4), F14
+	VFMLA V13.D2, V15.D2, V14.D2
+	WORD $0x6e6eddae // fmul v14.2d, v13.2d, v14.2d
+	VFMLA V14.D2, V10.D2, V10.D2
+	FMOVQ 528(R4), F14
+	VFMLA V13.D2, V8.D2, V14.D2
+	FMOVQ 544(R4), F15
+	VFMLA V13.D2, V14.D2, V15.D2
+	FMOVQ 560(R4), F14
+	VFMLA V13.D2, V15.D2, V14.D2
+	FMOVQ 576(R4), F15
+	VFMLA V13.D2, V14.D2, V15.D2
+	FMOVQ 592(R4), F14
+	VFMLA V13.D2, V15.D2, V14.D2
+	FMOVQ 608(R4), F15
+	VFMLA V13.D2, V14.D2, V15.D2
+	FMOVQ 624(R4), F14
+	VFMLA V13.D2, V15.D2, V14.D2
+	VSHL $63, V12.D2, V13.D2
+	WORD $0x4ee0a9ad // cmlt v13.2d, v13.2d, #0
+	VMOV V10.B16, V15.B16
+	VBIT V13.B16, V14.B16, V15.B16
+	VBIT V13.B16, V10.B16, V14.B16
+	VSHL $62, V12.D2, V10.D2
+	VAND V0.B16, V10.B16, V10.B16
+	VEOR V10.B16, V15.B16, V15.B16
+	VADD V9.D2, V12.D2, V12.D2
+	VSHL $62, V12.D2, V12.D2
+	VAND V0.B16, V12.B16, V12.B16
+	VEOR V12.B16, V14.B16, V14.B16
+	WORD $0x6eb0a96a // umaxv s10, v11.4s
+	FMOVS F10, R6
 	CBNZ R6, hard2
-	FMOVQ F16, (R0)
+	FMOVQ F14, (R0)
 	ADD R5, R0, R6
-	FMOVQ F17, (R6)
+	FMOVQ F15, (R6)
 	ADD $16, R0
 	ADD $16, R1
 	SUB $2, R2
@@ -999,64 +989,61 @@ loop2:
 next2:
 	CBZ R2, done
 	MOVD R1, R6
-	FMOVD (R6), F11
-	VAND V0.B16, V11.B16, V12.B16
-	WORD $0x6e6ce44c // fcmge v12.2d, v2.2d, v12.2d
-	WORD $0x6e20598c // mvn v12.16b, v12.16b
-	VAND V0.B16, V11.B16, V13.B16
-	VMOV V4.B16, V14.B16
-	VFMLA V3.D2, V13.D2, V14.D2
-	WORD $0x4ee4d5cf // fsub v15.2d, v14.2d, v4.2d
-	VFMLS V5.D2, V15.D2, V13.D2
-	VFMLS V6.D2, V15.D2, V13.D2
-	VFMLS V7.D2, V15.D2, V13.D2
-	WORD $0x6e6dddaf // fmul v15.2d, v13.2d, v13.2d
-	FMOVQ 464(R4), F16
-	VFMLA V15.D2, V8.D2, V16.D2
-	FMOVQ 480(R4), F17
-	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 496(R4), F16
-	VFMLA V15.D2, V17.D2, V16.D2
-	FMOVQ 512(R4), F17
-	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 528(R4), F16
-	VFMLA V15.D2, V17.D2, V16.D2
-	WORD $0x6e70ddf0 // fmul v16.2d, v15.2d, v16.2d
-	VFMLA V16.D2, V13.D2, V13.D2
-	FMOVQ 544(R4), F16
-	VFMLA V15.D2, V9.D2, V16.D2
-	FMOVQ 560(R4), F17
-	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 576(R4), F16
-	VFMLA V15.D2, V17.D2, V16.D2
-	FMOVQ 592(R4), F17
-	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 608(R4), F16
-	VFMLA V15.D2, V17.D2, V16.D2
-	FMOVQ 624(R4), F17
-	VFMLA V15.D2, V16.D2, V17.D2
-	FMOVQ 640(R4), F16
-	VFMLA V15.D2, V17.D2, V16.D2
-	VSHL $63, V14.D2, V15.D2
-	WORD $0x4ee0a9ef // cmlt v15.2d, v15.2d, #0
-	VMOV V13.B16, V17.B16
-	VBIT V15.B16, V16.B16, V17.B16
-	VBIT V15.B16, V13.B16, V16.B16
-	VADD V10.D2, V14.D2, V13.D2
-	VSHL $62, V13.D2, V13.D2
-	VAND V1.B16, V13.B16, V13.B16
-	VEOR V13.B16, V16.B16, V16.B16
-	VSHL $62, V14.D2, V14.D2
-	VEOR V11.B16, V14.B16, V14.B16
-	VAND V1.B16, V14.B16, V14.B16
-	VEOR V14.B16, V17.B16, V17.B16
-	WORD $0x6eb0a98b // umaxv s11, v12.4s
-	FMOVS F11, R6
+	FMOVD (R6), F10
+	VAND V1.B16, V10.B16, V11.B16
+	WORD $0x6e6be44b // fcmge v11.2d, v2.2d, v11.2d
+	WORD $0x6e20596b // mvn v11.16b, v11.16b
+	VMOV V4.B16, V12.B16
+	VFMLA V3.D2, V10.D2, V12.D2
+	WORD $0x4ee4d58d // fsub v13.2d, v12.2d, v4.2d
+	VFMLS V5.D2, V13.D2, V10.D2
+	VFMLS V6.D2, V13.D2, V10.D2
+	WORD $0x6e6add4d // fmul v13.2d, v10.2d, v10.2d
+	FMOVQ 448(R4), F14
+	VFMLA V13.D2, V7.D2, V14.D2
+	FMOVQ 464(R4), F15
+	VFMLA V13.D2, V14.D2, V15.D2
+	FMOVQ 480(R4), F14
+	VFMLA V13.D2, V15.D2, V14.D2
+	FMOVQ 496(R4), F15
+	VFMLA V13.D2, V14.D2, V15.D2
+	FMOVQ 512(R4), F14
+	VFMLA V13.D2, V15.D2, V14.D2
+	WORD $0x6e6eddae // fmul v14.2d, v13.2d, v14.2d
+	VFMLA V14.D2, V10.D2, V10.D2
+	FMOVQ 528(R4), F14
+	VFMLA V13.D2, V8.D2, V14.D2
+	FMOVQ 544(R4), F15
+	VFMLA V13.D2, V14.D2, V15.D2
+	FMOVQ 560(R4), F14
+	VFMLA V13.D2, V15.D2, V14.D2
+	FMOVQ 576(R4), F15
+	VFMLA V13.D2, V14.D2, V15.D2
+	FMOVQ 592(R4), F14
+	VFMLA V13.D2, V15.D2, V14.D2
+	FMOVQ 608(R4), F15
+	VFMLA V13.D2, V14.D2, V15.D2
+	FMOVQ 624(R4), F14
+	VFMLA V13.D2, V15.D2, V14.D2
+	VSHL $63, V12.D2, V13.D2
+	WORD $0x4ee0a9ad // cmlt v13.2d, v13.2d, #0
+	VMOV V10.B16, V15.B16
+	VBIT V13.B16, V14.B16, V15.B16
+	VBIT V13.B16, V10.B16, V14.B16
+	VSHL $62, V12.D2, V10.D2
+	VAND V0.B16, V10.B16, V10.B16
+	VEOR V10.B16, V15.B16, V15.B16
+	VADD V9.D2, V12.D2, V12.D2
+	VSHL $62, V12.D2, V12.D2
+	VAND V0.B16, V12.B16, V12.B16
+	VEOR V12.B16, V14.B16, V14.B16
+	WORD $0x6eb0a96a // umaxv s10, v11.4s
+	FMOVS F10, R6
 	CBNZ R6, hard3
 	MOVD R0, R6
-	FMOVD F16, (R6)
+	FMOVD F14, (R6)
 	ADD R5, R0, R6
-	FMOVD F17, (R6)
+	FMOVD F15, (R6)
 
 done:
 	MOVD n+24(FP), R3
@@ -1066,26 +1053,26 @@ done:
 	RET
 
 hard:
-	FLDPQ (R0), (F11, F12)
+	FLDPQ (R0), (F10, F11)
+	VBIF V12.B16, V18.B16, V10.B16
+	VBIF V13.B16, V16.B16, V11.B16
+	FSTPQ (F10, F11), (R0)
+	ADD R5, R0, R6
+	FLDPQ (R6), (F10, F11)
+	VBIF V12.B16, V20.B16, V10.B16
 	VBIF V13.B16, V21.B16, V11.B16
-	VBIF V14.B16, V19.B16, V12.B16
-	FSTPQ (F11, F12), (R0)
 	ADD R5, R0, R6
-	FLDPQ (R6), (F11, F12)
-	VBIF V13.B16, V23.B16, V11.B16
-	VBIF V14.B16, V24.B16, V12.B16
-	ADD R5, R0, R6
-	FSTPQ (F11, F12), (R6)
+	FSTPQ (F10, F11), (R6)
 	MOVD ZR, R6
-	FMOVQ 656(R4), F11
-	VAND V13.B16, V11.B16, V11.B16
-	WORD $0x5ef1b96c // addp d12, v11.2d
-	FMOVD F12, R7
+	FMOVQ 640(R4), F10
+	VAND V12.B16, V10.B16, V10.B16
+	WORD $0x5ef1b94b // addp d11, v10.2d
+	FMOVD F11, R7
 	ORR R7<<0, R6, R6
-	FMOVQ 656(R4), F11
-	VAND V14.B16, V11.B16, V11.B16
-	WORD $0x5ef1b96c // addp d12, v11.2d
-	FMOVD F12, R7
+	FMOVQ 640(R4), F10
+	VAND V13.B16, V10.B16, V10.B16
+	WORD $0x5ef1b94b // addp d11, v10.2d
+	FMOVD F11, R7
 	ORR R7<<2, R6, R6
 	MOVD n+24(FP), R3
 	MOVD R3, R7
@@ -1097,19 +1084,19 @@ hard:
 	RET
 
 hard2:
-	FMOVQ (R0), F11
-	VBIF V12.B16, V16.B16, V11.B16
-	FMOVQ F11, (R0)
+	FMOVQ (R0), F10
+	VBIF V11.B16, V14.B16, V10.B16
+	FMOVQ F10, (R0)
 	ADD R5, R0, R6
-	FMOVQ (R6), F11
-	VBIF V12.B16, V17.B16, V11.B16
+	FMOVQ (R6), F10
+	VBIF V11.B16, V15.B16, V10.B16
 	ADD R5, R0, R6
-	FMOVQ F11, (R6)
+	FMOVQ F10, (R6)
 	MOVD ZR, R6
-	FMOVQ 656(R4), F11
-	VAND V12.B16, V11.B16, V11.B16
-	WORD $0x5ef1b96d // addp d13, v11.2d
-	FMOVD F13, R7
+	FMOVQ 640(R4), F10
+	VAND V11.B16, V10.B16, V10.B16
+	WORD $0x5ef1b94c // addp d12, v10.2d
+	FMOVD F12, R7
 	ORR R7<<0, R6, R6
 	MOVD n+24(FP), R3
 	MOVD R3, R7
@@ -1122,20 +1109,20 @@ hard2:
 
 hard3:
 	MOVD R0, R6
-	FMOVD (R6), F11
-	VBIF V12.B16, V16.B16, V11.B16
+	FMOVD (R6), F10
+	VBIF V11.B16, V14.B16, V10.B16
 	MOVD R0, R6
-	FMOVD F11, (R6)
+	FMOVD F10, (R6)
 	ADD R5, R0, R6
-	FMOVD (R6), F11
-	VBIF V12.B16, V17.B16, V11.B16
+	FMOVD (R6), F10
+	VBIF V11.B16, V15.B16, V10.B16
 	ADD R5, R0, R6
-	FMOVD F11, (R6)
+	FMOVD F10, (R6)
 	MOVD ZR, R6
-	FMOVQ 656(R4), F11
-	VAND V12.B16, V11.B16, V11.B16
-	WORD $0x5ef1b96d // addp d13, v11.2d
-	FMOVD F13, R7
+	FMOVQ 640(R4), F10
+	VAND V11.B16, V10.B16, V10.B16
+	WORD $0x5ef1b94c // addp d12, v10.2d
+	FMOVD F12, R7
 	ORR R7<<0, R6, R6
 	MOVD n+24(FP), R3
 	MOVD R3, R7
@@ -1158,13 +1145,13 @@ TEXT ·logSO2F32NEON(SB), NOSPLIT, $0-64
 	MOVD stride+32(FP), R5
 	LSL $2, R5
 	FMOVQ 16(R4), F0
-	FMOVQ 672(R4), F1
+	FMOVQ 656(R4), F1
 	FMOVQ (R4), F2
-	FMOVQ 688(R4), F3
+	FMOVQ 672(R4), F3
 	FMOVQ 96(R4), F4
 	FMOVQ 80(R4), F5
-	FMOVQ 704(R4), F6
-	FMOVQ 720(R4), F7
+	FMOVQ 688(R4), F6
+	FMOVQ 704(R4), F7
 	CMP $8, R2
 	BLT next
 
@@ -1193,41 +1180,41 @@ loop:
 	WORD $0x6e33de71 // fmul v17.4s, v19.4s, v19.4s
 	WORD $0x6e30de54 // fmul v20.4s, v18.4s, v16.4s
 	WORD $0x6e31de75 // fmul v21.4s, v19.4s, v17.4s
-	FMOVQ 736(R4), F22
+	FMOVQ 720(R4), F22
 	VFMLA V16.S4, V3.S4, V22.S4
-	FMOVQ 736(R4), F23
+	FMOVQ 720(R4), F23
 	VFMLA V17.S4, V3.S4, V23.S4
+	FMOVQ 736(R4), F24
+	VFMLA V16.S4, V22.S4, V24.S4
+	FMOVQ 736(R4), F22
+	VFMLA V17.S4, V23.S4, V22.S4
+	FMOVQ 752(R4), F23
+	VFMLA V16.S4, V24.S4, V23.S4
 	FMOVQ 752(R4), F24
-	VFMLA V16.S4, V22.S4, V24.S4
-	FMOVQ 752(R4), F22
-	VFMLA V17.S4, V23.S4, V22.S4
+	VFMLA V17.S4, V22.S4, V24.S4
+	FMOVQ 768(R4), F22
+	VFMLA V16.S4, V23.S4, V22.S4
 	FMOVQ 768(R4), F23
-	VFMLA V16.S4, V24.S4, V23.S4
-	FMOVQ 768(R4), F24
-	VFMLA V17.S4, V22.S4, V24.S4
+	VFMLA V17.S4, V24.S4, V23.S4
+	FMOVQ 784(R4), F24
+	VFMLA V16.S4, V22.S4, V24.S4
 	FMOVQ 784(R4), F22
-	VFMLA V16.S4, V23.S4, V22.S4
-	FMOVQ 784(R4), F23
-	VFMLA V17.S4, V24.S4, V23.S4
+	VFMLA V17.S4, V23.S4, V22.S4
+	FMOVQ 800(R4), F23
+	VFMLA V16.S4, V24.S4, V23.S4
 	FMOVQ 800(R4), F24
-	VFMLA V16.S4, V22.S4, V24.S4
-	FMOVQ 800(R4), F22
-	VFMLA V17.S4, V23.S4, V22.S4
-	FMOVQ 816(R4), F23
-	VFMLA V16.S4, V24.S4, V23.S4
-	FMOVQ 816(R4), F24
 	VFMLA V17.S4, V22.S4, V24.S4
-	FMOVQ 832(R4), F22
+	FMOVQ 816(R4), F22
 	VFMLA V16.S4, V23.S4, V22.S4
-	FMOVQ 832(R4), F23
+	FMOVQ 816(R4), F23
 	VFMLA V17.S4, V24.S4, V23.S4
-	FMOVQ 848(R4), F24
+	FMOVQ 832(R4), F24
 	VFMLA V16.S4, V22.S4, V24.S4
-	FMOVQ 848(R4), F22
+	FMOVQ 832(R4), F22
 	VFMLA V17.S4, V23.S4, V22.S4
-	FMOVQ 864(R4), F23
+	FMOVQ 848(R4), F23
 	VFMLA V16.S4, V24.S4, V23.S4
-	FMOVQ 864(R4), F16
+	FMOVQ 848(R4), F16
 	VFMLA V17.S4, V22.S4, V16.S4
 	VMOV V18.B16, V17.B16
 	VFMLA V23.S4, V20.S4, V17.S4
@@ -1299,23 +1286,23 @@ loop2:
 	WORD $0x6e2cfdad // fdiv v13.4s, v13.4s, v12.4s
 	WORD $0x6e2dddac // fmul v12.4s, v13.4s, v13.4s
 	WORD $0x6e2cddae // fmul v14.4s, v13.4s, v12.4s
-	FMOVQ 736(R4), F15
+	FMOVQ 720(R4), F15
 	VFMLA V12.S4, V3.S4, V15.S4
-	FMOVQ 752(R4), F16
+	FMOVQ 736(R4), F16
 	VFMLA V12.S4, V15.S4, V16.S4
-	FMOVQ 768(R4), F15
+	FMOVQ 752(R4), F15
 	VFMLA V12.S4, V16.S4, V15.S4
-	FMOVQ 784(R4), F16
+	FMOVQ 768(R4), F16
 	VFMLA V12.S4, V15.S4, V16.S4
-	FMOVQ 800(R4), F15
+	FMOVQ 784(R4), F15
 	VFMLA V12.S4, V16.S4, V15.S4
-	FMOVQ 816(R4), F16
+	FMOVQ 800(R4), F16
 	VFMLA V12.S4, V15.S4, V16.S4
-	FMOVQ 832(R4), F15
+	FMOVQ 816(R4), F15
 	VFMLA V12.S4, V16.S4, V15.S4
-	FMOVQ 848(R4), F16
+	FMOVQ 832(R4), F16
 	VFMLA V12.S4, V15.S4, V16.S4
-	FMOVQ 864(R4), F15
+	FMOVQ 848(R4), F15
 	VFMLA V12.S4, V16.S4, V15.S4
 	VMOV V13.B16, V12.B16
 	VFMLA V15.S4, V14.S4, V12.S4
@@ -1381,23 +1368,23 @@ loaded2:
 	WORD $0x6e2cfdad // fdiv v13.4s, v13.4s, v12.4s
 	WORD $0x6e2dddac // fmul v12.4s, v13.4s, v13.4s
 	WORD $0x6e2cddae // fmul v14.4s, v13.4s, v12.4s
-	FMOVQ 736(R4), F15
+	FMOVQ 720(R4), F15
 	VFMLA V12.S4, V3.S4, V15.S4
-	FMOVQ 752(R4), F16
+	FMOVQ 736(R4), F16
 	VFMLA V12.S4, V15.S4, V16.S4
-	FMOVQ 768(R4), F15
+	FMOVQ 752(R4), F15
 	VFMLA V12.S4, V16.S4, V15.S4
-	FMOVQ 784(R4), F16
+	FMOVQ 768(R4), F16
 	VFMLA V12.S4, V15.S4, V16.S4
-	FMOVQ 800(R4), F15
+	FMOVQ 784(R4), F15
 	VFMLA V12.S4, V16.S4, V15.S4
-	FMOVQ 816(R4), F16
+	FMOVQ 800(R4), F16
 	VFMLA V12.S4, V15.S4, V16.S4
-	FMOVQ 832(R4), F15
+	FMOVQ 816(R4), F15
 	VFMLA V12.S4, V16.S4, V15.S4
-	FMOVQ 848(R4), F16
+	FMOVQ 832(R4), F16
 	VFMLA V12.S4, V15.S4, V16.S4
-	FMOVQ 864(R4), F15
+	FMOVQ 848(R4), F15
 	VFMLA V12.S4, V16.S4, V15.S4
 	VMOV V13.B16, V12.B16
 	VFMLA V15.S4, V14.S4, V12.S4
@@ -1535,14 +1522,14 @@ TEXT ·logSO2F64NEON(SB), NOSPLIT, $0-64
 	MOVD $planeConsts<>(SB), R4
 	MOVD stride+32(FP), R5
 	LSL $3, R5
-	FMOVQ 304(R4), F0
-	FMOVQ 880(R4), F1
-	FMOVQ 288(R4), F2
-	FMOVQ 896(R4), F3
-	FMOVQ 912(R4), F4
-	FMOVQ 928(R4), F5
-	FMOVQ 944(R4), F6
-	FMOVQ 960(R4), F7
+	FMOVQ 288(R4), F0
+	FMOVQ 864(R4), F1
+	FMOVQ 304(R4), F2
+	FMOVQ 880(R4), F3
+	FMOVQ 896(R4), F4
+	FMOVQ 912(R4), F5
+	FMOVQ 928(R4), F6
+	FMOVQ 944(R4), F7
 	CMP $4, R2
 	BLT next
 
@@ -1583,53 +1570,53 @@ loop:
 	WORD $0x6e77def3 // fmul v19.2d, v23.2d, v23.2d
 	WORD $0x6e72ded8 // fmul v24.2d, v22.2d, v18.2d
 	WORD $0x6e73def9 // fmul v25.2d, v23.2d, v19.2d
-	FMOVQ 976(R4), F26
+	FMOVQ 960(R4), F26
 	VFMLA V18.D2, V4.D2, V26.D2
-	FMOVQ 976(R4), F27
+	FMOVQ 960(R4), F27
 	VFMLA V19.D2, V4.D2, V27.D2
+	FMOVQ 976(R4), F28
+	VFMLA V18.D2, V26.D2, V28.D2
+	FMOVQ 976(R4), F26
+	VFMLA V19.D2, V27.D2, V26.D2
+	FMOVQ 992(R4), F27
+	VFMLA V18.D2, V28.D2, V27.D2
 	FMOVQ 992(R4), F28
-	VFMLA V18.D2, V26.D2, V28.D2
-	FMOVQ 992(R4), F26
-	VFMLA V19.D2, V27.D2, V26.D2
+	VFMLA V19.D2, V26.D2, V28.D2
+	FMOVQ 1008(R4), F26
+	VFMLA V18.D2, V27.D2, V26.D2
 	FMOVQ 1008(R4), F27
-	VFMLA V18.D2, V28.D2, V27.D2
-	FMOVQ 1008(R4), F28
-	VFMLA V19.D2, V26.D2, V28.D2
+	VFMLA V19.D2, V28.D2, V27.D2
+	FMOVQ 1024(R4), F28
+	VFMLA V18.D2, V26.D2, V28.D2
 	FMOVQ 1024(R4), F26
-	VFMLA V18.D2, V27.D2, V26.D2
-	FMOVQ 1024(R4), F27
-	VFMLA V19.D2, V28.D2, V27.D2
+	VFMLA V19.D2, V27.D2, V26.D2
+	FMOVQ 1040(R4), F27
+	VFMLA V18.D2, V28.D2, V27.D2
 	FMOVQ 1040(R4), F28
-	VFMLA V18.D2, V26.D2, V28.D2
-	FMOVQ 1040(R4), F26
-	VFMLA V19.D2, V27.D2, V26.D2
+	VFMLA V19.D2, V26.D2, V28.D2
+	FMOVQ 1056(R4), F26
+	VFMLA V18.D2, V27.D2, V26.D2
 	FMOVQ 1056(R4), F27
-	VFMLA V18.D2, V28.D2, V27.D2
-	FMOVQ 1056(R4), F28
-	VFMLA V19.D2, V26.D2, V28.D2
+	VFMLA V19.D2, V28.D2, V27.D2
+	FMOVQ 1072(R4), F28
+	VFMLA V18.D2, V26.D2, V28.D2
 	FMOVQ 1072(R4), F26
-	VFMLA V18.D2, V27.D2, V26.D2
-	FMOVQ 1072(R4), F27
-	VFMLA V19.D2, V28.D2, V27.D2
+	VFMLA V19.D2, V27.D2, V26.D2
+	FMOVQ 1088(R4), F27
+	VFMLA V18.D2, V28.D2, V27.D2
 	FMOVQ 1088(R4), F28
-	VFMLA V18.D2, V26.D2, V28.D2
-	FMOVQ 1088(R4), F26
-	VFMLA V19.D2, V27.D2, V26.D2
-	FMOVQ 1104(R4), F27
-	VFMLA V18.D2, V28.D2, V27.D2
-	FMOVQ 1104(R4), F28
 	VFMLA V19.D2, V26.D2, V28.D2
-	FMOVQ 1120(R4), F26
+	FMOVQ 1104(R4), F26
 	VFMLA V18.D2, V27.D2, V26.D2
-	FMOVQ 1120(R4), F27
+	FMOVQ 1104(R4), F27
 	VFMLA V19.D2, V28.D2, V27.D2
-	FMOVQ 1136(R4), F28
+	FMOVQ 1120(R4), F28
 	VFMLA V18.D2, V26.D2, V28.D2
-	FMOVQ 1136(R4), F26
+	FMOVQ 1120(R4), F26
 	VFMLA V19.D2, V27.D2, V26.D2
-	FMOVQ 1152(R4), F27
+	FMOVQ 1136(R4), F27
 	VFMLA V18.D2, V28.D2, V27.D2
-	FMOVQ 1152(R4), F18
+	FMOVQ 1136(R4), F18
 	VFMLA V19.D2, V26.D2, V18.D2
 	VMOV V22.B16, V19.B16
 	VFMLA V27.D2, V24.D2, V19.D2
@@ -1675,12 +1662,12 @@ loop:
 	VEOR V12.B16, V14.B16, V12.B16
 	VAND V0.B16, V11.B16, V13.B16
 	VEOR V13.B16, V15.B16, V13.B16
-	FMOVQ 1168(R4), F15
+	FMOVQ 1152(R4), F15
 	VAND V15.B16, V10.B16, V14.B16
 	WORD $0x4e6ed58e // fadd v14.2d, v12.2d, v14.2d
 	VAND V15.B16, V11.B16, V12.B16
 	WORD $0x4e6cd5ac // fadd v12.2d, v13.2d, v12.2d
-	FMOVQ 1184(R4), F13
+	FMOVQ 1168(R4), F13
 	VAND V13.B16, V10.B16, V10.B16
 	WORD $0x4e6ad5ca // fadd v10.2d, v14.2d, v10.2d
 	VAND V13.B16, V11.B16, V11.B16
@@ -1725,29 +1712,29 @@ loop2:
 	WORD $0x6e6dfdef // fdiv v15.2d, v15.2d, v13.2d
 	WORD $0x6e6fdded // fmul v13.2d, v15.2d, v15.2d
 	WORD $0x6e6dddf0 // fmul v16.2d, v15.2d, v13.2d
-	FMOVQ 976(R4), F17
+	FMOVQ 960(R4), F17
 	VFMLA V13.D2, V4.D2, V17.D2
-	FMOVQ 992(R4), F18
+	FMOVQ 976(R4), F18
 	VFMLA V13.D2, V17.D2, V18.D2
-	FMOVQ 1008(R4), F17
+	FMOVQ 992(R4), F17
 	VFMLA V13.D2, V18.D2, V17.D2
-	FMOVQ 1024(R4), F18
+	FMOVQ 1008(R4), F18
 	VFMLA V13.D2, V17.D2, V18.D2
-	FMOVQ 1040(R4), F17
+	FMOVQ 1024(R4), F17
 	VFMLA V13.D2, V18.D2, V17.D2
-	FMOVQ 1056(R4), F18
+	FMOVQ 1040(R4), F18
 	VFMLA V13.D2, V17.D2, V18.D2
-	FMOVQ 1072(R4), F17
+	FMOVQ 1056(R4), F17
 	VFMLA V13.D2, V18.D2, V17.D2
-	FMOVQ 1088(R4), F18
+	FMOVQ 1072(R4), F18
 	VFMLA V13.D2, V17.D2, V18.D2
-	FMOVQ 1104(R4), F17
+	FMOVQ 1088(R4), F17
 	VFMLA V13.D2, V18.D2, V17.D2
-	FMOVQ 1120(R4), F18
+	FMOVQ 1104(R4), F18
 	VFMLA V13.D2, V17.D2, V18.D2
-	FMOVQ 1136(R4), F17
+	FMOVQ 1120(R4), F17
 	VFMLA V13.D2, V18.D2, V17.D2
-	FMOVQ 1152(R4), F18
+	FMOVQ 1136(R4), F18
 	VFMLA V13.D2, V17.D2, V18.D2
 	VMOV V15.B16, V13.B16
 	VFMLA V18.D2, V16.D2, V13.D2
@@ -1772,10 +1759,10 @@ loop2:
 	WORD $0x4ee0e929 // fcmlt v9.2d, v9.2d, #0.0
 	VAND V0.B16, V9.B16, V10.B16
 	VEOR V10.B16, V11.B16, V10.B16
-	FMOVQ 1168(R4), F12
+	FMOVQ 1152(R4), F12
 	VAND V12.B16, V9.B16, V11.B16
 	WORD $0x4e6bd54b // fadd v11.2d, v10.2d, v11.2d
-	FMOVQ 1184(R4), F10
+	FMOVQ 1168(R4), F10
 	VAND V10.B16, V9.B16, V9.B16
 	WORD $0x4e69d569 // fadd v9.2d, v11.2d, v9.2d
 	VAND V0.B16, V8.B16, V8.B16
@@ -1812,29 +1799,29 @@ next2:
 	WORD $0x6e6dfdef // fdiv v15.2d, v15.2d, v13.2d
 	WORD $0x6e6fdded // fmul v13.2d, v15.2d, v15.2d
 	WORD $0x6e6dddf0 // fmul v16.2d, v15.2d, v13.2d
-	FMOVQ 976(R4), F17
+	FMOVQ 960(R4), F17
 	VFMLA V13.D2, V4.D2, V17.D2
-	FMOVQ 992(R4), F18
+	FMOVQ 976(R4), F18
 	VFMLA V13.D2, V17.D2, V18.D2
-	FMOVQ 1008(R4), F17
+	FMOVQ 992(R4), F17
 	VFMLA V13.D2, V18.D2, V17.D2
-	FMOVQ 1024(R4), F18
+	FMOVQ 1008(R4), F18
 	VFMLA V13.D2, V17.D2, V18.D2
-	FMOVQ 1040(R4), F17
+	FMOVQ 1024(R4), F17
 	VFMLA V13.D2, V18.D2, V17.D2
-	FMOVQ 1056(R4), F18
+	FMOVQ 1040(R4), F18
 	VFMLA V13.D2, V17.D2, V18.D2
-	FMOVQ 1072(R4), F17
+	FMOVQ 1056(R4), F17
 	VFMLA V13.D2, V18.D2, V17.D2
-	FMOVQ 1088(R4), F18
+	FMOVQ 1072(R4), F18
 	VFMLA V13.D2, V17.D2, V18.D2
-	FMOVQ 1104(R4), F17
+	FMOVQ 1088(R4), F17
 	VFMLA V13.D2, V18.D2, V17.D2
-	FMOVQ 1120(R4), F18
+	FMOVQ 1104(R4), F18
 	VFMLA V13.D2, V17.D2, V18.D2
-	FMOVQ 1136(R4), F17
+	FMOVQ 1120(R4), F17
 	VFMLA V13.D2, V18.D2, V17.D2
-	FMOVQ 1152(R4), F18
+	FMOVQ 1136(R4), F18
 	VFMLA V13.D2, V17.D2, V18.D2
 	VMOV V15.B16, V13.B16
 	VFMLA V18.D2, V16.D2, V13.D2
@@ -1859,10 +1846,10 @@ next2:
 	WORD $0x4ee0e929 // fcmlt v9.2d, v9.2d, #0.0
 	VAND V0.B16, V9.B16, V10.B16
 	VEOR V10.B16, V11.B16, V10.B16
-	FMOVQ 1168(R4), F12
+	FMOVQ 1152(R4), F12
 	VAND V12.B16, V9.B16, V11.B16
 	WORD $0x4e6bd54b // fadd v11.2d, v10.2d, v11.2d
-	FMOVQ 1184(R4), F10
+	FMOVQ 1168(R4), F10
 	VAND V10.B16, V9.B16, V9.B16
 	WORD $0x4e69d569 // fadd v9.2d, v11.2d, v9.2d
 	VAND V0.B16, V8.B16, V8.B16
@@ -1886,12 +1873,12 @@ hard:
 	VBIF V19.B16, V9.B16, V11.B16
 	FSTPQ (F10, F11), (R0)
 	MOVD ZR, R6
-	FMOVQ 656(R4), F8
+	FMOVQ 640(R4), F8
 	VAND V18.B16, V8.B16, V8.B16
 	WORD $0x5ef1b909 // addp d9, v8.2d
 	FMOVD F9, R7
 	ORR R7<<0, R6, R6
-	FMOVQ 656(R4), F8
+	FMOVQ 640(R4), F8
 	VAND V19.B16, V8.B16, V8.B16
 	WORD $0x5ef1b909 // addp d9, v8.2d
 	FMOVD F9, R7
@@ -1910,7 +1897,7 @@ hard2:
 	VBIF V13.B16, V8.B16, V9.B16
 	FMOVQ F9, (R0)
 	MOVD ZR, R6
-	FMOVQ 656(R4), F8
+	FMOVQ 640(R4), F8
 	VAND V13.B16, V8.B16, V8.B16
 	WORD $0x5ef1b909 // addp d9, v8.2d
 	FMOVD F9, R7
@@ -1931,7 +1918,7 @@ hard3:
 	MOVD R0, R6
 	FMOVD F9, (R6)
 	MOVD ZR, R6
-	FMOVQ 656(R4), F8
+	FMOVQ 640(R4), F8
 	VAND V13.B16, V8.B16, V8.B16
 	WORD $0x5ef1b909 // addp d9, v8.2d
 	FMOVD F9, R7
@@ -2159,10 +2146,10 @@ TEXT ·composeSO2F32NEON(SB), NOSPLIT, $0-64
 	MOVD $planeConsts<>(SB), R5
 	FMOVQ (R5), F0
 	FMOVQ 16(R5), F1
-	FMOVQ 1200(R5), F2
-	FMOVQ 720(R5), F3
-	FMOVQ 1216(R5), F4
-	FMOVQ 1232(R5), F5
+	FMOVQ 1184(R5), F2
+	FMOVQ 704(R5), F3
+	FMOVQ 1200(R5), F4
+	FMOVQ 1216(R5), F5
 	CMP $4, R3
 	BLT next
 
@@ -2333,11 +2320,11 @@ TEXT ·composeSO2F64NEON(SB), NOSPLIT, $0-64
 	MOVD b+16(FP), R2
 	MOVD n+24(FP), R3
 	MOVD $planeConsts<>(SB), R5
-	FMOVQ 288(R5), F0
-	FMOVQ 1248(R5), F1
-	FMOVQ 1184(R5), F2
-	FMOVQ 304(R5), F3
-	FMOVQ 1264(R5), F4
+	FMOVQ 304(R5), F0
+	FMOVQ 1232(R5), F1
+	FMOVQ 1168(R5), F2
+	FMOVQ 288(R5), F3
+	FMOVQ 1248(R5), F4
 	CMP $2, R3
 	BLT next
 
@@ -2400,7 +2387,7 @@ hard:
 	VBIF V6.B16, V5.B16, V7.B16
 	FMOVQ F7, (R0)
 	MOVD ZR, R6
-	FMOVQ 656(R5), F5
+	FMOVQ 640(R5), F5
 	VAND V6.B16, V5.B16, V5.B16
 	WORD $0x5ef1b8a7 // addp d7, v5.2d
 	FMOVD F7, R7
@@ -2421,7 +2408,7 @@ hard2:
 	MOVD R0, R6
 	FMOVD F7, (R6)
 	MOVD ZR, R6
-	FMOVQ 656(R5), F5
+	FMOVQ 640(R5), F5
 	VAND V6.B16, V5.B16, V5.B16
 	WORD $0x5ef1b8a7 // addp d7, v5.2d
 	FMOVD F7, R7
@@ -2528,7 +2515,7 @@ TEXT ·inverseSO2F64NEON(SB), NOSPLIT, $0-64
 	MOVD $planeConsts<>(SB), R4
 	MOVD stride+32(FP), R5
 	LSL $3, R5
-	FMOVQ 304(R4), F0
+	FMOVQ 288(R4), F0
 	CMP $2, R2
 	BLT next
 
@@ -2577,12 +2564,12 @@ TEXT ·expRxSO2F32NEON(SB), NOSPLIT, $0-64
 	FMOVQ (R4), F0
 	FMOVQ 64(R4), F1
 	FMOVQ 16(R4), F2
-	FMOVQ 1280(R4), F3
+	FMOVQ 1264(R4), F3
 	FMOVQ 32(R4), F4
-	FMOVQ 1296(R4), F5
-	FMOVQ 1312(R4), F6
-	FMOVQ 1328(R4), F7
-	FMOVQ 1344(R4), F8
+	FMOVQ 1280(R4), F5
+	FMOVQ 1296(R4), F6
+	FMOVQ 1312(R4), F7
+	FMOVQ 1328(R4), F8
 	FMOVQ 256(R4), F9
 	FMOVQ 48(R4), F10
 	FMOVQ 80(R4), F11
@@ -2606,13 +2593,13 @@ loop:
 	WORD $0x4ea1d5f0 // fsub v16.4s, v15.4s, v1.4s
 	VFMLS V6.S4, V16.S4, V12.S4
 	VFMLS V7.S4, V16.S4, V12.S4
-	FMOVQ 1360(R4), F16
+	FMOVQ 1344(R4), F16
 	VFMLA V12.S4, V8.S4, V16.S4
-	FMOVQ 1376(R4), F17
+	FMOVQ 1360(R4), F17
 	VFMLA V12.S4, V16.S4, V17.S4
-	FMOVQ 1392(R4), F16
+	FMOVQ 1376(R4), F16
 	VFMLA V12.S4, V17.S4, V16.S4
-	FMOVQ 1408(R4), F17
+	FMOVQ 1392(R4), F17
 	VFMLA V12.S4, V16.S4, V17.S4
 	WORD $0x6e2cdd90 // fmul v16.4s, v12.4s, v12.4s
 	VFMLA V17.S4, V16.S4, V12.S4
@@ -2709,13 +2696,13 @@ loaded2:
 	WORD $0x4ea1d5f0 // fsub v16.4s, v15.4s, v1.4s
 	VFMLS V6.S4, V16.S4, V12.S4
 	VFMLS V7.S4, V16.S4, V12.S4
-	FMOVQ 1360(R4), F16
+	FMOVQ 1344(R4), F16
 	VFMLA V12.S4, V8.S4, V16.S4
-	FMOVQ 1376(R4), F17
+	FMOVQ 1360(R4), F17
 	VFMLA V12.S4, V16.S4, V17.S4
-	FMOVQ 1392(R4), F16
+	FMOVQ 1376(R4), F16
 	VFMLA V12.S4, V17.S4, V16.S4
-	FMOVQ 1408(R4), F17
+	FMOVQ 1392(R4), F17
 	VFMLA V12.S4, V16.S4, V17.S4
 	WORD $0x6e2cdd90 // fmul v16.4s, v12.4s, v12.4s
 	VFMLA V17.S4, V16.S4, V12.S4
@@ -2894,16 +2881,16 @@ TEXT ·expRxSO2F64NEON(SB), NOSPLIT, $0-64
 	MOVD $planeConsts<>(SB), R4
 	MOVD stride+32(FP), R5
 	LSL $3, R5
-	FMOVQ 288(R4), F0
+	FMOVQ 304(R4), F0
 	FMOVQ 352(R4), F1
-	FMOVQ 304(R4), F2
-	FMOVQ 1424(R4), F3
+	FMOVQ 288(R4), F2
+	FMOVQ 1408(R4), F3
 	FMOVQ 320(R4), F4
-	FMOVQ 1440(R4), F5
-	FMOVQ 1456(R4), F6
-	FMOVQ 1472(R4), F7
-	FMOVQ 1488(R4), F8
-	FMOVQ 640(R4), F9
+	FMOVQ 1424(R4), F5
+	FMOVQ 1440(R4), F6
+	FMOVQ 1456(R4), F7
+	FMOVQ 1472(R4), F8
+	FMOVQ 624(R4), F9
 	FMOVQ 336(R4), F10
 	FMOVQ 368(R4), F11
 	CMP $2, R2
@@ -2926,23 +2913,23 @@ loop:
 	WORD $0x4ee1d5f0 // fsub v16.2d, v15.2d, v1.2d
 	VFMLS V6.D2, V16.D2, V12.D2
 	VFMLS V7.D2, V16.D2, V12.D2
-	FMOVQ 1504(R4), F16
+	FMOVQ 1488(R4), F16
 	VFMLA V12.D2, V8.D2, V16.D2
-	FMOVQ 1520(R4), F17
+	FMOVQ 1504(R4), F17
 	VFMLA V12.D2, V16.D2, V17.D2
-	FMOVQ 1536(R4), F16
+	FMOVQ 1520(R4), F16
 	VFMLA V12.D2, V17.D2, V16.D2
-	FMOVQ 1552(R4), F17
+	FMOVQ 1536(R4), F17
 	VFMLA V12.D2, V16.D2, V17.D2
-	FMOVQ 1568(R4), F16
+	FMOVQ 1552(R4), F16
 	VFMLA V12.D2, V17.D2, V16.D2
-	FMOVQ 1584(R4), F17
+	FMOVQ 1568(R4), F17
 	VFMLA V12.D2, V16.D2, V17.D2
-	FMOVQ 1600(R4), F16
+	FMOVQ 1584(R4), F16
 	VFMLA V12.D2, V17.D2, V16.D2
-	FMOVQ 1616(R4), F17
+	FMOVQ 1600(R4), F17
 	VFMLA V12.D2, V16.D2, V17.D2
-	FMOVQ 1632(R4), F16
+	FMOVQ 1616(R4), F16
 	VFMLA V12.D2, V17.D2, V16.D2
 	WORD $0x6e6cdd91 // fmul v17.2d, v12.2d, v12.2d
 	VFMLA V16.D2, V17.D2, V12.D2
@@ -2956,34 +2943,34 @@ loop:
 	VFMLS V11.D2, V17.D2, V12.D2
 	FMOVQ 384(R4), F18
 	VFMLS V18.D2, V17.D2, V12.D2
-	FMOVQ 400(R4), F18
+	FMOVQ 1632(R4), F18
 	VFMLS V18.D2, V17.D2, V12.D2
 	WORD $0x6e6cdd91 // fmul v17.2d, v12.2d, v12.2d
-	FMOVQ 464(R4), F18
-	FMOVQ 416(R4), F19
+	FMOVQ 448(R4), F18
+	FMOVQ 400(R4), F19
 	VFMLA V17.D2, V19.D2, V18.D2
-	FMOVQ 480(R4), F19
+	FMOVQ 464(R4), F19
 	VFMLA V17.D2, V18.D2, V19.D2
-	FMOVQ 496(R4), F18
+	FMOVQ 480(R4), F18
 	VFMLA V17.D2, V19.D2, V18.D2
-	FMOVQ 512(R4), F19
+	FMOVQ 496(R4), F19
 	VFMLA V17.D2, V18.D2, V19.D2
-	FMOVQ 528(R4), F18
+	FMOVQ 512(R4), F18
 	VFMLA V17.D2, V19.D2, V18.D2
 	WORD $0x6e72de32 // fmul v18.2d, v17.2d, v18.2d
 	VFMLA V18.D2, V12.D2, V12.D2
-	FMOVQ 544(R4), F18
-	FMOVQ 432(R4), F19
+	FMOVQ 528(R4), F18
+	FMOVQ 416(R4), F19
 	VFMLA V17.D2, V19.D2, V18.D2
-	FMOVQ 560(R4), F19
+	FMOVQ 544(R4), F19
 	VFMLA V17.D2, V18.D2, V19.D2
-	FMOVQ 576(R4), F18
+	FMOVQ 560(R4), F18
 	VFMLA V17.D2, V19.D2, V18.D2
-	FMOVQ 592(R4), F19
+	FMOVQ 576(R4), F19
 	VFMLA V17.D2, V18.D2, V19.D2
-	FMOVQ 608(R4), F18
+	FMOVQ 592(R4), F18
 	VFMLA V17.D2, V19.D2, V18.D2
-	FMOVQ 624(R4), F19
+	FMOVQ 608(R4), F19
 	VFMLA V17.D2, V18.D2, V19.D2
 	VMOV V9.B16, V18.B16
 	VFMLA V17.D2, V19.D2, V18.D2
@@ -2992,7 +2979,7 @@ loop:
 	VMOV V12.B16, V19.B16
 	VBIT V17.B16, V18.B16, V19.B16
 	VBIT V17.B16, V12.B16, V18.B16
-	FMOVQ 448(R4), F12
+	FMOVQ 432(R4), F12
 	VADD V12.D2, V16.D2, V17.D2
 	VSHL $62, V17.D2, V17.D2
 	VAND V2.B16, V17.B16, V17.B16
@@ -3033,23 +3020,23 @@ next:
 	WORD $0x4ee1d5f0 // fsub v16.2d, v15.2d, v1.2d
 	VFMLS V6.D2, V16.D2, V12.D2
 	VFMLS V7.D2, V16.D2, V12.D2
-	FMOVQ 1504(R4), F16
+	FMOVQ 1488(R4), F16
 	VFMLA V12.D2, V8.D2, V16.D2
-	FMOVQ 1520(R4), F17
+	FMOVQ 1504(R4), F17
 	VFMLA V12.D2, V16.D2, V17.D2
-	FMOVQ 1536(R4), F16
+	FMOVQ 1520(R4), F16
 	VFMLA V12.D2, V17.D2, V16.D2
-	FMOVQ 1552(R4), F17
+	FMOVQ 1536(R4), F17
 	VFMLA V12.D2, V16.D2, V17.D2
-	FMOVQ 1568(R4), F16
+	FMOVQ 1552(R4), F16
 	VFMLA V12.D2, V17.D2, V16.D2
-	FMOVQ 1584(R4), F17
+	FMOVQ 1568(R4), F17
 	VFMLA V12.D2, V16.D2, V17.D2
-	FMOVQ 1600(R4), F16
+	FMOVQ 1584(R4), F16
 	VFMLA V12.D2, V17.D2, V16.D2
-	FMOVQ 1616(R4), F17
+	FMOVQ 1600(R4), F17
 	VFMLA V12.D2, V16.D2, V17.D2
-	FMOVQ 1632(R4), F16
+	FMOVQ 1616(R4), F16
 	VFMLA V12.D2, V17.D2, V16.D2
 	WORD $0x6e6cdd91 // fmul v17.2d, v12.2d, v12.2d
 	VFMLA V16.D2, V17.D2, V12.D2
@@ -3063,34 +3050,34 @@ next:
 	VFMLS V11.D2, V17.D2, V12.D2
 	FMOVQ 384(R4), F18
 	VFMLS V18.D2, V17.D2, V12.D2
-	FMOVQ 400(R4), F18
+	FMOVQ 1632(R4), F18
 	VFMLS V18.D2, V17.D2, V12.D2
 	WORD $0x6e6cdd91 // fmul v17.2d, v12.2d, v12.2d
-	FMOVQ 464(R4), F18
-	FMOVQ 416(R4), F19
+	FMOVQ 448(R4), F18
+	FMOVQ 400(R4), F19
 	VFMLA V17.D2, V19.D2, V18.D2
-	FMOVQ 480(R4), F19
+	FMOVQ 464(R4), F19
 	VFMLA V17.D2, V18.D2, V19.D2
-	FMOVQ 496(R4), F18
+	FMOVQ 480(R4), F18
 	VFMLA V17.D2, V19.D2, V18.D2
-	FMOVQ 512(R4), F19
+	FMOVQ 496(R4), F19
 	VFMLA V17.D2, V18.D2, V19.D2
-	FMOVQ 528(R4), F18
+	FMOVQ 512(R4), F18
 	VFMLA V17.D2, V19.D2, V18.D2
 	WORD $0x6e72de32 // fmul v18.2d, v17.2d, v18.2d
 	VFMLA V18.D2, V12.D2, V12.D2
-	FMOVQ 544(R4), F18
-	FMOVQ 432(R4), F19
+	FMOVQ 528(R4), F18
+	FMOVQ 416(R4), F19
 	VFMLA V17.D2, V19.D2, V18.D2
-	FMOVQ 560(R4), F19
+	FMOVQ 544(R4), F19
 	VFMLA V17.D2, V18.D2, V19.D2
-	FMOVQ 576(R4), F18
+	FMOVQ 560(R4), F18
 	VFMLA V17.D2, V19.D2, V18.D2
-	FMOVQ 592(R4), F19
+	FMOVQ 576(R4), F19
 	VFMLA V17.D2, V18.D2, V19.D2
-	FMOVQ 608(R4), F18
+	FMOVQ 592(R4), F18
 	VFMLA V17.D2, V19.D2, V18.D2
-	FMOVQ 624(R4), F19
+	FMOVQ 608(R4), F19
 	VFMLA V17.D2, V18.D2, V19.D2
 	VMOV V9.B16, V18.B16
 	VFMLA V17.D2, V19.D2, V18.D2
@@ -3099,7 +3086,7 @@ next:
 	VMOV V12.B16, V19.B16
 	VBIT V17.B16, V18.B16, V19.B16
 	VBIT V17.B16, V12.B16, V18.B16
-	FMOVQ 448(R4), F12
+	FMOVQ 432(R4), F12
 	VADD V12.D2, V16.D2, V17.D2
 	VSHL $62, V17.D2, V17.D2
 	VAND V2.B16, V17.B16, V17.B16
@@ -3135,7 +3122,7 @@ hard:
 	ADD R5, R0, R6
 	FMOVQ F12, (R6)
 	MOVD ZR, R6
-	FMOVQ 656(R4), F12
+	FMOVQ 640(R4), F12
 	VAND V13.B16, V12.B16, V12.B16
 	WORD $0x5ef1b98e // addp d14, v12.2d
 	FMOVD F14, R7
@@ -3161,7 +3148,7 @@ hard2:
 	ADD R5, R0, R6
 	FMOVD F12, (R6)
 	MOVD ZR, R6
-	FMOVQ 656(R4), F12
+	FMOVQ 640(R4), F12
 	VAND V13.B16, V12.B16, V12.B16
 	WORD $0x5ef1b98e // addp d14, v12.2d
 	FMOVD F14, R7
@@ -3188,15 +3175,15 @@ TEXT ·logRxSO2F32NEON(SB), NOSPLIT, $0-64
 	LSL $2, R5
 	FMOVQ (R4), F0
 	FMOVQ 16(R4), F1
-	FMOVQ 672(R4), F2
+	FMOVQ 656(R4), F2
 	FMOVQ 1648(R4), F3
 	FMOVQ 1664(R4), F4
 	FMOVQ 1680(R4), F5
 	FMOVQ 1696(R4), F6
 	FMOVQ 256(R4), F7
-	FMOVQ 1328(R4), F8
+	FMOVQ 1312(R4), F8
 	FMOVQ 1712(R4), F9
-	FMOVQ 1312(R4), F10
+	FMOVQ 1296(R4), F10
 	FMOVQ 1728(R4), F11
 	CMP $4, R2
 	BLT next
@@ -3279,24 +3266,24 @@ loop:
 	WORD $0x6e32fe73 // fdiv v19.4s, v19.4s, v18.4s
 	WORD $0x6e33de72 // fmul v18.4s, v19.4s, v19.4s
 	WORD $0x6e32de74 // fmul v20.4s, v19.4s, v18.4s
-	FMOVQ 736(R4), F21
-	FMOVQ 688(R4), F22
+	FMOVQ 720(R4), F21
+	FMOVQ 672(R4), F22
 	VFMLA V18.S4, V22.S4, V21.S4
-	FMOVQ 752(R4), F22
+	FMOVQ 736(R4), F22
 	VFMLA V18.S4, V21.S4, V22.S4
-	FMOVQ 768(R4), F21
+	FMOVQ 752(R4), F21
 	VFMLA V18.S4, V22.S4, V21.S4
-	FMOVQ 784(R4), F22
+	FMOVQ 768(R4), F22
 	VFMLA V18.S4, V21.S4, V22.S4
-	FMOVQ 800(R4), F21
+	FMOVQ 784(R4), F21
 	VFMLA V18.S4, V22.S4, V21.S4
-	FMOVQ 816(R4), F22
+	FMOVQ 800(R4), F22
 	VFMLA V18.S4, V21.S4, V22.S4
-	FMOVQ 832(R4), F21
+	FMOVQ 816(R4), F21
 	VFMLA V18.S4, V22.S4, V21.S4
-	FMOVQ 848(R4), F22
+	FMOVQ 832(R4), F22
 	VFMLA V18.S4, V21.S4, V22.S4
-	FMOVQ 864(R4), F21
+	FMOVQ 848(R4), F21
 	VFMLA V18.S4, V22.S4, V21.S4
 	VMOV V19.B16, V18.B16
 	VFMLA V21.S4, V20.S4, V18.S4
@@ -3315,10 +3302,10 @@ loop:
 	WORD $0x4ea0e98c // fcmlt v12.4s, v12.4s, #0.0
 	VAND V1.B16, V12.B16, V15.B16
 	VEOR V15.B16, V16.B16, V15.B16
-	FMOVQ 704(R4), F18
+	FMOVQ 688(R4), F18
 	VAND V18.B16, V12.B16, V16.B16
 	WORD $0x4e30d5f0 // fadd v16.4s, v15.4s, v16.4s
-	FMOVQ 720(R4), F15
+	FMOVQ 704(R4), F15
 	VAND V15.B16, V12.B16, V12.B16
 	WORD $0x4e2cd60c // fadd v12.4s, v16.4s, v12.4s
 	VAND V1.B16, V14.B16, V14.B16
@@ -3432,24 +3419,24 @@ loaded2:
 	WORD $0x6e32fe73 // fdiv v19.4s, v19.4s, v18.4s
 	WORD $0x6e33de72 // fmul v18.4s, v19.4s, v19.4s
 	WORD $0x6e32de74 // fmul v20.4s, v19.4s, v18.4s
-	FMOVQ 736(R4), F21
-	FMOVQ 688(R4), F22
+	FMOVQ 720(R4), F21
+	FMOVQ 672(R4), F22
 	VFMLA V18.S4, V22.S4, V21.S4
-	FMOVQ 752(R4), F22
+	FMOVQ 736(R4), F22
 	VFMLA V18.S4, V21.S4, V22.S4
-	FMOVQ 768(R4), F21
+	FMOVQ 752(R4), F21
 	VFMLA V18.S4, V22.S4, V21.S4
-	FMOVQ 784(R4), F22
+	FMOVQ 768(R4), F22
 	VFMLA V18.S4, V21.S4, V22.S4
-	FMOVQ 800(R4), F21
+	FMOVQ 784(R4), F21
 	VFMLA V18.S4, V22.S4, V21.S4
-	FMOVQ 816(R4), F22
+	FMOVQ 800(R4), F22
 	VFMLA V18.S4, V21.S4, V22.S4
-	FMOVQ 832(R4), F21
+	FMOVQ 816(R4), F21
 	VFMLA V18.S4, V22.S4, V21.S4
-	FMOVQ 848(R4), F22
+	FMOVQ 832(R4), F22
 	VFMLA V18.S4, V21.S4, V22.S4
-	FMOVQ 864(R4), F21
+	FMOVQ 848(R4), F21
 	VFMLA V18.S4, V22.S4, V21.S4
 	VMOV V19.B16, V18.B16
 	VFMLA V21.S4, V20.S4, V18.S4
@@ -3468,10 +3455,10 @@ loaded2:
 	WORD $0x4ea0e98c // fcmlt v12.4s, v12.4s, #0.0
 	VAND V1.B16, V12.B16, V15.B16
 	VEOR V15.B16, V16.B16, V15.B16
-	FMOVQ 704(R4), F18
+	FMOVQ 688(R4), F18
 	VAND V18.B16, V12.B16, V16.B16
 	WORD $0x4e30d5f0 // fadd v16.4s, v15.4s, v16.4s
-	FMOVQ 720(R4), F15
+	FMOVQ 704(R4), F15
 	VAND V15.B16, V12.B16, V12.B16
 	WORD $0x4e2cd60c // fadd v12.4s, v16.4s, v12.4s
 	VAND V1.B16, V14.B16, V14.B16
@@ -3606,11 +3593,11 @@ TEXT ·logRxSO2F64NEON(SB), NOSPLIT, $0-64
 	MOVD $planeConsts<>(SB), R4
 	MOVD stride+32(FP), R5
 	LSL $3, R5
-	FMOVQ 288(R4), F0
-	FMOVQ 896(R4), F1
-	FMOVQ 304(R4), F2
-	FMOVQ 640(R4), F3
-	FMOVQ 880(R4), F4
+	FMOVQ 304(R4), F0
+	FMOVQ 880(R4), F1
+	FMOVQ 288(R4), F2
+	FMOVQ 624(R4), F3
+	FMOVQ 864(R4), F4
 	FMOVQ 1872(R4), F5
 	FMOVQ 1888(R4), F6
 	FMOVQ 1904(R4), F7
@@ -3673,7 +3660,7 @@ loop:
 	WORD $0x6e71de32 // fmul v18.2d, v17.2d, v17.2d
 	WORD $0x6e70de13 // fmul v19.2d, v16.2d, v16.2d
 	WORD $0x6e61de73 // fmul v19.2d, v19.2d, v1.2d
-	FMOVQ 1472(R4), F21
+	FMOVQ 1456(R4), F21
 	WORD $0x6e75ddf6 // fmul v22.2d, v15.2d, v21.2d
 	WORD $0x4e74d6d6 // fadd v22.2d, v22.2d, v20.2d
 	FMOVQ 1984(R4), F20
@@ -3696,7 +3683,7 @@ loop:
 	VFMLA V21.D2, V17.D2, V22.D2
 	WORD $0x4ef6d673 // fsub v19.2d, v19.2d, v22.2d
 	WORD $0x4ef3d610 // fsub v16.2d, v16.2d, v19.2d
-	FMOVQ 1456(R4), F17
+	FMOVQ 1440(R4), F17
 	VFMLA V17.D2, V15.D2, V16.D2
 	WORD $0x6e61de10 // fmul v16.2d, v16.2d, v1.2d
 	WORD $0x4e64d5ce // fadd v14.2d, v14.2d, v4.2d
@@ -3715,43 +3702,43 @@ loop:
 	WORD $0x6e73feb5 // fdiv v21.2d, v21.2d, v19.2d
 	WORD $0x6e75deb3 // fmul v19.2d, v21.2d, v21.2d
 	WORD $0x6e73deb6 // fmul v22.2d, v21.2d, v19.2d
-	FMOVQ 976(R4), F23
-	FMOVQ 912(R4), F24
+	FMOVQ 960(R4), F23
+	FMOVQ 896(R4), F24
 	VFMLA V19.D2, V24.D2, V23.D2
-	FMOVQ 992(R4), F24
+	FMOVQ 976(R4), F24
 	VFMLA V19.D2, V23.D2, V24.D2
-	FMOVQ 1008(R4), F23
+	FMOVQ 992(R4), F23
 	VFMLA V19.D2, V24.D2, V23.D2
-	FMOVQ 1024(R4), F24
+	FMOVQ 1008(R4), F24
 	VFMLA V19.D2, V23.D2, V24.D2
-	FMOVQ 1040(R4), F23
+	FMOVQ 1024(R4), F23
 	VFMLA V19.D2, V24.D2, V23.D2
-	FMOVQ 1056(R4), F24
+	FMOVQ 1040(R4), F24
 	VFMLA V19.D2, V23.D2, V24.D2
-	FMOVQ 1072(R4), F23
+	FMOVQ 1056(R4), F23
 	VFMLA V19.D2, V24.D2, V23.D2
-	FMOVQ 1088(R4), F24
+	FMOVQ 1072(R4), F24
 	VFMLA V19.D2, V23.D2, V24.D2
-	FMOVQ 1104(R4), F23
+	FMOVQ 1088(R4), F23
 	VFMLA V19.D2, V24.D2, V23.D2
-	FMOVQ 1120(R4), F24
+	FMOVQ 1104(R4), F24
 	VFMLA V19.D2, V23.D2, V24.D2
-	FMOVQ 1136(R4), F23
+	FMOVQ 1120(R4), F23
 	VFMLA V19.D2, V24.D2, V23.D2
-	FMOVQ 1152(R4), F24
+	FMOVQ 1136(R4), F24
 	VFMLA V19.D2, V23.D2, V24.D2
 	VMOV V21.B16, V19.B16
 	VFMLA V24.D2, V22.D2, V19.D2
-	FMOVQ 928(R4), F23
+	FMOVQ 912(R4), F23
 	VAND V23.B16, V20.B16, V22.B16
 	WORD $0x4e76d676 // fadd v22.2d, v19.2d, v22.2d
-	FMOVQ 944(R4), F19
+	FMOVQ 928(R4), F19
 	VAND V19.B16, V20.B16, V20.B16
 	WORD $0x4e74d6d4 // fadd v20.2d, v22.2d, v20.2d
 	WORD $0x4e75e6b3 // fcmeq v19.2d, v21.2d, v21.2d
 	WORD $0x6e205a73 // mvn v19.16b, v19.16b
 	VORR V19.B16, V13.B16, V13.B16
-	FMOVQ 960(R4), F19
+	FMOVQ 944(R4), F19
 	WORD $0x6e72e672 // fcmge v18.2d, v19.2d, v18.2d
 	WORD $0x6e205a52 // mvn v18.16b, v18.16b
 	VORR V18.B16, V13.B16, V13.B16
@@ -3767,10 +3754,10 @@ loop:
 	WORD $0x4ee0e98c // fcmlt v12.2d, v12.2d, #0.0
 	VAND V2.B16, V12.B16, V15.B16
 	VEOR V15.B16, V17.B16, V15.B16
-	FMOVQ 1168(R4), F18
+	FMOVQ 1152(R4), F18
 	VAND V18.B16, V12.B16, V17.B16
 	WORD $0x4e71d5f1 // fadd v17.2d, v15.2d, v17.2d
-	FMOVQ 1184(R4), F15
+	FMOVQ 1168(R4), F15
 	VAND V15.B16, V12.B16, V12.B16
 	WORD $0x4e6cd62c // fadd v12.2d, v17.2d, v12.2d
 	VAND V2.B16, V14.B16, V14.B16
@@ -3840,7 +3827,7 @@ next:
 	WORD $0x6e71de32 // fmul v18.2d, v17.2d, v17.2d
 	WORD $0x6e70de13 // fmul v19.2d, v16.2d, v16.2d
 	WORD $0x6e61de73 // fmul v19.2d, v19.2d, v1.2d
-	FMOVQ 1472(R4), F21
+	FMOVQ 1456(R4), F21
 	WORD $0x6e75ddf6 // fmul v22.2d, v15.2d, v21.2d
 	WORD $0x4e74d6d6 // fadd v22.2d, v22.2d, v20.2d
 	FMOVQ 1984(R4), F20
@@ -3863,7 +3850,7 @@ next:
 	VFMLA V21.D2, V17.D2, V22.D2
 	WORD $0x4ef6d673 // fsub v19.2d, v19.2d, v22.2d
 	WORD $0x4ef3d610 // fsub v16.2d, v16.2d, v19.2d
-	FMOVQ 1456(R4), F17
+	FMOVQ 1440(R4), F17
 	VFMLA V17.D2, V15.D2, V16.D2
 	WORD $0x6e61de10 // fmul v16.2d, v16.2d, v1.2d
 	WORD $0x4e64d5ce // fadd v14.2d, v14.2d, v4.2d
@@ -3882,43 +3869,43 @@ next:
 	WORD $0x6e73feb5 // fdiv v21.2d, v21.2d, v19.2d
 	WORD $0x6e75deb3 // fmul v19.2d, v21.2d, v21.2d
 	WORD $0x6e73deb6 // fmul v22.2d, v21.2d, v19.2d
-	FMOVQ 976(R4), F23
-	FMOVQ 912(R4), F24
+	FMOVQ 960(R4), F23
+	FMOVQ 896(R4), F24
 	VFMLA V19.D2, V24.D2, V23.D2
-	FMOVQ 992(R4), F24
+	FMOVQ 976(R4), F24
 	VFMLA V19.D2, V23.D2, V24.D2
-	FMOVQ 1008(R4), F23
+	FMOVQ 992(R4), F23
 	VFMLA V19.D2, V24.D2, V23.D2
-	FMOVQ 1024(R4), F24
+	FMOVQ 1008(R4), F24
 	VFMLA V19.D2, V23.D2, V24.D2
-	FMOVQ 1040(R4), F23
+	FMOVQ 1024(R4), F23
 	VFMLA V19.D2, V24.D2, V23.D2
-	FMOVQ 1056(R4), F24
+	FMOVQ 1040(R4), F24
 	VFMLA V19.D2, V23.D2, V24.D2
-	FMOVQ 1072(R4), F23
+	FMOVQ 1056(R4), F23
 	VFMLA V19.D2, V24.D2, V23.D2
-	FMOVQ 1088(R4), F24
+	FMOVQ 1072(R4), F24
 	VFMLA V19.D2, V23.D2, V24.D2
-	FMOVQ 1104(R4), F23
+	FMOVQ 1088(R4), F23
 	VFMLA V19.D2, V24.D2, V23.D2
-	FMOVQ 1120(R4), F24
+	FMOVQ 1104(R4), F24
 	VFMLA V19.D2, V23.D2, V24.D2
-	FMOVQ 1136(R4), F23
+	FMOVQ 1120(R4), F23
 	VFMLA V19.D2, V24.D2, V23.D2
-	FMOVQ 1152(R4), F24
+	FMOVQ 1136(R4), F24
 	VFMLA V19.D2, V23.D2, V24.D2
 	VMOV V21.B16, V19.B16
 	VFMLA V24.D2, V22.D2, V19.D2
-	FMOVQ 928(R4), F23
+	FMOVQ 912(R4), F23
 	VAND V23.B16, V20.B16, V22.B16
 	WORD $0x4e76d676 // fadd v22.2d, v19.2d, v22.2d
-	FMOVQ 944(R4), F19
+	FMOVQ 928(R4), F19
 	VAND V19.B16, V20.B16, V20.B16
 	WORD $0x4e74d6d4 // fadd v20.2d, v22.2d, v20.2d
 	WORD $0x4e75e6b3 // fcmeq v19.2d, v21.2d, v21.2d
 	WORD $0x6e205a73 // mvn v19.16b, v19.16b
 	VORR V19.B16, V13.B16, V13.B16
-	FMOVQ 960(R4), F19
+	FMOVQ 944(R4), F19
 	WORD $0x6e72e672 // fcmge v18.2d, v19.2d, v18.2d
 	WORD $0x6e205a52 // mvn v18.16b, v18.16b
 	VORR V18.B16, V13.B16, V13.B16
@@ -3934,10 +3921,10 @@ next:
 	WORD $0x4ee0e98c // fcmlt v12.2d, v12.2d, #0.0
 	VAND V2.B16, V12.B16, V15.B16
 	VEOR V15.B16, V17.B16, V15.B16
-	FMOVQ 1168(R4), F18
+	FMOVQ 1152(R4), F18
 	VAND V18.B16, V12.B16, V17.B16
 	WORD $0x4e71d5f1 // fadd v17.2d, v15.2d, v17.2d
-	FMOVQ 1184(R4), F15
+	FMOVQ 1168(R4), F15
 	VAND V15.B16, V12.B16, V12.B16
 	WORD $0x4e6cd62c // fadd v12.2d, v17.2d, v12.2d
 	VAND V2.B16, V14.B16, V14.B16
@@ -3967,7 +3954,7 @@ hard:
 	ADD R5, R0, R6
 	FMOVQ F12, (R6)
 	MOVD ZR, R6
-	FMOVQ 656(R4), F12
+	FMOVQ 640(R4), F12
 	VAND V13.B16, V12.B16, V12.B16
 	WORD $0x5ef1b98e // addp d14, v12.2d
 	FMOVD F14, R7
@@ -3993,7 +3980,7 @@ hard2:
 	ADD R5, R0, R6
 	FMOVD F12, (R6)
 	MOVD ZR, R6
-	FMOVQ 656(R4), F12
+	FMOVQ 640(R4), F12
 	VAND V13.B16, V12.B16, V12.B16
 	WORD $0x5ef1b98e // addp d14, v12.2d
 	FMOVD F14, R7
@@ -4021,10 +4008,10 @@ TEXT ·composeRxSO2F32NEON(SB), NOSPLIT, $0-64
 	LSL $2, R6
 	FMOVQ (R5), F0
 	FMOVQ 16(R5), F1
-	FMOVQ 1200(R5), F2
-	FMOVQ 720(R5), F3
-	FMOVQ 1216(R5), F4
-	FMOVQ 1232(R5), F5
+	FMOVQ 1184(R5), F2
+	FMOVQ 704(R5), F3
+	FMOVQ 1200(R5), F4
+	FMOVQ 1216(R5), F5
 	CMP $4, R3
 	BLT next
 
@@ -4266,11 +4253,11 @@ TEXT ·composeRxSO2F64NEON(SB), NOSPLIT, $0-64
 	MOVD $planeConsts<>(SB), R5
 	MOVD stride+32(FP), R6
 	LSL $3, R6
-	FMOVQ 288(R5), F0
-	FMOVQ 1248(R5), F1
-	FMOVQ 1184(R5), F2
-	FMOVQ 304(R5), F3
-	FMOVQ 1264(R5), F4
+	FMOVQ 304(R5), F0
+	FMOVQ 1232(R5), F1
+	FMOVQ 1168(R5), F2
+	FMOVQ 288(R5), F3
+	FMOVQ 1248(R5), F4
 	CMP $2, R3
 	BLT next
 
@@ -4352,7 +4339,7 @@ hard:
 	ADD R6, R0, R7
 	FMOVQ F7, (R7)
 	MOVD ZR, R7
-	FMOVQ 656(R5), F5
+	FMOVQ 640(R5), F5
 	VAND V6.B16, V5.B16, V5.B16
 	WORD $0x5ef1b8a7 // addp d7, v5.2d
 	FMOVD F7, R8
@@ -4378,7 +4365,7 @@ hard2:
 	ADD R6, R0, R7
 	FMOVD F7, (R7)
 	MOVD ZR, R7
-	FMOVQ 656(R5), F5
+	FMOVQ 640(R5), F5
 	VAND V6.B16, V5.B16, V5.B16
 	WORD $0x5ef1b8a7 // addp d7, v5.2d
 	FMOVD F7, R8
@@ -4625,10 +4612,10 @@ TEXT ·inverseRxSO2F64NEON(SB), NOSPLIT, $0-64
 	MOVD $planeConsts<>(SB), R4
 	MOVD stride+32(FP), R5
 	LSL $3, R5
-	FMOVQ 288(R4), F0
+	FMOVQ 304(R4), F0
 	FMOVQ 1872(R4), F1
 	FMOVQ 1888(R4), F2
-	FMOVQ 304(R4), F3
+	FMOVQ 288(R4), F3
 	CMP $2, R2
 	BLT next
 
@@ -4724,7 +4711,7 @@ hard:
 	ADD R5, R0, R6
 	FMOVQ F4, (R6)
 	MOVD ZR, R6
-	FMOVQ 656(R4), F4
+	FMOVQ 640(R4), F4
 	VAND V5.B16, V4.B16, V4.B16
 	WORD $0x5ef1b886 // addp d6, v4.2d
 	FMOVD F6, R7
@@ -4750,7 +4737,7 @@ hard2:
 	ADD R5, R0, R6
 	FMOVD F4, (R6)
 	MOVD ZR, R6
-	FMOVQ 656(R4), F4
+	FMOVQ 640(R4), F4
 	VAND V5.B16, V4.B16, V4.B16
 	WORD $0x5ef1b886 // addp d6, v4.2d
 	FMOVD F6, R7
@@ -5348,18 +5335,18 @@ TEXT ·expSE2F64NEON(SB), NOSPLIT, $0-64
 	MOVD stride+32(FP), R5
 	LSL $3, R5
 	ADD R5<<1, R5, R6
-	FMOVQ 288(R4), F0
-	FMOVQ 304(R4), F1
+	FMOVQ 304(R4), F0
+	FMOVQ 288(R4), F1
 	FMOVQ 320(R4), F2
-	FMOVQ 896(R4), F3
+	FMOVQ 880(R4), F3
 	FMOVQ 336(R4), F4
 	FMOVQ 352(R4), F5
 	FMOVQ 368(R4), F6
 	FMOVQ 384(R4), F7
-	FMOVQ 400(R4), F8
-	FMOVQ 416(R4), F9
-	FMOVQ 432(R4), F10
-	FMOVQ 448(R4), F11
+	FMOVQ 1632(R4), F8
+	FMOVQ 400(R4), F9
+	FMOVQ 416(R4), F10
+	FMOVQ 432(R4), F11
 	CMP $4, R2
 	BLT next
 
@@ -5390,57 +5377,57 @@ loop:
 	VFMLS V8.D2, V21.D2, V17.D2
 	WORD $0x6e70de14 // fmul v20.2d, v16.2d, v16.2d
 	WORD $0x6e71de35 // fmul v21.2d, v17.2d, v17.2d
-	FMOVQ 464(R4), F22
+	FMOVQ 448(R4), F22
 	VFMLA V20.D2, V9.D2, V22.D2
-	FMOVQ 464(R4), F23
+	FMOVQ 448(R4), F23
 	VFMLA V21.D2, V9.D2, V23.D2
-	FMOVQ 480(R4), F24
+	FMOVQ 464(R4), F24
 	VFMLA V20.D2, V22.D2, V24.D2
-	FMOVQ 480(R4), F22
+	FMOVQ 464(R4), F22
 	VFMLA V21.D2, V23.D2, V22.D2
-	FMOVQ 496(R4), F23
+	FMOVQ 480(R4), F23
 	VFMLA V20.D2, V24.D2, V23.D2
-	FMOVQ 496(R4), F24
+	FMOVQ 480(R4), F24
 	VFMLA V21.D2, V22.D2, V24.D2
-	FMOVQ 512(R4), F22
+	FMOVQ 496(R4), F22
 	VFMLA V20.D2, V23.D2, V22.D2
-	FMOVQ 512(R4), F23
+	FMOVQ 496(R4), F23
 	VFMLA V21.D2, V24.D2, V23.D2
-	FMOVQ 528(R4), F24
+	FMOVQ 512(R4), F24
 	VFMLA V20.D2, V22.D2, V24.D2
-	FMOVQ 528(R4), F22
+	FMOVQ 512(R4), F22
 	VFMLA V21.D2, V23.D2, V22.D2
 	WORD $0x6e78de98 // fmul v24.2d, v20.2d, v24.2d
 	WORD $0x6e76deb6 // fmul v22.2d, v21.2d, v22.2d
 	VFMLA V24.D2, V16.D2, V16.D2
 	VFMLA V22.D2, V17.D2, V17.D2
-	FMOVQ 544(R4), F22
+	FMOVQ 528(R4), F22
 	VFMLA V20.D2, V10.D2, V22.D2
-	FMOVQ 544(R4), F23
+	FMOVQ 528(R4), F23
 	VFMLA V21.D2, V10.D2, V23.D2
+	FMOVQ 544(R4), F24
+	VFMLA V20.D2, V22.D2, V24.D2
+	FMOVQ 544(R4), F22
+	VFMLA V21.D2, V23.D2, V22.D2
+	FMOVQ 560(R4), F23
+	VFMLA V20.D2, V24.D2, V23.D2
 	FMOVQ 560(R4), F24
-	VFMLA V20.D2, V22.D2, V24.D2
-	FMOVQ 560(R4), F22
-	VFMLA V21.D2, V23.D2, V22.D2
+	VFMLA V21.D2, V22.D2, V24.D2
+	FMOVQ 576(R4), F22
+	VFMLA V20.D2, V23.D2, V22.D2
 	FMOVQ 576(R4), F23
-	VFMLA V20.D2, V24.D2, V23.D2
-	FMOVQ 576(R4), F24
-	VFMLA V21.D2, V22.D2, V24.D2
-	FMOVQ 592(R4), F22
-	VFMLA V20.D2, V23.D2, V22.D2
-	FMOVQ 592(R4), F23
 	VFMLA V21.D2, V24.D2, V23.D2
-	FMOVQ 608(R4), F24
+	FMOVQ 592(R4), F24
 	VFMLA V20.D2, V22.D2, V24.D2
-	FMOVQ 608(R4), F22
+	FMOVQ 592(R4), F22
 	VFMLA V21.D2, V23.D2, V22.D2
-	FMOVQ 624(R4), F23
+	FMOVQ 608(R4), F23
 	VFMLA V20.D2, V24.D2, V23.D2
-	FMOVQ 624(R4), F24
+	FMOVQ 608(R4), F24
 	VFMLA V21.D2, V22.D2, V24.D2
-	FMOVQ 640(R4), F22
+	FMOVQ 624(R4), F22
 	VFMLA V20.D2, V23.D2, V22.D2
-	FMOVQ 640(R4), F20
+	FMOVQ 624(R4), F20
 	VFMLA V21.D2, V24.D2, V20.D2
 	VSHL $63, V18.D2, V21.D2
 	WORD $0x4ee0aab5 // cmlt v21.2d, v21.2d, #0
@@ -5472,7 +5459,7 @@ loop:
 	WORD $0x4ee0d9b1 // fcmeq v17.2d, v13.2d, #0.0
 	WORD $0x6e6cff0c // fdiv v12.2d, v24.2d, v12.2d
 	WORD $0x6e6dff2d // fdiv v13.2d, v25.2d, v13.2d
-	FMOVQ 640(R4), F18
+	FMOVQ 624(R4), F18
 	VBIT V16.B16, V18.B16, V12.B16
 	VBIT V17.B16, V18.B16, V13.B16
 	ADD R5<<1, R1, R7
@@ -5539,31 +5526,31 @@ loop2:
 	VFMLS V7.D2, V16.D2, V14.D2
 	VFMLS V8.D2, V16.D2, V14.D2
 	WORD $0x6e6eddd0 // fmul v16.2d, v14.2d, v14.2d
-	FMOVQ 464(R4), F17
+	FMOVQ 448(R4), F17
 	VFMLA V16.D2, V9.D2, V17.D2
-	FMOVQ 480(R4), F18
+	FMOVQ 464(R4), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 496(R4), F17
+	FMOVQ 480(R4), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 512(R4), F18
+	FMOVQ 496(R4), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 528(R4), F17
+	FMOVQ 512(R4), F17
 	VFMLA V16.D2, V18.D2, V17.D2
 	WORD $0x6e71de11 // fmul v17.2d, v16.2d, v17.2d
 	VFMLA V17.D2, V14.D2, V14.D2
-	FMOVQ 544(R4), F17
+	FMOVQ 528(R4), F17
 	VFMLA V16.D2, V10.D2, V17.D2
-	FMOVQ 560(R4), F18
+	FMOVQ 544(R4), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 576(R4), F17
+	FMOVQ 560(R4), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 592(R4), F18
+	FMOVQ 576(R4), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 608(R4), F17
+	FMOVQ 592(R4), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 624(R4), F18
+	FMOVQ 608(R4), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 640(R4), F17
+	FMOVQ 624(R4), F17
 	VFMLA V16.D2, V18.D2, V17.D2
 	VSHL $63, V15.D2, V16.D2
 	WORD $0x4ee0aa10 // cmlt v16.2d, v16.2d, #0
@@ -5580,7 +5567,7 @@ loop2:
 	VEOR V15.B16, V18.B16, V18.B16
 	WORD $0x4ee0d98e // fcmeq v14.2d, v12.2d, #0.0
 	WORD $0x6e6cfe4c // fdiv v12.2d, v18.2d, v12.2d
-	FMOVQ 640(R4), F15
+	FMOVQ 624(R4), F15
 	VBIT V14.B16, V15.B16, V12.B16
 	ADD R5<<1, R1, R7
 	FMOVQ (R7), F14
@@ -5630,31 +5617,31 @@ next2:
 	VFMLS V7.D2, V16.D2, V14.D2
 	VFMLS V8.D2, V16.D2, V14.D2
 	WORD $0x6e6eddd0 // fmul v16.2d, v14.2d, v14.2d
-	FMOVQ 464(R4), F17
+	FMOVQ 448(R4), F17
 	VFMLA V16.D2, V9.D2, V17.D2
-	FMOVQ 480(R4), F18
+	FMOVQ 464(R4), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 496(R4), F17
+	FMOVQ 480(R4), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 512(R4), F18
+	FMOVQ 496(R4), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 528(R4), F17
+	FMOVQ 512(R4), F17
 	VFMLA V16.D2, V18.D2, V17.D2
 	WORD $0x6e71de11 // fmul v17.2d, v16.2d, v17.2d
 	VFMLA V17.D2, V14.D2, V14.D2
-	FMOVQ 544(R4), F17
+	FMOVQ 528(R4), F17
 	VFMLA V16.D2, V10.D2, V17.D2
-	FMOVQ 560(R4), F18
+	FMOVQ 544(R4), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 576(R4), F17
+	FMOVQ 560(R4), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 592(R4), F18
+	FMOVQ 576(R4), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 608(R4), F17
+	FMOVQ 592(R4), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 624(R4), F18
+	FMOVQ 608(R4), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 640(R4), F17
+	FMOVQ 624(R4), F17
 	VFMLA V16.D2, V18.D2, V17.D2
 	VSHL $63, V15.D2, V16.D2
 	WORD $0x4ee0aa10 // cmlt v16.2d, v16.2d, #0
@@ -5671,7 +5658,7 @@ next2:
 	VEOR V15.B16, V18.B16, V18.B16
 	WORD $0x4ee0d98e // fcmeq v14.2d, v12.2d, #0.0
 	WORD $0x6e6cfe4c // fdiv v12.2d, v18.2d, v12.2d
-	FMOVQ 640(R4), F15
+	FMOVQ 624(R4), F15
 	VBIT V14.B16, V15.B16, V12.B16
 	ADD R5<<1, R1, R7
 	FMOVD (R7), F14
@@ -5732,12 +5719,12 @@ hard:
 	ADD R6, R0, R7
 	FSTPQ (F16, F17), (R7)
 	MOVD ZR, R7
-	FMOVQ 656(R4), F12
+	FMOVQ 640(R4), F12
 	VAND V14.B16, V12.B16, V12.B16
 	WORD $0x5ef1b98d // addp d13, v12.2d
 	FMOVD F13, R8
 	ORR R8<<0, R7, R7
-	FMOVQ 656(R4), F12
+	FMOVQ 640(R4), F12
 	VAND V15.B16, V12.B16, V12.B16
 	WORD $0x5ef1b98d // addp d13, v12.2d
 	FMOVD F13, R8
@@ -5771,7 +5758,7 @@ hard2:
 	ADD R6, R0, R7
 	FMOVQ F14, (R7)
 	MOVD ZR, R7
-	FMOVQ 656(R4), F12
+	FMOVQ 640(R4), F12
 	VAND V13.B16, V12.B16, V12.B16
 	WORD $0x5ef1b98e // addp d14, v12.2d
 	FMOVD F14, R8
@@ -5807,7 +5794,7 @@ hard3:
 	ADD R6, R0, R7
 	FMOVD F14, (R7)
 	MOVD ZR, R7
-	FMOVQ 656(R4), F12
+	FMOVQ 640(R4), F12
 	VAND V13.B16, V12.B16, V12.B16
 	WORD $0x5ef1b98e // addp d14, v12.2d
 	FMOVD F14, R8
@@ -5833,15 +5820,15 @@ TEXT ·logSE2F32NEON(SB), NOSPLIT, $0-64
 	MOVD stride+32(FP), R5
 	LSL $2, R5
 	ADD R5<<1, R5, R6
-	FMOVQ 672(R4), F0
+	FMOVQ 656(R4), F0
 	FMOVQ (R4), F1
 	FMOVQ 16(R4), F2
 	FMOVQ 256(R4), F3
-	FMOVQ 688(R4), F4
+	FMOVQ 672(R4), F4
 	FMOVQ 96(R4), F5
 	FMOVQ 80(R4), F6
-	FMOVQ 704(R4), F7
-	FMOVQ 720(R4), F8
+	FMOVQ 688(R4), F7
+	FMOVQ 704(R4), F8
 	FMOVQ 1728(R4), F9
 	CMP $8, R2
 	BLT next
@@ -5871,41 +5858,41 @@ loop:
 	WORD $0x6e37def5 // fmul v21.4s, v23.4s, v23.4s
 	WORD $0x6e34ded8 // fmul v24.4s, v22.4s, v20.4s
 	WORD $0x6e35def9 // fmul v25.4s, v23.4s, v21.4s
-	FMOVQ 736(R4), F26
+	FMOVQ 720(R4), F26
 	VFMLA V20.S4, V4.S4, V26.S4
-	FMOVQ 736(R4), F27
+	FMOVQ 720(R4), F27
 	VFMLA V21.S4, V4.S4, V27.S4
+	FMOVQ 736(R4), F28
+	VFMLA V20.S4, V26.S4, V28.S4
+	FMOVQ 736(R4), F26
+	VFMLA V21.S4, V27.S4, V26.S4
+	FMOVQ 752(R4), F27
+	VFMLA V20.S4, V28.S4, V27.S4
 	FMOVQ 752(R4), F28
-	VFMLA V20.S4, V26.S4, V28.S4
-	FMOVQ 752(R4), F26
-	VFMLA V21.S4, V27.S4, V26.S4
+	VFMLA V21.S4, V26.S4, V28.S4
+	FMOVQ 768(R4), F26
+	VFMLA V20.S4, V27.S4, V26.S4
 	FMOVQ 768(R4), F27
-	VFMLA V20.S4, V28.S4, V27.S4
-	FMOVQ 768(R4), F28
-	VFMLA V21.S4, V26.S4, V28.S4
+	VFMLA V21.S4, V28.S4, V27.S4
+	FMOVQ 784(R4), F28
+	VFMLA V20.S4, V26.S4, V28.S4
 	FMOVQ 784(R4), F26
-	VFMLA V20.S4, V27.S4, V26.S4
-	FMOVQ 784(R4), F27
-	VFMLA V21.S4, V28.S4, V27.S4
+	VFMLA V21.S4, V27.S4, V26.S4
+	FMOVQ 800(R4), F27
+	VFMLA V20.S4, V28.S4, V27.S4
 	FMOVQ 800(R4), F28
-	VFMLA V20.S4, V26.S4, V28.S4
-	FMOVQ 800(R4), F26
-	VFMLA V21.S4, V27.S4, V26.S4
-	FMOVQ 816(R4), F27
-	VFMLA V20.S4, V28.S4, V27.S4
-	FMOVQ 816(R4), F28
 	VFMLA V21.S4, V26.S4, V28.S4
-	FMOVQ 832(R4), F26
+	FMOVQ 816(R4), F26
 	VFMLA V20.S4, V27.S4, V26.S4
-	FMOVQ 832(R4), F27
+	FMOVQ 816(R4), F27
 	VFMLA V21.S4, V28.S4, V27.S4
-	FMOVQ 848(R4), F28
+	FMOVQ 832(R4), F28
 	VFMLA V20.S4, V26.S4, V28.S4
-	FMOVQ 848(R4), F26
+	FMOVQ 832(R4), F26
 	VFMLA V21.S4, V27.S4, V26.S4
-	FMOVQ 864(R4), F27
+	FMOVQ 848(R4), F27
 	VFMLA V20.S4, V28.S4, V27.S4
-	FMOVQ 864(R4), F20
+	FMOVQ 848(R4), F20
 	VFMLA V21.S4, V26.S4, V20.S4
 	VMOV V22.B16, V21.B16
 	VFMLA V27.S4, V24.S4, V21.S4
@@ -6018,23 +6005,23 @@ loop2:
 	WORD $0x6e2ffe10 // fdiv v16.4s, v16.4s, v15.4s
 	WORD $0x6e30de0f // fmul v15.4s, v16.4s, v16.4s
 	WORD $0x6e2fde11 // fmul v17.4s, v16.4s, v15.4s
-	FMOVQ 736(R4), F18
+	FMOVQ 720(R4), F18
 	VFMLA V15.S4, V4.S4, V18.S4
-	FMOVQ 752(R4), F19
+	FMOVQ 736(R4), F19
 	VFMLA V15.S4, V18.S4, V19.S4
-	FMOVQ 768(R4), F18
+	FMOVQ 752(R4), F18
 	VFMLA V15.S4, V19.S4, V18.S4
-	FMOVQ 784(R4), F19
+	FMOVQ 768(R4), F19
 	VFMLA V15.S4, V18.S4, V19.S4
-	FMOVQ 800(R4), F18
+	FMOVQ 784(R4), F18
 	VFMLA V15.S4, V19.S4, V18.S4
-	FMOVQ 816(R4), F19
+	FMOVQ 800(R4), F19
 	VFMLA V15.S4, V18.S4, V19.S4
-	FMOVQ 832(R4), F18
+	FMOVQ 816(R4), F18
 	VFMLA V15.S4, V19.S4, V18.S4
-	FMOVQ 848(R4), F19
+	FMOVQ 832(R4), F19
 	VFMLA V15.S4, V18.S4, V19.S4
-	FMOVQ 864(R4), F18
+	FMOVQ 848(R4), F18
 	VFMLA V15.S4, V19.S4, V18.S4
 	VMOV V16.B16, V15.B16
 	VFMLA V18.S4, V17.S4, V15.S4
@@ -6125,23 +6112,23 @@ loaded2:
 	WORD $0x6e2ffe10 // fdiv v16.4s, v16.4s, v15.4s
 	WORD $0x6e30de0f // fmul v15.4s, v16.4s, v16.4s
 	WORD $0x6e2fde11 // fmul v17.4s, v16.4s, v15.4s
-	FMOVQ 736(R4), F18
+	FMOVQ 720(R4), F18
 	VFMLA V15.S4, V4.S4, V18.S4
-	FMOVQ 752(R4), F19
+	FMOVQ 736(R4), F19
 	VFMLA V15.S4, V18.S4, V19.S4
-	FMOVQ 768(R4), F18
+	FMOVQ 752(R4), F18
 	VFMLA V15.S4, V19.S4, V18.S4
-	FMOVQ 784(R4), F19
+	FMOVQ 768(R4), F19
 	VFMLA V15.S4, V18.S4, V19.S4
-	FMOVQ 800(R4), F18
+	FMOVQ 784(R4), F18
 	VFMLA V15.S4, V19.S4, V18.S4
-	FMOVQ 816(R4), F19
+	FMOVQ 800(R4), F19
 	VFMLA V15.S4, V18.S4, V19.S4
-	FMOVQ 832(R4), F18
+	FMOVQ 816(R4), F18
 	VFMLA V15.S4, V19.S4, V18.S4
-	FMOVQ 848(R4), F19
+	FMOVQ 832(R4), F19
 	VFMLA V15.S4, V18.S4, V19.S4
-	FMOVQ 864(R4), F18
+	FMOVQ 848(R4), F18
 	VFMLA V15.S4, V19.S4, V18.S4
 	VMOV V16.B16, V15.B16
 	VFMLA V18.S4, V17.S4, V15.S4
@@ -6409,12 +6396,12 @@ TEXT ·logSE2F64NEON(SB), NOSPLIT, $0-64
 	MOVD stride+32(FP), R5
 	LSL $3, R5
 	ADD R5<<1, R5, R6
-	FMOVQ 880(R4), F0
-	FMOVQ 288(R4), F1
-	FMOVQ 304(R4), F2
-	FMOVQ 896(R4), F3
-	FMOVQ 640(R4), F4
-	FMOVQ 912(R4), F5
+	FMOVQ 864(R4), F0
+	FMOVQ 304(R4), F1
+	FMOVQ 288(R4), F2
+	FMOVQ 880(R4), F3
+	FMOVQ 624(R4), F4
+	FMOVQ 896(R4), F5
 	CMP $4, R2
 	BLT next
 
@@ -6455,64 +6442,64 @@ loop:
 	WORD $0x6e77def3 // fmul v19.2d, v23.2d, v23.2d
 	WORD $0x6e72ded8 // fmul v24.2d, v22.2d, v18.2d
 	WORD $0x6e73def9 // fmul v25.2d, v23.2d, v19.2d
-	FMOVQ 976(R4), F26
+	FMOVQ 960(R4), F26
 	VFMLA V18.D2, V5.D2, V26.D2
-	FMOVQ 976(R4), F27
+	FMOVQ 960(R4), F27
 	VFMLA V19.D2, V5.D2, V27.D2
+	FMOVQ 976(R4), F28
+	VFMLA V18.D2, V26.D2, V28.D2
+	FMOVQ 976(R4), F26
+	VFMLA V19.D2, V27.D2, V26.D2
+	FMOVQ 992(R4), F27
+	VFMLA V18.D2, V28.D2, V27.D2
 	FMOVQ 992(R4), F28
-	VFMLA V18.D2, V26.D2, V28.D2
-	FMOVQ 992(R4), F26
-	VFMLA V19.D2, V27.D2, V26.D2
+	VFMLA V19.D2, V26.D2, V28.D2
+	FMOVQ 1008(R4), F26
+	VFMLA V18.D2, V27.D2, V26.D2
 	FMOVQ 1008(R4), F27
-	VFMLA V18.D2, V28.D2, V27.D2
-	FMOVQ 1008(R4), F28
-	VFMLA V19.D2, V26.D2, V28.D2
+	VFMLA V19.D2, V28.D2, V27.D2
+	FMOVQ 1024(R4), F28
+	VFMLA V18.D2, V26.D2, V28.D2
 	FMOVQ 1024(R4), F26
-	VFMLA V18.D2, V27.D2, V26.D2
-	FMOVQ 1024(R4), F27
-	VFMLA V19.D2, V28.D2, V27.D2
+	VFMLA V19.D2, V27.D2, V26.D2
+	FMOVQ 1040(R4), F27
+	VFMLA V18.D2, V28.D2, V27.D2
 	FMOVQ 1040(R4), F28
-	VFMLA V18.D2, V26.D2, V28.D2
-	FMOVQ 1040(R4), F26
-	VFMLA V19.D2, V27.D2, V26.D2
+	VFMLA V19.D2, V26.D2, V28.D2
+	FMOVQ 1056(R4), F26
+	VFMLA V18.D2, V27.D2, V26.D2
 	FMOVQ 1056(R4), F27
-	VFMLA V18.D2, V28.D2, V27.D2
-	FMOVQ 1056(R4), F28
-	VFMLA V19.D2, V26.D2, V28.D2
+	VFMLA V19.D2, V28.D2, V27.D2
+	FMOVQ 1072(R4), F28
+	VFMLA V18.D2, V26.D2, V28.D2
 	FMOVQ 1072(R4), F26
-	VFMLA V18.D2, V27.D2, V26.D2
-	FMOVQ 1072(R4), F27
-	VFMLA V19.D2, V28.D2, V27.D2
+	VFMLA V19.D2, V27.D2, V26.D2
+	FMOVQ 1088(R4), F27
+	VFMLA V18.D2, V28.D2, V27.D2
 	FMOVQ 1088(R4), F28
-	VFMLA V18.D2, V26.D2, V28.D2
-	FMOVQ 1088(R4), F26
-	VFMLA V19.D2, V27.D2, V26.D2
-	FMOVQ 1104(R4), F27
-	VFMLA V18.D2, V28.D2, V27.D2
-	FMOVQ 1104(R4), F28
 	VFMLA V19.D2, V26.D2, V28.D2
-	FMOVQ 1120(R4), F26
+	FMOVQ 1104(R4), F26
 	VFMLA V18.D2, V27.D2, V26.D2
-	FMOVQ 1120(R4), F27
+	FMOVQ 1104(R4), F27
 	VFMLA V19.D2, V28.D2, V27.D2
-	FMOVQ 1136(R4), F28
+	FMOVQ 1120(R4), F28
 	VFMLA V18.D2, V26.D2, V28.D2
-	FMOVQ 1136(R4), F26
+	FMOVQ 1120(R4), F26
 	VFMLA V19.D2, V27.D2, V26.D2
-	FMOVQ 1152(R4), F27
+	FMOVQ 1136(R4), F27
 	VFMLA V18.D2, V28.D2, V27.D2
-	FMOVQ 1152(R4), F18
+	FMOVQ 1136(R4), F18
 	VFMLA V19.D2, V26.D2, V18.D2
 	VMOV V22.B16, V19.B16
 	VFMLA V27.D2, V24.D2, V19.D2
 	VMOV V23.B16, V24.B16
 	VFMLA V18.D2, V25.D2, V24.D2
-	FMOVQ 928(R4), F25
+	FMOVQ 912(R4), F25
 	VAND V25.B16, V20.B16, V18.B16
 	WORD $0x4e72d672 // fadd v18.2d, v19.2d, v18.2d
 	VAND V25.B16, V21.B16, V19.B16
 	WORD $0x4e73d713 // fadd v19.2d, v24.2d, v19.2d
-	FMOVQ 944(R4), F24
+	FMOVQ 928(R4), F24
 	VAND V24.B16, V20.B16, V20.B16
 	WORD $0x4e74d654 // fadd v20.2d, v18.2d, v20.2d
 	VAND V24.B16, V21.B16, V21.B16
@@ -6521,7 +6508,7 @@ loop:
 	WORD $0x6e205a52 // mvn v18.16b, v18.16b
 	WORD $0x4e77e6f3 // fcmeq v19.2d, v23.2d, v23.2d
 	WORD $0x6e205a73 // mvn v19.16b, v19.16b
-	FMOVQ 960(R4), F22
+	FMOVQ 944(R4), F22
 	WORD $0x6e70e6d0 // fcmge v16.2d, v22.2d, v16.2d
 	WORD $0x6e205a10 // mvn v16.16b, v16.16b
 	WORD $0x6e71e6d1 // fcmge v17.2d, v22.2d, v17.2d
@@ -6550,12 +6537,12 @@ loop:
 	VEOR V16.B16, V14.B16, V16.B16
 	VAND V2.B16, V13.B16, V14.B16
 	VEOR V14.B16, V15.B16, V14.B16
-	FMOVQ 1168(R4), F17
+	FMOVQ 1152(R4), F17
 	VAND V17.B16, V12.B16, V15.B16
 	WORD $0x4e6fd60f // fadd v15.2d, v16.2d, v15.2d
 	VAND V17.B16, V13.B16, V16.B16
 	WORD $0x4e70d5d0 // fadd v16.2d, v14.2d, v16.2d
-	FMOVQ 1184(R4), F14
+	FMOVQ 1168(R4), F14
 	VAND V14.B16, V12.B16, V12.B16
 	WORD $0x4e6cd5ec // fadd v12.2d, v15.2d, v12.2d
 	VAND V14.B16, V13.B16, V13.B16
@@ -6641,41 +6628,41 @@ loop2:
 	WORD $0x6e6cfdce // fdiv v14.2d, v14.2d, v12.2d
 	WORD $0x6e6eddcc // fmul v12.2d, v14.2d, v14.2d
 	WORD $0x6e6cddcf // fmul v15.2d, v14.2d, v12.2d
-	FMOVQ 976(R4), F16
+	FMOVQ 960(R4), F16
 	VFMLA V12.D2, V5.D2, V16.D2
-	FMOVQ 992(R4), F17
+	FMOVQ 976(R4), F17
 	VFMLA V12.D2, V16.D2, V17.D2
-	FMOVQ 1008(R4), F16
+	FMOVQ 992(R4), F16
 	VFMLA V12.D2, V17.D2, V16.D2
-	FMOVQ 1024(R4), F17
+	FMOVQ 1008(R4), F17
 	VFMLA V12.D2, V16.D2, V17.D2
-	FMOVQ 1040(R4), F16
+	FMOVQ 1024(R4), F16
 	VFMLA V12.D2, V17.D2, V16.D2
-	FMOVQ 1056(R4), F17
+	FMOVQ 1040(R4), F17
 	VFMLA V12.D2, V16.D2, V17.D2
-	FMOVQ 1072(R4), F16
+	FMOVQ 1056(R4), F16
 	VFMLA V12.D2, V17.D2, V16.D2
-	FMOVQ 1088(R4), F17
+	FMOVQ 1072(R4), F17
 	VFMLA V12.D2, V16.D2, V17.D2
-	FMOVQ 1104(R4), F16
+	FMOVQ 1088(R4), F16
 	VFMLA V12.D2, V17.D2, V16.D2
-	FMOVQ 1120(R4), F17
+	FMOVQ 1104(R4), F17
 	VFMLA V12.D2, V16.D2, V17.D2
-	FMOVQ 1136(R4), F16
+	FMOVQ 1120(R4), F16
 	VFMLA V12.D2, V17.D2, V16.D2
-	FMOVQ 1152(R4), F17
+	FMOVQ 1136(R4), F17
 	VFMLA V12.D2, V16.D2, V17.D2
 	VMOV V14.B16, V12.B16
 	VFMLA V17.D2, V15.D2, V12.D2
-	FMOVQ 928(R4), F16
+	FMOVQ 912(R4), F16
 	VAND V16.B16, V13.B16, V15.B16
 	WORD $0x4e6fd58f // fadd v15.2d, v12.2d, v15.2d
-	FMOVQ 944(R4), F12
+	FMOVQ 928(R4), F12
 	VAND V12.B16, V13.B16, V13.B16
 	WORD $0x4e6dd5ed // fadd v13.2d, v15.2d, v13.2d
 	WORD $0x4e6ee5cc // fcmeq v12.2d, v14.2d, v14.2d
 	WORD $0x6e20598c // mvn v12.16b, v12.16b
-	FMOVQ 960(R4), F14
+	FMOVQ 944(R4), F14
 	WORD $0x6e6be5cb // fcmge v11.2d, v14.2d, v11.2d
 	WORD $0x6e20596b // mvn v11.16b, v11.16b
 	VORR V11.B16, V12.B16, V12.B16
@@ -6691,10 +6678,10 @@ loop2:
 	WORD $0x4ee0e909 // fcmlt v9.2d, v8.2d, #0.0
 	VAND V2.B16, V9.B16, V11.B16
 	VEOR V11.B16, V10.B16, V11.B16
-	FMOVQ 1168(R4), F13
+	FMOVQ 1152(R4), F13
 	VAND V13.B16, V9.B16, V10.B16
 	WORD $0x4e6ad56a // fadd v10.2d, v11.2d, v10.2d
-	FMOVQ 1184(R4), F11
+	FMOVQ 1168(R4), F11
 	VAND V11.B16, V9.B16, V9.B16
 	WORD $0x4e69d549 // fadd v9.2d, v10.2d, v9.2d
 	VAND V2.B16, V7.B16, V7.B16
@@ -6756,41 +6743,41 @@ next2:
 	WORD $0x6e6cfdce // fdiv v14.2d, v14.2d, v12.2d
 	WORD $0x6e6eddcc // fmul v12.2d, v14.2d, v14.2d
 	WORD $0x6e6cddcf // fmul v15.2d, v14.2d, v12.2d
-	FMOVQ 976(R4), F16
+	FMOVQ 960(R4), F16
 	VFMLA V12.D2, V5.D2, V16.D2
-	FMOVQ 992(R4), F17
+	FMOVQ 976(R4), F17
 	VFMLA V12.D2, V16.D2, V17.D2
-	FMOVQ 1008(R4), F16
+	FMOVQ 992(R4), F16
 	VFMLA V12.D2, V17.D2, V16.D2
-	FMOVQ 1024(R4), F17
+	FMOVQ 1008(R4), F17
 	VFMLA V12.D2, V16.D2, V17.D2
-	FMOVQ 1040(R4), F16
+	FMOVQ 1024(R4), F16
 	VFMLA V12.D2, V17.D2, V16.D2
-	FMOVQ 1056(R4), F17
+	FMOVQ 1040(R4), F17
 	VFMLA V12.D2, V16.D2, V17.D2
-	FMOVQ 1072(R4), F16
+	FMOVQ 1056(R4), F16
 	VFMLA V12.D2, V17.D2, V16.D2
-	FMOVQ 1088(R4), F17
+	FMOVQ 1072(R4), F17
 	VFMLA V12.D2, V16.D2, V17.D2
-	FMOVQ 1104(R4), F16
+	FMOVQ 1088(R4), F16
 	VFMLA V12.D2, V17.D2, V16.D2
-	FMOVQ 1120(R4), F17
+	FMOVQ 1104(R4), F17
 	VFMLA V12.D2, V16.D2, V17.D2
-	FMOVQ 1136(R4), F16
+	FMOVQ 1120(R4), F16
 	VFMLA V12.D2, V17.D2, V16.D2
-	FMOVQ 1152(R4), F17
+	FMOVQ 1136(R4), F17
 	VFMLA V12.D2, V16.D2, V17.D2
 	VMOV V14.B16, V12.B16
 	VFMLA V17.D2, V15.D2, V12.D2
-	FMOVQ 928(R4), F16
+	FMOVQ 912(R4), F16
 	VAND V16.B16, V13.B16, V15.B16
 	WORD $0x4e6fd58f // fadd v15.2d, v12.2d, v15.2d
-	FMOVQ 944(R4), F12
+	FMOVQ 928(R4), F12
 	VAND V12.B16, V13.B16, V13.B16
 	WORD $0x4e6dd5ed // fadd v13.2d, v15.2d, v13.2d
 	WORD $0x4e6ee5cc // fcmeq v12.2d, v14.2d, v14.2d
 	WORD $0x6e20598c // mvn v12.16b, v12.16b
-	FMOVQ 960(R4), F14
+	FMOVQ 944(R4), F14
 	WORD $0x6e6be5cb // fcmge v11.2d, v14.2d, v11.2d
 	WORD $0x6e20596b // mvn v11.16b, v11.16b
 	VORR V11.B16, V12.B16, V12.B16
@@ -6806,10 +6793,10 @@ next2:
 	WORD $0x4ee0e909 // fcmlt v9.2d, v8.2d, #0.0
 	VAND V2.B16, V9.B16, V11.B16
 	VEOR V11.B16, V10.B16, V11.B16
-	FMOVQ 1168(R4), F13
+	FMOVQ 1152(R4), F13
 	VAND V13.B16, V9.B16, V10.B16
 	WORD $0x4e6ad56a // fadd v10.2d, v11.2d, v10.2d
-	FMOVQ 1184(R4), F11
+	FMOVQ 1168(R4), F11
 	VAND V11.B16, V9.B16, V9.B16
 	WORD $0x4e69d549 // fadd v9.2d, v10.2d, v9.2d
 	VAND V2.B16, V7.B16, V7.B16
@@ -6870,12 +6857,12 @@ hard:
 	ADD R5<<1, R0, R7
 	FSTPQ (F6, F7), (R7)
 	MOVD ZR, R7
-	FMOVQ 656(R4), F6
+	FMOVQ 640(R4), F6
 	VAND V18.B16, V6.B16, V6.B16
 	WORD $0x5ef1b8c7 // addp d7, v6.2d
 	FMOVD F7, R8
 	ORR R8<<0, R7, R7
-	FMOVQ 656(R4), F6
+	FMOVQ 640(R4), F6
 	VAND V19.B16, V6.B16, V6.B16
 	WORD $0x5ef1b8c7 // addp d7, v6.2d
 	FMOVD F7, R8
@@ -6904,7 +6891,7 @@ hard2:
 	ADD R5<<1, R0, R7
 	FMOVQ F6, (R7)
 	MOVD ZR, R7
-	FMOVQ 656(R4), F6
+	FMOVQ 640(R4), F6
 	VAND V12.B16, V6.B16, V6.B16
 	WORD $0x5ef1b8c7 // addp d7, v6.2d
 	FMOVD F7, R8
@@ -6935,7 +6922,7 @@ hard3:
 	ADD R5<<1, R0, R7
 	FMOVD F6, (R7)
 	MOVD ZR, R7
-	FMOVQ 656(R4), F6
+	FMOVQ 640(R4), F6
 	VAND V12.B16, V6.B16, V6.B16
 	WORD $0x5ef1b8c7 // addp d7, v6.2d
 	FMOVD F7, R8
@@ -6972,7 +6959,7 @@ TEXT ·composeSE2F32NEON(SB), NOSPLIT, $0-64
 	FMOVQ 128(R5), F8
 	FMOVQ 144(R5), F9
 	FMOVQ 160(R5), F10
-	FMOVQ 672(R5), F11
+	FMOVQ 656(R5), F11
 	CMP $4, R3
 	BLT next
 
@@ -6982,11 +6969,11 @@ loop:
 	FMOVQ (R2), F13
 	WORD $0x4e2dd58e // fadd v14.4s, v12.4s, v13.4s
 	VAND V1.B16, V14.B16, V15.B16
-	FMOVQ 1200(R5), F16
+	FMOVQ 1184(R5), F16
 	WORD $0x6e2fe60f // fcmge v15.4s, v16.4s, v15.4s
 	WORD $0x6e2059ef // mvn v15.16b, v15.16b
 	VAND V1.B16, V14.B16, V16.B16
-	FMOVQ 720(R5), F17
+	FMOVQ 704(R5), F17
 	WORD $0x6eb1e610 // fcmgt v16.4s, v16.4s, v17.4s
 	WORD $0x4eacd5d1 // fsub v17.4s, v14.4s, v12.4s
 	WORD $0x4eb1d5d2 // fsub v18.4s, v14.4s, v17.4s
@@ -6994,10 +6981,10 @@ loop:
 	WORD $0x4eb1d5b1 // fsub v17.4s, v13.4s, v17.4s
 	WORD $0x4e31d652 // fadd v18.4s, v18.4s, v17.4s
 	VAND V0.B16, V14.B16, V17.B16
-	FMOVQ 1216(R5), F19
+	FMOVQ 1200(R5), F19
 	VORR V19.B16, V17.B16, V17.B16
 	VAND V0.B16, V14.B16, V19.B16
-	FMOVQ 1232(R5), F20
+	FMOVQ 1216(R5), F20
 	VEOR V19.B16, V20.B16, V19.B16
 	WORD $0x4eb1d5d1 // fsub v17.4s, v14.4s, v17.4s
 	WORD $0x4eb3d652 // fsub v18.4s, v18.4s, v19.4s
@@ -7216,11 +7203,11 @@ loadOne2:
 loaded2:
 	WORD $0x4e2dd58e // fadd v14.4s, v12.4s, v13.4s
 	VAND V1.B16, V14.B16, V15.B16
-	FMOVQ 1200(R5), F16
+	FMOVQ 1184(R5), F16
 	WORD $0x6e2fe60f // fcmge v15.4s, v16.4s, v15.4s
 	WORD $0x6e2059ef // mvn v15.16b, v15.16b
 	VAND V1.B16, V14.B16, V16.B16
-	FMOVQ 720(R5), F17
+	FMOVQ 704(R5), F17
 	WORD $0x6eb1e610 // fcmgt v16.4s, v16.4s, v17.4s
 	WORD $0x4eacd5d1 // fsub v17.4s, v14.4s, v12.4s
 	WORD $0x4eb1d5d2 // fsub v18.4s, v14.4s, v17.4s
@@ -7228,10 +7215,10 @@ loaded2:
 	WORD $0x4eb1d5b1 // fsub v17.4s, v13.4s, v17.4s
 	WORD $0x4e31d652 // fadd v18.4s, v18.4s, v17.4s
 	VAND V0.B16, V14.B16, V17.B16
-	FMOVQ 1216(R5), F19
+	FMOVQ 1200(R5), F19
 	VORR V19.B16, V17.B16, V17.B16
 	VAND V0.B16, V14.B16, V19.B16
-	FMOVQ 1232(R5), F20
+	FMOVQ 1216(R5), F20
 	VEOR V19.B16, V20.B16, V19.B16
 	WORD $0x4eb1d5d1 // fsub v17.4s, v14.4s, v17.4s
 	WORD $0x4eb3d652 // fsub v18.4s, v18.4s, v19.4s
@@ -7615,18 +7602,18 @@ TEXT ·composeSE2F64NEON(SB), NOSPLIT, $0-64
 	MOVD $planeConsts<>(SB), R5
 	MOVD stride+32(FP), R6
 	LSL $3, R6
-	FMOVQ 304(R5), F0
-	FMOVQ 288(R5), F1
-	FMOVQ 896(R5), F2
+	FMOVQ 288(R5), F0
+	FMOVQ 304(R5), F1
+	FMOVQ 880(R5), F2
 	FMOVQ 336(R5), F3
 	FMOVQ 352(R5), F4
 	FMOVQ 368(R5), F5
 	FMOVQ 384(R5), F6
-	FMOVQ 400(R5), F7
-	FMOVQ 416(R5), F8
-	FMOVQ 432(R5), F9
-	FMOVQ 448(R5), F10
-	FMOVQ 880(R5), F11
+	FMOVQ 1632(R5), F7
+	FMOVQ 400(R5), F8
+	FMOVQ 416(R5), F9
+	FMOVQ 432(R5), F10
+	FMOVQ 864(R5), F11
 	CMP $2, R3
 	BLT next
 
@@ -7636,14 +7623,14 @@ loop:
 	FMOVQ (R2), F13
 	WORD $0x4e6dd58e // fadd v14.2d, v12.2d, v13.2d
 	VAND V1.B16, V14.B16, V15.B16
-	FMOVQ 1248(R5), F16
+	FMOVQ 1232(R5), F16
 	WORD $0x6e6fe60f // fcmge v15.2d, v16.2d, v15.2d
 	WORD $0x6e2059ef // mvn v15.16b, v15.16b
 	VAND V1.B16, V14.B16, V16.B16
-	FMOVQ 1184(R5), F17
+	FMOVQ 1168(R5), F17
 	WORD $0x6ef1e610 // fcmgt v16.2d, v16.2d, v17.2d
 	VAND V0.B16, V14.B16, V17.B16
-	FMOVQ 1264(R5), F18
+	FMOVQ 1248(R5), F18
 	VORR V18.B16, V17.B16, V17.B16
 	WORD $0x4ef1d5d1 // fsub v17.2d, v14.2d, v17.2d
 	VBIT V16.B16, V17.B16, V14.B16
@@ -7666,31 +7653,31 @@ loop:
 	VFMLS V6.D2, V18.D2, V16.D2
 	VFMLS V7.D2, V18.D2, V16.D2
 	WORD $0x6e70de12 // fmul v18.2d, v16.2d, v16.2d
-	FMOVQ 464(R5), F19
+	FMOVQ 448(R5), F19
 	VFMLA V18.D2, V8.D2, V19.D2
-	FMOVQ 480(R5), F20
+	FMOVQ 464(R5), F20
 	VFMLA V18.D2, V19.D2, V20.D2
-	FMOVQ 496(R5), F19
+	FMOVQ 480(R5), F19
 	VFMLA V18.D2, V20.D2, V19.D2
-	FMOVQ 512(R5), F20
+	FMOVQ 496(R5), F20
 	VFMLA V18.D2, V19.D2, V20.D2
-	FMOVQ 528(R5), F19
+	FMOVQ 512(R5), F19
 	VFMLA V18.D2, V20.D2, V19.D2
 	WORD $0x6e73de53 // fmul v19.2d, v18.2d, v19.2d
 	VFMLA V19.D2, V16.D2, V16.D2
-	FMOVQ 544(R5), F19
+	FMOVQ 528(R5), F19
 	VFMLA V18.D2, V9.D2, V19.D2
-	FMOVQ 560(R5), F20
+	FMOVQ 544(R5), F20
 	VFMLA V18.D2, V19.D2, V20.D2
-	FMOVQ 576(R5), F19
+	FMOVQ 560(R5), F19
 	VFMLA V18.D2, V20.D2, V19.D2
-	FMOVQ 592(R5), F20
+	FMOVQ 576(R5), F20
 	VFMLA V18.D2, V19.D2, V20.D2
-	FMOVQ 608(R5), F19
+	FMOVQ 592(R5), F19
 	VFMLA V18.D2, V20.D2, V19.D2
-	FMOVQ 624(R5), F20
+	FMOVQ 608(R5), F20
 	VFMLA V18.D2, V19.D2, V20.D2
-	FMOVQ 640(R5), F19
+	FMOVQ 624(R5), F19
 	VFMLA V18.D2, V20.D2, V19.D2
 	VSHL $63, V17.D2, V18.D2
 	WORD $0x4ee0aa52 // cmlt v18.2d, v18.2d, #0
@@ -7707,7 +7694,7 @@ loop:
 	VEOR V17.B16, V20.B16, V20.B16
 	WORD $0x4ee0d990 // fcmeq v16.2d, v12.2d, #0.0
 	WORD $0x6e6cfe8c // fdiv v12.2d, v20.2d, v12.2d
-	FMOVQ 640(R5), F17
+	FMOVQ 624(R5), F17
 	VBIT V16.B16, V17.B16, V12.B16
 	ADD R6<<1, R1, R7
 	FMOVQ (R7), F16
@@ -7734,31 +7721,31 @@ loop:
 	VFMLS V6.D2, V21.D2, V18.D2
 	VFMLS V7.D2, V21.D2, V18.D2
 	WORD $0x6e72de55 // fmul v21.2d, v18.2d, v18.2d
-	FMOVQ 464(R5), F22
+	FMOVQ 448(R5), F22
 	VFMLA V21.D2, V8.D2, V22.D2
-	FMOVQ 480(R5), F23
+	FMOVQ 464(R5), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 496(R5), F22
+	FMOVQ 480(R5), F22
 	VFMLA V21.D2, V23.D2, V22.D2
-	FMOVQ 512(R5), F23
+	FMOVQ 496(R5), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 528(R5), F22
+	FMOVQ 512(R5), F22
 	VFMLA V21.D2, V23.D2, V22.D2
 	WORD $0x6e76deb6 // fmul v22.2d, v21.2d, v22.2d
 	VFMLA V22.D2, V18.D2, V18.D2
-	FMOVQ 544(R5), F22
+	FMOVQ 528(R5), F22
 	VFMLA V21.D2, V9.D2, V22.D2
-	FMOVQ 560(R5), F23
+	FMOVQ 544(R5), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 576(R5), F22
+	FMOVQ 560(R5), F22
 	VFMLA V21.D2, V23.D2, V22.D2
-	FMOVQ 592(R5), F23
+	FMOVQ 576(R5), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 608(R5), F22
+	FMOVQ 592(R5), F22
 	VFMLA V21.D2, V23.D2, V22.D2
-	FMOVQ 624(R5), F23
+	FMOVQ 608(R5), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 640(R5), F22
+	FMOVQ 624(R5), F22
 	VFMLA V21.D2, V23.D2, V22.D2
 	VSHL $63, V19.D2, V21.D2
 	WORD $0x4ee0aab5 // cmlt v21.2d, v21.2d, #0
@@ -7775,7 +7762,7 @@ loop:
 	VEOR V19.B16, V23.B16, V23.B16
 	WORD $0x4ee0d9b2 // fcmeq v18.2d, v13.2d, #0.0
 	WORD $0x6e6dfeed // fdiv v13.2d, v23.2d, v13.2d
-	FMOVQ 640(R5), F19
+	FMOVQ 624(R5), F19
 	VBIT V18.B16, V19.B16, V13.B16
 	ADD R6<<1, R2, R7
 	FMOVQ (R7), F18
@@ -7804,31 +7791,31 @@ loop:
 	VFMLS V6.D2, V19.D2, V16.D2
 	VFMLS V7.D2, V19.D2, V16.D2
 	WORD $0x6e70de13 // fmul v19.2d, v16.2d, v16.2d
-	FMOVQ 464(R5), F20
+	FMOVQ 448(R5), F20
 	VFMLA V19.D2, V8.D2, V20.D2
-	FMOVQ 480(R5), F21
+	FMOVQ 464(R5), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 496(R5), F20
+	FMOVQ 480(R5), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 512(R5), F21
+	FMOVQ 496(R5), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 528(R5), F20
+	FMOVQ 512(R5), F20
 	VFMLA V19.D2, V21.D2, V20.D2
 	WORD $0x6e74de74 // fmul v20.2d, v19.2d, v20.2d
 	VFMLA V20.D2, V16.D2, V16.D2
-	FMOVQ 544(R5), F20
+	FMOVQ 528(R5), F20
 	VFMLA V19.D2, V9.D2, V20.D2
-	FMOVQ 560(R5), F21
+	FMOVQ 544(R5), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 576(R5), F20
+	FMOVQ 560(R5), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 592(R5), F21
+	FMOVQ 576(R5), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 608(R5), F20
+	FMOVQ 592(R5), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 624(R5), F21
+	FMOVQ 608(R5), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 640(R5), F20
+	FMOVQ 624(R5), F20
 	VFMLA V19.D2, V21.D2, V20.D2
 	VSHL $63, V18.D2, V19.D2
 	WORD $0x4ee0aa73 // cmlt v19.2d, v19.2d, #0
@@ -7845,7 +7832,7 @@ loop:
 	VEOR V18.B16, V21.B16, V21.B16
 	WORD $0x4ee0d9b0 // fcmeq v16.2d, v13.2d, #0.0
 	WORD $0x6e6dfead // fdiv v13.2d, v21.2d, v13.2d
-	FMOVQ 640(R5), F18
+	FMOVQ 624(R5), F18
 	VBIT V16.B16, V18.B16, V13.B16
 	VEOR V0.B16, V21.B16, V21.B16
 	WORD $0x6e6cdeb0 // fmul v16.2d, v21.2d, v12.2d
@@ -7878,14 +7865,14 @@ next:
 	FMOVD (R7), F13
 	WORD $0x4e6dd58e // fadd v14.2d, v12.2d, v13.2d
 	VAND V1.B16, V14.B16, V15.B16
-	FMOVQ 1248(R5), F16
+	FMOVQ 1232(R5), F16
 	WORD $0x6e6fe60f // fcmge v15.2d, v16.2d, v15.2d
 	WORD $0x6e2059ef // mvn v15.16b, v15.16b
 	VAND V1.B16, V14.B16, V16.B16
-	FMOVQ 1184(R5), F17
+	FMOVQ 1168(R5), F17
 	WORD $0x6ef1e610 // fcmgt v16.2d, v16.2d, v17.2d
 	VAND V0.B16, V14.B16, V17.B16
-	FMOVQ 1264(R5), F18
+	FMOVQ 1248(R5), F18
 	VORR V18.B16, V17.B16, V17.B16
 	WORD $0x4ef1d5d1 // fsub v17.2d, v14.2d, v17.2d
 	VBIT V16.B16, V17.B16, V14.B16
@@ -7908,31 +7895,31 @@ next:
 	VFMLS V6.D2, V18.D2, V16.D2
 	VFMLS V7.D2, V18.D2, V16.D2
 	WORD $0x6e70de12 // fmul v18.2d, v16.2d, v16.2d
-	FMOVQ 464(R5), F19
+	FMOVQ 448(R5), F19
 	VFMLA V18.D2, V8.D2, V19.D2
-	FMOVQ 480(R5), F20
+	FMOVQ 464(R5), F20
 	VFMLA V18.D2, V19.D2, V20.D2
-	FMOVQ 496(R5), F19
+	FMOVQ 480(R5), F19
 	VFMLA V18.D2, V20.D2, V19.D2
-	FMOVQ 512(R5), F20
+	FMOVQ 496(R5), F20
 	VFMLA V18.D2, V19.D2, V20.D2
-	FMOVQ 528(R5), F19
+	FMOVQ 512(R5), F19
 	VFMLA V18.D2, V20.D2, V19.D2
 	WORD $0x6e73de53 // fmul v19.2d, v18.2d, v19.2d
 	VFMLA V19.D2, V16.D2, V16.D2
-	FMOVQ 544(R5), F19
+	FMOVQ 528(R5), F19
 	VFMLA V18.D2, V9.D2, V19.D2
-	FMOVQ 560(R5), F20
+	FMOVQ 544(R5), F20
 	VFMLA V18.D2, V19.D2, V20.D2
-	FMOVQ 576(R5), F19
+	FMOVQ 560(R5), F19
 	VFMLA V18.D2, V20.D2, V19.D2
-	FMOVQ 592(R5), F20
+	FMOVQ 576(R5), F20
 	VFMLA V18.D2, V19.D2, V20.D2
-	FMOVQ 608(R5), F19
+	FMOVQ 592(R5), F19
 	VFMLA V18.D2, V20.D2, V19.D2
-	FMOVQ 624(R5), F20
+	FMOVQ 608(R5), F20
 	VFMLA V18.D2, V19.D2, V20.D2
-	FMOVQ 640(R5), F19
+	FMOVQ 624(R5), F19
 	VFMLA V18.D2, V20.D2, V19.D2
 	VSHL $63, V17.D2, V18.D2
 	WORD $0x4ee0aa52 // cmlt v18.2d, v18.2d, #0
@@ -7949,7 +7936,7 @@ next:
 	VEOR V17.B16, V20.B16, V20.B16
 	WORD $0x4ee0d990 // fcmeq v16.2d, v12.2d, #0.0
 	WORD $0x6e6cfe8c // fdiv v12.2d, v20.2d, v12.2d
-	FMOVQ 640(R5), F17
+	FMOVQ 624(R5), F17
 	VBIT V16.B16, V17.B16, V12.B16
 	ADD R6<<1, R1, R7
 	FMOVD (R7), F16
@@ -7976,31 +7963,31 @@ next:
 	VFMLS V6.D2, V21.D2, V18.D2
 	VFMLS V7.D2, V21.D2, V18.D2
 	WORD $0x6e72de55 // fmul v21.2d, v18.2d, v18.2d
-	FMOVQ 464(R5), F22
+	FMOVQ 448(R5), F22
 	VFMLA V21.D2, V8.D2, V22.D2
-	FMOVQ 480(R5), F23
+	FMOVQ 464(R5), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 496(R5), F22
+	FMOVQ 480(R5), F22
 	VFMLA V21.D2, V23.D2, V22.D2
-	FMOVQ 512(R5), F23
+	FMOVQ 496(R5), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 528(R5), F22
+	FMOVQ 512(R5), F22
 	VFMLA V21.D2, V23.D2, V22.D2
 	WORD $0x6e76deb6 // fmul v22.2d, v21.2d, v22.2d
 	VFMLA V22.D2, V18.D2, V18.D2
-	FMOVQ 544(R5), F22
+	FMOVQ 528(R5), F22
 	VFMLA V21.D2, V9.D2, V22.D2
-	FMOVQ 560(R5), F23
+	FMOVQ 544(R5), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 576(R5), F22
+	FMOVQ 560(R5), F22
 	VFMLA V21.D2, V23.D2, V22.D2
-	FMOVQ 592(R5), F23
+	FMOVQ 576(R5), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 608(R5), F22
+	FMOVQ 592(R5), F22
 	VFMLA V21.D2, V23.D2, V22.D2
-	FMOVQ 624(R5), F23
+	FMOVQ 608(R5), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 640(R5), F22
+	FMOVQ 624(R5), F22
 	VFMLA V21.D2, V23.D2, V22.D2
 	VSHL $63, V19.D2, V21.D2
 	WORD $0x4ee0aab5 // cmlt v21.2d, v21.2d, #0
@@ -8017,7 +8004,7 @@ next:
 	VEOR V19.B16, V23.B16, V23.B16
 	WORD $0x4ee0d9b2 // fcmeq v18.2d, v13.2d, #0.0
 	WORD $0x6e6dfeed // fdiv v13.2d, v23.2d, v13.2d
-	FMOVQ 640(R5), F19
+	FMOVQ 624(R5), F19
 	VBIT V18.B16, V19.B16, V13.B16
 	ADD R6<<1, R2, R7
 	FMOVD (R7), F18
@@ -8046,31 +8033,31 @@ next:
 	VFMLS V6.D2, V19.D2, V16.D2
 	VFMLS V7.D2, V19.D2, V16.D2
 	WORD $0x6e70de13 // fmul v19.2d, v16.2d, v16.2d
-	FMOVQ 464(R5), F20
+	FMOVQ 448(R5), F20
 	VFMLA V19.D2, V8.D2, V20.D2
-	FMOVQ 480(R5), F21
+	FMOVQ 464(R5), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 496(R5), F20
+	FMOVQ 480(R5), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 512(R5), F21
+	FMOVQ 496(R5), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 528(R5), F20
+	FMOVQ 512(R5), F20
 	VFMLA V19.D2, V21.D2, V20.D2
 	WORD $0x6e74de74 // fmul v20.2d, v19.2d, v20.2d
 	VFMLA V20.D2, V16.D2, V16.D2
-	FMOVQ 544(R5), F20
+	FMOVQ 528(R5), F20
 	VFMLA V19.D2, V9.D2, V20.D2
-	FMOVQ 560(R5), F21
+	FMOVQ 544(R5), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 576(R5), F20
+	FMOVQ 560(R5), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 592(R5), F21
+	FMOVQ 576(R5), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 608(R5), F20
+	FMOVQ 592(R5), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 624(R5), F21
+	FMOVQ 608(R5), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 640(R5), F20
+	FMOVQ 624(R5), F20
 	VFMLA V19.D2, V21.D2, V20.D2
 	VSHL $63, V18.D2, V19.D2
 	WORD $0x4ee0aa73 // cmlt v19.2d, v19.2d, #0
@@ -8087,7 +8074,7 @@ next:
 	VEOR V18.B16, V21.B16, V21.B16
 	WORD $0x4ee0d9b0 // fcmeq v16.2d, v13.2d, #0.0
 	WORD $0x6e6dfead // fdiv v13.2d, v21.2d, v13.2d
-	FMOVQ 640(R5), F18
+	FMOVQ 624(R5), F18
 	VBIT V16.B16, V18.B16, V13.B16
 	VEOR V0.B16, V21.B16, V21.B16
 	WORD $0x6e6cdeb0 // fmul v16.2d, v21.2d, v12.2d
@@ -8129,7 +8116,7 @@ hard:
 	ADD R6<<1, R0, R7
 	FMOVQ F12, (R7)
 	MOVD ZR, R7
-	FMOVQ 656(R5), F12
+	FMOVQ 640(R5), F12
 	VAND V15.B16, V12.B16, V12.B16
 	WORD $0x5ef1b98d // addp d13, v12.2d
 	FMOVD F13, R8
@@ -8160,7 +8147,7 @@ hard2:
 	ADD R6<<1, R0, R7
 	FMOVD F12, (R7)
 	MOVD ZR, R7
-	FMOVQ 656(R5), F12
+	FMOVQ 640(R5), F12
 	VAND V15.B16, V12.B16, V12.B16
 	WORD $0x5ef1b98d // addp d13, v12.2d
 	FMOVD F13, R8
@@ -8705,7 +8692,7 @@ TEXT ·inverseSE2F64NEON(SB), NOSPLIT, $0-64
 	MOVD stride+32(FP), R5
 	LSL $3, R5
 	ADD R5<<1, R5, R6
-	FMOVQ 304(R4), F0
+	FMOVQ 288(R4), F0
 	CMP $2, R2
 	BLT next
 
@@ -8898,10 +8885,10 @@ loop:
 	CBNZ R9, hard
 	VMOV V3.B16, V12.B16
 	FMOVQ F12, (R0)
-	FMOVQ 672(R4), F12
+	FMOVQ 656(R4), F12
 	ADD R5, R0, R9
 	FMOVQ F12, (R9)
-	FMOVQ 672(R4), F12
+	FMOVQ 656(R4), F12
 	ADD R5<<1, R0, R9
 	FMOVQ F12, (R9)
 	ADD R6, R0, R9
@@ -9047,7 +9034,7 @@ storeOne:
 	FMOVS F12, (R9)
 
 stored:
-	FMOVQ 672(R4), F12
+	FMOVQ 656(R4), F12
 	ADD R5, R0, R9
 	TBZ $1, R2, storeOne2
 	FMOVD.P F12, 8(R9)
@@ -9059,7 +9046,7 @@ storeOne2:
 	FMOVS F12, (R9)
 
 stored2:
-	FMOVQ 672(R4), F12
+	FMOVQ 656(R4), F12
 	ADD R5<<1, R0, R9
 	TBZ $1, R2, storeOne3
 	FMOVD.P F12, 8(R9)
@@ -9150,13 +9137,13 @@ hard:
 	FMOVQ (R0), F14
 	VBIF V13.B16, V12.B16, V14.B16
 	FMOVQ F14, (R0)
-	FMOVQ 672(R4), F12
+	FMOVQ 656(R4), F12
 	ADD R5, R0, R9
 	FMOVQ (R9), F14
 	VBIF V13.B16, V12.B16, V14.B16
 	ADD R5, R0, R9
 	FMOVQ F14, (R9)
-	FMOVQ 672(R4), F12
+	FMOVQ 656(R4), F12
 	ADD R5<<1, R0, R9
 	FMOVQ (R9), F14
 	VBIF V13.B16, V12.B16, V14.B16
@@ -9232,7 +9219,7 @@ storeOne10:
 	FMOVS F14, (R9)
 
 stored10:
-	FMOVQ 672(R4), F12
+	FMOVQ 656(R4), F12
 	ADD R5, R0, R9
 	TBZ $1, R2, loadOne5
 	FMOVD.P 8(R9), F14
@@ -9256,7 +9243,7 @@ storeOne11:
 	FMOVS F14, (R9)
 
 stored11:
-	FMOVQ 672(R4), F12
+	FMOVQ 656(R4), F12
 	ADD R5<<1, R0, R9
 	TBZ $1, R2, loadOne6
 	FMOVD.P 8(R9), F14
@@ -9447,18 +9434,18 @@ TEXT ·leftJacobianSE2F64NEON(SB), NOSPLIT, $0-64
 	ADD R5<<1, R5, R6
 	ADD R5<<1, R6, R7
 	ADD R5<<1, R7, R8
-	FMOVQ 288(R4), F0
-	FMOVQ 304(R4), F1
-	FMOVQ 896(R4), F2
-	FMOVQ 640(R4), F3
+	FMOVQ 304(R4), F0
+	FMOVQ 288(R4), F1
+	FMOVQ 880(R4), F2
+	FMOVQ 624(R4), F3
 	FMOVQ 320(R4), F4
 	FMOVQ 336(R4), F5
 	FMOVQ 352(R4), F6
 	FMOVQ 368(R4), F7
 	FMOVQ 384(R4), F8
-	FMOVQ 400(R4), F9
-	FMOVQ 416(R4), F10
-	FMOVQ 432(R4), F11
+	FMOVQ 1632(R4), F9
+	FMOVQ 400(R4), F10
+	FMOVQ 416(R4), F11
 	CMP $2, R2
 	BLT next
 
@@ -9477,29 +9464,29 @@ loop:
 	VFMLS V8.D2, V17.D2, V15.D2
 	VFMLS V9.D2, V17.D2, V15.D2
 	WORD $0x6e6fddf1 // fmul v17.2d, v15.2d, v15.2d
-	FMOVQ 464(R4), F18
+	FMOVQ 448(R4), F18
 	VFMLA V17.D2, V10.D2, V18.D2
-	FMOVQ 480(R4), F19
+	FMOVQ 464(R4), F19
 	VFMLA V17.D2, V18.D2, V19.D2
-	FMOVQ 496(R4), F18
+	FMOVQ 480(R4), F18
 	VFMLA V17.D2, V19.D2, V18.D2
-	FMOVQ 512(R4), F19
+	FMOVQ 496(R4), F19
 	VFMLA V17.D2, V18.D2, V19.D2
-	FMOVQ 528(R4), F18
+	FMOVQ 512(R4), F18
 	VFMLA V17.D2, V19.D2, V18.D2
 	WORD $0x6e72de32 // fmul v18.2d, v17.2d, v18.2d
 	VFMLA V18.D2, V15.D2, V15.D2
-	FMOVQ 544(R4), F18
+	FMOVQ 528(R4), F18
 	VFMLA V17.D2, V11.D2, V18.D2
-	FMOVQ 560(R4), F19
+	FMOVQ 544(R4), F19
 	VFMLA V17.D2, V18.D2, V19.D2
-	FMOVQ 576(R4), F18
+	FMOVQ 560(R4), F18
 	VFMLA V17.D2, V19.D2, V18.D2
-	FMOVQ 592(R4), F19
+	FMOVQ 576(R4), F19
 	VFMLA V17.D2, V18.D2, V19.D2
-	FMOVQ 608(R4), F18
+	FMOVQ 592(R4), F18
 	VFMLA V17.D2, V19.D2, V18.D2
-	FMOVQ 624(R4), F19
+	FMOVQ 608(R4), F19
 	VFMLA V17.D2, V18.D2, V19.D2
 	VMOV V3.B16, V18.B16
 	VFMLA V17.D2, V19.D2, V18.D2
@@ -9508,7 +9495,7 @@ loop:
 	VMOV V15.B16, V19.B16
 	VBIT V17.B16, V18.B16, V19.B16
 	VBIT V17.B16, V15.B16, V18.B16
-	FMOVQ 448(R4), F15
+	FMOVQ 432(R4), F15
 	VADD V15.D2, V16.D2, V17.D2
 	VSHL $62, V17.D2, V17.D2
 	VAND V1.B16, V17.B16, V17.B16
@@ -9569,10 +9556,10 @@ loop:
 	CBNZ R9, hard
 	VMOV V3.B16, V12.B16
 	FMOVQ F12, (R0)
-	FMOVQ 880(R4), F12
+	FMOVQ 864(R4), F12
 	ADD R5, R0, R9
 	FMOVQ F12, (R9)
-	FMOVQ 880(R4), F12
+	FMOVQ 864(R4), F12
 	ADD R5<<1, R0, R9
 	FMOVQ F12, (R9)
 	ADD R6, R0, R9
@@ -9609,29 +9596,29 @@ next:
 	VFMLS V8.D2, V17.D2, V15.D2
 	VFMLS V9.D2, V17.D2, V15.D2
 	WORD $0x6e6fddf1 // fmul v17.2d, v15.2d, v15.2d
-	FMOVQ 464(R4), F18
+	FMOVQ 448(R4), F18
 	VFMLA V17.D2, V10.D2, V18.D2
-	FMOVQ 480(R4), F19
+	FMOVQ 464(R4), F19
 	VFMLA V17.D2, V18.D2, V19.D2
-	FMOVQ 496(R4), F18
+	FMOVQ 480(R4), F18
 	VFMLA V17.D2, V19.D2, V18.D2
-	FMOVQ 512(R4), F19
+	FMOVQ 496(R4), F19
 	VFMLA V17.D2, V18.D2, V19.D2
-	FMOVQ 528(R4), F18
+	FMOVQ 512(R4), F18
 	VFMLA V17.D2, V19.D2, V18.D2
 	WORD $0x6e72de32 // fmul v18.2d, v17.2d, v18.2d
 	VFMLA V18.D2, V15.D2, V15.D2
-	FMOVQ 544(R4), F18
+	FMOVQ 528(R4), F18
 	VFMLA V17.D2, V11.D2, V18.D2
-	FMOVQ 560(R4), F19
+	FMOVQ 544(R4), F19
 	VFMLA V17.D2, V18.D2, V19.D2
-	FMOVQ 576(R4), F18
+	FMOVQ 560(R4), F18
 	VFMLA V17.D2, V19.D2, V18.D2
-	FMOVQ 592(R4), F19
+	FMOVQ 576(R4), F19
 	VFMLA V17.D2, V18.D2, V19.D2
-	FMOVQ 608(R4), F18
+	FMOVQ 592(R4), F18
 	VFMLA V17.D2, V19.D2, V18.D2
-	FMOVQ 624(R4), F19
+	FMOVQ 608(R4), F19
 	VFMLA V17.D2, V18.D2, V19.D2
 	VMOV V3.B16, V18.B16
 	VFMLA V17.D2, V19.D2, V18.D2
@@ -9640,7 +9627,7 @@ next:
 	VMOV V15.B16, V19.B16
 	VBIT V17.B16, V18.B16, V19.B16
 	VBIT V17.B16, V15.B16, V18.B16
-	FMOVQ 448(R4), F15
+	FMOVQ 432(R4), F15
 	VADD V15.D2, V16.D2, V17.D2
 	VSHL $62, V17.D2, V17.D2
 	VAND V1.B16, V17.B16, V17.B16
@@ -9702,10 +9689,10 @@ next:
 	VMOV V3.B16, V12.B16
 	MOVD R0, R9
 	FMOVD F12, (R9)
-	FMOVQ 880(R4), F12
+	FMOVQ 864(R4), F12
 	ADD R5, R0, R9
 	FMOVD F12, (R9)
-	FMOVQ 880(R4), F12
+	FMOVQ 864(R4), F12
 	ADD R5<<1, R0, R9
 	FMOVD F12, (R9)
 	ADD R6, R0, R9
@@ -9733,13 +9720,13 @@ hard:
 	FMOVQ (R0), F14
 	VBIF V13.B16, V12.B16, V14.B16
 	FMOVQ F14, (R0)
-	FMOVQ 880(R4), F12
+	FMOVQ 864(R4), F12
 	ADD R5, R0, R9
 	FMOVQ (R9), F14
 	VBIF V13.B16, V12.B16, V14.B16
 	ADD R5, R0, R9
 	FMOVQ F14, (R9)
-	FMOVQ 880(R4), F12
+	FMOVQ 864(R4), F12
 	ADD R5<<1, R0, R9
 	FMOVQ (R9), F14
 	VBIF V13.B16, V12.B16, V14.B16
@@ -9776,7 +9763,7 @@ hard:
 	ADD R5<<3, R0, R9
 	FMOVQ F12, (R9)
 	MOVD ZR, R9
-	FMOVQ 656(R4), F12
+	FMOVQ 640(R4), F12
 	VAND V13.B16, V12.B16, V12.B16
 	WORD $0x5ef1b98e // addp d14, v12.2d
 	FMOVD F14, R10
@@ -9797,13 +9784,13 @@ hard2:
 	VBIF V13.B16, V12.B16, V14.B16
 	MOVD R0, R9
 	FMOVD F14, (R9)
-	FMOVQ 880(R4), F12
+	FMOVQ 864(R4), F12
 	ADD R5, R0, R9
 	FMOVD (R9), F14
 	VBIF V13.B16, V12.B16, V14.B16
 	ADD R5, R0, R9
 	FMOVD F14, (R9)
-	FMOVQ 880(R4), F12
+	FMOVQ 864(R4), F12
 	ADD R5<<1, R0, R9
 	FMOVD (R9), F14
 	VBIF V13.B16, V12.B16, V14.B16
@@ -9840,7 +9827,7 @@ hard2:
 	ADD R5<<3, R0, R9
 	FMOVD F12, (R9)
 	MOVD ZR, R9
-	FMOVQ 656(R4), F12
+	FMOVQ 640(R4), F12
 	VAND V13.B16, V12.B16, V12.B16
 	WORD $0x5ef1b98e // addp d14, v12.2d
 	FMOVD F14, R10
@@ -9968,10 +9955,10 @@ loop:
 	CBNZ R9, hard
 	VMOV V3.B16, V13.B16
 	FMOVQ F13, (R0)
-	FMOVQ 672(R4), F13
+	FMOVQ 656(R4), F13
 	ADD R5, R0, R9
 	FMOVQ F13, (R9)
-	FMOVQ 672(R4), F13
+	FMOVQ 656(R4), F13
 	ADD R5<<1, R0, R9
 	FMOVQ F13, (R9)
 	ADD R6, R0, R9
@@ -10115,7 +10102,7 @@ storeOne:
 	FMOVS F13, (R9)
 
 stored:
-	FMOVQ 672(R4), F13
+	FMOVQ 656(R4), F13
 	ADD R5, R0, R9
 	TBZ $1, R2, storeOne2
 	FMOVD.P F13, 8(R9)
@@ -10127,7 +10114,7 @@ storeOne2:
 	FMOVS F13, (R9)
 
 stored2:
-	FMOVQ 672(R4), F13
+	FMOVQ 656(R4), F13
 	ADD R5<<1, R0, R9
 	TBZ $1, R2, storeOne3
 	FMOVD.P F13, 8(R9)
@@ -10218,13 +10205,13 @@ hard:
 	FMOVQ (R0), F18
 	VBIF V13.B16, V16.B16, V18.B16
 	FMOVQ F18, (R0)
-	FMOVQ 672(R4), F16
+	FMOVQ 656(R4), F16
 	ADD R5, R0, R9
 	FMOVQ (R9), F18
 	VBIF V13.B16, V16.B16, V18.B16
 	ADD R5, R0, R9
 	FMOVQ F18, (R9)
-	FMOVQ 672(R4), F16
+	FMOVQ 656(R4), F16
 	ADD R5<<1, R0, R9
 	FMOVQ (R9), F18
 	VBIF V13.B16, V16.B16, V18.B16
@@ -10300,7 +10287,7 @@ storeOne10:
 	FMOVS F18, (R9)
 
 stored10:
-	FMOVQ 672(R4), F16
+	FMOVQ 656(R4), F16
 	ADD R5, R0, R9
 	TBZ $1, R2, loadOne5
 	FMOVD.P 8(R9), F18
@@ -10324,7 +10311,7 @@ storeOne11:
 	FMOVS F18, (R9)
 
 stored11:
-	FMOVQ 672(R4), F16
+	FMOVQ 656(R4), F16
 	ADD R5<<1, R0, R9
 	TBZ $1, R2, loadOne6
 	FMOVD.P 8(R9), F18
@@ -10515,18 +10502,18 @@ TEXT ·leftJacobianInvSE2F64NEON(SB), NOSPLIT, $0-64
 	ADD R5<<1, R5, R6
 	ADD R5<<1, R6, R7
 	ADD R5<<1, R7, R8
-	FMOVQ 896(R4), F0
-	FMOVQ 288(R4), F1
-	FMOVQ 304(R4), F2
-	FMOVQ 640(R4), F3
+	FMOVQ 880(R4), F0
+	FMOVQ 304(R4), F1
+	FMOVQ 288(R4), F2
+	FMOVQ 624(R4), F3
 	FMOVQ 320(R4), F4
 	FMOVQ 336(R4), F5
 	FMOVQ 352(R4), F6
 	FMOVQ 368(R4), F7
 	FMOVQ 384(R4), F8
-	FMOVQ 400(R4), F9
-	FMOVQ 416(R4), F10
-	FMOVQ 432(R4), F11
+	FMOVQ 1632(R4), F9
+	FMOVQ 400(R4), F10
+	FMOVQ 416(R4), F11
 	CMP $2, R2
 	BLT next
 
@@ -10545,29 +10532,29 @@ loop:
 	VFMLS V8.D2, V17.D2, V15.D2
 	VFMLS V9.D2, V17.D2, V15.D2
 	WORD $0x6e6fddf1 // fmul v17.2d, v15.2d, v15.2d
-	FMOVQ 464(R4), F18
+	FMOVQ 448(R4), F18
 	VFMLA V17.D2, V10.D2, V18.D2
-	FMOVQ 480(R4), F19
+	FMOVQ 464(R4), F19
 	VFMLA V17.D2, V18.D2, V19.D2
-	FMOVQ 496(R4), F18
+	FMOVQ 480(R4), F18
 	VFMLA V17.D2, V19.D2, V18.D2
-	FMOVQ 512(R4), F19
+	FMOVQ 496(R4), F19
 	VFMLA V17.D2, V18.D2, V19.D2
-	FMOVQ 528(R4), F18
+	FMOVQ 512(R4), F18
 	VFMLA V17.D2, V19.D2, V18.D2
 	WORD $0x6e72de32 // fmul v18.2d, v17.2d, v18.2d
 	VFMLA V18.D2, V15.D2, V15.D2
-	FMOVQ 544(R4), F18
+	FMOVQ 528(R4), F18
 	VFMLA V17.D2, V11.D2, V18.D2
-	FMOVQ 560(R4), F19
+	FMOVQ 544(R4), F19
 	VFMLA V17.D2, V18.D2, V19.D2
-	FMOVQ 576(R4), F18
+	FMOVQ 560(R4), F18
 	VFMLA V17.D2, V19.D2, V18.D2
-	FMOVQ 592(R4), F19
+	FMOVQ 576(R4), F19
 	VFMLA V17.D2, V18.D2, V19.D2
-	FMOVQ 608(R4), F18
+	FMOVQ 592(R4), F18
 	VFMLA V17.D2, V19.D2, V18.D2
-	FMOVQ 624(R4), F19
+	FMOVQ 608(R4), F19
 	VFMLA V17.D2, V18.D2, V19.D2
 	VMOV V3.B16, V18.B16
 	VFMLA V17.D2, V19.D2, V18.D2
@@ -10576,7 +10563,7 @@ loop:
 	VMOV V15.B16, V19.B16
 	VBIT V17.B16, V18.B16, V19.B16
 	VBIT V17.B16, V15.B16, V18.B16
-	FMOVQ 448(R4), F15
+	FMOVQ 432(R4), F15
 	VADD V15.D2, V16.D2, V17.D2
 	VSHL $62, V17.D2, V17.D2
 	VAND V2.B16, V17.B16, V17.B16
@@ -10637,10 +10624,10 @@ loop:
 	CBNZ R9, hard
 	VMOV V3.B16, V13.B16
 	FMOVQ F13, (R0)
-	FMOVQ 880(R4), F13
+	FMOVQ 864(R4), F13
 	ADD R5, R0, R9
 	FMOVQ F13, (R9)
-	FMOVQ 880(R4), F13
+	FMOVQ 864(R4), F13
 	ADD R5<<1, R0, R9
 	FMOVQ F13, (R9)
 	ADD R6, R0, R9
@@ -10677,29 +10664,29 @@ next:
 	VFMLS V8.D2, V17.D2, V15.D2
 	VFMLS V9.D2, V17.D2, V15.D2
 	WORD $0x6e6fddf1 // fmul v17.2d, v15.2d, v15.2d
-	FMOVQ 464(R4), F18
+	FMOVQ 448(R4), F18
 	VFMLA V17.D2, V10.D2, V18.D2
-	FMOVQ 480(R4), F19
+	FMOVQ 464(R4), F19
 	VFMLA V17.D2, V18.D2, V19.D2
-	FMOVQ 496(R4), F18
+	FMOVQ 480(R4), F18
 	VFMLA V17.D2, V19.D2, V18.D2
-	FMOVQ 512(R4), F19
+	FMOVQ 496(R4), F19
 	VFMLA V17.D2, V18.D2, V19.D2
-	FMOVQ 528(R4), F18
+	FMOVQ 512(R4), F18
 	VFMLA V17.D2, V19.D2, V18.D2
 	WORD $0x6e72de32 // fmul v18.2d, v17.2d, v18.2d
 	VFMLA V18.D2, V15.D2, V15.D2
-	FMOVQ 544(R4), F18
+	FMOVQ 528(R4), F18
 	VFMLA V17.D2, V11.D2, V18.D2
-	FMOVQ 560(R4), F19
+	FMOVQ 544(R4), F19
 	VFMLA V17.D2, V18.D2, V19.D2
-	FMOVQ 576(R4), F18
+	FMOVQ 560(R4), F18
 	VFMLA V17.D2, V19.D2, V18.D2
-	FMOVQ 592(R4), F19
+	FMOVQ 576(R4), F19
 	VFMLA V17.D2, V18.D2, V19.D2
-	FMOVQ 608(R4), F18
+	FMOVQ 592(R4), F18
 	VFMLA V17.D2, V19.D2, V18.D2
-	FMOVQ 624(R4), F19
+	FMOVQ 608(R4), F19
 	VFMLA V17.D2, V18.D2, V19.D2
 	VMOV V3.B16, V18.B16
 	VFMLA V17.D2, V19.D2, V18.D2
@@ -10708,7 +10695,7 @@ next:
 	VMOV V15.B16, V19.B16
 	VBIT V17.B16, V18.B16, V19.B16
 	VBIT V17.B16, V15.B16, V18.B16
-	FMOVQ 448(R4), F15
+	FMOVQ 432(R4), F15
 	VADD V15.D2, V16.D2, V17.D2
 	VSHL $62, V17.D2, V17.D2
 	VAND V2.B16, V17.B16, V17.B16
@@ -10770,10 +10757,10 @@ next:
 	VMOV V3.B16, V13.B16
 	MOVD R0, R9
 	FMOVD F13, (R9)
-	FMOVQ 880(R4), F13
+	FMOVQ 864(R4), F13
 	ADD R5, R0, R9
 	FMOVD F13, (R9)
-	FMOVQ 880(R4), F13
+	FMOVQ 864(R4), F13
 	ADD R5<<1, R0, R9
 	FMOVD F13, (R9)
 	ADD R6, R0, R9
@@ -10801,13 +10788,13 @@ hard:
 	FMOVQ (R0), F19
 	VBIF V13.B16, V17.B16, V19.B16
 	FMOVQ F19, (R0)
-	FMOVQ 880(R4), F17
+	FMOVQ 864(R4), F17
 	ADD R5, R0, R9
 	FMOVQ (R9), F19
 	VBIF V13.B16, V17.B16, V19.B16
 	ADD R5, R0, R9
 	FMOVQ F19, (R9)
-	FMOVQ 880(R4), F17
+	FMOVQ 864(R4), F17
 	ADD R5<<1, R0, R9
 	FMOVQ (R9), F19
 	VBIF V13.B16, V17.B16, V19.B16
@@ -10844,7 +10831,7 @@ hard:
 	ADD R5<<3, R0, R9
 	FMOVQ F12, (R9)
 	MOVD ZR, R9
-	FMOVQ 656(R4), F12
+	FMOVQ 640(R4), F12
 	VAND V13.B16, V12.B16, V12.B16
 	WORD $0x5ef1b98e // addp d14, v12.2d
 	FMOVD F14, R10
@@ -10865,13 +10852,13 @@ hard2:
 	VBIF V13.B16, V17.B16, V19.B16
 	MOVD R0, R9
 	FMOVD F19, (R9)
-	FMOVQ 880(R4), F17
+	FMOVQ 864(R4), F17
 	ADD R5, R0, R9
 	FMOVD (R9), F19
 	VBIF V13.B16, V17.B16, V19.B16
 	ADD R5, R0, R9
 	FMOVD F19, (R9)
-	FMOVQ 880(R4), F17
+	FMOVQ 864(R4), F17
 	ADD R5<<1, R0, R9
 	FMOVD (R9), F19
 	VBIF V13.B16, V17.B16, V19.B16
@@ -10908,7 +10895,7 @@ hard2:
 	ADD R5<<3, R0, R9
 	FMOVD F12, (R9)
 	MOVD ZR, R9
-	FMOVQ 656(R4), F12
+	FMOVQ 640(R4), F12
 	VAND V13.B16, V12.B16, V12.B16
 	WORD $0x5ef1b98e // addp d14, v12.2d
 	FMOVD F14, R10
@@ -10951,10 +10938,10 @@ loop:
 	VEOR V0.B16, V4.B16, V4.B16
 	FMOVQ 256(R4), F5
 	FMOVQ F5, (R0)
-	FMOVQ 672(R4), F5
+	FMOVQ 656(R4), F5
 	ADD R5, R0, R9
 	FMOVQ F5, (R9)
-	FMOVQ 672(R4), F5
+	FMOVQ 656(R4), F5
 	ADD R5<<1, R0, R9
 	FMOVQ F5, (R9)
 	ADD R6, R1, R9
@@ -11026,7 +11013,7 @@ storeOne:
 	FMOVS F5, (R9)
 
 stored:
-	FMOVQ 672(R4), F5
+	FMOVQ 656(R4), F5
 	ADD R5, R0, R9
 	TBZ $1, R2, storeOne2
 	FMOVD.P F5, 8(R9)
@@ -11038,7 +11025,7 @@ storeOne2:
 	FMOVS F5, (R9)
 
 stored2:
-	FMOVQ 672(R4), F5
+	FMOVQ 656(R4), F5
 	ADD R5<<1, R0, R9
 	TBZ $1, R2, storeOne3
 	FMOVD.P F5, 8(R9)
@@ -11146,7 +11133,7 @@ TEXT ·adjointSE2F64NEON(SB), NOSPLIT, $0-64
 	ADD R5<<1, R5, R6
 	ADD R5<<1, R6, R7
 	ADD R5<<1, R7, R8
-	FMOVQ 304(R4), F0
+	FMOVQ 288(R4), F0
 	CMP $2, R2
 	BLT next
 
@@ -11159,12 +11146,12 @@ loop:
 	ADD R5<<1, R1, R9
 	FMOVQ (R9), F4
 	VEOR V0.B16, V4.B16, V4.B16
-	FMOVQ 640(R4), F5
+	FMOVQ 624(R4), F5
 	FMOVQ F5, (R0)
-	FMOVQ 880(R4), F5
+	FMOVQ 864(R4), F5
 	ADD R5, R0, R9
 	FMOVQ F5, (R9)
-	FMOVQ 880(R4), F5
+	FMOVQ 864(R4), F5
 	ADD R5<<1, R0, R9
 	FMOVQ F5, (R9)
 	ADD R6, R1, R9
@@ -11197,13 +11184,13 @@ next:
 	ADD R5<<1, R1, R9
 	FMOVD (R9), F4
 	VEOR V0.B16, V4.B16, V4.B16
-	FMOVQ 640(R4), F5
+	FMOVQ 624(R4), F5
 	MOVD R0, R9
 	FMOVD F5, (R9)
-	FMOVQ 880(R4), F5
+	FMOVQ 864(R4), F5
 	ADD R5, R0, R9
 	FMOVD F5, (R9)
-	FMOVQ 880(R4), F5
+	FMOVQ 864(R4), F5
 	ADD R5<<1, R0, R9
 	FMOVD F5, (R9)
 	ADD R6, R1, R9
@@ -11488,8 +11475,8 @@ TEXT ·expSim2F32NEON(SB), NOSPLIT, $0-64
 	FMOVQ 64(R4), F2
 	FMOVQ 1728(R4), F3
 	FMOVQ 16(R4), F4
-	FMOVQ 1312(R4), F5
-	FMOVQ 1328(R4), F6
+	FMOVQ 1296(R4), F5
+	FMOVQ 1312(R4), F6
 	FMOVQ 48(R4), F7
 	FMOVQ 80(R4), F8
 	FMOVQ 96(R4), F9
@@ -11513,20 +11500,20 @@ loop:
 	WORD $0x6e2059ef // mvn v15.16b, v15.16b
 	VORR V15.B16, V13.B16, V13.B16
 	VMOV V2.B16, V15.B16
-	FMOVQ 1296(R4), F16
+	FMOVQ 1280(R4), F16
 	VFMLA V16.S4, V12.S4, V15.S4
 	WORD $0x4ea2d5ef // fsub v15.4s, v15.4s, v2.4s
 	VMOV V12.B16, V16.B16
 	VFMLS V5.S4, V15.S4, V16.S4
 	VFMLS V6.S4, V15.S4, V16.S4
-	FMOVQ 1360(R4), F17
-	FMOVQ 1344(R4), F18
+	FMOVQ 1344(R4), F17
+	FMOVQ 1328(R4), F18
 	VFMLA V16.S4, V18.S4, V17.S4
-	FMOVQ 1376(R4), F18
+	FMOVQ 1360(R4), F18
 	VFMLA V16.S4, V17.S4, V18.S4
-	FMOVQ 1392(R4), F17
+	FMOVQ 1376(R4), F17
 	VFMLA V16.S4, V18.S4, V17.S4
-	FMOVQ 1408(R4), F18
+	FMOVQ 1392(R4), F18
 	VFMLA V16.S4, V17.S4, V18.S4
 	VMOV V2.B16, V17.B16
 	VFMLA V3.S4, V15.S4, V17.S4
@@ -11751,20 +11738,20 @@ loaded2:
 	WORD $0x6e2059ef // mvn v15.16b, v15.16b
 	VORR V15.B16, V13.B16, V13.B16
 	VMOV V2.B16, V15.B16
-	FMOVQ 1296(R4), F16
+	FMOVQ 1280(R4), F16
 	VFMLA V16.S4, V12.S4, V15.S4
 	WORD $0x4ea2d5ef // fsub v15.4s, v15.4s, v2.4s
 	VMOV V12.B16, V16.B16
 	VFMLS V5.S4, V15.S4, V16.S4
 	VFMLS V6.S4, V15.S4, V16.S4
-	FMOVQ 1360(R4), F17
-	FMOVQ 1344(R4), F18
+	FMOVQ 1344(R4), F17
+	FMOVQ 1328(R4), F18
 	VFMLA V16.S4, V18.S4, V17.S4
-	FMOVQ 1376(R4), F18
+	FMOVQ 1360(R4), F18
 	VFMLA V16.S4, V17.S4, V18.S4
-	FMOVQ 1392(R4), F17
+	FMOVQ 1376(R4), F17
 	VFMLA V16.S4, V18.S4, V17.S4
-	FMOVQ 1408(R4), F18
+	FMOVQ 1392(R4), F18
 	VFMLA V16.S4, V17.S4, V18.S4
 	VMOV V2.B16, V17.B16
 	VFMLA V3.S4, V15.S4, V17.S4
@@ -12166,18 +12153,18 @@ TEXT ·expSim2F64NEON(SB), NOSPLIT, $0-64
 	MOVD stride+32(FP), R5
 	LSL $3, R5
 	ADD R5<<1, R5, R6
-	FMOVQ 288(R4), F0
-	FMOVQ 640(R4), F1
+	FMOVQ 304(R4), F0
+	FMOVQ 624(R4), F1
 	FMOVQ 352(R4), F2
-	FMOVQ 896(R4), F3
-	FMOVQ 304(R4), F4
+	FMOVQ 880(R4), F3
+	FMOVQ 288(R4), F4
 	FMOVQ 336(R4), F5
 	FMOVQ 368(R4), F6
 	FMOVQ 384(R4), F7
-	FMOVQ 400(R4), F8
-	FMOVQ 416(R4), F9
-	FMOVQ 432(R4), F10
-	FMOVQ 448(R4), F11
+	FMOVQ 1632(R4), F8
+	FMOVQ 400(R4), F9
+	FMOVQ 416(R4), F10
+	FMOVQ 432(R4), F11
 	CMP $2, R2
 	BLT next
 
@@ -12196,32 +12183,32 @@ loop:
 	WORD $0x6e2059ef // mvn v15.16b, v15.16b
 	VORR V15.B16, V13.B16, V13.B16
 	VMOV V2.B16, V15.B16
-	FMOVQ 1440(R4), F16
+	FMOVQ 1424(R4), F16
 	VFMLA V16.D2, V12.D2, V15.D2
 	WORD $0x4ee2d5ef // fsub v15.2d, v15.2d, v2.2d
 	VMOV V12.B16, V16.B16
+	FMOVQ 1440(R4), F17
+	VFMLS V17.D2, V15.D2, V16.D2
 	FMOVQ 1456(R4), F17
 	VFMLS V17.D2, V15.D2, V16.D2
-	FMOVQ 1472(R4), F17
-	VFMLS V17.D2, V15.D2, V16.D2
-	FMOVQ 1504(R4), F17
-	FMOVQ 1488(R4), F18
+	FMOVQ 1488(R4), F17
+	FMOVQ 1472(R4), F18
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 1520(R4), F18
+	FMOVQ 1504(R4), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 1536(R4), F17
+	FMOVQ 1520(R4), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 1552(R4), F18
+	FMOVQ 1536(R4), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 1568(R4), F17
+	FMOVQ 1552(R4), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 1584(R4), F18
+	FMOVQ 1568(R4), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 1600(R4), F17
+	FMOVQ 1584(R4), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 1616(R4), F18
+	FMOVQ 1600(R4), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 1632(R4), F17
+	FMOVQ 1616(R4), F17
 	VFMLA V16.D2, V18.D2, V17.D2
 	VMOV V2.B16, V18.B16
 	VFMLA V3.D2, V15.D2, V18.D2
@@ -12252,29 +12239,29 @@ loop:
 	VFMLS V7.D2, V21.D2, V16.D2
 	VFMLS V8.D2, V21.D2, V16.D2
 	WORD $0x6e70de15 // fmul v21.2d, v16.2d, v16.2d
-	FMOVQ 464(R4), F22
+	FMOVQ 448(R4), F22
 	VFMLA V21.D2, V9.D2, V22.D2
-	FMOVQ 480(R4), F23
+	FMOVQ 464(R4), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 496(R4), F22
+	FMOVQ 480(R4), F22
 	VFMLA V21.D2, V23.D2, V22.D2
-	FMOVQ 512(R4), F23
+	FMOVQ 496(R4), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 528(R4), F22
+	FMOVQ 512(R4), F22
 	VFMLA V21.D2, V23.D2, V22.D2
 	WORD $0x6e76deb6 // fmul v22.2d, v21.2d, v22.2d
 	VFMLA V22.D2, V16.D2, V16.D2
-	FMOVQ 544(R4), F22
+	FMOVQ 528(R4), F22
 	VFMLA V21.D2, V10.D2, V22.D2
-	FMOVQ 560(R4), F23
+	FMOVQ 544(R4), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 576(R4), F22
+	FMOVQ 560(R4), F22
 	VFMLA V21.D2, V23.D2, V22.D2
-	FMOVQ 592(R4), F23
+	FMOVQ 576(R4), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 608(R4), F22
+	FMOVQ 592(R4), F22
 	VFMLA V21.D2, V23.D2, V22.D2
-	FMOVQ 624(R4), F23
+	FMOVQ 608(R4), F23
 	VFMLA V21.D2, V22.D2, V23.D2
 	VMOV V1.B16, V22.B16
 	VFMLA V21.D2, V23.D2, V22.D2
@@ -12299,29 +12286,29 @@ loop:
 	VFMLS V7.D2, V17.D2, V15.D2
 	VFMLS V8.D2, V17.D2, V15.D2
 	WORD $0x6e6fddf1 // fmul v17.2d, v15.2d, v15.2d
-	FMOVQ 464(R4), F21
+	FMOVQ 448(R4), F21
 	VFMLA V17.D2, V9.D2, V21.D2
-	FMOVQ 480(R4), F22
+	FMOVQ 464(R4), F22
 	VFMLA V17.D2, V21.D2, V22.D2
-	FMOVQ 496(R4), F21
+	FMOVQ 480(R4), F21
 	VFMLA V17.D2, V22.D2, V21.D2
-	FMOVQ 512(R4), F22
+	FMOVQ 496(R4), F22
 	VFMLA V17.D2, V21.D2, V22.D2
-	FMOVQ 528(R4), F21
+	FMOVQ 512(R4), F21
 	VFMLA V17.D2, V22.D2, V21.D2
 	WORD $0x6e75de35 // fmul v21.2d, v17.2d, v21.2d
 	VFMLA V21.D2, V15.D2, V15.D2
-	FMOVQ 544(R4), F21
+	FMOVQ 528(R4), F21
 	VFMLA V17.D2, V10.D2, V21.D2
-	FMOVQ 560(R4), F22
+	FMOVQ 544(R4), F22
 	VFMLA V17.D2, V21.D2, V22.D2
-	FMOVQ 576(R4), F21
+	FMOVQ 560(R4), F21
 	VFMLA V17.D2, V22.D2, V21.D2
-	FMOVQ 592(R4), F22
+	FMOVQ 576(R4), F22
 	VFMLA V17.D2, V21.D2, V22.D2
-	FMOVQ 608(R4), F21
+	FMOVQ 592(R4), F21
 	VFMLA V17.D2, V22.D2, V21.D2
-	FMOVQ 624(R4), F22
+	FMOVQ 608(R4), F22
 	VFMLA V17.D2, V21.D2, V22.D2
 	VMOV V1.B16, V21.B16
 	VFMLA V17.D2, V22.D2, V21.D2
@@ -12439,32 +12426,32 @@ next:
 	WORD $0x6e2059ef // mvn v15.16b, v15.16b
 	VORR V15.B16, V13.B16, V13.B16
 	VMOV V2.B16, V15.B16
-	FMOVQ 1440(R4), F16
+	FMOVQ 1424(R4), F16
 	VFMLA V16.D2, V12.D2, V15.D2
 	WORD $0x4ee2d5ef // fsub v15.2d, v15.2d, v2.2d
 	VMOV V12.B16, V16.B16
+	FMOVQ 1440(R4), F17
+	VFMLS V17.D2, V15.D2, V16.D2
 	FMOVQ 1456(R4), F17
 	VFMLS V17.D2, V15.D2, V16.D2
-	FMOVQ 1472(R4), F17
-	VFMLS V17.D2, V15.D2, V16.D2
-	FMOVQ 1504(R4), F17
-	FMOVQ 1488(R4), F18
+	FMOVQ 1488(R4), F17
+	FMOVQ 1472(R4), F18
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 1520(R4), F18
+	FMOVQ 1504(R4), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 1536(R4), F17
+	FMOVQ 1520(R4), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 1552(R4), F18
+	FMOVQ 1536(R4), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 1568(R4), F17
+	FMOVQ 1552(R4), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 1584(R4), F18
+	FMOVQ 1568(R4), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 1600(R4), F17
+	FMOVQ 1584(R4), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 1616(R4), F18
+	FMOVQ 1600(R4), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 1632(R4), F17
+	FMOVQ 1616(R4), F17
 	VFMLA V16.D2, V18.D2, V17.D2
 	VMOV V2.B16, V18.B16
 	VFMLA V3.D2, V15.D2, V18.D2
@@ -12495,29 +12482,29 @@ next:
 	VFMLS V7.D2, V21.D2, V16.D2
 	VFMLS V8.D2, V21.D2, V16.D2
 	WORD $0x6e70de15 // fmul v21.2d, v16.2d, v16.2d
-	FMOVQ 464(R4), F22
+	FMOVQ 448(R4), F22
 	VFMLA V21.D2, V9.D2, V22.D2
-	FMOVQ 480(R4), F23
+	FMOVQ 464(R4), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 496(R4), F22
+	FMOVQ 480(R4), F22
 	VFMLA V21.D2, V23.D2, V22.D2
-	FMOVQ 512(R4), F23
+	FMOVQ 496(R4), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 528(R4), F22
+	FMOVQ 512(R4), F22
 	VFMLA V21.D2, V23.D2, V22.D2
 	WORD $0x6e76deb6 // fmul v22.2d, v21.2d, v22.2d
 	VFMLA V22.D2, V16.D2, V16.D2
-	FMOVQ 544(R4), F22
+	FMOVQ 528(R4), F22
 	VFMLA V21.D2, V10.D2, V22.D2
-	FMOVQ 560(R4), F23
+	FMOVQ 544(R4), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 576(R4), F22
+	FMOVQ 560(R4), F22
 	VFMLA V21.D2, V23.D2, V22.D2
-	FMOVQ 592(R4), F23
+	FMOVQ 576(R4), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 608(R4), F22
+	FMOVQ 592(R4), F22
 	VFMLA V21.D2, V23.D2, V22.D2
-	FMOVQ 624(R4), F23
+	FMOVQ 608(R4), F23
 	VFMLA V21.D2, V22.D2, V23.D2
 	VMOV V1.B16, V22.B16
 	VFMLA V21.D2, V23.D2, V22.D2
@@ -12542,29 +12529,29 @@ next:
 	VFMLS V7.D2, V17.D2, V15.D2
 	VFMLS V8.D2, V17.D2, V15.D2
 	WORD $0x6e6fddf1 // fmul v17.2d, v15.2d, v15.2d
-	FMOVQ 464(R4), F21
+	FMOVQ 448(R4), F21
 	VFMLA V17.D2, V9.D2, V21.D2
-	FMOVQ 480(R4), F22
+	FMOVQ 464(R4), F22
 	VFMLA V17.D2, V21.D2, V22.D2
-	FMOVQ 496(R4), F21
+	FMOVQ 480(R4), F21
 	VFMLA V17.D2, V22.D2, V21.D2
-	FMOVQ 512(R4), F22
+	FMOVQ 496(R4), F22
 	VFMLA V17.D2, V21.D2, V22.D2
-	FMOVQ 528(R4), F21
+	FMOVQ 512(R4), F21
 	VFMLA V17.D2, V22.D2, V21.D2
 	WORD $0x6e75de35 // fmul v21.2d, v17.2d, v21.2d
 	VFMLA V21.D2, V15.D2, V15.D2
-	FMOVQ 544(R4), F21
+	FMOVQ 528(R4), F21
 	VFMLA V17.D2, V10.D2, V21.D2
-	FMOVQ 560(R4), F22
+	FMOVQ 544(R4), F22
 	VFMLA V17.D2, V21.D2, V22.D2
-	FMOVQ 576(R4), F21
+	FMOVQ 560(R4), F21
 	VFMLA V17.D2, V22.D2, V21.D2
-	FMOVQ 592(R4), F22
+	FMOVQ 576(R4), F22
 	VFMLA V17.D2, V21.D2, V22.D2
-	FMOVQ 608(R4), F21
+	FMOVQ 592(R4), F21
 	VFMLA V17.D2, V22.D2, V21.D2
-	FMOVQ 624(R4), F22
+	FMOVQ 608(R4), F22
 	VFMLA V17.D2, V21.D2, V22.D2
 	VMOV V1.B16, V21.B16
 	VFMLA V17.D2, V22.D2, V21.D2
@@ -12689,7 +12676,7 @@ hard:
 	ADD R6, R0, R7
 	FMOVQ F12, (R7)
 	MOVD ZR, R7
-	FMOVQ 656(R4), F12
+	FMOVQ 640(R4), F12
 	VAND V13.B16, V12.B16, V12.B16
 	WORD $0x5ef1b98e // addp d14, v12.2d
 	FMOVD F14, R8
@@ -12725,7 +12712,7 @@ hard2:
 	ADD R6, R0, R7
 	FMOVD F12, (R7)
 	MOVD ZR, R7
-	FMOVQ 656(R4), F12
+	FMOVQ 640(R4), F12
 	VAND V13.B16, V12.B16, V12.B16
 	WORD $0x5ef1b98e // addp d14, v12.2d
 	FMOVD F14, R8
@@ -12754,14 +12741,14 @@ TEXT ·logSim2F32NEON(SB), NOSPLIT, $0-64
 	FMOVQ (R4), F0
 	FMOVQ 16(R4), F1
 	FMOVQ 256(R4), F2
-	FMOVQ 672(R4), F3
+	FMOVQ 656(R4), F3
 	FMOVQ 240(R4), F4
 	FMOVQ 2736(R4), F5
 	FMOVQ 1680(R4), F6
 	FMOVQ 1696(R4), F7
-	FMOVQ 1328(R4), F8
+	FMOVQ 1312(R4), F8
 	FMOVQ 1712(R4), F9
-	FMOVQ 1312(R4), F10
+	FMOVQ 1296(R4), F10
 	FMOVQ 1728(R4), F11
 	CMP $4, R2
 	BLT next
@@ -12830,24 +12817,24 @@ loop:
 	WORD $0x6e32fe73 // fdiv v19.4s, v19.4s, v18.4s
 	WORD $0x6e33de72 // fmul v18.4s, v19.4s, v19.4s
 	WORD $0x6e32de74 // fmul v20.4s, v19.4s, v18.4s
-	FMOVQ 736(R4), F21
-	FMOVQ 688(R4), F22
+	FMOVQ 720(R4), F21
+	FMOVQ 672(R4), F22
 	VFMLA V18.S4, V22.S4, V21.S4
-	FMOVQ 752(R4), F22
+	FMOVQ 736(R4), F22
 	VFMLA V18.S4, V21.S4, V22.S4
-	FMOVQ 768(R4), F21
+	FMOVQ 752(R4), F21
 	VFMLA V18.S4, V22.S4, V21.S4
-	FMOVQ 784(R4), F22
+	FMOVQ 768(R4), F22
 	VFMLA V18.S4, V21.S4, V22.S4
-	FMOVQ 800(R4), F21
+	FMOVQ 784(R4), F21
 	VFMLA V18.S4, V22.S4, V21.S4
-	FMOVQ 816(R4), F22
+	FMOVQ 800(R4), F22
 	VFMLA V18.S4, V21.S4, V22.S4
-	FMOVQ 832(R4), F21
+	FMOVQ 816(R4), F21
 	VFMLA V18.S4, V22.S4, V21.S4
-	FMOVQ 848(R4), F22
+	FMOVQ 832(R4), F22
 	VFMLA V18.S4, V21.S4, V22.S4
-	FMOVQ 864(R4), F21
+	FMOVQ 848(R4), F21
 	VFMLA V18.S4, V22.S4, V21.S4
 	VMOV V19.B16, V18.B16
 	VFMLA V21.S4, V20.S4, V18.S4
@@ -12865,10 +12852,10 @@ loop:
 	WORD $0x4ea0e98f // fcmlt v15.4s, v12.4s, #0.0
 	VAND V1.B16, V15.B16, V18.B16
 	VEOR V18.B16, V17.B16, V18.B16
-	FMOVQ 704(R4), F19
+	FMOVQ 688(R4), F19
 	VAND V19.B16, V15.B16, V17.B16
 	WORD $0x4e31d651 // fadd v17.4s, v18.4s, v17.4s
-	FMOVQ 720(R4), F18
+	FMOVQ 704(R4), F18
 	VAND V18.B16, V15.B16, V15.B16
 	WORD $0x4e2fd62f // fadd v15.4s, v17.4s, v15.4s
 	VAND V1.B16, V13.B16, V13.B16
@@ -13047,24 +13034,24 @@ loaded2:
 	WORD $0x6e32fe73 // fdiv v19.4s, v19.4s, v18.4s
 	WORD $0x6e33de72 // fmul v18.4s, v19.4s, v19.4s
 	WORD $0x6e32de74 // fmul v20.4s, v19.4s, v18.4s
-	FMOVQ 736(R4), F21
-	FMOVQ 688(R4), F22
+	FMOVQ 720(R4), F21
+	FMOVQ 672(R4), F22
 	VFMLA V18.S4, V22.S4, V21.S4
-	FMOVQ 752(R4), F22
+	FMOVQ 736(R4), F22
 	VFMLA V18.S4, V21.S4, V22.S4
-	FMOVQ 768(R4), F21
+	FMOVQ 752(R4), F21
 	VFMLA V18.S4, V22.S4, V21.S4
-	FMOVQ 784(R4), F22
+	FMOVQ 768(R4), F22
 	VFMLA V18.S4, V21.S4, V22.S4
-	FMOVQ 800(R4), F21
+	FMOVQ 784(R4), F21
 	VFMLA V18.S4, V22.S4, V21.S4
-	FMOVQ 816(R4), F22
+	FMOVQ 800(R4), F22
 	VFMLA V18.S4, V21.S4, V22.S4
-	FMOVQ 832(R4), F21
+	FMOVQ 816(R4), F21
 	VFMLA V18.S4, V22.S4, V21.S4
-	FMOVQ 848(R4), F22
+	FMOVQ 832(R4), F22
 	VFMLA V18.S4, V21.S4, V22.S4
-	FMOVQ 864(R4), F21
+	FMOVQ 848(R4), F21
 	VFMLA V18.S4, V22.S4, V21.S4
 	VMOV V19.B16, V18.B16
 	VFMLA V21.S4, V20.S4, V18.S4
@@ -13082,10 +13069,10 @@ loaded2:
 	WORD $0x4ea0e98f // fcmlt v15.4s, v12.4s, #0.0
 	VAND V1.B16, V15.B16, V18.B16
 	VEOR V18.B16, V17.B16, V18.B16
-	FMOVQ 704(R4), F19
+	FMOVQ 688(R4), F19
 	VAND V19.B16, V15.B16, V17.B16
 	WORD $0x4e31d651 // fadd v17.4s, v18.4s, v17.4s
-	FMOVQ 720(R4), F18
+	FMOVQ 704(R4), F18
 	VAND V18.B16, V15.B16, V15.B16
 	WORD $0x4e2fd62f // fadd v15.4s, v17.4s, v15.4s
 	VAND V1.B16, V13.B16, V13.B16
@@ -13392,12 +13379,12 @@ TEXT ·logSim2F64NEON(SB), NOSPLIT, $0-64
 	MOVD stride+32(FP), R5
 	LSL $3, R5
 	ADD R5<<1, R5, R6
-	FMOVQ 288(R4), F0
-	FMOVQ 640(R4), F1
-	FMOVQ 896(R4), F2
-	FMOVQ 304(R4), F3
-	FMOVQ 880(R4), F4
-	FMOVQ 624(R4), F5
+	FMOVQ 304(R4), F0
+	FMOVQ 624(R4), F1
+	FMOVQ 880(R4), F2
+	FMOVQ 288(R4), F3
+	FMOVQ 864(R4), F4
+	FMOVQ 608(R4), F5
 	FMOVQ 2752(R4), F6
 	FMOVQ 1904(R4), F7
 	FMOVQ 1920(R4), F8
@@ -13445,7 +13432,7 @@ loop:
 	WORD $0x6e70de11 // fmul v17.2d, v16.2d, v16.2d
 	WORD $0x6e6fddf2 // fmul v18.2d, v15.2d, v15.2d
 	WORD $0x6e62de52 // fmul v18.2d, v18.2d, v2.2d
-	FMOVQ 1472(R4), F20
+	FMOVQ 1456(R4), F20
 	WORD $0x6e74ddb5 // fmul v21.2d, v13.2d, v20.2d
 	WORD $0x4e73d6b5 // fadd v21.2d, v21.2d, v19.2d
 	FMOVQ 1984(R4), F19
@@ -13468,7 +13455,7 @@ loop:
 	VFMLA V20.D2, V16.D2, V21.D2
 	WORD $0x4ef5d652 // fsub v18.2d, v18.2d, v21.2d
 	WORD $0x4ef2d5ef // fsub v15.2d, v15.2d, v18.2d
-	FMOVQ 1456(R4), F16
+	FMOVQ 1440(R4), F16
 	VFMLA V16.D2, V13.D2, V15.D2
 	WORD $0x6e62ddef // fmul v15.2d, v15.2d, v2.2d
 	WORD $0x4e64d5cd // fadd v13.2d, v14.2d, v4.2d
@@ -13487,42 +13474,42 @@ loop:
 	WORD $0x6e73feb5 // fdiv v21.2d, v21.2d, v19.2d
 	WORD $0x6e75deb3 // fmul v19.2d, v21.2d, v21.2d
 	WORD $0x6e73deb6 // fmul v22.2d, v21.2d, v19.2d
-	FMOVQ 976(R4), F23
-	FMOVQ 912(R4), F24
+	FMOVQ 960(R4), F23
+	FMOVQ 896(R4), F24
 	VFMLA V19.D2, V24.D2, V23.D2
-	FMOVQ 992(R4), F24
+	FMOVQ 976(R4), F24
 	VFMLA V19.D2, V23.D2, V24.D2
-	FMOVQ 1008(R4), F23
+	FMOVQ 992(R4), F23
 	VFMLA V19.D2, V24.D2, V23.D2
-	FMOVQ 1024(R4), F24
+	FMOVQ 1008(R4), F24
 	VFMLA V19.D2, V23.D2, V24.D2
-	FMOVQ 1040(R4), F23
+	FMOVQ 1024(R4), F23
 	VFMLA V19.D2, V24.D2, V23.D2
-	FMOVQ 1056(R4), F24
+	FMOVQ 1040(R4), F24
 	VFMLA V19.D2, V23.D2, V24.D2
-	FMOVQ 1072(R4), F23
+	FMOVQ 1056(R4), F23
 	VFMLA V19.D2, V24.D2, V23.D2
-	FMOVQ 1088(R4), F24
+	FMOVQ 1072(R4), F24
 	VFMLA V19.D2, V23.D2, V24.D2
-	FMOVQ 1104(R4), F23
+	FMOVQ 1088(R4), F23
 	VFMLA V19.D2, V24.D2, V23.D2
-	FMOVQ 1120(R4), F24
+	FMOVQ 1104(R4), F24
 	VFMLA V19.D2, V23.D2, V24.D2
-	FMOVQ 1136(R4), F23
+	FMOVQ 1120(R4), F23
 	VFMLA V19.D2, V24.D2, V23.D2
-	FMOVQ 1152(R4), F24
+	FMOVQ 1136(R4), F24
 	VFMLA V19.D2, V23.D2, V24.D2
 	VMOV V21.B16, V19.B16
 	VFMLA V24.D2, V22.D2, V19.D2
-	FMOVQ 928(R4), F23
+	FMOVQ 912(R4), F23
 	VAND V23.B16, V20.B16, V22.B16
 	WORD $0x4e76d676 // fadd v22.2d, v19.2d, v22.2d
-	FMOVQ 944(R4), F19
+	FMOVQ 928(R4), F19
 	VAND V19.B16, V20.B16, V20.B16
 	WORD $0x4e74d6d4 // fadd v20.2d, v22.2d, v20.2d
 	WORD $0x4e75e6b3 // fcmeq v19.2d, v21.2d, v21.2d
 	WORD $0x6e205a73 // mvn v19.16b, v19.16b
-	FMOVQ 960(R4), F21
+	FMOVQ 944(R4), F21
 	WORD $0x6e72e6b2 // fcmge v18.2d, v21.2d, v18.2d
 	WORD $0x6e205a52 // mvn v18.16b, v18.16b
 	VORR V18.B16, V19.B16, V19.B16
@@ -13538,10 +13525,10 @@ loop:
 	WORD $0x4ee0e990 // fcmlt v16.2d, v12.2d, #0.0
 	VAND V3.B16, V16.B16, V18.B16
 	VEOR V18.B16, V17.B16, V18.B16
-	FMOVQ 1168(R4), F20
+	FMOVQ 1152(R4), F20
 	VAND V20.B16, V16.B16, V17.B16
 	WORD $0x4e71d651 // fadd v17.2d, v18.2d, v17.2d
-	FMOVQ 1184(R4), F18
+	FMOVQ 1168(R4), F18
 	VAND V18.B16, V16.B16, V16.B16
 	WORD $0x4e70d630 // fadd v16.2d, v17.2d, v16.2d
 	VAND V3.B16, V13.B16, V13.B16
@@ -13676,7 +13663,7 @@ next:
 	WORD $0x6e70de11 // fmul v17.2d, v16.2d, v16.2d
 	WORD $0x6e6fddf2 // fmul v18.2d, v15.2d, v15.2d
 	WORD $0x6e62de52 // fmul v18.2d, v18.2d, v2.2d
-	FMOVQ 1472(R4), F20
+	FMOVQ 1456(R4), F20
 	WORD $0x6e74ddb5 // fmul v21.2d, v13.2d, v20.2d
 	WORD $0x4e73d6b5 // fadd v21.2d, v21.2d, v19.2d
 	FMOVQ 1984(R4), F19
@@ -13699,7 +13686,7 @@ next:
 	VFMLA V20.D2, V16.D2, V21.D2
 	WORD $0x4ef5d652 // fsub v18.2d, v18.2d, v21.2d
 	WORD $0x4ef2d5ef // fsub v15.2d, v15.2d, v18.2d
-	FMOVQ 1456(R4), F16
+	FMOVQ 1440(R4), F16
 	VFMLA V16.D2, V13.D2, V15.D2
 	WORD $0x6e62ddef // fmul v15.2d, v15.2d, v2.2d
 	WORD $0x4e64d5cd // fadd v13.2d, v14.2d, v4.2d
@@ -13718,42 +13705,42 @@ next:
 	WORD $0x6e73feb5 // fdiv v21.2d, v21.2d, v19.2d
 	WORD $0x6e75deb3 // fmul v19.2d, v21.2d, v21.2d
 	WORD $0x6e73deb6 // fmul v22.2d, v21.2d, v19.2d
-	FMOVQ 976(R4), F23
-	FMOVQ 912(R4), F24
+	FMOVQ 960(R4), F23
+	FMOVQ 896(R4), F24
 	VFMLA V19.D2, V24.D2, V23.D2
-	FMOVQ 992(R4), F24
+	FMOVQ 976(R4), F24
 	VFMLA V19.D2, V23.D2, V24.D2
-	FMOVQ 1008(R4), F23
+	FMOVQ 992(R4), F23
 	VFMLA V19.D2, V24.D2, V23.D2
-	FMOVQ 1024(R4), F24
+	FMOVQ 1008(R4), F24
 	VFMLA V19.D2, V23.D2, V24.D2
-	FMOVQ 1040(R4), F23
+	FMOVQ 1024(R4), F23
 	VFMLA V19.D2, V24.D2, V23.D2
-	FMOVQ 1056(R4), F24
+	FMOVQ 1040(R4), F24
 	VFMLA V19.D2, V23.D2, V24.D2
-	FMOVQ 1072(R4), F23
+	FMOVQ 1056(R4), F23
 	VFMLA V19.D2, V24.D2, V23.D2
-	FMOVQ 1088(R4), F24
+	FMOVQ 1072(R4), F24
 	VFMLA V19.D2, V23.D2, V24.D2
-	FMOVQ 1104(R4), F23
+	FMOVQ 1088(R4), F23
 	VFMLA V19.D2, V24.D2, V23.D2
-	FMOVQ 1120(R4), F24
+	FMOVQ 1104(R4), F24
 	VFMLA V19.D2, V23.D2, V24.D2
-	FMOVQ 1136(R4), F23
+	FMOVQ 1120(R4), F23
 	VFMLA V19.D2, V24.D2, V23.D2
-	FMOVQ 1152(R4), F24
+	FMOVQ 1136(R4), F24
 	VFMLA V19.D2, V23.D2, V24.D2
 	VMOV V21.B16, V19.B16
 	VFMLA V24.D2, V22.D2, V19.D2
-	FMOVQ 928(R4), F23
+	FMOVQ 912(R4), F23
 	VAND V23.B16, V20.B16, V22.B16
 	WORD $0x4e76d676 // fadd v22.2d, v19.2d, v22.2d
-	FMOVQ 944(R4), F19
+	FMOVQ 928(R4), F19
 	VAND V19.B16, V20.B16, V20.B16
 	WORD $0x4e74d6d4 // fadd v20.2d, v22.2d, v20.2d
 	WORD $0x4e75e6b3 // fcmeq v19.2d, v21.2d, v21.2d
 	WORD $0x6e205a73 // mvn v19.16b, v19.16b
-	FMOVQ 960(R4), F21
+	FMOVQ 944(R4), F21
 	WORD $0x6e72e6b2 // fcmge v18.2d, v21.2d, v18.2d
 	WORD $0x6e205a52 // mvn v18.16b, v18.16b
 	VORR V18.B16, V19.B16, V19.B16
@@ -13769,10 +13756,10 @@ next:
 	WORD $0x4ee0e990 // fcmlt v16.2d, v12.2d, #0.0
 	VAND V3.B16, V16.B16, V18.B16
 	VEOR V18.B16, V17.B16, V18.B16
-	FMOVQ 1168(R4), F20
+	FMOVQ 1152(R4), F20
 	VAND V20.B16, V16.B16, V17.B16
 	WORD $0x4e71d651 // fadd v17.2d, v18.2d, v17.2d
-	FMOVQ 1184(R4), F18
+	FMOVQ 1168(R4), F18
 	VAND V18.B16, V16.B16, V16.B16
 	WORD $0x4e70d630 // fadd v16.2d, v17.2d, v16.2d
 	VAND V3.B16, V13.B16, V13.B16
@@ -13891,7 +13878,7 @@ hard:
 	ADD R6, R0, R7
 	FMOVQ F12, (R7)
 	MOVD ZR, R7
-	FMOVQ 656(R4), F12
+	FMOVQ 640(R4), F12
 	VAND V19.B16, V12.B16, V12.B16
 	WORD $0x5ef1b98d // addp d13, v12.2d
 	FMOVD F13, R8
@@ -13927,7 +13914,7 @@ hard2:
 	ADD R6, R0, R7
 	FMOVD F12, (R7)
 	MOVD ZR, R7
-	FMOVQ 656(R4), F12
+	FMOVQ 640(R4), F12
 	VAND V19.B16, V12.B16, V12.B16
 	WORD $0x5ef1b98d // addp d13, v12.2d
 	FMOVD F13, R8
@@ -13959,8 +13946,8 @@ TEXT ·composeSim2F32NEON(SB), NOSPLIT, $0-64
 	FMOVQ 64(R5), F2
 	FMOVQ 16(R5), F3
 	FMOVQ 1728(R5), F4
-	FMOVQ 1312(R5), F5
-	FMOVQ 1328(R5), F6
+	FMOVQ 1296(R5), F5
+	FMOVQ 1312(R5), F6
 	FMOVQ 48(R5), F7
 	FMOVQ 80(R5), F8
 	FMOVQ 96(R5), F9
@@ -13978,11 +13965,11 @@ loop:
 	FMOVQ (R8), F14
 	WORD $0x4e2ed5af // fadd v15.4s, v13.4s, v14.4s
 	VAND V0.B16, V15.B16, V16.B16
-	FMOVQ 1200(R5), F17
+	FMOVQ 1184(R5), F17
 	WORD $0x6e30e630 // fcmge v16.4s, v17.4s, v16.4s
 	WORD $0x6e205a10 // mvn v16.16b, v16.16b
 	VAND V0.B16, V15.B16, V17.B16
-	FMOVQ 720(R5), F18
+	FMOVQ 704(R5), F18
 	WORD $0x6eb2e631 // fcmgt v17.4s, v17.4s, v18.4s
 	WORD $0x4eadd5f2 // fsub v18.4s, v15.4s, v13.4s
 	WORD $0x4eb2d5f3 // fsub v19.4s, v15.4s, v18.4s
@@ -13990,10 +13977,10 @@ loop:
 	WORD $0x4eb2d5d2 // fsub v18.4s, v14.4s, v18.4s
 	WORD $0x4e32d673 // fadd v19.4s, v19.4s, v18.4s
 	VAND V3.B16, V15.B16, V18.B16
-	FMOVQ 1216(R5), F20
+	FMOVQ 1200(R5), F20
 	VORR V20.B16, V18.B16, V18.B16
 	VAND V3.B16, V15.B16, V20.B16
-	FMOVQ 1232(R5), F21
+	FMOVQ 1216(R5), F21
 	VEOR V20.B16, V21.B16, V20.B16
 	WORD $0x4eb2d5f2 // fsub v18.4s, v15.4s, v18.4s
 	WORD $0x4eb4d673 // fsub v19.4s, v19.4s, v20.4s
@@ -14030,20 +14017,20 @@ loop:
 	VORR V18.B16, V17.B16, V17.B16
 	VORR V17.B16, V16.B16, V16.B16
 	VMOV V2.B16, V17.B16
-	FMOVQ 1296(R5), F18
+	FMOVQ 1280(R5), F18
 	VFMLA V18.S4, V10.S4, V17.S4
 	WORD $0x4ea2d631 // fsub v17.4s, v17.4s, v2.4s
 	VMOV V10.B16, V18.B16
 	VFMLS V5.S4, V17.S4, V18.S4
 	VFMLS V6.S4, V17.S4, V18.S4
-	FMOVQ 1360(R5), F19
-	FMOVQ 1344(R5), F20
+	FMOVQ 1344(R5), F19
+	FMOVQ 1328(R5), F20
 	VFMLA V18.S4, V20.S4, V19.S4
-	FMOVQ 1376(R5), F20
+	FMOVQ 1360(R5), F20
 	VFMLA V18.S4, V19.S4, V20.S4
-	FMOVQ 1392(R5), F19
+	FMOVQ 1376(R5), F19
 	VFMLA V18.S4, V20.S4, V19.S4
-	FMOVQ 1408(R5), F20
+	FMOVQ 1392(R5), F20
 	VFMLA V18.S4, V19.S4, V20.S4
 	VMOV V2.B16, V19.B16
 	VFMLA V4.S4, V17.S4, V19.S4
@@ -14223,20 +14210,20 @@ loop:
 	VFMLA V21.S4, V22.S4, V18.S4
 	WORD $0x4e37d652 // fadd v18.4s, v18.4s, v23.4s
 	VMOV V2.B16, V10.B16
-	FMOVQ 1296(R5), F20
+	FMOVQ 1280(R5), F20
 	VFMLA V20.S4, V11.S4, V10.S4
 	WORD $0x4ea2d54a // fsub v10.4s, v10.4s, v2.4s
 	VMOV V11.B16, V20.B16
 	VFMLS V5.S4, V10.S4, V20.S4
 	VFMLS V6.S4, V10.S4, V20.S4
-	FMOVQ 1360(R5), F21
-	FMOVQ 1344(R5), F22
+	FMOVQ 1344(R5), F21
+	FMOVQ 1328(R5), F22
 	VFMLA V20.S4, V22.S4, V21.S4
-	FMOVQ 1376(R5), F22
+	FMOVQ 1360(R5), F22
 	VFMLA V20.S4, V21.S4, V22.S4
-	FMOVQ 1392(R5), F21
+	FMOVQ 1376(R5), F21
 	VFMLA V20.S4, V22.S4, V21.S4
-	FMOVQ 1408(R5), F22
+	FMOVQ 1392(R5), F22
 	VFMLA V20.S4, V21.S4, V22.S4
 	VMOV V2.B16, V21.B16
 	VFMLA V4.S4, V10.S4, V21.S4
@@ -14427,20 +14414,20 @@ loop:
 	VFMLA V11.S4, V19.S4, V20.S4
 	WORD $0x4e35d694 // fadd v20.4s, v20.4s, v21.4s
 	VMOV V2.B16, V11.B16
-	FMOVQ 1296(R5), F14
+	FMOVQ 1280(R5), F14
 	VFMLA V14.S4, V12.S4, V11.S4
 	WORD $0x4ea2d56b // fsub v11.4s, v11.4s, v2.4s
 	VMOV V12.B16, V14.B16
 	VFMLS V5.S4, V11.S4, V14.S4
 	VFMLS V6.S4, V11.S4, V14.S4
-	FMOVQ 1360(R5), F17
-	FMOVQ 1344(R5), F19
+	FMOVQ 1344(R5), F17
+	FMOVQ 1328(R5), F19
 	VFMLA V14.S4, V19.S4, V17.S4
-	FMOVQ 1376(R5), F19
+	FMOVQ 1360(R5), F19
 	VFMLA V14.S4, V17.S4, V19.S4
-	FMOVQ 1392(R5), F17
+	FMOVQ 1376(R5), F17
 	VFMLA V14.S4, V19.S4, V17.S4
-	FMOVQ 1408(R5), F19
+	FMOVQ 1392(R5), F19
 	VFMLA V14.S4, V17.S4, V19.S4
 	VMOV V2.B16, V17.B16
 	VFMLA V4.S4, V11.S4, V17.S4
@@ -14680,11 +14667,11 @@ loadOne4:
 loaded4:
 	WORD $0x4e2ed5af // fadd v15.4s, v13.4s, v14.4s
 	VAND V0.B16, V15.B16, V16.B16
-	FMOVQ 1200(R5), F17
+	FMOVQ 1184(R5), F17
 	WORD $0x6e30e630 // fcmge v16.4s, v17.4s, v16.4s
 	WORD $0x6e205a10 // mvn v16.16b, v16.16b
 	VAND V0.B16, V15.B16, V17.B16
-	FMOVQ 720(R5), F18
+	FMOVQ 704(R5), F18
 	WORD $0x6eb2e631 // fcmgt v17.4s, v17.4s, v18.4s
 	WORD $0x4eadd5f2 // fsub v18.4s, v15.4s, v13.4s
 	WORD $0x4eb2d5f3 // fsub v19.4s, v15.4s, v18.4s
@@ -14692,10 +14679,10 @@ loaded4:
 	WORD $0x4eb2d5d2 // fsub v18.4s, v14.4s, v18.4s
 	WORD $0x4e32d673 // fadd v19.4s, v19.4s, v18.4s
 	VAND V3.B16, V15.B16, V18.B16
-	FMOVQ 1216(R5), F20
+	FMOVQ 1200(R5), F20
 	VORR V20.B16, V18.B16, V18.B16
 	VAND V3.B16, V15.B16, V20.B16
-	FMOVQ 1232(R5), F21
+	FMOVQ 1216(R5), F21
 	VEOR V20.B16, V21.B16, V20.B16
 	WORD $0x4eb2d5f2 // fsub v18.4s, v15.4s, v18.4s
 	WORD $0x4eb4d673 // fsub v19.4s, v19.4s, v20.4s
@@ -14732,20 +14719,20 @@ loaded4:
 	VORR V18.B16, V17.B16, V17.B16
 	VORR V17.B16, V16.B16, V16.B16
 	VMOV V2.B16, V17.B16
-	FMOVQ 1296(R5), F18
+	FMOVQ 1280(R5), F18
 	VFMLA V18.S4, V10.S4, V17.S4
 	WORD $0x4ea2d631 // fsub v17.4s, v17.4s, v2.4s
 	VMOV V10.B16, V18.B16
 	VFMLS V5.S4, V17.S4, V18.S4
 	VFMLS V6.S4, V17.S4, V18.S4
-	FMOVQ 1360(R5), F19
-	FMOVQ 1344(R5), F20
+	FMOVQ 1344(R5), F19
+	FMOVQ 1328(R5), F20
 	VFMLA V18.S4, V20.S4, V19.S4
-	FMOVQ 1376(R5), F20
+	FMOVQ 1360(R5), F20
 	VFMLA V18.S4, V19.S4, V20.S4
-	FMOVQ 1392(R5), F19
+	FMOVQ 1376(R5), F19
 	VFMLA V18.S4, V20.S4, V19.S4
-	FMOVQ 1408(R5), F20
+	FMOVQ 1392(R5), F20
 	VFMLA V18.S4, V19.S4, V20.S4
 	VMOV V2.B16, V19.B16
 	VFMLA V4.S4, V17.S4, V19.S4
@@ -14943,20 +14930,20 @@ loaded6:
 	VFMLA V21.S4, V22.S4, V18.S4
 	WORD $0x4e37d652 // fadd v18.4s, v18.4s, v23.4s
 	VMOV V2.B16, V10.B16
-	FMOVQ 1296(R5), F20
+	FMOVQ 1280(R5), F20
 	VFMLA V20.S4, V11.S4, V10.S4
 	WORD $0x4ea2d54a // fsub v10.4s, v10.4s, v2.4s
 	VMOV V11.B16, V20.B16
 	VFMLS V5.S4, V10.S4, V20.S4
 	VFMLS V6.S4, V10.S4, V20.S4
-	FMOVQ 1360(R5), F21
-	FMOVQ 1344(R5), F22
+	FMOVQ 1344(R5), F21
+	FMOVQ 1328(R5), F22
 	VFMLA V20.S4, V22.S4, V21.S4
-	FMOVQ 1376(R5), F22
+	FMOVQ 1360(R5), F22
 	VFMLA V20.S4, V21.S4, V22.S4
-	FMOVQ 1392(R5), F21
+	FMOVQ 1376(R5), F21
 	VFMLA V20.S4, V22.S4, V21.S4
-	FMOVQ 1408(R5), F22
+	FMOVQ 1392(R5), F22
 	VFMLA V20.S4, V21.S4, V22.S4
 	VMOV V2.B16, V21.B16
 	VFMLA V4.S4, V10.S4, V21.S4
@@ -15165,20 +15152,20 @@ loaded8:
 	VFMLA V11.S4, V19.S4, V20.S4
 	WORD $0x4e35d694 // fadd v20.4s, v20.4s, v21.4s
 	VMOV V2.B16, V11.B16
-	FMOVQ 1296(R5), F14
+	FMOVQ 1280(R5), F14
 	VFMLA V14.S4, V12.S4, V11.S4
 	WORD $0x4ea2d56b // fsub v11.4s, v11.4s, v2.4s
 	VMOV V12.B16, V14.B16
 	VFMLS V5.S4, V11.S4, V14.S4
 	VFMLS V6.S4, V11.S4, V14.S4
-	FMOVQ 1360(R5), F17
-	FMOVQ 1344(R5), F19
+	FMOVQ 1344(R5), F17
+	FMOVQ 1328(R5), F19
 	VFMLA V14.S4, V19.S4, V17.S4
-	FMOVQ 1376(R5), F19
+	FMOVQ 1360(R5), F19
 	VFMLA V14.S4, V17.S4, V19.S4
-	FMOVQ 1392(R5), F17
+	FMOVQ 1376(R5), F17
 	VFMLA V14.S4, V19.S4, V17.S4
-	FMOVQ 1408(R5), F19
+	FMOVQ 1392(R5), F19
 	VFMLA V14.S4, V17.S4, V19.S4
 	VMOV V2.B16, V17.B16
 	VFMLA V4.S4, V11.S4, V17.S4
@@ -15562,16 +15549,16 @@ TEXT ·composeSim2F64NEON(SB), NOSPLIT, $0-64
 	MOVD stride+32(FP), R6
 	LSL $3, R6
 	ADD R6<<1, R6, R7
-	FMOVQ 288(R5), F0
-	FMOVQ 640(R5), F1
+	FMOVQ 304(R5), F0
+	FMOVQ 624(R5), F1
 	FMOVQ 352(R5), F2
-	FMOVQ 304(R5), F3
-	FMOVQ 896(R5), F4
+	FMOVQ 288(R5), F3
+	FMOVQ 880(R5), F4
 	FMOVQ 336(R5), F5
 	FMOVQ 368(R5), F6
 	FMOVQ 384(R5), F7
-	FMOVQ 400(R5), F8
-	FMOVQ 416(R5), F9
+	FMOVQ 1632(R5), F8
+	FMOVQ 400(R5), F9
 	CMP $2, R3
 	BLT next
 
@@ -15586,14 +15573,14 @@ loop:
 	FMOVQ (R8), F14
 	WORD $0x4e6ed5af // fadd v15.2d, v13.2d, v14.2d
 	VAND V0.B16, V15.B16, V16.B16
-	FMOVQ 1248(R5), F17
+	FMOVQ 1232(R5), F17
 	WORD $0x6e70e630 // fcmge v16.2d, v17.2d, v16.2d
 	WORD $0x6e205a10 // mvn v16.16b, v16.16b
 	VAND V0.B16, V15.B16, V17.B16
-	FMOVQ 1184(R5), F18
+	FMOVQ 1168(R5), F18
 	WORD $0x6ef2e631 // fcmgt v17.2d, v17.2d, v18.2d
 	VAND V3.B16, V15.B16, V18.B16
-	FMOVQ 1264(R5), F19
+	FMOVQ 1248(R5), F19
 	VORR V19.B16, V18.B16, V18.B16
 	WORD $0x4ef2d5f2 // fsub v18.2d, v15.2d, v18.2d
 	VBIT V17.B16, V18.B16, V15.B16
@@ -15628,32 +15615,32 @@ loop:
 	VORR V18.B16, V17.B16, V17.B16
 	VORR V17.B16, V16.B16, V16.B16
 	VMOV V2.B16, V17.B16
-	FMOVQ 1440(R5), F18
+	FMOVQ 1424(R5), F18
 	VFMLA V18.D2, V10.D2, V17.D2
 	WORD $0x4ee2d631 // fsub v17.2d, v17.2d, v2.2d
 	VMOV V10.B16, V18.B16
+	FMOVQ 1440(R5), F19
+	VFMLS V19.D2, V17.D2, V18.D2
 	FMOVQ 1456(R5), F19
 	VFMLS V19.D2, V17.D2, V18.D2
-	FMOVQ 1472(R5), F19
-	VFMLS V19.D2, V17.D2, V18.D2
-	FMOVQ 1504(R5), F19
-	FMOVQ 1488(R5), F20
+	FMOVQ 1488(R5), F19
+	FMOVQ 1472(R5), F20
 	VFMLA V18.D2, V20.D2, V19.D2
-	FMOVQ 1520(R5), F20
+	FMOVQ 1504(R5), F20
 	VFMLA V18.D2, V19.D2, V20.D2
-	FMOVQ 1536(R5), F19
+	FMOVQ 1520(R5), F19
 	VFMLA V18.D2, V20.D2, V19.D2
-	FMOVQ 1552(R5), F20
+	FMOVQ 1536(R5), F20
 	VFMLA V18.D2, V19.D2, V20.D2
-	FMOVQ 1568(R5), F19
+	FMOVQ 1552(R5), F19
 	VFMLA V18.D2, V20.D2, V19.D2
-	FMOVQ 1584(R5), F20
+	FMOVQ 1568(R5), F20
 	VFMLA V18.D2, V19.D2, V20.D2
-	FMOVQ 1600(R5), F19
+	FMOVQ 1584(R5), F19
 	VFMLA V18.D2, V20.D2, V19.D2
-	FMOVQ 1616(R5), F20
+	FMOVQ 1600(R5), F20
 	VFMLA V18.D2, V19.D2, V20.D2
-	FMOVQ 1632(R5), F19
+	FMOVQ 1616(R5), F19
 	VFMLA V18.D2, V20.D2, V19.D2
 	VMOV V2.B16, V20.B16
 	VFMLA V4.D2, V17.D2, V20.D2
@@ -15684,30 +15671,30 @@ loop:
 	VFMLS V7.D2, V23.D2, V18.D2
 	VFMLS V8.D2, V23.D2, V18.D2
 	WORD $0x6e72de57 // fmul v23.2d, v18.2d, v18.2d
-	FMOVQ 464(R5), F24
+	FMOVQ 448(R5), F24
 	VFMLA V23.D2, V9.D2, V24.D2
-	FMOVQ 480(R5), F25
+	FMOVQ 464(R5), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 496(R5), F24
+	FMOVQ 480(R5), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 512(R5), F25
+	FMOVQ 496(R5), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 528(R5), F24
+	FMOVQ 512(R5), F24
 	VFMLA V23.D2, V25.D2, V24.D2
 	WORD $0x6e78def8 // fmul v24.2d, v23.2d, v24.2d
 	VFMLA V24.D2, V18.D2, V18.D2
-	FMOVQ 544(R5), F24
-	FMOVQ 432(R5), F25
+	FMOVQ 528(R5), F24
+	FMOVQ 416(R5), F25
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 560(R5), F25
+	FMOVQ 544(R5), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 576(R5), F24
+	FMOVQ 560(R5), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 592(R5), F25
+	FMOVQ 576(R5), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 608(R5), F24
+	FMOVQ 592(R5), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 624(R5), F25
+	FMOVQ 608(R5), F25
 	VFMLA V23.D2, V24.D2, V25.D2
 	VMOV V1.B16, V24.B16
 	VFMLA V23.D2, V25.D2, V24.D2
@@ -15716,7 +15703,7 @@ loop:
 	VMOV V18.B16, V25.B16
 	VBIT V23.B16, V24.B16, V25.B16
 	VBIT V23.B16, V18.B16, V24.B16
-	FMOVQ 448(R5), F18
+	FMOVQ 432(R5), F18
 	VADD V18.D2, V19.D2, V23.D2
 	VSHL $62, V23.D2, V23.D2
 	VAND V3.B16, V23.B16, V23.B16
@@ -15733,30 +15720,30 @@ loop:
 	VFMLS V7.D2, V19.D2, V17.D2
 	VFMLS V8.D2, V19.D2, V17.D2
 	WORD $0x6e71de33 // fmul v19.2d, v17.2d, v17.2d
-	FMOVQ 464(R5), F23
+	FMOVQ 448(R5), F23
 	VFMLA V19.D2, V9.D2, V23.D2
-	FMOVQ 480(R5), F24
+	FMOVQ 464(R5), F24
 	VFMLA V19.D2, V23.D2, V24.D2
-	FMOVQ 496(R5), F23
+	FMOVQ 480(R5), F23
 	VFMLA V19.D2, V24.D2, V23.D2
-	FMOVQ 512(R5), F24
+	FMOVQ 496(R5), F24
 	VFMLA V19.D2, V23.D2, V24.D2
-	FMOVQ 528(R5), F23
+	FMOVQ 512(R5), F23
 	VFMLA V19.D2, V24.D2, V23.D2
 	WORD $0x6e77de77 // fmul v23.2d, v19.2d, v23.2d
 	VFMLA V23.D2, V17.D2, V17.D2
-	FMOVQ 544(R5), F23
-	FMOVQ 432(R5), F24
+	FMOVQ 528(R5), F23
+	FMOVQ 416(R5), F24
 	VFMLA V19.D2, V24.D2, V23.D2
-	FMOVQ 560(R5), F24
+	FMOVQ 544(R5), F24
 	VFMLA V19.D2, V23.D2, V24.D2
-	FMOVQ 576(R5), F23
+	FMOVQ 560(R5), F23
 	VFMLA V19.D2, V24.D2, V23.D2
-	FMOVQ 592(R5), F24
+	FMOVQ 576(R5), F24
 	VFMLA V19.D2, V23.D2, V24.D2
-	FMOVQ 608(R5), F23
+	FMOVQ 592(R5), F23
 	VFMLA V19.D2, V24.D2, V23.D2
-	FMOVQ 624(R5), F24
+	FMOVQ 608(R5), F24
 	VFMLA V19.D2, V23.D2, V24.D2
 	VMOV V1.B16, V23.B16
 	VFMLA V19.D2, V24.D2, V23.D2
@@ -15765,7 +15752,7 @@ loop:
 	VMOV V17.B16, V24.B16
 	VBIT V19.B16, V23.B16, V24.B16
 	VBIT V19.B16, V17.B16, V23.B16
-	FMOVQ 448(R5), F17
+	FMOVQ 432(R5), F17
 	VADD V17.D2, V18.D2, V19.D2
 	VSHL $62, V19.D2, V19.D2
 	VAND V3.B16, V19.B16, V19.B16
@@ -15844,32 +15831,32 @@ loop:
 	VFMLA V21.D2, V23.D2, V18.D2
 	WORD $0x4e76d652 // fadd v18.2d, v18.2d, v22.2d
 	VMOV V2.B16, V10.B16
-	FMOVQ 1440(R5), F19
+	FMOVQ 1424(R5), F19
 	VFMLA V19.D2, V11.D2, V10.D2
 	WORD $0x4ee2d54a // fsub v10.2d, v10.2d, v2.2d
 	VMOV V11.B16, V19.B16
+	FMOVQ 1440(R5), F21
+	VFMLS V21.D2, V10.D2, V19.D2
 	FMOVQ 1456(R5), F21
 	VFMLS V21.D2, V10.D2, V19.D2
-	FMOVQ 1472(R5), F21
-	VFMLS V21.D2, V10.D2, V19.D2
-	FMOVQ 1504(R5), F21
-	FMOVQ 1488(R5), F22
+	FMOVQ 1488(R5), F21
+	FMOVQ 1472(R5), F22
 	VFMLA V19.D2, V22.D2, V21.D2
-	FMOVQ 1520(R5), F22
+	FMOVQ 1504(R5), F22
 	VFMLA V19.D2, V21.D2, V22.D2
-	FMOVQ 1536(R5), F21
+	FMOVQ 1520(R5), F21
 	VFMLA V19.D2, V22.D2, V21.D2
-	FMOVQ 1552(R5), F22
+	FMOVQ 1536(R5), F22
 	VFMLA V19.D2, V21.D2, V22.D2
-	FMOVQ 1568(R5), F21
+	FMOVQ 1552(R5), F21
 	VFMLA V19.D2, V22.D2, V21.D2
-	FMOVQ 1584(R5), F22
+	FMOVQ 1568(R5), F22
 	VFMLA V19.D2, V21.D2, V22.D2
-	FMOVQ 1600(R5), F21
+	FMOVQ 1584(R5), F21
 	VFMLA V19.D2, V22.D2, V21.D2
-	FMOVQ 1616(R5), F22
+	FMOVQ 1600(R5), F22
 	VFMLA V19.D2, V21.D2, V22.D2
-	FMOVQ 1632(R5), F21
+	FMOVQ 1616(R5), F21
 	VFMLA V19.D2, V22.D2, V21.D2
 	VMOV V2.B16, V22.B16
 	VFMLA V4.D2, V10.D2, V22.D2
@@ -15900,30 +15887,30 @@ loop:
 	VFMLS V7.D2, V25.D2, V19.D2
 	VFMLS V8.D2, V25.D2, V19.D2
 	WORD $0x6e73de79 // fmul v25.2d, v19.2d, v19.2d
-	FMOVQ 464(R5), F26
+	FMOVQ 448(R5), F26
 	VFMLA V25.D2, V9.D2, V26.D2
-	FMOVQ 480(R5), F27
+	FMOVQ 464(R5), F27
 	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 496(R5), F26
+	FMOVQ 480(R5), F26
 	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 512(R5), F27
+	FMOVQ 496(R5), F27
 	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 528(R5), F26
+	FMOVQ 512(R5), F26
 	VFMLA V25.D2, V27.D2, V26.D2
 	WORD $0x6e7adf3a // fmul v26.2d, v25.2d, v26.2d
 	VFMLA V26.D2, V19.D2, V19.D2
-	FMOVQ 544(R5), F26
-	FMOVQ 432(R5), F27
+	FMOVQ 528(R5), F26
+	FMOVQ 416(R5), F27
 	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 560(R5), F27
+	FMOVQ 544(R5), F27
 	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 576(R5), F26
+	FMOVQ 560(R5), F26
 	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 592(R5), F27
+	FMOVQ 576(R5), F27
 	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 608(R5), F26
+	FMOVQ 592(R5), F26
 	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 624(R5), F27
+	FMOVQ 608(R5), F27
 	VFMLA V25.D2, V26.D2, V27.D2
 	VMOV V1.B16, V26.B16
 	VFMLA V25.D2, V27.D2, V26.D2
@@ -15932,7 +15919,7 @@ loop:
 	VMOV V19.B16, V27.B16
 	VBIT V25.B16, V26.B16, V27.B16
 	VBIT V25.B16, V19.B16, V26.B16
-	FMOVQ 448(R5), F19
+	FMOVQ 432(R5), F19
 	VADD V19.D2, V21.D2, V25.D2
 	VSHL $62, V25.D2, V25.D2
 	VAND V3.B16, V25.B16, V25.B16
@@ -15949,30 +15936,30 @@ loop:
 	VFMLS V7.D2, V21.D2, V10.D2
 	VFMLS V8.D2, V21.D2, V10.D2
 	WORD $0x6e6add55 // fmul v21.2d, v10.2d, v10.2d
-	FMOVQ 464(R5), F25
+	FMOVQ 448(R5), F25
 	VFMLA V21.D2, V9.D2, V25.D2
-	FMOVQ 480(R5), F26
+	FMOVQ 464(R5), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 496(R5), F25
+	FMOVQ 480(R5), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 512(R5), F26
+	FMOVQ 496(R5), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 528(R5), F25
+	FMOVQ 512(R5), F25
 	VFMLA V21.D2, V26.D2, V25.D2
 	WORD $0x6e79deb9 // fmul v25.2d, v21.2d, v25.2d
 	VFMLA V25.D2, V10.D2, V10.D2
-	FMOVQ 544(R5), F25
-	FMOVQ 432(R5), F26
+	FMOVQ 528(R5), F25
+	FMOVQ 416(R5), F26
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 560(R5), F26
+	FMOVQ 544(R5), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 576(R5), F25
+	FMOVQ 560(R5), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 592(R5), F26
+	FMOVQ 576(R5), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 608(R5), F25
+	FMOVQ 592(R5), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 624(R5), F26
+	FMOVQ 608(R5), F26
 	VFMLA V21.D2, V25.D2, V26.D2
 	VMOV V1.B16, V25.B16
 	VFMLA V21.D2, V26.D2, V25.D2
@@ -15981,7 +15968,7 @@ loop:
 	VMOV V10.B16, V26.B16
 	VBIT V21.B16, V25.B16, V26.B16
 	VBIT V21.B16, V10.B16, V25.B16
-	FMOVQ 448(R5), F10
+	FMOVQ 432(R5), F10
 	VADD V10.D2, V19.D2, V21.D2
 	VSHL $62, V21.D2, V21.D2
 	VAND V3.B16, V21.B16, V21.B16
@@ -16071,32 +16058,32 @@ loop:
 	VFMLA V11.D2, V20.D2, V19.D2
 	WORD $0x4e75d673 // fadd v19.2d, v19.2d, v21.2d
 	VMOV V2.B16, V11.B16
-	FMOVQ 1440(R5), F14
+	FMOVQ 1424(R5), F14
 	VFMLA V14.D2, V12.D2, V11.D2
 	WORD $0x4ee2d56b // fsub v11.2d, v11.2d, v2.2d
 	VMOV V12.B16, V14.B16
+	FMOVQ 1440(R5), F17
+	VFMLS V17.D2, V11.D2, V14.D2
 	FMOVQ 1456(R5), F17
 	VFMLS V17.D2, V11.D2, V14.D2
-	FMOVQ 1472(R5), F17
-	VFMLS V17.D2, V11.D2, V14.D2
-	FMOVQ 1504(R5), F17
-	FMOVQ 1488(R5), F20
+	FMOVQ 1488(R5), F17
+	FMOVQ 1472(R5), F20
 	VFMLA V14.D2, V20.D2, V17.D2
-	FMOVQ 1520(R5), F20
+	FMOVQ 1504(R5), F20
 	VFMLA V14.D2, V17.D2, V20.D2
-	FMOVQ 1536(R5), F17
+	FMOVQ 1520(R5), F17
 	VFMLA V14.D2, V20.D2, V17.D2
-	FMOVQ 1552(R5), F20
+	FMOVQ 1536(R5), F20
 	VFMLA V14.D2, V17.D2, V20.D2
-	FMOVQ 1568(R5), F17
+	FMOVQ 1552(R5), F17
 	VFMLA V14.D2, V20.D2, V17.D2
-	FMOVQ 1584(R5), F20
+	FMOVQ 1568(R5), F20
 	VFMLA V14.D2, V17.D2, V20.D2
-	FMOVQ 1600(R5), F17
+	FMOVQ 1584(R5), F17
 	VFMLA V14.D2, V20.D2, V17.D2
-	FMOVQ 1616(R5), F20
+	FMOVQ 1600(R5), F20
 	VFMLA V14.D2, V17.D2, V20.D2
-	FMOVQ 1632(R5), F17
+	FMOVQ 1616(R5), F17
 	VFMLA V14.D2, V20.D2, V17.D2
 	VMOV V2.B16, V20.B16
 	VFMLA V4.D2, V11.D2, V20.D2
@@ -16127,30 +16114,30 @@ loop:
 	VFMLS V7.D2, V23.D2, V14.D2
 	VFMLS V8.D2, V23.D2, V14.D2
 	WORD $0x6e6eddd7 // fmul v23.2d, v14.2d, v14.2d
-	FMOVQ 464(R5), F24
+	FMOVQ 448(R5), F24
 	VFMLA V23.D2, V9.D2, V24.D2
-	FMOVQ 480(R5), F25
+	FMOVQ 464(R5), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 496(R5), F24
+	FMOVQ 480(R5), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 512(R5), F25
+	FMOVQ 496(R5), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 528(R5), F24
+	FMOVQ 512(R5), F24
 	VFMLA V23.D2, V25.D2, V24.D2
 	WORD $0x6e78def8 // fmul v24.2d, v23.2d, v24.2d
 	VFMLA V24.D2, V14.D2, V14.D2
-	FMOVQ 544(R5), F24
-	FMOVQ 432(R5), F25
+	FMOVQ 528(R5), F24
+	FMOVQ 416(R5), F25
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 560(R5), F25
+	FMOVQ 544(R5), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 576(R5), F24
+	FMOVQ 560(R5), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 592(R5), F25
+	FMOVQ 576(R5), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 608(R5), F24
+	FMOVQ 592(R5), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 624(R5), F25
+	FMOVQ 608(R5), F25
 	VFMLA V23.D2, V24.D2, V25.D2
 	VMOV V1.B16, V24.B16
 	VFMLA V23.D2, V25.D2, V24.D2
@@ -16159,7 +16146,7 @@ loop:
 	VMOV V14.B16, V25.B16
 	VBIT V23.B16, V24.B16, V25.B16
 	VBIT V23.B16, V14.B16, V24.B16
-	FMOVQ 448(R5), F14
+	FMOVQ 432(R5), F14
 	VADD V14.D2, V17.D2, V23.D2
 	VSHL $62, V23.D2, V23.D2
 	VAND V3.B16, V23.B16, V23.B16
@@ -16176,30 +16163,30 @@ loop:
 	VFMLS V7.D2, V17.D2, V11.D2
 	VFMLS V8.D2, V17.D2, V11.D2
 	WORD $0x6e6bdd71 // fmul v17.2d, v11.2d, v11.2d
-	FMOVQ 464(R5), F23
+	FMOVQ 448(R5), F23
 	VFMLA V17.D2, V9.D2, V23.D2
-	FMOVQ 480(R5), F24
+	FMOVQ 464(R5), F24
 	VFMLA V17.D2, V23.D2, V24.D2
-	FMOVQ 496(R5), F23
+	FMOVQ 480(R5), F23
 	VFMLA V17.D2, V24.D2, V23.D2
-	FMOVQ 512(R5), F24
+	FMOVQ 496(R5), F24
 	VFMLA V17.D2, V23.D2, V24.D2
-	FMOVQ 528(R5), F23
+	FMOVQ 512(R5), F23
 	VFMLA V17.D2, V24.D2, V23.D2
 	WORD $0x6e77de37 // fmul v23.2d, v17.2d, v23.2d
 	VFMLA V23.D2, V11.D2, V11.D2
-	FMOVQ 544(R5), F23
-	FMOVQ 432(R5), F24
+	FMOVQ 528(R5), F23
+	FMOVQ 416(R5), F24
 	VFMLA V17.D2, V24.D2, V23.D2
-	FMOVQ 560(R5), F24
+	FMOVQ 544(R5), F24
 	VFMLA V17.D2, V23.D2, V24.D2
-	FMOVQ 576(R5), F23
+	FMOVQ 560(R5), F23
 	VFMLA V17.D2, V24.D2, V23.D2
-	FMOVQ 592(R5), F24
+	FMOVQ 576(R5), F24
 	VFMLA V17.D2, V23.D2, V24.D2
-	FMOVQ 608(R5), F23
+	FMOVQ 592(R5), F23
 	VFMLA V17.D2, V24.D2, V23.D2
-	FMOVQ 624(R5), F24
+	FMOVQ 608(R5), F24
 	VFMLA V17.D2, V23.D2, V24.D2
 	VMOV V1.B16, V23.B16
 	VFMLA V17.D2, V24.D2, V23.D2
@@ -16208,7 +16195,7 @@ loop:
 	VMOV V11.B16, V24.B16
 	VBIT V17.B16, V23.B16, V24.B16
 	VBIT V17.B16, V11.B16, V23.B16
-	FMOVQ 448(R5), F11
+	FMOVQ 432(R5), F11
 	VADD V11.D2, V14.D2, V17.D2
 	VSHL $62, V17.D2, V17.D2
 	VAND V3.B16, V17.B16, V17.B16
@@ -16258,13 +16245,13 @@ loop:
 	WORD $0x6ee0f94a // fneg v10.2d, v10.2d
 	VFMLA V12.D2, V12.D2, V10.D2
 	VMOV V1.B16, V19.B16
-	FMOVQ 624(R5), F20
+	FMOVQ 608(R5), F20
 	VFMLA V20.D2, V12.D2, V19.D2
 	FMOVQ 2752(R5), F20
 	VFMLA V20.D2, V10.D2, V19.D2
 	WORD $0x4e6cd58a // fadd v10.2d, v12.2d, v12.2d
 	WORD $0x6e6fdd4a // fmul v10.2d, v10.2d, v15.2d
-	FMOVQ 624(R5), F20
+	FMOVQ 608(R5), F20
 	WORD $0x6e74ddf5 // fmul v21.2d, v15.2d, v20.2d
 	FMOVQ 2752(R5), F20
 	VFMLA V20.D2, V10.D2, V21.D2
@@ -16311,14 +16298,14 @@ next:
 	FMOVD (R8), F14
 	WORD $0x4e6ed5af // fadd v15.2d, v13.2d, v14.2d
 	VAND V0.B16, V15.B16, V16.B16
-	FMOVQ 1248(R5), F17
+	FMOVQ 1232(R5), F17
 	WORD $0x6e70e630 // fcmge v16.2d, v17.2d, v16.2d
 	WORD $0x6e205a10 // mvn v16.16b, v16.16b
 	VAND V0.B16, V15.B16, V17.B16
-	FMOVQ 1184(R5), F18
+	FMOVQ 1168(R5), F18
 	WORD $0x6ef2e631 // fcmgt v17.2d, v17.2d, v18.2d
 	VAND V3.B16, V15.B16, V18.B16
-	FMOVQ 1264(R5), F19
+	FMOVQ 1248(R5), F19
 	VORR V19.B16, V18.B16, V18.B16
 	WORD $0x4ef2d5f2 // fsub v18.2d, v15.2d, v18.2d
 	VBIT V17.B16, V18.B16, V15.B16
@@ -16353,32 +16340,32 @@ next:
 	VORR V18.B16, V17.B16, V17.B16
 	VORR V17.B16, V16.B16, V16.B16
 	VMOV V2.B16, V17.B16
-	FMOVQ 1440(R5), F18
+	FMOVQ 1424(R5), F18
 	VFMLA V18.D2, V10.D2, V17.D2
 	WORD $0x4ee2d631 // fsub v17.2d, v17.2d, v2.2d
 	VMOV V10.B16, V18.B16
+	FMOVQ 1440(R5), F19
+	VFMLS V19.D2, V17.D2, V18.D2
 	FMOVQ 1456(R5), F19
 	VFMLS V19.D2, V17.D2, V18.D2
-	FMOVQ 1472(R5), F19
-	VFMLS V19.D2, V17.D2, V18.D2
-	FMOVQ 1504(R5), F19
-	FMOVQ 1488(R5), F20
+	FMOVQ 1488(R5), F19
+	FMOVQ 1472(R5), F20
 	VFMLA V18.D2, V20.D2, V19.D2
-	FMOVQ 1520(R5), F20
+	FMOVQ 1504(R5), F20
 	VFMLA V18.D2, V19.D2, V20.D2
-	FMOVQ 1536(R5), F19
+	FMOVQ 1520(R5), F19
 	VFMLA V18.D2, V20.D2, V19.D2
-	FMOVQ 1552(R5), F20
+	FMOVQ 1536(R5), F20
 	VFMLA V18.D2, V19.D2, V20.D2
-	FMOVQ 1568(R5), F19
+	FMOVQ 1552(R5), F19
 	VFMLA V18.D2, V20.D2, V19.D2
-	FMOVQ 1584(R5), F20
+	FMOVQ 1568(R5), F20
 	VFMLA V18.D2, V19.D2, V20.D2
-	FMOVQ 1600(R5), F19
+	FMOVQ 1584(R5), F19
 	VFMLA V18.D2, V20.D2, V19.D2
-	FMOVQ 1616(R5), F20
+	FMOVQ 1600(R5), F20
 	VFMLA V18.D2, V19.D2, V20.D2
-	FMOVQ 1632(R5), F19
+	FMOVQ 1616(R5), F19
 	VFMLA V18.D2, V20.D2, V19.D2
 	VMOV V2.B16, V20.B16
 	VFMLA V4.D2, V17.D2, V20.D2
@@ -16409,30 +16396,30 @@ next:
 	VFMLS V7.D2, V23.D2, V18.D2
 	VFMLS V8.D2, V23.D2, V18.D2
 	WORD $0x6e72de57 // fmul v23.2d, v18.2d, v18.2d
-	FMOVQ 464(R5), F24
+	FMOVQ 448(R5), F24
 	VFMLA V23.D2, V9.D2, V24.D2
-	FMOVQ 480(R5), F25
+	FMOVQ 464(R5), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 496(R5), F24
+	FMOVQ 480(R5), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 512(R5), F25
+	FMOVQ 496(R5), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 528(R5), F24
+	FMOVQ 512(R5), F24
 	VFMLA V23.D2, V25.D2, V24.D2
 	WORD $0x6e78def8 // fmul v24.2d, v23.2d, v24.2d
 	VFMLA V24.D2, V18.D2, V18.D2
-	FMOVQ 544(R5), F24
-	FMOVQ 432(R5), F25
+	FMOVQ 528(R5), F24
+	FMOVQ 416(R5), F25
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 560(R5), F25
+	FMOVQ 544(R5), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 576(R5), F24
+	FMOVQ 560(R5), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 592(R5), F25
+	FMOVQ 576(R5), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 608(R5), F24
+	FMOVQ 592(R5), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 624(R5), F25
+	FMOVQ 608(R5), F25
 	VFMLA V23.D2, V24.D2, V25.D2
 	VMOV V1.B16, V24.B16
 	VFMLA V23.D2, V25.D2, V24.D2
@@ -16441,7 +16428,7 @@ next:
 	VMOV V18.B16, V25.B16
 	VBIT V23.B16, V24.B16, V25.B16
 	VBIT V23.B16, V18.B16, V24.B16
-	FMOVQ 448(R5), F18
+	FMOVQ 432(R5), F18
 	VADD V18.D2, V19.D2, V23.D2
 	VSHL $62, V23.D2, V23.D2
 	VAND V3.B16, V23.B16, V23.B16
@@ -16458,30 +16445,30 @@ next:
 	VFMLS V7.D2, V19.D2, V17.D2
 	VFMLS V8.D2, V19.D2, V17.D2
 	WORD $0x6e71de33 // fmul v19.2d, v17.2d, v17.2d
-	FMOVQ 464(R5), F23
+	FMOVQ 448(R5), F23
 	VFMLA V19.D2, V9.D2, V23.D2
-	FMOVQ 480(R5), F24
+	FMOVQ 464(R5), F24
 	VFMLA V19.D2, V23.D2, V24.D2
-	FMOVQ 496(R5), F23
+	FMOVQ 480(R5), F23
 	VFMLA V19.D2, V24.D2, V23.D2
-	FMOVQ 512(R5), F24
+	FMOVQ 496(R5), F24
 	VFMLA V19.D2, V23.D2, V24.D2
-	FMOVQ 528(R5), F23
+	FMOVQ 512(R5), F23
 	VFMLA V19.D2, V24.D2, V23.D2
 	WORD $0x6e77de77 // fmul v23.2d, v19.2d, v23.2d
 	VFMLA V23.D2, V17.D2, V17.D2
-	FMOVQ 544(R5), F23
-	FMOVQ 432(R5), F24
+	FMOVQ 528(R5), F23
+	FMOVQ 416(R5), F24
 	VFMLA V19.D2, V24.D2, V23.D2
-	FMOVQ 560(R5), F24
+	FMOVQ 544(R5), F24
 	VFMLA V19.D2, V23.D2, V24.D2
-	FMOVQ 576(R5), F23
+	FMOVQ 560(R5), F23
 	VFMLA V19.D2, V24.D2, V23.D2
-	FMOVQ 592(R5), F24
+	FMOVQ 576(R5), F24
 	VFMLA V19.D2, V23.D2, V24.D2
-	FMOVQ 608(R5), F23
+	FMOVQ 592(R5), F23
 	VFMLA V19.D2, V24.D2, V23.D2
-	FMOVQ 624(R5), F24
+	FMOVQ 608(R5), F24
 	VFMLA V19.D2, V23.D2, V24.D2
 	VMOV V1.B16, V23.B16
 	VFMLA V19.D2, V24.D2, V23.D2
@@ -16490,7 +16477,7 @@ next:
 	VMOV V17.B16, V24.B16
 	VBIT V19.B16, V23.B16, V24.B16
 	VBIT V19.B16, V17.B16, V23.B16
-	FMOVQ 448(R5), F17
+	FMOVQ 432(R5), F17
 	VADD V17.D2, V18.D2, V19.D2
 	VSHL $62, V19.D2, V19.D2
 	VAND V3.B16, V19.B16, V19.B16
@@ -16569,32 +16556,32 @@ next:
 	VFMLA V21.D2, V23.D2, V18.D2
 	WORD $0x4e76d652 // fadd v18.2d, v18.2d, v22.2d
 	VMOV V2.B16, V10.B16
-	FMOVQ 1440(R5), F19
+	FMOVQ 1424(R5), F19
 	VFMLA V19.D2, V11.D2, V10.D2
 	WORD $0x4ee2d54a // fsub v10.2d, v10.2d, v2.2d
 	VMOV V11.B16, V19.B16
+	FMOVQ 1440(R5), F21
+	VFMLS V21.D2, V10.D2, V19.D2
 	FMOVQ 1456(R5), F21
 	VFMLS V21.D2, V10.D2, V19.D2
-	FMOVQ 1472(R5), F21
-	VFMLS V21.D2, V10.D2, V19.D2
-	FMOVQ 1504(R5), F21
-	FMOVQ 1488(R5), F22
+	FMOVQ 1488(R5), F21
+	FMOVQ 1472(R5), F22
 	VFMLA V19.D2, V22.D2, V21.D2
-	FMOVQ 1520(R5), F22
+	FMOVQ 1504(R5), F22
 	VFMLA V19.D2, V21.D2, V22.D2
-	FMOVQ 1536(R5), F21
+	FMOVQ 1520(R5), F21
 	VFMLA V19.D2, V22.D2, V21.D2
-	FMOVQ 1552(R5), F22
+	FMOVQ 1536(R5), F22
 	VFMLA V19.D2, V21.D2, V22.D2
-	FMOVQ 1568(R5), F21
+	FMOVQ 1552(R5), F21
 	VFMLA V19.D2, V22.D2, V21.D2
-	FMOVQ 1584(R5), F22
+	FMOVQ 1568(R5), F22
 	VFMLA V19.D2, V21.D2, V22.D2
-	FMOVQ 1600(R5), F21
+	FMOVQ 1584(R5), F21
 	VFMLA V19.D2, V22.D2, V21.D2
-	FMOVQ 1616(R5), F22
+	FMOVQ 1600(R5), F22
 	VFMLA V19.D2, V21.D2, V22.D2
-	FMOVQ 1632(R5), F21
+	FMOVQ 1616(R5), F21
 	VFMLA V19.D2, V22.D2, V21.D2
 	VMOV V2.B16, V22.B16
 	VFMLA V4.D2, V10.D2, V22.D2
@@ -16625,30 +16612,30 @@ next:
 	VFMLS V7.D2, V25.D2, V19.D2
 	VFMLS V8.D2, V25.D2, V19.D2
 	WORD $0x6e73de79 // fmul v25.2d, v19.2d, v19.2d
-	FMOVQ 464(R5), F26
+	FMOVQ 448(R5), F26
 	VFMLA V25.D2, V9.D2, V26.D2
-	FMOVQ 480(R5), F27
+	FMOVQ 464(R5), F27
 	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 496(R5), F26
+	FMOVQ 480(R5), F26
 	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 512(R5), F27
+	FMOVQ 496(R5), F27
 	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 528(R5), F26
+	FMOVQ 512(R5), F26
 	VFMLA V25.D2, V27.D2, V26.D2
 	WORD $0x6e7adf3a // fmul v26.2d, v25.2d, v26.2d
 	VFMLA V26.D2, V19.D2, V19.D2
-	FMOVQ 544(R5), F26
-	FMOVQ 432(R5), F27
+	FMOVQ 528(R5), F26
+	FMOVQ 416(R5), F27
 	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 560(R5), F27
+	FMOVQ 544(R5), F27
 	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 576(R5), F26
+	FMOVQ 560(R5), F26
 	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 592(R5), F27
+	FMOVQ 576(R5), F27
 	VFMLA V25.D2, V26.D2, V27.D2
-	FMOVQ 608(R5), F26
+	FMOVQ 592(R5), F26
 	VFMLA V25.D2, V27.D2, V26.D2
-	FMOVQ 624(R5), F27
+	FMOVQ 608(R5), F27
 	VFMLA V25.D2, V26.D2, V27.D2
 	VMOV V1.B16, V26.B16
 	VFMLA V25.D2, V27.D2, V26.D2
@@ -16657,7 +16644,7 @@ next:
 	VMOV V19.B16, V27.B16
 	VBIT V25.B16, V26.B16, V27.B16
 	VBIT V25.B16, V19.B16, V26.B16
-	FMOVQ 448(R5), F19
+	FMOVQ 432(R5), F19
 	VADD V19.D2, V21.D2, V25.D2
 	VSHL $62, V25.D2, V25.D2
 	VAND V3.B16, V25.B16, V25.B16
@@ -16674,30 +16661,30 @@ next:
 	VFMLS V7.D2, V21.D2, V10.D2
 	VFMLS V8.D2, V21.D2, V10.D2
 	WORD $0x6e6add55 // fmul v21.2d, v10.2d, v10.2d
-	FMOVQ 464(R5), F25
+	FMOVQ 448(R5), F25
 	VFMLA V21.D2, V9.D2, V25.D2
-	FMOVQ 480(R5), F26
+	FMOVQ 464(R5), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 496(R5), F25
+	FMOVQ 480(R5), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 512(R5), F26
+	FMOVQ 496(R5), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 528(R5), F25
+	FMOVQ 512(R5), F25
 	VFMLA V21.D2, V26.D2, V25.D2
 	WORD $0x6e79deb9 // fmul v25.2d, v21.2d, v25.2d
 	VFMLA V25.D2, V10.D2, V10.D2
-	FMOVQ 544(R5), F25
-	FMOVQ 432(R5), F26
+	FMOVQ 528(R5), F25
+	FMOVQ 416(R5), F26
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 560(R5), F26
+	FMOVQ 544(R5), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 576(R5), F25
+	FMOVQ 560(R5), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 592(R5), F26
+	FMOVQ 576(R5), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 608(R5), F25
+	FMOVQ 592(R5), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 624(R5), F26
+	FMOVQ 608(R5), F26
 	VFMLA V21.D2, V25.D2, V26.D2
 	VMOV V1.B16, V25.B16
 	VFMLA V21.D2, V26.D2, V25.D2
@@ -16706,7 +16693,7 @@ next:
 	VMOV V10.B16, V26.B16
 	VBIT V21.B16, V25.B16, V26.B16
 	VBIT V21.B16, V10.B16, V25.B16
-	FMOVQ 448(R5), F10
+	FMOVQ 432(R5), F10
 	VADD V10.D2, V19.D2, V21.D2
 	VSHL $62, V21.D2, V21.D2
 	VAND V3.B16, V21.B16, V21.B16
@@ -16796,32 +16783,32 @@ next:
 	VFMLA V11.D2, V20.D2, V19.D2
 	WORD $0x4e75d673 // fadd v19.2d, v19.2d, v21.2d
 	VMOV V2.B16, V11.B16
-	FMOVQ 1440(R5), F14
+	FMOVQ 1424(R5), F14
 	VFMLA V14.D2, V12.D2, V11.D2
 	WORD $0x4ee2d56b // fsub v11.2d, v11.2d, v2.2d
 	VMOV V12.B16, V14.B16
+	FMOVQ 1440(R5), F17
+	VFMLS V17.D2, V11.D2, V14.D2
 	FMOVQ 1456(R5), F17
 	VFMLS V17.D2, V11.D2, V14.D2
-	FMOVQ 1472(R5), F17
-	VFMLS V17.D2, V11.D2, V14.D2
-	FMOVQ 1504(R5), F17
-	FMOVQ 1488(R5), F20
+	FMOVQ 1488(R5), F17
+	FMOVQ 1472(R5), F20
 	VFMLA V14.D2, V20.D2, V17.D2
-	FMOVQ 1520(R5), F20
+	FMOVQ 1504(R5), F20
 	VFMLA V14.D2, V17.D2, V20.D2
-	FMOVQ 1536(R5), F17
+	FMOVQ 1520(R5), F17
 	VFMLA V14.D2, V20.D2, V17.D2
-	FMOVQ 1552(R5), F20
+	FMOVQ 1536(R5), F20
 	VFMLA V14.D2, V17.D2, V20.D2
-	FMOVQ 1568(R5), F17
+	FMOVQ 1552(R5), F17
 	VFMLA V14.D2, V20.D2, V17.D2
-	FMOVQ 1584(R5), F20
+	FMOVQ 1568(R5), F20
 	VFMLA V14.D2, V17.D2, V20.D2
-	FMOVQ 1600(R5), F17
+	FMOVQ 1584(R5), F17
 	VFMLA V14.D2, V20.D2, V17.D2
-	FMOVQ 1616(R5), F20
+	FMOVQ 1600(R5), F20
 	VFMLA V14.D2, V17.D2, V20.D2
-	FMOVQ 1632(R5), F17
+	FMOVQ 1616(R5), F17
 	VFMLA V14.D2, V20.D2, V17.D2
 	VMOV V2.B16, V20.B16
 	VFMLA V4.D2, V11.D2, V20.D2
@@ -16852,30 +16839,30 @@ next:
 	VFMLS V7.D2, V23.D2, V14.D2
 	VFMLS V8.D2, V23.D2, V14.D2
 	WORD $0x6e6eddd7 // fmul v23.2d, v14.2d, v14.2d
-	FMOVQ 464(R5), F24
+	FMOVQ 448(R5), F24
 	VFMLA V23.D2, V9.D2, V24.D2
-	FMOVQ 480(R5), F25
+	FMOVQ 464(R5), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 496(R5), F24
+	FMOVQ 480(R5), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 512(R5), F25
+	FMOVQ 496(R5), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 528(R5), F24
+	FMOVQ 512(R5), F24
 	VFMLA V23.D2, V25.D2, V24.D2
 	WORD $0x6e78def8 // fmul v24.2d, v23.2d, v24.2d
 	VFMLA V24.D2, V14.D2, V14.D2
-	FMOVQ 544(R5), F24
-	FMOVQ 432(R5), F25
+	FMOVQ 528(R5), F24
+	FMOVQ 416(R5), F25
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 560(R5), F25
+	FMOVQ 544(R5), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 576(R5), F24
+	FMOVQ 560(R5), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 592(R5), F25
+	FMOVQ 576(R5), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 608(R5), F24
+	FMOVQ 592(R5), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 624(R5), F25
+	FMOVQ 608(R5), F25
 	VFMLA V23.D2, V24.D2, V25.D2
 	VMOV V1.B16, V24.B16
 	VFMLA V23.D2, V25.D2, V24.D2
@@ -16884,7 +16871,7 @@ next:
 	VMOV V14.B16, V25.B16
 	VBIT V23.B16, V24.B16, V25.B16
 	VBIT V23.B16, V14.B16, V24.B16
-	FMOVQ 448(R5), F14
+	FMOVQ 432(R5), F14
 	VADD V14.D2, V17.D2, V23.D2
 	VSHL $62, V23.D2, V23.D2
 	VAND V3.B16, V23.B16, V23.B16
@@ -16901,30 +16888,30 @@ next:
 	VFMLS V7.D2, V17.D2, V11.D2
 	VFMLS V8.D2, V17.D2, V11.D2
 	WORD $0x6e6bdd71 // fmul v17.2d, v11.2d, v11.2d
-	FMOVQ 464(R5), F23
+	FMOVQ 448(R5), F23
 	VFMLA V17.D2, V9.D2, V23.D2
-	FMOVQ 480(R5), F24
+	FMOVQ 464(R5), F24
 	VFMLA V17.D2, V23.D2, V24.D2
-	FMOVQ 496(R5), F23
+	FMOVQ 480(R5), F23
 	VFMLA V17.D2, V24.D2, V23.D2
-	FMOVQ 512(R5), F24
+	FMOVQ 496(R5), F24
 	VFMLA V17.D2, V23.D2, V24.D2
-	FMOVQ 528(R5), F23
+	FMOVQ 512(R5), F23
 	VFMLA V17.D2, V24.D2, V23.D2
 	WORD $0x6e77de37 // fmul v23.2d, v17.2d, v23.2d
 	VFMLA V23.D2, V11.D2, V11.D2
-	FMOVQ 544(R5), F23
-	FMOVQ 432(R5), F24
+	FMOVQ 528(R5), F23
+	FMOVQ 416(R5), F24
 	VFMLA V17.D2, V24.D2, V23.D2
-	FMOVQ 560(R5), F24
+	FMOVQ 544(R5), F24
 	VFMLA V17.D2, V23.D2, V24.D2
-	FMOVQ 576(R5), F23
+	FMOVQ 560(R5), F23
 	VFMLA V17.D2, V24.D2, V23.D2
-	FMOVQ 592(R5), F24
+	FMOVQ 576(R5), F24
 	VFMLA V17.D2, V23.D2, V24.D2
-	FMOVQ 608(R5), F23
+	FMOVQ 592(R5), F23
 	VFMLA V17.D2, V24.D2, V23.D2
-	FMOVQ 624(R5), F24
+	FMOVQ 608(R5), F24
 	VFMLA V17.D2, V23.D2, V24.D2
 	VMOV V1.B16, V23.B16
 	VFMLA V17.D2, V24.D2, V23.D2
@@ -16933,7 +16920,7 @@ next:
 	VMOV V11.B16, V24.B16
 	VBIT V17.B16, V23.B16, V24.B16
 	VBIT V17.B16, V11.B16, V23.B16
-	FMOVQ 448(R5), F11
+	FMOVQ 432(R5), F11
 	VADD V11.D2, V14.D2, V17.D2
 	VSHL $62, V17.D2, V17.D2
 	VAND V3.B16, V17.B16, V17.B16
@@ -16983,13 +16970,13 @@ next:
 	WORD $0x6ee0f94a // fneg v10.2d, v10.2d
 	VFMLA V12.D2, V12.D2, V10.D2
 	VMOV V1.B16, V19.B16
-	FMOVQ 624(R5), F20
+	FMOVQ 608(R5), F20
 	VFMLA V20.D2, V12.D2, V19.D2
 	FMOVQ 2752(R5), F20
 	VFMLA V20.D2, V10.D2, V19.D2
 	WORD $0x4e6cd58a // fadd v10.2d, v12.2d, v12.2d
 	WORD $0x6e6fdd4a // fmul v10.2d, v10.2d, v15.2d
-	FMOVQ 624(R5), F20
+	FMOVQ 608(R5), F20
 	WORD $0x6e74ddf5 // fmul v21.2d, v15.2d, v20.2d
 	FMOVQ 2752(R5), F20
 	VFMLA V20.D2, V10.D2, V21.D2
@@ -17045,7 +17032,7 @@ hard:
 	ADD R7, R0, R8
 	FMOVQ F10, (R8)
 	MOVD ZR, R8
-	FMOVQ 656(R5), F10
+	FMOVQ 640(R5), F10
 	VAND V16.B16, V10.B16, V10.B16
 	WORD $0x5ef1b94b // addp d11, v10.2d
 	FMOVD F11, R9
@@ -17081,7 +17068,7 @@ hard2:
 	ADD R7, R0, R8
 	FMOVD F10, (R8)
 	MOVD ZR, R8
-	FMOVQ 656(R5), F10
+	FMOVQ 640(R5), F10
 	VAND V16.B16, V10.B16, V10.B16
 	WORD $0x5ef1b94b // addp d11, v10.2d
 	FMOVD F11, R9
@@ -17464,8 +17451,8 @@ TEXT ·inverseSim2F64NEON(SB), NOSPLIT, $0-64
 	MOVD stride+32(FP), R5
 	LSL $3, R5
 	ADD R5<<1, R5, R6
-	FMOVQ 304(R4), F0
-	FMOVQ 288(R4), F1
+	FMOVQ 288(R4), F0
+	FMOVQ 304(R4), F1
 	FMOVQ 1872(R4), F2
 	FMOVQ 1888(R4), F3
 	CMP $2, R2
@@ -17615,7 +17602,7 @@ hard:
 	ADD R6, R0, R7
 	FMOVQ F4, (R7)
 	MOVD ZR, R7
-	FMOVQ 656(R4), F4
+	FMOVQ 640(R4), F4
 	VAND V5.B16, V4.B16, V4.B16
 	WORD $0x5ef1b886 // addp d6, v4.2d
 	FMOVD F6, R8
@@ -17651,7 +17638,7 @@ hard2:
 	ADD R6, R0, R7
 	FMOVD F4, (R7)
 	MOVD ZR, R7
-	FMOVQ 656(R4), F4
+	FMOVQ 640(R4), F4
 	VAND V5.B16, V4.B16, V4.B16
 	WORD $0x5ef1b886 // addp d6, v4.2d
 	FMOVD F6, R8
@@ -17688,8 +17675,8 @@ TEXT ·leftJacobianSim2F32NEON(SB), NOSPLIT, $0-64
 	FMOVQ 16(R4), F2
 	FMOVQ 64(R4), F3
 	FMOVQ 1728(R4), F4
-	FMOVQ 1312(R4), F5
-	FMOVQ 1328(R4), F6
+	FMOVQ 1296(R4), F5
+	FMOVQ 1312(R4), F6
 	FMOVQ 48(R4), F7
 	FMOVQ 80(R4), F8
 	FMOVQ 96(R4), F9
@@ -17713,20 +17700,20 @@ loop:
 	WORD $0x6e2059ef // mvn v15.16b, v15.16b
 	VORR V15.B16, V13.B16, V13.B16
 	VMOV V3.B16, V15.B16
-	FMOVQ 1296(R4), F16
+	FMOVQ 1280(R4), F16
 	VFMLA V16.S4, V12.S4, V15.S4
 	WORD $0x4ea3d5ef // fsub v15.4s, v15.4s, v3.4s
 	VMOV V12.B16, V16.B16
 	VFMLS V5.S4, V15.S4, V16.S4
 	VFMLS V6.S4, V15.S4, V16.S4
-	FMOVQ 1360(R4), F17
-	FMOVQ 1344(R4), F18
+	FMOVQ 1344(R4), F17
+	FMOVQ 1328(R4), F18
 	VFMLA V16.S4, V18.S4, V17.S4
-	FMOVQ 1376(R4), F18
+	FMOVQ 1360(R4), F18
 	VFMLA V16.S4, V17.S4, V18.S4
-	FMOVQ 1392(R4), F17
+	FMOVQ 1376(R4), F17
 	VFMLA V16.S4, V18.S4, V17.S4
-	FMOVQ 1408(R4), F18
+	FMOVQ 1392(R4), F18
 	VFMLA V16.S4, V17.S4, V18.S4
 	VMOV V3.B16, V17.B16
 	VFMLA V4.S4, V15.S4, V17.S4
@@ -17992,25 +17979,25 @@ loop:
 	CBNZ R13, hard
 	VMOV V1.B16, V13.B16
 	FMOVQ F13, (R0)
-	FMOVQ 672(R4), F13
+	FMOVQ 656(R4), F13
 	ADD R5, R0, R13
 	FMOVQ F13, (R13)
-	FMOVQ 672(R4), F13
+	FMOVQ 656(R4), F13
 	ADD R5<<1, R0, R13
 	FMOVQ F13, (R13)
-	FMOVQ 672(R4), F13
+	FMOVQ 656(R4), F13
 	ADD R6, R0, R13
 	FMOVQ F13, (R13)
-	FMOVQ 672(R4), F13
+	FMOVQ 656(R4), F13
 	ADD R5<<2, R0, R13
 	FMOVQ F13, (R13)
 	VMOV V1.B16, V13.B16
 	ADD R7, R0, R13
 	FMOVQ F13, (R13)
-	FMOVQ 672(R4), F13
+	FMOVQ 656(R4), F13
 	ADD R6<<1, R0, R13
 	FMOVQ F13, (R13)
-	FMOVQ 672(R4), F13
+	FMOVQ 656(R4), F13
 	ADD R8, R0, R13
 	FMOVQ F13, (R13)
 	ADD R5<<3, R0, R13
@@ -18069,20 +18056,20 @@ loaded2:
 	WORD $0x6e2059ef // mvn v15.16b, v15.16b
 	VORR V15.B16, V13.B16, V13.B16
 	VMOV V3.B16, V15.B16
-	FMOVQ 1296(R4), F16
+	FMOVQ 1280(R4), F16
 	VFMLA V16.S4, V12.S4, V15.S4
 	WORD $0x4ea3d5ef // fsub v15.4s, v15.4s, v3.4s
 	VMOV V12.B16, V16.B16
 	VFMLS V5.S4, V15.S4, V16.S4
 	VFMLS V6.S4, V15.S4, V16.S4
-	FMOVQ 1360(R4), F17
-	FMOVQ 1344(R4), F18
+	FMOVQ 1344(R4), F17
+	FMOVQ 1328(R4), F18
 	VFMLA V16.S4, V18.S4, V17.S4
-	FMOVQ 1376(R4), F18
+	FMOVQ 1360(R4), F18
 	VFMLA V16.S4, V17.S4, V18.S4
-	FMOVQ 1392(R4), F17
+	FMOVQ 1376(R4), F17
 	VFMLA V16.S4, V18.S4, V17.S4
-	FMOVQ 1408(R4), F18
+	FMOVQ 1392(R4), F18
 	VFMLA V16.S4, V17.S4, V18.S4
 	VMOV V3.B16, V17.B16
 	VFMLA V4.S4, V15.S4, V17.S4
@@ -18376,7 +18363,7 @@ storeOne:
 	FMOVS F13, (R13)
 
 stored:
-	FMOVQ 672(R4), F13
+	FMOVQ 656(R4), F13
 	ADD R5, R0, R13
 	TBZ $1, R2, storeOne2
 	FMOVD.P F13, 8(R13)
@@ -18388,7 +18375,7 @@ storeOne2:
 	FMOVS F13, (R13)
 
 stored2:
-	FMOVQ 672(R4), F13
+	FMOVQ 656(R4), F13
 	ADD R5<<1, R0, R13
 	TBZ $1, R2, storeOne3
 	FMOVD.P F13, 8(R13)
@@ -18400,7 +18387,7 @@ storeOne3:
 	FMOVS F13, (R13)
 
 stored3:
-	FMOVQ 672(R4), F13
+	FMOVQ 656(R4), F13
 	ADD R6, R0, R13
 	TBZ $1, R2, storeOne4
 	FMOVD.P F13, 8(R13)
@@ -18412,7 +18399,7 @@ storeOne4:
 	FMOVS F13, (R13)
 
 stored4:
-	FMOVQ 672(R4), F13
+	FMOVQ 656(R4), F13
 	ADD R5<<2, R0, R13
 	TBZ $1, R2, storeOne5
 	FMOVD.P F13, 8(R13)
@@ -18436,7 +18423,7 @@ storeOne6:
 	FMOVS F13, (R13)
 
 stored6:
-	FMOVQ 672(R4), F13
+	FMOVQ 656(R4), F13
 	ADD R6<<1, R0, R13
 	TBZ $1, R2, storeOne7
 	FMOVD.P F13, 8(R13)
@@ -18448,7 +18435,7 @@ storeOne7:
 	FMOVS F13, (R13)
 
 stored7:
-	FMOVQ 672(R4), F13
+	FMOVQ 656(R4), F13
 	ADD R8, R0, R13
 	TBZ $1, R2, storeOne8
 	FMOVD.P F13, 8(R13)
@@ -18561,25 +18548,25 @@ hard:
 	FMOVQ (R0), F20
 	VBIF V13.B16, V18.B16, V20.B16
 	FMOVQ F20, (R0)
-	FMOVQ 672(R4), F18
+	FMOVQ 656(R4), F18
 	ADD R5, R0, R13
 	FMOVQ (R13), F20
 	VBIF V13.B16, V18.B16, V20.B16
 	ADD R5, R0, R13
 	FMOVQ F20, (R13)
-	FMOVQ 672(R4), F18
+	FMOVQ 656(R4), F18
 	ADD R5<<1, R0, R13
 	FMOVQ (R13), F20
 	VBIF V13.B16, V18.B16, V20.B16
 	ADD R5<<1, R0, R13
 	FMOVQ F20, (R13)
-	FMOVQ 672(R4), F18
+	FMOVQ 656(R4), F18
 	ADD R6, R0, R13
 	FMOVQ (R13), F20
 	VBIF V13.B16, V18.B16, V20.B16
 	ADD R6, R0, R13
 	FMOVQ F20, (R13)
-	FMOVQ 672(R4), F18
+	FMOVQ 656(R4), F18
 	ADD R5<<2, R0, R13
 	FMOVQ (R13), F20
 	VBIF V13.B16, V18.B16, V20.B16
@@ -18591,13 +18578,13 @@ hard:
 	VBIF V13.B16, V18.B16, V20.B16
 	ADD R7, R0, R13
 	FMOVQ F20, (R13)
-	FMOVQ 672(R4), F18
+	FMOVQ 656(R4), F18
 	ADD R6<<1, R0, R13
 	FMOVQ (R13), F20
 	VBIF V13.B16, V18.B16, V20.B16
 	ADD R6<<1, R0, R13
 	FMOVQ F20, (R13)
-	FMOVQ 672(R4), F18
+	FMOVQ 656(R4), F18
 	ADD R8, R0, R13
 	FMOVQ (R13), F20
 	VBIF V13.B16, V18.B16, V20.B16
@@ -18683,7 +18670,7 @@ storeOne17:
 	FMOVS F20, (R13)
 
 stored17:
-	FMOVQ 672(R4), F18
+	FMOVQ 656(R4), F18
 	ADD R5, R0, R13
 	TBZ $1, R2, loadOne6
 	FMOVD.P 8(R13), F20
@@ -18707,7 +18694,7 @@ storeOne18:
 	FMOVS F20, (R13)
 
 stored18:
-	FMOVQ 672(R4), F18
+	FMOVQ 656(R4), F18
 	ADD R5<<1, R0, R13
 	TBZ $1, R2, loadOne7
 	FMOVD.P 8(R13), F20
@@ -18731,7 +18718,7 @@ storeOne19:
 	FMOVS F20, (R13)
 
 stored19:
-	FMOVQ 672(R4), F18
+	FMOVQ 656(R4), F18
 	ADD R6, R0, R13
 	TBZ $1, R2, loadOne8
 	FMOVD.P 8(R13), F20
@@ -18755,7 +18742,7 @@ storeOne20:
 	FMOVS F20, (R13)
 
 stored20:
-	FMOVQ 672(R4), F18
+	FMOVQ 656(R4), F18
 	ADD R5<<2, R0, R13
 	TBZ $1, R2, loadOne9
 	FMOVD.P 8(R13), F20
@@ -18803,7 +18790,7 @@ storeOne22:
 	FMOVS F20, (R13)
 
 stored22:
-	FMOVQ 672(R4), F18
+	FMOVQ 656(R4), F18
 	ADD R6<<1, R0, R13
 	TBZ $1, R2, loadOne11
 	FMOVD.P 8(R13), F20
@@ -18827,7 +18814,7 @@ storeOne23:
 	FMOVS F20, (R13)
 
 stored23:
-	FMOVQ 672(R4), F18
+	FMOVQ 656(R4), F18
 	ADD R8, R0, R13
 	TBZ $1, R2, loadOne12
 	FMOVD.P 8(R13), F20
@@ -19068,18 +19055,18 @@ TEXT ·leftJacobianSim2F64NEON(SB), NOSPLIT, $0-64
 	ADD R5<<1, R9, R10
 	ADD R5<<1, R10, R11
 	ADD R5<<1, R11, R12
-	FMOVQ 288(R4), F0
-	FMOVQ 640(R4), F1
-	FMOVQ 304(R4), F2
+	FMOVQ 304(R4), F0
+	FMOVQ 624(R4), F1
+	FMOVQ 288(R4), F2
 	FMOVQ 352(R4), F3
-	FMOVQ 896(R4), F4
+	FMOVQ 880(R4), F4
 	FMOVQ 336(R4), F5
 	FMOVQ 368(R4), F6
 	FMOVQ 384(R4), F7
-	FMOVQ 400(R4), F8
-	FMOVQ 416(R4), F9
-	FMOVQ 432(R4), F10
-	FMOVQ 448(R4), F11
+	FMOVQ 1632(R4), F8
+	FMOVQ 400(R4), F9
+	FMOVQ 416(R4), F10
+	FMOVQ 432(R4), F11
 	CMP $2, R2
 	BLT next
 
@@ -19098,32 +19085,32 @@ loop:
 	WORD $0x6e2059ef // mvn v15.16b, v15.16b
 	VORR V15.B16, V13.B16, V13.B16
 	VMOV V3.B16, V15.B16
-	FMOVQ 1440(R4), F16
+	FMOVQ 1424(R4), F16
 	VFMLA V16.D2, V12.D2, V15.D2
 	WORD $0x4ee3d5ef // fsub v15.2d, v15.2d, v3.2d
 	VMOV V12.B16, V16.B16
+	FMOVQ 1440(R4), F17
+	VFMLS V17.D2, V15.D2, V16.D2
 	FMOVQ 1456(R4), F17
 	VFMLS V17.D2, V15.D2, V16.D2
-	FMOVQ 1472(R4), F17
-	VFMLS V17.D2, V15.D2, V16.D2
-	FMOVQ 1504(R4), F17
-	FMOVQ 1488(R4), F18
+	FMOVQ 1488(R4), F17
+	FMOVQ 1472(R4), F18
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 1520(R4), F18
+	FMOVQ 1504(R4), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 1536(R4), F17
+	FMOVQ 1520(R4), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 1552(R4), F18
+	FMOVQ 1536(R4), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 1568(R4), F17
+	FMOVQ 1552(R4), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 1584(R4), F18
+	FMOVQ 1568(R4), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 1600(R4), F17
+	FMOVQ 1584(R4), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 1616(R4), F18
+	FMOVQ 1600(R4), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 1632(R4), F17
+	FMOVQ 1616(R4), F17
 	VFMLA V16.D2, V18.D2, V17.D2
 	VMOV V3.B16, V18.B16
 	VFMLA V4.D2, V15.D2, V18.D2
@@ -19154,29 +19141,29 @@ loop:
 	VFMLS V7.D2, V21.D2, V16.D2
 	VFMLS V8.D2, V21.D2, V16.D2
 	WORD $0x6e70de15 // fmul v21.2d, v16.2d, v16.2d
-	FMOVQ 464(R4), F22
+	FMOVQ 448(R4), F22
 	VFMLA V21.D2, V9.D2, V22.D2
-	FMOVQ 480(R4), F23
+	FMOVQ 464(R4), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 496(R4), F22
+	FMOVQ 480(R4), F22
 	VFMLA V21.D2, V23.D2, V22.D2
-	FMOVQ 512(R4), F23
+	FMOVQ 496(R4), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 528(R4), F22
+	FMOVQ 512(R4), F22
 	VFMLA V21.D2, V23.D2, V22.D2
 	WORD $0x6e76deb6 // fmul v22.2d, v21.2d, v22.2d
 	VFMLA V22.D2, V16.D2, V16.D2
-	FMOVQ 544(R4), F22
+	FMOVQ 528(R4), F22
 	VFMLA V21.D2, V10.D2, V22.D2
-	FMOVQ 560(R4), F23
+	FMOVQ 544(R4), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 576(R4), F22
+	FMOVQ 560(R4), F22
 	VFMLA V21.D2, V23.D2, V22.D2
-	FMOVQ 592(R4), F23
+	FMOVQ 576(R4), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 608(R4), F22
+	FMOVQ 592(R4), F22
 	VFMLA V21.D2, V23.D2, V22.D2
-	FMOVQ 624(R4), F23
+	FMOVQ 608(R4), F23
 	VFMLA V21.D2, V22.D2, V23.D2
 	VMOV V1.B16, V22.B16
 	VFMLA V21.D2, V23.D2, V22.D2
@@ -19201,29 +19188,29 @@ loop:
 	VFMLS V7.D2, V17.D2, V15.D2
 	VFMLS V8.D2, V17.D2, V15.D2
 	WORD $0x6e6fddf1 // fmul v17.2d, v15.2d, v15.2d
-	FMOVQ 464(R4), F21
+	FMOVQ 448(R4), F21
 	VFMLA V17.D2, V9.D2, V21.D2
-	FMOVQ 480(R4), F22
+	FMOVQ 464(R4), F22
 	VFMLA V17.D2, V21.D2, V22.D2
-	FMOVQ 496(R4), F21
+	FMOVQ 480(R4), F21
 	VFMLA V17.D2, V22.D2, V21.D2
-	FMOVQ 512(R4), F22
+	FMOVQ 496(R4), F22
 	VFMLA V17.D2, V21.D2, V22.D2
-	FMOVQ 528(R4), F21
+	FMOVQ 512(R4), F21
 	VFMLA V17.D2, V22.D2, V21.D2
 	WORD $0x6e75de35 // fmul v21.2d, v17.2d, v21.2d
 	VFMLA V21.D2, V15.D2, V15.D2
-	FMOVQ 544(R4), F21
+	FMOVQ 528(R4), F21
 	VFMLA V17.D2, V10.D2, V21.D2
-	FMOVQ 560(R4), F22
+	FMOVQ 544(R4), F22
 	VFMLA V17.D2, V21.D2, V22.D2
-	FMOVQ 576(R4), F21
+	FMOVQ 560(R4), F21
 	VFMLA V17.D2, V22.D2, V21.D2
-	FMOVQ 592(R4), F22
+	FMOVQ 576(R4), F22
 	VFMLA V17.D2, V21.D2, V22.D2
-	FMOVQ 608(R4), F21
+	FMOVQ 592(R4), F21
 	VFMLA V17.D2, V22.D2, V21.D2
-	FMOVQ 624(R4), F22
+	FMOVQ 608(R4), F22
 	VFMLA V17.D2, V21.D2, V22.D2
 	VMOV V1.B16, V21.B16
 	VFMLA V17.D2, V22.D2, V21.D2
@@ -19435,25 +19422,25 @@ loop:
 	CBNZ R13, hard
 	VMOV V1.B16, V13.B16
 	FMOVQ F13, (R0)
-	FMOVQ 880(R4), F13
+	FMOVQ 864(R4), F13
 	ADD R5, R0, R13
 	FMOVQ F13, (R13)
-	FMOVQ 880(R4), F13
+	FMOVQ 864(R4), F13
 	ADD R5<<1, R0, R13
 	FMOVQ F13, (R13)
-	FMOVQ 880(R4), F13
+	FMOVQ 864(R4), F13
 	ADD R6, R0, R13
 	FMOVQ F13, (R13)
-	FMOVQ 880(R4), F13
+	FMOVQ 864(R4), F13
 	ADD R5<<2, R0, R13
 	FMOVQ F13, (R13)
 	VMOV V1.B16, V13.B16
 	ADD R7, R0, R13
 	FMOVQ F13, (R13)
-	FMOVQ 880(R4), F13
+	FMOVQ 864(R4), F13
 	ADD R6<<1, R0, R13
 	FMOVQ F13, (R13)
-	FMOVQ 880(R4), F13
+	FMOVQ 864(R4), F13
 	ADD R8, R0, R13
 	FMOVQ F13, (R13)
 	ADD R5<<3, R0, R13
@@ -19494,32 +19481,32 @@ next:
 	WORD $0x6e2059ef // mvn v15.16b, v15.16b
 	VORR V15.B16, V13.B16, V13.B16
 	VMOV V3.B16, V15.B16
-	FMOVQ 1440(R4), F16
+	FMOVQ 1424(R4), F16
 	VFMLA V16.D2, V12.D2, V15.D2
 	WORD $0x4ee3d5ef // fsub v15.2d, v15.2d, v3.2d
 	VMOV V12.B16, V16.B16
+	FMOVQ 1440(R4), F17
+	VFMLS V17.D2, V15.D2, V16.D2
 	FMOVQ 1456(R4), F17
 	VFMLS V17.D2, V15.D2, V16.D2
-	FMOVQ 1472(R4), F17
-	VFMLS V17.D2, V15.D2, V16.D2
-	FMOVQ 1504(R4), F17
-	FMOVQ 1488(R4), F18
+	FMOVQ 1488(R4), F17
+	FMOVQ 1472(R4), F18
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 1520(R4), F18
+	FMOVQ 1504(R4), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 1536(R4), F17
+	FMOVQ 1520(R4), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 1552(R4), F18
+	FMOVQ 1536(R4), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 1568(R4), F17
+	FMOVQ 1552(R4), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 1584(R4), F18
+	FMOVQ 1568(R4), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 1600(R4), F17
+	FMOVQ 1584(R4), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 1616(R4), F18
+	FMOVQ 1600(R4), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 1632(R4), F17
+	FMOVQ 1616(R4), F17
 	VFMLA V16.D2, V18.D2, V17.D2
 	VMOV V3.B16, V18.B16
 	VFMLA V4.D2, V15.D2, V18.D2
@@ -19550,29 +19537,29 @@ next:
 	VFMLS V7.D2, V21.D2, V16.D2
 	VFMLS V8.D2, V21.D2, V16.D2
 	WORD $0x6e70de15 // fmul v21.2d, v16.2d, v16.2d
-	FMOVQ 464(R4), F22
+	FMOVQ 448(R4), F22
 	VFMLA V21.D2, V9.D2, V22.D2
-	FMOVQ 480(R4), F23
+	FMOVQ 464(R4), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 496(R4), F22
+	FMOVQ 480(R4), F22
 	VFMLA V21.D2, V23.D2, V22.D2
-	FMOVQ 512(R4), F23
+	FMOVQ 496(R4), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 528(R4), F22
+	FMOVQ 512(R4), F22
 	VFMLA V21.D2, V23.D2, V22.D2
 	WORD $0x6e76deb6 // fmul v22.2d, v21.2d, v22.2d
 	VFMLA V22.D2, V16.D2, V16.D2
-	FMOVQ 544(R4), F22
+	FMOVQ 528(R4), F22
 	VFMLA V21.D2, V10.D2, V22.D2
-	FMOVQ 560(R4), F23
+	FMOVQ 544(R4), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 576(R4), F22
+	FMOVQ 560(R4), F22
 	VFMLA V21.D2, V23.D2, V22.D2
-	FMOVQ 592(R4), F23
+	FMOVQ 576(R4), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 608(R4), F22
+	FMOVQ 592(R4), F22
 	VFMLA V21.D2, V23.D2, V22.D2
-	FMOVQ 624(R4), F23
+	FMOVQ 608(R4), F23
 	VFMLA V21.D2, V22.D2, V23.D2
 	VMOV V1.B16, V22.B16
 	VFMLA V21.D2, V23.D2, V22.D2
@@ -19597,29 +19584,29 @@ next:
 	VFMLS V7.D2, V17.D2, V15.D2
 	VFMLS V8.D2, V17.D2, V15.D2
 	WORD $0x6e6fddf1 // fmul v17.2d, v15.2d, v15.2d
-	FMOVQ 464(R4), F21
+	FMOVQ 448(R4), F21
 	VFMLA V17.D2, V9.D2, V21.D2
-	FMOVQ 480(R4), F22
+	FMOVQ 464(R4), F22
 	VFMLA V17.D2, V21.D2, V22.D2
-	FMOVQ 496(R4), F21
+	FMOVQ 480(R4), F21
 	VFMLA V17.D2, V22.D2, V21.D2
-	FMOVQ 512(R4), F22
+	FMOVQ 496(R4), F22
 	VFMLA V17.D2, V21.D2, V22.D2
-	FMOVQ 528(R4), F21
+	FMOVQ 512(R4), F21
 	VFMLA V17.D2, V22.D2, V21.D2
 	WORD $0x6e75de35 // fmul v21.2d, v17.2d, v21.2d
 	VFMLA V21.D2, V15.D2, V15.D2
-	FMOVQ 544(R4), F21
+	FMOVQ 528(R4), F21
 	VFMLA V17.D2, V10.D2, V21.D2
-	FMOVQ 560(R4), F22
+	FMOVQ 544(R4), F22
 	VFMLA V17.D2, V21.D2, V22.D2
-	FMOVQ 576(R4), F21
+	FMOVQ 560(R4), F21
 	VFMLA V17.D2, V22.D2, V21.D2
-	FMOVQ 592(R4), F22
+	FMOVQ 576(R4), F22
 	VFMLA V17.D2, V21.D2, V22.D2
-	FMOVQ 608(R4), F21
+	FMOVQ 592(R4), F21
 	VFMLA V17.D2, V22.D2, V21.D2
-	FMOVQ 624(R4), F22
+	FMOVQ 608(R4), F22
 	VFMLA V17.D2, V21.D2, V22.D2
 	VMOV V1.B16, V21.B16
 	VFMLA V17.D2, V22.D2, V21.D2
@@ -19832,25 +19819,25 @@ next:
 	VMOV V1.B16, V13.B16
 	MOVD R0, R13
 	FMOVD F13, (R13)
-	FMOVQ 880(R4), F13
+	FMOVQ 864(R4), F13
 	ADD R5, R0, R13
 	FMOVD F13, (R13)
-	FMOVQ 880(R4), F13
+	FMOVQ 864(R4), F13
 	ADD R5<<1, R0, R13
 	FMOVD F13, (R13)
-	FMOVQ 880(R4), F13
+	FMOVQ 864(R4), F13
 	ADD R6, R0, R13
 	FMOVD F13, (R13)
-	FMOVQ 880(R4), F13
+	FMOVQ 864(R4), F13
 	ADD R5<<2, R0, R13
 	FMOVD F13, (R13)
 	VMOV V1.B16, V13.B16
 	ADD R7, R0, R13
 	FMOVD F13, (R13)
-	FMOVQ 880(R4), F13
+	FMOVQ 864(R4), F13
 	ADD R6<<1, R0, R13
 	FMOVD F13, (R13)
-	FMOVQ 880(R4), F13
+	FMOVQ 864(R4), F13
 	ADD R8, R0, R13
 	FMOVD F13, (R13)
 	ADD R5<<3, R0, R13
@@ -19882,25 +19869,25 @@ hard:
 	FMOVQ (R0), F20
 	VBIF V13.B16, V18.B16, V20.B16
 	FMOVQ F20, (R0)
-	FMOVQ 880(R4), F18
+	FMOVQ 864(R4), F18
 	ADD R5, R0, R13
 	FMOVQ (R13), F20
 	VBIF V13.B16, V18.B16, V20.B16
 	ADD R5, R0, R13
 	FMOVQ F20, (R13)
-	FMOVQ 880(R4), F18
+	FMOVQ 864(R4), F18
 	ADD R5<<1, R0, R13
 	FMOVQ (R13), F20
 	VBIF V13.B16, V18.B16, V20.B16
 	ADD R5<<1, R0, R13
 	FMOVQ F20, (R13)
-	FMOVQ 880(R4), F18
+	FMOVQ 864(R4), F18
 	ADD R6, R0, R13
 	FMOVQ (R13), F20
 	VBIF V13.B16, V18.B16, V20.B16
 	ADD R6, R0, R13
 	FMOVQ F20, (R13)
-	FMOVQ 880(R4), F18
+	FMOVQ 864(R4), F18
 	ADD R5<<2, R0, R13
 	FMOVQ (R13), F20
 	VBIF V13.B16, V18.B16, V20.B16
@@ -19912,13 +19899,13 @@ hard:
 	VBIF V13.B16, V18.B16, V20.B16
 	ADD R7, R0, R13
 	FMOVQ F20, (R13)
-	FMOVQ 880(R4), F18
+	FMOVQ 864(R4), F18
 	ADD R6<<1, R0, R13
 	FMOVQ (R13), F20
 	VBIF V13.B16, V18.B16, V20.B16
 	ADD R6<<1, R0, R13
 	FMOVQ F20, (R13)
-	FMOVQ 880(R4), F18
+	FMOVQ 864(R4), F18
 	ADD R8, R0, R13
 	FMOVQ (R13), F20
 	VBIF V13.B16, V18.B16, V20.B16
@@ -19965,7 +19952,7 @@ hard:
 	ADD R12, R0, R13
 	FMOVQ F12, (R13)
 	MOVD ZR, R13
-	FMOVQ 656(R4), F12
+	FMOVQ 640(R4), F12
 	VAND V13.B16, V12.B16, V12.B16
 	WORD $0x5ef1b98e // addp d14, v12.2d
 	FMOVD F14, R14
@@ -19986,25 +19973,25 @@ hard2:
 	VBIF V13.B16, V18.B16, V20.B16
 	MOVD R0, R13
 	FMOVD F20, (R13)
-	FMOVQ 880(R4), F18
+	FMOVQ 864(R4), F18
 	ADD R5, R0, R13
 	FMOVD (R13), F20
 	VBIF V13.B16, V18.B16, V20.B16
 	ADD R5, R0, R13
 	FMOVD F20, (R13)
-	FMOVQ 880(R4), F18
+	FMOVQ 864(R4), F18
 	ADD R5<<1, R0, R13
 	FMOVD (R13), F20
 	VBIF V13.B16, V18.B16, V20.B16
 	ADD R5<<1, R0, R13
 	FMOVD F20, (R13)
-	FMOVQ 880(R4), F18
+	FMOVQ 864(R4), F18
 	ADD R6, R0, R13
 	FMOVD (R13), F20
 	VBIF V13.B16, V18.B16, V20.B16
 	ADD R6, R0, R13
 	FMOVD F20, (R13)
-	FMOVQ 880(R4), F18
+	FMOVQ 864(R4), F18
 	ADD R5<<2, R0, R13
 	FMOVD (R13), F20
 	VBIF V13.B16, V18.B16, V20.B16
@@ -20016,13 +20003,13 @@ hard2:
 	VBIF V13.B16, V18.B16, V20.B16
 	ADD R7, R0, R13
 	FMOVD F20, (R13)
-	FMOVQ 880(R4), F18
+	FMOVQ 864(R4), F18
 	ADD R6<<1, R0, R13
 	FMOVD (R13), F20
 	VBIF V13.B16, V18.B16, V20.B16
 	ADD R6<<1, R0, R13
 	FMOVD F20, (R13)
-	FMOVQ 880(R4), F18
+	FMOVQ 864(R4), F18
 	ADD R8, R0, R13
 	FMOVD (R13), F20
 	VBIF V13.B16, V18.B16, V20.B16
@@ -20069,7 +20056,7 @@ hard2:
 	ADD R12, R0, R13
 	FMOVD F12, (R13)
 	MOVD ZR, R13
-	FMOVQ 656(R4), F12
+	FMOVQ 640(R4), F12
 	VAND V13.B16, V12.B16, V12.B16
 	WORD $0x5ef1b98e // addp d14, v12.2d
 	FMOVD F14, R14
@@ -20105,10 +20092,10 @@ TEXT ·leftJacobianInvSim2F32NEON(SB), NOSPLIT, $0-64
 	FMOVQ (R4), F1
 	FMOVQ 16(R4), F2
 	FMOVQ 64(R4), F3
-	FMOVQ 672(R4), F4
+	FMOVQ 656(R4), F4
 	FMOVQ 1728(R4), F5
-	FMOVQ 1312(R4), F6
-	FMOVQ 1328(R4), F7
+	FMOVQ 1296(R4), F6
+	FMOVQ 1312(R4), F7
 	FMOVQ 48(R4), F8
 	FMOVQ 80(R4), F9
 	FMOVQ 96(R4), F10
@@ -20131,20 +20118,20 @@ loop:
 	WORD $0x6e2059ef // mvn v15.16b, v15.16b
 	VORR V15.B16, V13.B16, V13.B16
 	VMOV V3.B16, V15.B16
-	FMOVQ 1296(R4), F16
+	FMOVQ 1280(R4), F16
 	VFMLA V16.S4, V12.S4, V15.S4
 	WORD $0x4ea3d5ef // fsub v15.4s, v15.4s, v3.4s
 	VMOV V12.B16, V16.B16
 	VFMLS V6.S4, V15.S4, V16.S4
 	VFMLS V7.S4, V15.S4, V16.S4
-	FMOVQ 1360(R4), F17
-	FMOVQ 1344(R4), F18
+	FMOVQ 1344(R4), F17
+	FMOVQ 1328(R4), F18
 	VFMLA V16.S4, V18.S4, V17.S4
-	FMOVQ 1376(R4), F18
+	FMOVQ 1360(R4), F18
 	VFMLA V16.S4, V17.S4, V18.S4
-	FMOVQ 1392(R4), F17
+	FMOVQ 1376(R4), F17
 	VFMLA V16.S4, V18.S4, V17.S4
-	FMOVQ 1408(R4), F18
+	FMOVQ 1392(R4), F18
 	VFMLA V16.S4, V17.S4, V18.S4
 	VMOV V3.B16, V17.B16
 	VFMLA V5.S4, V15.S4, V17.S4
@@ -20507,20 +20494,20 @@ loaded2:
 	WORD $0x6e2059ef // mvn v15.16b, v15.16b
 	VORR V15.B16, V13.B16, V13.B16
 	VMOV V3.B16, V15.B16
-	FMOVQ 1296(R4), F16
+	FMOVQ 1280(R4), F16
 	VFMLA V16.S4, V12.S4, V15.S4
 	WORD $0x4ea3d5ef // fsub v15.4s, v15.4s, v3.4s
 	VMOV V12.B16, V16.B16
 	VFMLS V6.S4, V15.S4, V16.S4
 	VFMLS V7.S4, V15.S4, V16.S4
-	FMOVQ 1360(R4), F17
-	FMOVQ 1344(R4), F18
+	FMOVQ 1344(R4), F17
+	FMOVQ 1328(R4), F18
 	VFMLA V16.S4, V18.S4, V17.S4
-	FMOVQ 1376(R4), F18
+	FMOVQ 1360(R4), F18
 	VFMLA V16.S4, V17.S4, V18.S4
-	FMOVQ 1392(R4), F17
+	FMOVQ 1376(R4), F17
 	VFMLA V16.S4, V18.S4, V17.S4
-	FMOVQ 1408(R4), F18
+	FMOVQ 1392(R4), F18
 	VFMLA V16.S4, V17.S4, V18.S4
 	VMOV V3.B16, V17.B16
 	VFMLA V5.S4, V15.S4, V17.S4
@@ -21526,18 +21513,18 @@ TEXT ·leftJacobianInvSim2F64NEON(SB), NOSPLIT, $0-64
 	ADD R5<<1, R9, R10
 	ADD R5<<1, R10, R11
 	ADD R5<<1, R11, R12
-	FMOVQ 640(R4), F0
-	FMOVQ 288(R4), F1
-	FMOVQ 304(R4), F2
+	FMOVQ 624(R4), F0
+	FMOVQ 304(R4), F1
+	FMOVQ 288(R4), F2
 	FMOVQ 352(R4), F3
-	FMOVQ 880(R4), F4
-	FMOVQ 896(R4), F5
+	FMOVQ 864(R4), F4
+	FMOVQ 880(R4), F5
 	FMOVQ 336(R4), F6
 	FMOVQ 368(R4), F7
 	FMOVQ 384(R4), F8
-	FMOVQ 400(R4), F9
-	FMOVQ 416(R4), F10
-	FMOVQ 432(R4), F11
+	FMOVQ 1632(R4), F9
+	FMOVQ 400(R4), F10
+	FMOVQ 416(R4), F11
 	CMP $2, R2
 	BLT next
 
@@ -21556,32 +21543,32 @@ loop:
 	WORD $0x6e2059ef // mvn v15.16b, v15.16b
 	VORR V15.B16, V13.B16, V13.B16
 	VMOV V3.B16, V15.B16
-	FMOVQ 1440(R4), F16
+	FMOVQ 1424(R4), F16
 	VFMLA V16.D2, V12.D2, V15.D2
 	WORD $0x4ee3d5ef // fsub v15.2d, v15.2d, v3.2d
 	VMOV V12.B16, V16.B16
+	FMOVQ 1440(R4), F17
+	VFMLS V17.D2, V15.D2, V16.D2
 	FMOVQ 1456(R4), F17
 	VFMLS V17.D2, V15.D2, V16.D2
-	FMOVQ 1472(R4), F17
-	VFMLS V17.D2, V15.D2, V16.D2
-	FMOVQ 1504(R4), F17
-	FMOVQ 1488(R4), F18
+	FMOVQ 1488(R4), F17
+	FMOVQ 1472(R4), F18
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 1520(R4), F18
+	FMOVQ 1504(R4), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 1536(R4), F17
+	FMOVQ 1520(R4), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 1552(R4), F18
+	FMOVQ 1536(R4), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 1568(R4), F17
+	FMOVQ 1552(R4), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 1584(R4), F18
+	FMOVQ 1568(R4), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 1600(R4), F17
+	FMOVQ 1584(R4), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 1616(R4), F18
+	FMOVQ 1600(R4), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 1632(R4), F17
+	FMOVQ 1616(R4), F17
 	VFMLA V16.D2, V18.D2, V17.D2
 	VMOV V3.B16, V18.B16
 	VFMLA V5.D2, V15.D2, V18.D2
@@ -21612,29 +21599,29 @@ loop:
 	VFMLS V8.D2, V21.D2, V16.D2
 	VFMLS V9.D2, V21.D2, V16.D2
 	WORD $0x6e70de15 // fmul v21.2d, v16.2d, v16.2d
-	FMOVQ 464(R4), F22
+	FMOVQ 448(R4), F22
 	VFMLA V21.D2, V10.D2, V22.D2
-	FMOVQ 480(R4), F23
+	FMOVQ 464(R4), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 496(R4), F22
+	FMOVQ 480(R4), F22
 	VFMLA V21.D2, V23.D2, V22.D2
-	FMOVQ 512(R4), F23
+	FMOVQ 496(R4), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 528(R4), F22
+	FMOVQ 512(R4), F22
 	VFMLA V21.D2, V23.D2, V22.D2
 	WORD $0x6e76deb6 // fmul v22.2d, v21.2d, v22.2d
 	VFMLA V22.D2, V16.D2, V16.D2
-	FMOVQ 544(R4), F22
+	FMOVQ 528(R4), F22
 	VFMLA V21.D2, V11.D2, V22.D2
-	FMOVQ 560(R4), F23
+	FMOVQ 544(R4), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 576(R4), F22
+	FMOVQ 560(R4), F22
 	VFMLA V21.D2, V23.D2, V22.D2
-	FMOVQ 592(R4), F23
+	FMOVQ 576(R4), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 608(R4), F22
+	FMOVQ 592(R4), F22
 	VFMLA V21.D2, V23.D2, V22.D2
-	FMOVQ 624(R4), F23
+	FMOVQ 608(R4), F23
 	VFMLA V21.D2, V22.D2, V23.D2
 	VMOV V0.B16, V22.B16
 	VFMLA V21.D2, V23.D2, V22.D2
@@ -21643,7 +21630,7 @@ loop:
 	VMOV V16.B16, V23.B16
 	VBIT V21.B16, V22.B16, V23.B16
 	VBIT V21.B16, V16.B16, V22.B16
-	FMOVQ 448(R4), F16
+	FMOVQ 432(R4), F16
 	VADD V16.D2, V17.D2, V21.D2
 	VSHL $62, V21.D2, V21.D2
 	VAND V2.B16, V21.B16, V21.B16
@@ -21660,29 +21647,29 @@ loop:
 	VFMLS V8.D2, V17.D2, V15.D2
 	VFMLS V9.D2, V17.D2, V15.D2
 	WORD $0x6e6fddf1 // fmul v17.2d, v15.2d, v15.2d
-	FMOVQ 464(R4), F21
+	FMOVQ 448(R4), F21
 	VFMLA V17.D2, V10.D2, V21.D2
-	FMOVQ 480(R4), F22
+	FMOVQ 464(R4), F22
 	VFMLA V17.D2, V21.D2, V22.D2
-	FMOVQ 496(R4), F21
+	FMOVQ 480(R4), F21
 	VFMLA V17.D2, V22.D2, V21.D2
-	FMOVQ 512(R4), F22
+	FMOVQ 496(R4), F22
 	VFMLA V17.D2, V21.D2, V22.D2
-	FMOVQ 528(R4), F21
+	FMOVQ 512(R4), F21
 	VFMLA V17.D2, V22.D2, V21.D2
 	WORD $0x6e75de35 // fmul v21.2d, v17.2d, v21.2d
 	VFMLA V21.D2, V15.D2, V15.D2
-	FMOVQ 544(R4), F21
+	FMOVQ 528(R4), F21
 	VFMLA V17.D2, V11.D2, V21.D2
-	FMOVQ 560(R4), F22
+	FMOVQ 544(R4), F22
 	VFMLA V17.D2, V21.D2, V22.D2
-	FMOVQ 576(R4), F21
+	FMOVQ 560(R4), F21
 	VFMLA V17.D2, V22.D2, V21.D2
-	FMOVQ 592(R4), F22
+	FMOVQ 576(R4), F22
 	VFMLA V17.D2, V21.D2, V22.D2
-	FMOVQ 608(R4), F21
+	FMOVQ 592(R4), F21
 	VFMLA V17.D2, V22.D2, V21.D2
-	FMOVQ 624(R4), F22
+	FMOVQ 608(R4), F22
 	VFMLA V17.D2, V21.D2, V22.D2
 	VMOV V0.B16, V21.B16
 	VFMLA V17.D2, V22.D2, V21.D2
@@ -21691,7 +21678,7 @@ loop:
 	VMOV V15.B16, V22.B16
 	VBIT V17.B16, V21.B16, V22.B16
 	VBIT V17.B16, V15.B16, V21.B16
-	FMOVQ 448(R4), F15
+	FMOVQ 432(R4), F15
 	VADD V15.D2, V16.D2, V17.D2
 	VSHL $62, V17.D2, V17.D2
 	VAND V2.B16, V17.B16, V17.B16
@@ -21739,13 +21726,13 @@ loop:
 	WORD $0x6ee0f9ef // fneg v15.2d, v15.2d
 	VFMLA V12.D2, V12.D2, V15.D2
 	VMOV V0.B16, V18.B16
-	FMOVQ 624(R4), F20
+	FMOVQ 608(R4), F20
 	VFMLA V20.D2, V12.D2, V18.D2
 	FMOVQ 2752(R4), F20
 	VFMLA V20.D2, V15.D2, V18.D2
 	WORD $0x4e6cd58f // fadd v15.2d, v12.2d, v12.2d
 	WORD $0x6e6eddef // fmul v15.2d, v15.2d, v14.2d
-	FMOVQ 624(R4), F20
+	FMOVQ 608(R4), F20
 	WORD $0x6e74ddd5 // fmul v21.2d, v14.2d, v20.2d
 	FMOVQ 2752(R4), F20
 	VFMLA V20.D2, V15.D2, V21.D2
@@ -21972,32 +21959,32 @@ next:
 	WORD $0x6e2059ef // mvn v15.16b, v15.16b
 	VORR V15.B16, V13.B16, V13.B16
 	VMOV V3.B16, V15.B16
-	FMOVQ 1440(R4), F16
+	FMOVQ 1424(R4), F16
 	VFMLA V16.D2, V12.D2, V15.D2
 	WORD $0x4ee3d5ef // fsub v15.2d, v15.2d, v3.2d
 	VMOV V12.B16, V16.B16
+	FMOVQ 1440(R4), F17
+	VFMLS V17.D2, V15.D2, V16.D2
 	FMOVQ 1456(R4), F17
 	VFMLS V17.D2, V15.D2, V16.D2
-	FMOVQ 1472(R4), F17
-	VFMLS V17.D2, V15.D2, V16.D2
-	FMOVQ 1504(R4), F17
-	FMOVQ 1488(R4), F18
+	FMOVQ 1488(R4), F17
+	FMOVQ 1472(R4), F18
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 1520(R4), F18
+	FMOVQ 1504(R4), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 1536(R4), F17
+	FMOVQ 1520(R4), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 1552(R4), F18
+	FMOVQ 1536(R4), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 1568(R4), F17
+	FMOVQ 1552(R4), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 1584(R4), F18
+	FMOVQ 1568(R4), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 1600(R4), F17
+	FMOVQ 1584(R4), F17
 	VFMLA V16.D2, V18.D2, V17.D2
-	FMOVQ 1616(R4), F18
+	FMOVQ 1600(R4), F18
 	VFMLA V16.D2, V17.D2, V18.D2
-	FMOVQ 1632(R4), F17
+	FMOVQ 1616(R4), F17
 	VFMLA V16.D2, V18.D2, V17.D2
 	VMOV V3.B16, V18.B16
 	VFMLA V5.D2, V15.D2, V18.D2
@@ -22028,29 +22015,29 @@ next:
 	VFMLS V8.D2, V21.D2, V16.D2
 	VFMLS V9.D2, V21.D2, V16.D2
 	WORD $0x6e70de15 // fmul v21.2d, v16.2d, v16.2d
-	FMOVQ 464(R4), F22
+	FMOVQ 448(R4), F22
 	VFMLA V21.D2, V10.D2, V22.D2
-	FMOVQ 480(R4), F23
+	FMOVQ 464(R4), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 496(R4), F22
+	FMOVQ 480(R4), F22
 	VFMLA V21.D2, V23.D2, V22.D2
-	FMOVQ 512(R4), F23
+	FMOVQ 496(R4), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 528(R4), F22
+	FMOVQ 512(R4), F22
 	VFMLA V21.D2, V23.D2, V22.D2
 	WORD $0x6e76deb6 // fmul v22.2d, v21.2d, v22.2d
 	VFMLA V22.D2, V16.D2, V16.D2
-	FMOVQ 544(R4), F22
+	FMOVQ 528(R4), F22
 	VFMLA V21.D2, V11.D2, V22.D2
-	FMOVQ 560(R4), F23
+	FMOVQ 544(R4), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 576(R4), F22
+	FMOVQ 560(R4), F22
 	VFMLA V21.D2, V23.D2, V22.D2
-	FMOVQ 592(R4), F23
+	FMOVQ 576(R4), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 608(R4), F22
+	FMOVQ 592(R4), F22
 	VFMLA V21.D2, V23.D2, V22.D2
-	FMOVQ 624(R4), F23
+	FMOVQ 608(R4), F23
 	VFMLA V21.D2, V22.D2, V23.D2
 	VMOV V0.B16, V22.B16
 	VFMLA V21.D2, V23.D2, V22.D2
@@ -22059,7 +22046,7 @@ next:
 	VMOV V16.B16, V23.B16
 	VBIT V21.B16, V22.B16, V23.B16
 	VBIT V21.B16, V16.B16, V22.B16
-	FMOVQ 448(R4), F16
+	FMOVQ 432(R4), F16
 	VADD V16.D2, V17.D2, V21.D2
 	VSHL $62, V21.D2, V21.D2
 	VAND V2.B16, V21.B16, V21.B16
@@ -22076,29 +22063,29 @@ next:
 	VFMLS V8.D2, V17.D2, V15.D2
 	VFMLS V9.D2, V17.D2, V15.D2
 	WORD $0x6e6fddf1 // fmul v17.2d, v15.2d, v15.2d
-	FMOVQ 464(R4), F21
+	FMOVQ 448(R4), F21
 	VFMLA V17.D2, V10.D2, V21.D2
-	FMOVQ 480(R4), F22
+	FMOVQ 464(R4), F22
 	VFMLA V17.D2, V21.D2, V22.D2
-	FMOVQ 496(R4), F21
+	FMOVQ 480(R4), F21
 	VFMLA V17.D2, V22.D2, V21.D2
-	FMOVQ 512(R4), F22
+	FMOVQ 496(R4), F22
 	VFMLA V17.D2, V21.D2, V22.D2
-	FMOVQ 528(R4), F21
+	FMOVQ 512(R4), F21
 	VFMLA V17.D2, V22.D2, V21.D2
 	WORD $0x6e75de35 // fmul v21.2d, v17.2d, v21.2d
 	VFMLA V21.D2, V15.D2, V15.D2
-	FMOVQ 544(R4), F21
+	FMOVQ 528(R4), F21
 	VFMLA V17.D2, V11.D2, V21.D2
-	FMOVQ 560(R4), F22
+	FMOVQ 544(R4), F22
 	VFMLA V17.D2, V21.D2, V22.D2
-	FMOVQ 576(R4), F21
+	FMOVQ 560(R4), F21
 	VFMLA V17.D2, V22.D2, V21.D2
-	FMOVQ 592(R4), F22
+	FMOVQ 576(R4), F22
 	VFMLA V17.D2, V21.D2, V22.D2
-	FMOVQ 608(R4), F21
+	FMOVQ 592(R4), F21
 	VFMLA V17.D2, V22.D2, V21.D2
-	FMOVQ 624(R4), F22
+	FMOVQ 608(R4), F22
 	VFMLA V17.D2, V21.D2, V22.D2
 	VMOV V0.B16, V21.B16
 	VFMLA V17.D2, V22.D2, V21.D2
@@ -22107,7 +22094,7 @@ next:
 	VMOV V15.B16, V22.B16
 	VBIT V17.B16, V21.B16, V22.B16
 	VBIT V17.B16, V15.B16, V21.B16
-	FMOVQ 448(R4), F15
+	FMOVQ 432(R4), F15
 	VADD V15.D2, V16.D2, V17.D2
 	VSHL $62, V17.D2, V17.D2
 	VAND V2.B16, V17.B16, V17.B16
@@ -22155,13 +22142,13 @@ next:
 	WORD $0x6ee0f9ef // fneg v15.2d, v15.2d
 	VFMLA V12.D2, V12.D2, V15.D2
 	VMOV V0.B16, V18.B16
-	FMOVQ 624(R4), F20
+	FMOVQ 608(R4), F20
 	VFMLA V20.D2, V12.D2, V18.D2
 	FMOVQ 2752(R4), F20
 	VFMLA V20.D2, V15.D2, V18.D2
 	WORD $0x4e6cd58f // fadd v15.2d, v12.2d, v12.2d
 	WORD $0x6e6eddef // fmul v15.2d, v15.2d, v14.2d
-	FMOVQ 624(R4), F20
+	FMOVQ 608(R4), F20
 	WORD $0x6e74ddd5 // fmul v21.2d, v14.2d, v20.2d
 	FMOVQ 2752(R4), F20
 	VFMLA V20.D2, V15.D2, V21.D2
@@ -22463,7 +22450,7 @@ hard:
 	ADD R12, R0, R13
 	FMOVQ F12, (R13)
 	MOVD ZR, R13
-	FMOVQ 656(R4), F12
+	FMOVQ 640(R4), F12
 	VAND V13.B16, V12.B16, V12.B16
 	WORD $0x5ef1b98e // addp d14, v12.2d
 	FMOVD F14, R14
@@ -22567,7 +22554,7 @@ hard2:
 	ADD R12, R0, R13
 	FMOVD F12, (R13)
 	MOVD ZR, R13
-	FMOVQ 656(R4), F12
+	FMOVQ 640(R4), F12
 	VAND V13.B16, V12.B16, V12.B16
 	WORD $0x5ef1b98e // addp d14, v12.2d
 	FMOVD F14, R14
@@ -22618,25 +22605,25 @@ loop:
 	VEOR V0.B16, V2.B16, V6.B16
 	FMOVQ 256(R4), F7
 	FMOVQ F7, (R0)
-	FMOVQ 672(R4), F7
+	FMOVQ 656(R4), F7
 	ADD R5, R0, R13
 	FMOVQ F7, (R13)
-	FMOVQ 672(R4), F7
+	FMOVQ 656(R4), F7
 	ADD R5<<1, R0, R13
 	FMOVQ F7, (R13)
-	FMOVQ 672(R4), F7
+	FMOVQ 656(R4), F7
 	ADD R6, R0, R13
 	FMOVQ F7, (R13)
-	FMOVQ 672(R4), F7
+	FMOVQ 656(R4), F7
 	ADD R5<<2, R0, R13
 	FMOVQ F7, (R13)
 	FMOVQ 256(R4), F7
 	ADD R7, R0, R13
 	FMOVQ F7, (R13)
-	FMOVQ 672(R4), F7
+	FMOVQ 656(R4), F7
 	ADD R6<<1, R0, R13
 	FMOVQ F7, (R13)
-	FMOVQ 672(R4), F7
+	FMOVQ 656(R4), F7
 	ADD R8, R0, R13
 	FMOVQ F7, (R13)
 	ADD R5<<3, R0, R13
@@ -22723,7 +22710,7 @@ storeOne:
 	FMOVS F7, (R13)
 
 stored:
-	FMOVQ 672(R4), F7
+	FMOVQ 656(R4), F7
 	ADD R5, R0, R13
 	TBZ $1, R2, storeOne2
 	FMOVD.P F7, 8(R13)
@@ -22735,7 +22722,7 @@ storeOne2:
 	FMOVS F7, (R13)
 
 stored2:
-	FMOVQ 672(R4), F7
+	FMOVQ 656(R4), F7
 	ADD R5<<1, R0, R13
 	TBZ $1, R2, storeOne3
 	FMOVD.P F7, 8(R13)
@@ -22747,7 +22734,7 @@ storeOne3:
 	FMOVS F7, (R13)
 
 stored3:
-	FMOVQ 672(R4), F7
+	FMOVQ 656(R4), F7
 	ADD R6, R0, R13
 	TBZ $1, R2, storeOne4
 	FMOVD.P F7, 8(R13)
@@ -22759,7 +22746,7 @@ storeOne4:
 	FMOVS F7, (R13)
 
 stored4:
-	FMOVQ 672(R4), F7
+	FMOVQ 656(R4), F7
 	ADD R5<<2, R0, R13
 	TBZ $1, R2, storeOne5
 	FMOVD.P F7, 8(R13)
@@ -22783,7 +22770,7 @@ storeOne6:
 	FMOVS F7, (R13)
 
 stored6:
-	FMOVQ 672(R4), F7
+	FMOVQ 656(R4), F7
 	ADD R6<<1, R0, R13
 	TBZ $1, R2, storeOne7
 	FMOVD.P F7, 8(R13)
@@ -22795,7 +22782,7 @@ storeOne7:
 	FMOVS F7, (R13)
 
 stored7:
-	FMOVQ 672(R4), F7
+	FMOVQ 656(R4), F7
 	ADD R8, R0, R13
 	TBZ $1, R2, storeOne8
 	FMOVD.P F7, 8(R13)
@@ -22918,7 +22905,7 @@ TEXT ·adjointSim2F64NEON(SB), NOSPLIT, $0-64
 	ADD R5<<1, R9, R10
 	ADD R5<<1, R10, R11
 	ADD R5<<1, R11, R12
-	FMOVQ 304(R4), F0
+	FMOVQ 288(R4), F0
 	CMP $2, R2
 	BLT next
 
@@ -22935,27 +22922,27 @@ loop:
 	VEOR V0.B16, V4.B16, V4.B16
 	VEOR V0.B16, V4.B16, V5.B16
 	VEOR V0.B16, V2.B16, V6.B16
-	FMOVQ 640(R4), F7
+	FMOVQ 624(R4), F7
 	FMOVQ F7, (R0)
-	FMOVQ 880(R4), F7
+	FMOVQ 864(R4), F7
 	ADD R5, R0, R13
 	FMOVQ F7, (R13)
-	FMOVQ 880(R4), F7
+	FMOVQ 864(R4), F7
 	ADD R5<<1, R0, R13
 	FMOVQ F7, (R13)
-	FMOVQ 880(R4), F7
+	FMOVQ 864(R4), F7
 	ADD R6, R0, R13
 	FMOVQ F7, (R13)
-	FMOVQ 880(R4), F7
+	FMOVQ 864(R4), F7
 	ADD R5<<2, R0, R13
 	FMOVQ F7, (R13)
-	FMOVQ 640(R4), F7
+	FMOVQ 624(R4), F7
 	ADD R7, R0, R13
 	FMOVQ F7, (R13)
-	FMOVQ 880(R4), F7
+	FMOVQ 864(R4), F7
 	ADD R6<<1, R0, R13
 	FMOVQ F7, (R13)
-	FMOVQ 880(R4), F7
+	FMOVQ 864(R4), F7
 	ADD R8, R0, R13
 	FMOVQ F7, (R13)
 	ADD R5<<3, R0, R13
@@ -22994,28 +22981,28 @@ next:
 	VEOR V0.B16, V4.B16, V4.B16
 	VEOR V0.B16, V4.B16, V5.B16
 	VEOR V0.B16, V2.B16, V6.B16
-	FMOVQ 640(R4), F7
+	FMOVQ 624(R4), F7
 	MOVD R0, R13
 	FMOVD F7, (R13)
-	FMOVQ 880(R4), F7
+	FMOVQ 864(R4), F7
 	ADD R5, R0, R13
 	FMOVD F7, (R13)
-	FMOVQ 880(R4), F7
+	FMOVQ 864(R4), F7
 	ADD R5<<1, R0, R13
 	FMOVD F7, (R13)
-	FMOVQ 880(R4), F7
+	FMOVQ 864(R4), F7
 	ADD R6, R0, R13
 	FMOVD F7, (R13)
-	FMOVQ 880(R4), F7
+	FMOVQ 864(R4), F7
 	ADD R5<<2, R0, R13
 	FMOVD F7, (R13)
-	FMOVQ 640(R4), F7
+	FMOVQ 624(R4), F7
 	ADD R7, R0, R13
 	FMOVD F7, (R13)
-	FMOVQ 880(R4), F7
+	FMOVQ 864(R4), F7
 	ADD R6<<1, R0, R13
 	FMOVD F7, (R13)
-	FMOVQ 880(R4), F7
+	FMOVQ 864(R4), F7
 	ADD R8, R0, R13
 	FMOVD F7, (R13)
 	ADD R5<<3, R0, R13

@@ -5,7 +5,7 @@
 #include "textflag.h"
 
 // func expSO3F32AVX2(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
-// Requires: AVX, AVX2, FMA3
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·expSO3F32AVX2(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
@@ -20,6 +20,15 @@ TEXT ·expSO3F32AVX2(SB), NOSPLIT, $0-64
 	JL   next2
 
 loop1:
+	PREFETCHT0   64(AX)
+	PREFETCHT0   64(AX)(SI*1)
+	PREFETCHT0   64(AX)(SI*2)
+	PREFETCHT0   64(AX)(DI*1)
+	PREFETCHT0   64(AX)(SI*4)
+	PREFETCHT0   64(AX)(R8*1)
+	PREFETCHT0   64(AX)(DI*2)
+	PREFETCHT0   64(AX)(R9*1)
+	PREFETCHT0   64(AX)(SI*8)
 	VMOVUPS      (CX), Y0
 	VANDPS       absF32<>+0(SB), Y0, Y1
 	VMOVUPS      (CX)(SI*1), Y2
@@ -495,7 +504,7 @@ DATA tailMaskF32<>+60(SB)/4, $0x00000000
 GLOBL tailMaskF32<>(SB), RODATA|NOPTR, $64
 
 // func expSO3F32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
-// Requires: AVX, AVX512F, BMI2
+// Requires: AVX, AVX512F, BMI2, MMX+
 TEXT ·expSO3F32AVX512(SB), NOSPLIT, $0-64
 	VBROADCASTSS one<>+0(SB), Z0
 	VBROADCASTSS absF32<>+0(SB), Z1
@@ -520,6 +529,15 @@ TEXT ·expSO3F32AVX512(SB), NOSPLIT, $0-64
 	JL           next2
 
 loop1:
+	PREFETCHT0       128(AX)
+	PREFETCHT0       128(AX)(SI*1)
+	PREFETCHT0       128(AX)(SI*2)
+	PREFETCHT0       128(AX)(DI*1)
+	PREFETCHT0       128(AX)(SI*4)
+	PREFETCHT0       128(AX)(R8*1)
+	PREFETCHT0       128(AX)(DI*2)
+	PREFETCHT0       128(AX)(R9*1)
+	PREFETCHT0       128(AX)(SI*8)
 	VMOVUPS          (CX), Z9
 	VPANDD           Z1, Z9, Z10
 	VMOVUPS          (CX)(SI*1), Z11
@@ -799,7 +817,7 @@ DATA bit0<>+28(SB)/4, $0x00000001
 GLOBL bit0<>(SB), RODATA|NOPTR, $32
 
 // func expSO3F64AVX2(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
-// Requires: AVX, AVX2, FMA3
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·expSO3F64AVX2(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
@@ -814,6 +832,15 @@ TEXT ·expSO3F64AVX2(SB), NOSPLIT, $0-64
 	JL   next2
 
 loop1:
+	PREFETCHT0   64(AX)
+	PREFETCHT0   64(AX)(SI*1)
+	PREFETCHT0   64(AX)(SI*2)
+	PREFETCHT0   64(AX)(DI*1)
+	PREFETCHT0   64(AX)(SI*4)
+	PREFETCHT0   64(AX)(R8*1)
+	PREFETCHT0   64(AX)(DI*2)
+	PREFETCHT0   64(AX)(R9*1)
+	PREFETCHT0   64(AX)(SI*8)
 	VMOVUPS      (CX), Y0
 	VMULPD       Y0, Y0, Y1
 	VMOVUPS      (CX)(SI*1), Y2
@@ -1191,7 +1218,7 @@ DATA tailMaskF64<>+56(SB)/8, $0x0000000000000000
 GLOBL tailMaskF64<>(SB), RODATA|NOPTR, $64
 
 // func expSO3F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
-// Requires: AVX, AVX512F, BMI2
+// Requires: AVX, AVX512F, BMI2, MMX+
 TEXT ·expSO3F64AVX512(SB), NOSPLIT, $0-64
 	VBROADCASTSD oneF64<>+0(SB), Z0
 	VBROADCASTSD halfF64<>+0(SB), Z1
@@ -1216,6 +1243,15 @@ TEXT ·expSO3F64AVX512(SB), NOSPLIT, $0-64
 	JL           next2
 
 loop1:
+	PREFETCHT0       128(AX)
+	PREFETCHT0       128(AX)(SI*1)
+	PREFETCHT0       128(AX)(SI*2)
+	PREFETCHT0       128(AX)(DI*1)
+	PREFETCHT0       128(AX)(SI*4)
+	PREFETCHT0       128(AX)(R8*1)
+	PREFETCHT0       128(AX)(DI*2)
+	PREFETCHT0       128(AX)(R9*1)
+	PREFETCHT0       128(AX)(SI*8)
 	VMOVUPS          (CX), Z8
 	VMULPD           Z8, Z8, Z9
 	VMOVUPS          (CX)(SI*1), Z10
@@ -2589,8 +2625,8 @@ TEXT ·logSO3F64AVX512(SB), NOSPLIT, $0-64
 	VBROADCASTSD absF64<>+0(SB), Z5
 	VBROADCASTSD quatShortF64<>+0(SB), Z6
 	VBROADCASTSD rootMinF64<>+0(SB), Z7
-	VBROADCASTSD tan9F64<>+0(SB), Z8
-	VBROADCASTSD tan18F64<>+0(SB), Z9
+	VBROADCASTSD tanHalfF64<>+0(SB), Z8
+	VBROADCASTSD arcNodeF64<>+0(SB), Z9
 	MOVQ         dst+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+24(FP), DX
@@ -2671,10 +2707,6 @@ loop1:
 	VCMPPD           $0x1e, Z10, Z18, K3
 	VBLENDMPD        Z9, Z1, K3, Z10
 	VBLENDMPD.BCST   arc4F64<>+0(SB), Z1, K3, Z21
-	VMULPD.BCST      tan27F64<>+0(SB), Z22, Z20
-	VCMPPD           $0x1e, Z20, Z18, K3
-	VBLENDMPD.BCST   tan36F64<>+0(SB), Z10, K3, Z10
-	VBLENDMPD.BCST   arc8F64<>+0(SB), Z21, K3, Z21
 	VMOVAPS          Z22, Z20
 	VFMADD231PD      Z18, Z10, Z20
 	VFNMADD231PD     Z22, Z10, Z18
@@ -2683,7 +2715,9 @@ loop1:
 	VPXORQ.BCST      arcSteepF64<>+0(SB), Z21, K3, Z21
 	VMULPD           Z18, Z18, Z20
 	VMULPD           Z20, Z18, Z10
-	VBROADCASTSD     arcP5F64<>+0(SB), Z22
+	VBROADCASTSD     arcP7F64<>+0(SB), Z22
+	VFMADD213PD.BCST arcP6F64<>+0(SB), Z20, Z22
+	VFMADD213PD.BCST arcP5F64<>+0(SB), Z20, Z22
 	VFMADD213PD.BCST arcP4F64<>+0(SB), Z20, Z22
 	VFMADD213PD.BCST arcP3F64<>+0(SB), Z20, Z22
 	VFMADD213PD.BCST arcP2F64<>+0(SB), Z20, Z22
@@ -2691,37 +2725,32 @@ loop1:
 	VFMADD213PD.BCST arcP0F64<>+0(SB), Z20, Z22
 	VFMADD231PD      Z22, Z10, Z18
 	VPTERNLOGQ       $0x78, Z3, Z21, Z18
-	VMOVUPS          arcLowRightF64<>+0(SB), Z10
-	VMOVUPS          arcLowLeftF64<>+0(SB), Z22
-	VMOVAPS          Z21, Z20
-	VPERMI2PD        Z22, Z10, Z20
-	VADDPD           Z20, Z18, Z18
-	VMOVUPS          arcHighRightF64<>+0(SB), Z20
-	VMOVUPS          arcHighLeftF64<>+0(SB), Z10
-	VPERMI2PD        Z10, Z20, Z21
+	VADDPD.BCST      halfPi2F64<>+0(SB), Z18, K3, Z18
+	VMOVUPS          arcBaseF64<>+0(SB), Z10
+	VPERMPD          Z10, Z21, Z21
 	VADDPD           Z21, Z18, Z18
 	VBLENDMPD        Z0, Z18, K2, Z18
 	VBLENDMPD        Z15, Z12, K2, Z12
 	VRCP14PD         Z12, Z21
-	VBROADCASTSD     oneF64<>+0(SB), Z20
-	VFNMADD231PD     Z21, Z12, Z20
-	VFMADD231PD      Z21, Z20, Z21
-	VMULPD           Z21, Z18, Z20
-	VFNMADD231PD     Z20, Z12, Z18
-	VFMADD231PD      Z21, Z18, Z20
-	VMULPD           Z15, Z20, Z15
-	VADDPD           Z20, Z20, Z20
-	VPTERNLOGQ       $0x78, Z3, Z19, Z20
-	VMULPD           Z25, Z20, Z25
-	VMULPD           Z24, Z20, Z24
-	VMULPD           Z11, Z20, Z20
+	VBROADCASTSD     oneF64<>+0(SB), Z10
+	VFNMADD231PD     Z21, Z12, Z10
+	VFMADD231PD      Z21, Z10, Z21
+	VMULPD           Z21, Z18, Z10
+	VFNMADD231PD     Z10, Z12, Z18
+	VFMADD231PD      Z21, Z18, Z10
+	VMULPD           Z15, Z10, Z15
+	VADDPD           Z10, Z10, Z10
+	VPTERNLOGQ       $0x78, Z3, Z19, Z10
+	VMULPD           Z25, Z10, Z25
+	VMULPD           Z24, Z10, Z24
+	VMULPD           Z11, Z10, Z10
 	KMOVW            K1, R10
 	TESTQ            R10, R10
 	JE               easy4
 	KNOTW            K1, K1
 	VMOVUPD          Z25, K1, (AX)
 	VMOVUPD          Z24, K1, (AX)(SI*1)
-	VMOVUPD          Z20, K1, (AX)(SI*2)
+	VMOVUPD          Z10, K1, (AX)(SI*2)
 	MOVQ             BX, AX
 	SUBQ             DX, AX
 	MOVQ             AX, CX
@@ -2735,7 +2764,7 @@ loop1:
 easy4:
 	VMOVUPS Z25, (AX)
 	VMOVUPS Z24, (AX)(SI*1)
-	VMOVUPS Z20, (AX)(SI*2)
+	VMOVUPS Z10, (AX)(SI*2)
 	ADDQ    $+64, AX
 	ADDQ    $+64, CX
 	SUBQ    $+8, DX
@@ -2748,9 +2777,9 @@ next2:
 	MOVQ             $-1, R10
 	BZHIQ            DX, R10, R10
 	KMOVW            R10, K1
-	VMOVUPD.Z        (CX)(R9*1), K1, Z20
+	VMOVUPD.Z        (CX)(R9*1), K1, Z10
 	VMOVUPD.Z        (CX)(R8*1), K1, Z24
-	VSUBPD           Z24, Z20, Z25
+	VSUBPD           Z24, Z10, Z25
 	VMOVUPD.Z        (CX)(SI*2), K1, Z11
 	VMOVUPD.Z        (CX)(DI*2), K1, Z19
 	VSUBPD           Z19, Z11, Z15
@@ -2759,34 +2788,34 @@ next2:
 	VSUBPD           Z21, Z18, Z12
 	VADDPD           Z18, Z21, Z21
 	VADDPD           Z19, Z11, Z11
-	VADDPD           Z20, Z24, Z24
-	VMOVUPD.Z        (CX)(SI*4), K1, Z20
+	VADDPD           Z10, Z24, Z24
+	VMOVUPD.Z        (CX)(SI*4), K1, Z10
 	VMOVUPD.Z        (CX)(SI*8), K1, Z19
-	VADDPD           Z19, Z20, Z18
-	VSUBPD           Z19, Z20, Z10
-	VMOVUPD.Z        (CX), K1, Z22
-	VADDPD           Z18, Z22, Z14
+	VADDPD           Z19, Z10, Z18
+	VSUBPD           Z19, Z10, Z22
+	VMOVUPD.Z        (CX), K1, Z20
+	VADDPD           Z18, Z20, Z14
 	VADDPD           Z0, Z14, Z13
-	VADDPD           Z0, Z22, Z17
+	VADDPD           Z0, Z20, Z17
 	VSUBPD           Z18, Z17, Z17
-	VSUBPD           Z22, Z0, Z18
-	VADDPD           Z10, Z18, Z23
-	VSUBPD           Z10, Z18, Z18
-	VCMPPD           $0x16, Z20, Z19, K2
-	VBLENDMPD        Z12, Z15, K2, Z10
+	VSUBPD           Z20, Z0, Z18
+	VADDPD           Z22, Z18, Z23
+	VSUBPD           Z22, Z18, Z18
+	VCMPPD           $0x16, Z10, Z19, K2
+	VBLENDMPD        Z12, Z15, K2, Z22
 	VBLENDMPD        Z11, Z21, K2, Z16
 	VBLENDMPD        Z24, Z23, K2, Z23
 	VBLENDMPD        Z18, Z24, K2, Z24
-	VMAXPD           Z19, Z20, Z18
-	VCMPPD           $0x12, Z22, Z18, K2
-	VBLENDMPD        Z25, Z10, K2, Z10
+	VMAXPD           Z19, Z10, Z18
+	VCMPPD           $0x12, Z20, Z18, K2
+	VBLENDMPD        Z25, Z22, K2, Z22
 	VBLENDMPD        Z17, Z16, K2, Z16
 	VBLENDMPD        Z21, Z23, K2, Z23
 	VBLENDMPD        Z11, Z24, K2, Z24
-	VMAXPD           Z19, Z20, Z20
-	VMAXPD           Z22, Z20, Z20
-	VCMPPD           $0x12, Z14, Z20, K2
-	VBLENDMPD        Z13, Z10, K2, Z10
+	VMAXPD           Z19, Z10, Z10
+	VMAXPD           Z20, Z10, Z10
+	VCMPPD           $0x12, Z14, Z10, K2
+	VBLENDMPD        Z13, Z22, K2, Z22
 	VBLENDMPD        Z25, Z16, K2, Z16
 	VBLENDMPD        Z15, Z23, K2, Z23
 	VBLENDMPD        Z12, Z24, K2, Z24
@@ -2794,9 +2823,9 @@ next2:
 	VFMADD231PD      Z23, Z23, Z12
 	VFMADD231PD      Z24, Z24, Z12
 	VCMPPD           $0x16, Z4, Z12, K2
-	VCMPPD           $0x03, Z10, Z10, K3
+	VCMPPD           $0x03, Z22, Z22, K3
 	KORW             K2, K3, K2
-	VPANDQ           Z5, Z10, Z5
+	VPANDQ           Z5, Z22, Z5
 	VCMPPD           $0x11, Z6, Z12, K3
 	VMAXPD           Z7, Z12, Z12
 	VRSQRT14PD       Z12, Z7
@@ -2815,10 +2844,6 @@ next2:
 	VCMPPD           $0x1e, Z8, Z12, K4
 	VBLENDMPD        Z9, Z1, K4, Z9
 	VBLENDMPD.BCST   arc4F64<>+0(SB), Z1, K4, Z1
-	VMULPD.BCST      tan27F64<>+0(SB), Z2, Z8
-	VCMPPD           $0x1e, Z8, Z12, K4
-	VBLENDMPD.BCST   tan36F64<>+0(SB), Z9, K4, Z9
-	VBLENDMPD.BCST   arc8F64<>+0(SB), Z1, K4, Z1
 	VMOVAPS          Z2, Z8
 	VFMADD231PD      Z12, Z9, Z8
 	VFNMADD231PD     Z2, Z9, Z12
@@ -2827,7 +2852,9 @@ next2:
 	VPXORQ.BCST      arcSteepF64<>+0(SB), Z1, K4, Z1
 	VMULPD           Z12, Z12, Z8
 	VMULPD           Z8, Z12, Z9
-	VBROADCASTSD     arcP5F64<>+0(SB), Z2
+	VBROADCASTSD     arcP7F64<>+0(SB), Z2
+	VFMADD213PD.BCST arcP6F64<>+0(SB), Z8, Z2
+	VFMADD213PD.BCST arcP5F64<>+0(SB), Z8, Z2
 	VFMADD213PD.BCST arcP4F64<>+0(SB), Z8, Z2
 	VFMADD213PD.BCST arcP3F64<>+0(SB), Z8, Z2
 	VFMADD213PD.BCST arcP2F64<>+0(SB), Z8, Z2
@@ -2835,14 +2862,9 @@ next2:
 	VFMADD213PD.BCST arcP0F64<>+0(SB), Z8, Z2
 	VFMADD231PD      Z2, Z9, Z12
 	VPTERNLOGQ       $0x78, Z3, Z1, Z12
-	VMOVUPS          arcLowRightF64<>+0(SB), Z9
-	VMOVUPS          arcLowLeftF64<>+0(SB), Z2
-	VMOVAPS          Z1, Z8
-	VPERMI2PD        Z2, Z9, Z8
-	VADDPD           Z8, Z12, Z12
-	VMOVUPS          arcHighRightF64<>+0(SB), Z8
-	VMOVUPS          arcHighLeftF64<>+0(SB), Z9
-	VPERMI2PD        Z9, Z8, Z1
+	VADDPD.BCST      halfPi2F64<>+0(SB), Z12, K4, Z12
+	VMOVUPS          arcBaseF64<>+0(SB), Z9
+	VPERMPD          Z9, Z1, Z1
 	VADDPD           Z1, Z12, Z12
 	VBLENDMPD        Z0, Z12, K3, Z12
 	VBLENDMPD        Z5, Z7, K3, Z7
@@ -2855,7 +2877,7 @@ next2:
 	VFMADD231PD      Z0, Z12, Z1
 	VMULPD           Z5, Z1, Z5
 	VADDPD           Z1, Z1, Z1
-	VPTERNLOGQ       $0x78, Z3, Z10, Z1
+	VPTERNLOGQ       $0x78, Z3, Z22, Z1
 	VMULPD           Z16, Z1, Z16
 	VMULPD           Z23, Z1, Z23
 	VMULPD           Z24, Z1, Z1
@@ -2894,17 +2916,17 @@ DATA zeroF64<>+16(SB)/8, $0x0000000000000000
 DATA zeroF64<>+24(SB)/8, $0x0000000000000000
 GLOBL zeroF64<>(SB), RODATA|NOPTR, $32
 
-DATA tan9F64<>+0(SB)/8, $0x3fc445f0fbb1cf92
-DATA tan9F64<>+8(SB)/8, $0x3fc445f0fbb1cf92
-DATA tan9F64<>+16(SB)/8, $0x3fc445f0fbb1cf92
-DATA tan9F64<>+24(SB)/8, $0x3fc445f0fbb1cf92
-GLOBL tan9F64<>(SB), RODATA|NOPTR, $32
+DATA tanHalfF64<>+0(SB)/8, $0x3fd126150efcda4d
+DATA tanHalfF64<>+8(SB)/8, $0x3fd126150efcda4d
+DATA tanHalfF64<>+16(SB)/8, $0x3fd126150efcda4d
+DATA tanHalfF64<>+24(SB)/8, $0x3fd126150efcda4d
+GLOBL tanHalfF64<>(SB), RODATA|NOPTR, $32
 
-DATA tan18F64<>+0(SB)/8, $0x3fd4cb7bfb4961af
-DATA tan18F64<>+8(SB)/8, $0x3fd4cb7bfb4961af
-DATA tan18F64<>+16(SB)/8, $0x3fd4cb7bfb4961af
-DATA tan18F64<>+24(SB)/8, $0x3fd4cb7bfb4961af
-GLOBL tan18F64<>(SB), RODATA|NOPTR, $32
+DATA arcNodeF64<>+0(SB)/8, $0x3fe279a820f7a28b
+DATA arcNodeF64<>+8(SB)/8, $0x3fe279a820f7a28b
+DATA arcNodeF64<>+16(SB)/8, $0x3fe279a820f7a28b
+DATA arcNodeF64<>+24(SB)/8, $0x3fe279a820f7a28b
+GLOBL arcNodeF64<>(SB), RODATA|NOPTR, $32
 
 DATA arc4F64<>+0(SB)/8, $0x0000000000000004
 DATA arc4F64<>+8(SB)/8, $0x0000000000000004
@@ -2912,108 +2934,72 @@ DATA arc4F64<>+16(SB)/8, $0x0000000000000004
 DATA arc4F64<>+24(SB)/8, $0x0000000000000004
 GLOBL arc4F64<>(SB), RODATA|NOPTR, $32
 
-DATA tan27F64<>+0(SB)/8, $0x3fe04e0850c1dd5c
-DATA tan27F64<>+8(SB)/8, $0x3fe04e0850c1dd5c
-DATA tan27F64<>+16(SB)/8, $0x3fe04e0850c1dd5c
-DATA tan27F64<>+24(SB)/8, $0x3fe04e0850c1dd5c
-GLOBL tan27F64<>(SB), RODATA|NOPTR, $32
-
-DATA tan36F64<>+0(SB)/8, $0x3fe73fd61d9df543
-DATA tan36F64<>+8(SB)/8, $0x3fe73fd61d9df543
-DATA tan36F64<>+16(SB)/8, $0x3fe73fd61d9df543
-DATA tan36F64<>+24(SB)/8, $0x3fe73fd61d9df543
-GLOBL tan36F64<>(SB), RODATA|NOPTR, $32
-
-DATA arc8F64<>+0(SB)/8, $0x0000000000000008
-DATA arc8F64<>+8(SB)/8, $0x0000000000000008
-DATA arc8F64<>+16(SB)/8, $0x0000000000000008
-DATA arc8F64<>+24(SB)/8, $0x0000000000000008
-GLOBL arc8F64<>(SB), RODATA|NOPTR, $32
-
 DATA arcSteepF64<>+0(SB)/8, $0x8000000000000001
 DATA arcSteepF64<>+8(SB)/8, $0x8000000000000001
 DATA arcSteepF64<>+16(SB)/8, $0x8000000000000001
 DATA arcSteepF64<>+24(SB)/8, $0x8000000000000001
 GLOBL arcSteepF64<>(SB), RODATA|NOPTR, $32
 
-DATA arcP5F64<>+0(SB)/8, $0x3fb247bbd43d60bd
-DATA arcP5F64<>+8(SB)/8, $0x3fb247bbd43d60bd
-DATA arcP5F64<>+16(SB)/8, $0x3fb247bbd43d60bd
-DATA arcP5F64<>+24(SB)/8, $0x3fb247bbd43d60bd
+DATA arcP7F64<>+0(SB)/8, $0x3fa6c6d6d0627cd3
+DATA arcP7F64<>+8(SB)/8, $0x3fa6c6d6d0627cd3
+DATA arcP7F64<>+16(SB)/8, $0x3fa6c6d6d0627cd3
+DATA arcP7F64<>+24(SB)/8, $0x3fa6c6d6d0627cd3
+GLOBL arcP7F64<>(SB), RODATA|NOPTR, $32
+
+DATA arcP6F64<>+0(SB)/8, $0xbfb09abe5eab2b10
+DATA arcP6F64<>+8(SB)/8, $0xbfb09abe5eab2b10
+DATA arcP6F64<>+16(SB)/8, $0xbfb09abe5eab2b10
+DATA arcP6F64<>+24(SB)/8, $0xbfb09abe5eab2b10
+GLOBL arcP6F64<>(SB), RODATA|NOPTR, $32
+
+DATA arcP5F64<>+0(SB)/8, $0x3fb3a8fdaed8bd65
+DATA arcP5F64<>+8(SB)/8, $0x3fb3a8fdaed8bd65
+DATA arcP5F64<>+16(SB)/8, $0x3fb3a8fdaed8bd65
+DATA arcP5F64<>+24(SB)/8, $0x3fb3a8fdaed8bd65
 GLOBL arcP5F64<>(SB), RODATA|NOPTR, $32
 
-DATA arcP4F64<>+0(SB)/8, $0xbfb739c2882c0464
-DATA arcP4F64<>+8(SB)/8, $0xbfb739c2882c0464
-DATA arcP4F64<>+16(SB)/8, $0xbfb739c2882c0464
-DATA arcP4F64<>+24(SB)/8, $0xbfb739c2882c0464
+DATA arcP4F64<>+0(SB)/8, $0xbfb7457b458e92bc
+DATA arcP4F64<>+8(SB)/8, $0xbfb7457b458e92bc
+DATA arcP4F64<>+16(SB)/8, $0xbfb7457b458e92bc
+DATA arcP4F64<>+24(SB)/8, $0xbfb7457b458e92bc
 GLOBL arcP4F64<>(SB), RODATA|NOPTR, $32
 
-DATA arcP3F64<>+0(SB)/8, $0x3fbc7194114d98f3
-DATA arcP3F64<>+8(SB)/8, $0x3fbc7194114d98f3
-DATA arcP3F64<>+16(SB)/8, $0x3fbc7194114d98f3
-DATA arcP3F64<>+24(SB)/8, $0x3fbc7194114d98f3
+DATA arcP3F64<>+0(SB)/8, $0x3fbc71c50c31b594
+DATA arcP3F64<>+8(SB)/8, $0x3fbc71c50c31b594
+DATA arcP3F64<>+16(SB)/8, $0x3fbc71c50c31b594
+DATA arcP3F64<>+24(SB)/8, $0x3fbc71c50c31b594
 GLOBL arcP3F64<>(SB), RODATA|NOPTR, $32
 
-DATA arcP2F64<>+0(SB)/8, $0xbfc249245b809f5e
-DATA arcP2F64<>+8(SB)/8, $0xbfc249245b809f5e
-DATA arcP2F64<>+16(SB)/8, $0xbfc249245b809f5e
-DATA arcP2F64<>+24(SB)/8, $0xbfc249245b809f5e
+DATA arcP2F64<>+0(SB)/8, $0xbfc249248ec6ab2d
+DATA arcP2F64<>+8(SB)/8, $0xbfc249248ec6ab2d
+DATA arcP2F64<>+16(SB)/8, $0xbfc249248ec6ab2d
+DATA arcP2F64<>+24(SB)/8, $0xbfc249248ec6ab2d
 GLOBL arcP2F64<>(SB), RODATA|NOPTR, $32
 
-DATA arcP1F64<>+0(SB)/8, $0x3fc9999999637610
-DATA arcP1F64<>+8(SB)/8, $0x3fc9999999637610
-DATA arcP1F64<>+16(SB)/8, $0x3fc9999999637610
-DATA arcP1F64<>+24(SB)/8, $0x3fc9999999637610
+DATA arcP1F64<>+0(SB)/8, $0x3fc999999993d0ac
+DATA arcP1F64<>+8(SB)/8, $0x3fc999999993d0ac
+DATA arcP1F64<>+16(SB)/8, $0x3fc999999993d0ac
+DATA arcP1F64<>+24(SB)/8, $0x3fc999999993d0ac
 GLOBL arcP1F64<>(SB), RODATA|NOPTR, $32
 
-DATA arcP0F64<>+0(SB)/8, $0xbfd5555555554c6c
-DATA arcP0F64<>+8(SB)/8, $0xbfd5555555554c6c
-DATA arcP0F64<>+16(SB)/8, $0xbfd5555555554c6c
-DATA arcP0F64<>+24(SB)/8, $0xbfd5555555554c6c
+DATA arcP0F64<>+0(SB)/8, $0xbfd55555555553b4
+DATA arcP0F64<>+8(SB)/8, $0xbfd55555555553b4
+DATA arcP0F64<>+16(SB)/8, $0xbfd55555555553b4
+DATA arcP0F64<>+24(SB)/8, $0xbfd55555555553b4
 GLOBL arcP0F64<>(SB), RODATA|NOPTR, $32
 
-DATA arcLowRightF64<>+0(SB)/8, $0x0000000000000000
-DATA arcLowRightF64<>+8(SB)/8, $0x3c91a62633145c07
-DATA arcLowRightF64<>+16(SB)/8, $0x3ca1a62633145c07
-DATA arcLowRightF64<>+24(SB)/8, $0x3c91a62633145c07
-DATA arcLowRightF64<>+32(SB)/8, $0x3c7d8bc97d7aecc2
-DATA arcLowRightF64<>+40(SB)/8, $0x3c848667a76b41ad
-DATA arcLowRightF64<>+48(SB)/8, $0x3c9be95a06c9fcdd
-DATA arcLowRightF64<>+56(SB)/8, $0x3c99091892731737
-GLOBL arcLowRightF64<>(SB), RODATA|NOPTR, $64
-
-DATA arcLowLeftF64<>+0(SB)/8, $0x3c83219491508707
-DATA arcLowLeftF64<>+8(SB)/8, $0x3c802ab7d4d83107
-DATA arcLowLeftF64<>+16(SB)/8, $0x3c99bb821d80748a
-DATA arcLowLeftF64<>+24(SB)/8, $0x3c9b36f07bbc9f8a
-DATA arcLowLeftF64<>+32(SB)/8, $0x0000000000000000
-DATA arcLowLeftF64<>+40(SB)/8, $0x0000000000000000
-DATA arcLowLeftF64<>+48(SB)/8, $0x0000000000000000
-DATA arcLowLeftF64<>+56(SB)/8, $0x0000000000000000
-GLOBL arcLowLeftF64<>(SB), RODATA|NOPTR, $64
-
-DATA arcHighRightF64<>+0(SB)/8, $0x0000000000000000
-DATA arcHighRightF64<>+8(SB)/8, $0x3ff921fb54442d18
-DATA arcHighRightF64<>+16(SB)/8, $0x400921fb54442d18
-DATA arcHighRightF64<>+24(SB)/8, $0x3ff921fb54442d18
-DATA arcHighRightF64<>+32(SB)/8, $0x3fd41b2f769cf0e0
-DATA arcHighRightF64<>+40(SB)/8, $0x3ff41b2f769cf0e0
-DATA arcHighRightF64<>+48(SB)/8, $0x40069e9565708efc
-DATA arcHighRightF64<>+56(SB)/8, $0x3ffe28c731eb6950
-GLOBL arcHighRightF64<>(SB), RODATA|NOPTR, $64
-
-DATA arcHighLeftF64<>+0(SB)/8, $0x3fe41b2f769cf0e0
-DATA arcHighLeftF64<>+8(SB)/8, $0x3fee28c731eb6950
-DATA arcHighLeftF64<>+16(SB)/8, $0x40041b2f769cf0e0
-DATA arcHighLeftF64<>+24(SB)/8, $0x400197c987c952c4
-DATA arcHighLeftF64<>+32(SB)/8, $0x0000000000000000
-DATA arcHighLeftF64<>+40(SB)/8, $0x0000000000000000
-DATA arcHighLeftF64<>+48(SB)/8, $0x0000000000000000
-DATA arcHighLeftF64<>+56(SB)/8, $0x0000000000000000
-GLOBL arcHighLeftF64<>(SB), RODATA|NOPTR, $64
+DATA arcBaseF64<>+0(SB)/8, $0x0000000000000000
+DATA arcBaseF64<>+8(SB)/8, $0x3ff921fb54442d18
+DATA arcBaseF64<>+16(SB)/8, $0x400921fb54442d18
+DATA arcBaseF64<>+24(SB)/8, $0x3ff921fb54442d18
+DATA arcBaseF64<>+32(SB)/8, $0x3fe0c152dcbb0510
+DATA arcBaseF64<>+40(SB)/8, $0x3ff0c151e5e6aa90
+DATA arcBaseF64<>+48(SB)/8, $0x4004f1a69d156bd4
+DATA arcBaseF64<>+56(SB)/8, $0x4000c1526150d7d0
+GLOBL arcBaseF64<>(SB), RODATA|NOPTR, $64
 
 // func leftJacobianSO3F32AVX2(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
-// Requires: AVX, AVX2, FMA3
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·leftJacobianSO3F32AVX2(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
@@ -3028,6 +3014,15 @@ TEXT ·leftJacobianSO3F32AVX2(SB), NOSPLIT, $0-64
 	JL   next2
 
 loop1:
+	PREFETCHT0   64(AX)
+	PREFETCHT0   64(AX)(SI*1)
+	PREFETCHT0   64(AX)(SI*2)
+	PREFETCHT0   64(AX)(DI*1)
+	PREFETCHT0   64(AX)(SI*4)
+	PREFETCHT0   64(AX)(R8*1)
+	PREFETCHT0   64(AX)(DI*2)
+	PREFETCHT0   64(AX)(R9*1)
+	PREFETCHT0   64(AX)(SI*8)
 	VMOVUPS      (CX), Y0
 	VANDPS       absF32<>+0(SB), Y0, Y1
 	VMOVUPS      (CX)(SI*1), Y2
@@ -3351,7 +3346,7 @@ DATA theta2Min<>+28(SB)/4, $0x26800000
 GLOBL theta2Min<>(SB), RODATA|NOPTR, $32
 
 // func leftJacobianSO3F32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
-// Requires: AVX, AVX512F, BMI2
+// Requires: AVX, AVX512F, BMI2, MMX+
 TEXT ·leftJacobianSO3F32AVX512(SB), NOSPLIT, $0-64
 	VBROADCASTSS one<>+0(SB), Z0
 	VBROADCASTSS absF32<>+0(SB), Z1
@@ -3376,6 +3371,15 @@ TEXT ·leftJacobianSO3F32AVX512(SB), NOSPLIT, $0-64
 	JL           next2
 
 loop1:
+	PREFETCHT0        128(AX)
+	PREFETCHT0        128(AX)(SI*1)
+	PREFETCHT0        128(AX)(SI*2)
+	PREFETCHT0        128(AX)(DI*1)
+	PREFETCHT0        128(AX)(SI*4)
+	PREFETCHT0        128(AX)(R8*1)
+	PREFETCHT0        128(AX)(DI*2)
+	PREFETCHT0        128(AX)(R9*1)
+	PREFETCHT0        128(AX)(SI*8)
 	VMOVUPS           (CX), Z9
 	VPANDD            Z1, Z9, Z10
 	VMOVUPS           (CX)(SI*1), Z11
@@ -3687,7 +3691,7 @@ done5:
 	RET
 
 // func leftJacobianSO3F64AVX2(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
-// Requires: AVX, AVX2, FMA3
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·leftJacobianSO3F64AVX2(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
@@ -3702,6 +3706,15 @@ TEXT ·leftJacobianSO3F64AVX2(SB), NOSPLIT, $0-64
 	JL   next2
 
 loop1:
+	PREFETCHT0   64(AX)
+	PREFETCHT0   64(AX)(SI*1)
+	PREFETCHT0   64(AX)(SI*2)
+	PREFETCHT0   64(AX)(DI*1)
+	PREFETCHT0   64(AX)(SI*4)
+	PREFETCHT0   64(AX)(R8*1)
+	PREFETCHT0   64(AX)(DI*2)
+	PREFETCHT0   64(AX)(R9*1)
+	PREFETCHT0   64(AX)(SI*8)
 	VMOVUPS      (CX), Y0
 	VMULPD       Y0, Y0, Y1
 	VMOVUPS      (CX)(SI*1), Y2
@@ -3967,7 +3980,7 @@ DATA theta2MinF64<>+24(SB)/8, $0x3930000000000000
 GLOBL theta2MinF64<>(SB), RODATA|NOPTR, $32
 
 // func leftJacobianSO3F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
-// Requires: AVX, AVX512F, BMI2
+// Requires: AVX, AVX512F, BMI2, MMX+
 TEXT ·leftJacobianSO3F64AVX512(SB), NOSPLIT, $0-64
 	VBROADCASTSD oneF64<>+0(SB), Z0
 	VBROADCASTSD zeroF64<>+0(SB), Z1
@@ -3992,6 +4005,15 @@ TEXT ·leftJacobianSO3F64AVX512(SB), NOSPLIT, $0-64
 	JL           next2
 
 loop1:
+	PREFETCHT0        128(AX)
+	PREFETCHT0        128(AX)(SI*1)
+	PREFETCHT0        128(AX)(SI*2)
+	PREFETCHT0        128(AX)(DI*1)
+	PREFETCHT0        128(AX)(SI*4)
+	PREFETCHT0        128(AX)(R8*1)
+	PREFETCHT0        128(AX)(DI*2)
+	PREFETCHT0        128(AX)(R9*1)
+	PREFETCHT0        128(AX)(SI*8)
 	VMOVUPS           (CX), Z9
 	VMULPD            Z9, Z9, Z10
 	VMOVUPS           (CX)(SI*1), Z11
@@ -4299,7 +4321,7 @@ done5:
 	RET
 
 // func leftJacobianInvSO3F32AVX2(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
-// Requires: AVX, AVX2, FMA3
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·leftJacobianInvSO3F32AVX2(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
@@ -4314,6 +4336,15 @@ TEXT ·leftJacobianInvSO3F32AVX2(SB), NOSPLIT, $0-64
 	JL   next2
 
 loop1:
+	PREFETCHT0   64(AX)
+	PREFETCHT0   64(AX)(SI*1)
+	PREFETCHT0   64(AX)(SI*2)
+	PREFETCHT0   64(AX)(DI*1)
+	PREFETCHT0   64(AX)(SI*4)
+	PREFETCHT0   64(AX)(R8*1)
+	PREFETCHT0   64(AX)(DI*2)
+	PREFETCHT0   64(AX)(R9*1)
+	PREFETCHT0   64(AX)(SI*8)
 	VMOVUPS      (CX), Y0
 	VANDPS       absF32<>+0(SB), Y0, Y1
 	VMOVUPS      (CX)(SI*1), Y2
@@ -4591,7 +4622,7 @@ DATA halfPi3<>+28(SB)/4, $0xa6f72ced
 GLOBL halfPi3<>(SB), RODATA|NOPTR, $32
 
 // func leftJacobianInvSO3F32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
-// Requires: AVX, AVX512F, BMI2
+// Requires: AVX, AVX512F, BMI2, MMX+
 TEXT ·leftJacobianInvSO3F32AVX512(SB), NOSPLIT, $0-64
 	VBROADCASTSS one<>+0(SB), Z0
 	VBROADCASTSS minusHalf<>+0(SB), Z1
@@ -4616,6 +4647,15 @@ TEXT ·leftJacobianInvSO3F32AVX512(SB), NOSPLIT, $0-64
 	JL           next2
 
 loop1:
+	PREFETCHT0        128(AX)
+	PREFETCHT0        128(AX)(SI*1)
+	PREFETCHT0        128(AX)(SI*2)
+	PREFETCHT0        128(AX)(DI*1)
+	PREFETCHT0        128(AX)(SI*4)
+	PREFETCHT0        128(AX)(R8*1)
+	PREFETCHT0        128(AX)(DI*2)
+	PREFETCHT0        128(AX)(R9*1)
+	PREFETCHT0        128(AX)(SI*8)
 	VMOVUPS           (CX), Z9
 	VPANDD            Z2, Z9, Z10
 	VMOVUPS           (CX)(SI*1), Z11
@@ -4885,7 +4925,7 @@ DATA zeroStays<>+28(SB)/4, $0x00000122
 GLOBL zeroStays<>(SB), RODATA|NOPTR, $32
 
 // func leftJacobianInvSO3F64AVX2(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
-// Requires: AVX, AVX2, FMA3
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·leftJacobianInvSO3F64AVX2(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
@@ -4900,6 +4940,15 @@ TEXT ·leftJacobianInvSO3F64AVX2(SB), NOSPLIT, $0-64
 	JL   next2
 
 loop1:
+	PREFETCHT0   64(AX)
+	PREFETCHT0   64(AX)(SI*1)
+	PREFETCHT0   64(AX)(SI*2)
+	PREFETCHT0   64(AX)(DI*1)
+	PREFETCHT0   64(AX)(SI*4)
+	PREFETCHT0   64(AX)(R8*1)
+	PREFETCHT0   64(AX)(DI*2)
+	PREFETCHT0   64(AX)(R9*1)
+	PREFETCHT0   64(AX)(SI*8)
 	VMOVUPS      (CX), Y0
 	VMULPD       Y0, Y0, Y1
 	VMOVUPS      (CX)(SI*1), Y2
@@ -5153,7 +5202,7 @@ DATA halfPi3F64<>+24(SB)/8, $0xb91f1976b7ed8fbc
 GLOBL halfPi3F64<>(SB), RODATA|NOPTR, $32
 
 // func leftJacobianInvSO3F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
-// Requires: AVX, AVX512F, BMI2
+// Requires: AVX, AVX512F, BMI2, MMX+
 TEXT ·leftJacobianInvSO3F64AVX512(SB), NOSPLIT, $0-64
 	VBROADCASTSD oneF64<>+0(SB), Z0
 	VBROADCASTSD minusHalfF64<>+0(SB), Z1
@@ -5178,6 +5227,15 @@ TEXT ·leftJacobianInvSO3F64AVX512(SB), NOSPLIT, $0-64
 	JL           next2
 
 loop1:
+	PREFETCHT0        128(AX)
+	PREFETCHT0        128(AX)(SI*1)
+	PREFETCHT0        128(AX)(SI*2)
+	PREFETCHT0        128(AX)(DI*1)
+	PREFETCHT0        128(AX)(SI*4)
+	PREFETCHT0        128(AX)(R8*1)
+	PREFETCHT0        128(AX)(DI*2)
+	PREFETCHT0        128(AX)(R9*1)
+	PREFETCHT0        128(AX)(SI*8)
 	VMOVUPS           (CX), Z9
 	VMULPD            Z9, Z9, Z10
 	VMOVUPS           (CX)(SI*1), Z11
@@ -6906,10 +6964,10 @@ TEXT ·composeSO3F64AVX512(SB), NOSPLIT, $0-64
 	VBROADCASTSD oneF64<>+0(SB), Z2
 	VBROADCASTSD signF64<>+0(SB), Z3
 	VBROADCASTSD roundF64<>+0(SB), Z4
-	VBROADCASTSD theta2MaxF64<>+0(SB), Z5
-	VBROADCASTSD twoOverPiF64<>+0(SB), Z6
-	VBROADCASTSD halfPi1F64<>+0(SB), Z6
-	VBROADCASTSD halfPi2F64<>+0(SB), Z7
+	VBROADCASTSD halfPi2F64<>+0(SB), Z5
+	VBROADCASTSD theta2MaxF64<>+0(SB), Z6
+	VBROADCASTSD twoOverPiF64<>+0(SB), Z7
+	VBROADCASTSD halfPi1F64<>+0(SB), Z7
 	VBROADCASTSD halfPi3F64<>+0(SB), Z8
 	MOVQ         dst+0(FP), AX
 	MOVQ         a+8(FP), CX
@@ -6928,15 +6986,15 @@ loop1:
 	VFMADD231PD      Z11, Z11, Z10
 	VMOVUPS          (CX)(DI*2), Z12
 	VFMADD231PD      Z12, Z12, Z10
-	VCMPPD           $0x16, Z5, Z10, K1
+	VCMPPD           $0x16, Z6, Z10, K1
 	VSQRTPD          Z10, Z10
 	VMULPD           Z1, Z10, Z10
 	VBROADCASTSD     twoOverPiF64<>+0(SB), Z13
 	VFMADD213PD      Z4, Z10, Z13
 	VSUBPD           Z4, Z13, Z14
 	VMOVAPS          Z10, Z15
-	VFNMADD231PD     Z6, Z14, Z15
 	VFNMADD231PD     Z7, Z14, Z15
+	VFNMADD231PD     Z5, Z14, Z15
 	VFNMADD231PD     Z8, Z14, Z15
 	VMULPD           Z15, Z15, Z14
 	VBROADCASTSD     sinP5F64<>+0(SB), Z16
@@ -6979,7 +7037,7 @@ loop1:
 	VFMADD231PD      Z13, Z13, Z14
 	VMOVUPS          (DX)(DI*2), Z15
 	VFMADD231PD      Z15, Z15, Z14
-	VCMPPD           $0x16, Z5, Z14, K2
+	VCMPPD           $0x16, Z6, Z14, K2
 	KORW             K1, K2, K1
 	VSQRTPD          Z14, Z14
 	VMULPD           Z1, Z14, Z14
@@ -6987,8 +7045,8 @@ loop1:
 	VFMADD213PD      Z4, Z14, Z17
 	VSUBPD           Z4, Z17, Z18
 	VMOVAPS          Z14, Z19
-	VFNMADD231PD     Z6, Z18, Z19
 	VFNMADD231PD     Z7, Z18, Z19
+	VFNMADD231PD     Z5, Z18, Z19
 	VFNMADD231PD     Z8, Z18, Z19
 	VMULPD           Z19, Z19, Z18
 	VBROADCASTSD     sinP5F64<>+0(SB), Z20
@@ -7075,14 +7133,10 @@ loop1:
 	VFMADD231PD      Z13, Z11, Z9
 	VMINPD           Z9, Z10, Z11
 	VMAXPD           Z10, Z9, Z13
-	VMULPD.BCST      tan9F64<>+0(SB), Z13, Z12
+	VMULPD.BCST      tanHalfF64<>+0(SB), Z13, Z12
 	VCMPPD           $0x1e, Z12, Z11, K3
-	VBLENDMPD.BCST   tan18F64<>+0(SB), Z0, K3, Z12
+	VBLENDMPD.BCST   arcNodeF64<>+0(SB), Z0, K3, Z12
 	VBLENDMPD.BCST   arc4F64<>+0(SB), Z0, K3, Z20
-	VMULPD.BCST      tan27F64<>+0(SB), Z13, Z15
-	VCMPPD           $0x1e, Z15, Z11, K3
-	VBLENDMPD.BCST   tan36F64<>+0(SB), Z12, K3, Z12
-	VBLENDMPD.BCST   arc8F64<>+0(SB), Z20, K3, Z20
 	VMOVAPS          Z13, Z15
 	VFMADD231PD      Z11, Z12, Z15
 	VFNMADD231PD     Z13, Z12, Z11
@@ -7091,7 +7145,9 @@ loop1:
 	VPXORQ.BCST      arcSteepF64<>+0(SB), Z20, K3, Z20
 	VMULPD           Z11, Z11, Z15
 	VMULPD           Z15, Z11, Z12
-	VBROADCASTSD     arcP5F64<>+0(SB), Z13
+	VBROADCASTSD     arcP7F64<>+0(SB), Z13
+	VFMADD213PD.BCST arcP6F64<>+0(SB), Z15, Z13
+	VFMADD213PD.BCST arcP5F64<>+0(SB), Z15, Z13
 	VFMADD213PD.BCST arcP4F64<>+0(SB), Z15, Z13
 	VFMADD213PD.BCST arcP3F64<>+0(SB), Z15, Z13
 	VFMADD213PD.BCST arcP2F64<>+0(SB), Z15, Z13
@@ -7099,37 +7155,32 @@ loop1:
 	VFMADD213PD.BCST arcP0F64<>+0(SB), Z15, Z13
 	VFMADD231PD      Z13, Z12, Z11
 	VPTERNLOGQ       $0x78, Z3, Z20, Z11
-	VMOVUPS          arcLowRightF64<>+0(SB), Z12
-	VMOVUPS          arcLowLeftF64<>+0(SB), Z13
-	VMOVAPS          Z20, Z15
-	VPERMI2PD        Z13, Z12, Z15
-	VADDPD           Z15, Z11, Z11
-	VMOVUPS          arcHighRightF64<>+0(SB), Z15
-	VMOVUPS          arcHighLeftF64<>+0(SB), Z12
-	VPERMI2PD        Z12, Z15, Z20
+	VADDPD           Z5, Z11, K3, Z11
+	VMOVUPS          arcBaseF64<>+0(SB), Z12
+	VPERMPD          Z12, Z20, Z20
 	VADDPD           Z20, Z11, Z11
 	VBLENDMPD        Z2, Z11, K2, Z11
 	VBLENDMPD        Z10, Z9, K2, Z9
 	VRCP14PD         Z9, Z20
-	VBROADCASTSD     oneF64<>+0(SB), Z15
-	VFNMADD231PD     Z20, Z9, Z15
-	VFMADD231PD      Z20, Z15, Z20
-	VMULPD           Z20, Z11, Z15
-	VFNMADD231PD     Z15, Z9, Z11
-	VFMADD231PD      Z20, Z11, Z15
-	VMULPD           Z10, Z15, Z10
-	VADDPD           Z15, Z15, Z15
-	VPTERNLOGQ       $0x78, Z3, Z14, Z15
-	VMULPD           Z18, Z15, Z18
-	VMULPD           Z17, Z15, Z17
-	VMULPD           Z16, Z15, Z15
+	VBROADCASTSD     oneF64<>+0(SB), Z12
+	VFNMADD231PD     Z20, Z9, Z12
+	VFMADD231PD      Z20, Z12, Z20
+	VMULPD           Z20, Z11, Z12
+	VFNMADD231PD     Z12, Z9, Z11
+	VFMADD231PD      Z20, Z11, Z12
+	VMULPD           Z10, Z12, Z10
+	VADDPD           Z12, Z12, Z12
+	VPTERNLOGQ       $0x78, Z3, Z14, Z12
+	VMULPD           Z18, Z12, Z18
+	VMULPD           Z17, Z12, Z17
+	VMULPD           Z16, Z12, Z12
 	KMOVW            K1, R8
 	TESTQ            R8, R8
 	JE               easy4
 	KNOTW            K1, K1
 	VMOVUPD          Z18, K1, (AX)
 	VMOVUPD          Z17, K1, (AX)(DI*1)
-	VMOVUPD          Z15, K1, (AX)(DI*2)
+	VMOVUPD          Z12, K1, (AX)(DI*2)
 	MOVQ             SI, AX
 	SUBQ             BX, AX
 	MOVQ             AX, CX
@@ -7143,7 +7194,7 @@ loop1:
 easy4:
 	VMOVUPS Z18, (AX)
 	VMOVUPS Z17, (AX)(DI*1)
-	VMOVUPS Z15, (AX)(DI*2)
+	VMOVUPS Z12, (AX)(DI*2)
 	ADDQ    $+64, AX
 	ADDQ    $+64, CX
 	ADDQ    $+64, DX
@@ -7157,21 +7208,21 @@ next2:
 	MOVQ             $-1, R8
 	BZHIQ            BX, R8, R8
 	KMOVW            R8, K1
-	VMOVUPD.Z        (CX), K1, Z15
-	VMULPD           Z15, Z15, Z17
+	VMOVUPD.Z        (CX), K1, Z12
+	VMULPD           Z12, Z12, Z17
 	VMOVUPD.Z        (CX)(DI*1), K1, Z18
 	VFMADD231PD      Z18, Z18, Z17
 	VMOVUPD.Z        (CX)(DI*2), K1, Z16
 	VFMADD231PD      Z16, Z16, Z17
-	VCMPPD           $0x16, Z5, Z17, K2
+	VCMPPD           $0x16, Z6, Z17, K2
 	VSQRTPD          Z17, Z17
 	VMULPD           Z1, Z17, Z17
 	VBROADCASTSD     twoOverPiF64<>+0(SB), Z14
 	VFMADD213PD      Z4, Z17, Z14
 	VSUBPD           Z4, Z14, Z10
 	VMOVAPS          Z17, Z11
-	VFNMADD231PD     Z6, Z10, Z11
 	VFNMADD231PD     Z7, Z10, Z11
+	VFNMADD231PD     Z5, Z10, Z11
 	VFNMADD231PD     Z8, Z10, Z11
 	VMULPD           Z11, Z11, Z10
 	VBROADCASTSD     sinP5F64<>+0(SB), Z20
@@ -7203,7 +7254,7 @@ next2:
 	VDIVPD           Z17, Z10, Z10
 	VBLENDMPD        Z2, Z10, K3, Z10
 	VMULPD           Z1, Z10, Z17
-	VMULPD           Z15, Z17, Z15
+	VMULPD           Z12, Z17, Z12
 	VMULPD           Z18, Z17, Z18
 	VMULPD           Z16, Z17, Z16
 	VMULPD           Z10, Z20, Z14
@@ -7214,16 +7265,16 @@ next2:
 	VFMADD231PD      Z14, Z14, Z10
 	VMOVUPD.Z        (DX)(DI*2), K1, Z11
 	VFMADD231PD      Z11, Z11, Z10
-	VCMPPD           $0x16, Z5, Z10, K3
+	VCMPPD           $0x16, Z6, Z10, K3
 	KORW             K2, K3, K2
 	VSQRTPD          Z10, Z10
 	VMULPD           Z1, Z10, Z10
-	VBROADCASTSD     twoOverPiF64<>+0(SB), Z5
-	VFMADD213PD      Z4, Z10, Z5
-	VSUBPD           Z4, Z5, Z4
+	VBROADCASTSD     twoOverPiF64<>+0(SB), Z6
+	VFMADD213PD      Z4, Z10, Z6
+	VSUBPD           Z4, Z6, Z4
 	VMOVAPS          Z10, Z9
-	VFNMADD231PD     Z6, Z4, Z9
 	VFNMADD231PD     Z7, Z4, Z9
+	VFNMADD231PD     Z5, Z4, Z9
 	VFNMADD231PD     Z8, Z4, Z9
 	VMULPD           Z9, Z9, Z4
 	VBROADCASTSD     sinP5F64<>+0(SB), Z8
@@ -7242,14 +7293,14 @@ next2:
 	VFMADD213PD.BCST cosP0F64<>+0(SB), Z4, Z8
 	VFMADD213PD.BCST minusHalfF64<>+0(SB), Z4, Z8
 	VFMADD213PD      Z2, Z4, Z8
-	VPTESTMQ.BCST    bit0F64<>+0(SB), Z5, K3
+	VPTESTMQ.BCST    bit0F64<>+0(SB), Z6, K3
 	VBLENDMPD        Z8, Z9, K3, Z4
 	VBLENDMPD        Z9, Z8, K3, Z8
-	VPADDQ.BCST      oneIF64<>+0(SB), Z5, Z9
+	VPADDQ.BCST      oneIF64<>+0(SB), Z6, Z9
 	VPSLLQ           $0x3e, Z9, Z9
 	VPTERNLOGQ       $0x78, Z3, Z9, Z8
-	VPSLLQ           $0x3e, Z5, Z5
-	VPTERNLOGQ       $0x78, Z3, Z5, Z4
+	VPSLLQ           $0x3e, Z6, Z6
+	VPTERNLOGQ       $0x78, Z3, Z6, Z4
 	VFIXUPIMMPD.BCST $0x00, zeroStaysF64<>+0(SB), Z10, Z4
 	VCMPPD           $0x00, Z0, Z10, K3
 	VDIVPD           Z10, Z4, Z4
@@ -7258,38 +7309,38 @@ next2:
 	VMULPD           Z17, Z10, Z17
 	VMULPD           Z14, Z10, Z14
 	VMULPD           Z11, Z10, Z11
-	VMULPD           Z4, Z8, Z5
+	VMULPD           Z4, Z8, Z6
 	VMULPD           Z4, Z10, Z10
 	VMULPD           Z8, Z20, Z10
-	VMULPD           Z17, Z15, Z4
+	VMULPD           Z17, Z12, Z4
 	VSUBPD           Z4, Z10, Z10
 	VMULPD           Z14, Z18, Z4
 	VSUBPD           Z4, Z10, Z10
 	VMULPD           Z11, Z16, Z4
 	VSUBPD           Z4, Z10, Z10
 	VMULPD           Z17, Z20, Z4
-	VMULPD           Z8, Z15, Z5
-	VADDPD           Z5, Z4, Z4
-	VMULPD           Z11, Z18, Z5
-	VADDPD           Z5, Z4, Z4
-	VMULPD           Z14, Z16, Z5
-	VSUBPD           Z5, Z4, Z4
-	VMULPD           Z14, Z20, Z5
+	VMULPD           Z8, Z12, Z6
+	VADDPD           Z6, Z4, Z4
+	VMULPD           Z11, Z18, Z6
+	VADDPD           Z6, Z4, Z4
+	VMULPD           Z14, Z16, Z6
+	VSUBPD           Z6, Z4, Z4
+	VMULPD           Z14, Z20, Z6
 	VMULPD           Z8, Z18, Z9
-	VADDPD           Z9, Z5, Z5
+	VADDPD           Z9, Z6, Z6
 	VMULPD           Z17, Z16, Z9
-	VADDPD           Z9, Z5, Z5
-	VMULPD           Z11, Z15, Z9
-	VSUBPD           Z9, Z5, Z5
+	VADDPD           Z9, Z6, Z6
+	VMULPD           Z11, Z12, Z9
+	VSUBPD           Z9, Z6, Z6
 	VMULPD           Z11, Z20, Z20
 	VMULPD           Z8, Z16, Z16
 	VADDPD           Z16, Z20, Z20
-	VMULPD           Z14, Z15, Z15
-	VADDPD           Z15, Z20, Z20
+	VMULPD           Z14, Z12, Z12
+	VADDPD           Z12, Z20, Z20
 	VMULPD           Z17, Z18, Z18
 	VSUBPD           Z18, Z20, Z20
 	VMULPD           Z4, Z4, Z18
-	VFMADD231PD      Z5, Z5, Z18
+	VFMADD231PD      Z6, Z6, Z18
 	VFMADD231PD      Z20, Z20, Z18
 	VCMPPD.BCST      $0x16, quatMaxF64<>+0(SB), Z18, K3
 	VCMPPD           $0x03, Z10, Z10, K4
@@ -7298,35 +7349,33 @@ next2:
 	VPANDQ.BCST      absF64<>+0(SB), Z10, Z17
 	VCMPPD.BCST      $0x11, quatShortF64<>+0(SB), Z18, K3
 	VMAXPD.BCST      rootMinF64<>+0(SB), Z18, Z18
-	VRSQRT14PD       Z18, Z15
-	VMULPD           Z1, Z15, Z1
-	VMULPD           Z15, Z18, Z15
+	VRSQRT14PD       Z18, Z12
+	VMULPD           Z1, Z12, Z1
+	VMULPD           Z12, Z18, Z12
 	VBROADCASTSD     halfF64<>+0(SB), Z14
-	VFNMADD231PD     Z1, Z15, Z14
-	VFMADD231PD      Z14, Z15, Z15
+	VFNMADD231PD     Z1, Z12, Z14
+	VFMADD231PD      Z14, Z12, Z12
 	VFMADD231PD      Z14, Z1, Z1
 	VADDPD           Z1, Z1, Z14
-	VFNMADD231PD     Z15, Z15, Z18
-	VFMADD231PD      Z1, Z18, Z15
-	VMINPD           Z15, Z17, Z18
-	VMAXPD           Z17, Z15, Z1
-	VMULPD.BCST      tan9F64<>+0(SB), Z1, Z14
+	VFNMADD231PD     Z12, Z12, Z18
+	VFMADD231PD      Z1, Z18, Z12
+	VMINPD           Z12, Z17, Z18
+	VMAXPD           Z17, Z12, Z1
+	VMULPD.BCST      tanHalfF64<>+0(SB), Z1, Z14
 	VCMPPD           $0x1e, Z14, Z18, K4
-	VBLENDMPD.BCST   tan18F64<>+0(SB), Z0, K4, Z14
+	VBLENDMPD.BCST   arcNodeF64<>+0(SB), Z0, K4, Z14
 	VBLENDMPD.BCST   arc4F64<>+0(SB), Z0, K4, Z0
-	VMULPD.BCST      tan27F64<>+0(SB), Z1, Z16
-	VCMPPD           $0x1e, Z16, Z18, K4
-	VBLENDMPD.BCST   tan36F64<>+0(SB), Z14, K4, Z14
-	VBLENDMPD.BCST   arc8F64<>+0(SB), Z0, K4, Z0
 	VMOVAPS          Z1, Z16
 	VFMADD231PD      Z18, Z14, Z16
 	VFNMADD231PD     Z1, Z14, Z18
 	VDIVPD           Z16, Z18, Z18
-	VCMPPD           $0x1e, Z17, Z15, K4
+	VCMPPD           $0x1e, Z17, Z12, K4
 	VPXORQ.BCST      arcSteepF64<>+0(SB), Z0, K4, Z0
 	VMULPD           Z18, Z18, Z16
 	VMULPD           Z16, Z18, Z14
-	VBROADCASTSD     arcP5F64<>+0(SB), Z1
+	VBROADCASTSD     arcP7F64<>+0(SB), Z1
+	VFMADD213PD.BCST arcP6F64<>+0(SB), Z16, Z1
+	VFMADD213PD.BCST arcP5F64<>+0(SB), Z16, Z1
 	VFMADD213PD.BCST arcP4F64<>+0(SB), Z16, Z1
 	VFMADD213PD.BCST arcP3F64<>+0(SB), Z16, Z1
 	VFMADD213PD.BCST arcP2F64<>+0(SB), Z16, Z1
@@ -7334,29 +7383,24 @@ next2:
 	VFMADD213PD.BCST arcP0F64<>+0(SB), Z16, Z1
 	VFMADD231PD      Z1, Z14, Z18
 	VPTERNLOGQ       $0x78, Z3, Z0, Z18
-	VMOVUPS          arcLowRightF64<>+0(SB), Z14
-	VMOVUPS          arcLowLeftF64<>+0(SB), Z1
-	VMOVAPS          Z0, Z16
-	VPERMI2PD        Z1, Z14, Z16
-	VADDPD           Z16, Z18, Z18
-	VMOVUPS          arcHighRightF64<>+0(SB), Z16
-	VMOVUPS          arcHighLeftF64<>+0(SB), Z14
-	VPERMI2PD        Z14, Z16, Z0
+	VADDPD           Z5, Z18, K4, Z18
+	VMOVUPS          arcBaseF64<>+0(SB), Z5
+	VPERMPD          Z5, Z0, Z0
 	VADDPD           Z0, Z18, Z18
 	VBLENDMPD        Z2, Z18, K3, Z18
-	VBLENDMPD        Z17, Z15, K3, Z15
-	VRCP14PD         Z15, Z2
+	VBLENDMPD        Z17, Z12, K3, Z12
+	VRCP14PD         Z12, Z2
 	VBROADCASTSD     oneF64<>+0(SB), Z0
-	VFNMADD231PD     Z2, Z15, Z0
+	VFNMADD231PD     Z2, Z12, Z0
 	VFMADD231PD      Z2, Z0, Z2
 	VMULPD           Z2, Z18, Z0
-	VFNMADD231PD     Z0, Z15, Z18
+	VFNMADD231PD     Z0, Z12, Z18
 	VFMADD231PD      Z2, Z18, Z0
 	VMULPD           Z17, Z0, Z17
 	VADDPD           Z0, Z0, Z0
 	VPTERNLOGQ       $0x78, Z3, Z10, Z0
 	VMULPD           Z4, Z0, Z4
-	VMULPD           Z5, Z0, Z5
+	VMULPD           Z6, Z0, Z6
 	VMULPD           Z20, Z0, Z0
 	KANDW            K1, K2, K2
 	KMOVW            K2, CX
@@ -7364,7 +7408,7 @@ next2:
 	JE               easy7
 	KANDNW           K1, K2, K1
 	VMOVUPD          Z4, K1, (AX)
-	VMOVUPD          Z5, K1, (AX)(DI*1)
+	VMOVUPD          Z6, K1, (AX)(DI*1)
 	VMOVUPD          Z0, K1, (AX)(DI*2)
 	MOVQ             SI, AX
 	MOVQ             SI, DX
@@ -7377,7 +7421,7 @@ next2:
 
 easy7:
 	VMOVUPD Z4, K1, (AX)
-	VMOVUPD Z5, K1, (AX)(DI*1)
+	VMOVUPD Z6, K1, (AX)(DI*1)
 	VMOVUPD Z0, K1, (AX)(DI*2)
 
 done5:
@@ -7389,7 +7433,7 @@ done5:
 	RET
 
 // func inverseSO3F32AVX2(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
-// Requires: AVX
+// Requires: AVX, MMX+
 TEXT ·inverseSO3F32AVX2(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
@@ -7404,28 +7448,37 @@ TEXT ·inverseSO3F32AVX2(SB), NOSPLIT, $0-64
 	JL   next2
 
 loop1:
-	VMOVUPS (CX)(SI*1), Y0
-	VMOVUPS (CX)(SI*2), Y1
-	VMOVUPS (CX)(R8*1), Y2
-	VMOVUPS (CX), Y3
-	VMOVUPS Y3, (AX)
-	VMOVUPS (CX)(DI*1), Y3
-	VMOVUPS Y3, (AX)(SI*1)
-	VMOVUPS (CX)(DI*2), Y3
-	VMOVUPS Y3, (AX)(SI*2)
-	VMOVUPS Y0, (AX)(DI*1)
-	VMOVUPS (CX)(SI*4), Y0
-	VMOVUPS Y0, (AX)(SI*4)
-	VMOVUPS (CX)(R9*1), Y0
-	VMOVUPS Y0, (AX)(R8*1)
-	VMOVUPS Y1, (AX)(DI*2)
-	VMOVUPS Y2, (AX)(R9*1)
-	VMOVUPS (CX)(SI*8), Y2
-	VMOVUPS Y2, (AX)(SI*8)
-	ADDQ    $+32, AX
-	ADDQ    $+32, CX
-	SUBQ    $+8, DX
-	JGE     loop1
+	PREFETCHT0 64(AX)
+	PREFETCHT0 64(AX)(SI*1)
+	PREFETCHT0 64(AX)(SI*2)
+	PREFETCHT0 64(AX)(DI*1)
+	PREFETCHT0 64(AX)(SI*4)
+	PREFETCHT0 64(AX)(R8*1)
+	PREFETCHT0 64(AX)(DI*2)
+	PREFETCHT0 64(AX)(R9*1)
+	PREFETCHT0 64(AX)(SI*8)
+	VMOVUPS    (CX)(SI*1), Y0
+	VMOVUPS    (CX)(SI*2), Y1
+	VMOVUPS    (CX)(R8*1), Y2
+	VMOVUPS    (CX), Y3
+	VMOVUPS    Y3, (AX)
+	VMOVUPS    (CX)(DI*1), Y3
+	VMOVUPS    Y3, (AX)(SI*1)
+	VMOVUPS    (CX)(DI*2), Y3
+	VMOVUPS    Y3, (AX)(SI*2)
+	VMOVUPS    Y0, (AX)(DI*1)
+	VMOVUPS    (CX)(SI*4), Y0
+	VMOVUPS    Y0, (AX)(SI*4)
+	VMOVUPS    (CX)(R9*1), Y0
+	VMOVUPS    Y0, (AX)(R8*1)
+	VMOVUPS    Y1, (AX)(DI*2)
+	VMOVUPS    Y2, (AX)(R9*1)
+	VMOVUPS    (CX)(SI*8), Y2
+	VMOVUPS    Y2, (AX)(SI*8)
+	ADDQ       $+32, AX
+	ADDQ       $+32, CX
+	SUBQ       $+8, DX
+	JGE        loop1
 
 next2:
 	ADDQ       $+8, DX
@@ -7480,7 +7533,7 @@ done4:
 	RET
 
 // func inverseSO3F32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
-// Requires: AVX, AVX512F, BMI2
+// Requires: AVX, AVX512F, BMI2, MMX+
 TEXT ·inverseSO3F32AVX512(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
@@ -7495,28 +7548,37 @@ TEXT ·inverseSO3F32AVX512(SB), NOSPLIT, $0-64
 	JL   next2
 
 loop1:
-	VMOVUPS (CX)(SI*1), Z0
-	VMOVUPS (CX)(SI*2), Z1
-	VMOVUPS (CX)(R8*1), Z2
-	VMOVUPS (CX), Z3
-	VMOVUPS Z3, (AX)
-	VMOVUPS (CX)(DI*1), Z3
-	VMOVUPS Z3, (AX)(SI*1)
-	VMOVUPS (CX)(DI*2), Z3
-	VMOVUPS Z3, (AX)(SI*2)
-	VMOVUPS Z0, (AX)(DI*1)
-	VMOVUPS (CX)(SI*4), Z0
-	VMOVUPS Z0, (AX)(SI*4)
-	VMOVUPS (CX)(R9*1), Z0
-	VMOVUPS Z0, (AX)(R8*1)
-	VMOVUPS Z1, (AX)(DI*2)
-	VMOVUPS Z2, (AX)(R9*1)
-	VMOVUPS (CX)(SI*8), Z2
-	VMOVUPS Z2, (AX)(SI*8)
-	ADDQ    $+64, AX
-	ADDQ    $+64, CX
-	SUBQ    $+16, DX
-	JGE     loop1
+	PREFETCHT0 128(AX)
+	PREFETCHT0 128(AX)(SI*1)
+	PREFETCHT0 128(AX)(SI*2)
+	PREFETCHT0 128(AX)(DI*1)
+	PREFETCHT0 128(AX)(SI*4)
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 128(AX)(DI*2)
+	PREFETCHT0 128(AX)(R9*1)
+	PREFETCHT0 128(AX)(SI*8)
+	VMOVUPS    (CX)(SI*1), Z0
+	VMOVUPS    (CX)(SI*2), Z1
+	VMOVUPS    (CX)(R8*1), Z2
+	VMOVUPS    (CX), Z3
+	VMOVUPS    Z3, (AX)
+	VMOVUPS    (CX)(DI*1), Z3
+	VMOVUPS    Z3, (AX)(SI*1)
+	VMOVUPS    (CX)(DI*2), Z3
+	VMOVUPS    Z3, (AX)(SI*2)
+	VMOVUPS    Z0, (AX)(DI*1)
+	VMOVUPS    (CX)(SI*4), Z0
+	VMOVUPS    Z0, (AX)(SI*4)
+	VMOVUPS    (CX)(R9*1), Z0
+	VMOVUPS    Z0, (AX)(R8*1)
+	VMOVUPS    Z1, (AX)(DI*2)
+	VMOVUPS    Z2, (AX)(R9*1)
+	VMOVUPS    (CX)(SI*8), Z2
+	VMOVUPS    Z2, (AX)(SI*8)
+	ADDQ       $+64, AX
+	ADDQ       $+64, CX
+	SUBQ       $+16, DX
+	JGE        loop1
 
 next2:
 	ADDQ      $+16, DX
@@ -7553,7 +7615,7 @@ done4:
 	RET
 
 // func inverseSO3F64AVX2(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
-// Requires: AVX
+// Requires: AVX, MMX+
 TEXT ·inverseSO3F64AVX2(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
@@ -7568,28 +7630,37 @@ TEXT ·inverseSO3F64AVX2(SB), NOSPLIT, $0-64
 	JL   next2
 
 loop1:
-	VMOVUPS (CX)(SI*1), Y0
-	VMOVUPS (CX)(SI*2), Y1
-	VMOVUPS (CX)(R8*1), Y2
-	VMOVUPS (CX), Y3
-	VMOVUPS Y3, (AX)
-	VMOVUPS (CX)(DI*1), Y3
-	VMOVUPS Y3, (AX)(SI*1)
-	VMOVUPS (CX)(DI*2), Y3
-	VMOVUPS Y3, (AX)(SI*2)
-	VMOVUPS Y0, (AX)(DI*1)
-	VMOVUPS (CX)(SI*4), Y0
-	VMOVUPS Y0, (AX)(SI*4)
-	VMOVUPS (CX)(R9*1), Y0
-	VMOVUPS Y0, (AX)(R8*1)
-	VMOVUPS Y1, (AX)(DI*2)
-	VMOVUPS Y2, (AX)(R9*1)
-	VMOVUPS (CX)(SI*8), Y2
-	VMOVUPS Y2, (AX)(SI*8)
-	ADDQ    $+32, AX
-	ADDQ    $+32, CX
-	SUBQ    $+4, DX
-	JGE     loop1
+	PREFETCHT0 64(AX)
+	PREFETCHT0 64(AX)(SI*1)
+	PREFETCHT0 64(AX)(SI*2)
+	PREFETCHT0 64(AX)(DI*1)
+	PREFETCHT0 64(AX)(SI*4)
+	PREFETCHT0 64(AX)(R8*1)
+	PREFETCHT0 64(AX)(DI*2)
+	PREFETCHT0 64(AX)(R9*1)
+	PREFETCHT0 64(AX)(SI*8)
+	VMOVUPS    (CX)(SI*1), Y0
+	VMOVUPS    (CX)(SI*2), Y1
+	VMOVUPS    (CX)(R8*1), Y2
+	VMOVUPS    (CX), Y3
+	VMOVUPS    Y3, (AX)
+	VMOVUPS    (CX)(DI*1), Y3
+	VMOVUPS    Y3, (AX)(SI*1)
+	VMOVUPS    (CX)(DI*2), Y3
+	VMOVUPS    Y3, (AX)(SI*2)
+	VMOVUPS    Y0, (AX)(DI*1)
+	VMOVUPS    (CX)(SI*4), Y0
+	VMOVUPS    Y0, (AX)(SI*4)
+	VMOVUPS    (CX)(R9*1), Y0
+	VMOVUPS    Y0, (AX)(R8*1)
+	VMOVUPS    Y1, (AX)(DI*2)
+	VMOVUPS    Y2, (AX)(R9*1)
+	VMOVUPS    (CX)(SI*8), Y2
+	VMOVUPS    Y2, (AX)(SI*8)
+	ADDQ       $+32, AX
+	ADDQ       $+32, CX
+	SUBQ       $+4, DX
+	JGE        loop1
 
 next2:
 	ADDQ       $+4, DX
@@ -7644,7 +7715,7 @@ done4:
 	RET
 
 // func inverseSO3F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
-// Requires: AVX, AVX512F, BMI2
+// Requires: AVX, AVX512F, BMI2, MMX+
 TEXT ·inverseSO3F64AVX512(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
@@ -7659,28 +7730,37 @@ TEXT ·inverseSO3F64AVX512(SB), NOSPLIT, $0-64
 	JL   next2
 
 loop1:
-	VMOVUPS (CX)(SI*1), Z0
-	VMOVUPS (CX)(SI*2), Z1
-	VMOVUPS (CX)(R8*1), Z2
-	VMOVUPS (CX), Z3
-	VMOVUPS Z3, (AX)
-	VMOVUPS (CX)(DI*1), Z3
-	VMOVUPS Z3, (AX)(SI*1)
-	VMOVUPS (CX)(DI*2), Z3
-	VMOVUPS Z3, (AX)(SI*2)
-	VMOVUPS Z0, (AX)(DI*1)
-	VMOVUPS (CX)(SI*4), Z0
-	VMOVUPS Z0, (AX)(SI*4)
-	VMOVUPS (CX)(R9*1), Z0
-	VMOVUPS Z0, (AX)(R8*1)
-	VMOVUPS Z1, (AX)(DI*2)
-	VMOVUPS Z2, (AX)(R9*1)
-	VMOVUPS (CX)(SI*8), Z2
-	VMOVUPS Z2, (AX)(SI*8)
-	ADDQ    $+64, AX
-	ADDQ    $+64, CX
-	SUBQ    $+8, DX
-	JGE     loop1
+	PREFETCHT0 128(AX)
+	PREFETCHT0 128(AX)(SI*1)
+	PREFETCHT0 128(AX)(SI*2)
+	PREFETCHT0 128(AX)(DI*1)
+	PREFETCHT0 128(AX)(SI*4)
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 128(AX)(DI*2)
+	PREFETCHT0 128(AX)(R9*1)
+	PREFETCHT0 128(AX)(SI*8)
+	VMOVUPS    (CX)(SI*1), Z0
+	VMOVUPS    (CX)(SI*2), Z1
+	VMOVUPS    (CX)(R8*1), Z2
+	VMOVUPS    (CX), Z3
+	VMOVUPS    Z3, (AX)
+	VMOVUPS    (CX)(DI*1), Z3
+	VMOVUPS    Z3, (AX)(SI*1)
+	VMOVUPS    (CX)(DI*2), Z3
+	VMOVUPS    Z3, (AX)(SI*2)
+	VMOVUPS    Z0, (AX)(DI*1)
+	VMOVUPS    (CX)(SI*4), Z0
+	VMOVUPS    Z0, (AX)(SI*4)
+	VMOVUPS    (CX)(R9*1), Z0
+	VMOVUPS    Z0, (AX)(R8*1)
+	VMOVUPS    Z1, (AX)(DI*2)
+	VMOVUPS    Z2, (AX)(R9*1)
+	VMOVUPS    (CX)(SI*8), Z2
+	VMOVUPS    Z2, (AX)(SI*8)
+	ADDQ       $+64, AX
+	ADDQ       $+64, CX
+	SUBQ       $+8, DX
+	JGE        loop1
 
 next2:
 	ADDQ      $+8, DX
@@ -8095,7 +8175,7 @@ done4:
 	RET
 
 // func expSE3F32AVX2(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
-// Requires: AVX, AVX2, FMA3
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·expSE3F32AVX2(SB), $128-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
@@ -8114,6 +8194,18 @@ TEXT ·expSE3F32AVX2(SB), $128-64
 	JL   next2
 
 loop1:
+	PREFETCHT0   64(AX)
+	PREFETCHT0   64(AX)(SI*1)
+	PREFETCHT0   64(AX)(SI*2)
+	PREFETCHT0   64(AX)(DI*1)
+	PREFETCHT0   64(AX)(SI*4)
+	PREFETCHT0   64(AX)(R8*1)
+	PREFETCHT0   64(AX)(DI*2)
+	PREFETCHT0   64(AX)(R9*1)
+	PREFETCHT0   64(AX)(SI*8)
+	PREFETCHT0   64(AX)(R10*1)
+	PREFETCHT0   64(AX)(R8*2)
+	PREFETCHT0   64(AX)(R11*1)
 	VMOVUPS      (CX), Y0
 	VANDPS       absF32<>+0(SB), Y0, Y1
 	VMOVUPS      (CX)(SI*1), Y2
@@ -8493,7 +8585,7 @@ done5:
 	RET
 
 // func expSE3F32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
-// Requires: AVX, AVX512F, BMI2
+// Requires: AVX, AVX512F, BMI2, MMX+
 TEXT ·expSE3F32AVX512(SB), NOSPLIT, $0-64
 	VBROADCASTSS one<>+0(SB), Z0
 	VBROADCASTSS absF32<>+0(SB), Z1
@@ -8520,6 +8612,18 @@ TEXT ·expSE3F32AVX512(SB), NOSPLIT, $0-64
 	JL           next2
 
 loop1:
+	PREFETCHT0        128(AX)
+	PREFETCHT0        128(AX)(SI*1)
+	PREFETCHT0        128(AX)(SI*2)
+	PREFETCHT0        128(AX)(DI*1)
+	PREFETCHT0        128(AX)(SI*4)
+	PREFETCHT0        128(AX)(R8*1)
+	PREFETCHT0        128(AX)(DI*2)
+	PREFETCHT0        128(AX)(R9*1)
+	PREFETCHT0        128(AX)(SI*8)
+	PREFETCHT0        128(AX)(R10*1)
+	PREFETCHT0        128(AX)(R8*2)
+	PREFETCHT0        128(AX)(R11*1)
 	VMOVUPS           (CX), Z9
 	VPANDD            Z1, Z9, Z10
 	VMOVUPS           (CX)(SI*1), Z11
@@ -8887,7 +8991,7 @@ done5:
 	RET
 
 // func expSE3F64AVX2(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
-// Requires: AVX, AVX2, FMA3
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·expSE3F64AVX2(SB), $128-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
@@ -8906,6 +9010,18 @@ TEXT ·expSE3F64AVX2(SB), $128-64
 	JL   next2
 
 loop1:
+	PREFETCHT0   64(AX)
+	PREFETCHT0   64(AX)(SI*1)
+	PREFETCHT0   64(AX)(SI*2)
+	PREFETCHT0   64(AX)(DI*1)
+	PREFETCHT0   64(AX)(SI*4)
+	PREFETCHT0   64(AX)(R8*1)
+	PREFETCHT0   64(AX)(DI*2)
+	PREFETCHT0   64(AX)(R9*1)
+	PREFETCHT0   64(AX)(SI*8)
+	PREFETCHT0   64(AX)(R10*1)
+	PREFETCHT0   64(AX)(R8*2)
+	PREFETCHT0   64(AX)(R11*1)
 	VMOVUPS      (CX), Y0
 	VMULPD       Y0, Y0, Y1
 	VMOVUPS      (CX)(SI*1), Y2
@@ -9241,7 +9357,7 @@ done5:
 	RET
 
 // func expSE3F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
-// Requires: AVX, AVX512F, BMI2
+// Requires: AVX, AVX512F, BMI2, MMX+
 TEXT ·expSE3F64AVX512(SB), NOSPLIT, $0-64
 	VBROADCASTSD oneF64<>+0(SB), Z0
 	VBROADCASTSD zeroF64<>+0(SB), Z1
@@ -9268,6 +9384,18 @@ TEXT ·expSE3F64AVX512(SB), NOSPLIT, $0-64
 	JL           next2
 
 loop1:
+	PREFETCHT0        128(AX)
+	PREFETCHT0        128(AX)(SI*1)
+	PREFETCHT0        128(AX)(SI*2)
+	PREFETCHT0        128(AX)(DI*1)
+	PREFETCHT0        128(AX)(SI*4)
+	PREFETCHT0        128(AX)(R8*1)
+	PREFETCHT0        128(AX)(DI*2)
+	PREFETCHT0        128(AX)(R9*1)
+	PREFETCHT0        128(AX)(SI*8)
+	PREFETCHT0        128(AX)(R10*1)
+	PREFETCHT0        128(AX)(R8*2)
+	PREFETCHT0        128(AX)(R11*1)
 	VMOVUPS           (CX), Z9
 	VMULPD            Z9, Z9, Z10
 	VMOVUPS           (CX)(SI*1), Z11
@@ -9631,7 +9759,7 @@ done5:
 	RET
 
 // func logSE3F32AVX2(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
-// Requires: AVX, AVX2, FMA3
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·logSE3F32AVX2(SB), $160-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
@@ -9650,6 +9778,12 @@ TEXT ·logSE3F32AVX2(SB), $160-64
 	JL   next2
 
 loop1:
+	PREFETCHT0  64(AX)
+	PREFETCHT0  64(AX)(SI*1)
+	PREFETCHT0  64(AX)(SI*2)
+	PREFETCHT0  64(AX)(DI*1)
+	PREFETCHT0  64(AX)(SI*4)
+	PREFETCHT0  64(AX)(R8*1)
 	VMOVUPS     (CX)(R10*1), Y0
 	VMOVUPS     (CX)(DI*2), Y1
 	VSUBPS      Y1, Y0, Y2
@@ -9995,7 +10129,7 @@ done5:
 	RET
 
 // func logSE3F32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
-// Requires: AVX, AVX512F, BMI2
+// Requires: AVX, AVX512F, BMI2, MMX+
 TEXT ·logSE3F32AVX512(SB), NOSPLIT, $0-64
 	VBROADCASTSS one<>+0(SB), Z0
 	VBROADCASTSS minusHalf<>+0(SB), Z1
@@ -10022,6 +10156,12 @@ TEXT ·logSE3F32AVX512(SB), NOSPLIT, $0-64
 	JL           next2
 
 loop1:
+	PREFETCHT0       128(AX)
+	PREFETCHT0       128(AX)(SI*1)
+	PREFETCHT0       128(AX)(SI*2)
+	PREFETCHT0       128(AX)(DI*1)
+	PREFETCHT0       128(AX)(SI*4)
+	PREFETCHT0       128(AX)(R8*1)
 	VMOVUPS          (CX)(R10*1), Z9
 	VMOVUPS          (CX)(DI*2), Z10
 	VSUBPS           Z10, Z9, Z11
@@ -10347,7 +10487,7 @@ done5:
 	RET
 
 // func logSE3F64AVX2(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
-// Requires: AVX, AVX2, FMA3
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·logSE3F64AVX2(SB), $160-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
@@ -10366,6 +10506,12 @@ TEXT ·logSE3F64AVX2(SB), $160-64
 	JL   next2
 
 loop1:
+	PREFETCHT0  64(AX)
+	PREFETCHT0  64(AX)(SI*1)
+	PREFETCHT0  64(AX)(SI*2)
+	PREFETCHT0  64(AX)(DI*1)
+	PREFETCHT0  64(AX)(SI*4)
+	PREFETCHT0  64(AX)(R8*1)
 	VMOVUPS     (CX)(R10*1), Y0
 	VMOVUPS     (CX)(DI*2), Y1
 	VSUBPD      Y1, Y0, Y2
@@ -10737,7 +10883,7 @@ done5:
 	RET
 
 // func logSE3F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
-// Requires: AVX, AVX512F, BMI2
+// Requires: AVX, AVX512F, BMI2, MMX+
 TEXT ·logSE3F64AVX512(SB), NOSPLIT, $0-64
 	VBROADCASTSD oneF64<>+0(SB), Z0
 	VBROADCASTSD zeroF64<>+0(SB), Z1
@@ -10764,6 +10910,12 @@ TEXT ·logSE3F64AVX512(SB), NOSPLIT, $0-64
 	JL           next2
 
 loop1:
+	PREFETCHT0       128(AX)
+	PREFETCHT0       128(AX)(SI*1)
+	PREFETCHT0       128(AX)(SI*2)
+	PREFETCHT0       128(AX)(DI*1)
+	PREFETCHT0       128(AX)(SI*4)
+	PREFETCHT0       128(AX)(R8*1)
 	VMOVUPS          (CX)(R10*1), Z10
 	VMOVUPS          (CX)(DI*2), Z11
 	VSUBPD           Z11, Z10, Z12
@@ -10827,14 +10979,10 @@ loop1:
 	VFMADD231PD      Z22, Z18, Z12
 	VMINPD           Z12, Z15, Z18
 	VMAXPD           Z15, Z12, Z22
-	VMULPD.BCST      tan9F64<>+0(SB), Z22, Z10
+	VMULPD.BCST      tanHalfF64<>+0(SB), Z22, Z10
 	VCMPPD           $0x1e, Z10, Z18, K3
-	VBLENDMPD.BCST   tan18F64<>+0(SB), Z1, K3, Z10
+	VBLENDMPD.BCST   arcNodeF64<>+0(SB), Z1, K3, Z10
 	VBLENDMPD.BCST   arc4F64<>+0(SB), Z1, K3, Z21
-	VMULPD.BCST      tan27F64<>+0(SB), Z22, Z20
-	VCMPPD           $0x1e, Z20, Z18, K3
-	VBLENDMPD.BCST   tan36F64<>+0(SB), Z10, K3, Z10
-	VBLENDMPD.BCST   arc8F64<>+0(SB), Z21, K3, Z21
 	VMOVAPS          Z22, Z20
 	VFMADD231PD      Z18, Z10, Z20
 	VFNMADD231PD     Z22, Z10, Z18
@@ -10843,7 +10991,9 @@ loop1:
 	VPXORQ.BCST      arcSteepF64<>+0(SB), Z21, K3, Z21
 	VMULPD           Z18, Z18, Z20
 	VMULPD           Z20, Z18, Z10
-	VBROADCASTSD     arcP5F64<>+0(SB), Z22
+	VBROADCASTSD     arcP7F64<>+0(SB), Z22
+	VFMADD213PD.BCST arcP6F64<>+0(SB), Z20, Z22
+	VFMADD213PD.BCST arcP5F64<>+0(SB), Z20, Z22
 	VFMADD213PD.BCST arcP4F64<>+0(SB), Z20, Z22
 	VFMADD213PD.BCST arcP3F64<>+0(SB), Z20, Z22
 	VFMADD213PD.BCST arcP2F64<>+0(SB), Z20, Z22
@@ -10851,33 +11001,28 @@ loop1:
 	VFMADD213PD.BCST arcP0F64<>+0(SB), Z20, Z22
 	VFMADD231PD      Z22, Z10, Z18
 	VPTERNLOGQ       $0x78, Z4, Z21, Z18
-	VMOVUPS          arcLowRightF64<>+0(SB), Z10
-	VMOVUPS          arcLowLeftF64<>+0(SB), Z22
-	VMOVAPS          Z21, Z20
-	VPERMI2PD        Z22, Z10, Z20
-	VADDPD           Z20, Z18, Z18
-	VMOVUPS          arcHighRightF64<>+0(SB), Z20
-	VMOVUPS          arcHighLeftF64<>+0(SB), Z10
-	VPERMI2PD        Z10, Z20, Z21
+	VADDPD.BCST      halfPi2F64<>+0(SB), Z18, K3, Z18
+	VMOVUPS          arcBaseF64<>+0(SB), Z10
+	VPERMPD          Z10, Z21, Z21
 	VADDPD           Z21, Z18, Z18
 	VBLENDMPD        Z0, Z18, K2, Z18
 	VBLENDMPD        Z15, Z12, K2, Z12
 	VRCP14PD         Z12, Z21
-	VBROADCASTSD     oneF64<>+0(SB), Z20
-	VFNMADD231PD     Z21, Z12, Z20
-	VFMADD231PD      Z21, Z20, Z21
-	VMULPD           Z21, Z18, Z20
-	VFNMADD231PD     Z20, Z12, Z18
-	VFMADD231PD      Z21, Z18, Z20
-	VMULPD           Z15, Z20, Z15
-	VADDPD           Z20, Z20, Z20
-	VPTERNLOGQ       $0x78, Z4, Z19, Z20
-	VMULPD           Z25, Z20, Z25
-	VMULPD           Z24, Z20, Z24
-	VMULPD           Z11, Z20, Z20
+	VBROADCASTSD     oneF64<>+0(SB), Z10
+	VFNMADD231PD     Z21, Z12, Z10
+	VFMADD231PD      Z21, Z10, Z21
+	VMULPD           Z21, Z18, Z10
+	VFNMADD231PD     Z10, Z12, Z18
+	VFMADD231PD      Z21, Z18, Z10
+	VMULPD           Z15, Z10, Z15
+	VADDPD           Z10, Z10, Z10
+	VPTERNLOGQ       $0x78, Z4, Z19, Z10
+	VMULPD           Z25, Z10, Z25
+	VMULPD           Z24, Z10, Z24
+	VMULPD           Z11, Z10, Z10
 	VMULPD           Z25, Z25, Z11
 	VFMADD231PD      Z24, Z24, Z11
-	VFMADD231PD      Z20, Z20, Z11
+	VFMADD231PD      Z10, Z10, Z11
 	VCMPPD           $0x11, Z5, Z11, K2
 	VSUBPD           Z15, Z0, Z19
 	VMAXPD           Z5, Z11, Z11
@@ -10890,35 +11035,35 @@ loop1:
 	VFMADD231PD      Z18, Z19, Z21
 	VBLENDMPD        Z1, Z21, K2, Z21
 	VMOVUPS          (CX)(R9*1), Z19
-	VMULPD           Z19, Z20, Z18
+	VMULPD           Z19, Z10, Z18
 	VMOVUPS          (CX)(R11*1), Z11
 	VFMSUB231PD      Z11, Z24, Z18
 	VMULPD           Z11, Z25, Z12
-	VMOVUPS          (CX)(DI*1), Z10
-	VFMSUB231PD      Z10, Z20, Z12
-	VMULPD           Z10, Z24, Z22
-	VFMSUB231PD      Z19, Z25, Z22
-	VMULPD           Z10, Z25, Z14
+	VMOVUPS          (CX)(DI*1), Z22
+	VFMSUB231PD      Z22, Z10, Z12
+	VMULPD           Z22, Z24, Z20
+	VFMSUB231PD      Z19, Z25, Z20
+	VMULPD           Z22, Z25, Z14
 	VFMADD231PD      Z19, Z24, Z14
-	VFMADD231PD      Z11, Z20, Z14
+	VFMADD231PD      Z11, Z10, Z14
 	VMULPD           Z14, Z21, Z21
-	VMULPD           Z10, Z15, Z10
-	VFMADD231PD      Z2, Z18, Z10
-	VFMADD231PD      Z25, Z21, Z10
+	VMULPD           Z22, Z15, Z22
+	VFMADD231PD      Z2, Z18, Z22
+	VFMADD231PD      Z25, Z21, Z22
 	VMULPD           Z19, Z15, Z19
 	VFMADD231PD      Z2, Z12, Z19
 	VFMADD231PD      Z24, Z21, Z19
 	VMULPD           Z11, Z15, Z15
-	VFMADD231PD      Z2, Z22, Z15
-	VFMADD231PD      Z20, Z21, Z15
+	VFMADD231PD      Z2, Z20, Z15
+	VFMADD231PD      Z10, Z21, Z15
 	KMOVW            K1, R12
 	TESTQ            R12, R12
 	JE               easy4
 	KNOTW            K1, K1
 	VMOVUPD          Z25, K1, (AX)
 	VMOVUPD          Z24, K1, (AX)(SI*1)
-	VMOVUPD          Z20, K1, (AX)(SI*2)
-	VMOVUPD          Z10, K1, (AX)(DI*1)
+	VMOVUPD          Z10, K1, (AX)(SI*2)
+	VMOVUPD          Z22, K1, (AX)(DI*1)
 	VMOVUPD          Z19, K1, (AX)(SI*4)
 	VMOVUPD          Z15, K1, (AX)(R8*1)
 	MOVQ             BX, AX
@@ -10934,8 +11079,8 @@ loop1:
 easy4:
 	VMOVUPS Z25, (AX)
 	VMOVUPS Z24, (AX)(SI*1)
-	VMOVUPS Z20, (AX)(SI*2)
-	VMOVUPS Z10, (AX)(DI*1)
+	VMOVUPS Z10, (AX)(SI*2)
+	VMOVUPS Z22, (AX)(DI*1)
 	VMOVUPS Z19, (AX)(SI*4)
 	VMOVUPS Z15, (AX)(R8*1)
 	ADDQ    $+64, AX
@@ -10952,15 +11097,15 @@ next2:
 	KMOVW            R12, K1
 	VMOVUPD.Z        (CX)(R10*1), K1, Z15
 	VMOVUPD.Z        (CX)(DI*2), K1, Z19
-	VSUBPD           Z19, Z15, Z10
-	VMOVUPD.Z        (CX)(SI*2), K1, Z20
+	VSUBPD           Z19, Z15, Z22
+	VMOVUPD.Z        (CX)(SI*2), K1, Z10
 	VMOVUPD.Z        (CX)(SI*8), K1, Z24
-	VSUBPD           Z24, Z20, Z25
+	VSUBPD           Z24, Z10, Z25
 	VMOVUPD.Z        (CX)(SI*4), K1, Z21
-	VMOVUPD.Z        (CX)(SI*1), K1, Z22
-	VSUBPD           Z22, Z21, Z11
-	VADDPD           Z21, Z22, Z22
-	VADDPD           Z24, Z20, Z20
+	VMOVUPD.Z        (CX)(SI*1), K1, Z20
+	VSUBPD           Z20, Z21, Z11
+	VADDPD           Z21, Z20, Z20
+	VADDPD           Z24, Z10, Z10
 	VADDPD           Z15, Z19, Z19
 	VMOVUPD.Z        (CX)(R8*1), K1, Z15
 	VMOVUPD.Z        (CX)(R8*2), K1, Z24
@@ -10976,20 +11121,20 @@ next2:
 	VSUBPD           Z12, Z21, Z21
 	VCMPPD           $0x16, Z15, Z24, K2
 	VBLENDMPD        Z11, Z25, K2, Z12
-	VBLENDMPD        Z20, Z22, K2, Z16
+	VBLENDMPD        Z10, Z20, K2, Z16
 	VBLENDMPD        Z19, Z23, K2, Z23
 	VBLENDMPD        Z21, Z19, K2, Z19
 	VMAXPD           Z24, Z15, Z21
 	VCMPPD           $0x12, Z18, Z21, K2
-	VBLENDMPD        Z10, Z12, K2, Z12
+	VBLENDMPD        Z22, Z12, K2, Z12
 	VBLENDMPD        Z17, Z16, K2, Z16
-	VBLENDMPD        Z22, Z23, K2, Z23
-	VBLENDMPD        Z20, Z19, K2, Z19
+	VBLENDMPD        Z20, Z23, K2, Z23
+	VBLENDMPD        Z10, Z19, K2, Z19
 	VMAXPD           Z24, Z15, Z15
 	VMAXPD           Z18, Z15, Z15
 	VCMPPD           $0x12, Z14, Z15, K2
 	VBLENDMPD        Z13, Z12, K2, Z12
-	VBLENDMPD        Z10, Z16, K2, Z16
+	VBLENDMPD        Z22, Z16, K2, Z16
 	VBLENDMPD        Z25, Z23, K2, Z23
 	VBLENDMPD        Z11, Z19, K2, Z19
 	VMULPD           Z16, Z16, Z11
@@ -11013,14 +11158,10 @@ next2:
 	VFMADD231PD      Z3, Z11, Z9
 	VMINPD           Z9, Z7, Z11
 	VMAXPD           Z7, Z9, Z3
-	VMULPD.BCST      tan9F64<>+0(SB), Z3, Z8
+	VMULPD.BCST      tanHalfF64<>+0(SB), Z3, Z8
 	VCMPPD           $0x1e, Z8, Z11, K4
-	VBLENDMPD.BCST   tan18F64<>+0(SB), Z1, K4, Z8
+	VBLENDMPD.BCST   arcNodeF64<>+0(SB), Z1, K4, Z8
 	VBLENDMPD.BCST   arc4F64<>+0(SB), Z1, K4, Z6
-	VMULPD.BCST      tan27F64<>+0(SB), Z3, Z25
-	VCMPPD           $0x1e, Z25, Z11, K4
-	VBLENDMPD.BCST   tan36F64<>+0(SB), Z8, K4, Z8
-	VBLENDMPD.BCST   arc8F64<>+0(SB), Z6, K4, Z6
 	VMOVAPS          Z3, Z25
 	VFMADD231PD      Z11, Z8, Z25
 	VFNMADD231PD     Z3, Z8, Z11
@@ -11029,7 +11170,9 @@ next2:
 	VPXORQ.BCST      arcSteepF64<>+0(SB), Z6, K4, Z6
 	VMULPD           Z11, Z11, Z25
 	VMULPD           Z25, Z11, Z8
-	VBROADCASTSD     arcP5F64<>+0(SB), Z3
+	VBROADCASTSD     arcP7F64<>+0(SB), Z3
+	VFMADD213PD.BCST arcP6F64<>+0(SB), Z25, Z3
+	VFMADD213PD.BCST arcP5F64<>+0(SB), Z25, Z3
 	VFMADD213PD.BCST arcP4F64<>+0(SB), Z25, Z3
 	VFMADD213PD.BCST arcP3F64<>+0(SB), Z25, Z3
 	VFMADD213PD.BCST arcP2F64<>+0(SB), Z25, Z3
@@ -11037,33 +11180,28 @@ next2:
 	VFMADD213PD.BCST arcP0F64<>+0(SB), Z25, Z3
 	VFMADD231PD      Z3, Z8, Z11
 	VPTERNLOGQ       $0x78, Z4, Z6, Z11
-	VMOVUPS          arcLowRightF64<>+0(SB), Z8
-	VMOVUPS          arcLowLeftF64<>+0(SB), Z3
-	VMOVAPS          Z6, Z25
-	VPERMI2PD        Z3, Z8, Z25
-	VADDPD           Z25, Z11, Z11
-	VMOVUPS          arcHighRightF64<>+0(SB), Z25
-	VMOVUPS          arcHighLeftF64<>+0(SB), Z8
-	VPERMI2PD        Z8, Z25, Z6
+	VADDPD.BCST      halfPi2F64<>+0(SB), Z11, K4, Z11
+	VMOVUPS          arcBaseF64<>+0(SB), Z8
+	VPERMPD          Z8, Z6, Z6
 	VADDPD           Z6, Z11, Z11
 	VBLENDMPD        Z0, Z11, K3, Z11
 	VBLENDMPD        Z7, Z9, K3, Z9
 	VRCP14PD         Z9, Z6
-	VBROADCASTSD     oneF64<>+0(SB), Z25
-	VFNMADD231PD     Z6, Z9, Z25
-	VFMADD231PD      Z6, Z25, Z6
-	VMULPD           Z6, Z11, Z25
-	VFNMADD231PD     Z25, Z9, Z11
-	VFMADD231PD      Z6, Z11, Z25
-	VMULPD           Z7, Z25, Z7
-	VADDPD           Z25, Z25, Z25
-	VPTERNLOGQ       $0x78, Z4, Z12, Z25
-	VMULPD           Z16, Z25, Z16
-	VMULPD           Z23, Z25, Z23
-	VMULPD           Z19, Z25, Z25
+	VBROADCASTSD     oneF64<>+0(SB), Z8
+	VFNMADD231PD     Z6, Z9, Z8
+	VFMADD231PD      Z6, Z8, Z6
+	VMULPD           Z6, Z11, Z8
+	VFNMADD231PD     Z8, Z9, Z11
+	VFMADD231PD      Z6, Z11, Z8
+	VMULPD           Z7, Z8, Z7
+	VADDPD           Z8, Z8, Z8
+	VPTERNLOGQ       $0x78, Z4, Z12, Z8
+	VMULPD           Z16, Z8, Z16
+	VMULPD           Z23, Z8, Z23
+	VMULPD           Z19, Z8, Z8
 	VMULPD           Z16, Z16, Z19
 	VFMADD231PD      Z23, Z23, Z19
-	VFMADD231PD      Z25, Z25, Z19
+	VFMADD231PD      Z8, Z8, Z19
 	VCMPPD           $0x11, Z5, Z19, K3
 	VSUBPD           Z7, Z0, Z0
 	VMAXPD           Z5, Z19, Z19
@@ -11076,17 +11214,17 @@ next2:
 	VFMADD231PD      Z5, Z0, Z12
 	VBLENDMPD        Z1, Z12, K3, Z12
 	VMOVUPD.Z        (CX)(R9*1), K1, Z1
-	VMULPD           Z1, Z25, Z0
+	VMULPD           Z1, Z8, Z0
 	VMOVUPD.Z        (CX)(R11*1), K1, Z5
 	VFMSUB231PD      Z5, Z23, Z0
 	VMULPD           Z5, Z16, Z19
 	VMOVUPD.Z        (CX)(DI*1), K1, Z4
-	VFMSUB231PD      Z4, Z25, Z19
+	VFMSUB231PD      Z4, Z8, Z19
 	VMULPD           Z4, Z23, Z11
 	VFMSUB231PD      Z1, Z16, Z11
 	VMULPD           Z4, Z16, Z6
 	VFMADD231PD      Z1, Z23, Z6
-	VFMADD231PD      Z5, Z25, Z6
+	VFMADD231PD      Z5, Z8, Z6
 	VMULPD           Z6, Z12, Z12
 	VMULPD           Z4, Z7, Z4
 	VFMADD231PD      Z2, Z0, Z4
@@ -11096,7 +11234,7 @@ next2:
 	VFMADD231PD      Z23, Z12, Z1
 	VMULPD           Z5, Z7, Z7
 	VFMADD231PD      Z2, Z11, Z7
-	VFMADD231PD      Z25, Z12, Z7
+	VFMADD231PD      Z8, Z12, Z7
 	KANDW            K1, K2, K2
 	KMOVW            K2, CX
 	TESTQ            CX, CX
@@ -11104,7 +11242,7 @@ next2:
 	KANDNW           K1, K2, K1
 	VMOVUPD          Z16, K1, (AX)
 	VMOVUPD          Z23, K1, (AX)(SI*1)
-	VMOVUPD          Z25, K1, (AX)(SI*2)
+	VMOVUPD          Z8, K1, (AX)(SI*2)
 	VMOVUPD          Z4, K1, (AX)(DI*1)
 	VMOVUPD          Z1, K1, (AX)(SI*4)
 	VMOVUPD          Z7, K1, (AX)(R8*1)
@@ -11119,7 +11257,7 @@ next2:
 easy7:
 	VMOVUPD Z16, K1, (AX)
 	VMOVUPD Z23, K1, (AX)(SI*1)
-	VMOVUPD Z25, K1, (AX)(SI*2)
+	VMOVUPD Z8, K1, (AX)(SI*2)
 	VMOVUPD Z4, K1, (AX)(DI*1)
 	VMOVUPD Z1, K1, (AX)(SI*4)
 	VMOVUPD Z7, K1, (AX)(R8*1)
@@ -11133,7 +11271,7 @@ done5:
 	RET
 
 // func composeSE3F32AVX2(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
-// Requires: AVX, AVX2, FMA3
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·composeSE3F32AVX2(SB), $416-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
@@ -11150,6 +11288,12 @@ TEXT ·composeSE3F32AVX2(SB), $416-64
 	JL   next2
 
 loop1:
+	PREFETCHT0   64(AX)
+	PREFETCHT0   64(AX)(DI*1)
+	PREFETCHT0   64(AX)(DI*2)
+	PREFETCHT0   64(AX)(R8*1)
+	PREFETCHT0   64(AX)(DI*4)
+	PREFETCHT0   64(AX)(R9*1)
 	VMOVUPS      (CX), Y0
 	VANDPS       absF32<>+0(SB), Y0, Y1
 	VMOVUPS      (CX)(DI*1), Y2
@@ -11921,7 +12065,7 @@ done5:
 	RET
 
 // func composeSE3F32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
-// Requires: AVX, AVX512F, BMI2
+// Requires: AVX, AVX512F, BMI2, MMX+
 TEXT ·composeSE3F32AVX512(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
@@ -11936,6 +12080,12 @@ TEXT ·composeSE3F32AVX512(SB), NOSPLIT, $0-64
 	JL   next2
 
 loop1:
+	PREFETCHT0        128(AX)
+	PREFETCHT0        128(AX)(DI*1)
+	PREFETCHT0        128(AX)(DI*2)
+	PREFETCHT0        128(AX)(R8*1)
+	PREFETCHT0        128(AX)(DI*4)
+	PREFETCHT0        128(AX)(R9*1)
 	VMOVUPS           (CX), Z0
 	VPANDD.BCST       absF32<>+0(SB), Z0, Z1
 	VMOVUPS           (CX)(DI*1), Z2
@@ -12651,7 +12801,7 @@ done5:
 	RET
 
 // func composeSE3F64AVX2(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
-// Requires: AVX, AVX2, FMA3
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·composeSE3F64AVX2(SB), $416-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
@@ -12668,6 +12818,12 @@ TEXT ·composeSE3F64AVX2(SB), $416-64
 	JL   next2
 
 loop1:
+	PREFETCHT0   64(AX)
+	PREFETCHT0   64(AX)(DI*1)
+	PREFETCHT0   64(AX)(DI*2)
+	PREFETCHT0   64(AX)(R8*1)
+	PREFETCHT0   64(AX)(DI*4)
+	PREFETCHT0   64(AX)(R9*1)
 	VMOVUPS      (CX), Y0
 	VMULPD       Y0, Y0, Y1
 	VMOVUPS      (CX)(DI*1), Y2
@@ -13429,7 +13585,7 @@ done5:
 	RET
 
 // func composeSE3F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
-// Requires: AVX, AVX512F, BMI2
+// Requires: AVX, AVX512F, BMI2, MMX+
 TEXT ·composeSE3F64AVX512(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
@@ -13444,6 +13600,12 @@ TEXT ·composeSE3F64AVX512(SB), NOSPLIT, $0-64
 	JL   next2
 
 loop1:
+	PREFETCHT0        128(AX)
+	PREFETCHT0        128(AX)(DI*1)
+	PREFETCHT0        128(AX)(DI*2)
+	PREFETCHT0        128(AX)(R8*1)
+	PREFETCHT0        128(AX)(DI*4)
+	PREFETCHT0        128(AX)(R9*1)
 	VMOVUPS           (CX), Z0
 	VMULPD            Z0, Z0, Z1
 	VMOVUPS           (CX)(DI*1), Z2
@@ -13689,16 +13851,12 @@ loop1:
 	VFMADD231PD       Z0, Z7, Z5
 	VMINPD            Z5, Z2, Z7
 	VMAXPD            Z2, Z5, Z0
-	VMULPD.BCST       tan9F64<>+0(SB), Z0, Z9
+	VMULPD.BCST       tanHalfF64<>+0(SB), Z0, Z9
 	VCMPPD            $0x1e, Z9, Z7, K3
 	VBROADCASTSD      zeroF64<>+0(SB), Z9
-	VBLENDMPD.BCST    tan18F64<>+0(SB), Z9, K3, Z9
+	VBLENDMPD.BCST    arcNodeF64<>+0(SB), Z9, K3, Z9
 	VBROADCASTSD      zeroF64<>+0(SB), Z11
 	VBLENDMPD.BCST    arc4F64<>+0(SB), Z11, K3, Z11
-	VMULPD.BCST       tan27F64<>+0(SB), Z0, Z16
-	VCMPPD            $0x1e, Z16, Z7, K3
-	VBLENDMPD.BCST    tan36F64<>+0(SB), Z9, K3, Z9
-	VBLENDMPD.BCST    arc8F64<>+0(SB), Z11, K3, Z11
 	VMOVAPS           Z0, Z16
 	VFMADD231PD       Z7, Z9, Z16
 	VFNMADD231PD      Z0, Z9, Z7
@@ -13707,7 +13865,9 @@ loop1:
 	VPXORQ.BCST       arcSteepF64<>+0(SB), Z11, K3, Z11
 	VMULPD            Z7, Z7, Z16
 	VMULPD            Z16, Z7, Z9
-	VBROADCASTSD      arcP5F64<>+0(SB), Z0
+	VBROADCASTSD      arcP7F64<>+0(SB), Z0
+	VFMADD213PD.BCST  arcP6F64<>+0(SB), Z16, Z0
+	VFMADD213PD.BCST  arcP5F64<>+0(SB), Z16, Z0
 	VFMADD213PD.BCST  arcP4F64<>+0(SB), Z16, Z0
 	VFMADD213PD.BCST  arcP3F64<>+0(SB), Z16, Z0
 	VFMADD213PD.BCST  arcP2F64<>+0(SB), Z16, Z0
@@ -13715,33 +13875,28 @@ loop1:
 	VFMADD213PD.BCST  arcP0F64<>+0(SB), Z16, Z0
 	VFMADD231PD       Z0, Z9, Z7
 	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z11, Z7
-	VMOVUPS           arcLowRightF64<>+0(SB), Z9
-	VMOVUPS           arcLowLeftF64<>+0(SB), Z0
-	VMOVAPS           Z11, Z16
-	VPERMI2PD         Z0, Z9, Z16
-	VADDPD            Z16, Z7, Z7
-	VMOVUPS           arcHighRightF64<>+0(SB), Z16
-	VMOVUPS           arcHighLeftF64<>+0(SB), Z9
-	VPERMI2PD         Z9, Z16, Z11
+	VADDPD.BCST       halfPi2F64<>+0(SB), Z7, K3, Z7
+	VMOVUPS           arcBaseF64<>+0(SB), Z9
+	VPERMPD           Z9, Z11, Z11
 	VADDPD            Z11, Z7, Z7
 	VBLENDMPD.BCST    oneF64<>+0(SB), Z7, K2, Z7
 	VBLENDMPD         Z2, Z5, K2, Z5
 	VRCP14PD          Z5, Z11
-	VBROADCASTSD      oneF64<>+0(SB), Z16
-	VFNMADD231PD      Z11, Z5, Z16
-	VFMADD231PD       Z11, Z16, Z11
-	VMULPD            Z11, Z7, Z16
-	VFNMADD231PD      Z16, Z5, Z7
-	VFMADD231PD       Z11, Z7, Z16
-	VMULPD            Z2, Z16, Z2
-	VADDPD            Z16, Z16, Z16
-	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z17, Z16
-	VMULPD            Z13, Z16, Z13
-	VMULPD            Z21, Z16, Z21
-	VMULPD            Z8, Z16, Z16
+	VBROADCASTSD      oneF64<>+0(SB), Z9
+	VFNMADD231PD      Z11, Z5, Z9
+	VFMADD231PD       Z11, Z9, Z11
+	VMULPD            Z11, Z7, Z9
+	VFNMADD231PD      Z9, Z5, Z7
+	VFMADD231PD       Z11, Z7, Z9
+	VMULPD            Z2, Z9, Z2
+	VADDPD            Z9, Z9, Z9
+	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z17, Z9
+	VMULPD            Z13, Z9, Z13
+	VMULPD            Z21, Z9, Z21
+	VMULPD            Z8, Z9, Z9
 	VMULPD            Z13, Z13, Z8
 	VFMADD231PD       Z21, Z21, Z8
-	VFMADD231PD       Z16, Z16, Z8
+	VFMADD231PD       Z9, Z9, Z8
 	VCMPPD.BCST       $0x11, theta2MinF64<>+0(SB), Z8, K2
 	VBROADCASTSD      oneF64<>+0(SB), Z17
 	VSUBPD            Z2, Z17, Z17
@@ -13754,15 +13909,15 @@ loop1:
 	VFNMADD231PD      Z11, Z8, Z17
 	VFMADD231PD       Z7, Z17, Z11
 	VBLENDMPD.BCST    zeroF64<>+0(SB), Z11, K2, Z11
-	VMULPD            Z6, Z16, Z17
+	VMULPD            Z6, Z9, Z17
 	VFMSUB231PD       Z10, Z21, Z17
 	VMULPD            Z10, Z13, Z7
-	VFMSUB231PD       Z14, Z16, Z7
+	VFMSUB231PD       Z14, Z9, Z7
 	VMULPD            Z14, Z21, Z8
 	VFMSUB231PD       Z6, Z13, Z8
 	VMULPD            Z14, Z13, Z5
 	VFMADD231PD       Z6, Z21, Z5
-	VFMADD231PD       Z10, Z16, Z5
+	VFMADD231PD       Z10, Z9, Z5
 	VMULPD            Z5, Z11, Z11
 	VMULPD            Z14, Z2, Z14
 	VFMADD231PD.BCST  minusHalfF64<>+0(SB), Z17, Z14
@@ -13772,14 +13927,14 @@ loop1:
 	VFMADD231PD       Z21, Z11, Z6
 	VMULPD            Z10, Z2, Z2
 	VFMADD231PD.BCST  minusHalfF64<>+0(SB), Z8, Z2
-	VFMADD231PD       Z16, Z11, Z2
+	VFMADD231PD       Z9, Z11, Z2
 	KMOVW             K1, R10
 	TESTQ             R10, R10
 	JE                easy4
 	KNOTW             K1, K1
 	VMOVUPD           Z13, K1, (AX)
 	VMOVUPD           Z21, K1, (AX)(DI*1)
-	VMOVUPD           Z16, K1, (AX)(DI*2)
+	VMOVUPD           Z9, K1, (AX)(DI*2)
 	VMOVUPD           Z14, K1, (AX)(R8*1)
 	VMOVUPD           Z6, K1, (AX)(DI*4)
 	VMOVUPD           Z2, K1, (AX)(R9*1)
@@ -13796,7 +13951,7 @@ loop1:
 easy4:
 	VMOVUPS Z13, (AX)
 	VMOVUPS Z21, (AX)(DI*1)
-	VMOVUPS Z16, (AX)(DI*2)
+	VMOVUPS Z9, (AX)(DI*2)
 	VMOVUPS Z14, (AX)(R8*1)
 	VMOVUPS Z6, (AX)(DI*4)
 	VMOVUPS Z2, (AX)(R9*1)
@@ -13817,8 +13972,8 @@ next2:
 	VMULPD            Z2, Z2, Z6
 	VMOVUPD.Z         (CX)(DI*1), K1, Z14
 	VFMADD231PD       Z14, Z14, Z6
-	VMOVUPD.Z         (CX)(DI*2), K1, Z16
-	VFMADD231PD       Z16, Z16, Z6
+	VMOVUPD.Z         (CX)(DI*2), K1, Z9
+	VFMADD231PD       Z9, Z9, Z6
 	VCMPPD.BCST       $0x16, theta2MaxF64<>+0(SB), Z6, K2
 	VSQRTPD           Z6, Z21
 	VMULPD.BCST       halfF64<>+0(SB), Z21, Z21
@@ -13861,7 +14016,7 @@ next2:
 	VMULPD.BCST       halfF64<>+0(SB), Z11, Z21
 	VMULPD            Z2, Z21, Z13
 	VMULPD            Z14, Z21, Z8
-	VMULPD            Z16, Z21, Z7
+	VMULPD            Z9, Z21, Z7
 	VMULPD            Z11, Z10, Z17
 	VMULPD            Z11, Z21, Z21
 	VCMPPD.BCST       $0x11, theta2MinF64<>+0(SB), Z6, K3
@@ -13869,159 +14024,159 @@ next2:
 	VSUBPD            Z17, Z11, Z11
 	VMAXPD.BCST       theta2MinF64<>+0(SB), Z6, Z6
 	VRCP14PD          Z6, Z5
-	VBROADCASTSD      oneF64<>+0(SB), Z9
-	VFNMADD231PD      Z5, Z6, Z9
-	VFMADD231PD       Z5, Z9, Z5
-	VMULPD            Z5, Z11, Z9
-	VFNMADD231PD      Z9, Z6, Z11
-	VFMADD231PD       Z5, Z11, Z9
-	VBLENDMPD.BCST    zeroF64<>+0(SB), Z9, K3, Z9
+	VBROADCASTSD      oneF64<>+0(SB), Z0
+	VFNMADD231PD      Z5, Z6, Z0
+	VFMADD231PD       Z5, Z0, Z5
+	VMULPD            Z5, Z11, Z0
+	VFNMADD231PD      Z0, Z6, Z11
+	VFMADD231PD       Z5, Z11, Z0
+	VBLENDMPD.BCST    zeroF64<>+0(SB), Z0, K3, Z0
 	VMOVUPD.Z         (CX)(DI*4), K1, Z11
-	VMULPD            Z11, Z16, Z5
+	VMULPD            Z11, Z9, Z5
 	VMOVUPD.Z         (CX)(R9*1), K1, Z6
 	VFMSUB231PD       Z6, Z14, Z5
-	VMULPD            Z6, Z2, Z0
+	VMULPD            Z6, Z2, Z16
 	VMOVUPD.Z         (CX)(R8*1), K1, Z4
-	VFMSUB231PD       Z4, Z16, Z0
+	VFMSUB231PD       Z4, Z9, Z16
 	VMULPD            Z4, Z14, Z1
 	VFMSUB231PD       Z11, Z2, Z1
 	VMULPD            Z4, Z2, Z3
 	VFMADD231PD       Z11, Z14, Z3
-	VFMADD231PD       Z6, Z16, Z3
-	VMULPD            Z3, Z9, Z9
+	VFMADD231PD       Z6, Z9, Z3
+	VMULPD            Z3, Z0, Z0
 	VMULPD            Z4, Z17, Z4
 	VFMADD231PD       Z5, Z21, Z4
-	VFMADD231PD       Z2, Z9, Z4
+	VFMADD231PD       Z2, Z0, Z4
 	VMULPD            Z11, Z17, Z11
-	VFMADD231PD       Z0, Z21, Z11
-	VFMADD231PD       Z14, Z9, Z11
+	VFMADD231PD       Z16, Z21, Z11
+	VFMADD231PD       Z14, Z0, Z11
 	VMULPD            Z6, Z17, Z17
 	VFMADD231PD       Z1, Z21, Z17
-	VFMADD231PD       Z16, Z9, Z17
-	VMOVUPD.Z         (DX), K1, Z9
-	VMULPD            Z9, Z9, Z16
+	VFMADD231PD       Z9, Z0, Z17
+	VMOVUPD.Z         (DX), K1, Z0
+	VMULPD            Z0, Z0, Z9
 	VMOVUPD.Z         (DX)(DI*1), K1, Z21
-	VFMADD231PD       Z21, Z21, Z16
+	VFMADD231PD       Z21, Z21, Z9
 	VMOVUPD.Z         (DX)(DI*2), K1, Z1
-	VFMADD231PD       Z1, Z1, Z16
-	VCMPPD.BCST       $0x16, theta2MaxF64<>+0(SB), Z16, K3
+	VFMADD231PD       Z1, Z1, Z9
+	VCMPPD.BCST       $0x16, theta2MaxF64<>+0(SB), Z9, K3
 	KORW              K2, K3, K2
-	VSQRTPD           Z16, Z6
+	VSQRTPD           Z9, Z6
 	VMULPD.BCST       halfF64<>+0(SB), Z6, Z6
 	VBROADCASTSD      twoOverPiF64<>+0(SB), Z14
 	VFMADD213PD.BCST  roundF64<>+0(SB), Z6, Z14
-	VSUBPD.BCST       roundF64<>+0(SB), Z14, Z0
+	VSUBPD.BCST       roundF64<>+0(SB), Z14, Z16
 	VMOVAPS           Z6, Z2
-	VFNMADD231PD.BCST halfPi1F64<>+0(SB), Z0, Z2
-	VFNMADD231PD.BCST halfPi2F64<>+0(SB), Z0, Z2
-	VFNMADD231PD.BCST halfPi3F64<>+0(SB), Z0, Z2
-	VMULPD            Z2, Z2, Z0
+	VFNMADD231PD.BCST halfPi1F64<>+0(SB), Z16, Z2
+	VFNMADD231PD.BCST halfPi2F64<>+0(SB), Z16, Z2
+	VFNMADD231PD.BCST halfPi3F64<>+0(SB), Z16, Z2
+	VMULPD            Z2, Z2, Z16
 	VBROADCASTSD      sinP5F64<>+0(SB), Z5
-	VFMADD213PD.BCST  sinP4F64<>+0(SB), Z0, Z5
-	VFMADD213PD.BCST  sinP3F64<>+0(SB), Z0, Z5
-	VFMADD213PD.BCST  sinP2F64<>+0(SB), Z0, Z5
-	VFMADD213PD.BCST  sinP1F64<>+0(SB), Z0, Z5
-	VFMADD213PD.BCST  sinP0F64<>+0(SB), Z0, Z5
-	VMULPD            Z5, Z0, Z5
+	VFMADD213PD.BCST  sinP4F64<>+0(SB), Z16, Z5
+	VFMADD213PD.BCST  sinP3F64<>+0(SB), Z16, Z5
+	VFMADD213PD.BCST  sinP2F64<>+0(SB), Z16, Z5
+	VFMADD213PD.BCST  sinP1F64<>+0(SB), Z16, Z5
+	VFMADD213PD.BCST  sinP0F64<>+0(SB), Z16, Z5
+	VMULPD            Z5, Z16, Z5
 	VFMADD231PD       Z5, Z2, Z2
 	VBROADCASTSD      cosP5F64<>+0(SB), Z5
-	VFMADD213PD.BCST  cosP4F64<>+0(SB), Z0, Z5
-	VFMADD213PD.BCST  cosP3F64<>+0(SB), Z0, Z5
-	VFMADD213PD.BCST  cosP2F64<>+0(SB), Z0, Z5
-	VFMADD213PD.BCST  cosP1F64<>+0(SB), Z0, Z5
-	VFMADD213PD.BCST  cosP0F64<>+0(SB), Z0, Z5
-	VFMADD213PD.BCST  minusHalfF64<>+0(SB), Z0, Z5
-	VFMADD213PD.BCST  oneF64<>+0(SB), Z0, Z5
+	VFMADD213PD.BCST  cosP4F64<>+0(SB), Z16, Z5
+	VFMADD213PD.BCST  cosP3F64<>+0(SB), Z16, Z5
+	VFMADD213PD.BCST  cosP2F64<>+0(SB), Z16, Z5
+	VFMADD213PD.BCST  cosP1F64<>+0(SB), Z16, Z5
+	VFMADD213PD.BCST  cosP0F64<>+0(SB), Z16, Z5
+	VFMADD213PD.BCST  minusHalfF64<>+0(SB), Z16, Z5
+	VFMADD213PD.BCST  oneF64<>+0(SB), Z16, Z5
 	VPTESTMQ.BCST     bit0F64<>+0(SB), Z14, K3
-	VBLENDMPD         Z5, Z2, K3, Z0
+	VBLENDMPD         Z5, Z2, K3, Z16
 	VBLENDMPD         Z2, Z5, K3, Z5
 	VPADDQ.BCST       oneIF64<>+0(SB), Z14, Z2
 	VPSLLQ            $0x3e, Z2, Z2
 	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z2, Z5
 	VPSLLQ            $0x3e, Z14, Z14
-	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z14, Z0
-	VFIXUPIMMPD.BCST  $0x00, zeroStaysF64<>+0(SB), Z6, Z0
+	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z14, Z16
+	VFIXUPIMMPD.BCST  $0x00, zeroStaysF64<>+0(SB), Z6, Z16
 	VCMPPD.BCST       $0x00, zeroF64<>+0(SB), Z6, K3
-	VDIVPD            Z6, Z0, Z0
-	VBLENDMPD.BCST    oneF64<>+0(SB), Z0, K3, Z0
-	VMULPD.BCST       halfF64<>+0(SB), Z0, Z6
-	VMULPD            Z9, Z6, Z14
+	VDIVPD            Z6, Z16, Z16
+	VBLENDMPD.BCST    oneF64<>+0(SB), Z16, K3, Z16
+	VMULPD.BCST       halfF64<>+0(SB), Z16, Z6
+	VMULPD            Z0, Z6, Z14
 	VMULPD            Z21, Z6, Z2
 	VMULPD            Z1, Z6, Z3
-	VMULPD            Z0, Z5, Z15
-	VMULPD            Z0, Z6, Z6
-	VCMPPD.BCST       $0x11, theta2MinF64<>+0(SB), Z16, K3
-	VBROADCASTSD      oneF64<>+0(SB), Z0
-	VSUBPD            Z15, Z0, Z0
-	VMAXPD.BCST       theta2MinF64<>+0(SB), Z16, Z16
-	VRCP14PD          Z16, Z22
+	VMULPD            Z16, Z5, Z15
+	VMULPD            Z16, Z6, Z6
+	VCMPPD.BCST       $0x11, theta2MinF64<>+0(SB), Z9, K3
+	VBROADCASTSD      oneF64<>+0(SB), Z16
+	VSUBPD            Z15, Z16, Z16
+	VMAXPD.BCST       theta2MinF64<>+0(SB), Z9, Z9
+	VRCP14PD          Z9, Z22
 	VBROADCASTSD      oneF64<>+0(SB), Z19
-	VFNMADD231PD      Z22, Z16, Z19
+	VFNMADD231PD      Z22, Z9, Z19
 	VFMADD231PD       Z22, Z19, Z22
-	VMULPD            Z22, Z0, Z19
-	VFNMADD231PD      Z19, Z16, Z0
-	VFMADD231PD       Z22, Z0, Z19
+	VMULPD            Z22, Z16, Z19
+	VFNMADD231PD      Z19, Z9, Z16
+	VFMADD231PD       Z22, Z16, Z19
 	VBLENDMPD.BCST    zeroF64<>+0(SB), Z19, K3, Z19
-	VMOVUPD.Z         (DX)(DI*4), K1, Z0
-	VMULPD            Z0, Z1, Z22
-	VMOVUPD.Z         (DX)(R9*1), K1, Z16
-	VFMSUB231PD       Z16, Z21, Z22
-	VMULPD            Z16, Z9, Z20
+	VMOVUPD.Z         (DX)(DI*4), K1, Z16
+	VMULPD            Z16, Z1, Z22
+	VMOVUPD.Z         (DX)(R9*1), K1, Z9
+	VFMSUB231PD       Z9, Z21, Z22
+	VMULPD            Z9, Z0, Z20
 	VMOVUPD.Z         (DX)(R8*1), K1, Z12
 	VFMSUB231PD       Z12, Z1, Z20
 	VMULPD            Z12, Z21, Z18
-	VFMSUB231PD       Z0, Z9, Z18
-	VMULPD            Z12, Z9, Z23
-	VFMADD231PD       Z0, Z21, Z23
-	VFMADD231PD       Z16, Z1, Z23
+	VFMSUB231PD       Z16, Z0, Z18
+	VMULPD            Z12, Z0, Z23
+	VFMADD231PD       Z16, Z21, Z23
+	VFMADD231PD       Z9, Z1, Z23
 	VMULPD            Z23, Z19, Z19
 	VMULPD            Z12, Z15, Z12
 	VFMADD231PD       Z22, Z6, Z12
-	VFMADD231PD       Z9, Z19, Z12
-	VMULPD            Z0, Z15, Z0
-	VFMADD231PD       Z20, Z6, Z0
-	VFMADD231PD       Z21, Z19, Z0
-	VMULPD            Z16, Z15, Z15
+	VFMADD231PD       Z0, Z19, Z12
+	VMULPD            Z16, Z15, Z16
+	VFMADD231PD       Z20, Z6, Z16
+	VFMADD231PD       Z21, Z19, Z16
+	VMULPD            Z9, Z15, Z15
 	VFMADD231PD       Z18, Z6, Z15
 	VFMADD231PD       Z1, Z19, Z15
-	VMULPD            Z0, Z7, Z19
+	VMULPD            Z16, Z7, Z19
 	VFMSUB231PD       Z15, Z8, Z19
 	VMULPD            Z15, Z13, Z1
 	VFMSUB231PD       Z12, Z7, Z1
 	VMULPD            Z12, Z8, Z6
-	VFMSUB231PD       Z0, Z13, Z6
+	VFMSUB231PD       Z16, Z13, Z6
 	VADDPD            Z19, Z19, Z19
 	VADDPD            Z1, Z1, Z1
 	VADDPD            Z6, Z6, Z6
 	VMULPD            Z1, Z7, Z18
 	VFMSUB231PD       Z6, Z8, Z18
-	VMULPD            Z6, Z13, Z16
-	VFMSUB231PD       Z19, Z7, Z16
+	VMULPD            Z6, Z13, Z9
+	VFMSUB231PD       Z19, Z7, Z9
 	VMULPD            Z19, Z8, Z21
 	VFMSUB231PD       Z1, Z13, Z21
 	VFMADD231PD       Z19, Z10, Z18
 	VADDPD            Z18, Z12, Z12
-	VFMADD231PD       Z1, Z10, Z16
-	VADDPD            Z16, Z0, Z0
+	VFMADD231PD       Z1, Z10, Z9
+	VADDPD            Z9, Z16, Z16
 	VFMADD231PD       Z6, Z10, Z21
 	VADDPD            Z21, Z15, Z15
 	VADDPD            Z12, Z4, Z4
-	VADDPD            Z0, Z11, Z11
+	VADDPD            Z16, Z11, Z11
 	VADDPD            Z15, Z17, Z17
 	VMULPD            Z5, Z10, Z15
-	VMULPD            Z14, Z13, Z0
-	VSUBPD            Z0, Z15, Z15
-	VMULPD            Z2, Z8, Z0
-	VSUBPD            Z0, Z15, Z15
-	VMULPD            Z3, Z7, Z0
-	VSUBPD            Z0, Z15, Z15
-	VMULPD            Z14, Z10, Z0
+	VMULPD            Z14, Z13, Z16
+	VSUBPD            Z16, Z15, Z15
+	VMULPD            Z2, Z8, Z16
+	VSUBPD            Z16, Z15, Z15
+	VMULPD            Z3, Z7, Z16
+	VSUBPD            Z16, Z15, Z15
+	VMULPD            Z14, Z10, Z16
 	VMULPD            Z5, Z13, Z12
-	VADDPD            Z12, Z0, Z0
+	VADDPD            Z12, Z16, Z16
 	VMULPD            Z3, Z8, Z12
-	VADDPD            Z12, Z0, Z0
+	VADDPD            Z12, Z16, Z16
 	VMULPD            Z2, Z7, Z12
-	VSUBPD            Z12, Z0, Z0
+	VSUBPD            Z12, Z16, Z16
 	VMULPD            Z2, Z10, Z12
 	VMULPD            Z5, Z8, Z21
 	VADDPD            Z21, Z12, Z12
@@ -14036,7 +14191,7 @@ next2:
 	VADDPD            Z13, Z10, Z10
 	VMULPD            Z14, Z8, Z8
 	VSUBPD            Z8, Z10, Z10
-	VMULPD            Z0, Z0, Z8
+	VMULPD            Z16, Z16, Z8
 	VFMADD231PD       Z12, Z12, Z8
 	VFMADD231PD       Z10, Z10, Z8
 	VCMPPD.BCST       $0x16, quatMaxF64<>+0(SB), Z8, K3
@@ -14058,16 +14213,12 @@ next2:
 	VFMADD231PD       Z2, Z8, Z13
 	VMINPD            Z13, Z14, Z8
 	VMAXPD            Z14, Z13, Z2
-	VMULPD.BCST       tan9F64<>+0(SB), Z2, Z7
+	VMULPD.BCST       tanHalfF64<>+0(SB), Z2, Z7
 	VCMPPD            $0x1e, Z7, Z8, K4
 	VBROADCASTSD      zeroF64<>+0(SB), Z7
-	VBLENDMPD.BCST    tan18F64<>+0(SB), Z7, K4, Z7
+	VBLENDMPD.BCST    arcNodeF64<>+0(SB), Z7, K4, Z7
 	VBROADCASTSD      zeroF64<>+0(SB), Z5
 	VBLENDMPD.BCST    arc4F64<>+0(SB), Z5, K4, Z5
-	VMULPD.BCST       tan27F64<>+0(SB), Z2, Z3
-	VCMPPD            $0x1e, Z3, Z8, K4
-	VBLENDMPD.BCST    tan36F64<>+0(SB), Z7, K4, Z7
-	VBLENDMPD.BCST    arc8F64<>+0(SB), Z5, K4, Z5
 	VMOVAPS           Z2, Z3
 	VFMADD231PD       Z8, Z7, Z3
 	VFNMADD231PD      Z2, Z7, Z8
@@ -14076,7 +14227,9 @@ next2:
 	VPXORQ.BCST       arcSteepF64<>+0(SB), Z5, K4, Z5
 	VMULPD            Z8, Z8, Z3
 	VMULPD            Z3, Z8, Z7
-	VBROADCASTSD      arcP5F64<>+0(SB), Z2
+	VBROADCASTSD      arcP7F64<>+0(SB), Z2
+	VFMADD213PD.BCST  arcP6F64<>+0(SB), Z3, Z2
+	VFMADD213PD.BCST  arcP5F64<>+0(SB), Z3, Z2
 	VFMADD213PD.BCST  arcP4F64<>+0(SB), Z3, Z2
 	VFMADD213PD.BCST  arcP3F64<>+0(SB), Z3, Z2
 	VFMADD213PD.BCST  arcP2F64<>+0(SB), Z3, Z2
@@ -14084,33 +14237,28 @@ next2:
 	VFMADD213PD.BCST  arcP0F64<>+0(SB), Z3, Z2
 	VFMADD231PD       Z2, Z7, Z8
 	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z5, Z8
-	VMOVUPS           arcLowRightF64<>+0(SB), Z7
-	VMOVUPS           arcLowLeftF64<>+0(SB), Z2
-	VMOVAPS           Z5, Z3
-	VPERMI2PD         Z2, Z7, Z3
-	VADDPD            Z3, Z8, Z8
-	VMOVUPS           arcHighRightF64<>+0(SB), Z3
-	VMOVUPS           arcHighLeftF64<>+0(SB), Z7
-	VPERMI2PD         Z7, Z3, Z5
+	VADDPD.BCST       halfPi2F64<>+0(SB), Z8, K4, Z8
+	VMOVUPS           arcBaseF64<>+0(SB), Z7
+	VPERMPD           Z7, Z5, Z5
 	VADDPD            Z5, Z8, Z8
 	VBLENDMPD.BCST    oneF64<>+0(SB), Z8, K3, Z8
 	VBLENDMPD         Z14, Z13, K3, Z13
 	VRCP14PD          Z13, Z5
-	VBROADCASTSD      oneF64<>+0(SB), Z3
-	VFNMADD231PD      Z5, Z13, Z3
-	VFMADD231PD       Z5, Z3, Z5
-	VMULPD            Z5, Z8, Z3
-	VFNMADD231PD      Z3, Z13, Z8
-	VFMADD231PD       Z5, Z8, Z3
-	VMULPD            Z14, Z3, Z14
-	VADDPD            Z3, Z3, Z3
-	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z15, Z3
-	VMULPD            Z0, Z3, Z0
-	VMULPD            Z12, Z3, Z12
-	VMULPD            Z10, Z3, Z3
-	VMULPD            Z0, Z0, Z10
+	VBROADCASTSD      oneF64<>+0(SB), Z7
+	VFNMADD231PD      Z5, Z13, Z7
+	VFMADD231PD       Z5, Z7, Z5
+	VMULPD            Z5, Z8, Z7
+	VFNMADD231PD      Z7, Z13, Z8
+	VFMADD231PD       Z5, Z8, Z7
+	VMULPD            Z14, Z7, Z14
+	VADDPD            Z7, Z7, Z7
+	VPTERNLOGQ.BCST   $0x78, signF64<>+0(SB), Z15, Z7
+	VMULPD            Z16, Z7, Z16
+	VMULPD            Z12, Z7, Z12
+	VMULPD            Z10, Z7, Z7
+	VMULPD            Z16, Z16, Z10
 	VFMADD231PD       Z12, Z12, Z10
-	VFMADD231PD       Z3, Z3, Z10
+	VFMADD231PD       Z7, Z7, Z10
 	VCMPPD.BCST       $0x11, theta2MinF64<>+0(SB), Z10, K3
 	VBROADCASTSD      oneF64<>+0(SB), Z15
 	VSUBPD            Z14, Z15, Z15
@@ -14123,33 +14271,33 @@ next2:
 	VFNMADD231PD      Z5, Z10, Z15
 	VFMADD231PD       Z8, Z15, Z5
 	VBLENDMPD.BCST    zeroF64<>+0(SB), Z5, K3, Z5
-	VMULPD            Z11, Z3, Z15
+	VMULPD            Z11, Z7, Z15
 	VFMSUB231PD       Z17, Z12, Z15
-	VMULPD            Z17, Z0, Z8
-	VFMSUB231PD       Z4, Z3, Z8
+	VMULPD            Z17, Z16, Z8
+	VFMSUB231PD       Z4, Z7, Z8
 	VMULPD            Z4, Z12, Z10
-	VFMSUB231PD       Z11, Z0, Z10
-	VMULPD            Z4, Z0, Z13
+	VFMSUB231PD       Z11, Z16, Z10
+	VMULPD            Z4, Z16, Z13
 	VFMADD231PD       Z11, Z12, Z13
-	VFMADD231PD       Z17, Z3, Z13
+	VFMADD231PD       Z17, Z7, Z13
 	VMULPD            Z13, Z5, Z5
 	VMULPD            Z4, Z14, Z4
 	VFMADD231PD.BCST  minusHalfF64<>+0(SB), Z15, Z4
-	VFMADD231PD       Z0, Z5, Z4
+	VFMADD231PD       Z16, Z5, Z4
 	VMULPD            Z11, Z14, Z11
 	VFMADD231PD.BCST  minusHalfF64<>+0(SB), Z8, Z11
 	VFMADD231PD       Z12, Z5, Z11
 	VMULPD            Z17, Z14, Z14
 	VFMADD231PD.BCST  minusHalfF64<>+0(SB), Z10, Z14
-	VFMADD231PD       Z3, Z5, Z14
+	VFMADD231PD       Z7, Z5, Z14
 	KANDW             K1, K2, K2
 	KMOVW             K2, CX
 	TESTQ             CX, CX
 	JE                easy7
 	KANDNW            K1, K2, K1
-	VMOVUPD           Z0, K1, (AX)
+	VMOVUPD           Z16, K1, (AX)
 	VMOVUPD           Z12, K1, (AX)(DI*1)
-	VMOVUPD           Z3, K1, (AX)(DI*2)
+	VMOVUPD           Z7, K1, (AX)(DI*2)
 	VMOVUPD           Z4, K1, (AX)(R8*1)
 	VMOVUPD           Z11, K1, (AX)(DI*4)
 	VMOVUPD           Z14, K1, (AX)(R9*1)
@@ -14163,9 +14311,9 @@ next2:
 	RET
 
 easy7:
-	VMOVUPD Z0, K1, (AX)
+	VMOVUPD Z16, K1, (AX)
 	VMOVUPD Z12, K1, (AX)(DI*1)
-	VMOVUPD Z3, K1, (AX)(DI*2)
+	VMOVUPD Z7, K1, (AX)(DI*2)
 	VMOVUPD Z4, K1, (AX)(R8*1)
 	VMOVUPD Z11, K1, (AX)(DI*4)
 	VMOVUPD Z14, K1, (AX)(R9*1)
@@ -14179,7 +14327,7 @@ done5:
 	RET
 
 // func mulSE3F32AVX2(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·mulSE3F32AVX2(SB), $288-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
@@ -14199,6 +14347,18 @@ TEXT ·mulSE3F32AVX2(SB), $288-64
 	JL   next2
 
 loop1:
+	PREFETCHT0  64(AX)
+	PREFETCHT0  64(AX)(DI*1)
+	PREFETCHT0  64(AX)(DI*2)
+	PREFETCHT0  64(AX)(R8*1)
+	PREFETCHT0  64(AX)(DI*4)
+	PREFETCHT0  64(AX)(R9*1)
+	PREFETCHT0  64(AX)(R8*2)
+	PREFETCHT0  64(AX)(R10*1)
+	PREFETCHT0  64(AX)(DI*8)
+	PREFETCHT0  64(AX)(R11*1)
+	PREFETCHT0  64(AX)(R9*2)
+	PREFETCHT0  64(AX)(R12*1)
 	VMOVUPS     (CX), Y0
 	VMOVUPS     (DX), Y1
 	VMULPS      Y1, Y0, Y2
@@ -14452,7 +14612,7 @@ done4:
 	RET
 
 // func mulSE3F32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
-// Requires: AVX, AVX512F, BMI2
+// Requires: AVX, AVX512F, BMI2, MMX+
 TEXT ·mulSE3F32AVX512(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
@@ -14470,6 +14630,18 @@ TEXT ·mulSE3F32AVX512(SB), NOSPLIT, $0-64
 	JL   next2
 
 loop1:
+	PREFETCHT0  128(AX)
+	PREFETCHT0  128(AX)(DI*1)
+	PREFETCHT0  128(AX)(DI*2)
+	PREFETCHT0  128(AX)(R8*1)
+	PREFETCHT0  128(AX)(DI*4)
+	PREFETCHT0  128(AX)(R9*1)
+	PREFETCHT0  128(AX)(R8*2)
+	PREFETCHT0  128(AX)(R10*1)
+	PREFETCHT0  128(AX)(DI*8)
+	PREFETCHT0  128(AX)(R11*1)
+	PREFETCHT0  128(AX)(R9*2)
+	PREFETCHT0  128(AX)(R12*1)
 	VMOVUPS     (CX), Z0
 	VMOVUPS     (DX), Z1
 	VMULPS      Z1, Z0, Z2
@@ -14643,7 +14815,7 @@ done4:
 	RET
 
 // func mulSE3F64AVX2(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·mulSE3F64AVX2(SB), $288-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
@@ -14663,6 +14835,18 @@ TEXT ·mulSE3F64AVX2(SB), $288-64
 	JL   next2
 
 loop1:
+	PREFETCHT0  64(AX)
+	PREFETCHT0  64(AX)(DI*1)
+	PREFETCHT0  64(AX)(DI*2)
+	PREFETCHT0  64(AX)(R8*1)
+	PREFETCHT0  64(AX)(DI*4)
+	PREFETCHT0  64(AX)(R9*1)
+	PREFETCHT0  64(AX)(R8*2)
+	PREFETCHT0  64(AX)(R10*1)
+	PREFETCHT0  64(AX)(DI*8)
+	PREFETCHT0  64(AX)(R11*1)
+	PREFETCHT0  64(AX)(R9*2)
+	PREFETCHT0  64(AX)(R12*1)
 	VMOVUPS     (CX), Y0
 	VMOVUPS     (DX), Y1
 	VMULPD      Y1, Y0, Y2
@@ -14916,7 +15100,7 @@ done4:
 	RET
 
 // func mulSE3F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
-// Requires: AVX, AVX512F, BMI2
+// Requires: AVX, AVX512F, BMI2, MMX+
 TEXT ·mulSE3F64AVX512(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
@@ -14934,6 +15118,18 @@ TEXT ·mulSE3F64AVX512(SB), NOSPLIT, $0-64
 	JL   next2
 
 loop1:
+	PREFETCHT0  128(AX)
+	PREFETCHT0  128(AX)(DI*1)
+	PREFETCHT0  128(AX)(DI*2)
+	PREFETCHT0  128(AX)(R8*1)
+	PREFETCHT0  128(AX)(DI*4)
+	PREFETCHT0  128(AX)(R9*1)
+	PREFETCHT0  128(AX)(R8*2)
+	PREFETCHT0  128(AX)(R10*1)
+	PREFETCHT0  128(AX)(DI*8)
+	PREFETCHT0  128(AX)(R11*1)
+	PREFETCHT0  128(AX)(R9*2)
+	PREFETCHT0  128(AX)(R12*1)
 	VMOVUPS     (CX), Z0
 	VMOVUPS     (DX), Z1
 	VMULPD      Z1, Z0, Z2
@@ -15107,7 +15303,7 @@ done4:
 	RET
 
 // func inverseSE3F32AVX2(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·inverseSE3F32AVX2(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
@@ -15124,6 +15320,18 @@ TEXT ·inverseSE3F32AVX2(SB), NOSPLIT, $0-64
 	JL   next2
 
 loop1:
+	PREFETCHT0  64(AX)
+	PREFETCHT0  64(AX)(SI*1)
+	PREFETCHT0  64(AX)(SI*2)
+	PREFETCHT0  64(AX)(DI*1)
+	PREFETCHT0  64(AX)(SI*4)
+	PREFETCHT0  64(AX)(R8*1)
+	PREFETCHT0  64(AX)(DI*2)
+	PREFETCHT0  64(AX)(R9*1)
+	PREFETCHT0  64(AX)(SI*8)
+	PREFETCHT0  64(AX)(R10*1)
+	PREFETCHT0  64(AX)(R8*2)
+	PREFETCHT0  64(AX)(R11*1)
 	VMOVUPS     (CX)(SI*1), Y0
 	VMOVUPS     (CX)(SI*2), Y1
 	VMOVUPS     (CX)(DI*2), Y2
@@ -15242,7 +15450,7 @@ done4:
 	RET
 
 // func inverseSE3F32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
-// Requires: AVX, AVX512F, BMI2
+// Requires: AVX, AVX512F, BMI2, MMX+
 TEXT ·inverseSE3F32AVX512(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
@@ -15259,6 +15467,18 @@ TEXT ·inverseSE3F32AVX512(SB), NOSPLIT, $0-64
 	JL   next2
 
 loop1:
+	PREFETCHT0  128(AX)
+	PREFETCHT0  128(AX)(SI*1)
+	PREFETCHT0  128(AX)(SI*2)
+	PREFETCHT0  128(AX)(DI*1)
+	PREFETCHT0  128(AX)(SI*4)
+	PREFETCHT0  128(AX)(R8*1)
+	PREFETCHT0  128(AX)(DI*2)
+	PREFETCHT0  128(AX)(R9*1)
+	PREFETCHT0  128(AX)(SI*8)
+	PREFETCHT0  128(AX)(R10*1)
+	PREFETCHT0  128(AX)(R8*2)
+	PREFETCHT0  128(AX)(R11*1)
 	VMOVUPS     (CX)(SI*1), Z0
 	VMOVUPS     (CX)(SI*2), Z1
 	VMOVUPS     (CX)(DI*2), Z2
@@ -15353,7 +15573,7 @@ done4:
 	RET
 
 // func inverseSE3F64AVX2(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·inverseSE3F64AVX2(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
@@ -15370,6 +15590,18 @@ TEXT ·inverseSE3F64AVX2(SB), NOSPLIT, $0-64
 	JL   next2
 
 loop1:
+	PREFETCHT0  64(AX)
+	PREFETCHT0  64(AX)(SI*1)
+	PREFETCHT0  64(AX)(SI*2)
+	PREFETCHT0  64(AX)(DI*1)
+	PREFETCHT0  64(AX)(SI*4)
+	PREFETCHT0  64(AX)(R8*1)
+	PREFETCHT0  64(AX)(DI*2)
+	PREFETCHT0  64(AX)(R9*1)
+	PREFETCHT0  64(AX)(SI*8)
+	PREFETCHT0  64(AX)(R10*1)
+	PREFETCHT0  64(AX)(R8*2)
+	PREFETCHT0  64(AX)(R11*1)
 	VMOVUPS     (CX)(SI*1), Y0
 	VMOVUPS     (CX)(SI*2), Y1
 	VMOVUPS     (CX)(DI*2), Y2
@@ -15488,7 +15720,7 @@ done4:
 	RET
 
 // func inverseSE3F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
-// Requires: AVX, AVX512F, BMI2
+// Requires: AVX, AVX512F, BMI2, MMX+
 TEXT ·inverseSE3F64AVX512(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
@@ -15505,6 +15737,18 @@ TEXT ·inverseSE3F64AVX512(SB), NOSPLIT, $0-64
 	JL   next2
 
 loop1:
+	PREFETCHT0  128(AX)
+	PREFETCHT0  128(AX)(SI*1)
+	PREFETCHT0  128(AX)(SI*2)
+	PREFETCHT0  128(AX)(DI*1)
+	PREFETCHT0  128(AX)(SI*4)
+	PREFETCHT0  128(AX)(R8*1)
+	PREFETCHT0  128(AX)(DI*2)
+	PREFETCHT0  128(AX)(R9*1)
+	PREFETCHT0  128(AX)(SI*8)
+	PREFETCHT0  128(AX)(R10*1)
+	PREFETCHT0  128(AX)(R8*2)
+	PREFETCHT0  128(AX)(R11*1)
 	VMOVUPS     (CX)(SI*1), Z0
 	VMOVUPS     (CX)(SI*2), Z1
 	VMOVUPS     (CX)(DI*2), Z2

@@ -169,6 +169,7 @@ func (w *batchWriter) write(slots int) {
 		w.SUBQ(lanes, w.left)
 		w.JL(operand.LabelRef(next))
 		w.Label(loop)
+		w.fetch(copies)
 		w.round(copies, nil)
 		for i := 0; i <= w.arrays; i++ {
 			w.ADDQ(operand.I32(copies*w.Level.Bytes()), w.base[i])
@@ -189,6 +190,30 @@ func (w *batchWriter) write(slots int) {
 	w.Store(w.n, w.Return("next"))
 	w.Store(zero, w.Return("hard"))
 	w.End()
+}
+
+// fetchedStreams is from how many entries of a result on their lines are fetched before they are stored, and fetchAhead how many rounds
+// before. A result is an array of as many streams as entries, each store of which waits for its line where the result is not in the first
+// level of cache: on the machine of bench/results, exp of SO(3), nine entries, takes 0.92 of the time for 4096 matrices and 0.87 for a
+// million; functions of one or two entries gain nothing.
+const (
+	fetchedStreams = 4
+	fetchAhead     = 2
+)
+
+// fetch asks for the lines that a later round stores to. At the end of the arrays these lie beyond, which a prefetch may.
+func (w *batchWriter) fetch(copies int) {
+	entries := len(w.blocks[len(w.blocks)-1].outputs)
+	if entries < fetchedStreams {
+		return
+	}
+	for e := range entries {
+		for u := range copies {
+			m := w.address(0, e, u)
+			m.Disp += fetchAhead * copies * w.Level.Bytes()
+			w.PREFETCHT0(m)
+		}
+	}
 }
 
 // batchTail is Tail with its AVX2 mask in memory, as registers are short.
