@@ -91,6 +91,9 @@ type Config struct {
 	Margin        float64 `json:"margin,omitempty"`
 	Readout       Readout `json:"readout,omitempty"`
 	MaxLattice    int     `json:"max_lattice,omitempty"`
+	// FixedStep puts lattice points exactly 1/PointsPerUnit apart, whatever the interval, so that a model meets in use the very
+	// poses that it was trained on. Without it, as in the authors' models, the step is a little longer the shorter the interval.
+	FixedStep bool `json:"fixed_step,omitempty"`
 
 	// CoordinateFeature feeds the absolute coordinate to the network, as the authors' curve models do. It breaks
 	// equivariance.
@@ -113,7 +116,9 @@ type Config struct {
 	BlockBatchNorm bool `json:"block_batch_norm,omitempty"`
 
 	// Fill and BlockFill are the wanted mean neighbourhood sizes as fractions of all points, of the LieConvs and of
-	// the residual blocks. RadiusRate is the step of the radius towards them in training.
+	// the residual blocks. RadiusRate is the step of the radius towards them in training; 0 keeps a new model's, which has
+	// that fill on reference points (over [-2, 2], or 64 by 64 pixels). On a lattice a moving radius ends up where one more
+	// point at its border would come in, and stays there, so that rounding decides who is a neighbour.
 	Fill       float64 `json:"fill,omitempty"`
 	BlockFill  float64 `json:"block_fill,omitempty"`
 	RadiusRate float64 `json:"radius_rate,omitempty"`

@@ -53,7 +53,7 @@ func (m *ConvCNP[T]) Predict(ctx context.Context, b *Batch[T]) (*Prediction[T], 
 		return nil, err
 	}
 	out := newPrediction[T](b.B * b.Nt * m.cfg.DimY)
-	grid, err := lattice(b, 1, m.cfg.PointsPerUnit, m.cfg.Margin, m.cfg.MaxLattice)
+	grid, err := lattice(b, &m.cfg)
 	if err != nil {
 		return nil, err
 	}

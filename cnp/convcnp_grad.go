@@ -14,7 +14,7 @@ func (m *ConvCNP[T]) Differentiate(ctx context.Context, b *Batch[T], _ layers.Mo
 	if err := b.check(1, dy); err != nil {
 		return nil, err
 	}
-	grid, err := lattice(b, 1, m.cfg.PointsPerUnit, m.cfg.Margin, m.cfg.MaxLattice)
+	grid, err := lattice(b, &m.cfg)
 	if err != nil {
 		return nil, err
 	}

@@ -36,7 +36,8 @@
 //
 // Moving context and targets by an element of the model's group moves the prediction with them, up to rounding, as long
 // as the points that carry the features move too. They do when PointsPerUnit is 0 (the context carries them), for any
-// group. A lattice follows the data under translations, up to the rounding of its step; under rotations and scalings
+// group. A lattice follows the data under translations, up to rounding (of a radius that lies where another lattice point would
+// come in, and so of the authors' curve models, rounding makes more: their neighbourhoods change); under rotations and scalings
 // neither its axes nor its axis-parallel box do, and the prediction differs by what that changes: turned by random
 // angles, the mean of a lively random SO(2) model moves by 1.1, 0.6, 0.3 and 0.3 of its standard deviation over the
 // targets at 1, 2, 4 and 8 points per unit (TestLatticeResidual). A pixel grid maps to itself under rotations by

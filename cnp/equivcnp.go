@@ -83,7 +83,7 @@ func (m *EquivCNP[T]) Predict(ctx context.Context, b *Batch[T]) (*Prediction[T],
 	if err := b.check(m.cfg.DimX, m.cfg.DimY); err != nil {
 		return nil, err
 	}
-	grid, err := lattice(b, m.cfg.DimX, m.cfg.PointsPerUnit, m.cfg.Margin, m.cfg.MaxLattice)
+	grid, err := lattice(b, &m.cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +111,7 @@ func (m *EquivCNP[T]) forward(ctx context.Context, b *Batch[T], mode layers.Mode
 	var grid []float64
 	if m.cfg.PointsPerUnit > 0 {
 		var err error
-		if grid, err = lattice(b, m.cfg.DimX, m.cfg.PointsPerUnit, m.cfg.Margin, m.cfg.MaxLattice); err != nil {
+		if grid, err = lattice(b, &m.cfg); err != nil {
 			return nil, err
 		}
 	}

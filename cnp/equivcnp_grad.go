@@ -40,7 +40,7 @@ func (m *EquivCNP[T]) differentiate(ctx context.Context, b *Batch[T], mode layer
 	var grid []float64
 	if m.cfg.PointsPerUnit > 0 {
 		var err error
-		if grid, err = lattice(b, dx, m.cfg.PointsPerUnit, m.cfg.Margin, m.cfg.MaxLattice); err != nil {
+		if grid, err = lattice(b, &m.cfg); err != nil {
 			return nil, err
 		}
 	}

@@ -42,10 +42,11 @@ func pixelGrid(h, w int) []float64 {
 	return out
 }
 
-// lattice returns the points [n, dx] that a curve model lays over all context points and targets of the batch: along
-// each coordinate floor(density·length) of them, at least one, from margin below the least to margin above the
-// greatest. A batch without points has no lattice.
-func lattice[T Float](b *Batch[T], dx int, density, margin float64, limit int) ([]float64, error) {
+// lattice returns the points [n, dx] that a curve model lays over all context points and targets of the batch, along each
+// coordinate from margin below the least to margin above the greatest: floor(density·length) of them, at least one, or under
+// FixedStep as many as it takes, 1/density apart. A batch without points has no lattice.
+func lattice[T Float](b *Batch[T], c *Config) ([]float64, error) {
+	dx, density, margin, limit := c.DimX, c.PointsPerUnit, c.Margin, c.MaxLattice
 	if limit == 0 {
 		limit = defaultMaxLattice
 	}
@@ -71,12 +72,21 @@ func lattice[T Float](b *Batch[T], dx int, density, margin float64, limit int) (
 	for d := range axes {
 		l, h := lo[d]-margin, hi[d]+margin
 		n := max(1, math.Floor(density*(h-l)))
+		if c.FixedStep {
+			n = math.Ceil(density*(h-l)) + 1
+		}
 		if total *= n; !(total <= float64(limit)) {
 			return nil, fmt.Errorf("%w: the points span %g to %g in coordinate %d, a lattice of %g points per unit "+
 				"would have more than %d points", ErrShape, lo[d], hi[d], d, density, limit)
 		}
 		axes[d] = make([]float64, int(n))
-		linspace(axes[d], l, h)
+		if !c.FixedStep {
+			linspace(axes[d], l, h)
+			continue
+		}
+		for i := range axes[d] {
+			axes[d][i] = l + float64(i)/density
+		}
 	}
 	out := make([]float64, 0, int(total)*dx)
 	for i := range int(total) {

@@ -72,9 +72,9 @@ func Default(a Architecture, groupName string, dy int) Config {
 		if g, err := group.Parse(groupName, 0); err == nil {
 			c.DimX = g.PointDim()
 		}
-		c.PointsPerUnit, c.Margin = 64, 0.1
+		c.PointsPerUnit, c.Margin, c.FixedStep = 64, 0.1, true
 		c.Channels, c.Hidden, c.Mid = []int{8, 16, 32, 16, 8}, 32, 16
-		c.Fill, c.RadiusRate = 4.0/64, 0.3
+		c.Fill = 4.0 / 64
 		c.Output, c.Floor = OutputVariance, 1e-8
 	case EquivCNPImage:
 		c.Lifts, c.Channels, c.Blocks, c.Hidden, c.Mid = 1, []int{128}, 4, 32, 16
@@ -94,11 +94,12 @@ func Default(a Architecture, groupName string, dy int) Config {
 }
 
 // The radii of a new model reach their wanted fill on an image of referenceSize by referenceSize pixels, or on points
-// over [-2, 2]; training moves them to the data's geometry. referencePoints of them are looked at, which takes
-// milliseconds.
+// over [-2, 2]; where RadiusRate is not 0, training moves them to the data's geometry. referencePoints of them are looked at, or
+// a lattice of up to referenceLattice points, which takes milliseconds.
 const (
-	referenceSize   = 64
-	referencePoints = 256
+	referenceSize    = 64
+	referencePoints  = 256
+	referenceLattice = 1 << 12
 )
 
 // referenceRadius returns the radius that gives a new model's neighbourhoods the wanted fill on reference points: a
@@ -114,7 +115,12 @@ func referenceRadius(c Config, g group.Group, fill float64) (float64, error) {
 		for _, p := range rng.Perm(referenceSize * referenceSize)[:referencePoints] {
 			x = append(x, grid[2*p:2*p+2]...)
 		}
-	} else if n := math.Floor(c.PointsPerUnit * (4 + 2*c.Margin)); c.DimX == 1 && n >= 2 {
+	} else if n := math.Floor(c.PointsPerUnit * (4 + 2*c.Margin)); c.DimX == 1 && c.FixedStep && n >= 2 && n < referenceLattice {
+		x = make([]float64, int(n)+1) // the lattice itself: its radius must not lie at a point's border
+		for i := range x {
+			x[i] = float64(i) / c.PointsPerUnit
+		}
+	} else if c.DimX == 1 && n >= 2 {
 		x = make([]float64, int(min(n, 2*referencePoints)))
 		linspace(x, -2-c.Margin, 2+c.Margin)
 	} else {

@@ -42,7 +42,7 @@ func (m *EquivCNP[T]) Plan(ctx context.Context, lo, hi float64) (*CurvePlan[T], 
 			"points per unit, %d lifts and at most %d neighbours (0: all)", ErrConfig, m.group.Name(), m.cfg.PointsPerUnit,
 			m.cfg.Lifts, m.cfg.MaxNeighbors)
 	}
-	grid, err := lattice(&Batch[T]{B: 1, Nt: 2, XTarget: []float64{lo, hi}}, 1, m.cfg.PointsPerUnit, m.cfg.Margin, m.cfg.MaxLattice)
+	grid, err := lattice(&Batch[T]{B: 1, Nt: 2, XTarget: []float64{lo, hi}}, &m.cfg)
 	if err != nil {
 		return nil, err
 	}

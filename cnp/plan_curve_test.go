@@ -274,3 +274,32 @@ func TestQueriesStandAlone(t *testing.T) {
 		}
 	}
 }
+
+// TestFixedStep: on a lattice of fixed step, interior neighbourhoods are the same whatever the interval and wherever it lies, since the
+// radius lies in the middle between two distances.
+func TestFixedStep(t *testing.T) {
+	c := Default(EquivCNPCurve, "T(1)", 1)
+	for _, density := range []float64{16, 64, 100} {
+		c.PointsPerUnit = density
+		model, err := New[float64](c, 1)
+		require.NoError(t, err)
+		m := model.(*EquivCNP[float64])
+		want := int(math.Round((c.Fill*(4.2*density+1) - 1) / 2)) // on each side
+		for _, ends := range [][2]float64{{-2, 2}, {-4, 4}, {0.1, 1.2345}, {1e6, 1e6 + 3.3}, {-math.Pi, 10}} {
+			grid, err := lattice(&Batch[float64]{B: 1, Nt: 2, XTarget: ends[:]}, &m.cfg)
+			require.NoError(t, err)
+			require.LessOrEqual(t, grid[0], ends[0]-c.Margin)
+			require.GreaterOrEqual(t, grid[len(grid)-1], ends[1]+c.Margin)
+			l, err := m.compile().newLattice(grid)
+			require.NoError(t, err)
+			for i := 3 * want; i < len(grid)-3*want; i++ {
+				w := l.windows[0][i]
+				require.InDelta(t, 2*want+1, int(w[1]-w[0]), 2, "density %g", density)
+				require.Equal(t, l.windows[0][3*want][1]-l.windows[0][3*want][0], w[1]-w[0])
+			}
+			require.InDelta(t, 1/density, (grid[len(grid)-1]-grid[0])/float64(len(grid)-1), 1e-9)
+			_, frac := math.Modf(m.conv[0].Radius() / m.group.Alpha() * density)
+			require.InDelta(t, 0.5, frac, 0.01, "the radius in steps")
+		}
+	}
+}

@@ -95,7 +95,7 @@ func TestEvalOwn(t *testing.T) {
 func TestEvalPlane(t *testing.T) {
 	b := newBench(t)
 	c := cnp.Default(cnp.EquivCNPCurve, "T(2)", 1)
-	c.PointsPerUnit, c.Fill, c.MaxLattice = 2, 0.1, 12
+	c.PointsPerUnit, c.Fill, c.MaxLattice = 2, 0.1, 16
 	b.save("m.safetensors", c)
 	b.write("own.csv", "task,x1,x2,y,context\n1,0,0,1,1\n1,1,1,2,0\n2,0,1,3,0\n")
 	r := decode[evalResult](t, b.ok("eval", "--model", "@m.safetensors", "--csv", "@own.csv", "--json"))

@@ -110,6 +110,12 @@ func (a *app) trainRegression(cmd *cobra.Command, f *regressionFlags) error {
 		}
 		c.PointsPerUnit = f.pointsPerUnit
 	}
+	if c.Readout == cnp.ReadoutTargets { // the lattice and the radii, too, are as the authors have them
+		c.FixedStep = false
+	}
+	if c.Architecture == cnp.EquivCNPCurve && (c.PointsPerUnit == 0 || !c.FixedStep) {
+		c.RadiusRate = 0.3
+	}
 	if err := c.Validate(); err != nil {
 		return usageError{err}
 	}
