@@ -94,7 +94,9 @@ type Pairs[T Float] struct {
 	least, most float64
 
 	lifts  int         // per point; 0: unknown
+	place  []float64   // [rows, 2]: near rows have near ones
 	sorted sortedPairs // for gradients, made on demand
+	tiling *tiling[T]  // likewise
 	line   *lineRows   // of tasks on a line; nil: anything else
 }
 
@@ -137,8 +139,25 @@ func (g *Geometry[T]) search(r float64) (*Pairs[T], error) {
 		return nil, err
 	}
 	p := NewPairs[T](n)
-	p.Radius, p.least, p.most, p.lifts = r, r, r, g.Points.K
+	p.Radius, p.least, p.most, p.lifts, p.place = r, r, r, g.Points.K, g.places()
 	return p, g.widen(p)
+}
+
+// places returns the first two coordinates of every row, of the group's and, behind them, the orbit's.
+func (g *Geometry[T]) places() []float64 {
+	n := g.Rows()
+	place := make([]float64, 2*n)
+	for i := range n {
+		ga, qa := len(g.Points.A)/n, len(g.Points.Q)/n
+		for d := range min(2, ga+qa) {
+			if d < ga {
+				place[2*i+d] = g.Points.A[i*ga+d]
+			} else {
+				place[2*i+d] = g.Points.Q[i*qa+d-ga]
+			}
+		}
+	}
+	return place
 }
 
 func (g *Geometry[T]) ball(r float64) (*neighbor.Neighborhood, error) {

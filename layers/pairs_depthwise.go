@@ -91,12 +91,21 @@ func (p *Pairs[T]) eachLift(batch int, f func(row, at int)) {
 	})
 }
 
-// poseSource gives the convolution weights of poses: a WeightNetTape does.
+// poseSource gives the convolution weights of poses, numbered as in poseTable: a WeightNetTape does.
 type poseSource[T Float] interface {
 	poseSlices[T]
 	Weights() []T                                     // all, [poses, c]
 	Backward(dpose, dw []T, g *Grads[T])              // see WeightNetTape
 	backwardFrom(from weightGradient[T], g *Grads[T]) // likewise
+}
+
+// poseTable returns the table of poses that convolve and convolveBack count in, and how many pairs each has.
+func (p *Pairs[T]) poseTable() (table []T, count []int32) {
+	if p.tiled() {
+		t := p.tiles()
+		return t.table, t.count
+	}
+	return p.Table, p.Count
 }
 
 // convolve sets dst [batch, rows, c] to the mean over every row's pairs of w[pose] ⊙ f[index], for f [batch, rows, c]. Where it packs f, it
@@ -106,14 +115,10 @@ func (p *Pairs[T]) convolve(dst, f []T, w poseSource[T], batch, c int) (packed [
 		p.byPlan(plan, dst, f, w.Weights(), batch, c, true)
 		return nil
 	}
-	query, _ := p.tiles()
 	packed = p.packed(f, batch, c)
-	convolveTiles(query, dst, f, packed, w, batch, c)
+	convolveTiles(&p.tiles().query, dst, f, packed, w, batch, c)
 	return packed
 }
-
-// tiled says that convolutions go by tiles, and take weights slice by slice.
-func (p *Pairs[T]) tiled() bool { return sizeof[T]() != 4 || !Flat(p.Neighborhood) }
 
 // convolveBack takes the gradient dout [batch, rows, c] to the result of convolve to the features f, df, unless that is nil, and to
 // the weights, on to the parameters of their network. packed is what convolve returned, or nil.
@@ -134,8 +139,7 @@ func (p *Pairs[T]) convolveBack(df, dout, f, packed []T, w poseSource[T], batch,
 	dpacked := p.packed(d, batch, c)
 	defer giveBack(dpacked)
 	if df != nil {
-		_, point := p.tiles()
-		convolveTiles(point, df, d, dpacked, w, batch, c)
+		convolveTiles(&p.tiles().point, df, d, dpacked, w, batch, c)
 	}
 	switch {
 	case sizeof[T]() == 4:
@@ -143,7 +147,7 @@ func (p *Pairs[T]) convolveBack(df, dout, f, packed []T, w poseSource[T], batch,
 			packed = p.packed(f, batch, c)
 			defer giveBack(packed)
 		}
-		w.backwardFrom(&poseParts[T]{p.posePlan(), dpacked, packed, batch, c}, g)
+		w.backwardFrom(&poseParts[T]{p.tiles().poses, dpacked, packed, batch, c}, g)
 	case p.NumPoses()*flatRatio > p.Pairs():
 		w.backwardFrom(&poseList[T]{p.byPose(), p.Queries, d, f, batch, c}, g)
 	default:
@@ -154,15 +158,6 @@ func (p *Pairs[T]) convolveBack(df, dout, f, packed []T, w poseSource[T], batch,
 		w.Backward(nil, dw, g)
 		giveBack(dw)
 	}
-}
-
-// posePlan returns the pairs by pose.
-func (p *Pairs[T]) posePlan() *simd.DepthwisePosePlan {
-	s := &p.sorted
-	s.listOnce.Do(func() {
-		s.list = simd.NewDepthwisePosePlan(p.Offsets, p.Index, p.Pose, p.Queries, p.NumPoses())
-	})
-	return s.list
 }
 
 // byPlan sets dst [batch, rows, c] to the sums or means over every row's pairs of w[pose] ⊙ src[index], for T float32.

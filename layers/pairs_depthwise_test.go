@@ -42,6 +42,11 @@ func testPairsDepthwise[T Float](t *testing.T) {
 				n := p.Queries
 				f, d := testkit.Normal[T](rng, batch*n*c), testkit.Normal[T](rng, batch*n*c)
 				w := testkit.Normal[T](rng, p.NumPoses()*c)
+				number := poseNumbers(t, p)
+				table := &tableSource[T]{w: make([]T, len(w)), c: c}
+				for q, to := range number {
+					copy(table.w[to*c:(to+1)*c], w[q*c:])
+				}
 				// The definitions, and the sums of magnitudes that errors are measured by.
 				out, df, dw := newSums(len(f)), newSums(len(f)), newSums(len(w))
 				for b := range batch {
@@ -58,15 +63,37 @@ func testPairsDepthwise[T Float](t *testing.T) {
 					}
 				}
 				got := make([]T, len(f))
-				table := &tableSource[T]{w: w, c: c}
 				packed := p.convolve(got, f, table, batch, c)
 				checkSums(t, "convolve", got, out)
 				p.convolveBack(got, d, f, packed, table, batch, c, nil)
 				checkSums(t, "convolveBack", got, df)
-				checkSums(t, "the gradient to the weights", table.dw, dw)
+				got = make([]T, len(w))
+				for q, from := range number {
+					copy(got[q*c:(q+1)*c], table.dw[from*c:])
+				}
+				checkSums(t, "the gradient to the weights", got, dw)
 			})
 		}
 	}
+}
+
+// poseNumbers returns the number of every pose in poseTable, whose rows must be those of Table with their counts, each once.
+func poseNumbers[T Float](t *testing.T, p *Pairs[T]) []int {
+	table, count := p.poseTable()
+	require.Len(t, table, len(p.Table))
+	at, e := map[string]int{}, p.PoseDim
+	for q := range count {
+		at[fmt.Sprint(table[q*e:(q+1)*e])] = q
+	}
+	require.Len(t, at, p.NumPoses(), "two poses are the same")
+	var number []int
+	for q := range p.NumPoses() {
+		to, ok := at[fmt.Sprint(p.Table[q*e:(q+1)*e])]
+		require.True(t, ok)
+		require.Equal(t, p.Count[q], count[to])
+		number = append(number, to)
+	}
+	return number
 }
 
 // tableSource gives weights from a table, and keeps the gradient that it gets.

@@ -20,11 +20,7 @@ type sortedPairs struct {
 	pointOnce sync.Once
 	byPoint   *neighbor.Neighborhood
 
-	tileOnce     sync.Once
-	query, point rowTiles
-
-	listOnce sync.Once
-	list     *simd.DepthwisePosePlan
+	tileOnce sync.Once
 
 	planOnce             sync.Once
 	plan, transposedPlan *simd.DepthwisePlan

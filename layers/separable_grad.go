@@ -23,7 +23,8 @@ func (l *DepthwiseLieConv[T]) ForwardTape(dst, f []T, g *Geometry[T], batch int,
 		return nil, err
 	}
 	t := &DepthwiseLieConvTape[T]{layer: l, pairs: p, batch: batch, f: f}
-	t.net = l.WeightNet.forwardTape(p.Table, p.NumPoses(), p.Count, batch, mode, p.tiled())
+	table, count := p.poseTable()
+	t.net = l.WeightNet.forwardTape(table, len(count), count, batch, mode, p.tiled())
 	t.packed = p.convolve(dst, f, t.net, batch, c)
 	t.net.Release()
 	if mode == Train {
