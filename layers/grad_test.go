@@ -502,6 +502,11 @@ func TestGradientOrders(t *testing.T) {
 				tape.Backward(df, dout, g)
 				require.Zero(t, net.kept)
 				require.Nil(t, net.linear[1])
+				// Another Backward computes again what this one gave back.
+				again, twice := make([]float32, len(f)), NewGrads(block.Params(""))
+				tape.Backward(again, dout, twice)
+				require.Equal(t, df, again)
+				require.Equal(t, g.Data, twice.Data)
 				return append(g.Data, y, df)
 			}
 			want := run(1, 1<<30)

@@ -1,6 +1,7 @@
 package layers
 
 import (
+	"sort"
 	"sync"
 
 	"github.com/equivcnp/equivcnp/internal/parallel"
@@ -104,23 +105,29 @@ func (p *Pairs[T]) poseRows(row []int32, rows int) poseRows {
 		for k, at := range row {
 			pose[at] = p.Pose[k]
 		}
-		countingSort(r.first, pose, func(at, to int) { r.rows[to] = int32(at) })
+		countingSort(r.first, pose, func() func(at, to int) { return func(at, to int) { r.rows[to] = int32(at) } })
 	} else {
 		row = p.Pose
 	}
-	query := 0
-	countingSort(r.offsets, row, func(k, to int) {
-		for k >= p.Offsets[query+1] {
-			query++
+	countingSort(r.offsets, row, func() func(k, to int) {
+		query := 0
+		return func(k, to int) {
+			for k >= p.Offsets[query+1] {
+				query++
+			}
+			r.query[to], r.point[to] = int32(query), p.Index[k]
 		}
-		r.query[to], r.point[to] = int32(query), p.Index[k]
 	})
 	return r
 }
 
-// countingSort calls place(k, to) for every k in order, to being its place among all when they are sorted by key, stably. offsets,
-// with an element more than there are keys, gets where each key's places begin.
-func countingSort(offsets []int, key []int32, place func(k, to int)) {
+// sortShares is in how many shares countingSort places what it sorts.
+const sortShares = 4
+
+// countingSort calls place(k, to) for every k, to being its place among all when they are sorted by key, stably. offsets, with an element
+// more than there are keys, gets where each key's places begin. Several goroutines each place a range of keys, in the order of k, by
+// a function that newPlace makes for them.
+func countingSort(offsets []int, key []int32, newPlace func() (place func(k, to int))) {
 	clear(offsets)
 	for _, v := range key {
 		offsets[v+1]++
@@ -128,11 +135,24 @@ func countingSort(offsets []int, key []int32, place func(k, to int)) {
 	for v := range len(offsets) - 1 {
 		offsets[v+1] += offsets[v]
 	}
-	next := append([]int(nil), offsets...)
-	for k, v := range key {
-		place(k, next[v])
-		next[v]++
-	}
+	parallel.For(sortShares, 1, func(share, _ int) {
+		// Keys whose places begin in this share of all.
+		lo := sort.SearchInts(offsets, len(key)*share/sortShares)
+		hi := sort.SearchInts(offsets, len(key)*(share+1)/sortShares)
+		if share+1 == sortShares {
+			hi = len(offsets) - 1
+		}
+		if lo >= hi {
+			return
+		}
+		next, place := append([]int(nil), offsets[lo:hi]...), newPlace()
+		for k, v := range key {
+			if at := int(v) - lo; at >= 0 && at < len(next) {
+				place(k, next[at])
+				next[at]++
+			}
+		}
+	})
 }
 
 // gatherPoints calls gather for chunks of points, with their pairs (query and pose), in parallel.

@@ -47,18 +47,24 @@ func (t *DepthwiseLieConvTape[T]) Backward(df, dout []T, g *Grads[T]) {
 	t.packed = nil
 }
 
+// again sets dst to the forward pass's result, to the same bits.
+func (t *DepthwiseLieConvTape[T]) again(dst []T) {
+	giveBack(t.packed)
+	t.packed = t.pairs.convolve(dst, t.f, t.net, t.batch, t.layer.Channels)
+}
+
 // SeparableLieConvTape is what a SeparableLieConv's Backward needs of a forward pass.
 type SeparableLieConvTape[T Float] struct {
 	layer     *SeparableLieConv[T]
 	depthwise *DepthwiseLieConvTape[T]
-	mid, out  []T // the results of the two maps
+	mid, out  []T // the results of the two maps; mid is nil after Backward, and another one computes it again
 	act       simd.Activation
 }
 
 // ForwardTape is Forward, in either mode, and returns what Backward needs. f and dst must stay unchanged until then. act is
 // one whose derivative can be told from its result: none, ReLU, sigmoid or softplus.
 func (l *SeparableLieConv[T]) ForwardTape(dst, f []T, g *Geometry[T], batch int, mode Mode, act simd.Activation) (*SeparableLieConvTape[T], error) {
-	t := &SeparableLieConvTape[T]{layer: l, mid: make([]T, len(f)), out: dst, act: act}
+	t := &SeparableLieConvTape[T]{layer: l, mid: rent[T](len(f)), out: dst, act: act}
 	var err error
 	if t.depthwise, err = l.Depthwise.ForwardTape(t.mid, f, g, batch, mode); err != nil {
 		return nil, err
@@ -77,22 +83,30 @@ func (t *SeparableLieConvTape[T]) Backward(df, dout []T, g *Grads[T]) {
 		defer giveBack(dy)
 		activationGradTo(dy, dout, t.out, t.act)
 	}
+	if t.mid == nil {
+		t.mid = rent[T](len(t.depthwise.f))
+		t.depthwise.again(t.mid)
+	}
 	dmid := rent[T](len(t.mid))
 	defer giveBack(dmid)
 	l.Pointwise.Backward(dmid, dy, t.mid, len(t.mid)/l.Pointwise.In, g)
+	giveBack(t.mid)
+	t.mid = nil
 	t.depthwise.Backward(df, dmid, g)
 }
 
 // ResidualBlockTape is what a ResidualBlock's Backward needs of a forward pass.
 type ResidualBlockTape[T Float] struct {
 	conv [2]*SeparableLieConvTape[T]
+	h    []T // between them; nil after Backward, and another one computes it again
 	out  []T
 }
 
 // ForwardTape sets dst [batch, rows, c] to the block's output for f, in either mode, and returns what Backward needs. f and
 // dst must not overlap and must stay unchanged until then.
 func (l *ResidualBlock[T]) ForwardTape(dst, f []T, g *Geometry[T], batch int, mode Mode) (*ResidualBlockTape[T], error) {
-	h, y, t := rent[T](len(f)), rent[T](len(f)), &ResidualBlockTape[T]{out: dst}
+	h, y := rent[T](len(f)), rent[T](len(f))
+	t := &ResidualBlockTape[T]{h: h, out: dst}
 	var err error
 	if t.conv[0], err = l.Conv[0].ForwardTape(h, f, g, batch, mode, simd.ActReLU); err != nil {
 		return nil, err
@@ -113,8 +127,21 @@ func (t *ResidualBlockTape[T]) Backward(df, dout []T, g *Grads[T]) {
 	checkLen("ResidualBlock.Backward", "df", len(df), len(t.out))
 	sum, dh, dx := rent[T](len(dout)), rent[T](len(dout)), rent[T](len(dout))
 	reluGrad(sum, dout, t.out)
+	if t.h == nil {
+		t.between(rent[T](len(dout)))
+		first := t.conv[0]
+		first.mid = rent[T](len(first.depthwise.f))
+		first.depthwise.again(first.mid)
+		first.layer.Pointwise.Forward(t.h, first.mid, len(first.mid)/first.layer.Pointwise.In, first.act)
+	}
 	t.conv[1].Backward(dh, sum, g)
 	t.conv[0].Backward(dx, dh, g)
 	add(df, sum, dx)
-	giveBack(sum, dh, dx)
+	giveBack(sum, dh, dx, t.h)
+	t.between(nil)
+}
+
+// between makes h what the first convolution gave and the second one took.
+func (t *ResidualBlockTape[T]) between(h []T) {
+	t.h, t.conv[0].out, t.conv[1].depthwise.f = h, h, h
 }
