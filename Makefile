@@ -20,7 +20,7 @@ test: ## all tests
 
 race: ## the concurrent packages under the race detector
 	$(GO) test -race -short ./internal/... ./simd ./group ./neighbor ./layers
-	$(GO) test -race -short -run '^Test(Equiv|Chunks|Images|Cancel|Valid|Plan(Concurrent|Cancelled|CacheFollows)|CurvePlan(Concurrent|Cancelled))' ./cnp
+	$(GO) test -race -short -run '^Test(GradientBits|Equiv|Chunks|Images|Cancel|Valid|Plan(Concurrent|Cancelled|CacheFollows)|CurvePlan(Concurrent|Cancelled))' ./cnp
 	$(GO) test -race -short -run '^Test(SameBits|CheckpointEvery|AdamBits|Source|ImageSource|Equivariance|Meter)$$' ./cnp/train ./cnp/task ./cnp/eval
 
 purego: ## without assembly

@@ -26,13 +26,13 @@ func (p *Pairs[T]) packed(x []T, batch, c int) []T {
 
 // poseSlices are the convolution weights of poses, slice by slice: a WeightNetTape has them.
 type poseSlices[T Float] interface {
-	hidden(poses []int32) []T     // what slices of those poses are made from, rented
+	hidden(tile *rowTile[T]) []T  // what slices of its poses are made from, rented
 	slice(dst, hidden []T, k int) // sets dst [poses, width] to slice k; they have tileWidth channels
 }
 
 // convolveTiles sets dst [batch, rows, c] to the sums or means over every row's pairs of w[pose] ⊙ src[index], by the tiles of one side,
 // for src [batch, rows, c] and, in float32, what packed made of it.
-func convolveTiles[T Float](t *rowTiles, dst, src, packed []T, w poseSlices[T], batch, c int) {
+func convolveTiles[T Float](t *rowTiles[T], dst, src, packed []T, w poseSlices[T], batch, c int) {
 	rows, width := len(t.rows), tileWidth[T](c)
 	parallel.For(len(t.tiles), 1, func(k, _ int) {
 		tile := &t.tiles[k]
@@ -44,7 +44,7 @@ func convolveTiles[T Float](t *rowTiles, dst, src, packed []T, w poseSlices[T], 
 			}
 			return
 		}
-		hidden, weights := w.hidden(tile.poses), rent[T](len(tile.poses)*width)
+		hidden, weights := w.hidden(tile), rent[T](len(tile.poses)*width)
 		if tile.batch == nil {
 			w.slice(weights, hidden, 0)
 			convolveTile(t, tile, dst, src, weights, batch, c)
@@ -62,7 +62,7 @@ func convolveTiles[T Float](t *rowTiles, dst, src, packed []T, w poseSlices[T], 
 }
 
 // convolveTile is convolveTiles for a tile in float64, all channels at once.
-func convolveTile[T Float](t *rowTiles, tile *rowTile, dst, src, weights []T, batch, c int) {
+func convolveTile[T Float](t *rowTiles[T], tile *rowTile[T], dst, src, weights []T, batch, c int) {
 	rows, out := len(t.rows), rent[T]((tile.hi-tile.lo)*c)
 	for b := range batch {
 		simd.Depthwise(out, src[b*rows*c:(b+1)*rows*c], weights, tile.offsets, tile.index, tile.pose, c, t.mean)

@@ -104,9 +104,9 @@ type tableSource[T Float] struct {
 
 func (s *tableSource[T]) Weights() []T { return s.w }
 
-func (s *tableSource[T]) hidden(poses []int32) []T {
-	x := rent[T](len(poses) * s.c)
-	for k, q := range poses {
+func (s *tableSource[T]) hidden(tile *rowTile[T]) []T {
+	x := rent[T](len(tile.poses) * s.c)
+	for k, q := range tile.poses {
 		copy(x[k*s.c:(k+1)*s.c], s.w[int(q)*s.c:])
 	}
 	return x

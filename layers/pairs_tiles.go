@@ -14,23 +14,24 @@ import (
 type tiling[T Float] struct {
 	table        []T     // [poses, e], in the order in which tiles meet them
 	count        []int32 // how many pairs each has
-	query, point rowTiles
+	query, point rowTiles[T]
 	poses        *simd.DepthwisePosePlan // float32 only: the pairs by pose
 }
 
 // rowTiles is one side of it, queries or points. Under rotation groups the rotated copies of a row have the same poses, each at another
 // place of the list. Here the copies follow each other and list their pairs in the same order, so that a kernel finds them and fetches
 // a weight once for all.
-type rowTiles struct {
+type rowTiles[T Float] struct {
 	rows  []int32 // the row that is computed k-th
-	tiles []rowTile
+	tiles []rowTile[T]
 	mean  bool // sums are divided by the number of pairs
 }
 
 // rowTile are the rows lo to hi of the order.
-type rowTile struct {
+type rowTile[T Float] struct {
 	lo, hi int
 	poses  []int32 // that they need, by first use
+	table  []T     // what those are, [poses, e]: every layer reads them
 	// The rows' pairs, pose counting within poses: for float32 in a plan.
 	batch       *simd.DepthwiseBatchPlan
 	offsets     []int
@@ -59,11 +60,11 @@ func (p *Pairs[T]) tiles() *tiling[T] {
 		parallel.For(3, 1, func(k, _ int) {
 			switch {
 			case k == 0:
-				t.query = newRowTiles[T](n, order, true)
+				t.query = newRowTiles(n, t.table, order, true)
 			case k == 1:
 				// Points that are rotated copies of each other have the same poses too, though others than queries.
 				back := n.Transpose()
-				t.point = newRowTiles[T](back, RowOrder(back, place), false)
+				t.point = newRowTiles(back, t.table, RowOrder(back, place), false)
 			case sizeof[T]() == 4:
 				t.poses = simd.NewDepthwisePosePlan(n.Offsets, n.Index, n.Pose, n.Queries, n.NumPoses())
 			}
@@ -95,11 +96,11 @@ func (t *tiling[T]) renumber(n *neighbor.Neighborhood, order []int32) *neighbor.
 	return &neighbor.Neighborhood{Queries: n.Queries, Points: n.Points, Offsets: n.Offsets, Index: n.Index, Pose: pose, PoseDim: e, Count: t.count}
 }
 
-// newRowTiles arranges a neighbourhood whose points are its queries, for sums or means.
-func newRowTiles[T Float](n *neighbor.Neighborhood, order []int32, mean bool) rowTiles {
+// newRowTiles arranges a neighbourhood whose points are its queries and whose poses are those of a table, for sums or means.
+func newRowTiles[T Float](n *neighbor.Neighborhood, table []T, order []int32, mean bool) rowTiles[T] {
 	step := min(max(4, trainPoses*n.Queries/max(1, n.NumPoses()))&^3, rowGrain)
-	t := rowTiles{rows: order, tiles: make([]rowTile, (n.Queries+step-1)/step), mean: mean}
-	builders := make([]tileBuilder, workers())
+	t := rowTiles[T]{rows: order, tiles: make([]rowTile[T], (n.Queries+step-1)/step), mean: mean}
+	builders := make([]tileBuilder[T], workers())
 	parallel.ForWorkers(len(t.tiles), 1, len(builders), func(worker, k, _ int) {
 		b := &builders[worker]
 		if b.local == nil {
@@ -107,6 +108,10 @@ func newRowTiles[T Float](n *neighbor.Neighborhood, order []int32, mean bool) ro
 		}
 		lo := k * step
 		tile := b.tile(n, order, lo, min(lo+step, n.Queries))
+		tile.table = make([]T, 0, len(tile.poses)*n.PoseDim)
+		for _, q := range tile.poses {
+			tile.table = append(tile.table, table[int(q)*n.PoseDim:(int(q)+1)*n.PoseDim]...)
+		}
 		if sizeof[T]() == 4 {
 			tile.batch = simd.NewDepthwiseBatchPlan(order[tile.lo:tile.hi], tile.offsets, tile.index, tile.pose, n.Queries, n.Queries, len(tile.poses), mean)
 			tile.offsets, tile.index, tile.pose = nil, nil, nil
@@ -117,14 +122,14 @@ func newRowTiles[T Float](n *neighbor.Neighborhood, order []int32, mean bool) ro
 }
 
 // tileBuilder is scratch for making tiles, all zero between them.
-type tileBuilder struct {
+type tileBuilder[T Float] struct {
 	local []int32 // [poses] place within the tile plus one
 	rank  []int32 // [poses] place in the last row that others are compared with, plus one
 }
 
 // tile arranges rows lo to hi of an order. A row lists its pairs as the row before does, where it has the same poses, else as they are.
-func (b *tileBuilder) tile(n *neighbor.Neighborhood, order []int32, lo, hi int) rowTile {
-	t := rowTile{lo: lo, hi: hi, offsets: make([]int, hi-lo+1)}
+func (b *tileBuilder[T]) tile(n *neighbor.Neighborhood, order []int32, lo, hi int) rowTile[T] {
+	t := rowTile[T]{lo: lo, hi: hi, offsets: make([]int, hi-lo+1)}
 	for k, i := range order[lo:hi] {
 		t.offsets[k+1] = t.offsets[k] + n.Offsets[i+1] - n.Offsets[i]
 	}
@@ -163,7 +168,7 @@ func (b *tileBuilder) tile(n *neighbor.Neighborhood, order []int32, lo, hi int) 
 
 // follow sets dst to the points of a row, in the order in which lead lists their poses, and reports whether those are the same, each
 // once.
-func (b *tileBuilder) follow(dst, index, pose, lead []int32) bool {
+func (b *tileBuilder[T]) follow(dst, index, pose, lead []int32) bool {
 	if len(pose) != len(lead) {
 		return false
 	}

@@ -139,9 +139,9 @@ func (t *WeightNetTape[T]) backward(last int, dpose, dy []T, from weightGradient
 	giveBack(dy)
 }
 
-// onceBlock is the number of poses that go through all layers and back at once: what that takes, 340 KB for the paper's image model, is
+// onceBlock is the number of poses that go through all layers and back at once. What that takes, 330 KB for the paper's image model, is
 // in the second-level cache, and the products that give the gradients to weights are long enough to pay for their sums.
-const onceBlock = 128
+const onceBlock = 256
 
 // backwardAtOnce is backward where neither of the last two layers is normalised: nothing waits for sums over all poses, and a block of
 // them goes through all layers and back while it is in the cache.

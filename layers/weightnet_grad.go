@@ -225,21 +225,17 @@ func (t *WeightNetTape[T]) foldLayer(i int) (weight, bias []T) {
 	return weight, bias
 }
 
-// hidden returns what the last layer of a lean tape is applied to for some poses, rented. It may run concurrently, and so may slice.
-func (t *WeightNetTape[T]) hidden(poses []int32) []T {
-	e, in, c := t.net.In(), t.net.Linear[1].In, t.net.Linear[1].Out
-	out, scratch := rent[T](len(poses)*c), rent[T](netBlock*(e+in))
-	pose, x := scratch[:netBlock*e], scratch[netBlock*e:]
-	for lo := 0; lo < len(poses); lo += netBlock {
-		block := poses[lo:min(lo+netBlock, len(poses))]
-		n := len(block)
-		for k, q := range block {
-			copy(pose[k*e:(k+1)*e], t.pose[int(q)*e:])
-		}
-		simd.DenseSwish(x[:n*in], pose[:n*e], &t.folded[0], n)
+// hidden returns what the last layer of a lean tape is applied to for the poses of a tile, rented. It may run concurrently, and so may
+// slice.
+func (t *WeightNetTape[T]) hidden(tile *rowTile[T]) []T {
+	e, in, c, poses := t.net.In(), t.net.Linear[1].In, t.net.Linear[1].Out, len(tile.poses)
+	out, x := rent[T](poses*c), rent[T](netBlock*in)
+	for lo := 0; lo < poses; lo += netBlock {
+		n := min(netBlock, poses-lo)
+		simd.DenseSwish(x[:n*in], tile.table[lo*e:(lo+n)*e], &t.folded[0], n)
 		simd.DenseSwish(out[lo*c:(lo+n)*c], x[:n*in], &t.folded[1], n)
 	}
-	giveBack(scratch)
+	giveBack(x)
 	return out
 }
 
