@@ -161,10 +161,7 @@ func (p *problem) fillFast(nb *Neighborhood, finders []*group.Finder, work []gro
 	if pairs.Load() > int64(p.MaxPairs) {
 		return p.tooMany()
 	}
-	for i := range nb.Queries {
-		nb.Offsets[i+1] += nb.Offsets[i]
-	}
-	nb.Index = make([]int32, nb.Offsets[nb.Queries])
+	nb.makePairs()
 	parallel.ForWorkers(nb.Queries, queryGrain, len(work), func(worker, lo, hi int) {
 		if found := chunks[lo/queryGrain]; found != nil {
 			copy(nb.Index[nb.Offsets[lo]:], found)
@@ -185,6 +182,24 @@ func (p *problem) fillFast(nb *Neighborhood, finders []*group.Finder, work []gro
 		}
 	}
 	return nil
+}
+
+// makePairs turns the lengths of rows into Offsets and makes Index and Pose. The allocator clears either on one core, so they are made side
+// by side.
+func (n *Neighborhood) makePairs() {
+	for i := range n.Queries {
+		n.Offsets[i+1] += n.Offsets[i]
+	}
+	pairs := n.Offsets[n.Queries]
+	parallel.For(2, 1, func(lo, hi int) {
+		for k := lo; k < hi; k++ {
+			if k == 0 {
+				n.Index = make([]int32, pairs)
+			} else {
+				n.Pose = make([]int32, pairs)
+			}
+		}
+	})
 }
 
 func (p *problem) tooMany() error {
@@ -222,10 +237,7 @@ func (p *problem) fill(nb *Neighborhood, find func(worker, block, i int) []int32
 	if pairs.Load() > int64(p.MaxPairs) {
 		return p.tooMany()
 	}
-	for i := range nb.Queries {
-		nb.Offsets[i+1] += nb.Offsets[i]
-	}
-	nb.Index = make([]int32, nb.Offsets[nb.Queries])
+	nb.makePairs()
 	for c, out := range chunks {
 		copy(nb.Index[nb.Offsets[c*queryGrain]:], out)
 		chunks[c] = nil

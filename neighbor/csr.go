@@ -1,5 +1,12 @@
 package neighbor
 
+import (
+	"runtime"
+	"slices"
+
+	"github.com/equivcnp/equivcnp/internal/parallel"
+)
+
 // Neighborhood lists, for each query i, the points within the ball: row i of the CSR is
 // Index[Offsets[i]:Offsets[i+1]], ascending, and Pose names, pair by pair, the relative pose of i as seen from that
 // point in the table Poses.
@@ -31,7 +38,7 @@ func (n *Neighborhood) Row(i int) (index, pose []int32) {
 // Transpose returns the same pairs sorted by point: row j lists, ascending, the queries i that have j in their ball.
 // A gradient to the features gathers along these rows, so that no two goroutines add to one place.
 //
-// A pair keeps its pose, which is still that of i as seen from j. Poses and Count are shared with n, not copied.
+// The work is shared by GOMAXPROCS goroutines; the result does not depend on how many. A pair keeps its pose, which is still that of i as seen from j. Poses and Count are shared with n, not copied.
 func (n *Neighborhood) Transpose() *Neighborhood {
 	t := &Neighborhood{
 		Queries: n.Points, Points: n.Queries,
@@ -40,22 +47,48 @@ func (n *Neighborhood) Transpose() *Neighborhood {
 		Pose:    make([]int32, len(n.Pose)),
 		PoseDim: n.PoseDim, Poses: n.Poses, Count: n.Count,
 	}
-	// A counting sort; it is stable, so the queries of each row stay ascending.
-	for _, j := range n.Index {
-		t.Offsets[j+1]++
-	}
-	for j := range n.Points {
-		t.Offsets[j+1] += t.Offsets[j]
-	}
-	next := make([]int, n.Points)
-	copy(next, t.Offsets)
-	for i := range n.Queries {
-		index, pose := n.Row(i)
-		for k, j := range index {
-			at := next[j]
-			next[j]++
-			t.Index[at], t.Pose[at] = int32(i), pose[k]
+	// A counting sort of each part of the queries, whose pairs stand behind those of the parts before; it is stable, so the queries of each
+	// row stay ascending, however many parts there are.
+	parts := min(max(1, n.Pairs()/transposePairs), runtime.GOMAXPROCS(0))
+	query := func(part int) int { // the first one of a part: parts have about as many pairs
+		if part == parts {
+			return n.Queries
 		}
+		i, _ := slices.BinarySearch(n.Offsets, int(uint64(n.Pairs())*uint64(part)/uint64(parts)))
+		return min(i, n.Queries)
 	}
+	next := make([][]int, parts) // by part and point: how many pairs, then where the next one goes
+	parallel.For(parts, 1, func(lo, hi int) {
+		for part := lo; part < hi; part++ {
+			count := make([]int, n.Points)
+			for _, j := range n.Index[n.Offsets[query(part)]:n.Offsets[query(part+1)]] {
+				count[j]++
+			}
+			next[part] = count
+		}
+	})
+	at := 0
+	for j := range n.Points {
+		for _, count := range next {
+			at, count[j] = at+count[j], at
+		}
+		t.Offsets[j+1] = at
+	}
+	parallel.For(parts, 1, func(lo, hi int) {
+		for part := lo; part < hi; part++ {
+			next := next[part]
+			for i := query(part); i < query(part+1); i++ {
+				index, pose := n.Row(i)
+				for k, j := range index {
+					at := next[j]
+					next[j]++
+					t.Index[at], t.Pose[at] = int32(i), pose[k]
+				}
+			}
+		}
+	})
 	return t
 }
+
+// transposePairs is how many pairs make a part of Transpose worthwhile.
+const transposePairs = 1 << 16

@@ -22,13 +22,15 @@ const (
 	// poseBlock is how many poses are computed at a time.
 	poseBlock = 1 << 10
 	poseGrain = 1 << 12
-	// pooledItems is how many words of items are kept between calls at most: 64 MiB.
-	pooledItems = 1 << 23
+	// pooledItems is how many words of items are kept between calls at most: 128 MiB, enough for a 128 × 128 image under R>0×SO(2).
+	pooledItems = 1 << 24
 )
 
-// buildPoses computes the relative pose of every pair and fills Pose, Poses and Count.
+// buildPoses computes the relative pose of every pair and fills Pose, which is zero, Poses and Count.
 func (p *problem) buildPoses(nb *Neighborhood) {
-	nb.Pose = make([]int32, nb.Pairs())
+	if nb.Pose == nil {
+		nb.Pose = []int32{} // nothing was searched for
+	}
 	tol := p.mergeTolerance()
 	if tol < 0 {
 		p.separatePoses(nb)

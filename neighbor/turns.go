@@ -27,6 +27,7 @@ const (
 	enterReach = 0.5 // with turnReach below 1, with room for rounding
 	// turnProbes is how many pairs are turned to see whether it is worthwhile.
 	turnProbes = 64
+	turnGrain  = 512
 )
 
 // turnOrders are the turns looked for, in parts of a full one: those of plane lattices.
@@ -92,13 +93,15 @@ func sureTurns(g group.Turner, l *group.Lifted, turns [][]int32, tol float64) []
 	for k, turn := range turns {
 		angle := 2 * math.Pi * float64(k+1) / float64(len(turns)+1)
 		sure[k] = make([]bool, len(turn))
-		for i, to := range turn {
-			if to >= 0 {
-				a, q := l.Row(i)
-				b, p := l.Row(int(to))
-				sure[k][i] = g.TurnError(a, q, b, p, angle) <= most
+		parallel.For(len(turn), turnGrain, func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				if to := turn[i]; to >= 0 {
+					a, q := l.Row(i)
+					b, p := l.Row(int(to))
+					sure[k][i] = g.TurnError(a, q, b, p, angle) <= most
+				}
 			}
-		}
+		})
 	}
 	return sure
 }
@@ -141,26 +144,34 @@ func newTurnIndex(bounder group.Bounder, axis int, tol float64, l *group.Lifted,
 		axis: axis + 1, period: bounder.BoundPeriods()[axis],
 	}
 	x.table.reset(l.Rows())
-	block := 0
-	for i := range l.Rows() {
-		for i >= blocks[block+1] {
-			block++
+	hashes := make([]uint64, l.Rows())
+	parallel.For(l.Rows(), turnGrain, func(lo, hi int) {
+		block := 0
+		for i := lo; i < hi; i++ {
+			for i >= blocks[block+1] {
+				block++
+			}
+			row := x.coords[i*dim : (i+1)*dim]
+			row[0] = math.NaN() // found by nobody
+			if !counts(mask, i) {
+				continue
+			}
+			a, q := l.Row(i)
+			bounder.BoundCoords(row[1:], a, q)
+			if firstBad(row[1:]) >= 0 {
+				continue
+			}
+			row[0] = float64(block)
+			for c, v := range row {
+				x.table.items[i*dim+c] = math.Float64bits(v)
+			}
+			hashes[i] = x.table.hash(row)
 		}
-		row := x.coords[i*dim : (i+1)*dim]
-		row[0] = math.NaN() // found by nobody
-		if !counts(mask, i) {
-			continue
+	})
+	for i, hash := range hashes {
+		if row := x.coords[i*dim : (i+1)*dim]; row[0] == row[0] {
+			x.table.enter(row, hash, i)
 		}
-		a, q := l.Row(i)
-		bounder.BoundCoords(row[1:], a, q)
-		if firstBad(row[1:]) >= 0 {
-			continue
-		}
-		row[0] = float64(block)
-		for c, v := range row {
-			x.table.items[i*dim+c] = math.Float64bits(v)
-		}
-		x.table.enter(row, x.table.hash(row), i)
 	}
 	return x
 }
@@ -193,7 +204,7 @@ func (x *turnIndex) turn(key []float64, i int, part float64) int32 {
 // turnAll returns where all rows are taken.
 func (x *turnIndex) turnAll(part float64) []int32 {
 	to := make([]int32, x.rows())
-	parallel.For(len(to), 512, func(lo, hi int) {
+	parallel.For(len(to), turnGrain, func(lo, hi int) {
 		key := make([]float64, x.dim)
 		for i := lo; i < hi; i++ {
 			to[i] = x.turn(key, i, part)
