@@ -492,16 +492,16 @@ row1:
 	JL     rest4
 
 pairs3:
-	LEAQ        32(R8), R12
+	LEAQ        128(R8), R12
 	CMPQ        R12, R11
 	CMOVQGT     R11, R12
 	MOVL        (R12), R12
 	IMULQ       BX, R12
 	ADDQ        DX, R12
-	PREFETCHT0  (R12)
-	PREFETCHT0  64(R12)
-	PREFETCHT0  128(R12)
-	PREFETCHT0  192(R12)
+	PREFETCHT1  (R12)
+	PREFETCHT1  64(R12)
+	PREFETCHT1  128(R12)
+	PREFETCHT1  192(R12)
 	MOVL        (DI), R12
 	IMULQ       BX, R12
 	ADDQ        CX, R12
@@ -601,14 +601,14 @@ row1:
 	JL     rest4
 
 pairs3:
-	LEAQ        32(R8), R12
+	LEAQ        128(R8), R12
 	CMPQ        R12, R11
 	CMOVQGT     R11, R12
 	MOVL        (R12), R12
 	IMULQ       BX, R12
 	ADDQ        DX, R12
-	PREFETCHT0  (R12)
-	PREFETCHT0  64(R12)
+	PREFETCHT1  (R12)
+	PREFETCHT1  64(R12)
 	MOVL        (DI), R12
 	IMULQ       BX, R12
 	ADDQ        CX, R12
@@ -692,13 +692,13 @@ row1:
 	JL     rest4
 
 pairs3:
-	LEAQ        32(R8), R12
+	LEAQ        128(R8), R12
 	CMPQ        R12, R11
 	CMOVQGT     R11, R12
 	MOVL        (R12), R12
 	IMULQ       BX, R12
 	ADDQ        DX, R12
-	PREFETCHT0  (R12)
+	PREFETCHT1  (R12)
 	MOVL        (DI), R12
 	IMULQ       BX, R12
 	ADDQ        CX, R12
@@ -710,13 +710,13 @@ pairs3:
 	VMASKMOVPS  32(R13), Y0, Y5
 	VMASKMOVPS  32(R12), Y0, Y6
 	VFMADD231PS Y6, Y5, Y3
-	LEAQ        36(R8), R12
+	LEAQ        132(R8), R12
 	CMPQ        R12, R11
 	CMOVQGT     R11, R12
 	MOVL        (R12), R12
 	IMULQ       BX, R12
 	ADDQ        DX, R12
-	PREFETCHT0  (R12)
+	PREFETCHT1  (R12)
 	MOVL        4(DI), R12
 	IMULQ       BX, R12
 	ADDQ        CX, R12
@@ -736,13 +736,13 @@ pairs3:
 rest4:
 	CMPQ        R10, $-2
 	JE          summed5
-	LEAQ        32(R8), R10
+	LEAQ        128(R8), R10
 	CMPQ        R10, R11
 	CMOVQGT     R11, R10
 	MOVL        (R10), R10
 	IMULQ       BX, R10
 	ADDQ        DX, R10
-	PREFETCHT0  (R10)
+	PREFETCHT1  (R10)
 	MOVL        (DI), R10
 	IMULQ       BX, R10
 	ADDQ        CX, R10
@@ -818,13 +818,13 @@ row1:
 	JL     rest4
 
 pairs3:
-	LEAQ        32(R8), R12
+	LEAQ        128(R8), R12
 	CMPQ        R12, R11
 	CMOVQGT     R11, R12
 	MOVL        (R12), R12
 	IMULQ       BX, R12
 	ADDQ        DX, R12
-	PREFETCHT0  (R12)
+	PREFETCHT1  (R12)
 	MOVL        (DI), R12
 	IMULQ       BX, R12
 	ADDQ        CX, R12
@@ -834,13 +834,13 @@ pairs3:
 	VMASKMOVPS  (R13), Y0, Y5
 	VMASKMOVPS  (R12), Y0, Y6
 	VFMADD231PS Y6, Y5, Y1
-	LEAQ        36(R8), R12
+	LEAQ        132(R8), R12
 	CMPQ        R12, R11
 	CMOVQGT     R11, R12
 	MOVL        (R12), R12
 	IMULQ       BX, R12
 	ADDQ        DX, R12
-	PREFETCHT0  (R12)
+	PREFETCHT1  (R12)
 	MOVL        4(DI), R12
 	IMULQ       BX, R12
 	ADDQ        CX, R12
@@ -850,13 +850,13 @@ pairs3:
 	VMASKMOVPS  (R13), Y0, Y5
 	VMASKMOVPS  (R12), Y0, Y6
 	VFMADD231PS Y6, Y5, Y2
-	LEAQ        40(R8), R12
+	LEAQ        136(R8), R12
 	CMPQ        R12, R11
 	CMOVQGT     R11, R12
 	MOVL        (R12), R12
 	IMULQ       BX, R12
 	ADDQ        DX, R12
-	PREFETCHT0  (R12)
+	PREFETCHT1  (R12)
 	MOVL        8(DI), R12
 	IMULQ       BX, R12
 	ADDQ        CX, R12
@@ -866,13 +866,13 @@ pairs3:
 	VMASKMOVPS  (R13), Y0, Y5
 	VMASKMOVPS  (R12), Y0, Y6
 	VFMADD231PS Y6, Y5, Y3
-	LEAQ        44(R8), R12
+	LEAQ        140(R8), R12
 	CMPQ        R12, R11
 	CMOVQGT     R11, R12
 	MOVL        (R12), R12
 	IMULQ       BX, R12
 	ADDQ        DX, R12
-	PREFETCHT0  (R12)
+	PREFETCHT1  (R12)
 	MOVL        12(DI), R12
 	IMULQ       BX, R12
 	ADDQ        CX, R12
@@ -890,13 +890,13 @@ pairs3:
 rest4:
 	CMPQ        R10, $-4
 	JE          summed5
-	LEAQ        32(R8), R12
+	LEAQ        128(R8), R12
 	CMPQ        R12, R11
 	CMOVQGT     R11, R12
 	MOVL        (R12), R12
 	IMULQ       BX, R12
 	ADDQ        DX, R12
-	PREFETCHT0  (R12)
+	PREFETCHT1  (R12)
 	MOVL        (DI), R12
 	IMULQ       BX, R12
 	ADDQ        CX, R12
@@ -910,13 +910,13 @@ rest4:
 	ADDQ        $0x04, R8
 	CMPQ        R10, $-3
 	JE          summed5
-	LEAQ        32(R8), R12
+	LEAQ        128(R8), R12
 	CMPQ        R12, R11
 	CMOVQGT     R11, R12
 	MOVL        (R12), R12
 	IMULQ       BX, R12
 	ADDQ        DX, R12
-	PREFETCHT0  (R12)
+	PREFETCHT1  (R12)
 	MOVL        (DI), R12
 	IMULQ       BX, R12
 	ADDQ        CX, R12
@@ -930,13 +930,13 @@ rest4:
 	ADDQ        $0x04, R8
 	CMPQ        R10, $-2
 	JE          summed5
-	LEAQ        32(R8), R10
+	LEAQ        128(R8), R10
 	CMPQ        R10, R11
 	CMOVQGT     R11, R10
 	MOVL        (R10), R10
 	IMULQ       BX, R10
 	ADDQ        DX, R10
-	PREFETCHT0  (R10)
+	PREFETCHT1  (R10)
 	MOVL        (DI), R10
 	IMULQ       BX, R10
 	ADDQ        CX, R10
@@ -1444,14 +1444,14 @@ row1:
 	JL     rest4
 
 pairs3:
-	LEAQ         64(R9), R14
+	LEAQ         256(R9), R14
 	CMPQ         R14, R13
 	CMOVQGT      R13, R14
 	MOVL         (R14), R14
 	IMULQ        SI, R14
 	ADDQ         DX, R14
-	PREFETCHT0   (R14)
-	PREFETCHT0   64(R14)
+	PREFETCHT1   (R14)
+	PREFETCHT1   64(R14)
 	MOVL         (R8), R14
 	IMULQ        BX, R14
 	ADDQ         CX, R14
@@ -1593,13 +1593,13 @@ row1:
 	JL     rest4
 
 pairs3:
-	LEAQ         64(R9), R14
+	LEAQ         256(R9), R14
 	CMPQ         R14, R13
 	CMOVQGT      R13, R14
 	MOVL         (R14), R14
 	IMULQ        SI, R14
 	ADDQ         DX, R14
-	PREFETCHT0   (R14)
+	PREFETCHT1   (R14)
 	MOVL         (R8), R14
 	IMULQ        BX, R14
 	ADDQ         CX, R14
@@ -1709,13 +1709,13 @@ row1:
 	JL     rest4
 
 pairs3:
-	LEAQ         64(R9), R14
+	LEAQ         256(R9), R14
 	CMPQ         R14, R13
 	CMOVQGT      R13, R14
 	MOVL         (R14), R14
 	IMULQ        SI, R14
 	ADDQ         DX, R14
-	PREFETCHT0   (R14)
+	PREFETCHT1   (R14)
 	MOVL         (R8), R14
 	IMULQ        BX, R14
 	ADDQ         CX, R14
@@ -1735,13 +1735,13 @@ pairs3:
 	VPSLLD       $0x10, Y7, Y7
 	VMASKMOVPS   32(R14), Y0, Y8
 	VFMADD231PS  Y8, Y7, Y3
-	LEAQ         68(R9), R14
+	LEAQ         260(R9), R14
 	CMPQ         R14, R13
 	CMOVQGT      R13, R14
 	MOVL         (R14), R14
 	IMULQ        SI, R14
 	ADDQ         DX, R14
-	PREFETCHT0   (R14)
+	PREFETCHT1   (R14)
 	MOVL         4(R8), R14
 	IMULQ        BX, R14
 	ADDQ         CX, R14
@@ -1769,13 +1769,13 @@ pairs3:
 rest4:
 	CMPQ         R11, $-2
 	JE           summed5
-	LEAQ         64(R9), R11
+	LEAQ         256(R9), R11
 	CMPQ         R11, R13
 	CMOVQGT      R13, R11
 	MOVL         (R11), R11
 	IMULQ        SI, R11
 	ADDQ         DX, R11
-	PREFETCHT0   (R11)
+	PREFETCHT1   (R11)
 	MOVL         (R8), R11
 	IMULQ        BX, R11
 	ADDQ         CX, R11
@@ -1875,13 +1875,13 @@ row1:
 	JL     rest4
 
 pairs3:
-	LEAQ         64(R9), R14
+	LEAQ         256(R9), R14
 	CMPQ         R14, R13
 	CMOVQGT      R13, R14
 	MOVL         (R14), R14
 	IMULQ        SI, R14
 	ADDQ         DX, R14
-	PREFETCHT0   (R14)
+	PREFETCHT1   (R14)
 	MOVL         (R8), R14
 	IMULQ        BX, R14
 	ADDQ         CX, R14
@@ -1898,13 +1898,13 @@ pairs3:
 	VPSLLD       $0x10, Y7, Y7
 	VMASKMOVPS   (R14), Y0, Y8
 	VFMADD231PS  Y8, Y7, Y1
-	LEAQ         68(R9), R14
+	LEAQ         260(R9), R14
 	CMPQ         R14, R13
 	CMOVQGT      R13, R14
 	MOVL         (R14), R14
 	IMULQ        SI, R14
 	ADDQ         DX, R14
-	PREFETCHT0   (R14)
+	PREFETCHT1   (R14)
 	MOVL         4(R8), R14
 	IMULQ        BX, R14
 	ADDQ         CX, R14
@@ -1921,13 +1921,13 @@ pairs3:
 	VPSLLD       $0x10, Y7, Y7
 	VMASKMOVPS   (R14), Y0, Y8
 	VFMADD231PS  Y8, Y7, Y2
-	LEAQ         72(R9), R14
+	LEAQ         264(R9), R14
 	CMPQ         R14, R13
 	CMOVQGT      R13, R14
 	MOVL         (R14), R14
 	IMULQ        SI, R14
 	ADDQ         DX, R14
-	PREFETCHT0   (R14)
+	PREFETCHT1   (R14)
 	MOVL         8(R8), R14
 	IMULQ        BX, R14
 	ADDQ         CX, R14
@@ -1944,13 +1944,13 @@ pairs3:
 	VPSLLD       $0x10, Y7, Y7
 	VMASKMOVPS   (R14), Y0, Y8
 	VFMADD231PS  Y8, Y7, Y3
-	LEAQ         76(R9), R14
+	LEAQ         268(R9), R14
 	CMPQ         R14, R13
 	CMOVQGT      R13, R14
 	MOVL         (R14), R14
 	IMULQ        SI, R14
 	ADDQ         DX, R14
-	PREFETCHT0   (R14)
+	PREFETCHT1   (R14)
 	MOVL         12(R8), R14
 	IMULQ        BX, R14
 	ADDQ         CX, R14
@@ -1975,13 +1975,13 @@ pairs3:
 rest4:
 	CMPQ         R11, $-4
 	JE           summed5
-	LEAQ         64(R9), R14
+	LEAQ         256(R9), R14
 	CMPQ         R14, R13
 	CMOVQGT      R13, R14
 	MOVL         (R14), R14
 	IMULQ        SI, R14
 	ADDQ         DX, R14
-	PREFETCHT0   (R14)
+	PREFETCHT1   (R14)
 	MOVL         (R8), R14
 	IMULQ        BX, R14
 	ADDQ         CX, R14
@@ -2002,13 +2002,13 @@ rest4:
 	ADDQ         $0x04, R9
 	CMPQ         R11, $-3
 	JE           summed5
-	LEAQ         64(R9), R14
+	LEAQ         256(R9), R14
 	CMPQ         R14, R13
 	CMOVQGT      R13, R14
 	MOVL         (R14), R14
 	IMULQ        SI, R14
 	ADDQ         DX, R14
-	PREFETCHT0   (R14)
+	PREFETCHT1   (R14)
 	MOVL         (R8), R14
 	IMULQ        BX, R14
 	ADDQ         CX, R14
@@ -2029,13 +2029,13 @@ rest4:
 	ADDQ         $0x04, R9
 	CMPQ         R11, $-2
 	JE           summed5
-	LEAQ         64(R9), R11
+	LEAQ         256(R9), R11
 	CMPQ         R11, R13
 	CMOVQGT      R13, R11
 	MOVL         (R11), R11
 	IMULQ        SI, R11
 	ADDQ         DX, R11
-	PREFETCHT0   (R11)
+	PREFETCHT1   (R11)
 	MOVL         (R8), R11
 	IMULQ        BX, R11
 	ADDQ         CX, R11
@@ -2918,20 +2918,20 @@ row1:
 	JL     rest4
 
 pairs3:
-	LEAQ        32(R8), R12
+	LEAQ        128(R8), R12
 	CMPQ        R12, R11
 	CMOVQGT     R11, R12
 	MOVL        (R12), R12
 	IMULQ       BX, R12
 	ADDQ        DX, R12
-	PREFETCHT0  (R12)
-	PREFETCHT0  64(R12)
-	PREFETCHT0  128(R12)
-	PREFETCHT0  192(R12)
-	PREFETCHT0  256(R12)
-	PREFETCHT0  320(R12)
-	PREFETCHT0  384(R12)
-	PREFETCHT0  448(R12)
+	PREFETCHT1  (R12)
+	PREFETCHT1  64(R12)
+	PREFETCHT1  128(R12)
+	PREFETCHT1  192(R12)
+	PREFETCHT1  256(R12)
+	PREFETCHT1  320(R12)
+	PREFETCHT1  384(R12)
+	PREFETCHT1  448(R12)
 	MOVL        (DI), R12
 	IMULQ       BX, R12
 	ADDQ        CX, R12
@@ -3030,16 +3030,16 @@ row1:
 	JL     rest4
 
 pairs3:
-	LEAQ        32(R8), R12
+	LEAQ        128(R8), R12
 	CMPQ        R12, R11
 	CMOVQGT     R11, R12
 	MOVL        (R12), R12
 	IMULQ       BX, R12
 	ADDQ        DX, R12
-	PREFETCHT0  (R12)
-	PREFETCHT0  64(R12)
-	PREFETCHT0  128(R12)
-	PREFETCHT0  192(R12)
+	PREFETCHT1  (R12)
+	PREFETCHT1  64(R12)
+	PREFETCHT1  128(R12)
+	PREFETCHT1  192(R12)
 	MOVL        (DI), R12
 	IMULQ       BX, R12
 	ADDQ        CX, R12
@@ -3122,14 +3122,14 @@ row1:
 	JL     rest4
 
 pairs3:
-	LEAQ        32(R8), R12
+	LEAQ        128(R8), R12
 	CMPQ        R12, R11
 	CMOVQGT     R11, R12
 	MOVL        (R12), R12
 	IMULQ       BX, R12
 	ADDQ        DX, R12
-	PREFETCHT0  (R12)
-	PREFETCHT0  64(R12)
+	PREFETCHT1  (R12)
+	PREFETCHT1  64(R12)
 	MOVL        (DI), R12
 	IMULQ       BX, R12
 	ADDQ        CX, R12
@@ -3140,14 +3140,14 @@ pairs3:
 	VFMADD231PS (R12), Z4, Z0
 	VMOVUPS.Z   64(R13), K1, Z4
 	VFMADD231PS 64(R12), Z4, K1, Z2
-	LEAQ        36(R8), R12
+	LEAQ        132(R8), R12
 	CMPQ        R12, R11
 	CMOVQGT     R11, R12
 	MOVL        (R12), R12
 	IMULQ       BX, R12
 	ADDQ        DX, R12
-	PREFETCHT0  (R12)
-	PREFETCHT0  64(R12)
+	PREFETCHT1  (R12)
+	PREFETCHT1  64(R12)
 	MOVL        4(DI), R12
 	IMULQ       BX, R12
 	ADDQ        CX, R12
@@ -3166,14 +3166,14 @@ pairs3:
 rest4:
 	CMPQ        R10, $-2
 	JE          summed5
-	LEAQ        32(R8), R10
+	LEAQ        128(R8), R10
 	CMPQ        R10, R11
 	CMOVQGT     R11, R10
 	MOVL        (R10), R10
 	IMULQ       BX, R10
 	ADDQ        DX, R10
-	PREFETCHT0  (R10)
-	PREFETCHT0  64(R10)
+	PREFETCHT1  (R10)
+	PREFETCHT1  64(R10)
 	MOVL        (DI), R10
 	IMULQ       BX, R10
 	ADDQ        CX, R10
@@ -3248,13 +3248,13 @@ row1:
 	JL     rest4
 
 pairs3:
-	LEAQ        32(R8), R12
+	LEAQ        128(R8), R12
 	CMPQ        R12, R11
 	CMOVQGT     R11, R12
 	MOVL        (R12), R12
 	IMULQ       BX, R12
 	ADDQ        DX, R12
-	PREFETCHT0  (R12)
+	PREFETCHT1  (R12)
 	MOVL        (DI), R12
 	IMULQ       BX, R12
 	ADDQ        CX, R12
@@ -3263,13 +3263,13 @@ pairs3:
 	ADDQ        DX, R13
 	VMOVUPS.Z   (R13), K1, Z4
 	VFMADD231PS (R12), Z4, K1, Z0
-	LEAQ        36(R8), R12
+	LEAQ        132(R8), R12
 	CMPQ        R12, R11
 	CMOVQGT     R11, R12
 	MOVL        (R12), R12
 	IMULQ       BX, R12
 	ADDQ        DX, R12
-	PREFETCHT0  (R12)
+	PREFETCHT1  (R12)
 	MOVL        4(DI), R12
 	IMULQ       BX, R12
 	ADDQ        CX, R12
@@ -3278,13 +3278,13 @@ pairs3:
 	ADDQ        DX, R13
 	VMOVUPS.Z   (R13), K1, Z4
 	VFMADD231PS (R12), Z4, K1, Z1
-	LEAQ        40(R8), R12
+	LEAQ        136(R8), R12
 	CMPQ        R12, R11
 	CMOVQGT     R11, R12
 	MOVL        (R12), R12
 	IMULQ       BX, R12
 	ADDQ        DX, R12
-	PREFETCHT0  (R12)
+	PREFETCHT1  (R12)
 	MOVL        8(DI), R12
 	IMULQ       BX, R12
 	ADDQ        CX, R12
@@ -3293,13 +3293,13 @@ pairs3:
 	ADDQ        DX, R13
 	VMOVUPS.Z   (R13), K1, Z4
 	VFMADD231PS (R12), Z4, K1, Z2
-	LEAQ        44(R8), R12
+	LEAQ        140(R8), R12
 	CMPQ        R12, R11
 	CMOVQGT     R11, R12
 	MOVL        (R12), R12
 	IMULQ       BX, R12
 	ADDQ        DX, R12
-	PREFETCHT0  (R12)
+	PREFETCHT1  (R12)
 	MOVL        12(DI), R12
 	IMULQ       BX, R12
 	ADDQ        CX, R12
@@ -3316,13 +3316,13 @@ pairs3:
 rest4:
 	CMPQ        R10, $-4
 	JE          summed5
-	LEAQ        32(R8), R12
+	LEAQ        128(R8), R12
 	CMPQ        R12, R11
 	CMOVQGT     R11, R12
 	MOVL        (R12), R12
 	IMULQ       BX, R12
 	ADDQ        DX, R12
-	PREFETCHT0  (R12)
+	PREFETCHT1  (R12)
 	MOVL        (DI), R12
 	IMULQ       BX, R12
 	ADDQ        CX, R12
@@ -3335,13 +3335,13 @@ rest4:
 	ADDQ        $0x04, R8
 	CMPQ        R10, $-3
 	JE          summed5
-	LEAQ        32(R8), R12
+	LEAQ        128(R8), R12
 	CMPQ        R12, R11
 	CMOVQGT     R11, R12
 	MOVL        (R12), R12
 	IMULQ       BX, R12
 	ADDQ        DX, R12
-	PREFETCHT0  (R12)
+	PREFETCHT1  (R12)
 	MOVL        (DI), R12
 	IMULQ       BX, R12
 	ADDQ        CX, R12
@@ -3354,13 +3354,13 @@ rest4:
 	ADDQ        $0x04, R8
 	CMPQ        R10, $-2
 	JE          summed5
-	LEAQ        32(R8), R10
+	LEAQ        128(R8), R10
 	CMPQ        R10, R11
 	CMOVQGT     R11, R10
 	MOVL        (R10), R10
 	IMULQ       BX, R10
 	ADDQ        DX, R10
-	PREFETCHT0  (R10)
+	PREFETCHT1  (R10)
 	MOVL        (DI), R10
 	IMULQ       BX, R10
 	ADDQ        CX, R10
@@ -3844,16 +3844,16 @@ row1:
 	JL     rest4
 
 pairs3:
-	LEAQ        64(R9), R13
+	LEAQ        256(R9), R13
 	CMPQ        R13, R12
 	CMOVQGT     R12, R13
 	MOVL        (R13), R13
 	IMULQ       SI, R13
 	ADDQ        DX, R13
-	PREFETCHT0  (R13)
-	PREFETCHT0  64(R13)
-	PREFETCHT0  128(R13)
-	PREFETCHT0  192(R13)
+	PREFETCHT1  (R13)
+	PREFETCHT1  64(R13)
+	PREFETCHT1  128(R13)
+	PREFETCHT1  192(R13)
 	MOVL        (R8), R13
 	IMULQ       BX, R13
 	ADDQ        CX, R13
@@ -3965,14 +3965,14 @@ row1:
 	JL     rest4
 
 pairs3:
-	LEAQ        64(R9), R13
+	LEAQ        256(R9), R13
 	CMPQ        R13, R12
 	CMOVQGT     R12, R13
 	MOVL        (R13), R13
 	IMULQ       SI, R13
 	ADDQ        DX, R13
-	PREFETCHT0  (R13)
-	PREFETCHT0  64(R13)
+	PREFETCHT1  (R13)
+	PREFETCHT1  64(R13)
 	MOVL        (R8), R13
 	IMULQ       BX, R13
 	ADDQ        CX, R13
@@ -4064,13 +4064,13 @@ row1:
 	JL     rest4
 
 pairs3:
-	LEAQ        64(R9), R13
+	LEAQ        256(R9), R13
 	CMPQ        R13, R12
 	CMOVQGT     R12, R13
 	MOVL        (R13), R13
 	IMULQ       SI, R13
 	ADDQ        DX, R13
-	PREFETCHT0  (R13)
+	PREFETCHT1  (R13)
 	MOVL        (R8), R13
 	IMULQ       BX, R13
 	ADDQ        CX, R13
@@ -4083,13 +4083,13 @@ pairs3:
 	VPMOVZXWD.Z 32(R14), K2, Z4
 	VPSLLD      $0x10, Z4, Z4
 	VFMADD231PS 64(R13), Z4, K1, Z2
-	LEAQ        68(R9), R13
+	LEAQ        260(R9), R13
 	CMPQ        R13, R12
 	CMOVQGT     R12, R13
 	MOVL        (R13), R13
 	IMULQ       SI, R13
 	ADDQ        DX, R13
-	PREFETCHT0  (R13)
+	PREFETCHT1  (R13)
 	MOVL        4(R8), R13
 	IMULQ       BX, R13
 	ADDQ        CX, R13
@@ -4110,13 +4110,13 @@ pairs3:
 rest4:
 	CMPQ        R11, $-2
 	JE          summed5
-	LEAQ        64(R9), R11
+	LEAQ        256(R9), R11
 	CMPQ        R11, R12
 	CMOVQGT     R12, R11
 	MOVL        (R11), R11
 	IMULQ       SI, R11
 	ADDQ        DX, R11
-	PREFETCHT0  (R11)
+	PREFETCHT1  (R11)
 	MOVL        (R8), R11
 	IMULQ       BX, R11
 	ADDQ        CX, R11
@@ -4198,13 +4198,13 @@ row1:
 	JL     rest4
 
 pairs3:
-	LEAQ        64(R9), R13
+	LEAQ        256(R9), R13
 	CMPQ        R13, R12
 	CMOVQGT     R12, R13
 	MOVL        (R13), R13
 	IMULQ       SI, R13
 	ADDQ        DX, R13
-	PREFETCHT0  (R13)
+	PREFETCHT1  (R13)
 	MOVL        (R8), R13
 	IMULQ       BX, R13
 	ADDQ        CX, R13
@@ -4214,13 +4214,13 @@ pairs3:
 	VPMOVZXWD.Z (R14), K2, Z4
 	VPSLLD      $0x10, Z4, Z4
 	VFMADD231PS (R13), Z4, K1, Z0
-	LEAQ        68(R9), R13
+	LEAQ        260(R9), R13
 	CMPQ        R13, R12
 	CMOVQGT     R12, R13
 	MOVL        (R13), R13
 	IMULQ       SI, R13
 	ADDQ        DX, R13
-	PREFETCHT0  (R13)
+	PREFETCHT1  (R13)
 	MOVL        4(R8), R13
 	IMULQ       BX, R13
 	ADDQ        CX, R13
@@ -4230,13 +4230,13 @@ pairs3:
 	VPMOVZXWD.Z (R14), K2, Z4
 	VPSLLD      $0x10, Z4, Z4
 	VFMADD231PS (R13), Z4, K1, Z1
-	LEAQ        72(R9), R13
+	LEAQ        264(R9), R13
 	CMPQ        R13, R12
 	CMOVQGT     R12, R13
 	MOVL        (R13), R13
 	IMULQ       SI, R13
 	ADDQ        DX, R13
-	PREFETCHT0  (R13)
+	PREFETCHT1  (R13)
 	MOVL        8(R8), R13
 	IMULQ       BX, R13
 	ADDQ        CX, R13
@@ -4246,13 +4246,13 @@ pairs3:
 	VPMOVZXWD.Z (R14), K2, Z4
 	VPSLLD      $0x10, Z4, Z4
 	VFMADD231PS (R13), Z4, K1, Z2
-	LEAQ        76(R9), R13
+	LEAQ        268(R9), R13
 	CMPQ        R13, R12
 	CMOVQGT     R12, R13
 	MOVL        (R13), R13
 	IMULQ       SI, R13
 	ADDQ        DX, R13
-	PREFETCHT0  (R13)
+	PREFETCHT1  (R13)
 	MOVL        12(R8), R13
 	IMULQ       BX, R13
 	ADDQ        CX, R13
@@ -4270,13 +4270,13 @@ pairs3:
 rest4:
 	CMPQ        R11, $-4
 	JE          summed5
-	LEAQ        64(R9), R13
+	LEAQ        256(R9), R13
 	CMPQ        R13, R12
 	CMOVQGT     R12, R13
 	MOVL        (R13), R13
 	IMULQ       SI, R13
 	ADDQ        DX, R13
-	PREFETCHT0  (R13)
+	PREFETCHT1  (R13)
 	MOVL        (R8), R13
 	IMULQ       BX, R13
 	ADDQ        CX, R13
@@ -4290,13 +4290,13 @@ rest4:
 	ADDQ        $0x04, R9
 	CMPQ        R11, $-3
 	JE          summed5
-	LEAQ        64(R9), R13
+	LEAQ        256(R9), R13
 	CMPQ        R13, R12
 	CMOVQGT     R12, R13
 	MOVL        (R13), R13
 	IMULQ       SI, R13
 	ADDQ        DX, R13
-	PREFETCHT0  (R13)
+	PREFETCHT1  (R13)
 	MOVL        (R8), R13
 	IMULQ       BX, R13
 	ADDQ        CX, R13
@@ -4310,13 +4310,13 @@ rest4:
 	ADDQ        $0x04, R9
 	CMPQ        R11, $-2
 	JE          summed5
-	LEAQ        64(R9), R11
+	LEAQ        256(R9), R11
 	CMPQ        R11, R12
 	CMOVQGT     R12, R11
 	MOVL        (R11), R11
 	IMULQ       SI, R11
 	ADDQ        DX, R11
-	PREFETCHT0  (R11)
+	PREFETCHT1  (R11)
 	MOVL        (R8), R11
 	IMULQ       BX, R11
 	ADDQ        CX, R11
