@@ -42,13 +42,17 @@ loop3:
 	JGE       loop3
 
 next4:
-	ADDQ         $0x04, CX
-	LEAQ         tailMask4<>+0(SB), DX
-	NEGQ         CX
-	VMOVDQU      16(DX)(CX*4), X4
-	VMASKMOVPS   (AX), X4, X4
-	VCVTPS2PD    X4, Y4
-	VADDPD       Y4, Y1, Y1
+	ADDQ       $0x04, CX
+	TESTQ      CX, CX
+	JE         summed5
+	LEAQ       tailMask4<>+0(SB), DX
+	NEGQ       CX
+	VMOVDQU    16(DX)(CX*4), X4
+	VMASKMOVPS (AX), X4, X4
+	VCVTPS2PD  X4, Y4
+	VADDPD     Y4, Y1, Y1
+
+summed5:
 	VADDPD       Y1, Y0, Y0
 	VADDPD       Y3, Y2, Y2
 	VADDPD       Y2, Y0, Y0
@@ -104,13 +108,17 @@ loop3:
 	JGE         loop3
 
 next4:
-	ADDQ         $0x04, CX
-	LEAQ         tailMask4<>+0(SB), DX
-	NEGQ         CX
-	VMOVDQU      16(DX)(CX*4), X4
-	VMASKMOVPS   (AX), X4, X4
-	VCVTPS2PD    X4, Y4
-	VFMADD231PD  Y4, Y4, Y1
+	ADDQ        $0x04, CX
+	TESTQ       CX, CX
+	JE          summed5
+	LEAQ        tailMask4<>+0(SB), DX
+	NEGQ        CX
+	VMOVDQU     16(DX)(CX*4), X4
+	VMASKMOVPS  (AX), X4, X4
+	VCVTPS2PD   X4, Y4
+	VFMADD231PD Y4, Y4, Y1
+
+summed5:
 	VADDPD       Y1, Y0, Y0
 	VADDPD       Y3, Y2, Y2
 	VADDPD       Y2, Y0, Y0
@@ -168,15 +176,19 @@ loop3:
 	JGE         loop3
 
 next4:
-	ADDQ         $0x04, CX
-	LEAQ         tailMask4<>+0(SB), BX
-	NEGQ         CX
-	VMOVDQU      16(BX)(CX*4), X4
-	VMASKMOVPS   (AX), X4, X5
-	VCVTPS2PD    X5, Y5
-	VMASKMOVPS   (DX), X4, X4
-	VCVTPS2PD    X4, Y4
-	VFMADD231PD  Y4, Y5, Y1
+	ADDQ        $0x04, CX
+	TESTQ       CX, CX
+	JE          summed5
+	LEAQ        tailMask4<>+0(SB), BX
+	NEGQ        CX
+	VMOVDQU     16(BX)(CX*4), X4
+	VMASKMOVPS  (AX), X4, X5
+	VCVTPS2PD   X5, Y5
+	VMASKMOVPS  (DX), X4, X4
+	VCVTPS2PD   X4, Y4
+	VFMADD231PD Y4, Y5, Y1
+
+summed5:
 	VADDPD       Y1, Y0, Y0
 	VADDPD       Y3, Y2, Y2
 	VADDPD       Y2, Y0, Y0
@@ -340,12 +352,16 @@ loop3:
 	JGE       loop3
 
 next4:
-	ADDQ          $0x08, CX
-	MOVQ          $-1, DX
-	BZHIQ         CX, DX, DX
-	KMOVW         DX, K1
-	VCVTPS2PD.Z   (AX), K1, Z4
-	VADDPD        Z4, Z1, Z1
+	ADDQ        $0x08, CX
+	TESTQ       CX, CX
+	JE          summed5
+	MOVQ        $-1, DX
+	BZHIQ       CX, DX, DX
+	KMOVW       DX, K1
+	VCVTPS2PD.Z (AX), K1, Z4
+	VADDPD      Z4, Z1, Z1
+
+summed5:
 	VADDPD        Z1, Z0, Z0
 	VADDPD        Z3, Z2, Z2
 	VADDPD        Z2, Z0, Z0
@@ -397,12 +413,16 @@ loop3:
 	JGE         loop3
 
 next4:
-	ADDQ          $0x08, CX
-	MOVQ          $-1, DX
-	BZHIQ         CX, DX, DX
-	KMOVW         DX, K1
-	VCVTPS2PD.Z   (AX), K1, Z4
-	VFMADD231PD   Z4, Z4, Z1
+	ADDQ        $0x08, CX
+	TESTQ       CX, CX
+	JE          summed5
+	MOVQ        $-1, DX
+	BZHIQ       CX, DX, DX
+	KMOVW       DX, K1
+	VCVTPS2PD.Z (AX), K1, Z4
+	VFMADD231PD Z4, Z4, Z1
+
+summed5:
 	VADDPD        Z1, Z0, Z0
 	VADDPD        Z3, Z2, Z2
 	VADDPD        Z2, Z0, Z0
@@ -462,13 +482,17 @@ loop3:
 	JGE         loop3
 
 next4:
-	ADDQ          $0x08, CX
-	MOVQ          $-1, BX
-	BZHIQ         CX, BX, BX
-	KMOVW         BX, K1
-	VCVTPS2PD.Z   (AX), K1, Z4
-	VCVTPS2PD.Z   (DX), K1, Z5
-	VFMADD231PD   Z5, Z4, Z1
+	ADDQ        $0x08, CX
+	TESTQ       CX, CX
+	JE          summed5
+	MOVQ        $-1, BX
+	BZHIQ       CX, BX, BX
+	KMOVW       BX, K1
+	VCVTPS2PD.Z (AX), K1, Z4
+	VCVTPS2PD.Z (DX), K1, Z5
+	VFMADD231PD Z5, Z4, Z1
+
+summed5:
 	VADDPD        Z1, Z0, Z0
 	VADDPD        Z3, Z2, Z2
 	VADDPD        Z2, Z0, Z0
