@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -20,13 +21,15 @@ var poseImages = []struct {
 }
 
 // poseCalls is how many calls the least is taken of. The collector runs before each: what a call leaves is no small part of
-// the memory.
+// the memory. In between it is off: else the runtime gives what a call has left back to the system, but only where a core is
+// idle, and one core would be compared with two that wait for pages.
 const poseCalls = 8
 
 // reportPoseTables times neighbor.Ball, pose table included, of images at the radius that fills 1/15, on one core and on two.
 // A line's size is the number of pairs.
 func reportPoseTables(r *report, only string) error {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	for _, c := range poseImages {
 		name := fmt.Sprintf("posetable/ours/%s/%dx%[2]d", c.name, c.side)
 		if !strings.HasPrefix(name, only) && !strings.HasPrefix(only, name) {

@@ -311,6 +311,36 @@ func TestTranspose(t *testing.T) {
 	}
 }
 
+// Large neighbourhoods are transposed in parts, by rows: some without pairs, one with more than a part's.
+func TestTransposeInParts(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	const points = 3000
+	rng := rand.New(rand.NewPCG(5, 1))
+	nb := &Neighborhood{Queries: 400, Points: points, Offsets: make([]int, 401), PoseDim: 1, Poses: []float64{0}, Count: []int32{0}}
+	for i := range nb.Queries {
+		most := 1800
+		if i%7 == 0 {
+			most = 0
+		} else if i%50 == 1 {
+			most = points
+		}
+		for j := range points {
+			if rng.IntN(points) < most {
+				nb.Index = append(nb.Index, int32(j))
+				nb.Pose = append(nb.Pose, int32(len(nb.Pose)))
+			}
+		}
+		nb.Offsets[i+1] = len(nb.Index)
+	}
+	require.Greater(t, nb.Pairs(), 5*transposePairs)
+	want := nb.Transpose()
+	for _, procs := range []int{2, 3, 5, 64} {
+		runtime.GOMAXPROCS(procs)
+		requireSame(t, want, nb.Transpose(), fmt.Sprint(procs))
+	}
+	requireSame(t, nb, want.Transpose(), "twice")
+}
+
 func TestMethodNames(t *testing.T) {
 	require.Equal(t, "auto brute tree Method(9)", fmt.Sprint(Auto, Brute, Tree, Method(9)))
 }
