@@ -176,7 +176,7 @@ func wideTurns(n int) (out [][]float64) {
 func testLogAccuracy(t *testing.T, n int) {
 	rng := rand.New(rand.NewPCG(12, uint64(n)))
 	var w, w32 worst
-	count := 400
+	count := 200
 	if testing.Short() {
 		count = 60
 	}
@@ -332,4 +332,59 @@ func TestExpFrechet2x2Accuracy(t *testing.T) {
 
 func TestExpFrechet3x3Accuracy(t *testing.T) {
 	eachLevel(t, func(t *testing.T) { testFrechetAccuracy(t, 3) })
+}
+
+// TestLog3x3AtBorders compares logarithms with the oracle on both sides of the borders up to which kernels compute them: detRatio, where the
+// determinant is 2⁻²⁰ of the cube of the norm, and invariantMin, where the trace or the second invariant of a matrix of determinant about 1 is 1/4.
+func TestLog3x3AtBorders(t *testing.T) { eachLevel(t, testLog3x3AtBorders) }
+
+func testLog3x3AtBorders(t *testing.T) {
+	rng := rand.New(rand.NewPCG(14, 3))
+	count := 60
+	if testing.Short() {
+		count = 15
+	}
+	var det, trace, second worst
+	for i := range count {
+		near := math.Exp2(2*rng.Float64() - 1) // half to twice the border
+		see := func(w *worst, m []float64) {
+			q := randomBasis(rng)
+			var inv [9]float64
+			if !Inverse3x3(&inv, &q) {
+				t.Fatal("a basis without inverse")
+			}
+			var a [9]float64
+			Mul3x3(&a, &q, (*[9]float64)(m))
+			Mul3x3(&a, &a, &inv)
+			for k := range a {
+				a[k] = math.Ldexp(a[k], i%7-3)
+			}
+			got, ok := logOf(a[:], 3)
+			if !ok {
+				t.Fatalf("no logarithm of %v", a)
+			}
+			want := bigOf(a[:], 3).log()
+			w.see(relErr(got, want.v), condLog(a[:], want.float(), 3), func() string { return fmt.Sprint(a) })
+		}
+		small := math.Sqrt(near * 0x1p-20)
+		see(&det, []float64{1, 0, 0, 0, small * 3, 0, 0, 0, small / 3})
+		// A pair of eigenvalues e^±iθ and one that takes i₁ or i₂ to the border; both are positive for θ up to 2π/3.
+		s, c := math.Sincos(1.65 + 0.35*rng.Float64())
+		see(&trace, []float64{-2*c + near*0x1p-2, 0, 0, 0, c, -s, 0, s, c})
+		see(&second, []float64{(1 - near*0x1p-2) / (-2 * c), 0, 0, 0, c, -s, 0, s, c})
+	}
+	det.require(t, "Log3x3 where the determinant is small", 1e-15)
+	trace.require(t, "Log3x3 where the trace is small", 1e-15)
+	second.require(t, "Log3x3 where the second invariant is small", 1e-15)
+}
+
+// randomBasis is a matrix of condition about 10 at most.
+func randomBasis(rng *rand.Rand) (q [9]float64) {
+	for i := range q {
+		q[i] = 0.4 * rng.NormFloat64() / math.Sqrt(3)
+		if i%4 == 0 {
+			q[i]++
+		}
+	}
+	return q
 }

@@ -26,8 +26,8 @@ DATA mat3logConsts<>+144(SB)/8, $0x4338000000000000 // roundF64
 DATA mat3logConsts<>+152(SB)/8, $0x4338000000000000 // roundF64
 DATA mat3logConsts<>+160(SB)/8, $0x3ff0000000000000 // oneF64
 DATA mat3logConsts<>+168(SB)/8, $0x3ff0000000000000 // oneF64
-DATA mat3logConsts<>+176(SB)/8, $0x3f80000000000000 // invariantMinF64
-DATA mat3logConsts<>+184(SB)/8, $0x3f80000000000000 // invariantMinF64
+DATA mat3logConsts<>+176(SB)/8, $0x3fd0000000000000 // invariantMinF64
+DATA mat3logConsts<>+184(SB)/8, $0x3fd0000000000000 // invariantMinF64
 DATA mat3logConsts<>+192(SB)/8, $0xbff0000000000000 // minusOneF64
 DATA mat3logConsts<>+200(SB)/8, $0xbff0000000000000 // minusOneF64
 DATA mat3logConsts<>+208(SB)/8, $0x0000000000000000 // zeroF64
