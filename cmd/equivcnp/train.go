@@ -118,7 +118,7 @@ func (f *trainFlags) register(a *app, cmd *cobra.Command, own trainDefaults) {
 	fl.Float64Var(&f.clip, "clip", d.Adam.ClipNorm, "largest norm of a step's gradients; 0: no limit")
 	fl.Float64Var(&f.decay, "weight-decay", 0, "decoupled weight decay (AdamW)")
 	fl.Float64Var(&f.noise, "noise", own.noise, "deviation of a noise that the true values are taken to have; falls to --last-noise over two thirds of the steps; 0: none")
-	fl.Float64Var(&f.lastNoise, "last-noise", own.lastNoise, "what --noise falls to: the least standard deviation that is learned")
+	fl.Float64Var(&f.lastNoise, "last-noise", own.lastNoise, "what --noise falls to: the least standard deviation that is learned, and the least that the model will predict")
 	fl.Float64Var(&f.beta, "beta", 0.5, "weigh a value's gradient by its deviation to the power of twice this: 0, the likelihood, to 1, the squared error")
 	fl.IntVar(&f.evalEvery, "eval-every", d.EvalEvery, "steps between two scores; 0: none")
 	fl.IntVar(&f.evalTasks, "eval-tasks", d.EvalTasks, "tasks of a score")
@@ -242,6 +242,9 @@ func (a *app) train(ctx context.Context, f *trainFlags, mc cnp.Config, src, test
 		return err
 	}
 	done()
+	if model, err = floored(model, c.Noise.To); err != nil {
+		return err
+	}
 	about := map[string]string{"tasks": src.String(), "steps": fmt.Sprint(run.Step()), "seed": fmt.Sprint(f.seed)}
 	err = outs.writeFile("out", func(path string) error { return weights.Save(path, model, about) })
 	if err != nil {
@@ -270,6 +273,29 @@ func (a *app) train(ctx context.Context, f *trainFlags, mc cnp.Config, src, test
 	r.line("checkpoint", "%s", opt.Checkpoint)
 	r.line("log", "%s", opt.Log)
 	return a.print(r, res)
+}
+
+// floored is the model whose standard deviations are at least noise: below the noise that the true values were taken to have to the
+// end, no deviation was ever learned, and where data lie differently from those of training one may come out as small as you please. A
+// CNP's own floor is part of its function, and stays.
+func floored(m cnp.Model[float32], noise float64) (cnp.Model[float32], error) {
+	c, floor := m.Config(), noise
+	if c.Output == cnp.OutputVariance {
+		floor *= noise
+	}
+	if c.Architecture == cnp.CNPCurve || c.Architecture == cnp.CNPImage || floor <= c.Floor {
+		return m, nil
+	}
+	c.Floor = floor
+	out, err := cnp.New[float32](c, 0)
+	if err != nil {
+		return nil, err
+	}
+	from := m.State()
+	for i, p := range out.State() {
+		copy(p.Data, from[i].Data)
+	}
+	return out, nil
 }
 
 func suffix(sep, s string) string {

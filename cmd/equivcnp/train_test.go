@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/equivcnp/equivcnp/cnp/train"
+	"github.com/equivcnp/equivcnp/cnp/weights"
 )
 
 var long = flag.Bool("long", false, "kill training 20 times instead of a few")
@@ -113,6 +114,28 @@ func TestInterrupted(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, bytes.Equal(want, got))
 	b.ok("inspect", "@run.safetensors")
+}
+
+// TestFloor: a trained model is never surer than the noise that it was trained with; a CNP, or one trained without, is as it was.
+func TestFloor(t *testing.T) {
+	b := newBench(t)
+	for name, c := range map[string]struct {
+		args []string
+		want float64
+	}{
+		"noise":    {[]string{"--last-noise", "0.05"}, 0.05 * 0.05},
+		"no noise": {[]string{"--noise", "0"}, 1e-8},
+		"cnp":      {[]string{"--last-noise", "0.5", "--noise", "0.5", "--model", "cnp"}, 0.1},
+	} {
+		args := append([]string{"train", "regression", "--steps", "2", "--batch", "2", "--eval-every", "0", "--out", "@m.safetensors", "--overwrite"}, c.args...)
+		if name != "cnp" {
+			args = append(args, "--points-per-unit", "6")
+		}
+		b.ok(args...)
+		m, err := weights.Load[float32](b.path("m.safetensors"), weights.Options{})
+		require.NoError(t, err)
+		require.InEpsilon(t, c.want, m.Config().Floor, 1e-12, name)
+	}
 }
 
 func TestTrainRefuses(t *testing.T) {

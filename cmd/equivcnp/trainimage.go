@@ -69,7 +69,7 @@ without it the means stay poor and the deviations too small.`,
 	fl.BoolVar(&f.colour, "colour", false, "--images: three channels")
 	fl.Float64Var(&f.minRate, "min-rate", task.PaperRates.Min, "least share of pixels that are seen")
 	fl.Float64Var(&f.maxRate, "max-rate", task.PaperRates.Max, "largest share of pixels that are seen")
-	f.register(a, cmd, trainDefaults{steps: 5000, batch: 4, rate: 0.003, noise: 0.3, lastNoise: 0.03})
+	f.register(a, cmd, trainDefaults{steps: 1000, batch: 4, rate: 0.003, noise: 0.3, lastNoise: 0.03})
 	must(cmd.MarkFlagDirname("images"))
 	must(cmd.MarkFlagFilename("mnist"))
 	cmd.MarkFlagsMutuallyExclusive("digits", "images", "mnist")

@@ -65,7 +65,7 @@ itself, as the authors' models are, and ends that.`,
 	fl.IntVar(&f.targets, "targets", 100, "places at which a curve is seen")
 	fl.IntVar(&f.minContext, "min-context", 3, "fewest of them in the context")
 	fl.IntVar(&f.maxContext, "max-context", 49, "most of them in the context")
-	f.register(a, cmd, trainDefaults{steps: 51200, batch: 16, rate: 0.003, noise: 0.1, lastNoise: 0.003})
+	f.register(a, cmd, trainDefaults{steps: 25600, batch: 16, rate: 0.003, noise: 0.1, lastNoise: 0.003})
 	for name, choices := range map[string][]string{"kernel": {"rbf", "matern", "periodic", "sawtooth"}, "model": {"equivcnp", "convcnp", "cnp"},
 		"readout": {"queries", "targets", "rbf"}} {
 		must(cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(choices, cobra.ShellCompDirectiveNoFileComp)))

@@ -82,8 +82,8 @@ type Noise struct {
 	Steps int     `json:"steps,omitempty"`
 }
 
-// DefaultNoise falls from 0.3 to 0.01 over two thirds of the steps, for images with values from 0 to 1.
-func DefaultNoise(steps int) Noise { return Noise{From: 0.3, To: 0.01, Steps: steps * 2 / 3} }
+// DefaultNoise falls from 0.3 to 0.03 over two thirds of the steps, for images with values from 0 to 1.
+func DefaultNoise(steps int) Noise { return Noise{From: 0.3, To: 0.03, Steps: steps * 2 / 3} }
 
 // Validate reports what makes no such schedule.
 func (n Noise) Validate() error {

@@ -390,7 +390,7 @@ func TestNoise(t *testing.T) {
 	require.Equal(t, 0.1, n.At(4))
 	require.Equal(t, 0.1, n.At(5))
 	require.Zero(t, Noise{}.At(0))
-	require.Equal(t, Noise{0.3, 0.01, 66}, DefaultNoise(100))
+	require.Equal(t, Noise{0.3, 0.03, 66}, DefaultNoise(100))
 }
 
 // TestEvaluate compares with the definition, task by task; of the last batch not all tasks count.
