@@ -95,6 +95,10 @@ type Config struct {
 	// poses that it was trained on. Without it, as in the authors' models, the step is a little longer the shorter the interval.
 	FixedStep bool `json:"fixed_step,omitempty"`
 
+	// EncoderLength is the length scale that the set convolution onto the lattice begins with; 0 is that of the authors' models, 0.69.
+	// What is much longer than a curve's features blurs them away, and their gradient with them.
+	EncoderLength float64 `json:"encoder_length,omitempty"`
+
 	// CoordinateFeature feeds the absolute coordinate to the network, as the authors' curve models do. It breaks
 	// equivariance.
 	CoordinateFeature bool `json:"coordinate_feature,omitempty"`
@@ -194,7 +198,7 @@ func (c *Config) validate(g group.Group) error {
 		name   string
 		v, max float64
 	}{
-		{"alpha", c.Alpha, 1}, {"points_per_unit", c.PointsPerUnit, 1e9}, {"margin", c.Margin, 1e9}, {"fill", c.Fill, 1},
+		{"alpha", c.Alpha, 1}, {"points_per_unit", c.PointsPerUnit, 1e9}, {"margin", c.Margin, 1e9}, {"encoder_length", c.EncoderLength, 1e9}, {"fill", c.Fill, 1},
 		{"block_fill", c.BlockFill, 1}, {"radius_rate", c.RadiusRate, 1e3}, {"floor", c.Floor, 1e3},
 	} {
 		if !(f.v >= 0 && f.v <= f.max) {

@@ -1,6 +1,7 @@
 package cnp
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -35,7 +36,7 @@ type EquivCNP[T Float] struct {
 
 func newEquivCNP[T Float](c Config, g group.Group, rng *rand.Rand) (*EquivCNP[T], error) {
 	m := &EquivCNP[T]{cfg: c, group: g,
-		encoder: setConv[T]{psi: layers.NewRBF[T](psiScale, psiLength), dx: c.DimX, dy: c.DimY,
+		encoder: setConv[T]{psi: layers.NewRBF[T](psiScale, cmp.Or(c.EncoderLength, psiLength)), dx: c.DimX, dy: c.DimY,
 			degree: c.Multiplicity, coordinates: c.CoordinateFeature},
 		readout: layers.NewRBF[T](psiScale, psiLength),
 	}

@@ -72,7 +72,7 @@ func Default(a Architecture, groupName string, dy int) Config {
 		if g, err := group.Parse(groupName, 0); err == nil {
 			c.DimX = g.PointDim()
 		}
-		c.PointsPerUnit, c.Margin, c.FixedStep = 64, 0.1, true
+		c.PointsPerUnit, c.Margin, c.FixedStep, c.EncoderLength = 64, 0.1, true, 4.0/64
 		c.Channels, c.Hidden, c.Mid = []int{8, 16, 32, 16, 8}, 32, 16
 		c.Fill = 4.0 / 64
 		c.Output, c.Floor = OutputVariance, 1e-8

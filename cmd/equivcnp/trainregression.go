@@ -13,6 +13,7 @@ import (
 type regressionFlags struct {
 	trainFlags
 	kernel, model          string
+	encoderLength          float64
 	readout                string
 	coordinate             bool
 	pointsPerUnit, fill    float64
@@ -59,6 +60,7 @@ itself, as the authors' models are, and ends that.`,
 	fl.BoolVar(&f.coordinate, "coordinate-feature", false, "feed the coordinate itself to the model, as the authors do")
 	fl.Float64Var(&f.pointsPerUnit, "points-per-unit", 0, "lattice points per unit (default: 64, for convcnp 32)")
 	fl.Float64Var(&f.fill, "fill", 0, "equivcnp: mean neighbourhood as a fraction of all points (default: the paper's for the kernel)")
+	fl.Float64Var(&f.encoderLength, "encoder-length", 0, "equivcnp: length scale that the context's kernel begins with (default: 4 lattice steps)")
 	fl.StringVar(&f.readout, "readout", string(cnp.ReadoutQueries), "equivcnp: how the targets are read: queries of the last layer; targets beside\nthe lattice in all layers, as the authors do; rbf")
 	fl.Float64Var(&f.from, "from", -2, "where the curves begin")
 	fl.Float64Var(&f.to, "to", 2, "where the curves end")
@@ -94,8 +96,8 @@ func (a *app) trainRegression(cmd *cobra.Command, f *regressionFlags) error {
 		return usagef("--model %q: need equivcnp, convcnp or cnp", f.model)
 	}
 	changed := cmd.Flags().Changed
-	if f.model != "equivcnp" && (f.coordinate || changed("fill") || changed("readout")) {
-		return usagef("--coordinate-feature, --fill and --readout are for --model equivcnp")
+	if f.model != "equivcnp" && (f.coordinate || changed("fill") || changed("readout") || changed("encoder-length")) {
+		return usagef("--coordinate-feature, --encoder-length, --fill and --readout are for --model equivcnp")
 	}
 	c.CoordinateFeature = f.coordinate
 	if f.model == "equivcnp" {
@@ -109,6 +111,14 @@ func (a *app) trainRegression(cmd *cobra.Command, f *regressionFlags) error {
 			return usagef("--points-per-unit: a cnp has no lattice")
 		}
 		c.PointsPerUnit = f.pointsPerUnit
+	}
+	if c.Architecture == cnp.EquivCNPCurve {
+		if c.EncoderLength = 0; c.PointsPerUnit > 0 {
+			c.EncoderLength = 4 / c.PointsPerUnit
+		}
+		if changed("encoder-length") {
+			c.EncoderLength = f.encoderLength
+		}
 	}
 	if c.Readout == cnp.ReadoutTargets { // the lattice and the radii, too, are as the authors have them
 		c.FixedStep = false
