@@ -60,7 +60,7 @@ itself, as the authors' models are, and ends that.`,
 	fl.BoolVar(&f.coordinate, "coordinate-feature", false, "feed the coordinate itself to the model, as the authors do")
 	fl.Float64Var(&f.pointsPerUnit, "points-per-unit", 0, "lattice points per unit (default: 64, for convcnp 32)")
 	fl.Float64Var(&f.fill, "fill", 0, "equivcnp: mean neighbourhood as a fraction of all points (default: the paper's for the kernel)")
-	fl.Float64Var(&f.encoderLength, "encoder-length", 0, "equivcnp: length scale that the context's kernel begins with (default: 4 lattice steps)")
+	fl.Float64Var(&f.encoderLength, "encoder-length", 0, "equivcnp: length scale that the context's kernel begins with (default: 4 lattice steps; 0.69 for --readout targets)")
 	fl.StringVar(&f.readout, "readout", string(cnp.ReadoutQueries), "equivcnp: how the targets are read: queries of the last layer; targets beside\nthe lattice in all layers, as the authors do; rbf")
 	fl.Float64Var(&f.from, "from", -2, "where the curves begin")
 	fl.Float64Var(&f.to, "to", 2, "where the curves end")
@@ -113,14 +113,14 @@ func (a *app) trainRegression(cmd *cobra.Command, f *regressionFlags) error {
 		c.PointsPerUnit = f.pointsPerUnit
 	}
 	if c.Architecture == cnp.EquivCNPCurve {
-		if c.EncoderLength = 0; c.PointsPerUnit > 0 {
+		if c.EncoderLength = 0; c.PointsPerUnit > 0 && c.Readout != cnp.ReadoutTargets {
 			c.EncoderLength = 4 / c.PointsPerUnit
 		}
 		if changed("encoder-length") {
 			c.EncoderLength = f.encoderLength
 		}
 	}
-	if c.Readout == cnp.ReadoutTargets { // the lattice and the radii, too, are as the authors have them
+	if c.Readout == cnp.ReadoutTargets { // the kernel's length, the lattice and the radii, too, are as the authors have them
 		c.FixedStep = false
 	}
 	if c.Architecture == cnp.EquivCNPCurve && (c.PointsPerUnit == 0 || !c.FixedStep) {
