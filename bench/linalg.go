@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -21,7 +22,8 @@ func linalgCommand() *cobra.Command {
 		Use:   "linalg",
 		Short: "Time batches of small matrices and relative poses on the peers' inputs, on one core",
 		Long: `Time exponentials and logarithms of batches of small matrices on the inputs of the peers' programs smallmat and closedform, on
-one core, and name the lines as they do: smallmat/se2_exp/ours/f32 at n = 4096 and 1000000, in nanoseconds per matrix. Then the
+one core, and name the lines as they do: smallmat/se2_exp/ours/f32 at n = 4096 and 1000000, in nanoseconds per matrix; what has no peer,
+Sim(2), SE(3) and derivatives, likewise. Then the
 relative poses of all pairs of a grid, pairs/precomp/ours/row, in nanoseconds per pair.
 PEER_SECONDS sets the time per line.`,
 		Example: "  go run ./bench linalg --json > ours.jsonl\n  go run ./bench linalg --filter log3x3 --levels",
@@ -85,7 +87,7 @@ type smallMatrixCase struct {
 	run32, run64 func(n int) func()
 }
 
-// A smallGroup is what the peers do with n matrices of one kind: exp of coordinates drawn from [-1, 1), the first times scale0
+// A smallGroup is what the peers do, or would, with n matrices of one kind: exp of coordinates drawn from [-1, 1), the first times scale0
 // and the others times scale, and log of that, computed in float64 and rounded.
 type smallGroup struct {
 	exp, log      string // the lines' names
@@ -109,7 +111,48 @@ func smallGroups() []smallGroup {
 			total(linalg.Exp2x2F32), partial(linalg.Log2x2F32), total(linalg.Exp2x2F64), partial(linalg.Log2x2F64)},
 		{"exp3x3", "log3x3", 9, 9, 1, 1, func(e, a []float64) { linalg.Exp3x3F64(e, a, 1) },
 			total(linalg.Exp3x3F32), partial(linalg.Log3x3F32), total(linalg.Exp3x3F64), partial(linalg.Log3x3F64)},
+		{"sim2_exp", "sim2_log", 4, 4, 1, 1, func(e, a []float64) { linalg.ExpSim2F64(e, a, 1) },
+			total(linalg.ExpSim2F32), total(linalg.LogSim2F32), total(linalg.ExpSim2F64), total(linalg.LogSim2F64)},
+		{"se3_exp", "se3_log", 6, 12, turn, turn, func(e, a []float64) { linalg.ExpSE3F64(e, a, 1) },
+			total(linalg.ExpSE3F32), total(linalg.LogSE3F32), total(linalg.ExpSE3F64), total(linalg.LogSE3F64)},
 	}
+}
+
+// A smallDerivative is a matrix of derivatives at each of n matrices of a group: of its exponential at the coordinates, of
+// conjugation by the element, or of a general exponential in one direction.
+type smallDerivative struct {
+	name  string
+	exp   string // the line of the group's exponential
+	out   int    // entries
+	at    derivativeAt
+	run32 func(dst, a, e []float32, n int)
+	run64 func(dst, a, e []float64, n int)
+}
+
+// derivativeAt is what a derivative is taken of.
+type derivativeAt int
+
+const (
+	atCoordinates derivativeAt = iota
+	atElement
+	inDirection // at coordinates, in a direction drawn as these
+)
+
+func smallDerivatives() []smallDerivative {
+	return []smallDerivative{
+		{"exp2x2_frechet", "exp2x2", 4, inDirection, linalg.ExpFrechet2x2F32, linalg.ExpFrechet2x2F64},
+		{"exp3x3_frechet", "exp3x3", 9, inDirection, linalg.ExpFrechet3x3F32, linalg.ExpFrechet3x3F64},
+		{"sim2_jacobian", "sim2_exp", 16, atCoordinates, single(linalg.LeftJacobianSim2F32), single(linalg.LeftJacobianSim2F64)},
+		{"sim2_jacobian_inv", "sim2_exp", 16, atCoordinates, single(linalg.LeftJacobianInvSim2F32), single(linalg.LeftJacobianInvSim2F64)},
+		{"sim2_adjoint", "sim2_exp", 16, atElement, single(linalg.AdjointSim2F32), single(linalg.AdjointSim2F64)},
+		{"se3_jacobian", "se3_exp", 36, atCoordinates, single(linalg.LeftJacobianSE3F32), single(linalg.LeftJacobianSE3F64)},
+		{"se3_jacobian_inv", "se3_exp", 36, atCoordinates, single(linalg.LeftJacobianInvSE3F32), single(linalg.LeftJacobianInvSE3F64)},
+		{"se3_adjoint", "se3_exp", 36, atElement, single(linalg.AdjointSE3F32), single(linalg.AdjointSE3F64)},
+	}
+}
+
+func single[T simd.Float](f func(dst, a []T, n int)) func(dst, a, e []T, n int) {
+	return func(dst, a, _ []T, n int) { f(dst, a, n) }
 }
 
 func total[T simd.Float](f func(dst, a []T, n int)) func(dst, a []T, ok []bool, n int) {
@@ -125,6 +168,14 @@ func smallMatrixCases() (cases []smallMatrixCase) {
 		cases = append(cases,
 			smallMatrixCase{g.exp, func(n int) func() { return smallExp(&g, g.exp32, n) }, func(n int) func() { return smallExp(&g, g.exp64, n) }},
 			smallMatrixCase{g.log, func(n int) func() { return smallLog(&g, g.log32, n) }, func(n int) func() { return smallLog(&g, g.log64, n) }})
+	}
+	for _, d := range smallDerivatives() {
+		for _, g := range smallGroups() {
+			if g.exp == d.exp {
+				cases = append(cases, smallMatrixCase{d.name,
+					func(n int) func() { return smallDerive(&d, &g, d.run32, n) }, func(n int) func() { return smallDerive(&d, &g, d.run64, n) }})
+			}
+		}
 	}
 	return cases
 }
@@ -150,8 +201,26 @@ func smallExp[T simd.Float](g *smallGroup, exp func(dst, a []T, ok []bool, n int
 }
 
 func smallLog[T simd.Float](g *smallGroup, log func(dst, a []T, ok []bool, n int), n int) func() {
-	a, m, dst, ok := draw[T](g, n), make([]T, g.out*n), make([]T, g.in*n), make([]bool, n)
-	x, e := make([]float64, g.in), make([]float64, g.out)
+	m, dst, ok := elements(g, draw[T](g, n), n), make([]T, g.in*n), make([]bool, n)
+	return func() { log(dst, m, ok, n) }
+}
+
+func smallDerive[T simd.Float](d *smallDerivative, g *smallGroup, run func(dst, a, e []T, n int), n int) func() {
+	a, dst := draw[T](g, n), make([]T, d.out*n)
+	var e []T
+	switch d.at {
+	case atElement:
+		a = elements(g, a, n)
+	case inDirection:
+		e = slices.Clone(a)
+		slices.Reverse(e)
+	}
+	return func() { run(dst, a, e, n) }
+}
+
+// elements is exp of n coordinate vectors.
+func elements[T simd.Float](g *smallGroup, a []T, n int) []T {
+	m, x, e := make([]T, g.out*n), make([]float64, g.in), make([]float64, g.out)
 	for i := range n {
 		for j := range x {
 			x[j] = float64(a[j*n+i])
@@ -161,5 +230,5 @@ func smallLog[T simd.Float](g *smallGroup, log func(dst, a []T, ok []bool, n int
 			m[j*n+i] = T(v)
 		}
 	}
-	return func() { log(dst, m, ok, n) }
+	return m
 }
