@@ -292,6 +292,119 @@ func inverseSE3(b *x86.Block) {
 	}
 }
 
+// The 6×6 matrices of SE(3) are [[M, 0], [Q, M]]. In the Jacobian and its inverse M = μI + νW + πwwᵀ, W = hat(w), and Q is the derivative
+// of M in direction t. With s = w·t and derivatives with respect to θ² that is
+//
+//	Q = 2sμ'I + (νT + 2sν'W) + π(twᵀ + wtᵀ) + 2sπ'wwᵀ = dI + hat(u) + pwᵀ + wpᵀ,  u = νt + 2sν'w,  p = πt + sπ'w,  d = 2sμ'
+
+// motionBlocks is the matrix of rows [m, 0] and [q, m].
+func motionBlocks(b *x86.Block, m, q [9]x86.Value) {
+	o := zero(b)
+	for i := 0; i < 9; i += 3 {
+		outputs(b, m[i], m[i+1], m[i+2], o, o, o)
+	}
+	for i := 0; i < 9; i += 3 {
+		outputs(b, q[i], q[i+1], q[i+2], m[i], m[i+1], m[i+2])
+	}
+}
+
+// mixedBlock is dI + hat(u) + pwᵀ + wpᵀ.
+func mixedBlock(b *x86.Block, w, u, p vec3, d x86.Value) (q [9]x86.Value) {
+	for i := range 3 {
+		q[4*i] = b.FMA(b.Add(p[i], p[i]), w[i], d)
+		j, k := (i+1)%3, (i+2)%3
+		both := b.FMA(p[j], w[k], b.Mul(p[k], w[j]))
+		q[3*j+k], q[3*k+j] = b.Sub(both, u[i]), b.Add(both, u[i])
+	}
+	return q
+}
+
+// overTheta2 is x/θ², for x that vanishes with θ² but for its rounding errors. Below the border these stay bounded.
+func overTheta2(b *x86.Block, x, th2 x86.Value) x86.Value {
+	return quotient(b, x, b.Max(th2, b.Const("theta2Min", byElem(b, 0x1p-50, 0x1p-108))))
+}
+
+// leftJacobianSE3 has μ = α, ν = β, π = γ, of which
+//
+//	2α' = γ - β,  2β' = (α - 2β)/θ²,  2γ' = (β - 3γ)/θ²
+//
+// For θ < 2, γ and 2β' come from their series: the quotients would lose digits there.
+func leftJacobianSE3(b *x86.Block) {
+	a := load(b, 1, 6)
+	w, t := vec3(a[:3]), vec3(a[3:])
+	alpha, beta, _, th2 := coefficients(b, w, true)
+	near := b.Cmp(x86.LT, th2, b.Const("four", 4))
+	gamma := b.Select(near, b.Horner(th2, polynomial(b, "gammaSeries", gammaSeries[:byElem(b, 7, 11)])...), overTheta2(b, b.Sub(one(b), alpha), th2))
+	beta1 := b.Select(near, b.Horner(th2, polynomial(b, "betaSeries", betaSeries[:byElem(b, 7, 11)])...), overTheta2(b, b.Sub(b.Sub(alpha, beta), beta), th2))
+	gamma1 := overTheta2(b, b.FNMA(gamma, b.Const("three", 3), beta), th2)
+
+	s := dot3(b, w, t)
+	sb, sg := b.Mul(s, beta1), b.Mul(b.Mul(s, half(b)), gamma1)
+	var u, p vec3
+	for i := range 3 {
+		u[i] = b.FMA(sb, w[i], b.Mul(beta, t[i]))
+		p[i] = b.FMA(sg, w[i], b.Mul(gamma, t[i]))
+	}
+	motionBlocks(b, rodrigues(b, w, beta, gamma, alpha), mixedBlock(b, w, u, p, b.Mul(s, b.Sub(gamma, beta))))
+}
+
+// gammaSeries and betaSeries are γ and 2β' as series in θ²: (-1)ᵏ/(2k+3)! and -2(-1)ᵏ(k+1)/(2k+4)!.
+var gammaSeries, betaSeries = func() (gamma, beta []float64) {
+	f := 6.0 // (2k+3)!
+	for k := range 11 {
+		n := float64(2*k + 3)
+		gamma = append(gamma, 1/f)
+		beta = append(beta, -2*float64(k+1)/(f*(n+1)))
+		f *= -(n + 1) * (n + 2)
+	}
+	return gamma, beta
+}()
+
+// leftJacobianInvSE3 has μ = h cot h, ν = -1/2, π = δ = (1 - μ)/θ², of which
+//
+//	2μ' = (h cot h - (h/sin h)²)/θ²,  2δ' = -(2μ' + 2δ)/θ²
+//
+// For θ < 1, δ and 2μ' come from their series, whose coefficients are those of halfCotRest and -2(k+1) times these.
+func leftJacobianInvSE3(b *x86.Block) {
+	a := load(b, 1, 6)
+	w, t := vec3(a[:3]), vec3(a[3:])
+	th2, cos, sinc := halfCoefficients(b, w)
+	hcot := quotient(b, cos, sinc)
+	near := b.Cmp(x86.LT, th2, one(b))
+	terms := byElem(b, 5, 12)
+	slope := make([]float64, terms)
+	for k := range slope {
+		slope[k] = -2 * float64(k+1) * halfCotRest[k]
+	}
+	delta := b.Select(near, b.Horner(th2, polynomial(b, "halfCotRest", halfCotRest[:terms])...), overTheta2(b, b.Sub(one(b), hcot), th2))
+	mu1 := b.Select(near, b.Horner(th2, polynomial(b, "halfCotSlope", slope)...),
+		overTheta2(b, b.Sub(hcot, quotient(b, one(b), b.Mul(sinc, sinc))), th2))
+	delta1 := overTheta2(b, b.FMA(mu1, half(b), delta), th2) // -δ'
+
+	s, h := dot3(b, w, t), b.Const("minusHalf", -0.5)
+	sd := b.Mul(s, delta1)
+	var u, p vec3
+	for i := range 3 {
+		u[i] = b.Mul(h, t[i])
+		p[i] = b.FNMA(sd, w[i], b.Mul(delta, t[i]))
+	}
+	motionBlocks(b, rodrigues(b, w, h, delta, hcot), mixedBlock(b, w, u, p, b.Mul(s, mu1)))
+}
+
+// adjointSE3 is [[R, 0], [hat(p)R, R]].
+func adjointSE3(b *x86.Block) {
+	e := load(b, 1, 12)
+	p := vec3{e[3], e[7], e[11]}
+	var r, q [9]x86.Value
+	for j := range 3 {
+		c := vec3{e[j], e[4+j], e[8+j]}
+		for i, v := range cross3(b, p, c) {
+			r[3*i+j], q[3*i+j] = c[i], v
+		}
+	}
+	motionBlocks(b, r, q)
+}
+
 func actSE3(b *x86.Block) {
 	e, x := load(b, 1, 12), vec3(load(b, 2, 3))
 	for i := 0; i < 12; i += 4 {
@@ -313,5 +426,9 @@ var spaceOps = matrixFile{"zspace", []matrixOp{
 	{name: "ComposeSE3", doc: "writes log(exp(a)·exp(b)) of n pairs of coordinate vectors.", stages: []func(*x86.Block){composeSE3}},
 	{name: "MulSE3", doc: "writes the products of n pairs of motions.", stages: []func(*x86.Block){mulSE3}},
 	{name: "InverseSE3", doc: "writes the inverses of n motions.", stages: []func(*x86.Block){inverseSE3}},
+	{name: "LeftJacobianSE3", doc: "writes the left Jacobians at n coordinate vectors.", pinned: pinSome, stages: []func(*x86.Block){leftJacobianSE3}},
+	{name: "LeftJacobianInvSE3", doc: "writes the inverses of the left Jacobians at n coordinate vectors.", pinned: pinSome,
+		stages: []func(*x86.Block){leftJacobianInvSE3}},
+	{name: "AdjointSE3", doc: "writes the adjoint matrices of n motions.", stages: []func(*x86.Block){adjointSE3}},
 	{name: "ActSE3", doc: "writes n points moved by as many motions.", stages: []func(*x86.Block){actSE3}},
 }}

@@ -28,8 +28,10 @@
 //     and float32 matrices are computed in float64 and rounded once. At AVX2, AVX-512 and NEON (simd.CurrentLevel) the kernels of
 //     package simd compute many at a time, float32 in float32 but for the logarithm of 3×3 matrices: other last bits, the
 //     same bounds. What is rare there (enormous angles, entries near the ends of the range, matrices that may have no
-//     logarithm, NaN) goes through the portable functions, at their speed; so do, at every level, Hat and Vee
-//     and the 6×6 adjoint and Jacobians of SE(3). Nothing is allocated.
+//     logarithm, NaN) goes through the portable functions, at their speed; so do, at every level, Hat and Vee, which only
+//     move numbers. Nothing is allocated.
+//   - Sizes: where n is a multiple of 1024, the entries of a matrix lie a multiple of 4 KB apart and share the same few lines of
+//     the first-level cache. Results of 6×6 then take two to eight times as long as in a batch of some 16 matrices more.
 //
 // # Accuracy
 //
@@ -40,5 +42,6 @@
 //   - closed forms: at most 4e-16·max(1, cond), at every angle up to π and for translations of every size; LogSO3 at most
 //     5e-16 over (0, π]; float32 2.5e-7;
 //   - general Exp and Log: at most 1e-15·max(1, cond), cond the condition number of the function there; float32 2.5e-7. The
-//     derivative of Exp: twice that, relative to the largest derivative of a direction of that length.
+//     derivative of Exp: twice that, relative to the largest derivative of a direction of that length;
+//   - left Jacobians: at most 1e-15, their inverses 1e-15·cond of the Jacobian, float32 2.5e-7; adjoints 2e-15, float32 5e-7.
 package linalg

@@ -151,42 +151,54 @@ func VeeSE3F64(dst, m []float64, n int) {
 func AdjointSE3F32(dst, e []float32, n int) {
 	checkBatch("AdjointSE3F32", "dst", len(dst), 36, n)
 	checkBatch("AdjointSE3F32", "e", len(e), 12, n)
-	adjointSE3Generic(dst, e, n)
+	for r := (simd.Matrices{Op: simd.OpAdjointSE3, N: n}); r.NextF32(dst, e, nil); {
+		adjointSE3Generic(dst, e, n, r.From, r.To)
+	}
 }
 
 // AdjointSE3F64 is AdjointSE3F32 for float64.
 func AdjointSE3F64(dst, e []float64, n int) {
 	checkBatch("AdjointSE3F64", "dst", len(dst), 36, n)
 	checkBatch("AdjointSE3F64", "e", len(e), 12, n)
-	adjointSE3Generic(dst, e, n)
+	for r := (simd.Matrices{Op: simd.OpAdjointSE3, N: n}); r.NextF64(dst, e, nil); {
+		adjointSE3Generic(dst, e, n, r.From, r.To)
+	}
 }
 
 // LeftJacobianSE3F32 writes the left Jacobians of the exponential at n coordinate vectors: dst [36, n], a [6, n].
 func LeftJacobianSE3F32(dst, a []float32, n int) {
 	checkBatch("LeftJacobianSE3F32", "dst", len(dst), 36, n)
 	checkBatch("LeftJacobianSE3F32", "a", len(a), 6, n)
-	leftJacobianSE3Generic(dst, a, n)
+	for r := (simd.Matrices{Op: simd.OpLeftJacobianSE3, N: n}); r.NextF32(dst, a, nil); {
+		leftJacobianSE3Generic(dst, a, n, r.From, r.To)
+	}
 }
 
 // LeftJacobianSE3F64 is LeftJacobianSE3F32 for float64.
 func LeftJacobianSE3F64(dst, a []float64, n int) {
 	checkBatch("LeftJacobianSE3F64", "dst", len(dst), 36, n)
 	checkBatch("LeftJacobianSE3F64", "a", len(a), 6, n)
-	leftJacobianSE3Generic(dst, a, n)
+	for r := (simd.Matrices{Op: simd.OpLeftJacobianSE3, N: n}); r.NextF64(dst, a, nil); {
+		leftJacobianSE3Generic(dst, a, n, r.From, r.To)
+	}
 }
 
 // LeftJacobianInvSE3F32 writes the inverses of the left Jacobians: dst [36, n], a [6, n].
 func LeftJacobianInvSE3F32(dst, a []float32, n int) {
 	checkBatch("LeftJacobianInvSE3F32", "dst", len(dst), 36, n)
 	checkBatch("LeftJacobianInvSE3F32", "a", len(a), 6, n)
-	leftJacobianInvSE3Generic(dst, a, n)
+	for r := (simd.Matrices{Op: simd.OpLeftJacobianInvSE3, N: n}); r.NextF32(dst, a, nil); {
+		leftJacobianInvSE3Generic(dst, a, n, r.From, r.To)
+	}
 }
 
 // LeftJacobianInvSE3F64 is LeftJacobianInvSE3F32 for float64.
 func LeftJacobianInvSE3F64(dst, a []float64, n int) {
 	checkBatch("LeftJacobianInvSE3F64", "dst", len(dst), 36, n)
 	checkBatch("LeftJacobianInvSE3F64", "a", len(a), 6, n)
-	leftJacobianInvSE3Generic(dst, a, n)
+	for r := (simd.Matrices{Op: simd.OpLeftJacobianInvSE3, N: n}); r.NextF64(dst, a, nil); {
+		leftJacobianInvSE3Generic(dst, a, n, r.From, r.To)
+	}
 }
 
 func expSE3Generic[T Float](dst, a []T, n, from, to int) {
@@ -269,30 +281,30 @@ func veeSE3Generic[T Float](dst, m []T, n int) {
 	}
 }
 
-func adjointSE3Generic[T Float](dst, e []T, n int) {
+func adjointSE3Generic[T Float](dst, e []T, n, from, to int) {
 	var x [12]float64
 	var y [36]float64
-	for i := range n {
+	for i := from; i < to; i++ {
 		load(x[:], e, n, i)
 		adjointSE3(&y, &x)
 		store(dst, y[:], n, i)
 	}
 }
 
-func leftJacobianSE3Generic[T Float](dst, a []T, n int) {
+func leftJacobianSE3Generic[T Float](dst, a []T, n, from, to int) {
 	var x [6]float64
 	var y [36]float64
-	for i := range n {
+	for i := from; i < to; i++ {
 		load(x[:], a, n, i)
 		LeftJacobianSE3(&y, &x)
 		store(dst, y[:], n, i)
 	}
 }
 
-func leftJacobianInvSE3Generic[T Float](dst, a []T, n int) {
+func leftJacobianInvSE3Generic[T Float](dst, a []T, n, from, to int) {
 	var x [6]float64
 	var y [36]float64
-	for i := range n {
+	for i := from; i < to; i++ {
 		load(x[:], a, n, i)
 		LeftJacobianInvSE3(&y, &x)
 		store(dst, y[:], n, i)

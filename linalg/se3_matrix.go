@@ -35,56 +35,74 @@ func AdjointSE3(dst *[36]float64, m *[16]float64) { adjointSE3(dst, (*[12]float6
 
 // LeftJacobianSE3 writes the 6×6 left Jacobian J of the exponential at a: exp(a + da) = exp(J·da)·exp(a) to first order.
 //
-//   - Formula: [[V, 0], [Q, V]], V the left Jacobian of SO(3) and Q as in T. D. Barfoot, State Estimation for Robotics
-//     (2017), equation 7.86, with the unit axis in place of the rotation vector and series for small angles.
+//   - Formula: [[V, 0], [Q, V]], V(w) the left Jacobian of SO(3) and Q its derivative in direction t; the same as T. D. Barfoot,
+//     State Estimation for Robotics (2017), equation 7.86, without its products of matrices. See mixedBlock.
 //
 //go:noinline
 func LeftJacobianSE3(dst *[36]float64, a *[6]float64) {
+	n, th, _ := axisAngle((*[3]float64)(a[:3]))
+	t := (*[3]float64)(a[3:])
+	a2 := oneMinusSinc(th)
 	var v, q [9]float64
-	LeftJacobianSO3(&v, (*[3]float64)(a[:3]))
-	mixedSE3(&q, a)
+	jacobianSO3(&v, &n, 2*squareOver(th), a2)
+	// (θ - sin θ)/θ² and (2θ - 3 sin θ + θ cos θ)/2θ².
+	a1 := 0.0
+	if th != 0 {
+		a1 = a2 / th
+	}
+	c := cubicSE3(th)
+	// (1 - cos θ)/θ² = (1 - g)²/2, and sin θ/θ less twice that.
+	g := oneMinusSinc(th / 2)
+	beta, rest := 0.5*(1-g)*(1-g), g*(2-g)-a2
+	s := n[0]*t[0] + n[1]*t[1] + n[2]*t[2]
+	var u, p [3]float64
+	for i := range u {
+		u[i] = beta*t[i] + rest*s*n[i]
+		p[i] = a1*t[i] - c*s*n[i]
+	}
+	mixedBlock(&q, &n, &u, &p, 2*(c-a1)*s)
 	lowerBlocks(dst, &v, &q)
 }
 
 // LeftJacobianInvSE3 writes the inverse of the left Jacobian at a, [[V⁻¹, 0], [-V⁻¹QV⁻¹, V⁻¹]], for |w| < 2π.
 //
+//   - Formula: what stands below V⁻¹ is its derivative in direction t. See mixedBlock.
+//
 //go:noinline
 func LeftJacobianInvSE3(dst *[36]float64, a *[6]float64) {
+	n, th, _ := axisAngle((*[3]float64)(a[:3]))
+	t := (*[3]float64)(a[3:])
+	b := oneMinusHalfCot(th)
 	var v, q [9]float64
-	LeftJacobianInvSO3(&v, (*[3]float64)(a[:3]))
-	mixedSE3(&q, a)
-	mul3x3(&q, &v, &q)
-	mul3x3(&q, &q, &v)
-	for i := range q {
-		q[i] = -q[i]
+	jacobianSO3(&v, &n, -th/2, b)
+	b1 := 0.0
+	if th != 0 {
+		b1 = b / th
 	}
+	slope := halfCotSlope(th)
+	s := n[0]*t[0] + n[1]*t[1] + n[2]*t[2]
+	var u, p [3]float64
+	for i := range u {
+		u[i] = -0.5 * t[i]
+		p[i] = b1*t[i] - (0.5*slope+b1)*s*n[i]
+	}
+	mixedBlock(&q, &n, &u, &p, slope*s)
 	lowerBlocks(dst, &v, &q)
 }
 
-// mixedSE3 writes Q, the derivative of the translation with respect to the rotation.
-func mixedSE3(q *[9]float64, a *[6]float64) {
-	u, th, _ := axisAngle((*[3]float64)(a[:3]))
-	var n, p, np, pn, npn, nnp, pnn, npnn, nnpn [9]float64
-	HatSO3(&n, &u)
-	HatSO3(&p, (*[3]float64)(a[3:]))
-	mul3x3(&np, &n, &p)
-	mul3x3(&pn, &p, &n)
-	mul3x3(&npn, &np, &n)
-	mul3x3(&nnp, &n, &np)
-	mul3x3(&pnn, &pn, &n)
-	mul3x3(&npnn, &npn, &n)
-	mul3x3(&nnpn, &n, &npn)
-	// (θ - sin θ)/θ², (θ² + 2 cos θ - 2)/2θ² and (2θ - 3 sin θ + θ cos θ)/2θ².
-	a2 := oneMinusSinc(th)
-	a1 := 0.0
-	if th != 0 {
-		a1 = a2 / th
-	}
-	h := oneMinusSinc(th / 2)
-	b := 0.5 * h * (2 - h)
-	c := cubicSE3(th)
-	for i := range q {
-		q[i] = 0.5*p[i] + (a1*(np[i]+pn[i]) + a2*npn[i]) + b*(nnp[i]+pnn[i]-3*npn[i]) + c*(npnn[i]+nnpn[i])
+// mixedBlock writes dI + hat(u) + pnᵀ + npᵀ. With M(w) = μI + νW + πwwᵀ, W = hat(w), μ, ν and π functions of θ² and ' their
+// derivatives, the derivative of M in direction t is
+//
+//	2(w·t)μ'I + (νT + 2(w·t)ν'W) + π(twᵀ + wtᵀ) + 2(w·t)π'wwᵀ
+//
+// For V these are μ = sin θ/θ, ν = (1 - cos θ)/θ², π = (1 - μ)/θ², for V⁻¹ μ = h cot h, h = θ/2, ν = -1/2, π = (1 - μ)/θ². Written with
+// the unit axis n no coefficient is 0/0 or grows beyond what it is multiplied by.
+func mixedBlock(q *[9]float64, n, u, p *[3]float64, d float64) {
+	x, y, z := p[1]*n[2]+p[2]*n[1], p[2]*n[0]+p[0]*n[2], p[0]*n[1]+p[1]*n[0]
+	*q = [9]float64{
+		2*p[0]*n[0] + d, z - u[2], y + u[1],
+		z + u[2], 2*p[1]*n[1] + d, x - u[0],
+		y - u[1], x + u[0], 2*p[2]*n[2] + d,
 	}
 }
 
@@ -98,6 +116,19 @@ func cubicSE3(x float64) float64 {
 	y := x * x
 	return x * y * (1./120 - y*(2./5040-y*(3./362880-y*(4./39916800-y*(5./6227020800-y*(6./1307674368000-
 		y*(7./355687428096000-y*(8./121645100408832000-y*(9./51090942171709440000)))))))))
+}
+
+// halfCotSlope is (h cot h - (h/sin h)²)/x, h = x/2, for 0 ≤ x < 2π: twice the derivative of h cot h.
+func halfCotSlope(x float64) float64 {
+	if x > 0.5 {
+		s, c := math.Sincos(x / 2)
+		g := x / 2 / s
+		return g * (c - g) / x
+	}
+	// -Σ 2k|B₂ₖ| x²ᵏ⁻¹/(2k)!, as oneMinusHalfCot; the first term left out is below 2⁻⁵⁵ of the sum.
+	y := x * x
+	return -x * (2./12 + y*(4./720+y*(6./30240+y*(8./1209600+y*(10./47900160+y*(12*691./1307674368000+
+		y*(14./74724249600+y*(16*3617./10670622842880000))))))))
 }
 
 // lowerBlocks writes [[v, 0], [q, v]].

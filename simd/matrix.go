@@ -60,6 +60,9 @@ const (
 	OpLeftJacobianSim2
 	OpLeftJacobianInvSim2
 	OpAdjointSim2
+	OpLeftJacobianSE3
+	OpLeftJacobianInvSE3
+	OpAdjointSE3
 	OpExpFrechet2x2
 	OpExpFrechetAdjoint2x2
 	OpExpFrechet3x3

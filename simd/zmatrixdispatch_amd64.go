@@ -81,6 +81,12 @@ func matrixF32AVX2(op MatrixOp, dst, a, b *float32, n, stride int) (at, next int
 		return mulSE3F32AVX2(dst, a, b, n, stride)
 	case OpInverseSE3:
 		return inverseSE3F32AVX2(dst, a, b, n, stride)
+	case OpLeftJacobianSE3:
+		return leftJacobianSE3F32AVX2(dst, a, b, n, stride)
+	case OpLeftJacobianInvSE3:
+		return leftJacobianInvSE3F32AVX2(dst, a, b, n, stride)
+	case OpAdjointSE3:
+		return adjointSE3F32AVX2(dst, a, b, n, stride)
 	case OpActSE3:
 		return actSE3F32AVX2(dst, a, b, n, stride)
 	case OpExp2x2:
@@ -198,6 +204,12 @@ func matrixF32AVX512(op MatrixOp, dst, a, b *float32, n, stride int) (at, next i
 		return mulSE3F32AVX512(dst, a, b, n, stride)
 	case OpInverseSE3:
 		return inverseSE3F32AVX512(dst, a, b, n, stride)
+	case OpLeftJacobianSE3:
+		return leftJacobianSE3F32AVX512(dst, a, b, n, stride)
+	case OpLeftJacobianInvSE3:
+		return leftJacobianInvSE3F32AVX512(dst, a, b, n, stride)
+	case OpAdjointSE3:
+		return adjointSE3F32AVX512(dst, a, b, n, stride)
 	case OpActSE3:
 		return actSE3F32AVX512(dst, a, b, n, stride)
 	case OpExp2x2:
@@ -315,6 +327,12 @@ func matrixF64AVX2(op MatrixOp, dst, a, b *float64, n, stride int) (at, next int
 		return mulSE3F64AVX2(dst, a, b, n, stride)
 	case OpInverseSE3:
 		return inverseSE3F64AVX2(dst, a, b, n, stride)
+	case OpLeftJacobianSE3:
+		return leftJacobianSE3F64AVX2(dst, a, b, n, stride)
+	case OpLeftJacobianInvSE3:
+		return leftJacobianInvSE3F64AVX2(dst, a, b, n, stride)
+	case OpAdjointSE3:
+		return adjointSE3F64AVX2(dst, a, b, n, stride)
 	case OpActSE3:
 		return actSE3F64AVX2(dst, a, b, n, stride)
 	case OpExp2x2:
@@ -434,6 +452,12 @@ func matrixF64AVX512(op MatrixOp, dst, a, b *float64, n, stride int) (at, next i
 		return mulSE3F64AVX512(dst, a, b, n, stride)
 	case OpInverseSE3:
 		return inverseSE3F64AVX512(dst, a, b, n, stride)
+	case OpLeftJacobianSE3:
+		return leftJacobianSE3F64AVX512(dst, a, b, n, stride)
+	case OpLeftJacobianInvSE3:
+		return leftJacobianInvSE3F64AVX512(dst, a, b, n, stride)
+	case OpAdjointSE3:
+		return adjointSE3F64AVX512(dst, a, b, n, stride)
 	case OpActSE3:
 		return actSE3F64AVX512(dst, a, b, n, stride)
 	case OpExp2x2:

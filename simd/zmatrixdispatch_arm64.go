@@ -81,6 +81,12 @@ func matrixF32NEON(op MatrixOp, dst, a, b *float32, n, stride int) (at, next int
 		return mulSE3F32NEON(dst, a, b, n, stride)
 	case OpInverseSE3:
 		return inverseSE3F32NEON(dst, a, b, n, stride)
+	case OpLeftJacobianSE3:
+		return leftJacobianSE3F32NEON(dst, a, b, n, stride)
+	case OpLeftJacobianInvSE3:
+		return leftJacobianInvSE3F32NEON(dst, a, b, n, stride)
+	case OpAdjointSE3:
+		return adjointSE3F32NEON(dst, a, b, n, stride)
 	case OpActSE3:
 		return actSE3F32NEON(dst, a, b, n, stride)
 	case OpExp2x2:
@@ -198,6 +204,12 @@ func matrixF64NEON(op MatrixOp, dst, a, b *float64, n, stride int) (at, next int
 		return mulSE3F64NEON(dst, a, b, n, stride)
 	case OpInverseSE3:
 		return inverseSE3F64NEON(dst, a, b, n, stride)
+	case OpLeftJacobianSE3:
+		return leftJacobianSE3F64NEON(dst, a, b, n, stride)
+	case OpLeftJacobianInvSE3:
+		return leftJacobianInvSE3F64NEON(dst, a, b, n, stride)
+	case OpAdjointSE3:
+		return adjointSE3F64NEON(dst, a, b, n, stride)
 	case OpActSE3:
 		return actSE3F64NEON(dst, a, b, n, stride)
 	case OpExp2x2:

@@ -244,6 +244,66 @@ func inverseSE3F64AVX2(dst *float64, a *float64, b *float64, n int, stride int) 
 //go:noescape
 func inverseSE3F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
 
+// leftJacobianSE3F32AVX2 writes the left Jacobians at n coordinate vectors.
+//
+//go:noescape
+func leftJacobianSE3F32AVX2(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
+
+// leftJacobianSE3F32AVX512 writes the left Jacobians at n coordinate vectors.
+//
+//go:noescape
+func leftJacobianSE3F32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
+
+// leftJacobianSE3F64AVX2 writes the left Jacobians at n coordinate vectors.
+//
+//go:noescape
+func leftJacobianSE3F64AVX2(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
+
+// leftJacobianSE3F64AVX512 writes the left Jacobians at n coordinate vectors.
+//
+//go:noescape
+func leftJacobianSE3F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
+
+// leftJacobianInvSE3F32AVX2 writes the inverses of the left Jacobians at n coordinate vectors.
+//
+//go:noescape
+func leftJacobianInvSE3F32AVX2(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
+
+// leftJacobianInvSE3F32AVX512 writes the inverses of the left Jacobians at n coordinate vectors.
+//
+//go:noescape
+func leftJacobianInvSE3F32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
+
+// leftJacobianInvSE3F64AVX2 writes the inverses of the left Jacobians at n coordinate vectors.
+//
+//go:noescape
+func leftJacobianInvSE3F64AVX2(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
+
+// leftJacobianInvSE3F64AVX512 writes the inverses of the left Jacobians at n coordinate vectors.
+//
+//go:noescape
+func leftJacobianInvSE3F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
+
+// adjointSE3F32AVX2 writes the adjoint matrices of n motions.
+//
+//go:noescape
+func adjointSE3F32AVX2(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
+
+// adjointSE3F32AVX512 writes the adjoint matrices of n motions.
+//
+//go:noescape
+func adjointSE3F32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
+
+// adjointSE3F64AVX2 writes the adjoint matrices of n motions.
+//
+//go:noescape
+func adjointSE3F64AVX2(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
+
+// adjointSE3F64AVX512 writes the adjoint matrices of n motions.
+//
+//go:noescape
+func adjointSE3F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
+
 // actSE3F32AVX2 writes n points moved by as many motions.
 //
 //go:noescape

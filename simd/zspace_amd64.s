@@ -15842,6 +15842,7276 @@ done4:
 	VZEROUPPER
 	RET
 
+// func leftJacobianSE3F32AVX2(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·leftJacobianSE3F32AVX2(SB), $544-64
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ n+24(FP), DX
+	MOVQ stride+32(FP), SI
+	SHLQ $0x02, SI
+	LEAQ (SI)(SI*2), DI
+	LEAQ (DI)(SI*2), R8
+	LEAQ (R8)(SI*2), R9
+	LEAQ (AX)(SI*8), R10
+	ADDQ SI, R10
+	LEAQ (R10)(SI*8), R11
+	ADDQ SI, R11
+	LEAQ (R11)(SI*8), R12
+	ADDQ SI, R12
+	LEAQ 31(SP), R13
+	ANDQ $-32, R13
+	MOVQ DX, BX
+	SUBQ $+8, DX
+	JL   next2
+
+loop1:
+	PREFETCHT0   64(AX)
+	PREFETCHT0   64(AX)(SI*1)
+	PREFETCHT0   64(AX)(SI*2)
+	PREFETCHT0   64(AX)(DI*1)
+	PREFETCHT0   64(AX)(SI*4)
+	PREFETCHT0   64(AX)(R8*1)
+	PREFETCHT0   64(AX)(DI*2)
+	PREFETCHT0   64(AX)(R9*1)
+	PREFETCHT0   64(AX)(SI*8)
+	PREFETCHT0   64(R10)
+	PREFETCHT0   64(R10)(SI*1)
+	PREFETCHT0   64(R10)(SI*2)
+	PREFETCHT0   64(R10)(DI*1)
+	PREFETCHT0   64(R10)(SI*4)
+	PREFETCHT0   64(R10)(R8*1)
+	PREFETCHT0   64(R10)(DI*2)
+	PREFETCHT0   64(R10)(R9*1)
+	PREFETCHT0   64(R10)(SI*8)
+	PREFETCHT0   64(R11)
+	PREFETCHT0   64(R11)(SI*1)
+	PREFETCHT0   64(R11)(SI*2)
+	PREFETCHT0   64(R11)(DI*1)
+	PREFETCHT0   64(R11)(SI*4)
+	PREFETCHT0   64(R11)(R8*1)
+	PREFETCHT0   64(R11)(DI*2)
+	PREFETCHT0   64(R11)(R9*1)
+	PREFETCHT0   64(R11)(SI*8)
+	PREFETCHT0   64(R12)
+	PREFETCHT0   64(R12)(SI*1)
+	PREFETCHT0   64(R12)(SI*2)
+	PREFETCHT0   64(R12)(DI*1)
+	PREFETCHT0   64(R12)(SI*4)
+	PREFETCHT0   64(R12)(R8*1)
+	PREFETCHT0   64(R12)(DI*2)
+	PREFETCHT0   64(R12)(R9*1)
+	PREFETCHT0   64(R12)(SI*8)
+	VMOVUPS      (CX), Y0
+	VANDPS       absF32<>+0(SB), Y0, Y1
+	VMOVUPS      (CX)(SI*1), Y2
+	VANDPS       absF32<>+0(SB), Y2, Y3
+	VMOVUPS      (CX)(SI*2), Y4
+	VANDPS       absF32<>+0(SB), Y4, Y5
+	VMAXPS       Y3, Y1, Y6
+	VMINPS       Y1, Y3, Y3
+	VMAXPS       Y5, Y6, Y1
+	VMINPS       Y6, Y5, Y5
+	VMULPS       Y1, Y1, Y6
+	VMOVAPS      Y6, Y7
+	VFMADD231PS  Y3, Y3, Y7
+	VFMSUB213PS  Y6, Y1, Y1
+	VSUBPS       Y6, Y7, Y6
+	VFMSUB231PS  Y3, Y3, Y6
+	VADDPS       Y6, Y1, Y1
+	VMOVAPS      Y7, Y6
+	VFMADD231PS  Y5, Y5, Y6
+	VSUBPS       Y7, Y6, Y7
+	VFMSUB231PS  Y5, Y5, Y7
+	VADDPS       Y7, Y1, Y1
+	VCMPPS       $0x16, theta2Max<>+0(SB), Y6, Y7
+	VMAXPS       rootMin<>+0(SB), Y6, Y6
+	VSQRTPS      Y6, Y5
+	VMOVUPS      one<>+0(SB), Y3
+	VDIVPS       Y5, Y3, Y3
+	VMOVUPS      twoOverPi<>+0(SB), Y8
+	VFMADD213PS  roundF32<>+0(SB), Y5, Y8
+	VSUBPS       roundF32<>+0(SB), Y8, Y9
+	VMOVAPS      Y5, Y10
+	VFNMADD231PS halfPi1<>+0(SB), Y9, Y10
+	VFNMADD231PS halfPi2<>+0(SB), Y9, Y10
+	VMULPS       Y10, Y10, Y9
+	VMOVUPS      sinP2<>+0(SB), Y11
+	VFMADD213PS  sinP1<>+0(SB), Y9, Y11
+	VFMADD213PS  sinP0<>+0(SB), Y9, Y11
+	VMULPS       Y11, Y9, Y11
+	VFMADD231PS  Y11, Y10, Y10
+	VMOVUPS      cosP2<>+0(SB), Y11
+	VFMADD213PS  cosP1<>+0(SB), Y9, Y11
+	VFMADD213PS  cosP0<>+0(SB), Y9, Y11
+	VFMADD213PS  minusHalf<>+0(SB), Y9, Y11
+	VFMADD213PS  one<>+0(SB), Y9, Y11
+	VPSLLD       $0x1f, Y8, Y9
+	VBLENDVPS    Y9, Y11, Y10, Y12
+	VBLENDVPS    Y9, Y10, Y11, Y11
+	VPSLLD       $0x1e, Y8, Y10
+	VANDPS       signF32<>+0(SB), Y10, Y10
+	VXORPS       Y10, Y12, Y12
+	VPADDD       oneI<>+0(SB), Y8, Y8
+	VPSLLD       $0x1e, Y8, Y8
+	VANDPS       signF32<>+0(SB), Y8, Y8
+	VXORPS       Y8, Y11, Y11
+	VMOVAPS      Y6, Y8
+	VFNMADD231PS Y5, Y5, Y8
+	VADDPS       Y1, Y8, Y8
+	VMULPS       half<>+0(SB), Y8, Y8
+	VMULPS       Y3, Y8, Y8
+	VMOVAPS      Y12, Y10
+	VFMADD231PS  Y8, Y11, Y10
+	VFNMADD231PS Y8, Y12, Y11
+	VMOVUPS      one<>+0(SB), Y12
+	VSUBPS       Y11, Y12, Y12
+	VCMPPS       $0x1e, zero<>+0(SB), Y11, Y8
+	VMULPS       Y10, Y10, Y9
+	VMAXPS       zero<>+0(SB), Y11, Y11
+	VADDPS       one<>+0(SB), Y11, Y11
+	VDIVPS       Y11, Y9, Y9
+	VBLENDVPS    Y8, Y9, Y12, Y12
+	VMULPS       Y3, Y3, Y3
+	VMULPS       Y3, Y12, Y9
+	VFNMADD231PS Y9, Y6, Y12
+	VFNMADD231PS Y9, Y1, Y12
+	VFMADD231PS  Y3, Y12, Y9
+	VDIVPS       Y5, Y10, Y10
+	VCMPPS       $0x11, four<>+0(SB), Y6, Y5
+	VMOVUPS      gammaSeries6<>+0(SB), Y12
+	VFMADD213PS  gammaSeries5<>+0(SB), Y6, Y12
+	VFMADD213PS  gammaSeries4<>+0(SB), Y6, Y12
+	VFMADD213PS  gammaSeries3<>+0(SB), Y6, Y12
+	VFMADD213PS  gammaSeries2<>+0(SB), Y6, Y12
+	VFMADD213PS  gammaSeries1<>+0(SB), Y6, Y12
+	VFMADD213PS  gammaSeries0<>+0(SB), Y6, Y12
+	VMOVUPS      one<>+0(SB), Y3
+	VSUBPS       Y10, Y3, Y3
+	VMAXPS       theta2Min<>+0(SB), Y6, Y1
+	VDIVPS       Y1, Y3, Y3
+	VBLENDVPS    Y5, Y12, Y3, Y3
+	VMOVUPS      betaSeries6<>+0(SB), Y12
+	VFMADD213PS  betaSeries5<>+0(SB), Y6, Y12
+	VFMADD213PS  betaSeries4<>+0(SB), Y6, Y12
+	VFMADD213PS  betaSeries3<>+0(SB), Y6, Y12
+	VFMADD213PS  betaSeries2<>+0(SB), Y6, Y12
+	VFMADD213PS  betaSeries1<>+0(SB), Y6, Y12
+	VFMADD213PS  betaSeries0<>+0(SB), Y6, Y12
+	VSUBPS       Y9, Y10, Y1
+	VSUBPS       Y9, Y1, Y1
+	VMAXPS       theta2Min<>+0(SB), Y6, Y8
+	VDIVPS       Y8, Y1, Y1
+	VBLENDVPS    Y5, Y12, Y1, Y1
+	VMOVAPS      Y9, Y12
+	VFNMADD231PS three<>+0(SB), Y3, Y12
+	VMAXPS       theta2Min<>+0(SB), Y6, Y6
+	VDIVPS       Y6, Y12, Y12
+	VMOVUPS      (CX)(DI*1), Y6
+	VMULPS       Y6, Y0, Y5
+	VMOVUPS      (CX)(SI*4), Y8
+	VFMADD231PS  Y8, Y2, Y5
+	VMOVUPS      (CX)(R8*1), Y11
+	VFMADD231PS  Y11, Y4, Y5
+	VMULPS       Y1, Y5, Y1
+	VMOVUPS      Y7, (R13)
+	VMULPS       half<>+0(SB), Y5, Y7
+	VMULPS       Y12, Y7, Y7
+	VMULPS       Y6, Y9, Y12
+	VFMADD231PS  Y0, Y1, Y12
+	VMULPS       Y6, Y3, Y6
+	VFMADD231PS  Y0, Y7, Y6
+	VMOVUPS      Y12, 32(R13)
+	VMULPS       Y8, Y9, Y12
+	VFMADD231PS  Y2, Y1, Y12
+	VMULPS       Y8, Y3, Y8
+	VFMADD231PS  Y2, Y7, Y8
+	VMOVUPS      Y12, 64(R13)
+	VMULPS       Y11, Y9, Y12
+	VFMADD231PS  Y4, Y1, Y12
+	VMULPS       Y11, Y3, Y11
+	VFMADD231PS  Y4, Y7, Y11
+	VMULPS       Y0, Y9, Y7
+	VMULPS       Y2, Y9, Y1
+	VMOVUPS      Y12, 96(R13)
+	VMULPS       Y4, Y9, Y12
+	VMOVUPS      Y8, 128(R13)
+	VMULPS       Y0, Y3, Y8
+	VMOVUPS      Y11, 160(R13)
+	VMULPS       Y2, Y3, Y11
+	VMOVUPS      Y6, 192(R13)
+	VMULPS       Y4, Y3, Y6
+	VMOVUPS      Y5, 224(R13)
+	VMOVAPS      Y10, Y5
+	VFMADD231PS  Y0, Y8, Y5
+	VMOVUPS      Y5, 256(R13)
+	VMOVAPS      Y10, Y5
+	VFMADD231PS  Y2, Y11, Y5
+	VFMADD231PS  Y4, Y6, Y10
+	VMOVAPS      Y12, Y6
+	VFMSUB231PS  Y2, Y8, Y6
+	VFMADD231PS  Y2, Y8, Y12
+	VMOVUPS      Y10, 288(R13)
+	VMOVAPS      Y1, Y10
+	VFMSUB231PS  Y4, Y8, Y10
+	VFMADD231PS  Y4, Y8, Y1
+	VMOVAPS      Y7, Y8
+	VFMSUB231PS  Y4, Y11, Y8
+	VFMADD231PS  Y4, Y11, Y7
+	VSUBPS       Y9, Y3, Y3
+	VMOVUPS      224(R13), Y9
+	VMULPS       Y3, Y9, Y9
+	VMOVUPS      192(R13), Y3
+	VADDPS       Y3, Y3, Y11
+	VFMADD213PS  Y9, Y0, Y11
+	VMOVUPS      Y11, 224(R13)
+	VMOVUPS      160(R13), Y11
+	VMOVUPS      Y7, 320(R13)
+	VMULPS       Y2, Y11, Y7
+	VMOVUPS      Y10, 352(R13)
+	VMOVUPS      128(R13), Y10
+	VFMADD231PS  Y4, Y10, Y7
+	VMOVUPS      Y8, 384(R13)
+	VMOVUPS      32(R13), Y8
+	VMOVUPS      Y5, 416(R13)
+	VSUBPS       Y8, Y7, Y5
+	VADDPS       Y8, Y7, Y7
+	VADDPS       Y10, Y10, Y8
+	VFMADD213PS  Y9, Y2, Y8
+	VMOVUPS      Y7, 32(R13)
+	VMULPS       Y4, Y3, Y7
+	VFMADD231PS  Y0, Y11, Y7
+	VMOVUPS      Y5, 448(R13)
+	VMOVUPS      64(R13), Y5
+	VMOVUPS      Y8, 480(R13)
+	VSUBPS       Y5, Y7, Y8
+	VADDPS       Y5, Y7, Y7
+	VADDPS       Y11, Y11, Y11
+	VFMADD231PS  Y4, Y11, Y9
+	VMULPS       Y0, Y10, Y10
+	VFMADD231PS  Y2, Y3, Y10
+	VMOVUPS      96(R13), Y3
+	VSUBPS       Y3, Y10, Y2
+	VADDPS       Y3, Y10, Y10
+	VMOVUPS      (R13), Y3
+	VMOVMSKPS    Y3, R14
+	TESTQ        R14, R14
+	JE           easy4
+	VPCMPEQD     Y0, Y0, Y0
+	VXORPS       Y3, Y0, Y0
+	VMOVUPS      256(R13), Y3
+	VMASKMOVPS   Y3, Y0, (AX)
+	VMASKMOVPS   Y6, Y0, (AX)(SI*1)
+	VMASKMOVPS   Y1, Y0, (AX)(SI*2)
+	VMOVUPS      zero<>+0(SB), Y11
+	VMASKMOVPS   Y11, Y0, (AX)(DI*1)
+	VMOVUPS      zero<>+0(SB), Y11
+	VMASKMOVPS   Y11, Y0, (AX)(SI*4)
+	VMOVUPS      zero<>+0(SB), Y11
+	VMASKMOVPS   Y11, Y0, (AX)(R8*1)
+	VMASKMOVPS   Y12, Y0, (AX)(DI*2)
+	VMOVUPS      416(R13), Y11
+	VMASKMOVPS   Y11, Y0, (AX)(R9*1)
+	VMOVUPS      384(R13), Y4
+	VMASKMOVPS   Y4, Y0, (AX)(SI*8)
+	VMOVUPS      zero<>+0(SB), Y5
+	VMASKMOVPS   Y5, Y0, (R10)
+	VMOVUPS      zero<>+0(SB), Y5
+	VMASKMOVPS   Y5, Y0, (R10)(SI*1)
+	VMOVUPS      zero<>+0(SB), Y5
+	VMASKMOVPS   Y5, Y0, (R10)(SI*2)
+	VMOVUPS      Y9, (R13)
+	VMOVUPS      352(R13), Y5
+	VMASKMOVPS   Y5, Y0, (R10)(DI*1)
+	VMOVUPS      320(R13), Y5
+	VMASKMOVPS   Y5, Y0, (R10)(SI*4)
+	VMOVUPS      288(R13), Y5
+	VMASKMOVPS   Y5, Y0, (R10)(R8*1)
+	VMOVUPS      zero<>+0(SB), Y5
+	VMASKMOVPS   Y5, Y0, (R10)(DI*2)
+	VMOVUPS      zero<>+0(SB), Y5
+	VMASKMOVPS   Y5, Y0, (R10)(R9*1)
+	VMOVUPS      zero<>+0(SB), Y5
+	VMASKMOVPS   Y5, Y0, (R10)(SI*8)
+	VMOVUPS      224(R13), Y5
+	VMASKMOVPS   Y5, Y0, (R11)
+	VMASKMOVPS   Y2, Y0, (R11)(SI*1)
+	VMASKMOVPS   Y7, Y0, (R11)(SI*2)
+	VMASKMOVPS   Y3, Y0, (R11)(DI*1)
+	VMASKMOVPS   Y6, Y0, (R11)(SI*4)
+	VMASKMOVPS   Y1, Y0, (R11)(R8*1)
+	VMASKMOVPS   Y10, Y0, (R11)(DI*2)
+	VMOVUPS      480(R13), Y3
+	VMASKMOVPS   Y3, Y0, (R11)(R9*1)
+	VMOVUPS      448(R13), Y3
+	VMASKMOVPS   Y3, Y0, (R11)(SI*8)
+	VMASKMOVPS   Y12, Y0, (R12)
+	VMASKMOVPS   Y11, Y0, (R12)(SI*1)
+	VMASKMOVPS   Y4, Y0, (R12)(SI*2)
+	VMASKMOVPS   Y8, Y0, (R12)(DI*1)
+	VMOVUPS      32(R13), Y4
+	VMASKMOVPS   Y4, Y0, (R12)(SI*4)
+	VMOVUPS      (R13), Y4
+	VMASKMOVPS   Y4, Y0, (R12)(R8*1)
+	VMOVUPS      352(R13), Y4
+	VMASKMOVPS   Y4, Y0, (R12)(DI*2)
+	VMOVUPS      320(R13), Y4
+	VMASKMOVPS   Y4, Y0, (R12)(R9*1)
+	VMOVUPS      288(R13), Y4
+	VMASKMOVPS   Y4, Y0, (R12)(SI*8)
+	MOVQ         BX, AX
+	SUBQ         DX, AX
+	MOVQ         AX, CX
+	SUBQ         $+8, CX
+	MOVQ         CX, at+40(FP)
+	MOVQ         AX, next+48(FP)
+	MOVQ         R14, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy4:
+	VMOVUPS 256(R13), Y0
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y6, (AX)(SI*1)
+	VMOVUPS Y1, (AX)(SI*2)
+	VMOVUPS zero<>+0(SB), Y4
+	VMOVUPS Y4, (AX)(DI*1)
+	VMOVUPS zero<>+0(SB), Y4
+	VMOVUPS Y4, (AX)(SI*4)
+	VMOVUPS zero<>+0(SB), Y4
+	VMOVUPS Y4, (AX)(R8*1)
+	VMOVUPS Y12, (AX)(DI*2)
+	VMOVUPS 416(R13), Y4
+	VMOVUPS Y4, (AX)(R9*1)
+	VMOVUPS 384(R13), Y11
+	VMOVUPS Y11, (AX)(SI*8)
+	VMOVUPS zero<>+0(SB), Y3
+	VMOVUPS Y3, (R10)
+	VMOVUPS zero<>+0(SB), Y3
+	VMOVUPS Y3, (R10)(SI*1)
+	VMOVUPS zero<>+0(SB), Y3
+	VMOVUPS Y3, (R10)(SI*2)
+	VMOVUPS Y9, (R13)
+	VMOVUPS 352(R13), Y9
+	VMOVUPS Y9, (R10)(DI*1)
+	VMOVUPS 320(R13), Y9
+	VMOVUPS Y9, (R10)(SI*4)
+	VMOVUPS 288(R13), Y9
+	VMOVUPS Y9, (R10)(R8*1)
+	VMOVUPS zero<>+0(SB), Y9
+	VMOVUPS Y9, (R10)(DI*2)
+	VMOVUPS zero<>+0(SB), Y9
+	VMOVUPS Y9, (R10)(R9*1)
+	VMOVUPS zero<>+0(SB), Y9
+	VMOVUPS Y9, (R10)(SI*8)
+	VMOVUPS 224(R13), Y9
+	VMOVUPS Y9, (R11)
+	VMOVUPS Y2, (R11)(SI*1)
+	VMOVUPS Y7, (R11)(SI*2)
+	VMOVUPS Y0, (R11)(DI*1)
+	VMOVUPS Y6, (R11)(SI*4)
+	VMOVUPS Y1, (R11)(R8*1)
+	VMOVUPS Y10, (R11)(DI*2)
+	VMOVUPS 480(R13), Y10
+	VMOVUPS Y10, (R11)(R9*1)
+	VMOVUPS 448(R13), Y10
+	VMOVUPS Y10, (R11)(SI*8)
+	VMOVUPS Y12, (R12)
+	VMOVUPS Y4, (R12)(SI*1)
+	VMOVUPS Y11, (R12)(SI*2)
+	VMOVUPS Y8, (R12)(DI*1)
+	VMOVUPS 32(R13), Y8
+	VMOVUPS Y8, (R12)(SI*4)
+	VMOVUPS (R13), Y8
+	VMOVUPS Y8, (R12)(R8*1)
+	VMOVUPS 352(R13), Y8
+	VMOVUPS Y8, (R12)(DI*2)
+	VMOVUPS 320(R13), Y8
+	VMOVUPS Y8, (R12)(R9*1)
+	VMOVUPS 288(R13), Y8
+	VMOVUPS Y8, (R12)(SI*8)
+	ADDQ    $+32, AX
+	ADDQ    $+32, R10
+	ADDQ    $+32, R11
+	ADDQ    $+32, R12
+	ADDQ    $+32, CX
+	SUBQ    $+8, DX
+	JGE     loop1
+
+next2:
+	ADDQ         $+8, DX
+	TESTQ        DX, DX
+	JE           done5
+	LEAQ         tailMaskF32<>+0(SB), R14
+	MOVQ         DX, R15
+	NEGQ         R15
+	LEAQ         32(R14)(R15*4), R14
+	VMOVUPS      (R14), Y8
+	VMASKMOVPS   (CX), Y8, Y8
+	VANDPS       absF32<>+0(SB), Y8, Y11
+	VMOVUPS      (R14), Y4
+	VMASKMOVPS   (CX)(SI*1), Y4, Y4
+	VANDPS       absF32<>+0(SB), Y4, Y12
+	VMOVUPS      (R14), Y10
+	VMASKMOVPS   (CX)(SI*2), Y10, Y10
+	VANDPS       absF32<>+0(SB), Y10, Y1
+	VMAXPS       Y12, Y11, Y6
+	VMINPS       Y11, Y12, Y12
+	VMAXPS       Y1, Y6, Y11
+	VMINPS       Y6, Y1, Y1
+	VMULPS       Y11, Y11, Y6
+	VMOVAPS      Y6, Y0
+	VFMADD231PS  Y12, Y12, Y0
+	VFMSUB213PS  Y6, Y11, Y11
+	VSUBPS       Y6, Y0, Y6
+	VFMSUB231PS  Y12, Y12, Y6
+	VADDPS       Y6, Y11, Y11
+	VMOVAPS      Y0, Y6
+	VFMADD231PS  Y1, Y1, Y6
+	VSUBPS       Y0, Y6, Y0
+	VFMSUB231PS  Y1, Y1, Y0
+	VADDPS       Y0, Y11, Y11
+	VCMPPS       $0x16, theta2Max<>+0(SB), Y6, Y0
+	VMAXPS       rootMin<>+0(SB), Y6, Y6
+	VSQRTPS      Y6, Y1
+	VMOVUPS      one<>+0(SB), Y12
+	VDIVPS       Y1, Y12, Y12
+	VMOVUPS      twoOverPi<>+0(SB), Y7
+	VFMADD213PS  roundF32<>+0(SB), Y1, Y7
+	VSUBPS       roundF32<>+0(SB), Y7, Y2
+	VMOVAPS      Y1, Y9
+	VFNMADD231PS halfPi1<>+0(SB), Y2, Y9
+	VFNMADD231PS halfPi2<>+0(SB), Y2, Y9
+	VMULPS       Y9, Y9, Y2
+	VMOVUPS      sinP2<>+0(SB), Y3
+	VFMADD213PS  sinP1<>+0(SB), Y2, Y3
+	VFMADD213PS  sinP0<>+0(SB), Y2, Y3
+	VMULPS       Y3, Y2, Y3
+	VFMADD231PS  Y3, Y9, Y9
+	VMOVUPS      cosP2<>+0(SB), Y3
+	VFMADD213PS  cosP1<>+0(SB), Y2, Y3
+	VFMADD213PS  cosP0<>+0(SB), Y2, Y3
+	VFMADD213PS  minusHalf<>+0(SB), Y2, Y3
+	VFMADD213PS  one<>+0(SB), Y2, Y3
+	VPSLLD       $0x1f, Y7, Y2
+	VBLENDVPS    Y2, Y3, Y9, Y5
+	VBLENDVPS    Y2, Y9, Y3, Y3
+	VPSLLD       $0x1e, Y7, Y9
+	VANDPS       signF32<>+0(SB), Y9, Y9
+	VXORPS       Y9, Y5, Y5
+	VPADDD       oneI<>+0(SB), Y7, Y7
+	VPSLLD       $0x1e, Y7, Y7
+	VANDPS       signF32<>+0(SB), Y7, Y7
+	VXORPS       Y7, Y3, Y3
+	VMOVAPS      Y6, Y7
+	VFNMADD231PS Y1, Y1, Y7
+	VADDPS       Y11, Y7, Y7
+	VMULPS       half<>+0(SB), Y7, Y7
+	VMULPS       Y12, Y7, Y7
+	VMOVAPS      Y5, Y9
+	VFMADD231PS  Y7, Y3, Y9
+	VFNMADD231PS Y7, Y5, Y3
+	VMOVUPS      one<>+0(SB), Y5
+	VSUBPS       Y3, Y5, Y5
+	VCMPPS       $0x1e, zero<>+0(SB), Y3, Y7
+	VMULPS       Y9, Y9, Y2
+	VMAXPS       zero<>+0(SB), Y3, Y3
+	VADDPS       one<>+0(SB), Y3, Y3
+	VDIVPS       Y3, Y2, Y2
+	VBLENDVPS    Y7, Y2, Y5, Y5
+	VMULPS       Y12, Y12, Y12
+	VMULPS       Y12, Y5, Y2
+	VFNMADD231PS Y2, Y6, Y5
+	VFNMADD231PS Y2, Y11, Y5
+	VFMADD231PS  Y12, Y5, Y2
+	VDIVPS       Y1, Y9, Y9
+	VCMPPS       $0x11, four<>+0(SB), Y6, Y1
+	VMOVUPS      gammaSeries6<>+0(SB), Y5
+	VFMADD213PS  gammaSeries5<>+0(SB), Y6, Y5
+	VFMADD213PS  gammaSeries4<>+0(SB), Y6, Y5
+	VFMADD213PS  gammaSeries3<>+0(SB), Y6, Y5
+	VFMADD213PS  gammaSeries2<>+0(SB), Y6, Y5
+	VFMADD213PS  gammaSeries1<>+0(SB), Y6, Y5
+	VFMADD213PS  gammaSeries0<>+0(SB), Y6, Y5
+	VMOVUPS      one<>+0(SB), Y12
+	VSUBPS       Y9, Y12, Y12
+	VMAXPS       theta2Min<>+0(SB), Y6, Y11
+	VDIVPS       Y11, Y12, Y12
+	VBLENDVPS    Y1, Y5, Y12, Y12
+	VMOVUPS      betaSeries6<>+0(SB), Y5
+	VFMADD213PS  betaSeries5<>+0(SB), Y6, Y5
+	VFMADD213PS  betaSeries4<>+0(SB), Y6, Y5
+	VFMADD213PS  betaSeries3<>+0(SB), Y6, Y5
+	VFMADD213PS  betaSeries2<>+0(SB), Y6, Y5
+	VFMADD213PS  betaSeries1<>+0(SB), Y6, Y5
+	VFMADD213PS  betaSeries0<>+0(SB), Y6, Y5
+	VSUBPS       Y2, Y9, Y11
+	VSUBPS       Y2, Y11, Y11
+	VMAXPS       theta2Min<>+0(SB), Y6, Y7
+	VDIVPS       Y7, Y11, Y11
+	VBLENDVPS    Y1, Y5, Y11, Y11
+	VMOVAPS      Y2, Y5
+	VFNMADD231PS three<>+0(SB), Y12, Y5
+	VMAXPS       theta2Min<>+0(SB), Y6, Y6
+	VDIVPS       Y6, Y5, Y5
+	VMOVUPS      (R14), Y6
+	VMASKMOVPS   (CX)(DI*1), Y6, Y6
+	VMULPS       Y6, Y8, Y1
+	VMOVUPS      (R14), Y7
+	VMASKMOVPS   (CX)(SI*4), Y7, Y7
+	VFMADD231PS  Y7, Y4, Y1
+	VMOVUPS      (R14), Y3
+	VMASKMOVPS   (CX)(R8*1), Y3, Y3
+	VFMADD231PS  Y3, Y10, Y1
+	VMULPS       Y11, Y1, Y11
+	VMOVUPS      Y0, (R13)
+	VMULPS       half<>+0(SB), Y1, Y0
+	VMULPS       Y5, Y0, Y0
+	VMULPS       Y6, Y2, Y5
+	VFMADD231PS  Y8, Y11, Y5
+	VMULPS       Y6, Y12, Y6
+	VFMADD231PS  Y8, Y0, Y6
+	VMOVUPS      Y5, 32(R13)
+	VMULPS       Y7, Y2, Y5
+	VFMADD231PS  Y4, Y11, Y5
+	VMULPS       Y7, Y12, Y7
+	VFMADD231PS  Y4, Y0, Y7
+	VMOVUPS      Y5, 64(R13)
+	VMULPS       Y3, Y2, Y5
+	VFMADD231PS  Y10, Y11, Y5
+	VMULPS       Y3, Y12, Y3
+	VFMADD231PS  Y10, Y0, Y3
+	VMULPS       Y8, Y2, Y0
+	VMULPS       Y4, Y2, Y11
+	VMOVUPS      Y5, 96(R13)
+	VMULPS       Y10, Y2, Y5
+	VMOVUPS      Y7, 128(R13)
+	VMULPS       Y8, Y12, Y7
+	VMOVUPS      Y3, 160(R13)
+	VMULPS       Y4, Y12, Y3
+	VMOVUPS      Y6, 192(R13)
+	VMULPS       Y10, Y12, Y6
+	VMOVUPS      Y1, 224(R13)
+	VMOVAPS      Y9, Y1
+	VFMADD231PS  Y8, Y7, Y1
+	VMOVUPS      Y1, 256(R13)
+	VMOVAPS      Y9, Y1
+	VFMADD231PS  Y4, Y3, Y1
+	VFMADD231PS  Y10, Y6, Y9
+	VMOVAPS      Y5, Y6
+	VFMSUB231PS  Y4, Y7, Y6
+	VFMADD231PS  Y4, Y7, Y5
+	VMOVUPS      Y9, 288(R13)
+	VMOVAPS      Y11, Y9
+	VFMSUB231PS  Y10, Y7, Y9
+	VFMADD231PS  Y10, Y7, Y11
+	VMOVAPS      Y0, Y7
+	VFMSUB231PS  Y10, Y3, Y7
+	VFMADD231PS  Y10, Y3, Y0
+	VSUBPS       Y2, Y12, Y12
+	VMOVUPS      224(R13), Y2
+	VMULPS       Y12, Y2, Y2
+	VMOVUPS      192(R13), Y12
+	VADDPS       Y12, Y12, Y3
+	VFMADD213PS  Y2, Y8, Y3
+	VMOVUPS      Y3, 224(R13)
+	VMOVUPS      160(R13), Y3
+	VMOVUPS      Y0, 320(R13)
+	VMULPS       Y4, Y3, Y0
+	VMOVUPS      Y9, 352(R13)
+	VMOVUPS      128(R13), Y9
+	VFMADD231PS  Y10, Y9, Y0
+	VMOVUPS      Y7, 384(R13)
+	VMOVUPS      32(R13), Y7
+	VMOVUPS      Y1, 416(R13)
+	VSUBPS       Y7, Y0, Y1
+	VADDPS       Y7, Y0, Y0
+	VADDPS       Y9, Y9, Y7
+	VFMADD213PS  Y2, Y4, Y7
+	VMOVUPS      Y0, 32(R13)
+	VMULPS       Y10, Y12, Y0
+	VFMADD231PS  Y8, Y3, Y0
+	VMOVUPS      Y1, 448(R13)
+	VMOVUPS      64(R13), Y1
+	VMOVUPS      Y7, 480(R13)
+	VSUBPS       Y1, Y0, Y7
+	VADDPS       Y1, Y0, Y0
+	VADDPS       Y3, Y3, Y3
+	VFMADD231PS  Y10, Y3, Y2
+	VMULPS       Y8, Y9, Y9
+	VFMADD231PS  Y4, Y12, Y9
+	VMOVUPS      96(R13), Y12
+	VSUBPS       Y12, Y9, Y4
+	VADDPS       Y12, Y9, Y9
+	VMOVUPS      (R13), Y12
+	VANDPS       (R14), Y12, Y12
+	VMOVMSKPS    Y12, CX
+	TESTQ        CX, CX
+	JE           easy7
+	VANDNPS      (R14), Y12, Y12
+	VMOVUPS      256(R13), Y8
+	VMASKMOVPS   Y8, Y12, (AX)
+	VMASKMOVPS   Y6, Y12, (AX)(SI*1)
+	VMASKMOVPS   Y11, Y12, (AX)(SI*2)
+	VMOVUPS      zero<>+0(SB), Y3
+	VMASKMOVPS   Y3, Y12, (AX)(DI*1)
+	VMOVUPS      zero<>+0(SB), Y3
+	VMASKMOVPS   Y3, Y12, (AX)(SI*4)
+	VMOVUPS      zero<>+0(SB), Y3
+	VMASKMOVPS   Y3, Y12, (AX)(R8*1)
+	VMASKMOVPS   Y5, Y12, (AX)(DI*2)
+	VMOVUPS      416(R13), Y3
+	VMASKMOVPS   Y3, Y12, (AX)(R9*1)
+	VMOVUPS      384(R13), Y10
+	VMASKMOVPS   Y10, Y12, (AX)(SI*8)
+	VMOVUPS      zero<>+0(SB), Y1
+	VMASKMOVPS   Y1, Y12, (R10)
+	VMOVUPS      zero<>+0(SB), Y1
+	VMASKMOVPS   Y1, Y12, (R10)(SI*1)
+	VMOVUPS      zero<>+0(SB), Y1
+	VMASKMOVPS   Y1, Y12, (R10)(SI*2)
+	VMOVUPS      Y2, (R13)
+	VMOVUPS      352(R13), Y1
+	VMASKMOVPS   Y1, Y12, (R10)(DI*1)
+	VMOVUPS      320(R13), Y1
+	VMASKMOVPS   Y1, Y12, (R10)(SI*4)
+	VMOVUPS      288(R13), Y1
+	VMASKMOVPS   Y1, Y12, (R10)(R8*1)
+	VMOVUPS      zero<>+0(SB), Y1
+	VMASKMOVPS   Y1, Y12, (R10)(DI*2)
+	VMOVUPS      zero<>+0(SB), Y1
+	VMASKMOVPS   Y1, Y12, (R10)(R9*1)
+	VMOVUPS      zero<>+0(SB), Y1
+	VMASKMOVPS   Y1, Y12, (R10)(SI*8)
+	VMOVUPS      224(R13), Y1
+	VMASKMOVPS   Y1, Y12, (R11)
+	VMASKMOVPS   Y4, Y12, (R11)(SI*1)
+	VMASKMOVPS   Y0, Y12, (R11)(SI*2)
+	VMASKMOVPS   Y8, Y12, (R11)(DI*1)
+	VMASKMOVPS   Y6, Y12, (R11)(SI*4)
+	VMASKMOVPS   Y11, Y12, (R11)(R8*1)
+	VMASKMOVPS   Y9, Y12, (R11)(DI*2)
+	VMOVUPS      480(R13), Y8
+	VMASKMOVPS   Y8, Y12, (R11)(R9*1)
+	VMOVUPS      448(R13), Y8
+	VMASKMOVPS   Y8, Y12, (R11)(SI*8)
+	VMASKMOVPS   Y5, Y12, (R12)
+	VMASKMOVPS   Y3, Y12, (R12)(SI*1)
+	VMASKMOVPS   Y10, Y12, (R12)(SI*2)
+	VMASKMOVPS   Y7, Y12, (R12)(DI*1)
+	VMOVUPS      32(R13), Y10
+	VMASKMOVPS   Y10, Y12, (R12)(SI*4)
+	VMOVUPS      (R13), Y10
+	VMASKMOVPS   Y10, Y12, (R12)(R8*1)
+	VMOVUPS      352(R13), Y10
+	VMASKMOVPS   Y10, Y12, (R12)(DI*2)
+	VMOVUPS      320(R13), Y10
+	VMASKMOVPS   Y10, Y12, (R12)(R9*1)
+	VMOVUPS      288(R13), Y10
+	VMASKMOVPS   Y10, Y12, (R12)(SI*8)
+	MOVQ         BX, AX
+	SUBQ         DX, BX
+	MOVQ         BX, at+40(FP)
+	MOVQ         AX, next+48(FP)
+	MOVQ         CX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy7:
+	VMOVUPS    256(R13), Y12
+	VMOVUPS    (R14), Y10
+	VMASKMOVPS Y12, Y10, (AX)
+	VMOVUPS    (R14), Y10
+	VMASKMOVPS Y6, Y10, (AX)(SI*1)
+	VMOVUPS    (R14), Y10
+	VMASKMOVPS Y11, Y10, (AX)(SI*2)
+	VMOVUPS    zero<>+0(SB), Y10
+	VMOVUPS    (R14), Y3
+	VMASKMOVPS Y10, Y3, (AX)(DI*1)
+	VMOVUPS    zero<>+0(SB), Y3
+	VMOVUPS    (R14), Y10
+	VMASKMOVPS Y3, Y10, (AX)(SI*4)
+	VMOVUPS    zero<>+0(SB), Y10
+	VMOVUPS    (R14), Y3
+	VMASKMOVPS Y10, Y3, (AX)(R8*1)
+	VMOVUPS    (R14), Y3
+	VMASKMOVPS Y5, Y3, (AX)(DI*2)
+	VMOVUPS    416(R13), Y3
+	VMOVUPS    (R14), Y10
+	VMASKMOVPS Y3, Y10, (AX)(R9*1)
+	VMOVUPS    384(R13), Y10
+	VMOVUPS    (R14), Y8
+	VMASKMOVPS Y10, Y8, (AX)(SI*8)
+	VMOVUPS    zero<>+0(SB), Y8
+	VMOVUPS    (R14), Y1
+	VMASKMOVPS Y8, Y1, (R10)
+	VMOVUPS    zero<>+0(SB), Y1
+	VMOVUPS    (R14), Y8
+	VMASKMOVPS Y1, Y8, (R10)(SI*1)
+	VMOVUPS    zero<>+0(SB), Y8
+	VMOVUPS    (R14), Y1
+	VMASKMOVPS Y8, Y1, (R10)(SI*2)
+	VMOVUPS    Y2, (R13)
+	VMOVUPS    352(R13), Y2
+	VMOVUPS    (R14), Y1
+	VMASKMOVPS Y2, Y1, (R10)(DI*1)
+	VMOVUPS    320(R13), Y1
+	VMOVUPS    (R14), Y2
+	VMASKMOVPS Y1, Y2, (R10)(SI*4)
+	VMOVUPS    288(R13), Y2
+	VMOVUPS    (R14), Y1
+	VMASKMOVPS Y2, Y1, (R10)(R8*1)
+	VMOVUPS    zero<>+0(SB), Y1
+	VMOVUPS    (R14), Y2
+	VMASKMOVPS Y1, Y2, (R10)(DI*2)
+	VMOVUPS    zero<>+0(SB), Y2
+	VMOVUPS    (R14), Y1
+	VMASKMOVPS Y2, Y1, (R10)(R9*1)
+	VMOVUPS    zero<>+0(SB), Y1
+	VMOVUPS    (R14), Y2
+	VMASKMOVPS Y1, Y2, (R10)(SI*8)
+	VMOVUPS    224(R13), Y2
+	VMOVUPS    (R14), Y1
+	VMASKMOVPS Y2, Y1, (R11)
+	VMOVUPS    (R14), Y1
+	VMASKMOVPS Y4, Y1, (R11)(SI*1)
+	VMOVUPS    (R14), Y1
+	VMASKMOVPS Y0, Y1, (R11)(SI*2)
+	VMOVUPS    (R14), Y1
+	VMASKMOVPS Y12, Y1, (R11)(DI*1)
+	VMOVUPS    (R14), Y1
+	VMASKMOVPS Y6, Y1, (R11)(SI*4)
+	VMOVUPS    (R14), Y1
+	VMASKMOVPS Y11, Y1, (R11)(R8*1)
+	VMOVUPS    (R14), Y1
+	VMASKMOVPS Y9, Y1, (R11)(DI*2)
+	VMOVUPS    480(R13), Y1
+	VMOVUPS    (R14), Y9
+	VMASKMOVPS Y1, Y9, (R11)(R9*1)
+	VMOVUPS    448(R13), Y9
+	VMOVUPS    (R14), Y1
+	VMASKMOVPS Y9, Y1, (R11)(SI*8)
+	VMOVUPS    (R14), Y1
+	VMASKMOVPS Y5, Y1, (R12)
+	VMOVUPS    (R14), Y1
+	VMASKMOVPS Y3, Y1, (R12)(SI*1)
+	VMOVUPS    (R14), Y1
+	VMASKMOVPS Y10, Y1, (R12)(SI*2)
+	VMOVUPS    (R14), Y1
+	VMASKMOVPS Y7, Y1, (R12)(DI*1)
+	VMOVUPS    32(R13), Y1
+	VMOVUPS    (R14), Y7
+	VMASKMOVPS Y1, Y7, (R12)(SI*4)
+	VMOVUPS    (R13), Y7
+	VMOVUPS    (R14), Y1
+	VMASKMOVPS Y7, Y1, (R12)(R8*1)
+	VMOVUPS    352(R13), Y1
+	VMOVUPS    (R14), Y7
+	VMASKMOVPS Y1, Y7, (R12)(DI*2)
+	VMOVUPS    320(R13), Y7
+	VMOVUPS    (R14), Y1
+	VMASKMOVPS Y7, Y1, (R12)(R9*1)
+	VMOVUPS    288(R13), Y1
+	VMOVUPS    (R14), Y7
+	VMASKMOVPS Y1, Y7, (R12)(SI*8)
+
+done5:
+	XORQ AX, AX
+	MOVQ BX, at+40(FP)
+	MOVQ BX, next+48(FP)
+	MOVQ AX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+DATA four<>+0(SB)/4, $0x40800000
+DATA four<>+4(SB)/4, $0x40800000
+DATA four<>+8(SB)/4, $0x40800000
+DATA four<>+12(SB)/4, $0x40800000
+DATA four<>+16(SB)/4, $0x40800000
+DATA four<>+20(SB)/4, $0x40800000
+DATA four<>+24(SB)/4, $0x40800000
+DATA four<>+28(SB)/4, $0x40800000
+GLOBL four<>(SB), RODATA|NOPTR, $32
+
+DATA gammaSeries6<>+0(SB)/4, $0x2b573f9f
+DATA gammaSeries6<>+4(SB)/4, $0x2b573f9f
+DATA gammaSeries6<>+8(SB)/4, $0x2b573f9f
+DATA gammaSeries6<>+12(SB)/4, $0x2b573f9f
+DATA gammaSeries6<>+16(SB)/4, $0x2b573f9f
+DATA gammaSeries6<>+20(SB)/4, $0x2b573f9f
+DATA gammaSeries6<>+24(SB)/4, $0x2b573f9f
+DATA gammaSeries6<>+28(SB)/4, $0x2b573f9f
+GLOBL gammaSeries6<>(SB), RODATA|NOPTR, $32
+
+DATA gammaSeries5<>+0(SB)/4, $0xaf309231
+DATA gammaSeries5<>+4(SB)/4, $0xaf309231
+DATA gammaSeries5<>+8(SB)/4, $0xaf309231
+DATA gammaSeries5<>+12(SB)/4, $0xaf309231
+DATA gammaSeries5<>+16(SB)/4, $0xaf309231
+DATA gammaSeries5<>+20(SB)/4, $0xaf309231
+DATA gammaSeries5<>+24(SB)/4, $0xaf309231
+DATA gammaSeries5<>+28(SB)/4, $0xaf309231
+GLOBL gammaSeries5<>(SB), RODATA|NOPTR, $32
+
+DATA gammaSeries4<>+0(SB)/4, $0x32d7322b
+DATA gammaSeries4<>+4(SB)/4, $0x32d7322b
+DATA gammaSeries4<>+8(SB)/4, $0x32d7322b
+DATA gammaSeries4<>+12(SB)/4, $0x32d7322b
+DATA gammaSeries4<>+16(SB)/4, $0x32d7322b
+DATA gammaSeries4<>+20(SB)/4, $0x32d7322b
+DATA gammaSeries4<>+24(SB)/4, $0x32d7322b
+DATA gammaSeries4<>+28(SB)/4, $0x32d7322b
+GLOBL gammaSeries4<>(SB), RODATA|NOPTR, $32
+
+DATA gammaSeries3<>+0(SB)/4, $0xb638ef1d
+DATA gammaSeries3<>+4(SB)/4, $0xb638ef1d
+DATA gammaSeries3<>+8(SB)/4, $0xb638ef1d
+DATA gammaSeries3<>+12(SB)/4, $0xb638ef1d
+DATA gammaSeries3<>+16(SB)/4, $0xb638ef1d
+DATA gammaSeries3<>+20(SB)/4, $0xb638ef1d
+DATA gammaSeries3<>+24(SB)/4, $0xb638ef1d
+DATA gammaSeries3<>+28(SB)/4, $0xb638ef1d
+GLOBL gammaSeries3<>(SB), RODATA|NOPTR, $32
+
+DATA gammaSeries2<>+0(SB)/4, $0x39500d01
+DATA gammaSeries2<>+4(SB)/4, $0x39500d01
+DATA gammaSeries2<>+8(SB)/4, $0x39500d01
+DATA gammaSeries2<>+12(SB)/4, $0x39500d01
+DATA gammaSeries2<>+16(SB)/4, $0x39500d01
+DATA gammaSeries2<>+20(SB)/4, $0x39500d01
+DATA gammaSeries2<>+24(SB)/4, $0x39500d01
+DATA gammaSeries2<>+28(SB)/4, $0x39500d01
+GLOBL gammaSeries2<>(SB), RODATA|NOPTR, $32
+
+DATA gammaSeries1<>+0(SB)/4, $0xbc088889
+DATA gammaSeries1<>+4(SB)/4, $0xbc088889
+DATA gammaSeries1<>+8(SB)/4, $0xbc088889
+DATA gammaSeries1<>+12(SB)/4, $0xbc088889
+DATA gammaSeries1<>+16(SB)/4, $0xbc088889
+DATA gammaSeries1<>+20(SB)/4, $0xbc088889
+DATA gammaSeries1<>+24(SB)/4, $0xbc088889
+DATA gammaSeries1<>+28(SB)/4, $0xbc088889
+GLOBL gammaSeries1<>(SB), RODATA|NOPTR, $32
+
+DATA gammaSeries0<>+0(SB)/4, $0x3e2aaaab
+DATA gammaSeries0<>+4(SB)/4, $0x3e2aaaab
+DATA gammaSeries0<>+8(SB)/4, $0x3e2aaaab
+DATA gammaSeries0<>+12(SB)/4, $0x3e2aaaab
+DATA gammaSeries0<>+16(SB)/4, $0x3e2aaaab
+DATA gammaSeries0<>+20(SB)/4, $0x3e2aaaab
+DATA gammaSeries0<>+24(SB)/4, $0x3e2aaaab
+DATA gammaSeries0<>+28(SB)/4, $0x3e2aaaab
+GLOBL gammaSeries0<>(SB), RODATA|NOPTR, $32
+
+DATA betaSeries6<>+0(SB)/4, $0xab3c57ab
+DATA betaSeries6<>+4(SB)/4, $0xab3c57ab
+DATA betaSeries6<>+8(SB)/4, $0xab3c57ab
+DATA betaSeries6<>+12(SB)/4, $0xab3c57ab
+DATA betaSeries6<>+16(SB)/4, $0xab3c57ab
+DATA betaSeries6<>+20(SB)/4, $0xab3c57ab
+DATA betaSeries6<>+24(SB)/4, $0xab3c57ab
+DATA betaSeries6<>+28(SB)/4, $0xab3c57ab
+GLOBL betaSeries6<>(SB), RODATA|NOPTR, $32
+
+DATA betaSeries5<>+0(SB)/4, $0x2f1758bc
+DATA betaSeries5<>+4(SB)/4, $0x2f1758bc
+DATA betaSeries5<>+8(SB)/4, $0x2f1758bc
+DATA betaSeries5<>+12(SB)/4, $0x2f1758bc
+DATA betaSeries5<>+16(SB)/4, $0x2f1758bc
+DATA betaSeries5<>+20(SB)/4, $0x2f1758bc
+DATA betaSeries5<>+24(SB)/4, $0x2f1758bc
+DATA betaSeries5<>+28(SB)/4, $0x2f1758bc
+GLOBL betaSeries5<>(SB), RODATA|NOPTR, $32
+
+DATA betaSeries4<>+0(SB)/4, $0xb2b35479
+DATA betaSeries4<>+4(SB)/4, $0xb2b35479
+DATA betaSeries4<>+8(SB)/4, $0xb2b35479
+DATA betaSeries4<>+12(SB)/4, $0xb2b35479
+DATA betaSeries4<>+16(SB)/4, $0xb2b35479
+DATA betaSeries4<>+20(SB)/4, $0xb2b35479
+DATA betaSeries4<>+24(SB)/4, $0xb2b35479
+DATA betaSeries4<>+28(SB)/4, $0xb2b35479
+GLOBL betaSeries4<>(SB), RODATA|NOPTR, $32
+
+DATA betaSeries3<>+0(SB)/4, $0x3613f27e
+DATA betaSeries3<>+4(SB)/4, $0x3613f27e
+DATA betaSeries3<>+8(SB)/4, $0x3613f27e
+DATA betaSeries3<>+12(SB)/4, $0x3613f27e
+DATA betaSeries3<>+16(SB)/4, $0x3613f27e
+DATA betaSeries3<>+20(SB)/4, $0x3613f27e
+DATA betaSeries3<>+24(SB)/4, $0x3613f27e
+DATA betaSeries3<>+28(SB)/4, $0x3613f27e
+GLOBL betaSeries3<>(SB), RODATA|NOPTR, $32
+
+DATA betaSeries2<>+0(SB)/4, $0xb91c09c1
+DATA betaSeries2<>+4(SB)/4, $0xb91c09c1
+DATA betaSeries2<>+8(SB)/4, $0xb91c09c1
+DATA betaSeries2<>+12(SB)/4, $0xb91c09c1
+DATA betaSeries2<>+16(SB)/4, $0xb91c09c1
+DATA betaSeries2<>+20(SB)/4, $0xb91c09c1
+DATA betaSeries2<>+24(SB)/4, $0xb91c09c1
+DATA betaSeries2<>+28(SB)/4, $0xb91c09c1
+GLOBL betaSeries2<>(SB), RODATA|NOPTR, $32
+
+DATA betaSeries1<>+0(SB)/4, $0x3bb60b61
+DATA betaSeries1<>+4(SB)/4, $0x3bb60b61
+DATA betaSeries1<>+8(SB)/4, $0x3bb60b61
+DATA betaSeries1<>+12(SB)/4, $0x3bb60b61
+DATA betaSeries1<>+16(SB)/4, $0x3bb60b61
+DATA betaSeries1<>+20(SB)/4, $0x3bb60b61
+DATA betaSeries1<>+24(SB)/4, $0x3bb60b61
+DATA betaSeries1<>+28(SB)/4, $0x3bb60b61
+GLOBL betaSeries1<>(SB), RODATA|NOPTR, $32
+
+DATA betaSeries0<>+0(SB)/4, $0xbdaaaaab
+DATA betaSeries0<>+4(SB)/4, $0xbdaaaaab
+DATA betaSeries0<>+8(SB)/4, $0xbdaaaaab
+DATA betaSeries0<>+12(SB)/4, $0xbdaaaaab
+DATA betaSeries0<>+16(SB)/4, $0xbdaaaaab
+DATA betaSeries0<>+20(SB)/4, $0xbdaaaaab
+DATA betaSeries0<>+24(SB)/4, $0xbdaaaaab
+DATA betaSeries0<>+28(SB)/4, $0xbdaaaaab
+GLOBL betaSeries0<>(SB), RODATA|NOPTR, $32
+
+DATA three<>+0(SB)/4, $0x40400000
+DATA three<>+4(SB)/4, $0x40400000
+DATA three<>+8(SB)/4, $0x40400000
+DATA three<>+12(SB)/4, $0x40400000
+DATA three<>+16(SB)/4, $0x40400000
+DATA three<>+20(SB)/4, $0x40400000
+DATA three<>+24(SB)/4, $0x40400000
+DATA three<>+28(SB)/4, $0x40400000
+GLOBL three<>(SB), RODATA|NOPTR, $32
+
+// func leftJacobianSE3F32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
+// Requires: AVX, AVX512F, BMI2, MMX+
+TEXT ·leftJacobianSE3F32AVX512(SB), $320-64
+	VBROADCASTSS one<>+0(SB), Z0
+	VBROADCASTSS absF32<>+0(SB), Z1
+	VBROADCASTSS half<>+0(SB), Z2
+	VBROADCASTSS theta2Min<>+0(SB), Z3
+	VBROADCASTSS roundF32<>+0(SB), Z4
+	VBROADCASTSS signF32<>+0(SB), Z5
+	VBROADCASTSS zero<>+0(SB), Z6
+	VBROADCASTSS theta2Max<>+0(SB), Z7
+	VBROADCASTSS rootMin<>+0(SB), Z8
+	VBROADCASTSS twoOverPi<>+0(SB), Z9
+	MOVQ         dst+0(FP), AX
+	MOVQ         a+8(FP), CX
+	MOVQ         n+24(FP), DX
+	MOVQ         stride+32(FP), SI
+	SHLQ         $0x02, SI
+	LEAQ         (SI)(SI*2), DI
+	LEAQ         (DI)(SI*2), R8
+	LEAQ         (R8)(SI*2), R9
+	LEAQ         (AX)(SI*8), R10
+	ADDQ         SI, R10
+	LEAQ         (R10)(SI*8), R11
+	ADDQ         SI, R11
+	LEAQ         (R11)(SI*8), R12
+	ADDQ         SI, R12
+	LEAQ         63(SP), R13
+	ANDQ         $-64, R13
+	MOVQ         DX, BX
+	SUBQ         $+16, DX
+	JL           next2
+
+loop1:
+	PREFETCHT0        128(AX)
+	PREFETCHT0        128(AX)(SI*1)
+	PREFETCHT0        128(AX)(SI*2)
+	PREFETCHT0        128(AX)(DI*1)
+	PREFETCHT0        128(AX)(SI*4)
+	PREFETCHT0        128(AX)(R8*1)
+	PREFETCHT0        128(AX)(DI*2)
+	PREFETCHT0        128(AX)(R9*1)
+	PREFETCHT0        128(AX)(SI*8)
+	PREFETCHT0        128(R10)
+	PREFETCHT0        128(R10)(SI*1)
+	PREFETCHT0        128(R10)(SI*2)
+	PREFETCHT0        128(R10)(DI*1)
+	PREFETCHT0        128(R10)(SI*4)
+	PREFETCHT0        128(R10)(R8*1)
+	PREFETCHT0        128(R10)(DI*2)
+	PREFETCHT0        128(R10)(R9*1)
+	PREFETCHT0        128(R10)(SI*8)
+	PREFETCHT0        128(R11)
+	PREFETCHT0        128(R11)(SI*1)
+	PREFETCHT0        128(R11)(SI*2)
+	PREFETCHT0        128(R11)(DI*1)
+	PREFETCHT0        128(R11)(SI*4)
+	PREFETCHT0        128(R11)(R8*1)
+	PREFETCHT0        128(R11)(DI*2)
+	PREFETCHT0        128(R11)(R9*1)
+	PREFETCHT0        128(R11)(SI*8)
+	PREFETCHT0        128(R12)
+	PREFETCHT0        128(R12)(SI*1)
+	PREFETCHT0        128(R12)(SI*2)
+	PREFETCHT0        128(R12)(DI*1)
+	PREFETCHT0        128(R12)(SI*4)
+	PREFETCHT0        128(R12)(R8*1)
+	PREFETCHT0        128(R12)(DI*2)
+	PREFETCHT0        128(R12)(R9*1)
+	PREFETCHT0        128(R12)(SI*8)
+	VMOVUPS           (CX), Z9
+	VPANDD            Z1, Z9, Z10
+	VMOVUPS           (CX)(SI*1), Z11
+	VPANDD            Z1, Z11, Z12
+	VMOVUPS           (CX)(SI*2), Z13
+	VPANDD            Z1, Z13, Z14
+	VMAXPS            Z12, Z10, Z15
+	VMINPS            Z10, Z12, Z12
+	VMAXPS            Z14, Z15, Z10
+	VMINPS            Z15, Z14, Z14
+	VMULPS            Z10, Z10, Z15
+	VMOVAPS           Z15, Z16
+	VFMADD231PS       Z12, Z12, Z16
+	VFMSUB213PS       Z15, Z10, Z10
+	VSUBPS            Z15, Z16, Z15
+	VFMSUB231PS       Z12, Z12, Z15
+	VADDPS            Z15, Z10, Z10
+	VMOVAPS           Z16, Z15
+	VFMADD231PS       Z14, Z14, Z15
+	VSUBPS            Z16, Z15, Z16
+	VFMSUB231PS       Z14, Z14, Z16
+	VADDPS            Z16, Z10, Z10
+	VCMPPS            $0x16, Z7, Z15, K1
+	VMAXPS            Z8, Z15, Z15
+	VRSQRT14PS        Z15, Z16
+	VMULPS            Z2, Z16, Z14
+	VMULPS            Z16, Z15, Z12
+	VMOVAPS           Z15, Z17
+	VFNMADD231PS      Z12, Z12, Z17
+	VFMADD231PS       Z14, Z17, Z12
+	VBROADCASTSS      one<>+0(SB), Z17
+	VFNMADD231PS      Z16, Z12, Z17
+	VFMADD231PS       Z16, Z17, Z16
+	VBROADCASTSS      twoOverPi<>+0(SB), Z17
+	VFMADD213PS       Z4, Z12, Z17
+	VSUBPS            Z4, Z17, Z14
+	VMOVAPS           Z12, Z18
+	VFNMADD231PS.BCST halfPi1<>+0(SB), Z14, Z18
+	VFNMADD231PS.BCST halfPi2<>+0(SB), Z14, Z18
+	VMULPS            Z18, Z18, Z14
+	VBROADCASTSS      sinP2<>+0(SB), Z19
+	VFMADD213PS.BCST  sinP1<>+0(SB), Z14, Z19
+	VFMADD213PS.BCST  sinP0<>+0(SB), Z14, Z19
+	VMULPS            Z19, Z14, Z19
+	VFMADD231PS       Z19, Z18, Z18
+	VBROADCASTSS      cosP2<>+0(SB), Z19
+	VFMADD213PS.BCST  cosP1<>+0(SB), Z14, Z19
+	VFMADD213PS.BCST  cosP0<>+0(SB), Z14, Z19
+	VFMADD213PS.BCST  minusHalf<>+0(SB), Z14, Z19
+	VFMADD213PS       Z0, Z14, Z19
+	VPTESTMD.BCST     bit0<>+0(SB), Z17, K2
+	VBLENDMPS         Z19, Z18, K2, Z14
+	VBLENDMPS         Z18, Z19, K2, Z19
+	VPSLLD            $0x1e, Z17, Z18
+	VPTERNLOGD        $0x78, Z5, Z18, Z14
+	VPADDD.BCST       oneI<>+0(SB), Z17, Z17
+	VPSLLD            $0x1e, Z17, Z17
+	VPTERNLOGD        $0x78, Z5, Z17, Z19
+	VMOVAPS           Z15, Z17
+	VFNMADD231PS      Z12, Z12, Z17
+	VADDPS            Z10, Z17, Z17
+	VMULPS            Z2, Z17, Z17
+	VMULPS            Z16, Z17, Z17
+	VMOVAPS           Z14, Z18
+	VFMADD231PS       Z17, Z19, Z18
+	VFNMADD231PS      Z17, Z14, Z19
+	VSUBPS            Z19, Z0, Z14
+	VCMPPS            $0x1e, Z6, Z19, K2
+	VMULPS            Z18, Z18, Z17
+	VMAXPS            Z6, Z19, Z19
+	VADDPS            Z0, Z19, Z19
+	VRCP14PS          Z19, Z20
+	VMULPS            Z20, Z17, Z21
+	VFNMADD231PS      Z21, Z19, Z17
+	VFMADD231PS       Z20, Z17, Z21
+	VBLENDMPS         Z21, Z14, K2, Z14
+	VMULPS            Z16, Z16, Z16
+	VMULPS            Z16, Z14, Z21
+	VFNMADD231PS      Z21, Z15, Z14
+	VFNMADD231PS      Z21, Z10, Z14
+	VFMADD231PS       Z16, Z14, Z21
+	VRCP14PS          Z12, Z14
+	VMULPS            Z14, Z18, Z16
+	VFNMADD231PS      Z16, Z12, Z18
+	VFMADD231PS       Z14, Z18, Z16
+	VCMPPS.BCST       $0x11, four<>+0(SB), Z15, K2
+	VBROADCASTSS      gammaSeries6<>+0(SB), Z18
+	VFMADD213PS.BCST  gammaSeries5<>+0(SB), Z15, Z18
+	VFMADD213PS.BCST  gammaSeries4<>+0(SB), Z15, Z18
+	VFMADD213PS.BCST  gammaSeries3<>+0(SB), Z15, Z18
+	VFMADD213PS.BCST  gammaSeries2<>+0(SB), Z15, Z18
+	VFMADD213PS.BCST  gammaSeries1<>+0(SB), Z15, Z18
+	VFMADD213PS.BCST  gammaSeries0<>+0(SB), Z15, Z18
+	VSUBPS            Z16, Z0, Z14
+	VMAXPS            Z3, Z15, Z12
+	VRCP14PS          Z12, Z10
+	VMULPS            Z10, Z14, Z17
+	VFNMADD231PS      Z17, Z12, Z14
+	VFMADD231PS       Z10, Z14, Z17
+	VBLENDMPS         Z18, Z17, K2, Z17
+	VBROADCASTSS      betaSeries6<>+0(SB), Z18
+	VFMADD213PS.BCST  betaSeries5<>+0(SB), Z15, Z18
+	VFMADD213PS.BCST  betaSeries4<>+0(SB), Z15, Z18
+	VFMADD213PS.BCST  betaSeries3<>+0(SB), Z15, Z18
+	VFMADD213PS.BCST  betaSeries2<>+0(SB), Z15, Z18
+	VFMADD213PS.BCST  betaSeries1<>+0(SB), Z15, Z18
+	VFMADD213PS.BCST  betaSeries0<>+0(SB), Z15, Z18
+	VSUBPS            Z21, Z16, Z14
+	VSUBPS            Z21, Z14, Z14
+	VMAXPS            Z3, Z15, Z10
+	VRCP14PS          Z10, Z12
+	VMULPS            Z12, Z14, Z20
+	VFNMADD231PS      Z20, Z10, Z14
+	VFMADD231PS       Z12, Z14, Z20
+	VBLENDMPS         Z18, Z20, K2, Z20
+	VMOVAPS           Z21, Z18
+	VFNMADD231PS.BCST three<>+0(SB), Z17, Z18
+	VMAXPS            Z3, Z15, Z15
+	VRCP14PS          Z15, Z14
+	VMULPS            Z14, Z18, Z12
+	VFNMADD231PS      Z12, Z15, Z18
+	VFMADD231PS       Z14, Z18, Z12
+	VMOVUPS           (CX)(DI*1), Z18
+	VMULPS            Z18, Z9, Z14
+	VMOVUPS           (CX)(SI*4), Z15
+	VFMADD231PS       Z15, Z11, Z14
+	VMOVUPS           (CX)(R8*1), Z10
+	VFMADD231PS       Z10, Z13, Z14
+	VMULPS            Z20, Z14, Z20
+	VMULPS            Z2, Z14, Z19
+	VMULPS            Z12, Z19, Z19
+	VMULPS            Z18, Z21, Z12
+	VFMADD231PS       Z9, Z20, Z12
+	VMULPS            Z18, Z17, Z18
+	VFMADD231PS       Z9, Z19, Z18
+	VMULPS            Z15, Z21, Z22
+	VFMADD231PS       Z11, Z20, Z22
+	VMULPS            Z15, Z17, Z15
+	VFMADD231PS       Z11, Z19, Z15
+	VMULPS            Z10, Z21, Z23
+	VFMADD231PS       Z13, Z20, Z23
+	VMULPS            Z10, Z17, Z10
+	VFMADD231PS       Z13, Z19, Z10
+	VMULPS            Z9, Z21, Z19
+	VMULPS            Z11, Z21, Z20
+	VMULPS            Z13, Z21, Z24
+	VMULPS            Z9, Z17, Z25
+	VMULPS            Z11, Z17, Z26
+	VMULPS            Z13, Z17, Z27
+	VMOVAPS           Z16, Z28
+	VFMADD231PS       Z9, Z25, Z28
+	VMOVUPS           Z28, (R13)
+	VMOVAPS           Z16, Z28
+	VFMADD231PS       Z11, Z26, Z28
+	VFMADD231PS       Z13, Z27, Z16
+	VMOVAPS           Z24, Z27
+	VFMSUB231PS       Z11, Z25, Z27
+	VFMADD231PS       Z11, Z25, Z24
+	VMOVUPS           Z16, 64(R13)
+	VMOVAPS           Z20, Z16
+	VFMSUB231PS       Z13, Z25, Z16
+	VFMADD231PS       Z13, Z25, Z20
+	VMOVAPS           Z19, Z25
+	VFMSUB231PS       Z13, Z26, Z25
+	VFMADD231PS       Z13, Z26, Z19
+	VSUBPS            Z21, Z17, Z17
+	VMULPS            Z17, Z14, Z14
+	VADDPS            Z18, Z18, Z17
+	VFMADD213PS       Z14, Z9, Z17
+	VMULPS            Z11, Z10, Z21
+	VFMADD231PS       Z13, Z15, Z21
+	VSUBPS            Z12, Z21, Z26
+	VADDPS            Z12, Z21, Z21
+	VADDPS            Z15, Z15, Z12
+	VFMADD213PS       Z14, Z11, Z12
+	VMOVUPS           Z21, 128(R13)
+	VMULPS            Z13, Z18, Z21
+	VFMADD231PS       Z9, Z10, Z21
+	VMOVUPS           Z26, 192(R13)
+	VSUBPS            Z22, Z21, Z26
+	VADDPS            Z22, Z21, Z21
+	VADDPS            Z10, Z10, Z10
+	VFMADD231PS       Z13, Z10, Z14
+	VMULPS            Z9, Z15, Z15
+	VFMADD231PS       Z11, Z18, Z15
+	VSUBPS            Z23, Z15, Z18
+	VADDPS            Z23, Z15, Z15
+	KMOVW             K1, R14
+	TESTQ             R14, R14
+	JE                easy4
+	KNOTW             K1, K1
+	VMOVUPS           (R13), Z23
+	VMOVUPS           Z23, K1, (AX)
+	VMOVUPS           Z27, K1, (AX)(SI*1)
+	VMOVUPS           Z20, K1, (AX)(SI*2)
+	VMOVUPS           Z6, K1, (AX)(DI*1)
+	VMOVUPS           Z6, K1, (AX)(SI*4)
+	VMOVUPS           Z6, K1, (AX)(R8*1)
+	VMOVUPS           Z24, K1, (AX)(DI*2)
+	VMOVUPS           Z28, K1, (AX)(R9*1)
+	VMOVUPS           Z25, K1, (AX)(SI*8)
+	VMOVUPS           Z6, K1, (R10)
+	VMOVUPS           Z6, K1, (R10)(SI*1)
+	VMOVUPS           Z6, K1, (R10)(SI*2)
+	VMOVUPS           Z16, K1, (R10)(DI*1)
+	VMOVUPS           Z19, K1, (R10)(SI*4)
+	VMOVUPS           64(R13), Z11
+	VMOVUPS           Z11, K1, (R10)(R8*1)
+	VMOVUPS           Z6, K1, (R10)(DI*2)
+	VMOVUPS           Z6, K1, (R10)(R9*1)
+	VMOVUPS           Z6, K1, (R10)(SI*8)
+	VMOVUPS           Z17, K1, (R11)
+	VMOVUPS           Z18, K1, (R11)(SI*1)
+	VMOVUPS           Z21, K1, (R11)(SI*2)
+	VMOVUPS           Z23, K1, (R11)(DI*1)
+	VMOVUPS           Z27, K1, (R11)(SI*4)
+	VMOVUPS           Z20, K1, (R11)(R8*1)
+	VMOVUPS           Z15, K1, (R11)(DI*2)
+	VMOVUPS           Z12, K1, (R11)(R9*1)
+	VMOVUPS           192(R13), Z23
+	VMOVUPS           Z23, K1, (R11)(SI*8)
+	VMOVUPS           Z24, K1, (R12)
+	VMOVUPS           Z28, K1, (R12)(SI*1)
+	VMOVUPS           Z25, K1, (R12)(SI*2)
+	VMOVUPS           Z26, K1, (R12)(DI*1)
+	VMOVUPS           128(R13), Z23
+	VMOVUPS           Z23, K1, (R12)(SI*4)
+	VMOVUPS           Z14, K1, (R12)(R8*1)
+	VMOVUPS           Z16, K1, (R12)(DI*2)
+	VMOVUPS           Z19, K1, (R12)(R9*1)
+	VMOVUPS           Z11, K1, (R12)(SI*8)
+	MOVQ              BX, AX
+	SUBQ              DX, AX
+	MOVQ              AX, CX
+	SUBQ              $+16, CX
+	MOVQ              CX, at+40(FP)
+	MOVQ              AX, next+48(FP)
+	MOVQ              R14, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy4:
+	VMOVUPS (R13), Z11
+	VMOVUPS Z11, (AX)
+	VMOVUPS Z27, (AX)(SI*1)
+	VMOVUPS Z20, (AX)(SI*2)
+	VMOVUPS Z6, (AX)(DI*1)
+	VMOVUPS Z6, (AX)(SI*4)
+	VMOVUPS Z6, (AX)(R8*1)
+	VMOVUPS Z24, (AX)(DI*2)
+	VMOVUPS Z28, (AX)(R9*1)
+	VMOVUPS Z25, (AX)(SI*8)
+	VMOVUPS Z6, (R10)
+	VMOVUPS Z6, (R10)(SI*1)
+	VMOVUPS Z6, (R10)(SI*2)
+	VMOVUPS Z16, (R10)(DI*1)
+	VMOVUPS Z19, (R10)(SI*4)
+	VMOVUPS 64(R13), Z23
+	VMOVUPS Z23, (R10)(R8*1)
+	VMOVUPS Z6, (R10)(DI*2)
+	VMOVUPS Z6, (R10)(R9*1)
+	VMOVUPS Z6, (R10)(SI*8)
+	VMOVUPS Z17, (R11)
+	VMOVUPS Z18, (R11)(SI*1)
+	VMOVUPS Z21, (R11)(SI*2)
+	VMOVUPS Z11, (R11)(DI*1)
+	VMOVUPS Z27, (R11)(SI*4)
+	VMOVUPS Z20, (R11)(R8*1)
+	VMOVUPS Z15, (R11)(DI*2)
+	VMOVUPS Z12, (R11)(R9*1)
+	VMOVUPS 192(R13), Z12
+	VMOVUPS Z12, (R11)(SI*8)
+	VMOVUPS Z24, (R12)
+	VMOVUPS Z28, (R12)(SI*1)
+	VMOVUPS Z25, (R12)(SI*2)
+	VMOVUPS Z26, (R12)(DI*1)
+	VMOVUPS 128(R13), Z26
+	VMOVUPS Z26, (R12)(SI*4)
+	VMOVUPS Z14, (R12)(R8*1)
+	VMOVUPS Z16, (R12)(DI*2)
+	VMOVUPS Z19, (R12)(R9*1)
+	VMOVUPS Z23, (R12)(SI*8)
+	ADDQ    $+64, AX
+	ADDQ    $+64, R10
+	ADDQ    $+64, R11
+	ADDQ    $+64, R12
+	ADDQ    $+64, CX
+	SUBQ    $+16, DX
+	JGE     loop1
+
+next2:
+	ADDQ              $+16, DX
+	TESTQ             DX, DX
+	JE                done5
+	MOVQ              $-1, R14
+	BZHIQ             DX, R14, R14
+	KMOVW             R14, K1
+	VMOVUPS.Z         (CX), K1, Z23
+	VPANDD            Z1, Z23, Z19
+	VMOVUPS.Z         (CX)(SI*1), K1, Z16
+	VPANDD            Z1, Z16, Z14
+	VMOVUPS.Z         (CX)(SI*2), K1, Z26
+	VPANDD            Z1, Z26, Z1
+	VMAXPS            Z14, Z19, Z25
+	VMINPS            Z19, Z14, Z14
+	VMAXPS            Z1, Z25, Z19
+	VMINPS            Z25, Z1, Z1
+	VMULPS            Z19, Z19, Z25
+	VMOVAPS           Z25, Z28
+	VFMADD231PS       Z14, Z14, Z28
+	VFMSUB213PS       Z25, Z19, Z19
+	VSUBPS            Z25, Z28, Z25
+	VFMSUB231PS       Z14, Z14, Z25
+	VADDPS            Z25, Z19, Z19
+	VMOVAPS           Z28, Z25
+	VFMADD231PS       Z1, Z1, Z25
+	VSUBPS            Z28, Z25, Z28
+	VFMSUB231PS       Z1, Z1, Z28
+	VADDPS            Z28, Z19, Z19
+	VCMPPS            $0x16, Z7, Z25, K2
+	VMAXPS            Z8, Z25, Z25
+	VRSQRT14PS        Z25, Z8
+	VMULPS            Z2, Z8, Z7
+	VMULPS            Z8, Z25, Z28
+	VMOVAPS           Z25, Z1
+	VFNMADD231PS      Z28, Z28, Z1
+	VFMADD231PS       Z7, Z1, Z28
+	VBROADCASTSS      one<>+0(SB), Z1
+	VFNMADD231PS      Z8, Z28, Z1
+	VFMADD231PS       Z8, Z1, Z8
+	VBROADCASTSS      twoOverPi<>+0(SB), Z1
+	VFMADD213PS       Z4, Z28, Z1
+	VSUBPS            Z4, Z1, Z4
+	VMOVAPS           Z28, Z7
+	VFNMADD231PS.BCST halfPi1<>+0(SB), Z4, Z7
+	VFNMADD231PS.BCST halfPi2<>+0(SB), Z4, Z7
+	VMULPS            Z7, Z7, Z4
+	VBROADCASTSS      sinP2<>+0(SB), Z14
+	VFMADD213PS.BCST  sinP1<>+0(SB), Z4, Z14
+	VFMADD213PS.BCST  sinP0<>+0(SB), Z4, Z14
+	VMULPS            Z14, Z4, Z14
+	VFMADD231PS       Z14, Z7, Z7
+	VBROADCASTSS      cosP2<>+0(SB), Z14
+	VFMADD213PS.BCST  cosP1<>+0(SB), Z4, Z14
+	VFMADD213PS.BCST  cosP0<>+0(SB), Z4, Z14
+	VFMADD213PS.BCST  minusHalf<>+0(SB), Z4, Z14
+	VFMADD213PS       Z0, Z4, Z14
+	VPTESTMD.BCST     bit0<>+0(SB), Z1, K3
+	VBLENDMPS         Z14, Z7, K3, Z4
+	VBLENDMPS         Z7, Z14, K3, Z14
+	VPSLLD            $0x1e, Z1, Z7
+	VPTERNLOGD        $0x78, Z5, Z7, Z4
+	VPADDD.BCST       oneI<>+0(SB), Z1, Z1
+	VPSLLD            $0x1e, Z1, Z1
+	VPTERNLOGD        $0x78, Z5, Z1, Z14
+	VMOVAPS           Z25, Z1
+	VFNMADD231PS      Z28, Z28, Z1
+	VADDPS            Z19, Z1, Z1
+	VMULPS            Z2, Z1, Z1
+	VMULPS            Z8, Z1, Z1
+	VMOVAPS           Z4, Z5
+	VFMADD231PS       Z1, Z14, Z5
+	VFNMADD231PS      Z1, Z4, Z14
+	VSUBPS            Z14, Z0, Z4
+	VCMPPS            $0x1e, Z6, Z14, K3
+	VMULPS            Z5, Z5, Z1
+	VMAXPS            Z6, Z14, Z14
+	VADDPS            Z0, Z14, Z14
+	VRCP14PS          Z14, Z7
+	VMULPS            Z7, Z1, Z24
+	VFNMADD231PS      Z24, Z14, Z1
+	VFMADD231PS       Z7, Z1, Z24
+	VBLENDMPS         Z24, Z4, K3, Z4
+	VMULPS            Z8, Z8, Z8
+	VMULPS            Z8, Z4, Z24
+	VFNMADD231PS      Z24, Z25, Z4
+	VFNMADD231PS      Z24, Z19, Z4
+	VFMADD231PS       Z8, Z4, Z24
+	VRCP14PS          Z28, Z4
+	VMULPS            Z4, Z5, Z8
+	VFNMADD231PS      Z8, Z28, Z5
+	VFMADD231PS       Z4, Z5, Z8
+	VCMPPS.BCST       $0x11, four<>+0(SB), Z25, K3
+	VBROADCASTSS      gammaSeries6<>+0(SB), Z5
+	VFMADD213PS.BCST  gammaSeries5<>+0(SB), Z25, Z5
+	VFMADD213PS.BCST  gammaSeries4<>+0(SB), Z25, Z5
+	VFMADD213PS.BCST  gammaSeries3<>+0(SB), Z25, Z5
+	VFMADD213PS.BCST  gammaSeries2<>+0(SB), Z25, Z5
+	VFMADD213PS.BCST  gammaSeries1<>+0(SB), Z25, Z5
+	VFMADD213PS.BCST  gammaSeries0<>+0(SB), Z25, Z5
+	VSUBPS            Z8, Z0, Z0
+	VMAXPS            Z3, Z25, Z4
+	VRCP14PS          Z4, Z28
+	VMULPS            Z28, Z0, Z19
+	VFNMADD231PS      Z19, Z4, Z0
+	VFMADD231PS       Z28, Z0, Z19
+	VBLENDMPS         Z5, Z19, K3, Z19
+	VBROADCASTSS      betaSeries6<>+0(SB), Z5
+	VFMADD213PS.BCST  betaSeries5<>+0(SB), Z25, Z5
+	VFMADD213PS.BCST  betaSeries4<>+0(SB), Z25, Z5
+	VFMADD213PS.BCST  betaSeries3<>+0(SB), Z25, Z5
+	VFMADD213PS.BCST  betaSeries2<>+0(SB), Z25, Z5
+	VFMADD213PS.BCST  betaSeries1<>+0(SB), Z25, Z5
+	VFMADD213PS.BCST  betaSeries0<>+0(SB), Z25, Z5
+	VSUBPS            Z24, Z8, Z0
+	VSUBPS            Z24, Z0, Z0
+	VMAXPS            Z3, Z25, Z28
+	VRCP14PS          Z28, Z4
+	VMULPS            Z4, Z0, Z1
+	VFNMADD231PS      Z1, Z28, Z0
+	VFMADD231PS       Z4, Z0, Z1
+	VBLENDMPS         Z5, Z1, K3, Z1
+	VMOVAPS           Z24, Z5
+	VFNMADD231PS.BCST three<>+0(SB), Z19, Z5
+	VMAXPS            Z3, Z25, Z25
+	VRCP14PS          Z25, Z3
+	VMULPS            Z3, Z5, Z0
+	VFNMADD231PS      Z0, Z25, Z5
+	VFMADD231PS       Z3, Z5, Z0
+	VMOVUPS.Z         (CX)(DI*1), K1, Z5
+	VMULPS            Z5, Z23, Z3
+	VMOVUPS.Z         (CX)(SI*4), K1, Z25
+	VFMADD231PS       Z25, Z16, Z3
+	VMOVUPS.Z         (CX)(R8*1), K1, Z4
+	VFMADD231PS       Z4, Z26, Z3
+	VMULPS            Z1, Z3, Z1
+	VMULPS            Z2, Z3, Z2
+	VMULPS            Z0, Z2, Z2
+	VMULPS            Z5, Z24, Z0
+	VFMADD231PS       Z23, Z1, Z0
+	VMULPS            Z5, Z19, Z5
+	VFMADD231PS       Z23, Z2, Z5
+	VMULPS            Z25, Z24, Z28
+	VFMADD231PS       Z16, Z1, Z28
+	VMULPS            Z25, Z19, Z25
+	VFMADD231PS       Z16, Z2, Z25
+	VMULPS            Z4, Z24, Z7
+	VFMADD231PS       Z26, Z1, Z7
+	VMULPS            Z4, Z19, Z4
+	VFMADD231PS       Z26, Z2, Z4
+	VMULPS            Z23, Z24, Z2
+	VMULPS            Z16, Z24, Z1
+	VMULPS            Z26, Z24, Z14
+	VMULPS            Z23, Z19, Z12
+	VMULPS            Z16, Z19, Z15
+	VMULPS            Z26, Z19, Z20
+	VMOVAPS           Z8, Z27
+	VFMADD231PS       Z23, Z12, Z27
+	VMOVUPS           Z27, (R13)
+	VMOVAPS           Z8, Z27
+	VFMADD231PS       Z16, Z15, Z27
+	VFMADD231PS       Z26, Z20, Z8
+	VMOVAPS           Z14, Z20
+	VFMSUB231PS       Z16, Z12, Z20
+	VFMADD231PS       Z16, Z12, Z14
+	VMOVUPS           Z8, 64(R13)
+	VMOVAPS           Z1, Z8
+	VFMSUB231PS       Z26, Z12, Z8
+	VFMADD231PS       Z26, Z12, Z1
+	VMOVAPS           Z2, Z12
+	VFMSUB231PS       Z26, Z15, Z12
+	VFMADD231PS       Z26, Z15, Z2
+	VSUBPS            Z24, Z19, Z19
+	VMULPS            Z19, Z3, Z3
+	VADDPS            Z5, Z5, Z19
+	VFMADD213PS       Z3, Z23, Z19
+	VMULPS            Z16, Z4, Z24
+	VFMADD231PS       Z26, Z25, Z24
+	VSUBPS            Z0, Z24, Z15
+	VADDPS            Z0, Z24, Z24
+	VADDPS            Z25, Z25, Z0
+	VFMADD213PS       Z3, Z16, Z0
+	VMOVUPS           Z24, 128(R13)
+	VMULPS            Z26, Z5, Z24
+	VFMADD231PS       Z23, Z4, Z24
+	VMOVUPS           Z15, 192(R13)
+	VSUBPS            Z28, Z24, Z15
+	VADDPS            Z28, Z24, Z24
+	VADDPS            Z4, Z4, Z4
+	VFMADD231PS       Z26, Z4, Z3
+	VMULPS            Z23, Z25, Z25
+	VFMADD231PS       Z16, Z5, Z25
+	VSUBPS            Z7, Z25, Z5
+	VADDPS            Z7, Z25, Z25
+	KANDW             K1, K2, K2
+	KMOVW             K2, CX
+	TESTQ             CX, CX
+	JE                easy7
+	KANDNW            K1, K2, K1
+	VMOVUPS           (R13), Z7
+	VMOVUPS           Z7, K1, (AX)
+	VMOVUPS           Z20, K1, (AX)(SI*1)
+	VMOVUPS           Z1, K1, (AX)(SI*2)
+	VMOVUPS           Z6, K1, (AX)(DI*1)
+	VMOVUPS           Z6, K1, (AX)(SI*4)
+	VMOVUPS           Z6, K1, (AX)(R8*1)
+	VMOVUPS           Z14, K1, (AX)(DI*2)
+	VMOVUPS           Z27, K1, (AX)(R9*1)
+	VMOVUPS           Z12, K1, (AX)(SI*8)
+	VMOVUPS           Z6, K1, (R10)
+	VMOVUPS           Z6, K1, (R10)(SI*1)
+	VMOVUPS           Z6, K1, (R10)(SI*2)
+	VMOVUPS           Z8, K1, (R10)(DI*1)
+	VMOVUPS           Z2, K1, (R10)(SI*4)
+	VMOVUPS           64(R13), Z16
+	VMOVUPS           Z16, K1, (R10)(R8*1)
+	VMOVUPS           Z6, K1, (R10)(DI*2)
+	VMOVUPS           Z6, K1, (R10)(R9*1)
+	VMOVUPS           Z6, K1, (R10)(SI*8)
+	VMOVUPS           Z19, K1, (R11)
+	VMOVUPS           Z5, K1, (R11)(SI*1)
+	VMOVUPS           Z24, K1, (R11)(SI*2)
+	VMOVUPS           Z7, K1, (R11)(DI*1)
+	VMOVUPS           Z20, K1, (R11)(SI*4)
+	VMOVUPS           Z1, K1, (R11)(R8*1)
+	VMOVUPS           Z25, K1, (R11)(DI*2)
+	VMOVUPS           Z0, K1, (R11)(R9*1)
+	VMOVUPS           192(R13), Z7
+	VMOVUPS           Z7, K1, (R11)(SI*8)
+	VMOVUPS           Z14, K1, (R12)
+	VMOVUPS           Z27, K1, (R12)(SI*1)
+	VMOVUPS           Z12, K1, (R12)(SI*2)
+	VMOVUPS           Z15, K1, (R12)(DI*1)
+	VMOVUPS           128(R13), Z7
+	VMOVUPS           Z7, K1, (R12)(SI*4)
+	VMOVUPS           Z3, K1, (R12)(R8*1)
+	VMOVUPS           Z8, K1, (R12)(DI*2)
+	VMOVUPS           Z2, K1, (R12)(R9*1)
+	VMOVUPS           Z16, K1, (R12)(SI*8)
+	MOVQ              BX, AX
+	SUBQ              DX, BX
+	MOVQ              BX, at+40(FP)
+	MOVQ              AX, next+48(FP)
+	MOVQ              CX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy7:
+	VMOVUPS (R13), Z16
+	VMOVUPS Z16, K1, (AX)
+	VMOVUPS Z20, K1, (AX)(SI*1)
+	VMOVUPS Z1, K1, (AX)(SI*2)
+	VMOVUPS Z6, K1, (AX)(DI*1)
+	VMOVUPS Z6, K1, (AX)(SI*4)
+	VMOVUPS Z6, K1, (AX)(R8*1)
+	VMOVUPS Z14, K1, (AX)(DI*2)
+	VMOVUPS Z27, K1, (AX)(R9*1)
+	VMOVUPS Z12, K1, (AX)(SI*8)
+	VMOVUPS Z6, K1, (R10)
+	VMOVUPS Z6, K1, (R10)(SI*1)
+	VMOVUPS Z6, K1, (R10)(SI*2)
+	VMOVUPS Z8, K1, (R10)(DI*1)
+	VMOVUPS Z2, K1, (R10)(SI*4)
+	VMOVUPS 64(R13), Z7
+	VMOVUPS Z7, K1, (R10)(R8*1)
+	VMOVUPS Z6, K1, (R10)(DI*2)
+	VMOVUPS Z6, K1, (R10)(R9*1)
+	VMOVUPS Z6, K1, (R10)(SI*8)
+	VMOVUPS Z19, K1, (R11)
+	VMOVUPS Z5, K1, (R11)(SI*1)
+	VMOVUPS Z24, K1, (R11)(SI*2)
+	VMOVUPS Z16, K1, (R11)(DI*1)
+	VMOVUPS Z20, K1, (R11)(SI*4)
+	VMOVUPS Z1, K1, (R11)(R8*1)
+	VMOVUPS Z25, K1, (R11)(DI*2)
+	VMOVUPS Z0, K1, (R11)(R9*1)
+	VMOVUPS 192(R13), Z0
+	VMOVUPS Z0, K1, (R11)(SI*8)
+	VMOVUPS Z14, K1, (R12)
+	VMOVUPS Z27, K1, (R12)(SI*1)
+	VMOVUPS Z12, K1, (R12)(SI*2)
+	VMOVUPS Z15, K1, (R12)(DI*1)
+	VMOVUPS 128(R13), Z15
+	VMOVUPS Z15, K1, (R12)(SI*4)
+	VMOVUPS Z3, K1, (R12)(R8*1)
+	VMOVUPS Z8, K1, (R12)(DI*2)
+	VMOVUPS Z2, K1, (R12)(R9*1)
+	VMOVUPS Z7, K1, (R12)(SI*8)
+
+done5:
+	XORQ AX, AX
+	MOVQ BX, at+40(FP)
+	MOVQ BX, next+48(FP)
+	MOVQ AX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+// func leftJacobianSE3F64AVX2(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·leftJacobianSE3F64AVX2(SB), $544-64
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ n+24(FP), DX
+	MOVQ stride+32(FP), SI
+	SHLQ $0x03, SI
+	LEAQ (SI)(SI*2), DI
+	LEAQ (DI)(SI*2), R8
+	LEAQ (R8)(SI*2), R9
+	LEAQ (AX)(SI*8), R10
+	ADDQ SI, R10
+	LEAQ (R10)(SI*8), R11
+	ADDQ SI, R11
+	LEAQ (R11)(SI*8), R12
+	ADDQ SI, R12
+	LEAQ 31(SP), R13
+	ANDQ $-32, R13
+	MOVQ DX, BX
+	SUBQ $+4, DX
+	JL   next2
+
+loop1:
+	PREFETCHT0   64(AX)
+	PREFETCHT0   64(AX)(SI*1)
+	PREFETCHT0   64(AX)(SI*2)
+	PREFETCHT0   64(AX)(DI*1)
+	PREFETCHT0   64(AX)(SI*4)
+	PREFETCHT0   64(AX)(R8*1)
+	PREFETCHT0   64(AX)(DI*2)
+	PREFETCHT0   64(AX)(R9*1)
+	PREFETCHT0   64(AX)(SI*8)
+	PREFETCHT0   64(R10)
+	PREFETCHT0   64(R10)(SI*1)
+	PREFETCHT0   64(R10)(SI*2)
+	PREFETCHT0   64(R10)(DI*1)
+	PREFETCHT0   64(R10)(SI*4)
+	PREFETCHT0   64(R10)(R8*1)
+	PREFETCHT0   64(R10)(DI*2)
+	PREFETCHT0   64(R10)(R9*1)
+	PREFETCHT0   64(R10)(SI*8)
+	PREFETCHT0   64(R11)
+	PREFETCHT0   64(R11)(SI*1)
+	PREFETCHT0   64(R11)(SI*2)
+	PREFETCHT0   64(R11)(DI*1)
+	PREFETCHT0   64(R11)(SI*4)
+	PREFETCHT0   64(R11)(R8*1)
+	PREFETCHT0   64(R11)(DI*2)
+	PREFETCHT0   64(R11)(R9*1)
+	PREFETCHT0   64(R11)(SI*8)
+	PREFETCHT0   64(R12)
+	PREFETCHT0   64(R12)(SI*1)
+	PREFETCHT0   64(R12)(SI*2)
+	PREFETCHT0   64(R12)(DI*1)
+	PREFETCHT0   64(R12)(SI*4)
+	PREFETCHT0   64(R12)(R8*1)
+	PREFETCHT0   64(R12)(DI*2)
+	PREFETCHT0   64(R12)(R9*1)
+	PREFETCHT0   64(R12)(SI*8)
+	VMOVUPS      (CX), Y0
+	VMULPD       Y0, Y0, Y1
+	VMOVUPS      (CX)(SI*1), Y2
+	VFMADD231PD  Y2, Y2, Y1
+	VMOVUPS      (CX)(SI*2), Y3
+	VFMADD231PD  Y3, Y3, Y1
+	VCMPPD       $0x16, theta2MaxF64<>+0(SB), Y1, Y4
+	VMAXPD       rootMinF64<>+0(SB), Y1, Y1
+	VSQRTPD      Y1, Y5
+	VMOVUPS      oneF64<>+0(SB), Y6
+	VDIVPD       Y5, Y6, Y6
+	VMOVUPS      twoOverPiF64<>+0(SB), Y6
+	VFMADD213PD  roundF64<>+0(SB), Y5, Y6
+	VSUBPD       roundF64<>+0(SB), Y6, Y7
+	VMOVAPS      Y5, Y8
+	VFNMADD231PD halfPi1F64<>+0(SB), Y7, Y8
+	VFNMADD231PD halfPi2F64<>+0(SB), Y7, Y8
+	VMULPD       Y8, Y8, Y7
+	VMOVUPS      sinP5F64<>+0(SB), Y9
+	VFMADD213PD  sinP4F64<>+0(SB), Y7, Y9
+	VFMADD213PD  sinP3F64<>+0(SB), Y7, Y9
+	VFMADD213PD  sinP2F64<>+0(SB), Y7, Y9
+	VFMADD213PD  sinP1F64<>+0(SB), Y7, Y9
+	VFMADD213PD  sinP0F64<>+0(SB), Y7, Y9
+	VMULPD       Y9, Y7, Y9
+	VFMADD231PD  Y9, Y8, Y8
+	VMOVUPS      cosP5F64<>+0(SB), Y9
+	VFMADD213PD  cosP4F64<>+0(SB), Y7, Y9
+	VFMADD213PD  cosP3F64<>+0(SB), Y7, Y9
+	VFMADD213PD  cosP2F64<>+0(SB), Y7, Y9
+	VFMADD213PD  cosP1F64<>+0(SB), Y7, Y9
+	VFMADD213PD  cosP0F64<>+0(SB), Y7, Y9
+	VFMADD213PD  minusHalfF64<>+0(SB), Y7, Y9
+	VFMADD213PD  oneF64<>+0(SB), Y7, Y9
+	VPSLLQ       $0x3f, Y6, Y7
+	VBLENDVPD    Y7, Y9, Y8, Y10
+	VBLENDVPD    Y7, Y8, Y9, Y9
+	VPSLLQ       $0x3e, Y6, Y8
+	VANDPD       signF64<>+0(SB), Y8, Y8
+	VXORPD       Y8, Y10, Y10
+	VPADDQ       oneIF64<>+0(SB), Y6, Y6
+	VPSLLQ       $0x3e, Y6, Y6
+	VANDPD       signF64<>+0(SB), Y6, Y6
+	VXORPD       Y6, Y9, Y9
+	VMOVUPS      oneF64<>+0(SB), Y6
+	VSUBPD       Y9, Y6, Y6
+	VCMPPD       $0x1e, zeroF64<>+0(SB), Y9, Y8
+	VMULPD       Y10, Y10, Y7
+	VMAXPD       zeroF64<>+0(SB), Y9, Y9
+	VADDPD       oneF64<>+0(SB), Y9, Y9
+	VDIVPD       Y9, Y7, Y7
+	VBLENDVPD    Y8, Y7, Y6, Y6
+	VDIVPD       Y5, Y10, Y10
+	VDIVPD       Y1, Y6, Y6
+	VCMPPD       $0x11, fourF64<>+0(SB), Y1, Y5
+	VMOVUPS      gammaSeries10F64<>+0(SB), Y7
+	VFMADD213PD  gammaSeries9F64<>+0(SB), Y1, Y7
+	VFMADD213PD  gammaSeries8F64<>+0(SB), Y1, Y7
+	VFMADD213PD  gammaSeries7F64<>+0(SB), Y1, Y7
+	VFMADD213PD  gammaSeries6F64<>+0(SB), Y1, Y7
+	VFMADD213PD  gammaSeries5F64<>+0(SB), Y1, Y7
+	VFMADD213PD  gammaSeries4F64<>+0(SB), Y1, Y7
+	VFMADD213PD  gammaSeries3F64<>+0(SB), Y1, Y7
+	VFMADD213PD  gammaSeries2F64<>+0(SB), Y1, Y7
+	VFMADD213PD  gammaSeries1F64<>+0(SB), Y1, Y7
+	VFMADD213PD  gammaSeries0F64<>+0(SB), Y1, Y7
+	VMOVUPS      oneF64<>+0(SB), Y8
+	VSUBPD       Y10, Y8, Y8
+	VMAXPD       theta2MinF64<>+0(SB), Y1, Y9
+	VDIVPD       Y9, Y8, Y8
+	VBLENDVPD    Y5, Y7, Y8, Y8
+	VMOVUPS      betaSeries10F64<>+0(SB), Y7
+	VFMADD213PD  betaSeries9F64<>+0(SB), Y1, Y7
+	VFMADD213PD  betaSeries8F64<>+0(SB), Y1, Y7
+	VFMADD213PD  betaSeries7F64<>+0(SB), Y1, Y7
+	VFMADD213PD  betaSeries6F64<>+0(SB), Y1, Y7
+	VFMADD213PD  betaSeries5F64<>+0(SB), Y1, Y7
+	VFMADD213PD  betaSeries4F64<>+0(SB), Y1, Y7
+	VFMADD213PD  betaSeries3F64<>+0(SB), Y1, Y7
+	VFMADD213PD  betaSeries2F64<>+0(SB), Y1, Y7
+	VFMADD213PD  betaSeries1F64<>+0(SB), Y1, Y7
+	VFMADD213PD  betaSeries0F64<>+0(SB), Y1, Y7
+	VSUBPD       Y6, Y10, Y9
+	VSUBPD       Y6, Y9, Y9
+	VMAXPD       theta2MinF64<>+0(SB), Y1, Y11
+	VDIVPD       Y11, Y9, Y9
+	VBLENDVPD    Y5, Y7, Y9, Y9
+	VMOVAPS      Y6, Y7
+	VFNMADD231PD threeF64<>+0(SB), Y8, Y7
+	VMAXPD       theta2MinF64<>+0(SB), Y1, Y1
+	VDIVPD       Y1, Y7, Y7
+	VMOVUPS      (CX)(DI*1), Y1
+	VMULPD       Y1, Y0, Y5
+	VMOVUPS      (CX)(SI*4), Y11
+	VFMADD231PD  Y11, Y2, Y5
+	VMOVUPS      (CX)(R8*1), Y12
+	VFMADD231PD  Y12, Y3, Y5
+	VMULPD       Y9, Y5, Y9
+	VMOVUPS      Y4, (R13)
+	VMULPD       halfF64<>+0(SB), Y5, Y4
+	VMULPD       Y7, Y4, Y4
+	VMULPD       Y1, Y6, Y7
+	VFMADD231PD  Y0, Y9, Y7
+	VMULPD       Y1, Y8, Y1
+	VFMADD231PD  Y0, Y4, Y1
+	VMOVUPS      Y7, 32(R13)
+	VMULPD       Y11, Y6, Y7
+	VFMADD231PD  Y2, Y9, Y7
+	VMULPD       Y11, Y8, Y11
+	VFMADD231PD  Y2, Y4, Y11
+	VMOVUPS      Y7, 64(R13)
+	VMULPD       Y12, Y6, Y7
+	VFMADD231PD  Y3, Y9, Y7
+	VMULPD       Y12, Y8, Y12
+	VFMADD231PD  Y3, Y4, Y12
+	VMULPD       Y0, Y6, Y4
+	VMULPD       Y2, Y6, Y9
+	VMOVUPS      Y7, 96(R13)
+	VMULPD       Y3, Y6, Y7
+	VMOVUPS      Y11, 128(R13)
+	VMULPD       Y0, Y8, Y11
+	VMOVUPS      Y12, 160(R13)
+	VMULPD       Y2, Y8, Y12
+	VMOVUPS      Y1, 192(R13)
+	VMULPD       Y3, Y8, Y1
+	VMOVUPS      Y5, 224(R13)
+	VMOVAPS      Y10, Y5
+	VFMADD231PD  Y0, Y11, Y5
+	VMOVUPS      Y5, 256(R13)
+	VMOVAPS      Y10, Y5
+	VFMADD231PD  Y2, Y12, Y5
+	VFMADD231PD  Y3, Y1, Y10
+	VMOVAPS      Y7, Y1
+	VFMSUB231PD  Y2, Y11, Y1
+	VFMADD231PD  Y2, Y11, Y7
+	VMOVUPS      Y10, 288(R13)
+	VMOVAPS      Y9, Y10
+	VFMSUB231PD  Y3, Y11, Y10
+	VFMADD231PD  Y3, Y11, Y9
+	VMOVAPS      Y4, Y11
+	VFMSUB231PD  Y3, Y12, Y11
+	VFMADD231PD  Y3, Y12, Y4
+	VSUBPD       Y6, Y8, Y8
+	VMOVUPS      224(R13), Y6
+	VMULPD       Y8, Y6, Y6
+	VMOVUPS      192(R13), Y8
+	VADDPD       Y8, Y8, Y12
+	VFMADD213PD  Y6, Y0, Y12
+	VMOVUPS      Y12, 224(R13)
+	VMOVUPS      160(R13), Y12
+	VMOVUPS      Y4, 320(R13)
+	VMULPD       Y2, Y12, Y4
+	VMOVUPS      Y10, 352(R13)
+	VMOVUPS      128(R13), Y10
+	VFMADD231PD  Y3, Y10, Y4
+	VMOVUPS      Y11, 384(R13)
+	VMOVUPS      32(R13), Y11
+	VMOVUPS      Y5, 416(R13)
+	VSUBPD       Y11, Y4, Y5
+	VADDPD       Y11, Y4, Y4
+	VADDPD       Y10, Y10, Y11
+	VFMADD213PD  Y6, Y2, Y11
+	VMOVUPS      Y4, 32(R13)
+	VMULPD       Y3, Y8, Y4
+	VFMADD231PD  Y0, Y12, Y4
+	VMOVUPS      Y5, 448(R13)
+	VMOVUPS      64(R13), Y5
+	VMOVUPS      Y11, 480(R13)
+	VSUBPD       Y5, Y4, Y11
+	VADDPD       Y5, Y4, Y4
+	VADDPD       Y12, Y12, Y12
+	VFMADD231PD  Y3, Y12, Y6
+	VMULPD       Y0, Y10, Y10
+	VFMADD231PD  Y2, Y8, Y10
+	VMOVUPS      96(R13), Y8
+	VSUBPD       Y8, Y10, Y2
+	VADDPD       Y8, Y10, Y10
+	VMOVUPS      (R13), Y8
+	VMOVMSKPD    Y8, R14
+	TESTQ        R14, R14
+	JE           easy4
+	VPCMPEQD     Y0, Y0, Y0
+	VXORPD       Y8, Y0, Y0
+	VMOVUPS      256(R13), Y8
+	VMASKMOVPD   Y8, Y0, (AX)
+	VMASKMOVPD   Y1, Y0, (AX)(SI*1)
+	VMASKMOVPD   Y9, Y0, (AX)(SI*2)
+	VMOVUPS      zeroF64<>+0(SB), Y12
+	VMASKMOVPD   Y12, Y0, (AX)(DI*1)
+	VMOVUPS      zeroF64<>+0(SB), Y12
+	VMASKMOVPD   Y12, Y0, (AX)(SI*4)
+	VMOVUPS      zeroF64<>+0(SB), Y12
+	VMASKMOVPD   Y12, Y0, (AX)(R8*1)
+	VMASKMOVPD   Y7, Y0, (AX)(DI*2)
+	VMOVUPS      416(R13), Y12
+	VMASKMOVPD   Y12, Y0, (AX)(R9*1)
+	VMOVUPS      384(R13), Y3
+	VMASKMOVPD   Y3, Y0, (AX)(SI*8)
+	VMOVUPS      zeroF64<>+0(SB), Y5
+	VMASKMOVPD   Y5, Y0, (R10)
+	VMOVUPS      zeroF64<>+0(SB), Y5
+	VMASKMOVPD   Y5, Y0, (R10)(SI*1)
+	VMOVUPS      zeroF64<>+0(SB), Y5
+	VMASKMOVPD   Y5, Y0, (R10)(SI*2)
+	VMOVUPS      Y6, (R13)
+	VMOVUPS      352(R13), Y5
+	VMASKMOVPD   Y5, Y0, (R10)(DI*1)
+	VMOVUPS      320(R13), Y5
+	VMASKMOVPD   Y5, Y0, (R10)(SI*4)
+	VMOVUPS      288(R13), Y5
+	VMASKMOVPD   Y5, Y0, (R10)(R8*1)
+	VMOVUPS      zeroF64<>+0(SB), Y5
+	VMASKMOVPD   Y5, Y0, (R10)(DI*2)
+	VMOVUPS      zeroF64<>+0(SB), Y5
+	VMASKMOVPD   Y5, Y0, (R10)(R9*1)
+	VMOVUPS      zeroF64<>+0(SB), Y5
+	VMASKMOVPD   Y5, Y0, (R10)(SI*8)
+	VMOVUPS      224(R13), Y5
+	VMASKMOVPD   Y5, Y0, (R11)
+	VMASKMOVPD   Y2, Y0, (R11)(SI*1)
+	VMASKMOVPD   Y4, Y0, (R11)(SI*2)
+	VMASKMOVPD   Y8, Y0, (R11)(DI*1)
+	VMASKMOVPD   Y1, Y0, (R11)(SI*4)
+	VMASKMOVPD   Y9, Y0, (R11)(R8*1)
+	VMASKMOVPD   Y10, Y0, (R11)(DI*2)
+	VMOVUPS      480(R13), Y8
+	VMASKMOVPD   Y8, Y0, (R11)(R9*1)
+	VMOVUPS      448(R13), Y8
+	VMASKMOVPD   Y8, Y0, (R11)(SI*8)
+	VMASKMOVPD   Y7, Y0, (R12)
+	VMASKMOVPD   Y12, Y0, (R12)(SI*1)
+	VMASKMOVPD   Y3, Y0, (R12)(SI*2)
+	VMASKMOVPD   Y11, Y0, (R12)(DI*1)
+	VMOVUPS      32(R13), Y3
+	VMASKMOVPD   Y3, Y0, (R12)(SI*4)
+	VMOVUPS      (R13), Y3
+	VMASKMOVPD   Y3, Y0, (R12)(R8*1)
+	VMOVUPS      352(R13), Y3
+	VMASKMOVPD   Y3, Y0, (R12)(DI*2)
+	VMOVUPS      320(R13), Y3
+	VMASKMOVPD   Y3, Y0, (R12)(R9*1)
+	VMOVUPS      288(R13), Y3
+	VMASKMOVPD   Y3, Y0, (R12)(SI*8)
+	MOVQ         BX, AX
+	SUBQ         DX, AX
+	MOVQ         AX, CX
+	SUBQ         $+4, CX
+	MOVQ         CX, at+40(FP)
+	MOVQ         AX, next+48(FP)
+	MOVQ         R14, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy4:
+	VMOVUPS 256(R13), Y0
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y1, (AX)(SI*1)
+	VMOVUPS Y9, (AX)(SI*2)
+	VMOVUPS zeroF64<>+0(SB), Y3
+	VMOVUPS Y3, (AX)(DI*1)
+	VMOVUPS zeroF64<>+0(SB), Y3
+	VMOVUPS Y3, (AX)(SI*4)
+	VMOVUPS zeroF64<>+0(SB), Y3
+	VMOVUPS Y3, (AX)(R8*1)
+	VMOVUPS Y7, (AX)(DI*2)
+	VMOVUPS 416(R13), Y3
+	VMOVUPS Y3, (AX)(R9*1)
+	VMOVUPS 384(R13), Y12
+	VMOVUPS Y12, (AX)(SI*8)
+	VMOVUPS zeroF64<>+0(SB), Y8
+	VMOVUPS Y8, (R10)
+	VMOVUPS zeroF64<>+0(SB), Y8
+	VMOVUPS Y8, (R10)(SI*1)
+	VMOVUPS zeroF64<>+0(SB), Y8
+	VMOVUPS Y8, (R10)(SI*2)
+	VMOVUPS Y6, (R13)
+	VMOVUPS 352(R13), Y6
+	VMOVUPS Y6, (R10)(DI*1)
+	VMOVUPS 320(R13), Y6
+	VMOVUPS Y6, (R10)(SI*4)
+	VMOVUPS 288(R13), Y6
+	VMOVUPS Y6, (R10)(R8*1)
+	VMOVUPS zeroF64<>+0(SB), Y6
+	VMOVUPS Y6, (R10)(DI*2)
+	VMOVUPS zeroF64<>+0(SB), Y6
+	VMOVUPS Y6, (R10)(R9*1)
+	VMOVUPS zeroF64<>+0(SB), Y6
+	VMOVUPS Y6, (R10)(SI*8)
+	VMOVUPS 224(R13), Y6
+	VMOVUPS Y6, (R11)
+	VMOVUPS Y2, (R11)(SI*1)
+	VMOVUPS Y4, (R11)(SI*2)
+	VMOVUPS Y0, (R11)(DI*1)
+	VMOVUPS Y1, (R11)(SI*4)
+	VMOVUPS Y9, (R11)(R8*1)
+	VMOVUPS Y10, (R11)(DI*2)
+	VMOVUPS 480(R13), Y10
+	VMOVUPS Y10, (R11)(R9*1)
+	VMOVUPS 448(R13), Y10
+	VMOVUPS Y10, (R11)(SI*8)
+	VMOVUPS Y7, (R12)
+	VMOVUPS Y3, (R12)(SI*1)
+	VMOVUPS Y12, (R12)(SI*2)
+	VMOVUPS Y11, (R12)(DI*1)
+	VMOVUPS 32(R13), Y11
+	VMOVUPS Y11, (R12)(SI*4)
+	VMOVUPS (R13), Y11
+	VMOVUPS Y11, (R12)(R8*1)
+	VMOVUPS 352(R13), Y11
+	VMOVUPS Y11, (R12)(DI*2)
+	VMOVUPS 320(R13), Y11
+	VMOVUPS Y11, (R12)(R9*1)
+	VMOVUPS 288(R13), Y11
+	VMOVUPS Y11, (R12)(SI*8)
+	ADDQ    $+32, AX
+	ADDQ    $+32, R10
+	ADDQ    $+32, R11
+	ADDQ    $+32, R12
+	ADDQ    $+32, CX
+	SUBQ    $+4, DX
+	JGE     loop1
+
+next2:
+	ADDQ         $+4, DX
+	TESTQ        DX, DX
+	JE           done5
+	LEAQ         tailMaskF64<>+0(SB), R14
+	MOVQ         DX, R15
+	NEGQ         R15
+	LEAQ         32(R14)(R15*8), R14
+	VMOVUPS      (R14), Y11
+	VMASKMOVPD   (CX), Y11, Y11
+	VMULPD       Y11, Y11, Y12
+	VMOVUPS      (R14), Y3
+	VMASKMOVPD   (CX)(SI*1), Y3, Y3
+	VFMADD231PD  Y3, Y3, Y12
+	VMOVUPS      (R14), Y7
+	VMASKMOVPD   (CX)(SI*2), Y7, Y7
+	VFMADD231PD  Y7, Y7, Y12
+	VCMPPD       $0x16, theta2MaxF64<>+0(SB), Y12, Y10
+	VMAXPD       rootMinF64<>+0(SB), Y12, Y12
+	VSQRTPD      Y12, Y9
+	VMOVUPS      oneF64<>+0(SB), Y1
+	VDIVPD       Y9, Y1, Y1
+	VMOVUPS      twoOverPiF64<>+0(SB), Y1
+	VFMADD213PD  roundF64<>+0(SB), Y9, Y1
+	VSUBPD       roundF64<>+0(SB), Y1, Y0
+	VMOVAPS      Y9, Y4
+	VFNMADD231PD halfPi1F64<>+0(SB), Y0, Y4
+	VFNMADD231PD halfPi2F64<>+0(SB), Y0, Y4
+	VMULPD       Y4, Y4, Y0
+	VMOVUPS      sinP5F64<>+0(SB), Y2
+	VFMADD213PD  sinP4F64<>+0(SB), Y0, Y2
+	VFMADD213PD  sinP3F64<>+0(SB), Y0, Y2
+	VFMADD213PD  sinP2F64<>+0(SB), Y0, Y2
+	VFMADD213PD  sinP1F64<>+0(SB), Y0, Y2
+	VFMADD213PD  sinP0F64<>+0(SB), Y0, Y2
+	VMULPD       Y2, Y0, Y2
+	VFMADD231PD  Y2, Y4, Y4
+	VMOVUPS      cosP5F64<>+0(SB), Y2
+	VFMADD213PD  cosP4F64<>+0(SB), Y0, Y2
+	VFMADD213PD  cosP3F64<>+0(SB), Y0, Y2
+	VFMADD213PD  cosP2F64<>+0(SB), Y0, Y2
+	VFMADD213PD  cosP1F64<>+0(SB), Y0, Y2
+	VFMADD213PD  cosP0F64<>+0(SB), Y0, Y2
+	VFMADD213PD  minusHalfF64<>+0(SB), Y0, Y2
+	VFMADD213PD  oneF64<>+0(SB), Y0, Y2
+	VPSLLQ       $0x3f, Y1, Y0
+	VBLENDVPD    Y0, Y2, Y4, Y6
+	VBLENDVPD    Y0, Y4, Y2, Y2
+	VPSLLQ       $0x3e, Y1, Y4
+	VANDPD       signF64<>+0(SB), Y4, Y4
+	VXORPD       Y4, Y6, Y6
+	VPADDQ       oneIF64<>+0(SB), Y1, Y1
+	VPSLLQ       $0x3e, Y1, Y1
+	VANDPD       signF64<>+0(SB), Y1, Y1
+	VXORPD       Y1, Y2, Y2
+	VMOVUPS      oneF64<>+0(SB), Y1
+	VSUBPD       Y2, Y1, Y1
+	VCMPPD       $0x1e, zeroF64<>+0(SB), Y2, Y4
+	VMULPD       Y6, Y6, Y0
+	VMAXPD       zeroF64<>+0(SB), Y2, Y2
+	VADDPD       oneF64<>+0(SB), Y2, Y2
+	VDIVPD       Y2, Y0, Y0
+	VBLENDVPD    Y4, Y0, Y1, Y1
+	VDIVPD       Y9, Y6, Y6
+	VDIVPD       Y12, Y1, Y1
+	VCMPPD       $0x11, fourF64<>+0(SB), Y12, Y9
+	VMOVUPS      gammaSeries10F64<>+0(SB), Y0
+	VFMADD213PD  gammaSeries9F64<>+0(SB), Y12, Y0
+	VFMADD213PD  gammaSeries8F64<>+0(SB), Y12, Y0
+	VFMADD213PD  gammaSeries7F64<>+0(SB), Y12, Y0
+	VFMADD213PD  gammaSeries6F64<>+0(SB), Y12, Y0
+	VFMADD213PD  gammaSeries5F64<>+0(SB), Y12, Y0
+	VFMADD213PD  gammaSeries4F64<>+0(SB), Y12, Y0
+	VFMADD213PD  gammaSeries3F64<>+0(SB), Y12, Y0
+	VFMADD213PD  gammaSeries2F64<>+0(SB), Y12, Y0
+	VFMADD213PD  gammaSeries1F64<>+0(SB), Y12, Y0
+	VFMADD213PD  gammaSeries0F64<>+0(SB), Y12, Y0
+	VMOVUPS      oneF64<>+0(SB), Y4
+	VSUBPD       Y6, Y4, Y4
+	VMAXPD       theta2MinF64<>+0(SB), Y12, Y2
+	VDIVPD       Y2, Y4, Y4
+	VBLENDVPD    Y9, Y0, Y4, Y4
+	VMOVUPS      betaSeries10F64<>+0(SB), Y0
+	VFMADD213PD  betaSeries9F64<>+0(SB), Y12, Y0
+	VFMADD213PD  betaSeries8F64<>+0(SB), Y12, Y0
+	VFMADD213PD  betaSeries7F64<>+0(SB), Y12, Y0
+	VFMADD213PD  betaSeries6F64<>+0(SB), Y12, Y0
+	VFMADD213PD  betaSeries5F64<>+0(SB), Y12, Y0
+	VFMADD213PD  betaSeries4F64<>+0(SB), Y12, Y0
+	VFMADD213PD  betaSeries3F64<>+0(SB), Y12, Y0
+	VFMADD213PD  betaSeries2F64<>+0(SB), Y12, Y0
+	VFMADD213PD  betaSeries1F64<>+0(SB), Y12, Y0
+	VFMADD213PD  betaSeries0F64<>+0(SB), Y12, Y0
+	VSUBPD       Y1, Y6, Y2
+	VSUBPD       Y1, Y2, Y2
+	VMAXPD       theta2MinF64<>+0(SB), Y12, Y8
+	VDIVPD       Y8, Y2, Y2
+	VBLENDVPD    Y9, Y0, Y2, Y2
+	VMOVAPS      Y1, Y0
+	VFNMADD231PD threeF64<>+0(SB), Y4, Y0
+	VMAXPD       theta2MinF64<>+0(SB), Y12, Y12
+	VDIVPD       Y12, Y0, Y0
+	VMOVUPS      (R14), Y12
+	VMASKMOVPD   (CX)(DI*1), Y12, Y12
+	VMULPD       Y12, Y11, Y9
+	VMOVUPS      (R14), Y8
+	VMASKMOVPD   (CX)(SI*4), Y8, Y8
+	VFMADD231PD  Y8, Y3, Y9
+	VMOVUPS      (R14), Y5
+	VMASKMOVPD   (CX)(R8*1), Y5, Y5
+	VFMADD231PD  Y5, Y7, Y9
+	VMULPD       Y2, Y9, Y2
+	VMOVUPS      Y10, (R13)
+	VMULPD       halfF64<>+0(SB), Y9, Y10
+	VMULPD       Y0, Y10, Y10
+	VMULPD       Y12, Y1, Y0
+	VFMADD231PD  Y11, Y2, Y0
+	VMULPD       Y12, Y4, Y12
+	VFMADD231PD  Y11, Y10, Y12
+	VMOVUPS      Y0, 32(R13)
+	VMULPD       Y8, Y1, Y0
+	VFMADD231PD  Y3, Y2, Y0
+	VMULPD       Y8, Y4, Y8
+	VFMADD231PD  Y3, Y10, Y8
+	VMOVUPS      Y0, 64(R13)
+	VMULPD       Y5, Y1, Y0
+	VFMADD231PD  Y7, Y2, Y0
+	VMULPD       Y5, Y4, Y5
+	VFMADD231PD  Y7, Y10, Y5
+	VMULPD       Y11, Y1, Y10
+	VMULPD       Y3, Y1, Y2
+	VMOVUPS      Y0, 96(R13)
+	VMULPD       Y7, Y1, Y0
+	VMOVUPS      Y8, 128(R13)
+	VMULPD       Y11, Y4, Y8
+	VMOVUPS      Y5, 160(R13)
+	VMULPD       Y3, Y4, Y5
+	VMOVUPS      Y12, 192(R13)
+	VMULPD       Y7, Y4, Y12
+	VMOVUPS      Y9, 224(R13)
+	VMOVAPS      Y6, Y9
+	VFMADD231PD  Y11, Y8, Y9
+	VMOVUPS      Y9, 256(R13)
+	VMOVAPS      Y6, Y9
+	VFMADD231PD  Y3, Y5, Y9
+	VFMADD231PD  Y7, Y12, Y6
+	VMOVAPS      Y0, Y12
+	VFMSUB231PD  Y3, Y8, Y12
+	VFMADD231PD  Y3, Y8, Y0
+	VMOVUPS      Y6, 288(R13)
+	VMOVAPS      Y2, Y6
+	VFMSUB231PD  Y7, Y8, Y6
+	VFMADD231PD  Y7, Y8, Y2
+	VMOVAPS      Y10, Y8
+	VFMSUB231PD  Y7, Y5, Y8
+	VFMADD231PD  Y7, Y5, Y10
+	VSUBPD       Y1, Y4, Y4
+	VMOVUPS      224(R13), Y1
+	VMULPD       Y4, Y1, Y1
+	VMOVUPS      192(R13), Y4
+	VADDPD       Y4, Y4, Y5
+	VFMADD213PD  Y1, Y11, Y5
+	VMOVUPS      Y5, 224(R13)
+	VMOVUPS      160(R13), Y5
+	VMOVUPS      Y10, 320(R13)
+	VMULPD       Y3, Y5, Y10
+	VMOVUPS      Y6, 352(R13)
+	VMOVUPS      128(R13), Y6
+	VFMADD231PD  Y7, Y6, Y10
+	VMOVUPS      Y8, 384(R13)
+	VMOVUPS      32(R13), Y8
+	VMOVUPS      Y9, 416(R13)
+	VSUBPD       Y8, Y10, Y9
+	VADDPD       Y8, Y10, Y10
+	VADDPD       Y6, Y6, Y8
+	VFMADD213PD  Y1, Y3, Y8
+	VMOVUPS      Y10, 32(R13)
+	VMULPD       Y7, Y4, Y10
+	VFMADD231PD  Y11, Y5, Y10
+	VMOVUPS      Y9, 448(R13)
+	VMOVUPS      64(R13), Y9
+	VMOVUPS      Y8, 480(R13)
+	VSUBPD       Y9, Y10, Y8
+	VADDPD       Y9, Y10, Y10
+	VADDPD       Y5, Y5, Y5
+	VFMADD231PD  Y7, Y5, Y1
+	VMULPD       Y11, Y6, Y6
+	VFMADD231PD  Y3, Y4, Y6
+	VMOVUPS      96(R13), Y4
+	VSUBPD       Y4, Y6, Y3
+	VADDPD       Y4, Y6, Y6
+	VMOVUPS      (R13), Y4
+	VANDPD       (R14), Y4, Y4
+	VMOVMSKPD    Y4, CX
+	TESTQ        CX, CX
+	JE           easy7
+	VANDNPD      (R14), Y4, Y4
+	VMOVUPS      256(R13), Y11
+	VMASKMOVPD   Y11, Y4, (AX)
+	VMASKMOVPD   Y12, Y4, (AX)(SI*1)
+	VMASKMOVPD   Y2, Y4, (AX)(SI*2)
+	VMOVUPS      zeroF64<>+0(SB), Y5
+	VMASKMOVPD   Y5, Y4, (AX)(DI*1)
+	VMOVUPS      zeroF64<>+0(SB), Y5
+	VMASKMOVPD   Y5, Y4, (AX)(SI*4)
+	VMOVUPS      zeroF64<>+0(SB), Y5
+	VMASKMOVPD   Y5, Y4, (AX)(R8*1)
+	VMASKMOVPD   Y0, Y4, (AX)(DI*2)
+	VMOVUPS      416(R13), Y5
+	VMASKMOVPD   Y5, Y4, (AX)(R9*1)
+	VMOVUPS      384(R13), Y7
+	VMASKMOVPD   Y7, Y4, (AX)(SI*8)
+	VMOVUPS      zeroF64<>+0(SB), Y9
+	VMASKMOVPD   Y9, Y4, (R10)
+	VMOVUPS      zeroF64<>+0(SB), Y9
+	VMASKMOVPD   Y9, Y4, (R10)(SI*1)
+	VMOVUPS      zeroF64<>+0(SB), Y9
+	VMASKMOVPD   Y9, Y4, (R10)(SI*2)
+	VMOVUPS      Y1, (R13)
+	VMOVUPS      352(R13), Y9
+	VMASKMOVPD   Y9, Y4, (R10)(DI*1)
+	VMOVUPS      320(R13), Y9
+	VMASKMOVPD   Y9, Y4, (R10)(SI*4)
+	VMOVUPS      288(R13), Y9
+	VMASKMOVPD   Y9, Y4, (R10)(R8*1)
+	VMOVUPS      zeroF64<>+0(SB), Y9
+	VMASKMOVPD   Y9, Y4, (R10)(DI*2)
+	VMOVUPS      zeroF64<>+0(SB), Y9
+	VMASKMOVPD   Y9, Y4, (R10)(R9*1)
+	VMOVUPS      zeroF64<>+0(SB), Y9
+	VMASKMOVPD   Y9, Y4, (R10)(SI*8)
+	VMOVUPS      224(R13), Y9
+	VMASKMOVPD   Y9, Y4, (R11)
+	VMASKMOVPD   Y3, Y4, (R11)(SI*1)
+	VMASKMOVPD   Y10, Y4, (R11)(SI*2)
+	VMASKMOVPD   Y11, Y4, (R11)(DI*1)
+	VMASKMOVPD   Y12, Y4, (R11)(SI*4)
+	VMASKMOVPD   Y2, Y4, (R11)(R8*1)
+	VMASKMOVPD   Y6, Y4, (R11)(DI*2)
+	VMOVUPS      480(R13), Y11
+	VMASKMOVPD   Y11, Y4, (R11)(R9*1)
+	VMOVUPS      448(R13), Y11
+	VMASKMOVPD   Y11, Y4, (R11)(SI*8)
+	VMASKMOVPD   Y0, Y4, (R12)
+	VMASKMOVPD   Y5, Y4, (R12)(SI*1)
+	VMASKMOVPD   Y7, Y4, (R12)(SI*2)
+	VMASKMOVPD   Y8, Y4, (R12)(DI*1)
+	VMOVUPS      32(R13), Y7
+	VMASKMOVPD   Y7, Y4, (R12)(SI*4)
+	VMOVUPS      (R13), Y7
+	VMASKMOVPD   Y7, Y4, (R12)(R8*1)
+	VMOVUPS      352(R13), Y7
+	VMASKMOVPD   Y7, Y4, (R12)(DI*2)
+	VMOVUPS      320(R13), Y7
+	VMASKMOVPD   Y7, Y4, (R12)(R9*1)
+	VMOVUPS      288(R13), Y7
+	VMASKMOVPD   Y7, Y4, (R12)(SI*8)
+	MOVQ         BX, AX
+	SUBQ         DX, BX
+	MOVQ         BX, at+40(FP)
+	MOVQ         AX, next+48(FP)
+	MOVQ         CX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy7:
+	VMOVUPS    256(R13), Y4
+	VMOVUPS    (R14), Y7
+	VMASKMOVPD Y4, Y7, (AX)
+	VMOVUPS    (R14), Y7
+	VMASKMOVPD Y12, Y7, (AX)(SI*1)
+	VMOVUPS    (R14), Y7
+	VMASKMOVPD Y2, Y7, (AX)(SI*2)
+	VMOVUPS    zeroF64<>+0(SB), Y7
+	VMOVUPS    (R14), Y5
+	VMASKMOVPD Y7, Y5, (AX)(DI*1)
+	VMOVUPS    zeroF64<>+0(SB), Y5
+	VMOVUPS    (R14), Y7
+	VMASKMOVPD Y5, Y7, (AX)(SI*4)
+	VMOVUPS    zeroF64<>+0(SB), Y7
+	VMOVUPS    (R14), Y5
+	VMASKMOVPD Y7, Y5, (AX)(R8*1)
+	VMOVUPS    (R14), Y5
+	VMASKMOVPD Y0, Y5, (AX)(DI*2)
+	VMOVUPS    416(R13), Y5
+	VMOVUPS    (R14), Y7
+	VMASKMOVPD Y5, Y7, (AX)(R9*1)
+	VMOVUPS    384(R13), Y7
+	VMOVUPS    (R14), Y11
+	VMASKMOVPD Y7, Y11, (AX)(SI*8)
+	VMOVUPS    zeroF64<>+0(SB), Y11
+	VMOVUPS    (R14), Y9
+	VMASKMOVPD Y11, Y9, (R10)
+	VMOVUPS    zeroF64<>+0(SB), Y9
+	VMOVUPS    (R14), Y11
+	VMASKMOVPD Y9, Y11, (R10)(SI*1)
+	VMOVUPS    zeroF64<>+0(SB), Y11
+	VMOVUPS    (R14), Y9
+	VMASKMOVPD Y11, Y9, (R10)(SI*2)
+	VMOVUPS    Y1, (R13)
+	VMOVUPS    352(R13), Y1
+	VMOVUPS    (R14), Y9
+	VMASKMOVPD Y1, Y9, (R10)(DI*1)
+	VMOVUPS    320(R13), Y9
+	VMOVUPS    (R14), Y1
+	VMASKMOVPD Y9, Y1, (R10)(SI*4)
+	VMOVUPS    288(R13), Y1
+	VMOVUPS    (R14), Y9
+	VMASKMOVPD Y1, Y9, (R10)(R8*1)
+	VMOVUPS    zeroF64<>+0(SB), Y9
+	VMOVUPS    (R14), Y1
+	VMASKMOVPD Y9, Y1, (R10)(DI*2)
+	VMOVUPS    zeroF64<>+0(SB), Y1
+	VMOVUPS    (R14), Y9
+	VMASKMOVPD Y1, Y9, (R10)(R9*1)
+	VMOVUPS    zeroF64<>+0(SB), Y9
+	VMOVUPS    (R14), Y1
+	VMASKMOVPD Y9, Y1, (R10)(SI*8)
+	VMOVUPS    224(R13), Y1
+	VMOVUPS    (R14), Y9
+	VMASKMOVPD Y1, Y9, (R11)
+	VMOVUPS    (R14), Y9
+	VMASKMOVPD Y3, Y9, (R11)(SI*1)
+	VMOVUPS    (R14), Y9
+	VMASKMOVPD Y10, Y9, (R11)(SI*2)
+	VMOVUPS    (R14), Y9
+	VMASKMOVPD Y4, Y9, (R11)(DI*1)
+	VMOVUPS    (R14), Y9
+	VMASKMOVPD Y12, Y9, (R11)(SI*4)
+	VMOVUPS    (R14), Y9
+	VMASKMOVPD Y2, Y9, (R11)(R8*1)
+	VMOVUPS    (R14), Y9
+	VMASKMOVPD Y6, Y9, (R11)(DI*2)
+	VMOVUPS    480(R13), Y9
+	VMOVUPS    (R14), Y6
+	VMASKMOVPD Y9, Y6, (R11)(R9*1)
+	VMOVUPS    448(R13), Y6
+	VMOVUPS    (R14), Y9
+	VMASKMOVPD Y6, Y9, (R11)(SI*8)
+	VMOVUPS    (R14), Y9
+	VMASKMOVPD Y0, Y9, (R12)
+	VMOVUPS    (R14), Y9
+	VMASKMOVPD Y5, Y9, (R12)(SI*1)
+	VMOVUPS    (R14), Y9
+	VMASKMOVPD Y7, Y9, (R12)(SI*2)
+	VMOVUPS    (R14), Y9
+	VMASKMOVPD Y8, Y9, (R12)(DI*1)
+	VMOVUPS    32(R13), Y9
+	VMOVUPS    (R14), Y8
+	VMASKMOVPD Y9, Y8, (R12)(SI*4)
+	VMOVUPS    (R13), Y8
+	VMOVUPS    (R14), Y9
+	VMASKMOVPD Y8, Y9, (R12)(R8*1)
+	VMOVUPS    352(R13), Y9
+	VMOVUPS    (R14), Y8
+	VMASKMOVPD Y9, Y8, (R12)(DI*2)
+	VMOVUPS    320(R13), Y8
+	VMOVUPS    (R14), Y9
+	VMASKMOVPD Y8, Y9, (R12)(R9*1)
+	VMOVUPS    288(R13), Y9
+	VMOVUPS    (R14), Y8
+	VMASKMOVPD Y9, Y8, (R12)(SI*8)
+
+done5:
+	XORQ AX, AX
+	MOVQ BX, at+40(FP)
+	MOVQ BX, next+48(FP)
+	MOVQ AX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+DATA fourF64<>+0(SB)/8, $0x4010000000000000
+DATA fourF64<>+8(SB)/8, $0x4010000000000000
+DATA fourF64<>+16(SB)/8, $0x4010000000000000
+DATA fourF64<>+24(SB)/8, $0x4010000000000000
+GLOBL fourF64<>(SB), RODATA|NOPTR, $32
+
+DATA gammaSeries10F64<>+0(SB)/8, $0x3b4761b413163819
+DATA gammaSeries10F64<>+8(SB)/8, $0x3b4761b413163819
+DATA gammaSeries10F64<>+16(SB)/8, $0x3b4761b413163819
+DATA gammaSeries10F64<>+24(SB)/8, $0x3b4761b413163819
+GLOBL gammaSeries10F64<>(SB), RODATA|NOPTR, $32
+
+DATA gammaSeries9F64<>+0(SB)/8, $0xbbd71b8ef6dcf572
+DATA gammaSeries9F64<>+8(SB)/8, $0xbbd71b8ef6dcf572
+DATA gammaSeries9F64<>+16(SB)/8, $0xbbd71b8ef6dcf572
+DATA gammaSeries9F64<>+24(SB)/8, $0xbbd71b8ef6dcf572
+GLOBL gammaSeries9F64<>(SB), RODATA|NOPTR, $32
+
+DATA gammaSeries8F64<>+0(SB)/8, $0x3c62f49b46814157
+DATA gammaSeries8F64<>+8(SB)/8, $0x3c62f49b46814157
+DATA gammaSeries8F64<>+16(SB)/8, $0x3c62f49b46814157
+DATA gammaSeries8F64<>+24(SB)/8, $0x3c62f49b46814157
+GLOBL gammaSeries8F64<>(SB), RODATA|NOPTR, $32
+
+DATA gammaSeries7F64<>+0(SB)/8, $0xbce952c77030ad4a
+DATA gammaSeries7F64<>+8(SB)/8, $0xbce952c77030ad4a
+DATA gammaSeries7F64<>+16(SB)/8, $0xbce952c77030ad4a
+DATA gammaSeries7F64<>+24(SB)/8, $0xbce952c77030ad4a
+GLOBL gammaSeries7F64<>(SB), RODATA|NOPTR, $32
+
+DATA gammaSeries6F64<>+0(SB)/8, $0x3d6ae7f3e733b81f
+DATA gammaSeries6F64<>+8(SB)/8, $0x3d6ae7f3e733b81f
+DATA gammaSeries6F64<>+16(SB)/8, $0x3d6ae7f3e733b81f
+DATA gammaSeries6F64<>+24(SB)/8, $0x3d6ae7f3e733b81f
+GLOBL gammaSeries6F64<>(SB), RODATA|NOPTR, $32
+
+DATA gammaSeries5F64<>+0(SB)/8, $0xbde6124613a86d09
+DATA gammaSeries5F64<>+8(SB)/8, $0xbde6124613a86d09
+DATA gammaSeries5F64<>+16(SB)/8, $0xbde6124613a86d09
+DATA gammaSeries5F64<>+24(SB)/8, $0xbde6124613a86d09
+GLOBL gammaSeries5F64<>(SB), RODATA|NOPTR, $32
+
+DATA gammaSeries4F64<>+0(SB)/8, $0x3e5ae64567f544e4
+DATA gammaSeries4F64<>+8(SB)/8, $0x3e5ae64567f544e4
+DATA gammaSeries4F64<>+16(SB)/8, $0x3e5ae64567f544e4
+DATA gammaSeries4F64<>+24(SB)/8, $0x3e5ae64567f544e4
+GLOBL gammaSeries4F64<>(SB), RODATA|NOPTR, $32
+
+DATA gammaSeries3F64<>+0(SB)/8, $0xbec71de3a556c734
+DATA gammaSeries3F64<>+8(SB)/8, $0xbec71de3a556c734
+DATA gammaSeries3F64<>+16(SB)/8, $0xbec71de3a556c734
+DATA gammaSeries3F64<>+24(SB)/8, $0xbec71de3a556c734
+GLOBL gammaSeries3F64<>(SB), RODATA|NOPTR, $32
+
+DATA gammaSeries2F64<>+0(SB)/8, $0x3f2a01a01a01a01a
+DATA gammaSeries2F64<>+8(SB)/8, $0x3f2a01a01a01a01a
+DATA gammaSeries2F64<>+16(SB)/8, $0x3f2a01a01a01a01a
+DATA gammaSeries2F64<>+24(SB)/8, $0x3f2a01a01a01a01a
+GLOBL gammaSeries2F64<>(SB), RODATA|NOPTR, $32
+
+DATA gammaSeries1F64<>+0(SB)/8, $0xbf81111111111111
+DATA gammaSeries1F64<>+8(SB)/8, $0xbf81111111111111
+DATA gammaSeries1F64<>+16(SB)/8, $0xbf81111111111111
+DATA gammaSeries1F64<>+24(SB)/8, $0xbf81111111111111
+GLOBL gammaSeries1F64<>(SB), RODATA|NOPTR, $32
+
+DATA gammaSeries0F64<>+0(SB)/8, $0x3fc5555555555555
+DATA gammaSeries0F64<>+8(SB)/8, $0x3fc5555555555555
+DATA gammaSeries0F64<>+16(SB)/8, $0x3fc5555555555555
+DATA gammaSeries0F64<>+24(SB)/8, $0x3fc5555555555555
+GLOBL gammaSeries0F64<>(SB), RODATA|NOPTR, $32
+
+DATA betaSeries10F64<>+0(SB)/8, $0xbb456ee5117f08c3
+DATA betaSeries10F64<>+8(SB)/8, $0xbb456ee5117f08c3
+DATA betaSeries10F64<>+16(SB)/8, $0xbb456ee5117f08c3
+DATA betaSeries10F64<>+24(SB)/8, $0xbb456ee5117f08c3
+GLOBL betaSeries10F64<>(SB), RODATA|NOPTR, $32
+
+DATA betaSeries9F64<>+0(SB)/8, $0x3bd501c7c925f667
+DATA betaSeries9F64<>+8(SB)/8, $0x3bd501c7c925f667
+DATA betaSeries9F64<>+16(SB)/8, $0x3bd501c7c925f667
+DATA betaSeries9F64<>+24(SB)/8, $0x3bd501c7c925f667
+GLOBL betaSeries9F64<>(SB), RODATA|NOPTR, $32
+
+DATA betaSeries8F64<>+0(SB)/8, $0xbc610f588c412135
+DATA betaSeries8F64<>+8(SB)/8, $0xbc610f588c412135
+DATA betaSeries8F64<>+16(SB)/8, $0xbc610f588c412135
+DATA betaSeries8F64<>+24(SB)/8, $0xbc610f588c412135
+GLOBL betaSeries8F64<>(SB), RODATA|NOPTR, $32
+
+DATA betaSeries7F64<>+0(SB)/8, $0x3ce6827863b97d97
+DATA betaSeries7F64<>+8(SB)/8, $0x3ce6827863b97d97
+DATA betaSeries7F64<>+16(SB)/8, $0x3ce6827863b97d97
+DATA betaSeries7F64<>+24(SB)/8, $0x3ce6827863b97d97
+GLOBL betaSeries7F64<>(SB), RODATA|NOPTR, $32
+
+DATA betaSeries6F64<>+0(SB)/8, $0xbd678af56a4d411b
+DATA betaSeries6F64<>+8(SB)/8, $0xbd678af56a4d411b
+DATA betaSeries6F64<>+16(SB)/8, $0xbd678af56a4d411b
+DATA betaSeries6F64<>+24(SB)/8, $0xbd678af56a4d411b
+GLOBL betaSeries6F64<>(SB), RODATA|NOPTR, $32
+
+DATA betaSeries5F64<>+0(SB)/8, $0x3de2eb177e905d76
+DATA betaSeries5F64<>+8(SB)/8, $0x3de2eb177e905d76
+DATA betaSeries5F64<>+16(SB)/8, $0x3de2eb177e905d76
+DATA betaSeries5F64<>+24(SB)/8, $0x3de2eb177e905d76
+GLOBL betaSeries5F64<>(SB), RODATA|NOPTR, $32
+
+DATA betaSeries4F64<>+0(SB)/8, $0xbe566a8f2bf70ebe
+DATA betaSeries4F64<>+8(SB)/8, $0xbe566a8f2bf70ebe
+DATA betaSeries4F64<>+16(SB)/8, $0xbe566a8f2bf70ebe
+DATA betaSeries4F64<>+24(SB)/8, $0xbe566a8f2bf70ebe
+GLOBL betaSeries4F64<>(SB), RODATA|NOPTR, $32
+
+DATA betaSeries3F64<>+0(SB)/8, $0x3ec27e4fb7789f5c
+DATA betaSeries3F64<>+8(SB)/8, $0x3ec27e4fb7789f5c
+DATA betaSeries3F64<>+16(SB)/8, $0x3ec27e4fb7789f5c
+DATA betaSeries3F64<>+24(SB)/8, $0x3ec27e4fb7789f5c
+GLOBL betaSeries3F64<>(SB), RODATA|NOPTR, $32
+
+DATA betaSeries2F64<>+0(SB)/8, $0xbf23813813813814
+DATA betaSeries2F64<>+8(SB)/8, $0xbf23813813813814
+DATA betaSeries2F64<>+16(SB)/8, $0xbf23813813813814
+DATA betaSeries2F64<>+24(SB)/8, $0xbf23813813813814
+GLOBL betaSeries2F64<>(SB), RODATA|NOPTR, $32
+
+DATA betaSeries1F64<>+0(SB)/8, $0x3f76c16c16c16c17
+DATA betaSeries1F64<>+8(SB)/8, $0x3f76c16c16c16c17
+DATA betaSeries1F64<>+16(SB)/8, $0x3f76c16c16c16c17
+DATA betaSeries1F64<>+24(SB)/8, $0x3f76c16c16c16c17
+GLOBL betaSeries1F64<>(SB), RODATA|NOPTR, $32
+
+DATA betaSeries0F64<>+0(SB)/8, $0xbfb5555555555555
+DATA betaSeries0F64<>+8(SB)/8, $0xbfb5555555555555
+DATA betaSeries0F64<>+16(SB)/8, $0xbfb5555555555555
+DATA betaSeries0F64<>+24(SB)/8, $0xbfb5555555555555
+GLOBL betaSeries0F64<>(SB), RODATA|NOPTR, $32
+
+DATA threeF64<>+0(SB)/8, $0x4008000000000000
+DATA threeF64<>+8(SB)/8, $0x4008000000000000
+DATA threeF64<>+16(SB)/8, $0x4008000000000000
+DATA threeF64<>+24(SB)/8, $0x4008000000000000
+GLOBL threeF64<>(SB), RODATA|NOPTR, $32
+
+// func leftJacobianSE3F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
+// Requires: AVX, AVX512F, BMI2, MMX+
+TEXT ·leftJacobianSE3F64AVX512(SB), $320-64
+	VBROADCASTSD oneF64<>+0(SB), Z0
+	VBROADCASTSD halfF64<>+0(SB), Z1
+	VBROADCASTSD theta2MinF64<>+0(SB), Z2
+	VBROADCASTSD roundF64<>+0(SB), Z3
+	VBROADCASTSD signF64<>+0(SB), Z4
+	VBROADCASTSD zeroF64<>+0(SB), Z5
+	VBROADCASTSD theta2MaxF64<>+0(SB), Z6
+	VBROADCASTSD rootMinF64<>+0(SB), Z7
+	VBROADCASTSD twoOverPiF64<>+0(SB), Z8
+	VBROADCASTSD halfPi1F64<>+0(SB), Z8
+	MOVQ         dst+0(FP), AX
+	MOVQ         a+8(FP), CX
+	MOVQ         n+24(FP), DX
+	MOVQ         stride+32(FP), SI
+	SHLQ         $0x03, SI
+	LEAQ         (SI)(SI*2), DI
+	LEAQ         (DI)(SI*2), R8
+	LEAQ         (R8)(SI*2), R9
+	LEAQ         (AX)(SI*8), R10
+	ADDQ         SI, R10
+	LEAQ         (R10)(SI*8), R11
+	ADDQ         SI, R11
+	LEAQ         (R11)(SI*8), R12
+	ADDQ         SI, R12
+	LEAQ         63(SP), R13
+	ANDQ         $-64, R13
+	MOVQ         DX, BX
+	SUBQ         $+8, DX
+	JL           next2
+
+loop1:
+	PREFETCHT0        128(AX)
+	PREFETCHT0        128(AX)(SI*1)
+	PREFETCHT0        128(AX)(SI*2)
+	PREFETCHT0        128(AX)(DI*1)
+	PREFETCHT0        128(AX)(SI*4)
+	PREFETCHT0        128(AX)(R8*1)
+	PREFETCHT0        128(AX)(DI*2)
+	PREFETCHT0        128(AX)(R9*1)
+	PREFETCHT0        128(AX)(SI*8)
+	PREFETCHT0        128(R10)
+	PREFETCHT0        128(R10)(SI*1)
+	PREFETCHT0        128(R10)(SI*2)
+	PREFETCHT0        128(R10)(DI*1)
+	PREFETCHT0        128(R10)(SI*4)
+	PREFETCHT0        128(R10)(R8*1)
+	PREFETCHT0        128(R10)(DI*2)
+	PREFETCHT0        128(R10)(R9*1)
+	PREFETCHT0        128(R10)(SI*8)
+	PREFETCHT0        128(R11)
+	PREFETCHT0        128(R11)(SI*1)
+	PREFETCHT0        128(R11)(SI*2)
+	PREFETCHT0        128(R11)(DI*1)
+	PREFETCHT0        128(R11)(SI*4)
+	PREFETCHT0        128(R11)(R8*1)
+	PREFETCHT0        128(R11)(DI*2)
+	PREFETCHT0        128(R11)(R9*1)
+	PREFETCHT0        128(R11)(SI*8)
+	PREFETCHT0        128(R12)
+	PREFETCHT0        128(R12)(SI*1)
+	PREFETCHT0        128(R12)(SI*2)
+	PREFETCHT0        128(R12)(DI*1)
+	PREFETCHT0        128(R12)(SI*4)
+	PREFETCHT0        128(R12)(R8*1)
+	PREFETCHT0        128(R12)(DI*2)
+	PREFETCHT0        128(R12)(R9*1)
+	PREFETCHT0        128(R12)(SI*8)
+	VMOVUPS           (CX), Z9
+	VMULPD            Z9, Z9, Z10
+	VMOVUPS           (CX)(SI*1), Z11
+	VFMADD231PD       Z11, Z11, Z10
+	VMOVUPS           (CX)(SI*2), Z12
+	VFMADD231PD       Z12, Z12, Z10
+	VCMPPD            $0x16, Z6, Z10, K1
+	VMAXPD            Z7, Z10, Z10
+	VRSQRT14PD        Z10, Z13
+	VMULPD            Z1, Z13, Z14
+	VMULPD            Z13, Z10, Z13
+	VBROADCASTSD      halfF64<>+0(SB), Z15
+	VFNMADD231PD      Z14, Z13, Z15
+	VFMADD231PD       Z15, Z13, Z13
+	VFMADD231PD       Z15, Z14, Z14
+	VADDPD            Z14, Z14, Z15
+	VMOVAPS           Z10, Z16
+	VFNMADD231PD      Z13, Z13, Z16
+	VFMADD231PD       Z14, Z16, Z13
+	VBROADCASTSD      oneF64<>+0(SB), Z16
+	VFNMADD231PD      Z15, Z13, Z16
+	VFMADD231PD       Z15, Z16, Z15
+	VBROADCASTSD      twoOverPiF64<>+0(SB), Z16
+	VFMADD213PD       Z3, Z13, Z16
+	VSUBPD            Z3, Z16, Z15
+	VMOVAPS           Z13, Z14
+	VFNMADD231PD      Z8, Z15, Z14
+	VFNMADD231PD.BCST halfPi2F64<>+0(SB), Z15, Z14
+	VMULPD            Z14, Z14, Z15
+	VBROADCASTSD      sinP5F64<>+0(SB), Z17
+	VFMADD213PD.BCST  sinP4F64<>+0(SB), Z15, Z17
+	VFMADD213PD.BCST  sinP3F64<>+0(SB), Z15, Z17
+	VFMADD213PD.BCST  sinP2F64<>+0(SB), Z15, Z17
+	VFMADD213PD.BCST  sinP1F64<>+0(SB), Z15, Z17
+	VFMADD213PD.BCST  sinP0F64<>+0(SB), Z15, Z17
+	VMULPD            Z17, Z15, Z17
+	VFMADD231PD       Z17, Z14, Z14
+	VBROADCASTSD      cosP5F64<>+0(SB), Z17
+	VFMADD213PD.BCST  cosP4F64<>+0(SB), Z15, Z17
+	VFMADD213PD.BCST  cosP3F64<>+0(SB), Z15, Z17
+	VFMADD213PD.BCST  cosP2F64<>+0(SB), Z15, Z17
+	VFMADD213PD.BCST  cosP1F64<>+0(SB), Z15, Z17
+	VFMADD213PD.BCST  cosP0F64<>+0(SB), Z15, Z17
+	VFMADD213PD.BCST  minusHalfF64<>+0(SB), Z15, Z17
+	VFMADD213PD       Z0, Z15, Z17
+	VPTESTMQ.BCST     bit0F64<>+0(SB), Z16, K2
+	VBLENDMPD         Z17, Z14, K2, Z15
+	VBLENDMPD         Z14, Z17, K2, Z17
+	VPSLLQ            $0x3e, Z16, Z14
+	VPTERNLOGQ        $0x78, Z4, Z14, Z15
+	VPADDQ.BCST       oneIF64<>+0(SB), Z16, Z16
+	VPSLLQ            $0x3e, Z16, Z16
+	VPTERNLOGQ        $0x78, Z4, Z16, Z17
+	VSUBPD            Z17, Z0, Z16
+	VCMPPD            $0x1e, Z5, Z17, K2
+	VMULPD            Z15, Z15, Z14
+	VMAXPD            Z5, Z17, Z17
+	VADDPD            Z0, Z17, Z17
+	VRCP14PD          Z17, Z18
+	VBROADCASTSD      oneF64<>+0(SB), Z19
+	VFNMADD231PD      Z18, Z17, Z19
+	VFMADD231PD       Z18, Z19, Z18
+	VMULPD            Z18, Z14, Z19
+	VFNMADD231PD      Z19, Z17, Z14
+	VFMADD231PD       Z18, Z14, Z19
+	VBLENDMPD         Z19, Z16, K2, Z16
+	VRCP14PD          Z13, Z19
+	VBROADCASTSD      oneF64<>+0(SB), Z14
+	VFNMADD231PD      Z19, Z13, Z14
+	VFMADD231PD       Z19, Z14, Z19
+	VMULPD            Z19, Z15, Z14
+	VFNMADD231PD      Z14, Z13, Z15
+	VFMADD231PD       Z19, Z15, Z14
+	VRCP14PD          Z10, Z15
+	VBROADCASTSD      oneF64<>+0(SB), Z19
+	VFNMADD231PD      Z15, Z10, Z19
+	VFMADD231PD       Z15, Z19, Z15
+	VMULPD            Z15, Z16, Z19
+	VFNMADD231PD      Z19, Z10, Z16
+	VFMADD231PD       Z15, Z16, Z19
+	VCMPPD.BCST       $0x11, fourF64<>+0(SB), Z10, K2
+	VBROADCASTSD      gammaSeries10F64<>+0(SB), Z16
+	VFMADD213PD.BCST  gammaSeries9F64<>+0(SB), Z10, Z16
+	VFMADD213PD.BCST  gammaSeries8F64<>+0(SB), Z10, Z16
+	VFMADD213PD.BCST  gammaSeries7F64<>+0(SB), Z10, Z16
+	VFMADD213PD.BCST  gammaSeries6F64<>+0(SB), Z10, Z16
+	VFMADD213PD.BCST  gammaSeries5F64<>+0(SB), Z10, Z16
+	VFMADD213PD.BCST  gammaSeries4F64<>+0(SB), Z10, Z16
+	VFMADD213PD.BCST  gammaSeries3F64<>+0(SB), Z10, Z16
+	VFMADD213PD.BCST  gammaSeries2F64<>+0(SB), Z10, Z16
+	VFMADD213PD.BCST  gammaSeries1F64<>+0(SB), Z10, Z16
+	VFMADD213PD.BCST  gammaSeries0F64<>+0(SB), Z10, Z16
+	VSUBPD            Z14, Z0, Z15
+	VMAXPD            Z2, Z10, Z13
+	VRCP14PD          Z13, Z18
+	VBROADCASTSD      oneF64<>+0(SB), Z17
+	VFNMADD231PD      Z18, Z13, Z17
+	VFMADD231PD       Z18, Z17, Z18
+	VMULPD            Z18, Z15, Z17
+	VFNMADD231PD      Z17, Z13, Z15
+	VFMADD231PD       Z18, Z15, Z17
+	VBLENDMPD         Z16, Z17, K2, Z17
+	VBROADCASTSD      betaSeries10F64<>+0(SB), Z16
+	VFMADD213PD.BCST  betaSeries9F64<>+0(SB), Z10, Z16
+	VFMADD213PD.BCST  betaSeries8F64<>+0(SB), Z10, Z16
+	VFMADD213PD.BCST  betaSeries7F64<>+0(SB), Z10, Z16
+	VFMADD213PD.BCST  betaSeries6F64<>+0(SB), Z10, Z16
+	VFMADD213PD.BCST  betaSeries5F64<>+0(SB), Z10, Z16
+	VFMADD213PD.BCST  betaSeries4F64<>+0(SB), Z10, Z16
+	VFMADD213PD.BCST  betaSeries3F64<>+0(SB), Z10, Z16
+	VFMADD213PD.BCST  betaSeries2F64<>+0(SB), Z10, Z16
+	VFMADD213PD.BCST  betaSeries1F64<>+0(SB), Z10, Z16
+	VFMADD213PD.BCST  betaSeries0F64<>+0(SB), Z10, Z16
+	VSUBPD            Z19, Z14, Z15
+	VSUBPD            Z19, Z15, Z15
+	VMAXPD            Z2, Z10, Z18
+	VRCP14PD          Z18, Z13
+	VBROADCASTSD      oneF64<>+0(SB), Z20
+	VFNMADD231PD      Z13, Z18, Z20
+	VFMADD231PD       Z13, Z20, Z13
+	VMULPD            Z13, Z15, Z20
+	VFNMADD231PD      Z20, Z18, Z15
+	VFMADD231PD       Z13, Z15, Z20
+	VBLENDMPD         Z16, Z20, K2, Z20
+	VMOVAPS           Z19, Z16
+	VFNMADD231PD.BCST threeF64<>+0(SB), Z17, Z16
+	VMAXPD            Z2, Z10, Z10
+	VRCP14PD          Z10, Z15
+	VBROADCASTSD      oneF64<>+0(SB), Z13
+	VFNMADD231PD      Z15, Z10, Z13
+	VFMADD231PD       Z15, Z13, Z15
+	VMULPD            Z15, Z16, Z13
+	VFNMADD231PD      Z13, Z10, Z16
+	VFMADD231PD       Z15, Z16, Z13
+	VMOVUPS           (CX)(DI*1), Z16
+	VMULPD            Z16, Z9, Z15
+	VMOVUPS           (CX)(SI*4), Z10
+	VFMADD231PD       Z10, Z11, Z15
+	VMOVUPS           (CX)(R8*1), Z18
+	VFMADD231PD       Z18, Z12, Z15
+	VMULPD            Z20, Z15, Z20
+	VMULPD            Z1, Z15, Z21
+	VMULPD            Z13, Z21, Z21
+	VMULPD            Z16, Z19, Z13
+	VFMADD231PD       Z9, Z20, Z13
+	VMULPD            Z16, Z17, Z16
+	VFMADD231PD       Z9, Z21, Z16
+	VMULPD            Z10, Z19, Z22
+	VFMADD231PD       Z11, Z20, Z22
+	VMULPD            Z10, Z17, Z10
+	VFMADD231PD       Z11, Z21, Z10
+	VMULPD            Z18, Z19, Z23
+	VFMADD231PD       Z12, Z20, Z23
+	VMULPD            Z18, Z17, Z18
+	VFMADD231PD       Z12, Z21, Z18
+	VMULPD            Z9, Z19, Z21
+	VMULPD            Z11, Z19, Z20
+	VMULPD            Z12, Z19, Z24
+	VMULPD            Z9, Z17, Z25
+	VMULPD            Z11, Z17, Z26
+	VMULPD            Z12, Z17, Z27
+	VMOVAPS           Z14, Z28
+	VFMADD231PD       Z9, Z25, Z28
+	VMOVUPS           Z28, (R13)
+	VMOVAPS           Z14, Z28
+	VFMADD231PD       Z11, Z26, Z28
+	VFMADD231PD       Z12, Z27, Z14
+	VMOVAPS           Z24, Z27
+	VFMSUB231PD       Z11, Z25, Z27
+	VFMADD231PD       Z11, Z25, Z24
+	VMOVUPS           Z14, 64(R13)
+	VMOVAPS           Z20, Z14
+	VFMSUB231PD       Z12, Z25, Z14
+	VFMADD231PD       Z12, Z25, Z20
+	VMOVAPS           Z21, Z25
+	VFMSUB231PD       Z12, Z26, Z25
+	VFMADD231PD       Z12, Z26, Z21
+	VSUBPD            Z19, Z17, Z17
+	VMULPD            Z17, Z15, Z15
+	VADDPD            Z16, Z16, Z17
+	VFMADD213PD       Z15, Z9, Z17
+	VMULPD            Z11, Z18, Z19
+	VFMADD231PD       Z12, Z10, Z19
+	VSUBPD            Z13, Z19, Z26
+	VADDPD            Z13, Z19, Z19
+	VADDPD            Z10, Z10, Z13
+	VFMADD213PD       Z15, Z11, Z13
+	VMOVUPS           Z19, 128(R13)
+	VMULPD            Z12, Z16, Z19
+	VFMADD231PD       Z9, Z18, Z19
+	VMOVUPS           Z26, 192(R13)
+	VSUBPD            Z22, Z19, Z26
+	VADDPD            Z22, Z19, Z19
+	VADDPD            Z18, Z18, Z18
+	VFMADD231PD       Z12, Z18, Z15
+	VMULPD            Z9, Z10, Z10
+	VFMADD231PD       Z11, Z16, Z10
+	VSUBPD            Z23, Z10, Z16
+	VADDPD            Z23, Z10, Z10
+	KMOVW             K1, R14
+	TESTQ             R14, R14
+	JE                easy4
+	KNOTW             K1, K1
+	VMOVUPS           (R13), Z23
+	VMOVUPD           Z23, K1, (AX)
+	VMOVUPD           Z27, K1, (AX)(SI*1)
+	VMOVUPD           Z20, K1, (AX)(SI*2)
+	VMOVUPD           Z5, K1, (AX)(DI*1)
+	VMOVUPD           Z5, K1, (AX)(SI*4)
+	VMOVUPD           Z5, K1, (AX)(R8*1)
+	VMOVUPD           Z24, K1, (AX)(DI*2)
+	VMOVUPD           Z28, K1, (AX)(R9*1)
+	VMOVUPD           Z25, K1, (AX)(SI*8)
+	VMOVUPD           Z5, K1, (R10)
+	VMOVUPD           Z5, K1, (R10)(SI*1)
+	VMOVUPD           Z5, K1, (R10)(SI*2)
+	VMOVUPD           Z14, K1, (R10)(DI*1)
+	VMOVUPD           Z21, K1, (R10)(SI*4)
+	VMOVUPS           64(R13), Z11
+	VMOVUPD           Z11, K1, (R10)(R8*1)
+	VMOVUPD           Z5, K1, (R10)(DI*2)
+	VMOVUPD           Z5, K1, (R10)(R9*1)
+	VMOVUPD           Z5, K1, (R10)(SI*8)
+	VMOVUPD           Z17, K1, (R11)
+	VMOVUPD           Z16, K1, (R11)(SI*1)
+	VMOVUPD           Z19, K1, (R11)(SI*2)
+	VMOVUPD           Z23, K1, (R11)(DI*1)
+	VMOVUPD           Z27, K1, (R11)(SI*4)
+	VMOVUPD           Z20, K1, (R11)(R8*1)
+	VMOVUPD           Z10, K1, (R11)(DI*2)
+	VMOVUPD           Z13, K1, (R11)(R9*1)
+	VMOVUPS           192(R13), Z23
+	VMOVUPD           Z23, K1, (R11)(SI*8)
+	VMOVUPD           Z24, K1, (R12)
+	VMOVUPD           Z28, K1, (R12)(SI*1)
+	VMOVUPD           Z25, K1, (R12)(SI*2)
+	VMOVUPD           Z26, K1, (R12)(DI*1)
+	VMOVUPS           128(R13), Z23
+	VMOVUPD           Z23, K1, (R12)(SI*4)
+	VMOVUPD           Z15, K1, (R12)(R8*1)
+	VMOVUPD           Z14, K1, (R12)(DI*2)
+	VMOVUPD           Z21, K1, (R12)(R9*1)
+	VMOVUPD           Z11, K1, (R12)(SI*8)
+	MOVQ              BX, AX
+	SUBQ              DX, AX
+	MOVQ              AX, CX
+	SUBQ              $+8, CX
+	MOVQ              CX, at+40(FP)
+	MOVQ              AX, next+48(FP)
+	MOVQ              R14, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy4:
+	VMOVUPS (R13), Z11
+	VMOVUPS Z11, (AX)
+	VMOVUPS Z27, (AX)(SI*1)
+	VMOVUPS Z20, (AX)(SI*2)
+	VMOVUPS Z5, (AX)(DI*1)
+	VMOVUPS Z5, (AX)(SI*4)
+	VMOVUPS Z5, (AX)(R8*1)
+	VMOVUPS Z24, (AX)(DI*2)
+	VMOVUPS Z28, (AX)(R9*1)
+	VMOVUPS Z25, (AX)(SI*8)
+	VMOVUPS Z5, (R10)
+	VMOVUPS Z5, (R10)(SI*1)
+	VMOVUPS Z5, (R10)(SI*2)
+	VMOVUPS Z14, (R10)(DI*1)
+	VMOVUPS Z21, (R10)(SI*4)
+	VMOVUPS 64(R13), Z23
+	VMOVUPS Z23, (R10)(R8*1)
+	VMOVUPS Z5, (R10)(DI*2)
+	VMOVUPS Z5, (R10)(R9*1)
+	VMOVUPS Z5, (R10)(SI*8)
+	VMOVUPS Z17, (R11)
+	VMOVUPS Z16, (R11)(SI*1)
+	VMOVUPS Z19, (R11)(SI*2)
+	VMOVUPS Z11, (R11)(DI*1)
+	VMOVUPS Z27, (R11)(SI*4)
+	VMOVUPS Z20, (R11)(R8*1)
+	VMOVUPS Z10, (R11)(DI*2)
+	VMOVUPS Z13, (R11)(R9*1)
+	VMOVUPS 192(R13), Z13
+	VMOVUPS Z13, (R11)(SI*8)
+	VMOVUPS Z24, (R12)
+	VMOVUPS Z28, (R12)(SI*1)
+	VMOVUPS Z25, (R12)(SI*2)
+	VMOVUPS Z26, (R12)(DI*1)
+	VMOVUPS 128(R13), Z26
+	VMOVUPS Z26, (R12)(SI*4)
+	VMOVUPS Z15, (R12)(R8*1)
+	VMOVUPS Z14, (R12)(DI*2)
+	VMOVUPS Z21, (R12)(R9*1)
+	VMOVUPS Z23, (R12)(SI*8)
+	ADDQ    $+64, AX
+	ADDQ    $+64, R10
+	ADDQ    $+64, R11
+	ADDQ    $+64, R12
+	ADDQ    $+64, CX
+	SUBQ    $+8, DX
+	JGE     loop1
+
+next2:
+	ADDQ              $+8, DX
+	TESTQ             DX, DX
+	JE                done5
+	MOVQ              $-1, R14
+	BZHIQ             DX, R14, R14
+	KMOVW             R14, K1
+	VMOVUPD.Z         (CX), K1, Z23
+	VMULPD            Z23, Z23, Z21
+	VMOVUPD.Z         (CX)(SI*1), K1, Z14
+	VFMADD231PD       Z14, Z14, Z21
+	VMOVUPD.Z         (CX)(SI*2), K1, Z15
+	VFMADD231PD       Z15, Z15, Z21
+	VCMPPD            $0x16, Z6, Z21, K2
+	VMAXPD            Z7, Z21, Z21
+	VRSQRT14PD        Z21, Z7
+	VMULPD            Z1, Z7, Z6
+	VMULPD            Z7, Z21, Z7
+	VBROADCASTSD      halfF64<>+0(SB), Z26
+	VFNMADD231PD      Z6, Z7, Z26
+	VFMADD231PD       Z26, Z7, Z7
+	VFMADD231PD       Z26, Z6, Z6
+	VADDPD            Z6, Z6, Z26
+	VMOVAPS           Z21, Z25
+	VFNMADD231PD      Z7, Z7, Z25
+	VFMADD231PD       Z6, Z25, Z7
+	VBROADCASTSD      oneF64<>+0(SB), Z25
+	VFNMADD231PD      Z26, Z7, Z25
+	VFMADD231PD       Z26, Z25, Z26
+	VBROADCASTSD      twoOverPiF64<>+0(SB), Z25
+	VFMADD213PD       Z3, Z7, Z25
+	VSUBPD            Z3, Z25, Z3
+	VMOVAPS           Z7, Z26
+	VFNMADD231PD      Z8, Z3, Z26
+	VFNMADD231PD.BCST halfPi2F64<>+0(SB), Z3, Z26
+	VMULPD            Z26, Z26, Z3
+	VBROADCASTSD      sinP5F64<>+0(SB), Z8
+	VFMADD213PD.BCST  sinP4F64<>+0(SB), Z3, Z8
+	VFMADD213PD.BCST  sinP3F64<>+0(SB), Z3, Z8
+	VFMADD213PD.BCST  sinP2F64<>+0(SB), Z3, Z8
+	VFMADD213PD.BCST  sinP1F64<>+0(SB), Z3, Z8
+	VFMADD213PD.BCST  sinP0F64<>+0(SB), Z3, Z8
+	VMULPD            Z8, Z3, Z8
+	VFMADD231PD       Z8, Z26, Z26
+	VBROADCASTSD      cosP5F64<>+0(SB), Z8
+	VFMADD213PD.BCST  cosP4F64<>+0(SB), Z3, Z8
+	VFMADD213PD.BCST  cosP3F64<>+0(SB), Z3, Z8
+	VFMADD213PD.BCST  cosP2F64<>+0(SB), Z3, Z8
+	VFMADD213PD.BCST  cosP1F64<>+0(SB), Z3, Z8
+	VFMADD213PD.BCST  cosP0F64<>+0(SB), Z3, Z8
+	VFMADD213PD.BCST  minusHalfF64<>+0(SB), Z3, Z8
+	VFMADD213PD       Z0, Z3, Z8
+	VPTESTMQ.BCST     bit0F64<>+0(SB), Z25, K3
+	VBLENDMPD         Z8, Z26, K3, Z3
+	VBLENDMPD         Z26, Z8, K3, Z8
+	VPSLLQ            $0x3e, Z25, Z26
+	VPTERNLOGQ        $0x78, Z4, Z26, Z3
+	VPADDQ.BCST       oneIF64<>+0(SB), Z25, Z25
+	VPSLLQ            $0x3e, Z25, Z25
+	VPTERNLOGQ        $0x78, Z4, Z25, Z8
+	VSUBPD            Z8, Z0, Z25
+	VCMPPD            $0x1e, Z5, Z8, K3
+	VMULPD            Z3, Z3, Z4
+	VMAXPD            Z5, Z8, Z8
+	VADDPD            Z0, Z8, Z8
+	VRCP14PD          Z8, Z26
+	VBROADCASTSD      oneF64<>+0(SB), Z6
+	VFNMADD231PD      Z26, Z8, Z6
+	VFMADD231PD       Z26, Z6, Z26
+	VMULPD            Z26, Z4, Z6
+	VFNMADD231PD      Z6, Z8, Z4
+	VFMADD231PD       Z26, Z4, Z6
+	VBLENDMPD         Z6, Z25, K3, Z25
+	VRCP14PD          Z7, Z6
+	VBROADCASTSD      oneF64<>+0(SB), Z4
+	VFNMADD231PD      Z6, Z7, Z4
+	VFMADD231PD       Z6, Z4, Z6
+	VMULPD            Z6, Z3, Z4
+	VFNMADD231PD      Z4, Z7, Z3
+	VFMADD231PD       Z6, Z3, Z4
+	VRCP14PD          Z21, Z3
+	VBROADCASTSD      oneF64<>+0(SB), Z6
+	VFNMADD231PD      Z3, Z21, Z6
+	VFMADD231PD       Z3, Z6, Z3
+	VMULPD            Z3, Z25, Z6
+	VFNMADD231PD      Z6, Z21, Z25
+	VFMADD231PD       Z3, Z25, Z6
+	VCMPPD.BCST       $0x11, fourF64<>+0(SB), Z21, K3
+	VBROADCASTSD      gammaSeries10F64<>+0(SB), Z25
+	VFMADD213PD.BCST  gammaSeries9F64<>+0(SB), Z21, Z25
+	VFMADD213PD.BCST  gammaSeries8F64<>+0(SB), Z21, Z25
+	VFMADD213PD.BCST  gammaSeries7F64<>+0(SB), Z21, Z25
+	VFMADD213PD.BCST  gammaSeries6F64<>+0(SB), Z21, Z25
+	VFMADD213PD.BCST  gammaSeries5F64<>+0(SB), Z21, Z25
+	VFMADD213PD.BCST  gammaSeries4F64<>+0(SB), Z21, Z25
+	VFMADD213PD.BCST  gammaSeries3F64<>+0(SB), Z21, Z25
+	VFMADD213PD.BCST  gammaSeries2F64<>+0(SB), Z21, Z25
+	VFMADD213PD.BCST  gammaSeries1F64<>+0(SB), Z21, Z25
+	VFMADD213PD.BCST  gammaSeries0F64<>+0(SB), Z21, Z25
+	VSUBPD            Z4, Z0, Z0
+	VMAXPD            Z2, Z21, Z3
+	VRCP14PD          Z3, Z7
+	VBROADCASTSD      oneF64<>+0(SB), Z26
+	VFNMADD231PD      Z7, Z3, Z26
+	VFMADD231PD       Z7, Z26, Z7
+	VMULPD            Z7, Z0, Z26
+	VFNMADD231PD      Z26, Z3, Z0
+	VFMADD231PD       Z7, Z0, Z26
+	VBLENDMPD         Z25, Z26, K3, Z26
+	VBROADCASTSD      betaSeries10F64<>+0(SB), Z25
+	VFMADD213PD.BCST  betaSeries9F64<>+0(SB), Z21, Z25
+	VFMADD213PD.BCST  betaSeries8F64<>+0(SB), Z21, Z25
+	VFMADD213PD.BCST  betaSeries7F64<>+0(SB), Z21, Z25
+	VFMADD213PD.BCST  betaSeries6F64<>+0(SB), Z21, Z25
+	VFMADD213PD.BCST  betaSeries5F64<>+0(SB), Z21, Z25
+	VFMADD213PD.BCST  betaSeries4F64<>+0(SB), Z21, Z25
+	VFMADD213PD.BCST  betaSeries3F64<>+0(SB), Z21, Z25
+	VFMADD213PD.BCST  betaSeries2F64<>+0(SB), Z21, Z25
+	VFMADD213PD.BCST  betaSeries1F64<>+0(SB), Z21, Z25
+	VFMADD213PD.BCST  betaSeries0F64<>+0(SB), Z21, Z25
+	VSUBPD            Z6, Z4, Z0
+	VSUBPD            Z6, Z0, Z0
+	VMAXPD            Z2, Z21, Z7
+	VRCP14PD          Z7, Z3
+	VBROADCASTSD      oneF64<>+0(SB), Z8
+	VFNMADD231PD      Z3, Z7, Z8
+	VFMADD231PD       Z3, Z8, Z3
+	VMULPD            Z3, Z0, Z8
+	VFNMADD231PD      Z8, Z7, Z0
+	VFMADD231PD       Z3, Z0, Z8
+	VBLENDMPD         Z25, Z8, K3, Z8
+	VMOVAPS           Z6, Z25
+	VFNMADD231PD.BCST threeF64<>+0(SB), Z26, Z25
+	VMAXPD            Z2, Z21, Z21
+	VRCP14PD          Z21, Z2
+	VBROADCASTSD      oneF64<>+0(SB), Z0
+	VFNMADD231PD      Z2, Z21, Z0
+	VFMADD231PD       Z2, Z0, Z2
+	VMULPD            Z2, Z25, Z0
+	VFNMADD231PD      Z0, Z21, Z25
+	VFMADD231PD       Z2, Z25, Z0
+	VMOVUPD.Z         (CX)(DI*1), K1, Z25
+	VMULPD            Z25, Z23, Z2
+	VMOVUPD.Z         (CX)(SI*4), K1, Z21
+	VFMADD231PD       Z21, Z14, Z2
+	VMOVUPD.Z         (CX)(R8*1), K1, Z3
+	VFMADD231PD       Z3, Z15, Z2
+	VMULPD            Z8, Z2, Z8
+	VMULPD            Z1, Z2, Z1
+	VMULPD            Z0, Z1, Z1
+	VMULPD            Z25, Z6, Z0
+	VFMADD231PD       Z23, Z8, Z0
+	VMULPD            Z25, Z26, Z25
+	VFMADD231PD       Z23, Z1, Z25
+	VMULPD            Z21, Z6, Z7
+	VFMADD231PD       Z14, Z8, Z7
+	VMULPD            Z21, Z26, Z21
+	VFMADD231PD       Z14, Z1, Z21
+	VMULPD            Z3, Z6, Z28
+	VFMADD231PD       Z15, Z8, Z28
+	VMULPD            Z3, Z26, Z3
+	VFMADD231PD       Z15, Z1, Z3
+	VMULPD            Z23, Z6, Z1
+	VMULPD            Z14, Z6, Z8
+	VMULPD            Z15, Z6, Z24
+	VMULPD            Z23, Z26, Z13
+	VMULPD            Z14, Z26, Z10
+	VMULPD            Z15, Z26, Z20
+	VMOVAPS           Z4, Z27
+	VFMADD231PD       Z23, Z13, Z27
+	VMOVUPS           Z27, (R13)
+	VMOVAPS           Z4, Z27
+	VFMADD231PD       Z14, Z10, Z27
+	VFMADD231PD       Z15, Z20, Z4
+	VMOVAPS           Z24, Z20
+	VFMSUB231PD       Z14, Z13, Z20
+	VFMADD231PD       Z14, Z13, Z24
+	VMOVUPS           Z4, 64(R13)
+	VMOVAPS           Z8, Z4
+	VFMSUB231PD       Z15, Z13, Z4
+	VFMADD231PD       Z15, Z13, Z8
+	VMOVAPS           Z1, Z13
+	VFMSUB231PD       Z15, Z10, Z13
+	VFMADD231PD       Z15, Z10, Z1
+	VSUBPD            Z6, Z26, Z26
+	VMULPD            Z26, Z2, Z2
+	VADDPD            Z25, Z25, Z26
+	VFMADD213PD       Z2, Z23, Z26
+	VMULPD            Z14, Z3, Z6
+	VFMADD231PD       Z15, Z21, Z6
+	VSUBPD            Z0, Z6, Z10
+	VADDPD            Z0, Z6, Z6
+	VADDPD            Z21, Z21, Z0
+	VFMADD213PD       Z2, Z14, Z0
+	VMOVUPS           Z6, 128(R13)
+	VMULPD            Z15, Z25, Z6
+	VFMADD231PD       Z23, Z3, Z6
+	VMOVUPS           Z10, 192(R13)
+	VSUBPD            Z7, Z6, Z10
+	VADDPD            Z7, Z6, Z6
+	VADDPD            Z3, Z3, Z3
+	VFMADD231PD       Z15, Z3, Z2
+	VMULPD            Z23, Z21, Z21
+	VFMADD231PD       Z14, Z25, Z21
+	VSUBPD            Z28, Z21, Z25
+	VADDPD            Z28, Z21, Z21
+	KANDW             K1, K2, K2
+	KMOVW             K2, CX
+	TESTQ             CX, CX
+	JE                easy7
+	KANDNW            K1, K2, K1
+	VMOVUPS           (R13), Z28
+	VMOVUPD           Z28, K1, (AX)
+	VMOVUPD           Z20, K1, (AX)(SI*1)
+	VMOVUPD           Z8, K1, (AX)(SI*2)
+	VMOVUPD           Z5, K1, (AX)(DI*1)
+	VMOVUPD           Z5, K1, (AX)(SI*4)
+	VMOVUPD           Z5, K1, (AX)(R8*1)
+	VMOVUPD           Z24, K1, (AX)(DI*2)
+	VMOVUPD           Z27, K1, (AX)(R9*1)
+	VMOVUPD           Z13, K1, (AX)(SI*8)
+	VMOVUPD           Z5, K1, (R10)
+	VMOVUPD           Z5, K1, (R10)(SI*1)
+	VMOVUPD           Z5, K1, (R10)(SI*2)
+	VMOVUPD           Z4, K1, (R10)(DI*1)
+	VMOVUPD           Z1, K1, (R10)(SI*4)
+	VMOVUPS           64(R13), Z14
+	VMOVUPD           Z14, K1, (R10)(R8*1)
+	VMOVUPD           Z5, K1, (R10)(DI*2)
+	VMOVUPD           Z5, K1, (R10)(R9*1)
+	VMOVUPD           Z5, K1, (R10)(SI*8)
+	VMOVUPD           Z26, K1, (R11)
+	VMOVUPD           Z25, K1, (R11)(SI*1)
+	VMOVUPD           Z6, K1, (R11)(SI*2)
+	VMOVUPD           Z28, K1, (R11)(DI*1)
+	VMOVUPD           Z20, K1, (R11)(SI*4)
+	VMOVUPD           Z8, K1, (R11)(R8*1)
+	VMOVUPD           Z21, K1, (R11)(DI*2)
+	VMOVUPD           Z0, K1, (R11)(R9*1)
+	VMOVUPS           192(R13), Z28
+	VMOVUPD           Z28, K1, (R11)(SI*8)
+	VMOVUPD           Z24, K1, (R12)
+	VMOVUPD           Z27, K1, (R12)(SI*1)
+	VMOVUPD           Z13, K1, (R12)(SI*2)
+	VMOVUPD           Z10, K1, (R12)(DI*1)
+	VMOVUPS           128(R13), Z28
+	VMOVUPD           Z28, K1, (R12)(SI*4)
+	VMOVUPD           Z2, K1, (R12)(R8*1)
+	VMOVUPD           Z4, K1, (R12)(DI*2)
+	VMOVUPD           Z1, K1, (R12)(R9*1)
+	VMOVUPD           Z14, K1, (R12)(SI*8)
+	MOVQ              BX, AX
+	SUBQ              DX, BX
+	MOVQ              BX, at+40(FP)
+	MOVQ              AX, next+48(FP)
+	MOVQ              CX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy7:
+	VMOVUPS (R13), Z14
+	VMOVUPD Z14, K1, (AX)
+	VMOVUPD Z20, K1, (AX)(SI*1)
+	VMOVUPD Z8, K1, (AX)(SI*2)
+	VMOVUPD Z5, K1, (AX)(DI*1)
+	VMOVUPD Z5, K1, (AX)(SI*4)
+	VMOVUPD Z5, K1, (AX)(R8*1)
+	VMOVUPD Z24, K1, (AX)(DI*2)
+	VMOVUPD Z27, K1, (AX)(R9*1)
+	VMOVUPD Z13, K1, (AX)(SI*8)
+	VMOVUPD Z5, K1, (R10)
+	VMOVUPD Z5, K1, (R10)(SI*1)
+	VMOVUPD Z5, K1, (R10)(SI*2)
+	VMOVUPD Z4, K1, (R10)(DI*1)
+	VMOVUPD Z1, K1, (R10)(SI*4)
+	VMOVUPS 64(R13), Z28
+	VMOVUPD Z28, K1, (R10)(R8*1)
+	VMOVUPD Z5, K1, (R10)(DI*2)
+	VMOVUPD Z5, K1, (R10)(R9*1)
+	VMOVUPD Z5, K1, (R10)(SI*8)
+	VMOVUPD Z26, K1, (R11)
+	VMOVUPD Z25, K1, (R11)(SI*1)
+	VMOVUPD Z6, K1, (R11)(SI*2)
+	VMOVUPD Z14, K1, (R11)(DI*1)
+	VMOVUPD Z20, K1, (R11)(SI*4)
+	VMOVUPD Z8, K1, (R11)(R8*1)
+	VMOVUPD Z21, K1, (R11)(DI*2)
+	VMOVUPD Z0, K1, (R11)(R9*1)
+	VMOVUPS 192(R13), Z0
+	VMOVUPD Z0, K1, (R11)(SI*8)
+	VMOVUPD Z24, K1, (R12)
+	VMOVUPD Z27, K1, (R12)(SI*1)
+	VMOVUPD Z13, K1, (R12)(SI*2)
+	VMOVUPD Z10, K1, (R12)(DI*1)
+	VMOVUPS 128(R13), Z10
+	VMOVUPD Z10, K1, (R12)(SI*4)
+	VMOVUPD Z2, K1, (R12)(R8*1)
+	VMOVUPD Z4, K1, (R12)(DI*2)
+	VMOVUPD Z1, K1, (R12)(R9*1)
+	VMOVUPD Z28, K1, (R12)(SI*8)
+
+done5:
+	XORQ AX, AX
+	MOVQ BX, at+40(FP)
+	MOVQ BX, next+48(FP)
+	MOVQ AX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+// func leftJacobianInvSE3F32AVX2(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·leftJacobianInvSE3F32AVX2(SB), $544-64
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ n+24(FP), DX
+	MOVQ stride+32(FP), SI
+	SHLQ $0x02, SI
+	LEAQ (SI)(SI*2), DI
+	LEAQ (DI)(SI*2), R8
+	LEAQ (R8)(SI*2), R9
+	LEAQ (AX)(SI*8), R10
+	ADDQ SI, R10
+	LEAQ (R10)(SI*8), R11
+	ADDQ SI, R11
+	LEAQ (R11)(SI*8), R12
+	ADDQ SI, R12
+	LEAQ 31(SP), R13
+	ANDQ $-32, R13
+	MOVQ DX, BX
+	SUBQ $+8, DX
+	JL   next2
+
+loop1:
+	PREFETCHT0   64(AX)
+	PREFETCHT0   64(AX)(SI*1)
+	PREFETCHT0   64(AX)(SI*2)
+	PREFETCHT0   64(AX)(DI*1)
+	PREFETCHT0   64(AX)(SI*4)
+	PREFETCHT0   64(AX)(R8*1)
+	PREFETCHT0   64(AX)(DI*2)
+	PREFETCHT0   64(AX)(R9*1)
+	PREFETCHT0   64(AX)(SI*8)
+	PREFETCHT0   64(R10)
+	PREFETCHT0   64(R10)(SI*1)
+	PREFETCHT0   64(R10)(SI*2)
+	PREFETCHT0   64(R10)(DI*1)
+	PREFETCHT0   64(R10)(SI*4)
+	PREFETCHT0   64(R10)(R8*1)
+	PREFETCHT0   64(R10)(DI*2)
+	PREFETCHT0   64(R10)(R9*1)
+	PREFETCHT0   64(R10)(SI*8)
+	PREFETCHT0   64(R11)
+	PREFETCHT0   64(R11)(SI*1)
+	PREFETCHT0   64(R11)(SI*2)
+	PREFETCHT0   64(R11)(DI*1)
+	PREFETCHT0   64(R11)(SI*4)
+	PREFETCHT0   64(R11)(R8*1)
+	PREFETCHT0   64(R11)(DI*2)
+	PREFETCHT0   64(R11)(R9*1)
+	PREFETCHT0   64(R11)(SI*8)
+	PREFETCHT0   64(R12)
+	PREFETCHT0   64(R12)(SI*1)
+	PREFETCHT0   64(R12)(SI*2)
+	PREFETCHT0   64(R12)(DI*1)
+	PREFETCHT0   64(R12)(SI*4)
+	PREFETCHT0   64(R12)(R8*1)
+	PREFETCHT0   64(R12)(DI*2)
+	PREFETCHT0   64(R12)(R9*1)
+	PREFETCHT0   64(R12)(SI*8)
+	VMOVUPS      (CX), Y0
+	VANDPS       absF32<>+0(SB), Y0, Y1
+	VMOVUPS      (CX)(SI*1), Y2
+	VANDPS       absF32<>+0(SB), Y2, Y3
+	VMOVUPS      (CX)(SI*2), Y4
+	VANDPS       absF32<>+0(SB), Y4, Y5
+	VMAXPS       Y3, Y1, Y6
+	VMINPS       Y1, Y3, Y3
+	VMAXPS       Y5, Y6, Y1
+	VMINPS       Y6, Y5, Y5
+	VMULPS       Y1, Y1, Y6
+	VMOVAPS      Y6, Y7
+	VFMADD231PS  Y3, Y3, Y7
+	VFMSUB213PS  Y6, Y1, Y1
+	VSUBPS       Y6, Y7, Y6
+	VFMSUB231PS  Y3, Y3, Y6
+	VADDPS       Y6, Y1, Y1
+	VMOVAPS      Y7, Y6
+	VFMADD231PS  Y5, Y5, Y6
+	VSUBPS       Y7, Y6, Y7
+	VFMSUB231PS  Y5, Y5, Y7
+	VADDPS       Y7, Y1, Y1
+	VCMPPS       $0x16, theta2Max<>+0(SB), Y6, Y1
+	VSQRTPS      Y6, Y7
+	VMULPS       half<>+0(SB), Y7, Y7
+	VANDPS       absF32<>+0(SB), Y7, Y5
+	VMOVUPS      twoOverPi<>+0(SB), Y3
+	VFMADD213PS  roundF32<>+0(SB), Y5, Y3
+	VSUBPS       roundF32<>+0(SB), Y3, Y8
+	VFNMADD231PS halfPi1<>+0(SB), Y8, Y5
+	VFNMADD231PS halfPi2<>+0(SB), Y8, Y5
+	VFNMADD231PS halfPi3<>+0(SB), Y8, Y5
+	VMULPS       Y5, Y5, Y8
+	VMOVUPS      sinP2<>+0(SB), Y9
+	VFMADD213PS  sinP1<>+0(SB), Y8, Y9
+	VFMADD213PS  sinP0<>+0(SB), Y8, Y9
+	VMULPS       Y9, Y8, Y9
+	VFMADD231PS  Y9, Y5, Y5
+	VMOVUPS      cosP2<>+0(SB), Y9
+	VFMADD213PS  cosP1<>+0(SB), Y8, Y9
+	VFMADD213PS  cosP0<>+0(SB), Y8, Y9
+	VFMADD213PS  minusHalf<>+0(SB), Y8, Y9
+	VFMADD213PS  one<>+0(SB), Y8, Y9
+	VPSLLD       $0x1f, Y3, Y8
+	VBLENDVPS    Y8, Y9, Y5, Y10
+	VBLENDVPS    Y8, Y5, Y9, Y9
+	VPSLLD       $0x1e, Y3, Y5
+	VPADDD       oneI<>+0(SB), Y3, Y3
+	VPSLLD       $0x1e, Y3, Y3
+	VANDPS       signF32<>+0(SB), Y3, Y3
+	VXORPS       Y3, Y9, Y9
+	VXORPS       Y7, Y5, Y5
+	VANDPS       signF32<>+0(SB), Y5, Y5
+	VXORPS       Y5, Y10, Y10
+	VCMPPS       $0x00, zero<>+0(SB), Y7, Y5
+	VDIVPS       Y7, Y10, Y10
+	VBLENDVPS    Y5, one<>+0(SB), Y10, Y10
+	VDIVPS       Y10, Y9, Y9
+	VCMPPS       $0x11, one<>+0(SB), Y6, Y5
+	VMOVUPS      halfCotRest4<>+0(SB), Y7
+	VFMADD213PS  halfCotRest3<>+0(SB), Y6, Y7
+	VFMADD213PS  halfCotRest2<>+0(SB), Y6, Y7
+	VFMADD213PS  halfCotRest1<>+0(SB), Y6, Y7
+	VFMADD213PS  halfCotRest0<>+0(SB), Y6, Y7
+	VMOVUPS      one<>+0(SB), Y3
+	VSUBPS       Y9, Y3, Y3
+	VMAXPS       theta2Min<>+0(SB), Y6, Y8
+	VDIVPS       Y8, Y3, Y3
+	VBLENDVPS    Y5, Y7, Y3, Y3
+	VMOVUPS      halfCotSlope4<>+0(SB), Y7
+	VFMADD213PS  halfCotSlope3<>+0(SB), Y6, Y7
+	VFMADD213PS  halfCotSlope2<>+0(SB), Y6, Y7
+	VFMADD213PS  halfCotSlope1<>+0(SB), Y6, Y7
+	VFMADD213PS  halfCotSlope0<>+0(SB), Y6, Y7
+	VMULPS       Y10, Y10, Y10
+	VMOVUPS      one<>+0(SB), Y8
+	VDIVPS       Y10, Y8, Y8
+	VSUBPS       Y8, Y9, Y8
+	VMAXPS       theta2Min<>+0(SB), Y6, Y10
+	VDIVPS       Y10, Y8, Y8
+	VBLENDVPS    Y5, Y7, Y8, Y8
+	VMOVAPS      Y3, Y7
+	VFMADD231PS  half<>+0(SB), Y8, Y7
+	VMAXPS       theta2Min<>+0(SB), Y6, Y6
+	VDIVPS       Y6, Y7, Y7
+	VMOVUPS      (CX)(DI*1), Y6
+	VMULPS       Y6, Y0, Y5
+	VMOVUPS      (CX)(SI*4), Y10
+	VFMADD231PS  Y10, Y2, Y5
+	VMOVUPS      (CX)(R8*1), Y11
+	VFMADD231PS  Y11, Y4, Y5
+	VMULPS       Y7, Y5, Y7
+	VMULPS       minusHalf<>+0(SB), Y6, Y12
+	VMULPS       Y6, Y3, Y6
+	VFNMADD231PS Y0, Y7, Y6
+	VMOVUPS      Y1, (R13)
+	VMULPS       minusHalf<>+0(SB), Y10, Y1
+	VMULPS       Y10, Y3, Y10
+	VFNMADD231PS Y2, Y7, Y10
+	VMOVUPS      Y1, 32(R13)
+	VMULPS       minusHalf<>+0(SB), Y11, Y1
+	VMULPS       Y11, Y3, Y11
+	VFNMADD231PS Y4, Y7, Y11
+	VMULPS       minusHalf<>+0(SB), Y0, Y7
+	VMOVUPS      Y1, 64(R13)
+	VMULPS       minusHalf<>+0(SB), Y2, Y1
+	VMOVUPS      Y12, 96(R13)
+	VMULPS       minusHalf<>+0(SB), Y4, Y12
+	VMOVUPS      Y10, 128(R13)
+	VMULPS       Y0, Y3, Y10
+	VMOVUPS      Y11, 160(R13)
+	VMULPS       Y2, Y3, Y11
+	VMULPS       Y4, Y3, Y3
+	VMOVUPS      Y6, 192(R13)
+	VMOVAPS      Y9, Y6
+	VFMADD231PS  Y0, Y10, Y6
+	VMOVUPS      Y6, 224(R13)
+	VMOVAPS      Y9, Y6
+	VFMADD231PS  Y2, Y11, Y6
+	VFMADD231PS  Y4, Y3, Y9
+	VMOVAPS      Y12, Y3
+	VFMSUB231PS  Y2, Y10, Y3
+	VFMADD231PS  Y2, Y10, Y12
+	VMOVUPS      Y9, 256(R13)
+	VMOVAPS      Y1, Y9
+	VFMSUB231PS  Y4, Y10, Y9
+	VFMADD231PS  Y4, Y10, Y1
+	VMOVAPS      Y7, Y10
+	VFMSUB231PS  Y4, Y11, Y10
+	VFMADD231PS  Y4, Y11, Y7
+	VMULPS       Y8, Y5, Y5
+	VMOVUPS      192(R13), Y8
+	VADDPS       Y8, Y8, Y11
+	VFMADD213PS  Y5, Y0, Y11
+	VMOVUPS      Y11, 288(R13)
+	VMOVUPS      160(R13), Y11
+	VMOVUPS      Y7, 320(R13)
+	VMULPS       Y2, Y11, Y7
+	VMOVUPS      Y9, 352(R13)
+	VMOVUPS      128(R13), Y9
+	VFMADD231PS  Y4, Y9, Y7
+	VMOVUPS      Y10, 384(R13)
+	VMOVUPS      96(R13), Y10
+	VMOVUPS      Y6, 416(R13)
+	VSUBPS       Y10, Y7, Y6
+	VADDPS       Y10, Y7, Y7
+	VADDPS       Y9, Y9, Y10
+	VFMADD213PS  Y5, Y2, Y10
+	VMOVUPS      Y7, 96(R13)
+	VMULPS       Y4, Y8, Y7
+	VFMADD231PS  Y0, Y11, Y7
+	VMOVUPS      Y6, 448(R13)
+	VMOVUPS      32(R13), Y6
+	VMOVUPS      Y10, 480(R13)
+	VSUBPS       Y6, Y7, Y10
+	VADDPS       Y6, Y7, Y7
+	VADDPS       Y11, Y11, Y11
+	VFMADD231PS  Y4, Y11, Y5
+	VMULPS       Y0, Y9, Y9
+	VFMADD231PS  Y2, Y8, Y9
+	VMOVUPS      64(R13), Y8
+	VSUBPS       Y8, Y9, Y2
+	VADDPS       Y8, Y9, Y9
+	VMOVUPS      (R13), Y8
+	VMOVMSKPS    Y8, R14
+	TESTQ        R14, R14
+	JE           easy4
+	VPCMPEQD     Y0, Y0, Y0
+	VXORPS       Y8, Y0, Y0
+	VMOVUPS      224(R13), Y8
+	VMASKMOVPS   Y8, Y0, (AX)
+	VMASKMOVPS   Y3, Y0, (AX)(SI*1)
+	VMASKMOVPS   Y1, Y0, (AX)(SI*2)
+	VMOVUPS      zero<>+0(SB), Y11
+	VMASKMOVPS   Y11, Y0, (AX)(DI*1)
+	VMOVUPS      zero<>+0(SB), Y11
+	VMASKMOVPS   Y11, Y0, (AX)(SI*4)
+	VMOVUPS      zero<>+0(SB), Y11
+	VMASKMOVPS   Y11, Y0, (AX)(R8*1)
+	VMASKMOVPS   Y12, Y0, (AX)(DI*2)
+	VMOVUPS      416(R13), Y11
+	VMASKMOVPS   Y11, Y0, (AX)(R9*1)
+	VMOVUPS      384(R13), Y4
+	VMASKMOVPS   Y4, Y0, (AX)(SI*8)
+	VMOVUPS      zero<>+0(SB), Y6
+	VMASKMOVPS   Y6, Y0, (R10)
+	VMOVUPS      zero<>+0(SB), Y6
+	VMASKMOVPS   Y6, Y0, (R10)(SI*1)
+	VMOVUPS      zero<>+0(SB), Y6
+	VMASKMOVPS   Y6, Y0, (R10)(SI*2)
+	VMOVUPS      Y5, (R13)
+	VMOVUPS      352(R13), Y6
+	VMASKMOVPS   Y6, Y0, (R10)(DI*1)
+	VMOVUPS      320(R13), Y6
+	VMASKMOVPS   Y6, Y0, (R10)(SI*4)
+	VMOVUPS      256(R13), Y6
+	VMASKMOVPS   Y6, Y0, (R10)(R8*1)
+	VMOVUPS      zero<>+0(SB), Y6
+	VMASKMOVPS   Y6, Y0, (R10)(DI*2)
+	VMOVUPS      zero<>+0(SB), Y6
+	VMASKMOVPS   Y6, Y0, (R10)(R9*1)
+	VMOVUPS      zero<>+0(SB), Y6
+	VMASKMOVPS   Y6, Y0, (R10)(SI*8)
+	VMOVUPS      288(R13), Y6
+	VMASKMOVPS   Y6, Y0, (R11)
+	VMASKMOVPS   Y2, Y0, (R11)(SI*1)
+	VMASKMOVPS   Y7, Y0, (R11)(SI*2)
+	VMASKMOVPS   Y8, Y0, (R11)(DI*1)
+	VMASKMOVPS   Y3, Y0, (R11)(SI*4)
+	VMASKMOVPS   Y1, Y0, (R11)(R8*1)
+	VMASKMOVPS   Y9, Y0, (R11)(DI*2)
+	VMOVUPS      480(R13), Y8
+	VMASKMOVPS   Y8, Y0, (R11)(R9*1)
+	VMOVUPS      448(R13), Y8
+	VMASKMOVPS   Y8, Y0, (R11)(SI*8)
+	VMASKMOVPS   Y12, Y0, (R12)
+	VMASKMOVPS   Y11, Y0, (R12)(SI*1)
+	VMASKMOVPS   Y4, Y0, (R12)(SI*2)
+	VMASKMOVPS   Y10, Y0, (R12)(DI*1)
+	VMOVUPS      96(R13), Y4
+	VMASKMOVPS   Y4, Y0, (R12)(SI*4)
+	VMOVUPS      (R13), Y4
+	VMASKMOVPS   Y4, Y0, (R12)(R8*1)
+	VMOVUPS      352(R13), Y4
+	VMASKMOVPS   Y4, Y0, (R12)(DI*2)
+	VMOVUPS      320(R13), Y4
+	VMASKMOVPS   Y4, Y0, (R12)(R9*1)
+	VMOVUPS      256(R13), Y4
+	VMASKMOVPS   Y4, Y0, (R12)(SI*8)
+	MOVQ         BX, AX
+	SUBQ         DX, AX
+	MOVQ         AX, CX
+	SUBQ         $+8, CX
+	MOVQ         CX, at+40(FP)
+	MOVQ         AX, next+48(FP)
+	MOVQ         R14, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy4:
+	VMOVUPS 224(R13), Y0
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y3, (AX)(SI*1)
+	VMOVUPS Y1, (AX)(SI*2)
+	VMOVUPS zero<>+0(SB), Y4
+	VMOVUPS Y4, (AX)(DI*1)
+	VMOVUPS zero<>+0(SB), Y4
+	VMOVUPS Y4, (AX)(SI*4)
+	VMOVUPS zero<>+0(SB), Y4
+	VMOVUPS Y4, (AX)(R8*1)
+	VMOVUPS Y12, (AX)(DI*2)
+	VMOVUPS 416(R13), Y4
+	VMOVUPS Y4, (AX)(R9*1)
+	VMOVUPS 384(R13), Y11
+	VMOVUPS Y11, (AX)(SI*8)
+	VMOVUPS zero<>+0(SB), Y8
+	VMOVUPS Y8, (R10)
+	VMOVUPS zero<>+0(SB), Y8
+	VMOVUPS Y8, (R10)(SI*1)
+	VMOVUPS zero<>+0(SB), Y8
+	VMOVUPS Y8, (R10)(SI*2)
+	VMOVUPS Y5, (R13)
+	VMOVUPS 352(R13), Y5
+	VMOVUPS Y5, (R10)(DI*1)
+	VMOVUPS 320(R13), Y5
+	VMOVUPS Y5, (R10)(SI*4)
+	VMOVUPS 256(R13), Y5
+	VMOVUPS Y5, (R10)(R8*1)
+	VMOVUPS zero<>+0(SB), Y5
+	VMOVUPS Y5, (R10)(DI*2)
+	VMOVUPS zero<>+0(SB), Y5
+	VMOVUPS Y5, (R10)(R9*1)
+	VMOVUPS zero<>+0(SB), Y5
+	VMOVUPS Y5, (R10)(SI*8)
+	VMOVUPS 288(R13), Y5
+	VMOVUPS Y5, (R11)
+	VMOVUPS Y2, (R11)(SI*1)
+	VMOVUPS Y7, (R11)(SI*2)
+	VMOVUPS Y0, (R11)(DI*1)
+	VMOVUPS Y3, (R11)(SI*4)
+	VMOVUPS Y1, (R11)(R8*1)
+	VMOVUPS Y9, (R11)(DI*2)
+	VMOVUPS 480(R13), Y9
+	VMOVUPS Y9, (R11)(R9*1)
+	VMOVUPS 448(R13), Y9
+	VMOVUPS Y9, (R11)(SI*8)
+	VMOVUPS Y12, (R12)
+	VMOVUPS Y4, (R12)(SI*1)
+	VMOVUPS Y11, (R12)(SI*2)
+	VMOVUPS Y10, (R12)(DI*1)
+	VMOVUPS 96(R13), Y10
+	VMOVUPS Y10, (R12)(SI*4)
+	VMOVUPS (R13), Y10
+	VMOVUPS Y10, (R12)(R8*1)
+	VMOVUPS 352(R13), Y10
+	VMOVUPS Y10, (R12)(DI*2)
+	VMOVUPS 320(R13), Y10
+	VMOVUPS Y10, (R12)(R9*1)
+	VMOVUPS 256(R13), Y10
+	VMOVUPS Y10, (R12)(SI*8)
+	ADDQ    $+32, AX
+	ADDQ    $+32, R10
+	ADDQ    $+32, R11
+	ADDQ    $+32, R12
+	ADDQ    $+32, CX
+	SUBQ    $+8, DX
+	JGE     loop1
+
+next2:
+	ADDQ         $+8, DX
+	TESTQ        DX, DX
+	JE           done5
+	LEAQ         tailMaskF32<>+0(SB), R14
+	MOVQ         DX, R15
+	NEGQ         R15
+	LEAQ         32(R14)(R15*4), R14
+	VMOVUPS      (R14), Y10
+	VMASKMOVPS   (CX), Y10, Y10
+	VANDPS       absF32<>+0(SB), Y10, Y11
+	VMOVUPS      (R14), Y4
+	VMASKMOVPS   (CX)(SI*1), Y4, Y4
+	VANDPS       absF32<>+0(SB), Y4, Y12
+	VMOVUPS      (R14), Y9
+	VMASKMOVPS   (CX)(SI*2), Y9, Y9
+	VANDPS       absF32<>+0(SB), Y9, Y1
+	VMAXPS       Y12, Y11, Y3
+	VMINPS       Y11, Y12, Y12
+	VMAXPS       Y1, Y3, Y11
+	VMINPS       Y3, Y1, Y1
+	VMULPS       Y11, Y11, Y3
+	VMOVAPS      Y3, Y0
+	VFMADD231PS  Y12, Y12, Y0
+	VFMSUB213PS  Y3, Y11, Y11
+	VSUBPS       Y3, Y0, Y3
+	VFMSUB231PS  Y12, Y12, Y3
+	VADDPS       Y3, Y11, Y11
+	VMOVAPS      Y0, Y3
+	VFMADD231PS  Y1, Y1, Y3
+	VSUBPS       Y0, Y3, Y0
+	VFMSUB231PS  Y1, Y1, Y0
+	VADDPS       Y0, Y11, Y11
+	VCMPPS       $0x16, theta2Max<>+0(SB), Y3, Y11
+	VSQRTPS      Y3, Y0
+	VMULPS       half<>+0(SB), Y0, Y0
+	VANDPS       absF32<>+0(SB), Y0, Y1
+	VMOVUPS      twoOverPi<>+0(SB), Y12
+	VFMADD213PS  roundF32<>+0(SB), Y1, Y12
+	VSUBPS       roundF32<>+0(SB), Y12, Y7
+	VFNMADD231PS halfPi1<>+0(SB), Y7, Y1
+	VFNMADD231PS halfPi2<>+0(SB), Y7, Y1
+	VFNMADD231PS halfPi3<>+0(SB), Y7, Y1
+	VMULPS       Y1, Y1, Y7
+	VMOVUPS      sinP2<>+0(SB), Y2
+	VFMADD213PS  sinP1<>+0(SB), Y7, Y2
+	VFMADD213PS  sinP0<>+0(SB), Y7, Y2
+	VMULPS       Y2, Y7, Y2
+	VFMADD231PS  Y2, Y1, Y1
+	VMOVUPS      cosP2<>+0(SB), Y2
+	VFMADD213PS  cosP1<>+0(SB), Y7, Y2
+	VFMADD213PS  cosP0<>+0(SB), Y7, Y2
+	VFMADD213PS  minusHalf<>+0(SB), Y7, Y2
+	VFMADD213PS  one<>+0(SB), Y7, Y2
+	VPSLLD       $0x1f, Y12, Y7
+	VBLENDVPS    Y7, Y2, Y1, Y5
+	VBLENDVPS    Y7, Y1, Y2, Y2
+	VPSLLD       $0x1e, Y12, Y1
+	VPADDD       oneI<>+0(SB), Y12, Y12
+	VPSLLD       $0x1e, Y12, Y12
+	VANDPS       signF32<>+0(SB), Y12, Y12
+	VXORPS       Y12, Y2, Y2
+	VXORPS       Y0, Y1, Y1
+	VANDPS       signF32<>+0(SB), Y1, Y1
+	VXORPS       Y1, Y5, Y5
+	VCMPPS       $0x00, zero<>+0(SB), Y0, Y1
+	VDIVPS       Y0, Y5, Y5
+	VBLENDVPS    Y1, one<>+0(SB), Y5, Y5
+	VDIVPS       Y5, Y2, Y2
+	VCMPPS       $0x11, one<>+0(SB), Y3, Y1
+	VMOVUPS      halfCotRest4<>+0(SB), Y0
+	VFMADD213PS  halfCotRest3<>+0(SB), Y3, Y0
+	VFMADD213PS  halfCotRest2<>+0(SB), Y3, Y0
+	VFMADD213PS  halfCotRest1<>+0(SB), Y3, Y0
+	VFMADD213PS  halfCotRest0<>+0(SB), Y3, Y0
+	VMOVUPS      one<>+0(SB), Y12
+	VSUBPS       Y2, Y12, Y12
+	VMAXPS       theta2Min<>+0(SB), Y3, Y7
+	VDIVPS       Y7, Y12, Y12
+	VBLENDVPS    Y1, Y0, Y12, Y12
+	VMOVUPS      halfCotSlope4<>+0(SB), Y0
+	VFMADD213PS  halfCotSlope3<>+0(SB), Y3, Y0
+	VFMADD213PS  halfCotSlope2<>+0(SB), Y3, Y0
+	VFMADD213PS  halfCotSlope1<>+0(SB), Y3, Y0
+	VFMADD213PS  halfCotSlope0<>+0(SB), Y3, Y0
+	VMULPS       Y5, Y5, Y5
+	VMOVUPS      one<>+0(SB), Y7
+	VDIVPS       Y5, Y7, Y7
+	VSUBPS       Y7, Y2, Y7
+	VMAXPS       theta2Min<>+0(SB), Y3, Y5
+	VDIVPS       Y5, Y7, Y7
+	VBLENDVPS    Y1, Y0, Y7, Y7
+	VMOVAPS      Y12, Y0
+	VFMADD231PS  half<>+0(SB), Y7, Y0
+	VMAXPS       theta2Min<>+0(SB), Y3, Y3
+	VDIVPS       Y3, Y0, Y0
+	VMOVUPS      (R14), Y3
+	VMASKMOVPS   (CX)(DI*1), Y3, Y3
+	VMULPS       Y3, Y10, Y1
+	VMOVUPS      (R14), Y5
+	VMASKMOVPS   (CX)(SI*4), Y5, Y5
+	VFMADD231PS  Y5, Y4, Y1
+	VMOVUPS      (R14), Y8
+	VMASKMOVPS   (CX)(R8*1), Y8, Y8
+	VFMADD231PS  Y8, Y9, Y1
+	VMULPS       Y0, Y1, Y0
+	VMULPS       minusHalf<>+0(SB), Y3, Y6
+	VMULPS       Y3, Y12, Y3
+	VFNMADD231PS Y10, Y0, Y3
+	VMOVUPS      Y11, (R13)
+	VMULPS       minusHalf<>+0(SB), Y5, Y11
+	VMULPS       Y5, Y12, Y5
+	VFNMADD231PS Y4, Y0, Y5
+	VMOVUPS      Y11, 32(R13)
+	VMULPS       minusHalf<>+0(SB), Y8, Y11
+	VMULPS       Y8, Y12, Y8
+	VFNMADD231PS Y9, Y0, Y8
+	VMULPS       minusHalf<>+0(SB), Y10, Y0
+	VMOVUPS      Y11, 64(R13)
+	VMULPS       minusHalf<>+0(SB), Y4, Y11
+	VMOVUPS      Y6, 96(R13)
+	VMULPS       minusHalf<>+0(SB), Y9, Y6
+	VMOVUPS      Y5, 128(R13)
+	VMULPS       Y10, Y12, Y5
+	VMOVUPS      Y8, 160(R13)
+	VMULPS       Y4, Y12, Y8
+	VMULPS       Y9, Y12, Y12
+	VMOVUPS      Y3, 192(R13)
+	VMOVAPS      Y2, Y3
+	VFMADD231PS  Y10, Y5, Y3
+	VMOVUPS      Y3, 224(R13)
+	VMOVAPS      Y2, Y3
+	VFMADD231PS  Y4, Y8, Y3
+	VFMADD231PS  Y9, Y12, Y2
+	VMOVAPS      Y6, Y12
+	VFMSUB231PS  Y4, Y5, Y12
+	VFMADD231PS  Y4, Y5, Y6
+	VMOVUPS      Y2, 256(R13)
+	VMOVAPS      Y11, Y2
+	VFMSUB231PS  Y9, Y5, Y2
+	VFMADD231PS  Y9, Y5, Y11
+	VMOVAPS      Y0, Y5
+	VFMSUB231PS  Y9, Y8, Y5
+	VFMADD231PS  Y9, Y8, Y0
+	VMULPS       Y7, Y1, Y1
+	VMOVUPS      192(R13), Y7
+	VADDPS       Y7, Y7, Y8
+	VFMADD213PS  Y1, Y10, Y8
+	VMOVUPS      Y8, 288(R13)
+	VMOVUPS      160(R13), Y8
+	VMOVUPS      Y0, 320(R13)
+	VMULPS       Y4, Y8, Y0
+	VMOVUPS      Y2, 352(R13)
+	VMOVUPS      128(R13), Y2
+	VFMADD231PS  Y9, Y2, Y0
+	VMOVUPS      Y5, 384(R13)
+	VMOVUPS      96(R13), Y5
+	VMOVUPS      Y3, 416(R13)
+	VSUBPS       Y5, Y0, Y3
+	VADDPS       Y5, Y0, Y0
+	VADDPS       Y2, Y2, Y5
+	VFMADD213PS  Y1, Y4, Y5
+	VMOVUPS      Y0, 96(R13)
+	VMULPS       Y9, Y7, Y0
+	VFMADD231PS  Y10, Y8, Y0
+	VMOVUPS      Y3, 448(R13)
+	VMOVUPS      32(R13), Y3
+	VMOVUPS      Y5, 480(R13)
+	VSUBPS       Y3, Y0, Y5
+	VADDPS       Y3, Y0, Y0
+	VADDPS       Y8, Y8, Y8
+	VFMADD231PS  Y9, Y8, Y1
+	VMULPS       Y10, Y2, Y2
+	VFMADD231PS  Y4, Y7, Y2
+	VMOVUPS      64(R13), Y7
+	VSUBPS       Y7, Y2, Y4
+	VADDPS       Y7, Y2, Y2
+	VMOVUPS      (R13), Y7
+	VANDPS       (R14), Y7, Y7
+	VMOVMSKPS    Y7, CX
+	TESTQ        CX, CX
+	JE           easy7
+	VANDNPS      (R14), Y7, Y7
+	VMOVUPS      224(R13), Y10
+	VMASKMOVPS   Y10, Y7, (AX)
+	VMASKMOVPS   Y12, Y7, (AX)(SI*1)
+	VMASKMOVPS   Y11, Y7, (AX)(SI*2)
+	VMOVUPS      zero<>+0(SB), Y8
+	VMASKMOVPS   Y8, Y7, (AX)(DI*1)
+	VMOVUPS      zero<>+0(SB), Y8
+	VMASKMOVPS   Y8, Y7, (AX)(SI*4)
+	VMOVUPS      zero<>+0(SB), Y8
+	VMASKMOVPS   Y8, Y7, (AX)(R8*1)
+	VMASKMOVPS   Y6, Y7, (AX)(DI*2)
+	VMOVUPS      416(R13), Y8
+	VMASKMOVPS   Y8, Y7, (AX)(R9*1)
+	VMOVUPS      384(R13), Y9
+	VMASKMOVPS   Y9, Y7, (AX)(SI*8)
+	VMOVUPS      zero<>+0(SB), Y3
+	VMASKMOVPS   Y3, Y7, (R10)
+	VMOVUPS      zero<>+0(SB), Y3
+	VMASKMOVPS   Y3, Y7, (R10)(SI*1)
+	VMOVUPS      zero<>+0(SB), Y3
+	VMASKMOVPS   Y3, Y7, (R10)(SI*2)
+	VMOVUPS      Y1, (R13)
+	VMOVUPS      352(R13), Y3
+	VMASKMOVPS   Y3, Y7, (R10)(DI*1)
+	VMOVUPS      320(R13), Y3
+	VMASKMOVPS   Y3, Y7, (R10)(SI*4)
+	VMOVUPS      256(R13), Y3
+	VMASKMOVPS   Y3, Y7, (R10)(R8*1)
+	VMOVUPS      zero<>+0(SB), Y3
+	VMASKMOVPS   Y3, Y7, (R10)(DI*2)
+	VMOVUPS      zero<>+0(SB), Y3
+	VMASKMOVPS   Y3, Y7, (R10)(R9*1)
+	VMOVUPS      zero<>+0(SB), Y3
+	VMASKMOVPS   Y3, Y7, (R10)(SI*8)
+	VMOVUPS      288(R13), Y3
+	VMASKMOVPS   Y3, Y7, (R11)
+	VMASKMOVPS   Y4, Y7, (R11)(SI*1)
+	VMASKMOVPS   Y0, Y7, (R11)(SI*2)
+	VMASKMOVPS   Y10, Y7, (R11)(DI*1)
+	VMASKMOVPS   Y12, Y7, (R11)(SI*4)
+	VMASKMOVPS   Y11, Y7, (R11)(R8*1)
+	VMASKMOVPS   Y2, Y7, (R11)(DI*2)
+	VMOVUPS      480(R13), Y10
+	VMASKMOVPS   Y10, Y7, (R11)(R9*1)
+	VMOVUPS      448(R13), Y10
+	VMASKMOVPS   Y10, Y7, (R11)(SI*8)
+	VMASKMOVPS   Y6, Y7, (R12)
+	VMASKMOVPS   Y8, Y7, (R12)(SI*1)
+	VMASKMOVPS   Y9, Y7, (R12)(SI*2)
+	VMASKMOVPS   Y5, Y7, (R12)(DI*1)
+	VMOVUPS      96(R13), Y9
+	VMASKMOVPS   Y9, Y7, (R12)(SI*4)
+	VMOVUPS      (R13), Y9
+	VMASKMOVPS   Y9, Y7, (R12)(R8*1)
+	VMOVUPS      352(R13), Y9
+	VMASKMOVPS   Y9, Y7, (R12)(DI*2)
+	VMOVUPS      320(R13), Y9
+	VMASKMOVPS   Y9, Y7, (R12)(R9*1)
+	VMOVUPS      256(R13), Y9
+	VMASKMOVPS   Y9, Y7, (R12)(SI*8)
+	MOVQ         BX, AX
+	SUBQ         DX, BX
+	MOVQ         BX, at+40(FP)
+	MOVQ         AX, next+48(FP)
+	MOVQ         CX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy7:
+	VMOVUPS    224(R13), Y7
+	VMOVUPS    (R14), Y9
+	VMASKMOVPS Y7, Y9, (AX)
+	VMOVUPS    (R14), Y9
+	VMASKMOVPS Y12, Y9, (AX)(SI*1)
+	VMOVUPS    (R14), Y9
+	VMASKMOVPS Y11, Y9, (AX)(SI*2)
+	VMOVUPS    zero<>+0(SB), Y9
+	VMOVUPS    (R14), Y8
+	VMASKMOVPS Y9, Y8, (AX)(DI*1)
+	VMOVUPS    zero<>+0(SB), Y8
+	VMOVUPS    (R14), Y9
+	VMASKMOVPS Y8, Y9, (AX)(SI*4)
+	VMOVUPS    zero<>+0(SB), Y9
+	VMOVUPS    (R14), Y8
+	VMASKMOVPS Y9, Y8, (AX)(R8*1)
+	VMOVUPS    (R14), Y8
+	VMASKMOVPS Y6, Y8, (AX)(DI*2)
+	VMOVUPS    416(R13), Y8
+	VMOVUPS    (R14), Y9
+	VMASKMOVPS Y8, Y9, (AX)(R9*1)
+	VMOVUPS    384(R13), Y9
+	VMOVUPS    (R14), Y10
+	VMASKMOVPS Y9, Y10, (AX)(SI*8)
+	VMOVUPS    zero<>+0(SB), Y10
+	VMOVUPS    (R14), Y3
+	VMASKMOVPS Y10, Y3, (R10)
+	VMOVUPS    zero<>+0(SB), Y3
+	VMOVUPS    (R14), Y10
+	VMASKMOVPS Y3, Y10, (R10)(SI*1)
+	VMOVUPS    zero<>+0(SB), Y10
+	VMOVUPS    (R14), Y3
+	VMASKMOVPS Y10, Y3, (R10)(SI*2)
+	VMOVUPS    Y1, (R13)
+	VMOVUPS    352(R13), Y1
+	VMOVUPS    (R14), Y3
+	VMASKMOVPS Y1, Y3, (R10)(DI*1)
+	VMOVUPS    320(R13), Y3
+	VMOVUPS    (R14), Y1
+	VMASKMOVPS Y3, Y1, (R10)(SI*4)
+	VMOVUPS    256(R13), Y1
+	VMOVUPS    (R14), Y3
+	VMASKMOVPS Y1, Y3, (R10)(R8*1)
+	VMOVUPS    zero<>+0(SB), Y3
+	VMOVUPS    (R14), Y1
+	VMASKMOVPS Y3, Y1, (R10)(DI*2)
+	VMOVUPS    zero<>+0(SB), Y1
+	VMOVUPS    (R14), Y3
+	VMASKMOVPS Y1, Y3, (R10)(R9*1)
+	VMOVUPS    zero<>+0(SB), Y3
+	VMOVUPS    (R14), Y1
+	VMASKMOVPS Y3, Y1, (R10)(SI*8)
+	VMOVUPS    288(R13), Y1
+	VMOVUPS    (R14), Y3
+	VMASKMOVPS Y1, Y3, (R11)
+	VMOVUPS    (R14), Y3
+	VMASKMOVPS Y4, Y3, (R11)(SI*1)
+	VMOVUPS    (R14), Y3
+	VMASKMOVPS Y0, Y3, (R11)(SI*2)
+	VMOVUPS    (R14), Y3
+	VMASKMOVPS Y7, Y3, (R11)(DI*1)
+	VMOVUPS    (R14), Y3
+	VMASKMOVPS Y12, Y3, (R11)(SI*4)
+	VMOVUPS    (R14), Y3
+	VMASKMOVPS Y11, Y3, (R11)(R8*1)
+	VMOVUPS    (R14), Y3
+	VMASKMOVPS Y2, Y3, (R11)(DI*2)
+	VMOVUPS    480(R13), Y3
+	VMOVUPS    (R14), Y2
+	VMASKMOVPS Y3, Y2, (R11)(R9*1)
+	VMOVUPS    448(R13), Y2
+	VMOVUPS    (R14), Y3
+	VMASKMOVPS Y2, Y3, (R11)(SI*8)
+	VMOVUPS    (R14), Y3
+	VMASKMOVPS Y6, Y3, (R12)
+	VMOVUPS    (R14), Y3
+	VMASKMOVPS Y8, Y3, (R12)(SI*1)
+	VMOVUPS    (R14), Y3
+	VMASKMOVPS Y9, Y3, (R12)(SI*2)
+	VMOVUPS    (R14), Y3
+	VMASKMOVPS Y5, Y3, (R12)(DI*1)
+	VMOVUPS    96(R13), Y3
+	VMOVUPS    (R14), Y5
+	VMASKMOVPS Y3, Y5, (R12)(SI*4)
+	VMOVUPS    (R13), Y5
+	VMOVUPS    (R14), Y3
+	VMASKMOVPS Y5, Y3, (R12)(R8*1)
+	VMOVUPS    352(R13), Y3
+	VMOVUPS    (R14), Y5
+	VMASKMOVPS Y3, Y5, (R12)(DI*2)
+	VMOVUPS    320(R13), Y5
+	VMOVUPS    (R14), Y3
+	VMASKMOVPS Y5, Y3, (R12)(R9*1)
+	VMOVUPS    256(R13), Y3
+	VMOVUPS    (R14), Y5
+	VMASKMOVPS Y3, Y5, (R12)(SI*8)
+
+done5:
+	XORQ AX, AX
+	MOVQ BX, at+40(FP)
+	MOVQ BX, next+48(FP)
+	MOVQ AX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+DATA halfCotRest4<>+0(SB)/4, $0x32b35479
+DATA halfCotRest4<>+4(SB)/4, $0x32b35479
+DATA halfCotRest4<>+8(SB)/4, $0x32b35479
+DATA halfCotRest4<>+12(SB)/4, $0x32b35479
+DATA halfCotRest4<>+16(SB)/4, $0x32b35479
+DATA halfCotRest4<>+20(SB)/4, $0x32b35479
+DATA halfCotRest4<>+24(SB)/4, $0x32b35479
+DATA halfCotRest4<>+28(SB)/4, $0x32b35479
+GLOBL halfCotRest4<>(SB), RODATA|NOPTR, $32
+
+DATA halfCotRest3<>+0(SB)/4, $0x355debbd
+DATA halfCotRest3<>+4(SB)/4, $0x355debbd
+DATA halfCotRest3<>+8(SB)/4, $0x355debbd
+DATA halfCotRest3<>+12(SB)/4, $0x355debbd
+DATA halfCotRest3<>+16(SB)/4, $0x355debbd
+DATA halfCotRest3<>+20(SB)/4, $0x355debbd
+DATA halfCotRest3<>+24(SB)/4, $0x355debbd
+DATA halfCotRest3<>+28(SB)/4, $0x355debbd
+GLOBL halfCotRest3<>(SB), RODATA|NOPTR, $32
+
+DATA halfCotRest2<>+0(SB)/4, $0x380ab356
+DATA halfCotRest2<>+4(SB)/4, $0x380ab356
+DATA halfCotRest2<>+8(SB)/4, $0x380ab356
+DATA halfCotRest2<>+12(SB)/4, $0x380ab356
+DATA halfCotRest2<>+16(SB)/4, $0x380ab356
+DATA halfCotRest2<>+20(SB)/4, $0x380ab356
+DATA halfCotRest2<>+24(SB)/4, $0x380ab356
+DATA halfCotRest2<>+28(SB)/4, $0x380ab356
+GLOBL halfCotRest2<>(SB), RODATA|NOPTR, $32
+
+DATA halfCotRest1<>+0(SB)/4, $0x3ab60b61
+DATA halfCotRest1<>+4(SB)/4, $0x3ab60b61
+DATA halfCotRest1<>+8(SB)/4, $0x3ab60b61
+DATA halfCotRest1<>+12(SB)/4, $0x3ab60b61
+DATA halfCotRest1<>+16(SB)/4, $0x3ab60b61
+DATA halfCotRest1<>+20(SB)/4, $0x3ab60b61
+DATA halfCotRest1<>+24(SB)/4, $0x3ab60b61
+DATA halfCotRest1<>+28(SB)/4, $0x3ab60b61
+GLOBL halfCotRest1<>(SB), RODATA|NOPTR, $32
+
+DATA halfCotRest0<>+0(SB)/4, $0x3daaaaab
+DATA halfCotRest0<>+4(SB)/4, $0x3daaaaab
+DATA halfCotRest0<>+8(SB)/4, $0x3daaaaab
+DATA halfCotRest0<>+12(SB)/4, $0x3daaaaab
+DATA halfCotRest0<>+16(SB)/4, $0x3daaaaab
+DATA halfCotRest0<>+20(SB)/4, $0x3daaaaab
+DATA halfCotRest0<>+24(SB)/4, $0x3daaaaab
+DATA halfCotRest0<>+28(SB)/4, $0x3daaaaab
+GLOBL halfCotRest0<>(SB), RODATA|NOPTR, $32
+
+DATA halfCotSlope4<>+0(SB)/4, $0xb4602998
+DATA halfCotSlope4<>+4(SB)/4, $0xb4602998
+DATA halfCotSlope4<>+8(SB)/4, $0xb4602998
+DATA halfCotSlope4<>+12(SB)/4, $0xb4602998
+DATA halfCotSlope4<>+16(SB)/4, $0xb4602998
+DATA halfCotSlope4<>+20(SB)/4, $0xb4602998
+DATA halfCotSlope4<>+24(SB)/4, $0xb4602998
+DATA halfCotSlope4<>+28(SB)/4, $0xb4602998
+GLOBL halfCotSlope4<>(SB), RODATA|NOPTR, $32
+
+DATA halfCotSlope3<>+0(SB)/4, $0xb6ddebbd
+DATA halfCotSlope3<>+4(SB)/4, $0xb6ddebbd
+DATA halfCotSlope3<>+8(SB)/4, $0xb6ddebbd
+DATA halfCotSlope3<>+12(SB)/4, $0xb6ddebbd
+DATA halfCotSlope3<>+16(SB)/4, $0xb6ddebbd
+DATA halfCotSlope3<>+20(SB)/4, $0xb6ddebbd
+DATA halfCotSlope3<>+24(SB)/4, $0xb6ddebbd
+DATA halfCotSlope3<>+28(SB)/4, $0xb6ddebbd
+GLOBL halfCotSlope3<>(SB), RODATA|NOPTR, $32
+
+DATA halfCotSlope2<>+0(SB)/4, $0xb9500d01
+DATA halfCotSlope2<>+4(SB)/4, $0xb9500d01
+DATA halfCotSlope2<>+8(SB)/4, $0xb9500d01
+DATA halfCotSlope2<>+12(SB)/4, $0xb9500d01
+DATA halfCotSlope2<>+16(SB)/4, $0xb9500d01
+DATA halfCotSlope2<>+20(SB)/4, $0xb9500d01
+DATA halfCotSlope2<>+24(SB)/4, $0xb9500d01
+DATA halfCotSlope2<>+28(SB)/4, $0xb9500d01
+GLOBL halfCotSlope2<>(SB), RODATA|NOPTR, $32
+
+DATA halfCotSlope1<>+0(SB)/4, $0xbbb60b61
+DATA halfCotSlope1<>+4(SB)/4, $0xbbb60b61
+DATA halfCotSlope1<>+8(SB)/4, $0xbbb60b61
+DATA halfCotSlope1<>+12(SB)/4, $0xbbb60b61
+DATA halfCotSlope1<>+16(SB)/4, $0xbbb60b61
+DATA halfCotSlope1<>+20(SB)/4, $0xbbb60b61
+DATA halfCotSlope1<>+24(SB)/4, $0xbbb60b61
+DATA halfCotSlope1<>+28(SB)/4, $0xbbb60b61
+GLOBL halfCotSlope1<>(SB), RODATA|NOPTR, $32
+
+DATA halfCotSlope0<>+0(SB)/4, $0xbe2aaaab
+DATA halfCotSlope0<>+4(SB)/4, $0xbe2aaaab
+DATA halfCotSlope0<>+8(SB)/4, $0xbe2aaaab
+DATA halfCotSlope0<>+12(SB)/4, $0xbe2aaaab
+DATA halfCotSlope0<>+16(SB)/4, $0xbe2aaaab
+DATA halfCotSlope0<>+20(SB)/4, $0xbe2aaaab
+DATA halfCotSlope0<>+24(SB)/4, $0xbe2aaaab
+DATA halfCotSlope0<>+28(SB)/4, $0xbe2aaaab
+GLOBL halfCotSlope0<>(SB), RODATA|NOPTR, $32
+
+// func leftJacobianInvSE3F32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
+// Requires: AVX, AVX512F, BMI2, MMX+
+TEXT ·leftJacobianInvSE3F32AVX512(SB), $320-64
+	VBROADCASTSS one<>+0(SB), Z0
+	VBROADCASTSS minusHalf<>+0(SB), Z1
+	VBROADCASTSS absF32<>+0(SB), Z2
+	VBROADCASTSS theta2Min<>+0(SB), Z3
+	VBROADCASTSS half<>+0(SB), Z4
+	VBROADCASTSS roundF32<>+0(SB), Z5
+	VBROADCASTSS signF32<>+0(SB), Z6
+	VBROADCASTSS theta2Max<>+0(SB), Z7
+	VBROADCASTSS twoOverPi<>+0(SB), Z8
+	VBROADCASTSS halfPi1<>+0(SB), Z8
+	MOVQ         dst+0(FP), AX
+	MOVQ         a+8(FP), CX
+	MOVQ         n+24(FP), DX
+	MOVQ         stride+32(FP), SI
+	SHLQ         $0x02, SI
+	LEAQ         (SI)(SI*2), DI
+	LEAQ         (DI)(SI*2), R8
+	LEAQ         (R8)(SI*2), R9
+	LEAQ         (AX)(SI*8), R10
+	ADDQ         SI, R10
+	LEAQ         (R10)(SI*8), R11
+	ADDQ         SI, R11
+	LEAQ         (R11)(SI*8), R12
+	ADDQ         SI, R12
+	LEAQ         63(SP), R13
+	ANDQ         $-64, R13
+	MOVQ         DX, BX
+	SUBQ         $+16, DX
+	JL           next2
+
+loop1:
+	PREFETCHT0        128(AX)
+	PREFETCHT0        128(AX)(SI*1)
+	PREFETCHT0        128(AX)(SI*2)
+	PREFETCHT0        128(AX)(DI*1)
+	PREFETCHT0        128(AX)(SI*4)
+	PREFETCHT0        128(AX)(R8*1)
+	PREFETCHT0        128(AX)(DI*2)
+	PREFETCHT0        128(AX)(R9*1)
+	PREFETCHT0        128(AX)(SI*8)
+	PREFETCHT0        128(R10)
+	PREFETCHT0        128(R10)(SI*1)
+	PREFETCHT0        128(R10)(SI*2)
+	PREFETCHT0        128(R10)(DI*1)
+	PREFETCHT0        128(R10)(SI*4)
+	PREFETCHT0        128(R10)(R8*1)
+	PREFETCHT0        128(R10)(DI*2)
+	PREFETCHT0        128(R10)(R9*1)
+	PREFETCHT0        128(R10)(SI*8)
+	PREFETCHT0        128(R11)
+	PREFETCHT0        128(R11)(SI*1)
+	PREFETCHT0        128(R11)(SI*2)
+	PREFETCHT0        128(R11)(DI*1)
+	PREFETCHT0        128(R11)(SI*4)
+	PREFETCHT0        128(R11)(R8*1)
+	PREFETCHT0        128(R11)(DI*2)
+	PREFETCHT0        128(R11)(R9*1)
+	PREFETCHT0        128(R11)(SI*8)
+	PREFETCHT0        128(R12)
+	PREFETCHT0        128(R12)(SI*1)
+	PREFETCHT0        128(R12)(SI*2)
+	PREFETCHT0        128(R12)(DI*1)
+	PREFETCHT0        128(R12)(SI*4)
+	PREFETCHT0        128(R12)(R8*1)
+	PREFETCHT0        128(R12)(DI*2)
+	PREFETCHT0        128(R12)(R9*1)
+	PREFETCHT0        128(R12)(SI*8)
+	VMOVUPS           (CX), Z9
+	VPANDD            Z2, Z9, Z10
+	VMOVUPS           (CX)(SI*1), Z11
+	VPANDD            Z2, Z11, Z12
+	VMOVUPS           (CX)(SI*2), Z13
+	VPANDD            Z2, Z13, Z14
+	VMAXPS            Z12, Z10, Z15
+	VMINPS            Z10, Z12, Z12
+	VMAXPS            Z14, Z15, Z10
+	VMINPS            Z15, Z14, Z14
+	VMULPS            Z10, Z10, Z15
+	VMOVAPS           Z15, Z16
+	VFMADD231PS       Z12, Z12, Z16
+	VFMSUB213PS       Z15, Z10, Z10
+	VSUBPS            Z15, Z16, Z15
+	VFMSUB231PS       Z12, Z12, Z15
+	VADDPS            Z15, Z10, Z10
+	VMOVAPS           Z16, Z15
+	VFMADD231PS       Z14, Z14, Z15
+	VSUBPS            Z16, Z15, Z16
+	VFMSUB231PS       Z14, Z14, Z16
+	VADDPS            Z16, Z10, Z10
+	VCMPPS            $0x16, Z7, Z15, K1
+	VSQRTPS           Z15, Z10
+	VMULPS            Z4, Z10, Z10
+	VBROADCASTSS      twoOverPi<>+0(SB), Z16
+	VFMADD213PS       Z5, Z10, Z16
+	VSUBPS            Z5, Z16, Z14
+	VMOVAPS           Z10, Z12
+	VFNMADD231PS      Z8, Z14, Z12
+	VFNMADD231PS.BCST halfPi2<>+0(SB), Z14, Z12
+	VFNMADD231PS.BCST halfPi3<>+0(SB), Z14, Z12
+	VMULPS            Z12, Z12, Z14
+	VBROADCASTSS      sinP2<>+0(SB), Z17
+	VFMADD213PS.BCST  sinP1<>+0(SB), Z14, Z17
+	VFMADD213PS.BCST  sinP0<>+0(SB), Z14, Z17
+	VMULPS            Z17, Z14, Z17
+	VFMADD231PS       Z17, Z12, Z12
+	VBROADCASTSS      cosP2<>+0(SB), Z17
+	VFMADD213PS.BCST  cosP1<>+0(SB), Z14, Z17
+	VFMADD213PS.BCST  cosP0<>+0(SB), Z14, Z17
+	VFMADD213PS       Z1, Z14, Z17
+	VFMADD213PS       Z0, Z14, Z17
+	VPTESTMD.BCST     bit0<>+0(SB), Z16, K2
+	VBLENDMPS         Z17, Z12, K2, Z14
+	VBLENDMPS         Z12, Z17, K2, Z17
+	VPSLLD            $0x1e, Z16, Z12
+	VPADDD.BCST       oneI<>+0(SB), Z16, Z16
+	VPSLLD            $0x1e, Z16, Z16
+	VPTERNLOGD        $0x78, Z6, Z16, Z17
+	VPTERNLOGD        $0x78, Z6, Z12, Z14
+	VFIXUPIMMPS.BCST  $0x00, zeroStays<>+0(SB), Z10, Z14
+	VCMPPS.BCST       $0x00, zero<>+0(SB), Z10, K2
+	VDIVPS            Z10, Z14, Z14
+	VBLENDMPS         Z0, Z14, K2, Z14
+	VRCP14PS          Z14, Z10
+	VMULPS            Z10, Z17, Z12
+	VFNMADD231PS      Z12, Z14, Z17
+	VFMADD231PS       Z10, Z17, Z12
+	VCMPPS            $0x11, Z0, Z15, K2
+	VBROADCASTSS      halfCotRest4<>+0(SB), Z17
+	VFMADD213PS.BCST  halfCotRest3<>+0(SB), Z15, Z17
+	VFMADD213PS.BCST  halfCotRest2<>+0(SB), Z15, Z17
+	VFMADD213PS.BCST  halfCotRest1<>+0(SB), Z15, Z17
+	VFMADD213PS.BCST  halfCotRest0<>+0(SB), Z15, Z17
+	VSUBPS            Z12, Z0, Z10
+	VMAXPS            Z3, Z15, Z16
+	VRCP14PS          Z16, Z18
+	VMULPS            Z18, Z10, Z19
+	VFNMADD231PS      Z19, Z16, Z10
+	VFMADD231PS       Z18, Z10, Z19
+	VBLENDMPS         Z17, Z19, K2, Z19
+	VBROADCASTSS      halfCotSlope4<>+0(SB), Z17
+	VFMADD213PS.BCST  halfCotSlope3<>+0(SB), Z15, Z17
+	VFMADD213PS.BCST  halfCotSlope2<>+0(SB), Z15, Z17
+	VFMADD213PS.BCST  halfCotSlope1<>+0(SB), Z15, Z17
+	VFMADD213PS.BCST  halfCotSlope0<>+0(SB), Z15, Z17
+	VMULPS            Z14, Z14, Z14
+	VRCP14PS          Z14, Z10
+	VMULPS            Z0, Z10, Z18
+	VFNMADD213PS      Z0, Z18, Z14
+	VFMADD231PS       Z10, Z14, Z18
+	VSUBPS            Z18, Z12, Z18
+	VMAXPS            Z3, Z15, Z14
+	VRCP14PS          Z14, Z10
+	VMULPS            Z10, Z18, Z16
+	VFNMADD231PS      Z16, Z14, Z18
+	VFMADD231PS       Z10, Z18, Z16
+	VBLENDMPS         Z17, Z16, K2, Z16
+	VMOVAPS           Z19, Z17
+	VFMADD231PS       Z4, Z16, Z17
+	VMAXPS            Z3, Z15, Z15
+	VRCP14PS          Z15, Z18
+	VMULPS            Z18, Z17, Z10
+	VFNMADD231PS      Z10, Z15, Z17
+	VFMADD231PS       Z18, Z17, Z10
+	VMOVUPS           (CX)(DI*1), Z17
+	VMULPS            Z17, Z9, Z18
+	VMOVUPS           (CX)(SI*4), Z15
+	VFMADD231PS       Z15, Z11, Z18
+	VMOVUPS           (CX)(R8*1), Z14
+	VFMADD231PS       Z14, Z13, Z18
+	VMULPS            Z10, Z18, Z10
+	VMULPS            Z1, Z17, Z20
+	VMULPS            Z17, Z19, Z17
+	VFNMADD231PS      Z9, Z10, Z17
+	VMULPS            Z1, Z15, Z21
+	VMULPS            Z15, Z19, Z15
+	VFNMADD231PS      Z11, Z10, Z15
+	VMULPS            Z1, Z14, Z22
+	VMULPS            Z14, Z19, Z14
+	VFNMADD231PS      Z13, Z10, Z14
+	VMULPS            Z1, Z9, Z10
+	VMULPS            Z1, Z11, Z23
+	VMULPS            Z1, Z13, Z24
+	VMULPS            Z9, Z19, Z25
+	VMULPS            Z11, Z19, Z26
+	VMULPS            Z13, Z19, Z19
+	VMOVAPS           Z12, Z27
+	VFMADD231PS       Z9, Z25, Z27
+	VMOVAPS           Z12, Z28
+	VFMADD231PS       Z11, Z26, Z28
+	VFMADD231PS       Z13, Z19, Z12
+	VMOVAPS           Z24, Z19
+	VFMSUB231PS       Z11, Z25, Z19
+	VFMADD231PS       Z11, Z25, Z24
+	VMOVUPS           Z12, (R13)
+	VMOVAPS           Z23, Z12
+	VFMSUB231PS       Z13, Z25, Z12
+	VFMADD231PS       Z13, Z25, Z23
+	VMOVAPS           Z10, Z25
+	VFMSUB231PS       Z13, Z26, Z25
+	VFMADD231PS       Z13, Z26, Z10
+	VMULPS            Z16, Z18, Z18
+	VADDPS            Z17, Z17, Z16
+	VFMADD213PS       Z18, Z9, Z16
+	VMULPS            Z11, Z14, Z26
+	VFMADD231PS       Z13, Z15, Z26
+	VMOVUPS           Z16, 64(R13)
+	VSUBPS            Z20, Z26, Z16
+	VADDPS            Z20, Z26, Z26
+	VADDPS            Z15, Z15, Z20
+	VFMADD213PS       Z18, Z11, Z20
+	VMOVUPS           Z26, 128(R13)
+	VMULPS            Z13, Z17, Z26
+	VFMADD231PS       Z9, Z14, Z26
+	VMOVUPS           Z16, 192(R13)
+	VSUBPS            Z21, Z26, Z16
+	VADDPS            Z21, Z26, Z26
+	VADDPS            Z14, Z14, Z14
+	VFMADD231PS       Z13, Z14, Z18
+	VMULPS            Z9, Z15, Z15
+	VFMADD231PS       Z11, Z17, Z15
+	VSUBPS            Z22, Z15, Z17
+	VADDPS            Z22, Z15, Z15
+	KMOVW             K1, R14
+	TESTQ             R14, R14
+	JE                easy4
+	KNOTW             K1, K1
+	VMOVUPS           Z27, K1, (AX)
+	VMOVUPS           Z19, K1, (AX)(SI*1)
+	VMOVUPS           Z23, K1, (AX)(SI*2)
+	VBROADCASTSS      zero<>+0(SB), Z22
+	VMOVUPS           Z22, K1, (AX)(DI*1)
+	VBROADCASTSS      zero<>+0(SB), Z22
+	VMOVUPS           Z22, K1, (AX)(SI*4)
+	VBROADCASTSS      zero<>+0(SB), Z22
+	VMOVUPS           Z22, K1, (AX)(R8*1)
+	VMOVUPS           Z24, K1, (AX)(DI*2)
+	VMOVUPS           Z28, K1, (AX)(R9*1)
+	VMOVUPS           Z25, K1, (AX)(SI*8)
+	VBROADCASTSS      zero<>+0(SB), Z22
+	VMOVUPS           Z22, K1, (R10)
+	VBROADCASTSS      zero<>+0(SB), Z22
+	VMOVUPS           Z22, K1, (R10)(SI*1)
+	VBROADCASTSS      zero<>+0(SB), Z22
+	VMOVUPS           Z22, K1, (R10)(SI*2)
+	VMOVUPS           Z12, K1, (R10)(DI*1)
+	VMOVUPS           Z10, K1, (R10)(SI*4)
+	VMOVUPS           (R13), Z22
+	VMOVUPS           Z22, K1, (R10)(R8*1)
+	VBROADCASTSS      zero<>+0(SB), Z11
+	VMOVUPS           Z11, K1, (R10)(DI*2)
+	VBROADCASTSS      zero<>+0(SB), Z11
+	VMOVUPS           Z11, K1, (R10)(R9*1)
+	VBROADCASTSS      zero<>+0(SB), Z11
+	VMOVUPS           Z11, K1, (R10)(SI*8)
+	VMOVUPS           64(R13), Z11
+	VMOVUPS           Z11, K1, (R11)
+	VMOVUPS           Z17, K1, (R11)(SI*1)
+	VMOVUPS           Z26, K1, (R11)(SI*2)
+	VMOVUPS           Z27, K1, (R11)(DI*1)
+	VMOVUPS           Z19, K1, (R11)(SI*4)
+	VMOVUPS           Z23, K1, (R11)(R8*1)
+	VMOVUPS           Z15, K1, (R11)(DI*2)
+	VMOVUPS           Z20, K1, (R11)(R9*1)
+	VMOVUPS           192(R13), Z11
+	VMOVUPS           Z11, K1, (R11)(SI*8)
+	VMOVUPS           Z24, K1, (R12)
+	VMOVUPS           Z28, K1, (R12)(SI*1)
+	VMOVUPS           Z25, K1, (R12)(SI*2)
+	VMOVUPS           Z16, K1, (R12)(DI*1)
+	VMOVUPS           128(R13), Z11
+	VMOVUPS           Z11, K1, (R12)(SI*4)
+	VMOVUPS           Z18, K1, (R12)(R8*1)
+	VMOVUPS           Z12, K1, (R12)(DI*2)
+	VMOVUPS           Z10, K1, (R12)(R9*1)
+	VMOVUPS           Z22, K1, (R12)(SI*8)
+	MOVQ              BX, AX
+	SUBQ              DX, AX
+	MOVQ              AX, CX
+	SUBQ              $+16, CX
+	MOVQ              CX, at+40(FP)
+	MOVQ              AX, next+48(FP)
+	MOVQ              R14, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy4:
+	VMOVUPS      Z27, (AX)
+	VMOVUPS      Z19, (AX)(SI*1)
+	VMOVUPS      Z23, (AX)(SI*2)
+	VBROADCASTSS zero<>+0(SB), Z22
+	VMOVUPS      Z22, (AX)(DI*1)
+	VBROADCASTSS zero<>+0(SB), Z22
+	VMOVUPS      Z22, (AX)(SI*4)
+	VBROADCASTSS zero<>+0(SB), Z22
+	VMOVUPS      Z22, (AX)(R8*1)
+	VMOVUPS      Z24, (AX)(DI*2)
+	VMOVUPS      Z28, (AX)(R9*1)
+	VMOVUPS      Z25, (AX)(SI*8)
+	VBROADCASTSS zero<>+0(SB), Z22
+	VMOVUPS      Z22, (R10)
+	VBROADCASTSS zero<>+0(SB), Z22
+	VMOVUPS      Z22, (R10)(SI*1)
+	VBROADCASTSS zero<>+0(SB), Z22
+	VMOVUPS      Z22, (R10)(SI*2)
+	VMOVUPS      Z12, (R10)(DI*1)
+	VMOVUPS      Z10, (R10)(SI*4)
+	VMOVUPS      (R13), Z22
+	VMOVUPS      Z22, (R10)(R8*1)
+	VBROADCASTSS zero<>+0(SB), Z11
+	VMOVUPS      Z11, (R10)(DI*2)
+	VBROADCASTSS zero<>+0(SB), Z11
+	VMOVUPS      Z11, (R10)(R9*1)
+	VBROADCASTSS zero<>+0(SB), Z11
+	VMOVUPS      Z11, (R10)(SI*8)
+	VMOVUPS      64(R13), Z11
+	VMOVUPS      Z11, (R11)
+	VMOVUPS      Z17, (R11)(SI*1)
+	VMOVUPS      Z26, (R11)(SI*2)
+	VMOVUPS      Z27, (R11)(DI*1)
+	VMOVUPS      Z19, (R11)(SI*4)
+	VMOVUPS      Z23, (R11)(R8*1)
+	VMOVUPS      Z15, (R11)(DI*2)
+	VMOVUPS      Z20, (R11)(R9*1)
+	VMOVUPS      192(R13), Z20
+	VMOVUPS      Z20, (R11)(SI*8)
+	VMOVUPS      Z24, (R12)
+	VMOVUPS      Z28, (R12)(SI*1)
+	VMOVUPS      Z25, (R12)(SI*2)
+	VMOVUPS      Z16, (R12)(DI*1)
+	VMOVUPS      128(R13), Z16
+	VMOVUPS      Z16, (R12)(SI*4)
+	VMOVUPS      Z18, (R12)(R8*1)
+	VMOVUPS      Z12, (R12)(DI*2)
+	VMOVUPS      Z10, (R12)(R9*1)
+	VMOVUPS      Z22, (R12)(SI*8)
+	ADDQ         $+64, AX
+	ADDQ         $+64, R10
+	ADDQ         $+64, R11
+	ADDQ         $+64, R12
+	ADDQ         $+64, CX
+	SUBQ         $+16, DX
+	JGE          loop1
+
+next2:
+	ADDQ              $+16, DX
+	TESTQ             DX, DX
+	JE                done5
+	MOVQ              $-1, R14
+	BZHIQ             DX, R14, R14
+	KMOVW             R14, K1
+	VMOVUPS.Z         (CX), K1, Z22
+	VPANDD            Z2, Z22, Z10
+	VMOVUPS.Z         (CX)(SI*1), K1, Z12
+	VPANDD            Z2, Z12, Z18
+	VMOVUPS.Z         (CX)(SI*2), K1, Z16
+	VPANDD            Z2, Z16, Z2
+	VMAXPS            Z18, Z10, Z25
+	VMINPS            Z10, Z18, Z18
+	VMAXPS            Z2, Z25, Z10
+	VMINPS            Z25, Z2, Z2
+	VMULPS            Z10, Z10, Z25
+	VMOVAPS           Z25, Z28
+	VFMADD231PS       Z18, Z18, Z28
+	VFMSUB213PS       Z25, Z10, Z10
+	VSUBPS            Z25, Z28, Z25
+	VFMSUB231PS       Z18, Z18, Z25
+	VADDPS            Z25, Z10, Z10
+	VMOVAPS           Z28, Z25
+	VFMADD231PS       Z2, Z2, Z25
+	VSUBPS            Z28, Z25, Z28
+	VFMSUB231PS       Z2, Z2, Z28
+	VADDPS            Z28, Z10, Z10
+	VCMPPS            $0x16, Z7, Z25, K2
+	VSQRTPS           Z25, Z7
+	VMULPS            Z4, Z7, Z7
+	VBROADCASTSS      twoOverPi<>+0(SB), Z10
+	VFMADD213PS       Z5, Z7, Z10
+	VSUBPS            Z5, Z10, Z5
+	VMOVAPS           Z7, Z28
+	VFNMADD231PS      Z8, Z5, Z28
+	VFNMADD231PS.BCST halfPi2<>+0(SB), Z5, Z28
+	VFNMADD231PS.BCST halfPi3<>+0(SB), Z5, Z28
+	VMULPS            Z28, Z28, Z5
+	VBROADCASTSS      sinP2<>+0(SB), Z8
+	VFMADD213PS.BCST  sinP1<>+0(SB), Z5, Z8
+	VFMADD213PS.BCST  sinP0<>+0(SB), Z5, Z8
+	VMULPS            Z8, Z5, Z8
+	VFMADD231PS       Z8, Z28, Z28
+	VBROADCASTSS      cosP2<>+0(SB), Z8
+	VFMADD213PS.BCST  cosP1<>+0(SB), Z5, Z8
+	VFMADD213PS.BCST  cosP0<>+0(SB), Z5, Z8
+	VFMADD213PS       Z1, Z5, Z8
+	VFMADD213PS       Z0, Z5, Z8
+	VPTESTMD.BCST     bit0<>+0(SB), Z10, K3
+	VBLENDMPS         Z8, Z28, K3, Z5
+	VBLENDMPS         Z28, Z8, K3, Z8
+	VPSLLD            $0x1e, Z10, Z28
+	VPADDD.BCST       oneI<>+0(SB), Z10, Z10
+	VPSLLD            $0x1e, Z10, Z10
+	VPTERNLOGD        $0x78, Z6, Z10, Z8
+	VPTERNLOGD        $0x78, Z6, Z28, Z5
+	VFIXUPIMMPS.BCST  $0x00, zeroStays<>+0(SB), Z7, Z5
+	VCMPPS.BCST       $0x00, zero<>+0(SB), Z7, K3
+	VDIVPS            Z7, Z5, Z5
+	VBLENDMPS         Z0, Z5, K3, Z5
+	VRCP14PS          Z5, Z7
+	VMULPS            Z7, Z8, Z28
+	VFNMADD231PS      Z28, Z5, Z8
+	VFMADD231PS       Z7, Z8, Z28
+	VCMPPS            $0x11, Z0, Z25, K3
+	VBROADCASTSS      halfCotRest4<>+0(SB), Z8
+	VFMADD213PS.BCST  halfCotRest3<>+0(SB), Z25, Z8
+	VFMADD213PS.BCST  halfCotRest2<>+0(SB), Z25, Z8
+	VFMADD213PS.BCST  halfCotRest1<>+0(SB), Z25, Z8
+	VFMADD213PS.BCST  halfCotRest0<>+0(SB), Z25, Z8
+	VSUBPS            Z28, Z0, Z7
+	VMAXPS            Z3, Z25, Z6
+	VRCP14PS          Z6, Z10
+	VMULPS            Z10, Z7, Z2
+	VFNMADD231PS      Z2, Z6, Z7
+	VFMADD231PS       Z10, Z7, Z2
+	VBLENDMPS         Z8, Z2, K3, Z2
+	VBROADCASTSS      halfCotSlope4<>+0(SB), Z8
+	VFMADD213PS.BCST  halfCotSlope3<>+0(SB), Z25, Z8
+	VFMADD213PS.BCST  halfCotSlope2<>+0(SB), Z25, Z8
+	VFMADD213PS.BCST  halfCotSlope1<>+0(SB), Z25, Z8
+	VFMADD213PS.BCST  halfCotSlope0<>+0(SB), Z25, Z8
+	VMULPS            Z5, Z5, Z5
+	VRCP14PS          Z5, Z7
+	VMULPS            Z0, Z7, Z10
+	VFNMADD213PS      Z0, Z10, Z5
+	VFMADD231PS       Z7, Z5, Z10
+	VSUBPS            Z10, Z28, Z10
+	VMAXPS            Z3, Z25, Z5
+	VRCP14PS          Z5, Z7
+	VMULPS            Z7, Z10, Z0
+	VFNMADD231PS      Z0, Z5, Z10
+	VFMADD231PS       Z7, Z10, Z0
+	VBLENDMPS         Z8, Z0, K3, Z0
+	VMOVAPS           Z2, Z8
+	VFMADD231PS       Z4, Z0, Z8
+	VMAXPS            Z3, Z25, Z25
+	VRCP14PS          Z25, Z3
+	VMULPS            Z3, Z8, Z4
+	VFNMADD231PS      Z4, Z25, Z8
+	VFMADD231PS       Z3, Z8, Z4
+	VMOVUPS.Z         (CX)(DI*1), K1, Z8
+	VMULPS            Z8, Z22, Z3
+	VMOVUPS.Z         (CX)(SI*4), K1, Z25
+	VFMADD231PS       Z25, Z12, Z3
+	VMOVUPS.Z         (CX)(R8*1), K1, Z10
+	VFMADD231PS       Z10, Z16, Z3
+	VMULPS            Z4, Z3, Z4
+	VMULPS            Z1, Z8, Z7
+	VMULPS            Z8, Z2, Z8
+	VFNMADD231PS      Z22, Z4, Z8
+	VMULPS            Z1, Z25, Z5
+	VMULPS            Z25, Z2, Z25
+	VFNMADD231PS      Z12, Z4, Z25
+	VMULPS            Z1, Z10, Z6
+	VMULPS            Z10, Z2, Z10
+	VFNMADD231PS      Z16, Z4, Z10
+	VMULPS            Z1, Z22, Z4
+	VMULPS            Z1, Z12, Z18
+	VMULPS            Z1, Z16, Z1
+	VMULPS            Z22, Z2, Z24
+	VMULPS            Z12, Z2, Z20
+	VMULPS            Z16, Z2, Z2
+	VMOVAPS           Z28, Z15
+	VFMADD231PS       Z22, Z24, Z15
+	VMOVAPS           Z28, Z23
+	VFMADD231PS       Z12, Z20, Z23
+	VFMADD231PS       Z16, Z2, Z28
+	VMOVAPS           Z1, Z2
+	VFMSUB231PS       Z12, Z24, Z2
+	VFMADD231PS       Z12, Z24, Z1
+	VMOVUPS           Z28, (R13)
+	VMOVAPS           Z18, Z28
+	VFMSUB231PS       Z16, Z24, Z28
+	VFMADD231PS       Z16, Z24, Z18
+	VMOVAPS           Z4, Z24
+	VFMSUB231PS       Z16, Z20, Z24
+	VFMADD231PS       Z16, Z20, Z4
+	VMULPS            Z0, Z3, Z3
+	VADDPS            Z8, Z8, Z0
+	VFMADD213PS       Z3, Z22, Z0
+	VMULPS            Z12, Z10, Z20
+	VFMADD231PS       Z16, Z25, Z20
+	VMOVUPS           Z0, 64(R13)
+	VSUBPS            Z7, Z20, Z0
+	VADDPS            Z7, Z20, Z20
+	VADDPS            Z25, Z25, Z7
+	VFMADD213PS       Z3, Z12, Z7
+	VMOVUPS           Z20, 128(R13)
+	VMULPS            Z16, Z8, Z20
+	VFMADD231PS       Z22, Z10, Z20
+	VMOVUPS           Z0, 192(R13)
+	VSUBPS            Z5, Z20, Z0
+	VADDPS            Z5, Z20, Z20
+	VADDPS            Z10, Z10, Z10
+	VFMADD231PS       Z16, Z10, Z3
+	VMULPS            Z22, Z25, Z25
+	VFMADD231PS       Z12, Z8, Z25
+	VSUBPS            Z6, Z25, Z8
+	VADDPS            Z6, Z25, Z25
+	KANDW             K1, K2, K2
+	KMOVW             K2, CX
+	TESTQ             CX, CX
+	JE                easy7
+	KANDNW            K1, K2, K1
+	VMOVUPS           Z15, K1, (AX)
+	VMOVUPS           Z2, K1, (AX)(SI*1)
+	VMOVUPS           Z18, K1, (AX)(SI*2)
+	VBROADCASTSS      zero<>+0(SB), Z6
+	VMOVUPS           Z6, K1, (AX)(DI*1)
+	VBROADCASTSS      zero<>+0(SB), Z6
+	VMOVUPS           Z6, K1, (AX)(SI*4)
+	VBROADCASTSS      zero<>+0(SB), Z6
+	VMOVUPS           Z6, K1, (AX)(R8*1)
+	VMOVUPS           Z1, K1, (AX)(DI*2)
+	VMOVUPS           Z23, K1, (AX)(R9*1)
+	VMOVUPS           Z24, K1, (AX)(SI*8)
+	VBROADCASTSS      zero<>+0(SB), Z6
+	VMOVUPS           Z6, K1, (R10)
+	VBROADCASTSS      zero<>+0(SB), Z6
+	VMOVUPS           Z6, K1, (R10)(SI*1)
+	VBROADCASTSS      zero<>+0(SB), Z6
+	VMOVUPS           Z6, K1, (R10)(SI*2)
+	VMOVUPS           Z28, K1, (R10)(DI*1)
+	VMOVUPS           Z4, K1, (R10)(SI*4)
+	VMOVUPS           (R13), Z6
+	VMOVUPS           Z6, K1, (R10)(R8*1)
+	VBROADCASTSS      zero<>+0(SB), Z12
+	VMOVUPS           Z12, K1, (R10)(DI*2)
+	VBROADCASTSS      zero<>+0(SB), Z12
+	VMOVUPS           Z12, K1, (R10)(R9*1)
+	VBROADCASTSS      zero<>+0(SB), Z12
+	VMOVUPS           Z12, K1, (R10)(SI*8)
+	VMOVUPS           64(R13), Z12
+	VMOVUPS           Z12, K1, (R11)
+	VMOVUPS           Z8, K1, (R11)(SI*1)
+	VMOVUPS           Z20, K1, (R11)(SI*2)
+	VMOVUPS           Z15, K1, (R11)(DI*1)
+	VMOVUPS           Z2, K1, (R11)(SI*4)
+	VMOVUPS           Z18, K1, (R11)(R8*1)
+	VMOVUPS           Z25, K1, (R11)(DI*2)
+	VMOVUPS           Z7, K1, (R11)(R9*1)
+	VMOVUPS           192(R13), Z12
+	VMOVUPS           Z12, K1, (R11)(SI*8)
+	VMOVUPS           Z1, K1, (R12)
+	VMOVUPS           Z23, K1, (R12)(SI*1)
+	VMOVUPS           Z24, K1, (R12)(SI*2)
+	VMOVUPS           Z0, K1, (R12)(DI*1)
+	VMOVUPS           128(R13), Z12
+	VMOVUPS           Z12, K1, (R12)(SI*4)
+	VMOVUPS           Z3, K1, (R12)(R8*1)
+	VMOVUPS           Z28, K1, (R12)(DI*2)
+	VMOVUPS           Z4, K1, (R12)(R9*1)
+	VMOVUPS           Z6, K1, (R12)(SI*8)
+	MOVQ              BX, AX
+	SUBQ              DX, BX
+	MOVQ              BX, at+40(FP)
+	MOVQ              AX, next+48(FP)
+	MOVQ              CX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy7:
+	VMOVUPS      Z15, K1, (AX)
+	VMOVUPS      Z2, K1, (AX)(SI*1)
+	VMOVUPS      Z18, K1, (AX)(SI*2)
+	VBROADCASTSS zero<>+0(SB), Z6
+	VMOVUPS      Z6, K1, (AX)(DI*1)
+	VBROADCASTSS zero<>+0(SB), Z6
+	VMOVUPS      Z6, K1, (AX)(SI*4)
+	VBROADCASTSS zero<>+0(SB), Z6
+	VMOVUPS      Z6, K1, (AX)(R8*1)
+	VMOVUPS      Z1, K1, (AX)(DI*2)
+	VMOVUPS      Z23, K1, (AX)(R9*1)
+	VMOVUPS      Z24, K1, (AX)(SI*8)
+	VBROADCASTSS zero<>+0(SB), Z6
+	VMOVUPS      Z6, K1, (R10)
+	VBROADCASTSS zero<>+0(SB), Z6
+	VMOVUPS      Z6, K1, (R10)(SI*1)
+	VBROADCASTSS zero<>+0(SB), Z6
+	VMOVUPS      Z6, K1, (R10)(SI*2)
+	VMOVUPS      Z28, K1, (R10)(DI*1)
+	VMOVUPS      Z4, K1, (R10)(SI*4)
+	VMOVUPS      (R13), Z6
+	VMOVUPS      Z6, K1, (R10)(R8*1)
+	VBROADCASTSS zero<>+0(SB), Z12
+	VMOVUPS      Z12, K1, (R10)(DI*2)
+	VBROADCASTSS zero<>+0(SB), Z12
+	VMOVUPS      Z12, K1, (R10)(R9*1)
+	VBROADCASTSS zero<>+0(SB), Z12
+	VMOVUPS      Z12, K1, (R10)(SI*8)
+	VMOVUPS      64(R13), Z12
+	VMOVUPS      Z12, K1, (R11)
+	VMOVUPS      Z8, K1, (R11)(SI*1)
+	VMOVUPS      Z20, K1, (R11)(SI*2)
+	VMOVUPS      Z15, K1, (R11)(DI*1)
+	VMOVUPS      Z2, K1, (R11)(SI*4)
+	VMOVUPS      Z18, K1, (R11)(R8*1)
+	VMOVUPS      Z25, K1, (R11)(DI*2)
+	VMOVUPS      Z7, K1, (R11)(R9*1)
+	VMOVUPS      192(R13), Z7
+	VMOVUPS      Z7, K1, (R11)(SI*8)
+	VMOVUPS      Z1, K1, (R12)
+	VMOVUPS      Z23, K1, (R12)(SI*1)
+	VMOVUPS      Z24, K1, (R12)(SI*2)
+	VMOVUPS      Z0, K1, (R12)(DI*1)
+	VMOVUPS      128(R13), Z0
+	VMOVUPS      Z0, K1, (R12)(SI*4)
+	VMOVUPS      Z3, K1, (R12)(R8*1)
+	VMOVUPS      Z28, K1, (R12)(DI*2)
+	VMOVUPS      Z4, K1, (R12)(R9*1)
+	VMOVUPS      Z6, K1, (R12)(SI*8)
+
+done5:
+	XORQ AX, AX
+	MOVQ BX, at+40(FP)
+	MOVQ BX, next+48(FP)
+	MOVQ AX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+// func leftJacobianInvSE3F64AVX2(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·leftJacobianInvSE3F64AVX2(SB), $544-64
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ n+24(FP), DX
+	MOVQ stride+32(FP), SI
+	SHLQ $0x03, SI
+	LEAQ (SI)(SI*2), DI
+	LEAQ (DI)(SI*2), R8
+	LEAQ (R8)(SI*2), R9
+	LEAQ (AX)(SI*8), R10
+	ADDQ SI, R10
+	LEAQ (R10)(SI*8), R11
+	ADDQ SI, R11
+	LEAQ (R11)(SI*8), R12
+	ADDQ SI, R12
+	LEAQ 31(SP), R13
+	ANDQ $-32, R13
+	MOVQ DX, BX
+	SUBQ $+4, DX
+	JL   next2
+
+loop1:
+	PREFETCHT0   64(AX)
+	PREFETCHT0   64(AX)(SI*1)
+	PREFETCHT0   64(AX)(SI*2)
+	PREFETCHT0   64(AX)(DI*1)
+	PREFETCHT0   64(AX)(SI*4)
+	PREFETCHT0   64(AX)(R8*1)
+	PREFETCHT0   64(AX)(DI*2)
+	PREFETCHT0   64(AX)(R9*1)
+	PREFETCHT0   64(AX)(SI*8)
+	PREFETCHT0   64(R10)
+	PREFETCHT0   64(R10)(SI*1)
+	PREFETCHT0   64(R10)(SI*2)
+	PREFETCHT0   64(R10)(DI*1)
+	PREFETCHT0   64(R10)(SI*4)
+	PREFETCHT0   64(R10)(R8*1)
+	PREFETCHT0   64(R10)(DI*2)
+	PREFETCHT0   64(R10)(R9*1)
+	PREFETCHT0   64(R10)(SI*8)
+	PREFETCHT0   64(R11)
+	PREFETCHT0   64(R11)(SI*1)
+	PREFETCHT0   64(R11)(SI*2)
+	PREFETCHT0   64(R11)(DI*1)
+	PREFETCHT0   64(R11)(SI*4)
+	PREFETCHT0   64(R11)(R8*1)
+	PREFETCHT0   64(R11)(DI*2)
+	PREFETCHT0   64(R11)(R9*1)
+	PREFETCHT0   64(R11)(SI*8)
+	PREFETCHT0   64(R12)
+	PREFETCHT0   64(R12)(SI*1)
+	PREFETCHT0   64(R12)(SI*2)
+	PREFETCHT0   64(R12)(DI*1)
+	PREFETCHT0   64(R12)(SI*4)
+	PREFETCHT0   64(R12)(R8*1)
+	PREFETCHT0   64(R12)(DI*2)
+	PREFETCHT0   64(R12)(R9*1)
+	PREFETCHT0   64(R12)(SI*8)
+	VMOVUPS      (CX), Y0
+	VMULPD       Y0, Y0, Y1
+	VMOVUPS      (CX)(SI*1), Y2
+	VFMADD231PD  Y2, Y2, Y1
+	VMOVUPS      (CX)(SI*2), Y3
+	VFMADD231PD  Y3, Y3, Y1
+	VCMPPD       $0x16, theta2MaxF64<>+0(SB), Y1, Y4
+	VSQRTPD      Y1, Y5
+	VMULPD       halfF64<>+0(SB), Y5, Y5
+	VANDPD       absF64<>+0(SB), Y5, Y6
+	VMOVUPS      twoOverPiF64<>+0(SB), Y7
+	VFMADD213PD  roundF64<>+0(SB), Y6, Y7
+	VSUBPD       roundF64<>+0(SB), Y7, Y8
+	VFNMADD231PD halfPi1F64<>+0(SB), Y8, Y6
+	VFNMADD231PD halfPi2F64<>+0(SB), Y8, Y6
+	VFNMADD231PD halfPi3F64<>+0(SB), Y8, Y6
+	VMULPD       Y6, Y6, Y8
+	VMOVUPS      sinP5F64<>+0(SB), Y9
+	VFMADD213PD  sinP4F64<>+0(SB), Y8, Y9
+	VFMADD213PD  sinP3F64<>+0(SB), Y8, Y9
+	VFMADD213PD  sinP2F64<>+0(SB), Y8, Y9
+	VFMADD213PD  sinP1F64<>+0(SB), Y8, Y9
+	VFMADD213PD  sinP0F64<>+0(SB), Y8, Y9
+	VMULPD       Y9, Y8, Y9
+	VFMADD231PD  Y9, Y6, Y6
+	VMOVUPS      cosP5F64<>+0(SB), Y9
+	VFMADD213PD  cosP4F64<>+0(SB), Y8, Y9
+	VFMADD213PD  cosP3F64<>+0(SB), Y8, Y9
+	VFMADD213PD  cosP2F64<>+0(SB), Y8, Y9
+	VFMADD213PD  cosP1F64<>+0(SB), Y8, Y9
+	VFMADD213PD  cosP0F64<>+0(SB), Y8, Y9
+	VFMADD213PD  minusHalfF64<>+0(SB), Y8, Y9
+	VFMADD213PD  oneF64<>+0(SB), Y8, Y9
+	VPSLLQ       $0x3f, Y7, Y8
+	VBLENDVPD    Y8, Y9, Y6, Y10
+	VBLENDVPD    Y8, Y6, Y9, Y9
+	VPADDQ       oneIF64<>+0(SB), Y7, Y6
+	VPSLLQ       $0x3e, Y6, Y6
+	VANDPD       signF64<>+0(SB), Y6, Y6
+	VXORPD       Y6, Y9, Y9
+	VPSLLQ       $0x3e, Y7, Y7
+	VXORPD       Y5, Y7, Y7
+	VANDPD       signF64<>+0(SB), Y7, Y7
+	VXORPD       Y7, Y10, Y10
+	VCMPPD       $0x00, zeroF64<>+0(SB), Y5, Y7
+	VDIVPD       Y5, Y10, Y10
+	VBLENDVPD    Y7, oneF64<>+0(SB), Y10, Y10
+	VDIVPD       Y10, Y9, Y9
+	VCMPPD       $0x11, oneF64<>+0(SB), Y1, Y7
+	VMOVUPS      halfCotRest11F64<>+0(SB), Y5
+	VFMADD213PD  halfCotRest10F64<>+0(SB), Y1, Y5
+	VFMADD213PD  halfCotRest9F64<>+0(SB), Y1, Y5
+	VFMADD213PD  halfCotRest8F64<>+0(SB), Y1, Y5
+	VFMADD213PD  halfCotRest7F64<>+0(SB), Y1, Y5
+	VFMADD213PD  halfCotRest6F64<>+0(SB), Y1, Y5
+	VFMADD213PD  halfCotRest5F64<>+0(SB), Y1, Y5
+	VFMADD213PD  halfCotRest4F64<>+0(SB), Y1, Y5
+	VFMADD213PD  halfCotRest3F64<>+0(SB), Y1, Y5
+	VFMADD213PD  halfCotRest2F64<>+0(SB), Y1, Y5
+	VFMADD213PD  halfCotRest1F64<>+0(SB), Y1, Y5
+	VFMADD213PD  halfCotRest0F64<>+0(SB), Y1, Y5
+	VMOVUPS      oneF64<>+0(SB), Y6
+	VSUBPD       Y9, Y6, Y6
+	VMAXPD       theta2MinF64<>+0(SB), Y1, Y8
+	VDIVPD       Y8, Y6, Y6
+	VBLENDVPD    Y7, Y5, Y6, Y6
+	VMOVUPS      halfCotSlope11F64<>+0(SB), Y5
+	VFMADD213PD  halfCotSlope10F64<>+0(SB), Y1, Y5
+	VFMADD213PD  halfCotSlope9F64<>+0(SB), Y1, Y5
+	VFMADD213PD  halfCotSlope8F64<>+0(SB), Y1, Y5
+	VFMADD213PD  halfCotSlope7F64<>+0(SB), Y1, Y5
+	VFMADD213PD  halfCotSlope6F64<>+0(SB), Y1, Y5
+	VFMADD213PD  halfCotSlope5F64<>+0(SB), Y1, Y5
+	VFMADD213PD  halfCotSlope4F64<>+0(SB), Y1, Y5
+	VFMADD213PD  halfCotSlope3F64<>+0(SB), Y1, Y5
+	VFMADD213PD  halfCotSlope2F64<>+0(SB), Y1, Y5
+	VFMADD213PD  halfCotSlope1F64<>+0(SB), Y1, Y5
+	VFMADD213PD  halfCotSlope0F64<>+0(SB), Y1, Y5
+	VMULPD       Y10, Y10, Y10
+	VMOVUPS      oneF64<>+0(SB), Y8
+	VDIVPD       Y10, Y8, Y8
+	VSUBPD       Y8, Y9, Y8
+	VMAXPD       theta2MinF64<>+0(SB), Y1, Y10
+	VDIVPD       Y10, Y8, Y8
+	VBLENDVPD    Y7, Y5, Y8, Y8
+	VMOVAPS      Y6, Y5
+	VFMADD231PD  halfF64<>+0(SB), Y8, Y5
+	VMAXPD       theta2MinF64<>+0(SB), Y1, Y1
+	VDIVPD       Y1, Y5, Y5
+	VMOVUPS      (CX)(DI*1), Y1
+	VMULPD       Y1, Y0, Y7
+	VMOVUPS      (CX)(SI*4), Y10
+	VFMADD231PD  Y10, Y2, Y7
+	VMOVUPS      (CX)(R8*1), Y11
+	VFMADD231PD  Y11, Y3, Y7
+	VMULPD       Y5, Y7, Y5
+	VMULPD       minusHalfF64<>+0(SB), Y1, Y12
+	VMULPD       Y1, Y6, Y1
+	VFNMADD231PD Y0, Y5, Y1
+	VMOVUPS      Y4, (R13)
+	VMULPD       minusHalfF64<>+0(SB), Y10, Y4
+	VMULPD       Y10, Y6, Y10
+	VFNMADD231PD Y2, Y5, Y10
+	VMOVUPS      Y4, 32(R13)
+	VMULPD       minusHalfF64<>+0(SB), Y11, Y4
+	VMULPD       Y11, Y6, Y11
+	VFNMADD231PD Y3, Y5, Y11
+	VMULPD       minusHalfF64<>+0(SB), Y0, Y5
+	VMOVUPS      Y4, 64(R13)
+	VMULPD       minusHalfF64<>+0(SB), Y2, Y4
+	VMOVUPS      Y12, 96(R13)
+	VMULPD       minusHalfF64<>+0(SB), Y3, Y12
+	VMOVUPS      Y10, 128(R13)
+	VMULPD       Y0, Y6, Y10
+	VMOVUPS      Y11, 160(R13)
+	VMULPD       Y2, Y6, Y11
+	VMULPD       Y3, Y6, Y6
+	VMOVUPS      Y1, 192(R13)
+	VMOVAPS      Y9, Y1
+	VFMADD231PD  Y0, Y10, Y1
+	VMOVUPS      Y1, 224(R13)
+	VMOVAPS      Y9, Y1
+	VFMADD231PD  Y2, Y11, Y1
+	VFMADD231PD  Y3, Y6, Y9
+	VMOVAPS      Y12, Y6
+	VFMSUB231PD  Y2, Y10, Y6
+	VFMADD231PD  Y2, Y10, Y12
+	VMOVUPS      Y9, 256(R13)
+	VMOVAPS      Y4, Y9
+	VFMSUB231PD  Y3, Y10, Y9
+	VFMADD231PD  Y3, Y10, Y4
+	VMOVAPS      Y5, Y10
+	VFMSUB231PD  Y3, Y11, Y10
+	VFMADD231PD  Y3, Y11, Y5
+	VMULPD       Y8, Y7, Y7
+	VMOVUPS      192(R13), Y8
+	VADDPD       Y8, Y8, Y11
+	VFMADD213PD  Y7, Y0, Y11
+	VMOVUPS      Y11, 288(R13)
+	VMOVUPS      160(R13), Y11
+	VMOVUPS      Y5, 320(R13)
+	VMULPD       Y2, Y11, Y5
+	VMOVUPS      Y9, 352(R13)
+	VMOVUPS      128(R13), Y9
+	VFMADD231PD  Y3, Y9, Y5
+	VMOVUPS      Y10, 384(R13)
+	VMOVUPS      96(R13), Y10
+	VMOVUPS      Y1, 416(R13)
+	VSUBPD       Y10, Y5, Y1
+	VADDPD       Y10, Y5, Y5
+	VADDPD       Y9, Y9, Y10
+	VFMADD213PD  Y7, Y2, Y10
+	VMOVUPS      Y5, 96(R13)
+	VMULPD       Y3, Y8, Y5
+	VFMADD231PD  Y0, Y11, Y5
+	VMOVUPS      Y1, 448(R13)
+	VMOVUPS      32(R13), Y1
+	VMOVUPS      Y10, 480(R13)
+	VSUBPD       Y1, Y5, Y10
+	VADDPD       Y1, Y5, Y5
+	VADDPD       Y11, Y11, Y11
+	VFMADD231PD  Y3, Y11, Y7
+	VMULPD       Y0, Y9, Y9
+	VFMADD231PD  Y2, Y8, Y9
+	VMOVUPS      64(R13), Y8
+	VSUBPD       Y8, Y9, Y2
+	VADDPD       Y8, Y9, Y9
+	VMOVUPS      (R13), Y8
+	VMOVMSKPD    Y8, R14
+	TESTQ        R14, R14
+	JE           easy4
+	VPCMPEQD     Y0, Y0, Y0
+	VXORPD       Y8, Y0, Y0
+	VMOVUPS      224(R13), Y8
+	VMASKMOVPD   Y8, Y0, (AX)
+	VMASKMOVPD   Y6, Y0, (AX)(SI*1)
+	VMASKMOVPD   Y4, Y0, (AX)(SI*2)
+	VMOVUPS      zeroF64<>+0(SB), Y11
+	VMASKMOVPD   Y11, Y0, (AX)(DI*1)
+	VMOVUPS      zeroF64<>+0(SB), Y11
+	VMASKMOVPD   Y11, Y0, (AX)(SI*4)
+	VMOVUPS      zeroF64<>+0(SB), Y11
+	VMASKMOVPD   Y11, Y0, (AX)(R8*1)
+	VMASKMOVPD   Y12, Y0, (AX)(DI*2)
+	VMOVUPS      416(R13), Y11
+	VMASKMOVPD   Y11, Y0, (AX)(R9*1)
+	VMOVUPS      384(R13), Y3
+	VMASKMOVPD   Y3, Y0, (AX)(SI*8)
+	VMOVUPS      zeroF64<>+0(SB), Y1
+	VMASKMOVPD   Y1, Y0, (R10)
+	VMOVUPS      zeroF64<>+0(SB), Y1
+	VMASKMOVPD   Y1, Y0, (R10)(SI*1)
+	VMOVUPS      zeroF64<>+0(SB), Y1
+	VMASKMOVPD   Y1, Y0, (R10)(SI*2)
+	VMOVUPS      Y7, (R13)
+	VMOVUPS      352(R13), Y1
+	VMASKMOVPD   Y1, Y0, (R10)(DI*1)
+	VMOVUPS      320(R13), Y1
+	VMASKMOVPD   Y1, Y0, (R10)(SI*4)
+	VMOVUPS      256(R13), Y1
+	VMASKMOVPD   Y1, Y0, (R10)(R8*1)
+	VMOVUPS      zeroF64<>+0(SB), Y1
+	VMASKMOVPD   Y1, Y0, (R10)(DI*2)
+	VMOVUPS      zeroF64<>+0(SB), Y1
+	VMASKMOVPD   Y1, Y0, (R10)(R9*1)
+	VMOVUPS      zeroF64<>+0(SB), Y1
+	VMASKMOVPD   Y1, Y0, (R10)(SI*8)
+	VMOVUPS      288(R13), Y1
+	VMASKMOVPD   Y1, Y0, (R11)
+	VMASKMOVPD   Y2, Y0, (R11)(SI*1)
+	VMASKMOVPD   Y5, Y0, (R11)(SI*2)
+	VMASKMOVPD   Y8, Y0, (R11)(DI*1)
+	VMASKMOVPD   Y6, Y0, (R11)(SI*4)
+	VMASKMOVPD   Y4, Y0, (R11)(R8*1)
+	VMASKMOVPD   Y9, Y0, (R11)(DI*2)
+	VMOVUPS      480(R13), Y8
+	VMASKMOVPD   Y8, Y0, (R11)(R9*1)
+	VMOVUPS      448(R13), Y8
+	VMASKMOVPD   Y8, Y0, (R11)(SI*8)
+	VMASKMOVPD   Y12, Y0, (R12)
+	VMASKMOVPD   Y11, Y0, (R12)(SI*1)
+	VMASKMOVPD   Y3, Y0, (R12)(SI*2)
+	VMASKMOVPD   Y10, Y0, (R12)(DI*1)
+	VMOVUPS      96(R13), Y3
+	VMASKMOVPD   Y3, Y0, (R12)(SI*4)
+	VMOVUPS      (R13), Y3
+	VMASKMOVPD   Y3, Y0, (R12)(R8*1)
+	VMOVUPS      352(R13), Y3
+	VMASKMOVPD   Y3, Y0, (R12)(DI*2)
+	VMOVUPS      320(R13), Y3
+	VMASKMOVPD   Y3, Y0, (R12)(R9*1)
+	VMOVUPS      256(R13), Y3
+	VMASKMOVPD   Y3, Y0, (R12)(SI*8)
+	MOVQ         BX, AX
+	SUBQ         DX, AX
+	MOVQ         AX, CX
+	SUBQ         $+4, CX
+	MOVQ         CX, at+40(FP)
+	MOVQ         AX, next+48(FP)
+	MOVQ         R14, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy4:
+	VMOVUPS 224(R13), Y0
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y6, (AX)(SI*1)
+	VMOVUPS Y4, (AX)(SI*2)
+	VMOVUPS zeroF64<>+0(SB), Y3
+	VMOVUPS Y3, (AX)(DI*1)
+	VMOVUPS zeroF64<>+0(SB), Y3
+	VMOVUPS Y3, (AX)(SI*4)
+	VMOVUPS zeroF64<>+0(SB), Y3
+	VMOVUPS Y3, (AX)(R8*1)
+	VMOVUPS Y12, (AX)(DI*2)
+	VMOVUPS 416(R13), Y3
+	VMOVUPS Y3, (AX)(R9*1)
+	VMOVUPS 384(R13), Y11
+	VMOVUPS Y11, (AX)(SI*8)
+	VMOVUPS zeroF64<>+0(SB), Y8
+	VMOVUPS Y8, (R10)
+	VMOVUPS zeroF64<>+0(SB), Y8
+	VMOVUPS Y8, (R10)(SI*1)
+	VMOVUPS zeroF64<>+0(SB), Y8
+	VMOVUPS Y8, (R10)(SI*2)
+	VMOVUPS Y7, (R13)
+	VMOVUPS 352(R13), Y7
+	VMOVUPS Y7, (R10)(DI*1)
+	VMOVUPS 320(R13), Y7
+	VMOVUPS Y7, (R10)(SI*4)
+	VMOVUPS 256(R13), Y7
+	VMOVUPS Y7, (R10)(R8*1)
+	VMOVUPS zeroF64<>+0(SB), Y7
+	VMOVUPS Y7, (R10)(DI*2)
+	VMOVUPS zeroF64<>+0(SB), Y7
+	VMOVUPS Y7, (R10)(R9*1)
+	VMOVUPS zeroF64<>+0(SB), Y7
+	VMOVUPS Y7, (R10)(SI*8)
+	VMOVUPS 288(R13), Y7
+	VMOVUPS Y7, (R11)
+	VMOVUPS Y2, (R11)(SI*1)
+	VMOVUPS Y5, (R11)(SI*2)
+	VMOVUPS Y0, (R11)(DI*1)
+	VMOVUPS Y6, (R11)(SI*4)
+	VMOVUPS Y4, (R11)(R8*1)
+	VMOVUPS Y9, (R11)(DI*2)
+	VMOVUPS 480(R13), Y9
+	VMOVUPS Y9, (R11)(R9*1)
+	VMOVUPS 448(R13), Y9
+	VMOVUPS Y9, (R11)(SI*8)
+	VMOVUPS Y12, (R12)
+	VMOVUPS Y3, (R12)(SI*1)
+	VMOVUPS Y11, (R12)(SI*2)
+	VMOVUPS Y10, (R12)(DI*1)
+	VMOVUPS 96(R13), Y10
+	VMOVUPS Y10, (R12)(SI*4)
+	VMOVUPS (R13), Y10
+	VMOVUPS Y10, (R12)(R8*1)
+	VMOVUPS 352(R13), Y10
+	VMOVUPS Y10, (R12)(DI*2)
+	VMOVUPS 320(R13), Y10
+	VMOVUPS Y10, (R12)(R9*1)
+	VMOVUPS 256(R13), Y10
+	VMOVUPS Y10, (R12)(SI*8)
+	ADDQ    $+32, AX
+	ADDQ    $+32, R10
+	ADDQ    $+32, R11
+	ADDQ    $+32, R12
+	ADDQ    $+32, CX
+	SUBQ    $+4, DX
+	JGE     loop1
+
+next2:
+	ADDQ         $+4, DX
+	TESTQ        DX, DX
+	JE           done5
+	LEAQ         tailMaskF64<>+0(SB), R14
+	MOVQ         DX, R15
+	NEGQ         R15
+	LEAQ         32(R14)(R15*8), R14
+	VMOVUPS      (R14), Y10
+	VMASKMOVPD   (CX), Y10, Y10
+	VMULPD       Y10, Y10, Y11
+	VMOVUPS      (R14), Y3
+	VMASKMOVPD   (CX)(SI*1), Y3, Y3
+	VFMADD231PD  Y3, Y3, Y11
+	VMOVUPS      (R14), Y12
+	VMASKMOVPD   (CX)(SI*2), Y12, Y12
+	VFMADD231PD  Y12, Y12, Y11
+	VCMPPD       $0x16, theta2MaxF64<>+0(SB), Y11, Y9
+	VSQRTPD      Y11, Y4
+	VMULPD       halfF64<>+0(SB), Y4, Y4
+	VANDPD       absF64<>+0(SB), Y4, Y6
+	VMOVUPS      twoOverPiF64<>+0(SB), Y0
+	VFMADD213PD  roundF64<>+0(SB), Y6, Y0
+	VSUBPD       roundF64<>+0(SB), Y0, Y5
+	VFNMADD231PD halfPi1F64<>+0(SB), Y5, Y6
+	VFNMADD231PD halfPi2F64<>+0(SB), Y5, Y6
+	VFNMADD231PD halfPi3F64<>+0(SB), Y5, Y6
+	VMULPD       Y6, Y6, Y5
+	VMOVUPS      sinP5F64<>+0(SB), Y2
+	VFMADD213PD  sinP4F64<>+0(SB), Y5, Y2
+	VFMADD213PD  sinP3F64<>+0(SB), Y5, Y2
+	VFMADD213PD  sinP2F64<>+0(SB), Y5, Y2
+	VFMADD213PD  sinP1F64<>+0(SB), Y5, Y2
+	VFMADD213PD  sinP0F64<>+0(SB), Y5, Y2
+	VMULPD       Y2, Y5, Y2
+	VFMADD231PD  Y2, Y6, Y6
+	VMOVUPS      cosP5F64<>+0(SB), Y2
+	VFMADD213PD  cosP4F64<>+0(SB), Y5, Y2
+	VFMADD213PD  cosP3F64<>+0(SB), Y5, Y2
+	VFMADD213PD  cosP2F64<>+0(SB), Y5, Y2
+	VFMADD213PD  cosP1F64<>+0(SB), Y5, Y2
+	VFMADD213PD  cosP0F64<>+0(SB), Y5, Y2
+	VFMADD213PD  minusHalfF64<>+0(SB), Y5, Y2
+	VFMADD213PD  oneF64<>+0(SB), Y5, Y2
+	VPSLLQ       $0x3f, Y0, Y5
+	VBLENDVPD    Y5, Y2, Y6, Y7
+	VBLENDVPD    Y5, Y6, Y2, Y2
+	VPADDQ       oneIF64<>+0(SB), Y0, Y6
+	VPSLLQ       $0x3e, Y6, Y6
+	VANDPD       signF64<>+0(SB), Y6, Y6
+	VXORPD       Y6, Y2, Y2
+	VPSLLQ       $0x3e, Y0, Y0
+	VXORPD       Y4, Y0, Y0
+	VANDPD       signF64<>+0(SB), Y0, Y0
+	VXORPD       Y0, Y7, Y7
+	VCMPPD       $0x00, zeroF64<>+0(SB), Y4, Y0
+	VDIVPD       Y4, Y7, Y7
+	VBLENDVPD    Y0, oneF64<>+0(SB), Y7, Y7
+	VDIVPD       Y7, Y2, Y2
+	VCMPPD       $0x11, oneF64<>+0(SB), Y11, Y0
+	VMOVUPS      halfCotRest11F64<>+0(SB), Y4
+	VFMADD213PD  halfCotRest10F64<>+0(SB), Y11, Y4
+	VFMADD213PD  halfCotRest9F64<>+0(SB), Y11, Y4
+	VFMADD213PD  halfCotRest8F64<>+0(SB), Y11, Y4
+	VFMADD213PD  halfCotRest7F64<>+0(SB), Y11, Y4
+	VFMADD213PD  halfCotRest6F64<>+0(SB), Y11, Y4
+	VFMADD213PD  halfCotRest5F64<>+0(SB), Y11, Y4
+	VFMADD213PD  halfCotRest4F64<>+0(SB), Y11, Y4
+	VFMADD213PD  halfCotRest3F64<>+0(SB), Y11, Y4
+	VFMADD213PD  halfCotRest2F64<>+0(SB), Y11, Y4
+	VFMADD213PD  halfCotRest1F64<>+0(SB), Y11, Y4
+	VFMADD213PD  halfCotRest0F64<>+0(SB), Y11, Y4
+	VMOVUPS      oneF64<>+0(SB), Y6
+	VSUBPD       Y2, Y6, Y6
+	VMAXPD       theta2MinF64<>+0(SB), Y11, Y5
+	VDIVPD       Y5, Y6, Y6
+	VBLENDVPD    Y0, Y4, Y6, Y6
+	VMOVUPS      halfCotSlope11F64<>+0(SB), Y4
+	VFMADD213PD  halfCotSlope10F64<>+0(SB), Y11, Y4
+	VFMADD213PD  halfCotSlope9F64<>+0(SB), Y11, Y4
+	VFMADD213PD  halfCotSlope8F64<>+0(SB), Y11, Y4
+	VFMADD213PD  halfCotSlope7F64<>+0(SB), Y11, Y4
+	VFMADD213PD  halfCotSlope6F64<>+0(SB), Y11, Y4
+	VFMADD213PD  halfCotSlope5F64<>+0(SB), Y11, Y4
+	VFMADD213PD  halfCotSlope4F64<>+0(SB), Y11, Y4
+	VFMADD213PD  halfCotSlope3F64<>+0(SB), Y11, Y4
+	VFMADD213PD  halfCotSlope2F64<>+0(SB), Y11, Y4
+	VFMADD213PD  halfCotSlope1F64<>+0(SB), Y11, Y4
+	VFMADD213PD  halfCotSlope0F64<>+0(SB), Y11, Y4
+	VMULPD       Y7, Y7, Y7
+	VMOVUPS      oneF64<>+0(SB), Y5
+	VDIVPD       Y7, Y5, Y5
+	VSUBPD       Y5, Y2, Y5
+	VMAXPD       theta2MinF64<>+0(SB), Y11, Y7
+	VDIVPD       Y7, Y5, Y5
+	VBLENDVPD    Y0, Y4, Y5, Y5
+	VMOVAPS      Y6, Y4
+	VFMADD231PD  halfF64<>+0(SB), Y5, Y4
+	VMAXPD       theta2MinF64<>+0(SB), Y11, Y11
+	VDIVPD       Y11, Y4, Y4
+	VMOVUPS      (R14), Y11
+	VMASKMOVPD   (CX)(DI*1), Y11, Y11
+	VMULPD       Y11, Y10, Y0
+	VMOVUPS      (R14), Y7
+	VMASKMOVPD   (CX)(SI*4), Y7, Y7
+	VFMADD231PD  Y7, Y3, Y0
+	VMOVUPS      (R14), Y8
+	VMASKMOVPD   (CX)(R8*1), Y8, Y8
+	VFMADD231PD  Y8, Y12, Y0
+	VMULPD       Y4, Y0, Y4
+	VMULPD       minusHalfF64<>+0(SB), Y11, Y1
+	VMULPD       Y11, Y6, Y11
+	VFNMADD231PD Y10, Y4, Y11
+	VMOVUPS      Y9, (R13)
+	VMULPD       minusHalfF64<>+0(SB), Y7, Y9
+	VMULPD       Y7, Y6, Y7
+	VFNMADD231PD Y3, Y4, Y7
+	VMOVUPS      Y9, 32(R13)
+	VMULPD       minusHalfF64<>+0(SB), Y8, Y9
+	VMULPD       Y8, Y6, Y8
+	VFNMADD231PD Y12, Y4, Y8
+	VMULPD       minusHalfF64<>+0(SB), Y10, Y4
+	VMOVUPS      Y9, 64(R13)
+	VMULPD       minusHalfF64<>+0(SB), Y3, Y9
+	VMOVUPS      Y1, 96(R13)
+	VMULPD       minusHalfF64<>+0(SB), Y12, Y1
+	VMOVUPS      Y7, 128(R13)
+	VMULPD       Y10, Y6, Y7
+	VMOVUPS      Y8, 160(R13)
+	VMULPD       Y3, Y6, Y8
+	VMULPD       Y12, Y6, Y6
+	VMOVUPS      Y11, 192(R13)
+	VMOVAPS      Y2, Y11
+	VFMADD231PD  Y10, Y7, Y11
+	VMOVUPS      Y11, 224(R13)
+	VMOVAPS      Y2, Y11
+	VFMADD231PD  Y3, Y8, Y11
+	VFMADD231PD  Y12, Y6, Y2
+	VMOVAPS      Y1, Y6
+	VFMSUB231PD  Y3, Y7, Y6
+	VFMADD231PD  Y3, Y7, Y1
+	VMOVUPS      Y2, 256(R13)
+	VMOVAPS      Y9, Y2
+	VFMSUB231PD  Y12, Y7, Y2
+	VFMADD231PD  Y12, Y7, Y9
+	VMOVAPS      Y4, Y7
+	VFMSUB231PD  Y12, Y8, Y7
+	VFMADD231PD  Y12, Y8, Y4
+	VMULPD       Y5, Y0, Y0
+	VMOVUPS      192(R13), Y5
+	VADDPD       Y5, Y5, Y8
+	VFMADD213PD  Y0, Y10, Y8
+	VMOVUPS      Y8, 288(R13)
+	VMOVUPS      160(R13), Y8
+	VMOVUPS      Y4, 320(R13)
+	VMULPD       Y3, Y8, Y4
+	VMOVUPS      Y2, 352(R13)
+	VMOVUPS      128(R13), Y2
+	VFMADD231PD  Y12, Y2, Y4
+	VMOVUPS      Y7, 384(R13)
+	VMOVUPS      96(R13), Y7
+	VMOVUPS      Y11, 416(R13)
+	VSUBPD       Y7, Y4, Y11
+	VADDPD       Y7, Y4, Y4
+	VADDPD       Y2, Y2, Y7
+	VFMADD213PD  Y0, Y3, Y7
+	VMOVUPS      Y4, 96(R13)
+	VMULPD       Y12, Y5, Y4
+	VFMADD231PD  Y10, Y8, Y4
+	VMOVUPS      Y11, 448(R13)
+	VMOVUPS      32(R13), Y11
+	VMOVUPS      Y7, 480(R13)
+	VSUBPD       Y11, Y4, Y7
+	VADDPD       Y11, Y4, Y4
+	VADDPD       Y8, Y8, Y8
+	VFMADD231PD  Y12, Y8, Y0
+	VMULPD       Y10, Y2, Y2
+	VFMADD231PD  Y3, Y5, Y2
+	VMOVUPS      64(R13), Y5
+	VSUBPD       Y5, Y2, Y3
+	VADDPD       Y5, Y2, Y2
+	VMOVUPS      (R13), Y5
+	VANDPD       (R14), Y5, Y5
+	VMOVMSKPD    Y5, CX
+	TESTQ        CX, CX
+	JE           easy7
+	VANDNPD      (R14), Y5, Y5
+	VMOVUPS      224(R13), Y10
+	VMASKMOVPD   Y10, Y5, (AX)
+	VMASKMOVPD   Y6, Y5, (AX)(SI*1)
+	VMASKMOVPD   Y9, Y5, (AX)(SI*2)
+	VMOVUPS      zeroF64<>+0(SB), Y8
+	VMASKMOVPD   Y8, Y5, (AX)(DI*1)
+	VMOVUPS      zeroF64<>+0(SB), Y8
+	VMASKMOVPD   Y8, Y5, (AX)(SI*4)
+	VMOVUPS      zeroF64<>+0(SB), Y8
+	VMASKMOVPD   Y8, Y5, (AX)(R8*1)
+	VMASKMOVPD   Y1, Y5, (AX)(DI*2)
+	VMOVUPS      416(R13), Y8
+	VMASKMOVPD   Y8, Y5, (AX)(R9*1)
+	VMOVUPS      384(R13), Y12
+	VMASKMOVPD   Y12, Y5, (AX)(SI*8)
+	VMOVUPS      zeroF64<>+0(SB), Y11
+	VMASKMOVPD   Y11, Y5, (R10)
+	VMOVUPS      zeroF64<>+0(SB), Y11
+	VMASKMOVPD   Y11, Y5, (R10)(SI*1)
+	VMOVUPS      zeroF64<>+0(SB), Y11
+	VMASKMOVPD   Y11, Y5, (R10)(SI*2)
+	VMOVUPS      Y0, (R13)
+	VMOVUPS      352(R13), Y11
+	VMASKMOVPD   Y11, Y5, (R10)(DI*1)
+	VMOVUPS      320(R13), Y11
+	VMASKMOVPD   Y11, Y5, (R10)(SI*4)
+	VMOVUPS      256(R13), Y11
+	VMASKMOVPD   Y11, Y5, (R10)(R8*1)
+	VMOVUPS      zeroF64<>+0(SB), Y11
+	VMASKMOVPD   Y11, Y5, (R10)(DI*2)
+	VMOVUPS      zeroF64<>+0(SB), Y11
+	VMASKMOVPD   Y11, Y5, (R10)(R9*1)
+	VMOVUPS      zeroF64<>+0(SB), Y11
+	VMASKMOVPD   Y11, Y5, (R10)(SI*8)
+	VMOVUPS      288(R13), Y11
+	VMASKMOVPD   Y11, Y5, (R11)
+	VMASKMOVPD   Y3, Y5, (R11)(SI*1)
+	VMASKMOVPD   Y4, Y5, (R11)(SI*2)
+	VMASKMOVPD   Y10, Y5, (R11)(DI*1)
+	VMASKMOVPD   Y6, Y5, (R11)(SI*4)
+	VMASKMOVPD   Y9, Y5, (R11)(R8*1)
+	VMASKMOVPD   Y2, Y5, (R11)(DI*2)
+	VMOVUPS      480(R13), Y10
+	VMASKMOVPD   Y10, Y5, (R11)(R9*1)
+	VMOVUPS      448(R13), Y10
+	VMASKMOVPD   Y10, Y5, (R11)(SI*8)
+	VMASKMOVPD   Y1, Y5, (R12)
+	VMASKMOVPD   Y8, Y5, (R12)(SI*1)
+	VMASKMOVPD   Y12, Y5, (R12)(SI*2)
+	VMASKMOVPD   Y7, Y5, (R12)(DI*1)
+	VMOVUPS      96(R13), Y12
+	VMASKMOVPD   Y12, Y5, (R12)(SI*4)
+	VMOVUPS      (R13), Y12
+	VMASKMOVPD   Y12, Y5, (R12)(R8*1)
+	VMOVUPS      352(R13), Y12
+	VMASKMOVPD   Y12, Y5, (R12)(DI*2)
+	VMOVUPS      320(R13), Y12
+	VMASKMOVPD   Y12, Y5, (R12)(R9*1)
+	VMOVUPS      256(R13), Y12
+	VMASKMOVPD   Y12, Y5, (R12)(SI*8)
+	MOVQ         BX, AX
+	SUBQ         DX, BX
+	MOVQ         BX, at+40(FP)
+	MOVQ         AX, next+48(FP)
+	MOVQ         CX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy7:
+	VMOVUPS    224(R13), Y5
+	VMOVUPS    (R14), Y12
+	VMASKMOVPD Y5, Y12, (AX)
+	VMOVUPS    (R14), Y12
+	VMASKMOVPD Y6, Y12, (AX)(SI*1)
+	VMOVUPS    (R14), Y12
+	VMASKMOVPD Y9, Y12, (AX)(SI*2)
+	VMOVUPS    zeroF64<>+0(SB), Y12
+	VMOVUPS    (R14), Y8
+	VMASKMOVPD Y12, Y8, (AX)(DI*1)
+	VMOVUPS    zeroF64<>+0(SB), Y8
+	VMOVUPS    (R14), Y12
+	VMASKMOVPD Y8, Y12, (AX)(SI*4)
+	VMOVUPS    zeroF64<>+0(SB), Y12
+	VMOVUPS    (R14), Y8
+	VMASKMOVPD Y12, Y8, (AX)(R8*1)
+	VMOVUPS    (R14), Y8
+	VMASKMOVPD Y1, Y8, (AX)(DI*2)
+	VMOVUPS    416(R13), Y8
+	VMOVUPS    (R14), Y12
+	VMASKMOVPD Y8, Y12, (AX)(R9*1)
+	VMOVUPS    384(R13), Y12
+	VMOVUPS    (R14), Y10
+	VMASKMOVPD Y12, Y10, (AX)(SI*8)
+	VMOVUPS    zeroF64<>+0(SB), Y10
+	VMOVUPS    (R14), Y11
+	VMASKMOVPD Y10, Y11, (R10)
+	VMOVUPS    zeroF64<>+0(SB), Y11
+	VMOVUPS    (R14), Y10
+	VMASKMOVPD Y11, Y10, (R10)(SI*1)
+	VMOVUPS    zeroF64<>+0(SB), Y10
+	VMOVUPS    (R14), Y11
+	VMASKMOVPD Y10, Y11, (R10)(SI*2)
+	VMOVUPS    Y0, (R13)
+	VMOVUPS    352(R13), Y0
+	VMOVUPS    (R14), Y11
+	VMASKMOVPD Y0, Y11, (R10)(DI*1)
+	VMOVUPS    320(R13), Y11
+	VMOVUPS    (R14), Y0
+	VMASKMOVPD Y11, Y0, (R10)(SI*4)
+	VMOVUPS    256(R13), Y0
+	VMOVUPS    (R14), Y11
+	VMASKMOVPD Y0, Y11, (R10)(R8*1)
+	VMOVUPS    zeroF64<>+0(SB), Y11
+	VMOVUPS    (R14), Y0
+	VMASKMOVPD Y11, Y0, (R10)(DI*2)
+	VMOVUPS    zeroF64<>+0(SB), Y0
+	VMOVUPS    (R14), Y11
+	VMASKMOVPD Y0, Y11, (R10)(R9*1)
+	VMOVUPS    zeroF64<>+0(SB), Y11
+	VMOVUPS    (R14), Y0
+	VMASKMOVPD Y11, Y0, (R10)(SI*8)
+	VMOVUPS    288(R13), Y0
+	VMOVUPS    (R14), Y11
+	VMASKMOVPD Y0, Y11, (R11)
+	VMOVUPS    (R14), Y11
+	VMASKMOVPD Y3, Y11, (R11)(SI*1)
+	VMOVUPS    (R14), Y11
+	VMASKMOVPD Y4, Y11, (R11)(SI*2)
+	VMOVUPS    (R14), Y11
+	VMASKMOVPD Y5, Y11, (R11)(DI*1)
+	VMOVUPS    (R14), Y11
+	VMASKMOVPD Y6, Y11, (R11)(SI*4)
+	VMOVUPS    (R14), Y11
+	VMASKMOVPD Y9, Y11, (R11)(R8*1)
+	VMOVUPS    (R14), Y11
+	VMASKMOVPD Y2, Y11, (R11)(DI*2)
+	VMOVUPS    480(R13), Y11
+	VMOVUPS    (R14), Y2
+	VMASKMOVPD Y11, Y2, (R11)(R9*1)
+	VMOVUPS    448(R13), Y2
+	VMOVUPS    (R14), Y11
+	VMASKMOVPD Y2, Y11, (R11)(SI*8)
+	VMOVUPS    (R14), Y11
+	VMASKMOVPD Y1, Y11, (R12)
+	VMOVUPS    (R14), Y11
+	VMASKMOVPD Y8, Y11, (R12)(SI*1)
+	VMOVUPS    (R14), Y11
+	VMASKMOVPD Y12, Y11, (R12)(SI*2)
+	VMOVUPS    (R14), Y11
+	VMASKMOVPD Y7, Y11, (R12)(DI*1)
+	VMOVUPS    96(R13), Y11
+	VMOVUPS    (R14), Y7
+	VMASKMOVPD Y11, Y7, (R12)(SI*4)
+	VMOVUPS    (R13), Y7
+	VMOVUPS    (R14), Y11
+	VMASKMOVPD Y7, Y11, (R12)(R8*1)
+	VMOVUPS    352(R13), Y11
+	VMOVUPS    (R14), Y7
+	VMASKMOVPD Y11, Y7, (R12)(DI*2)
+	VMOVUPS    320(R13), Y7
+	VMOVUPS    (R14), Y11
+	VMASKMOVPD Y7, Y11, (R12)(R9*1)
+	VMOVUPS    256(R13), Y11
+	VMOVUPS    (R14), Y7
+	VMASKMOVPD Y11, Y7, (R12)(SI*8)
+
+done5:
+	XORQ AX, AX
+	MOVQ BX, at+40(FP)
+	MOVQ BX, next+48(FP)
+	MOVQ AX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+DATA halfCotRest11F64<>+0(SB)/8, $0x3c0497d9033a2b5c
+DATA halfCotRest11F64<>+8(SB)/8, $0x3c0497d9033a2b5c
+DATA halfCotRest11F64<>+16(SB)/8, $0x3c0497d9033a2b5c
+DATA halfCotRest11F64<>+24(SB)/8, $0x3c0497d9033a2b5c
+GLOBL halfCotRest11F64<>(SB), RODATA|NOPTR, $32
+
+DATA halfCotRest10F64<>+0(SB)/8, $0x3c5967e1f09c376f
+DATA halfCotRest10F64<>+8(SB)/8, $0x3c5967e1f09c376f
+DATA halfCotRest10F64<>+16(SB)/8, $0x3c5967e1f09c376f
+DATA halfCotRest10F64<>+24(SB)/8, $0x3c5967e1f09c376f
+GLOBL halfCotRest10F64<>(SB), RODATA|NOPTR, $32
+
+DATA halfCotRest9F64<>+0(SB)/8, $0x3caf57d968caacf1
+DATA halfCotRest9F64<>+8(SB)/8, $0x3caf57d968caacf1
+DATA halfCotRest9F64<>+16(SB)/8, $0x3caf57d968caacf1
+DATA halfCotRest9F64<>+24(SB)/8, $0x3caf57d968caacf1
+GLOBL halfCotRest9F64<>(SB), RODATA|NOPTR, $32
+
+DATA halfCotRest8F64<>+0(SB)/8, $0x3d0355871d652e9e
+DATA halfCotRest8F64<>+8(SB)/8, $0x3d0355871d652e9e
+DATA halfCotRest8F64<>+16(SB)/8, $0x3d0355871d652e9e
+DATA halfCotRest8F64<>+24(SB)/8, $0x3d0355871d652e9e
+GLOBL halfCotRest8F64<>(SB), RODATA|NOPTR, $32
+
+DATA halfCotRest7F64<>+0(SB)/8, $0x3d57da4e1f79955c
+DATA halfCotRest7F64<>+8(SB)/8, $0x3d57da4e1f79955c
+DATA halfCotRest7F64<>+16(SB)/8, $0x3d57da4e1f79955c
+DATA halfCotRest7F64<>+24(SB)/8, $0x3d57da4e1f79955c
+GLOBL halfCotRest7F64<>(SB), RODATA|NOPTR, $32
+
+DATA halfCotRest6F64<>+0(SB)/8, $0x3dad6db2c4e09162
+DATA halfCotRest6F64<>+8(SB)/8, $0x3dad6db2c4e09162
+DATA halfCotRest6F64<>+16(SB)/8, $0x3dad6db2c4e09162
+DATA halfCotRest6F64<>+24(SB)/8, $0x3dad6db2c4e09162
+GLOBL halfCotRest6F64<>(SB), RODATA|NOPTR, $32
+
+DATA halfCotRest5F64<>+0(SB)/8, $0x3e022805d644267f
+DATA halfCotRest5F64<>+8(SB)/8, $0x3e022805d644267f
+DATA halfCotRest5F64<>+16(SB)/8, $0x3e022805d644267f
+DATA halfCotRest5F64<>+24(SB)/8, $0x3e022805d644267f
+GLOBL halfCotRest5F64<>(SB), RODATA|NOPTR, $32
+
+DATA halfCotRest4F64<>+0(SB)/8, $0x3e566a8f2bf70ebe
+DATA halfCotRest4F64<>+8(SB)/8, $0x3e566a8f2bf70ebe
+DATA halfCotRest4F64<>+16(SB)/8, $0x3e566a8f2bf70ebe
+DATA halfCotRest4F64<>+24(SB)/8, $0x3e566a8f2bf70ebe
+GLOBL halfCotRest4F64<>(SB), RODATA|NOPTR, $32
+
+DATA halfCotRest3F64<>+0(SB)/8, $0x3eabbd779334ef0b
+DATA halfCotRest3F64<>+8(SB)/8, $0x3eabbd779334ef0b
+DATA halfCotRest3F64<>+16(SB)/8, $0x3eabbd779334ef0b
+DATA halfCotRest3F64<>+24(SB)/8, $0x3eabbd779334ef0b
+GLOBL halfCotRest3F64<>(SB), RODATA|NOPTR, $32
+
+DATA halfCotRest2F64<>+0(SB)/8, $0x3f01566abc011567
+DATA halfCotRest2F64<>+8(SB)/8, $0x3f01566abc011567
+DATA halfCotRest2F64<>+16(SB)/8, $0x3f01566abc011567
+DATA halfCotRest2F64<>+24(SB)/8, $0x3f01566abc011567
+GLOBL halfCotRest2F64<>(SB), RODATA|NOPTR, $32
+
+DATA halfCotRest1F64<>+0(SB)/8, $0x3f56c16c16c16c17
+DATA halfCotRest1F64<>+8(SB)/8, $0x3f56c16c16c16c17
+DATA halfCotRest1F64<>+16(SB)/8, $0x3f56c16c16c16c17
+DATA halfCotRest1F64<>+24(SB)/8, $0x3f56c16c16c16c17
+GLOBL halfCotRest1F64<>(SB), RODATA|NOPTR, $32
+
+DATA halfCotRest0F64<>+0(SB)/8, $0x3fb5555555555555
+DATA halfCotRest0F64<>+8(SB)/8, $0x3fb5555555555555
+DATA halfCotRest0F64<>+16(SB)/8, $0x3fb5555555555555
+DATA halfCotRest0F64<>+24(SB)/8, $0x3fb5555555555555
+GLOBL halfCotRest0F64<>(SB), RODATA|NOPTR, $32
+
+DATA halfCotSlope11F64<>+0(SB)/8, $0xbc4ee3c584d7410a
+DATA halfCotSlope11F64<>+8(SB)/8, $0xbc4ee3c584d7410a
+DATA halfCotSlope11F64<>+16(SB)/8, $0xbc4ee3c584d7410a
+DATA halfCotSlope11F64<>+24(SB)/8, $0xbc4ee3c584d7410a
+GLOBL halfCotSlope11F64<>(SB), RODATA|NOPTR, $32
+
+DATA halfCotSlope10F64<>+0(SB)/8, $0xbca1776b556b661c
+DATA halfCotSlope10F64<>+8(SB)/8, $0xbca1776b556b661c
+DATA halfCotSlope10F64<>+16(SB)/8, $0xbca1776b556b661c
+DATA halfCotSlope10F64<>+24(SB)/8, $0xbca1776b556b661c
+GLOBL halfCotSlope10F64<>(SB), RODATA|NOPTR, $32
+
+DATA halfCotSlope9F64<>+0(SB)/8, $0xbcf396e7e17eac17
+DATA halfCotSlope9F64<>+8(SB)/8, $0xbcf396e7e17eac17
+DATA halfCotSlope9F64<>+16(SB)/8, $0xbcf396e7e17eac17
+DATA halfCotSlope9F64<>+24(SB)/8, $0xbcf396e7e17eac17
+GLOBL halfCotSlope9F64<>(SB), RODATA|NOPTR, $32
+
+DATA halfCotSlope8F64<>+0(SB)/8, $0xbd45c0380111d472
+DATA halfCotSlope8F64<>+8(SB)/8, $0xbd45c0380111d472
+DATA halfCotSlope8F64<>+16(SB)/8, $0xbd45c0380111d472
+DATA halfCotSlope8F64<>+24(SB)/8, $0xbd45c0380111d472
+GLOBL halfCotSlope8F64<>(SB), RODATA|NOPTR, $32
+
+DATA halfCotSlope7F64<>+0(SB)/8, $0xbd97da4e1f79955c
+DATA halfCotSlope7F64<>+8(SB)/8, $0xbd97da4e1f79955c
+DATA halfCotSlope7F64<>+16(SB)/8, $0xbd97da4e1f79955c
+DATA halfCotSlope7F64<>+24(SB)/8, $0xbd97da4e1f79955c
+GLOBL halfCotSlope7F64<>(SB), RODATA|NOPTR, $32
+
+DATA halfCotSlope6F64<>+0(SB)/8, $0xbde9bffc6c447f36
+DATA halfCotSlope6F64<>+8(SB)/8, $0xbde9bffc6c447f36
+DATA halfCotSlope6F64<>+16(SB)/8, $0xbde9bffc6c447f36
+DATA halfCotSlope6F64<>+24(SB)/8, $0xbde9bffc6c447f36
+GLOBL halfCotSlope6F64<>(SB), RODATA|NOPTR, $32
+
+DATA halfCotSlope5F64<>+0(SB)/8, $0xbe3b3c08c16639be
+DATA halfCotSlope5F64<>+8(SB)/8, $0xbe3b3c08c16639be
+DATA halfCotSlope5F64<>+16(SB)/8, $0xbe3b3c08c16639be
+DATA halfCotSlope5F64<>+24(SB)/8, $0xbe3b3c08c16639be
+GLOBL halfCotSlope5F64<>(SB), RODATA|NOPTR, $32
+
+DATA halfCotSlope4F64<>+0(SB)/8, $0xbe8c0532f6f4d26e
+DATA halfCotSlope4F64<>+8(SB)/8, $0xbe8c0532f6f4d26e
+DATA halfCotSlope4F64<>+16(SB)/8, $0xbe8c0532f6f4d26e
+DATA halfCotSlope4F64<>+24(SB)/8, $0xbe8c0532f6f4d26e
+GLOBL halfCotSlope4F64<>(SB), RODATA|NOPTR, $32
+
+DATA halfCotSlope3F64<>+0(SB)/8, $0xbedbbd779334ef0b
+DATA halfCotSlope3F64<>+8(SB)/8, $0xbedbbd779334ef0b
+DATA halfCotSlope3F64<>+16(SB)/8, $0xbedbbd779334ef0b
+DATA halfCotSlope3F64<>+24(SB)/8, $0xbedbbd779334ef0b
+GLOBL halfCotSlope3F64<>(SB), RODATA|NOPTR, $32
+
+DATA halfCotSlope2F64<>+0(SB)/8, $0xbf2a01a01a01a01a
+DATA halfCotSlope2F64<>+8(SB)/8, $0xbf2a01a01a01a01a
+DATA halfCotSlope2F64<>+16(SB)/8, $0xbf2a01a01a01a01a
+DATA halfCotSlope2F64<>+24(SB)/8, $0xbf2a01a01a01a01a
+GLOBL halfCotSlope2F64<>(SB), RODATA|NOPTR, $32
+
+DATA halfCotSlope1F64<>+0(SB)/8, $0xbf76c16c16c16c17
+DATA halfCotSlope1F64<>+8(SB)/8, $0xbf76c16c16c16c17
+DATA halfCotSlope1F64<>+16(SB)/8, $0xbf76c16c16c16c17
+DATA halfCotSlope1F64<>+24(SB)/8, $0xbf76c16c16c16c17
+GLOBL halfCotSlope1F64<>(SB), RODATA|NOPTR, $32
+
+DATA halfCotSlope0F64<>+0(SB)/8, $0xbfc5555555555555
+DATA halfCotSlope0F64<>+8(SB)/8, $0xbfc5555555555555
+DATA halfCotSlope0F64<>+16(SB)/8, $0xbfc5555555555555
+DATA halfCotSlope0F64<>+24(SB)/8, $0xbfc5555555555555
+GLOBL halfCotSlope0F64<>(SB), RODATA|NOPTR, $32
+
+// func leftJacobianInvSE3F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
+// Requires: AVX, AVX512F, BMI2, MMX+
+TEXT ·leftJacobianInvSE3F64AVX512(SB), $320-64
+	VBROADCASTSD oneF64<>+0(SB), Z0
+	VBROADCASTSD minusHalfF64<>+0(SB), Z1
+	VBROADCASTSD theta2MinF64<>+0(SB), Z2
+	VBROADCASTSD halfF64<>+0(SB), Z3
+	VBROADCASTSD roundF64<>+0(SB), Z4
+	VBROADCASTSD signF64<>+0(SB), Z5
+	VBROADCASTSD theta2MaxF64<>+0(SB), Z6
+	VBROADCASTSD twoOverPiF64<>+0(SB), Z7
+	VBROADCASTSD halfPi1F64<>+0(SB), Z7
+	VBROADCASTSD halfPi2F64<>+0(SB), Z8
+	MOVQ         dst+0(FP), AX
+	MOVQ         a+8(FP), CX
+	MOVQ         n+24(FP), DX
+	MOVQ         stride+32(FP), SI
+	SHLQ         $0x03, SI
+	LEAQ         (SI)(SI*2), DI
+	LEAQ         (DI)(SI*2), R8
+	LEAQ         (R8)(SI*2), R9
+	LEAQ         (AX)(SI*8), R10
+	ADDQ         SI, R10
+	LEAQ         (R10)(SI*8), R11
+	ADDQ         SI, R11
+	LEAQ         (R11)(SI*8), R12
+	ADDQ         SI, R12
+	LEAQ         63(SP), R13
+	ANDQ         $-64, R13
+	MOVQ         DX, BX
+	SUBQ         $+8, DX
+	JL           next2
+
+loop1:
+	PREFETCHT0        128(AX)
+	PREFETCHT0        128(AX)(SI*1)
+	PREFETCHT0        128(AX)(SI*2)
+	PREFETCHT0        128(AX)(DI*1)
+	PREFETCHT0        128(AX)(SI*4)
+	PREFETCHT0        128(AX)(R8*1)
+	PREFETCHT0        128(AX)(DI*2)
+	PREFETCHT0        128(AX)(R9*1)
+	PREFETCHT0        128(AX)(SI*8)
+	PREFETCHT0        128(R10)
+	PREFETCHT0        128(R10)(SI*1)
+	PREFETCHT0        128(R10)(SI*2)
+	PREFETCHT0        128(R10)(DI*1)
+	PREFETCHT0        128(R10)(SI*4)
+	PREFETCHT0        128(R10)(R8*1)
+	PREFETCHT0        128(R10)(DI*2)
+	PREFETCHT0        128(R10)(R9*1)
+	PREFETCHT0        128(R10)(SI*8)
+	PREFETCHT0        128(R11)
+	PREFETCHT0        128(R11)(SI*1)
+	PREFETCHT0        128(R11)(SI*2)
+	PREFETCHT0        128(R11)(DI*1)
+	PREFETCHT0        128(R11)(SI*4)
+	PREFETCHT0        128(R11)(R8*1)
+	PREFETCHT0        128(R11)(DI*2)
+	PREFETCHT0        128(R11)(R9*1)
+	PREFETCHT0        128(R11)(SI*8)
+	PREFETCHT0        128(R12)
+	PREFETCHT0        128(R12)(SI*1)
+	PREFETCHT0        128(R12)(SI*2)
+	PREFETCHT0        128(R12)(DI*1)
+	PREFETCHT0        128(R12)(SI*4)
+	PREFETCHT0        128(R12)(R8*1)
+	PREFETCHT0        128(R12)(DI*2)
+	PREFETCHT0        128(R12)(R9*1)
+	PREFETCHT0        128(R12)(SI*8)
+	VMOVUPS           (CX), Z9
+	VMULPD            Z9, Z9, Z10
+	VMOVUPS           (CX)(SI*1), Z11
+	VFMADD231PD       Z11, Z11, Z10
+	VMOVUPS           (CX)(SI*2), Z12
+	VFMADD231PD       Z12, Z12, Z10
+	VCMPPD            $0x16, Z6, Z10, K1
+	VSQRTPD           Z10, Z13
+	VMULPD            Z3, Z13, Z13
+	VBROADCASTSD      twoOverPiF64<>+0(SB), Z14
+	VFMADD213PD       Z4, Z13, Z14
+	VSUBPD            Z4, Z14, Z15
+	VMOVAPS           Z13, Z16
+	VFNMADD231PD      Z7, Z15, Z16
+	VFNMADD231PD      Z8, Z15, Z16
+	VFNMADD231PD.BCST halfPi3F64<>+0(SB), Z15, Z16
+	VMULPD            Z16, Z16, Z15
+	VBROADCASTSD      sinP5F64<>+0(SB), Z17
+	VFMADD213PD.BCST  sinP4F64<>+0(SB), Z15, Z17
+	VFMADD213PD.BCST  sinP3F64<>+0(SB), Z15, Z17
+	VFMADD213PD.BCST  sinP2F64<>+0(SB), Z15, Z17
+	VFMADD213PD.BCST  sinP1F64<>+0(SB), Z15, Z17
+	VFMADD213PD.BCST  sinP0F64<>+0(SB), Z15, Z17
+	VMULPD            Z17, Z15, Z17
+	VFMADD231PD       Z17, Z16, Z16
+	VBROADCASTSD      cosP5F64<>+0(SB), Z17
+	VFMADD213PD.BCST  cosP4F64<>+0(SB), Z15, Z17
+	VFMADD213PD.BCST  cosP3F64<>+0(SB), Z15, Z17
+	VFMADD213PD.BCST  cosP2F64<>+0(SB), Z15, Z17
+	VFMADD213PD.BCST  cosP1F64<>+0(SB), Z15, Z17
+	VFMADD213PD.BCST  cosP0F64<>+0(SB), Z15, Z17
+	VFMADD213PD       Z1, Z15, Z17
+	VFMADD213PD       Z0, Z15, Z17
+	VPTESTMQ.BCST     bit0F64<>+0(SB), Z14, K2
+	VBLENDMPD         Z17, Z16, K2, Z15
+	VBLENDMPD         Z16, Z17, K2, Z17
+	VPADDQ.BCST       oneIF64<>+0(SB), Z14, Z16
+	VPSLLQ            $0x3e, Z16, Z16
+	VPTERNLOGQ        $0x78, Z5, Z16, Z17
+	VPSLLQ            $0x3e, Z14, Z14
+	VPTERNLOGQ        $0x78, Z5, Z14, Z15
+	VFIXUPIMMPD.BCST  $0x00, zeroStaysF64<>+0(SB), Z13, Z15
+	VCMPPD.BCST       $0x00, zeroF64<>+0(SB), Z13, K2
+	VDIVPD            Z13, Z15, Z15
+	VBLENDMPD         Z0, Z15, K2, Z15
+	VRCP14PD          Z15, Z13
+	VBROADCASTSD      oneF64<>+0(SB), Z14
+	VFNMADD231PD      Z13, Z15, Z14
+	VFMADD231PD       Z13, Z14, Z13
+	VMULPD            Z13, Z17, Z14
+	VFNMADD231PD      Z14, Z15, Z17
+	VFMADD231PD       Z13, Z17, Z14
+	VCMPPD            $0x11, Z0, Z10, K2
+	VBROADCASTSD      halfCotRest11F64<>+0(SB), Z17
+	VFMADD213PD.BCST  halfCotRest10F64<>+0(SB), Z10, Z17
+	VFMADD213PD.BCST  halfCotRest9F64<>+0(SB), Z10, Z17
+	VFMADD213PD.BCST  halfCotRest8F64<>+0(SB), Z10, Z17
+	VFMADD213PD.BCST  halfCotRest7F64<>+0(SB), Z10, Z17
+	VFMADD213PD.BCST  halfCotRest6F64<>+0(SB), Z10, Z17
+	VFMADD213PD.BCST  halfCotRest5F64<>+0(SB), Z10, Z17
+	VFMADD213PD.BCST  halfCotRest4F64<>+0(SB), Z10, Z17
+	VFMADD213PD.BCST  halfCotRest3F64<>+0(SB), Z10, Z17
+	VFMADD213PD.BCST  halfCotRest2F64<>+0(SB), Z10, Z17
+	VFMADD213PD.BCST  halfCotRest1F64<>+0(SB), Z10, Z17
+	VFMADD213PD.BCST  halfCotRest0F64<>+0(SB), Z10, Z17
+	VSUBPD            Z14, Z0, Z13
+	VMAXPD            Z2, Z10, Z16
+	VRCP14PD          Z16, Z18
+	VBROADCASTSD      oneF64<>+0(SB), Z19
+	VFNMADD231PD      Z18, Z16, Z19
+	VFMADD231PD       Z18, Z19, Z18
+	VMULPD            Z18, Z13, Z19
+	VFNMADD231PD      Z19, Z16, Z13
+	VFMADD231PD       Z18, Z13, Z19
+	VBLENDMPD         Z17, Z19, K2, Z19
+	VBROADCASTSD      halfCotSlope11F64<>+0(SB), Z17
+	VFMADD213PD.BCST  halfCotSlope10F64<>+0(SB), Z10, Z17
+	VFMADD213PD.BCST  halfCotSlope9F64<>+0(SB), Z10, Z17
+	VFMADD213PD.BCST  halfCotSlope8F64<>+0(SB), Z10, Z17
+	VFMADD213PD.BCST  halfCotSlope7F64<>+0(SB), Z10, Z17
+	VFMADD213PD.BCST  halfCotSlope6F64<>+0(SB), Z10, Z17
+	VFMADD213PD.BCST  halfCotSlope5F64<>+0(SB), Z10, Z17
+	VFMADD213PD.BCST  halfCotSlope4F64<>+0(SB), Z10, Z17
+	VFMADD213PD.BCST  halfCotSlope3F64<>+0(SB), Z10, Z17
+	VFMADD213PD.BCST  halfCotSlope2F64<>+0(SB), Z10, Z17
+	VFMADD213PD.BCST  halfCotSlope1F64<>+0(SB), Z10, Z17
+	VFMADD213PD.BCST  halfCotSlope0F64<>+0(SB), Z10, Z17
+	VMULPD            Z15, Z15, Z15
+	VRCP14PD          Z15, Z13
+	VBROADCASTSD      oneF64<>+0(SB), Z18
+	VFNMADD231PD      Z13, Z15, Z18
+	VFMADD231PD       Z13, Z18, Z13
+	VMULPD            Z0, Z13, Z18
+	VFNMADD213PD      Z0, Z18, Z15
+	VFMADD231PD       Z13, Z15, Z18
+	VSUBPD            Z18, Z14, Z18
+	VMAXPD            Z2, Z10, Z15
+	VRCP14PD          Z15, Z13
+	VBROADCASTSD      oneF64<>+0(SB), Z16
+	VFNMADD231PD      Z13, Z15, Z16
+	VFMADD231PD       Z13, Z16, Z13
+	VMULPD            Z13, Z18, Z16
+	VFNMADD231PD      Z16, Z15, Z18
+	VFMADD231PD       Z13, Z18, Z16
+	VBLENDMPD         Z17, Z16, K2, Z16
+	VMOVAPS           Z19, Z17
+	VFMADD231PD       Z3, Z16, Z17
+	VMAXPD            Z2, Z10, Z10
+	VRCP14PD          Z10, Z18
+	VBROADCASTSD      oneF64<>+0(SB), Z13
+	VFNMADD231PD      Z18, Z10, Z13
+	VFMADD231PD       Z18, Z13, Z18
+	VMULPD            Z18, Z17, Z13
+	VFNMADD231PD      Z13, Z10, Z17
+	VFMADD231PD       Z18, Z17, Z13
+	VMOVUPS           (CX)(DI*1), Z17
+	VMULPD            Z17, Z9, Z18
+	VMOVUPS           (CX)(SI*4), Z10
+	VFMADD231PD       Z10, Z11, Z18
+	VMOVUPS           (CX)(R8*1), Z15
+	VFMADD231PD       Z15, Z12, Z18
+	VMULPD            Z13, Z18, Z13
+	VMULPD            Z1, Z17, Z20
+	VMULPD            Z17, Z19, Z17
+	VFNMADD231PD      Z9, Z13, Z17
+	VMULPD            Z1, Z10, Z21
+	VMULPD            Z10, Z19, Z10
+	VFNMADD231PD      Z11, Z13, Z10
+	VMULPD            Z1, Z15, Z22
+	VMULPD            Z15, Z19, Z15
+	VFNMADD231PD      Z12, Z13, Z15
+	VMULPD            Z1, Z9, Z13
+	VMULPD            Z1, Z11, Z23
+	VMULPD            Z1, Z12, Z24
+	VMULPD            Z9, Z19, Z25
+	VMULPD            Z11, Z19, Z26
+	VMULPD            Z12, Z19, Z19
+	VMOVAPS           Z14, Z27
+	VFMADD231PD       Z9, Z25, Z27
+	VMOVAPS           Z14, Z28
+	VFMADD231PD       Z11, Z26, Z28
+	VFMADD231PD       Z12, Z19, Z14
+	VMOVAPS           Z24, Z19
+	VFMSUB231PD       Z11, Z25, Z19
+	VFMADD231PD       Z11, Z25, Z24
+	VMOVUPS           Z14, (R13)
+	VMOVAPS           Z23, Z14
+	VFMSUB231PD       Z12, Z25, Z14
+	VFMADD231PD       Z12, Z25, Z23
+	VMOVAPS           Z13, Z25
+	VFMSUB231PD       Z12, Z26, Z25
+	VFMADD231PD       Z12, Z26, Z13
+	VMULPD            Z16, Z18, Z18
+	VADDPD            Z17, Z17, Z16
+	VFMADD213PD       Z18, Z9, Z16
+	VMULPD            Z11, Z15, Z26
+	VFMADD231PD       Z12, Z10, Z26
+	VMOVUPS           Z16, 64(R13)
+	VSUBPD            Z20, Z26, Z16
+	VADDPD            Z20, Z26, Z26
+	VADDPD            Z10, Z10, Z20
+	VFMADD213PD       Z18, Z11, Z20
+	VMOVUPS           Z26, 128(R13)
+	VMULPD            Z12, Z17, Z26
+	VFMADD231PD       Z9, Z15, Z26
+	VMOVUPS           Z16, 192(R13)
+	VSUBPD            Z21, Z26, Z16
+	VADDPD            Z21, Z26, Z26
+	VADDPD            Z15, Z15, Z15
+	VFMADD231PD       Z12, Z15, Z18
+	VMULPD            Z9, Z10, Z10
+	VFMADD231PD       Z11, Z17, Z10
+	VSUBPD            Z22, Z10, Z17
+	VADDPD            Z22, Z10, Z10
+	KMOVW             K1, R14
+	TESTQ             R14, R14
+	JE                easy4
+	KNOTW             K1, K1
+	VMOVUPD           Z27, K1, (AX)
+	VMOVUPD           Z19, K1, (AX)(SI*1)
+	VMOVUPD           Z23, K1, (AX)(SI*2)
+	VBROADCASTSD      zeroF64<>+0(SB), Z22
+	VMOVUPD           Z22, K1, (AX)(DI*1)
+	VBROADCASTSD      zeroF64<>+0(SB), Z22
+	VMOVUPD           Z22, K1, (AX)(SI*4)
+	VBROADCASTSD      zeroF64<>+0(SB), Z22
+	VMOVUPD           Z22, K1, (AX)(R8*1)
+	VMOVUPD           Z24, K1, (AX)(DI*2)
+	VMOVUPD           Z28, K1, (AX)(R9*1)
+	VMOVUPD           Z25, K1, (AX)(SI*8)
+	VBROADCASTSD      zeroF64<>+0(SB), Z22
+	VMOVUPD           Z22, K1, (R10)
+	VBROADCASTSD      zeroF64<>+0(SB), Z22
+	VMOVUPD           Z22, K1, (R10)(SI*1)
+	VBROADCASTSD      zeroF64<>+0(SB), Z22
+	VMOVUPD           Z22, K1, (R10)(SI*2)
+	VMOVUPD           Z14, K1, (R10)(DI*1)
+	VMOVUPD           Z13, K1, (R10)(SI*4)
+	VMOVUPS           (R13), Z22
+	VMOVUPD           Z22, K1, (R10)(R8*1)
+	VBROADCASTSD      zeroF64<>+0(SB), Z11
+	VMOVUPD           Z11, K1, (R10)(DI*2)
+	VBROADCASTSD      zeroF64<>+0(SB), Z11
+	VMOVUPD           Z11, K1, (R10)(R9*1)
+	VBROADCASTSD      zeroF64<>+0(SB), Z11
+	VMOVUPD           Z11, K1, (R10)(SI*8)
+	VMOVUPS           64(R13), Z11
+	VMOVUPD           Z11, K1, (R11)
+	VMOVUPD           Z17, K1, (R11)(SI*1)
+	VMOVUPD           Z26, K1, (R11)(SI*2)
+	VMOVUPD           Z27, K1, (R11)(DI*1)
+	VMOVUPD           Z19, K1, (R11)(SI*4)
+	VMOVUPD           Z23, K1, (R11)(R8*1)
+	VMOVUPD           Z10, K1, (R11)(DI*2)
+	VMOVUPD           Z20, K1, (R11)(R9*1)
+	VMOVUPS           192(R13), Z11
+	VMOVUPD           Z11, K1, (R11)(SI*8)
+	VMOVUPD           Z24, K1, (R12)
+	VMOVUPD           Z28, K1, (R12)(SI*1)
+	VMOVUPD           Z25, K1, (R12)(SI*2)
+	VMOVUPD           Z16, K1, (R12)(DI*1)
+	VMOVUPS           128(R13), Z11
+	VMOVUPD           Z11, K1, (R12)(SI*4)
+	VMOVUPD           Z18, K1, (R12)(R8*1)
+	VMOVUPD           Z14, K1, (R12)(DI*2)
+	VMOVUPD           Z13, K1, (R12)(R9*1)
+	VMOVUPD           Z22, K1, (R12)(SI*8)
+	MOVQ              BX, AX
+	SUBQ              DX, AX
+	MOVQ              AX, CX
+	SUBQ              $+8, CX
+	MOVQ              CX, at+40(FP)
+	MOVQ              AX, next+48(FP)
+	MOVQ              R14, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy4:
+	VMOVUPS      Z27, (AX)
+	VMOVUPS      Z19, (AX)(SI*1)
+	VMOVUPS      Z23, (AX)(SI*2)
+	VBROADCASTSD zeroF64<>+0(SB), Z22
+	VMOVUPS      Z22, (AX)(DI*1)
+	VBROADCASTSD zeroF64<>+0(SB), Z22
+	VMOVUPS      Z22, (AX)(SI*4)
+	VBROADCASTSD zeroF64<>+0(SB), Z22
+	VMOVUPS      Z22, (AX)(R8*1)
+	VMOVUPS      Z24, (AX)(DI*2)
+	VMOVUPS      Z28, (AX)(R9*1)
+	VMOVUPS      Z25, (AX)(SI*8)
+	VBROADCASTSD zeroF64<>+0(SB), Z22
+	VMOVUPS      Z22, (R10)
+	VBROADCASTSD zeroF64<>+0(SB), Z22
+	VMOVUPS      Z22, (R10)(SI*1)
+	VBROADCASTSD zeroF64<>+0(SB), Z22
+	VMOVUPS      Z22, (R10)(SI*2)
+	VMOVUPS      Z14, (R10)(DI*1)
+	VMOVUPS      Z13, (R10)(SI*4)
+	VMOVUPS      (R13), Z22
+	VMOVUPS      Z22, (R10)(R8*1)
+	VBROADCASTSD zeroF64<>+0(SB), Z11
+	VMOVUPS      Z11, (R10)(DI*2)
+	VBROADCASTSD zeroF64<>+0(SB), Z11
+	VMOVUPS      Z11, (R10)(R9*1)
+	VBROADCASTSD zeroF64<>+0(SB), Z11
+	VMOVUPS      Z11, (R10)(SI*8)
+	VMOVUPS      64(R13), Z11
+	VMOVUPS      Z11, (R11)
+	VMOVUPS      Z17, (R11)(SI*1)
+	VMOVUPS      Z26, (R11)(SI*2)
+	VMOVUPS      Z27, (R11)(DI*1)
+	VMOVUPS      Z19, (R11)(SI*4)
+	VMOVUPS      Z23, (R11)(R8*1)
+	VMOVUPS      Z10, (R11)(DI*2)
+	VMOVUPS      Z20, (R11)(R9*1)
+	VMOVUPS      192(R13), Z20
+	VMOVUPS      Z20, (R11)(SI*8)
+	VMOVUPS      Z24, (R12)
+	VMOVUPS      Z28, (R12)(SI*1)
+	VMOVUPS      Z25, (R12)(SI*2)
+	VMOVUPS      Z16, (R12)(DI*1)
+	VMOVUPS      128(R13), Z16
+	VMOVUPS      Z16, (R12)(SI*4)
+	VMOVUPS      Z18, (R12)(R8*1)
+	VMOVUPS      Z14, (R12)(DI*2)
+	VMOVUPS      Z13, (R12)(R9*1)
+	VMOVUPS      Z22, (R12)(SI*8)
+	ADDQ         $+64, AX
+	ADDQ         $+64, R10
+	ADDQ         $+64, R11
+	ADDQ         $+64, R12
+	ADDQ         $+64, CX
+	SUBQ         $+8, DX
+	JGE          loop1
+
+next2:
+	ADDQ              $+8, DX
+	TESTQ             DX, DX
+	JE                done5
+	MOVQ              $-1, R14
+	BZHIQ             DX, R14, R14
+	KMOVW             R14, K1
+	VMOVUPD.Z         (CX), K1, Z22
+	VMULPD            Z22, Z22, Z13
+	VMOVUPD.Z         (CX)(SI*1), K1, Z14
+	VFMADD231PD       Z14, Z14, Z13
+	VMOVUPD.Z         (CX)(SI*2), K1, Z18
+	VFMADD231PD       Z18, Z18, Z13
+	VCMPPD            $0x16, Z6, Z13, K2
+	VSQRTPD           Z13, Z6
+	VMULPD            Z3, Z6, Z6
+	VBROADCASTSD      twoOverPiF64<>+0(SB), Z16
+	VFMADD213PD       Z4, Z6, Z16
+	VSUBPD            Z4, Z16, Z4
+	VMOVAPS           Z6, Z25
+	VFNMADD231PD      Z7, Z4, Z25
+	VFNMADD231PD      Z8, Z4, Z25
+	VFNMADD231PD.BCST halfPi3F64<>+0(SB), Z4, Z25
+	VMULPD            Z25, Z25, Z4
+	VBROADCASTSD      sinP5F64<>+0(SB), Z8
+	VFMADD213PD.BCST  sinP4F64<>+0(SB), Z4, Z8
+	VFMADD213PD.BCST  sinP3F64<>+0(SB), Z4, Z8
+	VFMADD213PD.BCST  sinP2F64<>+0(SB), Z4, Z8
+	VFMADD213PD.BCST  sinP1F64<>+0(SB), Z4, Z8
+	VFMADD213PD.BCST  sinP0F64<>+0(SB), Z4, Z8
+	VMULPD            Z8, Z4, Z8
+	VFMADD231PD       Z8, Z25, Z25
+	VBROADCASTSD      cosP5F64<>+0(SB), Z8
+	VFMADD213PD.BCST  cosP4F64<>+0(SB), Z4, Z8
+	VFMADD213PD.BCST  cosP3F64<>+0(SB), Z4, Z8
+	VFMADD213PD.BCST  cosP2F64<>+0(SB), Z4, Z8
+	VFMADD213PD.BCST  cosP1F64<>+0(SB), Z4, Z8
+	VFMADD213PD.BCST  cosP0F64<>+0(SB), Z4, Z8
+	VFMADD213PD       Z1, Z4, Z8
+	VFMADD213PD       Z0, Z4, Z8
+	VPTESTMQ.BCST     bit0F64<>+0(SB), Z16, K3
+	VBLENDMPD         Z8, Z25, K3, Z4
+	VBLENDMPD         Z25, Z8, K3, Z8
+	VPADDQ.BCST       oneIF64<>+0(SB), Z16, Z25
+	VPSLLQ            $0x3e, Z25, Z25
+	VPTERNLOGQ        $0x78, Z5, Z25, Z8
+	VPSLLQ            $0x3e, Z16, Z16
+	VPTERNLOGQ        $0x78, Z5, Z16, Z4
+	VFIXUPIMMPD.BCST  $0x00, zeroStaysF64<>+0(SB), Z6, Z4
+	VCMPPD.BCST       $0x00, zeroF64<>+0(SB), Z6, K3
+	VDIVPD            Z6, Z4, Z4
+	VBLENDMPD         Z0, Z4, K3, Z4
+	VRCP14PD          Z4, Z6
+	VBROADCASTSD      oneF64<>+0(SB), Z16
+	VFNMADD231PD      Z6, Z4, Z16
+	VFMADD231PD       Z6, Z16, Z6
+	VMULPD            Z6, Z8, Z16
+	VFNMADD231PD      Z16, Z4, Z8
+	VFMADD231PD       Z6, Z8, Z16
+	VCMPPD            $0x11, Z0, Z13, K3
+	VBROADCASTSD      halfCotRest11F64<>+0(SB), Z8
+	VFMADD213PD.BCST  halfCotRest10F64<>+0(SB), Z13, Z8
+	VFMADD213PD.BCST  halfCotRest9F64<>+0(SB), Z13, Z8
+	VFMADD213PD.BCST  halfCotRest8F64<>+0(SB), Z13, Z8
+	VFMADD213PD.BCST  halfCotRest7F64<>+0(SB), Z13, Z8
+	VFMADD213PD.BCST  halfCotRest6F64<>+0(SB), Z13, Z8
+	VFMADD213PD.BCST  halfCotRest5F64<>+0(SB), Z13, Z8
+	VFMADD213PD.BCST  halfCotRest4F64<>+0(SB), Z13, Z8
+	VFMADD213PD.BCST  halfCotRest3F64<>+0(SB), Z13, Z8
+	VFMADD213PD.BCST  halfCotRest2F64<>+0(SB), Z13, Z8
+	VFMADD213PD.BCST  halfCotRest1F64<>+0(SB), Z13, Z8
+	VFMADD213PD.BCST  halfCotRest0F64<>+0(SB), Z13, Z8
+	VSUBPD            Z16, Z0, Z6
+	VMAXPD            Z2, Z13, Z5
+	VRCP14PD          Z5, Z25
+	VBROADCASTSD      oneF64<>+0(SB), Z7
+	VFNMADD231PD      Z25, Z5, Z7
+	VFMADD231PD       Z25, Z7, Z25
+	VMULPD            Z25, Z6, Z7
+	VFNMADD231PD      Z7, Z5, Z6
+	VFMADD231PD       Z25, Z6, Z7
+	VBLENDMPD         Z8, Z7, K3, Z7
+	VBROADCASTSD      halfCotSlope11F64<>+0(SB), Z8
+	VFMADD213PD.BCST  halfCotSlope10F64<>+0(SB), Z13, Z8
+	VFMADD213PD.BCST  halfCotSlope9F64<>+0(SB), Z13, Z8
+	VFMADD213PD.BCST  halfCotSlope8F64<>+0(SB), Z13, Z8
+	VFMADD213PD.BCST  halfCotSlope7F64<>+0(SB), Z13, Z8
+	VFMADD213PD.BCST  halfCotSlope6F64<>+0(SB), Z13, Z8
+	VFMADD213PD.BCST  halfCotSlope5F64<>+0(SB), Z13, Z8
+	VFMADD213PD.BCST  halfCotSlope4F64<>+0(SB), Z13, Z8
+	VFMADD213PD.BCST  halfCotSlope3F64<>+0(SB), Z13, Z8
+	VFMADD213PD.BCST  halfCotSlope2F64<>+0(SB), Z13, Z8
+	VFMADD213PD.BCST  halfCotSlope1F64<>+0(SB), Z13, Z8
+	VFMADD213PD.BCST  halfCotSlope0F64<>+0(SB), Z13, Z8
+	VMULPD            Z4, Z4, Z4
+	VRCP14PD          Z4, Z6
+	VBROADCASTSD      oneF64<>+0(SB), Z25
+	VFNMADD231PD      Z6, Z4, Z25
+	VFMADD231PD       Z6, Z25, Z6
+	VMULPD            Z0, Z6, Z25
+	VFNMADD213PD      Z0, Z25, Z4
+	VFMADD231PD       Z6, Z4, Z25
+	VSUBPD            Z25, Z16, Z25
+	VMAXPD            Z2, Z13, Z4
+	VRCP14PD          Z4, Z6
+	VBROADCASTSD      oneF64<>+0(SB), Z0
+	VFNMADD231PD      Z6, Z4, Z0
+	VFMADD231PD       Z6, Z0, Z6
+	VMULPD            Z6, Z25, Z0
+	VFNMADD231PD      Z0, Z4, Z25
+	VFMADD231PD       Z6, Z25, Z0
+	VBLENDMPD         Z8, Z0, K3, Z0
+	VMOVAPS           Z7, Z8
+	VFMADD231PD       Z3, Z0, Z8
+	VMAXPD            Z2, Z13, Z13
+	VRCP14PD          Z13, Z2
+	VBROADCASTSD      oneF64<>+0(SB), Z3
+	VFNMADD231PD      Z2, Z13, Z3
+	VFMADD231PD       Z2, Z3, Z2
+	VMULPD            Z2, Z8, Z3
+	VFNMADD231PD      Z3, Z13, Z8
+	VFMADD231PD       Z2, Z8, Z3
+	VMOVUPD.Z         (CX)(DI*1), K1, Z8
+	VMULPD            Z8, Z22, Z2
+	VMOVUPD.Z         (CX)(SI*4), K1, Z13
+	VFMADD231PD       Z13, Z14, Z2
+	VMOVUPD.Z         (CX)(R8*1), K1, Z25
+	VFMADD231PD       Z25, Z18, Z2
+	VMULPD            Z3, Z2, Z3
+	VMULPD            Z1, Z8, Z6
+	VMULPD            Z8, Z7, Z8
+	VFNMADD231PD      Z22, Z3, Z8
+	VMULPD            Z1, Z13, Z4
+	VMULPD            Z13, Z7, Z13
+	VFNMADD231PD      Z14, Z3, Z13
+	VMULPD            Z1, Z25, Z5
+	VMULPD            Z25, Z7, Z25
+	VFNMADD231PD      Z18, Z3, Z25
+	VMULPD            Z1, Z22, Z3
+	VMULPD            Z1, Z14, Z28
+	VMULPD            Z1, Z18, Z1
+	VMULPD            Z22, Z7, Z24
+	VMULPD            Z14, Z7, Z20
+	VMULPD            Z18, Z7, Z7
+	VMOVAPS           Z16, Z10
+	VFMADD231PD       Z22, Z24, Z10
+	VMOVAPS           Z16, Z23
+	VFMADD231PD       Z14, Z20, Z23
+	VFMADD231PD       Z18, Z7, Z16
+	VMOVAPS           Z1, Z7
+	VFMSUB231PD       Z14, Z24, Z7
+	VFMADD231PD       Z14, Z24, Z1
+	VMOVUPS           Z16, (R13)
+	VMOVAPS           Z28, Z16
+	VFMSUB231PD       Z18, Z24, Z16
+	VFMADD231PD       Z18, Z24, Z28
+	VMOVAPS           Z3, Z24
+	VFMSUB231PD       Z18, Z20, Z24
+	VFMADD231PD       Z18, Z20, Z3
+	VMULPD            Z0, Z2, Z2
+	VADDPD            Z8, Z8, Z0
+	VFMADD213PD       Z2, Z22, Z0
+	VMULPD            Z14, Z25, Z20
+	VFMADD231PD       Z18, Z13, Z20
+	VMOVUPS           Z0, 64(R13)
+	VSUBPD            Z6, Z20, Z0
+	VADDPD            Z6, Z20, Z20
+	VADDPD            Z13, Z13, Z6
+	VFMADD213PD       Z2, Z14, Z6
+	VMOVUPS           Z20, 128(R13)
+	VMULPD            Z18, Z8, Z20
+	VFMADD231PD       Z22, Z25, Z20
+	VMOVUPS           Z0, 192(R13)
+	VSUBPD            Z4, Z20, Z0
+	VADDPD            Z4, Z20, Z20
+	VADDPD            Z25, Z25, Z25
+	VFMADD231PD       Z18, Z25, Z2
+	VMULPD            Z22, Z13, Z13
+	VFMADD231PD       Z14, Z8, Z13
+	VSUBPD            Z5, Z13, Z8
+	VADDPD            Z5, Z13, Z13
+	KANDW             K1, K2, K2
+	KMOVW             K2, CX
+	TESTQ             CX, CX
+	JE                easy7
+	KANDNW            K1, K2, K1
+	VMOVUPD           Z10, K1, (AX)
+	VMOVUPD           Z7, K1, (AX)(SI*1)
+	VMOVUPD           Z28, K1, (AX)(SI*2)
+	VBROADCASTSD      zeroF64<>+0(SB), Z5
+	VMOVUPD           Z5, K1, (AX)(DI*1)
+	VBROADCASTSD      zeroF64<>+0(SB), Z5
+	VMOVUPD           Z5, K1, (AX)(SI*4)
+	VBROADCASTSD      zeroF64<>+0(SB), Z5
+	VMOVUPD           Z5, K1, (AX)(R8*1)
+	VMOVUPD           Z1, K1, (AX)(DI*2)
+	VMOVUPD           Z23, K1, (AX)(R9*1)
+	VMOVUPD           Z24, K1, (AX)(SI*8)
+	VBROADCASTSD      zeroF64<>+0(SB), Z5
+	VMOVUPD           Z5, K1, (R10)
+	VBROADCASTSD      zeroF64<>+0(SB), Z5
+	VMOVUPD           Z5, K1, (R10)(SI*1)
+	VBROADCASTSD      zeroF64<>+0(SB), Z5
+	VMOVUPD           Z5, K1, (R10)(SI*2)
+	VMOVUPD           Z16, K1, (R10)(DI*1)
+	VMOVUPD           Z3, K1, (R10)(SI*4)
+	VMOVUPS           (R13), Z5
+	VMOVUPD           Z5, K1, (R10)(R8*1)
+	VBROADCASTSD      zeroF64<>+0(SB), Z14
+	VMOVUPD           Z14, K1, (R10)(DI*2)
+	VBROADCASTSD      zeroF64<>+0(SB), Z14
+	VMOVUPD           Z14, K1, (R10)(R9*1)
+	VBROADCASTSD      zeroF64<>+0(SB), Z14
+	VMOVUPD           Z14, K1, (R10)(SI*8)
+	VMOVUPS           64(R13), Z14
+	VMOVUPD           Z14, K1, (R11)
+	VMOVUPD           Z8, K1, (R11)(SI*1)
+	VMOVUPD           Z20, K1, (R11)(SI*2)
+	VMOVUPD           Z10, K1, (R11)(DI*1)
+	VMOVUPD           Z7, K1, (R11)(SI*4)
+	VMOVUPD           Z28, K1, (R11)(R8*1)
+	VMOVUPD           Z13, K1, (R11)(DI*2)
+	VMOVUPD           Z6, K1, (R11)(R9*1)
+	VMOVUPS           192(R13), Z14
+	VMOVUPD           Z14, K1, (R11)(SI*8)
+	VMOVUPD           Z1, K1, (R12)
+	VMOVUPD           Z23, K1, (R12)(SI*1)
+	VMOVUPD           Z24, K1, (R12)(SI*2)
+	VMOVUPD           Z0, K1, (R12)(DI*1)
+	VMOVUPS           128(R13), Z14
+	VMOVUPD           Z14, K1, (R12)(SI*4)
+	VMOVUPD           Z2, K1, (R12)(R8*1)
+	VMOVUPD           Z16, K1, (R12)(DI*2)
+	VMOVUPD           Z3, K1, (R12)(R9*1)
+	VMOVUPD           Z5, K1, (R12)(SI*8)
+	MOVQ              BX, AX
+	SUBQ              DX, BX
+	MOVQ              BX, at+40(FP)
+	MOVQ              AX, next+48(FP)
+	MOVQ              CX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+easy7:
+	VMOVUPD      Z10, K1, (AX)
+	VMOVUPD      Z7, K1, (AX)(SI*1)
+	VMOVUPD      Z28, K1, (AX)(SI*2)
+	VBROADCASTSD zeroF64<>+0(SB), Z5
+	VMOVUPD      Z5, K1, (AX)(DI*1)
+	VBROADCASTSD zeroF64<>+0(SB), Z5
+	VMOVUPD      Z5, K1, (AX)(SI*4)
+	VBROADCASTSD zeroF64<>+0(SB), Z5
+	VMOVUPD      Z5, K1, (AX)(R8*1)
+	VMOVUPD      Z1, K1, (AX)(DI*2)
+	VMOVUPD      Z23, K1, (AX)(R9*1)
+	VMOVUPD      Z24, K1, (AX)(SI*8)
+	VBROADCASTSD zeroF64<>+0(SB), Z5
+	VMOVUPD      Z5, K1, (R10)
+	VBROADCASTSD zeroF64<>+0(SB), Z5
+	VMOVUPD      Z5, K1, (R10)(SI*1)
+	VBROADCASTSD zeroF64<>+0(SB), Z5
+	VMOVUPD      Z5, K1, (R10)(SI*2)
+	VMOVUPD      Z16, K1, (R10)(DI*1)
+	VMOVUPD      Z3, K1, (R10)(SI*4)
+	VMOVUPS      (R13), Z5
+	VMOVUPD      Z5, K1, (R10)(R8*1)
+	VBROADCASTSD zeroF64<>+0(SB), Z14
+	VMOVUPD      Z14, K1, (R10)(DI*2)
+	VBROADCASTSD zeroF64<>+0(SB), Z14
+	VMOVUPD      Z14, K1, (R10)(R9*1)
+	VBROADCASTSD zeroF64<>+0(SB), Z14
+	VMOVUPD      Z14, K1, (R10)(SI*8)
+	VMOVUPS      64(R13), Z14
+	VMOVUPD      Z14, K1, (R11)
+	VMOVUPD      Z8, K1, (R11)(SI*1)
+	VMOVUPD      Z20, K1, (R11)(SI*2)
+	VMOVUPD      Z10, K1, (R11)(DI*1)
+	VMOVUPD      Z7, K1, (R11)(SI*4)
+	VMOVUPD      Z28, K1, (R11)(R8*1)
+	VMOVUPD      Z13, K1, (R11)(DI*2)
+	VMOVUPD      Z6, K1, (R11)(R9*1)
+	VMOVUPS      192(R13), Z6
+	VMOVUPD      Z6, K1, (R11)(SI*8)
+	VMOVUPD      Z1, K1, (R12)
+	VMOVUPD      Z23, K1, (R12)(SI*1)
+	VMOVUPD      Z24, K1, (R12)(SI*2)
+	VMOVUPD      Z0, K1, (R12)(DI*1)
+	VMOVUPS      128(R13), Z0
+	VMOVUPD      Z0, K1, (R12)(SI*4)
+	VMOVUPD      Z2, K1, (R12)(R8*1)
+	VMOVUPD      Z16, K1, (R12)(DI*2)
+	VMOVUPD      Z3, K1, (R12)(R9*1)
+	VMOVUPD      Z5, K1, (R12)(SI*8)
+
+done5:
+	XORQ AX, AX
+	MOVQ BX, at+40(FP)
+	MOVQ BX, next+48(FP)
+	MOVQ AX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+// func adjointSE3F32AVX2(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
+// Requires: AVX, FMA3, MMX+
+TEXT ·adjointSE3F32AVX2(SB), $256-64
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ n+24(FP), DX
+	MOVQ stride+32(FP), SI
+	SHLQ $0x02, SI
+	LEAQ (SI)(SI*2), DI
+	LEAQ (DI)(SI*2), R8
+	LEAQ (R8)(SI*2), R9
+	LEAQ (AX)(SI*8), R10
+	ADDQ SI, R10
+	LEAQ (R10)(SI*8), R11
+	ADDQ SI, R11
+	LEAQ (R11)(SI*8), R12
+	ADDQ SI, R12
+	LEAQ (CX)(SI*8), R13
+	ADDQ SI, R13
+	LEAQ 31(SP), R14
+	ANDQ $-32, R14
+	MOVQ DX, BX
+	SUBQ $+8, DX
+	JL   next2
+
+loop1:
+	PREFETCHT0  64(AX)
+	PREFETCHT0  64(AX)(SI*1)
+	PREFETCHT0  64(AX)(SI*2)
+	PREFETCHT0  64(AX)(DI*1)
+	PREFETCHT0  64(AX)(SI*4)
+	PREFETCHT0  64(AX)(R8*1)
+	PREFETCHT0  64(AX)(DI*2)
+	PREFETCHT0  64(AX)(R9*1)
+	PREFETCHT0  64(AX)(SI*8)
+	PREFETCHT0  64(R10)
+	PREFETCHT0  64(R10)(SI*1)
+	PREFETCHT0  64(R10)(SI*2)
+	PREFETCHT0  64(R10)(DI*1)
+	PREFETCHT0  64(R10)(SI*4)
+	PREFETCHT0  64(R10)(R8*1)
+	PREFETCHT0  64(R10)(DI*2)
+	PREFETCHT0  64(R10)(R9*1)
+	PREFETCHT0  64(R10)(SI*8)
+	PREFETCHT0  64(R11)
+	PREFETCHT0  64(R11)(SI*1)
+	PREFETCHT0  64(R11)(SI*2)
+	PREFETCHT0  64(R11)(DI*1)
+	PREFETCHT0  64(R11)(SI*4)
+	PREFETCHT0  64(R11)(R8*1)
+	PREFETCHT0  64(R11)(DI*2)
+	PREFETCHT0  64(R11)(R9*1)
+	PREFETCHT0  64(R11)(SI*8)
+	PREFETCHT0  64(R12)
+	PREFETCHT0  64(R12)(SI*1)
+	PREFETCHT0  64(R12)(SI*2)
+	PREFETCHT0  64(R12)(DI*1)
+	PREFETCHT0  64(R12)(SI*4)
+	PREFETCHT0  64(R12)(R8*1)
+	PREFETCHT0  64(R12)(DI*2)
+	PREFETCHT0  64(R12)(R9*1)
+	PREFETCHT0  64(R12)(SI*8)
+	VMOVUPS     (CX), Y0
+	VMOVUPS     (CX)(SI*1), Y1
+	VMOVUPS     (CX)(SI*2), Y2
+	VMOVUPS     (CX)(SI*4), Y3
+	VMOVUPS     (CX)(R8*1), Y4
+	VMOVUPS     (CX)(DI*2), Y5
+	VMOVUPS     (CX)(SI*8), Y6
+	VMOVUPS     (R13), Y7
+	VMOVUPS     (R13)(SI*1), Y8
+	VMOVUPS     (R13)(SI*2), Y9
+	VMULPS      Y3, Y9, Y10
+	VMOVUPS     (CX)(R9*1), Y11
+	VFMSUB231PS Y6, Y11, Y10
+	VMOVUPS     (CX)(DI*1), Y12
+	VMOVUPS     Y10, (R14)
+	VMULPS      Y6, Y12, Y10
+	VFMSUB231PS Y0, Y9, Y10
+	VMOVUPS     Y10, 32(R14)
+	VMULPS      Y0, Y11, Y10
+	VFMSUB231PS Y3, Y12, Y10
+	VMOVUPS     Y10, 64(R14)
+	VMULPS      Y4, Y9, Y10
+	VFMSUB231PS Y7, Y11, Y10
+	VMOVUPS     Y10, 96(R14)
+	VMULPS      Y7, Y12, Y10
+	VFMSUB231PS Y1, Y9, Y10
+	VMOVUPS     Y10, 128(R14)
+	VMULPS      Y1, Y11, Y10
+	VFMSUB231PS Y4, Y12, Y10
+	VMOVUPS     Y10, 160(R14)
+	VMULPS      Y5, Y9, Y10
+	VFMSUB231PS Y8, Y11, Y10
+	VMOVUPS     Y10, 192(R14)
+	VMULPS      Y8, Y12, Y10
+	VFMSUB231PS Y2, Y9, Y10
+	VMULPS      Y2, Y11, Y11
+	VFMSUB231PS Y5, Y12, Y11
+	VMOVUPS     Y0, (AX)
+	VMOVUPS     Y1, (AX)(SI*1)
+	VMOVUPS     Y2, (AX)(SI*2)
+	VMOVUPS     zero<>+0(SB), Y12
+	VMOVUPS     Y12, (AX)(DI*1)
+	VMOVUPS     zero<>+0(SB), Y12
+	VMOVUPS     Y12, (AX)(SI*4)
+	VMOVUPS     zero<>+0(SB), Y12
+	VMOVUPS     Y12, (AX)(R8*1)
+	VMOVUPS     Y3, (AX)(DI*2)
+	VMOVUPS     Y4, (AX)(R9*1)
+	VMOVUPS     Y5, (AX)(SI*8)
+	VMOVUPS     zero<>+0(SB), Y12
+	VMOVUPS     Y12, (R10)
+	VMOVUPS     zero<>+0(SB), Y12
+	VMOVUPS     Y12, (R10)(SI*1)
+	VMOVUPS     zero<>+0(SB), Y12
+	VMOVUPS     Y12, (R10)(SI*2)
+	VMOVUPS     Y6, (R10)(DI*1)
+	VMOVUPS     Y7, (R10)(SI*4)
+	VMOVUPS     Y8, (R10)(R8*1)
+	VMOVUPS     zero<>+0(SB), Y12
+	VMOVUPS     Y12, (R10)(DI*2)
+	VMOVUPS     zero<>+0(SB), Y12
+	VMOVUPS     Y12, (R10)(R9*1)
+	VMOVUPS     zero<>+0(SB), Y12
+	VMOVUPS     Y12, (R10)(SI*8)
+	VMOVUPS     (R14), Y12
+	VMOVUPS     Y12, (R11)
+	VMOVUPS     96(R14), Y12
+	VMOVUPS     Y12, (R11)(SI*1)
+	VMOVUPS     192(R14), Y12
+	VMOVUPS     Y12, (R11)(SI*2)
+	VMOVUPS     Y0, (R11)(DI*1)
+	VMOVUPS     Y1, (R11)(SI*4)
+	VMOVUPS     Y2, (R11)(R8*1)
+	VMOVUPS     32(R14), Y2
+	VMOVUPS     Y2, (R11)(DI*2)
+	VMOVUPS     128(R14), Y2
+	VMOVUPS     Y2, (R11)(R9*1)
+	VMOVUPS     Y10, (R11)(SI*8)
+	VMOVUPS     Y3, (R12)
+	VMOVUPS     Y4, (R12)(SI*1)
+	VMOVUPS     Y5, (R12)(SI*2)
+	VMOVUPS     64(R14), Y5
+	VMOVUPS     Y5, (R12)(DI*1)
+	VMOVUPS     160(R14), Y5
+	VMOVUPS     Y5, (R12)(SI*4)
+	VMOVUPS     Y11, (R12)(R8*1)
+	VMOVUPS     Y6, (R12)(DI*2)
+	VMOVUPS     Y7, (R12)(R9*1)
+	VMOVUPS     Y8, (R12)(SI*8)
+	ADDQ        $+32, AX
+	ADDQ        $+32, R10
+	ADDQ        $+32, R11
+	ADDQ        $+32, R12
+	ADDQ        $+32, CX
+	ADDQ        $+32, R13
+	SUBQ        $+8, DX
+	JGE         loop1
+
+next2:
+	ADDQ        $+8, DX
+	TESTQ       DX, DX
+	JE          done4
+	LEAQ        tailMaskF32<>+0(SB), R15
+	NEGQ        DX
+	LEAQ        32(R15)(DX*4), R15
+	VMOVUPS     (R15), Y8
+	VMASKMOVPS  (CX), Y8, Y8
+	VMOVUPS     (R15), Y7
+	VMASKMOVPS  (CX)(SI*1), Y7, Y7
+	VMOVUPS     (R15), Y6
+	VMASKMOVPS  (CX)(SI*2), Y6, Y6
+	VMOVUPS     (R15), Y11
+	VMASKMOVPS  (CX)(SI*4), Y11, Y11
+	VMOVUPS     (R15), Y5
+	VMASKMOVPS  (CX)(R8*1), Y5, Y5
+	VMOVUPS     (R15), Y4
+	VMASKMOVPS  (CX)(DI*2), Y4, Y4
+	VMOVUPS     (R15), Y3
+	VMASKMOVPS  (CX)(SI*8), Y3, Y3
+	VMOVUPS     (R15), Y10
+	VMASKMOVPS  (R13), Y10, Y10
+	VMOVUPS     (R15), Y2
+	VMASKMOVPS  (R13)(SI*1), Y2, Y2
+	VMOVUPS     (R15), Y1
+	VMASKMOVPS  (R13)(SI*2), Y1, Y1
+	VMULPS      Y11, Y1, Y0
+	VMOVUPS     (R15), Y12
+	VMASKMOVPS  (CX)(R9*1), Y12, Y12
+	VFMSUB231PS Y3, Y12, Y0
+	VMOVUPS     (R15), Y9
+	VMASKMOVPS  (CX)(DI*1), Y9, Y9
+	VMOVUPS     Y0, (R14)
+	VMULPS      Y3, Y9, Y0
+	VFMSUB231PS Y8, Y1, Y0
+	VMOVUPS     Y0, 32(R14)
+	VMULPS      Y8, Y12, Y0
+	VFMSUB231PS Y11, Y9, Y0
+	VMOVUPS     Y0, 64(R14)
+	VMULPS      Y5, Y1, Y0
+	VFMSUB231PS Y10, Y12, Y0
+	VMOVUPS     Y0, 96(R14)
+	VMULPS      Y10, Y9, Y0
+	VFMSUB231PS Y7, Y1, Y0
+	VMOVUPS     Y0, 128(R14)
+	VMULPS      Y7, Y12, Y0
+	VFMSUB231PS Y5, Y9, Y0
+	VMOVUPS     Y0, 160(R14)
+	VMULPS      Y4, Y1, Y0
+	VFMSUB231PS Y2, Y12, Y0
+	VMOVUPS     Y0, 192(R14)
+	VMULPS      Y2, Y9, Y0
+	VFMSUB231PS Y6, Y1, Y0
+	VMULPS      Y6, Y12, Y12
+	VFMSUB231PS Y4, Y9, Y12
+	VMOVUPS     (R15), Y9
+	VMASKMOVPS  Y8, Y9, (AX)
+	VMOVUPS     (R15), Y9
+	VMASKMOVPS  Y7, Y9, (AX)(SI*1)
+	VMOVUPS     (R15), Y9
+	VMASKMOVPS  Y6, Y9, (AX)(SI*2)
+	VMOVUPS     zero<>+0(SB), Y9
+	VMOVUPS     (R15), Y1
+	VMASKMOVPS  Y9, Y1, (AX)(DI*1)
+	VMOVUPS     zero<>+0(SB), Y1
+	VMOVUPS     (R15), Y9
+	VMASKMOVPS  Y1, Y9, (AX)(SI*4)
+	VMOVUPS     zero<>+0(SB), Y9
+	VMOVUPS     (R15), Y1
+	VMASKMOVPS  Y9, Y1, (AX)(R8*1)
+	VMOVUPS     (R15), Y1
+	VMASKMOVPS  Y11, Y1, (AX)(DI*2)
+	VMOVUPS     (R15), Y1
+	VMASKMOVPS  Y5, Y1, (AX)(R9*1)
+	VMOVUPS     (R15), Y1
+	VMASKMOVPS  Y4, Y1, (AX)(SI*8)
+	VMOVUPS     zero<>+0(SB), Y1
+	VMOVUPS     (R15), Y9
+	VMASKMOVPS  Y1, Y9, (R10)
+	VMOVUPS     zero<>+0(SB), Y9
+	VMOVUPS     (R15), Y1
+	VMASKMOVPS  Y9, Y1, (R10)(SI*1)
+	VMOVUPS     zero<>+0(SB), Y1
+	VMOVUPS     (R15), Y9
+	VMASKMOVPS  Y1, Y9, (R10)(SI*2)
+	VMOVUPS     (R15), Y9
+	VMASKMOVPS  Y3, Y9, (R10)(DI*1)
+	VMOVUPS     (R15), Y9
+	VMASKMOVPS  Y10, Y9, (R10)(SI*4)
+	VMOVUPS     (R15), Y9
+	VMASKMOVPS  Y2, Y9, (R10)(R8*1)
+	VMOVUPS     zero<>+0(SB), Y9
+	VMOVUPS     (R15), Y1
+	VMASKMOVPS  Y9, Y1, (R10)(DI*2)
+	VMOVUPS     zero<>+0(SB), Y1
+	VMOVUPS     (R15), Y9
+	VMASKMOVPS  Y1, Y9, (R10)(R9*1)
+	VMOVUPS     zero<>+0(SB), Y9
+	VMOVUPS     (R15), Y1
+	VMASKMOVPS  Y9, Y1, (R10)(SI*8)
+	VMOVUPS     (R14), Y1
+	VMOVUPS     (R15), Y9
+	VMASKMOVPS  Y1, Y9, (R11)
+	VMOVUPS     96(R14), Y9
+	VMOVUPS     (R15), Y1
+	VMASKMOVPS  Y9, Y1, (R11)(SI*1)
+	VMOVUPS     192(R14), Y1
+	VMOVUPS     (R15), Y9
+	VMASKMOVPS  Y1, Y9, (R11)(SI*2)
+	VMOVUPS     (R15), Y9
+	VMASKMOVPS  Y8, Y9, (R11)(DI*1)
+	VMOVUPS     (R15), Y9
+	VMASKMOVPS  Y7, Y9, (R11)(SI*4)
+	VMOVUPS     (R15), Y9
+	VMASKMOVPS  Y6, Y9, (R11)(R8*1)
+	VMOVUPS     32(R14), Y9
+	VMOVUPS     (R15), Y6
+	VMASKMOVPS  Y9, Y6, (R11)(DI*2)
+	VMOVUPS     128(R14), Y6
+	VMOVUPS     (R15), Y9
+	VMASKMOVPS  Y6, Y9, (R11)(R9*1)
+	VMOVUPS     (R15), Y9
+	VMASKMOVPS  Y0, Y9, (R11)(SI*8)
+	VMOVUPS     (R15), Y9
+	VMASKMOVPS  Y11, Y9, (R12)
+	VMOVUPS     (R15), Y9
+	VMASKMOVPS  Y5, Y9, (R12)(SI*1)
+	VMOVUPS     (R15), Y9
+	VMASKMOVPS  Y4, Y9, (R12)(SI*2)
+	VMOVUPS     64(R14), Y9
+	VMOVUPS     (R15), Y4
+	VMASKMOVPS  Y9, Y4, (R12)(DI*1)
+	VMOVUPS     160(R14), Y4
+	VMOVUPS     (R15), Y9
+	VMASKMOVPS  Y4, Y9, (R12)(SI*4)
+	VMOVUPS     (R15), Y9
+	VMASKMOVPS  Y12, Y9, (R12)(R8*1)
+	VMOVUPS     (R15), Y9
+	VMASKMOVPS  Y3, Y9, (R12)(DI*2)
+	VMOVUPS     (R15), Y9
+	VMASKMOVPS  Y10, Y9, (R12)(R9*1)
+	VMOVUPS     (R15), Y9
+	VMASKMOVPS  Y2, Y9, (R12)(SI*8)
+
+done4:
+	XORQ AX, AX
+	MOVQ BX, at+40(FP)
+	MOVQ BX, next+48(FP)
+	MOVQ AX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+// func adjointSE3F32AVX512(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
+// Requires: AVX, AVX512F, BMI2, MMX+
+TEXT ·adjointSE3F32AVX512(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ n+24(FP), DX
+	MOVQ stride+32(FP), SI
+	SHLQ $0x02, SI
+	LEAQ (SI)(SI*2), DI
+	LEAQ (DI)(SI*2), R8
+	LEAQ (R8)(SI*2), R9
+	LEAQ (AX)(SI*8), R10
+	ADDQ SI, R10
+	LEAQ (R10)(SI*8), R11
+	ADDQ SI, R11
+	LEAQ (R11)(SI*8), R12
+	ADDQ SI, R12
+	LEAQ (CX)(SI*8), R13
+	ADDQ SI, R13
+	MOVQ DX, BX
+	SUBQ $+16, DX
+	JL   next2
+
+loop1:
+	PREFETCHT0   128(AX)
+	PREFETCHT0   128(AX)(SI*1)
+	PREFETCHT0   128(AX)(SI*2)
+	PREFETCHT0   128(AX)(DI*1)
+	PREFETCHT0   128(AX)(SI*4)
+	PREFETCHT0   128(AX)(R8*1)
+	PREFETCHT0   128(AX)(DI*2)
+	PREFETCHT0   128(AX)(R9*1)
+	PREFETCHT0   128(AX)(SI*8)
+	PREFETCHT0   128(R10)
+	PREFETCHT0   128(R10)(SI*1)
+	PREFETCHT0   128(R10)(SI*2)
+	PREFETCHT0   128(R10)(DI*1)
+	PREFETCHT0   128(R10)(SI*4)
+	PREFETCHT0   128(R10)(R8*1)
+	PREFETCHT0   128(R10)(DI*2)
+	PREFETCHT0   128(R10)(R9*1)
+	PREFETCHT0   128(R10)(SI*8)
+	PREFETCHT0   128(R11)
+	PREFETCHT0   128(R11)(SI*1)
+	PREFETCHT0   128(R11)(SI*2)
+	PREFETCHT0   128(R11)(DI*1)
+	PREFETCHT0   128(R11)(SI*4)
+	PREFETCHT0   128(R11)(R8*1)
+	PREFETCHT0   128(R11)(DI*2)
+	PREFETCHT0   128(R11)(R9*1)
+	PREFETCHT0   128(R11)(SI*8)
+	PREFETCHT0   128(R12)
+	PREFETCHT0   128(R12)(SI*1)
+	PREFETCHT0   128(R12)(SI*2)
+	PREFETCHT0   128(R12)(DI*1)
+	PREFETCHT0   128(R12)(SI*4)
+	PREFETCHT0   128(R12)(R8*1)
+	PREFETCHT0   128(R12)(DI*2)
+	PREFETCHT0   128(R12)(R9*1)
+	PREFETCHT0   128(R12)(SI*8)
+	VMOVUPS      (CX), Z0
+	VMOVUPS      (CX)(SI*1), Z1
+	VMOVUPS      (CX)(SI*2), Z2
+	VMOVUPS      (CX)(SI*4), Z3
+	VMOVUPS      (CX)(R8*1), Z4
+	VMOVUPS      (CX)(DI*2), Z5
+	VMOVUPS      (CX)(SI*8), Z6
+	VMOVUPS      (R13), Z7
+	VMOVUPS      (R13)(SI*1), Z8
+	VMOVUPS      (R13)(SI*2), Z9
+	VMULPS       Z3, Z9, Z10
+	VMOVUPS      (CX)(R9*1), Z11
+	VFMSUB231PS  Z6, Z11, Z10
+	VMOVUPS      (CX)(DI*1), Z12
+	VMULPS       Z6, Z12, Z13
+	VFMSUB231PS  Z0, Z9, Z13
+	VMULPS       Z0, Z11, Z14
+	VFMSUB231PS  Z3, Z12, Z14
+	VMULPS       Z4, Z9, Z15
+	VFMSUB231PS  Z7, Z11, Z15
+	VMULPS       Z7, Z12, Z16
+	VFMSUB231PS  Z1, Z9, Z16
+	VMULPS       Z1, Z11, Z17
+	VFMSUB231PS  Z4, Z12, Z17
+	VMULPS       Z5, Z9, Z18
+	VFMSUB231PS  Z8, Z11, Z18
+	VMULPS       Z8, Z12, Z19
+	VFMSUB231PS  Z2, Z9, Z19
+	VMULPS       Z2, Z11, Z11
+	VFMSUB231PS  Z5, Z12, Z11
+	VMOVUPS      Z0, (AX)
+	VMOVUPS      Z1, (AX)(SI*1)
+	VMOVUPS      Z2, (AX)(SI*2)
+	VBROADCASTSS zero<>+0(SB), Z12
+	VMOVUPS      Z12, (AX)(DI*1)
+	VBROADCASTSS zero<>+0(SB), Z12
+	VMOVUPS      Z12, (AX)(SI*4)
+	VBROADCASTSS zero<>+0(SB), Z12
+	VMOVUPS      Z12, (AX)(R8*1)
+	VMOVUPS      Z3, (AX)(DI*2)
+	VMOVUPS      Z4, (AX)(R9*1)
+	VMOVUPS      Z5, (AX)(SI*8)
+	VBROADCASTSS zero<>+0(SB), Z12
+	VMOVUPS      Z12, (R10)
+	VBROADCASTSS zero<>+0(SB), Z12
+	VMOVUPS      Z12, (R10)(SI*1)
+	VBROADCASTSS zero<>+0(SB), Z12
+	VMOVUPS      Z12, (R10)(SI*2)
+	VMOVUPS      Z6, (R10)(DI*1)
+	VMOVUPS      Z7, (R10)(SI*4)
+	VMOVUPS      Z8, (R10)(R8*1)
+	VBROADCASTSS zero<>+0(SB), Z12
+	VMOVUPS      Z12, (R10)(DI*2)
+	VBROADCASTSS zero<>+0(SB), Z12
+	VMOVUPS      Z12, (R10)(R9*1)
+	VBROADCASTSS zero<>+0(SB), Z12
+	VMOVUPS      Z12, (R10)(SI*8)
+	VMOVUPS      Z10, (R11)
+	VMOVUPS      Z15, (R11)(SI*1)
+	VMOVUPS      Z18, (R11)(SI*2)
+	VMOVUPS      Z0, (R11)(DI*1)
+	VMOVUPS      Z1, (R11)(SI*4)
+	VMOVUPS      Z2, (R11)(R8*1)
+	VMOVUPS      Z13, (R11)(DI*2)
+	VMOVUPS      Z16, (R11)(R9*1)
+	VMOVUPS      Z19, (R11)(SI*8)
+	VMOVUPS      Z3, (R12)
+	VMOVUPS      Z4, (R12)(SI*1)
+	VMOVUPS      Z5, (R12)(SI*2)
+	VMOVUPS      Z14, (R12)(DI*1)
+	VMOVUPS      Z17, (R12)(SI*4)
+	VMOVUPS      Z11, (R12)(R8*1)
+	VMOVUPS      Z6, (R12)(DI*2)
+	VMOVUPS      Z7, (R12)(R9*1)
+	VMOVUPS      Z8, (R12)(SI*8)
+	ADDQ         $+64, AX
+	ADDQ         $+64, R10
+	ADDQ         $+64, R11
+	ADDQ         $+64, R12
+	ADDQ         $+64, CX
+	ADDQ         $+64, R13
+	SUBQ         $+16, DX
+	JGE          loop1
+
+next2:
+	ADDQ         $+16, DX
+	TESTQ        DX, DX
+	JE           done4
+	MOVQ         $-1, R14
+	BZHIQ        DX, R14, R14
+	KMOVW        R14, K1
+	VMOVUPS.Z    (CX), K1, Z8
+	VMOVUPS.Z    (CX)(SI*1), K1, Z7
+	VMOVUPS.Z    (CX)(SI*2), K1, Z6
+	VMOVUPS.Z    (CX)(SI*4), K1, Z11
+	VMOVUPS.Z    (CX)(R8*1), K1, Z17
+	VMOVUPS.Z    (CX)(DI*2), K1, Z14
+	VMOVUPS.Z    (CX)(SI*8), K1, Z5
+	VMOVUPS.Z    (R13), K1, Z4
+	VMOVUPS.Z    (R13)(SI*1), K1, Z3
+	VMOVUPS.Z    (R13)(SI*2), K1, Z19
+	VMULPS       Z11, Z19, Z16
+	VMOVUPS.Z    (CX)(R9*1), K1, Z13
+	VFMSUB231PS  Z5, Z13, Z16
+	VMOVUPS.Z    (CX)(DI*1), K1, Z2
+	VMULPS       Z5, Z2, Z1
+	VFMSUB231PS  Z8, Z19, Z1
+	VMULPS       Z8, Z13, Z0
+	VFMSUB231PS  Z11, Z2, Z0
+	VMULPS       Z17, Z19, Z18
+	VFMSUB231PS  Z4, Z13, Z18
+	VMULPS       Z4, Z2, Z15
+	VFMSUB231PS  Z7, Z19, Z15
+	VMULPS       Z7, Z13, Z10
+	VFMSUB231PS  Z17, Z2, Z10
+	VMULPS       Z14, Z19, Z12
+	VFMSUB231PS  Z3, Z13, Z12
+	VMULPS       Z3, Z2, Z9
+	VFMSUB231PS  Z6, Z19, Z9
+	VMULPS       Z6, Z13, Z13
+	VFMSUB231PS  Z14, Z2, Z13
+	VMOVUPS      Z8, K1, (AX)
+	VMOVUPS      Z7, K1, (AX)(SI*1)
+	VMOVUPS      Z6, K1, (AX)(SI*2)
+	VBROADCASTSS zero<>+0(SB), Z2
+	VMOVUPS      Z2, K1, (AX)(DI*1)
+	VBROADCASTSS zero<>+0(SB), Z2
+	VMOVUPS      Z2, K1, (AX)(SI*4)
+	VBROADCASTSS zero<>+0(SB), Z2
+	VMOVUPS      Z2, K1, (AX)(R8*1)
+	VMOVUPS      Z11, K1, (AX)(DI*2)
+	VMOVUPS      Z17, K1, (AX)(R9*1)
+	VMOVUPS      Z14, K1, (AX)(SI*8)
+	VBROADCASTSS zero<>+0(SB), Z2
+	VMOVUPS      Z2, K1, (R10)
+	VBROADCASTSS zero<>+0(SB), Z2
+	VMOVUPS      Z2, K1, (R10)(SI*1)
+	VBROADCASTSS zero<>+0(SB), Z2
+	VMOVUPS      Z2, K1, (R10)(SI*2)
+	VMOVUPS      Z5, K1, (R10)(DI*1)
+	VMOVUPS      Z4, K1, (R10)(SI*4)
+	VMOVUPS      Z3, K1, (R10)(R8*1)
+	VBROADCASTSS zero<>+0(SB), Z2
+	VMOVUPS      Z2, K1, (R10)(DI*2)
+	VBROADCASTSS zero<>+0(SB), Z2
+	VMOVUPS      Z2, K1, (R10)(R9*1)
+	VBROADCASTSS zero<>+0(SB), Z2
+	VMOVUPS      Z2, K1, (R10)(SI*8)
+	VMOVUPS      Z16, K1, (R11)
+	VMOVUPS      Z18, K1, (R11)(SI*1)
+	VMOVUPS      Z12, K1, (R11)(SI*2)
+	VMOVUPS      Z8, K1, (R11)(DI*1)
+	VMOVUPS      Z7, K1, (R11)(SI*4)
+	VMOVUPS      Z6, K1, (R11)(R8*1)
+	VMOVUPS      Z1, K1, (R11)(DI*2)
+	VMOVUPS      Z15, K1, (R11)(R9*1)
+	VMOVUPS      Z9, K1, (R11)(SI*8)
+	VMOVUPS      Z11, K1, (R12)
+	VMOVUPS      Z17, K1, (R12)(SI*1)
+	VMOVUPS      Z14, K1, (R12)(SI*2)
+	VMOVUPS      Z0, K1, (R12)(DI*1)
+	VMOVUPS      Z10, K1, (R12)(SI*4)
+	VMOVUPS      Z13, K1, (R12)(R8*1)
+	VMOVUPS      Z5, K1, (R12)(DI*2)
+	VMOVUPS      Z4, K1, (R12)(R9*1)
+	VMOVUPS      Z3, K1, (R12)(SI*8)
+
+done4:
+	XORQ AX, AX
+	MOVQ BX, at+40(FP)
+	MOVQ BX, next+48(FP)
+	MOVQ AX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+// func adjointSE3F64AVX2(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
+// Requires: AVX, FMA3, MMX+
+TEXT ·adjointSE3F64AVX2(SB), $256-64
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ n+24(FP), DX
+	MOVQ stride+32(FP), SI
+	SHLQ $0x03, SI
+	LEAQ (SI)(SI*2), DI
+	LEAQ (DI)(SI*2), R8
+	LEAQ (R8)(SI*2), R9
+	LEAQ (AX)(SI*8), R10
+	ADDQ SI, R10
+	LEAQ (R10)(SI*8), R11
+	ADDQ SI, R11
+	LEAQ (R11)(SI*8), R12
+	ADDQ SI, R12
+	LEAQ (CX)(SI*8), R13
+	ADDQ SI, R13
+	LEAQ 31(SP), R14
+	ANDQ $-32, R14
+	MOVQ DX, BX
+	SUBQ $+4, DX
+	JL   next2
+
+loop1:
+	PREFETCHT0  64(AX)
+	PREFETCHT0  64(AX)(SI*1)
+	PREFETCHT0  64(AX)(SI*2)
+	PREFETCHT0  64(AX)(DI*1)
+	PREFETCHT0  64(AX)(SI*4)
+	PREFETCHT0  64(AX)(R8*1)
+	PREFETCHT0  64(AX)(DI*2)
+	PREFETCHT0  64(AX)(R9*1)
+	PREFETCHT0  64(AX)(SI*8)
+	PREFETCHT0  64(R10)
+	PREFETCHT0  64(R10)(SI*1)
+	PREFETCHT0  64(R10)(SI*2)
+	PREFETCHT0  64(R10)(DI*1)
+	PREFETCHT0  64(R10)(SI*4)
+	PREFETCHT0  64(R10)(R8*1)
+	PREFETCHT0  64(R10)(DI*2)
+	PREFETCHT0  64(R10)(R9*1)
+	PREFETCHT0  64(R10)(SI*8)
+	PREFETCHT0  64(R11)
+	PREFETCHT0  64(R11)(SI*1)
+	PREFETCHT0  64(R11)(SI*2)
+	PREFETCHT0  64(R11)(DI*1)
+	PREFETCHT0  64(R11)(SI*4)
+	PREFETCHT0  64(R11)(R8*1)
+	PREFETCHT0  64(R11)(DI*2)
+	PREFETCHT0  64(R11)(R9*1)
+	PREFETCHT0  64(R11)(SI*8)
+	PREFETCHT0  64(R12)
+	PREFETCHT0  64(R12)(SI*1)
+	PREFETCHT0  64(R12)(SI*2)
+	PREFETCHT0  64(R12)(DI*1)
+	PREFETCHT0  64(R12)(SI*4)
+	PREFETCHT0  64(R12)(R8*1)
+	PREFETCHT0  64(R12)(DI*2)
+	PREFETCHT0  64(R12)(R9*1)
+	PREFETCHT0  64(R12)(SI*8)
+	VMOVUPS     (CX), Y0
+	VMOVUPS     (CX)(SI*1), Y1
+	VMOVUPS     (CX)(SI*2), Y2
+	VMOVUPS     (CX)(SI*4), Y3
+	VMOVUPS     (CX)(R8*1), Y4
+	VMOVUPS     (CX)(DI*2), Y5
+	VMOVUPS     (CX)(SI*8), Y6
+	VMOVUPS     (R13), Y7
+	VMOVUPS     (R13)(SI*1), Y8
+	VMOVUPS     (R13)(SI*2), Y9
+	VMULPD      Y3, Y9, Y10
+	VMOVUPS     (CX)(R9*1), Y11
+	VFMSUB231PD Y6, Y11, Y10
+	VMOVUPS     (CX)(DI*1), Y12
+	VMOVUPS     Y10, (R14)
+	VMULPD      Y6, Y12, Y10
+	VFMSUB231PD Y0, Y9, Y10
+	VMOVUPS     Y10, 32(R14)
+	VMULPD      Y0, Y11, Y10
+	VFMSUB231PD Y3, Y12, Y10
+	VMOVUPS     Y10, 64(R14)
+	VMULPD      Y4, Y9, Y10
+	VFMSUB231PD Y7, Y11, Y10
+	VMOVUPS     Y10, 96(R14)
+	VMULPD      Y7, Y12, Y10
+	VFMSUB231PD Y1, Y9, Y10
+	VMOVUPS     Y10, 128(R14)
+	VMULPD      Y1, Y11, Y10
+	VFMSUB231PD Y4, Y12, Y10
+	VMOVUPS     Y10, 160(R14)
+	VMULPD      Y5, Y9, Y10
+	VFMSUB231PD Y8, Y11, Y10
+	VMOVUPS     Y10, 192(R14)
+	VMULPD      Y8, Y12, Y10
+	VFMSUB231PD Y2, Y9, Y10
+	VMULPD      Y2, Y11, Y11
+	VFMSUB231PD Y5, Y12, Y11
+	VMOVUPS     Y0, (AX)
+	VMOVUPS     Y1, (AX)(SI*1)
+	VMOVUPS     Y2, (AX)(SI*2)
+	VMOVUPS     zeroF64<>+0(SB), Y12
+	VMOVUPS     Y12, (AX)(DI*1)
+	VMOVUPS     zeroF64<>+0(SB), Y12
+	VMOVUPS     Y12, (AX)(SI*4)
+	VMOVUPS     zeroF64<>+0(SB), Y12
+	VMOVUPS     Y12, (AX)(R8*1)
+	VMOVUPS     Y3, (AX)(DI*2)
+	VMOVUPS     Y4, (AX)(R9*1)
+	VMOVUPS     Y5, (AX)(SI*8)
+	VMOVUPS     zeroF64<>+0(SB), Y12
+	VMOVUPS     Y12, (R10)
+	VMOVUPS     zeroF64<>+0(SB), Y12
+	VMOVUPS     Y12, (R10)(SI*1)
+	VMOVUPS     zeroF64<>+0(SB), Y12
+	VMOVUPS     Y12, (R10)(SI*2)
+	VMOVUPS     Y6, (R10)(DI*1)
+	VMOVUPS     Y7, (R10)(SI*4)
+	VMOVUPS     Y8, (R10)(R8*1)
+	VMOVUPS     zeroF64<>+0(SB), Y12
+	VMOVUPS     Y12, (R10)(DI*2)
+	VMOVUPS     zeroF64<>+0(SB), Y12
+	VMOVUPS     Y12, (R10)(R9*1)
+	VMOVUPS     zeroF64<>+0(SB), Y12
+	VMOVUPS     Y12, (R10)(SI*8)
+	VMOVUPS     (R14), Y12
+	VMOVUPS     Y12, (R11)
+	VMOVUPS     96(R14), Y12
+	VMOVUPS     Y12, (R11)(SI*1)
+	VMOVUPS     192(R14), Y12
+	VMOVUPS     Y12, (R11)(SI*2)
+	VMOVUPS     Y0, (R11)(DI*1)
+	VMOVUPS     Y1, (R11)(SI*4)
+	VMOVUPS     Y2, (R11)(R8*1)
+	VMOVUPS     32(R14), Y2
+	VMOVUPS     Y2, (R11)(DI*2)
+	VMOVUPS     128(R14), Y2
+	VMOVUPS     Y2, (R11)(R9*1)
+	VMOVUPS     Y10, (R11)(SI*8)
+	VMOVUPS     Y3, (R12)
+	VMOVUPS     Y4, (R12)(SI*1)
+	VMOVUPS     Y5, (R12)(SI*2)
+	VMOVUPS     64(R14), Y5
+	VMOVUPS     Y5, (R12)(DI*1)
+	VMOVUPS     160(R14), Y5
+	VMOVUPS     Y5, (R12)(SI*4)
+	VMOVUPS     Y11, (R12)(R8*1)
+	VMOVUPS     Y6, (R12)(DI*2)
+	VMOVUPS     Y7, (R12)(R9*1)
+	VMOVUPS     Y8, (R12)(SI*8)
+	ADDQ        $+32, AX
+	ADDQ        $+32, R10
+	ADDQ        $+32, R11
+	ADDQ        $+32, R12
+	ADDQ        $+32, CX
+	ADDQ        $+32, R13
+	SUBQ        $+4, DX
+	JGE         loop1
+
+next2:
+	ADDQ        $+4, DX
+	TESTQ       DX, DX
+	JE          done4
+	LEAQ        tailMaskF64<>+0(SB), R15
+	NEGQ        DX
+	LEAQ        32(R15)(DX*8), R15
+	VMOVUPS     (R15), Y8
+	VMASKMOVPD  (CX), Y8, Y8
+	VMOVUPS     (R15), Y7
+	VMASKMOVPD  (CX)(SI*1), Y7, Y7
+	VMOVUPS     (R15), Y6
+	VMASKMOVPD  (CX)(SI*2), Y6, Y6
+	VMOVUPS     (R15), Y11
+	VMASKMOVPD  (CX)(SI*4), Y11, Y11
+	VMOVUPS     (R15), Y5
+	VMASKMOVPD  (CX)(R8*1), Y5, Y5
+	VMOVUPS     (R15), Y4
+	VMASKMOVPD  (CX)(DI*2), Y4, Y4
+	VMOVUPS     (R15), Y3
+	VMASKMOVPD  (CX)(SI*8), Y3, Y3
+	VMOVUPS     (R15), Y10
+	VMASKMOVPD  (R13), Y10, Y10
+	VMOVUPS     (R15), Y2
+	VMASKMOVPD  (R13)(SI*1), Y2, Y2
+	VMOVUPS     (R15), Y1
+	VMASKMOVPD  (R13)(SI*2), Y1, Y1
+	VMULPD      Y11, Y1, Y0
+	VMOVUPS     (R15), Y12
+	VMASKMOVPD  (CX)(R9*1), Y12, Y12
+	VFMSUB231PD Y3, Y12, Y0
+	VMOVUPS     (R15), Y9
+	VMASKMOVPD  (CX)(DI*1), Y9, Y9
+	VMOVUPS     Y0, (R14)
+	VMULPD      Y3, Y9, Y0
+	VFMSUB231PD Y8, Y1, Y0
+	VMOVUPS     Y0, 32(R14)
+	VMULPD      Y8, Y12, Y0
+	VFMSUB231PD Y11, Y9, Y0
+	VMOVUPS     Y0, 64(R14)
+	VMULPD      Y5, Y1, Y0
+	VFMSUB231PD Y10, Y12, Y0
+	VMOVUPS     Y0, 96(R14)
+	VMULPD      Y10, Y9, Y0
+	VFMSUB231PD Y7, Y1, Y0
+	VMOVUPS     Y0, 128(R14)
+	VMULPD      Y7, Y12, Y0
+	VFMSUB231PD Y5, Y9, Y0
+	VMOVUPS     Y0, 160(R14)
+	VMULPD      Y4, Y1, Y0
+	VFMSUB231PD Y2, Y12, Y0
+	VMOVUPS     Y0, 192(R14)
+	VMULPD      Y2, Y9, Y0
+	VFMSUB231PD Y6, Y1, Y0
+	VMULPD      Y6, Y12, Y12
+	VFMSUB231PD Y4, Y9, Y12
+	VMOVUPS     (R15), Y9
+	VMASKMOVPD  Y8, Y9, (AX)
+	VMOVUPS     (R15), Y9
+	VMASKMOVPD  Y7, Y9, (AX)(SI*1)
+	VMOVUPS     (R15), Y9
+	VMASKMOVPD  Y6, Y9, (AX)(SI*2)
+	VMOVUPS     zeroF64<>+0(SB), Y9
+	VMOVUPS     (R15), Y1
+	VMASKMOVPD  Y9, Y1, (AX)(DI*1)
+	VMOVUPS     zeroF64<>+0(SB), Y1
+	VMOVUPS     (R15), Y9
+	VMASKMOVPD  Y1, Y9, (AX)(SI*4)
+	VMOVUPS     zeroF64<>+0(SB), Y9
+	VMOVUPS     (R15), Y1
+	VMASKMOVPD  Y9, Y1, (AX)(R8*1)
+	VMOVUPS     (R15), Y1
+	VMASKMOVPD  Y11, Y1, (AX)(DI*2)
+	VMOVUPS     (R15), Y1
+	VMASKMOVPD  Y5, Y1, (AX)(R9*1)
+	VMOVUPS     (R15), Y1
+	VMASKMOVPD  Y4, Y1, (AX)(SI*8)
+	VMOVUPS     zeroF64<>+0(SB), Y1
+	VMOVUPS     (R15), Y9
+	VMASKMOVPD  Y1, Y9, (R10)
+	VMOVUPS     zeroF64<>+0(SB), Y9
+	VMOVUPS     (R15), Y1
+	VMASKMOVPD  Y9, Y1, (R10)(SI*1)
+	VMOVUPS     zeroF64<>+0(SB), Y1
+	VMOVUPS     (R15), Y9
+	VMASKMOVPD  Y1, Y9, (R10)(SI*2)
+	VMOVUPS     (R15), Y9
+	VMASKMOVPD  Y3, Y9, (R10)(DI*1)
+	VMOVUPS     (R15), Y9
+	VMASKMOVPD  Y10, Y9, (R10)(SI*4)
+	VMOVUPS     (R15), Y9
+	VMASKMOVPD  Y2, Y9, (R10)(R8*1)
+	VMOVUPS     zeroF64<>+0(SB), Y9
+	VMOVUPS     (R15), Y1
+	VMASKMOVPD  Y9, Y1, (R10)(DI*2)
+	VMOVUPS     zeroF64<>+0(SB), Y1
+	VMOVUPS     (R15), Y9
+	VMASKMOVPD  Y1, Y9, (R10)(R9*1)
+	VMOVUPS     zeroF64<>+0(SB), Y9
+	VMOVUPS     (R15), Y1
+	VMASKMOVPD  Y9, Y1, (R10)(SI*8)
+	VMOVUPS     (R14), Y1
+	VMOVUPS     (R15), Y9
+	VMASKMOVPD  Y1, Y9, (R11)
+	VMOVUPS     96(R14), Y9
+	VMOVUPS     (R15), Y1
+	VMASKMOVPD  Y9, Y1, (R11)(SI*1)
+	VMOVUPS     192(R14), Y1
+	VMOVUPS     (R15), Y9
+	VMASKMOVPD  Y1, Y9, (R11)(SI*2)
+	VMOVUPS     (R15), Y9
+	VMASKMOVPD  Y8, Y9, (R11)(DI*1)
+	VMOVUPS     (R15), Y9
+	VMASKMOVPD  Y7, Y9, (R11)(SI*4)
+	VMOVUPS     (R15), Y9
+	VMASKMOVPD  Y6, Y9, (R11)(R8*1)
+	VMOVUPS     32(R14), Y9
+	VMOVUPS     (R15), Y6
+	VMASKMOVPD  Y9, Y6, (R11)(DI*2)
+	VMOVUPS     128(R14), Y6
+	VMOVUPS     (R15), Y9
+	VMASKMOVPD  Y6, Y9, (R11)(R9*1)
+	VMOVUPS     (R15), Y9
+	VMASKMOVPD  Y0, Y9, (R11)(SI*8)
+	VMOVUPS     (R15), Y9
+	VMASKMOVPD  Y11, Y9, (R12)
+	VMOVUPS     (R15), Y9
+	VMASKMOVPD  Y5, Y9, (R12)(SI*1)
+	VMOVUPS     (R15), Y9
+	VMASKMOVPD  Y4, Y9, (R12)(SI*2)
+	VMOVUPS     64(R14), Y9
+	VMOVUPS     (R15), Y4
+	VMASKMOVPD  Y9, Y4, (R12)(DI*1)
+	VMOVUPS     160(R14), Y4
+	VMOVUPS     (R15), Y9
+	VMASKMOVPD  Y4, Y9, (R12)(SI*4)
+	VMOVUPS     (R15), Y9
+	VMASKMOVPD  Y12, Y9, (R12)(R8*1)
+	VMOVUPS     (R15), Y9
+	VMASKMOVPD  Y3, Y9, (R12)(DI*2)
+	VMOVUPS     (R15), Y9
+	VMASKMOVPD  Y10, Y9, (R12)(R9*1)
+	VMOVUPS     (R15), Y9
+	VMASKMOVPD  Y2, Y9, (R12)(SI*8)
+
+done4:
+	XORQ AX, AX
+	MOVQ BX, at+40(FP)
+	MOVQ BX, next+48(FP)
+	MOVQ AX, hard+56(FP)
+	VZEROUPPER
+	RET
+
+// func adjointSE3F64AVX512(dst *float64, a *float64, b *float64, n int, stride int) (at int, next int, hard uint64)
+// Requires: AVX, AVX512F, BMI2, MMX+
+TEXT ·adjointSE3F64AVX512(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ n+24(FP), DX
+	MOVQ stride+32(FP), SI
+	SHLQ $0x03, SI
+	LEAQ (SI)(SI*2), DI
+	LEAQ (DI)(SI*2), R8
+	LEAQ (R8)(SI*2), R9
+	LEAQ (AX)(SI*8), R10
+	ADDQ SI, R10
+	LEAQ (R10)(SI*8), R11
+	ADDQ SI, R11
+	LEAQ (R11)(SI*8), R12
+	ADDQ SI, R12
+	LEAQ (CX)(SI*8), R13
+	ADDQ SI, R13
+	MOVQ DX, BX
+	SUBQ $+8, DX
+	JL   next2
+
+loop1:
+	PREFETCHT0   128(AX)
+	PREFETCHT0   128(AX)(SI*1)
+	PREFETCHT0   128(AX)(SI*2)
+	PREFETCHT0   128(AX)(DI*1)
+	PREFETCHT0   128(AX)(SI*4)
+	PREFETCHT0   128(AX)(R8*1)
+	PREFETCHT0   128(AX)(DI*2)
+	PREFETCHT0   128(AX)(R9*1)
+	PREFETCHT0   128(AX)(SI*8)
+	PREFETCHT0   128(R10)
+	PREFETCHT0   128(R10)(SI*1)
+	PREFETCHT0   128(R10)(SI*2)
+	PREFETCHT0   128(R10)(DI*1)
+	PREFETCHT0   128(R10)(SI*4)
+	PREFETCHT0   128(R10)(R8*1)
+	PREFETCHT0   128(R10)(DI*2)
+	PREFETCHT0   128(R10)(R9*1)
+	PREFETCHT0   128(R10)(SI*8)
+	PREFETCHT0   128(R11)
+	PREFETCHT0   128(R11)(SI*1)
+	PREFETCHT0   128(R11)(SI*2)
+	PREFETCHT0   128(R11)(DI*1)
+	PREFETCHT0   128(R11)(SI*4)
+	PREFETCHT0   128(R11)(R8*1)
+	PREFETCHT0   128(R11)(DI*2)
+	PREFETCHT0   128(R11)(R9*1)
+	PREFETCHT0   128(R11)(SI*8)
+	PREFETCHT0   128(R12)
+	PREFETCHT0   128(R12)(SI*1)
+	PREFETCHT0   128(R12)(SI*2)
+	PREFETCHT0   128(R12)(DI*1)
+	PREFETCHT0   128(R12)(SI*4)
+	PREFETCHT0   128(R12)(R8*1)
+	PREFETCHT0   128(R12)(DI*2)
+	PREFETCHT0   128(R12)(R9*1)
+	PREFETCHT0   128(R12)(SI*8)
+	VMOVUPS      (CX), Z0
+	VMOVUPS      (CX)(SI*1), Z1
+	VMOVUPS      (CX)(SI*2), Z2
+	VMOVUPS      (CX)(SI*4), Z3
+	VMOVUPS      (CX)(R8*1), Z4
+	VMOVUPS      (CX)(DI*2), Z5
+	VMOVUPS      (CX)(SI*8), Z6
+	VMOVUPS      (R13), Z7
+	VMOVUPS      (R13)(SI*1), Z8
+	VMOVUPS      (R13)(SI*2), Z9
+	VMULPD       Z3, Z9, Z10
+	VMOVUPS      (CX)(R9*1), Z11
+	VFMSUB231PD  Z6, Z11, Z10
+	VMOVUPS      (CX)(DI*1), Z12
+	VMULPD       Z6, Z12, Z13
+	VFMSUB231PD  Z0, Z9, Z13
+	VMULPD       Z0, Z11, Z14
+	VFMSUB231PD  Z3, Z12, Z14
+	VMULPD       Z4, Z9, Z15
+	VFMSUB231PD  Z7, Z11, Z15
+	VMULPD       Z7, Z12, Z16
+	VFMSUB231PD  Z1, Z9, Z16
+	VMULPD       Z1, Z11, Z17
+	VFMSUB231PD  Z4, Z12, Z17
+	VMULPD       Z5, Z9, Z18
+	VFMSUB231PD  Z8, Z11, Z18
+	VMULPD       Z8, Z12, Z19
+	VFMSUB231PD  Z2, Z9, Z19
+	VMULPD       Z2, Z11, Z11
+	VFMSUB231PD  Z5, Z12, Z11
+	VMOVUPS      Z0, (AX)
+	VMOVUPS      Z1, (AX)(SI*1)
+	VMOVUPS      Z2, (AX)(SI*2)
+	VBROADCASTSD zeroF64<>+0(SB), Z12
+	VMOVUPS      Z12, (AX)(DI*1)
+	VBROADCASTSD zeroF64<>+0(SB), Z12
+	VMOVUPS      Z12, (AX)(SI*4)
+	VBROADCASTSD zeroF64<>+0(SB), Z12
+	VMOVUPS      Z12, (AX)(R8*1)
+	VMOVUPS      Z3, (AX)(DI*2)
+	VMOVUPS      Z4, (AX)(R9*1)
+	VMOVUPS      Z5, (AX)(SI*8)
+	VBROADCASTSD zeroF64<>+0(SB), Z12
+	VMOVUPS      Z12, (R10)
+	VBROADCASTSD zeroF64<>+0(SB), Z12
+	VMOVUPS      Z12, (R10)(SI*1)
+	VBROADCASTSD zeroF64<>+0(SB), Z12
+	VMOVUPS      Z12, (R10)(SI*2)
+	VMOVUPS      Z6, (R10)(DI*1)
+	VMOVUPS      Z7, (R10)(SI*4)
+	VMOVUPS      Z8, (R10)(R8*1)
+	VBROADCASTSD zeroF64<>+0(SB), Z12
+	VMOVUPS      Z12, (R10)(DI*2)
+	VBROADCASTSD zeroF64<>+0(SB), Z12
+	VMOVUPS      Z12, (R10)(R9*1)
+	VBROADCASTSD zeroF64<>+0(SB), Z12
+	VMOVUPS      Z12, (R10)(SI*8)
+	VMOVUPS      Z10, (R11)
+	VMOVUPS      Z15, (R11)(SI*1)
+	VMOVUPS      Z18, (R11)(SI*2)
+	VMOVUPS      Z0, (R11)(DI*1)
+	VMOVUPS      Z1, (R11)(SI*4)
+	VMOVUPS      Z2, (R11)(R8*1)
+	VMOVUPS      Z13, (R11)(DI*2)
+	VMOVUPS      Z16, (R11)(R9*1)
+	VMOVUPS      Z19, (R11)(SI*8)
+	VMOVUPS      Z3, (R12)
+	VMOVUPS      Z4, (R12)(SI*1)
+	VMOVUPS      Z5, (R12)(SI*2)
+	VMOVUPS      Z14, (R12)(DI*1)
+	VMOVUPS      Z17, (R12)(SI*4)
+	VMOVUPS      Z11, (R12)(R8*1)
+	VMOVUPS      Z6, (R12)(DI*2)
+	VMOVUPS      Z7, (R12)(R9*1)
+	VMOVUPS      Z8, (R12)(SI*8)
+	ADDQ         $+64, AX
+	ADDQ         $+64, R10
+	ADDQ         $+64, R11
+	ADDQ         $+64, R12
+	ADDQ         $+64, CX
+	ADDQ         $+64, R13
+	SUBQ         $+8, DX
+	JGE          loop1
+
+next2:
+	ADDQ         $+8, DX
+	TESTQ        DX, DX
+	JE           done4
+	MOVQ         $-1, R14
+	BZHIQ        DX, R14, R14
+	KMOVW        R14, K1
+	VMOVUPD.Z    (CX), K1, Z8
+	VMOVUPD.Z    (CX)(SI*1), K1, Z7
+	VMOVUPD.Z    (CX)(SI*2), K1, Z6
+	VMOVUPD.Z    (CX)(SI*4), K1, Z11
+	VMOVUPD.Z    (CX)(R8*1), K1, Z17
+	VMOVUPD.Z    (CX)(DI*2), K1, Z14
+	VMOVUPD.Z    (CX)(SI*8), K1, Z5
+	VMOVUPD.Z    (R13), K1, Z4
+	VMOVUPD.Z    (R13)(SI*1), K1, Z3
+	VMOVUPD.Z    (R13)(SI*2), K1, Z19
+	VMULPD       Z11, Z19, Z16
+	VMOVUPD.Z    (CX)(R9*1), K1, Z13
+	VFMSUB231PD  Z5, Z13, Z16
+	VMOVUPD.Z    (CX)(DI*1), K1, Z2
+	VMULPD       Z5, Z2, Z1
+	VFMSUB231PD  Z8, Z19, Z1
+	VMULPD       Z8, Z13, Z0
+	VFMSUB231PD  Z11, Z2, Z0
+	VMULPD       Z17, Z19, Z18
+	VFMSUB231PD  Z4, Z13, Z18
+	VMULPD       Z4, Z2, Z15
+	VFMSUB231PD  Z7, Z19, Z15
+	VMULPD       Z7, Z13, Z10
+	VFMSUB231PD  Z17, Z2, Z10
+	VMULPD       Z14, Z19, Z12
+	VFMSUB231PD  Z3, Z13, Z12
+	VMULPD       Z3, Z2, Z9
+	VFMSUB231PD  Z6, Z19, Z9
+	VMULPD       Z6, Z13, Z13
+	VFMSUB231PD  Z14, Z2, Z13
+	VMOVUPD      Z8, K1, (AX)
+	VMOVUPD      Z7, K1, (AX)(SI*1)
+	VMOVUPD      Z6, K1, (AX)(SI*2)
+	VBROADCASTSD zeroF64<>+0(SB), Z2
+	VMOVUPD      Z2, K1, (AX)(DI*1)
+	VBROADCASTSD zeroF64<>+0(SB), Z2
+	VMOVUPD      Z2, K1, (AX)(SI*4)
+	VBROADCASTSD zeroF64<>+0(SB), Z2
+	VMOVUPD      Z2, K1, (AX)(R8*1)
+	VMOVUPD      Z11, K1, (AX)(DI*2)
+	VMOVUPD      Z17, K1, (AX)(R9*1)
+	VMOVUPD      Z14, K1, (AX)(SI*8)
+	VBROADCASTSD zeroF64<>+0(SB), Z2
+	VMOVUPD      Z2, K1, (R10)
+	VBROADCASTSD zeroF64<>+0(SB), Z2
+	VMOVUPD      Z2, K1, (R10)(SI*1)
+	VBROADCASTSD zeroF64<>+0(SB), Z2
+	VMOVUPD      Z2, K1, (R10)(SI*2)
+	VMOVUPD      Z5, K1, (R10)(DI*1)
+	VMOVUPD      Z4, K1, (R10)(SI*4)
+	VMOVUPD      Z3, K1, (R10)(R8*1)
+	VBROADCASTSD zeroF64<>+0(SB), Z2
+	VMOVUPD      Z2, K1, (R10)(DI*2)
+	VBROADCASTSD zeroF64<>+0(SB), Z2
+	VMOVUPD      Z2, K1, (R10)(R9*1)
+	VBROADCASTSD zeroF64<>+0(SB), Z2
+	VMOVUPD      Z2, K1, (R10)(SI*8)
+	VMOVUPD      Z16, K1, (R11)
+	VMOVUPD      Z18, K1, (R11)(SI*1)
+	VMOVUPD      Z12, K1, (R11)(SI*2)
+	VMOVUPD      Z8, K1, (R11)(DI*1)
+	VMOVUPD      Z7, K1, (R11)(SI*4)
+	VMOVUPD      Z6, K1, (R11)(R8*1)
+	VMOVUPD      Z1, K1, (R11)(DI*2)
+	VMOVUPD      Z15, K1, (R11)(R9*1)
+	VMOVUPD      Z9, K1, (R11)(SI*8)
+	VMOVUPD      Z11, K1, (R12)
+	VMOVUPD      Z17, K1, (R12)(SI*1)
+	VMOVUPD      Z14, K1, (R12)(SI*2)
+	VMOVUPD      Z0, K1, (R12)(DI*1)
+	VMOVUPD      Z10, K1, (R12)(SI*4)
+	VMOVUPD      Z13, K1, (R12)(R8*1)
+	VMOVUPD      Z5, K1, (R12)(DI*2)
+	VMOVUPD      Z4, K1, (R12)(R9*1)
+	VMOVUPD      Z3, K1, (R12)(SI*8)
+
+done4:
+	XORQ AX, AX
+	MOVQ BX, at+40(FP)
+	MOVQ BX, next+48(FP)
+	MOVQ AX, hard+56(FP)
+	VZEROUPPER
+	RET
+
 // func actSE3F32AVX2(dst *float32, a *float32, b *float32, n int, stride int) (at int, next int, hard uint64)
 // Requires: AVX, FMA3
 TEXT ·actSE3F32AVX2(SB), NOSPLIT, $0-64

@@ -124,6 +124,36 @@ func inverseSE3F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard ui
 //go:noescape
 func inverseSE3F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
 
+// leftJacobianSE3F32NEON writes the left Jacobians at n coordinate vectors. It takes 76.2 instructions each.
+//
+//go:noescape
+func leftJacobianSE3F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
+
+// leftJacobianSE3F64NEON writes the left Jacobians at n coordinate vectors. It takes 148 instructions each.
+//
+//go:noescape
+func leftJacobianSE3F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
+
+// leftJacobianInvSE3F32NEON writes the inverses of the left Jacobians at n coordinate vectors. It takes 68.5 instructions each.
+//
+//go:noescape
+func leftJacobianInvSE3F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
+
+// leftJacobianInvSE3F64NEON writes the inverses of the left Jacobians at n coordinate vectors. It takes 144 instructions each.
+//
+//go:noescape
+func leftJacobianInvSE3F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
+
+// adjointSE3F32NEON writes the adjoint matrices of n motions. It takes 33.8 instructions each.
+//
+//go:noescape
+func adjointSE3F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
+
+// adjointSE3F64NEON writes the adjoint matrices of n motions. It takes 67.5 instructions each.
+//
+//go:noescape
+func adjointSE3F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
+
 // actSE3F32NEON writes n points moved by as many motions. It takes 12 instructions each.
 //
 //go:noescape

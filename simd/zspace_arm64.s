@@ -162,7 +162,155 @@ DATA spaceConsts<>+1232(SB)/8, $0xa6f72ceda6f72ced // halfPi3
 DATA spaceConsts<>+1240(SB)/8, $0xa6f72ceda6f72ced // halfPi3
 DATA spaceConsts<>+1248(SB)/8, $0xb91f1976b7ed8fbc // halfPi3F64
 DATA spaceConsts<>+1256(SB)/8, $0xb91f1976b7ed8fbc // halfPi3F64
-GLOBL spaceConsts<>(SB), RODATA|NOPTR, $1264
+DATA spaceConsts<>+1264(SB)/8, $0x4080000040800000 // four
+DATA spaceConsts<>+1272(SB)/8, $0x4080000040800000 // four
+DATA spaceConsts<>+1280(SB)/8, $0xaf309231af309231 // gammaSeries5
+DATA spaceConsts<>+1288(SB)/8, $0xaf309231af309231 // gammaSeries5
+DATA spaceConsts<>+1296(SB)/8, $0x2b573f9f2b573f9f // gammaSeries6
+DATA spaceConsts<>+1304(SB)/8, $0x2b573f9f2b573f9f // gammaSeries6
+DATA spaceConsts<>+1312(SB)/8, $0x32d7322b32d7322b // gammaSeries4
+DATA spaceConsts<>+1320(SB)/8, $0x32d7322b32d7322b // gammaSeries4
+DATA spaceConsts<>+1328(SB)/8, $0xb638ef1db638ef1d // gammaSeries3
+DATA spaceConsts<>+1336(SB)/8, $0xb638ef1db638ef1d // gammaSeries3
+DATA spaceConsts<>+1344(SB)/8, $0x39500d0139500d01 // gammaSeries2
+DATA spaceConsts<>+1352(SB)/8, $0x39500d0139500d01 // gammaSeries2
+DATA spaceConsts<>+1360(SB)/8, $0xbc088889bc088889 // gammaSeries1
+DATA spaceConsts<>+1368(SB)/8, $0xbc088889bc088889 // gammaSeries1
+DATA spaceConsts<>+1376(SB)/8, $0x3e2aaaab3e2aaaab // gammaSeries0
+DATA spaceConsts<>+1384(SB)/8, $0x3e2aaaab3e2aaaab // gammaSeries0
+DATA spaceConsts<>+1392(SB)/8, $0x2f1758bc2f1758bc // betaSeries5
+DATA spaceConsts<>+1400(SB)/8, $0x2f1758bc2f1758bc // betaSeries5
+DATA spaceConsts<>+1408(SB)/8, $0xab3c57abab3c57ab // betaSeries6
+DATA spaceConsts<>+1416(SB)/8, $0xab3c57abab3c57ab // betaSeries6
+DATA spaceConsts<>+1424(SB)/8, $0xb2b35479b2b35479 // betaSeries4
+DATA spaceConsts<>+1432(SB)/8, $0xb2b35479b2b35479 // betaSeries4
+DATA spaceConsts<>+1440(SB)/8, $0x3613f27e3613f27e // betaSeries3
+DATA spaceConsts<>+1448(SB)/8, $0x3613f27e3613f27e // betaSeries3
+DATA spaceConsts<>+1456(SB)/8, $0xb91c09c1b91c09c1 // betaSeries2
+DATA spaceConsts<>+1464(SB)/8, $0xb91c09c1b91c09c1 // betaSeries2
+DATA spaceConsts<>+1472(SB)/8, $0x3bb60b613bb60b61 // betaSeries1
+DATA spaceConsts<>+1480(SB)/8, $0x3bb60b613bb60b61 // betaSeries1
+DATA spaceConsts<>+1488(SB)/8, $0xbdaaaaabbdaaaaab // betaSeries0
+DATA spaceConsts<>+1496(SB)/8, $0xbdaaaaabbdaaaaab // betaSeries0
+DATA spaceConsts<>+1504(SB)/8, $0x4040000040400000 // three
+DATA spaceConsts<>+1512(SB)/8, $0x4040000040400000 // three
+DATA spaceConsts<>+1520(SB)/8, $0x4010000000000000 // fourF64
+DATA spaceConsts<>+1528(SB)/8, $0x4010000000000000 // fourF64
+DATA spaceConsts<>+1536(SB)/8, $0xbbd71b8ef6dcf572 // gammaSeries9F64
+DATA spaceConsts<>+1544(SB)/8, $0xbbd71b8ef6dcf572 // gammaSeries9F64
+DATA spaceConsts<>+1552(SB)/8, $0x3b4761b413163819 // gammaSeries10F64
+DATA spaceConsts<>+1560(SB)/8, $0x3b4761b413163819 // gammaSeries10F64
+DATA spaceConsts<>+1568(SB)/8, $0x3c62f49b46814157 // gammaSeries8F64
+DATA spaceConsts<>+1576(SB)/8, $0x3c62f49b46814157 // gammaSeries8F64
+DATA spaceConsts<>+1584(SB)/8, $0xbce952c77030ad4a // gammaSeries7F64
+DATA spaceConsts<>+1592(SB)/8, $0xbce952c77030ad4a // gammaSeries7F64
+DATA spaceConsts<>+1600(SB)/8, $0x3d6ae7f3e733b81f // gammaSeries6F64
+DATA spaceConsts<>+1608(SB)/8, $0x3d6ae7f3e733b81f // gammaSeries6F64
+DATA spaceConsts<>+1616(SB)/8, $0xbde6124613a86d09 // gammaSeries5F64
+DATA spaceConsts<>+1624(SB)/8, $0xbde6124613a86d09 // gammaSeries5F64
+DATA spaceConsts<>+1632(SB)/8, $0x3e5ae64567f544e4 // gammaSeries4F64
+DATA spaceConsts<>+1640(SB)/8, $0x3e5ae64567f544e4 // gammaSeries4F64
+DATA spaceConsts<>+1648(SB)/8, $0xbec71de3a556c734 // gammaSeries3F64
+DATA spaceConsts<>+1656(SB)/8, $0xbec71de3a556c734 // gammaSeries3F64
+DATA spaceConsts<>+1664(SB)/8, $0x3f2a01a01a01a01a // gammaSeries2F64
+DATA spaceConsts<>+1672(SB)/8, $0x3f2a01a01a01a01a // gammaSeries2F64
+DATA spaceConsts<>+1680(SB)/8, $0xbf81111111111111 // gammaSeries1F64
+DATA spaceConsts<>+1688(SB)/8, $0xbf81111111111111 // gammaSeries1F64
+DATA spaceConsts<>+1696(SB)/8, $0x3fc5555555555555 // gammaSeries0F64
+DATA spaceConsts<>+1704(SB)/8, $0x3fc5555555555555 // gammaSeries0F64
+DATA spaceConsts<>+1712(SB)/8, $0x3bd501c7c925f667 // betaSeries9F64
+DATA spaceConsts<>+1720(SB)/8, $0x3bd501c7c925f667 // betaSeries9F64
+DATA spaceConsts<>+1728(SB)/8, $0xbb456ee5117f08c3 // betaSeries10F64
+DATA spaceConsts<>+1736(SB)/8, $0xbb456ee5117f08c3 // betaSeries10F64
+DATA spaceConsts<>+1744(SB)/8, $0xbc610f588c412135 // betaSeries8F64
+DATA spaceConsts<>+1752(SB)/8, $0xbc610f588c412135 // betaSeries8F64
+DATA spaceConsts<>+1760(SB)/8, $0x3ce6827863b97d97 // betaSeries7F64
+DATA spaceConsts<>+1768(SB)/8, $0x3ce6827863b97d97 // betaSeries7F64
+DATA spaceConsts<>+1776(SB)/8, $0xbd678af56a4d411b // betaSeries6F64
+DATA spaceConsts<>+1784(SB)/8, $0xbd678af56a4d411b // betaSeries6F64
+DATA spaceConsts<>+1792(SB)/8, $0x3de2eb177e905d76 // betaSeries5F64
+DATA spaceConsts<>+1800(SB)/8, $0x3de2eb177e905d76 // betaSeries5F64
+DATA spaceConsts<>+1808(SB)/8, $0xbe566a8f2bf70ebe // betaSeries4F64
+DATA spaceConsts<>+1816(SB)/8, $0xbe566a8f2bf70ebe // betaSeries4F64
+DATA spaceConsts<>+1824(SB)/8, $0x3ec27e4fb7789f5c // betaSeries3F64
+DATA spaceConsts<>+1832(SB)/8, $0x3ec27e4fb7789f5c // betaSeries3F64
+DATA spaceConsts<>+1840(SB)/8, $0xbf23813813813814 // betaSeries2F64
+DATA spaceConsts<>+1848(SB)/8, $0xbf23813813813814 // betaSeries2F64
+DATA spaceConsts<>+1856(SB)/8, $0x3f76c16c16c16c17 // betaSeries1F64
+DATA spaceConsts<>+1864(SB)/8, $0x3f76c16c16c16c17 // betaSeries1F64
+DATA spaceConsts<>+1872(SB)/8, $0xbfb5555555555555 // betaSeries0F64
+DATA spaceConsts<>+1880(SB)/8, $0xbfb5555555555555 // betaSeries0F64
+DATA spaceConsts<>+1888(SB)/8, $0x4008000000000000 // threeF64
+DATA spaceConsts<>+1896(SB)/8, $0x4008000000000000 // threeF64
+DATA spaceConsts<>+1904(SB)/8, $0x355debbd355debbd // halfCotRest3
+DATA spaceConsts<>+1912(SB)/8, $0x355debbd355debbd // halfCotRest3
+DATA spaceConsts<>+1920(SB)/8, $0x32b3547932b35479 // halfCotRest4
+DATA spaceConsts<>+1928(SB)/8, $0x32b3547932b35479 // halfCotRest4
+DATA spaceConsts<>+1936(SB)/8, $0x380ab356380ab356 // halfCotRest2
+DATA spaceConsts<>+1944(SB)/8, $0x380ab356380ab356 // halfCotRest2
+DATA spaceConsts<>+1952(SB)/8, $0x3ab60b613ab60b61 // halfCotRest1
+DATA spaceConsts<>+1960(SB)/8, $0x3ab60b613ab60b61 // halfCotRest1
+DATA spaceConsts<>+1968(SB)/8, $0x3daaaaab3daaaaab // halfCotRest0
+DATA spaceConsts<>+1976(SB)/8, $0x3daaaaab3daaaaab // halfCotRest0
+DATA spaceConsts<>+1984(SB)/8, $0xb6ddebbdb6ddebbd // halfCotSlope3
+DATA spaceConsts<>+1992(SB)/8, $0xb6ddebbdb6ddebbd // halfCotSlope3
+DATA spaceConsts<>+2000(SB)/8, $0xb4602998b4602998 // halfCotSlope4
+DATA spaceConsts<>+2008(SB)/8, $0xb4602998b4602998 // halfCotSlope4
+DATA spaceConsts<>+2016(SB)/8, $0xb9500d01b9500d01 // halfCotSlope2
+DATA spaceConsts<>+2024(SB)/8, $0xb9500d01b9500d01 // halfCotSlope2
+DATA spaceConsts<>+2032(SB)/8, $0xbbb60b61bbb60b61 // halfCotSlope1
+DATA spaceConsts<>+2040(SB)/8, $0xbbb60b61bbb60b61 // halfCotSlope1
+DATA spaceConsts<>+2048(SB)/8, $0xbe2aaaabbe2aaaab // halfCotSlope0
+DATA spaceConsts<>+2056(SB)/8, $0xbe2aaaabbe2aaaab // halfCotSlope0
+DATA spaceConsts<>+2064(SB)/8, $0x3c5967e1f09c376f // halfCotRest10F64
+DATA spaceConsts<>+2072(SB)/8, $0x3c5967e1f09c376f // halfCotRest10F64
+DATA spaceConsts<>+2080(SB)/8, $0x3c0497d9033a2b5c // halfCotRest11F64
+DATA spaceConsts<>+2088(SB)/8, $0x3c0497d9033a2b5c // halfCotRest11F64
+DATA spaceConsts<>+2096(SB)/8, $0x3caf57d968caacf1 // halfCotRest9F64
+DATA spaceConsts<>+2104(SB)/8, $0x3caf57d968caacf1 // halfCotRest9F64
+DATA spaceConsts<>+2112(SB)/8, $0x3d0355871d652e9e // halfCotRest8F64
+DATA spaceConsts<>+2120(SB)/8, $0x3d0355871d652e9e // halfCotRest8F64
+DATA spaceConsts<>+2128(SB)/8, $0x3d57da4e1f79955c // halfCotRest7F64
+DATA spaceConsts<>+2136(SB)/8, $0x3d57da4e1f79955c // halfCotRest7F64
+DATA spaceConsts<>+2144(SB)/8, $0x3dad6db2c4e09162 // halfCotRest6F64
+DATA spaceConsts<>+2152(SB)/8, $0x3dad6db2c4e09162 // halfCotRest6F64
+DATA spaceConsts<>+2160(SB)/8, $0x3e022805d644267f // halfCotRest5F64
+DATA spaceConsts<>+2168(SB)/8, $0x3e022805d644267f // halfCotRest5F64
+DATA spaceConsts<>+2176(SB)/8, $0x3e566a8f2bf70ebe // halfCotRest4F64
+DATA spaceConsts<>+2184(SB)/8, $0x3e566a8f2bf70ebe // halfCotRest4F64
+DATA spaceConsts<>+2192(SB)/8, $0x3eabbd779334ef0b // halfCotRest3F64
+DATA spaceConsts<>+2200(SB)/8, $0x3eabbd779334ef0b // halfCotRest3F64
+DATA spaceConsts<>+2208(SB)/8, $0x3f01566abc011567 // halfCotRest2F64
+DATA spaceConsts<>+2216(SB)/8, $0x3f01566abc011567 // halfCotRest2F64
+DATA spaceConsts<>+2224(SB)/8, $0x3f56c16c16c16c17 // halfCotRest1F64
+DATA spaceConsts<>+2232(SB)/8, $0x3f56c16c16c16c17 // halfCotRest1F64
+DATA spaceConsts<>+2240(SB)/8, $0x3fb5555555555555 // halfCotRest0F64
+DATA spaceConsts<>+2248(SB)/8, $0x3fb5555555555555 // halfCotRest0F64
+DATA spaceConsts<>+2256(SB)/8, $0xbca1776b556b661c // halfCotSlope10F64
+DATA spaceConsts<>+2264(SB)/8, $0xbca1776b556b661c // halfCotSlope10F64
+DATA spaceConsts<>+2272(SB)/8, $0xbc4ee3c584d7410a // halfCotSlope11F64
+DATA spaceConsts<>+2280(SB)/8, $0xbc4ee3c584d7410a // halfCotSlope11F64
+DATA spaceConsts<>+2288(SB)/8, $0xbcf396e7e17eac17 // halfCotSlope9F64
+DATA spaceConsts<>+2296(SB)/8, $0xbcf396e7e17eac17 // halfCotSlope9F64
+DATA spaceConsts<>+2304(SB)/8, $0xbd45c0380111d472 // halfCotSlope8F64
+DATA spaceConsts<>+2312(SB)/8, $0xbd45c0380111d472 // halfCotSlope8F64
+DATA spaceConsts<>+2320(SB)/8, $0xbd97da4e1f79955c // halfCotSlope7F64
+DATA spaceConsts<>+2328(SB)/8, $0xbd97da4e1f79955c // halfCotSlope7F64
+DATA spaceConsts<>+2336(SB)/8, $0xbde9bffc6c447f36 // halfCotSlope6F64
+DATA spaceConsts<>+2344(SB)/8, $0xbde9bffc6c447f36 // halfCotSlope6F64
+DATA spaceConsts<>+2352(SB)/8, $0xbe3b3c08c16639be // halfCotSlope5F64
+DATA spaceConsts<>+2360(SB)/8, $0xbe3b3c08c16639be // halfCotSlope5F64
+DATA spaceConsts<>+2368(SB)/8, $0xbe8c0532f6f4d26e // halfCotSlope4F64
+DATA spaceConsts<>+2376(SB)/8, $0xbe8c0532f6f4d26e // halfCotSlope4F64
+DATA spaceConsts<>+2384(SB)/8, $0xbedbbd779334ef0b // halfCotSlope3F64
+DATA spaceConsts<>+2392(SB)/8, $0xbedbbd779334ef0b // halfCotSlope3F64
+DATA spaceConsts<>+2400(SB)/8, $0xbf2a01a01a01a01a // halfCotSlope2F64
+DATA spaceConsts<>+2408(SB)/8, $0xbf2a01a01a01a01a // halfCotSlope2F64
+DATA spaceConsts<>+2416(SB)/8, $0xbf76c16c16c16c17 // halfCotSlope1F64
+DATA spaceConsts<>+2424(SB)/8, $0xbf76c16c16c16c17 // halfCotSlope1F64
+DATA spaceConsts<>+2432(SB)/8, $0xbfc5555555555555 // halfCotSlope0F64
+DATA spaceConsts<>+2440(SB)/8, $0xbfc5555555555555 // halfCotSlope0F64
+GLOBL spaceConsts<>(SB), RODATA|NOPTR, $2448
 
 // func expSO3F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
 TEXT ·expSO3F32NEON(SB), NOSPLIT, $0-64
@@ -12679,6 +12827,7172 @@ next:
 	FMOVD F8, (R11)
 	ADD R10, R0, R11
 	FMOVD F5, (R11)
+
+done:
+	MOVD n+24(FP), R3
+	MOVD R3, at+40(FP)
+	MOVD R3, next+48(FP)
+	MOVD ZR, hard+56(FP)
+	RET
+
+// func leftJacobianSE3F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
+TEXT ·leftJacobianSE3F32NEON(SB), NOSPLIT, $0-64
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+24(FP), R2
+	MOVD $spaceConsts<>(SB), R4
+	MOVD stride+32(FP), R5
+	LSL $2, R5
+	ADD R5<<1, R5, R6
+	ADD R5<<1, R6, R7
+	ADD R5<<1, R7, R8
+	ADD R5<<3, R0, R9
+	ADD R5, R9
+	ADD R5<<3, R9, R10
+	ADD R5, R10
+	ADD R5<<3, R10, R11
+	ADD R5, R11
+	FMOVQ 16(R4), F0
+	FMOVQ (R4), F1
+	FMOVQ 1184(R4), F2
+	CMP $4, R2
+	BLT next
+
+loop:
+	// 305 instructions for 4 matrices, 76.25 each
+	FMOVQ (R1), F3
+	VAND V1.B16, V3.B16, V4.B16
+	ADD R5, R1, R12
+	FMOVQ (R12), F5
+	VAND V1.B16, V5.B16, V6.B16
+	ADD R5<<1, R1, R12
+	FMOVQ (R12), F7
+	VAND V1.B16, V7.B16, V8.B16
+	WORD $0x6ea6e489 // fcmgt v9.4s, v4.4s, v6.4s
+	VBSL V6.B16, V4.B16, V9.B16
+	WORD $0x6ea6e48a // fcmgt v10.4s, v4.4s, v6.4s
+	VBSL V4.B16, V6.B16, V10.B16
+	WORD $0x6ea8e524 // fcmgt v4.4s, v9.4s, v8.4s
+	VBSL V8.B16, V9.B16, V4.B16
+	WORD $0x6ea8e526 // fcmgt v6.4s, v9.4s, v8.4s
+	VBSL V9.B16, V8.B16, V6.B16
+	WORD $0x6e24dc88 // fmul v8.4s, v4.4s, v4.4s
+	VMOV V8.B16, V9.B16
+	VFMLA V10.S4, V10.S4, V9.S4
+	WORD $0x6ea0f90b // fneg v11.4s, v8.4s
+	VFMLA V4.S4, V4.S4, V11.S4
+	WORD $0x4ea8d528 // fsub v8.4s, v9.4s, v8.4s
+	WORD $0x6ea0f908 // fneg v8.4s, v8.4s
+	VFMLA V10.S4, V10.S4, V8.S4
+	WORD $0x4e28d56b // fadd v11.4s, v11.4s, v8.4s
+	VMOV V9.B16, V4.B16
+	VFMLA V6.S4, V6.S4, V4.S4
+	WORD $0x4ea9d489 // fsub v9.4s, v4.4s, v9.4s
+	WORD $0x6ea0f929 // fneg v9.4s, v9.4s
+	VFMLA V6.S4, V6.S4, V9.S4
+	WORD $0x4e29d56b // fadd v11.4s, v11.4s, v9.4s
+	FMOVQ 48(R4), F6
+	WORD $0x6e24e4c8 // fcmge v8.4s, v6.4s, v4.4s
+	WORD $0x6e205908 // mvn v8.16b, v8.16b
+	FMOVQ 64(R4), F6
+	WORD $0x6ea6e489 // fcmgt v9.4s, v4.4s, v6.4s
+	VBSL V6.B16, V4.B16, V9.B16
+	WORD $0x6ea1f924 // fsqrt v4.4s, v9.4s
+	WORD $0x6e24fc06 // fdiv v6.4s, v0.4s, v4.4s
+	FMOVQ 96(R4), F10
+	FMOVQ 80(R4), F12
+	VFMLA V12.S4, V4.S4, V10.S4
+	FMOVQ 96(R4), F12
+	WORD $0x4eacd54d // fsub v13.4s, v10.4s, v12.4s
+	VMOV V4.B16, V12.B16
+	FMOVQ 112(R4), F14
+	VFMLS V14.S4, V13.S4, V12.S4
+	FMOVQ 128(R4), F14
+	VFMLS V14.S4, V13.S4, V12.S4
+	WORD $0x6e2cdd8d // fmul v13.4s, v12.4s, v12.4s
+	FMOVQ 192(R4), F14
+	FMOVQ 144(R4), F15
+	VFMLA V13.S4, V15.S4, V14.S4
+	FMOVQ 208(R4), F15
+	VFMLA V13.S4, V14.S4, V15.S4
+	WORD $0x6e2fddaf // fmul v15.4s, v13.4s, v15.4s
+	VFMLA V15.S4, V12.S4, V12.S4
+	FMOVQ 224(R4), F14
+	FMOVQ 160(R4), F15
+	VFMLA V13.S4, V15.S4, V14.S4
+	FMOVQ 240(R4), F15
+	VFMLA V13.S4, V14.S4, V15.S4
+	FMOVQ 256(R4), F14
+	VFMLA V13.S4, V15.S4, V14.S4
+	VMOV V0.B16, V15.B16
+	VFMLA V13.S4, V14.S4, V15.S4
+	VSHL $31, V10.S4, V13.S4
+	WORD $0x4ea0a9ad // cmlt v13.4s, v13.4s, #0
+	VMOV V12.B16, V14.B16
+	VBIT V13.B16, V15.B16, V14.B16
+	VBIT V13.B16, V12.B16, V15.B16
+	VSHL $30, V10.S4, V12.S4
+	FMOVQ 32(R4), F13
+	VAND V13.B16, V12.B16, V12.B16
+	VEOR V12.B16, V14.B16, V14.B16
+	FMOVQ 176(R4), F12
+	VADD V12.S4, V10.S4, V10.S4
+	VSHL $30, V10.S4, V10.S4
+	FMOVQ 32(R4), F12
+	VAND V12.B16, V10.B16, V10.B16
+	VEOR V10.B16, V15.B16, V15.B16
+	VMOV V9.B16, V10.B16
+	VFMLS V4.S4, V4.S4, V10.S4
+	WORD $0x4e2bd54a // fadd v10.4s, v10.4s, v11.4s
+	FMOVQ 272(R4), F12
+	WORD $0x6e2cdd4a // fmul v10.4s, v10.4s, v12.4s
+	WORD $0x6e26dd4a // fmul v10.4s, v10.4s, v6.4s
+	VMOV V14.B16, V12.B16
+	VFMLA V10.S4, V15.S4, V12.S4
+	VFMLS V10.S4, V14.S4, V15.S4
+	WORD $0x4eafd40a // fsub v10.4s, v0.4s, v15.4s
+	WORD $0x4ea0c9ed // fcmgt v13.4s, v15.4s, #0.0
+	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
+	FMOVQ 1168(R4), F16
+	WORD $0x6eb0e5f1 // fcmgt v17.4s, v15.4s, v16.4s
+	VBSL V16.B16, V15.B16, V17.B16
+	WORD $0x4e31d411 // fadd v17.4s, v0.4s, v17.4s
+	WORD $0x6e31fdce // fdiv v14.4s, v14.4s, v17.4s
+	VBIT V13.B16, V14.B16, V10.B16
+	WORD $0x6e26dcc6 // fmul v6.4s, v6.4s, v6.4s
+	WORD $0x6e26dd4d // fmul v13.4s, v10.4s, v6.4s
+	VFMLS V13.S4, V9.S4, V10.S4
+	VFMLS V13.S4, V11.S4, V10.S4
+	VFMLA V6.S4, V10.S4, V13.S4
+	WORD $0x6e24fd8c // fdiv v12.4s, v12.4s, v4.4s
+	FMOVQ 1264(R4), F4
+	WORD $0x6ea9e486 // fcmgt v6.4s, v4.4s, v9.4s
+	FMOVQ 1280(R4), F4
+	FMOVQ 1296(R4), F10
+	VFMLA V9.S4, V10.S4, V4.S4
+	FMOVQ 1312(R4), F10
+	VFMLA V9.S4, V4.S4, V10.S4
+	FMOVQ 1328(R4), F4
+	VFMLA V9.S4, V10.S4, V4.S4
+	FMOVQ 1344(R4), F10
+	VFMLA V9.S4, V4.S4, V10.S4
+	FMOVQ 1360(R4), F4
+	VFMLA V9.S4, V10.S4, V4.S4
+	FMOVQ 1376(R4), F10
+	VFMLA V9.S4, V4.S4, V10.S4
+	WORD $0x4eacd404 // fsub v4.4s, v0.4s, v12.4s
+	WORD $0x6ea2e52b // fcmgt v11.4s, v9.4s, v2.4s
+	VBSL V2.B16, V9.B16, V11.B16
+	WORD $0x6e2bfc84 // fdiv v4.4s, v4.4s, v11.4s
+	VBIT V6.B16, V10.B16, V4.B16
+	FMOVQ 1392(R4), F10
+	FMOVQ 1408(R4), F11
+	VFMLA V9.S4, V11.S4, V10.S4
+	FMOVQ 1424(R4), F11
+	VFMLA V9.S4, V10.S4, V11.S4
+	FMOVQ 1440(R4), F10
+	VFMLA V9.S4, V11.S4, V10.S4
+	FMOVQ 1456(R4), F11
+	VFMLA V9.S4, V10.S4, V11.S4
+	FMOVQ 1472(R4), F10
+	VFMLA V9.S4, V11.S4, V10.S4
+	FMOVQ 1488(R4), F11
+	VFMLA V9.S4, V10.S4, V11.S4
+	WORD $0x4eadd58a // fsub v10.4s, v12.4s, v13.4s
+	WORD $0x4eadd54a // fsub v10.4s, v10.4s, v13.4s
+	WORD $0x6ea2e52e // fcmgt v14.4s, v9.4s, v2.4s
+	VBSL V2.B16, V9.B16, V14.B16
+	WORD $0x6e2efd4a // fdiv v10.4s, v10.4s, v14.4s
+	VBIT V6.B16, V11.B16, V10.B16
+	VMOV V13.B16, V6.B16
+	FMOVQ 1504(R4), F11
+	VFMLS V11.S4, V4.S4, V6.S4
+	WORD $0x6ea2e52b // fcmgt v11.4s, v9.4s, v2.4s
+	VBSL V2.B16, V9.B16, V11.B16
+	WORD $0x6e2bfcc6 // fdiv v6.4s, v6.4s, v11.4s
+	ADD R6, R1, R12
+	FMOVQ (R12), F9
+	WORD $0x6e29dc6b // fmul v11.4s, v3.4s, v9.4s
+	ADD R5<<2, R1, R12
+	FMOVQ (R12), F14
+	VFMLA V14.S4, V5.S4, V11.S4
+	ADD R7, R1, R12
+	FMOVQ (R12), F15
+	VFMLA V15.S4, V7.S4, V11.S4
+	WORD $0x6e2add6a // fmul v10.4s, v11.4s, v10.4s
+	FMOVQ 272(R4), F16
+	WORD $0x6e30dd71 // fmul v17.4s, v11.4s, v16.4s
+	WORD $0x6e26de31 // fmul v17.4s, v17.4s, v6.4s
+	WORD $0x6e29dda6 // fmul v6.4s, v13.4s, v9.4s
+	VFMLA V3.S4, V10.S4, V6.S4
+	WORD $0x6e29dc89 // fmul v9.4s, v4.4s, v9.4s
+	VFMLA V3.S4, V17.S4, V9.S4
+	WORD $0x6e2eddb0 // fmul v16.4s, v13.4s, v14.4s
+	VFMLA V5.S4, V10.S4, V16.S4
+	WORD $0x6e2edc8e // fmul v14.4s, v4.4s, v14.4s
+	VFMLA V5.S4, V17.S4, V14.S4
+	WORD $0x6e2fddb2 // fmul v18.4s, v13.4s, v15.4s
+	VFMLA V7.S4, V10.S4, V18.S4
+	WORD $0x6e2fdc8f // fmul v15.4s, v4.4s, v15.4s
+	VFMLA V7.S4, V17.S4, V15.S4
+	WORD $0x6e23ddaa // fmul v10.4s, v13.4s, v3.4s
+	WORD $0x6e25ddb1 // fmul v17.4s, v13.4s, v5.4s
+	WORD $0x6e27ddb3 // fmul v19.4s, v13.4s, v7.4s
+	WORD $0x6e23dc94 // fmul v20.4s, v4.4s, v3.4s
+	WORD $0x6e25dc95 // fmul v21.4s, v4.4s, v5.4s
+	WORD $0x6e27dc96 // fmul v22.4s, v4.4s, v7.4s
+	VMOV V12.B16, V23.B16
+	VFMLA V3.S4, V20.S4, V23.S4
+	VMOV V12.B16, V24.B16
+	VFMLA V5.S4, V21.S4, V24.S4
+	VFMLA V7.S4, V22.S4, V12.S4
+	WORD $0x6ea0fa76 // fneg v22.4s, v19.4s
+	VFMLA V5.S4, V20.S4, V22.S4
+	VFMLA V5.S4, V20.S4, V19.S4
+	WORD $0x6ea0fa39 // fneg v25.4s, v17.4s
+	VFMLA V7.S4, V20.S4, V25.S4
+	VFMLA V7.S4, V20.S4, V17.S4
+	WORD $0x6ea0f954 // fneg v20.4s, v10.4s
+	VFMLA V7.S4, V21.S4, V20.S4
+	VFMLA V7.S4, V21.S4, V10.S4
+	WORD $0x4eadd484 // fsub v4.4s, v4.4s, v13.4s
+	WORD $0x6e24dd6b // fmul v11.4s, v11.4s, v4.4s
+	WORD $0x4e29d524 // fadd v4.4s, v9.4s, v9.4s
+	VMOV V11.B16, V13.B16
+	VFMLA V3.S4, V4.S4, V13.S4
+	WORD $0x6e25dde4 // fmul v4.4s, v15.4s, v5.4s
+	VFMLA V7.S4, V14.S4, V4.S4
+	WORD $0x4ea6d495 // fsub v21.4s, v4.4s, v6.4s
+	WORD $0x4e26d484 // fadd v4.4s, v4.4s, v6.4s
+	WORD $0x4e2ed5c6 // fadd v6.4s, v14.4s, v14.4s
+	VMOV V11.B16, V26.B16
+	VFMLA V5.S4, V6.S4, V26.S4
+	WORD $0x6e27dd26 // fmul v6.4s, v9.4s, v7.4s
+	VFMLA V3.S4, V15.S4, V6.S4
+	WORD $0x4eb0d4db // fsub v27.4s, v6.4s, v16.4s
+	WORD $0x4e30d4c6 // fadd v6.4s, v6.4s, v16.4s
+	WORD $0x4e2fd5ef // fadd v15.4s, v15.4s, v15.4s
+	VFMLA V7.S4, V15.S4, V11.S4
+	WORD $0x6e23ddce // fmul v14.4s, v14.4s, v3.4s
+	VFMLA V5.S4, V9.S4, V14.S4
+	WORD $0x4eb2d5c3 // fsub v3.4s, v14.4s, v18.4s
+	WORD $0x4e32d5ce // fadd v14.4s, v14.4s, v18.4s
+	WORD $0x6eb0a905 // umaxv s5, v8.4s
+	FMOVS F5, R12
+	CBNZ R12, hard
+	FMOVQ F23, (R0)
+	ADD R5, R0, R12
+	FMOVQ F22, (R12)
+	ADD R5<<1, R0, R12
+	FMOVQ F17, (R12)
+	FMOVQ 1168(R4), F5
+	ADD R6, R0, R12
+	FMOVQ F5, (R12)
+	FMOVQ 1168(R4), F5
+	ADD R5<<2, R0, R12
+	FMOVQ F5, (R12)
+	FMOVQ 1168(R4), F5
+	ADD R7, R0, R12
+	FMOVQ F5, (R12)
+	ADD R6<<1, R0, R12
+	FMOVQ F19, (R12)
+	ADD R8, R0, R12
+	FMOVQ F24, (R12)
+	ADD R5<<3, R0, R12
+	FMOVQ F20, (R12)
+	FMOVQ 1168(R4), F5
+	FMOVQ F5, (R9)
+	FMOVQ 1168(R4), F5
+	ADD R5, R9, R12
+	FMOVQ F5, (R12)
+	FMOVQ 1168(R4), F5
+	ADD R5<<1, R9, R12
+	FMOVQ F5, (R12)
+	ADD R6, R9, R12
+	FMOVQ F25, (R12)
+	ADD R5<<2, R9, R12
+	FMOVQ F10, (R12)
+	ADD R7, R9, R12
+	FMOVQ F12, (R12)
+	FMOVQ 1168(R4), F5
+	ADD R6<<1, R9, R12
+	FMOVQ F5, (R12)
+	FMOVQ 1168(R4), F5
+	ADD R8, R9, R12
+	FMOVQ F5, (R12)
+	FMOVQ 1168(R4), F5
+	ADD R5<<3, R9, R12
+	FMOVQ F5, (R12)
+	FMOVQ F13, (R10)
+	ADD R5, R10, R12
+	FMOVQ F3, (R12)
+	ADD R5<<1, R10, R12
+	FMOVQ F6, (R12)
+	ADD R6, R10, R12
+	FMOVQ F23, (R12)
+	ADD R5<<2, R10, R12
+	FMOVQ F22, (R12)
+	ADD R7, R10, R12
+	FMOVQ F17, (R12)
+	ADD R6<<1, R10, R12
+	FMOVQ F14, (R12)
+	ADD R8, R10, R12
+	FMOVQ F26, (R12)
+	ADD R5<<3, R10, R12
+	FMOVQ F21, (R12)
+	FMOVQ F19, (R11)
+	ADD R5, R11, R12
+	FMOVQ F24, (R12)
+	ADD R5<<1, R11, R12
+	FMOVQ F20, (R12)
+	ADD R6, R11, R12
+	FMOVQ F27, (R12)
+	ADD R5<<2, R11, R12
+	FMOVQ F4, (R12)
+	ADD R7, R11, R12
+	FMOVQ F11, (R12)
+	ADD R6<<1, R11, R12
+	FMOVQ F25, (R12)
+	ADD R8, R11, R12
+	FMOVQ F10, (R12)
+	ADD R5<<3, R11, R12
+	FMOVQ F12, (R12)
+	ADD $16, R0
+	ADD $16, R9
+	ADD $16, R10
+	ADD $16, R11
+	ADD $16, R1
+	SUB $4, R2
+	CMP $4, R2
+	BGE loop
+
+next:
+	CBZ R2, done
+	MOVD R1, R12
+	TBZ $1, R2, loadOne
+	FMOVD.P 8(R12), F3
+	TBZ $0, R2, loaded
+	VLD1 (R12), V3.S[2]
+	B loaded
+
+loadOne:
+	FMOVS (R12), F3
+
+loaded:
+	VAND V1.B16, V3.B16, V4.B16
+	ADD R5, R1, R12
+	TBZ $1, R2, loadOne2
+	FMOVD.P 8(R12), F5
+	TBZ $0, R2, loaded2
+	VLD1 (R12), V5.S[2]
+	B loaded2
+
+loadOne2:
+	FMOVS (R12), F5
+
+loaded2:
+	VAND V1.B16, V5.B16, V6.B16
+	ADD R5<<1, R1, R12
+	TBZ $1, R2, loadOne3
+	FMOVD.P 8(R12), F7
+	TBZ $0, R2, loaded3
+	VLD1 (R12), V7.S[2]
+	B loaded3
+
+loadOne3:
+	FMOVS (R12), F7
+
+loaded3:
+	VAND V1.B16, V7.B16, V8.B16
+	WORD $0x6ea6e489 // fcmgt v9.4s, v4.4s, v6.4s
+	VBSL V6.B16, V4.B16, V9.B16
+	WORD $0x6ea6e48a // fcmgt v10.4s, v4.4s, v6.4s
+	VBSL V4.B16, V6.B16, V10.B16
+	WORD $0x6ea8e524 // fcmgt v4.4s, v9.4s, v8.4s
+	VBSL V8.B16, V9.B16, V4.B16
+	WORD $0x6ea8e526 // fcmgt v6.4s, v9.4s, v8.4s
+	VBSL V9.B16, V8.B16, V6.B16
+	WORD $0x6e24dc88 // fmul v8.4s, v4.4s, v4.4s
+	VMOV V8.B16, V9.B16
+	VFMLA V10.S4, V10.S4, V9.S4
+	WORD $0x6ea0f90b // fneg v11.4s, v8.4s
+	VFMLA V4.S4, V4.S4, V11.S4
+	WORD $0x4ea8d528 // fsub v8.4s, v9.4s, v8.4s
+	WORD $0x6ea0f908 // fneg v8.4s, v8.4s
+	VFMLA V10.S4, V10.S4, V8.S4
+	WORD $0x4e28d56b // fadd v11.4s, v11.4s, v8.4s
+	VMOV V9.B16, V4.B16
+	VFMLA V6.S4, V6.S4, V4.S4
+	WORD $0x4ea9d489 // fsub v9.4s, v4.4s, v9.4s
+	WORD $0x6ea0f929 // fneg v9.4s, v9.4s
+	VFMLA V6.S4, V6.S4, V9.S4
+	WORD $0x4e29d56b // fadd v11.4s, v11.4s, v9.4s
+	FMOVQ 48(R4), F6
+	WORD $0x6e24e4c8 // fcmge v8.4s, v6.4s, v4.4s
+	WORD $0x6e205908 // mvn v8.16b, v8.16b
+	FMOVQ 64(R4), F6
+	WORD $0x6ea6e489 // fcmgt v9.4s, v4.4s, v6.4s
+	VBSL V6.B16, V4.B16, V9.B16
+	WORD $0x6ea1f924 // fsqrt v4.4s, v9.4s
+	WORD $0x6e24fc06 // fdiv v6.4s, v0.4s, v4.4s
+	FMOVQ 96(R4), F10
+	FMOVQ 80(R4), F12
+	VFMLA V12.S4, V4.S4, V10.S4
+	FMOVQ 96(R4), F12
+	WORD $0x4eacd54d // fsub v13.4s, v10.4s, v12.4s
+	VMOV V4.B16, V12.B16
+	FMOVQ 112(R4), F14
+	VFMLS V14.S4, V13.S4, V12.S4
+	FMOVQ 128(R4), F14
+	VFMLS V14.S4, V13.S4, V12.S4
+	WORD $0x6e2cdd8d // fmul v13.4s, v12.4s, v12.4s
+	FMOVQ 192(R4), F14
+	FMOVQ 144(R4), F15
+	VFMLA V13.S4, V15.S4, V14.S4
+	FMOVQ 208(R4), F15
+	VFMLA V13.S4, V14.S4, V15.S4
+	WORD $0x6e2fddaf // fmul v15.4s, v13.4s, v15.4s
+	VFMLA V15.S4, V12.S4, V12.S4
+	FMOVQ 224(R4), F14
+	FMOVQ 160(R4), F15
+	VFMLA V13.S4, V15.S4, V14.S4
+	FMOVQ 240(R4), F15
+	VFMLA V13.S4, V14.S4, V15.S4
+	FMOVQ 256(R4), F14
+	VFMLA V13.S4, V15.S4, V14.S4
+	VMOV V0.B16, V15.B16
+	VFMLA V13.S4, V14.S4, V15.S4
+	VSHL $31, V10.S4, V13.S4
+	WORD $0x4ea0a9ad // cmlt v13.4s, v13.4s, #0
+	VMOV V12.B16, V14.B16
+	VBIT V13.B16, V15.B16, V14.B16
+	VBIT V13.B16, V12.B16, V15.B16
+	VSHL $30, V10.S4, V12.S4
+	FMOVQ 32(R4), F13
+	VAND V13.B16, V12.B16, V12.B16
+	VEOR V12.B16, V14.B16, V14.B16
+	FMOVQ 176(R4), F12
+	VADD V12.S4, V10.S4, V10.S4
+	VSHL $30, V10.S4, V10.S4
+	FMOVQ 32(R4), F12
+	VAND V12.B16, V10.B16, V10.B16
+	VEOR V10.B16, V15.B16, V15.B16
+	VMOV V9.B16, V10.B16
+	VFMLS V4.S4, V4.S4, V10.S4
+	WORD $0x4e2bd54a // fadd v10.4s, v10.4s, v11.4s
+	FMOVQ 272(R4), F12
+	WORD $0x6e2cdd4a // fmul v10.4s, v10.4s, v12.4s
+	WORD $0x6e26dd4a // fmul v10.4s, v10.4s, v6.4s
+	VMOV V14.B16, V12.B16
+	VFMLA V10.S4, V15.S4, V12.S4
+	VFMLS V10.S4, V14.S4, V15.S4
+	WORD $0x4eafd40a // fsub v10.4s, v0.4s, v15.4s
+	WORD $0x4ea0c9ed // fcmgt v13.4s, v15.4s, #0.0
+	WORD $0x6e2cdd8e // fmul v14.4s, v12.4s, v12.4s
+	FMOVQ 1168(R4), F16
+	WORD $0x6eb0e5f1 // fcmgt v17.4s, v15.4s, v16.4s
+	VBSL V16.B16, V15.B16, V17.B16
+	WORD $0x4e31d411 // fadd v17.4s, v0.4s, v17.4s
+	WORD $0x6e31fdce // fdiv v14.4s, v14.4s, v17.4s
+	VBIT V13.B16, V14.B16, V10.B16
+	WORD $0x6e26dcc6 // fmul v6.4s, v6.4s, v6.4s
+	WORD $0x6e26dd4d // fmul v13.4s, v10.4s, v6.4s
+	VFMLS V13.S4, V9.S4, V10.S4
+	VFMLS V13.S4, V11.S4, V10.S4
+	VFMLA V6.S4, V10.S4, V13.S4
+	WORD $0x6e24fd8c // fdiv v12.4s, v12.4s, v4.4s
+	FMOVQ 1264(R4), F4
+	WORD $0x6ea9e486 // fcmgt v6.4s, v4.4s, v9.4s
+	FMOVQ 1280(R4), F4
+	FMOVQ 1296(R4), F10
+	VFMLA V9.S4, V10.S4, V4.S4
+	FMOVQ 1312(R4), F10
+	VFMLA V9.S4, V4.S4, V10.S4
+	FMOVQ 1328(R4), F4
+	VFMLA V9.S4, V10.S4, V4.S4
+	FMOVQ 1344(R4), F10
+	VFMLA V9.S4, V4.S4, V10.S4
+	FMOVQ 1360(R4), F4
+	VFMLA V9.S4, V10.S4, V4.S4
+	FMOVQ 1376(R4), F10
+	VFMLA V9.S4, V4.S4, V10.S4
+	WORD $0x4eacd404 // fsub v4.4s, v0.4s, v12.4s
+	WORD $0x6ea2e52b // fcmgt v11.4s, v9.4s, v2.4s
+	VBSL V2.B16, V9.B16, V11.B16
+	WORD $0x6e2bfc84 // fdiv v4.4s, v4.4s, v11.4s
+	VBIT V6.B16, V10.B16, V4.B16
+	FMOVQ 1392(R4), F10
+	FMOVQ 1408(R4), F11
+	VFMLA V9.S4, V11.S4, V10.S4
+	FMOVQ 1424(R4), F11
+	VFMLA V9.S4, V10.S4, V11.S4
+	FMOVQ 1440(R4), F10
+	VFMLA V9.S4, V11.S4, V10.S4
+	FMOVQ 1456(R4), F11
+	VFMLA V9.S4, V10.S4, V11.S4
+	FMOVQ 1472(R4), F10
+	VFMLA V9.S4, V11.S4, V10.S4
+	FMOVQ 1488(R4), F11
+	VFMLA V9.S4, V10.S4, V11.S4
+	WORD $0x4eadd58a // fsub v10.4s, v12.4s, v13.4s
+	WORD $0x4eadd54a // fsub v10.4s, v10.4s, v13.4s
+	WORD $0x6ea2e52e // fcmgt v14.4s, v9.4s, v2.4s
+	VBSL V2.B16, V9.B16, V14.B16
+	WORD $0x6e2efd4a // fdiv v10.4s, v10.4s, v14.4s
+	VBIT V6.B16, V11.B16, V10.B16
+	VMOV V13.B16, V6.B16
+	FMOVQ 1504(R4), F11
+	VFMLS V11.S4, V4.S4, V6.S4
+	WORD $0x6ea2e52b // fcmgt v11.4s, v9.4s, v2.4s
+	VBSL V2.B16, V9.B16, V11.B16
+	WORD $0x6e2bfcc6 // fdiv v6.4s, v6.4s, v11.4s
+	ADD R6, R1, R12
+	TBZ $1, R2, loadOne4
+	FMOVD.P 8(R12), F9
+	TBZ $0, R2, loaded4
+	VLD1 (R12), V9.S[2]
+	B loaded4
+
+loadOne4:
+	FMOVS (R12), F9
+
+loaded4:
+	WORD $0x6e29dc6b // fmul v11.4s, v3.4s, v9.4s
+	ADD R5<<2, R1, R12
+	TBZ $1, R2, loadOne5
+	FMOVD.P 8(R12), F14
+	TBZ $0, R2, loaded5
+	VLD1 (R12), V14.S[2]
+	B loaded5
+
+loadOne5:
+	FMOVS (R12), F14
+
+loaded5:
+	VFMLA V14.S4, V5.S4, V11.S4
+	ADD R7, R1, R12
+	TBZ $1, R2, loadOne6
+	FMOVD.P 8(R12), F15
+	TBZ $0, R2, loaded6
+	VLD1 (R12), V15.S[2]
+	B loaded6
+
+loadOne6:
+	FMOVS (R12), F15
+
+loaded6:
+	VFMLA V15.S4, V7.S4, V11.S4
+	WORD $0x6e2add6a // fmul v10.4s, v11.4s, v10.4s
+	FMOVQ 272(R4), F16
+	WORD $0x6e30dd71 // fmul v17.4s, v11.4s, v16.4s
+	WORD $0x6e26de31 // fmul v17.4s, v17.4s, v6.4s
+	WORD $0x6e29dda6 // fmul v6.4s, v13.4s, v9.4s
+	VFMLA V3.S4, V10.S4, V6.S4
+	WORD $0x6e29dc89 // fmul v9.4s, v4.4s, v9.4s
+	VFMLA V3.S4, V17.S4, V9.S4
+	WORD $0x6e2eddb0 // fmul v16.4s, v13.4s, v14.4s
+	VFMLA V5.S4, V10.S4, V16.S4
+	WORD $0x6e2edc8e // fmul v14.4s, v4.4s, v14.4s
+	VFMLA V5.S4, V17.S4, V14.S4
+	WORD $0x6e2fddb2 // fmul v18.4s, v13.4s, v15.4s
+	VFMLA V7.S4, V10.S4, V18.S4
+	WORD $0x6e2fdc8f // fmul v15.4s, v4.4s, v15.4s
+	VFMLA V7.S4, V17.S4, V15.S4
+	WORD $0x6e23ddaa // fmul v10.4s, v13.4s, v3.4s
+	WORD $0x6e25ddb1 // fmul v17.4s, v13.4s, v5.4s
+	WORD $0x6e27ddb3 // fmul v19.4s, v13.4s, v7.4s
+	WORD $0x6e23dc94 // fmul v20.4s, v4.4s, v3.4s
+	WORD $0x6e25dc95 // fmul v21.4s, v4.4s, v5.4s
+	WORD $0x6e27dc96 // fmul v22.4s, v4.4s, v7.4s
+	VMOV V12.B16, V23.B16
+	VFMLA V3.S4, V20.S4, V23.S4
+	VMOV V12.B16, V24.B16
+	VFMLA V5.S4, V21.S4, V24.S4
+	VFMLA V7.S4, V22.S4, V12.S4
+	WORD $0x6ea0fa76 // fneg v22.4s, v19.4s
+	VFMLA V5.S4, V20.S4, V22.S4
+	VFMLA V5.S4, V20.S4, V19.S4
+	WORD $0x6ea0fa39 // fneg v25.4s, v17.4s
+	VFMLA V7.S4, V20.S4, V25.S4
+	VFMLA V7.S4, V20.S4, V17.S4
+	WORD $0x6ea0f954 // fneg v20.4s, v10.4s
+	VFMLA V7.S4, V21.S4, V20.S4
+	VFMLA V7.S4, V21.S4, V10.S4
+	WORD $0x4eadd484 // fsub v4.4s, v4.4s, v13.4s
+	WORD $0x6e24dd6b // fmul v11.4s, v11.4s, v4.4s
+	WORD $0x4e29d524 // fadd v4.4s, v9.4s, v9.4s
+	VMOV V11.B16, V13.B16
+	VFMLA V3.S4, V4.S4, V13.S4
+	WORD $0x6e25dde4 // fmul v4.4s, v15.4s, v5.4s
+	VFMLA V7.S4, V14.S4, V4.S4
+	WORD $0x4ea6d495 // fsub v21.4s, v4.4s, v6.4s
+	WORD $0x4e26d484 // fadd v4.4s, v4.4s, v6.4s
+	WORD $0x4e2ed5c6 // fadd v6.4s, v14.4s, v14.4s
+	VMOV V11.B16, V26.B16
+	VFMLA V5.S4, V6.S4, V26.S4
+	WORD $0x6e27dd26 // fmul v6.4s, v9.4s, v7.4s
+	VFMLA V3.S4, V15.S4, V6.S4
+	WORD $0x4eb0d4db // fsub v27.4s, v6.4s, v16.4s
+	WORD $0x4e30d4c6 // fadd v6.4s, v6.4s, v16.4s
+	WORD $0x4e2fd5ef // fadd v15.4s, v15.4s, v15.4s
+	VFMLA V7.S4, V15.S4, V11.S4
+	WORD $0x6e23ddce // fmul v14.4s, v14.4s, v3.4s
+	VFMLA V5.S4, V9.S4, V14.S4
+	WORD $0x4eb2d5c3 // fsub v3.4s, v14.4s, v18.4s
+	WORD $0x4e32d5ce // fadd v14.4s, v14.4s, v18.4s
+	WORD $0x6eb0a905 // umaxv s5, v8.4s
+	FMOVS F5, R12
+	CBNZ R12, hard2
+	MOVD R0, R12
+	TBZ $1, R2, storeOne
+	FMOVD.P F23, 8(R12)
+	TBZ $0, R2, stored
+	VST1 V23.S[2], (R12)
+	B stored
+
+storeOne:
+	FMOVS F23, (R12)
+
+stored:
+	ADD R5, R0, R12
+	TBZ $1, R2, storeOne2
+	FMOVD.P F22, 8(R12)
+	TBZ $0, R2, stored2
+	VST1 V22.S[2], (R12)
+	B stored2
+
+storeOne2:
+	FMOVS F22, (R12)
+
+stored2:
+	ADD R5<<1, R0, R12
+	TBZ $1, R2, storeOne3
+	FMOVD.P F17, 8(R12)
+	TBZ $0, R2, stored3
+	VST1 V17.S[2], (R12)
+	B stored3
+
+storeOne3:
+	FMOVS F17, (R12)
+
+stored3:
+	FMOVQ 1168(R4), F5
+	ADD R6, R0, R12
+	TBZ $1, R2, storeOne4
+	FMOVD.P F5, 8(R12)
+	TBZ $0, R2, stored4
+	VST1 V5.S[2], (R12)
+	B stored4
+
+storeOne4:
+	FMOVS F5, (R12)
+
+stored4:
+	FMOVQ 1168(R4), F5
+	ADD R5<<2, R0, R12
+	TBZ $1, R2, storeOne5
+	FMOVD.P F5, 8(R12)
+	TBZ $0, R2, stored5
+	VST1 V5.S[2], (R12)
+	B stored5
+
+storeOne5:
+	FMOVS F5, (R12)
+
+stored5:
+	FMOVQ 1168(R4), F5
+	ADD R7, R0, R12
+	TBZ $1, R2, storeOne6
+	FMOVD.P F5, 8(R12)
+	TBZ $0, R2, stored6
+	VST1 V5.S[2], (R12)
+	B stored6
+
+storeOne6:
+	FMOVS F5, (R12)
+
+stored6:
+	ADD R6<<1, R0, R12
+	TBZ $1, R2, storeOne7
+	FMOVD.P F19, 8(R12)
+	TBZ $0, R2, stored7
+	VST1 V19.S[2], (R12)
+	B stored7
+
+storeOne7:
+	FMOVS F19, (R12)
+
+stored7:
+	ADD R8, R0, R12
+	TBZ $1, R2, storeOne8
+	FMOVD.P F24, 8(R12)
+	TBZ $0, R2, stored8
+	VST1 V24.S[2], (R12)
+	B stored8
+
+storeOne8:
+	FMOVS F24, (R12)
+
+stored8:
+	ADD R5<<3, R0, R12
+	TBZ $1, R2, storeOne9
+	FMOVD.P F20, 8(R12)
+	TBZ $0, R2, stored9
+	VST1 V20.S[2], (R12)
+	B stored9
+
+storeOne9:
+	FMOVS F20, (R12)
+
+stored9:
+	FMOVQ 1168(R4), F5
+	MOVD R9, R12
+	TBZ $1, R2, storeOne10
+	FMOVD.P F5, 8(R12)
+	TBZ $0, R2, stored10
+	VST1 V5.S[2], (R12)
+	B stored10
+
+storeOne10:
+	FMOVS F5, (R12)
+
+stored10:
+	FMOVQ 1168(R4), F5
+	ADD R5, R9, R12
+	TBZ $1, R2, storeOne11
+	FMOVD.P F5, 8(R12)
+	TBZ $0, R2, stored11
+	VST1 V5.S[2], (R12)
+	B stored11
+
+storeOne11:
+	FMOVS F5, (R12)
+
+stored11:
+	FMOVQ 1168(R4), F5
+	ADD R5<<1, R9, R12
+	TBZ $1, R2, storeOne12
+	FMOVD.P F5, 8(R12)
+	TBZ $0, R2, stored12
+	VST1 V5.S[2], (R12)
+	B stored12
+
+storeOne12:
+	FMOVS F5, (R12)
+
+stored12:
+	ADD R6, R9, R12
+	TBZ $1, R2, storeOne13
+	FMOVD.P F25, 8(R12)
+	TBZ $0, R2, stored13
+	VST1 V25.S[2], (R12)
+	B stored13
+
+storeOne13:
+	FMOVS F25, (R12)
+
+stored13:
+	ADD R5<<2, R9, R12
+	TBZ $1, R2, storeOne14
+	FMOVD.P F10, 8(R12)
+	TBZ $0, R2, stored14
+	VST1 V10.S[2], (R12)
+	B stored14
+
+storeOne14:
+	FMOVS F10, (R12)
+
+stored14:
+	ADD R7, R9, R12
+	TBZ $1, R2, storeOne15
+	FMOVD.P F12, 8(R12)
+	TBZ $0, R2, stored15
+	VST1 V12.S[2], (R12)
+	B stored15
+
+storeOne15:
+	FMOVS F12, (R12)
+
+stored15:
+	FMOVQ 1168(R4), F5
+	ADD R6<<1, R9, R12
+	TBZ $1, R2, storeOne16
+	FMOVD.P F5, 8(R12)
+	TBZ $0, R2, stored16
+	VST1 V5.S[2], (R12)
+	B stored16
+
+storeOne16:
+	FMOVS F5, (R12)
+
+stored16:
+	FMOVQ 1168(R4), F5
+	ADD R8, R9, R12
+	TBZ $1, R2, storeOne17
+	FMOVD.P F5, 8(R12)
+	TBZ $0, R2, stored17
+	VST1 V5.S[2], (R12)
+	B stored17
+
+storeOne17:
+	FMOVS F5, (R12)
+
+stored17:
+	FMOVQ 1168(R4), F5
+	ADD R5<<3, R9, R12
+	TBZ $1, R2, storeOne18
+	FMOVD.P F5, 8(R12)
+	TBZ $0, R2, stored18
+	VST1 V5.S[2], (R12)
+	B stored18
+
+storeOne18:
+	FMOVS F5, (R12)
+
+stored18:
+	MOVD R10, R12
+	TBZ $1, R2, storeOne19
+	FMOVD.P F13, 8(R12)
+	TBZ $0, R2, stored19
+	VST1 V13.S[2], (R12)
+	B stored19
+
+storeOne19:
+	FMOVS F13, (R12)
+
+stored19:
+	ADD R5, R10, R12
+	TBZ $1, R2, storeOne20
+	FMOVD.P F3, 8(R12)
+	TBZ $0, R2, stored20
+	VST1 V3.S[2], (R12)
+	B stored20
+
+storeOne20:
+	FMOVS F3, (R12)
+
+stored20:
+	ADD R5<<1, R10, R12
+	TBZ $1, R2, storeOne21
+	FMOVD.P F6, 8(R12)
+	TBZ $0, R2, stored21
+	VST1 V6.S[2], (R12)
+	B stored21
+
+storeOne21:
+	FMOVS F6, (R12)
+
+stored21:
+	ADD R6, R10, R12
+	TBZ $1, R2, storeOne22
+	FMOVD.P F23, 8(R12)
+	TBZ $0, R2, stored22
+	VST1 V23.S[2], (R12)
+	B stored22
+
+storeOne22:
+	FMOVS F23, (R12)
+
+stored22:
+	ADD R5<<2, R10, R12
+	TBZ $1, R2, storeOne23
+	FMOVD.P F22, 8(R12)
+	TBZ $0, R2, stored23
+	VST1 V22.S[2], (R12)
+	B stored23
+
+storeOne23:
+	FMOVS F22, (R12)
+
+stored23:
+	ADD R7, R10, R12
+	TBZ $1, R2, storeOne24
+	FMOVD.P F17, 8(R12)
+	TBZ $0, R2, stored24
+	VST1 V17.S[2], (R12)
+	B stored24
+
+storeOne24:
+	FMOVS F17, (R12)
+
+stored24:
+	ADD R6<<1, R10, R12
+	TBZ $1, R2, storeOne25
+	FMOVD.P F14, 8(R12)
+	TBZ $0, R2, stored25
+	VST1 V14.S[2], (R12)
+	B stored25
+
+storeOne25:
+	FMOVS F14, (R12)
+
+stored25:
+	ADD R8, R10, R12
+	TBZ $1, R2, storeOne26
+	FMOVD.P F26, 8(R12)
+	TBZ $0, R2, stored26
+	VST1 V26.S[2], (R12)
+	B stored26
+
+storeOne26:
+	FMOVS F26, (R12)
+
+stored26:
+	ADD R5<<3, R10, R12
+	TBZ $1, R2, storeOne27
+	FMOVD.P F21, 8(R12)
+	TBZ $0, R2, stored27
+	VST1 V21.S[2], (R12)
+	B stored27
+
+storeOne27:
+	FMOVS F21, (R12)
+
+stored27:
+	MOVD R11, R12
+	TBZ $1, R2, storeOne28
+	FMOVD.P F19, 8(R12)
+	TBZ $0, R2, stored28
+	VST1 V19.S[2], (R12)
+	B stored28
+
+storeOne28:
+	FMOVS F19, (R12)
+
+stored28:
+	ADD R5, R11, R12
+	TBZ $1, R2, storeOne29
+	FMOVD.P F24, 8(R12)
+	TBZ $0, R2, stored29
+	VST1 V24.S[2], (R12)
+	B stored29
+
+storeOne29:
+	FMOVS F24, (R12)
+
+stored29:
+	ADD R5<<1, R11, R12
+	TBZ $1, R2, storeOne30
+	FMOVD.P F20, 8(R12)
+	TBZ $0, R2, stored30
+	VST1 V20.S[2], (R12)
+	B stored30
+
+storeOne30:
+	FMOVS F20, (R12)
+
+stored30:
+	ADD R6, R11, R12
+	TBZ $1, R2, storeOne31
+	FMOVD.P F27, 8(R12)
+	TBZ $0, R2, stored31
+	VST1 V27.S[2], (R12)
+	B stored31
+
+storeOne31:
+	FMOVS F27, (R12)
+
+stored31:
+	ADD R5<<2, R11, R12
+	TBZ $1, R2, storeOne32
+	FMOVD.P F4, 8(R12)
+	TBZ $0, R2, stored32
+	VST1 V4.S[2], (R12)
+	B stored32
+
+storeOne32:
+	FMOVS F4, (R12)
+
+stored32:
+	ADD R7, R11, R12
+	TBZ $1, R2, storeOne33
+	FMOVD.P F11, 8(R12)
+	TBZ $0, R2, stored33
+	VST1 V11.S[2], (R12)
+	B stored33
+
+storeOne33:
+	FMOVS F11, (R12)
+
+stored33:
+	ADD R6<<1, R11, R12
+	TBZ $1, R2, storeOne34
+	FMOVD.P F25, 8(R12)
+	TBZ $0, R2, stored34
+	VST1 V25.S[2], (R12)
+	B stored34
+
+storeOne34:
+	FMOVS F25, (R12)
+
+stored34:
+	ADD R8, R11, R12
+	TBZ $1, R2, storeOne35
+	FMOVD.P F10, 8(R12)
+	TBZ $0, R2, stored35
+	VST1 V10.S[2], (R12)
+	B stored35
+
+storeOne35:
+	FMOVS F10, (R12)
+
+stored35:
+	ADD R5<<3, R11, R12
+	TBZ $1, R2, storeOne36
+	FMOVD.P F12, 8(R12)
+	TBZ $0, R2, stored36
+	VST1 V12.S[2], (R12)
+	B stored36
+
+storeOne36:
+	FMOVS F12, (R12)
+
+stored36:
+
+done:
+	MOVD n+24(FP), R3
+	MOVD R3, at+40(FP)
+	MOVD R3, next+48(FP)
+	MOVD ZR, hard+56(FP)
+	RET
+
+hard:
+	FMOVQ (R0), F5
+	VBIF V8.B16, V23.B16, V5.B16
+	FMOVQ F5, (R0)
+	ADD R5, R0, R12
+	FMOVQ (R12), F5
+	VBIF V8.B16, V22.B16, V5.B16
+	ADD R5, R0, R12
+	FMOVQ F5, (R12)
+	ADD R5<<1, R0, R12
+	FMOVQ (R12), F5
+	VBIF V8.B16, V17.B16, V5.B16
+	ADD R5<<1, R0, R12
+	FMOVQ F5, (R12)
+	FMOVQ 1168(R4), F5
+	ADD R6, R0, R12
+	FMOVQ (R12), F7
+	VBIF V8.B16, V5.B16, V7.B16
+	ADD R6, R0, R12
+	FMOVQ F7, (R12)
+	FMOVQ 1168(R4), F5
+	ADD R5<<2, R0, R12
+	FMOVQ (R12), F7
+	VBIF V8.B16, V5.B16, V7.B16
+	ADD R5<<2, R0, R12
+	FMOVQ F7, (R12)
+	FMOVQ 1168(R4), F5
+	ADD R7, R0, R12
+	FMOVQ (R12), F7
+	VBIF V8.B16, V5.B16, V7.B16
+	ADD R7, R0, R12
+	FMOVQ F7, (R12)
+	ADD R6<<1, R0, R12
+	FMOVQ (R12), F5
+	VBIF V8.B16, V19.B16, V5.B16
+	ADD R6<<1, R0, R12
+	FMOVQ F5, (R12)
+	ADD R8, R0, R12
+	FMOVQ (R12), F5
+	VBIF V8.B16, V24.B16, V5.B16
+	ADD R8, R0, R12
+	FMOVQ F5, (R12)
+	ADD R5<<3, R0, R12
+	FMOVQ (R12), F5
+	VBIF V8.B16, V20.B16, V5.B16
+	ADD R5<<3, R0, R12
+	FMOVQ F5, (R12)
+	FMOVQ 1168(R4), F5
+	FMOVQ (R9), F7
+	VBIF V8.B16, V5.B16, V7.B16
+	FMOVQ F7, (R9)
+	FMOVQ 1168(R4), F5
+	ADD R5, R9, R12
+	FMOVQ (R12), F7
+	VBIF V8.B16, V5.B16, V7.B16
+	ADD R5, R9, R12
+	FMOVQ F7, (R12)
+	FMOVQ 1168(R4), F5
+	ADD R5<<1, R9, R12
+	FMOVQ (R12), F7
+	VBIF V8.B16, V5.B16, V7.B16
+	ADD R5<<1, R9, R12
+	FMOVQ F7, (R12)
+	ADD R6, R9, R12
+	FMOVQ (R12), F5
+	VBIF V8.B16, V25.B16, V5.B16
+	ADD R6, R9, R12
+	FMOVQ F5, (R12)
+	ADD R5<<2, R9, R12
+	FMOVQ (R12), F5
+	VBIF V8.B16, V10.B16, V5.B16
+	ADD R5<<2, R9, R12
+	FMOVQ F5, (R12)
+	ADD R7, R9, R12
+	FMOVQ (R12), F5
+	VBIF V8.B16, V12.B16, V5.B16
+	ADD R7, R9, R12
+	FMOVQ F5, (R12)
+	FMOVQ 1168(R4), F5
+	ADD R6<<1, R9, R12
+	FMOVQ (R12), F7
+	VBIF V8.B16, V5.B16, V7.B16
+	ADD R6<<1, R9, R12
+	FMOVQ F7, (R12)
+	FMOVQ 1168(R4), F5
+	ADD R8, R9, R12
+	FMOVQ (R12), F7
+	VBIF V8.B16, V5.B16, V7.B16
+	ADD R8, R9, R12
+	FMOVQ F7, (R12)
+	FMOVQ 1168(R4), F5
+	ADD R5<<3, R9, R12
+	FMOVQ (R12), F7
+	VBIF V8.B16, V5.B16, V7.B16
+	ADD R5<<3, R9, R12
+	FMOVQ F7, (R12)
+	FMOVQ (R10), F5
+	VBIF V8.B16, V13.B16, V5.B16
+	FMOVQ F5, (R10)
+	ADD R5, R10, R12
+	FMOVQ (R12), F5
+	VBIF V8.B16, V3.B16, V5.B16
+	ADD R5, R10, R12
+	FMOVQ F5, (R12)
+	ADD R5<<1, R10, R12
+	FMOVQ (R12), F3
+	VBIF V8.B16, V6.B16, V3.B16
+	ADD R5<<1, R10, R12
+	FMOVQ F3, (R12)
+	ADD R6, R10, R12
+	FMOVQ (R12), F3
+	VBIF V8.B16, V23.B16, V3.B16
+	ADD R6, R10, R12
+	FMOVQ F3, (R12)
+	ADD R5<<2, R10, R12
+	FMOVQ (R12), F3
+	VBIF V8.B16, V22.B16, V3.B16
+	ADD R5<<2, R10, R12
+	FMOVQ F3, (R12)
+	ADD R7, R10, R12
+	FMOVQ (R12), F3
+	VBIF V8.B16, V17.B16, V3.B16
+	ADD R7, R10, R12
+	FMOVQ F3, (R12)
+	ADD R6<<1, R10, R12
+	FMOVQ (R12), F3
+	VBIF V8.B16, V14.B16, V3.B16
+	ADD R6<<1, R10, R12
+	FMOVQ F3, (R12)
+	ADD R8, R10, R12
+	FMOVQ (R12), F3
+	VBIF V8.B16, V26.B16, V3.B16
+	ADD R8, R10, R12
+	FMOVQ F3, (R12)
+	ADD R5<<3, R10, R12
+	FMOVQ (R12), F3
+	VBIF V8.B16, V21.B16, V3.B16
+	ADD R5<<3, R10, R12
+	FMOVQ F3, (R12)
+	FMOVQ (R11), F3
+	VBIF V8.B16, V19.B16, V3.B16
+	FMOVQ F3, (R11)
+	ADD R5, R11, R12
+	FMOVQ (R12), F3
+	VBIF V8.B16, V24.B16, V3.B16
+	ADD R5, R11, R12
+	FMOVQ F3, (R12)
+	ADD R5<<1, R11, R12
+	FMOVQ (R12), F3
+	VBIF V8.B16, V20.B16, V3.B16
+	ADD R5<<1, R11, R12
+	FMOVQ F3, (R12)
+	ADD R6, R11, R12
+	FMOVQ (R12), F3
+	VBIF V8.B16, V27.B16, V3.B16
+	ADD R6, R11, R12
+	FMOVQ F3, (R12)
+	ADD R5<<2, R11, R12
+	FMOVQ (R12), F3
+	VBIF V8.B16, V4.B16, V3.B16
+	ADD R5<<2, R11, R12
+	FMOVQ F3, (R12)
+	ADD R7, R11, R12
+	FMOVQ (R12), F3
+	VBIF V8.B16, V11.B16, V3.B16
+	ADD R7, R11, R12
+	FMOVQ F3, (R12)
+	ADD R6<<1, R11, R12
+	FMOVQ (R12), F3
+	VBIF V8.B16, V25.B16, V3.B16
+	ADD R6<<1, R11, R12
+	FMOVQ F3, (R12)
+	ADD R8, R11, R12
+	FMOVQ (R12), F3
+	VBIF V8.B16, V10.B16, V3.B16
+	ADD R8, R11, R12
+	FMOVQ F3, (R12)
+	ADD R5<<3, R11, R12
+	FMOVQ (R12), F3
+	VBIF V8.B16, V12.B16, V3.B16
+	ADD R5<<3, R11, R12
+	FMOVQ F3, (R12)
+	MOVD ZR, R12
+	FMOVQ 288(R4), F3
+	VAND V8.B16, V3.B16, V3.B16
+	WORD $0x4eb1b864 // addv s4, v3.4s
+	FMOVD F4, R13
+	ORR R13<<0, R12, R12
+	MOVD n+24(FP), R3
+	MOVD R3, R13
+	SUB R2, R3, R3
+	ADD $4, R3, R13
+	MOVD R3, at+40(FP)
+	MOVD R13, next+48(FP)
+	MOVD R12, hard+56(FP)
+	RET
+
+hard2:
+	MOVD R0, R12
+	TBZ $1, R2, loadOne7
+	FMOVD.P 8(R12), F5
+	TBZ $0, R2, loaded7
+	VLD1 (R12), V5.S[2]
+	B loaded7
+
+loadOne7:
+	FMOVS (R12), F5
+
+loaded7:
+	VBIF V8.B16, V23.B16, V5.B16
+	MOVD R0, R12
+	TBZ $1, R2, storeOne37
+	FMOVD.P F5, 8(R12)
+	TBZ $0, R2, stored37
+	VST1 V5.S[2], (R12)
+	B stored37
+
+storeOne37:
+	FMOVS F5, (R12)
+
+stored37:
+	ADD R5, R0, R12
+	TBZ $1, R2, loadOne8
+	FMOVD.P 8(R12), F5
+	TBZ $0, R2, loaded8
+	VLD1 (R12), V5.S[2]
+	B loaded8
+
+loadOne8:
+	FMOVS (R12), F5
+
+loaded8:
+	VBIF V8.B16, V22.B16, V5.B16
+	ADD R5, R0, R12
+	TBZ $1, R2, storeOne38
+	FMOVD.P F5, 8(R12)
+	TBZ $0, R2, stored38
+	VST1 V5.S[2], (R12)
+	B stored38
+
+storeOne38:
+	FMOVS F5, (R12)
+
+stored38:
+	ADD R5<<1, R0, R12
+	TBZ $1, R2, loadOne9
+	FMOVD.P 8(R12), F5
+	TBZ $0, R2, loaded9
+	VLD1 (R12), V5.S[2]
+	B loaded9
+
+loadOne9:
+	FMOVS (R12), F5
+
+loaded9:
+	VBIF V8.B16, V17.B16, V5.B16
+	ADD R5<<1, R0, R12
+	TBZ $1, R2, storeOne39
+	FMOVD.P F5, 8(R12)
+	TBZ $0, R2, stored39
+	VST1 V5.S[2], (R12)
+	B stored39
+
+storeOne39:
+	FMOVS F5, (R12)
+
+stored39:
+	FMOVQ 1168(R4), F5
+	ADD R6, R0, R12
+	TBZ $1, R2, loadOne10
+	FMOVD.P 8(R12), F7
+	TBZ $0, R2, loaded10
+	VLD1 (R12), V7.S[2]
+	B loaded10
+
+loadOne10:
+	FMOVS (R12), F7
+
+loaded10:
+	VBIF V8.B16, V5.B16, V7.B16
+	ADD R6, R0, R12
+	TBZ $1, R2, storeOne40
+	FMOVD.P F7, 8(R12)
+	TBZ $0, R2, stored40
+	VST1 V7.S[2], (R12)
+	B stored40
+
+storeOne40:
+	FMOVS F7, (R12)
+
+stored40:
+	FMOVQ 1168(R4), F5
+	ADD R5<<2, R0, R12
+	TBZ $1, R2, loadOne11
+	FMOVD.P 8(R12), F7
+	TBZ $0, R2, loaded11
+	VLD1 (R12), V7.S[2]
+	B loaded11
+
+loadOne11:
+	FMOVS (R12), F7
+
+loaded11:
+	VBIF V8.B16, V5.B16, V7.B16
+	ADD R5<<2, R0, R12
+	TBZ $1, R2, storeOne41
+	FMOVD.P F7, 8(R12)
+	TBZ $0, R2, stored41
+	VST1 V7.S[2], (R12)
+	B stored41
+
+storeOne41:
+	FMOVS F7, (R12)
+
+stored41:
+	FMOVQ 1168(R4), F5
+	ADD R7, R0, R12
+	TBZ $1, R2, loadOne12
+	FMOVD.P 8(R12), F7
+	TBZ $0, R2, loaded12
+	VLD1 (R12), V7.S[2]
+	B loaded12
+
+loadOne12:
+	FMOVS (R12), F7
+
+loaded12:
+	VBIF V8.B16, V5.B16, V7.B16
+	ADD R7, R0, R12
+	TBZ $1, R2, storeOne42
+	FMOVD.P F7, 8(R12)
+	TBZ $0, R2, stored42
+	VST1 V7.S[2], (R12)
+	B stored42
+
+storeOne42:
+	FMOVS F7, (R12)
+
+stored42:
+	ADD R6<<1, R0, R12
+	TBZ $1, R2, loadOne13
+	FMOVD.P 8(R12), F5
+	TBZ $0, R2, loaded13
+	VLD1 (R12), V5.S[2]
+	B loaded13
+
+loadOne13:
+	FMOVS (R12), F5
+
+loaded13:
+	VBIF V8.B16, V19.B16, V5.B16
+	ADD R6<<1, R0, R12
+	TBZ $1, R2, storeOne43
+	FMOVD.P F5, 8(R12)
+	TBZ $0, R2, stored43
+	VST1 V5.S[2], (R12)
+	B stored43
+
+storeOne43:
+	FMOVS F5, (R12)
+
+stored43:
+	ADD R8, R0, R12
+	TBZ $1, R2, loadOne14
+	FMOVD.P 8(R12), F5
+	TBZ $0, R2, loaded14
+	VLD1 (R12), V5.S[2]
+	B loaded14
+
+loadOne14:
+	FMOVS (R12), F5
+
+loaded14:
+	VBIF V8.B16, V24.B16, V5.B16
+	ADD R8, R0, R12
+	TBZ $1, R2, storeOne44
+	FMOVD.P F5, 8(R12)
+	TBZ $0, R2, stored44
+	VST1 V5.S[2], (R12)
+	B stored44
+
+storeOne44:
+	FMOVS F5, (R12)
+
+stored44:
+	ADD R5<<3, R0, R12
+	TBZ $1, R2, loadOne15
+	FMOVD.P 8(R12), F5
+	TBZ $0, R2, loaded15
+	VLD1 (R12), V5.S[2]
+	B loaded15
+
+loadOne15:
+	FMOVS (R12), F5
+
+loaded15:
+	VBIF V8.B16, V20.B16, V5.B16
+	ADD R5<<3, R0, R12
+	TBZ $1, R2, storeOne45
+	FMOVD.P F5, 8(R12)
+	TBZ $0, R2, stored45
+	VST1 V5.S[2], (R12)
+	B stored45
+
+storeOne45:
+	FMOVS F5, (R12)
+
+stored45:
+	FMOVQ 1168(R4), F5
+	MOVD R9, R12
+	TBZ $1, R2, loadOne16
+	FMOVD.P 8(R12), F7
+	TBZ $0, R2, loaded16
+	VLD1 (R12), V7.S[2]
+	B loaded16
+
+loadOne16:
+	FMOVS (R12), F7
+
+loaded16:
+	VBIF V8.B16, V5.B16, V7.B16
+	MOVD R9, R12
+	TBZ $1, R2, storeOne46
+	FMOVD.P F7, 8(R12)
+	TBZ $0, R2, stored46
+	VST1 V7.S[2], (R12)
+	B stored46
+
+storeOne46:
+	FMOVS F7, (R12)
+
+stored46:
+	FMOVQ 1168(R4), F5
+	ADD R5, R9, R12
+	TBZ $1, R2, loadOne17
+	FMOVD.P 8(R12), F7
+	TBZ $0, R2, loaded17
+	VLD1 (R12), V7.S[2]
+	B loaded17
+
+loadOne17:
+	FMOVS (R12), F7
+
+loaded17:
+	VBIF V8.B16, V5.B16, V7.B16
+	ADD R5, R9, R12
+	TBZ $1, R2, storeOne47
+	FMOVD.P F7, 8(R12)
+	TBZ $0, R2, stored47
+	VST1 V7.S[2], (R12)
+	B stored47
+
+storeOne47:
+	FMOVS F7, (R12)
+
+stored47:
+	FMOVQ 1168(R4), F5
+	ADD R5<<1, R9, R12
+	TBZ $1, R2, loadOne18
+	FMOVD.P 8(R12), F7
+	TBZ $0, R2, loaded18
+	VLD1 (R12), V7.S[2]
+	B loaded18
+
+loadOne18:
+	FMOVS (R12), F7
+
+loaded18:
+	VBIF V8.B16, V5.B16, V7.B16
+	ADD R5<<1, R9, R12
+	TBZ $1, R2, storeOne48
+	FMOVD.P F7, 8(R12)
+	TBZ $0, R2, stored48
+	VST1 V7.S[2], (R12)
+	B stored48
+
+storeOne48:
+	FMOVS F7, (R12)
+
+stored48:
+	ADD R6, R9, R12
+	TBZ $1, R2, loadOne19
+	FMOVD.P 8(R12), F5
+	TBZ $0, R2, loaded19
+	VLD1 (R12), V5.S[2]
+	B loaded19
+
+loadOne19:
+	FMOVS (R12), F5
+
+loaded19:
+	VBIF V8.B16, V25.B16, V5.B16
+	ADD R6, R9, R12
+	TBZ $1, R2, storeOne49
+	FMOVD.P F5, 8(R12)
+	TBZ $0, R2, stored49
+	VST1 V5.S[2], (R12)
+	B stored49
+
+storeOne49:
+	FMOVS F5, (R12)
+
+stored49:
+	ADD R5<<2, R9, R12
+	TBZ $1, R2, loadOne20
+	FMOVD.P 8(R12), F5
+	TBZ $0, R2, loaded20
+	VLD1 (R12), V5.S[2]
+	B loaded20
+
+loadOne20:
+	FMOVS (R12), F5
+
+loaded20:
+	VBIF V8.B16, V10.B16, V5.B16
+	ADD R5<<2, R9, R12
+	TBZ $1, R2, storeOne50
+	FMOVD.P F5, 8(R12)
+	TBZ $0, R2, stored50
+	VST1 V5.S[2], (R12)
+	B stored50
+
+storeOne50:
+	FMOVS F5, (R12)
+
+stored50:
+	ADD R7, R9, R12
+	TBZ $1, R2, loadOne21
+	FMOVD.P 8(R12), F5
+	TBZ $0, R2, loaded21
+	VLD1 (R12), V5.S[2]
+	B loaded21
+
+loadOne21:
+	FMOVS (R12), F5
+
+loaded21:
+	VBIF V8.B16, V12.B16, V5.B16
+	ADD R7, R9, R12
+	TBZ $1, R2, storeOne51
+	FMOVD.P F5, 8(R12)
+	TBZ $0, R2, stored51
+	VST1 V5.S[2], (R12)
+	B stored51
+
+storeOne51:
+	FMOVS F5, (R12)
+
+stored51:
+	FMOVQ 1168(R4), F5
+	ADD R6<<1, R9, R12
+	TBZ $1, R2, loadOne22
+	FMOVD.P 8(R12), F7
+	TBZ $0, R2, loaded22
+	VLD1 (R12), V7.S[2]
+	B loaded22
+
+loadOne22:
+	FMOVS (R12), F7
+
+loaded22:
+	VBIF V8.B16, V5.B16, V7.B16
+	ADD R6<<1, R9, R12
+	TBZ $1, R2, storeOne52
+	FMOVD.P F7, 8(R12)
+	TBZ $0, R2, stored52
+	VST1 V7.S[2], (R12)
+	B stored52
+
+storeOne52:
+	FMOVS F7, (R12)
+
+stored52:
+	FMOVQ 1168(R4), F5
+	ADD R8, R9, R12
+	TBZ $1, R2, loadOne23
+	FMOVD.P 8(R12), F7
+	TBZ $0, R2, loaded23
+	VLD1 (R12), V7.S[2]
+	B loaded23
+
+loadOne23:
+	FMOVS (R12), F7
+
+loaded23:
+	VBIF V8.B16, V5.B16, V7.B16
+	ADD R8, R9, R12
+	TBZ $1, R2, storeOne53
+	FMOVD.P F7, 8(R12)
+	TBZ $0, R2, stored53
+	VST1 V7.S[2], (R12)
+	B stored53
+
+storeOne53:
+	FMOVS F7, (R12)
+
+stored53:
+	FMOVQ 1168(R4), F5
+	ADD R5<<3, R9, R12
+	TBZ $1, R2, loadOne24
+	FMOVD.P 8(R12), F7
+	TBZ $0, R2, loaded24
+	VLD1 (R12), V7.S[2]
+	B loaded24
+
+loadOne24:
+	FMOVS (R12), F7
+
+loaded24:
+	VBIF V8.B16, V5.B16, V7.B16
+	ADD R5<<3, R9, R12
+	TBZ $1, R2, storeOne54
+	FMOVD.P F7, 8(R12)
+	TBZ $0, R2, stored54
+	VST1 V7.S[2], (R12)
+	B stored54
+
+storeOne54:
+	FMOVS F7, (R12)
+
+stored54:
+	MOVD R10, R12
+	TBZ $1, R2, loadOne25
+	FMOVD.P 8(R12), F5
+	TBZ $0, R2, loaded25
+	VLD1 (R12), V5.S[2]
+	B loaded25
+
+loadOne25:
+	FMOVS (R12), F5
+
+loaded25:
+	VBIF V8.B16, V13.B16, V5.B16
+	MOVD R10, R12
+	TBZ $1, R2, storeOne55
+	FMOVD.P F5, 8(R12)
+	TBZ $0, R2, stored55
+	VST1 V5.S[2], (R12)
+	B stored55
+
+storeOne55:
+	FMOVS F5, (R12)
+
+stored55:
+	ADD R5, R10, R12
+	TBZ $1, R2, loadOne26
+	FMOVD.P 8(R12), F5
+	TBZ $0, R2, loaded26
+	VLD1 (R12), V5.S[2]
+	B loaded26
+
+loadOne26:
+	FMOVS (R12), F5
+
+loaded26:
+	VBIF V8.B16, V3.B16, V5.B16
+	ADD R5, R10, R12
+	TBZ $1, R2, storeOne56
+	FMOVD.P F5, 8(R12)
+	TBZ $0, R2, stored56
+	VST1 V5.S[2], (R12)
+	B stored56
+
+storeOne56:
+	FMOVS F5, (R12)
+
+stored56:
+	ADD R5<<1, R10, R12
+	TBZ $1, R2, loadOne27
+	FMOVD.P 8(R12), F3
+	TBZ $0, R2, loaded27
+	VLD1 (R12), V3.S[2]
+	B loaded27
+
+loadOne27:
+	FMOVS (R12), F3
+
+loaded27:
+	VBIF V8.B16, V6.B16, V3.B16
+	ADD R5<<1, R10, R12
+	TBZ $1, R2, storeOne57
+	FMOVD.P F3, 8(R12)
+	TBZ $0, R2, stored57
+	VST1 V3.S[2], (R12)
+	B stored57
+
+storeOne57:
+	FMOVS F3, (R12)
+
+stored57:
+	ADD R6, R10, R12
+	TBZ $1, R2, loadOne28
+	FMOVD.P 8(R12), F3
+	TBZ $0, R2, loaded28
+	VLD1 (R12), V3.S[2]
+	B loaded28
+
+loadOne28:
+	FMOVS (R12), F3
+
+loaded28:
+	VBIF V8.B16, V23.B16, V3.B16
+	ADD R6, R10, R12
+	TBZ $1, R2, storeOne58
+	FMOVD.P F3, 8(R12)
+	TBZ $0, R2, stored58
+	VST1 V3.S[2], (R12)
+	B stored58
+
+storeOne58:
+	FMOVS F3, (R12)
+
+stored58:
+	ADD R5<<2, R10, R12
+	TBZ $1, R2, loadOne29
+	FMOVD.P 8(R12), F3
+	TBZ $0, R2, loaded29
+	VLD1 (R12), V3.S[2]
+	B loaded29
+
+loadOne29:
+	FMOVS (R12), F3
+
+loaded29:
+	VBIF V8.B16, V22.B16, V3.B16
+	ADD R5<<2, R10, R12
+	TBZ $1, R2, storeOne59
+	FMOVD.P F3, 8(R12)
+	TBZ $0, R2, stored59
+	VST1 V3.S[2], (R12)
+	B stored59
+
+storeOne59:
+	FMOVS F3, (R12)
+
+stored59:
+	ADD R7, R10, R12
+	TBZ $1, R2, loadOne30
+	FMOVD.P 8(R12), F3
+	TBZ $0, R2, loaded30
+	VLD1 (R12), V3.S[2]
+	B loaded30
+
+loadOne30:
+	FMOVS (R12), F3
+
+loaded30:
+	VBIF V8.B16, V17.B16, V3.B16
+	ADD R7, R10, R12
+	TBZ $1, R2, storeOne60
+	FMOVD.P F3, 8(R12)
+	TBZ $0, R2, stored60
+	VST1 V3.S[2], (R12)
+	B stored60
+
+storeOne60:
+	FMOVS F3, (R12)
+
+stored60:
+	ADD R6<<1, R10, R12
+	TBZ $1, R2, loadOne31
+	FMOVD.P 8(R12), F3
+	TBZ $0, R2, loaded31
+	VLD1 (R12), V3.S[2]
+	B loaded31
+
+loadOne31:
+	FMOVS (R12), F3
+
+loaded31:
+	VBIF V8.B16, V14.B16, V3.B16
+	ADD R6<<1, R10, R12
+	TBZ $1, R2, storeOne61
+	FMOVD.P F3, 8(R12)
+	TBZ $0, R2, stored61
+	VST1 V3.S[2], (R12)
+	B stored61
+
+storeOne61:
+	FMOVS F3, (R12)
+
+stored61:
+	ADD R8, R10, R12
+	TBZ $1, R2, loadOne32
+	FMOVD.P 8(R12), F3
+	TBZ $0, R2, loaded32
+	VLD1 (R12), V3.S[2]
+	B loaded32
+
+loadOne32:
+	FMOVS (R12), F3
+
+loaded32:
+	VBIF V8.B16, V26.B16, V3.B16
+	ADD R8, R10, R12
+	TBZ $1, R2, storeOne62
+	FMOVD.P F3, 8(R12)
+	TBZ $0, R2, stored62
+	VST1 V3.S[2], (R12)
+	B stored62
+
+storeOne62:
+	FMOVS F3, (R12)
+
+stored62:
+	ADD R5<<3, R10, R12
+	TBZ $1, R2, loadOne33
+	FMOVD.P 8(R12), F3
+	TBZ $0, R2, loaded33
+	VLD1 (R12), V3.S[2]
+	B loaded33
+
+loadOne33:
+	FMOVS (R12), F3
+
+loaded33:
+	VBIF V8.B16, V21.B16, V3.B16
+	ADD R5<<3, R10, R12
+	TBZ $1, R2, storeOne63
+	FMOVD.P F3, 8(R12)
+	TBZ $0, R2, stored63
+	VST1 V3.S[2], (R12)
+	B stored63
+
+storeOne63:
+	FMOVS F3, (R12)
+
+stored63:
+	MOVD R11, R12
+	TBZ $1, R2, loadOne34
+	FMOVD.P 8(R12), F3
+	TBZ $0, R2, loaded34
+	VLD1 (R12), V3.S[2]
+	B loaded34
+
+loadOne34:
+	FMOVS (R12), F3
+
+loaded34:
+	VBIF V8.B16, V19.B16, V3.B16
+	MOVD R11, R12
+	TBZ $1, R2, storeOne64
+	FMOVD.P F3, 8(R12)
+	TBZ $0, R2, stored64
+	VST1 V3.S[2], (R12)
+	B stored64
+
+storeOne64:
+	FMOVS F3, (R12)
+
+stored64:
+	ADD R5, R11, R12
+	TBZ $1, R2, loadOne35
+	FMOVD.P 8(R12), F3
+	TBZ $0, R2, loaded35
+	VLD1 (R12), V3.S[2]
+	B loaded35
+
+loadOne35:
+	FMOVS (R12), F3
+
+loaded35:
+	VBIF V8.B16, V24.B16, V3.B16
+	ADD R5, R11, R12
+	TBZ $1, R2, storeOne65
+	FMOVD.P F3, 8(R12)
+	TBZ $0, R2, stored65
+	VST1 V3.S[2], (R12)
+	B stored65
+
+storeOne65:
+	FMOVS F3, (R12)
+
+stored65:
+	ADD R5<<1, R11, R12
+	TBZ $1, R2, loadOne36
+	FMOVD.P 8(R12), F3
+	TBZ $0, R2, loaded36
+	VLD1 (R12), V3.S[2]
+	B loaded36
+
+loadOne36:
+	FMOVS (R12), F3
+
+loaded36:
+	VBIF V8.B16, V20.B16, V3.B16
+	ADD R5<<1, R11, R12
+	TBZ $1, R2, storeOne66
+	FMOVD.P F3, 8(R12)
+	TBZ $0, R2, stored66
+	VST1 V3.S[2], (R12)
+	B stored66
+
+storeOne66:
+	FMOVS F3, (R12)
+
+stored66:
+	ADD R6, R11, R12
+	TBZ $1, R2, loadOne37
+	FMOVD.P 8(R12), F3
+	TBZ $0, R2, loaded37
+	VLD1 (R12), V3.S[2]
+	B loaded37
+
+loadOne37:
+	FMOVS (R12), F3
+
+loaded37:
+	VBIF V8.B16, V27.B16, V3.B16
+	ADD R6, R11, R12
+	TBZ $1, R2, storeOne67
+	FMOVD.P F3, 8(R12)
+	TBZ $0, R2, stored67
+	VST1 V3.S[2], (R12)
+	B stored67
+
+storeOne67:
+	FMOVS F3, (R12)
+
+stored67:
+	ADD R5<<2, R11, R12
+	TBZ $1, R2, loadOne38
+	FMOVD.P 8(R12), F3
+	TBZ $0, R2, loaded38
+	VLD1 (R12), V3.S[2]
+	B loaded38
+
+loadOne38:
+	FMOVS (R12), F3
+
+loaded38:
+	VBIF V8.B16, V4.B16, V3.B16
+	ADD R5<<2, R11, R12
+	TBZ $1, R2, storeOne68
+	FMOVD.P F3, 8(R12)
+	TBZ $0, R2, stored68
+	VST1 V3.S[2], (R12)
+	B stored68
+
+storeOne68:
+	FMOVS F3, (R12)
+
+stored68:
+	ADD R7, R11, R12
+	TBZ $1, R2, loadOne39
+	FMOVD.P 8(R12), F3
+	TBZ $0, R2, loaded39
+	VLD1 (R12), V3.S[2]
+	B loaded39
+
+loadOne39:
+	FMOVS (R12), F3
+
+loaded39:
+	VBIF V8.B16, V11.B16, V3.B16
+	ADD R7, R11, R12
+	TBZ $1, R2, storeOne69
+	FMOVD.P F3, 8(R12)
+	TBZ $0, R2, stored69
+	VST1 V3.S[2], (R12)
+	B stored69
+
+storeOne69:
+	FMOVS F3, (R12)
+
+stored69:
+	ADD R6<<1, R11, R12
+	TBZ $1, R2, loadOne40
+	FMOVD.P 8(R12), F3
+	TBZ $0, R2, loaded40
+	VLD1 (R12), V3.S[2]
+	B loaded40
+
+loadOne40:
+	FMOVS (R12), F3
+
+loaded40:
+	VBIF V8.B16, V25.B16, V3.B16
+	ADD R6<<1, R11, R12
+	TBZ $1, R2, storeOne70
+	FMOVD.P F3, 8(R12)
+	TBZ $0, R2, stored70
+	VST1 V3.S[2], (R12)
+	B stored70
+
+storeOne70:
+	FMOVS F3, (R12)
+
+stored70:
+	ADD R8, R11, R12
+	TBZ $1, R2, loadOne41
+	FMOVD.P 8(R12), F3
+	TBZ $0, R2, loaded41
+	VLD1 (R12), V3.S[2]
+	B loaded41
+
+loadOne41:
+	FMOVS (R12), F3
+
+loaded41:
+	VBIF V8.B16, V10.B16, V3.B16
+	ADD R8, R11, R12
+	TBZ $1, R2, storeOne71
+	FMOVD.P F3, 8(R12)
+	TBZ $0, R2, stored71
+	VST1 V3.S[2], (R12)
+	B stored71
+
+storeOne71:
+	FMOVS F3, (R12)
+
+stored71:
+	ADD R5<<3, R11, R12
+	TBZ $1, R2, loadOne42
+	FMOVD.P 8(R12), F3
+	TBZ $0, R2, loaded42
+	VLD1 (R12), V3.S[2]
+	B loaded42
+
+loadOne42:
+	FMOVS (R12), F3
+
+loaded42:
+	VBIF V8.B16, V12.B16, V3.B16
+	ADD R5<<3, R11, R12
+	TBZ $1, R2, storeOne72
+	FMOVD.P F3, 8(R12)
+	TBZ $0, R2, stored72
+	VST1 V3.S[2], (R12)
+	B stored72
+
+storeOne72:
+	FMOVS F3, (R12)
+
+stored72:
+	MOVD ZR, R12
+	FMOVQ 288(R4), F3
+	VAND V8.B16, V3.B16, V3.B16
+	WORD $0x4eb1b864 // addv s4, v3.4s
+	FMOVD F4, R13
+	ORR R13<<0, R12, R12
+	MOVD n+24(FP), R3
+	MOVD R3, R13
+	SUB R2, R3, R3
+	MOVD $1, R14
+	LSL R2, R14, R14
+	SUB $1, R14
+	AND R14, R12, R12
+	MOVD R3, at+40(FP)
+	MOVD R13, next+48(FP)
+	MOVD R12, hard+56(FP)
+	RET
+
+// func leftJacobianSE3F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
+TEXT ·leftJacobianSE3F64NEON(SB), NOSPLIT, $0-64
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+24(FP), R2
+	MOVD $spaceConsts<>(SB), R4
+	MOVD stride+32(FP), R5
+	LSL $3, R5
+	ADD R5<<1, R5, R6
+	ADD R5<<1, R6, R7
+	ADD R5<<1, R7, R8
+	ADD R5<<3, R0, R9
+	ADD R5, R9
+	ADD R5<<3, R9, R10
+	ADD R5, R10
+	ADD R5<<3, R10, R11
+	ADD R5, R11
+	FMOVQ 304(R4), F0
+	FMOVQ 1216(R4), F1
+	FMOVQ 320(R4), F2
+	CMP $2, R2
+	BLT next
+
+loop:
+	// 295 instructions for 2 matrices, 147.5 each
+	FMOVQ (R1), F3
+	WORD $0x6e63dc64 // fmul v4.2d, v3.2d, v3.2d
+	ADD R5, R1, R12
+	FMOVQ (R12), F5
+	VFMLA V5.D2, V5.D2, V4.D2
+	ADD R5<<1, R1, R12
+	FMOVQ (R12), F6
+	VFMLA V6.D2, V6.D2, V4.D2
+	FMOVQ 336(R4), F7
+	WORD $0x6e64e4e8 // fcmge v8.2d, v7.2d, v4.2d
+	WORD $0x6e205908 // mvn v8.16b, v8.16b
+	FMOVQ 352(R4), F7
+	WORD $0x6ee7e489 // fcmgt v9.2d, v4.2d, v7.2d
+	VBSL V7.B16, V4.B16, V9.B16
+	WORD $0x6ee1f924 // fsqrt v4.2d, v9.2d
+	WORD $0x6e64fc07 // fdiv v7.2d, v0.2d, v4.2d
+	FMOVQ 384(R4), F7
+	FMOVQ 368(R4), F10
+	VFMLA V10.D2, V4.D2, V7.D2
+	FMOVQ 384(R4), F10
+	WORD $0x4eead4eb // fsub v11.2d, v7.2d, v10.2d
+	VMOV V4.B16, V10.B16
+	FMOVQ 400(R4), F12
+	VFMLS V12.D2, V11.D2, V10.D2
+	FMOVQ 416(R4), F12
+	VFMLS V12.D2, V11.D2, V10.D2
+	WORD $0x6e6add4b // fmul v11.2d, v10.2d, v10.2d
+	FMOVQ 480(R4), F12
+	FMOVQ 432(R4), F13
+	VFMLA V11.D2, V13.D2, V12.D2
+	FMOVQ 496(R4), F13
+	VFMLA V11.D2, V12.D2, V13.D2
+	FMOVQ 512(R4), F12
+	VFMLA V11.D2, V13.D2, V12.D2
+	FMOVQ 528(R4), F13
+	VFMLA V11.D2, V12.D2, V13.D2
+	FMOVQ 544(R4), F12
+	VFMLA V11.D2, V13.D2, V12.D2
+	WORD $0x6e6cdd6c // fmul v12.2d, v11.2d, v12.2d
+	VFMLA V12.D2, V10.D2, V10.D2
+	FMOVQ 560(R4), F12
+	FMOVQ 448(R4), F13
+	VFMLA V11.D2, V13.D2, V12.D2
+	FMOVQ 576(R4), F13
+	VFMLA V11.D2, V12.D2, V13.D2
+	FMOVQ 592(R4), F12
+	VFMLA V11.D2, V13.D2, V12.D2
+	FMOVQ 608(R4), F13
+	VFMLA V11.D2, V12.D2, V13.D2
+	FMOVQ 624(R4), F12
+	VFMLA V11.D2, V13.D2, V12.D2
+	FMOVQ 640(R4), F13
+	VFMLA V11.D2, V12.D2, V13.D2
+	VMOV V0.B16, V12.B16
+	VFMLA V11.D2, V13.D2, V12.D2
+	VSHL $63, V7.D2, V11.D2
+	WORD $0x4ee0a96b // cmlt v11.2d, v11.2d, #0
+	VMOV V10.B16, V13.B16
+	VBIT V11.B16, V12.B16, V13.B16
+	VBIT V11.B16, V10.B16, V12.B16
+	VSHL $62, V7.D2, V10.D2
+	VAND V2.B16, V10.B16, V10.B16
+	VEOR V10.B16, V13.B16, V13.B16
+	FMOVQ 464(R4), F10
+	VADD V10.D2, V7.D2, V7.D2
+	VSHL $62, V7.D2, V7.D2
+	VAND V2.B16, V7.B16, V7.B16
+	VEOR V7.B16, V12.B16, V12.B16
+	WORD $0x4eecd407 // fsub v7.2d, v0.2d, v12.2d
+	WORD $0x4ee0c98a // fcmgt v10.2d, v12.2d, #0.0
+	WORD $0x6e6dddab // fmul v11.2d, v13.2d, v13.2d
+	FMOVQ 1200(R4), F14
+	WORD $0x6eeee58f // fcmgt v15.2d, v12.2d, v14.2d
+	VBSL V14.B16, V12.B16, V15.B16
+	WORD $0x4e6fd40f // fadd v15.2d, v0.2d, v15.2d
+	WORD $0x6e6ffd6b // fdiv v11.2d, v11.2d, v15.2d
+	VBIT V10.B16, V11.B16, V7.B16
+	WORD $0x6e64fdad // fdiv v13.2d, v13.2d, v4.2d
+	WORD $0x6e69fce7 // fdiv v7.2d, v7.2d, v9.2d
+	FMOVQ 1520(R4), F4
+	WORD $0x6ee9e48a // fcmgt v10.2d, v4.2d, v9.2d
+	FMOVQ 1536(R4), F4
+	FMOVQ 1552(R4), F11
+	VFMLA V9.D2, V11.D2, V4.D2
+	FMOVQ 1568(R4), F11
+	VFMLA V9.D2, V4.D2, V11.D2
+	FMOVQ 1584(R4), F4
+	VFMLA V9.D2, V11.D2, V4.D2
+	FMOVQ 1600(R4), F11
+	VFMLA V9.D2, V4.D2, V11.D2
+	FMOVQ 1616(R4), F4
+	VFMLA V9.D2, V11.D2, V4.D2
+	FMOVQ 1632(R4), F11
+	VFMLA V9.D2, V4.D2, V11.D2
+	FMOVQ 1648(R4), F4
+	VFMLA V9.D2, V11.D2, V4.D2
+	FMOVQ 1664(R4), F11
+	VFMLA V9.D2, V4.D2, V11.D2
+	FMOVQ 1680(R4), F4
+	VFMLA V9.D2, V11.D2, V4.D2
+	FMOVQ 1696(R4), F11
+	VFMLA V9.D2, V4.D2, V11.D2
+	WORD $0x4eedd404 // fsub v4.2d, v0.2d, v13.2d
+	WORD $0x6ee1e52c // fcmgt v12.2d, v9.2d, v1.2d
+	VBSL V1.B16, V9.B16, V12.B16
+	WORD $0x6e6cfc84 // fdiv v4.2d, v4.2d, v12.2d
+	VBIT V10.B16, V11.B16, V4.B16
+	FMOVQ 1712(R4), F11
+	FMOVQ 1728(R4), F12
+	VFMLA V9.D2, V12.D2, V11.D2
+	FMOVQ 1744(R4), F12
+	VFMLA V9.D2, V11.D2, V12.D2
+	FMOVQ 1760(R4), F11
+	VFMLA V9.D2, V12.D2, V11.D2
+	FMOVQ 1776(R4), F12
+	VFMLA V9.D2, V11.D2, V12.D2
+	FMOVQ 1792(R4), F11
+	VFMLA V9.D2, V12.D2, V11.D2
+	FMOVQ 1808(R4), F12
+	VFMLA V9.D2, V11.D2, V12.D2
+	FMOVQ 1824(R4), F11
+	VFMLA V9.D2, V12.D2, V11.D2
+	FMOVQ 1840(R4), F12
+	VFMLA V9.D2, V11.D2, V12.D2
+	FMOVQ 1856(R4), F11
+	VFMLA V9.D2, V12.D2, V11.D2
+	FMOVQ 1872(R4), F12
+	VFMLA V9.D2, V11.D2, V12.D2
+	WORD $0x4ee7d5ab // fsub v11.2d, v13.2d, v7.2d
+	WORD $0x4ee7d56b // fsub v11.2d, v11.2d, v7.2d
+	WORD $0x6ee1e52e // fcmgt v14.2d, v9.2d, v1.2d
+	VBSL V1.B16, V9.B16, V14.B16
+	WORD $0x6e6efd6b // fdiv v11.2d, v11.2d, v14.2d
+	VBIT V10.B16, V12.B16, V11.B16
+	VMOV V7.B16, V10.B16
+	FMOVQ 1888(R4), F12
+	VFMLS V12.D2, V4.D2, V10.D2
+	WORD $0x6ee1e52c // fcmgt v12.2d, v9.2d, v1.2d
+	VBSL V1.B16, V9.B16, V12.B16
+	WORD $0x6e6cfd4a // fdiv v10.2d, v10.2d, v12.2d
+	ADD R6, R1, R12
+	FMOVQ (R12), F9
+	WORD $0x6e69dc6c // fmul v12.2d, v3.2d, v9.2d
+	ADD R5<<2, R1, R12
+	FMOVQ (R12), F14
+	VFMLA V14.D2, V5.D2, V12.D2
+	ADD R7, R1, R12
+	FMOVQ (R12), F15
+	VFMLA V15.D2, V6.D2, V12.D2
+	WORD $0x6e6bdd8b // fmul v11.2d, v12.2d, v11.2d
+	FMOVQ 912(R4), F16
+	WORD $0x6e70dd91 // fmul v17.2d, v12.2d, v16.2d
+	WORD $0x6e6ade31 // fmul v17.2d, v17.2d, v10.2d
+	WORD $0x6e69dcea // fmul v10.2d, v7.2d, v9.2d
+	VFMLA V3.D2, V11.D2, V10.D2
+	WORD $0x6e69dc89 // fmul v9.2d, v4.2d, v9.2d
+	VFMLA V3.D2, V17.D2, V9.D2
+	WORD $0x6e6edcf0 // fmul v16.2d, v7.2d, v14.2d
+	VFMLA V5.D2, V11.D2, V16.D2
+	WORD $0x6e6edc8e // fmul v14.2d, v4.2d, v14.2d
+	VFMLA V5.D2, V17.D2, V14.D2
+	WORD $0x6e6fdcf2 // fmul v18.2d, v7.2d, v15.2d
+	VFMLA V6.D2, V11.D2, V18.D2
+	WORD $0x6e6fdc8f // fmul v15.2d, v4.2d, v15.2d
+	VFMLA V6.D2, V17.D2, V15.D2
+	WORD $0x6e63dceb // fmul v11.2d, v7.2d, v3.2d
+	WORD $0x6e65dcf1 // fmul v17.2d, v7.2d, v5.2d
+	WORD $0x6e66dcf3 // fmul v19.2d, v7.2d, v6.2d
+	WORD $0x6e63dc94 // fmul v20.2d, v4.2d, v3.2d
+	WORD $0x6e65dc95 // fmul v21.2d, v4.2d, v5.2d
+	WORD $0x6e66dc96 // fmul v22.2d, v4.2d, v6.2d
+	VMOV V13.B16, V23.B16
+	VFMLA V3.D2, V20.D2, V23.D2
+	VMOV V13.B16, V24.B16
+	VFMLA V5.D2, V21.D2, V24.D2
+	VFMLA V6.D2, V22.D2, V13.D2
+	WORD $0x6ee0fa76 // fneg v22.2d, v19.2d
+	VFMLA V5.D2, V20.D2, V22.D2
+	VFMLA V5.D2, V20.D2, V19.D2
+	WORD $0x6ee0fa39 // fneg v25.2d, v17.2d
+	VFMLA V6.D2, V20.D2, V25.D2
+	VFMLA V6.D2, V20.D2, V17.D2
+	WORD $0x6ee0f974 // fneg v20.2d, v11.2d
+	VFMLA V6.D2, V21.D2, V20.D2
+	VFMLA V6.D2, V21.D2, V11.D2
+	WORD $0x4ee7d484 // fsub v4.2d, v4.2d, v7.2d
+	WORD $0x6e64dd8c // fmul v12.2d, v12.2d, v4.2d
+	WORD $0x4e69d524 // fadd v4.2d, v9.2d, v9.2d
+	VMOV V12.B16, V7.B16
+	VFMLA V3.D2, V4.D2, V7.D2
+	WORD $0x6e65dde4 // fmul v4.2d, v15.2d, v5.2d
+	VFMLA V6.D2, V14.D2, V4.D2
+	WORD $0x4eead495 // fsub v21.2d, v4.2d, v10.2d
+	WORD $0x4e6ad484 // fadd v4.2d, v4.2d, v10.2d
+	WORD $0x4e6ed5ca // fadd v10.2d, v14.2d, v14.2d
+	VMOV V12.B16, V26.B16
+	VFMLA V5.D2, V10.D2, V26.D2
+	WORD $0x6e66dd2a // fmul v10.2d, v9.2d, v6.2d
+	VFMLA V3.D2, V15.D2, V10.D2
+	WORD $0x4ef0d55b // fsub v27.2d, v10.2d, v16.2d
+	WORD $0x4e70d54a // fadd v10.2d, v10.2d, v16.2d
+	WORD $0x4e6fd5ef // fadd v15.2d, v15.2d, v15.2d
+	VFMLA V6.D2, V15.D2, V12.D2
+	WORD $0x6e63ddce // fmul v14.2d, v14.2d, v3.2d
+	VFMLA V5.D2, V9.D2, V14.D2
+	WORD $0x4ef2d5c3 // fsub v3.2d, v14.2d, v18.2d
+	WORD $0x4e72d5ce // fadd v14.2d, v14.2d, v18.2d
+	WORD $0x6eb0a905 // umaxv s5, v8.4s
+	FMOVS F5, R12
+	CBNZ R12, hard
+	FMOVQ F23, (R0)
+	ADD R5, R0, R12
+	FMOVQ F22, (R12)
+	ADD R5<<1, R0, R12
+	FMOVQ F17, (R12)
+	FMOVQ 1200(R4), F5
+	ADD R6, R0, R12
+	FMOVQ F5, (R12)
+	FMOVQ 1200(R4), F5
+	ADD R5<<2, R0, R12
+	FMOVQ F5, (R12)
+	FMOVQ 1200(R4), F5
+	ADD R7, R0, R12
+	FMOVQ F5, (R12)
+	ADD R6<<1, R0, R12
+	FMOVQ F19, (R12)
+	ADD R8, R0, R12
+	FMOVQ F24, (R12)
+	ADD R5<<3, R0, R12
+	FMOVQ F20, (R12)
+	FMOVQ 1200(R4), F5
+	FMOVQ F5, (R9)
+	FMOVQ 1200(R4), F5
+	ADD R5, R9, R12
+	FMOVQ F5, (R12)
+	FMOVQ 1200(R4), F5
+	ADD R5<<1, R9, R12
+	FMOVQ F5, (R12)
+	ADD R6, R9, R12
+	FMOVQ F25, (R12)
+	ADD R5<<2, R9, R12
+	FMOVQ F11, (R12)
+	ADD R7, R9, R12
+	FMOVQ F13, (R12)
+	FMOVQ 1200(R4), F5
+	ADD R6<<1, R9, R12
+	FMOVQ F5, (R12)
+	FMOVQ 1200(R4), F5
+	ADD R8, R9, R12
+	FMOVQ F5, (R12)
+	FMOVQ 1200(R4), F5
+	ADD R5<<3, R9, R12
+	FMOVQ F5, (R12)
+	FMOVQ F7, (R10)
+	ADD R5, R10, R12
+	FMOVQ F3, (R12)
+	ADD R5<<1, R10, R12
+	FMOVQ F10, (R12)
+	ADD R6, R10, R12
+	FMOVQ F23, (R12)
+	ADD R5<<2, R10, R12
+	FMOVQ F22, (R12)
+	ADD R7, R10, R12
+	FMOVQ F17, (R12)
+	ADD R6<<1, R10, R12
+	FMOVQ F14, (R12)
+	ADD R8, R10, R12
+	FMOVQ F26, (R12)
+	ADD R5<<3, R10, R12
+	FMOVQ F21, (R12)
+	FMOVQ F19, (R11)
+	ADD R5, R11, R12
+	FMOVQ F24, (R12)
+	ADD R5<<1, R11, R12
+	FMOVQ F20, (R12)
+	ADD R6, R11, R12
+	FMOVQ F27, (R12)
+	ADD R5<<2, R11, R12
+	FMOVQ F4, (R12)
+	ADD R7, R11, R12
+	FMOVQ F12, (R12)
+	ADD R6<<1, R11, R12
+	FMOVQ F25, (R12)
+	ADD R8, R11, R12
+	FMOVQ F11, (R12)
+	ADD R5<<3, R11, R12
+	FMOVQ F13, (R12)
+	ADD $16, R0
+	ADD $16, R9
+	ADD $16, R10
+	ADD $16, R11
+	ADD $16, R1
+	SUB $2, R2
+	CMP $2, R2
+	BGE loop
+
+next:
+	CBZ R2, done
+	MOVD R1, R12
+	FMOVD (R12), F3
+	WORD $0x6e63dc64 // fmul v4.2d, v3.2d, v3.2d
+	ADD R5, R1, R12
+	FMOVD (R12), F5
+	VFMLA V5.D2, V5.D2, V4.D2
+	ADD R5<<1, R1, R12
+	FMOVD (R12), F6
+	VFMLA V6.D2, V6.D2, V4.D2
+	FMOVQ 336(R4), F7
+	WORD $0x6e64e4e8 // fcmge v8.2d, v7.2d, v4.2d
+	WORD $0x6e205908 // mvn v8.16b, v8.16b
+	FMOVQ 352(R4), F7
+	WORD $0x6ee7e489 // fcmgt v9.2d, v4.2d, v7.2d
+	VBSL V7.B16, V4.B16, V9.B16
+	WORD $0x6ee1f924 // fsqrt v4.2d, v9.2d
+	WORD $0x6e64fc07 // fdiv v7.2d, v0.2d, v4.2d
+	FMOVQ 384(R4), F7
+	FMOVQ 368(R4), F10
+	VFMLA V10.D2, V4.D2, V7.D2
+	FMOVQ 384(R4), F10
+	WORD $0x4eead4eb // fsub v11.2d, v7.2d, v10.2d
+	VMOV V4.B16, V10.B16
+	FMOVQ 400(R4), F12
+	VFMLS V12.D2, V11.D2, V10.D2
+	FMOVQ 416(R4), F12
+	VFMLS V12.D2, V11.D2, V10.D2
+	WORD $0x6e6add4b // fmul v11.2d, v10.2d, v10.2d
+	FMOVQ 480(R4), F12
+	FMOVQ 432(R4), F13
+	VFMLA V11.D2, V13.D2, V12.D2
+	FMOVQ 496(R4), F13
+	VFMLA V11.D2, V12.D2, V13.D2
+	FMOVQ 512(R4), F12
+	VFMLA V11.D2, V13.D2, V12.D2
+	FMOVQ 528(R4), F13
+	VFMLA V11.D2, V12.D2, V13.D2
+	FMOVQ 544(R4), F12
+	VFMLA V11.D2, V13.D2, V12.D2
+	WORD $0x6e6cdd6c // fmul v12.2d, v11.2d, v12.2d
+	VFMLA V12.D2, V10.D2, V10.D2
+	FMOVQ 560(R4), F12
+	FMOVQ 448(R4), F13
+	VFMLA V11.D2, V13.D2, V12.D2
+	FMOVQ 576(R4), F13
+	VFMLA V11.D2, V12.D2, V13.D2
+	FMOVQ 592(R4), F12
+	VFMLA V11.D2, V13.D2, V12.D2
+	FMOVQ 608(R4), F13
+	VFMLA V11.D2, V12.D2, V13.D2
+	FMOVQ 624(R4), F12
+	VFMLA V11.D2, V13.D2, V12.D2
+	FMOVQ 640(R4), F13
+	VFMLA V11.D2, V12.D2, V13.D2
+	VMOV V0.B16, V12.B16
+	VFMLA V11.D2, V13.D2, V12.D2
+	VSHL $63, V7.D2, V11.D2
+	WORD $0x4ee0a96b // cmlt v11.2d, v11.2d, #0
+	VMOV V10.B16, V13.B16
+	VBIT V11.B16, V12.B16, V13.B16
+	VBIT V11.B16, V10.B16, V12.B16
+	VSHL $62, V7.D2, V10.D2
+	VAND V2.B16, V10.B16, V10.B16
+	VEOR V10.B16, V13.B16, V13.B16
+	FMOVQ 464(R4), F10
+	VADD V10.D2, V7.D2, V7.D2
+	VSHL $62, V7.D2, V7.D2
+	VAND V2.B16, V7.B16, V7.B16
+	VEOR V7.B16, V12.B16, V12.B16
+	WORD $0x4eecd407 // fsub v7.2d, v0.2d, v12.2d
+	WORD $0x4ee0c98a // fcmgt v10.2d, v12.2d, #0.0
+	WORD $0x6e6dddab // fmul v11.2d, v13.2d, v13.2d
+	FMOVQ 1200(R4), F14
+	WORD $0x6eeee58f // fcmgt v15.2d, v12.2d, v14.2d
+	VBSL V14.B16, V12.B16, V15.B16
+	WORD $0x4e6fd40f // fadd v15.2d, v0.2d, v15.2d
+	WORD $0x6e6ffd6b // fdiv v11.2d, v11.2d, v15.2d
+	VBIT V10.B16, V11.B16, V7.B16
+	WORD $0x6e64fdad // fdiv v13.2d, v13.2d, v4.2d
+	WORD $0x6e69fce7 // fdiv v7.2d, v7.2d, v9.2d
+	FMOVQ 1520(R4), F4
+	WORD $0x6ee9e48a // fcmgt v10.2d, v4.2d, v9.2d
+	FMOVQ 1536(R4), F4
+	FMOVQ 1552(R4), F11
+	VFMLA V9.D2, V11.D2, V4.D2
+	FMOVQ 1568(R4), F11
+	VFMLA V9.D2, V4.D2, V11.D2
+	FMOVQ 1584(R4), F4
+	VFMLA V9.D2, V11.D2, V4.D2
+	FMOVQ 1600(R4), F11
+	VFMLA V9.D2, V4.D2, V11.D2
+	FMOVQ 1616(R4), F4
+	VFMLA V9.D2, V11.D2, V4.D2
+	FMOVQ 1632(R4), F11
+	VFMLA V9.D2, V4.D2, V11.D2
+	FMOVQ 1648(R4), F4
+	VFMLA V9.D2, V11.D2, V4.D2
+	FMOVQ 1664(R4), F11
+	VFMLA V9.D2, V4.D2, V11.D2
+	FMOVQ 1680(R4), F4
+	VFMLA V9.D2, V11.D2, V4.D2
+	FMOVQ 1696(R4), F11
+	VFMLA V9.D2, V4.D2, V11.D2
+	WORD $0x4eedd404 // fsub v4.2d, v0.2d, v13.2d
+	WORD $0x6ee1e52c // fcmgt v12.2d, v9.2d, v1.2d
+	VBSL V1.B16, V9.B16, V12.B16
+	WORD $0x6e6cfc84 // fdiv v4.2d, v4.2d, v12.2d
+	VBIT V10.B16, V11.B16, V4.B16
+	FMOVQ 1712(R4), F11
+	FMOVQ 1728(R4), F12
+	VFMLA V9.D2, V12.D2, V11.D2
+	FMOVQ 1744(R4), F12
+	VFMLA V9.D2, V11.D2, V12.D2
+	FMOVQ 1760(R4), F11
+	VFMLA V9.D2, V12.D2, V11.D2
+	FMOVQ 1776(R4), F12
+	VFMLA V9.D2, V11.D2, V12.D2
+	FMOVQ 1792(R4), F11
+	VFMLA V9.D2, V12.D2, V11.D2
+	FMOVQ 1808(R4), F12
+	VFMLA V9.D2, V11.D2, V12.D2
+	FMOVQ 1824(R4), F11
+	VFMLA V9.D2, V12.D2, V11.D2
+	FMOVQ 1840(R4), F12
+	VFMLA V9.D2, V11.D2, V12.D2
+	FMOVQ 1856(R4), F11
+	VFMLA V9.D2, V12.D2, V11.D2
+	FMOVQ 1872(R4), F12
+	VFMLA V9.D2, V11.D2, V12.D2
+	WORD $0x4ee7d5ab // fsub v11.2d, v13.2d, v7.2d
+	WORD $0x4ee7d56b // fsub v11.2d, v11.2d, v7.2d
+	WORD $0x6ee1e52e // fcmgt v14.2d, v9.2d, v1.2d
+	VBSL V1.B16, V9.B16, V14.B16
+	WORD $0x6e6efd6b // fdiv v11.2d, v11.2d, v14.2d
+	VBIT V10.B16, V12.B16, V11.B16
+	VMOV V7.B16, V10.B16
+	FMOVQ 1888(R4), F12
+	VFMLS V12.D2, V4.D2, V10.D2
+	WORD $0x6ee1e52c // fcmgt v12.2d, v9.2d, v1.2d
+	VBSL V1.B16, V9.B16, V12.B16
+	WORD $0x6e6cfd4a // fdiv v10.2d, v10.2d, v12.2d
+	ADD R6, R1, R12
+	FMOVD (R12), F9
+	WORD $0x6e69dc6c // fmul v12.2d, v3.2d, v9.2d
+	ADD R5<<2, R1, R12
+	FMOVD (R12), F14
+	VFMLA V14.D2, V5.D2, V12.D2
+	ADD R7, R1, R12
+	FMOVD (R12), F15
+	VFMLA V15.D2, V6.D2, V12.D2
+	WORD $0x6e6bdd8b // fmul v11.2d, v12.2d, v11.2d
+	FMOVQ 912(R4), F16
+	WORD $0x6e70dd91 // fmul v17.2d, v12.2d, v16.2d
+	WORD $0x6e6ade31 // fmul v17.2d, v17.2d, v10.2d
+	WORD $0x6e69dcea // fmul v10.2d, v7.2d, v9.2d
+	VFMLA V3.D2, V11.D2, V10.D2
+	WORD $0x6e69dc89 // fmul v9.2d, v4.2d, v9.2d
+	VFMLA V3.D2, V17.D2, V9.D2
+	WORD $0x6e6edcf0 // fmul v16.2d, v7.2d, v14.2d
+	VFMLA V5.D2, V11.D2, V16.D2
+	WORD $0x6e6edc8e // fmul v14.2d, v4.2d, v14.2d
+	VFMLA V5.D2, V17.D2, V14.D2
+	WORD $0x6e6fdcf2 // fmul v18.2d, v7.2d, v15.2d
+	VFMLA V6.D2, V11.D2, V18.D2
+	WORD $0x6e6fdc8f // fmul v15.2d, v4.2d, v15.2d
+	VFMLA V6.D2, V17.D2, V15.D2
+	WORD $0x6e63dceb // fmul v11.2d, v7.2d, v3.2d
+	WORD $0x6e65dcf1 // fmul v17.2d, v7.2d, v5.2d
+	WORD $0x6e66dcf3 // fmul v19.2d, v7.2d, v6.2d
+	WORD $0x6e63dc94 // fmul v20.2d, v4.2d, v3.2d
+	WORD $0x6e65dc95 // fmul v21.2d, v4.2d, v5.2d
+	WORD $0x6e66dc96 // fmul v22.2d, v4.2d, v6.2d
+	VMOV V13.B16, V23.B16
+	VFMLA V3.D2, V20.D2, V23.D2
+	VMOV V13.B16, V24.B16
+	VFMLA V5.D2, V21.D2, V24.D2
+	VFMLA V6.D2, V22.D2, V13.D2
+	WORD $0x6ee0fa76 // fneg v22.2d, v19.2d
+	VFMLA V5.D2, V20.D2, V22.D2
+	VFMLA V5.D2, V20.D2, V19.D2
+	WORD $0x6ee0fa39 // fneg v25.2d, v17.2d
+	VFMLA V6.D2, V20.D2, V25.D2
+	VFMLA V6.D2, V20.D2, V17.D2
+	WORD $0x6ee0f974 // fneg v20.2d, v11.2d
+	VFMLA V6.D2, V21.D2, V20.D2
+	VFMLA V6.D2, V21.D2, V11.D2
+	WORD $0x4ee7d484 // fsub v4.2d, v4.2d, v7.2d
+	WORD $0x6e64dd8c // fmul v12.2d, v12.2d, v4.2d
+	WORD $0x4e69d524 // fadd v4.2d, v9.2d, v9.2d
+	VMOV V12.B16, V7.B16
+	VFMLA V3.D2, V4.D2, V7.D2
+	WORD $0x6e65dde4 // fmul v4.2d, v15.2d, v5.2d
+	VFMLA V6.D2, V14.D2, V4.D2
+	WORD $0x4eead495 // fsub v21.2d, v4.2d, v10.2d
+	WORD $0x4e6ad484 // fadd v4.2d, v4.2d, v10.2d
+	WORD $0x4e6ed5ca // fadd v10.2d, v14.2d, v14.2d
+	VMOV V12.B16, V26.B16
+	VFMLA V5.D2, V10.D2, V26.D2
+	WORD $0x6e66dd2a // fmul v10.2d, v9.2d, v6.2d
+	VFMLA V3.D2, V15.D2, V10.D2
+	WORD $0x4ef0d55b // fsub v27.2d, v10.2d, v16.2d
+	WORD $0x4e70d54a // fadd v10.2d, v10.2d, v16.2d
+	WORD $0x4e6fd5ef // fadd v15.2d, v15.2d, v15.2d
+	VFMLA V6.D2, V15.D2, V12.D2
+	WORD $0x6e63ddce // fmul v14.2d, v14.2d, v3.2d
+	VFMLA V5.D2, V9.D2, V14.D2
+	WORD $0x4ef2d5c3 // fsub v3.2d, v14.2d, v18.2d
+	WORD $0x4e72d5ce // fadd v14.2d, v14.2d, v18.2d
+	WORD $0x6eb0a905 // umaxv s5, v8.4s
+	FMOVS F5, R12
+	CBNZ R12, hard2
+	MOVD R0, R12
+	FMOVD F23, (R12)
+	ADD R5, R0, R12
+	FMOVD F22, (R12)
+	ADD R5<<1, R0, R12
+	FMOVD F17, (R12)
+	FMOVQ 1200(R4), F5
+	ADD R6, R0, R12
+	FMOVD F5, (R12)
+	FMOVQ 1200(R4), F5
+	ADD R5<<2, R0, R12
+	FMOVD F5, (R12)
+	FMOVQ 1200(R4), F5
+	ADD R7, R0, R12
+	FMOVD F5, (R12)
+	ADD R6<<1, R0, R12
+	FMOVD F19, (R12)
+	ADD R8, R0, R12
+	FMOVD F24, (R12)
+	ADD R5<<3, R0, R12
+	FMOVD F20, (R12)
+	FMOVQ 1200(R4), F5
+	MOVD R9, R12
+	FMOVD F5, (R12)
+	FMOVQ 1200(R4), F5
+	ADD R5, R9, R12
+	FMOVD F5, (R12)
+	FMOVQ 1200(R4), F5
+	ADD R5<<1, R9, R12
+	FMOVD F5, (R12)
+	ADD R6, R9, R12
+	FMOVD F25, (R12)
+	ADD R5<<2, R9, R12
+	FMOVD F11, (R12)
+	ADD R7, R9, R12
+	FMOVD F13, (R12)
+	FMOVQ 1200(R4), F5
+	ADD R6<<1, R9, R12
+	FMOVD F5, (R12)
+	FMOVQ 1200(R4), F5
+	ADD R8, R9, R12
+	FMOVD F5, (R12)
+	FMOVQ 1200(R4), F5
+	ADD R5<<3, R9, R12
+	FMOVD F5, (R12)
+	MOVD R10, R12
+	FMOVD F7, (R12)
+	ADD R5, R10, R12
+	FMOVD F3, (R12)
+	ADD R5<<1, R10, R12
+	FMOVD F10, (R12)
+	ADD R6, R10, R12
+	FMOVD F23, (R12)
+	ADD R5<<2, R10, R12
+	FMOVD F22, (R12)
+	ADD R7, R10, R12
+	FMOVD F17, (R12)
+	ADD R6<<1, R10, R12
+	FMOVD F14, (R12)
+	ADD R8, R10, R12
+	FMOVD F26, (R12)
+	ADD R5<<3, R10, R12
+	FMOVD F21, (R12)
+	MOVD R11, R12
+	FMOVD F19, (R12)
+	ADD R5, R11, R12
+	FMOVD F24, (R12)
+	ADD R5<<1, R11, R12
+	FMOVD F20, (R12)
+	ADD R6, R11, R12
+	FMOVD F27, (R12)
+	ADD R5<<2, R11, R12
+	FMOVD F4, (R12)
+	ADD R7, R11, R12
+	FMOVD F12, (R12)
+	ADD R6<<1, R11, R12
+	FMOVD F25, (R12)
+	ADD R8, R11, R12
+	FMOVD F11, (R12)
+	ADD R5<<3, R11, R12
+	FMOVD F13, (R12)
+
+done:
+	MOVD n+24(FP), R3
+	MOVD R3, at+40(FP)
+	MOVD R3, next+48(FP)
+	MOVD ZR, hard+56(FP)
+	RET
+
+hard:
+	FMOVQ (R0), F5
+	VBIF V8.B16, V23.B16, V5.B16
+	FMOVQ F5, (R0)
+	ADD R5, R0, R12
+	FMOVQ (R12), F5
+	VBIF V8.B16, V22.B16, V5.B16
+	ADD R5, R0, R12
+	FMOVQ F5, (R12)
+	ADD R5<<1, R0, R12
+	FMOVQ (R12), F5
+	VBIF V8.B16, V17.B16, V5.B16
+	ADD R5<<1, R0, R12
+	FMOVQ F5, (R12)
+	FMOVQ 1200(R4), F5
+	ADD R6, R0, R12
+	FMOVQ (R12), F6
+	VBIF V8.B16, V5.B16, V6.B16
+	ADD R6, R0, R12
+	FMOVQ F6, (R12)
+	FMOVQ 1200(R4), F5
+	ADD R5<<2, R0, R12
+	FMOVQ (R12), F6
+	VBIF V8.B16, V5.B16, V6.B16
+	ADD R5<<2, R0, R12
+	FMOVQ F6, (R12)
+	FMOVQ 1200(R4), F5
+	ADD R7, R0, R12
+	FMOVQ (R12), F6
+	VBIF V8.B16, V5.B16, V6.B16
+	ADD R7, R0, R12
+	FMOVQ F6, (R12)
+	ADD R6<<1, R0, R12
+	FMOVQ (R12), F5
+	VBIF V8.B16, V19.B16, V5.B16
+	ADD R6<<1, R0, R12
+	FMOVQ F5, (R12)
+	ADD R8, R0, R12
+	FMOVQ (R12), F5
+	VBIF V8.B16, V24.B16, V5.B16
+	ADD R8, R0, R12
+	FMOVQ F5, (R12)
+	ADD R5<<3, R0, R12
+	FMOVQ (R12), F5
+	VBIF V8.B16, V20.B16, V5.B16
+	ADD R5<<3, R0, R12
+	FMOVQ F5, (R12)
+	FMOVQ 1200(R4), F5
+	FMOVQ (R9), F6
+	VBIF V8.B16, V5.B16, V6.B16
+	FMOVQ F6, (R9)
+	FMOVQ 1200(R4), F5
+	ADD R5, R9, R12
+	FMOVQ (R12), F6
+	VBIF V8.B16, V5.B16, V6.B16
+	ADD R5, R9, R12
+	FMOVQ F6, (R12)
+	FMOVQ 1200(R4), F5
+	ADD R5<<1, R9, R12
+	FMOVQ (R12), F6
+	VBIF V8.B16, V5.B16, V6.B16
+	ADD R5<<1, R9, R12
+	FMOVQ F6, (R12)
+	ADD R6, R9, R12
+	FMOVQ (R12), F5
+	VBIF V8.B16, V25.B16, V5.B16
+	ADD R6, R9, R12
+	FMOVQ F5, (R12)
+	ADD R5<<2, R9, R12
+	FMOVQ (R12), F5
+	VBIF V8.B16, V11.B16, V5.B16
+	ADD R5<<2, R9, R12
+	FMOVQ F5, (R12)
+	ADD R7, R9, R12
+	FMOVQ (R12), F5
+	VBIF V8.B16, V13.B16, V5.B16
+	ADD R7, R9, R12
+	FMOVQ F5, (R12)
+	FMOVQ 1200(R4), F5
+	ADD R6<<1, R9, R12
+	FMOVQ (R12), F6
+	VBIF V8.B16, V5.B16, V6.B16
+	ADD R6<<1, R9, R12
+	FMOVQ F6, (R12)
+	FMOVQ 1200(R4), F5
+	ADD R8, R9, R12
+	FMOVQ (R12), F6
+	VBIF V8.B16, V5.B16, V6.B16
+	ADD R8, R9, R12
+	FMOVQ F6, (R12)
+	FMOVQ 1200(R4), F5
+	ADD R5<<3, R9, R12
+	FMOVQ (R12), F6
+	VBIF V8.B16, V5.B16, V6.B16
+	ADD R5<<3, R9, R12
+	FMOVQ F6, (R12)
+	FMOVQ (R10), F5
+	VBIF V8.B16, V7.B16, V5.B16
+	FMOVQ F5, (R10)
+	ADD R5, R10, R12
+	FMOVQ (R12), F5
+	VBIF V8.B16, V3.B16, V5.B16
+	ADD R5, R10, R12
+	FMOVQ F5, (R12)
+	ADD R5<<1, R10, R12
+	FMOVQ (R12), F3
+	VBIF V8.B16, V10.B16, V3.B16
+	ADD R5<<1, R10, R12
+	FMOVQ F3, (R12)
+	ADD R6, R10, R12
+	FMOVQ (R12), F3
+	VBIF V8.B16, V23.B16, V3.B16
+	ADD R6, R10, R12
+	FMOVQ F3, (R12)
+	ADD R5<<2, R10, R12
+	FMOVQ (R12), F3
+	VBIF V8.B16, V22.B16, V3.B16
+	ADD R5<<2, R10, R12
+	FMOVQ F3, (R12)
+	ADD R7, R10, R12
+	FMOVQ (R12), F3
+	VBIF V8.B16, V17.B16, V3.B16
+	ADD R7, R10, R12
+	FMOVQ F3, (R12)
+	ADD R6<<1, R10, R12
+	FMOVQ (R12), F3
+	VBIF V8.B16, V14.B16, V3.B16
+	ADD R6<<1, R10, R12
+	FMOVQ F3, (R12)
+	ADD R8, R10, R12
+	FMOVQ (R12), F3
+	VBIF V8.B16, V26.B16, V3.B16
+	ADD R8, R10, R12
+	FMOVQ F3, (R12)
+	ADD R5<<3, R10, R12
+	FMOVQ (R12), F3
+	VBIF V8.B16, V21.B16, V3.B16
+	ADD R5<<3, R10, R12
+	FMOVQ F3, (R12)
+	FMOVQ (R11), F3
+	VBIF V8.B16, V19.B16, V3.B16
+	FMOVQ F3, (R11)
+	ADD R5, R11, R12
+	FMOVQ (R12), F3
+	VBIF V8.B16, V24.B16, V3.B16
+	ADD R5, R11, R12
+	FMOVQ F3, (R12)
+	ADD R5<<1, R11, R12
+	FMOVQ (R12), F3
+	VBIF V8.B16, V20.B16, V3.B16
+	ADD R5<<1, R11, R12
+	FMOVQ F3, (R12)
+	ADD R6, R11, R12
+	FMOVQ (R12), F3
+	VBIF V8.B16, V27.B16, V3.B16
+	ADD R6, R11, R12
+	FMOVQ F3, (R12)
+	ADD R5<<2, R11, R12
+	FMOVQ (R12), F3
+	VBIF V8.B16, V4.B16, V3.B16
+	ADD R5<<2, R11, R12
+	FMOVQ F3, (R12)
+	ADD R7, R11, R12
+	FMOVQ (R12), F3
+	VBIF V8.B16, V12.B16, V3.B16
+	ADD R7, R11, R12
+	FMOVQ F3, (R12)
+	ADD R6<<1, R11, R12
+	FMOVQ (R12), F3
+	VBIF V8.B16, V25.B16, V3.B16
+	ADD R6<<1, R11, R12
+	FMOVQ F3, (R12)
+	ADD R8, R11, R12
+	FMOVQ (R12), F3
+	VBIF V8.B16, V11.B16, V3.B16
+	ADD R8, R11, R12
+	FMOVQ F3, (R12)
+	ADD R5<<3, R11, R12
+	FMOVQ (R12), F3
+	VBIF V8.B16, V13.B16, V3.B16
+	ADD R5<<3, R11, R12
+	FMOVQ F3, (R12)
+	MOVD ZR, R12
+	FMOVQ 656(R4), F3
+	VAND V8.B16, V3.B16, V3.B16
+	WORD $0x5ef1b864 // addp d4, v3.2d
+	FMOVD F4, R13
+	ORR R13<<0, R12, R12
+	MOVD n+24(FP), R3
+	MOVD R3, R13
+	SUB R2, R3, R3
+	ADD $2, R3, R13
+	MOVD R3, at+40(FP)
+	MOVD R13, next+48(FP)
+	MOVD R12, hard+56(FP)
+	RET
+
+hard2:
+	MOVD R0, R12
+	FMOVD (R12), F5
+	VBIF V8.B16, V23.B16, V5.B16
+	MOVD R0, R12
+	FMOVD F5, (R12)
+	ADD R5, R0, R12
+	FMOVD (R12), F5
+	VBIF V8.B16, V22.B16, V5.B16
+	ADD R5, R0, R12
+	FMOVD F5, (R12)
+	ADD R5<<1, R0, R12
+	FMOVD (R12), F5
+	VBIF V8.B16, V17.B16, V5.B16
+	ADD R5<<1, R0, R12
+	FMOVD F5, (R12)
+	FMOVQ 1200(R4), F5
+	ADD R6, R0, R12
+	FMOVD (R12), F6
+	VBIF V8.B16, V5.B16, V6.B16
+	ADD R6, R0, R12
+	FMOVD F6, (R12)
+	FMOVQ 1200(R4), F5
+	ADD R5<<2, R0, R12
+	FMOVD (R12), F6
+	VBIF V8.B16, V5.B16, V6.B16
+	ADD R5<<2, R0, R12
+	FMOVD F6, (R12)
+	FMOVQ 1200(R4), F5
+	ADD R7, R0, R12
+	FMOVD (R12), F6
+	VBIF V8.B16, V5.B16, V6.B16
+	ADD R7, R0, R12
+	FMOVD F6, (R12)
+	ADD R6<<1, R0, R12
+	FMOVD (R12), F5
+	VBIF V8.B16, V19.B16, V5.B16
+	ADD R6<<1, R0, R12
+	FMOVD F5, (R12)
+	ADD R8, R0, R12
+	FMOVD (R12), F5
+	VBIF V8.B16, V24.B16, V5.B16
+	ADD R8, R0, R12
+	FMOVD F5, (R12)
+	ADD R5<<3, R0, R12
+	FMOVD (R12), F5
+	VBIF V8.B16, V20.B16, V5.B16
+	ADD R5<<3, R0, R12
+	FMOVD F5, (R12)
+	FMOVQ 1200(R4), F5
+	MOVD R9, R12
+	FMOVD (R12), F6
+	VBIF V8.B16, V5.B16, V6.B16
+	MOVD R9, R12
+	FMOVD F6, (R12)
+	FMOVQ 1200(R4), F5
+	ADD R5, R9, R12
+	FMOVD (R12), F6
+	VBIF V8.B16, V5.B16, V6.B16
+	ADD R5, R9, R12
+	FMOVD F6, (R12)
+	FMOVQ 1200(R4), F5
+	ADD R5<<1, R9, R12
+	FMOVD (R12), F6
+	VBIF V8.B16, V5.B16, V6.B16
+	ADD R5<<1, R9, R12
+	FMOVD F6, (R12)
+	ADD R6, R9, R12
+	FMOVD (R12), F5
+	VBIF V8.B16, V25.B16, V5.B16
+	ADD R6, R9, R12
+	FMOVD F5, (R12)
+	ADD R5<<2, R9, R12
+	FMOVD (R12), F5
+	VBIF V8.B16, V11.B16, V5.B16
+	ADD R5<<2, R9, R12
+	FMOVD F5, (R12)
+	ADD R7, R9, R12
+	FMOVD (R12), F5
+	VBIF V8.B16, V13.B16, V5.B16
+	ADD R7, R9, R12
+	FMOVD F5, (R12)
+	FMOVQ 1200(R4), F5
+	ADD R6<<1, R9, R12
+	FMOVD (R12), F6
+	VBIF V8.B16, V5.B16, V6.B16
+	ADD R6<<1, R9, R12
+	FMOVD F6, (R12)
+	FMOVQ 1200(R4), F5
+	ADD R8, R9, R12
+	FMOVD (R12), F6
+	VBIF V8.B16, V5.B16, V6.B16
+	ADD R8, R9, R12
+	FMOVD F6, (R12)
+	FMOVQ 1200(R4), F5
+	ADD R5<<3, R9, R12
+	FMOVD (R12), F6
+	VBIF V8.B16, V5.B16, V6.B16
+	ADD R5<<3, R9, R12
+	FMOVD F6, (R12)
+	MOVD R10, R12
+	FMOVD (R12), F5
+	VBIF V8.B16, V7.B16, V5.B16
+	MOVD R10, R12
+	FMOVD F5, (R12)
+	ADD R5, R10, R12
+	FMOVD (R12), F5
+	VBIF V8.B16, V3.B16, V5.B16
+	ADD R5, R10, R12
+	FMOVD F5, (R12)
+	ADD R5<<1, R10, R12
+	FMOVD (R12), F3
+	VBIF V8.B16, V10.B16, V3.B16
+	ADD R5<<1, R10, R12
+	FMOVD F3, (R12)
+	ADD R6, R10, R12
+	FMOVD (R12), F3
+	VBIF V8.B16, V23.B16, V3.B16
+	ADD R6, R10, R12
+	FMOVD F3, (R12)
+	ADD R5<<2, R10, R12
+	FMOVD (R12), F3
+	VBIF V8.B16, V22.B16, V3.B16
+	ADD R5<<2, R10, R12
+	FMOVD F3, (R12)
+	ADD R7, R10, R12
+	FMOVD (R12), F3
+	VBIF V8.B16, V17.B16, V3.B16
+	ADD R7, R10, R12
+	FMOVD F3, (R12)
+	ADD R6<<1, R10, R12
+	FMOVD (R12), F3
+	VBIF V8.B16, V14.B16, V3.B16
+	ADD R6<<1, R10, R12
+	FMOVD F3, (R12)
+	ADD R8, R10, R12
+	FMOVD (R12), F3
+	VBIF V8.B16, V26.B16, V3.B16
+	ADD R8, R10, R12
+	FMOVD F3, (R12)
+	ADD R5<<3, R10, R12
+	FMOVD (R12), F3
+	VBIF V8.B16, V21.B16, V3.B16
+	ADD R5<<3, R10, R12
+	FMOVD F3, (R12)
+	MOVD R11, R12
+	FMOVD (R12), F3
+	VBIF V8.B16, V19.B16, V3.B16
+	MOVD R11, R12
+	FMOVD F3, (R12)
+	ADD R5, R11, R12
+	FMOVD (R12), F3
+	VBIF V8.B16, V24.B16, V3.B16
+	ADD R5, R11, R12
+	FMOVD F3, (R12)
+	ADD R5<<1, R11, R12
+	FMOVD (R12), F3
+	VBIF V8.B16, V20.B16, V3.B16
+	ADD R5<<1, R11, R12
+	FMOVD F3, (R12)
+	ADD R6, R11, R12
+	FMOVD (R12), F3
+	VBIF V8.B16, V27.B16, V3.B16
+	ADD R6, R11, R12
+	FMOVD F3, (R12)
+	ADD R5<<2, R11, R12
+	FMOVD (R12), F3
+	VBIF V8.B16, V4.B16, V3.B16
+	ADD R5<<2, R11, R12
+	FMOVD F3, (R12)
+	ADD R7, R11, R12
+	FMOVD (R12), F3
+	VBIF V8.B16, V12.B16, V3.B16
+	ADD R7, R11, R12
+	FMOVD F3, (R12)
+	ADD R6<<1, R11, R12
+	FMOVD (R12), F3
+	VBIF V8.B16, V25.B16, V3.B16
+	ADD R6<<1, R11, R12
+	FMOVD F3, (R12)
+	ADD R8, R11, R12
+	FMOVD (R12), F3
+	VBIF V8.B16, V11.B16, V3.B16
+	ADD R8, R11, R12
+	FMOVD F3, (R12)
+	ADD R5<<3, R11, R12
+	FMOVD (R12), F3
+	VBIF V8.B16, V13.B16, V3.B16
+	ADD R5<<3, R11, R12
+	FMOVD F3, (R12)
+	MOVD ZR, R12
+	FMOVQ 656(R4), F3
+	VAND V8.B16, V3.B16, V3.B16
+	WORD $0x5ef1b864 // addp d4, v3.2d
+	FMOVD F4, R13
+	ORR R13<<0, R12, R12
+	MOVD n+24(FP), R3
+	MOVD R3, R13
+	SUB R2, R3, R3
+	MOVD $1, R14
+	LSL R2, R14, R14
+	SUB $1, R14
+	AND R14, R12, R12
+	MOVD R3, at+40(FP)
+	MOVD R13, next+48(FP)
+	MOVD R12, hard+56(FP)
+	RET
+
+// func leftJacobianInvSE3F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
+TEXT ·leftJacobianInvSE3F32NEON(SB), NOSPLIT, $0-64
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+24(FP), R2
+	MOVD $spaceConsts<>(SB), R4
+	MOVD stride+32(FP), R5
+	LSL $2, R5
+	ADD R5<<1, R5, R6
+	ADD R5<<1, R6, R7
+	ADD R5<<1, R7, R8
+	ADD R5<<3, R0, R9
+	ADD R5, R9
+	ADD R5<<3, R9, R10
+	ADD R5, R10
+	ADD R5<<3, R10, R11
+	ADD R5, R11
+	FMOVQ 256(R4), F0
+	FMOVQ (R4), F1
+	FMOVQ 16(R4), F2
+	CMP $4, R2
+	BLT next
+
+loop:
+	// 274 instructions for 4 matrices, 68.5 each
+	FMOVQ (R1), F3
+	VAND V1.B16, V3.B16, V4.B16
+	ADD R5, R1, R12
+	FMOVQ (R12), F5
+	VAND V1.B16, V5.B16, V6.B16
+	ADD R5<<1, R1, R12
+	FMOVQ (R12), F7
+	VAND V1.B16, V7.B16, V8.B16
+	WORD $0x6ea6e489 // fcmgt v9.4s, v4.4s, v6.4s
+	VBSL V6.B16, V4.B16, V9.B16
+	WORD $0x6ea6e48a // fcmgt v10.4s, v4.4s, v6.4s
+	VBSL V4.B16, V6.B16, V10.B16
+	WORD $0x6ea8e524 // fcmgt v4.4s, v9.4s, v8.4s
+	VBSL V8.B16, V9.B16, V4.B16
+	WORD $0x6ea8e526 // fcmgt v6.4s, v9.4s, v8.4s
+	VBSL V9.B16, V8.B16, V6.B16
+	WORD $0x6e24dc88 // fmul v8.4s, v4.4s, v4.4s
+	VMOV V8.B16, V9.B16
+	VFMLA V10.S4, V10.S4, V9.S4
+	WORD $0x6ea0f90b // fneg v11.4s, v8.4s
+	VFMLA V4.S4, V4.S4, V11.S4
+	WORD $0x4ea8d528 // fsub v8.4s, v9.4s, v8.4s
+	WORD $0x6ea0f908 // fneg v8.4s, v8.4s
+	VFMLA V10.S4, V10.S4, V8.S4
+	WORD $0x4e28d56b // fadd v11.4s, v11.4s, v8.4s
+	VMOV V9.B16, V4.B16
+	VFMLA V6.S4, V6.S4, V4.S4
+	WORD $0x4ea9d489 // fsub v9.4s, v4.4s, v9.4s
+	WORD $0x6ea0f929 // fneg v9.4s, v9.4s
+	VFMLA V6.S4, V6.S4, V9.S4
+	WORD $0x4e29d56b // fadd v11.4s, v11.4s, v9.4s
+	FMOVQ 48(R4), F6
+	WORD $0x6e24e4c8 // fcmge v8.4s, v6.4s, v4.4s
+	WORD $0x6e205908 // mvn v8.16b, v8.16b
+	WORD $0x6ea1f886 // fsqrt v6.4s, v4.4s
+	FMOVQ 272(R4), F9
+	WORD $0x6e29dcc6 // fmul v6.4s, v6.4s, v9.4s
+	VAND V1.B16, V6.B16, V9.B16
+	FMOVQ 96(R4), F10
+	FMOVQ 80(R4), F11
+	VFMLA V11.S4, V9.S4, V10.S4
+	FMOVQ 96(R4), F11
+	WORD $0x4eabd54c // fsub v12.4s, v10.4s, v11.4s
+	FMOVQ 112(R4), F11
+	VFMLS V11.S4, V12.S4, V9.S4
+	FMOVQ 128(R4), F11
+	VFMLS V11.S4, V12.S4, V9.S4
+	FMOVQ 1232(R4), F11
+	VFMLS V11.S4, V12.S4, V9.S4
+	WORD $0x6e29dd2b // fmul v11.4s, v9.4s, v9.4s
+	FMOVQ 192(R4), F12
+	FMOVQ 144(R4), F13
+	VFMLA V11.S4, V13.S4, V12.S4
+	FMOVQ 208(R4), F13
+	VFMLA V11.S4, V12.S4, V13.S4
+	WORD $0x6e2ddd6d // fmul v13.4s, v11.4s, v13.4s
+	VFMLA V13.S4, V9.S4, V9.S4
+	FMOVQ 224(R4), F12
+	FMOVQ 160(R4), F13
+	VFMLA V11.S4, V13.S4, V12.S4
+	FMOVQ 240(R4), F13
+	VFMLA V11.S4, V12.S4, V13.S4
+	VMOV V0.B16, V12.B16
+	VFMLA V11.S4, V13.S4, V12.S4
+	VMOV V2.B16, V13.B16
+	VFMLA V11.S4, V12.S4, V13.S4
+	VSHL $31, V10.S4, V11.S4
+	WORD $0x4ea0a96b // cmlt v11.4s, v11.4s, #0
+	VMOV V9.B16, V12.B16
+	VBIT V11.B16, V13.B16, V12.B16
+	VBIT V11.B16, V9.B16, V13.B16
+	VSHL $30, V10.S4, V9.S4
+	FMOVQ 176(R4), F11
+	VADD V11.S4, V10.S4, V10.S4
+	VSHL $30, V10.S4, V10.S4
+	FMOVQ 32(R4), F11
+	VAND V11.B16, V10.B16, V10.B16
+	VEOR V10.B16, V13.B16, V13.B16
+	VEOR V6.B16, V9.B16, V9.B16
+	FMOVQ 32(R4), F10
+	VAND V10.B16, V9.B16, V9.B16
+	VEOR V9.B16, V12.B16, V12.B16
+	WORD $0x4ea0d8c9 // fcmeq v9.4s, v6.4s, #0.0
+	WORD $0x6e26fd8c // fdiv v12.4s, v12.4s, v6.4s
+	VBIT V9.B16, V2.B16, V12.B16
+	WORD $0x6e2cfdad // fdiv v13.4s, v13.4s, v12.4s
+	WORD $0x6ea4e446 // fcmgt v6.4s, v2.4s, v4.4s
+	FMOVQ 1904(R4), F9
+	FMOVQ 1920(R4), F10
+	VFMLA V4.S4, V10.S4, V9.S4
+	FMOVQ 1936(R4), F10
+	VFMLA V4.S4, V9.S4, V10.S4
+	FMOVQ 1952(R4), F9
+	VFMLA V4.S4, V10.S4, V9.S4
+	FMOVQ 1968(R4), F10
+	VFMLA V4.S4, V9.S4, V10.S4
+	WORD $0x4eadd449 // fsub v9.4s, v2.4s, v13.4s
+	FMOVQ 1184(R4), F11
+	WORD $0x6eabe48e // fcmgt v14.4s, v4.4s, v11.4s
+	VBSL V11.B16, V4.B16, V14.B16
+	WORD $0x6e2efd29 // fdiv v9.4s, v9.4s, v14.4s
+	VBIT V6.B16, V10.B16, V9.B16
+	FMOVQ 1984(R4), F10
+	FMOVQ 2000(R4), F11
+	VFMLA V4.S4, V11.S4, V10.S4
+	FMOVQ 2016(R4), F11
+	VFMLA V4.S4, V10.S4, V11.S4
+	FMOVQ 2032(R4), F10
+	VFMLA V4.S4, V11.S4, V10.S4
+	FMOVQ 2048(R4), F11
+	VFMLA V4.S4, V10.S4, V11.S4
+	WORD $0x6e2cdd8c // fmul v12.4s, v12.4s, v12.4s
+	WORD $0x6e2cfc4c // fdiv v12.4s, v2.4s, v12.4s
+	WORD $0x4eacd5ac // fsub v12.4s, v13.4s, v12.4s
+	FMOVQ 1184(R4), F10
+	WORD $0x6eaae48e // fcmgt v14.4s, v4.4s, v10.4s
+	VBSL V10.B16, V4.B16, V14.B16
+	WORD $0x6e2efd8c // fdiv v12.4s, v12.4s, v14.4s
+	VBIT V6.B16, V11.B16, V12.B16
+	VMOV V9.B16, V6.B16
+	FMOVQ 272(R4), F10
+	VFMLA V10.S4, V12.S4, V6.S4
+	FMOVQ 1184(R4), F10
+	WORD $0x6eaae48b // fcmgt v11.4s, v4.4s, v10.4s
+	VBSL V10.B16, V4.B16, V11.B16
+	WORD $0x6e2bfcc6 // fdiv v6.4s, v6.4s, v11.4s
+	ADD R6, R1, R12
+	FMOVQ (R12), F4
+	WORD $0x6e24dc6a // fmul v10.4s, v3.4s, v4.4s
+	ADD R5<<2, R1, R12
+	FMOVQ (R12), F11
+	VFMLA V11.S4, V5.S4, V10.S4
+	ADD R7, R1, R12
+	FMOVQ (R12), F14
+	VFMLA V14.S4, V7.S4, V10.S4
+	WORD $0x6e26dd46 // fmul v6.4s, v10.4s, v6.4s
+	WORD $0x6e24dc0f // fmul v15.4s, v0.4s, v4.4s
+	WORD $0x6e24dd24 // fmul v4.4s, v9.4s, v4.4s
+	VFMLS V3.S4, V6.S4, V4.S4
+	WORD $0x6e2bdc10 // fmul v16.4s, v0.4s, v11.4s
+	WORD $0x6e2bdd2b // fmul v11.4s, v9.4s, v11.4s
+	VFMLS V5.S4, V6.S4, V11.S4
+	WORD $0x6e2edc11 // fmul v17.4s, v0.4s, v14.4s
+	WORD $0x6e2edd2e // fmul v14.4s, v9.4s, v14.4s
+	VFMLS V7.S4, V6.S4, V14.S4
+	WORD $0x6e23dc06 // fmul v6.4s, v0.4s, v3.4s
+	WORD $0x6e25dc12 // fmul v18.4s, v0.4s, v5.4s
+	WORD $0x6e27dc13 // fmul v19.4s, v0.4s, v7.4s
+	WORD $0x6e23dd34 // fmul v20.4s, v9.4s, v3.4s
+	WORD $0x6e25dd35 // fmul v21.4s, v9.4s, v5.4s
+	WORD $0x6e27dd29 // fmul v9.4s, v9.4s, v7.4s
+	VMOV V13.B16, V22.B16
+	VFMLA V3.S4, V20.S4, V22.S4
+	VMOV V13.B16, V23.B16
+	VFMLA V5.S4, V21.S4, V23.S4
+	VFMLA V7.S4, V9.S4, V13.S4
+	WORD $0x6ea0fa69 // fneg v9.4s, v19.4s
+	VFMLA V5.S4, V20.S4, V9.S4
+	VFMLA V5.S4, V20.S4, V19.S4
+	WORD $0x6ea0fa58 // fneg v24.4s, v18.4s
+	VFMLA V7.S4, V20.S4, V24.S4
+	VFMLA V7.S4, V20.S4, V18.S4
+	WORD $0x6ea0f8d4 // fneg v20.4s, v6.4s
+	VFMLA V7.S4, V21.S4, V20.S4
+	VFMLA V7.S4, V21.S4, V6.S4
+	WORD $0x6e2cdd4a // fmul v10.4s, v10.4s, v12.4s
+	WORD $0x4e24d48c // fadd v12.4s, v4.4s, v4.4s
+	VMOV V10.B16, V21.B16
+	VFMLA V3.S4, V12.S4, V21.S4
+	WORD $0x6e25ddcc // fmul v12.4s, v14.4s, v5.4s
+	VFMLA V7.S4, V11.S4, V12.S4
+	WORD $0x4eafd599 // fsub v25.4s, v12.4s, v15.4s
+	WORD $0x4e2fd58c // fadd v12.4s, v12.4s, v15.4s
+	WORD $0x4e2bd56f // fadd v15.4s, v11.4s, v11.4s
+	VMOV V10.B16, V26.B16
+	VFMLA V5.S4, V15.S4, V26.S4
+	WORD $0x6e27dc8f // fmul v15.4s, v4.4s, v7.4s
+	VFMLA V3.S4, V14.S4, V15.S4
+	WORD $0x4eb0d5fb // fsub v27.4s, v15.4s, v16.4s
+	WORD $0x4e30d5ef // fadd v15.4s, v15.4s, v16.4s
+	WORD $0x4e2ed5ce // fadd v14.4s, v14.4s, v14.4s
+	VFMLA V7.S4, V14.S4, V10.S4
+	WORD $0x6e23dd6b // fmul v11.4s, v11.4s, v3.4s
+	VFMLA V5.S4, V4.S4, V11.S4
+	WORD $0x4eb1d563 // fsub v3.4s, v11.4s, v17.4s
+	WORD $0x4e31d56b // fadd v11.4s, v11.4s, v17.4s
+	WORD $0x6eb0a904 // umaxv s4, v8.4s
+	FMOVS F4, R12
+	CBNZ R12, hard
+	FMOVQ F22, (R0)
+	ADD R5, R0, R12
+	FMOVQ F9, (R12)
+	ADD R5<<1, R0, R12
+	FMOVQ F18, (R12)
+	FMOVQ 1168(R4), F4
+	ADD R6, R0, R12
+	FMOVQ F4, (R12)
+	FMOVQ 1168(R4), F4
+	ADD R5<<2, R0, R12
+	FMOVQ F4, (R12)
+	FMOVQ 1168(R4), F4
+	ADD R7, R0, R12
+	FMOVQ F4, (R12)
+	ADD R6<<1, R0, R12
+	FMOVQ F19, (R12)
+	ADD R8, R0, R12
+	FMOVQ F23, (R12)
+	ADD R5<<3, R0, R12
+	FMOVQ F20, (R12)
+	FMOVQ 1168(R4), F4
+	FMOVQ F4, (R9)
+	FMOVQ 1168(R4), F4
+	ADD R5, R9, R12
+	FMOVQ F4, (R12)
+	FMOVQ 1168(R4), F4
+	ADD R5<<1, R9, R12
+	FMOVQ F4, (R12)
+	ADD R6, R9, R12
+	FMOVQ F24, (R12)
+	ADD R5<<2, R9, R12
+	FMOVQ F6, (R12)
+	ADD R7, R9, R12
+	FMOVQ F13, (R12)
+	FMOVQ 1168(R4), F4
+	ADD R6<<1, R9, R12
+	FMOVQ F4, (R12)
+	FMOVQ 1168(R4), F4
+	ADD R8, R9, R12
+	FMOVQ F4, (R12)
+	FMOVQ 1168(R4), F4
+	ADD R5<<3, R9, R12
+	FMOVQ F4, (R12)
+	FMOVQ F21, (R10)
+	ADD R5, R10, R12
+	FMOVQ F3, (R12)
+	ADD R5<<1, R10, R12
+	FMOVQ F15, (R12)
+	ADD R6, R10, R12
+	FMOVQ F22, (R12)
+	ADD R5<<2, R10, R12
+	FMOVQ F9, (R12)
+	ADD R7, R10, R12
+	FMOVQ F18, (R12)
+	ADD R6<<1, R10, R12
+	FMOVQ F11, (R12)
+	ADD R8, R10, R12
+	FMOVQ F26, (R12)
+	ADD R5<<3, R10, R12
+	FMOVQ F25, (R12)
+	FMOVQ F19, (R11)
+	ADD R5, R11, R12
+	FMOVQ F23, (R12)
+	ADD R5<<1, R11, R12
+	FMOVQ F20, (R12)
+	ADD R6, R11, R12
+	FMOVQ F27, (R12)
+	ADD R5<<2, R11, R12
+	FMOVQ F12, (R12)
+	ADD R7, R11, R12
+	FMOVQ F10, (R12)
+	ADD R6<<1, R11, R12
+	FMOVQ F24, (R12)
+	ADD R8, R11, R12
+	FMOVQ F6, (R12)
+	ADD R5<<3, R11, R12
+	FMOVQ F13, (R12)
+	ADD $16, R0
+	ADD $16, R9
+	ADD $16, R10
+	ADD $16, R11
+	ADD $16, R1
+	SUB $4, R2
+	CMP $4, R2
+	BGE loop
+
+next:
+	CBZ R2, done
+	MOVD R1, R12
+	TBZ $1, R2, loadOne
+	FMOVD.P 8(R12), F3
+	TBZ $0, R2, loaded
+	VLD1 (R12), V3.S[2]
+	B loaded
+
+loadOne:
+	FMOVS (R12), F3
+
+loaded:
+	VAND V1.B16, V3.B16, V4.B16
+	ADD R5, R1, R12
+	TBZ $1, R2, loadOne2
+	FMOVD.P 8(R12), F5
+	TBZ $0, R2, loaded2
+	VLD1 (R12), V5.S[2]
+	B loaded2
+
+loadOne2:
+	FMOVS (R12), F5
+
+loaded2:
+	VAND V1.B16, V5.B16, V6.B16
+	ADD R5<<1, R1, R12
+	TBZ $1, R2, loadOne3
+	FMOVD.P 8(R12), F7
+	TBZ $0, R2, loaded3
+	VLD1 (R12), V7.S[2]
+	B loaded3
+
+loadOne3:
+	FMOVS (R12), F7
+
+loaded3:
+	VAND V1.B16, V7.B16, V8.B16
+	WORD $0x6ea6e489 // fcmgt v9.4s, v4.4s, v6.4s
+	VBSL V6.B16, V4.B16, V9.B16
+	WORD $0x6ea6e48a // fcmgt v10.4s, v4.4s, v6.4s
+	VBSL V4.B16, V6.B16, V10.B16
+	WORD $0x6ea8e524 // fcmgt v4.4s, v9.4s, v8.4s
+	VBSL V8.B16, V9.B16, V4.B16
+	WORD $0x6ea8e526 // fcmgt v6.4s, v9.4s, v8.4s
+	VBSL V9.B16, V8.B16, V6.B16
+	WORD $0x6e24dc88 // fmul v8.4s, v4.4s, v4.4s
+	VMOV V8.B16, V9.B16
+	VFMLA V10.S4, V10.S4, V9.S4
+	WORD $0x6ea0f90b // fneg v11.4s, v8.4s
+	VFMLA V4.S4, V4.S4, V11.S4
+	WORD $0x4ea8d528 // fsub v8.4s, v9.4s, v8.4s
+	WORD $0x6ea0f908 // fneg v8.4s, v8.4s
+	VFMLA V10.S4, V10.S4, V8.S4
+	WORD $0x4e28d56b // fadd v11.4s, v11.4s, v8.4s
+	VMOV V9.B16, V4.B16
+	VFMLA V6.S4, V6.S4, V4.S4
+	WORD $0x4ea9d489 // fsub v9.4s, v4.4s, v9.4s
+	WORD $0x6ea0f929 // fneg v9.4s, v9.4s
+	VFMLA V6.S4, V6.S4, V9.S4
+	WORD $0x4e29d56b // fadd v11.4s, v11.4s, v9.4s
+	FMOVQ 48(R4), F6
+	WORD $0x6e24e4c8 // fcmge v8.4s, v6.4s, v4.4s
+	WORD $0x6e205908 // mvn v8.16b, v8.16b
+	WORD $0x6ea1f886 // fsqrt v6.4s, v4.4s
+	FMOVQ 272(R4), F9
+	WORD $0x6e29dcc6 // fmul v6.4s, v6.4s, v9.4s
+	VAND V1.B16, V6.B16, V9.B16
+	FMOVQ 96(R4), F10
+	FMOVQ 80(R4), F11
+	VFMLA V11.S4, V9.S4, V10.S4
+	FMOVQ 96(R4), F11
+	WORD $0x4eabd54c // fsub v12.4s, v10.4s, v11.4s
+	FMOVQ 112(R4), F11
+	VFMLS V11.S4, V12.S4, V9.S4
+	FMOVQ 128(R4), F11
+	VFMLS V11.S4, V12.S4, V9.S4
+	FMOVQ 1232(R4), F11
+	VFMLS V11.S4, V12.S4, V9.S4
+	WORD $0x6e29dd2b // fmul v11.4s, v9.4s, v9.4s
+	FMOVQ 192(R4), F12
+	FMOVQ 144(R4), F13
+	VFMLA V11.S4, V13.S4, V12.S4
+	FMOVQ 208(R4), F13
+	VFMLA V11.S4, V12.S4, V13.S4
+	WORD $0x6e2ddd6d // fmul v13.4s, v11.4s, v13.4s
+	VFMLA V13.S4, V9.S4, V9.S4
+	FMOVQ 224(R4), F12
+	FMOVQ 160(R4), F13
+	VFMLA V11.S4, V13.S4, V12.S4
+	FMOVQ 240(R4), F13
+	VFMLA V11.S4, V12.S4, V13.S4
+	VMOV V0.B16, V12.B16
+	VFMLA V11.S4, V13.S4, V12.S4
+	VMOV V2.B16, V13.B16
+	VFMLA V11.S4, V12.S4, V13.S4
+	VSHL $31, V10.S4, V11.S4
+	WORD $0x4ea0a96b // cmlt v11.4s, v11.4s, #0
+	VMOV V9.B16, V12.B16
+	VBIT V11.B16, V13.B16, V12.B16
+	VBIT V11.B16, V9.B16, V13.B16
+	VSHL $30, V10.S4, V9.S4
+	FMOVQ 176(R4), F11
+	VADD V11.S4, V10.S4, V10.S4
+	VSHL $30, V10.S4, V10.S4
+	FMOVQ 32(R4), F11
+	VAND V11.B16, V10.B16, V10.B16
+	VEOR V10.B16, V13.B16, V13.B16
+	VEOR V6.B16, V9.B16, V9.B16
+	FMOVQ 32(R4), F10
+	VAND V10.B16, V9.B16, V9.B16
+	VEOR V9.B16, V12.B16, V12.B16
+	WORD $0x4ea0d8c9 // fcmeq v9.4s, v6.4s, #0.0
+	WORD $0x6e26fd8c // fdiv v12.4s, v12.4s, v6.4s
+	VBIT V9.B16, V2.B16, V12.B16
+	WORD $0x6e2cfdad // fdiv v13.4s, v13.4s, v12.4s
+	WORD $0x6ea4e446 // fcmgt v6.4s, v2.4s, v4.4s
+	FMOVQ 1904(R4), F9
+	FMOVQ 1920(R4), F10
+	VFMLA V4.S4, V10.S4, V9.S4
+	FMOVQ 1936(R4), F10
+	VFMLA V4.S4, V9.S4, V10.S4
+	FMOVQ 1952(R4), F9
+	VFMLA V4.S4, V10.S4, V9.S4
+	FMOVQ 1968(R4), F10
+	VFMLA V4.S4, V9.S4, V10.S4
+	WORD $0x4eadd449 // fsub v9.4s, v2.4s, v13.4s
+	FMOVQ 1184(R4), F11
+	WORD $0x6eabe48e // fcmgt v14.4s, v4.4s, v11.4s
+	VBSL V11.B16, V4.B16, V14.B16
+	WORD $0x6e2efd29 // fdiv v9.4s, v9.4s, v14.4s
+	VBIT V6.B16, V10.B16, V9.B16
+	FMOVQ 1984(R4), F10
+	FMOVQ 2000(R4), F11
+	VFMLA V4.S4, V11.S4, V10.S4
+	FMOVQ 2016(R4), F11
+	VFMLA V4.S4, V10.S4, V11.S4
+	FMOVQ 2032(R4), F10
+	VFMLA V4.S4, V11.S4, V10.S4
+	FMOVQ 2048(R4), F11
+	VFMLA V4.S4, V10.S4, V11.S4
+	WORD $0x6e2cdd8c // fmul v12.4s, v12.4s, v12.4s
+	WORD $0x6e2cfc4c // fdiv v12.4s, v2.4s, v12.4s
+	WORD $0x4eacd5ac // fsub v12.4s, v13.4s, v12.4s
+	FMOVQ 1184(R4), F10
+	WORD $0x6eaae48e // fcmgt v14.4s, v4.4s, v10.4s
+	VBSL V10.B16, V4.B16, V14.B16
+	WORD $0x6e2efd8c // fdiv v12.4s, v12.4s, v14.4s
+	VBIT V6.B16, V11.B16, V12.B16
+	VMOV V9.B16, V6.B16
+	FMOVQ 272(R4), F10
+	VFMLA V10.S4, V12.S4, V6.S4
+	FMOVQ 1184(R4), F10
+	WORD $0x6eaae48b // fcmgt v11.4s, v4.4s, v10.4s
+	VBSL V10.B16, V4.B16, V11.B16
+	WORD $0x6e2bfcc6 // fdiv v6.4s, v6.4s, v11.4s
+	ADD R6, R1, R12
+	TBZ $1, R2, loadOne4
+	FMOVD.P 8(R12), F4
+	TBZ $0, R2, loaded4
+	VLD1 (R12), V4.S[2]
+	B loaded4
+
+loadOne4:
+	FMOVS (R12), F4
+
+loaded4:
+	WORD $0x6e24dc6a // fmul v10.4s, v3.4s, v4.4s
+	ADD R5<<2, R1, R12
+	TBZ $1, R2, loadOne5
+	FMOVD.P 8(R12), F11
+	TBZ $0, R2, loaded5
+	VLD1 (R12), V11.S[2]
+	B loaded5
+
+loadOne5:
+	FMOVS (R12), F11
+
+loaded5:
+	VFMLA V11.S4, V5.S4, V10.S4
+	ADD R7, R1, R12
+	TBZ $1, R2, loadOne6
+	FMOVD.P 8(R12), F14
+	TBZ $0, R2, loaded6
+	VLD1 (R12), V14.S[2]
+	B loaded6
+
+loadOne6:
+	FMOVS (R12), F14
+
+loaded6:
+	VFMLA V14.S4, V7.S4, V10.S4
+	WORD $0x6e26dd46 // fmul v6.4s, v10.4s, v6.4s
+	WORD $0x6e24dc0f // fmul v15.4s, v0.4s, v4.4s
+	WORD $0x6e24dd24 // fmul v4.4s, v9.4s, v4.4s
+	VFMLS V3.S4, V6.S4, V4.S4
+	WORD $0x6e2bdc10 // fmul v16.4s, v0.4s, v11.4s
+	WORD $0x6e2bdd2b // fmul v11.4s, v9.4s, v11.4s
+	VFMLS V5.S4, V6.S4, V11.S4
+	WORD $0x6e2edc11 // fmul v17.4s, v0.4s, v14.4s
+	WORD $0x6e2edd2e // fmul v14.4s, v9.4s, v14.4s
+	VFMLS V7.S4, V6.S4, V14.S4
+	WORD $0x6e23dc06 // fmul v6.4s, v0.4s, v3.4s
+	WORD $0x6e25dc12 // fmul v18.4s, v0.4s, v5.4s
+	WORD $0x6e27dc13 // fmul v19.4s, v0.4s, v7.4s
+	WORD $0x6e23dd34 // fmul v20.4s, v9.4s, v3.4s
+	WORD $0x6e25dd35 // fmul v21.4s, v9.4s, v5.4s
+	WORD $0x6e27dd29 // fmul v9.4s, v9.4s, v7.4s
+	VMOV V13.B16, V22.B16
+	VFMLA V3.S4, V20.S4, V22.S4
+	VMOV V13.B16, V23.B16
+	VFMLA V5.S4, V21.S4, V23.S4
+	VFMLA V7.S4, V9.S4, V13.S4
+	WORD $0x6ea0fa69 // fneg v9.4s, v19.4s
+	VFMLA V5.S4, V20.S4, V9.S4
+	VFMLA V5.S4, V20.S4, V19.S4
+	WORD $0x6ea0fa58 // fneg v24.4s, v18.4s
+	VFMLA V7.S4, V20.S4, V24.S4
+	VFMLA V7.S4, V20.S4, V18.S4
+	WORD $0x6ea0f8d4 // fneg v20.4s, v6.4s
+	VFMLA V7.S4, V21.S4, V20.S4
+	VFMLA V7.S4, V21.S4, V6.S4
+	WORD $0x6e2cdd4a // fmul v10.4s, v10.4s, v12.4s
+	WORD $0x4e24d48c // fadd v12.4s, v4.4s, v4.4s
+	VMOV V10.B16, V21.B16
+	VFMLA V3.S4, V12.S4, V21.S4
+	WORD $0x6e25ddcc // fmul v12.4s, v14.4s, v5.4s
+	VFMLA V7.S4, V11.S4, V12.S4
+	WORD $0x4eafd599 // fsub v25.4s, v12.4s, v15.4s
+	WORD $0x4e2fd58c // fadd v12.4s, v12.4s, v15.4s
+	WORD $0x4e2bd56f // fadd v15.4s, v11.4s, v11.4s
+	VMOV V10.B16, V26.B16
+	VFMLA V5.S4, V15.S4, V26.S4
+	WORD $0x6e27dc8f // fmul v15.4s, v4.4s, v7.4s
+	VFMLA V3.S4, V14.S4, V15.S4
+	WORD $0x4eb0d5fb // fsub v27.4s, v15.4s, v16.4s
+	WORD $0x4e30d5ef // fadd v15.4s, v15.4s, v16.4s
+	WORD $0x4e2ed5ce // fadd v14.4s, v14.4s, v14.4s
+	VFMLA V7.S4, V14.S4, V10.S4
+	WORD $0x6e23dd6b // fmul v11.4s, v11.4s, v3.4s
+	VFMLA V5.S4, V4.S4, V11.S4
+	WORD $0x4eb1d563 // fsub v3.4s, v11.4s, v17.4s
+	WORD $0x4e31d56b // fadd v11.4s, v11.4s, v17.4s
+	WORD $0x6eb0a904 // umaxv s4, v8.4s
+	FMOVS F4, R12
+	CBNZ R12, hard2
+	MOVD R0, R12
+	TBZ $1, R2, storeOne
+	FMOVD.P F22, 8(R12)
+	TBZ $0, R2, stored
+	VST1 V22.S[2], (R12)
+	B stored
+
+storeOne:
+	FMOVS F22, (R12)
+
+stored:
+	ADD R5, R0, R12
+	TBZ $1, R2, storeOne2
+	FMOVD.P F9, 8(R12)
+	TBZ $0, R2, stored2
+	VST1 V9.S[2], (R12)
+	B stored2
+
+storeOne2:
+	FMOVS F9, (R12)
+
+stored2:
+	ADD R5<<1, R0, R12
+	TBZ $1, R2, storeOne3
+	FMOVD.P F18, 8(R12)
+	TBZ $0, R2, stored3
+	VST1 V18.S[2], (R12)
+	B stored3
+
+storeOne3:
+	FMOVS F18, (R12)
+
+stored3:
+	FMOVQ 1168(R4), F4
+	ADD R6, R0, R12
+	TBZ $1, R2, storeOne4
+	FMOVD.P F4, 8(R12)
+	TBZ $0, R2, stored4
+	VST1 V4.S[2], (R12)
+	B stored4
+
+storeOne4:
+	FMOVS F4, (R12)
+
+stored4:
+	FMOVQ 1168(R4), F4
+	ADD R5<<2, R0, R12
+	TBZ $1, R2, storeOne5
+	FMOVD.P F4, 8(R12)
+	TBZ $0, R2, stored5
+	VST1 V4.S[2], (R12)
+	B stored5
+
+storeOne5:
+	FMOVS F4, (R12)
+
+stored5:
+	FMOVQ 1168(R4), F4
+	ADD R7, R0, R12
+	TBZ $1, R2, storeOne6
+	FMOVD.P F4, 8(R12)
+	TBZ $0, R2, stored6
+	VST1 V4.S[2], (R12)
+	B stored6
+
+storeOne6:
+	FMOVS F4, (R12)
+
+stored6:
+	ADD R6<<1, R0, R12
+	TBZ $1, R2, storeOne7
+	FMOVD.P F19, 8(R12)
+	TBZ $0, R2, stored7
+	VST1 V19.S[2], (R12)
+	B stored7
+
+storeOne7:
+	FMOVS F19, (R12)
+
+stored7:
+	ADD R8, R0, R12
+	TBZ $1, R2, storeOne8
+	FMOVD.P F23, 8(R12)
+	TBZ $0, R2, stored8
+	VST1 V23.S[2], (R12)
+	B stored8
+
+storeOne8:
+	FMOVS F23, (R12)
+
+stored8:
+	ADD R5<<3, R0, R12
+	TBZ $1, R2, storeOne9
+	FMOVD.P F20, 8(R12)
+	TBZ $0, R2, stored9
+	VST1 V20.S[2], (R12)
+	B stored9
+
+storeOne9:
+	FMOVS F20, (R12)
+
+stored9:
+	FMOVQ 1168(R4), F4
+	MOVD R9, R12
+	TBZ $1, R2, storeOne10
+	FMOVD.P F4, 8(R12)
+	TBZ $0, R2, stored10
+	VST1 V4.S[2], (R12)
+	B stored10
+
+storeOne10:
+	FMOVS F4, (R12)
+
+stored10:
+	FMOVQ 1168(R4), F4
+	ADD R5, R9, R12
+	TBZ $1, R2, storeOne11
+	FMOVD.P F4, 8(R12)
+	TBZ $0, R2, stored11
+	VST1 V4.S[2], (R12)
+	B stored11
+
+storeOne11:
+	FMOVS F4, (R12)
+
+stored11:
+	FMOVQ 1168(R4), F4
+	ADD R5<<1, R9, R12
+	TBZ $1, R2, storeOne12
+	FMOVD.P F4, 8(R12)
+	TBZ $0, R2, stored12
+	VST1 V4.S[2], (R12)
+	B stored12
+
+storeOne12:
+	FMOVS F4, (R12)
+
+stored12:
+	ADD R6, R9, R12
+	TBZ $1, R2, storeOne13
+	FMOVD.P F24, 8(R12)
+	TBZ $0, R2, stored13
+	VST1 V24.S[2], (R12)
+	B stored13
+
+storeOne13:
+	FMOVS F24, (R12)
+
+stored13:
+	ADD R5<<2, R9, R12
+	TBZ $1, R2, storeOne14
+	FMOVD.P F6, 8(R12)
+	TBZ $0, R2, stored14
+	VST1 V6.S[2], (R12)
+	B stored14
+
+storeOne14:
+	FMOVS F6, (R12)
+
+stored14:
+	ADD R7, R9, R12
+	TBZ $1, R2, storeOne15
+	FMOVD.P F13, 8(R12)
+	TBZ $0, R2, stored15
+	VST1 V13.S[2], (R12)
+	B stored15
+
+storeOne15:
+	FMOVS F13, (R12)
+
+stored15:
+	FMOVQ 1168(R4), F4
+	ADD R6<<1, R9, R12
+	TBZ $1, R2, storeOne16
+	FMOVD.P F4, 8(R12)
+	TBZ $0, R2, stored16
+	VST1 V4.S[2], (R12)
+	B stored16
+
+storeOne16:
+	FMOVS F4, (R12)
+
+stored16:
+	FMOVQ 1168(R4), F4
+	ADD R8, R9, R12
+	TBZ $1, R2, storeOne17
+	FMOVD.P F4, 8(R12)
+	TBZ $0, R2, stored17
+	VST1 V4.S[2], (R12)
+	B stored17
+
+storeOne17:
+	FMOVS F4, (R12)
+
+stored17:
+	FMOVQ 1168(R4), F4
+	ADD R5<<3, R9, R12
+	TBZ $1, R2, storeOne18
+	FMOVD.P F4, 8(R12)
+	TBZ $0, R2, stored18
+	VST1 V4.S[2], (R12)
+	B stored18
+
+storeOne18:
+	FMOVS F4, (R12)
+
+stored18:
+	MOVD R10, R12
+	TBZ $1, R2, storeOne19
+	FMOVD.P F21, 8(R12)
+	TBZ $0, R2, stored19
+	VST1 V21.S[2], (R12)
+	B stored19
+
+storeOne19:
+	FMOVS F21, (R12)
+
+stored19:
+	ADD R5, R10, R12
+	TBZ $1, R2, storeOne20
+	FMOVD.P F3, 8(R12)
+	TBZ $0, R2, stored20
+	VST1 V3.S[2], (R12)
+	B stored20
+
+storeOne20:
+	FMOVS F3, (R12)
+
+stored20:
+	ADD R5<<1, R10, R12
+	TBZ $1, R2, storeOne21
+	FMOVD.P F15, 8(R12)
+	TBZ $0, R2, stored21
+	VST1 V15.S[2], (R12)
+	B stored21
+
+storeOne21:
+	FMOVS F15, (R12)
+
+stored21:
+	ADD R6, R10, R12
+	TBZ $1, R2, storeOne22
+	FMOVD.P F22, 8(R12)
+	TBZ $0, R2, stored22
+	VST1 V22.S[2], (R12)
+	B stored22
+
+storeOne22:
+	FMOVS F22, (R12)
+
+stored22:
+	ADD R5<<2, R10, R12
+	TBZ $1, R2, storeOne23
+	FMOVD.P F9, 8(R12)
+	TBZ $0, R2, stored23
+	VST1 V9.S[2], (R12)
+	B stored23
+
+storeOne23:
+	FMOVS F9, (R12)
+
+stored23:
+	ADD R7, R10, R12
+	TBZ $1, R2, storeOne24
+	FMOVD.P F18, 8(R12)
+	TBZ $0, R2, stored24
+	VST1 V18.S[2], (R12)
+	B stored24
+
+storeOne24:
+	FMOVS F18, (R12)
+
+stored24:
+	ADD R6<<1, R10, R12
+	TBZ $1, R2, storeOne25
+	FMOVD.P F11, 8(R12)
+	TBZ $0, R2, stored25
+	VST1 V11.S[2], (R12)
+	B stored25
+
+storeOne25:
+	FMOVS F11, (R12)
+
+stored25:
+	ADD R8, R10, R12
+	TBZ $1, R2, storeOne26
+	FMOVD.P F26, 8(R12)
+	TBZ $0, R2, stored26
+	VST1 V26.S[2], (R12)
+	B stored26
+
+storeOne26:
+	FMOVS F26, (R12)
+
+stored26:
+	ADD R5<<3, R10, R12
+	TBZ $1, R2, storeOne27
+	FMOVD.P F25, 8(R12)
+	TBZ $0, R2, stored27
+	VST1 V25.S[2], (R12)
+	B stored27
+
+storeOne27:
+	FMOVS F25, (R12)
+
+stored27:
+	MOVD R11, R12
+	TBZ $1, R2, storeOne28
+	FMOVD.P F19, 8(R12)
+	TBZ $0, R2, stored28
+	VST1 V19.S[2], (R12)
+	B stored28
+
+storeOne28:
+	FMOVS F19, (R12)
+
+stored28:
+	ADD R5, R11, R12
+	TBZ $1, R2, storeOne29
+	FMOVD.P F23, 8(R12)
+	TBZ $0, R2, stored29
+	VST1 V23.S[2], (R12)
+	B stored29
+
+storeOne29:
+	FMOVS F23, (R12)
+
+stored29:
+	ADD R5<<1, R11, R12
+	TBZ $1, R2, storeOne30
+	FMOVD.P F20, 8(R12)
+	TBZ $0, R2, stored30
+	VST1 V20.S[2], (R12)
+	B stored30
+
+storeOne30:
+	FMOVS F20, (R12)
+
+stored30:
+	ADD R6, R11, R12
+	TBZ $1, R2, storeOne31
+	FMOVD.P F27, 8(R12)
+	TBZ $0, R2, stored31
+	VST1 V27.S[2], (R12)
+	B stored31
+
+storeOne31:
+	FMOVS F27, (R12)
+
+stored31:
+	ADD R5<<2, R11, R12
+	TBZ $1, R2, storeOne32
+	FMOVD.P F12, 8(R12)
+	TBZ $0, R2, stored32
+	VST1 V12.S[2], (R12)
+	B stored32
+
+storeOne32:
+	FMOVS F12, (R12)
+
+stored32:
+	ADD R7, R11, R12
+	TBZ $1, R2, storeOne33
+	FMOVD.P F10, 8(R12)
+	TBZ $0, R2, stored33
+	VST1 V10.S[2], (R12)
+	B stored33
+
+storeOne33:
+	FMOVS F10, (R12)
+
+stored33:
+	ADD R6<<1, R11, R12
+	TBZ $1, R2, storeOne34
+	FMOVD.P F24, 8(R12)
+	TBZ $0, R2, stored34
+	VST1 V24.S[2], (R12)
+	B stored34
+
+storeOne34:
+	FMOVS F24, (R12)
+
+stored34:
+	ADD R8, R11, R12
+	TBZ $1, R2, storeOne35
+	FMOVD.P F6, 8(R12)
+	TBZ $0, R2, stored35
+	VST1 V6.S[2], (R12)
+	B stored35
+
+storeOne35:
+	FMOVS F6, (R12)
+
+stored35:
+	ADD R5<<3, R11, R12
+	TBZ $1, R2, storeOne36
+	FMOVD.P F13, 8(R12)
+	TBZ $0, R2, stored36
+	VST1 V13.S[2], (R12)
+	B stored36
+
+storeOne36:
+	FMOVS F13, (R12)
+
+stored36:
+
+done:
+	MOVD n+24(FP), R3
+	MOVD R3, at+40(FP)
+	MOVD R3, next+48(FP)
+	MOVD ZR, hard+56(FP)
+	RET
+
+hard:
+	FMOVQ (R0), F4
+	VBIF V8.B16, V22.B16, V4.B16
+	FMOVQ F4, (R0)
+	ADD R5, R0, R12
+	FMOVQ (R12), F4
+	VBIF V8.B16, V9.B16, V4.B16
+	ADD R5, R0, R12
+	FMOVQ F4, (R12)
+	ADD R5<<1, R0, R12
+	FMOVQ (R12), F4
+	VBIF V8.B16, V18.B16, V4.B16
+	ADD R5<<1, R0, R12
+	FMOVQ F4, (R12)
+	FMOVQ 1168(R4), F4
+	ADD R6, R0, R12
+	FMOVQ (R12), F5
+	VBIF V8.B16, V4.B16, V5.B16
+	ADD R6, R0, R12
+	FMOVQ F5, (R12)
+	FMOVQ 1168(R4), F4
+	ADD R5<<2, R0, R12
+	FMOVQ (R12), F5
+	VBIF V8.B16, V4.B16, V5.B16
+	ADD R5<<2, R0, R12
+	FMOVQ F5, (R12)
+	FMOVQ 1168(R4), F4
+	ADD R7, R0, R12
+	FMOVQ (R12), F5
+	VBIF V8.B16, V4.B16, V5.B16
+	ADD R7, R0, R12
+	FMOVQ F5, (R12)
+	ADD R6<<1, R0, R12
+	FMOVQ (R12), F4
+	VBIF V8.B16, V19.B16, V4.B16
+	ADD R6<<1, R0, R12
+	FMOVQ F4, (R12)
+	ADD R8, R0, R12
+	FMOVQ (R12), F4
+	VBIF V8.B16, V23.B16, V4.B16
+	ADD R8, R0, R12
+	FMOVQ F4, (R12)
+	ADD R5<<3, R0, R12
+	FMOVQ (R12), F4
+	VBIF V8.B16, V20.B16, V4.B16
+	ADD R5<<3, R0, R12
+	FMOVQ F4, (R12)
+	FMOVQ 1168(R4), F4
+	FMOVQ (R9), F5
+	VBIF V8.B16, V4.B16, V5.B16
+	FMOVQ F5, (R9)
+	FMOVQ 1168(R4), F4
+	ADD R5, R9, R12
+	FMOVQ (R12), F5
+	VBIF V8.B16, V4.B16, V5.B16
+	ADD R5, R9, R12
+	FMOVQ F5, (R12)
+	FMOVQ 1168(R4), F4
+	ADD R5<<1, R9, R12
+	FMOVQ (R12), F5
+	VBIF V8.B16, V4.B16, V5.B16
+	ADD R5<<1, R9, R12
+	FMOVQ F5, (R12)
+	ADD R6, R9, R12
+	FMOVQ (R12), F4
+	VBIF V8.B16, V24.B16, V4.B16
+	ADD R6, R9, R12
+	FMOVQ F4, (R12)
+	ADD R5<<2, R9, R12
+	FMOVQ (R12), F4
+	VBIF V8.B16, V6.B16, V4.B16
+	ADD R5<<2, R9, R12
+	FMOVQ F4, (R12)
+	ADD R7, R9, R12
+	FMOVQ (R12), F4
+	VBIF V8.B16, V13.B16, V4.B16
+	ADD R7, R9, R12
+	FMOVQ F4, (R12)
+	FMOVQ 1168(R4), F4
+	ADD R6<<1, R9, R12
+	FMOVQ (R12), F5
+	VBIF V8.B16, V4.B16, V5.B16
+	ADD R6<<1, R9, R12
+	FMOVQ F5, (R12)
+	FMOVQ 1168(R4), F4
+	ADD R8, R9, R12
+	FMOVQ (R12), F5
+	VBIF V8.B16, V4.B16, V5.B16
+	ADD R8, R9, R12
+	FMOVQ F5, (R12)
+	FMOVQ 1168(R4), F4
+	ADD R5<<3, R9, R12
+	FMOVQ (R12), F5
+	VBIF V8.B16, V4.B16, V5.B16
+	ADD R5<<3, R9, R12
+	FMOVQ F5, (R12)
+	FMOVQ (R10), F4
+	VBIF V8.B16, V21.B16, V4.B16
+	FMOVQ F4, (R10)
+	ADD R5, R10, R12
+	FMOVQ (R12), F4
+	VBIF V8.B16, V3.B16, V4.B16
+	ADD R5, R10, R12
+	FMOVQ F4, (R12)
+	ADD R5<<1, R10, R12
+	FMOVQ (R12), F3
+	VBIF V8.B16, V15.B16, V3.B16
+	ADD R5<<1, R10, R12
+	FMOVQ F3, (R12)
+	ADD R6, R10, R12
+	FMOVQ (R12), F3
+	VBIF V8.B16, V22.B16, V3.B16
+	ADD R6, R10, R12
+	FMOVQ F3, (R12)
+	ADD R5<<2, R10, R12
+	FMOVQ (R12), F3
+	VBIF V8.B16, V9.B16, V3.B16
+	ADD R5<<2, R10, R12
+	FMOVQ F3, (R12)
+	ADD R7, R10, R12
+	FMOVQ (R12), F3
+	VBIF V8.B16, V18.B16, V3.B16
+	ADD R7, R10, R12
+	FMOVQ F3, (R12)
+	ADD R6<<1, R10, R12
+	FMOVQ (R12), F3
+	VBIF V8.B16, V11.B16, V3.B16
+	ADD R6<<1, R10, R12
+	FMOVQ F3, (R12)
+	ADD R8, R10, R12
+	FMOVQ (R12), F3
+	VBIF V8.B16, V26.B16, V3.B16
+	ADD R8, R10, R12
+	FMOVQ F3, (R12)
+	ADD R5<<3, R10, R12
+	FMOVQ (R12), F3
+	VBIF V8.B16, V25.B16, V3.B16
+	ADD R5<<3, R10, R12
+	FMOVQ F3, (R12)
+	FMOVQ (R11), F3
+	VBIF V8.B16, V19.B16, V3.B16
+	FMOVQ F3, (R11)
+	ADD R5, R11, R12
+	FMOVQ (R12), F3
+	VBIF V8.B16, V23.B16, V3.B16
+	ADD R5, R11, R12
+	FMOVQ F3, (R12)
+	ADD R5<<1, R11, R12
+	FMOVQ (R12), F3
+	VBIF V8.B16, V20.B16, V3.B16
+	ADD R5<<1, R11, R12
+	FMOVQ F3, (R12)
+	ADD R6, R11, R12
+	FMOVQ (R12), F3
+	VBIF V8.B16, V27.B16, V3.B16
+	ADD R6, R11, R12
+	FMOVQ F3, (R12)
+	ADD R5<<2, R11, R12
+	FMOVQ (R12), F3
+	VBIF V8.B16, V12.B16, V3.B16
+	ADD R5<<2, R11, R12
+	FMOVQ F3, (R12)
+	ADD R7, R11, R12
+	FMOVQ (R12), F3
+	VBIF V8.B16, V10.B16, V3.B16
+	ADD R7, R11, R12
+	FMOVQ F3, (R12)
+	ADD R6<<1, R11, R12
+	FMOVQ (R12), F3
+	VBIF V8.B16, V24.B16, V3.B16
+	ADD R6<<1, R11, R12
+	FMOVQ F3, (R12)
+	ADD R8, R11, R12
+	FMOVQ (R12), F3
+	VBIF V8.B16, V6.B16, V3.B16
+	ADD R8, R11, R12
+	FMOVQ F3, (R12)
+	ADD R5<<3, R11, R12
+	FMOVQ (R12), F3
+	VBIF V8.B16, V13.B16, V3.B16
+	ADD R5<<3, R11, R12
+	FMOVQ F3, (R12)
+	MOVD ZR, R12
+	FMOVQ 288(R4), F3
+	VAND V8.B16, V3.B16, V3.B16
+	WORD $0x4eb1b864 // addv s4, v3.4s
+	FMOVD F4, R13
+	ORR R13<<0, R12, R12
+	MOVD n+24(FP), R3
+	MOVD R3, R13
+	SUB R2, R3, R3
+	ADD $4, R3, R13
+	MOVD R3, at+40(FP)
+	MOVD R13, next+48(FP)
+	MOVD R12, hard+56(FP)
+	RET
+
+hard2:
+	MOVD R0, R12
+	TBZ $1, R2, loadOne7
+	FMOVD.P 8(R12), F4
+	TBZ $0, R2, loaded7
+	VLD1 (R12), V4.S[2]
+	B loaded7
+
+loadOne7:
+	FMOVS (R12), F4
+
+loaded7:
+	VBIF V8.B16, V22.B16, V4.B16
+	MOVD R0, R12
+	TBZ $1, R2, storeOne37
+	FMOVD.P F4, 8(R12)
+	TBZ $0, R2, stored37
+	VST1 V4.S[2], (R12)
+	B stored37
+
+storeOne37:
+	FMOVS F4, (R12)
+
+stored37:
+	ADD R5, R0, R12
+	TBZ $1, R2, loadOne8
+	FMOVD.P 8(R12), F4
+	TBZ $0, R2, loaded8
+	VLD1 (R12), V4.S[2]
+	B loaded8
+
+loadOne8:
+	FMOVS (R12), F4
+
+loaded8:
+	VBIF V8.B16, V9.B16, V4.B16
+	ADD R5, R0, R12
+	TBZ $1, R2, storeOne38
+	FMOVD.P F4, 8(R12)
+	TBZ $0, R2, stored38
+	VST1 V4.S[2], (R12)
+	B stored38
+
+storeOne38:
+	FMOVS F4, (R12)
+
+stored38:
+	ADD R5<<1, R0, R12
+	TBZ $1, R2, loadOne9
+	FMOVD.P 8(R12), F4
+	TBZ $0, R2, loaded9
+	VLD1 (R12), V4.S[2]
+	B loaded9
+
+loadOne9:
+	FMOVS (R12), F4
+
+loaded9:
+	VBIF V8.B16, V18.B16, V4.B16
+	ADD R5<<1, R0, R12
+	TBZ $1, R2, storeOne39
+	FMOVD.P F4, 8(R12)
+	TBZ $0, R2, stored39
+	VST1 V4.S[2], (R12)
+	B stored39
+
+storeOne39:
+	FMOVS F4, (R12)
+
+stored39:
+	FMOVQ 1168(R4), F4
+	ADD R6, R0, R12
+	TBZ $1, R2, loadOne10
+	FMOVD.P 8(R12), F5
+	TBZ $0, R2, loaded10
+	VLD1 (R12), V5.S[2]
+	B loaded10
+
+loadOne10:
+	FMOVS (R12), F5
+
+loaded10:
+	VBIF V8.B16, V4.B16, V5.B16
+	ADD R6, R0, R12
+	TBZ $1, R2, storeOne40
+	FMOVD.P F5, 8(R12)
+	TBZ $0, R2, stored40
+	VST1 V5.S[2], (R12)
+	B stored40
+
+storeOne40:
+	FMOVS F5, (R12)
+
+stored40:
+	FMOVQ 1168(R4), F4
+	ADD R5<<2, R0, R12
+	TBZ $1, R2, loadOne11
+	FMOVD.P 8(R12), F5
+	TBZ $0, R2, loaded11
+	VLD1 (R12), V5.S[2]
+	B loaded11
+
+loadOne11:
+	FMOVS (R12), F5
+
+loaded11:
+	VBIF V8.B16, V4.B16, V5.B16
+	ADD R5<<2, R0, R12
+	TBZ $1, R2, storeOne41
+	FMOVD.P F5, 8(R12)
+	TBZ $0, R2, stored41
+	VST1 V5.S[2], (R12)
+	B stored41
+
+storeOne41:
+	FMOVS F5, (R12)
+
+stored41:
+	FMOVQ 1168(R4), F4
+	ADD R7, R0, R12
+	TBZ $1, R2, loadOne12
+	FMOVD.P 8(R12), F5
+	TBZ $0, R2, loaded12
+	VLD1 (R12), V5.S[2]
+	B loaded12
+
+loadOne12:
+	FMOVS (R12), F5
+
+loaded12:
+	VBIF V8.B16, V4.B16, V5.B16
+	ADD R7, R0, R12
+	TBZ $1, R2, storeOne42
+	FMOVD.P F5, 8(R12)
+	TBZ $0, R2, stored42
+	VST1 V5.S[2], (R12)
+	B stored42
+
+storeOne42:
+	FMOVS F5, (R12)
+
+stored42:
+	ADD R6<<1, R0, R12
+	TBZ $1, R2, loadOne13
+	FMOVD.P 8(R12), F4
+	TBZ $0, R2, loaded13
+	VLD1 (R12), V4.S[2]
+	B loaded13
+
+loadOne13:
+	FMOVS (R12), F4
+
+loaded13:
+	VBIF V8.B16, V19.B16, V4.B16
+	ADD R6<<1, R0, R12
+	TBZ $1, R2, storeOne43
+	FMOVD.P F4, 8(R12)
+	TBZ $0, R2, stored43
+	VST1 V4.S[2], (R12)
+	B stored43
+
+storeOne43:
+	FMOVS F4, (R12)
+
+stored43:
+	ADD R8, R0, R12
+	TBZ $1, R2, loadOne14
+	FMOVD.P 8(R12), F4
+	TBZ $0, R2, loaded14
+	VLD1 (R12), V4.S[2]
+	B loaded14
+
+loadOne14:
+	FMOVS (R12), F4
+
+loaded14:
+	VBIF V8.B16, V23.B16, V4.B16
+	ADD R8, R0, R12
+	TBZ $1, R2, storeOne44
+	FMOVD.P F4, 8(R12)
+	TBZ $0, R2, stored44
+	VST1 V4.S[2], (R12)
+	B stored44
+
+storeOne44:
+	FMOVS F4, (R12)
+
+stored44:
+	ADD R5<<3, R0, R12
+	TBZ $1, R2, loadOne15
+	FMOVD.P 8(R12), F4
+	TBZ $0, R2, loaded15
+	VLD1 (R12), V4.S[2]
+	B loaded15
+
+loadOne15:
+	FMOVS (R12), F4
+
+loaded15:
+	VBIF V8.B16, V20.B16, V4.B16
+	ADD R5<<3, R0, R12
+	TBZ $1, R2, storeOne45
+	FMOVD.P F4, 8(R12)
+	TBZ $0, R2, stored45
+	VST1 V4.S[2], (R12)
+	B stored45
+
+storeOne45:
+	FMOVS F4, (R12)
+
+stored45:
+	FMOVQ 1168(R4), F4
+	MOVD R9, R12
+	TBZ $1, R2, loadOne16
+	FMOVD.P 8(R12), F5
+	TBZ $0, R2, loaded16
+	VLD1 (R12), V5.S[2]
+	B loaded16
+
+loadOne16:
+	FMOVS (R12), F5
+
+loaded16:
+	VBIF V8.B16, V4.B16, V5.B16
+	MOVD R9, R12
+	TBZ $1, R2, storeOne46
+	FMOVD.P F5, 8(R12)
+	TBZ $0, R2, stored46
+	VST1 V5.S[2], (R12)
+	B stored46
+
+storeOne46:
+	FMOVS F5, (R12)
+
+stored46:
+	FMOVQ 1168(R4), F4
+	ADD R5, R9, R12
+	TBZ $1, R2, loadOne17
+	FMOVD.P 8(R12), F5
+	TBZ $0, R2, loaded17
+	VLD1 (R12), V5.S[2]
+	B loaded17
+
+loadOne17:
+	FMOVS (R12), F5
+
+loaded17:
+	VBIF V8.B16, V4.B16, V5.B16
+	ADD R5, R9, R12
+	TBZ $1, R2, storeOne47
+	FMOVD.P F5, 8(R12)
+	TBZ $0, R2, stored47
+	VST1 V5.S[2], (R12)
+	B stored47
+
+storeOne47:
+	FMOVS F5, (R12)
+
+stored47:
+	FMOVQ 1168(R4), F4
+	ADD R5<<1, R9, R12
+	TBZ $1, R2, loadOne18
+	FMOVD.P 8(R12), F5
+	TBZ $0, R2, loaded18
+	VLD1 (R12), V5.S[2]
+	B loaded18
+
+loadOne18:
+	FMOVS (R12), F5
+
+loaded18:
+	VBIF V8.B16, V4.B16, V5.B16
+	ADD R5<<1, R9, R12
+	TBZ $1, R2, storeOne48
+	FMOVD.P F5, 8(R12)
+	TBZ $0, R2, stored48
+	VST1 V5.S[2], (R12)
+	B stored48
+
+storeOne48:
+	FMOVS F5, (R12)
+
+stored48:
+	ADD R6, R9, R12
+	TBZ $1, R2, loadOne19
+	FMOVD.P 8(R12), F4
+	TBZ $0, R2, loaded19
+	VLD1 (R12), V4.S[2]
+	B loaded19
+
+loadOne19:
+	FMOVS (R12), F4
+
+loaded19:
+	VBIF V8.B16, V24.B16, V4.B16
+	ADD R6, R9, R12
+	TBZ $1, R2, storeOne49
+	FMOVD.P F4, 8(R12)
+	TBZ $0, R2, stored49
+	VST1 V4.S[2], (R12)
+	B stored49
+
+storeOne49:
+	FMOVS F4, (R12)
+
+stored49:
+	ADD R5<<2, R9, R12
+	TBZ $1, R2, loadOne20
+	FMOVD.P 8(R12), F4
+	TBZ $0, R2, loaded20
+	VLD1 (R12), V4.S[2]
+	B loaded20
+
+loadOne20:
+	FMOVS (R12), F4
+
+loaded20:
+	VBIF V8.B16, V6.B16, V4.B16
+	ADD R5<<2, R9, R12
+	TBZ $1, R2, storeOne50
+	FMOVD.P F4, 8(R12)
+	TBZ $0, R2, stored50
+	VST1 V4.S[2], (R12)
+	B stored50
+
+storeOne50:
+	FMOVS F4, (R12)
+
+stored50:
+	ADD R7, R9, R12
+	TBZ $1, R2, loadOne21
+	FMOVD.P 8(R12), F4
+	TBZ $0, R2, loaded21
+	VLD1 (R12), V4.S[2]
+	B loaded21
+
+loadOne21:
+	FMOVS (R12), F4
+
+loaded21:
+	VBIF V8.B16, V13.B16, V4.B16
+	ADD R7, R9, R12
+	TBZ $1, R2, storeOne51
+	FMOVD.P F4, 8(R12)
+	TBZ $0, R2, stored51
+	VST1 V4.S[2], (R12)
+	B stored51
+
+storeOne51:
+	FMOVS F4, (R12)
+
+stored51:
+	FMOVQ 1168(R4), F4
+	ADD R6<<1, R9, R12
+	TBZ $1, R2, loadOne22
+	FMOVD.P 8(R12), F5
+	TBZ $0, R2, loaded22
+	VLD1 (R12), V5.S[2]
+	B loaded22
+
+loadOne22:
+	FMOVS (R12), F5
+
+loaded22:
+	VBIF V8.B16, V4.B16, V5.B16
+	ADD R6<<1, R9, R12
+	TBZ $1, R2, storeOne52
+	FMOVD.P F5, 8(R12)
+	TBZ $0, R2, stored52
+	VST1 V5.S[2], (R12)
+	B stored52
+
+storeOne52:
+	FMOVS F5, (R12)
+
+stored52:
+	FMOVQ 1168(R4), F4
+	ADD R8, R9, R12
+	TBZ $1, R2, loadOne23
+	FMOVD.P 8(R12), F5
+	TBZ $0, R2, loaded23
+	VLD1 (R12), V5.S[2]
+	B loaded23
+
+loadOne23:
+	FMOVS (R12), F5
+
+loaded23:
+	VBIF V8.B16, V4.B16, V5.B16
+	ADD R8, R9, R12
+	TBZ $1, R2, storeOne53
+	FMOVD.P F5, 8(R12)
+	TBZ $0, R2, stored53
+	VST1 V5.S[2], (R12)
+	B stored53
+
+storeOne53:
+	FMOVS F5, (R12)
+
+stored53:
+	FMOVQ 1168(R4), F4
+	ADD R5<<3, R9, R12
+	TBZ $1, R2, loadOne24
+	FMOVD.P 8(R12), F5
+	TBZ $0, R2, loaded24
+	VLD1 (R12), V5.S[2]
+	B loaded24
+
+loadOne24:
+	FMOVS (R12), F5
+
+loaded24:
+	VBIF V8.B16, V4.B16, V5.B16
+	ADD R5<<3, R9, R12
+	TBZ $1, R2, storeOne54
+	FMOVD.P F5, 8(R12)
+	TBZ $0, R2, stored54
+	VST1 V5.S[2], (R12)
+	B stored54
+
+storeOne54:
+	FMOVS F5, (R12)
+
+stored54:
+	MOVD R10, R12
+	TBZ $1, R2, loadOne25
+	FMOVD.P 8(R12), F4
+	TBZ $0, R2, loaded25
+	VLD1 (R12), V4.S[2]
+	B loaded25
+
+loadOne25:
+	FMOVS (R12), F4
+
+loaded25:
+	VBIF V8.B16, V21.B16, V4.B16
+	MOVD R10, R12
+	TBZ $1, R2, storeOne55
+	FMOVD.P F4, 8(R12)
+	TBZ $0, R2, stored55
+	VST1 V4.S[2], (R12)
+	B stored55
+
+storeOne55:
+	FMOVS F4, (R12)
+
+stored55:
+	ADD R5, R10, R12
+	TBZ $1, R2, loadOne26
+	FMOVD.P 8(R12), F4
+	TBZ $0, R2, loaded26
+	VLD1 (R12), V4.S[2]
+	B loaded26
+
+loadOne26:
+	FMOVS (R12), F4
+
+loaded26:
+	VBIF V8.B16, V3.B16, V4.B16
+	ADD R5, R10, R12
+	TBZ $1, R2, storeOne56
+	FMOVD.P F4, 8(R12)
+	TBZ $0, R2, stored56
+	VST1 V4.S[2], (R12)
+	B stored56
+
+storeOne56:
+	FMOVS F4, (R12)
+
+stored56:
+	ADD R5<<1, R10, R12
+	TBZ $1, R2, loadOne27
+	FMOVD.P 8(R12), F3
+	TBZ $0, R2, loaded27
+	VLD1 (R12), V3.S[2]
+	B loaded27
+
+loadOne27:
+	FMOVS (R12), F3
+
+loaded27:
+	VBIF V8.B16, V15.B16, V3.B16
+	ADD R5<<1, R10, R12
+	TBZ $1, R2, storeOne57
+	FMOVD.P F3, 8(R12)
+	TBZ $0, R2, stored57
+	VST1 V3.S[2], (R12)
+	B stored57
+
+storeOne57:
+	FMOVS F3, (R12)
+
+stored57:
+	ADD R6, R10, R12
+	TBZ $1, R2, loadOne28
+	FMOVD.P 8(R12), F3
+	TBZ $0, R2, loaded28
+	VLD1 (R12), V3.S[2]
+	B loaded28
+
+loadOne28:
+	FMOVS (R12), F3
+
+loaded28:
+	VBIF V8.B16, V22.B16, V3.B16
+	ADD R6, R10, R12
+	TBZ $1, R2, storeOne58
+	FMOVD.P F3, 8(R12)
+	TBZ $0, R2, stored58
+	VST1 V3.S[2], (R12)
+	B stored58
+
+storeOne58:
+	FMOVS F3, (R12)
+
+stored58:
+	ADD R5<<2, R10, R12
+	TBZ $1, R2, loadOne29
+	FMOVD.P 8(R12), F3
+	TBZ $0, R2, loaded29
+	VLD1 (R12), V3.S[2]
+	B loaded29
+
+loadOne29:
+	FMOVS (R12), F3
+
+loaded29:
+	VBIF V8.B16, V9.B16, V3.B16
+	ADD R5<<2, R10, R12
+	TBZ $1, R2, storeOne59
+	FMOVD.P F3, 8(R12)
+	TBZ $0, R2, stored59
+	VST1 V3.S[2], (R12)
+	B stored59
+
+storeOne59:
+	FMOVS F3, (R12)
+
+stored59:
+	ADD R7, R10, R12
+	TBZ $1, R2, loadOne30
+	FMOVD.P 8(R12), F3
+	TBZ $0, R2, loaded30
+	VLD1 (R12), V3.S[2]
+	B loaded30
+
+loadOne30:
+	FMOVS (R12), F3
+
+loaded30:
+	VBIF V8.B16, V18.B16, V3.B16
+	ADD R7, R10, R12
+	TBZ $1, R2, storeOne60
+	FMOVD.P F3, 8(R12)
+	TBZ $0, R2, stored60
+	VST1 V3.S[2], (R12)
+	B stored60
+
+storeOne60:
+	FMOVS F3, (R12)
+
+stored60:
+	ADD R6<<1, R10, R12
+	TBZ $1, R2, loadOne31
+	FMOVD.P 8(R12), F3
+	TBZ $0, R2, loaded31
+	VLD1 (R12), V3.S[2]
+	B loaded31
+
+loadOne31:
+	FMOVS (R12), F3
+
+loaded31:
+	VBIF V8.B16, V11.B16, V3.B16
+	ADD R6<<1, R10, R12
+	TBZ $1, R2, storeOne61
+	FMOVD.P F3, 8(R12)
+	TBZ $0, R2, stored61
+	VST1 V3.S[2], (R12)
+	B stored61
+
+storeOne61:
+	FMOVS F3, (R12)
+
+stored61:
+	ADD R8, R10, R12
+	TBZ $1, R2, loadOne32
+	FMOVD.P 8(R12), F3
+	TBZ $0, R2, loaded32
+	VLD1 (R12), V3.S[2]
+	B loaded32
+
+loadOne32:
+	FMOVS (R12), F3
+
+loaded32:
+	VBIF V8.B16, V26.B16, V3.B16
+	ADD R8, R10, R12
+	TBZ $1, R2, storeOne62
+	FMOVD.P F3, 8(R12)
+	TBZ $0, R2, stored62
+	VST1 V3.S[2], (R12)
+	B stored62
+
+storeOne62:
+	FMOVS F3, (R12)
+
+stored62:
+	ADD R5<<3, R10, R12
+	TBZ $1, R2, loadOne33
+	FMOVD.P 8(R12), F3
+	TBZ $0, R2, loaded33
+	VLD1 (R12), V3.S[2]
+	B loaded33
+
+loadOne33:
+	FMOVS (R12), F3
+
+loaded33:
+	VBIF V8.B16, V25.B16, V3.B16
+	ADD R5<<3, R10, R12
+	TBZ $1, R2, storeOne63
+	FMOVD.P F3, 8(R12)
+	TBZ $0, R2, stored63
+	VST1 V3.S[2], (R12)
+	B stored63
+
+storeOne63:
+	FMOVS F3, (R12)
+
+stored63:
+	MOVD R11, R12
+	TBZ $1, R2, loadOne34
+	FMOVD.P 8(R12), F3
+	TBZ $0, R2, loaded34
+	VLD1 (R12), V3.S[2]
+	B loaded34
+
+loadOne34:
+	FMOVS (R12), F3
+
+loaded34:
+	VBIF V8.B16, V19.B16, V3.B16
+	MOVD R11, R12
+	TBZ $1, R2, storeOne64
+	FMOVD.P F3, 8(R12)
+	TBZ $0, R2, stored64
+	VST1 V3.S[2], (R12)
+	B stored64
+
+storeOne64:
+	FMOVS F3, (R12)
+
+stored64:
+	ADD R5, R11, R12
+	TBZ $1, R2, loadOne35
+	FMOVD.P 8(R12), F3
+	TBZ $0, R2, loaded35
+	VLD1 (R12), V3.S[2]
+	B loaded35
+
+loadOne35:
+	FMOVS (R12), F3
+
+loaded35:
+	VBIF V8.B16, V23.B16, V3.B16
+	ADD R5, R11, R12
+	TBZ $1, R2, storeOne65
+	FMOVD.P F3, 8(R12)
+	TBZ $0, R2, stored65
+	VST1 V3.S[2], (R12)
+	B stored65
+
+storeOne65:
+	FMOVS F3, (R12)
+
+stored65:
+	ADD R5<<1, R11, R12
+	TBZ $1, R2, loadOne36
+	FMOVD.P 8(R12), F3
+	TBZ $0, R2, loaded36
+	VLD1 (R12), V3.S[2]
+	B loaded36
+
+loadOne36:
+	FMOVS (R12), F3
+
+loaded36:
+	VBIF V8.B16, V20.B16, V3.B16
+	ADD R5<<1, R11, R12
+	TBZ $1, R2, storeOne66
+	FMOVD.P F3, 8(R12)
+	TBZ $0, R2, stored66
+	VST1 V3.S[2], (R12)
+	B stored66
+
+storeOne66:
+	FMOVS F3, (R12)
+
+stored66:
+	ADD R6, R11, R12
+	TBZ $1, R2, loadOne37
+	FMOVD.P 8(R12), F3
+	TBZ $0, R2, loaded37
+	VLD1 (R12), V3.S[2]
+	B loaded37
+
+loadOne37:
+	FMOVS (R12), F3
+
+loaded37:
+	VBIF V8.B16, V27.B16, V3.B16
+	ADD R6, R11, R12
+	TBZ $1, R2, storeOne67
+	FMOVD.P F3, 8(R12)
+	TBZ $0, R2, stored67
+	VST1 V3.S[2], (R12)
+	B stored67
+
+storeOne67:
+	FMOVS F3, (R12)
+
+stored67:
+	ADD R5<<2, R11, R12
+	TBZ $1, R2, loadOne38
+	FMOVD.P 8(R12), F3
+	TBZ $0, R2, loaded38
+	VLD1 (R12), V3.S[2]
+	B loaded38
+
+loadOne38:
+	FMOVS (R12), F3
+
+loaded38:
+	VBIF V8.B16, V12.B16, V3.B16
+	ADD R5<<2, R11, R12
+	TBZ $1, R2, storeOne68
+	FMOVD.P F3, 8(R12)
+	TBZ $0, R2, stored68
+	VST1 V3.S[2], (R12)
+	B stored68
+
+storeOne68:
+	FMOVS F3, (R12)
+
+stored68:
+	ADD R7, R11, R12
+	TBZ $1, R2, loadOne39
+	FMOVD.P 8(R12), F3
+	TBZ $0, R2, loaded39
+	VLD1 (R12), V3.S[2]
+	B loaded39
+
+loadOne39:
+	FMOVS (R12), F3
+
+loaded39:
+	VBIF V8.B16, V10.B16, V3.B16
+	ADD R7, R11, R12
+	TBZ $1, R2, storeOne69
+	FMOVD.P F3, 8(R12)
+	TBZ $0, R2, stored69
+	VST1 V3.S[2], (R12)
+	B stored69
+
+storeOne69:
+	FMOVS F3, (R12)
+
+stored69:
+	ADD R6<<1, R11, R12
+	TBZ $1, R2, loadOne40
+	FMOVD.P 8(R12), F3
+	TBZ $0, R2, loaded40
+	VLD1 (R12), V3.S[2]
+	B loaded40
+
+loadOne40:
+	FMOVS (R12), F3
+
+loaded40:
+	VBIF V8.B16, V24.B16, V3.B16
+	ADD R6<<1, R11, R12
+	TBZ $1, R2, storeOne70
+	FMOVD.P F3, 8(R12)
+	TBZ $0, R2, stored70
+	VST1 V3.S[2], (R12)
+	B stored70
+
+storeOne70:
+	FMOVS F3, (R12)
+
+stored70:
+	ADD R8, R11, R12
+	TBZ $1, R2, loadOne41
+	FMOVD.P 8(R12), F3
+	TBZ $0, R2, loaded41
+	VLD1 (R12), V3.S[2]
+	B loaded41
+
+loadOne41:
+	FMOVS (R12), F3
+
+loaded41:
+	VBIF V8.B16, V6.B16, V3.B16
+	ADD R8, R11, R12
+	TBZ $1, R2, storeOne71
+	FMOVD.P F3, 8(R12)
+	TBZ $0, R2, stored71
+	VST1 V3.S[2], (R12)
+	B stored71
+
+storeOne71:
+	FMOVS F3, (R12)
+
+stored71:
+	ADD R5<<3, R11, R12
+	TBZ $1, R2, loadOne42
+	FMOVD.P 8(R12), F3
+	TBZ $0, R2, loaded42
+	VLD1 (R12), V3.S[2]
+	B loaded42
+
+loadOne42:
+	FMOVS (R12), F3
+
+loaded42:
+	VBIF V8.B16, V13.B16, V3.B16
+	ADD R5<<3, R11, R12
+	TBZ $1, R2, storeOne72
+	FMOVD.P F3, 8(R12)
+	TBZ $0, R2, stored72
+	VST1 V3.S[2], (R12)
+	B stored72
+
+storeOne72:
+	FMOVS F3, (R12)
+
+stored72:
+	MOVD ZR, R12
+	FMOVQ 288(R4), F3
+	VAND V8.B16, V3.B16, V3.B16
+	WORD $0x4eb1b864 // addv s4, v3.4s
+	FMOVD F4, R13
+	ORR R13<<0, R12, R12
+	MOVD n+24(FP), R3
+	MOVD R3, R13
+	SUB R2, R3, R3
+	MOVD $1, R14
+	LSL R2, R14, R14
+	SUB $1, R14
+	AND R14, R12, R12
+	MOVD R3, at+40(FP)
+	MOVD R13, next+48(FP)
+	MOVD R12, hard+56(FP)
+	RET
+
+// func leftJacobianInvSE3F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
+TEXT ·leftJacobianInvSE3F64NEON(SB), NOSPLIT, $0-64
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+24(FP), R2
+	MOVD $spaceConsts<>(SB), R4
+	MOVD stride+32(FP), R5
+	LSL $3, R5
+	ADD R5<<1, R5, R6
+	ADD R5<<1, R6, R7
+	ADD R5<<1, R7, R8
+	ADD R5<<3, R0, R9
+	ADD R5, R9
+	ADD R5<<3, R9, R10
+	ADD R5, R10
+	ADD R5<<3, R10, R11
+	ADD R5, R11
+	FMOVQ 640(R4), F0
+	FMOVQ 304(R4), F1
+	FMOVQ 1216(R4), F2
+	CMP $2, R2
+	BLT next
+
+loop:
+	// 289 instructions for 2 matrices, 144.5 each
+	FMOVQ (R1), F3
+	WORD $0x6e63dc64 // fmul v4.2d, v3.2d, v3.2d
+	ADD R5, R1, R12
+	FMOVQ (R12), F5
+	VFMLA V5.D2, V5.D2, V4.D2
+	ADD R5<<1, R1, R12
+	FMOVQ (R12), F6
+	VFMLA V6.D2, V6.D2, V4.D2
+	FMOVQ 336(R4), F7
+	WORD $0x6e64e4e8 // fcmge v8.2d, v7.2d, v4.2d
+	WORD $0x6e205908 // mvn v8.16b, v8.16b
+	WORD $0x6ee1f887 // fsqrt v7.2d, v4.2d
+	FMOVQ 912(R4), F9
+	WORD $0x6e69dce7 // fmul v7.2d, v7.2d, v9.2d
+	FMOVQ 880(R4), F9
+	VAND V9.B16, V7.B16, V10.B16
+	FMOVQ 384(R4), F9
+	FMOVQ 368(R4), F11
+	VFMLA V11.D2, V10.D2, V9.D2
+	FMOVQ 384(R4), F11
+	WORD $0x4eebd52c // fsub v12.2d, v9.2d, v11.2d
+	FMOVQ 400(R4), F11
+	VFMLS V11.D2, V12.D2, V10.D2
+	FMOVQ 416(R4), F11
+	VFMLS V11.D2, V12.D2, V10.D2
+	FMOVQ 1248(R4), F11
+	VFMLS V11.D2, V12.D2, V10.D2
+	WORD $0x6e6add4b // fmul v11.2d, v10.2d, v10.2d
+	FMOVQ 480(R4), F12
+	FMOVQ 432(R4), F13
+	VFMLA V11.D2, V13.D2, V12.D2
+	FMOVQ 496(R4), F13
+	VFMLA V11.D2, V12.D2, V13.D2
+	FMOVQ 512(R4), F12
+	VFMLA V11.D2, V13.D2, V12.D2
+	FMOVQ 528(R4), F13
+	VFMLA V11.D2, V12.D2, V13.D2
+	FMOVQ 544(R4), F12
+	VFMLA V11.D2, V13.D2, V12.D2
+	WORD $0x6e6cdd6c // fmul v12.2d, v11.2d, v12.2d
+	VFMLA V12.D2, V10.D2, V10.D2
+	FMOVQ 560(R4), F12
+	FMOVQ 448(R4), F13
+	VFMLA V11.D2, V13.D2, V12.D2
+	FMOVQ 576(R4), F13
+	VFMLA V11.D2, V12.D2, V13.D2
+	FMOVQ 592(R4), F12
+	VFMLA V11.D2, V13.D2, V12.D2
+	FMOVQ 608(R4), F13
+	VFMLA V11.D2, V12.D2, V13.D2
+	FMOVQ 624(R4), F12
+	VFMLA V11.D2, V13.D2, V12.D2
+	VMOV V0.B16, V13.B16
+	VFMLA V11.D2, V12.D2, V13.D2
+	VMOV V1.B16, V12.B16
+	VFMLA V11.D2, V13.D2, V12.D2
+	VSHL $63, V9.D2, V11.D2
+	WORD $0x4ee0a96b // cmlt v11.2d, v11.2d, #0
+	VMOV V10.B16, V13.B16
+	VBIT V11.B16, V12.B16, V13.B16
+	VBIT V11.B16, V10.B16, V12.B16
+	FMOVQ 464(R4), F10
+	VADD V10.D2, V9.D2, V11.D2
+	VSHL $62, V11.D2, V11.D2
+	FMOVQ 320(R4), F10
+	VAND V10.B16, V11.B16, V11.B16
+	VEOR V11.B16, V12.B16, V12.B16
+	VSHL $62, V9.D2, V9.D2
+	VEOR V7.B16, V9.B16, V9.B16
+	FMOVQ 320(R4), F10
+	VAND V10.B16, V9.B16, V9.B16
+	VEOR V9.B16, V13.B16, V13.B16
+	WORD $0x4ee0d8e9 // fcmeq v9.2d, v7.2d, #0.0
+	WORD $0x6e67fdad // fdiv v13.2d, v13.2d, v7.2d
+	VBIT V9.B16, V1.B16, V13.B16
+	WORD $0x6e6dfd8c // fdiv v12.2d, v12.2d, v13.2d
+	WORD $0x6ee4e427 // fcmgt v7.2d, v1.2d, v4.2d
+	FMOVQ 2064(R4), F9
+	FMOVQ 2080(R4), F10
+	VFMLA V4.D2, V10.D2, V9.D2
+	FMOVQ 2096(R4), F10
+	VFMLA V4.D2, V9.D2, V10.D2
+	FMOVQ 2112(R4), F9
+	VFMLA V4.D2, V10.D2, V9.D2
+	FMOVQ 2128(R4), F10
+	VFMLA V4.D2, V9.D2, V10.D2
+	FMOVQ 2144(R4), F9
+	VFMLA V4.D2, V10.D2, V9.D2
+	FMOVQ 2160(R4), F10
+	VFMLA V4.D2, V9.D2, V10.D2
+	FMOVQ 2176(R4), F9
+	VFMLA V4.D2, V10.D2, V9.D2
+	FMOVQ 2192(R4), F10
+	VFMLA V4.D2, V9.D2, V10.D2
+	FMOVQ 2208(R4), F9
+	VFMLA V4.D2, V10.D2, V9.D2
+	FMOVQ 2224(R4), F10
+	VFMLA V4.D2, V9.D2, V10.D2
+	FMOVQ 2240(R4), F9
+	VFMLA V4.D2, V10.D2, V9.D2
+	WORD $0x4eecd42a // fsub v10.2d, v1.2d, v12.2d
+	WORD $0x6ee2e48b // fcmgt v11.2d, v4.2d, v2.2d
+	VBSL V2.B16, V4.B16, V11.B16
+	WORD $0x6e6bfd4a // fdiv v10.2d, v10.2d, v11.2d
+	VBIT V7.B16, V9.B16, V10.B16
+	FMOVQ 2256(R4), F9
+	FMOVQ 2272(R4), F11
+	VFMLA V4.D2, V11.D2, V9.D2
+	FMOVQ 2288(R4), F11
+	VFMLA V4.D2, V9.D2, V11.D2
+	FMOVQ 2304(R4), F9
+	VFMLA V4.D2, V11.D2, V9.D2
+	FMOVQ 2320(R4), F11
+	VFMLA V4.D2, V9.D2, V11.D2
+	FMOVQ 2336(R4), F9
+	VFMLA V4.D2, V11.D2, V9.D2
+	FMOVQ 2352(R4), F11
+	VFMLA V4.D2, V9.D2, V11.D2
+	FMOVQ 2368(R4), F9
+	VFMLA V4.D2, V11.D2, V9.D2
+	FMOVQ 2384(R4), F11
+	VFMLA V4.D2, V9.D2, V11.D2
+	FMOVQ 2400(R4), F9
+	VFMLA V4.D2, V11.D2, V9.D2
+	FMOVQ 2416(R4), F11
+	VFMLA V4.D2, V9.D2, V11.D2
+	FMOVQ 2432(R4), F9
+	VFMLA V4.D2, V11.D2, V9.D2
+	WORD $0x6e6dddad // fmul v13.2d, v13.2d, v13.2d
+	WORD $0x6e6dfc2d // fdiv v13.2d, v1.2d, v13.2d
+	WORD $0x4eedd58d // fsub v13.2d, v12.2d, v13.2d
+	WORD $0x6ee2e48b // fcmgt v11.2d, v4.2d, v2.2d
+	VBSL V2.B16, V4.B16, V11.B16
+	WORD $0x6e6bfdad // fdiv v13.2d, v13.2d, v11.2d
+	VBIT V7.B16, V9.B16, V13.B16
+	VMOV V10.B16, V7.B16
+	FMOVQ 912(R4), F9
+	VFMLA V9.D2, V13.D2, V7.D2
+	WORD $0x6ee2e489 // fcmgt v9.2d, v4.2d, v2.2d
+	VBSL V2.B16, V4.B16, V9.B16
+	WORD $0x6e69fce7 // fdiv v7.2d, v7.2d, v9.2d
+	ADD R6, R1, R12
+	FMOVQ (R12), F4
+	WORD $0x6e64dc69 // fmul v9.2d, v3.2d, v4.2d
+	ADD R5<<2, R1, R12
+	FMOVQ (R12), F11
+	VFMLA V11.D2, V5.D2, V9.D2
+	ADD R7, R1, R12
+	FMOVQ (R12), F14
+	VFMLA V14.D2, V6.D2, V9.D2
+	WORD $0x6e67dd27 // fmul v7.2d, v9.2d, v7.2d
+	WORD $0x6e64dc0f // fmul v15.2d, v0.2d, v4.2d
+	WORD $0x6e64dd44 // fmul v4.2d, v10.2d, v4.2d
+	VFMLS V3.D2, V7.D2, V4.D2
+	WORD $0x6e6bdc10 // fmul v16.2d, v0.2d, v11.2d
+	WORD $0x6e6bdd4b // fmul v11.2d, v10.2d, v11.2d
+	VFMLS V5.D2, V7.D2, V11.D2
+	WORD $0x6e6edc11 // fmul v17.2d, v0.2d, v14.2d
+	WORD $0x6e6edd4e // fmul v14.2d, v10.2d, v14.2d
+	VFMLS V6.D2, V7.D2, V14.D2
+	WORD $0x6e63dc07 // fmul v7.2d, v0.2d, v3.2d
+	WORD $0x6e65dc12 // fmul v18.2d, v0.2d, v5.2d
+	WORD $0x6e66dc13 // fmul v19.2d, v0.2d, v6.2d
+	WORD $0x6e63dd54 // fmul v20.2d, v10.2d, v3.2d
+	WORD $0x6e65dd55 // fmul v21.2d, v10.2d, v5.2d
+	WORD $0x6e66dd4a // fmul v10.2d, v10.2d, v6.2d
+	VMOV V12.B16, V22.B16
+	VFMLA V3.D2, V20.D2, V22.D2
+	VMOV V12.B16, V23.B16
+	VFMLA V5.D2, V21.D2, V23.D2
+	VFMLA V6.D2, V10.D2, V12.D2
+	WORD $0x6ee0fa6a // fneg v10.2d, v19.2d
+	VFMLA V5.D2, V20.D2, V10.D2
+	VFMLA V5.D2, V20.D2, V19.D2
+	WORD $0x6ee0fa58 // fneg v24.2d, v18.2d
+	VFMLA V6.D2, V20.D2, V24.D2
+	VFMLA V6.D2, V20.D2, V18.D2
+	WORD $0x6ee0f8f4 // fneg v20.2d, v7.2d
+	VFMLA V6.D2, V21.D2, V20.D2
+	VFMLA V6.D2, V21.D2, V7.D2
+	WORD $0x6e6ddd29 // fmul v9.2d, v9.2d, v13.2d
+	WORD $0x4e64d48d // fadd v13.2d, v4.2d, v4.2d
+	VMOV V9.B16, V21.B16
+	VFMLA V3.D2, V13.D2, V21.D2
+	WORD $0x6e65ddcd // fmul v13.2d, v14.2d, v5.2d
+	VFMLA V6.D2, V11.D2, V13.D2
+	WORD $0x4eefd5b9 // fsub v25.2d, v13.2d, v15.2d
+	WORD $0x4e6fd5ad // fadd v13.2d, v13.2d, v15.2d
+	WORD $0x4e6bd56f // fadd v15.2d, v11.2d, v11.2d
+	VMOV V9.B16, V26.B16
+	VFMLA V5.D2, V15.D2, V26.D2
+	WORD $0x6e66dc8f // fmul v15.2d, v4.2d, v6.2d
+	VFMLA V3.D2, V14.D2, V15.D2
+	WORD $0x4ef0d5fb // fsub v27.2d, v15.2d, v16.2d
+	WORD $0x4e70d5ef // fadd v15.2d, v15.2d, v16.2d
+	WORD $0x4e6ed5ce // fadd v14.2d, v14.2d, v14.2d
+	VFMLA V6.D2, V14.D2, V9.D2
+	WORD $0x6e63dd6b // fmul v11.2d, v11.2d, v3.2d
+	VFMLA V5.D2, V4.D2, V11.D2
+	WORD $0x4ef1d563 // fsub v3.2d, v11.2d, v17.2d
+	WORD $0x4e71d56b // fadd v11.2d, v11.2d, v17.2d
+	WORD $0x6eb0a904 // umaxv s4, v8.4s
+	FMOVS F4, R12
+	CBNZ R12, hard
+	FMOVQ F22, (R0)
+	ADD R5, R0, R12
+	FMOVQ F10, (R12)
+	ADD R5<<1, R0, R12
+	FMOVQ F18, (R12)
+	FMOVQ 1200(R4), F4
+	ADD R6, R0, R12
+	FMOVQ F4, (R12)
+	FMOVQ 1200(R4), F4
+	ADD R5<<2, R0, R12
+	FMOVQ F4, (R12)
+	FMOVQ 1200(R4), F4
+	ADD R7, R0, R12
+	FMOVQ F4, (R12)
+	ADD R6<<1, R0, R12
+	FMOVQ F19, (R12)
+	ADD R8, R0, R12
+	FMOVQ F23, (R12)
+	ADD R5<<3, R0, R12
+	FMOVQ F20, (R12)
+	FMOVQ 1200(R4), F4
+	FMOVQ F4, (R9)
+	FMOVQ 1200(R4), F4
+	ADD R5, R9, R12
+	FMOVQ F4, (R12)
+	FMOVQ 1200(R4), F4
+	ADD R5<<1, R9, R12
+	FMOVQ F4, (R12)
+	ADD R6, R9, R12
+	FMOVQ F24, (R12)
+	ADD R5<<2, R9, R12
+	FMOVQ F7, (R12)
+	ADD R7, R9, R12
+	FMOVQ F12, (R12)
+	FMOVQ 1200(R4), F4
+	ADD R6<<1, R9, R12
+	FMOVQ F4, (R12)
+	FMOVQ 1200(R4), F4
+	ADD R8, R9, R12
+	FMOVQ F4, (R12)
+	FMOVQ 1200(R4), F4
+	ADD R5<<3, R9, R12
+	FMOVQ F4, (R12)
+	FMOVQ F21, (R10)
+	ADD R5, R10, R12
+	FMOVQ F3, (R12)
+	ADD R5<<1, R10, R12
+	FMOVQ F15, (R12)
+	ADD R6, R10, R12
+	FMOVQ F22, (R12)
+	ADD R5<<2, R10, R12
+	FMOVQ F10, (R12)
+	ADD R7, R10, R12
+	FMOVQ F18, (R12)
+	ADD R6<<1, R10, R12
+	FMOVQ F11, (R12)
+	ADD R8, R10, R12
+	FMOVQ F26, (R12)
+	ADD R5<<3, R10, R12
+	FMOVQ F25, (R12)
+	FMOVQ F19, (R11)
+	ADD R5, R11, R12
+	FMOVQ F23, (R12)
+	ADD R5<<1, R11, R12
+	FMOVQ F20, (R12)
+	ADD R6, R11, R12
+	FMOVQ F27, (R12)
+	ADD R5<<2, R11, R12
+	FMOVQ F13, (R12)
+	ADD R7, R11, R12
+	FMOVQ F9, (R12)
+	ADD R6<<1, R11, R12
+	FMOVQ F24, (R12)
+	ADD R8, R11, R12
+	FMOVQ F7, (R12)
+	ADD R5<<3, R11, R12
+	FMOVQ F12, (R12)
+	ADD $16, R0
+	ADD $16, R9
+	ADD $16, R10
+	ADD $16, R11
+	ADD $16, R1
+	SUB $2, R2
+	CMP $2, R2
+	BGE loop
+
+next:
+	CBZ R2, done
+	MOVD R1, R12
+	FMOVD (R12), F3
+	WORD $0x6e63dc64 // fmul v4.2d, v3.2d, v3.2d
+	ADD R5, R1, R12
+	FMOVD (R12), F5
+	VFMLA V5.D2, V5.D2, V4.D2
+	ADD R5<<1, R1, R12
+	FMOVD (R12), F6
+	VFMLA V6.D2, V6.D2, V4.D2
+	FMOVQ 336(R4), F7
+	WORD $0x6e64e4e8 // fcmge v8.2d, v7.2d, v4.2d
+	WORD $0x6e205908 // mvn v8.16b, v8.16b
+	WORD $0x6ee1f887 // fsqrt v7.2d, v4.2d
+	FMOVQ 912(R4), F9
+	WORD $0x6e69dce7 // fmul v7.2d, v7.2d, v9.2d
+	FMOVQ 880(R4), F9
+	VAND V9.B16, V7.B16, V10.B16
+	FMOVQ 384(R4), F9
+	FMOVQ 368(R4), F11
+	VFMLA V11.D2, V10.D2, V9.D2
+	FMOVQ 384(R4), F11
+	WORD $0x4eebd52c // fsub v12.2d, v9.2d, v11.2d
+	FMOVQ 400(R4), F11
+	VFMLS V11.D2, V12.D2, V10.D2
+	FMOVQ 416(R4), F11
+	VFMLS V11.D2, V12.D2, V10.D2
+	FMOVQ 1248(R4), F11
+	VFMLS V11.D2, V12.D2, V10.D2
+	WORD $0x6e6add4b // fmul v11.2d, v10.2d, v10.2d
+	FMOVQ 480(R4), F12
+	FMOVQ 432(R4), F13
+	VFMLA V11.D2, V13.D2, V12.D2
+	FMOVQ 496(R4), F13
+	VFMLA V11.D2, V12.D2, V13.D2
+	FMOVQ 512(R4), F12
+	VFMLA V11.D2, V13.D2, V12.D2
+	FMOVQ 528(R4), F13
+	VFMLA V11.D2, V12.D2, V13.D2
+	FMOVQ 544(R4), F12
+	VFMLA V11.D2, V13.D2, V12.D2
+	WORD $0x6e6cdd6c // fmul v12.2d, v11.2d, v12.2d
+	VFMLA V12.D2, V10.D2, V10.D2
+	FMOVQ 560(R4), F12
+	FMOVQ 448(R4), F13
+	VFMLA V11.D2, V13.D2, V12.D2
+	FMOVQ 576(R4), F13
+	VFMLA V11.D2, V12.D2, V13.D2
+	FMOVQ 592(R4), F12
+	VFMLA V11.D2, V13.D2, V12.D2
+	FMOVQ 608(R4), F13
+	VFMLA V11.D2, V12.D2, V13.D2
+	FMOVQ 624(R4), F12
+	VFMLA V11.D2, V13.D2, V12.D2
+	VMOV V0.B16, V13.B16
+	VFMLA V11.D2, V12.D2, V13.D2
+	VMOV V1.B16, V12.B16
+	VFMLA V11.D2, V13.D2, V12.D2
+	VSHL $63, V9.D2, V11.D2
+	WORD $0x4ee0a96b // cmlt v11.2d, v11.2d, #0
+	VMOV V10.B16, V13.B16
+	VBIT V11.B16, V12.B16, V13.B16
+	VBIT V11.B16, V10.B16, V12.B16
+	FMOVQ 464(R4), F10
+	VADD V10.D2, V9.D2, V11.D2
+	VSHL $62, V11.D2, V11.D2
+	FMOVQ 320(R4), F10
+	VAND V10.B16, V11.B16, V11.B16
+	VEOR V11.B16, V12.B16, V12.B16
+	VSHL $62, V9.D2, V9.D2
+	VEOR V7.B16, V9.B16, V9.B16
+	FMOVQ 320(R4), F10
+	VAND V10.B16, V9.B16, V9.B16
+	VEOR V9.B16, V13.B16, V13.B16
+	WORD $0x4ee0d8e9 // fcmeq v9.2d, v7.2d, #0.0
+	WORD $0x6e67fdad // fdiv v13.2d, v13.2d, v7.2d
+	VBIT V9.B16, V1.B16, V13.B16
+	WORD $0x6e6dfd8c // fdiv v12.2d, v12.2d, v13.2d
+	WORD $0x6ee4e427 // fcmgt v7.2d, v1.2d, v4.2d
+	FMOVQ 2064(R4), F9
+	FMOVQ 2080(R4), F10
+	VFMLA V4.D2, V10.D2, V9.D2
+	FMOVQ 2096(R4), F10
+	VFMLA V4.D2, V9.D2, V10.D2
+	FMOVQ 2112(R4), F9
+	VFMLA V4.D2, V10.D2, V9.D2
+	FMOVQ 2128(R4), F10
+	VFMLA V4.D2, V9.D2, V10.D2
+	FMOVQ 2144(R4), F9
+	VFMLA V4.D2, V10.D2, V9.D2
+	FMOVQ 2160(R4), F10
+	VFMLA V4.D2, V9.D2, V10.D2
+	FMOVQ 2176(R4), F9
+	VFMLA V4.D2, V10.D2, V9.D2
+	FMOVQ 2192(R4), F10
+	VFMLA V4.D2, V9.D2, V10.D2
+	FMOVQ 2208(R4), F9
+	VFMLA V4.D2, V10.D2, V9.D2
+	FMOVQ 2224(R4), F10
+	VFMLA V4.D2, V9.D2, V10.D2
+	FMOVQ 2240(R4), F9
+	VFMLA V4.D2, V10.D2, V9.D2
+	WORD $0x4eecd42a // fsub v10.2d, v1.2d, v12.2d
+	WORD $0x6ee2e48b // fcmgt v11.2d, v4.2d, v2.2d
+	VBSL V2.B16, V4.B16, V11.B16
+	WORD $0x6e6bfd4a // fdiv v10.2d, v10.2d, v11.2d
+	VBIT V7.B16, V9.B16, V10.B16
+	FMOVQ 2256(R4), F9
+	FMOVQ 2272(R4), F11
+	VFMLA V4.D2, V11.D2, V9.D2
+	FMOVQ 2288(R4), F11
+	VFMLA V4.D2, V9.D2, V11.D2
+	FMOVQ 2304(R4), F9
+	VFMLA V4.D2, V11.D2, V9.D2
+	FMOVQ 2320(R4), F11
+	VFMLA V4.D2, V9.D2, V11.D2
+	FMOVQ 2336(R4), F9
+	VFMLA V4.D2, V11.D2, V9.D2
+	FMOVQ 2352(R4), F11
+	VFMLA V4.D2, V9.D2, V11.D2
+	FMOVQ 2368(R4), F9
+	VFMLA V4.D2, V11.D2, V9.D2
+	FMOVQ 2384(R4), F11
+	VFMLA V4.D2, V9.D2, V11.D2
+	FMOVQ 2400(R4), F9
+	VFMLA V4.D2, V11.D2, V9.D2
+	FMOVQ 2416(R4), F11
+	VFMLA V4.D2, V9.D2, V11.D2
+	FMOVQ 2432(R4), F9
+	VFMLA V4.D2, V11.D2, V9.D2
+	WORD $0x6e6dddad // fmul v13.2d, v13.2d, v13.2d
+	WORD $0x6e6dfc2d // fdiv v13.2d, v1.2d, v13.2d
+	WORD $0x4eedd58d // fsub v13.2d, v12.2d, v13.2d
+	WORD $0x6ee2e48b // fcmgt v11.2d, v4.2d, v2.2d
+	VBSL V2.B16, V4.B16, V11.B16
+	WORD $0x6e6bfdad // fdiv v13.2d, v13.2d, v11.2d
+	VBIT V7.B16, V9.B16, V13.B16
+	VMOV V10.B16, V7.B16
+	FMOVQ 912(R4), F9
+	VFMLA V9.D2, V13.D2, V7.D2
+	WORD $0x6ee2e489 // fcmgt v9.2d, v4.2d, v2.2d
+	VBSL V2.B16, V4.B16, V9.B16
+	WORD $0x6e69fce7 // fdiv v7.2d, v7.2d, v9.2d
+	ADD R6, R1, R12
+	FMOVD (R12), F4
+	WORD $0x6e64dc69 // fmul v9.2d, v3.2d, v4.2d
+	ADD R5<<2, R1, R12
+	FMOVD (R12), F11
+	VFMLA V11.D2, V5.D2, V9.D2
+	ADD R7, R1, R12
+	FMOVD (R12), F14
+	VFMLA V14.D2, V6.D2, V9.D2
+	WORD $0x6e67dd27 // fmul v7.2d, v9.2d, v7.2d
+	WORD $0x6e64dc0f // fmul v15.2d, v0.2d, v4.2d
+	WORD $0x6e64dd44 // fmul v4.2d, v10.2d, v4.2d
+	VFMLS V3.D2, V7.D2, V4.D2
+	WORD $0x6e6bdc10 // fmul v16.2d, v0.2d, v11.2d
+	WORD $0x6e6bdd4b // fmul v11.2d, v10.2d, v11.2d
+	VFMLS V5.D2, V7.D2, V11.D2
+	WORD $0x6e6edc11 // fmul v17.2d, v0.2d, v14.2d
+	WORD $0x6e6edd4e // fmul v14.2d, v10.2d, v14.2d
+	VFMLS V6.D2, V7.D2, V14.D2
+	WORD $0x6e63dc07 // fmul v7.2d, v0.2d, v3.2d
+	WORD $0x6e65dc12 // fmul v18.2d, v0.2d, v5.2d
+	WORD $0x6e66dc13 // fmul v19.2d, v0.2d, v6.2d
+	WORD $0x6e63dd54 // fmul v20.2d, v10.2d, v3.2d
+	WORD $0x6e65dd55 // fmul v21.2d, v10.2d, v5.2d
+	WORD $0x6e66dd4a // fmul v10.2d, v10.2d, v6.2d
+	VMOV V12.B16, V22.B16
+	VFMLA V3.D2, V20.D2, V22.D2
+	VMOV V12.B16, V23.B16
+	VFMLA V5.D2, V21.D2, V23.D2
+	VFMLA V6.D2, V10.D2, V12.D2
+	WORD $0x6ee0fa6a // fneg v10.2d, v19.2d
+	VFMLA V5.D2, V20.D2, V10.D2
+	VFMLA V5.D2, V20.D2, V19.D2
+	WORD $0x6ee0fa58 // fneg v24.2d, v18.2d
+	VFMLA V6.D2, V20.D2, V24.D2
+	VFMLA V6.D2, V20.D2, V18.D2
+	WORD $0x6ee0f8f4 // fneg v20.2d, v7.2d
+	VFMLA V6.D2, V21.D2, V20.D2
+	VFMLA V6.D2, V21.D2, V7.D2
+	WORD $0x6e6ddd29 // fmul v9.2d, v9.2d, v13.2d
+	WORD $0x4e64d48d // fadd v13.2d, v4.2d, v4.2d
+	VMOV V9.B16, V21.B16
+	VFMLA V3.D2, V13.D2, V21.D2
+	WORD $0x6e65ddcd // fmul v13.2d, v14.2d, v5.2d
+	VFMLA V6.D2, V11.D2, V13.D2
+	WORD $0x4eefd5b9 // fsub v25.2d, v13.2d, v15.2d
+	WORD $0x4e6fd5ad // fadd v13.2d, v13.2d, v15.2d
+	WORD $0x4e6bd56f // fadd v15.2d, v11.2d, v11.2d
+	VMOV V9.B16, V26.B16
+	VFMLA V5.D2, V15.D2, V26.D2
+	WORD $0x6e66dc8f // fmul v15.2d, v4.2d, v6.2d
+	VFMLA V3.D2, V14.D2, V15.D2
+	WORD $0x4ef0d5fb // fsub v27.2d, v15.2d, v16.2d
+	WORD $0x4e70d5ef // fadd v15.2d, v15.2d, v16.2d
+	WORD $0x4e6ed5ce // fadd v14.2d, v14.2d, v14.2d
+	VFMLA V6.D2, V14.D2, V9.D2
+	WORD $0x6e63dd6b // fmul v11.2d, v11.2d, v3.2d
+	VFMLA V5.D2, V4.D2, V11.D2
+	WORD $0x4ef1d563 // fsub v3.2d, v11.2d, v17.2d
+	WORD $0x4e71d56b // fadd v11.2d, v11.2d, v17.2d
+	WORD $0x6eb0a904 // umaxv s4, v8.4s
+	FMOVS F4, R12
+	CBNZ R12, hard2
+	MOVD R0, R12
+	FMOVD F22, (R12)
+	ADD R5, R0, R12
+	FMOVD F10, (R12)
+	ADD R5<<1, R0, R12
+	FMOVD F18, (R12)
+	FMOVQ 1200(R4), F4
+	ADD R6, R0, R12
+	FMOVD F4, (R12)
+	FMOVQ 1200(R4), F4
+	ADD R5<<2, R0, R12
+	FMOVD F4, (R12)
+	FMOVQ 1200(R4), F4
+	ADD R7, R0, R12
+	FMOVD F4, (R12)
+	ADD R6<<1, R0, R12
+	FMOVD F19, (R12)
+	ADD R8, R0, R12
+	FMOVD F23, (R12)
+	ADD R5<<3, R0, R12
+	FMOVD F20, (R12)
+	FMOVQ 1200(R4), F4
+	MOVD R9, R12
+	FMOVD F4, (R12)
+	FMOVQ 1200(R4), F4
+	ADD R5, R9, R12
+	FMOVD F4, (R12)
+	FMOVQ 1200(R4), F4
+	ADD R5<<1, R9, R12
+	FMOVD F4, (R12)
+	ADD R6, R9, R12
+	FMOVD F24, (R12)
+	ADD R5<<2, R9, R12
+	FMOVD F7, (R12)
+	ADD R7, R9, R12
+	FMOVD F12, (R12)
+	FMOVQ 1200(R4), F4
+	ADD R6<<1, R9, R12
+	FMOVD F4, (R12)
+	FMOVQ 1200(R4), F4
+	ADD R8, R9, R12
+	FMOVD F4, (R12)
+	FMOVQ 1200(R4), F4
+	ADD R5<<3, R9, R12
+	FMOVD F4, (R12)
+	MOVD R10, R12
+	FMOVD F21, (R12)
+	ADD R5, R10, R12
+	FMOVD F3, (R12)
+	ADD R5<<1, R10, R12
+	FMOVD F15, (R12)
+	ADD R6, R10, R12
+	FMOVD F22, (R12)
+	ADD R5<<2, R10, R12
+	FMOVD F10, (R12)
+	ADD R7, R10, R12
+	FMOVD F18, (R12)
+	ADD R6<<1, R10, R12
+	FMOVD F11, (R12)
+	ADD R8, R10, R12
+	FMOVD F26, (R12)
+	ADD R5<<3, R10, R12
+	FMOVD F25, (R12)
+	MOVD R11, R12
+	FMOVD F19, (R12)
+	ADD R5, R11, R12
+	FMOVD F23, (R12)
+	ADD R5<<1, R11, R12
+	FMOVD F20, (R12)
+	ADD R6, R11, R12
+	FMOVD F27, (R12)
+	ADD R5<<2, R11, R12
+	FMOVD F13, (R12)
+	ADD R7, R11, R12
+	FMOVD F9, (R12)
+	ADD R6<<1, R11, R12
+	FMOVD F24, (R12)
+	ADD R8, R11, R12
+	FMOVD F7, (R12)
+	ADD R5<<3, R11, R12
+	FMOVD F12, (R12)
+
+done:
+	MOVD n+24(FP), R3
+	MOVD R3, at+40(FP)
+	MOVD R3, next+48(FP)
+	MOVD ZR, hard+56(FP)
+	RET
+
+hard:
+	FMOVQ (R0), F4
+	VBIF V8.B16, V22.B16, V4.B16
+	FMOVQ F4, (R0)
+	ADD R5, R0, R12
+	FMOVQ (R12), F4
+	VBIF V8.B16, V10.B16, V4.B16
+	ADD R5, R0, R12
+	FMOVQ F4, (R12)
+	ADD R5<<1, R0, R12
+	FMOVQ (R12), F4
+	VBIF V8.B16, V18.B16, V4.B16
+	ADD R5<<1, R0, R12
+	FMOVQ F4, (R12)
+	FMOVQ 1200(R4), F4
+	ADD R6, R0, R12
+	FMOVQ (R12), F5
+	VBIF V8.B16, V4.B16, V5.B16
+	ADD R6, R0, R12
+	FMOVQ F5, (R12)
+	FMOVQ 1200(R4), F4
+	ADD R5<<2, R0, R12
+	FMOVQ (R12), F5
+	VBIF V8.B16, V4.B16, V5.B16
+	ADD R5<<2, R0, R12
+	FMOVQ F5, (R12)
+	FMOVQ 1200(R4), F4
+	ADD R7, R0, R12
+	FMOVQ (R12), F5
+	VBIF V8.B16, V4.B16, V5.B16
+	ADD R7, R0, R12
+	FMOVQ F5, (R12)
+	ADD R6<<1, R0, R12
+	FMOVQ (R12), F4
+	VBIF V8.B16, V19.B16, V4.B16
+	ADD R6<<1, R0, R12
+	FMOVQ F4, (R12)
+	ADD R8, R0, R12
+	FMOVQ (R12), F4
+	VBIF V8.B16, V23.B16, V4.B16
+	ADD R8, R0, R12
+	FMOVQ F4, (R12)
+	ADD R5<<3, R0, R12
+	FMOVQ (R12), F4
+	VBIF V8.B16, V20.B16, V4.B16
+	ADD R5<<3, R0, R12
+	FMOVQ F4, (R12)
+	FMOVQ 1200(R4), F4
+	FMOVQ (R9), F5
+	VBIF V8.B16, V4.B16, V5.B16
+	FMOVQ F5, (R9)
+	FMOVQ 1200(R4), F4
+	ADD R5, R9, R12
+	FMOVQ (R12), F5
+	VBIF V8.B16, V4.B16, V5.B16
+	ADD R5, R9, R12
+	FMOVQ F5, (R12)
+	FMOVQ 1200(R4), F4
+	ADD R5<<1, R9, R12
+	FMOVQ (R12), F5
+	VBIF V8.B16, V4.B16, V5.B16
+	ADD R5<<1, R9, R12
+	FMOVQ F5, (R12)
+	ADD R6, R9, R12
+	FMOVQ (R12), F4
+	VBIF V8.B16, V24.B16, V4.B16
+	ADD R6, R9, R12
+	FMOVQ F4, (R12)
+	ADD R5<<2, R9, R12
+	FMOVQ (R12), F4
+	VBIF V8.B16, V7.B16, V4.B16
+	ADD R5<<2, R9, R12
+	FMOVQ F4, (R12)
+	ADD R7, R9, R12
+	FMOVQ (R12), F4
+	VBIF V8.B16, V12.B16, V4.B16
+	ADD R7, R9, R12
+	FMOVQ F4, (R12)
+	FMOVQ 1200(R4), F4
+	ADD R6<<1, R9, R12
+	FMOVQ (R12), F5
+	VBIF V8.B16, V4.B16, V5.B16
+	ADD R6<<1, R9, R12
+	FMOVQ F5, (R12)
+	FMOVQ 1200(R4), F4
+	ADD R8, R9, R12
+	FMOVQ (R12), F5
+	VBIF V8.B16, V4.B16, V5.B16
+	ADD R8, R9, R12
+	FMOVQ F5, (R12)
+	FMOVQ 1200(R4), F4
+	ADD R5<<3, R9, R12
+	FMOVQ (R12), F5
+	VBIF V8.B16, V4.B16, V5.B16
+	ADD R5<<3, R9, R12
+	FMOVQ F5, (R12)
+	FMOVQ (R10), F4
+	VBIF V8.B16, V21.B16, V4.B16
+	FMOVQ F4, (R10)
+	ADD R5, R10, R12
+	FMOVQ (R12), F4
+	VBIF V8.B16, V3.B16, V4.B16
+	ADD R5, R10, R12
+	FMOVQ F4, (R12)
+	ADD R5<<1, R10, R12
+	FMOVQ (R12), F3
+	VBIF V8.B16, V15.B16, V3.B16
+	ADD R5<<1, R10, R12
+	FMOVQ F3, (R12)
+	ADD R6, R10, R12
+	FMOVQ (R12), F3
+	VBIF V8.B16, V22.B16, V3.B16
+	ADD R6, R10, R12
+	FMOVQ F3, (R12)
+	ADD R5<<2, R10, R12
+	FMOVQ (R12), F3
+	VBIF V8.B16, V10.B16, V3.B16
+	ADD R5<<2, R10, R12
+	FMOVQ F3, (R12)
+	ADD R7, R10, R12
+	FMOVQ (R12), F3
+	VBIF V8.B16, V18.B16, V3.B16
+	ADD R7, R10, R12
+	FMOVQ F3, (R12)
+	ADD R6<<1, R10, R12
+	FMOVQ (R12), F3
+	VBIF V8.B16, V11.B16, V3.B16
+	ADD R6<<1, R10, R12
+	FMOVQ F3, (R12)
+	ADD R8, R10, R12
+	FMOVQ (R12), F3
+	VBIF V8.B16, V26.B16, V3.B16
+	ADD R8, R10, R12
+	FMOVQ F3, (R12)
+	ADD R5<<3, R10, R12
+	FMOVQ (R12), F3
+	VBIF V8.B16, V25.B16, V3.B16
+	ADD R5<<3, R10, R12
+	FMOVQ F3, (R12)
+	FMOVQ (R11), F3
+	VBIF V8.B16, V19.B16, V3.B16
+	FMOVQ F3, (R11)
+	ADD R5, R11, R12
+	FMOVQ (R12), F3
+	VBIF V8.B16, V23.B16, V3.B16
+	ADD R5, R11, R12
+	FMOVQ F3, (R12)
+	ADD R5<<1, R11, R12
+	FMOVQ (R12), F3
+	VBIF V8.B16, V20.B16, V3.B16
+	ADD R5<<1, R11, R12
+	FMOVQ F3, (R12)
+	ADD R6, R11, R12
+	FMOVQ (R12), F3
+	VBIF V8.B16, V27.B16, V3.B16
+	ADD R6, R11, R12
+	FMOVQ F3, (R12)
+	ADD R5<<2, R11, R12
+	FMOVQ (R12), F3
+	VBIF V8.B16, V13.B16, V3.B16
+	ADD R5<<2, R11, R12
+	FMOVQ F3, (R12)
+	ADD R7, R11, R12
+	FMOVQ (R12), F3
+	VBIF V8.B16, V9.B16, V3.B16
+	ADD R7, R11, R12
+	FMOVQ F3, (R12)
+	ADD R6<<1, R11, R12
+	FMOVQ (R12), F3
+	VBIF V8.B16, V24.B16, V3.B16
+	ADD R6<<1, R11, R12
+	FMOVQ F3, (R12)
+	ADD R8, R11, R12
+	FMOVQ (R12), F3
+	VBIF V8.B16, V7.B16, V3.B16
+	ADD R8, R11, R12
+	FMOVQ F3, (R12)
+	ADD R5<<3, R11, R12
+	FMOVQ (R12), F3
+	VBIF V8.B16, V12.B16, V3.B16
+	ADD R5<<3, R11, R12
+	FMOVQ F3, (R12)
+	MOVD ZR, R12
+	FMOVQ 656(R4), F3
+	VAND V8.B16, V3.B16, V3.B16
+	WORD $0x5ef1b864 // addp d4, v3.2d
+	FMOVD F4, R13
+	ORR R13<<0, R12, R12
+	MOVD n+24(FP), R3
+	MOVD R3, R13
+	SUB R2, R3, R3
+	ADD $2, R3, R13
+	MOVD R3, at+40(FP)
+	MOVD R13, next+48(FP)
+	MOVD R12, hard+56(FP)
+	RET
+
+hard2:
+	MOVD R0, R12
+	FMOVD (R12), F4
+	VBIF V8.B16, V22.B16, V4.B16
+	MOVD R0, R12
+	FMOVD F4, (R12)
+	ADD R5, R0, R12
+	FMOVD (R12), F4
+	VBIF V8.B16, V10.B16, V4.B16
+	ADD R5, R0, R12
+	FMOVD F4, (R12)
+	ADD R5<<1, R0, R12
+	FMOVD (R12), F4
+	VBIF V8.B16, V18.B16, V4.B16
+	ADD R5<<1, R0, R12
+	FMOVD F4, (R12)
+	FMOVQ 1200(R4), F4
+	ADD R6, R0, R12
+	FMOVD (R12), F5
+	VBIF V8.B16, V4.B16, V5.B16
+	ADD R6, R0, R12
+	FMOVD F5, (R12)
+	FMOVQ 1200(R4), F4
+	ADD R5<<2, R0, R12
+	FMOVD (R12), F5
+	VBIF V8.B16, V4.B16, V5.B16
+	ADD R5<<2, R0, R12
+	FMOVD F5, (R12)
+	FMOVQ 1200(R4), F4
+	ADD R7, R0, R12
+	FMOVD (R12), F5
+	VBIF V8.B16, V4.B16, V5.B16
+	ADD R7, R0, R12
+	FMOVD F5, (R12)
+	ADD R6<<1, R0, R12
+	FMOVD (R12), F4
+	VBIF V8.B16, V19.B16, V4.B16
+	ADD R6<<1, R0, R12
+	FMOVD F4, (R12)
+	ADD R8, R0, R12
+	FMOVD (R12), F4
+	VBIF V8.B16, V23.B16, V4.B16
+	ADD R8, R0, R12
+	FMOVD F4, (R12)
+	ADD R5<<3, R0, R12
+	FMOVD (R12), F4
+	VBIF V8.B16, V20.B16, V4.B16
+	ADD R5<<3, R0, R12
+	FMOVD F4, (R12)
+	FMOVQ 1200(R4), F4
+	MOVD R9, R12
+	FMOVD (R12), F5
+	VBIF V8.B16, V4.B16, V5.B16
+	MOVD R9, R12
+	FMOVD F5, (R12)
+	FMOVQ 1200(R4), F4
+	ADD R5, R9, R12
+	FMOVD (R12), F5
+	VBIF V8.B16, V4.B16, V5.B16
+	ADD R5, R9, R12
+	FMOVD F5, (R12)
+	FMOVQ 1200(R4), F4
+	ADD R5<<1, R9, R12
+	FMOVD (R12), F5
+	VBIF V8.B16, V4.B16, V5.B16
+	ADD R5<<1, R9, R12
+	FMOVD F5, (R12)
+	ADD R6, R9, R12
+	FMOVD (R12), F4
+	VBIF V8.B16, V24.B16, V4.B16
+	ADD R6, R9, R12
+	FMOVD F4, (R12)
+	ADD R5<<2, R9, R12
+	FMOVD (R12), F4
+	VBIF V8.B16, V7.B16, V4.B16
+	ADD R5<<2, R9, R12
+	FMOVD F4, (R12)
+	ADD R7, R9, R12
+	FMOVD (R12), F4
+	VBIF V8.B16, V12.B16, V4.B16
+	ADD R7, R9, R12
+	FMOVD F4, (R12)
+	FMOVQ 1200(R4), F4
+	ADD R6<<1, R9, R12
+	FMOVD (R12), F5
+	VBIF V8.B16, V4.B16, V5.B16
+	ADD R6<<1, R9, R12
+	FMOVD F5, (R12)
+	FMOVQ 1200(R4), F4
+	ADD R8, R9, R12
+	FMOVD (R12), F5
+	VBIF V8.B16, V4.B16, V5.B16
+	ADD R8, R9, R12
+	FMOVD F5, (R12)
+	FMOVQ 1200(R4), F4
+	ADD R5<<3, R9, R12
+	FMOVD (R12), F5
+	VBIF V8.B16, V4.B16, V5.B16
+	ADD R5<<3, R9, R12
+	FMOVD F5, (R12)
+	MOVD R10, R12
+	FMOVD (R12), F4
+	VBIF V8.B16, V21.B16, V4.B16
+	MOVD R10, R12
+	FMOVD F4, (R12)
+	ADD R5, R10, R12
+	FMOVD (R12), F4
+	VBIF V8.B16, V3.B16, V4.B16
+	ADD R5, R10, R12
+	FMOVD F4, (R12)
+	ADD R5<<1, R10, R12
+	FMOVD (R12), F3
+	VBIF V8.B16, V15.B16, V3.B16
+	ADD R5<<1, R10, R12
+	FMOVD F3, (R12)
+	ADD R6, R10, R12
+	FMOVD (R12), F3
+	VBIF V8.B16, V22.B16, V3.B16
+	ADD R6, R10, R12
+	FMOVD F3, (R12)
+	ADD R5<<2, R10, R12
+	FMOVD (R12), F3
+	VBIF V8.B16, V10.B16, V3.B16
+	ADD R5<<2, R10, R12
+	FMOVD F3, (R12)
+	ADD R7, R10, R12
+	FMOVD (R12), F3
+	VBIF V8.B16, V18.B16, V3.B16
+	ADD R7, R10, R12
+	FMOVD F3, (R12)
+	ADD R6<<1, R10, R12
+	FMOVD (R12), F3
+	VBIF V8.B16, V11.B16, V3.B16
+	ADD R6<<1, R10, R12
+	FMOVD F3, (R12)
+	ADD R8, R10, R12
+	FMOVD (R12), F3
+	VBIF V8.B16, V26.B16, V3.B16
+	ADD R8, R10, R12
+	FMOVD F3, (R12)
+	ADD R5<<3, R10, R12
+	FMOVD (R12), F3
+	VBIF V8.B16, V25.B16, V3.B16
+	ADD R5<<3, R10, R12
+	FMOVD F3, (R12)
+	MOVD R11, R12
+	FMOVD (R12), F3
+	VBIF V8.B16, V19.B16, V3.B16
+	MOVD R11, R12
+	FMOVD F3, (R12)
+	ADD R5, R11, R12
+	FMOVD (R12), F3
+	VBIF V8.B16, V23.B16, V3.B16
+	ADD R5, R11, R12
+	FMOVD F3, (R12)
+	ADD R5<<1, R11, R12
+	FMOVD (R12), F3
+	VBIF V8.B16, V20.B16, V3.B16
+	ADD R5<<1, R11, R12
+	FMOVD F3, (R12)
+	ADD R6, R11, R12
+	FMOVD (R12), F3
+	VBIF V8.B16, V27.B16, V3.B16
+	ADD R6, R11, R12
+	FMOVD F3, (R12)
+	ADD R5<<2, R11, R12
+	FMOVD (R12), F3
+	VBIF V8.B16, V13.B16, V3.B16
+	ADD R5<<2, R11, R12
+	FMOVD F3, (R12)
+	ADD R7, R11, R12
+	FMOVD (R12), F3
+	VBIF V8.B16, V9.B16, V3.B16
+	ADD R7, R11, R12
+	FMOVD F3, (R12)
+	ADD R6<<1, R11, R12
+	FMOVD (R12), F3
+	VBIF V8.B16, V24.B16, V3.B16
+	ADD R6<<1, R11, R12
+	FMOVD F3, (R12)
+	ADD R8, R11, R12
+	FMOVD (R12), F3
+	VBIF V8.B16, V7.B16, V3.B16
+	ADD R8, R11, R12
+	FMOVD F3, (R12)
+	ADD R5<<3, R11, R12
+	FMOVD (R12), F3
+	VBIF V8.B16, V12.B16, V3.B16
+	ADD R5<<3, R11, R12
+	FMOVD F3, (R12)
+	MOVD ZR, R12
+	FMOVQ 656(R4), F3
+	VAND V8.B16, V3.B16, V3.B16
+	WORD $0x5ef1b864 // addp d4, v3.2d
+	FMOVD F4, R13
+	ORR R13<<0, R12, R12
+	MOVD n+24(FP), R3
+	MOVD R3, R13
+	SUB R2, R3, R3
+	MOVD $1, R14
+	LSL R2, R14, R14
+	SUB $1, R14
+	AND R14, R12, R12
+	MOVD R3, at+40(FP)
+	MOVD R13, next+48(FP)
+	MOVD R12, hard+56(FP)
+	RET
+
+// func adjointSE3F32NEON(dst, a, b *float32, n, stride int) (at, next int, hard uint64)
+TEXT ·adjointSE3F32NEON(SB), NOSPLIT, $0-64
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+24(FP), R2
+	MOVD $spaceConsts<>(SB), R4
+	MOVD stride+32(FP), R5
+	LSL $2, R5
+	ADD R5<<1, R5, R6
+	ADD R5<<1, R6, R7
+	ADD R5<<1, R7, R8
+	ADD R5<<3, R0, R9
+	ADD R5, R9
+	ADD R5<<3, R9, R10
+	ADD R5, R10
+	ADD R5<<3, R10, R11
+	ADD R5, R11
+	ADD R5<<3, R1, R12
+	ADD R5, R12
+	CMP $4, R2
+	BLT next
+
+loop:
+	// 135 instructions for 4 matrices, 33.75 each
+	FMOVQ (R1), F0
+	ADD R5, R1, R13
+	FMOVQ (R13), F1
+	ADD R5<<1, R1, R13
+	FMOVQ (R13), F2
+	ADD R5<<2, R1, R13
+	FMOVQ (R13), F3
+	ADD R7, R1, R13
+	FMOVQ (R13), F4
+	ADD R6<<1, R1, R13
+	FMOVQ (R13), F5
+	ADD R5<<3, R1, R13
+	FMOVQ (R13), F6
+	FMOVQ (R12), F7
+	ADD R5, R12, R13
+	FMOVQ (R13), F8
+	ADD R5<<1, R12, R13
+	FMOVQ (R13), F9
+	WORD $0x6e23dd2a // fmul v10.4s, v9.4s, v3.4s
+	ADD R8, R1, R13
+	FMOVQ (R13), F11
+	WORD $0x6ea0f94a // fneg v10.4s, v10.4s
+	VFMLA V6.S4, V11.S4, V10.S4
+	ADD R6, R1, R13
+	FMOVQ (R13), F12
+	WORD $0x6e26dd8d // fmul v13.4s, v12.4s, v6.4s
+	WORD $0x6ea0f9ad // fneg v13.4s, v13.4s
+	VFMLA V0.S4, V9.S4, V13.S4
+	WORD $0x6e20dd6e // fmul v14.4s, v11.4s, v0.4s
+	WORD $0x6ea0f9ce // fneg v14.4s, v14.4s
+	VFMLA V3.S4, V12.S4, V14.S4
+	WORD $0x6e24dd2f // fmul v15.4s, v9.4s, v4.4s
+	WORD $0x6ea0f9ef // fneg v15.4s, v15.4s
+	VFMLA V7.S4, V11.S4, V15.S4
+	WORD $0x6e27dd90 // fmul v16.4s, v12.4s, v7.4s
+	WORD $0x6ea0fa10 // fneg v16.4s, v16.4s
+	VFMLA V1.S4, V9.S4, V16.S4
+	WORD $0x6e21dd71 // fmul v17.4s, v11.4s, v1.4s
+	WORD $0x6ea0fa31 // fneg v17.4s, v17.4s
+	VFMLA V4.S4, V12.S4, V17.S4
+	WORD $0x6e25dd32 // fmul v18.4s, v9.4s, v5.4s
+	WORD $0x6ea0fa52 // fneg v18.4s, v18.4s
+	VFMLA V8.S4, V11.S4, V18.S4
+	WORD $0x6e28dd93 // fmul v19.4s, v12.4s, v8.4s
+	WORD $0x6ea0fa73 // fneg v19.4s, v19.4s
+	VFMLA V2.S4, V9.S4, V19.S4
+	WORD $0x6e22dd6b // fmul v11.4s, v11.4s, v2.4s
+	WORD $0x6ea0f96b // fneg v11.4s, v11.4s
+	VFMLA V5.S4, V12.S4, V11.S4
+	FMOVQ F0, (R0)
+	ADD R5, R0, R13
+	FMOVQ F1, (R13)
+	ADD R5<<1, R0, R13
+	FMOVQ F2, (R13)
+	FMOVQ 1168(R4), F9
+	ADD R6, R0, R13
+	FMOVQ F9, (R13)
+	FMOVQ 1168(R4), F9
+	ADD R5<<2, R0, R13
+	FMOVQ F9, (R13)
+	FMOVQ 1168(R4), F9
+	ADD R7, R0, R13
+	FMOVQ F9, (R13)
+	ADD R6<<1, R0, R13
+	FMOVQ F3, (R13)
+	ADD R8, R0, R13
+	FMOVQ F4, (R13)
+	ADD R5<<3, R0, R13
+	FMOVQ F5, (R13)
+	FMOVQ 1168(R4), F9
+	FMOVQ F9, (R9)
+	FMOVQ 1168(R4), F9
+	ADD R5, R9, R13
+	FMOVQ F9, (R13)
+	FMOVQ 1168(R4), F9
+	ADD R5<<1, R9, R13
+	FMOVQ F9, (R13)
+	ADD R6, R9, R13
+	FMOVQ F6, (R13)
+	ADD R5<<2, R9, R13
+	FMOVQ F7, (R13)
+	ADD R7, R9, R13
+	FMOVQ F8, (R13)
+	FMOVQ 1168(R4), F9
+	ADD R6<<1, R9, R13
+	FMOVQ F9, (R13)
+	FMOVQ 1168(R4), F9
+	ADD R8, R9, R13
+	FMOVQ F9, (R13)
+	FMOVQ 1168(R4), F9
+	ADD R5<<3, R9, R13
+	FMOVQ F9, (R13)
+	FMOVQ F10, (R10)
+	ADD R5, R10, R13
+	FMOVQ F15, (R13)
+	ADD R5<<1, R10, R13
+	FMOVQ F18, (R13)
+	ADD R6, R10, R13
+	FMOVQ F0, (R13)
+	ADD R5<<2, R10, R13
+	FMOVQ F1, (R13)
+	ADD R7, R10, R13
+	FMOVQ F2, (R13)
+	ADD R6<<1, R10, R13
+	FMOVQ F13, (R13)
+	ADD R8, R10, R13
+	FMOVQ F16, (R13)
+	ADD R5<<3, R10, R13
+	FMOVQ F19, (R13)
+	FMOVQ F3, (R11)
+	ADD R5, R11, R13
+	FMOVQ F4, (R13)
+	ADD R5<<1, R11, R13
+	FMOVQ F5, (R13)
+	ADD R6, R11, R13
+	FMOVQ F14, (R13)
+	ADD R5<<2, R11, R13
+	FMOVQ F17, (R13)
+	ADD R7, R11, R13
+	FMOVQ F11, (R13)
+	ADD R6<<1, R11, R13
+	FMOVQ F6, (R13)
+	ADD R8, R11, R13
+	FMOVQ F7, (R13)
+	ADD R5<<3, R11, R13
+	FMOVQ F8, (R13)
+	ADD $16, R0
+	ADD $16, R9
+	ADD $16, R10
+	ADD $16, R11
+	ADD $16, R1
+	ADD $16, R12
+	SUB $4, R2
+	CMP $4, R2
+	BGE loop
+
+next:
+	CBZ R2, done
+	MOVD R1, R13
+	TBZ $1, R2, loadOne
+	FMOVD.P 8(R13), F0
+	TBZ $0, R2, loaded
+	VLD1 (R13), V0.S[2]
+	B loaded
+
+loadOne:
+	FMOVS (R13), F0
+
+loaded:
+	ADD R5, R1, R13
+	TBZ $1, R2, loadOne2
+	FMOVD.P 8(R13), F1
+	TBZ $0, R2, loaded2
+	VLD1 (R13), V1.S[2]
+	B loaded2
+
+loadOne2:
+	FMOVS (R13), F1
+
+loaded2:
+	ADD R5<<1, R1, R13
+	TBZ $1, R2, loadOne3
+	FMOVD.P 8(R13), F2
+	TBZ $0, R2, loaded3
+	VLD1 (R13), V2.S[2]
+	B loaded3
+
+loadOne3:
+	FMOVS (R13), F2
+
+loaded3:
+	ADD R5<<2, R1, R13
+	TBZ $1, R2, loadOne4
+	FMOVD.P 8(R13), F3
+	TBZ $0, R2, loaded4
+	VLD1 (R13), V3.S[2]
+	B loaded4
+
+loadOne4:
+	FMOVS (R13), F3
+
+loaded4:
+	ADD R7, R1, R13
+	TBZ $1, R2, loadOne5
+	FMOVD.P 8(R13), F4
+	TBZ $0, R2, loaded5
+	VLD1 (R13), V4.S[2]
+	B loaded5
+
+loadOne5:
+	FMOVS (R13), F4
+
+loaded5:
+	ADD R6<<1, R1, R13
+	TBZ $1, R2, loadOne6
+	FMOVD.P 8(R13), F5
+	TBZ $0, R2, loaded6
+	VLD1 (R13), V5.S[2]
+	B loaded6
+
+loadOne6:
+	FMOVS (R13), F5
+
+loaded6:
+	ADD R5<<3, R1, R13
+	TBZ $1, R2, loadOne7
+	FMOVD.P 8(R13), F6
+	TBZ $0, R2, loaded7
+	VLD1 (R13), V6.S[2]
+	B loaded7
+
+loadOne7:
+	FMOVS (R13), F6
+
+loaded7:
+	MOVD R12, R13
+	TBZ $1, R2, loadOne8
+	FMOVD.P 8(R13), F7
+	TBZ $0, R2, loaded8
+	VLD1 (R13), V7.S[2]
+	B loaded8
+
+loadOne8:
+	FMOVS (R13), F7
+
+loaded8:
+	ADD R5, R12, R13
+	TBZ $1, R2, loadOne9
+	FMOVD.P 8(R13), F8
+	TBZ $0, R2, loaded9
+	VLD1 (R13), V8.S[2]
+	B loaded9
+
+loadOne9:
+	FMOVS (R13), F8
+
+loaded9:
+	ADD R5<<1, R12, R13
+	TBZ $1, R2, loadOne10
+	FMOVD.P 8(R13), F9
+	TBZ $0, R2, loaded10
+	VLD1 (R13), V9.S[2]
+	B loaded10
+
+loadOne10:
+	FMOVS (R13), F9
+
+loaded10:
+	WORD $0x6e23dd2a // fmul v10.4s, v9.4s, v3.4s
+	ADD R8, R1, R13
+	TBZ $1, R2, loadOne11
+	FMOVD.P 8(R13), F11
+	TBZ $0, R2, loaded11
+	VLD1 (R13), V11.S[2]
+	B loaded11
+
+loadOne11:
+	FMOVS (R13), F11
+
+loaded11:
+	WORD $0x6ea0f94a // fneg v10.4s, v10.4s
+	VFMLA V6.S4, V11.S4, V10.S4
+	ADD R6, R1, R13
+	TBZ $1, R2, loadOne12
+	FMOVD.P 8(R13), F12
+	TBZ $0, R2, loaded12
+	VLD1 (R13), V12.S[2]
+	B loaded12
+
+loadOne12:
+	FMOVS (R13), F12
+
+loaded12:
+	WORD $0x6e26dd8d // fmul v13.4s, v12.4s, v6.4s
+	WORD $0x6ea0f9ad // fneg v13.4s, v13.4s
+	VFMLA V0.S4, V9.S4, V13.S4
+	WORD $0x6e20dd6e // fmul v14.4s, v11.4s, v0.4s
+	WORD $0x6ea0f9ce // fneg v14.4s, v14.4s
+	VFMLA V3.S4, V12.S4, V14.S4
+	WORD $0x6e24dd2f // fmul v15.4s, v9.4s, v4.4s
+	WORD $0x6ea0f9ef // fneg v15.4s, v15.4s
+	VFMLA V7.S4, V11.S4, V15.S4
+	WORD $0x6e27dd90 // fmul v16.4s, v12.4s, v7.4s
+	WORD $0x6ea0fa10 // fneg v16.4s, v16.4s
+	VFMLA V1.S4, V9.S4, V16.S4
+	WORD $0x6e21dd71 // fmul v17.4s, v11.4s, v1.4s
+	WORD $0x6ea0fa31 // fneg v17.4s, v17.4s
+	VFMLA V4.S4, V12.S4, V17.S4
+	WORD $0x6e25dd32 // fmul v18.4s, v9.4s, v5.4s
+	WORD $0x6ea0fa52 // fneg v18.4s, v18.4s
+	VFMLA V8.S4, V11.S4, V18.S4
+	WORD $0x6e28dd93 // fmul v19.4s, v12.4s, v8.4s
+	WORD $0x6ea0fa73 // fneg v19.4s, v19.4s
+	VFMLA V2.S4, V9.S4, V19.S4
+	WORD $0x6e22dd6b // fmul v11.4s, v11.4s, v2.4s
+	WORD $0x6ea0f96b // fneg v11.4s, v11.4s
+	VFMLA V5.S4, V12.S4, V11.S4
+	MOVD R0, R13
+	TBZ $1, R2, storeOne
+	FMOVD.P F0, 8(R13)
+	TBZ $0, R2, stored
+	VST1 V0.S[2], (R13)
+	B stored
+
+storeOne:
+	FMOVS F0, (R13)
+
+stored:
+	ADD R5, R0, R13
+	TBZ $1, R2, storeOne2
+	FMOVD.P F1, 8(R13)
+	TBZ $0, R2, stored2
+	VST1 V1.S[2], (R13)
+	B stored2
+
+storeOne2:
+	FMOVS F1, (R13)
+
+stored2:
+	ADD R5<<1, R0, R13
+	TBZ $1, R2, storeOne3
+	FMOVD.P F2, 8(R13)
+	TBZ $0, R2, stored3
+	VST1 V2.S[2], (R13)
+	B stored3
+
+storeOne3:
+	FMOVS F2, (R13)
+
+stored3:
+	FMOVQ 1168(R4), F9
+	ADD R6, R0, R13
+	TBZ $1, R2, storeOne4
+	FMOVD.P F9, 8(R13)
+	TBZ $0, R2, stored4
+	VST1 V9.S[2], (R13)
+	B stored4
+
+storeOne4:
+	FMOVS F9, (R13)
+
+stored4:
+	FMOVQ 1168(R4), F9
+	ADD R5<<2, R0, R13
+	TBZ $1, R2, storeOne5
+	FMOVD.P F9, 8(R13)
+	TBZ $0, R2, stored5
+	VST1 V9.S[2], (R13)
+	B stored5
+
+storeOne5:
+	FMOVS F9, (R13)
+
+stored5:
+	FMOVQ 1168(R4), F9
+	ADD R7, R0, R13
+	TBZ $1, R2, storeOne6
+	FMOVD.P F9, 8(R13)
+	TBZ $0, R2, stored6
+	VST1 V9.S[2], (R13)
+	B stored6
+
+storeOne6:
+	FMOVS F9, (R13)
+
+stored6:
+	ADD R6<<1, R0, R13
+	TBZ $1, R2, storeOne7
+	FMOVD.P F3, 8(R13)
+	TBZ $0, R2, stored7
+	VST1 V3.S[2], (R13)
+	B stored7
+
+storeOne7:
+	FMOVS F3, (R13)
+
+stored7:
+	ADD R8, R0, R13
+	TBZ $1, R2, storeOne8
+	FMOVD.P F4, 8(R13)
+	TBZ $0, R2, stored8
+	VST1 V4.S[2], (R13)
+	B stored8
+
+storeOne8:
+	FMOVS F4, (R13)
+
+stored8:
+	ADD R5<<3, R0, R13
+	TBZ $1, R2, storeOne9
+	FMOVD.P F5, 8(R13)
+	TBZ $0, R2, stored9
+	VST1 V5.S[2], (R13)
+	B stored9
+
+storeOne9:
+	FMOVS F5, (R13)
+
+stored9:
+	FMOVQ 1168(R4), F9
+	MOVD R9, R13
+	TBZ $1, R2, storeOne10
+	FMOVD.P F9, 8(R13)
+	TBZ $0, R2, stored10
+	VST1 V9.S[2], (R13)
+	B stored10
+
+storeOne10:
+	FMOVS F9, (R13)
+
+stored10:
+	FMOVQ 1168(R4), F9
+	ADD R5, R9, R13
+	TBZ $1, R2, storeOne11
+	FMOVD.P F9, 8(R13)
+	TBZ $0, R2, stored11
+	VST1 V9.S[2], (R13)
+	B stored11
+
+storeOne11:
+	FMOVS F9, (R13)
+
+stored11:
+	FMOVQ 1168(R4), F9
+	ADD R5<<1, R9, R13
+	TBZ $1, R2, storeOne12
+	FMOVD.P F9, 8(R13)
+	TBZ $0, R2, stored12
+	VST1 V9.S[2], (R13)
+	B stored12
+
+storeOne12:
+	FMOVS F9, (R13)
+
+stored12:
+	ADD R6, R9, R13
+	TBZ $1, R2, storeOne13
+	FMOVD.P F6, 8(R13)
+	TBZ $0, R2, stored13
+	VST1 V6.S[2], (R13)
+	B stored13
+
+storeOne13:
+	FMOVS F6, (R13)
+
+stored13:
+	ADD R5<<2, R9, R13
+	TBZ $1, R2, storeOne14
+	FMOVD.P F7, 8(R13)
+	TBZ $0, R2, stored14
+	VST1 V7.S[2], (R13)
+	B stored14
+
+storeOne14:
+	FMOVS F7, (R13)
+
+stored14:
+	ADD R7, R9, R13
+	TBZ $1, R2, storeOne15
+	FMOVD.P F8, 8(R13)
+	TBZ $0, R2, stored15
+	VST1 V8.S[2], (R13)
+	B stored15
+
+storeOne15:
+	FMOVS F8, (R13)
+
+stored15:
+	FMOVQ 1168(R4), F9
+	ADD R6<<1, R9, R13
+	TBZ $1, R2, storeOne16
+	FMOVD.P F9, 8(R13)
+	TBZ $0, R2, stored16
+	VST1 V9.S[2], (R13)
+	B stored16
+
+storeOne16:
+	FMOVS F9, (R13)
+
+stored16:
+	FMOVQ 1168(R4), F9
+	ADD R8, R9, R13
+	TBZ $1, R2, storeOne17
+	FMOVD.P F9, 8(R13)
+	TBZ $0, R2, stored17
+	VST1 V9.S[2], (R13)
+	B stored17
+
+storeOne17:
+	FMOVS F9, (R13)
+
+stored17:
+	FMOVQ 1168(R4), F9
+	ADD R5<<3, R9, R13
+	TBZ $1, R2, storeOne18
+	FMOVD.P F9, 8(R13)
+	TBZ $0, R2, stored18
+	VST1 V9.S[2], (R13)
+	B stored18
+
+storeOne18:
+	FMOVS F9, (R13)
+
+stored18:
+	MOVD R10, R13
+	TBZ $1, R2, storeOne19
+	FMOVD.P F10, 8(R13)
+	TBZ $0, R2, stored19
+	VST1 V10.S[2], (R13)
+	B stored19
+
+storeOne19:
+	FMOVS F10, (R13)
+
+stored19:
+	ADD R5, R10, R13
+	TBZ $1, R2, storeOne20
+	FMOVD.P F15, 8(R13)
+	TBZ $0, R2, stored20
+	VST1 V15.S[2], (R13)
+	B stored20
+
+storeOne20:
+	FMOVS F15, (R13)
+
+stored20:
+	ADD R5<<1, R10, R13
+	TBZ $1, R2, storeOne21
+	FMOVD.P F18, 8(R13)
+	TBZ $0, R2, stored21
+	VST1 V18.S[2], (R13)
+	B stored21
+
+storeOne21:
+	FMOVS F18, (R13)
+
+stored21:
+	ADD R6, R10, R13
+	TBZ $1, R2, storeOne22
+	FMOVD.P F0, 8(R13)
+	TBZ $0, R2, stored22
+	VST1 V0.S[2], (R13)
+	B stored22
+
+storeOne22:
+	FMOVS F0, (R13)
+
+stored22:
+	ADD R5<<2, R10, R13
+	TBZ $1, R2, storeOne23
+	FMOVD.P F1, 8(R13)
+	TBZ $0, R2, stored23
+	VST1 V1.S[2], (R13)
+	B stored23
+
+storeOne23:
+	FMOVS F1, (R13)
+
+stored23:
+	ADD R7, R10, R13
+	TBZ $1, R2, storeOne24
+	FMOVD.P F2, 8(R13)
+	TBZ $0, R2, stored24
+	VST1 V2.S[2], (R13)
+	B stored24
+
+storeOne24:
+	FMOVS F2, (R13)
+
+stored24:
+	ADD R6<<1, R10, R13
+	TBZ $1, R2, storeOne25
+	FMOVD.P F13, 8(R13)
+	TBZ $0, R2, stored25
+	VST1 V13.S[2], (R13)
+	B stored25
+
+storeOne25:
+	FMOVS F13, (R13)
+
+stored25:
+	ADD R8, R10, R13
+	TBZ $1, R2, storeOne26
+	FMOVD.P F16, 8(R13)
+	TBZ $0, R2, stored26
+	VST1 V16.S[2], (R13)
+	B stored26
+
+storeOne26:
+	FMOVS F16, (R13)
+
+stored26:
+	ADD R5<<3, R10, R13
+	TBZ $1, R2, storeOne27
+	FMOVD.P F19, 8(R13)
+	TBZ $0, R2, stored27
+	VST1 V19.S[2], (R13)
+	B stored27
+
+storeOne27:
+	FMOVS F19, (R13)
+
+stored27:
+	MOVD R11, R13
+	TBZ $1, R2, storeOne28
+	FMOVD.P F3, 8(R13)
+	TBZ $0, R2, stored28
+	VST1 V3.S[2], (R13)
+	B stored28
+
+storeOne28:
+	FMOVS F3, (R13)
+
+stored28:
+	ADD R5, R11, R13
+	TBZ $1, R2, storeOne29
+	FMOVD.P F4, 8(R13)
+	TBZ $0, R2, stored29
+	VST1 V4.S[2], (R13)
+	B stored29
+
+storeOne29:
+	FMOVS F4, (R13)
+
+stored29:
+	ADD R5<<1, R11, R13
+	TBZ $1, R2, storeOne30
+	FMOVD.P F5, 8(R13)
+	TBZ $0, R2, stored30
+	VST1 V5.S[2], (R13)
+	B stored30
+
+storeOne30:
+	FMOVS F5, (R13)
+
+stored30:
+	ADD R6, R11, R13
+	TBZ $1, R2, storeOne31
+	FMOVD.P F14, 8(R13)
+	TBZ $0, R2, stored31
+	VST1 V14.S[2], (R13)
+	B stored31
+
+storeOne31:
+	FMOVS F14, (R13)
+
+stored31:
+	ADD R5<<2, R11, R13
+	TBZ $1, R2, storeOne32
+	FMOVD.P F17, 8(R13)
+	TBZ $0, R2, stored32
+	VST1 V17.S[2], (R13)
+	B stored32
+
+storeOne32:
+	FMOVS F17, (R13)
+
+stored32:
+	ADD R7, R11, R13
+	TBZ $1, R2, storeOne33
+	FMOVD.P F11, 8(R13)
+	TBZ $0, R2, stored33
+	VST1 V11.S[2], (R13)
+	B stored33
+
+storeOne33:
+	FMOVS F11, (R13)
+
+stored33:
+	ADD R6<<1, R11, R13
+	TBZ $1, R2, storeOne34
+	FMOVD.P F6, 8(R13)
+	TBZ $0, R2, stored34
+	VST1 V6.S[2], (R13)
+	B stored34
+
+storeOne34:
+	FMOVS F6, (R13)
+
+stored34:
+	ADD R8, R11, R13
+	TBZ $1, R2, storeOne35
+	FMOVD.P F7, 8(R13)
+	TBZ $0, R2, stored35
+	VST1 V7.S[2], (R13)
+	B stored35
+
+storeOne35:
+	FMOVS F7, (R13)
+
+stored35:
+	ADD R5<<3, R11, R13
+	TBZ $1, R2, storeOne36
+	FMOVD.P F8, 8(R13)
+	TBZ $0, R2, stored36
+	VST1 V8.S[2], (R13)
+	B stored36
+
+storeOne36:
+	FMOVS F8, (R13)
+
+stored36:
+
+done:
+	MOVD n+24(FP), R3
+	MOVD R3, at+40(FP)
+	MOVD R3, next+48(FP)
+	MOVD ZR, hard+56(FP)
+	RET
+
+// func adjointSE3F64NEON(dst, a, b *float64, n, stride int) (at, next int, hard uint64)
+TEXT ·adjointSE3F64NEON(SB), NOSPLIT, $0-64
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+24(FP), R2
+	MOVD $spaceConsts<>(SB), R4
+	MOVD stride+32(FP), R5
+	LSL $3, R5
+	ADD R5<<1, R5, R6
+	ADD R5<<1, R6, R7
+	ADD R5<<1, R7, R8
+	ADD R5<<3, R0, R9
+	ADD R5, R9
+	ADD R5<<3, R9, R10
+	ADD R5, R10
+	ADD R5<<3, R10, R11
+	ADD R5, R11
+	ADD R5<<3, R1, R12
+	ADD R5, R12
+	CMP $2, R2
+	BLT next
+
+loop:
+	// 135 instructions for 2 matrices, 67.5 each
+	FMOVQ (R1), F0
+	ADD R5, R1, R13
+	FMOVQ (R13), F1
+	ADD R5<<1, R1, R13
+	FMOVQ (R13), F2
+	ADD R5<<2, R1, R13
+	FMOVQ (R13), F3
+	ADD R7, R1, R13
+	FMOVQ (R13), F4
+	ADD R6<<1, R1, R13
+	FMOVQ (R13), F5
+	ADD R5<<3, R1, R13
+	FMOVQ (R13), F6
+	FMOVQ (R12), F7
+	ADD R5, R12, R13
+	FMOVQ (R13), F8
+	ADD R5<<1, R12, R13
+	FMOVQ (R13), F9
+	WORD $0x6e63dd2a // fmul v10.2d, v9.2d, v3.2d
+	ADD R8, R1, R13
+	FMOVQ (R13), F11
+	WORD $0x6ee0f94a // fneg v10.2d, v10.2d
+	VFMLA V6.D2, V11.D2, V10.D2
+	ADD R6, R1, R13
+	FMOVQ (R13), F12
+	WORD $0x6e66dd8d // fmul v13.2d, v12.2d, v6.2d
+	WORD $0x6ee0f9ad // fneg v13.2d, v13.2d
+	VFMLA V0.D2, V9.D2, V13.D2
+	WORD $0x6e60dd6e // fmul v14.2d, v11.2d, v0.2d
+	WORD $0x6ee0f9ce // fneg v14.2d, v14.2d
+	VFMLA V3.D2, V12.D2, V14.D2
+	WORD $0x6e64dd2f // fmul v15.2d, v9.2d, v4.2d
+	WORD $0x6ee0f9ef // fneg v15.2d, v15.2d
+	VFMLA V7.D2, V11.D2, V15.D2
+	WORD $0x6e67dd90 // fmul v16.2d, v12.2d, v7.2d
+	WORD $0x6ee0fa10 // fneg v16.2d, v16.2d
+	VFMLA V1.D2, V9.D2, V16.D2
+	WORD $0x6e61dd71 // fmul v17.2d, v11.2d, v1.2d
+	WORD $0x6ee0fa31 // fneg v17.2d, v17.2d
+	VFMLA V4.D2, V12.D2, V17.D2
+	WORD $0x6e65dd32 // fmul v18.2d, v9.2d, v5.2d
+	WORD $0x6ee0fa52 // fneg v18.2d, v18.2d
+	VFMLA V8.D2, V11.D2, V18.D2
+	WORD $0x6e68dd93 // fmul v19.2d, v12.2d, v8.2d
+	WORD $0x6ee0fa73 // fneg v19.2d, v19.2d
+	VFMLA V2.D2, V9.D2, V19.D2
+	WORD $0x6e62dd6b // fmul v11.2d, v11.2d, v2.2d
+	WORD $0x6ee0f96b // fneg v11.2d, v11.2d
+	VFMLA V5.D2, V12.D2, V11.D2
+	FMOVQ F0, (R0)
+	ADD R5, R0, R13
+	FMOVQ F1, (R13)
+	ADD R5<<1, R0, R13
+	FMOVQ F2, (R13)
+	FMOVQ 1200(R4), F9
+	ADD R6, R0, R13
+	FMOVQ F9, (R13)
+	FMOVQ 1200(R4), F9
+	ADD R5<<2, R0, R13
+	FMOVQ F9, (R13)
+	FMOVQ 1200(R4), F9
+	ADD R7, R0, R13
+	FMOVQ F9, (R13)
+	ADD R6<<1, R0, R13
+	FMOVQ F3, (R13)
+	ADD R8, R0, R13
+	FMOVQ F4, (R13)
+	ADD R5<<3, R0, R13
+	FMOVQ F5, (R13)
+	FMOVQ 1200(R4), F9
+	FMOVQ F9, (R9)
+	FMOVQ 1200(R4), F9
+	ADD R5, R9, R13
+	FMOVQ F9, (R13)
+	FMOVQ 1200(R4), F9
+	ADD R5<<1, R9, R13
+	FMOVQ F9, (R13)
+	ADD R6, R9, R13
+	FMOVQ F6, (R13)
+	ADD R5<<2, R9, R13
+	FMOVQ F7, (R13)
+	ADD R7, R9, R13
+	FMOVQ F8, (R13)
+	FMOVQ 1200(R4), F9
+	ADD R6<<1, R9, R13
+	FMOVQ F9, (R13)
+	FMOVQ 1200(R4), F9
+	ADD R8, R9, R13
+	FMOVQ F9, (R13)
+	FMOVQ 1200(R4), F9
+	ADD R5<<3, R9, R13
+	FMOVQ F9, (R13)
+	FMOVQ F10, (R10)
+	ADD R5, R10, R13
+	FMOVQ F15, (R13)
+	ADD R5<<1, R10, R13
+	FMOVQ F18, (R13)
+	ADD R6, R10, R13
+	FMOVQ F0, (R13)
+	ADD R5<<2, R10, R13
+	FMOVQ F1, (R13)
+	ADD R7, R10, R13
+	FMOVQ F2, (R13)
+	ADD R6<<1, R10, R13
+	FMOVQ F13, (R13)
+	ADD R8, R10, R13
+	FMOVQ F16, (R13)
+	ADD R5<<3, R10, R13
+	FMOVQ F19, (R13)
+	FMOVQ F3, (R11)
+	ADD R5, R11, R13
+	FMOVQ F4, (R13)
+	ADD R5<<1, R11, R13
+	FMOVQ F5, (R13)
+	ADD R6, R11, R13
+	FMOVQ F14, (R13)
+	ADD R5<<2, R11, R13
+	FMOVQ F17, (R13)
+	ADD R7, R11, R13
+	FMOVQ F11, (R13)
+	ADD R6<<1, R11, R13
+	FMOVQ F6, (R13)
+	ADD R8, R11, R13
+	FMOVQ F7, (R13)
+	ADD R5<<3, R11, R13
+	FMOVQ F8, (R13)
+	ADD $16, R0
+	ADD $16, R9
+	ADD $16, R10
+	ADD $16, R11
+	ADD $16, R1
+	ADD $16, R12
+	SUB $2, R2
+	CMP $2, R2
+	BGE loop
+
+next:
+	CBZ R2, done
+	MOVD R1, R13
+	FMOVD (R13), F0
+	ADD R5, R1, R13
+	FMOVD (R13), F1
+	ADD R5<<1, R1, R13
+	FMOVD (R13), F2
+	ADD R5<<2, R1, R13
+	FMOVD (R13), F3
+	ADD R7, R1, R13
+	FMOVD (R13), F4
+	ADD R6<<1, R1, R13
+	FMOVD (R13), F5
+	ADD R5<<3, R1, R13
+	FMOVD (R13), F6
+	MOVD R12, R13
+	FMOVD (R13), F7
+	ADD R5, R12, R13
+	FMOVD (R13), F8
+	ADD R5<<1, R12, R13
+	FMOVD (R13), F9
+	WORD $0x6e63dd2a // fmul v10.2d, v9.2d, v3.2d
+	ADD R8, R1, R13
+	FMOVD (R13), F11
+	WORD $0x6ee0f94a // fneg v10.2d, v10.2d
+	VFMLA V6.D2, V11.D2, V10.D2
+	ADD R6, R1, R13
+	FMOVD (R13), F12
+	WORD $0x6e66dd8d // fmul v13.2d, v12.2d, v6.2d
+	WORD $0x6ee0f9ad // fneg v13.2d, v13.2d
+	VFMLA V0.D2, V9.D2, V13.D2
+	WORD $0x6e60dd6e // fmul v14.2d, v11.2d, v0.2d
+	WORD $0x6ee0f9ce // fneg v14.2d, v14.2d
+	VFMLA V3.D2, V12.D2, V14.D2
+	WORD $0x6e64dd2f // fmul v15.2d, v9.2d, v4.2d
+	WORD $0x6ee0f9ef // fneg v15.2d, v15.2d
+	VFMLA V7.D2, V11.D2, V15.D2
+	WORD $0x6e67dd90 // fmul v16.2d, v12.2d, v7.2d
+	WORD $0x6ee0fa10 // fneg v16.2d, v16.2d
+	VFMLA V1.D2, V9.D2, V16.D2
+	WORD $0x6e61dd71 // fmul v17.2d, v11.2d, v1.2d
+	WORD $0x6ee0fa31 // fneg v17.2d, v17.2d
+	VFMLA V4.D2, V12.D2, V17.D2
+	WORD $0x6e65dd32 // fmul v18.2d, v9.2d, v5.2d
+	WORD $0x6ee0fa52 // fneg v18.2d, v18.2d
+	VFMLA V8.D2, V11.D2, V18.D2
+	WORD $0x6e68dd93 // fmul v19.2d, v12.2d, v8.2d
+	WORD $0x6ee0fa73 // fneg v19.2d, v19.2d
+	VFMLA V2.D2, V9.D2, V19.D2
+	WORD $0x6e62dd6b // fmul v11.2d, v11.2d, v2.2d
+	WORD $0x6ee0f96b // fneg v11.2d, v11.2d
+	VFMLA V5.D2, V12.D2, V11.D2
+	MOVD R0, R13
+	FMOVD F0, (R13)
+	ADD R5, R0, R13
+	FMOVD F1, (R13)
+	ADD R5<<1, R0, R13
+	FMOVD F2, (R13)
+	FMOVQ 1200(R4), F9
+	ADD R6, R0, R13
+	FMOVD F9, (R13)
+	FMOVQ 1200(R4), F9
+	ADD R5<<2, R0, R13
+	FMOVD F9, (R13)
+	FMOVQ 1200(R4), F9
+	ADD R7, R0, R13
+	FMOVD F9, (R13)
+	ADD R6<<1, R0, R13
+	FMOVD F3, (R13)
+	ADD R8, R0, R13
+	FMOVD F4, (R13)
+	ADD R5<<3, R0, R13
+	FMOVD F5, (R13)
+	FMOVQ 1200(R4), F9
+	MOVD R9, R13
+	FMOVD F9, (R13)
+	FMOVQ 1200(R4), F9
+	ADD R5, R9, R13
+	FMOVD F9, (R13)
+	FMOVQ 1200(R4), F9
+	ADD R5<<1, R9, R13
+	FMOVD F9, (R13)
+	ADD R6, R9, R13
+	FMOVD F6, (R13)
+	ADD R5<<2, R9, R13
+	FMOVD F7, (R13)
+	ADD R7, R9, R13
+	FMOVD F8, (R13)
+	FMOVQ 1200(R4), F9
+	ADD R6<<1, R9, R13
+	FMOVD F9, (R13)
+	FMOVQ 1200(R4), F9
+	ADD R8, R9, R13
+	FMOVD F9, (R13)
+	FMOVQ 1200(R4), F9
+	ADD R5<<3, R9, R13
+	FMOVD F9, (R13)
+	MOVD R10, R13
+	FMOVD F10, (R13)
+	ADD R5, R10, R13
+	FMOVD F15, (R13)
+	ADD R5<<1, R10, R13
+	FMOVD F18, (R13)
+	ADD R6, R10, R13
+	FMOVD F0, (R13)
+	ADD R5<<2, R10, R13
+	FMOVD F1, (R13)
+	ADD R7, R10, R13
+	FMOVD F2, (R13)
+	ADD R6<<1, R10, R13
+	FMOVD F13, (R13)
+	ADD R8, R10, R13
+	FMOVD F16, (R13)
+	ADD R5<<3, R10, R13
+	FMOVD F19, (R13)
+	MOVD R11, R13
+	FMOVD F3, (R13)
+	ADD R5, R11, R13
+	FMOVD F4, (R13)
+	ADD R5<<1, R11, R13
+	FMOVD F5, (R13)
+	ADD R6, R11, R13
+	FMOVD F14, (R13)
+	ADD R5<<2, R11, R13
+	FMOVD F17, (R13)
+	ADD R7, R11, R13
+	FMOVD F11, (R13)
+	ADD R6<<1, R11, R13
+	FMOVD F6, (R13)
+	ADD R8, R11, R13
+	FMOVD F7, (R13)
+	ADD R5<<3, R11, R13
+	FMOVD F8, (R13)
 
 done:
 	MOVD n+24(FP), R3

@@ -78,13 +78,7 @@ func (f *File) Batch(l Level, m Batch) {
 		fn.pinBatch(b, m.Pinned[l])
 		w.blocks = append(w.blocks, b)
 		slots = max(slots, b.locals)
-		w.maxEntry = max(w.maxEntry, len(b.outputs)-1)
-		for _, o := range b.ops {
-			if o.code == opLoad {
-				w.maxEntry = max(w.maxEntry, int(o.imm&0xff))
-				w.arrays = max(w.arrays, int(o.imm>>8))
-			}
-		}
+		w.entries.count(b)
 	}
 	check(w.copies == 1 || len(w.blocks) == 1, "only single stages unroll")
 	w.locals = slots
@@ -117,37 +111,98 @@ func (f *Func) pinBatch(b *Block, n int) {
 	}
 }
 
+// entries is how a function reaches the entries of its arrays. Each is a multiple of the stride away from the first, and a register holds
+// each odd multiple up to the last entry's, as addresses scale it by powers of two. Where there are manyEntries the registers would not
+// suffice: then every ninth entry has a register with its address, and four multiples reach the eight that follow it.
+type entries struct {
+	arrays int
+	last   [3]int // the last entry of each array that is used
+}
+
+const (
+	manyEntries = 17
+	entryRow    = 9
+)
+
+// count notes what a block uses.
+func (n *entries) count(b *Block) {
+	n.last[0] = max(n.last[0], len(b.outputs)-1)
+	for _, o := range b.ops {
+		if o.code == opLoad {
+			array := int(o.imm >> 8)
+			n.arrays, n.last[array] = max(n.arrays, array), max(n.last[array], int(o.imm&0xff))
+		}
+	}
+}
+
+func (n *entries) max() int { return max(n.last[0], n.last[1], n.last[2]) }
+
+func (n *entries) many() bool { return n.max()+1 >= manyEntries }
+
+// rows is how many addresses an array has.
+func (n *entries) rows(array int) int {
+	if n.many() {
+		return n.last[array]/entryRow + 1
+	}
+	return 1
+}
+
+// maxStep is the largest multiple of the stride that has a register; 0 if no multiple is used.
+func (n *entries) maxStep() int {
+	if n.many() {
+		return entryRow - 2
+	}
+	return n.max()
+}
+
+// place is where an entry stands: how many odd strides, doubled how often, behind which row.
+func (n *entries) place(e int) (row, odd, double int) {
+	if n.many() {
+		row, e = e/entryRow, e%entryRow
+	}
+	for e > 0 && e%2 == 0 {
+		e, double = e/2, double+1
+	}
+	return row, e, double
+}
+
 type batchWriter struct {
 	*Func
-	blocks   []*Block
-	plans    []map[int]plan
-	copies   int
-	locals   int
-	arrays   int
-	maxEntry int
-	base     [3]reg.GPVirtual     // where the arrays' current vectors start
-	step     map[int]reg.Register // odd multiples of the stride, in bytes
-	frame    reg.GPVirtual
-	left, n  reg.GPVirtual
+	blocks []*Block
+	plans  []map[int]plan
+	copies int
+	locals int
+	entries
+	base    [3][]reg.GPVirtual   // where the arrays' current vectors start, and those of every ninth entry where there are manyEntries
+	step    map[int]reg.Register // odd multiples of the stride, in bytes
+	frame   reg.GPVirtual
+	left, n reg.GPVirtual
 }
 
 func (w *batchWriter) write(slots int) {
-	w.base[0] = w.Arg("dst")
-	for i := 1; i <= w.arrays; i++ {
-		w.base[i] = w.Arg([]string{"", "a", "b"}[i])
+	for i := 0; i <= w.arrays; i++ {
+		w.base[i] = []reg.GPVirtual{w.Arg([]string{"dst", "a", "b"}[i])}
 	}
 	w.left = w.Arg("n")
 	w.n = w.GP64()
 	w.step = map[int]reg.Register{}
-	if w.maxEntry > 0 {
+	if w.max() > 0 {
 		s := w.Arg("stride")
 		w.SHLQ(operand.U8(map[Elem]int{F32: 2, F64: 3}[w.Elem]), s)
 		w.step[1] = s
 		var last reg.Register = s
-		for k := 3; k <= w.maxEntry; k += 2 {
+		for k := 3; k <= w.maxStep(); k += 2 {
 			r := w.GP64()
 			w.LEAQ(operand.Mem{Base: last, Index: s, Scale: 2}, r)
 			w.step[k], last = r, r
+		}
+		for i := range w.base {
+			for k := 1; k < w.rows(i); k++ {
+				r := w.GP64()
+				w.LEAQ(operand.Mem{Base: w.base[i][k-1], Index: s, Scale: 8}, r)
+				w.ADDQ(s, r)
+				w.base[i] = append(w.base[i], r)
+			}
 		}
 	}
 	if slots > 0 {
@@ -172,7 +227,9 @@ func (w *batchWriter) write(slots int) {
 		w.fetch(copies)
 		w.round(copies, nil)
 		for i := 0; i <= w.arrays; i++ {
-			w.ADDQ(operand.I32(copies*w.Level.Bytes()), w.base[i])
+			for _, row := range w.base[i] {
+				w.ADDQ(operand.I32(copies*w.Level.Bytes()), row)
+			}
 		}
 		w.SUBQ(lanes, w.left)
 		w.JGE(operand.LabelRef(loop))
@@ -249,13 +306,10 @@ func (t *batchTail) vector() reg.VecVirtual {
 
 // address returns where the vector u of entry e of an array stands.
 func (w *batchWriter) address(array, e, u int) operand.Mem {
-	m := operand.Mem{Base: w.base[array], Disp: u * w.Level.Bytes()}
-	if e > 0 {
-		odd, scale := e, 1
-		for odd%2 == 0 {
-			odd, scale = odd/2, scale*2
-		}
-		m.Index, m.Scale = w.step[odd], uint8(scale)
+	row, odd, double := w.place(e)
+	m := operand.Mem{Base: w.base[array][row], Disp: u * w.Level.Bytes()}
+	if odd > 0 {
+		m.Index, m.Scale = w.step[odd], uint8(1<<double)
 	}
 	return m
 }

@@ -10,15 +10,16 @@ import (
 // neonBatch writes a Batch for NEON. It is batchWriter's counterpart: what that function says of arguments and results holds here.
 type neonBatch struct {
 	*neon.Func
-	elem             Elem
-	lanes            neon.Lanes
-	pool             *neon.Pool
-	pinned           map[string]neon.V
-	blocks           []*Block
-	plans            []map[int]plan
-	copies           int
-	locals, arrays   int
-	base             [3]neon.R
+	elem   Elem
+	lanes  neon.Lanes
+	pool   *neon.Pool
+	pinned map[string]neon.V
+	blocks []*Block
+	plans  []map[int]plan
+	copies int
+	locals int
+	entries
+	base             [3][]neon.R    // as in batchWriter
 	step             map[int]neon.R // odd multiples of the stride, in bytes
 	consts, left, at neon.R
 	later            []func() // what is written after the loops: the way of rounds with hard lanes
@@ -32,28 +33,20 @@ func BatchNEON(f *neon.File, pool *neon.Pool, m Batch) {
 	name := m.Name + "NEON"
 	fn := f.Func(name, fmt.Sprintf(batchSignature, m.Elem.GoType())[len("func"):], name+" "+m.Doc)
 	w := &neonBatch{Func: fn, elem: m.Elem, lanes: lanesOf(m.Elem), pool: pool, copies: max(1, m.Unroll[AVX512]), step: map[int]neon.R{}}
-	maxEntry := 0
 	for _, body := range m.Stages {
 		b := NewBlock(AVX2, m.Elem)
 		body(b)
 		w.blocks = append(w.blocks, b)
 		w.locals = max(w.locals, b.locals)
-		maxEntry = max(maxEntry, len(b.outputs)-1)
-		for _, o := range b.ops {
-			if o.code == opLoad {
-				maxEntry = max(maxEntry, int(o.imm&0xff))
-				w.arrays = max(w.arrays, int(o.imm>>8))
-			}
-		}
+		w.entries.count(b)
 	}
 	check(w.copies == 1 || len(w.blocks) == 1, "only single stages unroll")
-	w.base[0] = w.Arg("dst")
-	for i := 1; i <= w.arrays; i++ {
-		w.base[i] = w.Arg([]string{"", "a", "b"}[i])
+	for i := 0; i <= w.arrays; i++ {
+		w.base[i] = []neon.R{w.Arg([]string{"dst", "a", "b"}[i])}
 	}
 	w.left, w.at = w.Arg("n"), w.R()
 	w.consts = w.Address(pool)
-	w.steps(maxEntry)
+	w.steps()
 	w.pin()
 	slots := w.locals
 	for _, plans := range w.plans {
@@ -102,17 +95,25 @@ func (w *neonBatch) plan(pinned int) (moves int, plans []map[int]plan) {
 	return moves, plans
 }
 
-// steps makes the odd multiples of the stride up to the number of an entry.
-func (w *neonBatch) steps(maxEntry int) {
-	if maxEntry == 0 {
+// steps makes the odd multiples of the stride and the addresses of further rows.
+func (w *neonBatch) steps() {
+	if w.max() == 0 {
 		return
 	}
 	s := w.Arg("stride")
 	w.Text("LSL $%d, %v", map[Elem]int{F32: 2, F64: 3}[w.elem], s)
 	w.step[1] = s
-	for k := 3; k <= maxEntry; k += 2 {
+	for k := 3; k <= w.maxStep(); k += 2 {
 		w.step[k] = w.R()
 		w.Text("ADD %v<<1, %v, %v", s, w.step[k-2], w.step[k])
+	}
+	for i := range w.base {
+		for k := 1; k < w.rows(i); k++ {
+			r := w.R()
+			w.Text("ADD %v<<3, %v, %v", s, w.base[i][k-1], r)
+			w.Text("ADD %v, %v", s, r)
+			w.base[i] = append(w.base[i], r)
+		}
 	}
 }
 
@@ -129,7 +130,9 @@ func (w *neonBatch) write() {
 		w.Counted(loop, copies*vector, "matrices", func() {
 			w.round(copies, false)
 			for i := 0; i <= w.arrays; i++ {
-				w.Text("ADD $%d, %v", 16*copies, w.base[i])
+				for _, row := range w.base[i] {
+					w.Text("ADD $%d, %v", 16*copies, row)
+				}
 			}
 			w.Text("SUB $%d, %v", copies*vector, w.left)
 			w.Text("CMP $%d, %v", copies*vector, w.left)
@@ -257,20 +260,18 @@ func (e *neonBatchEmitter) fill(s step) {
 // move loads or stores the vectors of an entry of an array.
 func (e *neonBatchEmitter) move(array, entry int, r neon.Vec, store bool) {
 	w := e.w
-	p, moved := w.base[array], false
-	if entry > 0 || e.tail {
+	row, odd, shift := w.place(entry)
+	base := w.base[array][row]
+	p, moved := base, false
+	if odd > 0 || e.tail {
 		p, moved = w.R(), true
-		odd, shift := entry, 0
-		for entry > 0 && odd%2 == 0 {
-			odd, shift = odd/2, shift+1
-		}
 		switch {
-		case entry == 0:
-			w.Text("MOVD %v, %v", w.base[array], p) // as what handles parts moves it
+		case odd == 0:
+			w.Text("MOVD %v, %v", base, p) // as what handles parts moves it
 		case shift == 0:
-			w.Text("ADD %v, %v, %v", w.step[odd], w.base[array], p)
+			w.Text("ADD %v, %v, %v", w.step[odd], base, p)
 		default:
-			w.Text("ADD %v<<%d, %v, %v", w.step[odd], shift, w.base[array], p)
+			w.Text("ADD %v<<%d, %v, %v", w.step[odd], shift, base, p)
 		}
 	}
 	switch {
