@@ -8,6 +8,8 @@
 //     of the type, so no call can fail on a shape; a slice s becomes an array pointer by (*[9]float64)(s).
 //   - Destination first. It may be the same array as an input of the same size.
 //   - The order of algebra coordinates is that of package group: angle first, then translation; log r before the angle.
+//     For SE(3) that is GTSAM's order; Sophus and Barfoot's book put the translation first.
+//   - Jacobians are left Jacobians: exp(a + da) = exp(J(a)·da)·exp(a) to first order. The right one is J(-a).
 //   - Quaternions are (w, x, y, z), and w = cos(angle/2).
 //   - Logarithms are principal: rotation angles lie in [-π, π], and for rotation vectors the length lies in [0, π].
 //   - A NaN in the input gives a NaN in the output. No value makes a function panic.

@@ -83,6 +83,32 @@ func ExampleInverseSE3() {
 	// Output: [0.000 0.000 0.000 0.000 0.000 5.000]
 }
 
+// How a pose moves when its coordinates do: the Jacobians of a batch of poses, here of one.
+func ExampleLeftJacobianSE3F64() {
+	a := []float64{0.3, -0.2, 0.5, 1, 2, 3} // rotation vector, translation part
+	d := []float64{1e-4, 2e-4, -1e-4, 3e-4, 0, 1e-4}
+	j := make([]float64, 36)
+	linalg.LeftJacobianSE3F64(j, a, 1)
+	moved, left, both := make([]float64, 6), make([]float64, 6), make([]float64, 6)
+	for r := range 6 {
+		moved[r] = a[r] + d[r]
+		for c := range 6 {
+			left[r] += j[6*r+c] * d[c]
+		}
+	}
+	linalg.ComposeSE3F64(both, left, a, 1) // log(exp(J·d)·exp(a))
+	for r := range 6 {
+		fmt.Printf("%.5f %.5f\n", moved[r], both[r])
+	}
+	// Output:
+	// 0.30010 0.30010
+	// -0.19980 -0.19980
+	// 0.49990 0.49990
+	// 1.00030 1.00030
+	// 2.00000 2.00000
+	// 3.00010 3.00010
+}
+
 // Two 3×3 exponentials at once, entry by entry beside each other: of a nilpotent matrix and of a diagonal one.
 func ExampleExp3x3F64() {
 	const n = 2
