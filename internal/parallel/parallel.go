@@ -15,32 +15,34 @@ func For(n, grain int, f func(lo, hi int)) {
 }
 
 // ForWorkers is For with at most workers goroutines; f also learns which of them (0 .. workers-1) calls it, for
-// scratch memory.
+// scratch memory. Goroutines end with the call, or soon after: see linger.
 func ForWorkers(n, grain, workers int, f func(worker, lo, hi int)) {
 	grain = max(grain, 1)
 	chunks := (n + grain - 1) / grain
-	workers = max(1, min(workers, chunks))
+	workers = max(1, min(workers, chunks, maxWorkers))
 	if workers == 1 {
 		for lo := 0; lo < n; lo += grain {
 			f(0, lo, min(lo+grain, n))
 		}
 		return
 	}
+	calls.Add(1)
 	j, _ := jobs.Get().(*job)
 	if j == nil {
 		j = &job{}
+		j.start = func() { help(j) }
 	}
 	j.f, j.n, j.grain, j.chunks = f, n, grain, chunks
 	j.next.Store(0)
-	for len(j.start) < workers {
-		j.start = append(j.start, j.starter(len(j.start)))
-	}
-	j.wait.Add(workers - 1)
-	for _, start := range j.start[1:workers] {
-		go start()
+	j.state.Store(uint64(workers-1) * place)
+	for range workers - 1 {
+		if !offer(j) {
+			go j.start()
+		}
 	}
 	j.work(0)
-	j.wait.Wait()
+	j.finish()
+	calls.Add(-1)
 	fault := j.fault.Swap(nil)
 	j.f = nil
 	jobs.Put(j)
@@ -49,25 +51,84 @@ func ForWorkers(n, grain, workers int, f func(worker, lo, hi int)) {
 	}
 }
 
-// job is one call of ForWorkers. Jobs are used again, so that a call allocates nothing; goroutines are not: they end with the
-// call, and the runtime keeps the memory of those that ended.
+// job is one call of ForWorkers. Jobs are used again, so that a call allocates nothing. Nobody waits for helpers that have not
+// begun: who comes when the call has ended finds no place, or one in the call that the job stands for by then.
 type job struct {
 	f                func(worker, lo, hi int)
 	n, grain, chunks int
 	next             atomic.Int64
-	wait             sync.WaitGroup
 	fault            atomic.Pointer[any] // the first panic of f
-	start            []func()            // what goroutine 1, 2, .. does; the caller itself is worker 0
+	start            func()              // what a new goroutine does
+	// state counts the places that are free for helpers, the helpers that took one and those of them that have left. It
+	// has the bit sleeping when the caller sleeps until all have left.
+	state atomic.Uint64
+	// asleep is locked while the caller sleeps. It is neither a channel nor a WaitGroup: these belong to the testing/synctest
+	// bubble that used them first, and jobs and helpers to nobody.
+	asleep sync.Mutex
 }
 
-var jobs sync.Pool // *job
+const (
+	maxWorkers = 1<<20 - 1
 
-// starter returns what the goroutine of a worker does.
-func (j *job) starter(worker int) func() {
-	return func() {
-		defer j.wait.Done()
+	left     = 1
+	entered  = 1 << 20
+	place    = 1 << 40
+	sleeping = 1 << 63
+)
+
+var (
+	jobs  sync.Pool    // *job
+	calls atomic.Int32 // how many are under way
+)
+
+// help works on a job, and on those that are offered while it lingers.
+func help(j *job) {
+	for j != nil {
+		worker, ok := j.enter()
+		if !ok {
+			return // late: other things kept the processors busy
+		}
 		j.work(worker)
+		j.leave()
+		j = linger()
 	}
+}
+
+// enter takes a place, if there is one, and returns the number that comes with it.
+func (j *job) enter() (worker int, ok bool) {
+	for {
+		s := j.state.Load()
+		if s&^sleeping < place {
+			return 0, false
+		}
+		if j.state.CompareAndSwap(s, s-place+entered) {
+			return int(s%place/entered) + 1, true
+		}
+	}
+}
+
+// allLeft reports whether all helpers that took a place have left.
+func allLeft(s uint64) bool { return s%entered == s%place/entered }
+
+// leave says that a helper has no chunk any more, and wakes the caller if it is the last one and the caller sleeps.
+func (j *job) leave() {
+	if s := j.state.Add(left); s&sleeping != 0 && allLeft(s) {
+		j.asleep.Unlock()
+		runtime.Gosched() // the caller is the next on this processor
+	}
+}
+
+// finish closes the job and waits for the helpers that took a place.
+func (j *job) finish() {
+	s := j.state.And(place-1) & (place - 1)
+	if allLeft(s) || patient(func() bool { return allLeft(j.state.Load()) }) {
+		return
+	}
+	j.asleep.Lock()
+	if s := j.state.Or(sleeping); !allLeft(s) {
+		j.asleep.Lock() // until the last helper leaves
+	}
+	j.asleep.Unlock()
 }
 
 // work takes chunks until there are none.

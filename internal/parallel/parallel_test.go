@@ -4,7 +4,10 @@ import (
 	"fmt"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -38,7 +41,18 @@ func TestForCoversOnce(t *testing.T) {
 	}
 }
 
-// TestPanic: a fault in a goroutine reaches the caller, who may recover, and no goroutine is left.
+// ended waits for goroutines beyond before to end: they linger for a moment.
+func ended(t *testing.T, before int) {
+	t.Helper()
+	for end := time.Now().Add(5 * time.Second); (runtime.NumGoroutine() > before || taken.Load() != 0) && time.Now().Before(end); {
+		time.Sleep(lingerFor)
+	}
+	require.LessOrEqual(t, runtime.NumGoroutine(), before)
+	require.Zero(t, taken.Load(), "nobody lingers")
+	require.Zero(t, calls.Load(), "no call is under way")
+}
+
+// TestPanic: a fault in a goroutine reaches the caller, who may recover, and no goroutine stays.
 func TestPanic(t *testing.T) {
 	before := runtime.NumGoroutine()
 	for _, workers := range []int{1, 4} {
@@ -50,5 +64,112 @@ func TestPanic(t *testing.T) {
 			})
 		})
 	}
-	require.LessOrEqual(t, runtime.NumGoroutine(), before)
+	ended(t, before)
+}
+
+// TestCallsShare: calls one after another, side by side and within another, of any number of workers and lengths, each see all of
+// their chunks done when they return, and no two goroutines have one number at a time.
+func TestCallsShare(t *testing.T) {
+	before := runtime.NumGoroutine()
+	call := func(n, workers, depth int) error {
+		busy, done := make([]atomic.Int32, workers), 0
+		each := make([]int, n) // plain writes: the race detector sees whether returning is in order
+		var fault atomic.Bool
+		var inner func(depth int) int
+		inner = func(depth int) int {
+			if depth == 0 {
+				return 1
+			}
+			sums := make([]int, 5)
+			ForWorkers(5, 1, 3, func(_, lo, _ int) { sums[lo] = inner(depth - 1) })
+			return sums[0] + sums[1] + sums[2] + sums[3] + sums[4]
+		}
+		ForWorkers(n, 1, workers, func(w, lo, _ int) {
+			if busy[w].Add(1) != 1 {
+				fault.Store(true)
+			}
+			if lo%7 == 0 {
+				runtime.Gosched()
+			}
+			each[lo] = inner(depth)
+			busy[w].Add(-1)
+		})
+		want := 1
+		for range depth {
+			want *= 5
+		}
+		for _, e := range each {
+			if e == want {
+				done++
+			}
+		}
+		if done != n || fault.Load() {
+			return fmt.Errorf("n = %d, workers = %d, depth = %d: %d done, fault %v", n, workers, depth, done, fault.Load())
+		}
+		return nil
+	}
+	rounds := 120
+	if testing.Short() {
+		rounds = 40
+	}
+	var wait sync.WaitGroup
+	faults := make(chan error, 4)
+	for g := range 4 {
+		wait.Go(func() {
+			for k := range rounds {
+				if err := call(1+(k*13+g*5)%20, 1+(k+g)%9, k%3); err != nil {
+					faults <- err
+					return
+				}
+				if k%16 == 0 {
+					time.Sleep(lingerFor / 2 * time.Duration(k%5))
+				}
+			}
+		})
+	}
+	wait.Wait()
+	select {
+	case err := <-faults:
+		t.Error(err)
+	default:
+	}
+	ended(t, before)
+	for k := range rounds { // alone: goroutines linger from call to call
+		require.NoError(t, call(1+k%40, 1+k%9, 0))
+	}
+	ended(t, before)
+}
+
+// TestSleep: a caller sleeps until a helper that is long at work has left.
+func TestSleep(t *testing.T) {
+	var helped, left atomic.Int32
+	for range 20 {
+		var begun atomic.Bool
+		ForWorkers(2, 1, 2, func(w, _, _ int) {
+			if w != 0 {
+				helped.Add(1)
+				begun.Store(true)
+				time.Sleep(5 * lingerFor)
+				left.Add(1)
+				return
+			}
+			for end := time.Now().Add(time.Second); !begun.Load() && time.Now().Before(end); {
+				runtime.Gosched()
+			}
+		})
+		require.Equal(t, helped.Load(), left.Load())
+	}
+	require.NotZero(t, helped.Load())
+}
+
+// TestBubble: calls in a bubble of testing/synctest, where the clock stands still, and outside of it hand goroutines to each other.
+func TestBubble(t *testing.T) {
+	for range 50 {
+		n := atomic.Int32{}
+		f := func(int, int, int) { n.Add(1) }
+		ForWorkers(64, 1, 4, f)
+		synctest.Test(t, func(*testing.T) { ForWorkers(64, 1, 4, f) })
+		ForWorkers(64, 1, 4, f)
+		require.EqualValues(t, 3*64, n.Load())
+	}
 }
