@@ -46,6 +46,7 @@ type knownWork struct {
 	guess        []int32
 	before       []int32 // Pose of the row before, among those of the goroutine
 	count, first []int32 // by known pose: its members, and the first pair among them
+	cell         []int32 // see shifts
 }
 
 // findKnown returns the poses of a few rows, or nil if these do not repeat, or some are too close to another.
@@ -210,11 +211,22 @@ func (p *problem) knownPairs(nb *Neighborhood, tol float64) (out []int32, done b
 		w := &work[n]
 		w.guess, w.count, w.first = slices.Clone(k.guess), make([]int32, known), make([]int32, known)
 	}
+	l := p.findShifts(0.75 * memberReach * tol)
 	var outsiders atomic.Int64
 	var stop atomic.Bool
 	parallel.ForWorkers(nb.Queries, 16, len(work), func(worker, lo, hi int) {
+		w := &work[worker]
+		if l != nil && w.cell == nil {
+			w.cell = make([]int32, 2*l.far+1)
+		}
 		for i := lo; i < hi && !stop.Load(); i++ {
-			n, ok := k.assign(&work[worker], p, nb, i)
+			var n int
+			var ok bool
+			if l != nil {
+				n, ok = l.assign(k, w, p, nb, i)
+			} else {
+				n, ok = k.assign(w, p, nb, i)
+			}
 			if !ok || outsiders.Add(int64(n)) > int64(nb.Pairs()/4) {
 				stop.Store(true)
 			}
