@@ -62,20 +62,32 @@ func reportPoseTables(r *report, only string) error {
 			}
 			pairs = nb.Pairs()
 		}
+		var lines [2]string
+		var least [2]float64
+		most := 0
 		for cores := 1; cores <= min(2, runtime.NumCPU()); cores++ {
-			line := fmt.Sprintf("%s/cores%d", name, cores)
-			if !strings.HasPrefix(line, only) {
-				continue
+			if line := fmt.Sprintf("%s/cores%d", name, cores); strings.HasPrefix(line, only) {
+				lines[cores-1], least[cores-1], most = line, math.Inf(1), cores
 			}
-			runtime.GOMAXPROCS(cores)
-			t := math.Inf(1)
-			for range poseCalls {
+		}
+		// In turns, so that what else the machine does meets both.
+		for range poseCalls {
+			for k := range most {
+				if lines[k] == "" {
+					continue
+				}
+				runtime.GOMAXPROCS(k + 1)
 				runtime.GC()
 				start := time.Now()
 				ball()
-				t = min(t, time.Since(start).Seconds())
+				least[k] = min(least[k], time.Since(start).Seconds())
 			}
-			if err := r.add(sample{line, pairs, "ms", t * 1e3}); err != nil {
+		}
+		for k := range most {
+			if lines[k] == "" {
+				continue
+			}
+			if err := r.add(sample{lines[k], pairs, "ms", least[k] * 1e3}); err != nil {
 				return err
 			}
 		}
