@@ -30,15 +30,22 @@ func ForWorkers(n, grain, workers int, f func(worker, lo, hi int)) {
 	j, _ := jobs.Get().(*job)
 	if j == nil {
 		j = &job{}
-		j.start = func() { help(j) }
+		j.start = func() {
+			j.pending.Add(-1)
+			help(j)
+		}
 	}
 	j.f, j.n, j.grain, j.chunks = f, n, grain, chunks
 	j.next.Store(0)
 	j.state.Store(uint64(workers-1) * place)
-	for range workers - 1 {
-		if !offer(j) {
-			go j.start()
-		}
+	need := workers - 1
+	for need > 0 && offer(j) {
+		need--
+	}
+	// Goroutines of an earlier call that have not begun will find this one.
+	for n := int(j.pending.Load()); n < need; n++ {
+		j.pending.Add(1)
+		go j.start()
 	}
 	j.work(0)
 	j.finish()
@@ -59,6 +66,7 @@ type job struct {
 	next             atomic.Int64
 	fault            atomic.Pointer[any] // the first panic of f
 	start            func()              // what a new goroutine does
+	pending          atomic.Int32        // how many have not begun to do it
 	// state counts the places that are free for helpers, the helpers that took one and those of them that have left. It
 	// has the bit sleeping when the caller sleeps until all have left.
 	state atomic.Uint64
