@@ -12,8 +12,8 @@ import (
 )
 
 // Where groups take a lattice to itself, as translations do with an image, few rows show nearly all poses: 317 of the
-// 1.1 million pairs of a 64 × 64 image. Then every pair is compared with a guess among the poses known from a few rows, and no
-// table grows.
+// 1.1 million pairs of a 64 × 64 image. Then every pair is compared with a guess among the poses known from a few rows, or is certain to
+// have the pose of an earlier pair (see shifts), and no table grows.
 //
 // The known poses are more than two tolerances apart, all of them. A pair is a member of one of them if its pose is within
 // memberReach tolerances of it, and an outsider if its pose is farther than two tolerances from all of them; if it is neither,
