@@ -48,6 +48,7 @@ func depthwiseAMD64(f *x86.File) {
 		for _, vecs := range []int{4, 2, 1} {
 			depthwiseGroup(f, l, vecs)
 		}
+		depthwiseTall(f, l, 2)
 	}
 }
 
@@ -375,6 +376,95 @@ func depthwiseGroup(f *x86.File, l x86.Level, vecs int) {
 			}
 		}
 		fn.ADDQ(stride, out)
+	}
+	fn.End()
+}
+
+// depthwiseTallRows returns how many rows depthwiseTall takes: half of the registers hold their sums.
+func depthwiseTallRows(l x86.Level, vecs int) int {
+	if l == x86.AVX512 {
+		return 16 / vecs
+	}
+	return 8 / vecs
+}
+
+// depthwiseTall writes depthwiseGroup for more rows and fewer vectors of channels: a vector of w serves more of them. Each sum has one
+// accumulator, as in blocks of four vectors and more, which it computes in parts.
+func depthwiseTall(f *x86.File, l x86.Level, vecs int) {
+	rows := depthwiseTallRows(l, vecs)
+	fn := f.Func(l, x86.F32, fmt.Sprintf("depthwiseTall%dF32", vecs), "func(out, f, w *float32, index, pose *int32, n, stride, tail, mean int)",
+		fmt.Sprintf("is depthwise for %d rows with n pairs each and the same poses, with one accumulator for an element.", rows))
+	tail := fn.NewTail(fn.Arg("tail"))
+	feat, weight, stride := fn.Arg("f"), fn.Arg("w"), fn.Arg("stride")
+	pose, n := fn.Arg("pose"), fn.Arg("n")
+	// Rows 3k, 3k+1 and 3k+2 are reached from one pointer, n and 2n entries on.
+	starts := []reg.GPVirtual{fn.Arg("index")}
+	for len(starts) < (rows+2)/3 {
+		p := fn.GP64()
+		fn.LEAQ(operand.Mem{Base: starts[len(starts)-1], Index: n, Scale: 8}, p)
+		fn.LEAQ(operand.Mem{Base: p, Index: n, Scale: 4}, p)
+		starts = append(starts, p)
+	}
+	// The indices of the group after this one.
+	ahead := fn.GP64()
+	fn.LEAQ(operand.Mem{Base: starts[(rows-1)/3], Index: n, Scale: uint8(4 * max(1, (rows-1)%3))}, ahead)
+	if (rows-1)%3 != 0 {
+		fn.LEAQ(operand.Mem{Base: ahead, Index: n, Scale: 4}, ahead)
+	}
+	acc := zeros(fn, rows*vecs)
+	clearAll(fn, acc)
+	end := fn.GP64()
+	fn.LEAQ(operand.Mem{Base: pose, Index: n, Scale: 4}, end)
+	fn.TESTQ(n, n)
+	fn.JE(operand.LabelRef("summed"))
+	fn.Label("pairs")
+	fn.PREFETCHT0(operand.Mem{Base: ahead})
+	wj := rowAddress(fn, pairAt(pose, 0), weight, stride)
+	var wv []reg.VecVirtual
+	for v := range vecs {
+		m := operand.Mem{Base: wj, Disp: v * l.Bytes()}
+		if v == vecs-1 {
+			wv = append(wv, tail.Load(m))
+		} else {
+			wv = append(wv, fn.Vec())
+			fn.VMOVUPS(m, wv[v])
+		}
+	}
+	for r := range rows {
+		at := operand.Mem{Base: starts[r/3]}
+		if r%3 > 0 {
+			at.Index, at.Scale = n, uint8(4*(r%3))
+		}
+		i := fn.GP64()
+		fn.MOVL(at, i.As32())
+		fn.IMULQ(stride, i)
+		for v := range vecs {
+			m := operand.Mem{Base: feat, Index: i, Scale: 1, Disp: v * l.Bytes()}
+			if v == vecs-1 {
+				tail.MultiplyAdd(m, wv[v], acc[r*vecs+v])
+			} else {
+				fn.VFMADD231PS(m, wv[v], acc[r*vecs+v])
+			}
+		}
+	}
+	for _, p := range starts {
+		fn.ADDQ(operand.U8(4), p)
+	}
+	fn.ADDQ(operand.U8(4*rows), ahead)
+	fn.ADDQ(operand.U8(4), pose)
+	fn.CMPQ(pose, end)
+	fn.JNE(operand.LabelRef("pairs"))
+	fn.Label("summed")
+	depthwiseMean(fn, n, acc)
+	out := fn.Arg("out")
+	for i, a := range acc {
+		m := operand.Mem{Base: out, Disp: i % vecs * l.Bytes()}
+		if i%vecs == vecs-1 {
+			tail.Store(a, m)
+			fn.ADDQ(stride, out)
+		} else {
+			fn.VMOVUPS(a, m)
+		}
 	}
 	fn.End()
 }

@@ -2470,6 +2470,105 @@ store1:
 	VZEROUPPER
 	RET
 
+// func depthwiseTall2F32AVX2(out *float32, f *float32, w *float32, index *int32, pose *int32, n int, stride int, tail int, mean int)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·depthwiseTall2F32AVX2(SB), NOSPLIT, $0-72
+	MOVQ    tail+56(FP), AX
+	LEAQ    tailMaskF32<>+0(SB), CX
+	NEGQ    AX
+	VMOVUPS 32(CX)(AX*4), Y0
+	MOVQ    f+8(FP), AX
+	MOVQ    w+16(FP), CX
+	MOVQ    stride+48(FP), DX
+	MOVQ    pose+32(FP), BX
+	MOVQ    n+40(FP), SI
+	MOVQ    index+24(FP), DI
+	LEAQ    (DI)(SI*8), R8
+	LEAQ    (R8)(SI*4), R8
+	LEAQ    (R8)(SI*4), R9
+	VXORPS  Y1, Y1, Y1
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+	VXORPS  Y4, Y4, Y4
+	VXORPS  Y5, Y5, Y5
+	VXORPS  Y6, Y6, Y6
+	VXORPS  Y7, Y7, Y7
+	VXORPS  Y8, Y8, Y8
+	LEAQ    (BX)(SI*4), R10
+	TESTQ   SI, SI
+	JE      summed
+
+pairs:
+	PREFETCHT0  (R9)
+	MOVL        (BX), R11
+	IMULQ       DX, R11
+	ADDQ        CX, R11
+	VMOVUPS     (R11), Y9
+	VMASKMOVPS  32(R11), Y0, Y10
+	MOVL        (DI), R11
+	IMULQ       DX, R11
+	VFMADD231PS (AX)(R11*1), Y9, Y1
+	VMASKMOVPS  32(AX)(R11*1), Y0, Y11
+	VFMADD231PS Y11, Y10, Y2
+	MOVL        (DI)(SI*4), R11
+	IMULQ       DX, R11
+	VFMADD231PS (AX)(R11*1), Y9, Y3
+	VMASKMOVPS  32(AX)(R11*1), Y0, Y11
+	VFMADD231PS Y11, Y10, Y4
+	MOVL        (DI)(SI*8), R11
+	IMULQ       DX, R11
+	VFMADD231PS (AX)(R11*1), Y9, Y5
+	VMASKMOVPS  32(AX)(R11*1), Y0, Y11
+	VFMADD231PS Y11, Y10, Y6
+	MOVL        (R8), R11
+	IMULQ       DX, R11
+	VFMADD231PS (AX)(R11*1), Y9, Y7
+	VMASKMOVPS  32(AX)(R11*1), Y0, Y9
+	VFMADD231PS Y9, Y10, Y8
+	ADDQ        $0x04, DI
+	ADDQ        $0x04, R8
+	ADDQ        $0x10, R9
+	ADDQ        $0x04, BX
+	CMPQ        BX, R10
+	JNE         pairs
+
+summed:
+	MOVQ         mean+64(FP), AX
+	TESTQ        AX, AX
+	JE           store1
+	CMPQ         SI, $0x01
+	JLE          store1
+	VMOVSS       one<>+0(SB), X9
+	VXORPS       X10, X10, X10
+	VCVTSI2SSQ   SI, X10, X10
+	VDIVSS       X10, X9, X9
+	VBROADCASTSS X9, Y9
+	VMULPS       Y9, Y1, Y1
+	VMULPS       Y9, Y2, Y2
+	VMULPS       Y9, Y3, Y3
+	VMULPS       Y9, Y4, Y4
+	VMULPS       Y9, Y5, Y5
+	VMULPS       Y9, Y6, Y6
+	VMULPS       Y9, Y7, Y7
+	VMULPS       Y9, Y8, Y8
+
+store1:
+	MOVQ       out+0(FP), AX
+	VMOVUPS    Y1, (AX)
+	VMASKMOVPS Y2, Y0, 32(AX)
+	ADDQ       DX, AX
+	VMOVUPS    Y3, (AX)
+	VMASKMOVPS Y4, Y0, 32(AX)
+	ADDQ       DX, AX
+	VMOVUPS    Y5, (AX)
+	VMASKMOVPS Y6, Y0, 32(AX)
+	ADDQ       DX, AX
+	VMOVUPS    Y7, (AX)
+	VMASKMOVPS Y8, Y0, 32(AX)
+	ADDQ       DX, AX
+	VZEROUPPER
+	RET
+
 // func depthwise8F32AVX512(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int)
 // Requires: AVX, AVX512F, BMI2
 TEXT ·depthwise8F32AVX512(SB), NOSPLIT, $0-80
@@ -4894,5 +4993,148 @@ store1:
 	ADDQ    BX, AX
 	VMOVUPS Z12, K1, (AX)
 	ADDQ    BX, AX
+	VZEROUPPER
+	RET
+
+// func depthwiseTall2F32AVX512(out *float32, f *float32, w *float32, index *int32, pose *int32, n int, stride int, tail int, mean int)
+// Requires: AVX, AVX512F, BMI2, MMX+
+TEXT ·depthwiseTall2F32AVX512(SB), NOSPLIT, $0-72
+	MOVQ   tail+56(FP), AX
+	MOVQ   $-1, CX
+	BZHIQ  AX, CX, CX
+	KMOVW  CX, K1
+	MOVQ   f+8(FP), AX
+	MOVQ   w+16(FP), CX
+	MOVQ   stride+48(FP), DX
+	MOVQ   pose+32(FP), BX
+	MOVQ   n+40(FP), SI
+	MOVQ   index+24(FP), DI
+	LEAQ   (DI)(SI*8), R8
+	LEAQ   (R8)(SI*4), R8
+	LEAQ   (R8)(SI*8), R9
+	LEAQ   (R9)(SI*4), R9
+	LEAQ   (R9)(SI*4), R10
+	LEAQ   (R10)(SI*4), R10
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	VPXORD Z8, Z8, Z8
+	VPXORD Z9, Z9, Z9
+	VPXORD Z10, Z10, Z10
+	VPXORD Z11, Z11, Z11
+	VPXORD Z12, Z12, Z12
+	VPXORD Z13, Z13, Z13
+	VPXORD Z14, Z14, Z14
+	VPXORD Z15, Z15, Z15
+	LEAQ   (BX)(SI*4), R11
+	TESTQ  SI, SI
+	JE     summed
+
+pairs:
+	PREFETCHT0  (R10)
+	MOVL        (BX), R12
+	IMULQ       DX, R12
+	ADDQ        CX, R12
+	VMOVUPS     (R12), Z16
+	VMOVUPS.Z   64(R12), K1, Z17
+	MOVL        (DI), R12
+	IMULQ       DX, R12
+	VFMADD231PS (AX)(R12*1), Z16, Z0
+	VFMADD231PS 64(AX)(R12*1), Z17, K1, Z1
+	MOVL        (DI)(SI*4), R12
+	IMULQ       DX, R12
+	VFMADD231PS (AX)(R12*1), Z16, Z2
+	VFMADD231PS 64(AX)(R12*1), Z17, K1, Z3
+	MOVL        (DI)(SI*8), R12
+	IMULQ       DX, R12
+	VFMADD231PS (AX)(R12*1), Z16, Z4
+	VFMADD231PS 64(AX)(R12*1), Z17, K1, Z5
+	MOVL        (R8), R12
+	IMULQ       DX, R12
+	VFMADD231PS (AX)(R12*1), Z16, Z6
+	VFMADD231PS 64(AX)(R12*1), Z17, K1, Z7
+	MOVL        (R8)(SI*4), R12
+	IMULQ       DX, R12
+	VFMADD231PS (AX)(R12*1), Z16, Z8
+	VFMADD231PS 64(AX)(R12*1), Z17, K1, Z9
+	MOVL        (R8)(SI*8), R12
+	IMULQ       DX, R12
+	VFMADD231PS (AX)(R12*1), Z16, Z10
+	VFMADD231PS 64(AX)(R12*1), Z17, K1, Z11
+	MOVL        (R9), R12
+	IMULQ       DX, R12
+	VFMADD231PS (AX)(R12*1), Z16, Z12
+	VFMADD231PS 64(AX)(R12*1), Z17, K1, Z13
+	MOVL        (R9)(SI*4), R12
+	IMULQ       DX, R12
+	VFMADD231PS (AX)(R12*1), Z16, Z14
+	VFMADD231PS 64(AX)(R12*1), Z17, K1, Z15
+	ADDQ        $0x04, DI
+	ADDQ        $0x04, R8
+	ADDQ        $0x04, R9
+	ADDQ        $0x20, R10
+	ADDQ        $0x04, BX
+	CMPQ        BX, R11
+	JNE         pairs
+
+summed:
+	MOVQ         mean+64(FP), AX
+	TESTQ        AX, AX
+	JE           store1
+	CMPQ         SI, $0x01
+	JLE          store1
+	VMOVSS       one<>+0(SB), X16
+	VXORPS       X17, X17, X17
+	VCVTSI2SSQ   SI, X17, X17
+	VDIVSS       X17, X16, X16
+	VBROADCASTSS X16, Z16
+	VMULPS       Z16, Z0, Z0
+	VMULPS       Z16, Z1, Z1
+	VMULPS       Z16, Z2, Z2
+	VMULPS       Z16, Z3, Z3
+	VMULPS       Z16, Z4, Z4
+	VMULPS       Z16, Z5, Z5
+	VMULPS       Z16, Z6, Z6
+	VMULPS       Z16, Z7, Z7
+	VMULPS       Z16, Z8, Z8
+	VMULPS       Z16, Z9, Z9
+	VMULPS       Z16, Z10, Z10
+	VMULPS       Z16, Z11, Z11
+	VMULPS       Z16, Z12, Z12
+	VMULPS       Z16, Z13, Z13
+	VMULPS       Z16, Z14, Z14
+	VMULPS       Z16, Z15, Z15
+
+store1:
+	MOVQ    out+0(FP), AX
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, K1, 64(AX)
+	ADDQ    DX, AX
+	VMOVUPS Z2, (AX)
+	VMOVUPS Z3, K1, 64(AX)
+	ADDQ    DX, AX
+	VMOVUPS Z4, (AX)
+	VMOVUPS Z5, K1, 64(AX)
+	ADDQ    DX, AX
+	VMOVUPS Z6, (AX)
+	VMOVUPS Z7, K1, 64(AX)
+	ADDQ    DX, AX
+	VMOVUPS Z8, (AX)
+	VMOVUPS Z9, K1, 64(AX)
+	ADDQ    DX, AX
+	VMOVUPS Z10, (AX)
+	VMOVUPS Z11, K1, 64(AX)
+	ADDQ    DX, AX
+	VMOVUPS Z12, (AX)
+	VMOVUPS Z13, K1, 64(AX)
+	ADDQ    DX, AX
+	VMOVUPS Z14, (AX)
+	VMOVUPS Z15, K1, 64(AX)
+	ADDQ    DX, AX
 	VZEROUPPER
 	RET

@@ -34,6 +34,10 @@ func Missing(names ...string) []string {
 	return missing
 }
 
+// AMD says whether AMD made the processor. Kernels that do best in one shape on its cores and in another elsewhere choose by it, where
+// no property that can be asked for tells them apart.
+var AMD = cpuid.CPU.VendorID == cpuid.AMD
+
 // Caches are the sizes in bytes of the data caches that one core sees.
 type Caches struct{ L1, L2, L3 int }
 
