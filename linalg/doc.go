@@ -33,7 +33,7 @@
 //     logarithm, NaN) goes through the portable functions, at their speed; so do, at every level, Hat and Vee, which only
 //     move numbers. Nothing is allocated.
 //   - Sizes: where n is a multiple of 1024, the entries of a matrix lie a multiple of 4 KB apart and share the same few lines of
-//     the first-level cache. Results of 6×6 then take two to eight times as long as in a batch of some 16 matrices more.
+//     the first-level cache. Results of 6×6 then take two to ten times as long as in a batch of some 16 matrices more.
 //
 // # Accuracy
 //
