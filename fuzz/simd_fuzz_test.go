@@ -253,6 +253,7 @@ func FuzzWeightNetF32(f *testing.F) {
 func FuzzGatherF32(f *testing.F) {
 	for i, b := range seedBytes() {
 		f.Add(b, []byte{0, 1, 2, 3, 200, 77, 5}, uint8(i), uint8(3*i), i%2 == 0)
+		f.Add(b, make([]byte, 40), uint8(64+i%6), uint8(i), i%2 == 1) // rows with the same poses, computed together
 	}
 	f.Fuzz(func(t *testing.T, bytes, shape []byte, uc, ucm uint8, mean bool) {
 		const points, poses = 5, 3
