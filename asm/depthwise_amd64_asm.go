@@ -24,18 +24,10 @@ type depthwiseVariant struct {
 // same bits whether it is computed alone or together with its neighbours.
 func depthwiseSets(vecs int) int { return max(1, 4/vecs) }
 
-// depthwiseAhead is how many pairs ahead rows of w are fetched from memory, into the second-level cache: on the way to the first level
-// they would hold the few buffers that the rows of f need, too, which costs a tenth. Rows of bfloat16 are half as long, so for the
-// same distance in bytes there are twice as many.
-const (
-	depthwiseAhead     = 32
-	depthwiseAheadHalf = 64
-)
-
 func depthwiseAMD64(f *x86.File) {
 	variants := []depthwiseVariant{
 		{name: "depthwise", doc: "sets out[i] = Σ w[pose]·f[index] over row i's pairs, divided by their number if mean is 1"},
-		{name: "depthwiseStream", doc: "is depthwise, made for a w that is read from memory once", stream: true},
+		{name: "depthwiseStream", doc: "is depthwise for a w that is read from memory once and fetched so many pairs ahead", stream: true},
 		{name: "depthwiseScaled", doc: "sets out[i] = Σ w[pose]·f[index]·scale[index] over row i's pairs", scaled: true},
 		{name: "depthwiseHalf", doc: "is depthwiseStream with w in bfloat16; wstride counts its bytes", stream: true, half: true},
 	}
@@ -70,7 +62,7 @@ func depthwiseRows(f *x86.File, l x86.Level, d depthwiseVariant, vecs int) {
 		extra = ", scale *float32"
 	}
 	if d.stream {
-		extra += ", pairs int"
+		extra += ", pairs, ahead int"
 	}
 	fn := f.Func(l, x86.F32, fmt.Sprintf("%s%dF32", d.name, vecs),
 		fmt.Sprintf("func(out, f *float32, %s, offsets *int, index, pose *int32, rows, %s, tail int%s)", w, stride, extra),
@@ -104,15 +96,11 @@ func depthwiseRows(f *x86.File, l x86.Level, d depthwiseVariant, vecs int) {
 		fn.LEAQ(operand.Mem{Base: g.pose, Index: last, Scale: 4, Disp: -4}, last)
 	}
 
-	fetch := depthwiseAhead
-	if d.half {
-		fetch = depthwiseAheadHalf
-	}
 	body := func(set, at int) {
 		if d.stream {
 			// The row of the pair that comes later, or of the last one.
-			p := fn.GP64()
-			fn.LEAQ(pairAt(g.pose, at+fetch), p)
+			p := fn.Arg("ahead") // from memory, for want of registers
+			fn.LEAQ(operand.Mem{Base: g.pose, Index: p, Scale: 4, Disp: 4 * at}, p)
 			fn.CMPQ(p, last)
 			fn.CMOVQGT(last, p)
 			ahead := rowAddress(fn, pairAt(p, 0), weight, wstep)

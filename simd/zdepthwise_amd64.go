@@ -24,25 +24,25 @@ func depthwise2F32AVX2(out *float32, f *float32, w *float32, offsets *int, index
 //go:noescape
 func depthwise1F32AVX2(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int)
 
-// depthwiseStream8F32AVX2 is depthwise, made for a w that is read from memory once, for i < rows and 8 vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.
+// depthwiseStream8F32AVX2 is depthwise for a w that is read from memory once and fetched so many pairs ahead, for i < rows and 8 vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.
 //
 //go:noescape
-func depthwiseStream8F32AVX2(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int, pairs int)
+func depthwiseStream8F32AVX2(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int, pairs int, ahead int)
 
-// depthwiseStream4F32AVX2 is depthwise, made for a w that is read from memory once, for i < rows and 4 vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.
+// depthwiseStream4F32AVX2 is depthwise for a w that is read from memory once and fetched so many pairs ahead, for i < rows and 4 vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.
 //
 //go:noescape
-func depthwiseStream4F32AVX2(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int, pairs int)
+func depthwiseStream4F32AVX2(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int, pairs int, ahead int)
 
-// depthwiseStream2F32AVX2 is depthwise, made for a w that is read from memory once, for i < rows and 2 vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.
+// depthwiseStream2F32AVX2 is depthwise for a w that is read from memory once and fetched so many pairs ahead, for i < rows and 2 vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.
 //
 //go:noescape
-func depthwiseStream2F32AVX2(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int, pairs int)
+func depthwiseStream2F32AVX2(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int, pairs int, ahead int)
 
-// depthwiseStream1F32AVX2 is depthwise, made for a w that is read from memory once, for i < rows and 1 vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.
+// depthwiseStream1F32AVX2 is depthwise for a w that is read from memory once and fetched so many pairs ahead, for i < rows and 1 vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.
 //
 //go:noescape
-func depthwiseStream1F32AVX2(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int, pairs int)
+func depthwiseStream1F32AVX2(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int, pairs int, ahead int)
 
 // depthwiseScaled8F32AVX2 sets out[i] = Σ w[pose]·f[index]·scale[index] over row i's pairs, for i < rows and 8 vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.
 //
@@ -67,22 +67,22 @@ func depthwiseScaled1F32AVX2(out *float32, f *float32, w *float32, offsets *int,
 // depthwiseHalf8F32AVX2 is depthwiseStream with w in bfloat16; wstride counts its bytes, for i < rows and 8 vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.
 //
 //go:noescape
-func depthwiseHalf8F32AVX2(out *float32, f *float32, w *uint16, offsets *int, index *int32, pose *int32, rows int, stride int, wstride int, tail int, mean int, pairs int)
+func depthwiseHalf8F32AVX2(out *float32, f *float32, w *uint16, offsets *int, index *int32, pose *int32, rows int, stride int, wstride int, tail int, mean int, pairs int, ahead int)
 
 // depthwiseHalf4F32AVX2 is depthwiseStream with w in bfloat16; wstride counts its bytes, for i < rows and 4 vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.
 //
 //go:noescape
-func depthwiseHalf4F32AVX2(out *float32, f *float32, w *uint16, offsets *int, index *int32, pose *int32, rows int, stride int, wstride int, tail int, mean int, pairs int)
+func depthwiseHalf4F32AVX2(out *float32, f *float32, w *uint16, offsets *int, index *int32, pose *int32, rows int, stride int, wstride int, tail int, mean int, pairs int, ahead int)
 
 // depthwiseHalf2F32AVX2 is depthwiseStream with w in bfloat16; wstride counts its bytes, for i < rows and 2 vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.
 //
 //go:noescape
-func depthwiseHalf2F32AVX2(out *float32, f *float32, w *uint16, offsets *int, index *int32, pose *int32, rows int, stride int, wstride int, tail int, mean int, pairs int)
+func depthwiseHalf2F32AVX2(out *float32, f *float32, w *uint16, offsets *int, index *int32, pose *int32, rows int, stride int, wstride int, tail int, mean int, pairs int, ahead int)
 
 // depthwiseHalf1F32AVX2 is depthwiseStream with w in bfloat16; wstride counts its bytes, for i < rows and 1 vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.
 //
 //go:noescape
-func depthwiseHalf1F32AVX2(out *float32, f *float32, w *uint16, offsets *int, index *int32, pose *int32, rows int, stride int, wstride int, tail int, mean int, pairs int)
+func depthwiseHalf1F32AVX2(out *float32, f *float32, w *uint16, offsets *int, index *int32, pose *int32, rows int, stride int, wstride int, tail int, mean int, pairs int, ahead int)
 
 // depthwiseGroup4F32AVX2 is depthwise for 2 rows with n pairs each and the same poses.
 //
@@ -124,25 +124,25 @@ func depthwise2F32AVX512(out *float32, f *float32, w *float32, offsets *int, ind
 //go:noescape
 func depthwise1F32AVX512(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int)
 
-// depthwiseStream8F32AVX512 is depthwise, made for a w that is read from memory once, for i < rows and 8 vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.
+// depthwiseStream8F32AVX512 is depthwise for a w that is read from memory once and fetched so many pairs ahead, for i < rows and 8 vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.
 //
 //go:noescape
-func depthwiseStream8F32AVX512(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int, pairs int)
+func depthwiseStream8F32AVX512(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int, pairs int, ahead int)
 
-// depthwiseStream4F32AVX512 is depthwise, made for a w that is read from memory once, for i < rows and 4 vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.
+// depthwiseStream4F32AVX512 is depthwise for a w that is read from memory once and fetched so many pairs ahead, for i < rows and 4 vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.
 //
 //go:noescape
-func depthwiseStream4F32AVX512(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int, pairs int)
+func depthwiseStream4F32AVX512(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int, pairs int, ahead int)
 
-// depthwiseStream2F32AVX512 is depthwise, made for a w that is read from memory once, for i < rows and 2 vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.
+// depthwiseStream2F32AVX512 is depthwise for a w that is read from memory once and fetched so many pairs ahead, for i < rows and 2 vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.
 //
 //go:noescape
-func depthwiseStream2F32AVX512(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int, pairs int)
+func depthwiseStream2F32AVX512(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int, pairs int, ahead int)
 
-// depthwiseStream1F32AVX512 is depthwise, made for a w that is read from memory once, for i < rows and 1 vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.
+// depthwiseStream1F32AVX512 is depthwise for a w that is read from memory once and fetched so many pairs ahead, for i < rows and 1 vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.
 //
 //go:noescape
-func depthwiseStream1F32AVX512(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int, pairs int)
+func depthwiseStream1F32AVX512(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int, pairs int, ahead int)
 
 // depthwiseScaled8F32AVX512 sets out[i] = Σ w[pose]·f[index]·scale[index] over row i's pairs, for i < rows and 8 vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.
 //
@@ -167,22 +167,22 @@ func depthwiseScaled1F32AVX512(out *float32, f *float32, w *float32, offsets *in
 // depthwiseHalf8F32AVX512 is depthwiseStream with w in bfloat16; wstride counts its bytes, for i < rows and 8 vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.
 //
 //go:noescape
-func depthwiseHalf8F32AVX512(out *float32, f *float32, w *uint16, offsets *int, index *int32, pose *int32, rows int, stride int, wstride int, tail int, mean int, pairs int)
+func depthwiseHalf8F32AVX512(out *float32, f *float32, w *uint16, offsets *int, index *int32, pose *int32, rows int, stride int, wstride int, tail int, mean int, pairs int, ahead int)
 
 // depthwiseHalf4F32AVX512 is depthwiseStream with w in bfloat16; wstride counts its bytes, for i < rows and 4 vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.
 //
 //go:noescape
-func depthwiseHalf4F32AVX512(out *float32, f *float32, w *uint16, offsets *int, index *int32, pose *int32, rows int, stride int, wstride int, tail int, mean int, pairs int)
+func depthwiseHalf4F32AVX512(out *float32, f *float32, w *uint16, offsets *int, index *int32, pose *int32, rows int, stride int, wstride int, tail int, mean int, pairs int, ahead int)
 
 // depthwiseHalf2F32AVX512 is depthwiseStream with w in bfloat16; wstride counts its bytes, for i < rows and 2 vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.
 //
 //go:noescape
-func depthwiseHalf2F32AVX512(out *float32, f *float32, w *uint16, offsets *int, index *int32, pose *int32, rows int, stride int, wstride int, tail int, mean int, pairs int)
+func depthwiseHalf2F32AVX512(out *float32, f *float32, w *uint16, offsets *int, index *int32, pose *int32, rows int, stride int, wstride int, tail int, mean int, pairs int, ahead int)
 
 // depthwiseHalf1F32AVX512 is depthwiseStream with w in bfloat16; wstride counts its bytes, for i < rows and 1 vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.
 //
 //go:noescape
-func depthwiseHalf1F32AVX512(out *float32, f *float32, w *uint16, offsets *int, index *int32, pose *int32, rows int, stride int, wstride int, tail int, mean int, pairs int)
+func depthwiseHalf1F32AVX512(out *float32, f *float32, w *uint16, offsets *int, index *int32, pose *int32, rows int, stride int, wstride int, tail int, mean int, pairs int, ahead int)
 
 // depthwiseGroup4F32AVX512 is depthwise for 4 rows with n pairs each and the same poses.
 //

@@ -457,9 +457,9 @@ done2:
 	VZEROUPPER
 	RET
 
-// func depthwiseStream8F32AVX2(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int, pairs int)
+// func depthwiseStream8F32AVX2(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int, pairs int, ahead int)
 // Requires: AVX, AVX2, CMOV, FMA3, MMX+
-TEXT ·depthwiseStream8F32AVX2(SB), NOSPLIT, $0-88
+TEXT ·depthwiseStream8F32AVX2(SB), NOSPLIT, $0-96
 	MOVQ    tail+64(FP), AX
 	LEAQ    tailMaskF32<>+0(SB), CX
 	NEGQ    AX
@@ -492,7 +492,8 @@ row1:
 	JL     rest4
 
 pairs3:
-	LEAQ        128(R8), R12
+	MOVQ        ahead+88(FP), R12
+	LEAQ        (R8)(R12*4), R12
 	CMPQ        R12, R11
 	CMOVQGT     R11, R12
 	MOVL        (R12), R12
@@ -570,9 +571,9 @@ done2:
 	VZEROUPPER
 	RET
 
-// func depthwiseStream4F32AVX2(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int, pairs int)
+// func depthwiseStream4F32AVX2(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int, pairs int, ahead int)
 // Requires: AVX, AVX2, CMOV, FMA3, MMX+
-TEXT ·depthwiseStream4F32AVX2(SB), NOSPLIT, $0-88
+TEXT ·depthwiseStream4F32AVX2(SB), NOSPLIT, $0-96
 	MOVQ    tail+64(FP), AX
 	LEAQ    tailMaskF32<>+0(SB), CX
 	NEGQ    AX
@@ -601,7 +602,8 @@ row1:
 	JL     rest4
 
 pairs3:
-	LEAQ        128(R8), R12
+	MOVQ        ahead+88(FP), R12
+	LEAQ        (R8)(R12*4), R12
 	CMPQ        R12, R11
 	CMOVQGT     R11, R12
 	MOVL        (R12), R12
@@ -661,9 +663,9 @@ done2:
 	VZEROUPPER
 	RET
 
-// func depthwiseStream2F32AVX2(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int, pairs int)
+// func depthwiseStream2F32AVX2(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int, pairs int, ahead int)
 // Requires: AVX, AVX2, CMOV, FMA3, MMX+
-TEXT ·depthwiseStream2F32AVX2(SB), NOSPLIT, $0-88
+TEXT ·depthwiseStream2F32AVX2(SB), NOSPLIT, $0-96
 	MOVQ    tail+64(FP), AX
 	LEAQ    tailMaskF32<>+0(SB), CX
 	NEGQ    AX
@@ -692,7 +694,8 @@ row1:
 	JL     rest4
 
 pairs3:
-	LEAQ        128(R8), R12
+	MOVQ        ahead+88(FP), R12
+	LEAQ        (R8)(R12*4), R12
 	CMPQ        R12, R11
 	CMOVQGT     R11, R12
 	MOVL        (R12), R12
@@ -710,7 +713,8 @@ pairs3:
 	VMASKMOVPS  32(R13), Y0, Y5
 	VMASKMOVPS  32(R12), Y0, Y6
 	VFMADD231PS Y6, Y5, Y3
-	LEAQ        132(R8), R12
+	MOVQ        ahead+88(FP), R12
+	LEAQ        4(R8)(R12*4), R12
 	CMPQ        R12, R11
 	CMOVQGT     R11, R12
 	MOVL        (R12), R12
@@ -736,7 +740,8 @@ pairs3:
 rest4:
 	CMPQ        R10, $-2
 	JE          summed5
-	LEAQ        128(R8), R10
+	MOVQ        ahead+88(FP), R10
+	LEAQ        (R8)(R10*4), R10
 	CMPQ        R10, R11
 	CMOVQGT     R11, R10
 	MOVL        (R10), R10
@@ -787,9 +792,9 @@ done2:
 	VZEROUPPER
 	RET
 
-// func depthwiseStream1F32AVX2(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int, pairs int)
+// func depthwiseStream1F32AVX2(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int, pairs int, ahead int)
 // Requires: AVX, AVX2, CMOV, FMA3, MMX+
-TEXT ·depthwiseStream1F32AVX2(SB), NOSPLIT, $0-88
+TEXT ·depthwiseStream1F32AVX2(SB), NOSPLIT, $0-96
 	MOVQ    tail+64(FP), AX
 	LEAQ    tailMaskF32<>+0(SB), CX
 	NEGQ    AX
@@ -818,7 +823,8 @@ row1:
 	JL     rest4
 
 pairs3:
-	LEAQ        128(R8), R12
+	MOVQ        ahead+88(FP), R12
+	LEAQ        (R8)(R12*4), R12
 	CMPQ        R12, R11
 	CMOVQGT     R11, R12
 	MOVL        (R12), R12
@@ -834,7 +840,8 @@ pairs3:
 	VMASKMOVPS  (R13), Y0, Y5
 	VMASKMOVPS  (R12), Y0, Y6
 	VFMADD231PS Y6, Y5, Y1
-	LEAQ        132(R8), R12
+	MOVQ        ahead+88(FP), R12
+	LEAQ        4(R8)(R12*4), R12
 	CMPQ        R12, R11
 	CMOVQGT     R11, R12
 	MOVL        (R12), R12
@@ -850,7 +857,8 @@ pairs3:
 	VMASKMOVPS  (R13), Y0, Y5
 	VMASKMOVPS  (R12), Y0, Y6
 	VFMADD231PS Y6, Y5, Y2
-	LEAQ        136(R8), R12
+	MOVQ        ahead+88(FP), R12
+	LEAQ        8(R8)(R12*4), R12
 	CMPQ        R12, R11
 	CMOVQGT     R11, R12
 	MOVL        (R12), R12
@@ -866,7 +874,8 @@ pairs3:
 	VMASKMOVPS  (R13), Y0, Y5
 	VMASKMOVPS  (R12), Y0, Y6
 	VFMADD231PS Y6, Y5, Y3
-	LEAQ        140(R8), R12
+	MOVQ        ahead+88(FP), R12
+	LEAQ        12(R8)(R12*4), R12
 	CMPQ        R12, R11
 	CMOVQGT     R11, R12
 	MOVL        (R12), R12
@@ -890,7 +899,8 @@ pairs3:
 rest4:
 	CMPQ        R10, $-4
 	JE          summed5
-	LEAQ        128(R8), R12
+	MOVQ        ahead+88(FP), R12
+	LEAQ        (R8)(R12*4), R12
 	CMPQ        R12, R11
 	CMOVQGT     R11, R12
 	MOVL        (R12), R12
@@ -910,7 +920,8 @@ rest4:
 	ADDQ        $0x04, R8
 	CMPQ        R10, $-3
 	JE          summed5
-	LEAQ        128(R8), R12
+	MOVQ        ahead+88(FP), R12
+	LEAQ        (R8)(R12*4), R12
 	CMPQ        R12, R11
 	CMOVQGT     R11, R12
 	MOVL        (R12), R12
@@ -930,7 +941,8 @@ rest4:
 	ADDQ        $0x04, R8
 	CMPQ        R10, $-2
 	JE          summed5
-	LEAQ        128(R8), R10
+	MOVQ        ahead+88(FP), R10
+	LEAQ        (R8)(R10*4), R10
 	CMPQ        R10, R11
 	CMOVQGT     R11, R10
 	MOVL        (R10), R10
@@ -1393,9 +1405,9 @@ done2:
 	VZEROUPPER
 	RET
 
-// func depthwiseHalf8F32AVX2(out *float32, f *float32, w *uint16, offsets *int, index *int32, pose *int32, rows int, stride int, wstride int, tail int, mean int, pairs int)
+// func depthwiseHalf8F32AVX2(out *float32, f *float32, w *uint16, offsets *int, index *int32, pose *int32, rows int, stride int, wstride int, tail int, mean int, pairs int, ahead int)
 // Requires: AVX, AVX2, CMOV, FMA3, MMX+
-TEXT ·depthwiseHalf8F32AVX2(SB), NOSPLIT, $8-96
+TEXT ·depthwiseHalf8F32AVX2(SB), NOSPLIT, $8-104
 	MOVQ         tail+72(FP), AX
 	LEAQ         tailMaskF32<>+0(SB), CX
 	NEGQ         AX
@@ -1444,7 +1456,8 @@ row1:
 	JL     rest4
 
 pairs3:
-	LEAQ         256(R9), R14
+	MOVQ         ahead+96(FP), R14
+	LEAQ         (R9)(R14*4), R14
 	CMPQ         R14, R13
 	CMOVQGT      R13, R14
 	MOVL         (R14), R14
@@ -1546,9 +1559,9 @@ DATA lanes16<>+8(SB)/4, $0x00050004
 DATA lanes16<>+12(SB)/4, $0x00070006
 GLOBL lanes16<>(SB), RODATA|NOPTR, $16
 
-// func depthwiseHalf4F32AVX2(out *float32, f *float32, w *uint16, offsets *int, index *int32, pose *int32, rows int, stride int, wstride int, tail int, mean int, pairs int)
+// func depthwiseHalf4F32AVX2(out *float32, f *float32, w *uint16, offsets *int, index *int32, pose *int32, rows int, stride int, wstride int, tail int, mean int, pairs int, ahead int)
 // Requires: AVX, AVX2, CMOV, FMA3, MMX+
-TEXT ·depthwiseHalf4F32AVX2(SB), NOSPLIT, $8-96
+TEXT ·depthwiseHalf4F32AVX2(SB), NOSPLIT, $8-104
 	MOVQ         tail+72(FP), AX
 	LEAQ         tailMaskF32<>+0(SB), CX
 	NEGQ         AX
@@ -1593,7 +1606,8 @@ row1:
 	JL     rest4
 
 pairs3:
-	LEAQ         256(R9), R14
+	MOVQ         ahead+96(FP), R14
+	LEAQ         (R9)(R14*4), R14
 	CMPQ         R14, R13
 	CMOVQGT      R13, R14
 	MOVL         (R14), R14
@@ -1662,9 +1676,9 @@ done2:
 	VZEROUPPER
 	RET
 
-// func depthwiseHalf2F32AVX2(out *float32, f *float32, w *uint16, offsets *int, index *int32, pose *int32, rows int, stride int, wstride int, tail int, mean int, pairs int)
+// func depthwiseHalf2F32AVX2(out *float32, f *float32, w *uint16, offsets *int, index *int32, pose *int32, rows int, stride int, wstride int, tail int, mean int, pairs int, ahead int)
 // Requires: AVX, AVX2, CMOV, FMA3, MMX+
-TEXT ·depthwiseHalf2F32AVX2(SB), NOSPLIT, $8-96
+TEXT ·depthwiseHalf2F32AVX2(SB), NOSPLIT, $8-104
 	MOVQ         tail+72(FP), AX
 	LEAQ         tailMaskF32<>+0(SB), CX
 	NEGQ         AX
@@ -1709,7 +1723,8 @@ row1:
 	JL     rest4
 
 pairs3:
-	LEAQ         256(R9), R14
+	MOVQ         ahead+96(FP), R14
+	LEAQ         (R9)(R14*4), R14
 	CMPQ         R14, R13
 	CMOVQGT      R13, R14
 	MOVL         (R14), R14
@@ -1735,7 +1750,8 @@ pairs3:
 	VPSLLD       $0x10, Y7, Y7
 	VMASKMOVPS   32(R14), Y0, Y8
 	VFMADD231PS  Y8, Y7, Y3
-	LEAQ         260(R9), R14
+	MOVQ         ahead+96(FP), R14
+	LEAQ         4(R9)(R14*4), R14
 	CMPQ         R14, R13
 	CMOVQGT      R13, R14
 	MOVL         (R14), R14
@@ -1769,7 +1785,8 @@ pairs3:
 rest4:
 	CMPQ         R11, $-2
 	JE           summed5
-	LEAQ         256(R9), R11
+	MOVQ         ahead+96(FP), R11
+	LEAQ         (R9)(R11*4), R11
 	CMPQ         R11, R13
 	CMOVQGT      R13, R11
 	MOVL         (R11), R11
@@ -1828,9 +1845,9 @@ done2:
 	VZEROUPPER
 	RET
 
-// func depthwiseHalf1F32AVX2(out *float32, f *float32, w *uint16, offsets *int, index *int32, pose *int32, rows int, stride int, wstride int, tail int, mean int, pairs int)
+// func depthwiseHalf1F32AVX2(out *float32, f *float32, w *uint16, offsets *int, index *int32, pose *int32, rows int, stride int, wstride int, tail int, mean int, pairs int, ahead int)
 // Requires: AVX, AVX2, CMOV, FMA3, MMX+
-TEXT ·depthwiseHalf1F32AVX2(SB), NOSPLIT, $8-96
+TEXT ·depthwiseHalf1F32AVX2(SB), NOSPLIT, $8-104
 	MOVQ         tail+72(FP), AX
 	LEAQ         tailMaskF32<>+0(SB), CX
 	NEGQ         AX
@@ -1875,7 +1892,8 @@ row1:
 	JL     rest4
 
 pairs3:
-	LEAQ         256(R9), R14
+	MOVQ         ahead+96(FP), R14
+	LEAQ         (R9)(R14*4), R14
 	CMPQ         R14, R13
 	CMOVQGT      R13, R14
 	MOVL         (R14), R14
@@ -1898,7 +1916,8 @@ pairs3:
 	VPSLLD       $0x10, Y7, Y7
 	VMASKMOVPS   (R14), Y0, Y8
 	VFMADD231PS  Y8, Y7, Y1
-	LEAQ         260(R9), R14
+	MOVQ         ahead+96(FP), R14
+	LEAQ         4(R9)(R14*4), R14
 	CMPQ         R14, R13
 	CMOVQGT      R13, R14
 	MOVL         (R14), R14
@@ -1921,7 +1940,8 @@ pairs3:
 	VPSLLD       $0x10, Y7, Y7
 	VMASKMOVPS   (R14), Y0, Y8
 	VFMADD231PS  Y8, Y7, Y2
-	LEAQ         264(R9), R14
+	MOVQ         ahead+96(FP), R14
+	LEAQ         8(R9)(R14*4), R14
 	CMPQ         R14, R13
 	CMOVQGT      R13, R14
 	MOVL         (R14), R14
@@ -1944,7 +1964,8 @@ pairs3:
 	VPSLLD       $0x10, Y7, Y7
 	VMASKMOVPS   (R14), Y0, Y8
 	VFMADD231PS  Y8, Y7, Y3
-	LEAQ         268(R9), R14
+	MOVQ         ahead+96(FP), R14
+	LEAQ         12(R9)(R14*4), R14
 	CMPQ         R14, R13
 	CMOVQGT      R13, R14
 	MOVL         (R14), R14
@@ -1975,7 +1996,8 @@ pairs3:
 rest4:
 	CMPQ         R11, $-4
 	JE           summed5
-	LEAQ         256(R9), R14
+	MOVQ         ahead+96(FP), R14
+	LEAQ         (R9)(R14*4), R14
 	CMPQ         R14, R13
 	CMOVQGT      R13, R14
 	MOVL         (R14), R14
@@ -2002,7 +2024,8 @@ rest4:
 	ADDQ         $0x04, R9
 	CMPQ         R11, $-3
 	JE           summed5
-	LEAQ         256(R9), R14
+	MOVQ         ahead+96(FP), R14
+	LEAQ         (R9)(R14*4), R14
 	CMPQ         R14, R13
 	CMOVQGT      R13, R14
 	MOVL         (R14), R14
@@ -2029,7 +2052,8 @@ rest4:
 	ADDQ         $0x04, R9
 	CMPQ         R11, $-2
 	JE           summed5
-	LEAQ         256(R9), R11
+	MOVQ         ahead+96(FP), R11
+	LEAQ         (R9)(R11*4), R11
 	CMPQ         R11, R13
 	CMOVQGT      R13, R11
 	MOVL         (R11), R11
@@ -2982,9 +3006,9 @@ done2:
 	VZEROUPPER
 	RET
 
-// func depthwiseStream8F32AVX512(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int, pairs int)
+// func depthwiseStream8F32AVX512(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int, pairs int, ahead int)
 // Requires: AVX, AVX512F, BMI2, CMOV, MMX+
-TEXT ·depthwiseStream8F32AVX512(SB), NOSPLIT, $0-88
+TEXT ·depthwiseStream8F32AVX512(SB), NOSPLIT, $0-96
 	MOVQ  tail+64(FP), AX
 	MOVQ  $-1, CX
 	BZHIQ AX, CX, CX
@@ -3017,7 +3041,8 @@ row1:
 	JL     rest4
 
 pairs3:
-	LEAQ        128(R8), R12
+	MOVQ        ahead+88(FP), R12
+	LEAQ        (R8)(R12*4), R12
 	CMPQ        R12, R11
 	CMOVQGT     R11, R12
 	MOVL        (R12), R12
@@ -3098,9 +3123,9 @@ done2:
 	VZEROUPPER
 	RET
 
-// func depthwiseStream4F32AVX512(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int, pairs int)
+// func depthwiseStream4F32AVX512(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int, pairs int, ahead int)
 // Requires: AVX, AVX512F, BMI2, CMOV, MMX+
-TEXT ·depthwiseStream4F32AVX512(SB), NOSPLIT, $0-88
+TEXT ·depthwiseStream4F32AVX512(SB), NOSPLIT, $0-96
 	MOVQ  tail+64(FP), AX
 	MOVQ  $-1, CX
 	BZHIQ AX, CX, CX
@@ -3129,7 +3154,8 @@ row1:
 	JL     rest4
 
 pairs3:
-	LEAQ        128(R8), R12
+	MOVQ        ahead+88(FP), R12
+	LEAQ        (R8)(R12*4), R12
 	CMPQ        R12, R11
 	CMOVQGT     R11, R12
 	MOVL        (R12), R12
@@ -3190,9 +3216,9 @@ done2:
 	VZEROUPPER
 	RET
 
-// func depthwiseStream2F32AVX512(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int, pairs int)
+// func depthwiseStream2F32AVX512(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int, pairs int, ahead int)
 // Requires: AVX, AVX512F, BMI2, CMOV, MMX+
-TEXT ·depthwiseStream2F32AVX512(SB), NOSPLIT, $0-88
+TEXT ·depthwiseStream2F32AVX512(SB), NOSPLIT, $0-96
 	MOVQ  tail+64(FP), AX
 	MOVQ  $-1, CX
 	BZHIQ AX, CX, CX
@@ -3221,7 +3247,8 @@ row1:
 	JL     rest4
 
 pairs3:
-	LEAQ        128(R8), R12
+	MOVQ        ahead+88(FP), R12
+	LEAQ        (R8)(R12*4), R12
 	CMPQ        R12, R11
 	CMOVQGT     R11, R12
 	MOVL        (R12), R12
@@ -3239,7 +3266,8 @@ pairs3:
 	VFMADD231PS (R12), Z4, Z0
 	VMOVUPS.Z   64(R13), K1, Z4
 	VFMADD231PS 64(R12), Z4, K1, Z2
-	LEAQ        132(R8), R12
+	MOVQ        ahead+88(FP), R12
+	LEAQ        4(R8)(R12*4), R12
 	CMPQ        R12, R11
 	CMOVQGT     R11, R12
 	MOVL        (R12), R12
@@ -3265,7 +3293,8 @@ pairs3:
 rest4:
 	CMPQ        R10, $-2
 	JE          summed5
-	LEAQ        128(R8), R10
+	MOVQ        ahead+88(FP), R10
+	LEAQ        (R8)(R10*4), R10
 	CMPQ        R10, R11
 	CMOVQGT     R11, R10
 	MOVL        (R10), R10
@@ -3316,9 +3345,9 @@ done2:
 	VZEROUPPER
 	RET
 
-// func depthwiseStream1F32AVX512(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int, pairs int)
+// func depthwiseStream1F32AVX512(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int, pairs int, ahead int)
 // Requires: AVX, AVX512F, BMI2, CMOV, MMX+
-TEXT ·depthwiseStream1F32AVX512(SB), NOSPLIT, $0-88
+TEXT ·depthwiseStream1F32AVX512(SB), NOSPLIT, $0-96
 	MOVQ  tail+64(FP), AX
 	MOVQ  $-1, CX
 	BZHIQ AX, CX, CX
@@ -3347,7 +3376,8 @@ row1:
 	JL     rest4
 
 pairs3:
-	LEAQ        128(R8), R12
+	MOVQ        ahead+88(FP), R12
+	LEAQ        (R8)(R12*4), R12
 	CMPQ        R12, R11
 	CMOVQGT     R11, R12
 	MOVL        (R12), R12
@@ -3362,7 +3392,8 @@ pairs3:
 	ADDQ        DX, R13
 	VMOVUPS.Z   (R13), K1, Z4
 	VFMADD231PS (R12), Z4, K1, Z0
-	LEAQ        132(R8), R12
+	MOVQ        ahead+88(FP), R12
+	LEAQ        4(R8)(R12*4), R12
 	CMPQ        R12, R11
 	CMOVQGT     R11, R12
 	MOVL        (R12), R12
@@ -3377,7 +3408,8 @@ pairs3:
 	ADDQ        DX, R13
 	VMOVUPS.Z   (R13), K1, Z4
 	VFMADD231PS (R12), Z4, K1, Z1
-	LEAQ        136(R8), R12
+	MOVQ        ahead+88(FP), R12
+	LEAQ        8(R8)(R12*4), R12
 	CMPQ        R12, R11
 	CMOVQGT     R11, R12
 	MOVL        (R12), R12
@@ -3392,7 +3424,8 @@ pairs3:
 	ADDQ        DX, R13
 	VMOVUPS.Z   (R13), K1, Z4
 	VFMADD231PS (R12), Z4, K1, Z2
-	LEAQ        140(R8), R12
+	MOVQ        ahead+88(FP), R12
+	LEAQ        12(R8)(R12*4), R12
 	CMPQ        R12, R11
 	CMOVQGT     R11, R12
 	MOVL        (R12), R12
@@ -3415,7 +3448,8 @@ pairs3:
 rest4:
 	CMPQ        R10, $-4
 	JE          summed5
-	LEAQ        128(R8), R12
+	MOVQ        ahead+88(FP), R12
+	LEAQ        (R8)(R12*4), R12
 	CMPQ        R12, R11
 	CMOVQGT     R11, R12
 	MOVL        (R12), R12
@@ -3434,7 +3468,8 @@ rest4:
 	ADDQ        $0x04, R8
 	CMPQ        R10, $-3
 	JE          summed5
-	LEAQ        128(R8), R12
+	MOVQ        ahead+88(FP), R12
+	LEAQ        (R8)(R12*4), R12
 	CMPQ        R12, R11
 	CMOVQGT     R11, R12
 	MOVL        (R12), R12
@@ -3453,7 +3488,8 @@ rest4:
 	ADDQ        $0x04, R8
 	CMPQ        R10, $-2
 	JE          summed5
-	LEAQ        128(R8), R10
+	MOVQ        ahead+88(FP), R10
+	LEAQ        (R8)(R10*4), R10
 	CMPQ        R10, R11
 	CMOVQGT     R11, R10
 	MOVL        (R10), R10
@@ -3903,9 +3939,9 @@ done2:
 	VZEROUPPER
 	RET
 
-// func depthwiseHalf8F32AVX512(out *float32, f *float32, w *uint16, offsets *int, index *int32, pose *int32, rows int, stride int, wstride int, tail int, mean int, pairs int)
+// func depthwiseHalf8F32AVX512(out *float32, f *float32, w *uint16, offsets *int, index *int32, pose *int32, rows int, stride int, wstride int, tail int, mean int, pairs int, ahead int)
 // Requires: AVX, AVX512F, BMI2, CMOV, MMX+
-TEXT ·depthwiseHalf8F32AVX512(SB), NOSPLIT, $0-96
+TEXT ·depthwiseHalf8F32AVX512(SB), NOSPLIT, $0-104
 	MOVQ  tail+72(FP), AX
 	MOVQ  $-1, CX
 	BZHIQ AX, CX, CX
@@ -3943,7 +3979,8 @@ row1:
 	JL     rest4
 
 pairs3:
-	LEAQ        256(R9), R13
+	MOVQ        ahead+96(FP), R13
+	LEAQ        (R9)(R13*4), R13
 	CMPQ        R13, R12
 	CMOVQGT     R12, R13
 	MOVL        (R13), R13
@@ -4028,9 +4065,9 @@ done2:
 	VZEROUPPER
 	RET
 
-// func depthwiseHalf4F32AVX512(out *float32, f *float32, w *uint16, offsets *int, index *int32, pose *int32, rows int, stride int, wstride int, tail int, mean int, pairs int)
+// func depthwiseHalf4F32AVX512(out *float32, f *float32, w *uint16, offsets *int, index *int32, pose *int32, rows int, stride int, wstride int, tail int, mean int, pairs int, ahead int)
 // Requires: AVX, AVX512F, BMI2, CMOV, MMX+
-TEXT ·depthwiseHalf4F32AVX512(SB), NOSPLIT, $0-96
+TEXT ·depthwiseHalf4F32AVX512(SB), NOSPLIT, $0-104
 	MOVQ  tail+72(FP), AX
 	MOVQ  $-1, CX
 	BZHIQ AX, CX, CX
@@ -4064,7 +4101,8 @@ row1:
 	JL     rest4
 
 pairs3:
-	LEAQ        256(R9), R13
+	MOVQ        ahead+96(FP), R13
+	LEAQ        (R9)(R13*4), R13
 	CMPQ        R13, R12
 	CMOVQGT     R12, R13
 	MOVL        (R13), R13
@@ -4127,9 +4165,9 @@ done2:
 	VZEROUPPER
 	RET
 
-// func depthwiseHalf2F32AVX512(out *float32, f *float32, w *uint16, offsets *int, index *int32, pose *int32, rows int, stride int, wstride int, tail int, mean int, pairs int)
+// func depthwiseHalf2F32AVX512(out *float32, f *float32, w *uint16, offsets *int, index *int32, pose *int32, rows int, stride int, wstride int, tail int, mean int, pairs int, ahead int)
 // Requires: AVX, AVX512F, BMI2, CMOV, MMX+
-TEXT ·depthwiseHalf2F32AVX512(SB), NOSPLIT, $0-96
+TEXT ·depthwiseHalf2F32AVX512(SB), NOSPLIT, $0-104
 	MOVQ  tail+72(FP), AX
 	MOVQ  $-1, CX
 	BZHIQ AX, CX, CX
@@ -4163,7 +4201,8 @@ row1:
 	JL     rest4
 
 pairs3:
-	LEAQ        256(R9), R13
+	MOVQ        ahead+96(FP), R13
+	LEAQ        (R9)(R13*4), R13
 	CMPQ        R13, R12
 	CMOVQGT     R12, R13
 	MOVL        (R13), R13
@@ -4182,7 +4221,8 @@ pairs3:
 	VPMOVZXWD.Z 32(R14), K2, Z4
 	VPSLLD      $0x10, Z4, Z4
 	VFMADD231PS 64(R13), Z4, K1, Z2
-	LEAQ        260(R9), R13
+	MOVQ        ahead+96(FP), R13
+	LEAQ        4(R9)(R13*4), R13
 	CMPQ        R13, R12
 	CMOVQGT     R12, R13
 	MOVL        (R13), R13
@@ -4209,7 +4249,8 @@ pairs3:
 rest4:
 	CMPQ        R11, $-2
 	JE          summed5
-	LEAQ        256(R9), R11
+	MOVQ        ahead+96(FP), R11
+	LEAQ        (R9)(R11*4), R11
 	CMPQ        R11, R12
 	CMOVQGT     R12, R11
 	MOVL        (R11), R11
@@ -4261,9 +4302,9 @@ done2:
 	VZEROUPPER
 	RET
 
-// func depthwiseHalf1F32AVX512(out *float32, f *float32, w *uint16, offsets *int, index *int32, pose *int32, rows int, stride int, wstride int, tail int, mean int, pairs int)
+// func depthwiseHalf1F32AVX512(out *float32, f *float32, w *uint16, offsets *int, index *int32, pose *int32, rows int, stride int, wstride int, tail int, mean int, pairs int, ahead int)
 // Requires: AVX, AVX512F, BMI2, CMOV, MMX+
-TEXT ·depthwiseHalf1F32AVX512(SB), NOSPLIT, $0-96
+TEXT ·depthwiseHalf1F32AVX512(SB), NOSPLIT, $0-104
 	MOVQ  tail+72(FP), AX
 	MOVQ  $-1, CX
 	BZHIQ AX, CX, CX
@@ -4297,7 +4338,8 @@ row1:
 	JL     rest4
 
 pairs3:
-	LEAQ        256(R9), R13
+	MOVQ        ahead+96(FP), R13
+	LEAQ        (R9)(R13*4), R13
 	CMPQ        R13, R12
 	CMOVQGT     R12, R13
 	MOVL        (R13), R13
@@ -4313,7 +4355,8 @@ pairs3:
 	VPMOVZXWD.Z (R14), K2, Z4
 	VPSLLD      $0x10, Z4, Z4
 	VFMADD231PS (R13), Z4, K1, Z0
-	LEAQ        260(R9), R13
+	MOVQ        ahead+96(FP), R13
+	LEAQ        4(R9)(R13*4), R13
 	CMPQ        R13, R12
 	CMOVQGT     R12, R13
 	MOVL        (R13), R13
@@ -4329,7 +4372,8 @@ pairs3:
 	VPMOVZXWD.Z (R14), K2, Z4
 	VPSLLD      $0x10, Z4, Z4
 	VFMADD231PS (R13), Z4, K1, Z1
-	LEAQ        264(R9), R13
+	MOVQ        ahead+96(FP), R13
+	LEAQ        8(R9)(R13*4), R13
 	CMPQ        R13, R12
 	CMOVQGT     R12, R13
 	MOVL        (R13), R13
@@ -4345,7 +4389,8 @@ pairs3:
 	VPMOVZXWD.Z (R14), K2, Z4
 	VPSLLD      $0x10, Z4, Z4
 	VFMADD231PS (R13), Z4, K1, Z2
-	LEAQ        268(R9), R13
+	MOVQ        ahead+96(FP), R13
+	LEAQ        12(R9)(R13*4), R13
 	CMPQ        R13, R12
 	CMOVQGT     R12, R13
 	MOVL        (R13), R13
@@ -4369,7 +4414,8 @@ pairs3:
 rest4:
 	CMPQ        R11, $-4
 	JE          summed5
-	LEAQ        256(R9), R13
+	MOVQ        ahead+96(FP), R13
+	LEAQ        (R9)(R13*4), R13
 	CMPQ        R13, R12
 	CMOVQGT     R12, R13
 	MOVL        (R13), R13
@@ -4389,7 +4435,8 @@ rest4:
 	ADDQ        $0x04, R9
 	CMPQ        R11, $-3
 	JE          summed5
-	LEAQ        256(R9), R13
+	MOVQ        ahead+96(FP), R13
+	LEAQ        (R9)(R13*4), R13
 	CMPQ        R13, R12
 	CMOVQGT     R12, R13
 	MOVL        (R13), R13
@@ -4409,7 +4456,8 @@ rest4:
 	ADDQ        $0x04, R9
 	CMPQ        R11, $-2
 	JE          summed5
-	LEAQ        256(R9), R11
+	MOVQ        ahead+96(FP), R11
+	LEAQ        (R9)(R11*4), R11
 	CMPQ        R11, R12
 	CMOVQGT     R12, R11
 	MOVL        (R11), R11
