@@ -58,6 +58,9 @@ func depthwiseRows(f *x86.File, l x86.Level, d depthwiseVariant, vecs int) {
 	if d.half {
 		stride = "stride, wstride"
 	}
+	if d.single {
+		stride = "stride, ostride"
+	}
 	if d.scaled {
 		extra = ", scale *float32"
 	}
@@ -166,6 +169,9 @@ func depthwiseRows(f *x86.File, l x86.Level, d depthwiseVariant, vecs int) {
 			} else {
 				fn.VMOVUPS(acc[v][0], m)
 			}
+		}
+		if d.single {
+			step = fn.Arg("ostride")
 		}
 		fn.ADDQ(step, out)
 	})
@@ -380,8 +386,8 @@ func depthwiseTallRows(l x86.Level, vecs int) int {
 // accumulator, as in blocks of four vectors and more, which it computes in parts.
 func depthwiseTall(f *x86.File, l x86.Level, vecs int) {
 	rows := depthwiseTallRows(l, vecs)
-	fn := f.Func(l, x86.F32, fmt.Sprintf("depthwiseTall%dF32", vecs), "func(out, f, w *float32, index, pose *int32, n, stride, tail, mean int)",
-		fmt.Sprintf("is depthwise for %d rows with n pairs each and the same poses, with one accumulator for an element.", rows))
+	fn := f.Func(l, x86.F32, fmt.Sprintf("depthwiseTall%dF32", vecs), "func(out, f, w *float32, index, pose *int32, n, stride, ostride, tail, mean int)",
+		fmt.Sprintf("is depthwise for %d rows with n pairs each and the same poses, with one accumulator for an element; rows of out lie ostride bytes apart.", rows))
 	tail := fn.NewTail(fn.Arg("tail"))
 	feat, weight, stride := fn.Arg("f"), fn.Arg("w"), fn.Arg("stride")
 	pose, n := fn.Arg("pose"), fn.Arg("n")
@@ -444,12 +450,12 @@ func depthwiseTall(f *x86.File, l x86.Level, vecs int) {
 	fn.JNE(operand.LabelRef("pairs"))
 	fn.Label("summed")
 	depthwiseMean(fn, n, acc)
-	out := fn.Arg("out")
+	out, ostride := fn.Arg("out"), fn.Arg("ostride")
 	for i, a := range acc {
 		m := operand.Mem{Base: out, Disp: i % vecs * l.Bytes()}
 		if i%vecs == vecs-1 {
 			tail.Store(a, m)
-			fn.ADDQ(stride, out)
+			fn.ADDQ(ostride, out)
 		} else {
 			fn.VMOVUPS(a, m)
 		}

@@ -25,7 +25,10 @@ type depthwiseRun struct {
 	f, w          unsafe.Pointer
 	scale         *float32
 	c             int
-	stride, wsize int // of a row of f and out in bytes, of an element of w
+	from          int // the first of the channels that are computed
+	width         int // how many numbers rows of out lie apart
+	stride, wsize int // of a row of f in bytes, of an element of w
+	sliced        bool
 	mean          int
 	ahead         int // pairs, if w is fetched ahead
 	lanes         int
@@ -55,6 +58,10 @@ func depthwisePairsF32(out, f, w []float32, offsets []int, index, pose []int32, 
 	}
 	if mean {
 		d.mean = 1
+	}
+	if d.kind == depthwisePlain && depthwiseSlices(len(f)/c, len(w)/c, len(index), c) {
+		d.runSliced(out, f, w, offsets, index, pose, c)
+		return
 	}
 	d.run("DepthwiseF32", "index", "pose", out, f, len(w)/c, offsets, index, pose, c)
 }
@@ -91,32 +98,45 @@ func depthwiseBF16F32(out, f []float32, w []BF16, offsets []int, index, pose []i
 	d.run("DepthwiseBF16F32", "index", "pose", out, f, len(w)/c, offsets, index, pose, c)
 }
 
-// run checks the indices of a chunk of rows, computes it, and goes on to the next.
+// run computes all rows.
 func (d *depthwiseRun) run(fn, indexName, poseName string, out, f []float32, poses int, offsets []int, index, pose []int32, c int) {
+	d.begin(out, f, offsets, index, pose, c)
+	d.walk(fn, indexName, poseName, out, len(f)/c, poses, offsets, index, pose)
+}
+
+func (d *depthwiseRun) begin(out, f []float32, offsets []int, index, pose []int32, c int) {
 	raceRead(f)
 	raceRead(offsets)
 	raceRead(index)
 	raceRead(pose)
 	raceWrite(out)
-	d.f, d.c, d.stride, d.lanes = unsafe.Pointer(first(f)), c, 4*c, 16
+	d.f, d.c, d.width, d.stride, d.lanes = unsafe.Pointer(first(f)), c, c, 4*c, depthwiseLanes()
 	d.ahead = (depthwiseAhead + c*d.wsize - 1) / (c * d.wsize)
+}
+
+func depthwiseLanes() int {
 	if level == AVX2 {
-		d.lanes = 8
+		return 8
 	}
+	return 16
+}
+
+// walk checks the indices of a chunk of rows, unless that was done before, computes it, and goes on to the next.
+func (d *depthwiseRun) walk(fn, indexName, poseName string, out []float32, points, poses int, offsets []int, index, pose []int32) {
 	rows, checked := len(offsets)-1, 0 // pairs of rows before checked have been looked at
 	for lo := 0; lo < rows; {
-		hi := gatherChunk(offsets, lo, c)
+		hi := gatherChunk(offsets, lo, d.c)
 		a, b := offsets[lo]-offsets[0], offsets[hi]-offsets[0]
 		var same []bool
 		if d.checked != nil {
 			same = d.checked.same[lo:hi]
 		} else if checked < hi {
 			k := offsets[max(lo, checked)] - offsets[0]
-			checkIndex(fn, indexName, index[k:b], k, len(f)/c)
+			checkIndex(fn, indexName, index[k:b], k, points)
 			checkIndex(fn, poseName, pose[k:b], k, poses)
 			checked = hi
 		}
-		lo += d.chunk(out[lo*c:hi*c], offsets[lo:hi+1], index[a:b], pose[a:b], same, hi == rows)
+		lo += d.chunk(out[lo*d.width:], offsets[lo:hi+1], index[a:b], pose[a:b], same, hi == rows)
 	}
 }
 
@@ -133,7 +153,7 @@ func (d *depthwiseRun) chunk(out []float32, offsets []int, index, pose []int32, 
 		return len(list(i)) > 0 && sameIndices(list(i), list(j))
 	}
 	single := 0 // rows up to here are done
-	if d.kind == depthwisePlain {
+	if d.kind == depthwisePlain || d.sliced {
 		least, most := d.groups()
 		for i := 0; i+least <= rows; {
 			same := 1
@@ -184,6 +204,9 @@ func (d *depthwiseRun) groups() (least, most int) {
 	if level == AVX2 {
 		least, most = 2, 4
 	}
+	if d.sliced {
+		return most, most
+	}
 	if !depthwiseTall {
 		most = least
 	}
@@ -209,13 +232,15 @@ func (d *depthwiseRun) rows(out []float32, offsets []int, index, pose []int32, l
 	a, b := offsets[lo]-offsets[0], offsets[hi]-offsets[0]
 	ix, ps, n, pairs := first(index[a:b]), first(pose[a:b]), hi-lo, b-a
 	if pairs == 0 {
-		clear(out[lo*d.c : hi*d.c])
+		for i := lo; i < hi; i++ {
+			clear(out[i*d.width+d.from : i*d.width+d.c])
+		}
 		return
 	}
-	off, s, t := &offsets[lo], d.scale, d.stride
-	for j := 0; j < d.c; {
+	off, s, t, ot := &offsets[lo], d.scale, d.stride, 4*d.width
+	for j := d.from; j < d.c; {
 		vecs, channels, tail := d.block(j, 8)
-		o, f := &out[lo*d.c+j], (*float32)(unsafe.Add(d.f, 4*j))
+		o, f := &out[lo*d.width+j], (*float32)(unsafe.Add(d.f, 4*j))
 		wj := unsafe.Add(d.w, d.wsize*j)
 		w, w16 := (*float32)(wj), (*uint16)(wj)
 		// The kernels of a level. Calls by name keep the arguments on the stack.
@@ -272,9 +297,9 @@ func (d *depthwiseRun) rows(out []float32, offsets []int, index, pose []int32, l
 				case 4:
 					depthwise4F32AVX512(o, f, w, off, ix, ps, n, t, tail, d.mean)
 				case 2:
-					depthwiseSeq2F32AVX512(o, f, w, off, ix, ps, n, t, tail, d.mean)
+					depthwiseSeq2F32AVX512(o, f, w, off, ix, ps, n, t, ot, tail, d.mean)
 				default:
-					depthwiseSeq1F32AVX512(o, f, w, off, ix, ps, n, t, tail, d.mean)
+					depthwiseSeq1F32AVX512(o, f, w, off, ix, ps, n, t, ot, tail, d.mean)
 				}
 			}
 		} else {
@@ -330,9 +355,9 @@ func (d *depthwiseRun) rows(out []float32, offsets []int, index, pose []int32, l
 				case 4:
 					depthwise4F32AVX2(o, f, w, off, ix, ps, n, t, tail, d.mean)
 				case 2:
-					depthwiseSeq2F32AVX2(o, f, w, off, ix, ps, n, t, tail, d.mean)
+					depthwiseSeq2F32AVX2(o, f, w, off, ix, ps, n, t, ot, tail, d.mean)
 				default:
-					depthwiseSeq1F32AVX2(o, f, w, off, ix, ps, n, t, tail, d.mean)
+					depthwiseSeq1F32AVX2(o, f, w, off, ix, ps, n, t, ot, tail, d.mean)
 				}
 			}
 		}
@@ -343,15 +368,19 @@ func (d *depthwiseRun) rows(out []float32, offsets []int, index, pose []int32, l
 // group computes n rows from i on that have the same poses, one of the numbers that groups returns.
 func (d *depthwiseRun) group(out []float32, offsets []int, index, pose []int32, i, n int) {
 	a, pairs := offsets[i]-offsets[0], offsets[i+1]-offsets[i]
-	least, _ := d.groups()
-	for j := 0; j < d.c; {
+	least, most := d.groups()
+	if d.sliced {
+		d.tall(&out[i*d.width], (*float32)(d.f), (*float32)(d.w), &index[a], &pose[a], pairs, d.c-d.lanes)
+		return
+	}
+	for j := d.from; j < d.c; {
 		vecs, channels, tail := d.block(j, 4)
 		f, w := (*float32)(unsafe.Add(d.f, 4*j)), (*float32)(unsafe.Add(d.w, 4*j))
-		if n > least && vecs == 4 {
-			d.tallBlock(&out[i*d.c+j], f, w, &index[a], &pose[a], pairs, tail)
+		if n == most && most > least && vecs == 4 {
+			d.tallBlock(&out[i*d.width+j], f, w, &index[a], &pose[a], pairs, tail)
 		} else {
 			for r := 0; r < n; r += least {
-				d.groupBlock(&out[(i+r)*d.c+j], f, w, &index[a+r*pairs], &pose[a], pairs, vecs, tail)
+				d.groupBlock(&out[(i+r)*d.width+j], f, w, &index[a+r*pairs], &pose[a], pairs, vecs, tail)
 			}
 		}
 		j += channels
@@ -362,13 +391,17 @@ func (d *depthwiseRun) group(out []float32, offsets []int, index, pose []int32, 
 func (d *depthwiseRun) tallBlock(o, f, w *float32, ix, ps *int32, n, tail int) {
 	half := 4 * 2 * d.lanes
 	next := func(p *float32) *float32 { return (*float32)(unsafe.Add(unsafe.Pointer(p), half)) }
+	d.tall(o, f, w, ix, ps, n, d.lanes)
+	d.tall(next(o), next(f), next(w), ix, ps, n, tail)
+}
+
+// tall computes two vectors of the larger group.
+func (d *depthwiseRun) tall(o, f, w *float32, ix, ps *int32, n, tail int) {
 	if level == AVX512 {
-		depthwiseTall2F32AVX512(o, f, w, ix, ps, n, d.stride, d.lanes, d.mean)
-		depthwiseTall2F32AVX512(next(o), next(f), next(w), ix, ps, n, d.stride, tail, d.mean)
+		depthwiseTall2F32AVX512(o, f, w, ix, ps, n, d.stride, 4*d.width, tail, d.mean)
 		return
 	}
-	depthwiseTall2F32AVX2(o, f, w, ix, ps, n, d.stride, d.lanes, d.mean)
-	depthwiseTall2F32AVX2(next(o), next(f), next(w), ix, ps, n, d.stride, tail, d.mean)
+	depthwiseTall2F32AVX2(o, f, w, ix, ps, n, d.stride, 4*d.width, tail, d.mean)
 }
 
 // groupBlock computes a block of channels of the smallest group.

@@ -3,11 +3,14 @@
 package simd
 
 import (
+	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/equivcnp/equivcnp/internal/cpu"
 	"github.com/equivcnp/equivcnp/internal/testkit"
 )
 
@@ -61,4 +64,63 @@ func longRuns(rng *rand.Rand, points, poses int) (offsets []int, index, pose []i
 		}
 	}
 	return offsets, index, pose
+}
+
+// TestDepthwiseSlices wants the same bits from slices of the channels, of any width, as from rows by themselves, which are too few to be
+// sliced; whatever the poses are, with indices that were checked before and without, and no allocation.
+func TestDepthwiseSlices(t *testing.T) {
+	row, repeats := depthwiseSliceRow, depthwiseSliceRepeats
+	t.Cleanup(func() { depthwiseSliceRow, depthwiseSliceRepeats = row, repeats })
+	depthwiseSliceRow, depthwiseSliceRepeats = 0, 3
+	points := cpu.DataCaches().L1/100 + 1
+	eachLevel(t, func(t *testing.T) {
+		rng := testkit.Rand(45)
+		for _, c := range []int{25, 31, 32, 49, 63, 64, 65, 128, 191, 200, 300} {
+			for name, draw := range map[string]func() ([]int, []int32, []int32){
+				"runs":  func() ([]int, []int32, []int32) { return longRuns(rng, points, 90) },
+				"mixed": func() ([]int, []int32, []int32) { return samePoses(rng, 150, points, 90) },
+			} {
+				offsets, index, pose := draw()
+				for len(index) < 3*(points+90) { // as many again
+					o, i, p := draw()
+					for k, end := 1, offsets[len(offsets)-1]; k < len(o); k++ {
+						offsets = append(offsets, end+o[k]-o[0])
+					}
+					index, pose = append(index, i...), append(pose, p...)
+				}
+				rows := len(offsets) - 1
+				f := testkit.CopyAtEnd(t, testkit.Normal[float32](rng, points*c))
+				w := testkit.CopyAtEnd(t, testkit.Normal[float32](rng, 90*c))
+				ix, ps := testkit.CopyAtEnd(t, index), testkit.CopyAtEnd(t, pose)
+				if level != Generic && c > 3*depthwiseLanes() && points*c*4 > cpu.DataCaches().L1 {
+					require.True(t, depthwiseSlices(points, 90, len(ix), c))
+				}
+				checked := NewDepthwiseRows(offsets, ix, ps, points, 90)
+				for _, mean := range []bool{false, true} {
+					want := make([]float32, rows*c)
+					for i := range rows {
+						a, b := offsets[i]-offsets[0], offsets[i+1]-offsets[0]
+						DepthwiseF32(want[i*c:i*c+c], f, w, offsets[i:i+2], ix[a:b], ps[a:b], c, mean)
+					}
+					out := testkit.AtEnd[float32](t, rows*c)
+					for i := range out {
+						out[i] = float32(math.NaN())
+					}
+					DepthwiseF32(out, f, w, offsets, ix, ps, c, mean)
+					require.True(t, testkit.SameBits(out, want), "%s c=%d", name, c)
+					clear(out)
+					DepthwiseRowsF32(out, f, w, checked, c, mean)
+					require.True(t, testkit.SameBits(out, want), "%s c=%d, checked", name, c)
+					if !raceBuild {
+						require.Zero(t, testing.AllocsPerRun(10, func() { DepthwiseF32(out, f, w, offsets, ix, ps, c, mean) }))
+					}
+				}
+				for _, bad := range []int32{-1, int32(points)} {
+					evil := slices.Clone(ix)
+					evil[rng.IntN(len(evil))] = bad
+					require.Panics(t, func() { DepthwiseF32(make([]float32, rows*c), f, w, offsets, evil, ps, c, false) })
+				}
+			}
+		}
+	})
 }

@@ -13,10 +13,8 @@ func depthwisePlanF32(out, f, w []float32, p *DepthwisePlan, lo, hi, c int, mean
 	raceRead(w)
 	p.race()
 	raceWrite(out)
-	d := depthwiseRun{kind: depthwiseSeq, f: unsafe.Pointer(first(f)), w: unsafe.Pointer(first(w)), wsize: 4, c: c, stride: 4 * c, lanes: 16}
-	if level == AVX2 {
-		d.lanes = 8
-	}
+	d := depthwiseRun{kind: depthwiseSeq, f: unsafe.Pointer(first(f)), w: unsafe.Pointer(first(w)), wsize: 4, c: c, width: c, stride: 4 * c,
+		lanes: depthwiseLanes()}
 	if mean {
 		d.mean = 1
 	}

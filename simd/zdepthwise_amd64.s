@@ -2494,10 +2494,10 @@ store1:
 	VZEROUPPER
 	RET
 
-// func depthwiseTall2F32AVX2(out *float32, f *float32, w *float32, index *int32, pose *int32, n int, stride int, tail int, mean int)
+// func depthwiseTall2F32AVX2(out *float32, f *float32, w *float32, index *int32, pose *int32, n int, stride int, ostride int, tail int, mean int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·depthwiseTall2F32AVX2(SB), NOSPLIT, $0-72
-	MOVQ    tail+56(FP), AX
+TEXT ·depthwiseTall2F32AVX2(SB), NOSPLIT, $0-80
+	MOVQ    tail+64(FP), AX
 	LEAQ    tailMaskF32<>+0(SB), CX
 	NEGQ    AX
 	VMOVUPS 32(CX)(AX*4), Y0
@@ -2557,7 +2557,7 @@ pairs:
 	JNE         pairs
 
 summed:
-	MOVQ         mean+64(FP), AX
+	MOVQ         mean+72(FP), AX
 	TESTQ        AX, AX
 	JE           store1
 	CMPQ         SI, $0x01
@@ -2578,18 +2578,19 @@ summed:
 
 store1:
 	MOVQ       out+0(FP), AX
+	MOVQ       ostride+56(FP), CX
 	VMOVUPS    Y1, (AX)
 	VMASKMOVPS Y2, Y0, 32(AX)
-	ADDQ       DX, AX
+	ADDQ       CX, AX
 	VMOVUPS    Y3, (AX)
 	VMASKMOVPS Y4, Y0, 32(AX)
-	ADDQ       DX, AX
+	ADDQ       CX, AX
 	VMOVUPS    Y5, (AX)
 	VMASKMOVPS Y6, Y0, 32(AX)
-	ADDQ       DX, AX
+	ADDQ       CX, AX
 	VMOVUPS    Y7, (AX)
 	VMASKMOVPS Y8, Y0, 32(AX)
-	ADDQ       DX, AX
+	ADDQ       CX, AX
 	VZEROUPPER
 	RET
 
@@ -5044,10 +5045,10 @@ store1:
 	VZEROUPPER
 	RET
 
-// func depthwiseTall2F32AVX512(out *float32, f *float32, w *float32, index *int32, pose *int32, n int, stride int, tail int, mean int)
+// func depthwiseTall2F32AVX512(out *float32, f *float32, w *float32, index *int32, pose *int32, n int, stride int, ostride int, tail int, mean int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·depthwiseTall2F32AVX512(SB), NOSPLIT, $0-72
-	MOVQ   tail+56(FP), AX
+TEXT ·depthwiseTall2F32AVX512(SB), NOSPLIT, $0-80
+	MOVQ   tail+64(FP), AX
 	MOVQ   $-1, CX
 	BZHIQ  AX, CX, CX
 	KMOVW  CX, K1
@@ -5131,7 +5132,7 @@ pairs:
 	JNE         pairs
 
 summed:
-	MOVQ         mean+64(FP), AX
+	MOVQ         mean+72(FP), AX
 	TESTQ        AX, AX
 	JE           store1
 	CMPQ         SI, $0x01
@@ -5160,29 +5161,30 @@ summed:
 
 store1:
 	MOVQ    out+0(FP), AX
+	MOVQ    ostride+56(FP), CX
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, K1, 64(AX)
-	ADDQ    DX, AX
+	ADDQ    CX, AX
 	VMOVUPS Z2, (AX)
 	VMOVUPS Z3, K1, 64(AX)
-	ADDQ    DX, AX
+	ADDQ    CX, AX
 	VMOVUPS Z4, (AX)
 	VMOVUPS Z5, K1, 64(AX)
-	ADDQ    DX, AX
+	ADDQ    CX, AX
 	VMOVUPS Z6, (AX)
 	VMOVUPS Z7, K1, 64(AX)
-	ADDQ    DX, AX
+	ADDQ    CX, AX
 	VMOVUPS Z8, (AX)
 	VMOVUPS Z9, K1, 64(AX)
-	ADDQ    DX, AX
+	ADDQ    CX, AX
 	VMOVUPS Z10, (AX)
 	VMOVUPS Z11, K1, 64(AX)
-	ADDQ    DX, AX
+	ADDQ    CX, AX
 	VMOVUPS Z12, (AX)
 	VMOVUPS Z13, K1, 64(AX)
-	ADDQ    DX, AX
+	ADDQ    CX, AX
 	VMOVUPS Z14, (AX)
 	VMOVUPS Z15, K1, 64(AX)
-	ADDQ    DX, AX
+	ADDQ    CX, AX
 	VZEROUPPER
 	RET

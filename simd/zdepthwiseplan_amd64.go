@@ -72,12 +72,12 @@ func depthwisePlanGradRowTailF32AVX2(out *float32, f *float32, w *float32, index
 // depthwiseSeq2F32AVX2 is depthwise, with one accumulator for an element as in planned rows, for i < rows and 2 vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.
 //
 //go:noescape
-func depthwiseSeq2F32AVX2(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int)
+func depthwiseSeq2F32AVX2(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, ostride int, tail int, mean int)
 
 // depthwiseSeq1F32AVX2 is depthwise, with one accumulator for an element as in planned rows, for i < rows and 1 vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.
 //
 //go:noescape
-func depthwiseSeq1F32AVX2(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int)
+func depthwiseSeq1F32AVX2(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, ostride int, tail int, mean int)
 
 // depthwisePlanGradRow4F32AVX512 adds inv·out·f[index] to w[pose] for n pairs and 4 vectors of channels. Rows lie stride bytes apart.
 //
@@ -97,9 +97,9 @@ func depthwisePlanGradRowTailF32AVX512(out *float32, f *float32, w *float32, ind
 // depthwiseSeq2F32AVX512 is depthwise, with one accumulator for an element as in planned rows, for i < rows and 2 vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.
 //
 //go:noescape
-func depthwiseSeq2F32AVX512(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int)
+func depthwiseSeq2F32AVX512(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, ostride int, tail int, mean int)
 
 // depthwiseSeq1F32AVX512 is depthwise, with one accumulator for an element as in planned rows, for i < rows and 1 vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.
 //
 //go:noescape
-func depthwiseSeq1F32AVX512(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int)
+func depthwiseSeq1F32AVX512(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, ostride int, tail int, mean int)

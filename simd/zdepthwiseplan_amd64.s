@@ -7518,10 +7518,10 @@ pair:
 	VZEROUPPER
 	RET
 
-// func depthwiseSeq2F32AVX2(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int)
+// func depthwiseSeq2F32AVX2(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, ostride int, tail int, mean int)
 // Requires: AVX, AVX2, FMA3
-TEXT ·depthwiseSeq2F32AVX2(SB), NOSPLIT, $0-80
-	MOVQ    tail+64(FP), AX
+TEXT ·depthwiseSeq2F32AVX2(SB), NOSPLIT, $0-88
+	MOVQ    tail+72(FP), AX
 	LEAQ    tailMaskF32<>+0(SB), CX
 	NEGQ    AX
 	VMOVUPS 32(CX)(AX*4), Y0
@@ -7564,7 +7564,7 @@ pairs3:
 rest4:
 	MOVQ         8(SI), R10
 	SUBQ         (SI), R10
-	MOVQ         mean+72(FP), R11
+	MOVQ         mean+80(FP), R11
 	TESTQ        R11, R11
 	JE           store6
 	CMPQ         R10, $0x01
@@ -7580,7 +7580,8 @@ rest4:
 store6:
 	VMOVUPS    Y1, (AX)
 	VMASKMOVPS Y2, Y0, 32(AX)
-	ADDQ       BX, AX
+	MOVQ       ostride+64(FP), R10
+	ADDQ       R10, AX
 	ADDQ       $0x08, SI
 	DECQ       R9
 	JNE        row1
@@ -7599,10 +7600,10 @@ DATA one<>+24(SB)/4, $0x3f800000
 DATA one<>+28(SB)/4, $0x3f800000
 GLOBL one<>(SB), RODATA|NOPTR, $32
 
-// func depthwiseSeq1F32AVX2(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int)
+// func depthwiseSeq1F32AVX2(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, ostride int, tail int, mean int)
 // Requires: AVX, AVX2, FMA3
-TEXT ·depthwiseSeq1F32AVX2(SB), NOSPLIT, $0-80
-	MOVQ    tail+64(FP), AX
+TEXT ·depthwiseSeq1F32AVX2(SB), NOSPLIT, $0-88
+	MOVQ    tail+72(FP), AX
 	LEAQ    tailMaskF32<>+0(SB), CX
 	NEGQ    AX
 	VMOVUPS 32(CX)(AX*4), Y0
@@ -7642,7 +7643,7 @@ pairs3:
 rest4:
 	MOVQ         8(SI), R10
 	SUBQ         (SI), R10
-	MOVQ         mean+72(FP), R11
+	MOVQ         mean+80(FP), R11
 	TESTQ        R11, R11
 	JE           store6
 	CMPQ         R10, $0x01
@@ -7656,7 +7657,8 @@ rest4:
 
 store6:
 	VMASKMOVPS Y1, Y0, (AX)
-	ADDQ       BX, AX
+	MOVQ       ostride+64(FP), R10
+	ADDQ       R10, AX
 	ADDQ       $0x08, SI
 	DECQ       R9
 	JNE        row1
@@ -7777,10 +7779,10 @@ pair:
 	VZEROUPPER
 	RET
 
-// func depthwiseSeq2F32AVX512(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int)
+// func depthwiseSeq2F32AVX512(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, ostride int, tail int, mean int)
 // Requires: AVX, AVX512F, BMI2
-TEXT ·depthwiseSeq2F32AVX512(SB), NOSPLIT, $0-80
-	MOVQ  tail+64(FP), AX
+TEXT ·depthwiseSeq2F32AVX512(SB), NOSPLIT, $0-88
+	MOVQ  tail+72(FP), AX
 	MOVQ  $-1, CX
 	BZHIQ AX, CX, CX
 	KMOVW CX, K1
@@ -7822,7 +7824,7 @@ pairs3:
 rest4:
 	MOVQ         8(SI), R10
 	SUBQ         (SI), R10
-	MOVQ         mean+72(FP), R11
+	MOVQ         mean+80(FP), R11
 	TESTQ        R11, R11
 	JE           store6
 	CMPQ         R10, $0x01
@@ -7838,7 +7840,8 @@ rest4:
 store6:
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, K1, 64(AX)
-	ADDQ    BX, AX
+	MOVQ    ostride+64(FP), R10
+	ADDQ    R10, AX
 	ADDQ    $0x08, SI
 	DECQ    R9
 	JNE     row1
@@ -7847,10 +7850,10 @@ done2:
 	VZEROUPPER
 	RET
 
-// func depthwiseSeq1F32AVX512(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int)
+// func depthwiseSeq1F32AVX512(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, ostride int, tail int, mean int)
 // Requires: AVX, AVX512F, BMI2
-TEXT ·depthwiseSeq1F32AVX512(SB), NOSPLIT, $0-80
-	MOVQ  tail+64(FP), AX
+TEXT ·depthwiseSeq1F32AVX512(SB), NOSPLIT, $0-88
+	MOVQ  tail+72(FP), AX
 	MOVQ  $-1, CX
 	BZHIQ AX, CX, CX
 	KMOVW CX, K1
@@ -7889,7 +7892,7 @@ pairs3:
 rest4:
 	MOVQ         8(SI), R10
 	SUBQ         (SI), R10
-	MOVQ         mean+72(FP), R11
+	MOVQ         mean+80(FP), R11
 	TESTQ        R11, R11
 	JE           store6
 	CMPQ         R10, $0x01
@@ -7903,7 +7906,8 @@ rest4:
 
 store6:
 	VMOVUPS Z0, K1, (AX)
-	ADDQ    BX, AX
+	MOVQ    ostride+64(FP), R10
+	ADDQ    R10, AX
 	ADDQ    $0x08, SI
 	DECQ    R9
 	JNE     row1
