@@ -183,15 +183,20 @@ func gapAt(dist []float64, want int) float64 {
 }
 
 // kthSmallest returns the number that sorting would put at position k. Non-negative floats order like their bits, so
-// four rounds over digits of 16 bits find it whatever the data.
+// some rounds over digits find it whatever the data: four of 16 bits, or eight of 8 where the counts of 16 would cost more than
+// the numbers.
 func kthSmallest(v []float64, k int) float64 {
 	var prefix uint64
-	count := make([]int, 1<<16)
-	for shift := 48; shift >= 0; shift -= 16 {
+	var short [1 << 8]int
+	count, digits := short[:], 8
+	if len(v) > 1<<16 {
+		count, digits = make([]int, 1<<16), 16
+	}
+	for shift := 64 - digits; shift >= 0; shift -= digits {
 		clear(count)
 		for _, x := range v {
-			if b := math.Float64bits(x + 0); b>>shift>>16 == prefix {
-				count[b>>shift&0xffff]++
+			if b := math.Float64bits(x + 0); b>>shift>>digits == prefix {
+				count[b>>shift&uint64(len(count)-1)]++
 			}
 		}
 		digit := 0
@@ -199,7 +204,7 @@ func kthSmallest(v []float64, k int) float64 {
 			k -= count[digit]
 			digit++
 		}
-		prefix = prefix<<16 | uint64(digit)
+		prefix = prefix<<digits | uint64(digit)
 	}
 	return math.Float64frombits(prefix)
 }

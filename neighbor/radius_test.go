@@ -156,4 +156,11 @@ func TestKthSmallest(t *testing.T) {
 	for k := range v {
 		require.Equal(t, math.Abs(sorted[k]), kthSmallest(v, k))
 	}
+	for range 1 << 16 { // so many that digits are longer
+		v = append(v, math.Exp(rng.NormFloat64()))
+	}
+	sorted = slices.Sorted(slices.Values(v))
+	for k := 0; k < len(v); k += 9000 {
+		require.Equal(t, math.Abs(sorted[k]), kthSmallest(v, k))
+	}
 }
