@@ -111,12 +111,17 @@ func (f *Finder) choose(rows []int32) pairKernel {
 		}
 	case *SE2:
 		if moderate(f.r, g.beta) && moderate(f.r, g.alpha) && angles(func(a, _ []float64) float64 { return a[0] }) {
-			seen := map[float64]bool{}
+			seen, last := map[float64]bool{}, math.NaN()
 			for _, j := range rows {
 				a, _ := f.l.Row(int(j))
-				if seen[a[0]] = true; len(seen) > maxClasses {
-					return noKernel
+				if a[0] == last {
+					continue
 				}
+				if last = a[0]; seen[last] || len(seen) < maxClasses {
+					seen[last] = true
+					continue
+				}
+				return noKernel
 			}
 			return rigidKernel
 		}
@@ -149,10 +154,14 @@ func (f *Finder) newClass(rows []int32) finderClass {
 		return c
 	case rigidKernel:
 		c.x, c.alt = make([]float64, 2*n), make([]float64, 2*n)
+		var v se2View // all have one angle
 		for k, j := range rows {
 			a, _ := f.l.Row(int(j))
-			v := newSE2Query(a)
-			c.th, c.x[k], c.x[n+k], c.alt[k], c.alt[n+k] = a[0], v.px, v.py, a[1], a[2]
+			if k == 0 {
+				v = newSE2View(a[0], a[0])
+			}
+			c.th, c.alt[k], c.alt[n+k] = a[0], a[1], a[2]
+			c.x[k], c.x[n+k] = mulComplex(v.vr, v.vi, a[1], a[2])
 		}
 		return c
 	}
@@ -171,16 +180,19 @@ func (f *Finder) newClass(rows []int32) finderClass {
 
 // splitByAngle makes a class of the points of each angle.
 func (f *Finder) splitByAngle(rows []int32) {
-	at := map[uint64]int{}
+	at := map[float64]int{}
 	var sets [][]int32
+	last, k := math.NaN(), 0
 	for _, j := range rows {
 		a, _ := f.l.Row(int(j))
-		key := math.Float64bits(a[0] + 0)
-		k, ok := at[key]
-		if !ok {
-			k = len(sets)
-			at[key] = k
-			sets = append(sets, nil)
+		if a[0] != last {
+			last = a[0]
+			var ok bool
+			if k, ok = at[last]; !ok {
+				k = len(sets)
+				at[last] = k
+				sets = append(sets, nil)
+			}
 		}
 		sets[k] = append(sets[k], j)
 	}
