@@ -32,12 +32,23 @@ func Ball(queries, points *group.Lifted, opt Options) (*Neighborhood, error) {
 		Queries: queries.Rows(), Points: points.Rows(),
 		Offsets: make([]int, queries.Rows()+1), PoseDim: group.PoseDim(p.g),
 	}
+	// Side by side; and where another core sleeps, it is awake when the search begins.
+	var finders []*group.Finder
+	tol := 0.0
+	parallel.For(2, 1, func(task, _ int) {
+		switch {
+		case task == 1:
+			tol = p.mergeTolerance()
+		case p.Radius > 0 && p.scans():
+			finders = p.finders()
+		}
+	})
 	if p.Radius > 0 {
-		if err := p.search(nb); err != nil {
+		if err := p.search(nb, finders); err != nil {
 			return nil, err
 		}
 	}
-	p.buildPoses(nb)
+	p.buildPoses(nb, tol)
 	return nb, nil
 }
 
@@ -45,15 +56,20 @@ func Ball(queries, points *group.Lifted, opt Options) (*Neighborhood, error) {
 // about 4 µs.
 const finderPoints = 1 << 17
 
-// search finds all pairs, by the method asked for.
-func (p *problem) search(nb *Neighborhood) error {
-	workers := runtime.GOMAXPROCS(0)
+// scans reports whether all points of a block are looked at, through finders.
+func (p *problem) scans() bool {
 	most := 0
 	for b := 1; b < len(p.PointBlocks); b++ {
 		most = max(most, p.PointBlocks[b]-p.PointBlocks[b-1])
 	}
-	if p.Method == Auto && most <= finderPoints {
-		finders, work := p.finders(), make([]group.Workspace, workers)
+	return p.Method == Auto && most <= finderPoints
+}
+
+// search finds all pairs, by the method asked for; finders is nil if not all points are looked at.
+func (p *problem) search(nb *Neighborhood, finders []*group.Finder) error {
+	workers := runtime.GOMAXPROCS(0)
+	if finders != nil {
+		work := make([]group.Workspace, workers)
 		if p.MaxNeighbors == 0 {
 			return p.fillFast(nb, finders, work, keptPairs)
 		}

@@ -199,9 +199,8 @@ func (k *knownPoses) near(pose []float64, id int32, reach float64) bool {
 
 // knownPairs has pairs follow the first one of the same known pose, and returns, ascending, these and the outsiders, which are
 // to be entered; where there are no outsiders, it fills Pose, Poses and Count, and done is true. It returns nil and false, and
-// leaves Pose as it was, if there are no known poses or too many outsiders.
-func (p *problem) knownPairs(nb *Neighborhood, tol float64) (out []int32, done bool) {
-	k := p.findKnown(nb, tol)
+// leaves Pose as it was, if there are no known poses, k being nil, or too many outsiders.
+func (p *problem) knownPairs(k *knownPoses, nb *Neighborhood, tol float64) (out []int32, done bool) {
 	if k == nil {
 		return nil, false
 	}

@@ -62,13 +62,13 @@ func TestKnownPosesDoNotShow(t *testing.T) {
 				require.NoError(t, err)
 				plain := *nb
 				plain.Pose = make([]int32, nb.Pairs())
-				require.True(t, p.buildTables(&plain, tol, 1, nil))
+				require.True(t, p.buildTables(&plain, tol, 1, nil, nil))
 				requireSame(t, &plain, nb, name, c.name)
 				checkPoses(t, nb, l, l, tol)
 
 				again := *nb
 				again.Pose = make([]int32, nb.Pairs())
-				pairs, done := p.knownPairs(&again, tol)
+				pairs, done := p.knownPairs(p.findKnown(&again, tol), &again, tol)
 				require.Equal(t, c.known, done || pairs != nil, "%s: %s", name, c.name)
 				if !c.known {
 					require.Equal(t, make([]int32, nb.Pairs()), again.Pose, "given up, and not left as it was")
@@ -78,7 +78,7 @@ func TestKnownPosesDoNotShow(t *testing.T) {
 					require.Equal(t, c.outsiders || radius > 1, !done, "%s: %s, radius %g", name, c.name, radius)
 				}
 				if !done {
-					require.True(t, p.buildTables(&again, tol, 1, pairs))
+					require.True(t, p.buildTables(&again, tol, 1, pairs, nil))
 				}
 				requireSame(t, &plain, &again, name, c.name)
 			}

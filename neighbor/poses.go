@@ -22,35 +22,61 @@ const (
 	// poseBlock is how many poses are computed at a time.
 	poseBlock = 1 << 10
 	poseGrain = 1 << 12
+	// regionCells is the edge, in cells, of the regions that tables are chosen by: so wide that a pose is rarely at a border
+	// between them. regionOrigin keeps the numbers people space points by off those borders.
+	regionCells, regionOrigin = 1 << 30, 0x305ee7a9
 	// pooledItems is how many words of items are kept between calls at most: 128 MiB, enough for a 128 × 128 image under R>0×SO(2).
 	pooledItems = 1 << 24
 )
 
 // buildPoses computes the relative pose of every pair and fills Pose, which is zero, Poses and Count.
-func (p *problem) buildPoses(nb *Neighborhood) {
+// Poses merge within tol.
+func (p *problem) buildPoses(nb *Neighborhood, tol float64) {
 	if nb.Pose == nil {
 		nb.Pose = []int32{} // nothing was searched for
 	}
-	tol := p.mergeTolerance()
 	if tol < 0 {
 		p.separatePoses(nb)
 		return
 	}
 	if nb.Pairs() < shardPairs {
-		p.buildTables(nb, tol, 1, nil)
+		p.buildTables(nb, tol, 1, nil, nil)
 		return
 	}
-	pairs, done := p.knownPairs(nb, tol)
+	known, probe := p.findRepeats(nb, tol)
+	pairs, done := p.knownPairs(known, nb, tol)
 	if done {
 		return
 	}
+	var t *turns
 	if pairs == nil {
-		pairs = p.leadingPairs(nb, tol)
+		if known != nil && p.MaxNeighbors == 0 {
+			probe = p.probeTurns(tol, new(atomic.Bool))
+		}
+		if probe != nil {
+			t = probe.turns(p, tol)
+			pairs = p.leadingPairs(nb, t, tol)
+		}
 	}
-	done = pairs != nil && p.buildTables(nb, tol, shardsFor(len(pairs)), pairs)
-	if !done && !p.buildTables(nb, tol, shardsFor(nb.Pairs()), nil) {
-		p.buildTables(nb, tol, 1, nil)
+	done = pairs != nil && p.buildTables(nb, tol, shardsFor(len(pairs)), pairs, t)
+	if !done && !p.buildTables(nb, tol, shardsFor(nb.Pairs()), nil, nil) {
+		p.buildTables(nb, tol, 1, nil, nil)
 	}
+}
+
+// findRepeats looks for known poses and, in case there are none, for turns, side by side.
+func (p *problem) findRepeats(nb *Neighborhood, tol float64) (known *knownPoses, probe *turnProbe) {
+	var needless atomic.Bool
+	parallel.For(2, 1, func(task, _ int) {
+		switch {
+		case task == 0:
+			known = p.findKnown(nb, tol)
+			needless.Store(known != nil)
+		case p.MaxNeighbors == 0: // samples do not turn with their queries
+			probe = p.probeTurns(tol, &needless)
+		}
+	})
+	return known, probe
 }
 
 // shardsFor is how many tables so many poses are entered into.
@@ -67,14 +93,7 @@ func shardsFor(pairs int) int {
 
 // leadingPairs has pairs follow others where turns of the points take those to them, and returns the ones that follow none,
 // or nil if these are nearly all. See turns.
-func (p *problem) leadingPairs(nb *Neighborhood, tol float64) []int32 {
-	if p.MaxNeighbors > 0 {
-		return nil // samples do not turn with their queries
-	}
-	t := p.findTurns(tol)
-	if t == nil {
-		return nil
-	}
+func (p *problem) leadingPairs(nb *Neighborhood, t *turns, tol float64) []int32 {
 	following, all := t.follow(p, nb, tol), 0
 	for _, n := range following {
 		all += int(n)
@@ -86,8 +105,8 @@ func (p *problem) leadingPairs(nb *Neighborhood, tol float64) []int32 {
 }
 
 // buildTables fills Pose, Poses and Count through so many tables. With pairs not nil only those are entered, and all others
-// follow one of them. It reports false if that cannot be done.
-func (p *problem) buildTables(nb *Neighborhood, tol float64, shards int, pairs []int32) bool {
+// follow one of them, by turns if t is not nil. It reports false if that cannot be done.
+func (p *problem) buildTables(nb *Neighborhood, tol float64, shards int, pairs []int32, t *turns) bool {
 	if pairs == nil {
 		clear(nb.Pose)
 	}
@@ -96,7 +115,7 @@ func (p *problem) buildTables(nb *Neighborhood, tol float64, shards int, pairs [
 	if !b.enterAll() {
 		return false
 	}
-	b.number()
+	b.number(t)
 	return true
 }
 
@@ -113,10 +132,10 @@ type poseBuilder struct {
 	n         int     // how many
 	shards    int     // a power of two
 	inv       float64 // cells per unit
-	coarse    float64 // regions per unit, the regions being what tables are chosen by
-	// border is set when a pose lies within the tolerance of the border between two tables, unclear when an entry is not clear
-	// enough for the pairs that follow.
+	// border is set when a pose lies in a cell at the border between two tables, unclear when an entry is not clear enough for
+	// the pairs that follow.
 	border, unclear atomic.Bool
+	entries         atomic.Int64
 
 	chunk int      // how many pairs are sorted by table together
 	items []uint64 // [n, stride], see poseTable: chunk by chunk, within a chunk table by table, and there by pair
@@ -149,9 +168,6 @@ func newPoseBuilder(p *problem, nb *Neighborhood, tol float64, shards int, pairs
 	if pairs != nil {
 		b.n = len(pairs)
 	}
-	// Regions are some 2³⁰ cells wide, so that a border between them is rarely within the tolerance of a pose, and by a factor
-	// that keeps the numbers people space points by off those borders.
-	b.coarse = b.inv * 0x1p-30 * 0.7548776662466927
 	b.start = make([]int32, (b.n+b.chunk-1)/b.chunk*(shards+1))
 	b.buf, _ = itemPool.Get().(*[]uint64)
 	if size := b.n * b.stride; b.buf == nil || cap(*b.buf) < size {
@@ -199,6 +215,7 @@ func (b *poseBuilder) enterAll() bool {
 				return
 			}
 		}
+		b.entries.Add(int64(w.table.n))
 	})
 	return !b.unclear.Load()
 }
@@ -245,14 +262,13 @@ func (b *poseBuilder) split(w *poseWork, from, to int) {
 	for k, s := range w.shard[:to-from] {
 		at := int(next[s]) * stride
 		next[s]++
-		dst, src := chunk[at:][:stride:stride], items[k*stride:][:stride:stride]
 		if stride == 3 {
-			dst[0], dst[1], dst[2] = src[0], src[1], src[2]
+			dst, src := (*[3]uint64)(chunk[at:]), (*[3]uint64)(items[3*k:])
+			a, b, c := src[0], src[1], src[2] // now, as the compiler does not know that they stand elsewhere
+			dst[0], dst[1], dst[2] = a, b, c
 			continue
 		}
-		for c, v := range src {
-			dst[c] = v
-		}
+		copy(chunk[at:at+stride], items[k*stride:])
 	}
 }
 
@@ -290,67 +306,96 @@ func (b *poseBuilder) pack(w *poseWork, items []uint64, lo, n int) {
 }
 
 // locate writes the items of n poses, which are entered as numbers lo and on, and their tables. It reports false if one of
-// them is not farther than the tolerance from all borders of its region.
+// them lies in a cell at the border of its region.
 func (b *poseBuilder) locate(w *poseWork, items []uint64, shards []uint16, lo, n int) bool {
-	// A region is at least 2³⁵ tolerances wide; the rest covers the rounding of two scaled numbers.
-	const reach = 0.5 - 0x1p-31
-	e, inv, coarse, shift := b.e, b.inv, b.coarse, 64-bits.Len(uint(b.shards-1))
-	inside := true
+	e, inv, shift := b.e, b.inv, 64-bits.Len(uint(b.shards-1))
+	sure := true
 	for k := range n {
-		region, hash, own := uint64(0), uint64(0), uint64(insideBit)
-		item := items[k*(e+1):][:e+1]
-		for c, x := range w.poses[k*e : (k+1)*e] {
-			item[c] = math.Float64bits(x)
-			if c >= hashDims {
-				continue
+		region, hash, own := uint64(0), uint64(0), ^uint64(0)
+		item, pose := items[k*(e+1):][:e+1], w.poses[k*e:(k+1)*e]
+		if e == 2 { // as below, twice
+			z0, c0 := scaled(pose[0], inv)
+			z1, c1 := scaled(pose[1], inv)
+			item[0], item[1] = math.Float64bits(pose[0]), math.Float64bits(pose[1])
+			hash = c0*hashFactors[0] + c1*hashFactors[1]
+			own = insideCell(z0, c0) & insideCell(z1, c1)
+			region = (c0+regionOrigin)/regionCells*hashFactors[0] + (c1+regionOrigin)/regionCells*hashFactors[1]
+			if !(insideRegion(z0, c0) && insideRegion(z1, c1)) {
+				sure = false
 			}
-			y := float64(x * coarse)
-			shifted := y + roundMagic
-			region += math.Float64bits(shifted) * hashFactors[c]
-			// So far out that cells become numbers of their own, one table takes all.
-			if !(math.Abs(y) < 0x1.8p18 && math.Abs(y-(shifted-roundMagic)) < reach) {
-				inside = false
-			}
-			z := float64(x * inv)
-			cell := z + roundMagic
-			hash += math.Float64bits(cell) * hashFactors[c]
-			// As poseTable.inside has it.
-			if !(math.Abs(z-(cell-roundMagic)) < 0.5-2.0/cellWidth-(math.Abs(z)+1)*0x1p-50) {
-				own = 0
+		} else {
+			for c, x := range pose {
+				item[c] = math.Float64bits(x)
+				if c >= hashDims {
+					continue
+				}
+				z, cell := scaled(x, inv)
+				hash += cell * hashFactors[c]
+				own &= insideCell(z, cell)
+				region += (cell + regionOrigin) / regionCells * hashFactors[c]
+				if !insideRegion(z, cell) {
+					sure = false
+				}
 			}
 		}
-		item[e] = uint64(tagOf(mix(hash)))<<32 | own | uint64(b.pairAt(lo+k))
+		item[e] = uint64(tagOf(mix(hash)))<<32 | own>>63*insideBit | uint64(b.pairAt(lo+k))
 		shards[k] = uint16(mixShort(region) >> shift)
 	}
-	return inside
+	return sure
+}
+
+// scaled returns a coordinate in cells, and its cell as a number; see poseTable.cell.
+func scaled(x, inv float64) (z float64, cell uint64) {
+	z = float64(x * inv)
+	return z, math.Float64bits(z + roundMagic)
+}
+
+// insideCell returns a number whose highest bit is set if a coordinate is inside its cell as poseTable.inside has it. Numbers that
+// are not negative compare as their bits do, and so nobody has to guess what a branch would do. So far out that reach is
+// negative, no coordinate is inside its region.
+func insideCell(z float64, cell uint64) uint64 {
+	above := math.Abs(z - (math.Float64frombits(cell) - roundMagic))
+	reach := 0.5 - 2.0/cellWidth - (math.Abs(z)+1)*0x1p-50
+	return math.Float64bits(above) - math.Float64bits(reach)
+}
+
+// insideRegion reports whether a cell is not at the border of its region. A pose that may merge with one in a cell lies there or
+// in one next to it, as scaled numbers are off by 2⁻⁵ at most; where they are off by more, nothing is inside.
+func insideRegion(z float64, cell uint64) bool {
+	return (cell+regionOrigin)%regionCells-1 < regionCells-2 && math.Abs(z) < 0x1p48
 }
 
 // mixShort is enough of mix for its upper bits.
 func mixShort(x uint64) uint64 { return (x ^ x>>32) * 0x9e3779b97f4a7c15 }
 
-// number numbers the entries by the first pair that showed them, and fills Poses and Count.
-func (b *poseBuilder) number() {
+// number numbers the entries by the first pair that showed them, and fills Pose, Poses and Count. Pairs that were not entered
+// follow others by turns if t is not nil.
+func (b *poseBuilder) number(t *turns) {
 	nb := b.nb
 	chunks := (b.n + poseGrain - 1) / poseGrain
 	start := make([]int32, chunks+1)
-	parallel.For(b.n, poseGrain, func(lo, hi int) {
-		n := int32(0)
+	n := int(b.entries.Load())
+	// The allocator clears what it hands out, which takes about as long as counting.
+	parallel.For(chunks+1, 1, func(chunk, _ int) {
+		if chunk == 0 {
+			nb.Poses, nb.Count = make([]float64, n*b.e), make([]int32, n)
+			return
+		}
+		lo, hi, entries := (chunk-1)*poseGrain, min(chunk*poseGrain, b.n), int32(0)
 		if b.pairs == nil {
 			for _, v := range nb.Pose[lo:hi] {
-				n += int32(^uint32(v) >> 31)
+				entries += int32(^uint32(v) >> 31)
 			}
 		} else {
 			for _, k := range b.pairs[lo:hi] {
-				n += int32(^uint32(nb.Pose[k]) >> 31)
+				entries += int32(^uint32(nb.Pose[k]) >> 31)
 			}
 		}
-		start[lo/poseGrain+1] = n
+		start[chunk] = entries
 	})
 	for c := range chunks {
 		start[c+1] += start[c]
 	}
-	n := int(start[chunks])
-	nb.Poses, nb.Count = make([]float64, n*b.e), make([]int32, n)
 	parallel.ForWorkers(b.n, poseGrain, len(b.work), func(worker, lo, hi int) {
 		w := &b.work[worker]
 		if w.next = w.next[:0]; cap(w.next) < poseGrain {
@@ -370,21 +415,28 @@ func (b *poseBuilder) number() {
 		b.p.posesOfPairs(w, nb.Poses[int(from)*b.e:int(from+m)*b.e], nb, entries[:m])
 	})
 	// The pairs that were entered name entries now, then those that follow name the pairs that were entered.
-	take := func(k int32) {
-		if v := nb.Pose[k]; v < 0 {
-			nb.Pose[k] = nb.Pose[^v]
-		}
+	if t != nil {
+		t.take(nb)
+		return
 	}
+	pose := nb.Pose
 	if b.pairs != nil {
 		parallel.For(len(b.pairs), poseGrain, func(lo, hi int) {
 			for _, k := range b.pairs[lo:hi] {
-				take(k)
+				if v := pose[k]; v < 0 {
+					pose[k] = pose[^v]
+				}
 			}
 		})
 	}
-	parallel.For(len(nb.Pose), poseGrain, func(lo, hi int) {
-		for k := lo; k < hi; k++ {
-			take(int32(k))
+	parallel.For(len(pose), poseGrain, func(lo, hi int) { take(pose[lo:hi], pose) })
+}
+
+// take has pairs that share another's entry, whose complement they have, name it.
+func take(row, pose []int32) {
+	for k, v := range row {
+		if v < 0 {
+			row[k] = pose[^v]
 		}
-	})
+	}
 }

@@ -173,7 +173,7 @@ func TestShardsDoNotShow(t *testing.T) {
 			many.Pose, many.Poses, many.Count = make([]int32, one.Pairs()), nil, nil
 			b := newPoseBuilder(p, &many, p.mergeTolerance(), shards, nil)
 			require.True(t, b.enterAll())
-			b.number()
+			b.number(nil)
 			requireSame(t, one, &many, name, shards)
 		}
 		checkPoses(t, one, l, l, p.mergeTolerance())
@@ -184,7 +184,7 @@ func TestShardsDoNotShow(t *testing.T) {
 func TestPoseOnARegionsBorder(t *testing.T) {
 	const n, tol = 150, 0x1p-20
 	p0 := newPoseTable(1, 1, tol, nil)
-	border := 0.5 / (p0.inv * 0x1p-30 * 0.7548776662466927)
+	border := float64(regionCells-regionOrigin) / p0.inv
 	x := []float64{0, border, border * (1 + 1e-9)}
 	for i := range n {
 		x = append(x, 3*border*float64(i))

@@ -113,7 +113,22 @@ func tagOf(hash uint64) uint32 { return uint32(hash >> 32) }
 // pose that others follow got an entry that they might not: see turnReach.
 func (t *poseTable) enterItems(ids []int32, from, to int) bool {
 	clear := true
+	// A pair that shares the entry of another has to be told to both, far from here: that is done for many together, so that one
+	// need not wait for the other.
+	var shared [64]uint64 // the pair, and the entry's
+	n := 0
+	tell := func() {
+		for _, s := range shared[:n] {
+			pair, leader := int32(s>>32), int32(uint32(s))
+			ids[leader] += 1 + ids[pair]
+			ids[pair] = ^leader
+		}
+		n = 0
+	}
 	for at := from; at < to; at++ {
+		if n == len(shared) {
+			tell()
+		}
 		if t.full() {
 			t.grow()
 		}
@@ -144,9 +159,8 @@ func (t *poseTable) enterItems(ids []int32, from, to int) bool {
 				near = near && math.Abs(d) <= enterReach*t.tol
 			}
 			if near {
-				leader := int32(first[t.e] & (insideBit - 1))
-				ids[leader] += 1 + ids[pair]
-				ids[pair] = ^leader
+				shared[n] = uint64(pair)<<32 | first[t.e]&(insideBit-1)
+				n++
 				continue
 			}
 		}
@@ -162,11 +176,11 @@ func (t *poseTable) enterItems(ids []int32, from, to int) bool {
 			clear = false
 		}
 		if id != at {
-			leader := t.pair(id)
-			ids[leader] += 1 + followers
-			ids[pair] = ^leader
+			shared[n] = uint64(pair)<<32 | uint64(t.pair(id))
+			n++
 		}
 	}
+	tell()
 	return clear
 }
 
@@ -192,11 +206,42 @@ func (t *poseTable) enter(pose []float64, hash uint64, at int) (id int, alone bo
 	return at, alone
 }
 
+// enterCell enters item at unless an entry in its cell is within the tolerance: of poses that differ by little, several may become
+// entries, which is enough where entries are guesses.
+func (t *poseTable) enterCell(pose []float64, hash uint64, at int) {
+	if id, _ := t.find(pose, hash, absent, true); id != absent {
+		return
+	}
+	if t.full() {
+		t.grow()
+	}
+	t.place(uint64(tagOf(hash))<<32 | uint64(at+1))
+	t.n++
+}
+
 // search returns the first entry within the tolerance of pose and whether it is alone, or absent and whether a new entry for
 // the pose would be.
 func (t *poseTable) search(pose []float64, hash uint64) (id int, alone bool) {
 	id, alone = t.find(pose, hash, absent, true)
-	if !t.inside(pose) {
+	// Mostly two tolerances reach out of the cell nowhere or on one side, and there is one other cell to look at.
+	sides, sum, side := 0, uint64(0), uint64(0)
+	for c, x := range pose[:min(t.e, hashDims)] {
+		cell, above := t.cell(x)
+		sum += cell * hashFactors[c]
+		switch reach := t.reach(x); {
+		case above >= reach:
+			sides, side = sides+1, hashFactors[c]
+		case above <= -reach:
+			sides, side = sides+1, -hashFactors[c]
+		}
+	}
+	switch sides {
+	case 0:
+	case 1:
+		if h := mix(sum + side); tagOf(h) != tagOf(hash) { // else searched already
+			id, alone = t.find(pose, h, id, alone)
+		}
+	default:
 		id, alone = t.beyond(pose, 0, 0, hash, id, alone)
 	}
 	return id, alone

@@ -82,7 +82,7 @@ func (p *problem) mergeTolerance() float64 {
 	if p.MergeTolerance != 0 {
 		return p.MergeTolerance
 	}
-	var size []float64
+	size := make([]float64, 0, p.queries.Rows()+p.points.Rows())
 	add := func(a, q []float64) {
 		m := 0.0
 		for _, x := range a {

@@ -3,6 +3,7 @@ package neighbor
 import (
 	"math"
 	"runtime"
+	"sync/atomic"
 
 	"github.com/equivcnp/equivcnp/group"
 	"github.com/equivcnp/equivcnp/internal/parallel"
@@ -28,21 +29,44 @@ const (
 	// turnProbes is how many pairs are turned to see whether it is worthwhile.
 	turnProbes = 64
 	turnGrain  = 512
+	// followGrain is how many queries a goroutine takes at a time to see which pairs follow theirs.
+	followGrain = 16
 )
 
 // turnOrders are the turns looked for, in parts of a full one: those of plane lattices.
 var turnOrders = [...]int{6, 4, 3, 2}
 
-// turns says where turns by 1, 2, ... parts of a full one take rows; -1 is nowhere.
+// turns says where turns by 1, 2, ... parts of a full one take rows, and which queries follow which.
 type turns struct {
-	query, point [][]int32
-	// querySure and pointSure tell of which rows the error, as group.Turner has it, is at most half of turnReach tolerances,
-	// and as small as Turner asks for: the pairs of two of them need no look at their poses. nil are none.
-	querySure, pointSure [][]bool
+	query, point [][]int32 // -1 is nowhere
+	// querySure tells of which queries the error, as group.Turner has it, is at most half of turnReach tolerances, and as small
+	// as Turner asks for: the pairs of two such rows need no look at their poses.
+	querySure [][]bool
+	// from says which point is taken to each: its row, the complement of its row and one less if its error is larger than
+	// that, or -1 for none.
+	from [][]int32
+	// leader is, of every query, an earlier one that the turn by, counted from 1, takes to it; by is 0 where there is none. A
+	// leader has no leader.
+	leader []int32
+	by     []uint8
+}
+
+// turnProbe is an order of turns under which many poses repeat, and what is needed to turn all points.
+type turnProbe struct {
+	queries, points *turnIndex
+	order           int
 }
 
 // findTurns returns turns under which many poses repeat, or nil.
 func (p *problem) findTurns(tol float64) *turns {
+	if f := p.probeTurns(tol, new(atomic.Bool)); f != nil {
+		return f.turns(p, tol)
+	}
+	return nil
+}
+
+// probeTurns returns turns under which many poses repeat, or nil if there are none or once it is needless to know.
+func (p *problem) probeTurns(tol float64, needless *atomic.Bool) *turnProbe {
 	bounder, ok := p.g.(group.Bounder)
 	if !ok {
 		return nil
@@ -57,53 +81,54 @@ func (p *problem) findTurns(tol float64) *turns {
 	if axis < 0 || p.queries.Rows() == 0 || p.points.Rows() == 0 {
 		return nil
 	}
-	points := newTurnIndex(bounder, axis, tol, p.points, p.PointMask, p.PointBlocks)
+	points := newTurnIndex(bounder, axis, tol, p.points, p.PointMask, p.PointBlocks, needless)
 	queries := points
 	if p.points != p.queries {
-		queries = newTurnIndex(bounder, axis, tol, p.queries, p.QueryMask, p.QueryBlocks)
+		queries = newTurnIndex(bounder, axis, tol, p.queries, p.QueryMask, p.QueryBlocks, needless)
 	}
 	for _, order := range turnOrders {
-		if !p.probeTurn(queries, points, order, tol) {
-			continue
+		if !needless.Load() && p.probeTurn(queries, points, order, tol) {
+			return &turnProbe{queries, points, order}
 		}
-		t := &turns{}
-		for k := 1; k < order; k++ {
-			part := float64(k) / float64(order)
-			t.point = append(t.point, points.turnAll(part))
-			if queries == points {
-				t.query = t.point
-			} else {
-				t.query = append(t.query, queries.turnAll(part))
-			}
-		}
-		if turner, ok := p.g.(group.Turner); ok && p.Radius <= 0.98*turner.HalfTurn() {
-			t.pointSure = sureTurns(turner, p.points, t.point, tol)
-			if t.querySure = t.pointSure; queries != points {
-				t.querySure = sureTurns(turner, p.queries, t.query, tol)
-			}
-		}
-		return t
 	}
 	return nil
 }
 
-// sureTurns tells, for every turn of a set, of which rows its error is small enough.
-func sureTurns(g group.Turner, l *group.Lifted, turns [][]int32, tol float64) [][]bool {
-	sure, most := make([][]bool, len(turns)), min(turnReach*tol, 0.01)/2
-	for k, turn := range turns {
-		angle := 2 * math.Pi * float64(k+1) / float64(len(turns)+1)
-		sure[k] = make([]bool, len(turn))
-		parallel.For(len(turn), turnGrain, func(lo, hi int) {
-			for i := lo; i < hi; i++ {
-				if to := turn[i]; to >= 0 {
-					a, q := l.Row(i)
-					b, p := l.Row(int(to))
-					sure[k][i] = g.TurnError(a, q, b, p, angle) <= most
-				}
-			}
-		})
+// turns turns all points.
+func (f *turnProbe) turns(p *problem, tol float64) *turns {
+	turner, _ := p.g.(group.Turner)
+	if turner != nil && !(p.Radius <= 0.98*turner.HalfTurn()) {
+		turner = nil
 	}
-	return sure
+	most := min(turnReach*tol, 0.01) / 2
+	t := &turns{}
+	var pointSure [][]bool
+	t.point, pointSure = f.points.turnAll(f.order, turner, most)
+	if t.query, t.querySure = t.point, pointSure; f.queries != f.points {
+		t.query, t.querySure = f.queries.turnAll(f.order, turner, most)
+	}
+	t.from = make([][]int32, len(t.point))
+	parallel.For(len(t.point)+1, 1, func(k, _ int) {
+		if k == len(t.point) {
+			t.lead()
+			return
+		}
+		from := make([]int32, len(t.point[k]))
+		for j := range from {
+			from[j] = -1
+		}
+		for j, to := range t.point[k] {
+			switch {
+			case to < 0:
+			case pointSure[k][j]:
+				from[to] = int32(j)
+			default:
+				from[to] = ^int32(j) - 1
+			}
+		}
+		t.from[k] = from
+	})
+	return t
 }
 
 // probeTurn reports whether at least half of some pairs are turned into pairs of the same pose.
@@ -130,6 +155,7 @@ func (p *problem) probeTurn(queries, points *turnIndex, order int, tol float64) 
 
 // turnIndex finds rows by their bounding coordinates.
 type turnIndex struct {
+	l      *group.Lifted
 	table  *poseTable // over the bits of coords
 	coords []float64  // [rows, dim]: the number of the row's block, and its bounding coordinates
 	dim    int
@@ -137,15 +163,20 @@ type turnIndex struct {
 	period float64
 }
 
-func newTurnIndex(bounder group.Bounder, axis int, tol float64, l *group.Lifted, mask []bool, blocks []int) *turnIndex {
+func newTurnIndex(
+	bounder group.Bounder, axis int, tol float64, l *group.Lifted, mask []bool, blocks []int, needless *atomic.Bool,
+) *turnIndex {
 	dim := bounder.BoundDim() + 1
 	x := &turnIndex{
-		table: newPoseTable(dim, dim, tol, make([]uint64, l.Rows()*dim)), coords: make([]float64, l.Rows()*dim), dim: dim,
+		l: l, table: newPoseTable(dim, dim, tol, make([]uint64, l.Rows()*dim)), coords: make([]float64, l.Rows()*dim), dim: dim,
 		axis: axis + 1, period: bounder.BoundPeriods()[axis],
 	}
 	x.table.reset(l.Rows())
 	hashes := make([]uint64, l.Rows())
 	parallel.For(l.Rows(), turnGrain, func(lo, hi int) {
+		if needless.Load() {
+			return
+		}
 		block := 0
 		for i := lo; i < hi; i++ {
 			for i >= blocks[block+1] {
@@ -169,8 +200,11 @@ func newTurnIndex(bounder group.Bounder, axis int, tol float64, l *group.Lifted,
 		}
 	})
 	for i, hash := range hashes {
+		if needless.Load() {
+			break
+		}
 		if row := x.coords[i*dim : (i+1)*dim]; row[0] == row[0] {
-			x.table.enter(row, hash, i)
+			x.table.enterCell(row, hash, i)
 		}
 	}
 	return x
@@ -201,69 +235,122 @@ func (x *turnIndex) turn(key []float64, i int, part float64) int32 {
 	return int32(id)
 }
 
-// turnAll returns where all rows are taken.
-func (x *turnIndex) turnAll(part float64) []int32 {
-	to := make([]int32, x.rows())
-	parallel.For(len(to), turnGrain, func(lo, hi int) {
+// turnAll returns where turns by 1, 2, ... parts of a full one take all rows, and of which rows the error of that, as g has it,
+// is at most most; none, if g is nil.
+func (x *turnIndex) turnAll(order int, g group.Turner, most float64) (to [][]int32, sure [][]bool) {
+	n := x.rows()
+	to, sure = make([][]int32, order-1), make([][]bool, order-1)
+	for k := range to {
+		to[k], sure[k] = make([]int32, n), make([]bool, n)
+	}
+	parallel.For(n, turnGrain, func(lo, hi int) {
 		key := make([]float64, x.dim)
 		for i := lo; i < hi; i++ {
-			to[i] = x.turn(key, i, part)
+			to[0][i] = x.turn(key, i, 1/float64(order))
 		}
 	})
-	return to
+	parallel.For(n, turnGrain, func(lo, hi int) {
+		key := make([]float64, x.dim)
+		for k := range to {
+			part := float64(k+1) / float64(order)
+			angle := 2 * math.Pi * part
+			for i := lo; i < hi; i++ {
+				if k > 0 { // where the turns before take it mostly
+					to[k][i] = -1
+					if j := to[k-1][i]; j >= 0 {
+						to[k][i] = to[0][j]
+					}
+					if to[k][i] < 0 {
+						to[k][i] = x.turn(key, i, part)
+					}
+				}
+				if j := to[k][i]; j >= 0 && g != nil {
+					a, q := x.l.Row(i)
+					b, p := x.l.Row(int(j))
+					sure[k][i] = g.TurnError(a, q, b, p, angle) <= most
+				}
+			}
+		}
+	})
+	return to, sure
 }
 
-// leaders returns for every query the turn that takes an earlier one, its leader, to it, counted from 1; 0 is none. A leader
-// has no leader, and to which queries one leads is said by its turns.
-func (t *turns) leaders() (leader []int32, by []uint8) {
+// lead finds leaders.
+func (t *turns) lead() {
 	n := len(t.query[0])
-	leader, by = make([]int32, n), make([]uint8, n)
-	for i := range leader {
-		if by[i] != 0 {
+	t.leader, t.by = make([]int32, n), make([]uint8, n)
+	for i := range t.leader {
+		if t.by[i] != 0 {
 			continue
 		}
 		for k, to := range t.query {
-			if f := to[i]; int(f) > i && by[f] == 0 {
-				leader[f], by[f] = int32(i), uint8(k+1)
+			if f := to[i]; int(f) > i && t.by[f] == 0 {
+				t.leader[f], t.by[f] = int32(i), uint8(k+1)
 			}
 		}
 	}
-	return leader, by
+}
+
+// follower returns the query that query i leads by turn k, or -1.
+func (t *turns) follower(i, k int) int {
+	if f := t.query[k][i]; int(f) > i && int(t.leader[f]) == i && int(t.by[f]) == k+1 {
+		return int(f)
+	}
+	return -1
 }
 
 // turnWork is scratch of one goroutine.
 type turnWork struct {
-	// place says, by row of points, where it may stand in the leader's row, counted from base as followRow has it; what is less
-	// is of another query.
+	// place says, by row of points, where it stands in the leader's row, counted from base; what is less is of another query.
 	place       []int32
-	base        int32
+	base, n     int32 // n is how many points the leader's row has
 	lead, poses []float64
 }
 
 // follow sets Pose of each pair that follows to the complement of its leader, and of each other pair to the number of its
 // followers. It returns how many pairs of each query follow.
 func (t *turns) follow(p *problem, nb *Neighborhood, tol float64) []int32 {
-	leader, by := t.leaders()
 	work := make([]turnWork, runtime.GOMAXPROCS(0))
 	following := make([]int32, nb.Queries)
-	parallel.ForWorkers(nb.Queries, 16, len(work), func(worker, lo, hi int) {
+	parallel.ForWorkers(nb.Queries, followGrain, len(work), func(worker, lo, hi int) {
 		w := &work[worker]
 		if w.place == nil {
 			w.place, w.base = make([]int32, nb.Points), 1
 		}
 		for i := lo; i < hi; i++ {
-			if by[i] != 0 || nb.Offsets[i] == nb.Offsets[i+1] {
+			if t.by[i] != 0 || nb.Offsets[i] == nb.Offsets[i+1] {
 				continue
 			}
-			w.lead = w.lead[:0]
+			placed := false
 			for k := range t.query {
-				if f := int(t.query[k][i]); f > i && int(leader[f]) == i && int(by[f]) == k+1 {
-					following[f] = int32(w.followRow(p, nb, t, k, i, f, turnReach*tol))
+				f := t.follower(i, k)
+				if f < 0 {
+					continue
 				}
+				if !placed {
+					placed = true
+					w.setPlaces(nb.Index[nb.Offsets[i]:nb.Offsets[i+1]])
+				}
+				following[f] = int32(w.followRow(p, nb, t, k, i, f, turnReach*tol))
 			}
 		}
 	})
 	return following
+}
+
+// setPlaces has place tell where each point stands in the row of a leader.
+func (w *turnWork) setPlaces(row []int32) {
+	n := int32(len(row))
+	if w.base > math.MaxInt32-w.n-n {
+		clear(w.place)
+		w.base, w.n = 1, 0
+	}
+	w.base, w.n = w.base+w.n, n
+	base, place := w.base, w.place
+	for at, j := range row {
+		place[j] = base + int32(at)
+	}
+	w.lead = w.lead[:0]
 }
 
 // row returns the poses of row i, in dst if there is room.
@@ -278,42 +365,27 @@ func (p *problem) row(dst []float64, nb *Neighborhood, i int) []float64 {
 	return dst
 }
 
-// followRow has the pairs of query f follow those of query i where turn k takes one to the other and their poses differ by at
-// most tol. It returns how many do. w.lead is empty or has the poses of row i.
+// followRow has the pairs of query f follow those of query i, of which w knows the places, where turn k takes one to the other
+// and their poses differ by at most tol. It returns how many do.
 func (w *turnWork) followRow(p *problem, nb *Neighborhood, t *turns, k, i, f int, tol float64) int {
 	lo, hi := nb.Offsets[i], nb.Offsets[i+1]
-	if hi-lo > math.MaxInt32/4 { // of which place has no room for two
-		return 0
-	}
-	n := int32(hi - lo)
-	if int(w.base) > math.MaxInt32-2*int(n) {
-		clear(w.place)
-		w.base = 1
-	}
-	// Pairs that are sure to agree are counted from base, others from base + n.
-	base, place, turn := w.base, w.place, t.point[k]
-	w.base += 2 * n
-	sure, unsure := []bool(nil), base+n
-	if t.pointSure != nil && t.querySure[k][i] {
-		sure = t.pointSure[k]
-	}
-	for at, j := range nb.Index[lo:hi] {
-		if to := turn[j]; to >= 0 {
-			if sure != nil && sure[j] {
-				place[to] = base + int32(at)
-			} else {
-				place[to] = unsure + int32(at)
-			}
-		}
-	}
+	base, place, from, sure := w.base, w.place, t.from[k], t.querySure[k][i]
 	row, pose, count := nb.Index[nb.Offsets[f]:nb.Offsets[f+1]], nb.Pose[nb.Offsets[f]:nb.Offsets[f+1]], nb.Pose[lo:hi]
 	following, compared := 0, false
-	for m, j := range row[:len(pose)] {
-		at := uint32(place[j] - base)
-		if at >= uint32(n) {
-			if at -= uint32(n); at >= uint32(n) { // of another query
+	for m, to := range row[:len(pose)] {
+		j := from[to]
+		compare := !sure
+		if j < 0 {
+			compare = true
+			if j = ^(j + 1); j < 0 {
 				continue
 			}
+		}
+		at := uint32(place[j] - base)
+		if at >= uint32(len(count)) { // of another query
+			continue
+		}
+		if compare {
 			if !compared {
 				compared = true
 				if len(w.lead) == 0 {
@@ -330,6 +402,25 @@ func (w *turnWork) followRow(p *problem, nb *Neighborhood, t *turns, k, i, f int
 		following++
 	}
 	return following
+}
+
+// take is the end of numbering: pairs that share another's entry name it. Those of a row that leads come first, and then, while
+// they are in the cache, those that follow them.
+func (t *turns) take(nb *Neighborhood) {
+	pose := nb.Pose
+	parallel.For(nb.Queries, followGrain, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			if t.by[i] != 0 {
+				continue
+			}
+			take(pose[nb.Offsets[i]:nb.Offsets[i+1]], pose)
+			for k := range t.query {
+				if f := t.follower(i, k); f >= 0 {
+					take(pose[nb.Offsets[f]:nb.Offsets[f+1]], pose)
+				}
+			}
+		}
+	})
 }
 
 // agree reports whether poses m of w.poses and at of w.lead differ by at most tol.

@@ -80,7 +80,7 @@ func TestTurnsDoNotShow(t *testing.T) {
 					plain := *turned
 					plain.Pose = make([]int32, turned.Pairs())
 					tol := p.mergeTolerance()
-					require.True(t, p.buildTables(&plain, tol, 1, nil))
+					require.True(t, p.buildTables(&plain, tol, 1, nil, nil))
 					requireSame(t, &plain, turned, name, c.name, tol)
 
 					// The same with turns for certain, however few pairs there are.
@@ -104,7 +104,7 @@ func TestTurnsDoNotShow(t *testing.T) {
 					if opt.MergeTolerance == 0 && c.name == "even" && queries == l {
 						require.Greater(t, following, turned.Pairs()*7/10)
 					}
-					if !p.buildTables(turned, tol, 1, leadersOnly(turned, each, following)) {
+					if !p.buildTables(turned, tol, 1, leadersOnly(turned, each, following), turns) {
 						unclear++
 						continue
 					}
