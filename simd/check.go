@@ -36,13 +36,16 @@ func checkMatrix(fn, arg string, length, rows, cols, ld int) {
 	if ld < cols {
 		panicStride(fn, arg, ld, cols)
 	}
-	if rows == 0 || cols == 0 {
-		return
+	if !matrixFits(length, rows, cols, ld) {
+		panic(fmt.Sprintf("simd: %s: len(%s) = %d, need %d", fn, arg, length, uint64(rows-1)*uint64(ld)+uint64(cols)))
 	}
+}
+
+// matrixFits reports what checkMatrix wants, for rows, cols >= 0.
+func matrixFits(length, rows, cols, ld int) bool {
 	// (rows-1)·ld may be larger than an int. A product of a small matrix must not wait for a division.
-	if high, low := bits.Mul64(uint64(rows-1), uint64(ld)); high != 0 || length < cols || low > uint64(length-cols) {
-		panic(fmt.Sprintf("simd: %s: len(%s) = %d, need %d", fn, arg, length, low+uint64(cols)))
-	}
+	high, low := bits.Mul64(uint64(rows-1), uint64(ld))
+	return ld >= cols && (rows == 0 || cols == 0 || high == 0 && length >= cols && low <= uint64(length-cols))
 }
 
 //go:noinline
