@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/mmcloughlin/avo/operand"
@@ -13,16 +14,16 @@ import (
 // number's: a float32 that is not negative is ordered like its bits, and ties go to the lower number. Read as a float64, a key
 // is a positive finite number of the same order, and unlike 64-bit integers these have a minimum that both vector ports do.
 //
-// Keys are sorted by a bitonic network. Element e of 8·R stands in lane e/R of register e%R, so that partners which differ in
+// Keys are sorted by a bitonic network. Element e of L·R stands in lane e/R of register e%R, L to a register, so that partners which differ in
 // a low bit stand in the same lane of two registers: two instructions for eight pairs. Partners in other lanes of a register
 // cost a permutation as well. Each merge starts by comparing with the mirror image (e with its complement) and so needs no
-// descending parts. Sorting 64 keys takes 15 steps between registers and 6 between lanes.
+// descending parts. Sorting 64 keys takes 15 steps between registers and 6 between lanes with eight lanes.
 
 // smallestKernel is the kernel while it is written.
 type smallestKernel struct {
 	*x86.Func
 	regs    int
-	odd     map[int]reg.Register // by lane bit: the lanes that have it
+	odd     map[int]reg.Register // AVX-512, by lane bit: the lanes that have it
 	reverse reg.VecVirtual       // a permutation
 }
 
@@ -30,11 +31,17 @@ func smallestAMD64(f *x86.File) {
 	for _, regs := range []int{4, 8} {
 		smallest(f, regs)
 	}
+	for _, blocks := range []int{1, 2} {
+		smallestAVX2(f, blocks)
+	}
 }
+
+// lanes is how many keys a register holds.
+func (s *smallestKernel) lanes() int { return s.Level.Bytes() / 8 }
 
 // between compares registers in every lane: the smaller goes to a.
 func (s *smallestKernel) between(r []reg.VecVirtual, a, b int) {
-	least := s.ZMM()
+	least := s.Vec()
 	s.VMINPD(r[b], r[a], least)
 	s.VMAXPD(r[b], r[a], r[b])
 	r[a] = least
@@ -42,10 +49,10 @@ func (s *smallestKernel) between(r []reg.VecVirtual, a, b int) {
 
 // partner returns the register with lanes exchanged: lane i gets lane i ^ mask.
 func (s *smallestKernel) partner(r reg.VecVirtual, mask int) reg.VecVirtual {
-	p := s.ZMM()
+	p := s.Vec()
 	switch mask {
 	case 1:
-		s.VPERMILPD(operand.U8(0x55), r, p)
+		s.VPERMILPD(operand.U8(0x55&(1<<s.lanes()-1)), r, p)
 	case 2:
 		s.VPERMPD(operand.U8(0x4e), r, p)
 	case 3:
@@ -60,9 +67,15 @@ func (s *smallestKernel) partner(r reg.VecVirtual, mask int) reg.VecVirtual {
 
 // across compares each register with other, whose lanes are exchanged already: the larger goes where the lane has the bit.
 func (s *smallestKernel) across(r, other reg.VecVirtual, bit int) reg.VecVirtual {
-	least := s.ZMM()
+	least := s.Vec()
 	s.VMINPD(other, r, least)
-	s.VMAXPD(other, r, s.odd[bit], least)
+	if s.Level == x86.AVX512 {
+		s.VMAXPD(other, r, s.odd[bit], least)
+		return least
+	}
+	most := s.Vec()
+	s.VMAXPD(other, r, most)
+	s.VBLENDPD(operand.U8(map[int]uint8{1: 0xa, 2: 0xc}[bit]), most, least, least)
 	return least
 }
 
@@ -85,14 +98,12 @@ func (s *smallestKernel) clean(r []reg.VecVirtual, stride int) {
 
 // sort sorts all elements.
 func (s *smallestKernel) sort(r []reg.VecVirtual) {
-	for size := 2; size <= 8*s.regs; size *= 2 {
+	for size := 2; size <= s.lanes()*s.regs; size *= 2 {
 		if lanes := size / s.regs; lanes > 1 {
-			mirrored := make([]reg.VecVirtual, len(r))
-			for i := range r {
-				mirrored[i] = s.partner(r[s.regs-1-i], lanes-1)
-			}
-			for i := range r {
-				r[i] = s.across(r[i], mirrored[i], lanes/2)
+			for i := range s.regs / 2 {
+				j := s.regs - 1 - i
+				p, q := s.partner(r[i], lanes-1), s.partner(r[j], lanes-1)
+				r[i], r[j] = s.across(r[i], q, lanes/2), s.across(r[j], p, lanes/2)
 			}
 		} else {
 			for i := range r {
@@ -244,4 +255,147 @@ func smallest(f *x86.File, regs int) {
 	}
 	s.Label(stored)
 	s.End()
+}
+
+// smallestAVX2 writes the kernel for up to 32·blocks results of any number of pairs. Eight registers sort 32 keys, and eight more are for what
+// is exchanged, so the keys that are kept wait in memory, in blocks of 32.
+func smallestAVX2(f *x86.File, blocks int) {
+	const regs, block = 8, 32
+	s := &smallestKernel{Func: f.Func(x86.AVX2, x86.F32, fmt.Sprintf("treeSmallest%dF32", block*blocks),
+		"func(outIndex *int32, outDist2 *float32, index *int32, dist2 *float32, n int, k int)",
+		fmt.Sprintf("stores the k ≤ n smallest of n > 0 pairs, k ≤ %d, ordered by (dist2, index), and up to a vector more.", block*blocks)), regs: regs}
+	index, dist2, n := s.Arg("index"), s.Arg("dist2"), s.Arg("n")
+	kept := s.AllocLocal(8 * block * blocks)
+	place := func(b, i int) operand.Mem { return kept.Offset(8 * (block*b + 4*i)) }
+	keep := func(b int, r []reg.VecVirtual) {
+		for i := range r {
+			s.VMOVUPD(r[i], place(b, i))
+		}
+	}
+	recall := func(b int) []reg.VecVirtual {
+		r := make([]reg.VecVirtual, regs)
+		for i := range r {
+			r[i] = s.YMM()
+			s.VMOVUPD(place(b, i), r[i])
+		}
+		return r
+	}
+	// lesser replaces the block, sorted as the kept one is, by the smaller of each kept key and its mirror image: the 32 smallest of both,
+	// bitonic. The larger ones, bitonic too, take the place of block larger, if there is one.
+	lesser := func(r []reg.VecVirtual, b, larger int) {
+		for i := range regs / 2 {
+			j := regs - 1 - i
+			p, q := s.partner(r[i], 3), s.partner(r[j], 3)
+			r[i], r[j] = s.YMM(), s.YMM()
+			s.VMINPD(place(b, i), q, r[i])
+			s.VMINPD(place(b, j), p, r[j])
+			if larger > 0 {
+				s.VMAXPD(place(b, i), q, q)
+				s.VMAXPD(place(b, j), p, p)
+				s.VMOVUPD(q, place(larger, i))
+				s.VMOVUPD(p, place(larger, j))
+			}
+		}
+	}
+
+	// Nothing is kept at first.
+	infinity := s.Data("treeLast", 0, math.Float64bits(math.Inf(1))>>32)
+	last := s.YMM() // beyond every key
+	s.VBROADCASTSD(infinity, last)
+	for b := range blocks {
+		for i := range regs {
+			s.VMOVUPD(last, place(b, i))
+		}
+	}
+	loop, part, loaded, done := s.NewLabel("loop"), s.NewLabel("part"), s.NewLabel("loaded"), s.NewLabel("sorted")
+	s.Label(loop)
+	r := make([]reg.VecVirtual, regs)
+	for i := range r {
+		r[i] = s.YMM()
+	}
+	s.CMPQ(n, operand.U8(block))
+	s.JL(operand.LabelRef(part))
+	key := func(low, r reg.VecVirtual) {
+		s.VPSLLQ(operand.U8(32), r, r)
+		s.VPOR(low, r, r)
+	}
+	for i := range r {
+		low := s.YMM()
+		s.VPMOVZXDQ(operand.Mem{Base: dist2, Disp: 16 * i}, r[i])
+		s.VPMOVZXDQ(operand.Mem{Base: index, Disp: 16 * i}, low)
+		key(low, r[i])
+	}
+	s.JMP(operand.LabelRef(loaded))
+	s.Label(part)
+	left := s.XMM()
+	s.VMOVD(n.As32(), left)
+	s.VPBROADCASTD(left, left)
+	for i := range r {
+		have, low := s.YMM(), s.YMM()
+		s.VPCMPGTD(s.Data(fmt.Sprintf("treeLanes%d", 4*i), uint64(4*i), uint64(4*i+1), uint64(4*i+2), uint64(4*i+3)), left, have.AsX())
+		s.VPMASKMOVD(operand.Mem{Base: dist2, Disp: 16 * i}, have.AsX(), r[i].AsX())
+		s.VPMASKMOVD(operand.Mem{Base: index, Disp: 16 * i}, have.AsX(), low.AsX())
+		s.VPMOVZXDQ(r[i].AsX(), r[i])
+		s.VPMOVZXDQ(low.AsX(), low)
+		key(low, r[i])
+		s.VPMOVSXDQ(have.AsX(), have)
+		end := s.YMM()
+		s.VBROADCASTSD(infinity, end)
+		s.VBLENDVPD(have, r[i], end, r[i])
+	}
+	s.Label(loaded)
+	s.sort(r)
+	lesser(r, blocks-1, 0)
+	s.clean(r, block/2)
+	if blocks > 1 {
+		lesser(r, 0, 1)
+		s.clean(r, block/2)
+		keep(0, r)
+		upper := recall(1)
+		s.clean(upper, block/2)
+		keep(1, upper)
+	} else {
+		keep(0, r)
+	}
+	s.ADDQ(operand.U32(4*block), index)
+	s.ADDQ(operand.U32(4*block), dist2)
+	s.SUBQ(operand.U8(block), n)
+	s.JG(operand.LabelRef(loop))
+	outIndex, outDist2, k := s.Arg("outIndex"), s.Arg("outDist2"), s.Arg("k")
+	for b := range blocks {
+		for i, key := range s.inOrder(recall(b)) {
+			high, out := s.XMM(), s.XMM()
+			s.VEXTRACTF128(operand.U8(1), key, high)
+			s.VSHUFPS(operand.U8(0x88), high, key.AsX(), out)
+			s.VSHUFPS(operand.U8(0xdd), high, key.AsX(), high)
+			at := 4 * (block*b + 4*i)
+			s.VMOVUPS(out, operand.Mem{Base: outIndex, Disp: at})
+			s.VMOVUPS(high, operand.Mem{Base: outDist2, Disp: at})
+			s.SUBQ(operand.U8(4), k)
+			s.JLE(operand.LabelRef(done))
+		}
+	}
+	s.Label(done)
+	s.End()
+}
+
+// inOrder is transpose for registers of four.
+func (s *smallestKernel) inOrder(r []reg.VecVirtual) []reg.VecVirtual {
+	out := make([]reg.VecVirtual, len(r))
+	for half := range 2 {
+		low, high := [2]reg.VecVirtual{}, [2]reg.VecVirtual{} // of lanes 0 and 2, and of lanes 1 and 3
+		for i := range low {
+			a, b := r[4*half+2*i], r[4*half+2*i+1]
+			low[i], high[i] = s.YMM(), s.YMM()
+			s.VUNPCKLPD(b, a, low[i])
+			s.VUNPCKHPD(b, a, high[i])
+		}
+		for lane := range 4 {
+			pair := [2][2]reg.VecVirtual{low, high}[lane%2]
+			t := s.YMM()
+			s.VPERM2F128(operand.U8([2]uint8{0x20, 0x31}[lane/2]), pair[1], pair[0], t)
+			out[2*lane+half] = t
+		}
+	}
+	return out
 }

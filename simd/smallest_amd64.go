@@ -6,7 +6,7 @@ package simd
 const smallestPairs = 1 << 14
 
 func smallestF32(outIndex []int32, outDist2 []float32, index []int32, dist2 []float32, k int) {
-	if level != AVX512 || k > 64 || len(index) > smallestPairs {
+	if level == Generic || k > 64 || len(index) > smallestPairs {
 		smallestGeneric(outIndex, outDist2, index, dist2, k)
 		return
 	}
@@ -14,9 +14,14 @@ func smallestF32(outIndex []int32, outDist2 []float32, index []int32, dist2 []fl
 	raceRead(dist2)
 	raceWrite(outIndex[:k+TreeSlack])
 	raceWrite(outDist2[:k+TreeSlack])
-	if len(index) <= 32 {
+	switch {
+	case level == AVX512 && len(index) <= 32:
 		treeSmallest32F32AVX512(&outIndex[0], &outDist2[0], &index[0], &dist2[0], len(index), k)
-	} else {
+	case level == AVX512:
 		treeSmallest64F32AVX512(&outIndex[0], &outDist2[0], &index[0], &dist2[0], len(index), k)
+	case k <= 32:
+		treeSmallest32F32AVX2(&outIndex[0], &outDist2[0], &index[0], &dist2[0], len(index), k)
+	default:
+		treeSmallest64F32AVX2(&outIndex[0], &outDist2[0], &index[0], &dist2[0], len(index), k)
 	}
 }

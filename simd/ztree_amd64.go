@@ -273,3 +273,13 @@ func treeSmallest32F32AVX512(outIndex *int32, outDist2 *float32, index *int32, d
 //
 //go:noescape
 func treeSmallest64F32AVX512(outIndex *int32, outDist2 *float32, index *int32, dist2 *float32, n int, k int)
+
+// treeSmallest32F32AVX2 stores the k ≤ n smallest of n > 0 pairs, k ≤ 32, ordered by (dist2, index), and up to a vector more.
+//
+//go:noescape
+func treeSmallest32F32AVX2(outIndex *int32, outDist2 *float32, index *int32, dist2 *float32, n int, k int)
+
+// treeSmallest64F32AVX2 stores the k ≤ n smallest of n > 0 pairs, k ≤ 64, ordered by (dist2, index), and up to a vector more.
+//
+//go:noescape
+func treeSmallest64F32AVX2(outIndex *int32, outDist2 *float32, index *int32, dist2 *float32, n int, k int)
