@@ -36,6 +36,7 @@ type finderClass struct {
 type Workspace struct {
 	index  []int32
 	bits   []uint64
+	seen   []uint64 // a bit for each row, all zero between queries
 	center []float64
 	dist   []float64
 	pose   []float64
@@ -234,9 +235,36 @@ func (f *Finder) Append(dst []int32, w *Workspace, a, q []float64) []int32 {
 		m += f.findIn(w, c, index[m:], sieved, a, q)
 	}
 	if len(f.classes) > 1 {
-		slices.Sort(index[:m])
+		w.sort(index[:m], f.l.Rows())
 	}
 	return dst[:from+m]
+}
+
+// sort sorts distinct numbers below n. Where they are dense, a bit for each of the n is several times faster than comparing them.
+func (w *Workspace) sort(index []int32, n int) {
+	words := (n + 63) / 64
+	if len(index)*8 < words {
+		slices.Sort(index)
+		return
+	}
+	if len(w.seen) < words {
+		w.seen = make([]uint64, words)
+	}
+	seen := w.seen[:words]
+	for _, j := range index {
+		seen[j>>6] |= 1 << (j & 63)
+	}
+	m := 0
+	for k, word := range seen {
+		if word == 0 {
+			continue
+		}
+		seen[k] = 0
+		for ; word != 0; word &= word - 1 {
+			index[m] = int32(k<<6 + bits.TrailingZeros64(word))
+			m++
+		}
+	}
 }
 
 // findIn writes the points of a class that are within to index, which has room for all of them.
