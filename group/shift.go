@@ -2,32 +2,60 @@ package group
 
 import "math"
 
-// Shifter is implemented by groups some of whose relative poses depend on the difference of coordinates alone, as those of
-// translations do.
+// Shifter is implemented by groups whose relative poses depend on the difference of coordinates alone, as those of translations
+// do, among lifts of given kinds.
 type Shifter interface {
 	Group
-	// ShiftCoords returns the coordinates of a lift, a part of a or q, and its kind. Say that four lifts are of one kind, none
-	// of their coordinates is larger than size, and the coordinates of a less those of b are within s of those of c less
-	// those of d. Then the pose of a relative to b is within ShiftError(s, size) of that of c relative to d in every
-	// coordinate, rounding included. NaN is no kind.
-	ShiftCoords(a, q []float64) (coords []float64, kind float64)
+	// ShiftDim is the number of coordinates.
+	ShiftDim() int
+	// ShiftCoords writes the coordinates x [n, ShiftDim] and the kinds [n] of lifts a [n, g], q [n, orbit]. Say that lifts a and c
+	// are of one kind, b and d are of one kind, none of their coordinates is larger than size, and the coordinates of a less
+	// those of b are within s of those of c less those of d. Then the pose of a relative to b is within ShiftError(s, size) of
+	// that of c relative to d in every coordinate, rounding included. NaN is no kind.
+	ShiftCoords(x, kind, a, q []float64)
 	// ShiftError is at least s, and NaN or +Inf where either argument is.
 	ShiftError(s, size float64) float64
 }
 
+// ShiftDim implements Shifter.
+func (g *T) ShiftDim() int { return g.n }
+
 // ShiftCoords implements Shifter.
-func (g *T) ShiftCoords(a, _ []float64) ([]float64, float64) { return a, 0 }
+func (g *T) ShiftCoords(x, kind, a, _ []float64) {
+	copy(x, a)
+	clear(kind)
+}
 
 // ShiftError implements Shifter. A difference is rounded by at most 2⁻⁵³ of 2·size, and two of them are compared.
 func (g *T) ShiftError(s, size float64) float64 { return s*(1+0x1p-50) + 0x1p-51*size }
 
-// ShiftCoords implements Shifter. The kind is the angle: the pose of two lifts of one angle θ is (0, V(-θ)(t - t')).
-func (g *SE2) ShiftCoords(a, _ []float64) ([]float64, float64) { return a[1:3], a[0] }
+// ShiftDim implements Shifter.
+func (g *SE2) ShiftDim() int { return 2 }
 
-// ShiftError implements Shifter.
+// ShiftCoords implements Shifter. The coordinates are the point V(θ)t, and the kind is the angle θ.
+func (g *SE2) ShiftCoords(x, kind, a, _ []float64) {
+	var views se2Views
+	for i := range kind {
+		a, x := a[3*i:][:3], x[2*i:][:2]
+		v := views.of(0, a[0])
+		kind[i] = a[0]
+		x[0], x[1] = mulComplex(v.vr, v.vi, a[1], a[2])
+	}
+}
+
+// ShiftError implements Shifter. In units of 2⁻⁵³·size, with vectors for complex numbers and s as a vector at most √2·s:
 //
-// V(θ) is a turn by θ/2 times sin(θ/2)/(θ/2), which is at most 1. So a coordinate of V(-θ)d changes by no more than √2·s, and with
-// |d| ≤ 2·size in either coordinate, which is rounded once, and products and their difference, which are rounded too, it is
-// off by at most 3·√2·2⁻⁵³·2·size; two of them are compared: 8.5·2⁻⁵²·size. The bound has 11 for 8.5, which covers
-// that V's size is rounded, too.
-func (g *SE2) ShiftError(s, size float64) float64 { return math.Sqrt2*s*(1+0x1p-40) + 0x1.6p-49*size }
+// Of two angles, the pose's translation is M(p_i - p_j) with |M| = h/sin h ≤ π/2, h half the relative angle, and the p are the
+// coordinates themselves. It changes by no more than (π/2)·√2·s. Either difference of p is at most 2 in a coordinate and
+// 2√2 as a vector, and rounded once; with products and their difference, which are rounded too, a coordinate is off by
+// (π/2)·3·2√2 = 13.4, that of two poses by 26.7.
+//
+// Of one angle it is V(-θ)(t_i - t_j), where V(-θ) is, to the last bit, the conjugate of the V(θ) that p = V(θ)t is made by. So
+// the change is V(θ) applied to that of t_i - t_j, in size: √2·s, and the rounding of four p. A product there is rounded by
+// |V||t| ≤ √2, their sum by as much, a vector p by √2·2·√2 = 4: 16 in all. Rounding of the pose itself is as above, with
+// |V||t_i - t_j| ≤ 2√2: 3·2√2 = 8.5, and 17 for two: 33.
+//
+// The bound has 34, which covers that of what is rounded the sizes are, too. Below normal numbers roundings do not shrink.
+func (g *SE2) ShiftError(s, size float64) float64 {
+	return math.Pi/2*math.Sqrt2*s*(1+0x1p-40) + 0x1.1p-48*size + 0x1p-1000
+}

@@ -21,10 +21,10 @@ import (
 // other, and farther than one from members of others and from outsiders: the first member is the entry that all of them would
 // have found. It and outsiders are entered into tables, if there are any; else all is known.
 const (
-	memberReach = 0.25 // twice that is below 1, and twice two less 2 · memberReach above, with room for rounding
-	// knownRows is how many rows are looked at, knownPairs how many pairs of them at most, and trialRows after how many a set
-	// whose poses do not repeat is given up.
-	knownRows, knownMost, trialRows = 32, 1 << 16, 8
+	memberReach = 0.375 // twice that is below 1, and twice two less 2 · memberReach above, with room for rounding
+	// knownRows is how many rows are looked at for every lift of a point, knownMost how many pairs of them at most, and trialRows
+	// after how many a set whose poses do not repeat is given up. quietRows without a new pose show that few are left.
+	knownRows, knownMost, trialRows, quietRows = 32, 1 << 16, 8, 8
 	// knownRepeats is how many pairs a pose needs among those.
 	knownRepeats = 4
 )
@@ -38,6 +38,8 @@ type knownPoses struct {
 	id    []int32   // by item of table: the number of the known pose
 	guess []int32   // by some bits of the hash of a pose: the number of a known one
 	shift int
+	// shifts, if not nil, is the lattice that all rows stand on.
+	shifts *shifts
 }
 
 // knownWork is scratch of one goroutine.
@@ -56,7 +58,8 @@ func (p *problem) findKnown(nb *Neighborhood, tol float64) *knownPoses {
 	k.table.reset(1 << 10)
 	t := k.table
 	var poses []float64
-	rows, pairs := min(knownRows, nb.Queries), 0
+	lifts := p.queries.K
+	rows, pairs, last := min(knownRows*lifts, nb.Queries), 0, 0
 	for s := range rows {
 		// Spread over all rows, without the period of a lattice.
 		i := int(uint64(nb.Queries) * (uint64(s+1) * 0x9e3779b9 & math.MaxUint32) >> 32)
@@ -79,10 +82,14 @@ func (p *problem) findKnown(nb *Neighborhood, tol float64) *knownPoses {
 			if k.id[at] = k.id[id]; id == at {
 				k.id[at] = int32(t.n - 1)
 				k.poses = append(k.poses, pose...)
+				last = s
 			}
 		}
-		if pairs += hi - lo; s+1 >= trialRows && 2*t.n > pairs {
+		if pairs += hi - lo; s+1 >= trialRows*lifts && 2*t.n > pairs {
 			return nil
+		}
+		if s-last >= quietRows*lifts && t.n*knownRepeats <= pairs {
+			break
 		}
 	}
 	if t.n == 0 || t.n*knownRepeats > pairs {
@@ -210,13 +217,13 @@ func (p *problem) knownPairs(k *knownPoses, nb *Neighborhood, tol float64) (out 
 		w := &work[n]
 		w.guess, w.count, w.first = slices.Clone(k.guess), make([]int32, known), make([]int32, known)
 	}
-	l := p.findShifts(0.75 * memberReach * tol)
+	l := k.shifts
 	var outsiders atomic.Int64
 	var stop atomic.Bool
 	parallel.ForWorkers(nb.Queries, 16, len(work), func(worker, lo, hi int) {
 		w := &work[worker]
 		if l != nil && w.cell == nil {
-			w.cell = make([]int32, 2*l.far+1)
+			w.cell = make([]int32, l.differences)
 		}
 		for i := lo; i < hi && !stop.Load(); i++ {
 			var n int

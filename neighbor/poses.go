@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/equivcnp/equivcnp/group"
 	"github.com/equivcnp/equivcnp/internal/parallel"
 )
 
@@ -49,11 +50,11 @@ func (p *problem) buildPoses(nb *Neighborhood, tol float64) {
 		return
 	}
 	var t *turns
-	if pairs == nil {
-		if known != nil && p.MaxNeighbors == 0 {
-			probe = p.probeTurns(tol, new(atomic.Bool))
+	if pairs == nil && p.MaxNeighbors == 0 { // samples do not turn with their queries
+		if probe == nil {
+			probe = p.probeTurns(tol)
 		}
-		if probe != nil {
+		if probe.order > 0 {
 			t = probe.turns(p, tol)
 			pairs = p.leadingPairs(nb, t, tol)
 		}
@@ -64,18 +65,30 @@ func (p *problem) buildPoses(nb *Neighborhood, tol float64) {
 	}
 }
 
-// findRepeats looks for known poses and, in case there are none, for turns, side by side.
+// findRepeats looks for known poses and, side by side, for the lattice that points stand on, if the group may have any use for it,
+// or for turns otherwise, in case there are no known poses. What is nil may not have been looked for.
 func (p *problem) findRepeats(nb *Neighborhood, tol float64) (known *knownPoses, probe *turnProbe) {
-	var needless atomic.Bool
-	parallel.For(2, 1, func(task, _ int) {
+	var l *shifts
+	var needless atomic.Int32 // the task that there is no need for
+	_, shifts := p.g.(group.Shifter)
+	parallel.For(3, 1, func(task, _ int) {
 		switch {
 		case task == 0:
-			known = p.findKnown(nb, tol)
-			needless.Store(known != nil)
-		case p.MaxNeighbors == 0: // samples do not turn with their queries
-			probe = p.probeTurns(tol, &needless)
+			if known = p.findKnown(nb, tol); known != nil {
+				needless.Store(2)
+			} else {
+				needless.Store(1)
+			}
+		case task == int(needless.Load()):
+		case task == 1 && shifts:
+			l = p.findShifts(0.75 * memberReach * tol)
+		case task == 2 && !shifts && p.MaxNeighbors == 0:
+			probe = p.probeTurns(tol)
 		}
 	})
+	if known != nil {
+		known.shifts = l
+	}
 	return known, probe
 }
 

@@ -2,135 +2,191 @@ package neighbor
 
 import (
 	"math"
+	"slices"
 
 	"github.com/equivcnp/equivcnp/group"
+	"github.com/equivcnp/equivcnp/internal/parallel"
 )
 
 // shifts has points and queries that stand, in the coordinates of a group.Shifter, on a lattice with its own step along each
-// coordinate, as pixels do: then a pose is known from the difference of two numbers of cells. One pair of each difference is
-// compared with the known poses; that all others of that difference are as near as it need be is certain, from how far
-// points are off the lattice.
+// coordinate, as pixels do: then a pose is known from two kinds and the difference of two numbers of cells. One pair of each
+// difference is compared with the known poses; that all others of that difference are as near as it need be is certain, from
+// how far points are off the lattice.
 type shifts struct {
-	query, point []int32 // the cell of each row
-	far          int32   // no difference of two cells is larger
+	// query less point is the number of a difference, from 0 to less than differences: one for each pair of kinds and each
+	// difference of cells.
+	query, point []int32
+	differences  int
 	slack        float64 // how far poses of one difference are from each other at most, in every coordinate
 }
 
 const (
-	// mostDifferences bounds the differences of cells, of which each goroutine has a table.
-	mostDifferences = 1 << 18
-	// latticeDims is the number of coordinates up to which lattices are looked for.
-	latticeDims = 3
+	// mostDifferences bounds the differences, of which each goroutine has a table.
+	mostDifferences = 1 << 20
+	// latticeDims is the number of coordinates up to which lattices are looked for, mostKinds that of kinds.
+	latticeDims, mostKinds = 3, 16
 )
+
+// shiftSet is a set of lifts in the coordinates of a group.Shifter.
+type shiftSet struct {
+	dim         int
+	x, kind     []float64 // [n, dim], [n]
+	label       []int32   // [n] the number of the kind
+	mask, other []bool    // what counts under either counts
+}
+
+func newShiftSet(g group.Shifter, l *group.Lifted, mask, other []bool) *shiftSet {
+	n, dim, ga, qa := l.Rows(), g.ShiftDim(), g.AlgebraDim(), g.OrbitDim()
+	s := &shiftSet{dim: dim, x: make([]float64, n*dim), kind: make([]float64, n), label: make([]int32, n), mask: mask, other: other}
+	parallel.For(n, turnGrain, func(lo, hi int) {
+		g.ShiftCoords(s.x[lo*dim:hi*dim], s.kind[lo:hi], l.A[lo*ga:hi*ga], l.Q[lo*qa:hi*qa])
+	})
+	return s
+}
+
+func (s *shiftSet) counts(i int) bool { return counts(s.mask, i) || counts(s.other, i) }
+
+// shiftLattice is a box and steps in it.
+type shiftLattice struct {
+	dim          int
+	lo, hi, step [latticeDims]float64
+	size         float64 // of the largest coordinate
+	kinds        []float64
+}
+
+// add takes a set into the box, and its kinds; steps are the least difference of one row and the next, other than rounding's,
+// which is at most most. It reports false if there are kinds without name, or too many.
+func (t *shiftLattice) add(s *shiftSet, most float64) bool {
+	last := -1
+	for i := range s.label {
+		if !s.counts(i) {
+			continue
+		}
+		x := s.x[i*s.dim : (i+1)*s.dim]
+		if len(t.kinds) == 0 {
+			for c, v := range x {
+				t.lo[c], t.hi[c], t.step[c] = v, v, math.Inf(1)
+			}
+		}
+		kind := slices.Index(t.kinds, s.kind[i])
+		if kind < 0 {
+			if kind = len(t.kinds); kind == mostKinds || math.IsNaN(s.kind[i]) {
+				return false
+			}
+			t.kinds = append(t.kinds, s.kind[i])
+		}
+		s.label[i] = int32(kind)
+		for c, v := range x {
+			t.lo[c], t.hi[c], t.size = min(t.lo[c], v), max(t.hi[c], v), max(t.size, math.Abs(v))
+			if last >= 0 {
+				if d := math.Abs(v - s.x[last*s.dim+c]); d > most {
+					t.step[c] = min(t.step[c], d)
+				}
+			}
+		}
+		last = i
+	}
+	return true
+}
+
+// cells returns the number of each row's cell, as a sum over coordinates of its place along each times a factor, and how far a
+// row is off its cell at most.
+func (t *shiftLattice) cells(s *shiftSet, factor *[latticeDims]int32) (cell []int32, off float64) {
+	cell = make([]int32, len(s.label))
+	offs := make([]float64, (len(cell)+turnGrain-1)/turnGrain)
+	parallel.For(len(cell), turnGrain, func(lo, hi int) {
+		off := 0.0
+		for i := lo; i < hi; i++ {
+			if !s.counts(i) {
+				continue
+			}
+			for c, v := range s.x[i*s.dim : (i+1)*s.dim] {
+				k := 0.0
+				if t.step[c] > 0 {
+					k = math.Round((v - t.lo[c]) / t.step[c])
+				}
+				// Rounded once; the difference is exact where it matters, as the numbers are close.
+				off = max(off, math.Abs(v-math.FMA(k, t.step[c], t.lo[c])))
+				cell[i] += int32(k) * factor[c]
+			}
+		}
+		offs[lo/turnGrain] = off
+	})
+	for _, o := range offs {
+		off = max(off, o)
+	}
+	return cell, off
+}
 
 // findShifts returns the lattice that points and queries stand on, or nil if they stand on none so nearly that slack is at
 // most this.
 func (p *problem) findShifts(most float64) *shifts {
 	g, ok := p.g.(group.Shifter)
-	if !ok {
+	if !ok || g.ShiftDim() < 1 || g.ShiftDim() > latticeDims {
 		return nil
 	}
-	sets := []struct {
-		l    *group.Lifted
-		mask []bool
-	}{{p.points, p.PointMask}, {p.queries, p.QueryMask}}
+	var points, queries *shiftSet
+	t := &shiftLattice{dim: g.ShiftDim()}
 	if p.points == p.queries {
-		sets = sets[:1]
-	}
-	// The lattice's box and steps: the least difference of one row and the next, other than rounding's.
-	var lo, hi, step [latticeDims]float64
-	dim, size, kind := 0, 0.0, math.NaN()
-	for _, set := range sets {
-		var last []float64
-		for i := range set.l.Rows() {
-			if !counts(set.mask, i) && (p.points != p.queries || !counts(p.QueryMask, i)) {
-				continue
-			}
-			x, k := g.ShiftCoords(set.l.Row(i))
-			if dim == 0 {
-				if dim, kind = len(x), k; dim < 1 || dim > latticeDims {
-					return nil
-				}
-				for c, v := range x {
-					lo[c], hi[c], step[c] = v, v, math.Inf(1)
-				}
-			}
-			if k != kind { // or NaN
-				return nil
-			}
-			for c, v := range x {
-				lo[c], hi[c], size = min(lo[c], v), max(hi[c], v), max(size, math.Abs(v))
-				if last != nil {
-					if d := math.Abs(v - last[c]); d > most {
-						step[c] = min(step[c], d)
-					}
-				}
-			}
-			last = x
+		points = newShiftSet(g, p.points, p.PointMask, p.QueryMask)
+		queries = points
+	} else {
+		points, queries = newShiftSet(g, p.points, p.PointMask, p.PointMask), newShiftSet(g, p.queries, p.QueryMask, p.QueryMask)
+		if !t.add(queries, most) {
+			return nil
 		}
 	}
-	if dim == 0 {
+	if !t.add(points, most) || len(t.kinds) == 0 {
 		return nil
 	}
 	// Cells are numbered so that no two differences along coordinates give the same difference of numbers.
 	var factor [latticeDims]int32
+	kinds := int64(len(t.kinds))
 	cells, far := int64(1), int64(0)
-	for c := range dim {
+	for c := range t.dim {
 		n := 0.0
-		if hi[c] > lo[c] {
-			if n = math.Round((hi[c] - lo[c]) / step[c]); !(n >= 1 && n < mostDifferences) {
+		if t.hi[c]-t.lo[c] > most { // else all are at one place, but for rounding
+			if n = math.Round((t.hi[c] - t.lo[c]) / t.step[c]); !(n >= 1 && n < mostDifferences) {
 				return nil
 			}
-			step[c] = (hi[c] - lo[c]) / n
+			t.step[c] = (t.hi[c] - t.lo[c]) / n
 		} else {
-			step[c] = 0
+			t.step[c] = 0
 		}
 		factor[c] = int32(cells)
 		far += cells * int64(n)
-		if cells *= 2*int64(n) + 1; cells > mostDifferences {
+		if cells *= 2*int64(n) + 1; cells*kinds*kinds > mostDifferences {
 			return nil
 		}
 	}
-	l, off := &shifts{far: int32(far)}, 0.0
-	cellsOf := func(set *group.Lifted, mask, other []bool) []int32 {
-		cell := make([]int32, set.Rows())
-		for i := range cell {
-			if !counts(mask, i) && !counts(other, i) {
-				continue
-			}
-			x, _ := g.ShiftCoords(set.Row(i))
-			for c, v := range x {
-				if step[c] == 0 {
-					continue
-				}
-				k := math.Round((v - lo[c]) / step[c])
-				// Rounded once; the difference is exact where it matters, as the numbers are close.
-				off = max(off, math.Abs(v-math.FMA(k, step[c], lo[c])))
-				cell[i] += int32(k) * factor[c]
-			}
-		}
-		return cell
-	}
-	if p.points == p.queries {
-		l.point = cellsOf(p.points, p.PointMask, p.QueryMask)
-		l.query = l.point
-	} else {
-		l.point = cellsOf(p.points, p.PointMask, p.PointMask)
-		l.query = cellsOf(p.queries, p.QueryMask, p.QueryMask)
+	l := &shifts{differences: int(cells * kinds * kinds)}
+	cell, off := t.cells(points, &factor)
+	queryCell := cell
+	if queries != points {
+		var queryOff float64
+		queryCell, queryOff = t.cells(queries, &factor)
+		off = max(off, queryOff)
 	}
 	// Four points, each off its cell by no more than off and the rounding of that.
-	if l.slack = g.ShiftError(4*(off+0x1p-52*size), size); !(l.slack <= most) {
+	if l.slack = g.ShiftError(4*(off+0x1p-52*t.size), t.size); !(l.slack <= most) {
 		return nil
+	}
+	l.query, l.point = make([]int32, len(queryCell)), make([]int32, len(cell))
+	for i, c := range queryCell {
+		l.query[i] = c + int32(far) + queries.label[i]*int32(kinds*cells)
+	}
+	for j, c := range cell {
+		l.point[j] = c - points.label[j]*int32(cells)
 	}
 	return l
 }
 
-// assign is knownPoses.assign for points of a lattice. w.cell says, by the difference of two cells, which known pose all pairs of
+// assign is knownPoses.assign for points of a lattice. w.cell says, by the number of a difference, which known pose all pairs of
 // that difference are members of, plus one; 0 is not known.
 func (l *shifts) assign(k *knownPoses, w *knownWork, p *problem, nb *Neighborhood, i int) (outsiders int, ok bool) {
 	lo, hi := nb.Offsets[i], nb.Offsets[i+1]
 	ids, index := nb.Pose[lo:hi], nb.Index[lo:hi]
-	count, base, cells := w.count, l.query[i]+l.far, w.cell
+	count, base, cells := w.count, l.query[i], w.cell
 	computed := false
 	for n := 0; n < len(ids); n++ {
 		index, ids := index[n:], ids[n:]

@@ -3,6 +3,7 @@ package neighbor
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -52,18 +53,23 @@ func TestShifts(t *testing.T) {
 		{"random", random, nil, Options{}, false},
 		{"random queries", random, x, Options{}, false},
 	} {
-		for _, name := range []string{"T(2)", "SE(2)"} {
+		for _, k := range []int{0, 1, 2, 3, 4, 7} { // lifts under SE(2), or 0 for T(2)
+			name, lifts, opt := "SE(2)", k, c.opt
+			if k == 0 {
+				name, lifts = "T(2)", 1
+			}
 			g := parse(t, name, 0)
-			q := group.LiftPoints(g, c.queries, 1, 0)
+			q := group.LiftPoints(g, c.queries, lifts, 0)
 			l := q
 			if c.points != nil {
-				l = group.LiftPoints(g, c.points, 1, 0)
+				l = group.LiftPoints(g, c.points, lifts, 0)
 			}
-			p, err := newProblem("test", q, l, c.opt)
+			opt.PointMask, opt.QueryMask = repeat(opt.PointMask, lifts), repeat(opt.QueryMask, lifts)
+			p, err := newProblem("test", q, l, opt)
 			require.NoError(t, err)
 			tol := p.mergeTolerance()
 			s := p.findShifts(0.75 * memberReach * tol)
-			require.Equal(t, c.found, s != nil, "%s: %s", name, c.name)
+			require.Equal(t, c.found, s != nil, "%s, %d lifts: %s", name, lifts, c.name)
 			if s == nil {
 				continue
 			}
@@ -71,11 +77,11 @@ func TestShifts(t *testing.T) {
 			first := map[int32][]float64{}
 			for i := range q.Rows() {
 				for j := range l.Rows() {
-					if !counts(c.opt.QueryMask, i) || !counts(c.opt.PointMask, j) || rng.IntN(1+q.Rows()*l.Rows()/20000) > 0 {
+					if !counts(opt.QueryMask, i) || !counts(opt.PointMask, j) || rng.IntN(1+q.Rows()*l.Rows()/20000) > 0 {
 						continue
 					}
 					d := s.query[i] - s.point[j]
-					require.True(t, d >= -s.far && d <= s.far, "%d of at most %d", d, s.far)
+					require.True(t, d >= 0 && int(d) < s.differences, "%d of %d", d, s.differences)
 					pose := make([]float64, e)
 					p.relativePose(pose, i, j)
 					if first[d] == nil {
@@ -86,12 +92,22 @@ func TestShifts(t *testing.T) {
 			}
 		}
 	}
-	// Where angles differ there is nothing to shift, and nothing to find without rows.
+	// Of too many angles nothing is shifted, nor of other groups, and nothing is found without rows.
 	for _, l := range []*group.Lifted{
-		group.LiftPoints(parse(t, "SE(2)", 0), x, 2, 0), group.LiftPoints(parse(t, "SO(2)", 0), x, 1, 0), group.LiftPoints(parse(t, "T(2)", 0), nil, 1, 0),
+		group.LiftPoints(parse(t, "SE(2)", 0), x, mostKinds+1, 0), group.LiftPoints(parse(t, "SO(2)", 0), x, 1, 0),
+		group.LiftPoints(parse(t, "T(2)", 0), nil, 1, 0),
 	} {
 		p, err := newProblem("test", l, l, Options{})
 		require.NoError(t, err)
 		require.Nil(t, p.findShifts(math.Inf(1)))
 	}
+}
+
+// repeat repeats every element of a mask so often.
+func repeat(mask []bool, times int) []bool {
+	var out []bool
+	for _, m := range mask {
+		out = append(out, slices.Repeat([]bool{m}, times)...)
+	}
+	return out
 }

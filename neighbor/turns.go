@@ -3,7 +3,6 @@ package neighbor
 import (
 	"math"
 	"runtime"
-	"sync/atomic"
 
 	"github.com/equivcnp/equivcnp/group"
 	"github.com/equivcnp/equivcnp/internal/parallel"
@@ -51,7 +50,7 @@ type turns struct {
 	by     []uint8
 }
 
-// turnProbe is an order of turns under which many poses repeat, and what is needed to turn all points.
+// turnProbe is an order of turns under which many poses repeat, 0 if there are none, and what is needed to turn all points.
 type turnProbe struct {
 	queries, points *turnIndex
 	order           int
@@ -59,17 +58,17 @@ type turnProbe struct {
 
 // findTurns returns turns under which many poses repeat, or nil.
 func (p *problem) findTurns(tol float64) *turns {
-	if f := p.probeTurns(tol, new(atomic.Bool)); f != nil {
+	if f := p.probeTurns(tol); f.order > 0 {
 		return f.turns(p, tol)
 	}
 	return nil
 }
 
-// probeTurns returns turns under which many poses repeat, or nil if there are none or once it is needless to know.
-func (p *problem) probeTurns(tol float64, needless *atomic.Bool) *turnProbe {
+// probeTurns looks for turns under which many poses repeat.
+func (p *problem) probeTurns(tol float64) *turnProbe {
 	bounder, ok := p.g.(group.Bounder)
 	if !ok {
-		return nil
+		return &turnProbe{}
 	}
 	axis := -1
 	for k, period := range bounder.BoundPeriods() {
@@ -79,19 +78,19 @@ func (p *problem) probeTurns(tol float64, needless *atomic.Bool) *turnProbe {
 		}
 	}
 	if axis < 0 || p.queries.Rows() == 0 || p.points.Rows() == 0 {
-		return nil
+		return &turnProbe{}
 	}
-	points := newTurnIndex(bounder, axis, tol, p.points, p.PointMask, p.PointBlocks, needless)
+	points := newTurnIndex(bounder, axis, tol, p.points, p.PointMask, p.PointBlocks)
 	queries := points
 	if p.points != p.queries {
-		queries = newTurnIndex(bounder, axis, tol, p.queries, p.QueryMask, p.QueryBlocks, needless)
+		queries = newTurnIndex(bounder, axis, tol, p.queries, p.QueryMask, p.QueryBlocks)
 	}
 	for _, order := range turnOrders {
-		if !needless.Load() && p.probeTurn(queries, points, order, tol) {
+		if p.probeTurn(queries, points, order, tol) {
 			return &turnProbe{queries, points, order}
 		}
 	}
-	return nil
+	return &turnProbe{}
 }
 
 // turns turns all points.
@@ -163,9 +162,7 @@ type turnIndex struct {
 	period float64
 }
 
-func newTurnIndex(
-	bounder group.Bounder, axis int, tol float64, l *group.Lifted, mask []bool, blocks []int, needless *atomic.Bool,
-) *turnIndex {
+func newTurnIndex(bounder group.Bounder, axis int, tol float64, l *group.Lifted, mask []bool, blocks []int) *turnIndex {
 	dim := bounder.BoundDim() + 1
 	x := &turnIndex{
 		l: l, table: newPoseTable(dim, dim, tol, make([]uint64, l.Rows()*dim)), coords: make([]float64, l.Rows()*dim), dim: dim,
@@ -174,9 +171,6 @@ func newTurnIndex(
 	x.table.reset(l.Rows())
 	hashes := make([]uint64, l.Rows())
 	parallel.For(l.Rows(), turnGrain, func(lo, hi int) {
-		if needless.Load() {
-			return
-		}
 		block := 0
 		for i := lo; i < hi; i++ {
 			for i >= blocks[block+1] {
@@ -200,9 +194,6 @@ func newTurnIndex(
 		}
 	})
 	for i, hash := range hashes {
-		if needless.Load() {
-			break
-		}
 		if row := x.coords[i*dim : (i+1)*dim]; row[0] == row[0] {
 			x.table.enterCell(row, hash, i)
 		}
