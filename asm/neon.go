@@ -31,6 +31,7 @@ var neonRegistry = []neonGenerator{
 	{"zpointconv", pointConvNEON},
 	{"zreduce", reduceNEON},
 	{"zsetconv", setConvNEON},
+	{"zsmallest", smallestNEON},
 	{"ztree", treeNEON},
 	{"ztrig", trigNEON},
 	{planeOps.file, planeOps.writeNEON},

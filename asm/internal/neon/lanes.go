@@ -151,3 +151,10 @@ func (f *Func) Snapshot() (restore func()) {
 
 // AddDoc ends the function's comment with another sentence.
 func (f *Func) AddDoc(format string, args ...any) { f.doc += fmt.Sprintf(" "+format, args...) }
+
+// Zip1 takes the lower halves of a and b and alternates their lanes, Zip2 the upper halves; Unzip1 takes the even lanes of a, then of b,
+// Unzip2 the odd ones.
+func (f *Func) Zip1(l Lanes, d, a, b Vec)   { f.known3("VZIP1", l.upper(), d, a, b) }
+func (f *Func) Zip2(l Lanes, d, a, b Vec)   { f.known3("VZIP2", l.upper(), d, a, b) }
+func (f *Func) Unzip1(l Lanes, d, a, b Vec) { f.known3("VUZP1", l.upper(), d, a, b) }
+func (f *Func) Unzip2(l Lanes, d, a, b Vec) { f.known3("VUZP2", l.upper(), d, a, b) }
