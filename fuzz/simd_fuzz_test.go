@@ -2,8 +2,10 @@
 package fuzz
 
 import (
+	"cmp"
 	"encoding/binary"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/equivcnp/equivcnp/internal/testkit"
@@ -301,6 +303,42 @@ func FuzzGatherF32(f *testing.F) {
 							t.Fatalf("level=%v: PointConv ci=%d cm=%d: p[%d,%d,%d] = %g, want %g", level, c, cm, i, a, b, got, sum)
 						}
 					}
+				}
+			}
+		})
+	})
+}
+
+// FuzzSmallestF32 compares the smallest pairs with those of a sort, for distances of any bit patterns that are distances, and numbers with ties.
+func FuzzSmallestF32(f *testing.F) {
+	for i, b := range seedBytes() {
+		f.Add(b, uint16(i*i), uint8(4*i), uint8(i))
+	}
+	f.Fuzz(func(t *testing.T, bytes []byte, un uint16, uk, ties uint8) {
+		n, k := int(un%300), int(uk%70)
+		type pair struct {
+			d float32
+			j int32
+		}
+		pairs, dist2, index := make([]pair, n), testkit.CopyAtEnd(t, wrap(floats32(bytes), n)), testkit.AtEnd[int32](t, n)
+		for i, d := range dist2 {
+			if d != d {
+				d = 1
+			}
+			dist2[i] = float32(math.Abs(float64(d)))
+			index[i] = int32(uint32(i) * 0x9e3779b9 >> 1 >> (ties % 31))
+			pairs[i] = pair{dist2[i], index[i]}
+		}
+		slices.SortFunc(pairs, func(a, b pair) int { return cmp.Or(cmp.Compare(a.d, b.d), cmp.Compare(a.j, b.j)) })
+		want := min(n, k)
+		atLevels(t, func(level simd.Level) {
+			outIndex, outDist2 := testkit.AtEnd[int32](t, want+simd.TreeSlack), testkit.AtEnd[float32](t, want+simd.TreeSlack)
+			if got := simd.SmallestF32(outIndex, outDist2, index, dist2, k); got != want {
+				t.Fatalf("level=%v n=%d k=%d: %d pairs, want %d", level, n, k, got, want)
+			}
+			for i, p := range pairs[:want] {
+				if outIndex[i] != p.j || outDist2[i] != p.d {
+					t.Errorf("level=%v n=%d k=%d: pair %d is (%v, %d), want (%v, %d)", level, n, k, i, outDist2[i], outIndex[i], p.d, p.j)
 				}
 			}
 		})
