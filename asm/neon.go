@@ -24,6 +24,7 @@ var neonRegistry = []neonGenerator{
 	{"zf64math", f64mathNEON},
 	{"zgather", gatherNEON},
 	{"zgemm", gemmNEON},
+	{"zgrid", gridNEON},
 	{"zlog", logNEON},
 	{"zmoments", momentsNEON},
 	{"znorm", normNEON},

@@ -1,8 +1,6 @@
-//go:build purego || !amd64
+//go:build purego || !(amd64 || arm64)
 
 package simd
-
-// NEON has no gather: one number at a time is as fast.
 
 func extentF32(low, high, x []float32) bool { return extentGeneric(low, high, x) }
 
