@@ -68,8 +68,7 @@ func (g *SO2) RelativePoses(dst, ai, qi, a, q []float64, index []int32) {
 func (g *RxSO2) RelativePoses(dst, ai, _, a, _ []float64, index []int32) {
 	l, th := ai[0], ai[1]
 	for k, j := range index {
-		aj := a[2*int(j):][:2]
-		d := dst[2*k:][:2]
+		aj, d := (*[2]float64)(a[2*int(j):]), (*[2]float64)(dst[2*k:])
 		angle := th - aj[1]
 		if !(math.Abs(angle) <= halfTurn) {
 			angle = relativeAngle(angle)

@@ -15,11 +15,11 @@ const (
 	// shardPairs is the number of pairs from which on several tables pay.
 	shardPairs = 1 << 14
 	// itemsPerShard is how many poses a table gets, about: then their items and its slots stay in a core's second cache.
-	itemsPerShard = 1 << 12
+	itemsPerShard = 1 << 11
 	// minShards is enough for goroutines to share the work evenly, maxShards what a sort by table can write to at a time.
 	minShards, maxShards = 32, 1 << 11
 	// itemsPerPiece is how many poses of a chunk go to one table, about, and minChunk the smallest chunk.
-	itemsPerPiece, minChunk = 32, 1 << 12
+	itemsPerPiece, minChunk = 32, 1 << 13
 	// poseBlock is how many poses are computed at a time.
 	poseBlock = 1 << 10
 	poseGrain = 1 << 12

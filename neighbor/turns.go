@@ -312,7 +312,7 @@ func (t *turns) follow(p *problem, nb *Neighborhood, tol float64) []int32 {
 			if t.by[i] != 0 || nb.Offsets[i] == nb.Offsets[i+1] {
 				continue
 			}
-			placed := false
+			placed, counted := false, int32(0)
 			for k := range t.query {
 				f := t.follower(i, k)
 				if f < 0 {
@@ -322,7 +322,16 @@ func (t *turns) follow(p *problem, nb *Neighborhood, tol float64) []int32 {
 					placed = true
 					w.setPlaces(nb.Index[nb.Offsets[i]:nb.Offsets[i+1]])
 				}
-				following[f] = int32(w.followRow(p, nb, t, k, i, f, turnReach*tol))
+				n, all := w.followRow(p, nb, t, k, i, f, turnReach*tol)
+				if following[f] = int32(n); all {
+					counted++
+				}
+			}
+			if counted > 0 {
+				count := nb.Pose[nb.Offsets[i]:nb.Offsets[i+1]]
+				for at := range count {
+					count[at] += counted
+				}
 			}
 		}
 	})
@@ -357,12 +366,13 @@ func (p *problem) row(dst []float64, nb *Neighborhood, i int) []float64 {
 }
 
 // followRow has the pairs of query f follow those of query i, of which w knows the places, where turn k takes one to the other
-// and their poses differ by at most tol. It returns how many do.
-func (w *turnWork) followRow(p *problem, nb *Neighborhood, t *turns, k, i, f int, tol float64) int {
+// and their poses differ by at most tol. It returns how many do, and whether each of query i is followed: no two pairs follow
+// one. If not, those of query i count their followers.
+func (w *turnWork) followRow(p *problem, nb *Neighborhood, t *turns, k, i, f int, tol float64) (following int, all bool) {
 	lo, hi := nb.Offsets[i], nb.Offsets[i+1]
 	base, place, from, sure := w.base, w.place, t.from[k], t.querySure[k][i]
 	row, pose, count := nb.Index[nb.Offsets[f]:nb.Offsets[f+1]], nb.Pose[nb.Offsets[f]:nb.Offsets[f+1]], nb.Pose[lo:hi]
-	following, compared := 0, false
+	compared := false
 	for m, to := range row[:len(pose)] {
 		j := from[to]
 		compare := !sure
@@ -389,10 +399,17 @@ func (w *turnWork) followRow(p *problem, nb *Neighborhood, t *turns, k, i, f int
 			}
 		}
 		pose[m] = ^(int32(lo) + int32(at))
-		count[at]++
 		following++
 	}
-	return following
+	if following == hi-lo {
+		return following, true
+	}
+	for _, v := range pose {
+		if v < 0 {
+			count[int(^v)-lo]++
+		}
+	}
+	return following, false
 }
 
 // take is the end of numbering: pairs that share another's entry name it. Those of a row that leads come first, and then, while
