@@ -73,6 +73,32 @@ func TestCloudsAreTheSame(t *testing.T) {
 	}
 }
 
+// Points that move to their cells with their coordinates, as they do where cells are full, stand as those do of which the
+// numbers move first, as of points with gaps between them.
+func TestGridFullCells(t *testing.T) {
+	rng := rand.New(rand.NewPCG(15, 15))
+	for dim := 1; dim <= 3; dim++ {
+		for _, n := range []int{1, 40, 1000, 5000} {
+			for _, radius := range []float64{0.02, 0.1, 0.3, 5} {
+				x, gaps := make([]float64, n*dim), make([]float64, n*(dim+1))
+				for i := range n {
+					for axis := range dim {
+						v := rng.Float64()
+						x[i*dim+axis], gaps[i*(dim+1)+axis] = v, v
+					}
+				}
+				direct, err := NewGrid(x, dim, radius)
+				require.NoError(t, err)
+				numbers, err := NewGridAt(gaps, Layout{N: n, Dim: dim, Stride: dim + 1, AxisStride: 1}, radius)
+				require.NoError(t, err)
+				require.Equal(t, numbers.start, direct.start)
+				require.Equal(t, numbers.index, direct.index)
+				require.Equal(t, numbers.coord, direct.coord)
+			}
+		}
+	}
+}
+
 func TestCloudsRefuse(t *testing.T) {
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
 	for _, c := range []struct {

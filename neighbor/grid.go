@@ -175,6 +175,9 @@ func (g *Grid[T]) layOut(high *[maxGridDim]T, radius T) {
 // gridEdge is the edge of a cell in radii, by dimension.
 var gridEdge = [maxGridDim + 1]float64{1: 1, 2: 1, 3: 1}
 
+// gridCrowd is how many points a cell needs for coordinates to be moved with numbers, by dimension; 0 is never.
+var gridCrowd = [maxGridDim + 1]int{2: 16, 3: 32}
+
 // cell returns the cell of a coordinate on an axis; it never falls as x grows.
 func (g *Grid[T]) cell(axis int, x T) int {
 	f := (x - g.low[axis]) * g.inv
@@ -187,9 +190,11 @@ func (g *Grid[T]) cell(axis int, x T) int {
 	return int(int32(f))
 }
 
-// fill sorts the points by cell, by counting. Only their numbers are moved to places all over memory; the coordinates are
-// then fetched in order of the cells. A machine has many loads under way at a time, but stores that miss the cache
-// queue up: this is about twice as fast as moving coordinates with the numbers.
+// fill sorts the points by cell, by counting. Where cells are many, only numbers are moved to places all over memory; the
+// coordinates are then fetched in order of the cells. A machine has many loads under way at a time, but stores that miss the cache
+// queue up. Where they are few, a cell's next place is mostly in a cache, and coordinates move with the numbers: a million points
+// in the plane with 90 in a cell take 0.76 of the time, those in space with 64 in a cell 0.83; from 10 and 20 in a cell on it is
+// about the same.
 func (g *Grid[T]) fill(points []T, l Layout) {
 	n, total := l.N, g.cells[0]*g.cells[1]*g.cells[2]
 	g.start = resize(g.start, total+2)
@@ -215,6 +220,11 @@ func (g *Grid[T]) fill(points []T, l Layout) {
 	}
 	// next[k] is where cell k starts; it advances to where it ends, which is start[k+1].
 	index := g.index
+	if crowded := gridCrowd[l.Dim]; crowded > 0 && n/total >= crowded && l.Stride == l.Dim && l.AxisStride == 1 {
+		g.move(points, next)
+		g.start = g.start[:total+1]
+		return
+	}
 	for i, k := range g.at {
 		to := next[k]
 		next[k] = to + 1
@@ -244,6 +254,27 @@ func (g *Grid[T]) fill(points []T, l Layout) {
 		}
 	}
 	g.start = g.start[:total+1]
+}
+
+// move puts numbers and coordinates of points in the plane or in space, side by side, to their places; next [cells] is where each
+// cell starts, and advances.
+func (g *Grid[T]) move(points []T, next []int32) {
+	index := g.index
+	x, y := g.coord[:len(index)], g.coord[g.n:][:len(index)]
+	if g.dim == 2 {
+		for i, k := range g.at {
+			p, to := (*[2]T)(points[2*i:]), next[k]
+			next[k] = to + 1
+			index[to], x[to], y[to] = int32(i), p[0], p[1]
+		}
+		return
+	}
+	z := g.coord[2*g.n:][:len(index)]
+	for i, k := range g.at {
+		p, to := (*[3]T)(points[3*i:]), next[k]
+		next[k] = to + 1
+		index[to], x[to], y[to], z[to] = int32(i), p[0], p[1], p[2]
+	}
 }
 
 // resize returns a slice of that length, in the memory of v if that suffices. What is in it is undefined.
