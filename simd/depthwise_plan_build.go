@@ -14,13 +14,13 @@ type planPart struct {
 	starts []int
 }
 
-// planBuilder arranges the groups of a plan, for one goroutine. All but part and base is scratch for one group.
+// planBuilder arranges the groups of a plan, for one goroutine. All but part is scratch for one group.
 type planBuilder struct {
 	*DepthwisePlan
-	part  planPart
-	base  int    // the first pair of the run
-	taken []bool // the run's pairs that are part of a step
-	left  int    // the group's pairs that are not
+	part planPart
+	rest [depthwisePlanRows][]pairKey // each row's pairs that are not part of a step yet, in order
+	left int                          // how many these are
+	sort rowSorter
 
 	all   []step                          // the steps of all rows
 	runs  [][]step                        // divided into runs
@@ -54,16 +54,21 @@ var planLists = []planKind{
 // run arranges rows lo to hi.
 func (b *planBuilder) run(lo, hi int) planPart {
 	b.part = planPart{code: make([]int32, 0, (b.offsets[hi]-b.offsets[lo])/4), starts: make([]int, 0, (hi-lo)/depthwisePlanRows)}
-	b.base = b.offsets[lo]
-	b.taken = append(b.taken[:0], make([]bool, b.offsets[hi]-b.base)...)
 	for i := lo; i < hi; i++ {
-		sortRow(b.row(i))
+		b.sort.row(b.row(i))
 	}
 	for i := lo; i+depthwisePlanRows <= hi; i += depthwisePlanRows {
 		b.part.starts = append(b.part.starts, b.group(i))
 	}
 	return b.part
 }
+
+// pairKey is a pair of a row, the point above the pose: pairs are ordered like their keys.
+type pairKey uint64
+
+func keyOf(x, pose int32) pairKey { return pairKey(x)<<32 | pairKey(uint32(pose)) }
+
+func (k pairKey) step() step { return step{int32(k >> 32), int32(k)} }
 
 // step is what rows do together: the first takes point x, the next x+1, and so on, all with the same pose.
 type step struct{ x, pose int32 }
@@ -160,7 +165,15 @@ func (b *planBuilder) group(i int) int {
 func (b *planBuilder) divide(i int) {
 	const n = depthwisePlanRows
 	b.left = b.offsets[i+n] - b.offsets[i]
-	b.all = b.steps(b.all[:0], i, i+n)
+	for r := range b.rest {
+		index, pose := b.row(i + r)
+		keys := slices.Grow(b.rest[r][:0], len(index))[:len(index)]
+		for k, x := range index {
+			keys[k] = keyOf(x, pose[k])
+		}
+		b.rest[r] = keys
+	}
+	b.all = b.steps(b.all[:0], 0, n)
 	for k := range b.lists {
 		b.lists[k] = b.lists[k][:0]
 	}
@@ -172,7 +185,7 @@ func (b *planBuilder) divide(i int) {
 		if b.left == 0 {
 			break
 		}
-		found = b.steps(found[:0], i+kind.lo, i+kind.hi)
+		found = b.steps(found[:0], kind.lo, kind.hi)
 		for _, s := range found {
 			switch {
 			case kind.hi == n:
@@ -239,52 +252,101 @@ func (b *planBuilder) sortRuns() {
 	slices.SortStableFunc(b.runs, func(x, y []step) int { return len(y) - len(x) })
 }
 
-// steps appends to list those steps of rows lo to hi whose pairs were not taken yet, and takes them. As all rows are ordered, one
-// pass through each is enough.
+// steps appends to list those steps of rows lo to hi of the group whose pairs are all left, and takes the pairs away. As all rows are
+// ordered, one pass through each is enough.
 func (b *planBuilder) steps(list []step, lo, hi int) []step {
-	index, pose, base, taken := b.index, b.pose, b.base, b.taken
-	var at [depthwisePlanRows]int // the first pair of each row that is not behind
-	for r := range hi - lo {
-		at[r] = b.offsets[lo+r]
-	}
-	for ; at[0] < b.offsets[lo+1]; at[0]++ {
-		k := at[0]
-		if taken[k-base] {
-			continue
-		}
+	rows := b.rest[lo:hi]
+	// Of each row what comes before at has been passed, and of that what is left has been moved up to kept.
+	var at, kept [depthwisePlanRows]int
+	for _, key := range rows[0] {
 		together := true
-		for r := 1; r < hi-lo && together; r++ {
-			x, q, end := int(index[k])+r, pose[k], b.offsets[lo+r+1]
-			for at[r] < end && (taken[at[r]-base] || int(index[at[r]]) < x || int(index[at[r]]) == x && pose[at[r]] < q) {
-				at[r]++
+		for r := 1; r < len(rows) && together; r++ {
+			row, a, k, want := rows[r], at[r], kept[r], key+pairKey(r)<<32
+			for a < len(row) && row[a] < want {
+				row[k] = row[a]
+				a, k = a+1, k+1
 			}
-			together = at[r] < end && int(index[at[r]]) == x && pose[at[r]] == q
+			at[r], kept[r] = a, k
+			together = a < len(row) && row[a] == want
 		}
 		if !together {
+			rows[0][kept[0]] = key
+			kept[0]++
 			continue
 		}
-		list = append(list, step{index[k], pose[k]})
-		b.left -= hi - lo
-		for r := range hi - lo {
-			taken[at[r]-base] = true
+		list = append(list, key.step())
+		b.left -= len(rows)
+		for r := range rows {
+			at[r]++
 		}
+	}
+	rows[0] = rows[0][:kept[0]]
+	for r := 1; r < len(rows); r++ {
+		rows[r] = append(rows[r][:kept[r]], rows[r][at[r]:]...)
 	}
 	return list
 }
 
-// sortRow orders pairs by index, and those of one index by pose.
-func sortRow(index, pose []int32) {
+// rowSorter is scratch for the order of a row.
+type rowSorter struct {
+	keys, spare []pairKey
+	count       [2][256]int32
+}
+
+// row orders pairs by index, and those of one index by pose.
+func (s *rowSorter) row(index, pose []int32) {
 	if slices.IsSorted(index) && !hasEqual(index) {
 		return
 	}
-	pairs := make([]int64, len(index))
-	for k := range pairs {
-		pairs[k] = int64(index[k])<<32 | int64(pose[k])
+	s.keys = slices.Grow(s.keys[:0], len(index))[:len(index)]
+	for k, x := range index {
+		s.keys[k] = keyOf(x, pose[k])
 	}
-	slices.Sort(pairs)
-	for k, v := range pairs {
-		index[k], pose[k] = int32(v>>32), int32(v)
+	if !s.radix() {
+		slices.Sort(s.keys)
 	}
+	for k, v := range s.keys {
+		p := v.step()
+		index[k], pose[k] = p.x, p.pose
+	}
+}
+
+// radix orders keys by point, byte by byte, where that is worth while: with some pairs, and points that two bytes number. It reports false
+// if it has not, or if a point occurs twice.
+func (s *rowSorter) radix() bool {
+	const least = 64
+	if len(s.keys) < least {
+		return false
+	}
+	s.count = [2][256]int32{}
+	for _, v := range s.keys {
+		if v>>48 != 0 {
+			return false
+		}
+		s.count[0][uint8(v>>32)]++
+		s.count[1][uint8(v>>40)]++
+	}
+	s.spare = slices.Grow(s.spare[:0], len(s.keys))[:len(s.keys)]
+	for byte := range s.count {
+		next := &s.count[byte]
+		sum := int32(0)
+		for d, n := range next {
+			next[d] = sum
+			sum += n
+		}
+		for _, v := range s.keys {
+			d := uint8(v >> (32 + 8*byte))
+			s.spare[next[d]] = v
+			next[d]++
+		}
+		s.keys, s.spare = s.spare, s.keys
+	}
+	for k := 1; k < len(s.keys); k++ {
+		if s.keys[k]>>32 == s.keys[k-1]>>32 {
+			return false
+		}
+	}
+	return true
 }
 
 // hasEqual reports whether neighbours in a list are equal.
