@@ -212,8 +212,11 @@ func (p *ImagePlan[T]) compile(ctx context.Context, m *ImageEquivCNP[T], queries
 		flat = flat && layers.Flat(near[r])
 	}
 	var order []int32
-	if !flat {
+	switch {
+	case !flat:
 		order = layers.RowOrder(near[radii[0]], x)
+	case p.k > 1:
+		order = layers.LiftOrder(p.rows, p.k)
 	}
 	distinct := slices.Collect(maps.Keys(near))
 	made := make([]*layers.Arrangement[T], len(distinct))

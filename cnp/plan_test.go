@@ -69,7 +69,7 @@ func testPlanAgainstLayers[T Float](t *testing.T, tol float64) {
 	for _, c := range []struct {
 		group string
 		lifts int
-	}{{"T(2)", 1}, {"SE(2)", 1}, {"SE(2)", 3}, {"SO(2)", 1}, {"R>0xSO(2)", 1}, {"R>0(2)", 1}, {"trivial(2)", 1}} {
+	}{{"T(2)", 1}, {"SE(2)", 1}, {"SE(2)", 3}, {"SE(2)", 4}, {"SO(2)", 1}, {"R>0xSO(2)", 1}, {"R>0(2)", 1}, {"trivial(2)", 1}} {
 		m := planModel[T](t, c.group, c.lifts)
 		im := planImages[T](3, 2, 9, 8, 3)
 		want, err := m.forward(context.Background(), im, m.geometry(pixelGrid(9, 8)), layers.Eval)
@@ -78,6 +78,9 @@ func testPlanAgainstLayers[T Float](t *testing.T, tol float64) {
 			t.Run(fmt.Sprintf("%s/lifts=%d/%s", c.group, c.lifts, name), func(t *testing.T) {
 				p, err := m.Plan(context.Background(), Grid(9, 8), opt)
 				require.NoError(t, err)
+				if c.lifts == 4 {
+					require.True(t, p.Info().Flat, "quarter turns take the grid to itself")
+				}
 				got, tol := predictPlan(t, p, im), tol
 				if opt.Precision == BFloat16 && is32[T]() && !p.Info().Flat {
 					tol = 0x1p-6
@@ -225,8 +228,8 @@ func TestPlanTargets(t *testing.T) {
 	for _, c := range []struct {
 		group string
 		lifts int
-	}{{"T(2)", 1}, {"SE(2)", 3}, {"R>0xSO(2)", 1}} {
-		t.Run(c.group, func(t *testing.T) {
+	}{{"T(2)", 1}, {"SE(2)", 3}, {"SE(2)", 4}, {"R>0xSO(2)", 1}} {
+		t.Run(fmt.Sprintf("%s/lifts=%d", c.group, c.lifts), func(t *testing.T) {
 			m, im := planModel[float64](t, c.group, c.lifts), planImages[float64](2, 2, 7, 6, 6)
 			grid, err := m.Plan(context.Background(), Grid(7, 6), PlanOptions{})
 			require.NoError(t, err)

@@ -13,7 +13,7 @@ import (
 // Arrangement is a neighbourhood in the order in which a plan computes it. It is made once and only read afterwards, by any
 // number of goroutines, and every layer of the same radius shares it.
 //
-// Where few poses stand for many pairs (translations on a grid) the arrangement is flat: rows keep their order, the weights
+// Where few poses stand for many pairs (translations on a grid) the arrangement is flat: rows keep their order or go lift by lift, the weights
 // of all poses fit the cache, and neighbouring rows are computed together (simd.DepthwisePlan). Otherwise it is tiled: a
 // tile is a run of rows whose weights fill part of the second-level cache. They are brought there once, from memory or out
 // of the WeightNet, and used by all rows of the tile in all images of the batch.
@@ -81,6 +81,18 @@ func RowOrder(n *neighbor.Neighborhood, x []float64) []int32 {
 	slices.SortStableFunc(order, func(a, b int32) int {
 		return cmp.Or(cmp.Compare(place[first[a]], place[first[b]]), cmp.Compare(first[a], first[b]))
 	})
+	return order
+}
+
+// LiftOrder is the order of rows for a flat arrangement of points with several lifts: lift by lift. Lifts of one point see different poses,
+// but neighbouring points of a grid in the same lift see the same ones, side by side, which is what simd.DepthwisePlan gains from.
+func LiftOrder(rows, lifts int) []int32 {
+	order := make([]int32, 0, rows)
+	for k := range lifts {
+		for row := k; row < rows; row += lifts {
+			order = append(order, int32(row))
+		}
+	}
 	return order
 }
 

@@ -91,6 +91,12 @@ func checkTiles(t *testing.T, n *neighbor.Neighborhood, order []int32, a *Arrang
 	require.Equal(t, n.Queries, row)
 }
 
+func TestLiftOrder(t *testing.T) {
+	require.Equal(t, []int32{0, 3, 6, 1, 4, 7, 2, 5, 8}, LiftOrder(9, 3))
+	require.Equal(t, []int32{0, 1}, LiftOrder(2, 1))
+	require.Empty(t, LiftOrder(0, 4))
+}
+
 // TestZOrder: along the curve, quarters of the square follow each other, and so do theirs.
 func TestZOrder(t *testing.T) {
 	got := zOrder([]float64{0, 0, 1, 0, 0, 1, 1, 1, 3, 3, 2, 2, 3, 0})
