@@ -25,10 +25,10 @@ type depthwiseRun struct {
 	f, w          unsafe.Pointer
 	scale         *float32
 	c             int
-	from          int // the first of the channels that are computed
-	width         int // how many numbers rows of out lie apart
-	stride, wsize int // of a row of f in bytes, of an element of w
-	sliced        bool
+	from          int  // the first of the channels that are computed
+	width         int  // how many numbers rows of out lie apart
+	stride, wsize int  // of a row of f in bytes, of an element of w
+	sliced        bool // f and w are a slice of two vectors; see runSliced
 	mean          int
 	ahead         int // pairs, if w is fetched ahead
 	lanes         int
