@@ -36,13 +36,10 @@ func (t *KDTree[T]) build(points []T, l Layout) error {
 	n := t.n
 	for axis := range t.dim {
 		row, from := b.x[axis*n:(axis+1)*n], points[min(axis*l.AxisStride, len(points)):]
-		bad := false
-		for i := range row {
-			v := from[i*l.Stride]
-			row[i] = v
-			bad = bad || v-v != 0 // Inf - Inf is NaN
+		for i, at := 0, 0; i < len(row); i, at = i+1, at+l.Stride {
+			row[i] = from[at]
 		}
-		if bad {
+		if least, greatest := simd.MinMax(row); n > 0 && (least-least != 0 || greatest-greatest != 0) { // Inf - Inf is NaN
 			for i, v := range row {
 				if v-v != 0 {
 					return fmt.Errorf("%w: point %d, coordinate %d = %g", ErrValue, i, axis, v)
@@ -108,7 +105,7 @@ func (b *builder[T]) node(l, k int, scratch []T) {
 	if _, ok := any(box).([]float32); ok && hi-lo <= sortedNode {
 		b.sortNode(split, lo, hi, box[2*split], scratch)
 	} else {
-		b.selectNth(split, lo, hi, mid, scratch)
+		b.selectNth(split, lo, hi, mid, box[2*split], scratch)
 	}
 	if hi-lo >= parallelNode {
 		select {
@@ -157,18 +154,19 @@ var positions = func() (p [sortedNode]int32) {
 	return p
 }()
 
-// selectNth reorders the columns lo .. hi-1 so that no coordinate before position nth is greater than one from there on.
-func (b *builder[T]) selectNth(axis, lo, hi, nth int, scratch []T) {
+// selectNth reorders the columns lo .. hi-1 so that no coordinate before position nth is greater than one from there on. None is less
+// than least.
+func (b *builder[T]) selectNth(axis, lo, hi, nth int, least T, scratch []T) {
 	x, n := b.x, b.n
 	key := x[axis*n : (axis+1)*n]
-	var sample [64]T
+	var sample [sampleSize]T
 	// Each round leaves the side of a pivot that holds position nth. The pivot comes from a sample, a little beyond the
 	// wanted rank, so that the second round cuts off most of what the first has left: about 1.6 passes in all.
 	for budget := 2 * bits.Len(uint(hi-lo)); hi-lo > sortedRest; budget-- {
 		if budget == 0 {
 			break // the sample was misled again and again: sort
 		}
-		pivot := pivotOf(key[lo:hi], nth-lo, &sample)
+		pivot := pivotOf(key[lo:hi], nth-lo, least, &sample)
 		left := simd.TreePartition(x[lo:], n, b.dim+1, hi-lo, axis, pivot, scratch)
 		if left == 0 { // the pivot is the least: its equals come first
 			left = simd.TreePartition(x[lo:], n, b.dim+1, hi-lo, axis, next(pivot), scratch)
@@ -188,12 +186,15 @@ func (b *builder[T]) selectNth(axis, lo, hi, nth int, scratch []T) {
 	b.sortColumns(axis, lo, hi, scratch)
 }
 
-// pivotOf returns an element of v of about rank nth, or beyond it where that leaves less.
-func pivotOf[T Float](v []T, nth int, sample *[64]T) T {
+// sampleSize is how many elements a pivot is chosen from at most; simd.Smallest takes so many at once.
+const sampleSize = 63
+
+// pivotOf returns an element of v, of which none is less than least, of about rank nth, or beyond it where that leaves less.
+func pivotOf[T Float](v []T, nth int, least T, sample *[sampleSize]T) T {
 	m := 5
 	switch n := len(v); {
 	case n > 4096:
-		m = 63
+		m = sampleSize
 	case n > 512:
 		m = 31
 	case n > 96:
@@ -207,12 +208,7 @@ func pivotOf[T Float](v []T, nth int, sample *[64]T) T {
 	for i := range s {
 		seed = seed*6364136223846793005 + 1442695040888963407
 		at, _ := bits.Mul64(seed, uint64(len(v)))
-		y := v[at]
-		j := i
-		for ; j > 0 && s[j-1] > y; j-- {
-			s[j] = s[j-1]
-		}
-		s[j] = y
+		s[i] = v[at]
 	}
 	f := float64(nth) / float64(len(v))
 	r := float64(f * float64(m)) // not fused: the same pivot on every machine
@@ -222,7 +218,32 @@ func pivotOf[T Float](v []T, nth int, sample *[64]T) T {
 	case f > 0.6:
 		r -= spread
 	}
-	return s[max(0, min(int(r), m-1))]
+	rank := max(0, min(int(r), m-1))
+	switch s := any(s).(type) {
+	case []float32:
+		return T(ranked(s, rank, float32(least)))
+	}
+	for i, y := range s {
+		j := i
+		for ; j > 0 && s[j-1] > y; j-- {
+			s[j] = s[j-1]
+		}
+		s[j] = y
+	}
+	return s[rank]
+}
+
+// ranked returns the element of that rank by its distance from the least, where rounding may have made others equal.
+func ranked(s []float32, rank int, least float32) float32 {
+	var (
+		above, sorted [sampleSize + simd.TreeSlack]float32
+		from          [sampleSize + simd.TreeSlack]int32
+	)
+	for i, y := range s {
+		above[i] = y - least
+	}
+	simd.SmallestF32(from[:], sorted[:], positions[:len(s)], above[:len(s)], rank+1)
+	return s[from[rank]]
 }
 
 // next is the next larger number.
