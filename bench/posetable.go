@@ -12,12 +12,14 @@ import (
 	"github.com/equivcnp/equivcnp/neighbor"
 )
 
-// poseImages are the images whose neighbourhoods and pose tables are timed, each with the group's name in lines.
+// poseImages are the images whose neighbourhoods and pose tables are timed, each with the group's name in lines and the lifts of a
+// pixel.
 var poseImages = []struct {
 	group, name string
-	side        int
+	side, lifts int
 }{
-	{"T(2)", "T2", 64}, {"SE(2)", "SE2", 64}, {"SO(2)", "SO2", 64}, {"R>0xSO(2)", "RxSO2", 64}, {"R>0xSO(2)", "RxSO2", 128},
+	{"T(2)", "T2", 64, 1}, {"SE(2)", "SE2", 64, 1}, {"SE(2)", "SE2x4", 64, 4}, {"SO(2)", "SO2", 64, 1},
+	{"R>0xSO(2)", "RxSO2", 64, 1}, {"R>0xSO(2)", "RxSO2", 128, 1},
 }
 
 // poseCalls is how many calls the least is taken of. The collector runs before each: what a call leaves is no small part of
@@ -49,7 +51,7 @@ func reportPoseTables(r *report, only string) error {
 				x = append(x, at(i), at(j))
 			}
 		}
-		l := group.LiftPoints(g, x, 1, 0)
+		l := group.LiftPoints(g, x, c.lifts, 0)
 		radius, err := neighbor.RadiusForFill(l, 1.0/15, neighbor.Options{})
 		if err != nil {
 			return err
