@@ -192,6 +192,17 @@ func (g *SE2) BoundCoords(dst, a, _ []float64) {
 	dst[0], dst[1], dst[2] = q.px, q.py, linalg.WrapAngle(q.th)
 }
 
+// boundRows writes the BoundCoords of rows of l, with sine and cosine once for the last few angles.
+func (g *SE2) boundRows(dst []float64, l *Lifted, rows []int32) {
+	var views se2Views
+	for k, j := range rows {
+		a, _ := l.Row(int(j))
+		v, x := views.of(0, a[0]), dst[3*k:][:3]
+		x[0], x[1] = mulComplex(v.vr, v.vi, a[1], a[2])
+		x[2] = linalg.WrapAngle(a[0])
+	}
+}
+
 // BoundBox: the pose's translation part is t = V(Δθ)⁻¹ e^{-iθ_j} (p_i - p_j) with |V(Δθ)⁻¹| = h/sin h ≥ 1 for
 // h = Δθ/2, so |p_i - p_j| ≤ |t|. Then (1-α)·|t| ≤ r bounds x and y by r/(1-α), and α·|Δθ| ≤ r bounds θ by r/α.
 func (g *SE2) BoundBox(half []float64, r float64) {

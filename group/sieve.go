@@ -57,9 +57,13 @@ func newSieve(l *Lifted, rows []int32, r float64) *sieve {
 	}
 	b.BoundBox(half, r)
 	x := make([]float64, len(rows)*m) // bounding coordinates [n, m]
-	for k, j := range rows {
-		a, q := l.Row(int(j))
-		b.BoundCoords(x[k*m:(k+1)*m], a, q)
+	if g, ok := b.(*SE2); ok {
+		g.boundRows(x, l, rows)
+	} else {
+		for k, j := range rows {
+			a, q := l.Row(int(j))
+			b.BoundCoords(x[k*m:(k+1)*m], a, q)
+		}
 	}
 	s := &sieve{bound: b, center: make([]float64, m), words: (len(rows) + 63) / 64}
 	s.choose(x, half, periods)

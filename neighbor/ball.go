@@ -223,6 +223,9 @@ func (p *problem) tooMany() error {
 		ErrTooManyPairs, p.Radius, p.MaxPairs, p.queries.Rows(), p.points.Rows())
 }
 
+// smallSample is up to how many neighbours a query has room made for before they are found.
+const smallSample = 128
+
 // fill finds all pairs once, and samples them where there is a cap. Each chunk of queries is answered into a list of its own,
 // which is then copied to its place.
 func (p *problem) fill(nb *Neighborhood, find func(worker, block, i int) []int32) error {
@@ -231,7 +234,8 @@ func (p *problem) fill(nb *Neighborhood, find func(worker, block, i int) []int32
 	pickers := make([]picker, workers)
 	var pairs atomic.Int64
 	parallel.ForWorkers(nb.Queries, queryGrain, workers, func(worker, lo, hi int) {
-		var out []int32
+		// Samples are mostly full, and lists that grow would leave as much again to the collector.
+		out := make([]int32, 0, (hi-lo)*min(p.MaxNeighbors, smallSample))
 		k := 0
 		for i := lo; i < hi; i++ {
 			if !counts(p.QueryMask, i) {
@@ -254,9 +258,9 @@ func (p *problem) fill(nb *Neighborhood, find func(worker, block, i int) []int32
 		return p.tooMany()
 	}
 	nb.makePairs()
-	for c, out := range chunks {
-		copy(nb.Index[nb.Offsets[c*queryGrain]:], out)
+	parallel.For(len(chunks), 1, func(c, _ int) {
+		copy(nb.Index[nb.Offsets[c*queryGrain]:], chunks[c])
 		chunks[c] = nil
-	}
+	})
 	return nil
 }

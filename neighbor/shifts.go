@@ -186,14 +186,14 @@ func (p *problem) findShifts(most float64) *shifts {
 func (l *shifts) assign(k *knownPoses, w *knownWork, p *problem, nb *Neighborhood, i int) (outsiders int, ok bool) {
 	lo, hi := nb.Offsets[i], nb.Offsets[i+1]
 	ids, index := nb.Pose[lo:hi], nb.Index[lo:hi]
-	count, base, cells := w.count, l.query[i], w.cell
+	count, base, cells, point := w.count, l.query[i], w.cell, l.point
 	computed := false
 	for n := 0; n < len(ids); n++ {
 		index, ids := index[n:], ids[n:]
 		ids = ids[:len(index)]
 		m := 0
 		for ; m < len(index); m++ {
-			id := cells[base-l.point[index[m]]] - 1
+			id := cells[base-point[index[m]]] - 1
 			if id < 0 {
 				break
 			}
@@ -218,7 +218,7 @@ func (l *shifts) assign(k *knownPoses, w *knownWork, p *problem, nb *Neighborhoo
 			continue
 		}
 		if k.near(pose, id, memberReach*k.tol-l.slack) {
-			cells[base-l.point[index[m]]] = id + 1
+			cells[base-point[index[m]]] = id + 1
 		}
 		if count[id]++; count[id] == 1 {
 			w.first[id] = int32(lo + n)
