@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 
@@ -14,6 +16,9 @@ func gridAMD64(f *x86.File) {
 		for _, e := range []x86.Elem{x86.F32, x86.F64} {
 			gridExtent(f, l, e)
 			gridCells(f, l, e)
+		}
+		for _, stride := range []int{2, 3} {
+			gridCellsNear(f, l, stride)
 		}
 	}
 }
@@ -49,16 +54,11 @@ func gridExtent(f *x86.File, l x86.Level, e x86.Elem) {
 // gathered, so that they may lie in any rows. What is no int32 becomes 0x80000000, which without sign is more than last.
 func gridCells(f *x86.File, l x86.Level, e x86.Elem) {
 	T := e.GoType()
-	t := &treeKernel{f.Func(l, e, "gridCells"+e.String(), "func(at *int32, x *"+T+", stride, n int, low, inv "+T+", last, width int32)",
-		"adds width·min(int((x[i·stride] - low)·inv), last) to at[i] for n numbers, with last where there is no such int32."), 0}
+	t := &gridKernel{treeKernel{f.Func(l, e, "gridCells"+e.String(), "func(at *int32, x *"+T+", stride, n int, low, inv "+T+", last, width int32)",
+		"adds width·min(int((x[i·stride] - low)·inv), last) to at[i] for n numbers, with last where there is no such int32."), 0}}
 	at, x, stride, n := t.Arg("at"), t.Arg("x"), t.Arg("stride"), t.Arg("n")
 	low, inv := t.BroadcastArg("low"), t.BroadcastArg("inv")
-	spread := func(name string) reg.VecVirtual {
-		r := t.idVec()
-		t.VBROADCASTSS(t.arg(name), r)
-		return r
-	}
-	last, width := spread("last"), spread("width")
+	last, width := t.spread("last"), t.spread("width")
 	// The lanes' offsets, in elements: 0, stride, 2·stride, ...
 	lanes := make([]uint64, 16)
 	for i := range lanes {
@@ -99,33 +99,101 @@ func gridCells(f *x86.File, l x86.Level, e x86.Elem) {
 			}
 			t.Inst("VGATHERD"+floats, m, from, v)
 		}
-		t.inst("VSUB", low, v, v)
-		t.inst("VMUL", inv, v, v)
-		k := t.idVec()
-		switch {
-		case e == x86.F32:
-			t.VCVTTPS2DQ(v, k)
-		case l == x86.AVX512:
-			t.VCVTTPD2DQ(v, k)
-		default:
-			t.VCVTTPD2DQY(v, k)
-		}
-		t.VPMINUD(last, k, k)
-		t.VPMULLD(width, k, k)
-		place := operand.Mem{Base: at}
-		t.VPADDD(t.loadIDs(place, tail), k, k)
-		switch {
-		case tail == nil:
-			t.VMOVUPS(k, place)
-		case l == x86.AVX512:
-			t.VMOVDQU32(k, tail.k, place)
-		default:
-			t.VPMASKMOVD(k, tail.id, place)
-		}
+		t.addCells(at, v, low, inv, last, width, tail)
 	}
 	t.vectors(n, body, func() {
 		t.ADDQ(stride, x)
 		t.ADDQ(operand.U8(4*t.Lanes()), at)
 	})
+	t.End()
+}
+
+// gridKernel is a kernel for cells while it is written.
+type gridKernel struct{ treeKernel }
+
+// spread loads an int32 argument into all lanes.
+func (t *gridKernel) spread(name string) reg.VecVirtual {
+	r := t.idVec()
+	t.VBROADCASTSS(t.arg(name), r)
+	return r
+}
+
+// addCells adds the contributions of coordinates v to the cells at at.
+func (t *gridKernel) addCells(at reg.GPVirtual, v, low, inv, last, width reg.VecVirtual, tail *tailMasks) {
+	t.inst("VSUB", low, v, v)
+	t.inst("VMUL", inv, v, v)
+	k := t.idVec()
+	switch {
+	case t.Elem == x86.F32:
+		t.VCVTTPS2DQ(v, k)
+	case t.Level == x86.AVX512:
+		t.VCVTTPD2DQ(v, k)
+	default:
+		t.VCVTTPD2DQY(v, k)
+	}
+	t.VPMINUD(last, k, k)
+	t.VPMULLD(width, k, k)
+	place := operand.Mem{Base: at}
+	t.VPADDD(t.loadIDs(place, tail), k, k)
+	switch {
+	case tail == nil:
+		t.VMOVUPS(k, place)
+	case t.Level == x86.AVX512:
+		t.VMOVDQU32(k, tail.k, place)
+	default:
+		t.VPMASKMOVD(k, tail.id, place)
+	}
+}
+
+// gridCellsNear is gridCells for points of two or three float32 side by side, which need no gather: vectors that overlap, or follow each
+// other, have the wanted coordinates in different lanes. So they become one, and a permutation puts it in order.
+func gridCellsNear(f *x86.File, l x86.Level, stride int) {
+	t := &gridKernel{treeKernel{f.Func(l, x86.F32, fmt.Sprintf("gridCells%dF32", stride),
+		"func(at *int32, x *float32, n int, low, inv float32, last, width int32)",
+		fmt.Sprintf("is gridCells for a stride of %d and n > 0 numbers, a multiple of the lanes, after which x goes on.", stride)), 0}}
+	at, x, n := t.Arg("at"), t.Arg("x"), t.Arg("n")
+	low, inv, last, width := t.BroadcastArg("low"), t.BroadcastArg("inv"), t.spread("last"), t.spread("width")
+	lanes := t.Lanes()
+	// Where vector v begins, and the lanes that it gives: those of coordinates, at multiples of the stride.
+	begin, gives := make([]int, stride), make([]uint64, stride)
+	order := make([]uint64, lanes)
+	for v := range stride {
+		if begin[v] = v * lanes; stride == 2 {
+			begin[v] -= v // else both vectors have the even ones
+		}
+		for lane := range lanes {
+			if i := begin[v] + lane; i%stride == 0 && i/stride < lanes && (v == 0 || i >= begin[v-1]+lanes) {
+				gives[v] |= 1 << lane
+				order[i/stride] = uint64(lane)
+			}
+		}
+	}
+	permutation := t.Vec()
+	t.VMOVUPS(t.Data(fmt.Sprintf("gridOrder%dx%d", stride, lanes), order...), permutation)
+	masks := make([]reg.OpmaskVirtual, stride)
+	for v := 1; l == x86.AVX512 && v < stride; v++ {
+		r := t.GP32()
+		masks[v] = t.K()
+		t.MOVL(operand.U32(uint32(gives[v])), r)
+		t.KMOVW(r, masks[v])
+	}
+	loop := t.NewLabel("loop")
+	t.Label(loop)
+	r := t.Vec()
+	t.VMOVUPS(operand.Mem{Base: x}, r)
+	for v := 1; v < stride; v++ {
+		m := operand.Mem{Base: x, Disp: 4 * begin[v]}
+		if l == x86.AVX512 {
+			t.VMOVUPS(m, masks[v], r)
+		} else {
+			t.VBLENDPS(operand.U8(uint8(gives[v])), m, r, r)
+		}
+	}
+	t.VPERMPS(r, permutation, r)
+	t.addCells(at, r, low, inv, last, width, nil)
+	t.ADDQ(operand.U32(uint32(stride*l.Bytes())), x)
+	t.ADDQ(operand.U8(l.Bytes()), at)
+	t.SUBQ(operand.U8(lanes), n)
+	t.JNE(operand.LabelRef(loop))
 	t.End()
 }

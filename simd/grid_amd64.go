@@ -75,10 +75,34 @@ func gridCellsF32(at []int32, x []float32, stride int, low, inv float32, last, w
 	}
 	raceReadEvery(x, stride, len(at))
 	raceWrite(at)
+	if stride == 2 || stride == 3 {
+		// Whole vectors, but for the last point: the kernels read on to where it begins.
+		lanes := 16
+		if level == AVX2 {
+			lanes = 8
+		}
+		if n := (len(at) - 1) / lanes * lanes; n > 0 {
+			gridCellsNearF32(at, x, stride, n, low, inv, last, width)
+			at, x = at[n:], x[n*stride:]
+		}
+	}
 	if level == AVX512 {
 		gridCellsF32AVX512(&at[0], &x[0], stride, len(at), low, inv, last, width)
 	} else {
 		gridCellsF32AVX2(&at[0], &x[0], stride, len(at), low, inv, last, width)
+	}
+}
+
+func gridCellsNearF32(at []int32, x []float32, stride, n int, low, inv float32, last, width int32) {
+	switch {
+	case level == AVX512 && stride == 2:
+		gridCells2F32AVX512(&at[0], &x[0], n, low, inv, last, width)
+	case level == AVX512:
+		gridCells3F32AVX512(&at[0], &x[0], n, low, inv, last, width)
+	case stride == 2:
+		gridCells2F32AVX2(&at[0], &x[0], n, low, inv, last, width)
+	default:
+		gridCells3F32AVX2(&at[0], &x[0], n, low, inv, last, width)
 	}
 }
 

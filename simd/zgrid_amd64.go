@@ -24,6 +24,16 @@ func gridExtentF64AVX2(low *float64, high *float64, check *float64, x *float64, 
 //go:noescape
 func gridCellsF64AVX2(at *int32, x *float64, stride int, n int, low float64, inv float64, last int32, width int32)
 
+// gridCells2F32AVX2 is gridCells for a stride of 2 and n > 0 numbers, a multiple of the lanes, after which x goes on.
+//
+//go:noescape
+func gridCells2F32AVX2(at *int32, x *float32, n int, low float32, inv float32, last int32, width int32)
+
+// gridCells3F32AVX2 is gridCells for a stride of 3 and n > 0 numbers, a multiple of the lanes, after which x goes on.
+//
+//go:noescape
+func gridCells3F32AVX2(at *int32, x *float32, n int, low float32, inv float32, last int32, width int32)
+
 // gridExtentF32AVX512 widens the lanes of low and high by n > 0 vectors of x that are stride apart, and adds 0·x to check.
 //
 //go:noescape
@@ -43,3 +53,13 @@ func gridExtentF64AVX512(low *float64, high *float64, check *float64, x *float64
 //
 //go:noescape
 func gridCellsF64AVX512(at *int32, x *float64, stride int, n int, low float64, inv float64, last int32, width int32)
+
+// gridCells2F32AVX512 is gridCells for a stride of 2 and n > 0 numbers, a multiple of the lanes, after which x goes on.
+//
+//go:noescape
+func gridCells2F32AVX512(at *int32, x *float32, n int, low float32, inv float32, last int32, width int32)
+
+// gridCells3F32AVX512 is gridCells for a stride of 3 and n > 0 numbers, a multiple of the lanes, after which x goes on.
+//
+//go:noescape
+func gridCells3F32AVX512(at *int32, x *float32, n int, low float32, inv float32, last int32, width int32)

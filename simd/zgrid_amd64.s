@@ -248,6 +248,89 @@ DATA treeTailF64<>+48(SB)/8, $0x0000000000000000
 DATA treeTailF64<>+56(SB)/8, $0x0000000000000000
 GLOBL treeTailF64<>(SB), RODATA|NOPTR, $64
 
+// func gridCells2F32AVX2(at *int32, x *float32, n int, low float32, inv float32, last int32, width int32)
+// Requires: AVX, AVX2
+TEXT ·gridCells2F32AVX2(SB), NOSPLIT, $0-40
+	MOVQ         at+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         n+16(FP), DX
+	VBROADCASTSS low+24(FP), Y0
+	VBROADCASTSS inv+28(FP), Y1
+	VBROADCASTSS last+32(FP), Y2
+	VBROADCASTSS width+36(FP), Y3
+	VMOVUPS      gridOrder2x8<>+0(SB), Y4
+
+loop1:
+	VMOVUPS    (CX), Y5
+	VBLENDPS   $0xaa, 28(CX), Y5, Y5
+	VPERMPS    Y5, Y4, Y5
+	VSUBPS     Y0, Y5, Y5
+	VMULPS     Y1, Y5, Y5
+	VCVTTPS2DQ Y5, Y5
+	VPMINUD    Y2, Y5, Y5
+	VPMULLD    Y3, Y5, Y5
+	VMOVUPS    (AX), Y6
+	VPADDD     Y6, Y5, Y5
+	VMOVUPS    Y5, (AX)
+	ADDQ       $0x00000040, CX
+	ADDQ       $0x20, AX
+	SUBQ       $0x08, DX
+	JNE        loop1
+	VZEROUPPER
+	RET
+
+DATA gridOrder2x8<>+0(SB)/4, $0x00000000
+DATA gridOrder2x8<>+4(SB)/4, $0x00000002
+DATA gridOrder2x8<>+8(SB)/4, $0x00000004
+DATA gridOrder2x8<>+12(SB)/4, $0x00000006
+DATA gridOrder2x8<>+16(SB)/4, $0x00000001
+DATA gridOrder2x8<>+20(SB)/4, $0x00000003
+DATA gridOrder2x8<>+24(SB)/4, $0x00000005
+DATA gridOrder2x8<>+28(SB)/4, $0x00000007
+GLOBL gridOrder2x8<>(SB), RODATA|NOPTR, $32
+
+// func gridCells3F32AVX2(at *int32, x *float32, n int, low float32, inv float32, last int32, width int32)
+// Requires: AVX, AVX2
+TEXT ·gridCells3F32AVX2(SB), NOSPLIT, $0-40
+	MOVQ         at+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         n+16(FP), DX
+	VBROADCASTSS low+24(FP), Y0
+	VBROADCASTSS inv+28(FP), Y1
+	VBROADCASTSS last+32(FP), Y2
+	VBROADCASTSS width+36(FP), Y3
+	VMOVUPS      gridOrder3x8<>+0(SB), Y4
+
+loop1:
+	VMOVUPS    (CX), Y5
+	VBLENDPS   $0x92, 32(CX), Y5, Y5
+	VBLENDPS   $0x24, 64(CX), Y5, Y5
+	VPERMPS    Y5, Y4, Y5
+	VSUBPS     Y0, Y5, Y5
+	VMULPS     Y1, Y5, Y5
+	VCVTTPS2DQ Y5, Y5
+	VPMINUD    Y2, Y5, Y5
+	VPMULLD    Y3, Y5, Y5
+	VMOVUPS    (AX), Y6
+	VPADDD     Y6, Y5, Y5
+	VMOVUPS    Y5, (AX)
+	ADDQ       $0x00000060, CX
+	ADDQ       $0x20, AX
+	SUBQ       $0x08, DX
+	JNE        loop1
+	VZEROUPPER
+	RET
+
+DATA gridOrder3x8<>+0(SB)/4, $0x00000000
+DATA gridOrder3x8<>+4(SB)/4, $0x00000003
+DATA gridOrder3x8<>+8(SB)/4, $0x00000006
+DATA gridOrder3x8<>+12(SB)/4, $0x00000001
+DATA gridOrder3x8<>+16(SB)/4, $0x00000004
+DATA gridOrder3x8<>+20(SB)/4, $0x00000007
+DATA gridOrder3x8<>+24(SB)/4, $0x00000002
+DATA gridOrder3x8<>+28(SB)/4, $0x00000005
+GLOBL gridOrder3x8<>(SB), RODATA|NOPTR, $32
+
 // func gridExtentF32AVX512(low *float32, high *float32, check *float32, x *float32, stride int, n int)
 // Requires: AVX, AVX512F
 TEXT ·gridExtentF32AVX512(SB), NOSPLIT, $0-48
@@ -421,3 +504,108 @@ rest2:
 done3:
 	VZEROUPPER
 	RET
+
+// func gridCells2F32AVX512(at *int32, x *float32, n int, low float32, inv float32, last int32, width int32)
+// Requires: AVX, AVX512F
+TEXT ·gridCells2F32AVX512(SB), NOSPLIT, $0-40
+	MOVQ         at+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         n+16(FP), DX
+	VBROADCASTSS low+24(FP), Z0
+	VBROADCASTSS inv+28(FP), Z1
+	VBROADCASTSS last+32(FP), Z2
+	VBROADCASTSS width+36(FP), Z3
+	VMOVUPS      gridOrder2x16<>+0(SB), Z4
+	MOVL         $0x0000aaaa, BX
+	KMOVW        BX, K1
+
+loop1:
+	VMOVUPS    (CX), Z5
+	VMOVUPS    60(CX), K1, Z5
+	VPERMPS    Z5, Z4, Z5
+	VSUBPS     Z0, Z5, Z5
+	VMULPS     Z1, Z5, Z5
+	VCVTTPS2DQ Z5, Z5
+	VPMINUD    Z2, Z5, Z5
+	VPMULLD    Z3, Z5, Z5
+	VMOVUPS    (AX), Z6
+	VPADDD     Z6, Z5, Z5
+	VMOVUPS    Z5, (AX)
+	ADDQ       $0x00000080, CX
+	ADDQ       $0x40, AX
+	SUBQ       $0x10, DX
+	JNE        loop1
+	VZEROUPPER
+	RET
+
+DATA gridOrder2x16<>+0(SB)/4, $0x00000000
+DATA gridOrder2x16<>+4(SB)/4, $0x00000002
+DATA gridOrder2x16<>+8(SB)/4, $0x00000004
+DATA gridOrder2x16<>+12(SB)/4, $0x00000006
+DATA gridOrder2x16<>+16(SB)/4, $0x00000008
+DATA gridOrder2x16<>+20(SB)/4, $0x0000000a
+DATA gridOrder2x16<>+24(SB)/4, $0x0000000c
+DATA gridOrder2x16<>+28(SB)/4, $0x0000000e
+DATA gridOrder2x16<>+32(SB)/4, $0x00000001
+DATA gridOrder2x16<>+36(SB)/4, $0x00000003
+DATA gridOrder2x16<>+40(SB)/4, $0x00000005
+DATA gridOrder2x16<>+44(SB)/4, $0x00000007
+DATA gridOrder2x16<>+48(SB)/4, $0x00000009
+DATA gridOrder2x16<>+52(SB)/4, $0x0000000b
+DATA gridOrder2x16<>+56(SB)/4, $0x0000000d
+DATA gridOrder2x16<>+60(SB)/4, $0x0000000f
+GLOBL gridOrder2x16<>(SB), RODATA|NOPTR, $64
+
+// func gridCells3F32AVX512(at *int32, x *float32, n int, low float32, inv float32, last int32, width int32)
+// Requires: AVX, AVX512F
+TEXT ·gridCells3F32AVX512(SB), NOSPLIT, $0-40
+	MOVQ         at+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         n+16(FP), DX
+	VBROADCASTSS low+24(FP), Z0
+	VBROADCASTSS inv+28(FP), Z1
+	VBROADCASTSS last+32(FP), Z2
+	VBROADCASTSS width+36(FP), Z3
+	VMOVUPS      gridOrder3x16<>+0(SB), Z4
+	MOVL         $0x00004924, BX
+	KMOVW        BX, K1
+	MOVL         $0x00002492, BX
+	KMOVW        BX, K2
+
+loop1:
+	VMOVUPS    (CX), Z5
+	VMOVUPS    64(CX), K1, Z5
+	VMOVUPS    128(CX), K2, Z5
+	VPERMPS    Z5, Z4, Z5
+	VSUBPS     Z0, Z5, Z5
+	VMULPS     Z1, Z5, Z5
+	VCVTTPS2DQ Z5, Z5
+	VPMINUD    Z2, Z5, Z5
+	VPMULLD    Z3, Z5, Z5
+	VMOVUPS    (AX), Z6
+	VPADDD     Z6, Z5, Z5
+	VMOVUPS    Z5, (AX)
+	ADDQ       $0x000000c0, CX
+	ADDQ       $0x40, AX
+	SUBQ       $0x10, DX
+	JNE        loop1
+	VZEROUPPER
+	RET
+
+DATA gridOrder3x16<>+0(SB)/4, $0x00000000
+DATA gridOrder3x16<>+4(SB)/4, $0x00000003
+DATA gridOrder3x16<>+8(SB)/4, $0x00000006
+DATA gridOrder3x16<>+12(SB)/4, $0x00000009
+DATA gridOrder3x16<>+16(SB)/4, $0x0000000c
+DATA gridOrder3x16<>+20(SB)/4, $0x0000000f
+DATA gridOrder3x16<>+24(SB)/4, $0x00000002
+DATA gridOrder3x16<>+28(SB)/4, $0x00000005
+DATA gridOrder3x16<>+32(SB)/4, $0x00000008
+DATA gridOrder3x16<>+36(SB)/4, $0x0000000b
+DATA gridOrder3x16<>+40(SB)/4, $0x0000000e
+DATA gridOrder3x16<>+44(SB)/4, $0x00000001
+DATA gridOrder3x16<>+48(SB)/4, $0x00000004
+DATA gridOrder3x16<>+52(SB)/4, $0x00000007
+DATA gridOrder3x16<>+56(SB)/4, $0x0000000a
+DATA gridOrder3x16<>+60(SB)/4, $0x0000000d
+GLOBL gridOrder3x16<>(SB), RODATA|NOPTR, $64
