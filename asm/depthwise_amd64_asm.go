@@ -40,7 +40,13 @@ func depthwiseAMD64(f *x86.File) {
 		for _, vecs := range []int{4, 2, 1} {
 			depthwiseGroup(f, l, vecs)
 		}
-		depthwiseTall(f, l, 2)
+		// Half of the registers hold sums, or three quarters.
+		rows := 8
+		if l == x86.AVX2 {
+			rows = 4
+		}
+		depthwiseTall(f, l, rows, 2)
+		depthwiseTall(f, l, rows+rows/2, 2)
 	}
 }
 
@@ -374,19 +380,10 @@ func depthwiseGroup(f *x86.File, l x86.Level, vecs int) {
 	fn.End()
 }
 
-// depthwiseTallRows returns how many rows depthwiseTall takes: half of the registers hold their sums.
-func depthwiseTallRows(l x86.Level, vecs int) int {
-	if l == x86.AVX512 {
-		return 16 / vecs
-	}
-	return 8 / vecs
-}
-
 // depthwiseTall writes depthwiseGroup for more rows and fewer vectors of channels: a vector of w serves more of them. Each sum has one
 // accumulator, as in blocks of four vectors and more, which it computes in parts.
-func depthwiseTall(f *x86.File, l x86.Level, vecs int) {
-	rows := depthwiseTallRows(l, vecs)
-	fn := f.Func(l, x86.F32, fmt.Sprintf("depthwiseTall%dF32", vecs), "func(out, f, w *float32, index, pose *int32, n, stride, ostride, tail, mean int)",
+func depthwiseTall(f *x86.File, l x86.Level, rows, vecs int) {
+	fn := f.Func(l, x86.F32, fmt.Sprintf("depthwiseTall%dx%dF32", rows, vecs), "func(out, f, w *float32, index, pose *int32, n, stride, ostride, tail, mean int)",
 		fmt.Sprintf("is depthwise for %d rows with n pairs each and the same poses, with one accumulator for an element; rows of out lie ostride bytes apart.", rows))
 	tail := fn.NewTail(fn.Arg("tail"))
 	feat, weight, stride := fn.Arg("f"), fn.Arg("w"), fn.Arg("stride")

@@ -80,7 +80,7 @@ func depthwiseCases() []kernelCase {
 			}})
 		}
 	}
-	return append(cases,
+	return append(cases, depthwiseRowsCase("local"), depthwiseRowsCase("rand"),
 		kernelCase{"depthwise/shared_w/ours_plan/local", []metric{gflops(flop)}, work{flop: flop}, func() timed {
 			rng := peerSeed
 			f, w := rng.floats(n*c, 1), rng.floats(j*c, 1)
@@ -126,6 +126,19 @@ func depthwiseCases() []kernelCase {
 			return timed{ours: func() { simd.DepthwisePlanGradWF32(dw, dout, f, plan, 0, n, 0, c, c, false) }}
 		}},
 		posePlanCase("local"), posePlanCase("rand"))
+}
+
+// depthwiseRowsCase is the sum over a neighbourhood that has been checked and put in order before, as for many layers or images.
+func depthwiseRowsCase(where string) kernelCase {
+	const n, j, c = gatherPoints, gatherNeighbours, gatherChannels
+	const flop = 2 * gatherPairs * c
+	return kernelCase{"depthwise/shared_w/ours_rows/" + where, []metric{gflops(flop)}, work{flop: flop}, func() timed {
+		rng := peerSeed
+		f, w := rng.floats(n*c, 1), rng.floats(j*c, 1)
+		g := newGathered(&rng, where == "local", false)
+		rows, out := simd.NewDepthwiseRows(g.offsets, g.index, g.pose, n, j), onHugePages[float32](n*c)
+		return timed{ours: func() { simd.DepthwiseRowsF32(out, f, w, rows, c, false) }}
+	}}
 }
 
 // posePlanCase is the gradient to the shared weights by a plan that lists pairs by pose, packing of both its inputs included.

@@ -29,6 +29,7 @@ type depthwiseRun struct {
 	width         int  // how many numbers rows of out lie apart
 	stride, wsize int  // of a row of f in bytes, of an element of w
 	sliced        bool // f and w are a slice of two vectors; see runSliced
+	near          bool // see depthwiseNear
 	mean          int
 	ahead         int // pairs, if w is fetched ahead
 	lanes         int
@@ -59,9 +60,16 @@ func depthwisePairsF32(out, f, w []float32, offsets []int, index, pose []int32, 
 	if mean {
 		d.mean = 1
 	}
-	if d.kind == depthwisePlain && depthwiseSlices(len(f)/c, len(w)/c, len(index), c) {
-		d.runSliced(out, f, w, offsets, index, pose, c)
-		return
+	if d.kind == depthwisePlain && c > 3*depthwiseLanes() {
+		if checked != nil {
+			d.near = checked.near
+		} else {
+			d.near = depthwiseNear(offsets, index)
+		}
+		if depthwiseSlices(len(f)/c, len(w)/c, len(index), c, d.near) {
+			d.runSliced(out, f, w, offsets, index, pose, c)
+			return
+		}
 	}
 	d.run("DepthwiseF32", "index", "pose", out, f, len(w)/c, offsets, index, pose, c)
 }
@@ -194,8 +202,11 @@ func init() {
 // depthwiseTall says that larger groups of rows are worth while, two vectors of channels wide in place of four rows (AVX2: two) and four
 // vectors. Both fetch the same lines of f; the larger one reads a vector of w for twice as many rows, and has twice as many
 // indices for a vector of f. On Zen 4, which reads one 512-bit vector a cycle from the first level but may read an index beside it,
-// that is 46 GFLOP/s for 43 with neighbours on a grid and 37 for 36 at random, 37 for 35 and 28 for 26 by AVX2 (273 pairs, 128 channels). A
-// Xeon with two 512-bit loads a cycle, where indices compete with vectors, had 61 to 63 for 64 to 65.
+// that is 46 GFLOP/s for 43 with neighbours listed by distance and 37 for 36 at random, 37 for 35 and 28 for 26 by AVX2 (273 pairs, 128
+// channels). A Xeon with two 512-bit loads a cycle, where indices compete with vectors, had 61 to 63 for 64 to 65.
+//
+// Where pairs are near, neighbouring rows find most rows of f in the first level, and lines that it must fetch bind, of w above all: the
+// larger the group, the fewer. There all CPUs take groups half as large again, which is 66 to 73 GFLOP/s for 54 to 67 on Zen 4.
 var depthwiseTall = cpu.AMD
 
 // groups returns how many rows with the same poses the level's kernels take, at least and at most.
@@ -204,10 +215,12 @@ func (d *depthwiseRun) groups() (least, most int) {
 	if level == AVX2 {
 		least, most = 2, 4
 	}
-	if d.sliced {
-		return most, most
-	}
-	if !depthwiseTall {
+	switch {
+	case d.sliced:
+		least = most
+	case d.near:
+		most += most / 2
+	case !depthwiseTall:
 		most = least
 	}
 	return least, most
@@ -397,11 +410,16 @@ func (d *depthwiseRun) tallBlock(o, f, w *float32, ix, ps *int32, n, tail int) {
 
 // tall computes two vectors of the larger group.
 func (d *depthwiseRun) tall(o, f, w *float32, ix, ps *int32, n, tail int) {
-	if level == AVX512 {
-		depthwiseTall2F32AVX512(o, f, w, ix, ps, n, d.stride, 4*d.width, tail, d.mean)
-		return
+	switch {
+	case level == AVX512 && d.near:
+		depthwiseTall12x2F32AVX512(o, f, w, ix, ps, n, d.stride, 4*d.width, tail, d.mean)
+	case level == AVX512:
+		depthwiseTall8x2F32AVX512(o, f, w, ix, ps, n, d.stride, 4*d.width, tail, d.mean)
+	case d.near:
+		depthwiseTall6x2F32AVX2(o, f, w, ix, ps, n, d.stride, 4*d.width, tail, d.mean)
+	default:
+		depthwiseTall4x2F32AVX2(o, f, w, ix, ps, n, d.stride, 4*d.width, tail, d.mean)
 	}
-	depthwiseTall2F32AVX2(o, f, w, ix, ps, n, d.stride, 4*d.width, tail, d.mean)
 }
 
 // groupBlock computes a block of channels of the smallest group.

@@ -3,6 +3,7 @@
 package simd
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -17,8 +18,8 @@ import (
 // TestDepthwiseTall wants the same bits from groups of every size, whichever of them this CPU would choose, with runs of rows that go on
 // from one chunk to the next.
 func TestDepthwiseTall(t *testing.T) {
-	chosen := depthwiseTall
-	t.Cleanup(func() { depthwiseTall = chosen })
+	chosen, reach := depthwiseTall, depthwiseReach
+	t.Cleanup(func() { depthwiseTall, depthwiseReach = chosen, reach })
 	eachLevel(t, func(t *testing.T) {
 		rng := testkit.Rand(44)
 		for _, c := range []int{1, 16, 31, 32, 33, 63, 64, 65, 100, 128, 191, 300, 1000} {
@@ -28,24 +29,35 @@ func TestDepthwiseTall(t *testing.T) {
 			f := testkit.CopyAtEnd(t, testkit.Normal[float32](rng, points*c))
 			w := testkit.CopyAtEnd(t, testkit.Normal[float32](rng, poses*c))
 			ix, ps := testkit.CopyAtEnd(t, index), testkit.CopyAtEnd(t, pose)
-			checked := NewDepthwiseRows(offsets, ix, ps, points, poses)
 			for _, mean := range []bool{false, true} {
-				want := make([]float32, rows*c)
-				for i := range rows {
-					a, b := offsets[i]-offsets[0], offsets[i+1]-offsets[0]
-					DepthwiseF32(want[i*c:i*c+c], f, w, offsets[i:i+2], ix[a:b], ps[a:b], c, mean)
-				}
-				for _, depthwiseTall = range []bool{false, true} {
-					out := testkit.AtEnd[float32](t, rows*c)
-					DepthwiseF32(out, f, w, offsets, ix, ps, c, mean)
-					require.True(t, testkit.SameBits(out, want), "c=%d tall=%v", c, depthwiseTall)
-					clear(out)
-					DepthwiseRowsF32(out, f, w, checked, c, mean)
-					require.True(t, testkit.SameBits(out, want), "c=%d tall=%v, checked", c, depthwiseTall)
+				want := rowByRow(f, w, offsets, ix, ps, c, mean)
+				for _, depthwiseReach = range []int32{-1, points} { // no pairs are near, or all
+					checked := NewDepthwiseRows(offsets, ix, ps, points, poses)
+					require.Equal(t, depthwiseReach > 0 && rows >= 64, checked.near)
+					sorted := rowByRow(f, w, offsets, checked.index, checked.pose, c, mean)
+					for _, depthwiseTall = range []bool{false, true} {
+						name := fmt.Sprintf("c=%d tall=%v near=%v", c, depthwiseTall, checked.near)
+						out := testkit.AtEnd[float32](t, rows*c)
+						DepthwiseF32(out, f, w, offsets, ix, ps, c, mean)
+						require.True(t, testkit.SameBits(out, want), name)
+						clear(out)
+						DepthwiseRowsF32(out, f, w, checked, c, mean)
+						require.True(t, testkit.SameBits(out, sorted), "%s, checked", name)
+					}
 				}
 			}
 		}
 	})
+}
+
+// rowByRow is DepthwiseF32 of every row by itself.
+func rowByRow(f, w []float32, offsets []int, index, pose []int32, c int, mean bool) []float32 {
+	out := make([]float32, (len(offsets)-1)*c)
+	for i := range len(offsets) - 1 {
+		a, b := offsets[i]-offsets[0], offsets[i+1]-offsets[0]
+		DepthwiseF32(out[i*c:i*c+c], f, w, offsets[i:i+2], index[a:b], pose[a:b], c, mean)
+	}
+	return out
 }
 
 // longRuns lists rows in runs of up to 40 with the same poses: of few pairs, of many, and of none.
@@ -93,15 +105,12 @@ func TestDepthwiseSlices(t *testing.T) {
 				w := testkit.CopyAtEnd(t, testkit.Normal[float32](rng, 90*c))
 				ix, ps := testkit.CopyAtEnd(t, index), testkit.CopyAtEnd(t, pose)
 				if level != Generic && c > 3*depthwiseLanes() && points*c*4 > cpu.DataCaches().L1 {
-					require.True(t, depthwiseSlices(points, 90, len(ix), c))
+					require.True(t, depthwiseSlices(points, 90, len(ix), c, false))
 				}
 				checked := NewDepthwiseRows(offsets, ix, ps, points, 90)
 				for _, mean := range []bool{false, true} {
-					want := make([]float32, rows*c)
-					for i := range rows {
-						a, b := offsets[i]-offsets[0], offsets[i+1]-offsets[0]
-						DepthwiseF32(want[i*c:i*c+c], f, w, offsets[i:i+2], ix[a:b], ps[a:b], c, mean)
-					}
+					want := rowByRow(f, w, offsets, ix, ps, c, mean)
+					sorted := rowByRow(f, w, offsets, checked.index, checked.pose, c, mean)
 					out := testkit.AtEnd[float32](t, rows*c)
 					for i := range out {
 						out[i] = float32(math.NaN())
@@ -110,7 +119,7 @@ func TestDepthwiseSlices(t *testing.T) {
 					require.True(t, testkit.SameBits(out, want), "%s c=%d", name, c)
 					clear(out)
 					DepthwiseRowsF32(out, f, w, checked, c, mean)
-					require.True(t, testkit.SameBits(out, want), "%s c=%d, checked", name, c)
+					require.True(t, testkit.SameBits(out, sorted), "%s c=%d, checked", name, c)
 					if !raceBuild {
 						require.Zero(t, testing.AllocsPerRun(10, func() { DepthwiseF32(out, f, w, offsets, ix, ps, c, mean) }))
 					}

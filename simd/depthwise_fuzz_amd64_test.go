@@ -18,10 +18,12 @@ func FuzzDepthwiseSlices(f *testing.F) {
 	f.Add([]byte{0, 0, 128, 63}, uint64(1), uint16(128), uint8(7), uint8(40), true)
 	f.Add([]byte{0, 0, 128, 127, 1, 2, 3, 4}, uint64(2), uint16(49), uint8(80), uint8(3), false)
 	f.Add([]byte{}, uint64(3), uint16(300), uint8(1), uint8(0), true)
-	row, repeats, tall := depthwiseSliceRow, depthwiseSliceRepeats, depthwiseTall
-	f.Cleanup(func() { depthwiseSliceRow, depthwiseSliceRepeats, depthwiseTall = row, repeats, tall })
+	row, repeats, tall, reach := depthwiseSliceRow, depthwiseSliceRepeats, depthwiseTall, depthwiseReach
+	f.Cleanup(func() {
+		depthwiseSliceRow, depthwiseSliceRepeats, depthwiseTall, depthwiseReach = row, repeats, tall, reach
+	})
 	f.Fuzz(func(t *testing.T, bits []byte, seed uint64, channels uint16, poses, length uint8, mean bool) {
-		depthwiseSliceRow, depthwiseSliceRepeats, depthwiseTall = 0, 1, seed%2 == 0
+		depthwiseSliceRow, depthwiseSliceRepeats, depthwiseTall, depthwiseReach = 0, 1, seed%2 == 0, int32(seed>>1%2)<<30
 		defer func(l Level) {
 			if err := SetLevel(l); err != nil {
 				t.Fatal(err)
@@ -57,18 +59,20 @@ func FuzzDepthwiseSlices(f *testing.F) {
 		rows := len(offsets) - 1
 		x, w := fill(points*c), fill(poseRows*c)
 		ix, ps := testkit.CopyAtEnd(t, index), testkit.CopyAtEnd(t, pose)
-		want, out := make([]float32, rows*c), testkit.AtEnd[float32](t, rows*c)
+		out := testkit.AtEnd[float32](t, rows*c)
 		for _, l := range Levels() {
 			if err := SetLevel(l); err != nil {
 				t.Fatal(err)
 			}
-			for i := range rows {
-				a, b := offsets[i]-offsets[0], offsets[i+1]-offsets[0]
-				DepthwiseF32(want[i*c:i*c+c], x, w, offsets[i:i+2], ix[a:b], ps[a:b], c, mean)
-			}
+			want := rowByRow(x, w, offsets, ix, ps, c, mean)
 			DepthwiseF32(out, x, w, offsets, ix, ps, c, mean)
 			if !testkit.SameBits(out, want) {
 				t.Errorf("level=%v: %d rows of %d channels, %d points, %d poses, differ from rows one by one", l, rows, c, points, poseRows)
+			}
+			checked := NewDepthwiseRows(offsets, ix, ps, points, poseRows)
+			DepthwiseRowsF32(out, x, w, checked, c, mean)
+			if !testkit.SameBits(out, rowByRow(x, w, offsets, checked.index, checked.pose, c, mean)) {
+				t.Errorf("level=%v: %d rows of %d channels, %d points, %d poses, in order, differ from rows one by one", l, rows, c, points, poseRows)
 			}
 		}
 	})

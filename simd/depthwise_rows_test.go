@@ -2,6 +2,7 @@ package simd
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -9,7 +10,8 @@ import (
 	"github.com/equivcnp/equivcnp/internal/testkit"
 )
 
-// TestDepthwiseRows: a neighbourhood that was checked gives the bits of one that is not. Rows come in sets with the same poses.
+// TestDepthwiseRows: a neighbourhood that was checked gives the bits of one that is not. Rows come in sets with the same poses, too few to
+// be put in order.
 func TestDepthwiseRows(t *testing.T) {
 	const points, poses = 30, 11
 	eachLevel(t, func(t *testing.T) {
@@ -43,6 +45,51 @@ func TestDepthwiseRows(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestDepthwiseRowsOrder: rows with the same poses, from eight on, go by the first one's indices, equal ones as they came, all others as they
+// are; what was given is left alone, and nothing is copied that is in order.
+func TestDepthwiseRowsOrder(t *testing.T) {
+	const points, poses = 40, 60
+	rng := testkit.Rand(32)
+	offsets, index, pose := []int{5}, []int32{}, []int32{}
+	for _, run := range []struct{ rows, pairs int }{{7, 20}, {8, 20}, {1, 30}, {30, 50}, {9, 0}, {12, 1}, {8, 3}} {
+		list := make([]int32, run.pairs)
+		for k := range list {
+			list[k] = int32(rng.IntN(poses))
+		}
+		for range run.rows {
+			for _, p := range list {
+				index, pose = append(index, int32(rng.IntN(points))), append(pose, p)
+			}
+			offsets = append(offsets, offsets[len(offsets)-1]+run.pairs)
+		}
+	}
+	ix, ps := slices.Clone(index), slices.Clone(pose)
+	p := NewDepthwiseRows(offsets, index, pose, points, poses)
+	require.Equal(t, ix, index)
+	require.Equal(t, ps, pose)
+	type pair struct{ key, index, pose int32 }
+	for lo, hi := 0, 0; lo < len(p.same); lo = hi {
+		for hi = lo + 1; hi < len(p.same) && p.same[hi]; hi++ {
+		}
+		first := offsets[lo] - offsets[0]
+		for i := lo; i < hi; i++ {
+			var want []pair
+			for k := offsets[i] - offsets[0]; k < offsets[i+1]-offsets[0]; k++ {
+				want = append(want, pair{index[first+len(want)], index[k], pose[k]})
+			}
+			if hi-lo >= 8 {
+				slices.SortStableFunc(want, func(a, b pair) int { return int(a.key - b.key) })
+			}
+			for k, pr := range want {
+				at := offsets[i] - offsets[0] + k
+				require.Equal(t, [2]int32{pr.index, pr.pose}, [2]int32{p.index[at], p.pose[at]}, "row %d pair %d", i, k)
+			}
+		}
+	}
+	again := NewDepthwiseRows(offsets, p.index, p.pose, points, poses)
+	require.Same(t, &p.index[0], &again.index[0])
 }
 
 func TestDepthwiseRowsPanics(t *testing.T) {

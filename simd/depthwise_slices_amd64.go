@@ -20,7 +20,8 @@ import (
 //	AVX2,    128                     32, 23          38, 33
 //	         200                     27, 22          33, 27
 //
-// With 64 channels, or 60 pairs a row, slices gain nothing.
+// With 64 channels, or 60 pairs a row, slices gain nothing. They lose up to a fifth where neighbouring rows meet the same rows of f in
+// successive pairs, as with neighbours listed by index, for those are in the first level then, wherever they lie (56 for 67 with 128 channels, by AVX-512).
 var (
 	// depthwiseSliceRow is from how many bytes in a row of f on slices are made.
 	depthwiseSliceRow = 512
@@ -29,10 +30,10 @@ var (
 )
 
 // depthwiseSlices says whether a convolution is done slice by slice.
-func depthwiseSlices(points, poses, pairs, c int) bool {
+func depthwiseSlices(points, poses, pairs, c int, near bool) bool {
 	lanes, caches := depthwiseLanes(), cpu.DataCaches()
 	return 4*c >= depthwiseSliceRow && c > 3*lanes && 4*points*c > caches.L1 && 4*points*2*lanes <= caches.L2 &&
-		pairs/depthwiseSliceRepeats >= points+poses
+		pairs/depthwiseSliceRepeats >= points+poses && !(near && c%lanes == 0)
 }
 
 // depthwiseScratch is the copy, and what is known about the rows.
@@ -63,7 +64,7 @@ func (d *depthwiseRun) runSliced(out, f, w []float32, offsets []int, index, pose
 	slice, whole := 2*d.lanes, d.wide()
 	s.f, s.w = sized(s.f, points*slice), sized(s.w, poses*slice)
 	part := *d
-	part.kind, part.sliced, part.stride = depthwiseSeq, true, 4*slice
+	part.kind, part.sliced, part.near, part.stride = depthwiseSeq, true, false, 4*slice
 	part.f, part.w = unsafe.Pointer(first(s.f)), unsafe.Pointer(first(s.w))
 	for j := 0; j < whole; j += slice {
 		part.c = min(slice, whole-j)

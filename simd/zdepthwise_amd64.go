@@ -99,10 +99,15 @@ func depthwiseGroup2F32AVX2(out *float32, f *float32, w *float32, index *int32, 
 //go:noescape
 func depthwiseGroup1F32AVX2(out *float32, f *float32, w *float32, index *int32, pose *int32, n int, stride int, tail int, mean int)
 
-// depthwiseTall2F32AVX2 is depthwise for 4 rows with n pairs each and the same poses, with one accumulator for an element; rows of out lie ostride bytes apart.
+// depthwiseTall4x2F32AVX2 is depthwise for 4 rows with n pairs each and the same poses, with one accumulator for an element; rows of out lie ostride bytes apart.
 //
 //go:noescape
-func depthwiseTall2F32AVX2(out *float32, f *float32, w *float32, index *int32, pose *int32, n int, stride int, ostride int, tail int, mean int)
+func depthwiseTall4x2F32AVX2(out *float32, f *float32, w *float32, index *int32, pose *int32, n int, stride int, ostride int, tail int, mean int)
+
+// depthwiseTall6x2F32AVX2 is depthwise for 6 rows with n pairs each and the same poses, with one accumulator for an element; rows of out lie ostride bytes apart.
+//
+//go:noescape
+func depthwiseTall6x2F32AVX2(out *float32, f *float32, w *float32, index *int32, pose *int32, n int, stride int, ostride int, tail int, mean int)
 
 // depthwise8F32AVX512 sets out[i] = Σ w[pose]·f[index] over row i's pairs, divided by their number if mean is 1, for i < rows and 8 vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.
 //
@@ -199,7 +204,12 @@ func depthwiseGroup2F32AVX512(out *float32, f *float32, w *float32, index *int32
 //go:noescape
 func depthwiseGroup1F32AVX512(out *float32, f *float32, w *float32, index *int32, pose *int32, n int, stride int, tail int, mean int)
 
-// depthwiseTall2F32AVX512 is depthwise for 8 rows with n pairs each and the same poses, with one accumulator for an element; rows of out lie ostride bytes apart.
+// depthwiseTall8x2F32AVX512 is depthwise for 8 rows with n pairs each and the same poses, with one accumulator for an element; rows of out lie ostride bytes apart.
 //
 //go:noescape
-func depthwiseTall2F32AVX512(out *float32, f *float32, w *float32, index *int32, pose *int32, n int, stride int, ostride int, tail int, mean int)
+func depthwiseTall8x2F32AVX512(out *float32, f *float32, w *float32, index *int32, pose *int32, n int, stride int, ostride int, tail int, mean int)
+
+// depthwiseTall12x2F32AVX512 is depthwise for 12 rows with n pairs each and the same poses, with one accumulator for an element; rows of out lie ostride bytes apart.
+//
+//go:noescape
+func depthwiseTall12x2F32AVX512(out *float32, f *float32, w *float32, index *int32, pose *int32, n int, stride int, ostride int, tail int, mean int)

@@ -2494,9 +2494,9 @@ store1:
 	VZEROUPPER
 	RET
 
-// func depthwiseTall2F32AVX2(out *float32, f *float32, w *float32, index *int32, pose *int32, n int, stride int, ostride int, tail int, mean int)
+// func depthwiseTall4x2F32AVX2(out *float32, f *float32, w *float32, index *int32, pose *int32, n int, stride int, ostride int, tail int, mean int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·depthwiseTall2F32AVX2(SB), NOSPLIT, $0-80
+TEXT ·depthwiseTall4x2F32AVX2(SB), NOSPLIT, $0-80
 	MOVQ    tail+64(FP), AX
 	LEAQ    tailMaskF32<>+0(SB), CX
 	NEGQ    AX
@@ -2590,6 +2590,131 @@ store1:
 	ADDQ       CX, AX
 	VMOVUPS    Y7, (AX)
 	VMASKMOVPS Y8, Y0, 32(AX)
+	ADDQ       CX, AX
+	VZEROUPPER
+	RET
+
+// func depthwiseTall6x2F32AVX2(out *float32, f *float32, w *float32, index *int32, pose *int32, n int, stride int, ostride int, tail int, mean int)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·depthwiseTall6x2F32AVX2(SB), NOSPLIT, $0-80
+	MOVQ    tail+64(FP), AX
+	LEAQ    tailMaskF32<>+0(SB), CX
+	NEGQ    AX
+	VMOVUPS 32(CX)(AX*4), Y0
+	MOVQ    f+8(FP), AX
+	MOVQ    w+16(FP), CX
+	MOVQ    stride+48(FP), DX
+	MOVQ    pose+32(FP), BX
+	MOVQ    n+40(FP), SI
+	MOVQ    index+24(FP), DI
+	LEAQ    (DI)(SI*8), R8
+	LEAQ    (R8)(SI*4), R8
+	LEAQ    (R8)(SI*8), R9
+	LEAQ    (R9)(SI*4), R9
+	VXORPS  Y1, Y1, Y1
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+	VXORPS  Y4, Y4, Y4
+	VXORPS  Y5, Y5, Y5
+	VXORPS  Y6, Y6, Y6
+	VXORPS  Y7, Y7, Y7
+	VXORPS  Y8, Y8, Y8
+	VXORPS  Y9, Y9, Y9
+	VXORPS  Y10, Y10, Y10
+	VXORPS  Y11, Y11, Y11
+	VXORPS  Y12, Y12, Y12
+	LEAQ    (BX)(SI*4), R10
+	TESTQ   SI, SI
+	JE      summed
+
+pairs:
+	PREFETCHT0  (R9)
+	MOVL        (BX), R11
+	IMULQ       DX, R11
+	ADDQ        CX, R11
+	VMOVUPS     (R11), Y13
+	VMASKMOVPS  32(R11), Y0, Y14
+	MOVL        (DI), R11
+	IMULQ       DX, R11
+	VFMADD231PS (AX)(R11*1), Y13, Y1
+	VMASKMOVPS  32(AX)(R11*1), Y0, Y15
+	VFMADD231PS Y15, Y14, Y2
+	MOVL        (DI)(SI*4), R11
+	IMULQ       DX, R11
+	VFMADD231PS (AX)(R11*1), Y13, Y3
+	VMASKMOVPS  32(AX)(R11*1), Y0, Y15
+	VFMADD231PS Y15, Y14, Y4
+	MOVL        (DI)(SI*8), R11
+	IMULQ       DX, R11
+	VFMADD231PS (AX)(R11*1), Y13, Y5
+	VMASKMOVPS  32(AX)(R11*1), Y0, Y15
+	VFMADD231PS Y15, Y14, Y6
+	MOVL        (R8), R11
+	IMULQ       DX, R11
+	VFMADD231PS (AX)(R11*1), Y13, Y7
+	VMASKMOVPS  32(AX)(R11*1), Y0, Y15
+	VFMADD231PS Y15, Y14, Y8
+	MOVL        (R8)(SI*4), R11
+	IMULQ       DX, R11
+	VFMADD231PS (AX)(R11*1), Y13, Y9
+	VMASKMOVPS  32(AX)(R11*1), Y0, Y15
+	VFMADD231PS Y15, Y14, Y10
+	MOVL        (R8)(SI*8), R11
+	IMULQ       DX, R11
+	VFMADD231PS (AX)(R11*1), Y13, Y11
+	VMASKMOVPS  32(AX)(R11*1), Y0, Y13
+	VFMADD231PS Y13, Y14, Y12
+	ADDQ        $0x04, DI
+	ADDQ        $0x04, R8
+	ADDQ        $0x18, R9
+	ADDQ        $0x04, BX
+	CMPQ        BX, R10
+	JNE         pairs
+
+summed:
+	MOVQ         mean+72(FP), AX
+	TESTQ        AX, AX
+	JE           store1
+	CMPQ         SI, $0x01
+	JLE          store1
+	VMOVSS       one<>+0(SB), X13
+	VXORPS       X14, X14, X14
+	VCVTSI2SSQ   SI, X14, X14
+	VDIVSS       X14, X13, X13
+	VBROADCASTSS X13, Y13
+	VMULPS       Y13, Y1, Y1
+	VMULPS       Y13, Y2, Y2
+	VMULPS       Y13, Y3, Y3
+	VMULPS       Y13, Y4, Y4
+	VMULPS       Y13, Y5, Y5
+	VMULPS       Y13, Y6, Y6
+	VMULPS       Y13, Y7, Y7
+	VMULPS       Y13, Y8, Y8
+	VMULPS       Y13, Y9, Y9
+	VMULPS       Y13, Y10, Y10
+	VMULPS       Y13, Y11, Y11
+	VMULPS       Y13, Y12, Y12
+
+store1:
+	MOVQ       out+0(FP), AX
+	MOVQ       ostride+56(FP), CX
+	VMOVUPS    Y1, (AX)
+	VMASKMOVPS Y2, Y0, 32(AX)
+	ADDQ       CX, AX
+	VMOVUPS    Y3, (AX)
+	VMASKMOVPS Y4, Y0, 32(AX)
+	ADDQ       CX, AX
+	VMOVUPS    Y5, (AX)
+	VMASKMOVPS Y6, Y0, 32(AX)
+	ADDQ       CX, AX
+	VMOVUPS    Y7, (AX)
+	VMASKMOVPS Y8, Y0, 32(AX)
+	ADDQ       CX, AX
+	VMOVUPS    Y9, (AX)
+	VMASKMOVPS Y10, Y0, 32(AX)
+	ADDQ       CX, AX
+	VMOVUPS    Y11, (AX)
+	VMASKMOVPS Y12, Y0, 32(AX)
 	ADDQ       CX, AX
 	VZEROUPPER
 	RET
@@ -5045,9 +5170,9 @@ store1:
 	VZEROUPPER
 	RET
 
-// func depthwiseTall2F32AVX512(out *float32, f *float32, w *float32, index *int32, pose *int32, n int, stride int, ostride int, tail int, mean int)
+// func depthwiseTall8x2F32AVX512(out *float32, f *float32, w *float32, index *int32, pose *int32, n int, stride int, ostride int, tail int, mean int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·depthwiseTall2F32AVX512(SB), NOSPLIT, $0-80
+TEXT ·depthwiseTall8x2F32AVX512(SB), NOSPLIT, $0-80
 	MOVQ   tail+64(FP), AX
 	MOVQ   $-1, CX
 	BZHIQ  AX, CX, CX
@@ -5185,6 +5310,197 @@ store1:
 	ADDQ    CX, AX
 	VMOVUPS Z14, (AX)
 	VMOVUPS Z15, K1, 64(AX)
+	ADDQ    CX, AX
+	VZEROUPPER
+	RET
+
+// func depthwiseTall12x2F32AVX512(out *float32, f *float32, w *float32, index *int32, pose *int32, n int, stride int, ostride int, tail int, mean int)
+// Requires: AVX, AVX512F, BMI2, MMX+
+TEXT ·depthwiseTall12x2F32AVX512(SB), NOSPLIT, $0-80
+	MOVQ   tail+64(FP), AX
+	MOVQ   $-1, CX
+	BZHIQ  AX, CX, CX
+	KMOVW  CX, K1
+	MOVQ   f+8(FP), AX
+	MOVQ   w+16(FP), CX
+	MOVQ   stride+48(FP), DX
+	MOVQ   pose+32(FP), BX
+	MOVQ   n+40(FP), SI
+	MOVQ   index+24(FP), DI
+	LEAQ   (DI)(SI*8), R8
+	LEAQ   (R8)(SI*4), R8
+	LEAQ   (R8)(SI*8), R9
+	LEAQ   (R9)(SI*4), R9
+	LEAQ   (R9)(SI*8), R10
+	LEAQ   (R10)(SI*4), R10
+	LEAQ   (R10)(SI*8), R11
+	LEAQ   (R11)(SI*4), R11
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	VPXORD Z8, Z8, Z8
+	VPXORD Z9, Z9, Z9
+	VPXORD Z10, Z10, Z10
+	VPXORD Z11, Z11, Z11
+	VPXORD Z12, Z12, Z12
+	VPXORD Z13, Z13, Z13
+	VPXORD Z14, Z14, Z14
+	VPXORD Z15, Z15, Z15
+	VPXORD Z16, Z16, Z16
+	VPXORD Z17, Z17, Z17
+	VPXORD Z18, Z18, Z18
+	VPXORD Z19, Z19, Z19
+	VPXORD Z20, Z20, Z20
+	VPXORD Z21, Z21, Z21
+	VPXORD Z22, Z22, Z22
+	VPXORD Z23, Z23, Z23
+	LEAQ   (BX)(SI*4), R12
+	TESTQ  SI, SI
+	JE     summed
+
+pairs:
+	PREFETCHT0  (R11)
+	MOVL        (BX), R13
+	IMULQ       DX, R13
+	ADDQ        CX, R13
+	VMOVUPS     (R13), Z24
+	VMOVUPS.Z   64(R13), K1, Z25
+	MOVL        (DI), R13
+	IMULQ       DX, R13
+	VFMADD231PS (AX)(R13*1), Z24, Z0
+	VFMADD231PS 64(AX)(R13*1), Z25, K1, Z1
+	MOVL        (DI)(SI*4), R13
+	IMULQ       DX, R13
+	VFMADD231PS (AX)(R13*1), Z24, Z2
+	VFMADD231PS 64(AX)(R13*1), Z25, K1, Z3
+	MOVL        (DI)(SI*8), R13
+	IMULQ       DX, R13
+	VFMADD231PS (AX)(R13*1), Z24, Z4
+	VFMADD231PS 64(AX)(R13*1), Z25, K1, Z5
+	MOVL        (R8), R13
+	IMULQ       DX, R13
+	VFMADD231PS (AX)(R13*1), Z24, Z6
+	VFMADD231PS 64(AX)(R13*1), Z25, K1, Z7
+	MOVL        (R8)(SI*4), R13
+	IMULQ       DX, R13
+	VFMADD231PS (AX)(R13*1), Z24, Z8
+	VFMADD231PS 64(AX)(R13*1), Z25, K1, Z9
+	MOVL        (R8)(SI*8), R13
+	IMULQ       DX, R13
+	VFMADD231PS (AX)(R13*1), Z24, Z10
+	VFMADD231PS 64(AX)(R13*1), Z25, K1, Z11
+	MOVL        (R9), R13
+	IMULQ       DX, R13
+	VFMADD231PS (AX)(R13*1), Z24, Z12
+	VFMADD231PS 64(AX)(R13*1), Z25, K1, Z13
+	MOVL        (R9)(SI*4), R13
+	IMULQ       DX, R13
+	VFMADD231PS (AX)(R13*1), Z24, Z14
+	VFMADD231PS 64(AX)(R13*1), Z25, K1, Z15
+	MOVL        (R9)(SI*8), R13
+	IMULQ       DX, R13
+	VFMADD231PS (AX)(R13*1), Z24, Z16
+	VFMADD231PS 64(AX)(R13*1), Z25, K1, Z17
+	MOVL        (R10), R13
+	IMULQ       DX, R13
+	VFMADD231PS (AX)(R13*1), Z24, Z18
+	VFMADD231PS 64(AX)(R13*1), Z25, K1, Z19
+	MOVL        (R10)(SI*4), R13
+	IMULQ       DX, R13
+	VFMADD231PS (AX)(R13*1), Z24, Z20
+	VFMADD231PS 64(AX)(R13*1), Z25, K1, Z21
+	MOVL        (R10)(SI*8), R13
+	IMULQ       DX, R13
+	VFMADD231PS (AX)(R13*1), Z24, Z22
+	VFMADD231PS 64(AX)(R13*1), Z25, K1, Z23
+	ADDQ        $0x04, DI
+	ADDQ        $0x04, R8
+	ADDQ        $0x04, R9
+	ADDQ        $0x04, R10
+	ADDQ        $0x30, R11
+	ADDQ        $0x04, BX
+	CMPQ        BX, R12
+	JNE         pairs
+
+summed:
+	MOVQ         mean+72(FP), AX
+	TESTQ        AX, AX
+	JE           store1
+	CMPQ         SI, $0x01
+	JLE          store1
+	VMOVSS       one<>+0(SB), X24
+	VXORPS       X25, X25, X25
+	VCVTSI2SSQ   SI, X25, X25
+	VDIVSS       X25, X24, X24
+	VBROADCASTSS X24, Z24
+	VMULPS       Z24, Z0, Z0
+	VMULPS       Z24, Z1, Z1
+	VMULPS       Z24, Z2, Z2
+	VMULPS       Z24, Z3, Z3
+	VMULPS       Z24, Z4, Z4
+	VMULPS       Z24, Z5, Z5
+	VMULPS       Z24, Z6, Z6
+	VMULPS       Z24, Z7, Z7
+	VMULPS       Z24, Z8, Z8
+	VMULPS       Z24, Z9, Z9
+	VMULPS       Z24, Z10, Z10
+	VMULPS       Z24, Z11, Z11
+	VMULPS       Z24, Z12, Z12
+	VMULPS       Z24, Z13, Z13
+	VMULPS       Z24, Z14, Z14
+	VMULPS       Z24, Z15, Z15
+	VMULPS       Z24, Z16, Z16
+	VMULPS       Z24, Z17, Z17
+	VMULPS       Z24, Z18, Z18
+	VMULPS       Z24, Z19, Z19
+	VMULPS       Z24, Z20, Z20
+	VMULPS       Z24, Z21, Z21
+	VMULPS       Z24, Z22, Z22
+	VMULPS       Z24, Z23, Z23
+
+store1:
+	MOVQ    out+0(FP), AX
+	MOVQ    ostride+56(FP), CX
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, K1, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z2, (AX)
+	VMOVUPS Z3, K1, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z4, (AX)
+	VMOVUPS Z5, K1, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z6, (AX)
+	VMOVUPS Z7, K1, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z8, (AX)
+	VMOVUPS Z9, K1, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z10, (AX)
+	VMOVUPS Z11, K1, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z12, (AX)
+	VMOVUPS Z13, K1, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z14, (AX)
+	VMOVUPS Z15, K1, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z16, (AX)
+	VMOVUPS Z17, K1, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z18, (AX)
+	VMOVUPS Z19, K1, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z20, (AX)
+	VMOVUPS Z21, K1, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z22, (AX)
+	VMOVUPS Z23, K1, 64(AX)
 	ADDQ    CX, AX
 	VZEROUPPER
 	RET
