@@ -21,8 +21,12 @@ var streamFrom = 8 * cpu.DataCaches().L2
 // streams reports whether C [m, ldc] is stored past the caches: it is large, and its rows consist of whole lines. Whoever does that
 // calls storeFenceAVX512 before returning, since such stores wait for no lock.
 func streams(c []float32, ldc, m int) bool {
+	return level == AVX512 && pastCaches(c, ldc, m)
+}
+
+func pastCaches(c []float32, ldc, m int) bool {
 	const line = 64
-	return m > 0 && ldc >= (streamFrom/4+m-1)/m && level == AVX512 && 4*ldc%line == 0 && uintptr(unsafe.Pointer(&c[0]))%line == 0
+	return m > 0 && ldc >= (streamFrom/4+m-1)/m && 4*ldc%line == 0 && uintptr(unsafe.Pointer(&c[0]))%line == 0
 }
 
 // gemmDepth bounds the columns of A that one call takes, and with them its duration: tens of microseconds.

@@ -92,7 +92,7 @@ func TestStreamed(t *testing.T) {
 				}
 			}
 		}
-		for _, widths := range [][4]int{{2, 32, 32, 128}, {3, 12, 64, 64}, {3, 7, 32, 64}, {4, 16, 65, 64}, {2, 32, 32, 96}} {
+		for _, widths := range [][4]int{{2, 32, 32, 128}, {3, 12, 64, 64}, {3, 7, 32, 64}, {4, 16, 65, 64}, {2, 32, 32, 96}, {3, 48, 16, 112}} {
 			net, _ := weightNetOf[float32](rng, widths, true)
 			scratch := make([]float32, WeightNetScratch(&net))
 			for _, rows := range []int{1, 5, 6, 7, 13, weightNetTile, weightNetTile + 1, 95} {

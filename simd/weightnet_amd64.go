@@ -16,6 +16,10 @@ func weightNetF32(dst, pose []float32, net *[3]Dense[float32], rows int, scratch
 		raceRead(net[i].B.data)
 		raceRead(net[i].Bias)
 	}
+	if swishesApart(h0) && swishesApart(h1) && swishesApart(out) && h1 <= panelDepth(h1) {
+		weightNetApart(dst, pose, net, rows, scratch)
+		return
+	}
 	x, y, tile := scratch, scratch[weightNetTile*h0:], weightNetRows(h0, h1, out)
 	// The last layer's tiles wait for their swish where the first hidden layer was, which nobody reads any more.
 	last := stripSwish
@@ -31,4 +35,56 @@ func weightNetF32(dst, pose []float32, net *[3]Dense[float32], rows int, scratch
 	if last != stripSwish {
 		storeFenceAVX512()
 	}
+}
+
+// swishesApart says that the swish of so many columns is computed from stored sums of many rows at a time, with the bits of the strips':
+// AVX2's tiles are too small to do it as they go.
+func swishesApart(columns int) bool {
+	return level == AVX2 && columns > 0 && columns%stripColumns() == 0
+}
+
+// weightNetApart is weightNetF32 for layers that swishesApart.
+func weightNetApart(dst, pose []float32, net *[3]Dense[float32], rows int, scratch []float32) {
+	in, h0, h1, out := net[0].B.K, net[0].B.N, net[1].B.N, net[2].B.N
+	x, y, tile := scratch, scratch[weightNetTile*h0:], weightNetRows(h0, h1, out)
+	stream := pastCaches(dst, out, rows)
+	for lo := 0; lo < rows; lo += tile {
+		n := min(tile, rows-lo)
+		gemmPackedBlock(x, h0, pose, lo*in, in, net[0].B, net[0].Bias, 0, n)
+		swishSums(&x[0], &x[0], 1, n*h0, 0, 0, false)
+		gemmPackedBlock(y, h1, x, 0, h0, net[1].B, net[1].Bias, 0, n)
+		swishSums(&y[0], &y[0], 1, n*h1, 0, 0, false)
+		// Columns of the last layer wait for their swish where the first hidden layer was, which nobody reads any more.
+		for j, w := 0, 0; j < out; j += w {
+			w = min(h0, out-j)
+			gemmPackedColumns(x, w, y, h1, &net[2], j, w, n)
+			swishSums(&dst[lo*out+j], &x[0], n, w, out, w, stream)
+		}
+	}
+	if stream {
+		storeFenceAVX512() // any amd64 has it
+	}
+}
+
+// gemmPackedColumns computes columns j to j+w of a layer's sums, of which w fills strips and K one panel, for m rows of a.
+func gemmPackedColumns(c []float32, ldc int, a []float32, lda int, layer *Dense[float32], j, w, m int) {
+	b, columns := layer.B, stripColumns()
+	for end := j + w; j < end; j += columns {
+		var bias *float32
+		if layer.Bias != nil {
+			bias = &layer.Bias[j]
+		}
+		panel := j / stripF32 * stripF32
+		right := firstElement(b.data, panel*b.K+j-panel, b.K)
+		gemmStrip(&c[0], ldc, firstElement(a, 0, b.K), lda, right, stripF32, bias, m, b.K, columns, 0)
+		c = c[columns:]
+	}
+}
+
+func swishSums(dst, x *float32, rows, cols, ldd, ldx int, stream bool) {
+	past := 0
+	if stream {
+		past = 1
+	}
+	swishSumsF32AVX2(dst, x, rows, cols, ldd, ldx, past)
 }

@@ -5,10 +5,32 @@ package simd
 import (
 	"math"
 	"testing"
+
+	"github.com/equivcnp/equivcnp/internal/testkit"
 )
 
+// stripsSwish returns the swish of a·b, and wants the same bits from sums that are stored before, where that is done.
+func stripsSwish(t *testing.T, a []float32, lda int, b *Packed[float32], rows int) []float32 {
+	n := b.N
+	c := make([]float32, rows*n)
+	gemmPackedBlock(c, n, a, 0, lda, b, nil, stripSwish, rows)
+	if swishesApart(n) {
+		sums, apart := testkit.AtEnd[float32](t, rows*n), testkit.AtEnd[float32](t, rows*n)
+		gemmPackedBlock(sums, n, a, 0, lda, b, nil, 0, rows)
+		for _, past := range []bool{false, true} {
+			clear(apart)
+			swishSums(&apart[0], &sums[0], rows, n, n, n, past)
+			storeFenceAVX512()
+			if !testkit.SameBits(apart, c) {
+				t.Fatalf("n=%d, past the caches %v: not the bits of strips", n, past)
+			}
+		}
+	}
+	return c
+}
+
 // TestWeightNetSwish holds the swish within the strips to what WeightNetF32 promises. With one column in A and ones in B, the
-// sums are A itself. Strips of one and of two vectors divide differently.
+// sums are A itself. Strips of one and of two vectors divide differently with AVX-512.
 func TestWeightNetSwish(t *testing.T) {
 	inf := float32(math.Inf(1))
 	a := []float32{0, float32(math.Copysign(0, -1)), math.SmallestNonzeroFloat32, -1e-40, 1e-20, -1e-20, 88, 89, 1e19, 1e30,
@@ -31,8 +53,7 @@ func TestWeightNetSwish(t *testing.T) {
 			for i := range ones {
 				ones[i] = 1
 			}
-			c := make([]float32, len(a)*n)
-			gemmPackedBlock(c, n, a, 0, 1, Pack(ones, n, 1, n), nil, stripSwish, len(a))
+			c := stripsSwish(t, a, 1, Pack(ones, n, 1, n), len(a))
 			for i, got := range c {
 				x := float64(a[i/n])
 				want := swish(x)
@@ -63,12 +84,12 @@ func TestWeightNetSwishNeighbours(t *testing.T) {
 		b := Pack(eye, n, n, n)
 		for _, other := range []float32{-1e30, -43, 0, 43, 1e30, math.MaxFloat32} {
 			for at := range n {
-				a, c := make([]float32, 2*n), make([]float32, 2*n)
+				a := make([]float32, 2*n)
 				for i := range n {
 					a[i] = other
 				}
 				a[at], a[n+at] = 3, float32(math.NaN())
-				gemmPackedBlock(c, n, a, 0, n, b, nil, stripSwish, 2)
+				c := stripsSwish(t, a, n, b, 2)
 				if want := 3 / (1 + math.Exp(-3)); !(math.Abs(float64(c[at])-want) <= 1e-6) {
 					t.Fatalf("swish(3) beside %g = %g", other, c[at])
 				}

@@ -7,46 +7,47 @@
 // func swishGradF32AVX2(dx *float32, dy *float32, x *float32, n int)
 // Requires: AVX, AVX2, FMA3
 TEXT ·swishGradF32AVX2(SB), NOSPLIT, $0-32
-	MOVQ dx+0(FP), AX
-	MOVQ dy+8(FP), CX
-	MOVQ x+16(FP), DX
-	MOVQ n+24(FP), BX
-	XORQ SI, SI
-	SUBQ $+8, BX
-	JL   next3
+	MOVQ    dx+0(FP), AX
+	MOVQ    dy+8(FP), CX
+	MOVQ    x+16(FP), DX
+	MOVQ    n+24(FP), BX
+	VMOVUPS one<>+0(SB), Y0
+	VMOVUPS cm87<>+0(SB), Y1
+	VMOVUPS c87<>+0(SB), Y2
+	VMOVUPS roundBiasedF32<>+0(SB), Y3
+	XORQ    SI, SI
+	SUBQ    $+8, BX
+	JL      next3
 
 loop2:
-	VMOVUPS     (CX)(SI*4), Y0
-	VMOVUPS     (DX)(SI*4), Y1
-	VCMPPS      $0x11, cm87<>+0(SB), Y1, Y2
-	VMOVUPS     c87<>+0(SB), Y3
-	VMINPS      Y1, Y3, Y1
-	VMOVUPS     cm87<>+0(SB), Y3
-	VMAXPS      Y1, Y3, Y1
-	VMOVUPS     minusLog2e<>+0(SB), Y3
-	VFMADD213PS roundBiasedF32<>+0(SB), Y1, Y3
-	VSUBPS      roundBiasedF32<>+0(SB), Y3, Y4
-	VMOVAPS     Y1, Y5
-	VFMADD231PS ln2Hi<>+0(SB), Y4, Y5
-	VFMADD231PS ln2Lo<>+0(SB), Y4, Y5
-	VMOVUPS     expC6<>+0(SB), Y4
-	VFMADD213PS minusExpC5<>+0(SB), Y5, Y4
-	VFMADD213PS expC4<>+0(SB), Y5, Y4
-	VFMADD213PS minusExpC3<>+0(SB), Y5, Y4
-	VFMADD213PS expC2<>+0(SB), Y5, Y4
-	VFMADD213PS minusOne<>+0(SB), Y5, Y4
-	VFMADD213PS one<>+0(SB), Y5, Y4
-	VPSLLD      $0x17, Y3, Y3
-	VMULPS      Y3, Y4, Y3
-	VADDPS      one<>+0(SB), Y3, Y4
-	VMOVUPS     one<>+0(SB), Y5
-	VDIVPS      Y4, Y5, Y4
-	VMULPS      Y4, Y3, Y3
-	VFMADD213PS one<>+0(SB), Y3, Y1
-	VMULPS      Y1, Y4, Y1
-	VBLENDVPS   Y2, zero<>+0(SB), Y1, Y1
-	VMULPS      Y1, Y0, Y0
-	VMOVUPS     Y0, (AX)(SI*4)
+	VMOVUPS     (CX)(SI*4), Y4
+	VMOVUPS     (DX)(SI*4), Y5
+	VCMPPS      $0x11, Y1, Y5, Y6
+	VMINPS      Y5, Y2, Y5
+	VMAXPS      Y5, Y1, Y5
+	VMOVUPS     minusLog2e<>+0(SB), Y7
+	VFMADD213PS Y3, Y5, Y7
+	VSUBPS      Y3, Y7, Y8
+	VMOVAPS     Y5, Y9
+	VFMADD231PS ln2Hi<>+0(SB), Y8, Y9
+	VFMADD231PS ln2Lo<>+0(SB), Y8, Y9
+	VMOVUPS     expC6<>+0(SB), Y8
+	VFMADD213PS minusExpC5<>+0(SB), Y9, Y8
+	VFMADD213PS expC4<>+0(SB), Y9, Y8
+	VFMADD213PS minusExpC3<>+0(SB), Y9, Y8
+	VFMADD213PS expC2<>+0(SB), Y9, Y8
+	VFMADD213PS minusOne<>+0(SB), Y9, Y8
+	VFMADD213PS Y0, Y9, Y8
+	VPSLLD      $0x17, Y7, Y7
+	VMULPS      Y7, Y8, Y7
+	VADDPS      Y0, Y7, Y8
+	VDIVPS      Y8, Y0, Y8
+	VMULPS      Y8, Y7, Y7
+	VFMADD213PS Y0, Y7, Y5
+	VMULPS      Y5, Y8, Y5
+	VBLENDVPS   Y6, zero<>+0(SB), Y5, Y5
+	VMULPS      Y5, Y4, Y4
+	VMOVUPS     Y4, (AX)(SI*4)
 	ADDQ        $+8, SI
 	SUBQ        $+8, BX
 	JGE         loop2
@@ -57,42 +58,49 @@ next3:
 	JE          done4
 	LEAQ        tailMaskF32<>+0(SB), DI
 	NEGQ        BX
-	VMOVUPS     32(DI)(BX*4), Y0
-	VMASKMOVPS  (CX)(SI*4), Y0, Y1
-	VMASKMOVPS  (DX)(SI*4), Y0, Y2
-	VCMPPS      $0x11, cm87<>+0(SB), Y2, Y3
-	VMOVUPS     c87<>+0(SB), Y4
-	VMINPS      Y2, Y4, Y2
-	VMOVUPS     cm87<>+0(SB), Y4
-	VMAXPS      Y2, Y4, Y2
-	VMOVUPS     minusLog2e<>+0(SB), Y4
-	VFMADD213PS roundBiasedF32<>+0(SB), Y2, Y4
-	VSUBPS      roundBiasedF32<>+0(SB), Y4, Y5
-	VMOVAPS     Y2, Y6
-	VFMADD231PS ln2Hi<>+0(SB), Y5, Y6
-	VFMADD231PS ln2Lo<>+0(SB), Y5, Y6
-	VMOVUPS     expC6<>+0(SB), Y5
-	VFMADD213PS minusExpC5<>+0(SB), Y6, Y5
-	VFMADD213PS expC4<>+0(SB), Y6, Y5
-	VFMADD213PS minusExpC3<>+0(SB), Y6, Y5
-	VFMADD213PS expC2<>+0(SB), Y6, Y5
-	VFMADD213PS minusOne<>+0(SB), Y6, Y5
-	VFMADD213PS one<>+0(SB), Y6, Y5
-	VPSLLD      $0x17, Y4, Y4
-	VMULPS      Y4, Y5, Y4
-	VADDPS      one<>+0(SB), Y4, Y5
-	VMOVUPS     one<>+0(SB), Y6
-	VDIVPS      Y5, Y6, Y5
-	VMULPS      Y5, Y4, Y4
-	VFMADD213PS one<>+0(SB), Y4, Y2
-	VMULPS      Y2, Y5, Y2
-	VBLENDVPS   Y3, zero<>+0(SB), Y2, Y2
-	VMULPS      Y2, Y1, Y1
-	VMASKMOVPS  Y1, Y0, (AX)(SI*4)
+	VMOVUPS     32(DI)(BX*4), Y4
+	VMASKMOVPS  (CX)(SI*4), Y4, Y5
+	VMASKMOVPS  (DX)(SI*4), Y4, Y6
+	VCMPPS      $0x11, Y1, Y6, Y7
+	VMINPS      Y6, Y2, Y2
+	VMAXPS      Y2, Y1, Y1
+	VMOVUPS     minusLog2e<>+0(SB), Y2
+	VFMADD213PS Y3, Y1, Y2
+	VSUBPS      Y3, Y2, Y3
+	VMOVAPS     Y1, Y6
+	VFMADD231PS ln2Hi<>+0(SB), Y3, Y6
+	VFMADD231PS ln2Lo<>+0(SB), Y3, Y6
+	VMOVUPS     expC6<>+0(SB), Y3
+	VFMADD213PS minusExpC5<>+0(SB), Y6, Y3
+	VFMADD213PS expC4<>+0(SB), Y6, Y3
+	VFMADD213PS minusExpC3<>+0(SB), Y6, Y3
+	VFMADD213PS expC2<>+0(SB), Y6, Y3
+	VFMADD213PS minusOne<>+0(SB), Y6, Y3
+	VFMADD213PS Y0, Y6, Y3
+	VPSLLD      $0x17, Y2, Y2
+	VMULPS      Y2, Y3, Y2
+	VADDPS      Y0, Y2, Y3
+	VDIVPS      Y3, Y0, Y3
+	VMULPS      Y3, Y2, Y2
+	VFMADD213PS Y0, Y2, Y1
+	VMULPS      Y1, Y3, Y0
+	VBLENDVPS   Y7, zero<>+0(SB), Y0, Y0
+	VMULPS      Y0, Y5, Y0
+	VMASKMOVPS  Y0, Y4, (AX)(SI*4)
 
 done4:
 	VZEROUPPER
 	RET
+
+DATA one<>+0(SB)/4, $0x3f800000
+DATA one<>+4(SB)/4, $0x3f800000
+DATA one<>+8(SB)/4, $0x3f800000
+DATA one<>+12(SB)/4, $0x3f800000
+DATA one<>+16(SB)/4, $0x3f800000
+DATA one<>+20(SB)/4, $0x3f800000
+DATA one<>+24(SB)/4, $0x3f800000
+DATA one<>+28(SB)/4, $0x3f800000
+GLOBL one<>(SB), RODATA|NOPTR, $32
 
 DATA cm87<>+0(SB)/4, $0xc2ae0000
 DATA cm87<>+4(SB)/4, $0xc2ae0000
@@ -114,16 +122,6 @@ DATA c87<>+24(SB)/4, $0x42ae0000
 DATA c87<>+28(SB)/4, $0x42ae0000
 GLOBL c87<>(SB), RODATA|NOPTR, $32
 
-DATA minusLog2e<>+0(SB)/4, $0xbfb8aa3b
-DATA minusLog2e<>+4(SB)/4, $0xbfb8aa3b
-DATA minusLog2e<>+8(SB)/4, $0xbfb8aa3b
-DATA minusLog2e<>+12(SB)/4, $0xbfb8aa3b
-DATA minusLog2e<>+16(SB)/4, $0xbfb8aa3b
-DATA minusLog2e<>+20(SB)/4, $0xbfb8aa3b
-DATA minusLog2e<>+24(SB)/4, $0xbfb8aa3b
-DATA minusLog2e<>+28(SB)/4, $0xbfb8aa3b
-GLOBL minusLog2e<>(SB), RODATA|NOPTR, $32
-
 DATA roundBiasedF32<>+0(SB)/4, $0x4b40007f
 DATA roundBiasedF32<>+4(SB)/4, $0x4b40007f
 DATA roundBiasedF32<>+8(SB)/4, $0x4b40007f
@@ -133,6 +131,16 @@ DATA roundBiasedF32<>+20(SB)/4, $0x4b40007f
 DATA roundBiasedF32<>+24(SB)/4, $0x4b40007f
 DATA roundBiasedF32<>+28(SB)/4, $0x4b40007f
 GLOBL roundBiasedF32<>(SB), RODATA|NOPTR, $32
+
+DATA minusLog2e<>+0(SB)/4, $0xbfb8aa3b
+DATA minusLog2e<>+4(SB)/4, $0xbfb8aa3b
+DATA minusLog2e<>+8(SB)/4, $0xbfb8aa3b
+DATA minusLog2e<>+12(SB)/4, $0xbfb8aa3b
+DATA minusLog2e<>+16(SB)/4, $0xbfb8aa3b
+DATA minusLog2e<>+20(SB)/4, $0xbfb8aa3b
+DATA minusLog2e<>+24(SB)/4, $0xbfb8aa3b
+DATA minusLog2e<>+28(SB)/4, $0xbfb8aa3b
+GLOBL minusLog2e<>(SB), RODATA|NOPTR, $32
 
 DATA ln2Hi<>+0(SB)/4, $0x3f317218
 DATA ln2Hi<>+4(SB)/4, $0x3f317218
@@ -213,16 +221,6 @@ DATA minusOne<>+20(SB)/4, $0xbf800000
 DATA minusOne<>+24(SB)/4, $0xbf800000
 DATA minusOne<>+28(SB)/4, $0xbf800000
 GLOBL minusOne<>(SB), RODATA|NOPTR, $32
-
-DATA one<>+0(SB)/4, $0x3f800000
-DATA one<>+4(SB)/4, $0x3f800000
-DATA one<>+8(SB)/4, $0x3f800000
-DATA one<>+12(SB)/4, $0x3f800000
-DATA one<>+16(SB)/4, $0x3f800000
-DATA one<>+20(SB)/4, $0x3f800000
-DATA one<>+24(SB)/4, $0x3f800000
-DATA one<>+28(SB)/4, $0x3f800000
-GLOBL one<>(SB), RODATA|NOPTR, $32
 
 DATA zero<>+0(SB)/4, $0x00000000
 DATA zero<>+4(SB)/4, $0x00000000
@@ -477,21 +475,21 @@ GLOBL exp2Of16ths<>(SB), RODATA|NOPTR, $64
 // func reluGradF32AVX2(dx *float32, dy *float32, x *float32, n int)
 // Requires: AVX
 TEXT ·reluGradF32AVX2(SB), NOSPLIT, $0-32
-	MOVQ dx+0(FP), AX
-	MOVQ dy+8(FP), CX
-	MOVQ x+16(FP), DX
-	MOVQ n+24(FP), BX
-	XORQ SI, SI
-	SUBQ $+8, BX
-	JL   next3
+	MOVQ    dx+0(FP), AX
+	MOVQ    dy+8(FP), CX
+	MOVQ    x+16(FP), DX
+	MOVQ    n+24(FP), BX
+	VMOVUPS zero<>+0(SB), Y0
+	XORQ    SI, SI
+	SUBQ    $+8, BX
+	JL      next3
 
 loop2:
-	VMOVUPS   (CX)(SI*4), Y0
-	VMOVUPS   (DX)(SI*4), Y1
-	VCMPPS    $0x16, zero<>+0(SB), Y1, Y1
-	VMOVUPS   zero<>+0(SB), Y2
-	VBLENDVPS Y1, Y0, Y2, Y0
-	VMOVUPS   Y0, (AX)(SI*4)
+	VMOVUPS   (CX)(SI*4), Y1
+	VMOVUPS   (DX)(SI*4), Y2
+	VCMPPS    $0x16, Y0, Y2, Y2
+	VBLENDVPS Y2, Y1, Y0, Y1
+	VMOVUPS   Y1, (AX)(SI*4)
 	ADDQ      $+8, SI
 	SUBQ      $+8, BX
 	JGE       loop2
@@ -502,13 +500,12 @@ next3:
 	JE         done4
 	LEAQ       tailMaskF32<>+0(SB), DI
 	NEGQ       BX
-	VMOVUPS    32(DI)(BX*4), Y0
-	VMASKMOVPS (CX)(SI*4), Y0, Y1
-	VMASKMOVPS (DX)(SI*4), Y0, Y2
-	VCMPPS     $0x16, zero<>+0(SB), Y2, Y2
-	VMOVUPS    zero<>+0(SB), Y3
-	VBLENDVPS  Y2, Y1, Y3, Y1
-	VMASKMOVPS Y1, Y0, (AX)(SI*4)
+	VMOVUPS    32(DI)(BX*4), Y1
+	VMASKMOVPS (CX)(SI*4), Y1, Y2
+	VMASKMOVPS (DX)(SI*4), Y1, Y3
+	VCMPPS     $0x16, Y0, Y3, Y3
+	VBLENDVPS  Y3, Y2, Y0, Y0
+	VMASKMOVPS Y0, Y1, (AX)(SI*4)
 
 done4:
 	VZEROUPPER
@@ -576,22 +573,22 @@ done6:
 // func sigmoidGradF32AVX2(dx *float32, dy *float32, x *float32, n int)
 // Requires: AVX
 TEXT ·sigmoidGradF32AVX2(SB), NOSPLIT, $0-32
-	MOVQ dx+0(FP), AX
-	MOVQ dy+8(FP), CX
-	MOVQ x+16(FP), DX
-	MOVQ n+24(FP), BX
-	XORQ SI, SI
-	SUBQ $+8, BX
-	JL   next3
+	MOVQ    dx+0(FP), AX
+	MOVQ    dy+8(FP), CX
+	MOVQ    x+16(FP), DX
+	MOVQ    n+24(FP), BX
+	VMOVUPS one<>+0(SB), Y0
+	XORQ    SI, SI
+	SUBQ    $+8, BX
+	JL      next3
 
 loop2:
-	VMOVUPS (CX)(SI*4), Y0
-	VMOVUPS (DX)(SI*4), Y1
-	VMOVUPS one<>+0(SB), Y2
-	VSUBPS  Y1, Y2, Y2
+	VMOVUPS (CX)(SI*4), Y1
+	VMOVUPS (DX)(SI*4), Y2
+	VSUBPS  Y2, Y0, Y3
+	VMULPS  Y3, Y2, Y2
 	VMULPS  Y2, Y1, Y1
-	VMULPS  Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*4)
+	VMOVUPS Y1, (AX)(SI*4)
 	ADDQ    $+8, SI
 	SUBQ    $+8, BX
 	JGE     loop2
@@ -602,14 +599,13 @@ next3:
 	JE         done4
 	LEAQ       tailMaskF32<>+0(SB), DI
 	NEGQ       BX
-	VMOVUPS    32(DI)(BX*4), Y0
-	VMASKMOVPS (CX)(SI*4), Y0, Y1
-	VMASKMOVPS (DX)(SI*4), Y0, Y2
-	VMOVUPS    one<>+0(SB), Y3
-	VSUBPS     Y2, Y3, Y3
-	VMULPS     Y3, Y2, Y2
-	VMULPS     Y2, Y1, Y1
-	VMASKMOVPS Y1, Y0, (AX)(SI*4)
+	VMOVUPS    32(DI)(BX*4), Y1
+	VMASKMOVPS (CX)(SI*4), Y1, Y2
+	VMASKMOVPS (DX)(SI*4), Y1, Y3
+	VSUBPS     Y3, Y0, Y0
+	VMULPS     Y0, Y3, Y0
+	VMULPS     Y0, Y2, Y0
+	VMASKMOVPS Y0, Y1, (AX)(SI*4)
 
 done4:
 	VZEROUPPER
@@ -681,39 +677,40 @@ done6:
 // func softplusGradF32AVX2(dx *float32, dy *float32, x *float32, n int)
 // Requires: AVX, AVX2, FMA3
 TEXT ·softplusGradF32AVX2(SB), NOSPLIT, $0-32
-	MOVQ dx+0(FP), AX
-	MOVQ dy+8(FP), CX
-	MOVQ x+16(FP), DX
-	MOVQ n+24(FP), BX
-	XORQ SI, SI
-	SUBQ $+8, BX
-	JL   next3
+	MOVQ    dx+0(FP), AX
+	MOVQ    dy+8(FP), CX
+	MOVQ    x+16(FP), DX
+	MOVQ    n+24(FP), BX
+	VMOVUPS c87<>+0(SB), Y0
+	VMOVUPS cm87<>+0(SB), Y1
+	VMOVUPS one<>+0(SB), Y2
+	VMOVUPS roundBiasedF32<>+0(SB), Y3
+	XORQ    SI, SI
+	SUBQ    $+8, BX
+	JL      next3
 
 loop2:
-	VMOVUPS      (CX)(SI*4), Y0
-	VMOVUPS      (DX)(SI*4), Y1
-	VMOVUPS      c87<>+0(SB), Y2
-	VMINPS       Y1, Y2, Y1
-	VMOVUPS      cm87<>+0(SB), Y2
-	VMAXPS       Y1, Y2, Y1
-	VMOVUPS      minusLog2e<>+0(SB), Y2
-	VFMADD213PS  roundBiasedF32<>+0(SB), Y1, Y2
-	VSUBPS       roundBiasedF32<>+0(SB), Y2, Y3
-	VFMADD231PS  ln2Hi<>+0(SB), Y3, Y1
-	VFMADD231PS  ln2Lo<>+0(SB), Y3, Y1
-	VMOVUPS      expC6<>+0(SB), Y3
-	VFMADD213PS  minusExpC5<>+0(SB), Y1, Y3
-	VFMADD213PS  expC4<>+0(SB), Y1, Y3
-	VFMADD213PS  minusExpC3<>+0(SB), Y1, Y3
-	VFMADD213PS  expC2<>+0(SB), Y1, Y3
-	VMULPS       Y1, Y1, Y4
-	VFNMADD231PS Y3, Y4, Y1
-	VPSLLD       $0x17, Y2, Y2
-	VMOVUPS      one<>+0(SB), Y3
-	VSUBPS       Y2, Y3, Y3
-	VFMADD231PS  Y2, Y1, Y3
-	VMULPS       Y3, Y0, Y0
-	VMOVUPS      Y0, (AX)(SI*4)
+	VMOVUPS      (CX)(SI*4), Y4
+	VMOVUPS      (DX)(SI*4), Y5
+	VMINPS       Y5, Y0, Y5
+	VMAXPS       Y5, Y1, Y5
+	VMOVUPS      minusLog2e<>+0(SB), Y6
+	VFMADD213PS  Y3, Y5, Y6
+	VSUBPS       Y3, Y6, Y7
+	VFMADD231PS  ln2Hi<>+0(SB), Y7, Y5
+	VFMADD231PS  ln2Lo<>+0(SB), Y7, Y5
+	VMOVUPS      expC6<>+0(SB), Y7
+	VFMADD213PS  minusExpC5<>+0(SB), Y5, Y7
+	VFMADD213PS  expC4<>+0(SB), Y5, Y7
+	VFMADD213PS  minusExpC3<>+0(SB), Y5, Y7
+	VFMADD213PS  expC2<>+0(SB), Y5, Y7
+	VMULPS       Y5, Y5, Y8
+	VFNMADD231PS Y7, Y8, Y5
+	VPSLLD       $0x17, Y6, Y6
+	VSUBPS       Y6, Y2, Y7
+	VFMADD231PS  Y6, Y5, Y7
+	VMULPS       Y7, Y4, Y4
+	VMOVUPS      Y4, (AX)(SI*4)
 	ADDQ         $+8, SI
 	SUBQ         $+8, BX
 	JGE          loop2
@@ -724,31 +721,28 @@ next3:
 	JE           done4
 	LEAQ         tailMaskF32<>+0(SB), DI
 	NEGQ         BX
-	VMOVUPS      32(DI)(BX*4), Y0
-	VMASKMOVPS   (CX)(SI*4), Y0, Y1
-	VMASKMOVPS   (DX)(SI*4), Y0, Y2
-	VMOVUPS      c87<>+0(SB), Y3
-	VMINPS       Y2, Y3, Y2
-	VMOVUPS      cm87<>+0(SB), Y3
-	VMAXPS       Y2, Y3, Y2
-	VMOVUPS      minusLog2e<>+0(SB), Y3
-	VFMADD213PS  roundBiasedF32<>+0(SB), Y2, Y3
-	VSUBPS       roundBiasedF32<>+0(SB), Y3, Y4
-	VFMADD231PS  ln2Hi<>+0(SB), Y4, Y2
-	VFMADD231PS  ln2Lo<>+0(SB), Y4, Y2
-	VMOVUPS      expC6<>+0(SB), Y4
-	VFMADD213PS  minusExpC5<>+0(SB), Y2, Y4
-	VFMADD213PS  expC4<>+0(SB), Y2, Y4
-	VFMADD213PS  minusExpC3<>+0(SB), Y2, Y4
-	VFMADD213PS  expC2<>+0(SB), Y2, Y4
-	VMULPS       Y2, Y2, Y5
-	VFNMADD231PS Y4, Y5, Y2
-	VPSLLD       $0x17, Y3, Y3
-	VMOVUPS      one<>+0(SB), Y4
-	VSUBPS       Y3, Y4, Y4
-	VFMADD231PS  Y3, Y2, Y4
-	VMULPS       Y4, Y1, Y1
-	VMASKMOVPS   Y1, Y0, (AX)(SI*4)
+	VMOVUPS      32(DI)(BX*4), Y4
+	VMASKMOVPS   (CX)(SI*4), Y4, Y5
+	VMASKMOVPS   (DX)(SI*4), Y4, Y6
+	VMINPS       Y6, Y0, Y0
+	VMAXPS       Y0, Y1, Y0
+	VMOVUPS      minusLog2e<>+0(SB), Y1
+	VFMADD213PS  Y3, Y0, Y1
+	VSUBPS       Y3, Y1, Y3
+	VFMADD231PS  ln2Hi<>+0(SB), Y3, Y0
+	VFMADD231PS  ln2Lo<>+0(SB), Y3, Y0
+	VMOVUPS      expC6<>+0(SB), Y3
+	VFMADD213PS  minusExpC5<>+0(SB), Y0, Y3
+	VFMADD213PS  expC4<>+0(SB), Y0, Y3
+	VFMADD213PS  minusExpC3<>+0(SB), Y0, Y3
+	VFMADD213PS  expC2<>+0(SB), Y0, Y3
+	VMULPS       Y0, Y0, Y6
+	VFNMADD231PS Y3, Y6, Y0
+	VPSLLD       $0x17, Y1, Y1
+	VSUBPS       Y1, Y2, Y2
+	VFMADD231PS  Y1, Y0, Y2
+	VMULPS       Y2, Y5, Y0
+	VMASKMOVPS   Y0, Y4, (AX)(SI*4)
 
 done4:
 	VZEROUPPER
@@ -891,67 +885,69 @@ done6:
 // func sigmoidF32AVX2(dst *float32, x *float32, n int)
 // Requires: AVX, AVX2, FMA3
 TEXT ·sigmoidF32AVX2(SB), NOSPLIT, $0-24
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ n+16(FP), DX
-	XORQ BX, BX
-	SUBQ $+16, DX
-	JL   next3
+	MOVQ    dst+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    n+16(FP), DX
+	VMOVUPS one<>+0(SB), Y0
+	VMOVUPS roundBiasedF32<>+0(SB), Y1
+	VMOVUPS minusLog2e<>+0(SB), Y2
+	VMOVUPS ln2Hi<>+0(SB), Y2
+	XORQ    BX, BX
+	SUBQ    $+16, DX
+	JL      next3
 
 loop2:
-	VMOVUPS      (CX)(BX*4), Y0
-	VMOVUPS      32(CX)(BX*4), Y1
-	VANDPS       absF32<>+0(SB), Y0, Y2
-	VANDPS       absF32<>+0(SB), Y1, Y3
-	VPMAXSD      Y3, Y2, Y2
-	VCMPPS       $0x16, limit<>+0(SB), Y2, Y2
-	VMOVMSKPS    Y2, SI
+	VMOVUPS      (CX)(BX*4), Y3
+	VMOVUPS      32(CX)(BX*4), Y4
+	VANDPS       absF32<>+0(SB), Y3, Y5
+	VANDPS       absF32<>+0(SB), Y4, Y6
+	VPMAXSD      Y6, Y5, Y5
+	VCMPPS       $0x16, limit<>+0(SB), Y5, Y5
+	VMOVMSKPS    Y5, SI
 	TESTL        SI, SI
 	JNE          rare4
-	VMOVUPS      minusLog2e<>+0(SB), Y2
-	VFMADD213PS  roundBiasedF32<>+0(SB), Y0, Y2
-	VMOVUPS      minusLog2e<>+0(SB), Y3
-	VFMADD213PS  roundBiasedF32<>+0(SB), Y1, Y3
-	VSUBPS       roundBiasedF32<>+0(SB), Y2, Y4
-	VSUBPS       roundBiasedF32<>+0(SB), Y3, Y5
-	VFMADD231PS  ln2Hi<>+0(SB), Y4, Y0
-	VFMADD231PS  ln2Hi<>+0(SB), Y5, Y1
-	VFMADD231PS  ln2Lo<>+0(SB), Y4, Y0
-	VFMADD231PS  ln2Lo<>+0(SB), Y5, Y1
-	VMOVUPS      expC6<>+0(SB), Y4
-	VFMADD213PS  minusExpC5<>+0(SB), Y0, Y4
-	VMOVUPS      expC6<>+0(SB), Y5
-	VFMADD213PS  minusExpC5<>+0(SB), Y1, Y5
-	VFMADD213PS  expC4<>+0(SB), Y0, Y4
-	VFMADD213PS  expC4<>+0(SB), Y1, Y5
-	VFMADD213PS  minusExpC3<>+0(SB), Y0, Y4
-	VFMADD213PS  minusExpC3<>+0(SB), Y1, Y5
-	VFMADD213PS  expC2<>+0(SB), Y0, Y4
-	VFMADD213PS  expC2<>+0(SB), Y1, Y5
-	VFMADD213PS  minusOne<>+0(SB), Y0, Y4
-	VFMADD213PS  minusOne<>+0(SB), Y1, Y5
-	VFMADD213PS  one<>+0(SB), Y0, Y4
-	VFMADD213PS  one<>+0(SB), Y1, Y5
-	VPSLLD       $0x17, Y2, Y0
-	VPSLLD       $0x17, Y3, Y1
-	VMULPS       Y0, Y4, Y0
-	VMULPS       Y1, Y5, Y1
-	VADDPS       one<>+0(SB), Y0, Y2
-	VADDPS       one<>+0(SB), Y1, Y3
-	VRCPPS       Y2, Y4
-	VRCPPS       Y3, Y5
-	VMOVUPS      one<>+0(SB), Y6
-	VDIVPS       Y2, Y6, Y2
-	VMOVUPS      one<>+0(SB), Y6
-	VDIVPS       Y3, Y6, Y3
-	VFMSUB213PS  one<>+0(SB), Y2, Y0
-	VFMSUB213PS  one<>+0(SB), Y3, Y1
-	VADDPS       Y2, Y0, Y0
-	VADDPS       Y3, Y1, Y1
-	VFNMADD231PS Y4, Y0, Y2
-	VFNMADD231PS Y5, Y1, Y3
-	VMOVUPS      Y2, (AX)(BX*4)
-	VMOVUPS      Y3, 32(AX)(BX*4)
+	VMOVUPS      minusLog2e<>+0(SB), Y5
+	VFMADD213PS  Y1, Y3, Y5
+	VMOVUPS      minusLog2e<>+0(SB), Y6
+	VFMADD213PS  Y1, Y4, Y6
+	VSUBPS       Y1, Y5, Y7
+	VSUBPS       Y1, Y6, Y8
+	VFMADD231PS  Y2, Y7, Y3
+	VFMADD231PS  Y2, Y8, Y4
+	VFMADD231PS  ln2Lo<>+0(SB), Y7, Y3
+	VFMADD231PS  ln2Lo<>+0(SB), Y8, Y4
+	VMOVUPS      expC6<>+0(SB), Y7
+	VFMADD213PS  minusExpC5<>+0(SB), Y3, Y7
+	VMOVUPS      expC6<>+0(SB), Y8
+	VFMADD213PS  minusExpC5<>+0(SB), Y4, Y8
+	VFMADD213PS  expC4<>+0(SB), Y3, Y7
+	VFMADD213PS  expC4<>+0(SB), Y4, Y8
+	VFMADD213PS  minusExpC3<>+0(SB), Y3, Y7
+	VFMADD213PS  minusExpC3<>+0(SB), Y4, Y8
+	VFMADD213PS  expC2<>+0(SB), Y3, Y7
+	VFMADD213PS  expC2<>+0(SB), Y4, Y8
+	VFMADD213PS  minusOne<>+0(SB), Y3, Y7
+	VFMADD213PS  minusOne<>+0(SB), Y4, Y8
+	VFMADD213PS  Y0, Y3, Y7
+	VFMADD213PS  Y0, Y4, Y8
+	VPSLLD       $0x17, Y5, Y3
+	VPSLLD       $0x17, Y6, Y4
+	VMULPS       Y3, Y7, Y3
+	VMULPS       Y4, Y8, Y4
+	VADDPS       Y0, Y3, Y5
+	VADDPS       Y0, Y4, Y6
+	VRCPPS       Y5, Y7
+	VRCPPS       Y6, Y8
+	VDIVPS       Y5, Y0, Y5
+	VDIVPS       Y6, Y0, Y6
+	VFMSUB213PS  Y0, Y5, Y3
+	VFMSUB213PS  Y0, Y6, Y4
+	VADDPS       Y5, Y3, Y3
+	VADDPS       Y6, Y4, Y4
+	VFNMADD231PS Y7, Y3, Y5
+	VFNMADD231PS Y8, Y4, Y6
+	VMOVUPS      Y5, (AX)(BX*4)
+	VMOVUPS      Y6, 32(AX)(BX*4)
 
 stored5:
 	ADDQ $+16, BX
@@ -964,34 +960,33 @@ next3:
 	JL   next7
 
 loop6:
-	VMOVUPS      (CX)(BX*4), Y0
-	VANDPS       absF32<>+0(SB), Y0, Y1
-	VCMPPS       $0x16, limit<>+0(SB), Y1, Y1
-	VMOVMSKPS    Y1, SI
+	VMOVUPS      (CX)(BX*4), Y3
+	VANDPS       absF32<>+0(SB), Y3, Y4
+	VCMPPS       $0x16, limit<>+0(SB), Y4, Y4
+	VMOVMSKPS    Y4, SI
 	TESTL        SI, SI
 	JNE          rare8
-	VMOVUPS      minusLog2e<>+0(SB), Y1
-	VFMADD213PS  roundBiasedF32<>+0(SB), Y0, Y1
-	VSUBPS       roundBiasedF32<>+0(SB), Y1, Y2
-	VFMADD231PS  ln2Hi<>+0(SB), Y2, Y0
-	VFMADD231PS  ln2Lo<>+0(SB), Y2, Y0
-	VMOVUPS      expC6<>+0(SB), Y2
-	VFMADD213PS  minusExpC5<>+0(SB), Y0, Y2
-	VFMADD213PS  expC4<>+0(SB), Y0, Y2
-	VFMADD213PS  minusExpC3<>+0(SB), Y0, Y2
-	VFMADD213PS  expC2<>+0(SB), Y0, Y2
-	VFMADD213PS  minusOne<>+0(SB), Y0, Y2
-	VFMADD213PS  one<>+0(SB), Y0, Y2
-	VPSLLD       $0x17, Y1, Y0
-	VMULPS       Y0, Y2, Y0
-	VADDPS       one<>+0(SB), Y0, Y1
-	VRCPPS       Y1, Y2
-	VMOVUPS      one<>+0(SB), Y3
-	VDIVPS       Y1, Y3, Y1
-	VFMSUB213PS  one<>+0(SB), Y1, Y0
-	VADDPS       Y1, Y0, Y0
-	VFNMADD231PS Y2, Y0, Y1
-	VMOVUPS      Y1, (AX)(BX*4)
+	VMOVUPS      minusLog2e<>+0(SB), Y4
+	VFMADD213PS  Y1, Y3, Y4
+	VSUBPS       Y1, Y4, Y5
+	VFMADD231PS  Y2, Y5, Y3
+	VFMADD231PS  ln2Lo<>+0(SB), Y5, Y3
+	VMOVUPS      expC6<>+0(SB), Y5
+	VFMADD213PS  minusExpC5<>+0(SB), Y3, Y5
+	VFMADD213PS  expC4<>+0(SB), Y3, Y5
+	VFMADD213PS  minusExpC3<>+0(SB), Y3, Y5
+	VFMADD213PS  expC2<>+0(SB), Y3, Y5
+	VFMADD213PS  minusOne<>+0(SB), Y3, Y5
+	VFMADD213PS  Y0, Y3, Y5
+	VPSLLD       $0x17, Y4, Y3
+	VMULPS       Y3, Y5, Y3
+	VADDPS       Y0, Y3, Y4
+	VRCPPS       Y4, Y5
+	VDIVPS       Y4, Y0, Y4
+	VFMSUB213PS  Y0, Y4, Y3
+	VADDPS       Y4, Y3, Y3
+	VFNMADD231PS Y5, Y3, Y4
+	VMOVUPS      Y4, (AX)(BX*4)
 
 stored9:
 	ADDQ $+8, BX
@@ -1004,35 +999,34 @@ next7:
 	JE           done10
 	LEAQ         tailMaskF32<>+0(SB), SI
 	NEGQ         DX
-	VMOVUPS      32(SI)(DX*4), Y0
-	VMASKMOVPS   (CX)(BX*4), Y0, Y1
-	VANDPS       absF32<>+0(SB), Y1, Y2
-	VCMPPS       $0x16, limit<>+0(SB), Y2, Y2
-	VMOVMSKPS    Y2, CX
+	VMOVUPS      32(SI)(DX*4), Y3
+	VMASKMOVPS   (CX)(BX*4), Y3, Y4
+	VANDPS       absF32<>+0(SB), Y4, Y5
+	VCMPPS       $0x16, limit<>+0(SB), Y5, Y5
+	VMOVMSKPS    Y5, CX
 	TESTL        CX, CX
 	JNE          rare11
-	VMOVUPS      minusLog2e<>+0(SB), Y2
-	VFMADD213PS  roundBiasedF32<>+0(SB), Y1, Y2
-	VSUBPS       roundBiasedF32<>+0(SB), Y2, Y3
-	VFMADD231PS  ln2Hi<>+0(SB), Y3, Y1
-	VFMADD231PS  ln2Lo<>+0(SB), Y3, Y1
-	VMOVUPS      expC6<>+0(SB), Y3
-	VFMADD213PS  minusExpC5<>+0(SB), Y1, Y3
-	VFMADD213PS  expC4<>+0(SB), Y1, Y3
-	VFMADD213PS  minusExpC3<>+0(SB), Y1, Y3
-	VFMADD213PS  expC2<>+0(SB), Y1, Y3
-	VFMADD213PS  minusOne<>+0(SB), Y1, Y3
-	VFMADD213PS  one<>+0(SB), Y1, Y3
-	VPSLLD       $0x17, Y2, Y1
-	VMULPS       Y1, Y3, Y1
-	VADDPS       one<>+0(SB), Y1, Y2
-	VRCPPS       Y2, Y3
-	VMOVUPS      one<>+0(SB), Y4
-	VDIVPS       Y2, Y4, Y2
-	VFMSUB213PS  one<>+0(SB), Y2, Y1
-	VADDPS       Y2, Y1, Y1
-	VFNMADD231PS Y3, Y1, Y2
-	VMASKMOVPS   Y2, Y0, (AX)(BX*4)
+	VMOVUPS      minusLog2e<>+0(SB), Y5
+	VFMADD213PS  Y1, Y4, Y5
+	VSUBPS       Y1, Y5, Y1
+	VFMADD231PS  Y2, Y1, Y4
+	VFMADD231PS  ln2Lo<>+0(SB), Y1, Y4
+	VMOVUPS      expC6<>+0(SB), Y1
+	VFMADD213PS  minusExpC5<>+0(SB), Y4, Y1
+	VFMADD213PS  expC4<>+0(SB), Y4, Y1
+	VFMADD213PS  minusExpC3<>+0(SB), Y4, Y1
+	VFMADD213PS  expC2<>+0(SB), Y4, Y1
+	VFMADD213PS  minusOne<>+0(SB), Y4, Y1
+	VFMADD213PS  Y0, Y4, Y1
+	VPSLLD       $0x17, Y5, Y2
+	VMULPS       Y2, Y1, Y1
+	VADDPS       Y0, Y1, Y2
+	VRCPPS       Y2, Y4
+	VDIVPS       Y2, Y0, Y2
+	VFMSUB213PS  Y0, Y2, Y1
+	VADDPS       Y2, Y1, Y0
+	VFNMADD231PS Y4, Y0, Y2
+	VMASKMOVPS   Y2, Y3, (AX)(BX*4)
 
 stored12:
 done10:
@@ -1040,204 +1034,196 @@ done10:
 	RET
 
 rare4:
-	VMOVUPS      c87<>+0(SB), Y2
-	VMINPS       Y0, Y2, Y2
-	VMOVUPS      cm87<>+0(SB), Y3
-	VMAXPS       Y2, Y3, Y2
-	VMOVUPS      minusLog2e<>+0(SB), Y3
-	VFMADD213PS  roundBiasedF32<>+0(SB), Y2, Y3
-	VSUBPS       roundBiasedF32<>+0(SB), Y3, Y4
-	VFMADD231PS  ln2Hi<>+0(SB), Y4, Y2
-	VFMADD231PS  ln2Lo<>+0(SB), Y4, Y2
-	VMOVUPS      expC6<>+0(SB), Y4
-	VFMADD213PS  minusExpC5<>+0(SB), Y2, Y4
-	VFMADD213PS  expC4<>+0(SB), Y2, Y4
-	VFMADD213PS  minusExpC3<>+0(SB), Y2, Y4
-	VFMADD213PS  expC2<>+0(SB), Y2, Y4
-	VFMADD213PS  minusOne<>+0(SB), Y2, Y4
-	VFMADD213PS  one<>+0(SB), Y2, Y4
-	VPSLLD       $0x17, Y3, Y2
-	VMULPS       Y2, Y4, Y2
-	VADDPS       one<>+0(SB), Y2, Y3
-	VRCPPS       Y3, Y4
-	VMOVUPS      one<>+0(SB), Y5
-	VDIVPS       Y3, Y5, Y3
-	VFMSUB213PS  one<>+0(SB), Y3, Y2
-	VADDPS       Y3, Y2, Y2
-	VFNMADD231PS Y4, Y2, Y3
-	VMOVUPS      cm110<>+0(SB), Y2
-	VMAXPS       Y0, Y2, Y2
-	VMOVUPS      minusLog2e<>+0(SB), Y4
-	VFMADD213PS  roundBiasedF32<>+0(SB), Y2, Y4
-	VSUBPS       roundBiasedF32<>+0(SB), Y4, Y5
-	VFMADD231PS  ln2Hi<>+0(SB), Y5, Y2
-	VFMADD231PS  ln2Lo<>+0(SB), Y5, Y2
-	VMOVUPS      expC6<>+0(SB), Y5
-	VFMADD213PS  minusExpC5<>+0(SB), Y2, Y5
-	VFMADD213PS  expC4<>+0(SB), Y2, Y5
-	VFMADD213PS  minusExpC3<>+0(SB), Y2, Y5
-	VFMADD213PS  expC2<>+0(SB), Y2, Y5
-	VFMADD213PS  minusOne<>+0(SB), Y2, Y5
-	VFMADD213PS  one<>+0(SB), Y2, Y5
-	VPSUBD       forty<>+0(SB), Y4, Y2
-	VPSLLD       $0x17, Y2, Y2
-	VMULPS       Y2, Y5, Y2
-	VMOVUPS      one<>+0(SB), Y4
-	VDIVPS       Y2, Y4, Y2
-	VMULPS       twoToMinus40<>+0(SB), Y2, Y2
-	VCMPPS       $0x11, cm87<>+0(SB), Y0, Y0
-	VBLENDVPS    Y0, Y2, Y3, Y0
-	VMOVUPS      Y0, (AX)(BX*4)
-	VMOVUPS      c87<>+0(SB), Y0
-	VMINPS       Y1, Y0, Y0
-	VMOVUPS      cm87<>+0(SB), Y2
-	VMAXPS       Y0, Y2, Y0
-	VMOVUPS      minusLog2e<>+0(SB), Y2
-	VFMADD213PS  roundBiasedF32<>+0(SB), Y0, Y2
-	VSUBPS       roundBiasedF32<>+0(SB), Y2, Y3
-	VFMADD231PS  ln2Hi<>+0(SB), Y3, Y0
-	VFMADD231PS  ln2Lo<>+0(SB), Y3, Y0
-	VMOVUPS      expC6<>+0(SB), Y3
-	VFMADD213PS  minusExpC5<>+0(SB), Y0, Y3
-	VFMADD213PS  expC4<>+0(SB), Y0, Y3
-	VFMADD213PS  minusExpC3<>+0(SB), Y0, Y3
-	VFMADD213PS  expC2<>+0(SB), Y0, Y3
-	VFMADD213PS  minusOne<>+0(SB), Y0, Y3
-	VFMADD213PS  one<>+0(SB), Y0, Y3
-	VPSLLD       $0x17, Y2, Y0
-	VMULPS       Y0, Y3, Y0
-	VADDPS       one<>+0(SB), Y0, Y2
-	VRCPPS       Y2, Y3
-	VMOVUPS      one<>+0(SB), Y4
-	VDIVPS       Y2, Y4, Y2
-	VFMSUB213PS  one<>+0(SB), Y2, Y0
-	VADDPS       Y2, Y0, Y0
-	VFNMADD231PS Y3, Y0, Y2
-	VMOVUPS      cm110<>+0(SB), Y0
-	VMAXPS       Y1, Y0, Y0
-	VMOVUPS      minusLog2e<>+0(SB), Y3
-	VFMADD213PS  roundBiasedF32<>+0(SB), Y0, Y3
-	VSUBPS       roundBiasedF32<>+0(SB), Y3, Y4
-	VFMADD231PS  ln2Hi<>+0(SB), Y4, Y0
-	VFMADD231PS  ln2Lo<>+0(SB), Y4, Y0
-	VMOVUPS      expC6<>+0(SB), Y4
-	VFMADD213PS  minusExpC5<>+0(SB), Y0, Y4
-	VFMADD213PS  expC4<>+0(SB), Y0, Y4
-	VFMADD213PS  minusExpC3<>+0(SB), Y0, Y4
-	VFMADD213PS  expC2<>+0(SB), Y0, Y4
-	VFMADD213PS  minusOne<>+0(SB), Y0, Y4
-	VFMADD213PS  one<>+0(SB), Y0, Y4
-	VPSUBD       forty<>+0(SB), Y3, Y0
-	VPSLLD       $0x17, Y0, Y0
-	VMULPS       Y0, Y4, Y0
-	VMOVUPS      one<>+0(SB), Y3
-	VDIVPS       Y0, Y3, Y0
-	VMULPS       twoToMinus40<>+0(SB), Y0, Y0
-	VCMPPS       $0x11, cm87<>+0(SB), Y1, Y1
-	VBLENDVPS    Y1, Y0, Y2, Y0
-	VMOVUPS      Y0, 32(AX)(BX*4)
+	VMOVUPS      c87<>+0(SB), Y5
+	VMINPS       Y3, Y5, Y5
+	VMOVUPS      cm87<>+0(SB), Y6
+	VMAXPS       Y5, Y6, Y5
+	VMOVUPS      minusLog2e<>+0(SB), Y6
+	VFMADD213PS  Y1, Y5, Y6
+	VSUBPS       Y1, Y6, Y7
+	VFMADD231PS  Y2, Y7, Y5
+	VFMADD231PS  ln2Lo<>+0(SB), Y7, Y5
+	VMOVUPS      expC6<>+0(SB), Y7
+	VFMADD213PS  minusExpC5<>+0(SB), Y5, Y7
+	VFMADD213PS  expC4<>+0(SB), Y5, Y7
+	VFMADD213PS  minusExpC3<>+0(SB), Y5, Y7
+	VFMADD213PS  expC2<>+0(SB), Y5, Y7
+	VFMADD213PS  minusOne<>+0(SB), Y5, Y7
+	VFMADD213PS  Y0, Y5, Y7
+	VPSLLD       $0x17, Y6, Y5
+	VMULPS       Y5, Y7, Y5
+	VADDPS       Y0, Y5, Y6
+	VRCPPS       Y6, Y7
+	VDIVPS       Y6, Y0, Y6
+	VFMSUB213PS  Y0, Y6, Y5
+	VADDPS       Y6, Y5, Y5
+	VFNMADD231PS Y7, Y5, Y6
+	VMOVUPS      cm110<>+0(SB), Y5
+	VMAXPS       Y3, Y5, Y5
+	VMOVUPS      minusLog2e<>+0(SB), Y7
+	VFMADD213PS  Y1, Y5, Y7
+	VSUBPS       Y1, Y7, Y8
+	VFMADD231PS  Y2, Y8, Y5
+	VFMADD231PS  ln2Lo<>+0(SB), Y8, Y5
+	VMOVUPS      expC6<>+0(SB), Y8
+	VFMADD213PS  minusExpC5<>+0(SB), Y5, Y8
+	VFMADD213PS  expC4<>+0(SB), Y5, Y8
+	VFMADD213PS  minusExpC3<>+0(SB), Y5, Y8
+	VFMADD213PS  expC2<>+0(SB), Y5, Y8
+	VFMADD213PS  minusOne<>+0(SB), Y5, Y8
+	VFMADD213PS  Y0, Y5, Y8
+	VPSUBD       forty<>+0(SB), Y7, Y5
+	VPSLLD       $0x17, Y5, Y5
+	VMULPS       Y5, Y8, Y5
+	VDIVPS       Y5, Y0, Y5
+	VMULPS       twoToMinus40<>+0(SB), Y5, Y5
+	VCMPPS       $0x11, cm87<>+0(SB), Y3, Y3
+	VBLENDVPS    Y3, Y5, Y6, Y3
+	VMOVUPS      Y3, (AX)(BX*4)
+	VMOVUPS      c87<>+0(SB), Y3
+	VMINPS       Y4, Y3, Y3
+	VMOVUPS      cm87<>+0(SB), Y5
+	VMAXPS       Y3, Y5, Y3
+	VMOVUPS      minusLog2e<>+0(SB), Y5
+	VFMADD213PS  Y1, Y3, Y5
+	VSUBPS       Y1, Y5, Y6
+	VFMADD231PS  Y2, Y6, Y3
+	VFMADD231PS  ln2Lo<>+0(SB), Y6, Y3
+	VMOVUPS      expC6<>+0(SB), Y6
+	VFMADD213PS  minusExpC5<>+0(SB), Y3, Y6
+	VFMADD213PS  expC4<>+0(SB), Y3, Y6
+	VFMADD213PS  minusExpC3<>+0(SB), Y3, Y6
+	VFMADD213PS  expC2<>+0(SB), Y3, Y6
+	VFMADD213PS  minusOne<>+0(SB), Y3, Y6
+	VFMADD213PS  Y0, Y3, Y6
+	VPSLLD       $0x17, Y5, Y3
+	VMULPS       Y3, Y6, Y3
+	VADDPS       Y0, Y3, Y5
+	VRCPPS       Y5, Y6
+	VDIVPS       Y5, Y0, Y5
+	VFMSUB213PS  Y0, Y5, Y3
+	VADDPS       Y5, Y3, Y3
+	VFNMADD231PS Y6, Y3, Y5
+	VMOVUPS      cm110<>+0(SB), Y3
+	VMAXPS       Y4, Y3, Y3
+	VMOVUPS      minusLog2e<>+0(SB), Y6
+	VFMADD213PS  Y1, Y3, Y6
+	VSUBPS       Y1, Y6, Y7
+	VFMADD231PS  Y2, Y7, Y3
+	VFMADD231PS  ln2Lo<>+0(SB), Y7, Y3
+	VMOVUPS      expC6<>+0(SB), Y7
+	VFMADD213PS  minusExpC5<>+0(SB), Y3, Y7
+	VFMADD213PS  expC4<>+0(SB), Y3, Y7
+	VFMADD213PS  minusExpC3<>+0(SB), Y3, Y7
+	VFMADD213PS  expC2<>+0(SB), Y3, Y7
+	VFMADD213PS  minusOne<>+0(SB), Y3, Y7
+	VFMADD213PS  Y0, Y3, Y7
+	VPSUBD       forty<>+0(SB), Y6, Y3
+	VPSLLD       $0x17, Y3, Y3
+	VMULPS       Y3, Y7, Y3
+	VDIVPS       Y3, Y0, Y3
+	VMULPS       twoToMinus40<>+0(SB), Y3, Y3
+	VCMPPS       $0x11, cm87<>+0(SB), Y4, Y4
+	VBLENDVPS    Y4, Y3, Y5, Y3
+	VMOVUPS      Y3, 32(AX)(BX*4)
 	JMP          stored5
 
 rare8:
-	VMOVUPS      c87<>+0(SB), Y1
-	VMINPS       Y0, Y1, Y1
-	VMOVUPS      cm87<>+0(SB), Y2
-	VMAXPS       Y1, Y2, Y1
-	VMOVUPS      minusLog2e<>+0(SB), Y2
-	VFMADD213PS  roundBiasedF32<>+0(SB), Y1, Y2
-	VSUBPS       roundBiasedF32<>+0(SB), Y2, Y3
-	VFMADD231PS  ln2Hi<>+0(SB), Y3, Y1
-	VFMADD231PS  ln2Lo<>+0(SB), Y3, Y1
-	VMOVUPS      expC6<>+0(SB), Y3
-	VFMADD213PS  minusExpC5<>+0(SB), Y1, Y3
-	VFMADD213PS  expC4<>+0(SB), Y1, Y3
-	VFMADD213PS  minusExpC3<>+0(SB), Y1, Y3
-	VFMADD213PS  expC2<>+0(SB), Y1, Y3
-	VFMADD213PS  minusOne<>+0(SB), Y1, Y3
-	VFMADD213PS  one<>+0(SB), Y1, Y3
-	VPSLLD       $0x17, Y2, Y1
-	VMULPS       Y1, Y3, Y1
-	VADDPS       one<>+0(SB), Y1, Y2
-	VRCPPS       Y2, Y3
-	VMOVUPS      one<>+0(SB), Y4
-	VDIVPS       Y2, Y4, Y2
-	VFMSUB213PS  one<>+0(SB), Y2, Y1
-	VADDPS       Y2, Y1, Y1
-	VFNMADD231PS Y3, Y1, Y2
-	VMOVUPS      cm110<>+0(SB), Y1
-	VMAXPS       Y0, Y1, Y1
-	VMOVUPS      minusLog2e<>+0(SB), Y3
-	VFMADD213PS  roundBiasedF32<>+0(SB), Y1, Y3
-	VSUBPS       roundBiasedF32<>+0(SB), Y3, Y4
-	VFMADD231PS  ln2Hi<>+0(SB), Y4, Y1
-	VFMADD231PS  ln2Lo<>+0(SB), Y4, Y1
-	VMOVUPS      expC6<>+0(SB), Y4
-	VFMADD213PS  minusExpC5<>+0(SB), Y1, Y4
-	VFMADD213PS  expC4<>+0(SB), Y1, Y4
-	VFMADD213PS  minusExpC3<>+0(SB), Y1, Y4
-	VFMADD213PS  expC2<>+0(SB), Y1, Y4
-	VFMADD213PS  minusOne<>+0(SB), Y1, Y4
-	VFMADD213PS  one<>+0(SB), Y1, Y4
-	VPSUBD       forty<>+0(SB), Y3, Y1
-	VPSLLD       $0x17, Y1, Y1
-	VMULPS       Y1, Y4, Y1
-	VMOVUPS      one<>+0(SB), Y3
-	VDIVPS       Y1, Y3, Y1
-	VMULPS       twoToMinus40<>+0(SB), Y1, Y1
-	VCMPPS       $0x11, cm87<>+0(SB), Y0, Y0
-	VBLENDVPS    Y0, Y1, Y2, Y0
-	VMOVUPS      Y0, (AX)(BX*4)
+	VMOVUPS      c87<>+0(SB), Y4
+	VMINPS       Y3, Y4, Y4
+	VMOVUPS      cm87<>+0(SB), Y5
+	VMAXPS       Y4, Y5, Y4
+	VMOVUPS      minusLog2e<>+0(SB), Y5
+	VFMADD213PS  Y1, Y4, Y5
+	VSUBPS       Y1, Y5, Y6
+	VFMADD231PS  Y2, Y6, Y4
+	VFMADD231PS  ln2Lo<>+0(SB), Y6, Y4
+	VMOVUPS      expC6<>+0(SB), Y6
+	VFMADD213PS  minusExpC5<>+0(SB), Y4, Y6
+	VFMADD213PS  expC4<>+0(SB), Y4, Y6
+	VFMADD213PS  minusExpC3<>+0(SB), Y4, Y6
+	VFMADD213PS  expC2<>+0(SB), Y4, Y6
+	VFMADD213PS  minusOne<>+0(SB), Y4, Y6
+	VFMADD213PS  Y0, Y4, Y6
+	VPSLLD       $0x17, Y5, Y4
+	VMULPS       Y4, Y6, Y4
+	VADDPS       Y0, Y4, Y5
+	VRCPPS       Y5, Y6
+	VDIVPS       Y5, Y0, Y5
+	VFMSUB213PS  Y0, Y5, Y4
+	VADDPS       Y5, Y4, Y4
+	VFNMADD231PS Y6, Y4, Y5
+	VMOVUPS      cm110<>+0(SB), Y4
+	VMAXPS       Y3, Y4, Y4
+	VMOVUPS      minusLog2e<>+0(SB), Y6
+	VFMADD213PS  Y1, Y4, Y6
+	VSUBPS       Y1, Y6, Y7
+	VFMADD231PS  Y2, Y7, Y4
+	VFMADD231PS  ln2Lo<>+0(SB), Y7, Y4
+	VMOVUPS      expC6<>+0(SB), Y7
+	VFMADD213PS  minusExpC5<>+0(SB), Y4, Y7
+	VFMADD213PS  expC4<>+0(SB), Y4, Y7
+	VFMADD213PS  minusExpC3<>+0(SB), Y4, Y7
+	VFMADD213PS  expC2<>+0(SB), Y4, Y7
+	VFMADD213PS  minusOne<>+0(SB), Y4, Y7
+	VFMADD213PS  Y0, Y4, Y7
+	VPSUBD       forty<>+0(SB), Y6, Y4
+	VPSLLD       $0x17, Y4, Y4
+	VMULPS       Y4, Y7, Y4
+	VDIVPS       Y4, Y0, Y4
+	VMULPS       twoToMinus40<>+0(SB), Y4, Y4
+	VCMPPS       $0x11, cm87<>+0(SB), Y3, Y3
+	VBLENDVPS    Y3, Y4, Y5, Y3
+	VMOVUPS      Y3, (AX)(BX*4)
 	JMP          stored9
 
 rare11:
-	VMOVUPS      c87<>+0(SB), Y2
-	VMINPS       Y1, Y2, Y2
-	VMOVUPS      cm87<>+0(SB), Y3
-	VMAXPS       Y2, Y3, Y2
-	VMOVUPS      minusLog2e<>+0(SB), Y3
-	VFMADD213PS  roundBiasedF32<>+0(SB), Y2, Y3
-	VSUBPS       roundBiasedF32<>+0(SB), Y3, Y4
-	VFMADD231PS  ln2Hi<>+0(SB), Y4, Y2
-	VFMADD231PS  ln2Lo<>+0(SB), Y4, Y2
-	VMOVUPS      expC6<>+0(SB), Y4
-	VFMADD213PS  minusExpC5<>+0(SB), Y2, Y4
-	VFMADD213PS  expC4<>+0(SB), Y2, Y4
-	VFMADD213PS  minusExpC3<>+0(SB), Y2, Y4
-	VFMADD213PS  expC2<>+0(SB), Y2, Y4
-	VFMADD213PS  minusOne<>+0(SB), Y2, Y4
-	VFMADD213PS  one<>+0(SB), Y2, Y4
-	VPSLLD       $0x17, Y3, Y2
-	VMULPS       Y2, Y4, Y2
-	VADDPS       one<>+0(SB), Y2, Y3
-	VRCPPS       Y3, Y4
-	VMOVUPS      one<>+0(SB), Y5
-	VDIVPS       Y3, Y5, Y3
-	VFMSUB213PS  one<>+0(SB), Y3, Y2
-	VADDPS       Y3, Y2, Y2
-	VFNMADD231PS Y4, Y2, Y3
-	VMOVUPS      cm110<>+0(SB), Y2
-	VMAXPS       Y1, Y2, Y2
-	VMOVUPS      minusLog2e<>+0(SB), Y4
-	VFMADD213PS  roundBiasedF32<>+0(SB), Y2, Y4
-	VSUBPS       roundBiasedF32<>+0(SB), Y4, Y5
-	VFMADD231PS  ln2Hi<>+0(SB), Y5, Y2
-	VFMADD231PS  ln2Lo<>+0(SB), Y5, Y2
-	VMOVUPS      expC6<>+0(SB), Y5
-	VFMADD213PS  minusExpC5<>+0(SB), Y2, Y5
-	VFMADD213PS  expC4<>+0(SB), Y2, Y5
-	VFMADD213PS  minusExpC3<>+0(SB), Y2, Y5
-	VFMADD213PS  expC2<>+0(SB), Y2, Y5
-	VFMADD213PS  minusOne<>+0(SB), Y2, Y5
-	VFMADD213PS  one<>+0(SB), Y2, Y5
-	VPSUBD       forty<>+0(SB), Y4, Y2
+	VMOVUPS      c87<>+0(SB), Y5
+	VMINPS       Y4, Y5, Y5
+	VMOVUPS      cm87<>+0(SB), Y6
+	VMAXPS       Y5, Y6, Y5
+	VMOVUPS      minusLog2e<>+0(SB), Y6
+	VFMADD213PS  Y1, Y5, Y6
+	VSUBPS       Y1, Y6, Y7
+	VFMADD231PS  Y2, Y7, Y5
+	VFMADD231PS  ln2Lo<>+0(SB), Y7, Y5
+	VMOVUPS      expC6<>+0(SB), Y7
+	VFMADD213PS  minusExpC5<>+0(SB), Y5, Y7
+	VFMADD213PS  expC4<>+0(SB), Y5, Y7
+	VFMADD213PS  minusExpC3<>+0(SB), Y5, Y7
+	VFMADD213PS  expC2<>+0(SB), Y5, Y7
+	VFMADD213PS  minusOne<>+0(SB), Y5, Y7
+	VFMADD213PS  Y0, Y5, Y7
+	VPSLLD       $0x17, Y6, Y5
+	VMULPS       Y5, Y7, Y5
+	VADDPS       Y0, Y5, Y6
+	VRCPPS       Y6, Y7
+	VDIVPS       Y6, Y0, Y6
+	VFMSUB213PS  Y0, Y6, Y5
+	VADDPS       Y6, Y5, Y5
+	VFNMADD231PS Y7, Y5, Y6
+	VMOVUPS      cm110<>+0(SB), Y5
+	VMAXPS       Y4, Y5, Y5
+	VMOVUPS      minusLog2e<>+0(SB), Y7
+	VFMADD213PS  Y1, Y5, Y7
+	VSUBPS       Y1, Y7, Y1
+	VFMADD231PS  Y2, Y1, Y5
+	VFMADD231PS  ln2Lo<>+0(SB), Y1, Y5
+	VMOVUPS      expC6<>+0(SB), Y1
+	VFMADD213PS  minusExpC5<>+0(SB), Y5, Y1
+	VFMADD213PS  expC4<>+0(SB), Y5, Y1
+	VFMADD213PS  minusExpC3<>+0(SB), Y5, Y1
+	VFMADD213PS  expC2<>+0(SB), Y5, Y1
+	VFMADD213PS  minusOne<>+0(SB), Y5, Y1
+	VFMADD213PS  Y0, Y5, Y1
+	VPSUBD       forty<>+0(SB), Y7, Y2
 	VPSLLD       $0x17, Y2, Y2
-	VMULPS       Y2, Y5, Y2
-	VMOVUPS      one<>+0(SB), Y4
-	VDIVPS       Y2, Y4, Y2
-	VMULPS       twoToMinus40<>+0(SB), Y2, Y2
-	VCMPPS       $0x11, cm87<>+0(SB), Y1, Y1
-	VBLENDVPS    Y1, Y2, Y3, Y1
-	VMASKMOVPS   Y1, Y0, (AX)(BX*4)
+	VMULPS       Y2, Y1, Y1
+	VDIVPS       Y1, Y0, Y0
+	VMULPS       twoToMinus40<>+0(SB), Y0, Y0
+	VCMPPS       $0x11, cm87<>+0(SB), Y4, Y1
+	VBLENDVPS    Y1, Y0, Y6, Y0
+	VMASKMOVPS   Y0, Y3, (AX)(BX*4)
 	JMP          stored12
 
 DATA absF32<>+0(SB)/4, $0x7fffffff
@@ -1676,67 +1662,71 @@ rare11:
 // func swishF32AVX2(dst *float32, x *float32, n int)
 // Requires: AVX, AVX2, FMA3
 TEXT ·swishF32AVX2(SB), NOSPLIT, $0-24
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ n+16(FP), DX
-	XORQ BX, BX
-	SUBQ $+16, DX
-	JL   next3
+	MOVQ    dst+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    n+16(FP), DX
+	VMOVUPS roundBiasedF32<>+0(SB), Y0
+	VMOVUPS one<>+0(SB), Y1
+	VMOVUPS minusLog2e<>+0(SB), Y2
+	VMOVUPS ln2Hi<>+0(SB), Y2
+	XORQ    BX, BX
+	SUBQ    $+16, DX
+	JL      next3
 
 loop2:
-	VMOVUPS      (CX)(BX*4), Y0
-	VMOVUPS      32(CX)(BX*4), Y1
-	VANDPS       absF32<>+0(SB), Y0, Y2
-	VANDPS       absF32<>+0(SB), Y1, Y3
-	VPMAXSD      Y3, Y2, Y2
-	VCMPPS       $0x16, limit<>+0(SB), Y2, Y2
-	VMOVMSKPS    Y2, SI
+	VMOVUPS      (CX)(BX*4), Y3
+	VMOVUPS      32(CX)(BX*4), Y4
+	VANDPS       absF32<>+0(SB), Y3, Y5
+	VANDPS       absF32<>+0(SB), Y4, Y6
+	VPMAXSD      Y6, Y5, Y5
+	VCMPPS       $0x16, limit<>+0(SB), Y5, Y5
+	VMOVMSKPS    Y5, SI
 	TESTL        SI, SI
 	JNE          rare4
-	VMOVUPS      minusLog2e<>+0(SB), Y2
-	VFMADD213PS  roundBiasedF32<>+0(SB), Y0, Y2
-	VMOVUPS      minusLog2e<>+0(SB), Y3
-	VFMADD213PS  roundBiasedF32<>+0(SB), Y1, Y3
-	VSUBPS       roundBiasedF32<>+0(SB), Y2, Y4
-	VSUBPS       roundBiasedF32<>+0(SB), Y3, Y5
-	VMOVAPS      Y0, Y6
-	VFMADD231PS  ln2Hi<>+0(SB), Y4, Y6
-	VMOVAPS      Y1, Y7
-	VFMADD231PS  ln2Hi<>+0(SB), Y5, Y7
-	VFMADD231PS  ln2Lo<>+0(SB), Y4, Y6
-	VFMADD231PS  ln2Lo<>+0(SB), Y5, Y7
-	VMOVUPS      expC6<>+0(SB), Y4
-	VFMADD213PS  minusExpC5<>+0(SB), Y6, Y4
-	VMOVUPS      expC6<>+0(SB), Y5
-	VFMADD213PS  minusExpC5<>+0(SB), Y7, Y5
-	VFMADD213PS  expC4<>+0(SB), Y6, Y4
-	VFMADD213PS  expC4<>+0(SB), Y7, Y5
-	VFMADD213PS  minusExpC3<>+0(SB), Y6, Y4
-	VFMADD213PS  minusExpC3<>+0(SB), Y7, Y5
-	VFMADD213PS  expC2<>+0(SB), Y6, Y4
-	VFMADD213PS  expC2<>+0(SB), Y7, Y5
-	VFMADD213PS  minusOne<>+0(SB), Y6, Y4
-	VFMADD213PS  minusOne<>+0(SB), Y7, Y5
-	VFMADD213PS  one<>+0(SB), Y6, Y4
-	VFMADD213PS  one<>+0(SB), Y7, Y5
-	VPSLLD       $0x17, Y2, Y2
-	VPSLLD       $0x17, Y3, Y3
-	VMULPS       Y2, Y4, Y2
-	VMULPS       Y3, Y5, Y3
-	VADDPS       one<>+0(SB), Y2, Y4
-	VADDPS       one<>+0(SB), Y3, Y5
-	VRCPPS       Y4, Y6
-	VRCPPS       Y5, Y7
-	VDIVPS       Y4, Y0, Y4
-	VDIVPS       Y5, Y1, Y5
-	VFMSUB231PS  Y2, Y4, Y0
-	VFMSUB231PS  Y3, Y5, Y1
-	VADDPS       Y4, Y0, Y0
-	VADDPS       Y5, Y1, Y1
-	VFNMADD231PS Y6, Y0, Y4
-	VFNMADD231PS Y7, Y1, Y5
-	VMOVUPS      Y4, (AX)(BX*4)
-	VMOVUPS      Y5, 32(AX)(BX*4)
+	VMOVUPS      minusLog2e<>+0(SB), Y5
+	VFMADD213PS  Y0, Y3, Y5
+	VMOVUPS      minusLog2e<>+0(SB), Y6
+	VFMADD213PS  Y0, Y4, Y6
+	VSUBPS       Y0, Y5, Y7
+	VSUBPS       Y0, Y6, Y8
+	VMOVAPS      Y3, Y9
+	VFMADD231PS  Y2, Y7, Y9
+	VMOVAPS      Y4, Y10
+	VFMADD231PS  Y2, Y8, Y10
+	VFMADD231PS  ln2Lo<>+0(SB), Y7, Y9
+	VFMADD231PS  ln2Lo<>+0(SB), Y8, Y10
+	VMOVUPS      expC6<>+0(SB), Y7
+	VFMADD213PS  minusExpC5<>+0(SB), Y9, Y7
+	VMOVUPS      expC6<>+0(SB), Y8
+	VFMADD213PS  minusExpC5<>+0(SB), Y10, Y8
+	VFMADD213PS  expC4<>+0(SB), Y9, Y7
+	VFMADD213PS  expC4<>+0(SB), Y10, Y8
+	VFMADD213PS  minusExpC3<>+0(SB), Y9, Y7
+	VFMADD213PS  minusExpC3<>+0(SB), Y10, Y8
+	VFMADD213PS  expC2<>+0(SB), Y9, Y7
+	VFMADD213PS  expC2<>+0(SB), Y10, Y8
+	VFMADD213PS  minusOne<>+0(SB), Y9, Y7
+	VFMADD213PS  minusOne<>+0(SB), Y10, Y8
+	VFMADD213PS  Y1, Y9, Y7
+	VFMADD213PS  Y1, Y10, Y8
+	VPSLLD       $0x17, Y5, Y5
+	VPSLLD       $0x17, Y6, Y6
+	VMULPS       Y5, Y7, Y5
+	VMULPS       Y6, Y8, Y6
+	VADDPS       Y1, Y5, Y7
+	VADDPS       Y1, Y6, Y8
+	VRCPPS       Y7, Y9
+	VRCPPS       Y8, Y10
+	VDIVPS       Y7, Y3, Y7
+	VDIVPS       Y8, Y4, Y8
+	VFMSUB231PS  Y5, Y7, Y3
+	VFMSUB231PS  Y6, Y8, Y4
+	VADDPS       Y7, Y3, Y3
+	VADDPS       Y8, Y4, Y4
+	VFNMADD231PS Y9, Y3, Y7
+	VFNMADD231PS Y10, Y4, Y8
+	VMOVUPS      Y7, (AX)(BX*4)
+	VMOVUPS      Y8, 32(AX)(BX*4)
 
 stored5:
 	ADDQ $+16, BX
@@ -1749,34 +1739,34 @@ next3:
 	JL   next7
 
 loop6:
-	VMOVUPS      (CX)(BX*4), Y0
-	VANDPS       absF32<>+0(SB), Y0, Y1
-	VCMPPS       $0x16, limit<>+0(SB), Y1, Y1
-	VMOVMSKPS    Y1, SI
+	VMOVUPS      (CX)(BX*4), Y3
+	VANDPS       absF32<>+0(SB), Y3, Y4
+	VCMPPS       $0x16, limit<>+0(SB), Y4, Y4
+	VMOVMSKPS    Y4, SI
 	TESTL        SI, SI
 	JNE          rare8
-	VMOVUPS      minusLog2e<>+0(SB), Y1
-	VFMADD213PS  roundBiasedF32<>+0(SB), Y0, Y1
-	VSUBPS       roundBiasedF32<>+0(SB), Y1, Y2
-	VMOVAPS      Y0, Y3
-	VFMADD231PS  ln2Hi<>+0(SB), Y2, Y3
-	VFMADD231PS  ln2Lo<>+0(SB), Y2, Y3
-	VMOVUPS      expC6<>+0(SB), Y2
-	VFMADD213PS  minusExpC5<>+0(SB), Y3, Y2
-	VFMADD213PS  expC4<>+0(SB), Y3, Y2
-	VFMADD213PS  minusExpC3<>+0(SB), Y3, Y2
-	VFMADD213PS  expC2<>+0(SB), Y3, Y2
-	VFMADD213PS  minusOne<>+0(SB), Y3, Y2
-	VFMADD213PS  one<>+0(SB), Y3, Y2
-	VPSLLD       $0x17, Y1, Y1
-	VMULPS       Y1, Y2, Y1
-	VADDPS       one<>+0(SB), Y1, Y2
-	VRCPPS       Y2, Y3
-	VDIVPS       Y2, Y0, Y2
-	VFMSUB231PS  Y1, Y2, Y0
-	VADDPS       Y2, Y0, Y0
-	VFNMADD231PS Y3, Y0, Y2
-	VMOVUPS      Y2, (AX)(BX*4)
+	VMOVUPS      minusLog2e<>+0(SB), Y4
+	VFMADD213PS  Y0, Y3, Y4
+	VSUBPS       Y0, Y4, Y5
+	VMOVAPS      Y3, Y6
+	VFMADD231PS  Y2, Y5, Y6
+	VFMADD231PS  ln2Lo<>+0(SB), Y5, Y6
+	VMOVUPS      expC6<>+0(SB), Y5
+	VFMADD213PS  minusExpC5<>+0(SB), Y6, Y5
+	VFMADD213PS  expC4<>+0(SB), Y6, Y5
+	VFMADD213PS  minusExpC3<>+0(SB), Y6, Y5
+	VFMADD213PS  expC2<>+0(SB), Y6, Y5
+	VFMADD213PS  minusOne<>+0(SB), Y6, Y5
+	VFMADD213PS  Y1, Y6, Y5
+	VPSLLD       $0x17, Y4, Y4
+	VMULPS       Y4, Y5, Y4
+	VADDPS       Y1, Y4, Y5
+	VRCPPS       Y5, Y6
+	VDIVPS       Y5, Y3, Y5
+	VFMSUB231PS  Y4, Y5, Y3
+	VADDPS       Y5, Y3, Y3
+	VFNMADD231PS Y6, Y3, Y5
+	VMOVUPS      Y5, (AX)(BX*4)
 
 stored9:
 	ADDQ $+8, BX
@@ -1789,35 +1779,35 @@ next7:
 	JE           done10
 	LEAQ         tailMaskF32<>+0(SB), SI
 	NEGQ         DX
-	VMOVUPS      32(SI)(DX*4), Y0
-	VMASKMOVPS   (CX)(BX*4), Y0, Y1
-	VANDPS       absF32<>+0(SB), Y1, Y2
-	VCMPPS       $0x16, limit<>+0(SB), Y2, Y2
-	VMOVMSKPS    Y2, CX
+	VMOVUPS      32(SI)(DX*4), Y3
+	VMASKMOVPS   (CX)(BX*4), Y3, Y4
+	VANDPS       absF32<>+0(SB), Y4, Y5
+	VCMPPS       $0x16, limit<>+0(SB), Y5, Y5
+	VMOVMSKPS    Y5, CX
 	TESTL        CX, CX
 	JNE          rare11
-	VMOVUPS      minusLog2e<>+0(SB), Y2
-	VFMADD213PS  roundBiasedF32<>+0(SB), Y1, Y2
-	VSUBPS       roundBiasedF32<>+0(SB), Y2, Y3
-	VMOVAPS      Y1, Y4
-	VFMADD231PS  ln2Hi<>+0(SB), Y3, Y4
-	VFMADD231PS  ln2Lo<>+0(SB), Y3, Y4
-	VMOVUPS      expC6<>+0(SB), Y3
-	VFMADD213PS  minusExpC5<>+0(SB), Y4, Y3
-	VFMADD213PS  expC4<>+0(SB), Y4, Y3
-	VFMADD213PS  minusExpC3<>+0(SB), Y4, Y3
-	VFMADD213PS  expC2<>+0(SB), Y4, Y3
-	VFMADD213PS  minusOne<>+0(SB), Y4, Y3
-	VFMADD213PS  one<>+0(SB), Y4, Y3
-	VPSLLD       $0x17, Y2, Y2
-	VMULPS       Y2, Y3, Y2
-	VADDPS       one<>+0(SB), Y2, Y3
-	VRCPPS       Y3, Y4
-	VDIVPS       Y3, Y1, Y3
-	VFMSUB231PS  Y2, Y3, Y1
-	VADDPS       Y3, Y1, Y1
-	VFNMADD231PS Y4, Y1, Y3
-	VMASKMOVPS   Y3, Y0, (AX)(BX*4)
+	VMOVUPS      minusLog2e<>+0(SB), Y5
+	VFMADD213PS  Y0, Y4, Y5
+	VSUBPS       Y0, Y5, Y0
+	VMOVAPS      Y4, Y6
+	VFMADD231PS  Y2, Y0, Y6
+	VFMADD231PS  ln2Lo<>+0(SB), Y0, Y6
+	VMOVUPS      expC6<>+0(SB), Y0
+	VFMADD213PS  minusExpC5<>+0(SB), Y6, Y0
+	VFMADD213PS  expC4<>+0(SB), Y6, Y0
+	VFMADD213PS  minusExpC3<>+0(SB), Y6, Y0
+	VFMADD213PS  expC2<>+0(SB), Y6, Y0
+	VFMADD213PS  minusOne<>+0(SB), Y6, Y0
+	VFMADD213PS  Y1, Y6, Y0
+	VPSLLD       $0x17, Y5, Y2
+	VMULPS       Y2, Y0, Y0
+	VADDPS       Y1, Y0, Y1
+	VRCPPS       Y1, Y2
+	VDIVPS       Y1, Y4, Y1
+	VFMSUB231PS  Y0, Y1, Y4
+	VADDPS       Y1, Y4, Y0
+	VFNMADD231PS Y2, Y0, Y1
+	VMASKMOVPS   Y1, Y3, (AX)(BX*4)
 
 stored12:
 done10:
@@ -1825,39 +1815,65 @@ done10:
 	RET
 
 rare4:
-	VMOVUPS      c87<>+0(SB), Y2
-	VMINPS       Y0, Y2, Y2
-	VMOVUPS      cm87<>+0(SB), Y3
-	VMAXPS       Y2, Y3, Y2
-	VMOVUPS      minusLog2e<>+0(SB), Y3
-	VFMADD213PS  roundBiasedF32<>+0(SB), Y2, Y3
-	VSUBPS       roundBiasedF32<>+0(SB), Y3, Y4
-	VMOVAPS      Y2, Y5
-	VFMADD231PS  ln2Hi<>+0(SB), Y4, Y5
-	VFMADD231PS  ln2Lo<>+0(SB), Y4, Y5
-	VMOVUPS      expC6<>+0(SB), Y4
-	VFMADD213PS  minusExpC5<>+0(SB), Y5, Y4
-	VFMADD213PS  expC4<>+0(SB), Y5, Y4
-	VFMADD213PS  minusExpC3<>+0(SB), Y5, Y4
-	VFMADD213PS  expC2<>+0(SB), Y5, Y4
-	VFMADD213PS  minusOne<>+0(SB), Y5, Y4
-	VFMADD213PS  one<>+0(SB), Y5, Y4
-	VPSLLD       $0x17, Y3, Y3
-	VMULPS       Y3, Y4, Y3
-	VADDPS       one<>+0(SB), Y3, Y4
-	VRCPPS       Y4, Y5
-	VDIVPS       Y4, Y2, Y4
-	VFMSUB231PS  Y3, Y4, Y2
-	VADDPS       Y4, Y2, Y2
-	VFNMADD231PS Y5, Y2, Y4
-	VMOVUPS      cm110<>+0(SB), Y2
-	VMAXPS       Y0, Y2, Y2
-	VCMPPS       $0x11, cm87<>+0(SB), Y0, Y3
+	VMOVUPS      c87<>+0(SB), Y5
+	VMINPS       Y3, Y5, Y5
+	VMOVUPS      cm87<>+0(SB), Y6
+	VMAXPS       Y5, Y6, Y5
+	VMOVUPS      minusLog2e<>+0(SB), Y6
+	VFMADD213PS  Y0, Y5, Y6
+	VSUBPS       Y0, Y6, Y7
+	VMOVAPS      Y5, Y8
+	VFMADD231PS  Y2, Y7, Y8
+	VFMADD231PS  ln2Lo<>+0(SB), Y7, Y8
+	VMOVUPS      expC6<>+0(SB), Y7
+	VFMADD213PS  minusExpC5<>+0(SB), Y8, Y7
+	VFMADD213PS  expC4<>+0(SB), Y8, Y7
+	VFMADD213PS  minusExpC3<>+0(SB), Y8, Y7
+	VFMADD213PS  expC2<>+0(SB), Y8, Y7
+	VFMADD213PS  minusOne<>+0(SB), Y8, Y7
+	VFMADD213PS  Y1, Y8, Y7
+	VPSLLD       $0x17, Y6, Y6
+	VMULPS       Y6, Y7, Y6
+	VADDPS       Y1, Y6, Y7
+	VRCPPS       Y7, Y8
+	VDIVPS       Y7, Y5, Y7
+	VFMSUB231PS  Y6, Y7, Y5
+	VADDPS       Y7, Y5, Y5
+	VFNMADD231PS Y8, Y5, Y7
+	VMOVUPS      cm110<>+0(SB), Y5
+	VMAXPS       Y3, Y5, Y5
+	VCMPPS       $0x11, cm87<>+0(SB), Y3, Y6
+	VMOVUPS      minusLog2e<>+0(SB), Y8
+	VFMADD213PS  Y0, Y5, Y8
+	VSUBPS       Y0, Y8, Y9
+	VMOVAPS      Y5, Y10
+	VFMADD231PS  Y2, Y9, Y10
+	VFMADD231PS  ln2Lo<>+0(SB), Y9, Y10
+	VMOVUPS      expC6<>+0(SB), Y9
+	VFMADD213PS  minusExpC5<>+0(SB), Y10, Y9
+	VFMADD213PS  expC4<>+0(SB), Y10, Y9
+	VFMADD213PS  minusExpC3<>+0(SB), Y10, Y9
+	VFMADD213PS  expC2<>+0(SB), Y10, Y9
+	VFMADD213PS  minusOne<>+0(SB), Y10, Y9
+	VFMADD213PS  Y1, Y10, Y9
+	VPSUBD       forty<>+0(SB), Y8, Y8
+	VPSLLD       $0x17, Y8, Y8
+	VMULPS       Y8, Y9, Y8
+	VDIVPS       Y8, Y5, Y5
+	VMULPS       twoToMinus40<>+0(SB), Y5, Y5
+	VBLENDVPS    Y6, Y5, Y7, Y5
+	VCMPPS       $0x1e, c87<>+0(SB), Y3, Y6
+	VBLENDVPS    Y6, Y3, Y5, Y3
+	VMOVUPS      Y3, (AX)(BX*4)
+	VMOVUPS      c87<>+0(SB), Y3
+	VMINPS       Y4, Y3, Y3
+	VMOVUPS      cm87<>+0(SB), Y5
+	VMAXPS       Y3, Y5, Y3
 	VMOVUPS      minusLog2e<>+0(SB), Y5
-	VFMADD213PS  roundBiasedF32<>+0(SB), Y2, Y5
-	VSUBPS       roundBiasedF32<>+0(SB), Y5, Y6
-	VMOVAPS      Y2, Y7
-	VFMADD231PS  ln2Hi<>+0(SB), Y6, Y7
+	VFMADD213PS  Y0, Y3, Y5
+	VSUBPS       Y0, Y5, Y6
+	VMOVAPS      Y3, Y7
+	VFMADD231PS  Y2, Y6, Y7
 	VFMADD231PS  ln2Lo<>+0(SB), Y6, Y7
 	VMOVUPS      expC6<>+0(SB), Y6
 	VFMADD213PS  minusExpC5<>+0(SB), Y7, Y6
@@ -1865,155 +1881,52 @@ rare4:
 	VFMADD213PS  minusExpC3<>+0(SB), Y7, Y6
 	VFMADD213PS  expC2<>+0(SB), Y7, Y6
 	VFMADD213PS  minusOne<>+0(SB), Y7, Y6
-	VFMADD213PS  one<>+0(SB), Y7, Y6
-	VPSUBD       forty<>+0(SB), Y5, Y5
+	VFMADD213PS  Y1, Y7, Y6
 	VPSLLD       $0x17, Y5, Y5
 	VMULPS       Y5, Y6, Y5
-	VDIVPS       Y5, Y2, Y2
-	VMULPS       twoToMinus40<>+0(SB), Y2, Y2
-	VBLENDVPS    Y3, Y2, Y4, Y2
-	VCMPPS       $0x1e, c87<>+0(SB), Y0, Y3
-	VBLENDVPS    Y3, Y0, Y2, Y0
-	VMOVUPS      Y0, (AX)(BX*4)
-	VMOVUPS      c87<>+0(SB), Y0
-	VMINPS       Y1, Y0, Y0
-	VMOVUPS      cm87<>+0(SB), Y2
-	VMAXPS       Y0, Y2, Y0
-	VMOVUPS      minusLog2e<>+0(SB), Y2
-	VFMADD213PS  roundBiasedF32<>+0(SB), Y0, Y2
-	VSUBPS       roundBiasedF32<>+0(SB), Y2, Y3
-	VMOVAPS      Y0, Y4
-	VFMADD231PS  ln2Hi<>+0(SB), Y3, Y4
-	VFMADD231PS  ln2Lo<>+0(SB), Y3, Y4
-	VMOVUPS      expC6<>+0(SB), Y3
-	VFMADD213PS  minusExpC5<>+0(SB), Y4, Y3
-	VFMADD213PS  expC4<>+0(SB), Y4, Y3
-	VFMADD213PS  minusExpC3<>+0(SB), Y4, Y3
-	VFMADD213PS  expC2<>+0(SB), Y4, Y3
-	VFMADD213PS  minusOne<>+0(SB), Y4, Y3
-	VFMADD213PS  one<>+0(SB), Y4, Y3
-	VPSLLD       $0x17, Y2, Y2
-	VMULPS       Y2, Y3, Y2
-	VADDPS       one<>+0(SB), Y2, Y3
-	VRCPPS       Y3, Y4
-	VDIVPS       Y3, Y0, Y3
-	VFMSUB231PS  Y2, Y3, Y0
-	VADDPS       Y3, Y0, Y0
-	VFNMADD231PS Y4, Y0, Y3
-	VMOVUPS      cm110<>+0(SB), Y0
-	VMAXPS       Y1, Y0, Y0
-	VCMPPS       $0x11, cm87<>+0(SB), Y1, Y2
-	VMOVUPS      minusLog2e<>+0(SB), Y4
-	VFMADD213PS  roundBiasedF32<>+0(SB), Y0, Y4
-	VSUBPS       roundBiasedF32<>+0(SB), Y4, Y5
-	VMOVAPS      Y0, Y6
-	VFMADD231PS  ln2Hi<>+0(SB), Y5, Y6
-	VFMADD231PS  ln2Lo<>+0(SB), Y5, Y6
-	VMOVUPS      expC6<>+0(SB), Y5
-	VFMADD213PS  minusExpC5<>+0(SB), Y6, Y5
-	VFMADD213PS  expC4<>+0(SB), Y6, Y5
-	VFMADD213PS  minusExpC3<>+0(SB), Y6, Y5
-	VFMADD213PS  expC2<>+0(SB), Y6, Y5
-	VFMADD213PS  minusOne<>+0(SB), Y6, Y5
-	VFMADD213PS  one<>+0(SB), Y6, Y5
-	VPSUBD       forty<>+0(SB), Y4, Y4
-	VPSLLD       $0x17, Y4, Y4
-	VMULPS       Y4, Y5, Y4
-	VDIVPS       Y4, Y0, Y0
-	VMULPS       twoToMinus40<>+0(SB), Y0, Y0
-	VBLENDVPS    Y2, Y0, Y3, Y0
-	VCMPPS       $0x1e, c87<>+0(SB), Y1, Y2
-	VBLENDVPS    Y2, Y1, Y0, Y0
-	VMOVUPS      Y0, 32(AX)(BX*4)
+	VADDPS       Y1, Y5, Y6
+	VRCPPS       Y6, Y7
+	VDIVPS       Y6, Y3, Y6
+	VFMSUB231PS  Y5, Y6, Y3
+	VADDPS       Y6, Y3, Y3
+	VFNMADD231PS Y7, Y3, Y6
+	VMOVUPS      cm110<>+0(SB), Y3
+	VMAXPS       Y4, Y3, Y3
+	VCMPPS       $0x11, cm87<>+0(SB), Y4, Y5
+	VMOVUPS      minusLog2e<>+0(SB), Y7
+	VFMADD213PS  Y0, Y3, Y7
+	VSUBPS       Y0, Y7, Y8
+	VMOVAPS      Y3, Y9
+	VFMADD231PS  Y2, Y8, Y9
+	VFMADD231PS  ln2Lo<>+0(SB), Y8, Y9
+	VMOVUPS      expC6<>+0(SB), Y8
+	VFMADD213PS  minusExpC5<>+0(SB), Y9, Y8
+	VFMADD213PS  expC4<>+0(SB), Y9, Y8
+	VFMADD213PS  minusExpC3<>+0(SB), Y9, Y8
+	VFMADD213PS  expC2<>+0(SB), Y9, Y8
+	VFMADD213PS  minusOne<>+0(SB), Y9, Y8
+	VFMADD213PS  Y1, Y9, Y8
+	VPSUBD       forty<>+0(SB), Y7, Y7
+	VPSLLD       $0x17, Y7, Y7
+	VMULPS       Y7, Y8, Y7
+	VDIVPS       Y7, Y3, Y3
+	VMULPS       twoToMinus40<>+0(SB), Y3, Y3
+	VBLENDVPS    Y5, Y3, Y6, Y3
+	VCMPPS       $0x1e, c87<>+0(SB), Y4, Y5
+	VBLENDVPS    Y5, Y4, Y3, Y3
+	VMOVUPS      Y3, 32(AX)(BX*4)
 	JMP          stored5
 
 rare8:
-	VMOVUPS      c87<>+0(SB), Y1
-	VMINPS       Y0, Y1, Y1
-	VMOVUPS      cm87<>+0(SB), Y2
-	VMAXPS       Y1, Y2, Y1
-	VMOVUPS      minusLog2e<>+0(SB), Y2
-	VFMADD213PS  roundBiasedF32<>+0(SB), Y1, Y2
-	VSUBPS       roundBiasedF32<>+0(SB), Y2, Y3
-	VMOVAPS      Y1, Y4
-	VFMADD231PS  ln2Hi<>+0(SB), Y3, Y4
-	VFMADD231PS  ln2Lo<>+0(SB), Y3, Y4
-	VMOVUPS      expC6<>+0(SB), Y3
-	VFMADD213PS  minusExpC5<>+0(SB), Y4, Y3
-	VFMADD213PS  expC4<>+0(SB), Y4, Y3
-	VFMADD213PS  minusExpC3<>+0(SB), Y4, Y3
-	VFMADD213PS  expC2<>+0(SB), Y4, Y3
-	VFMADD213PS  minusOne<>+0(SB), Y4, Y3
-	VFMADD213PS  one<>+0(SB), Y4, Y3
-	VPSLLD       $0x17, Y2, Y2
-	VMULPS       Y2, Y3, Y2
-	VADDPS       one<>+0(SB), Y2, Y3
-	VRCPPS       Y3, Y4
-	VDIVPS       Y3, Y1, Y3
-	VFMSUB231PS  Y2, Y3, Y1
-	VADDPS       Y3, Y1, Y1
-	VFNMADD231PS Y4, Y1, Y3
-	VMOVUPS      cm110<>+0(SB), Y1
-	VMAXPS       Y0, Y1, Y1
-	VCMPPS       $0x11, cm87<>+0(SB), Y0, Y2
-	VMOVUPS      minusLog2e<>+0(SB), Y4
-	VFMADD213PS  roundBiasedF32<>+0(SB), Y1, Y4
-	VSUBPS       roundBiasedF32<>+0(SB), Y4, Y5
-	VMOVAPS      Y1, Y6
-	VFMADD231PS  ln2Hi<>+0(SB), Y5, Y6
-	VFMADD231PS  ln2Lo<>+0(SB), Y5, Y6
-	VMOVUPS      expC6<>+0(SB), Y5
-	VFMADD213PS  minusExpC5<>+0(SB), Y6, Y5
-	VFMADD213PS  expC4<>+0(SB), Y6, Y5
-	VFMADD213PS  minusExpC3<>+0(SB), Y6, Y5
-	VFMADD213PS  expC2<>+0(SB), Y6, Y5
-	VFMADD213PS  minusOne<>+0(SB), Y6, Y5
-	VFMADD213PS  one<>+0(SB), Y6, Y5
-	VPSUBD       forty<>+0(SB), Y4, Y4
-	VPSLLD       $0x17, Y4, Y4
-	VMULPS       Y4, Y5, Y4
-	VDIVPS       Y4, Y1, Y1
-	VMULPS       twoToMinus40<>+0(SB), Y1, Y1
-	VBLENDVPS    Y2, Y1, Y3, Y1
-	VCMPPS       $0x1e, c87<>+0(SB), Y0, Y2
-	VBLENDVPS    Y2, Y0, Y1, Y0
-	VMOVUPS      Y0, (AX)(BX*4)
-	JMP          stored9
-
-rare11:
-	VMOVUPS      c87<>+0(SB), Y2
-	VMINPS       Y1, Y2, Y2
-	VMOVUPS      cm87<>+0(SB), Y3
-	VMAXPS       Y2, Y3, Y2
-	VMOVUPS      minusLog2e<>+0(SB), Y3
-	VFMADD213PS  roundBiasedF32<>+0(SB), Y2, Y3
-	VSUBPS       roundBiasedF32<>+0(SB), Y3, Y4
-	VMOVAPS      Y2, Y5
-	VFMADD231PS  ln2Hi<>+0(SB), Y4, Y5
-	VFMADD231PS  ln2Lo<>+0(SB), Y4, Y5
-	VMOVUPS      expC6<>+0(SB), Y4
-	VFMADD213PS  minusExpC5<>+0(SB), Y5, Y4
-	VFMADD213PS  expC4<>+0(SB), Y5, Y4
-	VFMADD213PS  minusExpC3<>+0(SB), Y5, Y4
-	VFMADD213PS  expC2<>+0(SB), Y5, Y4
-	VFMADD213PS  minusOne<>+0(SB), Y5, Y4
-	VFMADD213PS  one<>+0(SB), Y5, Y4
-	VPSLLD       $0x17, Y3, Y3
-	VMULPS       Y3, Y4, Y3
-	VADDPS       one<>+0(SB), Y3, Y4
-	VRCPPS       Y4, Y5
-	VDIVPS       Y4, Y2, Y4
-	VFMSUB231PS  Y3, Y4, Y2
-	VADDPS       Y4, Y2, Y2
-	VFNMADD231PS Y5, Y2, Y4
-	VMOVUPS      cm110<>+0(SB), Y2
-	VMAXPS       Y1, Y2, Y2
-	VCMPPS       $0x11, cm87<>+0(SB), Y1, Y3
+	VMOVUPS      c87<>+0(SB), Y4
+	VMINPS       Y3, Y4, Y4
+	VMOVUPS      cm87<>+0(SB), Y5
+	VMAXPS       Y4, Y5, Y4
 	VMOVUPS      minusLog2e<>+0(SB), Y5
-	VFMADD213PS  roundBiasedF32<>+0(SB), Y2, Y5
-	VSUBPS       roundBiasedF32<>+0(SB), Y5, Y6
-	VMOVAPS      Y2, Y7
-	VFMADD231PS  ln2Hi<>+0(SB), Y6, Y7
+	VFMADD213PS  Y0, Y4, Y5
+	VSUBPS       Y0, Y5, Y6
+	VMOVAPS      Y4, Y7
+	VFMADD231PS  Y2, Y6, Y7
 	VFMADD231PS  ln2Lo<>+0(SB), Y6, Y7
 	VMOVUPS      expC6<>+0(SB), Y6
 	VFMADD213PS  minusExpC5<>+0(SB), Y7, Y6
@@ -2021,16 +1934,93 @@ rare11:
 	VFMADD213PS  minusExpC3<>+0(SB), Y7, Y6
 	VFMADD213PS  expC2<>+0(SB), Y7, Y6
 	VFMADD213PS  minusOne<>+0(SB), Y7, Y6
-	VFMADD213PS  one<>+0(SB), Y7, Y6
-	VPSUBD       forty<>+0(SB), Y5, Y5
+	VFMADD213PS  Y1, Y7, Y6
 	VPSLLD       $0x17, Y5, Y5
 	VMULPS       Y5, Y6, Y5
-	VDIVPS       Y5, Y2, Y2
-	VMULPS       twoToMinus40<>+0(SB), Y2, Y2
-	VBLENDVPS    Y3, Y2, Y4, Y2
-	VCMPPS       $0x1e, c87<>+0(SB), Y1, Y3
-	VBLENDVPS    Y3, Y1, Y2, Y1
-	VMASKMOVPS   Y1, Y0, (AX)(BX*4)
+	VADDPS       Y1, Y5, Y6
+	VRCPPS       Y6, Y7
+	VDIVPS       Y6, Y4, Y6
+	VFMSUB231PS  Y5, Y6, Y4
+	VADDPS       Y6, Y4, Y4
+	VFNMADD231PS Y7, Y4, Y6
+	VMOVUPS      cm110<>+0(SB), Y4
+	VMAXPS       Y3, Y4, Y4
+	VCMPPS       $0x11, cm87<>+0(SB), Y3, Y5
+	VMOVUPS      minusLog2e<>+0(SB), Y7
+	VFMADD213PS  Y0, Y4, Y7
+	VSUBPS       Y0, Y7, Y8
+	VMOVAPS      Y4, Y9
+	VFMADD231PS  Y2, Y8, Y9
+	VFMADD231PS  ln2Lo<>+0(SB), Y8, Y9
+	VMOVUPS      expC6<>+0(SB), Y8
+	VFMADD213PS  minusExpC5<>+0(SB), Y9, Y8
+	VFMADD213PS  expC4<>+0(SB), Y9, Y8
+	VFMADD213PS  minusExpC3<>+0(SB), Y9, Y8
+	VFMADD213PS  expC2<>+0(SB), Y9, Y8
+	VFMADD213PS  minusOne<>+0(SB), Y9, Y8
+	VFMADD213PS  Y1, Y9, Y8
+	VPSUBD       forty<>+0(SB), Y7, Y7
+	VPSLLD       $0x17, Y7, Y7
+	VMULPS       Y7, Y8, Y7
+	VDIVPS       Y7, Y4, Y4
+	VMULPS       twoToMinus40<>+0(SB), Y4, Y4
+	VBLENDVPS    Y5, Y4, Y6, Y4
+	VCMPPS       $0x1e, c87<>+0(SB), Y3, Y5
+	VBLENDVPS    Y5, Y3, Y4, Y3
+	VMOVUPS      Y3, (AX)(BX*4)
+	JMP          stored9
+
+rare11:
+	VMOVUPS      c87<>+0(SB), Y5
+	VMINPS       Y4, Y5, Y5
+	VMOVUPS      cm87<>+0(SB), Y6
+	VMAXPS       Y5, Y6, Y5
+	VMOVUPS      minusLog2e<>+0(SB), Y6
+	VFMADD213PS  Y0, Y5, Y6
+	VSUBPS       Y0, Y6, Y7
+	VMOVAPS      Y5, Y8
+	VFMADD231PS  Y2, Y7, Y8
+	VFMADD231PS  ln2Lo<>+0(SB), Y7, Y8
+	VMOVUPS      expC6<>+0(SB), Y7
+	VFMADD213PS  minusExpC5<>+0(SB), Y8, Y7
+	VFMADD213PS  expC4<>+0(SB), Y8, Y7
+	VFMADD213PS  minusExpC3<>+0(SB), Y8, Y7
+	VFMADD213PS  expC2<>+0(SB), Y8, Y7
+	VFMADD213PS  minusOne<>+0(SB), Y8, Y7
+	VFMADD213PS  Y1, Y8, Y7
+	VPSLLD       $0x17, Y6, Y6
+	VMULPS       Y6, Y7, Y6
+	VADDPS       Y1, Y6, Y7
+	VRCPPS       Y7, Y8
+	VDIVPS       Y7, Y5, Y7
+	VFMSUB231PS  Y6, Y7, Y5
+	VADDPS       Y7, Y5, Y5
+	VFNMADD231PS Y8, Y5, Y7
+	VMOVUPS      cm110<>+0(SB), Y5
+	VMAXPS       Y4, Y5, Y5
+	VCMPPS       $0x11, cm87<>+0(SB), Y4, Y6
+	VMOVUPS      minusLog2e<>+0(SB), Y8
+	VFMADD213PS  Y0, Y5, Y8
+	VSUBPS       Y0, Y8, Y0
+	VMOVAPS      Y5, Y9
+	VFMADD231PS  Y2, Y0, Y9
+	VFMADD231PS  ln2Lo<>+0(SB), Y0, Y9
+	VMOVUPS      expC6<>+0(SB), Y0
+	VFMADD213PS  minusExpC5<>+0(SB), Y9, Y0
+	VFMADD213PS  expC4<>+0(SB), Y9, Y0
+	VFMADD213PS  minusExpC3<>+0(SB), Y9, Y0
+	VFMADD213PS  expC2<>+0(SB), Y9, Y0
+	VFMADD213PS  minusOne<>+0(SB), Y9, Y0
+	VFMADD213PS  Y1, Y9, Y0
+	VPSUBD       forty<>+0(SB), Y8, Y1
+	VPSLLD       $0x17, Y1, Y1
+	VMULPS       Y1, Y0, Y0
+	VDIVPS       Y0, Y5, Y0
+	VMULPS       twoToMinus40<>+0(SB), Y0, Y0
+	VBLENDVPS    Y6, Y0, Y7, Y0
+	VCMPPS       $0x1e, c87<>+0(SB), Y4, Y1
+	VBLENDVPS    Y1, Y4, Y0, Y0
+	VMASKMOVPS   Y0, Y3, (AX)(BX*4)
 	JMP          stored12
 
 // func swishF32AVX512(dst *float32, x *float32, n int)
@@ -2444,104 +2434,100 @@ rare11:
 // func softplusF32AVX2(dst *float32, x *float32, n int)
 // Requires: AVX, AVX2, FMA3
 TEXT ·softplusF32AVX2(SB), NOSPLIT, $0-24
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ n+16(FP), DX
-	XORQ BX, BX
-	SUBQ $+16, DX
-	JL   next3
+	MOVQ    dst+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    n+16(FP), DX
+	VMOVUPS zero<>+0(SB), Y0
+	VMOVUPS c104<>+0(SB), Y1
+	VMOVUPS half<>+0(SB), Y2
+	VMOVUPS roundBiasedF32<>+0(SB), Y3
+	XORQ    BX, BX
+	SUBQ    $+16, DX
+	JL      next3
 
 loop2:
-	VMOVUPS     (CX)(BX*4), Y0
-	VMOVUPS     32(CX)(BX*4), Y1
-	VANDPS      absF32<>+0(SB), Y0, Y2
-	VANDPS      absF32<>+0(SB), Y1, Y3
-	VMOVUPS     c104<>+0(SB), Y4
-	VMINPS      Y2, Y4, Y2
-	VMOVUPS     c104<>+0(SB), Y4
-	VMINPS      Y3, Y4, Y3
-	VMOVUPS     minusLog2e<>+0(SB), Y4
-	VFMADD213PS roundBiasedF32<>+0(SB), Y2, Y4
-	VMOVUPS     minusLog2e<>+0(SB), Y5
-	VFMADD213PS roundBiasedF32<>+0(SB), Y3, Y5
-	VSUBPS      roundBiasedF32<>+0(SB), Y4, Y6
-	VSUBPS      roundBiasedF32<>+0(SB), Y5, Y7
-	VFMADD231PS ln2Hi<>+0(SB), Y6, Y2
-	VFMADD231PS ln2Hi<>+0(SB), Y7, Y3
-	VFMADD231PS ln2Lo<>+0(SB), Y6, Y2
-	VFMADD231PS ln2Lo<>+0(SB), Y7, Y3
-	VMOVUPS     expC6<>+0(SB), Y6
-	VFMADD213PS minusExpC5<>+0(SB), Y2, Y6
-	VMOVUPS     expC6<>+0(SB), Y7
-	VFMADD213PS minusExpC5<>+0(SB), Y3, Y7
-	VFMADD213PS expC4<>+0(SB), Y2, Y6
-	VFMADD213PS expC4<>+0(SB), Y3, Y7
-	VFMADD213PS minusExpC3<>+0(SB), Y2, Y6
-	VFMADD213PS minusExpC3<>+0(SB), Y3, Y7
-	VFMADD213PS expC2<>+0(SB), Y2, Y6
-	VFMADD213PS expC2<>+0(SB), Y3, Y7
-	VFMADD213PS minusOne<>+0(SB), Y2, Y6
-	VFMADD213PS minusOne<>+0(SB), Y3, Y7
-	VFMADD213PS one<>+0(SB), Y2, Y6
-	VFMADD213PS one<>+0(SB), Y3, Y7
-	VPADDD      thirty<>+0(SB), Y4, Y2
-	VPADDD      thirty<>+0(SB), Y5, Y3
-	VPSLLD      $0x17, Y2, Y2
-	VPSLLD      $0x17, Y3, Y3
-	VMULPS      Y2, Y6, Y2
-	VMULPS      Y3, Y7, Y3
-	VMULPS      twoToMinus30<>+0(SB), Y2, Y2
-	VMULPS      twoToMinus30<>+0(SB), Y3, Y3
-	VCMPPS      $0x1e, half<>+0(SB), Y2, Y4
-	VCMPPS      $0x1e, half<>+0(SB), Y3, Y5
-	VMOVUPS     half<>+0(SB), Y6
-	VFMSUB213PS half<>+0(SB), Y2, Y6
-	VMOVUPS     half<>+0(SB), Y7
-	VFMSUB213PS half<>+0(SB), Y3, Y7
-	VBLENDVPS   Y4, Y6, Y2, Y2
-	VBLENDVPS   Y5, Y7, Y3, Y3
-	VMOVUPS     zero<>+0(SB), Y6
-	VBLENDVPS   Y4, ln2Lo<>+0(SB), Y6, Y6
-	VMOVUPS     zero<>+0(SB), Y7
-	VBLENDVPS   Y5, ln2Lo<>+0(SB), Y7, Y7
-	VMULPS      Y2, Y2, Y8
-	VMULPS      Y3, Y3, Y9
-	VMOVUPS     logQ8<>+0(SB), Y10
-	VFMADD213PS logQ7<>+0(SB), Y2, Y10
-	VMOVUPS     logQ8<>+0(SB), Y11
-	VFMADD213PS logQ7<>+0(SB), Y3, Y11
-	VFMADD213PS logQ6<>+0(SB), Y2, Y10
-	VFMADD213PS logQ6<>+0(SB), Y3, Y11
-	VFMADD213PS logQ5<>+0(SB), Y2, Y10
-	VFMADD213PS logQ5<>+0(SB), Y3, Y11
-	VFMADD213PS logQ4<>+0(SB), Y2, Y10
-	VFMADD213PS logQ4<>+0(SB), Y3, Y11
-	VFMADD213PS logQ3<>+0(SB), Y2, Y10
-	VFMADD213PS logQ3<>+0(SB), Y3, Y11
-	VFMADD213PS logQ2<>+0(SB), Y2, Y10
-	VFMADD213PS logQ2<>+0(SB), Y3, Y11
-	VFMADD213PS logQ1<>+0(SB), Y2, Y10
-	VFMADD213PS logQ1<>+0(SB), Y3, Y11
-	VFMADD213PS logQ0<>+0(SB), Y2, Y10
-	VFMADD213PS logQ0<>+0(SB), Y3, Y11
-	VFMADD231PS Y10, Y8, Y6
-	VFMADD231PS Y11, Y9, Y7
-	VADDPS      Y6, Y2, Y2
-	VADDPS      Y7, Y3, Y3
-	VMOVUPS     zero<>+0(SB), Y6
-	VBLENDVPS   Y4, ln2Hi<>+0(SB), Y6, Y4
-	VMOVUPS     zero<>+0(SB), Y6
-	VBLENDVPS   Y5, ln2Hi<>+0(SB), Y6, Y5
-	VADDPS      Y4, Y2, Y2
-	VADDPS      Y5, Y3, Y3
-	VMOVUPS     zero<>+0(SB), Y4
-	VMAXPS      Y0, Y4, Y0
-	VMOVUPS     zero<>+0(SB), Y4
-	VMAXPS      Y1, Y4, Y1
-	VADDPS      Y0, Y2, Y0
-	VADDPS      Y1, Y3, Y1
-	VMOVUPS     Y0, (AX)(BX*4)
-	VMOVUPS     Y1, 32(AX)(BX*4)
+	VMOVUPS     (CX)(BX*4), Y4
+	VMOVUPS     32(CX)(BX*4), Y5
+	VANDPS      absF32<>+0(SB), Y4, Y6
+	VANDPS      absF32<>+0(SB), Y5, Y7
+	VMINPS      Y6, Y1, Y6
+	VMINPS      Y7, Y1, Y7
+	VMOVUPS     minusLog2e<>+0(SB), Y8
+	VFMADD213PS Y3, Y6, Y8
+	VMOVUPS     minusLog2e<>+0(SB), Y9
+	VFMADD213PS Y3, Y7, Y9
+	VSUBPS      Y3, Y8, Y10
+	VSUBPS      Y3, Y9, Y11
+	VFMADD231PS ln2Hi<>+0(SB), Y10, Y6
+	VFMADD231PS ln2Hi<>+0(SB), Y11, Y7
+	VFMADD231PS ln2Lo<>+0(SB), Y10, Y6
+	VFMADD231PS ln2Lo<>+0(SB), Y11, Y7
+	VMOVUPS     expC6<>+0(SB), Y10
+	VFMADD213PS minusExpC5<>+0(SB), Y6, Y10
+	VMOVUPS     expC6<>+0(SB), Y11
+	VFMADD213PS minusExpC5<>+0(SB), Y7, Y11
+	VFMADD213PS expC4<>+0(SB), Y6, Y10
+	VFMADD213PS expC4<>+0(SB), Y7, Y11
+	VFMADD213PS minusExpC3<>+0(SB), Y6, Y10
+	VFMADD213PS minusExpC3<>+0(SB), Y7, Y11
+	VFMADD213PS expC2<>+0(SB), Y6, Y10
+	VFMADD213PS expC2<>+0(SB), Y7, Y11
+	VFMADD213PS minusOne<>+0(SB), Y6, Y10
+	VFMADD213PS minusOne<>+0(SB), Y7, Y11
+	VFMADD213PS one<>+0(SB), Y6, Y10
+	VFMADD213PS one<>+0(SB), Y7, Y11
+	VPADDD      thirty<>+0(SB), Y8, Y6
+	VPADDD      thirty<>+0(SB), Y9, Y7
+	VPSLLD      $0x17, Y6, Y6
+	VPSLLD      $0x17, Y7, Y7
+	VMULPS      Y6, Y10, Y6
+	VMULPS      Y7, Y11, Y7
+	VMULPS      twoToMinus30<>+0(SB), Y6, Y6
+	VMULPS      twoToMinus30<>+0(SB), Y7, Y7
+	VCMPPS      $0x1e, Y2, Y6, Y8
+	VCMPPS      $0x1e, Y2, Y7, Y9
+	VMOVUPS     half<>+0(SB), Y10
+	VFMSUB213PS Y2, Y6, Y10
+	VMOVUPS     half<>+0(SB), Y11
+	VFMSUB213PS Y2, Y7, Y11
+	VBLENDVPS   Y8, Y10, Y6, Y6
+	VBLENDVPS   Y9, Y11, Y7, Y7
+	VBLENDVPS   Y8, ln2Lo<>+0(SB), Y0, Y10
+	VBLENDVPS   Y9, ln2Lo<>+0(SB), Y0, Y11
+	VMULPS      Y6, Y6, Y12
+	VMULPS      Y7, Y7, Y13
+	VMOVUPS     logQ8<>+0(SB), Y14
+	VFMADD213PS logQ7<>+0(SB), Y6, Y14
+	VMOVUPS     logQ8<>+0(SB), Y15
+	VFMADD213PS logQ7<>+0(SB), Y7, Y15
+	VFMADD213PS logQ6<>+0(SB), Y6, Y14
+	VFMADD213PS logQ6<>+0(SB), Y7, Y15
+	VFMADD213PS logQ5<>+0(SB), Y6, Y14
+	VFMADD213PS logQ5<>+0(SB), Y7, Y15
+	VFMADD213PS logQ4<>+0(SB), Y6, Y14
+	VFMADD213PS logQ4<>+0(SB), Y7, Y15
+	VFMADD213PS logQ3<>+0(SB), Y6, Y14
+	VFMADD213PS logQ3<>+0(SB), Y7, Y15
+	VFMADD213PS logQ2<>+0(SB), Y6, Y14
+	VFMADD213PS logQ2<>+0(SB), Y7, Y15
+	VFMADD213PS logQ1<>+0(SB), Y6, Y14
+	VFMADD213PS logQ1<>+0(SB), Y7, Y15
+	VFMADD213PS logQ0<>+0(SB), Y6, Y14
+	VFMADD213PS logQ0<>+0(SB), Y7, Y15
+	VFMADD231PS Y14, Y12, Y10
+	VFMADD231PS Y15, Y13, Y11
+	VADDPS      Y10, Y6, Y6
+	VADDPS      Y11, Y7, Y7
+	VBLENDVPS   Y8, ln2Hi<>+0(SB), Y0, Y8
+	VBLENDVPS   Y9, ln2Hi<>+0(SB), Y0, Y9
+	VADDPS      Y8, Y6, Y6
+	VADDPS      Y9, Y7, Y7
+	VMAXPS      Y4, Y0, Y4
+	VMAXPS      Y5, Y0, Y5
+	VADDPS      Y4, Y6, Y4
+	VADDPS      Y5, Y7, Y5
+	VMOVUPS     Y4, (AX)(BX*4)
+	VMOVUPS     Y5, 32(AX)(BX*4)
 	ADDQ        $+16, BX
 	SUBQ        $+16, DX
 	JGE         loop2
@@ -2552,51 +2538,47 @@ next3:
 	JL   next5
 
 loop4:
-	VMOVUPS     (CX)(BX*4), Y0
-	VANDPS      absF32<>+0(SB), Y0, Y1
-	VMOVUPS     c104<>+0(SB), Y2
-	VMINPS      Y1, Y2, Y1
-	VMOVUPS     minusLog2e<>+0(SB), Y2
-	VFMADD213PS roundBiasedF32<>+0(SB), Y1, Y2
-	VSUBPS      roundBiasedF32<>+0(SB), Y2, Y3
-	VFMADD231PS ln2Hi<>+0(SB), Y3, Y1
-	VFMADD231PS ln2Lo<>+0(SB), Y3, Y1
-	VMOVUPS     expC6<>+0(SB), Y3
-	VFMADD213PS minusExpC5<>+0(SB), Y1, Y3
-	VFMADD213PS expC4<>+0(SB), Y1, Y3
-	VFMADD213PS minusExpC3<>+0(SB), Y1, Y3
-	VFMADD213PS expC2<>+0(SB), Y1, Y3
-	VFMADD213PS minusOne<>+0(SB), Y1, Y3
-	VFMADD213PS one<>+0(SB), Y1, Y3
-	VPADDD      thirty<>+0(SB), Y2, Y1
-	VPSLLD      $0x17, Y1, Y1
-	VMULPS      Y1, Y3, Y1
-	VMULPS      twoToMinus30<>+0(SB), Y1, Y1
-	VCMPPS      $0x1e, half<>+0(SB), Y1, Y2
-	VMOVUPS     half<>+0(SB), Y3
-	VFMSUB213PS half<>+0(SB), Y1, Y3
-	VBLENDVPS   Y2, Y3, Y1, Y1
-	VMOVUPS     zero<>+0(SB), Y3
-	VBLENDVPS   Y2, ln2Lo<>+0(SB), Y3, Y3
-	VMULPS      Y1, Y1, Y4
-	VMOVUPS     logQ8<>+0(SB), Y5
-	VFMADD213PS logQ7<>+0(SB), Y1, Y5
-	VFMADD213PS logQ6<>+0(SB), Y1, Y5
-	VFMADD213PS logQ5<>+0(SB), Y1, Y5
-	VFMADD213PS logQ4<>+0(SB), Y1, Y5
-	VFMADD213PS logQ3<>+0(SB), Y1, Y5
-	VFMADD213PS logQ2<>+0(SB), Y1, Y5
-	VFMADD213PS logQ1<>+0(SB), Y1, Y5
-	VFMADD213PS logQ0<>+0(SB), Y1, Y5
-	VFMADD231PS Y5, Y4, Y3
-	VADDPS      Y3, Y1, Y1
-	VMOVUPS     zero<>+0(SB), Y3
-	VBLENDVPS   Y2, ln2Hi<>+0(SB), Y3, Y2
-	VADDPS      Y2, Y1, Y1
-	VMOVUPS     zero<>+0(SB), Y2
-	VMAXPS      Y0, Y2, Y0
-	VADDPS      Y0, Y1, Y0
-	VMOVUPS     Y0, (AX)(BX*4)
+	VMOVUPS     (CX)(BX*4), Y4
+	VANDPS      absF32<>+0(SB), Y4, Y5
+	VMINPS      Y5, Y1, Y5
+	VMOVUPS     minusLog2e<>+0(SB), Y6
+	VFMADD213PS Y3, Y5, Y6
+	VSUBPS      Y3, Y6, Y7
+	VFMADD231PS ln2Hi<>+0(SB), Y7, Y5
+	VFMADD231PS ln2Lo<>+0(SB), Y7, Y5
+	VMOVUPS     expC6<>+0(SB), Y7
+	VFMADD213PS minusExpC5<>+0(SB), Y5, Y7
+	VFMADD213PS expC4<>+0(SB), Y5, Y7
+	VFMADD213PS minusExpC3<>+0(SB), Y5, Y7
+	VFMADD213PS expC2<>+0(SB), Y5, Y7
+	VFMADD213PS minusOne<>+0(SB), Y5, Y7
+	VFMADD213PS one<>+0(SB), Y5, Y7
+	VPADDD      thirty<>+0(SB), Y6, Y5
+	VPSLLD      $0x17, Y5, Y5
+	VMULPS      Y5, Y7, Y5
+	VMULPS      twoToMinus30<>+0(SB), Y5, Y5
+	VCMPPS      $0x1e, Y2, Y5, Y6
+	VMOVUPS     half<>+0(SB), Y7
+	VFMSUB213PS Y2, Y5, Y7
+	VBLENDVPS   Y6, Y7, Y5, Y5
+	VBLENDVPS   Y6, ln2Lo<>+0(SB), Y0, Y7
+	VMULPS      Y5, Y5, Y8
+	VMOVUPS     logQ8<>+0(SB), Y9
+	VFMADD213PS logQ7<>+0(SB), Y5, Y9
+	VFMADD213PS logQ6<>+0(SB), Y5, Y9
+	VFMADD213PS logQ5<>+0(SB), Y5, Y9
+	VFMADD213PS logQ4<>+0(SB), Y5, Y9
+	VFMADD213PS logQ3<>+0(SB), Y5, Y9
+	VFMADD213PS logQ2<>+0(SB), Y5, Y9
+	VFMADD213PS logQ1<>+0(SB), Y5, Y9
+	VFMADD213PS logQ0<>+0(SB), Y5, Y9
+	VFMADD231PS Y9, Y8, Y7
+	VADDPS      Y7, Y5, Y5
+	VBLENDVPS   Y6, ln2Hi<>+0(SB), Y0, Y6
+	VADDPS      Y6, Y5, Y5
+	VMAXPS      Y4, Y0, Y4
+	VADDPS      Y4, Y5, Y4
+	VMOVUPS     Y4, (AX)(BX*4)
 	ADDQ        $+8, BX
 	SUBQ        $+8, DX
 	JGE         loop4
@@ -2607,52 +2589,48 @@ next5:
 	JE          done6
 	LEAQ        tailMaskF32<>+0(SB), SI
 	NEGQ        DX
-	VMOVUPS     32(SI)(DX*4), Y0
-	VMASKMOVPS  (CX)(BX*4), Y0, Y1
-	VANDPS      absF32<>+0(SB), Y1, Y2
-	VMOVUPS     c104<>+0(SB), Y3
-	VMINPS      Y2, Y3, Y2
-	VMOVUPS     minusLog2e<>+0(SB), Y3
-	VFMADD213PS roundBiasedF32<>+0(SB), Y2, Y3
-	VSUBPS      roundBiasedF32<>+0(SB), Y3, Y4
-	VFMADD231PS ln2Hi<>+0(SB), Y4, Y2
-	VFMADD231PS ln2Lo<>+0(SB), Y4, Y2
-	VMOVUPS     expC6<>+0(SB), Y4
-	VFMADD213PS minusExpC5<>+0(SB), Y2, Y4
-	VFMADD213PS expC4<>+0(SB), Y2, Y4
-	VFMADD213PS minusExpC3<>+0(SB), Y2, Y4
-	VFMADD213PS expC2<>+0(SB), Y2, Y4
-	VFMADD213PS minusOne<>+0(SB), Y2, Y4
-	VFMADD213PS one<>+0(SB), Y2, Y4
-	VPADDD      thirty<>+0(SB), Y3, Y2
-	VPSLLD      $0x17, Y2, Y2
-	VMULPS      Y2, Y4, Y2
-	VMULPS      twoToMinus30<>+0(SB), Y2, Y2
-	VCMPPS      $0x1e, half<>+0(SB), Y2, Y3
-	VMOVUPS     half<>+0(SB), Y4
-	VFMSUB213PS half<>+0(SB), Y2, Y4
-	VBLENDVPS   Y3, Y4, Y2, Y2
-	VMOVUPS     zero<>+0(SB), Y4
-	VBLENDVPS   Y3, ln2Lo<>+0(SB), Y4, Y4
-	VMULPS      Y2, Y2, Y5
-	VMOVUPS     logQ8<>+0(SB), Y6
-	VFMADD213PS logQ7<>+0(SB), Y2, Y6
-	VFMADD213PS logQ6<>+0(SB), Y2, Y6
-	VFMADD213PS logQ5<>+0(SB), Y2, Y6
-	VFMADD213PS logQ4<>+0(SB), Y2, Y6
-	VFMADD213PS logQ3<>+0(SB), Y2, Y6
-	VFMADD213PS logQ2<>+0(SB), Y2, Y6
-	VFMADD213PS logQ1<>+0(SB), Y2, Y6
-	VFMADD213PS logQ0<>+0(SB), Y2, Y6
-	VFMADD231PS Y6, Y5, Y4
-	VADDPS      Y4, Y2, Y2
-	VMOVUPS     zero<>+0(SB), Y4
-	VBLENDVPS   Y3, ln2Hi<>+0(SB), Y4, Y3
-	VADDPS      Y3, Y2, Y2
-	VMOVUPS     zero<>+0(SB), Y3
-	VMAXPS      Y1, Y3, Y1
-	VADDPS      Y1, Y2, Y1
-	VMASKMOVPS  Y1, Y0, (AX)(BX*4)
+	VMOVUPS     32(SI)(DX*4), Y4
+	VMASKMOVPS  (CX)(BX*4), Y4, Y5
+	VANDPS      absF32<>+0(SB), Y5, Y6
+	VMINPS      Y6, Y1, Y1
+	VMOVUPS     minusLog2e<>+0(SB), Y6
+	VFMADD213PS Y3, Y1, Y6
+	VSUBPS      Y3, Y6, Y3
+	VFMADD231PS ln2Hi<>+0(SB), Y3, Y1
+	VFMADD231PS ln2Lo<>+0(SB), Y3, Y1
+	VMOVUPS     expC6<>+0(SB), Y3
+	VFMADD213PS minusExpC5<>+0(SB), Y1, Y3
+	VFMADD213PS expC4<>+0(SB), Y1, Y3
+	VFMADD213PS minusExpC3<>+0(SB), Y1, Y3
+	VFMADD213PS expC2<>+0(SB), Y1, Y3
+	VFMADD213PS minusOne<>+0(SB), Y1, Y3
+	VFMADD213PS one<>+0(SB), Y1, Y3
+	VPADDD      thirty<>+0(SB), Y6, Y1
+	VPSLLD      $0x17, Y1, Y1
+	VMULPS      Y1, Y3, Y1
+	VMULPS      twoToMinus30<>+0(SB), Y1, Y1
+	VCMPPS      $0x1e, Y2, Y1, Y3
+	VMOVUPS     half<>+0(SB), Y6
+	VFMSUB213PS Y2, Y1, Y6
+	VBLENDVPS   Y3, Y6, Y1, Y1
+	VBLENDVPS   Y3, ln2Lo<>+0(SB), Y0, Y2
+	VMULPS      Y1, Y1, Y6
+	VMOVUPS     logQ8<>+0(SB), Y7
+	VFMADD213PS logQ7<>+0(SB), Y1, Y7
+	VFMADD213PS logQ6<>+0(SB), Y1, Y7
+	VFMADD213PS logQ5<>+0(SB), Y1, Y7
+	VFMADD213PS logQ4<>+0(SB), Y1, Y7
+	VFMADD213PS logQ3<>+0(SB), Y1, Y7
+	VFMADD213PS logQ2<>+0(SB), Y1, Y7
+	VFMADD213PS logQ1<>+0(SB), Y1, Y7
+	VFMADD213PS logQ0<>+0(SB), Y1, Y7
+	VFMADD231PS Y7, Y6, Y2
+	VADDPS      Y2, Y1, Y1
+	VBLENDVPS   Y3, ln2Hi<>+0(SB), Y0, Y2
+	VADDPS      Y2, Y1, Y1
+	VMAXPS      Y5, Y0, Y0
+	VADDPS      Y0, Y1, Y0
+	VMASKMOVPS  Y0, Y4, (AX)(BX*4)
 
 done6:
 	VZEROUPPER
@@ -2667,6 +2645,16 @@ DATA c104<>+20(SB)/4, $0x42d00000
 DATA c104<>+24(SB)/4, $0x42d00000
 DATA c104<>+28(SB)/4, $0x42d00000
 GLOBL c104<>(SB), RODATA|NOPTR, $32
+
+DATA half<>+0(SB)/4, $0x3f000000
+DATA half<>+4(SB)/4, $0x3f000000
+DATA half<>+8(SB)/4, $0x3f000000
+DATA half<>+12(SB)/4, $0x3f000000
+DATA half<>+16(SB)/4, $0x3f000000
+DATA half<>+20(SB)/4, $0x3f000000
+DATA half<>+24(SB)/4, $0x3f000000
+DATA half<>+28(SB)/4, $0x3f000000
+GLOBL half<>(SB), RODATA|NOPTR, $32
 
 DATA thirty<>+0(SB)/4, $0x0000001e
 DATA thirty<>+4(SB)/4, $0x0000001e
@@ -2687,16 +2675,6 @@ DATA twoToMinus30<>+20(SB)/4, $0x30800000
 DATA twoToMinus30<>+24(SB)/4, $0x30800000
 DATA twoToMinus30<>+28(SB)/4, $0x30800000
 GLOBL twoToMinus30<>(SB), RODATA|NOPTR, $32
-
-DATA half<>+0(SB)/4, $0x3f000000
-DATA half<>+4(SB)/4, $0x3f000000
-DATA half<>+8(SB)/4, $0x3f000000
-DATA half<>+12(SB)/4, $0x3f000000
-DATA half<>+16(SB)/4, $0x3f000000
-DATA half<>+20(SB)/4, $0x3f000000
-DATA half<>+24(SB)/4, $0x3f000000
-DATA half<>+28(SB)/4, $0x3f000000
-GLOBL half<>(SB), RODATA|NOPTR, $32
 
 DATA logQ8<>+0(SB)/4, $0xbd3c83bf
 DATA logQ8<>+4(SB)/4, $0xbd3c83bf
@@ -2992,76 +2970,78 @@ done6:
 // func tanhF32AVX2(dst *float32, x *float32, n int)
 // Requires: AVX, AVX2, FMA3
 TEXT ·tanhF32AVX2(SB), NOSPLIT, $0-24
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ n+16(FP), DX
-	XORQ BX, BX
-	SUBQ $+16, DX
-	JL   next3
+	MOVQ    dst+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    n+16(FP), DX
+	VMOVUPS c10<>+0(SB), Y0
+	VMOVUPS roundBiasedF32<>+0(SB), Y1
+	VMOVUPS two<>+0(SB), Y2
+	VMOVUPS absF32<>+0(SB), Y3
+	XORQ    BX, BX
+	SUBQ    $+16, DX
+	JL      next3
 
 loop2:
-	VMOVUPS      (CX)(BX*4), Y0
-	VMOVUPS      32(CX)(BX*4), Y1
-	VANDPS       absF32<>+0(SB), Y0, Y2
-	VANDPS       absF32<>+0(SB), Y1, Y3
-	VMOVUPS      c10<>+0(SB), Y4
-	VMINPS       Y2, Y4, Y2
-	VMOVUPS      c10<>+0(SB), Y4
-	VMINPS       Y3, Y4, Y3
-	VMOVUPS      twoLog2e<>+0(SB), Y4
-	VFMADD213PS  roundBiasedF32<>+0(SB), Y2, Y4
-	VMOVUPS      twoLog2e<>+0(SB), Y5
-	VFMADD213PS  roundBiasedF32<>+0(SB), Y3, Y5
-	VSUBPS       roundBiasedF32<>+0(SB), Y4, Y6
-	VSUBPS       roundBiasedF32<>+0(SB), Y5, Y7
-	VADDPS       Y2, Y2, Y2
-	VADDPS       Y3, Y3, Y3
-	VFNMADD231PS ln2Hi<>+0(SB), Y6, Y2
-	VFNMADD231PS ln2Hi<>+0(SB), Y7, Y3
-	VFNMADD231PS ln2Lo<>+0(SB), Y6, Y2
-	VFNMADD231PS ln2Lo<>+0(SB), Y7, Y3
-	VMOVUPS      expC6<>+0(SB), Y6
-	VFMADD213PS  expC5<>+0(SB), Y2, Y6
-	VMOVUPS      expC6<>+0(SB), Y7
-	VFMADD213PS  expC5<>+0(SB), Y3, Y7
-	VFMADD213PS  expC4<>+0(SB), Y2, Y6
-	VFMADD213PS  expC4<>+0(SB), Y3, Y7
-	VFMADD213PS  expC3<>+0(SB), Y2, Y6
-	VFMADD213PS  expC3<>+0(SB), Y3, Y7
-	VFMADD213PS  expC2<>+0(SB), Y2, Y6
-	VFMADD213PS  expC2<>+0(SB), Y3, Y7
-	VMULPS       Y2, Y2, Y8
-	VMULPS       Y3, Y3, Y9
-	VFMADD231PS  Y6, Y8, Y2
-	VFMADD231PS  Y7, Y9, Y3
-	VPSLLD       $0x17, Y4, Y4
-	VPSLLD       $0x17, Y5, Y5
-	VSUBPS       one<>+0(SB), Y4, Y6
-	VSUBPS       one<>+0(SB), Y5, Y7
-	VFMADD231PS  Y4, Y2, Y6
-	VFMADD231PS  Y5, Y3, Y7
-	VADDPS       two<>+0(SB), Y6, Y2
-	VADDPS       two<>+0(SB), Y7, Y3
-	VRCPPS       Y2, Y4
-	VRCPPS       Y3, Y5
-	VMULPS       Y4, Y6, Y8
-	VMULPS       Y5, Y7, Y8
-	VDIVPS       Y2, Y6, Y2
-	VDIVPS       Y3, Y7, Y3
-	VMOVAPS      Y6, Y8
-	VFNMADD231PS two<>+0(SB), Y2, Y8
-	VMOVAPS      Y7, Y9
-	VFNMADD231PS two<>+0(SB), Y3, Y9
-	VFNMADD231PS Y6, Y2, Y8
-	VFNMADD231PS Y7, Y3, Y9
-	VFMADD231PS  Y4, Y8, Y2
-	VFMADD231PS  Y5, Y9, Y3
-	VANDPS       signF32<>+0(SB), Y0, Y0
-	VANDPS       signF32<>+0(SB), Y1, Y1
-	VORPS        Y2, Y0, Y0
-	VORPS        Y3, Y1, Y1
-	VMOVUPS      Y0, (AX)(BX*4)
-	VMOVUPS      Y1, 32(AX)(BX*4)
+	VMOVUPS      (CX)(BX*4), Y4
+	VMOVUPS      32(CX)(BX*4), Y5
+	VANDPS       Y3, Y4, Y6
+	VANDPS       Y3, Y5, Y7
+	VMINPS       Y6, Y0, Y6
+	VMINPS       Y7, Y0, Y7
+	VMOVUPS      twoLog2e<>+0(SB), Y8
+	VFMADD213PS  Y1, Y6, Y8
+	VMOVUPS      twoLog2e<>+0(SB), Y9
+	VFMADD213PS  Y1, Y7, Y9
+	VSUBPS       Y1, Y8, Y10
+	VSUBPS       Y1, Y9, Y11
+	VADDPS       Y6, Y6, Y6
+	VADDPS       Y7, Y7, Y7
+	VFNMADD231PS ln2Hi<>+0(SB), Y10, Y6
+	VFNMADD231PS ln2Hi<>+0(SB), Y11, Y7
+	VFNMADD231PS ln2Lo<>+0(SB), Y10, Y6
+	VFNMADD231PS ln2Lo<>+0(SB), Y11, Y7
+	VMOVUPS      expC6<>+0(SB), Y10
+	VFMADD213PS  expC5<>+0(SB), Y6, Y10
+	VMOVUPS      expC6<>+0(SB), Y11
+	VFMADD213PS  expC5<>+0(SB), Y7, Y11
+	VFMADD213PS  expC4<>+0(SB), Y6, Y10
+	VFMADD213PS  expC4<>+0(SB), Y7, Y11
+	VFMADD213PS  expC3<>+0(SB), Y6, Y10
+	VFMADD213PS  expC3<>+0(SB), Y7, Y11
+	VFMADD213PS  expC2<>+0(SB), Y6, Y10
+	VFMADD213PS  expC2<>+0(SB), Y7, Y11
+	VMULPS       Y6, Y6, Y12
+	VMULPS       Y7, Y7, Y13
+	VFMADD231PS  Y10, Y12, Y6
+	VFMADD231PS  Y11, Y13, Y7
+	VPSLLD       $0x17, Y8, Y8
+	VPSLLD       $0x17, Y9, Y9
+	VSUBPS       one<>+0(SB), Y8, Y10
+	VSUBPS       one<>+0(SB), Y9, Y11
+	VFMADD231PS  Y8, Y6, Y10
+	VFMADD231PS  Y9, Y7, Y11
+	VADDPS       Y2, Y10, Y6
+	VADDPS       Y2, Y11, Y7
+	VRCPPS       Y6, Y8
+	VRCPPS       Y7, Y9
+	VMULPS       Y8, Y10, Y12
+	VMULPS       Y9, Y11, Y12
+	VDIVPS       Y6, Y10, Y6
+	VDIVPS       Y7, Y11, Y7
+	VMOVAPS      Y10, Y12
+	VFNMADD231PS Y2, Y6, Y12
+	VMOVAPS      Y11, Y13
+	VFNMADD231PS Y2, Y7, Y13
+	VFNMADD231PS Y10, Y6, Y12
+	VFNMADD231PS Y11, Y7, Y13
+	VFMADD231PS  Y8, Y12, Y6
+	VFMADD231PS  Y9, Y13, Y7
+	VANDPS       signF32<>+0(SB), Y4, Y4
+	VANDPS       signF32<>+0(SB), Y5, Y5
+	VORPS        Y6, Y4, Y4
+	VORPS        Y7, Y5, Y5
+	VMOVUPS      Y4, (AX)(BX*4)
+	VMOVUPS      Y5, 32(AX)(BX*4)
 	ADDQ         $+16, BX
 	SUBQ         $+16, DX
 	JGE          loop2
@@ -3072,37 +3052,36 @@ next3:
 	JL   next5
 
 loop4:
-	VMOVUPS      (CX)(BX*4), Y0
-	VANDPS       absF32<>+0(SB), Y0, Y1
-	VMOVUPS      c10<>+0(SB), Y2
-	VMINPS       Y1, Y2, Y1
-	VMOVUPS      twoLog2e<>+0(SB), Y2
-	VFMADD213PS  roundBiasedF32<>+0(SB), Y1, Y2
-	VSUBPS       roundBiasedF32<>+0(SB), Y2, Y3
-	VADDPS       Y1, Y1, Y1
-	VFNMADD231PS ln2Hi<>+0(SB), Y3, Y1
-	VFNMADD231PS ln2Lo<>+0(SB), Y3, Y1
-	VMOVUPS      expC6<>+0(SB), Y3
-	VFMADD213PS  expC5<>+0(SB), Y1, Y3
-	VFMADD213PS  expC4<>+0(SB), Y1, Y3
-	VFMADD213PS  expC3<>+0(SB), Y1, Y3
-	VFMADD213PS  expC2<>+0(SB), Y1, Y3
-	VMULPS       Y1, Y1, Y4
-	VFMADD231PS  Y3, Y4, Y1
-	VPSLLD       $0x17, Y2, Y2
-	VSUBPS       one<>+0(SB), Y2, Y3
-	VFMADD231PS  Y2, Y1, Y3
-	VADDPS       two<>+0(SB), Y3, Y1
-	VRCPPS       Y1, Y2
-	VMULPS       Y2, Y3, Y4
-	VDIVPS       Y1, Y3, Y1
-	VMOVAPS      Y3, Y4
-	VFNMADD231PS two<>+0(SB), Y1, Y4
-	VFNMADD231PS Y3, Y1, Y4
-	VFMADD231PS  Y2, Y4, Y1
-	VANDPS       signF32<>+0(SB), Y0, Y0
-	VORPS        Y1, Y0, Y0
-	VMOVUPS      Y0, (AX)(BX*4)
+	VMOVUPS      (CX)(BX*4), Y4
+	VANDPS       Y3, Y4, Y5
+	VMINPS       Y5, Y0, Y5
+	VMOVUPS      twoLog2e<>+0(SB), Y6
+	VFMADD213PS  Y1, Y5, Y6
+	VSUBPS       Y1, Y6, Y7
+	VADDPS       Y5, Y5, Y5
+	VFNMADD231PS ln2Hi<>+0(SB), Y7, Y5
+	VFNMADD231PS ln2Lo<>+0(SB), Y7, Y5
+	VMOVUPS      expC6<>+0(SB), Y7
+	VFMADD213PS  expC5<>+0(SB), Y5, Y7
+	VFMADD213PS  expC4<>+0(SB), Y5, Y7
+	VFMADD213PS  expC3<>+0(SB), Y5, Y7
+	VFMADD213PS  expC2<>+0(SB), Y5, Y7
+	VMULPS       Y5, Y5, Y8
+	VFMADD231PS  Y7, Y8, Y5
+	VPSLLD       $0x17, Y6, Y6
+	VSUBPS       one<>+0(SB), Y6, Y7
+	VFMADD231PS  Y6, Y5, Y7
+	VADDPS       Y2, Y7, Y5
+	VRCPPS       Y5, Y6
+	VMULPS       Y6, Y7, Y8
+	VDIVPS       Y5, Y7, Y5
+	VMOVAPS      Y7, Y8
+	VFNMADD231PS Y2, Y5, Y8
+	VFNMADD231PS Y7, Y5, Y8
+	VFMADD231PS  Y6, Y8, Y5
+	VANDPS       signF32<>+0(SB), Y4, Y4
+	VORPS        Y5, Y4, Y4
+	VMOVUPS      Y4, (AX)(BX*4)
 	ADDQ         $+8, BX
 	SUBQ         $+8, DX
 	JGE          loop4
@@ -3113,38 +3092,37 @@ next5:
 	JE           done6
 	LEAQ         tailMaskF32<>+0(SB), SI
 	NEGQ         DX
-	VMOVUPS      32(SI)(DX*4), Y0
-	VMASKMOVPS   (CX)(BX*4), Y0, Y1
-	VANDPS       absF32<>+0(SB), Y1, Y2
-	VMOVUPS      c10<>+0(SB), Y3
-	VMINPS       Y2, Y3, Y2
+	VMOVUPS      32(SI)(DX*4), Y4
+	VMASKMOVPS   (CX)(BX*4), Y4, Y5
+	VANDPS       Y3, Y5, Y3
+	VMINPS       Y3, Y0, Y0
 	VMOVUPS      twoLog2e<>+0(SB), Y3
-	VFMADD213PS  roundBiasedF32<>+0(SB), Y2, Y3
-	VSUBPS       roundBiasedF32<>+0(SB), Y3, Y4
-	VADDPS       Y2, Y2, Y2
-	VFNMADD231PS ln2Hi<>+0(SB), Y4, Y2
-	VFNMADD231PS ln2Lo<>+0(SB), Y4, Y2
-	VMOVUPS      expC6<>+0(SB), Y4
-	VFMADD213PS  expC5<>+0(SB), Y2, Y4
-	VFMADD213PS  expC4<>+0(SB), Y2, Y4
-	VFMADD213PS  expC3<>+0(SB), Y2, Y4
-	VFMADD213PS  expC2<>+0(SB), Y2, Y4
-	VMULPS       Y2, Y2, Y5
-	VFMADD231PS  Y4, Y5, Y2
-	VPSLLD       $0x17, Y3, Y3
-	VSUBPS       one<>+0(SB), Y3, Y4
-	VFMADD231PS  Y3, Y2, Y4
-	VADDPS       two<>+0(SB), Y4, Y2
-	VRCPPS       Y2, Y3
-	VMULPS       Y3, Y4, Y5
-	VDIVPS       Y2, Y4, Y2
-	VMOVAPS      Y4, Y5
-	VFNMADD231PS two<>+0(SB), Y2, Y5
-	VFNMADD231PS Y4, Y2, Y5
-	VFMADD231PS  Y3, Y5, Y2
-	VANDPS       signF32<>+0(SB), Y1, Y1
-	VORPS        Y2, Y1, Y1
-	VMASKMOVPS   Y1, Y0, (AX)(BX*4)
+	VFMADD213PS  Y1, Y0, Y3
+	VSUBPS       Y1, Y3, Y1
+	VADDPS       Y0, Y0, Y0
+	VFNMADD231PS ln2Hi<>+0(SB), Y1, Y0
+	VFNMADD231PS ln2Lo<>+0(SB), Y1, Y0
+	VMOVUPS      expC6<>+0(SB), Y1
+	VFMADD213PS  expC5<>+0(SB), Y0, Y1
+	VFMADD213PS  expC4<>+0(SB), Y0, Y1
+	VFMADD213PS  expC3<>+0(SB), Y0, Y1
+	VFMADD213PS  expC2<>+0(SB), Y0, Y1
+	VMULPS       Y0, Y0, Y6
+	VFMADD231PS  Y1, Y6, Y0
+	VPSLLD       $0x17, Y3, Y1
+	VSUBPS       one<>+0(SB), Y1, Y3
+	VFMADD231PS  Y1, Y0, Y3
+	VADDPS       Y2, Y3, Y0
+	VRCPPS       Y0, Y1
+	VMULPS       Y1, Y3, Y6
+	VDIVPS       Y0, Y3, Y0
+	VMOVAPS      Y3, Y6
+	VFNMADD231PS Y2, Y0, Y6
+	VFNMADD231PS Y3, Y0, Y6
+	VFMADD231PS  Y1, Y6, Y0
+	VANDPS       signF32<>+0(SB), Y5, Y1
+	VORPS        Y0, Y1, Y0
+	VMASKMOVPS   Y0, Y4, (AX)(BX*4)
 
 done6:
 	VZEROUPPER
@@ -3159,6 +3137,16 @@ DATA c10<>+20(SB)/4, $0x41200000
 DATA c10<>+24(SB)/4, $0x41200000
 DATA c10<>+28(SB)/4, $0x41200000
 GLOBL c10<>(SB), RODATA|NOPTR, $32
+
+DATA two<>+0(SB)/4, $0x40000000
+DATA two<>+4(SB)/4, $0x40000000
+DATA two<>+8(SB)/4, $0x40000000
+DATA two<>+12(SB)/4, $0x40000000
+DATA two<>+16(SB)/4, $0x40000000
+DATA two<>+20(SB)/4, $0x40000000
+DATA two<>+24(SB)/4, $0x40000000
+DATA two<>+28(SB)/4, $0x40000000
+GLOBL two<>(SB), RODATA|NOPTR, $32
 
 DATA twoLog2e<>+0(SB)/4, $0x4038aa3b
 DATA twoLog2e<>+4(SB)/4, $0x4038aa3b
@@ -3189,16 +3177,6 @@ DATA expC3<>+20(SB)/4, $0x3e2aaa49
 DATA expC3<>+24(SB)/4, $0x3e2aaa49
 DATA expC3<>+28(SB)/4, $0x3e2aaa49
 GLOBL expC3<>(SB), RODATA|NOPTR, $32
-
-DATA two<>+0(SB)/4, $0x40000000
-DATA two<>+4(SB)/4, $0x40000000
-DATA two<>+8(SB)/4, $0x40000000
-DATA two<>+12(SB)/4, $0x40000000
-DATA two<>+16(SB)/4, $0x40000000
-DATA two<>+20(SB)/4, $0x40000000
-DATA two<>+24(SB)/4, $0x40000000
-DATA two<>+28(SB)/4, $0x40000000
-GLOBL two<>(SB), RODATA|NOPTR, $32
 
 DATA signF32<>+0(SB)/4, $0x80000000
 DATA signF32<>+4(SB)/4, $0x80000000
@@ -3374,24 +3352,23 @@ done6:
 // func reluF32AVX2(dst *float32, x *float32, n int)
 // Requires: AVX
 TEXT ·reluF32AVX2(SB), NOSPLIT, $0-24
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ n+16(FP), DX
-	XORQ BX, BX
-	SUBQ $+16, DX
-	JL   next3
+	MOVQ    dst+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    n+16(FP), DX
+	VMOVUPS zero<>+0(SB), Y0
+	XORQ    BX, BX
+	SUBQ    $+16, DX
+	JL      next3
 
 loop2:
-	VMOVUPS (CX)(BX*4), Y0
-	VMOVUPS 32(CX)(BX*4), Y1
-	VMOVUPS zero<>+0(SB), Y2
-	VMAXPS  Y0, Y2, Y0
-	VMOVUPS zero<>+0(SB), Y2
-	VMAXPS  Y1, Y2, Y1
-	VADDPS  zero<>+0(SB), Y0, Y0
-	VADDPS  zero<>+0(SB), Y1, Y1
-	VMOVUPS Y0, (AX)(BX*4)
-	VMOVUPS Y1, 32(AX)(BX*4)
+	VMOVUPS (CX)(BX*4), Y1
+	VMOVUPS 32(CX)(BX*4), Y2
+	VMAXPS  Y1, Y0, Y1
+	VMAXPS  Y2, Y0, Y2
+	VADDPS  Y0, Y1, Y1
+	VADDPS  Y0, Y2, Y2
+	VMOVUPS Y1, (AX)(BX*4)
+	VMOVUPS Y2, 32(AX)(BX*4)
 	ADDQ    $+16, BX
 	SUBQ    $+16, DX
 	JGE     loop2
@@ -3402,11 +3379,10 @@ next3:
 	JL   next5
 
 loop4:
-	VMOVUPS (CX)(BX*4), Y0
-	VMOVUPS zero<>+0(SB), Y1
-	VMAXPS  Y0, Y1, Y0
-	VADDPS  zero<>+0(SB), Y0, Y0
-	VMOVUPS Y0, (AX)(BX*4)
+	VMOVUPS (CX)(BX*4), Y1
+	VMAXPS  Y1, Y0, Y1
+	VADDPS  Y0, Y1, Y1
+	VMOVUPS Y1, (AX)(BX*4)
 	ADDQ    $+8, BX
 	SUBQ    $+8, DX
 	JGE     loop4
@@ -3417,12 +3393,11 @@ next5:
 	JE         done6
 	LEAQ       tailMaskF32<>+0(SB), SI
 	NEGQ       DX
-	VMOVUPS    32(SI)(DX*4), Y0
-	VMASKMOVPS (CX)(BX*4), Y0, Y1
-	VMOVUPS    zero<>+0(SB), Y2
-	VMAXPS     Y1, Y2, Y1
-	VADDPS     zero<>+0(SB), Y1, Y1
-	VMASKMOVPS Y1, Y0, (AX)(BX*4)
+	VMOVUPS    32(SI)(DX*4), Y1
+	VMASKMOVPS (CX)(BX*4), Y1, Y2
+	VMAXPS     Y2, Y0, Y2
+	VADDPS     Y0, Y2, Y0
+	VMASKMOVPS Y0, Y1, (AX)(BX*4)
 
 done6:
 	VZEROUPPER

@@ -7,70 +7,70 @@
 // func expF32AVX2(dst *float32, x *float32, n int)
 // Requires: AVX, AVX2, FMA3
 TEXT ·expF32AVX2(SB), NOSPLIT, $0-24
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ n+16(FP), DX
-	XORQ BX, BX
-	SUBQ $+16, DX
-	JL   next3
+	MOVQ    dst+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    n+16(FP), DX
+	VMOVUPS c89<>+0(SB), Y0
+	VMOVUPS cm104<>+0(SB), Y1
+	VMOVUPS roundF32<>+0(SB), Y2
+	VMOVUPS one<>+0(SB), Y3
+	XORQ    BX, BX
+	SUBQ    $+16, DX
+	JL      next3
 
 loop2:
-	VMOVUPS      (CX)(BX*4), Y0
-	VMOVUPS      32(CX)(BX*4), Y1
-	VMOVUPS      c89<>+0(SB), Y2
-	VMINPS       Y0, Y2, Y0
-	VMOVUPS      c89<>+0(SB), Y2
-	VMINPS       Y1, Y2, Y1
-	VMOVUPS      cm104<>+0(SB), Y2
-	VMAXPS       Y0, Y2, Y0
-	VMOVUPS      cm104<>+0(SB), Y2
-	VMAXPS       Y1, Y2, Y1
-	VMOVUPS      log2e<>+0(SB), Y2
-	VFMADD213PS  roundF32<>+0(SB), Y0, Y2
-	VMOVUPS      log2e<>+0(SB), Y3
-	VFMADD213PS  roundF32<>+0(SB), Y1, Y3
-	VSUBPS       roundF32<>+0(SB), Y2, Y4
-	VSUBPS       roundF32<>+0(SB), Y3, Y5
-	VFNMADD231PS ln2Hi<>+0(SB), Y4, Y0
-	VFNMADD231PS ln2Hi<>+0(SB), Y5, Y1
-	VFNMADD231PS ln2Lo<>+0(SB), Y4, Y0
-	VFNMADD231PS ln2Lo<>+0(SB), Y5, Y1
-	VMOVUPS      expC6<>+0(SB), Y4
-	VFMADD213PS  expC5<>+0(SB), Y0, Y4
-	VMOVUPS      expC6<>+0(SB), Y5
-	VFMADD213PS  expC5<>+0(SB), Y1, Y5
-	VFMADD213PS  expC4<>+0(SB), Y0, Y4
-	VFMADD213PS  expC4<>+0(SB), Y1, Y5
-	VFMADD213PS  expC3<>+0(SB), Y0, Y4
-	VFMADD213PS  expC3<>+0(SB), Y1, Y5
-	VFMADD213PS  expC2<>+0(SB), Y0, Y4
-	VFMADD213PS  expC2<>+0(SB), Y1, Y5
-	VMULPS       Y0, Y0, Y6
-	VMULPS       Y1, Y1, Y7
-	VFMADD231PS  Y4, Y6, Y0
-	VFMADD231PS  Y5, Y7, Y1
-	VADDPS       one<>+0(SB), Y0, Y0
-	VADDPS       one<>+0(SB), Y1, Y1
-	VPSUBD       roundF32<>+0(SB), Y2, Y2
-	VPSUBD       roundF32<>+0(SB), Y3, Y3
-	VPSRAD       $0x01, Y2, Y4
-	VPSRAD       $0x01, Y3, Y5
-	VPSLLD       $0x17, Y4, Y6
-	VPSLLD       $0x17, Y5, Y7
-	VPADDD       one<>+0(SB), Y6, Y6
-	VPADDD       one<>+0(SB), Y7, Y7
-	VMULPS       Y6, Y0, Y0
-	VMULPS       Y7, Y1, Y1
-	VPSUBD       Y4, Y2, Y2
-	VPSUBD       Y5, Y3, Y3
-	VPSLLD       $0x17, Y2, Y2
-	VPSLLD       $0x17, Y3, Y3
-	VPADDD       one<>+0(SB), Y2, Y2
-	VPADDD       one<>+0(SB), Y3, Y3
-	VMULPS       Y2, Y0, Y0
-	VMULPS       Y3, Y1, Y1
-	VMOVUPS      Y0, (AX)(BX*4)
-	VMOVUPS      Y1, 32(AX)(BX*4)
+	VMOVUPS      (CX)(BX*4), Y4
+	VMOVUPS      32(CX)(BX*4), Y5
+	VMINPS       Y4, Y0, Y4
+	VMINPS       Y5, Y0, Y5
+	VMAXPS       Y4, Y1, Y4
+	VMAXPS       Y5, Y1, Y5
+	VMOVUPS      log2e<>+0(SB), Y6
+	VFMADD213PS  Y2, Y4, Y6
+	VMOVUPS      log2e<>+0(SB), Y7
+	VFMADD213PS  Y2, Y5, Y7
+	VSUBPS       Y2, Y6, Y8
+	VSUBPS       Y2, Y7, Y9
+	VFNMADD231PS ln2Hi<>+0(SB), Y8, Y4
+	VFNMADD231PS ln2Hi<>+0(SB), Y9, Y5
+	VFNMADD231PS ln2Lo<>+0(SB), Y8, Y4
+	VFNMADD231PS ln2Lo<>+0(SB), Y9, Y5
+	VMOVUPS      expC6<>+0(SB), Y8
+	VFMADD213PS  expC5<>+0(SB), Y4, Y8
+	VMOVUPS      expC6<>+0(SB), Y9
+	VFMADD213PS  expC5<>+0(SB), Y5, Y9
+	VFMADD213PS  expC4<>+0(SB), Y4, Y8
+	VFMADD213PS  expC4<>+0(SB), Y5, Y9
+	VFMADD213PS  expC3<>+0(SB), Y4, Y8
+	VFMADD213PS  expC3<>+0(SB), Y5, Y9
+	VFMADD213PS  expC2<>+0(SB), Y4, Y8
+	VFMADD213PS  expC2<>+0(SB), Y5, Y9
+	VMULPS       Y4, Y4, Y10
+	VMULPS       Y5, Y5, Y11
+	VFMADD231PS  Y8, Y10, Y4
+	VFMADD231PS  Y9, Y11, Y5
+	VADDPS       Y3, Y4, Y4
+	VADDPS       Y3, Y5, Y5
+	VPSUBD       Y2, Y6, Y6
+	VPSUBD       Y2, Y7, Y7
+	VPSRAD       $0x01, Y6, Y8
+	VPSRAD       $0x01, Y7, Y9
+	VPSLLD       $0x17, Y8, Y10
+	VPSLLD       $0x17, Y9, Y11
+	VPADDD       Y3, Y10, Y10
+	VPADDD       Y3, Y11, Y11
+	VMULPS       Y10, Y4, Y4
+	VMULPS       Y11, Y5, Y5
+	VPSUBD       Y8, Y6, Y6
+	VPSUBD       Y9, Y7, Y7
+	VPSLLD       $0x17, Y6, Y6
+	VPSLLD       $0x17, Y7, Y7
+	VPADDD       Y3, Y6, Y6
+	VPADDD       Y3, Y7, Y7
+	VMULPS       Y6, Y4, Y4
+	VMULPS       Y7, Y5, Y5
+	VMOVUPS      Y4, (AX)(BX*4)
+	VMOVUPS      Y5, 32(AX)(BX*4)
 	ADDQ         $+16, BX
 	SUBQ         $+16, DX
 	JGE          loop2
@@ -81,34 +81,32 @@ next3:
 	JL   next5
 
 loop4:
-	VMOVUPS      (CX)(BX*4), Y0
-	VMOVUPS      c89<>+0(SB), Y1
-	VMINPS       Y0, Y1, Y0
-	VMOVUPS      cm104<>+0(SB), Y1
-	VMAXPS       Y0, Y1, Y0
-	VMOVUPS      log2e<>+0(SB), Y1
-	VFMADD213PS  roundF32<>+0(SB), Y0, Y1
-	VSUBPS       roundF32<>+0(SB), Y1, Y2
-	VFNMADD231PS ln2Hi<>+0(SB), Y2, Y0
-	VFNMADD231PS ln2Lo<>+0(SB), Y2, Y0
-	VMOVUPS      expC6<>+0(SB), Y2
-	VFMADD213PS  expC5<>+0(SB), Y0, Y2
-	VFMADD213PS  expC4<>+0(SB), Y0, Y2
-	VFMADD213PS  expC3<>+0(SB), Y0, Y2
-	VFMADD213PS  expC2<>+0(SB), Y0, Y2
-	VMULPS       Y0, Y0, Y3
-	VFMADD231PS  Y2, Y3, Y0
-	VADDPS       one<>+0(SB), Y0, Y0
-	VPSUBD       roundF32<>+0(SB), Y1, Y1
-	VPSRAD       $0x01, Y1, Y2
-	VPSLLD       $0x17, Y2, Y3
-	VPADDD       one<>+0(SB), Y3, Y3
-	VMULPS       Y3, Y0, Y0
-	VPSUBD       Y2, Y1, Y1
-	VPSLLD       $0x17, Y1, Y1
-	VPADDD       one<>+0(SB), Y1, Y1
-	VMULPS       Y1, Y0, Y0
-	VMOVUPS      Y0, (AX)(BX*4)
+	VMOVUPS      (CX)(BX*4), Y4
+	VMINPS       Y4, Y0, Y4
+	VMAXPS       Y4, Y1, Y4
+	VMOVUPS      log2e<>+0(SB), Y5
+	VFMADD213PS  Y2, Y4, Y5
+	VSUBPS       Y2, Y5, Y6
+	VFNMADD231PS ln2Hi<>+0(SB), Y6, Y4
+	VFNMADD231PS ln2Lo<>+0(SB), Y6, Y4
+	VMOVUPS      expC6<>+0(SB), Y6
+	VFMADD213PS  expC5<>+0(SB), Y4, Y6
+	VFMADD213PS  expC4<>+0(SB), Y4, Y6
+	VFMADD213PS  expC3<>+0(SB), Y4, Y6
+	VFMADD213PS  expC2<>+0(SB), Y4, Y6
+	VMULPS       Y4, Y4, Y7
+	VFMADD231PS  Y6, Y7, Y4
+	VADDPS       Y3, Y4, Y4
+	VPSUBD       Y2, Y5, Y5
+	VPSRAD       $0x01, Y5, Y6
+	VPSLLD       $0x17, Y6, Y7
+	VPADDD       Y3, Y7, Y7
+	VMULPS       Y7, Y4, Y4
+	VPSUBD       Y6, Y5, Y5
+	VPSLLD       $0x17, Y5, Y5
+	VPADDD       Y3, Y5, Y5
+	VMULPS       Y5, Y4, Y4
+	VMOVUPS      Y4, (AX)(BX*4)
 	ADDQ         $+8, BX
 	SUBQ         $+8, DX
 	JGE          loop4
@@ -119,35 +117,33 @@ next5:
 	JE           done6
 	LEAQ         tailMaskF32<>+0(SB), SI
 	NEGQ         DX
-	VMOVUPS      32(SI)(DX*4), Y0
-	VMASKMOVPS   (CX)(BX*4), Y0, Y1
-	VMOVUPS      c89<>+0(SB), Y2
-	VMINPS       Y1, Y2, Y1
-	VMOVUPS      cm104<>+0(SB), Y2
-	VMAXPS       Y1, Y2, Y1
-	VMOVUPS      log2e<>+0(SB), Y2
-	VFMADD213PS  roundF32<>+0(SB), Y1, Y2
-	VSUBPS       roundF32<>+0(SB), Y2, Y3
-	VFNMADD231PS ln2Hi<>+0(SB), Y3, Y1
-	VFNMADD231PS ln2Lo<>+0(SB), Y3, Y1
-	VMOVUPS      expC6<>+0(SB), Y3
-	VFMADD213PS  expC5<>+0(SB), Y1, Y3
-	VFMADD213PS  expC4<>+0(SB), Y1, Y3
-	VFMADD213PS  expC3<>+0(SB), Y1, Y3
-	VFMADD213PS  expC2<>+0(SB), Y1, Y3
-	VMULPS       Y1, Y1, Y4
-	VFMADD231PS  Y3, Y4, Y1
-	VADDPS       one<>+0(SB), Y1, Y1
-	VPSUBD       roundF32<>+0(SB), Y2, Y2
-	VPSRAD       $0x01, Y2, Y3
-	VPSLLD       $0x17, Y3, Y4
-	VPADDD       one<>+0(SB), Y4, Y4
-	VMULPS       Y4, Y1, Y1
-	VPSUBD       Y3, Y2, Y2
-	VPSLLD       $0x17, Y2, Y2
-	VPADDD       one<>+0(SB), Y2, Y2
-	VMULPS       Y2, Y1, Y1
-	VMASKMOVPS   Y1, Y0, (AX)(BX*4)
+	VMOVUPS      32(SI)(DX*4), Y4
+	VMASKMOVPS   (CX)(BX*4), Y4, Y5
+	VMINPS       Y5, Y0, Y0
+	VMAXPS       Y0, Y1, Y0
+	VMOVUPS      log2e<>+0(SB), Y1
+	VFMADD213PS  Y2, Y0, Y1
+	VSUBPS       Y2, Y1, Y5
+	VFNMADD231PS ln2Hi<>+0(SB), Y5, Y0
+	VFNMADD231PS ln2Lo<>+0(SB), Y5, Y0
+	VMOVUPS      expC6<>+0(SB), Y5
+	VFMADD213PS  expC5<>+0(SB), Y0, Y5
+	VFMADD213PS  expC4<>+0(SB), Y0, Y5
+	VFMADD213PS  expC3<>+0(SB), Y0, Y5
+	VFMADD213PS  expC2<>+0(SB), Y0, Y5
+	VMULPS       Y0, Y0, Y6
+	VFMADD231PS  Y5, Y6, Y0
+	VADDPS       Y3, Y0, Y0
+	VPSUBD       Y2, Y1, Y1
+	VPSRAD       $0x01, Y1, Y2
+	VPSLLD       $0x17, Y2, Y5
+	VPADDD       Y3, Y5, Y5
+	VMULPS       Y5, Y0, Y0
+	VPSUBD       Y2, Y1, Y1
+	VPSLLD       $0x17, Y1, Y1
+	VPADDD       Y3, Y1, Y1
+	VMULPS       Y1, Y0, Y0
+	VMASKMOVPS   Y0, Y4, (AX)(BX*4)
 
 done6:
 	VZEROUPPER
@@ -173,16 +169,6 @@ DATA cm104<>+24(SB)/4, $0xc2d00000
 DATA cm104<>+28(SB)/4, $0xc2d00000
 GLOBL cm104<>(SB), RODATA|NOPTR, $32
 
-DATA log2e<>+0(SB)/4, $0x3fb8aa3b
-DATA log2e<>+4(SB)/4, $0x3fb8aa3b
-DATA log2e<>+8(SB)/4, $0x3fb8aa3b
-DATA log2e<>+12(SB)/4, $0x3fb8aa3b
-DATA log2e<>+16(SB)/4, $0x3fb8aa3b
-DATA log2e<>+20(SB)/4, $0x3fb8aa3b
-DATA log2e<>+24(SB)/4, $0x3fb8aa3b
-DATA log2e<>+28(SB)/4, $0x3fb8aa3b
-GLOBL log2e<>(SB), RODATA|NOPTR, $32
-
 DATA roundF32<>+0(SB)/4, $0x4b400000
 DATA roundF32<>+4(SB)/4, $0x4b400000
 DATA roundF32<>+8(SB)/4, $0x4b400000
@@ -192,6 +178,26 @@ DATA roundF32<>+20(SB)/4, $0x4b400000
 DATA roundF32<>+24(SB)/4, $0x4b400000
 DATA roundF32<>+28(SB)/4, $0x4b400000
 GLOBL roundF32<>(SB), RODATA|NOPTR, $32
+
+DATA one<>+0(SB)/4, $0x3f800000
+DATA one<>+4(SB)/4, $0x3f800000
+DATA one<>+8(SB)/4, $0x3f800000
+DATA one<>+12(SB)/4, $0x3f800000
+DATA one<>+16(SB)/4, $0x3f800000
+DATA one<>+20(SB)/4, $0x3f800000
+DATA one<>+24(SB)/4, $0x3f800000
+DATA one<>+28(SB)/4, $0x3f800000
+GLOBL one<>(SB), RODATA|NOPTR, $32
+
+DATA log2e<>+0(SB)/4, $0x3fb8aa3b
+DATA log2e<>+4(SB)/4, $0x3fb8aa3b
+DATA log2e<>+8(SB)/4, $0x3fb8aa3b
+DATA log2e<>+12(SB)/4, $0x3fb8aa3b
+DATA log2e<>+16(SB)/4, $0x3fb8aa3b
+DATA log2e<>+20(SB)/4, $0x3fb8aa3b
+DATA log2e<>+24(SB)/4, $0x3fb8aa3b
+DATA log2e<>+28(SB)/4, $0x3fb8aa3b
+GLOBL log2e<>(SB), RODATA|NOPTR, $32
 
 DATA ln2Hi<>+0(SB)/4, $0x3f317218
 DATA ln2Hi<>+4(SB)/4, $0x3f317218
@@ -262,16 +268,6 @@ DATA expC2<>+20(SB)/4, $0x3efffffe
 DATA expC2<>+24(SB)/4, $0x3efffffe
 DATA expC2<>+28(SB)/4, $0x3efffffe
 GLOBL expC2<>(SB), RODATA|NOPTR, $32
-
-DATA one<>+0(SB)/4, $0x3f800000
-DATA one<>+4(SB)/4, $0x3f800000
-DATA one<>+8(SB)/4, $0x3f800000
-DATA one<>+12(SB)/4, $0x3f800000
-DATA one<>+16(SB)/4, $0x3f800000
-DATA one<>+20(SB)/4, $0x3f800000
-DATA one<>+24(SB)/4, $0x3f800000
-DATA one<>+28(SB)/4, $0x3f800000
-GLOBL one<>(SB), RODATA|NOPTR, $32
 
 DATA tailMaskF32<>+0(SB)/4, $0xffffffff
 DATA tailMaskF32<>+4(SB)/4, $0xffffffff

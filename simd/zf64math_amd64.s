@@ -7,84 +7,84 @@
 // func expF64AVX2(dst *float64, x *float64, n int)
 // Requires: AVX, AVX2, FMA3
 TEXT ·expF64AVX2(SB), NOSPLIT, $0-24
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ n+16(FP), DX
-	XORQ BX, BX
-	SUBQ $+8, DX
-	JL   next3
+	MOVQ    dst+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    n+16(FP), DX
+	VMOVUPS expMaxF64<>+0(SB), Y0
+	VMOVUPS expMinF64<>+0(SB), Y1
+	VMOVUPS roundF64<>+0(SB), Y2
+	VMOVUPS oneF64<>+0(SB), Y3
+	XORQ    BX, BX
+	SUBQ    $+8, DX
+	JL      next3
 
 loop2:
-	VMOVUPS      (CX)(BX*8), Y0
-	VMOVUPS      32(CX)(BX*8), Y1
-	VMOVUPS      expMaxF64<>+0(SB), Y2
-	VMINPD       Y0, Y2, Y0
-	VMOVUPS      expMaxF64<>+0(SB), Y2
-	VMINPD       Y1, Y2, Y1
-	VMOVUPS      expMinF64<>+0(SB), Y2
-	VMAXPD       Y0, Y2, Y0
-	VMOVUPS      expMinF64<>+0(SB), Y2
-	VMAXPD       Y1, Y2, Y1
-	VMOVUPS      log2eF64<>+0(SB), Y2
-	VFMADD213PD  roundF64<>+0(SB), Y0, Y2
-	VMOVUPS      log2eF64<>+0(SB), Y3
-	VFMADD213PD  roundF64<>+0(SB), Y1, Y3
-	VSUBPD       roundF64<>+0(SB), Y2, Y2
-	VSUBPD       roundF64<>+0(SB), Y3, Y3
-	VFNMADD231PD ln2HiF64<>+0(SB), Y2, Y0
-	VFNMADD231PD ln2HiF64<>+0(SB), Y3, Y1
-	VFNMADD231PD ln2LoF64<>+0(SB), Y2, Y0
-	VFNMADD231PD ln2LoF64<>+0(SB), Y3, Y1
-	VMOVUPS      expQ9F64<>+0(SB), Y4
-	VFMADD213PD  expQ8F64<>+0(SB), Y0, Y4
-	VMOVUPS      expQ9F64<>+0(SB), Y5
-	VFMADD213PD  expQ8F64<>+0(SB), Y1, Y5
-	VFMADD213PD  expQ7F64<>+0(SB), Y0, Y4
-	VFMADD213PD  expQ7F64<>+0(SB), Y1, Y5
-	VFMADD213PD  expQ6F64<>+0(SB), Y0, Y4
-	VFMADD213PD  expQ6F64<>+0(SB), Y1, Y5
-	VFMADD213PD  expQ5F64<>+0(SB), Y0, Y4
-	VFMADD213PD  expQ5F64<>+0(SB), Y1, Y5
-	VFMADD213PD  expQ4F64<>+0(SB), Y0, Y4
-	VFMADD213PD  expQ4F64<>+0(SB), Y1, Y5
-	VFMADD213PD  expQ3F64<>+0(SB), Y0, Y4
-	VFMADD213PD  expQ3F64<>+0(SB), Y1, Y5
-	VFMADD213PD  expQ2F64<>+0(SB), Y0, Y4
-	VFMADD213PD  expQ2F64<>+0(SB), Y1, Y5
-	VFMADD213PD  expQ1F64<>+0(SB), Y0, Y4
-	VFMADD213PD  expQ1F64<>+0(SB), Y1, Y5
-	VFMADD213PD  expQ0F64<>+0(SB), Y0, Y4
-	VFMADD213PD  expQ0F64<>+0(SB), Y1, Y5
-	VMULPD       Y0, Y0, Y6
-	VMULPD       Y1, Y1, Y7
-	VFMADD231PD  Y4, Y6, Y0
-	VFMADD231PD  Y5, Y7, Y1
-	VADDPD       oneF64<>+0(SB), Y0, Y0
-	VADDPD       oneF64<>+0(SB), Y1, Y1
-	VMOVUPS      halfF64<>+0(SB), Y4
-	VFMADD213PD  roundF64<>+0(SB), Y2, Y4
-	VMOVUPS      halfF64<>+0(SB), Y5
-	VFMADD213PD  roundF64<>+0(SB), Y3, Y5
-	VSUBPD       roundF64<>+0(SB), Y4, Y6
-	VSUBPD       roundF64<>+0(SB), Y5, Y7
-	VSUBPD       Y6, Y2, Y2
-	VSUBPD       Y7, Y3, Y3
-	VADDPD       roundF64<>+0(SB), Y2, Y2
-	VADDPD       roundF64<>+0(SB), Y3, Y3
-	VPSLLQ       $0x34, Y4, Y4
-	VPSLLQ       $0x34, Y5, Y5
-	VPADDQ       oneF64<>+0(SB), Y4, Y4
-	VPADDQ       oneF64<>+0(SB), Y5, Y5
-	VMULPD       Y4, Y0, Y0
-	VMULPD       Y5, Y1, Y1
-	VPSLLQ       $0x34, Y2, Y2
-	VPSLLQ       $0x34, Y3, Y3
-	VPADDQ       oneF64<>+0(SB), Y2, Y2
-	VPADDQ       oneF64<>+0(SB), Y3, Y3
-	VMULPD       Y2, Y0, Y0
-	VMULPD       Y3, Y1, Y1
-	VMOVUPS      Y0, (AX)(BX*8)
-	VMOVUPS      Y1, 32(AX)(BX*8)
+	VMOVUPS      (CX)(BX*8), Y4
+	VMOVUPS      32(CX)(BX*8), Y5
+	VMINPD       Y4, Y0, Y4
+	VMINPD       Y5, Y0, Y5
+	VMAXPD       Y4, Y1, Y4
+	VMAXPD       Y5, Y1, Y5
+	VMOVUPS      log2eF64<>+0(SB), Y6
+	VFMADD213PD  Y2, Y4, Y6
+	VMOVUPS      log2eF64<>+0(SB), Y7
+	VFMADD213PD  Y2, Y5, Y7
+	VSUBPD       Y2, Y6, Y6
+	VSUBPD       Y2, Y7, Y7
+	VFNMADD231PD ln2HiF64<>+0(SB), Y6, Y4
+	VFNMADD231PD ln2HiF64<>+0(SB), Y7, Y5
+	VFNMADD231PD ln2LoF64<>+0(SB), Y6, Y4
+	VFNMADD231PD ln2LoF64<>+0(SB), Y7, Y5
+	VMOVUPS      expQ9F64<>+0(SB), Y8
+	VFMADD213PD  expQ8F64<>+0(SB), Y4, Y8
+	VMOVUPS      expQ9F64<>+0(SB), Y9
+	VFMADD213PD  expQ8F64<>+0(SB), Y5, Y9
+	VFMADD213PD  expQ7F64<>+0(SB), Y4, Y8
+	VFMADD213PD  expQ7F64<>+0(SB), Y5, Y9
+	VFMADD213PD  expQ6F64<>+0(SB), Y4, Y8
+	VFMADD213PD  expQ6F64<>+0(SB), Y5, Y9
+	VFMADD213PD  expQ5F64<>+0(SB), Y4, Y8
+	VFMADD213PD  expQ5F64<>+0(SB), Y5, Y9
+	VFMADD213PD  expQ4F64<>+0(SB), Y4, Y8
+	VFMADD213PD  expQ4F64<>+0(SB), Y5, Y9
+	VFMADD213PD  expQ3F64<>+0(SB), Y4, Y8
+	VFMADD213PD  expQ3F64<>+0(SB), Y5, Y9
+	VFMADD213PD  expQ2F64<>+0(SB), Y4, Y8
+	VFMADD213PD  expQ2F64<>+0(SB), Y5, Y9
+	VFMADD213PD  expQ1F64<>+0(SB), Y4, Y8
+	VFMADD213PD  expQ1F64<>+0(SB), Y5, Y9
+	VFMADD213PD  expQ0F64<>+0(SB), Y4, Y8
+	VFMADD213PD  expQ0F64<>+0(SB), Y5, Y9
+	VMULPD       Y4, Y4, Y10
+	VMULPD       Y5, Y5, Y11
+	VFMADD231PD  Y8, Y10, Y4
+	VFMADD231PD  Y9, Y11, Y5
+	VADDPD       Y3, Y4, Y4
+	VADDPD       Y3, Y5, Y5
+	VMOVUPS      halfF64<>+0(SB), Y8
+	VFMADD213PD  Y2, Y6, Y8
+	VMOVUPS      halfF64<>+0(SB), Y9
+	VFMADD213PD  Y2, Y7, Y9
+	VSUBPD       Y2, Y8, Y10
+	VSUBPD       Y2, Y9, Y11
+	VSUBPD       Y10, Y6, Y6
+	VSUBPD       Y11, Y7, Y7
+	VADDPD       Y2, Y6, Y6
+	VADDPD       Y2, Y7, Y7
+	VPSLLQ       $0x34, Y8, Y8
+	VPSLLQ       $0x34, Y9, Y9
+	VPADDQ       Y3, Y8, Y8
+	VPADDQ       Y3, Y9, Y9
+	VMULPD       Y8, Y4, Y4
+	VMULPD       Y9, Y5, Y5
+	VPSLLQ       $0x34, Y6, Y6
+	VPSLLQ       $0x34, Y7, Y7
+	VPADDQ       Y3, Y6, Y6
+	VPADDQ       Y3, Y7, Y7
+	VMULPD       Y6, Y4, Y4
+	VMULPD       Y7, Y5, Y5
+	VMOVUPS      Y4, (AX)(BX*8)
+	VMOVUPS      Y5, 32(AX)(BX*8)
 	ADDQ         $+8, BX
 	SUBQ         $+8, DX
 	JGE          loop2
@@ -95,41 +95,39 @@ next3:
 	JL   next5
 
 loop4:
-	VMOVUPS      (CX)(BX*8), Y0
-	VMOVUPS      expMaxF64<>+0(SB), Y1
-	VMINPD       Y0, Y1, Y0
-	VMOVUPS      expMinF64<>+0(SB), Y1
-	VMAXPD       Y0, Y1, Y0
-	VMOVUPS      log2eF64<>+0(SB), Y1
-	VFMADD213PD  roundF64<>+0(SB), Y0, Y1
-	VSUBPD       roundF64<>+0(SB), Y1, Y1
-	VFNMADD231PD ln2HiF64<>+0(SB), Y1, Y0
-	VFNMADD231PD ln2LoF64<>+0(SB), Y1, Y0
-	VMOVUPS      expQ9F64<>+0(SB), Y2
-	VFMADD213PD  expQ8F64<>+0(SB), Y0, Y2
-	VFMADD213PD  expQ7F64<>+0(SB), Y0, Y2
-	VFMADD213PD  expQ6F64<>+0(SB), Y0, Y2
-	VFMADD213PD  expQ5F64<>+0(SB), Y0, Y2
-	VFMADD213PD  expQ4F64<>+0(SB), Y0, Y2
-	VFMADD213PD  expQ3F64<>+0(SB), Y0, Y2
-	VFMADD213PD  expQ2F64<>+0(SB), Y0, Y2
-	VFMADD213PD  expQ1F64<>+0(SB), Y0, Y2
-	VFMADD213PD  expQ0F64<>+0(SB), Y0, Y2
-	VMULPD       Y0, Y0, Y3
-	VFMADD231PD  Y2, Y3, Y0
-	VADDPD       oneF64<>+0(SB), Y0, Y0
-	VMOVUPS      halfF64<>+0(SB), Y2
-	VFMADD213PD  roundF64<>+0(SB), Y1, Y2
-	VSUBPD       roundF64<>+0(SB), Y2, Y3
-	VSUBPD       Y3, Y1, Y1
-	VADDPD       roundF64<>+0(SB), Y1, Y1
-	VPSLLQ       $0x34, Y2, Y2
-	VPADDQ       oneF64<>+0(SB), Y2, Y2
-	VMULPD       Y2, Y0, Y0
-	VPSLLQ       $0x34, Y1, Y1
-	VPADDQ       oneF64<>+0(SB), Y1, Y1
-	VMULPD       Y1, Y0, Y0
-	VMOVUPS      Y0, (AX)(BX*8)
+	VMOVUPS      (CX)(BX*8), Y4
+	VMINPD       Y4, Y0, Y4
+	VMAXPD       Y4, Y1, Y4
+	VMOVUPS      log2eF64<>+0(SB), Y5
+	VFMADD213PD  Y2, Y4, Y5
+	VSUBPD       Y2, Y5, Y5
+	VFNMADD231PD ln2HiF64<>+0(SB), Y5, Y4
+	VFNMADD231PD ln2LoF64<>+0(SB), Y5, Y4
+	VMOVUPS      expQ9F64<>+0(SB), Y6
+	VFMADD213PD  expQ8F64<>+0(SB), Y4, Y6
+	VFMADD213PD  expQ7F64<>+0(SB), Y4, Y6
+	VFMADD213PD  expQ6F64<>+0(SB), Y4, Y6
+	VFMADD213PD  expQ5F64<>+0(SB), Y4, Y6
+	VFMADD213PD  expQ4F64<>+0(SB), Y4, Y6
+	VFMADD213PD  expQ3F64<>+0(SB), Y4, Y6
+	VFMADD213PD  expQ2F64<>+0(SB), Y4, Y6
+	VFMADD213PD  expQ1F64<>+0(SB), Y4, Y6
+	VFMADD213PD  expQ0F64<>+0(SB), Y4, Y6
+	VMULPD       Y4, Y4, Y7
+	VFMADD231PD  Y6, Y7, Y4
+	VADDPD       Y3, Y4, Y4
+	VMOVUPS      halfF64<>+0(SB), Y6
+	VFMADD213PD  Y2, Y5, Y6
+	VSUBPD       Y2, Y6, Y7
+	VSUBPD       Y7, Y5, Y5
+	VADDPD       Y2, Y5, Y5
+	VPSLLQ       $0x34, Y6, Y6
+	VPADDQ       Y3, Y6, Y6
+	VMULPD       Y6, Y4, Y4
+	VPSLLQ       $0x34, Y5, Y5
+	VPADDQ       Y3, Y5, Y5
+	VMULPD       Y5, Y4, Y4
+	VMOVUPS      Y4, (AX)(BX*8)
 	ADDQ         $+4, BX
 	SUBQ         $+4, DX
 	JGE          loop4
@@ -140,42 +138,40 @@ next5:
 	JE           done6
 	LEAQ         tailMaskF64<>+0(SB), SI
 	NEGQ         DX
-	VMOVUPS      32(SI)(DX*8), Y0
-	VMASKMOVPD   (CX)(BX*8), Y0, Y1
-	VMOVUPS      expMaxF64<>+0(SB), Y2
-	VMINPD       Y1, Y2, Y1
-	VMOVUPS      expMinF64<>+0(SB), Y2
-	VMAXPD       Y1, Y2, Y1
-	VMOVUPS      log2eF64<>+0(SB), Y2
-	VFMADD213PD  roundF64<>+0(SB), Y1, Y2
-	VSUBPD       roundF64<>+0(SB), Y2, Y2
-	VFNMADD231PD ln2HiF64<>+0(SB), Y2, Y1
-	VFNMADD231PD ln2LoF64<>+0(SB), Y2, Y1
-	VMOVUPS      expQ9F64<>+0(SB), Y3
-	VFMADD213PD  expQ8F64<>+0(SB), Y1, Y3
-	VFMADD213PD  expQ7F64<>+0(SB), Y1, Y3
-	VFMADD213PD  expQ6F64<>+0(SB), Y1, Y3
-	VFMADD213PD  expQ5F64<>+0(SB), Y1, Y3
-	VFMADD213PD  expQ4F64<>+0(SB), Y1, Y3
-	VFMADD213PD  expQ3F64<>+0(SB), Y1, Y3
-	VFMADD213PD  expQ2F64<>+0(SB), Y1, Y3
-	VFMADD213PD  expQ1F64<>+0(SB), Y1, Y3
-	VFMADD213PD  expQ0F64<>+0(SB), Y1, Y3
-	VMULPD       Y1, Y1, Y4
-	VFMADD231PD  Y3, Y4, Y1
-	VADDPD       oneF64<>+0(SB), Y1, Y1
-	VMOVUPS      halfF64<>+0(SB), Y3
-	VFMADD213PD  roundF64<>+0(SB), Y2, Y3
-	VSUBPD       roundF64<>+0(SB), Y3, Y4
-	VSUBPD       Y4, Y2, Y2
-	VADDPD       roundF64<>+0(SB), Y2, Y2
-	VPSLLQ       $0x34, Y3, Y3
-	VPADDQ       oneF64<>+0(SB), Y3, Y3
-	VMULPD       Y3, Y1, Y1
-	VPSLLQ       $0x34, Y2, Y2
-	VPADDQ       oneF64<>+0(SB), Y2, Y2
-	VMULPD       Y2, Y1, Y1
-	VMASKMOVPD   Y1, Y0, (AX)(BX*8)
+	VMOVUPS      32(SI)(DX*8), Y4
+	VMASKMOVPD   (CX)(BX*8), Y4, Y5
+	VMINPD       Y5, Y0, Y0
+	VMAXPD       Y0, Y1, Y0
+	VMOVUPS      log2eF64<>+0(SB), Y1
+	VFMADD213PD  Y2, Y0, Y1
+	VSUBPD       Y2, Y1, Y1
+	VFNMADD231PD ln2HiF64<>+0(SB), Y1, Y0
+	VFNMADD231PD ln2LoF64<>+0(SB), Y1, Y0
+	VMOVUPS      expQ9F64<>+0(SB), Y5
+	VFMADD213PD  expQ8F64<>+0(SB), Y0, Y5
+	VFMADD213PD  expQ7F64<>+0(SB), Y0, Y5
+	VFMADD213PD  expQ6F64<>+0(SB), Y0, Y5
+	VFMADD213PD  expQ5F64<>+0(SB), Y0, Y5
+	VFMADD213PD  expQ4F64<>+0(SB), Y0, Y5
+	VFMADD213PD  expQ3F64<>+0(SB), Y0, Y5
+	VFMADD213PD  expQ2F64<>+0(SB), Y0, Y5
+	VFMADD213PD  expQ1F64<>+0(SB), Y0, Y5
+	VFMADD213PD  expQ0F64<>+0(SB), Y0, Y5
+	VMULPD       Y0, Y0, Y6
+	VFMADD231PD  Y5, Y6, Y0
+	VADDPD       Y3, Y0, Y0
+	VMOVUPS      halfF64<>+0(SB), Y5
+	VFMADD213PD  Y2, Y1, Y5
+	VSUBPD       Y2, Y5, Y6
+	VSUBPD       Y6, Y1, Y1
+	VADDPD       Y2, Y1, Y1
+	VPSLLQ       $0x34, Y5, Y2
+	VPADDQ       Y3, Y2, Y2
+	VMULPD       Y2, Y0, Y0
+	VPSLLQ       $0x34, Y1, Y1
+	VPADDQ       Y3, Y1, Y1
+	VMULPD       Y1, Y0, Y0
+	VMASKMOVPD   Y0, Y4, (AX)(BX*8)
 
 done6:
 	VZEROUPPER
@@ -193,17 +189,23 @@ DATA expMinF64<>+16(SB)/8, $0xc087500000000000
 DATA expMinF64<>+24(SB)/8, $0xc087500000000000
 GLOBL expMinF64<>(SB), RODATA|NOPTR, $32
 
-DATA log2eF64<>+0(SB)/8, $0x3ff71547652b82fe
-DATA log2eF64<>+8(SB)/8, $0x3ff71547652b82fe
-DATA log2eF64<>+16(SB)/8, $0x3ff71547652b82fe
-DATA log2eF64<>+24(SB)/8, $0x3ff71547652b82fe
-GLOBL log2eF64<>(SB), RODATA|NOPTR, $32
-
 DATA roundF64<>+0(SB)/8, $0x4338000000000000
 DATA roundF64<>+8(SB)/8, $0x4338000000000000
 DATA roundF64<>+16(SB)/8, $0x4338000000000000
 DATA roundF64<>+24(SB)/8, $0x4338000000000000
 GLOBL roundF64<>(SB), RODATA|NOPTR, $32
+
+DATA oneF64<>+0(SB)/8, $0x3ff0000000000000
+DATA oneF64<>+8(SB)/8, $0x3ff0000000000000
+DATA oneF64<>+16(SB)/8, $0x3ff0000000000000
+DATA oneF64<>+24(SB)/8, $0x3ff0000000000000
+GLOBL oneF64<>(SB), RODATA|NOPTR, $32
+
+DATA log2eF64<>+0(SB)/8, $0x3ff71547652b82fe
+DATA log2eF64<>+8(SB)/8, $0x3ff71547652b82fe
+DATA log2eF64<>+16(SB)/8, $0x3ff71547652b82fe
+DATA log2eF64<>+24(SB)/8, $0x3ff71547652b82fe
+GLOBL log2eF64<>(SB), RODATA|NOPTR, $32
 
 DATA ln2HiF64<>+0(SB)/8, $0x3fe62e42fefa39ef
 DATA ln2HiF64<>+8(SB)/8, $0x3fe62e42fefa39ef
@@ -276,12 +278,6 @@ DATA expQ0F64<>+8(SB)/8, $0x3fe000000000000a
 DATA expQ0F64<>+16(SB)/8, $0x3fe000000000000a
 DATA expQ0F64<>+24(SB)/8, $0x3fe000000000000a
 GLOBL expQ0F64<>(SB), RODATA|NOPTR, $32
-
-DATA oneF64<>+0(SB)/8, $0x3ff0000000000000
-DATA oneF64<>+8(SB)/8, $0x3ff0000000000000
-DATA oneF64<>+16(SB)/8, $0x3ff0000000000000
-DATA oneF64<>+24(SB)/8, $0x3ff0000000000000
-GLOBL oneF64<>(SB), RODATA|NOPTR, $32
 
 DATA halfF64<>+0(SB)/8, $0x3fe0000000000000
 DATA halfF64<>+8(SB)/8, $0x3fe0000000000000
@@ -466,49 +462,53 @@ done6:
 // func logF64AVX2(dst *float64, x *float64, n int)
 // Requires: AVX, AVX2, FMA3
 TEXT ·logF64AVX2(SB), NOSPLIT, $0-24
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ n+16(FP), DX
-	XORQ BX, BX
-	SUBQ $+4, DX
-	JL   next3
+	MOVQ    dst+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    n+16(FP), DX
+	VMOVUPS oneF64<>+0(SB), Y0
+	VMOVUPS oneMinusThreeQuartersF64<>+0(SB), Y1
+	VMOVUPS exponentF64<>+0(SB), Y2
+	VMOVUPS two52F64<>+0(SB), Y3
+	XORQ    BX, BX
+	SUBQ    $+4, DX
+	JL      next3
 
 loop2:
-	VMOVUPS     (CX)(BX*8), Y0
-	VCMPPD      $0x19, minNormalF64<>+0(SB), Y0, Y1
-	VCMPPD      $0x1e, maxFiniteF64<>+0(SB), Y0, Y2
-	VORPD       Y1, Y2, Y1
-	VMOVMSKPD   Y1, SI
+	VMOVUPS     (CX)(BX*8), Y4
+	VCMPPD      $0x19, minNormalF64<>+0(SB), Y4, Y5
+	VCMPPD      $0x1e, maxFiniteF64<>+0(SB), Y4, Y6
+	VORPD       Y5, Y6, Y5
+	VMOVMSKPD   Y5, SI
 	TESTL       SI, SI
 	JNE         rare4
-	VPADDQ      oneMinusThreeQuartersF64<>+0(SB), Y0, Y1
-	VANDPD      exponentF64<>+0(SB), Y1, Y2
-	VPSRLQ      $0x34, Y1, Y1
-	VORPD       two52F64<>+0(SB), Y1, Y1
-	VSUBPD      two52BiasF64<>+0(SB), Y1, Y1
-	VPSUBQ      oneF64<>+0(SB), Y2, Y2
-	VPSUBQ      Y2, Y0, Y0
-	VSUBPD      oneF64<>+0(SB), Y0, Y0
-	VADDPD      twoF64<>+0(SB), Y0, Y2
-	VDIVPD      Y2, Y0, Y2
-	VMULPD      Y2, Y2, Y3
-	VMULPD      Y0, Y0, Y4
-	VMULPD      halfF64<>+0(SB), Y4, Y4
-	VMULPD      ln2LoF64<>+0(SB), Y1, Y5
-	VMOVUPS     logR7F64<>+0(SB), Y6
-	VFMADD213PD logR6F64<>+0(SB), Y3, Y6
-	VFMADD213PD logR5F64<>+0(SB), Y3, Y6
-	VFMADD213PD logR4F64<>+0(SB), Y3, Y6
-	VFMADD213PD logR3F64<>+0(SB), Y3, Y6
-	VFMADD213PD logR2F64<>+0(SB), Y3, Y6
-	VFMADD213PD logR1F64<>+0(SB), Y3, Y6
-	VFMADD213PD logR0F64<>+0(SB), Y3, Y6
-	VFMADD213PD Y4, Y6, Y3
-	VFMADD231PD Y3, Y2, Y5
-	VSUBPD      Y5, Y4, Y2
-	VSUBPD      Y2, Y0, Y0
-	VFMADD231PD ln2HiF64<>+0(SB), Y1, Y0
-	VMOVUPS     Y0, (AX)(BX*8)
+	VPADDQ      Y1, Y4, Y5
+	VANDPD      Y2, Y5, Y6
+	VPSRLQ      $0x34, Y5, Y5
+	VORPD       Y3, Y5, Y5
+	VSUBPD      two52BiasF64<>+0(SB), Y5, Y5
+	VPSUBQ      Y0, Y6, Y6
+	VPSUBQ      Y6, Y4, Y4
+	VSUBPD      Y0, Y4, Y4
+	VADDPD      twoF64<>+0(SB), Y4, Y6
+	VDIVPD      Y6, Y4, Y6
+	VMULPD      Y6, Y6, Y7
+	VMULPD      Y4, Y4, Y8
+	VMULPD      halfF64<>+0(SB), Y8, Y8
+	VMULPD      ln2LoF64<>+0(SB), Y5, Y9
+	VMOVUPS     logR7F64<>+0(SB), Y10
+	VFMADD213PD logR6F64<>+0(SB), Y7, Y10
+	VFMADD213PD logR5F64<>+0(SB), Y7, Y10
+	VFMADD213PD logR4F64<>+0(SB), Y7, Y10
+	VFMADD213PD logR3F64<>+0(SB), Y7, Y10
+	VFMADD213PD logR2F64<>+0(SB), Y7, Y10
+	VFMADD213PD logR1F64<>+0(SB), Y7, Y10
+	VFMADD213PD logR0F64<>+0(SB), Y7, Y10
+	VFMADD213PD Y8, Y10, Y7
+	VFMADD231PD Y7, Y6, Y9
+	VSUBPD      Y9, Y8, Y6
+	VSUBPD      Y6, Y4, Y4
+	VFMADD231PD ln2HiF64<>+0(SB), Y5, Y4
+	VMOVUPS     Y4, (AX)(BX*8)
 
 stored5:
 	ADDQ $+4, BX
@@ -521,42 +521,42 @@ next3:
 	JE          done6
 	LEAQ        tailMaskF64<>+0(SB), SI
 	NEGQ        DX
-	VMOVUPS     32(SI)(DX*8), Y0
-	VMASKMOVPD  (CX)(BX*8), Y0, Y1
-	VCMPPD      $0x19, minNormalF64<>+0(SB), Y1, Y2
-	VCMPPD      $0x1e, maxFiniteF64<>+0(SB), Y1, Y3
-	VORPD       Y2, Y3, Y2
-	VMOVMSKPD   Y2, CX
+	VMOVUPS     32(SI)(DX*8), Y4
+	VMASKMOVPD  (CX)(BX*8), Y4, Y5
+	VCMPPD      $0x19, minNormalF64<>+0(SB), Y5, Y6
+	VCMPPD      $0x1e, maxFiniteF64<>+0(SB), Y5, Y7
+	VORPD       Y6, Y7, Y6
+	VMOVMSKPD   Y6, CX
 	TESTL       CX, CX
 	JNE         rare7
-	VPADDQ      oneMinusThreeQuartersF64<>+0(SB), Y1, Y2
-	VANDPD      exponentF64<>+0(SB), Y2, Y3
-	VPSRLQ      $0x34, Y2, Y2
-	VORPD       two52F64<>+0(SB), Y2, Y2
-	VSUBPD      two52BiasF64<>+0(SB), Y2, Y2
-	VPSUBQ      oneF64<>+0(SB), Y3, Y3
-	VPSUBQ      Y3, Y1, Y1
-	VSUBPD      oneF64<>+0(SB), Y1, Y1
-	VADDPD      twoF64<>+0(SB), Y1, Y3
-	VDIVPD      Y3, Y1, Y3
-	VMULPD      Y3, Y3, Y4
-	VMULPD      Y1, Y1, Y5
+	VPADDQ      Y1, Y5, Y1
+	VANDPD      Y2, Y1, Y2
+	VPSRLQ      $0x34, Y1, Y1
+	VORPD       Y3, Y1, Y1
+	VSUBPD      two52BiasF64<>+0(SB), Y1, Y1
+	VPSUBQ      Y0, Y2, Y2
+	VPSUBQ      Y2, Y5, Y2
+	VSUBPD      Y0, Y2, Y0
+	VADDPD      twoF64<>+0(SB), Y0, Y2
+	VDIVPD      Y2, Y0, Y2
+	VMULPD      Y2, Y2, Y3
+	VMULPD      Y0, Y0, Y5
 	VMULPD      halfF64<>+0(SB), Y5, Y5
-	VMULPD      ln2LoF64<>+0(SB), Y2, Y6
+	VMULPD      ln2LoF64<>+0(SB), Y1, Y6
 	VMOVUPS     logR7F64<>+0(SB), Y7
-	VFMADD213PD logR6F64<>+0(SB), Y4, Y7
-	VFMADD213PD logR5F64<>+0(SB), Y4, Y7
-	VFMADD213PD logR4F64<>+0(SB), Y4, Y7
-	VFMADD213PD logR3F64<>+0(SB), Y4, Y7
-	VFMADD213PD logR2F64<>+0(SB), Y4, Y7
-	VFMADD213PD logR1F64<>+0(SB), Y4, Y7
-	VFMADD213PD logR0F64<>+0(SB), Y4, Y7
-	VFMADD213PD Y5, Y7, Y4
-	VFMADD231PD Y4, Y3, Y6
-	VSUBPD      Y6, Y5, Y3
-	VSUBPD      Y3, Y1, Y1
-	VFMADD231PD ln2HiF64<>+0(SB), Y2, Y1
-	VMASKMOVPD  Y1, Y0, (AX)(BX*8)
+	VFMADD213PD logR6F64<>+0(SB), Y3, Y7
+	VFMADD213PD logR5F64<>+0(SB), Y3, Y7
+	VFMADD213PD logR4F64<>+0(SB), Y3, Y7
+	VFMADD213PD logR3F64<>+0(SB), Y3, Y7
+	VFMADD213PD logR2F64<>+0(SB), Y3, Y7
+	VFMADD213PD logR1F64<>+0(SB), Y3, Y7
+	VFMADD213PD logR0F64<>+0(SB), Y3, Y7
+	VFMADD213PD Y5, Y7, Y3
+	VFMADD231PD Y3, Y2, Y6
+	VSUBPD      Y6, Y5, Y2
+	VSUBPD      Y2, Y0, Y0
+	VFMADD231PD ln2HiF64<>+0(SB), Y1, Y0
+	VMASKMOVPD  Y0, Y4, (AX)(BX*8)
 
 stored8:
 done6:
@@ -564,102 +564,90 @@ done6:
 	RET
 
 rare4:
-	VCMPPD      $0x11, minNormalF64<>+0(SB), Y0, Y1
-	VMULPD      two54F64<>+0(SB), Y0, Y2
-	VBLENDVPD   Y1, Y2, Y0, Y2
-	VPADDQ      oneMinusThreeQuartersF64<>+0(SB), Y2, Y3
-	VANDPD      exponentF64<>+0(SB), Y3, Y4
-	VPSRLQ      $0x34, Y3, Y3
-	VORPD       two52F64<>+0(SB), Y3, Y3
-	VSUBPD      two52BiasF64<>+0(SB), Y3, Y3
-	VPSUBQ      oneF64<>+0(SB), Y4, Y4
-	VPSUBQ      Y4, Y2, Y2
-	VSUBPD      oneF64<>+0(SB), Y2, Y2
-	VMOVUPS     zeroF64<>+0(SB), Y4
-	VBLENDVPD   Y1, minus54F64<>+0(SB), Y4, Y1
-	VADDPD      Y1, Y3, Y1
-	VADDPD      twoF64<>+0(SB), Y2, Y3
-	VDIVPD      Y3, Y2, Y3
-	VMULPD      Y3, Y3, Y4
-	VMULPD      Y2, Y2, Y5
-	VMULPD      halfF64<>+0(SB), Y5, Y5
-	VMULPD      ln2LoF64<>+0(SB), Y1, Y6
-	VMOVUPS     logR7F64<>+0(SB), Y7
-	VFMADD213PD logR6F64<>+0(SB), Y4, Y7
-	VFMADD213PD logR5F64<>+0(SB), Y4, Y7
-	VFMADD213PD logR4F64<>+0(SB), Y4, Y7
-	VFMADD213PD logR3F64<>+0(SB), Y4, Y7
-	VFMADD213PD logR2F64<>+0(SB), Y4, Y7
-	VFMADD213PD logR1F64<>+0(SB), Y4, Y7
-	VFMADD213PD logR0F64<>+0(SB), Y4, Y7
-	VFMADD213PD Y5, Y7, Y4
-	VFMADD231PD Y4, Y3, Y6
-	VSUBPD      Y6, Y5, Y3
-	VSUBPD      Y3, Y2, Y2
-	VFMADD231PD ln2HiF64<>+0(SB), Y1, Y2
-	VCMPPD      $0x00, zeroF64<>+0(SB), Y0, Y1
-	VBLENDVPD   Y1, minusInfF64<>+0(SB), Y2, Y1
-	VCMPPD      $0x00, infF64<>+0(SB), Y0, Y2
-	VBLENDVPD   Y2, infF64<>+0(SB), Y1, Y1
-	VCMPPD      $0x19, zeroF64<>+0(SB), Y0, Y0
-	VBLENDVPD   Y0, nanF64<>+0(SB), Y1, Y0
-	VMOVUPS     Y0, (AX)(BX*8)
+	VCMPPD      $0x11, minNormalF64<>+0(SB), Y4, Y5
+	VMULPD      two54F64<>+0(SB), Y4, Y6
+	VBLENDVPD   Y5, Y6, Y4, Y6
+	VPADDQ      Y1, Y6, Y7
+	VANDPD      Y2, Y7, Y8
+	VPSRLQ      $0x34, Y7, Y7
+	VORPD       Y3, Y7, Y7
+	VSUBPD      two52BiasF64<>+0(SB), Y7, Y7
+	VPSUBQ      Y0, Y8, Y8
+	VPSUBQ      Y8, Y6, Y6
+	VSUBPD      Y0, Y6, Y6
+	VMOVUPS     zeroF64<>+0(SB), Y8
+	VBLENDVPD   Y5, minus54F64<>+0(SB), Y8, Y5
+	VADDPD      Y5, Y7, Y5
+	VADDPD      twoF64<>+0(SB), Y6, Y7
+	VDIVPD      Y7, Y6, Y7
+	VMULPD      Y7, Y7, Y8
+	VMULPD      Y6, Y6, Y9
+	VMULPD      halfF64<>+0(SB), Y9, Y9
+	VMULPD      ln2LoF64<>+0(SB), Y5, Y10
+	VMOVUPS     logR7F64<>+0(SB), Y11
+	VFMADD213PD logR6F64<>+0(SB), Y8, Y11
+	VFMADD213PD logR5F64<>+0(SB), Y8, Y11
+	VFMADD213PD logR4F64<>+0(SB), Y8, Y11
+	VFMADD213PD logR3F64<>+0(SB), Y8, Y11
+	VFMADD213PD logR2F64<>+0(SB), Y8, Y11
+	VFMADD213PD logR1F64<>+0(SB), Y8, Y11
+	VFMADD213PD logR0F64<>+0(SB), Y8, Y11
+	VFMADD213PD Y9, Y11, Y8
+	VFMADD231PD Y8, Y7, Y10
+	VSUBPD      Y10, Y9, Y7
+	VSUBPD      Y7, Y6, Y6
+	VFMADD231PD ln2HiF64<>+0(SB), Y5, Y6
+	VCMPPD      $0x00, zeroF64<>+0(SB), Y4, Y5
+	VBLENDVPD   Y5, minusInfF64<>+0(SB), Y6, Y5
+	VCMPPD      $0x00, infF64<>+0(SB), Y4, Y6
+	VBLENDVPD   Y6, infF64<>+0(SB), Y5, Y5
+	VCMPPD      $0x19, zeroF64<>+0(SB), Y4, Y4
+	VBLENDVPD   Y4, nanF64<>+0(SB), Y5, Y4
+	VMOVUPS     Y4, (AX)(BX*8)
 	JMP         stored5
 
 rare7:
-	VCMPPD      $0x11, minNormalF64<>+0(SB), Y1, Y2
-	VMULPD      two54F64<>+0(SB), Y1, Y3
-	VBLENDVPD   Y2, Y3, Y1, Y3
-	VPADDQ      oneMinusThreeQuartersF64<>+0(SB), Y3, Y4
-	VANDPD      exponentF64<>+0(SB), Y4, Y5
-	VPSRLQ      $0x34, Y4, Y4
-	VORPD       two52F64<>+0(SB), Y4, Y4
-	VSUBPD      two52BiasF64<>+0(SB), Y4, Y4
-	VPSUBQ      oneF64<>+0(SB), Y5, Y5
-	VPSUBQ      Y5, Y3, Y3
-	VSUBPD      oneF64<>+0(SB), Y3, Y3
-	VMOVUPS     zeroF64<>+0(SB), Y5
-	VBLENDVPD   Y2, minus54F64<>+0(SB), Y5, Y2
-	VADDPD      Y2, Y4, Y2
-	VADDPD      twoF64<>+0(SB), Y3, Y4
-	VDIVPD      Y4, Y3, Y4
-	VMULPD      Y4, Y4, Y5
-	VMULPD      Y3, Y3, Y6
+	VCMPPD      $0x11, minNormalF64<>+0(SB), Y5, Y6
+	VMULPD      two54F64<>+0(SB), Y5, Y7
+	VBLENDVPD   Y6, Y7, Y5, Y7
+	VPADDQ      Y1, Y7, Y1
+	VANDPD      Y2, Y1, Y2
+	VPSRLQ      $0x34, Y1, Y1
+	VORPD       Y3, Y1, Y1
+	VSUBPD      two52BiasF64<>+0(SB), Y1, Y1
+	VPSUBQ      Y0, Y2, Y2
+	VPSUBQ      Y2, Y7, Y2
+	VSUBPD      Y0, Y2, Y0
+	VMOVUPS     zeroF64<>+0(SB), Y2
+	VBLENDVPD   Y6, minus54F64<>+0(SB), Y2, Y2
+	VADDPD      Y2, Y1, Y1
+	VADDPD      twoF64<>+0(SB), Y0, Y2
+	VDIVPD      Y2, Y0, Y2
+	VMULPD      Y2, Y2, Y3
+	VMULPD      Y0, Y0, Y6
 	VMULPD      halfF64<>+0(SB), Y6, Y6
-	VMULPD      ln2LoF64<>+0(SB), Y2, Y7
+	VMULPD      ln2LoF64<>+0(SB), Y1, Y7
 	VMOVUPS     logR7F64<>+0(SB), Y8
-	VFMADD213PD logR6F64<>+0(SB), Y5, Y8
-	VFMADD213PD logR5F64<>+0(SB), Y5, Y8
-	VFMADD213PD logR4F64<>+0(SB), Y5, Y8
-	VFMADD213PD logR3F64<>+0(SB), Y5, Y8
-	VFMADD213PD logR2F64<>+0(SB), Y5, Y8
-	VFMADD213PD logR1F64<>+0(SB), Y5, Y8
-	VFMADD213PD logR0F64<>+0(SB), Y5, Y8
-	VFMADD213PD Y6, Y8, Y5
-	VFMADD231PD Y5, Y4, Y7
-	VSUBPD      Y7, Y6, Y4
-	VSUBPD      Y4, Y3, Y3
-	VFMADD231PD ln2HiF64<>+0(SB), Y2, Y3
-	VCMPPD      $0x00, zeroF64<>+0(SB), Y1, Y2
-	VBLENDVPD   Y2, minusInfF64<>+0(SB), Y3, Y2
-	VCMPPD      $0x00, infF64<>+0(SB), Y1, Y3
-	VBLENDVPD   Y3, infF64<>+0(SB), Y2, Y2
-	VCMPPD      $0x19, zeroF64<>+0(SB), Y1, Y1
-	VBLENDVPD   Y1, nanF64<>+0(SB), Y2, Y1
-	VMASKMOVPD  Y1, Y0, (AX)(BX*8)
+	VFMADD213PD logR6F64<>+0(SB), Y3, Y8
+	VFMADD213PD logR5F64<>+0(SB), Y3, Y8
+	VFMADD213PD logR4F64<>+0(SB), Y3, Y8
+	VFMADD213PD logR3F64<>+0(SB), Y3, Y8
+	VFMADD213PD logR2F64<>+0(SB), Y3, Y8
+	VFMADD213PD logR1F64<>+0(SB), Y3, Y8
+	VFMADD213PD logR0F64<>+0(SB), Y3, Y8
+	VFMADD213PD Y6, Y8, Y3
+	VFMADD231PD Y3, Y2, Y7
+	VSUBPD      Y7, Y6, Y2
+	VSUBPD      Y2, Y0, Y0
+	VFMADD231PD ln2HiF64<>+0(SB), Y1, Y0
+	VCMPPD      $0x00, zeroF64<>+0(SB), Y5, Y1
+	VBLENDVPD   Y1, minusInfF64<>+0(SB), Y0, Y0
+	VCMPPD      $0x00, infF64<>+0(SB), Y5, Y1
+	VBLENDVPD   Y1, infF64<>+0(SB), Y0, Y0
+	VCMPPD      $0x19, zeroF64<>+0(SB), Y5, Y1
+	VBLENDVPD   Y1, nanF64<>+0(SB), Y0, Y0
+	VMASKMOVPD  Y0, Y4, (AX)(BX*8)
 	JMP         stored8
-
-DATA minNormalF64<>+0(SB)/8, $0x0010000000000000
-DATA minNormalF64<>+8(SB)/8, $0x0010000000000000
-DATA minNormalF64<>+16(SB)/8, $0x0010000000000000
-DATA minNormalF64<>+24(SB)/8, $0x0010000000000000
-GLOBL minNormalF64<>(SB), RODATA|NOPTR, $32
-
-DATA maxFiniteF64<>+0(SB)/8, $0x7fefffffffffffff
-DATA maxFiniteF64<>+8(SB)/8, $0x7fefffffffffffff
-DATA maxFiniteF64<>+16(SB)/8, $0x7fefffffffffffff
-DATA maxFiniteF64<>+24(SB)/8, $0x7fefffffffffffff
-GLOBL maxFiniteF64<>(SB), RODATA|NOPTR, $32
 
 DATA oneMinusThreeQuartersF64<>+0(SB)/8, $0x0008000000000000
 DATA oneMinusThreeQuartersF64<>+8(SB)/8, $0x0008000000000000
@@ -678,6 +666,18 @@ DATA two52F64<>+8(SB)/8, $0x4330000000000000
 DATA two52F64<>+16(SB)/8, $0x4330000000000000
 DATA two52F64<>+24(SB)/8, $0x4330000000000000
 GLOBL two52F64<>(SB), RODATA|NOPTR, $32
+
+DATA minNormalF64<>+0(SB)/8, $0x0010000000000000
+DATA minNormalF64<>+8(SB)/8, $0x0010000000000000
+DATA minNormalF64<>+16(SB)/8, $0x0010000000000000
+DATA minNormalF64<>+24(SB)/8, $0x0010000000000000
+GLOBL minNormalF64<>(SB), RODATA|NOPTR, $32
+
+DATA maxFiniteF64<>+0(SB)/8, $0x7fefffffffffffff
+DATA maxFiniteF64<>+8(SB)/8, $0x7fefffffffffffff
+DATA maxFiniteF64<>+16(SB)/8, $0x7fefffffffffffff
+DATA maxFiniteF64<>+24(SB)/8, $0x7fefffffffffffff
+GLOBL maxFiniteF64<>(SB), RODATA|NOPTR, $32
 
 DATA two52BiasF64<>+0(SB)/8, $0x43300000000003ff
 DATA two52BiasF64<>+8(SB)/8, $0x43300000000003ff
@@ -941,59 +941,63 @@ GLOBL logSpecialF64<>(SB), RODATA|NOPTR, $32
 // func sinCosF64AVX2(s *float64, c *float64, x *float64, n int) (done int)
 // Requires: AVX, AVX2, FMA3
 TEXT ·sinCosF64AVX2(SB), NOSPLIT, $0-40
-	MOVQ s+0(FP), AX
-	MOVQ c+8(FP), CX
-	MOVQ x+16(FP), DX
-	MOVQ n+24(FP), BX
-	XORQ SI, SI
-	MOVQ BX, DI
-	SUBQ $+4, DI
-	JL   next3
+	MOVQ    s+0(FP), AX
+	MOVQ    c+8(FP), CX
+	MOVQ    x+16(FP), DX
+	MOVQ    n+24(FP), BX
+	VMOVUPS roundF64<>+0(SB), Y0
+	VMOVUPS signF64<>+0(SB), Y1
+	VMOVUPS absF64<>+0(SB), Y2
+	VMOVUPS twoOverPiF64<>+0(SB), Y3
+	XORQ    SI, SI
+	MOVQ    BX, DI
+	SUBQ    $+4, DI
+	JL      next3
 
 loop2:
-	VMOVUPS      (DX)(SI*8), Y0
-	VANDPD       absF64<>+0(SB), Y0, Y1
-	VCMPPD       $0x16, limitF64<>+0(SB), Y1, Y1
-	VMOVMSKPD    Y1, R8
+	VMOVUPS      (DX)(SI*8), Y3
+	VANDPD       Y2, Y3, Y4
+	VCMPPD       $0x16, limitF64<>+0(SB), Y4, Y4
+	VMOVMSKPD    Y4, R8
 	TESTL        R8, R8
 	JNE          stop1
-	VANDPD       absF64<>+0(SB), Y0, Y1
-	VMOVUPS      twoOverPiF64<>+0(SB), Y2
-	VFMADD213PD  roundF64<>+0(SB), Y1, Y2
-	VSUBPD       roundF64<>+0(SB), Y2, Y3
-	VFNMADD231PD halfPi1F64<>+0(SB), Y3, Y1
-	VFNMADD231PD halfPi2F64<>+0(SB), Y3, Y1
-	VFNMADD231PD halfPi3F64<>+0(SB), Y3, Y1
-	VMULPD       Y1, Y1, Y3
-	VMOVUPS      sinP5F64<>+0(SB), Y4
-	VFMADD213PD  sinP4F64<>+0(SB), Y3, Y4
-	VFMADD213PD  sinP3F64<>+0(SB), Y3, Y4
-	VFMADD213PD  sinP2F64<>+0(SB), Y3, Y4
-	VFMADD213PD  sinP1F64<>+0(SB), Y3, Y4
-	VFMADD213PD  sinP0F64<>+0(SB), Y3, Y4
-	VMULPD       Y4, Y3, Y4
-	VFMADD231PD  Y4, Y1, Y1
-	VMOVUPS      cosP5F64<>+0(SB), Y4
-	VFMADD213PD  cosP4F64<>+0(SB), Y3, Y4
-	VFMADD213PD  cosP3F64<>+0(SB), Y3, Y4
-	VFMADD213PD  cosP2F64<>+0(SB), Y3, Y4
-	VFMADD213PD  cosP1F64<>+0(SB), Y3, Y4
-	VFMADD213PD  cosP0F64<>+0(SB), Y3, Y4
-	VFMADD213PD  minusHalfF64<>+0(SB), Y3, Y4
-	VFMADD213PD  oneF64<>+0(SB), Y3, Y4
-	VPSLLQ       $0x3f, Y2, Y3
-	VBLENDVPD    Y3, Y4, Y1, Y5
-	VBLENDVPD    Y3, Y1, Y4, Y1
-	VPADDQ       oneIF64<>+0(SB), Y2, Y3
-	VPSLLQ       $0x3e, Y3, Y3
-	VANDPD       signF64<>+0(SB), Y3, Y3
-	VXORPD       Y3, Y1, Y1
-	VPSLLQ       $0x3e, Y2, Y2
-	VXORPD       Y0, Y2, Y0
-	VANDPD       signF64<>+0(SB), Y0, Y0
-	VXORPD       Y0, Y5, Y0
-	VMOVUPS      Y0, (AX)(SI*8)
-	VMOVUPS      Y1, (CX)(SI*8)
+	VANDPD       Y2, Y3, Y4
+	VMOVUPS      twoOverPiF64<>+0(SB), Y5
+	VFMADD213PD  Y0, Y4, Y5
+	VSUBPD       Y0, Y5, Y6
+	VFNMADD231PD halfPi1F64<>+0(SB), Y6, Y4
+	VFNMADD231PD halfPi2F64<>+0(SB), Y6, Y4
+	VFNMADD231PD halfPi3F64<>+0(SB), Y6, Y4
+	VMULPD       Y4, Y4, Y6
+	VMOVUPS      sinP5F64<>+0(SB), Y7
+	VFMADD213PD  sinP4F64<>+0(SB), Y6, Y7
+	VFMADD213PD  sinP3F64<>+0(SB), Y6, Y7
+	VFMADD213PD  sinP2F64<>+0(SB), Y6, Y7
+	VFMADD213PD  sinP1F64<>+0(SB), Y6, Y7
+	VFMADD213PD  sinP0F64<>+0(SB), Y6, Y7
+	VMULPD       Y7, Y6, Y7
+	VFMADD231PD  Y7, Y4, Y4
+	VMOVUPS      cosP5F64<>+0(SB), Y7
+	VFMADD213PD  cosP4F64<>+0(SB), Y6, Y7
+	VFMADD213PD  cosP3F64<>+0(SB), Y6, Y7
+	VFMADD213PD  cosP2F64<>+0(SB), Y6, Y7
+	VFMADD213PD  cosP1F64<>+0(SB), Y6, Y7
+	VFMADD213PD  cosP0F64<>+0(SB), Y6, Y7
+	VFMADD213PD  minusHalfF64<>+0(SB), Y6, Y7
+	VFMADD213PD  oneF64<>+0(SB), Y6, Y7
+	VPSLLQ       $0x3f, Y5, Y6
+	VBLENDVPD    Y6, Y7, Y4, Y8
+	VBLENDVPD    Y6, Y4, Y7, Y4
+	VPADDQ       oneIF64<>+0(SB), Y5, Y6
+	VPSLLQ       $0x3e, Y6, Y6
+	VANDPD       Y1, Y6, Y6
+	VXORPD       Y6, Y4, Y4
+	VPSLLQ       $0x3e, Y5, Y5
+	VXORPD       Y3, Y5, Y3
+	VANDPD       Y1, Y3, Y3
+	VXORPD       Y3, Y8, Y3
+	VMOVUPS      Y3, (AX)(SI*8)
+	VMOVUPS      Y4, (CX)(SI*8)
 	ADDQ         $+4, SI
 	SUBQ         $+4, DI
 	JGE          loop2
@@ -1004,50 +1008,50 @@ next3:
 	JE           done4
 	LEAQ         tailMaskF64<>+0(SB), R8
 	NEGQ         DI
-	VMOVUPS      32(R8)(DI*8), Y0
-	VMASKMOVPD   (DX)(SI*8), Y0, Y1
-	VANDPD       absF64<>+0(SB), Y1, Y2
-	VCMPPD       $0x16, limitF64<>+0(SB), Y2, Y2
-	VMOVMSKPD    Y2, DX
+	VMOVUPS      32(R8)(DI*8), Y3
+	VMASKMOVPD   (DX)(SI*8), Y3, Y4
+	VANDPD       Y2, Y4, Y5
+	VCMPPD       $0x16, limitF64<>+0(SB), Y5, Y5
+	VMOVMSKPD    Y5, DX
 	TESTL        DX, DX
 	JNE          stop1
-	VANDPD       absF64<>+0(SB), Y1, Y2
-	VMOVUPS      twoOverPiF64<>+0(SB), Y3
-	VFMADD213PD  roundF64<>+0(SB), Y2, Y3
-	VSUBPD       roundF64<>+0(SB), Y3, Y4
-	VFNMADD231PD halfPi1F64<>+0(SB), Y4, Y2
-	VFNMADD231PD halfPi2F64<>+0(SB), Y4, Y2
-	VFNMADD231PD halfPi3F64<>+0(SB), Y4, Y2
-	VMULPD       Y2, Y2, Y4
-	VMOVUPS      sinP5F64<>+0(SB), Y5
-	VFMADD213PD  sinP4F64<>+0(SB), Y4, Y5
-	VFMADD213PD  sinP3F64<>+0(SB), Y4, Y5
-	VFMADD213PD  sinP2F64<>+0(SB), Y4, Y5
-	VFMADD213PD  sinP1F64<>+0(SB), Y4, Y5
-	VFMADD213PD  sinP0F64<>+0(SB), Y4, Y5
-	VMULPD       Y5, Y4, Y5
-	VFMADD231PD  Y5, Y2, Y2
-	VMOVUPS      cosP5F64<>+0(SB), Y5
-	VFMADD213PD  cosP4F64<>+0(SB), Y4, Y5
-	VFMADD213PD  cosP3F64<>+0(SB), Y4, Y5
-	VFMADD213PD  cosP2F64<>+0(SB), Y4, Y5
-	VFMADD213PD  cosP1F64<>+0(SB), Y4, Y5
-	VFMADD213PD  cosP0F64<>+0(SB), Y4, Y5
-	VFMADD213PD  minusHalfF64<>+0(SB), Y4, Y5
-	VFMADD213PD  oneF64<>+0(SB), Y4, Y5
-	VPSLLQ       $0x3f, Y3, Y4
-	VBLENDVPD    Y4, Y5, Y2, Y6
-	VBLENDVPD    Y4, Y2, Y5, Y2
-	VPADDQ       oneIF64<>+0(SB), Y3, Y4
-	VPSLLQ       $0x3e, Y4, Y4
-	VANDPD       signF64<>+0(SB), Y4, Y4
+	VANDPD       Y2, Y4, Y2
+	VMOVUPS      twoOverPiF64<>+0(SB), Y5
+	VFMADD213PD  Y0, Y2, Y5
+	VSUBPD       Y0, Y5, Y0
+	VFNMADD231PD halfPi1F64<>+0(SB), Y0, Y2
+	VFNMADD231PD halfPi2F64<>+0(SB), Y0, Y2
+	VFNMADD231PD halfPi3F64<>+0(SB), Y0, Y2
+	VMULPD       Y2, Y2, Y0
+	VMOVUPS      sinP5F64<>+0(SB), Y6
+	VFMADD213PD  sinP4F64<>+0(SB), Y0, Y6
+	VFMADD213PD  sinP3F64<>+0(SB), Y0, Y6
+	VFMADD213PD  sinP2F64<>+0(SB), Y0, Y6
+	VFMADD213PD  sinP1F64<>+0(SB), Y0, Y6
+	VFMADD213PD  sinP0F64<>+0(SB), Y0, Y6
+	VMULPD       Y6, Y0, Y6
+	VFMADD231PD  Y6, Y2, Y2
+	VMOVUPS      cosP5F64<>+0(SB), Y6
+	VFMADD213PD  cosP4F64<>+0(SB), Y0, Y6
+	VFMADD213PD  cosP3F64<>+0(SB), Y0, Y6
+	VFMADD213PD  cosP2F64<>+0(SB), Y0, Y6
+	VFMADD213PD  cosP1F64<>+0(SB), Y0, Y6
+	VFMADD213PD  cosP0F64<>+0(SB), Y0, Y6
+	VFMADD213PD  minusHalfF64<>+0(SB), Y0, Y6
+	VFMADD213PD  oneF64<>+0(SB), Y0, Y6
+	VPSLLQ       $0x3f, Y5, Y0
+	VBLENDVPD    Y0, Y6, Y2, Y7
+	VBLENDVPD    Y0, Y2, Y6, Y0
+	VPADDQ       oneIF64<>+0(SB), Y5, Y2
+	VPSLLQ       $0x3e, Y2, Y2
+	VANDPD       Y1, Y2, Y2
+	VXORPD       Y2, Y0, Y0
+	VPSLLQ       $0x3e, Y5, Y2
 	VXORPD       Y4, Y2, Y2
-	VPSLLQ       $0x3e, Y3, Y3
-	VXORPD       Y1, Y3, Y1
-	VANDPD       signF64<>+0(SB), Y1, Y1
-	VXORPD       Y1, Y6, Y1
-	VMASKMOVPD   Y1, Y0, (AX)(SI*8)
-	VMASKMOVPD   Y2, Y0, (CX)(SI*8)
+	VANDPD       Y1, Y2, Y1
+	VXORPD       Y1, Y7, Y1
+	VMASKMOVPD   Y1, Y3, (AX)(SI*8)
+	VMASKMOVPD   Y0, Y3, (CX)(SI*8)
 
 done4:
 	MOVQ BX, SI
@@ -1057,23 +1061,29 @@ stop1:
 	VZEROUPPER
 	RET
 
+DATA signF64<>+0(SB)/8, $0x8000000000000000
+DATA signF64<>+8(SB)/8, $0x8000000000000000
+DATA signF64<>+16(SB)/8, $0x8000000000000000
+DATA signF64<>+24(SB)/8, $0x8000000000000000
+GLOBL signF64<>(SB), RODATA|NOPTR, $32
+
 DATA absF64<>+0(SB)/8, $0x7fffffffffffffff
 DATA absF64<>+8(SB)/8, $0x7fffffffffffffff
 DATA absF64<>+16(SB)/8, $0x7fffffffffffffff
 DATA absF64<>+24(SB)/8, $0x7fffffffffffffff
 GLOBL absF64<>(SB), RODATA|NOPTR, $32
 
-DATA limitF64<>+0(SB)/8, $0x41cdcd6500000000
-DATA limitF64<>+8(SB)/8, $0x41cdcd6500000000
-DATA limitF64<>+16(SB)/8, $0x41cdcd6500000000
-DATA limitF64<>+24(SB)/8, $0x41cdcd6500000000
-GLOBL limitF64<>(SB), RODATA|NOPTR, $32
-
 DATA twoOverPiF64<>+0(SB)/8, $0x3fe45f306dc9c883
 DATA twoOverPiF64<>+8(SB)/8, $0x3fe45f306dc9c883
 DATA twoOverPiF64<>+16(SB)/8, $0x3fe45f306dc9c883
 DATA twoOverPiF64<>+24(SB)/8, $0x3fe45f306dc9c883
 GLOBL twoOverPiF64<>(SB), RODATA|NOPTR, $32
+
+DATA limitF64<>+0(SB)/8, $0x41cdcd6500000000
+DATA limitF64<>+8(SB)/8, $0x41cdcd6500000000
+DATA limitF64<>+16(SB)/8, $0x41cdcd6500000000
+DATA limitF64<>+24(SB)/8, $0x41cdcd6500000000
+GLOBL limitF64<>(SB), RODATA|NOPTR, $32
 
 DATA halfPi1F64<>+0(SB)/8, $0x3ff921fb54442d18
 DATA halfPi1F64<>+8(SB)/8, $0x3ff921fb54442d18
@@ -1176,12 +1186,6 @@ DATA oneIF64<>+8(SB)/8, $0x0000000000000001
 DATA oneIF64<>+16(SB)/8, $0x0000000000000001
 DATA oneIF64<>+24(SB)/8, $0x0000000000000001
 GLOBL oneIF64<>(SB), RODATA|NOPTR, $32
-
-DATA signF64<>+0(SB)/8, $0x8000000000000000
-DATA signF64<>+8(SB)/8, $0x8000000000000000
-DATA signF64<>+16(SB)/8, $0x8000000000000000
-DATA signF64<>+24(SB)/8, $0x8000000000000000
-GLOBL signF64<>(SB), RODATA|NOPTR, $32
 
 // func sinCosF64AVX512(s *float64, c *float64, x *float64, n int) (done int)
 // Requires: AVX, AVX512F, BMI2
@@ -1413,73 +1417,74 @@ GLOBL zeroStaysF64<>(SB), RODATA|NOPTR, $32
 // func atan2F64AVX2(dst *float64, y *float64, x *float64, n int)
 // Requires: AVX, AVX2, FMA3
 TEXT ·atan2F64AVX2(SB), NOSPLIT, $0-32
-	MOVQ dst+0(FP), AX
-	MOVQ y+8(FP), CX
-	MOVQ x+16(FP), DX
-	MOVQ n+24(FP), BX
-	XORQ SI, SI
-	SUBQ $+4, BX
-	JL   next3
+	MOVQ    dst+0(FP), AX
+	MOVQ    y+8(FP), CX
+	MOVQ    x+16(FP), DX
+	MOVQ    n+24(FP), BX
+	VMOVUPS zeroF64<>+0(SB), Y0
+	VMOVUPS signF64<>+0(SB), Y1
+	XORQ    SI, SI
+	SUBQ    $+4, BX
+	JL      next3
 
 loop2:
-	VMOVUPS     (CX)(SI*8), Y0
-	VMOVUPS     (DX)(SI*8), Y1
-	VANDPD      absF64<>+0(SB), Y1, Y2
-	VANDPD      absF64<>+0(SB), Y0, Y3
-	VMINPD      Y2, Y3, Y4
-	VMAXPD      Y2, Y3, Y5
-	VMULPD      halfF64<>+0(SB), Y5, Y6
-	VMINPD      halfMaxF64<>+0(SB), Y6, Y6
-	VCMPPD      $0x1e, Y6, Y4, Y6
-	VSUBPD      Y5, Y4, Y7
-	VBLENDVPD   Y6, Y7, Y4, Y7
-	VADDPD      Y5, Y4, Y8
-	VBLENDVPD   Y6, Y8, Y5, Y5
-	VDIVPD      Y5, Y7, Y5
-	VCMPPD      $0x00, zeroF64<>+0(SB), Y4, Y7
-	VBLENDVPD   Y7, zeroF64<>+0(SB), Y5, Y5
-	VCMPPD      $0x00, infF64<>+0(SB), Y4, Y4
-	VBLENDVPD   Y4, zeroF64<>+0(SB), Y5, Y4
-	VMULPD      Y4, Y4, Y5
-	VMULPD      Y5, Y4, Y7
-	VMOVUPS     atanP12F64<>+0(SB), Y8
-	VFMADD213PD atanP11F64<>+0(SB), Y5, Y8
-	VFMADD213PD atanP10F64<>+0(SB), Y5, Y8
-	VFMADD213PD atanP9F64<>+0(SB), Y5, Y8
-	VFMADD213PD atanP8F64<>+0(SB), Y5, Y8
-	VFMADD213PD atanP7F64<>+0(SB), Y5, Y8
-	VFMADD213PD atanP6F64<>+0(SB), Y5, Y8
-	VFMADD213PD atanP5F64<>+0(SB), Y5, Y8
-	VFMADD213PD atanP4F64<>+0(SB), Y5, Y8
-	VFMADD213PD atanP3F64<>+0(SB), Y5, Y8
-	VFMADD213PD atanP2F64<>+0(SB), Y5, Y8
-	VFMADD213PD atanP1F64<>+0(SB), Y5, Y8
-	VFMADD213PD atanP0F64<>+0(SB), Y5, Y8
-	VFMADD231PD Y8, Y7, Y4
-	VANDPD      quarterPi2F64<>+0(SB), Y6, Y5
+	VMOVUPS     (CX)(SI*8), Y2
+	VMOVUPS     (DX)(SI*8), Y3
+	VANDPD      absF64<>+0(SB), Y3, Y4
+	VANDPD      absF64<>+0(SB), Y2, Y5
+	VMINPD      Y4, Y5, Y6
+	VMAXPD      Y4, Y5, Y7
+	VMULPD      halfF64<>+0(SB), Y7, Y8
+	VMINPD      halfMaxF64<>+0(SB), Y8, Y8
+	VCMPPD      $0x1e, Y8, Y6, Y8
+	VSUBPD      Y7, Y6, Y9
+	VBLENDVPD   Y8, Y9, Y6, Y9
+	VADDPD      Y7, Y6, Y10
+	VBLENDVPD   Y8, Y10, Y7, Y7
+	VDIVPD      Y7, Y9, Y7
+	VCMPPD      $0x00, Y0, Y6, Y9
+	VBLENDVPD   Y9, Y0, Y7, Y7
+	VCMPPD      $0x00, infF64<>+0(SB), Y6, Y6
+	VBLENDVPD   Y6, Y0, Y7, Y6
+	VMULPD      Y6, Y6, Y7
+	VMULPD      Y7, Y6, Y9
+	VMOVUPS     atanP12F64<>+0(SB), Y10
+	VFMADD213PD atanP11F64<>+0(SB), Y7, Y10
+	VFMADD213PD atanP10F64<>+0(SB), Y7, Y10
+	VFMADD213PD atanP9F64<>+0(SB), Y7, Y10
+	VFMADD213PD atanP8F64<>+0(SB), Y7, Y10
+	VFMADD213PD atanP7F64<>+0(SB), Y7, Y10
+	VFMADD213PD atanP6F64<>+0(SB), Y7, Y10
+	VFMADD213PD atanP5F64<>+0(SB), Y7, Y10
+	VFMADD213PD atanP4F64<>+0(SB), Y7, Y10
+	VFMADD213PD atanP3F64<>+0(SB), Y7, Y10
+	VFMADD213PD atanP2F64<>+0(SB), Y7, Y10
+	VFMADD213PD atanP1F64<>+0(SB), Y7, Y10
+	VFMADD213PD atanP0F64<>+0(SB), Y7, Y10
+	VFMADD231PD Y10, Y9, Y6
+	VANDPD      quarterPi2F64<>+0(SB), Y8, Y7
+	VADDPD      Y7, Y6, Y6
+	VANDPD      quarterPi1F64<>+0(SB), Y8, Y7
+	VADDPD      Y7, Y6, Y6
+	VCMPPD      $0x1e, Y4, Y5, Y4
+	VANDPD      Y1, Y4, Y5
+	VXORPD      Y5, Y6, Y5
+	VANDPD      halfPi2F64<>+0(SB), Y4, Y6
+	VADDPD      Y6, Y5, Y5
+	VANDPD      halfPi1F64<>+0(SB), Y4, Y4
+	VADDPD      Y4, Y5, Y4
+	VPCMPGTQ    Y3, Y0, Y3
+	VANDPD      Y1, Y3, Y5
+	VXORPD      Y5, Y4, Y4
+	VANDPD      pi2F64<>+0(SB), Y3, Y5
 	VADDPD      Y5, Y4, Y4
-	VANDPD      quarterPi1F64<>+0(SB), Y6, Y5
-	VADDPD      Y5, Y4, Y4
-	VCMPPD      $0x1e, Y2, Y3, Y2
-	VANDPD      signF64<>+0(SB), Y2, Y3
-	VXORPD      Y3, Y4, Y3
-	VANDPD      halfPi2F64<>+0(SB), Y2, Y4
-	VADDPD      Y4, Y3, Y3
-	VANDPD      halfPi1F64<>+0(SB), Y2, Y2
-	VADDPD      Y2, Y3, Y2
-	VMOVUPS     zeroF64<>+0(SB), Y3
-	VPCMPGTQ    Y1, Y3, Y1
-	VANDPD      signF64<>+0(SB), Y1, Y3
-	VXORPD      Y3, Y2, Y2
-	VANDPD      pi2F64<>+0(SB), Y1, Y3
-	VADDPD      Y3, Y2, Y2
-	VANDPD      pi1F64<>+0(SB), Y1, Y1
-	VADDPD      Y1, Y2, Y1
-	VANDPD      signF64<>+0(SB), Y0, Y2
-	VORPD       Y1, Y2, Y1
-	VCMPPD      $0x03, Y0, Y0, Y2
-	VBLENDVPD   Y2, Y0, Y1, Y0
-	VMOVUPS     Y0, (AX)(SI*8)
+	VANDPD      pi1F64<>+0(SB), Y3, Y3
+	VADDPD      Y3, Y4, Y3
+	VANDPD      Y1, Y2, Y4
+	VORPD       Y3, Y4, Y3
+	VCMPPD      $0x03, Y2, Y2, Y4
+	VBLENDVPD   Y4, Y2, Y3, Y2
+	VMOVUPS     Y2, (AX)(SI*8)
 	ADDQ        $+4, SI
 	SUBQ        $+4, BX
 	JGE         loop2
@@ -1490,65 +1495,64 @@ next3:
 	JE          done4
 	LEAQ        tailMaskF64<>+0(SB), DI
 	NEGQ        BX
-	VMOVUPS     32(DI)(BX*8), Y0
-	VMASKMOVPD  (CX)(SI*8), Y0, Y1
-	VMASKMOVPD  (DX)(SI*8), Y0, Y2
-	VANDPD      absF64<>+0(SB), Y2, Y3
-	VANDPD      absF64<>+0(SB), Y1, Y4
-	VMINPD      Y3, Y4, Y5
-	VMAXPD      Y3, Y4, Y6
-	VMULPD      halfF64<>+0(SB), Y6, Y7
-	VMINPD      halfMaxF64<>+0(SB), Y7, Y7
-	VCMPPD      $0x1e, Y7, Y5, Y7
-	VSUBPD      Y6, Y5, Y8
-	VBLENDVPD   Y7, Y8, Y5, Y8
-	VADDPD      Y6, Y5, Y9
-	VBLENDVPD   Y7, Y9, Y6, Y6
-	VDIVPD      Y6, Y8, Y6
-	VCMPPD      $0x00, zeroF64<>+0(SB), Y5, Y8
-	VBLENDVPD   Y8, zeroF64<>+0(SB), Y6, Y6
-	VCMPPD      $0x00, infF64<>+0(SB), Y5, Y5
-	VBLENDVPD   Y5, zeroF64<>+0(SB), Y6, Y5
-	VMULPD      Y5, Y5, Y6
-	VMULPD      Y6, Y5, Y8
-	VMOVUPS     atanP12F64<>+0(SB), Y9
-	VFMADD213PD atanP11F64<>+0(SB), Y6, Y9
-	VFMADD213PD atanP10F64<>+0(SB), Y6, Y9
-	VFMADD213PD atanP9F64<>+0(SB), Y6, Y9
-	VFMADD213PD atanP8F64<>+0(SB), Y6, Y9
-	VFMADD213PD atanP7F64<>+0(SB), Y6, Y9
-	VFMADD213PD atanP6F64<>+0(SB), Y6, Y9
-	VFMADD213PD atanP5F64<>+0(SB), Y6, Y9
-	VFMADD213PD atanP4F64<>+0(SB), Y6, Y9
-	VFMADD213PD atanP3F64<>+0(SB), Y6, Y9
-	VFMADD213PD atanP2F64<>+0(SB), Y6, Y9
-	VFMADD213PD atanP1F64<>+0(SB), Y6, Y9
-	VFMADD213PD atanP0F64<>+0(SB), Y6, Y9
-	VFMADD231PD Y9, Y8, Y5
-	VANDPD      quarterPi2F64<>+0(SB), Y7, Y6
-	VADDPD      Y6, Y5, Y5
-	VANDPD      quarterPi1F64<>+0(SB), Y7, Y6
-	VADDPD      Y6, Y5, Y5
-	VCMPPD      $0x1e, Y3, Y4, Y3
-	VANDPD      signF64<>+0(SB), Y3, Y4
+	VMOVUPS     32(DI)(BX*8), Y2
+	VMASKMOVPD  (CX)(SI*8), Y2, Y3
+	VMASKMOVPD  (DX)(SI*8), Y2, Y4
+	VANDPD      absF64<>+0(SB), Y4, Y5
+	VANDPD      absF64<>+0(SB), Y3, Y6
+	VMINPD      Y5, Y6, Y7
+	VMAXPD      Y5, Y6, Y8
+	VMULPD      halfF64<>+0(SB), Y8, Y9
+	VMINPD      halfMaxF64<>+0(SB), Y9, Y9
+	VCMPPD      $0x1e, Y9, Y7, Y9
+	VSUBPD      Y8, Y7, Y10
+	VBLENDVPD   Y9, Y10, Y7, Y10
+	VADDPD      Y8, Y7, Y11
+	VBLENDVPD   Y9, Y11, Y8, Y8
+	VDIVPD      Y8, Y10, Y8
+	VCMPPD      $0x00, Y0, Y7, Y10
+	VBLENDVPD   Y10, Y0, Y8, Y8
+	VCMPPD      $0x00, infF64<>+0(SB), Y7, Y7
+	VBLENDVPD   Y7, Y0, Y8, Y7
+	VMULPD      Y7, Y7, Y8
+	VMULPD      Y8, Y7, Y10
+	VMOVUPS     atanP12F64<>+0(SB), Y11
+	VFMADD213PD atanP11F64<>+0(SB), Y8, Y11
+	VFMADD213PD atanP10F64<>+0(SB), Y8, Y11
+	VFMADD213PD atanP9F64<>+0(SB), Y8, Y11
+	VFMADD213PD atanP8F64<>+0(SB), Y8, Y11
+	VFMADD213PD atanP7F64<>+0(SB), Y8, Y11
+	VFMADD213PD atanP6F64<>+0(SB), Y8, Y11
+	VFMADD213PD atanP5F64<>+0(SB), Y8, Y11
+	VFMADD213PD atanP4F64<>+0(SB), Y8, Y11
+	VFMADD213PD atanP3F64<>+0(SB), Y8, Y11
+	VFMADD213PD atanP2F64<>+0(SB), Y8, Y11
+	VFMADD213PD atanP1F64<>+0(SB), Y8, Y11
+	VFMADD213PD atanP0F64<>+0(SB), Y8, Y11
+	VFMADD231PD Y11, Y10, Y7
+	VANDPD      quarterPi2F64<>+0(SB), Y9, Y8
+	VADDPD      Y8, Y7, Y7
+	VANDPD      quarterPi1F64<>+0(SB), Y9, Y8
+	VADDPD      Y8, Y7, Y7
+	VCMPPD      $0x1e, Y5, Y6, Y5
+	VANDPD      Y1, Y5, Y6
+	VXORPD      Y6, Y7, Y6
+	VANDPD      halfPi2F64<>+0(SB), Y5, Y7
+	VADDPD      Y7, Y6, Y6
+	VANDPD      halfPi1F64<>+0(SB), Y5, Y5
+	VADDPD      Y5, Y6, Y5
+	VPCMPGTQ    Y4, Y0, Y0
+	VANDPD      Y1, Y0, Y4
 	VXORPD      Y4, Y5, Y4
-	VANDPD      halfPi2F64<>+0(SB), Y3, Y5
+	VANDPD      pi2F64<>+0(SB), Y0, Y5
 	VADDPD      Y5, Y4, Y4
-	VANDPD      halfPi1F64<>+0(SB), Y3, Y3
-	VADDPD      Y3, Y4, Y3
-	VMOVUPS     zeroF64<>+0(SB), Y4
-	VPCMPGTQ    Y2, Y4, Y2
-	VANDPD      signF64<>+0(SB), Y2, Y4
-	VXORPD      Y4, Y3, Y3
-	VANDPD      pi2F64<>+0(SB), Y2, Y4
-	VADDPD      Y4, Y3, Y3
-	VANDPD      pi1F64<>+0(SB), Y2, Y2
-	VADDPD      Y2, Y3, Y2
-	VANDPD      signF64<>+0(SB), Y1, Y3
-	VORPD       Y2, Y3, Y2
-	VCMPPD      $0x03, Y1, Y1, Y3
-	VBLENDVPD   Y3, Y1, Y2, Y1
-	VMASKMOVPD  Y1, Y0, (AX)(SI*8)
+	VANDPD      pi1F64<>+0(SB), Y0, Y0
+	VADDPD      Y0, Y4, Y0
+	VANDPD      Y1, Y3, Y1
+	VORPD       Y0, Y1, Y0
+	VCMPPD      $0x03, Y3, Y3, Y1
+	VBLENDVPD   Y1, Y3, Y0, Y0
+	VMASKMOVPD  Y0, Y2, (AX)(SI*8)
 
 done4:
 	VZEROUPPER

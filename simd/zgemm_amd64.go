@@ -29,6 +29,11 @@ func gemmStripTNF32AVX512(c *float32, ldc int, a *float32, lda int, b *float32, 
 //go:noescape
 func gemmWideF32AVX512(c *float32, ldc int, a *float32, lda int, b *float32, ldb int, panel int, bias *float32, tile *float32, m int, k int, mode int)
 
+// swishSumsF32AVX2 is x/(1 + exp(-x)) as WeightNetF32 documents it, for rows that lie ldd and ldx elements apart, of cols elements, pairs of vectors. If stream, dst is stored past the caches.
+//
+//go:noescape
+func swishSumsF32AVX2(dst *float32, x *float32, rows int, cols int, ldd int, ldx int, stream int)
+
 // storeFenceAVX512 waits until stores past the caches are seen by every core.
 //
 //go:noescape

@@ -1545,43 +1545,44 @@ swish96:
 	VMOVUPS     32(AX), Y1
 	VMOVUPS     swishMin<>+0(SB), Y2
 	VMAXPS      Y0, Y2, Y0
-	VMULPS      minusLog2e<>+0(SB), Y0, Y2
-	VMAXPS      exp2Min<>+0(SB), Y2, Y2
-	VADDPS      roundF32<>+0(SB), Y2, Y3
+	VMOVUPS     swishMax<>+0(SB), Y2
+	VMINPS      Y0, Y2, Y2
+	VMOVUPS     minusLog2e<>+0(SB), Y3
+	VFMADD213PS roundF32<>+0(SB), Y2, Y3
 	VSUBPS      roundF32<>+0(SB), Y3, Y4
-	VSUBPS      Y4, Y2, Y2
-	VMOVUPS     exp2Nearest5<>+0(SB), Y4
-	VFMADD213PS exp2Nearest4<>+0(SB), Y2, Y4
-	VFMADD213PS exp2Nearest3<>+0(SB), Y2, Y4
-	VFMADD213PS exp2Nearest2<>+0(SB), Y2, Y4
-	VFMADD213PS exp2Nearest1<>+0(SB), Y2, Y4
-	VFMADD213PS exp2Nearest0<>+0(SB), Y2, Y4
+	VFMSUB231PS minusLog2e<>+0(SB), Y2, Y4
+	VMULPS      Y4, Y4, Y2
+	VMOVUPS     exp2Nearest4<>+0(SB), Y5
+	VFMADD213PS exp2Nearest3<>+0(SB), Y4, Y5
+	VFMADD231PS exp2Nearest5<>+0(SB), Y2, Y5
+	VMOVUPS     exp2Nearest2<>+0(SB), Y6
+	VFMADD213PS exp2Nearest1<>+0(SB), Y4, Y6
+	VFMADD231PS Y5, Y2, Y6
+	VFMADD213PS one<>+0(SB), Y6, Y4
 	VPSLLD      $0x17, Y3, Y2
 	VPADDD      Y2, Y4, Y2
 	VADDPS      one<>+0(SB), Y2, Y2
 	VMOVUPS     swishMin<>+0(SB), Y3
 	VMAXPS      Y1, Y3, Y1
-	VMULPS      minusLog2e<>+0(SB), Y1, Y3
-	VMAXPS      exp2Min<>+0(SB), Y3, Y3
-	VADDPS      roundF32<>+0(SB), Y3, Y4
+	VMOVUPS     swishMax<>+0(SB), Y3
+	VMINPS      Y1, Y3, Y3
+	VMOVUPS     minusLog2e<>+0(SB), Y4
+	VFMADD213PS roundF32<>+0(SB), Y3, Y4
 	VSUBPS      roundF32<>+0(SB), Y4, Y5
-	VSUBPS      Y5, Y3, Y3
-	VMOVUPS     exp2Nearest5<>+0(SB), Y5
-	VFMADD213PS exp2Nearest4<>+0(SB), Y3, Y5
-	VFMADD213PS exp2Nearest3<>+0(SB), Y3, Y5
-	VFMADD213PS exp2Nearest2<>+0(SB), Y3, Y5
-	VFMADD213PS exp2Nearest1<>+0(SB), Y3, Y5
-	VFMADD213PS exp2Nearest0<>+0(SB), Y3, Y5
+	VFMSUB231PS minusLog2e<>+0(SB), Y3, Y5
+	VMULPS      Y5, Y5, Y3
+	VMOVUPS     exp2Nearest4<>+0(SB), Y6
+	VFMADD213PS exp2Nearest3<>+0(SB), Y5, Y6
+	VFMADD231PS exp2Nearest5<>+0(SB), Y3, Y6
+	VMOVUPS     exp2Nearest2<>+0(SB), Y7
+	VFMADD213PS exp2Nearest1<>+0(SB), Y5, Y7
+	VFMADD231PS Y6, Y3, Y7
+	VFMADD213PS one<>+0(SB), Y7, Y5
 	VPSLLD      $0x17, Y4, Y3
 	VPADDD      Y3, Y5, Y3
 	VADDPS      one<>+0(SB), Y3, Y3
-	VMULPS      Y3, Y2, Y4
-	VMOVUPS     one<>+0(SB), Y5
-	VDIVPS      Y4, Y5, Y4
-	VMULPS      Y4, Y3, Y3
-	VMULPS      Y3, Y0, Y0
-	VMULPS      Y4, Y2, Y2
-	VMULPS      Y2, Y1, Y1
+	VDIVPS      Y2, Y0, Y0
+	VDIVPS      Y3, Y1, Y1
 	VMOVUPS     Y0, (AX)
 	VMOVUPS     Y1, 32(AX)
 	LEAQ        (AX)(R14*1), AX
@@ -1605,43 +1606,44 @@ swish98:
 	VMASKMOVPS  32(AX), Y15, Y1
 	VMOVUPS     swishMin<>+0(SB), Y2
 	VMAXPS      Y0, Y2, Y0
-	VMULPS      minusLog2e<>+0(SB), Y0, Y2
-	VMAXPS      exp2Min<>+0(SB), Y2, Y2
-	VADDPS      roundF32<>+0(SB), Y2, Y3
+	VMOVUPS     swishMax<>+0(SB), Y2
+	VMINPS      Y0, Y2, Y2
+	VMOVUPS     minusLog2e<>+0(SB), Y3
+	VFMADD213PS roundF32<>+0(SB), Y2, Y3
 	VSUBPS      roundF32<>+0(SB), Y3, Y4
-	VSUBPS      Y4, Y2, Y2
-	VMOVUPS     exp2Nearest5<>+0(SB), Y4
-	VFMADD213PS exp2Nearest4<>+0(SB), Y2, Y4
-	VFMADD213PS exp2Nearest3<>+0(SB), Y2, Y4
-	VFMADD213PS exp2Nearest2<>+0(SB), Y2, Y4
-	VFMADD213PS exp2Nearest1<>+0(SB), Y2, Y4
-	VFMADD213PS exp2Nearest0<>+0(SB), Y2, Y4
+	VFMSUB231PS minusLog2e<>+0(SB), Y2, Y4
+	VMULPS      Y4, Y4, Y2
+	VMOVUPS     exp2Nearest4<>+0(SB), Y5
+	VFMADD213PS exp2Nearest3<>+0(SB), Y4, Y5
+	VFMADD231PS exp2Nearest5<>+0(SB), Y2, Y5
+	VMOVUPS     exp2Nearest2<>+0(SB), Y6
+	VFMADD213PS exp2Nearest1<>+0(SB), Y4, Y6
+	VFMADD231PS Y5, Y2, Y6
+	VFMADD213PS one<>+0(SB), Y6, Y4
 	VPSLLD      $0x17, Y3, Y2
 	VPADDD      Y2, Y4, Y2
 	VADDPS      one<>+0(SB), Y2, Y2
 	VMOVUPS     swishMin<>+0(SB), Y3
 	VMAXPS      Y1, Y3, Y1
-	VMULPS      minusLog2e<>+0(SB), Y1, Y3
-	VMAXPS      exp2Min<>+0(SB), Y3, Y3
-	VADDPS      roundF32<>+0(SB), Y3, Y4
+	VMOVUPS     swishMax<>+0(SB), Y3
+	VMINPS      Y1, Y3, Y3
+	VMOVUPS     minusLog2e<>+0(SB), Y4
+	VFMADD213PS roundF32<>+0(SB), Y3, Y4
 	VSUBPS      roundF32<>+0(SB), Y4, Y5
-	VSUBPS      Y5, Y3, Y3
-	VMOVUPS     exp2Nearest5<>+0(SB), Y5
-	VFMADD213PS exp2Nearest4<>+0(SB), Y3, Y5
-	VFMADD213PS exp2Nearest3<>+0(SB), Y3, Y5
-	VFMADD213PS exp2Nearest2<>+0(SB), Y3, Y5
-	VFMADD213PS exp2Nearest1<>+0(SB), Y3, Y5
-	VFMADD213PS exp2Nearest0<>+0(SB), Y3, Y5
+	VFMSUB231PS minusLog2e<>+0(SB), Y3, Y5
+	VMULPS      Y5, Y5, Y3
+	VMOVUPS     exp2Nearest4<>+0(SB), Y6
+	VFMADD213PS exp2Nearest3<>+0(SB), Y5, Y6
+	VFMADD231PS exp2Nearest5<>+0(SB), Y3, Y6
+	VMOVUPS     exp2Nearest2<>+0(SB), Y7
+	VFMADD213PS exp2Nearest1<>+0(SB), Y5, Y7
+	VFMADD231PS Y6, Y3, Y7
+	VFMADD213PS one<>+0(SB), Y7, Y5
 	VPSLLD      $0x17, Y4, Y3
 	VPADDD      Y3, Y5, Y3
 	VADDPS      one<>+0(SB), Y3, Y3
-	VMULPS      Y3, Y2, Y4
-	VMOVUPS     one<>+0(SB), Y5
-	VDIVPS      Y4, Y5, Y4
-	VMULPS      Y4, Y3, Y3
-	VMULPS      Y3, Y0, Y0
-	VMULPS      Y4, Y2, Y2
-	VMULPS      Y2, Y1, Y1
+	VDIVPS      Y2, Y0, Y0
+	VDIVPS      Y3, Y1, Y1
 	VMOVUPS     Y0, (AX)
 	VMASKMOVPS  Y1, Y15, 32(AX)
 	LEAQ        (AX)(R14*1), AX
@@ -3986,17 +3988,20 @@ swish248:
 	VMOVUPS     (AX), Y0
 	VMOVUPS     swishMin<>+0(SB), Y1
 	VMAXPS      Y0, Y1, Y0
-	VMULPS      minusLog2e<>+0(SB), Y0, Y1
-	VMAXPS      exp2Min<>+0(SB), Y1, Y1
-	VADDPS      roundF32<>+0(SB), Y1, Y2
+	VMOVUPS     swishMax<>+0(SB), Y1
+	VMINPS      Y0, Y1, Y1
+	VMOVUPS     minusLog2e<>+0(SB), Y2
+	VFMADD213PS roundF32<>+0(SB), Y1, Y2
 	VSUBPS      roundF32<>+0(SB), Y2, Y3
-	VSUBPS      Y3, Y1, Y1
-	VMOVUPS     exp2Nearest5<>+0(SB), Y3
-	VFMADD213PS exp2Nearest4<>+0(SB), Y1, Y3
-	VFMADD213PS exp2Nearest3<>+0(SB), Y1, Y3
-	VFMADD213PS exp2Nearest2<>+0(SB), Y1, Y3
-	VFMADD213PS exp2Nearest1<>+0(SB), Y1, Y3
-	VFMADD213PS exp2Nearest0<>+0(SB), Y1, Y3
+	VFMSUB231PS minusLog2e<>+0(SB), Y1, Y3
+	VMULPS      Y3, Y3, Y1
+	VMOVUPS     exp2Nearest4<>+0(SB), Y4
+	VFMADD213PS exp2Nearest3<>+0(SB), Y3, Y4
+	VFMADD231PS exp2Nearest5<>+0(SB), Y1, Y4
+	VMOVUPS     exp2Nearest2<>+0(SB), Y5
+	VFMADD213PS exp2Nearest1<>+0(SB), Y3, Y5
+	VFMADD231PS Y4, Y1, Y5
+	VFMADD213PS one<>+0(SB), Y5, Y3
 	VPSLLD      $0x17, Y2, Y1
 	VPADDD      Y1, Y3, Y1
 	VADDPS      one<>+0(SB), Y1, Y1
@@ -4022,17 +4027,20 @@ swish250:
 	VMASKMOVPS  (AX), Y15, Y0
 	VMOVUPS     swishMin<>+0(SB), Y1
 	VMAXPS      Y0, Y1, Y0
-	VMULPS      minusLog2e<>+0(SB), Y0, Y1
-	VMAXPS      exp2Min<>+0(SB), Y1, Y1
-	VADDPS      roundF32<>+0(SB), Y1, Y2
+	VMOVUPS     swishMax<>+0(SB), Y1
+	VMINPS      Y0, Y1, Y1
+	VMOVUPS     minusLog2e<>+0(SB), Y2
+	VFMADD213PS roundF32<>+0(SB), Y1, Y2
 	VSUBPS      roundF32<>+0(SB), Y2, Y3
-	VSUBPS      Y3, Y1, Y1
-	VMOVUPS     exp2Nearest5<>+0(SB), Y3
-	VFMADD213PS exp2Nearest4<>+0(SB), Y1, Y3
-	VFMADD213PS exp2Nearest3<>+0(SB), Y1, Y3
-	VFMADD213PS exp2Nearest2<>+0(SB), Y1, Y3
-	VFMADD213PS exp2Nearest1<>+0(SB), Y1, Y3
-	VFMADD213PS exp2Nearest0<>+0(SB), Y1, Y3
+	VFMSUB231PS minusLog2e<>+0(SB), Y1, Y3
+	VMULPS      Y3, Y3, Y1
+	VMOVUPS     exp2Nearest4<>+0(SB), Y4
+	VFMADD213PS exp2Nearest3<>+0(SB), Y3, Y4
+	VFMADD231PS exp2Nearest5<>+0(SB), Y1, Y4
+	VMOVUPS     exp2Nearest2<>+0(SB), Y5
+	VFMADD213PS exp2Nearest1<>+0(SB), Y3, Y5
+	VFMADD231PS Y4, Y1, Y5
+	VFMADD213PS one<>+0(SB), Y5, Y3
 	VPSLLD      $0x17, Y2, Y1
 	VPADDD      Y1, Y3, Y1
 	VADDPS      one<>+0(SB), Y1, Y1
@@ -4088,6 +4096,16 @@ DATA swishMin<>+24(SB)/4, $0xc22c0000
 DATA swishMin<>+28(SB)/4, $0xc22c0000
 GLOBL swishMin<>(SB), RODATA|NOPTR, $32
 
+DATA swishMax<>+0(SB)/4, $0x42ae0000
+DATA swishMax<>+4(SB)/4, $0x42ae0000
+DATA swishMax<>+8(SB)/4, $0x42ae0000
+DATA swishMax<>+12(SB)/4, $0x42ae0000
+DATA swishMax<>+16(SB)/4, $0x42ae0000
+DATA swishMax<>+20(SB)/4, $0x42ae0000
+DATA swishMax<>+24(SB)/4, $0x42ae0000
+DATA swishMax<>+28(SB)/4, $0x42ae0000
+GLOBL swishMax<>(SB), RODATA|NOPTR, $32
+
 DATA minusLog2e<>+0(SB)/4, $0xbfb8aa3b
 DATA minusLog2e<>+4(SB)/4, $0xbfb8aa3b
 DATA minusLog2e<>+8(SB)/4, $0xbfb8aa3b
@@ -4098,16 +4116,6 @@ DATA minusLog2e<>+24(SB)/4, $0xbfb8aa3b
 DATA minusLog2e<>+28(SB)/4, $0xbfb8aa3b
 GLOBL minusLog2e<>(SB), RODATA|NOPTR, $32
 
-DATA exp2Min<>+0(SB)/4, $0xc2fc0000
-DATA exp2Min<>+4(SB)/4, $0xc2fc0000
-DATA exp2Min<>+8(SB)/4, $0xc2fc0000
-DATA exp2Min<>+12(SB)/4, $0xc2fc0000
-DATA exp2Min<>+16(SB)/4, $0xc2fc0000
-DATA exp2Min<>+20(SB)/4, $0xc2fc0000
-DATA exp2Min<>+24(SB)/4, $0xc2fc0000
-DATA exp2Min<>+28(SB)/4, $0xc2fc0000
-GLOBL exp2Min<>(SB), RODATA|NOPTR, $32
-
 DATA roundF32<>+0(SB)/4, $0x4b400000
 DATA roundF32<>+4(SB)/4, $0x4b400000
 DATA roundF32<>+8(SB)/4, $0x4b400000
@@ -4117,16 +4125,6 @@ DATA roundF32<>+20(SB)/4, $0x4b400000
 DATA roundF32<>+24(SB)/4, $0x4b400000
 DATA roundF32<>+28(SB)/4, $0x4b400000
 GLOBL roundF32<>(SB), RODATA|NOPTR, $32
-
-DATA exp2Nearest5<>+0(SB)/4, $0x3aadecc3
-DATA exp2Nearest5<>+4(SB)/4, $0x3aadecc3
-DATA exp2Nearest5<>+8(SB)/4, $0x3aadecc3
-DATA exp2Nearest5<>+12(SB)/4, $0x3aadecc3
-DATA exp2Nearest5<>+16(SB)/4, $0x3aadecc3
-DATA exp2Nearest5<>+20(SB)/4, $0x3aadecc3
-DATA exp2Nearest5<>+24(SB)/4, $0x3aadecc3
-DATA exp2Nearest5<>+28(SB)/4, $0x3aadecc3
-GLOBL exp2Nearest5<>(SB), RODATA|NOPTR, $32
 
 DATA exp2Nearest4<>+0(SB)/4, $0x3c1e745a
 DATA exp2Nearest4<>+4(SB)/4, $0x3c1e745a
@@ -4148,6 +4146,16 @@ DATA exp2Nearest3<>+24(SB)/4, $0x3d635b6d
 DATA exp2Nearest3<>+28(SB)/4, $0x3d635b6d
 GLOBL exp2Nearest3<>(SB), RODATA|NOPTR, $32
 
+DATA exp2Nearest5<>+0(SB)/4, $0x3aadecc3
+DATA exp2Nearest5<>+4(SB)/4, $0x3aadecc3
+DATA exp2Nearest5<>+8(SB)/4, $0x3aadecc3
+DATA exp2Nearest5<>+12(SB)/4, $0x3aadecc3
+DATA exp2Nearest5<>+16(SB)/4, $0x3aadecc3
+DATA exp2Nearest5<>+20(SB)/4, $0x3aadecc3
+DATA exp2Nearest5<>+24(SB)/4, $0x3aadecc3
+DATA exp2Nearest5<>+28(SB)/4, $0x3aadecc3
+GLOBL exp2Nearest5<>(SB), RODATA|NOPTR, $32
+
 DATA exp2Nearest2<>+0(SB)/4, $0x3e75fce1
 DATA exp2Nearest2<>+4(SB)/4, $0x3e75fce1
 DATA exp2Nearest2<>+8(SB)/4, $0x3e75fce1
@@ -4167,16 +4175,6 @@ DATA exp2Nearest1<>+20(SB)/4, $0x3f317215
 DATA exp2Nearest1<>+24(SB)/4, $0x3f317215
 DATA exp2Nearest1<>+28(SB)/4, $0x3f317215
 GLOBL exp2Nearest1<>(SB), RODATA|NOPTR, $32
-
-DATA exp2Nearest0<>+0(SB)/4, $0x3f800000
-DATA exp2Nearest0<>+4(SB)/4, $0x3f800000
-DATA exp2Nearest0<>+8(SB)/4, $0x3f800000
-DATA exp2Nearest0<>+12(SB)/4, $0x3f800000
-DATA exp2Nearest0<>+16(SB)/4, $0x3f800000
-DATA exp2Nearest0<>+20(SB)/4, $0x3f800000
-DATA exp2Nearest0<>+24(SB)/4, $0x3f800000
-DATA exp2Nearest0<>+28(SB)/4, $0x3f800000
-GLOBL exp2Nearest0<>(SB), RODATA|NOPTR, $32
 
 DATA one<>+0(SB)/4, $0x3f800000
 DATA one<>+4(SB)/4, $0x3f800000
@@ -39261,6 +39259,139 @@ noSwish91:
 	JMP   tile2
 
 done1:
+	VZEROUPPER
+	RET
+
+// func swishSumsF32AVX2(dst *float32, x *float32, rows int, cols int, ldd int, ldx int, stream int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·swishSumsF32AVX2(SB), NOSPLIT, $0-56
+	MOVQ    dst+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    rows+16(FP), DX
+	MOVQ    cols+24(FP), BX
+	MOVQ    ldd+32(FP), SI
+	MOVQ    ldx+40(FP), DI
+	SHLQ    $+2, BX
+	SHLQ    $+2, SI
+	SHLQ    $+2, DI
+	VMOVUPS swishMin<>+0(SB), Y0
+	VMOVUPS swishMax<>+0(SB), Y1
+	VMOVUPS minusLog2e<>+0(SB), Y2
+	VMOVUPS roundF32<>+0(SB), Y3
+	VMOVUPS one<>+0(SB), Y4
+	VMOVUPS exp2Nearest4<>+0(SB), Y5
+	VMOVUPS exp2Nearest3<>+0(SB), Y5
+	MOVQ    stream+48(FP), R8
+	TESTQ   R8, R8
+	JNE     stream1
+
+row3:
+	XORL R8, R8
+
+pair4:
+	VMOVUPS     (CX)(R8*1), Y6
+	VMOVUPS     32(CX)(R8*1), Y7
+	VMAXPS      Y6, Y0, Y6
+	VMINPS      Y6, Y1, Y8
+	VMOVUPS     minusLog2e<>+0(SB), Y9
+	VFMADD213PS Y3, Y8, Y9
+	VSUBPS      Y3, Y9, Y10
+	VFMSUB231PS Y2, Y8, Y10
+	VMULPS      Y10, Y10, Y8
+	VMOVUPS     exp2Nearest4<>+0(SB), Y11
+	VFMADD213PS Y5, Y10, Y11
+	VFMADD231PS exp2Nearest5<>+0(SB), Y8, Y11
+	VMOVUPS     exp2Nearest2<>+0(SB), Y12
+	VFMADD213PS exp2Nearest1<>+0(SB), Y10, Y12
+	VFMADD231PS Y11, Y8, Y12
+	VFMADD213PS Y4, Y12, Y10
+	VPSLLD      $0x17, Y9, Y8
+	VPADDD      Y8, Y10, Y8
+	VADDPS      Y4, Y8, Y8
+	VMAXPS      Y7, Y0, Y7
+	VMINPS      Y7, Y1, Y9
+	VMOVUPS     minusLog2e<>+0(SB), Y10
+	VFMADD213PS Y3, Y9, Y10
+	VSUBPS      Y3, Y10, Y11
+	VFMSUB231PS Y2, Y9, Y11
+	VMULPS      Y11, Y11, Y9
+	VMOVUPS     exp2Nearest4<>+0(SB), Y12
+	VFMADD213PS Y5, Y11, Y12
+	VFMADD231PS exp2Nearest5<>+0(SB), Y9, Y12
+	VMOVUPS     exp2Nearest2<>+0(SB), Y13
+	VFMADD213PS exp2Nearest1<>+0(SB), Y11, Y13
+	VFMADD231PS Y12, Y9, Y13
+	VFMADD213PS Y4, Y13, Y11
+	VPSLLD      $0x17, Y10, Y9
+	VPADDD      Y9, Y11, Y9
+	VADDPS      Y4, Y9, Y9
+	VDIVPS      Y8, Y6, Y6
+	VDIVPS      Y9, Y7, Y7
+	VMOVUPS     Y6, (AX)(R8*1)
+	VMOVUPS     Y7, 32(AX)(R8*1)
+	ADDQ        $+64, R8
+	CMPQ        R8, BX
+	JNE         pair4
+	ADDQ        DI, CX
+	ADDQ        SI, AX
+	DECQ        DX
+	JNE         row3
+	JMP         done2
+
+stream1:
+row5:
+	XORL R8, R8
+
+pair6:
+	VMOVUPS     (CX)(R8*1), Y6
+	VMOVUPS     32(CX)(R8*1), Y7
+	VMAXPS      Y6, Y0, Y6
+	VMINPS      Y6, Y1, Y8
+	VMOVUPS     minusLog2e<>+0(SB), Y9
+	VFMADD213PS Y3, Y8, Y9
+	VSUBPS      Y3, Y9, Y10
+	VFMSUB231PS Y2, Y8, Y10
+	VMULPS      Y10, Y10, Y8
+	VMOVUPS     exp2Nearest4<>+0(SB), Y11
+	VFMADD213PS Y5, Y10, Y11
+	VFMADD231PS exp2Nearest5<>+0(SB), Y8, Y11
+	VMOVUPS     exp2Nearest2<>+0(SB), Y12
+	VFMADD213PS exp2Nearest1<>+0(SB), Y10, Y12
+	VFMADD231PS Y11, Y8, Y12
+	VFMADD213PS Y4, Y12, Y10
+	VPSLLD      $0x17, Y9, Y8
+	VPADDD      Y8, Y10, Y8
+	VADDPS      Y4, Y8, Y8
+	VMAXPS      Y7, Y0, Y7
+	VMINPS      Y7, Y1, Y9
+	VMOVUPS     minusLog2e<>+0(SB), Y10
+	VFMADD213PS Y3, Y9, Y10
+	VSUBPS      Y3, Y10, Y11
+	VFMSUB231PS Y2, Y9, Y11
+	VMULPS      Y11, Y11, Y9
+	VMOVUPS     exp2Nearest4<>+0(SB), Y12
+	VFMADD213PS Y5, Y11, Y12
+	VFMADD231PS exp2Nearest5<>+0(SB), Y9, Y12
+	VMOVUPS     exp2Nearest2<>+0(SB), Y13
+	VFMADD213PS exp2Nearest1<>+0(SB), Y11, Y13
+	VFMADD231PS Y12, Y9, Y13
+	VFMADD213PS Y4, Y13, Y11
+	VPSLLD      $0x17, Y10, Y9
+	VPADDD      Y9, Y11, Y9
+	VADDPS      Y4, Y9, Y9
+	VDIVPS      Y8, Y6, Y6
+	VDIVPS      Y9, Y7, Y7
+	VMOVNTPS    Y6, (AX)(R8*1)
+	VMOVNTPS    Y7, 32(AX)(R8*1)
+	ADDQ        $+64, R8
+	CMPQ        R8, BX
+	JNE         pair6
+	ADDQ        DI, CX
+	ADDQ        SI, AX
+	DECQ        DX
+	JNE         row5
+
+done2:
 	VZEROUPPER
 	RET
 

@@ -7,67 +7,71 @@
 // func logF32AVX2(dst *float32, x *float32, n int)
 // Requires: AVX, AVX2, FMA3
 TEXT ·logF32AVX2(SB), NOSPLIT, $0-24
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ n+16(FP), DX
-	XORQ BX, BX
-	SUBQ $+16, DX
-	JL   next3
+	MOVQ    dst+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    n+16(FP), DX
+	VMOVUPS threeQuarters<>+0(SB), Y0
+	VMOVUPS exponentF32<>+0(SB), Y1
+	VMOVUPS one<>+0(SB), Y2
+	VMOVUPS ln2Lo<>+0(SB), Y3
+	XORQ    BX, BX
+	SUBQ    $+16, DX
+	JL      next3
 
 loop2:
-	VMOVUPS     (CX)(BX*4), Y0
-	VMOVUPS     32(CX)(BX*4), Y1
-	VPMINSD     Y1, Y0, Y2
-	VPMAXSD     Y1, Y0, Y3
-	VMOVUPS     minNormalF32<>+0(SB), Y4
-	VPCMPGTD    Y2, Y4, Y2
-	VPCMPGTD    maxFiniteF32<>+0(SB), Y3, Y3
-	VORPS       Y2, Y3, Y2
-	VMOVMSKPS   Y2, SI
+	VMOVUPS     (CX)(BX*4), Y4
+	VMOVUPS     32(CX)(BX*4), Y5
+	VPMINSD     Y5, Y4, Y6
+	VPMAXSD     Y5, Y4, Y7
+	VMOVUPS     minNormalF32<>+0(SB), Y8
+	VPCMPGTD    Y6, Y8, Y6
+	VPCMPGTD    maxFiniteF32<>+0(SB), Y7, Y7
+	VORPS       Y6, Y7, Y6
+	VMOVMSKPS   Y6, SI
 	TESTL       SI, SI
 	JNE         rare4
-	VPSUBD      threeQuarters<>+0(SB), Y0, Y2
-	VPSUBD      threeQuarters<>+0(SB), Y1, Y3
-	VANDPS      exponentF32<>+0(SB), Y2, Y2
-	VANDPS      exponentF32<>+0(SB), Y3, Y3
-	VPSUBD      Y2, Y0, Y0
-	VPSUBD      Y3, Y1, Y1
-	VSUBPS      one<>+0(SB), Y0, Y0
-	VSUBPS      one<>+0(SB), Y1, Y1
-	VPSRAD      $0x17, Y2, Y2
-	VPSRAD      $0x17, Y3, Y3
-	VCVTDQ2PS   Y2, Y2
-	VCVTDQ2PS   Y3, Y3
-	VMULPS      ln2Lo<>+0(SB), Y2, Y4
-	VMULPS      ln2Lo<>+0(SB), Y3, Y5
-	VMULPS      Y0, Y0, Y6
-	VMULPS      Y1, Y1, Y7
-	VMOVUPS     logQ8<>+0(SB), Y8
-	VFMADD213PS logQ7<>+0(SB), Y0, Y8
-	VMOVUPS     logQ8<>+0(SB), Y9
-	VFMADD213PS logQ7<>+0(SB), Y1, Y9
-	VFMADD213PS logQ6<>+0(SB), Y0, Y8
-	VFMADD213PS logQ6<>+0(SB), Y1, Y9
-	VFMADD213PS logQ5<>+0(SB), Y0, Y8
-	VFMADD213PS logQ5<>+0(SB), Y1, Y9
-	VFMADD213PS logQ4<>+0(SB), Y0, Y8
-	VFMADD213PS logQ4<>+0(SB), Y1, Y9
-	VFMADD213PS logQ3<>+0(SB), Y0, Y8
-	VFMADD213PS logQ3<>+0(SB), Y1, Y9
-	VFMADD213PS logQ2<>+0(SB), Y0, Y8
-	VFMADD213PS logQ2<>+0(SB), Y1, Y9
-	VFMADD213PS logQ1<>+0(SB), Y0, Y8
-	VFMADD213PS logQ1<>+0(SB), Y1, Y9
-	VFMADD213PS logQ0<>+0(SB), Y0, Y8
-	VFMADD213PS logQ0<>+0(SB), Y1, Y9
-	VFMADD231PS Y8, Y6, Y4
-	VFMADD231PS Y9, Y7, Y5
-	VADDPS      Y0, Y4, Y0
-	VADDPS      Y1, Y5, Y1
-	VFMADD231PS ln2Hi<>+0(SB), Y2, Y0
-	VFMADD231PS ln2Hi<>+0(SB), Y3, Y1
-	VMOVUPS     Y0, (AX)(BX*4)
-	VMOVUPS     Y1, 32(AX)(BX*4)
+	VPSUBD      Y0, Y4, Y6
+	VPSUBD      Y0, Y5, Y7
+	VANDPS      Y1, Y6, Y6
+	VANDPS      Y1, Y7, Y7
+	VPSUBD      Y6, Y4, Y4
+	VPSUBD      Y7, Y5, Y5
+	VSUBPS      Y2, Y4, Y4
+	VSUBPS      Y2, Y5, Y5
+	VPSRAD      $0x17, Y6, Y6
+	VPSRAD      $0x17, Y7, Y7
+	VCVTDQ2PS   Y6, Y6
+	VCVTDQ2PS   Y7, Y7
+	VMULPS      Y3, Y6, Y8
+	VMULPS      Y3, Y7, Y9
+	VMULPS      Y4, Y4, Y10
+	VMULPS      Y5, Y5, Y11
+	VMOVUPS     logQ8<>+0(SB), Y12
+	VFMADD213PS logQ7<>+0(SB), Y4, Y12
+	VMOVUPS     logQ8<>+0(SB), Y13
+	VFMADD213PS logQ7<>+0(SB), Y5, Y13
+	VFMADD213PS logQ6<>+0(SB), Y4, Y12
+	VFMADD213PS logQ6<>+0(SB), Y5, Y13
+	VFMADD213PS logQ5<>+0(SB), Y4, Y12
+	VFMADD213PS logQ5<>+0(SB), Y5, Y13
+	VFMADD213PS logQ4<>+0(SB), Y4, Y12
+	VFMADD213PS logQ4<>+0(SB), Y5, Y13
+	VFMADD213PS logQ3<>+0(SB), Y4, Y12
+	VFMADD213PS logQ3<>+0(SB), Y5, Y13
+	VFMADD213PS logQ2<>+0(SB), Y4, Y12
+	VFMADD213PS logQ2<>+0(SB), Y5, Y13
+	VFMADD213PS logQ1<>+0(SB), Y4, Y12
+	VFMADD213PS logQ1<>+0(SB), Y5, Y13
+	VFMADD213PS logQ0<>+0(SB), Y4, Y12
+	VFMADD213PS logQ0<>+0(SB), Y5, Y13
+	VFMADD231PS Y12, Y10, Y8
+	VFMADD231PS Y13, Y11, Y9
+	VADDPS      Y4, Y8, Y4
+	VADDPS      Y5, Y9, Y5
+	VFMADD231PS ln2Hi<>+0(SB), Y6, Y4
+	VFMADD231PS ln2Hi<>+0(SB), Y7, Y5
+	VMOVUPS     Y4, (AX)(BX*4)
+	VMOVUPS     Y5, 32(AX)(BX*4)
 
 stored5:
 	ADDQ $+16, BX
@@ -80,35 +84,35 @@ next3:
 	JL   next7
 
 loop6:
-	VMOVUPS     (CX)(BX*4), Y0
-	VMOVUPS     minNormalF32<>+0(SB), Y1
-	VPCMPGTD    Y0, Y1, Y1
-	VPCMPGTD    maxFiniteF32<>+0(SB), Y0, Y2
-	VORPS       Y1, Y2, Y1
-	VMOVMSKPS   Y1, SI
+	VMOVUPS     (CX)(BX*4), Y4
+	VMOVUPS     minNormalF32<>+0(SB), Y5
+	VPCMPGTD    Y4, Y5, Y5
+	VPCMPGTD    maxFiniteF32<>+0(SB), Y4, Y6
+	VORPS       Y5, Y6, Y5
+	VMOVMSKPS   Y5, SI
 	TESTL       SI, SI
 	JNE         rare8
-	VPSUBD      threeQuarters<>+0(SB), Y0, Y1
-	VANDPS      exponentF32<>+0(SB), Y1, Y1
-	VPSUBD      Y1, Y0, Y0
-	VSUBPS      one<>+0(SB), Y0, Y0
-	VPSRAD      $0x17, Y1, Y1
-	VCVTDQ2PS   Y1, Y1
-	VMULPS      ln2Lo<>+0(SB), Y1, Y2
-	VMULPS      Y0, Y0, Y3
-	VMOVUPS     logQ8<>+0(SB), Y4
-	VFMADD213PS logQ7<>+0(SB), Y0, Y4
-	VFMADD213PS logQ6<>+0(SB), Y0, Y4
-	VFMADD213PS logQ5<>+0(SB), Y0, Y4
-	VFMADD213PS logQ4<>+0(SB), Y0, Y4
-	VFMADD213PS logQ3<>+0(SB), Y0, Y4
-	VFMADD213PS logQ2<>+0(SB), Y0, Y4
-	VFMADD213PS logQ1<>+0(SB), Y0, Y4
-	VFMADD213PS logQ0<>+0(SB), Y0, Y4
-	VFMADD231PS Y4, Y3, Y2
-	VADDPS      Y0, Y2, Y0
-	VFMADD231PS ln2Hi<>+0(SB), Y1, Y0
-	VMOVUPS     Y0, (AX)(BX*4)
+	VPSUBD      Y0, Y4, Y5
+	VANDPS      Y1, Y5, Y5
+	VPSUBD      Y5, Y4, Y4
+	VSUBPS      Y2, Y4, Y4
+	VPSRAD      $0x17, Y5, Y5
+	VCVTDQ2PS   Y5, Y5
+	VMULPS      Y3, Y5, Y6
+	VMULPS      Y4, Y4, Y7
+	VMOVUPS     logQ8<>+0(SB), Y8
+	VFMADD213PS logQ7<>+0(SB), Y4, Y8
+	VFMADD213PS logQ6<>+0(SB), Y4, Y8
+	VFMADD213PS logQ5<>+0(SB), Y4, Y8
+	VFMADD213PS logQ4<>+0(SB), Y4, Y8
+	VFMADD213PS logQ3<>+0(SB), Y4, Y8
+	VFMADD213PS logQ2<>+0(SB), Y4, Y8
+	VFMADD213PS logQ1<>+0(SB), Y4, Y8
+	VFMADD213PS logQ0<>+0(SB), Y4, Y8
+	VFMADD231PS Y8, Y7, Y6
+	VADDPS      Y4, Y6, Y4
+	VFMADD231PS ln2Hi<>+0(SB), Y5, Y4
+	VMOVUPS     Y4, (AX)(BX*4)
 
 stored9:
 	ADDQ $+8, BX
@@ -121,23 +125,23 @@ next7:
 	JE          done10
 	LEAQ        tailMaskF32<>+0(SB), SI
 	NEGQ        DX
-	VMOVUPS     32(SI)(DX*4), Y0
-	VMASKMOVPS  (CX)(BX*4), Y0, Y1
-	VMOVUPS     minNormalF32<>+0(SB), Y2
-	VPCMPGTD    Y1, Y2, Y2
-	VPCMPGTD    maxFiniteF32<>+0(SB), Y1, Y3
-	VORPS       Y2, Y3, Y2
-	VMOVMSKPS   Y2, CX
+	VMOVUPS     32(SI)(DX*4), Y4
+	VMASKMOVPS  (CX)(BX*4), Y4, Y5
+	VMOVUPS     minNormalF32<>+0(SB), Y6
+	VPCMPGTD    Y5, Y6, Y6
+	VPCMPGTD    maxFiniteF32<>+0(SB), Y5, Y7
+	VORPS       Y6, Y7, Y6
+	VMOVMSKPS   Y6, CX
 	TESTL       CX, CX
 	JNE         rare11
-	VPSUBD      threeQuarters<>+0(SB), Y1, Y2
-	VANDPS      exponentF32<>+0(SB), Y2, Y2
-	VPSUBD      Y2, Y1, Y1
-	VSUBPS      one<>+0(SB), Y1, Y1
-	VPSRAD      $0x17, Y2, Y2
-	VCVTDQ2PS   Y2, Y2
-	VMULPS      ln2Lo<>+0(SB), Y2, Y3
-	VMULPS      Y1, Y1, Y4
+	VPSUBD      Y0, Y5, Y0
+	VANDPS      Y1, Y0, Y0
+	VPSUBD      Y0, Y5, Y1
+	VSUBPS      Y2, Y1, Y1
+	VPSRAD      $0x17, Y0, Y0
+	VCVTDQ2PS   Y0, Y0
+	VMULPS      Y3, Y0, Y2
+	VMULPS      Y1, Y1, Y3
 	VMOVUPS     logQ8<>+0(SB), Y5
 	VFMADD213PS logQ7<>+0(SB), Y1, Y5
 	VFMADD213PS logQ6<>+0(SB), Y1, Y5
@@ -147,10 +151,10 @@ next7:
 	VFMADD213PS logQ2<>+0(SB), Y1, Y5
 	VFMADD213PS logQ1<>+0(SB), Y1, Y5
 	VFMADD213PS logQ0<>+0(SB), Y1, Y5
-	VFMADD231PS Y5, Y4, Y3
-	VADDPS      Y1, Y3, Y1
-	VFMADD231PS ln2Hi<>+0(SB), Y2, Y1
-	VMASKMOVPS  Y1, Y0, (AX)(BX*4)
+	VFMADD231PS Y5, Y3, Y2
+	VADDPS      Y1, Y2, Y1
+	VFMADD231PS ln2Hi<>+0(SB), Y0, Y1
+	VMASKMOVPS  Y1, Y4, (AX)(BX*4)
 
 stored12:
 done10:
@@ -158,165 +162,145 @@ done10:
 	RET
 
 rare4:
-	VCMPPS      $0x11, minNormalF32<>+0(SB), Y0, Y2
-	VMOVUPS     zero<>+0(SB), Y3
-	VBLENDVPS   Y2, minus23<>+0(SB), Y3, Y3
-	VMULPS      two23<>+0(SB), Y0, Y4
-	VBLENDVPS   Y2, Y4, Y0, Y2
-	VPSUBD      threeQuarters<>+0(SB), Y2, Y4
-	VANDPS      exponentF32<>+0(SB), Y4, Y4
-	VPSUBD      Y4, Y2, Y2
-	VSUBPS      one<>+0(SB), Y2, Y2
-	VPSRAD      $0x17, Y4, Y4
-	VCVTDQ2PS   Y4, Y4
-	VADDPS      Y3, Y4, Y3
-	VMULPS      ln2Lo<>+0(SB), Y3, Y4
-	VMULPS      Y2, Y2, Y5
-	VMOVUPS     logQ8<>+0(SB), Y6
-	VFMADD213PS logQ7<>+0(SB), Y2, Y6
-	VFMADD213PS logQ6<>+0(SB), Y2, Y6
-	VFMADD213PS logQ5<>+0(SB), Y2, Y6
-	VFMADD213PS logQ4<>+0(SB), Y2, Y6
-	VFMADD213PS logQ3<>+0(SB), Y2, Y6
-	VFMADD213PS logQ2<>+0(SB), Y2, Y6
-	VFMADD213PS logQ1<>+0(SB), Y2, Y6
-	VFMADD213PS logQ0<>+0(SB), Y2, Y6
-	VFMADD231PS Y6, Y5, Y4
-	VADDPS      Y2, Y4, Y2
-	VFMADD231PS ln2Hi<>+0(SB), Y3, Y2
-	VCMPPS      $0x00, zero<>+0(SB), Y0, Y3
-	VBLENDVPS   Y3, minusInfF32<>+0(SB), Y2, Y2
-	VCMPPS      $0x00, infF32<>+0(SB), Y0, Y3
-	VBLENDVPS   Y3, infF32<>+0(SB), Y2, Y2
-	VCMPPS      $0x19, zero<>+0(SB), Y0, Y0
-	VBLENDVPS   Y0, nanF32<>+0(SB), Y2, Y0
-	VMOVUPS     Y0, (AX)(BX*4)
-	VCMPPS      $0x11, minNormalF32<>+0(SB), Y1, Y0
-	VMOVUPS     zero<>+0(SB), Y2
-	VBLENDVPS   Y0, minus23<>+0(SB), Y2, Y2
-	VMULPS      two23<>+0(SB), Y1, Y3
-	VBLENDVPS   Y0, Y3, Y1, Y0
-	VPSUBD      threeQuarters<>+0(SB), Y0, Y3
-	VANDPS      exponentF32<>+0(SB), Y3, Y3
-	VPSUBD      Y3, Y0, Y0
-	VSUBPS      one<>+0(SB), Y0, Y0
-	VPSRAD      $0x17, Y3, Y3
-	VCVTDQ2PS   Y3, Y3
-	VADDPS      Y2, Y3, Y2
-	VMULPS      ln2Lo<>+0(SB), Y2, Y3
-	VMULPS      Y0, Y0, Y4
-	VMOVUPS     logQ8<>+0(SB), Y5
-	VFMADD213PS logQ7<>+0(SB), Y0, Y5
-	VFMADD213PS logQ6<>+0(SB), Y0, Y5
-	VFMADD213PS logQ5<>+0(SB), Y0, Y5
-	VFMADD213PS logQ4<>+0(SB), Y0, Y5
-	VFMADD213PS logQ3<>+0(SB), Y0, Y5
-	VFMADD213PS logQ2<>+0(SB), Y0, Y5
-	VFMADD213PS logQ1<>+0(SB), Y0, Y5
-	VFMADD213PS logQ0<>+0(SB), Y0, Y5
-	VFMADD231PS Y5, Y4, Y3
-	VADDPS      Y0, Y3, Y0
-	VFMADD231PS ln2Hi<>+0(SB), Y2, Y0
-	VCMPPS      $0x00, zero<>+0(SB), Y1, Y2
-	VBLENDVPS   Y2, minusInfF32<>+0(SB), Y0, Y0
-	VCMPPS      $0x00, infF32<>+0(SB), Y1, Y2
-	VBLENDVPS   Y2, infF32<>+0(SB), Y0, Y0
-	VCMPPS      $0x19, zero<>+0(SB), Y1, Y1
-	VBLENDVPS   Y1, nanF32<>+0(SB), Y0, Y0
-	VMOVUPS     Y0, 32(AX)(BX*4)
+	VCMPPS      $0x11, minNormalF32<>+0(SB), Y4, Y6
+	VMOVUPS     zero<>+0(SB), Y7
+	VBLENDVPS   Y6, minus23<>+0(SB), Y7, Y7
+	VMULPS      two23<>+0(SB), Y4, Y8
+	VBLENDVPS   Y6, Y8, Y4, Y6
+	VPSUBD      Y0, Y6, Y8
+	VANDPS      Y1, Y8, Y8
+	VPSUBD      Y8, Y6, Y6
+	VSUBPS      Y2, Y6, Y6
+	VPSRAD      $0x17, Y8, Y8
+	VCVTDQ2PS   Y8, Y8
+	VADDPS      Y7, Y8, Y7
+	VMULPS      Y3, Y7, Y8
+	VMULPS      Y6, Y6, Y9
+	VMOVUPS     logQ8<>+0(SB), Y10
+	VFMADD213PS logQ7<>+0(SB), Y6, Y10
+	VFMADD213PS logQ6<>+0(SB), Y6, Y10
+	VFMADD213PS logQ5<>+0(SB), Y6, Y10
+	VFMADD213PS logQ4<>+0(SB), Y6, Y10
+	VFMADD213PS logQ3<>+0(SB), Y6, Y10
+	VFMADD213PS logQ2<>+0(SB), Y6, Y10
+	VFMADD213PS logQ1<>+0(SB), Y6, Y10
+	VFMADD213PS logQ0<>+0(SB), Y6, Y10
+	VFMADD231PS Y10, Y9, Y8
+	VADDPS      Y6, Y8, Y6
+	VFMADD231PS ln2Hi<>+0(SB), Y7, Y6
+	VCMPPS      $0x00, zero<>+0(SB), Y4, Y7
+	VBLENDVPS   Y7, minusInfF32<>+0(SB), Y6, Y6
+	VCMPPS      $0x00, infF32<>+0(SB), Y4, Y7
+	VBLENDVPS   Y7, infF32<>+0(SB), Y6, Y6
+	VCMPPS      $0x19, zero<>+0(SB), Y4, Y4
+	VBLENDVPS   Y4, nanF32<>+0(SB), Y6, Y4
+	VMOVUPS     Y4, (AX)(BX*4)
+	VCMPPS      $0x11, minNormalF32<>+0(SB), Y5, Y4
+	VMOVUPS     zero<>+0(SB), Y6
+	VBLENDVPS   Y4, minus23<>+0(SB), Y6, Y6
+	VMULPS      two23<>+0(SB), Y5, Y7
+	VBLENDVPS   Y4, Y7, Y5, Y4
+	VPSUBD      Y0, Y4, Y7
+	VANDPS      Y1, Y7, Y7
+	VPSUBD      Y7, Y4, Y4
+	VSUBPS      Y2, Y4, Y4
+	VPSRAD      $0x17, Y7, Y7
+	VCVTDQ2PS   Y7, Y7
+	VADDPS      Y6, Y7, Y6
+	VMULPS      Y3, Y6, Y7
+	VMULPS      Y4, Y4, Y8
+	VMOVUPS     logQ8<>+0(SB), Y9
+	VFMADD213PS logQ7<>+0(SB), Y4, Y9
+	VFMADD213PS logQ6<>+0(SB), Y4, Y9
+	VFMADD213PS logQ5<>+0(SB), Y4, Y9
+	VFMADD213PS logQ4<>+0(SB), Y4, Y9
+	VFMADD213PS logQ3<>+0(SB), Y4, Y9
+	VFMADD213PS logQ2<>+0(SB), Y4, Y9
+	VFMADD213PS logQ1<>+0(SB), Y4, Y9
+	VFMADD213PS logQ0<>+0(SB), Y4, Y9
+	VFMADD231PS Y9, Y8, Y7
+	VADDPS      Y4, Y7, Y4
+	VFMADD231PS ln2Hi<>+0(SB), Y6, Y4
+	VCMPPS      $0x00, zero<>+0(SB), Y5, Y6
+	VBLENDVPS   Y6, minusInfF32<>+0(SB), Y4, Y4
+	VCMPPS      $0x00, infF32<>+0(SB), Y5, Y6
+	VBLENDVPS   Y6, infF32<>+0(SB), Y4, Y4
+	VCMPPS      $0x19, zero<>+0(SB), Y5, Y5
+	VBLENDVPS   Y5, nanF32<>+0(SB), Y4, Y4
+	VMOVUPS     Y4, 32(AX)(BX*4)
 	JMP         stored5
 
 rare8:
-	VCMPPS      $0x11, minNormalF32<>+0(SB), Y0, Y1
-	VMOVUPS     zero<>+0(SB), Y2
-	VBLENDVPS   Y1, minus23<>+0(SB), Y2, Y2
-	VMULPS      two23<>+0(SB), Y0, Y3
-	VBLENDVPS   Y1, Y3, Y0, Y1
-	VPSUBD      threeQuarters<>+0(SB), Y1, Y3
-	VANDPS      exponentF32<>+0(SB), Y3, Y3
-	VPSUBD      Y3, Y1, Y1
-	VSUBPS      one<>+0(SB), Y1, Y1
-	VPSRAD      $0x17, Y3, Y3
-	VCVTDQ2PS   Y3, Y3
-	VADDPS      Y2, Y3, Y2
-	VMULPS      ln2Lo<>+0(SB), Y2, Y3
-	VMULPS      Y1, Y1, Y4
-	VMOVUPS     logQ8<>+0(SB), Y5
-	VFMADD213PS logQ7<>+0(SB), Y1, Y5
-	VFMADD213PS logQ6<>+0(SB), Y1, Y5
-	VFMADD213PS logQ5<>+0(SB), Y1, Y5
-	VFMADD213PS logQ4<>+0(SB), Y1, Y5
-	VFMADD213PS logQ3<>+0(SB), Y1, Y5
-	VFMADD213PS logQ2<>+0(SB), Y1, Y5
-	VFMADD213PS logQ1<>+0(SB), Y1, Y5
-	VFMADD213PS logQ0<>+0(SB), Y1, Y5
-	VFMADD231PS Y5, Y4, Y3
-	VADDPS      Y1, Y3, Y1
-	VFMADD231PS ln2Hi<>+0(SB), Y2, Y1
-	VCMPPS      $0x00, zero<>+0(SB), Y0, Y2
-	VBLENDVPS   Y2, minusInfF32<>+0(SB), Y1, Y1
-	VCMPPS      $0x00, infF32<>+0(SB), Y0, Y2
-	VBLENDVPS   Y2, infF32<>+0(SB), Y1, Y1
-	VCMPPS      $0x19, zero<>+0(SB), Y0, Y0
-	VBLENDVPS   Y0, nanF32<>+0(SB), Y1, Y0
-	VMOVUPS     Y0, (AX)(BX*4)
+	VCMPPS      $0x11, minNormalF32<>+0(SB), Y4, Y5
+	VMOVUPS     zero<>+0(SB), Y6
+	VBLENDVPS   Y5, minus23<>+0(SB), Y6, Y6
+	VMULPS      two23<>+0(SB), Y4, Y7
+	VBLENDVPS   Y5, Y7, Y4, Y5
+	VPSUBD      Y0, Y5, Y7
+	VANDPS      Y1, Y7, Y7
+	VPSUBD      Y7, Y5, Y5
+	VSUBPS      Y2, Y5, Y5
+	VPSRAD      $0x17, Y7, Y7
+	VCVTDQ2PS   Y7, Y7
+	VADDPS      Y6, Y7, Y6
+	VMULPS      Y3, Y6, Y7
+	VMULPS      Y5, Y5, Y8
+	VMOVUPS     logQ8<>+0(SB), Y9
+	VFMADD213PS logQ7<>+0(SB), Y5, Y9
+	VFMADD213PS logQ6<>+0(SB), Y5, Y9
+	VFMADD213PS logQ5<>+0(SB), Y5, Y9
+	VFMADD213PS logQ4<>+0(SB), Y5, Y9
+	VFMADD213PS logQ3<>+0(SB), Y5, Y9
+	VFMADD213PS logQ2<>+0(SB), Y5, Y9
+	VFMADD213PS logQ1<>+0(SB), Y5, Y9
+	VFMADD213PS logQ0<>+0(SB), Y5, Y9
+	VFMADD231PS Y9, Y8, Y7
+	VADDPS      Y5, Y7, Y5
+	VFMADD231PS ln2Hi<>+0(SB), Y6, Y5
+	VCMPPS      $0x00, zero<>+0(SB), Y4, Y6
+	VBLENDVPS   Y6, minusInfF32<>+0(SB), Y5, Y5
+	VCMPPS      $0x00, infF32<>+0(SB), Y4, Y6
+	VBLENDVPS   Y6, infF32<>+0(SB), Y5, Y5
+	VCMPPS      $0x19, zero<>+0(SB), Y4, Y4
+	VBLENDVPS   Y4, nanF32<>+0(SB), Y5, Y4
+	VMOVUPS     Y4, (AX)(BX*4)
 	JMP         stored9
 
 rare11:
-	VCMPPS      $0x11, minNormalF32<>+0(SB), Y1, Y2
-	VMOVUPS     zero<>+0(SB), Y3
-	VBLENDVPS   Y2, minus23<>+0(SB), Y3, Y3
-	VMULPS      two23<>+0(SB), Y1, Y4
-	VBLENDVPS   Y2, Y4, Y1, Y2
-	VPSUBD      threeQuarters<>+0(SB), Y2, Y4
-	VANDPS      exponentF32<>+0(SB), Y4, Y4
-	VPSUBD      Y4, Y2, Y2
-	VSUBPS      one<>+0(SB), Y2, Y2
-	VPSRAD      $0x17, Y4, Y4
-	VCVTDQ2PS   Y4, Y4
-	VADDPS      Y3, Y4, Y3
-	VMULPS      ln2Lo<>+0(SB), Y3, Y4
-	VMULPS      Y2, Y2, Y5
+	VCMPPS      $0x11, minNormalF32<>+0(SB), Y5, Y6
+	VMOVUPS     zero<>+0(SB), Y7
+	VBLENDVPS   Y6, minus23<>+0(SB), Y7, Y7
+	VMULPS      two23<>+0(SB), Y5, Y8
+	VBLENDVPS   Y6, Y8, Y5, Y6
+	VPSUBD      Y0, Y6, Y0
+	VANDPS      Y1, Y0, Y0
+	VPSUBD      Y0, Y6, Y1
+	VSUBPS      Y2, Y1, Y1
+	VPSRAD      $0x17, Y0, Y0
+	VCVTDQ2PS   Y0, Y0
+	VADDPS      Y7, Y0, Y0
+	VMULPS      Y3, Y0, Y2
+	VMULPS      Y1, Y1, Y3
 	VMOVUPS     logQ8<>+0(SB), Y6
-	VFMADD213PS logQ7<>+0(SB), Y2, Y6
-	VFMADD213PS logQ6<>+0(SB), Y2, Y6
-	VFMADD213PS logQ5<>+0(SB), Y2, Y6
-	VFMADD213PS logQ4<>+0(SB), Y2, Y6
-	VFMADD213PS logQ3<>+0(SB), Y2, Y6
-	VFMADD213PS logQ2<>+0(SB), Y2, Y6
-	VFMADD213PS logQ1<>+0(SB), Y2, Y6
-	VFMADD213PS logQ0<>+0(SB), Y2, Y6
-	VFMADD231PS Y6, Y5, Y4
-	VADDPS      Y2, Y4, Y2
-	VFMADD231PS ln2Hi<>+0(SB), Y3, Y2
-	VCMPPS      $0x00, zero<>+0(SB), Y1, Y3
-	VBLENDVPS   Y3, minusInfF32<>+0(SB), Y2, Y2
-	VCMPPS      $0x00, infF32<>+0(SB), Y1, Y3
-	VBLENDVPS   Y3, infF32<>+0(SB), Y2, Y2
-	VCMPPS      $0x19, zero<>+0(SB), Y1, Y1
-	VBLENDVPS   Y1, nanF32<>+0(SB), Y2, Y1
-	VMASKMOVPS  Y1, Y0, (AX)(BX*4)
+	VFMADD213PS logQ7<>+0(SB), Y1, Y6
+	VFMADD213PS logQ6<>+0(SB), Y1, Y6
+	VFMADD213PS logQ5<>+0(SB), Y1, Y6
+	VFMADD213PS logQ4<>+0(SB), Y1, Y6
+	VFMADD213PS logQ3<>+0(SB), Y1, Y6
+	VFMADD213PS logQ2<>+0(SB), Y1, Y6
+	VFMADD213PS logQ1<>+0(SB), Y1, Y6
+	VFMADD213PS logQ0<>+0(SB), Y1, Y6
+	VFMADD231PS Y6, Y3, Y2
+	VADDPS      Y1, Y2, Y1
+	VFMADD231PS ln2Hi<>+0(SB), Y0, Y1
+	VCMPPS      $0x00, zero<>+0(SB), Y5, Y0
+	VBLENDVPS   Y0, minusInfF32<>+0(SB), Y1, Y0
+	VCMPPS      $0x00, infF32<>+0(SB), Y5, Y1
+	VBLENDVPS   Y1, infF32<>+0(SB), Y0, Y0
+	VCMPPS      $0x19, zero<>+0(SB), Y5, Y1
+	VBLENDVPS   Y1, nanF32<>+0(SB), Y0, Y0
+	VMASKMOVPS  Y0, Y4, (AX)(BX*4)
 	JMP         stored12
-
-DATA minNormalF32<>+0(SB)/4, $0x00800000
-DATA minNormalF32<>+4(SB)/4, $0x00800000
-DATA minNormalF32<>+8(SB)/4, $0x00800000
-DATA minNormalF32<>+12(SB)/4, $0x00800000
-DATA minNormalF32<>+16(SB)/4, $0x00800000
-DATA minNormalF32<>+20(SB)/4, $0x00800000
-DATA minNormalF32<>+24(SB)/4, $0x00800000
-DATA minNormalF32<>+28(SB)/4, $0x00800000
-GLOBL minNormalF32<>(SB), RODATA|NOPTR, $32
-
-DATA maxFiniteF32<>+0(SB)/4, $0x7f7fffff
-DATA maxFiniteF32<>+4(SB)/4, $0x7f7fffff
-DATA maxFiniteF32<>+8(SB)/4, $0x7f7fffff
-DATA maxFiniteF32<>+12(SB)/4, $0x7f7fffff
-DATA maxFiniteF32<>+16(SB)/4, $0x7f7fffff
-DATA maxFiniteF32<>+20(SB)/4, $0x7f7fffff
-DATA maxFiniteF32<>+24(SB)/4, $0x7f7fffff
-DATA maxFiniteF32<>+28(SB)/4, $0x7f7fffff
-GLOBL maxFiniteF32<>(SB), RODATA|NOPTR, $32
 
 DATA threeQuarters<>+0(SB)/4, $0x3f400000
 DATA threeQuarters<>+4(SB)/4, $0x3f400000
@@ -357,6 +341,26 @@ DATA ln2Lo<>+20(SB)/4, $0xb102e308
 DATA ln2Lo<>+24(SB)/4, $0xb102e308
 DATA ln2Lo<>+28(SB)/4, $0xb102e308
 GLOBL ln2Lo<>(SB), RODATA|NOPTR, $32
+
+DATA minNormalF32<>+0(SB)/4, $0x00800000
+DATA minNormalF32<>+4(SB)/4, $0x00800000
+DATA minNormalF32<>+8(SB)/4, $0x00800000
+DATA minNormalF32<>+12(SB)/4, $0x00800000
+DATA minNormalF32<>+16(SB)/4, $0x00800000
+DATA minNormalF32<>+20(SB)/4, $0x00800000
+DATA minNormalF32<>+24(SB)/4, $0x00800000
+DATA minNormalF32<>+28(SB)/4, $0x00800000
+GLOBL minNormalF32<>(SB), RODATA|NOPTR, $32
+
+DATA maxFiniteF32<>+0(SB)/4, $0x7f7fffff
+DATA maxFiniteF32<>+4(SB)/4, $0x7f7fffff
+DATA maxFiniteF32<>+8(SB)/4, $0x7f7fffff
+DATA maxFiniteF32<>+12(SB)/4, $0x7f7fffff
+DATA maxFiniteF32<>+16(SB)/4, $0x7f7fffff
+DATA maxFiniteF32<>+20(SB)/4, $0x7f7fffff
+DATA maxFiniteF32<>+24(SB)/4, $0x7f7fffff
+DATA maxFiniteF32<>+28(SB)/4, $0x7f7fffff
+GLOBL maxFiniteF32<>(SB), RODATA|NOPTR, $32
 
 DATA logQ8<>+0(SB)/4, $0xbd3c83bf
 DATA logQ8<>+4(SB)/4, $0xbd3c83bf

@@ -7,87 +7,91 @@
 // func sinCosF32AVX2(s *float32, c *float32, x *float32, n int) (done int)
 // Requires: AVX, AVX2, FMA3
 TEXT ·sinCosF32AVX2(SB), NOSPLIT, $0-40
-	MOVQ s+0(FP), AX
-	MOVQ c+8(FP), CX
-	MOVQ x+16(FP), DX
-	MOVQ n+24(FP), BX
-	XORQ SI, SI
-	MOVQ BX, DI
-	SUBQ $+16, DI
-	JL   next3
+	MOVQ    s+0(FP), AX
+	MOVQ    c+8(FP), CX
+	MOVQ    x+16(FP), DX
+	MOVQ    n+24(FP), BX
+	VMOVUPS roundF32<>+0(SB), Y0
+	VMOVUPS signF32<>+0(SB), Y1
+	VMOVUPS absF32<>+0(SB), Y2
+	VMOVUPS twoOverPi<>+0(SB), Y3
+	XORQ    SI, SI
+	MOVQ    BX, DI
+	SUBQ    $+16, DI
+	JL      next3
 
 loop2:
-	VMOVUPS      (DX)(SI*4), Y0
-	VMOVUPS      32(DX)(SI*4), Y1
-	VANDPS       absF32<>+0(SB), Y0, Y2
-	VANDPS       absF32<>+0(SB), Y1, Y3
-	VPMAXSD      Y3, Y2, Y2
-	VCMPPS       $0x16, limit<>+0(SB), Y2, Y2
-	VMOVMSKPS    Y2, R8
+	VMOVUPS      (DX)(SI*4), Y3
+	VMOVUPS      32(DX)(SI*4), Y4
+	VANDPS       Y2, Y3, Y5
+	VANDPS       Y2, Y4, Y6
+	VPMAXSD      Y6, Y5, Y5
+	VCMPPS       $0x16, limit<>+0(SB), Y5, Y5
+	VMOVMSKPS    Y5, R8
 	TESTL        R8, R8
 	JNE          stop1
-	VANDPS       absF32<>+0(SB), Y0, Y2
-	VANDPS       absF32<>+0(SB), Y1, Y3
-	VMOVUPS      twoOverPi<>+0(SB), Y4
-	VFMADD213PS  roundF32<>+0(SB), Y2, Y4
-	VMOVUPS      twoOverPi<>+0(SB), Y5
-	VFMADD213PS  roundF32<>+0(SB), Y3, Y5
-	VSUBPS       roundF32<>+0(SB), Y4, Y6
-	VSUBPS       roundF32<>+0(SB), Y5, Y7
-	VFNMADD231PS halfPi1<>+0(SB), Y6, Y2
-	VFNMADD231PS halfPi1<>+0(SB), Y7, Y3
-	VFNMADD231PS halfPi2<>+0(SB), Y6, Y2
-	VFNMADD231PS halfPi2<>+0(SB), Y7, Y3
-	VFNMADD231PS halfPi3<>+0(SB), Y6, Y2
-	VFNMADD231PS halfPi3<>+0(SB), Y7, Y3
-	VMULPS       Y2, Y2, Y6
-	VMULPS       Y3, Y3, Y7
-	VMOVUPS      sinP2<>+0(SB), Y8
-	VFMADD213PS  sinP1<>+0(SB), Y6, Y8
-	VMOVUPS      sinP2<>+0(SB), Y9
-	VFMADD213PS  sinP1<>+0(SB), Y7, Y9
-	VFMADD213PS  sinP0<>+0(SB), Y6, Y8
-	VFMADD213PS  sinP0<>+0(SB), Y7, Y9
-	VMULPS       Y8, Y6, Y8
-	VMULPS       Y9, Y7, Y9
-	VFMADD231PS  Y8, Y2, Y2
-	VFMADD231PS  Y9, Y3, Y3
-	VMOVUPS      cosP2<>+0(SB), Y8
-	VFMADD213PS  cosP1<>+0(SB), Y6, Y8
-	VMOVUPS      cosP2<>+0(SB), Y9
-	VFMADD213PS  cosP1<>+0(SB), Y7, Y9
-	VFMADD213PS  cosP0<>+0(SB), Y6, Y8
-	VFMADD213PS  cosP0<>+0(SB), Y7, Y9
-	VFMADD213PS  minusHalf<>+0(SB), Y6, Y8
-	VFMADD213PS  minusHalf<>+0(SB), Y7, Y9
-	VFMADD213PS  one<>+0(SB), Y6, Y8
-	VFMADD213PS  one<>+0(SB), Y7, Y9
-	VPSLLD       $0x1f, Y4, Y6
-	VPSLLD       $0x1f, Y5, Y7
-	VBLENDVPS    Y6, Y8, Y2, Y10
-	VBLENDVPS    Y7, Y9, Y3, Y11
-	VBLENDVPS    Y6, Y2, Y8, Y2
-	VBLENDVPS    Y7, Y3, Y9, Y3
-	VPSLLD       $0x1e, Y4, Y6
-	VPSLLD       $0x1e, Y5, Y7
-	VPADDD       oneI<>+0(SB), Y4, Y4
-	VPADDD       oneI<>+0(SB), Y5, Y5
-	VPSLLD       $0x1e, Y4, Y4
-	VPSLLD       $0x1e, Y5, Y5
-	VANDPS       signF32<>+0(SB), Y4, Y4
-	VANDPS       signF32<>+0(SB), Y5, Y5
-	VXORPS       Y4, Y2, Y2
-	VXORPS       Y5, Y3, Y3
-	VXORPS       Y0, Y6, Y0
-	VXORPS       Y1, Y7, Y1
-	VANDPS       signF32<>+0(SB), Y0, Y0
-	VANDPS       signF32<>+0(SB), Y1, Y1
-	VXORPS       Y0, Y10, Y0
-	VXORPS       Y1, Y11, Y1
-	VMOVUPS      Y0, (AX)(SI*4)
-	VMOVUPS      Y1, 32(AX)(SI*4)
-	VMOVUPS      Y2, (CX)(SI*4)
-	VMOVUPS      Y3, 32(CX)(SI*4)
+	VANDPS       Y2, Y3, Y5
+	VANDPS       Y2, Y4, Y6
+	VMOVUPS      twoOverPi<>+0(SB), Y7
+	VFMADD213PS  Y0, Y5, Y7
+	VMOVUPS      twoOverPi<>+0(SB), Y8
+	VFMADD213PS  Y0, Y6, Y8
+	VSUBPS       Y0, Y7, Y9
+	VSUBPS       Y0, Y8, Y10
+	VFNMADD231PS halfPi1<>+0(SB), Y9, Y5
+	VFNMADD231PS halfPi1<>+0(SB), Y10, Y6
+	VFNMADD231PS halfPi2<>+0(SB), Y9, Y5
+	VFNMADD231PS halfPi2<>+0(SB), Y10, Y6
+	VFNMADD231PS halfPi3<>+0(SB), Y9, Y5
+	VFNMADD231PS halfPi3<>+0(SB), Y10, Y6
+	VMULPS       Y5, Y5, Y9
+	VMULPS       Y6, Y6, Y10
+	VMOVUPS      sinP2<>+0(SB), Y11
+	VFMADD213PS  sinP1<>+0(SB), Y9, Y11
+	VMOVUPS      sinP2<>+0(SB), Y12
+	VFMADD213PS  sinP1<>+0(SB), Y10, Y12
+	VFMADD213PS  sinP0<>+0(SB), Y9, Y11
+	VFMADD213PS  sinP0<>+0(SB), Y10, Y12
+	VMULPS       Y11, Y9, Y11
+	VMULPS       Y12, Y10, Y12
+	VFMADD231PS  Y11, Y5, Y5
+	VFMADD231PS  Y12, Y6, Y6
+	VMOVUPS      cosP2<>+0(SB), Y11
+	VFMADD213PS  cosP1<>+0(SB), Y9, Y11
+	VMOVUPS      cosP2<>+0(SB), Y12
+	VFMADD213PS  cosP1<>+0(SB), Y10, Y12
+	VFMADD213PS  cosP0<>+0(SB), Y9, Y11
+	VFMADD213PS  cosP0<>+0(SB), Y10, Y12
+	VFMADD213PS  minusHalf<>+0(SB), Y9, Y11
+	VFMADD213PS  minusHalf<>+0(SB), Y10, Y12
+	VFMADD213PS  one<>+0(SB), Y9, Y11
+	VFMADD213PS  one<>+0(SB), Y10, Y12
+	VPSLLD       $0x1f, Y7, Y9
+	VPSLLD       $0x1f, Y8, Y10
+	VBLENDVPS    Y9, Y11, Y5, Y13
+	VBLENDVPS    Y10, Y12, Y6, Y14
+	VBLENDVPS    Y9, Y5, Y11, Y5
+	VBLENDVPS    Y10, Y6, Y12, Y6
+	VPSLLD       $0x1e, Y7, Y9
+	VPSLLD       $0x1e, Y8, Y10
+	VPADDD       oneI<>+0(SB), Y7, Y7
+	VPADDD       oneI<>+0(SB), Y8, Y8
+	VPSLLD       $0x1e, Y7, Y7
+	VPSLLD       $0x1e, Y8, Y8
+	VANDPS       Y1, Y7, Y7
+	VANDPS       Y1, Y8, Y8
+	VXORPS       Y7, Y5, Y5
+	VXORPS       Y8, Y6, Y6
+	VXORPS       Y3, Y9, Y3
+	VXORPS       Y4, Y10, Y4
+	VANDPS       Y1, Y3, Y3
+	VANDPS       Y1, Y4, Y4
+	VXORPS       Y3, Y13, Y3
+	VXORPS       Y4, Y14, Y4
+	VMOVUPS      Y3, (AX)(SI*4)
+	VMOVUPS      Y4, 32(AX)(SI*4)
+	VMOVUPS      Y5, (CX)(SI*4)
+	VMOVUPS      Y6, 32(CX)(SI*4)
 	ADDQ         $+16, SI
 	SUBQ         $+16, DI
 	JGE          loop2
@@ -98,43 +102,43 @@ next3:
 	JL   next5
 
 loop4:
-	VMOVUPS      (DX)(SI*4), Y0
-	VANDPS       absF32<>+0(SB), Y0, Y1
-	VCMPPS       $0x16, limit<>+0(SB), Y1, Y1
-	VMOVMSKPS    Y1, R8
+	VMOVUPS      (DX)(SI*4), Y3
+	VANDPS       Y2, Y3, Y4
+	VCMPPS       $0x16, limit<>+0(SB), Y4, Y4
+	VMOVMSKPS    Y4, R8
 	TESTL        R8, R8
 	JNE          stop1
-	VANDPS       absF32<>+0(SB), Y0, Y1
-	VMOVUPS      twoOverPi<>+0(SB), Y2
-	VFMADD213PS  roundF32<>+0(SB), Y1, Y2
-	VSUBPS       roundF32<>+0(SB), Y2, Y3
-	VFNMADD231PS halfPi1<>+0(SB), Y3, Y1
-	VFNMADD231PS halfPi2<>+0(SB), Y3, Y1
-	VFNMADD231PS halfPi3<>+0(SB), Y3, Y1
-	VMULPS       Y1, Y1, Y3
-	VMOVUPS      sinP2<>+0(SB), Y4
-	VFMADD213PS  sinP1<>+0(SB), Y3, Y4
-	VFMADD213PS  sinP0<>+0(SB), Y3, Y4
-	VMULPS       Y4, Y3, Y4
-	VFMADD231PS  Y4, Y1, Y1
-	VMOVUPS      cosP2<>+0(SB), Y4
-	VFMADD213PS  cosP1<>+0(SB), Y3, Y4
-	VFMADD213PS  cosP0<>+0(SB), Y3, Y4
-	VFMADD213PS  minusHalf<>+0(SB), Y3, Y4
-	VFMADD213PS  one<>+0(SB), Y3, Y4
-	VPSLLD       $0x1f, Y2, Y3
-	VBLENDVPS    Y3, Y4, Y1, Y5
-	VBLENDVPS    Y3, Y1, Y4, Y1
-	VPSLLD       $0x1e, Y2, Y3
-	VPADDD       oneI<>+0(SB), Y2, Y2
-	VPSLLD       $0x1e, Y2, Y2
-	VANDPS       signF32<>+0(SB), Y2, Y2
-	VXORPS       Y2, Y1, Y1
-	VXORPS       Y0, Y3, Y0
-	VANDPS       signF32<>+0(SB), Y0, Y0
-	VXORPS       Y0, Y5, Y0
-	VMOVUPS      Y0, (AX)(SI*4)
-	VMOVUPS      Y1, (CX)(SI*4)
+	VANDPS       Y2, Y3, Y4
+	VMOVUPS      twoOverPi<>+0(SB), Y5
+	VFMADD213PS  Y0, Y4, Y5
+	VSUBPS       Y0, Y5, Y6
+	VFNMADD231PS halfPi1<>+0(SB), Y6, Y4
+	VFNMADD231PS halfPi2<>+0(SB), Y6, Y4
+	VFNMADD231PS halfPi3<>+0(SB), Y6, Y4
+	VMULPS       Y4, Y4, Y6
+	VMOVUPS      sinP2<>+0(SB), Y7
+	VFMADD213PS  sinP1<>+0(SB), Y6, Y7
+	VFMADD213PS  sinP0<>+0(SB), Y6, Y7
+	VMULPS       Y7, Y6, Y7
+	VFMADD231PS  Y7, Y4, Y4
+	VMOVUPS      cosP2<>+0(SB), Y7
+	VFMADD213PS  cosP1<>+0(SB), Y6, Y7
+	VFMADD213PS  cosP0<>+0(SB), Y6, Y7
+	VFMADD213PS  minusHalf<>+0(SB), Y6, Y7
+	VFMADD213PS  one<>+0(SB), Y6, Y7
+	VPSLLD       $0x1f, Y5, Y6
+	VBLENDVPS    Y6, Y7, Y4, Y8
+	VBLENDVPS    Y6, Y4, Y7, Y4
+	VPSLLD       $0x1e, Y5, Y6
+	VPADDD       oneI<>+0(SB), Y5, Y5
+	VPSLLD       $0x1e, Y5, Y5
+	VANDPS       Y1, Y5, Y5
+	VXORPS       Y5, Y4, Y4
+	VXORPS       Y3, Y6, Y3
+	VANDPS       Y1, Y3, Y3
+	VXORPS       Y3, Y8, Y3
+	VMOVUPS      Y3, (AX)(SI*4)
+	VMOVUPS      Y4, (CX)(SI*4)
 	ADDQ         $+8, SI
 	SUBQ         $+8, DI
 	JGE          loop4
@@ -145,44 +149,44 @@ next5:
 	JE           done6
 	LEAQ         tailMaskF32<>+0(SB), R8
 	NEGQ         DI
-	VMOVUPS      32(R8)(DI*4), Y0
-	VMASKMOVPS   (DX)(SI*4), Y0, Y1
-	VANDPS       absF32<>+0(SB), Y1, Y2
-	VCMPPS       $0x16, limit<>+0(SB), Y2, Y2
-	VMOVMSKPS    Y2, DX
+	VMOVUPS      32(R8)(DI*4), Y3
+	VMASKMOVPS   (DX)(SI*4), Y3, Y4
+	VANDPS       Y2, Y4, Y5
+	VCMPPS       $0x16, limit<>+0(SB), Y5, Y5
+	VMOVMSKPS    Y5, DX
 	TESTL        DX, DX
 	JNE          stop1
-	VANDPS       absF32<>+0(SB), Y1, Y2
-	VMOVUPS      twoOverPi<>+0(SB), Y3
-	VFMADD213PS  roundF32<>+0(SB), Y2, Y3
-	VSUBPS       roundF32<>+0(SB), Y3, Y4
-	VFNMADD231PS halfPi1<>+0(SB), Y4, Y2
-	VFNMADD231PS halfPi2<>+0(SB), Y4, Y2
-	VFNMADD231PS halfPi3<>+0(SB), Y4, Y2
-	VMULPS       Y2, Y2, Y4
-	VMOVUPS      sinP2<>+0(SB), Y5
-	VFMADD213PS  sinP1<>+0(SB), Y4, Y5
-	VFMADD213PS  sinP0<>+0(SB), Y4, Y5
-	VMULPS       Y5, Y4, Y5
-	VFMADD231PS  Y5, Y2, Y2
-	VMOVUPS      cosP2<>+0(SB), Y5
-	VFMADD213PS  cosP1<>+0(SB), Y4, Y5
-	VFMADD213PS  cosP0<>+0(SB), Y4, Y5
-	VFMADD213PS  minusHalf<>+0(SB), Y4, Y5
-	VFMADD213PS  one<>+0(SB), Y4, Y5
-	VPSLLD       $0x1f, Y3, Y4
-	VBLENDVPS    Y4, Y5, Y2, Y6
-	VBLENDVPS    Y4, Y2, Y5, Y2
-	VPSLLD       $0x1e, Y3, Y4
-	VPADDD       oneI<>+0(SB), Y3, Y3
-	VPSLLD       $0x1e, Y3, Y3
-	VANDPS       signF32<>+0(SB), Y3, Y3
-	VXORPS       Y3, Y2, Y2
-	VXORPS       Y1, Y4, Y1
-	VANDPS       signF32<>+0(SB), Y1, Y1
-	VXORPS       Y1, Y6, Y1
-	VMASKMOVPS   Y1, Y0, (AX)(SI*4)
-	VMASKMOVPS   Y2, Y0, (CX)(SI*4)
+	VANDPS       Y2, Y4, Y2
+	VMOVUPS      twoOverPi<>+0(SB), Y5
+	VFMADD213PS  Y0, Y2, Y5
+	VSUBPS       Y0, Y5, Y0
+	VFNMADD231PS halfPi1<>+0(SB), Y0, Y2
+	VFNMADD231PS halfPi2<>+0(SB), Y0, Y2
+	VFNMADD231PS halfPi3<>+0(SB), Y0, Y2
+	VMULPS       Y2, Y2, Y0
+	VMOVUPS      sinP2<>+0(SB), Y6
+	VFMADD213PS  sinP1<>+0(SB), Y0, Y6
+	VFMADD213PS  sinP0<>+0(SB), Y0, Y6
+	VMULPS       Y6, Y0, Y6
+	VFMADD231PS  Y6, Y2, Y2
+	VMOVUPS      cosP2<>+0(SB), Y6
+	VFMADD213PS  cosP1<>+0(SB), Y0, Y6
+	VFMADD213PS  cosP0<>+0(SB), Y0, Y6
+	VFMADD213PS  minusHalf<>+0(SB), Y0, Y6
+	VFMADD213PS  one<>+0(SB), Y0, Y6
+	VPSLLD       $0x1f, Y5, Y0
+	VBLENDVPS    Y0, Y6, Y2, Y7
+	VBLENDVPS    Y0, Y2, Y6, Y0
+	VPSLLD       $0x1e, Y5, Y2
+	VPADDD       oneI<>+0(SB), Y5, Y5
+	VPSLLD       $0x1e, Y5, Y5
+	VANDPS       Y1, Y5, Y5
+	VXORPS       Y5, Y0, Y0
+	VXORPS       Y4, Y2, Y2
+	VANDPS       Y1, Y2, Y1
+	VXORPS       Y1, Y7, Y1
+	VMASKMOVPS   Y1, Y3, (AX)(SI*4)
+	VMASKMOVPS   Y0, Y3, (CX)(SI*4)
 
 done6:
 	MOVQ BX, SI
@@ -191,6 +195,26 @@ stop1:
 	MOVQ SI, done+32(FP)
 	VZEROUPPER
 	RET
+
+DATA roundF32<>+0(SB)/4, $0x4b400000
+DATA roundF32<>+4(SB)/4, $0x4b400000
+DATA roundF32<>+8(SB)/4, $0x4b400000
+DATA roundF32<>+12(SB)/4, $0x4b400000
+DATA roundF32<>+16(SB)/4, $0x4b400000
+DATA roundF32<>+20(SB)/4, $0x4b400000
+DATA roundF32<>+24(SB)/4, $0x4b400000
+DATA roundF32<>+28(SB)/4, $0x4b400000
+GLOBL roundF32<>(SB), RODATA|NOPTR, $32
+
+DATA signF32<>+0(SB)/4, $0x80000000
+DATA signF32<>+4(SB)/4, $0x80000000
+DATA signF32<>+8(SB)/4, $0x80000000
+DATA signF32<>+12(SB)/4, $0x80000000
+DATA signF32<>+16(SB)/4, $0x80000000
+DATA signF32<>+20(SB)/4, $0x80000000
+DATA signF32<>+24(SB)/4, $0x80000000
+DATA signF32<>+28(SB)/4, $0x80000000
+GLOBL signF32<>(SB), RODATA|NOPTR, $32
 
 DATA absF32<>+0(SB)/4, $0x7fffffff
 DATA absF32<>+4(SB)/4, $0x7fffffff
@@ -202,16 +226,6 @@ DATA absF32<>+24(SB)/4, $0x7fffffff
 DATA absF32<>+28(SB)/4, $0x7fffffff
 GLOBL absF32<>(SB), RODATA|NOPTR, $32
 
-DATA limit<>+0(SB)/4, $0x47c35000
-DATA limit<>+4(SB)/4, $0x47c35000
-DATA limit<>+8(SB)/4, $0x47c35000
-DATA limit<>+12(SB)/4, $0x47c35000
-DATA limit<>+16(SB)/4, $0x47c35000
-DATA limit<>+20(SB)/4, $0x47c35000
-DATA limit<>+24(SB)/4, $0x47c35000
-DATA limit<>+28(SB)/4, $0x47c35000
-GLOBL limit<>(SB), RODATA|NOPTR, $32
-
 DATA twoOverPi<>+0(SB)/4, $0x3f22f983
 DATA twoOverPi<>+4(SB)/4, $0x3f22f983
 DATA twoOverPi<>+8(SB)/4, $0x3f22f983
@@ -222,15 +236,15 @@ DATA twoOverPi<>+24(SB)/4, $0x3f22f983
 DATA twoOverPi<>+28(SB)/4, $0x3f22f983
 GLOBL twoOverPi<>(SB), RODATA|NOPTR, $32
 
-DATA roundF32<>+0(SB)/4, $0x4b400000
-DATA roundF32<>+4(SB)/4, $0x4b400000
-DATA roundF32<>+8(SB)/4, $0x4b400000
-DATA roundF32<>+12(SB)/4, $0x4b400000
-DATA roundF32<>+16(SB)/4, $0x4b400000
-DATA roundF32<>+20(SB)/4, $0x4b400000
-DATA roundF32<>+24(SB)/4, $0x4b400000
-DATA roundF32<>+28(SB)/4, $0x4b400000
-GLOBL roundF32<>(SB), RODATA|NOPTR, $32
+DATA limit<>+0(SB)/4, $0x47c35000
+DATA limit<>+4(SB)/4, $0x47c35000
+DATA limit<>+8(SB)/4, $0x47c35000
+DATA limit<>+12(SB)/4, $0x47c35000
+DATA limit<>+16(SB)/4, $0x47c35000
+DATA limit<>+20(SB)/4, $0x47c35000
+DATA limit<>+24(SB)/4, $0x47c35000
+DATA limit<>+28(SB)/4, $0x47c35000
+GLOBL limit<>(SB), RODATA|NOPTR, $32
 
 DATA halfPi1<>+0(SB)/4, $0x3fc90fdb
 DATA halfPi1<>+4(SB)/4, $0x3fc90fdb
@@ -351,16 +365,6 @@ DATA oneI<>+20(SB)/4, $0x00000001
 DATA oneI<>+24(SB)/4, $0x00000001
 DATA oneI<>+28(SB)/4, $0x00000001
 GLOBL oneI<>(SB), RODATA|NOPTR, $32
-
-DATA signF32<>+0(SB)/4, $0x80000000
-DATA signF32<>+4(SB)/4, $0x80000000
-DATA signF32<>+8(SB)/4, $0x80000000
-DATA signF32<>+12(SB)/4, $0x80000000
-DATA signF32<>+16(SB)/4, $0x80000000
-DATA signF32<>+20(SB)/4, $0x80000000
-DATA signF32<>+24(SB)/4, $0x80000000
-DATA signF32<>+28(SB)/4, $0x80000000
-GLOBL signF32<>(SB), RODATA|NOPTR, $32
 
 DATA tailMaskF32<>+0(SB)/4, $0xffffffff
 DATA tailMaskF32<>+4(SB)/4, $0xffffffff
@@ -590,59 +594,62 @@ GLOBL zeroStays<>(SB), RODATA|NOPTR, $32
 // func atan2F32AVX2(dst *float32, y *float32, x *float32, n int)
 // Requires: AVX, AVX2, FMA3
 TEXT ·atan2F32AVX2(SB), NOSPLIT, $0-32
-	MOVQ dst+0(FP), AX
-	MOVQ y+8(FP), CX
-	MOVQ x+16(FP), DX
-	MOVQ n+24(FP), BX
-	XORQ SI, SI
-	SUBQ $+8, BX
-	JL   next3
+	MOVQ    dst+0(FP), AX
+	MOVQ    y+8(FP), CX
+	MOVQ    x+16(FP), DX
+	MOVQ    n+24(FP), BX
+	VMOVUPS zero<>+0(SB), Y0
+	VMOVUPS signF32<>+0(SB), Y1
+	VMOVUPS absF32<>+0(SB), Y2
+	VMOVUPS infF32<>+0(SB), Y3
+	XORQ    SI, SI
+	SUBQ    $+8, BX
+	JL      next3
 
 loop2:
-	VMOVUPS     (CX)(SI*4), Y0
-	VMOVUPS     (DX)(SI*4), Y1
-	VANDPS      absF32<>+0(SB), Y1, Y2
-	VANDPS      absF32<>+0(SB), Y0, Y3
-	VMINPS      Y2, Y3, Y4
-	VMAXPS      Y2, Y3, Y5
-	VDIVPS      Y5, Y4, Y5
-	VCMPPS      $0x00, zero<>+0(SB), Y4, Y6
-	VBLENDVPS   Y6, zero<>+0(SB), Y5, Y5
-	VCMPPS      $0x00, infF32<>+0(SB), Y4, Y4
-	VBLENDVPS   Y4, one<>+0(SB), Y5, Y4
-	VMULPS      Y4, Y4, Y5
-	VMOVUPS     atanP9<>+0(SB), Y6
-	VFMADD213PS atanP8<>+0(SB), Y5, Y6
-	VFMADD213PS atanP7<>+0(SB), Y5, Y6
-	VFMADD213PS atanP6<>+0(SB), Y5, Y6
-	VFMADD213PS atanP5<>+0(SB), Y5, Y6
-	VFMADD213PS atanP4<>+0(SB), Y5, Y6
-	VFMADD213PS atanP3<>+0(SB), Y5, Y6
-	VFMADD213PS atanP2<>+0(SB), Y5, Y6
-	VFMADD213PS atanP1<>+0(SB), Y5, Y6
-	VFMADD213PS atanP0<>+0(SB), Y5, Y6
-	VMULPS      Y5, Y4, Y5
-	VFMADD231PS Y6, Y5, Y4
-	VCMPPS      $0x1e, Y2, Y3, Y2
-	VANDPS      signF32<>+0(SB), Y2, Y3
-	VXORPS      Y3, Y4, Y3
-	VANDPS      halfPi2<>+0(SB), Y2, Y4
-	VADDPS      Y4, Y3, Y3
-	VANDPS      halfPi1<>+0(SB), Y2, Y2
-	VADDPS      Y2, Y3, Y2
-	VMOVUPS     zero<>+0(SB), Y3
-	VPCMPGTD    Y1, Y3, Y1
-	VANDPS      signF32<>+0(SB), Y1, Y3
-	VXORPS      Y3, Y2, Y2
-	VANDPS      pi2<>+0(SB), Y1, Y3
-	VADDPS      Y3, Y2, Y2
-	VANDPS      pi1<>+0(SB), Y1, Y1
-	VADDPS      Y1, Y2, Y1
-	VANDPS      signF32<>+0(SB), Y0, Y2
-	VORPS       Y1, Y2, Y1
-	VCMPPS      $0x03, Y0, Y0, Y2
-	VBLENDVPS   Y2, Y0, Y1, Y0
-	VMOVUPS     Y0, (AX)(SI*4)
+	VMOVUPS     (CX)(SI*4), Y4
+	VMOVUPS     (DX)(SI*4), Y5
+	VANDPS      Y2, Y5, Y6
+	VANDPS      Y2, Y4, Y7
+	VMINPS      Y6, Y7, Y8
+	VMAXPS      Y6, Y7, Y9
+	VDIVPS      Y9, Y8, Y9
+	VCMPPS      $0x00, Y0, Y8, Y10
+	VBLENDVPS   Y10, Y0, Y9, Y9
+	VCMPPS      $0x00, Y3, Y8, Y8
+	VBLENDVPS   Y8, one<>+0(SB), Y9, Y8
+	VMULPS      Y8, Y8, Y9
+	VMOVUPS     atanP9<>+0(SB), Y10
+	VFMADD213PS atanP8<>+0(SB), Y9, Y10
+	VFMADD213PS atanP7<>+0(SB), Y9, Y10
+	VFMADD213PS atanP6<>+0(SB), Y9, Y10
+	VFMADD213PS atanP5<>+0(SB), Y9, Y10
+	VFMADD213PS atanP4<>+0(SB), Y9, Y10
+	VFMADD213PS atanP3<>+0(SB), Y9, Y10
+	VFMADD213PS atanP2<>+0(SB), Y9, Y10
+	VFMADD213PS atanP1<>+0(SB), Y9, Y10
+	VFMADD213PS atanP0<>+0(SB), Y9, Y10
+	VMULPS      Y9, Y8, Y9
+	VFMADD231PS Y10, Y9, Y8
+	VCMPPS      $0x1e, Y6, Y7, Y6
+	VANDPS      Y1, Y6, Y7
+	VXORPS      Y7, Y8, Y7
+	VANDPS      halfPi2<>+0(SB), Y6, Y8
+	VADDPS      Y8, Y7, Y7
+	VANDPS      halfPi1<>+0(SB), Y6, Y6
+	VADDPS      Y6, Y7, Y6
+	VPCMPGTD    Y5, Y0, Y5
+	VANDPS      Y1, Y5, Y7
+	VXORPS      Y7, Y6, Y6
+	VANDPS      pi2<>+0(SB), Y5, Y7
+	VADDPS      Y7, Y6, Y6
+	VANDPS      pi1<>+0(SB), Y5, Y5
+	VADDPS      Y5, Y6, Y5
+	VANDPS      Y1, Y4, Y6
+	VORPS       Y5, Y6, Y5
+	VCMPPS      $0x03, Y4, Y4, Y6
+	VBLENDVPS   Y6, Y4, Y5, Y4
+	VMOVUPS     Y4, (AX)(SI*4)
 	ADDQ        $+8, SI
 	SUBQ        $+8, BX
 	JGE         loop2
@@ -653,51 +660,50 @@ next3:
 	JE          done4
 	LEAQ        tailMaskF32<>+0(SB), DI
 	NEGQ        BX
-	VMOVUPS     32(DI)(BX*4), Y0
-	VMASKMOVPS  (CX)(SI*4), Y0, Y1
-	VMASKMOVPS  (DX)(SI*4), Y0, Y2
-	VANDPS      absF32<>+0(SB), Y2, Y3
-	VANDPS      absF32<>+0(SB), Y1, Y4
-	VMINPS      Y3, Y4, Y5
-	VMAXPS      Y3, Y4, Y6
-	VDIVPS      Y6, Y5, Y6
-	VCMPPS      $0x00, zero<>+0(SB), Y5, Y7
-	VBLENDVPS   Y7, zero<>+0(SB), Y6, Y6
-	VCMPPS      $0x00, infF32<>+0(SB), Y5, Y5
-	VBLENDVPS   Y5, one<>+0(SB), Y6, Y5
-	VMULPS      Y5, Y5, Y6
-	VMOVUPS     atanP9<>+0(SB), Y7
-	VFMADD213PS atanP8<>+0(SB), Y6, Y7
-	VFMADD213PS atanP7<>+0(SB), Y6, Y7
-	VFMADD213PS atanP6<>+0(SB), Y6, Y7
-	VFMADD213PS atanP5<>+0(SB), Y6, Y7
-	VFMADD213PS atanP4<>+0(SB), Y6, Y7
-	VFMADD213PS atanP3<>+0(SB), Y6, Y7
-	VFMADD213PS atanP2<>+0(SB), Y6, Y7
-	VFMADD213PS atanP1<>+0(SB), Y6, Y7
-	VFMADD213PS atanP0<>+0(SB), Y6, Y7
-	VMULPS      Y6, Y5, Y6
-	VFMADD231PS Y7, Y6, Y5
-	VCMPPS      $0x1e, Y3, Y4, Y3
-	VANDPS      signF32<>+0(SB), Y3, Y4
-	VXORPS      Y4, Y5, Y4
-	VANDPS      halfPi2<>+0(SB), Y3, Y5
-	VADDPS      Y5, Y4, Y4
-	VANDPS      halfPi1<>+0(SB), Y3, Y3
-	VADDPS      Y3, Y4, Y3
-	VMOVUPS     zero<>+0(SB), Y4
-	VPCMPGTD    Y2, Y4, Y2
-	VANDPS      signF32<>+0(SB), Y2, Y4
-	VXORPS      Y4, Y3, Y3
-	VANDPS      pi2<>+0(SB), Y2, Y4
-	VADDPS      Y4, Y3, Y3
-	VANDPS      pi1<>+0(SB), Y2, Y2
+	VMOVUPS     32(DI)(BX*4), Y4
+	VMASKMOVPS  (CX)(SI*4), Y4, Y5
+	VMASKMOVPS  (DX)(SI*4), Y4, Y6
+	VANDPS      Y2, Y6, Y7
+	VANDPS      Y2, Y5, Y2
+	VMINPS      Y7, Y2, Y8
+	VMAXPS      Y7, Y2, Y9
+	VDIVPS      Y9, Y8, Y9
+	VCMPPS      $0x00, Y0, Y8, Y10
+	VBLENDVPS   Y10, Y0, Y9, Y9
+	VCMPPS      $0x00, Y3, Y8, Y3
+	VBLENDVPS   Y3, one<>+0(SB), Y9, Y3
+	VMULPS      Y3, Y3, Y8
+	VMOVUPS     atanP9<>+0(SB), Y9
+	VFMADD213PS atanP8<>+0(SB), Y8, Y9
+	VFMADD213PS atanP7<>+0(SB), Y8, Y9
+	VFMADD213PS atanP6<>+0(SB), Y8, Y9
+	VFMADD213PS atanP5<>+0(SB), Y8, Y9
+	VFMADD213PS atanP4<>+0(SB), Y8, Y9
+	VFMADD213PS atanP3<>+0(SB), Y8, Y9
+	VFMADD213PS atanP2<>+0(SB), Y8, Y9
+	VFMADD213PS atanP1<>+0(SB), Y8, Y9
+	VFMADD213PS atanP0<>+0(SB), Y8, Y9
+	VMULPS      Y8, Y3, Y8
+	VFMADD231PS Y9, Y8, Y3
+	VCMPPS      $0x1e, Y7, Y2, Y2
+	VANDPS      Y1, Y2, Y7
+	VXORPS      Y7, Y3, Y3
+	VANDPS      halfPi2<>+0(SB), Y2, Y7
+	VADDPS      Y7, Y3, Y3
+	VANDPS      halfPi1<>+0(SB), Y2, Y2
 	VADDPS      Y2, Y3, Y2
-	VANDPS      signF32<>+0(SB), Y1, Y3
-	VORPS       Y2, Y3, Y2
-	VCMPPS      $0x03, Y1, Y1, Y3
-	VBLENDVPS   Y3, Y1, Y2, Y1
-	VMASKMOVPS  Y1, Y0, (AX)(SI*4)
+	VPCMPGTD    Y6, Y0, Y0
+	VANDPS      Y1, Y0, Y3
+	VXORPS      Y3, Y2, Y2
+	VANDPS      pi2<>+0(SB), Y0, Y3
+	VADDPS      Y3, Y2, Y2
+	VANDPS      pi1<>+0(SB), Y0, Y0
+	VADDPS      Y0, Y2, Y0
+	VANDPS      Y1, Y5, Y1
+	VORPS       Y0, Y1, Y0
+	VCMPPS      $0x03, Y5, Y5, Y1
+	VBLENDVPS   Y1, Y5, Y0, Y0
+	VMASKMOVPS  Y0, Y4, (AX)(SI*4)
 
 done4:
 	VZEROUPPER
@@ -1044,53 +1050,55 @@ GLOBL nanComes<>(SB), RODATA|NOPTR, $32
 // func hypotF32AVX2(dst *float32, x *float32, y *float32, n int)
 // Requires: AVX, FMA3
 TEXT ·hypotF32AVX2(SB), NOSPLIT, $0-32
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ y+16(FP), DX
-	MOVQ n+24(FP), BX
-	XORQ SI, SI
-	SUBQ $+8, BX
-	JL   next3
+	MOVQ    dst+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    y+16(FP), DX
+	MOVQ    n+24(FP), BX
+	VMOVUPS one<>+0(SB), Y0
+	VMOVUPS absF32<>+0(SB), Y1
+	VMOVUPS two90<>+0(SB), Y2
+	VMOVUPS twoMinus90<>+0(SB), Y3
+	XORQ    SI, SI
+	SUBQ    $+8, BX
+	JL      next3
 
 loop2:
-	VMOVUPS      (CX)(SI*4), Y0
-	VMOVUPS      (DX)(SI*4), Y1
-	VANDPS       absF32<>+0(SB), Y0, Y2
-	VANDPS       absF32<>+0(SB), Y1, Y1
-	VMAXPS       Y1, Y2, Y3
-	VMINPS       Y1, Y2, Y1
-	VCMPPS       $0x1e, two60<>+0(SB), Y3, Y2
-	VCMPPS       $0x11, twoMinus30<>+0(SB), Y3, Y4
-	VMOVUPS      one<>+0(SB), Y5
-	VBLENDVPS    Y4, two90<>+0(SB), Y5, Y5
-	VBLENDVPS    Y2, twoMinus90<>+0(SB), Y5, Y5
-	VMOVUPS      one<>+0(SB), Y6
-	VBLENDVPS    Y4, twoMinus90<>+0(SB), Y6, Y4
-	VBLENDVPS    Y2, two90<>+0(SB), Y4, Y2
-	VMULPS       Y5, Y3, Y4
-	VMULPS       Y5, Y1, Y1
-	VMULPS       Y1, Y1, Y5
-	VMOVAPS      Y5, Y6
-	VFMADD231PS  Y4, Y4, Y6
-	VFMSUB213PS  Y6, Y4, Y4
-	VADDPS       Y5, Y4, Y4
-	VFMSUB231PS  Y1, Y1, Y5
-	VADDPS       Y5, Y4, Y1
-	VRSQRTPS     Y6, Y4
-	VMULPS       Y4, Y6, Y5
-	VSQRTPS      Y6, Y5
-	VFNMADD231PS Y5, Y5, Y6
-	VADDPS       Y1, Y6, Y1
-	VMULPS       half<>+0(SB), Y4, Y4
-	VFMADD231PS  Y4, Y1, Y5
-	VMULPS       Y2, Y5, Y1
-	VCMPPS       $0x00, zero<>+0(SB), Y3, Y2
-	VBLENDVPS    Y2, zero<>+0(SB), Y1, Y1
-	VCMPPS       $0x00, infF32<>+0(SB), Y3, Y2
-	VBLENDVPS    Y2, infF32<>+0(SB), Y1, Y1
-	VCMPPS       $0x03, Y0, Y0, Y2
-	VBLENDVPS    Y2, Y0, Y1, Y0
-	VMOVUPS      Y0, (AX)(SI*4)
+	VMOVUPS      (CX)(SI*4), Y4
+	VMOVUPS      (DX)(SI*4), Y5
+	VANDPS       Y1, Y4, Y6
+	VANDPS       Y1, Y5, Y5
+	VMAXPS       Y5, Y6, Y7
+	VMINPS       Y5, Y6, Y5
+	VCMPPS       $0x1e, two60<>+0(SB), Y7, Y6
+	VCMPPS       $0x11, twoMinus30<>+0(SB), Y7, Y8
+	VBLENDVPS    Y8, Y2, Y0, Y9
+	VBLENDVPS    Y6, Y3, Y9, Y9
+	VBLENDVPS    Y8, Y3, Y0, Y8
+	VBLENDVPS    Y6, Y2, Y8, Y6
+	VMULPS       Y9, Y7, Y8
+	VMULPS       Y9, Y5, Y5
+	VMULPS       Y5, Y5, Y9
+	VMOVAPS      Y9, Y10
+	VFMADD231PS  Y8, Y8, Y10
+	VFMSUB213PS  Y10, Y8, Y8
+	VADDPS       Y9, Y8, Y8
+	VFMSUB231PS  Y5, Y5, Y9
+	VADDPS       Y9, Y8, Y5
+	VRSQRTPS     Y10, Y8
+	VMULPS       Y8, Y10, Y9
+	VSQRTPS      Y10, Y9
+	VFNMADD231PS Y9, Y9, Y10
+	VADDPS       Y5, Y10, Y5
+	VMULPS       half<>+0(SB), Y8, Y8
+	VFMADD231PS  Y8, Y5, Y9
+	VMULPS       Y6, Y9, Y5
+	VCMPPS       $0x00, zero<>+0(SB), Y7, Y6
+	VBLENDVPS    Y6, zero<>+0(SB), Y5, Y5
+	VCMPPS       $0x00, infF32<>+0(SB), Y7, Y6
+	VBLENDVPS    Y6, infF32<>+0(SB), Y5, Y5
+	VCMPPS       $0x03, Y4, Y4, Y6
+	VBLENDVPS    Y6, Y4, Y5, Y4
+	VMOVUPS      Y4, (AX)(SI*4)
 	ADDQ         $+8, SI
 	SUBQ         $+8, BX
 	JGE          loop2
@@ -1101,69 +1109,47 @@ next3:
 	JE           done4
 	LEAQ         tailMaskF32<>+0(SB), DI
 	NEGQ         BX
-	VMOVUPS      32(DI)(BX*4), Y0
-	VMASKMOVPS   (CX)(SI*4), Y0, Y1
-	VMASKMOVPS   (DX)(SI*4), Y0, Y2
-	VANDPS       absF32<>+0(SB), Y1, Y3
-	VANDPS       absF32<>+0(SB), Y2, Y2
-	VMAXPS       Y2, Y3, Y4
-	VMINPS       Y2, Y3, Y2
-	VCMPPS       $0x1e, two60<>+0(SB), Y4, Y3
-	VCMPPS       $0x11, twoMinus30<>+0(SB), Y4, Y5
-	VMOVUPS      one<>+0(SB), Y6
-	VBLENDVPS    Y5, two90<>+0(SB), Y6, Y6
-	VBLENDVPS    Y3, twoMinus90<>+0(SB), Y6, Y6
-	VMOVUPS      one<>+0(SB), Y7
-	VBLENDVPS    Y5, twoMinus90<>+0(SB), Y7, Y5
-	VBLENDVPS    Y3, two90<>+0(SB), Y5, Y3
-	VMULPS       Y6, Y4, Y5
-	VMULPS       Y6, Y2, Y2
-	VMULPS       Y2, Y2, Y6
-	VMOVAPS      Y6, Y7
-	VFMADD231PS  Y5, Y5, Y7
-	VFMSUB213PS  Y7, Y5, Y5
-	VADDPS       Y6, Y5, Y5
-	VFMSUB231PS  Y2, Y2, Y6
-	VADDPS       Y6, Y5, Y2
-	VRSQRTPS     Y7, Y5
-	VMULPS       Y5, Y7, Y6
-	VSQRTPS      Y7, Y6
-	VFNMADD231PS Y6, Y6, Y7
-	VADDPS       Y2, Y7, Y2
-	VMULPS       half<>+0(SB), Y5, Y5
-	VFMADD231PS  Y5, Y2, Y6
-	VMULPS       Y3, Y6, Y2
-	VCMPPS       $0x00, zero<>+0(SB), Y4, Y3
-	VBLENDVPS    Y3, zero<>+0(SB), Y2, Y2
-	VCMPPS       $0x00, infF32<>+0(SB), Y4, Y3
-	VBLENDVPS    Y3, infF32<>+0(SB), Y2, Y2
-	VCMPPS       $0x03, Y1, Y1, Y3
-	VBLENDVPS    Y3, Y1, Y2, Y1
-	VMASKMOVPS   Y1, Y0, (AX)(SI*4)
+	VMOVUPS      32(DI)(BX*4), Y4
+	VMASKMOVPS   (CX)(SI*4), Y4, Y5
+	VMASKMOVPS   (DX)(SI*4), Y4, Y6
+	VANDPS       Y1, Y5, Y7
+	VANDPS       Y1, Y6, Y1
+	VMAXPS       Y1, Y7, Y6
+	VMINPS       Y1, Y7, Y1
+	VCMPPS       $0x1e, two60<>+0(SB), Y6, Y7
+	VCMPPS       $0x11, twoMinus30<>+0(SB), Y6, Y8
+	VBLENDVPS    Y8, Y2, Y0, Y9
+	VBLENDVPS    Y7, Y3, Y9, Y9
+	VBLENDVPS    Y8, Y3, Y0, Y0
+	VBLENDVPS    Y7, Y2, Y0, Y0
+	VMULPS       Y9, Y6, Y2
+	VMULPS       Y9, Y1, Y1
+	VMULPS       Y1, Y1, Y3
+	VMOVAPS      Y3, Y7
+	VFMADD231PS  Y2, Y2, Y7
+	VFMSUB213PS  Y7, Y2, Y2
+	VADDPS       Y3, Y2, Y2
+	VFMSUB231PS  Y1, Y1, Y3
+	VADDPS       Y3, Y2, Y1
+	VRSQRTPS     Y7, Y2
+	VMULPS       Y2, Y7, Y3
+	VSQRTPS      Y7, Y3
+	VFNMADD231PS Y3, Y3, Y7
+	VADDPS       Y1, Y7, Y1
+	VMULPS       half<>+0(SB), Y2, Y2
+	VFMADD231PS  Y2, Y1, Y3
+	VMULPS       Y0, Y3, Y0
+	VCMPPS       $0x00, zero<>+0(SB), Y6, Y1
+	VBLENDVPS    Y1, zero<>+0(SB), Y0, Y0
+	VCMPPS       $0x00, infF32<>+0(SB), Y6, Y1
+	VBLENDVPS    Y1, infF32<>+0(SB), Y0, Y0
+	VCMPPS       $0x03, Y5, Y5, Y1
+	VBLENDVPS    Y1, Y5, Y0, Y0
+	VMASKMOVPS   Y0, Y4, (AX)(SI*4)
 
 done4:
 	VZEROUPPER
 	RET
-
-DATA two60<>+0(SB)/4, $0x5d800000
-DATA two60<>+4(SB)/4, $0x5d800000
-DATA two60<>+8(SB)/4, $0x5d800000
-DATA two60<>+12(SB)/4, $0x5d800000
-DATA two60<>+16(SB)/4, $0x5d800000
-DATA two60<>+20(SB)/4, $0x5d800000
-DATA two60<>+24(SB)/4, $0x5d800000
-DATA two60<>+28(SB)/4, $0x5d800000
-GLOBL two60<>(SB), RODATA|NOPTR, $32
-
-DATA twoMinus30<>+0(SB)/4, $0x30800000
-DATA twoMinus30<>+4(SB)/4, $0x30800000
-DATA twoMinus30<>+8(SB)/4, $0x30800000
-DATA twoMinus30<>+12(SB)/4, $0x30800000
-DATA twoMinus30<>+16(SB)/4, $0x30800000
-DATA twoMinus30<>+20(SB)/4, $0x30800000
-DATA twoMinus30<>+24(SB)/4, $0x30800000
-DATA twoMinus30<>+28(SB)/4, $0x30800000
-GLOBL twoMinus30<>(SB), RODATA|NOPTR, $32
 
 DATA two90<>+0(SB)/4, $0x6c800000
 DATA two90<>+4(SB)/4, $0x6c800000
@@ -1184,6 +1170,26 @@ DATA twoMinus90<>+20(SB)/4, $0x12800000
 DATA twoMinus90<>+24(SB)/4, $0x12800000
 DATA twoMinus90<>+28(SB)/4, $0x12800000
 GLOBL twoMinus90<>(SB), RODATA|NOPTR, $32
+
+DATA two60<>+0(SB)/4, $0x5d800000
+DATA two60<>+4(SB)/4, $0x5d800000
+DATA two60<>+8(SB)/4, $0x5d800000
+DATA two60<>+12(SB)/4, $0x5d800000
+DATA two60<>+16(SB)/4, $0x5d800000
+DATA two60<>+20(SB)/4, $0x5d800000
+DATA two60<>+24(SB)/4, $0x5d800000
+DATA two60<>+28(SB)/4, $0x5d800000
+GLOBL two60<>(SB), RODATA|NOPTR, $32
+
+DATA twoMinus30<>+0(SB)/4, $0x30800000
+DATA twoMinus30<>+4(SB)/4, $0x30800000
+DATA twoMinus30<>+8(SB)/4, $0x30800000
+DATA twoMinus30<>+12(SB)/4, $0x30800000
+DATA twoMinus30<>+16(SB)/4, $0x30800000
+DATA twoMinus30<>+20(SB)/4, $0x30800000
+DATA twoMinus30<>+24(SB)/4, $0x30800000
+DATA twoMinus30<>+28(SB)/4, $0x30800000
+GLOBL twoMinus30<>(SB), RODATA|NOPTR, $32
 
 DATA half<>+0(SB)/4, $0x3f000000
 DATA half<>+4(SB)/4, $0x3f000000
