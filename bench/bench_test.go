@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"io"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/require"
 )
 
@@ -119,6 +121,39 @@ func TestLinalg(t *testing.T) {
 	}
 	for _, name := range []string{"smallmat/so2_exp/ours/f32", "smallmat/so2_exp/ours/f64", "smallmat/se2_log/ours/f64"} {
 		require.Equal(t, 2, names[name], "%s at two sizes", name)
+	}
+}
+
+// TestFlags: what names nothing or is out of range is an error that says so, at once.
+func TestFlags(t *testing.T) {
+	t.Setenv("PEER_SECONDS", "1e-9")
+	for _, c := range []struct {
+		make func() *cobra.Command
+		args []string
+		want string
+	}{
+		{kernelsCommand, []string{"--filter", "("}, "--filter (: error parsing regexp: missing closing ): `(`"},
+		{kernelsCommand, []string{"--filter", "none"}, "--filter none: no kernel's name matches"},
+		{linalgCommand, []string{"--filter", "none"}, "--filter none: no line's name matches"},
+		{neighborCommand, []string{"--only", "none"}, "--only none: no line starts so"},
+		{neighborCommand, []string{"--large", "-3"}, "--large -3: need 1 to 2147483647"},
+		{modelsCommand, []string{"--only", "none"}, "--only none: no case starts so; there are " + strings.Join(modelCases, ", ")},
+		{modelsCommand, []string{"--size", "0", "--times", "-1"}, "--size 0: need 1 to 4096\n--times -1: need 1 to 1000000"},
+		{inferenceCommand, []string{"--size", "100000"}, "--size 100000: need 1 to 4096"},
+		{trainCommand, []string{"--times", "0"}, "--times 0: need 1 to 1000000"},
+	} {
+		cmd := c.make()
+		var out bytes.Buffer
+		cmd.SetOut(&out)
+		cmd.SetErr(&out)
+		cmd.SilenceUsage = true
+		cmd.SetArgs(c.args)
+		require.EqualError(t, cmd.Execute(), c.want)
+	}
+	for _, bad := range []string{"x", "-1", "NaN", "1e9"} {
+		t.Setenv("PEER_SECONDS", bad)
+		_, err := budgetSet()
+		require.EqualError(t, err, "PEER_SECONDS="+bad+": need a number of seconds above 0, 3600 at most")
 	}
 }
 

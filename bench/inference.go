@@ -1,15 +1,10 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -56,33 +51,21 @@ of the machine's float32 FMA limit that the model's multiply-adds amount to, on 
 		Example: "  go run ./bench inference --weights ../shared/weights\n  go run ./bench inference --only image/T2 --size 256 --json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			r := &report{cmd.OutOrStdout(), asJSON}
+			r := &report{w: cmd.OutOrStdout(), json: asJSON}
 			if one {
 				return timeInference(r, dir, only, size, times)
 			}
-			self, err := os.Executable()
+			if err := errors.Join(within("size", size, mostSize), within("times", times, mostTimes)); err != nil {
+				return err
+			}
+			some, err := chosen(inferenceCases, only)
 			if err != nil {
 				return err
 			}
-			for _, c := range inferenceCases {
-				if !strings.HasPrefix(c, only) {
-					continue
-				}
-				child := exec.Command(self, "inference", "--one", "--json", "--only", c, "--weights", dir,
-					"--size", fmt.Sprint(size), "--times", fmt.Sprint(times))
-				child.Stderr = os.Stderr
-				out, err := child.Output()
-				if err != nil {
-					return fmt.Errorf("%s: %w", c, err)
-				}
-				for lines := bufio.NewScanner(bytes.NewReader(out)); lines.Scan(); {
-					var s sample
-					if err := json.Unmarshal(lines.Bytes(), &s); err != nil {
-						return fmt.Errorf("%s: %q: %w", c, lines.Text(), err)
-					}
-					if err := r.add(s); err != nil {
-						return err
-					}
+			for _, c := range some {
+				if err := r.child(c, "inference", "--one", "--json", "--only", c, "--weights", dir,
+					"--size", fmt.Sprint(size), "--times", fmt.Sprint(times)); err != nil {
+					return err
 				}
 			}
 			return nil

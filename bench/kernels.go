@@ -6,6 +6,7 @@ import (
 	"math"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -31,13 +32,16 @@ sets the time per line.`,
 		Example: "  go run ./bench kernels --filter depthwise\n  go run ./bench kernels --json --levels > ours.jsonl",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			match, err := regexp.Compile(filter)
+			match, err := expression(filter)
 			if err != nil {
 				return err
 			}
+			if !slices.ContainsFunc(kernelCases(), func(k kernelCase) bool { return match.MatchString(k.name) }) {
+				return fmt.Errorf("--filter %s: no kernel's name matches", filter)
+			}
 			// One core: gonum divides large products among goroutines.
 			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-			r := &report{cmd.OutOrStdout(), asJSON}
+			r := &report{w: cmd.OutOrStdout(), json: asJSON}
 			if asJSON {
 				return kernelSamples(r, match, all)
 			}

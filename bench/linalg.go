@@ -29,15 +29,21 @@ PEER_SECONDS sets the time per line.`,
 		Example: "  go run ./bench linalg --json > ours.jsonl\n  go run ./bench linalg --filter log3x3 --levels",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			match, err := regexp.Compile(filter)
+			match, err := expression(filter)
 			if err != nil {
 				return err
 			}
-			r := &report{cmd.OutOrStdout(), asJSON}
+			r := &report{w: cmd.OutOrStdout(), json: asJSON}
 			if err := linalgSamples(r, match, all); err != nil {
 				return err
 			}
-			return caseSamples(r, pairsCases(), match, all)
+			if err := caseSamples(r, pairsCases(), match, all); err != nil {
+				return err
+			}
+			if r.lines == 0 {
+				return fmt.Errorf("--filter %s: no line's name matches", filter)
+			}
+			return nil
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one object a line")

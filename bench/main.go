@@ -8,10 +8,15 @@
 package main
 
 import (
+	"bufio"
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
+	"regexp"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -28,11 +33,13 @@ type sample struct {
 
 // report prints samples as they come.
 type report struct {
-	w    io.Writer
-	json bool
+	w     io.Writer
+	json  bool
+	lines int
 }
 
 func (r *report) add(s sample) error {
+	r.lines++
 	if !r.json {
 		_, err := fmt.Fprintf(r.w, "%-36s %8d %12.4g %s\n", s.Name, s.N, s.Value, s.Metric)
 		return err
@@ -45,12 +52,78 @@ func (r *report) add(s sample) error {
 	return err
 }
 
+// child runs this program once more with those arguments, for a case named name, and adds the samples that it prints: a process each, so
+// that one case's memory is not another's.
+func (r *report) child(name string, args ...string) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	child := exec.Command(self, args...)
+	child.Stderr = os.Stderr
+	out, err := child.Output()
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	for lines := bufio.NewScanner(bytes.NewReader(out)); lines.Scan(); {
+		var s sample
+		if err := json.Unmarshal(lines.Bytes(), &s); err != nil {
+			return fmt.Errorf("%s: %q: %w", name, lines.Text(), err)
+		}
+		if err := r.add(s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// chosen returns the cases whose names start with only, at least one.
+func chosen(cases []string, only string) ([]string, error) {
+	var some []string
+	for _, c := range cases {
+		if strings.HasPrefix(c, only) {
+			some = append(some, c)
+		}
+	}
+	if some == nil {
+		return nil, fmt.Errorf("--only %s: no case starts so; there are %s", only, strings.Join(cases, ", "))
+	}
+	return some, nil
+}
+
+// within is an error unless x, the value of that flag, is between 1 and most.
+func within(flag string, x, most int) error {
+	if x < 1 || x > most {
+		return fmt.Errorf("--%s %d: need 1 to %d", flag, x, most)
+	}
+	return nil
+}
+
+// What flags may ask for at most.
+const (
+	mostSize  = 4096 // of an image's side
+	mostTimes = 1_000_000
+)
+
+// expression is a regular expression given by --filter.
+func expression(filter string) (*regexp.Regexp, error) {
+	match, err := regexp.Compile(filter)
+	if err != nil {
+		return nil, fmt.Errorf("--filter %s: %w", filter, err)
+	}
+	return match, nil
+}
+
 func main() {
 	root := &cobra.Command{
 		Use:           "bench",
 		Short:         "Measure kernels and models",
 		SilenceUsage:  true,
 		SilenceErrors: true,
+		PersistentPreRunE: func(*cobra.Command, []string) error {
+			_, err := budgetSet()
+			return err
+		},
 	}
 	root.AddCommand(kernelsCommand(), modelsCommand(), inferenceCommand(), linalgCommand(), trainCommand(), neighborCommand(), childCommand(), &cobra.Command{
 		Use:   "levels",

@@ -1,14 +1,10 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
 	"context"
-	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
@@ -39,31 +35,18 @@ func modelsCommand() *cobra.Command {
 		Example: "  go run ./bench models --weights ../shared/weights\n  go run ./bench models --only image/T2 --size 128",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			r := &report{cmd.OutOrStdout(), asJSON}
-			self, err := os.Executable()
+			r := &report{w: cmd.OutOrStdout(), json: asJSON}
+			if err := errors.Join(within("size", size, mostSize), within("times", times, mostTimes)); err != nil {
+				return err
+			}
+			some, err := chosen(modelCases, only)
 			if err != nil {
 				return err
 			}
-			for _, c := range modelCases {
-				if !strings.HasPrefix(c, only) {
-					continue
-				}
-				// A process each, so that one case's memory is not another's.
-				child := exec.Command(self, "child", "--case", c, "--weights", dir,
-					"--size", fmt.Sprint(size), "--times", fmt.Sprint(times))
-				child.Stderr = os.Stderr
-				out, err := child.Output()
-				if err != nil {
-					return fmt.Errorf("%s: %w", c, err)
-				}
-				for lines := bufio.NewScanner(bytes.NewReader(out)); lines.Scan(); {
-					var s sample
-					if err := json.Unmarshal(lines.Bytes(), &s); err != nil {
-						return fmt.Errorf("%s: %q: %w", c, lines.Text(), err)
-					}
-					if err := r.add(s); err != nil {
-						return err
-					}
+			for _, c := range some {
+				if err := r.child(c, "child", "--case", c, "--weights", dir,
+					"--size", fmt.Sprint(size), "--times", fmt.Sprint(times)); err != nil {
+					return err
 				}
 			}
 			return nil
@@ -86,7 +69,7 @@ func childCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "child", Hidden: true, Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			r := &report{cmd.OutOrStdout(), true}
+			r := &report{w: cmd.OutOrStdout(), json: true}
 			kind, which, _ := strings.Cut(name, "/")
 			if kind == "image" {
 				return timeImage(r, dir, which, size, times)

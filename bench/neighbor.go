@@ -53,8 +53,11 @@ and two. --large N builds a tree over N points in space and streams the balls of
 		Example: "  go run ./bench neighbor --only kdtree/ours_tree/d2/n65536\n  go run ./bench neighbor --large 10000000",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			r := &report{cmd.OutOrStdout(), asJSON}
-			if large > 0 {
+			r := &report{w: cmd.OutOrStdout(), json: asJSON}
+			if cmd.Flags().Changed("large") {
+				if err := within("large", large, math.MaxInt32); err != nil { // as many as a tree numbers
+					return err
+				}
 				return largeCloud(r, large)
 			}
 			if err := reportPoseTables(r, only); err != nil {
@@ -74,6 +77,9 @@ and two. --large N builds a tree over N points in space and streams the balls of
 						return err
 					}
 				}
+			}
+			if r.lines == 0 {
+				return fmt.Errorf("--only %s: no line starts so", only)
 			}
 			return nil
 		},

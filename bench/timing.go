@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"math"
 	"os"
 	"runtime"
@@ -38,10 +39,21 @@ func (s *splitmix) floats(n int, scale float32) []float32 {
 
 // budget is how long each line is measured, PEER_SECONDS as for the peers.
 func budget() time.Duration {
-	if v, err := strconv.ParseFloat(os.Getenv("PEER_SECONDS"), 64); err == nil && v > 0 {
-		return time.Duration(v * float64(time.Second))
+	d, _ := budgetSet() // main has looked at the error
+	return d
+}
+
+func budgetSet() (time.Duration, error) {
+	const usual = 400 * time.Millisecond
+	set := os.Getenv("PEER_SECONDS")
+	if set == "" {
+		return usual, nil
 	}
-	return 400 * time.Millisecond
+	v, err := strconv.ParseFloat(set, 64)
+	if err != nil || !(v > 0 && v <= 3600) {
+		return usual, fmt.Errorf("PEER_SECONDS=%s: need a number of seconds above 0, 3600 at most", set)
+	}
+	return time.Duration(v * float64(time.Second)), nil
 }
 
 // best is the least time of one f(), in seconds, by the peers' rule: samples of at least 50 µs, at least five of them and

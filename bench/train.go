@@ -1,14 +1,10 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"runtime/pprof"
 	"strings"
 
@@ -43,32 +39,19 @@ func trainCommand() *cobra.Command {
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if one {
-				return timeStep(&report{cmd.OutOrStdout(), asJSON}, only, times, prof)
+				return timeStep(&report{w: cmd.OutOrStdout(), json: asJSON}, only, times, prof)
 			}
-			r := &report{cmd.OutOrStdout(), asJSON}
-			self, err := os.Executable()
+			r := &report{w: cmd.OutOrStdout(), json: asJSON}
+			if err := within("times", times, mostTimes); err != nil {
+				return err
+			}
+			some, err := chosen(trainCases, only)
 			if err != nil {
 				return err
 			}
-			for _, c := range trainCases {
-				if !strings.HasPrefix(c, only) {
-					continue
-				}
-				// A process each, so that one case's memory is not another's.
-				child := exec.Command(self, "train", "--one", "--only", c, "--json", "--times", fmt.Sprint(times))
-				child.Stderr = os.Stderr
-				out, err := child.Output()
-				if err != nil {
-					return fmt.Errorf("%s: %w", c, err)
-				}
-				for lines := bufio.NewScanner(bytes.NewReader(out)); lines.Scan(); {
-					var s sample
-					if err := json.Unmarshal(lines.Bytes(), &s); err != nil {
-						return fmt.Errorf("%s: %q: %w", c, lines.Text(), err)
-					}
-					if err := r.add(s); err != nil {
-						return err
-					}
+			for _, c := range some {
+				if err := r.child(c, "train", "--one", "--only", c, "--json", "--times", fmt.Sprint(times)); err != nil {
+					return err
 				}
 			}
 			return nil
