@@ -57,6 +57,7 @@ func newSieve(l *Lifted, rows []int32, r float64) *sieve {
 	}
 	b.BoundBox(half, r)
 	x := make([]float64, len(rows)*m) // bounding coordinates [n, m]
+	// By type: a method would reach groups that embed SE2 and bound coordinates of their own.
 	if g, ok := b.(*SE2); ok {
 		g.boundRows(x, l, rows)
 	} else {

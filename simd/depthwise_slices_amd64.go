@@ -29,10 +29,10 @@ var (
 	depthwiseSliceRepeats = 128
 )
 
-// depthwiseSlices says whether a convolution is done slice by slice.
+// depthwiseSlices says whether a convolution of wide channels, more than three vectors, is done slice by slice.
 func depthwiseSlices(points, poses, pairs, c int, near bool) bool {
 	lanes, caches := depthwiseLanes(), cpu.DataCaches()
-	return 4*c >= depthwiseSliceRow && c > 3*lanes && 4*points*c > caches.L1 && 4*points*2*lanes <= caches.L2 &&
+	return 4*c >= depthwiseSliceRow && 4*points*c > caches.L1 && 4*points*2*lanes <= caches.L2 &&
 		pairs/depthwiseSliceRepeats >= points+poses && !(near && c%lanes == 0)
 }
 

@@ -60,12 +60,12 @@ func gemmPackedLarge(c []float32, ldc int, a []float32, lda int, b *Packed[float
 
 // gemmPackedBlock computes C = A·B + bias for m rows, of which A starts at a[at], with what mode asks for done to the sums.
 func gemmPackedBlock(c []float32, ldc int, a []float32, at, lda int, b *Packed[float32], bias []float32, mode, m int) {
-	gemmPackedBlockBy(nil, c, ldc, a, at, lda, b, bias, mode, m)
+	gemmPackedColumns(nil, c, ldc, a, at, lda, b, bias, mode, m, 0, b.N)
 }
 
-// gemmPackedBlockBy is gemmPackedBlock by way of a tile of gemmWideTile elements, for stripSwish with stripStream. It wants the sums in one part and
-// columns that fill wide strips then.
-func gemmPackedBlockBy(tile *float32, c []float32, ldc int, a []float32, at, lda int, b *Packed[float32], bias []float32, mode, m int) {
+// gemmPackedColumns is gemmPackedBlock for columns from to to of B, of which from begins a strip; c begins with the first of them. It may go by way of
+// a tile of gemmWideTile elements, for stripSwish with stripStream: it wants the sums in one part and columns that fill wide strips then.
+func gemmPackedColumns(tile *float32, c []float32, ldc int, a []float32, at, lda int, b *Packed[float32], bias []float32, mode, m, from, to int) {
 	columns, depth := stripColumns(), panelDepth(b.K)
 	for p := 0; p == 0 || p < b.K; p += depth {
 		now, k := mode, min(depth, b.K-p)
@@ -76,19 +76,19 @@ func gemmPackedBlockBy(tile *float32, c []float32, ldc int, a []float32, at, lda
 			now |= stripAccumulate
 		}
 		rows := firstElement(a, at+p, k)
-		for j, w := 0, 0; j < b.N; j += w {
+		for j, w := from, 0; j < to; j += w {
 			var start *float32
 			if bias != nil {
 				start = &bias[j]
 			}
 			panel := j / stripF32 * stripF32
 			right := firstElement(b.data, panel*b.K+p*stripF32+j-panel, k)
-			if w = gemmWide; level == AVX512 && k <= gemmWideDepth && b.N-j >= w {
-				gemmWideF32AVX512(&c[j], ldc, rows, lda, right, stripF32, stripF32*b.K, start, tile, m, k, now)
+			if w = gemmWide; level == AVX512 && k <= gemmWideDepth && to-j >= w {
+				gemmWideF32AVX512(&c[j-from], ldc, rows, lda, right, stripF32, stripF32*b.K, start, tile, m, k, now)
 				continue
 			}
-			w = min(columns, b.N-j)
-			gemmStrip(&c[j], ldc, rows, lda, right, stripF32, start, m, k, w, now)
+			w = min(columns, to-j)
+			gemmStrip(&c[j-from], ldc, rows, lda, right, stripF32, start, m, k, w, now)
 		}
 	}
 }

@@ -16,7 +16,7 @@ func weightNetF32(dst, pose []float32, net *[3]Dense[float32], rows int, scratch
 		raceRead(net[i].B.data)
 		raceRead(net[i].Bias)
 	}
-	if swishesApart(h0) && swishesApart(h1) && swishesApart(out) && h1 <= panelDepth(h1) {
+	if swishesApart(h0) && swishesApart(h1) && swishesApart(out) {
 		weightNetApart(dst, pose, net, rows, scratch)
 		return
 	}
@@ -30,7 +30,7 @@ func weightNetF32(dst, pose []float32, net *[3]Dense[float32], rows int, scratch
 		n := min(tile, rows-lo)
 		gemmPackedBlock(x, h0, pose, lo*in, in, net[0].B, net[0].Bias, stripSwish, n)
 		gemmPackedBlock(y, h1, x, 0, h0, net[1].B, net[1].Bias, stripSwish, n)
-		gemmPackedBlockBy(&x[0], dst[lo*out:], out, y, 0, h1, net[2].B, net[2].Bias, last, n)
+		gemmPackedColumns(&x[0], dst[lo*out:], out, y, 0, h1, net[2].B, net[2].Bias, last, n, 0, out)
 	}
 	if last != stripSwish {
 		storeFenceAVX512()
@@ -57,27 +57,12 @@ func weightNetApart(dst, pose []float32, net *[3]Dense[float32], rows int, scrat
 		// Columns of the last layer wait for their swish where the first hidden layer was, which nobody reads any more.
 		for j, w := 0, 0; j < out; j += w {
 			w = min(h0, out-j)
-			gemmPackedColumns(x, w, y, h1, &net[2], j, w, n)
+			gemmPackedColumns(nil, x, w, y, 0, h1, net[2].B, net[2].Bias, 0, n, j, j+w)
 			swishSums(&dst[lo*out+j], &x[0], n, w, out, w, stream)
 		}
 	}
 	if stream {
 		storeFenceAVX512() // any amd64 has it
-	}
-}
-
-// gemmPackedColumns computes columns j to j+w of a layer's sums, of which w fills strips and K one panel, for m rows of a.
-func gemmPackedColumns(c []float32, ldc int, a []float32, lda int, layer *Dense[float32], j, w, m int) {
-	b, columns := layer.B, stripColumns()
-	for end := j + w; j < end; j += columns {
-		var bias *float32
-		if layer.Bias != nil {
-			bias = &layer.Bias[j]
-		}
-		panel := j / stripF32 * stripF32
-		right := firstElement(b.data, panel*b.K+j-panel, b.K)
-		gemmStrip(&c[0], ldc, firstElement(a, 0, b.K), lda, right, stripF32, bias, m, b.K, columns, 0)
-		c = c[columns:]
 	}
 }
 
