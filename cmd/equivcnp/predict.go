@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/cnp/taskfile"
 	"github.com/equivcnp/equivcnp/internal/safetensors"
-	"github.com/equivcnp/equivcnp/internal/taskfile"
 )
 
 // predictFlags are the flags of equivcnp predict.

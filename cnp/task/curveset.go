@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/cnp/taskfile"
 	"github.com/equivcnp/equivcnp/internal/tabular"
-	"github.com/equivcnp/equivcnp/internal/taskfile"
 )
 
 // Points are observations: coordinates [n, dx] and outputs [n, dy].

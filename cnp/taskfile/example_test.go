@@ -5,8 +5,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/equivcnp/equivcnp/cnp/taskfile"
 	"github.com/equivcnp/equivcnp/internal/safetensors"
-	"github.com/equivcnp/equivcnp/internal/taskfile"
 )
 
 // A mistake in a file is named with its place.
