@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/equivcnp/equivcnp/internal/cpu"
+	"github.com/equivcnp/equivcnp/internal/race"
 	"github.com/equivcnp/equivcnp/internal/testkit"
 )
 
@@ -120,7 +121,7 @@ func TestDepthwiseSlices(t *testing.T) {
 					clear(out)
 					DepthwiseRowsF32(out, f, w, checked, c, mean)
 					require.True(t, testkit.SameBits(out, sorted), "%s c=%d, checked", name, c)
-					if !raceBuild {
+					if !race.Enabled {
 						require.Zero(t, testing.AllocsPerRun(10, func() { DepthwiseF32(out, f, w, offsets, ix, ps, c, mean) }))
 					}
 				}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/equivcnp/equivcnp/internal/race"
 	"github.com/equivcnp/equivcnp/internal/testkit"
 )
 
@@ -198,7 +199,7 @@ func TestGatherHostile(t *testing.T) {
 
 // TestGatherAllocationFree wants no allocation from the gradients and from bfloat16.
 func TestGatherAllocationFree(t *testing.T) {
-	if raceBuild {
+	if race.Enabled {
 		t.Skip("skipped: what the race detector is told of goes to the heap")
 	}
 	eachLevel(t, func(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/equivcnp/equivcnp/internal/race"
 	"github.com/equivcnp/equivcnp/internal/testkit"
 )
 
@@ -341,7 +342,7 @@ func TestGradPanics(t *testing.T) {
 }
 
 func TestGradAllocationFree(t *testing.T) {
-	if raceBuild {
+	if race.Enabled {
 		t.Skip("skipped: race builds tell the detector what assembly touches, which allocates")
 	}
 	eachLevel(t, func(t *testing.T) {

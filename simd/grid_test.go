@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/equivcnp/equivcnp/internal/race"
 	"github.com/equivcnp/equivcnp/internal/testkit"
 )
 
@@ -57,7 +58,7 @@ func testExtent[T Float](t *testing.T) {
 	require.Equal(t, wantHigh, high)
 	long[len(long)/2] = T(math.NaN())
 	require.False(t, Extent(low, high, long))
-	if !raceBuild {
+	if !race.Enabled {
 		require.Zero(t, testing.AllocsPerRun(3, func() { Extent(low, high, long) }))
 	}
 }

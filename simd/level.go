@@ -1,98 +1,40 @@
 package simd
 
-import (
-	"fmt"
-	"os"
-	"strings"
-)
+import "github.com/equivcnp/equivcnp/internal/cpu"
 
 // Level names a set of machine instructions that kernels are written for.
-type Level uint8
+type Level = cpu.Level
 
 const (
 	// Generic is portable Go, available everywhere. It defines what every other level computes.
-	Generic Level = iota
+	Generic = cpu.Generic
 	// AVX2 means AVX2 with FMA3, on amd64.
-	AVX2
+	AVX2 = cpu.AVX2
 	// AVX512 means AVX-512 F, DQ, BW and VL with BMI2, on amd64.
-	AVX512
+	AVX512 = cpu.AVX512
 	// NEON means Advanced SIMD, on arm64.
-	NEON
+	NEON = cpu.NEON
 )
 
-var levelNames = [...]string{Generic: "generic", AVX2: "avx2", AVX512: "avx512", NEON: "neon"}
+// level is what the dispatchers switch on.
+var level Level
 
-// String returns the level's name in the form that EQUIVCNP_SIMD takes.
-func (l Level) String() string {
-	if int(l) < len(levelNames) {
-		return levelNames[l]
-	}
-	return fmt.Sprintf("Level(%d)", uint8(l))
-}
+func init() { cpu.Follow(&level) }
 
 // ParseLevel returns the level of that name, in upper or lower case.
-func ParseLevel(name string) (Level, error) {
-	for l, n := range levelNames {
-		if strings.EqualFold(name, n) {
-			return Level(l), nil
-		}
-	}
-	return Generic, fmt.Errorf("simd: unknown level %q, want one of %s", name, strings.Join(levelNames[:], ", "))
-}
-
-var (
-	// available lists what this program offers on this machine, slowest first. An architecture's own detection
-	// (level_amd64.go) adds to Generic.
-	available = append([]Level{Generic}, detect()...)
-	// level is what the dispatchers switch on.
-	level = available[len(available)-1]
-	// levelErr is what became of EQUIVCNP_SIMD.
-	levelErr error
-)
-
-// envLevel is the environment variable that overrides the choice of level at start-up.
-const envLevel = "EQUIVCNP_SIMD"
-
-func init() { levelErr = setLevelName(os.Getenv(envLevel)) }
-
-// setLevelName sets the level of that name; no name leaves everything as it is.
-func setLevelName(name string) error {
-	if name == "" {
-		return nil
-	}
-	l, err := ParseLevel(name)
-	if err == nil {
-		err = SetLevel(l)
-	}
-	if err != nil {
-		return fmt.Errorf("%s=%s: %w", envLevel, name, err)
-	}
-	return nil
-}
+func ParseLevel(name string) (Level, error) { return cpu.ParseLevel(name) }
 
 // Levels returns the levels that this program offers on this machine, slowest first. Generic is always among them.
-func Levels() []Level { return append([]Level(nil), available...) }
+func Levels() []Level { return cpu.Levels() }
 
-// CurrentLevel returns the level that kernels run at: the best of Levels, unless SetLevel or the environment variable
-// EQUIVCNP_SIMD (generic, avx2, avx512 or neon, read once at start-up) chose another.
-func CurrentLevel() Level { return level }
+// CurrentLevel returns the level that kernels of all packages run at: the best of Levels, unless SetLevel or the environment
+// variable EQUIVCNP_SIMD (generic, avx2, avx512 or neon, read once at start-up) chose another.
+func CurrentLevel() Level { return cpu.CurrentLevel() }
 
-// SetLevel makes all kernels run at that level from now on. It fails, and changes nothing, if the level is not among
-// Levels. It is meant for tests and tools and must not be called while kernels run.
-func SetLevel(l Level) error {
-	for _, have := range available {
-		if l == have {
-			level = l
-			return nil
-		}
-	}
-	names := make([]string, len(available))
-	for i, have := range available {
-		names[i] = have.String()
-	}
-	return fmt.Errorf("simd: level %v is not available here, have %s", l, strings.Join(names, ", "))
-}
+// SetLevel makes all kernels run at that level from now on, those of searching and of small matrices as well. It fails, and changes
+// nothing, if the level is not among Levels. It is meant for tests and tools and must not be called while kernels run.
+func SetLevel(l Level) error { return cpu.SetLevel(l) }
 
 // LevelError returns what was wrong with the environment variable EQUIVCNP_SIMD at start-up, nil if nothing was. After an
 // error the level is the best available one, as if the variable were not set. Programs should report it.
-func LevelError() error { return levelErr }
+func LevelError() error { return cpu.LevelError() }

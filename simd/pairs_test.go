@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/equivcnp/equivcnp/internal/race"
 	"github.com/equivcnp/equivcnp/internal/testkit"
 )
 
@@ -330,7 +331,7 @@ func TestNear16(t *testing.T) {
 }
 
 func TestPairsAllocateNothing(t *testing.T) {
-	if raceBuild {
+	if race.Enabled {
 		t.Skip("skipped: race builds tell the detector what assembly touches, which allocates")
 	}
 	eachLevel(t, func(t *testing.T) {

@@ -1,25 +1,11 @@
-//go:build race && !purego
+//go:build !purego
 
 package simd
 
-import (
-	"runtime"
-	"unsafe"
-)
+import "github.com/equivcnp/equivcnp/internal/race"
 
 // raceEnabled says whether the race detector is watching, for announcements that take a loop.
-const raceEnabled = true
+const raceEnabled = race.Enabled
 
-// raceRead tells the race detector, which cannot see into assembly, that the whole slice is read.
-func raceRead[T any](x []T) {
-	if len(x) > 0 {
-		runtime.RaceReadRange(unsafe.Pointer(&x[0]), len(x)*int(unsafe.Sizeof(x[0])))
-	}
-}
-
-// raceWrite tells the race detector that the whole slice is written.
-func raceWrite[T any](x []T) {
-	if len(x) > 0 {
-		runtime.RaceWriteRange(unsafe.Pointer(&x[0]), len(x)*int(unsafe.Sizeof(x[0])))
-	}
-}
+func raceRead[T any](x []T)  { race.Read(x) }
+func raceWrite[T any](x []T) { race.Write(x) }

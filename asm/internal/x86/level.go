@@ -20,7 +20,7 @@ func (l Level) String() string { return [...]string{"AVX2", "AVX512"}[l] }
 func (l Level) Bytes() int { return [...]int{32, 64}[l] }
 
 // Features returns the instruction set extensions, as avo names them, that the level's functions may use. The lists
-// become simd/zlevels_amd64.go, by which a program decides whether the machine has a level; every function is held to
+// become internal/cpu/zlevels_amd64.go, by which a program decides whether the machine has a level; every function is held to
 // its level's list by a test.
 func (l Level) Features() []string {
 	if l == AVX2 {

@@ -2,7 +2,7 @@
 
 //go:build !purego
 
-package simd
+package cpu
 
 // levelFeatures lists the instruction set extensions that the kernels of each level use, lowest level first.
 var levelFeatures = []struct {

@@ -1,6 +1,6 @@
 //go:build !purego
 
-package simd
+package cpu
 
 // detect returns NEON: Advanced SIMD belongs to every arm64 machine that Go runs on.
 func detect() []Level { return []Level{NEON} }

@@ -1,0 +1,110 @@
+package cpu
+
+import (
+	"fmt"
+	"os"
+	"strings"
+)
+
+// Level names a set of machine instructions that kernels are written for. Package simd exports it, and messages carry that name.
+type Level uint8
+
+const (
+	// Generic is portable Go, available everywhere. It defines what every other level computes.
+	Generic Level = iota
+	// AVX2 means AVX2 with FMA3, on amd64.
+	AVX2
+	// AVX512 means AVX-512 F, DQ, BW and VL with BMI2, on amd64.
+	AVX512
+	// NEON means Advanced SIMD, on arm64.
+	NEON
+)
+
+var levelNames = [...]string{Generic: "generic", AVX2: "avx2", AVX512: "avx512", NEON: "neon"}
+
+// String returns the level's name in the form that EQUIVCNP_SIMD takes.
+func (l Level) String() string {
+	if int(l) < len(levelNames) {
+		return levelNames[l]
+	}
+	return fmt.Sprintf("Level(%d)", uint8(l))
+}
+
+// ParseLevel returns the level of that name, in upper or lower case.
+func ParseLevel(name string) (Level, error) {
+	for l, n := range levelNames {
+		if strings.EqualFold(name, n) {
+			return Level(l), nil
+		}
+	}
+	return Generic, fmt.Errorf("simd: unknown level %q, want one of %s", name, strings.Join(levelNames[:], ", "))
+}
+
+var (
+	// available lists what this program offers on this machine, slowest first. An architecture's own detection
+	// (level_amd64.go) adds to Generic.
+	available = append([]Level{Generic}, detect()...)
+	// level is the current level.
+	level = available[len(available)-1]
+	// followers are the variables that the packages with kernels switch on.
+	followers []*Level
+	// levelErr is what became of EQUIVCNP_SIMD.
+	levelErr error
+)
+
+// Follow keeps a variable equal to the current level, from now on and for good. Every package with kernels has such a variable and
+// calls Follow once, in an init function: a variable of its own is what its dispatchers read fastest and shortest.
+func Follow(l *Level) {
+	followers = append(followers, l)
+	*l = level
+}
+
+// envLevel is the environment variable that overrides the choice of level at start-up.
+const envLevel = "EQUIVCNP_SIMD"
+
+func init() { levelErr = setLevelName(os.Getenv(envLevel)) }
+
+// setLevelName sets the level of that name; no name leaves everything as it is.
+func setLevelName(name string) error {
+	if name == "" {
+		return nil
+	}
+	l, err := ParseLevel(name)
+	if err == nil {
+		err = SetLevel(l)
+	}
+	if err != nil {
+		return fmt.Errorf("%s=%s: %w", envLevel, name, err)
+	}
+	return nil
+}
+
+// Levels returns the levels that this program offers on this machine, slowest first. Generic is always among them.
+func Levels() []Level { return append([]Level(nil), available...) }
+
+// CurrentLevel returns the level that kernels of all packages run at: the best of Levels, unless SetLevel or the environment variable
+// EQUIVCNP_SIMD (generic, avx2, avx512 or neon, read once at start-up) chose another.
+func CurrentLevel() Level { return level }
+
+// SetLevel makes all kernels run at that level from now on. It fails, and changes nothing, if the level is not among
+// Levels. It is meant for tests and tools and must not be called while kernels run.
+func SetLevel(l Level) error {
+	for _, have := range available {
+		if l == have {
+			level = l
+			for _, f := range followers {
+				*f = l
+			}
+			return nil
+		}
+	}
+	names := make([]string, len(available))
+	for i, have := range available {
+		names[i] = have.String()
+	}
+	return fmt.Errorf("simd: level %v is not available here, have %s", l, strings.Join(names, ", "))
+}
+
+// LevelError returns what was wrong with the environment variable EQUIVCNP_SIMD at start-up, nil if nothing was. After an
+// error the level is the best available one, as if the variable were not set. Programs should report it.
+func LevelError() error { return levelErr }
