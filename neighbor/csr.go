@@ -22,6 +22,10 @@ type Neighborhood struct {
 	Poses   []float64
 	// Count says how many pairs have each pose [p].
 	Count []int32
+
+	// twins says of every row, if it is not nil, which earlier one it is known to share its poses with: see twin.
+	twins   []int32
+	classes keptClasses
 }
 
 // Pairs is the number of pairs (i, j).

@@ -129,6 +129,9 @@ func (p *problem) buildTables(nb *Neighborhood, tol float64, shards int, pairs [
 		return false
 	}
 	b.number(t)
+	if t != nil {
+		nb.twins = t.twins
+	}
 	return true
 }
 

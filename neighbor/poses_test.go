@@ -168,13 +168,12 @@ func TestShardsDoNotShow(t *testing.T) {
 		require.NoError(t, err)
 		one := ball(t, l, l, Options{Radius: math.Inf(1)})
 		require.Greater(t, one.Pairs(), shardPairs)
-		many := *one
 		for _, shards := range []int{1, minShards, maxShards} {
-			many.Pose, many.Poses, many.Count = make([]int32, one.Pairs()), nil, nil
-			b := newPoseBuilder(p, &many, p.mergeTolerance(), shards, nil)
+			many := one.copied()
+			b := newPoseBuilder(p, many, p.mergeTolerance(), shards, nil)
 			require.True(t, b.enterAll())
 			b.number(nil)
-			requireSame(t, one, &many, name, shards)
+			requireSame(t, one, many, name, shards)
 		}
 		checkPoses(t, one, l, l, p.mergeTolerance())
 	}
@@ -195,8 +194,6 @@ func TestPoseOnARegionsBorder(t *testing.T) {
 	require.Greater(t, nb.Pairs(), shardPairs)
 	p, err := newProblem("test", l, l, opt)
 	require.NoError(t, err)
-	copied := *nb
-	copied.Pose = make([]int32, nb.Pairs())
-	require.False(t, newPoseBuilder(p, &copied, tol, minShards, nil).enterAll())
+	require.False(t, newPoseBuilder(p, nb.copied(), tol, minShards, nil).enterAll())
 	requireSame(t, oracle(t, l, l, opt), nb)
 }

@@ -3,6 +3,7 @@ package neighbor
 import (
 	"math"
 	"runtime"
+	"slices"
 
 	"github.com/equivcnp/equivcnp/group"
 	"github.com/equivcnp/equivcnp/internal/parallel"
@@ -48,6 +49,8 @@ type turns struct {
 	// leader has no leader.
 	leader []int32
 	by     []uint8
+	// twins says of every query which one leads it with all pairs of both, or noTwin: see Neighborhood.twin. follow sets it.
+	twins []int32
 }
 
 // turnProbe is an order of turns under which many poses repeat, 0 if there are none, and what is needed to turn all points.
@@ -303,6 +306,7 @@ type turnWork struct {
 func (t *turns) follow(p *problem, nb *Neighborhood, tol float64) []int32 {
 	work := make([]turnWork, runtime.GOMAXPROCS(0))
 	following := make([]int32, nb.Queries)
+	t.twins = slices.Repeat([]int32{noTwin}, nb.Queries)
 	parallel.ForWorkers(nb.Queries, followGrain, len(work), func(worker, lo, hi int) {
 		w := &work[worker]
 		if w.place == nil {
@@ -325,6 +329,9 @@ func (t *turns) follow(p *problem, nb *Neighborhood, tol float64) []int32 {
 				n, all := w.followRow(p, nb, t, k, i, f, turnReach*tol)
 				if following[f] = int32(n); all {
 					counted++
+					if n == nb.Offsets[f+1]-nb.Offsets[f] {
+						t.twins[f] = int32(i)
+					}
 				}
 			}
 			if counted > 0 {

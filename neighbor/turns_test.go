@@ -77,11 +77,10 @@ func TestTurnsDoNotShow(t *testing.T) {
 					p, err := newProblem("test", queries, l, opt)
 					require.NoError(t, err)
 					turned := ball(t, queries, l, opt)
-					plain := *turned
-					plain.Pose = make([]int32, turned.Pairs())
+					plain := turned.copied()
 					tol := p.mergeTolerance()
-					require.True(t, p.buildTables(&plain, tol, 1, nil, nil))
-					requireSame(t, &plain, turned, name, c.name, tol)
+					require.True(t, p.buildTables(plain, tol, 1, nil, nil))
+					requireSame(t, plain, turned, name, c.name, tol)
 
 					// The same with turns for certain, however few pairs there are.
 					turns := p.findTurns(tol)
@@ -108,7 +107,7 @@ func TestTurnsDoNotShow(t *testing.T) {
 						unclear++
 						continue
 					}
-					requireSame(t, &plain, turned, name, c.name, tol)
+					requireSame(t, plain, turned, name, c.name, tol)
 				}
 			}
 		}

@@ -1,0 +1,200 @@
+package neighbor
+
+import (
+	"math/bits"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/equivcnp/equivcnp/internal/parallel"
+)
+
+// RowClasses says which rows of a [Neighborhood] share their poses: rows are of one class exactly if they have the same
+// poses, each equally often. On an image under translations that are the pixels away from the edges; under rotations the copies
+// of a pixel that turns of the image make; rows without neighbours are one class.
+//
+// Corresponding pairs: order the pairs of every row by pose, pairs of one pose as they stand in the row. Then the k-th pairs of
+// all rows of a class have the same pose. Where [RowClasses.By] is Shift, the k-th pairs correspond as they stand.
+//
+// It is only read, by any number of goroutines.
+type RowClasses struct {
+	// Of is the class of each row [queries]. Classes are numbered in the order of their first rows.
+	Of []int32
+	// Lead is the first row of each class [classes].
+	Lead []int32
+	// By says of each row how it is known to be of its class [queries].
+	By []Relation
+}
+
+// Relation says how a row is known to have the poses of the first row of its class.
+type Relation uint8
+
+// The relations.
+const (
+	First Relation = iota // it is the first row
+	Shift                 // it lists the same poses in the same order, as a copy moved along a lattice does
+	Turn                  // it is a rotated copy, which was found when the poses were
+	Value                 // it lists the same poses in another order, which comparing all of them has shown
+)
+
+// Classes returns the classes of rows. They are found at the first call, in time that grows with the number of pairs (a 64 × 64
+// image: a millisecond), and kept: rows may not change from then on. Any number of goroutines may call it.
+func (n *Neighborhood) Classes() *RowClasses {
+	n.classes.once.Do(func() { n.classes.found = n.findClasses(n.rowHashes()) })
+	return n.classes.found
+}
+
+// keptClasses is what Classes has found.
+type keptClasses struct {
+	once  sync.Once
+	found *RowClasses
+}
+
+const (
+	// classGrain is how many rows a goroutine takes at a time.
+	classGrain = 64
+	// noTwin marks a row of which nothing is known beforehand.
+	noTwin = -1
+)
+
+// twin returns an earlier row that row i is known to have the poses of, or noTwin. A twin has no twin.
+func (n *Neighborhood) twin(i int) int32 {
+	if n.twins == nil {
+		return noTwin
+	}
+	return n.twins[i]
+}
+
+// rowHashes returns a number for every row, the same for rows with the same poses. It is 0, and says nothing, for rows that have a
+// twin or, as neighbours on a lattice do, list the same poses as the row before: those are told in alike.
+func (n *Neighborhood) rowHashes() (hash []uint64, alike []bool) {
+	hash, alike = make([]uint64, n.Queries), make([]bool, n.Queries)
+	parallel.For(n.Queries, classGrain, func(lo, hi int) {
+		var before []int32
+		for i := lo; i < hi; i++ {
+			if n.twin(i) != noTwin {
+				continue
+			}
+			_, pose := n.Row(i)
+			if i > lo && n.twin(i-1) == noTwin && slices.Equal(pose, before) {
+				alike[i] = true
+				continue
+			}
+			before = pose
+			sum := uint64(len(pose))
+			for _, p := range pose {
+				sum += mix(uint64(p))
+			}
+			hash[i] = sum
+		}
+	})
+	return hash, alike
+}
+
+// findClasses divides rows into classes. Rows of different hashes are of different classes; rows of the same hash are compared.
+func (n *Neighborhood) findClasses(hash []uint64, alike []bool) *RowClasses {
+	c := &RowClasses{Of: make([]int32, n.Queries), By: make([]Relation, n.Queries)}
+	lead := make([]int32, n.Queries) // an earlier row of the same class, or the row itself
+	// An open-addressing table of the first rows of each hash.
+	slots := make([]int32, 1<<bits.Len(uint(2*n.Queries)))
+	for i := range n.Queries {
+		if lead[i] = n.twin(i); lead[i] != noTwin {
+			c.By[i] = Turn
+			continue
+		}
+		if alike[i] {
+			lead[i], c.By[i] = int32(i-1), Shift
+			continue
+		}
+		at := hash[i] & uint64(len(slots)-1)
+		for slots[at] != 0 && hash[slots[at]-1] != hash[i] {
+			at = (at + 1) & uint64(len(slots)-1)
+		}
+		if slots[at] == 0 {
+			slots[at] = int32(i + 1)
+		}
+		lead[i] = slots[at] - 1
+	}
+	counts := make([][]int32, runtime.GOMAXPROCS(0))
+	var differ atomic.Bool
+	parallel.ForWorkers(n.Queries, classGrain, len(counts), func(worker, lo, hi int) {
+		for i := lo; i < hi; i++ {
+			if c.By[i] == First && int(lead[i]) != i {
+				if c.By[i] = n.compareRows(&counts[worker], i, int(lead[i])); c.By[i] == First {
+					differ.Store(true)
+				}
+			}
+		}
+	})
+	if differ.Load() {
+		n.splitClasses(c, lead, hash)
+	}
+	for i := range c.Of {
+		first := int(lead[i])
+		if first == i {
+			c.Of[i] = int32(len(c.Lead))
+			c.Lead = append(c.Lead, int32(i))
+			continue
+		}
+		c.Of[i] = c.Of[first]
+		if by := c.By[first]; by != First && by != Shift || by == Shift && c.By[i] != Shift { // first is a later row of the class
+			c.By[i] = Value
+		}
+	}
+	return c
+}
+
+// splitClasses gives rows of which only the hash is that of their lead another one.
+func (n *Neighborhood) splitClasses(c *RowClasses, lead []int32, hash []uint64) {
+	var count []int32
+	first := map[uint64][]int32{} // the rows that lead others, by hash, but for the first of each
+	for i := range lead {
+		if c.By[i] != First || int(lead[i]) == i {
+			continue
+		}
+		lead[i] = int32(i)
+		for _, l := range first[hash[i]] {
+			if c.By[i] = n.compareRows(&count, i, int(l)); c.By[i] != First {
+				lead[i] = l
+				break
+			}
+		}
+		if int(lead[i]) == i {
+			first[hash[i]] = append(first[hash[i]], int32(i))
+		}
+	}
+}
+
+// compareRows says how the poses of row i are known to be those of row l: Shift or Value, or First if they are not. count is
+// scratch.
+func (n *Neighborhood) compareRows(count *[]int32, i, l int) Relation {
+	_, row := n.Row(i)
+	_, lead := n.Row(l)
+	if len(row) != len(lead) {
+		return First
+	}
+	if slices.Equal(row, lead) {
+		return Shift
+	}
+	if *count == nil {
+		*count = make([]int32, n.NumPoses())
+	}
+	left := *count // how many pairs of each pose are left of those of lead, all zero between calls
+	for _, p := range lead {
+		left[p]++
+	}
+	by := Value
+	for _, p := range row {
+		if left[p]--; left[p] < 0 {
+			by = First
+			break
+		}
+	}
+	if by == First {
+		for k := range row {
+			left[row[k]], left[lead[k]] = 0, 0
+		}
+	}
+	return by
+}
