@@ -32,14 +32,16 @@ func main() {
 	dir := flag.String("o", "../simd", "folder to write to")
 	only := flag.String("only", "", "write the amd64 files whose names start with this, and nothing else")
 	flag.Parse()
+	var functions []function
 	for _, g := range registry {
 		if !strings.HasPrefix(g.file, *only) {
 			continue
 		}
-		files, _, err := render(g)
+		files, made, err := render(g)
 		if err != nil {
 			log.Fatal(err)
 		}
+		functions = append(functions, made...)
 		for _, f := range files {
 			write(*dir, f)
 		}
@@ -48,6 +50,7 @@ func main() {
 		return
 	}
 	write(*dir, renderLevels())
+	write(*dir, renderDispatch(functions))
 	for _, f := range matrixDispatch() {
 		write(*dir, f)
 	}

@@ -250,129 +250,23 @@ func (d *depthwiseRun) rows(out []float32, offsets []int, index, pose []int32, l
 		}
 		return
 	}
-	off, s, t, ot := &offsets[lo], d.scale, d.stride, 4*d.width
+	off, t := &offsets[lo], d.stride
 	for j := d.from; j < d.c; {
 		vecs, channels, tail := d.block(j, 8)
 		o, f := &out[lo*d.width+j], (*float32)(unsafe.Add(d.f, 4*j))
 		wj := unsafe.Add(d.w, d.wsize*j)
-		w, w16 := (*float32)(wj), (*uint16)(wj)
-		// The kernels of a level. Calls by name keep the arguments on the stack.
-		if level == AVX512 {
-			switch d.kind {
-			case depthwisePlain:
-				switch vecs {
-				case 8:
-					depthwise8F32AVX512(o, f, w, off, ix, ps, n, t, tail, d.mean)
-				case 4:
-					depthwise4F32AVX512(o, f, w, off, ix, ps, n, t, tail, d.mean)
-				case 2:
-					depthwise2F32AVX512(o, f, w, off, ix, ps, n, t, tail, d.mean)
-				default:
-					depthwise1F32AVX512(o, f, w, off, ix, ps, n, t, tail, d.mean)
-				}
-			case depthwiseStream:
-				switch vecs {
-				case 8:
-					depthwiseStream8F32AVX512(o, f, w, off, ix, ps, n, t, tail, d.mean, pairs, d.ahead)
-				case 4:
-					depthwiseStream4F32AVX512(o, f, w, off, ix, ps, n, t, tail, d.mean, pairs, d.ahead)
-				case 2:
-					depthwiseStream2F32AVX512(o, f, w, off, ix, ps, n, t, tail, d.mean, pairs, d.ahead)
-				default:
-					depthwiseStream1F32AVX512(o, f, w, off, ix, ps, n, t, tail, d.mean, pairs, d.ahead)
-				}
-			case depthwiseScaled:
-				switch vecs {
-				case 8:
-					depthwiseScaled8F32AVX512(o, f, w, off, ix, ps, n, t, tail, s)
-				case 4:
-					depthwiseScaled4F32AVX512(o, f, w, off, ix, ps, n, t, tail, s)
-				case 2:
-					depthwiseScaled2F32AVX512(o, f, w, off, ix, ps, n, t, tail, s)
-				default:
-					depthwiseScaled1F32AVX512(o, f, w, off, ix, ps, n, t, tail, s)
-				}
-			case depthwiseHalf:
-				switch vecs {
-				case 8:
-					depthwiseHalf8F32AVX512(o, f, w16, off, ix, ps, n, t, t/2, tail, d.mean, pairs, d.ahead)
-				case 4:
-					depthwiseHalf4F32AVX512(o, f, w16, off, ix, ps, n, t, t/2, tail, d.mean, pairs, d.ahead)
-				case 2:
-					depthwiseHalf2F32AVX512(o, f, w16, off, ix, ps, n, t, t/2, tail, d.mean, pairs, d.ahead)
-				default:
-					depthwiseHalf1F32AVX512(o, f, w16, off, ix, ps, n, t, t/2, tail, d.mean, pairs, d.ahead)
-				}
-			case depthwiseSeq:
-				switch vecs {
-				case 8:
-					depthwise8F32AVX512(o, f, w, off, ix, ps, n, t, tail, d.mean)
-				case 4:
-					depthwise4F32AVX512(o, f, w, off, ix, ps, n, t, tail, d.mean)
-				case 2:
-					depthwiseSeq2F32AVX512(o, f, w, off, ix, ps, n, t, ot, tail, d.mean)
-				default:
-					depthwiseSeq1F32AVX512(o, f, w, off, ix, ps, n, t, ot, tail, d.mean)
-				}
-			}
-		} else {
-			switch d.kind {
-			case depthwisePlain:
-				switch vecs {
-				case 8:
-					depthwise8F32AVX2(o, f, w, off, ix, ps, n, t, tail, d.mean)
-				case 4:
-					depthwise4F32AVX2(o, f, w, off, ix, ps, n, t, tail, d.mean)
-				case 2:
-					depthwise2F32AVX2(o, f, w, off, ix, ps, n, t, tail, d.mean)
-				default:
-					depthwise1F32AVX2(o, f, w, off, ix, ps, n, t, tail, d.mean)
-				}
-			case depthwiseStream:
-				switch vecs {
-				case 8:
-					depthwiseStream8F32AVX2(o, f, w, off, ix, ps, n, t, tail, d.mean, pairs, d.ahead)
-				case 4:
-					depthwiseStream4F32AVX2(o, f, w, off, ix, ps, n, t, tail, d.mean, pairs, d.ahead)
-				case 2:
-					depthwiseStream2F32AVX2(o, f, w, off, ix, ps, n, t, tail, d.mean, pairs, d.ahead)
-				default:
-					depthwiseStream1F32AVX2(o, f, w, off, ix, ps, n, t, tail, d.mean, pairs, d.ahead)
-				}
-			case depthwiseScaled:
-				switch vecs {
-				case 8:
-					depthwiseScaled8F32AVX2(o, f, w, off, ix, ps, n, t, tail, s)
-				case 4:
-					depthwiseScaled4F32AVX2(o, f, w, off, ix, ps, n, t, tail, s)
-				case 2:
-					depthwiseScaled2F32AVX2(o, f, w, off, ix, ps, n, t, tail, s)
-				default:
-					depthwiseScaled1F32AVX2(o, f, w, off, ix, ps, n, t, tail, s)
-				}
-			case depthwiseHalf:
-				switch vecs {
-				case 8:
-					depthwiseHalf8F32AVX2(o, f, w16, off, ix, ps, n, t, t/2, tail, d.mean, pairs, d.ahead)
-				case 4:
-					depthwiseHalf4F32AVX2(o, f, w16, off, ix, ps, n, t, t/2, tail, d.mean, pairs, d.ahead)
-				case 2:
-					depthwiseHalf2F32AVX2(o, f, w16, off, ix, ps, n, t, t/2, tail, d.mean, pairs, d.ahead)
-				default:
-					depthwiseHalf1F32AVX2(o, f, w16, off, ix, ps, n, t, t/2, tail, d.mean, pairs, d.ahead)
-				}
-			case depthwiseSeq:
-				switch vecs {
-				case 8:
-					depthwise8F32AVX2(o, f, w, off, ix, ps, n, t, tail, d.mean)
-				case 4:
-					depthwise4F32AVX2(o, f, w, off, ix, ps, n, t, tail, d.mean)
-				case 2:
-					depthwiseSeq2F32AVX2(o, f, w, off, ix, ps, n, t, ot, tail, d.mean)
-				default:
-					depthwiseSeq1F32AVX2(o, f, w, off, ix, ps, n, t, ot, tail, d.mean)
-				}
-			}
+		w := (*float32)(wj)
+		switch {
+		case d.kind == depthwisePlain || d.kind == depthwiseSeq && vecs >= 4: // wide blocks have one accumulator in any case
+			depthwiseKernel(vecs, o, f, w, off, ix, ps, n, t, tail, d.mean)
+		case d.kind == depthwiseSeq:
+			depthwiseSeqKernel(vecs, o, f, w, off, ix, ps, n, t, 4*d.width, tail, d.mean)
+		case d.kind == depthwiseStream:
+			depthwiseStreamKernel(vecs, o, f, w, off, ix, ps, n, t, tail, d.mean, pairs, d.ahead)
+		case d.kind == depthwiseHalf:
+			depthwiseHalfKernel(vecs, o, f, (*uint16)(wj), off, ix, ps, n, t, t/2, tail, d.mean, pairs, d.ahead)
+		case d.kind == depthwiseScaled:
+			depthwiseScaledKernel(vecs, o, f, w, off, ix, ps, n, t, tail, d.scale)
 		}
 		j += channels
 	}
@@ -393,7 +287,7 @@ func (d *depthwiseRun) group(out []float32, offsets []int, index, pose []int32, 
 			d.tallBlock(&out[i*d.width+j], f, w, &index[a], &pose[a], pairs, tail)
 		} else {
 			for r := 0; r < n; r += least {
-				d.groupBlock(&out[(i+r)*d.width+j], f, w, &index[a+r*pairs], &pose[a], pairs, vecs, tail)
+				depthwiseGroupKernel(vecs, &out[(i+r)*d.width+j], f, w, &index[a+r*pairs], &pose[a], pairs, d.stride, tail, d.mean)
 			}
 		}
 		j += channels
@@ -408,39 +302,11 @@ func (d *depthwiseRun) tallBlock(o, f, w *float32, ix, ps *int32, n, tail int) {
 	d.tall(next(o), next(f), next(w), ix, ps, n, tail)
 }
 
-// tall computes two vectors of the larger group.
+// tall computes two vectors of the larger group: as many rows as half of the registers can sum, or three quarters where pairs are near.
 func (d *depthwiseRun) tall(o, f, w *float32, ix, ps *int32, n, tail int) {
-	switch {
-	case level == AVX512 && d.near:
-		depthwiseTall12x2F32AVX512(o, f, w, ix, ps, n, d.stride, 4*d.width, tail, d.mean)
-	case level == AVX512:
-		depthwiseTall8x2F32AVX512(o, f, w, ix, ps, n, d.stride, 4*d.width, tail, d.mean)
-	case d.near:
-		depthwiseTall6x2F32AVX2(o, f, w, ix, ps, n, d.stride, 4*d.width, tail, d.mean)
-	default:
-		depthwiseTall4x2F32AVX2(o, f, w, ix, ps, n, d.stride, 4*d.width, tail, d.mean)
+	rows := d.lanes / 2
+	if d.near {
+		rows += rows / 2
 	}
-}
-
-// groupBlock computes a block of channels of the smallest group.
-func (d *depthwiseRun) groupBlock(o, f, w *float32, ix, ps *int32, n, vecs, tail int) {
-	if level == AVX512 {
-		switch vecs {
-		case 4:
-			depthwiseGroup4F32AVX512(o, f, w, ix, ps, n, d.stride, tail, d.mean)
-		case 2:
-			depthwiseGroup2F32AVX512(o, f, w, ix, ps, n, d.stride, tail, d.mean)
-		default:
-			depthwiseGroup1F32AVX512(o, f, w, ix, ps, n, d.stride, tail, d.mean)
-		}
-		return
-	}
-	switch vecs {
-	case 4:
-		depthwiseGroup4F32AVX2(o, f, w, ix, ps, n, d.stride, tail, d.mean)
-	case 2:
-		depthwiseGroup2F32AVX2(o, f, w, ix, ps, n, d.stride, tail, d.mean)
-	default:
-		depthwiseGroup1F32AVX2(o, f, w, ix, ps, n, d.stride, tail, d.mean)
-	}
+	depthwiseTallKernel(rows, o, f, w, ix, ps, n, d.stride, 4*d.width, tail, d.mean)
 }

@@ -39,20 +39,15 @@ func (d *depthwiseRun) planned(out []float32, p *DepthwisePlan, i int) {
 	code, inv := &p.code[p.starts[i/depthwisePlanRows]], &inverse[0]
 	for j, next := 0, 0; j < d.c; j = next {
 		o, f, w := &out[j], (*float32)(unsafe.Add(d.f, 4*j)), (*float32)(unsafe.Add(d.w, 4*j))
-		left := d.c - j
-		next = min(j+d.lanes, d.c)
-		switch {
-		case level == AVX512 && left >= 2*d.lanes:
-			depthwisePlan2F32AVX512(o, f, w, code, d.stride, inv)
-			next = j + 2*d.lanes
-		case level == AVX512 && left >= d.lanes:
-			depthwisePlan1F32AVX512(o, f, w, code, d.stride, inv)
-		case level == AVX512:
-			depthwisePlanTailF32AVX512(o, f, w, code, d.stride, left, inv)
-		case left >= d.lanes:
-			depthwisePlan1F32AVX2(o, f, w, code, d.stride, inv)
-		default:
-			depthwisePlanTailF32AVX2(o, f, w, code, d.stride, left, inv)
+		if left := d.c - j; left < d.lanes {
+			depthwisePlanTailKernel(o, f, w, code, d.stride, left, inv)
+			return
 		}
+		vecs := 1
+		if level == AVX512 && d.c-j >= 2*d.lanes {
+			vecs = 2
+		}
+		depthwisePlanKernel(vecs, o, f, w, code, d.stride, inv)
+		next = j + vecs*d.lanes
 	}
 }

@@ -29,27 +29,19 @@ func depthwisePlanGradWF32(dw, dout, f []float32, p *DepthwisePlan, lo, hi, from
 func depthwisePlanGradWGroup(dw, dout, f []float32, p *DepthwisePlan, i, from, to, c int, mean bool) {
 	inverse := p.inverse(i, mean)
 	code, inv, stride := &p.code[p.starts[i/depthwisePlanRows]], &inverse[0], 4*c
-	lanes := 16
-	if level == AVX2 {
-		lanes = 8
-	}
+	lanes := depthwiseLanes()
 	for j, next := from, 0; j < to; j = next {
 		d, x, w := &dout[j], &f[j], &dw[j]
-		left := to - j
-		next = min(j+lanes, to)
-		switch {
-		case level == AVX512 && left >= 2*lanes:
-			depthwisePlanGrad2F32AVX512(d, x, w, code, stride, inv)
-			next = j + 2*lanes
-		case level == AVX512 && left >= lanes:
-			depthwisePlanGrad1F32AVX512(d, x, w, code, stride, inv)
-		case level == AVX512:
-			depthwisePlanGradTailF32AVX512(d, x, w, code, stride, left, inv)
-		case left >= lanes:
-			depthwisePlanGrad1F32AVX2(d, x, w, code, stride, inv)
-		default:
-			depthwisePlanGradTailF32AVX2(d, x, w, code, stride, left, inv)
+		if left := to - j; left < lanes {
+			depthwisePlanGradTailKernel(d, x, w, code, stride, left, inv)
+			return
 		}
+		vecs := 1
+		if level == AVX512 && to-j >= 2*lanes {
+			vecs = 2
+		}
+		depthwisePlanGradKernel(vecs, d, x, w, code, stride, inv)
+		next = j + vecs*lanes
 	}
 }
 
@@ -64,30 +56,18 @@ func depthwisePlanGradWRow(dw, dout, f []float32, p *DepthwisePlan, i, from, to,
 		inverse = 1 / float32(len(index))
 	}
 	n, stride, ix, ps := len(index), 4*c, &index[0], &pose[0]
-	lanes := 16
-	if level == AVX2 {
-		lanes = 8
-	}
+	lanes := depthwiseLanes()
 	for j, next := from, 0; j < to; j = next {
 		d, x, w := &dout[j], &f[j], &dw[j]
-		left := to - j
-		next = min(j+lanes, to)
-		if left >= 4*lanes {
-			next = j + 4*lanes
+		if left := to - j; left < lanes {
+			depthwisePlanGradRowTailKernel(d, x, w, ix, ps, n, stride, left, inverse)
+			return
 		}
-		switch {
-		case level == AVX512 && left >= 4*lanes:
-			depthwisePlanGradRow4F32AVX512(d, x, w, ix, ps, n, stride, inverse)
-		case level == AVX512 && left >= lanes:
-			depthwisePlanGradRow1F32AVX512(d, x, w, ix, ps, n, stride, inverse)
-		case level == AVX512:
-			depthwisePlanGradRowTailF32AVX512(d, x, w, ix, ps, n, stride, left, inverse)
-		case left >= 4*lanes:
-			depthwisePlanGradRow4F32AVX2(d, x, w, ix, ps, n, stride, inverse)
-		case left >= lanes:
-			depthwisePlanGradRow1F32AVX2(d, x, w, ix, ps, n, stride, inverse)
-		default:
-			depthwisePlanGradRowTailF32AVX2(d, x, w, ix, ps, n, stride, left, inverse)
+		vecs := 1
+		if to-j >= 4*lanes {
+			vecs = 4
 		}
+		depthwisePlanGradRowKernel(vecs, d, x, w, ix, ps, n, stride, inverse)
+		next = j + vecs*lanes
 	}
 }

@@ -44,7 +44,7 @@ func pointConvF32(p, f, w []float32, offsets []int, index, pose []int32, ci, cm 
 					for channels > ci-a {
 						channels /= 2
 					}
-					pointConvBlock(channels, vecs, &part[a*cm+b], &f[a], &w[b], &offsets[lo], &ix[0], &ps[0],
+					pointConvKernel(channels, vecs, &part[a*cm+b], &f[a], &w[b], &offsets[lo], &ix[0], &ps[0],
 						hi-lo, 4*ci*cm, 4*ci, 4*cm, columns-(vecs-1)*lanes)
 					a += channels
 				}
@@ -52,54 +52,6 @@ func pointConvF32(p, f, w []float32, offsets []int, index, pose []int32, ci, cm 
 			}
 		}
 		lo = hi
-	}
-}
-
-// pointConvBlock calls the kernel for that many channels and vectors.
-func pointConvBlock(channels, vecs int, p, f, w *float32, off *int, ix, ps *int32, rows, pstride, fstride, wstride, tail int) {
-	switch {
-	case level == AVX512 && vecs == 2:
-		switch channels {
-		case 8:
-			pointConv8x2F32AVX512(p, f, w, off, ix, ps, rows, pstride, fstride, wstride, tail)
-		case 4:
-			pointConv4x2F32AVX512(p, f, w, off, ix, ps, rows, pstride, fstride, wstride, tail)
-		case 2:
-			pointConv2x2F32AVX512(p, f, w, off, ix, ps, rows, pstride, fstride, wstride, tail)
-		default:
-			pointConv1x2F32AVX512(p, f, w, off, ix, ps, rows, pstride, fstride, wstride, tail)
-		}
-	case level == AVX512:
-		switch channels {
-		case 16:
-			pointConv16x1F32AVX512(p, f, w, off, ix, ps, rows, pstride, fstride, wstride, tail)
-		case 8:
-			pointConv8x1F32AVX512(p, f, w, off, ix, ps, rows, pstride, fstride, wstride, tail)
-		case 4:
-			pointConv4x1F32AVX512(p, f, w, off, ix, ps, rows, pstride, fstride, wstride, tail)
-		case 2:
-			pointConv2x1F32AVX512(p, f, w, off, ix, ps, rows, pstride, fstride, wstride, tail)
-		default:
-			pointConv1x1F32AVX512(p, f, w, off, ix, ps, rows, pstride, fstride, wstride, tail)
-		}
-	case vecs == 2:
-		switch channels {
-		case 4:
-			pointConv4x2F32AVX2(p, f, w, off, ix, ps, rows, pstride, fstride, wstride, tail)
-		case 2:
-			pointConv2x2F32AVX2(p, f, w, off, ix, ps, rows, pstride, fstride, wstride, tail)
-		default:
-			pointConv1x2F32AVX2(p, f, w, off, ix, ps, rows, pstride, fstride, wstride, tail)
-		}
-	default:
-		switch channels {
-		case 4:
-			pointConv4x1F32AVX2(p, f, w, off, ix, ps, rows, pstride, fstride, wstride, tail)
-		case 2:
-			pointConv2x1F32AVX2(p, f, w, off, ix, ps, rows, pstride, fstride, wstride, tail)
-		default:
-			pointConv1x1F32AVX2(p, f, w, off, ix, ps, rows, pstride, fstride, wstride, tail)
-		}
 	}
 }
 
@@ -134,29 +86,7 @@ func pointConvGradFF32(df, dp, w []float32, offsets []int, index, pose []int32, 
 				}
 				d, o, off := &part[a], &dp[a*cm], &offsets[lo]
 				n, fs, pst, ws := hi-lo, 4*ci, 4*ci*cm, 4*cm
-				if level == AVX512 {
-					switch channels {
-					case 8:
-						pointConvGradF8F32AVX512(d, o, &w[0], off, &ix[0], &ps[0], n, fs, pst, ws, blocks, tail)
-					case 4:
-						pointConvGradF4F32AVX512(d, o, &w[0], off, &ix[0], &ps[0], n, fs, pst, ws, blocks, tail)
-					case 2:
-						pointConvGradF2F32AVX512(d, o, &w[0], off, &ix[0], &ps[0], n, fs, pst, ws, blocks, tail)
-					default:
-						pointConvGradF1F32AVX512(d, o, &w[0], off, &ix[0], &ps[0], n, fs, pst, ws, blocks, tail)
-					}
-				} else {
-					switch channels {
-					case 8:
-						pointConvGradF8F32AVX2(d, o, &w[0], off, &ix[0], &ps[0], n, fs, pst, ws, blocks, tail)
-					case 4:
-						pointConvGradF4F32AVX2(d, o, &w[0], off, &ix[0], &ps[0], n, fs, pst, ws, blocks, tail)
-					case 2:
-						pointConvGradF2F32AVX2(d, o, &w[0], off, &ix[0], &ps[0], n, fs, pst, ws, blocks, tail)
-					default:
-						pointConvGradF1F32AVX2(d, o, &w[0], off, &ix[0], &ps[0], n, fs, pst, ws, blocks, tail)
-					}
-				}
+				pointConvGradFKernel(channels, d, o, &w[0], off, &ix[0], &ps[0], n, fs, pst, ws, blocks, tail)
 				a += channels
 			}
 		}
@@ -192,16 +122,7 @@ func pointConvGradWF32(dw, dp, f []float32, offsets []int, row, index []int32, c
 				tail := columns - (vecs-1)*lanes
 				d, o, off := &part[b], &dp[b], &offsets[lo]
 				n, ws, pst, fs := hi-lo, 4*cm, 4*ci*cm, 4*ci
-				switch {
-				case level == AVX512 && vecs == 2:
-					pointConvGradW2F32AVX512(d, o, &f[0], off, &ix[0], &rs[0], n, ws, pst, fs, ci, tail)
-				case level == AVX512:
-					pointConvGradW1F32AVX512(d, o, &f[0], off, &ix[0], &rs[0], n, ws, pst, fs, ci, tail)
-				case vecs == 2:
-					pointConvGradW2F32AVX2(d, o, &f[0], off, &ix[0], &rs[0], n, ws, pst, fs, ci, tail)
-				default:
-					pointConvGradW1F32AVX2(d, o, &f[0], off, &ix[0], &rs[0], n, ws, pst, fs, ci, tail)
-				}
+				pointConvGradWKernel(vecs, d, o, &f[0], off, &ix[0], &rs[0], n, ws, pst, fs, ci, tail)
 				b += columns
 			}
 		}
