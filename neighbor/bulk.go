@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/equivcnp/equivcnp/internal/parallel"
+	"github.com/equivcnp/equivcnp/internal/radix"
 	"github.com/equivcnp/equivcnp/simd"
 )
 
@@ -254,7 +255,7 @@ func (w *bulk[T]) sort(m, dim int) {
 		key[i] = uint64(j)<<32 | uint64(i)
 		most |= j
 	}
-	key = sortKeys(key, w.swap[:m], uint64(most)<<32)
+	key, _ = radix.ByUpper(key, w.swap, uint32(most))
 	for i, k := range key {
 		w.id[i] = int32(k >> 32)
 	}
@@ -265,40 +266,6 @@ func (w *bulk[T]) sort(m, dim int) {
 		}
 		copy(row, w.moved)
 	}
-}
-
-// sortKeys sorts distinct keys whose upper halves set no other bits than most, by those. The result is in one of the two
-// slices.
-func sortKeys(key, swap []uint64, most uint64) []uint64 {
-	if len(key) <= 24 {
-		for i := 1; i < len(key); i++ {
-			k, j := key[i], i
-			for ; j > 0 && key[j-1] > k; j-- {
-				key[j] = key[j-1]
-			}
-			key[j] = k
-		}
-		return key
-	}
-	// Least digit first.
-	for shift := 32; most>>shift != 0; shift += 8 {
-		var count [256]uint32
-		for _, k := range key {
-			count[k>>shift&0xff]++
-		}
-		at := uint32(0)
-		for d, n := range count {
-			count[d] = at
-			at += n
-		}
-		for _, k := range key {
-			d := k >> shift & 0xff
-			swap[count[d]] = k
-			count[d]++
-		}
-		key, swap = swap, key
-	}
-	return key
 }
 
 // scan finds, for the queries at stored positions lo .. hi-1, which of the first m candidates are nearer than limit says.
