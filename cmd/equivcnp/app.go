@@ -17,6 +17,7 @@ import (
 
 // app is one run of the program: where it writes and what all commands share.
 type app struct {
+	stdin          io.Reader
 	stdout, stderr io.Writer
 	json, quiet    bool
 	threads        int
@@ -29,8 +30,8 @@ type usageError struct{ error }
 func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
 // run executes one command line and returns the exit status: 0, 1 for errors, 2 for errors of usage.
-func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	a := &app{stdout: stdout, stderr: stderr}
+func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	a := &app{stdin: stdin, stdout: stdout, stderr: stderr}
 	root := a.root()
 	root.SetArgs(append([]string{}, args...)) // cobra would take nil for the program's own arguments
 	root.SetOut(stdout)

@@ -55,7 +55,7 @@ in the drawing and in --mean-out and --std-out. EquivCNP models only.`,
 		Args: cobra.NoArgs,
 		RunE: a.action(func(cmd *cobra.Command, _ []string) error { return a.complete(cmd.Context(), &f) }),
 	}
-	f.model.register(cmd)
+	f.model.register(a, cmd)
 	fl := cmd.Flags()
 	fl.StringVarP(&f.image, "image", "i", "", "the whole image, PNG or JPEG, required")
 	fl.StringVar(&f.mask, "mask", "", "image of the same size, light where a pixel is observed")
@@ -113,25 +113,31 @@ func (a *app) complete(ctx context.Context, f *completeFlags) error {
 	if f.scale < 1 || f.scale > 16 {
 		return usagef("--scale %d: need 1 to 16", f.scale)
 	}
-	outs, err := newOutputs([]string{f.model.path, f.image, f.mask},
-		[2]string{"out", f.out}, [2]string{"mean-out", f.meanOut}, [2]string{"std-out", f.stdOut})
+	outs, err := a.outputs([]string{f.model.path, f.image, f.mask},
+		outFile{"out", f.out, pictureFiles}, outFile{"mean-out", f.meanOut, pictureFiles}, outFile{"std-out", f.stdOut, pictureFiles})
 	if err != nil {
 		return err
 	}
 	defer outs.discard()
 
 	r := &result{}
-	im, err := raster.Read(f.image)
+	im, err := fromInput(ctx, a, f.image, raster.Read, raster.Decode)
 	if err != nil {
 		return err
 	}
 	var mask []bool
 	if f.mask == "" {
 		mask = raster.RandomMask(im.H, im.W, f.rate, f.seed)
-	} else if mask, err = raster.ReadMask(f.mask, im.H, im.W); err != nil {
-		return err
+	} else {
+		light, err := fromInput(ctx, a, f.mask, raster.Read, raster.Decode)
+		if err != nil {
+			return err
+		}
+		if mask, err = light.Mask(f.mask, im.H, im.W); err != nil {
+			return err
+		}
 	}
-	model, err := f.model.completer()
+	model, err := f.model.completer(ctx)
 	if err != nil {
 		return err
 	}

@@ -33,7 +33,7 @@ one it was trained with.`,
 		Args: cobra.NoArgs,
 		RunE: a.action(func(cmd *cobra.Command, _ []string) error { return a.convert(cmd.Context(), &f) }),
 	}
-	f.model.register(cmd)
+	f.model.register(a, cmd)
 	f.model.registerLattice(cmd)
 	fl := cmd.Flags()
 	fl.StringVarP(&f.out, "out", "o", "", "safetensors file to write, required")
@@ -54,12 +54,12 @@ type convertResult struct {
 }
 
 func (a *app) convert(ctx context.Context, f *convertFlags) error {
-	outs, err := newOutputs([]string{f.model.path}, [2]string{"out", f.out})
+	outs, err := a.outputs([]string{f.model.path}, outFile{"out", f.out, tensorFiles})
 	if err != nil {
 		return err
 	}
 	defer outs.discard()
-	model, err := f.model.load()
+	model, err := f.model.load(ctx)
 	if err != nil {
 		return err
 	}

@@ -91,7 +91,7 @@ func (a *app) demo(ctx context.Context, f *demoFlags) error {
 	case !(f.rate >= 0 && f.rate <= 1):
 		return usagef("--rate %g: need a number from 0 to 1", f.rate)
 	}
-	outs, err := newOutputs(nil, [2]string{"out", f.out})
+	outs, err := a.outputs(nil, outFile{"out", f.out, pictureFiles})
 	if err != nil {
 		return err
 	}

@@ -47,9 +47,9 @@ taken in order, each once unless --tasks says how many.`,
 		Args: cobra.NoArgs,
 	}
 	cmd.RunE = a.action(func(cmd *cobra.Command, _ []string) error { return a.eval(cmd, &f) })
-	f.model.register(cmd)
+	f.model.register(a, cmd)
 	f.model.registerLattice(cmd)
-	f.tasks.register(cmd)
+	f.tasks.register(a, cmd)
 	fl := cmd.Flags()
 	fl.IntVarP(&f.n, "tasks", "n", 0, "number of tasks (default: 1000, or all that a file has)")
 	fl.Uint64Var(&f.seed, "seed", 1000, "seed of the tasks")
@@ -85,14 +85,14 @@ func (a *app) eval(cmd *cobra.Command, f *evalFlags) error {
 		return usagef("--equivariance-tasks %d: need 0 to %d", f.moved, maxTasks)
 	}
 	ctx, r := cmd.Context(), &result{}
-	model, err := f.model.load()
+	model, err := f.model.load(ctx)
 	if err != nil {
 		return err
 	}
 	cfg := model.Config()
 	format := ""
 	if f.picture != "" {
-		if format, err = picture.CurveFormat(f.picture); err != nil {
+		if format, err = plotFormat(f.picture); err != nil {
 			return usageError{fmt.Errorf("--picture: %w", err)}
 		}
 		if cfg.Architecture.Image() && format != "png" {
@@ -102,12 +102,12 @@ func (a *app) eval(cmd *cobra.Command, f *evalFlags) error {
 			return usagef("--picture: curves with %d coordinates cannot be drawn", cfg.DimX)
 		}
 	}
-	outs, err := newOutputs(append(f.tasks.inputs(), f.model.path), [2]string{"picture", f.picture})
+	outs, err := a.outputs(append(f.tasks.inputs(), f.model.path), outFile{"picture", f.picture, plotFiles})
 	if err != nil {
 		return err
 	}
 	defer outs.discard()
-	src, size, err := f.tasks.source(r, cfg, cmd.Flags().Changed)
+	src, size, err := f.tasks.source(ctx, r, cfg, cmd.Flags().Changed)
 	if err != nil {
 		return err
 	}

@@ -35,7 +35,7 @@ func Example_regress() {
 
 	var out strings.Builder
 	status := run(context.Background(), []string{"regress", "--model", model, "--csv", csv, "--from", "-2", "--to", "2",
-		"--points", "5", "--out", pred, "--json"}, &out, os.Stdout)
+		"--points", "5", "--out", pred, "--json"}, nil, &out, os.Stdout)
 	var result struct {
 		Architecture string
 		Context      int `json:"context_points"`
@@ -53,7 +53,7 @@ func Example_regress() {
 // Errors are one line that names the command; those of usage point at its help and end with status 2.
 func Example_usage() {
 	status := run(context.Background(), []string{"complete", "--model", "m.safetensors", "--image", "in.png", "--rate", "1.5",
-		"--out", "out.png"}, os.Stdout, os.Stdout)
+		"--out", "out.png"}, nil, os.Stdout, os.Stdout)
 	fmt.Println(status)
 	// Output:
 	// equivcnp: complete: --rate 1.5: need a number from 0 to 1

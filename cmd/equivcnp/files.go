@@ -2,6 +2,8 @@ package main
 
 import (
 	"bufio"
+	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -9,42 +11,134 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/equivcnp/equivcnp/internal/picture"
 )
+
+// stdio is the name by which a flag takes standard input or standard output.
+const stdio = "-"
+
+// standardInput reads standard input to its end, or until ctx ends.
+func (a *app) standardInput(ctx context.Context) ([]byte, error) {
+	type read struct {
+		b   []byte
+		err error
+	}
+	done := make(chan read, 1)
+	go func() {
+		b, err := io.ReadAll(io.LimitReader(a.stdin, maxInput+1))
+		done <- read{b, err}
+	}()
+	select {
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case r := <-done:
+		if r.err == nil && len(r.b) > maxInput {
+			r.err = fmt.Errorf("more than %d bytes", maxInput)
+		}
+		if r.err != nil {
+			return nil, fmt.Errorf("standard input: %w", r.err)
+		}
+		return r.b, nil
+	}
+}
+
+// maxInput bounds what is read from standard input.
+const maxInput = 1 << 32
+
+// fromInput reads a file, or under the name "-" the bytes of standard input.
+func fromInput[V any](ctx context.Context, a *app, path string, file func(path string) (V, error), decode func(b []byte, name string) (V, error)) (V, error) {
+	if path != stdio {
+		return file(path)
+	}
+	b, err := a.standardInput(ctx)
+	if err != nil {
+		var none V
+		return none, err
+	}
+	return decode(b, "standard input")
+}
 
 // outputs are the files that a command will write. They are checked before the work starts, written under temporary
 // names in their own folders, and renamed together at the end, so that no failure leaves a part of one behind.
 type outputs struct {
-	files []*output
+	files  []*output
+	stdout io.Writer // for the one that is called "-"
 }
 
 type output struct {
 	flag   string // the flag that names it, for errors
-	path   string // where it goes, symbolic links resolved
+	path   string // where it goes, symbolic links resolved; "-" is standard output
 	direct bool   // not a regular file (a pipe, a device): written to, never replaced
 	tmp    string // the temporary file, once written
+	text   []byte // what goes to standard output
+}
+
+// outFile is a file that a flag names, and the endings of the formats that it is written in.
+type outFile struct{ flag, path, endings string }
+
+// endings are the formats of pictures, plots, tables and tensors.
+const (
+	pictureFiles = ".png"
+	plotFiles    = ".png .svg"
+	tableFiles   = ".csv .tsv"
+	tensorFiles  = ".safetensors"
+)
+
+// plotFormat returns the format, png or svg, that the name of a plot says; standard output takes a png.
+func plotFormat(path string) (string, error) {
+	if path == stdio {
+		return "png", nil
+	}
+	return picture.CurveFormat(path)
+}
+
+// outputs checks the files that the flags name. If one of them is standard output, what the command prints goes to standard error.
+func (a *app) outputs(inputs []string, files ...outFile) (*outputs, error) {
+	if n := slices.Index(inputs, stdio); n >= 0 && slices.Contains(inputs[n+1:], stdio) {
+		return nil, usagef("only one input can be - (standard input)")
+	}
+	o, err := newOutputs(inputs, files...)
+	if err != nil {
+		return nil, err
+	}
+	o.stdout = a.stdout
+	if slices.ContainsFunc(o.files, func(f *output) bool { return f.path == stdio }) {
+		a.stdout = a.stderr
+	}
+	return o, nil
 }
 
 // newOutputs checks the files that the flags name; empty paths are left out. inputs are the files that the command
 // reads and must not replace.
-func newOutputs(inputs []string, flags ...[2]string) (*outputs, error) {
+func newOutputs(inputs []string, files ...outFile) (*outputs, error) {
 	o := &outputs{}
-	for _, f := range flags {
-		if f[1] == "" {
+	for _, f := range files {
+		if f.path == "" {
 			continue
 		}
-		out := &output{flag: f[0], path: f[1]}
-		if err := out.resolve(); err != nil {
-			return nil, fmt.Errorf("--%s: %w", out.flag, err)
+		out := &output{flag: f.flag, path: f.path}
+		if f.path != stdio {
+			if err := out.resolve(); err != nil {
+				return nil, fmt.Errorf("--%s: %w", out.flag, err)
+			}
 		}
 		for _, in := range inputs {
-			if in != "" && !out.direct && sameFile(in, out.path) {
-				return nil, fmt.Errorf("--%s: %s is an input, refusing to replace it", out.flag, f[1])
+			if in != "" && in != stdio && !out.direct && sameFile(in, out.path) {
+				return nil, fmt.Errorf("--%s: %s is an input, refusing to replace it", out.flag, f.path)
 			}
 		}
 		for _, other := range o.files {
 			if !out.direct && sameFile(other.path, out.path) {
-				return nil, fmt.Errorf("--%s: %s is also the file of --%s", out.flag, f[1], other.flag)
+				return nil, fmt.Errorf("--%s: %s is also the file of --%s", out.flag, f.path, other.flag)
 			}
+		}
+		ending := strings.ToLower(filepath.Ext(f.path))
+		if f.endings != "" && f.path != stdio && !out.direct && !slices.Contains(strings.Fields(f.endings), ending) {
+			return nil, usagef("--%s: %s: the name must end in %s, which is what is written", out.flag, f.path,
+				strings.ReplaceAll(f.endings, " ", " or "))
 		}
 		o.files = append(o.files, out)
 	}
@@ -122,6 +216,12 @@ func (o *outputs) write(flag string, f func(w io.Writer) error) error {
 
 func (o *output) write(f func(w io.Writer) error) (err error) {
 	o.discard()
+	if o.path == stdio {
+		var b bytes.Buffer
+		err := f(&b)
+		o.text = b.Bytes()
+		return err
+	}
 	var file *os.File
 	if o.direct {
 		file, err = os.OpenFile(o.path, os.O_WRONLY, 0)
@@ -156,7 +256,11 @@ func (o *outputs) writeFile(flag string, f func(path string) error) error {
 			return fmt.Errorf("--%s: %s is not a regular file", flag, out.path)
 		}
 		out.discard()
-		file, err := out.create()
+		create := out.create
+		if out.path == stdio {
+			create = func() (*os.File, error) { return os.CreateTemp("", "equivcnp") }
+		}
+		file, err := create()
 		if err != nil {
 			return fmt.Errorf("--%s: %w", flag, err)
 		}
@@ -167,13 +271,24 @@ func (o *outputs) writeFile(flag string, f func(path string) error) error {
 		if err := f(out.tmp); err != nil {
 			return fmt.Errorf("--%s: %w", flag, err)
 		}
+		if out.path == stdio {
+			if out.text, err = os.ReadFile(out.tmp); err != nil {
+				return fmt.Errorf("--%s: %w", flag, err)
+			}
+			out.discard()
+		}
 	}
 	return nil
 }
 
-// commit gives all written files their names.
+// commit gives all written files their names, and writes what goes to standard output.
 func (o *outputs) commit() error {
 	for _, out := range o.files {
+		if out.path == stdio {
+			if _, err := o.stdout.Write(out.text); err != nil {
+				return fmt.Errorf("--%s: %w", out.flag, err)
+			}
+		}
 		if out.tmp != "" {
 			if err := os.Rename(out.tmp, out.path); err != nil {
 				return fmt.Errorf("--%s: %w", out.flag, err)

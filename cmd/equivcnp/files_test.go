@@ -23,7 +23,7 @@ func text(s string) func(io.Writer) error {
 func TestOutputs(t *testing.T) {
 	b := newBench(t)
 	b.write("old", "old")
-	o, err := newOutputs([]string{""}, [2]string{"a", b.path("new")}, [2]string{"b", b.path("old")}, [2]string{"c", ""})
+	o, err := newOutputs([]string{""}, outFile{"a", b.path("new"), ""}, outFile{"b", b.path("old"), ""}, outFile{"c", "", ".x"})
 	require.NoError(t, err)
 	require.Equal(t, []string{"old"}, b.names(), "looking leaves nothing behind")
 	require.NoError(t, o.write("a", text("1")))
@@ -39,7 +39,7 @@ func TestOutputs(t *testing.T) {
 func TestOutputsDiscard(t *testing.T) {
 	b := newBench(t)
 	b.write("old", "old")
-	o, err := newOutputs(nil, [2]string{"a", b.path("new")}, [2]string{"b", b.path("old")})
+	o, err := newOutputs(nil, outFile{"a", b.path("new"), ""}, outFile{"b", b.path("old"), ""})
 	require.NoError(t, err)
 	require.NoError(t, o.write("a", text("1")))
 	full := errors.New("disk full")
@@ -63,7 +63,7 @@ func TestOutputsKeepLinksAndModes(t *testing.T) {
 	b.write("real", "old")
 	require.NoError(t, os.Chmod(b.path("real"), 0o640))
 	require.NoError(t, os.Symlink("real", b.path("link")))
-	o, err := newOutputs(nil, [2]string{"a", b.path("link")})
+	o, err := newOutputs(nil, outFile{"a", b.path("link"), ""})
 	require.NoError(t, err)
 	require.NoError(t, o.write("a", text("new")))
 	require.NoError(t, o.commit())
@@ -75,7 +75,7 @@ func TestOutputsKeepLinksAndModes(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, fs.FileMode(0o640), info.Mode().Perm())
 
-	_, err = newOutputs([]string{b.path("real")}, [2]string{"a", b.path("link")})
+	_, err = newOutputs([]string{b.path("real")}, outFile{"a", b.path("link"), ""})
 	require.ErrorContains(t, err, "is an input")
 }
 
@@ -85,7 +85,7 @@ func TestOutputsDevice(t *testing.T) {
 	if err != nil || info.Mode().IsRegular() {
 		t.Skipf("skipped: no %s here", os.DevNull)
 	}
-	o, err := newOutputs([]string{os.DevNull}, [2]string{"a", os.DevNull}, [2]string{"b", os.DevNull})
+	o, err := newOutputs([]string{os.DevNull}, outFile{"a", os.DevNull, ".x"}, outFile{"b", os.DevNull, ""})
 	require.NoError(t, err)
 	require.NoError(t, o.write("a", text("1")))
 	require.ErrorContains(t, o.writeFile("b", nil), "is not a regular file")

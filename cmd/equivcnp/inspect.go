@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -27,7 +28,7 @@ every tensor with its range.`,
   equivcnp inspect digits-T2
   equivcnp inspect model.safetensors --json`,
 		Args: cobra.ExactArgs(1),
-		RunE: a.action(func(_ *cobra.Command, args []string) error { return a.inspect(args[0]) }),
+		RunE: a.action(func(cmd *cobra.Command, args []string) error { return a.inspect(cmd.Context(), args[0]) }),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return []string{"safetensors", "pth"}, cobra.ShellCompDirectiveFilterFileExt
 		},
@@ -36,8 +37,8 @@ every tensor with its range.`,
 	return cmd
 }
 
-func (a *app) inspect(path string) error {
-	s, err := readState(path)
+func (a *app) inspect(ctx context.Context, path string) error {
+	s, err := a.readState(ctx, path)
 	if err != nil {
 		return err
 	}

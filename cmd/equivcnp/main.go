@@ -12,7 +12,8 @@
 //	equivcnp version    say what this program was built from
 //
 // Each command's --help shows an example. A usage error ends with status 2, any other with 1 and a line on standard
-// error; no output file is then touched. Outputs appear under their names when they are complete, never in part.
+// error; no output file is then touched. Outputs appear under their names when they are complete, never in part. The name - is
+// standard input or standard output; what a command prints goes to standard error then.
 package main
 
 import (
@@ -26,5 +27,5 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	// The first signal asks the work to stop; after it the default is back, so a second one ends the program at once.
 	context.AfterFunc(ctx, stop)
-	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
+	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }

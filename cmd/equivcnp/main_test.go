@@ -21,11 +21,12 @@ import (
 
 // bench is a folder with files to work on and a way to run the program there.
 type bench struct {
-	t   testing.TB
-	dir string
+	t     testing.TB
+	dir   string
+	stdin string
 }
 
-func newBench(t testing.TB) *bench { return &bench{t, t.TempDir()} }
+func newBench(t testing.TB) *bench { return &bench{t: t, dir: t.TempDir()} }
 
 func (b *bench) path(name string) string { return filepath.Join(b.dir, name) }
 
@@ -44,7 +45,7 @@ func (b *bench) runContext(ctx context.Context, args ...string) (status int, std
 		}
 	}
 	var out, errs bytes.Buffer
-	status = run(ctx, args, &out, &errs)
+	status = run(ctx, args, strings.NewReader(b.stdin), &out, &errs)
 	return status, out.String(), errs.String()
 }
 

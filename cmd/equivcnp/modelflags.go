@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -18,6 +19,7 @@ import (
 
 // modelFlags say which model a command runs.
 type modelFlags struct {
+	app           *app
 	path          string
 	group         string
 	alpha         float64
@@ -25,7 +27,8 @@ type modelFlags struct {
 }
 
 // register adds the flags that every command with a model has.
-func (m *modelFlags) register(cmd *cobra.Command) {
+func (m *modelFlags) register(a *app, cmd *cobra.Command) {
+	m.app = a
 	f := cmd.Flags()
 	f.StringVarP(&m.path, "model", "m", "", "model file (.safetensors or .pth), or the name of a shipped model, required")
 	f.StringVar(&m.group, "group", "", "the model's group, where the file does not say it: "+strings.Join(group.Names(), ", "))
@@ -58,12 +61,12 @@ func (m *modelFlags) options() (weights.Options, error) {
 }
 
 // load reads the model: a file, or where there is none of that name, a shipped model.
-func (m *modelFlags) load() (cnp.Model[float32], error) {
+func (m *modelFlags) load(ctx context.Context) (cnp.Model[float32], error) {
 	opt, err := m.options()
 	if err != nil {
 		return nil, err
 	}
-	s, err := readState(m.path)
+	s, err := m.app.readState(ctx, m.path)
 	if err != nil {
 		return nil, err
 	}
@@ -78,8 +81,14 @@ func (m *modelFlags) load() (cnp.Model[float32], error) {
 }
 
 // readState reads a model file, or where there is none of that name, a shipped model.
-func readState(path string) (*weights.State, error) {
-	s, err := weights.ReadState(path)
+func (a *app) readState(ctx context.Context, path string) (*weights.State, error) {
+	s, err := fromInput(ctx, a, path, weights.ReadState, func(b []byte, name string) (*weights.State, error) {
+		s, err := weights.DecodeState(b)
+		if err != nil {
+			err = fmt.Errorf("%s: %w", name, err)
+		}
+		return s, err
+	})
 	if errors.Is(err, fs.ErrNotExist) {
 		if shipped, missing := pretrained.State(path); missing == nil {
 			return shipped, nil
@@ -90,8 +99,8 @@ func readState(path string) (*weights.State, error) {
 }
 
 // completer reads a model that completes images.
-func (m *modelFlags) completer() (cnp.Completer[float32], error) {
-	model, err := m.load()
+func (m *modelFlags) completer(ctx context.Context) (cnp.Completer[float32], error) {
+	model, err := m.load(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -103,8 +112,8 @@ func (m *modelFlags) completer() (cnp.Completer[float32], error) {
 }
 
 // regressor reads a model that regresses curves.
-func (m *modelFlags) regressor() (cnp.Regressor[float32], error) {
-	model, err := m.load()
+func (m *modelFlags) regressor(ctx context.Context) (cnp.Regressor[float32], error) {
+	model, err := m.load(ctx)
 	if err != nil {
 		return nil, err
 	}

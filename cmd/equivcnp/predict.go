@@ -53,7 +53,7 @@ are finite.`,
 		Args: cobra.NoArgs,
 		RunE: a.action(func(cmd *cobra.Command, _ []string) error { return a.predict(cmd.Context(), &f) }),
 	}
-	f.model.register(cmd)
+	f.model.register(a, cmd)
 	f.model.registerLattice(cmd)
 	f.plan.register(cmd)
 	fl := cmd.Flags()
@@ -99,16 +99,16 @@ func (a *app) predict(ctx context.Context, f *predictFlags) error {
 	if err != nil {
 		return err
 	}
-	outs, err := newOutputs([]string{f.model.path, f.in}, [2]string{"out", f.out})
+	outs, err := a.outputs([]string{f.model.path, f.in}, outFile{"out", f.out, tensorFiles})
 	if err != nil {
 		return err
 	}
 	defer outs.discard()
-	model, err := f.model.load()
+	model, err := f.model.load(ctx)
 	if err != nil {
 		return err
 	}
-	in, err := taskfile.Open(f.in)
+	in, err := fromInput(ctx, a, f.in, taskfile.Open, taskfile.Decode)
 	if err != nil {
 		return err
 	}

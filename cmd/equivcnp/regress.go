@@ -2,9 +2,13 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math"
+	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -18,6 +22,7 @@ import (
 type regressFlags struct {
 	model        modelFlags
 	csv, targets string
+	columns      columnFlags
 	from, to     float64
 	points       int
 	out, plot    string
@@ -31,18 +36,25 @@ func (a *app) regressCommand() *cobra.Command {
 		Short:                 "Regress a curve from the points of a CSV file",
 		Long: `Regress a curve from context points, and write mean and standard deviation at the targets.
 
-The CSV file has one context point per row: the model's input coordinates, then its outputs, so two
-columns x,y for most models. A header is optional and names the axes; blank lines and lines that
-begin with # are skipped; a blank or non-numeric cell is an error that names file, line and column.
-A file without points is a valid empty context: the prediction is then the prior.
+The CSV file has one context point per row; commas, semicolons or tabs separate its cells. A header
+says which columns are what: the model's inputs are x, or x1, x2, ..; its outputs y, or y1, y2, ..;
+other names are given with --x and --y, and other columns are left out. Without a header the inputs
+come first, then the outputs. Blank lines and lines that begin with # are skipped; a blank or
+non-numeric cell is an error that names file, line and column. A file without points is a valid
+empty context: the prediction is then the prior.
 
 Targets are --points evenly spaced ones from --from to --to, or the rows of a CSV file of
 coordinates (needed where the model has several). If that file also has the outputs' columns, their
-log-likelihood is printed. --plot draws mean, band of two standard deviations and context points.`,
+log-likelihood is printed. --plot draws mean, band of two standard deviations and context points.
+
+The name - is standard input, and for --out standard output.`,
 		Example: `  equivcnp regress --model rbf_equivcnp.pth --csv data.csv --from -4 --to 4 --points 400 --out pred.csv --plot fig.png
 
   # Predict at given points, and draw an SVG.
-  equivcnp regress --model model.safetensors --csv data.csv --targets targets.csv --out pred.csv --plot fig.svg`,
+  equivcnp regress --model model.safetensors --csv data.csv --targets targets.csv --out pred.csv --plot fig.svg
+
+  # Columns of other names, in any order; read from standard input, written to standard output.
+  equivcnp regress --model model.safetensors --csv - --x time --y temperature --from 0 --to 1 --out - <data.csv`,
 		Args: cobra.NoArgs,
 	}
 	cmd.RunE = a.action(func(cmd *cobra.Command, _ []string) error {
@@ -51,15 +63,16 @@ log-likelihood is printed. --plot draws mean, band of two standard deviations an
 		}
 		return a.regress(cmd.Context(), &f)
 	})
-	f.model.register(cmd)
+	f.model.register(a, cmd)
 	f.model.registerLattice(cmd)
 	fl := cmd.Flags()
 	fl.StringVar(&f.csv, "csv", "", "CSV file of the context points, required")
+	f.columns.register(cmd)
 	fl.StringVar(&f.targets, "targets", "", "CSV file of the targets' coordinates")
 	fl.Float64Var(&f.from, "from", 0, "first target")
 	fl.Float64Var(&f.to, "to", 0, "last target")
 	fl.IntVar(&f.points, "points", 400, "number of targets from --from to --to")
-	fl.StringVarP(&f.out, "out", "o", "", "CSV file of the prediction, required")
+	fl.StringVarP(&f.out, "out", "o", "", "CSV file of the prediction (.csv, or .tsv with tabs), required")
 	fl.StringVar(&f.plot, "plot", "", "drawing of the prediction, .png or .svg")
 	fl.BoolVar(&a.json, "json", false, "print one JSON object")
 	for _, name := range []string{"csv", "out"} {
@@ -107,53 +120,58 @@ func (a *app) regress(ctx context.Context, f *regressFlags) error {
 	var format string
 	if f.plot != "" {
 		var err error
-		if format, err = picture.CurveFormat(f.plot); err != nil {
+		if format, err = plotFormat(f.plot); err != nil {
 			return usageError{fmt.Errorf("--plot: %w", err)}
 		}
 	}
-	outs, err := newOutputs([]string{f.model.path, f.csv, f.targets}, [2]string{"out", f.out}, [2]string{"plot", f.plot})
+	outs, err := a.outputs([]string{f.model.path, f.csv, f.targets}, outFile{"out", f.out, tableFiles}, outFile{"plot", f.plot, plotFiles})
 	if err != nil {
 		return err
 	}
 	defer outs.discard()
 
-	points, err := tabular.ReadFile(f.csv)
+	points, err := fromInput(ctx, a, f.csv, tabular.ReadFile, tabular.Decode)
 	if err != nil {
 		return err
 	}
 	var targets *tabular.Table
 	if f.targets == "" {
 		targets = &tabular.Table{Cols: 1, Values: linspace(f.from, f.to, f.points)}
-	} else if targets, err = tabular.ReadFile(f.targets); err != nil {
+	} else if targets, err = fromInput(ctx, a, f.targets, tabular.ReadFile, tabular.Decode); err != nil {
 		return err
 	}
-	model, err := f.model.regressor()
+	model, err := f.model.regressor(ctx)
 	if err != nil {
 		return err
 	}
 	cfg := model.Config()
 	dx, dy := cfg.DimX, cfg.DimY
 	switch {
-	case points.Cols != 0 && points.Cols != dx+dy:
-		return fmt.Errorf("%s: %s, the model needs %d: %d of x, then %d of y", f.csv, plural(points.Cols, "column"), dx+dy, dx, dy)
 	case f.targets == "" && dx != 1:
 		return fmt.Errorf("%s: the model has %d input coordinates, use --targets instead of --from and --to", f.model.path, dx)
 	case f.plot != "" && dx != 1:
 		return fmt.Errorf("--plot: the model has %d input coordinates, a curve needs one", dx)
-	case targets.Cols != 0 && targets.Cols != dx && targets.Cols != dx+dy:
-		return fmt.Errorf("%s: %s, the model needs %d of x, optionally with %d of y", f.targets, plural(targets.Cols, "column"), dx, dy)
+	}
+	want := tabular.Want{X: f.columns.x, Y: f.columns.y, Dx: dx, Dy: dy}
+	observed, err := points.Find(want)
+	if err != nil {
+		return hintColumns(err)
+	}
+	want.OnlyX = true
+	if f.targets == "" {
+		want.X, want.Y = nil, nil
+	}
+	asked, err := targets.Find(want)
+	if err != nil {
+		return hintColumns(err)
+	}
+	if err := oneTask(points, observed); err != nil {
+		return err
 	}
 
-	b := &cnp.Batch[float32]{B: 1, Nc: points.Rows(), Nt: targets.Rows(), XContext: []float64{}, YContext: []float32{}, XTarget: []float64{}}
-	var y []float64
-	if points.Cols != 0 {
-		b.XContext, y = points.Columns(0, dx), points.Columns(dx, dx+dy)
-		if b.YContext, err = narrow(f.csv, y); err != nil {
-			return err
-		}
-	}
-	if targets.Cols != 0 {
-		b.XTarget = targets.Columns(0, dx)
+	b := &cnp.Batch[float32]{B: 1, Nc: points.Rows(), Nt: targets.Rows(), XContext: points.Take(observed.X...), XTarget: targets.Take(asked.X...)}
+	if b.YContext, err = narrow(points, observed.Y); err != nil {
+		return err
 	}
 	work, done := a.withProgress(ctx, "regressing")
 	start := time.Now()
@@ -165,8 +183,8 @@ func (a *app) regress(ctx context.Context, f *regressFlags) error {
 	}
 
 	var likelihood *number
-	if targets.Cols == dx+dy && b.Nt > 0 {
-		truth, err := narrow(f.targets, targets.Columns(dx, dx+dy))
+	if len(asked.Y) == dy && b.Nt > 0 {
+		truth, err := narrow(targets, asked.Y)
 		if err != nil {
 			return err
 		}
@@ -174,12 +192,12 @@ func (a *app) regress(ctx context.Context, f *regressFlags) error {
 		v := number(sum / float64(n))
 		likelihood = &v
 	}
-	if err := outs.write("out", func(w io.Writer) error { return writePrediction(w, b.XTarget, p, dx, dy) }); err != nil {
+	if err := outs.write("out", func(w io.Writer) error { return writePrediction(w, f.out, b.XTarget, p, dx, dy) }); err != nil {
 		return err
 	}
 	title := fmt.Sprintf("%s: %s, %s", cfg.Architecture, plural(b.Nc, "context point"), plural(b.Nt, "target"))
 	if err := outs.write("plot", func(w io.Writer) error {
-		return picture.WriteCurves(w, format, title, curves(points, b, y, p, dy))
+		return picture.WriteCurves(w, format, title, curves(points, observed, b, p, dy))
 	}); err != nil {
 		return err
 	}
@@ -191,6 +209,14 @@ func (a *app) regress(ctx context.Context, f *regressFlags) error {
 	}
 
 	r := &result{}
+	for _, t := range []struct {
+		table   *tabular.Table
+		columns tabular.Columns
+	}{{points, observed}, {targets, asked}} {
+		if extra := t.table.Extra(t.columns); len(extra) > 0 {
+			r.note("columns of %s that are not read: %s", t.table.Name, strings.Join(extra, ", "))
+		}
+	}
 	r.line("model", "%s", f.model.describe(cfg))
 	r.line("context", "%s", plural(b.Nc, "point"))
 	r.line("targets", "%d", b.Nt)
@@ -224,16 +250,49 @@ func linspace(lo, hi float64, n int) []float64 {
 	return x
 }
 
-// narrow rounds values to float32 and refuses those beyond its range.
-func narrow(name string, v []float64) ([]float32, error) {
+// narrow returns columns of a table rounded to float32, and refuses values beyond its range.
+func narrow(t *tabular.Table, columns []int) ([]float32, error) {
+	v := t.Take(columns...)
 	out := make([]float32, len(v))
 	for i, x := range v {
 		out[i] = float32(x)
-		if math.IsInf(float64(out[i]), 0) && !math.IsInf(x, 0) {
-			return nil, fmt.Errorf("%s: %w in float32: %g", name, cnp.ErrValue, x)
+		if math.IsInf(float64(out[i]), 0) {
+			n := len(columns)
+			return nil, t.Errorf(i/n, columns[i%n], "%w in float32: %g", cnp.ErrValue, x)
 		}
 	}
 	return out, nil
+}
+
+// columnFlags say which columns of a CSV file are what.
+type columnFlags struct{ x, y []string }
+
+// register adds the flags.
+func (f *columnFlags) register(cmd *cobra.Command) {
+	cmd.Flags().StringSliceVar(&f.x, "x", nil, "--csv: the inputs' columns, by name or number (default: x, or x1,x2,..)")
+	cmd.Flags().StringSliceVar(&f.y, "y", nil, "--csv: the outputs' columns, by name or number (default: y, or y1,y2,..)")
+}
+
+// hintColumns says which flags help against an error about columns.
+func hintColumns(err error) error {
+	if errors.Is(err, tabular.ErrColumns) {
+		return fmt.Errorf("%w (--x and --y say which columns to take)", err)
+	}
+	return err
+}
+
+// oneTask refuses a table of several tasks, which eval would take apart: together they are no curve.
+func oneTask(t *tabular.Table, c tabular.Columns) error {
+	k := slices.Index(t.Header, "task")
+	if !slices.Contains(c.Rest, k) {
+		return nil
+	}
+	for row, v := range t.Take(k) {
+		if first := t.Values[k]; v != first {
+			return t.Errorf(row, k, "the column task says %g, and %g before: need the points of one task", v, first)
+		}
+	}
+	return nil
 }
 
 // names numbers the columns of one kind where there are several: "mean", or "mean1", "mean2".
@@ -248,16 +307,20 @@ func names(kind string, n int) []string {
 	return out
 }
 
-// labels returns the axes' names: those of the context's header, or x and y.
-func labels(points *tabular.Table, dx, dy int) (x, y []string) {
-	if points.Header == nil {
-		return names("x", dx), names("y", dy)
+// labels returns the names of columns, those of the header if there is one.
+func labels(t *tabular.Table, columns []int, kind string, n int) []string {
+	if t.Header == nil {
+		return names(kind, n)
 	}
-	return points.Header[:dx], points.Header[dx:]
+	var out []string
+	for _, c := range columns {
+		out = append(out, t.Header[c])
+	}
+	return out
 }
 
-// writePrediction writes the columns x, mean and std; the first line names them.
-func writePrediction(w io.Writer, x []float64, p *cnp.Prediction[float32], dx, dy int) error {
+// writePrediction writes the columns x, mean and std, separated as the file's name says; the first line names them.
+func writePrediction(w io.Writer, path string, x []float64, p *cnp.Prediction[float32], dx, dy int) error {
 	mean, std := names("mean", dy), names("std", dy)
 	t := &tabular.Table{Cols: dx + 2*dy, Header: append(append(names("x", dx), mean...), std...)}
 	for i := range len(x) / dx {
@@ -268,12 +331,16 @@ func writePrediction(w io.Writer, x []float64, p *cnp.Prediction[float32], dx, d
 			}
 		}
 	}
-	return tabular.Write(w, t, append(mean, std...)...)
+	separator := ','
+	if strings.EqualFold(filepath.Ext(path), ".tsv") {
+		separator = '\t'
+	}
+	return tabular.Write(w, t, separator, append(mean, std...)...)
 }
 
 // curves takes the prediction apart, one curve per output.
-func curves(points *tabular.Table, b *cnp.Batch[float32], y []float64, p *cnp.Prediction[float32], dy int) []picture.Curve {
-	xLabel, yLabel := labels(points, 1, dy)
+func curves(points *tabular.Table, c tabular.Columns, b *cnp.Batch[float32], p *cnp.Prediction[float32], dy int) []picture.Curve {
+	xLabel, yLabel := labels(points, c.X, "x", 1), labels(points, c.Y, "y", dy)
 	out := make([]picture.Curve, dy)
 	for c := range out {
 		out[c] = picture.Curve{XLabel: xLabel[0], YLabel: yLabel[c], X: b.XTarget, ContextX: b.XContext}
@@ -282,7 +349,7 @@ func curves(points *tabular.Table, b *cnp.Batch[float32], y []float64, p *cnp.Pr
 			out[c].Std = append(out[c].Std, float64(p.Std[i*dy+c]))
 		}
 		for i := range b.Nc {
-			out[c].ContextY = append(out[c].ContextY, y[i*dy+c])
+			out[c].ContextY = append(out[c].ContextY, float64(b.YContext[i*dy+c]))
 		}
 	}
 	return out

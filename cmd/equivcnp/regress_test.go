@@ -32,7 +32,7 @@ func TestRegress(t *testing.T) {
 	pred, err := tabular.ReadFile(b.path("pred.csv"))
 	require.NoError(t, err)
 	require.Equal(t, []string{"x", "mean", "std"}, pred.Header)
-	require.Equal(t, x, pred.Columns(0, 1))
+	require.Equal(t, x, pred.Take(0))
 	for i := range x {
 		require.Equal(t, want.Mean[i], float32(pred.Values[3*i+1]))
 		require.Equal(t, want.Std[i], float32(pred.Values[3*i+2]))
@@ -118,7 +118,7 @@ func TestRegressDimensions(t *testing.T) {
 	require.InDelta(t, want/2, float64(*got.LogLikelihood), 1e-6)
 
 	b.ok("regress", "--model", "@pair.safetensors", "--csv", "@pair.csv", "--from", "0", "--to", "1", "--points", "3",
-		"--out", "@pair-pred.csv", "--plot", "@pair.svg")
+		"--out", "@pair-pred.csv", "--plot", "@pair.svg", "--x", "time", "--y", "left,right")
 	require.True(t, strings.HasPrefix(b.files()["pair-pred.csv"], "x,mean1,mean2,std1,std2\n0,"))
 	for _, label := range []string{"time", "left", "right"} {
 		require.Contains(t, b.files()["pair.svg"], ">"+label+"<")
@@ -127,8 +127,105 @@ func TestRegressDimensions(t *testing.T) {
 	b.fails(1, "the model has 2 input coordinates, use --targets", append(args, "--from", "0", "--to", "1")...)
 	b.fails(1, "the model has 2 input coordinates, a curve needs one", append(args, "--targets", "@targets.csv", "--plot", "@p.png")...)
 	b.write("four.csv", "1,2,3,4\n")
-	b.fails(1, "four.csv: 4 columns, the model needs 1 of x, optionally with 2 of y", "regress", "--model", "@pair.safetensors",
-		"--csv", "@pair.csv", "--targets", "@four.csv", "--out", "@new.csv")
+	b.fails(1, "four.csv:1:1: the columns do not fit: 4 columns without a header: the model needs 1 of x, then 2 of y", "regress",
+		"--model", "@pair.safetensors", "--csv", "@none.csv", "--targets", "@four.csv", "--out", "@new.csv")
+}
+
+// Where a header names the columns, their order does not matter; other names are given by flags.
+func TestRegressColumns(t *testing.T) {
+	b := newBench(t)
+	b.save("m.safetensors", curveConfig())
+	args := []string{"regress", "--model", "@m.safetensors", "--from", "-1", "--to", "1", "--points", "5"}
+	b.write("plain.csv", "x,y\n0.5,20\n-0.25,22.5\n")
+	b.ok(append(args, "--csv", "@plain.csv", "--out", "@want.csv")...)
+	for name, c := range map[string]struct{ csv, x, y, extra string }{
+		"swapped":    {csv: "y,x\n20,0.5\n22.5,-0.25\n"},
+		"semicolons": {csv: "y; x\n20; 0.5\n22.5; -0.25\n"},
+		"tabs":       {csv: "x\ty\n0.5\t20\n-0.25\t22.5\n"},
+		"renamed":    {csv: "id,temp,time\n1,20,0.5\n2,22.5,-0.25\n", x: "time", y: "temp", extra: "id"},
+		"numbers":    {csv: "20,7,0.5\n22.5,7,-0.25\n", x: "3", y: "1", extra: "2"},
+		"one task":   {csv: "task,x,y\n1,0.5,20\n1,-0.25,22.5\n", extra: "task"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b.write("data.csv", c.csv)
+			all := append(args, "--csv", "@data.csv", "--out", "@pred.csv", "--json")
+			if c.x != "" {
+				all = append(all, "--x", c.x, "--y", c.y)
+			}
+			got := decode[regressResult](t, b.ok(all...))
+			require.Equal(t, b.files()["want.csv"], b.files()["pred.csv"])
+			if c.extra == "" {
+				require.Empty(t, got.Notes)
+			} else {
+				require.Contains(t, strings.Join(got.Notes, "\n"), "not read: "+c.extra)
+			}
+		})
+	}
+	b.write("targets.csv", "truth,t\n1,0.5\n")
+	got := decode[regressResult](t, b.ok("regress", "--model", "@m.safetensors", "--csv", "@plain.csv", "--x", "x", "--targets", "@plain.csv",
+		"--out", "@pred.csv", "--json"))
+	require.NotNil(t, got.LogLikelihood)
+	b.ok(append(args, "--csv", "@plain.csv", "--out", "@pred.tsv")...)
+	require.Equal(t, strings.ReplaceAll(b.files()["want.csv"], ",", "\t"), b.files()["pred.tsv"])
+}
+
+// The name - is standard input and standard output; what is printed goes to standard error then.
+func TestStandardStreams(t *testing.T) {
+	b := newBench(t)
+	b.save("m.safetensors", curveConfig())
+	b.write("data.csv", "0.5,1\n")
+	args := []string{"regress", "--model", "@m.safetensors", "--from", "-1", "--to", "1", "--points", "5"}
+	b.ok(append(args, "--csv", "@data.csv", "--out", "@want.csv")...)
+	b.stdin = "0.5,1\n"
+	status, out, errs := b.run(append(args, "--csv", "-", "--out", "-")...)
+	require.Equal(t, 0, status, errs)
+	require.Equal(t, b.files()["want.csv"], out)
+	require.Contains(t, errs, "context         1 point")
+	b.stdin = "0.5,\n"
+	b.fails(1, "standard input:1:5: ", append(args, "--csv", "-", "--out", "-")...)
+	b.fails(2, "only one input can be -", append(args[:3:3], "--csv", "-", "--targets", "-", "--out", "@new.csv")...)
+	b.fails(1, "is also the file of --out", append(args, "--csv", "@data.csv", "--out", "-", "--plot", "-")...)
+
+	b.stdin = b.files()["m.safetensors"]
+	status, out, errs = b.run("convert", "--model", "-", "--out", "-")
+	require.Equal(t, 0, status, errs)
+	b.write("again.safetensors", out)
+	require.Contains(t, b.ok("inspect", "-"), "parameters")
+	b.ok("regress", "--model", "@again.safetensors", "--csv", "@data.csv", "--from", "-1", "--to", "1", "--points", "5", "--out", "@again.csv")
+	require.Equal(t, b.files()["want.csv"], b.files()["again.csv"])
+
+	b.save("i.safetensors", imageConfig("T(2)", 1))
+	b.writeImage("i.png", gradient(4, 4))
+	b.ok("complete", "--model", "@i.safetensors", "--image", "@i.png", "--rate", "0.5", "--out", "@want.png")
+	b.stdin = b.files()["i.png"]
+	status, out, errs = b.run("complete", "--model", "@i.safetensors", "--image", "-", "--rate", "0.5", "--out", "-")
+	require.Equal(t, 0, status, errs)
+	require.Equal(t, b.files()["want.png"], out)
+	b.fails(2, "train needs a file", "train", "regression", "--out", "-")
+
+	b.stdin = "x,y\n1,2\n2,3\n"
+	require.Contains(t, b.ok("eval", "--model", "@m.safetensors", "--csv", "-", "--min-context", "1", "--max-context", "1"), "1 tasks, in order from standard input")
+}
+
+// What a file is called says how it is written, or it is refused.
+func TestEndings(t *testing.T) {
+	b := newBench(t)
+	b.save("m.safetensors", curveConfig())
+	b.save("i.safetensors", imageConfig("T(2)", 1))
+	b.write("data.csv", "0.5,1\n")
+	b.writeImage("i.png", gradient(4, 4))
+	regress := []string{"regress", "--model", "@m.safetensors", "--csv", "@data.csv", "--from", "-1", "--to", "1"}
+	complete := []string{"complete", "--model", "@i.safetensors", "--image", "@i.png", "--rate", "0.5"}
+	b.fails(2, "must end in .csv or .tsv", append(regress, "--out", "@pred.txt")...)
+	b.fails(2, "must end in .csv or .tsv", append(regress, "--out", "@pred")...)
+	b.fails(2, "a plot is a .png or .svg file", append(regress, "--out", "@pred.csv", "--plot", "@p.jpg")...)
+	b.fails(2, "o.jpg: the name must end in .png, which is what is written", append(complete, "--out", "@o.jpg")...)
+	b.fails(2, "--mean-out: ", append(complete, "--out", "@o.PNG", "--mean-out", "@o.tif")...)
+	b.ok(append(complete, "--out", "@o.PNG")...)
+	b.fails(2, "must end in .png", "demo", "--out", "@demo.jpg")
+	b.fails(2, "must end in .safetensors", "predict", "--model", "@m.safetensors", "--in", "@x.safetensors", "--out", "@p.npz")
+	b.fails(2, "must end in .safetensors", "convert", "--model", "@m.safetensors", "--out", "@p.pth")
+	b.fails(2, "must end in .safetensors", "train", "regression", "--out", "@p.pth")
 }
 
 func TestRegressErrors(t *testing.T) {
@@ -138,10 +235,14 @@ func TestRegressErrors(t *testing.T) {
 		{"letters", "x,y\n1,two\n", `data.csv:2:3: not a table of numbers: "two" is not a number`},
 		{"blank cell", "x,y\n\n1,\n", `data.csv:3:3: not a table of numbers: the cell is blank`},
 		{"not a number", "1,NaN\n", `"NaN" is not a finite number`},
-		{"three columns", "1,2,3\n", "data.csv: 3 columns, the model needs 2: 1 of x, then 1 of y"},
-		{"one column", "x\n", "data.csv: 1 column, the model needs 2"},
+		{"three columns", "1,2,3\n", "data.csv:1:1: the columns do not fit: 3 columns without a header: the model needs 1 of x, then 1 of y (--x and --y say which"},
+		{"one column", "x\n", `data.csv:1:1: the columns do not fit: header "x": it has no column y or y1`},
+		{"two inputs", "x1,x2,y\n1,2,3\n", `data.csv:1:1: the columns do not fit: header "x1,x2,y": 2 columns of x, the model needs 1`},
+		{"other names", "time,temp\n1,2\n", `data.csv:1:1: the columns do not fit: header "time,temp": it has no column x or x1`},
+		{"two tasks", "task,x,y\n1,2,3\n2,2,3\n", `data.csv:3:1: the column task says 2, and 1 before`},
+		{"decimal commas", "x;y\n1,5;2\n", "data.csv:2:1: not a table of numbers: \"1,5\" is not a number: decimals need a point"},
 		{"ragged", "1,2\n3\n", "data.csv:2:1: "},
-		{"beyond float32", "1,1e300\n", "data.csv: not a finite number in float32: 1e+300"},
+		{"beyond float32", "1,1e300\n", "data.csv:1:3: not a finite number in float32: 1e+300"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b.write("data.csv", c.csv)

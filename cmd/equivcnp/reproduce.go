@@ -134,7 +134,7 @@ func (a *app) reproduce(ctx context.Context, f *reproduceFlags, part string, run
 	if err := os.MkdirAll(f.out, 0o777); err != nil {
 		return err
 	}
-	if _, err := newOutputs(nil, [2]string{"out", filepath.Join(f.out, part+".md")}); err != nil {
+	if _, err := newOutputs(nil, outFile{"out", filepath.Join(f.out, part+".md"), ""}); err != nil {
 		return err // before the work
 	}
 	start := time.Now()
@@ -154,10 +154,10 @@ func (a *app) reproduce(ctx context.Context, f *reproduceFlags, part string, run
 	}
 	p.files = append(p.files, madeFile{part + ".md", []byte(p.report.String())})
 	var names []string
-	var flags [][2]string
+	var flags []outFile
 	for _, file := range p.files {
 		path := filepath.Join(f.out, file.name)
-		names, flags = append(names, path), append(flags, [2]string{"out " + file.name, path})
+		names, flags = append(names, path), append(flags, outFile{"out " + file.name, path, ""})
 	}
 	outs, err := newOutputs(nil, flags...)
 	if err != nil {

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"context"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -10,10 +12,12 @@ import (
 
 	"github.com/equivcnp/equivcnp/cnp"
 	"github.com/equivcnp/equivcnp/cnp/task"
+	"github.com/equivcnp/equivcnp/cnp/taskfile"
 )
 
 // taskFlags say which tasks a model is measured on.
 type taskFlags struct {
+	app                    *app
 	kernel                 string
 	from, to               float64
 	targets                int
@@ -28,13 +32,15 @@ type taskFlags struct {
 	maxShift           float64
 
 	csv, in string
+	columns columnFlags
 }
 
 // taskKinds are the flags of which one names the tasks.
 var taskKinds = []string{"kernel", "digits", "images", "mnist", "csv", "in"}
 
 // register adds the flags; they default to the paper's tests.
-func (f *taskFlags) register(cmd *cobra.Command) {
+func (f *taskFlags) register(a *app, cmd *cobra.Command) {
+	f.app = a
 	fl := cmd.Flags()
 	test := task.PaperTest(nil)
 	fl.StringVar(&f.kernel, "kernel", "", "curves of a process: rbf, matern, periodic, sawtooth, sums (rbf+periodic), mixtures (rbf,sawtooth)")
@@ -54,6 +60,7 @@ func (f *taskFlags) register(cmd *cobra.Command) {
 	fl.Float64Var(&f.maxScale, "max-scale", 0, "images: scale by at most that (default: 0.45 for digits, else 1)")
 	fl.Float64Var(&f.maxShift, "max-shift", 0, "images: shift by up to so many pixels, along both axes")
 	fl.StringVar(&f.csv, "csv", "", "curves of a CSV file with columns x, y, optionally task and context")
+	f.columns.register(cmd)
 	fl.StringVar(&f.in, "in", "", "tasks of a safetensors file, as for predict; curves need y_target")
 	must(cmd.MarkFlagDirname("images"))
 	must(cmd.MarkFlagFilename("csv", "csv"))
@@ -86,7 +93,7 @@ func (f *taskFlags) motions(changed func(string) bool, m task.Motions) (task.Mot
 
 // source returns the tasks for a model of that configuration, and how many there are, 0 where there is no end. Finite sets
 // come in order.
-func (f *taskFlags) source(r *result, cfg cnp.Config, changed func(string) bool) (task.Source[float32], int, error) {
+func (f *taskFlags) source(ctx context.Context, r *result, cfg cnp.Config, changed func(string) bool) (task.Source[float32], int, error) {
 	image := cfg.Architecture.Image()
 	if curves := f.kernel != "" || f.csv != ""; f.in == "" && curves == image {
 		return nil, 0, usagef("a model of architecture %s needs %s", cfg.Architecture,
@@ -114,20 +121,16 @@ func (f *taskFlags) source(r *result, cfg cnp.Config, changed func(string) bool)
 		}
 		return task.CurveSource[float32]{Name: f.kernel, Curves: c}, 0, nil
 	case f.csv != "" || (f.in != "" && !image):
-		read, path := task.ReadCSV, f.csv
-		if path == "" {
-			read, path = task.ReadCurves, f.in
-		}
-		set, err := read(path, cfg.DimX, cfg.DimY)
+		set, err := f.curves(ctx, cfg.DimX, cfg.DimY)
 		if err != nil {
-			return nil, 0, err
+			return nil, 0, hintColumns(err)
 		}
 		return task.CurveSetSource[float32]{Set: set, MinContext: f.minContext, MaxContext: f.maxContext, InOrder: true}, len(set.Curves), nil
 	}
 	if err := f.rates.Validate(); err != nil {
 		return nil, 0, usageError{err}
 	}
-	p, n, err := f.pictures(r, cfg.DimY, changed)
+	p, n, err := f.pictures(ctx, r, cfg.DimY, changed)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -137,11 +140,27 @@ func (f *taskFlags) source(r *result, cfg cnp.Config, changed func(string) bool)
 	return task.ImageSource[float32]{Pictures: p, Rates: f.rates, InOrder: true}, n, nil
 }
 
+// curves reads the tasks of --csv or --in.
+func (f *taskFlags) curves(ctx context.Context, dx, dy int) (*task.CurveSet, error) {
+	if f.csv != "" {
+		opt := task.CSVOptions{X: f.columns.x, Y: f.columns.y, Dx: dx, Dy: dy}
+		return fromInput(ctx, f.app, f.csv, func(path string) (*task.CurveSet, error) { return task.ReadCSV(path, opt) },
+			func(b []byte, name string) (*task.CurveSet, error) {
+				return task.DecodeCSV(bytes.NewReader(b), name, opt)
+			})
+	}
+	file, err := fromInput(ctx, f.app, f.in, taskfile.Open, taskfile.Decode)
+	if err != nil {
+		return nil, err
+	}
+	return task.CurvesOf(file, dx, dy)
+}
+
 // maxCurve bounds the targets of a drawn curve, whose covariance is factorised.
 const maxCurve = 4096
 
 // pictures reads or draws what the flags name, and says how many there are, 0 where there is no end.
-func (f *taskFlags) pictures(r *result, channels int, changed func(string) bool) (task.Pictures, int, error) {
+func (f *taskFlags) pictures(ctx context.Context, r *result, channels int, changed func(string) bool) (task.Pictures, int, error) {
 	usual := task.Upright
 	if f.digits {
 		usual = task.PaperMotions
@@ -174,7 +193,10 @@ func (f *taskFlags) pictures(r *result, channels int, changed func(string) bool)
 	case f.mnist != "":
 		set, err = readMNIST(f.mnist)
 	default:
-		set, err = task.ReadImages(f.in, channels)
+		var file *taskfile.File
+		if file, err = fromInput(ctx, f.app, f.in, taskfile.Open, taskfile.Decode); err == nil {
+			set, err = task.ImagesOf(file, channels)
+		}
 	}
 	if err != nil {
 		return nil, 0, err

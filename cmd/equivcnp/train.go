@@ -198,16 +198,16 @@ func (a *app) train(ctx context.Context, f *trainFlags, mc cnp.Config, src, test
 	if err != nil {
 		return err
 	}
+	if f.out == stdio {
+		return usagef("--out -: train needs a file, beside which its checkpoint and its log lie")
+	}
 	inputs := []string{f.config}
-	outs, err := newOutputs(inputs, [2]string{"out", f.out})
+	outs, err := newOutputs(inputs, outFile{"out", f.out, tensorFiles})
 	if err != nil {
 		return err
 	}
 	defer outs.discard()
 	opt := train.Options[float32]{Test: test, Checkpoint: f.beside(".checkpoint"), Log: f.beside(".jsonl")}
-	if opt.Checkpoint == f.out || opt.Log == f.out {
-		return usagef("--out %s: the checkpoint and the log take the endings .checkpoint and .jsonl", f.out)
-	}
 	if _, err := os.Stat(opt.Checkpoint); err == nil && !f.resume && !f.overwrite {
 		return fmt.Errorf("%s is the checkpoint of an earlier run: continue it with --resume, or begin anew with --overwrite", opt.Checkpoint)
 	}

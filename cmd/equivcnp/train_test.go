@@ -178,7 +178,7 @@ func TestTrainRefuses(t *testing.T) {
 		{2, "--schedule", append(regression, "--schedule", "linear")},
 		{2, "--threads -1", append(regression, "--threads", "-1")},
 		{1, "--out: ", []string{"train", "regression", "--out", "@no/such.safetensors"}},
-		{2, "take the endings", []string{"train", "regression", "--out", "@a.checkpoint"}},
+		{2, "must end in .safetensors", []string{"train", "regression", "--out", "@a.checkpoint"}},
 		{1, "is the checkpoint of an earlier run", append(smallRun, "--out", "@run.safetensors")},
 		{1, "this run cnp", append(smallRun[:3:3], "rbf", "--model", "cnp", "--out", "@run.safetensors", "--resume")},
 		{1, "garbage.checkpoint", append(smallRun, "--out", "@garbage.safetensors", "--resume")},

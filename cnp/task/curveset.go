@@ -2,7 +2,9 @@ package task
 
 import (
 	"fmt"
+	"io"
 	"math"
+	"os"
 	"slices"
 
 	"github.com/equivcnp/equivcnp/cnp"
@@ -27,41 +29,53 @@ type CurveSet struct {
 	Curves []Curve
 }
 
-// ReadCSV reads tasks from a CSV file whose header names the columns, in any order: x, or x1 to x<dx>; y, or y1 to y<dy>;
-// task, a number that is equal on the rows of one task (without it, all rows are one task); and context, 1 on the rows that
-// are observed and 0 on the others (without it, the context is picked at random). Tasks keep the order of their first rows.
-// Errors name the file.
-func ReadCSV(path string, dx, dy int) (*CurveSet, error) {
-	t, err := tabular.ReadFile(path)
+// CSVOptions say which columns of a CSV file are what.
+type CSVOptions struct {
+	// X and Y name the columns of the coordinates and of the outputs, or give their numbers, counted from 1. Where one is nil, the
+	// header is searched for x, or x1, x2, ..; for y, or y1, y2, ... Without a header the first columns are x, and the others y.
+	X, Y []string
+	// Dx and Dy are how many of them there must be; 0: as many as there are.
+	Dx, Dy int
+}
+
+// ReadCSV reads tasks from a CSV file, whose cells are separated by commas, semicolons or tabs. Its header names the columns, in any
+// order: the coordinates and the outputs (see CSVOptions); task, a number that is equal on the rows of one task (without it, all
+// rows are one task); and context, 1 on the rows that are observed and 0 on the others (without it, the context is picked at
+// random). Tasks keep the order of their first rows. Errors name the file, the line and the column.
+func ReadCSV(path string, opt CSVOptions) (*CurveSet, error) {
+	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	if dx < 1 || dy < 1 {
-		return nil, fmt.Errorf("task: tasks with %d coordinates and %d outputs", dx, dy)
+	defer f.Close()
+	return DecodeCSV(f, path, opt)
+}
+
+// DecodeCSV is ReadCSV for a text, which errors call by that name.
+func DecodeCSV(r io.Reader, name string, opt CSVOptions) (*CurveSet, error) {
+	if opt.Dx < 0 || opt.Dy < 0 {
+		return nil, fmt.Errorf("task: tasks with %d coordinates and %d outputs", opt.Dx, opt.Dy)
 	}
-	column := func(name string) int { return slices.Index(t.Header, name) }
-	var columns []int // of x, then of y
-	for _, part := range []struct {
-		letter string
-		n      int
-	}{{"x", dx}, {"y", dy}} {
-		for i := range part.n {
-			name := fmt.Sprint(part.letter, i+1)
-			c := column(name)
-			if c < 0 && part.n == 1 {
-				name = part.letter
-				c = column(name)
-			}
-			if c < 0 {
-				return nil, fmt.Errorf("%s: %w: its header %q has no column %q; the model has %d coordinates and %d outputs",
-					path, ErrData, t.Header, name, dx, dy)
-			}
-			columns = append(columns, c)
+	t, err := tabular.Read(r, name)
+	if err != nil {
+		return nil, err
+	}
+	columns, err := t.Find(tabular.Want{X: opt.X, Y: opt.Y, Dx: opt.Dx, Dy: opt.Dy})
+	if err != nil {
+		return nil, err
+	}
+	if t.Rows() == 0 {
+		return nil, fmt.Errorf("%s: %w: no rows", name, ErrData)
+	}
+	other := func(name string) int { // a column that is neither x nor y
+		if k := slices.Index(t.Header, name); slices.Contains(columns.Rest, k) {
+			return k
 		}
+		return -1
 	}
-	s := &CurveSet{Name: path, Dx: dx, Dy: dy}
+	s := &CurveSet{Name: name, Dx: len(columns.X), Dy: len(columns.Y)}
 	byTask := map[float64]int{}
-	task, context := column("task"), column("context")
+	task, context := other("task"), other("context")
 	for row := range t.Rows() {
 		v := t.Values[row*t.Cols : (row+1)*t.Cols]
 		id := 0.0
@@ -84,23 +98,20 @@ func ReadCSV(path string, dx, dy int) (*CurveSet, error) {
 			case 1:
 				observed = append(observed, c.Context)
 			default:
-				return nil, fmt.Errorf("%s: %w: row %d: context = %g, need 0 or 1", path, ErrData, row+1, v[context])
+				return nil, t.Errorf(row, context, "%w: context = %g, need 0 or 1", ErrData, v[context])
 			}
 		}
 		for _, p := range observed {
-			for i, c := range columns {
-				if i < dx {
-					p.X = append(p.X, v[c])
-				} else if math.Abs(v[c]) > math.MaxFloat32 {
-					return nil, fmt.Errorf("%s: %w: row %d: %s = %g is beyond float32", path, ErrData, row+1, t.Header[c], v[c])
-				} else {
-					p.Y = append(p.Y, v[c])
+			for _, c := range columns.X {
+				p.X = append(p.X, v[c])
+			}
+			for _, c := range columns.Y {
+				if math.Abs(v[c]) > math.MaxFloat32 {
+					return nil, t.Errorf(row, c, "%w: %g is beyond float32", ErrData, v[c])
 				}
+				p.Y = append(p.Y, v[c])
 			}
 		}
-	}
-	if len(s.Curves) == 0 {
-		return nil, fmt.Errorf("%s: %w: no rows", path, ErrData)
 	}
 	return s, nil
 }
@@ -112,6 +123,12 @@ func ReadCurves(path string, dx, dy int) (*CurveSet, error) {
 	if err != nil {
 		return nil, err
 	}
+	return CurvesOf(f, dx, dy)
+}
+
+// CurvesOf is ReadCurves for a file that is open.
+func CurvesOf(f *taskfile.File, dx, dy int) (*CurveSet, error) {
+	path := f.Name()
 	c, err := f.Curves(dx, dy)
 	if err != nil {
 		return nil, err
@@ -147,6 +164,12 @@ func ReadImages(path string, channels int) (*ImageSet, error) {
 	if err != nil {
 		return nil, err
 	}
+	return ImagesOf(f, channels)
+}
+
+// ImagesOf is ReadImages for a file that is open.
+func ImagesOf(f *taskfile.File, channels int) (*ImageSet, error) {
+	path := f.Name()
 	c, err := f.Images(channels)
 	if err != nil {
 		return nil, err

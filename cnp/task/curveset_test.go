@@ -11,34 +11,41 @@ import (
 )
 
 func TestReadCSV(t *testing.T) {
-	s, err := ReadCSV(save(t, "x.csv", []byte("y,task,x\n1,7,0.5\n2,3,0.25\n3,7,-1\n")), 1, 1)
+	s, err := ReadCSV(save(t, "x.csv", []byte("y,task,x\n1,7,0.5\n2,3,0.25\n3,7,-1\n")), CSVOptions{Dx: 1, Dy: 1})
 	require.NoError(t, err)
 	require.Equal(t, []Curve{{Points: Points{[]float64{0.5, -1}, []float64{1, 3}}}, {Points: Points{[]float64{0.25}, []float64{2}}}}, s.Curves)
 
-	s, err = ReadCSV(save(t, "x.csv", []byte("x1,x2,y1,context\n1,2,3,0\n4,5,6,1\n")), 2, 1)
+	s, err = ReadCSV(save(t, "x.csv", []byte("x1,x2,y1,context\n1,2,3,0\n4,5,6,1\n")), CSVOptions{})
 	require.NoError(t, err)
 	require.Equal(t, []Curve{{Points{[]float64{1, 2, 4, 5}, []float64{3, 6}}, &Points{[]float64{4, 5}, []float64{6}}}}, s.Curves)
 
 	for text, want := range map[string]string{
-		"a,y\n1,2\n":           `no column "x"`,
-		"x,z\n1,2\n":           `no column "y"`,
-		"1,2\n3,4\n":           `no column "x"`,
+		"a,y\n1,2\n":           `x.csv:1:1: the columns do not fit: header "a,y": it has no column x or x1`,
+		"x,z\n1,2\n":           `header "x,z": it has no column y or y1`,
+		"1,2,3\n":              "the model needs 1 of x, then 1 of y",
 		"x,y\n":                "no rows",
-		"x,y\n1,oops\n":        "not a number",
-		"x,y\n1,1e40\n":        "row 1: y = 1e+40 is beyond float32",
-		"x,y,context\n1,2,3\n": "row 1: context = 3",
+		"x,y\n1,oops\n":        "x.csv:2:3: not a table of numbers",
+		"x,y\n0,1\n1,1e40\n":   "x.csv:3:3: not usable as data: 1e+40 is beyond float32",
+		"x,y,context\n1,2,3\n": "x.csv:2:5: not usable as data: context = 3",
 	} {
-		_, err := ReadCSV(save(t, "x.csv", []byte(text)), 1, 1)
+		_, err := ReadCSV(save(t, "x.csv", []byte(text)), CSVOptions{Dx: 1, Dy: 1})
 		require.ErrorContains(t, err, want)
 	}
-	_, err = ReadCSV(save(t, "x.csv", []byte("x,y\n1,2\n")), 0, 1)
-	require.ErrorContains(t, err, "0 coordinates")
+	_, err = ReadCSV(save(t, "x.csv", []byte("x,y\n1,2\n")), CSVOptions{Dx: -1})
+	require.ErrorContains(t, err, "-1 coordinates")
+
+	s, err = ReadCSV(save(t, "x.csv", []byte("temp;t\n5;1\n")), CSVOptions{X: []string{"t"}, Y: []string{"temp"}})
+	require.NoError(t, err)
+	require.Equal(t, []Curve{{Points: Points{[]float64{1}, []float64{5}}}}, s.Curves)
+	s, err = ReadCSV(save(t, "x.csv", []byte("1\t2\t3\n")), CSVOptions{Dx: 1, Dy: 2})
+	require.NoError(t, err)
+	require.Equal(t, []Curve{{Points: Points{[]float64{1}, []float64{2, 3}}}}, s.Curves)
 }
 
 // TestCurveSetSource: tasks of different lengths are padded, the context is drawn from the task, and a set in order comes
 // whole.
 func TestCurveSetSource(t *testing.T) {
-	set, err := ReadCSV(save(t, "x.csv", []byte("task,x,y\n1,1,10\n1,2,20\n1,3,30\n2,4,40\n")), 1, 1)
+	set, err := ReadCSV(save(t, "x.csv", []byte("task,x,y\n1,1,10\n1,2,20\n1,3,30\n2,4,40\n")), CSVOptions{})
 	require.NoError(t, err)
 	s := CurveSetSource[float32]{Set: set, MinContext: 1, MaxContext: 2, InOrder: true}
 	require.Equal(t, 2, s.Len())

@@ -31,6 +31,18 @@ func Open(path string) (*File, error) {
 	return &File{path: path, file: f}, nil
 }
 
+// Decode is Open for the bytes of a file, which errors call by that name.
+func Decode(b []byte, name string) (*File, error) {
+	f, err := safetensors.Decode(b)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return &File{path: name, file: f}, nil
+}
+
+// Name is that of the file.
+func (t *File) Name() string { return t.path }
+
 func (t *File) fail(is error, format string, args ...any) {
 	if t.err == nil {
 		t.err = fmt.Errorf("%s: %w: %s", t.path, is, fmt.Sprintf(format, args...))

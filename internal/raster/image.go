@@ -5,6 +5,7 @@
 package raster
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"image"
@@ -36,20 +37,29 @@ type Image struct {
 // Read reads a PNG or JPEG file of any depth, paletted, grey or in colour. Translucent pixels are composited over
 // black. The result has one channel where red, green and blue agree in every pixel, else three. Errors name the file.
 func Read(path string) (*Image, error) {
-	im, err := decode(path)
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	im, err := decode(f, path)
 	if err != nil {
 		return nil, err
 	}
 	return convert(im), nil
 }
 
-// decode opens an image after a look at its header.
-func decode(path string) (image.Image, error) {
-	f, err := os.Open(path)
+// Decode is Read for the bytes of a file, which errors call by that name.
+func Decode(b []byte, name string) (*Image, error) {
+	im, err := decode(bytes.NewReader(b), name)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
+	return convert(im), nil
+}
+
+// decode decodes an image after a look at its header.
+func decode(f io.ReadSeeker, path string) (image.Image, error) {
 	head, format, err := image.DecodeConfig(f)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w: %w", path, ErrImage, err)

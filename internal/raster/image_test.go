@@ -154,15 +154,17 @@ func TestMask(t *testing.T) {
 		im.SetNRGBA(x, 0, c)
 	}
 	path := save(t, im)
-	got, err := ReadMask(path, 1, 4)
+	mask, err := Read(path)
+	require.NoError(t, err)
+	got, err := mask.Mask(path, 1, 4)
 	require.NoError(t, err)
 	require.Equal(t, []bool{false, true, false, true}, got)
 	require.Equal(t, 2, Count(got))
 
-	_, err = ReadMask(path, 64, 32)
+	_, err = mask.Mask(path, 64, 32)
 	require.ErrorIs(t, err, ErrSize)
 	require.ErrorContains(t, err, "the mask has 4 x 1 pixels, the image 32 x 64")
-	_, err = ReadMask(path+"x", 1, 4)
+	_, err = Read(path + "x")
 	require.ErrorIs(t, err, os.ErrNotExist)
 }
 

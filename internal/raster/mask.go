@@ -6,14 +6,10 @@ import (
 	"math/rand/v2"
 )
 
-// ReadMask reads which pixels of an h x w image are observed [h, w]: those whose grey level in the mask file is at
-// least 50 %. Translucent pixels are composited over black, so transparent ones are unobserved. The error of a mask of
-// another size names both sizes.
-func ReadMask(path string, h, w int) ([]bool, error) {
-	im, err := Read(path)
-	if err != nil {
-		return nil, err
-	}
+// Mask says which pixels of an h x w image are observed [h, w]: those whose grey level in im is at least 50 %. Translucent
+// pixels are composited over black, so transparent ones are unobserved. The error of a mask of another size names it, as path,
+// and both sizes.
+func (im *Image) Mask(path string, h, w int) ([]bool, error) {
 	if im.H != h || im.W != w {
 		return nil, fmt.Errorf("%s: %w: the mask has %d x %d pixels, the image %d x %d", path, ErrSize, im.W, im.H, w, h)
 	}

@@ -10,7 +10,7 @@ import (
 
 func Example() {
 	t, err := tabular.Read(strings.NewReader("x,y\n\n0.5, 1\n1.5, 2\n"), "data.csv")
-	fmt.Println(t.Header, t.Rows(), t.Columns(1, 2), err)
+	fmt.Println(t.Header, t.Rows(), t.Take(1), err)
 
 	_, err = tabular.Read(strings.NewReader("x,y\n0.5,one\n"), "data.csv")
 	fmt.Println(err)
@@ -22,7 +22,7 @@ func Example() {
 func ExampleWrite() {
 	mean := float32(0.1)
 	t := &tabular.Table{Header: []string{"x", "mean"}, Cols: 2, Values: []float64{0.25, float64(mean)}}
-	if err := tabular.Write(os.Stdout, t, "mean"); err != nil {
+	if err := tabular.Write(os.Stdout, t, ',', "mean"); err != nil {
 		fmt.Println(err)
 	}
 	// Output:

@@ -30,6 +30,11 @@ func TestRead(t *testing.T) {
 		{"comments", "# made by hand\nx,y\n#1,2\n3,4\n", []string{"x", "y"}, 2, []float64{3, 4}},
 		{"forms of numbers", " +1.5 ,-2e-3\n.5,1E3\n", nil, 2, []float64{1.5, -2e-3, .5, 1000}},
 		{"duplicates stay", "1,2\n1,2\n", nil, 2, []float64{1, 2, 1, 2}},
+		{"semicolons", "x;y\n1;2\n", []string{"x", "y"}, 2, []float64{1, 2}},
+		{"semicolons after comments", "# a,b\n\n1 ; 2\n", nil, 2, []float64{1, 2}},
+		{"tabs", "time\tx\n1\t 2 \n", []string{"time", "x"}, 2, []float64{1, 2}},
+		{"commas and tabs", "1,\t2\n3\t,4\n", nil, 2, []float64{1, 2, 3, 4}},
+		{"a quoted semicolon", "\"a;b\",c\n1,2\n", []string{"a;b", "c"}, 2, []float64{1, 2}},
 		{"one column", "x\n1\n2\n", []string{"x"}, 1, []float64{1, 2}},
 		{"empty", "", nil, 0, nil},
 		{"blank lines only", "\n \n\n", nil, 0, nil},
@@ -38,7 +43,8 @@ func TestRead(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			got, err := Read(strings.NewReader(c.text), "data.csv")
 			require.NoError(t, err)
-			require.Equal(t, &Table{Header: c.header, Cols: c.cols, Values: c.values}, got)
+			require.Equal(t, Table{Name: "data.csv", Header: c.header, Cols: c.cols, Values: c.values, places: got.places}, *got)
+			require.Len(t, got.places, len(c.header)+len(c.values))
 		})
 	}
 }
@@ -58,7 +64,8 @@ func TestReadErrors(t *testing.T) {
 		{"short row", "x,y\n1,2\n3\n", `data.csv:3:1: not a table of numbers: this row has 1 cell, the first has 2`},
 		{"long row", "1,2\n3,4,5\n", `data.csv:2:5: not a table of numbers: this row has 3 cells, the first has 2`},
 		{"quote", "1,2\n3,\"4\n", `data.csv:2:`},
-		{"semicolons", "1;2\n3;4\n", ``}, // one column of letters, then another: not numbers
+		{"decimal commas", "x;y\n1,5;2\n", `data.csv:2:1: not a table of numbers: "1,5" is not a number: decimals need a point`},
+		{"a blank cell between tabs", "1\t\t2\n", `data.csv:1:3: not a table of numbers: the cell is blank`},
 		{"long text", "1," + strings.Repeat("a", 5000) + "\n", `aaaa"... is not a number`},
 		{"binary", "1,2\n\x00\x01,\xff\xfe\n", `is not a number`},
 	} {
@@ -84,11 +91,65 @@ func TestReadFile(t *testing.T) {
 	require.Equal(t, 1, got.Rows())
 }
 
-func TestColumns(t *testing.T) {
+func TestTake(t *testing.T) {
 	tab := &Table{Cols: 3, Values: []float64{1, 2, 3, 4, 5, 6}}
-	require.Equal(t, []float64{1, 4}, tab.Columns(0, 1))
-	require.Equal(t, []float64{2, 3, 5, 6}, tab.Columns(1, 3))
-	require.Empty(t, (&Table{}).Columns(0, 1))
+	require.Equal(t, []float64{1, 4}, tab.Take(0))
+	require.Equal(t, []float64{3, 2, 6, 5}, tab.Take(2, 1))
+	require.Empty(t, (&Table{}).Take(0))
+}
+
+// Columns are found by the header's names wherever there is a header, and by order only without one.
+func TestFind(t *testing.T) {
+	for _, c := range []struct {
+		name, text string
+		want       Want
+		x, y, rest []int
+	}{
+		{"in another order", "y,x\n1,2\n", Want{Dx: 1, Dy: 1}, []int{1}, []int{0}, nil},
+		{"numbered", "y1,task,x2,x1\n1,2,3,4\n", Want{}, []int{3, 2}, []int{0}, []int{1}},
+		{"capitals", "X,Y\n1,2\n", Want{Dx: 1, Dy: 1}, []int{0}, []int{1}, nil},
+		{"named", "temp,time,x\n1,2,3\n", Want{X: []string{"time"}, Y: []string{"temp"}, Dx: 1, Dy: 1}, []int{1}, []int{0}, []int{2}},
+		{"one named", "temp,x\n1,2\n", Want{Y: []string{"temp"}}, []int{1}, []int{0}, nil},
+		{"by number", "1,2\n", Want{X: []string{"2"}, Y: []string{"1"}}, []int{1}, []int{0}, nil},
+		{"no header", "1,2,3\n", Want{Dx: 2, Dy: 1}, []int{0, 1}, []int{2}, nil},
+		{"no header, nothing known", "1,2\n", Want{}, []int{0}, []int{1}, nil},
+		{"targets", "x\n1\n", Want{Dx: 1, Dy: 1, OnlyX: true}, []int{0}, nil, nil},
+		{"targets with truth", "y,x\n1,2\n", Want{Dx: 1, Dy: 1, OnlyX: true}, []int{1}, []int{0}, nil},
+		{"targets, the truth named and not there", "t\n1\n", Want{X: []string{"t"}, Y: []string{"v"}, Dx: 1, Dy: 1, OnlyX: true}, []int{0}, nil, nil},
+		{"targets without a header", "1\n", Want{X: []string{"2"}, Dx: 1, Dy: 1, OnlyX: true}, []int{0}, []int{}, nil},
+		{"nothing", "", Want{Dx: 1, Dy: 1}, nil, nil, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			tab, err := Read(strings.NewReader(c.text), "data.csv")
+			require.NoError(t, err)
+			got, err := tab.Find(c.want)
+			require.NoError(t, err)
+			require.Equal(t, Columns{X: c.x, Y: c.y, Rest: c.rest}, got)
+		})
+	}
+	for _, c := range []struct {
+		name, text string
+		want       Want
+		words      string
+	}{
+		{"two inputs", "x1,x2,y\n1,2,3\n", Want{Dx: 1, Dy: 2}, `data.csv:1:1: the columns do not fit: header "x1,x2,y": 2 columns of x, the model needs 1`},
+		{"other names", "# c\ntime,temp\n1,2\n", Want{Dx: 1, Dy: 1}, `data.csv:2:1: the columns do not fit: header "time,temp": it has no column x or x1`},
+		{"no outputs", "x\n1\n", Want{Dx: 1, Dy: 1}, "it has no column y or y1"},
+		{"both", "x,x1,y\n1,2,3\n", Want{}, "it has both x and x1"},
+		{"twice", "x,y,y\n1,2,3\n", Want{}, `it has two columns "y"`},
+		{"taken twice", "x,y\n1,2\n", Want{X: []string{"x"}, Y: []string{"x"}}, "column 1 is taken twice"},
+		{"a name that is not there", "x,y\n1,2\n", Want{Y: []string{"z"}}, `it has no column "z"`},
+		{"three without a header", "1,2,3\n", Want{Dx: 1, Dy: 1}, "data.csv:1:1: the columns do not fit: 3 columns without a header: the model needs 1 of x, then 1 of y"},
+		{"three, and nothing known", "1,2,3\n", Want{}, "which are x and which y?"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			tab, err := Read(strings.NewReader(c.text), "data.csv")
+			require.NoError(t, err)
+			_, err = tab.Find(c.want)
+			require.ErrorIs(t, err, ErrColumns)
+			require.ErrorContains(t, err, c.words)
+		})
+	}
 }
 
 // What Write writes reads back bit for bit, and float32 columns are as short as float32 values can be.
@@ -97,7 +158,7 @@ func TestWriteRoundTrip(t *testing.T) {
 		0.1, float64(float32(0.1)), math.Pi, float64(float32(math.Pi)), -5e-324, 0, math.MaxFloat64, -1,
 	}}
 	var b bytes.Buffer
-	require.NoError(t, Write(&b, in, "mean"))
+	require.NoError(t, Write(&b, in, ',', "mean"))
 	require.Contains(t, b.String(), "x,mean\n0.1,0.1\n")
 	out, err := Read(&b, "back")
 	require.NoError(t, err)
@@ -117,19 +178,23 @@ func (failing) Write([]byte) (int, error) { return 0, errors.New("disk full") }
 func (failing) Read([]byte) (int, error)  { return 0, errors.New("disk gone") }
 
 func TestStreamErrors(t *testing.T) {
-	require.ErrorContains(t, Write(failing{}, &Table{Header: []string{"x"}, Cols: 1, Values: make([]float64, 1<<14)}), "disk full")
+	require.ErrorContains(t, Write(failing{}, &Table{Header: []string{"x"}, Cols: 1, Values: make([]float64, 1<<14)}, ','), "disk full")
 	_, err := Read(failing{}, "tape")
 	require.ErrorContains(t, err, "tape: disk gone")
 }
 
 func FuzzRead(f *testing.F) {
-	for _, s := range []string{"", "x,y\n1,2\n", "1,\n", "\"", "\ufeff", "#\n1", "1,2\n3", "1e400", " \n,\n"} {
+	for _, s := range []string{"x;y\n1;2", "1\t\t2", "", "x,y\n1,2\n", "1,\n", "\"", "\ufeff", "#\n1", "1,2\n3", "1e400", " \n,\n"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		got, err := Read(strings.NewReader(text), "f")
 		if err != nil {
 			return
+		}
+		if c, err := got.Find(Want{}); err == nil {
+			got.Take(c.X...)
+			got.Extra(c)
 		}
 		if got.Rows()*got.Cols != len(got.Values) {
 			t.Fatalf("%d rows of %d columns hold %d values", got.Rows(), got.Cols, len(got.Values))

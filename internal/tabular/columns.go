@@ -1,0 +1,177 @@
+package tabular
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// ErrColumns is wrapped by every error about which columns a table has.
+var ErrColumns = errors.New("the columns do not fit")
+
+// Want says which columns of a table are coordinates, and which are outputs.
+type Want struct {
+	// X and Y name the columns, or give their numbers, counted from 1. Where one is nil, a header is searched for x or x1, x2, ..,
+	// and for y or y1, y2, ..; without a header the first columns are x, and the others y.
+	X, Y []string
+	// Dx and Dy are how many there must be; 0: as many as there are.
+	Dx, Dy int
+	// OnlyX takes a table without outputs as well.
+	OnlyX bool
+}
+
+// Columns are a table's columns by what they mean.
+type Columns struct {
+	X, Y []int
+	Rest []int // the others
+}
+
+// Find returns where the wanted columns are. A table without a single cell has none, and that is no error.
+func (t *Table) Find(w Want) (Columns, error) {
+	var c Columns
+	if t.Cols == 0 {
+		return c, nil
+	}
+	if t.Header == nil && (w.X == nil && w.Y == nil || w.OnlyX && t.Cols == w.Dx) {
+		return t.byOrder(w)
+	}
+	var err error
+	if c.X, err = t.role("x", w.X, w.Dx, false); err != nil {
+		return c, err
+	}
+	if c.Y, err = t.role("y", w.Y, w.Dy, w.OnlyX); err != nil {
+		return c, err
+	}
+	all := append(slices.Clone(c.X), c.Y...)
+	for k := range t.Cols {
+		switch i := slices.Index(all, k); {
+		case i < 0:
+			c.Rest = append(c.Rest, k)
+		case slices.Contains(all[i+1:], k):
+			return c, t.misfit("column %d is taken twice", k+1)
+		}
+	}
+	return c, nil
+}
+
+// byOrder is Find for a table without a header: x, then y.
+func (t *Table) byOrder(w Want) (Columns, error) {
+	dx, dy := w.Dx, w.Dy
+	if dx == 0 && dy == 0 && t.Cols == 2 {
+		dx, dy = 1, 1
+	}
+	if w.OnlyX && t.Cols == dx {
+		dy = 0
+	}
+	if dx == 0 || dx+dy != t.Cols {
+		if w.Dx == 0 {
+			return Columns{}, t.misfit("which are x and which y?")
+		}
+		return Columns{}, t.misfit("the model needs %d of x, then %d of y", w.Dx, w.Dy)
+	}
+	c := Columns{X: make([]int, dx), Y: make([]int, dy)}
+	for i := range t.Cols {
+		if i < dx {
+			c.X[i] = i
+		} else {
+			c.Y[i-dx] = i
+		}
+	}
+	return c, nil
+}
+
+// role finds the columns of one letter, n of them if n > 0, or none of them if they are optional.
+func (t *Table) role(letter string, named []string, n int, optional bool) ([]int, error) {
+	var out []int
+	if named != nil {
+		missing := ""
+		for _, name := range named {
+			k, err := t.column(name)
+			if err != nil {
+				return nil, err
+			}
+			if k < 0 {
+				missing = name
+				continue
+			}
+			out = append(out, k)
+		}
+		if missing != "" && (out != nil || !optional) {
+			return nil, t.misfit("it has no column %q", missing)
+		}
+	} else {
+		plain, err := t.column(letter)
+		if err != nil {
+			return nil, err
+		}
+		for i := 1; ; i++ {
+			k, err := t.column(letter + strconv.Itoa(i))
+			if err != nil {
+				return nil, err
+			}
+			if k < 0 {
+				break
+			}
+			out = append(out, k)
+		}
+		switch {
+		case plain >= 0 && out != nil:
+			return nil, t.misfit("it has both %s and %s1", letter, letter)
+		case plain >= 0:
+			out = []int{plain}
+		case out == nil && !optional:
+			return nil, t.misfit("it has no column %s or %s1", letter, letter)
+		}
+	}
+	if out != nil && n > 0 && len(out) != n {
+		return nil, t.misfit("%s of %s, the model needs %d", plural(len(out), "column"), letter, n)
+	}
+	return out, nil
+}
+
+// column returns the place of the column of that name, in any case of letters if no other fits, or of that number; -1 if there is
+// none.
+func (t *Table) column(name string) (int, error) {
+	for _, same := range []func(a, b string) bool{func(a, b string) bool { return a == b }, strings.EqualFold} {
+		at := -1
+		for k, h := range t.Header {
+			if same(h, name) {
+				if at >= 0 {
+					return -1, t.misfit("it has two columns %q", name)
+				}
+				at = k
+			}
+		}
+		if at >= 0 {
+			return at, nil
+		}
+	}
+	if n, err := strconv.Atoi(name); err == nil && n >= 1 && n <= t.Cols {
+		return n - 1, nil
+	}
+	return -1, nil
+}
+
+// misfit is an error about the header, which it quotes.
+func (t *Table) misfit(format string, args ...any) error {
+	row, what := 0, plural(t.Cols, "column")+" without a header"
+	if t.Header != nil {
+		row, what = -1, "header "+quote(strings.Join(t.Header, ","))
+	}
+	return t.Errorf(row, 0, "%w: %s: %s", ErrColumns, what, fmt.Sprintf(format, args...))
+}
+
+// Extra names the columns that nothing asked for.
+func (t *Table) Extra(c Columns) []string {
+	var out []string
+	for _, k := range c.Rest {
+		if t.Header != nil {
+			out = append(out, t.Header[k])
+		} else {
+			out = append(out, strconv.Itoa(k+1))
+		}
+	}
+	return out
+}
