@@ -200,7 +200,7 @@ func (p *ImagePlan[T]) compile(ctx context.Context, m *ImageEquivCNP[T], queries
 			return err
 		}
 		if near[largest] != nil && m.cfg.MaxNeighbors == 0 {
-			near[r] = layers.Shrink(near[largest], queries, points, r)
+			near[r] = near[largest].Shrink(queries, points, r)
 		} else {
 			n, err := neighbor.Ball(queries, points, neighbor.Options{Radius: r, MaxPairs: maxPlanPairs,
 				MaxNeighbors: m.cfg.MaxNeighbors, Seed: m.cfg.NeighborSeed})

@@ -3,7 +3,6 @@ package layers
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -110,84 +109,4 @@ func TestZOrder(t *testing.T) {
 	require.Equal(t, []uint32{0, 0}, zOrder([]float64{5, 5, 5, 5}))
 	require.Len(t, zOrder([]float64{-math.MaxFloat64, 1, math.MaxFloat64, 2}), 2)
 	require.Empty(t, zOrder(nil))
-}
-
-// TestShrink: a smaller ball cut out of a larger one is the smaller ball, also for points at exactly its radius.
-func TestShrink(t *testing.T) {
-	for _, name := range []string{"T(2)", "SO(2)", "R>0xSO(2)", "SE(2)"} {
-		for _, kind := range []string{"grid", "scattered"} {
-			points, _ := arrangeGrid(t, name, 14, 13)
-			if kind == "scattered" {
-				rng := rand.New(rand.NewPCG(1, 6))
-				x := make([]float64, 2*150)
-				for i := range x {
-					x[i] = 4 * rng.NormFloat64()
-				}
-				points = group.LiftPoints(points.Group, x, 1, 0)
-			}
-			large, err := neighbor.RadiusForFill(points, 0.3, neighbor.Options{})
-			require.NoError(t, err)
-			n, err := neighbor.Ball(points, points, neighbor.Options{Radius: large})
-			require.NoError(t, err)
-			at := points.Group.Distance(n.Poses[3*n.PoseDim : 4*n.PoseDim])
-			for _, r := range []float64{large, large / 2, at, math.Nextafter(at, 9), large / 20, 1e-300, 0, -1} {
-				if r > large {
-					continue // the last representable step above a pair's distance may lie above the larger radius
-				}
-				t.Run(fmt.Sprintf("%s/%s/r=%g", name, kind, r), func(t *testing.T) {
-					want, err := neighbor.Ball(points, points, neighbor.Options{Radius: r})
-					require.NoError(t, err)
-					got := Shrink(n, points, points, r)
-					require.Equal(t, want.Offsets, got.Offsets)
-					require.Equal(t, len(want.Index), len(got.Index))
-					if len(want.Index) == 0 {
-						return
-					}
-					require.Equal(t, want.Index, got.Index)
-					require.Equal(t, want.Pose, got.Pose)
-					require.Equal(t, want.Count, got.Count)
-					for i, v := range want.Poses {
-						require.InDelta(t, v, got.Poses[i], 1e-11) // the representative may be another of those that were merged
-					}
-				})
-			}
-		}
-	}
-}
-
-// TestShrinkDoubt: pairs of one pose that lie on both sides of the radius, in any order, are told apart, and poses keep the order of
-// first use. Merging never takes poses so far together; here they are, to make it happen often.
-func TestShrinkDoubt(t *testing.T) {
-	x := []float64{0, 0, 1, 0, 2 + 3e-9, 0, 3, 0, 4 - 5e-9, 0, 5, 0, 6 + 1e-9, 0}
-	g := group.NewT(2, 0.2)
-	points := group.LiftPoints(g, x, 1, 0)
-	n, err := neighbor.Ball(points, points, neighbor.Options{Radius: 1e3, MergeTolerance: 1e-7})
-	require.NoError(t, err)
-	for d := 1; d < 7; d++ {
-		radius := g.Distance([]float64{float64(d), 0})
-		got, at, seen := Shrink(n, points, points, radius), 0, map[int32]int32{}
-		for i := range n.Queries {
-			index, pose := n.Row(i)
-			for k, j := range index {
-				rel := []float64{x[2*i] - x[2*j], 0}
-				if !(g.Distance(rel) < radius) {
-					continue
-				}
-				if _, ok := seen[pose[k]]; !ok {
-					seen[pose[k]] = int32(len(seen))
-				}
-				require.Equal(t, j, got.Index[at])
-				require.Equal(t, seen[pose[k]], got.Pose[at])
-				at++
-			}
-			require.Equal(t, at, got.Offsets[i+1])
-		}
-		require.Len(t, got.Index, at)
-		require.Equal(t, len(seen), got.NumPoses())
-		count := make([]int32, len(seen))
-		for _, p := range got.Pose {
-			count[p]++
-		}
-		require.Equal(t, count, got.Count)
-	}
 }

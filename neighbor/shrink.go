@@ -1,4 +1,4 @@
-package layers
+package neighbor
 
 import (
 	"math"
@@ -6,31 +6,33 @@ import (
 
 	"github.com/equivcnp/equivcnp/group"
 	"github.com/equivcnp/equivcnp/internal/parallel"
-	"github.com/equivcnp/equivcnp/neighbor"
 )
 
-// Shrink returns the neighbourhood of a smaller radius, given that of a larger one between the same points, which has no
-// bound on the number of neighbours. The result is that of neighbor.Ball at the smaller radius: the same pairs, and poses in the
-// order of first use. It costs a fraction of a search.
-func Shrink(n *neighbor.Neighborhood, queries, points *group.Lifted, radius float64) *neighbor.Neighborhood {
+// Shrink returns the neighbourhood of a smaller radius between the same points, given that n has no bound on the number of
+// neighbours. The result is that of [Ball] at the smaller radius: the same pairs, and poses in the order of first use. An entry may
+// be another one of the poses that were merged. It costs a fraction of a search.
+func (n *Neighborhood) Shrink(queries, points *group.Lifted, radius float64) *Neighborhood {
 	z := shrink{n: n, queries: queries, points: points, radius: radius}
-	z.judge()
-	s := &neighbor.Neighborhood{Queries: n.Queries, Points: n.Points, PoseDim: n.PoseDim, Offsets: z.count()}
-	z.number(s)
+	z.measure()
+	s := &Neighborhood{Queries: n.Queries, Points: n.Points, PoseDim: n.PoseDim, Offsets: z.count()}
+	z.renumber(s)
+	if len(z.borderline) == 0 {
+		s.twins = n.twins // rows lose the same poses, and with them all their pairs
+	}
 	s.Index, s.Pose = make([]int32, s.Offsets[s.Queries]), make([]int32, s.Offsets[s.Queries])
-	parallel.For(n.Queries, rowGrain, func(lo, hi int) {
+	parallel.For(n.Queries, classGrain, func(lo, hi int) {
 		var index, pose []int32
 		for i := lo; i < hi; i++ {
 			from, poses := n.Row(i)
 			if len(index) <= len(from) {
 				index, pose = make([]int32, 2*len(from)+1), make([]int32, 2*len(from)+1)
 			}
-			// Every pair is written, and the next one over it if it is out: no machine could predict a branch here.
+			// Every pair is written, and the next one over it if it is outside: no machine could predict a branch here.
 			at := 0
 			for k, p := range poses {
-				v := z.verdict[p]
+				v := z.number[p]
 				if v < outside {
-					v = z.doubtful(i, from[k], v)
+					v = z.numberOf(i, from[k], v)
 				}
 				index[at], pose[at] = from[k], v
 				at += int(^uint32(v) >> 31)
@@ -44,56 +46,56 @@ func Shrink(n *neighbor.Neighborhood, queries, points *group.Lifted, radius floa
 
 // shrink is the state of Shrink.
 type shrink struct {
-	n               *neighbor.Neighborhood
+	n               *Neighborhood
 	queries, points *group.Lifted
 	radius          float64
-	// verdict says of every pose of n what becomes of its pairs: from 0 they are in, under a pose of that number; or they are
-	// outside; or below that, each is looked at: the pose is doubt[outside-1-verdict].
-	verdict []int32
-	doubt   []doubt
+	// number says of every pose of n what it becomes: the number of a pose of the result; or outside; or, where each pair has to be
+	// looked at, a number below that: the pose is borderline[outside-1-number].
+	number     []int32
+	borderline []borderline
 }
 
-// outside is the verdict for pairs that are not in the smaller ball.
+// outside is the number of poses whose pairs are not in the smaller ball.
 const outside = -1
 
-// doubt is a pose so close to the radius that its pairs are not all on one side: poses that were merged differ a little.
-type doubt struct {
+// borderline is a pose so close to the radius that its pairs need not all be on one side: poses that were merged differ a little.
+type borderline struct {
 	number int32 // of the pose in the result
 	pairs  atomic.Int32
 	// The first pair with the pose, and the first of them that is in.
 	first, firstIn atomic.Int64
 }
 
-// judge sets verdict, to 0 for poses whose pairs are in.
-func (z *shrink) judge() {
+// measure sets number, to 0 for poses whose pairs are in the smaller ball.
+func (z *shrink) measure() {
 	// A pair's distance is that of its pose, but for what merging poses changed. Where that could decide, it is computed again.
 	const blur = 1e-6
 	n, e := z.n, z.n.PoseDim
-	z.verdict = make([]int32, n.NumPoses())
+	z.number = make([]int32, n.NumPoses())
 	parallel.For(n.NumPoses(), 1<<12, func(lo, hi int) {
 		for p := lo; p < hi; p++ {
 			switch d := z.points.Group.Distance(n.Poses[p*e : (p+1)*e]); {
 			case math.Abs(d-z.radius) < blur*(1+math.Abs(z.radius)):
-				z.verdict[p] = outside - 1
+				z.number[p] = outside - 1
 			case !(d < z.radius):
-				z.verdict[p] = outside
+				z.number[p] = outside
 			}
 		}
 	})
 	count := 0
-	for _, v := range z.verdict {
+	for _, v := range z.number {
 		if v < outside {
 			count++
 		}
 	}
-	z.doubt = make([]doubt, count)
-	for p, v := range z.verdict {
+	z.borderline = make([]borderline, count)
+	for p, v := range z.number {
 		if v < outside {
 			count--
-			d := &z.doubt[count]
+			d := &z.borderline[count]
 			d.first.Store(math.MaxInt64)
 			d.firstIn.Store(math.MaxInt64)
-			z.verdict[p] = outside - 1 - int32(count)
+			z.number[p] = outside - 1 - int32(count)
 		}
 	}
 }
@@ -106,27 +108,27 @@ func (z *shrink) near(pose []float64, i int, j int32) bool {
 	return z.points.Group.Distance(pose) < z.radius
 }
 
-// doubtful returns the verdict for one pair whose pose has verdict v.
-func (z *shrink) doubtful(i int, j, v int32) int32 {
+// numberOf returns the number of the pose of one pair, or outside, given the borderline number v of its pose in n.
+func (z *shrink) numberOf(i int, j, v int32) int32 {
 	if !z.near(make([]float64, z.n.PoseDim), i, j) {
 		return outside
 	}
-	return z.doubt[outside-1-v].number
+	return z.borderline[outside-1-v].number
 }
 
-// count returns the offsets of the result's rows, and fills doubt.
+// count returns the offsets of the result's rows, and fills borderline.
 func (z *shrink) count() []int {
 	n := z.n
 	size := make([]int, n.Queries+1)
-	parallel.For(n.Queries, rowGrain, func(lo, hi int) {
+	parallel.For(n.Queries, classGrain, func(lo, hi int) {
 		pose := make([]float64, n.PoseDim)
 		for i := lo; i < hi; i++ {
 			index, poses := n.Row(i)
 			in := 0
 			for k, p := range poses {
-				v := z.verdict[p]
+				v := z.number[p]
 				if v < outside {
-					d, pair := &z.doubt[outside-1-v], int64(n.Offsets[i]+k)
+					d, pair := &z.borderline[outside-1-v], int64(n.Offsets[i]+k)
 					storeMin(&d.first, pair)
 					if z.near(pose, i, index[k]) {
 						storeMin(&d.firstIn, pair)
@@ -151,36 +153,36 @@ func storeMin(x *atomic.Int64, v int64) {
 	}
 }
 
-// number numbers the poses that are left, in the order of first use, and sets the tables of s.
-func (z *shrink) number(s *neighbor.Neighborhood) {
+// renumber numbers the poses that are left, in the order of first use, and sets the tables of s.
+func (z *shrink) renumber(s *Neighborhood) {
 	n, e := z.n, z.n.PoseDim
 	// n has its poses in that order. They keep it, unless one loses its first pair and not all.
 	kept, ordered := 0, true
-	for i := range z.doubt {
-		d := &z.doubt[i]
+	for i := range z.borderline {
+		d := &z.borderline[i]
 		ordered = ordered && (d.pairs.Load() == 0 || d.first.Load() == d.firstIn.Load())
 	}
 	from := make([]int32, 0, n.NumPoses()) // the poses of n that are left
 	take := func(p int32) {
-		if v := z.verdict[p]; v < outside {
-			z.doubt[outside-1-v].number = int32(kept)
+		if v := z.number[p]; v < outside {
+			z.borderline[outside-1-v].number = int32(kept)
 		} else {
-			z.verdict[p] = int32(kept)
+			z.number[p] = int32(kept)
 		}
 		from = append(from, p)
 		kept++
 	}
 	if ordered {
-		for p, v := range z.verdict {
-			if v >= 0 || v < outside && z.doubt[outside-1-v].pairs.Load() > 0 {
+		for p, v := range z.number {
+			if v >= 0 || v < outside && z.borderline[outside-1-v].pairs.Load() > 0 {
 				take(int32(p))
 			}
 		}
 	} else {
 		taken := make([]bool, n.NumPoses())
 		for k, p := range n.Pose {
-			v := z.verdict[p]
-			if !taken[p] && (v >= 0 || v < outside && z.doubt[outside-1-v].firstIn.Load() == int64(k)) {
+			v := z.number[p]
+			if !taken[p] && (v >= 0 || v < outside && z.borderline[outside-1-v].firstIn.Load() == int64(k)) {
 				taken[p] = true
 				take(p)
 			}
@@ -193,8 +195,8 @@ func (z *shrink) number(s *neighbor.Neighborhood) {
 			s.Count[lo+q] = n.Count[p]
 		}
 	})
-	for i := range z.doubt {
-		if d := &z.doubt[i]; d.pairs.Load() > 0 {
+	for i := range z.borderline {
+		if d := &z.borderline[i]; d.pairs.Load() > 0 {
 			s.Count[d.number] = d.pairs.Load()
 		}
 	}
