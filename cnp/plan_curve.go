@@ -120,60 +120,32 @@ func (m *EquivCNP[T]) compile() *curveNet[T] {
 	return n
 }
 
-// near reports whether two points are neighbours: exactly what neighbor.Ball decides under T(1).
-func (n *curveNet[T]) near(x, y, radius float64) bool { return n.alpha*math.Abs(x-y) < radius }
-
-// windows calls f with the range [a, b) of the ascending points that are neighbours of each of the ascending queries.
-func (n *curveNet[T]) windows(queries, points []float64, radius float64, f func(i, a, b int)) {
-	a, b := 0, 0
-	for i, x := range queries {
-		for a < len(points) && points[a] < x && !n.near(x, points[a], radius) {
-			a++
-		}
-		for b = max(a, b); b < len(points) && (points[b] < x || n.near(x, points[b], radius)); b++ {
-		}
-		f(i, a, b)
-	}
-}
-
 // curveLattice is a lattice with the neighbourhoods of its points among themselves and their weights.
 type curveLattice[T Float] struct {
 	grid    []float64
-	radii   []float64    // the distinct ones
-	at      []int        // layer → its radius in radii
-	windows [][][2]int32 // of each radius: the neighbours of each point
-	pairs   []int        // of each radius
-	most    []int        // of each radius: the greatest difference of two neighbours' numbers
-	weights [][]T        // of each layer: the weights of the poses -most .. most
+	radii   []float64        // the distinct ones
+	at      []int            // layer → its radius in radii
+	lines   []*neighbor.Line // of each radius
+	weights [][]T            // of each layer: those of its line's poses
 }
 
-// newLattice evaluates a lattice. Points lie evenly, so the pose of i as seen from j is that of any other pair with the same
-// i - j, up to the rounding of the coordinates; it is taken from the first such pair, as neighbor.Ball does.
+// newLattice evaluates a lattice.
 func (n *curveNet[T]) newLattice(grid []float64) (*curveLattice[T], error) {
 	l := &curveLattice[T]{grid: grid}
 	for k, r := range n.radius {
 		at := slices.Index(l.radii, r)
 		if at < 0 {
 			at = len(l.radii)
-			windows, most, pairs := make([][2]int32, len(grid)), 0, 0
-			n.windows(grid, grid, r, func(i, a, b int) {
-				windows[i] = [2]int32{int32(a), int32(b)}
-				if a < b {
-					most = max(most, i-a, b-1-i)
-				}
-				pairs += b - a
-			})
-			if pairs > neighbor.DefaultMaxPairs {
-				return nil, fmt.Errorf("cnp: %w: %d among the lattice's %d points", neighbor.ErrTooManyPairs, pairs, len(grid))
+			line := neighbor.NewLine(grid, n.alpha, r)
+			if line.Pairs > neighbor.DefaultMaxPairs {
+				return nil, fmt.Errorf("cnp: %w: %d among the lattice's %d points", neighbor.ErrTooManyPairs, line.Pairs, len(grid))
 			}
-			l.radii, l.windows = append(l.radii, r), append(l.windows, windows)
-			l.most, l.pairs = append(l.most, most), append(l.pairs, pairs)
+			l.radii, l.lines = append(l.radii, r), append(l.lines, line)
 		}
 		l.at = append(l.at, at)
-		most := l.most[at]
-		poses := make([]T, 2*most+1)
-		for d := 1; d <= most; d++ {
-			poses[most+d], poses[most-d] = T(grid[d]-grid[0]), T(grid[0]-grid[d])
+		poses := make([]T, len(l.lines[at].Poses))
+		for i, p := range l.lines[at].Poses {
+			poses[i] = T(p)
 		}
 		l.weights = append(l.weights, n.conv[k].Weights(poses))
 	}
@@ -188,7 +160,7 @@ type curveRun[T Float] struct {
 	phi, h         []T
 	features, next []T
 	mean, spread   []T
-	windows        [][2]int              // of the targets, among the lattice points
+	rows           []neighbor.LineRow
 	pairs          []layers.LinePairs[T] // of each radius
 	scratch        []layers.LineScratch[T]
 }
@@ -380,11 +352,20 @@ func (n *curveNet[T]) arrange(run *curveRun[T], l *curveLattice[T]) error {
 		run.pairs = append(run.pairs, layers.LinePairs[T]{})
 	}
 	g := len(l.grid)
-	targets := run.points[g:]
+	points, targets := run.points, run.points[g:]
 	for k, r := range l.radii {
-		p, most := &run.pairs[k], l.most[k]
+		see := neighbor.LineSight{Lattice: true, Own: true}
+		if n.cfg.Readout == ReadoutQueries {
+			see = neighbor.LineSight{Lattice: slices.Contains(l.at[:len(l.at)-1], k)}
+		}
+		p, line, pairs := &run.pairs[k], l.lines[k], 0
+		run.rows, pairs, _ = line.Rows(run.rows[:0], targets, see)
+		if pairs > neighbor.DefaultMaxPairs {
+			return fmt.Errorf("cnp: %w: radius %g gives %d among %d lattice points and %d targets, at most %d are allowed",
+				neighbor.ErrTooManyPairs, r, pairs, g, len(targets), neighbor.DefaultMaxPairs)
+		}
 		p.Offsets, p.Index, p.Pose, p.Own, p.Chunks = append(p.Offsets[:0], 0), p.Index[:0], p.Pose[:0], p.Own[:0], p.Chunks[:0]
-		p.Shared = 2*most + 1
+		p.Shared = len(line.Poses)
 		chunk := layers.LineChunk{}
 		flush := func(row int) {
 			chunk.Hi, chunk.Last = row, len(p.Own)
@@ -393,57 +374,33 @@ func (n *curveNet[T]) arrange(run *curveRun[T], l *curveLattice[T]) error {
 			}
 			chunk = layers.LineChunk{Lo: row, First: len(p.Own)}
 		}
-		// own lists points a to b, each with a pose of its own, as neighbours of x.
-		own := func(x float64, points []float64, first, a, b int) {
-			for j := a; j < b; j++ {
-				p.Index, p.Pose = append(p.Index, int32(first+j)), append(p.Pose, int32(p.Shared+len(p.Own)-chunk.First))
-				p.Own = append(p.Own, T(x-points[j]))
+		for i, row := range run.rows {
+			if i == g { // no chunk has rows of both kinds
+				flush(g)
 			}
-		}
-		end := func(row int) {
+			if i < g && !see.Lattice {
+				p.Offsets = append(p.Offsets, 0)
+				continue
+			}
+			x := points[i]
+			for side, first := range [2]int{0, g} {
+				near := row[side]
+				if side == 1 || i >= g { // poses of a chunk's own follow the shared ones
+					near.Pose += int32(p.Shared - chunk.First)
+					for _, y := range points[first+int(near.Point):][:near.N] {
+						p.Own = append(p.Own, T(x-y))
+					}
+				}
+				for j := range near.N {
+					p.Index, p.Pose = append(p.Index, int32(first)+near.Point+j), append(p.Pose, near.Pose+j)
+				}
+			}
 			p.Offsets = append(p.Offsets, len(p.Index))
-			if row+1-chunk.Lo >= chunkRows || len(p.Own)-chunk.First >= chunkPoses {
-				flush(row + 1)
+			if i+1-chunk.Lo >= chunkRows || len(p.Own)-chunk.First >= chunkPoses {
+				flush(i + 1)
 			}
 		}
-		// Before anything is listed, its size.
-		run.windows = run.windows[:0]
-		pairs := l.pairs[k]
-		n.windows(targets, l.grid, r, func(_, a, b int) {
-			run.windows = append(run.windows, [2]int{a, b})
-			pairs += 2 * (b - a)
-		})
-		rows, seen := l.grid, targets // rows of the lattice, and targets that others see
-		if n.cfg.Readout == ReadoutQueries {
-			pairs, seen = (pairs+l.pairs[k])/2, nil
-			if !slices.Contains(l.at[:len(l.at)-1], k) {
-				rows = nil
-			}
-		}
-		n.windows(targets, seen, r, func(_, a, b int) { pairs += b - a })
-		if pairs > neighbor.DefaultMaxPairs {
-			return fmt.Errorf("cnp: %w: radius %g gives %d among %d lattice points and %d targets, at most %d are allowed",
-				neighbor.ErrTooManyPairs, r, pairs, g, len(targets), neighbor.DefaultMaxPairs)
-		}
-		n.windows(rows, seen, r, func(i, a, b int) {
-			w := l.windows[k][i]
-			for j := w[0]; j < w[1]; j++ {
-				p.Index, p.Pose = append(p.Index, j), append(p.Pose, int32(i+most)-j)
-			}
-			own(l.grid[i], targets, g, a, b)
-			end(i)
-		})
-		for len(p.Offsets) <= g {
-			p.Offsets = append(p.Offsets, 0)
-		}
-		flush(g)
-		n.windows(targets, seen, r, func(i, a, b int) {
-			w := run.windows[i]
-			own(targets[i], l.grid, 0, w[0], w[1])
-			own(targets[i], seen, g, a, b)
-			end(g + i)
-		})
-		flush(len(run.points))
+		flush(len(points))
 	}
 	return nil
 }

@@ -89,34 +89,6 @@ func testCurvePlanAgainstLayers[T Float](t *testing.T, tol float64) {
 	}
 }
 
-// TestCurvePlanNeighbours: windows hold exactly the pairs that neighbor.Ball finds, also at distances that equal the radius.
-func TestCurvePlanNeighbours(t *testing.T) {
-	m := lineModel[float64](t, func(*Config) {})
-	n := m.compile()
-	rng := rand.New(rand.NewPCG(1, 5))
-	for _, r := range []float64{-1, 0, 1e-300, n.alpha * 0.25, n.alpha * 0.75, 3, math.Inf(1)} {
-		x := make([]float64, 40)
-		for i := range x {
-			x[i] = float64(rng.IntN(64)) / 16
-		}
-		run := &curveRun[float64]{points: x}
-		run.sortTargets(&Batch[float64]{B: 1, Nt: len(x), XTarget: x}, 0)
-		sorted := make([]float64, len(x))
-		for k, i := range run.order {
-			sorted[k] = x[i]
-		}
-		rows := 0
-		n.windows(sorted, sorted, r, func(i, a, b int) {
-			require.Equal(t, rows, i)
-			rows++
-			for j := range sorted {
-				require.Equal(t, n.alpha*math.Abs(sorted[i]-sorted[j]) < r, j >= a && j < b, "radius %g, pair %d, %d", r, i, j)
-			}
-		})
-		require.Equal(t, len(x), rows)
-	}
-}
-
 // TestCurvePlan: over a fixed lattice a task's prediction does not depend on its batch, on the number of threads or on the order
 // of its targets; and where the lattice is the batch's own, it is Predict's.
 func TestCurvePlan(t *testing.T) {
@@ -296,10 +268,10 @@ func TestFixedStep(t *testing.T) {
 			require.GreaterOrEqual(t, grid[len(grid)-1], ends[1]+c.Margin)
 			l, err := m.compile().newLattice(grid)
 			require.NoError(t, err)
+			rows, _, _ := l.lines[0].Rows(nil, nil, neighbor.LineSight{Lattice: true})
 			for i := 3 * want; i < len(grid)-3*want; i++ {
-				w := l.windows[0][i]
-				require.InDelta(t, 2*want+1, int(w[1]-w[0]), 2, "density %g", density)
-				require.Equal(t, l.windows[0][3*want][1]-l.windows[0][3*want][0], w[1]-w[0])
+				require.InDelta(t, 2*want+1, rows[i][0].N, 2, "density %g", density)
+				require.Equal(t, rows[3*want][0].N, rows[i][0].N)
 			}
 			require.InDelta(t, 1/density, (grid[len(grid)-1]-grid[0])/float64(len(grid)-1), 1e-9)
 			_, frac := math.Modf(m.conv[0].Radius() / m.group.Alpha() * density)

@@ -2,6 +2,7 @@ package layers
 
 import (
 	"github.com/equivcnp/equivcnp/internal/parallel"
+	"github.com/equivcnp/equivcnp/neighbor"
 	"github.com/equivcnp/equivcnp/simd"
 )
 
@@ -20,12 +21,12 @@ type lineProducts struct {
 
 // collect lists the products of rows whose task's points begin at base; the first `lattice` rows, none if negative, are lattice
 // points. A row's matrix has the row's number in the tile.
-func (l *lineProducts) collect(rows [][2]lineRun, base, lattice int) {
+func (l *lineProducts) collect(rows []neighbor.LineRow, base, lattice int) {
 	l.shared, l.own, l.points = l.shared[:0], l.own[:0], l.points[:0]
 	for i := range rows {
 		for side := range rows[i] {
 			run := &rows[i][side]
-			n, point, pose := int(run.n), int(run.point)-base, int(run.pose)
+			n, point, pose := int(run.N), int(run.Point)-base, int(run.Pose)
 			if n == 0 {
 				continue
 			}

@@ -21,9 +21,9 @@ type Method int
 
 // The methods.
 const (
-	Auto  Method = iota // Tree where it is possible and pays, else Brute
-	Brute               // every query against every point
-	Tree                // a kd-tree; groups that are no group.Bounder are scanned all the same
+	Auto  Method = iota // all points of a block through a group.Finder; where it has very many, Tree if there is a tree
+	Brute               // every query's distance to every point, by the group's own Distance
+	Tree                // a kd-tree over the coordinates of a group.Bounder; other groups' points are looked at as by Brute
 )
 
 // String returns the method's name.

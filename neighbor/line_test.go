@@ -1,0 +1,78 @@
+package neighbor
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/equivcnp/equivcnp/group"
+)
+
+// TestLine: the rows of a line are those of Ball, whoever sees whom, also at distances that equal the radius and among equal points.
+func TestLine(t *testing.T) {
+	const alpha = 0.2
+	rng := rand.New(rand.NewPCG(71, 1))
+	points := func(n int) []float64 {
+		x := make([]float64, n)
+		for i := range x {
+			if x[i] = float64(rng.IntN(64)) / 16; i%3 == 0 {
+				x[i] = 4 * rng.Float64()
+			}
+		}
+		slices.Sort(x)
+		return x
+	}
+	for _, n := range [][2]int{{40, 30}, {1, 1}, {0, 12}, {25, 0}, {0, 0}} {
+		even := make([]float64, n[0])
+		for i := range even {
+			even[i] = float64(i) / 7
+		}
+		for name, lattice := range map[string][]float64{"even": even, "any": points(n[0])} {
+			for _, r := range []float64{-1, 0, 1e-300, alpha / 4, alpha * 3 / 7, alpha * 0.75, 3, math.Inf(1)} {
+				own := points(n[1])
+				line := NewLine(lattice, alpha, r)
+				for _, see := range []LineSight{{true, true}, {true, false}, {false, false}, {false, true}} {
+					t.Run(fmt.Sprintf("n=%v/%s/r=%g/%v", n, name, r, see), func(t *testing.T) {
+						all := append(slices.Clone(lattice), own...)
+						x := group.LiftPoints(group.NewT(1, alpha), all, 1, 0)
+						opt := Options{Radius: r, QueryMask: make([]bool, len(all)), PointMask: make([]bool, len(all))}
+						for i := range all {
+							opt.QueryMask[i], opt.PointMask[i] = i >= n[0] || see.Lattice, i < n[0] || see.Own
+						}
+						want, err := Ball(x, x, opt)
+						require.NoError(t, err)
+
+						rows, pairs, poses := line.Rows(nil, own, see)
+						require.Len(t, rows, len(all))
+						require.Equal(t, want.Pairs(), pairs)
+						next := int32(0)
+						for i, row := range rows {
+							var index []int32
+							for side, first := range [2]int{0, n[0]} {
+								run := row[side]
+								for k := range run.N {
+									j := int32(first) + run.Point + k
+									index = append(index, j)
+									if side == 0 && i < n[0] && name == "even" {
+										require.InDelta(t, all[i]-all[j], line.Poses[run.Pose+k], 1e-14)
+									}
+								}
+								if side == 1 || i >= n[0] {
+									require.Equal(t, next, run.Pose)
+									next += run.N
+								}
+							}
+							got, _ := want.Row(i)
+							require.Equal(t, append([]int32{}, got...), append([]int32{}, index...))
+						}
+						require.Equal(t, poses, int(next))
+					})
+				}
+			}
+		}
+	}
+}
