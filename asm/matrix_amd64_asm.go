@@ -26,9 +26,8 @@ type matrixOp struct {
 
 // What small kernels, of about a hundred operations, run well with.
 var (
-	twice      = map[x86.Level]int{x86.AVX2: 1, x86.AVX512: 2}
-	pinSome    = map[x86.Level]int{x86.AVX512: 10}
-	pinNothing = map[x86.Level]int{}
+	twice   = map[x86.Level]int{x86.AVX2: 1, x86.AVX512: 2}
+	pinSome = map[x86.Level]int{x86.AVX512: 10}
 )
 
 // write writes a file's functions for both types at all levels.

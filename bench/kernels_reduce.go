@@ -2,14 +2,12 @@ package main
 
 import (
 	"fmt"
+	"runtime"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/equivcnp/equivcnp/simd"
 )
-
-// reduceSink keeps results alive.
-var reduceSink float64
 
 // reduceCases are sums, moments and conversions at sizes that fit L1, L2 and no cache.
 func reduceCases() []kernelCase {
@@ -38,9 +36,9 @@ func reduceCases() []kernelCase {
 				if f.arrays > 1 {
 					y = rng.floats(s.n, 1)
 				}
-				t := timed{ours: func() { reduceSink = f.run(x, y) }}
+				t := timed{ours: func() { runtime.KeepAlive(f.run(x, y)) }}
 				if f.gonum != nil {
-					t.gonum = func() { reduceSink = f.gonum(x, y) }
+					t.gonum = func() { runtime.KeepAlive(f.gonum(x, y)) }
 				}
 				return t
 			}})
@@ -55,7 +53,7 @@ func reduceCases() []kernelCase {
 				weight[i] = int32(rng.next() % 4096)
 			}
 			mean, variance := make([]float64, s.c), make([]float64, s.c)
-			return timed{ours: func() { reduceSink = simd.WeightedMomentsF32(mean, variance, x, weight, s.c) }}
+			return timed{ours: func() { runtime.KeepAlive(simd.WeightedMomentsF32(mean, variance, x, weight, s.c)) }}
 		}})
 	}
 	for _, s := range sizes {

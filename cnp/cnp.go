@@ -28,13 +28,7 @@ func (m mlp[T]) params(prefix string) []layers.Param[T] {
 	return ps
 }
 
-// forward returns the output [n, out] for x [n, in].
-func (m mlp[T]) forward(x []T, n int) []T {
-	all := m.record(x, n)
-	return all[len(all)-1]
-}
-
-// record returns the input and the output of every layer.
+// record runs x [n, in] through the layers and returns the input and the output of each: the last is the result [n, out].
 func (m mlp[T]) record(x []T, n int) [][]T {
 	all := [][]T{x}
 	for i, l := range m {

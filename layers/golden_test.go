@@ -74,10 +74,10 @@ func requireAfter[T Float](t *testing.T, g *testkit.Golden, prefix string, ps []
 }
 
 type layerMeta struct {
-	group, layer       string
-	alpha, r           float64
-	fill, rate         float64
-	b, n, ci, co, c, m int
+	group      string
+	alpha, r   float64
+	fill, rate float64
+	b, n       int
 }
 
 func readMeta(g *testkit.Golden) layerMeta {

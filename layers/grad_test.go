@@ -72,7 +72,7 @@ func dot(a, b []float64) float64 {
 // spread moves all parameters away from symmetric values: biases, normalisation weights and running statistics.
 func spread(ps []Param[float64], rng *rand.Rand) {
 	for _, p := range ps {
-		if p.Shape != nil && len(p.Shape) == 1 {
+		if len(p.Shape) == 1 {
 			for i := range p.Data {
 				p.Data[i] += 0.3 * rng.Float64()
 			}
@@ -260,7 +260,7 @@ func TestConvolutionGradients(t *testing.T) {
 						co := ci
 						var ps []Param[float64]
 						var forward run
-						eval := func(dst, f []float64) error { return nil }
+						var eval func(dst, f []float64) error
 						switch kind {
 						case "lieconv":
 							co = 4

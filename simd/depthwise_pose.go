@@ -98,10 +98,10 @@ type posePair struct{ row, point int32 }
 
 // poseBlock is pairs lo to hi of all, which have the same pose.
 type poseBlock struct {
-	pose          int32
-	first         bool // of its pose
-	segment       int32
-	lo, hi, pairs int
+	pose    int32
+	first   bool // of its pose
+	segment int32
+	lo, hi  int
 }
 
 // segmentPoses appends the blocks of poses from lo on: one for each pose, or for each segment that has pairs of it.

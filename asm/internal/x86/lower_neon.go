@@ -95,13 +95,6 @@ func neonConstants(blocks ...*Block) (all []*constant) {
 	return all
 }
 
-func name(v Value) string {
-	if v.c == nil {
-		return ""
-	}
-	return v.c.name
-}
-
 // poolOffset is where a constant lies in the pool, with some bits flipped.
 func poolOffset(pool *neon.Pool, c *constant, flip uint64) int {
 	check(len(c.bits) == 1, "NEON has no tables")
@@ -114,9 +107,6 @@ func poolOffset(pool *neon.Pool, c *constant, flip uint64) int {
 	}
 	return pool.Add(name, w, w)
 }
-
-// one returns a register of the current copy as a group.
-func (e *neonEmitter) own1(v neon.V) neon.Vec { return neon.Vec{v} }
 
 // load brings a constant into a new register.
 func (e *neonEmitter) load(v Value, flip uint64) neon.Vec {
