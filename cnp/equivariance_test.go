@@ -238,14 +238,16 @@ func TestEquivarianceOfImages(t *testing.T) {
 			for i := range x { // off the grid: no two pixels alike
 				x[i] += 0.2 * rng.NormFloat64()
 			}
-			want, err := m.forward(context.Background(), im, m.geometry(x), layers.Eval)
-			require.NoError(t, err)
+			predict := func(x []float64) *Prediction[float32] {
+				p, err := m.Plan(context.Background(), Geometry{Points: x}, PlanOptions{})
+				require.NoError(t, err)
+				return predictPlan(t, p, im)
+			}
+			want := predict(x)
 			requireVaries(t, want, 1)
 			for i := range 50 {
 				a := mv.draw(rng)
-				got, err := m.forward(context.Background(), im, m.geometry(act(t, g, a, x)), layers.Eval)
-				require.NoError(t, err)
-				requireSame(t, fmt.Sprintf("g %d = %v:", i, a), got, want)
+				requireSame(t, fmt.Sprintf("g %d = %v:", i, a), predict(act(t, g, a, x)), want)
 			}
 		})
 	}

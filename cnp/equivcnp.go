@@ -79,7 +79,7 @@ func (m *EquivCNP[T]) State() []layers.Param[T] {
 // Predict returns mean and standard deviation at the targets.
 func (m *EquivCNP[T]) Predict(ctx context.Context, b *Batch[T]) (*Prediction[T], error) {
 	if m.trace != nil || !m.onLine() || b.B*b.Nt == 0 {
-		return m.forward(ctx, b, layers.Eval)
+		return m.forward(ctx, b)
 	}
 	if err := b.check(m.cfg.DimX, m.cfg.DimY); err != nil {
 		return nil, err
@@ -100,11 +100,11 @@ func (m *EquivCNP[T]) Predict(ctx context.Context, b *Batch[T]) (*Prediction[T],
 }
 
 // taskChunk is the number of tasks whose points share one neighbourhood structure at a time. Tasks do not see each
-// other, so in Eval mode the chunk changes memory, not results.
+// other: the chunk changes memory, not results.
 const taskChunk = 16
 
-// forward is Predict in either mode. In Train mode all tasks are one chunk: batch normalisation sees every pair.
-func (m *EquivCNP[T]) forward(ctx context.Context, b *Batch[T], mode layers.Mode) (*Prediction[T], error) {
+// forward is Predict layer by layer, for points in any space.
+func (m *EquivCNP[T]) forward(ctx context.Context, b *Batch[T]) (*Prediction[T], error) {
 	if err := b.check(m.cfg.DimX, m.cfg.DimY); err != nil {
 		return nil, err
 	}
@@ -116,22 +116,18 @@ func (m *EquivCNP[T]) forward(ctx context.Context, b *Batch[T], mode layers.Mode
 			return nil, err
 		}
 	}
-	if b.B*b.Nt == 0 && mode == layers.Eval {
+	if b.B*b.Nt == 0 {
 		return out, nil
 	}
-	chunk := taskChunk
-	if mode == layers.Train {
-		chunk = max(b.B, 1)
-	}
 	report, steps := progress(ctx), len(m.conv)+1
-	total := (b.B + chunk - 1) / chunk * steps
-	for lo := 0; lo < b.B; lo += chunk {
-		done := lo / chunk * steps
+	total := (b.B + taskChunk - 1) / taskChunk * steps
+	for lo := 0; lo < b.B; lo += taskChunk {
+		done := lo / taskChunk * steps
 		step := func(i int) error {
 			report(done+i, total)
 			return ctx.Err()
 		}
-		if err := m.forwardTasks(out, b, lo, min(lo+chunk, b.B), grid, mode, step); err != nil {
+		if err := m.forwardTasks(out, b, lo, min(lo+taskChunk, b.B), grid, step); err != nil {
 			return nil, err
 		}
 	}
@@ -140,7 +136,7 @@ func (m *EquivCNP[T]) forward(ctx context.Context, b *Batch[T], mode layers.Mode
 }
 
 // forwardTasks predicts tasks lo to hi over one lattice.
-func (m *EquivCNP[T]) forwardTasks(out *Prediction[T], b *Batch[T], lo, hi int, grid []float64, mode layers.Mode, step func(int) error) error {
+func (m *EquivCNP[T]) forwardTasks(out *Prediction[T], b *Batch[T], lo, hi int, grid []float64, step func(int) error) error {
 	dx, dy, lifts := m.cfg.DimX, m.cfg.DimY, m.cfg.Lifts
 
 	// Encoder: features on each task's points.
@@ -166,7 +162,7 @@ func (m *EquivCNP[T]) forwardTasks(out *Prediction[T], b *Batch[T], lo, hi int, 
 			g, points = last, last.Points
 		}
 		y := make([]T, points.Rows()*l.Out)
-		if err := l.Forward(y, h, g, 1, mode); err != nil {
+		if err := l.Forward(y, h, g, 1); err != nil {
 			return err
 		}
 		m.record(fmt.Sprintf("conv%d", 2*i), y)

@@ -25,8 +25,6 @@ type ImageEquivCNP[T Float] struct {
 	mu    sync.Mutex
 	grids []gridGeometry[T] // recently used pixel grids, newest last
 	plans planCache[T]
-
-	trace func(name string, v []T)
 }
 
 type gridGeometry[T Float] struct {
@@ -78,9 +76,6 @@ func (m *ImageEquivCNP[T]) Complete(ctx context.Context, im *Images[T]) (*Predic
 	if err := im.check(m.cfg.DimY); err != nil {
 		return nil, err
 	}
-	if m.trace != nil { // a plan merges layers and keeps no activations
-		return m.forward(ctx, im, m.grid(im.H, im.W), layers.Eval)
-	}
 	out := newPrediction[T](len(im.Pixels))
 	if im.B == 0 {
 		return out, ctx.Err()
@@ -93,90 +88,6 @@ func (m *ImageEquivCNP[T]) Complete(ctx context.Context, im *Images[T]) (*Predic
 		return nil, err
 	}
 	return out, nil
-}
-
-// imageChunk is the number of images that one set of evaluated convolution weights serves.
-const imageChunk = 8
-
-// forward completes images whose pixels lie at the points of g, which may be any: nothing here knows of a grid.
-func (m *ImageEquivCNP[T]) forward(ctx context.Context, im *Images[T], g *layers.Geometry[T], mode layers.Mode) (*Prediction[T], error) {
-	out := newPrediction[T](len(im.Pixels))
-	chunk := imageChunk
-	if mode == layers.Train {
-		chunk = max(im.B, 1) // batch normalisation sees every pair
-	}
-	report, steps := progress(ctx), 2+len(m.blocks)
-	total := (im.B + chunk - 1) / chunk * steps
-	for lo := 0; lo < im.B; lo += chunk {
-		done := lo / chunk * steps
-		step := func(i int) error {
-			report(done+i, total)
-			return ctx.Err()
-		}
-		if err := m.forwardImages(out, im, lo, min(lo+chunk, im.B), g, mode, step); err != nil {
-			return nil, err
-		}
-	}
-	report(total, total)
-	return out, nil
-}
-
-func (m *ImageEquivCNP[T]) forwardImages(out *Prediction[T], im *Images[T], lo, hi int, g *layers.Geometry[T], mode layers.Mode, step func(int) error) error {
-	if err := step(0); err != nil {
-		return err
-	}
-	n, b, k, width := im.H*im.W, hi-lo, m.cfg.Lifts, m.cfg.Channels[0]
-
-	// Encoder: psi on density and on signal, side by side. Its convolution weights are the same for both, so in Eval mode
-	// the two are one batch; training updates psi's statistics and radius between them, as the authors' code does.
-	density, signal := embedPixels(im, lo, hi, m.cfg.Multiplicity)
-	c, rows := m.psi.In, b*n*k
-	embedded := make([]T, 2*rows*width)
-	hd, hs := embedded[:rows*width], embedded[rows*width:]
-	density, signal = repeatRows(density, c, k), repeatRows(signal, c, k)
-	if mode == layers.Eval {
-		if err := m.psi.Forward(embedded, append(density, signal...), g, 2*b, mode); err != nil {
-			return err
-		}
-	} else {
-		if err := m.psi.Forward(hd, density, g, b, mode); err != nil {
-			return err
-		}
-		if err := m.psi.Forward(hs, signal, g, b, mode); err != nil {
-			return err
-		}
-	}
-	m.record("theta_density", hd)
-	m.record("theta_signal", hs)
-	both := make([]T, 2*rows*width)
-	for i := range rows {
-		copy(both[2*i*width:], hd[i*width:(i+1)*width])
-		copy(both[(2*i+1)*width:], hs[i*width:(i+1)*width])
-	}
-	if err := step(1); err != nil {
-		return err
-	}
-
-	// Decoder.
-	h := hd
-	m.first.Forward(h, both, rows, simd.ActNone)
-	m.record("cnn0", h)
-	for i, block := range m.blocks {
-		if err := block.Forward(h, g, b, mode); err != nil {
-			return err
-		}
-		m.record(fmt.Sprintf("cnn%d", i+1), h)
-		if err := step(i + 2); err != nil {
-			return err
-		}
-	}
-	h = meanRows(h, width, k)
-	y := make([]T, b*n*m.last.Out)
-	m.last.Forward(y, h, b*n, simd.ActNone)
-	m.record(fmt.Sprintf("cnn%d", len(m.blocks)+1), y)
-
-	imageHead(out, im, lo, hi, y, m.cfg)
-	return nil
 }
 
 // embedPixels returns, for images lo to hi, density and signal [b, h·w, c·K] with channels last: the mask, and the
@@ -244,10 +155,4 @@ func (m *ImageEquivCNP[T]) grid(h, w int) *layers.Geometry[T] {
 func (m *ImageEquivCNP[T]) geometry(x []float64) *layers.Geometry[T] {
 	l := group.LiftPoints(m.group, x, m.cfg.Lifts, m.cfg.LiftSeed)
 	return layers.NewGeometry[T](l, nil, nil, m.cfg.MaxNeighbors, m.cfg.NeighborSeed)
-}
-
-func (m *ImageEquivCNP[T]) record(name string, v []T) {
-	if m.trace != nil {
-		m.trace(name, v)
-	}
 }

@@ -237,31 +237,11 @@ func testImage[T Float](t *testing.T, set, grp string, n int) {
 			im.Pixels[i] = T(math.NaN()) // never read
 		}
 	}
-	traced := 0
 	if g.Has("act_pixel_index") {
-		index, _ := g.F64("act_pixel_index")
-		m.trace = func(name string, v []T) {
-			want, shape := g.F64("act_" + name + "_f64")
-			got := make([]T, 0, len(want))
-			for _, p := range index {
-				got = append(got, v[int(p)*shape[1]:(int(p)+1)*shape[1]]...)
-			}
-			var drift float64
-			g.Meta("act_"+name+"_max_abs_f32_f64_dumped", &drift)
-			// The recorded float64 activations were stored as float32.
-			actTol := 1.2e-7 * maxAbs(want)
-			if is32[T]() {
-				actTol = max(10*drift, 1e-5*maxAbs(want))
-			}
-			testkit.Close(t, name, got, want, actTol)
-			traced++
-		}
+		requireActivations(t, g, m, im)
 	}
 	p, err := m.Complete(context.Background(), im)
 	require.NoError(t, err)
-	if g.Has("act_pixel_index") {
-		require.Equal(t, len(g.Names("act_"))/2, traced, "activations compared")
-	}
 	mean, _ := g.F64("mean_f64")
 	std, _ := g.F64("std_f64")
 	testkit.Close(t, "mean", p.Mean, mean, meanTol)
@@ -275,6 +255,44 @@ func testImage[T Float](t *testing.T, set, grp string, n int) {
 		llTol = 1e-3
 	}
 	require.InDelta(t, logp, ll/float64(count), llTol*max(1, math.Abs(logp)))
+}
+
+// requireActivations compares what the layers give at some pixels with what the authors' gave. A plan merges layers and keeps no
+// activations, so this is the forward pass that training takes.
+func requireActivations[T Float](t *testing.T, g *testkit.Golden, m *ImageEquivCNP[T], im *Images[T]) {
+	t.Helper()
+	pass, err := m.Differentiate(context.Background(), im, layers.Eval)
+	require.NoError(t, err)
+	index, _ := g.F64("act_pixel_index")
+	compared := 0
+	compare := func(name string, v []T, width, lo, hi int) { // columns lo to hi of v [pixels, width]
+		want, shape := g.F64("act_" + name + "_f64")
+		require.Equal(t, shape[1], hi-lo)
+		got := make([]T, 0, len(want))
+		for _, p := range index {
+			got = append(got, v[int(p)*width+lo:int(p)*width+hi]...)
+		}
+		var drift float64
+		g.Meta("act_"+name+"_max_abs_f32_f64_dumped", &drift)
+		// The recorded float64 activations were stored as float32.
+		actTol := 1.2e-7 * maxAbs(want)
+		if is32[T]() {
+			actTol = max(10*drift, 1e-5*maxAbs(want))
+		}
+		testkit.Close(t, name, got, want, actTol)
+		compared++
+	}
+	pass.stages(func(name string, v []T) bool {
+		switch width := len(v) / (im.H * im.W); {
+		case name == "conv_theta": // density and signal side by side
+			compare("theta_density", v, width, 0, width/2)
+			compare("theta_signal", v, width, width/2, width)
+		case name != "output":
+			compare(strings.Replace(name, ".", "", 1), v, width, 0, width)
+		}
+		return true
+	})
+	require.Equal(t, len(g.Names("act_"))/2, compared, "activations compared")
 }
 
 // TestGoldenImages takes all recorded images in float32; in float64, which is slow for the groups with many poses, one
@@ -338,7 +356,7 @@ func testTrainCurve[T Float](t *testing.T) {
 	require.NoError(t, err)
 	loadState(t, model, g.File, recordedState)
 	b := curveTask[T](g, "")
-	p, err := model.(*EquivCNP[T]).forward(context.Background(), b, layers.Train)
+	p, err := model.(TrainableRegressor[T]).Differentiate(context.Background(), b, layers.Train)
 	require.NoError(t, err)
 
 	y, _ := g.F64("y_target")
@@ -397,7 +415,7 @@ func testTrainImage[T Float](t *testing.T, file string) {
 		lossTol, bufTol = tol.Loss32, tol.Buf32
 	}
 	m, im := smallTrainedImage[T](t, g)
-	p, err := m.forward(context.Background(), im, m.grid(im.H, im.W), layers.Train)
+	p, err := m.Differentiate(context.Background(), im, layers.Train)
 	require.NoError(t, err)
 	ll, _ := LogLikelihood(p.Mean, p.Std, im.Pixels, nil)
 	want, _ := g.F64("loss_f64")

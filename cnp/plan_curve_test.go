@@ -78,7 +78,7 @@ func testCurvePlanAgainstLayers[T Float](t *testing.T, tol float64) {
 			m := lineModel[T](t, change)
 			m.conv[0].R[0] *= 1.25 // layers need not agree
 			for _, b := range []*Batch[T]{lineBatch[T](3, 9, 11, 2, 1), lineBatch[T](1, 1, 1, 2, 2), lineBatch[T](2, 4, 150, 2, 3)} {
-				want, err := m.forward(context.Background(), b, layers.Eval)
+				want, err := m.forward(context.Background(), b)
 				require.NoError(t, err)
 				got, err := m.Predict(context.Background(), b)
 				require.NoError(t, err)

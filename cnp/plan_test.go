@@ -72,7 +72,7 @@ func testPlanAgainstLayers[T Float](t *testing.T, tol float64) {
 	}{{"T(2)", 1}, {"SE(2)", 1}, {"SE(2)", 3}, {"SE(2)", 4}, {"SO(2)", 1}, {"R>0xSO(2)", 1}, {"R>0(2)", 1}, {"trivial(2)", 1}} {
 		m := planModel[T](t, c.group, c.lifts)
 		im := planImages[T](3, 2, 9, 8, 3)
-		want, err := m.forward(context.Background(), im, m.geometry(pixelGrid(9, 8)), layers.Eval)
+		want, err := m.Differentiate(context.Background(), im, layers.Eval)
 		require.NoError(t, err)
 		for name, opt := range storages {
 			t.Run(fmt.Sprintf("%s/lifts=%d/%s", c.group, c.lifts, name), func(t *testing.T) {

@@ -104,11 +104,11 @@ func FuzzLayerEquivariance(f *testing.F) {
 		run := func(x []float64) []float64 {
 			geo := layers.NewGeometry[float64](group.LiftPoints(g, x, 1, 0), nil, nil, 0, 0)
 			h := make([]float64, points*5)
-			if err := conv.Forward(h, features, geo, 1, layers.Eval); err != nil {
+			if err := conv.Forward(h, features, geo, 1); err != nil {
 				t.Fatal(err)
 			}
 			simd.Swish(h, h)
-			if err := block.Forward(h, geo, 1, layers.Eval); err != nil {
+			if err := block.Forward(h, geo, 1); err != nil {
 				t.Fatal(err)
 			}
 			return h

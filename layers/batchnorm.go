@@ -61,17 +61,6 @@ func (b *BatchNorm[T]) Fold() (scale, shift []T) {
 		func(c int) float64 { return float64(b.RunningVar[c]) })
 }
 
-// ForwardTrain normalises x [rows, c] in place with the statistics of its rows, row i counting weight[i] times (nil:
-// once), and moves the running statistics by a tenth towards them. repeat says how often the whole set occurs (the
-// number of images that share it): it changes the unbiased variance only.
-func (b *BatchNorm[T]) ForwardTrain(x []T, weight []int32, repeat int) {
-	m := momentsOf(x, weight, len(b.Weight))
-	if !(m.total > 0) {
-		return // no pair anywhere: nothing to normalise, nothing learned about the statistics
-	}
-	b.reapply(b.tape(m, weight, repeat, Train), x, x)
-}
-
 // observe moves the running statistics by a tenth towards those of n rows; variance is the biased one.
 func (b *BatchNorm[T]) observe(mean, variance []float64, n float64) {
 	for i := range mean {

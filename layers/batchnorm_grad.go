@@ -18,8 +18,10 @@ type BatchNormTape[T Float] struct {
 	hi, low, scale []T // [c] the mean in two parts, and weight/std
 }
 
-// ForwardTape sets y [rows, c] to the normalised rows of x, in either mode, and in Train mode moves the running
-// statistics: see ForwardTrain. y may be x itself, but Backward wants x again.
+// ForwardTape sets y [rows, c] to the normalised rows of x. In Train mode the statistics are those of the rows, row i counting weight[i]
+// times (nil: once), and the running ones move by a tenth towards them; repeat says how often the whole set occurs (the number of
+// images that share it), which changes the unbiased variance only. Without a row that counts nothing is normalised and nothing learned.
+// y may be x itself, but Backward wants x again.
 func (b *BatchNorm[T]) ForwardTape(y, x []T, weight []int32, repeat int, mode Mode) *BatchNormTape[T] {
 	m := &moments{}
 	if mode == Train {

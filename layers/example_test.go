@@ -30,7 +30,7 @@ func ExampleLieConv() {
 		}
 		g := layers.NewGeometry[float32](group.LiftPoints(so2, moved, 1, 0), nil, nil, 0, 0)
 		outs[i] = make([]float32, 5*2)
-		if err := conv.Forward(outs[i], f, g, 1, layers.Eval); err != nil {
+		if err := conv.Forward(outs[i], f, g, 1); err != nil {
 			fmt.Println(err)
 			return
 		}

@@ -169,20 +169,36 @@ func testLayer[T Float](t *testing.T, kind string) {
 					case "lieconv":
 						l := NewLieConv[T](ci, co, cfg, rng)
 						setState(t, g, l.Params(""))
-						layer, err = l, l.Forward(out, f, geo, 1, gm.mode)
+						layer = l
+						if _, err = l.ForwardTape(out, f, geo, 1, gm.mode); err == nil && gm.mode == Eval {
+							testkit.Close(t, "ForwardTape's output", out, want, outTol)
+							err = l.Forward(out, f, geo, 1)
+						}
 					case "depthwise":
 						l := NewDepthwiseLieConv[T](ci, cfg, rng)
 						setState(t, g, l.Params(""))
-						layer, err = l, l.Forward(out, f, geo, 1, gm.mode)
+						layer = l
+						if _, err = l.ForwardTape(out, f, geo, 1, gm.mode); err == nil && gm.mode == Eval {
+							testkit.Close(t, "ForwardTape's output", out, want, outTol)
+							err = l.Forward(out, f, geo, 1)
+						}
 					case "separable":
 						l := NewSeparableLieConv[T](ci, co, cfg, rng)
 						setState(t, g, l.Params(""))
-						layer, err = l, l.Forward(out, f, geo, 1, gm.mode, simd.ActNone)
+						layer = l
+						if _, err = l.ForwardTape(out, f, geo, 1, gm.mode, simd.ActNone); err == nil && gm.mode == Eval {
+							testkit.Close(t, "ForwardTape's output", out, want, outTol)
+							err = l.Forward(out, f, geo, 1, simd.ActNone)
+						}
 					case "resblock":
 						l := NewResidualBlock[T](ci, cfg, rng)
 						setState(t, g, l.Params(""))
-						copy(out, f)
-						layer, err = l, l.Forward(out, geo, 1, gm.mode)
+						layer = l
+						if _, err = l.ForwardTape(out, f, geo, 1, gm.mode); err == nil && gm.mode == Eval {
+							testkit.Close(t, "ForwardTape's output", out, want, outTol)
+							copy(out, f)
+							err = l.Forward(out, geo, 1)
+						}
 					}
 					require.NoError(t, err)
 					require.Equal(t, keep, f, "the input is unmodified")
@@ -234,7 +250,7 @@ func testWeightNet[T Float](t *testing.T) {
 			if gm.mode == Eval {
 				net.Forward(out, pose, n)
 			} else {
-				net.ForwardTrain(out, pose, n, nil, 1)
+				copy(out, net.ForwardTape(pose, n, nil, 1, Train).Weights())
 				requireAfter(t, g, gm.name+".f64.after.", net.Params(""), afterTol)
 			}
 			testkit.Close(t, "output", out, want, outTol)

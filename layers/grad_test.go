@@ -121,14 +121,11 @@ func TestBatchNormGradient(t *testing.T) {
 					b.ForwardTape(y, x, weight, 2, mode)
 					return dot(y, dy)
 				})
-				if mode == Train { // the tape's forward pass is the other one
-					a := NewBatchNorm[float64](c)
-					o := NewBatchNorm[float64](c)
-					a.ForwardTape(y, x, weight, 2, mode)
-					z := append([]float64(nil), x...)
-					o.ForwardTrain(z, weight, 2)
-					require.Equal(t, z, y)
-					require.Equal(t, o.RunningVar, a.RunningVar)
+				b.ForwardTape(y, x, weight, 2, mode)
+				z := append([]float64(nil), x...)
+				b.ForwardTape(z, z, weight, 2, mode)
+				if mode == Train { // in Eval mode the statistics have moved
+					require.Equal(t, z, y, "in place")
 				}
 			})
 		}
@@ -260,7 +257,7 @@ func TestConvolutionGradients(t *testing.T) {
 						co := ci
 						var ps []Param[float64]
 						var forward run
-						var eval func(dst, f []float64) error
+						var eval func(dst, f []float64) error // the forward pass without a tape
 						switch kind {
 						case "lieconv":
 							co = 4
@@ -271,7 +268,7 @@ func TestConvolutionGradients(t *testing.T) {
 								require.NoError(t, err)
 								return tape.Backward
 							}
-							eval = func(dst, f []float64) error { return l.Forward(dst, f, geo, batch, mode) }
+							eval = func(dst, f []float64) error { return l.Forward(dst, f, geo, batch) }
 						case "depthwise":
 							l := NewDepthwiseLieConv[float64](ci, cfg, rng)
 							ps = l.Params("")
@@ -280,7 +277,7 @@ func TestConvolutionGradients(t *testing.T) {
 								require.NoError(t, err)
 								return tape.Backward
 							}
-							eval = func(dst, f []float64) error { return l.Forward(dst, f, geo, batch, mode) }
+							eval = func(dst, f []float64) error { return l.Forward(dst, f, geo, batch) }
 						case "resblock":
 							l := NewResidualBlock[float64](ci, cfg, rng)
 							ps = l.Params("")
@@ -291,7 +288,7 @@ func TestConvolutionGradients(t *testing.T) {
 							}
 							eval = func(dst, f []float64) error {
 								copy(dst, f)
-								return l.Forward(dst, geo, batch, mode)
+								return l.Forward(dst, geo, batch)
 							}
 						default:
 							co = 4
@@ -304,7 +301,7 @@ func TestConvolutionGradients(t *testing.T) {
 								require.NoError(t, err)
 								return tape.Backward
 							}
-							eval = func(dst, f []float64) error { return l.Forward(dst, f, geo, batch, mode, act) }
+							eval = func(dst, f []float64) error { return l.Forward(dst, f, geo, batch, act) }
 						}
 						spread(ps, rng)
 						for _, p := range ps {
@@ -325,13 +322,12 @@ func TestConvolutionGradients(t *testing.T) {
 						df, out := make([]float64, len(f)), make([]float64, len(dout))
 						g := NewGrads(ps)
 						forward(out, f)(df, dout, g)
-						after := append([]float64(nil), ps[0].Data...)
 						restore()
-						want := make([]float64, len(out))
-						require.NoError(t, eval(want, f))
-						require.InDeltaSlice(t, want, out, 1e-12, "the tape's forward pass is the other one")
-						require.Equal(t, ps[0].Data, after, "and so is the radius")
-						restore()
+						if mode == Eval {
+							want := make([]float64, len(out))
+							require.NoError(t, eval(want, f))
+							require.InDeltaSlice(t, want, out, 1e-12, "the tape's forward pass is the other one")
+						}
 						requireDifferences(t, ps, g, []live{{"f", f, df}}, func() float64 {
 							y := make([]float64, len(dout))
 							forward(y, f)

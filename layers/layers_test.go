@@ -138,8 +138,8 @@ func TestBatchNorm(t *testing.T) {
 		}
 		copy(b.Weight, a.Weight)
 		copy(b.Bias, a.Bias)
-		a.ForwardTrain(x, count, 1)
-		b.ForwardTrain(long, nil, 1)
+		a.ForwardTape(x, x, count, 1, Train)
+		b.ForwardTape(long, long, nil, 1, Train)
 		at := 0
 		for r := range rows {
 			for range count[r] {
@@ -166,8 +166,10 @@ func TestBatchNorm(t *testing.T) {
 	}
 	// No pair anywhere: nothing changes and nothing is divided by zero.
 	b := NewBatchNorm[float32](2)
-	b.ForwardTrain([]float32{1, 2}, []int32{0}, 1)
+	x := []float32{1, 2}
+	b.ForwardTape(x, x, []int32{0}, 1, Train)
 	require.Equal(t, []float32{1, 1}, b.RunningVar)
+	require.Equal(t, []float32{1, 2}, x)
 }
 
 func scattered(t *testing.T, name string, n, k int) *group.Lifted {
@@ -232,8 +234,8 @@ func TestBatch(t *testing.T) {
 	f := normals[float32](rng, 4*50*3)
 	forward := func(f []float32, b int) []float32 {
 		h := make([]float32, b*50*6)
-		require.NoError(t, conv.Forward(h, f, g, b, Eval))
-		require.NoError(t, block.Forward(h, g, b, Eval))
+		require.NoError(t, conv.Forward(h, f, g, b))
+		require.NoError(t, block.Forward(h, g, b))
 		return h
 	}
 	all := forward(f, 4)
@@ -278,7 +280,11 @@ func TestEmptyBall(t *testing.T) {
 	for _, mode := range []Mode{Eval, Train} {
 		l := NewLieConv[float32](2, 3, cfg, rng)
 		out := make([]float32, 15)
-		require.NoError(t, l.Forward(out, normals[float32](rng, 10), g, 1, mode))
+		_, err := l.ForwardTape(out, normals[float32](rng, 10), g, 1, mode)
+		require.NoError(t, err)
+		if mode == Eval {
+			require.NoError(t, l.Forward(out, normals[float32](rng, 10), g, 1))
+		}
 		for i, v := range out {
 			require.Equal(t, l.Linear.Bias[i%3], v)
 		}

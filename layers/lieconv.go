@@ -42,8 +42,8 @@ func (l *LieConv[T]) Params(prefix string) []Param[T] {
 	return append(ps, l.Linear.Params(prefix+"linear.")...)
 }
 
-// Forward sets dst [batch, rows, out] for features f [batch, rows, in] on the geometry g. dst and f must not overlap.
-func (l *LieConv[T]) Forward(dst, f []T, g *Geometry[T], batch int, mode Mode) error {
+// Forward sets dst [batch, rows, out] for features f [batch, rows, in] on the geometry g, in Eval mode. dst and f must not overlap.
+func (l *LieConv[T]) Forward(dst, f []T, g *Geometry[T], batch int) error {
 	rows := g.Rows()
 	checkLen("LieConv", "f", len(f), batch*rows*l.In)
 	checkLen("LieConv", "dst", len(dst), batch*rows*l.Out)
@@ -54,7 +54,7 @@ func (l *LieConv[T]) Forward(dst, f []T, g *Geometry[T], batch int, mode Mode) e
 	mid := l.WeightNet.Out()
 	packed := simd.PackTransposed(l.Linear.Weight, l.In*mid, l.In*mid, l.Out)
 	scratch := make([][]T, workers())
-	consume := func(worker int, t *tile[T]) {
+	sweep(p, l.WeightNet.fold(), func(worker int, t *tile[T]) {
 		s := scratch[worker]
 		if s == nil {
 			s = make([]T, tileRows*(l.In*mid+l.Out))
@@ -72,19 +72,6 @@ func (l *LieConv[T]) Forward(dst, f []T, g *Geometry[T], batch int, mode Mode) e
 				}
 			}
 		}
-	}
-	l.run(g, p, l.WeightNet, batch, mode, consume)
+	})
 	return nil
-}
-
-// run sweeps in the given mode and, in training, adapts the radius.
-func (r *radius[T]) run(g *Geometry[T], p *Pairs[T], net *WeightNet[T], batch int, mode Mode, consume func(int, *tile[T])) {
-	if mode == Eval {
-		sweep(p, net.fold(), consume)
-		return
-	}
-	w := make([]T, p.NumPoses()*net.Out())
-	net.ForwardTrain(w, p.Table, p.NumPoses(), p.Count, batch)
-	sweepTable(p, w, consume)
-	r.adapt(g, p)
 }

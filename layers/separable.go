@@ -31,36 +31,13 @@ func (l *DepthwiseLieConv[T]) Params(prefix string) []Param[T] {
 	return append([]Param[T]{l.params(prefix)}, l.WeightNet.Params(prefix+"weightnet.")...)
 }
 
-// Forward sets dst [batch, rows, c] for features f [batch, rows, c] on the geometry g. dst and f must not overlap.
-func (l *DepthwiseLieConv[T]) Forward(dst, f []T, g *Geometry[T], batch int, mode Mode) error {
-	rows, c := g.Rows(), l.Channels
-	checkLen("DepthwiseLieConv", "f", len(f), batch*rows*c)
-	checkLen("DepthwiseLieConv", "dst", len(dst), batch*rows*c)
-	p, err := g.Pairs(l.Radius())
-	if err != nil {
-		return err
+// Forward sets dst [batch, rows, c] for features f [batch, rows, c] on the geometry g, in Eval mode. dst and f must not overlap.
+func (l *DepthwiseLieConv[T]) Forward(dst, f []T, g *Geometry[T], batch int) error {
+	t, err := l.ForwardTape(dst, f, g, batch, Eval)
+	if err == nil {
+		t.drop()
 	}
-	scratch := make([][]T, workers())
-	l.run(g, p, l.WeightNet, batch, mode, func(worker int, t *tile[T]) {
-		if t.rows == nil { // the tile's rows are consecutive: no detour
-			for b := range batch {
-				simd.Depthwise(dst[(b*rows+t.lo)*c:][:t.n*c], f[b*rows*c:(b+1)*rows*c], t.weights,
-					t.offsets, t.index, t.pose, c, true)
-			}
-			return
-		}
-		if scratch[worker] == nil {
-			scratch[worker] = make([]T, tileRows*c)
-		}
-		out := scratch[worker][:t.n*c]
-		for b := range batch {
-			simd.Depthwise(out, f[b*rows*c:(b+1)*rows*c], t.weights, t.offsets, t.index, t.pose, c, true)
-			for i := range t.n {
-				copy(dst[(b*rows+t.row(i))*c:][:c], out[i*c:])
-			}
-		}
-	})
-	return nil
+	return err
 }
 
 // SeparableLieConv is a depthwise LieConv followed by a linear map of the channels, the paper's cheap form of LieConv.
@@ -79,10 +56,11 @@ func (l *SeparableLieConv[T]) Params(prefix string) []Param[T] {
 	return append(l.Depthwise.Params(prefix+"depthwise."), l.Pointwise.Params(prefix+"pointwise.")...)
 }
 
-// Forward sets dst [batch, rows, out] = act(separable convolution of f [batch, rows, in]). dst and f must not overlap.
-func (l *SeparableLieConv[T]) Forward(dst, f []T, g *Geometry[T], batch int, mode Mode, act simd.Activation) error {
-	mid := make([]T, len(f))
-	if err := l.Depthwise.Forward(mid, f, g, batch, mode); err != nil {
+// Forward sets dst [batch, rows, out] = act(separable convolution of f [batch, rows, in]), in Eval mode. dst and f must not overlap.
+func (l *SeparableLieConv[T]) Forward(dst, f []T, g *Geometry[T], batch int, act simd.Activation) error {
+	mid := rent[T](len(f))
+	defer giveBack(mid)
+	if err := l.Depthwise.Forward(mid, f, g, batch); err != nil {
 		return err
 	}
 	l.Pointwise.Forward(dst, mid, batch*g.Rows(), act)
@@ -108,13 +86,14 @@ func (l *ResidualBlock[T]) Params(prefix string) []Param[T] {
 	return append(l.Conv[0].Params(prefix+"conv.0."), l.Conv[1].Params(prefix+"conv.2.")...)
 }
 
-// Forward replaces f [batch, rows, c] by the block's output.
-func (l *ResidualBlock[T]) Forward(f []T, g *Geometry[T], batch int, mode Mode) error {
-	h, y := make([]T, len(f)), make([]T, len(f))
-	if err := l.Conv[0].Forward(h, f, g, batch, mode, simd.ActReLU); err != nil {
+// Forward replaces f [batch, rows, c] by the block's output, in Eval mode.
+func (l *ResidualBlock[T]) Forward(f []T, g *Geometry[T], batch int) error {
+	h, y := rent[T](len(f)), rent[T](len(f))
+	defer giveBack(h, y)
+	if err := l.Conv[0].Forward(h, f, g, batch, simd.ActReLU); err != nil {
 		return err
 	}
-	if err := l.Conv[1].Forward(y, h, g, batch, mode, simd.ActNone); err != nil {
+	if err := l.Conv[1].Forward(y, h, g, batch, simd.ActNone); err != nil {
 		return err
 	}
 	simd.Add(f, f, y)

@@ -13,7 +13,8 @@ type DepthwiseLieConvTape[T Float] struct {
 	packed []T // f, in another order; nil where the convolution does not need that
 }
 
-// ForwardTape is Forward, in either mode, and returns what Backward needs. f must stay unchanged until then.
+// ForwardTape is Forward in either mode and returns what Backward needs. In Train mode it moves the statistics and the radius. f must
+// stay unchanged until then.
 func (l *DepthwiseLieConv[T]) ForwardTape(dst, f []T, g *Geometry[T], batch int, mode Mode) (*DepthwiseLieConvTape[T], error) {
 	rows, c := g.Rows(), l.Channels
 	checkLen("DepthwiseLieConv", "f", len(f), batch*rows*c)
@@ -42,7 +43,12 @@ func (t *DepthwiseLieConvTape[T]) Backward(df, dout []T, g *Grads[T]) {
 		checkLen("DepthwiseLieConv.Backward", "df", len(df), len(t.f))
 	}
 	t.pairs.convolveBack(df, dout, t.f, t.packed, t.net, t.batch, c, g)
-	t.net.drop() // another Backward would compute it again
+	t.drop() // another Backward would compute it again
+}
+
+// drop gives back what can be computed again.
+func (t *DepthwiseLieConvTape[T]) drop() {
+	t.net.drop()
 	giveBack(t.packed)
 	t.packed = nil
 }

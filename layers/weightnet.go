@@ -116,25 +116,3 @@ func (f *folded[T]) forwardAll(dst, pose []T, rows int) {
 		f.forward(dst[lo*out:hi*out], pose[lo*in:hi*in], hi-lo, f.scratch())
 	})
 }
-
-// ForwardTrain is Forward in Train mode. Row i stands for count[i] pairs (nil: one each) in each of repeat images: the
-// statistics are those over all pairs, at the cost of the distinct poses.
-func (w *WeightNet[T]) ForwardTrain(dst, pose []T, rows int, count []int32, repeat int) {
-	checkLen("WeightNet", "pose", len(pose), rows*w.In())
-	checkLen("WeightNet", "dst", len(dst), rows*w.Out())
-	x := pose
-	for i, l := range w.Linear {
-		y := dst
-		if i < 2 {
-			y = make([]T, rows*l.Out)
-		}
-		if n := w.Norm[i]; n != nil {
-			l.Forward(y, x, rows, simd.ActNone)
-			n.ForwardTrain(y, count, repeat)
-			simd.Swish(y, y)
-		} else {
-			l.Forward(y, x, rows, simd.ActSwish)
-		}
-		x = y
-	}
-}

@@ -49,7 +49,8 @@ type WeightNetTape[T Float] struct {
 }
 
 // ForwardTape returns the convolution weights [rows, out] of the poses [rows, in] in either mode, and what Backward needs.
-// count and repeat are as in ForwardTrain.
+// Row i stands for count[i] pairs (nil: one each) in each of repeat images: in Train mode the statistics are those over all pairs, at
+// the cost of the distinct poses.
 func (w *WeightNet[T]) ForwardTape(pose []T, rows int, count []int32, repeat int, mode Mode) *WeightNetTape[T] {
 	return w.forwardTape(pose, rows, count, repeat, mode, false)
 }
