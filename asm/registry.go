@@ -29,7 +29,6 @@ var registry = []generator{
 	{"zreduce", reduceAMD64},
 	{"zmoments", momentsAMD64},
 	{"znorm", normAMD64},
-	{"zpairs", pairsAMD64},
 	{planeOps.file, planeOps.write},
 	{spaceOps.file, spaceOps.write},
 	{mat2Ops.file, mat2Ops.write},
@@ -37,8 +36,10 @@ var registry = []generator{
 	{mat3LogOps.file, mat3LogOps.write},
 	{"zwiden", widenAMD64},
 	{"../internal/limits/zlimits", limitsAMD64},
-	{"ztree", treeAMD64},
-	{"zgrid", gridAMD64},
+	{"../internal/search/ztree", treeAMD64},
+	{"../internal/search/zwithin", withinAMD64},
+	{"../internal/search/zcandidates", candidatesAMD64},
+	{"../internal/search/zgrid", gridAMD64},
 }
 
 // levels lists the levels that generators write for.

@@ -24,7 +24,7 @@ func linalgCommand() *cobra.Command {
 		Long: `Time exponentials and logarithms of batches of small matrices on the inputs of the peers' programs smallmat and closedform, on
 one core, and name the lines as they do: smallmat/se2_exp/ours/f32 at n = 4096 and 1000000, in nanoseconds per matrix; what has no peer,
 Sim(2), SE(3) and derivatives, likewise. Then the
-relative poses of all pairs of a grid, pairs/precomp/ours/row, in nanoseconds per pair.
+distances of all pairs of a grid, pairs/precomp/ours/within, in nanoseconds per pair.
 PEER_SECONDS sets the time per line.`,
 		Example: "  go run ./bench linalg --json > ours.jsonl\n  go run ./bench linalg --filter log3x3 --levels",
 		Args:    cobra.NoArgs,

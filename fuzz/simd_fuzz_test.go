@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/equivcnp/equivcnp/internal/search"
 	"github.com/equivcnp/equivcnp/internal/testkit"
 	"github.com/equivcnp/equivcnp/simd"
 )
@@ -309,8 +310,8 @@ func FuzzGatherF32(f *testing.F) {
 	})
 }
 
-// FuzzSmallestF32 compares the smallest pairs with those of a sort, for distances of any bit patterns that are distances, and numbers with ties.
-func FuzzSmallestF32(f *testing.F) {
+// FuzzSmallest compares the smallest pairs with those of a sort, for distances of any bit patterns that are distances, and numbers with ties.
+func FuzzSmallest(f *testing.F) {
 	for i, b := range seedBytes() {
 		f.Add(b, uint16(i*i), uint8(4*i), uint8(i))
 	}
@@ -332,8 +333,8 @@ func FuzzSmallestF32(f *testing.F) {
 		slices.SortFunc(pairs, func(a, b pair) int { return cmp.Or(cmp.Compare(a.d, b.d), cmp.Compare(a.j, b.j)) })
 		want := min(n, k)
 		atLevels(t, func(level simd.Level) {
-			outIndex, outDist2 := testkit.AtEnd[int32](t, want+simd.TreeSlack), testkit.AtEnd[float32](t, want+simd.TreeSlack)
-			if got := simd.SmallestF32(outIndex, outDist2, index, dist2, k); got != want {
+			outIndex, outDist2 := testkit.AtEnd[int32](t, want+search.Slack), testkit.AtEnd[float32](t, want+search.Slack)
+			if got := search.Smallest(outIndex, outDist2, index, dist2, k); got != want {
 				t.Fatalf("level=%v n=%d k=%d: %d pairs, want %d", level, n, k, got, want)
 			}
 			for i, p := range pairs[:want] {

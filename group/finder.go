@@ -6,7 +6,7 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/equivcnp/equivcnp/simd"
+	"github.com/equivcnp/equivcnp/internal/search"
 )
 
 // Finder answers, of a set of lifted points, which lie in the ball of a given radius around a query: exactly those whose
@@ -43,7 +43,7 @@ type Workspace struct {
 	u, m   [2]float64 // the query as a kernel wants it
 }
 
-// pairKernel says which of simd's pair kernels decides like a group.
+// pairKernel says which of the kernels of internal/search decides like a group.
 type pairKernel int
 
 const (
@@ -272,11 +272,11 @@ func (f *Finder) findIn(w *Workspace, c *finderClass, index []int32, sieved []ui
 	switch g := f.g.(type) {
 	case *T:
 		if f.kernel == euclidKernel {
-			return simd.PairsEuclidF64(index, nil, c.label, sieved, c.x, a[:g.n], g.alpha, f.r)
+			return search.WithinEuclid(index, c.label, sieved, c.x, a[:g.n], g.alpha, f.r)
 		}
 	case *Trivial:
 		if f.kernel == euclidKernel {
-			return simd.PairsEuclidF64(index, nil, c.label, sieved, c.x, q[:g.n], g.beta, f.r)
+			return search.WithinEuclid(index, c.label, sieved, c.x, q[:g.n], g.beta, f.r)
 		}
 	case *SE2:
 		if f.kernel == rigidKernel && math.Abs(a[0]) <= math.Pi {
@@ -286,16 +286,16 @@ func (f *Finder) findIn(w *Workspace, c *finderClass, index []int32, sieved []ui
 			if v.same {
 				w.u, x = [2]float64{query.tx, query.ty}, c.alt
 			}
-			return simd.PairsRigidF64(index, nil, c.label, sieved, x, w.u[:], w.m[:], v.rel, g.alpha, f.r)
+			return search.WithinRigid(index, c.label, sieved, x, w.u[:], w.m[:], v.rel, g.alpha, f.r)
 		}
 	case *SO2:
 		if f.kernel == polarKernel && math.Abs(a[0]) <= math.Pi {
 			w.u = [2]float64{a[0], q[0]}
-			return simd.PairsPolarF64(index, nil, c.label, sieved, c.x, w.u[:], radiusFloor, g.alpha, f.r)
+			return search.WithinPolar(index, c.label, sieved, c.x, w.u[:], radiusFloor, g.alpha, f.r)
 		}
 	case *RxSO2:
 		if f.kernel == logPolarKernel && math.Abs(a[1]) <= math.Pi {
-			return simd.PairsLogPolarF64(index, nil, c.label, sieved, c.x, a[:2], g.alpha, f.r)
+			return search.WithinLogPolar(index, c.label, sieved, c.x, a[:2], g.alpha, f.r)
 		}
 	}
 	if f.kernel == noKernel && f.fast != nil {

@@ -3,7 +3,7 @@ package group
 import (
 	"math"
 
-	"github.com/equivcnp/equivcnp/simd"
+	"github.com/equivcnp/equivcnp/internal/search"
 )
 
 // summed is implemented by groups with two bounding coordinates whose balls lie in the diamond that the half-widths of
@@ -19,7 +19,7 @@ func (g *SO2) boundsSum() {}
 
 // A sieve tells, for one radius and 64 points in a few cycles, which points may lie in a query's ball: all that do, and
 // some that do not. It holds their bounding coordinates as whole numbers modulo 2¹⁶, so that angles wrap by themselves; see
-// simd.Near16. Rounding to units costs at most one unit per coordinate of a pair, which the window allows for.
+// search.Candidates. Rounding to units costs at most one unit per coordinate of a pair, which the window allows for.
 type sieve struct {
 	bound  Bounder
 	axes   []sieveAxis
@@ -37,7 +37,7 @@ type sieveAxis struct {
 }
 
 const (
-	// sieveAxes is how many windows simd.Near16 tests fast.
+	// sieveAxes is how many windows search.Candidates tests fast.
 	sieveAxes = 3
 	circle    = 1 << 16
 	// sieveSpan is how many units a coordinate that is not periodic extends over.
@@ -166,6 +166,6 @@ func (s *sieve) near(bits []uint64, center []float64, a, q []float64) bool {
 		}
 		u[c] = s.axes[c].units(center)
 	}
-	simd.Near16(bits, s.x, u[:len(s.axes)], s.reach)
+	search.Candidates(bits, s.x, u[:len(s.axes)], s.reach)
 	return true
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/equivcnp/equivcnp/internal/parallel"
 	"github.com/equivcnp/equivcnp/internal/radix"
-	"github.com/equivcnp/equivcnp/simd"
+	"github.com/equivcnp/equivcnp/internal/search"
 )
 
 const (
@@ -43,7 +43,7 @@ type Cloud[T Float] interface {
 
 // region is what a goroutine knows about the surroundings of the queries that it is at.
 type region[T Float] struct {
-	// The leaves of a tree that are near: their boxes as simd.TreeBoxes wants them, and their stored positions.
+	// The leaves of a tree that are near: their boxes as search.Boxes wants them, and their stored positions.
 	nodes    []int32
 	ld       int
 	boxes    []T // [2·dim, ld]
@@ -123,8 +123,8 @@ func (t *KDTree[T]) enter(r *region[T], box []T, radius2 T) {
 		}
 	}
 	n := len(r.nodes)
-	if n+simd.TreeSlack > r.ld || len(r.boxes) < 2*t.dim*r.ld {
-		r.ld = max(r.ld, n+n/2+simd.TreeSlack)
+	if n+search.Slack > r.ld || len(r.boxes) < 2*t.dim*r.ld {
+		r.ld = max(r.ld, n+n/2+search.Slack)
 		r.boxes, r.lo, r.hi = make([]T, 2*t.dim*r.ld), make([]int32, r.ld), make([]int32, r.ld)
 		r.from, r.to = make([]int32, r.ld), make([]int32, r.ld)
 	}
@@ -141,7 +141,7 @@ func (t *KDTree[T]) candidates(r *region[T], box []T, radius2 T) {
 	n := len(r.nodes)
 	r.from, r.to = r.from[:cap(r.from)], r.to[:cap(r.to)]
 	if t.wrapped == nil {
-		m := simd.TreeBoxes(r.from, r.to, r.boxes, r.ld, r.lo[:n], r.hi[:n], box, radius2)
+		m := search.Boxes(r.from, r.to, r.boxes, r.ld, r.lo[:n], r.hi[:n], box, radius2)
 		r.from, r.to = r.from[:m], r.to[:m]
 		return
 	}
@@ -220,7 +220,7 @@ func (w *bulk[T]) gather(c Cloud[T], p *stored[T], box []T, radius2 T, ascending
 	w.makeRoom(total, p.dim)
 	m := 0
 	if p.period == nil {
-		m = simd.TreeFilter(w.coord, w.room, w.dist2, w.id, p.coord, p.n, p.index, w.from, w.to, box, radius2)
+		m = search.Filter(w.coord, w.room, w.dist2, w.id, p.coord, p.n, p.index, w.from, w.to, box, radius2)
 	} else { // the filter knows no periods
 		for k := range w.from {
 			lo, hi := int(w.from[k]), int(w.to[k])
@@ -238,7 +238,7 @@ func (w *bulk[T]) gather(c Cloud[T], p *stored[T], box []T, radius2 T, ascending
 
 // makeRoom makes room for that many candidates.
 func (w *bulk[T]) makeRoom(m, dim int) {
-	if need := m + simd.TreeSlack; need > w.room || len(w.coord) < dim*w.room {
+	if need := m + search.Slack; need > w.room || len(w.coord) < dim*w.room {
 		w.room = max(w.room, need+need/2)
 		w.coord, w.dist2, w.id = make([]T, dim*w.room), make([]T, w.room), make([]int32, w.room)
 	}
@@ -270,13 +270,13 @@ func (w *bulk[T]) sort(m, dim int) {
 
 // scan finds, for the queries at stored positions lo .. hi-1, which of the first m candidates are nearer than limit says.
 func (w *bulk[T]) scan(q *stored[T], lo, hi, m int, limit, period []T) {
-	need := (hi-lo)*m + simd.TreeSlack
+	need := (hi-lo)*m + search.Slack
 	if cap(w.index) < need {
 		w.index, w.found = make([]int32, need+need/2), make([]T, need+need/2)
 	}
 	w.index, w.found = w.index[:cap(w.index)], w.found[:cap(w.found)]
 	w.grow(hi - lo)
-	simd.TreeScan(w.index, w.found, w.end, q.coord[lo:], q.n, w.coord, w.room, w.id[:m], limit, period, q.dim)
+	search.Scan(w.index, w.found, w.end, q.coord[lo:], q.n, w.coord, w.room, w.id[:m], limit, period, q.dim)
 }
 
 // grow gives end a length.
@@ -456,7 +456,7 @@ func countBalls[T Float](p, queries Cloud[T], radius2 T, opt BulkOptions, all bo
 	pts, qs := p.points(), queries.points()
 	eachGroup(p, queries, radius2, false, all, opt.workers(), func(_ int, w *bulk[T], lo, hi, m int) {
 		w.grow(hi - lo)
-		simd.TreeCount(w.end, qs.coord[lo:], qs.n, w.coord, w.room, m, w.limit, pts.period, qs.dim)
+		search.Count(w.end, qs.coord[lo:], qs.n, w.coord, w.room, m, w.limit, pts.period, qs.dim)
 		for i, c := range w.end {
 			count[qs.index[lo+i]] = c
 		}

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/equivcnp/equivcnp/internal/parallel"
-	"github.com/equivcnp/equivcnp/simd"
+	"github.com/equivcnp/equivcnp/internal/search"
 )
 
 // nearestGroup is what a goroutine needs to find the nearest points of groups of queries.
@@ -184,9 +184,9 @@ func (w *nearestGroup[T]) try(p *KDTree[T], qs *stored[T], m, k int, guess, radi
 				continue
 			}
 			m := len(w.out.Index)
-			w.out.Index = slices.Grow(w.out.Index, min(k, len(index))+simd.TreeSlack)
-			w.out.Dist2 = slices.Grow(w.out.Dist2, min(k, len(index))+simd.TreeSlack)
-			m += simd.Smallest(w.out.Index[m:cap(w.out.Index)], w.out.Dist2[m:cap(w.out.Dist2)], index, found, k)
+			w.out.Index = slices.Grow(w.out.Index, min(k, len(index))+search.Slack)
+			w.out.Dist2 = slices.Grow(w.out.Dist2, min(k, len(index))+search.Slack)
+			m += search.Smallest(w.out.Index[m:cap(w.out.Index)], w.out.Dist2[m:cap(w.out.Dist2)], index, found, k)
 			w.out.Index, w.out.Dist2 = w.out.Index[:m], w.out.Dist2[:m]
 			w.out.Query, w.out.End = append(w.out.Query, qs.index[at]), append(w.out.End, int32(m))
 		}

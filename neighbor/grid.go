@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/equivcnp/equivcnp/internal/search"
 	"github.com/equivcnp/equivcnp/simd"
 )
 
@@ -103,7 +104,7 @@ func (g *Grid[T]) build(points []T, l Layout, radius T) error {
 	switch {
 	case l.N == 0:
 	case l.AxisStride == 1 && l.Stride == l.Dim:
-		finite = simd.Extent(g.low[:l.Dim], high[:l.Dim], points[:l.N*l.Dim])
+		finite = search.Extent(g.low[:l.Dim], high[:l.Dim], points[:l.N*l.Dim])
 	default:
 		for axis := range l.Dim {
 			finite = g.extent(axis, points[axis*l.AxisStride:], l, &high) && finite
@@ -126,7 +127,7 @@ func (g *Grid[T]) build(points []T, l Layout, radius T) error {
 // extent finds the least and the greatest coordinate on an axis, x [N] with gaps, and reports whether all are finite.
 func (g *Grid[T]) extent(axis int, x []T, l Layout, high *[maxGridDim]T) bool {
 	if l.Stride == 1 {
-		return simd.Extent(g.low[axis:axis+1], high[axis:axis+1], x[:l.N])
+		return search.Extent(g.low[axis:axis+1], high[axis:axis+1], x[:l.N])
 	}
 	lo, hi, check := x[0], x[0], T(0)
 	for i := range l.N {
@@ -206,7 +207,7 @@ func (g *Grid[T]) fill(points []T, l Layout) {
 		clear(at)
 		width := 1
 		for axis := range l.Dim {
-			simd.GridCells(at, points[lo*l.Stride+axis*l.AxisStride:], l.Stride, g.low[axis], g.inv, int32(g.cells[axis]), int32(width))
+			search.Cells(at, points[lo*l.Stride+axis*l.AxisStride:], l.Stride, g.low[axis], g.inv, int32(g.cells[axis]), int32(width))
 			width *= g.cells[axis]
 		}
 		for _, k := range at {

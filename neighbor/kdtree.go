@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/equivcnp/equivcnp/internal/search"
 	"github.com/equivcnp/equivcnp/simd"
 )
 
@@ -14,7 +15,7 @@ const (
 	// leafSize is the largest number of points in a leaf: a vector of float32, or two of float64.
 	leafSize = 16
 	// maxTreeDim bounds the axes. Beyond, a tree prunes hardly anything and a scan is as fast.
-	maxTreeDim = simd.TreeMaxDim
+	maxTreeDim = search.MaxDim
 	// maxTreePoints bounds the points: while a tree is built, their numbers travel as the bits of finite coordinates.
 	maxTreePoints = 0x7f7fffff
 	// periodSlack, times the period, covers the rounding of an angle that is shifted by a period: three operations on

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/equivcnp/equivcnp/internal/search"
 	"github.com/equivcnp/equivcnp/simd"
 )
 
@@ -16,7 +17,7 @@ const (
 	// parallelNode is the size of a node from which on its halves are built by two goroutines.
 	parallelNode = 1 << 13
 	// sortedNode is the size of a node, a power of two, up to which its points are sorted instead: the network of
-	// simd.Smallest does it at once, for float32.
+	// search.Smallest does it at once, for float32.
 	sortedNode = 64
 	// sortedRest is how many points selectNth leaves to a sort.
 	sortedRest = 8
@@ -98,7 +99,7 @@ func (b *builder[T]) node(l, k int, scratch []T) {
 	if l == b.levels {
 		return
 	}
-	if need := (b.dim + 1) * (hi - lo + simd.TreeSlack); len(scratch) < need {
+	if need := (b.dim + 1) * (hi - lo + search.Slack); len(scratch) < need {
 		scratch = make([]T, need)
 	}
 	_, mid := b.span(l+1, 2*k)
@@ -129,14 +130,14 @@ func (b *builder[T]) node(l, k int, scratch []T) {
 // change places, which no search minds.
 func (b *builder[T]) sortNode(axis, lo, hi int, least T, scratch []T) {
 	var (
-		above, sorted [sortedNode + simd.TreeSlack]T
-		from          [sortedNode + simd.TreeSlack]int32
+		above, sorted [sortedNode + search.Slack]T
+		from          [sortedNode + search.Slack]int32
 	)
 	m := hi - lo
 	for i, v := range b.x[axis*b.n+lo : axis*b.n+hi] {
 		above[i] = v - least
 	}
-	simd.Smallest(from[:], sorted[:], positions[:m], above[:m], m)
+	search.Smallest(from[:], sorted[:], positions[:m], above[:m], m)
 	for r := range b.dim + 1 {
 		row := b.x[r*b.n+lo:][:m]
 		old := scratch[:copy(scratch[:m], row)]
@@ -167,9 +168,9 @@ func (b *builder[T]) selectNth(axis, lo, hi, nth int, least T, scratch []T) {
 			break // the sample was misled again and again: sort
 		}
 		pivot := pivotOf(key[lo:hi], nth-lo, least, &sample)
-		left := simd.TreePartition(x[lo:], n, b.dim+1, hi-lo, axis, pivot, scratch)
+		left := search.Partition(x[lo:], n, b.dim+1, hi-lo, axis, pivot, scratch)
 		if left == 0 { // the pivot is the least: its equals come first
-			left = simd.TreePartition(x[lo:], n, b.dim+1, hi-lo, axis, next(pivot), scratch)
+			left = search.Partition(x[lo:], n, b.dim+1, hi-lo, axis, next(pivot), scratch)
 			if lo+left >= nth {
 				return
 			}
@@ -186,7 +187,7 @@ func (b *builder[T]) selectNth(axis, lo, hi, nth int, least T, scratch []T) {
 	b.sortColumns(axis, lo, hi, scratch)
 }
 
-// sampleSize is how many elements a pivot is chosen from at most; simd.Smallest takes so many at once.
+// sampleSize is how many elements a pivot is chosen from at most; search.Smallest takes so many at once.
 const sampleSize = 63
 
 // pivotOf returns an element of v, of which none is less than least, of about rank nth, or beyond it where that leaves less.
@@ -236,13 +237,13 @@ func pivotOf[T Float](v []T, nth int, least T, sample *[sampleSize]T) T {
 // ranked returns the element of that rank by its distance from the least, where rounding may have made others equal.
 func ranked(s []float32, rank int, least float32) float32 {
 	var (
-		above, sorted [sampleSize + simd.TreeSlack]float32
-		from          [sampleSize + simd.TreeSlack]int32
+		above, sorted [sampleSize + search.Slack]float32
+		from          [sampleSize + search.Slack]int32
 	)
 	for i, y := range s {
 		above[i] = y - least
 	}
-	simd.SmallestF32(from[:], sorted[:], positions[:len(s)], above[:len(s)], rank+1)
+	search.Smallest(from[:], sorted[:], positions[:len(s)], above[:len(s)], rank+1)
 	return s[from[rank]]
 }
 

@@ -1,0 +1,412 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+
+	"github.com/equivcnp/equivcnp/asm/internal/x86"
+)
+
+// Kernels that compare one query with many points and keep those within a radius, in float64. They get a bit per point that says
+// whether to look at it at all (candidates makes such bits from coordinates in fixed point), skip a word of zero bits, 64
+// points, in three instructions, and move the labels of those that they keep to the front.
+
+func withinAMD64(f *x86.File) {
+	for _, l := range levels {
+		for d := 1; d <= 3; d++ {
+			withinEuclid(f, l, d)
+		}
+		withinRigid(f, l)
+		withinPolar(f, l)
+		withinLogPolar(f, l)
+	}
+}
+
+// withinWalk goes through the points whose bit is set, a group of as many points as a vector has lanes at a time.
+type withinWalk struct {
+	*x86.Func
+	index, label, bits, x reg.GPVirtual // where the next result goes, and the points
+	stride, n             reg.GPVirtual // bytes from a coordinate to the next, and, for the last words, points
+
+	at               reg.GPVirtual // bytes from bits to the current word
+	word, off, point reg.GPVirtual // bits from the group on, its first point, and its coordinates
+	abs              reg.VecVirtual
+	load             func(operand.Mem) reg.VecVirtual
+	last             bool // near the end, where a whole vector may reach beyond it
+}
+
+// newWithinWalk starts a function whose query and parameters are the named floats.
+func newWithinWalk(f *x86.File, l x86.Level, name, doc string, params ...string) *withinWalk {
+	signature := fmt.Sprintf("func(index *int32, label *int32, bits *uint64, x *float64, stride, n int, %s float64) (count int)",
+		strings.Join(params, ", "))
+	fn := f.Func(l, x86.F64, name, signature, doc)
+	w := &withinWalk{Func: fn, index: fn.Arg("index"), label: fn.Arg("label"), bits: fn.Arg("bits"),
+		x: fn.Arg("x"), stride: fn.Arg("stride"),
+		at: fn.GP64(), word: fn.GP64(), off: fn.GP64(), point: fn.GP64()}
+	w.SHLQ(operand.U8(3), w.stride)
+	w.abs = w.Vec()
+	w.VBROADCASTSD(w.Data("withinAbs", math.MaxInt64), w.abs)
+	return w
+}
+
+// number returns what brings a constant of the function's type into a register: once, or, on AVX2, which has too few of
+// them, each time.
+func (w *withinWalk) number(name string, x float64) func() reg.VecVirtual {
+	load := func() reg.VecVirtual { return w.ConstVec("within"+name, x) }
+	if w.Level == x86.AVX2 {
+		return load
+	}
+	r := load()
+	return func() reg.VecVirtual { return r }
+}
+
+// coordinate reads coordinate c of the group's points.
+func (w *withinWalk) coordinate(c int) reg.VecVirtual {
+	return w.load(entryAt(w.point, w.stride, c))
+}
+
+// entryAt addresses row c of a matrix whose rows are stride bytes apart.
+func entryAt(base, stride reg.GPVirtual, c int) operand.Mem {
+	m := operand.Mem{Base: base}
+	if c > 0 {
+		m.Index, m.Scale = stride, uint8(c)
+	}
+	return m
+}
+
+// op writes dst = a name b.
+func (w *withinWalk) op(name string, a, b operand.Op) reg.VecVirtual {
+	dst := w.Vec()
+	w.Inst(name+"PD", b, a, dst)
+	return dst
+}
+
+func (w *withinWalk) sub(a, b operand.Op) reg.VecVirtual { return w.op("VSUB", a, b) }
+func (w *withinWalk) add(a, b operand.Op) reg.VecVirtual { return w.op("VADD", a, b) }
+func (w *withinWalk) mul(a, b operand.Op) reg.VecVirtual { return w.op("VMUL", a, b) }
+func (w *withinWalk) mag(a operand.Op) reg.VecVirtual    { return w.op("VAND", w.abs, a) }
+
+// less is the mask of lanes in which a < b.
+func (w *withinWalk) less(a, b reg.VecVirtual) reg.Register {
+	if w.Level == x86.AVX512 {
+		k := w.K()
+		w.VCMPPD(operand.U8(x86.LT), b, a, k)
+		return k
+	}
+	dst := w.Vec()
+	w.VCMPPD(operand.U8(x86.LT), b, a, dst)
+	return dst
+}
+
+// run writes the loops. keep computes the mask of the group's points that are within.
+//
+// A group starts at the first bit that is set, wherever that is: points next to each other on a line of an image are mostly
+// within together or not at all, so that one or two groups take a line, and the loop's branches go the same way. Most words
+// are zero: to pass one takes four operations, as all places follow from that of the word.
+func (w *withinWalk) run(keep func() reg.Register) {
+	lanes := w.Lanes()
+	groups := func() {
+		group, skip := w.NewLabel("group"), w.NewLabel("skip")
+		w.MOVQ(w.at, w.off)
+		w.SHLQ(operand.U8(3), w.off)
+		w.Label(group)
+		zeros := w.GP64()
+		w.BSFQ(w.word, zeros)
+		if w.Level == x86.AVX512 {
+			w.SHRXQ(zeros, w.word, w.word)
+		} else {
+			w.MOVQ(zeros, reg.RCX)
+			w.SHRQ(reg.CL, w.word)
+		}
+		w.ADDQ(zeros, w.off)
+		w.LEAQ(operand.Mem{Base: w.x, Index: w.off, Scale: 8}, w.point)
+		w.group(keep, skip)
+		w.Label(skip)
+		w.ADDQ(operand.U8(lanes), w.off)
+		w.SHRQ(operand.U8(lanes), w.word)
+		w.JNE(operand.LabelRef(group))
+	}
+	word := operand.Mem{Base: w.bits, Index: w.at, Scale: 1}
+	// Words after which there is room for a vector: (n - lanes)/64 of them, rounded down.
+	next, rest, done := w.NewLabel("next"), w.NewLabel("rest"), w.NewLabel("done")
+	end := w.Arg("n")
+	w.SUBQ(operand.U8(lanes), end)
+	w.SARQ(operand.U8(6), end)
+	w.SHLQ(operand.U8(3), end)
+	w.MOVQ(operand.I32(-8), w.at)
+	w.Label(next)
+	w.ADDQ(operand.U8(8), w.at)
+	w.CMPQ(w.at, end)
+	w.JGE(operand.LabelRef(rest))
+	w.MOVQ(word, w.word)
+	w.TESTQ(w.word, w.word)
+	w.JE(operand.LabelRef(next))
+	groups()
+	w.JMP(operand.LabelRef(next))
+
+	// The last ones, by masked loads and stores.
+	w.last = true
+	whole, after := w.NewLabel("whole"), w.NewLabel("after")
+	w.Label(rest)
+	w.n = w.Arg("n")
+	left := w.GP64()
+	w.MOVQ(w.at, left)
+	w.NEGQ(left)
+	w.LEAQ(operand.Mem{Base: w.n, Index: left, Scale: 8}, left)
+	w.TESTQ(left, left)
+	w.JLE(operand.LabelRef(done))
+	w.MOVQ(word, w.word)
+	w.CMPQ(left, operand.U8(64))
+	w.JGE(operand.LabelRef(whole))
+	// Only bits of points that exist count.
+	beyond := w.GP64()
+	w.MOVQ(left, reg.RCX)
+	w.MOVQ(operand.I32(-1), beyond)
+	w.SHLQ(reg.CL, beyond)
+	w.NOTQ(beyond)
+	w.ANDQ(beyond, w.word)
+	w.Label(whole)
+	w.TESTQ(w.word, w.word)
+	w.JE(operand.LabelRef(after))
+	groups()
+	w.Label(after)
+	w.ADDQ(operand.U8(8), w.at)
+	w.JMP(operand.LabelRef(rest))
+
+	w.Label(done)
+	first := w.Arg("index")
+	w.SUBQ(first, w.index)
+	w.SHRQ(operand.U8(2), w.index)
+	w.Store(w.index, w.ReturnIndex(0))
+	w.End()
+}
+
+// group writes out one group of points.
+func (w *withinWalk) group(keep func() reg.Register, skip string) {
+	var bound x86.Tail // of the group's points, in the last word
+	if w.last {
+		n := w.GP64()
+		w.MOVQ(w.n, n)
+		w.SUBQ(w.off, n)
+		lanes := w.GP64()
+		w.MOVQ(operand.I32(w.Lanes()), lanes)
+		w.CMPQ(lanes, n)
+		w.CMOVQLT(lanes, n)
+		bound = w.NewTail(n)
+		w.load = bound.Load
+		defer func() { w.load = nil }()
+		w.keepers(keep, skip, func() reg.VecVirtual { return w.tailLabels(n) })
+		return
+	}
+	w.load = func(m operand.Mem) reg.VecVirtual {
+		r := w.Vec()
+		w.VMOVUPS(m, r)
+		return r
+	}
+	w.keepers(keep, skip, func() reg.VecVirtual {
+		r := w.labelVec()
+		m := w.labels()
+		w.VMOVDQU(m, r)
+		return r
+	})
+}
+
+// labelVec is a register for as many int32 as a vector has lanes.
+func (w *withinWalk) labelVec() reg.VecVirtual {
+	if w.Lanes() == 8 {
+		return w.YMM()
+	}
+	return w.XMM()
+}
+
+// labels addresses the group's labels.
+func (w *withinWalk) labels() operand.Mem { return operand.Mem{Base: w.label, Index: w.off, Scale: 4} }
+
+// tailLabels reads the first n labels of the group.
+func (w *withinWalk) tailLabels(n reg.GPVirtual) reg.VecVirtual {
+	r, m := w.labelVec(), w.labels()
+	if w.Level == x86.AVX512 {
+		w.VMOVDQU32_Z(m, w.lowest(n), r)
+	} else {
+		w.VPMASKMOVD(m, w.labelMask(n), r)
+	}
+	return r
+}
+
+// lowest is the opmask of the first n lanes.
+func (w *withinWalk) lowest(n reg.GPVirtual) reg.Register {
+	ones, k := w.GP64(), w.K()
+	w.MOVQ(operand.I32(-1), ones)
+	w.BZHIQ(n, ones, ones)
+	w.KMOVW(ones.As32(), k)
+	return k
+}
+
+// labelMask is the AVX2 mask of the first n labels.
+func (w *withinWalk) labelMask(n reg.GPVirtual) reg.VecVirtual {
+	lanes := w.Lanes()
+	ones := make([]uint64, lanes) // pairs of labels
+	for i := range lanes / 2 {
+		ones[i] = math.MaxUint64
+	}
+	table, offset, mask := w.GP64(), w.GP64(), w.labelVec()
+	w.LEAQ(w.Data("withinLabelMask", ones...), table)
+	w.MOVQ(n, offset)
+	w.NEGQ(offset)
+	w.VMOVDQU(operand.Mem{Base: table, Index: offset, Scale: 4, Disp: 4 * lanes}, mask)
+	return mask
+}
+
+// keepers writes the test of a group and moves the labels of the points that pass it to the results.
+func (w *withinWalk) keepers(keep func() reg.Register, skip string, labels func() reg.VecVirtual) {
+	hit, count := w.GP64(), w.GP64()
+	mask := keep()
+	if w.Level == x86.AVX512 {
+		w.KMOVB(mask, hit.As32())
+	} else {
+		w.VMOVMSKPD(mask, hit.As32())
+	}
+	w.ANDL(w.word.As32(), hit.As32())
+	w.JE(operand.LabelRef(skip))
+	w.POPCNTL(hit.As32(), count.As32())
+	advance := func() { w.LEAQ(operand.Mem{Base: w.index, Index: count, Scale: 4}, w.index) }
+	if !w.last {
+		// As a group starts with a point that may be within, those that are mostly are its first ones: they stand side by side.
+		scattered, above := w.NewLabel("scattered"), w.GP64()
+		w.LEAL(operand.Mem{Base: hit, Disp: 1}, above.As32())
+		w.TESTL(hit.As32(), above.As32())
+		w.JNE(operand.LabelRef(scattered))
+		w.VMOVDQU(labels(), operand.Mem{Base: w.index})
+		advance()
+		w.JMP(operand.LabelRef(skip))
+		w.Label(scattered)
+	}
+	w.pack(hit, count, labels())
+	advance()
+}
+
+// pack writes the labels of hit, count of them, side by side. Before the last word there is room for a whole vector wherever a result
+// can go: no more points have been kept than seen.
+func (w *withinWalk) pack(hit, count reg.GPVirtual, labels reg.VecVirtual) {
+	to := operand.Mem{Base: w.index}
+	if w.Level == x86.AVX512 {
+		k := w.K()
+		w.KMOVW(hit.As32(), k)
+		w.VPCOMPRESSD_Z(labels, k, labels)
+		if w.last {
+			w.VMOVDQU32(labels, w.lowest(count), to)
+		} else {
+			w.VMOVDQU32(labels, to)
+		}
+		return
+	}
+	w.VPERMILPS(w.order(hit), labels, labels)
+	if w.last {
+		w.VPMASKMOVD(labels, w.labelMask(count), to)
+	} else {
+		w.VMOVDQU(labels, to)
+	}
+}
+
+// order loads the permutation that moves the labels of hit to the front, from a table of bytes.
+func (w *withinWalk) order(hit reg.GPVirtual) reg.VecVirtual {
+	lanes := w.Lanes()
+	words := make([]uint64, 1<<lanes)
+	for set := range words {
+		at := 0
+		for lane := range lanes {
+			if set>>lane&1 == 1 {
+				words[set] |= uint64(lane) << (8 * at)
+				at++
+			}
+		}
+	}
+	base, r := w.GP64(), w.XMM()
+	w.LEAQ(w.Data("withinOrder", words...), base)
+	w.VPMOVZXBD(operand.Mem{Base: base, Index: hit, Scale: 8}, r)
+	return r
+}
+
+// withinEuclid keeps |u - x|² < limit.
+func withinEuclid(f *x86.File, l x86.Level, d int) {
+	params := []string{"u0", "u1", "u2"}[:d]
+	w := newWithinWalk(f, l, fmt.Sprintf("withinEuclid%d", d),
+		"keeps the points with |u - x|² < limit among those whose bit is set, and returns how many.", append(params, "limit")...)
+	var u []reg.VecVirtual
+	for _, p := range params {
+		u = append(u, w.BroadcastArg(p))
+	}
+	limit := w.BroadcastArg("limit")
+	w.run(func() reg.Register {
+		var sum reg.VecVirtual
+		for c := range d {
+			diff := w.sub(u[c], w.coordinate(c))
+			square := w.mul(diff, diff)
+			if c > 0 {
+				square = w.add(sum, square)
+			}
+			sum = square
+		}
+		return w.less(sum, limit)
+	})
+}
+
+// withinRigid keeps |t|² < limit for t = m·(u - x), complex numbers.
+func withinRigid(f *x86.File, l x86.Level) {
+	w := newWithinWalk(f, l, "withinRigid",
+		"keeps the points with |m·(u - x)|² < limit among those whose bit is set, and returns how many.",
+		"u0", "u1", "m0", "m1", "limit")
+	u0, u1, m0, m1 := w.BroadcastArg("u0"), w.BroadcastArg("u1"), w.BroadcastArg("m0"), w.BroadcastArg("m1")
+	limit := w.BroadcastArg("limit")
+	w.run(func() reg.Register {
+		dx, dy := w.sub(u0, w.coordinate(0)), w.sub(u1, w.coordinate(1))
+		re := w.sub(w.mul(m0, dx), w.mul(m1, dy))
+		im := w.add(w.mul(m1, dx), w.mul(m0, dy))
+		return w.less(w.add(w.mul(re, re), w.mul(im, im)), limit)
+	})
+}
+
+// angleSize loads the constants of angles and returns what computes the magnitude modulo a turn of a difference of two angles in [-π, π]:
+//
+//	|d| mod a turn = min(|d|, 2π - |d|)
+func (w *withinWalk) angleSize() func(d reg.VecVirtual) reg.VecVirtual {
+	twoPi := w.number("TwoPi", 2*math.Pi)
+	return func(d reg.VecVirtual) reg.VecVirtual {
+		a := w.mag(d)
+		return w.op("VMIN", a, w.sub(twoPi(), a))
+	}
+}
+
+// withinLogPolar keeps α·|Δθ| + β·|Δl| < r.
+func withinLogPolar(f *x86.File, l x86.Level) {
+	w := newWithinWalk(f, l, "withinLogPolar",
+		"keeps the points with alpha·|Δθ| + beta·|Δl| < r among those whose bit is set, and returns how many.",
+		"u0", "u1", "alpha", "beta", "r")
+	u0, u1, alpha, beta, r := w.BroadcastArg("u0"), w.BroadcastArg("u1"), w.BroadcastArg("alpha"), w.BroadcastArg("beta"), w.BroadcastArg("r")
+	size := w.angleSize()
+	w.run(func() reg.Register {
+		dl, d := w.sub(u0, w.coordinate(0)), w.sub(u1, w.coordinate(1))
+		return w.less(w.add(w.mul(alpha, size(d)), w.mul(beta, w.mag(dl))), r)
+	})
+}
+
+// withinPolar keeps α·|Δθ| + β·|h - r_j/2|/((h + r_j/2) + floor) < r with h = r_i/2.
+func withinPolar(f *x86.File, l x86.Level) {
+	w := newWithinWalk(f, l, "withinPolar",
+		"keeps the points with alpha·|Δθ| + beta·|Δr|/(r_i + r_j + 2·floor) < r among those whose bit is set, and returns how many.",
+		"u0", "u1", "floor", "alpha", "beta", "r")
+	u0, u1, floor := w.BroadcastArg("u0"), w.BroadcastArg("u1"), w.BroadcastArg("floor")
+	alpha, beta, r := w.BroadcastArg("alpha"), w.BroadcastArg("beta"), w.BroadcastArg("r")
+	size := w.angleSize()
+	half := w.number("Half", 0.5)
+	h := w.mul(half(), u1)
+	w.run(func() reg.Register {
+		d, s := w.sub(u0, w.coordinate(0)), w.mul(half(), w.coordinate(1))
+		part := w.op("VDIV", w.mag(w.sub(h, s)), w.add(w.add(h, s), floor))
+		return w.less(w.add(w.mul(alpha, size(d)), w.mul(beta, part)), r)
+	})
+}
