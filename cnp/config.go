@@ -127,6 +127,10 @@ type Config struct {
 	BlockFill  float64 `json:"block_fill,omitempty"`
 	RadiusRate float64 `json:"radius_rate,omitempty"`
 
+	// ImageSize is the side, in pixels, of the images that an image model was trained on; 0: nobody knows. Images of another size are
+	// laid so that their diagonal is as long as that of these; see ImageEquivCNP.Geometry.
+	ImageSize int `json:"image_size,omitempty"`
+
 	// MaxNeighbors caps a neighbourhood by a seeded random choice (the paper's Monte-Carlo sample); 0 is no cap.
 	MaxNeighbors int    `json:"max_neighbors,omitempty"`
 	NeighborSeed uint64 `json:"neighbor_seed,omitempty"`
@@ -188,7 +192,7 @@ func (c *Config) validate(g group.Group) error {
 	}{
 		{"lifts", c.Lifts, 1 << 10}, {"multiplicity", c.Multiplicity, 64}, {"max_lattice", c.MaxLattice, 1 << 22},
 		{"blocks", c.Blocks, maxLayers}, {"kernel", c.Kernel, 1 << 10}, {"hidden", c.Hidden, maxChannels},
-		{"mid", c.Mid, maxChannels}, {"max_neighbors", c.MaxNeighbors, math.MaxInt32},
+		{"mid", c.Mid, maxChannels}, {"image_size", c.ImageSize, 1 << 14}, {"max_neighbors", c.MaxNeighbors, math.MaxInt32},
 	} {
 		if f.v < 0 || f.v > f.hi {
 			return bad("%s = %d, need 0 to %d", f.name, f.v, f.hi)

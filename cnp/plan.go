@@ -46,56 +46,15 @@ type PlanOptions struct {
 	Precision Precision
 }
 
-// Geometry says where the pixels of a model's images lie, and where it predicts.
-type Geometry struct {
-	// Points [n, 2] carry the features, in the order of Images.Pixels.
-	Points []float64
-	// Targets [m, 2] may be any points; nil: the Points. A target reads what the network computes at its place from the
-	// features of the points, and no point sees a target: one that lies on a pixel gets that pixel's prediction.
-	Targets []float64
-}
-
-// Grid is the geometry of h x w images that are predicted at their pixels, which is what Complete does.
-func Grid(h, w int) Geometry { return Geometry{Points: pixelGrid(h, w)} }
-
-// Upsampled is the geometry of h x w images that are predicted at scale·h x scale·w places, row by row: the centres of the
-// equal squares into which scale divides each pixel's side.
-func Upsampled(h, w, scale int) Geometry {
-	ys, xs := subpixels(h, scale), subpixels(w, scale)
-	g := Grid(h, w)
-	g.Targets = make([]float64, 0, 2*len(ys)*len(xs))
-	for _, y := range ys {
-		for _, x := range xs {
-			g.Targets = append(g.Targets, y, x)
-		}
-	}
-	return g
-}
-
-// subpixels returns the coordinates of the parts of n pixels along one axis.
-func subpixels(n, scale int) []float64 {
-	axis, out := make([]float64, n), make([]float64, 0, n*scale)
-	linspace(axis, -float64(n)/2, float64(n)/2)
-	step := 1.0 // of a single pixel, which has no neighbour to be apart from
-	if n > 1 {
-		step = float64(n) / float64(n-1)
-	}
-	for _, x := range axis {
-		for k := range scale {
-			out = append(out, x+step*(float64(2*k+1-scale)/float64(2*scale)))
-		}
-	}
-	return out
-}
-
 // ImagePlan is an ImageEquivCNP compiled for one geometry: neighbourhoods, poses, folded normalisation and, as far as memory
 // allows, the convolution weights of every pose. It is immutable and safe for concurrent use; it keeps the parameters that
 // the model had when it was made.
 type ImagePlan[T Float] struct {
 	cfg     Config
-	n, m, k int     // points, targets (0: the points), lifts
-	rows    int     // (n + m)·k
-	rank    []int32 // natural row → row of the plan; nil: the same
+	n, m, k int         // points, targets (0: the points), lifts
+	apart   Interleaved // zero: every image is one
+	rows    int         // (n + m)·k
+	rank    []int32     // natural row → row of the plan; nil: the same
 
 	embedding *layers.PlannedEmbedding[T]
 	conv      []*layers.PlannedSeparable[T] // two per block
@@ -128,9 +87,22 @@ type PlanInfo struct {
 func (p *ImagePlan[T]) Info() PlanInfo { return p.info }
 
 // Values is the number of values that Predict sets for each image in Mean and in Std: channels times targets.
-func (p *ImagePlan[T]) Values() int { return p.cfg.DimY * p.outputs() }
+func (p *ImagePlan[T]) Values() int {
+	if p.m > 0 {
+		return p.cfg.DimY * p.m
+	}
+	return p.cfg.DimY * p.pixels()
+}
 
-// outputs is the number of places that are predicted.
+// pixels is the number of pixels of an image.
+func (p *ImagePlan[T]) pixels() int {
+	if p.apart.Stride > 0 {
+		return p.apart.H * p.apart.W
+	}
+	return p.n
+}
+
+// outputs is the number of places that are predicted, of each coarse image where images are taken apart.
 func (p *ImagePlan[T]) outputs() int {
 	if p.m > 0 {
 		return p.m
@@ -154,6 +126,9 @@ func (m *ImageEquivCNP[T]) Plan(ctx context.Context, g Geometry, opt PlanOptions
 			}
 		}
 	}
+	if err := g.Interleaved.check(len(g.Points)/2, len(g.Targets)/2); err != nil {
+		return nil, err
+	}
 	switch opt.Precision {
 	case "", Float32, BFloat16:
 	default:
@@ -168,7 +143,7 @@ func (m *ImageEquivCNP[T]) Plan(ctx context.Context, g Geometry, opt PlanOptions
 		all = append(append([]float64(nil), g.Points...), g.Targets...)
 		queries = group.LiftPoints(m.group, all, m.cfg.Lifts, m.cfg.LiftSeed)
 	}
-	p := &ImagePlan[T]{cfg: m.cfg, n: points.N, m: queries.N - points.N, k: m.cfg.Lifts, rows: queries.Rows()}
+	p := &ImagePlan[T]{cfg: m.cfg, apart: g.Interleaved, n: points.N, m: queries.N - points.N, k: m.cfg.Lifts, rows: queries.Rows()}
 	if err := p.compile(ctx, m, queries, points, repeatRows(all, 2, m.cfg.Lifts), opt); err != nil {
 		return nil, err
 	}

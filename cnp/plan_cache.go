@@ -43,7 +43,11 @@ func (c *planCache[T]) get(ctx context.Context, m *ImageEquivCNP[T], h, w int) (
 		return e.plan, nil
 	}
 	e.plan = nil // its memory is free before the next one is made
-	p, err := m.Plan(ctx, Grid(h, w), PlanOptions{Memory: implicitMemory})
+	g, err := m.Geometry(h, w, 1)
+	if err != nil {
+		return nil, err
+	}
+	p, err := m.Plan(ctx, g, PlanOptions{Memory: implicitMemory})
 	if err != nil {
 		return nil, err
 	}

@@ -31,13 +31,13 @@ type imageRun[T Float] struct {
 }
 
 // readBuffers hold some rows on their way from features to the prediction.
-type readBuffers[T Float] struct{ lift, features, out []T }
+type readBuffers[T Float] struct{ lift, features, out, apart []T }
 
 // bytes is the size of it.
 func (r *imageRun[T]) bytes() int64 {
 	n := cap(r.input) + cap(r.h) + cap(r.y)
 	for _, b := range r.read {
-		n += cap(b.lift) + cap(b.features) + cap(b.out)
+		n += cap(b.lift) + cap(b.features) + cap(b.out) + cap(b.apart)
 	}
 	return int64(n)*int64(unsafe.Sizeof(T(0))) + r.ws.Bytes()
 }
@@ -60,8 +60,11 @@ func (p *ImagePlan[T]) Predict(ctx context.Context, dst *Prediction[T], im *Imag
 	if err := im.check(p.cfg.DimY); err != nil {
 		return err
 	}
-	if im.H*im.W != p.n {
-		return fmt.Errorf("%w: the plan is for %d pixels, the images have %d x %d", ErrShape, p.n, im.H, im.W)
+	switch {
+	case p.apart.Stride > 0 && (im.H != p.apart.H || im.W != p.apart.W):
+		return fmt.Errorf("%w: the plan is for %d x %d pixels, the images have %d x %d", ErrShape, p.apart.H, p.apart.W, im.H, im.W)
+	case im.H*im.W != p.pixels():
+		return fmt.Errorf("%w: the plan is for %d pixels, the images have %d x %d", ErrShape, p.pixels(), im.H, im.W)
 	}
 	if want := im.B * p.Values(); len(dst.Mean) != want || len(dst.Std) != want {
 		return fmt.Errorf("%w: the prediction has room for %d means and %d standard deviations, %d images need %d of each",
@@ -69,12 +72,13 @@ func (p *ImagePlan[T]) Predict(ctx context.Context, dst *Prediction[T], im *Imag
 	}
 	run := p.rent()
 	defer p.giveBack(run)
-	chunk := max(1, min(im.B, p.chunk()))
+	images := im.B * p.apart.parts()
+	chunk := max(1, min(images, p.chunk()))
 	report, steps := progress(ctx), 1+len(p.conv)
-	total := (im.B + chunk - 1) / chunk * steps
-	for lo := 0; lo < im.B; lo += chunk {
+	total := (images + chunk - 1) / chunk * steps
+	for lo := 0; lo < images; lo += chunk {
 		done := lo / chunk * steps
-		if err := p.images(ctx, run, dst, im, lo, min(lo+chunk, im.B), func(i int) { report(done+i, total) }); err != nil {
+		if err := p.images(ctx, run, dst, im, lo, min(lo+chunk, images), func(i int) { report(done+i, total) }); err != nil {
 			return err
 		}
 	}
@@ -111,7 +115,7 @@ func (p *ImagePlan[T]) imageBytes() int64 {
 // chunk is how many images are predicted together at most.
 func (p *ImagePlan[T]) chunk() int { return int(max(1, runBytes/p.imageBytes())) }
 
-// images predicts images lo to hi.
+// images predicts images lo to hi; of images that are taken apart, coarse ones.
 func (p *ImagePlan[T]) images(ctx context.Context, run *imageRun[T], dst *Prediction[T], im *Images[T], lo, hi int, step func(int)) error {
 	b, width := hi-lo, p.cfg.Channels[0]
 	in := 2 * p.cfg.DimY * p.cfg.Multiplicity
@@ -138,7 +142,7 @@ func (p *ImagePlan[T]) images(ctx context.Context, run *imageRun[T], dst *Predic
 	}
 	threads := workers()
 	for len(run.read) < threads {
-		run.read = append(run.read, readBuffers[T]{make([]T, width), make([]T, readGrain*width), make([]T, readGrain*2*p.cfg.DimY)})
+		run.read = append(run.read, readBuffers[T]{make([]T, width), make([]T, readGrain*width), make([]T, readGrain*2*p.cfg.DimY), make([]T, 2*readGrain)})
 	}
 	parallel.ForWorkers(b*p.readChunks(), 1, threads, run.readRows)
 	return ctx.Err()
@@ -157,17 +161,18 @@ func (p *ImagePlan[T]) row(i, lift int) int {
 // of all images. Unobserved values are never read. Targets stay as they are: nobody reads them.
 func (r *imageRun[T]) embedSome(_, from, to int) {
 	p, im := r.plan, r.im
-	n, c := p.n, im.C*p.cfg.Multiplicity
+	n, c, pixels, parts := p.n, im.C*p.cfg.Multiplicity, p.pixels(), p.apart.parts()
 	for i := from; i < to; i++ {
-		b, pixel := i/n, i%n
+		b, point := i/n, i%n
+		image, pixel := (r.lo+b)/parts, p.apart.pixel((r.lo+b)%parts, point)
 		for l := range p.k {
-			row := r.input[(b*p.rows+p.row(pixel, l))*2*c:][:2*c]
-			if !im.Mask[(r.lo+b)*n+pixel] {
+			row := r.input[(b*p.rows+p.row(point, l))*2*c:][:2*c]
+			if pixel < 0 || !im.Mask[image*pixels+pixel] {
 				clear(row)
 				continue
 			}
 			for ch := range im.C {
-				v, power := im.Pixels[((r.lo+b)*im.C+ch)*n+pixel], T(1)
+				v, power := im.Pixels[(image*im.C+ch)*pixels+pixel], T(1)
 				for k := range p.cfg.Multiplicity {
 					power *= v
 					row[k*im.C+ch], row[c+k*im.C+ch] = 1, power
@@ -211,19 +216,46 @@ func (r *imageRun[T]) readSome(worker, i, _ int) {
 		}
 		p.last.Forward(y, mean, to-from)
 	}
+	if p.apart.Stride > 0 {
+		r.scatter(y, buf.apart, b, from)
+		return
+	}
 	for ch := range c {
 		at := ((r.lo+b)*c+ch)*outs + from
-		mean, spread := r.dst.Mean[at:at+to-from], r.dst.Std[at:at+to-from]
-		for t := range mean {
-			mean[t], spread[t] = y[t*2*c+ch], y[t*2*c+c+ch]
+		r.head(r.dst.Mean[at:at+to-from], r.dst.Std[at:at+to-from], y[ch:], y[c+ch:], 2*c)
+	}
+}
+
+// head sets mean and std from the network's output for one channel, whose elements lie stride apart.
+func (r *imageRun[T]) head(mean, std, first, second []T, stride int) {
+	cfg := &r.plan.cfg
+	for t := range mean {
+		mean[t], std[t] = first[t*stride], second[t*stride]
+	}
+	simd.Softplus(std, std)
+	for t, v := range std {
+		v = max(v, T(cfg.Floor))
+		if cfg.Output == OutputVariance {
+			v = T(math.Sqrt(float64(v)))
 		}
-		simd.Softplus(spread, spread)
-		for t, v := range spread {
-			v = max(v, T(p.cfg.Floor))
-			if p.cfg.Output == OutputVariance {
-				v = T(math.Sqrt(float64(v)))
+		std[t] = v
+	}
+}
+
+// scatter is head for rows y from point from on of coarse image b, whose pixels lie apart. room holds their prediction on the way.
+func (r *imageRun[T]) scatter(y, room []T, b, from int) {
+	p := r.plan
+	c, pixels, parts := p.cfg.DimY, p.pixels(), p.apart.parts()
+	image, part := (r.lo+b)/parts, (r.lo+b)%parts
+	n := len(y) / (2 * c)
+	mean, std := room[:n], room[n:2*n]
+	for ch := range c {
+		r.head(mean, std, y[ch:], y[c+ch:], 2*c)
+		for t := range n {
+			if pixel := p.apart.pixel(part, from+t); pixel >= 0 {
+				at := (image*c+ch)*pixels + pixel
+				r.dst.Mean[at], r.dst.Std[at] = mean[t], std[t]
 			}
-			spread[t] = v
 		}
 	}
 }
