@@ -127,9 +127,9 @@ type Config struct {
 	BlockFill  float64 `json:"block_fill,omitempty"`
 	RadiusRate float64 `json:"radius_rate,omitempty"`
 
-	// ImageSize is the side, in pixels, of the images that an image model was trained on; 0: nobody knows. Images of another size are
-	// laid so that their diagonal is as long as that of these; see ImageEquivCNP.Geometry.
-	ImageSize int `json:"image_size,omitempty"`
+	// ImageSize is the height and width, in pixels, of the images that an image model was trained on; 0: nobody knows. Images of
+	// another size are laid so that their diagonal is as long as that of these; see ImageEquivCNP.Geometry.
+	ImageSize [2]int `json:"image_size,omitzero"`
 
 	// MaxNeighbors caps a neighbourhood by a seeded random choice (the paper's Monte-Carlo sample); 0 is no cap.
 	MaxNeighbors int    `json:"max_neighbors,omitempty"`
@@ -143,8 +143,9 @@ type Config struct {
 
 // limits on what a file may ask for, far above any sensible model.
 const (
-	maxChannels = 1 << 16
-	maxLayers   = 1 << 10
+	maxChannels  = 1 << 16
+	maxImageSide = 1 << 14
+	maxLayers    = 1 << 10
 )
 
 // Validate reports the first field that no model can be built from.
@@ -192,7 +193,7 @@ func (c *Config) validate(g group.Group) error {
 	}{
 		{"lifts", c.Lifts, 1 << 10}, {"multiplicity", c.Multiplicity, 64}, {"max_lattice", c.MaxLattice, 1 << 22},
 		{"blocks", c.Blocks, maxLayers}, {"kernel", c.Kernel, 1 << 10}, {"hidden", c.Hidden, maxChannels},
-		{"mid", c.Mid, maxChannels}, {"image_size", c.ImageSize, 1 << 14}, {"max_neighbors", c.MaxNeighbors, math.MaxInt32},
+		{"mid", c.Mid, maxChannels}, {"max_neighbors", c.MaxNeighbors, math.MaxInt32},
 	} {
 		if f.v < 0 || f.v > f.hi {
 			return bad("%s = %d, need 0 to %d", f.name, f.v, f.hi)
@@ -208,6 +209,9 @@ func (c *Config) validate(g group.Group) error {
 		if !(f.v >= 0 && f.v <= f.max) {
 			return bad("%s = %g, need 0 to %g", f.name, f.v, f.max)
 		}
+	}
+	if h, w := c.ImageSize[0], c.ImageSize[1]; c.ImageSize != [2]int{} && !(h >= 1 && w >= 1 && h <= maxImageSide && w <= maxImageSide) {
+		return bad("image_size = %d x %d, need sides of 1 to %d", h, w, maxImageSide)
 	}
 	switch c.Output {
 	case OutputVariance, OutputStd:

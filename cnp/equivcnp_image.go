@@ -143,7 +143,11 @@ func (m *ImageEquivCNP[T]) grid(h, w int) *layers.Geometry[T] {
 			return e.g
 		}
 	}
-	g := m.geometry(pixelGrid(h, w))
+	x, pitch := pixelGrid(h, w), m.cfg.pitch(h, w)
+	for i := range x {
+		x[i] *= pitch
+	}
+	g := m.geometry(x)
 	if len(m.grids) == keepGrids {
 		m.grids = m.grids[1:]
 	}

@@ -144,8 +144,8 @@ const mostFiner = 0.5
 // pitch is the factor on the coordinates of an h x w pixel grid that gives its diagonal the length of the images that the model was
 // trained on; 1 where nobody knows.
 func (c *Config) pitch(h, w int) float64 {
-	if c.ImageSize == 0 {
+	if c.ImageSize == [2]int{} {
 		return 1
 	}
-	return math.Hypot(float64(c.ImageSize), float64(c.ImageSize)) / math.Hypot(float64(h), float64(w))
+	return math.Hypot(float64(c.ImageSize[0]), float64(c.ImageSize[1])) / math.Hypot(float64(h), float64(w))
 }

@@ -14,7 +14,7 @@ import (
 func smallImageModel(t *testing.T, g string, size int) *ImageEquivCNP[float64] {
 	t.Helper()
 	m, err := New[float64](Config{Architecture: EquivCNPImage, Group: g, Lifts: 1, DimY: 1, Multiplicity: 1, Channels: []int{6}, Blocks: 2,
-		Hidden: 5, Mid: 3, Fill: 0.1, BlockFill: 0.06, Output: OutputStd, ImageSize: size}, 3)
+		Hidden: 5, Mid: 3, Fill: 0.1, BlockFill: 0.06, Output: OutputStd, ImageSize: [2]int{size, size}}, 3)
 	require.NoError(t, err)
 	return m.(*ImageEquivCNP[float64])
 }

@@ -221,7 +221,10 @@ func completeScaled(ctx context.Context, model cnp.Completer[float32], im *cnp.I
 	if !ok {
 		return nil, nil, usagef("--scale %d: a %s model predicts at the pixels only", scale, model.Config().Architecture)
 	}
-	g := cnp.Upsampled(im.H, im.W, scale)
+	g, err := m.Geometry(im.H, im.W, scale)
+	if err != nil {
+		return nil, nil, err
+	}
 	g.Targets = append(append([]float64(nil), g.Points...), g.Targets...) // the likelihood is that of the pixels
 	plan, err := m.Plan(ctx, g, cnp.PlanOptions{Memory: -1})
 	if err != nil {

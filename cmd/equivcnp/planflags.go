@@ -67,7 +67,11 @@ func parseBytes(s string) (int64, bool) {
 
 // run completes images by a plan, so many at a time.
 func (p *planFlags) run(ctx context.Context, m *cnp.ImageEquivCNP[float32], im *cnp.Images[float32], opt cnp.PlanOptions) (*cnp.Prediction[float32], error) {
-	plan, err := m.Plan(ctx, cnp.Grid(im.H, im.W), opt)
+	g, err := m.Geometry(im.H, im.W, 1)
+	if err != nil {
+		return nil, err
+	}
+	plan, err := m.Plan(ctx, g, opt)
 	if err != nil {
 		return nil, err
 	}

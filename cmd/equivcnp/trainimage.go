@@ -141,7 +141,7 @@ func (a *app) trainImage(cmd *cobra.Command, f *imageFlags) error {
 	if err != nil {
 		return err
 	}
-	channels, _, _ := pictures.Size()
+	channels, h, w := pictures.Size()
 	var c cnp.Config
 	switch f.model {
 	case "equivcnp":
@@ -153,7 +153,7 @@ func (a *app) trainImage(cmd *cobra.Command, f *imageFlags) error {
 			return usageError{fmt.Errorf("--group: %w", err)}
 		}
 		c = cnp.Default(cnp.EquivCNPImage, g.Name(), channels)
-		c.Alpha, c.Lifts = f.alpha, f.lifts
+		c.Alpha, c.Lifts, c.ImageSize = f.alpha, f.lifts, [2]int{h, w}
 	case "convcnp":
 		c = cnp.Default(cnp.ConvCNPImage, "", channels)
 	case "cnp":

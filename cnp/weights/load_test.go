@@ -143,6 +143,7 @@ func authors() map[string]cnp.Config {
 			out[folder+"/"+group] = cnp.Config{
 				Architecture: cnp.EquivCNPImage, Lifts: 1, DimY: 1, Multiplicity: 1, Channels: []int{128}, Blocks: 4, Hidden: 32,
 				Mid: 16, BlockBatchNorm: norm, Fill: 0.1, BlockFill: 1.0 / 15, RadiusRate: 0.5, Output: cnp.OutputStd,
+				ImageSize: [2]int{64, 64},
 			}
 		}
 	}

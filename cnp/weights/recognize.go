@@ -132,7 +132,7 @@ func (x *shapes) imageEquivCNP() (cnp.Config, []string) {
 		Multiplicity: x.quotient(in, channels, "conv_theta takes the powers of each channel"),
 		Channels:     []int{width}, Blocks: blocks, Hidden: hidden, Mid: mid,
 		NoBatchNorm: !norm, BlockBatchNorm: x.has("cnn.1.conv.0.depthwise.weightnet.net.0.bn.weight"),
-		Fill: 1.0 / 10, BlockFill: 1.0 / 15, RadiusRate: 0.5, Output: cnp.OutputStd,
+		Fill: 1.0 / 10, BlockFill: 1.0 / 15, RadiusRate: 0.5, Output: cnp.OutputStd, ImageSize: [2]int{64, 64},
 	}
 	candidates := group.Candidates(pose, 2)
 	switch len(candidates) {
