@@ -13,7 +13,6 @@ import (
 type depthwiseVariant struct {
 	name   string
 	doc    string
-	scaled bool // rows of f are multiplied by scale[index]
 	stream bool // rows of w come from memory and are fetched ahead
 	half   bool // w is bfloat16
 	single bool // one set of accumulators, whatever the width
@@ -28,7 +27,6 @@ func depthwiseAMD64(f *x86.File) {
 	variants := []depthwiseVariant{
 		{name: "depthwise", doc: "sets out[i] = Σ w[pose]·f[index] over row i's pairs, divided by their number if mean is 1"},
 		{name: "depthwiseStream", doc: "is depthwise for a w that is read from memory once and fetched so many pairs ahead", stream: true},
-		{name: "depthwiseScaled", doc: "sets out[i] = Σ w[pose]·f[index]·scale[index] over row i's pairs", scaled: true},
 		{name: "depthwiseHalf", doc: "is depthwiseStream with w in bfloat16; wstride counts its bytes", stream: true, half: true},
 	}
 	for _, l := range levels {
@@ -66,9 +64,6 @@ func depthwiseRows(f *x86.File, l x86.Level, d depthwiseVariant, vecs int) {
 	}
 	if d.single {
 		stride = "stride, ostride"
-	}
-	if d.scaled {
-		extra = ", scale *float32"
 	}
 	if d.stream {
 		extra += ", pairs, ahead int"
@@ -117,13 +112,6 @@ func depthwiseRows(f *x86.File, l x86.Level, d depthwiseVariant, vecs int) {
 				fn.PREFETCHT1(operand.Mem{Base: ahead, Disp: at})
 			}
 		}
-		var s reg.VecVirtual
-		if d.scaled {
-			i, scale := fn.GP64(), fn.Arg("scale")
-			fn.MOVL(pairAt(g.index, at), i.As32())
-			s = fn.Vec()
-			fn.VBROADCASTSS(operand.Mem{Base: scale, Index: i, Scale: 4}, s)
-		}
 		fj := rowAddress(fn, pairAt(g.index, at), feat, step)
 		wj := rowAddress(fn, pairAt(g.pose, at), weight, wstep)
 		for v := range vecs {
@@ -139,9 +127,6 @@ func depthwiseRows(f *x86.File, l x86.Level, d depthwiseVariant, vecs int) {
 			default:
 				wv = fn.Vec()
 				fn.VMOVUPS(wm, wv)
-			}
-			if d.scaled {
-				fn.VMULPS(s, wv, wv)
 			}
 			if masked {
 				tail.MultiplyAdd(fm, wv, a)
@@ -159,15 +144,13 @@ func depthwiseRows(f *x86.File, l x86.Level, d depthwiseVariant, vecs int) {
 		for v := range acc {
 			sumSets(fn, acc[v])
 		}
-		if !d.scaled {
-			n := fn.GP64()
-			g.rowPairs(n)
-			var sums []reg.VecVirtual
-			for v := range acc {
-				sums = append(sums, acc[v][0])
-			}
-			depthwiseMean(fn, n, sums)
+		n := fn.GP64()
+		g.rowPairs(n)
+		var sums []reg.VecVirtual
+		for v := range acc {
+			sums = append(sums, acc[v][0])
 		}
+		depthwiseMean(fn, n, sums)
 		for v := range acc {
 			m := operand.Mem{Base: out, Disp: v * l.Bytes()}
 			if v == vecs-1 {

@@ -5,7 +5,6 @@ import "github.com/equivcnp/equivcnp/asm/internal/neon"
 // neonDepthwise is what distinguishes the functions.
 type neonDepthwise struct {
 	name, signature, doc string
-	scaled               bool // rows of f count scale[index] times
 	half                 bool // w is bfloat16
 	single               bool // one set of accumulators, whatever the width
 }
@@ -18,15 +17,12 @@ type neonDepthwise struct {
 // registers and 6 instructions for addresses and the loop, 0.59 per channel. Narrow blocks take several sets of
 // accumulators in turn, since one pair's multiply-add must not wait for the previous one's.
 //
-// Factors for the rows of f cost another 17 instructions, 0.86 per channel; weights in bfloat16 16 to widen them, 0.84.
+// Weights in bfloat16 cost another 16 to widen them, 0.84 per channel.
 func depthwiseNEON(file *neon.File) {
 	for _, d := range []neonDepthwise{
 		{name: "depthwiseRowF32NEON", signature: "(out, f, w *float32, index, pose *int32, pairs, c, more int, scale float32)",
 			doc: "depthwiseRowF32NEON sets out[j] = scale·Σ w[pose[k], j]·f[index[k], j] for j < c channels, k < pairs, pairs > 0. If more is 1, the\n" +
 				"sum begins with out[j]."},
-		{name: "depthwiseScaledRowF32NEON", signature: "(out, f, w *float32, index, pose *int32, pairs, c, more int, scale *float32)", scaled: true,
-			doc: "depthwiseScaledRowF32NEON sets out[j] = Σ scale[index[k]]·w[pose[k], j]·f[index[k], j] for j < c channels, k < pairs, pairs > 0. If\n" +
-				"more is 1, the sum begins with out[j]."},
 		{name: "depthwiseBF16RowF32NEON", signature: "(out, f *float32, w *uint16, index, pose *int32, pairs, c, more int, scale float32)", half: true,
 			doc: "depthwiseBF16RowF32NEON is depthwiseRowF32NEON with w in bfloat16."},
 	} {
@@ -47,12 +43,7 @@ func depthwiseRowNEON(file *neon.File, d neonDepthwise) {
 		g.weightStride = f.R()
 		f.Text("LSL $1, %v, %v", left, g.weightStride)
 	}
-	more, scale := f.Arg("more"), neon.Vec(nil)
-	if d.scaled {
-		g.scale, g.factor = f.Arg("scale"), f.V(1)
-	} else {
-		scale = f.Splat("scale")
-	}
+	more, scale := f.Arg("more"), f.Splat("scale")
 
 	for _, row := range neonRows(64) {
 		block, next := f.NewLabel("block"), f.NewLabel("narrower")
@@ -87,9 +78,6 @@ func depthwiseRowNEON(file *neon.File, d neonDepthwise) {
 				} else {
 					part.load(f, b, g.wj, 16*i)
 				}
-				if d.scaled {
-					f.MulK(b, b, neon.K{Reg: g.factor[0]})
-				}
 				f.Mla(acc[u][i:i+step], a, b)
 			}
 		})
@@ -101,9 +89,7 @@ func depthwiseRowNEON(file *neon.File, d neonDepthwise) {
 				f.Add(acc[s], acc[s], acc[s+n/2])
 			}
 		}
-		if !d.scaled {
-			f.Mul(acc[0], acc[0], scale)
-		}
+		f.Mul(acc[0], acc[0], scale)
 		row.store(f, acc[0], out)
 		f.Free(acc...)
 		for _, p := range []neon.R{out, g.feat} {

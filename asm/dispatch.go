@@ -25,7 +25,6 @@ type family struct {
 var families = []family{
 	{"depthwise%dF32", "vecs"},
 	{"depthwiseStream%dF32", "vecs"},
-	{"depthwiseScaled%dF32", "vecs"},
 	{"depthwiseHalf%dF32", "vecs"},
 	{"depthwiseSeq%dF32", "vecs"},
 	{"depthwiseGroup%dF32", "vecs"},

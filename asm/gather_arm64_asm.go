@@ -12,8 +12,6 @@ type neonGather struct {
 	weightStride  neon.R
 	ix, ps, count neon.R // the current pair
 	fj, wj        neon.R
-	scale         neon.R   // one factor per row of f,
-	factor        neon.Vec // of which lane 0 is the current one; nil if there are none
 }
 
 // each emits a loop over the pairs, `unroll` at a time, and one by one for those that remain. body computes the pair whose rows are
@@ -27,9 +25,6 @@ func (g neonGather) each(unroll, work int, body func(u int)) {
 	pair := func(u int) {
 		f.Text("MOVWU.P 4(%v), %v", g.ix, g.fj)
 		f.Text("MOVWU.P 4(%v), %v", g.ps, g.wj)
-		if g.factor != nil {
-			f.Text("FMOVS (%v)(%v<<2), F%d", g.scale, g.fj, g.factor[0])
-		}
 		f.Text("MADD %v, %v, %v, %v", g.fj, g.feat, g.featStride, g.fj)
 		f.Text("MADD %v, %v, %v, %v", g.wj, g.weight, g.weightStride, g.wj)
 		body(u)

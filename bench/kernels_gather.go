@@ -108,7 +108,7 @@ func depthwiseCases() []kernelCase {
 			dout, w := rng.floats(n*c, 1), rng.floats(j*c, 1)
 			g := newGathered(&rng, true, false) // the transpose of a periodic grid is another one
 			df := onHugePages[float32](n * c)
-			return timed{ours: func() { simd.DepthwiseGradFF32(df, dout, w, g.offsets, g.index, g.pose, nil, c) }}
+			return timed{ours: func() { simd.DepthwiseF32(df, dout, w, g.offsets, g.index, g.pose, c, false) }}
 		}},
 		kernelCase{"depthwise_grad_w/shared_w/ours/local", []metric{gflops(flop)}, work{flop: flop}, func() timed {
 			rng := peerSeed
@@ -116,7 +116,7 @@ func depthwiseCases() []kernelCase {
 			g := newGathered(&rng, true, false)
 			offsets, row, index := g.byPose()
 			dw := onHugePages[float32](j * c)
-			return timed{ours: func() { simd.DepthwiseGradWF32(dw, dout, f, offsets, row, index, nil, c) }}
+			return timed{ours: func() { simd.DepthwiseF32(dw, dout, f, offsets, row, index, c, false) }}
 		}},
 		kernelCase{"depthwise_grad_w/shared_w/ours_plan/local", []metric{gflops(flop)}, work{flop: flop}, func() timed {
 			rng := peerSeed

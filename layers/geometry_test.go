@@ -66,7 +66,7 @@ func TestPoseGradient(t *testing.T) {
 		n := side * side
 		d, f := testkit.Normal[float64](rng, batch*n*c), testkit.Normal[float64](rng, batch*n*c)
 		got := p.poseGradient(batch, c, func(dw []float64, b int, offsets []int, query, point []int32) {
-			simd.DepthwiseGradW(dw, d[b*n*c:(b+1)*n*c], f[b*n*c:(b+1)*n*c], offsets, query, point, c)
+			simd.Depthwise(dw, d[b*n*c:(b+1)*n*c], f[b*n*c:(b+1)*n*c], offsets, query, point, c, false)
 		})
 		require.Equal(t, name == "T(2)", p.sorted.rows.rows != nil, name)
 		want := make([]float64, p.NumPoses()*c)

@@ -115,7 +115,7 @@ func (p *poseList[T]) produce(dw []T, k int) {
 		if image > 0 {
 			to = more
 		}
-		simd.DepthwiseGradW(to, p.d[image*size:(image+1)*size], p.f[image*size:(image+1)*size], offsets, p.rows.query[a:b], p.rows.point[a:b], p.c)
+		simd.Depthwise(to, p.d[image*size:(image+1)*size], p.f[image*size:(image+1)*size], offsets, p.rows.query[a:b], p.rows.point[a:b], p.c, false)
 		if image > 0 {
 			simd.Add(dw, dw, more)
 		}

@@ -153,7 +153,7 @@ func (p *Pairs[T]) convolveBack(df, dout, f, packed []T, w poseSource[T], batch,
 	default:
 		dw := p.poseGradient(batch, c, func(dw []T, b int, offsets []int, query, point []int32) {
 			size := p.Queries * c
-			simd.DepthwiseGradW(dw, d[b*size:(b+1)*size], f[b*size:(b+1)*size], offsets, query, point, c)
+			simd.Depthwise(dw, d[b*size:(b+1)*size], f[b*size:(b+1)*size], offsets, query, point, c, false)
 		})
 		w.Backward(nil, dw, g)
 		giveBack(dw)

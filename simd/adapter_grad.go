@@ -50,30 +50,6 @@ func SoftplusGrad[T Float](dx, dy, y []T) {
 	}
 }
 
-// DepthwiseGradF is the gradient of Depthwise to its features; see DepthwiseGradFF32, whose scale is nil here.
-func DepthwiseGradF[T Float](df, dout, w []T, offsets []int, query, pose []int32, c int) {
-	switch df := any(df).(type) {
-	case []float32:
-		DepthwiseGradFF32(df, any(dout).([]float32), any(w).([]float32), offsets, query, pose, nil, c)
-	case []float64:
-		DepthwiseGradFF64(df, any(dout).([]float64), any(w).([]float64), offsets, query, pose, nil, c)
-	default:
-		unreachable("DepthwiseGradF")
-	}
-}
-
-// DepthwiseGradW is the gradient of Depthwise to its weights; see DepthwiseGradWF32, whose scale is nil here.
-func DepthwiseGradW[T Float](dw, dout, f []T, offsets []int, query, point []int32, c int) {
-	switch dw := any(dw).(type) {
-	case []float32:
-		DepthwiseGradWF32(dw, any(dout).([]float32), any(f).([]float32), offsets, query, point, nil, c)
-	case []float64:
-		DepthwiseGradWF64(dw, any(dout).([]float64), any(f).([]float64), offsets, query, point, nil, c)
-	default:
-		unreachable("DepthwiseGradW")
-	}
-}
-
 // PointConvGradF is the gradient of PointConv to its features; see PointConvGradFF32.
 func PointConvGradF[T Float](df, dp, w []T, offsets []int, query, pose []int32, ci, cm int) {
 	switch df := any(df).(type) {

@@ -1,5 +1,27 @@
 package simd
 
+// A depthwise group convolution multiplies what a row's neighbours have, channel by channel, with a weight for each pose. It is most of the
+// work of an image model, so it has several forms. Which one, when, and how fast it is beside DepthwiseF32 (128 channels, 273 neighbours
+// a row, 4096 points, one core; raw numbers in bench/results):
+//
+//	form                               for                                                        pace
+//	DepthwiseF32, F64                  any neighbourhood of which nothing is known                1
+//	DepthwiseBF16F32                   a row of weights for each pair, from memory                1.8
+//	DepthwiseRowsF32                   the same neighbourhood again and again                     1; neighbours listed by distance 1.3 to 1.6
+//	DepthwisePlanF32                   few poses, on a grid: eight rows at a time                 2 to 2.4
+//	DepthwiseBatchF32                  many poses, several images, slices of channels             see layers: training
+//	DepthwiseF32 by pose               the gradient to the weights, a short list of pairs         1/9 (shared weights)
+//	DepthwisePosePlanGradWF32          that gradient for a batch, any poses                       1/2
+//	DepthwisePlanGradWF32              that gradient for few poses on a grid                      2
+//
+// The gradients of the first form are DepthwiseF32 itself, over other lists:
+//
+//   - to the features: df = Depthwise(dout, w) over the transposed neighbourhood, which lists for each point the outputs that used it, and
+//     each pair's pose;
+//   - to the weights: dw = Depthwise(dout, f) over the pairs listed by pose: of each pose, index has the outputs and pose the points.
+//
+// Where the convolution took the mean, dout is divided by the number of pairs of its row first.
+
 // DepthwiseF32 computes a depthwise group convolution: for every row i and channel j
 //
 //	out[i, j] = 1/n_i · Σ_k w[pose[k], j] · f[index[k], j]

@@ -14,16 +14,15 @@ type depthwiseKind uint8
 const (
 	depthwisePlain  depthwiseKind = iota
 	depthwiseStream               // w is fetched ahead from memory
-	depthwiseScaled               // rows of f count scale[index] times
 	depthwiseHalf                 // w is bfloat16, fetched ahead
 	depthwiseSeq                  // one accumulator for an element, as in planned rows
 )
 
 // depthwiseRun is what the calls for one set of arguments share. Strides are in bytes.
 type depthwiseRun struct {
+	fn            string // the function that was called
 	kind          depthwiseKind
 	f, w          unsafe.Pointer
-	scale         *float32
 	c             int
 	from          int  // the first of the channels that are computed
 	width         int  // how many numbers rows of out lie apart
@@ -51,7 +50,7 @@ func depthwisePairsF32(out, f, w []float32, offsets []int, index, pose []int32, 
 		return
 	}
 	raceRead(w)
-	d := depthwiseRun{kind: depthwisePlain, w: unsafe.Pointer(first(w)), wsize: 4, checked: checked}
+	d := depthwiseRun{fn: "DepthwiseF32", kind: depthwisePlain, w: unsafe.Pointer(first(w)), wsize: 4, checked: checked}
 	// Beyond the second-level cache, rows of w in no order the machine can guess are worth fetching ahead. Within it the
 	// extra instructions cost a tenth.
 	if len(w)*4 > cpu.DataCaches().L2 {
@@ -71,26 +70,7 @@ func depthwisePairsF32(out, f, w []float32, offsets []int, index, pose []int32, 
 			return
 		}
 	}
-	d.run("DepthwiseF32", "index", "pose", out, f, len(w)/c, offsets, index, pose, c)
-}
-
-// depthwiseScaledF32 is both gradients, under the name of the one that called.
-func depthwiseScaledF32(fn string, out, f, w []float32, offsets []int, index, pose []int32, scale []float32, c int) {
-	if level == Generic || c == 0 {
-		depthwiseScaledGeneric(out, f, w, offsets, index, pose, scale, c)
-		return
-	}
-	raceRead(w)
-	raceRead(scale)
-	d := depthwiseRun{kind: depthwiseScaled, w: unsafe.Pointer(first(w)), wsize: 4, scale: first(scale)}
-	if scale == nil {
-		d.kind = depthwisePlain
-	}
-	indexName, poseName := "index", "pose"
-	if fn == "DepthwiseGradWF32" { // what its arguments are called
-		indexName, poseName = "row", "index"
-	}
-	d.run(fn, indexName, poseName, out, f, len(w)/c, offsets, index, pose, c)
+	d.run(out, f, len(w)/c, offsets, index, pose, c)
 }
 
 func depthwiseBF16F32(out, f []float32, w []BF16, offsets []int, index, pose []int32, c int, mean bool) {
@@ -99,17 +79,17 @@ func depthwiseBF16F32(out, f []float32, w []BF16, offsets []int, index, pose []i
 		return
 	}
 	raceRead(w)
-	d := depthwiseRun{kind: depthwiseHalf, w: unsafe.Pointer(first(w)), wsize: 2}
+	d := depthwiseRun{fn: "DepthwiseBF16F32", kind: depthwiseHalf, w: unsafe.Pointer(first(w)), wsize: 2}
 	if mean {
 		d.mean = 1
 	}
-	d.run("DepthwiseBF16F32", "index", "pose", out, f, len(w)/c, offsets, index, pose, c)
+	d.run(out, f, len(w)/c, offsets, index, pose, c)
 }
 
 // run computes all rows.
-func (d *depthwiseRun) run(fn, indexName, poseName string, out, f []float32, poses int, offsets []int, index, pose []int32, c int) {
+func (d *depthwiseRun) run(out, f []float32, poses int, offsets []int, index, pose []int32, c int) {
 	d.begin(out, f, offsets, index, pose, c)
-	d.walk(fn, indexName, poseName, out, len(f)/c, poses, offsets, index, pose)
+	d.walk(out, len(f)/c, poses, offsets, index, pose)
 }
 
 func (d *depthwiseRun) begin(out, f []float32, offsets []int, index, pose []int32, c int) {
@@ -130,7 +110,7 @@ func depthwiseLanes() int {
 }
 
 // walk checks the indices of a chunk of rows, unless that was done before, computes it, and goes on to the next.
-func (d *depthwiseRun) walk(fn, indexName, poseName string, out []float32, points, poses int, offsets []int, index, pose []int32) {
+func (d *depthwiseRun) walk(out []float32, points, poses int, offsets []int, index, pose []int32) {
 	rows, checked := len(offsets)-1, 0 // pairs of rows before checked have been looked at
 	for lo := 0; lo < rows; {
 		hi := gatherChunk(offsets, lo, d.c)
@@ -140,8 +120,8 @@ func (d *depthwiseRun) walk(fn, indexName, poseName string, out []float32, point
 			same = d.checked.same[lo:hi]
 		} else if checked < hi {
 			k := offsets[max(lo, checked)] - offsets[0]
-			checkIndex(fn, indexName, index[k:b], k, points)
-			checkIndex(fn, poseName, pose[k:b], k, poses)
+			checkIndex(d.fn, "index", index[k:b], k, points)
+			checkIndex(d.fn, "pose", pose[k:b], k, poses)
 			checked = hi
 		}
 		lo += d.chunk(out[lo*d.width:], offsets[lo:hi+1], index[a:b], pose[a:b], same, hi == rows)
@@ -265,8 +245,6 @@ func (d *depthwiseRun) rows(out []float32, offsets []int, index, pose []int32, l
 			depthwiseStreamKernel(vecs, o, f, w, off, ix, ps, n, t, tail, d.mean, pairs, d.ahead)
 		case d.kind == depthwiseHalf:
 			depthwiseHalfKernel(vecs, o, f, (*uint16)(wj), off, ix, ps, n, t, t/2, tail, d.mean, pairs, d.ahead)
-		case d.kind == depthwiseScaled:
-			depthwiseScaledKernel(vecs, o, f, w, off, ix, ps, n, t, tail, d.scale)
 		}
 		j += channels
 	}

@@ -27,6 +27,14 @@ func depthwiseCheckedF32(out, f, w []float32, offsets []int, index, pose []int32
 	raceRead(index)
 	raceRead(pose)
 	raceWrite(out)
+	depthwisePieces(out, offsets, c, mean, func(row []float32, k, n, more int, scale float32) {
+		depthwiseRowF32NEON(&row[0], &f[0], &w[0], &index[k], &pose[k], n, c, more, scale)
+	})
+}
+
+// depthwisePieces calls sum for the pairs of every row, so many at a time that the scheduler need not wait long: n from k on, which are
+// added to what the row holds if more is 1, and then all is multiplied by scale.
+func depthwisePieces(out []float32, offsets []int, c int, mean bool, sum func(row []float32, k, n, more int, scale float32)) {
 	for i := range len(offsets) - 1 {
 		lo, hi := offsets[i]-offsets[0], offsets[i+1]-offsets[0]
 		row := out[i*c : i*c+c]
@@ -40,8 +48,25 @@ func depthwiseCheckedF32(out, f, w []float32, offsets []int, index, pose []int32
 			if mean && k+n == hi {
 				scale = 1 / float32(hi-lo)
 			}
-			depthwiseRowF32NEON(&row[0], &f[0], &w[0], &index[k], &pose[k], n, c, more, scale)
+			sum(row, k, n, more, scale)
 			more = 1
 		}
 	}
+}
+
+func depthwiseBF16F32(out, f []float32, w []BF16, offsets []int, index, pose []int32, c int, mean bool) {
+	if level == Generic || c == 0 {
+		depthwiseBF16Generic(out, f, w, offsets, index, pose, c, mean)
+		return
+	}
+	checkIndex("DepthwiseBF16F32", "index", index, 0, len(f)/c)
+	checkIndex("DepthwiseBF16F32", "pose", pose, 0, len(w)/c)
+	raceRead(f)
+	raceRead(w)
+	raceRead(index)
+	raceRead(pose)
+	raceWrite(out)
+	depthwisePieces(out, offsets, c, mean, func(row []float32, k, n, more int, scale float32) {
+		depthwiseBF16RowF32NEON(&row[0], &f[0], (*uint16)(&w[0]), &index[k], &pose[k], n, c, more, scale)
+	})
 }

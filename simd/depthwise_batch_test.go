@@ -63,7 +63,7 @@ func TestDepthwiseBatch(t *testing.T) {
 					for i := range n {
 						lo, hi := h.offsets[i]-h.offsets[0], h.offsets[i+1]-h.offsets[0]
 						for j := range c {
-							sum, size := gatherSum(f[b*h.points*c:(b+1)*h.points*c], w, h.index, h.pose, nil, lo, hi, c, j)
+							sum, size := gatherSum(f[b*h.points*c:(b+1)*h.points*c], w, h.index, h.pose, lo, hi, c, j)
 							if n := float64(max(1, hi-lo)); mean {
 								sum, size = sum/n, size/n
 							}

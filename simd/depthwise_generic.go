@@ -27,26 +27,6 @@ func depthwiseGeneric[T Float](out, f, w []T, offsets []int, index, pose []int32
 	}
 }
 
-// depthwiseScaledGeneric is depthwiseGeneric with the rows of f multiplied by a factor each, or by 1 without factors. It is both
-// gradients: they gather rows as the convolution does, of the outputs' gradient and of what the other factor was.
-func depthwiseScaledGeneric[T Float](out, f, w []T, offsets []int, index, pose []int32, scale []T, c int) {
-	if scale == nil || c == 0 {
-		depthwiseGeneric(out, f, w, offsets, index, pose, c, false)
-		return
-	}
-	for i := range len(offsets) - 1 {
-		row := out[i*c : i*c+c]
-		clear(row)
-		for k := offsets[i] - offsets[0]; k < offsets[i+1]-offsets[0]; k++ {
-			fk, wk := rowOf(f, index[k], c)[:len(row)], rowOf(w, pose[k], c)[:len(row)]
-			s := scale[index[k]]
-			for j := range row {
-				row[j] += s * wk[j] * fk[j]
-			}
-		}
-	}
-}
-
 // depthwiseBF16Generic is depthwiseGeneric with w in bfloat16.
 func depthwiseBF16Generic(out, f []float32, w []BF16, offsets []int, index, pose []int32, c int, mean bool) {
 	for i := range len(offsets) - 1 {

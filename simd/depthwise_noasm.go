@@ -10,10 +10,6 @@ func depthwiseRowsF32(out, f, w []float32, p *DepthwiseRows, c int, mean bool) {
 	depthwiseGeneric(out, f, w, p.offsets, p.index, p.pose, c, mean)
 }
 
-func depthwiseScaledF32(_ string, out, f, w []float32, offsets []int, index, pose []int32, scale []float32, c int) {
-	depthwiseScaledGeneric(out, f, w, offsets, index, pose, scale, c)
-}
-
 func depthwiseBF16F32(out, f []float32, w []BF16, offsets []int, index, pose []int32, c int, mean bool) {
 	depthwiseBF16Generic(out, f, w, offsets, index, pose, c, mean)
 }

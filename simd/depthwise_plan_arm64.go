@@ -26,19 +26,9 @@ func depthwisePlanF32(out, f, w []float32, p *DepthwisePlan, lo, hi, c int, mean
 // depthwiseSeqRow computes row i by itself, in the same order and with the same rounding as in a group.
 func depthwiseSeqRow(row, f, w []float32, p *DepthwisePlan, i, c int, mean bool) {
 	index, pose := p.row(i)
-	if len(index) == 0 {
-		clear(row)
-		return
-	}
-	more := 0
-	for k := 0; k < len(index); k += gatherPairs {
-		n, scale := min(gatherPairs, len(index)-k), float32(1)
-		if mean && k+n == len(index) {
-			scale = 1 / float32(len(index))
-		}
+	depthwisePieces(row, p.offsets[i:i+2], c, mean, func(row []float32, k, n, more int, scale float32) {
 		depthwiseSeqRowF32NEON(&row[0], &f[0], &w[0], &index[k], &pose[k], n, c, more, scale)
-		more = 1
-	}
+	})
 }
 
 func depthwisePlanGradWF32(dw, dout, f []float32, p *DepthwisePlan, lo, hi, from, to, c int, mean bool) {

@@ -107,7 +107,7 @@ func TestDepthwisePlan(t *testing.T) {
 				for i := range rows {
 					lo, hi := h.offsets[i]-h.offsets[0], h.offsets[i+1]-h.offsets[0]
 					for j := range c {
-						sum, size := gatherSum(f, w, h.index, h.pose, nil, lo, hi, c, j)
+						sum, size := gatherSum(f, w, h.index, h.pose, lo, hi, c, j)
 						if n := float64(max(1, hi-lo)); mean {
 							sum, size = sum/n, size/n
 						}

@@ -48,17 +48,16 @@ var depthwiseScratches = sync.Pool{New: func() any { return new(depthwiseScratch
 // runSliced is run slice by slice, for depthwisePlain. Sums have one accumulator as in the wide blocks that slices are cut from,
 // so the bits are the same.
 func (d *depthwiseRun) runSliced(out, f, w []float32, offsets []int, index, pose []int32, c int) {
-	const fn = "DepthwiseF32"
 	d.begin(out, f, offsets, index, pose, c)
 	points, poses := len(f)/c, len(w)/c
 	s := depthwiseScratches.Get().(*depthwiseScratch)
 	defer depthwiseScratches.Put(s)
 	if d.checked == nil {
-		s.rows.same = d.alike(fn, s.rows.same, points, poses, offsets, index, pose)
+		s.rows.same = d.alike(s.rows.same, points, poses, offsets, index, pose)
 		d.checked = &s.rows
 	}
 	if !d.mostlyTall() {
-		d.walk(fn, "index", "pose", out, points, poses, offsets, index, pose)
+		d.walk(out, points, poses, offsets, index, pose)
 		return
 	}
 	slice, whole := 2*d.lanes, d.wide()
@@ -70,11 +69,11 @@ func (d *depthwiseRun) runSliced(out, f, w []float32, offsets []int, index, pose
 		part.c = min(slice, whole-j)
 		packColumns(s.f, f[j:], part.c, slice, c)
 		packColumns(s.w, w[j:], part.c, slice, c)
-		part.walk(fn, "index", "pose", out[j:], points, poses, offsets, index, pose)
+		part.walk(out[j:], points, poses, offsets, index, pose)
 	}
 	if whole < c {
 		d.from = whole
-		d.walk(fn, "index", "pose", out, points, poses, offsets, index, pose)
+		d.walk(out, points, poses, offsets, index, pose)
 	}
 }
 
@@ -84,14 +83,14 @@ func (d *depthwiseRun) wide() int {
 }
 
 // alike checks the indices of all rows and finds out which rows have the poses of the row before, in the memory of same.
-func (d *depthwiseRun) alike(fn string, same []bool, points, poses int, offsets []int, index, pose []int32) []bool {
+func (d *depthwiseRun) alike(same []bool, points, poses int, offsets []int, index, pose []int32) []bool {
 	rows := len(offsets) - 1
 	same = sized(same, rows)
 	for lo := 0; lo < rows; {
 		hi := gatherChunk(offsets, lo, d.c)
 		a, b := offsets[lo]-offsets[0], offsets[hi]-offsets[0]
-		checkIndex(fn, "index", index[a:b], a, points)
-		checkIndex(fn, "pose", pose[a:b], a, poses)
+		checkIndex(d.fn, "index", index[a:b], a, points)
+		checkIndex(d.fn, "pose", pose[a:b], a, poses)
 		for i := lo; i < hi; i++ {
 			a, b := offsets[i]-offsets[0], offsets[i+1]-offsets[0]
 			same[i] = i > 0 && a < b && sameIndices(pose[a:b], pose[offsets[i-1]-offsets[0]:a])

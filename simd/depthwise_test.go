@@ -14,14 +14,10 @@ import (
 // wideChannels are channel counts beyond lengths: several blocks of the widest kernels, whole and not.
 func wideChannels() []int { return []int{191, 192, 208, 255, 256, 257, 384, 511, 512} }
 
-// gatherSum returns Σ a[p[k], j]·b[q[k], j]·scale[p[k]] over pairs lo to hi in float64, and the sum of the magnitudes. Without
-// scale the factors are 1.
-func gatherSum[T Float](a, b []T, p, q []int32, scale []T, lo, hi, c, j int) (sum, size float64) {
+// gatherSum returns Σ a[p[k], j]·b[q[k], j] over pairs lo to hi in float64, and the sum of the magnitudes.
+func gatherSum[T Float](a, b []T, p, q []int32, lo, hi, c, j int) (sum, size float64) {
 	for k := lo; k < hi; k++ {
 		v := float64(a[int(p[k])*c+j]) * float64(b[int(q[k])*c+j])
-		if scale != nil {
-			v *= float64(scale[p[k]])
-		}
 		sum, size = sum+v, size+math.Abs(v)
 	}
 	return sum, size
@@ -63,7 +59,7 @@ func TestDepthwiseRuns(t *testing.T) {
 				a, b := offsets[i]-offsets[0], offsets[i+1]-offsets[0]
 				DepthwiseF32(alone[i*c:i*c+c], f, w, offsets[i:i+2], index[a:b], pose[a:b], c, mean)
 				for j := range c {
-					sum, size := gatherSum(f, w, ix, ps, nil, a, b, c, j)
+					sum, size := gatherSum(f, w, ix, ps, a, b, c, j)
 					if n := float64(max(1, b-a)); mean {
 						sum, size = sum/n, size/n
 					}
@@ -91,49 +87,12 @@ func TestDepthwiseLargeWeights(t *testing.T) {
 			for i := range 40 {
 				a, b := offsets[i]-offsets[0], offsets[i+1]-offsets[0]
 				for j := range c {
-					sum, size := gatherSum(f, w, index, pose, nil, a, b, c, j)
+					sum, size := gatherSum(f, w, index, pose, a, b, c, j)
 					require.LessOrEqual(t, math.Abs(float64(out[i*c+j])-sum), float64(b-a+8)*0x1p-23*size)
 				}
 			}
 		}
 	})
-}
-
-func TestDepthwiseGrad(t *testing.T) {
-	eachLevel(t, func(t *testing.T) {
-		t.Run("F32", func(t *testing.T) { testDepthwiseGrad(t, DepthwiseGradFF32, DepthwiseGradWF32) })
-		t.Run("F64", func(t *testing.T) { testDepthwiseGrad(t, DepthwiseGradFF64, DepthwiseGradWF64) })
-	})
-}
-
-// testDepthwiseGrad compares with float64 sums, whole and in chunks. Both gradients have the same form.
-func testDepthwiseGrad[T Float](t *testing.T, gradF, gradW func(dst, dout, x []T, offsets []int, a, b []int32, scale []T, c int)) {
-	rng := testkit.Rand(42)
-	for _, c := range append(lengths(), wideChannels()...) {
-		const rows, outs, others = 7, 6, 5
-		offsets, a, b := pairs(rng, rows, outs, others)
-		dout := testkit.CopyAtEnd(t, testkit.Normal[T](rng, outs*c))
-		other := testkit.CopyAtStart(t, testkit.Normal[T](rng, others*c))
-		scale := testkit.CopyAtEnd(t, testkit.Normal[T](rng, outs))
-		if rng.IntN(3) == 0 {
-			scale = nil
-		}
-		dst, parts := testkit.CopyAtEnd(t, testkit.Awkward[T](rng, rows*c)), make([]T, rows*c)
-		for name, grad := range map[string]func(dst, dout, x []T, offsets []int, a, b []int32, scale []T, c int){"F": gradF, "W": gradW} {
-			grad(dst, dout, other, offsets, testkit.CopyAtEnd(t, a), testkit.CopyAtEnd(t, b), scale, c)
-			for i := range rows {
-				lo, hi := offsets[i]-offsets[0], offsets[i+1]-offsets[0]
-				for j := range c {
-					sum, size := gatherSum(dout, other, a, b, scale, lo, hi, c, j)
-					if d := math.Abs(float64(dst[i*c+j]) - sum); !(d <= float64(hi-lo+8)*eps[T]()*size) {
-						t.Fatalf("%s c=%d: [%d,%d] = %g, want %g", name, c, i, j, dst[i*c+j], sum)
-					}
-				}
-				grad(parts[i*c:i*c+c], dout, other, offsets[i:i+2], a[lo:hi], b[lo:hi], scale, c)
-			}
-			require.True(t, testkit.SameBits(parts, dst), "%s c=%d row by row", name, c)
-		}
-	}
 }
 
 // bf16AtEnd returns numbers rounded to bfloat16 in memory that ends on an unreadable page.
@@ -159,7 +118,7 @@ func TestDepthwiseBF16(t *testing.T) {
 				lo, hi := offsets[i]-offsets[0], offsets[i+1]-offsets[0]
 				n := float64(max(1, hi-lo))
 				for j := range c {
-					sum, size := gatherSum(f, wide, index, pose, nil, lo, hi, c, j)
+					sum, size := gatherSum(f, wide, index, pose, lo, hi, c, j)
 					if d := math.Abs(float64(out[i*c+j]) - sum/n); !(d <= float64(hi-lo+8)*0x1p-23*size/n) {
 						t.Fatalf("c=%d: out[%d,%d] = %g, want %g", c, i, j, out[i*c+j], sum/n)
 					}
@@ -185,8 +144,6 @@ func TestGatherHostile(t *testing.T) {
 						p, q := ix[0], ix[1]
 						require.Panics(t, func() { DepthwiseF32(x[:4], x, x, off, p, q, 4, true) })
 						require.Panics(t, func() { DepthwiseBF16F32(x[:4], x, b, off, p, q, 4, true) })
-						require.Panics(t, func() { DepthwiseGradFF32(x[:4], x, x, off, p, q, nil, 4) })
-						require.Panics(t, func() { DepthwiseGradWF32(x[:4], x, x, off, p, q, x[:2], 4) })
 						require.Panics(t, func() { PointConvF32(x[:8], x, x[:4], off, p, q, 4, 2) })
 						require.Panics(t, func() { PointConvGradFF32(x[:4], x, x[:2], off, p, q, 4, 1) })
 						require.Panics(t, func() { PointConvGradWF32(x[:4], x, x[:2], off, p, q, 1, 4) })
@@ -207,8 +164,6 @@ func TestGatherAllocationFree(t *testing.T) {
 		plan := NewDepthwisePlan([]int{0, 5, 9}, make([]int32, 9), make([]int32, 9), 1, 1)
 		d, off, ix := make([]float64, 150), []int{0, 5, 9}, make([]int32, 9)
 		for name, f := range map[string]func(){
-			"DepthwiseGradF":     func() { DepthwiseGradFF32(x[:20], y, z, off, ix, ix, z[:30], 10) },
-			"DepthwiseGradW":     func() { DepthwiseGradWF32(x[:20], y, z, off, ix, ix, nil, 10) },
 			"DepthwiseBF16":      func() { DepthwiseBF16F32(x[:20], y, b, off, ix, ix, 10, true) },
 			"PointConvGradF":     func() { PointConvGradFF32(x[:20], y, z, off, ix, ix, 10, 2) },
 			"PointConvGradW":     func() { PointConvGradWF32(x[:4], y, z, off, ix, ix, 10, 2) },

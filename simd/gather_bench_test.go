@@ -26,17 +26,6 @@ func BenchmarkPointConvShapesF32(b *testing.B) {
 	}
 }
 
-// BenchmarkDepthwiseGradF32 counts three operations per pair and channel: MB/s reads as Mflop/s.
-func BenchmarkDepthwiseGradF32(b *testing.B) {
-	const rows, points, poses, c = 512, 4096, 273, 128
-	offsets, index, pose := diskPairs(true)
-	offsets = offsets[:rows+1]
-	index, pose = index[:offsets[rows]], pose[:offsets[rows]]
-	dout, w := testkit.Normal[float32](testkit.Rand(1), points*c), testkit.Normal[float32](testkit.Rand(2), poses*c)
-	df, scale := make([]float32, rows*c), testkit.Normal[float32](testkit.Rand(3), points)
-	benchLevels(b, fmt.Sprintf("c=%d", c), 3*len(index)*c, func() { DepthwiseGradFF32(df, dout, w, offsets, index, pose, scale, c) })
-}
-
 // BenchmarkDepthwiseBF16F32 has a row of bfloat16 weights for each pair: MB/s is what is read of the weights.
 func BenchmarkDepthwiseBF16F32(b *testing.B) {
 	const points, c = 4096, 128

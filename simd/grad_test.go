@@ -152,18 +152,6 @@ func testPairGradients[T Float](t *testing.T) {
 				kernel             func(out, a, b []T, offsets []int, first, second []int32)
 				term               func(a, b []T, ch int) (sum, size float64, n int)
 			}{
-				{"DepthwiseGradF", ci, ci, ci,
-					func(out, a, b []T, o []int, x, y []int32) { DepthwiseGradF(out, a, b, o, x, y, ci) },
-					func(a, b []T, ch int) (float64, float64, int) {
-						v := float64(a[ch]) * float64(b[ch])
-						return v, math.Abs(v), 1
-					}},
-				{"DepthwiseGradW", ci, ci, ci,
-					func(out, a, b []T, o []int, x, y []int32) { DepthwiseGradW(out, a, b, o, x, y, ci) },
-					func(a, b []T, ch int) (float64, float64, int) {
-						v := float64(a[ch]) * float64(b[ch])
-						return v, math.Abs(v), 1
-					}},
 				{"PointConvGradF", ci, ci * cm, cm,
 					func(out, a, b []T, o []int, x, y []int32) { PointConvGradF(out, a, b, o, x, y, ci, cm) },
 					func(a, b []T, ch int) (sum, size float64, n int) {
@@ -328,14 +316,12 @@ func BenchmarkAdamF32(b *testing.B) {
 func TestGradPanics(t *testing.T) {
 	x, ix := make([]float32, 100), make([]int32, 10)
 	for want, f := range map[string]func(){
-		"simd: SwishGradF32: len(dx) = 3, need 4":                      func() { SwishGradF32(x[:3], x[:4], x[:4]) },
-		"simd: ReLUGradF32: len(dy) = 3, need 4":                       func() { ReLUGradF32(x[:4], x[:3], x[:4]) },
-		"simd: DepthwiseGradFF32: len(dout) = 9, need a multiple of 2": func() { DepthwiseGradFF32(x[:2], x[:9], x, []int{3, 5}, ix[:2], ix[:2], nil, 2) },
-		"simd: DepthwiseGradWF32: len(dw) = 1, need 2":                 func() { DepthwiseGradWF32(x[:1], x, x, []int{3, 5}, ix[:2], ix[:2], nil, 2) },
-		"simd: PointConvGradFF32: len(df) = 3, need 2":                 func() { PointConvGradFF32(x[:3], x[:6], x[:9], []int{0, 1}, ix[:1], ix[:1], 2, 3) },
-		"simd: PointConvGradWF32: len(dw) = 2, need 3":                 func() { PointConvGradWF32(x[:2], x[:6], x[:8], []int{0, 1}, ix[:1], ix[:1], 2, 3) },
-		"simd: SetConvGradParamsF32: len(dh) = 1, need 2":              func() { SetConvGradParamsF32([]float64{1}, []float64{1}, x[:2], x[:1], 1, 2, 1, 1) },
-		"simd: AdamF32: len(m) = 2, need 3":                            func() { AdamF32(x[:3], x[:2], x[:3], x[:3], 1, 0, 0, 1, 1) },
+		"simd: SwishGradF32: len(dx) = 3, need 4":         func() { SwishGradF32(x[:3], x[:4], x[:4]) },
+		"simd: ReLUGradF32: len(dy) = 3, need 4":          func() { ReLUGradF32(x[:4], x[:3], x[:4]) },
+		"simd: PointConvGradFF32: len(df) = 3, need 2":    func() { PointConvGradFF32(x[:3], x[:6], x[:9], []int{0, 1}, ix[:1], ix[:1], 2, 3) },
+		"simd: PointConvGradWF32: len(dw) = 2, need 3":    func() { PointConvGradWF32(x[:2], x[:6], x[:8], []int{0, 1}, ix[:1], ix[:1], 2, 3) },
+		"simd: SetConvGradParamsF32: len(dh) = 1, need 2": func() { SetConvGradParamsF32([]float64{1}, []float64{1}, x[:2], x[:1], 1, 2, 1, 1) },
+		"simd: AdamF32: len(m) = 2, need 3":               func() { AdamF32(x[:3], x[:2], x[:3], x[:3], 1, 0, 0, 1, 1) },
 	} {
 		require.PanicsWithValue(t, want, f, want)
 	}
@@ -359,8 +345,6 @@ func testGradAllocationFree[T Float](t *testing.T) {
 	for name, f := range map[string]func(){
 		"SwishGrad": func() { SwishGrad(x, y, z) }, "ReLUGrad": func() { ReLUGrad(x, y, z) },
 		"SigmoidGrad": func() { SigmoidGrad(x, y, z) }, "SoftplusGrad": func() { SoftplusGrad(x, y, z) },
-		"DepthwiseGradF": func() { DepthwiseGradF(x[:20], y, z, offsets, ix, ix, 10) },
-		"DepthwiseGradW": func() { DepthwiseGradW(x[:20], y, z, offsets, ix, ix, 10) },
 		"PointConvGradF": func() { PointConvGradF(x[:20], y, z, offsets, ix, ix, 10, 2) },
 		"PointConvGradW": func() { PointConvGradW(x[:4], y, z, offsets, ix, ix, 10, 2) },
 		"SetConvGrad":    func() { SetConvGrad(x, d[:150], e[:150], y, 1, 2, 1, 1) },

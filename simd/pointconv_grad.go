@@ -7,8 +7,8 @@ package simd
 //
 // over the pairs k of point x. Every row of df is written by one caller, so points may be divided among goroutines.
 //
-//   - Shape: df is [points, ci], dp [rows, ci·cm], w [poses, cm]. offsets, index and pose are the transposed neighbourhood, as in
-//     DepthwiseGradFF32.
+//   - Shape: df is [points, ci], dp [rows, ci·cm], w [poses, cm]. offsets, index and pose are the transposed neighbourhood:
+//     they list, for each point, the outputs that used it and the pose of each pair, in the form that DepthwiseF32 documents.
 //   - Aliasing: df must not overlap dp or w.
 //   - Errors: panics if a length does not match, ci or cm is negative, offsets descend, or an index or pose names no row.
 //   - Accuracy: at most (n·cm+8)·eps·Σ|terms| from the exact value, n the number of pairs.
@@ -30,8 +30,8 @@ func PointConvGradFF64(df, dp, w []float64, offsets []int, index, pose []int32, 
 //
 // over the pairs k of pose q. Every row of dw is written by one caller, so poses may be divided among goroutines.
 //
-//   - Shape: dw is [poses, cm], dp [rows, ci·cm], f [points, ci]. offsets, row and index list the pairs of each pose, as in
-//     DepthwiseGradWF32.
+//   - Shape: dw is [poses, cm], dp [rows, ci·cm], f [points, ci]. offsets, row and index list, for each pose, the output and the
+//     point of every pair that has it, in the form of a neighbourhood.
 //   - Aliasing: dw must not overlap dp or f.
 //   - Errors: as PointConvGradFF32.
 //   - Accuracy: at most (n·ci+8)·eps·Σ|terms| from the exact value, n the number of pairs.

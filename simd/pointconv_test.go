@@ -106,12 +106,12 @@ func TestGatherAdjoint(t *testing.T) {
 		f, w, dout := normal(points*c), normal(poses*c), normal(rows*c)
 		out, df, dw := make([]float32, rows*c), make([]float32, points*c), make([]float32, poses*c)
 		DepthwiseF32(out, f, w, offsets, index, pose, c, true)
-		scale := make([]float32, rows)
-		for i := range scale {
-			scale[i] = 1 / float32(max(1, offsets[i+1]-offsets[i]))
+		d := make([]float32, len(dout)) // to the sums
+		for i := range rows {
+			ScaleF32(d[i*c:(i+1)*c], 1/float32(max(1, offsets[i+1]-offsets[i])), dout[i*c:(i+1)*c])
 		}
-		DepthwiseGradFF32(df, dout, w, byPoint, pointRow, pointPose, scale, c)
-		DepthwiseGradWF32(dw, dout, f, byPose, poseRow, posePoint, scale, c)
+		DepthwiseF32(df, d, w, byPoint, pointRow, pointPose, c, false)
+		DepthwiseF32(dw, d, f, byPose, poseRow, posePoint, c, false)
 		require.InDelta(t, DotF32(dout, out), DotF32(df, f), 1e-3)
 		require.InDelta(t, DotF32(dout, out), DotF32(dw, w), 1e-3)
 

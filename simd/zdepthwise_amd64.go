@@ -44,26 +44,6 @@ func depthwiseStream2F32AVX2(out *float32, f *float32, w *float32, offsets *int,
 //go:noescape
 func depthwiseStream1F32AVX2(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int, pairs int, ahead int)
 
-// depthwiseScaled8F32AVX2 sets out[i] = Σ w[pose]·f[index]·scale[index] over row i's pairs, for i < rows and 8 vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.
-//
-//go:noescape
-func depthwiseScaled8F32AVX2(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, scale *float32)
-
-// depthwiseScaled4F32AVX2 sets out[i] = Σ w[pose]·f[index]·scale[index] over row i's pairs, for i < rows and 4 vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.
-//
-//go:noescape
-func depthwiseScaled4F32AVX2(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, scale *float32)
-
-// depthwiseScaled2F32AVX2 sets out[i] = Σ w[pose]·f[index]·scale[index] over row i's pairs, for i < rows and 2 vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.
-//
-//go:noescape
-func depthwiseScaled2F32AVX2(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, scale *float32)
-
-// depthwiseScaled1F32AVX2 sets out[i] = Σ w[pose]·f[index]·scale[index] over row i's pairs, for i < rows and 1 vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.
-//
-//go:noescape
-func depthwiseScaled1F32AVX2(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, scale *float32)
-
 // depthwiseHalf8F32AVX2 is depthwiseStream with w in bfloat16; wstride counts its bytes, for i < rows and 8 vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.
 //
 //go:noescape
@@ -148,26 +128,6 @@ func depthwiseStream2F32AVX512(out *float32, f *float32, w *float32, offsets *in
 //
 //go:noescape
 func depthwiseStream1F32AVX512(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, mean int, pairs int, ahead int)
-
-// depthwiseScaled8F32AVX512 sets out[i] = Σ w[pose]·f[index]·scale[index] over row i's pairs, for i < rows and 8 vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.
-//
-//go:noescape
-func depthwiseScaled8F32AVX512(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, scale *float32)
-
-// depthwiseScaled4F32AVX512 sets out[i] = Σ w[pose]·f[index]·scale[index] over row i's pairs, for i < rows and 4 vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.
-//
-//go:noescape
-func depthwiseScaled4F32AVX512(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, scale *float32)
-
-// depthwiseScaled2F32AVX512 sets out[i] = Σ w[pose]·f[index]·scale[index] over row i's pairs, for i < rows and 2 vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.
-//
-//go:noescape
-func depthwiseScaled2F32AVX512(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, scale *float32)
-
-// depthwiseScaled1F32AVX512 sets out[i] = Σ w[pose]·f[index]·scale[index] over row i's pairs, for i < rows and 1 vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.
-//
-//go:noescape
-func depthwiseScaled1F32AVX512(out *float32, f *float32, w *float32, offsets *int, index *int32, pose *int32, rows int, stride int, tail int, scale *float32)
 
 // depthwiseHalf8F32AVX512 is depthwiseStream with w in bfloat16; wstride counts its bytes, for i < rows and 8 vectors of channels, of which the last has tail ones. Rows lie stride bytes apart.
 //

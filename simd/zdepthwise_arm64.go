@@ -10,12 +10,6 @@ package simd
 //go:noescape
 func depthwiseRowF32NEON(out, f, w *float32, index, pose *int32, pairs, c, more int, scale float32)
 
-// depthwiseScaledRowF32NEON sets out[j] = Σ scale[index[k]]·w[pose[k], j]·f[index[k], j] for j < c channels, k < pairs, pairs > 0. If
-// more is 1, the sum begins with out[j].
-//
-//go:noescape
-func depthwiseScaledRowF32NEON(out, f, w *float32, index, pose *int32, pairs, c, more int, scale *float32)
-
 // depthwiseBF16RowF32NEON is depthwiseRowF32NEON with w in bfloat16.
 //
 //go:noescape

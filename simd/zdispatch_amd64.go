@@ -78,43 +78,6 @@ func depthwiseStreamKernel(vecs int, out, f, w *float32, offsets *int, index, po
 	panic("simd: depthwiseStreamKernel: no such kernel")
 }
 
-// depthwiseScaledKernel calls the kernel for the level and that many vecs. It panics if there is none.
-func depthwiseScaledKernel(vecs int, out, f, w *float32, offsets *int, index, pose *int32, rows, stride, tail int, scale *float32) {
-	switch level {
-	case AVX2:
-		switch {
-		case vecs == 8:
-			depthwiseScaled8F32AVX2(out, f, w, offsets, index, pose, rows, stride, tail, scale)
-			return
-		case vecs == 4:
-			depthwiseScaled4F32AVX2(out, f, w, offsets, index, pose, rows, stride, tail, scale)
-			return
-		case vecs == 2:
-			depthwiseScaled2F32AVX2(out, f, w, offsets, index, pose, rows, stride, tail, scale)
-			return
-		case vecs == 1:
-			depthwiseScaled1F32AVX2(out, f, w, offsets, index, pose, rows, stride, tail, scale)
-			return
-		}
-	case AVX512:
-		switch {
-		case vecs == 8:
-			depthwiseScaled8F32AVX512(out, f, w, offsets, index, pose, rows, stride, tail, scale)
-			return
-		case vecs == 4:
-			depthwiseScaled4F32AVX512(out, f, w, offsets, index, pose, rows, stride, tail, scale)
-			return
-		case vecs == 2:
-			depthwiseScaled2F32AVX512(out, f, w, offsets, index, pose, rows, stride, tail, scale)
-			return
-		case vecs == 1:
-			depthwiseScaled1F32AVX512(out, f, w, offsets, index, pose, rows, stride, tail, scale)
-			return
-		}
-	}
-	panic("simd: depthwiseScaledKernel: no such kernel")
-}
-
 // depthwiseHalfKernel calls the kernel for the level and that many vecs. It panics if there is none.
 func depthwiseHalfKernel(vecs int, out, f *float32, w *uint16, offsets *int, index, pose *int32, rows, stride, wstride, tail, mean, pairs, ahead int) {
 	switch level {
