@@ -44,6 +44,10 @@ type PlanOptions struct {
 	Memory int64
 	// Precision of the kept weights; empty is Float32.
 	Precision Precision
+	// Concurrency is how many calls compute at the same time; the others wait, and go in the order in which they came. 0 is one call
+	// where weights pass through the caches in slices, which calls would push out of them for each other, and otherwise as many as
+	// there are threads. Each takes the memory of a call (PlanInfo.CallBytes).
+	Concurrency int
 }
 
 // ImagePlan is an ImageEquivCNP compiled for one geometry: neighbourhoods, poses, folded normalisation and, as far as memory
@@ -62,6 +66,8 @@ type ImagePlan[T Float] struct {
 	last      *layers.PlannedLinear[T]
 
 	info PlanInfo
+	// turn has an element for every call that computes.
+	turn chan struct{}
 	// idle is the memory of a call, kept for good for the next one; what calls at the same time need is in the pool, from which
 	// the garbage collector takes it.
 	idle atomic.Pointer[imageRun[T]]
@@ -79,6 +85,7 @@ type PlanInfo struct {
 	WeightBytes int64 // kept weights
 	Bytes       int64 // weights and neighbourhoods
 	CallBytes   int64 // what a call of 16 images needs beside them, without its input and output
+	Concurrency int   // calls that compute at the same time
 	// Multiply-adds of one image, and of the WeightNets of one call (0 where all weights are kept).
 	ImageOps, CallOps float64
 }
@@ -133,6 +140,9 @@ func (m *ImageEquivCNP[T]) Plan(ctx context.Context, g Geometry, opt PlanOptions
 	case "", Float32, BFloat16:
 	default:
 		return nil, fmt.Errorf("%w: precision %q is neither %q nor %q", ErrConfig, opt.Precision, Float32, BFloat16)
+	}
+	if opt.Concurrency < 0 {
+		return nil, fmt.Errorf("%w: concurrency = %d, need 0 or more", ErrConfig, opt.Concurrency)
 	}
 	if opt.Memory == 0 {
 		opt.Memory = min(defaultMemory, cpu.Memory()/4)
@@ -217,7 +227,14 @@ func (p *ImagePlan[T]) compile(ctx context.Context, m *ImageEquivCNP[T], queries
 		p.info.CallBytes = max(p.info.CallBytes, int64(workers())*a.CallBytes(width, min(budgetImages, p.chunk())))
 	}
 	p.info.CallBytes += int64(min(budgetImages, p.chunk())) * p.imageBytes()
-	left := max(opt.Memory-p.info.Bytes-p.info.CallBytes, 0)
+	if p.info.Concurrency = opt.Concurrency; p.info.Concurrency == 0 {
+		p.info.Concurrency = 1
+		if flat {
+			p.info.Concurrency = workers()
+		}
+	}
+	p.turn = make(chan struct{}, p.info.Concurrency)
+	left := max(opt.Memory-p.info.Bytes-int64(p.info.Concurrency)*p.info.CallBytes, 0)
 	half := opt.Precision == BFloat16
 	// planned counts what a layer keeps.
 	planned := func(a *layers.Arrangement[T], kept layers.Kept, net *layers.WeightNet[T]) {

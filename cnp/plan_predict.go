@@ -54,7 +54,8 @@ func resize[T any](x []T, n int) []T {
 // those of the plan's geometry, or else its points in their order. dst.Mean and dst.Std must have B·Values() elements; they
 // are what the caller keeps, and reusing them saves making them anew.
 //
-// An image's result is the same whatever the batch and however many threads there are. Once ctx is done Predict returns its
+// An image's result is the same whatever the batch and however many threads there are. Any number of goroutines may call; as many as
+// PlanOptions.Concurrency says compute at a time, on all threads, and the others wait their turn. Once ctx is done Predict returns its
 // error, and dst may be written in part.
 func (p *ImagePlan[T]) Predict(ctx context.Context, dst *Prediction[T], im *Images[T]) error {
 	if err := im.check(p.cfg.DimY); err != nil {
@@ -70,6 +71,13 @@ func (p *ImagePlan[T]) Predict(ctx context.Context, dst *Prediction[T], im *Imag
 		return fmt.Errorf("%w: the prediction has room for %d means and %d standard deviations, %d images need %d of each",
 			ErrShape, len(dst.Mean), len(dst.Std), im.B, want)
 	}
+	// Goroutines that wait to send are served in the order in which they came.
+	select {
+	case p.turn <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { <-p.turn }()
 	run := p.rent()
 	defer p.giveBack(run)
 	images := im.B * p.apart.parts()
