@@ -115,17 +115,15 @@ func (m *ImageEquivCNP[T]) Geometry(h, w, scale int) (Geometry, error) {
 		return Geometry{}, fmt.Errorf("%w: %d x %d pixels, each in %d x %d parts: need at least 1 of each and at most %d in all", ErrShape,
 			h, w, scale, scale, maxPixels)
 	}
-	pitch := m.cfg.pitch(h, w)
 	var g Geometry
-	if stride := int(math.Ceil(mostFiner/pitch - 1e-9)); stride > 1 && scale == 1 {
-		v := Interleaved{H: h, W: w, Stride: stride}
-		ch, cw := v.coarse()
-		g, pitch = Grid(ch, cw), m.cfg.pitch(ch, cw)
-		g.Interleaved = v
-	} else if scale == 1 {
-		g = Grid(h, w)
-	} else {
+	v, pitch := m.cfg.layout(h, w, scale)
+	if scale > 1 {
 		g = Upsampled(h, w, scale)
+	} else if v.Stride > 0 {
+		g = Grid(v.coarse())
+		g.Interleaved = v
+	} else {
+		g = Grid(h, w)
 	}
 	if pitch != 1 {
 		for _, x := range [][]float64{g.Points, g.Targets} {
@@ -135,6 +133,17 @@ func (m *ImageEquivCNP[T]) Geometry(h, w, scale int) (Geometry, error) {
 		}
 	}
 	return g, nil
+}
+
+// layout is how an image is taken apart, if it is, and the factor on the coordinates of the grid that is left.
+func (c *Config) layout(h, w, scale int) (Interleaved, float64) {
+	pitch := c.pitch(h, w)
+	stride := int(math.Ceil(mostFiner/pitch - 1e-9))
+	if stride <= 1 || scale > 1 {
+		return Interleaved{}, pitch
+	}
+	v := Interleaved{H: h, W: w, Stride: stride}
+	return v, c.pitch(v.coarse())
 }
 
 // mostFiner is how far apart pixels lie at least, of the distance in training, before an image is taken apart. Under SO(2) a digit of

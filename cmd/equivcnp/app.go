@@ -87,8 +87,8 @@ checkpoints (.pth) as it is.`,
 func (a *app) action(f func(cmd *cobra.Command, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		a.started = true
-		if a.threads < 0 {
-			return usagef("--threads %d: need 0 or more", a.threads)
+		if err := a.checkThreads(); err != nil {
+			return err
 		}
 		if a.threads > 0 {
 			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(a.threads))

@@ -23,6 +23,7 @@ type completeFlags struct {
 	seed                 uint64
 	out, meanOut, stdOut string
 	zoom, scale          int
+	memory               memoryFlag
 }
 
 func (a *app) completeCommand() *cobra.Command {
@@ -66,6 +67,7 @@ in the drawing and in --mean-out and --std-out. EquivCNP models only.`,
 	fl.StringVar(&f.stdOut, "std-out", "", "also write the predicted standard deviation alone, a 16-bit PNG file")
 	fl.IntVar(&f.zoom, "zoom", 0, "side of one pixel in the drawing; 0 makes panels of about 256 pixels")
 	fl.IntVar(&f.scale, "scale", 1, "predict so many values along each side of a pixel, 1 to 16")
+	f.memory.register(cmd)
 	fl.BoolVar(&a.json, "json", false, "print one JSON object")
 	for _, name := range []string{"image", "out"} {
 		must(cmd.MarkFlagRequired(name))
@@ -153,6 +155,11 @@ func (a *app) complete(ctx context.Context, f *completeFlags) error {
 		return usagef("--zoom %d would make a drawing of %d x %d pixels", f.zoom, w, h)
 	}
 
+	size := cnp.Work{Batch: 1, H: im.H, W: im.W, Scale: f.scale, Weights: implicitWeights}
+	need, err := cnp.EstimateModel(model, size)
+	if err := f.memory.check(need, err, "image or --scale"); err != nil {
+		return err
+	}
 	work, done := a.withProgress(ctx, "completing")
 	start := time.Now()
 	task := &cnp.Images[float32]{B: 1, C: im.C, H: im.H, W: im.W, Pixels: im.Pix, Mask: mask}

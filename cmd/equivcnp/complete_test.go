@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -55,6 +56,24 @@ func TestComplete(t *testing.T) {
 	require.NoError(t, err)
 	require.Greater(t, im.W, 4*12*21)
 	require.Equal(t, []string{"in.png", "m.safetensors", "mask.png", "mean.png", "out.png", "std.png"}, b.names())
+}
+
+// A model file may ask for more than the machine has: it is refused before anything is made of it.
+func TestCompleteMemory(t *testing.T) {
+	b := newBench(t)
+	cfg := imageConfig("SE(2)", 1)
+	cfg.Lifts = 1000
+	b.save("m.safetensors", cfg)
+	b.writeImage("in.png", gradient(20, 20))
+	args := []string{"complete", "--model", "@m.safetensors", "--image", "@in.png", "--rate", "0.5", "--out", "@o.png"}
+	start := time.Now()
+	b.fails(1, "too much memory: this needs about", append(args, "--memory", "500M")...)
+	require.Less(t, time.Since(start), 5*time.Second)
+	require.Contains(t, b.ok("inspect", "@m.safetensors", "--size", "20x20"), "to complete 20x20 pixels")
+	got := decode[inspection](t, b.ok("inspect", "@m.safetensors", "--size", "20x20", "--json"))
+	require.Greater(t, got.Memory.Complete.Bytes(), int64(500<<20))
+	b.fails(2, `--size "20": need width x height`, "inspect", "@m.safetensors", "--size", "20")
+	b.fails(2, `--memory "all"`, append(args, "--memory", "all")...)
 }
 
 func TestCompleteRate(t *testing.T) {

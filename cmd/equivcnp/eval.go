@@ -25,6 +25,7 @@ type evalFlags struct {
 	seed    uint64
 	moved   int
 	picture string
+	memory  memoryFlag
 }
 
 func (a *app) evalCommand() *cobra.Command {
@@ -55,6 +56,7 @@ taken in order, each once unless --tasks says how many.`,
 	fl.Uint64Var(&f.seed, "seed", 1000, "seed of the tasks")
 	fl.IntVar(&f.moved, "equivariance-tasks", 16, "number of tasks on which equivariance is measured; 0: not")
 	fl.StringVar(&f.picture, "picture", "", "drawing of the first four tasks: .png, for curves also .svg")
+	f.memory.register(cmd)
 	fl.BoolVar(&a.json, "json", false, "print one JSON object")
 	must(cmd.MarkFlagFilename("picture", "png", "svg"))
 	return cmd
@@ -119,6 +121,12 @@ func (a *app) eval(cmd *cobra.Command, f *evalFlags) error {
 		n = 1000
 	}
 
+	work := workOf(src, eval.DefaultBatch)
+	work.Weights = implicitWeights
+	need, err := cnp.EstimateModel(model, work)
+	if err := f.memory.check(need, err, "--size, --targets or interval"); err != nil {
+		return err
+	}
 	start := time.Now()
 	report, done := a.bar("measuring")
 	defer done()

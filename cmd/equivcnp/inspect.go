@@ -17,27 +17,32 @@ import (
 )
 
 func (a *app) inspectCommand() *cobra.Command {
+	var size string
 	cmd := &cobra.Command{
 		Use:                   "inspect M",
 		DisableFlagsInUseLine: true,
 		Short:                 "Say what a model file holds",
 		Long: `Say what a model file or a shipped model holds: its architecture, its group or the groups it fits,
 the number of parameters, the radii of its convolutions, where it is from as far as it says so, and
-every tensor with its range.`,
+every tensor with its range. With --size also about how much memory a completion of one image of that
+size takes, and a step of training on one: the same estimates by which other commands refuse what
+does not fit.`,
 		Example: `  equivcnp inspect T2.pth
   equivcnp inspect digits-T2
+  equivcnp inspect digits-SO2 --size 256x256
   equivcnp inspect model.safetensors --json`,
 		Args: cobra.ExactArgs(1),
-		RunE: a.action(func(cmd *cobra.Command, args []string) error { return a.inspect(cmd.Context(), args[0]) }),
+		RunE: a.action(func(cmd *cobra.Command, args []string) error { return a.inspect(cmd.Context(), args[0], size) }),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return []string{"safetensors", "pth"}, cobra.ShellCompDirectiveFilterFileExt
 		},
 	}
+	cmd.Flags().StringVar(&size, "size", "", "image models: also say what memory images of that size need, 256x256 for example")
 	cmd.Flags().BoolVar(&a.json, "json", false, "print one JSON object")
 	return cmd
 }
 
-func (a *app) inspect(ctx context.Context, path string) error {
+func (a *app) inspect(ctx context.Context, path, size string) error {
 	s, err := a.readState(ctx, path)
 	if err != nil {
 		return err
@@ -72,7 +77,15 @@ func (a *app) inspect(ctx context.Context, path string) error {
 	if d.NonFinite > 0 {
 		r.note("%s not finite", plural(d.NonFinite, "value"))
 	}
-	if err := a.print(r, d); err != nil || a.json {
+	shown := inspection{Description: d}
+	if size != "" {
+		if shown.Memory, err = sizeMemory(s, size); err != nil {
+			return err
+		}
+		r.line("memory", "%v to complete %s pixels", shown.Memory.Complete, size)
+		r.line("", "%v to train on one", shown.Memory.Train)
+	}
+	if err := a.print(r, shown); err != nil || a.json {
 		return err
 	}
 
@@ -83,6 +96,39 @@ func (a *app) inspect(ctx context.Context, path string) error {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", t.Name, t.DType, shapeText(t.Shape), short(t.Min), short(t.Mean), short(t.Max))
 	}
 	return w.Flush()
+}
+
+// inspection is what inspect --json prints.
+type inspection struct {
+	*weights.Description
+	Memory *memoryOfSize `json:"memory,omitempty"`
+}
+
+// memoryOfSize is what one image needs.
+type memoryOfSize struct {
+	Complete cnp.Need `json:"complete"`
+	Train    cnp.Need `json:"train"`
+}
+
+// sizeMemory estimates what an image of a size like 256x128 needs.
+func sizeMemory(s *weights.State, size string) (*memoryOfSize, error) {
+	var w, h int
+	if n, err := fmt.Sscanf(size+" ", "%dx%d ", &w, &h); n != 2 || err != nil || w < 1 || h < 1 || w > 1<<20 || h > 1<<20 {
+		return nil, usagef("--size %q: need width x height, 256x256 for example", size)
+	}
+	m, err := weights.Build[float32](s, weights.Options{})
+	if err != nil {
+		return nil, fmt.Errorf("--size: %w", err)
+	}
+	c := m.Config()
+	if !c.Architecture.Image() {
+		return nil, usagef("--size: this %s model regresses curves", c.Architecture)
+	}
+	out := &memoryOfSize{}
+	if out.Complete, err = cnp.EstimateModel(m, cnp.Work{Batch: 1, H: h, W: w, Weights: implicitWeights}); err == nil {
+		out.Train, err = c.Estimate(cnp.Work{Batch: 1, H: h, W: w, Train: true})
+	}
+	return out, err
 }
 
 // oneLine shows a text from a file on one line, without its end where it is long, quoted where it would not print as it is.

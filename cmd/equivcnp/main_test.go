@@ -211,7 +211,7 @@ func TestUsageErrors(t *testing.T) {
 		{"rate above 1", "equivcnp: complete: --rate 1.5: need a number from 0 to 1", append(complete, "--rate", "1.5")},
 		{"rate NaN", "--rate NaN", append(complete, "--rate", "nan")},
 		{"zoom", "--zoom -1: need 0 to 256", append(complete, "--rate", "1", "--zoom", "-1")},
-		{"threads", "--threads -2: need 0 or more", append(complete, "--rate", "1", "--threads", "-2")},
+		{"threads", "--threads -2: need 0 to 1024", append(complete, "--rate", "1", "--threads", "-2")},
 		{"no targets", "say where to predict", regress},
 		{"half a range", "say where to predict", append(regress, "--from", "1")},
 		{"range and targets", "[targets from]", append(regress, "--targets", "t", "--from", "1")},

@@ -91,6 +91,7 @@ type job struct {
 	run                     func(ctx context.Context) (*cnp.Prediction[float32], error)
 	truth                   []float32 // nil without
 	truthName               string
+	work                    cnp.Work
 	counts                  []bool // which values of the output count for the likelihood; nil for all
 }
 
@@ -124,6 +125,14 @@ func (a *app) predict(ctx context.Context, f *predictFlags) error {
 	}
 	if err != nil {
 		return err
+	}
+	j.work.Weights = max(0, opt.Memory)
+	need, err := cnp.EstimateModel(model, j.work)
+	if err == nil && j.targets > 0 {
+		err = need.Check(cnp.MemoryLimit())
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", f.in, err)
 	}
 
 	work, done := a.withProgress(ctx, "predicting")
@@ -189,7 +198,7 @@ func curveJob(t *taskfile.File, m cnp.Regressor[float32]) (*job, error) {
 		return nil, err
 	}
 	b := &c.Batch
-	j := &job{tasks: b.B, shape: []int{b.B, b.Nt, dy}, truth: c.Truth, truthName: "y_target"}
+	j := &job{tasks: b.B, shape: []int{b.B, b.Nt, dy}, work: b.Work(dx), truth: c.Truth, truthName: "y_target"}
 	j.context, j.targets = counted(b.ContextMask, len(b.XContext)/dx), counted(b.TargetMask, len(b.XTarget)/dx)
 	j.run = func(ctx context.Context) (*cnp.Prediction[float32], error) {
 		if len(b.XTarget) == 0 { // nothing to predict, however many tasks of nothing there are
@@ -213,7 +222,8 @@ func imageJob(t *taskfile.File, m cnp.Completer[float32], plan *planFlags, opt c
 		return nil, err
 	}
 	im := &c.Batch
-	j := &job{tasks: im.B, context: counted(im.Mask, len(im.Mask)), targets: len(im.Mask), shape: []int{im.B, im.C, im.H, im.W}}
+	j := &job{tasks: im.B, context: counted(im.Mask, len(im.Mask)), targets: len(im.Mask), shape: []int{im.B, im.C, im.H, im.W},
+		work: im.Work()}
 	j.run = func(ctx context.Context) (*cnp.Prediction[float32], error) {
 		if im.B == 0 {
 			return &cnp.Prediction[float32]{}, nil

@@ -173,6 +173,13 @@ func (a *app) regress(ctx context.Context, f *regressFlags) error {
 	if b.YContext, err = narrow(points, observed.Y); err != nil {
 		return err
 	}
+	need, err := cnp.EstimateModel(model, b.Work(dx))
+	if err == nil {
+		err = need.Check(cnp.MemoryLimit())
+	}
+	if err != nil {
+		return err
+	}
 	work, done := a.withProgress(ctx, "regressing")
 	start := time.Now()
 	p, err := model.Predict(work, b)

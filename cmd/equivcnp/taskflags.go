@@ -116,8 +116,8 @@ func (f *taskFlags) source(ctx context.Context, r *result, cfg cnp.Config, chang
 		if err := c.Validate(); err != nil {
 			return nil, 0, usageError{err}
 		}
-		if c.Targets > maxCurve {
-			return nil, 0, usagef("--targets %d: need at most %d, whose covariance has %d entries", c.Targets, maxCurve, maxCurve*maxCurve)
+		if err := checkTargets(c.Targets); err != nil {
+			return nil, 0, err
 		}
 		return task.CurveSource[float32]{Name: f.kernel, Curves: c}, 0, nil
 	case f.csv != "" || (f.in != "" && !image):
@@ -155,9 +155,6 @@ func (f *taskFlags) curves(ctx context.Context, dx, dy int) (*task.CurveSet, err
 	}
 	return task.CurvesOf(file, dx, dy)
 }
-
-// maxCurve bounds the targets of a drawn curve, whose covariance is factorised.
-const maxCurve = 4096
 
 // pictures reads or draws what the flags name, and says how many there are, 0 where there is no end.
 func (f *taskFlags) pictures(ctx context.Context, r *result, channels int, changed func(string) bool) (task.Pictures, int, error) {

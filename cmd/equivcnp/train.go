@@ -39,6 +39,7 @@ type trainFlags struct {
 	patience          int
 	checkpointEvery   int
 	logEvery          int
+	memory            memoryFlag
 }
 
 func (a *app) trainCommand() *cobra.Command {
@@ -125,6 +126,7 @@ func (f *trainFlags) register(a *app, cmd *cobra.Command, own trainDefaults) {
 	fl.IntVar(&f.patience, "patience", 0, "stop after so many scores that were no better, and write the best model; 0: never")
 	fl.IntVar(&f.checkpointEvery, "checkpoint-every", d.CheckpointEvery, "steps between two checkpoints")
 	fl.IntVar(&f.logEvery, "log-every", d.LogEvery, "steps between two lines of the log")
+	f.memory.register(cmd)
 	fl.BoolVar(&a.json, "json", false, "print one JSON object")
 	must(cmd.MarkFlagFilename("config", "yaml", "yml"))
 	must(cmd.MarkFlagFilename("out", "safetensors"))
@@ -189,8 +191,8 @@ type trainResult struct {
 	Notes        []string     `json:"notes"`
 }
 
-// train runs the training of a model of that configuration on a source.
-func (a *app) train(ctx context.Context, f *trainFlags, mc cnp.Config, src, test task.Source[float32], changed func(string) bool, notes []string) error {
+// train runs the training of a model of that configuration on a source; less names the flags that make it smaller.
+func (a *app) train(ctx context.Context, f *trainFlags, mc cnp.Config, src, test task.Source[float32], less string, changed func(string) bool, notes []string) error {
 	if f.out == "" {
 		return usagef(`required flag(s) "out" not set`)
 	}
@@ -210,6 +212,12 @@ func (a *app) train(ctx context.Context, f *trainFlags, mc cnp.Config, src, test
 	opt := train.Options[float32]{Test: test, Checkpoint: f.beside(".checkpoint"), Log: f.beside(".jsonl")}
 	if _, err := os.Stat(opt.Checkpoint); err == nil && !f.resume && !f.overwrite {
 		return fmt.Errorf("%s is the checkpoint of an earlier run: continue it with --resume, or begin anew with --overwrite", opt.Checkpoint)
+	}
+	work := workOf(src, c.Batch)
+	work.Train, work.Passes = true, c.Passes
+	need, err := mc.Estimate(work)
+	if err := f.memory.check(need, err, less); err != nil {
+		return err
 	}
 	model, err := cnp.New[float32](mc, f.seed)
 	if err != nil {
@@ -323,8 +331,8 @@ func (a *app) prepare(cmd *cobra.Command, f *trainFlags) (undo func(), err error
 			return nil, err
 		}
 	}
-	if a.threads < 0 {
-		return nil, usagef("--threads %d: need 0 or more", a.threads)
+	if err := a.checkThreads(); err != nil {
+		return nil, err
 	}
 	if a.threads == 0 {
 		return func() {}, nil

@@ -150,6 +150,7 @@ func TestTrainRefuses(t *testing.T) {
 	write("list.yaml", "- a\n- b\n")
 	write("nested.yaml", "task: regression\nsteps:\n  a: 1\n")
 	write("broken.yaml", "task: [\n")
+	write("huge.yaml", "task: image\ndigits: true\ngroup: SE2\nlifts: 1000\nblocks: 1000\nwidth: 60000\nout: x.safetensors\n")
 	write("kind.yaml", "task: video\n")
 	write("nokind.yaml", "steps: 1\n")
 	write("image.yaml", "task: image\n")
@@ -174,6 +175,15 @@ func TestTrainRefuses(t *testing.T) {
 		{2, "3 to 200 context", append(regression, "--max-context", "200")},
 		{2, "is empty", append(regression, "--from", "3")},
 		{2, "batch = 0", append(regression, "--batch", "0")},
+		{1, "too much memory: this needs about", append(regression, "--batch", "100000")},
+		{1, "--memory allows more", append(regression, "--passes", "1000000000")},
+		{1, "the limit is 10.5 MB", append(regression, "--memory", "10M")},
+		{2, `--memory "much"`, append(regression, "--memory", "much")},
+		{2, "--targets 20000: the covariance of so many needs 9.6 GB; need at most 4096", append(regression, "--targets", "20000")},
+		{2, "--threads 100000: need 0 to 1024", append(regression, "--threads", "100000")},
+		{1, "of parameters", append(img, "--digits", "--group", "T2", "--width", "60000")},
+		{1, "of neighbourhoods", append(img, "--digits", "--group", "T2", "--size", "4000")},
+		{1, "too much memory", []string{"train", "--config", "@huge.yaml"}},
 		{2, "rate = -1", append(regression, "--rate", "-1")},
 		{2, "--schedule", append(regression, "--schedule", "linear")},
 		{2, "--threads -1", append(regression, "--threads", "-1")},

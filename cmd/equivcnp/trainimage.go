@@ -188,5 +188,5 @@ func (a *app) trainImage(cmd *cobra.Command, f *imageFlags) error {
 	if len(skipped) > 0 {
 		notes = append(notes, fmt.Sprintf("%s skipped", plural(len(skipped), "image")))
 	}
-	return a.train(cmd.Context(), &f.trainFlags, c, src, nil, changed, notes)
+	return a.train(cmd.Context(), &f.trainFlags, c, src, nil, "--batch, --size, --width, --blocks or --lifts", changed, notes)
 }

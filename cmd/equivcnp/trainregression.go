@@ -129,6 +129,9 @@ func (a *app) trainRegression(cmd *cobra.Command, f *regressionFlags) error {
 	if err := c.Validate(); err != nil {
 		return usageError{err}
 	}
+	if err := checkTargets(f.targets); err != nil {
+		return err
+	}
 	curves := task.PaperTestOf(process)
 	curves.Lo, curves.Hi, curves.Targets, curves.Even = f.from, f.to, f.targets, false
 	curves.MinContext, curves.MaxContext = f.minContext, f.maxContext
@@ -136,5 +139,5 @@ func (a *app) trainRegression(cmd *cobra.Command, f *regressionFlags) error {
 	if err := src.Curves.Validate(); err != nil {
 		return usageError{err}
 	}
-	return a.train(cmd.Context(), &f.trainFlags, c, src, nil, changed, nil)
+	return a.train(cmd.Context(), &f.trainFlags, c, src, nil, "--batch, --targets, --fill, --points-per-unit or interval", changed, nil)
 }

@@ -1,0 +1,363 @@
+package cnp
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+
+	"github.com/equivcnp/equivcnp/group"
+	"github.com/equivcnp/equivcnp/internal/cpu"
+)
+
+// ErrMemory is wrapped by the error of work that needs more memory than it may take.
+var ErrMemory = errors.New("too much memory")
+
+// MemoryLimit is what work may need where nobody says: three quarters of the memory that the machine, or the container, has.
+func MemoryLimit() int64 { return cpu.Memory() / 4 * 3 }
+
+// Work is what a model is asked to do, as far as the memory that it takes depends on it.
+type Work struct {
+	Batch int // images or curves at a time
+	// H and W are the size of the images, Scale the number of places along each side of a pixel that are predicted; 0 is one.
+	H, W, Scale int
+	// Context and Targets are the points of a curve, Span the length of the interval that they lie on, along each coordinate.
+	Context, Targets int
+	Span             float64
+	// Passes is how many batches are drawn at a time, in training; 0 is one.
+	Passes int
+	// Train says that gradients are computed, and Weights, in bytes, what a plan may keep of convolution weights otherwise.
+	Train   bool
+	Weights int64
+}
+
+// Work is what the batch asks of a model with dx coordinates.
+func (b *Batch[T]) Work(dx int) Work {
+	w := Work{Batch: b.B, Context: b.Nc, Targets: b.Nt}
+	for d := range dx {
+		lo, hi := math.Inf(1), math.Inf(-1)
+		grow := func(x []float64, mask []bool) {
+			for i := d; i < len(x); i += dx {
+				if mask == nil || mask[i/dx] {
+					lo, hi = min(lo, x[i]), max(hi, x[i])
+				}
+			}
+		}
+		grow(b.XContext, b.ContextMask)
+		grow(b.XTarget, b.TargetMask)
+		w.Span = max(w.Span, hi-lo)
+	}
+	return w
+}
+
+// Work is what the images ask of a model.
+func (im *Images[T]) Work() Work { return Work{Batch: im.B, H: im.H, W: im.W} }
+
+// Need is about how much memory work takes, in bytes, by what it is for.
+type Need struct {
+	Parameters int64 `json:"parameters"` // in training with their gradients, the optimiser's state and a checkpoint
+	Geometry   int64 `json:"geometry"`   // neighbourhoods and relative poses
+	Weights    int64 `json:"weights"`    // of convolutions, per relative pose
+	Features   int64 `json:"features"`   // of the points
+}
+
+// Bytes is all of it.
+func (n Need) Bytes() int64 {
+	return whole(float64(n.Parameters) + float64(n.Geometry) + float64(n.Weights) + float64(n.Features))
+}
+
+// Check is an error that wraps ErrMemory, and names the need and the limit, if the need is greater.
+func (n Need) Check(limit int64) error {
+	if n.Bytes() <= limit {
+		return nil
+	}
+	return fmt.Errorf("%w: this needs about %v, the limit is %s", ErrMemory, n, Bytes(limit))
+}
+
+// String says how much, and what for.
+func (n Need) String() string {
+	var parts []string
+	for _, p := range []struct {
+		bytes int64
+		what  string
+	}{{n.Parameters, "parameters"}, {n.Geometry, "neighbourhoods"}, {n.Weights, "convolution weights"}, {n.Features, "features"}} {
+		if p.bytes >= n.Bytes()/100 && p.bytes > 0 {
+			parts = append(parts, fmt.Sprintf("%s of %s", Bytes(p.bytes), p.what))
+		}
+	}
+	return fmt.Sprintf("%s (%s)", Bytes(n.Bytes()), strings.Join(parts, ", "))
+}
+
+// Bytes is a number of bytes for people.
+type Bytes int64
+
+// String writes "1.5 GB".
+func (b Bytes) String() string {
+	v, unit := float64(b), "bytes"
+	for _, u := range []string{"kB", "MB", "GB", "TB", "PB"} {
+		if v < 999.5 {
+			break
+		}
+		v, unit = v/1000, u
+	}
+	return fmt.Sprintf("%.3g %s", v, unit)
+}
+
+// whole is a number of bytes as an integer, the largest for what is beyond.
+func whole(v float64) int64 {
+	if !(v < math.MaxInt64) {
+		return math.MaxInt64
+	}
+	return int64(v)
+}
+
+// Estimate says about how much memory a new model of this valid configuration needs for work, before anything is allocated. Where it
+// matters, hundreds of megabytes, it is right to within a factor of two.
+func (c *Config) Estimate(w Work) (Need, error) {
+	g, err := c.groupOrNone()
+	if err != nil {
+		return Need{}, err
+	}
+	return c.estimate(w, g, nil), nil
+}
+
+// EstimateModel is Estimate for a model, whose radii say how large its neighbourhoods are: it looks at some thousands of pairs.
+func EstimateModel[T Float](m Model[T], w Work) (Need, error) {
+	c := m.Config()
+	var g group.Group
+	switch m := any(m).(type) {
+	case interface{ lieGroup() group.Group }: // which may be a user's own
+		g = m.lieGroup()
+	default:
+		var err error
+		if g, err = c.groupOrNone(); err != nil {
+			return Need{}, err
+		}
+	}
+	var radii []float64
+	for _, p := range m.State() {
+		if g != nil && p.Buffer && len(p.Data) == 1 && (p.Name == "r" || strings.HasSuffix(p.Name, ".r")) {
+			radii = append(radii, float64(p.Data[0]))
+		}
+	}
+	return c.estimate(w, g, radii), nil
+}
+
+func (m *EquivCNP[T]) lieGroup() group.Group      { return m.group }
+func (m *ImageEquivCNP[T]) lieGroup() group.Group { return m.group }
+
+// groupOrNone is the configuration's group, nil for an architecture without one.
+func (c *Config) groupOrNone() (group.Group, error) {
+	if c.Architecture != EquivCNPCurve && c.Architecture != EquivCNPImage {
+		return nil, nil
+	}
+	g, err := c.group()
+	if err != nil {
+		return nil, fmt.Errorf("%w: %v", ErrConfig, err)
+	}
+	return g, nil
+}
+
+// What follows are numbers of bytes per item, measured on whole runs (TestEstimate in cmd/equivcnp).
+const (
+	number      = 4.0  // a feature, a parameter
+	pairBytes   = 12.0 // of a neighbourhood while it is built
+	pairTrained = 32.0 // and in training, where it is also kept by points
+	poseBytes   = 8.0  // of a coordinate of a pose
+	poseWeights = 5.5  // arrays of a pose's weights in training: the weights, their gradient, the network's own layers
+	blockArrays = 10.0 // arrays of features that the backward pass of a residual block needs
+	pointArrays = 2.5  // the same for the products of a point convolution
+)
+
+// estimate is Estimate for a group, nil for an architecture without one, and radii, nil for those of a new model.
+func (c *Config) estimate(w Work, g group.Group, radii []float64) Need {
+	batch := float64(max(w.Batch, 1))
+	var n struct{ parameters, geometry, weights, features float64 }
+	net := func(out float64) float64 { return float64(c.Hidden)*(float64(c.Hidden)+8) + float64(c.Hidden)*out }
+	train := 0.0
+	if w.Train {
+		train = 1
+	}
+	// neighbourhoods adds those of queries around points, each with so many neighbours, and the weights of their poses.
+	neighbourhoods := func(queries, neighbours, distinct, width, layers float64) {
+		pairs := queries * neighbours
+		poses := pairs * distinct
+		n.geometry += pairs*(pairBytes+train*(pairTrained-pairBytes)) + poses*poseBytes*float64(group.PoseDim(g)) +
+			queries*8*float64(g.AlgebraDim()+g.OrbitDim())
+		if w.Train {
+			n.weights = max(n.weights, poses*width*number*poseWeights)
+		} else {
+			n.weights += poses * width * number * layers
+		}
+	}
+	switch width := float64(c.Channels[0]); c.Architecture {
+	case EquivCNPImage:
+		h, across, pitch, targets := w.H, w.W, 1.0, 0.0
+		if !w.Train && h > 0 && across > 0 {
+			var v Interleaved
+			if v, pitch = c.layout(h, across, max(w.Scale, 1)); v.Stride > 0 {
+				h, across = v.coarse()
+			}
+		}
+		points, lifts, blocks := float64(h)*float64(across), float64(c.Lifts), float64(c.Blocks)
+		if w.Scale > 1 {
+			targets = points * lifts * float64(w.Scale) * float64(w.Scale)
+		}
+		rows := points * lifts
+		n.parameters = blocks*2*(width*width+net(width)) + net(float64(c.Mid)) + float64(c.DimY*c.Multiplicity*c.Mid)*width + 2*width*width
+		// In training the radii move until neighbourhoods hold their fill of the points; a new model's do so at the reference size.
+		fills := []float64{c.Fill, c.BlockFill}
+		if !w.Train || c.RadiusRate == 0 {
+			for i := range fills {
+				fills[i] = min(1, fills[i]*referenceSize*referenceSize/points)
+			}
+		}
+		if radii != nil {
+			fills = c.fills(g, radii, func(rng *rand.Rand) []float64 {
+				return []float64{(rng.Float64() - 0.5) * float64(h) * pitch, (rng.Float64() - 0.5) * float64(across) * pitch}
+			})
+		}
+		// Under translations pixels share their poses, under rotations the four that a quarter turn makes of one.
+		distinct := 0.25
+		if translations(g) || c.Lifts == 1 && g.Name() == "SE(2)" {
+			distinct = 1 / rows
+		}
+		for i, fill := range fills {
+			size, layers, out := fill*rows, 2*blocks, width
+			if c.MaxNeighbors > 0 {
+				size = min(size, float64(c.MaxNeighbors))
+			}
+			if i == 0 {
+				layers, out = 1, float64(c.Mid)
+			}
+			neighbourhoods(rows+targets, size, distinct, out, layers)
+		}
+		if w.Train {
+			n.features = batch * rows * width * number * (blocks*blockArrays + 2)
+		} else {
+			n.weights = min(n.weights, float64(w.Weights))
+			image := (rows + targets) * number * (2*width + 2*float64(c.DimY*c.Multiplicity))
+			n.features = image*min(batch, max(1, runBytes/image)) + batch*float64(w.H)*float64(w.W)*float64(max(w.Scale, 1)*max(w.Scale, 1))*number*4*float64(c.DimY)
+		}
+	case ConvCNPImage:
+		points := float64(w.H) * float64(w.W)
+		n.parameters = float64(2*c.Blocks) * width * (width + float64(c.Kernel*c.Kernel))
+		n.features = batch * points * width * number * (6 + train*(float64(c.Blocks)*blockArrays-4))
+	case CNPImage, CNPCurve:
+		points, sum, last := float64(w.H)*float64(w.W), 0.0, 1.0
+		if c.Architecture == CNPCurve {
+			points = float64(w.Context) + float64(w.Targets)
+		}
+		for _, v := range c.Channels {
+			sum += float64(v)
+			n.parameters += 2 * float64(v) * last
+			last = float64(v)
+		}
+		n.features = batch * points * number * 3 * sum
+	case EquivCNPCurve, ConvCNPCurve:
+		points, targets := float64(w.Context), 0.0
+		onLattice := c.PointsPerUnit > 0
+		if onLattice {
+			points = math.Pow(c.PointsPerUnit*(w.Span+2*c.Margin)+1, float64(max(c.DimX, 1)))
+			points = min(points, float64(cmp.Or(c.MaxLattice, defaultMaxLattice))) // more is an error of its own
+		}
+		products, last := 0.0, width
+		for _, v := range c.Channels[1:] {
+			if c.Architecture == ConvCNPCurve {
+				products += 6 * float64(v)
+				n.parameters += last * float64(v) * float64(c.Kernel)
+			} else {
+				products += last*float64(c.Mid) + 3*float64(v)
+				n.parameters += last*float64(c.Mid)*float64(v) + net(float64(c.Mid))
+			}
+			last = float64(v)
+		}
+		if c.Architecture == EquivCNPCurve {
+			switch c.Readout {
+			case ReadoutTargets:
+				points += float64(w.Targets)
+			case ReadoutQueries:
+				targets = float64(w.Targets) * float64(c.Lifts)
+			}
+			rows, size := points*float64(c.Lifts), 0.0
+			switch {
+			case radii != nil:
+				span := w.Span + 2*c.Margin
+				size = rows * c.fills(g, radii, func(rng *rand.Rand) []float64 {
+					x := make([]float64, c.DimX)
+					for d := range x {
+						x[d] = span * rng.Float64()
+					}
+					return x
+				})[0]
+			case onLattice && c.DimX == 1 && (c.FixedStep || c.RadiusRate == 0):
+				size = min(rows, c.Fill*(c.PointsPerUnit*(4+2*c.Margin)+1)*float64(c.Lifts))
+			default:
+				size = c.Fill * rows
+			}
+			// A lattice's points share their poses; those of other points are all different.
+			if onLattice {
+				neighbourhoods(batch*rows, size, 1/(batch*rows), float64(c.Mid), 1)
+			} else {
+				neighbourhoods(batch*rows, size, 1, float64(c.Mid), 1)
+			}
+			neighbourhoods(batch*targets, size, 1, float64(c.Mid), 1)
+			points = rows + targets/float64(max(len(c.Channels)-1, 1))
+		}
+		chunk := batch
+		if !w.Train {
+			chunk = min(batch, taskChunk)
+		}
+		n.features = chunk*points*number*products*(1+train*(pointArrays-1)) + batch*float64(w.Targets)*number*4*float64(c.DimY)
+	}
+	// The batches themselves, and those of the next step.
+	drawn := batch * float64(max(w.Passes, 1)) * (1 + train)
+	n.features += drawn * (float64(w.H)*float64(w.W)*(8*float64(c.DimY)+1) + (float64(w.Context)+float64(w.Targets))*8*float64(c.DimX+c.DimY))
+	n.parameters *= number * (3 + 7*train)
+	return Need{whole(n.parameters), whole(n.geometry), whole(n.weights), whole(n.features)}
+}
+
+// translations reports whether a group is one of translations alone.
+func translations(g group.Group) bool { return strings.HasPrefix(g.Name(), "T(") }
+
+// The points and queries between which fills looks at distances.
+const fillsPoints, fillsQueries = 4096, 16
+
+// fills returns the share of the points within each of the first layer's radius and the largest of the others', for points that draw
+// draws.
+func (c *Config) fills(g group.Group, radii []float64, draw func(*rand.Rand) []float64) []float64 {
+	rng := newRand(1)
+	var x []float64
+	for range max(fillsQueries, fillsPoints/c.Lifts) {
+		x = append(x, draw(rng)...)
+	}
+	l := group.LiftPoints(g, x, c.Lifts, c.LiftSeed)
+	ga, qa, rows := g.AlgebraDim(), g.OrbitDim(), l.Rows()
+	pose := make([]float64, group.PoseDim(g))
+	first, others := radii[0], radii[0]
+	if len(radii) > 1 {
+		first, others = radii[0], 0
+		for _, r := range radii[1:] {
+			others = max(others, r)
+		}
+	}
+	counts := make([]float64, 2)
+	for q := range fillsQueries {
+		j := q * rows / fillsQueries
+		for i := range rows {
+			g.RelativePose(pose, l.A[i*ga:(i+1)*ga], l.Q[i*qa:(i+1)*qa], l.A[j*ga:(j+1)*ga], l.Q[j*qa:(j+1)*qa])
+			d := g.Distance(pose)
+			for k, r := range []float64{first, others} {
+				if d < r {
+					counts[k]++
+				}
+			}
+		}
+	}
+	for k := range counts {
+		counts[k] = max(counts[k], 1) / float64(rows*fillsQueries)
+	}
+	return counts
+}

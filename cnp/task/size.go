@@ -1,0 +1,48 @@
+package task
+
+import (
+	"math"
+
+	"github.com/equivcnp/equivcnp/cnp"
+)
+
+// Sized is a Source that says how large its batches are, without drawing one.
+type Sized interface {
+	// Work is what a batch of n tasks asks of a model.
+	Work(n int) cnp.Work
+}
+
+// Work implements Sized.
+func (s CurveSource[T]) Work(n int) cnp.Work {
+	c := s.Curves
+	return cnp.Work{Batch: n, Context: c.MaxContext, Targets: c.Targets, Span: c.Hi - c.Lo}
+}
+
+// Work implements Sized, for the longest tasks.
+func (s CurveSetSource[T]) Work(n int) cnp.Work {
+	w := cnp.Work{Batch: n}
+	for _, c := range s.Set.Curves {
+		points := len(c.X) / s.Set.Dx
+		context := min(points, s.MaxContext)
+		if c.Context != nil {
+			context = len(c.Context.X) / s.Set.Dx
+		}
+		w.Context, w.Targets = max(w.Context, context), max(w.Targets, points)
+	}
+	for d := range s.Set.Dx {
+		lo, hi := math.Inf(1), math.Inf(-1)
+		for _, c := range s.Set.Curves {
+			for i := d; i < len(c.X); i += s.Set.Dx {
+				lo, hi = min(lo, c.X[i]), max(hi, c.X[i])
+			}
+		}
+		w.Span = max(w.Span, hi-lo)
+	}
+	return w
+}
+
+// Work implements Sized.
+func (s ImageSource[T]) Work(n int) cnp.Work {
+	_, h, w := s.Pictures.Size()
+	return cnp.Work{Batch: n, H: h, W: w}
+}
