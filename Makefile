@@ -19,17 +19,17 @@ test: ## all tests
 	$(GO) test ./...
 
 race: ## the concurrent packages under the race detector
-	$(GO) test -race -short ./internal/... ./simd ./group ./neighbor ./layers
+	$(GO) test -race -short ./internal/... ./simd ./linalg/batch ./group ./neighbor ./layers
 	$(GO) test -race -short -run '^Test(GradientBits|Equiv|Chunks|Images|Cancel|Valid|Plan(Concurrent|Cancelled|CacheFollows)|CurvePlan(Concurrent|Cancelled))' ./cnp
 	$(GO) test -race -short -run '^Test(SameBits|CheckpointEvery|AdamBits|Source|ImageSource|Equivariance|Meter)$$' ./cnp/train ./cnp/task ./cnp/eval
 
 purego: ## without assembly
-	$(GO) test -tags purego ./simd ./linalg ./layers
+	$(GO) test -tags purego ./simd ./linalg/... ./layers
 
 levels: ## the numeric packages at every instruction set level that this machine has
 	@for l in $$($(GO) run ./bench levels); do \
 		echo "level $$l"; \
-		EQUIVCNP_SIMD=$$l $(GO) test -count=1 -short ./simd ./linalg ./layers || exit 1; \
+		EQUIVCNP_SIMD=$$l $(GO) test -count=1 -short ./simd ./linalg/... ./layers || exit 1; \
 	done
 
 generate: ## regenerate what is generated
@@ -63,7 +63,7 @@ cross: ## build for every platform
 	done
 
 arm64: ## the numeric packages on an emulated arm64 machine (Debian: qemu-user-static)
-	GOARCH=arm64 CGO_ENABLED=0 $(GO) test -short -exec qemu-aarch64-static ./internal/... ./simd ./linalg ./group ./neighbor ./layers ./cnp/weights
+	GOARCH=arm64 CGO_ENABLED=0 $(GO) test -short -exec qemu-aarch64-static ./internal/... ./simd ./linalg/... ./group ./neighbor ./layers ./cnp/weights
 
 # A count of runs (5000x) as well as a time (10s). CI counts: a run stopped by the clock can end as "context deadline exceeded"
 # without any finding (Go issue 75804).

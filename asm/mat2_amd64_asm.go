@@ -79,36 +79,30 @@ func hardDirection(b *x86.Block, a, e []x86.Value) x86.Mask {
 	return b.Cmp(x86.NLE, largest(b, append(a, e...)...), b.Const("directionMax", byElem(b, 0x1p30, 0x1p250)))
 }
 
-// expFrechet2x2 is the derivative of e^m(C I + S N), with dC/dx = S/2 and dS/dx = D = (C - S)/2x; transposed, that at the
-// transpose of the first matrix.
-func expFrechet2x2(transposed bool) func(b *x86.Block) {
-	return func(b *x86.Block) {
-		a, e := load(b, 1, 4), load(b, 2, 4)
-		if transposed {
-			a[1], a[2] = a[2], a[1]
-		}
-		h := half(b)
-		p, q := b.Mul(a[0], h), b.Mul(a[3], h)
-		m, delta := b.Add(p, q), b.Sub(p, q)
-		x := sumOfProducts(b, delta, delta, a[1], a[2])
-		b.Hard(b.OrMask(notWithin(b, m, "expHalf", byElem(b, 40.0, 350)), notWithin(b, x, "x2x2Max", byElem(b, 1500.0, 1e5))))
-		b.Hard(hardDirection(b, a, e))
-		c, s, large := coshSinh(b, x)
-		once := b.Select(large, h, one(b))
-		c, s = b.Mul(c, once), b.Mul(s, once)
-		near := b.Cmp(x86.LE, abs(b, x), one(b))
-		slope := quotient(b, b.Mul(b.Sub(c, s), h), b.Select(near, one(b), x))
-		slope = b.Select(near, b.Horner(x, sinhSlope(b)...), slope)
+// expFrechet2x2 is the derivative of e^m(C I + S N), with dC/dx = S/2 and dS/dx = D = (C - S)/2x.
+func expFrechet2x2(b *x86.Block) {
+	a, e := load(b, 1, 4), load(b, 2, 4)
+	h := half(b)
+	p, q := b.Mul(a[0], h), b.Mul(a[3], h)
+	m, delta := b.Add(p, q), b.Sub(p, q)
+	x := sumOfProducts(b, delta, delta, a[1], a[2])
+	b.Hard(b.OrMask(notWithin(b, m, "expHalf", byElem(b, 40.0, 350)), notWithin(b, x, "x2x2Max", byElem(b, 1500.0, 1e5))))
+	b.Hard(hardDirection(b, a, e))
+	c, s, large := coshSinh(b, x)
+	once := b.Select(large, h, one(b))
+	c, s = b.Mul(c, once), b.Mul(s, once)
+	near := b.Cmp(x86.LE, abs(b, x), one(b))
+	slope := quotient(b, b.Mul(b.Sub(c, s), h), b.Select(near, one(b), x))
+	slope = b.Select(near, b.Horner(x, sinhSlope(b)...), slope)
 
-		p, q = b.Mul(e[0], h), b.Mul(e[3], h)
-		dm, dd := b.Add(p, q), b.Sub(p, q)
-		dx := b.FMA(b.Add(delta, delta), dd, sumOfProducts(b, a[1], e[2], a[2], e[1]))
-		dc, ds := b.FMA(c, dm, b.Mul(b.Mul(s, h), dx)), b.FMA(s, dm, b.Mul(slope, dx))
-		k := exp(b, m)
-		dc, ds, s = b.Mul(dc, k), b.Mul(ds, k), b.Mul(s, k)
-		d := b.FMA(ds, delta, b.Mul(s, dd))
-		outputs(b, b.Add(dc, d), b.FMA(ds, a[1], b.Mul(s, e[1])), b.FMA(ds, a[2], b.Mul(s, e[2])), b.Sub(dc, d))
-	}
+	p, q = b.Mul(e[0], h), b.Mul(e[3], h)
+	dm, dd := b.Add(p, q), b.Sub(p, q)
+	dx := b.FMA(b.Add(delta, delta), dd, sumOfProducts(b, a[1], e[2], a[2], e[1]))
+	dc, ds := b.FMA(c, dm, b.Mul(b.Mul(s, h), dx)), b.FMA(s, dm, b.Mul(slope, dx))
+	k := exp(b, m)
+	dc, ds, s = b.Mul(dc, k), b.Mul(ds, k), b.Mul(s, k)
+	d := b.FMA(ds, delta, b.Mul(s, dd))
+	outputs(b, b.Add(dc, d), b.FMA(ds, a[1], b.Mul(s, e[1])), b.FMA(ds, a[2], b.Mul(s, e[2])), b.Sub(dc, d))
 }
 
 // angleAbove is the angle of (x, y), y ≥ 0.
@@ -244,14 +238,12 @@ func frobenius(k int) func(b *x86.Block) {
 	}
 }
 
-var mat2Ops = matrixFile{"zmat2", []matrixOp{
+var mat2Ops = matrixFile{batchDir + "zmat2", []matrixOp{
 	{name: "Exp2x2", doc: "writes the exponentials of n matrices.", pinned: pinSome, stages: []func(*x86.Block){exp2x2}},
 	{name: "Log2x2", doc: "writes the logarithms of n matrices.", pinned: pinSome, stages: []func(*x86.Block){log2x2}},
 	{name: "Mul2x2", doc: "writes the products of n pairs of matrices.", stages: []func(*x86.Block){mul2x2}},
 	{name: "Inverse2x2", doc: "writes the inverses of n matrices.", stages: []func(*x86.Block){inverse2x2}},
 	{name: "Det2x2", doc: "writes the determinants of n matrices.", stages: []func(*x86.Block){det2x2}},
 	{name: "Frobenius2x2", doc: "writes the Frobenius norms of n matrices.", stages: []func(*x86.Block){frobenius(4)}},
-	{name: "ExpFrechet2x2", doc: "writes the derivatives of the exponential of n matrices, each in a direction.", stages: []func(*x86.Block){expFrechet2x2(false)}},
-	{name: "ExpFrechetAdjoint2x2", doc: "writes the derivatives of the exponential of n matrices transposed, each in a direction.",
-		stages: []func(*x86.Block){expFrechet2x2(true)}},
+	{name: "ExpFrechet2x2", doc: "writes the derivatives of the exponential of n matrices, each in a direction.", stages: []func(*x86.Block){expFrechet2x2}},
 }}

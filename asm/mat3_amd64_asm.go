@@ -188,45 +188,40 @@ func exp3x3Finish(b *x86.Block) {
 // diagonal taken out, dA = E·scale has no trace either, and the invariants' derivatives are dc₁ = tr(A·dA) and dc₀ = tr(A²·dA), the
 // latter because adj A = A² - c₁I.
 
-// expFrechet3x3Scale sums the series of Y as exp3x3Scale does, and its derivative's; transposed, at the transpose of the first matrix.
-func expFrechet3x3Scale(transposed bool) func(b *x86.Block) {
-	return func(b *x86.Block) {
-		a, e := mat3(load(b, 1, 9)), mat3(load(b, 2, 9))
-		if transposed {
-			a = mat3{a[0], a[3], a[6], a[1], a[4], a[7], a[2], a[5], a[8]}
+// expFrechet3x3Scale sums the series of Y as exp3x3Scale does, and its derivative's.
+func expFrechet3x3Scale(b *x86.Block) {
+	a, e := mat3(load(b, 1, 9)), mat3(load(b, 2, 9))
+	s := exp3x3Start(b, a, hardDirection(b, a[:], e[:]))
+	dmu, e := withoutMean(b, e)
+	b.SetLocal(slotSlopeMean, dmu)
+	dc1 := b.Mul(traceOfProduct(b, s.x, e), s.scale2)
+	dc0 := b.Mul(traceOfProduct(b, s.sq, e), b.Mul(s.scale2, s.scale))
+	d := exp3Degree(b)
+	p, q, r := inverseFactorial(b, d-2), inverseFactorial(b, d-1), inverseFactorial(b, d)
+	dp, dq, dr := zero(b), zero(b), zero(b)
+	for k := d - 3; k >= 1; k-- {
+		if k == d-3 { // where the slopes are zero yet
+			dp, dq = b.Mul(r, dc0), b.Mul(r, dc1)
+		} else {
+			dp, dq, dr = b.FMA(dr, s.c0, b.Mul(r, dc0)), b.FMA(dr, s.c1, b.FMA(r, dc1, dp)), dq
 		}
-		s := exp3x3Start(b, a, hardDirection(b, a[:], e[:]))
-		dmu, e := withoutMean(b, e)
-		b.SetLocal(slotSlopeMean, dmu)
-		dc1 := b.Mul(traceOfProduct(b, s.x, e), s.scale2)
-		dc0 := b.Mul(traceOfProduct(b, s.sq, e), b.Mul(s.scale2, s.scale))
-		d := exp3Degree(b)
-		p, q, r := inverseFactorial(b, d-2), inverseFactorial(b, d-1), inverseFactorial(b, d)
-		dp, dq, dr := zero(b), zero(b), zero(b)
-		for k := d - 3; k >= 1; k-- {
-			if k == d-3 { // where the slopes are zero yet
-				dp, dq = b.Mul(r, dc0), b.Mul(r, dc1)
-			} else {
-				dp, dq, dr = b.FMA(dr, s.c0, b.Mul(r, dc0)), b.FMA(dr, s.c1, b.FMA(r, dc1, dp)), dq
-			}
-			p, q, r = b.FMA(r, s.c0, inverseFactorial(b, k)), b.FMA(r, s.c1, p), q
+		p, q, r = b.FMA(r, s.c0, inverseFactorial(b, k)), b.FMA(r, s.c1, p), q
+	}
+	// A(p + qA + rA²), for this and its derivative.
+	dp, dq, dr = b.FMA(dr, s.c0, b.Mul(r, dc0)), b.FMA(dr, s.c1, b.FMA(r, dc1, dp)), dq
+	p, q, r = b.Mul(r, s.c0), b.Mul(b.FMA(r, s.c1, p), s.scale), b.Mul(q, s.scale2)
+	dq, dr = b.Mul(dq, s.scale), b.Mul(dr, s.scale2)
+	for i := range s.x {
+		y, dy := b.Mul(r, s.sq[i]), b.Mul(dr, s.sq[i])
+		if i%4 == 0 {
+			y, dy = b.Add(y, p), b.Add(dy, dp)
 		}
-		// A(p + qA + rA²), for this and its derivative.
-		dp, dq, dr = b.FMA(dr, s.c0, b.Mul(r, dc0)), b.FMA(dr, s.c1, b.FMA(r, dc1, dp)), dq
-		p, q, r = b.Mul(r, s.c0), b.Mul(b.FMA(r, s.c1, p), s.scale), b.Mul(q, s.scale2)
-		dq, dr = b.Mul(dq, s.scale), b.Mul(dr, s.scale2)
-		for i := range s.x {
-			y, dy := b.Mul(r, s.sq[i]), b.Mul(dr, s.sq[i])
-			if i%4 == 0 {
-				y, dy = b.Add(y, p), b.Add(dy, dp)
-			}
-			b.SetLocal(i, b.FMA(q, s.x[i], y))
-			row, col := i-i%3, i%3
-			both := dot3(b, vec3(s.x[row:]), vec3{e[col], e[3+col], e[6+col]})
-			both = b.FMA(e[row], s.x[col], b.FMA(e[row+1], s.x[3+col], b.FMA(e[row+2], s.x[6+col], both)))
-			dy = b.FMA(dq, s.x[i], b.FMA(q, e[i], dy))
-			b.SetLocal(slotSlope+i, b.FMA(r, both, dy))
-		}
+		b.SetLocal(i, b.FMA(q, s.x[i], y))
+		row, col := i-i%3, i%3
+		both := dot3(b, vec3(s.x[row:]), vec3{e[col], e[3+col], e[6+col]})
+		both = b.FMA(e[row], s.x[col], b.FMA(e[row+1], s.x[3+col], b.FMA(e[row+2], s.x[6+col], both)))
+		dy = b.FMA(dq, s.x[i], b.FMA(q, e[i], dy))
+		b.SetLocal(slotSlope+i, b.FMA(r, both, dy))
 	}
 }
 
@@ -351,7 +346,7 @@ func inverseRigid4x4(b *x86.Block) {
 	outputs(b, zero(b), zero(b), zero(b), one(b))
 }
 
-var mat3Ops = matrixFile{"zmat3", []matrixOp{
+var mat3Ops = matrixFile{batchDir + "zmat3", []matrixOp{
 	{name: "Exp3x3", doc: "writes the exponentials of n matrices.", pinned: map[x86.Level]int{x86.AVX512: 4},
 		stages: []func(*x86.Block){exp3x3Scale, exp3x3Square, exp3x3Finish}},
 	{name: "Mul3x3", doc: "writes the products of n pairs of matrices.", stages: []func(*x86.Block){mul3x3}},
@@ -359,9 +354,7 @@ var mat3Ops = matrixFile{"zmat3", []matrixOp{
 	{name: "Det3x3", doc: "writes the determinants of n matrices.", stages: []func(*x86.Block){det3x3}},
 	{name: "Frobenius3x3", doc: "writes the Frobenius norms of n matrices.", stages: []func(*x86.Block){frobenius(9)}},
 	{name: "ExpFrechet3x3", doc: "writes the derivatives of the exponential of n matrices, each in a direction.",
-		stages: []func(*x86.Block){expFrechet3x3Scale(false), expFrechet3x3Square, expFrechet3x3Finish}},
-	{name: "ExpFrechetAdjoint3x3", doc: "writes the derivatives of the exponential of n matrices transposed, each in a direction.",
-		stages: []func(*x86.Block){expFrechet3x3Scale(true), expFrechet3x3Square, expFrechet3x3Finish}},
+		stages: []func(*x86.Block){expFrechet3x3Scale, expFrechet3x3Square, expFrechet3x3Finish}},
 	{name: "Mul4x4", doc: "writes the products of n pairs of matrices.", stages: []func(*x86.Block){mul4x4}},
 	{name: "InverseRigid4x4", doc: "writes the inverses of n rigid motions.", stages: []func(*x86.Block){inverseRigid4x4}},
 }}

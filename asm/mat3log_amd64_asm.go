@@ -213,7 +213,7 @@ func log3x3Sum(b *x86.Block, terms int) {
 	}
 }
 
-var mat3LogOps = matrixFile{"zmat3log", []matrixOp{
+var mat3LogOps = matrixFile{batchDir + "zmat3log", []matrixOp{
 	{name: "Log3x3", doc: "writes the logarithms of n matrices.", onlyF64: true,
 		stages: []func(*x86.Block){log3x3Scale, log3x3Root, log3x3Series(30)}},
 	{name: "Log3x3Short", doc: "writes the logarithms of n matrices with the digits of float32.", onlyF64: true, inner: true,

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"path"
 	"strings"
 
 	"github.com/equivcnp/equivcnp/asm/internal/neon"
@@ -9,7 +10,7 @@ import (
 
 // writeNEON writes a file's functions for both types: the arithmetic of the amd64 kernels, in NEON's instructions.
 func (m matrixFile) writeNEON(f *neon.File) {
-	pool := f.Pool(strings.TrimPrefix(m.file, "z") + "Consts")
+	pool := f.Pool(strings.TrimPrefix(path.Base(m.file), "z") + "Consts")
 	for _, o := range m.ops {
 		for _, e := range []x86.Elem{x86.F32, x86.F64} {
 			if e == x86.F32 && o.onlyF64 {
@@ -23,7 +24,7 @@ func (m matrixFile) writeNEON(f *neon.File) {
 	}
 }
 
-// widenNEON writes the conversions of package simd's buffer of wide matrices, for amd64 in widen_amd64_asm.go: rows of numbers, a
+// widenNEON writes the conversions of package batch's buffer of wide matrices, for amd64 in widen_amd64_asm.go: rows of numbers, a
 // multiple of eight.
 func widenNEON(file *neon.File) {
 	f := file.Func("widenF32NEON", "(dst *float64, src *float32, n int)", "widenF32NEON sets dst[i] = src[i] for i < n, n a positive multiple of 8.")

@@ -41,7 +41,7 @@ var neonRegistry = []neonGenerator{
 	{mat2Ops.file, mat2Ops.writeNEON},
 	{mat3Ops.file, mat3Ops.writeNEON},
 	{mat3LogOps.file, mat3LogOps.writeNEON},
-	{"zwiden", widenNEON},
+	{batchDir + "zwiden", widenNEON},
 	{"../internal/limits/zlimits", limitsNEON},
 }
 

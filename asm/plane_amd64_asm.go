@@ -431,7 +431,7 @@ func adjointSim2(b *x86.Block) {
 	planeBlocks(b, neg(b, e[2]), neg(b, e[3]), e[0], e[1])
 }
 
-var planeOps = matrixFile{"zplane", []matrixOp{
+var planeOps = matrixFile{batchDir + "zplane", []matrixOp{
 	{name: "ExpSO2", doc: "writes (cos θ, sin θ) of n angles.", unroll: twice, pinned: pinSome, stages: []func(*x86.Block){expSO2}},
 	{name: "LogSO2", doc: "writes the angles of n elements (cos θ, sin θ).", unroll: twice, pinned: pinSome, stages: []func(*x86.Block){logSO2}},
 	{name: "MulSO2", doc: "writes the products of n pairs of complex numbers.", stages: []func(*x86.Block){mulSO2}},

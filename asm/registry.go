@@ -34,7 +34,7 @@ var registry = []generator{
 	{mat2Ops.file, mat2Ops.write},
 	{mat3Ops.file, mat3Ops.write},
 	{mat3LogOps.file, mat3LogOps.write},
-	{"zwiden", widenAMD64},
+	{batchDir + "zwiden", widenAMD64},
 	{"../internal/limits/zlimits", limitsAMD64},
 	{"../internal/search/ztree", treeAMD64},
 	{"../internal/search/zwithin", withinAMD64},

@@ -7,7 +7,7 @@ import (
 	"github.com/equivcnp/equivcnp/asm/internal/x86"
 )
 
-// wideLanes is the length of a row of package simd's buffer of wide matrices: one for each bit of a word.
+// wideLanes is the length of a row of package batch's buffer of wide matrices: one for each bit of a word.
 const wideLanes = 64
 
 // widenAMD64 writes what takes 3×3 matrices from float32 to float64 and back, for operations whose steps float32 has too few digits

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/equivcnp/equivcnp/linalg"
+	"github.com/equivcnp/equivcnp/linalg/batch"
 	"github.com/equivcnp/equivcnp/simd"
 )
 
@@ -107,20 +107,20 @@ type smallGroup struct {
 func smallGroups() []smallGroup {
 	turn := 0.9 * math.Pi / math.Sqrt(3)
 	return []smallGroup{
-		{"so2_exp", "so2_log", 1, 2, math.Pi, 1, func(e, a []float64) { linalg.ExpSO2F64(e, a, 1) },
-			total(linalg.ExpSO2F32), total(linalg.LogSO2F32), total(linalg.ExpSO2F64), total(linalg.LogSO2F64)},
-		{"se2_exp", "se2_log", 3, 4, 0.95 * math.Pi, 1, func(e, a []float64) { linalg.ExpSE2F64(e, a, 1) },
-			total(linalg.ExpSE2F32), total(linalg.LogSE2F32), total(linalg.ExpSE2F64), total(linalg.LogSE2F64)},
-		{"so3_exp", "so3_log", 3, 9, turn, turn, func(e, a []float64) { linalg.ExpSO3F64(e, a, 1) },
-			total(linalg.ExpSO3F32), total(linalg.LogSO3F32), total(linalg.ExpSO3F64), total(linalg.LogSO3F64)},
-		{"exp2x2", "log2x2", 4, 4, 1, 1, func(e, a []float64) { linalg.Exp2x2F64(e, a, 1) },
-			total(linalg.Exp2x2F32), partial(linalg.Log2x2F32), total(linalg.Exp2x2F64), partial(linalg.Log2x2F64)},
-		{"exp3x3", "log3x3", 9, 9, 1, 1, func(e, a []float64) { linalg.Exp3x3F64(e, a, 1) },
-			total(linalg.Exp3x3F32), partial(linalg.Log3x3F32), total(linalg.Exp3x3F64), partial(linalg.Log3x3F64)},
-		{"sim2_exp", "sim2_log", 4, 4, 1, 1, func(e, a []float64) { linalg.ExpSim2F64(e, a, 1) },
-			total(linalg.ExpSim2F32), total(linalg.LogSim2F32), total(linalg.ExpSim2F64), total(linalg.LogSim2F64)},
-		{"se3_exp", "se3_log", 6, 12, turn, turn, func(e, a []float64) { linalg.ExpSE3F64(e, a, 1) },
-			total(linalg.ExpSE3F32), total(linalg.LogSE3F32), total(linalg.ExpSE3F64), total(linalg.LogSE3F64)},
+		{"so2_exp", "so2_log", 1, 2, math.Pi, 1, func(e, a []float64) { batch.Exp(batch.SO2, e, a, 1) },
+			expOf[float32](batch.SO2), logOf[float32](batch.SO2), expOf[float64](batch.SO2), logOf[float64](batch.SO2)},
+		{"se2_exp", "se2_log", 3, 4, 0.95 * math.Pi, 1, func(e, a []float64) { batch.Exp(batch.SE2, e, a, 1) },
+			expOf[float32](batch.SE2), logOf[float32](batch.SE2), expOf[float64](batch.SE2), logOf[float64](batch.SE2)},
+		{"so3_exp", "so3_log", 3, 9, turn, turn, func(e, a []float64) { batch.Exp(batch.SO3, e, a, 1) },
+			expOf[float32](batch.SO3), logOf[float32](batch.SO3), expOf[float64](batch.SO3), logOf[float64](batch.SO3)},
+		{"exp2x2", "log2x2", 4, 4, 1, 1, func(e, a []float64) { batch.Exp2x2(e, a, 1) },
+			total(batch.Exp2x2[float32]), partial(batch.Log2x2[float32]), total(batch.Exp2x2[float64]), partial(batch.Log2x2[float64])},
+		{"exp3x3", "log3x3", 9, 9, 1, 1, func(e, a []float64) { batch.Exp3x3(e, a, 1) },
+			total(batch.Exp3x3[float32]), partial(batch.Log3x3[float32]), total(batch.Exp3x3[float64]), partial(batch.Log3x3[float64])},
+		{"sim2_exp", "sim2_log", 4, 4, 1, 1, func(e, a []float64) { batch.Exp(batch.Sim2, e, a, 1) },
+			expOf[float32](batch.Sim2), logOf[float32](batch.Sim2), expOf[float64](batch.Sim2), logOf[float64](batch.Sim2)},
+		{"se3_exp", "se3_log", 6, 12, turn, turn, func(e, a []float64) { batch.Exp(batch.SE3, e, a, 1) },
+			expOf[float32](batch.SE3), logOf[float32](batch.SE3), expOf[float64](batch.SE3), logOf[float64](batch.SE3)},
 	}
 }
 
@@ -146,19 +146,27 @@ const (
 
 func smallDerivatives() []smallDerivative {
 	return []smallDerivative{
-		{"exp2x2_frechet", "exp2x2", 4, inDirection, linalg.ExpFrechet2x2F32, linalg.ExpFrechet2x2F64},
-		{"exp3x3_frechet", "exp3x3", 9, inDirection, linalg.ExpFrechet3x3F32, linalg.ExpFrechet3x3F64},
-		{"sim2_jacobian", "sim2_exp", 16, atCoordinates, single(linalg.LeftJacobianSim2F32), single(linalg.LeftJacobianSim2F64)},
-		{"sim2_jacobian_inv", "sim2_exp", 16, atCoordinates, single(linalg.LeftJacobianInvSim2F32), single(linalg.LeftJacobianInvSim2F64)},
-		{"sim2_adjoint", "sim2_exp", 16, atElement, single(linalg.AdjointSim2F32), single(linalg.AdjointSim2F64)},
-		{"se3_jacobian", "se3_exp", 36, atCoordinates, single(linalg.LeftJacobianSE3F32), single(linalg.LeftJacobianSE3F64)},
-		{"se3_jacobian_inv", "se3_exp", 36, atCoordinates, single(linalg.LeftJacobianInvSE3F32), single(linalg.LeftJacobianInvSE3F64)},
-		{"se3_adjoint", "se3_exp", 36, atElement, single(linalg.AdjointSE3F32), single(linalg.AdjointSE3F64)},
+		{"exp2x2_frechet", "exp2x2", 4, inDirection, batch.ExpFrechet2x2[float32], batch.ExpFrechet2x2[float64]},
+		{"exp3x3_frechet", "exp3x3", 9, inDirection, batch.ExpFrechet3x3[float32], batch.ExpFrechet3x3[float64]},
+		{"sim2_jacobian", "sim2_exp", 16, atCoordinates, derivative(batch.LeftJacobian[float32], batch.Sim2), derivative(batch.LeftJacobian[float64], batch.Sim2)},
+		{"sim2_jacobian_inv", "sim2_exp", 16, atCoordinates, derivative(batch.LeftJacobianInv[float32], batch.Sim2), derivative(batch.LeftJacobianInv[float64], batch.Sim2)},
+		{"sim2_adjoint", "sim2_exp", 16, atElement, derivative(batch.Adjoint[float32], batch.Sim2), derivative(batch.Adjoint[float64], batch.Sim2)},
+		{"se3_jacobian", "se3_exp", 36, atCoordinates, derivative(batch.LeftJacobian[float32], batch.SE3), derivative(batch.LeftJacobian[float64], batch.SE3)},
+		{"se3_jacobian_inv", "se3_exp", 36, atCoordinates, derivative(batch.LeftJacobianInv[float32], batch.SE3), derivative(batch.LeftJacobianInv[float64], batch.SE3)},
+		{"se3_adjoint", "se3_exp", 36, atElement, derivative(batch.Adjoint[float32], batch.SE3), derivative(batch.Adjoint[float64], batch.SE3)},
 	}
 }
 
-func single[T simd.Float](f func(dst, a []T, n int)) func(dst, a, e []T, n int) {
-	return func(dst, a, _ []T, n int) { f(dst, a, n) }
+func derivative[T simd.Float](f func(g batch.Group, dst, a []T, n int), g batch.Group) func(dst, a, e []T, n int) {
+	return func(dst, a, _ []T, n int) { f(g, dst, a, n) }
+}
+
+func expOf[T simd.Float](g batch.Group) func(dst, a []T, ok []bool, n int) {
+	return func(dst, a []T, _ []bool, n int) { batch.Exp(g, dst, a, n) }
+}
+
+func logOf[T simd.Float](g batch.Group) func(dst, a []T, ok []bool, n int) {
+	return func(dst, a []T, _ []bool, n int) { batch.Log(g, dst, a, n) }
 }
 
 func total[T simd.Float](f func(dst, a []T, n int)) func(dst, a []T, ok []bool, n int) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/equivcnp/equivcnp/internal/testkit"
 	"github.com/equivcnp/equivcnp/linalg"
+	"github.com/equivcnp/equivcnp/linalg/batch"
 	"github.com/equivcnp/equivcnp/simd"
 )
 
@@ -92,17 +93,17 @@ func partial(f func(dst []float64, ok []bool, a []float64, n int)) func(dst, a [
 
 var generals = []general{
 	{4, func(d, a []float64) { linalg.Exp2x2((*[4]float64)(d), (*[4]float64)(a)) },
-		func(d, a []float64) { linalg.Exp2x2F64(d, a, 1) },
-		partial(linalg.Log2x2F64),
-		partial(linalg.Inverse2x2F64),
-		func(d, a, b []float64) { linalg.Mul2x2F64(d, a, b, 1) },
-		linalg.Exp2x2F32, linalg.ExpFrechet2x2F64, linalg.ExpFrechetAdjoint2x2F64},
+		func(d, a []float64) { batch.Exp2x2(d, a, 1) },
+		partial(batch.Log2x2[float64]),
+		partial(batch.Inverse2x2[float64]),
+		func(d, a, b []float64) { batch.Mul2x2(d, a, b, 1) },
+		batch.Exp2x2[float32], batch.ExpFrechet2x2[float64], batch.ExpFrechetAdjoint2x2[float64]},
 	{9, func(d, a []float64) { linalg.Exp3x3((*[9]float64)(d), (*[9]float64)(a)) },
-		func(d, a []float64) { linalg.Exp3x3F64(d, a, 1) },
-		partial(linalg.Log3x3F64),
-		partial(linalg.Inverse3x3F64),
-		func(d, a, b []float64) { linalg.Mul3x3F64(d, a, b, 1) },
-		linalg.Exp3x3F32, linalg.ExpFrechet3x3F64, linalg.ExpFrechetAdjoint3x3F64},
+		func(d, a []float64) { batch.Exp3x3(d, a, 1) },
+		partial(batch.Log3x3[float64]),
+		partial(batch.Inverse3x3[float64]),
+		func(d, a, b []float64) { batch.Mul3x3(d, a, b, 1) },
+		batch.Exp3x3[float32], batch.ExpFrechet3x3[float64], batch.ExpFrechetAdjoint3x3[float64]},
 }
 
 // FuzzMatrices checks the laws of general matrices: exp(a)·exp(-a) = I, log(exp(a)) = a, <L(a, e), f> = <e, L(aᵀ, f)>; and
@@ -186,36 +187,30 @@ func checkMatrices(t *testing.T, b []byte) {
 
 // closed is one group's batches.
 type closed struct {
-	name           string
-	g, k, d        int
-	angles         int // leading coordinates that turn; after log r where that comes first
-	scaled         bool
-	exp, log, inv  func(dst, a []float64, n int)
-	compose, mul   func(dst, a, b []float64, n int)
-	act            func(dst, e, x []float64, n int)
-	jacobian, jinv func(dst, a []float64, n int)
-	adjoint        func(dst, e []float64, n int)
+	batch.Group
+	name    string
+	g, k, d int
+	angles  int // leading coordinates that turn; after log r where that comes first
+	scaled  bool
 }
 
+func (c *closed) exp(dst, a []float64, n int)        { batch.Exp(c.Group, dst, a, n) }
+func (c *closed) log(dst, a []float64, n int)        { batch.Log(c.Group, dst, a, n) }
+func (c *closed) inv(dst, a []float64, n int)        { batch.Inverse(c.Group, dst, a, n) }
+func (c *closed) compose(dst, a, b []float64, n int) { batch.Compose(c.Group, dst, a, b, n) }
+func (c *closed) mul(dst, a, b []float64, n int)     { batch.Mul(c.Group, dst, a, b, n) }
+func (c *closed) act(dst, e, x []float64, n int)     { batch.Act(c.Group, dst, e, x, n) }
+func (c *closed) jacobian(dst, a []float64, n int)   { batch.LeftJacobian(c.Group, dst, a, n) }
+func (c *closed) jinv(dst, a []float64, n int)       { batch.LeftJacobianInv(c.Group, dst, a, n) }
+func (c *closed) adjoint(dst, e []float64, n int)    { batch.Adjoint(c.Group, dst, e, n) }
+
 var closedGroups = []closed{
-	{"SO2", 1, 2, 2, 1, false, linalg.ExpSO2F64, linalg.LogSO2F64, linalg.InverseSO2F64,
-		linalg.ComposeSO2F64, linalg.MulSO2F64, linalg.ActSO2F64,
-		linalg.LeftJacobianSO2F64, linalg.LeftJacobianInvSO2F64, linalg.AdjointSO2F64},
-	{"RxSO2", 2, 2, 2, 1, true, linalg.ExpRxSO2F64, linalg.LogRxSO2F64, linalg.InverseRxSO2F64,
-		linalg.ComposeRxSO2F64, linalg.MulRxSO2F64, linalg.ActRxSO2F64,
-		linalg.LeftJacobianRxSO2F64, linalg.LeftJacobianInvRxSO2F64, linalg.AdjointRxSO2F64},
-	{"SE2", 3, 4, 2, 1, false, linalg.ExpSE2F64, linalg.LogSE2F64, linalg.InverseSE2F64,
-		linalg.ComposeSE2F64, linalg.MulSE2F64, linalg.ActSE2F64,
-		linalg.LeftJacobianSE2F64, linalg.LeftJacobianInvSE2F64, linalg.AdjointSE2F64},
-	{"Sim2", 4, 4, 2, 1, true, linalg.ExpSim2F64, linalg.LogSim2F64, linalg.InverseSim2F64,
-		linalg.ComposeSim2F64, linalg.MulSim2F64, linalg.ActSim2F64,
-		linalg.LeftJacobianSim2F64, linalg.LeftJacobianInvSim2F64, linalg.AdjointSim2F64},
-	{"SO3", 3, 9, 3, 3, false, linalg.ExpSO3F64, linalg.LogSO3F64, linalg.InverseSO3F64,
-		linalg.ComposeSO3F64, linalg.MulSO3F64, linalg.ActSO3F64,
-		linalg.LeftJacobianSO3F64, linalg.LeftJacobianInvSO3F64, linalg.AdjointSO3F64},
-	{"SE3", 6, 12, 3, 3, false, linalg.ExpSE3F64, linalg.LogSE3F64, linalg.InverseSE3F64,
-		linalg.ComposeSE3F64, linalg.MulSE3F64, linalg.ActSE3F64,
-		linalg.LeftJacobianSE3F64, linalg.LeftJacobianInvSE3F64, linalg.AdjointSE3F64},
+	{batch.SO2, "SO2", 1, 2, 2, 1, false},
+	{batch.RxSO2, "RxSO2", 2, 2, 2, 1, true},
+	{batch.SE2, "SE2", 3, 4, 2, 1, false},
+	{batch.Sim2, "Sim2", 4, 4, 2, 1, true},
+	{batch.SO3, "SO3", 3, 9, 3, 3, false},
+	{batch.SE3, "SE3", 6, 12, 3, 3, false},
 }
 
 // FuzzClosedForms checks the laws of every group: log(exp(a)) = a inside the injectivity radius, exp(log(e)) = e, exp(compose(a, b)) =

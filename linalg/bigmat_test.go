@@ -1,8 +1,10 @@
-package linalg
+package linalg_test
 
 import (
 	"math"
 	"math/big"
+
+	. "github.com/equivcnp/equivcnp/linalg"
 )
 
 // A bigMat is an n×n matrix of 300-bit numbers, the slow reference of the general matrix functions.
@@ -213,9 +215,9 @@ func frechetMatrix(a []float64, n int) []float64 {
 		e, l := make([]float64, g), make([]float64, g)
 		e[c] = 1
 		if n == 2 {
-			expFrechet2x2((*[4]float64)(l), (*[4]float64)(a), (*[4]float64)(e))
+			ExpFrechet2x2((*[4]float64)(l), (*[4]float64)(a), (*[4]float64)(e))
 		} else {
-			expFrechet3x3((*[9]float64)(l), (*[9]float64)(a), (*[9]float64)(e))
+			ExpFrechet3x3((*[9]float64)(l), (*[9]float64)(a), (*[9]float64)(e))
 		}
 		for r := range g {
 			k[r*g+c] = l[r]
@@ -226,7 +228,10 @@ func frechetMatrix(a []float64, n int) []float64 {
 
 // spectralNorm is the largest singular value of the g×g matrix k, by power iteration on kᵀk; a lower bound, close.
 func spectralNorm(k []float64, g int) float64 {
-	h := maxAbs(k)
+	h := 0.0
+	for _, v := range k {
+		h = max(h, math.Abs(v))
+	}
 	if h == 0 || h != h {
 		return h
 	}

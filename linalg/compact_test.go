@@ -1,54 +1,86 @@
-package linalg
+package linalg_test
 
 import (
+	"fmt"
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/equivcnp/equivcnp/internal/testkit"
+	. "github.com/equivcnp/equivcnp/linalg"
+	"github.com/equivcnp/equivcnp/linalg/batch"
+	"github.com/equivcnp/equivcnp/simd"
 )
 
 // A compactGroup is a group as its batches see it: compact elements, coordinates, and how many of both are rotation (and
 // scaling); the rest are translation.
 type compactGroup struct {
-	name           string
-	g, k, n        int // coordinates, entries of an element, size of the matrix
-	rot            int // leading coordinates that are no translation
-	exp            func(e, a []float64)
-	log            func(a, e []float64)
-	exp32          func(e, a []float32, n int)
-	log32          func(a, e []float32, n int)
-	hat            func(m, a []float64)
-	jacobian, jinv func(j, a []float64)
-	adjoint        func(j, e []float64)
-	jacobian32     func(j, a []float32, n int)
-	jinv32         func(j, a []float32, n int)
-	adjoint32      func(j, e []float32, n int)
+	batch.Group
+	name    string
+	g, k, n int // coordinates, entries of an element, size of the matrix
+	rot     int // leading coordinates that are no translation
+	hatOf   func(a []float64) []float64
 }
 
 var compactGroups = []compactGroup{
-	{"SO2", 1, 2, 2, 1, func(e, a []float64) { ExpSO2F64(e, a, 1) }, func(a, e []float64) { LogSO2F64(a, e, 1) },
-		ExpSO2F32, LogSO2F32, func(m, a []float64) { HatSO2F64(m, a, 1) },
-		func(j, a []float64) { LeftJacobianSO2F64(j, a, 1) }, func(j, a []float64) { LeftJacobianInvSO2F64(j, a, 1) },
-		func(j, e []float64) { AdjointSO2F64(j, e, 1) }, LeftJacobianSO2F32, LeftJacobianInvSO2F32, AdjointSO2F32},
-	{"RxSO2", 2, 2, 2, 2, func(e, a []float64) { ExpRxSO2F64(e, a, 1) }, func(a, e []float64) { LogRxSO2F64(a, e, 1) },
-		ExpRxSO2F32, LogRxSO2F32, func(m, a []float64) { HatRxSO2F64(m, a, 1) },
-		func(j, a []float64) { LeftJacobianRxSO2F64(j, a, 1) }, func(j, a []float64) { LeftJacobianInvRxSO2F64(j, a, 1) },
-		func(j, e []float64) { AdjointRxSO2F64(j, e, 1) }, LeftJacobianRxSO2F32, LeftJacobianInvRxSO2F32, AdjointRxSO2F32},
-	{"SE2", 3, 4, 3, 1, func(e, a []float64) { ExpSE2F64(e, a, 1) }, func(a, e []float64) { LogSE2F64(a, e, 1) },
-		ExpSE2F32, LogSE2F32, func(m, a []float64) { HatSE2F64(m, a, 1) },
-		func(j, a []float64) { LeftJacobianSE2F64(j, a, 1) }, func(j, a []float64) { LeftJacobianInvSE2F64(j, a, 1) },
-		func(j, e []float64) { AdjointSE2F64(j, e, 1) }, LeftJacobianSE2F32, LeftJacobianInvSE2F32, AdjointSE2F32},
-	{"Sim2", 4, 4, 3, 2, func(e, a []float64) { ExpSim2F64(e, a, 1) }, func(a, e []float64) { LogSim2F64(a, e, 1) },
-		ExpSim2F32, LogSim2F32, func(m, a []float64) { HatSim2F64(m, a, 1) },
-		func(j, a []float64) { LeftJacobianSim2F64(j, a, 1) }, func(j, a []float64) { LeftJacobianInvSim2F64(j, a, 1) },
-		func(j, e []float64) { AdjointSim2F64(j, e, 1) }, LeftJacobianSim2F32, LeftJacobianInvSim2F32, AdjointSim2F32},
-	{"SO3", 3, 9, 3, 3, func(e, a []float64) { ExpSO3F64(e, a, 1) }, func(a, e []float64) { LogSO3F64(a, e, 1) },
-		ExpSO3F32, LogSO3F32, func(m, a []float64) { HatSO3F64(m, a, 1) },
-		func(j, a []float64) { LeftJacobianSO3F64(j, a, 1) }, func(j, a []float64) { LeftJacobianInvSO3F64(j, a, 1) },
-		func(j, e []float64) { AdjointSO3F64(j, e, 1) }, LeftJacobianSO3F32, LeftJacobianInvSO3F32, AdjointSO3F32},
-	{"SE3", 6, 12, 4, 3, func(e, a []float64) { ExpSE3F64(e, a, 1) }, func(a, e []float64) { LogSE3F64(a, e, 1) },
-		ExpSE3F32, LogSE3F32, func(m, a []float64) { HatSE3F64(m, a, 1) },
-		func(j, a []float64) { LeftJacobianSE3F64(j, a, 1) }, func(j, a []float64) { LeftJacobianInvSE3F64(j, a, 1) },
-		func(j, e []float64) { AdjointSE3F64(j, e, 1) }, LeftJacobianSE3F32, LeftJacobianInvSE3F32, AdjointSE3F32},
+	{batch.SO2, "SO2", 1, 2, 2, 1, func(a []float64) []float64 { return []float64{0, -a[0], a[0], 0} }},
+	{batch.RxSO2, "RxSO2", 2, 2, 2, 2, func(a []float64) []float64 { return []float64{a[0], -a[1], a[1], a[0]} }},
+	{batch.SE2, "SE2", 3, 4, 3, 1, func(a []float64) []float64 { return []float64{0, -a[0], a[1], a[0], 0, a[2], 0, 0, 0} }},
+	{batch.Sim2, "Sim2", 4, 4, 3, 2, func(a []float64) []float64 { return []float64{a[0], -a[1], a[2], a[1], a[0], a[3], 0, 0, 0} }},
+	{batch.SO3, "SO3", 3, 9, 3, 3, func(a []float64) []float64 { return []float64{0, -a[2], a[1], a[2], 0, -a[0], -a[1], a[0], 0} }},
+	{batch.SE3, "SE3", 6, 12, 4, 3, func(a []float64) []float64 {
+		return []float64{0, -a[2], a[1], a[3], a[2], 0, -a[0], a[4], -a[1], a[0], 0, a[5], 0, 0, 0, 0}
+	}},
+}
+
+func (c *compactGroup) exp(e, a []float64)               { batch.Exp(c.Group, e, a, 1) }
+func (c *compactGroup) log(a, e []float64)               { batch.Log(c.Group, a, e, 1) }
+func (c *compactGroup) jacobian(j, a []float64)          { batch.LeftJacobian(c.Group, j, a, 1) }
+func (c *compactGroup) jinv(j, a []float64)              { batch.LeftJacobianInv(c.Group, j, a, 1) }
+func (c *compactGroup) adjoint(j, e []float64)           { batch.Adjoint(c.Group, j, e, 1) }
+func (c *compactGroup) exp32(e, a []float32, n int)      { batch.Exp(c.Group, e, a, n) }
+func (c *compactGroup) log32(a, e []float32, n int)      { batch.Log(c.Group, a, e, n) }
+func (c *compactGroup) jacobian32(j, a []float32, n int) { batch.LeftJacobian(c.Group, j, a, n) }
+func (c *compactGroup) jinv32(j, a []float32, n int)     { batch.LeftJacobianInv(c.Group, j, a, n) }
+func (c *compactGroup) adjoint32(j, e []float32, n int)  { batch.Adjoint(c.Group, j, e, n) }
+
+// hat writes the matrix of an element of the algebra.
+func (c *compactGroup) hat(m, a []float64) { copy(m, c.hatOf(a)) }
+
+// groupOf returns the group of that name.
+func groupOf(name string) *compactGroup {
+	for i := range compactGroups {
+		if compactGroups[i].name == name {
+			return &compactGroups[i]
+		}
+	}
+	panic("no group " + name)
+}
+
+// widen copies src, converted, into dst of the same length.
+func widen(dst []float64, src []float32) {
+	for e, v := range src {
+		dst[e] = float64(v)
+	}
+}
+
+// narrow copies src, rounded, into dst of the same length.
+func narrow(dst []float32, src []float64) {
+	for e, v := range src {
+		dst[e] = float32(v)
+	}
+}
+
+func allFinite[T batch.Float](m []T) bool {
+	for _, v := range m {
+		if v-v != 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // entries lists where a compact element's entries stand in the matrix: those of the linear part, then the translation.
@@ -194,4 +226,42 @@ func (c *compactGroup) ad(a []float64) []float64 {
 		}
 	}
 	return out
+}
+
+// eachLevel runs a test at every level that exists here.
+func eachLevel(t *testing.T, f func(t *testing.T)) {
+	before := simd.CurrentLevel()
+	defer func() { require.NoError(t, simd.SetLevel(before)) }()
+	for _, l := range simd.Levels() {
+		t.Run(fmt.Sprintf("level=%v", l), func(t *testing.T) {
+			require.NoError(t, simd.SetLevel(l))
+			f(t)
+		})
+	}
+}
+
+// The batches of the groups agree with the functions for one element, at the portable level to the bit.
+func TestBatchesAgreeWithMatrices(t *testing.T) {
+	before := simd.CurrentLevel()
+	defer func() { require.NoError(t, simd.SetLevel(before)) }()
+	require.NoError(t, simd.SetLevel(simd.Generic))
+	rng := testkit.Rand(3)
+	for _, c := range compactGroups {
+		_, _, at := c.entries()
+		var l *lieGroup
+		for i := range lieGroups {
+			if lieGroups[i].name == c.name {
+				l = &lieGroups[i]
+			}
+		}
+		require.NotNil(t, l, c.name)
+		for range 300 {
+			a, e, back := c.sample(rng), make([]float64, c.k), make([]float64, c.g)
+			c.exp(e, a)
+			m := l.exp(a)
+			require.Equal(t, pick(m, at), e, "%s: exp of %v", c.name, a)
+			c.log(back, e)
+			require.Equal(t, l.log(m), back, "%s: log of %v", c.name, m)
+		}
+	}
 }

@@ -1,4 +1,4 @@
-package linalg
+package linalg_test
 
 import (
 	"fmt"
@@ -7,6 +7,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	. "github.com/equivcnp/equivcnp/linalg"
+	"github.com/equivcnp/equivcnp/linalg/batch"
 )
 
 // TestComposeAccuracy compares log(exp(a)·exp(b)), a and b far from where the angle of the product jumps, with the logarithm of
@@ -18,21 +21,7 @@ func testComposeAccuracy(t *testing.T) {
 	if testing.Short() {
 		count = 20
 	}
-	for _, g := range []struct {
-		name string
-		f32  func(dst, a, b []float32, n int)
-		f64  func(dst, a, b []float64, n int)
-	}{
-		{"SO2", ComposeSO2F32, ComposeSO2F64}, {"RxSO2", ComposeRxSO2F32, ComposeRxSO2F64}, {"SE2", ComposeSE2F32, ComposeSE2F64},
-		{"Sim2", ComposeSim2F32, ComposeSim2F64}, {"SO3", ComposeSO3F32, ComposeSO3F64}, {"SE3", ComposeSE3F32, ComposeSE3F64},
-	} {
-		var c *compactGroup
-		for i := range compactGroups {
-			if compactGroups[i].name == g.name {
-				c = &compactGroups[i]
-			}
-		}
-		require.NotNil(t, c, g.name)
+	for _, c := range compactGroups {
 		rng := rand.New(rand.NewPCG(35, uint64(c.k)))
 		var w, w32 worst
 		for range count {
@@ -50,18 +39,18 @@ func testComposeAccuracy(t *testing.T) {
 			size := Norm(a) + Norm(b)
 			cond := size / Norm(bigMat{v: want}.float())
 			got := make([]float64, c.g)
-			g.f64(got, a, b, 1)
+			batch.Compose(c.Group, got, a, b, 1)
 			w.see(relErr(got, want), cond, what)
 
 			a32, b32, got32 := make([]float32, c.g), make([]float32, c.g), make([]float32, c.g)
 			narrow(a32, a)
 			narrow(b32, b)
-			g.f32(got32, a32, b32, 1)
+			batch.Compose(c.Group, got32, a32, b32, 1)
 			widen(got, got32)
 			w32.see(relErr(got, want), cond, what)
 		}
-		w.require(t, "Compose"+g.name, 6e-16)
-		w32.require(t, "Compose"+g.name+", float32", 3.5e-7)
+		w.require(t, "Compose"+c.name, 6e-16)
+		w32.require(t, "Compose"+c.name+", float32", 3.5e-7)
 	}
 }
 
@@ -113,10 +102,10 @@ func testInverseAndDetBatches(t *testing.T) {
 		exact := b.inverse()
 		cond := Norm(m) * Norm(exact.float())
 		got, got32, ok := make([]float64, 9), make([]float32, 9), []bool{false}
-		Inverse3x3F64(got, ok, m, 1)
+		batch.Inverse3x3(got, ok, m, 1)
 		require.True(t, ok[0])
 		inv.see(relErr(got, exact.v), cond, what)
-		Inverse3x3F32(got32, ok, m32, 1)
+		batch.Inverse3x3(got32, ok, m32, 1)
 		if f := Norm(exact.float()); f < 1e37 {
 			require.True(t, ok[0])
 			widen(got, got32)
@@ -124,9 +113,9 @@ func testInverseAndDetBatches(t *testing.T) {
 		}
 		f, _ := want.Float64()
 		d, d32 := []float64{0}, []float32{0}
-		Det3x3F64(d, m, 1)
+		batch.Det3x3(d, m, 1)
 		det.see(math.Abs(d[0]-f)/math.Abs(f), 1, what)
-		Det3x3F32(d32, m32, 1)
+		batch.Det3x3(d32, m32, 1)
 		if math.Abs(f) > 1e-36 && math.Abs(f) < 1e38 {
 			det32.see(math.Abs(float64(d32[0])-f)/math.Abs(f), 1, what)
 		}
@@ -138,17 +127,17 @@ func testInverseAndDetBatches(t *testing.T) {
 
 	singular := []float64{1, 2, 3, 4, 5, 6, 7, 8, 9}
 	x, ok, d := make([]float64, 9), []bool{true}, []float64{1}
-	Inverse3x3F64(x, ok, singular, 1)
+	batch.Inverse3x3(x, ok, singular, 1)
 	require.False(t, ok[0])
 	require.True(t, math.IsNaN(x[4]))
-	Det3x3F64(d, singular, 1)
+	batch.Det3x3(d, singular, 1)
 	require.Zero(t, d[0])
 	tiny := []float32{1e-30, 0, 0, 0, 1e-30, 0, 0, 0, 1e-30}
 	x32 := make([]float32, 9)
-	Inverse3x3F32(x32, ok, tiny, 1)
+	batch.Inverse3x3(x32, ok, tiny, 1)
 	require.True(t, ok[0])
 	require.InEpsilon(t, 1e30, x32[0], 1e-6)
 	tiny[0] = 1e-40
-	Inverse3x3F32(x32, ok, tiny, 1)
+	batch.Inverse3x3(x32, ok, tiny, 1)
 	require.False(t, ok[0], "not representable in float32")
 }

@@ -1,4 +1,4 @@
-package linalg
+package linalg_test
 
 import (
 	"math"
@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	. "github.com/equivcnp/equivcnp/linalg"
 )
 
 // oracleBits is the precision of the slow matrix exponential.
@@ -78,24 +80,33 @@ type lieGroup struct {
 
 var lieGroups = []lieGroup{
 	{
-		"SO2", 1, 2, 1,
-		func(a []float64) []float64 { return []float64{0, -a[0], a[0], 0} },
-		func(a []float64) []float64 { var m [4]float64; ExpSO2(&m, a[0]); return m[:] },
-		func(m []float64) []float64 { return []float64{LogSO2((*[4]float64)(m))} },
+		"SO2", 1, 2, 1, groupOf("SO2").hatOf,
+		func(a []float64) []float64 {
+			var e [2]float64
+			ExpSO2(&e, a[0])
+			return []float64{e[0], -e[1], e[1], e[0]}
+		},
+		func(m []float64) []float64 { return []float64{LogSO2(&[2]float64{m[0], m[2]})} },
 		func(a, b []float64) []float64 { return []float64{WrapAngle(a[0] + b[0])} },
 	},
 	{
-		"RxSO2", 2, 2, 0,
-		func(a []float64) []float64 { return []float64{a[0], -a[1], a[1], a[0]} },
-		func(a []float64) []float64 { var m [4]float64; ExpRxSO2(&m, (*[2]float64)(a)); return m[:] },
-		func(m []float64) []float64 { var a [2]float64; LogRxSO2(&a, (*[4]float64)(m)); return a[:] },
-		func(a, b []float64) []float64 { return []float64{a[0] + b[0], WrapAngle(a[1] + b[1])} },
+		"RxSO2", 2, 2, 0, groupOf("RxSO2").hatOf,
+		func(a []float64) []float64 {
+			var e [2]float64
+			ExpRxSO2(&e, (*[2]float64)(a))
+			return []float64{e[0], -e[1], e[1], e[0]}
+		},
+		func(m []float64) []float64 { var a [2]float64; LogRxSO2(&a, &[2]float64{m[0], m[2]}); return a[:] },
+		func(a, b []float64) []float64 {
+			var c [2]float64
+			ComposeRxSO2(&c, (*[2]float64)(a), (*[2]float64)(b))
+			return c[:]
+		},
 	},
 	{
-		"SE2", 3, 3, 1,
-		func(a []float64) []float64 { return []float64{0, -a[0], a[1], a[0], 0, a[2], 0, 0, 0} },
-		func(a []float64) []float64 { var m [9]float64; ExpSE2(&m, (*[3]float64)(a)); return m[:] },
-		func(m []float64) []float64 { var a [3]float64; LogSE2(&a, (*[9]float64)(m)); return a[:] },
+		"SE2", 3, 3, 1, groupOf("SE2").hatOf,
+		func(a []float64) []float64 { var e [4]float64; ExpSE2(&e, (*[3]float64)(a)); return matrixOf2(&e) },
+		func(m []float64) []float64 { var a [3]float64; LogSE2(&a, elementOf2(m)); return a[:] },
 		func(a, b []float64) []float64 {
 			var c [3]float64
 			ComposeSE2(&c, (*[3]float64)(a), (*[3]float64)(b))
@@ -103,10 +114,9 @@ var lieGroups = []lieGroup{
 		},
 	},
 	{
-		"Sim2", 4, 3, 0,
-		func(a []float64) []float64 { return []float64{a[0], -a[1], a[2], a[1], a[0], a[3], 0, 0, 0} },
-		func(a []float64) []float64 { var m [9]float64; ExpSim2(&m, (*[4]float64)(a)); return m[:] },
-		func(m []float64) []float64 { var a [4]float64; LogSim2(&a, (*[9]float64)(m)); return a[:] },
+		"Sim2", 4, 3, 0, groupOf("Sim2").hatOf,
+		func(a []float64) []float64 { var e [4]float64; ExpSim2(&e, (*[4]float64)(a)); return matrixOf2(&e) },
+		func(m []float64) []float64 { var a [4]float64; LogSim2(&a, elementOf2(m)); return a[:] },
 		func(a, b []float64) []float64 {
 			var c [4]float64
 			ComposeSim2(&c, (*[4]float64)(a), (*[4]float64)(b))
@@ -114,8 +124,7 @@ var lieGroups = []lieGroup{
 		},
 	},
 	{
-		"SO3", 3, 3, 3,
-		func(a []float64) []float64 { return []float64{0, -a[2], a[1], a[2], 0, -a[0], -a[1], a[0], 0} },
+		"SO3", 3, 3, 3, groupOf("SO3").hatOf,
 		func(a []float64) []float64 { var m [9]float64; ExpSO3(&m, (*[3]float64)(a)); return m[:] },
 		func(m []float64) []float64 { var a [3]float64; LogSO3(&a, (*[9]float64)(m)); return a[:] },
 		func(a, b []float64) []float64 {
@@ -125,12 +134,15 @@ var lieGroups = []lieGroup{
 		},
 	},
 	{
-		"SE3", 6, 4, 3,
+		"SE3", 6, 4, 3, groupOf("SE3").hatOf,
 		func(a []float64) []float64 {
-			return []float64{0, -a[2], a[1], a[3], a[2], 0, -a[0], a[4], -a[1], a[0], 0, a[5], 0, 0, 0, 0}
+			var e [12]float64
+			var m [16]float64
+			ExpSE3(&e, (*[6]float64)(a))
+			MatrixSE3(&m, &e)
+			return m[:]
 		},
-		func(a []float64) []float64 { var m [16]float64; ExpSE3(&m, (*[6]float64)(a)); return m[:] },
-		func(m []float64) []float64 { var a [6]float64; LogSE3(&a, (*[16]float64)(m)); return a[:] },
+		func(m []float64) []float64 { var a [6]float64; LogSE3(&a, (*[12]float64)(m)); return a[:] },
 		func(a, b []float64) []float64 {
 			var c [6]float64
 			ComposeSE3(&c, (*[6]float64)(a), (*[6]float64)(b))
@@ -138,6 +150,11 @@ var lieGroups = []lieGroup{
 		},
 	},
 }
+
+// matrixOf2 is the homogeneous matrix of an element of SE(2) or Sim(2), elementOf2 the way back.
+func matrixOf2(e *[4]float64) []float64 { var m [9]float64; MatrixSE2(&m, e); return m[:] }
+
+func elementOf2(m []float64) *[4]float64 { return &[4]float64{m[0], m[3], m[2], m[5]} }
 
 // sample draws an element whose rotation angle is angle (its log r for RxSO2's first coordinate is of that order too),
 // with translations of the given size.
@@ -322,11 +339,8 @@ func TestNaNInNaNOut(t *testing.T) {
 				require.True(t, hasNaN(l.exp(b)), "%s: exp(%v) = %v", l.name, b, l.exp(b))
 			}
 			m := l.exp(a)
-			rows := l.n
-			if l.name == "SE2" || l.name == "Sim2" || l.name == "SE3" {
-				rows-- // the last row is constant and not read
-			}
-			for i := range rows * l.n {
+			_, _, at := groupOf(l.name).entries()
+			for _, i := range at { // what an element has of the matrix
 				b := append([]float64(nil), m...)
 				b[i] = math.NaN()
 				require.True(t, hasNaN(l.log(b)), "%s: log(%v) = %v", l.name, b, l.log(b))

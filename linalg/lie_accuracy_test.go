@@ -1,10 +1,13 @@
-package linalg
+package linalg_test
 
 import (
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	. "github.com/equivcnp/equivcnp/linalg"
+	"github.com/equivcnp/equivcnp/linalg/batch"
 )
 
 // relativeCond is the condition number of f at x with respect to relative changes of the entries of x, for the entries
@@ -175,10 +178,8 @@ func testLogSO3Everywhere(t *testing.T) {
 		for k := range a {
 			a[k] *= th / n
 		}
-		var m [9]float64
-		HatSO3(&m, &a)
-		r := bigOf(m[:], 3).exp().float()
-		LogSO3F64(got[:], r, 1)
+		r := bigOf(groupOf("SO3").hatOf(a[:]), 3).exp().float()
+		batch.Log(batch.SO3, got[:], r, 1)
 		err := relErr(got[:], bigVector(a[:]))
 		if th > math.Pi-1e-14 {
 			neg := [3]float64{-got[0], -got[1], -got[2]}

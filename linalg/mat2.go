@@ -9,88 +9,11 @@ import "math"
 // so that every function of it is C I + S N with two numbers. The two parts are orthogonal in the Frobenius inner
 // product: their sum cannot cancel, and an accurate C and S make an accurate matrix.
 
-// Exp2x2 writes exp(a); dst may be a.
-//
-//   - Errors: an entry that is not finite gives NaN or ±Inf, never a panic. Entries beyond the range become ±Inf or 0.
-//   - Accuracy: error below 1e-15·max(1, cond) of the norm, cond the condition number of the exponential at a, for every
-//     norm (TestExp2x2Accuracy); float32 2.5e-7 instead.
-//   - Formula: exp(m)·(cosh √x I + sinh √x/√x N); cos and sin for x < 0, a series in x near 0.
-func Exp2x2[T Float](dst, a *[4]T) {
-	var m [4]float64
-	widen(m[:], a[:])
-	exp2x2(&m, &m)
-	narrow(dst[:], m[:])
-}
-
-// Log2x2 writes the principal logarithm of a and reports whether there is one: false, and dst all NaN, where an
-// eigenvalue lies on the closed negative real axis (a singular matrix has the eigenvalue 0) or an entry is not finite.
-// dst may be a.
-//
-//   - Accuracy: error below 1e-15·max(1, cond) of the norm (TestLog2x2Accuracy); float32 2.5e-7 instead. The signs that
-//     decide are right to the last bit, so a matrix an ulp off the forbidden axis still has its logarithm.
-//   - Formula: ½ log det I + β N with β = atanh(√x/m)/√x; atan2 for x < 0, a series in x/m² near 0.
-func Log2x2[T Float](dst, a *[4]T) bool {
-	var m [4]float64
-	widen(m[:], a[:])
-	ok := log2x2(&m, &m)
-	narrow(dst[:], m[:])
-	return ok
-}
-
-// Mul2x2 writes the product a·b; dst may be a or b.
-func Mul2x2[T Float](dst, a, b *[4]T) {
-	var x, y [4]float64
-	widen(x[:], a[:])
-	widen(y[:], b[:])
-	mul2x2(&x, &x, &y)
-	narrow(dst[:], x[:])
-}
-
-// Inverse2x2 writes the inverse of a and reports whether there is one that can be represented; otherwise dst is all NaN.
-// dst may be a. The determinant is accurate to two units in the last place, and so is every entry, nearly.
-func Inverse2x2[T Float](dst, a *[4]T) bool {
-	var m [4]float64
-	widen(m[:], a[:])
-	ok := inverse2x2(&m, &m)
-	narrow(dst[:], m[:])
-	return ok && allFinite(dst[:])
-}
-
 // Det2x2 is the determinant of a, right to two units in the last place however much it cancels, as long as products of
 // entries neither overflow nor underflow.
 //
 //   - Formula: W. Kahan's difference of products with a fused multiply-add.
-func Det2x2[T Float](a *[4]T) T {
-	return T(sumOfProducts(float64(a[0]), float64(a[3]), -float64(a[1]), float64(a[2])))
-}
-
-// Frobenius2x2 is the Frobenius norm of a, the root of the sum of squares, without overflow or underflow on the way.
-func Frobenius2x2[T Float](a *[4]T) T {
-	var m [4]float64
-	widen(m[:], a[:])
-	return T(Norm(m[:]))
-}
-
-// ExpFrechet2x2 writes L(a, e), the derivative of the exponential at a in the direction e: exp(a + te) = exp(a) + t·L +
-// O(t²). dst may be a or e.
-//
-//   - Accuracy: error below 2e-15·max(1, ‖a‖, cond) of the largest derivative of a direction of that length
-//     (TestExpFrechet2x2Accuracy); float32 5e-7 instead. It is smooth: no value of a is special.
-//   - Formula: the derivative of Exp2x2's, term by term.
-func ExpFrechet2x2[T Float](dst, a, e *[4]T) {
-	var x, y [4]float64
-	widen(x[:], a[:])
-	widen(y[:], e[:])
-	expFrechet2x2(&x, &x, &y)
-	narrow(dst[:], x[:])
-}
-
-// ExpFrechetAdjoint2x2 writes L(aᵀ, e), the gradient with respect to a of a loss whose gradient with respect to exp(a) is
-// e. dst may be a or e.
-func ExpFrechetAdjoint2x2[T Float](dst, a, e *[4]T) {
-	t := [4]T{a[0], a[2], a[1], a[3]}
-	ExpFrechet2x2(dst, &t, e)
-}
+func Det2x2(a *[4]float64) float64 { return sumOfProducts(a[0], a[3], -a[1], a[2]) }
 
 // sumOfProducts is ab + cd with a relative error of at most 1.5·2⁻⁵², after W. Kahan; see C.-P. Jeannerod, N. Louvet and
 // J.-M. Muller, Further analysis of Kahan's algorithm for the accurate computation of 2×2 determinants, Mathematics of
@@ -136,8 +59,15 @@ func coshSinhc(x, root float64) (c, s, d, g float64) {
 	return c, s, 0.5 * (c - s) / root / math.Copysign(root, x), g
 }
 
+// Exp2x2 writes exp(a); dst may be a.
+//
+//   - Errors: an entry that is not finite gives NaN or ±Inf, never a panic. Entries beyond the range become ±Inf or 0.
+//   - Accuracy: error below 1e-15·max(1, cond) of the norm, cond the condition number of the exponential at a, for every
+//     norm (TestExp2x2Accuracy).
+//   - Formula: exp(m)·(cosh √x I + sinh √x/√x N); cos and sin for x < 0, a series in x near 0.
+//
 //go:noinline
-func exp2x2(dst, a *[4]float64) {
+func Exp2x2(dst, a *[4]float64) {
 	m, delta, x, root := split2x2(a)
 	c, s, _, g := coshSinhc(x, root)
 	// exp(m)·exp(g) as one, because one may overflow where the other vanishes.
@@ -148,8 +78,15 @@ func exp2x2(dst, a *[4]float64) {
 	}
 }
 
+// ExpFrechet2x2 writes L(a, e), the derivative of the exponential at a in the direction e: exp(a + te) = exp(a) + t·L +
+// O(t²). dst may be a or e.
+//
+//   - Accuracy: error below 2e-15·max(1, ‖a‖, cond) of the largest derivative of a direction of that length
+//     (TestExpFrechet2x2Accuracy). It is smooth: no value of a is special.
+//   - Formula: the derivative of Exp2x2's, term by term.
+//
 //go:noinline
-func expFrechet2x2(dst, a, e *[4]float64) {
+func ExpFrechet2x2(dst, a, e *[4]float64) {
 	m, delta, x, root := split2x2(a)
 	c, s, d, g := coshSinhc(x, root)
 	dm, dd := float64(e[0]/2)+float64(e[3]/2), float64(e[0]/2)-float64(e[3]/2)
@@ -163,8 +100,16 @@ func expFrechet2x2(dst, a, e *[4]float64) {
 	}
 }
 
+// Log2x2 writes the principal logarithm of a and reports whether there is one: false, and dst all NaN, where an
+// eigenvalue lies on the closed negative real axis (a singular matrix has the eigenvalue 0) or an entry is not finite.
+// dst may be a.
+//
+//   - Accuracy: error below 1e-15·max(1, cond) of the norm (TestLog2x2Accuracy). The signs that
+//     decide are right to the last bit, so a matrix an ulp off the forbidden axis still has its logarithm.
+//   - Formula: ½ log det I + β N with β = atanh(√x/m)/√x; atan2 for x < 0, a series in x/m² near 0.
+//
 //go:noinline
-func log2x2(dst, a *[4]float64) bool {
+func Log2x2(dst, a *[4]float64) bool {
 	a = &[4]float64{a[0], a[1], a[2], a[3]} // dst may be a
 	*dst = [4]float64{math.NaN(), math.NaN(), math.NaN(), math.NaN()}
 	if !allFinite(a[:]) {
@@ -269,16 +214,21 @@ func frexpProduct(x, y float64) (float64, int) {
 	return f * g, e + h
 }
 
+// Mul2x2 writes the product a·b; dst may be a or b.
+//
 //go:noinline
-func mul2x2(dst, a, b *[4]float64) {
+func Mul2x2(dst, a, b *[4]float64) {
 	*dst = [4]float64{
 		float64(a[0]*b[0]) + float64(a[1]*b[2]), float64(a[0]*b[1]) + float64(a[1]*b[3]),
 		float64(a[2]*b[0]) + float64(a[3]*b[2]), float64(a[2]*b[1]) + float64(a[3]*b[3]),
 	}
 }
 
+// Inverse2x2 writes the inverse of a and reports whether there is one that can be represented; otherwise dst is all NaN.
+// dst may be a. The determinant is accurate to two units in the last place, and so is every entry, nearly.
+//
 //go:noinline
-func inverse2x2(dst, a *[4]float64) bool {
+func Inverse2x2(dst, a *[4]float64) bool {
 	p := *a
 	*dst = [4]float64{math.NaN(), math.NaN(), math.NaN(), math.NaN()}
 	row, col, ok := equilibrate(p[:], 2)

@@ -3,48 +3,9 @@ package linalg
 import "math"
 
 // Mul3x3 writes the product a·b; dst may be a or b.
-func Mul3x3[T Float](dst, a, b *[9]T) {
-	var x, y [9]float64
-	widen(x[:], a[:])
-	widen(y[:], b[:])
-	mul3x3(&x, &x, &y)
-	narrow(dst[:], x[:])
-}
-
-// Inverse3x3 writes the inverse of a and reports whether there is one that can be represented; otherwise dst is all NaN.
-// dst may be a.
 //
-//   - Accuracy: error below 4e-16·cond of the norm, cond = ‖a‖·‖a⁻¹‖ after rows and columns of very different size have
-//     been scaled alike.
-//   - Formula: the adjugate over the determinant, each 2×2 minor by Det2x2's.
-func Inverse3x3[T Float](dst, a *[9]T) bool {
-	var m [9]float64
-	widen(m[:], a[:])
-	ok := inverse3x3(&m, &m)
-	narrow(dst[:], m[:])
-	return ok && allFinite(dst[:])
-}
-
-// Det3x3 is the determinant of a. Its sign is right, and its relative error below 2⁻⁵², unless it is some 2⁻⁹⁵ of the
-// products it is made of or entries of a row differ by more than the range of float64.
-//
-//   - Formula: expansion by minors in double-double arithmetic.
-func Det3x3[T Float](a *[9]T) T {
-	var m [9]float64
-	widen(m[:], a[:])
-	f, e := det3x3(&m)
-	return T(math.Ldexp(f, e))
-}
-
-// Frobenius3x3 is the Frobenius norm of a, the root of the sum of squares, without overflow or underflow on the way.
-func Frobenius3x3[T Float](a *[9]T) T {
-	var m [9]float64
-	widen(m[:], a[:])
-	return T(Norm(m[:]))
-}
-
 //go:noinline
-func mul3x3(dst, a, b *[9]float64) {
+func Mul3x3(dst, a, b *[9]float64) {
 	var c [9]float64
 	for i := 0; i < 9; i += 3 {
 		x, y, z := a[i], a[i+1], a[i+2]
@@ -74,8 +35,15 @@ func fillNaN(m []float64) {
 	}
 }
 
+// Inverse3x3 writes the inverse of a and reports whether there is one that can be represented; otherwise dst is all NaN.
+// dst may be a.
+//
+//   - Accuracy: error below 4e-16·cond of the norm, cond = ‖a‖·‖a⁻¹‖ after rows and columns of very different size have
+//     been scaled alike.
+//   - Formula: the adjugate over the determinant, each 2×2 minor by Det2x2's.
+//
 //go:noinline
-func inverse3x3(dst, a *[9]float64) bool {
+func Inverse3x3(dst, a *[9]float64) bool {
 	p := *a
 	fillNaN(dst[:])
 	row, col, ok := equilibrate(p[:], 3)
@@ -119,6 +87,14 @@ func detByRow(p, q *[9]float64) float64 {
 		return d
 	}
 	return detDD(p).hi
+}
+
+// Det3x3 is the determinant of a. Its sign is right, and its relative error below 2⁻⁵², unless it is some 2⁻⁹⁵ of the
+// products it is made of or entries of a row differ by more than the range of float64.
+//
+//   - Formula: expansion by minors in double-double arithmetic.
+func Det3x3(a *[9]float64) float64 {
+	return math.Ldexp(det3x3(a))
 }
 
 // det3x3 is det a = f·2ᵉ.

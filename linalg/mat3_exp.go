@@ -18,42 +18,6 @@ const (
 	smallLimit = 0x1p-300
 )
 
-// Exp3x3 writes exp(a); dst may be a.
-//
-//   - Errors: an entry that is not finite gives a matrix of NaN. Entries beyond the range become ±Inf or 0.
-//   - Accuracy: error below 1e-15·max(1, cond) of the norm, cond the condition number of the exponential at a, for every
-//     norm (TestExp3x3Accuracy); float32 2.5e-7 instead.
-//   - Formula: scaling to ‖X‖₁ ≤ 1, Taylor polynomial of degree 18 by M. S. Paterson and L. J. Stockmeyer's scheme,
-//     squaring.
-func Exp3x3[T Float](dst, a *[9]T) {
-	var m [9]float64
-	widen(m[:], a[:])
-	exp3x3(&m, &m)
-	narrow(dst[:], m[:])
-}
-
-// ExpFrechet3x3 writes L(a, e), the derivative of the exponential at a in the direction e: exp(a + te) = exp(a) + t·L +
-// O(t²). dst may be a or e.
-//
-//   - Accuracy: error below 2e-15·max(1, ‖a‖, cond) of the largest derivative of a direction of that length
-//     (TestExpFrechet3x3Accuracy); float32 5e-7 instead. It is smooth: no value of a is special.
-//   - Formula: Exp3x3's steps, differentiated; A. H. Al-Mohy and N. J. Higham, Computing the Fréchet derivative of the
-//     matrix exponential, SIAM Journal on Matrix Analysis and Applications 30 (2009), 1639-1657.
-func ExpFrechet3x3[T Float](dst, a, e *[9]T) {
-	var x, y [9]float64
-	widen(x[:], a[:])
-	widen(y[:], e[:])
-	expFrechet3x3(&x, &x, &y)
-	narrow(dst[:], x[:])
-}
-
-// ExpFrechetAdjoint3x3 writes L(aᵀ, e), the gradient with respect to a of a loss whose gradient with respect to exp(a) is
-// e. dst may be a or e.
-func ExpFrechetAdjoint3x3[T Float](dst, a, e *[9]T) {
-	t := [9]T{a[0], a[3], a[6], a[1], a[4], a[7], a[2], a[5], a[8]}
-	ExpFrechet3x3(dst, &t, e)
-}
-
 // scaleForExp takes the mean mu of the diagonal out of x, where that is done, and divides x by 2ˢ so that its norm is at most
 // 1. It reports false if x is not finite.
 func scaleForExp(x *[9]float64) (mu float64, s int, ok bool) {
@@ -128,8 +92,16 @@ func leaveShifted(y *[9]float64, mu float64) bool {
 	return false
 }
 
+// Exp3x3 writes exp(a); dst may be a.
+//
+//   - Errors: an entry that is not finite gives a matrix of NaN. Entries beyond the range become ±Inf or 0.
+//   - Accuracy: error below 1e-15·max(1, cond) of the norm, cond the condition number of the exponential at a, for every
+//     norm (TestExp3x3Accuracy).
+//   - Formula: scaling to ‖X‖₁ ≤ 1, Taylor polynomial of degree 18 by M. S. Paterson and L. J. Stockmeyer's scheme,
+//     squaring.
+//
 //go:noinline
-func exp3x3(dst, a *[9]float64) {
+func Exp3x3(dst, a *[9]float64) {
 	x := *a
 	mu, s, ok := scaleForExp(&x)
 	if !ok {
@@ -141,7 +113,7 @@ func exp3x3(dst, a *[9]float64) {
 	for range s {
 		var q [9]float64
 		plain = plain || leaveShifted(&y, mu)
-		mul3x3(&q, &y, &y)
+		Mul3x3(&q, &y, &y)
 		if k := rangeShift(&y, &q, plain); k != 0 {
 			if !plain {
 				plain = true
@@ -149,7 +121,7 @@ func exp3x3(dst, a *[9]float64) {
 			}
 			scalePow2(y[:], -k)
 			e = clampExp(e + k)
-			mul3x3(&q, &y, &y)
+			Mul3x3(&q, &y, &y)
 		}
 		if plain {
 			e = clampExp(2 * e)
@@ -176,13 +148,13 @@ func addIdentity(y *[9]float64) {
 // taylorExpm1 is Σ xᵏ/k!, k = 1 .. 18, for ‖x‖ ≤ 1; the first term left out is below 2⁻⁵⁶ of the sum.
 func taylorExpm1(x *[9]float64) (y [9]float64) {
 	var x2, x3 [9]float64
-	mul3x3(&x2, x, x)
-	mul3x3(&x3, &x2, x)
+	Mul3x3(&x2, x, x)
+	Mul3x3(&x3, &x2, x)
 	// Six groups of three powers, from the highest: y <- x³y + I·f + x·f' + x²·f''.
 	const groups = 6
 	for g := groups - 1; g >= 0; g-- {
 		if g < groups-1 {
-			mul3x3(&y, &y, &x3)
+			Mul3x3(&y, &y, &x3)
 		}
 		c1, c2, c3 := inverseFactorial[3*g+1], inverseFactorial[3*g+2], inverseFactorial[3*g+3]
 		for i := range y {
@@ -200,8 +172,16 @@ var inverseFactorial = [...]float64{
 	1. / 6402373705728000,
 }
 
+// ExpFrechet3x3 writes L(a, e), the derivative of the exponential at a in the direction e: exp(a + te) = exp(a) + t·L +
+// O(t²). dst may be a or e.
+//
+//   - Accuracy: error below 2e-15·max(1, ‖a‖, cond) of the largest derivative of a direction of that length
+//     (TestExpFrechet3x3Accuracy). It is smooth: no value of a is special.
+//   - Formula: Exp3x3's steps, differentiated; A. H. Al-Mohy and N. J. Higham, Computing the Fréchet derivative of the
+//     matrix exponential, SIAM Journal on Matrix Analysis and Applications 30 (2009), 1639-1657.
+//
 //go:noinline
-func expFrechet3x3(dst, a, e *[9]float64) {
+func ExpFrechet3x3(dst, a, e *[9]float64) {
 	x, dx := *a, *e
 	mu, s, ok := scaleForExp(&x)
 	if !ok {
@@ -214,9 +194,9 @@ func expFrechet3x3(dst, a, e *[9]float64) {
 	y, dy := x, dx
 	for k := 2.0; k <= 19; k++ {
 		var p, q [9]float64
-		mul3x3(&p, &dt, &x)
-		mul3x3(&q, &t, &dx)
-		mul3x3(&t, &t, &x)
+		Mul3x3(&p, &dt, &x)
+		Mul3x3(&q, &t, &dx)
+		Mul3x3(&t, &t, &x)
 		for i := range t {
 			t[i] /= k
 			dt[i] = (p[i] + q[i]) / k
@@ -228,7 +208,7 @@ func expFrechet3x3(dst, a, e *[9]float64) {
 	for range s {
 		var p, q, r [9]float64
 		plain = plain || leaveShifted(&y, mu)
-		mul3x3(&r, &y, &y)
+		Mul3x3(&r, &y, &y)
 		if k := rangeShift(&y, &r, plain); k != 0 {
 			if !plain {
 				plain = true
@@ -237,10 +217,10 @@ func expFrechet3x3(dst, a, e *[9]float64) {
 			scalePow2(y[:], -k)
 			scalePow2(dy[:], -k)
 			ex = clampExp(ex + k)
-			mul3x3(&r, &y, &y)
+			Mul3x3(&r, &y, &y)
 		}
-		mul3x3(&p, &dy, &y)
-		mul3x3(&q, &y, &dy)
+		Mul3x3(&p, &dy, &y)
+		Mul3x3(&q, &y, &dy)
 		if plain {
 			ex = clampExp(2 * ex)
 		}

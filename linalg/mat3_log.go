@@ -14,27 +14,20 @@ import "math"
 // no step subtracts, as in A. H. Al-Mohy, A more accurate Briggs method for the logarithm, Numerical Algorithms 59 (2012),
 // 393-402.
 
+// logNear is the distance from I below which no further root is taken: Z is then within 1/4.
+const logNear = 0.4
+
 // Log3x3 writes the principal logarithm of a and reports whether there is one: false, and dst all NaN, where an
 // eigenvalue lies on the closed negative real axis (a singular matrix has the eigenvalue 0) or an entry is not finite.
 // dst may be a.
 //
 //   - Accuracy: error below 1e-15·max(1, cond) of the norm, cond the condition number of the logarithm at a
-//     (TestLog3x3Accuracy); float32 2.5e-7 instead. Determinant and discriminant, whose signs decide, are taken in
+//     (TestLog3x3Accuracy). Determinant and discriminant, whose signs decide, are taken in
 //     twice the precision.
 //   - Formula: log a = 2ᵏ⁺¹ atanh(Z), Z = (R - I)(R + I)⁻¹, R = a^(1/2ᵏ).
-func Log3x3[T Float](dst, a *[9]T) bool {
-	var m [9]float64
-	widen(m[:], a[:])
-	ok := log3x3(&m, &m)
-	narrow(dst[:], m[:])
-	return ok
-}
-
-// logNear is the distance from I below which no further root is taken: Z is then within 1/4.
-const logNear = 0.4
-
+//
 //go:noinline
-func log3x3(dst, a *[9]float64) bool {
+func Log3x3(dst, a *[9]float64) bool {
 	x := *a
 	fillNaN(dst[:])
 	if !allFinite(x[:]) {
@@ -101,19 +94,19 @@ func norm1I(x *[9]float64) float64 {
 // atanhSeries is Σ z²ᵏ⁺¹/(2k+1), k = 0 .. 12, for ‖z‖ ≤ 1/4; the first term left out is below 2⁻⁵⁶ of the sum.
 func atanhSeries(z *[9]float64) (y [9]float64) {
 	var z2, z4 [9]float64
-	mul3x3(&z2, z, z)
-	mul3x3(&z4, &z2, &z2)
+	Mul3x3(&z2, z, z)
+	Mul3x3(&z4, &z2, &z2)
 	// z² times a polynomial in z⁴ with coefficients that are linear in z².
 	for k := 11; k >= 1; k -= 2 {
 		if k < 11 {
-			mul3x3(&y, &y, &z4)
+			Mul3x3(&y, &y, &z4)
 		}
 		f, g := 1/float64(2*k+1), 1/float64(2*k+3)
 		for i := range y {
 			y[i] += float64(f*z2[i]) + float64(g*z4[i])
 		}
 	}
-	mul3x3(&y, &y, z)
+	Mul3x3(&y, &y, z)
 	for i := range y {
 		y[i] += z[i]
 	}

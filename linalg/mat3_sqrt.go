@@ -34,7 +34,7 @@ func denmanBeavers(x *[9]float64) bool {
 	before := math.Inf(1)
 	for range 100 {
 		var inv, p [9]float64
-		if !inverse3x3(&inv, &m) {
+		if !Inverse3x3(&inv, &m) {
 			return false
 		}
 		// Scaling by a power of two near |det m|^(-1/6) speeds up the beginning.
@@ -48,7 +48,7 @@ func denmanBeavers(x *[9]float64) bool {
 			inv[i] /= mu * mu
 			m[i] *= mu * mu
 		}
-		mul3x3(&p, x, &inv)
+		Mul3x3(&p, x, &inv)
 		for i := range p {
 			x[i] = 0.5 * mu * (x[i] + p[i])
 			m[i] = 0.25 * (m[i] + inv[i])

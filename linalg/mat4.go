@@ -1,25 +1,9 @@
 package linalg
 
 // Mul4x4 writes the product a·b; dst may be a or b. For two rigid motions it is the motion b, then a.
-func Mul4x4[T Float](dst, a, b *[16]T) {
-	var x, y [16]float64
-	widen(x[:], a[:])
-	widen(y[:], b[:])
-	mul4x4(&x, &x, &y)
-	narrow(dst[:], x[:])
-}
-
-// InverseRigid4x4 writes the inverse of the rigid motion a = [[R, p], [0, 1]], which is [[Rᵀ, -Rᵀp], [0, 1]]; dst may be a.
-// The last row of a is not read, and R is taken to be orthogonal.
-func InverseRigid4x4[T Float](dst, a *[16]T) {
-	var x [16]float64
-	widen(x[:], a[:])
-	inverseRigid4x4(&x, &x)
-	narrow(dst[:], x[:])
-}
-
+//
 //go:noinline
-func mul4x4(dst, a, b *[16]float64) {
+func Mul4x4(dst, a, b *[16]float64) {
 	var c [16]float64
 	for i := 0; i < 16; i += 4 {
 		for j := range 4 {
@@ -29,8 +13,11 @@ func mul4x4(dst, a, b *[16]float64) {
 	*dst = c
 }
 
+// InverseRigid4x4 writes the inverse of the rigid motion a = [[R, p], [0, 1]], which is [[Rᵀ, -Rᵀp], [0, 1]]; dst may be a.
+// The last row of a is not read, and R is taken to be orthogonal.
+//
 //go:noinline
-func inverseRigid4x4(dst, a *[16]float64) {
+func InverseRigid4x4(dst, a *[16]float64) {
 	r := *a
 	*dst = [16]float64{
 		r[0], r[4], r[8], -(float64(r[0]*r[3]) + float64(r[4]*r[7]) + float64(r[8]*r[11])),

@@ -1,10 +1,13 @@
-package linalg
+package linalg_test
 
 import (
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	. "github.com/equivcnp/equivcnp/linalg"
+	"github.com/equivcnp/equivcnp/linalg/batch"
 )
 
 // worst remembers the largest ratio of an error to its bound and what it belongs to.
@@ -97,9 +100,9 @@ func hardMatrices(n int, rng *rand.Rand, count int) [][]float64 {
 func expOf(m []float64, n int) []float64 {
 	out := make([]float64, n*n)
 	if n == 2 {
-		Exp2x2F64(out, m, 1)
+		batch.Exp2x2(out, m, 1)
 	} else {
-		Exp3x3F64(out, m, 1)
+		batch.Exp3x3(out, m, 1)
 	}
 	return out
 }
@@ -107,9 +110,9 @@ func expOf(m []float64, n int) []float64 {
 func logOf(m []float64, n int) ([]float64, bool) {
 	out, ok := make([]float64, n*n), []bool{false}
 	if n == 2 {
-		Log2x2F64(out, ok, m, 1)
+		batch.Log2x2(out, ok, m, 1)
 	} else {
-		Log3x3F64(out, ok, m, 1)
+		batch.Log3x3(out, ok, m, 1)
 	}
 	return out, ok[0]
 }
@@ -138,9 +141,9 @@ func testExpAccuracy(t *testing.T, n int) {
 		widen(c, b)
 		got := make([]float32, len(a))
 		if n == 2 {
-			Exp2x2F32(got, b, 1)
+			batch.Exp2x2(got, b, 1)
 		} else {
-			Exp3x3F32(got, b, 1)
+			batch.Exp3x3(got, b, 1)
 		}
 		g := make([]float64, len(a))
 		widen(g, got)
@@ -215,9 +218,9 @@ func testLogAccuracy(t *testing.T, n int) {
 		}
 		okOut := []bool{false}
 		if n == 2 {
-			Log2x2F32(got32, okOut, b, 1)
+			batch.Log2x2(got32, okOut, b, 1)
 		} else {
-			Log3x3F32(got32, okOut, b, 1)
+			batch.Log3x3(got32, okOut, b, 1)
 		}
 		if okOut[0] {
 			widen(g, got32)
@@ -261,8 +264,8 @@ func testFrechetAccuracy(t *testing.T, n int) {
 		f64, adjoint64 func(dst, a, e []float64, n int)
 		f32, adjoint32 func(dst, a, e []float32, n int)
 	}{
-		2: {ExpFrechet2x2F64, ExpFrechetAdjoint2x2F64, ExpFrechet2x2F32, ExpFrechetAdjoint2x2F32},
-		3: {ExpFrechet3x3F64, ExpFrechetAdjoint3x3F64, ExpFrechet3x3F32, ExpFrechetAdjoint3x3F32},
+		2: {batch.ExpFrechet2x2[float64], batch.ExpFrechetAdjoint2x2[float64], batch.ExpFrechet2x2[float32], batch.ExpFrechetAdjoint2x2[float32]},
+		3: {batch.ExpFrechet3x3[float64], batch.ExpFrechetAdjoint3x3[float64], batch.ExpFrechet3x3[float32], batch.ExpFrechetAdjoint3x3[float32]},
 	}[n]
 	rng := rand.New(rand.NewPCG(13, uint64(n)))
 	var w, adj, w32, adj32 worst

@@ -1,4 +1,4 @@
-package linalg
+package linalg_test
 
 import (
 	"math"
@@ -7,6 +7,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	. "github.com/equivcnp/equivcnp/linalg"
+	"github.com/equivcnp/equivcnp/linalg/batch"
 )
 
 func bigSquares(v ...float64) *big.Float {
@@ -157,14 +160,14 @@ func TestAngleHasNoSignedZeros(t *testing.T) {
 // Angles do not change by a power of two, which brings the numbers to where nothing does.
 func TestAnglesOfLargeNumbers(t *testing.T) {
 	t.Run("F32", func(t *testing.T) {
-		eachLevel(t, testAnglesOfLargeNumbers(math.MaxFloat32, 126, 3e-7, LogSO2F32, LogSE2F32))
+		eachLevel(t, testAnglesOfLargeNumbers[float32](math.MaxFloat32, 126, 3e-7))
 	})
 	t.Run("F64", func(t *testing.T) {
-		eachLevel(t, testAnglesOfLargeNumbers(math.MaxFloat64, 1022, 5e-16, LogSO2F64, LogSE2F64))
+		eachLevel(t, testAnglesOfLargeNumbers[float64](math.MaxFloat64, 1022, 5e-16))
 	})
 }
 
-func testAnglesOfLargeNumbers[T Float](most T, exponent int, tol float64, logSO2, logSE2 func(dst, e []T, n int)) func(t *testing.T) {
+func testAnglesOfLargeNumbers[T batch.Float](most T, exponent int, tol float64) func(t *testing.T) {
 	return func(t *testing.T) {
 		const n = 37 // whole vectors of every level, and a rest
 		parts := []float64{1, 0x1.ffffffp-1, 0.75, 0x1.8000020p-1, 0.5, 0x1.000002p-1, 0x1.fffffep-2, 0.4375, 0.25, 0x1p-30, 0}
@@ -192,8 +195,8 @@ func testAnglesOfLargeNumbers[T Float](most T, exponent int, tol float64, logSO2
 							e[i], e[n+i] = 0.6, 0.8
 						}
 						e[at], e[n+at] = x, y
-						logSO2(so2, e[:2*n], n)
-						logSE2(se2, e, n)
+						batch.Log(batch.SO2, so2, e[:2*n], n)
+						batch.Log(batch.SE2, se2, e, n)
 						for i := range n {
 							w := want
 							if i != at {
@@ -210,44 +213,4 @@ func testAnglesOfLargeNumbers[T Float](most T, exponent int, tol float64, logSO2
 			}
 		}
 	}
-}
-
-func TestSeriesMeetTheirFormulas(t *testing.T) {
-	// Σ (-1)ᵏ x²ᵏ/(2k+3)!·x² and x²Σ..., summed in 400 bits by the defining products, against the switch of formulas.
-	sinCos := func(x float64) (s, c *big.Float) {
-		s, c = new(big.Float).SetPrec(400), new(big.Float).SetPrec(400)
-		term := new(big.Float).SetPrec(400).SetInt64(1)
-		bx := new(big.Float).SetPrec(400).SetFloat64(x)
-		for k := int64(0); k < 90; k++ {
-			if k > 0 {
-				term.Mul(term, bx)
-				term.Quo(term, new(big.Float).SetPrec(400).SetInt64(k))
-			}
-			t := new(big.Float).SetPrec(400).Set(term)
-			if k%4 >= 2 {
-				t.Neg(t)
-			}
-			if k%2 == 0 {
-				c.Add(c, t)
-			} else {
-				s.Add(s, t)
-			}
-		}
-		return s, c
-	}
-	one := new(big.Float).SetPrec(400).SetInt64(1)
-	for _, x := range []float64{1e-30, 1e-8, 1e-3, 0.1, 0.3, 0.49, 0.5, math.Nextafter(0.5, 1), 0.51, 1, 2, 3, math.Pi} {
-		s, _ := sinCos(x)
-		s.Quo(s, new(big.Float).SetPrec(400).SetFloat64(x))
-		want, _ := s.Sub(one, s).Float64()
-		require.InEpsilon(t, want, oneMinusSinc(x), 1e-14, "1 - sinc %v", x)
-
-		hs, hc := sinCos(x / 2)
-		hc.Mul(hc, new(big.Float).SetPrec(400).SetFloat64(x/2))
-		hc.Quo(hc, hs)
-		want, _ = hc.Sub(one, hc).Float64()
-		require.InEpsilon(t, want, oneMinusHalfCot(x), 1e-14, "1 - h cot h at %v", x)
-	}
-	require.Zero(t, oneMinusSinc(0))
-	require.Zero(t, oneMinusHalfCot(0))
 }

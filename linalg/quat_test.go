@@ -1,4 +1,4 @@
-package linalg
+package linalg_test
 
 import (
 	"math"
@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	. "github.com/equivcnp/equivcnp/linalg"
 )
 
 func randomQuat(rng *rand.Rand) Quat {

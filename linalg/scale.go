@@ -40,7 +40,7 @@ func maxAbs(m []float64) float64 {
 	return h
 }
 
-func allFinite[T Float](m []T) bool {
+func allFinite(m []float64) bool {
 	for _, v := range m {
 		if v-v != 0 {
 			return false

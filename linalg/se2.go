@@ -63,44 +63,8 @@ func (m Motion2) Apply(x, y float64) (float64, float64) {
 	return (c*x - s*y) + m.X, (s*x + c*y) + m.Y
 }
 
-// ExpSE2 writes the homogeneous matrix of exp(a), a = (θ, t_x, t_y).
-func ExpSE2(dst *[9]float64, a *[3]float64) {
-	var e [4]float64
-	expSE2(&e, a)
-	matrixSE2(dst, &e)
-}
-
-// LogSE2 writes the coordinates (θ, t_x, t_y) of the homogeneous matrix m, θ in (-π, π].
-func LogSE2(dst *[3]float64, m *[9]float64) {
-	n := nanOf(m[1], m[4])
-	logSE2(dst, &[4]float64{m[0] + n, m[3] + n, m[2], m[5]})
-}
-
 // ComposeSE2 writes log(exp(a)·exp(b)); dst may be a or b.
 func ComposeSE2(dst, a, b *[3]float64) { ExpMotion2(a).Mul(ExpMotion2(b)).Log(dst) }
-
-// InverseSE2 writes the inverse of the homogeneous matrix m; dst may be m.
-func InverseSE2(dst, m *[9]float64) {
-	e := [4]float64{m[0], m[3], m[2], m[5]}
-	inverseSE2(&e, &e)
-	matrixSE2(dst, &e)
-}
-
-// ActSE2 writes the point x moved by the homogeneous matrix m; dst may be x.
-func ActSE2(dst *[2]float64, m *[9]float64, x *[2]float64) {
-	actPlane(dst, &[4]float64{m[0], m[3], m[2], m[5]}, x)
-}
-
-// HatSE2 writes the algebra element [[0, -θ, t_x], [θ, 0, t_y], [0, 0, 0]].
-func HatSE2(dst *[9]float64, a *[3]float64) {
-	*dst = [9]float64{0, -a[0], a[1], a[0], 0, a[2], 0, 0, 0}
-}
-
-// VeeSE2 undoes HatSE2; it reads m[1][0] and the last column.
-func VeeSE2(dst *[3]float64, m *[9]float64) { *dst = [3]float64{m[3], m[2], m[5]} }
-
-// AdjointSE2 writes the matrix of a -> vee(m·hat(a)·m⁻¹); dst may be m.
-func AdjointSE2(dst, m *[9]float64) { adjointSE2(dst, &[4]float64{m[0], m[3], m[2], m[5]}) }
 
 // LeftJacobianSE2 writes the left Jacobian J of the exponential at a: exp(a + da) = exp(J·da)·exp(a) to first order.
 //
@@ -132,17 +96,17 @@ func LeftJacobianInvSE2(dst *[9]float64, a *[3]float64) {
 	*dst = [9]float64{1, 0, 0, ux, vr, -vi, uy, vi, vr}
 }
 
-// A plane element is (r cos θ, r sin θ, x, y), with r = 1 in SE(2): the first column of the linear part, then the
-// translation. It is what batches of SE(2) and Sim(2) hold.
-
-func matrixSE2(dst *[9]float64, e *[4]float64) {
+// MatrixSE2 writes the homogeneous matrix of the element e of SE(2) or Sim(2).
+func MatrixSE2(dst *[9]float64, e *[4]float64) {
 	*dst = [9]float64{e[0], -e[1], e[2], e[1], e[0], e[3], 0, 0, 1}
 }
 
-// expSE2 uses V(θ) = sin h/h · e^{ih}, h = θ/2: a turn by half the angle and one factor, where nothing cancels.
+// ExpSE2 writes exp(a), a = (θ, t_x, t_y), as (cos θ, sin θ, x, y).
+//
+//   - Formula: V(θ) = sin h/h · e^{ih}, h = θ/2: a turn by half the angle and one factor, where nothing cancels.
 //
 //go:noinline
-func expSE2(dst *[4]float64, a *[3]float64) {
+func ExpSE2(dst *[4]float64, a *[3]float64) {
 	s, c := math.Sincos(a[0])
 	h := a[0] / 2
 	sh, ch := math.Sincos(h)
@@ -153,8 +117,10 @@ func expSE2(dst *[4]float64, a *[3]float64) {
 	*dst = [4]float64{c, s, f * sumOfProducts(ch, a[1], -sh, a[2]), f * sumOfProducts(sh, a[1], ch, a[2])}
 }
 
+// LogSE2 writes the coordinates (θ, t_x, t_y) of e, θ in (-π, π].
+//
 //go:noinline
-func logSE2(dst *[3]float64, e *[4]float64) {
+func LogSE2(dst *[3]float64, e *[4]float64) {
 	th := Angle(e[0], e[1])
 	h := th / 2
 	sh, ch := math.Sincos(h)
@@ -165,30 +131,35 @@ func logSE2(dst *[3]float64, e *[4]float64) {
 	*dst = [3]float64{th, f * sumOfProducts(ch, e[2], sh, e[3]), f * sumOfProducts(ch, e[3], -sh, e[2])}
 }
 
+// InverseSE2 writes the inverse of e; dst may be e.
+//
 //go:noinline
-func inverseSE2(dst, e *[4]float64) {
+func InverseSE2(dst, e *[4]float64) {
 	c, s := e[0], e[1]
 	*dst = [4]float64{c, -s, -sumOfProducts(c, e[2], s, e[3]), -sumOfProducts(c, e[3], -s, e[2])}
 }
 
-// mulPlane is the plane element f, then e.
+// MulSE2 writes the product e·f of two elements of SE(2) or Sim(2): f, then e. dst may be e or f.
 //
 //go:noinline
-func mulPlane(dst, e, f *[4]float64) {
+func MulSE2(dst, e, f *[4]float64) {
 	*dst = [4]float64{
 		sumOfProducts(e[0], f[0], -e[1], f[1]), sumOfProducts(e[1], f[0], e[0], f[1]),
 		e[2] + sumOfProducts(e[0], f[2], -e[1], f[3]), e[3] + sumOfProducts(e[1], f[2], e[0], f[3]),
 	}
 }
 
+// ActSE2 writes the point x moved by the element e of SE(2) or Sim(2); dst may be x.
+//
 //go:noinline
-func actPlane(dst *[2]float64, e *[4]float64, x *[2]float64) {
+func ActSE2(dst *[2]float64, e *[4]float64, x *[2]float64) {
 	*dst = [2]float64{
 		e[2] + sumOfProducts(e[0], x[0], -e[1], x[1]),
 		e[3] + sumOfProducts(e[1], x[0], e[0], x[1]),
 	}
 }
 
-func adjointSE2(dst *[9]float64, e *[4]float64) {
+// AdjointSE2 writes the matrix of a -> log(e·exp(a)·e⁻¹).
+func AdjointSE2(dst *[9]float64, e *[4]float64) {
 	*dst = [9]float64{1, 0, 0, e[3], e[0], -e[1], -e[2], e[1], e[0]}
 }

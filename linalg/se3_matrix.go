@@ -2,36 +2,8 @@ package linalg
 
 import "math"
 
-// ExpSE3 writes the homogeneous matrix of exp(a), a = (rotation vector, translation part).
-func ExpSE3(dst *[16]float64, a *[6]float64) {
-	var e [12]float64
-	expSE3(&e, a)
-	matrixSE3(dst, &e)
-}
-
-// LogSE3 writes the coordinates (w, t) of the homogeneous matrix m, |w| ≤ π. At angle π, where w and -w are both
-// right, either may come out; t is the translation part that belongs to it.
-func LogSE3(dst *[6]float64, m *[16]float64) { logSE3(dst, (*[12]float64)(m[:12])) }
-
 // ComposeSE3 writes log(exp(a)·exp(b)); dst may be a or b.
 func ComposeSE3(dst, a, b *[6]float64) { ExpMotion3(a).Mul(ExpMotion3(b)).Log(dst) }
-
-// InverseSE3 writes the inverse of the homogeneous matrix m; dst may be m. It is InverseRigid4x4.
-func InverseSE3(dst, m *[16]float64) { inverseRigid4x4(dst, m) }
-
-// ActSE3 writes the point x moved by the homogeneous matrix m; dst may be x.
-func ActSE3(dst *[3]float64, m *[16]float64, x *[3]float64) { actSE3(dst, (*[12]float64)(m[:12]), x) }
-
-// HatSE3 writes the algebra element [[hat(w), t], [0, 0]], a = (w, t).
-func HatSE3(dst *[16]float64, a *[6]float64) {
-	*dst = [16]float64{0, -a[2], a[1], a[3], a[2], 0, -a[0], a[4], -a[1], a[0], 0, a[5], 0, 0, 0, 0}
-}
-
-// VeeSE3 undoes HatSE3; it reads m[2][1], m[0][2], m[1][0] and the last column.
-func VeeSE3(dst *[6]float64, m *[16]float64) { *dst = [6]float64{m[9], m[2], m[4], m[3], m[7], m[11]} }
-
-// AdjointSE3 writes the 6×6 matrix of a -> vee(m·hat(a)·m⁻¹): [[R, 0], [hat(p)R, R]].
-func AdjointSE3(dst *[36]float64, m *[16]float64) { adjointSE3(dst, (*[12]float64)(m[:12])) }
 
 // LeftJacobianSE3 writes the 6×6 left Jacobian J of the exponential at a: exp(a + da) = exp(J·da)·exp(a) to first order.
 //
@@ -141,9 +113,8 @@ func lowerBlocks(dst *[36]float64, v, q *[9]float64) {
 	}
 }
 
-// The upper three rows of the homogeneous matrix are what batches of SE(3) hold, [12] entries.
-
-func matrixSE3(dst *[16]float64, e *[12]float64) {
+// MatrixSE3 writes the homogeneous matrix of e.
+func MatrixSE3(dst *[16]float64, e *[12]float64) {
 	copy(dst[:12], e[:])
 	dst[12], dst[13], dst[14], dst[15] = 0, 0, 0, 1
 }
@@ -164,8 +135,10 @@ func accurateCross(a, b *[3]float64) [3]float64 {
 	}
 }
 
+// ExpSE3 writes exp(a), a = (rotation vector, translation part), as the upper three rows [R | p] of its homogeneous matrix.
+//
 //go:noinline
-func expSE3(dst *[12]float64, a *[6]float64) {
+func ExpSE3(dst *[12]float64, a *[6]float64) {
 	t := [3]float64{a[3], a[4], a[5]}
 	n, th, lo := axisAngle((*[3]float64)(a[:3]))
 	s, k := turn(th, lo)
@@ -188,8 +161,11 @@ func twist(t, n *[3]float64, b, c float64) {
 	}
 }
 
+// LogSE3 writes the coordinates (w, t) of e, |w| ≤ π. At angle π, where w and -w are both right, either may come out; t is the translation
+// part that belongs to it.
+//
 //go:noinline
-func logSE3(dst *[6]float64, e *[12]float64) {
+func LogSE3(dst *[6]float64, e *[12]float64) {
 	r, t := splitSE3(e)
 	var w [3]float64
 	q := longQuat(&r)
@@ -199,8 +175,10 @@ func logSE3(dst *[6]float64, e *[12]float64) {
 	*dst = [6]float64{w[0], w[1], w[2], t[0], t[1], t[2]}
 }
 
+// MulSE3 writes the product e·f: the motion f, then e. dst may be e or f.
+//
 //go:noinline
-func mulSE3(dst, e, f *[12]float64) {
+func MulSE3(dst, e, f *[12]float64) {
 	var g [12]float64
 	for i := 0; i < 12; i += 4 {
 		for j := range 4 {
@@ -211,26 +189,30 @@ func mulSE3(dst, e, f *[12]float64) {
 	*dst = g
 }
 
-func inverseSE3(dst, e *[12]float64) {
+// InverseSE3 writes the inverse of e; dst may be e. The rotation is taken to be orthogonal.
+func InverseSE3(dst, e *[12]float64) {
 	var m [16]float64
-	matrixSE3(&m, e)
-	inverseRigid4x4(&m, &m)
+	MatrixSE3(&m, e)
+	InverseRigid4x4(&m, &m)
 	*dst = [12]float64(m[:12])
 }
 
+// ActSE3 writes the point x moved by e; dst may be x.
+//
 //go:noinline
-func actSE3(dst *[3]float64, e *[12]float64, x *[3]float64) {
+func ActSE3(dst *[3]float64, e *[12]float64, x *[3]float64) {
 	a, b, c := x[0], x[1], x[2]
 	for i := range 3 {
 		dst[i] = float64(e[4*i]*a) + float64(e[4*i+1]*b) + float64(e[4*i+2]*c) + e[4*i+3]
 	}
 }
 
+// AdjointSE3 writes the 6×6 matrix of a -> log(e·exp(a)·e⁻¹): [[R, 0], [hat(p)R, R]].
+//
 //go:noinline
-func adjointSE3(dst *[36]float64, e *[12]float64) {
+func AdjointSE3(dst *[36]float64, e *[12]float64) {
 	r, p := splitSE3(e)
-	var h [9]float64
-	HatSO3(&h, &p)
-	mul3x3(&h, &h, &r)
+	h := [9]float64{0, -p[2], p[1], p[2], 0, -p[0], -p[1], p[0], 0}
+	Mul3x3(&h, &h, &r)
 	lowerBlocks(dst, &r, &h)
 }

@@ -5,52 +5,16 @@ import "math"
 // Sim(2), the similarities of the plane, is arithmetic on complex numbers like SE(2): with ζ = λ + iθ, λ = log r, the
 // similarity exp(λ, θ, t) maps z to e^ζ z + φ(ζ)t, φ(ζ) = (e^ζ - 1)/ζ. Coordinates are (λ, θ, t_x, t_y).
 
-// ExpSim2 writes the homogeneous matrix of exp(a), a = (log r, θ, t_x, t_y). Entries beyond the range become ±Inf or 0.
-func ExpSim2(dst *[9]float64, a *[4]float64) {
-	var e [4]float64
-	expSim2(&e, a)
-	matrixSE2(dst, &e)
-}
-
-// LogSim2 writes the coordinates (log r, θ, t_x, t_y) of the homogeneous matrix m, θ in (-π, π].
-func LogSim2(dst *[4]float64, m *[9]float64) {
-	n := nanOf(m[1], m[4])
-	logSim2(dst, &[4]float64{m[0] + n, m[3] + n, m[2], m[5]})
-}
-
 // ComposeSim2 writes log(exp(a)·exp(b)); dst may be a or b. The rotation-scaling part is added in coordinates and loses
 // nothing.
 func ComposeSim2(dst, a, b *[4]float64) {
 	var e, f [4]float64
-	expSim2(&e, a)
-	expSim2(&f, b)
-	mulPlane(&e, &e, &f)
+	ExpSim2(&e, a)
+	ExpSim2(&f, b)
+	MulSE2(&e, &e, &f)
 	l, th := a[0]+b[0], WrapAngle(a[1]+b[1])
 	x, y := divPhi(l, th, e[2], e[3])
 	*dst = [4]float64{l, th, x, y}
-}
-
-// InverseSim2 writes the inverse of the homogeneous matrix m; dst may be m.
-func InverseSim2(dst, m *[9]float64) {
-	e := [4]float64{m[0], m[3], m[2], m[5]}
-	inverseSim2(&e, &e)
-	matrixSE2(dst, &e)
-}
-
-// ActSim2 writes the point x moved by the homogeneous matrix m; dst may be x.
-func ActSim2(dst *[2]float64, m *[9]float64, x *[2]float64) { ActSE2(dst, m, x) }
-
-// HatSim2 writes the algebra element [[λ, -θ, t_x], [θ, λ, t_y], [0, 0, 0]].
-func HatSim2(dst *[9]float64, a *[4]float64) {
-	*dst = [9]float64{a[0], -a[1], a[2], a[1], a[0], a[3], 0, 0, 0}
-}
-
-// VeeSim2 undoes HatSim2; it reads the first and the last column.
-func VeeSim2(dst *[4]float64, m *[9]float64) { *dst = [4]float64{m[0], m[3], m[2], m[5]} }
-
-// AdjointSim2 writes the 4×4 matrix of a -> vee(m·hat(a)·m⁻¹): (ζ, t) becomes (ζ, w t - p ζ) for the similarity z -> wz + p.
-func AdjointSim2(dst *[16]float64, m *[9]float64) {
-	adjointSim2(dst, &[4]float64{m[0], m[3], m[2], m[5]})
 }
 
 // LeftJacobianSim2 writes the left Jacobian J of the exponential at a: exp(a + da) = exp(J·da)·exp(a) to first order.
@@ -152,8 +116,10 @@ func psiOverPhi(l, th float64, inv complex128) complex128 {
 	return psi(l, th, 0) * inv
 }
 
+// ExpSim2 writes exp(a), a = (log r, θ, t_x, t_y), as (r cos θ, r sin θ, x, y). Entries beyond the range become ±Inf or 0.
+//
 //go:noinline
-func expSim2(dst *[4]float64, a *[4]float64) {
+func ExpSim2(dst *[4]float64, a *[4]float64) {
 	s, c := math.Sincos(a[1])
 	p, g := phi(a[0], a[1])
 	*dst = [4]float64{
@@ -162,8 +128,10 @@ func expSim2(dst *[4]float64, a *[4]float64) {
 	}
 }
 
+// LogSim2 writes the coordinates (log r, θ, t_x, t_y) of e, θ in (-π, π].
+//
 //go:noinline
-func logSim2(dst *[4]float64, e *[4]float64) {
+func LogSim2(dst *[4]float64, e *[4]float64) {
 	l, th := logRadius(e[0], e[1]), Angle(e[0], e[1])
 	var x, y float64
 	if small(l, th) {
@@ -175,13 +143,16 @@ func logSim2(dst *[4]float64, e *[4]float64) {
 	*dst = [4]float64{l, th, x, y}
 }
 
+// InverseSim2 writes the inverse of e; dst may be e.
+//
 //go:noinline
-func inverseSim2(dst, e *[4]float64) {
+func InverseSim2(dst, e *[4]float64) {
 	var w [2]float64
-	inverseRxSO2(&w, &[2]float64{e[0], e[1]})
+	InverseRxSO2(&w, &[2]float64{e[0], e[1]})
 	*dst = [4]float64{w[0], w[1], -sumOfProducts(w[0], e[2], -w[1], e[3]), -sumOfProducts(w[1], e[2], w[0], e[3])}
 }
 
-func adjointSim2(dst *[16]float64, e *[4]float64) {
+// AdjointSim2 writes the 4×4 matrix of a -> log(e·exp(a)·e⁻¹): (ζ, t) becomes (ζ, w t - p ζ) for the similarity z -> wz + p.
+func AdjointSim2(dst *[16]float64, e *[4]float64) {
 	planeBlocks(dst, complex(-e[2], -e[3]), complex(e[0], e[1]))
 }

@@ -2,13 +2,6 @@ package linalg
 
 import "math"
 
-// ExpSO3 writes the rotation matrix of the rotation vector w.
-func ExpSO3(dst *[9]float64, w *[3]float64) { expSO3(dst, w) }
-
-// LogSO3 writes the rotation vector of the rotation matrix m, of length at most π. It is accurate at every angle; at π
-// itself, where w and -w are both right, either may come out.
-func LogSO3(dst *[3]float64, m *[9]float64) { logSO3(dst, m) }
-
 // ComposeSO3 writes log(exp(a)·exp(b)); dst may be a or b.
 func ComposeSO3(dst, a, b *[3]float64) { ExpQuat(a).Mul(ExpQuat(b)).Log(dst) }
 
@@ -24,17 +17,6 @@ func ActSO3(dst *[3]float64, m *[9]float64, x *[3]float64) {
 		dst[i] = float64(m[3*i]*a) + float64(m[3*i+1]*b) + float64(m[3*i+2]*c)
 	}
 }
-
-// HatSO3 writes the skew matrix of the cross product with w.
-func HatSO3(dst *[9]float64, w *[3]float64) {
-	*dst = [9]float64{0, -w[2], w[1], w[2], 0, -w[0], -w[1], w[0], 0}
-}
-
-// VeeSO3 undoes HatSO3; it reads m[2][1], m[0][2] and m[1][0].
-func VeeSO3(dst *[3]float64, m *[9]float64) { *dst = [3]float64{m[7], m[2], m[3]} }
-
-// AdjointSO3 writes the adjoint representation of m, which is m.
-func AdjointSO3(dst, m *[9]float64) { *dst = *m }
 
 // LeftJacobianSO3 writes the left Jacobian J of the exponential at w: exp(w + dw) = exp(J·dw)·exp(w) to first order.
 //
@@ -106,17 +88,22 @@ func turn(th, lo float64) (s, k float64) {
 	return s, s * (s / (1 + c))
 }
 
-// expSO3 is I + sin θ N + (1 - cos θ) N² (O. Rodrigues).
+// ExpSO3 writes the rotation matrix of the rotation vector w.
+//
+//   - Formula: I + sin θ N + (1 - cos θ) N², N the skew matrix of the axis w/θ (O. Rodrigues).
 //
 //go:noinline
-func expSO3(dst *[9]float64, w *[3]float64) {
+func ExpSO3(dst *[9]float64, w *[3]float64) {
 	n, th, lo := axisAngle(w)
 	s, k := turn(th, lo)
 	jacobianSO3(dst, &n, s, k)
 }
 
+// LogSO3 writes the rotation vector of the rotation matrix m, of length at most π. It is accurate at every angle; at π
+// itself, where w and -w are both right, either may come out.
+//
 //go:noinline
-func logSO3(dst *[3]float64, m *[9]float64) {
+func LogSO3(dst *[3]float64, m *[9]float64) {
 	q := longQuat(m)
 	q.Log(dst)
 }

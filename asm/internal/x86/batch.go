@@ -66,8 +66,9 @@ type setLocal struct {
 
 const batchSignature = "func(dst, a, b *%s, n, stride int) (at, next int, hard uint64)"
 
-// Batch writes the function at a level. Its result is at = next = n if every lane had a result, else the round of
-// vectors that it stopped after, matrices at to next-1, of which those whose bits are set in hard were left as they were.
+// Batch writes the function at a level. It computes whole rounds of vectors, until n matrices are done: n is positive, and where it is no
+// multiple of a round, the arrays must hold the matrices up to the end of the last one. Its result is at = next ≥ n if every lane had a
+// result, else the round that it stopped after, matrices at to next-1, of which those whose bits are set in hard were left as they were.
 func (f *File) Batch(l Level, m Batch) {
 	fn := f.Func(l, m.Elem, m.Name, fmt.Sprintf(batchSignature, m.Elem.GoType()), m.Doc)
 	w := &batchWriter{Func: fn, copies: max(1, m.Unroll[l])}
@@ -83,12 +84,9 @@ func (f *File) Batch(l Level, m Batch) {
 	check(w.copies == 1 || len(w.blocks) == 1, "only single stages unroll")
 	w.locals = slots
 	for _, b := range w.blocks {
-		w.plans = append(w.plans, map[int]plan{})
-		for _, copies := range []int{w.copies, 1} {
-			p := b.plan(copies, w.registers(l)-len(fn.hoisted))
-			w.plans[len(w.plans)-1][copies] = p
-			slots = max(slots, w.locals+p.slots*copies)
-		}
+		p := b.plan(w.copies, w.registers(l)-len(fn.hoisted))
+		w.plans = append(w.plans, p)
+		slots = max(slots, w.locals+p.slots*w.copies)
 	}
 	w.write(slots)
 	fn.allocateVectors(map[Level]int{AVX2: 16, AVX512: 32}[l])
@@ -169,7 +167,7 @@ func (n *entries) place(e int) (row, odd, double int) {
 type batchWriter struct {
 	*Func
 	blocks []*Block
-	plans  []map[int]plan
+	plans  []plan
 	copies int
 	locals int
 	entries
@@ -214,33 +212,18 @@ func (w *batchWriter) write(slots int) {
 		w.ANDQ(operand.I8(-w.Level.Bytes()), w.frame)
 	}
 	w.MOVQ(w.left, w.n)
-	sizes := []int{w.copies, 1}
-	if w.copies == 1 {
-		sizes = sizes[:1]
-	}
-	for _, copies := range sizes {
-		loop, next := w.NewLabel("loop"), w.NewLabel("next")
-		lanes := operand.I32(copies * w.Lanes())
-		w.SUBQ(lanes, w.left)
-		w.JL(operand.LabelRef(next))
-		w.Label(loop)
-		w.fetch(copies)
-		w.round(copies, nil)
-		for i := 0; i <= w.arrays; i++ {
-			for _, row := range w.base[i] {
-				w.ADDQ(operand.I32(copies*w.Level.Bytes()), row)
-			}
+	loop, lanes := w.NewLabel("loop"), operand.I32(w.copies*w.Lanes())
+	w.Label(loop)
+	w.fetch()
+	w.round()
+	for i := 0; i <= w.arrays; i++ {
+		for _, row := range w.base[i] {
+			w.ADDQ(operand.I32(w.copies*w.Level.Bytes()), row)
 		}
-		w.SUBQ(lanes, w.left)
-		w.JGE(operand.LabelRef(loop))
-		w.Label(next)
-		w.ADDQ(lanes, w.left)
 	}
-	done := w.NewLabel("done")
-	w.TESTQ(w.left, w.left)
-	w.JE(operand.LabelRef(done))
-	w.round(1, w.newBatchTail())
-	w.Label(done)
+	w.SUBQ(lanes, w.left)
+	w.JG(operand.LabelRef(loop))
+	w.SUBQ(w.left, w.n) // n rounded up: what is left is at most 0
 	zero := w.GP64()
 	w.XORQ(zero, zero)
 	w.Store(w.n, w.Return("at"))
@@ -259,49 +242,18 @@ const (
 )
 
 // fetch asks for the lines that a later round stores to. At the end of the arrays these lie beyond, which a prefetch may.
-func (w *batchWriter) fetch(copies int) {
+func (w *batchWriter) fetch() {
 	entries := len(w.blocks[len(w.blocks)-1].outputs)
 	if entries < fetchedStreams {
 		return
 	}
 	for e := range entries {
-		for u := range copies {
+		for u := range w.copies {
 			m := w.address(0, e, u)
-			m.Disp += fetchAhead * copies * w.Level.Bytes()
+			m.Disp += fetchAhead * w.copies * w.Level.Bytes()
 			w.PREFETCHT0(m)
 		}
 	}
-}
-
-// batchTail is Tail with its AVX2 mask in memory, as registers are short.
-type batchTail struct {
-	w    *batchWriter
-	k    reg.Register
-	mask operand.Mem
-}
-
-func (w *batchWriter) newBatchTail() *batchTail {
-	if w.Level == AVX512 {
-		t := w.NewTail(w.left)
-		return &batchTail{w: w, k: t.mask}
-	}
-	lanes := w.Lanes()
-	bits := make([]uint64, 2*lanes)
-	for i := range lanes {
-		bits[i] = ^uint64(0) >> (64 - 8*w.Elem.Bytes())
-	}
-	table, offset := w.GP64(), w.GP64()
-	w.LEAQ(w.Data("tailMask"+w.Elem.String(), bits...), table)
-	w.MOVQ(w.left, offset)
-	w.NEGQ(offset)
-	w.LEAQ(operand.Mem{Base: table, Index: offset, Scale: uint8(w.Elem.Bytes()), Disp: w.Level.Bytes()}, table)
-	return &batchTail{w: w, mask: operand.Mem{Base: table}}
-}
-
-func (t *batchTail) vector() reg.VecVirtual {
-	r := t.w.Vec()
-	t.w.VMOVUPS(t.mask, r)
-	return r
 }
 
 // address returns where the vector u of entry e of an array stands.
@@ -318,16 +270,16 @@ func (w *batchWriter) slot(k int) operand.Mem {
 	return operand.Mem{Base: w.frame, Disp: k * w.Level.Bytes()}
 }
 
-// round computes some vectors, of which the last may be a part.
-func (w *batchWriter) round(copies int, t *batchTail) {
+// round computes some vectors.
+func (w *batchWriter) round() {
 	for i, b := range w.blocks {
 		start := w.NewLabel("stage")
 		if b.again != (Mask{}) {
 			w.Label(start)
 		}
-		e := &batchEmitter{emitter: w.emitter(b, nil, nil, copies), w: w, tail: t}
+		e := &batchEmitter{emitter: w.emitter(b, nil, nil, w.copies), w: w}
 		e.last = b.lastUses()
-		p := w.plans[i][copies]
+		p := w.plans[i]
 		e.steps(p.body)
 		if b.again != (Mask{}) {
 			again := e.bits(e.mask[b.again.id][0])
@@ -382,7 +334,6 @@ func (b *Block) endReads() (ids []int) {
 type batchEmitter struct {
 	*emitter
 	w    *batchWriter
-	tail *batchTail
 	hard []reg.Register // masks of lanes not to store, in finish
 }
 
@@ -441,15 +392,7 @@ func (e *batchEmitter) fill(s step) {
 		case s.load.code == opLocal:
 			e.w.VMOVUPS(e.w.slot(int(s.load.imm)), r)
 		default:
-			m := e.w.address(int(s.load.imm>>8), int(s.load.imm&0xff), u)
-			switch {
-			case e.tail == nil:
-				e.w.VMOVUPS(m, r)
-			case e.Level == AVX512:
-				e.Inst("VMOVU"+e.Elem.floats()+"_Z", m, e.tail.k, r)
-			default:
-				e.Inst("VMASKMOV"+e.Elem.floats(), m, e.tail.vector(), r)
-			}
+			e.w.VMOVUPS(e.w.address(int(s.load.imm>>8), int(s.load.imm&0xff), u), r)
 		}
 		regs = append(regs, r)
 	}
@@ -471,12 +414,8 @@ func (e *batchEmitter) store(r reg.VecVirtual, at, u int) {
 		e.Inst("VMOVU"+floats, r, e.hard[u], m)
 	case e.hard != nil:
 		e.Inst("VMASKMOV"+floats, r, e.hard[u], m)
-	case e.tail == nil:
-		e.w.VMOVUPS(r, m)
-	case e.Level == AVX512:
-		e.Inst("VMOVU"+floats, r, e.tail.k, m)
 	default:
-		e.Inst("VMASKMOV"+floats, r, e.tail.vector(), m)
+		e.w.VMOVUPS(r, m)
 	}
 }
 
@@ -497,15 +436,7 @@ func (e *batchEmitter) finish(end []step) {
 	var any reg.GPVirtual
 	hard := e.mask[e.b.hard.id]
 	for u := range e.copies {
-		m := hard[u]
-		if e.tail != nil {
-			if e.Level == AVX512 {
-				w.KANDW(e.tail.k, m, m)
-			} else {
-				w.Inst("VAND"+e.Elem.floats(), e.tail.mask, m, m)
-			}
-		}
-		r := e.bits(m)
+		r := e.bits(hard[u])
 		if u == 0 {
 			any = w.GP64()
 			w.MOVL(r, any.As32())
@@ -521,36 +452,22 @@ func (e *batchEmitter) finish(end []step) {
 	for u := range e.copies {
 		if e.Level == AVX512 {
 			k := w.K()
-			if e.tail != nil {
-				w.KANDNW(e.tail.k, hard[u], k)
-			} else {
-				w.KNOTW(hard[u], k)
-			}
+			w.KNOTW(hard[u], k)
 			e.hard = append(e.hard, k)
 			continue
 		}
 		// What VMASKMOV reads is the sign: of ones without the hard lanes.
 		r := w.Vec()
-		if e.tail != nil {
-			w.Inst("VANDN"+e.Elem.floats(), e.tail.mask, hard[u], r)
-		} else {
-			w.VPCMPEQD(r, r, r)
-			w.Inst("VXOR"+e.Elem.floats(), hard[u], r, r)
-		}
+		w.VPCMPEQD(r, r, r)
+		w.Inst("VXOR"+e.Elem.floats(), hard[u], r, r)
 		e.hard = append(e.hard, r)
 	}
 	e.steps(end)
 	e.hard = nil
 	at, next := w.GP64(), w.GP64()
-	w.MOVQ(w.n, next)
-	if e.tail == nil {
-		w.SUBQ(w.left, next)
-		w.MOVQ(next, at)
-		w.SUBQ(operand.I32(e.copies*e.Lanes()), at)
-	} else {
-		w.MOVQ(w.n, at)
-		w.SUBQ(w.left, at)
-	}
+	w.MOVQ(w.n, at)
+	w.SUBQ(w.left, at)
+	w.LEAQ(operand.Mem{Base: at, Disp: e.copies * e.Lanes()}, next)
 	w.Store(at, w.Return("at"))
 	w.Store(next, w.Return("next"))
 	w.Store(any, w.Return("hard"))

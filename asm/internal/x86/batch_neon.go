@@ -15,7 +15,7 @@ type neonBatch struct {
 	pool   *neon.Pool
 	pinned map[string]neon.V
 	blocks []*Block
-	plans  []map[int]plan
+	plans  []plan
 	copies int
 	locals int
 	entries
@@ -49,10 +49,8 @@ func BatchNEON(f *neon.File, pool *neon.Pool, m Batch) {
 	w.steps()
 	w.pin()
 	slots := w.locals
-	for _, plans := range w.plans {
-		for copies, p := range plans {
-			slots = max(slots, w.locals+p.slots*copies)
-		}
+	for _, p := range w.plans {
+		slots = max(slots, w.locals+p.slots*w.copies)
 	}
 	if slots > 0 {
 		w.Slots(slots)
@@ -78,19 +76,15 @@ func (w *neonBatch) pin() {
 const mostPinned = 12
 
 // plan plans all blocks beside that many pinned constants and counts what goes to memory and back.
-func (w *neonBatch) plan(pinned int) (moves int, plans []map[int]plan) {
+func (w *neonBatch) plan(pinned int) (moves int, plans []plan) {
 	for _, b := range w.blocks {
-		m := map[int]plan{}
-		for _, copies := range []int{w.copies, 1} {
-			p := b.plan(copies, neonRegisters-pinned)
-			for _, s := range append(slices.Clone(p.body), p.end...) {
-				if s.kind == fill || s.kind == spill {
-					moves++
-				}
+		p := b.plan(w.copies, neonRegisters-pinned)
+		for _, s := range append(slices.Clone(p.body), p.end...) {
+			if s.kind == fill || s.kind == spill {
+				moves++
 			}
-			m[copies] = p
 		}
-		plans = append(plans, m)
+		plans = append(plans, p)
 	}
 	return moves, plans
 }
@@ -118,36 +112,20 @@ func (w *neonBatch) steps() {
 }
 
 func (w *neonBatch) write() {
-	vector := w.lanes.Count()
-	sizes := []int{w.copies, 1}
-	if w.copies == 1 {
-		sizes = sizes[:1]
-	}
-	for i, copies := range sizes {
-		loop, next := w.NewLabel("loop"), w.NewLabel("next")
-		w.Text("CMP $%d, %v", copies*vector, w.left)
-		w.Text("BLT %s", next)
-		w.Counted(loop, copies*vector, "matrices", func() {
-			w.round(copies, false)
-			for i := 0; i <= w.arrays; i++ {
-				for _, row := range w.base[i] {
-					w.Text("ADD $%d, %v", 16*copies, row)
-				}
+	matrices, loop := w.copies*w.lanes.Count(), w.NewLabel("loop")
+	w.Counted(loop, matrices, "matrices", func() {
+		w.round()
+		for i := 0; i <= w.arrays; i++ {
+			for _, row := range w.base[i] {
+				w.Text("ADD $%d, %v", 16*w.copies, row)
 			}
-			w.Text("SUB $%d, %v", copies*vector, w.left)
-			w.Text("CMP $%d, %v", copies*vector, w.left)
-			w.Text("BGE %s", loop)
-		})
-		if i == 0 {
-			w.AddDoc("It takes %.3g instructions each.", w.PerUnit())
 		}
-		w.Label(next)
-	}
-	done := w.NewLabel("done")
-	w.Text("CBZ %v, %s", w.left, done)
-	w.round(1, true)
-	w.Label(done)
+		w.Text("SUBS $%d, %v", matrices, w.left)
+		w.Text("BGT %s", loop)
+	})
+	w.AddDoc("It takes %.3g instructions each.", w.PerUnit())
 	w.LoadArg(w.at, "n")
+	w.Text("SUB %v, %v, %v", w.left, w.at, w.at) // n rounded up: what is left is at most 0
 	w.Text("MOVD %v, at+40(FP)", w.at)
 	w.Text("MOVD %v, next+48(FP)", w.at)
 	w.ReturnR("hard", neon.Zero)
@@ -156,15 +134,15 @@ func (w *neonBatch) write() {
 	}
 }
 
-// round computes some vectors, of which the last may be a part.
-func (w *neonBatch) round(copies int, tail bool) {
+// round computes some vectors.
+func (w *neonBatch) round() {
 	for i, b := range w.blocks {
 		start := w.NewLabel("stage")
 		if b.again != (Mask{}) {
 			w.Label(start)
 		}
-		e := &neonBatchEmitter{neonEmitter: newNEONEmitter(w.Func, b, w.pool, w.consts, w.pinned, copies), w: w, tail: tail}
-		p := w.plans[i][copies]
+		e := &neonBatchEmitter{neonEmitter: newNEONEmitter(w.Func, b, w.pool, w.consts, w.pinned, w.copies), w: w}
+		p := w.plans[i]
 		e.run(p.body)
 		e.ends = e.endUses()
 		switch {
@@ -185,7 +163,6 @@ func (w *neonBatch) round(copies int, tail bool) {
 type neonBatchEmitter struct {
 	*neonEmitter
 	w    *neonBatch
-	tail bool
 	hard neon.Vec    // masks of lanes not to store, in finish
 	ends map[int]int // reads at the end that are still to come
 }
@@ -262,23 +239,16 @@ func (e *neonBatchEmitter) move(array, entry int, r neon.Vec, store bool) {
 	w := e.w
 	row, odd, shift := w.place(entry)
 	base := w.base[array][row]
-	p, moved := base, false
-	if odd > 0 || e.tail {
-		p, moved = w.R(), true
-		switch {
-		case odd == 0:
-			w.Text("MOVD %v, %v", base, p) // as what handles parts moves it
-		case shift == 0:
+	p, moved := base, odd > 0
+	if moved {
+		p = w.R()
+		if shift == 0 {
 			w.Text("ADD %v, %v, %v", w.step[odd], base, p)
-		default:
+		} else {
 			w.Text("ADD %v<<%d, %v, %v", w.step[odd], shift, base, p)
 		}
 	}
 	switch {
-	case e.tail && store:
-		w.StoreFirst(w.lanes, r[0], p, w.left)
-	case e.tail:
-		w.LoadFirst(w.lanes, r[0], p, w.left)
 	case len(r) == 2 && store:
 		w.Text("FSTPQ (F%d, F%d), (%v)", r[0], r[1], p)
 	case len(r) == 2:
@@ -372,17 +342,8 @@ func (e *neonBatchEmitter) leave(end []step) {
 		w.Text("ORR %v<<%d, %v, %v", next, u*lanes.Count(), bits, bits)
 	}
 	w.LoadArg(w.at, "n")
-	w.Text("MOVD %v, %v", w.at, next)
 	w.Text("SUB %v, %v, %v", w.left, w.at, w.at)
-	if e.tail {
-		ones := w.R()
-		w.Text("MOVD $1, %v", ones)
-		w.Text("LSL %v, %v, %v", w.left, ones, ones)
-		w.Text("SUB $1, %v", ones)
-		w.Text("AND %v, %v, %v", ones, bits, bits)
-	} else {
-		w.Text("ADD $%d, %v, %v", e.copies*lanes.Count(), w.at, next)
-	}
+	w.Text("ADD $%d, %v, %v", e.copies*lanes.Count(), w.at, next)
 	w.Text("MOVD %v, at+40(FP)", w.at)
 	w.Text("MOVD %v, next+48(FP)", next)
 	w.ReturnR("hard", bits)

@@ -1,0 +1,32 @@
+// Package batch computes exponentials, logarithms, products, inverses and derivatives of many small matrices at once, by vectors: general
+// 2×2, 3×3 and 4×4 matrices, and elements of the Lie groups SO(2), R>0×SO(2), SE(2), Sim(2), SO(3) and SE(3). Package linalg has the same
+// for one matrix, in portable Go; what it says about conventions, formulas and accuracy holds here.
+//
+// # Layout
+//
+// A batch is a structure of arrays: entry e of matrix i stands at a[e*n+i]. A batch of n matrices with k entries is a slice of k·n elements,
+// written [k, n]. n = 0 is fine.
+//
+// Where n is a multiple of 1024, the entries of a matrix lie a multiple of 4 KB apart and share the same few lines of the first-level
+// cache. Results of 6×6 then take two to ten times as long as in a batch of some 16 matrices more.
+//
+// # Every function
+//
+//   - Aliasing: dst may be an input with as many entries per matrix; otherwise they must not overlap.
+//   - Errors: a panic that names the argument where a length is wrong. What cannot be computed is NaN, and ok[i] says so where there is an
+//     ok.
+//   - Results do not depend on the position in the batch or on its length. At the portable level they are the bits of linalg's function,
+//     and float32 matrices are computed in float64 and rounded once. At AVX2, AVX-512 and NEON (see simd.CurrentLevel) float32 is
+//     computed in float32, but for the logarithm of 3×3 matrices: other last bits, the bounds below. What is rare there (enormous angles,
+//     entries near the ends of the range, matrices that may have no logarithm, NaN) goes through the portable functions, at their speed.
+//   - Nothing is allocated, and no goroutine is started.
+//
+// # Accuracy
+//
+// Relative to the norm of the result, in float64 and float32:
+//
+//   - exponentials and logarithms of groups: 4e-16·max(1, cond), cond the condition number of the function there; 2.5e-7;
+//   - of general matrices: 1e-15·max(1, cond); 2.5e-7. The derivative of the exponential: twice that, relative to the largest derivative
+//     of a direction of that length;
+//   - left Jacobians: 1e-15, their inverses 1e-15·cond of the Jacobian; 2.5e-7. Adjoints: 2e-15; 5e-7.
+package batch

@@ -1,0 +1,45 @@
+//go:build !purego
+
+package batch
+
+import "github.com/equivcnp/equivcnp/internal/cpu"
+
+func callF32(l cpu.Level, o op, dst, a, b *float32, n, stride int) (at, next int, hard uint64) {
+	if l == cpu.AVX512 {
+		return matrixF32AVX512(o, dst, a, b, n, stride)
+	}
+	return matrixF32AVX2(o, dst, a, b, n, stride)
+}
+
+func callF64(l cpu.Level, o op, dst, a, b *float64, n, stride int) (at, next int, hard uint64) {
+	if l == cpu.AVX512 {
+		return matrixF64AVX512(o, dst, a, b, n, stride)
+	}
+	return matrixF64AVX2(o, dst, a, b, n, stride)
+}
+
+// callLog3x3Short replaces n matrices in float64 by their logarithms with the digits of float32.
+func callLog3x3Short(l cpu.Level, a *float64, n, stride int) (at, next int, hard uint64) {
+	if l == cpu.AVX512 {
+		return log3x3ShortF64AVX512(a, a, a, n, stride)
+	}
+	return log3x3ShortF64AVX2(a, a, a, n, stride)
+}
+
+// widen3x3 sets dst[64e+i] = src[stride·e+i] for the nine entries e of those matrices i whose bit is set in lanes.
+func widen3x3(l cpu.Level, dst *[9 * 64]float64, src []float32, stride int, lanes uint64) {
+	if l == cpu.AVX512 {
+		widen3x3AVX512(&dst[0], &src[0], stride, lanes)
+		return
+	}
+	widen3x3AVX2(&dst[0], &src[0], stride, lanes)
+}
+
+// narrow3x3 is the way back.
+func narrow3x3(l cpu.Level, dst []float32, src *[9 * 64]float64, stride int, lanes uint64) {
+	if l == cpu.AVX512 {
+		narrow3x3AVX512(&dst[0], &src[0], stride, lanes)
+		return
+	}
+	narrow3x3AVX2(&dst[0], &src[0], stride, lanes)
+}
