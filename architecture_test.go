@@ -188,6 +188,14 @@ func TestBackendDependencies(t *testing.T) {
 	}
 }
 
+// TestMatrixKernelsApart: who builds a model, or imports a group, does not assemble the kernels of linalg/batch, which are two fifths of all
+// assembly.
+func TestMatrixKernelsApart(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", "./cmd/equivcnp", "./cnp/...", "./group").Output()
+	require.NoError(t, err, stderr(err))
+	require.NotContains(t, strings.Fields(string(out)), module+"/linalg/batch")
+}
+
 // stderr is what a failed command wrote there.
 func stderr(err error) string {
 	if e, ok := err.(*exec.ExitError); ok {
