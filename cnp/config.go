@@ -70,8 +70,8 @@ var Readouts = []Readout{ReadoutQueries, ReadoutTargets, ReadoutRBF}
 type Config struct {
 	Architecture Architecture `json:"architecture"`
 
-	// Group is the group's name (group.Parse), Alpha its distance's weight (0: the group's default), Lifts the number
-	// of stabiliser samples per point.
+	// Group is the group's name (group.Parse, or that of a group of the user's own), Alpha its distance's weight (0: the group's
+	// default), Lifts the number of stabiliser samples per point.
 	Group    string  `json:"group,omitempty"`
 	Alpha    float64 `json:"alpha,omitempty"`
 	Lifts    int     `json:"lifts,omitempty"`
@@ -151,17 +151,18 @@ const (
 // Validate reports the first field that no model can be built from.
 func (c *Config) Validate() error {
 	if c.Architecture != EquivCNPCurve && c.Architecture != EquivCNPImage {
-		return c.validate(nil)
+		return c.ValidateWithGroup(nil)
 	}
 	g, err := c.group()
 	if err != nil {
 		return fmt.Errorf("%w: %v", ErrConfig, err)
 	}
-	return c.validate(g)
+	return c.ValidateWithGroup(g)
 }
 
-// validate is Validate for a group that may be the user's own.
-func (c *Config) validate(g group.Group) error {
+// ValidateWithGroup is Validate for a model under a group of the user's own, which NewWithGroup makes. Architectures without a group do
+// not look at it.
+func (c *Config) ValidateWithGroup(g group.Group) error {
 	bad := func(format string, args ...any) error {
 		return fmt.Errorf("%w: %s", ErrConfig, fmt.Sprintf(format, args...))
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/equivcnp/equivcnp/group"
 	"github.com/equivcnp/equivcnp/neighbor"
@@ -19,7 +20,7 @@ func New[T Float](c Config, seed uint64) (Model[T], error) {
 		if err != nil {
 			return nil, err
 		}
-		return NewWithGroup[T](c, g, seed)
+		return newWithGroup[T](c, g, seed)
 	}
 	rng := newRand(seed)
 	switch c.Architecture {
@@ -35,10 +36,24 @@ func New[T Float](c Config, seed uint64) (Model[T], error) {
 	return nil, fmt.Errorf("%w: architecture %q", ErrConfig, c.Architecture)
 }
 
-// NewWithGroup is New for an EquivCNP under a group of the user's own; c.Group and c.Alpha are labels then, and whoever
-// loads the model's file must know the group.
+// NewWithGroup is New for an EquivCNP under a group of the user's own. The model's configuration has the group's name and weight,
+// whatever c says, and its file the group's digest (group.Digest); weights.Options.Groups holds the group when the file is loaded.
+//
+// Errors wrap ErrConfig: where c does not fit the group, where the group has the name of another that this library knows, and where one of the
+// points that the radius of a new model is found on has no lift.
 func NewWithGroup[T Float](c Config, g group.Group, seed uint64) (Model[T], error) {
-	if err := c.validate(g); err != nil {
+	if g == nil {
+		return nil, fmt.Errorf("%w: the group is nil", ErrConfig)
+	}
+	if known, err := group.Parse(g.Name(), g.Alpha()); err == nil && group.Digest(known) != group.Digest(g) {
+		return nil, fmt.Errorf("%w: a group that is not %s has its name: give it one of its own", ErrConfig, g.Name())
+	}
+	c.Group, c.Alpha = g.Name(), g.Alpha()
+	return newWithGroup[T](c, g, seed)
+}
+
+func newWithGroup[T Float](c Config, g group.Group, seed uint64) (Model[T], error) {
+	if err := c.ValidateWithGroup(g); err != nil {
 		return nil, err
 	}
 	switch c.Architecture {
@@ -48,6 +63,17 @@ func NewWithGroup[T Float](c Config, g group.Group, seed uint64) (Model[T], erro
 		return asModel[T](newImageEquivCNP[T](c, g, newRand(seed)))
 	}
 	return nil, fmt.Errorf("%w: architecture %q has no group", ErrConfig, c.Architecture)
+}
+
+// GroupOf returns the group that a model is equivariant under, nil for an architecture that has none.
+func GroupOf[T Float](m Model[T]) group.Group {
+	switch m := m.(type) {
+	case *EquivCNP[T]:
+		return m.group
+	case *ImageEquivCNP[T]:
+		return m.group
+	}
+	return nil
 }
 
 func newRand(seed uint64) *rand.Rand {
@@ -128,5 +154,15 @@ func referenceRadius(c Config, g group.Group, fill float64) (float64, error) {
 			x = append(x, 4*rng.Float64()-2)
 		}
 	}
-	return neighbor.RadiusForFill(group.LiftPoints(g, x, c.Lifts, c.LiftSeed), fill, neighbor.Options{})
+	lifted := group.LiftPoints(g, x, c.Lifts, c.LiftSeed)
+	for row := range lifted.Rows() {
+		a, q := lifted.Row(row)
+		for _, v := range slices.Concat(a, q) {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				i, d := row/c.Lifts, g.PointDim()
+				return 0, fmt.Errorf("%w: group %s has no lift for point %v: the logarithm is %v, the orbit %v", ErrConfig, g.Name(), x[i*d:(i+1)*d], a, q)
+			}
+		}
+	}
+	return neighbor.RadiusForFill(lifted, fill, neighbor.Options{})
 }

@@ -30,8 +30,8 @@ type Matrix struct {
 
 // NewMatrix returns the group of 2×2 matrices whose Lie algebra those of basis span (row by row, linearly independent, closed
 // under commutators), with orbit orbit coordinates. lift writes the algebra coordinates of an element that takes the orbit's
-// origin to x, and the orbit's coordinates. It panics if basis has not one to four independent matrices, orbit is not in
-// [0, 64], lift is nil, or alpha not in (0, 1); alpha = 0 means 0.2.
+// origin to x, and the orbit's coordinates. It panics if basis has not one to four independent matrices, or the commutator of two of
+// them is not in its span, if orbit is not in [0, 64], lift is nil, or alpha not in (0, 1); alpha = 0 means 0.2.
 func NewMatrix(name string, basis [][4]float64, orbit int, lift func(a, q, x []float64), alpha float64) *Matrix {
 	var rows [][]float64
 	for _, b := range basis {
@@ -58,6 +58,9 @@ func newMatrix(caller, name string, d int, basis [][]float64, orbit int, lift fu
 	g := &Matrix{newWeights(caller, alpha, defaultAlpha), name, d, basis, nil, orbit, lift}
 	if !g.invert() {
 		panic("group: " + caller + ": the basis is not linearly independent")
+	}
+	if i, j, closed := g.closed(); !closed {
+		panic(fmt.Sprintf("group: %s: the basis is not closed under commutators: that of matrices %d and %d is not in its span", caller, i, j))
 	}
 	return g
 }
@@ -109,6 +112,42 @@ func (g *Matrix) invert() bool {
 		g.dual = append(g.dual, row)
 	}
 	return true
+}
+
+// closed reports whether the basis spans a Lie algebra: the commutators of its matrices lie in its span. If not, it names two for which
+// that is not so. Products of exponentials of what is no algebra have logarithms that the coordinates cannot hold.
+func (g *Matrix) closed() (i, j int, ok bool) {
+	norm := func(x []float64) (sum float64) {
+		for _, v := range x {
+			sum += v * v
+		}
+		return math.Sqrt(sum)
+	}
+	for i, x := range g.basis {
+		for j, y := range g.basis[:i] {
+			c := make([]float64, g.d*g.d)
+			for r := range g.d {
+				for s := range g.d {
+					for k := range g.d {
+						c[r*g.d+s] += x[r*g.d+k]*y[k*g.d+s] - y[r*g.d+k]*x[k*g.d+s]
+					}
+				}
+			}
+			for k, d := range g.dual { // less its part in the span
+				part := 0.0
+				for e, v := range d {
+					part += v * c[e]
+				}
+				for e, v := range g.basis[k] {
+					c[e] -= part * v
+				}
+			}
+			if !(norm(c) <= 1e-9*norm(x)*norm(y)) {
+				return j, i, false
+			}
+		}
+	}
+	return 0, 0, true
 }
 
 // Name is the name that the group was made with.

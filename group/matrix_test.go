@@ -69,6 +69,16 @@ func TestMatrixCoordinates(t *testing.T) {
 	require.Panics(t, func() { NewMatrix("x", nil, 0, func(_, _, _ []float64) {}, 0) })
 }
 
+// A basis that spans no Lie algebra is refused: the commutator of these two is diagonal.
+func TestMatrixBasisMustBeClosed(t *testing.T) {
+	lift := func(_, _, _ []float64) {}
+	require.PanicsWithValue(t, "group: NewMatrix: the basis is not closed under commutators: that of matrices 0 and 1 is not in its span",
+		func() { NewMatrix("x", [][4]float64{{0, 1, 0, 0}, {0, 0, 1, 0}}, 0, lift, 0) })
+	require.PanicsWithValue(t, "group: NewMatrix3: the basis is not closed under commutators: that of matrices 0 and 2 is not in its span",
+		func() { NewMatrix3("x", [][9]float64{{1: 1, 3: -1}, {8: 1}, {2: 1, 6: -1}}, 0, lift, 0) })
+	require.NotPanics(t, func() { NewMatrix("x", [][4]float64{{0, 1e-7, 0, 0}, {0, 0, 1e5, 0}, {1, 0, 0, -1}}, 0, lift, 0) })
+}
+
 // Rotations of space described by their Lie algebra, in 3×3 matrices: poses, products and action of the closed form.
 func TestMatrix3AgainstClosedForm(t *testing.T) {
 	own := NewMatrix3("turns", [][9]float64{{0, 0, 0, 0, 0, -1, 0, 1, 0}, {0, 0, 1, 0, 0, 0, -1, 0, 0}, {0, -1, 0, 1, 0, 0, 0, 0, 0}}, 1,

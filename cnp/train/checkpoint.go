@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/group"
 	"github.com/equivcnp/equivcnp/internal/safetensors"
 	"github.com/equivcnp/equivcnp/layers"
 )
@@ -39,10 +40,15 @@ type header struct {
 	Test    string     `json:"test"`
 	State   state      `json:"state"`
 	Adam    int        `json:"adam_count"`
+	Group   string     `json:"group,omitempty"` // the digest of the model's group; earlier versions have none
 }
 
 func (r *Run[T]) header() header {
-	return header{checkpointVersion, r.model.Config(), r.config, r.train.String(), r.opt.Test.String(), r.state, r.adam.Count}
+	h := header{checkpointVersion, r.model.Config(), r.config, r.train.String(), r.opt.Test.String(), r.state, r.adam.Count, ""}
+	if g := cnp.GroupOf(r.model); g != nil {
+		h.Group = group.Digest(g)
+	}
+	return h
 }
 
 // save writes the checkpoint, if the run has one. The file is always a whole one, the old or the new.
@@ -113,6 +119,9 @@ func (r *Run[T]) restore(f *safetensors.File) error {
 	}
 	if d := difference("model", have.Model, r.model.Config()); d != "" {
 		return bad("%s", d)
+	}
+	if now := r.header().Group; have.Group != "" && have.Group != now {
+		return bad("group %s is another than here: its digest is %s, here %s", have.Model.Group, have.Group, now)
 	}
 	want := r.config
 	want.Steps, want.LogEvery, want.CheckpointEvery = have.Run.Steps, have.Run.LogEvery, have.Run.CheckpointEvery

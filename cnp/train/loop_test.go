@@ -17,6 +17,7 @@ import (
 
 	"github.com/equivcnp/equivcnp/cnp"
 	"github.com/equivcnp/equivcnp/cnp/task"
+	"github.com/equivcnp/equivcnp/group"
 	"github.com/equivcnp/equivcnp/internal/safetensors"
 )
 
@@ -329,6 +330,9 @@ func TestRefuses(t *testing.T) {
 		"counter": {edit(func(f *safetensors.File) {
 			f.Metadata[metaTraining] = strings.Replace(f.Metadata[metaTraining], `"adam_count":2`, `"adam_count":1`, 1)
 		}), fresh, "counters are impossible"},
+		"group": {edit(func(f *safetensors.File) {
+			f.Metadata[metaTraining] = strings.Replace(f.Metadata[metaTraining], `"group":"`+group.Digest(group.NewT(1, 0)), `"group":"0`, 1)
+		}), fresh, "group T(1) is another than here: its digest is 0, here " + group.Digest(group.NewT(1, 0))},
 	} {
 		t.Run(name, func(t *testing.T) {
 			require.NoError(t, os.WriteFile(path, k.file, 0o644))

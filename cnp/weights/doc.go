@@ -2,7 +2,7 @@
 //
 // Three formats are read, told apart by their content: safetensors, which this package also writes, and PyTorch's
 // torch.save in its old format (a row of pickles, then the storages) and its new one (a zip archive). A file written by
-// Save holds the model's configuration in its metadata; for any other file Recognize finds the architecture from the
+// Save holds the model's configuration and its group's digest in its metadata; for any other file Recognize finds the architecture from the
 // names and shapes of its tensors, and where they leave a choice of group, the caller names it.
 //
 //	m, err := weights.Load[float32]("model.pth", weights.Options{Group: "SO(2)"})

@@ -5,16 +5,12 @@ import (
 	"github.com/equivcnp/equivcnp/group"
 )
 
-// elements counts the numbers that a model of configuration c, which Validate accepts, holds in its State, without
-// building it. The limits of Validate keep it far below 2^64.
-func elements(c *cnp.Config) (uint64, error) {
+// elements counts the numbers that a model of configuration c under group g (nil where there is none), which ValidateWithGroup accepts, holds in
+// its State, without building it. The limits of Validate keep it far below 2^64.
+func elements(c *cnp.Config, g group.Group) uint64 {
 	const rbf = 2
 	pose := uint64(0)
-	if c.Architecture == cnp.EquivCNPCurve || c.Architecture == cnp.EquivCNPImage {
-		g, err := group.Parse(c.Group, c.Alpha)
-		if err != nil {
-			return 0, err
-		}
+	if g != nil {
 		pose = uint64(group.PoseDim(g))
 	}
 	linear := func(in, out uint64) uint64 { return in*out + out }
@@ -74,5 +70,5 @@ func elements(c *cnp.Config) (uint64, error) {
 		}
 		n += linear(in, 2*dy)
 	}
-	return n, nil
+	return n
 }

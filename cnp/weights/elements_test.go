@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/group"
 )
 
 // The count agrees with models as built, field by field.
@@ -46,9 +47,7 @@ func TestElements(t *testing.T) {
 				for _, p := range m.State() {
 					want += len(p.Data)
 				}
-				got, err := elements(&c)
-				require.NoError(t, err)
-				assert.Equal(t, uint64(want), got)
+				assert.Equal(t, uint64(want), elements(&c, cnp.GroupOf(m)))
 			})
 		}
 	}
@@ -68,8 +67,7 @@ func TestElementsLargest(t *testing.T) {
 			c.Channels[i] = 1 << 16
 		}
 		require.NoError(t, c.Validate(), a)
-		n, err := elements(&c)
-		require.NoError(t, err)
+		n := elements(&c, group.NewT(2, 0))
 		assert.Greater(t, n, uint64(1)<<32, a)
 		assert.Less(t, n, uint64(1)<<62, a)
 	}

@@ -17,6 +17,7 @@ import (
 const (
 	metaFormat = "equivcnp.format"
 	metaConfig = "equivcnp.config"
+	metaGroup  = "equivcnp.group" // the digest of the group that the configuration names
 	metaPrefix = "equivcnp."
 
 	formatVersion = "1"
@@ -26,10 +27,23 @@ const (
 type Options struct {
 	// Group names the group where the shapes of the tensors leave a choice. Where the file says it, Group must agree.
 	Group string
+	// Groups are groups of the user's own that a file may name, those of models that cnp.NewWithGroup made. The name in the file
+	// chooses among them, and the digest in the file (group.Digest) must be that of the group chosen.
+	Groups []group.Group
 	// Alpha replaces the weight of the group's distance; 0 keeps the file's, or the group's default.
 	Alpha float64
 	// PointsPerUnit replaces the density of a curve model's lattice; 0 keeps it.
 	PointsPerUnit float64
+}
+
+// own returns the group of the user's own with that name, nil if there is none.
+func (o *Options) own(name string) group.Group {
+	for _, g := range o.Groups {
+		if g != nil && g.Name() == name {
+			return g
+		}
+	}
+	return nil
 }
 
 // Load reads a model of any format that ReadState knows. Tensors of other float types are converted to T.
@@ -62,15 +76,23 @@ func LoadConfig(path string, opt Options) (cnp.Config, error) {
 }
 
 // ConfigOf returns the configuration of the model that Build would make.
-func ConfigOf(s *State, opt Options) (cnp.Config, error) { return configure(s, opt) }
+func ConfigOf(s *State, opt Options) (cnp.Config, error) {
+	c, _, err := configure(s, opt)
+	return c, err
+}
 
 // Build makes a model of a file's content; see Load.
 func Build[T cnp.Float](s *State, opt Options) (cnp.Model[T], error) {
-	c, err := configure(s, opt)
+	c, g, err := configure(s, opt)
 	if err != nil {
 		return nil, err
 	}
-	m, err := cnp.New[T](c, 0)
+	var m cnp.Model[T]
+	if g != nil && opt.own(g.Name()) != nil {
+		m, err = cnp.NewWithGroup[T](c, g, 0)
+	} else {
+		m, err = cnp.New[T](c, 0)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -80,33 +102,30 @@ func Build[T cnp.Float](s *State, opt Options) (cnp.Model[T], error) {
 	return m, nil
 }
 
-// configure finds the configuration and makes sure that building it takes no more memory than the file justifies.
-func configure(s *State, opt Options) (cnp.Config, error) {
+// configure finds the configuration, and the group if it has one, and makes sure that building it takes no more memory than the file justifies.
+func configure(s *State, opt Options) (cnp.Config, group.Group, error) {
 	c, candidates, _, err := identify(s)
 	if err != nil {
-		return c, err
+		return c, nil, err
 	}
-	if err := chooseGroup(&c, candidates, opt); err != nil {
-		return c, err
+	g, err := chooseGroup(&c, candidates, s.Metadata[metaGroup], opt)
+	if err != nil {
+		return c, nil, err
 	}
 	if opt.PointsPerUnit != 0 {
 		if c.Architecture != cnp.EquivCNPCurve && c.Architecture != cnp.ConvCNPCurve {
-			return c, fmt.Errorf("%w: points per unit %g given, architecture %s has no lattice", cnp.ErrConfig, opt.PointsPerUnit, c.Architecture)
+			return c, nil, fmt.Errorf("%w: points per unit %g given, architecture %s has no lattice", cnp.ErrConfig, opt.PointsPerUnit, c.Architecture)
 		}
 		c.PointsPerUnit = opt.PointsPerUnit
 	}
-	if err := c.Validate(); err != nil {
-		return c, err
-	}
-	want, err := elements(&c)
-	if err != nil {
-		return c, err
+	if err := c.ValidateWithGroup(g); err != nil {
+		return c, nil, err
 	}
 	// A file that lacks some tensors should get as far as the error that names them; hence the generous factor.
-	if have := uint64(s.Elements()); want > 4*have+1<<18 {
-		return c, fmt.Errorf("%w: the configuration needs %d numbers, the file holds %d", ErrTensor, want, have)
+	if want, have := elements(&c, g), uint64(s.Elements()); want > 4*have+1<<18 {
+		return c, nil, fmt.Errorf("%w: the configuration needs %d numbers, the file holds %d", ErrTensor, want, have)
 	}
-	return c, nil
+	return c, g, nil
 }
 
 // identify returns the configuration from the metadata, or else from the tensors, and where it is from.
@@ -147,38 +166,68 @@ func encodeConfig(c cnp.Config) (string, error) {
 	return strings.TrimSpace(b.String()), nil
 }
 
-// chooseGroup settles c.Group and c.Alpha from the file and the options. candidates is nil where the file itself says
-// the group, or where there is none.
-func chooseGroup(c *cnp.Config, candidates []string, opt Options) error {
+// chooseGroup settles c.Group and c.Alpha from the file and the options, and returns the group, nil for architectures without one.
+// candidates is nil where the file itself says the group, or where there is none; digest is what the file says of the group, if anything.
+func chooseGroup(c *cnp.Config, candidates []string, digest string, opt Options) (group.Group, error) {
 	if c.Architecture != cnp.EquivCNPCurve && c.Architecture != cnp.EquivCNPImage {
 		if opt.Group != "" || opt.Alpha != 0 {
-			return fmt.Errorf("%w: group %q, alpha %g given, architecture %s has no group", ErrGroup, short(opt.Group), opt.Alpha, c.Architecture)
+			return nil, fmt.Errorf("%w: group %q, alpha %g given, architecture %s has no group", ErrGroup, short(opt.Group), opt.Alpha, c.Architecture)
 		}
-		return nil
+		return nil, nil
+	}
+	if candidates == nil && c.Group != "" {
+		g, err := groupInFile(c, digest, opt)
+		if err != nil {
+			return nil, err
+		}
+		if opt.own(c.Group) != nil {
+			if opt.Group != "" && opt.Group != g.Name() {
+				return nil, fmt.Errorf("%w: asked for %s, the file fits: %s", ErrGroup, short(opt.Group), g.Name())
+			}
+			if opt.Alpha != 0 && opt.Alpha != g.Alpha() {
+				return nil, fmt.Errorf("%w: alpha %g given, group %s has %g", ErrGroup, opt.Alpha, g.Name(), g.Alpha())
+			}
+			return g, nil
+		}
+		candidates = []string{g.Name()}
 	}
 	if opt.Alpha != 0 {
 		c.Alpha = opt.Alpha
 	}
-	if candidates == nil && c.Group != "" {
-		g, err := group.Parse(c.Group, c.Alpha)
-		if err != nil {
-			return fmt.Errorf("%w: in the file's configuration: %w", ErrGroup, err)
-		}
-		candidates = []string{g.Name()}
-	}
 	choices := strings.Join(candidates, ", ")
-	switch {
-	case opt.Group != "":
-		g, err := group.Parse(opt.Group, c.Alpha)
-		if err != nil {
-			return fmt.Errorf("%w: %w; the file fits: %s", ErrGroup, err, choices)
-		}
-		if !slices.Contains(candidates, g.Name()) {
-			return fmt.Errorf("%w: asked for %s, the file fits: %s", ErrGroup, g.Name(), choices)
-		}
-		c.Group = g.Name()
-	case c.Group == "":
-		return fmt.Errorf("%w: the file does not say its group; choose one of: %s", ErrGroup, choices)
+	name := c.Group
+	if opt.Group != "" {
+		name = opt.Group
+	} else if name == "" {
+		return nil, fmt.Errorf("%w: the file does not say its group; choose one of: %s", ErrGroup, choices)
 	}
-	return nil
+	g, err := group.Parse(name, c.Alpha)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w; the file fits: %s", ErrGroup, err, choices)
+	}
+	if !slices.Contains(candidates, g.Name()) {
+		return nil, fmt.Errorf("%w: asked for %s, the file fits: %s", ErrGroup, g.Name(), choices)
+	}
+	if opt.Group != "" {
+		c.Group = g.Name()
+	}
+	return g, nil
+}
+
+// groupInFile returns the group that the configuration in a file names, one of the user's own before those that the library knows. Files of
+// earlier versions have no digest; in them a name is believed.
+func groupInFile(c *cnp.Config, digest string, opt Options) (group.Group, error) {
+	g := opt.own(c.Group)
+	if g == nil {
+		var err error
+		if g, err = group.Parse(c.Group, c.Alpha); err != nil && digest != "" {
+			return nil, fmt.Errorf("%w: the file's group %q is one of its author's own: Options.Groups must hold it", ErrGroup, short(c.Group))
+		} else if err != nil {
+			return nil, fmt.Errorf("%w: in the file's configuration: %w", ErrGroup, err)
+		}
+	}
+	if have := group.Digest(g); digest != "" && digest != have {
+		return nil, fmt.Errorf("%w: %s in the file stands for another group than here: its digest is %s, here %s", ErrGroup, g.Name(), short(digest), have)
+	}
+	return g, nil
 }

@@ -6,11 +6,12 @@ import (
 	"strings"
 
 	"github.com/equivcnp/equivcnp/cnp"
+	"github.com/equivcnp/equivcnp/group"
 	"github.com/equivcnp/equivcnp/internal/safetensors"
 )
 
-// Save writes a model as safetensors, float32 models as F32 and float64 models as F64, with its configuration in the
-// metadata. extra is added to the metadata; its keys must not begin with "equivcnp.". The file appears whole or not at
+// Save writes a model as safetensors, float32 models as F32 and float64 models as F64, with its configuration and
+// the digest of its group in the metadata. extra is added to the metadata; its keys must not begin with "equivcnp.". The file appears whole or not at
 // all. Load gives the same model back, bit by bit.
 //
 // A model with values that are not finite is refused with an error that wraps ErrTensor, as Load would refuse the file.
@@ -28,6 +29,9 @@ func encode[T cnp.Float](m cnp.Model[T], extra map[string]string) (*safetensors.
 		return nil, err
 	}
 	f := &safetensors.File{Metadata: map[string]string{metaFormat: formatVersion, metaConfig: text}}
+	if g := cnp.GroupOf(m); g != nil {
+		f.Metadata[metaGroup] = group.Digest(g)
+	}
 	for k, v := range extra {
 		if strings.HasPrefix(k, metaPrefix) {
 			return nil, fmt.Errorf("the metadata key %q is this package's own", k)
