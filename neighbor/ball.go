@@ -2,12 +2,14 @@ package neighbor
 
 import (
 	"fmt"
+	"math"
 	"runtime"
 	"sync"
 	"sync/atomic"
 
 	"github.com/equivcnp/equivcnp/group"
 	"github.com/equivcnp/equivcnp/internal/parallel"
+	"github.com/equivcnp/equivcnp/neighbor/internal/posetable"
 )
 
 // queryGrain is the number of queries that are answered into one buffer.
@@ -48,8 +50,65 @@ func Ball(queries, points *group.Lifted, opt Options) (*Neighborhood, error) {
 			return nil, err
 		}
 	}
-	p.buildPoses(nb, tol)
+	if err := p.buildPoses(nb, tol); err != nil {
+		return nil, err
+	}
 	return nb, nil
+}
+
+// buildPoses computes the relative poses of all pairs, which merge within tol.
+func (p *problem) buildPoses(nb *Neighborhood, tol float64) error {
+	if nb.Pose == nil {
+		nb.Pose = []int32{} // nothing was searched for
+	}
+	table, err := posetable.Build(p.posePairs(nb, tol))
+	if err != nil {
+		return fmt.Errorf("neighbor: Ball: %w: %w", ErrTooManyPairs, err)
+	}
+	nb.Poses, nb.Count, nb.twins = table.Poses, table.Count, table.Twins
+	return nil
+}
+
+func (p *problem) posePairs(nb *Neighborhood, tol float64) *posetable.Pairs {
+	return &posetable.Pairs{
+		Group: p.g, Queries: p.queries, Points: p.points, QueryMask: p.QueryMask, PointMask: p.PointMask,
+		QueryBlocks: p.QueryBlocks, PointBlocks: p.PointBlocks, Offsets: nb.Offsets, Index: nb.Index, Radius: p.Radius,
+		Sampled: p.MaxNeighbors > 0, Tolerance: tol, Pose: nb.Pose,
+	}
+}
+
+// mergeTolerance returns the tolerance that MergeTolerance asks for.
+func (p *problem) mergeTolerance() float64 {
+	if p.MergeTolerance != 0 {
+		return p.MergeTolerance
+	}
+	size := make([]float64, 0, p.queries.Rows()+p.points.Rows())
+	add := func(a, q []float64) {
+		m := 0.0
+		for _, x := range a {
+			m = max(m, math.Abs(x))
+		}
+		for _, x := range q {
+			m = max(m, math.Abs(x))
+		}
+		size = append(size, m)
+	}
+	for i := range p.queries.Rows() {
+		if counts(p.QueryMask, i) {
+			add(p.queries.Row(i))
+		}
+	}
+	if p.points != p.queries {
+		for j := range p.points.Rows() {
+			if counts(p.PointMask, j) {
+				add(p.points.Row(j))
+			}
+		}
+	}
+	if len(size) == 0 {
+		return DefaultMergeUnits
+	}
+	return DefaultMergeUnits * max(1, kthSmallest(size, len(size)/2))
 }
 
 // finderPoints is up to how many points of a block Auto looks at all of them through a group.Finder: that many cost a query

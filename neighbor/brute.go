@@ -17,13 +17,6 @@ func distances(g group.Group, fast group.PairComputer, dist, ai, qi, a, q, pose 
 	}
 }
 
-// relativePose writes the pose of query i as seen from point j.
-func (p *problem) relativePose(pose []float64, i, j int) {
-	ai, qi := p.queries.Row(i)
-	aj, qj := p.points.Row(j)
-	p.g.RelativePose(pose, ai, qi, aj, qj)
-}
-
 // all appends the run of all stored positions: the scan.
 func (b *block) all(runs []run) []run {
 	if len(b.rows) == 0 {

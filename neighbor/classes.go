@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/equivcnp/equivcnp/internal/parallel"
+	"github.com/equivcnp/equivcnp/neighbor/internal/posetable"
 )
 
 // RowClasses says which rows of a [Neighborhood] share their poses: rows are of one class exactly if they have the same
@@ -51,17 +52,13 @@ type keptClasses struct {
 	found *RowClasses
 }
 
-const (
-	// classGrain is how many rows a goroutine takes at a time.
-	classGrain = 64
-	// noTwin marks a row of which nothing is known beforehand.
-	noTwin = -1
-)
+// classGrain is how many rows a goroutine takes at a time.
+const classGrain = 64
 
-// twin returns an earlier row that row i is known to have the poses of, or noTwin. A twin has no twin.
+// twin returns an earlier row that row i is known to have the poses of, or NoTwin. A twin has no twin.
 func (n *Neighborhood) twin(i int) int32 {
 	if n.twins == nil {
-		return noTwin
+		return posetable.NoTwin
 	}
 	return n.twins[i]
 }
@@ -73,18 +70,18 @@ func (n *Neighborhood) rowHashes() (hash []uint64, alike []bool) {
 	parallel.For(n.Queries, classGrain, func(lo, hi int) {
 		var before []int32
 		for i := lo; i < hi; i++ {
-			if n.twin(i) != noTwin {
+			if n.twin(i) != posetable.NoTwin {
 				continue
 			}
 			_, pose := n.Row(i)
-			if i > lo && n.twin(i-1) == noTwin && slices.Equal(pose, before) {
+			if i > lo && n.twin(i-1) == posetable.NoTwin && slices.Equal(pose, before) {
 				alike[i] = true
 				continue
 			}
 			before = pose
 			sum := uint64(len(pose))
 			for _, p := range pose {
-				sum += mix(uint64(p))
+				sum += posetable.Mix(uint64(p))
 			}
 			hash[i] = sum
 		}
@@ -99,7 +96,7 @@ func (n *Neighborhood) findClasses(hash []uint64, alike []bool) *RowClasses {
 	// An open-addressing table of the first rows of each hash.
 	slots := make([]int32, 1<<bits.Len(uint(2*n.Queries)))
 	for i := range n.Queries {
-		if lead[i] = n.twin(i); lead[i] != noTwin {
+		if lead[i] = n.twin(i); lead[i] != posetable.NoTwin {
 			c.By[i] = Turn
 			continue
 		}

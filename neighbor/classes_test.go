@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/equivcnp/equivcnp/group"
+	"github.com/equivcnp/equivcnp/internal/testkit"
 )
 
 // copied is a neighbourhood with the same rows, whose classes have not been looked for; poses are to be found again.
@@ -60,7 +61,7 @@ func TestClasses(t *testing.T) {
 		{"lifts", "SE(2)", 4, image, Options{Radius: 1}},
 		{"turns", "SO(2)", 1, image, Options{Radius: 0.6}},
 		{"turns", "R>0xSO(2)", 1, image, Options{Radius: 0.6}},
-		{"lattice", "SO(2)", 1, lattice(7), Options{Radius: 0.6}},
+		{"lattice", "SO(2)", 1, testkit.Triangles(7), Options{Radius: 0.6}},
 		{"twice", "SO(2)", 1, append(slices.Clone(image), image...), Options{Radius: 0.6}},
 		{"blocks", "SO(2)", 1, append(slices.Clone(image), image...),
 			Options{Radius: 0.6, PointBlocks: []int{0, 196, 392}, QueryBlocks: []int{0, 196, 392}}},

@@ -30,14 +30,10 @@
 // are searched with a [KDTree] over their bounding coordinates that hands over whole runs of stored points; the group's
 // distance then decides. Other groups are scanned.
 //
-// # How poses merge in parallel
+// # How poses merge
 //
-// Poses that lie far apart never merge, so tables for different regions of pose space fill independently, each in the
-// order of pairs. Entries are named by the first pair that showed them, and numbered by it in the end: the table is the one
-// that entering all pairs in order would give.
-//
-// Where rotations of a group take the points to themselves, as quarter turns do with an image, most pairs repeat the pose of
-// an earlier one. Those take over its entry without a look-up, once their own pose has been compared; the table is the same.
-// Where a few rows show nearly all poses, as on a lattice under translations, each pair is compared with a guess among these;
-// pairs that are near none are entered into tables. A guess costs or saves time and decides nothing.
+// The pose table is the one that entering all pairs in order would give. Poses that lie far apart never merge, so tables for different
+// regions of the space of poses fill independently. Where points stand on a lattice that the group moves along, where a few rows
+// show nearly all poses, and where rotations of the group take the points to themselves, as quarter turns do with an image, most
+// poses are known without a look-up. [Neighborhood.Classes] says which rows share their poses.
 package neighbor

@@ -1,6 +1,10 @@
 package neighbor
 
-import "github.com/equivcnp/equivcnp/group"
+import (
+	"math"
+
+	"github.com/equivcnp/equivcnp/group"
+)
 
 // bruteBall is the definition of Ball: every pair's pose and distance, no pair skipped
 // by reasoning, and no hash in the pose table.
@@ -49,4 +53,21 @@ func (n *Neighborhood) firstWithin(pose []float64, tol float64) int {
 	}
 	n.Poses, n.Count = append(n.Poses, pose...), append(n.Count, 0)
 	return len(n.Count) - 1
+}
+
+// relativePose writes the pose of query i as seen from point j.
+func (p *problem) relativePose(pose []float64, i, j int) {
+	ai, qi := p.queries.Row(i)
+	aj, qj := p.points.Row(j)
+	p.g.RelativePose(pose, ai, qi, aj, qj)
+}
+
+// within reports whether the first len(b) numbers of a and b differ by at most tol each.
+func within(a, b []float64, tol float64) bool {
+	for k, x := range b {
+		if !(math.Abs(a[k]-x) <= tol) {
+			return false
+		}
+	}
+	return true
 }

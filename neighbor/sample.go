@@ -3,6 +3,8 @@ package neighbor
 import (
 	"math/bits"
 	"math/rand/v2"
+
+	"github.com/equivcnp/equivcnp/neighbor/internal/posetable"
 )
 
 // picker draws the neighbours that a cap leaves. The zero value is ready.
@@ -18,7 +20,7 @@ func (p *picker) sample(list []int32, k int, seed uint64, row int) []int32 {
 	if n <= k {
 		return list
 	}
-	p.pcg.Seed(seed, mix(uint64(row)))
+	p.pcg.Seed(seed, posetable.Mix(uint64(row)))
 	rng := rand.New(&p.pcg)
 	if words := (n + 63) / 64; len(p.taken) < words {
 		p.taken = make([]uint64, words)
@@ -40,13 +42,4 @@ func (p *picker) sample(list []int32, k int, seed uint64, row int) []int32 {
 		p.taken[w] = 0
 	}
 	return kept
-}
-
-// mix scrambles a number so that similar ones give unrelated results; it is a bijection (the finalizer of splitmix64,
-// Steele, Lea and Flood, OOPSLA 2014).
-func mix(x uint64) uint64 {
-	x += 0x9e3779b97f4a7c15
-	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
-	x = (x ^ x>>27) * 0x94d049bb133111eb
-	return x ^ x>>31
 }

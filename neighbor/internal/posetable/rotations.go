@@ -1,4 +1,4 @@
-package neighbor
+package posetable
 
 import (
 	"math"
@@ -9,69 +9,78 @@ import (
 	"github.com/equivcnp/equivcnp/internal/parallel"
 )
 
-// A turn of a set of points onto itself takes every pair to one with the same pose, if poses do not feel turns. On an image
-// three pairs of four are such copies of an earlier one, and need not be looked up in a table: they take over the entry that
-// the earlier pair, their leader, was given.
+// Rotations apply where those of a group take the points to themselves and poses do not feel them, as with an image under
+// rotations: a pair then has the pose of its rotated copies. On an image three pairs of four are copies of an earlier one, and need
+// not be looked up: they follow that one, their leader, to the entry that it was given.
 //
-// Where a turn takes a point is a guess, from coordinates; that the two poses agree is checked. So nothing depends on the
-// guess but time. Of rows that are turned to within a fraction of the tolerance, as all but a few of an image are, a
-// group.Turner says that all pairs agree; the poses of other pairs are compared. A follower takes its leader's entry if
+// Where a rotation takes a point is a guess, from coordinates. What is proved: of rows that are rotated to within a fraction of the
+// tolerance, as all but a few of an image are, a group.Turner says that all pairs agree; the poses of other pairs are compared. A
+// follower takes its leader's entry if
 //
-//   - its pose is within turnReach tolerances of its leader's,
+//   - its pose is within rotationReach tolerances of its leader's,
 //   - that one is within enterReach tolerances of the entry, and
 //   - the entry is alone: no earlier one is within two tolerances.
 //
 // Then the follower's pose is within the tolerance of that entry, and of no earlier one: it is the entry that a search would
-// have found. Where a leader's entry fails these, the tables are filled again without turns.
+// have found. Where a leader's entry fails these, the strategy gives up.
 const (
-	turnReach  = 0.25
-	enterReach = 0.5 // with turnReach below 1, with room for rounding
-	// turnProbes is how many pairs are turned to see whether it is worthwhile.
-	turnProbes = 64
-	turnGrain  = 512
+	rotationReach = 0.25
+	enterReach    = 0.5 // with rotationReach below 1, with room for rounding
+	// probePairs is how many pairs are rotated to see whether it is worthwhile.
+	probePairs = 64
 	// followGrain is how many queries a goroutine takes at a time to see which pairs follow theirs.
 	followGrain = 16
 )
 
-// turnOrders are the turns looked for, in parts of a full one: those of plane lattices.
-var turnOrders = [...]int{6, 4, 3, 2}
+// rotationOrders are the rotations looked for, in parts of a full turn: those of plane lattices.
+var rotationOrders = [...]int{6, 4, 3, 2}
 
-// turns says where turns by 1, 2, ... parts of a full one take rows, and which queries follow which.
-type turns struct {
+// rotations says where rotations by 1, 2, ... parts of a full turn take rows, and which queries follow which.
+type rotations struct {
 	query, point [][]int32 // -1 is nowhere
-	// querySure tells of which queries the error, as group.Turner has it, is at most half of turnReach tolerances, and as small
+	// querySure tells of which queries the error, as group.Turner has it, is at most half of rotationReach tolerances, and as small
 	// as Turner asks for: the pairs of two such rows need no look at their poses.
 	querySure [][]bool
 	// from says which point is taken to each: its row, the complement of its row and one less if its error is larger than
 	// that, or -1 for none.
 	from [][]int32
-	// leader is, of every query, an earlier one that the turn by, counted from 1, takes to it; by is 0 where there is none. A
+	// leader is, of every query, an earlier one that the rotation by, counted from 1, takes to it; by is 0 where there is none. A
 	// leader has no leader.
 	leader []int32
 	by     []uint8
-	// twins says of every query which one leads it with all pairs of both, or noTwin: see Neighborhood.twin. follow sets it.
+	// twins are those of Table: a query's leader if all pairs of both agree. follow sets it.
 	twins []int32
 }
 
-// turnProbe is an order of turns under which many poses repeat, 0 if there are none, and what is needed to turn all points.
-type turnProbe struct {
-	queries, points *turnIndex
+// byRotations is the strategy for points that rotations take to themselves.
+func byRotations(p *Pairs, s *survey) (*Table, bool) {
+	if s.look(p); s.probe == nil {
+		return nil, false
+	}
+	r := s.probe.rotations(p)
+	following, all := r.follow(p), 0
+	for _, n := range following {
+		all += int(n)
+	}
+	if all < len(p.Index)/8 { // nearly all lead
+		clear(p.Pose)
+		return nil, false
+	}
+	leading := leadersOnly(p, following, all)
+	return hash(p, leading, shardsFor(len(leading)), r)
+}
+
+// rotationProbe is an order of rotations under which many poses repeat, and what is needed to rotate all points.
+type rotationProbe struct {
+	queries, points *rowIndex
 	order           int
 }
 
-// findTurns returns turns under which many poses repeat, or nil.
-func (p *problem) findTurns(tol float64) *turns {
-	if f := p.probeTurns(tol); f.order > 0 {
-		return f.turns(p, tol)
-	}
-	return nil
-}
-
-// probeTurns looks for turns under which many poses repeat.
-func (p *problem) probeTurns(tol float64) *turnProbe {
-	bounder, ok := p.g.(group.Bounder)
-	if !ok {
-		return &turnProbe{}
+// probeRotations looks for rotations under which many poses repeat. It returns nil if there are none.
+func probeRotations(p *Pairs) *rotationProbe {
+	bounder, ok := p.Group.(group.Bounder)
+	if !ok || p.Sampled { // samples do not turn with their queries
+		return nil
 	}
 	axis := -1
 	for k, period := range bounder.BoundPeriods() {
@@ -80,34 +89,34 @@ func (p *problem) probeTurns(tol float64) *turnProbe {
 			break
 		}
 	}
-	if axis < 0 || p.queries.Rows() == 0 || p.points.Rows() == 0 {
-		return &turnProbe{}
+	if axis < 0 || p.Queries.Rows() == 0 || p.Points.Rows() == 0 {
+		return nil
 	}
-	points := newTurnIndex(bounder, axis, tol, p.points, p.PointMask, p.PointBlocks)
+	points := newRowIndex(bounder, axis, p.Tolerance, p.Points, p.PointMask, p.PointBlocks)
 	queries := points
-	if p.points != p.queries {
-		queries = newTurnIndex(bounder, axis, tol, p.queries, p.QueryMask, p.QueryBlocks)
+	if p.Points != p.Queries {
+		queries = newRowIndex(bounder, axis, p.Tolerance, p.Queries, p.QueryMask, p.QueryBlocks)
 	}
-	for _, order := range turnOrders {
-		if p.probeTurn(queries, points, order, tol) {
-			return &turnProbe{queries, points, order}
+	for _, order := range rotationOrders {
+		if probeRotation(p, queries, points, order) {
+			return &rotationProbe{queries, points, order}
 		}
 	}
-	return &turnProbe{}
+	return nil
 }
 
-// turns turns all points.
-func (f *turnProbe) turns(p *problem, tol float64) *turns {
-	turner, _ := p.g.(group.Turner)
+// rotations rotates all points.
+func (f *rotationProbe) rotations(p *Pairs) *rotations {
+	turner, _ := p.Group.(group.Turner)
 	if turner != nil && !(p.Radius <= 0.98*turner.HalfTurn()) {
 		turner = nil
 	}
-	most := min(turnReach*tol, 0.01) / 2
-	t := &turns{}
+	most := min(rotationReach*p.Tolerance, 0.01) / 2
+	t := &rotations{}
 	var pointSure [][]bool
-	t.point, pointSure = f.points.turnAll(f.order, turner, most)
+	t.point, pointSure = f.points.rotateAll(f.order, turner, most)
 	if t.query, t.querySure = t.point, pointSure; f.queries != f.points {
-		t.query, t.querySure = f.queries.turnAll(f.order, turner, most)
+		t.query, t.querySure = f.queries.rotateAll(f.order, turner, most)
 	}
 	t.from = make([][]int32, len(t.point))
 	parallel.For(len(t.point)+1, 1, func(k, _ int) {
@@ -133,47 +142,46 @@ func (f *turnProbe) turns(p *problem, tol float64) *turns {
 	return t
 }
 
-// probeTurn reports whether at least half of some pairs are turned into pairs of the same pose.
-func (p *problem) probeTurn(queries, points *turnIndex, order int, tol float64) bool {
-	e := group.PoseDim(p.g)
-	pose, turned := make([]float64, e), make([]float64, e)
+// probeRotation reports whether at least half of some pairs are rotated into pairs of the same pose.
+func probeRotation(p *Pairs, queries, points *rowIndex, order int) bool {
+	pose, rotated := make([]float64, p.e), make([]float64, p.e)
 	key := make([]float64, queries.dim)
 	part, good := 1/float64(order), 0
-	for s := range turnProbes {
-		i := s * queries.rows() / turnProbes
-		j := (2*s + 1) % turnProbes * points.rows() / turnProbes
-		ti, tj := queries.turn(key, i, part), points.turn(key, j, part)
+	for s := range probePairs {
+		i := s * queries.rows() / probePairs
+		j := (2*s + 1) % probePairs * points.rows() / probePairs
+		ti, tj := queries.rotate(key, i, part), points.rotate(key, j, part)
 		if ti < 0 || tj < 0 {
 			continue
 		}
-		p.relativePose(pose, i, j)
-		p.relativePose(turned, int(ti), int(tj))
-		if within(pose, turned, turnReach*tol) {
+		p.pose(pose, i, j)
+		p.pose(rotated, int(ti), int(tj))
+		if within(pose, rotated, rotationReach*p.Tolerance) {
 			good++
 		}
 	}
-	return good >= turnProbes/2
+	return good >= probePairs/2
 }
 
-// turnIndex finds rows by their bounding coordinates.
-type turnIndex struct {
+// rowIndex finds rows by their bounding coordinates.
+type rowIndex struct {
 	l      *group.Lifted
-	table  *poseTable // over the bits of coords
+	table  *cellTable // over the bits of coords
 	coords []float64  // [rows, dim]: the number of the row's block, and its bounding coordinates
 	dim    int
-	axis   int // the coordinate that turns
+	axis   int // the coordinate that is an angle
 	period float64
 }
 
-func newTurnIndex(bounder group.Bounder, axis int, tol float64, l *group.Lifted, mask []bool, blocks []int) *turnIndex {
+func newRowIndex(bounder group.Bounder, axis int, tol float64, l *group.Lifted, mask []bool, blocks []int) *rowIndex {
 	dim := bounder.BoundDim() + 1
-	x := &turnIndex{
-		l: l, table: newPoseTable(dim, dim, tol, make([]uint64, l.Rows()*dim)), coords: make([]float64, l.Rows()*dim), dim: dim,
+	x := &rowIndex{
+		l: l, table: newCellTable(dim, dim, tol, make([]uint64, l.Rows()*dim)), coords: make([]float64, l.Rows()*dim), dim: dim,
 		axis: axis + 1, period: bounder.BoundPeriods()[axis],
 	}
 	x.table.reset(l.Rows())
 	hashes := make([]uint64, l.Rows())
-	parallel.For(l.Rows(), turnGrain, func(lo, hi int) {
+	parallel.For(l.Rows(), rowGrain, func(lo, hi int) {
 		block := 0
 		for i := lo; i < hi; i++ {
 			for i >= blocks[block+1] {
@@ -186,7 +194,7 @@ func newTurnIndex(bounder group.Bounder, axis int, tol float64, l *group.Lifted,
 			}
 			a, q := l.Row(i)
 			bounder.BoundCoords(row[1:], a, q)
-			if firstBad(row[1:]) >= 0 {
+			if !finite(row[1:]) {
 				continue
 			}
 			row[0] = float64(block)
@@ -204,10 +212,10 @@ func newTurnIndex(bounder group.Bounder, axis int, tol float64, l *group.Lifted,
 	return x
 }
 
-func (x *turnIndex) rows() int { return len(x.coords) / x.dim }
+func (x *rowIndex) rows() int { return len(x.coords) / x.dim }
 
-// turn returns the row that a turn by part of a full one takes row i to, or -1. key [dim] is scratch.
-func (x *turnIndex) turn(key []float64, i int, part float64) int32 {
+// rotate returns the row that a rotation by part of a full turn takes row i to, or -1. key [dim] is scratch.
+func (x *rowIndex) rotate(key []float64, i int, part float64) int32 {
 	row := x.coords[i*x.dim : (i+1)*x.dim]
 	if row[0] != row[0] {
 		return -1
@@ -229,33 +237,33 @@ func (x *turnIndex) turn(key []float64, i int, part float64) int32 {
 	return int32(id)
 }
 
-// turnAll returns where turns by 1, 2, ... parts of a full one take all rows, and of which rows the error of that, as g has it,
+// rotateAll returns where rotations by 1, 2, ... parts of a full turn take all rows, and of which rows the error of that, as g has it,
 // is at most most; none, if g is nil.
-func (x *turnIndex) turnAll(order int, g group.Turner, most float64) (to [][]int32, sure [][]bool) {
+func (x *rowIndex) rotateAll(order int, g group.Turner, most float64) (to [][]int32, sure [][]bool) {
 	n := x.rows()
 	to, sure = make([][]int32, order-1), make([][]bool, order-1)
 	for k := range to {
 		to[k], sure[k] = make([]int32, n), make([]bool, n)
 	}
-	parallel.For(n, turnGrain, func(lo, hi int) {
+	parallel.For(n, rowGrain, func(lo, hi int) {
 		key := make([]float64, x.dim)
 		for i := lo; i < hi; i++ {
-			to[0][i] = x.turn(key, i, 1/float64(order))
+			to[0][i] = x.rotate(key, i, 1/float64(order))
 		}
 	})
-	parallel.For(n, turnGrain, func(lo, hi int) {
+	parallel.For(n, rowGrain, func(lo, hi int) {
 		key := make([]float64, x.dim)
 		for k := range to {
 			part := float64(k+1) / float64(order)
 			angle := 2 * math.Pi * part
 			for i := lo; i < hi; i++ {
-				if k > 0 { // where the turns before take it mostly
+				if k > 0 { // where the rotations before take it mostly
 					to[k][i] = -1
 					if j := to[k-1][i]; j >= 0 {
 						to[k][i] = to[0][j]
 					}
 					if to[k][i] < 0 {
-						to[k][i] = x.turn(key, i, part)
+						to[k][i] = x.rotate(key, i, part)
 					}
 				}
 				if j := to[k][i]; j >= 0 && g != nil {
@@ -270,7 +278,7 @@ func (x *turnIndex) turnAll(order int, g group.Turner, most float64) (to [][]int
 }
 
 // lead finds leaders.
-func (t *turns) lead() {
+func (t *rotations) lead() {
 	n := len(t.query[0])
 	t.leader, t.by = make([]int32, n), make([]uint8, n)
 	for i := range t.leader {
@@ -285,16 +293,16 @@ func (t *turns) lead() {
 	}
 }
 
-// follower returns the query that query i leads by turn k, or -1.
-func (t *turns) follower(i, k int) int {
+// follower returns the query that query i leads by rotation k, or -1.
+func (t *rotations) follower(i, k int) int {
 	if f := t.query[k][i]; int(f) > i && int(t.leader[f]) == i && int(t.by[f]) == k+1 {
 		return int(f)
 	}
 	return -1
 }
 
-// turnWork is scratch of one goroutine.
-type turnWork struct {
+// followWork is scratch of one goroutine.
+type followWork struct {
 	// place says, by row of points, where it stands in the leader's row, counted from base; what is less is of another query.
 	place       []int32
 	base, n     int32 // n is how many points the leader's row has
@@ -303,17 +311,17 @@ type turnWork struct {
 
 // follow sets Pose of each pair that follows to the complement of its leader, and of each other pair to the number of its
 // followers. It returns how many pairs of each query follow.
-func (t *turns) follow(p *problem, nb *Neighborhood, tol float64) []int32 {
-	work := make([]turnWork, runtime.GOMAXPROCS(0))
-	following := make([]int32, nb.Queries)
-	t.twins = slices.Repeat([]int32{noTwin}, nb.Queries)
-	parallel.ForWorkers(nb.Queries, followGrain, len(work), func(worker, lo, hi int) {
+func (t *rotations) follow(p *Pairs) []int32 {
+	work := make([]followWork, runtime.GOMAXPROCS(0))
+	following := make([]int32, p.rows())
+	t.twins = slices.Repeat([]int32{NoTwin}, p.rows())
+	parallel.ForWorkers(p.rows(), followGrain, len(work), func(worker, lo, hi int) {
 		w := &work[worker]
 		if w.place == nil {
-			w.place, w.base = make([]int32, nb.Points), 1
+			w.place, w.base = make([]int32, p.Points.Rows()), 1
 		}
 		for i := lo; i < hi; i++ {
-			if t.by[i] != 0 || nb.Offsets[i] == nb.Offsets[i+1] {
+			if t.by[i] != 0 || p.Offsets[i] == p.Offsets[i+1] {
 				continue
 			}
 			placed, counted := false, int32(0)
@@ -324,18 +332,18 @@ func (t *turns) follow(p *problem, nb *Neighborhood, tol float64) []int32 {
 				}
 				if !placed {
 					placed = true
-					w.setPlaces(nb.Index[nb.Offsets[i]:nb.Offsets[i+1]])
+					w.setPlaces(p.Index[p.Offsets[i]:p.Offsets[i+1]])
 				}
-				n, all := w.followRow(p, nb, t, k, i, f, turnReach*tol)
+				n, all := w.followRow(p, t, k, i, f)
 				if following[f] = int32(n); all {
 					counted++
-					if n == nb.Offsets[f+1]-nb.Offsets[f] {
+					if n == p.Offsets[f+1]-p.Offsets[f] {
 						t.twins[f] = int32(i)
 					}
 				}
 			}
 			if counted > 0 {
-				count := nb.Pose[nb.Offsets[i]:nb.Offsets[i+1]]
+				count := p.Pose[p.Offsets[i]:p.Offsets[i+1]]
 				for at := range count {
 					count[at] += counted
 				}
@@ -346,7 +354,7 @@ func (t *turns) follow(p *problem, nb *Neighborhood, tol float64) []int32 {
 }
 
 // setPlaces has place tell where each point stands in the row of a leader.
-func (w *turnWork) setPlaces(row []int32) {
+func (w *followWork) setPlaces(row []int32) {
 	n := int32(len(row))
 	if w.base > math.MaxInt32-w.n-n {
 		clear(w.place)
@@ -360,25 +368,13 @@ func (w *turnWork) setPlaces(row []int32) {
 	w.lead = w.lead[:0]
 }
 
-// row returns the poses of row i, in dst if there is room.
-func (p *problem) row(dst []float64, nb *Neighborhood, i int) []float64 {
-	lo, hi := nb.Offsets[i], nb.Offsets[i+1]
-	n := (hi - lo) * nb.PoseDim
-	if cap(dst) < n {
-		dst = make([]float64, n+n/4)
-	}
-	dst = dst[:n]
-	p.posesOf(dst, i, nb.Index[lo:hi])
-	return dst
-}
-
-// followRow has the pairs of query f follow those of query i, of which w knows the places, where turn k takes one to the other
-// and their poses differ by at most tol. It returns how many do, and whether each of query i is followed: no two pairs follow
+// followRow has the pairs of query f follow those of query i, of which w knows the places, where rotation k takes one to the other
+// and their poses differ by little enough. It returns how many do, and whether each of query i is followed: no two pairs follow
 // one. If not, those of query i count their followers.
-func (w *turnWork) followRow(p *problem, nb *Neighborhood, t *turns, k, i, f int, tol float64) (following int, all bool) {
-	lo, hi := nb.Offsets[i], nb.Offsets[i+1]
+func (w *followWork) followRow(p *Pairs, t *rotations, k, i, f int) (following int, all bool) {
+	lo, hi := p.Offsets[i], p.Offsets[i+1]
 	base, place, from, sure := w.base, w.place, t.from[k], t.querySure[k][i]
-	row, pose, count := nb.Index[nb.Offsets[f]:nb.Offsets[f+1]], nb.Pose[nb.Offsets[f]:nb.Offsets[f+1]], nb.Pose[lo:hi]
+	row, pose, count := p.Index[p.Offsets[f]:p.Offsets[f+1]], p.Pose[p.Offsets[f]:p.Offsets[f+1]], p.Pose[lo:hi]
 	compared := false
 	for m, to := range row[:len(pose)] {
 		j := from[to]
@@ -397,11 +393,11 @@ func (w *turnWork) followRow(p *problem, nb *Neighborhood, t *turns, k, i, f int
 			if !compared {
 				compared = true
 				if len(w.lead) == 0 {
-					w.lead = p.row(w.lead, nb, i)
+					w.lead = p.row(w.lead, i)
 				}
-				w.poses = p.row(w.poses, nb, f)
+				w.poses = p.row(w.poses, f)
 			}
-			if !w.agree(m, int(at), nb.PoseDim, tol) {
+			if !w.agree(m, int(at), p.e, rotationReach*p.Tolerance) {
 				continue
 			}
 		}
@@ -421,17 +417,17 @@ func (w *turnWork) followRow(p *problem, nb *Neighborhood, t *turns, k, i, f int
 
 // take is the end of numbering: pairs that share another's entry name it. Those of a row that leads come first, and then, while
 // they are in the cache, those that follow them.
-func (t *turns) take(nb *Neighborhood) {
-	pose := nb.Pose
-	parallel.For(nb.Queries, followGrain, func(lo, hi int) {
+func (t *rotations) take(p *Pairs) {
+	pose := p.Pose
+	parallel.For(p.rows(), followGrain, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			if t.by[i] != 0 {
 				continue
 			}
-			take(pose[nb.Offsets[i]:nb.Offsets[i+1]], pose)
+			take(pose[p.Offsets[i]:p.Offsets[i+1]], pose)
 			for k := range t.query {
 				if f := t.follower(i, k); f >= 0 {
-					take(pose[nb.Offsets[f]:nb.Offsets[f+1]], pose)
+					take(pose[p.Offsets[f]:p.Offsets[f+1]], pose)
 				}
 			}
 		}
@@ -439,7 +435,7 @@ func (t *turns) take(nb *Neighborhood) {
 }
 
 // agree reports whether poses m of w.poses and at of w.lead differ by at most tol.
-func (w *turnWork) agree(m, at, e int, tol float64) bool {
+func (w *followWork) agree(m, at, e int, tol float64) bool {
 	switch e {
 	case 2:
 		a, b := w.poses[2*m:][:2], w.lead[2*at:][:2]
@@ -452,25 +448,25 @@ func (w *turnWork) agree(m, at, e int, tol float64) bool {
 }
 
 // leadersOnly returns the pairs that follow none, ascending. following says how many pairs of each query follow, all together.
-func leadersOnly(nb *Neighborhood, following []int32, all int) []int32 {
-	out := make([]int32, nb.Pairs()-all)
+func leadersOnly(p *Pairs, following []int32, all int) []int32 {
+	out := make([]int32, len(p.Index)-all)
 	const grain = 64
-	start := make([]int, (nb.Queries+grain-1)/grain)
+	start := make([]int, (p.rows()+grain-1)/grain)
 	n := 0
 	for i, f := range following {
 		if i%grain == 0 {
 			start[i/grain] = n
 		}
-		n += nb.Offsets[i+1] - nb.Offsets[i] - int(f)
+		n += p.Offsets[i+1] - p.Offsets[i] - int(f)
 	}
-	parallel.For(nb.Queries, grain, func(lo, hi int) {
+	parallel.For(p.rows(), grain, func(lo, hi int) {
 		at := start[lo/grain]
 		for i := lo; i < hi; i++ {
-			first, end := nb.Offsets[i], nb.Offsets[i+1]
+			first, end := p.Offsets[i], p.Offsets[i+1]
 			if int(following[i]) == end-first {
 				continue
 			}
-			for k, v := range nb.Pose[first:end] {
+			for k, v := range p.Pose[first:end] {
 				if v >= 0 {
 					out[at] = int32(first + k)
 					at++
@@ -479,4 +475,14 @@ func leadersOnly(nb *Neighborhood, following []int32, all int) []int32 {
 		}
 	})
 	return out
+}
+
+// finite reports whether all numbers are.
+func finite(v []float64) bool {
+	for _, x := range v {
+		if x-x != 0 {
+			return false
+		}
+	}
+	return true
 }

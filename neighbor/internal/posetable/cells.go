@@ -1,4 +1,4 @@
-package neighbor
+package posetable
 
 import "math"
 
@@ -34,9 +34,9 @@ var hashFactors = [hashDims]uint64{
 	0x510e527fade682d1, 0x9b05688c2b3e6c1f, 0x1f83d9abfb41bd6b, 0x5be0cd19137e2179,
 }
 
-// poseTable finds, among items that were entered in ascending order, the ones that stand for others: an open-addressing hash
+// cellTable finds, among items that were entered in ascending order, the ones that stand for others: an open-addressing hash
 // table over cells of space. It holds no poses, only numbers of items.
-type poseTable struct {
+type cellTable struct {
 	e, stride int
 	tol, inv  float64 // inv: cells per unit
 	// items [.., stride] are the caller's. Each starts with the bits of its pose's e numbers. Those that enterItems takes have
@@ -49,13 +49,13 @@ type poseTable struct {
 	key   []float64 // scratch
 }
 
-// newPoseTable returns an empty table over items that start with poses of e numbers.
-func newPoseTable(e, stride int, tol float64, items []uint64) *poseTable {
-	return &poseTable{e: e, stride: stride, tol: tol, inv: 1 / (cellWidth * max(tol, 0x1p-1000)), items: items, key: make([]float64, e)}
+// newCellTable returns an empty table over items that start with poses of e numbers.
+func newCellTable(e, stride int, tol float64, items []uint64) *cellTable {
+	return &cellTable{e: e, stride: stride, tol: tol, inv: 1 / (cellWidth * max(tol, 0x1p-1000)), items: items, key: make([]float64, e)}
 }
 
 // reset empties the table and makes slots for n items.
-func (t *poseTable) reset(n int) {
+func (t *cellTable) reset(n int) {
 	size := 1 << 4
 	for size < 2*n && size < mostSlots {
 		size *= 2
@@ -68,10 +68,10 @@ func (t *poseTable) reset(n int) {
 }
 
 // pair is the pair of item id.
-func (t *poseTable) pair(id int) int32 { return int32(t.items[id*t.stride+t.e] & (insideBit - 1)) }
+func (t *cellTable) pair(id int) int32 { return int32(t.items[id*t.stride+t.e] & (insideBit - 1)) }
 
 // within reports whether a pose differs from that of item id by at most tol in every coordinate.
-func (t *poseTable) within(id int, pose []float64, tol float64) bool {
+func (t *cellTable) within(id int, pose []float64, tol float64) bool {
 	item := t.items[id*t.stride:]
 	for c, x := range pose {
 		if !(math.Abs(math.Float64frombits(item[c])-x) <= tol) {
@@ -83,7 +83,7 @@ func (t *poseTable) within(id int, pose []float64, tol float64) bool {
 
 // cell returns a number that names the cell of a coordinate, and how far, in cells, the coordinate lies above the cell's
 // centre, NaN where only equal numbers merge. The cells next to it have the next numbers.
-func (t *poseTable) cell(x float64) (cell uint64, above float64) {
+func (t *cellTable) cell(x float64) (cell uint64, above float64) {
 	y := float64(x * t.inv)
 	if !(math.Abs(y) < exactCells) {
 		return math.Float64bits(x + 0), math.NaN()
@@ -93,7 +93,7 @@ func (t *poseTable) cell(x float64) (cell uint64, above float64) {
 }
 
 // hash is the hash of the cell that a pose lies in.
-func (t *poseTable) hash(pose []float64) uint64 {
+func (t *cellTable) hash(pose []float64) uint64 {
 	h := uint64(0)
 	for k, x := range pose[:min(t.e, hashDims)] {
 		y := float64(x * t.inv)
@@ -103,7 +103,7 @@ func (t *poseTable) hash(pose []float64) uint64 {
 		}
 		h += cell * hashFactors[k]
 	}
-	return mix(h)
+	return Mix(h)
 }
 
 // tagOf is the part of a hash that slots keep, and by which they are found.
@@ -111,8 +111,8 @@ func tagOf(hash uint64) uint32 { return uint32(hash >> 32) }
 
 // enterItems enters items from .. to-1. ids says, for an item's pair, how many others follow it. For the pair of an entry it
 // becomes how many others share the entry, and for any other pair the complement of the entry's pair. It reports false if a
-// pose that others follow got an entry that they might not: see turnReach.
-func (t *poseTable) enterItems(ids []int32, from, to int) bool {
+// pose that others follow got an entry that they might not: see rotationReach.
+func (t *cellTable) enterItems(ids []int32, from, to int) bool {
 	clear := true
 	// A pair that shares the entry of another has to be told to both, far from here: that is done for many together, so that one
 	// need not wait for the other.
@@ -197,11 +197,11 @@ func (t *poseTable) enterItems(ids []int32, from, to int) bool {
 }
 
 // full reports whether another entry would be too many for the slots.
-func (t *poseTable) full() bool { return 2*t.n >= len(t.slots) }
+func (t *cellTable) full() bool { return 2*t.n >= len(t.slots) }
 
 // enter returns the entry that stands for item at, whose pose has this hash, and whether that entry is alone. It is the item
 // itself if there is none yet.
-func (t *poseTable) enter(pose []float64, hash uint64, at int) (id int, alone bool) {
+func (t *cellTable) enter(pose []float64, hash uint64, at int) (id int, alone bool) {
 	id, alone = t.search(pose, hash)
 	if id != absent {
 		return id, alone
@@ -225,7 +225,7 @@ func newSlot(hash uint64, at int, alone bool) uint64 {
 
 // enterCell enters item at unless an entry in its cell is within the tolerance: of poses that differ by little, several may become
 // entries, which is enough where entries are guesses.
-func (t *poseTable) enterCell(pose []float64, hash uint64, at int) {
+func (t *cellTable) enterCell(pose []float64, hash uint64, at int) {
 	if id, _ := t.find(pose, hash, absent, true); id != absent {
 		return
 	}
@@ -238,13 +238,13 @@ func (t *poseTable) enterCell(pose []float64, hash uint64, at int) {
 
 // search returns the first entry within the tolerance of pose and whether it is alone, or absent and whether a new entry for
 // the pose would be.
-func (t *poseTable) search(pose []float64, hash uint64) (id int, alone bool) {
+func (t *cellTable) search(pose []float64, hash uint64) (id int, alone bool) {
 	id, alone = t.find(pose, hash, absent, true)
 	return t.searchBeside(pose, hash, id, alone)
 }
 
 // searchBeside returns what search does, given what find found in the pose's own cell.
-func (t *poseTable) searchBeside(pose []float64, hash uint64, id int, alone bool) (int, bool) {
+func (t *cellTable) searchBeside(pose []float64, hash uint64, id int, alone bool) (int, bool) {
 	// Mostly two tolerances reach out of the cell nowhere or on one side, and there is one other cell to look at.
 	sides, sum, side := 0, uint64(0), uint64(0)
 	for c, x := range pose[:min(t.e, hashDims)] {
@@ -260,7 +260,7 @@ func (t *poseTable) searchBeside(pose []float64, hash uint64, id int, alone bool
 	switch sides {
 	case 0:
 	case 1:
-		if h := mix(sum + side); tagOf(h) != tagOf(hash) { // else searched already
+		if h := Mix(sum + side); tagOf(h) != tagOf(hash) { // else searched already
 			id, alone = t.find(pose, h, id, alone)
 		}
 	default:
@@ -270,7 +270,7 @@ func (t *poseTable) searchBeside(pose []float64, hash uint64, id int, alone bool
 }
 
 // inside reports whether no other cell than a pose's own is within two tolerances, for certain.
-func (t *poseTable) inside(pose []float64) bool {
+func (t *cellTable) inside(pose []float64) bool {
 	for _, x := range pose[:min(t.e, hashDims)] {
 		if _, above := t.cell(x); !(math.Abs(above) < t.reach(x)) {
 			return false
@@ -281,13 +281,13 @@ func (t *poseTable) inside(pose []float64) bool {
 
 // reach is how far, in cells, a coordinate may lie from the centre of its cell without two tolerances reaching out of it.
 // The tolerance is 1/cellWidth of a cell; the last term is the rounding of two numbers that were scaled.
-func (t *poseTable) reach(x float64) float64 {
+func (t *cellTable) reach(x float64) float64 {
 	return 0.5 - 2.0/cellWidth - (math.Abs(x*t.inv)+1)*0x1p-50
 }
 
 // find returns the first entry within the tolerance of pose in the cell with this hash, if it is before best, and whether it is
 // alone. Where none is, alone becomes false if an entry is within two tolerances.
-func (t *poseTable) find(pose []float64, hash uint64, best int, alone bool) (int, bool) {
+func (t *cellTable) find(pose []float64, hash uint64, best int, alone bool) (int, bool) {
 	mask, tag := uint32(len(t.slots)-1), tagOf(hash)
 	for s := tag & mask; t.slots[s] != 0; s = (s + 1) & mask {
 		slot := t.slots[s]
@@ -312,9 +312,9 @@ func (t *poseTable) find(pose []float64, hash uint64, best int, alone bool) (int
 
 // beyond looks into the other cells that two of a pose's tolerances reach, for coordinates k and later; sum is that of the
 // cells chosen for the coordinates before k and own the hash of the pose's own cell. It returns what find does, of all.
-func (t *poseTable) beyond(pose []float64, k int, sum, own uint64, best int, alone bool) (int, bool) {
+func (t *cellTable) beyond(pose []float64, k int, sum, own uint64, best int, alone bool) (int, bool) {
 	if k == min(t.e, hashDims) {
-		if h := mix(sum); tagOf(h) != tagOf(own) { // else searched already
+		if h := Mix(sum); tagOf(h) != tagOf(own) { // else searched already
 			return t.find(pose, h, best, alone)
 		}
 		return best, alone
@@ -332,7 +332,7 @@ func (t *poseTable) beyond(pose []float64, k int, sum, own uint64, best int, alo
 }
 
 // place puts a slot's content into the first free slot.
-func (t *poseTable) place(slot uint64) {
+func (t *cellTable) place(slot uint64) {
 	mask := uint32(len(t.slots) - 1)
 	s := uint32(slot>>32) & mask
 	for t.slots[s] != 0 {
@@ -342,7 +342,7 @@ func (t *poseTable) place(slot uint64) {
 }
 
 // grow makes four times the slots. From behind a free slot on, the entries of one cell are met in their order, and keep it.
-func (t *poseTable) grow() {
+func (t *cellTable) grow() {
 	old := t.slots
 	t.slots = make([]uint64, 4*len(old))
 	free := 0

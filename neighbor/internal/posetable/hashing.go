@@ -1,4 +1,4 @@
-package neighbor
+package posetable
 
 import (
 	"math"
@@ -7,13 +7,18 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/equivcnp/equivcnp/group"
 	"github.com/equivcnp/equivcnp/internal/parallel"
 )
 
+// Hashing looks every pose up in a hash table, and applies to any pairs; the strategies before it have it look up those pairs whose
+// poses they cannot tell.
+//
+// Poses are first sorted by where they lie in the space of poses, by regions so far apart that no two poses of different
+// regions could merge; then each region's table is filled independently, small enough for a cache. A table gets its poses in the
+// order of pairs, and entries are named by the first pair that showed them. So the result is that of entering all poses, in
+// order, into one table, whatever GOMAXPROCS is. Where a pose lies on the border of a region, one table takes all.
+
 const (
-	// shardPairs is the number of pairs from which on several tables pay.
-	shardPairs = 1 << 14
 	// itemsPerShard is how many poses a table gets, about: then their items and its slots stay in a core's second cache.
 	itemsPerShard = 1 << 11
 	// minShards is enough for goroutines to share the work evenly, maxShards what a sort by table can write to at a time.
@@ -22,7 +27,6 @@ const (
 	itemsPerPiece, minChunk = 32, 1 << 13
 	// poseBlock is how many poses are computed at a time.
 	poseBlock = 1 << 10
-	poseGrain = 1 << 12
 	// regionCells is the edge, in cells, of the regions that tables are chosen by: so wide that a pose is rarely at a border
 	// between them. regionOrigin keeps the numbers people space points by off those borders.
 	regionCells, regionOrigin = 1 << 30, 0x305ee7a9
@@ -30,71 +34,28 @@ const (
 	pooledItems = 1 << 24
 )
 
-// buildPoses computes the relative pose of every pair and fills Pose, which is zero, Poses and Count.
-// Poses merge within tol.
-func (p *problem) buildPoses(nb *Neighborhood, tol float64) {
-	if nb.Pose == nil {
-		nb.Pose = []int32{} // nothing was searched for
+// smallPairs is up to how many pairs one table is faster than a look for anything better.
+const smallPairs = 1 << 14
+
+// few is the strategy for so few pairs that no other pays.
+func few(p *Pairs, _ *survey) (*Table, bool) {
+	if len(p.Index) >= smallPairs {
+		return nil, false
 	}
-	if tol < 0 {
-		p.separatePoses(nb)
-		return
-	}
-	if nb.Pairs() < shardPairs {
-		p.buildTables(nb, tol, 1, nil, nil)
-		return
-	}
-	known, probe := p.findRepeats(nb, tol)
-	pairs, done := p.knownPairs(known, nb, tol)
-	if done {
-		return
-	}
-	var t *turns
-	if pairs == nil && p.MaxNeighbors == 0 { // samples do not turn with their queries
-		if probe == nil {
-			probe = p.probeTurns(tol)
-		}
-		if probe.order > 0 {
-			t = probe.turns(p, tol)
-			pairs = p.leadingPairs(nb, t, tol)
-		}
-	}
-	done = pairs != nil && p.buildTables(nb, tol, shardsFor(len(pairs)), pairs, t)
-	if !done && !p.buildTables(nb, tol, shardsFor(nb.Pairs()), nil, nil) {
-		p.buildTables(nb, tol, 1, nil, nil)
-	}
+	return hash(p, nil, 1, nil)
 }
 
-// findRepeats looks for known poses and, side by side, for the lattice that points stand on, if the group may have any use for it,
-// or for turns otherwise, in case there are no known poses. What is nil may not have been looked for.
-func (p *problem) findRepeats(nb *Neighborhood, tol float64) (known *knownPoses, probe *turnProbe) {
-	var l *shifts
-	var needless atomic.Int32 // the task that there is no need for
-	_, shifts := p.g.(group.Shifter)
-	parallel.For(3, 1, func(task, _ int) {
-		switch {
-		case task == 0:
-			if known = p.findKnown(nb, tol); known != nil {
-				needless.Store(2)
-			} else {
-				needless.Store(1)
-			}
-		case task == int(needless.Load()):
-		case task == 1 && shifts:
-			l = p.findShifts(0.75 * memberReach * tol)
-		case task == 2 && !shifts && p.MaxNeighbors == 0:
-			probe = p.probeTurns(tol)
-		}
-	})
-	if known != nil {
-		known.shifts = l
+// byHashing is the strategy for any pairs.
+func byHashing(p *Pairs, _ *survey) (*Table, bool) {
+	if t, ok := hash(p, nil, shardsFor(len(p.Index)), nil); ok {
+		return t, true
 	}
-	return known, probe
+	return hash(p, nil, 1, nil)
 }
 
 // shardsFor is how many tables so many poses are entered into.
 func shardsFor(pairs int) int {
-	if pairs < shardPairs {
+	if pairs < smallPairs {
 		return 1
 	}
 	shards := minShards
@@ -104,85 +65,71 @@ func shardsFor(pairs int) int {
 	return shards
 }
 
-// leadingPairs has pairs follow others where turns of the points take those to them, and returns the ones that follow none,
-// or nil if these are nearly all. See turns.
-func (p *problem) leadingPairs(nb *Neighborhood, t *turns, tol float64) []int32 {
-	following, all := t.follow(p, nb, tol), 0
-	for _, n := range following {
-		all += int(n)
+// hash looks the poses of pairs up, in so many tables, or those of all if entered is nil. Others follow one of those entered:
+// Pose says which, as the complement of a pair, and of pairs that others follow how many do; r is not nil where they follow by
+// rotations. It returns false, and leaves Pose all zero, where that cannot be done, which for one table and no followers is only
+// want of memory.
+func hash(p *Pairs, entered []int32, shards int, r *rotations) (*Table, bool) {
+	h := newHashing(p, shards, entered)
+	if h == nil {
+		clear(p.Pose)
+		return nil, false
 	}
-	if all < nb.Pairs()/8 {
-		return nil
+	defer h.free()
+	if !h.enterAll() || !p.fits(h.n, int(h.entries.Load())) {
+		clear(p.Pose)
+		return nil, false
 	}
-	return leadersOnly(nb, following, all)
+	return h.number(r), true
 }
 
-// buildTables fills Pose, Poses and Count through so many tables. With pairs not nil only those are entered, and all others
-// follow one of them, by turns if t is not nil. It reports false if that cannot be done.
-func (p *problem) buildTables(nb *Neighborhood, tol float64, shards int, pairs []int32, t *turns) bool {
-	if pairs == nil {
-		clear(nb.Pose)
-	}
-	b := newPoseBuilder(p, nb, tol, shards, pairs)
-	defer b.free()
-	if !b.enterAll() {
-		return false
-	}
-	b.number(t)
-	if t != nil {
-		nb.twins = t.twins
-	}
-	return true
-}
-
-// poseBuilder sorts poses into tables by where they lie in the space of poses, so far apart that no two poses of different
-// tables could merge; then tables can be filled independently, each small enough for a cache. A table gets its poses in the
-// order of pairs, and entries are named by the first pair that showed them. So the result is that of entering all poses, in
-// order, into one table, whatever GOMAXPROCS is.
-type poseBuilder struct {
-	p         *problem
-	nb        *Neighborhood
-	e, stride int
-	tol       float64
-	pairs     []int32 // the pairs to enter, ascending; nil are all
-	n         int     // how many
-	shards    int     // a power of two
-	inv       float64 // cells per unit
+// hashing is the state of hash.
+type hashing struct {
+	*Pairs
+	stride  int
+	entered []int32 // the pairs to enter, ascending; nil are all
+	n       int     // how many
+	shards  int     // a power of two
+	inv     float64 // cells per unit
 	// border is set when a pose lies in a cell at the border between two tables, unclear when an entry is not clear enough for
 	// the pairs that follow.
 	border, unclear atomic.Bool
 	entries         atomic.Int64
 
 	chunk int      // how many pairs are sorted by table together
-	items []uint64 // [n, stride], see poseTable: chunk by chunk, within a chunk table by table, and there by pair
+	items []uint64 // [n, stride], see cellTable: chunk by chunk, within a chunk table by table, and there by pair
 	start []int32  // [chunks, shards+1] where the items of each table start in the chunk
 	buf   *[]uint64
-	work  []poseWork
+	work  []hashWork
 }
 
-// poseWork is scratch of one goroutine.
-type poseWork struct {
+// hashWork is scratch of one goroutine.
+type hashWork struct {
 	poses []float64
 	items []uint64
 	shard []uint16
 	next  []int32
 	index []int32
-	table *poseTable
+	table *cellTable
 }
 
 // itemPool keeps items between calls: the allocator clears what it hands out, and nobody needs that here. The pool lets go of
 // what two collections found unused.
 var itemPool sync.Pool
 
-func newPoseBuilder(p *problem, nb *Neighborhood, tol float64, shards int, pairs []int32) *poseBuilder {
-	b := &poseBuilder{
-		p: p, nb: nb, e: nb.PoseDim, stride: nb.PoseDim + 1, tol: tol, pairs: pairs, n: nb.Pairs(), shards: shards,
-		inv:   newPoseTable(0, 0, tol, nil).inv,
+// newHashing returns nil if there is not the memory.
+func newHashing(p *Pairs, shards int, entered []int32) *hashing {
+	b := &hashing{
+		Pairs: p, stride: p.e + 1, entered: entered, n: len(p.Index), shards: shards,
+		inv:   newCellTable(0, 0, p.Tolerance, nil).inv,
 		chunk: max(minChunk, shards*itemsPerPiece),
-		work:  make([]poseWork, runtime.GOMAXPROCS(0)),
+		work:  make([]hashWork, runtime.GOMAXPROCS(0)),
 	}
-	if pairs != nil {
-		b.n = len(pairs)
+	if entered != nil {
+		b.n = len(entered)
+	}
+	if !p.fits(b.n, 0) {
+		return nil
 	}
 	b.start = make([]int32, (b.n+b.chunk-1)/b.chunk*(shards+1))
 	b.buf, _ = itemPool.Get().(*[]uint64)
@@ -195,7 +142,7 @@ func newPoseBuilder(p *problem, nb *Neighborhood, tol float64, shards int, pairs
 }
 
 // free hands the items back.
-func (b *poseBuilder) free() {
+func (b *hashing) free() {
 	if cap(*b.buf) <= pooledItems {
 		itemPool.Put(b.buf)
 	}
@@ -206,7 +153,7 @@ func (b *poseBuilder) free() {
 // others: the complement of a pair that shares the entry and is the entry's or, for pairs that follow, one that was entered.
 // It gives up and reports false if a pose lies on a border between tables, or an entry is not clear enough for the pairs
 // that follow.
-func (b *poseBuilder) enterAll() bool {
+func (b *hashing) enterAll() bool {
 	parallel.ForWorkers(b.n, b.chunk, len(b.work), func(worker, from, to int) {
 		if !b.border.Load() {
 			b.split(&b.work[worker], from, to)
@@ -218,7 +165,7 @@ func (b *poseBuilder) enterAll() bool {
 	parallel.ForWorkers(b.shards, 1, len(b.work), func(worker, shard, _ int) {
 		w := &b.work[worker]
 		if w.table == nil {
-			w.table = newPoseTable(b.e, b.stride, b.tol, b.items)
+			w.table = newCellTable(b.e, b.stride, b.Tolerance, b.items)
 		}
 		count := 0
 		for at := shard; at < len(b.start); at += b.shards + 1 {
@@ -226,7 +173,7 @@ func (b *poseBuilder) enterAll() bool {
 		}
 		w.table.reset(count)
 		for lo, at := 0, shard; at < len(b.start); lo, at = lo+b.chunk, at+b.shards+1 {
-			if !w.table.enterItems(b.nb.Pose, lo+int(b.start[at]), lo+int(b.start[at+1])) {
+			if !w.table.enterItems(b.Pose, lo+int(b.start[at]), lo+int(b.start[at+1])) {
 				b.unclear.Store(true)
 				return
 			}
@@ -238,7 +185,7 @@ func (b *poseBuilder) enterAll() bool {
 
 // split computes the poses that are entered as numbers from .. to-1, a chunk, and writes their items by table, otherwise in
 // order.
-func (b *poseBuilder) split(w *poseWork, from, to int) {
+func (b *hashing) split(w *hashWork, from, to int) {
 	stride := b.stride
 	if w.poses == nil {
 		w.poses = make([]float64, poseBlock*b.e)
@@ -252,7 +199,7 @@ func (b *poseBuilder) split(w *poseWork, from, to int) {
 	}
 	for lo := from; lo < to; lo += poseBlock {
 		n := min(poseBlock, to-lo)
-		b.posesOf(w, w.poses[:n*b.e], lo, lo+n)
+		b.enteredPoses(w, w.poses[:n*b.e], lo, lo+n)
 		if b.shards == 1 {
 			b.pack(w, items[(lo-from)*stride:], lo, n)
 		} else if !b.locate(w, items[(lo-from)*stride:], w.shard[lo-from:], lo, n) {
@@ -289,25 +236,25 @@ func (b *poseBuilder) split(w *poseWork, from, to int) {
 }
 
 // pairAt is the pair that is entered as number k.
-func (b *poseBuilder) pairAt(k int) int32 {
-	if b.pairs == nil {
+func (b *hashing) pairAt(k int) int32 {
+	if b.entered == nil {
 		return int32(k)
 	}
-	return b.pairs[k]
+	return b.entered[k]
 }
 
-// posesOf writes the poses of the pairs to enter as numbers lo .. hi-1 into dst.
-func (b *poseBuilder) posesOf(w *poseWork, dst []float64, lo, hi int) {
-	if b.pairs == nil {
-		b.p.poses(dst, b.nb, lo, hi)
+// enteredPoses writes the poses of the pairs to enter as numbers lo .. hi-1 into dst.
+func (b *hashing) enteredPoses(w *hashWork, dst []float64, lo, hi int) {
+	if b.entered == nil {
+		b.poses(dst, lo, hi)
 		return
 	}
-	b.p.posesOfPairs(w, dst, b.nb, b.pairs[lo:hi])
+	b.posesOfPairs(&w.index, dst, b.entered[lo:hi])
 }
 
 // pack writes the items of n poses, which are entered as numbers lo and on, for a single table.
-func (b *poseBuilder) pack(w *poseWork, items []uint64, lo, n int) {
-	t := poseTable{e: b.e, inv: b.inv}
+func (b *hashing) pack(w *hashWork, items []uint64, lo, n int) {
+	t := cellTable{e: b.e, inv: b.inv}
 	for k := range n {
 		pose := w.poses[k*b.e : (k+1)*b.e]
 		item := items[k*b.stride:][:b.stride]
@@ -323,7 +270,7 @@ func (b *poseBuilder) pack(w *poseWork, items []uint64, lo, n int) {
 
 // locate writes the items of n poses, which are entered as numbers lo and on, and their tables. It reports false if one of
 // them lies in a cell at the border of its region.
-func (b *poseBuilder) locate(w *poseWork, items []uint64, shards []uint16, lo, n int) bool {
+func (b *hashing) locate(w *hashWork, items []uint64, shards []uint16, lo, n int) bool {
 	e, inv, shift := b.e, b.inv, 64-bits.Len(uint(b.shards-1))
 	sure := true
 	for k := range n {
@@ -354,19 +301,19 @@ func (b *poseBuilder) locate(w *poseWork, items []uint64, shards []uint16, lo, n
 				}
 			}
 		}
-		item[e] = uint64(tagOf(mix(hash)))<<32 | own>>63*insideBit | uint64(b.pairAt(lo+k))
+		item[e] = uint64(tagOf(Mix(hash)))<<32 | own>>63*insideBit | uint64(b.pairAt(lo+k))
 		shards[k] = uint16(mixShort(region) >> shift)
 	}
 	return sure
 }
 
-// scaled returns a coordinate in cells, and its cell as a number; see poseTable.cell.
+// scaled returns a coordinate in cells, and its cell as a number; see cellTable.cell.
 func scaled(x, inv float64) (z float64, cell uint64) {
 	z = float64(x * inv)
 	return z, math.Float64bits(z + roundMagic)
 }
 
-// insideCell returns a number whose highest bit is set if a coordinate is inside its cell as poseTable.inside has it. Numbers that
+// insideCell returns a number whose highest bit is set if a coordinate is inside its cell as cellTable.inside has it. Numbers that
 // are not negative compare as their bits do, and so nobody has to guess what a branch would do. So far out that reach is
 // negative, no coordinate is inside its region.
 func insideCell(z float64, cell uint64) uint64 {
@@ -381,30 +328,27 @@ func insideRegion(z float64, cell uint64) bool {
 	return (cell+regionOrigin)%regionCells-1 < regionCells-2 && math.Abs(z) < 0x1p48
 }
 
-// mixShort is enough of mix for its upper bits.
-func mixShort(x uint64) uint64 { return (x ^ x>>32) * 0x9e3779b97f4a7c15 }
-
-// number numbers the entries by the first pair that showed them, and fills Pose, Poses and Count. Pairs that were not entered
-// follow others by turns if t is not nil.
-func (b *poseBuilder) number(t *turns) {
-	nb := b.nb
+// number numbers the entries by the first pair that showed them, and fills Pose. Pairs that were not entered
+// follow others by rotations if r is not nil.
+func (b *hashing) number(r *rotations) *Table {
 	chunks := (b.n + poseGrain - 1) / poseGrain
 	start := make([]int32, chunks+1)
 	n := int(b.entries.Load())
+	t := &Table{}
 	// The allocator clears what it hands out, which takes about as long as counting.
 	parallel.For(chunks+1, 1, func(chunk, _ int) {
 		if chunk == 0 {
-			nb.Poses, nb.Count = make([]float64, n*b.e), make([]int32, n)
+			t.Poses, t.Count = make([]float64, n*b.e), make([]int32, n)
 			return
 		}
 		lo, hi, entries := (chunk-1)*poseGrain, min(chunk*poseGrain, b.n), int32(0)
-		if b.pairs == nil {
-			for _, v := range nb.Pose[lo:hi] {
+		if b.entered == nil {
+			for _, v := range b.Pose[lo:hi] {
 				entries += int32(^uint32(v) >> 31)
 			}
 		} else {
-			for _, k := range b.pairs[lo:hi] {
-				entries += int32(^uint32(nb.Pose[k]) >> 31)
+			for _, k := range b.entered[lo:hi] {
+				entries += int32(^uint32(b.Pose[k]) >> 31)
 			}
 		}
 		start[chunk] = entries
@@ -419,26 +363,27 @@ func (b *poseBuilder) number(t *turns) {
 		}
 		entries := w.next[:poseGrain]
 		from, m := start[lo/poseGrain], int32(0)
-		count := nb.Count[from:start[lo/poseGrain+1]]
+		count := t.Count[from:start[lo/poseGrain+1]]
 		for at := lo; at < hi; at++ {
 			k := b.pairAt(at)
-			if v := nb.Pose[k]; v >= 0 {
+			if v := b.Pose[k]; v >= 0 {
 				entries[m], count[m] = k, v+1
-				nb.Pose[k] = from + m
+				b.Pose[k] = from + m
 				m++
 			}
 		}
-		b.p.posesOfPairs(w, nb.Poses[int(from)*b.e:int(from+m)*b.e], nb, entries[:m])
+		b.posesOfPairs(&w.index, t.Poses[int(from)*b.e:int(from+m)*b.e], entries[:m])
 	})
 	// The pairs that were entered name entries now, then those that follow name the pairs that were entered.
-	if t != nil {
-		t.take(nb)
-		return
+	if r != nil {
+		r.take(b.Pairs)
+		t.Twins = r.twins
+		return t
 	}
-	pose := nb.Pose
-	if b.pairs != nil {
-		parallel.For(len(b.pairs), poseGrain, func(lo, hi int) {
-			for _, k := range b.pairs[lo:hi] {
+	pose := b.Pose
+	if b.entered != nil {
+		parallel.For(len(b.entered), poseGrain, func(lo, hi int) {
+			for _, k := range b.entered[lo:hi] {
 				if v := pose[k]; v < 0 {
 					pose[k] = pose[^v]
 				}
@@ -446,6 +391,7 @@ func (b *poseBuilder) number(t *turns) {
 		})
 	}
 	parallel.For(len(pose), poseGrain, func(lo, hi int) { take(pose[lo:hi], pose) })
+	return t
 }
 
 // take has pairs that share another's entry, whose complement they have, name it.

@@ -1,4 +1,4 @@
-package neighbor
+package posetable
 
 import (
 	"math"
@@ -8,46 +8,53 @@ import (
 	"github.com/equivcnp/equivcnp/internal/parallel"
 )
 
-// shifts has points and queries that stand, in the coordinates of a group.Shifter, on a lattice with its own step along each
-// coordinate, as pixels do: then a pose is known from two kinds and the difference of two numbers of cells. One pair of each
-// difference is compared with the known poses; that all others of that difference are as near as it need be is certain, from
-// how far points are off the lattice.
-type shifts struct {
-	// query less point is the number of a difference, from 0 to less than differences: one for each pair of kinds and each
-	// difference of cells.
+// A lattice applies where the group moves along the coordinates of a group.Shifter, and points and queries stand, in those
+// coordinates, on a lattice with its own step along each of them, as pixels do. A pair's pose then follows from the translation
+// that takes one cell to the other and, where points have several lifts, from which lifts these are: their kinds.
+//
+// What is proved: from how far points are off the lattice follows how far two poses of one translation differ at most. One pair of each
+// translation is compared with the seeds, and all others of it are then members of the same seed for certain. Everything else is as with
+// seeds.
+
+// lattice says which pairs have the same translation.
+type lattice struct {
+	// Subtract point[j] from query[i]: that numbers the translation from point j to query i, from 0 to translations-1. Pairs with the
+	// same number have the same difference of cells and the same kinds.
 	query, point []int32
-	differences  int
-	slack        float64 // how far poses of one difference are from each other at most, in every coordinate
+	translations int
+	slack        float64 // how far poses of one translation are from each other at most, in every coordinate
 }
 
 const (
-	// mostDifferences bounds the differences, of which each goroutine has a table.
-	mostDifferences = 1 << 20
+	// mostTranslations bounds the translations, of which each goroutine has a table.
+	mostTranslations = 1 << 20
+	// rowGrain is how many rows a goroutine takes at a time.
+	rowGrain = 512
 	// latticeDims is the number of coordinates up to which lattices are looked for, mostKinds that of kinds.
 	latticeDims, mostKinds = 3, 16
 )
 
-// shiftSet is a set of lifts in the coordinates of a group.Shifter.
-type shiftSet struct {
+// latticeSet is a set of lifts in the coordinates of a group.Shifter.
+type latticeSet struct {
 	dim         int
 	x, kind     []float64 // [n, dim], [n]
 	label       []int32   // [n] the number of the kind
 	mask, other []bool    // what counts under either counts
 }
 
-func newShiftSet(g group.Shifter, l *group.Lifted, mask, other []bool) *shiftSet {
+func newLatticeSet(g group.Shifter, l *group.Lifted, mask, other []bool) *latticeSet {
 	n, dim, ga, qa := l.Rows(), g.ShiftDim(), g.AlgebraDim(), g.OrbitDim()
-	s := &shiftSet{dim: dim, x: make([]float64, n*dim), kind: make([]float64, n), label: make([]int32, n), mask: mask, other: other}
-	parallel.For(n, turnGrain, func(lo, hi int) {
+	s := &latticeSet{dim: dim, x: make([]float64, n*dim), kind: make([]float64, n), label: make([]int32, n), mask: mask, other: other}
+	parallel.For(n, rowGrain, func(lo, hi int) {
 		g.ShiftCoords(s.x[lo*dim:hi*dim], s.kind[lo:hi], l.A[lo*ga:hi*ga], l.Q[lo*qa:hi*qa])
 	})
 	return s
 }
 
-func (s *shiftSet) counts(i int) bool { return counts(s.mask, i) || counts(s.other, i) }
+func (s *latticeSet) counts(i int) bool { return counts(s.mask, i) || counts(s.other, i) }
 
-// shiftLattice is a box and steps in it.
-type shiftLattice struct {
+// latticeBox is a box and steps in it.
+type latticeBox struct {
 	dim          int
 	lo, hi, step [latticeDims]float64
 	size         float64 // of the largest coordinate
@@ -56,7 +63,7 @@ type shiftLattice struct {
 
 // add takes a set into the box, and its kinds; steps are the least difference of one row and the next, other than rounding's,
 // which is at most most. It reports false if there are kinds without name, or too many.
-func (t *shiftLattice) add(s *shiftSet, most float64) bool {
+func (t *latticeBox) add(s *latticeSet, most float64) bool {
 	last := -1
 	for i := range s.label {
 		if !s.counts(i) {
@@ -91,10 +98,10 @@ func (t *shiftLattice) add(s *shiftSet, most float64) bool {
 
 // cells returns the number of each row's cell, as a sum over coordinates of its place along each times a factor, and how far a
 // row is off its cell at most.
-func (t *shiftLattice) cells(s *shiftSet, factor *[latticeDims]int32) (cell []int32, off float64) {
+func (t *latticeBox) cells(s *latticeSet, factor *[latticeDims]int32) (cell []int32, off float64) {
 	cell = make([]int32, len(s.label))
-	offs := make([]float64, (len(cell)+turnGrain-1)/turnGrain)
-	parallel.For(len(cell), turnGrain, func(lo, hi int) {
+	offs := make([]float64, (len(cell)+rowGrain-1)/rowGrain)
+	parallel.For(len(cell), rowGrain, func(lo, hi int) {
 		off := 0.0
 		for i := lo; i < hi; i++ {
 			if !s.counts(i) {
@@ -110,7 +117,7 @@ func (t *shiftLattice) cells(s *shiftSet, factor *[latticeDims]int32) (cell []in
 				cell[i] += int32(k) * factor[c]
 			}
 		}
-		offs[lo/turnGrain] = off
+		offs[lo/rowGrain] = off
 	})
 	for _, o := range offs {
 		off = max(off, o)
@@ -118,20 +125,30 @@ func (t *shiftLattice) cells(s *shiftSet, factor *[latticeDims]int32) (cell []in
 	return cell, off
 }
 
-// findShifts returns the lattice that points and queries stand on, or nil if they stand on none so nearly that slack is at
+// byLattice is the strategy for points on a lattice.
+func byLattice(p *Pairs, s *survey) (*Table, bool) {
+	if s.look(p); s.seeds == nil || s.lattice == nil {
+		return nil, false
+	}
+	seeds := s.seeds
+	s.seeds = nil // where pairs that stand on a lattice have too many poses, others have, too
+	return seeds.build(p, func(w *seedWork, p *Pairs, i int) (int, bool) { return s.lattice.assign(seeds, w, p, i) })
+}
+
+// findLattice returns the lattice that points and queries stand on, or nil if they stand on none so nearly that slack is at
 // most this.
-func (p *problem) findShifts(most float64) *shifts {
-	g, ok := p.g.(group.Shifter)
+func findLattice(p *Pairs, most float64) *lattice {
+	g, ok := p.Group.(group.Shifter)
 	if !ok || g.ShiftDim() < 1 || g.ShiftDim() > latticeDims {
 		return nil
 	}
-	var points, queries *shiftSet
-	t := &shiftLattice{dim: g.ShiftDim()}
-	if p.points == p.queries {
-		points = newShiftSet(g, p.points, p.PointMask, p.QueryMask)
+	var points, queries *latticeSet
+	t := &latticeBox{dim: g.ShiftDim()}
+	if p.Points == p.Queries {
+		points = newLatticeSet(g, p.Points, p.PointMask, p.QueryMask)
 		queries = points
 	} else {
-		points, queries = newShiftSet(g, p.points, p.PointMask, p.PointMask), newShiftSet(g, p.queries, p.QueryMask, p.QueryMask)
+		points, queries = newLatticeSet(g, p.Points, p.PointMask, p.PointMask), newLatticeSet(g, p.Queries, p.QueryMask, p.QueryMask)
 		if !t.add(queries, most) {
 			return nil
 		}
@@ -146,7 +163,7 @@ func (p *problem) findShifts(most float64) *shifts {
 	for c := range t.dim {
 		n := 0.0
 		if t.hi[c]-t.lo[c] > most { // else all are at one place, but for rounding
-			if n = math.Round((t.hi[c] - t.lo[c]) / t.step[c]); !(n >= 1 && n < mostDifferences) {
+			if n = math.Round((t.hi[c] - t.lo[c]) / t.step[c]); !(n >= 1 && n < mostTranslations) {
 				return nil
 			}
 			t.step[c] = (t.hi[c] - t.lo[c]) / n
@@ -155,11 +172,11 @@ func (p *problem) findShifts(most float64) *shifts {
 		}
 		factor[c] = int32(cells)
 		far += cells * int64(n)
-		if cells *= 2*int64(n) + 1; cells*kinds*kinds > mostDifferences {
+		if cells *= 2*int64(n) + 1; cells*kinds*kinds > mostTranslations {
 			return nil
 		}
 	}
-	l := &shifts{differences: int(cells * kinds * kinds)}
+	l := &lattice{translations: int(cells * kinds * kinds)}
 	cell, off := t.cells(points, &factor)
 	queryCell := cell
 	if queries != points {
@@ -181,19 +198,22 @@ func (p *problem) findShifts(most float64) *shifts {
 	return l
 }
 
-// assign is knownPoses.assign for points of a lattice. w.cell says, by the number of a difference, which known pose all pairs of
-// that difference are members of, plus one; 0 is not known.
-func (l *shifts) assign(k *knownPoses, w *knownWork, p *problem, nb *Neighborhood, i int) (outsiders int, ok bool) {
-	lo, hi := nb.Offsets[i], nb.Offsets[i+1]
-	ids, index := nb.Pose[lo:hi], nb.Index[lo:hi]
-	count, base, cells, point := w.count, l.query[i], w.cell, l.point
+// assign is seeds.assign for points of a lattice.
+func (l *lattice) assign(k *seeds, w *seedWork, p *Pairs, i int) (outliers int, ok bool) {
+	// By the number of a translation: the seed that all its pairs are members of, plus one; 0 is not known.
+	if w.translation == nil {
+		w.translation = make([]int32, l.translations)
+	}
+	lo, hi := p.Offsets[i], p.Offsets[i+1]
+	ids, index := p.Pose[lo:hi], p.Index[lo:hi]
+	count, base, seed, point := w.count, l.query[i], w.translation, l.point
 	computed := false
 	for n := 0; n < len(ids); n++ {
 		index, ids := index[n:], ids[n:]
 		ids = ids[:len(index)]
 		m := 0
 		for ; m < len(index); m++ {
-			id := cells[base-point[index[m]]] - 1
+			id := seed[base-point[index[m]]] - 1
 			if id < 0 {
 				break
 			}
@@ -203,9 +223,9 @@ func (l *shifts) assign(k *knownPoses, w *knownWork, p *problem, nb *Neighborhoo
 		if n += m; m == len(index) {
 			break
 		}
-		// The first pair of a difference, or one that is none's member for certain.
+		// The first pair of a translation, or one that is none's member for certain.
 		if !computed {
-			w.poses = p.row(w.poses, nb, i)
+			w.poses = p.row(w.poses, i)
 			computed = true
 		}
 		pose := w.poses[n*k.e : (n+1)*k.e]
@@ -214,15 +234,15 @@ func (l *shifts) assign(k *knownPoses, w *knownWork, p *problem, nb *Neighborhoo
 			return 0, false
 		}
 		if ids[m] = id; id < 0 {
-			outsiders++
+			outliers++
 			continue
 		}
 		if k.near(pose, id, memberReach*k.tol-l.slack) {
-			cells[base-point[index[m]]] = id + 1
+			seed[base-point[index[m]]] = id + 1
 		}
 		if count[id]++; count[id] == 1 {
 			w.first[id] = int32(lo + n)
 		}
 	}
-	return outsiders, true
+	return outliers, true
 }
