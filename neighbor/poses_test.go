@@ -99,4 +99,3 @@ func TestPoseTableCrowded(t *testing.T) {
 	require.Equal(t, 600*600, nb.Pairs())
 	checkPoses(t, nb, l, l, 0x1p-44)
 }
-
