@@ -20,45 +20,55 @@ import (
 // stdio is the name by which a flag takes standard input or standard output.
 const stdio = "-"
 
-// standardInput reads standard input to its end, or until ctx ends.
-func (a *app) standardInput(ctx context.Context) ([]byte, error) {
-	type read struct {
-		b   []byte
+// interruptible returns what read does, or ctx's error once ctx ends: a pipe that nobody writes to would keep the program for ever. read
+// is then left behind, for as long as the program still runs.
+func interruptible[V any](ctx context.Context, read func() (V, error)) (V, error) {
+	type result struct {
+		v   V
 		err error
 	}
-	done := make(chan read, 1)
+	done := make(chan result, 1)
 	go func() {
-		b, err := io.ReadAll(io.LimitReader(a.stdin, maxInput+1))
-		done <- read{b, err}
+		v, err := read()
+		done <- result{v, err}
 	}()
 	select {
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		var none V
+		return none, ctx.Err()
 	case r := <-done:
-		if r.err == nil && len(r.b) > maxInput {
-			r.err = fmt.Errorf("more than %d bytes", maxInput)
-		}
-		if r.err != nil {
-			return nil, fmt.Errorf("standard input: %w", r.err)
-		}
-		return r.b, nil
+		return r.v, r.err
 	}
+}
+
+// standardInput reads standard input to its end.
+func (a *app) standardInput() ([]byte, error) {
+	b, err := io.ReadAll(io.LimitReader(a.stdin, maxInput+1))
+	if err == nil && len(b) > maxInput {
+		err = fmt.Errorf("more than %d bytes", maxInput)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("standard input: %w", err)
+	}
+	return b, nil
 }
 
 // maxInput bounds what is read from standard input.
 const maxInput = 1 << 32
 
-// fromInput reads a file, or under the name "-" the bytes of standard input.
+// fromInput reads a file, or under the name "-" the bytes of standard input, unless ctx ends first.
 func fromInput[V any](ctx context.Context, a *app, path string, file func(path string) (V, error), decode func(b []byte, name string) (V, error)) (V, error) {
-	if path != stdio {
-		return file(path)
-	}
-	b, err := a.standardInput(ctx)
-	if err != nil {
-		var none V
-		return none, err
-	}
-	return decode(b, "standard input")
+	return interruptible(ctx, func() (V, error) {
+		if path != stdio {
+			return file(path)
+		}
+		b, err := a.standardInput()
+		if err != nil {
+			var none V
+			return none, err
+		}
+		return decode(b, "standard input")
+	})
 }
 
 // outputs are the files that a command will write. They are checked before the work starts, written under temporary

@@ -186,9 +186,11 @@ func (f *taskFlags) pictures(ctx context.Context, r *result, channels int, chang
 		if channels != 1 && channels != 3 {
 			return nil, 0, fmt.Errorf("the model has %d channels; an image file is grey (1) or in colour (3), use --in", channels)
 		}
-		set, err = task.ReadFolder(f.images, task.FolderOptions{Channels: channels, H: f.size, W: f.size})
+		set, err = interruptible(ctx, func() (*task.ImageSet, error) {
+			return task.ReadFolder(f.images, task.FolderOptions{Channels: channels, H: f.size, W: f.size})
+		})
 	case f.mnist != "":
-		set, err = readMNIST(f.mnist)
+		set, err = interruptible(ctx, func() (*task.ImageSet, error) { return readMNIST(f.mnist) })
 	default:
 		var file *taskfile.File
 		if file, err = fromInput(ctx, f.app, f.in, taskfile.Open, taskfile.Decode); err == nil {
