@@ -19,17 +19,19 @@ test: ## all tests
 	$(GO) test ./...
 
 race: ## the concurrent packages under the race detector
-	$(GO) test -race -short ./internal/... ./simd ./linalg/batch ./group ./neighbor ./layers
+	$(GO) test -race -short ./internal/... ./simd/... ./linalg/batch/... ./group ./neighbor/... ./layers/...
 	$(GO) test -race -short -run '^Test(GradientBits|Equiv|Chunks|Images|Cancel|Valid|Plan(Concurrent|Cancelled|CacheFollows)|CurvePlan(Concurrent|Cancelled))' ./cnp
 	$(GO) test -race -short -run '^Test(SameBits|CheckpointEvery|AdamBits|Source|ImageSource|Equivariance|Meter)$$' ./cnp/train ./cnp/task ./cnp/eval
 
+# What computes with kernels.
+NUMERIC := ./simd/... ./linalg/... ./internal/search/... ./layers
 purego: ## without assembly
-	$(GO) test -tags purego ./simd ./linalg/... ./layers
+	$(GO) test -tags purego $(NUMERIC)
 
-levels: ## the numeric packages at every instruction set level that this machine has
-	@for l in $$($(GO) run ./bench levels); do \
+levels: ## the numeric packages at every instruction set level below this machine's best, which `make test` runs
+	@for l in $$($(GO) run ./bench levels | head -n -1); do \
 		echo "level $$l"; \
-		EQUIVCNP_SIMD=$$l $(GO) test -count=1 -short ./simd ./linalg/... ./layers || exit 1; \
+		EQUIVCNP_SIMD=$$l $(GO) test -count=1 -short $(NUMERIC) || exit 1; \
 	done
 
 generate: ## regenerate what is generated
@@ -63,15 +65,19 @@ cross: ## build for every platform
 	done
 
 arm64: ## the numeric packages on an emulated arm64 machine (Debian: qemu-user-static)
-	GOARCH=arm64 CGO_ENABLED=0 $(GO) test -short -exec qemu-aarch64-static ./internal/... ./simd ./linalg/... ./group ./neighbor ./layers ./cnp/weights
+	GOARCH=arm64 CGO_ENABLED=0 $(GO) test -short -exec qemu-aarch64-static ./internal/... ./simd/... ./linalg/... ./group ./neighbor/... ./layers/... ./cnp/weights
 
 # A count of runs (5000x) as well as a time (10s). CI counts: a run stopped by the clock can end as "context deadline exceeded"
 # without any finding (Go issue 75804).
+# Each package's targets share one binary: linking it anew for every target takes longer than the fuzzing.
 fuzz: ## every fuzz target for FUZZFOR each
-	@for pkg in $$($(GO) list ./...); do \
-		for f in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz'); do \
-			echo "fuzz $$pkg $$f"; \
-			$(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZFOR) -fuzzminimizetime 1000x $$pkg || exit 1; \
+	@for dir in $$(grep -rl --include='*_test.go' --exclude-dir=asm '^func Fuzz' . | xargs -n1 dirname | sort -u); do \
+		bin=$(CURDIR)/bin/fuzz/$${dir#./}.test; \
+		$(GO) test -c -fuzz . -o $$bin $$dir || exit 1; \
+		for f in $$($$bin -test.list '^Fuzz'); do \
+			echo "fuzz $$dir $$f"; \
+			(cd $$dir && $$bin -test.run '^$$' -test.fuzz "^$$f\$$" -test.fuzztime $(FUZZFOR) -test.fuzzminimizetime 1000x \
+				-test.fuzzcachedir "$$($(GO) env GOCACHE)/fuzz/equivcnp/$${dir#./}") || exit 1; \
 		done; \
 	done
 
