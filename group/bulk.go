@@ -7,15 +7,6 @@ import (
 	"github.com/equivcnp/equivcnp/linalg"
 )
 
-// PoseComputer is the fast path of RelativePose for many points at once.
-type PoseComputer interface {
-	Group
-	// RelativePoses writes the relative pose of the query (ai [g], qi [orbit]) as seen from each of the points that
-	// index names, rows of a [n, g] and q [n, orbit], into dst [len(index), pose]. It must equal RelativePose to the
-	// last bit.
-	RelativePoses(dst, ai, qi, a, q []float64, index []int32)
-}
-
 // RelativePoses writes the relative pose of the query (ai [g], qi [orbit]) as seen from each of the rows of l that index
 // names into dst [len(index), PoseDim]. It panics if dst has another length or an index is none of l's.
 func RelativePoses(dst, ai, qi []float64, l *Lifted, index []int32) {

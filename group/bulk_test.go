@@ -198,12 +198,12 @@ func TestBoundBoxAtItsTightest(t *testing.T) {
 }
 
 // Bounding coordinates of many rows under SE(2) are those of each, to the last bit.
-func TestBoundRows(t *testing.T) {
+func TestBoundCoordsOf(t *testing.T) {
 	g := NewSE2(0)
 	l := LiftPoints(g, []float64{1, 2, -3, 0.5, 0, 0, 7, -1, 1e-9, 4}, 11, 0)
 	rows := []int32{0, 3, 4, 17, 18, 19, 40, 54}
 	x, want := make([]float64, 3*len(rows)), make([]float64, 3)
-	g.boundRows(x, l, rows)
+	g.BoundCoordsOf(x, l.A, l.Q, rows)
 	for k, j := range rows {
 		a, q := l.Row(int(j))
 		g.BoundCoords(want, a, q)

@@ -10,7 +10,7 @@ import (
 )
 
 // Finder answers, of a set of lifted points, which lie in the ball of a given radius around a query: exactly those whose
-// Distance, in float64, is below the radius. It looks at every point, but through a sieve of whole numbers that tells 64
+// Distance, in float64, is below the radius. It looks at every point, but through a filter of whole numbers that tells 64
 // of them in a few cycles: up to some hundred thousand points that is faster than any tree. It is read-only and safe for
 // concurrent use; every goroutine brings its own Workspace.
 type Finder struct {
@@ -18,18 +18,19 @@ type Finder struct {
 	r       float64
 	l       *Lifted
 	fast    PairComputer
-	kernel  pairKernel
+	metric  Metric // what the kernels decide by; NoMetric is Distance itself
+	ga, qa  int    // algebra and orbit coordinates
 	classes []finderClass
 	n       int
 }
 
-// finderClass is a part of the points, for SE(2) those of one angle.
+// finderClass is a part of the points, for rigid motions those of one angle.
 type finderClass struct {
-	label []int32
-	x     []float64 // [coordinates, n], as the kernel wants them
-	alt   []float64 // SE(2): the algebra's translations, for queries of the same angle
-	th    float64   // SE(2): the angle
-	sieve *sieve
+	label  []int32
+	x      []float64 // [coordinates, n], as the kernel wants them
+	alt    []float64 // rigid motions: the algebra's translations, for queries of the same angle
+	th     float64   // rigid motions: the angle
+	filter *candidateFilter
 }
 
 // Workspace is scratch for Finder.Find. The zero value is ready.
@@ -40,21 +41,14 @@ type Workspace struct {
 	center []float64
 	dist   []float64
 	pose   []float64
-	u, m   [2]float64 // the query as a kernel wants it
+	u      [kernelDims]float64 // the query as a kernel wants it
+	m      [2]float64
 }
 
-// pairKernel says which of the kernels of internal/search decides like a group.
-type pairKernel int
+// kernelDims is the largest number of coordinates of a kernel's points.
+const kernelDims = 3
 
-const (
-	noKernel pairKernel = iota // Distances, word by word
-	euclidKernel
-	rigidKernel
-	polarKernel
-	logPolarKernel
-)
-
-// maxClasses is up to how many different angles points of SE(2) are told apart.
+// maxClasses is up to how many different angles the points of rigid motions are told apart.
 const maxClasses = 16
 
 // NewFinder lays out the rows of l, ascending and distinct, for radius r; nil is all rows. It panics if a row is none of l's.
@@ -70,19 +64,23 @@ func NewFinder(l *Lifted, rows []int32, r float64) *Finder {
 			panic(fmt.Sprintf("group: NewFinder: rows[%d] = %d, need ascending rows below %d", k, j, l.Rows()))
 		}
 	}
-	f := &Finder{g: l.Group, r: r, l: l, n: len(rows)}
+	f := &Finder{g: l.Group, r: r, l: l, n: len(rows), ga: l.Group.AlgebraDim(), qa: l.Group.OrbitDim()}
 	f.fast, _ = l.Group.(PairComputer)
-	f.kernel = f.choose(rows)
-	if f.kernel == rigidKernel {
+	f.metric = f.choose(rows)
+	f.verify(rows)
+	if f.metric.Form == RigidMotion {
 		f.splitByAngle(rows)
 	} else {
 		f.classes = []finderClass{f.newClass(rows)}
+	}
+	for k := range f.classes {
+		f.classes[k].filter = newCandidateFilter(l, f.classes[k].label, r)
 	}
 	return f
 }
 
 // Fast reports whether a kernel decides, so that asking twice costs less than remembering.
-func (f *Finder) Fast() bool { return f.kernel != noKernel }
+func (f *Finder) Fast() bool { return f.metric.Form != NoMetric }
 
 // Len is the number of points.
 func (f *Finder) Len() int { return f.n }
@@ -91,59 +89,115 @@ func (f *Finder) Len() int { return f.n }
 // decide as the group's own norms do.
 func moderate(r, w float64) bool { return r/w > 0x1p-400 && r/w < 0x1p400 }
 
-// choose returns the kernel that decides as the group's Distance does, to the last bit.
-func (f *Finder) choose(rows []int32) pairKernel {
-	angles := func(of func(a, q []float64) float64) bool {
+// choose returns the group's metric if its kernel decides as Distance does, to the last bit: in the wanted coordinates, for angles within a
+// half turn, and where no square overflows or underflows.
+func (f *Finder) choose(rows []int32) Metric {
+	g, ok := f.g.(MetricGroup)
+	if !ok {
+		return Metric{}
+	}
+	angles := func(c int) bool {
 		for _, j := range rows {
-			if !(math.Abs(of(f.l.Row(int(j)))) <= math.Pi) {
+			a, q := f.l.Row(int(j))
+			v := 0.0
+			if c < f.ga {
+				v = a[c]
+			} else {
+				v = q[c-f.ga]
+			}
+			if !(math.Abs(v) <= math.Pi) {
 				return false
 			}
 		}
 		return true
 	}
-	switch g := f.g.(type) {
-	case *T:
-		if g.n <= 3 && moderate(f.r, g.alpha) {
-			return euclidKernel
+	m, dim := g.Metric(), f.ga+f.qa
+	switch m.Form {
+	case Euclidean:
+		ok = dim >= 1 && dim <= kernelDims && moderate(f.r, m.Alpha)
+	case Polar:
+		ok = dim == 2 && angles(0)
+	case LogPolar:
+		ok = dim == 2 && angles(1)
+	case RigidMotion:
+		ok = f.ga == 3 && f.qa == 0 && moderate(f.r, 1-m.Alpha) && moderate(f.r, m.Alpha) && angles(0) && f.fewAngles(rows)
+	default:
+		ok = false
+	}
+	if !ok {
+		return Metric{}
+	}
+	return m
+}
+
+// fewAngles reports whether the first coordinates of the rows take at most maxClasses values.
+func (f *Finder) fewAngles(rows []int32) bool {
+	seen, last := map[float64]bool{}, math.NaN()
+	for _, j := range rows {
+		a, _ := f.l.Row(int(j))
+		if a[0] == last {
+			continue
 		}
-	case *Trivial:
-		if g.n <= 3 && moderate(f.r, g.beta) {
-			return euclidKernel
+		if last = a[0]; !seen[last] && len(seen) == maxClasses {
+			return false
 		}
-	case *SE2:
-		if moderate(f.r, g.beta) && moderate(f.r, g.alpha) && angles(func(a, _ []float64) float64 { return a[0] }) {
-			seen, last := map[float64]bool{}, math.NaN()
-			for _, j := range rows {
-				a, _ := f.l.Row(int(j))
-				if a[0] == last {
-					continue
+		seen[last] = true
+	}
+	return true
+}
+
+// samples are up to four places among n.
+func samples(n int) []int {
+	if n <= 4 {
+		return []int{0, 1, 2, 3}[:n]
+	}
+	return []int{0, n / 3, 2 * n / 3, n - 1}
+}
+
+// sameNumbers reports whether two slices have the same bits, any NaN being equal to any.
+func sameNumbers(x, y []float64) bool {
+	return slices.EqualFunc(x, y, func(v, w float64) bool {
+		return math.Float64bits(v) == math.Float64bits(w) || (v != v && w != w)
+	})
+}
+
+// verify compares the metric and the PairComputer with Distance for a few pairs of rows, and does without what differs: a group that
+// embeds another inherits those, too, and may have a distance of its own.
+func (f *Finder) verify(rows []int32) {
+	if f.metric.Form == NoMetric && f.fast == nil {
+		return
+	}
+	w := Workspace{pose: make([]float64, max(PoseDim(f.g), 1))}
+	pose, dist, index := make([]float64, PoseDim(f.g)), make([]float64, 1), make([]int32, 1)
+	for _, j := range samples(len(rows)) {
+		aj, qj := f.l.Row(int(rows[j]))
+		class := f.newClass(rows[j : j+1])
+		for _, i := range samples(len(rows)) {
+			ai, qi := f.l.Row(int(rows[i]))
+			f.g.RelativePose(pose, ai, qi, aj, qj)
+			d := f.g.Distance(pose)
+			if f.fast != nil {
+				if f.fast.Distances(dist, ai, qi, aj, qj); !sameNumbers(dist, []float64{d}) {
+					f.fast = nil
 				}
-				if last = a[0]; seen[last] || len(seen) < maxClasses {
-					seen[last] = true
-					continue
-				}
-				return noKernel
 			}
-			return rigidKernel
-		}
-	case *SO2:
-		if angles(func(a, _ []float64) float64 { return a[0] }) {
-			return polarKernel
-		}
-	case *RxSO2:
-		if angles(func(a, _ []float64) float64 { return a[1] }) {
-			return logPolarKernel
+			if f.metric.Form == NoMetric || !(d == 0 || moderate(d, f.metric.Alpha)) {
+				continue
+			}
+			// A ball of radius d does not hold the point, the next larger one does.
+			if f.within(&w, &class, index, nil, ai, qi, d) != 0 || f.within(&w, &class, index, nil, ai, qi, math.Nextafter(d, math.Inf(1))) != 1 {
+				f.metric = Metric{}
+			}
 		}
 	}
-	return noKernel
 }
 
 // newClass lays out some rows, coordinate by coordinate where there is a kernel, row by row for Distances.
 func (f *Finder) newClass(rows []int32) finderClass {
-	c := finderClass{label: rows, sieve: newSieve(f.l, rows, f.r)}
-	n, ga, qa := len(rows), f.g.AlgebraDim(), f.g.OrbitDim()
-	switch f.kernel {
-	case noKernel:
+	c := finderClass{label: rows}
+	n, ga, qa := len(rows), f.ga, f.qa
+	switch f.metric.Form {
+	case NoMetric:
 		for _, j := range rows {
 			a, _ := f.l.Row(int(j))
 			c.x = append(c.x, a...)
@@ -153,7 +207,7 @@ func (f *Finder) newClass(rows []int32) finderClass {
 			c.alt = append(c.alt, q...)
 		}
 		return c
-	case rigidKernel:
+	case RigidMotion:
 		c.x, c.alt = make([]float64, 2*n), make([]float64, 2*n)
 		var v se2View // all have one angle
 		for k, j := range rows {
@@ -223,16 +277,16 @@ func (f *Finder) Append(dst []int32, w *Workspace, a, q []float64) []int32 {
 	m := 0
 	for k := range f.classes {
 		c := &f.classes[k]
-		var sieved []uint64
-		if c.sieve != nil {
-			if len(w.center) < len(c.sieve.center) {
-				w.center = make([]float64, len(c.sieve.center))
+		var candidates []uint64
+		if c.filter != nil {
+			if len(w.center) < len(c.filter.center) {
+				w.center = make([]float64, len(c.filter.center))
 			}
-			if b := w.bits[:c.sieve.words]; c.sieve.near(b, w.center, a, q) {
-				sieved = b
+			if b := w.bits[:c.filter.words]; c.filter.near(b, w.center, a, q) {
+				candidates = b
 			}
 		}
-		m += f.findIn(w, c, index[m:], sieved, a, q)
+		m += f.within(w, c, index[m:], candidates, a, q, f.r)
 	}
 	if len(f.classes) > 1 {
 		w.sort(index[:m], f.l.Rows())
@@ -267,50 +321,46 @@ func (w *Workspace) sort(index []int32, n int) {
 	}
 }
 
-// findIn writes the points of a class that are within to index, which has room for all of them.
-func (f *Finder) findIn(w *Workspace, c *finderClass, index []int32, sieved []uint64, a, q []float64) int {
-	switch g := f.g.(type) {
-	case *T:
-		if f.kernel == euclidKernel {
-			return search.WithinEuclid(index, c.label, sieved, c.x, a[:g.n], g.alpha, f.r)
+// within writes the points of a class within r to index, which has room for all of them.
+func (f *Finder) within(w *Workspace, c *finderClass, index []int32, candidates []uint64, a, q []float64, r float64) int {
+	m := &f.metric
+	switch m.Form {
+	case NoMetric:
+		if f.fast != nil {
+			return f.scan(w, c, index, candidates, a, q, r)
 		}
-	case *Trivial:
-		if f.kernel == euclidKernel {
-			return search.WithinEuclid(index, c.label, sieved, c.x, q[:g.n], g.beta, f.r)
-		}
-	case *SE2:
-		if f.kernel == rigidKernel && math.Abs(a[0]) <= math.Pi {
+	case RigidMotion:
+		if math.Abs(a[0]) <= math.Pi {
 			query, v := newSE2Query(a), newSE2View(a[0], c.th)
 			x := c.x
-			w.u, w.m = [2]float64{query.px, query.py}, [2]float64{v.mr, v.mi}
+			w.u[0], w.u[1], w.m = query.px, query.py, [2]float64{v.mr, v.mi}
 			if v.same {
-				w.u, x = [2]float64{query.tx, query.ty}, c.alt
+				w.u[0], w.u[1], x = query.tx, query.ty, c.alt
 			}
-			return search.WithinRigid(index, c.label, sieved, x, w.u[:], w.m[:], v.rel, g.alpha, f.r)
+			return search.WithinRigid(index, c.label, candidates, x, w.u[:2], w.m[:], v.rel, m.Alpha, r)
 		}
-	case *SO2:
-		if f.kernel == polarKernel && math.Abs(a[0]) <= math.Pi {
-			w.u = [2]float64{a[0], q[0]}
-			return search.WithinPolar(index, c.label, sieved, c.x, w.u[:], radiusFloor, g.alpha, f.r)
-		}
-	case *RxSO2:
-		if f.kernel == logPolarKernel && math.Abs(a[1]) <= math.Pi {
-			return search.WithinLogPolar(index, c.label, sieved, c.x, a[:2], g.alpha, f.r)
+	default:
+		n := copy(w.u[:], a[:f.ga])
+		u := w.u[:n+copy(w.u[n:], q[:f.qa])]
+		switch {
+		case m.Form == Euclidean:
+			return search.WithinEuclid(index, c.label, candidates, c.x, u, m.Alpha, r)
+		case m.Form == Polar && math.Abs(u[0]) <= math.Pi:
+			return search.WithinPolar(index, c.label, candidates, c.x, u, m.Floor, m.Alpha, r)
+		case m.Form == LogPolar && math.Abs(u[1]) <= math.Pi:
+			return search.WithinLogPolar(index, c.label, candidates, c.x, u, m.Alpha, r)
 		}
 	}
-	if f.kernel == noKernel && f.fast != nil {
-		return f.scan(w, c, index, sieved, a, q)
-	}
-	return f.one(w, c, index, sieved, a, q)
+	return f.one(w, c, index, candidates, a, q, r)
 }
 
-// scan computes the distances of the stretch of each word that has bits.
-func (f *Finder) scan(w *Workspace, c *finderClass, index []int32, sieved []uint64, a, q []float64) (m int) {
-	ga, qa := f.g.AlgebraDim(), f.g.OrbitDim()
+// scan computes the distances of the stretch of each word that has candidates.
+func (f *Finder) scan(w *Workspace, c *finderClass, index []int32, candidates []uint64, a, q []float64, r float64) (m int) {
+	ga, qa := f.ga, f.qa
 	for lo := 0; lo < len(c.label); lo += 64 {
 		word := ^uint64(0)
-		if sieved != nil {
-			word = sieved[lo>>6]
+		if candidates != nil {
+			word = candidates[lo>>6]
 		}
 		if left := len(c.label) - lo; left < 64 {
 			word &= 1<<left - 1
@@ -322,7 +372,7 @@ func (f *Finder) scan(w *Workspace, c *finderClass, index []int32, sieved []uint
 		dist := w.dist[:last-first]
 		f.fast.Distances(dist, a, q, c.x[first*ga:last*ga], c.alt[first*qa:last*qa])
 		for k, d := range dist {
-			if d < f.r {
+			if d < r {
 				index[m] = c.label[first+k]
 				m++
 			}
@@ -331,15 +381,15 @@ func (f *Finder) scan(w *Workspace, c *finderClass, index []int32, sieved []uint
 	return m
 }
 
-// one computes the distances of the points whose bit is set one by one.
-func (f *Finder) one(w *Workspace, c *finderClass, index []int32, sieved []uint64, a, q []float64) (m int) {
+// one computes the distances of the candidates one by one.
+func (f *Finder) one(w *Workspace, c *finderClass, index []int32, candidates []uint64, a, q []float64, r float64) (m int) {
 	for k, j := range c.label {
-		if sieved != nil && sieved[k>>6]>>(k&63)&1 == 0 {
+		if candidates != nil && candidates[k>>6]>>(k&63)&1 == 0 {
 			continue
 		}
 		aj, qj := f.l.Row(int(j))
 		f.g.RelativePose(w.pose, a, q, aj, qj)
-		if f.g.Distance(w.pose) < f.r {
+		if f.g.Distance(w.pose) < r {
 			index[m] = j
 			m++
 		}

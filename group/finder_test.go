@@ -101,20 +101,98 @@ func TestFinderUsesKernels(t *testing.T) {
 	for i := range x {
 		x[i] = 3 * rng.Float64()
 	}
-	for name, want := range map[string]pairKernel{
-		"T(1)": euclidKernel, "T(2)": euclidKernel, "T(3)": euclidKernel, "trivial(2)": euclidKernel, "SE(2)": rigidKernel,
-		"SO(2)": polarKernel, "R>0xSO(2)": logPolarKernel, "SO(3)": noKernel, "R>0xSqueeze": noKernel,
+	for name, want := range map[string]MetricForm{
+		"T(1)": Euclidean, "T(2)": Euclidean, "T(3)": Euclidean, "trivial(2)": Euclidean, "SE(2)": RigidMotion,
+		"SO(2)": Polar, "R>0xSO(2)": LogPolar, "SO(3)": NoMetric, "R>0xSqueeze": NoMetric,
 	} {
 		g, err := Parse(name, 0)
 		require.NoError(t, err)
 		f := NewFinder(LiftPoints(g, x, 1, 0), nil, 0.2)
-		require.Equal(t, want, f.kernel, name)
-		require.NotNil(t, f.classes[0].sieve, name)
+		require.Equal(t, want, f.metric.Form, name)
+		require.NotNil(t, f.classes[0].filter, name)
 	}
 }
 
-// The sieve is worth having: it lets through little more than the ball, in the groups of the image models.
-func TestSieveIsTight(t *testing.T) {
+// Groups of a user's own that embed one of ours, or none.
+type (
+	renamed  struct{ *SE2 }  // the same under another name
+	steep    struct{ *SO2 }  // a distance of its own, and metric and Distances inherited
+	shifted  struct{ *SE2 }  // other bounding coordinates, and the bulk path inherited
+	measured struct{ Group } // no interface but Metric
+	claiming struct{ Group } // a metric that is not its distance
+)
+
+func (renamed) Name() string { return "motions" }
+
+func (g steep) Distance(pose []float64) float64 { return 2 * g.SO2.Distance(pose) }
+
+func (shifted) BoundCoords(dst, a, q []float64) {
+	NewSE2(0).BoundCoords(dst, a, q)
+	dst[0] += 100
+}
+
+func (g measured) Metric() Metric { return g.Group.(MetricGroup).Metric() }
+
+func (claiming) Metric() Metric { return Metric{Form: LogPolar, Alpha: 0.2} }
+
+// A user's own group has the kernels where they decide as its distance does, and is searched by its distance where not.
+func TestFinderOfUsersGroups(t *testing.T) {
+	for _, c := range []struct {
+		g      Group
+		metric MetricForm
+		fast   bool // a PairComputer that is believed
+	}{
+		{renamed{NewSE2(0)}, RigidMotion, true},
+		{shifted{NewSE2(0)}, RigidMotion, true},
+		{steep{NewSO2(0)}, NoMetric, false},
+		{measured{NewRxSO2(0)}, LogPolar, false},
+		{measured{NewT(3, 0)}, Euclidean, false},
+		{claiming{NewRxSq(0)}, NoMetric, false},
+		{claiming{NewT(1, 0)}, NoMetric, false},
+	} {
+		rng := rand.New(rand.NewPCG(11, 11))
+		for name, l := range finderSets(c.g, rng, 150) {
+			rows := []int32{}
+			for j := range l.Rows() {
+				rows = append(rows, int32(j))
+			}
+			for _, r := range []float64{0.02, 0.3, 2} {
+				f := NewFinder(l, rows, r)
+				if name == "lattice" {
+					require.Equal(t, c.metric, f.metric.Form, c.g.Name())
+					require.Equal(t, c.fast, f.fast != nil, c.g.Name())
+				}
+				var w Workspace
+				for i := 0; i < l.Rows(); i += 13 {
+					a, q := l.Row(i)
+					require.Equal(t, within(l, rows, a, q, r), append([]int32{}, f.Find(&w, a, q)...), "%s %s %v", c.g.Name(), name, r)
+				}
+			}
+		}
+	}
+}
+
+// verify finds nothing wrong with the library's own groups, wherever points lie.
+func TestFinderKeepsKernels(t *testing.T) {
+	for _, name := range []string{"T(1)", "T(2)", "T(3)", "trivial(2)", "SE(2)", "SO(2)", "R>0xSO(2)"} {
+		g, err := Parse(name, 0)
+		require.NoError(t, err)
+		for seed := range uint64(40) {
+			for set, l := range finderSets(g, rand.New(rand.NewPCG(seed, 12)), 40) {
+				rows := []int32{}
+				for j := range l.Rows() {
+					rows = append(rows, int32(j))
+				}
+				f := NewFinder(l, rows, 0.2)
+				require.Equal(t, f.choose(rows), f.metric, "%s %s %d", name, set, seed)
+				require.NotNil(t, f.fast, "%s %s %d", name, set, seed)
+			}
+		}
+	}
+}
+
+// The filter of candidates is worth having: it lets through little more than the ball, in the groups of the image models.
+func TestFilterIsTight(t *testing.T) {
 	var x []float64
 	for i := range 48 * 48 {
 		x = append(x, float64(i/48)-23.5, float64(i%48)-23.5)
@@ -133,7 +211,7 @@ func TestSieveIsTight(t *testing.T) {
 		for i := 0; i < l.Rows(); i += 37 {
 			a, q := l.Row(i)
 			found += len(f.Find(&w, a, q))
-			for _, word := range w.bits[:f.classes[0].sieve.words] {
+			for _, word := range w.bits[:f.classes[0].filter.words] {
 				for ; word != 0; word &= word - 1 {
 					passed++
 				}

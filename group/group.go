@@ -27,7 +27,8 @@ import (
 )
 
 // Group is a Lie group with its action on R^d. A user's own group implements these methods and works everywhere; the
-// optional interfaces below make it faster.
+// optional interfaces below make it faster. It may also embed one of this package's groups, whose optional interfaces it then has
+// as well: who overrides a method overrides those that state the same in another way, as Distances and Metric do of Distance.
 //
 // Implementations are immutable and safe for concurrent use. Methods panic when a slice is shorter than they document;
 // non-finite inputs give non-finite outputs and never a panic.
@@ -93,6 +94,75 @@ type Bounder interface {
 	// 10⁹ of the half-width, which covers coordinates up to 10⁵ half-widths from zero; a search that must be exact
 	// beyond that widens its comparisons by a few ulps of the coordinates.
 	BoundBox(half []float64, r float64)
+}
+
+// BoundsComputer is the fast path of BoundCoords for many points at once.
+type BoundsComputer interface {
+	Bounder
+	// BoundCoordsOf writes the bounding coordinates of each of the points that index names, rows of a [n, g] and q [n, orbit], into
+	// dst [len(index), BoundDim]. It must equal BoundCoords to the last bit.
+	BoundCoordsOf(dst, a, q []float64, index []int32)
+}
+
+// DiamondBounder is a group with two bounding coordinates whose balls lie, where BoundsDiamond says so, in the diamond that the half-widths of
+// their box span: |Δc_0|/h_0 + |Δc_1|/h_1 ≤ 1. It holds half of the box's points.
+type DiamondBounder interface {
+	Bounder
+	BoundsDiamond() bool
+}
+
+// MetricGroup is a group whose Distance is one of the metrics that there are kernels for.
+type MetricGroup interface {
+	Group
+	// Metric returns the metric. It must decide as Distance(RelativePose(...)) does, to the last bit, where no square of a length
+	// overflows or underflows.
+	Metric() Metric
+}
+
+// A Metric is a distance of points with coordinates x, those of a lift: (a, q), the algebra's and then the orbit's. Every operation is rounded once.
+type Metric struct {
+	Form  MetricForm
+	Alpha float64
+	Floor float64 // of Polar
+}
+
+// MetricForm names a formula.
+type MetricForm int
+
+const (
+	// NoMetric is none of the others.
+	NoMetric MetricForm = iota
+	// Euclidean is Alpha·|x_i - x_j|, for one to three coordinates.
+	Euclidean
+	// Polar, for x = (θ, r), is Alpha·|Δθ| + (1-Alpha)·|r_i/2 - r_j/2|/((r_i/2 + r_j/2) + Floor).
+	Polar
+	// LogPolar, for x = (log r, θ), is Alpha·|Δθ| + (1-Alpha)·|Δ log r|.
+	LogPolar
+	// RigidMotion, for x = (θ, t), the algebra coordinates of SE(2), is Alpha·|Δθ| + (1-Alpha)·|t| of the relative pose (Δθ, t).
+	RigidMotion
+)
+
+// OrbitMetric is a group with a distance of orbits of its own; see OrbitDistance.
+type OrbitMetric interface {
+	Group
+	// OrbitDistance is the distance of two orbits, as it enters the group's distance before it is weighted.
+	OrbitDistance(qi, qj []float64) float64
+}
+
+// UniformLifter is a group whose stabiliser samples can be spread evenly instead of drawn.
+type UniformLifter interface {
+	Group
+	// LiftUniform is Lift with k samples of the stabiliser that depend on nothing but k and are spread evenly.
+	LiftUniform(a, q, x []float64, k int)
+}
+
+// PoseComputer is the fast path of RelativePose for many points at once.
+type PoseComputer interface {
+	Group
+	// RelativePoses writes the relative pose of the query (ai [g], qi [orbit]) as seen from each of the points that
+	// index names, rows of a [n, g] and q [n, orbit], into dst [len(index), pose]. It must equal RelativePose to the
+	// last bit.
+	RelativePoses(dst, ai, qi, a, q []float64, index []int32)
 }
 
 // Isometric is implemented by groups that preserve Euclidean distance, so that a radial kernel of |x - x'| is

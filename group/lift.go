@@ -33,13 +33,6 @@ func LiftPoints(g Group, x []float64, k int, seed uint64) *Lifted {
 	return l
 }
 
-// UniformLifter is a group whose stabiliser samples can be spread evenly instead of drawn.
-type UniformLifter interface {
-	Group
-	// LiftUniform is Lift with k samples of the stabiliser that depend on nothing but k and are spread evenly.
-	LiftUniform(a, q, x []float64, k int)
-}
-
 // LiftPointsUniform is LiftPoints with evenly spread stabiliser samples, the same for every point: no draw, and a smaller error of
 // the mean over the samples. Groups that cannot spread theirs are lifted by LiftPoints with seed 0. It panics as LiftPoints.
 func LiftPointsUniform(g Group, x []float64, k int) *Lifted {

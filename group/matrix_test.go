@@ -142,7 +142,7 @@ func TestOrbitDistance(t *testing.T) {
 	require.InDelta(t, 2, OrbitDistance(NewSqueeze(0), []float64{1}, []float64{-1}), 1e-15)
 }
 
-// A product's poses and distances are those of its parts, its balls what comparing all pairs finds, by the sieve where both
+// A product's poses and distances are those of its parts, its balls what comparing all pairs finds, by the filter where both
 // parts have bounds and without where one has none.
 func TestProduct(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 9))

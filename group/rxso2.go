@@ -55,6 +55,9 @@ func (g *RxSO2) Distance(pose []float64) float64 {
 	return g.mix(math.Abs(linalg.WrapAngle(pose[1])), math.Abs(pose[0]))
 }
 
+// Metric implements MetricGroup.
+func (g *RxSO2) Metric() Metric { return Metric{Form: LogPolar, Alpha: g.alpha} }
+
 // Distances implements PairComputer.
 func (g *RxSO2) Distances(dist, ai, _, a, _ []float64) {
 	l, th := ai[0], ai[1]

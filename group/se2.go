@@ -165,6 +165,9 @@ func (g *SE2) Distances(dist, ai, _, a, _ []float64) {
 	}
 }
 
+// Metric implements MetricGroup.
+func (g *SE2) Metric() Metric { return Metric{Form: RigidMotion, Alpha: g.alpha} }
+
 // Act moves x by exp(a).
 func (g *SE2) Act(dst, a, x []float64) {
 	dst[0], dst[1] = linalg.ExpMotion2((*[3]float64)(a)).Apply(x[0], x[1])
@@ -192,12 +195,12 @@ func (g *SE2) BoundCoords(dst, a, _ []float64) {
 	dst[0], dst[1], dst[2] = q.px, q.py, linalg.WrapAngle(q.th)
 }
 
-// boundRows writes the BoundCoords of rows of l, with sine and cosine once for the last few angles.
-func (g *SE2) boundRows(dst []float64, l *Lifted, rows []int32) {
+// BoundCoordsOf implements BoundsComputer, with sine and cosine once for the last few angles.
+func (g *SE2) BoundCoordsOf(dst, a, _ []float64, index []int32) {
 	var views se2Views
-	for k, j := range rows {
-		a, _ := l.Row(int(j))
-		v, x := views.of(0, a[0]), dst[3*k:][:3]
+	for k, j := range index {
+		a, x := a[3*int(j):][:3], dst[3*k:][:3]
+		v := views.of(0, a[0])
 		x[0], x[1] = mulComplex(v.vr, v.vi, a[1], a[2])
 		x[2] = linalg.WrapAngle(a[0])
 	}

@@ -64,6 +64,9 @@ func radiusDist(r, s float64) float64 {
 	return math.Abs(r-s) / (r + s + radiusFloor)
 }
 
+// Metric implements MetricGroup.
+func (g *SO2) Metric() Metric { return Metric{Form: Polar, Alpha: g.alpha, Floor: radiusFloor} }
+
 // Distances implements PairComputer.
 func (g *SO2) Distances(dist, ai, qi, a, q []float64) {
 	th, r := ai[0], qi[0]

@@ -62,6 +62,9 @@ func (g *T) RelativePose(pose, ai, _, aj, _ []float64) {
 // Distance is α·|pose|.
 func (g *T) Distance(pose []float64) float64 { return g.alpha * linalg.Norm(pose[:g.n]) }
 
+// Metric implements MetricGroup.
+func (g *T) Metric() Metric { return Metric{Form: Euclidean, Alpha: g.alpha} }
+
 // Distances implements PairComputer.
 func (g *T) Distances(dist, ai, _, a, _ []float64) {
 	n := len(dist)

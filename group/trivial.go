@@ -66,6 +66,9 @@ func (g *Trivial) dist(x, y []float64) float64 {
 	return g.beta * linalg.Norm(d[:len(x)])
 }
 
+// Metric implements MetricGroup.
+func (g *Trivial) Metric() Metric { return Metric{Form: Euclidean, Alpha: g.beta} }
+
 // Distances implements PairComputer.
 func (g *Trivial) Distances(dist, _, qi, _, q []float64) {
 	for j := range dist {

@@ -25,8 +25,8 @@
 //
 // # How it searches
 //
-// [Ball] looks at every point, through a group.Finder, up to some hundred thousand of them: a sieve in fixed point tells 64
-// points in a few cycles, and the kernels that decide see only what passes. Beyond that, groups that implement group.Bounder
+// [Ball] looks at every point, through a group.Finder, up to some hundred thousand of them: a filter in fixed point tells 64
+// points in a few cycles, and the kernels that decide see only its candidates. Beyond that, groups that implement group.Bounder
 // are searched with a [KDTree] over their bounding coordinates that hands over whole runs of stored points; the group's
 // distance then decides. Other groups are scanned.
 //

@@ -6,46 +6,43 @@ import (
 	"github.com/equivcnp/equivcnp/internal/search"
 )
 
-// summed is implemented by groups with two bounding coordinates whose balls lie in the diamond that the half-widths of
-// their box span: |Δc_0|/h_0 + |Δc_1|/h_1 ≤ 1.
-type summed interface{ boundsSum() }
+// BoundsDiamond implements DiamondBounder: the distance is that sum.
+func (g *RxSO2) BoundsDiamond() bool { return true }
 
-func (g *RxSO2) boundsSum() {} // the distance is that sum
-func (g *RxSq) boundsSum()  {} // likewise
+// BoundsDiamond implements DiamondBounder: the distance is that sum.
+func (g *RxSq) BoundsDiamond() bool { return true }
 
-// In terms of w = log(r + 0.0005) the radial part is β·tanh(|Δw|/2), which is concave and so above its chord from 0 to h_1,
-// where it is the radius: ρ·|Δw|/h_1 ≤ β·tanh(|Δw|/2), and with α·|Δθ| = ρ·|Δθ|/h_0 the sum is at most ρ/ρ.
-func (g *SO2) boundsSum() {}
+// BoundsDiamond implements DiamondBounder. In terms of w = log(r + 0.0005) the radial part is β·tanh(|Δw|/2), which is concave and so above its
+// chord from 0 to h_1, where it is the radius: ρ·|Δw|/h_1 ≤ β·tanh(|Δw|/2), and with α·|Δθ| = ρ·|Δθ|/h_0 the sum is at most ρ/ρ.
+func (g *SO2) BoundsDiamond() bool { return true }
 
-// A sieve tells, for one radius and 64 points in a few cycles, which points may lie in a query's ball: all that do, and
+// A candidateFilter tells, for one radius and 64 points in a few cycles, which points may lie in a query's ball: all that do, and
 // some that do not. It holds their bounding coordinates as whole numbers modulo 2¹⁶, so that angles wrap by themselves; see
 // search.Candidates. Rounding to units costs at most one unit per coordinate of a pair, which the window allows for.
-type sieve struct {
+type candidateFilter struct {
 	bound  Bounder
-	axes   []sieveAxis
+	axes   []filterAxis
 	x      []uint16 // [axes, 64·words]
 	center []float64
 	reach  []uint16
 	words  int
 }
 
-// sieveAxis is a sum of bounding coordinates, each times its factor.
-type sieveAxis struct {
+// filterAxis is a sum of bounding coordinates, each times its factor.
+type filterAxis struct {
 	coord  []int
 	factor []float64
 	origin float64 // subtracted from the first coordinate, so that units are small beside it
 }
 
 const (
-	// sieveAxes is how many windows search.Candidates tests fast.
-	sieveAxes = 3
-	circle    = 1 << 16
-	// sieveSpan is how many units a coordinate that is not periodic extends over.
-	sieveSpan = 1 << 15
+	circle = 1 << 16
+	// filterSpan is how many units a coordinate that is not periodic extends over.
+	filterSpan = 1 << 15
 )
 
-// newSieve returns the sieve of rows of l for a radius, or nil if the group has no bounds that would hold any back.
-func newSieve(l *Lifted, rows []int32, r float64) *sieve {
+// newCandidateFilter returns the filter of rows of l for a radius, or nil if the group has no bounds that would hold any back.
+func newCandidateFilter(l *Lifted, rows []int32, r float64) *candidateFilter {
 	b, ok := l.Group.(Bounder)
 	if !ok || len(rows) == 0 {
 		return nil
@@ -56,17 +53,8 @@ func newSieve(l *Lifted, rows []int32, r float64) *sieve {
 		return nil
 	}
 	b.BoundBox(half, r)
-	x := make([]float64, len(rows)*m) // bounding coordinates [n, m]
-	// By type: a method would reach groups that embed SE2 and bound coordinates of their own.
-	if g, ok := b.(*SE2); ok {
-		g.boundRows(x, l, rows)
-	} else {
-		for k, j := range rows {
-			a, q := l.Row(int(j))
-			b.BoundCoords(x[k*m:(k+1)*m], a, q)
-		}
-	}
-	s := &sieve{bound: b, center: make([]float64, m), words: (len(rows) + 63) / 64}
+	x := boundCoords(b, m, l, rows)
+	s := &candidateFilter{bound: b, center: make([]float64, m), words: (len(rows) + 63) / 64}
 	s.choose(x, half, periods)
 	if len(s.axes) == 0 {
 		return nil
@@ -81,9 +69,33 @@ func newSieve(l *Lifted, rows []int32, r float64) *sieve {
 	return s
 }
 
+// boundCoords returns the bounding coordinates [len(rows), m] of rows of l.
+func boundCoords(b Bounder, m int, l *Lifted, rows []int32) []float64 {
+	x := make([]float64, len(rows)*m)
+	one := func(dst []float64, j int32) {
+		a, q := l.Row(int(j))
+		b.BoundCoords(dst, a, q)
+	}
+	if fast, ok := b.(BoundsComputer); ok {
+		fast.BoundCoordsOf(x, l.A, l.Q, rows)
+		plain, agree := make([]float64, m), true
+		for _, k := range samples(len(rows)) {
+			one(plain, rows[k])
+			agree = agree && sameNumbers(plain, x[k*m:(k+1)*m])
+		}
+		if agree {
+			return x
+		}
+	}
+	for k, j := range rows {
+		one(x[k*m:(k+1)*m], j)
+	}
+	return x
+}
+
 // choose picks the axes: for diamonds the sum and the difference of both coordinates, otherwise coordinates one by one,
 // those first whose windows are small beside their extent.
-func (s *sieve) choose(x, half, periods []float64) {
+func (s *candidateFilter) choose(x, half, periods []float64) {
 	m := len(half)
 	lo, hi := make([]float64, m), make([]float64, m)
 	for c := range m {
@@ -101,7 +113,7 @@ func (s *sieve) choose(x, half, periods []float64) {
 		if periods[c] > 0 {
 			return circle / periods[c]
 		}
-		return sieveSpan / max(hi[c]-lo[c], math.SmallestNonzeroFloat64)
+		return filterSpan / max(hi[c]-lo[c], math.SmallestNonzeroFloat64)
 	}
 	middle := func(c int) float64 {
 		if periods[c] > 0 {
@@ -111,7 +123,7 @@ func (s *sieve) choose(x, half, periods []float64) {
 	}
 	window := func(half float64) float64 { return math.Floor(half*(1+1e-6)) + 2 }
 
-	if _, ok := s.bound.(summed); ok && m == 2 && half[0] > 0 && half[1] > 0 {
+	if d, ok := s.bound.(DiamondBounder); ok && m == 2 && d.BoundsDiamond() && half[0] > 0 && half[1] > 0 {
 		p := 0 // the periodic coordinate sets the unit, else the one with less room
 		if periods[1] > 0 || (periods[0] == 0 && unit(1)*half[1] < unit(0)*half[0]) {
 			p = 1
@@ -121,14 +133,14 @@ func (s *sieve) choose(x, half, periods []float64) {
 		f[p], f[o] = unit(p), unit(p)*half[p]/half[o]
 		if w := window(unit(p) * half[p]); periods[o] == 0 && usable(p, f[p], w) && usable(o, f[o], w) {
 			for _, sign := range []float64{1, -1} {
-				s.axes = append(s.axes, sieveAxis{[]int{o, p}, []float64{f[o], sign * f[p]}, middle(o)})
+				s.axes = append(s.axes, filterAxis{[]int{o, p}, []float64{f[o], sign * f[p]}, middle(o)})
 				s.reach = append(s.reach, uint16(w))
 			}
 			return
 		}
 	}
 	taken := make([]bool, m)
-	for len(s.axes) < sieveAxes {
+	for len(s.axes) < search.CandidateAxes {
 		best, least := -1, circle/2.0
 		for c := range m {
 			if w := window(unit(c) * half[c]); !taken[c] && usable(c, unit(c), w) && w < least {
@@ -139,13 +151,13 @@ func (s *sieve) choose(x, half, periods []float64) {
 			return
 		}
 		taken[best] = true
-		s.axes = append(s.axes, sieveAxis{[]int{best}, []float64{unit(best)}, middle(best)})
+		s.axes = append(s.axes, filterAxis{[]int{best}, []float64{unit(best)}, middle(best)})
 		s.reach = append(s.reach, uint16(least))
 	}
 }
 
 // units is the coordinate in whole units, modulo the circle.
-func (a *sieveAxis) units(x []float64) uint16 {
+func (a *filterAxis) units(x []float64) uint16 {
 	y := (x[a.coord[0]] - a.origin) * a.factor[0]
 	for k := 1; k < len(a.coord); k++ {
 		y += x[a.coord[k]] * a.factor[k]
@@ -154,9 +166,9 @@ func (a *sieveAxis) units(x []float64) uint16 {
 }
 
 // near sets the bits of the points that may lie in the ball of the query (a, q) and reports whether it could.
-func (s *sieve) near(bits []uint64, center []float64, a, q []float64) bool {
+func (s *candidateFilter) near(bits []uint64, center []float64, a, q []float64) bool {
 	s.bound.BoundCoords(center, a, q)
-	var u [sieveAxes]uint16
+	var u [search.CandidateAxes]uint16
 	for c := range s.axes {
 		for _, k := range s.axes[c].coord {
 			// A query far outside the points' range would lose digits, and has few neighbours to find.
