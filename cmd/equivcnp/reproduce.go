@@ -224,7 +224,7 @@ func (p *reproduction) table(name string, rows [][]string) error {
 // chart keeps a drawing and shows it in the report.
 func (p *reproduction) chart(name string, c *picture.Chart) error {
 	p.printf("\n![%s](%s)\n", c.Title, name)
-	return p.add(name, func(w io.Writer) error { return picture.WriteChart(w, "png", c) })
+	return p.add(name, func(w io.Writer) error { return picture.WriteCharts(w, "png", c) })
 }
 
 // options are those of a measurement of n tasks, which moves the progress bar on.

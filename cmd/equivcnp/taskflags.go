@@ -19,6 +19,7 @@ import (
 type taskFlags struct {
 	app                    *app
 	kernel                 string
+	length                 float64
 	from, to               float64
 	targets                int
 	minContext, maxContext int
@@ -43,7 +44,8 @@ func (f *taskFlags) register(a *app, cmd *cobra.Command) {
 	f.app = a
 	fl := cmd.Flags()
 	test := task.PaperTest(nil)
-	fl.StringVar(&f.kernel, "kernel", "", "curves of a process: rbf, matern, periodic, sawtooth, sums (rbf+periodic), mixtures (rbf,sawtooth)")
+	fl.StringVar(&f.kernel, "kernel", "", "curves of a process: rbf, matern, periodic, sawtooth, rbf+periodic, rbf,sawtooth, gp:2*rbf(0.5)+...")
+	fl.Float64Var(&f.length, "length", 1, "--kernel: length scale where it says none")
 	fl.Float64Var(&f.from, "from", test.Lo, "--kernel: where the curves begin")
 	fl.Float64Var(&f.to, "to", test.Hi, "--kernel: where they end")
 	fl.IntVar(&f.targets, "targets", test.Targets, "--kernel: even places at which a curve is seen")
@@ -104,7 +106,7 @@ func (f *taskFlags) source(ctx context.Context, r *result, cfg cnp.Config, chang
 	}
 	switch {
 	case f.kernel != "":
-		p, err := task.ProcessByName(f.kernel)
+		p, err := task.ParseProcess(f.kernel, f.length)
 		if err != nil {
 			return nil, 0, usageError{fmt.Errorf("--kernel: %w", err)}
 		}
@@ -119,7 +121,11 @@ func (f *taskFlags) source(ctx context.Context, r *result, cfg cnp.Config, chang
 		if err := checkTargets(c.Targets); err != nil {
 			return nil, 0, err
 		}
-		return task.CurveSource[float32]{Name: f.kernel, Curves: c}, 0, nil
+		name := f.kernel
+		if f.length != 1 {
+			name += fmt.Sprintf(" of length %g", f.length)
+		}
+		return task.CurveSource[float32]{Name: name, Curves: c}, 0, nil
 	case f.csv != "" || (f.in != "" && !image):
 		set, err := f.curves(ctx, cfg.DimX, cfg.DimY)
 		if err != nil {

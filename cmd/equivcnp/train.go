@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -39,6 +40,7 @@ type trainFlags struct {
 	patience          int
 	checkpointEvery   int
 	logEvery          int
+	holdout           float64
 	memory            memoryFlag
 }
 
@@ -50,9 +52,10 @@ func (a *app) trainCommand() *cobra.Command {
 		Short:                 "Train a model on curves or on images",
 		Long: `Train a model on curves or on images.
 
-A run writes three files: the model under the name of --out, and beside it, with the endings
-.checkpoint and .jsonl, its whole state and a log of one JSON object a line. A run that was
-interrupted, or whose machine failed, goes on with --resume and ends with the same bits.`,
+A run writes four files: the model under the name of --out, and beside it, with the endings
+.checkpoint, .jsonl and .loss.png, its whole state, a log of one JSON object a line, and a drawing of
+the log. Of your own images or tasks a tenth, drawn by --seed, is held out, and scores are taken on
+it (--holdout). A run that was interrupted, or whose machine failed, goes on with --resume and ends with the same bits.`,
 		Example: `  equivcnp train regression --kernel rbf --out rbf.safetensors
   equivcnp train image --group "T(2)" --digits --out digits.safetensors
   equivcnp train --config run.yaml`,
@@ -126,6 +129,7 @@ func (f *trainFlags) register(a *app, cmd *cobra.Command, own trainDefaults) {
 	fl.IntVar(&f.patience, "patience", 0, "stop after so many scores that were no better, and write the best model; 0: never")
 	fl.IntVar(&f.checkpointEvery, "checkpoint-every", d.CheckpointEvery, "steps between two checkpoints")
 	fl.IntVar(&f.logEvery, "log-every", d.LogEvery, "steps between two lines of the log")
+	fl.Float64Var(&f.holdout, "holdout", 0.1, "share of your own images or tasks that is not trained on: scores and --patience go by it; 0: none")
 	f.memory.register(cmd)
 	fl.BoolVar(&a.json, "json", false, "print one JSON object")
 	must(cmd.MarkFlagFilename("config", "yaml", "yml"))
@@ -180,9 +184,11 @@ type trainResult struct {
 	Out          string       `json:"out"`
 	Checkpoint   string       `json:"checkpoint"`
 	Log          string       `json:"log"`
+	Picture      string       `json:"picture"`
 	Architecture string       `json:"architecture"`
 	Group        string       `json:"group,omitempty"`
 	Tasks        string       `json:"tasks"`
+	Test         string       `json:"scored_on,omitempty"`
 	Steps        int          `json:"steps"`
 	Resumed      int          `json:"resumed_after,omitempty"`
 	Best         *train.Score `json:"best,omitempty"`
@@ -191,8 +197,9 @@ type trainResult struct {
 	Notes        []string     `json:"notes"`
 }
 
-// train runs the training of a model of that configuration on a source; less names the flags that make it smaller.
-func (a *app) train(ctx context.Context, f *trainFlags, mc cnp.Config, src, test task.Source[float32], less string, changed func(string) bool, notes []string) error {
+// train runs the training of a model of that configuration on a source; less names the flags that make it smaller,
+// and begin, if there is one, prepares the new model.
+func (a *app) train(ctx context.Context, f *trainFlags, mc cnp.Config, src, test task.Source[float32], less string, begin func(cnp.Model[float32]), changed func(string) bool, notes []string) error {
 	if f.out == "" {
 		return usagef(`required flag(s) "out" not set`)
 	}
@@ -204,7 +211,7 @@ func (a *app) train(ctx context.Context, f *trainFlags, mc cnp.Config, src, test
 		return usagef("--out -: train needs a file, beside which its checkpoint and its log lie")
 	}
 	inputs := []string{f.config}
-	outs, err := newOutputs(inputs, outFile{"out", f.out, tensorFiles})
+	outs, err := newOutputs(inputs, outFile{"out", f.out, tensorFiles}, outFile{"loss", f.beside(".loss.png"), pictureFiles})
 	if err != nil {
 		return err
 	}
@@ -222,6 +229,9 @@ func (a *app) train(ctx context.Context, f *trainFlags, mc cnp.Config, src, test
 	model, err := cnp.New[float32](mc, f.seed)
 	if err != nil {
 		return err
+	}
+	if begin != nil {
+		begin(model)
 	}
 	bar, done := a.trainBar(c.Steps)
 	defer done()
@@ -258,6 +268,10 @@ func (a *app) train(ctx context.Context, f *trainFlags, mc cnp.Config, src, test
 	if err != nil {
 		return err
 	}
+	drawn := f.beside(".loss.png")
+	if err := outs.write("loss", func(w io.Writer) error { return drawLog(w, opt.Log, filepath.Base(f.out)) }); err != nil {
+		return err
+	}
 	if err := outs.commit(); err != nil {
 		return err
 	}
@@ -267,10 +281,16 @@ func (a *app) train(ctx context.Context, f *trainFlags, mc cnp.Config, src, test
 	}
 	best, bestStep := run.Best()
 	res := trainResult{Out: f.out, Checkpoint: opt.Checkpoint, Log: opt.Log, Architecture: string(mc.Architecture), Group: mc.Group,
-		Tasks: src.String(), Steps: run.Step(), Resumed: from, Best: best, BestStep: bestStep, Last: last, Notes: notes}
+		Tasks: src.String(), Steps: run.Step(), Resumed: from, Best: best, BestStep: bestStep, Last: last, Notes: notes, Picture: drawn}
+	if test != nil {
+		res.Test = test.String()
+	}
 	r := &result{notes: notes}
 	r.line("model", "%s: %s%s", f.out, mc.Architecture, suffix(", ", mc.Group))
 	r.line("tasks", "%s", res.Tasks)
+	if res.Test != "" {
+		r.line("scored on", "%s", res.Test)
+	}
 	r.line("steps", "%d%s", res.Steps, suffix(", continued after ", zeroEmpty(from)))
 	if last != nil {
 		r.line("log-likelihood", "%.4f ± %.4f over %s, RMSE %.4f", last.LogLikelihood, last.Std, plural(last.Tasks, "task"), last.RMSE)
@@ -280,6 +300,7 @@ func (a *app) train(ctx context.Context, f *trainFlags, mc cnp.Config, src, test
 	}
 	r.line("checkpoint", "%s", opt.Checkpoint)
 	r.line("log", "%s", opt.Log)
+	r.line("loss", "%s", drawn)
 	return a.print(r, res)
 }
 

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"image"
 	"image/png"
+	"math"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -21,6 +22,7 @@ import (
 
 	"github.com/equivcnp/equivcnp/cnp/train"
 	"github.com/equivcnp/equivcnp/cnp/weights"
+	"github.com/equivcnp/equivcnp/internal/safetensors"
 )
 
 var long = flag.Bool("long", false, "kill training 20 times instead of a few")
@@ -151,6 +153,7 @@ func TestTrainRefuses(t *testing.T) {
 	write("nested.yaml", "task: regression\nsteps:\n  a: 1\n")
 	write("broken.yaml", "task: [\n")
 	write("huge.yaml", "task: image\ndigits: true\ngroup: SE2\nlifts: 1000\nblocks: 1000\nwidth: 60000\nout: x.safetensors\n")
+	write("curves.csv", "x,y\n1,2\n2,3\n")
 	write("kind.yaml", "task: video\n")
 	write("nokind.yaml", "steps: 1\n")
 	write("image.yaml", "task: image\n")
@@ -203,19 +206,85 @@ func TestTrainRefuses(t *testing.T) {
 		{1, "the key task is missing", []string{"train", "--config", "@nokind.yaml"}},
 		{1, "image.yaml:1: task: image, the command trains regression", append(regression, "--config", "@image.yaml")},
 		{1, "missing.yaml", []string{"train", "--config", "@missing.yaml"}},
-		{2, "--digits, --images or --mnist", append(img, "--group", "T2")},
+		{2, "--digits, --images, --mnist or --in", append(img, "--group", "T2")},
 		{2, "--group is missing", append(img, "--digits")},
 		{2, "unknown group", append(img, "--digits", "--group", "SU5")},
 		{2, "acts on 3 coordinates", append(img, "--digits", "--group", "SO3")},
 		{2, "lifts = 3", append(img, "--digits", "--group", "T2", "--lifts", "3")},
 		{2, "are for --model equivcnp", append(img, "--digits", "--group", "T2", "--model", "cnp")},
 		{2, "context rates", append(img, "--digits", "--group", "T2", "--max-rate", "2")},
+		{2, "--holdout is for your own images", append(img, "--digits", "--group", "T2", "--holdout", "0.2")},
+		{2, "--holdout is for your own curves", append(regression, "--holdout", "0.2")},
+		{2, "--holdout 1: need 0 to less than 1", append(regression, "--csv", "@curves.csv", "--holdout", "1")},
+		{1, "of which none can be held out", append(regression, "--csv", "@curves.csv", "--holdout", "0.5")},
+		{2, "--targets is for --kernel", append(regression, "--csv", "@curves.csv", "--targets", "5")},
+		{2, "[csv kernel]", append(regression, "--csv", "@curves.csv", "--kernel", "rbf")},
+		{1, "curves.csv:1:1: the columns do not fit", append(regression, "--csv", "@curves.csv", "--x", "time")},
+		{2, `at letter 3: "linear" is no kernel`, append(regression, "--kernel", "gp:2*linear")},
+		{2, "length = 0", append(regression, "--length", "0")},
 		{2, "--colour is for", append(img, "--digits", "--colour")},
 		{1, "no PNG or JPEG image", append(img, "--images", "@empty", "--group", "T2")},
 		{1, "idx", append(img, "--mnist", "@idx", "--group", "T2")},
 	} {
 		b.fails(k.status, k.words, k.args...)
 	}
+}
+
+// TestTrainCSV: a user's own curves, of any units and dimensions; a tenth of them is held out, and the model works on others.
+func TestTrainCSV(t *testing.T) {
+	b := newBench(t)
+	rng := rand.New(rand.NewPCG(3, 1))
+	var line, plane strings.Builder
+	line.WriteString("station;temp;day;wind\n")
+	plane.WriteString("y,x2,x1,task\n")
+	for task := range 20 {
+		phase := 6 * rng.Float64()
+		for range 30 {
+			x, z := 365*rng.Float64(), 4*rng.Float64()
+			fmt.Fprintf(&line, "%d;%.4f;%.2f;%.4f\n", task, 20+3*math.Sin(0.03*x+phase), x, math.Cos(0.03*x+phase))
+			fmt.Fprintf(&plane, "%.4f,%.3f,%.3f,%d\n", math.Sin(x+z+phase), x/100, z, task)
+		}
+	}
+	b.write("line.csv", strings.Replace(line.String(), "station", "task", 1))
+	b.write("plane.csv", plane.String())
+	args := []string{"train", "regression", "--steps", "20", "--batch", "4", "--eval-every", "10", "--eval-tasks", "4", "--json"}
+	run := append(args, "--csv", "@line.csv", "--x", "day", "--y", "temp,wind", "--out", "@line.safetensors")
+	res := decode[trainResult](t, b.ok(append(run, "--points-per-unit", "0.2")...))
+	require.Contains(t, res.Tasks, "18 tasks from the others than 2 of 20 drawn with seed 1")
+	require.Contains(t, res.Test, "2 tasks, in order from the held out 2 of 20 drawn with seed 1")
+	require.Contains(t, strings.Join(res.Notes, "\n"), "units of x")
+	require.Contains(t, strings.Join(res.Notes, "\n"), "learn y best near mean 0")
+	require.Contains(t, b.files()["line.jsonl"], `"source":"2 tasks, in order from the held out`)
+	im, err := png.Decode(strings.NewReader(b.files()["line.loss.png"]))
+	require.NoError(t, err)
+	require.Greater(t, im.Bounds().Dy(), im.Bounds().Dx())
+	m, err := weights.Load[float32](b.path("line.safetensors"), weights.Options{})
+	require.NoError(t, err)
+	c := m.Config()
+	require.Equal(t, []int{1, 2}, []int{c.DimX, c.DimY})
+	for _, p := range m.State() {
+		if strings.HasSuffix(p.Name, ".r") {
+			require.InDelta(t, 12.0/64*365/2, p.Data[0], 10, "in units of x")
+		}
+	}
+	b.write("one.csv", "day,temp,wind\n10,20,0.5\n20,21,0.25\n")
+	b.ok("regress", "--model", "@line.safetensors", "--csv", "@one.csv", "--x", "day", "--y", "temp,wind", "--from", "0", "--to", "365",
+		"--points", "9", "--out", "@pred.csv")
+
+	res = decode[trainResult](t, b.ok(append(args, "--csv", "@plane.csv", "--holdout", "0", "--out", "@plane.safetensors")...))
+	require.Empty(t, res.Test)
+	require.Contains(t, strings.Join(res.Notes, "\n"), "nothing is held out")
+	require.Equal(t, "T(2)", res.Group)
+	require.Contains(t, b.ok("eval", "--model", "@plane.safetensors", "--csv", "@plane.csv"), "20 tasks")
+	b.fails(1, "it was trained on", append(args, "--csv", "@plane.csv", "--resume", "--out", "@plane.safetensors")...)
+
+	res = decode[trainResult](t, b.ok(append(args, "--kernel", "gp:rbf+0.1*periodic(1,0.5)", "--length", "0.5", "--model", "cnp", "--out", "@gp.safetensors")...))
+	require.Contains(t, res.Tasks, "gp:rbf+0.1*periodic(1,0.5) of length 0.5 curves")
+	b.tensors("in.safetensors", safetensors.FromFloat64s("x_context", []int{3, 1, 1}, []float64{0, 1, 2}),
+		safetensors.FromFloat64s("y_context", []int{3, 1, 2}, make([]float64, 6)), safetensors.FromFloat64s("x_target", []int{3, 1, 1}, []float64{1, 2, 3}),
+		safetensors.FromFloat64s("y_target", []int{3, 1, 2}, []float64{1, 2, 3, 4, 5, 6}))
+	res = decode[trainResult](t, b.ok(append(args, "--in", "@in.safetensors", "--model", "cnp", "--out", "@in-cnp.safetensors")...))
+	require.Contains(t, res.Test, "the held out 1 of 3")
 }
 
 // TestTrainImages: a folder of images, some of no use, from a configuration file; flags of the command line win.

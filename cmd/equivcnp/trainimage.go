@@ -19,7 +19,7 @@ type imageFlags struct {
 	alpha                float64
 	lifts, width, blocks int
 	digits               bool
-	images, mnist        string
+	images, mnist, in    string
 	size                 int
 	colour               bool
 	minRate, maxRate     float64
@@ -28,7 +28,7 @@ type imageFlags struct {
 func (a *app) trainImageCommand() *cobra.Command {
 	var f imageFlags
 	cmd := &cobra.Command{
-		Use:                   "image --group T2|SO2|RxSO2|SE2 [--lifts K] (--digits | --images DIR | --mnist FILE) --out model.safetensors",
+		Use:                   "image --group T2|SO2|RxSO2|SE2 [--lifts K] (--digits | --images DIR | --mnist FILE | --in FILE) --out model.safetensors",
 		DisableFlagsInUseLine: true,
 		Short:                 "Train on images some of whose pixels are hidden",
 		Long: `Train on images some of whose pixels are hidden: the digits of a digital clock, drawn here, a folder
@@ -65,6 +65,7 @@ without it the means stay poor and the deviations too small.`,
 	fl.BoolVar(&f.digits, "digits", false, "train on a digital clock's digits")
 	fl.StringVar(&f.images, "images", "", "train on a folder's PNG and JPEG images")
 	fl.StringVar(&f.mnist, "mnist", "", "train on the images of an IDX or .amat file")
+	fl.StringVar(&f.in, "in", "", "train on the images of a safetensors file, as for predict")
 	fl.IntVar(&f.size, "size", 0, "side of the images (default: 64 for digits; images of a folder: that of the first)")
 	fl.BoolVar(&f.colour, "colour", false, "--images: three channels")
 	fl.Float64Var(&f.minRate, "min-rate", task.PaperRates.Min, "least share of pixels that are seen")
@@ -72,7 +73,7 @@ without it the means stay poor and the deviations too small.`,
 	f.register(a, cmd, trainDefaults{steps: 1000, batch: 4, rate: 0.003, noise: 0.3, lastNoise: 0.03})
 	must(cmd.MarkFlagDirname("images"))
 	must(cmd.MarkFlagFilename("mnist"))
-	cmd.MarkFlagsMutuallyExclusive("digits", "images", "mnist")
+	cmd.MarkFlagsMutuallyExclusive("digits", "images", "mnist", "in")
 	must(cmd.RegisterFlagCompletionFunc("group", cobra.FixedCompletions(imageGroups(), cobra.ShellCompDirectiveNoFileComp)))
 	must(cmd.RegisterFlagCompletionFunc("model", cobra.FixedCompletions([]string{"equivcnp", "convcnp", "cnp"}, cobra.ShellCompDirectiveNoFileComp)))
 	return cmd
@@ -129,8 +130,17 @@ func (f *imageFlags) pictures() (p task.Pictures, skipped []string, err error) {
 			return nil, nil, fmt.Errorf("--mnist: %w", err)
 		}
 		return task.Moved{ImageSet: set, Motions: task.Upright}, nil, nil
+	case f.in != "":
+		if f.size != 0 {
+			return nil, nil, usagef("--size is not for --in")
+		}
+		set, err := task.ReadImages(f.in, 0)
+		if err != nil {
+			return nil, nil, fmt.Errorf("--in: %w", err)
+		}
+		return task.Moved{ImageSet: set, Motions: task.Upright}, nil, nil
 	}
-	return nil, nil, usagef("say what to train on: --digits, --images or --mnist")
+	return nil, nil, usagef("say what to train on: --digits, --images, --mnist or --in")
 }
 
 // namedSkips is the number of skipped images that are named one by one.
@@ -188,5 +198,18 @@ func (a *app) trainImage(cmd *cobra.Command, f *imageFlags) error {
 	if len(skipped) > 0 {
 		notes = append(notes, fmt.Sprintf("%s skipped", plural(len(skipped), "image")))
 	}
-	return a.train(cmd.Context(), &f.trainFlags, c, src, nil, "--batch, --size, --width, --blocks or --lifts", changed, notes)
+	var test task.Source[float32] // a nil one for tasks without end
+	if set, ok := pictures.(task.Moved); ok {
+		kept, apart, held, err := holdOut(&f.trainFlags, set.ImageSet, set.N, changed, &notes)
+		if err != nil {
+			return err
+		}
+		src.Pictures = task.Moved{ImageSet: kept, Motions: set.Motions}
+		if held {
+			test = task.ImageSource[float32]{Pictures: task.Moved{ImageSet: apart, Motions: set.Motions}, Rates: src.Rates, InOrder: true}
+		}
+	} else if changed("holdout") {
+		return usagef("--holdout is for your own images, not for --digits, of which there is no end")
+	}
+	return a.train(cmd.Context(), &f.trainFlags, c, src, test, "--batch, --size, --width, --blocks or --lifts", nil, changed, notes)
 }

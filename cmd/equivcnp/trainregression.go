@@ -13,6 +13,9 @@ import (
 type regressionFlags struct {
 	trainFlags
 	kernel, model          string
+	length                 float64
+	csv, in                string
+	columns                columnFlags
 	encoderLength          float64
 	readout                string
 	coordinate             bool
@@ -28,11 +31,21 @@ var paperFill = map[string]float64{"rbf": 4.0 / 64, "matern": 12.0 / 64, "period
 func (a *app) trainRegressionCommand() *cobra.Command {
 	var f regressionFlags
 	cmd := &cobra.Command{
-		Use:                   "regression --kernel rbf|matern|periodic [--model equivcnp|convcnp|cnp] --out model.safetensors",
+		Use:                   "regression (--kernel rbf|matern|periodic|... | --csv FILE | --in FILE) [--model equivcnp|convcnp|cnp] --out model.safetensors",
 		DisableFlagsInUseLine: true,
-		Short:                 "Train on curves drawn from a random process",
-		Long: `Train on curves drawn from a random process: a Gaussian one with length scale 1 and period 1, or
-sawtooth waves.
+		Short:                 "Train on curves: drawn from a random process, or your own",
+		Long: `Train on curves drawn from a random process, or on your own.
+
+--kernel names a Gaussian process with length scale --length and period 1 (rbf, matern, periodic),
+sawtooth waves, the mean of kernels (rbf+periodic), a mixture (rbf,sawtooth), or gp: and a kernel of
+your own: sums and products of rbf(length), matern12, matern32, matern52(length),
+periodic(period,length), noise(variance) and numbers, as in gp:2*rbf(0.5)+0.1*periodic(1,0.7).
+
+--csv takes curves from a file with columns x, or x1, x2, ..; y, or y1, y2, ..; task, a number for
+each curve (without it all rows are one); context, 1 where a point is always observed. --x and --y
+give other names. --in takes them from a safetensors file, as for predict, with y_target. A model has
+as many inputs and outputs as the data. Defaults suit x over 4 units and y with deviation 1; for other
+data the lattice, the radii and the noise are brought to its units, and a note says how.
 
 A task is a curve seen at --targets random places between --from and --to, some of which are its
 context. EquivCNP is equivariant under translations; --coordinate-feature feeds it the coordinate
@@ -41,6 +54,10 @@ itself, as the authors' models are, and ends that.`,
 
   # The paper's baseline, a shorter run.
   equivcnp train regression --kernel matern --model convcnp --steps 10000 --out convcnp.safetensors
+
+  # A process of your own; your own curves.
+  equivcnp train regression --kernel "gp:2*rbf(0.5)+0.1*periodic(1,0.7)" --out own.safetensors
+  equivcnp train regression --csv stations.csv --x day --y temperature,wind --steps 5000 --out stations.safetensors
 
   # Go on after an interruption.
   equivcnp train regression --kernel rbf --out rbf.safetensors --resume`,
@@ -55,7 +72,14 @@ itself, as the authors' models are, and ends that.`,
 		return a.trainRegression(cmd, &f)
 	})
 	fl := cmd.Flags()
-	fl.StringVar(&f.kernel, "kernel", "rbf", "the process: rbf, matern (5/2), periodic, sawtooth; sums (rbf+periodic); mixtures (rbf,sawtooth)")
+	fl.StringVar(&f.kernel, "kernel", "rbf", "the process: rbf, matern (5/2), periodic, sawtooth; rbf+periodic; rbf,sawtooth; gp:2*rbf(0.5)+...")
+	fl.Float64Var(&f.length, "length", 1, "--kernel: length scale where it says none")
+	fl.StringVar(&f.csv, "csv", "", "train on the curves of a CSV file")
+	f.columns.register(cmd)
+	fl.StringVar(&f.in, "in", "", "train on the curves of a safetensors file")
+	must(cmd.MarkFlagFilename("csv", "csv", "tsv"))
+	must(cmd.MarkFlagFilename("in", "safetensors"))
+	cmd.MarkFlagsMutuallyExclusive("kernel", "csv", "in")
 	fl.StringVar(&f.model, "model", "equivcnp", "the model: equivcnp, convcnp or cnp")
 	fl.BoolVar(&f.coordinate, "coordinate-feature", false, "feed the coordinate itself to the model, as the authors do")
 	fl.Float64Var(&f.pointsPerUnit, "points-per-unit", 0, "lattice points per unit (default: 64, for convcnp 32)")
@@ -76,26 +100,47 @@ itself, as the authors' models are, and ends that.`,
 }
 
 func (a *app) trainRegression(cmd *cobra.Command, f *regressionFlags) error {
-	process, err := task.ProcessByName(f.kernel)
+	process, err := task.ParseProcess(f.kernel, f.length)
 	if err != nil {
 		return usageError{fmt.Errorf("--kernel: %w", err)}
+	}
+	dx, dy := 1, 1
+	var own *curveData
+	if f.csv != "" || f.in != "" {
+		for _, name := range []string{"length", "from", "to", "targets"} {
+			if cmd.Flags().Changed(name) {
+				return usagef("--%s is for --kernel", name)
+			}
+		}
+		if own, err = f.data(cmd.Context(), a); err != nil {
+			return err
+		}
+		dx, dy = own.set.Dx, own.set.Dy
+	} else if cmd.Flags().Changed("holdout") {
+		return usagef("--holdout is for your own curves, not for --kernel, which draws new ones for ever")
 	}
 	var c cnp.Config
 	switch f.model {
 	case "equivcnp":
-		c = cnp.Default(cnp.EquivCNPCurve, "T(1)", 1)
+		c = cnp.Default(cnp.EquivCNPCurve, fmt.Sprintf("T(%d)", dx), dy)
 		c.Fill = paperFill[f.kernel]
-		if c.Fill == 0 {
+		if c.Fill == 0 || own != nil {
 			c.Fill = paperFill["matern"]
 		}
 	case "convcnp":
-		c = cnp.Default(cnp.ConvCNPCurve, "", 1)
+		c = cnp.Default(cnp.ConvCNPCurve, "", dy)
 	case "cnp":
-		c = cnp.Default(cnp.CNPCurve, "", 1)
+		c = cnp.Default(cnp.CNPCurve, "", dy)
 	default:
 		return usagef("--model %q: need equivcnp, convcnp or cnp", f.model)
 	}
-	changed := cmd.Flags().Changed
+	c.DimX = dx
+	changed, notes := cmd.Flags().Changed, []string(nil)
+	if own != nil {
+		if err := own.fit(f, &c, changed, &notes); err != nil {
+			return err
+		}
+	}
 	if f.model != "equivcnp" && (f.coordinate || changed("fill") || changed("readout") || changed("encoder-length")) {
 		return usagef("--coordinate-feature, --encoder-length, --fill and --readout are for --model equivcnp")
 	}
@@ -115,6 +160,8 @@ func (a *app) trainRegression(cmd *cobra.Command, f *regressionFlags) error {
 	if c.Architecture == cnp.EquivCNPCurve {
 		if c.EncoderLength = 0; c.PointsPerUnit > 0 && c.Readout != cnp.ReadoutTargets {
 			c.EncoderLength = 4 / c.PointsPerUnit
+		} else if own != nil {
+			c.EncoderLength = 0.7 * own.span / usualSpan
 		}
 		if changed("encoder-length") {
 			c.EncoderLength = f.encoderLength
@@ -126,8 +173,29 @@ func (a *app) trainRegression(cmd *cobra.Command, f *regressionFlags) error {
 	if c.Architecture == cnp.EquivCNPCurve && (c.PointsPerUnit == 0 || !c.FixedStep) {
 		c.RadiusRate = 0.3
 	}
+	if own != nil { // the radii begin where they belong
+		c.RadiusRate = 0
+	}
 	if err := c.Validate(); err != nil {
 		return usageError{err}
+	}
+	const less = "--batch, --targets, --fill, --points-per-unit or interval"
+	if own != nil {
+		kept, apart, held, err := holdOut(&f.trainFlags, own.set, len(own.set.Curves), changed, &notes)
+		if err != nil {
+			return err
+		}
+		if f.minContext < 0 || f.maxContext < f.minContext {
+			return usagef("--min-context %d --max-context %d: need 0 <= min <= max", f.minContext, f.maxContext)
+		}
+		source := func(set *task.CurveSet, inOrder bool) task.Source[float32] {
+			return task.CurveSetSource[float32]{Set: set, MinContext: f.minContext, MaxContext: f.maxContext, InOrder: inOrder}
+		}
+		var test task.Source[float32]
+		if held {
+			test = source(apart, true)
+		}
+		return a.train(cmd.Context(), &f.trainFlags, c, source(kept, false), test, less, own.scaleRadii, changed, notes)
 	}
 	if err := checkTargets(f.targets); err != nil {
 		return err
@@ -135,9 +203,13 @@ func (a *app) trainRegression(cmd *cobra.Command, f *regressionFlags) error {
 	curves := task.PaperTestOf(process)
 	curves.Lo, curves.Hi, curves.Targets, curves.Even = f.from, f.to, f.targets, false
 	curves.MinContext, curves.MaxContext = f.minContext, f.maxContext
-	src := task.CurveSource[float32]{Name: f.kernel, Curves: curves}
+	name := f.kernel
+	if f.length != 1 {
+		name += fmt.Sprintf(" of length %g", f.length)
+	}
+	src := task.CurveSource[float32]{Name: name, Curves: curves}
 	if err := src.Curves.Validate(); err != nil {
 		return usageError{err}
 	}
-	return a.train(cmd.Context(), &f.trainFlags, c, src, nil, "--batch, --targets, --fill, --points-per-unit or interval", changed, nil)
+	return a.train(cmd.Context(), &f.trainFlags, c, src, nil, less, nil, changed, notes)
 }

@@ -1,6 +1,7 @@
 package task
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -126,14 +127,18 @@ func ReadCurves(path string, dx, dy int) (*CurveSet, error) {
 	return CurvesOf(f, dx, dy)
 }
 
-// CurvesOf is ReadCurves for a file that is open.
+// CurvesOf is ReadCurves for a file that is open; with 0 for dx or dy, for as many as it has.
 func CurvesOf(f *taskfile.File, dx, dy int) (*CurveSet, error) {
 	path := f.Name()
+	dx, dy = cmp.Or(dx, f.Axis("x_target", 2)), cmp.Or(dy, f.Axis("y_target", 2))
 	c, err := f.Curves(dx, dy)
 	if err != nil {
 		return nil, err
 	}
 	b := &c.Batch
+	if dx < 1 || dy < 1 {
+		return nil, fmt.Errorf("%s: %w: tasks with %d coordinates and %d outputs", path, ErrData, dx, dy)
+	}
 	if c.Truth == nil || b.B == 0 || b.Nt == 0 {
 		return nil, fmt.Errorf("%s: %w: %d tasks with %d targets, with y_target: %t; training and evaluation need all three",
 			path, ErrData, b.B, b.Nt, c.Truth != nil)
@@ -167,9 +172,10 @@ func ReadImages(path string, channels int) (*ImageSet, error) {
 	return ImagesOf(f, channels)
 }
 
-// ImagesOf is ReadImages for a file that is open.
+// ImagesOf is ReadImages for a file that is open; with 0 channels, for as many as it has.
 func ImagesOf(f *taskfile.File, channels int) (*ImageSet, error) {
 	path := f.Name()
+	channels = cmp.Or(channels, f.Axis("image", 1))
 	c, err := f.Images(channels)
 	if err != nil {
 		return nil, err

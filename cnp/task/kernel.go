@@ -13,6 +13,29 @@ func RBF(length float64) Kernel {
 	return func(d float64) float64 { return math.Exp(-d * d / (2 * length * length)) }
 }
 
+// Matern12 is exp(-d/l), the Matérn kernel of smoothness 1/2: functions that are continuous and no more.
+func Matern12(length float64) Kernel {
+	return func(d float64) float64 { return math.Exp(-d / length) }
+}
+
+// Matern32 is the Matérn kernel of smoothness 3/2: (1 + s)·exp(-s) with s = √3·d/l.
+func Matern32(length float64) Kernel {
+	return func(d float64) float64 {
+		s := math.Sqrt(3) * d / length
+		return (1 + s) * math.Exp(-s)
+	}
+}
+
+// Noise is that variance at distance 0, and nothing elsewhere.
+func Noise(variance float64) Kernel {
+	return func(d float64) float64 {
+		if d == 0 {
+			return variance
+		}
+		return 0
+	}
+}
+
 // Matern52 is the Matérn kernel of smoothness 5/2: (1 + s + s²/3)·exp(-s) with s = √5·d/l.
 func Matern52(length float64) Kernel {
 	return func(d float64) float64 {

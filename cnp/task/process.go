@@ -79,25 +79,41 @@ func (s Sawtooth) At(x []float64) Sampler {
 // The frequencies of Gordon et al.'s sawtooth.
 const minFrequency, maxFrequency = 3, 5
 
-// ProcessByName returns the process that a name or an expression of names stands for:
+// ProcessByName is ParseProcess with lengths of 1.
+func ProcessByName(expr string) (Process, error) { return ParseProcess(expr, 1) }
+
+// ParseProcess returns the process that a name or an expression of names stands for. Lengths that it does not say are length:
 //
 //   - "rbf", "matern" and "periodic" are Gaussian processes with the kernels of KernelByName and the authors' jitter,
 //     "sawtooth" waves with frequencies of 3 to 5.
 //   - "rbf+periodic" is the Gaussian process whose kernel is the mean of those kernels, so that its variance is still 1.
 //   - "rbf,matern,sawtooth" draws every function from one of those, all equally likely.
-func ProcessByName(expr string) (Process, error) {
+//   - "gp:2*rbf(0.5)+periodic(1,0.7)" is the Gaussian process of a kernel of one's own; see ParseKernel.
+func ParseProcess(expr string, length float64) (Process, error) {
+	if !(length > 0 && length <= 1e9) {
+		return nil, fmt.Errorf("task: length = %g, need a positive number", length)
+	}
 	var m Mixture
-	for _, sum := range strings.Split(expr, ",") {
-		if sum = strings.TrimSpace(sum); sum == "sawtooth" {
+	for _, part := range outsideBrackets(expr, ',') {
+		if part = strings.TrimSpace(part); part == "sawtooth" {
 			m = append(m, Sawtooth{minFrequency, maxFrequency})
 			continue
 		}
-		var kernels []Kernel
-		for _, name := range strings.Split(sum, "+") {
-			k, err := KernelByName(strings.TrimSpace(name))
+		if own, ok := strings.CutPrefix(part, "gp:"); ok {
+			k, err := ParseKernel(own, length)
 			if err != nil {
+				return nil, err
+			}
+			m = append(m, GP{k, DefaultJitter})
+			continue
+		}
+		var kernels []Kernel
+		for _, name := range strings.Split(part, "+") {
+			name = strings.TrimSpace(name)
+			k, err := ParseKernel(name, length)
+			if _, ok := kernelNames[name]; !ok || err != nil || name == "noise" {
 				return nil, fmt.Errorf("task: process %q: %q is none of rbf, matern, periodic, sawtooth, sums like rbf+periodic, "+
-					"or mixtures like rbf,sawtooth", clip(expr), clip(strings.TrimSpace(name)))
+					"mixtures like rbf,sawtooth, or a kernel of your own like gp:2*rbf(0.5)+periodic(1,0.7)", clip(expr), clip(name))
 			}
 			kernels = append(kernels, k)
 		}
@@ -111,6 +127,25 @@ func ProcessByName(expr string) (Process, error) {
 		return m[0], nil
 	}
 	return m, nil
+}
+
+// outsideBrackets splits a text where the separator stands in no brackets.
+func outsideBrackets(s string, separator byte) (parts []string) {
+	depth, from := 0, 0
+	for i := range len(s) {
+		switch s[i] {
+		case '(':
+			depth++
+		case ')':
+			depth--
+		case separator:
+			if depth == 0 {
+				parts = append(parts, s[from:i])
+				from = i + 1
+			}
+		}
+	}
+	return append(parts, s[from:])
 }
 
 // clip keeps error messages short.

@@ -3,6 +3,7 @@ package task
 import (
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -24,6 +25,50 @@ func TestProcessByName(t *testing.T) {
 		_, err := ProcessByName(expr)
 		require.ErrorContains(t, err, "none of rbf, matern, periodic, sawtooth")
 	}
+}
+
+func TestParseKernel(t *testing.T) {
+	for text, want := range map[string]float64{ // at distance 0.5, with a length of 2 where none is said
+		"rbf":                             math.Exp(-0.25 / 8),
+		"rbf(0.5)":                        math.Exp(-0.5),
+		" rbf ( length = 5e-1 ) ":         math.Exp(-0.5),
+		"2*rbf(0.5)+0.25":                 2*math.Exp(-0.5) + 0.25,
+		"2*(rbf(0.5)+1)*matern12(1)":      2 * (math.Exp(-0.5) + 1) * math.Exp(-0.5),
+		"matern32(1)":                     (1 + math.Sqrt(3)/2) * math.Exp(-math.Sqrt(3)/2),
+		"periodic(1,1)":                   math.Exp(-2),
+		"periodic(length=1)+noise(7)":     math.Exp(-2),
+		"matern(1)*0 ":                    math.NaN(),
+		"rbf(1,2)":                        math.NaN(),
+		"rbf(period=1)":                   math.NaN(),
+		"rbf(":                            math.NaN(),
+		"rbf)":                            math.NaN(),
+		"rbf(0.5":                         math.NaN(),
+		"linear":                          math.NaN(),
+		"":                                math.NaN(),
+		"1 2":                             math.NaN(),
+		strings.Repeat("(", 1000) + "rbf": math.NaN(),
+	} {
+		k, err := ParseKernel(text, 2)
+		if math.IsNaN(want) {
+			require.ErrorContains(t, err, "it is made of rbf(length)", text)
+			require.Less(t, len(err.Error()), 400)
+			continue
+		}
+		require.NoError(t, err, text)
+		require.InDelta(t, want, k(0.5), 1e-15, text)
+	}
+	p, err := ParseProcess("gp:periodic(1,0.5)+rbf, sawtooth", 1)
+	require.NoError(t, err)
+	require.Len(t, p, 2)
+	p, err = ParseProcess("rbf", 0.5)
+	require.NoError(t, err)
+	require.InDelta(t, math.Exp(-0.5), p.(GP).Kernel(0.5), 1e-15)
+	for _, bad := range []string{"gp:", "gp:rbf+", "rbf(2)", "noise", "2*rbf"} {
+		_, err := ParseProcess(bad, 1)
+		require.Error(t, err, bad)
+	}
+	_, err = ParseProcess("rbf", -1)
+	require.ErrorContains(t, err, "length = -1")
 }
 
 // TestSawtooth: every wave is linear with the slope of its frequency but for jumps by 1, and the frequencies fill their range.

@@ -40,6 +40,14 @@ func Decode(b []byte, name string) (*File, error) {
 	return &File{path: name, file: f}, nil
 }
 
+// Axis is the length of an axis of a tensor, 0 if there is none.
+func (t *File) Axis(tensor string, axis int) int {
+	if x := t.file.Get(tensor); x != nil && axis < len(x.Shape) {
+		return x.Shape[axis]
+	}
+	return 0
+}
+
 // Name is that of the file.
 func (t *File) Name() string { return t.path }
 

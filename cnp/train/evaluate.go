@@ -17,6 +17,8 @@ type Score struct {
 	LogLikelihood float64 `json:"log_likelihood"`
 	Std           float64 `json:"std"`
 	RMSE          float64 `json:"rmse"` // of the predicted means, over all values
+	// Source names the tasks, where they are not drawn like those of training.
+	Source string `json:"source,omitempty"`
 }
 
 // Evaluate scores a model on the first tasks of a source, batch at a time: package eval's measures, of which a log takes three. A

@@ -261,6 +261,9 @@ func (r *Run[T]) score(ctx context.Context) (*Score, error) {
 	if s.LogLikelihood-s.LogLikelihood != 0 {
 		return nil, fmt.Errorf("train: after step %d: %w: the test tasks' log-likelihood is %v", r.state.Step, ErrDiverged, s.LogLikelihood)
 	}
+	if test := r.opt.Test.String(); test != r.train.String() {
+		s.Source = test
+	}
 	if r.state.Best != nil && s.LogLikelihood <= r.state.Best.LogLikelihood {
 		r.state.BadScores++
 		r.state.Over = r.config.Patience > 0 && r.state.BadScores >= r.config.Patience

@@ -35,22 +35,36 @@ var hues = []color.NRGBA{
 // glyphs tell series apart beyond the colours.
 var glyphs = []draw.GlyphDrawer{draw.CircleGlyph{}, draw.BoxGlyph{}, draw.TriangleGlyph{}, draw.PyramidGlyph{}, draw.RingGlyph{}, draw.SquareGlyph{}}
 
-// WriteChart draws a chart as "png" or "svg". Points that are not finite are left out.
-func WriteChart(w io.Writer, format string, c *Chart) error {
-	canvas, err := newCanvas(format, curveWidth, curveHeight)
+// WriteCharts draws charts as "png" or "svg", one below the other. Points that are not finite are left out.
+func WriteCharts(w io.Writer, format string, charts ...*Chart) error {
+	canvas, err := newCanvas(format, curveWidth, curveHeight*vg.Length(max(1, len(charts))))
 	if err != nil {
 		return err
 	}
+	for i, c := range charts {
+		p, err := c.plot()
+		if err != nil {
+			return err
+		}
+		above, below := curveHeight*vg.Length(i), curveHeight*vg.Length(len(charts)-1-i)
+		p.Draw(draw.Crop(draw.New(canvas), vg.Points(8), vg.Points(-14), below+vg.Points(8), -above-vg.Points(10)))
+	}
+	_, err = canvas.WriteTo(w)
+	return err
+}
+
+// plot builds the drawing of one chart.
+func (c *Chart) plot() (*plot.Plot, error) {
 	p := plot.New()
 	style(p)
 	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = c.Title, c.XLabel, c.YLabel
 	p.Legend.Top = true
 	for i, s := range c.Series {
 		if len(s.X) != len(s.Y) || (s.Err != nil && len(s.Err) != len(s.Y)) {
-			return fmt.Errorf("picture: series %q has %d x, %d y, %d errors", s.Name, len(s.X), len(s.Y), len(s.Err))
+			return nil, fmt.Errorf("picture: series %q has %d x, %d y, %d errors", s.Name, len(s.X), len(s.Y), len(s.Err))
 		}
 		if err := c.add(p, i, s); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	if c.Names != nil {
@@ -60,9 +74,7 @@ func WriteChart(w io.Writer, format string, c *Chart) error {
 	if p.Y.Max > p.Y.Min {
 		p.Y.Max += 0.06 * float64(1+len(c.Series)) * (p.Y.Max - p.Y.Min) // room for the legend
 	}
-	p.Draw(draw.Crop(draw.New(canvas), vg.Points(8), vg.Points(-14), vg.Points(8), vg.Points(-10)))
-	_, err = canvas.WriteTo(w)
-	return err
+	return p, nil
 }
 
 // points are a series' points with their errors, as plotter wants them.
