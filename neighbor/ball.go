@@ -45,6 +45,7 @@ func Ball(queries, points *group.Lifted, opt Options) (*Neighborhood, error) {
 			finders = p.finders()
 		}
 	})
+	p.limitPairs(finders != nil && p.MaxNeighbors == 0 && finders[0].Fast())
 	if p.Radius > 0 {
 		if err := p.search(nb, finders); err != nil {
 			return nil, err
@@ -73,7 +74,7 @@ func (p *problem) posePairs(nb *Neighborhood, tol float64) *posetable.Pairs {
 	return &posetable.Pairs{
 		Group: p.g, Queries: p.queries, Points: p.points, QueryMask: p.QueryMask, PointMask: p.PointMask,
 		QueryBlocks: p.QueryBlocks, PointBlocks: p.PointBlocks, Offsets: nb.Offsets, Index: nb.Index, Radius: p.Radius,
-		Sampled: p.MaxNeighbors > 0, Tolerance: tol, Pose: nb.Pose,
+		Sampled: p.MaxNeighbors > 0, Tolerance: tol, MaxBytes: p.MaxBytes, Pose: nb.Pose,
 	}
 }
 
@@ -277,9 +278,28 @@ func (n *Neighborhood) makePairs() {
 	})
 }
 
+// limitPairs lowers MaxPairs to what MaxBytes allows the search; fast says that what is beyond keptPairs is not kept.
+func (p *problem) limitPairs(fast bool) {
+	if p.MaxBytes == 0 {
+		return
+	}
+	left := max(p.MaxBytes-8*int64(p.queries.Rows()+1), 0)
+	most := left / 12
+	if fast && most > keptPairs {
+		most = (left - 4*keptPairs) / 8
+	}
+	if most < int64(p.MaxPairs) {
+		p.MaxPairs, p.byBytes = int(most), true
+	}
+}
+
 func (p *problem) tooMany() error {
-	return fmt.Errorf("neighbor: Ball: %w: radius %g gives more than MaxPairs = %d among %d queries and %d points",
-		ErrTooManyPairs, p.Radius, p.MaxPairs, p.queries.Rows(), p.points.Rows())
+	limit := fmt.Sprintf("MaxPairs = %d", p.MaxPairs)
+	if p.byBytes {
+		limit = fmt.Sprintf("the %d pairs that MaxBytes = %d allows", p.MaxPairs, p.MaxBytes)
+	}
+	return fmt.Errorf("neighbor: Ball: %w: radius %g gives more than %s among %d queries and %d points",
+		ErrTooManyPairs, p.Radius, limit, p.queries.Rows(), p.points.Rows())
 }
 
 // smallSample is up to how many neighbours a query has room made for before they are found.

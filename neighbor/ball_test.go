@@ -367,3 +367,29 @@ func TestKeptPairs(t *testing.T) {
 		require.Equal(t, want, nb, "most = %d", most)
 	}
 }
+
+// A limit of memory is kept, by search and by pose table; with a bit more than what is needed, nothing changes.
+func TestMaxBytes(t *testing.T) {
+	for _, name := range []string{"T(2)", "SO(2)", "SE(2)"} {
+		for _, method := range []Method{Auto, Tree} {
+			l := group.LiftPoints(parse(t, name, 0), grid(linspace(-6, 6, 14)), 1, 0)
+			opt := Options{Radius: math.Inf(1), Method: method}
+			want := ball(t, l, l, opt)
+			pairs := int64(want.Pairs())
+			e := int64(want.PoseDim)
+			for _, most := range []int64{1, 8*197 + 12*pairs - 1, 8*197 + 8*pairs + (8*e+4)*int64(want.NumPoses()) - 1} {
+				opt.MaxBytes = most
+				_, err := Ball(l, l, opt)
+				require.ErrorIs(t, err, ErrTooManyPairs, "%s: %d", name, most)
+				require.ErrorContains(t, err, fmt.Sprint(most))
+			}
+			opt.MaxBytes = 8*197 + 8*pairs + (8*e+9)*pairs + (8*e+4)*int64(want.NumPoses())
+			requireSame(t, want, ball(t, l, l, opt), name)
+			opt.MaxPairs = int(pairs) - 1
+			_, err := Ball(l, l, opt)
+			require.ErrorContains(t, err, "MaxPairs")
+			_, err = Ball(l, l, Options{MaxBytes: -1})
+			require.ErrorIs(t, err, ErrOption)
+		}
+	}
+}

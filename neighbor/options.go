@@ -84,8 +84,18 @@ type Options struct {
 	// Negative: poses never merge, each pair has its own.
 	MergeTolerance float64
 
-	// MaxPairs bounds the number of pairs; more are ErrTooManyPairs. 0 is DefaultMaxPairs.
+	// MaxPairs bounds the number of pairs; more are ErrTooManyPairs. 0 is DefaultMaxPairs or, where there is a MaxBytes, what that
+	// allows.
 	MaxPairs int
+
+	// MaxBytes, if positive, bounds the memory that Ball needs, by an estimate of what is live at a time; needing more is
+	// ErrTooManyPairs, in words that name the need and the limit. The search takes 8 bytes a pair for the answer, and 4 more for each of
+	// the first 16 million pairs, or of all where a tree searches or MaxNeighbors is set. The pose table takes, beside the
+	// answer, 8·e+4 bytes for each distinct pose of e numbers and, while it is made, 8·(e+1)+1 for each pose that is looked up: none
+	// where few rows show all poses, about one in as many as the points have rotated copies, else all. So a pair costs 8 bytes at the
+	// least and, with poses of two numbers of which most are different, 53 at most. The lifted points, at most 200 MB that Ball keeps for
+	// the next call, and garbage are not counted.
+	MaxBytes int64
 }
 
 // problem is a checked question.
@@ -93,7 +103,8 @@ type problem struct {
 	Options
 	g               group.Group
 	queries, points *group.Lifted
-	ga, qa          int // lengths of a row's algebra and orbit coordinates
+	ga, qa          int  // lengths of a row's algebra and orbit coordinates
+	byBytes         bool // MaxPairs follows from MaxBytes
 }
 
 // newProblem checks everything that comes from the caller. op names the call in errors.
@@ -110,7 +121,9 @@ func newProblem(op string, queries, points *group.Lifted, opt Options) (*problem
 	}
 	p := &problem{Options: opt, g: g, queries: queries, points: points, ga: g.AlgebraDim(), qa: g.OrbitDim()}
 	if p.MaxPairs == 0 {
-		p.MaxPairs = DefaultMaxPairs
+		if p.MaxPairs = DefaultMaxPairs; p.MaxBytes > 0 {
+			p.MaxPairs = math.MaxInt32
+		}
 	}
 	switch {
 	case math.IsNaN(p.Radius):
@@ -121,6 +134,8 @@ func newProblem(op string, queries, points *group.Lifted, opt Options) (*problem
 		return fail(ErrOption, "MaxNeighbors = %d is negative", p.MaxNeighbors)
 	case p.MaxPairs < 0 || p.MaxPairs > math.MaxInt32:
 		return fail(ErrOption, "MaxPairs = %d, need 0 to %d", p.MaxPairs, math.MaxInt32)
+	case p.MaxBytes < 0:
+		return fail(ErrOption, "MaxBytes = %d is negative", p.MaxBytes)
 	case p.Method < Auto || p.Method > Tree:
 		return fail(ErrOption, "Method = %v", p.Method)
 	case len(p.QueryBlocks) != len(p.PointBlocks):

@@ -355,3 +355,12 @@ func (t *cellTable) grow() {
 		}
 	}
 }
+
+// slotBytes is what the slots of a table with n entries take at most, while they grow.
+func slotBytes(n int) int64 {
+	size := int64(mostSlots)
+	for size < 2*int64(n) {
+		size *= 4
+	}
+	return 8 * (size + size/4)
+}

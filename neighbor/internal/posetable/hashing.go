@@ -16,7 +16,8 @@ import (
 // Poses are first sorted by where they lie in the space of poses, by regions so far apart that no two poses of different
 // regions could merge; then each region's table is filled independently, small enough for a cache. A table gets its poses in the
 // order of pairs, and entries are named by the first pair that showed them. So the result is that of entering all poses, in
-// order, into one table, whatever GOMAXPROCS is. Where a pose lies on the border of a region, one table takes all.
+// order, into one table, whatever GOMAXPROCS is. Where a pose lies on the border of a region, regions are chosen wider, and in the
+// end one table takes all.
 
 const (
 	// itemsPerShard is how many poses a table gets, about: then their items and its slots stay in a core's second cache.
@@ -27,9 +28,11 @@ const (
 	itemsPerPiece, minChunk = 32, 1 << 13
 	// poseBlock is how many poses are computed at a time.
 	poseBlock = 1 << 10
-	// regionCells is the edge, in cells, of the regions that tables are chosen by: so wide that a pose is rarely at a border
-	// between them. regionOrigin keeps the numbers people space points by off those borders.
-	regionCells, regionOrigin = 1 << 30, 0x305ee7a9
+	// narrowRegion and wideRegion are the edges, as powers of two in cells, of the regions that tables are chosen by: so wide that a pose is
+	// rarely at a border between them. Some hundred million scattered poses have one at a border of narrow regions; wide ones share
+	// poses out less evenly. regionOrigin, in narrow regions, keeps the numbers people space points by off those borders.
+	narrowRegion, wideRegion = 30, 34
+	regionOrigin             = 0x305ee7a9
 	// pooledItems is how many words of items are kept between calls at most: 128 MiB, enough for a 128 × 128 image under R>0×SO(2).
 	pooledItems = 1 << 24
 )
@@ -76,7 +79,7 @@ func hash(p *Pairs, entered []int32, shards int, r *rotations) (*Table, bool) {
 		return nil, false
 	}
 	defer h.free()
-	if !h.enterAll() || !p.fits(h.n, int(h.entries.Load())) {
+	if !h.enterAll() || !p.fits(h.n, int(h.entries.Load()), shards) {
 		clear(p.Pose)
 		return nil, false
 	}
@@ -91,7 +94,8 @@ type hashing struct {
 	n       int     // how many
 	shards  int     // a power of two
 	inv     float64 // cells per unit
-	// border is set when a pose lies in a cell at the border between two tables, unclear when an entry is not clear enough for
+	region  uint    // narrowRegion or wideRegion
+	// border is set when a pose lies in a cell at the border between two regions, unclear when an entry is not clear enough for
 	// the pairs that follow.
 	border, unclear atomic.Bool
 	entries         atomic.Int64
@@ -128,7 +132,7 @@ func newHashing(p *Pairs, shards int, entered []int32) *hashing {
 	if entered != nil {
 		b.n = len(entered)
 	}
-	if !p.fits(b.n, 0) {
+	if !p.fits(b.n, 0, shards) {
 		return nil
 	}
 	b.start = make([]int32, (b.n+b.chunk-1)/b.chunk*(shards+1))
@@ -151,14 +155,20 @@ func (b *hashing) free() {
 
 // enterAll enters all poses. After it, Pose says for the pair of an entry how many others share it, and is negative for all
 // others: the complement of a pair that shares the entry and is the entry's or, for pairs that follow, one that was entered.
-// It gives up and reports false if a pose lies on a border between tables, or an entry is not clear enough for the pairs
+// It gives up and reports false if a pose lies on a border between regions, or an entry is not clear enough for the pairs
 // that follow.
 func (b *hashing) enterAll() bool {
-	parallel.ForWorkers(b.n, b.chunk, len(b.work), func(worker, from, to int) {
+	for _, b.region = range []uint{narrowRegion, wideRegion} {
+		b.border.Store(false)
+		parallel.ForWorkers(b.n, b.chunk, len(b.work), func(worker, from, to int) {
+			if !b.border.Load() {
+				b.split(&b.work[worker], from, to)
+			}
+		})
 		if !b.border.Load() {
-			b.split(&b.work[worker], from, to)
+			break
 		}
-	})
+	}
 	if b.border.Load() {
 		return false
 	}
@@ -272,6 +282,8 @@ func (b *hashing) pack(w *hashWork, items []uint64, lo, n int) {
 // them lies in a cell at the border of its region.
 func (b *hashing) locate(w *hashWork, items []uint64, shards []uint16, lo, n int) bool {
 	e, inv, shift := b.e, b.inv, 64-bits.Len(uint(b.shards-1))
+	edge := b.region & 63 // which spares shifts a comparison
+	origin := uint64(regionOrigin) << (edge - narrowRegion)
 	sure := true
 	for k := range n {
 		region, hash, own := uint64(0), uint64(0), ^uint64(0)
@@ -282,8 +294,8 @@ func (b *hashing) locate(w *hashWork, items []uint64, shards []uint16, lo, n int
 			item[0], item[1] = math.Float64bits(pose[0]), math.Float64bits(pose[1])
 			hash = c0*hashFactors[0] + c1*hashFactors[1]
 			own = insideCell(z0, c0) & insideCell(z1, c1)
-			region = (c0+regionOrigin)/regionCells*hashFactors[0] + (c1+regionOrigin)/regionCells*hashFactors[1]
-			if !(insideRegion(z0, c0) && insideRegion(z1, c1)) {
+			region = (c0+origin)>>edge*hashFactors[0] + (c1+origin)>>edge*hashFactors[1]
+			if !(insideRegion(z0, c0+origin, edge) && insideRegion(z1, c1+origin, edge)) {
 				sure = false
 			}
 		} else {
@@ -295,8 +307,8 @@ func (b *hashing) locate(w *hashWork, items []uint64, shards []uint16, lo, n int
 				z, cell := scaled(x, inv)
 				hash += cell * hashFactors[c]
 				own &= insideCell(z, cell)
-				region += (cell + regionOrigin) / regionCells * hashFactors[c]
-				if !insideRegion(z, cell) {
+				region += (cell + origin) >> edge * hashFactors[c]
+				if !insideRegion(z, cell+origin, edge) {
 					sure = false
 				}
 			}
@@ -322,10 +334,12 @@ func insideCell(z float64, cell uint64) uint64 {
 	return math.Float64bits(above) - math.Float64bits(reach)
 }
 
-// insideRegion reports whether a cell is not at the border of its region. A pose that may merge with one in a cell lies there or
-// in one next to it, as scaled numbers are off by 2⁻⁵ at most; where they are off by more, nothing is inside.
-func insideRegion(z float64, cell uint64) bool {
-	return (cell+regionOrigin)%regionCells-1 < regionCells-2 && math.Abs(z) < 0x1p48
+// insideRegion reports whether a cell, counted from the border of a region of 2^edge cells, is not at the border of its region. A pose that
+// may merge with one in a cell lies there or in one next to it, as scaled numbers are off by 2⁻⁵ at most; where they are off by more,
+// nothing is inside.
+func insideRegion(z float64, cell uint64, edge uint) bool {
+	mask := uint64(1)<<(edge&63) - 1
+	return cell&mask-1 < mask-1 && math.Abs(z) < 0x1p48
 }
 
 // number numbers the entries by the first pair that showed them, and fills Pose. Pairs that were not entered

@@ -30,17 +30,26 @@ func TestShardsDoNotShow(t *testing.T) {
 	}
 }
 
-// A pose on the border of two tables' regions makes one table take all, and changes nothing.
+// A pose on the border of two narrow regions makes regions wide, one on the border of two wide ones makes one table take all; and
+// neither changes anything.
 func TestPoseOnARegionsBorder(t *testing.T) {
 	const n, tol = 150, 0x1p-20
-	border := float64(regionCells-regionOrigin) / newCellTable(1, 1, tol, nil).inv
-	x := []float64{0, border, border * (1 + 1e-9)}
-	for i := range n {
-		x = append(x, 3*border*float64(i))
+	inv := newCellTable(1, 1, tol, nil).inv
+	for _, edge := range []int{narrowRegion, wideRegion} {
+		border := (1<<narrowRegion - regionOrigin) / inv
+		x := []float64{0, border, border * (1 + 1e-9)}
+		if edge == wideRegion {
+			x = append(x, border*(1<<(wideRegion-narrowRegion)))
+		}
+		for i := range n {
+			x = append(x, 3*border*float64(i))
+		}
+		l := group.LiftPoints(parse(t, "T(1)"), x, 1, 0)
+		p := ball(l, l, math.Inf(1), tol, nil, nil, 0)
+		require.Greater(t, len(p.Index), smallPairs)
+		h := newHashing(p.again(), minShards, nil)
+		require.Equal(t, edge == narrowRegion, h.enterAll())
+		require.EqualValues(t, wideRegion, h.region)
+		require.Contains(t, requireBuilt(t, p), "hashing")
 	}
-	l := group.LiftPoints(parse(t, "T(1)"), x, 1, 0)
-	p := ball(l, l, math.Inf(1), tol, nil, nil, 0)
-	require.Greater(t, len(p.Index), smallPairs)
-	require.False(t, newHashing(p.again(), minShards, nil).enterAll())
-	require.Contains(t, requireBuilt(t, p), "hashing")
 }

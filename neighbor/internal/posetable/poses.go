@@ -14,7 +14,7 @@ const poseGrain = 1 << 12
 // apart is the strategy where poses do not merge: every pair gets one of its own.
 func apart(p *Pairs, _ *survey) (*Table, bool) {
 	e, pairs := p.e, len(p.Index)
-	if !p.fits(0, pairs) {
+	if !p.fits(0, pairs, 0) {
 		return nil, false
 	}
 	t := &Table{Poses: make([]float64, pairs*e), Count: make([]int32, pairs)}

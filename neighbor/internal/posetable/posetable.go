@@ -90,9 +90,12 @@ func Bytes(rows, pairs, hashed, poses, e int) int64 {
 	return 8*int64(rows) + 8*int64(pairs) + int64(8*(e+1)+1)*int64(hashed) + int64(8*e+4)*int64(poses)
 }
 
-// fits reports whether that is within the limit.
-func (p *Pairs) fits(hashed, poses int) bool {
+// fits reports whether that is within the limit, with what the slots of a single table take.
+func (p *Pairs) fits(hashed, poses, shards int) bool {
 	need := Bytes(len(p.Offsets), len(p.Index), hashed, poses, p.e)
+	if shards == 1 {
+		need += slotBytes(hashed)
+	}
 	if p.MaxBytes <= 0 || need <= p.MaxBytes {
 		return true
 	}

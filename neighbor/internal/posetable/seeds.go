@@ -229,7 +229,7 @@ func (k *seeds) build(p *Pairs, assign func(w *seedWork, p *Pairs, i int) (outli
 			}
 		}
 	})
-	if stop.Load() || !p.fits(0, known) {
+	if stop.Load() || !p.fits(0, known, 0) {
 		clear(p.Pose)
 		return nil, false
 	}
