@@ -142,13 +142,6 @@ const (
 	RigidMotion
 )
 
-// OrbitMetric is a group with a distance of orbits of its own; see OrbitDistance.
-type OrbitMetric interface {
-	Group
-	// OrbitDistance is the distance of two orbits, as it enters the group's distance before it is weighted.
-	OrbitDistance(qi, qj []float64) float64
-}
-
 // UniformLifter is a group whose stabiliser samples can be spread evenly instead of drawn.
 type UniformLifter interface {
 	Group
@@ -163,6 +156,33 @@ type PoseComputer interface {
 	// index names, rows of a [n, g] and q [n, orbit], into dst [len(index), pose]. It must equal RelativePose to the
 	// last bit.
 	RelativePoses(dst, ai, qi, a, q []float64, index []int32)
+}
+
+// TranslationInvariant is implemented by groups whose relative poses depend on the difference of coordinates alone, as those of translations
+// do, among lifts of given kinds.
+type TranslationInvariant interface {
+	Group
+	// TranslationDim is the number of coordinates.
+	TranslationDim() int
+	// TranslationCoords writes the coordinates x [n, TranslationDim] and the kinds [n] of lifts a [n, g], q [n, orbit]. Say that lifts a and c
+	// are of one kind, b and d are of one kind, none of their coordinates is larger than size, and the coordinates of a less
+	// those of b are within s of those of c less those of d. Then the pose of a relative to b is within TranslationError(s, size) of
+	// that of c relative to d in every coordinate, rounding included. NaN is no kind.
+	TranslationCoords(x, kind, a, q []float64)
+	// TranslationError is at least s, and NaN or +Inf where either argument is.
+	TranslationError(s, size float64) float64
+}
+
+// RotationInvariant is implemented by groups whose relative poses stay the same when both points are turned about the origin.
+type RotationInvariant interface {
+	Group
+	// RotationError is how far a lift (b, p) is from (a, q) turned by an angle, rounding included: if it is s for one pair of
+	// lifts and t for another, the pose of the turned lifts relative to each other differs from that of the others by at most
+	// s + t in every coordinate, as long as s + t is at most 0.01 and both distances are below 0.99·HalfTurnDistance: across a half
+	// turn angles jump. NaN and +Inf bound nothing.
+	RotationError(a, q, b, p []float64, angle float64) float64
+	// HalfTurnDistance is the distance of two points that a half turn takes to each other: none with a relative angle of π is less.
+	HalfTurnDistance() float64
 }
 
 // Isometric is implemented by groups that preserve Euclidean distance, so that a radial kernel of |x - x'| is

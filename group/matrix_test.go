@@ -134,14 +134,6 @@ func TestFinderOfMatrixGroup(t *testing.T) {
 	require.False(t, g.Distance([]float64{math.NaN(), 0}) < math.Inf(1))
 }
 
-func TestOrbitDistance(t *testing.T) {
-	require.Zero(t, OrbitDistance(NewT(2, 0), nil, nil))
-	require.InDelta(t, 1/(3+0.001), OrbitDistance(NewSO2(0), []float64{1}, []float64{2}), 1e-15)
-	require.InDelta(t, 2*math.Pi-6, OrbitDistance(NewRx(2, 0), []float64{3}, []float64{-3}), 1e-15)
-	require.InDelta(t, 5, OrbitDistance(NewTrivial(2, 0), []float64{0, 0}, []float64{3, 4}), 1e-15)
-	require.InDelta(t, 2, OrbitDistance(NewSqueeze(0), []float64{1}, []float64{-1}), 1e-15)
-}
-
 // A product's poses and distances are those of its parts, its balls what comparing all pairs finds, by the filter where both
 // parts have bounds and without where one has none.
 func TestProduct(t *testing.T) {

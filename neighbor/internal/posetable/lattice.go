@@ -8,7 +8,7 @@ import (
 	"github.com/equivcnp/equivcnp/internal/parallel"
 )
 
-// A lattice applies where the group moves along the coordinates of a group.Shifter, and points and queries stand, in those
+// A lattice applies where the group moves along the coordinates of a group.TranslationInvariant, and points and queries stand, in those
 // coordinates, on a lattice with its own step along each of them, as pixels do. A pair's pose then follows from the translation
 // that takes one cell to the other and, where points have several lifts, from which lifts these are: their kinds.
 //
@@ -34,7 +34,7 @@ const (
 	latticeDims, mostKinds = 3, 16
 )
 
-// latticeSet is a set of lifts in the coordinates of a group.Shifter.
+// latticeSet is a set of lifts in the coordinates of a group.TranslationInvariant.
 type latticeSet struct {
 	dim         int
 	x, kind     []float64 // [n, dim], [n]
@@ -42,11 +42,11 @@ type latticeSet struct {
 	mask, other []bool    // what counts under either counts
 }
 
-func newLatticeSet(g group.Shifter, l *group.Lifted, mask, other []bool) *latticeSet {
-	n, dim, ga, qa := l.Rows(), g.ShiftDim(), g.AlgebraDim(), g.OrbitDim()
+func newLatticeSet(g group.TranslationInvariant, l *group.Lifted, mask, other []bool) *latticeSet {
+	n, dim, ga, qa := l.Rows(), g.TranslationDim(), g.AlgebraDim(), g.OrbitDim()
 	s := &latticeSet{dim: dim, x: make([]float64, n*dim), kind: make([]float64, n), label: make([]int32, n), mask: mask, other: other}
 	parallel.For(n, rowGrain, func(lo, hi int) {
-		g.ShiftCoords(s.x[lo*dim:hi*dim], s.kind[lo:hi], l.A[lo*ga:hi*ga], l.Q[lo*qa:hi*qa])
+		g.TranslationCoords(s.x[lo*dim:hi*dim], s.kind[lo:hi], l.A[lo*ga:hi*ga], l.Q[lo*qa:hi*qa])
 	})
 	return s
 }
@@ -138,12 +138,12 @@ func byLattice(p *Pairs, s *survey) (*Table, bool) {
 // findLattice returns the lattice that points and queries stand on, or nil if they stand on none so nearly that slack is at
 // most this.
 func findLattice(p *Pairs, most float64) *lattice {
-	g, ok := p.Group.(group.Shifter)
-	if !ok || g.ShiftDim() < 1 || g.ShiftDim() > latticeDims {
+	g, ok := p.Group.(group.TranslationInvariant)
+	if !ok || g.TranslationDim() < 1 || g.TranslationDim() > latticeDims {
 		return nil
 	}
 	var points, queries *latticeSet
-	t := &latticeBox{dim: g.ShiftDim()}
+	t := &latticeBox{dim: g.TranslationDim()}
 	if p.Points == p.Queries {
 		points = newLatticeSet(g, p.Points, p.PointMask, p.QueryMask)
 		queries = points
@@ -185,7 +185,7 @@ func findLattice(p *Pairs, most float64) *lattice {
 		off = max(off, queryOff)
 	}
 	// Four points, each off its cell by no more than off and the rounding of that.
-	if l.slack = g.ShiftError(4*(off+0x1p-52*t.size), t.size); !(l.slack <= most) {
+	if l.slack = g.TranslationError(4*(off+0x1p-52*t.size), t.size); !(l.slack <= most) {
 		return nil
 	}
 	l.query, l.point = make([]int32, len(queryCell)), make([]int32, len(cell))

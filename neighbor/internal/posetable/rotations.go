@@ -14,7 +14,7 @@ import (
 // not be looked up: they follow that one, their leader, to the entry that it was given.
 //
 // Where a rotation takes a point is a guess, from coordinates. What is proved: of rows that are rotated to within a fraction of the
-// tolerance, as all but a few of an image are, a group.Turner says that all pairs agree; the poses of other pairs are compared. A
+// tolerance, as all but a few of an image are, a group.RotationInvariant says that all pairs agree; the poses of other pairs are compared. A
 // follower takes its leader's entry if
 //
 //   - its pose is within rotationReach tolerances of its leader's,
@@ -38,8 +38,8 @@ var rotationOrders = [...]int{6, 4, 3, 2}
 // rotations says where rotations by 1, 2, ... parts of a full turn take rows, and which queries follow which.
 type rotations struct {
 	query, point [][]int32 // -1 is nowhere
-	// querySure tells of which queries the error, as group.Turner has it, is at most half of rotationReach tolerances, and as small
-	// as Turner asks for: the pairs of two such rows need no look at their poses.
+	// querySure tells of which queries the error, as group.RotationInvariant has it, is at most half of rotationReach tolerances, and as small
+	// as RotationInvariant asks for: the pairs of two such rows need no look at their poses.
 	querySure [][]bool
 	// from says which point is taken to each: its row, the complement of its row and one less if its error is larger than
 	// that, or -1 for none.
@@ -107,16 +107,16 @@ func probeRotations(p *Pairs) *rotationProbe {
 
 // rotations rotates all points.
 func (f *rotationProbe) rotations(p *Pairs) *rotations {
-	turner, _ := p.Group.(group.Turner)
-	if turner != nil && !(p.Radius <= 0.98*turner.HalfTurn()) {
-		turner = nil
+	rotates, _ := p.Group.(group.RotationInvariant)
+	if rotates != nil && !(p.Radius <= 0.98*rotates.HalfTurnDistance()) {
+		rotates = nil
 	}
 	most := min(rotationReach*p.Tolerance, 0.01) / 2
 	t := &rotations{}
 	var pointSure [][]bool
-	t.point, pointSure = f.points.rotateAll(f.order, turner, most)
+	t.point, pointSure = f.points.rotateAll(f.order, rotates, most)
 	if t.query, t.querySure = t.point, pointSure; f.queries != f.points {
-		t.query, t.querySure = f.queries.rotateAll(f.order, turner, most)
+		t.query, t.querySure = f.queries.rotateAll(f.order, rotates, most)
 	}
 	t.from = make([][]int32, len(t.point))
 	parallel.For(len(t.point)+1, 1, func(k, _ int) {
@@ -239,7 +239,7 @@ func (x *rowIndex) rotate(key []float64, i int, part float64) int32 {
 
 // rotateAll returns where rotations by 1, 2, ... parts of a full turn take all rows, and of which rows the error of that, as g has it,
 // is at most most; none, if g is nil.
-func (x *rowIndex) rotateAll(order int, g group.Turner, most float64) (to [][]int32, sure [][]bool) {
+func (x *rowIndex) rotateAll(order int, g group.RotationInvariant, most float64) (to [][]int32, sure [][]bool) {
 	n := x.rows()
 	to, sure = make([][]int32, order-1), make([][]bool, order-1)
 	for k := range to {
@@ -269,7 +269,7 @@ func (x *rowIndex) rotateAll(order int, g group.Turner, most float64) (to [][]in
 				if j := to[k][i]; j >= 0 && g != nil {
 					a, q := x.l.Row(i)
 					b, p := x.l.Row(int(j))
-					sure[k][i] = g.TurnError(a, q, b, p, angle) <= most
+					sure[k][i] = g.RotationError(a, q, b, p, angle) <= most
 				}
 			}
 		}

@@ -23,7 +23,7 @@ func (s *survey) look(p *Pairs) {
 	}
 	s.done = true
 	var needless atomic.Int32 // a task
-	_, shifts := p.Group.(group.Shifter)
+	_, shifts := p.Group.(group.TranslationInvariant)
 	parallel.For(3, 1, func(task, _ int) {
 		switch {
 		case task == 0:

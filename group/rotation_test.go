@@ -8,11 +8,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The poses of two lifts and of the same two turned differ by no more than TurnError says: for any angles, sizes from rounding's
+// The poses of two lifts and of the same two turned differ by no more than RotationError says: for any angles, sizes from rounding's
 // to large, and errors from none to the largest it stands for.
-func TestTurnErrorBoundsPoses(t *testing.T) {
+func TestRotationErrorBoundsPoses(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 11))
-	for _, g := range []Turner{NewSO2(0), NewRxSO2(0), NewRxSO2(0.9)} {
+	for _, g := range []RotationInvariant{NewSO2(0), NewRxSO2(0), NewRxSO2(0.9)} {
 		tight := math.Inf(1)
 		for range 20000 {
 			angle := 2 * math.Pi * float64(rng.IntN(6)) / 6
@@ -34,12 +34,12 @@ func TestTurnErrorBoundsPoses(t *testing.T) {
 			pose, turned := make([]float64, PoseDim(g)), make([]float64, PoseDim(g))
 			g.RelativePose(pose, a[0][:n], a[0][n:], a[1][:n], a[1][n:])
 			g.RelativePose(turned, b[0][:n], b[0][n:], b[1][:n], b[1][n:])
-			if !(max(g.Distance(pose), g.Distance(turned)) < 0.99*g.HalfTurn()) {
+			if !(max(g.Distance(pose), g.Distance(turned)) < 0.99*g.HalfTurnDistance()) {
 				continue
 			}
 			bound := 0.0
 			for k := range a {
-				bound += g.TurnError(a[k][:n], a[k][n:], b[k][:n], b[k][n:], angle)
+				bound += g.RotationError(a[k][:n], a[k][n:], b[k][:n], b[k][n:], angle)
 			}
 			if bound > 0.01 {
 				continue
@@ -59,12 +59,12 @@ func TestTurnErrorBoundsPoses(t *testing.T) {
 }
 
 // What bounds nothing says so.
-func TestTurnErrorOfBadLifts(t *testing.T) {
+func TestRotationErrorOfBadLifts(t *testing.T) {
 	g := NewRxSO2(0)
 	for _, bad := range []float64{4, -4, math.Inf(1), math.NaN()} {
-		require.False(t, g.TurnError([]float64{0, bad}, nil, []float64{0, 0}, nil, 0) < 1, "angle %v", bad)
-		require.False(t, g.TurnError([]float64{0, 0}, nil, []float64{0, bad}, nil, 0) < 1, "angle %v", bad)
+		require.False(t, g.RotationError([]float64{0, bad}, nil, []float64{0, 0}, nil, 0) < 1, "angle %v", bad)
+		require.False(t, g.RotationError([]float64{0, 0}, nil, []float64{0, bad}, nil, 0) < 1, "angle %v", bad)
 	}
-	require.False(t, g.TurnError([]float64{math.NaN(), 0}, nil, []float64{0, 0}, nil, 0) < 1)
-	require.False(t, g.TurnError([]float64{0, 0}, nil, []float64{math.Inf(1), 0}, nil, 0) < 1)
+	require.False(t, g.RotationError([]float64{math.NaN(), 0}, nil, []float64{0, 0}, nil, 0) < 1)
+	require.False(t, g.RotationError([]float64{0, 0}, nil, []float64{math.Inf(1), 0}, nil, 0) < 1)
 }

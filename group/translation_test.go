@@ -10,14 +10,14 @@ import (
 	"github.com/equivcnp/equivcnp/linalg"
 )
 
-// The poses of two lifts and of the same two shifted differ by no more than ShiftError says: for shifts that are off by nothing,
+// The poses of two lifts and of the same two shifted differ by no more than TranslationError says: for shifts that are off by nothing,
 // by rounding and by more, all angles, equal and not, and sizes from small to large.
-func TestShiftErrorBoundsPoses(t *testing.T) {
+func TestTranslationErrorBoundsPoses(t *testing.T) {
 	rng := rand.New(rand.NewPCG(12, 12))
-	for _, g := range []Shifter{NewT(1, 0), NewT(2, 0), NewT(3, 0), NewSE2(0)} {
+	for _, g := range []TranslationInvariant{NewT(1, 0), NewT(2, 0), NewT(3, 0), NewSE2(0)} {
 		tight := math.Inf(1)
 		_, rigid := g.(*SE2)
-		n, dim := g.AlgebraDim(), g.ShiftDim()
+		n, dim := g.AlgebraDim(), g.TranslationDim()
 		pose, shifted := make([]float64, PoseDim(g)), make([]float64, PoseDim(g))
 		for range 40000 {
 			size := math.Ldexp(1, rng.IntN(24)-12)
@@ -58,7 +58,7 @@ func TestShiftErrorBoundsPoses(t *testing.T) {
 			kind, most := make([]float64, 4), 0.0
 			for k, x := range points {
 				lifts[k], coords[k] = lift(x, angles[k%2]), make([]float64, dim)
-				g.ShiftCoords(coords[k], kind[k:k+1], lifts[k], nil)
+				g.TranslationCoords(coords[k], kind[k:k+1], lifts[k], nil)
 				require.True(t, kind[k] == lifts[k][0] || !rigid)
 				for _, x := range coords[k] {
 					most = max(most, math.Abs(x))
@@ -73,7 +73,7 @@ func TestShiftErrorBoundsPoses(t *testing.T) {
 			s += 0x1p-52 * most
 			g.RelativePose(pose, lifts[0], nil, lifts[1], nil)
 			g.RelativePose(shifted, lifts[2], nil, lifts[3], nil)
-			bound := g.ShiftError(s, most)
+			bound := g.TranslationError(s, most)
 			for c := range pose {
 				diff := math.Abs(pose[c] - shifted[c])
 				if !(diff <= bound) {
@@ -89,22 +89,22 @@ func TestShiftErrorBoundsPoses(t *testing.T) {
 }
 
 // Coordinates and kinds of many lifts are those of each alone.
-func TestShiftCoordsOfMany(t *testing.T) {
+func TestTranslationCoordsOfMany(t *testing.T) {
 	rng := rand.New(rand.NewPCG(14, 14))
-	for _, g := range []Shifter{NewT(2, 0), NewSE2(0)} {
+	for _, g := range []TranslationInvariant{NewT(2, 0), NewSE2(0)} {
 		l := LiftPoints(g, []float64{1, 2, -3, 0.5, 0, 0, 7, -1}, map[bool]int{true: 11, false: 1}[g.MaxLifts() == 0], 0)
 		for i := range l.A {
 			if rng.IntN(3) == 0 {
 				l.A[i] += rng.NormFloat64()
 			}
 		}
-		n, dim := l.Rows(), g.ShiftDim()
+		n, dim := l.Rows(), g.TranslationDim()
 		x, kind := make([]float64, n*dim), make([]float64, n)
-		g.ShiftCoords(x, kind, l.A, l.Q)
+		g.TranslationCoords(x, kind, l.A, l.Q)
 		one, oneKind := make([]float64, dim), make([]float64, 1)
 		for i := range n {
 			a, q := l.Row(i)
-			g.ShiftCoords(one, oneKind, a, q)
+			g.TranslationCoords(one, oneKind, a, q)
 			require.Equal(t, one, x[i*dim:(i+1)*dim])
 			require.Equal(t, oneKind, kind[i:i+1])
 		}
@@ -112,11 +112,11 @@ func TestShiftCoordsOfMany(t *testing.T) {
 }
 
 // What bounds nothing says so.
-func TestShiftErrorOfBadNumbers(t *testing.T) {
-	for _, g := range []Shifter{NewT(2, 0), NewSE2(0)} {
+func TestTranslationErrorOfBadNumbers(t *testing.T) {
+	for _, g := range []TranslationInvariant{NewT(2, 0), NewSE2(0)} {
 		for _, bad := range []float64{math.Inf(1), math.NaN()} {
-			require.False(t, g.ShiftError(bad, 1) < 1e300)
-			require.False(t, g.ShiftError(0, bad) < 1e300)
+			require.False(t, g.TranslationError(bad, 1) < 1e300)
+			require.False(t, g.TranslationError(0, bad) < 1e300)
 		}
 	}
 }
